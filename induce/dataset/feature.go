@@ -1,0 +1,85 @@
+package dataset
+
+import "sort"
+
+// Kind says how a feature's values are ordered and tested.
+type Kind uint8
+
+// The kinds of feature.
+const (
+	Numeric Kind = iota + 1
+	Categorical
+)
+
+// String returns the kind as tree.json and schema.json spell it.
+func (k Kind) String() string {
+	switch k {
+	case Numeric:
+		return "numeric"
+	case Categorical:
+		return "categorical"
+	default:
+		return "unknown"
+	}
+}
+
+// Feature is a fitted feature column: how its values become codes, and what a
+// test on it costs.
+//
+// Codes are 0..Bins()-1 for the bins or values, then OtherCode (categorical
+// only), then MissingCode. The last two exist whether or not training rows
+// have them, so that unseen and missing values have a code when scoring.
+type Feature struct {
+	Name   string
+	Kind   Kind
+	Values []string  // categorical: the values as spelled, in code order
+	Cuts   []float64 // numeric: strictly increasing and finite; the bin of x is the number of cuts <= x
+	Type   ValueType // categorical: the type that the values were read as, for their order
+
+	Missing int64 // training rows without a value
+	Other   int64 // training rows whose value was cut off as tail (categorical)
+
+	Cost       float64            // price of one test
+	ValueCosts map[string]float64 // price of single `equals` tests, by value as spelled; nil: none
+}
+
+// Bins returns the number of bins or values, without "other" and "missing".
+func (f *Feature) Bins() int {
+	if f.Kind == Categorical {
+		return len(f.Values)
+	}
+	return len(f.Cuts) + 1
+}
+
+// OtherCode returns the code of values that are not listed, or -1 for numeric
+// features.
+func (f *Feature) OtherCode() int {
+	if f.Kind == Categorical {
+		return len(f.Values)
+	}
+	return -1
+}
+
+// MissingCode returns the code of missing values.
+func (f *Feature) MissingCode() int {
+	if f.Kind == Categorical {
+		return len(f.Values) + 1
+	}
+	return len(f.Cuts) + 1
+}
+
+// Codes returns the number of codes, with "other" and "missing".
+func (f *Feature) Codes() int { return f.MissingCode() + 1 }
+
+// Width returns the bytes that a code takes: 1 with at most 256 codes, else 2.
+func (f *Feature) Width() int {
+	if f.Codes() <= 256 {
+		return 1
+	}
+	return 2
+}
+
+// Bin returns the number of cuts <= x, the code of the number x.
+func (f *Feature) Bin(x float64) int {
+	return sort.Search(len(f.Cuts), func(i int) bool { return f.Cuts[i] > x })
+}

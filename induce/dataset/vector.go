@@ -1,0 +1,97 @@
+package dataset
+
+import (
+	"math"
+	"strconv"
+)
+
+// ValueType is the type of a column's values once they are decoded.
+type ValueType uint8
+
+// The value types. Numbers cover integers, floating point numbers, decimals,
+// dates and timestamps; texts cover strings and booleans.
+const (
+	Number ValueType = iota + 1
+	Text
+)
+
+// String returns the name used in messages and schema.json.
+func (t ValueType) String() string {
+	switch t {
+	case Number:
+		return "number"
+	case Text:
+		return "text"
+	default:
+		return "unknown"
+	}
+}
+
+// Vector is one decoded column of one row group, in one of two forms.
+//
+// With Index set, Index[r] is the position of row r's value in Numbers or
+// Texts, and -1 says that it is missing. The positions need not all be used
+// and values may repeat. Without Index, Numbers holds one value per row
+// and NaN says missing. Texts always come with an Index. Negative zero never
+// occurs: decoders turn it into zero.
+type Vector struct {
+	Type    ValueType
+	Index   []int32
+	Numbers []float64
+	Texts   []string
+}
+
+// Rows returns the number of rows.
+func (v *Vector) Rows() int {
+	if v.Index != nil {
+		return len(v.Index)
+	}
+	return len(v.Numbers)
+}
+
+// Missing reports whether row r has no value.
+func (v *Vector) Missing(r int) bool {
+	if v.Index == nil {
+		return math.IsNaN(v.Numbers[r])
+	}
+	i := v.Index[r]
+	return i < 0 || v.Type == Number && math.IsNaN(v.Numbers[i])
+}
+
+// Spell returns row r's value as categories, classes and messages spell it:
+// whole numbers without a point, other numbers in shortest round-trip form.
+// Missing values are the empty string.
+func (v *Vector) Spell(r int) string {
+	if v.Missing(r) {
+		return ""
+	}
+	i := r
+	if v.Index != nil {
+		i = int(v.Index[r])
+	}
+	if v.Type == Text {
+		return v.Texts[i]
+	}
+	return SpellNumber(v.Numbers[i])
+}
+
+// SpellNumber spells a number as a category: whole numbers without a point,
+// others in the shortest form that reads back as the same float64.
+func SpellNumber(x float64) string {
+	if x == math.Trunc(x) && math.Abs(x) < 1e21 {
+		return strconv.FormatFloat(x, 'f', -1, 64)
+	}
+	return strconv.FormatFloat(x, 'g', -1, 64)
+}
+
+// RowGroup is an opened row group of which columns can be decoded one by one.
+// ReadColumn may be called from several goroutines with distinct vectors.
+type RowGroup interface {
+	// Rows returns the number of rows.
+	Rows() int
+	// ReadColumn decodes the i-th of the columns that were asked for into dst,
+	// reusing its buffers.
+	ReadColumn(i int, dst *Vector) error
+	// Close releases what the row group holds.
+	Close() error
+}
