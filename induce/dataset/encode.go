@@ -1,0 +1,127 @@
+package dataset
+
+import (
+	"encoding/binary"
+	"strconv"
+)
+
+// Encoder turns the values of one feature into codes. It does not change
+// after NewEncoder and may be used from several goroutines.
+type Encoder struct {
+	feature  *Feature
+	byText   map[string]uint16
+	byNumber map[float64]uint16
+}
+
+// NewEncoder returns the encoder of a feature, for columns of either value
+// type: a categorical feature finds numbers by value and texts by bytes.
+func NewEncoder(f *Feature) *Encoder {
+	e := &Encoder{feature: f}
+	if f.Kind != Categorical {
+		return e
+	}
+	e.byText = make(map[string]uint16, len(f.Values))
+	e.byNumber = make(map[float64]uint16, len(f.Values))
+	for i, s := range f.Values {
+		e.byText[s] = uint16(i)
+		if x, err := strconv.ParseFloat(s, 64); err == nil {
+			e.byNumber[x] = uint16(i)
+		}
+	}
+	return e
+}
+
+// Encode writes the code of each row of v into the rows' keys: row r's code
+// takes Width bytes (little endian) from keys[r*stride+offset]. The feature of
+// a numeric encoder must come as numbers. scratch is used for the codes of
+// dictionaries and returned for the next call.
+func (e *Encoder) Encode(v *Vector, keys []byte, offset, stride int, scratch []uint16) []uint16 {
+	if v.Index == nil {
+		for r, x := range v.Numbers {
+			e.put(keys[r*stride+offset:], e.number(x))
+		}
+		return scratch
+	}
+	codes := e.dictionary(v, scratch)
+	if e.feature.Width() == 1 {
+		at := offset
+		for _, i := range v.Index {
+			keys[at] = byte(codes[i+1])
+			at += stride
+		}
+		return codes
+	}
+	for r, i := range v.Index {
+		binary.LittleEndian.PutUint16(keys[r*stride+offset:], codes[i+1])
+	}
+	return codes
+}
+
+// dictionary returns the codes of a dictionary's entries, shifted by one: the
+// first is the code of missing, for index -1.
+func (e *Encoder) dictionary(v *Vector, scratch []uint16) []uint16 {
+	codes := append(scratch[:0], uint16(e.feature.MissingCode()))
+	if v.Type == Number {
+		for _, x := range v.Numbers {
+			codes = append(codes, e.number(x))
+		}
+		return codes
+	}
+	for _, s := range v.Texts {
+		code, ok := e.byText[s]
+		if !ok {
+			code = uint16(e.feature.OtherCode())
+		}
+		codes = append(codes, code)
+	}
+	return codes
+}
+
+func (e *Encoder) number(x float64) uint16 {
+	f := e.feature
+	if x != x {
+		return uint16(f.MissingCode())
+	}
+	if f.Kind == Categorical {
+		if code, ok := e.byNumber[x]; ok {
+			return code
+		}
+		return uint16(f.OtherCode())
+	}
+	lo, n := 0, len(f.Cuts)
+	for n > 0 { // sort.Search without its function call
+		half := n >> 1
+		if f.Cuts[lo+half] <= x {
+			lo += half + 1
+			n -= half + 1
+		} else {
+			n = half
+		}
+	}
+	return uint16(lo)
+}
+
+func (e *Encoder) put(key []byte, code uint16) {
+	if e.feature.Width() == 1 {
+		key[0] = byte(code)
+		return
+	}
+	binary.LittleEndian.PutUint16(key, code)
+}
+
+// Layout says where each feature's code lies in a row's key.
+type Layout struct {
+	Offsets []int
+	Widths  []int
+	Stride  int // bytes of a key
+}
+
+// NewLayout lays the codes of the features side by side.
+func NewLayout(features []Feature) Layout {
+	l := Layout{Offsets: make([]int, len(features)), Widths: make([]int, len(features))}
+	for i := range features {
+		l.Offsets[i], l.Widths[i] = l.Stride, features[i].Width()
+		l.Stride += l.Widths[i]
+	}
+	return l
+}

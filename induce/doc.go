@@ -1,0 +1,27 @@
+// Package induce grows classification trees by the greedy criterion of Zhang
+// and Gionis, "Regularized impurity reduction: accurate decision trees with
+// complexity guarantees".
+//
+// # The way of a row
+//
+//	column vectors       dataset.Vector         one row group
+//	value summaries      binning.Summary        mergeable
+//	cuts and values      dataset.Feature        fitted on the training rows
+//	codes                dataset.Encoder        a small integer per feature
+//	objects              dataset.Objects        rows with equal codes, coalesced
+//	histograms           split.Histogram        objects and weight by code and class
+//	the best test        split.Scanner          the criterion in closed form
+//	the tree             tree.Tree              nodes, canonical JSON, routing
+//	metrics              metric.Evaluate        from the leaves' class weights
+//
+// # Growing
+//
+// A node whose objects fit in memory is grown whole by Grow. Nodes that do not
+// fit are opened level by level: LevelHistograms counts all objects into the
+// histograms of the open nodes, any number of which add up, and Expand scores
+// them and makes the children. Both score the same integers by the same code,
+// so they give the same tree to the last bit.
+//
+// This package and those below it use the standard library only and do no
+// I/O.
+package induce

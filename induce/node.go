@@ -1,0 +1,142 @@
+package induce
+
+import (
+	"cmp"
+	"container/heap"
+	"slices"
+
+	"github.com/espalier-ml/espalier/induce/split"
+)
+
+// Params are the parameters of growing.
+type Params struct {
+	Algorithm split.Algorithm
+	Family    split.Family
+	Lambda    float64 // weight of the discrimination, >= 0
+	Theta     float64 // nodes that weigh at most theta of all objects are leaves, 0..1
+	MaxDepth  int     // tests on the longest path; 0: any number
+	MinRows   int64   // nodes with fewer rows are leaves
+	MaxLeaves int     // the best-first tree of so many leaves; 0: any number
+}
+
+// Node is a grown node. Test is nil in leaves.
+type Node struct {
+	Objects int64   `json:"objects"`
+	Rows    int64   `json:"rows"`
+	Weight  int64   `json:"weight"`
+	Class   []int64 `json:"class"` // weight by the objects' majority class
+	Raw     []int64 `json:"raw"`   // weight by the rows' class
+
+	Test     *split.Candidate `json:"test,omitempty"`
+	Parts    split.Parts      `json:"parts"`
+	Outcomes []int32          `json:"outcomes,omitempty"` // multiway: the code of each child
+	Children []*Node          `json:"children,omitempty"` // two-outcome: no, yes
+}
+
+// sumUp fills in the rows and raw class weights of inner nodes from their
+// leaves.
+func (n *Node) sumUp() {
+	if n.Test == nil {
+		return
+	}
+	n.Rows, n.Raw = 0, make([]int64, len(n.Class))
+	for _, child := range n.Children {
+		child.sumUp()
+		n.Rows += child.Rows
+		for k, w := range child.Raw {
+			n.Raw[k] += w
+		}
+	}
+}
+
+// Leaves returns the number of leaves below the node.
+func (n *Node) Leaves() int {
+	if n.Test == nil {
+		return 1
+	}
+	leaves := 0
+	for _, child := range n.Children {
+		leaves += child.Leaves()
+	}
+	return leaves
+}
+
+// Walk calls visit for each node, breadth-first.
+func (n *Node) Walk(visit func(n *Node, depth int)) {
+	level := []*Node{n}
+	for depth := 0; len(level) > 0; depth++ {
+		var next []*Node
+		for _, n := range level {
+			visit(n, depth)
+			next = append(next, n.Children...)
+		}
+		level = next
+	}
+}
+
+// BestFirst cuts the tree back to what best-first growth to the given number
+// of leaves would have made of it. A node's score does not depend on which
+// others were opened, so growing first and choosing after gives the same tree.
+// The score orders the nodes, ties go to the node nearer the root, then to the
+// one first in breadth-first order; a split that would exceed the number of
+// leaves is passed over.
+func (n *Node) BestFirst(leaves int) {
+	if leaves <= 0 || n.Leaves() <= leaves {
+		return
+	}
+	rank := make(map[*Node]int)
+	n.Walk(func(n *Node, _ int) { rank[n] = len(rank) })
+	queue := &byScore{rank: rank}
+	queue.offer(n)
+	var keep []*Node
+	for have := 1; queue.Len() > 0; {
+		best := heap.Pop(queue).(*Node) //nolint:errcheck // the heap holds nodes only
+		if have+len(best.Children)-1 > leaves {
+			continue
+		}
+		have += len(best.Children) - 1
+		keep = append(keep, best)
+		for _, child := range best.Children {
+			queue.offer(child)
+		}
+	}
+	slices.SortFunc(keep, func(a, b *Node) int { return cmp.Compare(rank[a], rank[b]) })
+	n.Walk(func(n *Node, _ int) {
+		_, kept := slices.BinarySearchFunc(keep, n, func(a, b *Node) int { return cmp.Compare(rank[a], rank[b]) })
+		if !kept {
+			n.Test, n.Parts, n.Outcomes, n.Children = nil, split.Parts{}, nil, nil
+		}
+	})
+}
+
+// byScore is a heap of inner nodes, best first.
+type byScore struct {
+	nodes []*Node
+	rank  map[*Node]int
+}
+
+func (q *byScore) offer(n *Node) {
+	if n.Test != nil {
+		heap.Push(q, n)
+	}
+}
+
+func (q *byScore) Len() int { return len(q.nodes) }
+
+func (q *byScore) Less(i, j int) bool {
+	a, b := q.nodes[i], q.nodes[j]
+	if a.Parts.Total != b.Parts.Total {
+		return a.Parts.Total > b.Parts.Total
+	}
+	return q.rank[a] < q.rank[b]
+}
+
+func (q *byScore) Swap(i, j int) { q.nodes[i], q.nodes[j] = q.nodes[j], q.nodes[i] }
+
+func (q *byScore) Push(x any) { q.nodes = append(q.nodes, x.(*Node)) } //nolint:errcheck // the heap holds nodes only
+
+func (q *byScore) Pop() any {
+	last := q.nodes[len(q.nodes)-1]
+	q.nodes = q.nodes[:len(q.nodes)-1]
+	return last
+}

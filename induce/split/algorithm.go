@@ -1,0 +1,106 @@
+package split
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Algorithm names the score of a test.
+type Algorithm uint8
+
+// The algorithms. The first three score by the paper's criterion; the others
+// are the classical ones and the parts of the criterion on their own.
+const (
+	EC45  Algorithm = iota + 1 // balance, efficiency and lambda * entropy reduction, per cost
+	ECART                      // the same with Gini
+	ASR                        // lambda = 0
+	C45                        // entropy reduction
+	CART                       // Gini reduction
+	CC45                       // entropy reduction per cost
+	CCART                      // Gini reduction per cost
+	IP                         // heterogeneous pairs separated
+	Bal                        // balance by weight
+)
+
+// algorithmNames are the names in flags and tree.json, by Algorithm.
+func algorithmNames() []string {
+	return []string{"", "ec45", "ecart", "asr", "c45", "cart", "cc45", "ccart", "ip", "bal"}
+}
+
+// String returns the algorithm's name in flags and tree.json.
+func (a Algorithm) String() string { return nameOf(algorithmNames(), int(a)) }
+
+// ParseAlgorithm reads an algorithm's name.
+func ParseAlgorithm(s string) (Algorithm, error) {
+	i, err := parseName("algorithm", algorithmNames(), s)
+	return Algorithm(i), err
+}
+
+// gini reports whether the algorithm's impurity is the Gini index instead of
+// the entropy.
+func (a Algorithm) gini() bool { return a == ECART || a == CART || a == CCART }
+
+// Family names the tests that compete.
+type Family uint8
+
+// The families, see DESIGN section 1.
+const (
+	OneHot Family = iota + 1
+	Thresholds
+	Both
+	Multiways
+)
+
+func familyNames() []string { return []string{"", "onehot", "threshold", "both", "multiway"} }
+
+// String returns the family's name in flags and tree.json.
+func (f Family) String() string { return nameOf(familyNames(), int(f)) }
+
+// ParseFamily reads a family's name.
+func ParseFamily(s string) (Family, error) {
+	i, err := parseName("tests", familyNames(), s)
+	return Family(i), err
+}
+
+// Kind is the kind of a test, in the order in which ties within a feature are
+// broken.
+type Kind uint8
+
+// The kinds of test.
+const (
+	Threshold Kind = iota + 1 // outcome 1: code >= Code and not missing
+	Bin                       // outcome 1: code = Code, of a numeric feature
+	Equals                    // outcome 1: code = Code, of a categorical feature
+	Multiway                  // one outcome per code
+	Other                     // outcome 1: the code of "other"
+	Missing                   // outcome 1: the code of missing
+)
+
+func kindNames() []string {
+	return []string{"", "threshold", "bin", "equals", "multiway", "other", "missing"}
+}
+
+// String returns the kind's name in tree.json.
+func (k Kind) String() string { return nameOf(kindNames(), int(k)) }
+
+// ParseKind reads a kind's name.
+func ParseKind(s string) (Kind, error) {
+	i, err := parseName("kind of test", kindNames(), s)
+	return Kind(i), err
+}
+
+func nameOf(names []string, i int) string {
+	if i <= 0 || i >= len(names) {
+		return fmt.Sprintf("unknown(%d)", i)
+	}
+	return names[i]
+}
+
+func parseName(what string, names []string, s string) (int, error) {
+	for i := 1; i < len(names); i++ {
+		if names[i] == s {
+			return i, nil
+		}
+	}
+	return 0, fmt.Errorf("%s %q: want one of %s", what, s, strings.Join(names[1:], ", "))
+}

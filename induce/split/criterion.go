@@ -1,0 +1,217 @@
+package split
+
+import "math/bits"
+
+// Criterion scores tests. It is made once per training and only read after.
+type Criterion struct {
+	algorithm Algorithm
+	family    Family
+	lambda    float64
+	total     float64 // W, the weight of all objects
+	light     float64 // theta W: objects that weigh more are heavy
+	xlogx     xlogx
+}
+
+// NewCriterion returns the criterion of an algorithm and a family of tests,
+// for data of total weight W > 0.
+func NewCriterion(a Algorithm, f Family, lambda, theta float64, total int64) *Criterion {
+	return &Criterion{
+		algorithm: a, family: f, lambda: lambda,
+		total: float64(total), light: theta * float64(total), xlogx: newXlogx(),
+	}
+}
+
+// leafSlack lets a node be a leaf whose weight is theta W but for rounding.
+const leafSlack = 1e-9
+
+// IsLeaf reports whether a node is a leaf whatever tests there are: it is
+// homogeneous, or weighs at most theta W.
+func (c *Criterion) IsLeaf(n *Totals) bool {
+	return n.pairs == 0 || float64(n.Weight) <= c.light*(1+leafSlack)
+}
+
+// IsHeavy reports whether an object of weight w is heavy.
+func (c *Criterion) IsHeavy(w int64) bool { return float64(w) > c.light }
+
+// Totals are what the criterion needs of a node as a whole.
+type Totals struct {
+	N       []int64 // objects by class
+	M       []int64 // weight by class
+	Objects int64
+	Weight  int64
+
+	pairs    int64
+	impurity float64 // Q of the node, see impurity
+	heavy    Heavy
+}
+
+// NewTotals sums up a node from its objects and weight by class, which it
+// keeps.
+func (c *Criterion) NewTotals(objects, weight []int64) *Totals {
+	n := &Totals{N: objects, M: weight}
+	var squares int64
+	for k := range objects {
+		n.Objects += objects[k]
+		n.Weight += weight[k]
+		squares += objects[k] * objects[k]
+	}
+	n.pairs = (n.Objects*n.Objects - squares) / 2
+	n.impurity = c.impurity(n.M, n.Weight)
+	return n
+}
+
+// Heavy sums up heavy objects: their weight, and the sum of w_i/(w_v - w_i) in
+// 64.64 fixed point.
+type Heavy struct {
+	Weight int64
+	Hi, Lo uint64
+}
+
+// NewHeavy returns the sum of one heavy object of weight w in a node of weight
+// node > w.
+func NewHeavy(w, node int64) Heavy {
+	d := uint64(node - w)
+	hi, rest := uint64(w)/d, uint64(w)%d
+	lo, _ := bits.Div64(rest, 0, d)
+	return Heavy{Weight: w, Hi: hi, Lo: lo}
+}
+
+// Add adds other to h.
+func (h *Heavy) Add(other *Heavy) {
+	var carry uint64
+	h.Weight += other.Weight
+	h.Lo, carry = bits.Add64(h.Lo, other.Lo, 0)
+	h.Hi, _ = bits.Add64(h.Hi, other.Hi, carry)
+}
+
+func (h *Heavy) minus(other *Heavy) Heavy {
+	lo, borrow := bits.Sub64(h.Lo, other.Lo, 0)
+	hi, _ := bits.Sub64(h.Hi, other.Hi, borrow)
+	return Heavy{h.Weight - other.Weight, hi, lo}
+}
+
+func (h *Heavy) quotients() float64 {
+	return float64(h.Hi) + float64(float64(h.Lo)*0x1p-64)
+}
+
+// impurity returns w phi(M): w log2 w - sum m log2 m for the entropy in bits,
+// w - sum m^2/w for the Gini index.
+func (c *Criterion) impurity(m []int64, w int64) float64 {
+	sum := 0.0
+	for _, x := range m {
+		sum += c.term(x)
+	}
+	return c.finish(sum, w)
+}
+
+// term returns what one class adds to the sum in the impurity.
+func (c *Criterion) term(m int64) float64 {
+	if c.algorithm.gini() {
+		return float64(float64(m) * float64(m))
+	}
+	return c.xlogx.of(m)
+}
+
+// finish returns the impurity from the sum of the terms.
+func (c *Criterion) finish(sum float64, w int64) float64 {
+	if w == 0 {
+		return 0
+	}
+	if c.algorithm.gini() {
+		return float64(w) - sum/float64(w)
+	}
+	return c.xlogx.of(w) - sum
+}
+
+// side is one outcome of a test in a node.
+type side struct {
+	objects  int64
+	weight   int64
+	pairs    int64
+	impurity float64
+	heavy    Heavy
+}
+
+// efficiency returns W times the efficiency that one outcome adds.
+func (c *Criterion) efficiency(n *Totals, s *side) float64 {
+	q := float64(s.pairs) / float64(n.pairs)
+	eff := 0.0
+	if light := s.weight - s.heavy.Weight; light > 0 {
+		r := 0.0
+		if over := float64(s.weight) - c.light; over > 0 {
+			r = over / (float64(n.Weight) - c.light) * q
+		}
+		eff = float64(float64(light) * (1 - r))
+	}
+	if s.heavy.Weight > 0 {
+		eff += float64(float64(s.heavy.Weight) * (1 - q))
+		eff += float64(float64(q*float64(n.Weight-s.weight)) * s.heavy.quotients())
+	}
+	return eff
+}
+
+// rank returns what a two-outcome test is chosen by. Of the parts, only what
+// the algorithm needs is computed.
+func (c *Criterion) rank(n *Totals, no, yes *side, cost float64) float64 {
+	switch c.algorithm {
+	case IP:
+		return float64(n.pairs - no.pairs - yes.pairs)
+	case Bal:
+		return float64(n.Weight-max(no.weight, yes.weight)) / c.total
+	case C45, CART:
+		return max(n.impurity-no.impurity-yes.impurity, 0) / c.total
+	case CC45, CCART:
+		return max(n.impurity-no.impurity-yes.impurity, 0) / c.total / cost
+	default:
+	}
+	big := no.weight
+	if yes.objects > no.objects {
+		big = yes.weight
+	}
+	score := float64(n.Weight-big) / c.total
+	score += (c.efficiency(n, no) + c.efficiency(n, yes)) / c.total
+	if c.algorithm != ASR {
+		score += float64(c.lambda * (max(n.impurity-no.impurity-yes.impurity, 0) / c.total))
+	}
+	return score / cost
+}
+
+// parts returns all parts of a test's score, from its outcomes in order.
+func (c *Criterion) parts(n *Totals, sides []side, cost float64) Parts {
+	var p Parts
+	big, gain, eff, pairs, most := 0, n.impurity, 0.0, n.pairs, int64(0)
+	for i := range sides {
+		s := &sides[i]
+		if s.objects > sides[big].objects {
+			big = i
+		}
+		gain -= s.impurity
+		eff += c.efficiency(n, s)
+		pairs -= s.pairs
+		most = max(most, s.weight)
+	}
+	p.Balance = float64(n.Weight-sides[big].weight) / c.total
+	p.Efficiency = eff / c.total
+	p.Discrimination = max(gain, 0) / c.total
+	switch c.algorithm {
+	case IP:
+		p.Total = float64(pairs)
+	case Bal:
+		p.Total = float64(n.Weight-most) / c.total
+	case C45, CART:
+		p.Total = p.Discrimination
+	case CC45, CCART:
+		p.Total = p.Discrimination / cost
+	case ASR:
+		p.Total = (p.Balance + p.Efficiency) / cost
+	default:
+		p.Total = (p.Balance + p.Efficiency + float64(c.lambda*p.Discrimination)) / cost
+	}
+	return p
+}
+
+// tie is the relative difference below which two scores are equal.
+const tie = 1e-12
+
+// Floor returns the least score that ties with the best one.
+func Floor(best float64) float64 { return best - float64(tie*max(1, max(best, -best))) }

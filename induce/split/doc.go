@@ -1,0 +1,37 @@
+// Package split scores tests: the criterion in closed form over histograms, and
+// the scan that finds a node's best test.
+//
+// # Glossary
+//
+//   - histogram: objects and weight by (code, class) of one feature in one node.
+//   - test: a question on one feature; its outcomes are disjoint sets of codes.
+//   - light, heavy object: one that weighs at most, or more than, theta W.
+//   - candidate: a test with its cost and score in a node.
+//
+// # The criterion
+//
+// For a node v and a test t with outcomes x, over N[x][c] objects and M[x][c]
+// weight of class c (the greedy criterion of the paper, DESIGN section 1):
+//
+//	balance        = (w_v - w_big) / W,  big = the outcome with most objects
+//	efficiency     = 1/W * sum over objects i of w_i * (1 - r(x_i, max(w_i, theta W)))
+//	                 r(x, m) = max(w_x - m, 0) / (w_v - m) * pairs(x) / pairs(v)
+//	discrimination = w_v/W * (phi(v) - sum_x w_x/w_v * phi(x))
+//	score          = (balance + efficiency + lambda * discrimination) / cost
+//
+// Light objects share one term per outcome. For a heavy object w_x >= w_i, so
+//
+//	w_i * (1 - (w_x - w_i)/(w_v - w_i) * q) = w_i * (1 - q) + q * (w_v - w_x) * w_i/(w_v - w_i)
+//
+// with q = pairs(x)/pairs(v): the heavy objects of an outcome need no list
+// either, only the sum of their weights and the sum of w_i/(w_v - w_i). The
+// latter is kept in 64.64 fixed point, so that it is an integer too, adds in any
+// order and any number of workers to the same bits, and errs by less than
+// 2^-64 an object. Any theta, zero included, costs O(1) per test.
+//
+// # Determinism
+//
+// Counts, weights and the heavy sums are integers. Floating point appears in
+// this package's scoring alone, always over the same integers in the same
+// order, with products kept apart from sums so that no processor fuses them.
+package split

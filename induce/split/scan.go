@@ -1,0 +1,286 @@
+package split
+
+import (
+	"math"
+	"slices"
+)
+
+// Histogram counts one feature in one node: Cells[2*(code*classes+class)] is
+// the number of objects, the next cell their weight. Heavy holds the sums of
+// the node's heavy objects by code; nil when it has none.
+type Histogram struct {
+	Cells []int64
+	Heavy []Heavy
+}
+
+// Scanner scores the tests of one feature after the other in one node. It holds
+// scratch memory and belongs to one goroutine at a time.
+type Scanner struct {
+	c *Criterion
+	n *Totals
+
+	feature int
+	column  *Column
+	h       Histogram
+	present []int32 // the codes that have objects, ascending
+
+	acc     []int64 // one outcome, summed up in the layout of a histogram's code
+	sides   []side
+	allHere []int32 // memory for present
+
+	best  float64   // best score seen by Scan
+	floor float64   // least score that Select takes
+	found Candidate // what Select has found; Kind 0: nothing
+}
+
+// NewScanner returns a scanner for the criterion.
+func NewScanner(c *Criterion) *Scanner {
+	return &Scanner{c: c}
+}
+
+// Node starts a node. heavy is the sum of its heavy objects. The histograms
+// loaded for it count the classes of n.
+func (s *Scanner) Node(n *Totals, heavy Heavy) {
+	s.n = n
+	n.heavy = heavy
+	s.found = Candidate{}
+	s.acc = slices.Grow(s.acc[:0], 2*len(n.N))[:2*len(n.N)]
+}
+
+// Load sets the feature to look at. present lists the codes that have objects,
+// ascending; nil: they are looked for.
+func (s *Scanner) Load(feature int, column *Column, h Histogram, present []int32) {
+	s.feature, s.column, s.h, s.present = feature, column, h, present
+	if present != nil {
+		return
+	}
+	s.allHere = s.allHere[:0]
+	for code := range column.Codes {
+		cells := s.cells(code)
+		for k := 0; k < len(cells); k += 2 {
+			if cells[k] != 0 {
+				s.allHere = append(s.allHere, int32(code))
+				break
+			}
+		}
+	}
+	s.present = s.allHere
+}
+
+// Scan returns the best score of the loaded feature's tests, -Inf when none of
+// them has two outcomes in the node.
+func (s *Scanner) Scan() float64 {
+	s.best = math.Inf(-1)
+	s.visit(false)
+	return s.best
+}
+
+// Select looks through the loaded feature's tests that score at least floor.
+// Called for all features in order, it leaves in Found the cheapest of them,
+// among equals the first in test order.
+func (s *Scanner) Select(floor float64) {
+	s.floor = floor
+	s.visit(true)
+}
+
+// Found returns what Select has found in the node; Kind 0: no test.
+func (s *Scanner) Found() Candidate { return s.found }
+
+// visit scores the tests of the loaded feature in test order.
+func (s *Scanner) visit(selecting bool) {
+	if len(s.present) < 2 {
+		return
+	}
+	if !s.column.Numeric {
+		s.categorical(selecting)
+		return
+	}
+	if s.c.family != OneHot {
+		s.thresholds(selecting)
+	}
+	missing := int32(s.column.missing())
+	for _, code := range s.present {
+		if code == missing {
+			s.single(Missing, code, s.column.Cost, selecting)
+		} else if s.c.family == OneHot || s.c.family == Both {
+			s.single(Bin, code, s.column.Cost, selecting)
+		}
+	}
+}
+
+func (s *Scanner) categorical(selecting bool) {
+	if s.c.family == Multiways {
+		parts := s.multiway()
+		s.consider(Multiway, 0, s.column.Cost, parts.Total, selecting)
+		return
+	}
+	other, missing := int32(s.column.other()), int32(s.column.missing())
+	for _, code := range s.present {
+		switch code {
+		case other:
+			s.single(Other, code, s.column.Cost, selecting)
+		case missing:
+			s.single(Missing, code, s.column.Cost, selecting)
+		default:
+			s.single(Equals, code, s.column.cost(int(code)), selecting)
+		}
+	}
+}
+
+// thresholds visits the distinct partitions that thresholds make. Between two
+// codes that have objects all thresholds part the node alike, and the lowest
+// comes first in test order.
+func (s *Scanner) thresholds(selecting bool) {
+	clear(s.acc)
+	var heavy Heavy
+	last := len(s.present)
+	missing := s.column.missing()
+	if int(s.present[last-1]) == missing { // missing answers no
+		last--
+		s.add(missing, &heavy)
+		if s.present[0] > 0 {
+			s.threshold(1, &heavy, selecting)
+		}
+	}
+	for _, code := range s.present[:max(last-1, 0)] {
+		s.add(int(code), &heavy)
+		s.threshold(int(code)+1, &heavy, selecting)
+	}
+}
+
+func (s *Scanner) add(code int, heavy *Heavy) {
+	cells := s.cells(code)
+	acc := s.acc[:len(cells)]
+	for i, x := range cells {
+		acc[i] += x
+	}
+	if s.h.Heavy != nil {
+		heavy.Add(&s.h.Heavy[code])
+	}
+}
+
+func (s *Scanner) threshold(code int, heavy *Heavy, selecting bool) {
+	var no, yes side
+	s.part(s.acc, heavy, &no, &yes)
+	s.consider(Threshold, code, s.column.Cost, s.c.rank(s.n, &no, &yes, s.column.Cost), selecting)
+}
+
+// single visits the test whose outcome 1 is one code.
+func (s *Scanner) single(kind Kind, code int32, cost float64, selecting bool) {
+	var no, yes side
+	s.singleSides(int(code), &no, &yes)
+	s.consider(kind, int(code), cost, s.c.rank(s.n, &no, &yes, cost), selecting)
+}
+
+func (s *Scanner) singleSides(code int, no, yes *side) {
+	var heavy Heavy
+	if s.h.Heavy != nil {
+		heavy = s.h.Heavy[code]
+	}
+	s.part(s.cells(code), &heavy, yes, no)
+}
+
+func (s *Scanner) consider(kind Kind, code int, cost, score float64, selecting bool) {
+	if !selecting {
+		s.best = max(s.best, score)
+		return
+	}
+	if score >= s.floor && (s.found.Kind == 0 || cost < s.found.Cost) {
+		s.found = Candidate{Test: Test{s.feature, kind, code}, Cost: cost, Score: score}
+	}
+}
+
+// part fills in the outcome whose cells are given, and the other one, which
+// has the rest of the node. It runs once per test: the hottest loop of
+// scoring.
+func (s *Scanner) part(cells []int64, heavy *Heavy, one, rest *side) {
+	n, gini, algorithm := s.n, s.c.algorithm.gini(), s.c.algorithm
+	var squaresOne, squaresRest int64
+	sumOne, sumRest := 0.0, 0.0
+	classN, classM := n.N, n.M[:len(n.N)]
+	cells = cells[:2*len(classN)]
+	impure := algorithm != ASR && algorithm != IP && algorithm != Bal
+	for k := range classN {
+		a, m := cells[2*k], cells[2*k+1]
+		b, l := classN[k]-a, classM[k]-m
+		one.objects += a
+		one.weight += m
+		squaresOne += a * a
+		squaresRest += b * b
+		switch {
+		case !impure:
+		case gini:
+			sumOne += float64(float64(m) * float64(m))
+			sumRest += float64(float64(l) * float64(l))
+		default:
+			sumOne += s.c.xlogx.of(m)
+			sumRest += s.c.xlogx.of(l)
+		}
+	}
+	rest.objects, rest.weight = n.Objects-one.objects, n.Weight-one.weight
+	one.pairs = (one.objects*one.objects - squaresOne) / 2
+	rest.pairs = (rest.objects*rest.objects - squaresRest) / 2
+	if impure {
+		one.impurity, rest.impurity = s.c.finish(sumOne, one.weight), s.c.finish(sumRest, rest.weight)
+	}
+	if s.h.Heavy != nil {
+		one.heavy, rest.heavy = *heavy, n.heavy.minus(heavy)
+	}
+}
+
+// multiway scores the test with one outcome per code.
+func (s *Scanner) multiway() Parts {
+	s.sides = s.sides[:0]
+	for _, code := range s.present {
+		var one, rest side
+		s.singleSides(int(code), &rest, &one)
+		one.impurity = s.cellsImpurity(s.cells(int(code)), one.weight)
+		s.sides = append(s.sides, one)
+	}
+	return s.c.parts(s.n, s.sides, s.column.Cost)
+}
+
+// cellsImpurity returns the impurity of one outcome's cells, whatever the
+// algorithm ranks by.
+func (s *Scanner) cellsImpurity(cells []int64, weight int64) float64 {
+	sum := 0.0
+	for k := 1; k < len(cells); k += 2 {
+		sum += s.c.term(cells[k])
+	}
+	return s.c.finish(sum, weight)
+}
+
+// cells returns the loaded histogram's cells of one code.
+func (s *Scanner) cells(code int) []int64 {
+	width := len(s.acc)
+	return s.h.Cells[code*width : code*width+width]
+}
+
+// Parts returns all parts of the score of a test of the loaded feature, and
+// the objects and weight by class of its outcomes: for two-outcome tests no,
+// then yes; for multiway ones the present codes, which are returned too.
+func (s *Scanner) Parts(t *Candidate) (Parts, [][]int64, []int32) {
+	if t.Kind == Multiway {
+		cells := make([][]int64, len(s.present))
+		for i, code := range s.present {
+			cells[i] = slices.Clone(s.cells(int(code)))
+		}
+		return s.multiway(), cells, slices.Clone(s.present)
+	}
+	var heavy Heavy
+	clear(s.acc)
+	for _, code := range s.present { // sums up the yes side
+		if t.Outcome(int(code), s.column.missing()) == 1 {
+			s.add(int(code), &heavy)
+		}
+	}
+	var no, yes side
+	s.part(s.acc, &heavy, &yes, &no)
+	cells := [][]int64{make([]int64, len(s.acc)), slices.Clone(s.acc)}
+	for k := range s.n.N {
+		cells[0][2*k] = s.n.N[k] - s.acc[2*k]
+		cells[0][2*k+1] = s.n.M[k] - s.acc[2*k+1]
+	}
+	no.impurity, yes.impurity = s.cellsImpurity(cells[0], no.weight), s.cellsImpurity(cells[1], yes.weight)
+	return s.c.parts(s.n, []side{no, yes}, t.Cost), cells, nil
+}
