@@ -1,7 +1,6 @@
 package induce
 
 import (
-	"math"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -265,24 +264,20 @@ func (g *grower) search(o *open, v *view, ws []*workspace) split.Candidate {
 		}
 	})
 	v.fresh = false
-	best := math.Inf(-1)
-	for _, s := range scores {
-		best = max(best, s)
-	}
 	w := ws[0]
 	w.scanner.Node(v.totals, v.sum)
-	if math.IsInf(best, -1) {
-		return split.Candidate{}
-	}
-	floor := split.Floor(best)
-	for f, s := range scores {
-		if s >= floor {
-			g.load(o, v, f, w)
-			w.scanner.Select(floor)
-			g.unload(v, f, w)
+	loaded := -1
+	best := w.scanner.Choose(scores, func(f int) {
+		if loaded >= 0 {
+			g.unload(v, loaded, w)
 		}
+		g.load(o, v, f, w)
+		loaded = f
+	})
+	if loaded >= 0 {
+		g.unload(v, loaded, w)
 	}
-	return w.scanner.Found()
+	return best
 }
 
 // load counts a feature, unless its cells are kept already, and hands it to the

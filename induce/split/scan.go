@@ -29,8 +29,8 @@ type Scanner struct {
 	allHere []int32 // memory for present
 
 	best  float64   // best score seen by Scan
-	floor float64   // least score that Select takes
-	found Candidate // what Select has found; Kind 0: nothing
+	floor float64   // least score that ties with the best
+	found Candidate // the best test so far; Kind 0: none
 }
 
 // NewScanner returns a scanner for the criterion.
@@ -43,7 +43,6 @@ func NewScanner(c *Criterion) *Scanner {
 func (s *Scanner) Node(n *Totals, heavy Heavy) {
 	s.n = n
 	n.heavy = heavy
-	s.found = Candidate{}
 	s.acc = slices.Grow(s.acc[:0], 2*len(n.N))[:2*len(n.N)]
 }
 
@@ -75,16 +74,26 @@ func (s *Scanner) Scan() float64 {
 	return s.best
 }
 
-// Select looks through the loaded feature's tests that score at least floor.
-// Called for all features in order, it leaves in Found the cheapest of them,
-// among equals the first in test order.
-func (s *Scanner) Select(floor float64) {
-	s.floor = floor
-	s.visit(true)
+// Choose returns the node's best test from the best score of each feature's
+// tests: the cheapest that ties with the best of all, among equals the first in
+// test order; Kind 0 when no test has two outcomes. load must load a feature.
+func (s *Scanner) Choose(scores []float64, load func(feature int)) Candidate {
+	best := math.Inf(-1)
+	for _, score := range scores {
+		best = max(best, score)
+	}
+	s.found, s.floor = Candidate{}, floorOf(best)
+	if math.IsInf(best, -1) {
+		return s.found
+	}
+	for f, score := range scores {
+		if score >= s.floor {
+			load(f)
+			s.visit(true)
+		}
+	}
+	return s.found
 }
-
-// Found returns what Select has found in the node; Kind 0: no test.
-func (s *Scanner) Found() Candidate { return s.found }
 
 // visit scores the tests of the loaded feature in test order.
 func (s *Scanner) visit(selecting bool) {

@@ -1,0 +1,83 @@
+package induce
+
+import (
+	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/split"
+	"github.com/espalier-ml/espalier/induce/tree"
+)
+
+// Model numbers the grown nodes breadth-first, in the order of branches, and
+// returns them as a tree over the features. Class estimates, complexity and the
+// descriptions of label, algorithm and training are left to the caller.
+func Model(root *Node, features []dataset.Feature) *tree.Tree {
+	t := &tree.Tree{Features: features}
+	queue := []*Node{root}
+	for at := 0; at < len(queue); at++ {
+		n := queue[at]
+		node := tree.Node{Rows: n.Rows, Objects: n.Objects, Weight: n.Weight, ClassWeights: n.Class, RawClassWeights: n.Raw}
+		if n.Test != nil {
+			node.Test = &tree.Test{Test: n.Test.Test, Cost: n.Test.Cost, Score: n.Parts}
+			node.Branches = branches(n, &features[n.Test.Feature])
+			for i := range node.Branches {
+				b := &node.Branches[i]
+				b.Child, queue = len(queue), append(queue, n.child(b.Outcome))
+			}
+		}
+		t.Nodes = append(t.Nodes, node)
+	}
+	return t
+}
+
+// child returns the child of an outcome.
+func (n *Node) child(outcome int) *Node {
+	if n.Test.Kind != split.Multiway {
+		return n.Children[outcome]
+	}
+	for i, code := range n.Outcomes {
+		if int(code) == outcome {
+			return n.Children[i]
+		}
+	}
+	return nil
+}
+
+// branches lists a node's branches, without their children: of two-outcome
+// tests yes, then no; else by code. Values that no training row of the node
+// has go where the test's answer sends them, or down a multiway test's
+// heaviest branch.
+func branches(n *Node, f *dataset.Feature) []tree.Branch {
+	categorical := f.Kind == dataset.Categorical
+	if n.Test.Kind != split.Multiway {
+		missing := n.Test.Outcome(f.MissingCode(), f.MissingCode())
+		other := -1
+		if categorical {
+			other = n.Test.Outcome(f.OtherCode(), f.MissingCode())
+		}
+		return []tree.Branch{
+			{Outcome: 1, Missing: missing == 1, Other: other == 1},
+			{Outcome: 0, Missing: missing == 0, Other: other == 0},
+		}
+	}
+	list := make([]tree.Branch, len(n.Outcomes))
+	heaviest, missing, other := 0, -1, -1
+	for i, code := range n.Outcomes {
+		list[i].Outcome = int(code)
+		if n.Children[i].Weight > n.Children[heaviest].Weight {
+			heaviest = i
+		}
+		switch int(code) {
+		case f.MissingCode():
+			missing = i
+		case f.OtherCode():
+			other = i
+		}
+	}
+	if missing < 0 {
+		missing = heaviest
+	}
+	if other < 0 {
+		other = heaviest
+	}
+	list[missing].Missing, list[other].Other = true, true
+	return list
+}

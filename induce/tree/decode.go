@@ -1,0 +1,299 @@
+package tree
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/split"
+)
+
+// The JSON form, as it is read. Encode writes it by hand for the sake of key
+// order, spacing and speed.
+type fileTree struct {
+	Format     string        `json:"format"`
+	Version    int           `json:"version"`
+	Label      Label         `json:"label"`
+	Features   []fileFeature `json:"features"`
+	Algorithm  Algorithm     `json:"algorithm"`
+	Training   Training      `json:"training"`
+	Complexity Complexity    `json:"complexity"`
+	Nodes      []fileNode    `json:"nodes"`
+}
+
+type fileFeature struct {
+	Name    string    `json:"name"`
+	Type    string    `json:"type"`
+	Cuts    []float64 `json:"cuts"`
+	Values  []string  `json:"values"`
+	Other   int64     `json:"other"`
+	Missing int64     `json:"missing"`
+	Cost    float64   `json:"cost"`
+}
+
+type fileNode struct {
+	ID              int          `json:"id"`
+	Rows            int64        `json:"rows"`
+	Objects         int64        `json:"objects"`
+	Weight          int64        `json:"weight"`
+	ClassWeights    []int64      `json:"class_weights"`
+	RawClassWeights []int64      `json:"raw_class_weights"`
+	Class           string       `json:"class"`
+	Probabilities   []float64    `json:"probabilities"`
+	Test            *fileTest    `json:"test"`
+	Branches        []fileBranch `json:"branches"`
+}
+
+type fileTest struct {
+	Feature string      `json:"feature"`
+	Kind    string      `json:"kind"`
+	Cost    float64     `json:"cost"`
+	Score   split.Parts `json:"score"`
+}
+
+type fileBranch struct {
+	When    fileWhen `json:"when"`
+	Child   int      `json:"child"`
+	Missing bool     `json:"missing"`
+	Other   bool     `json:"other"`
+}
+
+type fileWhen struct {
+	In         []string `json:"in"`
+	NotIn      []string `json:"not_in"`
+	GE         *float64 `json:"ge"`
+	LT         *float64 `json:"lt"`
+	NotGE      *float64 `json:"not_ge"`
+	NotLT      *float64 `json:"not_lt"`
+	Other      bool     `json:"other"`
+	NotOther   bool     `json:"not_other"`
+	Missing    bool     `json:"missing"`
+	NotMissing bool     `json:"not_missing"`
+}
+
+// Decode reads a tree.json and checks that it can be used: its nodes form one
+// tree, its tests name features and its branches values that there are.
+func Decode(b []byte) (*Tree, error) {
+	var file fileTree
+	d := json.NewDecoder(bytes.NewReader(b))
+	if err := d.Decode(&file); err != nil {
+		return nil, fmt.Errorf("not a tree.json: %w", err)
+	}
+	if file.Format != Format || file.Version != Version {
+		return nil, fmt.Errorf("format %q version %d: want %q version %d", file.Format, file.Version, Format, Version)
+	}
+	t := &Tree{Label: file.Label, Algorithm: file.Algorithm, Training: file.Training, Complexity: file.Complexity}
+	names, err := t.decodeFeatures(file.Features)
+	if err != nil {
+		return nil, err
+	}
+	if len(file.Label.Classes) == 0 || len(file.Nodes) == 0 {
+		return nil, errors.New("a tree needs at least one class and one node")
+	}
+	t.Nodes = make([]Node, len(file.Nodes))
+	for i := range file.Nodes {
+		if err := t.decodeNode(i, &file.Nodes[i], names); err != nil {
+			return nil, fmt.Errorf("node %d: %w", i, err)
+		}
+	}
+	return t, t.check()
+}
+
+// maxCodes is what two bytes can number.
+const maxCodes = math.MaxUint16 + 1
+
+func (t *Tree) decodeFeatures(files []fileFeature) (map[string]int, error) {
+	names := make(map[string]int, len(files))
+	t.Features = make([]dataset.Feature, len(files))
+	for i, f := range files {
+		feature := dataset.Feature{Name: f.Name, Cuts: f.Cuts, Values: f.Values, Missing: f.Missing, Other: f.Other, Cost: f.Cost}
+		switch f.Type {
+		case dataset.Numeric.String():
+			feature.Kind = dataset.Numeric
+		case dataset.Categorical.String():
+			feature.Kind = dataset.Categorical
+		default:
+			return nil, fmt.Errorf("feature %q: type %q: want numeric or categorical", f.Name, f.Type)
+		}
+		for j := 1; j < len(f.Cuts); j++ {
+			if f.Cuts[j] <= f.Cuts[j-1] {
+				return nil, fmt.Errorf("feature %q: cuts must increase", f.Name)
+			}
+		}
+		if _, twice := names[f.Name]; twice || feature.Codes() > maxCodes {
+			return nil, fmt.Errorf("feature %q: listed twice, or with more than %d codes", f.Name, maxCodes)
+		}
+		names[f.Name] = i
+		t.Features[i] = feature
+	}
+	return names, nil
+}
+
+func (t *Tree) decodeNode(id int, f *fileNode, names map[string]int) error {
+	if f.ID != id {
+		return fmt.Errorf("id %d: nodes must be in order", f.ID)
+	}
+	classes := len(t.Label.Classes)
+	if len(f.Probabilities) != classes || len(f.ClassWeights) != classes || len(f.RawClassWeights) != classes {
+		return fmt.Errorf("want probabilities, class_weights and raw_class_weights of %d classes", classes)
+	}
+	n := &t.Nodes[id]
+	*n = Node{
+		Rows: f.Rows, Objects: f.Objects, Weight: f.Weight, ClassWeights: f.ClassWeights,
+		RawClassWeights: f.RawClassWeights, Probabilities: f.Probabilities, Class: slices.Index(t.Label.Classes, f.Class),
+	}
+	if n.Class < 0 {
+		return fmt.Errorf("class %q is not among label.classes", f.Class)
+	}
+	if f.Test == nil {
+		if len(f.Branches) > 0 {
+			return errors.New("branches without a test")
+		}
+		return nil
+	}
+	return t.decodeTest(n, f, names)
+}
+
+func (t *Tree) decodeTest(n *Node, f *fileNode, names map[string]int) error {
+	feature, ok := names[f.Test.Feature]
+	if !ok {
+		return fmt.Errorf("feature %q is not among features", f.Test.Feature)
+	}
+	kind, err := split.ParseKind(f.Test.Kind)
+	if err != nil {
+		return err
+	}
+	n.Test = &Test{Test: split.Test{Feature: feature, Kind: kind}, Cost: f.Test.Cost, Score: f.Test.Score}
+	missing, other := 0, 0
+	for i := range f.Branches {
+		b := &f.Branches[i]
+		outcome, err := t.outcome(n.Test, &b.When, i)
+		if err != nil {
+			return err
+		}
+		n.Branches = append(n.Branches, Branch{Outcome: outcome, Child: b.Child, Missing: b.Missing, Other: b.Other})
+		missing += count(b.Missing)
+		other += count(b.Other)
+	}
+	if missing != 1 || t.Features[feature].Kind == dataset.Categorical && other != 1 {
+		return errors.New("exactly one branch must take missing values, and one unlisted values of a categorical feature")
+	}
+	if kind != split.Multiway && len(n.Branches) != 2 {
+		return fmt.Errorf("%d branches: want 2", len(n.Branches))
+	}
+	return nil
+}
+
+func count(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// outcome reads a branch's condition: the outcome that it stands for and, of
+// the first branch, the test's code.
+func (t *Tree) outcome(test *Test, when *fileWhen, branch int) (int, error) {
+	f := &t.Features[test.Feature]
+	if test.Kind == split.Multiway {
+		return multiwayOutcome(f, when)
+	}
+	outcome, code := 1-branch, -1
+	var ok bool
+	switch test.Kind {
+	case split.Threshold:
+		cut := when.GE
+		if branch > 0 {
+			cut = when.LT
+		}
+		code, ok = cutIndex(f, cut)
+		code++
+	case split.Bin:
+		code, ok = binOf(f, when, branch > 0)
+	case split.Equals:
+		list := when.In
+		if branch > 0 {
+			list = when.NotIn
+		}
+		if len(list) == 1 {
+			code = slices.Index(f.Values, list[0])
+		}
+		ok = code >= 0
+	case split.Other:
+		code, ok = f.OtherCode(), f.Kind == dataset.Categorical && (when.Other && branch == 0 || when.NotOther && branch > 0)
+	default:
+		code, ok = f.MissingCode(), when.Missing && branch == 0 || when.NotMissing && branch > 0
+	}
+	if !ok || branch > 0 && code != test.Code {
+		return 0, fmt.Errorf("branch %d: its condition does not fit a test of kind %s on %q", branch, test.Kind, f.Name)
+	}
+	test.Code = code
+	return outcome, nil
+}
+
+func cutIndex(f *dataset.Feature, cut *float64) (int, bool) {
+	if cut == nil {
+		return 0, false
+	}
+	return slices.BinarySearch(f.Cuts, *cut)
+}
+
+func binOf(f *dataset.Feature, when *fileWhen, not bool) (int, bool) {
+	ge, lt := when.GE, when.LT
+	if not {
+		ge, lt = when.NotGE, when.NotLT
+	}
+	code := 0
+	if ge != nil {
+		i, ok := cutIndex(f, ge)
+		if !ok {
+			return 0, false
+		}
+		code = i + 1
+	}
+	if lt == nil {
+		return code, ge != nil && code == len(f.Cuts)
+	}
+	i, ok := cutIndex(f, lt)
+	return code, ok && i == code
+}
+
+func multiwayOutcome(f *dataset.Feature, when *fileWhen) (int, error) {
+	if f.Kind != dataset.Categorical {
+		return 0, fmt.Errorf("multiway test on %q, which is numeric", f.Name)
+	}
+	switch {
+	case when.Missing:
+		return f.MissingCode(), nil
+	case when.Other:
+		return f.OtherCode(), nil
+	case len(when.In) == 1:
+		if code := slices.Index(f.Values, when.In[0]); code >= 0 {
+			return code, nil
+		}
+	}
+	return 0, fmt.Errorf("a multiway branch on %q must name one of its values, other or missing", f.Name)
+}
+
+// check makes sure that the nodes form one tree, so that every walk ends.
+func (t *Tree) check() error {
+	parents := make([]int, len(t.Nodes))
+	for i := range t.Nodes {
+		for _, b := range t.Nodes[i].Branches {
+			if b.Child <= i || b.Child >= len(t.Nodes) {
+				return fmt.Errorf("node %d: child %d: want a later node of the %d there are", i, b.Child, len(t.Nodes))
+			}
+			parents[b.Child]++
+		}
+	}
+	for i, n := range parents {
+		if i > 0 && n != 1 {
+			return fmt.Errorf("node %d has %d parents: want 1", i, n)
+		}
+	}
+	return nil
+}

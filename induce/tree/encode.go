@@ -1,0 +1,233 @@
+package tree
+
+import (
+	"encoding/json"
+	"math"
+	"strconv"
+
+	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/split"
+)
+
+// Format and Version identify tree.json.
+const (
+	Format  = "espalier/tree"
+	Version = 1
+)
+
+// Encode returns the tree in canonical JSON: UTF-8, two-space indent, fixed key
+// order, each feature on a line, each member of a node on a line, floats in
+// shortest round-trip form, a final newline.
+func (t *Tree) Encode() []byte {
+	e := &encoder{b: make([]byte, 0, 256*len(t.Nodes)+256*len(t.Features))}
+	e.raw("{\n  \"format\": ").text(Format).raw(",\n  \"version\": ").int(Version)
+	e.raw(",\n  \"label\": {\"column\": ").text(t.Label.Column).raw(", \"classes\": ").texts(t.Label.Classes).raw("}")
+	e.raw(",\n  \"features\": [")
+	for i := range t.Features {
+		e.comma(i).raw("\n    ").feature(&t.Features[i])
+	}
+	e.raw("\n  ],\n  \"algorithm\": ").value(t.Algorithm)
+	e.raw(",\n  \"training\": ").value(t.Training)
+	e.raw(",\n  \"complexity\": ").value(t.Complexity)
+	e.raw(",\n  \"nodes\": [")
+	for i := range t.Nodes {
+		e.comma(i).raw("\n    ").node(t, i)
+	}
+	e.raw("\n  ]\n}\n")
+	return e.b
+}
+
+// encoder appends JSON; its methods return it so that a line reads as it is
+// written.
+type encoder struct{ b []byte }
+
+func (e *encoder) raw(s string) *encoder {
+	e.b = append(e.b, s...)
+	return e
+}
+
+func (e *encoder) comma(i int) *encoder {
+	if i > 0 {
+		e.b = append(e.b, ',')
+	}
+	return e
+}
+
+func (e *encoder) int(x int64) *encoder {
+	e.b = strconv.AppendInt(e.b, x, 10)
+	return e
+}
+
+// float writes the shortest decimal that reads back as x, without an exponent
+// between 1e-6 and 1e21, as JavaScript and encoding/json do.
+func (e *encoder) float(x float64) *encoder {
+	if a := math.Abs(x); a != 0 && (a < 1e-6 || a >= 1e21) {
+		e.b = strconv.AppendFloat(e.b, x, 'e', -1, 64)
+	} else {
+		e.b = strconv.AppendFloat(e.b, x, 'f', -1, 64)
+	}
+	return e
+}
+
+func (e *encoder) text(s string) *encoder {
+	for i := range len(s) {
+		if c := s[i]; c < ' ' || c >= 0x7f || c == '"' || c == '\\' {
+			return e.value(s)
+		}
+	}
+	e.b = append(e.b, '"')
+	e.b = append(e.b, s...)
+	e.b = append(e.b, '"')
+	return e
+}
+
+func (e *encoder) texts(list []string) *encoder {
+	e.raw("[")
+	for i, s := range list {
+		e.comma(i).space(i).text(s)
+	}
+	return e.raw("]")
+}
+
+func (e *encoder) space(i int) *encoder {
+	if i > 0 {
+		e.b = append(e.b, ' ')
+	}
+	return e
+}
+
+func (e *encoder) ints(list []int64) *encoder {
+	e.raw("[")
+	for i, x := range list {
+		e.comma(i).space(i).int(x)
+	}
+	return e.raw("]")
+}
+
+func (e *encoder) floats(list []float64) *encoder {
+	e.raw("[")
+	for i, x := range list {
+		e.comma(i).space(i).float(x)
+	}
+	return e.raw("]")
+}
+
+// value writes small values that encoding/json spells as wanted but for the
+// spaces: texts with escapes and flat structs.
+func (e *encoder) value(v any) *encoder {
+	b, err := json.Marshal(v)
+	if err != nil { // texts, numbers and booleans only: there is nothing to fail
+		panic(err)
+	}
+	if b[0] != '{' {
+		e.b = append(e.b, b...)
+		return e
+	}
+	quoted := false
+	for i, c := range b {
+		if c == '"' && b[i-1] != '\\' {
+			quoted = !quoted
+		}
+		e.b = append(e.b, c)
+		if !quoted && (c == ':' || c == ',') {
+			e.b = append(e.b, ' ')
+		}
+	}
+	return e
+}
+
+func (e *encoder) feature(f *dataset.Feature) {
+	e.raw(`{"name": `).text(f.Name).raw(`, "type": `).text(f.Kind.String())
+	if f.Kind == dataset.Numeric {
+		e.raw(`, "cuts": `).floats(f.Cuts)
+	} else {
+		e.raw(`, "values": `).texts(f.Values)
+		if f.Other > 0 {
+			e.raw(`, "other": `).int(f.Other)
+		}
+	}
+	e.raw(`, "missing": `).int(f.Missing).raw(`, "cost": `).float(f.Cost).raw("}")
+}
+
+func (e *encoder) node(t *Tree, id int) {
+	n := &t.Nodes[id]
+	const line = ",\n      "
+	e.raw("{\n      \"id\": ").int(int64(id))
+	e.raw(line + `"rows": `).int(n.Rows)
+	e.raw(line + `"objects": `).int(n.Objects)
+	e.raw(line + `"weight": `).int(n.Weight)
+	e.raw(line + `"class_weights": `).ints(n.ClassWeights)
+	e.raw(line + `"raw_class_weights": `).ints(n.RawClassWeights)
+	e.raw(line + `"class": `).text(t.Label.Classes[n.Class])
+	e.raw(line + `"probabilities": `).floats(n.Probabilities)
+	if !n.Leaf() {
+		f := &t.Features[n.Test.Feature]
+		e.raw(line + `"test": {"feature": `).text(f.Name).raw(`, "kind": `).text(n.Test.Kind.String())
+		e.raw(`, "cost": `).float(n.Test.Cost).raw(`, "score": `).value(n.Test.Score).raw("}")
+		e.raw(line + `"branches": [`)
+		for i, b := range n.Branches {
+			e.comma(i).raw("\n        ").branch(f, n.Test, &b)
+		}
+		e.raw("\n      ]")
+	}
+	e.raw("\n    }")
+}
+
+func (e *encoder) branch(f *dataset.Feature, t *Test, b *Branch) {
+	e.raw(`{"when": {`).when(f, t, b.Outcome).raw(`}, "child": `).int(int64(b.Child))
+	if b.Missing {
+		e.raw(`, "missing": true`)
+	}
+	if b.Other {
+		e.raw(`, "other": true`)
+	}
+	e.raw("}")
+}
+
+// when writes the condition of an outcome in the feature's own values.
+func (e *encoder) when(f *dataset.Feature, t *Test, outcome int) *encoder {
+	not := ""
+	if outcome == 0 {
+		not = "not_"
+	}
+	switch t.Kind {
+	case split.Threshold:
+		key := "ge"
+		if outcome == 0 {
+			key = "lt"
+		}
+		return e.bound(key, f.Cuts[t.Code-1])
+	case split.Bin:
+		if t.Code > 0 {
+			e.bound(not+"ge", f.Cuts[t.Code-1])
+			if t.Code < len(f.Cuts) {
+				e.raw(", ")
+			}
+		}
+		if t.Code < len(f.Cuts) {
+			e.bound(not+"lt", f.Cuts[t.Code])
+		}
+		return e
+	case split.Equals:
+		return e.raw(`"` + not + `in": [`).text(f.Values[t.Code]).raw("]")
+	case split.Other, split.Missing:
+		return e.raw(`"` + not + t.Kind.String() + `": true`)
+	default:
+		return e.multiwayWhen(f, outcome)
+	}
+}
+
+func (e *encoder) bound(key string, cut float64) *encoder {
+	return e.raw(`"` + key + `": `).float(cut)
+}
+
+func (e *encoder) multiwayWhen(f *dataset.Feature, code int) *encoder {
+	switch code {
+	case f.MissingCode():
+		return e.raw(`"missing": true`)
+	case f.OtherCode():
+		return e.raw(`"other": true`)
+	default:
+		return e.raw(`"in": [`).text(f.Values[code]).raw("]")
+	}
+}

@@ -1,0 +1,217 @@
+// Package tree is the model: nodes with tests and leaf estimates, routing of
+// codes, and the canonical JSON form "espalier/tree" version 1 (DESIGN section
+// 4).
+package tree
+
+import (
+	"fmt"
+
+	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/split"
+)
+
+// Tree is a trained tree with all that is needed to use and to judge it.
+type Tree struct {
+	Label      Label
+	Features   []dataset.Feature
+	Algorithm  Algorithm
+	Training   Training
+	Complexity Complexity
+	Nodes      []Node // breadth-first in the order of branches; the root is 0
+}
+
+// Label is the class column.
+type Label struct {
+	Column  string   `json:"column"`
+	Classes []string `json:"classes"` // in numeric order for numbers, else in byte order
+}
+
+// Algorithm says by which parameters the tree was grown.
+type Algorithm struct {
+	Name         string  `json:"name"`
+	Lambda       float64 `json:"lambda"`
+	Theta        float64 `json:"theta"`
+	Tests        string  `json:"tests"`
+	Bins         int     `json:"bins"`
+	Binning      string  `json:"binning"`
+	LeafEstimate string  `json:"leaf_estimate"`
+	Prune        string  `json:"prune"`
+	MaxDepth     int     `json:"max_depth,omitempty"`
+	MinRows      int64   `json:"min_rows,omitempty"`
+	MaxLeaves    int     `json:"max_leaves,omitempty"`
+	Seed         uint64  `json:"seed"`
+}
+
+// Training counts the training rows.
+type Training struct {
+	Rows             int64 `json:"rows"`
+	Objects          int64 `json:"objects"`
+	Weight           int64 `json:"weight"`                 // fixed point, in units of 1/WeightScale
+	WeightScale      int64 `json:"weight_scale,omitempty"` // absent: 1
+	RelabelledRows   int64 `json:"relabelled_rows"`        // rows whose class is not their object's; their weight where rows are weighted
+	DroppedNullLabel int64 `json:"dropped_null_labels,omitempty"`
+}
+
+// Complexity is what the tree costs to use, on its training rows. Expected
+// values weigh rows by their weight.
+type Complexity struct {
+	ExpectedCost  float64 `json:"expected_cost"`
+	ExpectedTests float64 `json:"expected_tests"`
+	MaxCost       float64 `json:"max_cost"` // of the dearest path
+	Nodes         int     `json:"nodes"`
+	Leaves        int     `json:"leaves"`
+	Depth         int     `json:"depth"` // tests on the longest path
+}
+
+// Node is a node of the tree. Leaves have no Test.
+type Node struct {
+	Rows            int64
+	Objects         int64
+	Weight          int64
+	ClassWeights    []int64 // by the objects' majority class
+	RawClassWeights []int64 // by the rows' class
+	Class           int     // most probable class; ties: the first
+	Probabilities   []float64
+
+	Test     *Test
+	Branches []Branch // two-outcome tests: yes, no
+}
+
+// Test is the question that an inner node asks.
+type Test struct {
+	split.Test
+
+	Cost  float64
+	Score split.Parts
+}
+
+// Branch leads from an inner node to a child.
+type Branch struct {
+	Outcome int // 1 or 0; for multiway tests the code of the feature
+	Child   int
+	Missing bool // takes missing values
+	Other   bool // takes values that are not listed (categorical)
+}
+
+// Leaf reports whether the node asks nothing.
+func (n *Node) Leaf() bool { return n.Test == nil }
+
+// Estimate says how class probabilities follow from class weights (DESIGN
+// section 1).
+type Estimate uint8
+
+// The leaf estimates.
+const (
+	Majority Estimate = iota + 1 // weights of the objects' majority classes, as the paper
+	Raw                          // weights of the rows' classes
+	Smoothed                     // raw, shrunk to the parent's estimate
+)
+
+func estimateNames() []string { return []string{"", "majority", "raw", "smoothed"} }
+
+// String returns the estimate's name in flags and tree.json.
+func (e Estimate) String() string {
+	if names := estimateNames(); e > 0 && int(e) < len(names) {
+		return names[e]
+	}
+	return fmt.Sprintf("unknown(%d)", uint8(e))
+}
+
+// ParseEstimate reads an estimate's name.
+func ParseEstimate(s string) (Estimate, error) {
+	for i, name := range estimateNames() {
+		if i > 0 && name == s {
+			return Estimate(i), nil
+		}
+	}
+	return 0, fmt.Errorf("leaf estimate %q: want one of majority, raw, smoothed", s)
+}
+
+// smoothing is m, the weight in rows that the parent's estimate has in a
+// smoothed one.
+const smoothing = 10
+
+// Estimate fills in the class and probabilities of every node from its class
+// weights. Parents must come before their children. scale is the fixed-point
+// weight of one row.
+func (t *Tree) Estimate(e Estimate, scale int64) {
+	parent := make([]int, len(t.Nodes))
+	parent[0] = -1
+	for i := range t.Nodes {
+		n := &t.Nodes[i]
+		for _, b := range n.Branches {
+			parent[b.Child] = i
+		}
+		weights := n.RawClassWeights
+		if e == Majority {
+			weights = n.ClassWeights
+		}
+		var prior []float64
+		if e == Smoothed && parent[i] >= 0 {
+			prior = t.Nodes[parent[i]].Probabilities
+		}
+		n.Probabilities = probabilities(weights, prior, smoothing*float64(scale))
+		n.Class = 0
+		for k, p := range n.Probabilities {
+			if p > n.Probabilities[n.Class] {
+				n.Class = k
+			}
+		}
+	}
+}
+
+func probabilities(weights []int64, prior []float64, m float64) []float64 {
+	var total int64
+	for _, w := range weights {
+		total += w
+	}
+	p := make([]float64, len(weights))
+	for k, w := range weights {
+		if prior != nil {
+			p[k] = (float64(w) + float64(m*prior[k])) / (float64(total) + m)
+		} else if total > 0 {
+			p[k] = float64(w) / float64(total)
+		}
+	}
+	return p
+}
+
+// Measure fills in the complexity from the nodes.
+func (t *Tree) Measure() {
+	c := Complexity{Nodes: len(t.Nodes)}
+	depth := make([]int, len(t.Nodes))
+	paid := make([]float64, len(t.Nodes))
+	cost, tests := 0.0, int64(0)
+	for i := range t.Nodes {
+		n := &t.Nodes[i]
+		if n.Leaf() {
+			c.Leaves++
+			c.Depth = max(c.Depth, depth[i])
+			c.MaxCost = max(c.MaxCost, paid[i])
+			continue
+		}
+		cost += float64(n.Test.Cost * float64(n.Weight))
+		tests += n.Weight
+		for _, b := range n.Branches {
+			depth[b.Child] = depth[i] + 1
+			paid[b.Child] = paid[i] + n.Test.Cost
+		}
+	}
+	if w := t.Nodes[0].Weight; w > 0 {
+		c.ExpectedCost = cost / float64(w)
+		c.ExpectedTests = float64(tests) / float64(w)
+	}
+	t.Complexity = c
+}
+
+// Path returns, for each node, the tests on the way to it and what they cost.
+func (t *Tree) Path() (tests []int, costs []float64) {
+	tests, costs = make([]int, len(t.Nodes)), make([]float64, len(t.Nodes))
+	for i := range t.Nodes {
+		for _, b := range t.Nodes[i].Branches {
+			tests[b.Child] = tests[i] + 1
+			costs[b.Child] = costs[i] + t.Nodes[i].Test.Cost
+		}
+	}
+	return tests, costs
+}
