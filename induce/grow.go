@@ -31,13 +31,14 @@ func Grow(o *dataset.Objects, columns []split.Column, p Params, total int64, dep
 	for i := range g.order {
 		g.order[i] = int32(i)
 	}
+	g.newCounters()
 	root := &open{to: o.Len(), depth: depth, node: &Node{}, n: make([]int64, o.Classes), m: make([]int64, o.Classes)}
 	for i, k := range o.Class {
 		root.n[k]++
 		root.m[k] += o.Weight[i]
 	}
 	g.run(root)
-	root.node.sumUp()
+	root.node.SumUp()
 	return root.node
 }
 
@@ -49,11 +50,32 @@ type grower struct {
 	opts      Options
 	criterion *split.Criterion
 	layout    layout
+	counters  []counter // per feature
 
 	// The objects of an open node lie side by side in these, ascending.
 	order  []int32
 	class  []uint16
 	weight []int64
+}
+
+func (g *grower) newCounters() {
+	g.counters = make([]counter, len(g.columns))
+	var next atomic.Int64
+	inParallel(max(1, g.opts.Workers), func(int) {
+		var seen []int32
+		for f := int(next.Add(1) - 1); f < len(g.columns); f = int(next.Add(1) - 1) {
+			if len(seen) < g.columns[f].Codes {
+				seen = make([]int32, g.columns[f].Codes)
+			}
+			codes := &g.objects.Codes[f]
+			g.counters[f] = counter{codes, commonCode(codes, len(g.order), seen)}
+		}
+	})
+}
+
+// rowsOf returns the objects of a node for counting, with all classes.
+func (g *grower) rowsOf(o *open) rows {
+	return rows{g.order[o.from:o.to], g.class[o.from:o.to], g.weight[o.from:o.to], o.n, o.m}
 }
 
 // open is a node that is being grown: its objects are order[from:to].
@@ -189,13 +211,12 @@ func (g *grower) settle(o *open) {
 // view is a node as its histograms see it: with all classes where the
 // histogram is kept, else with only the classes that it has.
 type view struct {
-	totals  *split.Totals
-	class   []uint16 // per object
-	dense   []int    // the class of each class number in use; nil: all classes
-	classes int
-	heavy   []heavyObject
-	sum     split.Heavy
-	fresh   bool // the kept histogram is yet to be counted
+	totals *split.Totals
+	rows   rows
+	dense  []int // the class of each class number in use; nil: all classes
+	heavy  []heavyObject
+	sum    split.Heavy
+	fresh  bool // the kept histogram is yet to be counted
 }
 
 type heavyObject struct {
@@ -204,7 +225,7 @@ type heavyObject struct {
 }
 
 func (g *grower) view(o *open, totals *split.Totals, w *workspace) *view {
-	v := &view{totals: totals, class: g.class[o.from:o.to], classes: len(o.n)}
+	v := &view{totals: totals, rows: g.rowsOf(o)}
 	for i, weight := range g.weight[o.from:o.to] {
 		if g.criterion.IsHeavy(weight) {
 			h := heavyObject{g.order[o.from+i], split.NewHeavy(weight, totals.Weight)}
@@ -241,10 +262,10 @@ func (g *grower) compact(o *open, v *view, w *workspace) {
 		}
 	}
 	w.class = w.class[:0]
-	for _, k := range v.class {
+	for _, k := range v.rows.class {
 		w.class = append(w.class, w.number[k])
 	}
-	v.class, v.classes = w.class, len(v.dense)
+	v.rows.class, v.rows.n, v.rows.m = w.class, n, m
 	w.dense, w.denseN, w.denseM = v.dense, n, m
 	v.totals = g.criterion.NewTotals(n, m)
 }
@@ -286,16 +307,14 @@ func (g *grower) load(o *open, v *view, f int, w *workspace) {
 	column := &g.columns[f]
 	h := split.Histogram{}
 	var present []int32
-	order, weight := g.order[o.from:o.to], g.weight[o.from:o.to]
 	if o.cells != nil {
 		h.Cells = g.layout.of(o.cells, f)
 		if v.fresh {
-			count(h.Cells, &g.objects.Codes[f], order, v.class, weight, v.classes)
+			g.counters[f].count(h.Cells, &v.rows)
 		}
 	} else {
-		h.Cells = w.cells[:2*v.classes*column.Codes]
-		countSeen(h.Cells, &g.objects.Codes[f], order, v.class, weight, v.classes, w.seen)
-		w.present = drain(w.seen[:(column.Codes+63)/64], w.present[:0])
+		h.Cells = w.cells[:2*len(v.rows.n)*column.Codes]
+		w.present = g.counters[f].countSeen(h.Cells, &v.rows, w.seen[:(column.Codes+63)/64], w.present)
 		present = w.present
 	}
 	if len(v.heavy) > 0 {
@@ -310,7 +329,7 @@ func (g *grower) load(o *open, v *view, f int, w *workspace) {
 // unload clears what load counted in the workspace.
 func (g *grower) unload(v *view, f int, w *workspace) {
 	for _, code := range w.present {
-		clear(w.cells[2*v.classes*int(code) : 2*v.classes*int(code+1)])
+		clear(w.cells[2*len(v.rows.n)*int(code) : 2*len(v.rows.n)*int(code+1)])
 	}
 	w.present = w.present[:0]
 	for i := range v.heavy {
@@ -423,18 +442,18 @@ func (g *grower) inherit(o *open, children []*open, ws []*workspace) {
 // takeOff subtracts a child's counts of a feature from its parent's, and keeps
 // them where the child keeps its histogram.
 func (g *grower) takeOff(parent []int64, child *open, f int) {
-	order, class, weight := g.order[child.from:child.to], g.class[child.from:child.to], g.weight[child.from:child.to]
-	codes, classes := &g.objects.Codes[f], g.layout.classes
+	r := g.rowsOf(child)
 	if child.cells != nil {
 		cells := g.layout.of(child.cells, f)
-		count(cells, codes, order, class, weight, classes)
+		g.counters[f].count(cells, &r)
 		subtract(parent, cells)
 		return
 	}
-	for i, id := range order {
-		at := 2 * (codes.At(int(id))*classes + int(class[i]))
+	codes, classes := &g.objects.Codes[f], g.layout.classes
+	for i, id := range r.order {
+		at := 2 * (codes.At(int(id))*classes + int(r.class[i]))
 		parent[at]--
-		parent[at+1] -= weight[i]
+		parent[at+1] -= r.weight[i]
 	}
 }
 

@@ -19,6 +19,17 @@ type Open struct {
 	Weight  []int64 // by class
 }
 
+// NewOpen returns an open node with the given objects and weight by class,
+// which it keeps.
+func NewOpen(objects, weight []int64, depth int) *Open {
+	n := &Node{Class: weight, Raw: make([]int64, len(weight))}
+	for k := range objects {
+		n.Objects += objects[k]
+		n.Weight += weight[k]
+	}
+	return &Open{Node: n, Depth: depth, Objects: objects, Weight: weight}
+}
+
 // LevelNode is an open node as the workers of one level need to know it.
 type LevelNode struct {
 	ID     int   // in the tree so far
@@ -93,9 +104,8 @@ func (l *Levels) Level(t *tree.Tree, nodes []LevelNode) *Level {
 
 // Add counts objects, the features dealt to so many workers.
 func (l *Level) Add(o *dataset.Objects, workers int) {
-	order := make([][]int32, len(l.nodes))
-	class := make([][]uint16, len(l.nodes))
-	weight := make([][]int64, len(l.nodes))
+	counted := make([]rows, len(l.nodes))
+	none := make([]int64, l.layout.classes) // sums that only a common code needs
 	for i := range o.Len() {
 		at := l.at[l.router.Leaf(o, i)]
 		if at < 0 {
@@ -107,25 +117,27 @@ func (l *Level) Add(o *dataset.Objects, workers int) {
 		}
 		raw[len(raw)-1] += o.RowsOf(i)
 		if l.nodes[at].Split {
-			order[at], class[at], weight[at] = append(order[at], int32(i)), append(class[at], o.Class[i]), append(weight[at], o.Weight[i])
+			r := &counted[at]
+			r.order, r.class, r.weight, r.n = append(r.order, int32(i)), append(r.class, o.Class[i]), append(r.weight, o.Weight[i]), none
 		}
 	}
-	l.addHeavy(o, order)
+	l.addHeavy(o, counted)
 	var next atomic.Int64
 	inParallel(min(workers, len(l.columns)), func(int) {
 		for f := int(next.Add(1) - 1); f < len(l.columns); f = int(next.Add(1) - 1) {
+			c := counter{&o.Codes[f], -1}
 			for i := range l.nodes {
-				if len(order[i]) > 0 {
-					count(l.layout.of(l.cells[i], f), &o.Codes[f], order[i], class[i], weight[i], l.layout.classes)
+				if len(counted[i].order) > 0 {
+					c.count(l.layout.of(l.cells[i], f), &counted[i])
 				}
 			}
 		}
 	})
 }
 
-func (l *Level) addHeavy(o *dataset.Objects, order [][]int32) {
-	for at, ids := range order {
-		for _, id := range ids {
+func (l *Level) addHeavy(o *dataset.Objects, counted []rows) {
+	for at := range counted {
+		for _, id := range counted[at].order {
 			if !l.criterion.IsHeavy(o.Weight[id]) || o.Weight[id] >= l.nodes[at].Weight {
 				continue
 			}
@@ -170,6 +182,20 @@ func (l *Level) Parts(maxBytes int, emit func(key int64, b []byte)) {
 			from = to
 		}
 	}
+}
+
+// PartKeys returns the keys of the parts of an open node, as Parts cuts them.
+func (l *Levels) PartKeys(node int, histogram bool, maxBytes int) []int64 {
+	keys := []int64{part{node: node}.key()}
+	if !histogram {
+		return keys
+	}
+	for from := 0; from < len(l.columns); {
+		to := l.partEnd(from, maxBytes)
+		keys = append(keys, part{node, from, to}.key())
+		from = to
+	}
+	return keys
 }
 
 // partEnd returns where the part that starts at a feature ends. It depends on
@@ -217,7 +243,7 @@ func appendVarints(b []byte, xs []int64) []byte {
 	return b
 }
 
-var errPart = errors.New("not a part of this level") //nolint:gochecknoglobals // a sentinel
+var errPart = errors.New("not a part of this level")
 
 // AddPart adds the encoded part b of the given key to the counts of the open
 // node that it belongs to. counts come from NewCounts.
@@ -355,12 +381,11 @@ func (l *Levels) Expand(o *Open, c *Counts) []*Open {
 func (o *Open) children(outcomes [][]int64) []*Open {
 	children := make([]*Open, len(outcomes))
 	for i, cells := range outcomes {
-		child := &Open{Node: &Node{}, Depth: o.Depth + 1, Objects: make([]int64, len(o.Objects)), Weight: make([]int64, len(o.Objects))}
-		for k := range child.Objects {
-			child.Objects[k], child.Weight[k] = cells[2*k], cells[2*k+1]
-			child.Node.Objects += cells[2*k]
-			child.Node.Weight += cells[2*k+1]
+		objects, weight := make([]int64, len(o.Objects)), make([]int64, len(o.Objects))
+		for k := range objects {
+			objects[k], weight[k] = cells[2*k], cells[2*k+1]
 		}
+		child := NewOpen(objects, weight, o.Depth+1)
 		children[i] = child
 		o.Node.Children = append(o.Node.Children, child.Node)
 	}

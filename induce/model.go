@@ -7,9 +7,9 @@ import (
 )
 
 // Model numbers the grown nodes breadth-first, in the order of branches, and
-// returns them as a tree over the features. Class estimates, complexity and the
+// returns them as a tree over the features, and in their order. Class estimates, complexity and the
 // descriptions of label, algorithm and training are left to the caller.
-func Model(root *Node, features []dataset.Feature) *tree.Tree {
+func Model(root *Node, features []dataset.Feature) (*tree.Tree, []*Node) {
 	t := &tree.Tree{Features: features}
 	queue := []*Node{root}
 	for at := 0; at < len(queue); at++ {
@@ -20,25 +20,20 @@ func Model(root *Node, features []dataset.Feature) *tree.Tree {
 			node.Branches = branches(n, &features[n.Test.Feature])
 			for i := range node.Branches {
 				b := &node.Branches[i]
-				b.Child, queue = len(queue), append(queue, n.child(b.Outcome))
+				b.Child, queue = len(queue), append(queue, n.child(i))
 			}
 		}
 		t.Nodes = append(t.Nodes, node)
 	}
-	return t
+	return t, queue
 }
 
-// child returns the child of an outcome.
-func (n *Node) child(outcome int) *Node {
+// child returns the child of a branch, see branches.
+func (n *Node) child(branch int) *Node {
 	if n.Test.Kind != split.Multiway {
-		return n.Children[outcome]
+		branch = 1 - branch
 	}
-	for i, code := range n.Outcomes {
-		if int(code) == outcome {
-			return n.Children[i]
-		}
-	}
-	return nil
+	return n.Children[branch]
 }
 
 // branches lists a node's branches, without their children: of two-outcome

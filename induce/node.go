@@ -33,15 +33,15 @@ type Node struct {
 	Children []*Node          `json:"children,omitempty"` // two-outcome: no, yes
 }
 
-// sumUp fills in the rows and raw class weights of inner nodes from their
+// SumUp fills in the rows and raw class weights of inner nodes from their
 // leaves.
-func (n *Node) sumUp() {
+func (n *Node) SumUp() {
 	if n.Test == nil {
 		return
 	}
 	n.Rows, n.Raw = 0, make([]int64, len(n.Class))
 	for _, child := range n.Children {
-		child.sumUp()
+		child.SumUp()
 		n.Rows += child.Rows
 		for k, w := range child.Raw {
 			n.Raw[k] += w

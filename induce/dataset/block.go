@@ -181,9 +181,24 @@ func (o *Objects) AppendFrom(block []byte, layout Layout) error {
 			c.U16 = append(c.U16, binary.LittleEndian.Uint16(column[i:]))
 		}
 	}
+	return o.appendClasses(r)
+}
+
+// AppendClassesFrom appends the weights and rows of a block's objects without
+// their codes.
+func (o *Objects) AppendClassesFrom(block []byte, layout Layout) error {
+	r, err := openBlock(block, layout)
+	if err != nil {
+		return err
+	}
+	return o.appendClasses(r)
+}
+
+func (o *Objects) appendClasses(r *blockReader) error {
 	var raw []ClassWeight
 	for range r.objects {
 		var rows int64
+		var err error
 		if raw, rows, err = r.classes(raw, o.Classes); err != nil {
 			return err
 		}

@@ -60,7 +60,8 @@ func (e *Encoder) Encode(v *Vector, keys []byte, offset, stride int, scratch []u
 // dictionary returns the codes of a dictionary's entries, shifted by one: the
 // first is the code of missing, for index -1.
 func (e *Encoder) dictionary(v *Vector, scratch []uint16) []uint16 {
-	codes := append(scratch[:0], uint16(e.feature.MissingCode()))
+	codes := scratch[:0]
+	codes = append(codes, uint16(e.feature.MissingCode()))
 	if v.Type == Number {
 		for _, x := range v.Numbers {
 			codes = append(codes, e.number(x))

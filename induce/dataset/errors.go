@@ -77,8 +77,6 @@ func ParseError(text string) (*DataError, bool) {
 	}
 	type plain DataError
 	var e plain
-	if err := json.NewDecoder(strings.NewReader(rest)).Decode(&e); err != nil {
-		return nil, false
-	}
-	return (*DataError)(&e), true
+	err := json.NewDecoder(strings.NewReader(rest)).Decode(&e)
+	return (*DataError)(&e), err == nil
 }

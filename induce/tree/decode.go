@@ -202,37 +202,48 @@ func (t *Tree) outcome(test *Test, when *fileWhen, branch int) (int, error) {
 	if test.Kind == split.Multiway {
 		return multiwayOutcome(f, when)
 	}
-	outcome, code := 1-branch, -1
-	var ok bool
-	switch test.Kind {
-	case split.Threshold:
-		cut := when.GE
-		if branch > 0 {
-			cut = when.LT
-		}
-		code, ok = cutIndex(f, cut)
-		code++
-	case split.Bin:
-		code, ok = binOf(f, when, branch > 0)
-	case split.Equals:
-		list := when.In
-		if branch > 0 {
-			list = when.NotIn
-		}
-		if len(list) == 1 {
-			code = slices.Index(f.Values, list[0])
-		}
-		ok = code >= 0
-	case split.Other:
-		code, ok = f.OtherCode(), f.Kind == dataset.Categorical && (when.Other && branch == 0 || when.NotOther && branch > 0)
-	default:
-		code, ok = f.MissingCode(), when.Missing && branch == 0 || when.NotMissing && branch > 0
-	}
+	code, ok := codeOf(f, test.Kind, when, branch > 0)
 	if !ok || branch > 0 && code != test.Code {
 		return 0, fmt.Errorf("branch %d: its condition does not fit a test of kind %s on %q", branch, test.Kind, f.Name)
 	}
 	test.Code = code
-	return outcome, nil
+	return 1 - branch, nil
+}
+
+// codeOf reads the code of a two-outcome test off the condition of its yes
+// branch or, not set, of its no branch.
+func codeOf(f *dataset.Feature, kind split.Kind, when *fileWhen, not bool) (int, bool) {
+	switch kind {
+	case split.Threshold:
+		cut := when.GE
+		if not {
+			cut = when.LT
+		}
+		code, ok := cutIndex(f, cut)
+		return code + 1, ok && f.Kind == dataset.Numeric
+	case split.Bin:
+		code, ok := binOf(f, when, not)
+		return code, ok && f.Kind == dataset.Numeric
+	case split.Equals:
+		code := valueOf(f, when, not)
+		return code, code >= 0
+	case split.Other:
+		return f.OtherCode(), f.Kind == dataset.Categorical && (when.Other && !not || when.NotOther && not)
+	default:
+		return f.MissingCode(), when.Missing && !not || when.NotMissing && not
+	}
+}
+
+// valueOf returns the code of the one value that a condition names, or -1.
+func valueOf(f *dataset.Feature, when *fileWhen, not bool) int {
+	list := when.In
+	if not {
+		list = when.NotIn
+	}
+	if len(list) != 1 {
+		return -1
+	}
+	return slices.Index(f.Values, list[0])
 }
 
 func cutIndex(f *dataset.Feature, cut *float64) (int, bool) {
@@ -271,10 +282,9 @@ func multiwayOutcome(f *dataset.Feature, when *fileWhen) (int, error) {
 		return f.MissingCode(), nil
 	case when.Other:
 		return f.OtherCode(), nil
-	case len(when.In) == 1:
-		if code := slices.Index(f.Values, when.In[0]); code >= 0 {
-			return code, nil
-		}
+	}
+	if code := valueOf(f, when, false); code >= 0 {
+		return code, nil
 	}
 	return 0, fmt.Errorf("a multiway branch on %q must name one of its values, other or missing", f.Name)
 }

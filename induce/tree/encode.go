@@ -96,20 +96,20 @@ func (e *encoder) space(i int) *encoder {
 	return e
 }
 
-func (e *encoder) ints(list []int64) *encoder {
+func (e *encoder) ints(list []int64) {
 	e.raw("[")
 	for i, x := range list {
 		e.comma(i).space(i).int(x)
 	}
-	return e.raw("]")
+	e.raw("]")
 }
 
-func (e *encoder) floats(list []float64) *encoder {
+func (e *encoder) floats(list []float64) {
 	e.raw("[")
 	for i, x := range list {
 		e.comma(i).space(i).float(x)
 	}
-	return e.raw("]")
+	e.raw("]")
 }
 
 // value writes small values that encoding/json spells as wanted but for the

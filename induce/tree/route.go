@@ -24,31 +24,35 @@ func (t *Tree) Router() *Router {
 		}
 		f := &t.Features[n.Test.Feature]
 		to := &r.nodes[i]
-		to.test, to.missing = n.Test.Test, f.MissingCode()
-		outcomes := 2
+		to.test, to.missing, to.children = n.Test.Test, f.MissingCode(), make([]int32, 2)
 		if n.Test.Kind == split.Multiway {
-			outcomes = f.Codes()
-		}
-		to.children = make([]int32, outcomes)
-		if n.Test.Kind == split.Multiway { // codes without a branch are unlisted values
-			for _, b := range n.Branches {
-				if b.Other {
-					for k := range to.children {
-						to.children[k] = int32(b.Child)
-					}
-				}
-			}
-			for _, b := range n.Branches {
-				if b.Missing {
-					to.children[to.missing] = int32(b.Child)
-				}
-			}
+			to.children = unlisted(n.Branches, f)
 		}
 		for _, b := range n.Branches {
 			to.children[b.Outcome] = int32(b.Child)
 		}
 	}
 	return r
+}
+
+// unlisted returns the children that a multiway test's codes lead to when no
+// branch names them.
+func unlisted(branches []Branch, f *dataset.Feature) []int32 {
+	other, missing := 0, 0
+	for _, b := range branches {
+		if b.Other {
+			other = b.Child
+		}
+		if b.Missing {
+			missing = b.Child
+		}
+	}
+	children := make([]int32, f.Codes())
+	for code := range children {
+		children[code] = int32(other)
+	}
+	children[f.MissingCode()] = int32(missing)
+	return children
 }
 
 // Leaf returns the number of the leaf that object i reaches.

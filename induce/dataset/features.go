@@ -1,0 +1,140 @@
+package dataset
+
+import (
+	"encoding/binary"
+	"errors"
+	"math"
+	"slices"
+)
+
+// featuresVersion opens encoded features.
+const featuresVersion = 1
+
+var errFeatures = errors.New("not encoded features")
+
+// EncodeFeatures returns features in binary, as they travel to workers: JSON
+// would take longer than training does on data of many columns.
+func EncodeFeatures(features []Feature) []byte {
+	b := binary.AppendUvarint([]byte{featuresVersion}, uint64(len(features)))
+	for i := range features {
+		f := &features[i]
+		b = appendText(b, f.Name)
+		b = append(b, byte(f.Kind), byte(f.Type))
+		b = binary.AppendUvarint(b, uint64(len(f.Cuts)))
+		for _, cut := range f.Cuts {
+			b = appendFloat(b, cut)
+		}
+		b = binary.AppendUvarint(b, uint64(len(f.Values)))
+		for _, v := range f.Values {
+			b = appendText(b, v)
+		}
+		b = binary.AppendVarint(binary.AppendVarint(b, f.Missing), f.Other)
+		b = appendFloat(b, f.Cost)
+		b = binary.AppendUvarint(b, uint64(len(f.ValueCosts)))
+		for _, v := range sortedKeys(f.ValueCosts) {
+			b = appendFloat(appendText(b, v), f.ValueCosts[v])
+		}
+	}
+	return b
+}
+
+func sortedKeys(m map[string]float64) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+func appendText(b []byte, s string) []byte {
+	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
+}
+
+func appendFloat(b []byte, x float64) []byte {
+	return binary.LittleEndian.AppendUint64(b, math.Float64bits(x))
+}
+
+// DecodeFeatures reads what EncodeFeatures wrote.
+func DecodeFeatures(b []byte) ([]Feature, error) {
+	if len(b) == 0 || b[0] != featuresVersion {
+		return nil, errFeatures
+	}
+	r := featureReader{b: b[1:]}
+	features := make([]Feature, r.length(4))
+	for i := range features {
+		f := &features[i]
+		f.Name = r.text()
+		f.Kind, f.Type = Kind(r.byte()), ValueType(r.byte())
+		f.Cuts = make([]float64, r.length(8))
+		for j := range f.Cuts {
+			f.Cuts[j] = r.float()
+		}
+		f.Values = make([]string, r.length(1))
+		for j := range f.Values {
+			f.Values[j] = r.text()
+		}
+		f.Missing, f.Other = r.varint(), r.varint()
+		f.Cost = r.float()
+		for n := r.length(9); n > 0; n-- {
+			if f.ValueCosts == nil {
+				f.ValueCosts = make(map[string]float64, n)
+			}
+			v := r.text()
+			f.ValueCosts[v] = r.float()
+		}
+	}
+	if r.bad {
+		return nil, errFeatures
+	}
+	return features, nil
+}
+
+// featureReader reads until the first fault, then zeros.
+type featureReader struct {
+	b   []byte
+	bad bool
+}
+
+func (r *featureReader) take(n int) []byte {
+	if n < 0 || n > len(r.b) {
+		r.bad, r.b = true, nil
+		return make([]byte, 8)[:min(max(n, 0), 8)]
+	}
+	b := r.b[:n]
+	r.b = r.b[n:]
+	return b
+}
+
+func (r *featureReader) byte() byte { return r.take(1)[0] }
+
+func (r *featureReader) varint() int64 {
+	x, n := binary.Varint(r.b)
+	if n <= 0 {
+		r.bad, r.b = true, nil
+		return 0
+	}
+	r.b = r.b[n:]
+	return x
+}
+
+// length reads the length of a list whose members take at least size bytes.
+func (r *featureReader) length(size int) int {
+	x, n := binary.Uvarint(r.b)
+	if n <= 0 || x > uint64(len(r.b)/size) {
+		r.bad, r.b = true, nil
+		return 0
+	}
+	r.b = r.b[n:]
+	return int(x)
+}
+
+func (r *featureReader) text() string { return string(r.take(r.length(1))) }
+
+func (r *featureReader) float() float64 {
+	b := r.take(8)
+	if len(b) < 8 {
+		return 0
+	}
+	return math.Float64frombits(binary.LittleEndian.Uint64(b))
+}
