@@ -1,0 +1,248 @@
+package binning
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"math/bits"
+	"slices"
+
+	"github.com/espalier-ml/espalier/induce/dataset"
+)
+
+// codecVersion is the first byte of an encoded summary.
+const codecVersion = 1
+
+const flagOverflow = 1
+
+// AppendBinary appends the summary's encoding to b. Equal summaries have equal
+// encodings. The error is always nil; it is there for encoding.BinaryAppender.
+//
+// The encoding is the version, kind, type, flags and dropped bits (a byte each),
+// both limits and the weights of rows with and without a value (uvarints); then
+// unless overflowed the number of values and each value with its weight, in
+// ascending order. Texts come as length and bytes. Keys of numbers come without
+// the low bits that are zero in all of them, whose number is a byte ahead, and as
+// differences to the one before.
+func (s *Summary) AppendBinary(b []byte) ([]byte, error) {
+	s.settle()
+	var flags byte
+	if s.overflow {
+		flags |= flagOverflow
+	}
+	b = append(b, codecVersion, byte(s.kind), byte(s.typ), flags, s.shift)
+	for _, n := range []int64{int64(s.limits.Values), int64(s.limits.Categories), s.weight, s.missing} {
+		b = binary.AppendUvarint(b, uint64(n))
+	}
+	switch {
+	case s.overflow:
+		return b, nil
+	case s.typ == dataset.Text:
+		return s.appendTexts(b), nil
+	default:
+		return s.appendNumbers(b), nil
+	}
+}
+
+func (s *Summary) appendTexts(b []byte) []byte {
+	b = binary.AppendUvarint(b, uint64(len(s.texts)))
+	for _, text := range slices.Sorted(maps.Keys(s.texts)) {
+		b = binary.AppendUvarint(b, uint64(len(text)))
+		b = append(b, text...)
+		b = binary.AppendUvarint(b, uint64(s.texts[text]))
+	}
+	return b
+}
+
+func (s *Summary) appendNumbers(b []byte) []byte {
+	list := s.numbers.sorted()
+	b = binary.AppendUvarint(b, uint64(len(list)))
+	zeros := commonZeros(list)
+	b = append(b, zeros)
+	before := uint64(0)
+	for _, e := range list {
+		key := e.key >> zeros
+		b = binary.AppendUvarint(b, key-before)
+		b = binary.AppendUvarint(b, uint64(e.weight))
+		before = key
+	}
+	return b
+}
+
+// commonZeros returns how many low bits are zero in all keys.
+func commonZeros(list []entry) byte {
+	all := uint64(keyZero)
+	for _, e := range list {
+		all |= e.key
+	}
+	return byte(bits.TrailingZeros64(all))
+}
+
+var errEncoding = errors.New("binning: encoded summary is malformed")
+
+// Decode reads a summary that AppendBinary wrote from the front of b and
+// returns it with the bytes behind it. It refuses what AppendBinary does not
+// write, and takes memory in proportion to len(b).
+func Decode(b []byte) (s *Summary, rest []byte, err error) {
+	d := decoder{rest: b}
+	s, err = d.summary()
+	if err != nil {
+		return nil, nil, err
+	}
+	return s, d.rest, nil
+}
+
+// decoder reads encoded summaries. After the first fault it reads zeros.
+type decoder struct {
+	rest []byte
+	bad  bool
+}
+
+func (d *decoder) byte() byte {
+	if len(d.rest) == 0 {
+		d.bad = true
+		return 0
+	}
+	c := d.rest[0]
+	d.rest = d.rest[1:]
+	return c
+}
+
+// uvarint reads a number in its shortest form.
+func (d *decoder) uvarint() uint64 {
+	x, n := binary.Uvarint(d.rest)
+	if n <= 0 || n > 1 && d.rest[n-1] == 0 {
+		d.bad, d.rest = true, nil
+		return 0
+	}
+	d.rest = d.rest[n:]
+	return x
+}
+
+func (d *decoder) int64() int64 {
+	x := d.uvarint()
+	if x > math.MaxInt64 {
+		d.bad = true
+		return 0
+	}
+	return int64(x)
+}
+
+// positive reads a weight or limit.
+func (d *decoder) positive() int64 {
+	x := d.int64()
+	if x == 0 {
+		d.bad = true
+	}
+	return x
+}
+
+// count reads the number of values that follow, each of two bytes at least.
+func (d *decoder) count() int {
+	n := d.int64()
+	if n > int64(len(d.rest)/2) {
+		d.bad = true
+		return 0
+	}
+	return int(n)
+}
+
+func (d *decoder) summary() (*Summary, error) {
+	if version := d.byte(); !d.bad && version != codecVersion {
+		return nil, fmt.Errorf("binning: encoded summary has version %d, want %d", version, codecVersion)
+	}
+	kind, typ := dataset.Kind(d.byte()), dataset.ValueType(d.byte())
+	flags, shift := d.byte(), d.byte()
+	limits := Limits{Values: int(d.positive()), Categories: int(d.positive())}
+	weight, missing := d.int64(), d.int64()
+	if d.bad || checkColumn(kind, typ) != nil || flags > flagOverflow || shift > maxShift {
+		return nil, errEncoding
+	}
+	s := New(kind, typ, limits)
+	s.missing, s.shift = missing, shift
+	switch {
+	case flags&flagOverflow != 0:
+		s.weight = weight
+		s.drop()
+	case typ == dataset.Text:
+		d.texts(s)
+	default:
+		d.numbers(s)
+	}
+	if d.bad || s.weight != weight || !s.plausible(flags) {
+		return nil, errEncoding
+	}
+	return s, nil
+}
+
+// plausible reports whether a decoded summary is in a state that adding rows
+// leads to.
+func (s *Summary) plausible(flags byte) bool {
+	if s.kind == dataset.Categorical {
+		return s.shift == 0 && s.overflow == (flags&flagOverflow != 0)
+	}
+	return !s.overflow && (s.shift == maxShift || s.numbers.n <= s.limits.Values)
+}
+
+func (d *decoder) texts(s *Summary) {
+	before := ""
+	for i := range d.count() {
+		n := d.int64()
+		if n > int64(len(d.rest)) {
+			d.bad = true
+			return
+		}
+		text := string(d.rest[:n])
+		d.rest = d.rest[n:]
+		w := d.weight(s)
+		if d.bad || i > 0 && text <= before {
+			d.bad = true
+			return
+		}
+		before = text
+		s.addText(text, w)
+	}
+}
+
+func (d *decoder) numbers(s *Summary) {
+	n := d.count()
+	zeros := d.byte()
+	if d.bad || zeros > 63 {
+		d.bad = true
+		return
+	}
+	s.numbers.reserve(n)
+	const least, most = keyZero - 0x7ff<<52, keyZero + 0x7ff<<52 // the infinities
+	key, all := uint64(0), uint64(keyZero)
+	for range n {
+		step := d.uvarint()
+		w := d.weight(s)
+		if d.bad || step == 0 || step > most>>zeros-key>>zeros {
+			d.bad = true
+			return
+		}
+		key += step << zeros
+		if key < least || key>>s.shift<<s.shift != key {
+			d.bad = true
+			return
+		}
+		all |= key
+		s.weight += w
+		s.numbers.add(key, w)
+	}
+	if bits.TrailingZeros64(all) != int(zeros) {
+		d.bad = true
+	}
+}
+
+// weight reads the weight of a value, with which the sum must not overflow.
+func (d *decoder) weight(s *Summary) int64 {
+	w := d.positive()
+	if w > math.MaxInt64-s.weight {
+		d.bad = true
+		return 0
+	}
+	return w
+}

@@ -1,0 +1,261 @@
+package binning
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"math/bits"
+	"slices"
+
+	"github.com/espalier-ml/espalier/induce/dataset"
+)
+
+// Method says how the cuts of numeric features are chosen.
+type Method uint8
+
+// The methods. A column with no more distinct values than bins keeps each value
+// as a bin of its own, whatever the method.
+const (
+	// KMeans makes the sum of squares within bins as small as it can be.
+	KMeans Method = iota + 1
+	// Quantile gives bins about the same weight.
+	Quantile
+	// Uniform gives bins the same width, between the least and the greatest
+	// finite value.
+	Uniform
+)
+
+func methodNames() []string { return []string{"", "kmeans", "quantile", "uniform"} }
+
+// String returns the method's name in flags and tree.json.
+func (m Method) String() string {
+	if names := methodNames(); int(m) < len(names) && m > 0 {
+		return names[m]
+	}
+	return "unknown"
+}
+
+// ParseMethod reads a method's name.
+func ParseMethod(s string) (Method, error) {
+	if i := slices.Index(methodNames(), s); i > 0 {
+		return Method(i), nil
+	}
+	return 0, fmt.Errorf("binning %q: want kmeans, quantile or uniform", s)
+}
+
+// FitNumeric returns the cuts of a numeric column's bins, at most bins of them
+// less one, strictly increasing and finite: x lies in the bin whose number is
+// the number of cuts <= x. No bin is without training rows.
+//
+// Quantile (DESIGN section 2): for i = 1..B-1 the cut lies behind the first
+// distinct value whose cumulative weight reaches i W / B, half-way to the next
+// distinct value; equal cuts fall together, and none lies behind the last value.
+// Uniform: cuts that separate no values are left out. KMeans: see Fitter.
+//
+// Two neighbouring values that no finite number separates, as the greatest
+// float64 and infinity, share a bin.
+func FitNumeric(s *Summary, m Method, bins int) []float64 {
+	var f Fitter
+	return f.FitNumeric(s, m, bins)
+}
+
+// FitNumeric is like the function of the same name and reuses the Fitter's
+// memory from call to call.
+func (f *Fitter) FitNumeric(s *Summary, m Method, bins int) []float64 {
+	f.load(s)
+	if len(f.values) < 2 || bins < 2 {
+		return nil
+	}
+	cuts := make([]float64, 0, min(bins, len(f.values))-1)
+	switch {
+	case len(f.values) <= bins:
+		for i := 1; i < len(f.values); i++ {
+			cuts = f.cutBefore(cuts, i)
+		}
+	case m == Uniform:
+		cuts = f.uniform(cuts, bins)
+	case m == Quantile:
+		cuts = f.quantile(cuts, bins)
+	default:
+		cuts = f.kmeans(cuts, bins)
+	}
+	return cuts
+}
+
+// load takes over the distinct values of a summary.
+func (f *Fitter) load(s *Summary) {
+	list := s.entries()
+	f.shift = s.shift
+	f.values, f.weights = f.values[:0], f.weights[:0]
+	for _, e := range list {
+		f.values = append(f.values, keyNumber(e.key))
+		f.weights = append(f.weights, e.weight)
+	}
+}
+
+// cutBefore appends the cut between values i-1 and i, if there is one.
+func (f *Fitter) cutBefore(cuts []float64, i int) []float64 {
+	if cut, ok := f.cut(i); ok {
+		return append(cuts, cut)
+	}
+	return cuts
+}
+
+// cut returns the cut between values i-1 and i: half-way, or the lower edge of
+// the right bucket.
+func (f *Fitter) cut(i int) (float64, bool) {
+	if f.shift == 0 {
+		return between(f.values[i-1], f.values[i])
+	}
+	if !math.IsInf(f.values[i], 1) {
+		return f.values[i], true
+	}
+	end := keyNumber(numberKey(f.values[i-1]) + 1<<f.shift) // of the left bucket
+	return end, !math.IsInf(end, 1)
+}
+
+// between returns a finite number m with a < m <= b: the midpoint where it is a
+// float64. There is none behind the greatest float64.
+func between(a, b float64) (m float64, ok bool) {
+	switch {
+	case math.IsInf(a, -1) && math.IsInf(b, 1):
+		return 0, true
+	case math.IsInf(a, -1):
+		return -math.MaxFloat64, true
+	case math.IsInf(b, 1):
+		return math.MaxFloat64, a < math.MaxFloat64
+	}
+	m = (a + b) / 2
+	if math.IsInf(m, 0) {
+		m = float64(a/2) + float64(b/2)
+	}
+	if m <= a { // rounded down: the two are neighbours
+		m = b
+	}
+	return m, true
+}
+
+func (f *Fitter) quantile(cuts []float64, bins int) []float64 {
+	var total int64
+	for _, w := range f.weights {
+		total += w
+	}
+	last := len(f.values) - 1
+	at, sum := 0, f.weights[0] // sum is the cumulative weight of value at
+	cut := -1                  // the value that the last cut lies behind
+	for i := 1; i < bins; i++ {
+		for at < last && !reaches(sum, total, i, bins) {
+			at++
+			sum += f.weights[at]
+		}
+		if at == last {
+			break
+		}
+		if at > cut {
+			cuts = f.cutBefore(cuts, at+1)
+			cut = at
+		}
+	}
+	return cuts
+}
+
+// reaches reports whether sum >= i*total/bins.
+func reaches(sum, total int64, i, bins int) bool {
+	hi1, lo1 := bits.Mul64(uint64(sum), uint64(bins))
+	hi2, lo2 := bits.Mul64(uint64(total), uint64(i))
+	return hi1 > hi2 || hi1 == hi2 && lo1 >= lo2
+}
+
+func (f *Fitter) uniform(cuts []float64, bins int) []float64 {
+	from, to := f.finite()
+	if from == to {
+		return cuts
+	}
+	lo, hi := f.values[from], f.values[to-1]
+	right := from // the first value right of the edge
+	cut := from   // the first value right of the last cut
+	for i := 1; i < bins; i++ {
+		edge := uniformEdge(lo, hi, i, bins)
+		for right < to && f.values[right] < edge {
+			right++
+		}
+		if right == to {
+			break
+		}
+		if right == cut {
+			continue
+		}
+		cut = right
+		if f.shift != 0 {
+			edge = f.values[right]
+		}
+		cuts = append(cuts, edge)
+	}
+	return cuts
+}
+
+// uniformEdge returns the i-th of the edges that part [lo, hi] into bins
+// intervals of equal width.
+func uniformEdge(lo, hi float64, i, bins int) float64 {
+	const large = 0x1p900 // below it nothing here overflows
+	if lo < -large || hi > large {
+		const down, up = 0x1p-100, 0x1p100
+		return uniformEdge(lo*down, hi*down, i, bins) * up
+	}
+	return lo + (hi-lo)*float64(i)/float64(bins)
+}
+
+// finite returns the range of the finite values.
+func (f *Fitter) finite() (from, to int) {
+	to = len(f.values)
+	if to > 0 && math.IsInf(f.values[0], -1) {
+		from++
+	}
+	if to > from && math.IsInf(f.values[to-1], 1) {
+		to--
+	}
+	return from, to
+}
+
+// FitCategorical returns the values of a categorical column in code order,
+// spelled as categories: all of them when they are at most maxCategories, else
+// those of the greatest weight (among equals the smaller value), and the weight
+// of the rest, the tail that becomes "other". Codes follow the values: numeric
+// order for numbers, byte order for texts.
+//
+// It fails on numeric summaries, on fewer than one category, and on summaries
+// that overflowed, of which no value is known.
+func FitCategorical(s *Summary, maxCategories int) (values []string, tailWeight int64, err error) {
+	switch {
+	case s.kind != dataset.Categorical:
+		return nil, 0, fmt.Errorf("binning: no categories of a %s column", s.kind)
+	case maxCategories < 1:
+		return nil, 0, fmt.Errorf("binning: %d categories asked for, want 1 or more", maxCategories)
+	case s.overflow:
+		return nil, 0, fmt.Errorf("binning: more than %d distinct values in a categorical column", s.limits.Categories)
+	}
+	values, weights := s.Spelled()
+	if len(values) <= maxCategories {
+		return values, 0, nil
+	}
+	tailWeight = s.weight
+	for i, at := range heaviest(weights, maxCategories) {
+		tailWeight -= weights[at]
+		values[i] = values[at] // at >= i
+	}
+	return slices.Clip(values[:maxCategories]), tailWeight, nil
+}
+
+// heaviest returns the positions of the n greatest weights, ascending; among
+// equals the first.
+func heaviest(weights []int64, n int) []int {
+	order := make([]int, len(weights))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(a, b int) int {
+		return cmp.Or(cmp.Compare(weights[b], weights[a]), cmp.Compare(a, b))
+	})
+	slices.Sort(order[:n])
+	return order[:n]
+}

@@ -1,0 +1,373 @@
+package binning
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"math/bits"
+	"slices"
+	"strings"
+
+	"github.com/espalier-ml/espalier/induce/dataset"
+)
+
+// Limits bounds what a summary keeps. Summaries merge only under equal limits.
+type Limits struct {
+	// Values is the number of distinct values that a numeric column may have
+	// before they are counted in buckets. At least 1.
+	Values int
+	// Categories is the number of distinct values that a categorical column may
+	// have before its summary overflows and keeps none. At least 1.
+	Categories int
+}
+
+// DefaultLimits returns 65,536 values and as many categories: what codes of two
+// bytes can tell apart.
+func DefaultLimits() Limits { return Limits{Values: 1 << 16, Categories: 1 << 16} }
+
+// maxShift is the number of low bits that buckets drop at most. It leaves 10
+// bits of the fraction: 1,024 buckets in each octave, none wider than 0.1 % of
+// the numbers in it.
+const maxShift = 42
+
+// Summary holds the distinct values of one column of the training rows with
+// their weights. It belongs to one goroutine at a time, for reading too.
+//
+// A numeric column with more than Limits.Values distinct values is counted in
+// buckets: float64 values, as integers in the same order, without the fewest low
+// bits that make the distinct ones fit, and without 42 bits at most. So a
+// bucket is never wider than 0.1 % of its numbers, and much finer where a
+// column spans a few octaves, as times and coordinates do. A bucket goes by its
+// lower edge, itself a float64, and cuts are drawn at lower edges, so that the
+// weights of bins stay exact. The fewest bits of a union are never fewer than
+// those of a part, and dropping bits in one step or several is the same: how
+// fine the buckets are depends on the union of the values alone.
+//
+// A categorical column with more than Limits.Categories distinct values
+// overflows: it keeps its weights and no value.
+type Summary struct {
+	kind   dataset.Kind
+	typ    dataset.ValueType
+	limits Limits
+
+	weight   int64 // of the rows that have a value
+	missing  int64
+	overflow bool
+	shift    uint8            // low bits dropped from the keys of numbers; not more than the values call for
+	numbers  table            // by key
+	texts    map[string]int64 // by value, categorical texts only
+
+	scratch []int64 // weights by position in a dictionary
+}
+
+// New returns an empty summary. A numeric column must be of type Number. Limits
+// below 1 count as 1. New panics on other kinds and types: they are for the
+// reader of the schema to refuse.
+func New(kind dataset.Kind, typ dataset.ValueType, limits Limits) *Summary {
+	if err := checkColumn(kind, typ); err != nil {
+		panic(err)
+	}
+	s := &Summary{kind: kind, typ: typ, limits: Limits{max(1, limits.Values), max(1, limits.Categories)}}
+	if typ == dataset.Text {
+		s.texts = map[string]int64{}
+	}
+	return s
+}
+
+func checkColumn(kind dataset.Kind, typ dataset.ValueType) error {
+	switch {
+	case kind == dataset.Numeric && typ == dataset.Number:
+	case kind == dataset.Categorical && (typ == dataset.Number || typ == dataset.Text):
+	default:
+		return fmt.Errorf("binning: no summary of %s columns of type %s", kind, typ)
+	}
+	return nil
+}
+
+// Kind returns the kind that the summary was made for.
+func (s *Summary) Kind() dataset.Kind { return s.kind }
+
+// Type returns the value type that the summary was made for.
+func (s *Summary) Type() dataset.ValueType { return s.typ }
+
+// Limits returns the limits that the summary was made with.
+func (s *Summary) Limits() Limits { return s.limits }
+
+// Missing returns the weight of the rows without a value: null or NaN.
+func (s *Summary) Missing() int64 { return s.missing }
+
+// Weight returns the weight of the rows that have a value.
+func (s *Summary) Weight() int64 { return s.weight }
+
+// Overflow reports whether a categorical column has more distinct values than
+// Limits.Categories.
+func (s *Summary) Overflow() bool { return s.overflow }
+
+// Exact reports whether the values are the column's own: neither buckets nor
+// dropped.
+func (s *Summary) Exact() bool {
+	s.settle()
+	return s.shift == 0 && !s.overflow
+}
+
+// Distinct returns the number of distinct values or buckets, 0 after an
+// overflow.
+func (s *Summary) Distinct() int {
+	s.settle()
+	return s.numbers.n + len(s.texts)
+}
+
+// Bytes returns roughly the memory that the summary holds.
+func (s *Summary) Bytes() int {
+	const perText = 64 // header, weight, share of the map, a short text
+	return 16*cap(s.numbers.slots) + perText*len(s.texts) + 8*cap(s.scratch)
+}
+
+// AddVector adds the rows at the given positions of a row group's column.
+// weights[r] is row r's weight, positive; nil weighs every row 1. AddVector
+// panics when v is of another type than the summary.
+func (s *Summary) AddVector(v *dataset.Vector, rows []int32, weights []int64) {
+	if v.Type != s.typ {
+		panic(fmt.Sprintf("binning: %s vector for a %s summary", v.Type, s.typ))
+	}
+	if v.Index == nil {
+		s.addPlain(v.Numbers, rows, weights)
+		return
+	}
+	s.addDictionary(v, rows, weights)
+}
+
+// addPlain looks values up itself and leaves only new ones to addNumber: a call
+// for each row would take longer than the look-up.
+func (s *Summary) addPlain(numbers []float64, rows []int32, weights []int64) {
+	slots, shift, low := s.numbers.slots, s.numbers.shift, s.shift
+	var found int64
+rows:
+	for _, r := range rows {
+		x, w := numbers[r], int64(1)
+		if weights != nil {
+			w = weights[r]
+		}
+		if len(slots) > 0 && x == x {
+			key := numberKey(x) >> (low & 63) << (low & 63)
+			for at := slotOf(key, shift); ; at++ {
+				e := &slots[at&uint64(len(slots)-1)]
+				if e.key == key {
+					e.weight += w
+					found += w
+					continue rows
+				}
+				if e.key == keyNone {
+					break
+				}
+			}
+		}
+		s.addNumber(x, w)
+		slots, shift, low = s.numbers.slots, s.numbers.shift, s.shift
+	}
+	s.weight += found
+}
+
+// addDictionary sums up the rows by position in the dictionary, so that each
+// value is looked up once and not once a row.
+func (s *Summary) addDictionary(v *dataset.Vector, rows []int32, weights []int64) {
+	values := len(v.Numbers)
+	if v.Type == dataset.Text {
+		values = len(v.Texts)
+	}
+	counts := s.counts(values + 1) // the first is for missing, index -1
+	if weights == nil {
+		for _, r := range rows {
+			counts[v.Index[r]+1]++
+		}
+	} else {
+		for _, r := range rows {
+			counts[v.Index[r]+1] += weights[r]
+		}
+	}
+	s.missing += counts[0]
+	for i, w := range counts[1:] {
+		switch {
+		case w == 0:
+		case s.typ == dataset.Text:
+			s.addText(v.Texts[i], w)
+		default:
+			s.addNumber(v.Numbers[i], w)
+		}
+	}
+}
+
+// counts returns n zeros. Only few are kept for the next call: there may be
+// thousands of columns, and a large dictionary comes with many rows.
+func (s *Summary) counts(n int) []int64 {
+	const kept = 4096
+	if n > kept {
+		return make([]int64, n)
+	}
+	s.scratch = slices.Grow(s.scratch[:0], n)[:n]
+	clear(s.scratch)
+	return s.scratch
+}
+
+func (s *Summary) addNumber(x float64, w int64) {
+	if x != x {
+		s.missing += w
+		return
+	}
+	s.weight += w
+	s.addKey(numberKey(x)>>s.shift<<s.shift, w)
+}
+
+// addKey adds weight to a key whose low bits are dropped already.
+func (s *Summary) addKey(key uint64, w int64) {
+	if s.overflow {
+		return
+	}
+	before := s.numbers.n
+	s.numbers.add(key, w)
+	if s.numbers.n != before {
+		s.grown()
+	}
+}
+
+// grown keeps the limits after a new value. Numbers may be twice as many as the
+// limit until they are read, so that bits are dropped in few large steps.
+func (s *Summary) grown() {
+	switch {
+	case s.kind == dataset.Categorical && s.numbers.n+len(s.texts) > s.limits.Categories:
+		s.drop()
+	case s.kind == dataset.Numeric && s.numbers.n/2 > s.limits.Values:
+		s.settle()
+	}
+}
+
+func (s *Summary) addText(text string, w int64) {
+	s.weight += w
+	if s.overflow {
+		return
+	}
+	if old, ok := s.texts[text]; ok {
+		s.texts[text] = old + w
+		return
+	}
+	s.texts[strings.Clone(text)] = w // a text may be a piece of a whole page
+	s.grown()
+}
+
+// drop overflows.
+func (s *Summary) drop() {
+	s.overflow = true
+	s.numbers = table{}
+	if s.texts != nil {
+		s.texts = map[string]int64{}
+	}
+}
+
+// settle drops as many low bits of the keys as the limit asks for. Every reader
+// settles first.
+func (s *Summary) settle() {
+	if s.kind != dataset.Numeric || s.numbers.n <= s.limits.Values || s.shift == maxShift {
+		return
+	}
+	s.coarsen(s.fitting(s.numbers.sorted()))
+}
+
+// fitting returns the least number of dropped bits with which the sorted keys
+// keep to the limit.
+func (s *Summary) fitting(list []entry) uint8 {
+	// Neighbours whose highest different bit is bit b merge when more than b bits
+	// are dropped.
+	var merging [65]int
+	for i := 1; i < len(list); i++ {
+		merging[bits.Len64(list[i-1].key^list[i].key)]++
+	}
+	n := len(list)
+	for shift := range uint8(maxShift) {
+		n -= merging[shift]
+		if n <= s.limits.Values {
+			return shift
+		}
+	}
+	return maxShift
+}
+
+// coarsen drops shift low bits of all keys.
+func (s *Summary) coarsen(shift uint8) {
+	if shift <= s.shift {
+		return
+	}
+	old := s.numbers
+	s.shift, s.numbers = shift, table{}
+	s.numbers.reserve(min(old.n, s.limits.Values))
+	for e := range old.scattered() {
+		s.numbers.add(e.key>>shift<<shift, e.weight)
+	}
+}
+
+// Merge adds the rows of another summary, which must be of the same kind, type
+// and limits. It leaves other as it is.
+func (s *Summary) Merge(other *Summary) error {
+	switch {
+	case s.kind != other.kind || s.typ != other.typ:
+		return fmt.Errorf("binning: summary of a %s column of type %s cannot take in one of a %s column of type %s",
+			s.kind, s.typ, other.kind, other.typ)
+	case s.limits != other.limits:
+		return fmt.Errorf("binning: summary with limits %+v cannot take in one with %+v", s.limits, other.limits)
+	case s == other:
+		return errors.New("binning: summary cannot take in itself")
+	}
+	s.missing += other.missing
+	s.weight += other.weight
+	if s.overflow || other.overflow {
+		s.drop()
+		return nil
+	}
+	s.coarsen(other.shift)
+	for e := range other.numbers.scattered() {
+		s.addKey(e.key>>s.shift<<s.shift, e.weight)
+	}
+	for text, w := range other.texts { // in any order: overflow or not, the outcome is the same
+		if s.overflow {
+			break
+		}
+		s.texts[text] += w
+		s.grown()
+	}
+	return nil
+}
+
+// Numbers returns the distinct values or, unless Exact, the lower edges of the
+// buckets in ascending order, with their weights. It is empty for texts.
+func (s *Summary) Numbers() (values []float64, weights []int64) {
+	list := s.entries()
+	values, weights = make([]float64, len(list)), make([]int64, len(list))
+	for i, e := range list {
+		values[i], weights[i] = keyNumber(e.key), e.weight
+	}
+	return values, weights
+}
+
+// entries returns the settled entries in ascending order.
+func (s *Summary) entries() []entry {
+	s.settle()
+	return s.numbers.sorted()
+}
+
+// Spelled returns the distinct values as categories and classes are spelled,
+// with their weights: numbers in ascending order, texts in byte order.
+func (s *Summary) Spelled() (values []string, weights []int64) {
+	if s.typ == dataset.Text {
+		values = slices.Sorted(maps.Keys(s.texts))
+		weights = make([]int64, len(values))
+		for i, v := range values {
+			weights[i] = s.texts[v]
+		}
+		return values, weights
+	}
+	numbers, weights := s.Numbers()
+	values = make([]string, len(numbers))
+	for i, x := range numbers {
+		values[i] = dataset.SpellNumber(x)
+	}
+	return values, weights
+}

@@ -1,0 +1,173 @@
+package binning
+
+import (
+	"cmp"
+	"iter"
+	"math"
+	"math/bits"
+	"slices"
+)
+
+// A key is a float64 as an unsigned integer in the same order: the bits of
+// positive numbers count up from 1<<63, those of negative numbers down. Both
+// zeros are 1<<63. NaN has no key, hence no number has the key 0.
+const (
+	keyZero = 1 << 63
+	keyNone = 0
+)
+
+// numberKey returns the key of x, which is not NaN.
+func numberKey(x float64) uint64 {
+	b := int64(math.Float64bits(x))
+	sign := b >> 63 // 0 or -1
+	return uint64((b&math.MaxInt64^sign)-sign) ^ keyZero
+}
+
+// keyNumber returns the number of a key.
+func keyNumber(key uint64) float64 {
+	if key >= keyZero {
+		return math.Float64frombits(key ^ keyZero)
+	}
+	return -math.Float64frombits(keyZero - key)
+}
+
+// entry is a key with its weight.
+type entry struct {
+	key    uint64
+	weight int64
+}
+
+// table sums weights by key: open addressing with linear probing, at most three
+// quarters full.
+type table struct {
+	slots []entry // a power of two, or none
+	shift uint8   // 64 - log2(len(slots))
+	n     int     // keys
+}
+
+const minSlots = 16
+
+// slotOf returns where the search for a key starts. The multiplier is the golden
+// ratio; folding the key lets the low bits of whole numbers, all zero, not
+// starve the product.
+func slotOf(key uint64, shift uint8) uint64 {
+	const golden = 0x9e3779b97f4a7c15
+	return (key ^ key>>32) * golden >> (shift & 63)
+}
+
+func (t *table) add(key uint64, weight int64) {
+	if 4*t.n >= 3*len(t.slots) {
+		t.reserve(t.n + 1)
+	}
+	mask := uint64(len(t.slots) - 1)
+	for at := slotOf(key, t.shift); ; at++ {
+		e := &t.slots[at&mask]
+		if e.key == key {
+			e.weight += weight
+			return
+		}
+		if e.key == keyNone {
+			*e = entry{key, weight}
+			t.n++
+			return
+		}
+	}
+}
+
+// reserve makes room for n keys in all.
+func (t *table) reserve(n int) {
+	if 4*n <= 3*len(t.slots) {
+		return
+	}
+	size := max(minSlots, 1<<bits.Len(uint(4*n-1)/3))
+	old := t.slots
+	t.slots, t.n = make([]entry, size), 0
+	t.shift = uint8(64 - bits.TrailingZeros(uint(size)))
+	for _, e := range old {
+		if e.key != keyNone {
+			t.add(e.key, e.weight)
+		}
+	}
+}
+
+// scattered yields the entries in a fixed order that is not that of the slots.
+// Slots come in the order of their hashes: added so to a smaller table, they
+// would crowd one end of it after the other.
+func (t *table) scattered() iter.Seq[entry] {
+	return func(yield func(entry) bool) {
+		const stride = 0x9e3779b1 // odd, so that it meets each slot once
+		mask := uint64(len(t.slots) - 1)
+		for i := range uint64(len(t.slots)) {
+			if e := t.slots[i*stride&mask]; e.key != keyNone && !yield(e) {
+				return
+			}
+		}
+	}
+}
+
+// sorted returns the entries in ascending order of their keys.
+func (t *table) sorted() []entry {
+	list := make([]entry, 0, t.n)
+	for _, e := range t.slots {
+		if e.key != keyNone {
+			list = append(list, e)
+		}
+	}
+	return sortEntries(list)
+}
+
+// sortEntries sorts by key. It may return another slice than it was given.
+//
+// It sorts by the 24 highest bits in which keys differ, byte by byte, and by
+// comparing among the few that agree in them.
+func sortEntries(list []entry) []entry {
+	const fewest = 128 // from where on this is faster than comparing alone
+	if len(list) < fewest {
+		return compareEntries(list)
+	}
+	var different uint64
+	for i := range list {
+		different |= list[i].key ^ list[0].key
+	}
+	shift := max(0, bits.Len64(different)-24)
+	from, to := list, make([]entry, len(list))
+	for s := shift; s < shift+24; s += 8 {
+		if byte(different>>s) == 0 {
+			continue
+		}
+		sortByByte(to, from, s)
+		from, to = to, from
+	}
+	for start, i := 0, 1; i <= len(from); i++ {
+		if i < len(from) && from[i].key>>shift == from[start].key>>shift {
+			continue
+		}
+		if i > start+1 {
+			compareEntries(from[start:i])
+		}
+		start = i
+	}
+	return from
+}
+
+func compareEntries(list []entry) []entry {
+	slices.SortFunc(list, func(a, b entry) int { return cmp.Compare(a.key, b.key) })
+	return list
+}
+
+// sortByByte copies the entries in the order of the byte of their keys from bit
+// shift on; equals keep their order.
+func sortByByte(to, from []entry, shift int) {
+	var starts [257]int
+	for i := range from {
+		starts[int(byte(from[i].key>>(shift&63)))+1]++
+	}
+	for i := range 256 {
+		starts[i+1] += starts[i]
+	}
+	for _, e := range from {
+		at := &starts[byte(e.key>>(shift&63))]
+		to[*at] = e
+		*at++
+	}
+}
