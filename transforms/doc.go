@@ -1,0 +1,22 @@
+// Package transforms holds the DoFns of Espalier's jobs: thin shells around the
+// kernels of package induce.
+//
+// Every job has the same shape, so that two DoFn signatures do for all (each
+// distinct one costs seconds of build):
+//
+//	tasks  -> ParDo(read and aggregate: KV<int64, []byte>)
+//	       -> GroupByKey
+//	       -> ParDo(merge and write)
+//
+// A task is a row group or an object block, about 100 bytes; what leaves a
+// worker is one aggregate per key, never a row. The results are written to
+// scratch files that the driver reads. Trees and features travel as encoded
+// bytes in exported fields, never as side inputs.
+//
+// A DoFn aggregates all tasks of its bundle and emits when the bundle ends. On
+// the local runners, which run one bundle at a time, its tasks are worked on
+// by several goroutines.
+//
+// The package does not know files or Parquet: package pipelines sets the
+// Storage that its DoFns use.
+package transforms

@@ -1,0 +1,198 @@
+package transforms
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+
+	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/tree"
+)
+
+// EvaluateConfig says which tree is evaluated on what.
+type EvaluateConfig struct {
+	Tree    []byte     // tree.json
+	Decoded *tree.Tree `json:"-"` // the same, for DoFns in the driver's own process; elsewhere it is decoded
+	Rows    []byte     // RowSpec of row groups; empty: the tasks are object blocks
+	Widths  []int      // of blocks: bytes of each feature's codes
+	Weights bool       // of blocks: rows weigh other than 1
+	Workers int        // goroutines of a bundle; 1 on engines
+	Out     string     // folder of results
+}
+
+// Evaluate counts, by leaf and class, the rows of tasks, a PCollection<[]byte>
+// of Task. It writes tree.LeafCounts per part, see ReadLeafCounts.
+func Evaluate(s beam.Scope, tasks beam.PCollection, c EvaluateConfig) {
+	s = s.Scope("transforms.Evaluate")
+	merged := beam.GroupByKey(s, beam.ParDo(s, &evaluateFn{EvaluateConfig: c}, tasks))
+	beam.ParDo0(s, &mergeLeavesFn{EvaluateConfig: c}, merged)
+}
+
+type evaluateFn struct {
+	EvaluateConfig
+
+	spec     RowSpec
+	tree     *tree.Tree
+	router   *tree.Router
+	layout   dataset.Layout
+	encoders []*dataset.Encoder
+	classes  map[string]uint16
+	pool     *pool
+	scratch  []coalesceScratch
+	counts   [][dataset.Parts]*tree.LeafCounts // by worker
+}
+
+func (f *evaluateFn) StartBundle(_ context.Context, _ func(int64, []byte)) error {
+	f.tree = f.Decoded
+	if f.tree == nil {
+		var err error
+		if f.tree, err = tree.Decode(f.Tree); err != nil {
+			return err
+		}
+	}
+	f.router, f.classes = f.tree.Router(), classNumbers(f.tree.Label.Classes)
+	if len(f.Rows) > 0 {
+		if err := json.Unmarshal(f.Rows, &f.spec); err != nil {
+			return err
+		}
+		f.layout = dataset.NewLayout(f.tree.Features)
+		f.encoders = make([]*dataset.Encoder, len(f.tree.Features))
+		for i := range f.encoders {
+			f.encoders[i] = dataset.NewEncoder(&f.tree.Features[i])
+		}
+	}
+	f.pool = newPool(f.Workers)
+	f.scratch = make([]coalesceScratch, f.pool.workers())
+	f.counts = make([][dataset.Parts]*tree.LeafCounts, f.pool.workers())
+	return nil
+}
+
+func (f *evaluateFn) ProcessElement(ctx context.Context, task []byte, _ func(int64, []byte)) error {
+	return carry(f.pool.do(func(worker int) error {
+		defer progress.Tasks.Add(1)
+		if len(f.Rows) > 0 {
+			var t Task
+			if err := json.Unmarshal(task, &t); err != nil {
+				return err
+			}
+			return f.addRows(ctx, t, worker)
+		}
+		return f.addBlock(ctx, task, worker)
+	}))
+}
+
+func (f *evaluateFn) countsOf(worker int, part dataset.Part) *tree.LeafCounts {
+	c := f.counts[worker][part]
+	if c == nil {
+		c = f.tree.NewLeafCounts()
+		f.counts[worker][part] = c
+	}
+	return c
+}
+
+func (f *evaluateFn) addBlock(ctx context.Context, task []byte, worker int) error {
+	t, block, err := readBlock(ctx, task)
+	if err != nil {
+		return err
+	}
+	g := GrowConfig{Widths: f.Widths, Classes: len(f.tree.Label.Classes), Weighted: f.Weights}
+	o, err := g.load(block)
+	if err != nil {
+		return err
+	}
+	c := f.countsOf(worker, t.Part)
+	for i := range o.Len() {
+		leaf := f.router.Leaf(o, i)
+		c.Rows[leaf] += o.RowsOf(i)
+		for _, cw := range o.Raw(i) {
+			c.Weights[leaf][cw.Class] += cw.Weight
+		}
+	}
+	return nil
+}
+
+func (f *evaluateFn) addRows(ctx context.Context, task Task, worker int) error {
+	g, err := openRowGroup(ctx, &f.spec, task)
+	if err != nil {
+		return err
+	}
+	defer g.Close() //nolint:errcheck // nothing was written
+	classes, err := g.classNumbers(f.classes)
+	if err != nil {
+		return err
+	}
+	s := &f.scratch[worker]
+	stride := f.layout.Stride
+	s.keys = grown(s.keys, g.Rows()*stride)
+	for i := range f.encoders {
+		if err := g.feature(i, &s.vector); err != nil {
+			return err
+		}
+		s.codes = f.encoders[i].Encode(&s.vector, s.keys, f.layout.Offsets[i], stride, s.codes)
+	}
+	for r, part := range g.parts {
+		if part == dataset.None {
+			continue
+		}
+		c := f.countsOf(worker, part)
+		leaf := f.router.Row(s.keys[r*stride:], &f.layout)
+		c.Rows[leaf]++
+		weight := int64(1)
+		if g.weights != nil {
+			weight = g.weights[r]
+		}
+		c.Weights[leaf][classes[r]] += weight
+	}
+	progress.Rows.Add(int64(g.Rows()))
+	return nil
+}
+
+func (f *evaluateFn) FinishBundle(_ context.Context, emit func(int64, []byte)) error {
+	if err := f.pool.wait(); err != nil {
+		return carry(err)
+	}
+	for part := range int64(dataset.Parts) {
+		for _, counts := range f.counts {
+			if counts[part] != nil {
+				emit(part, counts[part].Encode())
+			}
+		}
+	}
+	return nil
+}
+
+type mergeLeavesFn struct{ EvaluateConfig }
+
+func (f *mergeLeavesFn) ProcessElement(ctx context.Context, key int64, values func(*[]byte) bool) error {
+	b, err := tree.MergeLeafCounts(collect(values))
+	if err != nil {
+		return err
+	}
+	s, err := openStorage()
+	if err != nil {
+		return err
+	}
+	return s.Write(ctx, leavesURL(f.Out, dataset.Part(key)), b)
+}
+
+func leavesURL(out string, part dataset.Part) string { return fmt.Sprintf("%s/leaves-%s", out, part) }
+
+// ReadLeafCounts returns a part's counts that Evaluate wrote; zeros where it has
+// no rows.
+func ReadLeafCounts(ctx context.Context, out string, part dataset.Part, t *tree.Tree) (*tree.LeafCounts, error) {
+	s, err := openStorage()
+	if err != nil {
+		return nil, err
+	}
+	c := t.NewLeafCounts()
+	b, err := s.Read(ctx, leavesURL(out, part))
+	if isNotExist(err) {
+		return c, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return c, c.Add(b)
+}

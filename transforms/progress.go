@@ -1,0 +1,26 @@
+package transforms
+
+import "sync/atomic"
+
+// Progress counts what the DoFns of this process have done since Reset. It is
+// for showing progress only: the local runners give their counters when a job
+// has ended.
+type Progress struct {
+	Tasks  atomic.Int64 // row groups or blocks read
+	Rows   atomic.Int64
+	Nodes  atomic.Int64 // leaves settled
+	Weight atomic.Int64 // training weight in settled leaves
+}
+
+var progress Progress //nolint:gochecknoglobals // one per process, as the runners of a process run one job at a time
+
+// LocalProgress returns the progress of this process's DoFns.
+func LocalProgress() *Progress { return &progress }
+
+// Reset sets all counts to zero.
+func (p *Progress) Reset() {
+	p.Tasks.Store(0)
+	p.Rows.Store(0)
+	p.Nodes.Store(0)
+	p.Weight.Store(0)
+}

@@ -1,0 +1,279 @@
+package transforms
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"strconv"
+
+	"github.com/espalier-ml/espalier/induce/dataset"
+)
+
+// Task names a row group, or a scratch file with an object block.
+type Task struct {
+	File     string       `json:"file"`
+	RowGroup int          `json:"row_group,omitempty"`
+	Part     dataset.Part `json:"part,omitempty"` // of a block
+}
+
+// Encode returns the task as an element.
+func (t Task) Encode() []byte { return mustJSON(t) }
+
+// RowSpec says what the columns of a row are for.
+type RowSpec struct {
+	Features       []FeatureColumn `json:"features"`
+	Label          string          `json:"label"`
+	Weight         string          `json:"weight,omitempty"`       // column of row weights
+	WeightScale    int64           `json:"weight_scale,omitempty"` // fixed-point units per weight of 1
+	SplitColumn    string          `json:"split_column,omitempty"` // column that names each row's part
+	Key            string          `json:"key,omitempty"`          // column whose hash decides the part; else the row's position does
+	Shares         dataset.Shares  `json:"shares"`
+	Seed           uint64          `json:"seed"`
+	DropNullLabels bool            `json:"drop_null_labels,omitempty"`
+}
+
+// FeatureColumn is a column that features are made of.
+type FeatureColumn struct {
+	Name string            `json:"name"`
+	Kind dataset.Kind      `json:"kind"`
+	Type dataset.ValueType `json:"type"` // of the values as the file has them
+}
+
+// Encode returns the specification as a field of a DoFn.
+func (s *RowSpec) Encode() []byte { return mustJSON(s) }
+
+func mustJSON(v any) []byte {
+	b, err := json.Marshal(v)
+	if err != nil { // plain structs of texts and numbers
+		panic(err)
+	}
+	return b
+}
+
+// columns lists what is read of a row group: the features, then the rest.
+func (s *RowSpec) columns() []string {
+	names := make([]string, 0, len(s.Features)+4)
+	for _, f := range s.Features {
+		names = append(names, f.Name)
+	}
+	names = append(names, s.Label)
+	for _, name := range []string{s.Weight, s.SplitColumn, s.Key} {
+		if name != "" {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// rowGroup is an opened row group of which label, weight and part of each row
+// are known; its features can be decoded.
+type rowGroup struct {
+	dataset.RowGroup
+
+	spec    *RowSpec
+	task    Task
+	label   dataset.Vector
+	weights []int64        // per row, in fixed-point units; nil: 1 each
+	parts   []dataset.Part // per row
+	dropped int64          // rows without a label
+	ignored int64          // rows of weight zero
+	whole   bool           // all weights are whole numbers
+}
+
+func openRowGroup(ctx context.Context, spec *RowSpec, task Task) (*rowGroup, error) {
+	s, err := openStorage()
+	if err != nil {
+		return nil, err
+	}
+	group, err := s.RowGroup(ctx, task.File, task.RowGroup, spec.columns())
+	if err != nil {
+		return nil, err
+	}
+	g := &rowGroup{RowGroup: group, spec: spec, task: task, whole: true}
+	if err := g.prepare(); err != nil {
+		_ = group.Close() // the first error is the one to tell
+		return nil, err
+	}
+	return g, nil
+}
+
+func (g *rowGroup) prepare() error {
+	next := len(g.spec.Features)
+	read := func(dst *dataset.Vector) error {
+		next++
+		return g.ReadColumn(next-1, dst)
+	}
+	if err := read(&g.label); err != nil {
+		return err
+	}
+	g.parts = make([]dataset.Part, g.Rows())
+	if g.spec.Weight != "" {
+		var v dataset.Vector
+		if err := read(&v); err != nil {
+			return err
+		}
+		if err := g.readWeights(&v); err != nil {
+			return err
+		}
+	}
+	if err := g.assignParts(read); err != nil {
+		return err
+	}
+	for r := range g.parts {
+		switch {
+		case g.label.Missing(r):
+			if !g.spec.DropNullLabels {
+				return g.errorAt(g.spec.Label, "", fmt.Sprintf("the label of row %d is null, expected a class", r), "--drop_null_labels leaves such rows out")
+			}
+			g.dropped++
+			g.parts[r] = dataset.None
+		case g.weights != nil && g.weights[r] == 0:
+			g.ignored++
+			g.parts[r] = dataset.None
+		}
+	}
+	return nil
+}
+
+func (g *rowGroup) assignParts(read func(*dataset.Vector) error) error {
+	spec := g.spec
+	if spec.SplitColumn != "" {
+		var v dataset.Vector
+		if err := read(&v); err != nil {
+			return err
+		}
+		for r := range g.parts {
+			part, ok := dataset.ParsePart(v.Spell(r))
+			if !ok {
+				return g.errorAt(spec.SplitColumn, v.Spell(r), fmt.Sprintf("row %d names no part, expected train, validation or test", r), "")
+			}
+			g.parts[r] = part
+		}
+		return nil
+	}
+	if spec.Shares[dataset.Validation] == 0 && spec.Shares[dataset.Test] == 0 {
+		return nil // all rows train
+	}
+	if spec.Key == "" {
+		group := dataset.HashPosition(spec.Seed, baseName(g.task.File), g.task.RowGroup)
+		for r := range g.parts {
+			g.parts[r] = spec.Shares.Of(dataset.HashRow(group, r))
+		}
+		return nil
+	}
+	var v dataset.Vector
+	if err := read(&v); err != nil {
+		return err
+	}
+	for r := range g.parts {
+		g.parts[r] = spec.Shares.Of(hashKey(spec.Seed, &v, r))
+	}
+	return nil
+}
+
+// baseName returns the file's name without its folders, so that a data set that
+// moves is split alike.
+func baseName(url string) string {
+	for i := len(url) - 1; i >= 0; i-- {
+		if url[i] == '/' {
+			return url[i+1:]
+		}
+	}
+	return url
+}
+
+func hashKey(seed uint64, v *dataset.Vector, r int) uint64 {
+	if v.Missing(r) {
+		return dataset.HashText(seed, "")
+	}
+	i := r
+	if v.Index != nil {
+		i = int(v.Index[r])
+	}
+	if v.Type == dataset.Text {
+		return dataset.HashText(seed, v.Texts[i])
+	}
+	return dataset.HashNumber(seed, v.Numbers[i])
+}
+
+// FractionScale is the fixed-point scale of fractional weights.
+const FractionScale = 1_000_000
+
+// maxWeight keeps sums of scaled weights far from overflow.
+const maxWeight = 1e9
+
+func (g *rowGroup) readWeights(v *dataset.Vector) error {
+	if v.Type != dataset.Number {
+		return g.errorAt(g.spec.Weight, v.Spell(0), "the weights are text, expected numbers", "name another column with --weight")
+	}
+	g.weights = make([]int64, g.Rows())
+	for r := range g.weights {
+		if v.Missing(r) {
+			return g.errorAt(g.spec.Weight, "", fmt.Sprintf("the weight of row %d is null or NaN, expected a number from 0 to 1e9", r), "")
+		}
+		i := r
+		if v.Index != nil {
+			i = int(v.Index[r])
+		}
+		x := v.Numbers[i]
+		if x < 0 || x > maxWeight {
+			return g.errorAt(g.spec.Weight, v.Spell(r), fmt.Sprintf("the weight of row %d is out of range, expected a number from 0 to 1e9", r), "")
+		}
+		if x != math.Trunc(x) {
+			g.whole = false
+		}
+		g.weights[r] = int64(math.RoundToEven(float64(x * float64(g.spec.WeightScale))))
+	}
+	return nil
+}
+
+// rowsOf returns the numbers of the part's rows.
+func (g *rowGroup) rowsOf(part dataset.Part, dst []int32) []int32 {
+	for r, p := range g.parts {
+		if p == part {
+			dst = append(dst, int32(r))
+		}
+	}
+	return dst
+}
+
+// feature decodes a feature's column in the form that its kind needs.
+func (g *rowGroup) feature(i int, dst *dataset.Vector) error {
+	if err := g.ReadColumn(i, dst); err != nil {
+		return err
+	}
+	f := &g.spec.Features[i]
+	if f.Kind == dataset.Numeric && dst.Type == dataset.Text {
+		return g.asNumbers(f.Name, dst)
+	}
+	return nil
+}
+
+// asNumbers reads a text column as numbers, which --numeric asks for.
+func (g *rowGroup) asNumbers(column string, v *dataset.Vector) error {
+	numbers := make([]float64, len(v.Texts))
+	for i, s := range v.Texts {
+		switch s {
+		case "":
+			numbers[i] = math.NaN()
+		case "true":
+			numbers[i] = 1
+		case "false":
+			numbers[i] = 0
+		default:
+			x, err := strconv.ParseFloat(s, 64)
+			if err != nil {
+				return g.errorAt(column, s, "not a number, as --numeric asks for", "leave the column out of --numeric, or ignore it with --ignore")
+			}
+			numbers[i] = x + 0 // turns -0 into 0
+		}
+	}
+	v.Type, v.Numbers = dataset.Number, numbers
+	return nil
+}
+
+func (g *rowGroup) errorAt(column, value, problem, hint string) error {
+	group := g.task.RowGroup
+	return &dataset.DataError{File: g.task.File, RowGroup: &group, Column: column, Value: value, Problem: problem, Hint: hint}
+}

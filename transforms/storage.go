@@ -1,0 +1,36 @@
+package transforms
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"sync/atomic"
+
+	"github.com/espalier-ml/espalier/induce/dataset"
+)
+
+// Storage is what the DoFns need of the world outside.
+type Storage interface {
+	// RowGroup opens a row group of a Parquet file for reading the columns.
+	RowGroup(ctx context.Context, file string, rowGroup int, columns []string) (dataset.RowGroup, error)
+	// Read returns the whole of a scratch file.
+	Read(ctx context.Context, url string) ([]byte, error)
+	// Write writes a scratch file; it may keep b.
+	Write(ctx context.Context, url string, b []byte) error
+}
+
+var storage atomic.Pointer[Storage] //nolint:gochecknoglobals // DoFns are made by the runner, which can hand them nothing; set once by init, as Beam registers its file systems
+
+// SetStorage sets the storage of this process's DoFns. Package pipelines calls
+// it from init, so that workers, which run the same binary, have it too.
+func SetStorage(s Storage) { storage.Store(&s) }
+
+func openStorage() (Storage, error) {
+	s := storage.Load()
+	if s == nil {
+		return nil, errors.New("transforms: no storage set")
+	}
+	return *s, nil
+}
+
+func isNotExist(err error) bool { return errors.Is(err, fs.ErrNotExist) }

@@ -1,0 +1,343 @@
+package transforms
+
+import (
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+
+	"github.com/espalier-ml/espalier/induce/binning"
+	"github.com/espalier-ml/espalier/induce/dataset"
+)
+
+// SummariseConfig says which columns are summarised and how exactly.
+type SummariseConfig struct {
+	Rows    []byte         // RowSpec
+	Limits  binning.Limits // of distinct values
+	Workers int            // goroutines of a bundle; 1 on engines
+	Pieces  int            // pieces that a row group's columns are dealt to, for few row groups
+	Out     string         // folder of results
+}
+
+// RowStats counts the rows that were summarised.
+type RowStats struct {
+	Rows       int64 `json:"rows"`
+	Train      int64 `json:"train"`
+	Dropped    int64 `json:"dropped"`    // without a label
+	Ignored    int64 `json:"ignored"`    // of weight zero
+	Fractional bool  `json:"fractional"` // some weight is no whole number
+}
+
+// summaryBlock is the number of columns whose summaries travel together.
+const summaryBlock = 64
+
+// statsKey is the key of RowStats beside the blocks of summaries.
+const statsKey = -1
+
+// Summarise reads the row groups of tasks, a PCollection<[]byte> of Task, and
+// summarises each feature over the training rows, and the label over all rows
+// that have a part. See ReadSummaries.
+func Summarise(s beam.Scope, tasks beam.PCollection, c SummariseConfig) {
+	s = s.Scope("transforms.Summarise")
+	merged := beam.GroupByKey(s, beam.ParDo(s, &summariseFn{SummariseConfig: c}, tasks))
+	beam.ParDo0(s, &mergeSummariesFn{SummariseConfig: c}, merged)
+}
+
+type summariseFn struct {
+	SummariseConfig
+
+	spec    RowSpec
+	pool    *pool
+	workers []summariseWorker
+}
+
+// summariseWorker is one worker's memory: no other task uses it meanwhile.
+type summariseWorker struct {
+	summaries []*binning.Summary // per feature, then the label; nil: nothing yet
+	vector    dataset.Vector
+	stats     RowStats
+}
+
+func (f *summariseFn) StartBundle(_ context.Context, _ func(int64, []byte)) error {
+	if err := json.Unmarshal(f.Rows, &f.spec); err != nil {
+		return err
+	}
+	f.pool = newPool(f.Workers)
+	f.workers = make([]summariseWorker, f.pool.workers())
+	for i := range f.workers {
+		f.workers[i].summaries = make([]*binning.Summary, len(f.spec.Features)+1)
+	}
+	return nil
+}
+
+// shared is a row group that several tasks read.
+type shared struct {
+	open  func() (*rowGroup, error)
+	train []int32
+	mu    sync.Mutex
+	left  int
+}
+
+func (f *summariseFn) ProcessElement(ctx context.Context, task []byte, _ func(int64, []byte)) error {
+	var t Task
+	if err := json.Unmarshal(task, &t); err != nil {
+		return err
+	}
+	pieces := max(1, min(f.Pieces, len(f.spec.Features)))
+	group := &shared{left: pieces}
+	group.open = sync.OnceValues(func() (*rowGroup, error) {
+		g, err := openRowGroup(ctx, &f.spec, t)
+		if err == nil {
+			group.train = g.rowsOf(dataset.Train, nil)
+		}
+		return g, err
+	})
+	for i := range pieces {
+		err := f.pool.do(func(worker int) error {
+			from, to := i*len(f.spec.Features)/pieces, (i+1)*len(f.spec.Features)/pieces
+			return f.add(group, from, to, &f.workers[worker])
+		})
+		if err != nil {
+			return carry(err)
+		}
+	}
+	return nil
+}
+
+// add summarises the features [from, to) of a row group; the first piece does
+// the label too.
+func (f *summariseFn) add(group *shared, from, to int, w *summariseWorker) error {
+	g, err := group.open()
+	if err != nil {
+		return err
+	}
+	defer group.done(g)
+	for i := from; i < to; i++ {
+		if err := g.feature(i, &w.vector); err != nil {
+			return err
+		}
+		c := f.spec.Features[i]
+		w.summary(i, c.Kind, w.vector.Type, f.Limits).AddVector(&w.vector, group.train, g.weights)
+	}
+	if from == 0 {
+		f.addLabel(g, group, w)
+	}
+	return nil
+}
+
+func (f *summariseFn) addLabel(g *rowGroup, group *shared, w *summariseWorker) {
+	var rows []int32
+	for r, part := range g.parts {
+		if part != dataset.None {
+			rows = append(rows, int32(r))
+		}
+	}
+	w.summary(len(f.spec.Features), dataset.Categorical, g.label.Type, f.Limits).AddVector(&g.label, rows, nil)
+	w.stats.Rows += int64(g.Rows())
+	w.stats.Train += int64(len(group.train))
+	w.stats.Dropped += g.dropped
+	w.stats.Ignored += g.ignored
+	w.stats.Fractional = w.stats.Fractional || !g.whole
+	progress.Tasks.Add(1)
+	progress.Rows.Add(int64(g.Rows()))
+}
+
+func (s *shared) done(g *rowGroup) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.left--; s.left == 0 {
+		_ = g.Close() // nothing was written
+	}
+}
+
+func (w *summariseWorker) summary(i int, kind dataset.Kind, typ dataset.ValueType, limits binning.Limits) *binning.Summary {
+	if w.summaries[i] == nil {
+		w.summaries[i] = binning.New(kind, typ, limits)
+	}
+	return w.summaries[i]
+}
+
+func (f *summariseFn) FinishBundle(_ context.Context, emit func(int64, []byte)) error {
+	if err := f.pool.wait(); err != nil {
+		return carry(err)
+	}
+	var stats RowStats
+	for i := range f.workers {
+		stats.add(&f.workers[i].stats)
+	}
+	emit(statsKey, mustJSON(stats))
+	// Encoded by the workers, emitted here: emitters belong to this goroutine.
+	columns := len(f.spec.Features) + 1
+	encoded := make([][]byte, (columns+summaryBlock-1)/summaryBlock)
+	p := newPool(f.Workers)
+	for block := range encoded {
+		if err := p.do(func(int) error {
+			var err error
+			encoded[block], err = f.encode(block*summaryBlock, min((block+1)*summaryBlock, columns))
+			return err
+		}); err != nil {
+			return err
+		}
+	}
+	if err := p.wait(); err != nil {
+		return err
+	}
+	for block, b := range encoded {
+		emit(int64(block), b)
+	}
+	return nil
+}
+
+func (s *RowStats) add(o *RowStats) {
+	s.Rows += o.Rows
+	s.Train += o.Train
+	s.Dropped += o.Dropped
+	s.Ignored += o.Ignored
+	s.Fractional = s.Fractional || o.Fractional
+}
+
+// encode merges what the workers have of the columns [from, to) and encodes it.
+func (f *summariseFn) encode(from, to int) ([]byte, error) {
+	var b []byte
+	for i := from; i < to; i++ {
+		var sum *binning.Summary
+		for k := range f.workers {
+			one := f.workers[k].summaries[i]
+			switch {
+			case one == nil:
+			case sum == nil:
+				sum = one
+			default:
+				if err := sum.Merge(one); err != nil {
+					return nil, err
+				}
+			}
+		}
+		var err error
+		if b, err = appendSummary(b, sum); err != nil {
+			return nil, err
+		}
+	}
+	return b, nil
+}
+
+// appendSummary appends a summary with its length before it; nil: length 0.
+func appendSummary(b []byte, s *binning.Summary) ([]byte, error) {
+	if s == nil {
+		return binary.AppendUvarint(b, 0), nil
+	}
+	one, err := s.AppendBinary(nil)
+	return append(binary.AppendUvarint(b, uint64(len(one))), one...), err
+}
+
+var errSummaries = errors.New("not a block of summaries")
+
+// cutSummary takes the first encoded summary off a block; nil: none.
+func cutSummary(b []byte) (one, rest []byte, err error) {
+	n, k := binary.Uvarint(b)
+	if k <= 0 || n > uint64(len(b)-k) {
+		return nil, nil, errSummaries
+	}
+	return b[k : k+int(n)], b[k+int(n):], nil
+}
+
+// mergeSummariesFn merges the summaries of one block of columns.
+type mergeSummariesFn struct{ SummariseConfig }
+
+func (f *mergeSummariesFn) ProcessElement(ctx context.Context, key int64, values func(*[]byte) bool) error {
+	list := collect(values)
+	b := list[0]
+	var err error
+	if key == statsKey {
+		b, err = mergeStats(list)
+	} else if len(list) > 1 {
+		b, err = mergeSummaries(list)
+	}
+	if err != nil {
+		return err
+	}
+	s, err := openStorage()
+	if err != nil {
+		return err
+	}
+	return s.Write(ctx, summaryURL(f.Out, key), b)
+}
+
+func mergeStats(list [][]byte) ([]byte, error) {
+	var sum RowStats
+	for _, b := range list {
+		var one RowStats
+		if err := json.Unmarshal(b, &one); err != nil {
+			return nil, err
+		}
+		sum.add(&one)
+	}
+	return mustJSON(sum), nil
+}
+
+func mergeSummaries(list [][]byte) ([]byte, error) {
+	var merged []byte
+	for len(list[0]) > 0 {
+		var sum *binning.Summary
+		for i := range list {
+			one, rest, err := cutSummary(list[i])
+			if err != nil {
+				return nil, err
+			}
+			list[i] = rest
+			if len(one) == 0 {
+				continue
+			}
+			s, _, err := binning.Decode(one)
+			if err != nil {
+				return nil, err
+			}
+			if sum == nil {
+				sum = s
+			} else if err := sum.Merge(s); err != nil {
+				return nil, err
+			}
+		}
+		var err error
+		if merged, err = appendSummary(merged, sum); err != nil {
+			return nil, err
+		}
+	}
+	return merged, nil
+}
+
+func summaryURL(out string, key int64) string { return fmt.Sprintf("%s/summary-%d", out, key) }
+
+// ReadSummaries returns what Summarise wrote: the counts of rows and, per
+// feature and then for the label, the encoded summary, nil where there were no
+// rows.
+func ReadSummaries(ctx context.Context, out string, features int) (*RowStats, [][]byte, error) {
+	s, err := openStorage()
+	if err != nil {
+		return nil, nil, err
+	}
+	b, err := s.Read(ctx, summaryURL(out, statsKey))
+	if err != nil {
+		return nil, nil, err
+	}
+	var stats RowStats
+	if err := json.Unmarshal(b, &stats); err != nil {
+		return nil, nil, err
+	}
+	encoded := make([][]byte, features+1)
+	for i := range encoded {
+		if i%summaryBlock == 0 {
+			if b, err = s.Read(ctx, summaryURL(out, int64(i/summaryBlock))); err != nil {
+				return nil, nil, err
+			}
+		}
+		if encoded[i], b, err = cutSummary(b); err != nil {
+			return nil, nil, err
+		}
+	}
+	return &stats, encoded, nil
+}

@@ -1,0 +1,126 @@
+package transforms_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/espalier-ml/espalier/induce/binning"
+	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/transforms"
+)
+
+func TestSummarise(t *testing.T) {
+	var first [][]byte
+	for _, runner := range runners() {
+		for _, size := range []int{1000, 64, 7} {
+			m := newMemory(t)
+			tasks := newTable(200).put(m, "rows.parquet", size)
+			c := transforms.SummariseConfig{Rows: spec().Encode(), Limits: limits(), Workers: 2, Pieces: 2, Out: "out"}
+			if err := run(t, runner, tasks, func(s beam.Scope, tasks beam.PCollection) { transforms.Summarise(s, tasks, c) }); err != nil {
+				t.Fatal(err)
+			}
+			stats, encoded, err := transforms.ReadSummaries(context.Background(), "out", 2)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if want := (transforms.RowStats{Rows: 200, Train: 199, Dropped: 1}); *stats != want {
+				t.Errorf("%s, %d: stats %+v, want %+v", runner, size, *stats, want)
+			}
+			if first == nil {
+				first = encoded
+			}
+			if diff := cmp.Diff(first, encoded); diff != "" {
+				t.Errorf("%s, row groups of %d: other summaries (-first +now):\n%s", runner, size, diff)
+			}
+			s, _, err := binning.Decode(encoded[2])
+			if err != nil {
+				t.Fatal(err)
+			}
+			classes, _, err := binning.FitCategorical(s, 10)
+			if diff := cmp.Diff([]string{"no", "yes"}, classes); err != nil || diff != "" {
+				t.Errorf("classes (-want +got): %v\n%s", err, diff)
+			}
+		}
+	}
+}
+
+func TestNullLabelIsADataError(t *testing.T) {
+	for _, runner := range runners() {
+		m := newMemory(t)
+		tasks := newTable(200).put(m, "rows.parquet", 64)
+		rows := spec()
+		rows.DropNullLabels = false
+		c := transforms.SummariseConfig{Rows: rows.Encode(), Limits: limits(), Workers: 2, Out: "out"}
+		err := run(t, runner, tasks, func(s beam.Scope, tasks beam.PCollection) { transforms.Summarise(s, tasks, c) })
+		if err == nil {
+			t.Fatalf("%s: no error", runner)
+		}
+		e, ok := dataset.ParseError(err.Error())
+		if !ok {
+			t.Fatalf("%s: no data error in %v", runner, err)
+		}
+		if e.File != "rows.parquet" || e.Column != "label" || e.RowGroup == nil || *e.RowGroup != 0 || !strings.Contains(e.Problem, "row 3") {
+			t.Errorf("%s: %v", runner, e)
+		}
+	}
+}
+
+func TestCoalesce(t *testing.T) {
+	features := []dataset.Feature{
+		{Name: "number", Kind: dataset.Numeric, Cuts: []float64{2.5, 5, 7.5}},
+		{Name: "text", Kind: dataset.Categorical, Values: []string{"a", "b", "c", "e"}},
+	}
+	data := newTable(200)
+	want := make(map[[2]int][2]int64) // codes -> weight by class
+	encoders := []*dataset.Encoder{dataset.NewEncoder(&features[0]), dataset.NewEncoder(&features[1])}
+	layout := dataset.NewLayout(features)
+	keys := make([]byte, 200*layout.Stride)
+	encoders[0].Encode(&dataset.Vector{Type: dataset.Number, Numbers: data.number}, keys, 0, 2, nil)
+	encoders[1].Encode(texts(data.text), keys, 1, 2, nil)
+	for r, label := range data.label {
+		if label == "" {
+			continue
+		}
+		w := want[[2]int{int(keys[2*r]), int(keys[2*r+1])}]
+		w[map[string]int{"no": 0, "yes": 1}[label]]++
+		want[[2]int{int(keys[2*r]), int(keys[2*r+1])}] = w
+	}
+	for _, runner := range runners() {
+		for _, size := range []int{1000, 7} {
+			m := newMemory(t)
+			tasks := data.put(m, "rows.parquet", size)
+			c := transforms.CoalesceConfig{Rows: spec().Encode(), Features: dataset.EncodeFeatures(features), Classes: []string{"no", "yes"}, Workers: 2, Out: "out"}
+			if err := run(t, runner, tasks, func(s beam.Scope, tasks beam.PCollection) { transforms.Coalesce(s, tasks, c) }); err != nil {
+				t.Fatal(err)
+			}
+			stats, err := transforms.ReadObjectStats(context.Background(), "out")
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := make(map[[2]int][2]int64)
+			for _, url := range stats[dataset.Train].Blocks {
+				o := dataset.NewObjects(layout, 2, false, 0)
+				if err := o.AppendFrom(m.files[url], layout); err != nil {
+					t.Fatal(err)
+				}
+				for i := range o.Len() {
+					var w [2]int64
+					for _, cw := range o.Raw(i) {
+						w[cw.Class] = cw.Weight
+					}
+					got[[2]int{o.Codes[0].At(i), o.Codes[1].At(i)}] = w
+				}
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("%s, row groups of %d: objects (-want +got):\n%s", runner, size, diff)
+			}
+			if train := stats[dataset.Train]; train.Rows != 199 || train.Objects != int64(len(want)) {
+				t.Errorf("%s: %d rows, %d objects, want 199 and %d", runner, train.Rows, train.Objects, len(want))
+			}
+		}
+	}
+}
