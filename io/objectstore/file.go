@@ -1,0 +1,277 @@
+package objectstore
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// fileDriver keeps objects as files.
+type fileDriver struct{}
+
+// List implements Driver.
+func (d fileDriver) List(ctx context.Context, folder string, depth int) ([]Object, error) {
+	if folder == "" {
+		folder = "."
+	}
+	var found []Object
+	err := d.walk(ctx, folder, depth, func(o Object) { found = append(found, o) })
+	return found, err
+}
+
+// walk visits the files below a folder. Links to folders are followed to a
+// given depth only, for they may form circles.
+func (d fileDriver) walk(ctx context.Context, folder string, depth int, visit func(Object)) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	entries, err := os.ReadDir(folder)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if err := d.walkEntry(ctx, folder, e, depth, visit); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (d fileDriver) walkEntry(ctx context.Context, folder string, e fs.DirEntry, depth int, visit func(Object)) error {
+	path := e.Name()
+	if folder != "." {
+		path = strings.TrimSuffix(folder, "/") + "/" + path
+	}
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil // removed meanwhile, or a link to nothing
+	case err != nil:
+		return err
+	case info.Mode().IsRegular():
+		visit(describeFile(path, info))
+	case info.IsDir() && depth < 0 && e.IsDir():
+		return d.walk(ctx, path, depth, visit)
+	case info.IsDir() && depth > 1:
+		return d.walk(ctx, path, depth-1, visit)
+	}
+	return nil
+}
+
+func describeFile(path string, info fs.FileInfo) Object {
+	return Object{URL: path, Size: info.Size(), Generation: fileGeneration(info)}
+}
+
+// fileGeneration combines what changes when a file is replaced (its inode) and
+// when it is written in place (time and size).
+func fileGeneration(info fs.FileInfo) string {
+	return fmt.Sprintf("%x-%x-%x", info.ModTime().UnixNano(), info.Size(), inode(info))
+}
+
+// Stat implements Driver.
+func (fileDriver) Stat(_ context.Context, path string) (Object, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return Object{}, err
+	}
+	if info.IsDir() {
+		return Object{}, ErrFolder
+	}
+	return describeFile(path, info), nil
+}
+
+// fileReader is an open file and what it was when it was opened.
+type fileReader struct {
+	*os.File
+	size       int64
+	generation string
+}
+
+// Size implements Reader.
+func (r *fileReader) Size() int64 { return r.size }
+
+// Generation implements Reader.
+func (r *fileReader) Generation() string { return r.generation }
+
+// Open implements Driver.
+func (fileDriver) Open(_ context.Context, path string) (Reader, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	info, err := f.Stat()
+	if err == nil && info.IsDir() {
+		err = ErrFolder
+	}
+	if err != nil {
+		_ = f.Close() // the first error says more
+		return nil, err
+	}
+	return &fileReader{File: f, size: info.Size(), generation: fileGeneration(info)}, nil
+}
+
+// Remove implements Driver.
+func (d fileDriver) Remove(ctx context.Context, path string) error {
+	if _, err := d.Stat(ctx, path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err // os.Remove would remove an empty folder
+	}
+	return os.Remove(path)
+}
+
+// RemoveAll implements Driver.
+func (fileDriver) RemoveAll(_ context.Context, path string) error { return os.RemoveAll(path) }
+
+// fileWriter writes to a hidden file beside the target, on the same file
+// system, so that a rename makes the target appear at once.
+type fileWriter struct {
+	file    *os.File
+	target  string
+	options WriteOptions
+}
+
+// Create implements Driver.
+func (fileDriver) Create(_ context.Context, path string, o WriteOptions) (Writer, error) {
+	folder := filepath.Dir(path)
+	if err := os.MkdirAll(folder, 0o777); err != nil {
+		return nil, err
+	}
+	f, err := createTemporary(folder)
+	if err != nil {
+		return nil, err
+	}
+	return &fileWriter{file: f, target: path, options: o}, nil
+}
+
+// createTemporary is os.CreateTemp with the permissions that files usually get:
+// the target keeps them.
+func createTemporary(folder string) (*os.File, error) {
+	for {
+		var random [8]byte
+		for i := range random {
+			random[i] = byte(rand.Uint32())
+		}
+		name := filepath.Join(folder, ".espalier-"+hex.EncodeToString(random[:])+".tmp")
+		f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+		if !errors.Is(err, fs.ErrExist) {
+			return f, err
+		}
+	}
+}
+
+// Write implements io.Writer.
+func (w *fileWriter) Write(p []byte) (int, error) { return w.file.Write(p) }
+
+// Abort implements Writer.
+func (w *fileWriter) Abort() error {
+	return errors.Join(w.file.Close(), os.Remove(w.file.Name()))
+}
+
+// Commit implements Writer.
+func (w *fileWriter) Commit() error {
+	err := w.file.Sync()
+	if closeErr := w.file.Close(); err == nil {
+		err = closeErr
+	}
+	if err == nil {
+		err = w.publish()
+	}
+	if err != nil {
+		_ = os.Remove(w.file.Name()) // already gone after a rename
+		return err
+	}
+	return syncFolder(filepath.Dir(w.target))
+}
+
+// publish gives the temporary file its name. Writers of one folder exclude each
+// other, or the check of a generation and the rename could be interleaved.
+func (w *fileWriter) publish() error {
+	unlock, err := lockFolder(filepath.Dir(w.target))
+	if err != nil {
+		if w.options.IfGeneration != "" {
+			return fmt.Errorf("cannot lock the folder to compare generations: %w", err)
+		}
+		unlock = func() {} // a rename and a link need no lock
+	}
+	defer unlock()
+	if w.options.IfAbsent {
+		return w.link()
+	}
+	if w.options.IfGeneration != "" {
+		if err := w.checkGeneration(); err != nil {
+			return err
+		}
+	}
+	return rename(w.file.Name(), w.target)
+}
+
+func (w *fileWriter) checkGeneration() error {
+	info, err := os.Stat(w.target)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if err != nil {
+		return w.options.check(false, "")
+	}
+	return w.options.check(true, fileGeneration(info))
+}
+
+// link publishes only where there is nothing: a link fails on an existing
+// name. File systems without links reserve the name with an empty file.
+func (w *fileWriter) link() error {
+	err := os.Link(w.file.Name(), w.target)
+	if err == nil {
+		return os.Remove(w.file.Name())
+	}
+	if errors.Is(err, fs.ErrExist) {
+		return fs.ErrExist
+	}
+	reserved, err := os.OpenFile(w.target, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	if err != nil {
+		return err
+	}
+	if err = reserved.Close(); err == nil {
+		err = rename(w.file.Name(), w.target)
+	}
+	if err != nil {
+		_ = os.Remove(w.target)
+	}
+	return err
+}
+
+// rename is os.Rename whose errors name neither file: the caller names the URL.
+func rename(from, to string) error {
+	err := os.Rename(from, to)
+	var linkErr *os.LinkError
+	if errors.As(err, &linkErr) {
+		return linkErr.Err
+	}
+	return err
+}
+
+// syncFolder makes a rename durable. Not all file systems can.
+func syncFolder(folder string) error {
+	f, err := os.Open(folder)
+	if errors.Is(err, fs.ErrPermission) {
+		return nil // a folder may be writable but not readable
+	}
+	if err != nil {
+		return err
+	}
+	err = f.Sync()
+	if closeErr := f.Close(); err == nil {
+		err = closeErr
+	}
+	if errors.Is(err, fs.ErrInvalid) || errors.Is(err, errors.ErrUnsupported) {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,101 @@
+package objectstore
+
+import (
+	"path"
+	"strings"
+)
+
+// glob is a pattern split at its first segment with a wildcard.
+type glob struct {
+	folder   string   // what all matches lie below
+	segments []string // the rest of the pattern
+}
+
+// hasMeta reports whether a name has wildcards.
+func hasMeta(name string) bool { return strings.ContainsAny(name, "*?[") }
+
+// parseGlob splits a pattern and reports malformed ones.
+func parseGlob(pattern string) (glob, error) {
+	segments := strings.Split(pattern, "/")
+	fixed := 0
+	for fixed < len(segments)-1 && !hasMeta(segments[fixed]) {
+		fixed++
+	}
+	folder := strings.Join(segments[:fixed], "/")
+	if folder == "" && strings.HasPrefix(pattern, "/") {
+		folder = "/"
+	}
+	for _, s := range segments[fixed:] {
+		if _, err := path.Match(s, ""); err != nil {
+			return glob{}, err
+		}
+	}
+	return glob{folder: folder, segments: segments[fixed:]}, nil
+}
+
+// depth returns how many levels below the folder matches can lie, or -1.
+func (g glob) depth() int {
+	for _, s := range g.segments {
+		if s == "**" {
+			return -1
+		}
+	}
+	return len(g.segments)
+}
+
+// match reports whether the pattern matches an object's path. Wildcards do not
+// match hidden names: engines and editors keep unfinished files there.
+func (g glob) match(object string) bool {
+	rest := object
+	if g.folder != "" {
+		below, ok := strings.CutPrefix(object, strings.TrimSuffix(g.folder, "/")+"/")
+		if !ok {
+			return false
+		}
+		rest = below
+	}
+	return matchSegments(g.segments, strings.Split(rest, "/"))
+}
+
+func matchSegments(pattern, names []string) bool {
+	for len(pattern) > 0 {
+		if pattern[0] == "**" {
+			return matchAnyDepth(pattern[1:], names)
+		}
+		if len(names) == 0 || !matchSegment(pattern[0], names[0]) {
+			return false
+		}
+		pattern, names = pattern[1:], names[1:]
+	}
+	return len(names) == 0
+}
+
+// matchAnyDepth matches a pattern behind "**", which stands for any number of
+// folders and, at the end, for any name.
+func matchAnyDepth(pattern, names []string) bool {
+	if len(pattern) == 0 {
+		pattern = []string{"*"}
+	}
+	for {
+		if matchSegments(pattern, names) {
+			return true
+		}
+		if len(names) == 0 || hidden(names[0]) {
+			return false
+		}
+		names = names[1:]
+	}
+}
+
+func matchSegment(pattern, name string) bool {
+	if !hasMeta(pattern) {
+		return pattern == name
+	}
+	if hidden(name) {
+		return false
+	}
+	ok, err := path.Match(pattern, name)
+	return ok && err == nil
+}
+
+func hidden(name string) bool { return name != "" && (name[0] == '.' || name[0] == '_') }

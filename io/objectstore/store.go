@@ -1,0 +1,295 @@
+package objectstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// Store serves URLs by the driver of their scheme. It is safe for concurrent
+// use.
+type Store struct {
+	mu      sync.RWMutex
+	drivers map[string]Driver
+}
+
+// New returns a store of plain paths, file:// and mem:// URLs.
+func New() *Store {
+	return &Store{drivers: map[string]Driver{
+		"":     fileDriver{},
+		"file": fileDriver{},
+		"mem":  &sharedMemory,
+	}}
+}
+
+// Register adds or replaces the driver of a scheme.
+func (s *Store) Register(scheme string, d Driver) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.drivers[scheme] = d
+}
+
+// location is a URL resolved to its driver.
+type location struct {
+	Driver
+	url, scheme, path string
+}
+
+func (s *Store) locate(url string) (location, error) {
+	if url == "" {
+		return location{}, errors.New("empty URL: expected a path or a URL such as file:///folder/name")
+	}
+	scheme, path := splitURL(url)
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	d, ok := s.drivers[scheme]
+	if !ok {
+		return location{}, s.unknownScheme(url, scheme)
+	}
+	if scheme == "file" && !strings.HasPrefix(path, "/") {
+		return location{}, fmt.Errorf("%s: a file URL has three slashes, as in file:///folder/name", url)
+	}
+	if path == "" {
+		return location{}, fmt.Errorf("%s: the URL names no object", url)
+	}
+	return location{Driver: d, url: url, scheme: scheme, path: path}, nil
+}
+
+func (s *Store) unknownScheme(url, scheme string) error {
+	known := slices.Sorted(maps.Keys(s.drivers))
+	known = slices.DeleteFunc(known, func(k string) bool { return k == "" })
+	msg := fmt.Sprintf("%s: unknown scheme %q: there are plain paths, %s", url, scheme, strings.Join(known, ", "))
+	if n := nearest(strings.ToLower(scheme), known); n != "" {
+		msg += fmt.Sprintf("; did you mean %q?", n)
+	}
+	return errors.New(msg)
+}
+
+// fail wraps an error with what was done to which URL, once.
+func (l location) fail(op string, err error) error {
+	if err == nil {
+		return nil
+	}
+	var pathErr *fs.PathError
+	if errors.As(err, &pathErr) {
+		err = pathErr.Err // its path is the URL's
+	}
+	return fmt.Errorf("%s %s: %w", op, l.url, err)
+}
+
+func (l location) object(o Object) Object {
+	o.URL = joinURL(l.scheme, o.URL)
+	return o
+}
+
+// List returns the object with exactly the given URL, or those that match it
+// as a pattern, sorted by URL. In patterns, *, ? and [..] match within a name
+// and ** matches any number of folders. Wildcards match no name that starts
+// with a dot or an underscore. No match is an error.
+func (s *Store) List(ctx context.Context, pattern string) ([]Object, error) {
+	l, err := s.locate(pattern)
+	if err != nil {
+		return nil, err
+	}
+	if hasMeta(l.path) {
+		objects, err := l.glob(ctx)
+		if err != nil || len(objects) > 0 {
+			return objects, err
+		}
+	}
+	o, err := l.Stat(ctx, l.path)
+	switch {
+	case err == nil:
+		return []Object{l.object(o)}, nil
+	case !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, ErrFolder):
+		return nil, l.fail("list", err)
+	case hasMeta(l.path):
+		return nil, l.fail("list", fmt.Errorf("no object matches: %w", fs.ErrNotExist))
+	case l.isFolder(ctx, err):
+		return nil, l.fail("list", fmt.Errorf("%w; add /*.parquet to read the files in it", ErrFolder))
+	default:
+		return nil, l.fail("list", err)
+	}
+}
+
+// isFolder reports whether there are objects below a name that is no object.
+func (l location) isFolder(ctx context.Context, statErr error) bool {
+	if errors.Is(statErr, ErrFolder) {
+		return true
+	}
+	below, err := l.List(ctx, strings.TrimSuffix(l.path, "/"), 1)
+	return err == nil && len(below) > 0
+}
+
+func (l location) glob(ctx context.Context) ([]Object, error) {
+	g, err := parseGlob(l.path)
+	if err != nil {
+		return nil, l.fail("list", err)
+	}
+	all, err := l.List(ctx, g.folder, g.depth())
+	if err != nil {
+		return nil, l.fail("list", err)
+	}
+	var objects []Object
+	for _, o := range all {
+		if g.match(o.URL) {
+			objects = append(objects, l.object(o))
+		}
+	}
+	slices.SortFunc(objects, func(a, b Object) int { return strings.Compare(a.URL, b.URL) })
+	return objects, nil
+}
+
+// Stat describes one object.
+func (s *Store) Stat(ctx context.Context, url string) (Object, error) {
+	l, err := s.locate(url)
+	if err != nil {
+		return Object{}, err
+	}
+	o, err := l.Stat(ctx, l.path)
+	if err != nil {
+		return Object{}, l.fail("stat", err)
+	}
+	return l.object(o), nil
+}
+
+// Open opens one object at its present generation.
+func (s *Store) Open(ctx context.Context, url string) (Reader, error) {
+	l, err := s.locate(url)
+	if err != nil {
+		return nil, err
+	}
+	r, err := l.Open(ctx, l.path)
+	if err != nil {
+		return nil, l.fail("open", err)
+	}
+	return r, nil
+}
+
+// Create begins to write one object. The context bounds the whole write: once
+// it is done, Commit fails.
+func (s *Store) Create(ctx context.Context, url string, o WriteOptions) (Writer, error) {
+	l, err := s.locate(url)
+	if err != nil {
+		return nil, err
+	}
+	if strings.HasSuffix(l.path, "/") {
+		return nil, l.fail("create", ErrFolder)
+	}
+	if o.IfAbsent && o.IfGeneration != "" {
+		return nil, l.fail("create", errors.New("a write cannot be bound to both absence and a generation"))
+	}
+	w, err := l.Create(ctx, l.path, o)
+	if err != nil {
+		return nil, l.fail("create", err)
+	}
+	return &writer{Writer: w, ctx: ctx, location: l}, nil
+}
+
+// Remove removes one object.
+func (s *Store) Remove(ctx context.Context, url string) error {
+	l, err := s.locate(url)
+	if err != nil {
+		return err
+	}
+	return l.fail("remove", l.Remove(ctx, l.path))
+}
+
+// RemoveAll removes all objects in the folder of the given name, and the object
+// of that name. It refuses the root of a scheme.
+func (s *Store) RemoveAll(ctx context.Context, prefix string) error {
+	l, err := s.locate(prefix)
+	if err != nil {
+		return err
+	}
+	path := strings.TrimRight(l.path, "/")
+	if path == "" || path == "." || path == ".." {
+		return l.fail("remove", errors.New("refusing to remove everything"))
+	}
+	return l.fail("remove", l.RemoveAll(ctx, path))
+}
+
+// ReadAll reads a whole object of at most limit bytes; a limit of zero or less
+// is none.
+func (s *Store) ReadAll(ctx context.Context, url string, limit int64) ([]byte, error) {
+	l, err := s.locate(url)
+	if err != nil {
+		return nil, err
+	}
+	r, err := s.Open(ctx, url)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = r.Close() }() // read only: nothing can be lost
+	if limit > 0 && r.Size() > limit {
+		return nil, l.fail("read", fmt.Errorf("it has %d bytes, expected at most %d", r.Size(), limit))
+	}
+	b := make([]byte, r.Size())
+	if n, err := r.ReadAt(b, 0); n < len(b) {
+		if err == nil || err == io.EOF { //nolint:errorlint // ReaderAt returns io.EOF itself
+			err = io.ErrUnexpectedEOF
+		}
+		return nil, l.fail("read", err)
+	}
+	return b, nil
+}
+
+// writer names the URL in a driver's errors and keeps the order of calls: no
+// commit after an error, nothing after the end.
+type writer struct {
+	Writer
+	location
+	ctx    context.Context
+	failed error
+	ended  bool
+}
+
+// Write implements io.Writer.
+func (w *writer) Write(p []byte) (int, error) {
+	if err := w.usable(); err != nil {
+		return 0, w.fail("write", err)
+	}
+	n, err := w.Writer.Write(p)
+	if err != nil {
+		w.failed = err
+	}
+	return n, w.fail("write", err)
+}
+
+func (w *writer) usable() error {
+	switch {
+	case w.ended:
+		return fs.ErrClosed
+	case w.failed != nil:
+		return w.failed
+	default:
+		return w.ctx.Err()
+	}
+}
+
+// Commit implements Writer.
+func (w *writer) Commit() error {
+	if w.ended {
+		return w.fail("commit", fs.ErrClosed)
+	}
+	if err := w.usable(); err != nil {
+		return w.fail("commit", errors.Join(err, w.Abort()))
+	}
+	w.ended = true
+	return w.fail("commit", w.Writer.Commit())
+}
+
+// Abort implements Writer.
+func (w *writer) Abort() error {
+	if w.ended {
+		return nil
+	}
+	w.ended = true
+	return w.fail("abort", w.Writer.Abort())
+}
