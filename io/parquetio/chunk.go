@@ -1,0 +1,297 @@
+package parquetio
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"sync"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/parquet-go/parquet-go/encoding/thrift"
+	"github.com/parquet-go/parquet-go/format"
+
+	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/io/objectstore"
+)
+
+const (
+	maxPage   = 512 << 20
+	pageSlack = 1 << 20 // by which writers may understate a chunk's size
+)
+
+// rowGroup implements dataset.RowGroup.
+type rowGroup struct {
+	file    *File
+	number  int
+	columns []int
+	reader  objectstore.Reader
+	ctx     context.Context // of the caller of RowGroup: bounds all reads
+}
+
+// Rows implements dataset.RowGroup.
+func (g *rowGroup) Rows() int { return int(g.file.rowGroups[g.number].NumRows) }
+
+// Close implements dataset.RowGroup.
+func (g *rowGroup) Close() error { return g.reader.Close() }
+
+// ReadColumn implements dataset.RowGroup.
+func (g *rowGroup) ReadColumn(i int, dst *dataset.Vector) (err error) {
+	column := g.columns[i]
+	defer func() {
+		if p := recover(); p != nil {
+			err = g.place(column, damage("%v", p))
+		}
+	}()
+	if err := g.ctx.Err(); err != nil {
+		return err
+	}
+	meta, err := g.file.chunkRange(g.number, column)
+	if err != nil {
+		return g.place(column, err)
+	}
+	s, ok := scratches.Get().(*scratch)
+	if !ok {
+		s = new(scratch)
+	}
+	defer scratches.Put(s)
+	chunk, err := g.fetch(s, meta)
+	if err != nil {
+		return err
+	}
+	d := decoder{scratch: s, leaf: &g.file.leaves[column], meta: meta, dst: dst, rows: g.Rows()}
+	return g.place(column, d.run(chunk))
+}
+
+// fetch returns the bytes of a column chunk, read at once.
+func (g *rowGroup) fetch(s *scratch, m *columnMeta) ([]byte, error) {
+	start, size := m.start(), m.TotalCompressedSize
+	if r, ok := g.reader.(objectstore.Byteser); ok {
+		return r.Bytes()[start : start+size : start+size], nil
+	}
+	s.chunk = grow(s.chunk, int(size))
+	if err := readFull(g.reader, s.chunk, start); err != nil {
+		return nil, g.file.readFault(err)
+	}
+	return s.chunk, nil
+}
+
+// scratch holds the buffers that decoding a column needs.
+type scratch struct {
+	chunk, page, plain, levels []byte
+	ints, moreInts             []int64
+	index                      []int32
+	numbers                    []float64
+	gzip                       *gzip.Reader
+	header                     pageHeader
+}
+
+// scratches keeps buffers between columns: taking new ones for each would
+// cost more than decoding.
+var scratches sync.Pool //nolint:gochecknoglobals // a pool
+
+// padding is readable memory behind a page that unpacking bits may touch.
+const padding = 64
+
+// grow returns a buffer of n bytes with padding behind it.
+func grow(b []byte, n int) []byte {
+	if cap(b) < n+padding {
+		b = make([]byte, n+padding)
+	}
+	return b[:n]
+}
+
+// pageHeader is what reading needs of a page's header.
+type pageHeader struct {
+	Type             format.PageType                   `thrift:"1,required"`
+	UncompressedSize int32                             `thrift:"2,required"`
+	CompressedSize   int32                             `thrift:"3,required"`
+	CRC              thrift.Null[int32]                `thrift:"4,optional"`
+	Data             thrift.Null[dataPageHeader]       `thrift:"5,optional"`
+	Dictionary       thrift.Null[dictionaryPageHeader] `thrift:"7,optional"`
+	DataV2           thrift.Null[dataPageHeaderV2]     `thrift:"8,optional"`
+}
+
+type dataPageHeader struct {
+	NumValues     int32           `thrift:"1,required"`
+	Encoding      format.Encoding `thrift:"2,required"`
+	LevelEncoding format.Encoding `thrift:"3,required"`
+}
+
+type dictionaryPageHeader struct {
+	NumValues int32           `thrift:"1,required"`
+	Encoding  format.Encoding `thrift:"2,required"`
+}
+
+type dataPageHeaderV2 struct {
+	NumValues    int32             `thrift:"1,required"`
+	NumNulls     int32             `thrift:"2,required"`
+	Encoding     format.Encoding   `thrift:"4,required"`
+	LevelBytes   int32             `thrift:"5,required"`
+	RepeatBytes  int32             `thrift:"6,required"`
+	IsCompressed thrift.Null[bool] `thrift:"7,optional"`
+}
+
+// run decodes the pages of a chunk.
+func (d *decoder) run(chunk []byte) error {
+	d.begin()
+	for d.done < d.rows {
+		if len(chunk) == 0 {
+			return damage("its pages end after %d of %d rows", d.done, d.rows)
+		}
+		d.header = pageHeader{}
+		h := &d.header
+		n, err := unmarshal(chunk, h)
+		if err != nil {
+			return fmt.Errorf("page header: %w", err)
+		}
+		chunk = chunk[n:]
+		if err := d.checkSizes(len(chunk)); err != nil {
+			return err
+		}
+		body := chunk[:h.CompressedSize]
+		chunk = chunk[h.CompressedSize:]
+		if h.CRC.Valid && crc32.ChecksumIEEE(body) != uint32(h.CRC.V) {
+			return errors.New("the checksum of a page is wrong")
+		}
+		if err := d.readPage(body); err != nil {
+			return err
+		}
+	}
+	d.finish()
+	return nil
+}
+
+func (d *decoder) checkSizes(rest int) error {
+	h := &d.header
+	limit := min(maxPage, d.meta.TotalUncompressedSize+pageSlack)
+	switch {
+	case h.CompressedSize < 0 || int(h.CompressedSize) > rest:
+		return damage("a page of %d bytes where %d are left", h.CompressedSize, rest)
+	case h.UncompressedSize < 0 || int64(h.UncompressedSize) > limit:
+		return damage("a page of %d bytes once decompressed, expected at most %d", h.UncompressedSize, limit)
+	default:
+		return nil
+	}
+}
+
+func (d *decoder) readPage(body []byte) error {
+	h := &d.header
+	switch {
+	case h.Type == format.DictionaryPage && h.Dictionary.Valid:
+		return d.readDictionary(body)
+	case h.Type == format.DataPage && h.Data.Valid:
+		return d.readData(body)
+	case h.Type == format.DataPageV2 && h.DataV2.Valid:
+		return d.readDataV2(body)
+	case h.Type == format.IndexPage:
+		return nil
+	default:
+		return damage("a page of unknown type %d", h.Type)
+	}
+}
+
+func (d *decoder) readDictionary(body []byte) error {
+	h := &d.header.Dictionary.V
+	if d.hasDictionary || d.done > 0 {
+		return damage("a dictionary that is not its first page")
+	}
+	if h.Encoding != format.Plain && h.Encoding != format.PlainDictionary {
+		return damage("a dictionary encoded with %s", h.Encoding)
+	}
+	if h.NumValues < 0 {
+		return damage("a dictionary of %d values", h.NumValues)
+	}
+	data, err := d.decompress(d.meta.Codec, body, int(d.header.UncompressedSize))
+	if err != nil {
+		return err
+	}
+	return d.setDictionary(data, int(h.NumValues))
+}
+
+// readData reads a data page of version 1: levels and values are compressed
+// together.
+func (d *decoder) readData(body []byte) error {
+	h := &d.header.Data.V
+	n, err := d.pageRows(h.NumValues)
+	if err != nil || n == 0 {
+		return err
+	}
+	data, err := d.decompress(d.meta.Codec, body, int(d.header.UncompressedSize))
+	if err != nil {
+		return err
+	}
+	p := page{rows: n, encoding: h.Encoding, data: data}
+	if d.leaf.optional {
+		if err := d.levelsV1(&p, h.LevelEncoding); err != nil {
+			return err
+		}
+	}
+	return d.append(p)
+}
+
+func (d *decoder) pageRows(n int32) (int, error) {
+	if n < 0 || int(n) > d.rows-d.done {
+		return 0, damage("a page of %d values where %d are left", n, d.rows-d.done)
+	}
+	return int(n), nil
+}
+
+func (d *decoder) levelsV1(p *page, encoding format.Encoding) (err error) {
+	switch encoding {
+	case format.RLE:
+		if len(p.data) < 4 {
+			return errRuns
+		}
+		length := binary.LittleEndian.Uint32(p.data)
+		p.data = p.data[4:]
+		if uint64(length) > uint64(len(p.data)) {
+			return errRuns
+		}
+		p.levels, p.missing, err = d.runLevels(p.data[:length], p.rows)
+		p.data = p.data[length:]
+		return err
+	case format.BitPacked:
+		length := (p.rows + 7) / 8
+		if length > len(p.data) {
+			return errRuns
+		}
+		p.levels, p.missing = d.bitLevels(p.data[:length], p.rows)
+		p.data = p.data[length:]
+		return nil
+	default:
+		return damage("levels encoded with %s", encoding)
+	}
+}
+
+// readDataV2 reads a data page of version 2: the levels lie uncompressed
+// before the values.
+func (d *decoder) readDataV2(body []byte) (err error) {
+	h := &d.header.DataV2.V
+	n, err := d.pageRows(h.NumValues)
+	if err != nil || n == 0 {
+		return err
+	}
+	if h.LevelBytes < 0 || h.RepeatBytes < 0 {
+		return errRuns
+	}
+	levels := int(h.RepeatBytes) + int(h.LevelBytes)
+	if levels > len(body) || levels > int(d.header.UncompressedSize) {
+		return errRuns
+	}
+	p := page{rows: n, encoding: h.Encoding, data: body[levels:]}
+	if d.leaf.optional && (h.LevelBytes > 0 || h.NumNulls != 0) { // some writers leave out ones
+		p.levels, p.missing, err = d.runLevels(body[h.RepeatBytes:levels], n)
+		if err != nil {
+			return err
+		}
+	}
+	if !h.IsCompressed.Valid || h.IsCompressed.V {
+		p.data, err = d.decompress(d.meta.Codec, p.data, int(d.header.UncompressedSize)-levels)
+		if err != nil {
+			return err
+		}
+	}
+	return d.append(p)
+}

@@ -1,0 +1,271 @@
+package parquetio
+
+import (
+	"errors"
+	"math"
+
+	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/format"
+
+	"github.com/espalier-ml/espalier/induce/dataset"
+)
+
+var (
+	errShort      = errors.New("a page has fewer values than it claims")
+	errDictionary = errors.New("an index points outside of the dictionary")
+)
+
+// decoder decodes one column chunk into a vector. Numbers start with an Index
+// into the dictionary's values; the first page of plain values turns them into
+// one number per row. Texts always have an Index.
+type decoder struct {
+	*scratch
+	leaf *leaf
+	meta *columnMeta
+	dst  *dataset.Vector
+	rows int // of the chunk
+	done int // of them decoded
+
+	hasDictionary bool
+	perRow        bool             // numbers: one per row, no Index
+	dictionary    []float64        // numbers per row: the dictionary, moved out of the vector
+	positions     map[string]int32 // texts of the vector, once plain texts occur
+}
+
+// page is a data page after decompression.
+type page struct {
+	rows     int
+	missing  int
+	levels   []byte // per row: 1 or, if missing, 0; nil if none is missing
+	encoding format.Encoding
+	data     []byte // encoded values that are not missing
+}
+
+func (p *page) values() int { return p.rows - p.missing }
+
+// begin empties the vector and keeps its buffers.
+func (d *decoder) begin() {
+	v := d.dst
+	if v.Index == nil {
+		v.Index, d.index = d.index, nil
+	}
+	if v.Index == nil {
+		v.Index = []int32{}
+	}
+	v.Index, v.Numbers = v.Index[:0], v.Numbers[:0]
+	clear(v.Texts)
+	v.Texts = v.Texts[:0]
+	v.Type = dataset.Number
+	switch d.leaf.kind {
+	case boolean, text, uuid:
+		v.Type = dataset.Text
+	}
+}
+
+// finish gives the vector its form.
+func (d *decoder) finish() {
+	if d.dst.Type == dataset.Number && (d.perRow || d.rows == 0) {
+		d.dropIndex()
+	}
+	if d.perRow {
+		d.numbers = d.dictionary
+	}
+}
+
+// dropIndex takes the Index away and keeps its memory for the next column.
+func (d *decoder) dropIndex() {
+	if d.dst.Index != nil {
+		d.index, d.dst.Index = d.dst.Index[:0], nil
+	}
+}
+
+func (d *decoder) setDictionary(data []byte, n int) (err error) {
+	d.hasDictionary = true
+	if d.dst.Type == dataset.Text {
+		return d.setTexts(data, n)
+	}
+	d.dst.Numbers, err = d.leaf.appendNumbers(d.dst.Numbers, data, n)
+	return err
+}
+
+// append decodes one page.
+func (d *decoder) append(p page) error {
+	var err error
+	switch {
+	case p.encoding == format.RLEDictionary || p.encoding == format.PlainDictionary:
+		err = d.appendIndexed(p)
+	case d.dst.Type == dataset.Text:
+		err = d.appendTexts(p)
+	default:
+		err = d.appendPlain(p)
+	}
+	d.done += p.rows
+	return err
+}
+
+func (d *decoder) appendIndexed(p page) error {
+	if d.perRow {
+		index, err := d.appendIndexes(d.index[:0], p)
+		if err != nil {
+			return err
+		}
+		d.index = index
+		d.dst.Numbers = lookUp(d.dst.Numbers, d.dictionary, index)
+		return nil
+	}
+	index, err := d.appendIndexes(d.dst.Index, p)
+	d.dst.Index = index
+	return err
+}
+
+func lookUp(dst, dictionary []float64, index []int32) []float64 {
+	for _, i := range index {
+		x := math.NaN()
+		if i >= 0 {
+			x = dictionary[i]
+		}
+		dst = append(dst, x)
+	}
+	return dst
+}
+
+// appendIndexes decodes the page's indexes in place, behind those of dst.
+func (d *decoder) appendIndexes(dst []int32, p page) ([]int32, error) {
+	n, at := p.values(), len(dst)
+	dst = reserve(dst, max(n+maxOvershoot, p.rows))
+	if n > 0 {
+		if err := d.decodeIndexes(dst[at:at:cap(dst)], p.data, n); err != nil {
+			return dst[:at], err
+		}
+	}
+	dst = dst[:at+p.rows]
+	if p.missing > 0 {
+		spread(dst[at:], p.levels, n, -1)
+	}
+	return dst, nil
+}
+
+// reserve makes room for n more values. Chunks grow by doubling, as the rows
+// a chunk claims are not to be trusted.
+func reserve[T any](s []T, n int) []T {
+	if cap(s)-len(s) >= n {
+		return s
+	}
+	grown := make([]T, len(s), max(2*cap(s), len(s)+n))
+	copy(grown, s)
+	return grown
+}
+
+// decodeIndexes decodes n indexes into the capacity of dst.
+func (d *decoder) decodeIndexes(dst []int32, data []byte, n int) error {
+	if !d.hasDictionary {
+		return errors.New("a page needs a dictionary, but there is none")
+	}
+	size := max(len(d.dst.Numbers), len(d.dst.Texts))
+	if d.perRow {
+		size = len(d.dictionary)
+	}
+	if len(data) == 0 || data[0] > 32 {
+		return errRuns
+	}
+	width := int(data[0])
+	runs, count, err := checkRuns(data[1:], width, n)
+	if err != nil {
+		return err
+	}
+	if count < n {
+		if count > 0 && width > 0 {
+			return errShort
+		}
+		clear(dst[:n]) // some writers leave out zeros
+	} else if _, err := parquet.RLEDictionary.DecodeInt32(dst, data[:1+len(runs)]); err != nil {
+		return err
+	}
+	if !allBelow(dst[:n], size) {
+		return errDictionary
+	}
+	return nil
+}
+
+// allBelow reports whether all indexes lie in [0, size). The bits of all
+// together are never less than the largest, and quicker to find.
+func allBelow(index []int32, size int) bool {
+	var any uint32
+	for _, i := range index {
+		any |= uint32(i)
+	}
+	if uint64(any) < uint64(size) {
+		return true
+	}
+	for _, i := range index {
+		if uint64(uint32(i)) >= uint64(size) {
+			return false
+		}
+	}
+	return true
+}
+
+// spread moves the n values at the start of s to the rows that have one, and
+// puts missing elsewhere.
+func spread[T any](s []T, levels []byte, n int, missing T) {
+	for r := len(s) - 1; r >= 0; r-- {
+		if levels[r] == 0 {
+			s[r] = missing
+			continue
+		}
+		n--
+		s[r] = s[n]
+	}
+}
+
+func (d *decoder) appendPlain(p page) error {
+	if !d.perRow {
+		d.usePerRow()
+	}
+	n, at := p.values(), len(d.dst.Numbers)
+	data, err := d.plainLayout(p.encoding, p.data, n)
+	if err != nil {
+		return err
+	}
+	numbers, err := d.leaf.appendNumbers(reserve(d.dst.Numbers, p.rows), data, n)
+	d.dst.Numbers = numbers
+	if err != nil {
+		return err
+	}
+	if p.missing > 0 {
+		d.dst.Numbers = numbers[:at+p.rows]
+		spread(d.dst.Numbers[at:], p.levels, n, math.NaN())
+	}
+	return nil
+}
+
+// usePerRow turns what was decoded so far from indexes into numbers.
+func (d *decoder) usePerRow() {
+	d.perRow = true
+	d.dictionary, d.dst.Numbers, d.numbers = d.dst.Numbers, d.numbers[:0], nil
+	d.dst.Numbers = lookUp(d.dst.Numbers, d.dictionary, d.dst.Index)
+	d.dropIndex()
+}
+
+// plainLayout brings n encoded values into the PLAIN layout.
+func (d *decoder) plainLayout(e format.Encoding, data []byte, n int) ([]byte, error) {
+	physical, width := d.leaf.physical, d.leaf.width
+	switch {
+	case n == 0:
+		return nil, nil
+	case e == format.Plain:
+		return data, nil
+	case e == format.RLE && physical == format.Boolean:
+		return d.runBits(data, n)
+	case e == format.DeltaBinaryPacked && (physical == format.Int32 || physical == format.Int64):
+		return d.deltaNumbers(data, n, width)
+	case e == format.DeltaLengthByteArray && physical == format.ByteArray:
+		return d.deltaTexts(data, n)
+	case e == format.DeltaByteArray && (physical == format.ByteArray || physical == format.FixedLenByteArray):
+		return d.deltaPrefixed(data, n, width)
+	case e == format.ByteStreamSplit && width > 0:
+		return d.joinStreams(data, n, width)
+	default:
+		return nil, damage("%s values encoded with %s", physical, e)
+	}
+}

@@ -1,0 +1,33 @@
+package parquetio
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/espalier-ml/espalier/induce/dataset"
+)
+
+// fault returns an error whose place is filled in where it is known.
+func fault(problem, hint string) *dataset.DataError {
+	return &dataset.DataError{Problem: problem, Hint: hint}
+}
+
+// damage returns a fault of a file that contradicts itself.
+func damage(format string, args ...any) *dataset.DataError {
+	return fault("the column is damaged: "+fmt.Sprintf(format, args...), hintDamaged)
+}
+
+// place turns an error of decoding into a DataError with its place. That
+// somebody gave up is no fault of the data.
+func (g *rowGroup) place(column int, err error) error {
+	if err == nil || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	var e *dataset.DataError
+	if !errors.As(err, &e) {
+		e = damage("%v", err)
+	}
+	e.File, e.RowGroup, e.Column = g.file.URL, &g.number, g.file.columns[column].Name
+	return e
+}

@@ -1,0 +1,342 @@
+package parquetio
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+
+	"github.com/parquet-go/parquet-go/encoding/thrift"
+	"github.com/parquet-go/parquet-go/format"
+
+	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/io/objectstore"
+)
+
+const (
+	magic          = "PAR1"
+	encryptedMagic = "PARE"
+	tailBytes      = 64 << 10 // first read from the end: holds most footers
+	maxFooter      = 256 << 20
+	signatureBytes = 28 // behind the footer of encrypted files
+
+	// maxRowGroupRows bounds what a few bytes of run-length encoding can
+	// make of themselves.
+	maxRowGroupRows = 1 << 26
+	maxChunk        = 1 << 30
+
+	hintDamaged = "write the file again or leave it out"
+)
+
+// File is the footer of a Parquet file. It holds no open descriptor.
+type File struct {
+	URL          string
+	Size         int64
+	Generation   string
+	FooterDigest string // sha256 of the footer, in hex
+	Rows         int64
+
+	store     *objectstore.Store
+	columns   []Column
+	leaves    []leaf
+	byName    map[string]int
+	rowGroups []rowGroupMeta
+}
+
+// fileMeta and the types below are the parts of a footer that reading needs;
+// Thrift skips the rest.
+type fileMeta struct {
+	Schema     []format.SchemaElement `thrift:"2,required"`
+	NumRows    int64                  `thrift:"3,required"`
+	RowGroups  []rowGroupMeta         `thrift:"4,required"`
+	Encryption thrift.Null[present]   `thrift:"8,optional"`
+}
+
+type rowGroupMeta struct {
+	Columns []chunkMeta `thrift:"1,required"`
+	NumRows int64       `thrift:"3,required"`
+}
+
+type chunkMeta struct {
+	FilePath string                  `thrift:"1,optional"`
+	Meta     thrift.Null[columnMeta] `thrift:"3,optional"`
+	Crypto   thrift.Null[present]    `thrift:"8,optional"`
+}
+
+type columnMeta struct {
+	Type                  format.Type             `thrift:"1,required"`
+	Codec                 format.CompressionCodec `thrift:"4,required"`
+	NumValues             int64                   `thrift:"5,required"`
+	TotalUncompressedSize int64                   `thrift:"6,required"`
+	TotalCompressedSize   int64                   `thrift:"7,required"`
+	DataPageOffset        int64                   `thrift:"9,required"`
+	DictionaryPageOffset  int64                   `thrift:"11,optional"`
+}
+
+// present stands for a struct of which only the presence matters.
+type present struct{}
+
+// start returns where a chunk's bytes begin. Some writers leave the offset
+// of the dictionary zero, some state one behind the data.
+func (m *columnMeta) start() int64 {
+	if d := m.DictionaryPageOffset; d > 0 && d < m.DataPageOffset {
+		return d
+	}
+	return m.DataPageOffset
+}
+
+// Open reads the footer of a file.
+func Open(ctx context.Context, store *objectstore.Store, url string) (_ *File, err error) {
+	r, err := store.Open(ctx, url)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = r.Close() }() // read only: nothing can be lost
+	f := &File{URL: url, Size: r.Size(), Generation: r.Generation(), store: store}
+	defer func() {
+		if p := recover(); p != nil {
+			err = f.damaged(fmt.Errorf("%v", p))
+		}
+	}()
+	footer, err := f.readFooter(r)
+	if err != nil {
+		return nil, err
+	}
+	digest := sha256.Sum256(footer)
+	f.FooterDigest = hex.EncodeToString(digest[:])
+	if err := f.parseFooter(footer); err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+func (f *File) damaged(err error) error {
+	return &dataset.DataError{
+		File:    f.URL,
+		Problem: "the footer is damaged: " + err.Error(),
+		Hint:    hintDamaged,
+	}
+}
+
+func (f *File) readFooter(r objectstore.Reader) ([]byte, error) {
+	if f.Size < 12 {
+		return nil, f.notParquet(fmt.Sprintf("not a Parquet file (%d bytes are too few)", f.Size))
+	}
+	tail := make([]byte, min(f.Size, tailBytes))
+	if err := readFull(r, tail, f.Size-int64(len(tail))); err != nil {
+		return nil, f.readFault(err)
+	}
+	switch string(tail[len(tail)-4:]) {
+	case magic:
+	case encryptedMagic:
+		return nil, &dataset.DataError{
+			File: f.URL, Problem: "the footer is encrypted (PARE)",
+			Hint: "write the file without encryption",
+		}
+	default:
+		return nil, f.notParquet("not a Parquet file (no PAR1 at its end)")
+	}
+	length := int64(binary.LittleEndian.Uint32(tail[len(tail)-8:]))
+	if length > f.Size-12 {
+		return nil, f.damaged(fmt.Errorf("it claims %d bytes of a file of %d", length, f.Size))
+	}
+	if length > maxFooter {
+		return nil, f.damaged(fmt.Errorf("it claims %d bytes, expected at most %d", length, maxFooter))
+	}
+	have := int64(len(tail)) - 8
+	if length <= have {
+		return tail[have-length : have], nil
+	}
+	footer := make([]byte, length)
+	copy(footer[length-have:], tail[:have])
+	if err := readFull(r, footer[:length-have], f.Size-8-length); err != nil {
+		return nil, f.readFault(err)
+	}
+	return footer, nil
+}
+
+func (f *File) notParquet(problem string) error {
+	return &dataset.DataError{
+		File: f.URL, Problem: problem,
+		Hint: "it may be truncated or of another format: write it again or leave it out",
+	}
+}
+
+// readFault tells a file that became shorter from a fault of storage.
+func (f *File) readFault(err error) error {
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		return &dataset.DataError{
+			File: f.URL, Problem: "the file became shorter while it was read",
+			Hint: "run again once nothing writes to it",
+		}
+	}
+	return fmt.Errorf("read %s: %w", f.URL, err)
+}
+
+func readFull(r io.ReaderAt, b []byte, off int64) error {
+	n, err := r.ReadAt(b, off)
+	if n == len(b) {
+		return nil
+	}
+	if err == nil || errors.Is(err, io.EOF) {
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}
+
+func (f *File) parseFooter(footer []byte) error {
+	var meta fileMeta
+	n, err := unmarshal(footer, &meta)
+	if err != nil {
+		return f.damaged(err)
+	}
+	if rest := len(footer) - n; rest != 0 && !(rest == signatureBytes && meta.Encryption.Valid) {
+		return f.damaged(fmt.Errorf("%d bytes follow its end", rest))
+	}
+	var chunks int
+	f.columns, f.leaves, chunks, err = readSchema(meta.Schema)
+	if err != nil {
+		return f.damaged(err)
+	}
+	f.byName = make(map[string]int, len(f.columns))
+	for i := range f.columns {
+		f.byName[f.columns[i].Name] = i
+	}
+	f.Rows, f.rowGroups = meta.NumRows, meta.RowGroups
+	return f.checkRowGroups(chunks)
+}
+
+// checkRowGroups checks that the counts in the footer agree with each other.
+func (f *File) checkRowGroups(chunks int) error {
+	var rows int64
+	for i := range f.rowGroups {
+		g := &f.rowGroups[i]
+		switch {
+		case len(g.Columns) != chunks:
+			return f.damaged(fmt.Errorf("row group %d has %d columns, the schema %d", i, len(g.Columns), chunks))
+		case g.NumRows < 0:
+			return f.damaged(fmt.Errorf("row group %d has %d rows", i, g.NumRows))
+		case g.NumRows > maxRowGroupRows:
+			return &dataset.DataError{
+				File: f.URL, RowGroup: &i,
+				Problem: fmt.Sprintf("a row group of %d rows, expected at most %d", g.NumRows, maxRowGroupRows),
+				Hint:    "write the file with smaller row groups",
+			}
+		}
+		rows += g.NumRows
+	}
+	if rows != f.Rows {
+		return f.damaged(fmt.Errorf("the row groups have %d rows, the file %d", rows, f.Rows))
+	}
+	return nil
+}
+
+// Columns returns the top-level columns in the order of the file. The slice
+// must not be changed.
+func (f *File) Columns() []Column { return f.columns }
+
+// RowGroups returns the number of row groups.
+func (f *File) RowGroups() int { return len(f.rowGroups) }
+
+// RowGroupRows returns the number of rows in row group i.
+func (f *File) RowGroupRows(i int) int64 { return f.rowGroups[i].NumRows }
+
+// RowGroup opens row group i to read the named columns. Errors of the file's
+// content are *dataset.DataError.
+func (f *File) RowGroup(ctx context.Context, i int, columns []string) (dataset.RowGroup, error) {
+	if i < 0 || i >= len(f.rowGroups) {
+		return nil, fmt.Errorf("%s: no row group %d: the file has %d", f.URL, i, len(f.rowGroups))
+	}
+	picked, err := f.pick(columns)
+	if err != nil {
+		return nil, err
+	}
+	r, err := f.store.Open(ctx, f.URL)
+	if err != nil {
+		return nil, err
+	}
+	if r.Generation() != f.Generation {
+		_ = r.Close() // read only: nothing can be lost
+		return nil, &dataset.DataError{
+			File: f.URL, RowGroup: &i,
+			Problem: "the file changed after its footer was read",
+			Hint:    "run again once nothing writes to it",
+		}
+	}
+	return &rowGroup{file: f, number: i, columns: picked, reader: r, ctx: ctx}, nil
+}
+
+// pick finds columns by name and refuses those that cannot be read.
+func (f *File) pick(names []string) ([]int, error) {
+	picked := make([]int, len(names))
+	var missing []string
+	for i, name := range names {
+		at, ok := f.byName[name]
+		if !ok {
+			missing = append(missing, name)
+			continue
+		}
+		if err := f.readable(at); err != nil {
+			return nil, err
+		}
+		picked[i] = at
+	}
+	if len(missing) == 0 {
+		return picked, nil
+	}
+	problem := fmt.Sprintf("there is no column %q", missing[0])
+	if len(missing) > 1 {
+		problem = fmt.Sprintf("there are no columns %q", missing)
+	}
+	return nil, &dataset.DataError{
+		File: f.URL, Column: missing[0], Problem: problem,
+		Hint: "all files of an input need the same columns",
+	}
+}
+
+func (f *File) readable(at int) error {
+	c := &f.columns[at]
+	e := &dataset.DataError{File: f.URL, Column: c.Name, Hint: "leave the column out or write it as a number or text"}
+	switch {
+	case c.Nested:
+		e.Problem = "the column is nested (a list, map or struct), expected a flat column"
+	case c.Unsupported != "":
+		e.Problem = "the column cannot be read: " + c.Unsupported
+	default:
+		return nil
+	}
+	return e
+}
+
+// chunkRange returns where the bytes of a column chunk are, after checking
+// that they can be what the footer says.
+func (f *File) chunkRange(group, column int) (*columnMeta, error) {
+	g := &f.rowGroups[group]
+	l := &f.leaves[column]
+	c := &g.Columns[l.chunk]
+	m := &c.Meta.V
+	start := m.start()
+	switch {
+	case c.Crypto.Valid:
+		return nil, fault("the column is encrypted", "write the file without encryption")
+	case c.FilePath != "":
+		return nil, fault("the column lies in another file, "+c.FilePath, "write the file in one piece")
+	case !c.Meta.Valid:
+		return nil, damage("the footer says nothing of the column's pages")
+	case m.Type != l.physical:
+		return nil, damage("the pages hold %s, the schema says %s", m.Type, l.physical)
+	case m.NumValues != g.NumRows:
+		return nil, damage("the column has %d values, the row group %d rows", m.NumValues, g.NumRows)
+	case start < 4 || m.TotalCompressedSize < 0 || start > f.Size || m.TotalCompressedSize > f.Size-start:
+		return nil, damage("the pages would lie at %d, %d bytes long, in a file of %d",
+			start, m.TotalCompressedSize, f.Size)
+	case m.TotalCompressedSize > min(maxChunk, math.MaxInt):
+		return nil, fault(fmt.Sprintf("a column chunk of %d bytes, expected at most %d", m.TotalCompressedSize, maxChunk),
+			"write the file with smaller row groups")
+	}
+	return m, nil
+}

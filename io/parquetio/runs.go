@@ -1,0 +1,117 @@
+package parquetio
+
+import (
+	"encoding/binary"
+	"errors"
+)
+
+// maxOvershoot is by how many values a last bit-packed run may exceed what is
+// needed: writers fill up groups of eight, some whole runs of 63 groups.
+const maxOvershoot = 504
+
+var errRuns = errors.New("malformed run-length encoding")
+
+// run is one run of the run-length and bit-packed hybrid.
+type run struct {
+	count  int
+	packed bool
+	data   []byte // the repeated value, or the packed ones
+}
+
+// nextRun takes the first run off b.
+func nextRun(b []byte, width int) (r run, rest []byte, err error) {
+	head, n := binary.Uvarint(b)
+	if n <= 0 || head>>1 > maxRowGroupRows+maxOvershoot {
+		return run{}, nil, errRuns
+	}
+	b = b[n:]
+	r = run{count: int(head >> 1), packed: head&1 != 0}
+	size := (width + 7) / 8
+	if r.packed {
+		size = r.count * width
+		r.count *= 8
+	}
+	if size > len(b) {
+		return run{}, nil, errRuns
+	}
+	r.data = b[:size]
+	return r, b[size:], nil
+}
+
+// checkRuns returns the start of b that holds n values and how many it holds:
+// less if b ends before, more if the last run does not end there. A run's few
+// bytes may claim billions of values, so this is done before any is decoded.
+func checkRuns(b []byte, width, n int) (used []byte, count int, err error) {
+	rest := b
+	for count < n && len(rest) > 0 {
+		var r run
+		if r, rest, err = nextRun(rest, width); err != nil {
+			return nil, 0, err
+		}
+		count += r.count
+	}
+	if count > n+maxOvershoot {
+		return nil, 0, errRuns
+	}
+	return b[:len(b)-len(rest)], count, nil
+}
+
+// runLevels decodes n definition levels of one bit, one byte each, and counts
+// the zeros: the missing values. Without any it may return no levels.
+func (s *scratch) runLevels(b []byte, n int) (levels []byte, missing int, err error) {
+	s.levels = s.levels[:0]
+	for len(s.levels) < n {
+		var r run
+		if r, b, err = nextRun(b, 1); err != nil {
+			return nil, 0, err
+		}
+		need := min(r.count, n-len(s.levels))
+		switch {
+		case r.packed:
+			missing += s.packedLevels(r.data, need)
+		case r.data[0] > 1 && r.data[0] != 0xff: // some writers repeat the bit
+			return nil, 0, errRuns
+		case r.data[0] != 0 && need == n:
+			return nil, 0, nil
+		default:
+			missing += s.repeatLevel(r.data[0]&1, need)
+		}
+	}
+	return s.levels, missing, nil
+}
+
+func (s *scratch) repeatLevel(level byte, n int) (missing int) {
+	for range n {
+		s.levels = append(s.levels, level)
+	}
+	return n * int(1-level)
+}
+
+// packedLevels spreads the low bits of n/8 bytes, lowest first, over one
+// byte each.
+func (s *scratch) packedLevels(b []byte, n int) (missing int) {
+	at := len(s.levels)
+	missing = n
+	for _, x := range b[:(n+7)/8] {
+		const each, bit = 0x0101010101010101, 0x8040201008040201
+		set := (uint64(x)*each&bit + 0x7f*each) >> 7 & each
+		s.levels = binary.LittleEndian.AppendUint64(s.levels, set)
+	}
+	s.levels = s.levels[:at+n]
+	for _, level := range s.levels[at:] {
+		missing -= int(level)
+	}
+	return missing
+}
+
+// bitLevels decodes levels of the deprecated BIT_PACKED encoding: highest
+// bit first.
+func (s *scratch) bitLevels(b []byte, n int) (levels []byte, missing int) {
+	s.levels = s.levels[:0]
+	for i := range n {
+		level := b[i/8] >> (7 - i%8) & 1
+		s.levels = append(s.levels, level)
+		missing += int(1 - level)
+	}
+	return s.levels, missing
+}

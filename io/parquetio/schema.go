@@ -1,0 +1,326 @@
+package parquetio
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/parquet-go/parquet-go/deprecated"
+	"github.com/parquet-go/parquet-go/format"
+
+	"github.com/espalier-ml/espalier/induce/dataset"
+)
+
+// Column describes one top-level column of a file.
+type Column struct {
+	Name        string
+	Type        dataset.ValueType // 0 for columns that cannot be read
+	Integer     bool              // all values are whole numbers
+	Physical    string            // the physical type, as Parquet names it
+	Logical     string            // the logical type, empty where there is none
+	Nested      bool              // a group or a repeated column: not readable
+	Unsupported string            // why the column cannot be read; empty: it can
+	Optional    bool              // values may be missing
+}
+
+// kind says how the stored values of a column become numbers or texts.
+type kind uint8
+
+const (
+	unreadable kind = iota
+	boolean
+	int32s
+	uint32s
+	int64s  // values that float64 cannot hold are refused
+	uint64s // likewise
+	ticks   // int64 timestamps and times: rounded to the nearest float64
+	int96s
+	floats
+	doubles
+	float16s
+	decimal32
+	decimal64
+	decimalBytes
+	text
+	uuid
+)
+
+// leaf is what decoding needs to know of a column.
+type leaf struct {
+	kind     kind
+	physical format.Type
+	width    int // bytes of one value; 0 for BYTE_ARRAY, unused for BOOLEAN
+	scale    int // decimals: digits behind the point
+	optional bool
+	chunk    int // position of the column's chunk in each row group
+}
+
+const maxDecimalScale = 1000
+
+// readSchema lists the top-level columns of a schema, which is a tree in
+// depth-first order, and counts its leaves: the chunks of a row group.
+func readSchema(elements []format.SchemaElement) (columns []Column, leaves []leaf, chunks int, err error) {
+	if len(elements) == 0 {
+		return nil, nil, 0, errors.New("its schema is empty")
+	}
+	seen := make(map[string]int)
+	next := 1
+	for range elements[0].NumChildren.V {
+		if next >= len(elements) {
+			return nil, nil, 0, errors.New("its schema ends early")
+		}
+		e := &elements[next]
+		end, count, err := subtree(elements, next)
+		if err != nil {
+			return nil, nil, 0, err
+		}
+		column, l := describeColumn(e)
+		l.chunk = chunks
+		if at, ok := seen[column.Name]; ok {
+			column.Unsupported = "the name occurs twice in the file"
+			columns[at].Unsupported = column.Unsupported
+		}
+		seen[column.Name] = len(columns)
+		columns, leaves = append(columns, column), append(leaves, l)
+		next, chunks = end, chunks+count
+	}
+	if next != len(elements) {
+		return nil, nil, 0, errors.New("its schema has columns outside of the root")
+	}
+	return columns, leaves, chunks, nil
+}
+
+// subtree returns the position behind the subtree at start, and its leaves.
+func subtree(elements []format.SchemaElement, start int) (end, leaves int, err error) {
+	for open := int64(1); open > 0; open-- {
+		if start >= len(elements) {
+			return 0, 0, errors.New("its schema ends early")
+		}
+		e := &elements[start]
+		start++
+		switch {
+		case isGroup(e) && e.NumChildren.V < 0:
+			return 0, 0, fmt.Errorf("its schema has a group of %d columns", e.NumChildren.V)
+		case isGroup(e):
+			open += int64(e.NumChildren.V)
+		default:
+			leaves++
+		}
+	}
+	return start, leaves, nil
+}
+
+func isGroup(e *format.SchemaElement) bool { return !e.Type.Valid }
+
+func describeColumn(e *format.SchemaElement) (Column, leaf) {
+	c := Column{
+		Name:     strings.Clone(e.Name), // it shares the footer's memory
+		Optional: e.RepetitionType.V == format.Optional,
+		Logical:  logicalName(e),
+	}
+	repeated := e.RepetitionType.V == format.Repeated
+	if isGroup(e) || repeated {
+		c.Nested = true
+		if !isGroup(e) {
+			c.Physical = e.Type.V.String()
+		}
+		return c, leaf{}
+	}
+	l := leaf{
+		physical: e.Type.V,
+		width:    physicalWidth(e),
+		scale:    int(decimalScale(e)),
+		optional: c.Optional,
+	}
+	c.Physical = l.physical.String()
+	if l.physical == format.FixedLenByteArray {
+		c.Physical = fmt.Sprintf("%s(%d)", c.Physical, l.width)
+	}
+	l.kind, c.Unsupported = kindOf(e, l)
+	switch l.kind {
+	case unreadable:
+	case boolean, text, uuid:
+		c.Type = dataset.Text
+	default:
+		c.Type = dataset.Number
+		c.Integer = isWhole(l)
+	}
+	return c, l
+}
+
+func isWhole(l leaf) bool {
+	switch l.kind {
+	case int32s, uint32s, int64s, uint64s, ticks, int96s:
+		return true
+	case decimal32, decimal64, decimalBytes:
+		return l.scale == 0
+	default:
+		return false
+	}
+}
+
+func physicalWidth(e *format.SchemaElement) int {
+	switch e.Type.V {
+	case format.Int32, format.Float:
+		return 4
+	case format.Int64, format.Double:
+		return 8
+	case format.Int96:
+		return 12
+	case format.FixedLenByteArray:
+		return int(e.TypeLength.V)
+	default:
+		return 0
+	}
+}
+
+func decimalScale(e *format.SchemaElement) int32 {
+	if d, ok := e.LogicalType.Value.(*format.DecimalType); ok {
+		return d.Scale
+	}
+	return e.Scale.V
+}
+
+func logicalName(e *format.SchemaElement) string {
+	if e.LogicalType.Value != nil {
+		return e.LogicalType.String()
+	}
+	if e.ConvertedType.Valid {
+		return convertedName(e.ConvertedType.V)
+	}
+	return ""
+}
+
+// convertedName names the annotation of files older than logical types.
+func convertedName(t deprecated.ConvertedType) string {
+	names := [...]string{
+		"UTF8", "MAP", "MAP_KEY_VALUE", "LIST", "ENUM", "DECIMAL", "DATE", "TIME_MILLIS", "TIME_MICROS",
+		"TIMESTAMP_MILLIS", "TIMESTAMP_MICROS", "UINT_8", "UINT_16", "UINT_32", "UINT_64",
+		"INT_8", "INT_16", "INT_32", "INT_64", "JSON", "BSON", "INTERVAL",
+	}
+	if t < 0 || int(t) >= len(names) {
+		return ""
+	}
+	return names[t]
+}
+
+// kindOf returns how a column is read, or why it cannot be.
+func kindOf(e *format.SchemaElement, l leaf) (k kind, reason string) {
+	switch l.physical {
+	case format.Boolean:
+		return boolean, ""
+	case format.Int32:
+		return kindOfInt32(e, l)
+	case format.Int64:
+		return kindOfInt64(e, l)
+	case format.Int96:
+		return int96s, ""
+	case format.Float:
+		return floats, ""
+	case format.Double:
+		return doubles, ""
+	case format.ByteArray:
+		return kindOfByteArray(e, l)
+	case format.FixedLenByteArray:
+		return kindOfFixed(e, l)
+	default:
+		return unreadable, fmt.Sprintf("its physical type %d is not known", l.physical)
+	}
+}
+
+func isDecimal(e *format.SchemaElement) bool {
+	_, ok := e.LogicalType.Value.(*format.DecimalType)
+	return ok || e.LogicalType.Value == nil && e.ConvertedType.Valid && e.ConvertedType.V == deprecated.Decimal
+}
+
+func decimalOr(k kind, l leaf) (kind, string) {
+	if l.scale < 0 || l.scale > maxDecimalScale {
+		return unreadable, fmt.Sprintf("its decimal scale %d is out of range", l.scale)
+	}
+	return k, ""
+}
+
+func kindOfInt32(e *format.SchemaElement, l leaf) (kind, string) {
+	if isDecimal(e) {
+		return decimalOr(decimal32, l)
+	}
+	if isUnsigned(e) {
+		return uint32s, ""
+	}
+	return int32s, ""
+}
+
+func kindOfInt64(e *format.SchemaElement, l leaf) (kind, string) {
+	if isDecimal(e) {
+		return decimalOr(decimal64, l)
+	}
+	switch e.LogicalType.Value.(type) {
+	case *format.TimeType, *format.TimestampType:
+		return ticks, ""
+	}
+	if e.LogicalType.Value == nil && e.ConvertedType.Valid {
+		switch e.ConvertedType.V {
+		case deprecated.TimeMicros, deprecated.TimestampMillis, deprecated.TimestampMicros:
+			return ticks, ""
+		}
+	}
+	if isUnsigned(e) {
+		return uint64s, ""
+	}
+	return int64s, ""
+}
+
+func isUnsigned(e *format.SchemaElement) bool {
+	if t, ok := e.LogicalType.Value.(*format.IntType); ok {
+		return !t.IsSigned
+	}
+	if e.LogicalType.Value != nil || !e.ConvertedType.Valid {
+		return false
+	}
+	switch e.ConvertedType.V {
+	case deprecated.Uint8, deprecated.Uint16, deprecated.Uint32, deprecated.Uint64:
+		return true
+	default:
+		return false
+	}
+}
+
+func kindOfByteArray(e *format.SchemaElement, l leaf) (kind, string) {
+	if isDecimal(e) {
+		return decimalOr(decimalBytes, l)
+	}
+	switch t := e.LogicalType.Value.(type) {
+	case nil, *format.StringType, *format.EnumType, *format.JsonType, *format.BsonType, *format.NullType:
+		return text, ""
+	default:
+		return unreadable, fmt.Sprintf("its logical type %s is neither a number nor a text", t)
+	}
+}
+
+func kindOfFixed(e *format.SchemaElement, l leaf) (kind, string) {
+	if l.width <= 0 {
+		return unreadable, "its values have no length"
+	}
+	if isDecimal(e) {
+		return decimalOr(decimalBytes, l)
+	}
+	switch t := e.LogicalType.Value.(type) {
+	case *format.UUIDType:
+		if l.width == 16 {
+			return uuid, ""
+		}
+		return unreadable, fmt.Sprintf("its values have %d bytes, those of a UUID 16", l.width)
+	case *format.Float16Type:
+		if l.width == 2 {
+			return float16s, ""
+		}
+		return unreadable, fmt.Sprintf("its values have %d bytes, those of a FLOAT16 2", l.width)
+	case nil:
+	default:
+		return unreadable, fmt.Sprintf("its logical type %s is neither a number nor a text", t)
+	}
+	if e.ConvertedType.Valid && e.ConvertedType.V == deprecated.Interval {
+		return unreadable, "an INTERVAL is three numbers"
+	}
+	return unreadable, "bytes of fixed length without a logical type have no meaning as a number or text"
+}

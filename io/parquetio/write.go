@@ -1,0 +1,307 @@
+package parquetio
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/compress"
+	"github.com/parquet-go/parquet-go/encoding"
+
+	"github.com/espalier-ml/espalier/io/objectstore"
+)
+
+// Encoding is how the values of a written column are laid out.
+type Encoding uint8
+
+// The encodings. Dictionary, the zero value, is Plain for columns of bool.
+const (
+	Dictionary      Encoding = iota
+	Plain                    // any type
+	Delta                    // int32, int64, string
+	DeltaPrefix              // string: shares prefixes
+	ByteStreamSplit          // int32, int64, float32, float64
+)
+
+// Codec is how the pages of a written file are compressed.
+type Codec uint8
+
+// The codecs.
+const (
+	Snappy Codec = iota
+	Uncompressed
+	Gzip
+	Brotli
+	Zstd
+	LZ4
+)
+
+// WriteColumn is one column to write.
+type WriteColumn struct {
+	Name string
+	// Values is []float64, []float32, []int64, []int32, []string or []bool, or
+	// a slice of pointers to one of these, in which nil is a missing value.
+	Values   any
+	Encoding Encoding
+}
+
+// WriteOptions say how a file is laid out. The zero value is one row group of
+// snappy-compressed pages of version 1, with at most a million rows each.
+type WriteOptions struct {
+	Codec Codec
+	// RowsPerGroup is the number of rows in all row groups but the last.
+	// Default 1,000,000.
+	RowsPerGroup int
+	// PageVersion is that of data pages, 1 or 2. Default 1.
+	PageVersion int
+	// PageBytes is the size from which a page ends. Default 1 MiB.
+	PageBytes int
+	// DictionaryBytes is the size of a dictionary from which a column chunk
+	// goes on in plain pages. Default: no bound.
+	DictionaryBytes int64
+	// IfAbsent fails if the file exists already.
+	IfAbsent bool
+}
+
+func (o *WriteOptions) setDefaults() error {
+	if o.RowsPerGroup < 0 || o.PageBytes < 0 || o.DictionaryBytes < 0 {
+		return errors.New("sizes of row groups, pages and dictionaries must not be negative")
+	}
+	if o.RowsPerGroup == 0 {
+		o.RowsPerGroup = 1_000_000
+	}
+	if o.PageVersion == 0 {
+		o.PageVersion = 1
+	}
+	if o.PageBytes == 0 {
+		o.PageBytes = 1 << 20
+	}
+	if o.PageVersion != 1 && o.PageVersion != 2 {
+		return fmt.Errorf("page version %d, expected 1 or 2", o.PageVersion)
+	}
+	return nil
+}
+
+// Write writes a file of flat columns, which must be equally long. The same
+// columns and options give the same bytes. Nothing is visible unless it
+// returns nil.
+func Write(ctx context.Context, store *objectstore.Store, url string, columns []WriteColumn, o WriteOptions) error {
+	if err := o.setDefaults(); err != nil {
+		return fmt.Errorf("write %s: %w", url, err)
+	}
+	sources, rows, err := newSources(columns)
+	if err != nil {
+		return fmt.Errorf("write %s: %w", url, err)
+	}
+	codec, err := o.Codec.codec()
+	if err != nil {
+		return fmt.Errorf("write %s: %w", url, err)
+	}
+	file, err := store.Create(ctx, url, objectstore.WriteOptions{IfAbsent: o.IfAbsent})
+	if err != nil {
+		return err
+	}
+	defer func() { _ = file.Abort() }() // nothing to do after Commit; before, the first error says more
+	w := parquet.NewWriter(file,
+		parquet.NewSchema("table", newTable(sources)),
+		parquet.Compression(codec),
+		parquet.DataPageVersion(o.PageVersion),
+		parquet.PageBufferSize(o.PageBytes),
+		parquet.DictionaryMaxBytes(o.DictionaryBytes),
+		parquet.CreatedBy("espalier", "", ""),
+	)
+	if err := writeRows(ctx, w, sources, rows, o.RowsPerGroup); err != nil {
+		return fmt.Errorf("write %s: %w", url, err)
+	}
+	return file.Commit()
+}
+
+func writeRows(ctx context.Context, w *parquet.Writer, sources []source, rows, perGroup int) error {
+	writers := w.ColumnWriters()
+	var values []parquet.Value
+	for from := 0; from < rows; from += perGroup {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		to := min(rows, from+perGroup)
+		for i := range sources {
+			values = sources[i].append(values[:0], from, to)
+			if _, err := writers[i].WriteRowValues(values); err != nil {
+				return fmt.Errorf("column %q: %w", sources[i].name, err)
+			}
+		}
+		if err := w.Flush(); err != nil {
+			return err
+		}
+	}
+	return w.Close()
+}
+
+func (c Codec) codec() (compress.Codec, error) {
+	switch c {
+	case Snappy:
+		return &parquet.Snappy, nil
+	case Uncompressed:
+		return &parquet.Uncompressed, nil
+	case Gzip:
+		return &parquet.Gzip, nil
+	case Brotli:
+		return &parquet.Brotli, nil
+	case Zstd:
+		return &parquet.Zstd, nil
+	case LZ4:
+		return &parquet.Lz4Raw, nil
+	default:
+		return nil, fmt.Errorf("unknown codec %d", c)
+	}
+}
+
+// table is a group whose columns keep their order: parquet.Group sorts them.
+type table struct {
+	parquet.Group
+	fields []parquet.Field
+}
+
+// Fields implements parquet.Node.
+func (t table) Fields() []parquet.Field { return t.fields }
+
+func newTable(sources []source) table {
+	group := make(parquet.Group, len(sources))
+	for i := range sources {
+		group[sources[i].name] = sources[i].node
+	}
+	byName := make(map[string]parquet.Field, len(sources))
+	for _, f := range group.Fields() {
+		byName[f.Name()] = f
+	}
+	t := table{Group: group}
+	for i := range sources {
+		t.fields = append(t.fields, byName[sources[i].name])
+	}
+	return t
+}
+
+// source is a column to write, whatever the type of its values.
+type source struct {
+	name   string
+	node   parquet.Node
+	rows   int
+	append func(dst []parquet.Value, from, to int) []parquet.Value
+}
+
+func newSources(columns []WriteColumn) (sources []source, rows int, err error) {
+	if len(columns) == 0 {
+		return nil, 0, errors.New("no columns")
+	}
+	names := make(map[string]bool, len(columns))
+	for i := range columns {
+		c := &columns[i]
+		if names[c.Name] {
+			return nil, 0, fmt.Errorf("there are two columns %q", c.Name)
+		}
+		names[c.Name] = true
+		s, ok := newSource(c.Values, i)
+		if !ok {
+			return nil, 0, fmt.Errorf("column %q: cannot write values of type %T", c.Name, c.Values)
+		}
+		if s.node, err = encode(s.node, c.Encoding); err != nil {
+			return nil, 0, fmt.Errorf("column %q: %w", c.Name, err)
+		}
+		if i > 0 && s.rows != rows {
+			return nil, 0, fmt.Errorf("column %q has %d rows, column %q %d", c.Name, s.rows, columns[0].Name, rows)
+		}
+		s.name, rows = c.Name, s.rows
+		sources = append(sources, s)
+	}
+	return sources, rows, nil
+}
+
+func newSource(values any, column int) (source, bool) {
+	double, single := parquet.Leaf(parquet.DoubleType), parquet.Leaf(parquet.FloatType)
+	switch v := values.(type) {
+	case []float64:
+		return required(v, column, double, parquet.DoubleValue), true
+	case []*float64:
+		return optional(v, column, double, parquet.DoubleValue), true
+	case []float32:
+		return required(v, column, single, parquet.FloatValue), true
+	case []*float32:
+		return optional(v, column, single, parquet.FloatValue), true
+	case []int64:
+		return required(v, column, parquet.Int(64), parquet.Int64Value), true
+	case []*int64:
+		return optional(v, column, parquet.Int(64), parquet.Int64Value), true
+	case []int32:
+		return required(v, column, parquet.Int(32), parquet.Int32Value), true
+	case []*int32:
+		return optional(v, column, parquet.Int(32), parquet.Int32Value), true
+	case []string:
+		return required(v, column, parquet.String(), stringValue), true
+	case []*string:
+		return optional(v, column, parquet.String(), stringValue), true
+	case []bool:
+		return required(v, column, parquet.Leaf(parquet.BooleanType), parquet.BooleanValue), true
+	case []*bool:
+		return optional(v, column, parquet.Leaf(parquet.BooleanType), parquet.BooleanValue), true
+	default:
+		return source{}, false
+	}
+}
+
+func stringValue(s string) parquet.Value { return parquet.ByteArrayValue([]byte(s)) }
+
+func required[T any](values []T, column int, node parquet.Node, value func(T) parquet.Value) source {
+	return source{
+		node: node,
+		rows: len(values),
+		append: func(dst []parquet.Value, from, to int) []parquet.Value {
+			for _, v := range values[from:to] {
+				dst = append(dst, value(v).Level(0, 0, column))
+			}
+			return dst
+		},
+	}
+}
+
+func optional[T any](values []*T, column int, node parquet.Node, value func(T) parquet.Value) source {
+	return source{
+		node: parquet.Optional(node),
+		rows: len(values),
+		append: func(dst []parquet.Value, from, to int) []parquet.Value {
+			for _, v := range values[from:to] {
+				if v == nil {
+					dst = append(dst, parquet.NullValue().Level(0, 0, column))
+				} else {
+					dst = append(dst, value(*v).Level(0, 1, column))
+				}
+			}
+			return dst
+		},
+	}
+}
+
+// encode gives a column its encoding, which its type must know.
+func encode(node parquet.Node, e Encoding) (parquet.Node, error) {
+	kind := node.Type().Kind()
+	integer := kind == parquet.Int32 || kind == parquet.Int64
+	number := integer || kind == parquet.Float || kind == parquet.Double
+	var enc encoding.Encoding
+	switch {
+	case e == Plain, e == Dictionary && kind == parquet.Boolean:
+		enc = &parquet.Plain
+	case e == Dictionary:
+		enc = &parquet.RLEDictionary
+	case e == Delta && integer:
+		enc = &parquet.DeltaBinaryPacked
+	case e == Delta && kind == parquet.ByteArray:
+		enc = &parquet.DeltaLengthByteArray
+	case e == DeltaPrefix && kind == parquet.ByteArray:
+		enc = &parquet.DeltaByteArray
+	case e == ByteStreamSplit && number:
+		enc = &parquet.ByteStreamSplit
+	default:
+		return nil, fmt.Errorf("encoding %d does not fit its type %s", e, kind)
+	}
+	return parquet.Encoded(node, enc), nil
+}
