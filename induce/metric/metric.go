@@ -1,0 +1,222 @@
+package metric
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+)
+
+// Leaf is a leaf of a tree with the rows that are evaluated and end in it.
+type Leaf struct {
+	Probabilities []float64 // of each class; sum 1
+	Class         int       // the class predicted
+	Weights       []int64   // of the rows by their true class; fixed point, see Evaluate
+	Rows          int64     // the rows themselves, unweighted
+	Cost          float64   // paid for the tests on the way to the leaf
+	Tests         int       // asked on the way
+}
+
+// Metrics is what metrics.json holds of one part of the rows. All values but
+// Rows weigh rows by their weights. What the rows do not define is nil, and null
+// in JSON: everything without rows, the area of a class that no row or every row
+// is of, the recall of a class without rows, the precision of a class that is
+// never predicted.
+type Metrics struct {
+	Rows        int64 `json:"rows"`
+	Weight      int64 `json:"weight"`                 // fixed point, in units of 1/WeightScale, as all weights here
+	WeightScale int64 `json:"weight_scale,omitempty"` // absent: 1
+
+	// AUCOvRMacro is the area under the ROC curve of one class against the
+	// rest, averaged over the classes that have one. With two classes it is that
+	// of the second.
+	AUCOvRMacro *float64 `json:"auc_ovr_macro"`
+	// AUCOvOMacro is the M of Hand and Till, Machine Learning 45 (2001): for
+	// each two classes the area by the probability of either, averaged over the
+	// pairs of classes with rows. With two classes it is AUCOvRMacro.
+	AUCOvOMacro      *float64 `json:"auc_ovo_macro"`
+	Accuracy         *float64 `json:"accuracy"`
+	BalancedAccuracy *float64 `json:"balanced_accuracy"` // mean recall of the classes with rows
+	// LogLoss is the mean of -ln of the true class's probability, which is
+	// clipped to [1e-15, 1 - 1e-15].
+	LogLoss *float64 `json:"log_loss"`
+	// Brier is the mean of (p - y)^2 of the second class with two classes, and
+	// of its sum over all classes with more.
+	Brier *float64 `json:"brier"`
+
+	Confusion [][]int64 `json:"confusion"` // weight by true class, then by predicted class
+	PerClass  []Class   `json:"per_class"`
+
+	ExpectedCost  *float64 `json:"expected_cost"`  // mean cost of the tests that a row is asked
+	ExpectedTests *float64 `json:"expected_tests"` // mean number of them
+}
+
+// Class is what Metrics holds of one class.
+type Class struct {
+	Class     string   `json:"class"`
+	Precision *float64 `json:"precision"`
+	Recall    *float64 `json:"recall"`
+	F1        *float64 `json:"f1"` // 2 TP / (2 TP + FP + FN)
+	AUC       *float64 `json:"auc"`
+	Support   int64    `json:"support"` // weight of the rows of the class
+}
+
+// Evaluate returns the metrics of a tree from its leaves, in any order. classes
+// are the names of the classes, at least one; scale is the number of fixed-point
+// units in a weight of 1, which nothing but WeightScale depends on. It panics
+// when a leaf has not one probability and weight a class, or predicts no class:
+// trees are checked when they are read.
+//
+// It takes O(classes^2 * leaves + classes * leaves * log(leaves)).
+func Evaluate(leaves []Leaf, classes []string, scale int64) Metrics {
+	m := Metrics{PerClass: make([]Class, len(classes))}
+	if scale > 1 {
+		m.WeightScale = scale
+	}
+	for i := range leaves {
+		leaves[i].mustFit(len(classes))
+		m.Rows += leaves[i].Rows
+	}
+	m.Confusion = confusion(leaves, len(classes))
+	for c, name := range classes {
+		m.PerClass[c].Class = name
+		for _, w := range m.Confusion[c] {
+			m.PerClass[c].Support += w
+		}
+		m.Weight += m.PerClass[c].Support
+	}
+	m.fillHits()
+	m.fillAreas(leaves)
+	m.fillMeans(leaves)
+	return m
+}
+
+func (l *Leaf) mustFit(classes int) {
+	if len(l.Probabilities) != classes || len(l.Weights) != classes || l.Class < 0 || l.Class >= classes {
+		panic(fmt.Sprintf("metric: leaf with %d probabilities, %d weights and predicted class %d for %d classes",
+			len(l.Probabilities), len(l.Weights), l.Class, classes))
+	}
+}
+
+func confusion(leaves []Leaf, classes int) [][]int64 {
+	table := make([][]int64, classes)
+	for c := range table {
+		table[c] = make([]int64, classes)
+	}
+	for i := range leaves {
+		for c, w := range leaves[i].Weights {
+			table[c][leaves[i].Class] += w
+		}
+	}
+	return table
+}
+
+// fillHits computes what follows from the confusion.
+func (m *Metrics) fillHits() {
+	var hits int64
+	var recalls []float64
+	for c := range m.PerClass {
+		class := &m.PerClass[c]
+		hit, predicted := m.Confusion[c][c], int64(0)
+		for _, row := range m.Confusion {
+			predicted += row[c]
+		}
+		hits += hit
+		class.Precision = ratio(hit, predicted)
+		class.Recall = ratio(hit, class.Support)
+		if both := float64(class.Support) + float64(predicted); both > 0 {
+			class.F1 = defined(2 * float64(hit) / both)
+		}
+		if class.Recall != nil {
+			recalls = append(recalls, *class.Recall)
+		}
+	}
+	m.Accuracy = ratio(hits, m.Weight)
+	m.BalancedAccuracy = mean(recalls)
+}
+
+// fillMeans computes the means over rows.
+func (m *Metrics) fillMeans(leaves []Leaf) {
+	if m.Weight == 0 {
+		return
+	}
+	var loss, brier, cost, tests float64
+	for _, i := range canonical(leaves) {
+		l := &leaves[i]
+		var weight int64
+		for c, w := range l.Weights {
+			if w == 0 {
+				continue
+			}
+			weight += w
+			loss += float64(float64(w) * surprise(l.Probabilities[c]))
+			brier += float64(float64(w) * l.brier(c))
+		}
+		cost += float64(float64(weight) * l.Cost)
+		tests += float64(float64(weight) * float64(l.Tests))
+	}
+	total := float64(m.Weight)
+	m.LogLoss, m.Brier = defined(loss/total), defined(brier/total)
+	m.ExpectedCost, m.ExpectedTests = defined(cost/total), defined(tests/total)
+}
+
+// surprise returns the log loss of a row whose true class had probability p.
+func surprise(p float64) float64 {
+	const least = 1e-15
+	return -math.Log(min(max(p, least), 1-least))
+}
+
+// brier returns the Brier score of a row of the leaf that is of the given class.
+func (l *Leaf) brier(class int) float64 {
+	var sum float64
+	for c, p := range l.Probabilities {
+		if c == class {
+			p = 1 - p
+		}
+		if len(l.Probabilities) == 2 && c == 0 {
+			continue
+		}
+		sum += float64(p * p)
+	}
+	return sum
+}
+
+// canonical returns the positions of the leaves in an order of their contents.
+func canonical(leaves []Leaf) []int {
+	order := make([]int, len(leaves))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(i, j int) int {
+		a, b := &leaves[i], &leaves[j]
+		return cmp.Or(
+			slices.Compare(a.Probabilities, b.Probabilities),
+			slices.Compare(a.Weights, b.Weights),
+			cmp.Compare(a.Cost, b.Cost),
+			cmp.Compare(a.Tests, b.Tests),
+		)
+	})
+	return order
+}
+
+func defined(x float64) *float64 { return &x }
+
+// ratio returns a/b, undefined for b = 0.
+func ratio(a, b int64) *float64 {
+	if b == 0 {
+		return nil
+	}
+	return defined(float64(a) / float64(b))
+}
+
+// mean returns the mean, undefined of nothing.
+func mean(list []float64) *float64 {
+	if len(list) == 0 {
+		return nil
+	}
+	var sum float64
+	for _, x := range list {
+		sum += x
+	}
+	return defined(sum / float64(len(list)))
+}
