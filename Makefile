@@ -1,0 +1,23 @@
+# The README's two commands and the checks; everything here is plain go.
+.PHONY: example test lint bench ci matrix speed
+
+example:
+	go run ./cmd/espalier train --config cmd/espalier/example/tic-tac-toe.yaml
+
+test:
+	go test ./...
+
+lint:
+	go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0 run ./...
+
+bench:
+	go test -run '^$$' -bench . ./induce/... ./io/...
+
+ci:
+	bash .ci/run
+
+matrix:
+	.ci/matrix
+
+speed:
+	.ci/speed

@@ -1,0 +1,195 @@
+package pipelines_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"runtime"
+	"testing"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/testing/ptest"
+
+	"github.com/espalier-ml/espalier/io/objectstore"
+	"github.com/espalier-ml/espalier/io/parquetio"
+	"github.com/espalier-ml/espalier/pipelines"
+)
+
+func TestMain(m *testing.M) { ptest.MainWithDefault(m, "direct") }
+
+// silent is a Reporter that keeps the warnings.
+type silent struct{ warnings []string }
+
+func (*silent) Job(string, int64, string) {}
+func (*silent) Step(int64, string)        {}
+func (s *silent) Warn(text string)        { s.warnings = append(s.warnings, text) }
+
+// rows is a data set with what makes trees differ when something is wrong: ties
+// (one feature is another's twin), nulls, heavy objects (many equal rows), three
+// classes, noise and fractional weights.
+type rows struct {
+	id     []int64
+	a, b   []*float64
+	twin   []*float64
+	color  []*string
+	flag   []bool
+	weight []float64
+	class  []string
+}
+
+func newRows(n int) *rows {
+	random := rand.New(rand.NewPCG(7, 11))
+	r := &rows{}
+	for i := range n {
+		a, b, color := float64(random.IntN(30))/8, random.NormFloat64(), []string{"red", "green", "blue", "grey"}[random.IntN(4)]
+		if i%5 == 0 { // one row in five is the same: a heavy object
+			a, b, color = 1.5, 0.25, "red"
+		}
+		pa, pb, pc := &a, &b, &color
+		if i%5 != 0 && random.IntN(12) == 0 {
+			pa = nil
+		}
+		if i%5 != 0 && random.IntN(15) == 0 {
+			pc = nil
+		}
+		class := "low"
+		switch {
+		case a > 2 && color != "blue":
+			class = "high"
+		case b > 0.5:
+			class = "middle"
+		}
+		if random.IntN(10) == 0 {
+			class = []string{"low", "middle", "high"}[random.IntN(3)]
+		}
+		r.id = append(r.id, int64(i))
+		r.a, r.b, r.twin, r.color = append(r.a, pa), append(r.b, pb), append(r.twin, pa), append(r.color, pc)
+		r.flag = append(r.flag, random.IntN(2) == 0)
+		r.weight = append(r.weight, float64(1+random.IntN(8))/4)
+		r.class = append(r.class, class)
+	}
+	return r
+}
+
+func pick[T any](values []T, order []int) []T {
+	out := make([]T, len(order))
+	for i, k := range order {
+		out[i] = values[k]
+	}
+	return out
+}
+
+// write writes the rows, in the given order, as so many files.
+func (r *rows) write(t *testing.T, order []int, files int, opts parquetio.WriteOptions) string {
+	t.Helper()
+	folder := t.TempDir()
+	for f := range files {
+		part := order[f*len(order)/files : (f+1)*len(order)/files]
+		columns := []parquetio.WriteColumn{
+			{Name: "id", Values: pick(r.id, part)},
+			{Name: "a", Values: pick(r.a, part)},
+			{Name: "twin", Values: pick(r.twin, part)},
+			{Name: "b", Values: pick(r.b, part)},
+			{Name: "color", Values: pick(r.color, part)},
+			{Name: "flag", Values: pick(r.flag, part)},
+			{Name: "weight", Values: pick(r.weight, part)},
+			{Name: "class", Values: pick(r.class, part)},
+		}
+		url := filepath.Join(folder, fmt.Sprintf("part-%02d.parquet", f))
+		if err := parquetio.Write(context.Background(), objectstore.New(), url, columns, opts); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return filepath.Join(folder, "*.parquet")
+}
+
+func ascending(n int) []int {
+	order := make([]int, n)
+	for i := range order {
+		order[i] = i
+	}
+	return order
+}
+
+func train(t *testing.T, c pipelines.TrainConfig) []byte {
+	t.Helper()
+	c.Output = t.TempDir()
+	if _, err := pipelines.Train(context.Background(), c, &silent{}); err != nil {
+		t.Fatal(err)
+	}
+	b, err := os.ReadFile(filepath.Join(c.Output, "tree.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// TestSameBytes trains on the same rows in all ways that must not matter.
+func TestSameBytes(t *testing.T) {
+	const n = 1200
+	data := newRows(n)
+	shuffled := rand.New(rand.NewPCG(3, 4)).Perm(n)
+	paper, err := pipelines.Preset("paper")
+	if err != nil {
+		t.Fatal(err)
+	}
+	both := pipelines.DefaultConfig()
+	both.Tests, both.Bins, both.Binning, both.Theta, both.Weight, both.LeafEstimate = "both", 12, "kmeans", 0.001, "weight", "raw"
+	key := pipelines.DefaultConfig()
+	key.Split, key.Key = "70/10/20", "id"
+	all := pipelines.DefaultConfig()
+	all.Split = "100/0/0"
+	paper.Split, both.Split = "100/0/0", "100/0/0"
+	multiway := all
+	multiway.Tests, multiway.Algorithm, multiway.Lambda, multiway.MaxLeaves = "multiway", "ecart", 1, 9
+	for name, c := range map[string]pipelines.TrainConfig{"paper": paper, "weighted": both, "by_key": key, "default": all, "multiway": multiway} {
+		t.Run(name, func(t *testing.T) {
+			c.Label, c.Ignore = "class", []string{"id", "weight"}
+			if c.Weight != "" {
+				c.Ignore = []string{"id"}
+			}
+			if c.Key != "" {
+				c.Ignore = []string{"weight"}
+			}
+			plain := data.write(t, ascending(n), 1, parquetio.WriteOptions{})
+			c.Input = []string{plain}
+			want := train(t, c)
+			same := func(what string, c pipelines.TrainConfig) {
+				t.Helper()
+				if got := train(t, c); !bytes.Equal(want, got) {
+					t.Errorf("%s: another tree", what)
+				}
+			}
+			for what, input := range map[string]string{
+				"rows shuffled":         data.write(t, shuffled, 1, parquetio.WriteOptions{}),
+				"7 files":               data.write(t, shuffled, 7, parquetio.WriteOptions{RowsPerGroup: 50}),
+				"1-row row groups":      data.write(t, ascending(n), 1, parquetio.WriteOptions{RowsPerGroup: 1}),
+				"other codec, encoding": data.write(t, ascending(n), 2, parquetio.WriteOptions{Codec: parquetio.Zstd, PageVersion: 2, PageBytes: 100}),
+			} {
+				c := c
+				c.Input = []string{input}
+				same(what, c)
+			}
+			for _, objects := range []int64{0, 40, 1000} {
+				c := c
+				c.MemoryObjects = objects
+				same(fmt.Sprintf("memory_objects %d", objects), c)
+				c.Runner = "prism"
+				same(fmt.Sprintf("memory_objects %d on prism", objects), c)
+			}
+			for _, procs := range []int{1, 2} {
+				before := runtime.GOMAXPROCS(procs)
+				same(fmt.Sprintf("GOMAXPROCS %d", procs), c)
+				runtime.GOMAXPROCS(before)
+			}
+			for range 20 {
+				same("again", c)
+			}
+			many := c
+			many.Input, many.Runner, many.MemoryObjects = []string{data.write(t, shuffled, 7, parquetio.WriteOptions{RowsPerGroup: 50})}, "prism", 0
+			same("7 files on prism, level by level", many)
+		})
+	}
+}

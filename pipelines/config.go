@@ -1,0 +1,172 @@
+package pipelines
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/espalier-ml/espalier/induce"
+	"github.com/espalier-ml/espalier/induce/binning"
+	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/split"
+	"github.com/espalier-ml/espalier/induce/tree"
+)
+
+// TrainConfig is the configuration of a training run. The JSON names are those
+// of the flags and of config files.
+type TrainConfig struct {
+	Input  []string `json:"input"`  // URLs or globs of Parquet files; required
+	Label  string   `json:"label"`  // class column; required
+	Output string   `json:"output"` // run folder; required
+
+	Algorithm    string  `json:"algorithm"`     // see split.ParseAlgorithm
+	Lambda       float64 `json:"lambda"`        // weight of the discrimination, >= 0
+	Theta        float64 `json:"theta"`         // share of the weight at which a node is a leaf, 0..1
+	Tests        string  `json:"tests"`         // see split.ParseFamily
+	Bins         int     `json:"bins"`          // bins of a numeric feature, 2..65000
+	Binning      string  `json:"binning"`       // kmeans, quantile or uniform
+	LeafEstimate string  `json:"leaf_estimate"` // majority, raw or smoothed
+	MaxDepth     int     `json:"max_depth"`     // tests on the longest path; 0: any
+	MinRows      int64   `json:"min_rows"`      // nodes with fewer rows are leaves
+	MaxLeaves    int     `json:"max_leaves"`    // best-first; 0: any
+
+	Costs       string   `json:"costs"`       // URL of a CSV of costs; empty: each test costs 1
+	Weight      string   `json:"weight"`      // column of row weights; empty: 1 each
+	Ignore      []string `json:"ignore"`      // columns that are left out
+	Categorical []string `json:"categorical"` // number columns whose values are categories
+	Numeric     []string `json:"numeric"`     // text and boolean columns that are read as numbers
+
+	Split          string `json:"split"` // shares such as 70/10/20, or a column that names each row's part
+	Key            string `json:"key"`   // column whose hash splits; empty: the row's position
+	Seed           uint64 `json:"seed"`
+	DropNullLabels bool   `json:"drop_null_labels"` // leave out rows without a label instead of failing
+
+	MaxClasses    int `json:"max_classes"`    // more classes are an error
+	MaxCategories int `json:"max_categories"` // values of a categorical feature beyond which the tail becomes "other"
+	MaxValues     int `json:"max_values"`     // distinct numbers of a column that are kept exactly
+
+	MemoryObjects int64  `json:"memory_objects"` // objects up to which a node is grown in one worker; -1: any
+	Runner        string `json:"runner"`         // direct or prism
+	Overwrite     bool   `json:"overwrite"`      // replace a finished run
+}
+
+// DefaultConfig returns the preset "default": threshold tests on 128 quantile
+// bins, smoothed leaves, ec45 with lambda 10.
+func DefaultConfig() TrainConfig {
+	return TrainConfig{
+		Algorithm: "ec45", Lambda: 10, Theta: 0.005, Tests: "threshold", Bins: 128, Binning: "quantile", LeafEstimate: "smoothed",
+		Split: "70/10/20", Seed: 1, MaxClasses: 1000, MaxCategories: 1000, MaxValues: 1 << 16, MemoryObjects: -1, Runner: "direct",
+	}
+}
+
+// Preset returns the configuration of a preset: "default" or "paper".
+func Preset(name string) (TrainConfig, error) {
+	c := DefaultConfig()
+	switch name {
+	case "default":
+	case "paper":
+		c.Tests, c.Bins, c.Binning, c.LeafEstimate = "onehot", 5, "kmeans", "majority"
+	default:
+		return c, usagef("--preset %s: want default or paper", name)
+	}
+	return c, nil
+}
+
+// Runners lists the runners there are.
+func Runners() []string { return []string{"direct", "prism"} }
+
+// maxBins leaves a code for missing within two bytes.
+const maxBins = math.MaxUint16 - 1
+
+// parsed is a validated configuration in the types of package induce.
+type parsed struct {
+	params   induce.Params
+	method   binning.Method
+	estimate tree.Estimate
+	shares   dataset.Shares
+	column   string // of the split; empty: by shares
+}
+
+// Validate returns all faults at once, each a line that names its flag.
+func (c *TrainConfig) Validate() error {
+	_, err := c.parse()
+	return err
+}
+
+func (c *TrainConfig) parse() (*parsed, error) {
+	p := &parsed{params: induce.Params{Lambda: c.Lambda, Theta: c.Theta, MaxDepth: c.MaxDepth, MinRows: c.MinRows, MaxLeaves: c.MaxLeaves}}
+	var faults []error
+	fault := func(err error) {
+		if err != nil {
+			faults = append(faults, err)
+		}
+	}
+	var err error
+	p.params.Algorithm, err = split.ParseAlgorithm(c.Algorithm)
+	fault(err)
+	p.params.Family, err = split.ParseFamily(c.Tests)
+	fault(err)
+	p.method, err = binning.ParseMethod(c.Binning)
+	fault(err)
+	p.estimate, err = tree.ParseEstimate(c.LeafEstimate)
+	fault(err)
+	if p.shares, err = dataset.ParseShares(c.Split); err != nil {
+		p.column = c.Split // checked against the columns later
+		if looksLikeShares(c.Split) {
+			fault(err)
+		}
+	}
+	fault(c.checkNumbers())
+	fault(c.checkNames())
+	if len(faults) > 0 {
+		return nil, usagef("%v", errors.Join(faults...))
+	}
+	return p, nil
+}
+
+// looksLikeShares tells a mistyped "70/10" from a column's name.
+func looksLikeShares(s string) bool {
+	return s == "" || s[0] >= '0' && s[0] <= '9' || slices.Contains([]byte(s), '/')
+}
+
+func (c *TrainConfig) checkNames() error {
+	var faults []error
+	for _, required := range []struct{ flag, value string }{{"label", c.Label}, {"output", c.Output}} {
+		if required.value == "" {
+			faults = append(faults, fmt.Errorf("--%s is required", required.flag))
+		}
+	}
+	if len(c.Input) == 0 {
+		faults = append(faults, errors.New("--input is required: Parquet files or globs, separated by commas"))
+	}
+	for _, name := range c.Categorical {
+		if slices.Contains(c.Numeric, name) {
+			faults = append(faults, fmt.Errorf("column %q is named in both --categorical and --numeric", name))
+		}
+	}
+	if !slices.Contains(Runners(), c.Runner) {
+		faults = append(faults, fmt.Errorf("--runner %s: want one of %v", c.Runner, Runners()))
+	}
+	return errors.Join(faults...)
+}
+
+func (c *TrainConfig) checkNumbers() error {
+	var faults []error
+	within := func(flag string, x, low, high float64) {
+		if !(x >= low && x <= high) { // NaN too
+			faults = append(faults, fmt.Errorf("--%s %v: want a number from %v to %v", flag, x, low, high))
+		}
+	}
+	within("lambda", c.Lambda, 0, 1e12)
+	within("theta", c.Theta, 0, 1)
+	within("bins", float64(c.Bins), 2, maxBins)
+	within("max_depth", float64(c.MaxDepth), 0, 1e6)
+	within("min_rows", float64(c.MinRows), 0, math.MaxInt64)
+	within("max_leaves", float64(c.MaxLeaves), 0, 1e9)
+	within("max_classes", float64(c.MaxClasses), 1, math.MaxUint16)
+	within("max_categories", float64(c.MaxCategories), 1, math.MaxUint16-2)
+	within("max_values", float64(c.MaxValues), 1, 1<<26)
+	within("memory_objects", float64(c.MemoryObjects), -1, math.MaxInt64)
+	return errors.Join(faults...)
+}

@@ -1,0 +1,104 @@
+package pipelines
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/espalier-ml/espalier/induce/dataset"
+)
+
+// UsageError says that a command or its configuration cannot be carried out.
+type UsageError struct{ Problem string }
+
+// Error returns the problem, one sentence a line.
+func (e *UsageError) Error() string { return e.Problem }
+
+func usagef(format string, args ...any) error {
+	return &UsageError{Problem: fmt.Sprintf(format, args...)}
+}
+
+// RunnerError says that a job failed for other reasons than the data.
+type RunnerError struct {
+	Job, Runner string
+	Err         error
+}
+
+// Error names the job and the runner.
+func (e *RunnerError) Error() string {
+	return fmt.Sprintf("the job %q failed on the runner %q: %v", e.Job, e.Runner, cause(e.Err))
+}
+
+// cause cuts the runner's own words off an error's text: they name the whole
+// pipeline before the one line that matters.
+func cause(err error) string {
+	text := err.Error()
+	if _, last, ok := cutLast(text, "caused by:"); ok {
+		text = last
+	}
+	if head, rest, ok := strings.Cut(strings.TrimSpace(text), "\n"); ok && strings.HasPrefix(head, "DoFn[") {
+		text = rest
+	}
+	return strings.TrimSpace(text)
+}
+
+func cutLast(s, sep string) (before, after string, found bool) {
+	if i := strings.LastIndex(s, sep); i >= 0 {
+		return s[:i], s[i+len(sep):], true
+	}
+	return s, "", false
+}
+
+// Unwrap returns what the runner returned.
+func (e *RunnerError) Unwrap() error { return e.Err }
+
+// nearest returns the name that differs least from the given one, "" when none
+// comes near.
+func nearest(name string, names []string) string {
+	best, least := "", 1+max(2, len(name)/3)
+	for _, n := range names {
+		if d := distance(strings.ToLower(name), strings.ToLower(n)); d < least {
+			best, least = n, d
+		}
+	}
+	return best
+}
+
+// distance is the Levenshtein distance in bytes.
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		corner := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			same := corner
+			if a[i] != b[j] {
+				same++
+			}
+			corner = row[j+1]
+			row[j+1] = min(same, row[j]+1, corner+1)
+		}
+	}
+	return row[len(b)]
+}
+
+// unknownColumn is the error for a column named in a flag that no file has.
+func unknownColumn(flag, name string, columns []string) error {
+	hint := ""
+	if n := nearest(name, columns); n != "" {
+		hint = fmt.Sprintf("; did you mean %q?", n)
+	}
+	return usagef("--%s: no input file has a column %q%s", flag, name, hint)
+}
+
+// asDataError finds a data error in what a runner returned.
+func asDataError(err error) (*dataset.DataError, bool) {
+	var e *dataset.DataError
+	if errors.As(err, &e) {
+		return e, true
+	}
+	return dataset.ParseError(err.Error())
+}

@@ -1,0 +1,175 @@
+package pipelines
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"time"
+
+	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/tree"
+	"github.com/espalier-ml/espalier/io/objectstore"
+)
+
+// Version is the version of Espalier that manifests and `espalier version`
+// name.
+const Version = "0.1.0"
+
+// The files of a run folder. successFile comes last: a folder without it is not
+// a finished run.
+const (
+	treeFile     = "tree.json"
+	metricsFile  = "metrics.json"
+	schemaFile   = "schema.json"
+	manifestFile = "manifest.json"
+	successFile  = "_SUCCESS"
+)
+
+// SchemaFile is schema.json: what each column of the input is used for.
+type SchemaFile struct {
+	Format  string         `json:"format"`
+	Version int            `json:"version"`
+	Label   tree.Label     `json:"label"`
+	Columns []SchemaColumn `json:"columns"` // in the order of the first file
+}
+
+// SchemaColumn is a column of the input.
+type SchemaColumn struct {
+	Name     string `json:"name"`
+	Role     Role   `json:"role"`
+	Physical string `json:"physical"`          // Parquet's physical type
+	Logical  string `json:"logical,omitempty"` // Parquet's logical type
+	Type     string `json:"type,omitempty"`    // of features: numeric or categorical
+	Codes    int    `json:"codes,omitempty"`   // of features: bins or values
+	Missing  int64  `json:"missing,omitempty"` // of features: training rows without a value
+	Other    int64  `json:"other,omitempty"`   // of features: training rows of values cut off as tail
+}
+
+// Manifest is manifest.json: what a run read, with which configuration, and
+// how it went.
+type Manifest struct {
+	Format   string           `json:"format"`
+	Version  int              `json:"version"`
+	Espalier string           `json:"espalier"` // version of the program
+	Started  time.Time        `json:"started"`
+	Seconds  float64          `json:"seconds"`
+	Config   *TrainConfig     `json:"config"` // effective
+	Inputs   []ManifestInput  `json:"inputs"`
+	Timings  []Timing         `json:"timings"`
+	Counters map[string]int64 `json:"counters"`
+}
+
+// ManifestInput is one input file.
+type ManifestInput struct {
+	URL          string `json:"url"`
+	Size         int64  `json:"size"`
+	FooterDigest string `json:"footer_digest"` // SHA-256
+	Rows         int64  `json:"rows"`
+	RowGroups    int    `json:"row_groups"`
+}
+
+func (t *training) schemaFile() *SchemaFile {
+	s := &SchemaFile{Format: "espalier/schema", Version: 1, Label: t.tree.Label}
+	fitted := make(map[string]*dataset.Feature, len(t.features))
+	for i := range t.features {
+		fitted[t.features[i].Name] = &t.features[i]
+	}
+	for _, c := range t.schema.columns {
+		column := SchemaColumn{Name: c.Name, Role: c.role, Physical: c.Physical, Logical: c.Logical}
+		if c.kind != 0 {
+			column.Type = c.kind.String()
+		}
+		if f := fitted[c.Name]; f != nil {
+			column.Codes, column.Missing, column.Other = f.Bins(), f.Missing, f.Other
+		}
+		s.Columns = append(s.Columns, column)
+	}
+	return s
+}
+
+func (t *training) manifest(start time.Time) *Manifest {
+	m := &Manifest{
+		Format: "espalier/manifest", Version: 1, Espalier: Version, Started: start.UTC(), Seconds: time.Since(start).Seconds(),
+		Config: t.config, Timings: t.jobs.timings,
+		Counters: map[string]int64{
+			"rows": t.rowStats.Rows, "dropped_null_labels": t.rowStats.Dropped, "ignored_zero_weight": t.rowStats.Ignored,
+			"nodes": int64(t.tree.Complexity.Nodes), "features": int64(len(t.features)),
+		},
+	}
+	for part := range dataset.Part(dataset.Parts) {
+		m.Counters["rows_"+part.String()] = t.objects[part].Rows
+		m.Counters["objects_"+part.String()] = t.objects[part].Objects
+	}
+	for _, f := range t.input.files {
+		m.Inputs = append(m.Inputs, ManifestInput{f.URL, f.Size, f.FooterDigest, f.Rows, f.RowGroups()})
+	}
+	return m
+}
+
+// write writes the run folder: all files are written whole under temporary
+// names, then committed, _SUCCESS last.
+func (t *training) write(ctx context.Context, start time.Time) (*Result, error) {
+	documents := []document{
+		{treeFile, t.encoded}, {metricsFile, nil}, {schemaFile, nil}, {manifestFile, nil}, {successFile, []byte{}},
+	}
+	for i, v := range []any{t.metrics, t.schemaFile(), t.manifest(start)} {
+		b, err := json.MarshalIndent(v, "", "  ")
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", documents[i+1].name, err)
+		}
+		b = append(b, '\n')
+		documents[i+1].content = b
+	}
+	urls, err := commit(ctx, t.files.store, t.config.Output, documents)
+	if err != nil {
+		return nil, usagef("--output: %v", err)
+	}
+	return &Result{Tree: t.tree, Metrics: t.metrics, Files: urls}, nil
+}
+
+type document struct {
+	name    string
+	content []byte
+}
+
+// commit writes documents into a folder. Nothing is replaced before all of them
+// lie complete under temporary names; the mark of an earlier run goes first, so
+// that a folder with the mark is always one run's.
+func commit(ctx context.Context, s *objectstore.Store, folder string, documents []document) ([]string, error) {
+	var urls []string
+	writers := make([]objectstore.Writer, 0, len(documents))
+	defer func() {
+		for _, w := range writers {
+			_ = w.Abort() // after Commit nothing is left to undo
+		}
+	}()
+	for _, d := range documents {
+		url := objectstore.Join(folder, d.name)
+		w, err := s.Create(ctx, url, objectstore.WriteOptions{})
+		if err != nil {
+			return nil, err
+		}
+		writers = append(writers, w)
+		if _, err := w.Write(d.content); err != nil {
+			return nil, err
+		}
+		urls = append(urls, url)
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if err := s.Remove(ctx, objectstore.Join(folder, successFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	for i, w := range writers {
+		if err := w.Commit(); err != nil {
+			for _, url := range urls[:i] {
+				_ = s.Remove(ctx, url) // half a run must not stay
+			}
+			return nil, err
+		}
+	}
+	return urls, nil
+}

@@ -1,0 +1,344 @@
+package pipelines
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	"github.com/google/uuid"
+
+	"github.com/espalier-ml/espalier/induce"
+	"github.com/espalier-ml/espalier/induce/binning"
+	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/split"
+	"github.com/espalier-ml/espalier/induce/tree"
+	"github.com/espalier-ml/espalier/io/objectstore"
+	"github.com/espalier-ml/espalier/transforms"
+)
+
+// Result is what a training run has made.
+type Result struct {
+	Tree    *tree.Tree
+	Metrics *MetricsFile
+	Files   []string // written, in order
+}
+
+// Train trains a tree and writes its run folder.
+func Train(ctx context.Context, c TrainConfig, reporter Reporter) (*Result, error) {
+	start := time.Now()
+	p, err := c.parse()
+	if err != nil {
+		return nil, err
+	}
+	if err := refuseFinished(ctx, process, &c); err != nil {
+		return nil, err
+	}
+	in, err := openInput(ctx, process, c.Input)
+	if err != nil {
+		return nil, err
+	}
+	s, err := resolve(in, &c, p)
+	if err != nil {
+		return nil, err
+	}
+	t := &training{
+		config: &c, parsed: p, input: in, schema: s, files: process,
+		jobs:    &jobs{runner: c.Runner, reporter: reporter},
+		scratch: "mem://espalier-" + uuid.NewString(),
+	}
+	defer t.files.store.RemoveAll(context.WithoutCancel(ctx), t.scratch) //nolint:errcheck // scratch in memory
+	if err := t.train(ctx); err != nil {
+		return nil, err
+	}
+	return t.write(ctx, start)
+}
+
+// refuseFinished refuses to train into the folder of a finished run, before any
+// work is done.
+func refuseFinished(ctx context.Context, f *files, c *TrainConfig) error {
+	if c.Overwrite {
+		return nil
+	}
+	_, err := f.store.Stat(ctx, objectstore.Join(c.Output, successFile))
+	switch {
+	case err == nil:
+		return usagef("--output %s has a finished run: choose another folder, or replace it with --overwrite", c.Output)
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	default:
+		return usagef("--output: %v", err)
+	}
+}
+
+// training is one training run.
+type training struct {
+	config  *TrainConfig
+	parsed  *parsed
+	input   *input
+	schema  *schema
+	files   *files
+	jobs    *jobs
+	scratch string // folder of intermediate files
+
+	rowStats *transforms.RowStats
+	spec     transforms.RowSpec // of the features that have tests
+	features []dataset.Feature
+	classes  []string
+	objects  *[dataset.Parts]transforms.ObjectStats
+	tree     *tree.Tree
+	encoded  []byte // tree.json
+	metrics  *MetricsFile
+}
+
+func (t *training) train(ctx context.Context) error {
+	if err := t.summarise(ctx); err != nil {
+		return err
+	}
+	if err := t.coalesce(ctx); err != nil {
+		return err
+	}
+	root, err := t.induce(ctx)
+	if err != nil {
+		return err
+	}
+	t.finish(root)
+	return t.evaluate(ctx)
+}
+
+// summarise fits the features and the classes.
+func (t *training) summarise(ctx context.Context) error {
+	out := t.scratch + "/summarise"
+	workers := t.jobs.workers()
+	config := transforms.SummariseConfig{
+		Rows: t.schema.rows.Encode(), Workers: workers, Out: out,
+		Limits: binning.Limits{Values: t.config.MaxValues, Categories: maxDistinctCategories},
+		Pieces: (4*workers + len(t.input.tasks) - 1) / max(1, len(t.input.tasks)),
+	}
+	if len(t.input.tasks) == 0 {
+		return t.noRows("no input file has a row")
+	}
+	what := job{"summarise", int64(len(t.input.tasks)), "row groups", tasksDone}
+	err := t.jobs.run(ctx, what, t.input.tasks, func(s beam.Scope, tasks beam.PCollection) {
+		transforms.Summarise(s, tasks, config)
+	})
+	if err != nil {
+		return err
+	}
+	stats, encoded, err := transforms.ReadSummaries(ctx, out, len(t.schema.rows.Features))
+	if err != nil {
+		return err
+	}
+	t.rowStats = stats
+	if stats.Train == 0 {
+		return t.noRows("no row is left for training")
+	}
+	if !stats.Fractional {
+		t.schema.rows.WeightScale = 1
+	}
+	if err := t.fitLabel(encoded[len(encoded)-1]); err != nil {
+		return err
+	}
+	return t.fitFeatures(ctx, encoded[:len(encoded)-1])
+}
+
+// maxDistinctCategories is the number of values beyond which a categorical
+// column is taken for an identifier and refused.
+const maxDistinctCategories = 1 << 16
+
+func (t *training) noRows(problem string) error {
+	return &dataset.DataError{File: strings.Join(t.config.Input, ","), Problem: problem, Hint: "check --input, --split and --weight"}
+}
+
+func (t *training) fitLabel(encoded []byte) error {
+	label := t.config.Label
+	tooMany := func() error {
+		return &dataset.DataError{Column: label, Problem: fmt.Sprintf("the label has more than %d classes", t.config.MaxClasses), Hint: "raise --max_classes, or name a column of classes with --label"}
+	}
+	s, _, err := binning.Decode(encoded)
+	if err != nil {
+		return err
+	}
+	if s.Overflow() {
+		return tooMany()
+	}
+	values, tail, err := binning.FitCategorical(s, t.config.MaxClasses)
+	if err != nil {
+		return err
+	}
+	if tail > 0 {
+		return tooMany()
+	}
+	t.classes = values
+	if len(values) == 1 {
+		t.jobs.reporter.Warn(fmt.Sprintf("the label %q has one class, %q: the tree is a single leaf", label, values[0]))
+	}
+	return nil
+}
+
+// fitFeatures fits each feature to its summary and leaves out those with one
+// code.
+func (t *training) fitFeatures(ctx context.Context, encoded [][]byte) error {
+	fitted := make([]dataset.Feature, len(encoded))
+	faults := make([]error, len(encoded))
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	for range runtime.GOMAXPROCS(0) {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			for i := int(next.Add(1) - 1); i < len(encoded); i = int(next.Add(1) - 1) {
+				fitted[i], faults[i] = t.fit(t.schema.rows.Features[i], encoded[i])
+			}
+		}()
+	}
+	wg.Wait()
+	if err := errors.Join(faults...); err != nil {
+		return firstOf(faults)
+	}
+	t.spec = t.schema.rows
+	t.spec.Features = nil
+	constant := make(map[string]bool)
+	for i := range fitted {
+		if fitted[i].Other > 0 {
+			t.jobs.reporter.Warn(fmt.Sprintf("column %q has more than %d values: the rarest are put together as \"other\"", fitted[i].Name, t.config.MaxCategories))
+		}
+		if codesSeen(&fitted[i]) < 2 {
+			constant[fitted[i].Name] = true
+			continue
+		}
+		t.features = append(t.features, fitted[i])
+		t.spec.Features = append(t.spec.Features, t.schema.rows.Features[i])
+	}
+	known := make([]string, len(t.schema.columns))
+	for i := range t.schema.columns {
+		column := &t.schema.columns[i]
+		known[i] = column.Name
+		if constant[column.Name] {
+			column.role = RoleConstant
+		}
+	}
+	if len(t.features) == 0 {
+		t.jobs.reporter.Warn("all features are constant among the training rows: the tree is a single leaf")
+	}
+	return applyCosts(ctx, t.files, t.config.Costs, t.features, known)
+}
+
+func firstOf(faults []error) error {
+	for _, err := range faults {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// codesSeen returns the number of codes that training rows have.
+func codesSeen(f *dataset.Feature) int {
+	n := f.Bins()
+	if f.Kind == dataset.Numeric && f.Cuts == nil {
+		n = 0 // no value at all
+	}
+	if f.Missing > 0 {
+		n++
+	}
+	if f.Other > 0 {
+		n++
+	}
+	return n
+}
+
+func (t *training) fit(column transforms.FeatureColumn, encoded []byte) (dataset.Feature, error) {
+	f := dataset.Feature{Name: column.Name, Kind: column.Kind, Type: column.Type}
+	s, _, err := binning.Decode(encoded)
+	if err != nil {
+		return f, err
+	}
+	f.Missing = s.Missing()
+	if f.Kind == dataset.Numeric {
+		if s.Distinct() > 0 {
+			f.Cuts = append([]float64{}, binning.FitNumeric(s, t.parsed.method, t.config.Bins)...)
+		}
+		return f, nil
+	}
+	if s.Overflow() {
+		return f, &dataset.DataError{
+			Column: column.Name, Problem: fmt.Sprintf("a categorical column with more than %d distinct values, most likely an identifier", maxDistinctCategories),
+			Hint: "leave it out with --ignore " + column.Name,
+		}
+	}
+	f.Values, f.Other, err = binning.FitCategorical(s, t.config.MaxCategories)
+	return f, err
+}
+
+// coalesce makes objects of the rows.
+func (t *training) coalesce(ctx context.Context) error {
+	config := transforms.CoalesceConfig{
+		Rows: t.spec.Encode(), Features: dataset.EncodeFeatures(t.features), Classes: t.classes,
+		Workers: t.jobs.workers(), Out: t.scratch + "/coalesce",
+	}
+	what := job{"coalesce", int64(len(t.input.tasks)), "row groups", tasksDone}
+	err := t.jobs.run(ctx, what, t.input.tasks, func(s beam.Scope, tasks beam.PCollection) {
+		transforms.Coalesce(s, tasks, config)
+	})
+	if err != nil {
+		return err
+	}
+	t.objects, err = transforms.ReadObjectStats(ctx, config.Out)
+	if err != nil {
+		return err
+	}
+	train := &t.objects[dataset.Train]
+	for i := range train.Missing { // rows are weighted: the summaries have their weight, not their number
+		t.features[i].Missing, t.features[i].Other = train.Missing[i], train.Other[i]
+	}
+	return nil
+}
+
+// finish makes the tree of the grown nodes.
+func (t *training) finish(root *induce.Node) {
+	c, train := t.config, &t.objects[dataset.Train]
+	root.SumUp()
+	root.BestFirst(c.MaxLeaves)
+	t.tree, _ = induce.Model(root, t.features)
+	t.tree.Label = tree.Label{Column: c.Label, Classes: t.classes}
+	t.tree.Algorithm = tree.Algorithm{
+		Name: c.Algorithm, Lambda: c.Lambda, Theta: c.Theta, Tests: c.Tests, Bins: c.Bins, Binning: c.Binning,
+		LeafEstimate: c.LeafEstimate, Prune: "none", MaxDepth: c.MaxDepth, MinRows: c.MinRows, MaxLeaves: c.MaxLeaves, Seed: c.Seed,
+	}
+	t.tree.Training = tree.Training{
+		Rows: train.Rows, Objects: train.Objects, Weight: train.Weight, RelabelledRows: train.Relabelled, DroppedNullLabel: t.rowStats.Dropped,
+	}
+	scale := t.spec.WeightScale
+	if scale > 1 {
+		t.tree.Training.WeightScale = scale
+	}
+	t.tree.Estimate(t.parsed.estimate, scale)
+	t.tree.Measure()
+	t.encoded = t.tree.Encode()
+}
+
+// growConfig is what the jobs of the induction share.
+func (t *training) growConfig() transforms.GrowConfig {
+	layout := dataset.NewLayout(t.features)
+	return transforms.GrowConfig{
+		Params: t.parsed.params, Classes: len(t.classes), Weighted: t.spec.Weight != "",
+		Total: t.objects[dataset.Train].Weight, Columns: split.Columns(t.features), Widths: layout.Widths,
+		Workers: t.jobs.workers(),
+	}
+}
+
+// blockTasks returns a task per object block of a part.
+func (t *training) blockTasks(part dataset.Part) []transforms.Task {
+	tasks := make([]transforms.Task, len(t.objects[part].Blocks))
+	for i, url := range t.objects[part].Blocks {
+		tasks[i] = transforms.Task{File: url, Part: part}
+	}
+	return tasks
+}
