@@ -18,78 +18,100 @@ import (
 // maxCosts bounds a costs file.
 const maxCosts = 64 << 20
 
-// applyCosts sets the costs of features and of single tests from a CSV file
-// with the header "feature,cost" or "feature,value,cost"; tests without a
-// line cost 1. known lists the columns that a line may name.
-func applyCosts(ctx context.Context, f *files, url string, features []dataset.Feature, known []string) error {
-	for i := range features {
-		features[i].Cost = 1
-	}
+// costs are the prices that a costs file names.
+type costs struct {
+	url   string
+	lines []costLine
+}
+
+type costLine struct {
+	number  int
+	feature string
+	value   string // of single tests
+	single  bool
+	cost    float64
+}
+
+// readCosts reads a CSV file with the header "feature,cost" or
+// "feature,value,cost". columns are the names that a line may have.
+func readCosts(ctx context.Context, f *files, url string, columns []string) (*costs, error) {
+	c := &costs{url: url}
 	if url == "" {
-		return nil
+		return c, nil
 	}
 	b, err := f.store.ReadAll(ctx, url, maxCosts)
 	if err != nil {
-		return usagef("--costs: %v", err)
+		return nil, usagef("--costs: %v", err)
 	}
 	r := csv.NewReader(bytes.NewReader(b))
 	header, err := r.Read()
 	if err != nil {
-		return usagef("--costs %s: expected CSV with the header feature,cost or feature,value,cost: %v", url, err)
+		return nil, usagef("--costs %s: expected CSV with the header feature,cost or feature,value,cost: %v", url, err)
 	}
-	single := false
-	switch strings.Join(header, ",") {
-	case "feature,cost":
-	case "feature,value,cost":
-		single = true
-	default:
-		return usagef("--costs %s: header %q: want feature,cost or feature,value,cost", url, strings.Join(header, ","))
+	names := strings.Join(header, ",")
+	if names != "feature,cost" && names != "feature,value,cost" {
+		return nil, usagef("--costs %s: header %q: want feature,cost or feature,value,cost", url, names)
+	}
+	known := make(map[string]bool, len(columns))
+	for _, name := range columns {
+		known[name] = true
 	}
 	for {
 		record, err := r.Read()
 		if errors.Is(err, io.EOF) {
-			return nil
+			return c, nil
 		}
 		if err != nil {
-			return usagef("--costs %s: %v", url, err)
+			return nil, usagef("--costs %s: %v", url, err)
 		}
-		if err := applyCost(features, known, record, single); err != nil {
-			line, _ := r.FieldPos(0)
-			return usagef("--costs %s, line %d: %v", url, line, err)
+		line := costLine{feature: record[0], single: len(record) == 3, value: record[1]}
+		line.number, _ = r.FieldPos(0)
+		text := record[len(record)-1]
+		line.cost, err = strconv.ParseFloat(text, 64)
+		if err != nil || !(line.cost > 0) || line.cost > math.MaxFloat32 {
+			return nil, c.fault(&line, "cost %q: want a number above 0", text)
 		}
+		if !known[line.feature] {
+			hint := ""
+			if n := nearest(line.feature, columns); n != "" {
+				hint = fmt.Sprintf("; did you mean %q?", n)
+			}
+			return nil, c.fault(&line, "no feature %q%s", line.feature, hint)
+		}
+		c.lines = append(c.lines, line)
 	}
 }
 
-func applyCost(features []dataset.Feature, known, record []string, single bool) error {
-	name, text := record[0], record[len(record)-1]
-	cost, err := strconv.ParseFloat(text, 64)
-	if err != nil || !(cost > 0) || cost > math.MaxFloat32 {
-		return fmt.Errorf("cost %q: want a number above 0", text)
+func (c *costs) fault(line *costLine, format string, args ...any) error {
+	return usagef("--costs %s, line %d: %s", c.url, line.number, fmt.Sprintf(format, args...))
+}
+
+// apply sets the costs of features and single tests; those without a line cost
+// 1. Lines of columns that are no features, constant ones for example, have no
+// effect.
+func (c *costs) apply(features []dataset.Feature) error {
+	byName := make(map[string]*dataset.Feature, len(features))
+	for i := range features {
+		features[i].Cost = 1
+		byName[features[i].Name] = &features[i]
 	}
-	at := slices.IndexFunc(features, func(f dataset.Feature) bool { return f.Name == name })
-	if at < 0 {
-		if slices.Contains(known, name) {
-			return nil // a column that is no feature here: ignored or constant
+	for i := range c.lines {
+		line := &c.lines[i]
+		f := byName[line.feature]
+		switch {
+		case f == nil:
+		case !line.single:
+			f.Cost = line.cost
+		case f.Kind != dataset.Categorical:
+			return c.fault(line, "feature %q is numeric, only the values of categorical features have tests of their own", f.Name)
+		case !slices.Contains(f.Values, line.value):
+			return c.fault(line, "feature %q has no value %q among the training rows", f.Name, line.value)
+		default:
+			if f.ValueCosts == nil {
+				f.ValueCosts = make(map[string]float64)
+			}
+			f.ValueCosts[line.value] = line.cost
 		}
-		if n := nearest(name, known); n != "" {
-			return fmt.Errorf("no feature %q; did you mean %q?", name, n)
-		}
-		return fmt.Errorf("no feature %q", name)
 	}
-	f := &features[at]
-	if !single {
-		f.Cost = cost
-		return nil
-	}
-	if f.Kind != dataset.Categorical {
-		return fmt.Errorf("feature %q is numeric, only the values of categorical features have tests of their own", name)
-	}
-	if !slices.Contains(f.Values, record[1]) {
-		return fmt.Errorf("feature %q has no value %q among the training rows", name, record[1])
-	}
-	if f.ValueCosts == nil {
-		f.ValueCosts = make(map[string]float64)
-	}
-	f.ValueCosts[record[1]] = cost
 	return nil
 }

@@ -48,8 +48,12 @@ func Train(ctx context.Context, c TrainConfig, reporter Reporter) (*Result, erro
 	if err != nil {
 		return nil, err
 	}
+	prices, err := readCosts(ctx, process, c.Costs, in.names())
+	if err != nil {
+		return nil, err
+	}
 	t := &training{
-		config: &c, parsed: p, input: in, schema: s, files: process,
+		config: &c, costs: prices, parsed: p, input: in, schema: s, files: process,
 		jobs:    &jobs{runner: c.Runner, reporter: reporter},
 		scratch: "mem://espalier-" + uuid.NewString(),
 	}
@@ -83,6 +87,7 @@ type training struct {
 	parsed  *parsed
 	input   *input
 	schema  *schema
+	costs   *costs
 	files   *files
 	jobs    *jobs
 	scratch string // folder of intermediate files
@@ -145,7 +150,7 @@ func (t *training) summarise(ctx context.Context) error {
 	if err := t.fitLabel(encoded[len(encoded)-1]); err != nil {
 		return err
 	}
-	return t.fitFeatures(ctx, encoded[:len(encoded)-1])
+	return t.fitFeatures(encoded[:len(encoded)-1])
 }
 
 // maxDistinctCategories is the number of values beyond which a categorical
@@ -184,7 +189,7 @@ func (t *training) fitLabel(encoded []byte) error {
 
 // fitFeatures fits each feature to its summary and leaves out those with one
 // code.
-func (t *training) fitFeatures(ctx context.Context, encoded [][]byte) error {
+func (t *training) fitFeatures(encoded [][]byte) error {
 	fitted := make([]dataset.Feature, len(encoded))
 	faults := make([]error, len(encoded))
 	var next atomic.Int64
@@ -216,10 +221,8 @@ func (t *training) fitFeatures(ctx context.Context, encoded [][]byte) error {
 		t.features = append(t.features, fitted[i])
 		t.spec.Features = append(t.spec.Features, t.schema.rows.Features[i])
 	}
-	known := make([]string, len(t.schema.columns))
 	for i := range t.schema.columns {
 		column := &t.schema.columns[i]
-		known[i] = column.Name
 		if constant[column.Name] {
 			column.role = RoleConstant
 		}
@@ -227,7 +230,7 @@ func (t *training) fitFeatures(ctx context.Context, encoded [][]byte) error {
 	if len(t.features) == 0 {
 		t.jobs.reporter.Warn("all features are constant among the training rows: the tree is a single leaf")
 	}
-	return applyCosts(ctx, t.files, t.config.Costs, t.features, known)
+	return t.costs.apply(t.features)
 }
 
 func firstOf(faults []error) error {

@@ -1,0 +1,268 @@
+package pipelines_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/io/objectstore"
+	"github.com/espalier-ml/espalier/io/parquetio"
+	"github.com/espalier-ml/espalier/pipelines"
+)
+
+// write writes one Parquet file and returns its name.
+func write(t *testing.T, folder, name string, columns ...parquetio.WriteColumn) string {
+	t.Helper()
+	url := filepath.Join(folder, name)
+	if err := parquetio.Write(context.Background(), objectstore.New(), url, columns, parquetio.WriteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	return url
+}
+
+// fruit is eight rows of which color tells the class but for one.
+func fruit(t *testing.T, folder, name string) string {
+	t.Helper()
+	return write(t, folder, name,
+		parquetio.WriteColumn{Name: "color", Values: []string{"red", "red", "red", "red", "green", "green", "green", "green"}},
+		parquetio.WriteColumn{Name: "size", Values: []float64{1, 2, 3, 4, 1, 2, 3, 9}},
+		parquetio.WriteColumn{Name: "shop", Values: []string{"s", "s", "s", "s", "s", "s", "s", "s"}},
+		parquetio.WriteColumn{Name: "kind", Values: []string{"cherry", "cherry", "cherry", "cherry", "lime", "lime", "lime", "melon"}},
+	)
+}
+
+func fruitConfig(t *testing.T) pipelines.TrainConfig {
+	t.Helper()
+	c := pipelines.DefaultConfig()
+	c.Input, c.Label, c.Output, c.Split = []string{fruit(t, t.TempDir(), "fruit.parquet")}, "kind", filepath.Join(t.TempDir(), "run"), "100/0/0"
+	return c
+}
+
+func TestTrainWritesARunFolder(t *testing.T) {
+	c := fruitConfig(t)
+	r, err := pipelines.Train(context.Background(), c, &silent{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	// By hand: red or not settles four rows, the other four need a second test.
+	if got := r.Tree.Complexity; got.ExpectedTests != 1.5 || got.Leaves != 3 || got.Depth != 2 {
+		t.Errorf("complexity %+v, want 1.5 expected tests, 3 leaves, depth 2", got)
+	}
+	names, err := filepath.Glob(filepath.Join(c.Output, "*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range names {
+		names[i] = filepath.Base(names[i])
+	}
+	if diff := cmp.Diff([]string{"_SUCCESS", "manifest.json", "metrics.json", "schema.json", "tree.json"}, names); diff != "" {
+		t.Errorf("run folder (-want +got):\n%s", diff)
+	}
+	var schema pipelines.SchemaFile
+	b, err := os.ReadFile(filepath.Join(c.Output, "schema.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(b, &schema); err != nil {
+		t.Fatal(err)
+	}
+	var roles []string
+	for _, column := range schema.Columns {
+		roles = append(roles, column.Name+": "+string(column.Role))
+	}
+	if diff := cmp.Diff([]string{"color: feature", "size: feature", "shop: constant", "kind: label"}, roles); diff != "" {
+		t.Errorf("roles (-want +got):\n%s", diff)
+	}
+
+	_, err = pipelines.Train(context.Background(), c, &silent{})
+	var usage *pipelines.UsageError
+	if !errors.As(err, &usage) || !strings.Contains(err.Error(), "--overwrite") {
+		t.Errorf("second run into the folder: %v, want a usage error that names --overwrite", err)
+	}
+	c.Overwrite = true
+	if _, err := pipelines.Train(context.Background(), c, &silent{}); err != nil {
+		t.Errorf("with --overwrite: %v", err)
+	}
+}
+
+func TestEvaluateRepeatsTheTrainingMetrics(t *testing.T) {
+	data := newRows(700)
+	c := pipelines.DefaultConfig()
+	c.Input, c.Label, c.Ignore = []string{data.write(t, ascending(700), 3, parquetio.WriteOptions{RowsPerGroup: 100})}, "class", []string{"id"}
+	c.Output, c.Split, c.Weight = filepath.Join(t.TempDir(), "run"), "100/0/0", "weight"
+	r, err := pipelines.Train(context.Background(), c, &silent{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, runner := range pipelines.Runners() {
+		e := pipelines.EvaluateConfig{Model: c.Output, Input: c.Input, Weight: "weight", Runner: runner}
+		_, m, err := pipelines.Evaluate(context.Background(), e, &silent{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		// The weights are quarters: evaluate scales them as training did.
+		if diff := cmp.Diff(r.Metrics.Train, m.Test); diff != "" {
+			t.Errorf("%s: metrics of the same rows (-train +evaluate):\n%s", runner, diff)
+		}
+	}
+}
+
+func TestColumnOrderDoesNotMatter(t *testing.T) {
+	folder := t.TempDir()
+	fruit(t, folder, "a.parquet")
+	write(t, folder, "b.parquet",
+		parquetio.WriteColumn{Name: "kind", Values: []string{"lime", "cherry"}},
+		parquetio.WriteColumn{Name: "shop", Values: []string{"s", "s"}},
+		parquetio.WriteColumn{Name: "size", Values: []float64{2, 2}},
+		parquetio.WriteColumn{Name: "color", Values: []string{"green", "red"}},
+	)
+	c := fruitConfig(t)
+	c.Input = []string{filepath.Join(folder, "*.parquet")}
+	r, err := pipelines.Train(context.Background(), c, &silent{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Tree.Training.Rows != 10 || r.Tree.Training.RelabelledRows != 0 || r.Tree.Complexity.Leaves != 3 {
+		t.Errorf("%+v, %d leaves: want 10 rows, none relabelled, 3 leaves", r.Tree.Training, r.Tree.Complexity.Leaves)
+	}
+}
+
+func TestCosts(t *testing.T) {
+	c := fruitConfig(t)
+	c.Overwrite = true
+	folder := t.TempDir()
+	file := func(content string) string {
+		name := filepath.Join(folder, "costs.csv")
+		if err := os.WriteFile(name, []byte(content), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		return name
+	}
+	c.Costs = file("feature,cost\ncolor,4\nshop,2\n")
+	r, err := pipelines.Train(context.Background(), c, &silent{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := r.Tree.Features[slices.IndexFunc(r.Tree.Features, func(f dataset.Feature) bool { return f.Name == "color" })].Cost; got != 4 {
+		t.Errorf("cost of color: %v, want 4", got)
+	}
+	for content, want := range map[string]string{
+		"feature,cost\ncolour,4\n":             `did you mean "color"`,
+		"feature,cost\ncolor,-1\n":             "line 2",
+		"name,price\n":                         "want feature,cost",
+		"feature,value,cost\nsize,3,1\n":       "numeric",
+		"feature,value,cost\ncolor,blue,1\n":   `no value "blue"`,
+		"feature,cost\ncolor,1,2\n":            "wrong number of fields",
+		"feature,value,cost\ncolor,red,nine\n": `cost "nine"`,
+	} {
+		c.Costs = file(content)
+		_, err := pipelines.Train(context.Background(), c, &silent{})
+		var usage *pipelines.UsageError
+		if !errors.As(err, &usage) || !strings.Contains(err.Error(), want) {
+			t.Errorf("costs %q: %v, want a usage error with %q", content, err, want)
+		}
+	}
+	c.Costs = file("feature,value,cost\ncolor,red,7\n")
+	r, err = pipelines.Train(context.Background(), c, &silent{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := r.Tree.Nodes[0]; n.Test.Cost == 7 {
+		t.Errorf("the root asks the dear test %+v", n.Test)
+	}
+}
+
+func TestDataErrors(t *testing.T) {
+	folder := t.TempDir()
+	fruit(t, folder, "a.parquet")
+	text := write(t, folder, "b.parquet",
+		parquetio.WriteColumn{Name: "kind", Values: []string{"lime", "cherry"}},
+		parquetio.WriteColumn{Name: "shop", Values: []string{"s", "s"}},
+		parquetio.WriteColumn{Name: "size", Values: []string{"2", "2"}},
+		parquetio.WriteColumn{Name: "color", Values: []string{"green", "red"}},
+	)
+	c := fruitConfig(t)
+	c.Input = []string{filepath.Join(folder, "*.parquet")}
+	for _, step := range []struct{ do, file, column string }{{"type", text, "size"}, {"missing", text, "color"}} {
+		_, err := pipelines.Train(context.Background(), c, &silent{})
+		var e *dataset.DataError
+		if !errors.As(err, &e) || e.File != step.file || e.Column != step.column {
+			t.Errorf("%s: %v, want a data error on %s, column %s", step.do, err, step.file, step.column)
+		}
+		write(t, folder, "b.parquet",
+			parquetio.WriteColumn{Name: "kind", Values: []string{"lime"}},
+			parquetio.WriteColumn{Name: "shop", Values: []string{"s"}},
+			parquetio.WriteColumn{Name: "size", Values: []float64{1}},
+		)
+	}
+}
+
+func TestUnknownColumns(t *testing.T) {
+	c := fruitConfig(t)
+	c.Label, c.Ignore, c.Categorical, c.Key, c.Weight = "kinds", []string{"colour"}, []string{"sise"}, "shopp", "nothing like it"
+	_, err := pipelines.Train(context.Background(), c, &silent{})
+	var usage *pipelines.UsageError
+	if !errors.As(err, &usage) {
+		t.Fatalf("%v, want a usage error", err)
+	}
+	for _, want := range []string{`--label: no input file has a column "kinds"; did you mean "kind"?`, `"color"`, `"size"`, `"shop"`, "nothing like it"} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("%v: want it to say %s", err, want)
+		}
+	}
+}
+
+func TestValidateNamesAllFaults(t *testing.T) {
+	c := pipelines.DefaultConfig()
+	c.Algorithm, c.Tests, c.Binning, c.LeafEstimate, c.Split, c.Theta, c.Bins, c.Runner = "c5", "some", "lloyd", "none", "70/x/20", 2, 1, "flunk"
+	err := c.Validate()
+	if err == nil {
+		t.Fatal("no error")
+	}
+	for _, want := range []string{"c5", "some", "lloyd", "leaf estimate", "70/x/20", "--theta", "--bins", "flunk", "--input", "--label", "--output"} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("%v: want it to name %s", err, want)
+		}
+	}
+}
+
+func TestSplitColumn(t *testing.T) {
+	c := fruitConfig(t)
+	c.Input = []string{write(t, t.TempDir(), "parts.parquet",
+		parquetio.WriteColumn{Name: "x", Values: []float64{1, 2, 3, 4, 5, 6}},
+		parquetio.WriteColumn{Name: "part", Values: []string{"train", "train", "train", "train", "test", "validation"}},
+		parquetio.WriteColumn{Name: "kind", Values: []string{"a", "a", "b", "b", "b", "a"}},
+	)}
+	c.Split = "part"
+	r, err := pipelines.Train(context.Background(), c, &silent{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m := r.Metrics; m.Train.Rows != 4 || m.Test.Rows != 1 || m.Validation.Rows != 1 {
+		t.Errorf("rows %d, %d, %d: want 4, 1, 1", m.Train.Rows, m.Validation.Rows, m.Test.Rows)
+	}
+	// By hand: the tree asks x >= 2.5, which the validation row (6, a) fails.
+	if got := *r.Metrics.Validation.Accuracy; got != 0 {
+		t.Errorf("accuracy on validation %v, want 0", got)
+	}
+}
+
+func TestCancel(t *testing.T) {
+	c := fruitConfig(t)
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := pipelines.Train(ctx, c, &silent{}); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v, want context.Canceled", err)
+	}
+	if names, err := filepath.Glob(filepath.Join(c.Output, "*")); err != nil || len(names) > 0 {
+		t.Errorf("left behind: %v (%v)", names, err)
+	}
+}
