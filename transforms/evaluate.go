@@ -33,15 +33,12 @@ func Evaluate(s beam.Scope, tasks beam.PCollection, c EvaluateConfig) {
 type evaluateFn struct {
 	EvaluateConfig
 
-	spec     RowSpec
-	tree     *tree.Tree
-	router   *tree.Router
-	layout   dataset.Layout
-	encoders []*dataset.Encoder
-	classes  map[string]uint16
-	pool     *pool
-	scratch  []coalesceScratch
-	counts   [][dataset.Parts]*tree.LeafCounts // by worker
+	coder   *coder // of rows; nil: the tasks are object blocks
+	tree    *tree.Tree
+	router  *tree.Router
+	pool    *pool
+	scratch []coded
+	counts  [][dataset.Parts]*tree.LeafCounts // by worker
 }
 
 func (f *evaluateFn) StartBundle(_ context.Context, _ func(int64, []byte)) error {
@@ -52,19 +49,16 @@ func (f *evaluateFn) StartBundle(_ context.Context, _ func(int64, []byte)) error
 			return err
 		}
 	}
-	f.router, f.classes = f.tree.Router(), classNumbers(f.tree.Label.Classes)
+	f.router = f.tree.Router()
 	if len(f.Rows) > 0 {
-		if err := json.Unmarshal(f.Rows, &f.spec); err != nil {
+		var spec RowSpec
+		if err := json.Unmarshal(f.Rows, &spec); err != nil {
 			return err
 		}
-		f.layout = dataset.NewLayout(f.tree.Features)
-		f.encoders = make([]*dataset.Encoder, len(f.tree.Features))
-		for i := range f.encoders {
-			f.encoders[i] = dataset.NewEncoder(&f.tree.Features[i])
-		}
+		f.coder = newCoder(spec, f.tree.Features, f.tree.Label.Classes)
 	}
 	f.pool = newPool(f.Workers)
-	f.scratch = make([]coalesceScratch, f.pool.workers())
+	f.scratch = make([]coded, f.pool.workers())
 	f.counts = make([][dataset.Parts]*tree.LeafCounts, f.pool.workers())
 	return nil
 }
@@ -72,7 +66,7 @@ func (f *evaluateFn) StartBundle(_ context.Context, _ func(int64, []byte)) error
 func (f *evaluateFn) ProcessElement(ctx context.Context, task []byte, _ func(int64, []byte)) error {
 	return carry(f.pool.do(func(worker int) error {
 		defer progress.Tasks.Add(1)
-		if len(f.Rows) > 0 {
+		if f.coder != nil {
 			var t Task
 			if err := json.Unmarshal(task, &t); err != nil {
 				return err
@@ -114,36 +108,20 @@ func (f *evaluateFn) addBlock(ctx context.Context, task []byte, worker int) erro
 }
 
 func (f *evaluateFn) addRows(ctx context.Context, task Task, worker int) error {
-	g, err := openRowGroup(ctx, &f.spec, task)
-	if err != nil {
-		return err
-	}
-	defer g.Close() //nolint:errcheck // nothing was written
-	classes, err := g.classNumbers(f.classes)
-	if err != nil {
-		return err
-	}
 	s := &f.scratch[worker]
-	stride := f.layout.Stride
-	s.keys = grown(s.keys, g.Rows()*stride)
-	for i := range f.encoders {
-		if err := g.feature(i, &s.vector); err != nil {
-			return err
-		}
-		s.codes = f.encoders[i].Encode(&s.vector, s.keys, f.layout.Offsets[i], stride, s.codes)
+	g, err := f.coder.code(ctx, task, s)
+	if err != nil {
+		return err
 	}
+	stride := f.coder.layout.Stride
 	for r, part := range g.parts {
 		if part == dataset.None {
 			continue
 		}
 		c := f.countsOf(worker, part)
-		leaf := f.router.Row(s.keys[r*stride:], &f.layout)
+		leaf := f.router.Row(s.keys[r*stride:], &f.coder.layout)
 		c.Rows[leaf]++
-		weight := int64(1)
-		if g.weights != nil {
-			weight = g.weights[r]
-		}
-		c.Weights[leaf][classes[r]] += weight
+		c.Weights[leaf][s.classes[r]] += g.weight(r)
 	}
 	progress.Rows.Add(int64(g.Rows()))
 	return nil

@@ -228,6 +228,14 @@ func (g *rowGroup) readWeights(v *dataset.Vector) error {
 	return nil
 }
 
+// weight returns the weight of row r.
+func (g *rowGroup) weight(r int) int64 {
+	if g.weights == nil {
+		return 1
+	}
+	return g.weights[r]
+}
+
 // rowsOf returns the numbers of the part's rows.
 func (g *rowGroup) rowsOf(part dataset.Part, dst []int32) []int32 {
 	for r, p := range g.parts {

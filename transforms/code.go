@@ -1,0 +1,109 @@
+package transforms
+
+import (
+	"context"
+
+	"github.com/espalier-ml/espalier/induce/dataset"
+)
+
+// coder turns the rows of row groups into keys of codes. It does not change
+// after newCoder.
+type coder struct {
+	spec     RowSpec
+	layout   dataset.Layout
+	encoders []*dataset.Encoder // per feature
+	classes  map[string]uint16
+}
+
+func newCoder(spec RowSpec, features []dataset.Feature, classes []string) *coder {
+	c := &coder{spec: spec, layout: dataset.NewLayout(features), classes: make(map[string]uint16, len(classes))}
+	for i := range features {
+		c.encoders = append(c.encoders, dataset.NewEncoder(&features[i]))
+	}
+	for i, name := range classes {
+		c.classes[name] = uint16(i)
+	}
+	return c
+}
+
+func (c *coder) newTable() *dataset.Table { return dataset.NewTable(c.layout, c.spec.Weight != "") }
+
+// coded is a row group in codes, and the memory for the next one.
+type coded struct {
+	keys    []byte   // Stride bytes a row
+	classes []uint16 // per row that has a part
+
+	vector dataset.Vector
+	codes  []uint16
+}
+
+// code reads a row group and codes its rows. The row group returned is closed:
+// it tells parts and weights only.
+func (c *coder) code(ctx context.Context, task Task, s *coded) (*rowGroup, error) {
+	g, err := openRowGroup(ctx, &c.spec, task)
+	if err != nil {
+		return nil, err
+	}
+	defer g.Close() //nolint:errcheck // nothing was written
+	if s.classes, err = g.classNumbers(c.classes, s.classes); err != nil {
+		return nil, err
+	}
+	s.keys = grown(s.keys, g.Rows()*c.layout.Stride)
+	for i, encoder := range c.encoders {
+		if err := g.feature(i, &s.vector); err != nil {
+			return nil, err
+		}
+		s.codes = encoder.Encode(&s.vector, s.keys, c.layout.Offsets[i], c.layout.Stride, s.codes)
+	}
+	return g, nil
+}
+
+// classNumbers returns the class of each row that has a part.
+func (g *rowGroup) classNumbers(numbers map[string]uint16, classes []uint16) ([]uint16, error) {
+	classes = grown(classes, g.Rows())
+	clear(classes)
+	v := &g.label
+	known := make([]int, 0) // by dictionary position: class, or -1
+	if v.Index != nil {
+		n := len(v.Texts)
+		if v.Type == dataset.Number {
+			n = len(v.Numbers)
+		}
+		known = make([]int, n)
+		for i := range known {
+			one := dataset.Vector{Type: v.Type, Index: []int32{int32(i)}, Numbers: v.Numbers, Texts: v.Texts}
+			known[i] = classOf(&one, 0, numbers)
+		}
+	}
+	for r, part := range g.parts {
+		if part == dataset.None {
+			continue
+		}
+		var k int
+		if v.Index != nil {
+			k = known[v.Index[r]]
+		} else {
+			k = classOf(v, r, numbers)
+		}
+		if k < 0 {
+			return nil, g.errorAt(g.spec.Label, v.Spell(r), "not one of the tree's classes", "train anew, or leave such rows out of the input")
+		}
+		classes[r] = uint16(k)
+	}
+	return classes, nil
+}
+
+func classOf(v *dataset.Vector, r int, numbers map[string]uint16) int {
+	if k, ok := numbers[v.Spell(r)]; ok {
+		return int(k)
+	}
+	return -1
+}
+
+// grown returns b with n members, which may hold anything.
+func grown[T any](b []T, n int) []T {
+	if cap(b) < n {
+		return make([]T, n)
+	}
+	return b[:n]
+}

@@ -1,0 +1,199 @@
+package transforms
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/espalier-ml/espalier/induce/dataset"
+)
+
+// ObjectStats describes the objects of one shard of one part.
+type ObjectStats struct {
+	Part         dataset.Part `json:"part"`
+	Blocks       []string     `json:"blocks"`
+	Rows         int64        `json:"rows"`
+	Objects      int64        `json:"objects"`
+	Weight       int64        `json:"weight"`
+	ClassObjects []int64      `json:"class_objects"` // by majority class
+	ClassWeight  []int64      `json:"class_weight"`  // by majority class
+	Relabelled   int64        `json:"relabelled"`    // weight of rows whose class is not their object's
+	Missing      []int64      `json:"missing,omitempty"`
+	Other        []int64      `json:"other,omitempty"`
+}
+
+// mergeObjectsFn merges the blocks of one part and shard.
+type mergeObjectsFn struct {
+	CoalesceConfig
+
+	spec     RowSpec
+	features []dataset.Feature
+	layout   dataset.Layout
+	pool     *pool
+}
+
+func (f *mergeObjectsFn) StartBundle(context.Context) error {
+	var err error
+	if f.spec, f.features, err = f.open(); err != nil {
+		return err
+	}
+	f.layout = dataset.NewLayout(f.features)
+	f.pool = newPool(f.Workers)
+	return nil
+}
+
+func (f *mergeObjectsFn) ProcessElement(ctx context.Context, key int64, values func(*[]byte) bool) error {
+	list := collect(values)
+	return carry(f.pool.do(func(int) error { return f.merge(ctx, key, list) }))
+}
+
+func (f *mergeObjectsFn) FinishBundle(context.Context) error { return carry(f.pool.wait()) }
+
+func collect(values func(*[]byte) bool) [][]byte {
+	var list [][]byte
+	var b []byte
+	for values(&b) {
+		list = append(list, b)
+		b = nil
+	}
+	return list
+}
+
+func (f *mergeObjectsFn) merge(ctx context.Context, key int64, list [][]byte) error {
+	s, err := openStorage()
+	if err != nil {
+		return err
+	}
+	weighted := f.spec.Weight != ""
+	if len(list) > 1 {
+		t := dataset.NewTable(f.layout, weighted)
+		for _, b := range list {
+			if err := t.AddBlock(b, len(f.Classes)); err != nil {
+				return err
+			}
+		}
+		list = blocks(t, f.layout.Stride)
+	}
+	stats := f.newStats(key, weighted)
+	for i, b := range list {
+		if err := f.addStats(stats, b, weighted); err != nil {
+			return err
+		}
+		url := fmt.Sprintf("%s/objects-%s-%02d-%d", f.Out, stats.Part, key%shards, i)
+		if err := s.Write(ctx, url, b); err != nil {
+			return err
+		}
+		stats.Blocks = append(stats.Blocks, url)
+	}
+	return s.Write(ctx, statsURL(f.Out, stats.Part, int(key%shards)), mustJSON(stats))
+}
+
+func statsURL(out string, part dataset.Part, shard int) string {
+	return fmt.Sprintf("%s/stats-%s-%02d", out, part, shard)
+}
+
+func (f *mergeObjectsFn) newStats(key int64, weighted bool) *ObjectStats {
+	stats := &ObjectStats{
+		Part:         dataset.Part(key / shards),
+		ClassObjects: make([]int64, len(f.Classes)), ClassWeight: make([]int64, len(f.Classes)),
+	}
+	if weighted && stats.Part == dataset.Train {
+		stats.Missing, stats.Other = make([]int64, len(f.features)), make([]int64, len(f.features))
+	}
+	return stats
+}
+
+func (f *mergeObjectsFn) addStats(stats *ObjectStats, block []byte, weighted bool) error {
+	n, err := dataset.BlockLen(block)
+	if err != nil {
+		return err
+	}
+	var o *dataset.Objects
+	if stats.Missing == nil {
+		o = dataset.NewObjects(dataset.Layout{}, len(f.Classes), weighted, n)
+		err = o.AppendClassesFrom(block, f.layout)
+	} else {
+		o = dataset.NewObjects(f.layout, len(f.Classes), weighted, n)
+		err = o.AppendFrom(block, f.layout)
+	}
+	if err != nil {
+		return err
+	}
+	stats.Objects += int64(n)
+	for i := range n {
+		k, weight := o.Class[i], o.Weight[i]
+		stats.Rows += o.RowsOf(i)
+		stats.Weight += weight
+		stats.ClassObjects[k]++
+		stats.ClassWeight[k] += weight
+		stats.Relabelled += weight
+		for _, cw := range o.Raw(i) {
+			if cw.Class == k {
+				stats.Relabelled -= cw.Weight
+			}
+		}
+	}
+	for i := range stats.Missing {
+		feature := &f.features[i]
+		for j := range n {
+			switch o.Codes[i].At(j) {
+			case feature.MissingCode():
+				stats.Missing[i] += o.RowsOf(j)
+			case feature.OtherCode():
+				stats.Other[i] += o.RowsOf(j)
+			}
+		}
+	}
+	return nil
+}
+
+// ReadObjectStats returns the statistics that Coalesce wrote: those of all
+// shards of each part, added up.
+func ReadObjectStats(ctx context.Context, out string) (*[dataset.Parts]ObjectStats, error) {
+	s, err := openStorage()
+	if err != nil {
+		return nil, err
+	}
+	var all [dataset.Parts]ObjectStats
+	for part := range dataset.Part(dataset.Parts) {
+		sum := &all[part]
+		sum.Part = part
+		for shard := range shards {
+			b, err := s.Read(ctx, statsURL(out, part, shard))
+			if isNotExist(err) {
+				continue // no row has come to this shard
+			}
+			if err != nil {
+				return nil, err
+			}
+			var one ObjectStats
+			if err := json.Unmarshal(b, &one); err != nil {
+				return nil, err
+			}
+			sum.add(&one)
+		}
+	}
+	return &all, nil
+}
+
+func (s *ObjectStats) add(o *ObjectStats) {
+	s.Blocks = append(s.Blocks, o.Blocks...)
+	s.Rows += o.Rows
+	s.Objects += o.Objects
+	s.Weight += o.Weight
+	s.Relabelled += o.Relabelled
+	s.ClassObjects = addTo(s.ClassObjects, o.ClassObjects)
+	s.ClassWeight = addTo(s.ClassWeight, o.ClassWeight)
+	s.Missing = addTo(s.Missing, o.Missing)
+	s.Other = addTo(s.Other, o.Other)
+}
+
+func addTo(a, b []int64) []int64 {
+	if a == nil {
+		a = make([]int64, len(b))
+	}
+	for i, x := range b {
+		a[i] += x
+	}
+	return a
+}
