@@ -228,10 +228,18 @@ func codeOf(f *dataset.Feature, kind split.Kind, when *fileWhen, not bool) (int,
 		code := valueOf(f, when, not)
 		return code, code >= 0
 	case split.Other:
-		return f.OtherCode(), f.Kind == dataset.Categorical && (when.Other && !not || when.NotOther && not)
+		return f.OtherCode(), f.Kind == dataset.Categorical && either(when.Other, when.NotOther, not)
 	default:
-		return f.MissingCode(), when.Missing && !not || when.NotMissing && not
+		return f.MissingCode(), either(when.Missing, when.NotMissing, not)
 	}
+}
+
+// either returns yes or, of the no branch, no.
+func either(yes, no, not bool) bool {
+	if not {
+		return no
+	}
+	return yes
 }
 
 // valueOf returns the code of the one value that a condition names, or -1.

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 )
 
 // fileDriver keeps objects as files.
@@ -32,7 +33,7 @@ func (d fileDriver) walk(ctx context.Context, folder string, depth int, visit fu
 		return err
 	}
 	entries, err := os.ReadDir(folder)
-	if errors.Is(err, fs.ErrNotExist) {
+	if err = absence(err); errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	if err != nil {
@@ -44,6 +45,15 @@ func (d fileDriver) walk(ctx context.Context, folder string, depth int, visit fu
 		}
 	}
 	return nil
+}
+
+// absence makes a name below a file, which the system reports as "not a
+// directory", absent like any other.
+func absence(err error) error {
+	if errors.Is(err, syscall.ENOTDIR) {
+		return fs.ErrNotExist
+	}
+	return err
 }
 
 func (d fileDriver) walkEntry(ctx context.Context, folder string, e fs.DirEntry, depth int, visit func(Object)) error {
@@ -81,7 +91,7 @@ func fileGeneration(info fs.FileInfo) string {
 func (fileDriver) Stat(_ context.Context, path string) (Object, error) {
 	info, err := os.Stat(path)
 	if err != nil {
-		return Object{}, err
+		return Object{}, absence(err)
 	}
 	if info.IsDir() {
 		return Object{}, ErrFolder
@@ -106,7 +116,7 @@ func (r *fileReader) Generation() string { return r.generation }
 func (fileDriver) Open(_ context.Context, path string) (Reader, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, err
+		return nil, absence(err)
 	}
 	info, err := f.Stat()
 	if err == nil && info.IsDir() {

@@ -148,7 +148,7 @@ func BenchmarkReadColumn(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			defer group.Close()
+			defer func() { _ = group.Close() }()
 			var v dataset.Vector
 			b.SetBytes(8 * rows)
 			b.ReportAllocs()

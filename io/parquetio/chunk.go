@@ -197,7 +197,7 @@ func (d *decoder) readDictionary(body []byte) error {
 	if d.hasDictionary || d.done > 0 {
 		return damage("a dictionary that is not its first page")
 	}
-	if h.Encoding != format.Plain && h.Encoding != format.PlainDictionary {
+	if h.Encoding != format.Plain && h.Encoding != plainDictionary {
 		return damage("a dictionary encoded with %s", h.Encoding)
 	}
 	if h.NumValues < 0 {

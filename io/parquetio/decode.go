@@ -15,6 +15,10 @@ var (
 	errDictionary = errors.New("an index points outside of the dictionary")
 )
 
+// plainDictionary is the former code of RLE_DICTIONARY in data pages and of
+// PLAIN in dictionary pages. Many writers still use it.
+const plainDictionary format.Encoding = 2
+
 // decoder decodes one column chunk into a vector. Numbers start with an Index
 // into the dictionary's values; the first page of plain values turns them into
 // one number per row. Texts always have an Index.
@@ -27,6 +31,7 @@ type decoder struct {
 	done int // of them decoded
 
 	hasDictionary bool
+	size          int              // of the dictionary
 	perRow        bool             // numbers: one per row, no Index
 	dictionary    []float64        // numbers per row: the dictionary, moved out of the vector
 	positions     map[string]int32 // texts of the vector, once plain texts occur
@@ -56,8 +61,7 @@ func (d *decoder) begin() {
 	clear(v.Texts)
 	v.Texts = v.Texts[:0]
 	v.Type = dataset.Number
-	switch d.leaf.kind {
-	case boolean, text, uuid:
+	if k := d.leaf.kind; k == boolean || k == text || k == uuid {
 		v.Type = dataset.Text
 	}
 }
@@ -80,7 +84,7 @@ func (d *decoder) dropIndex() {
 }
 
 func (d *decoder) setDictionary(data []byte, n int) (err error) {
-	d.hasDictionary = true
+	d.hasDictionary, d.size = true, n
 	if d.dst.Type == dataset.Text {
 		return d.setTexts(data, n)
 	}
@@ -92,7 +96,7 @@ func (d *decoder) setDictionary(data []byte, n int) (err error) {
 func (d *decoder) append(p page) error {
 	var err error
 	switch {
-	case p.encoding == format.RLEDictionary || p.encoding == format.PlainDictionary:
+	case p.encoding == format.RLEDictionary || p.encoding == plainDictionary:
 		err = d.appendIndexed(p)
 	case d.dst.Type == dataset.Text:
 		err = d.appendTexts(p)
@@ -132,7 +136,7 @@ func lookUp(dst, dictionary []float64, index []int32) []float64 {
 // appendIndexes decodes the page's indexes in place, behind those of dst.
 func (d *decoder) appendIndexes(dst []int32, p page) ([]int32, error) {
 	n, at := p.values(), len(dst)
-	dst = reserve(dst, max(n+maxOvershoot, p.rows))
+	dst = reserve(dst, max(n+maxOvershoot, p.rows), d.rows)
 	if n > 0 {
 		if err := d.decodeIndexes(dst[at:at:cap(dst)], p.data, n); err != nil {
 			return dst[:at], err
@@ -145,13 +149,13 @@ func (d *decoder) appendIndexes(dst []int32, p page) ([]int32, error) {
 	return dst, nil
 }
 
-// reserve makes room for n more values. Chunks grow by doubling, as the rows
-// a chunk claims are not to be trusted.
-func reserve[T any](s []T, n int) []T {
+// reserve makes room for n more values of about limit in all. It doubles: the
+// number of rows that a chunk claims is no reason to take all memory at once.
+func reserve[T any](s []T, n, limit int) []T {
 	if cap(s)-len(s) >= n {
 		return s
 	}
-	grown := make([]T, len(s), max(2*cap(s), len(s)+n))
+	grown := make([]T, len(s), max(len(s)+n, min(2*cap(s), limit+maxOvershoot)))
 	copy(grown, s)
 	return grown
 }
@@ -160,10 +164,6 @@ func reserve[T any](s []T, n int) []T {
 func (d *decoder) decodeIndexes(dst []int32, data []byte, n int) error {
 	if !d.hasDictionary {
 		return errors.New("a page needs a dictionary, but there is none")
-	}
-	size := max(len(d.dst.Numbers), len(d.dst.Texts))
-	if d.perRow {
-		size = len(d.dictionary)
 	}
 	if len(data) == 0 || data[0] > 32 {
 		return errRuns
@@ -181,7 +181,7 @@ func (d *decoder) decodeIndexes(dst []int32, data []byte, n int) error {
 	} else if _, err := parquet.RLEDictionary.DecodeInt32(dst, data[:1+len(runs)]); err != nil {
 		return err
 	}
-	if !allBelow(dst[:n], size) {
+	if 1<<width > d.size && !allBelow(dst[:n], d.size) {
 		return errDictionary
 	}
 	return nil
@@ -190,11 +190,11 @@ func (d *decoder) decodeIndexes(dst []int32, data []byte, n int) error {
 // allBelow reports whether all indexes lie in [0, size). The bits of all
 // together are never less than the largest, and quicker to find.
 func allBelow(index []int32, size int) bool {
-	var any uint32
+	var all uint32
 	for _, i := range index {
-		any |= uint32(i)
+		all |= uint32(i)
 	}
-	if uint64(any) < uint64(size) {
+	if uint64(all) < uint64(size) {
 		return true
 	}
 	for _, i := range index {
@@ -227,7 +227,7 @@ func (d *decoder) appendPlain(p page) error {
 	if err != nil {
 		return err
 	}
-	numbers, err := d.leaf.appendNumbers(reserve(d.dst.Numbers, p.rows), data, n)
+	numbers, err := d.leaf.appendNumbers(reserve(d.dst.Numbers, p.rows, d.rows), data, n)
 	d.dst.Numbers = numbers
 	if err != nil {
 		return err
@@ -249,23 +249,28 @@ func (d *decoder) usePerRow() {
 
 // plainLayout brings n encoded values into the PLAIN layout.
 func (d *decoder) plainLayout(e format.Encoding, data []byte, n int) ([]byte, error) {
-	physical, width := d.leaf.physical, d.leaf.width
-	switch {
-	case n == 0:
+	if n == 0 {
 		return nil, nil
-	case e == format.Plain:
-		return data, nil
-	case e == format.RLE && physical == format.Boolean:
-		return d.runBits(data, n)
-	case e == format.DeltaBinaryPacked && (physical == format.Int32 || physical == format.Int64):
-		return d.deltaNumbers(data, n, width)
-	case e == format.DeltaLengthByteArray && physical == format.ByteArray:
-		return d.deltaTexts(data, n)
-	case e == format.DeltaByteArray && (physical == format.ByteArray || physical == format.FixedLenByteArray):
-		return d.deltaPrefixed(data, n, width)
-	case e == format.ByteStreamSplit && width > 0:
-		return d.joinStreams(data, n, width)
-	default:
-		return nil, damage("%s values encoded with %s", physical, e)
 	}
+	type values struct {
+		format.Type
+		format.Encoding
+	}
+	physical, width := d.leaf.physical, d.leaf.width
+	switch (values{physical, e}) {
+	case values{physical, format.Plain}:
+		return data, nil
+	case values{format.Boolean, format.RLE}:
+		return d.runBits(data, n)
+	case values{format.Int32, format.DeltaBinaryPacked}, values{format.Int64, format.DeltaBinaryPacked}:
+		return d.deltaNumbers(data, n, width)
+	case values{format.ByteArray, format.DeltaLengthByteArray}:
+		return d.deltaTexts(data, n)
+	case values{format.ByteArray, format.DeltaByteArray}, values{format.FixedLenByteArray, format.DeltaByteArray}:
+		return d.deltaPrefixed(data, n, width)
+	}
+	if e == format.ByteStreamSplit && width > 0 {
+		return d.joinStreams(data, n, width)
+	}
+	return nil, damage("%s values encoded with %s", physical, e)
 }

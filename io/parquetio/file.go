@@ -194,7 +194,7 @@ func (f *File) parseFooter(footer []byte) error {
 	if err != nil {
 		return f.damaged(err)
 	}
-	if rest := len(footer) - n; rest != 0 && !(rest == signatureBytes && meta.Encryption.Valid) {
+	if rest := len(footer) - n; rest != 0 && (rest != signatureBytes || !meta.Encryption.Valid) {
 		return f.damaged(fmt.Errorf("%d bytes follow its end", rest))
 	}
 	var chunks int

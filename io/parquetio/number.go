@@ -14,12 +14,13 @@ const (
 	// maxExact bounds the whole numbers that float64 holds without gaps.
 	maxExact = 1 << 53
 
+	maxDecimal = 1024 // bytes of a decimal: those that float64 can hold have 128
+
 	julianEpoch = 2440588 // 1970-01-01 as a Julian day
 	dayNanos    = 86400e9
 )
 
-// appendNumbers converts n values in the PLAIN layout. Adding zero turns
-// negative zero into zero.
+// appendNumbers converts n values in the PLAIN layout.
 func (l *leaf) appendNumbers(dst []float64, b []byte, n int) ([]float64, error) {
 	if l.width > 0 {
 		if n > len(b)/l.width {
@@ -29,62 +30,100 @@ func (l *leaf) appendNumbers(dst []float64, b []byte, n int) ([]float64, error) 
 	}
 	switch l.kind {
 	case int32s:
-		for ; len(b) >= 4; b = b[4:] {
-			dst = append(dst, float64(int32(binary.LittleEndian.Uint32(b))))
-		}
-	case uint32s:
-		for ; len(b) >= 4; b = b[4:] {
-			dst = append(dst, float64(binary.LittleEndian.Uint32(b)))
-		}
-	case ticks:
-		for ; len(b) >= 8; b = b[8:] {
-			dst = append(dst, float64(int64(binary.LittleEndian.Uint64(b))))
-		}
+		return appendInt32s(dst, b), nil
 	case floats:
-		for ; len(b) >= 4; b = b[4:] {
-			dst = append(dst, float64(math.Float32frombits(binary.LittleEndian.Uint32(b)))+0)
-		}
+		return appendFloats(dst, b), nil
 	case doubles:
-		for ; len(b) >= 8; b = b[8:] {
-			dst = append(dst, math.Float64frombits(binary.LittleEndian.Uint64(b))+0)
-		}
-	case float16s:
-		for ; len(b) >= 2; b = b[2:] {
-			dst = append(dst, float16(binary.LittleEndian.Uint16(b))+0)
-		}
-	case int96s:
-		for ; len(b) >= 12; b = b[12:] {
-			dst = append(dst, int96(b))
-		}
-	case int64s, uint64s:
-		return l.appendInt64s(dst, b)
-	default:
+		return appendDoubles(dst, b), nil
+	case int64s:
+		return appendInt64s(dst, b)
+	case uint64s:
+		return appendUint64s(dst, b)
+	case ticks:
+		return appendTicks(dst, b), nil
+	case decimalBytes:
 		return l.appendDecimals(dst, b, n)
+	default:
+		return l.appendOthers(dst, b), nil
 	}
-	return dst, nil
 }
 
-func (l *leaf) appendInt64s(dst []float64, b []byte) ([]float64, error) {
-	if l.kind == uint64s {
-		for ; len(b) >= 8; b = b[8:] {
-			x := binary.LittleEndian.Uint64(b)
-			if x > maxExact && !exactUint64(x) {
-				return dst, inexact(strconv.FormatUint(x, 10))
-			}
-			dst = append(dst, float64(x))
-		}
-		return dst, nil
+func appendInt32s(dst []float64, b []byte) []float64 {
+	for ; len(b) >= 4; b = b[4:] {
+		dst = append(dst, float64(int32(binary.LittleEndian.Uint32(b))))
 	}
+	return dst
+}
+
+// appendFloats, like all that convert floating point numbers, adds zero: that
+// turns negative zero into zero.
+func appendFloats(dst []float64, b []byte) []float64 {
+	for ; len(b) >= 4; b = b[4:] {
+		dst = append(dst, float64(math.Float32frombits(binary.LittleEndian.Uint32(b)))+0)
+	}
+	return dst
+}
+
+func appendDoubles(dst []float64, b []byte) []float64 {
+	for ; len(b) >= 8; b = b[8:] {
+		dst = append(dst, math.Float64frombits(binary.LittleEndian.Uint64(b))+0)
+	}
+	return dst
+}
+
+func appendTicks(dst []float64, b []byte) []float64 {
+	for ; len(b) >= 8; b = b[8:] {
+		dst = append(dst, float64(int64(binary.LittleEndian.Uint64(b))))
+	}
+	return dst
+}
+
+func appendInt64s(dst []float64, b []byte) ([]float64, error) {
 	for ; len(b) >= 8; b = b[8:] {
 		x := int64(binary.LittleEndian.Uint64(b))
-		if x+maxExact > 2*maxExact || x < -maxExact {
-			if !exactInt64(x) {
-				return dst, inexact(strconv.FormatInt(x, 10))
-			}
+		if (x > maxExact || x < -maxExact) && !exactInt64(x) {
+			return dst, inexact(strconv.FormatInt(x, 10))
 		}
 		dst = append(dst, float64(x))
 	}
 	return dst, nil
+}
+
+func appendUint64s(dst []float64, b []byte) ([]float64, error) {
+	for ; len(b) >= 8; b = b[8:] {
+		x := binary.LittleEndian.Uint64(b)
+		if x > maxExact && !exactUint64(x) {
+			return dst, inexact(strconv.FormatUint(x, 10))
+		}
+		dst = append(dst, float64(x))
+	}
+	return dst, nil
+}
+
+// appendOthers converts types of fixed width that are rare enough for a call
+// per value.
+func (l *leaf) appendOthers(dst []float64, b []byte) []float64 {
+	for ; len(b) >= l.width; b = b[l.width:] {
+		dst = append(dst, l.convert(b))
+	}
+	return dst
+}
+
+func (l *leaf) convert(b []byte) float64 {
+	switch l.kind {
+	case uint32s:
+		return float64(binary.LittleEndian.Uint32(b))
+	case float16s:
+		return float16(binary.LittleEndian.Uint16(b)) + 0
+	case int96s:
+		return int96(b)
+	case decimal32:
+		return decimal(int64(int32(binary.LittleEndian.Uint32(b))), l.scale)
+	case decimal64:
+		return decimal(int64(binary.LittleEndian.Uint64(b)), l.scale)
+	default:
+		panic(fmt.Sprintf("no numbers of kind %d", l.kind))
+	}
 }
 
 func exactInt64(x int64) bool {
@@ -138,28 +177,15 @@ func int96(b []byte) float64 {
 }
 
 func (l *leaf) appendDecimals(dst []float64, b []byte, n int) ([]float64, error) {
-	switch l.kind {
-	case decimal32:
-		for ; len(b) >= 4; b = b[4:] {
-			dst = append(dst, decimal(int64(int32(binary.LittleEndian.Uint32(b))), l.scale))
+	for range n {
+		value, rest, err := l.next(b)
+		if err != nil {
+			return dst, err
 		}
-	case decimal64:
-		for ; len(b) >= 8; b = b[8:] {
-			dst = append(dst, decimal(int64(binary.LittleEndian.Uint64(b)), l.scale))
+		if len(value) > maxDecimal {
+			return dst, fault(fmt.Sprintf("a decimal of %d bytes, expected at most %d", len(value), maxDecimal), hintDamaged)
 		}
-	case decimalBytes:
-		for range n {
-			value, rest, err := l.next(b)
-			if err != nil {
-				return dst, err
-			}
-			if len(value) > maxText {
-				return dst, tooLong(len(value))
-			}
-			dst, b = append(dst, bigEndianDecimal(value, l.scale)), rest
-		}
-	default:
-		return dst, fmt.Errorf("not a number: kind %d", l.kind)
+		dst, b = append(dst, bigEndianDecimal(value, l.scale)), rest
 	}
 	return dst, nil
 }

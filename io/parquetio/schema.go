@@ -262,6 +262,7 @@ func kindOfInt64(e *format.SchemaElement, l leaf) (kind, string) {
 		switch e.ConvertedType.V {
 		case deprecated.TimeMicros, deprecated.TimestampMillis, deprecated.TimestampMicros:
 			return ticks, ""
+		default:
 		}
 	}
 	if isUnsigned(e) {

@@ -50,18 +50,11 @@ func checkText(b []byte) error {
 // setTexts makes the dictionary's values the vector's texts. They share one
 // string.
 func (d *decoder) setTexts(b []byte, n int) error {
-	switch d.leaf.kind {
-	case boolean:
+	if d.leaf.kind == boolean {
 		return d.setBooleans(b, n)
-	case uuid:
-		for range n {
-			value, rest, err := d.leaf.next(b)
-			if err != nil {
-				return err
-			}
-			d.dst.Texts, b = append(d.dst.Texts, spellUUID(value)), rest
-		}
-		return nil
+	}
+	if d.leaf.kind == uuid {
+		return d.setUUIDs(b, n)
 	}
 	all, at := string(b), 0
 	for range n {
@@ -74,6 +67,17 @@ func (d *decoder) setTexts(b []byte, n int) error {
 		}
 		at += 4 + len(value)
 		d.dst.Texts = append(d.dst.Texts, all[at-len(value):at])
+	}
+	return nil
+}
+
+func (d *decoder) setUUIDs(b []byte, n int) error {
+	for range n {
+		value, rest, err := d.leaf.next(b)
+		if err != nil {
+			return err
+		}
+		d.dst.Texts, b = append(d.dst.Texts, spellUUID(value)), rest
 	}
 	return nil
 }
@@ -117,7 +121,7 @@ func (d *decoder) appendTexts(p page) error {
 	if err != nil {
 		return err
 	}
-	d.dst.Index = reserve(d.dst.Index, p.rows)
+	d.dst.Index = reserve(d.dst.Index, p.rows, d.rows)
 	if d.positions == nil {
 		d.positions = make(map[string]int32)
 		for i, s := range d.dst.Texts {

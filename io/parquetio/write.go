@@ -103,7 +103,7 @@ func Write(ctx context.Context, store *objectstore.Store, url string, columns []
 		return err
 	}
 	defer func() { _ = file.Abort() }() // nothing to do after Commit; before, the first error says more
-	w := parquet.NewWriter(file,
+	w := parquet.NewGenericWriter[any](file,
 		parquet.NewSchema("table", newTable(sources)),
 		parquet.Compression(codec),
 		parquet.DataPageVersion(o.PageVersion),
@@ -117,7 +117,7 @@ func Write(ctx context.Context, store *objectstore.Store, url string, columns []
 	return file.Commit()
 }
 
-func writeRows(ctx context.Context, w *parquet.Writer, sources []source, rows, perGroup int) error {
+func writeRows(ctx context.Context, w *parquet.GenericWriter[any], sources []source, rows, perGroup int) error {
 	writers := w.ColumnWriters()
 	var values []parquet.Value
 	for from := 0; from < rows; from += perGroup {
@@ -284,24 +284,47 @@ func optional[T any](values []*T, column int, node parquet.Node, value func(T) p
 // encode gives a column its encoding, which its type must know.
 func encode(node parquet.Node, e Encoding) (parquet.Node, error) {
 	kind := node.Type().Kind()
-	integer := kind == parquet.Int32 || kind == parquet.Int64
-	number := integer || kind == parquet.Float || kind == parquet.Double
-	var enc encoding.Encoding
-	switch {
-	case e == Plain, e == Dictionary && kind == parquet.Boolean:
-		enc = &parquet.Plain
-	case e == Dictionary:
-		enc = &parquet.RLEDictionary
-	case e == Delta && integer:
-		enc = &parquet.DeltaBinaryPacked
-	case e == Delta && kind == parquet.ByteArray:
-		enc = &parquet.DeltaLengthByteArray
-	case e == DeltaPrefix && kind == parquet.ByteArray:
-		enc = &parquet.DeltaByteArray
-	case e == ByteStreamSplit && number:
-		enc = &parquet.ByteStreamSplit
-	default:
+	if e == Dictionary && kind == parquet.Boolean {
+		e = Plain
+	}
+	enc := textEncoding(e)
+	if kind != parquet.ByteArray {
+		enc = numberEncoding(e, kind)
+	}
+	if enc == nil {
 		return nil, fmt.Errorf("encoding %d does not fit its type %s", e, kind)
 	}
 	return parquet.Encoded(node, enc), nil
+}
+
+func textEncoding(e Encoding) encoding.Encoding {
+	switch e {
+	case Dictionary:
+		return &parquet.RLEDictionary
+	case Plain:
+		return &parquet.Plain
+	case Delta:
+		return &parquet.DeltaLengthByteArray
+	case DeltaPrefix:
+		return &parquet.DeltaByteArray
+	default:
+		return nil
+	}
+}
+
+func numberEncoding(e Encoding, kind parquet.Kind) encoding.Encoding {
+	switch {
+	case e == Plain:
+		return &parquet.Plain
+	case kind == parquet.Boolean:
+		return nil
+	case e == Dictionary:
+		return &parquet.RLEDictionary
+	case e == ByteStreamSplit:
+		return &parquet.ByteStreamSplit
+	case e == Delta && (kind == parquet.Int32 || kind == parquet.Int64):
+		return &parquet.DeltaBinaryPacked
+	default:
+		return nil
+	}
 }
