@@ -146,6 +146,9 @@ func TestSameBytes(t *testing.T) {
 	multiway.Tests, multiway.Algorithm, multiway.Lambda, multiway.MaxLeaves = "multiway", "ecart", 1, 9
 	for name, c := range map[string]pipelines.TrainConfig{"paper": paper, "weighted": both, "by_key": key, "default": all, "multiway": multiway} {
 		t.Run(name, func(t *testing.T) {
+			if testing.Short() && name != "weighted" {
+				t.Skip("one configuration is enough for the race detector")
+			}
 			c.Label, c.Ignore = "class", []string{"id", "weight"}
 			if c.Weight != "" {
 				c.Ignore = []string{"id"}
@@ -184,7 +187,11 @@ func TestSameBytes(t *testing.T) {
 				same(fmt.Sprintf("GOMAXPROCS %d", procs), c)
 				runtime.GOMAXPROCS(before)
 			}
-			for range 20 {
+			reruns := 20
+			if testing.Short() { // the race detector's run
+				reruns = 2
+			}
+			for range reruns {
 				same("again", c)
 			}
 			many := c

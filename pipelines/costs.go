@@ -73,7 +73,7 @@ func readCosts(ctx context.Context, f *files, url string, columns []string) (*co
 		}
 		if !known[line.feature] {
 			hint := ""
-			if n := nearest(line.feature, columns); n != "" {
+			if n := Nearest(line.feature, columns); n != "" {
 				hint = fmt.Sprintf("; did you mean %q?", n)
 			}
 			return nil, c.fault(&line, "no feature %q%s", line.feature, hint)

@@ -52,9 +52,9 @@ func cutLast(s, sep string) (before, after string, found bool) {
 // Unwrap returns what the runner returned.
 func (e *RunnerError) Unwrap() error { return e.Err }
 
-// nearest returns the name that differs least from the given one, "" when none
+// Nearest returns the name that differs least from the given one, "" when none
 // comes near.
-func nearest(name string, names []string) string {
+func Nearest(name string, names []string) string {
 	best, least := "", 1+max(2, len(name)/3)
 	for _, n := range names {
 		if d := distance(strings.ToLower(name), strings.ToLower(n)); d < least {
@@ -88,7 +88,7 @@ func distance(a, b string) int {
 // unknownColumn is the error for a column named in a flag that no file has.
 func unknownColumn(flag, name string, columns []string) error {
 	hint := ""
-	if n := nearest(name, columns); n != "" {
+	if n := Nearest(name, columns); n != "" {
 		hint = fmt.Sprintf("; did you mean %q?", n)
 	}
 	return usagef("--%s: no input file has a column %q%s", flag, name, hint)

@@ -13,6 +13,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/metric"
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/io/objectstore"
+	"github.com/espalier-ml/espalier/io/report"
 	"github.com/espalier-ml/espalier/transforms"
 )
 
@@ -39,6 +40,21 @@ func (m *MetricsFile) Best() (string, *metric.Metrics) {
 	default:
 		return dataset.Train.String(), m.Train
 	}
+}
+
+// Parts returns the parts that have rows, in order.
+func (m *MetricsFile) Parts() []report.Part {
+	var parts []report.Part
+	for _, p := range []report.Part{
+		{Name: dataset.Train.String(), Metrics: m.Train},
+		{Name: dataset.Validation.String(), Metrics: m.Validation},
+		{Name: dataset.Test.String(), Metrics: m.Test},
+	} {
+		if p.Metrics != nil {
+			parts = append(parts, p)
+		}
+	}
+	return parts
 }
 
 func (m *MetricsFile) set(part dataset.Part, x *metric.Metrics) {

@@ -56,3 +56,23 @@ func (f *files) Write(ctx context.Context, url string, b []byte) error {
 	}
 	return w.Commit()
 }
+
+// maxConfig bounds a config file.
+const maxConfig = 1 << 20
+
+// ReadConfig returns a config file from any store.
+func ReadConfig(ctx context.Context, url string) ([]byte, error) {
+	b, err := process.store.ReadAll(ctx, url, maxConfig)
+	if err != nil {
+		return nil, usagef("--config: %v", err)
+	}
+	return b, nil
+}
+
+// WriteFile writes a file to any store, whole or not at all.
+func WriteFile(ctx context.Context, url string, b []byte) error {
+	if err := process.Write(ctx, url, b); err != nil {
+		return usagef("--output: %v", err)
+	}
+	return nil
+}

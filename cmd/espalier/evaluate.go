@@ -1,0 +1,72 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/espalier-ml/espalier/io/report"
+	"github.com/espalier-ml/espalier/pipelines"
+)
+
+func newEvaluate() *cobra.Command {
+	config := pipelines.EvaluateConfig{Runner: "direct"}
+	progress, output, asJSON, verbose := "auto", "", false, false
+	c := &cobra.Command{
+		Use:   "evaluate",
+		Short: "Measure a tree on Parquet files",
+		Long: `Measure a tree on the rows of Parquet files. Columns are found by name; values
+that training did not have go where the tree sends unseen ones.`,
+		Example: `  espalier evaluate --model runs/first --input 'new/*.parquet'
+  espalier evaluate --model runs/first/tree.json --input new.parquet --json`,
+		Args: noArguments,
+	}
+	f := c.Flags()
+	f.SortFlags = false
+	f.StringVar(&config.Model, "model", "", "run folder or tree.json; required")
+	f.StringSliceVar(&config.Input, "input", nil, "Parquet files: URLs or globs, comma-separated; required")
+	f.StringVar(&config.Label, "label", "", "column of the classes (default: as in training)")
+	f.StringVar(&config.Weight, "weight", "", "column of row weights")
+	f.BoolVar(&config.DropNullLabels, "drop_null_labels", false, "leave out rows without a label instead of failing")
+	f.StringVar(&config.Runner, "runner", config.Runner, "Beam runner: direct or prism")
+	f.StringVar(&output, "output", "", "file for the metrics as JSON")
+	f.BoolVar(&asJSON, "json", false, "print the metrics as JSON")
+	f.StringVar(&progress, "progress", progress, "on stderr: bar, plain, none or auto (bars on a terminal)")
+	f.BoolVar(&verbose, "verbose", false, "show the log of the Beam SDK")
+	addBeamFlags(f)
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		if err := initBeam(verbose); err != nil {
+			return err
+		}
+		reporter, err := newReporter(progress, c.ErrOrStderr())
+		if err != nil {
+			return err
+		}
+		_, metrics, err := pipelines.Evaluate(c.Context(), config, reporter)
+		if err != nil {
+			return err
+		}
+		b, err := json.MarshalIndent(metrics, "", "  ")
+		if err != nil {
+			return err
+		}
+		b = append(b, '\n')
+		if output != "" {
+			if err := pipelines.WriteFile(c.Context(), output, b); err != nil {
+				return err
+			}
+		}
+		if asJSON {
+			_, err = c.OutOrStdout().Write(b)
+			return err
+		}
+		if err := report.Figures(c.OutOrStdout(), metrics.Parts()); err != nil {
+			return err
+		}
+		m := metrics.Test
+		_, err = fmt.Fprintf(c.OutOrStdout(), "\nAUC %s, expected cost %s\n", report.Figure(m.AUCOvRMacro), report.Figure(m.ExpectedCost))
+		return err
+	}
+	return c
+}

@@ -1,0 +1,87 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/schollz/progressbar/v3"
+	"golang.org/x/term"
+
+	"github.com/espalier-ml/espalier/pipelines"
+)
+
+// newReporter returns the reporter that --progress names.
+func newReporter(kind string, w io.Writer) (pipelines.Reporter, error) {
+	switch kind {
+	case "auto":
+		if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+			return &bars{plain: plain{w: w}}, nil
+		}
+		return &plain{w: w, jobs: true}, nil
+	case "bar":
+		return &bars{plain: plain{w: w}}, nil
+	case "plain":
+		return &plain{w: w, jobs: true}, nil
+	case "none":
+		return &plain{w: w}, nil
+	default:
+		return nil, &pipelines.UsageError{Problem: fmt.Sprintf("--progress %s: want auto, bar, plain or none", kind)}
+	}
+}
+
+// plain writes a line when a job has ended.
+type plain struct {
+	mu    sync.Mutex
+	w     io.Writer
+	jobs  bool // report jobs; warnings always are
+	name  string
+	unit  string
+	total int64
+	start time.Time
+}
+
+func (p *plain) Job(name string, total int64, unit string) {
+	p.name, p.total, p.unit, p.start = name, total, unit, time.Now()
+}
+
+func (p *plain) Step(done int64, note string) {
+	if !p.jobs || done < p.total || p.name == "" {
+		return
+	}
+	if note != "" {
+		note = ", " + note
+	}
+	fmt.Fprintf(p.w, "%s: %d %s%s in %.2f s\n", p.name, p.total, p.unit, note, time.Since(p.start).Seconds())
+	p.name = ""
+}
+
+func (p *plain) Warn(text string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	fmt.Fprintf(p.w, "warning: %s\n", text)
+}
+
+// bars draws a bar per job.
+type bars struct {
+	plain
+
+	bar *progressbar.ProgressBar
+}
+
+func (b *bars) Job(name string, total int64, unit string) {
+	b.bar = progressbar.NewOptions64(total,
+		progressbar.OptionSetWriter(b.w), progressbar.OptionSetDescription(fmt.Sprintf("%-10s", name)),
+		progressbar.OptionShowCount(), progressbar.OptionSetItsString(unit), progressbar.OptionSetWidth(30),
+		progressbar.OptionSetPredictTime(true), progressbar.OptionOnCompletion(func() { fmt.Fprintln(b.w) }))
+	b.name = name
+}
+
+func (b *bars) Step(done int64, note string) {
+	if note != "" {
+		b.bar.Describe(fmt.Sprintf("%-10s %s", b.name, note))
+	}
+	_ = b.bar.Set64(done) // a bar that cannot be drawn is no fault of the run
+}

@@ -1,0 +1,181 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"log/slog"
+	"runtime/debug"
+	"slices"
+	"strings"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/core/runtime/harness/init" // the binary is its own worker
+	beamlog "github.com/apache/beam/sdks/v2/go/pkg/beam/log"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/pipelines"
+)
+
+// The exit codes, DESIGN section 4.
+const (
+	exitDone        = 0
+	exitInternal    = 1
+	exitUsage       = 2
+	exitData        = 3
+	exitRunner      = 5
+	exitInterrupted = 130
+)
+
+// gcPercent trades memory, of which training needs little, for time: at the
+// default of 100 the collector takes a tenth of the processors.
+const gcPercent = 300
+
+// start runs a command line and returns its exit code. What goes wrong is one
+// sentence on stderr.
+func start(ctx context.Context, args []string, stdout, stderr io.Writer) (code int) {
+	defer func() {
+		if r := recover(); r != nil {
+			fmt.Fprintf(stderr, "espalier: internal error: %v; please report it with the command line\n", r)
+			code = exitInternal
+		}
+	}()
+	if isWorker(args) {
+		flag.Parse()
+		beam.Init() // serves the runner until it is done, then ends the process
+		return exitDone
+	}
+	debug.SetGCPercent(gcPercent)
+	err := run(ctx, args, stdout, stderr)
+	if err == nil {
+		return exitDone
+	}
+	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
+		fmt.Fprintln(stderr, "espalier: interrupted; nothing half-written was left")
+		return exitInterrupted
+	}
+	fmt.Fprintf(stderr, "espalier: %v\n", err)
+	return exitCode(err)
+}
+
+// isWorker reports whether a runner starts this binary as a worker: by flags
+// alone, before any verb is looked at.
+func isWorker(args []string) bool {
+	return slices.ContainsFunc(args, func(a string) bool {
+		return a == "--worker" || a == "-worker" || strings.HasPrefix(a, "--worker=") || strings.HasPrefix(a, "-worker=")
+	})
+}
+
+func exitCode(err error) int {
+	var usage *pipelines.UsageError
+	var data *dataset.DataError
+	var runner *pipelines.RunnerError
+	switch {
+	case errors.As(err, &usage):
+		return exitUsage
+	case errors.As(err, &data):
+		return exitData
+	case errors.As(err, &runner):
+		return exitRunner
+	default:
+		return exitInternal
+	}
+}
+
+// run carries out a command line.
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
+	root := newRoot()
+	root.SetArgs(args)
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	return root.ExecuteContext(ctx)
+}
+
+func newRoot() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "espalier",
+		Short: "Small, accurate classification trees that are cheap to use",
+		Long: `Espalier trains small, accurate classification trees whose tests cost
+something to ask. Parquet in, JSON tree out.
+
+Exit codes: 0 done, 1 internal error, 2 usage or configuration, 3 the data
+broke the contract, 5 the runner failed, 130 interrupted.`,
+		Example: `  espalier train --input 'data/*.parquet' --label class --output runs/first
+  espalier show runs/first
+  espalier evaluate --model runs/first --input 'new/*.parquet'`,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Args:          unknownVerb,
+		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return flagError(c, err) })
+	root.AddCommand(newTrain(), newEvaluate(), newShow(), newVersion())
+	return root
+}
+
+func unknownVerb(c *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	hint := ""
+	if near := c.SuggestionsFor(args[0]); len(near) > 0 {
+		hint = fmt.Sprintf("; did you mean %q?", near[0])
+	}
+	return &pipelines.UsageError{Problem: fmt.Sprintf("unknown verb %q%s (espalier help lists them)", args[0], hint)}
+}
+
+// flagError makes a usage error of what the flag library says, and proposes the
+// nearest flag.
+func flagError(c *cobra.Command, err error) error {
+	text := err.Error()
+	var unknown *pflag.NotExistError
+	if errors.As(err, &unknown) {
+		var names []string
+		c.Flags().VisitAll(func(f *pflag.Flag) {
+			if !f.Hidden {
+				names = append(names, f.Name)
+			}
+		})
+		if near := pipelines.Nearest(unknown.GetSpecifiedName(), names); near != "" {
+			text += fmt.Sprintf("; did you mean --%s?", near)
+		}
+	}
+	return &pipelines.UsageError{Problem: text}
+}
+
+// noArguments refuses arguments that are no flags, with a word on why they may
+// be there.
+func noArguments(_ *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	return &pipelines.UsageError{Problem: fmt.Sprintf("unexpected argument %q: globs go into --input in quotes, so that the shell leaves them alone", args[0])}
+}
+
+// initBeam prepares the SDK for running pipelines.
+func initBeam(verbose bool) error {
+	level := slog.LevelError + 4 // a failing DoFn is logged as an error; the driver tells it in one sentence
+	if verbose {
+		level = slog.LevelInfo
+	}
+	slog.SetLogLoggerLevel(level)
+	beamlog.SetLogger(&sdkLog{verbose})
+	if err := flag.CommandLine.Parse(nil); err != nil {
+		return err
+	}
+	beam.Init()
+	return nil
+}
+
+// sdkLog keeps the SDK's log to itself unless asked not to.
+type sdkLog struct{ verbose bool }
+
+func (l *sdkLog) Log(_ context.Context, _ beamlog.Severity, _ int, text string) {
+	if l.verbose {
+		slog.Info(text)
+	}
+}

@@ -1,0 +1,121 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+	"go.yaml.in/yaml/v3"
+
+	"github.com/espalier-ml/espalier/pipelines"
+)
+
+// settings are the values of a verb's flags by name: those of the defaults,
+// overlaid with those of a config file, overlaid with flags that were given.
+type settings map[string]any
+
+// newSettings takes the settings off a config struct, by its JSON names.
+func newSettings(config any) (settings, error) {
+	b, err := json.Marshal(config)
+	if err != nil {
+		return nil, err
+	}
+	d := json.NewDecoder(bytes.NewReader(b))
+	d.UseNumber()
+	s := settings{}
+	return s, d.Decode(&s)
+}
+
+// into writes the settings into a config struct.
+func (s settings) into(config any) error {
+	b, err := json.Marshal(s)
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(b, config); err != nil {
+		var wrong *json.UnmarshalTypeError
+		if errors.As(err, &wrong) {
+			return &pipelines.UsageError{Problem: fmt.Sprintf("--%s: got a %s, want %s", wrong.Field, wrong.Value, wrong.Type)}
+		}
+		return err
+	}
+	return nil
+}
+
+// readConfig reads a config file: YAML of which the keys are flags.
+func readConfig(ctx context.Context, url string, flags *pflag.FlagSet) (settings, error) {
+	if url == "" {
+		return settings{}, nil
+	}
+	b, err := pipelines.ReadConfig(ctx, url)
+	if err != nil {
+		return nil, err
+	}
+	s := settings{}
+	if err := yaml.Unmarshal(b, &s); err != nil {
+		return nil, &pipelines.UsageError{Problem: fmt.Sprintf("--config %s: not YAML: %v", url, err)}
+	}
+	var names []string
+	flags.VisitAll(func(f *pflag.Flag) {
+		if !f.Hidden {
+			names = append(names, f.Name)
+		}
+	})
+	for key, value := range s {
+		if !slices.Contains(names, key) || key == "config" {
+			hint := ""
+			if near := pipelines.Nearest(key, names); near != "" {
+				hint = fmt.Sprintf("; did you mean %q?", near)
+			}
+			return nil, &pipelines.UsageError{Problem: fmt.Sprintf("--config %s: unknown key %q%s", url, key, hint)}
+		}
+		if text, ok := value.(string); ok && flags.Lookup(key).Value.Type() == "stringSlice" {
+			s[key] = strings.Split(text, ",")
+		}
+		if flags.Lookup(key).Value.Type() == "string" { // such as `split: 70/10/20` or a numeric column name
+			s[key] = fmt.Sprint(value)
+		}
+	}
+	return s, nil
+}
+
+// overlay puts other's values over s.
+func (s settings) overlay(other settings) {
+	for name, value := range other {
+		s[name] = value
+	}
+}
+
+// given puts the flags that were given over s. all has the values of all flags.
+func (s settings) given(flags *pflag.FlagSet, all settings) {
+	flags.Visit(func(f *pflag.Flag) {
+		if value, ok := all[f.Name]; ok {
+			s[f.Name] = value
+		}
+	})
+}
+
+// text returns a setting as text.
+func (s settings) text(name string) string {
+	if s[name] == nil {
+		return ""
+	}
+	return fmt.Sprint(s[name])
+}
+
+// addBeamFlags accepts the SDK's own flags without listing them, but for those
+// that this verb has under the same name.
+func addBeamFlags(flags *pflag.FlagSet) {
+	flag.CommandLine.VisitAll(func(f *flag.Flag) {
+		if flags.Lookup(f.Name) == nil {
+			flags.AddGoFlag(f)
+			flags.Lookup(f.Name).Hidden = true
+		}
+	})
+}

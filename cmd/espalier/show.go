@@ -1,0 +1,40 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/espalier-ml/espalier/io/report"
+	"github.com/espalier-ml/espalier/pipelines"
+)
+
+func newShow() *cobra.Command {
+	model := ""
+	c := &cobra.Command{
+		Use:   "show MODEL",
+		Short: "Print a tree as text",
+		Long: `Print a tree as text: per node its share of the training rows, its class with
+the probability, and the cost of the way there.`,
+		Example: "  espalier show runs/first",
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 1 {
+				return &pipelines.UsageError{Problem: "show takes one model: a run folder or a tree.json"}
+			}
+			return nil
+		},
+		RunE: func(c *cobra.Command, args []string) error {
+			if len(args) == 1 {
+				model = args[0]
+			}
+			if model == "" {
+				return &pipelines.UsageError{Problem: "which tree? name a run folder or a tree.json: espalier show runs/first"}
+			}
+			t, _, err := pipelines.ReadTree(c.Context(), model)
+			if err != nil {
+				return err
+			}
+			return report.Text(c.OutOrStdout(), t)
+		},
+	}
+	c.Flags().StringVar(&model, "model", "", "run folder or tree.json")
+	return c
+}

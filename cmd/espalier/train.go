@@ -1,0 +1,157 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/espalier-ml/espalier/io/report"
+	"github.com/espalier-ml/espalier/pipelines"
+)
+
+// trainFlags are the flags of train that are no part of its configuration.
+type trainFlags struct {
+	Config   string `json:"-"`
+	Preset   string `json:"preset"`
+	Progress string `json:"progress"`
+	Show     bool   `json:"show"`
+	Verbose  bool   `json:"verbose"`
+}
+
+func newTrain() *cobra.Command {
+	config, extra := pipelines.DefaultConfig(), trainFlags{Preset: "default", Progress: "auto"}
+	c := &cobra.Command{
+		Use:   "train",
+		Short: "Train a tree on Parquet files",
+		Long: `Train a tree on Parquet files and write a run folder: tree.json, metrics.json,
+schema.json, manifest.json and, last of all, _SUCCESS.
+
+Settings come from the preset, then from the YAML file of --config, whose keys
+are these flags, then from flags. The preset "default" is threshold tests on 128
+quantile bins with smoothed leaves; "paper" is one-hot tests on 5 k-means bins
+with majority leaves.`,
+		Example: `  espalier train --input 'data/*.parquet' --label class --output runs/first
+  espalier train --config train.yaml --theta 0.001 --output runs/fine
+  espalier train --input 'visits/*.parquet' --label diagnosis --costs costs.csv \
+      --categorical ward,doctor --split 80/0/20 --key patient --output runs/visits`,
+		Args: noArguments,
+	}
+	addTrainFlags(c.Flags(), &config, &extra)
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		final, err := settleTrain(c, config, &extra)
+		if err != nil {
+			return err
+		}
+		if err := initBeam(extra.Verbose); err != nil {
+			return err
+		}
+		reporter, err := newReporter(extra.Progress, c.ErrOrStderr())
+		if err != nil {
+			return err
+		}
+		r, err := pipelines.Train(c.Context(), *final, reporter)
+		if err != nil {
+			return err
+		}
+		return printResult(c.OutOrStdout(), r, extra.Show)
+	}
+	return c
+}
+
+func addTrainFlags(f *pflag.FlagSet, c *pipelines.TrainConfig, extra *trainFlags) {
+	f.SortFlags = false
+	f.StringSliceVar(&c.Input, "input", c.Input, "Parquet files: URLs or globs (* ? [..] **), comma-separated; required")
+	f.StringVar(&c.Label, "label", c.Label, "column of the classes; required")
+	f.StringVar(&c.Output, "output", c.Output, "run folder; required")
+	f.StringVar(&extra.Config, "config", "", "YAML file of settings, by flag name")
+	f.StringVar(&extra.Preset, "preset", extra.Preset, "settings to start from: default or paper")
+	f.StringVar(&c.Algorithm, "algorithm", c.Algorithm, "score of a test: ec45, ecart, asr, c45, cart, cc45, ccart, ip or bal")
+	f.Float64Var(&c.Lambda, "lambda", c.Lambda, "weight of the impurity reduction in ec45 and ecart")
+	f.Float64Var(&c.Theta, "theta", c.Theta, "share of the rows at which a node is a leaf, 0 to 1")
+	f.StringVar(&c.Tests, "tests", c.Tests, "tests that compete: onehot, threshold, both or multiway")
+	f.IntVar(&c.Bins, "bins", c.Bins, "bins of a numeric feature")
+	f.StringVar(&c.Binning, "binning", c.Binning, "how bins are cut: quantile, kmeans or uniform")
+	f.StringVar(&c.LeafEstimate, "leaf_estimate", c.LeafEstimate, "class probabilities: smoothed, raw or majority")
+	f.IntVar(&c.MaxDepth, "max_depth", c.MaxDepth, "tests on the longest path; 0: any number")
+	f.Int64Var(&c.MinRows, "min_rows", c.MinRows, "nodes with fewer rows are leaves")
+	f.IntVar(&c.MaxLeaves, "max_leaves", c.MaxLeaves, "leaves of the tree, grown best first; 0: any number")
+	f.StringVar(&c.Costs, "costs", c.Costs, "CSV of test costs: feature,cost or feature,value,cost; others cost 1")
+	f.StringVar(&c.Weight, "weight", c.Weight, "column of row weights, 0 to 1e9")
+	f.StringSliceVar(&c.Ignore, "ignore", c.Ignore, "columns to leave out")
+	f.StringSliceVar(&c.Categorical, "categorical", c.Categorical, "number columns whose values are categories")
+	f.StringSliceVar(&c.Numeric, "numeric", c.Numeric, "text or boolean columns to read as numbers")
+	f.StringVar(&c.Split, "split", c.Split, "shares of train/validation/test, or a column that names each row's part")
+	f.StringVar(&c.Key, "key", c.Key, "column whose value decides a row's part; else its position does")
+	f.Uint64Var(&c.Seed, "seed", c.Seed, "seed of the split")
+	f.BoolVar(&c.DropNullLabels, "drop_null_labels", c.DropNullLabels, "leave out rows without a label instead of failing")
+	f.IntVar(&c.MaxClasses, "max_classes", c.MaxClasses, "more classes are an error")
+	f.IntVar(&c.MaxCategories, "max_categories", c.MaxCategories, "values of a categorical feature; the rarest beyond it are put together as other")
+	f.IntVar(&c.MaxValues, "max_values", c.MaxValues, "distinct numbers of a column that are kept exactly when bins are cut")
+	f.Int64Var(&c.MemoryObjects, "memory_objects", c.MemoryObjects, "objects up to which a node is grown in memory, else level by level; -1: any number")
+	f.StringVar(&c.Runner, "runner", c.Runner, "Beam runner: "+strings.Join(pipelines.Runners(), " or "))
+	f.BoolVar(&c.Overwrite, "overwrite", c.Overwrite, "replace a finished run in the output folder")
+	f.StringVar(&extra.Progress, "progress", extra.Progress, "on stderr: bar, plain, none or auto (bars on a terminal)")
+	f.BoolVar(&extra.Show, "show", extra.Show, "print the tree")
+	f.BoolVar(&extra.Verbose, "verbose", extra.Verbose, "show the log of the Beam SDK")
+	addBeamFlags(f)
+}
+
+// settleTrain puts preset, config file and flags together.
+func settleTrain(c *cobra.Command, flags pipelines.TrainConfig, extra *trainFlags) (*pipelines.TrainConfig, error) {
+	file, err := readConfig(c.Context(), extra.Config, c.Flags())
+	if err != nil {
+		return nil, err
+	}
+	extras, err := newSettings(extra)
+	if err != nil {
+		return nil, err
+	}
+	chosen, err := newSettings(trainFlags{Preset: "default", Progress: "auto"})
+	if err != nil {
+		return nil, err
+	}
+	chosen.overlay(file)
+	chosen.given(c.Flags(), extras)
+	preset, err := pipelines.Preset(chosen.text("preset"))
+	if err != nil {
+		return nil, err
+	}
+	values, err := newSettings(flags)
+	if err != nil {
+		return nil, err
+	}
+	all, err := newSettings(preset)
+	if err != nil {
+		return nil, err
+	}
+	all.overlay(file)
+	all.given(c.Flags(), values)
+	final := &pipelines.TrainConfig{}
+	if err := all.into(final); err != nil {
+		return nil, err
+	}
+	return final, chosen.into(extra)
+}
+
+// printResult prints what was written and the figures that matter most.
+func printResult(w io.Writer, r *pipelines.Result, show bool) error {
+	if show {
+		if err := report.Text(w, r.Tree); err != nil {
+			return err
+		}
+		if _, err := fmt.Fprintln(w); err != nil {
+			return err
+		}
+	}
+	if err := report.Figures(w, r.Metrics.Parts()); err != nil {
+		return err
+	}
+	part, m := r.Metrics.Best()
+	c := r.Tree.Complexity
+	_, err := fmt.Fprintf(w, "\nwrote %s\nAUC %s on %s rows, expected cost %.3g (%.3g tests), %d leaves, depth %d\n",
+		strings.Join(r.Files, " "), report.Figure(m.AUCOvRMacro), part, c.ExpectedCost, c.ExpectedTests, c.Leaves, c.Depth)
+	return err
+}

@@ -1,0 +1,2 @@
+// Package report renders trees and metrics for people to read.
+package report

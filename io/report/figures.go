@@ -1,0 +1,35 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"text/tabwriter"
+
+	"github.com/espalier-ml/espalier/induce/metric"
+)
+
+// Part is a part of the rows with its metrics.
+type Part struct {
+	Name    string
+	Metrics *metric.Metrics
+}
+
+// Figures writes a table of the parts' metrics.
+func Figures(w io.Writer, parts []Part) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(t, "part\trows\tAUC\taccuracy\tbalanced\tlog loss\tBrier\tcost\ttests\t")
+	for _, p := range parts {
+		m := p.Metrics
+		fmt.Fprintf(t, "%s\t%d\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t\n", p.Name, m.Rows, Figure(m.AUCOvRMacro), Figure(m.Accuracy),
+			Figure(m.BalancedAccuracy), Figure(m.LogLoss), Figure(m.Brier), Figure(m.ExpectedCost), Figure(m.ExpectedTests))
+	}
+	return t.Flush()
+}
+
+// Figure spells a metric, "-" when it is not defined.
+func Figure(x *float64) string {
+	if x == nil {
+		return "-"
+	}
+	return fmt.Sprintf("%.4f", *x)
+}
