@@ -36,7 +36,8 @@ func (g *rowGroup) Rows() int { return int(g.file.rowGroups[g.number].NumRows) }
 // Close implements dataset.RowGroup.
 func (g *rowGroup) Close() error { return g.reader.Close() }
 
-// ReadColumn implements dataset.RowGroup.
+// ReadColumn implements dataset.RowGroup. The texts of a vector may share one
+// string: clone what is to be kept for longer.
 func (g *rowGroup) ReadColumn(i int, dst *dataset.Vector) (err error) {
 	column := g.columns[i]
 	defer func() {
@@ -58,7 +59,7 @@ func (g *rowGroup) ReadColumn(i int, dst *dataset.Vector) (err error) {
 	defer scratches.Put(s)
 	chunk, err := g.fetch(s, meta)
 	if err != nil {
-		return err
+		return g.placeFetch(column, err)
 	}
 	d := decoder{scratch: s, leaf: &g.file.leaves[column], meta: meta, dst: dst, rows: g.Rows()}
 	return g.place(column, d.run(chunk))

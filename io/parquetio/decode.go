@@ -178,8 +178,10 @@ func (d *decoder) decodeIndexes(dst []int32, data []byte, n int) error {
 			return errShort
 		}
 		clear(dst[:n]) // some writers leave out zeros
-	} else if _, err := parquet.RLEDictionary.DecodeInt32(dst, data[:1+len(runs)]); err != nil {
+	} else if out, err := parquet.RLEDictionary.DecodeInt32(dst, data[:1+len(runs)]); err != nil {
 		return err
+	} else if len(out) < n || &out[0] != &dst[:1][0] {
+		return errShort // decoded elsewhere: the capacity did not do
 	}
 	if 1<<width > d.size && !allBelow(dst[:n], d.size) {
 		return errDictionary

@@ -116,8 +116,8 @@ func bitsAt(b []byte, at, width int) uint64 {
 	return x & (1<<(width-1)<<1 - 1)
 }
 
-// prefixed is the sum of shared prefixes of DELTA_BYTE_ARRAY values that are
-// decoded at once: a few bytes can claim the longest value again and again.
+// prefixedLimit bounds the bytes of decoded DELTA_BYTE_ARRAY values: a few bytes
+// can claim the longest value again and again.
 const prefixedLimit = maxPage
 
 // deltaTexts turns n DELTA_LENGTH_BYTE_ARRAY values into the PLAIN layout.

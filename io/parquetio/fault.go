@@ -18,6 +18,15 @@ func damage(format string, args ...any) *dataset.DataError {
 	return fault("the column is damaged: "+fmt.Sprintf(format, args...), hintDamaged)
 }
 
+// placeFetch adds the place to a fault of the data. Faults of storage stay what
+// they are.
+func (g *rowGroup) placeFetch(column int, err error) error {
+	if e := (*dataset.DataError)(nil); errors.As(err, &e) {
+		return g.place(column, e)
+	}
+	return err
+}
+
 // place turns an error of decoding into a DataError with its place. That
 // somebody gave up is no fault of the data.
 func (g *rowGroup) place(column int, err error) error {

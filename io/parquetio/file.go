@@ -288,7 +288,7 @@ func (f *File) pick(names []string) ([]int, error) {
 	if len(missing) == 0 {
 		return picked, nil
 	}
-	problem := fmt.Sprintf("there is no column %q", missing[0])
+	problem := "there is no such column"
 	if len(missing) > 1 {
 		problem = fmt.Sprintf("there are no columns %q", missing)
 	}

@@ -117,17 +117,18 @@ func Write(ctx context.Context, store *objectstore.Store, url string, columns []
 	return file.Commit()
 }
 
+// batchRows is how many values are handed to the Parquet writer at once. It
+// compares the sizes of pages and dictionaries with their bounds in between.
+const batchRows = 256
+
 func writeRows(ctx context.Context, w *parquet.GenericWriter[any], sources []source, rows, perGroup int) error {
-	writers := w.ColumnWriters()
-	var values []parquet.Value
 	for from := 0; from < rows; from += perGroup {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 		to := min(rows, from+perGroup)
-		for i := range sources {
-			values = sources[i].append(values[:0], from, to)
-			if _, err := writers[i].WriteRowValues(values); err != nil {
+		for i, column := range w.ColumnWriters() {
+			if err := writeValues(column, &sources[i], from, to); err != nil {
 				return fmt.Errorf("column %q: %w", sources[i].name, err)
 			}
 		}
@@ -136,6 +137,17 @@ func writeRows(ctx context.Context, w *parquet.GenericWriter[any], sources []sou
 		}
 	}
 	return w.Close()
+}
+
+func writeValues(w *parquet.ColumnWriter, s *source, from, to int) error {
+	values := make([]parquet.Value, 0, batchRows)
+	for ; from < to; from += batchRows {
+		values = s.append(values[:0], from, min(to, from+batchRows))
+		if _, err := w.WriteRowValues(values); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (c Codec) codec() (compress.Codec, error) {

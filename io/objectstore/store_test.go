@@ -1,0 +1,284 @@
+package objectstore_test
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/espalier-ml/espalier/io/objectstore"
+	"github.com/espalier-ml/espalier/io/objectstore/objectstoretest"
+)
+
+func TestFile(t *testing.T) {
+	objectstoretest.Run(t, func(t *testing.T) (*objectstore.Store, string) {
+		t.Helper()
+		return objectstore.New(), t.TempDir()
+	})
+}
+
+func TestFileURL(t *testing.T) {
+	objectstoretest.Run(t, func(t *testing.T) (*objectstore.Store, string) {
+		t.Helper()
+		return objectstore.New(), "file://" + t.TempDir()
+	})
+}
+
+func TestRelativePath(t *testing.T) {
+	objectstoretest.Run(t, func(t *testing.T) (*objectstore.Store, string) {
+		t.Helper()
+		t.Chdir(t.TempDir())
+		return objectstore.New(), "folder"
+	})
+}
+
+func TestMemory(t *testing.T) {
+	objectstoretest.Run(t, func(t *testing.T) (*objectstore.Store, string) {
+		t.Helper()
+		return objectstore.New(), "mem://" + t.Name()
+	})
+}
+
+func put(t *testing.T, s *objectstore.Store, url, content string) error {
+	t.Helper()
+	w, err := s.Create(t.Context(), url, objectstore.WriteOptions{})
+	if err != nil {
+		return err
+	}
+	defer func() { _ = w.Abort() }()
+	if _, err := w.Write([]byte(content)); err != nil {
+		return err
+	}
+	return w.Commit()
+}
+
+func TestMemoryIsShared(t *testing.T) {
+	if err := put(t, objectstore.New(), "mem://shared/x", "x"); err != nil {
+		t.Fatal(err)
+	}
+	if b, err := objectstore.New().ReadAll(t.Context(), "mem://shared/x", 0); err != nil || string(b) != "x" {
+		t.Errorf("another store of the process sees %q, %v", b, err)
+	}
+}
+
+func TestMemoryDoesNotCopy(t *testing.T) {
+	s := objectstore.New()
+	if err := put(t, s, "mem://copy/x", "content"); err != nil {
+		t.Fatal(err)
+	}
+	var seen [2][]byte
+	for i := range seen {
+		r, err := s.Open(t.Context(), "mem://copy/x")
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, ok := r.(objectstore.Byteser)
+		if !ok {
+			t.Fatal("a reader of mem:// has no Bytes")
+		}
+		seen[i] = b.Bytes()
+	}
+	if &seen[0][0] != &seen[1][0] {
+		t.Error("two readers have a copy each")
+	}
+}
+
+func TestUnknownScheme(t *testing.T) {
+	for url, hint := range map[string]string{
+		"men://x/y": `did you mean "mem"?`, "gs://b/x": "there are plain paths, file, mem", "FILE:///x": `"file"`,
+		"file://x/y": "three slashes", "": "empty", "mem://": "names no object",
+	} {
+		_, err := objectstore.New().List(t.Context(), url)
+		if err == nil || !strings.Contains(err.Error(), hint) {
+			t.Errorf("%s: got %v, expected %q in it", url, err, hint)
+		}
+	}
+}
+
+// failing is a driver whose writes fail as those on a full disk do.
+type failing struct{ objectstore.Driver }
+
+var errFull = errors.New("no space left on device")
+
+type failingWriter struct{ aborted *bool }
+
+func (failingWriter) Write([]byte) (int, error) { return 0, errFull }
+func (failingWriter) Commit() error             { return nil }
+func (w failingWriter) Abort() error            { *w.aborted = true; return nil }
+
+var aborted bool
+
+func (failing) Create(context.Context, string, objectstore.WriteOptions) (objectstore.Writer, error) {
+	return failingWriter{&aborted}, nil
+}
+
+// TestCommitAfterFailedWrite checks that a write error that nobody looked at
+// does not become a half-written object.
+func TestCommitAfterFailedWrite(t *testing.T) {
+	s := objectstore.New()
+	s.Register("full", failing{})
+	w, err := s.Create(t.Context(), "full://disk/x", objectstore.WriteOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.Write([]byte("x")); !errors.Is(err, errFull) || !strings.Contains(err.Error(), "full://disk/x") {
+		t.Errorf("got %v, expected the driver's error and the URL", err)
+	}
+	if err := w.Commit(); !errors.Is(err, errFull) {
+		t.Errorf("Commit: got %v, expected the error of the write", err)
+	}
+	if !aborted {
+		t.Error("the failed write was not aborted")
+	}
+}
+
+// leftovers lists all files of a folder, also hidden ones.
+func leftovers(t *testing.T, folder string) []string {
+	t.Helper()
+	entries, err := os.ReadDir(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	return names
+}
+
+func TestNoTemporaryFilesStay(t *testing.T) {
+	folder := t.TempDir()
+	s := objectstore.New()
+	url := filepath.Join(folder, "x")
+	end := func(o objectstore.WriteOptions, end func(objectstore.Writer) error) {
+		t.Helper()
+		w, err := s.Create(t.Context(), url, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = end(w)
+	}
+	end(objectstore.WriteOptions{}, objectstore.Writer.Abort)
+	end(objectstore.WriteOptions{IfGeneration: "1"}, objectstore.Writer.Commit)
+	if got := leftovers(t, folder); len(got) != 0 {
+		t.Errorf("left over: %q", got)
+	}
+	end(objectstore.WriteOptions{IfAbsent: true}, objectstore.Writer.Commit)
+	end(objectstore.WriteOptions{IfAbsent: true}, objectstore.Writer.Commit)
+	if got := leftovers(t, folder); len(got) != 1 {
+		t.Errorf("left over: %q", got)
+	}
+	if err := os.MkdirAll(filepath.Join(folder, "d", "e"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := put(t, s, filepath.Join(folder, "d"), "x"); err == nil {
+		t.Error("a folder was replaced by a file")
+	}
+	if got := leftovers(t, folder); len(got) != 2 {
+		t.Errorf("left over: %q", got)
+	}
+}
+
+func TestPermission(t *testing.T) {
+	if os.Getuid() == 0 {
+		t.Skip("root may do everything")
+	}
+	folder := t.TempDir()
+	if err := os.Chmod(folder, 0o500); err != nil {
+		t.Fatal(err)
+	}
+	if err := put(t, objectstore.New(), filepath.Join(folder, "x"), "x"); !errors.Is(err, fs.ErrPermission) {
+		t.Errorf("got %v, expected a permission error", err)
+	}
+}
+
+func TestFileMode(t *testing.T) {
+	folder := t.TempDir()
+	if err := put(t, objectstore.New(), filepath.Join(folder, "x"), "x"); err != nil {
+		t.Fatal(err)
+	}
+	plain := filepath.Join(folder, "plain")
+	if err := os.WriteFile(plain, nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	want, _ := os.Stat(plain)
+	got, err := os.Stat(filepath.Join(folder, "x"))
+	if err != nil || got.Mode() != want.Mode() {
+		t.Errorf("mode %v, expected %v as for any new file (%v)", got.Mode(), want.Mode(), err)
+	}
+}
+
+func TestRemoveFolder(t *testing.T) {
+	folder := t.TempDir()
+	if err := objectstore.New().Remove(t.Context(), folder); !errors.Is(err, objectstore.ErrFolder) {
+		t.Errorf("got %v, expected %v", err, objectstore.ErrFolder)
+	}
+	for _, url := range []string{"/", "//", ".", "mem://", "mem:///", "file:///"} {
+		if err := objectstore.New().RemoveAll(t.Context(), url); err == nil {
+			t.Errorf("RemoveAll(%q) was not refused", url)
+		}
+	}
+}
+
+func TestLinks(t *testing.T) {
+	folder := t.TempDir()
+	s := objectstore.New()
+	if err := put(t, s, filepath.Join(folder, "real", "a.parquet"), "x"); err != nil {
+		t.Fatal(err)
+	}
+	for link, target := range map[string]string{
+		"real/b.parquet": "a.parquet", "real/broken.parquet": "none", "linked": "real", "real/circle": "..",
+	} {
+		if err := os.Symlink(target, filepath.Join(folder, link)); err != nil {
+			t.Skip(err)
+		}
+	}
+	for pattern, want := range map[string]int{"*/*.parquet": 4, "**/*.parquet": 2, "linked/*": 2} {
+		objects, err := s.List(t.Context(), filepath.Join(folder, pattern))
+		if err != nil || len(objects) != want {
+			t.Errorf("%s: got %v, %v, expected %d objects", pattern, objects, err, want)
+		}
+	}
+}
+
+func TestJoin(t *testing.T) {
+	for _, c := range []struct {
+		base string
+		elem []string
+		want string
+	}{
+		{"a", []string{"b", "c"}, "a/b/c"},
+		{"/a/", []string{"b"}, "/a/b"},
+		{"", []string{"b"}, "b"},
+		{"gs://bucket", []string{"x", "y"}, "gs://bucket/x/y"},
+		{"gs://bucket/", []string{"x"}, "gs://bucket/x"},
+		{"mem://", []string{"x"}, "mem://x"},
+		{"file:///", []string{"x"}, "file:///x"},
+		{"file:///a", []string{"", "x", ""}, "file:///a/x"},
+		{"a", nil, "a"},
+		{"/", []string{"a"}, "/a"},
+	} {
+		if got := objectstore.Join(c.base, c.elem...); got != c.want {
+			t.Errorf("Join(%q, %q) = %q, expected %q", c.base, c.elem, got, c.want)
+		}
+	}
+}
+
+func FuzzList(f *testing.F) {
+	for _, url := range []string{"mem://fuzz/*", "mem://fuzz/**/[a-z]?", "x://y", "file://", "mem://a//b", "**", "[", "mem://fuzz/[!"} {
+		f.Add(url)
+	}
+	s := objectstore.New()
+	f.Fuzz(func(t *testing.T, url string) {
+		if !strings.HasPrefix(url, "mem://") {
+			url = "mem://" + url
+		}
+		objects, err := s.List(t.Context(), url)
+		if err == nil && len(objects) == 0 {
+			t.Error("no match and no error")
+		}
+	})
+}

@@ -1,0 +1,130 @@
+package parquetio_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/io/objectstore"
+	"github.com/espalier-ml/espalier/io/parquetio"
+)
+
+// TestForeignFiles reads what another writer wrote; see testdata/README.md.
+func TestForeignFiles(t *testing.T) {
+	files, err := filepath.Glob("testdata/*.json")
+	if err != nil || len(files) == 0 {
+		t.Fatal("no fixtures", err)
+	}
+	for _, path := range files {
+		t.Run(filepath.Base(path), func(t *testing.T) {
+			b, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var want map[string]any
+			if err := json.Unmarshal(b, &want); err != nil {
+				t.Fatal(err)
+			}
+			url := strings.TrimSuffix(path, ".json") + ".parquet"
+			f, err := parquetio.Open(t.Context(), objectstore.New(), url)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, c := range f.Columns() {
+				checkForeignColumn(t, f, c, want[c.Name])
+				delete(want, c.Name)
+			}
+			if len(want) != 0 {
+				t.Errorf("columns not listed: %v", want)
+			}
+		})
+	}
+}
+
+func checkForeignColumn(t *testing.T, f *parquetio.File, c parquetio.Column, want any) {
+	t.Helper()
+	if refusal, ok := want.(string); ok {
+		var v dataset.Vector
+		e := wantDataError(t, readColumn(t, f, 0, c.Name, &v), f.URL)
+		if e.Column != c.Name || c.Nested != (refusal == "nested") || (c.Unsupported != "") != (refusal == "refused") {
+			t.Errorf("%+v: %v", c, e)
+		}
+		return
+	}
+	list, _ := want.([]any)
+	texts := make([]string, len(list))
+	for i := range list {
+		texts[i], _ = list[i].(string)
+		if x, err := strconv.ParseFloat(texts[i], 64); err == nil && c.Type == dataset.Number {
+			texts[i] = spellFloat(x)
+		}
+	}
+	if diff := cmp.Diff(texts, spell(t, objectstore.New(), f.URL, c.Name)); diff != "" {
+		t.Errorf("%s (%s, %s): (-want +got)\n%s", c.Name, c.Physical, c.Logical, diff)
+	}
+}
+
+// TestColumns checks what is said of each type.
+func TestColumns(t *testing.T) {
+	f, err := parquetio.Open(t.Context(), objectstore.New(), "testdata/types.parquet")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, c := range f.Columns() {
+		line := []string{c.Name + ":", c.Physical, c.Logical, c.Type.String()}
+		for flag, set := range map[string]bool{
+			"integer": c.Integer, "nested": c.Nested, "unsupported": c.Unsupported != "", "required": !c.Optional,
+		} {
+			if set { // none has two
+				line = append(line, flag)
+			}
+		}
+		got = append(got, strings.Join(slices.DeleteFunc(line, func(s string) bool { return s == "" }), " "))
+	}
+	want := strings.Split(strings.TrimSpace(wantColumns), "\n")
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+const wantColumns = `
+bool: BOOLEAN text
+int8: INT32 INT(8,true) number integer
+uint8: INT32 INT(8,false) number integer
+int16: INT32 INT(16,true) number integer
+uint16: INT32 INT(16,false) number integer
+int32: INT32 number integer
+uint32: INT32 INT(32,false) number integer
+int64: INT64 number integer
+uint64: INT64 INT(64,false) number integer
+float16: FIXED_LEN_BYTE_ARRAY(2) FLOAT16 number
+float32: FLOAT number
+float64: DOUBLE number
+decimal9: FIXED_LEN_BYTE_ARRAY(4) DECIMAL(9,2) number
+decimal18: FIXED_LEN_BYTE_ARRAY(8) DECIMAL(18,5) number
+decimal38: FIXED_LEN_BYTE_ARRAY(16) DECIMAL(38,10) number
+decimal76: FIXED_LEN_BYTE_ARRAY(32) DECIMAL(76,20) number
+date: INT32 DATE number integer
+time32: INT32 TIME(isAdjustedToUTC=false,unit=MILLIS) number integer
+time64: INT64 TIME(isAdjustedToUTC=false,unit=MICROS) number integer
+timestamp_ms: INT64 TIMESTAMP(isAdjustedToUTC=true,unit=MILLIS) number integer
+timestamp_us: INT64 TIMESTAMP(isAdjustedToUTC=true,unit=MICROS) number integer
+timestamp_ns: INT64 TIMESTAMP(isAdjustedToUTC=true,unit=NANOS) number integer
+string: BYTE_ARRAY STRING text
+binary: BYTE_ARRAY text
+dictionary: BYTE_ARRAY STRING text
+uuid: FIXED_LEN_BYTE_ARRAY(16) UUID text
+null: INT32 NULL number integer
+fixed: FIXED_LEN_BYTE_ARRAY(3) unknown unsupported
+list: LIST unknown nested
+struct: unknown nested
+map: MAP unknown nested
+`
