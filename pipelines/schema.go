@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 	"strings"
 	"sync"
@@ -52,6 +53,9 @@ func openInput(ctx context.Context, f *files, patterns []string) (*input, error)
 	}
 	wg.Wait()
 	for _, err := range faults {
+		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
+			return nil, usagef("--input: %v", err)
+		}
 		if err != nil {
 			return nil, err
 		}

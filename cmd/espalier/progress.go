@@ -54,14 +54,14 @@ func (p *plain) Step(done int64, note string) {
 	if note != "" {
 		note = ", " + note
 	}
-	fmt.Fprintf(p.w, "%s: %d %s%s in %.2f s\n", p.name, p.total, p.unit, note, time.Since(p.start).Seconds())
+	say(p.w, "%s: %d %s%s in %.2f s\n", p.name, p.total, p.unit, note, time.Since(p.start).Seconds())
 	p.name = ""
 }
 
 func (p *plain) Warn(text string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	fmt.Fprintf(p.w, "warning: %s\n", text)
+	say(p.w, "warning: %s\n", text)
 }
 
 // bars draws a bar per job.
@@ -75,7 +75,7 @@ func (b *bars) Job(name string, total int64, unit string) {
 	b.bar = progressbar.NewOptions64(total,
 		progressbar.OptionSetWriter(b.w), progressbar.OptionSetDescription(fmt.Sprintf("%-10s", name)),
 		progressbar.OptionShowCount(), progressbar.OptionSetItsString(unit), progressbar.OptionSetWidth(30),
-		progressbar.OptionSetPredictTime(true), progressbar.OptionOnCompletion(func() { fmt.Fprintln(b.w) }))
+		progressbar.OptionSetPredictTime(true), progressbar.OptionOnCompletion(func() { say(b.w, "\n") }))
 	b.name = name
 }
 

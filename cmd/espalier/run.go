@@ -40,7 +40,7 @@ const gcPercent = 300
 func start(ctx context.Context, args []string, stdout, stderr io.Writer) (code int) {
 	defer func() {
 		if r := recover(); r != nil {
-			fmt.Fprintf(stderr, "espalier: internal error: %v; please report it with the command line\n", r)
+			say(stderr, "espalier: internal error: %v; please report it with the command line\n", r)
 			code = exitInternal
 		}
 	}()
@@ -55,12 +55,15 @@ func start(ctx context.Context, args []string, stdout, stderr io.Writer) (code i
 		return exitDone
 	}
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
-		fmt.Fprintln(stderr, "espalier: interrupted; nothing half-written was left")
+		say(stderr, "espalier: interrupted; nothing half-written was left\n")
 		return exitInterrupted
 	}
-	fmt.Fprintf(stderr, "espalier: %v\n", err)
+	say(stderr, "espalier: %v\n", err)
 	return exitCode(err)
 }
+
+// say writes to stderr, of which a failure could be told nowhere.
+func say(w io.Writer, format string, args ...any) { _, _ = fmt.Fprintf(w, format, args...) }
 
 // isWorker reports whether a runner starts this binary as a worker: by flags
 // alone, before any verb is looked at.
@@ -88,7 +91,7 @@ func exitCode(err error) int {
 
 // run carries out a command line.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
-	root := newRoot()
+	root := newRoot() //nolint:contextcheck // verbs get the context from ExecuteContext
 	root.SetArgs(args)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
@@ -112,7 +115,7 @@ broke the contract, 5 the runner failed, 130 interrupted.`,
 		Args:          unknownVerb,
 		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return flagError(c, err) })
+	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(newTrain(), newEvaluate(), newShow(), newVersion())
 	return root
 }

@@ -1,6 +1,8 @@
 package report
 
 import (
+	"bufio"
+	"errors"
 	"fmt"
 	"io"
 	"text/tabwriter"
@@ -17,13 +19,14 @@ type Part struct {
 // Figures writes a table of the parts' metrics.
 func Figures(w io.Writer, parts []Part) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(t, "part\trows\tAUC\taccuracy\tbalanced\tlog loss\tBrier\tcost\ttests\t")
+	b := bufio.NewWriter(t)
+	printf(b, "part\trows\tAUC\taccuracy\tbalanced\tlog loss\tBrier\tcost\ttests\t\n")
 	for _, p := range parts {
 		m := p.Metrics
-		fmt.Fprintf(t, "%s\t%d\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t\n", p.Name, m.Rows, Figure(m.AUCOvRMacro), Figure(m.Accuracy),
+		printf(b, "%s\t%d\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t\n", p.Name, m.Rows, Figure(m.AUCOvRMacro), Figure(m.Accuracy),
 			Figure(m.BalancedAccuracy), Figure(m.LogLoss), Figure(m.Brier), Figure(m.ExpectedCost), Figure(m.ExpectedTests))
 	}
-	return t.Flush()
+	return errors.Join(b.Flush(), t.Flush())
 }
 
 // Figure spells a metric, "-" when it is not defined.

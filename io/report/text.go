@@ -21,19 +21,22 @@ func Text(w io.Writer, t *tree.Tree) error {
 	b := bufio.NewWriter(w)
 	c := &t.Complexity
 	a := &t.Algorithm
-	fmt.Fprintf(b, "%s by %s: %d rows, expected cost %s (%s tests), %d leaves, depth %d\n\n",
+	printf(b, "%s by %s: %d rows, expected cost %s (%s tests), %d leaves, depth %d\n\n",
 		name(t.Label.Column), describe(a), t.Training.Rows, number(c.ExpectedCost), number(c.ExpectedTests), c.Leaves, c.Depth)
 	lines := (&drawing{tree: t}).draw()
 	width := 0
 	for _, l := range lines {
 		width = max(width, utf8.RuneCountInString(l.left))
 	}
-	fmt.Fprintf(b, "%-*s  %7s  %6s  %s\n", width, "", "rows", "paid", "class")
+	printf(b, "%-*s  %7s  %6s  %s\n", width, "", "rows", "paid", "class")
 	for _, l := range lines {
-		fmt.Fprintf(b, "%s%s  %s\n", l.left, strings.Repeat(" ", width-utf8.RuneCountInString(l.left)), l.right)
+		printf(b, "%s%s  %s\n", l.left, strings.Repeat(" ", width-utf8.RuneCountInString(l.left)), l.right)
 	}
 	return b.Flush()
 }
+
+// printf writes to a writer that keeps its first error for Flush.
+func printf(w io.Writer, format string, args ...any) { _, _ = fmt.Fprintf(w, format, args...) }
 
 func describe(a *tree.Algorithm) string {
 	s := a.Name
