@@ -88,7 +88,7 @@ type parsed struct {
 	column   string // of the split; empty: by shares
 }
 
-// Validate returns all faults at once, each a line that names its flag.
+// Validate returns all faults at once, each with the name of its flag.
 func (c *TrainConfig) Validate() error {
 	_, err := c.parse()
 	return err
@@ -120,7 +120,7 @@ func (c *TrainConfig) parse() (*parsed, error) {
 	fault(c.checkNumbers())
 	fault(c.checkNames())
 	if len(faults) > 0 {
-		return nil, usagef("%v", errors.Join(faults...))
+		return nil, allFaults(faults)
 	}
 	return p, nil
 }

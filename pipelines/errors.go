@@ -11,11 +11,20 @@ import (
 // UsageError says that a command or its configuration cannot be carried out.
 type UsageError struct{ Problem string }
 
-// Error returns the problem, one sentence a line.
+// Error returns the problem.
 func (e *UsageError) Error() string { return e.Problem }
 
 func usagef(format string, args ...any) error {
 	return &UsageError{Problem: fmt.Sprintf(format, args...)}
+}
+
+// allFaults makes one usage error of several faults, on one line.
+func allFaults(faults []error) error {
+	var texts []string
+	for _, err := range faults {
+		texts = append(texts, strings.ReplaceAll(err.Error(), "\n", "; "))
+	}
+	return &UsageError{Problem: strings.Join(texts, "; ")}
 }
 
 // RunnerError says that a job failed for other reasons than the data.

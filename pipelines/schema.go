@@ -182,7 +182,7 @@ func checkFlags(in *input, c *TrainConfig, p *parsed) error {
 	look("categorical", c.Categorical...)
 	look("numeric", c.Numeric...)
 	if len(faults) > 0 {
-		return usagef("%v", errors.Join(faults...))
+		return allFaults(faults)
 	}
 	for _, name := range []string{c.Weight, p.column, c.Key} {
 		if name != "" && name == c.Label {

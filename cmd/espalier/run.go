@@ -125,8 +125,12 @@ func unknownVerb(c *cobra.Command, args []string) error {
 		return nil
 	}
 	hint := ""
-	if near := c.SuggestionsFor(args[0]); len(near) > 0 {
-		hint = fmt.Sprintf("; did you mean %q?", near[0])
+	var verbs []string
+	for _, verb := range c.Commands() {
+		verbs = append(verbs, verb.Name())
+	}
+	if near := pipelines.Nearest(args[0], verbs); near != "" {
+		hint = fmt.Sprintf("; did you mean %q?", near)
 	}
 	return &pipelines.UsageError{Problem: fmt.Sprintf("unknown verb %q%s (espalier help lists them)", args[0], hint)}
 }

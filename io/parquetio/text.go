@@ -32,7 +32,7 @@ func (l *leaf) next(b []byte) (value, rest []byte, err error) {
 
 func tooLong(n int) *dataset.DataError {
 	return fault(fmt.Sprintf("a value of %d bytes, expected at most %d", n, maxText),
-		"leave the column out: values this long are no categories")
+		"leave it out with --ignore: values this long are no categories")
 }
 
 func checkText(b []byte) error {

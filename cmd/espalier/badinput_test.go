@@ -1,0 +1,279 @@
+package main_test
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/espalier-ml/espalier/io/parquetio"
+)
+
+func column(name string, values any) parquetio.WriteColumn {
+	return parquetio.WriteColumn{Name: name, Values: values}
+}
+
+// repeat returns n values, f of each row.
+func repeat[T any](n int, f func(i int) T) []T {
+	values := make([]T, n)
+	for i := range values {
+		values[i] = f(i)
+	}
+	return values
+}
+
+func ab(i int) string { return []string{"a", "b"}[i%2] }
+
+// TestBadInput: each fault ends in its exit code and one clear sentence.
+func TestBadInput(t *testing.T) {
+	plain := parquetio.WriteOptions{}
+	class := column("class", repeat(20, ab))
+	x := column("x", repeat(20, func(i int) float64 { return float64(i * i % 7) }))
+	file := func(columns ...parquetio.WriteColumn) func(*testing.T) string {
+		return func(t *testing.T) string { return parquet(t, plain, columns...) }
+	}
+	named := func(name, content string) func(*testing.T) string {
+		return func(t *testing.T) string {
+			file := filepath.Join(t.TempDir(), name)
+			if err := os.WriteFile(file, []byte(content), 0o666); err != nil {
+				t.Fatal(err)
+			}
+			return file
+		}
+	}
+	nulls := repeat(20, func(i int) *string {
+		s := ab(i)
+		if i == 7 {
+			return nil
+		}
+		return &s
+	})
+	big := strings.Repeat("long ", 2<<20)
+	for name, c := range map[string]struct {
+		input func(*testing.T) string
+		flags []string
+		code  int
+		words []string
+	}{
+		"no such file":       {func(*testing.T) string { return "nowhere/data.parquet" }, nil, 2, []string{"--input", "nowhere/data.parquet"}},
+		"no match":           {func(t *testing.T) string { return filepath.Join(t.TempDir(), "*.parquet") }, nil, 2, []string{"--input", "no object matches"}},
+		"a folder":           {func(t *testing.T) string { return t.TempDir() }, nil, 2, []string{"/*.parquet"}},
+		"not Parquet":        {named("data.parquet", strings.Repeat("a,b,c\n1,2,3\n", 40)), nil, 3, []string{"data.parquet", "not a Parquet file"}},
+		"empty file":         {named("data.parquet", ""), nil, 3, []string{"data.parquet"}},
+		"no label":           {file(x, class), []string{"--label", "clas"}, 2, []string{"--label", `did you mean "class"?`}},
+		"null label":         {file(x, column("class", nulls)), nil, 3, []string{"data.parquet", "row group 0", `column "class"`, "row 7", "--drop_null_labels"}},
+		"null label dropped": {file(x, column("class", nulls)), []string{"--drop_null_labels"}, 0, nil},
+		"nested label":       {func(*testing.T) string { return filepath.Join("testdata", "nested.parquet") }, []string{"--label", "tags"}, 3, []string{`column "tags"`, "nested"}},
+		"nested column":      {func(*testing.T) string { return filepath.Join("testdata", "nested.parquet") }, nil, 3, []string{`column "tags"`, "nested", "--ignore tags"}},
+		"nested ignored":     {func(*testing.T) string { return filepath.Join("testdata", "nested.parquet") }, []string{"--ignore", "tags,period"}, 0, nil},
+		"unsupported label":  {func(*testing.T) string { return filepath.Join("testdata", "nested.parquet") }, []string{"--label", "period", "--ignore", "tags"}, 3, []string{`column "period"`}},
+		"one class":          {file(x, column("class", repeat(20, func(int) string { return "only" }))), nil, 0, []string{"warning", "one class"}},
+		"too many classes":   {file(x, column("class", repeat(20, func(i int) int64 { return int64(i) }))), []string{"--max_classes", "5"}, 3, []string{"more than 5 classes", "--max_classes"}},
+		"numbers as label":   {file(column("class", repeat(3000, func(i int) float64 { return float64(i) / 3 })), column("x", repeat(3000, ab))), nil, 3, []string{"more than 1000 classes"}},
+		"unknown ignore":     {file(x, class), []string{"--ignore", "xx"}, 2, []string{"--ignore", `did you mean "x"?`}},
+		"unknown categories": {file(x, class), []string{"--categorical", "klass"}, 2, []string{"--categorical", `did you mean "class"?`}},
+		"unknown numbers":    {file(x, class), []string{"--numeric", "y"}, 2, []string{"--numeric", `"y"`}},
+		"unknown weight":     {file(x, class), []string{"--weight", "weight"}, 2, []string{"--weight"}},
+		"unknown key":        {file(x, class), []string{"--key", "id"}, 2, []string{"--key"}},
+		"unknown split":      {file(x, class), []string{"--split", "part"}, 2, []string{"--split"}},
+		"bad split":          {file(x, class), []string{"--split", "70/30"}, 2, []string{"70/10/20"}},
+		"text weights":       {file(x, class), []string{"--weight", "class", "--label", "x"}, 3, []string{"weight", `column "class"`}},
+		"negative weight":    {file(x, class, column("w", repeat(20, func(i int) float64 { return float64(5 - i) }))), []string{"--weight", "w"}, 3, []string{`column "w"`, "row 6", "from 0 to 1e9"}},
+		"text as numbers":    {file(column("x", repeat(20, ab)), class), []string{"--numeric", "x"}, 3, []string{`column "x"`, "not a number", "--numeric"}},
+		"constant features":  {file(column("x", repeat(20, func(int) float64 { return 1 })), class), nil, 0, []string{"warning", "constant"}},
+		"only a label":       {file(class), nil, 0, []string{"warning"}},
+		"zero rows":          {file(column("x", []float64{}), column("class", []string{})), nil, 3, []string{"no input file has a row"}},
+		"all rows for test":  {file(x, class, column("part", repeat(20, func(int) string { return "test" }))), []string{"--split", "part"}, 3, []string{"no row is left for training"}},
+		"NaN and Inf and -0": {file(column("x", repeat(20, func(i int) float64 {
+			return []float64{math.NaN(), math.Inf(1), math.Inf(-1), math.Copysign(0, -1), 0, 1}[i%6]
+		})), class), []string{"--split", "100/0/0"}, 0, nil},
+		"NaN and Inf by k-means": {file(column("x", repeat(40, func(i int) float64 {
+			return []float64{math.NaN(), math.Inf(1), math.Inf(-1), math.MaxFloat64, -math.MaxFloat64, 1e-308, 3, float64(i)}[i%8]
+		})), column("class", repeat(40, ab))), []string{"--split", "100/0/0", "--preset", "paper"}, 0, nil},
+		"beyond 2^53": {file(column("x", repeat(20, func(i int) int64 { return 1<<53 + int64(i) })), class), nil, 3, []string{"data.parquet", "row group 0", `column "x"`, "900719925474099"}},
+		"10 MB text":  {file(column("x", repeat(20, func(i int) string { return big + ab(i) })), class), nil, 3, []string{`column "x"`, "--ignore"}},
+		"identifiers": {file(column("x", repeat(1_000_000, func(i int) string { return fmt.Sprintf("id-%07d", i) })), column("class", repeat(1_000_000, ab))), nil, 3, []string{`column "x"`, "65536", "--ignore x"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o, output := train(t, c.input(t), c.flags...)
+			o.wants(t, c.code, c.words...)
+			if c.code == 0 {
+				validate(t, "tree", filepath.Join(output, "tree.json"))
+			} else {
+				leftNothing(t, output)
+			}
+			if o.maxRSS > 1<<30 {
+				t.Errorf("took %d bytes of memory", o.maxRSS)
+			}
+		})
+	}
+}
+
+// leftNothing checks that a failed run left no file, hidden ones included.
+func leftNothing(t *testing.T, output string) {
+	t.Helper()
+	entries, err := os.ReadDir(output)
+	if err == nil && len(entries) > 0 {
+		t.Errorf("left behind: %v", entries)
+	}
+}
+
+// damaged runs train on damaged copies of a file and checks that each ends in an
+// orderly way. Two at a time, on as many cores.
+func damaged(t *testing.T, cases int, damage func(i int) []byte) {
+	t.Helper()
+	folder := t.TempDir()
+	next := make(chan int)
+	var wg sync.WaitGroup
+	for worker := range runtime.NumCPU() {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			file := filepath.Join(folder, fmt.Sprintf("damaged-%d.parquet", worker))
+			output := filepath.Join(folder, fmt.Sprintf("run-%d", worker))
+			for i := range next {
+				if err := os.WriteFile(file, damage(i), 0o666); err != nil {
+					t.Error(err)
+				}
+				o := espalier(t, "train", "--input", file, "--label", "class", "--output", output, "--progress", "none", "--overwrite")
+				switch o.code {
+				case 0, 2, 3: // 2: a damaged name of the label
+				default:
+					t.Errorf("case %d: exit code %d: %s", i, o.code, o.stderr)
+				}
+				o.wants(t, o.code)
+				if o.maxRSS > 1<<30 {
+					t.Errorf("case %d: took %d bytes of memory", i, o.maxRSS)
+				}
+			}
+		}()
+	}
+	for i := range cases {
+		next <- i
+	}
+	close(next)
+	wg.Wait()
+}
+
+func read(t *testing.T, file string) []byte {
+	t.Helper()
+	b, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func TestTruncated(t *testing.T) {
+	whole := read(t, mixed(t, 20_000, parquetio.WriteOptions{RowsPerGroup: 6000, Codec: parquetio.Uncompressed}))
+	const step = 4 << 10
+	damaged(t, (len(whole)-1)/step+1, func(i int) []byte { return whole[:i*step] })
+}
+
+// TestFlipped flips one to four bytes, in turn anywhere and in the footer, of
+// files of several codecs and page versions.
+func TestFlipped(t *testing.T) {
+	cases := 2000
+	if testing.Short() {
+		cases = 100
+	}
+	var files [][]byte
+	for _, opts := range []parquetio.WriteOptions{
+		{}, {Codec: parquetio.Zstd, PageVersion: 2}, {Codec: parquetio.Gzip}, {Codec: parquetio.LZ4, PageVersion: 2},
+		{Codec: parquetio.Uncompressed, RowsPerGroup: 100, PageBytes: 200}, {Codec: parquetio.Brotli, DictionaryBytes: 64},
+	} {
+		files = append(files, read(t, mixed(t, 300, opts)))
+	}
+	damaged(t, cases, func(i int) []byte {
+		random := rand.New(rand.NewPCG(uint64(i), 42))
+		b := append([]byte(nil), files[i%len(files)]...)
+		from := 0
+		if i%2 == 0 {
+			footer := int(b[len(b)-8]) | int(b[len(b)-7])<<8
+			from = len(b) - 8 - footer
+		}
+		for range 1 + random.IntN(4) {
+			b[from+random.IntN(len(b)-from)] ^= byte(1 + random.IntN(255))
+		}
+		return b
+	})
+}
+
+func TestOutputThatCannotBeWritten(t *testing.T) {
+	input := mixed(t, 100, parquetio.WriteOptions{})
+	file := filepath.Join(t.TempDir(), "taken")
+	if err := os.WriteFile(file, nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	args := []string{"train", "--input", input, "--label", "class", "--progress", "none", "--output"}
+	espalier(t, append(args, file)...).wants(t, 2, "--output", "taken")
+	espalier(t, append(args, "/proc/nowhere")...).wants(t, 2, "--output", "/proc/nowhere")
+}
+
+// TestDiskFull trains into a file system of 64 KiB.
+func TestDiskFull(t *testing.T) {
+	folder := t.TempDir()
+	if err := syscall.Mount("tmpfs", folder, "tmpfs", 0, "size=64k"); err != nil {
+		t.Skipf("mounting a small tmpfs takes root: %v", err)
+	}
+	t.Cleanup(func() {
+		if err := syscall.Unmount(folder, 0); err != nil {
+			t.Error(err)
+		}
+	})
+	output := filepath.Join(folder, "run")
+	input := mixed(t, 3000, parquetio.WriteOptions{})
+	o := espalier(t, "train", "--input", input, "--label", "class", "--output", output, "--progress", "none", "--theta", "0", "--split", "100/0/0")
+	o.wants(t, 2, "--output", "no space left")
+	leftNothing(t, output)
+}
+
+// TestInterrupt interrupts a long run in its middle.
+func TestInterrupt(t *testing.T) {
+	input := mixed(t, 200_000, parquetio.WriteOptions{RowsPerGroup: 20_000})
+	output := filepath.Join(t.TempDir(), "run")
+	c := exec.Command(binary, "train", "--input", input, "--label", "class", "--output", output,
+		"--progress", "plain", "--memory_objects", "0", "--theta", "0", "--split", "100/0/0")
+	var stderr strings.Builder
+	lines := &notifier{w: &stderr, on: "level 1", seen: make(chan struct{})}
+	c.Stderr = lines
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case <-lines.seen:
+	case <-time.After(deadline):
+		t.Error("the run does not get to level 1")
+	}
+	if err := c.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	_ = c.Wait() // the exit code is looked at
+	o := outcome{code: c.ProcessState.ExitCode(), stderr: stderr.String()}
+	o.wants(t, 130, "interrupted")
+	leftNothing(t, output)
+}
+
+// notifier closes seen once the text has been written.
+type notifier struct {
+	w    *strings.Builder
+	on   string
+	seen chan struct{}
+	once sync.Once
+}
+
+func (n *notifier) Write(b []byte) (int, error) {
+	k, err := n.w.Write(b)
+	if strings.Contains(n.w.String(), n.on) {
+		n.once.Do(func() { close(n.seen) })
+	}
+	return k, err
+}

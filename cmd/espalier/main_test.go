@@ -1,0 +1,145 @@
+package main_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/espalier-ml/espalier/io/objectstore"
+	"github.com/espalier-ml/espalier/io/parquetio"
+)
+
+var binary string //nolint:gochecknoglobals // built once for all tests
+
+// TestMain builds the real binary.
+func TestMain(m *testing.M) {
+	folder, err := os.MkdirTemp("", "espalier-test")
+	if err != nil {
+		panic(err)
+	}
+	binary = filepath.Join(folder, "espalier")
+	if out, err := exec.Command("go", "build", "-o", binary, ".").CombinedOutput(); err != nil {
+		panic(fmt.Sprintf("%v\n%s", err, out))
+	}
+	code := m.Run()
+	if err := os.RemoveAll(folder); err != nil {
+		panic(err)
+	}
+	os.Exit(code)
+}
+
+// outcome is how a run of the binary ended.
+type outcome struct {
+	code           int
+	stdout, stderr string
+	maxRSS         int64 // bytes
+}
+
+// deadline is far beyond what any test needs: a run that takes so long hangs.
+const deadline = 2 * time.Minute
+
+// espalier runs the binary.
+func espalier(t *testing.T, args ...string) outcome {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), deadline)
+	defer cancel()
+	c := exec.CommandContext(ctx, binary, args...)
+	var stdout, stderr bytes.Buffer
+	c.Stdout, c.Stderr = &stdout, &stderr
+	err := c.Run()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		t.Fatal(err)
+	}
+	if ctx.Err() != nil {
+		t.Errorf("%v: hangs", args)
+	}
+	o := outcome{code: c.ProcessState.ExitCode(), stdout: stdout.String(), stderr: stderr.String()}
+	if usage, ok := c.ProcessState.SysUsage().(*syscall.Rusage); ok {
+		o.maxRSS = usage.Maxrss << 10
+	}
+	return o
+}
+
+// wants checks an exit code and that the last line on stderr is one sentence
+// with the given words.
+func (o outcome) wants(t *testing.T, code int, words ...string) {
+	t.Helper()
+	if o.code != code {
+		t.Errorf("exit code %d, want %d; stderr:\n%s", o.code, code, o.stderr)
+	}
+	lines := strings.Split(strings.TrimSpace(o.stderr), "\n")
+	last := lines[len(lines)-1]
+	if code != 0 && !strings.HasPrefix(last, "espalier: ") {
+		t.Errorf("stderr ends %q, want one sentence of espalier", last)
+	}
+	for _, bad := range []string{"panic", "goroutine ", ".go:", "Usage:"} {
+		if strings.Contains(o.stderr, bad) {
+			t.Errorf("stderr has %q:\n%s", bad, o.stderr)
+		}
+	}
+	for _, word := range words {
+		if !strings.Contains(o.stderr, word) {
+			t.Errorf("stderr lacks %q:\n%s", word, o.stderr)
+		}
+	}
+}
+
+// parquet writes a Parquet file and returns its name.
+func parquet(t *testing.T, opts parquetio.WriteOptions, columns ...parquetio.WriteColumn) string {
+	t.Helper()
+	name := filepath.Join(t.TempDir(), "data.parquet")
+	if err := parquetio.Write(context.Background(), objectstore.New(), name, columns, opts); err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
+
+// train runs train on a file with a label column "class", into a new folder.
+func train(t *testing.T, input string, more ...string) (outcome, string) {
+	t.Helper()
+	output := filepath.Join(t.TempDir(), "run")
+	args := append([]string{"train", "--input", input, "--label", "class", "--output", output, "--progress", "none"}, more...)
+	return espalier(t, args...), output
+}
+
+// mixed is a small file of all sorts of columns.
+func mixed(t *testing.T, rows int, opts parquetio.WriteOptions) string {
+	t.Helper()
+	var (
+		floats  []*float64
+		ints    []int64
+		texts   []*string
+		flags   []bool
+		weights []float64
+		class   []string
+	)
+	for i := range rows {
+		x, s := float64(i%37)/4, fmt.Sprintf("value-%d", i%11)
+		floats, texts = append(floats, &x), append(texts, &s)
+		if i%13 == 5 {
+			floats[i] = nil
+		}
+		if i%17 == 3 {
+			texts[i] = nil
+		}
+		ints, flags, weights = append(ints, int64(i*i%101)), append(flags, i%3 == 0), append(weights, float64(1+i%4)/2)
+		class = append(class, []string{"a", "b", "c"}[(i%37/15+i%11/5+i%7/6)%3])
+	}
+	return parquet(t, opts,
+		parquetio.WriteColumn{Name: "x", Values: floats},
+		parquetio.WriteColumn{Name: "n", Values: ints, Encoding: parquetio.Delta},
+		parquetio.WriteColumn{Name: "s", Values: texts},
+		parquetio.WriteColumn{Name: "flag", Values: flags},
+		parquetio.WriteColumn{Name: "w", Values: weights, Encoding: parquetio.Plain},
+		parquetio.WriteColumn{Name: "class", Values: class},
+	)
+}

@@ -1,0 +1,193 @@
+package main_test
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/espalier-ml/espalier/io/parquetio"
+)
+
+// TestExample runs the README's first command, from the top of the checkout.
+func TestExample(t *testing.T) {
+	readme, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	output := filepath.Join(t.TempDir(), "run")
+	input := filepath.Join("example", "tic-tac-toe.parquet")
+	o := espalier(t, "train", "--config", filepath.Join("example", "tic-tac-toe.yaml"), "--input", input, "--output", output)
+	o.wants(t, 0, "induce: 682 weight settled")
+	for line := range strings.Lines(o.stdout) {
+		line = strings.TrimSpace(line)
+		if !strings.HasPrefix(line, "wrote") && !strings.Contains(string(readme), line) {
+			t.Errorf("README.md lacks the line %q of its example", line)
+		}
+	}
+	shown := espalier(t, "show", output)
+	shown.wants(t, 0)
+	if !strings.HasPrefix(o.stdout, shown.stdout) {
+		t.Errorf("show prints another tree than train --show:\n%s", shown.stdout)
+	}
+}
+
+// TestDocuments validates what runs write by the JSON Schemas.
+func TestDocuments(t *testing.T) {
+	input := mixed(t, 600, parquetio.WriteOptions{})
+	for name, flags := range map[string][]string{
+		"default":   nil,
+		"paper":     {"--preset", "paper", "--algorithm", "cart"},
+		"multiway":  {"--tests", "multiway", "--max_depth", "3", "--ignore", "w"},
+		"both":      {"--tests", "both", "--bins", "8", "--binning", "kmeans", "--max_leaves", "9", "--min_rows", "5"},
+		"weighted":  {"--weight", "w", "--leaf_estimate", "raw", "--max_categories", "4", "--theta", "0"},
+		"uniform":   {"--binning", "uniform", "--categorical", "n", "--numeric", "flag", "--key", "n", "--seed", "7"},
+		"all rows":  {"--split", "100/0/0", "--algorithm", "ip", "--memory_objects", "0"},
+		"on prism":  {"--runner", "prism", "--algorithm", "bal"},
+		"one level": {"--memory_objects", "50", "--algorithm", "asr"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o, output := train(t, input, flags...)
+			o.wants(t, 0)
+			for _, document := range []string{"tree", "metrics", "schema", "manifest"} {
+				validate(t, document, filepath.Join(output, document+".json"))
+			}
+			if !strings.Contains(o.stdout, "wrote "+output) || !strings.Contains(o.stdout, "AUC ") || !strings.Contains(o.stdout, "expected cost") {
+				t.Errorf("stdout lacks what was written, AUC or expected cost:\n%s", o.stdout)
+			}
+			espalier(t, "evaluate", "--model", output, "--input", input, "--progress", "none").wants(t, 0)
+			espalier(t, "show", "--model", filepath.Join(output, "tree.json")).wants(t, 0)
+		})
+	}
+}
+
+func validate(t *testing.T, document, file string) {
+	t.Helper()
+	schema, err := jsonschema.NewCompiler().Compile(filepath.Join("schemas", document+".schema.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	value, err := jsonschema.UnmarshalJSON(strings.NewReader(string(b)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := schema.Validate(value); err != nil {
+		t.Errorf("%s.json: %v", document, err)
+	}
+}
+
+// TestPrecedence: flags beat the config file, which beats the preset.
+func TestPrecedence(t *testing.T) {
+	input := mixed(t, 300, parquetio.WriteOptions{})
+	config := filepath.Join(t.TempDir(), "train.yaml")
+	content := "preset: paper\nlambda: 3\nbins: 7\nignore: w\ncategorical: [n]\nsplit: 80/0/20\n"
+	if err := os.WriteFile(config, []byte(content), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	o, output := train(t, input, "--config", config, "--bins", "9")
+	o.wants(t, 0)
+	b, err := os.ReadFile(filepath.Join(output, "manifest.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var manifest struct{ Config map[string]any }
+	if err := json.Unmarshal(b, &manifest); err != nil {
+		t.Fatal(err)
+	}
+	for key, want := range map[string]any{"tests": "onehot", "lambda": 3.0, "bins": 9.0, "binning": "kmeans", "split": "80/0/20"} {
+		if got := manifest.Config[key]; got != want {
+			t.Errorf("%s: %v, want %v", key, got, want)
+		}
+	}
+	if got, ok := manifest.Config["ignore"].([]any); !ok || len(got) != 1 || got[0] != "w" {
+		t.Errorf("ignore: %v, want [w]", manifest.Config["ignore"])
+	}
+}
+
+func TestCommandLine(t *testing.T) {
+	input := mixed(t, 100, parquetio.WriteOptions{})
+	yaml := filepath.Join(t.TempDir(), "bad.yaml")
+	if err := os.WriteFile(yaml, []byte("lamda: 3\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		args  []string
+		code  int
+		words []string // of stderr, or of stdout for code 0
+	}{
+		{[]string{"version"}, 0, []string{"espalier 0.", "Beam 2.77.0"}},
+		{[]string{"help"}, 0, []string{"train", "evaluate", "Exit codes"}},
+		{nil, 0, []string{"train", "evaluate"}},
+		{[]string{"train", "--help"}, 0, []string{"--algorithm", "espalier train --input", "--memory_objects"}},
+		{[]string{"completion", "bash"}, 0, []string{"complete"}},
+		{[]string{"trian"}, 2, []string{`did you mean "train"?`}},
+		{[]string{"train", "--lamda", "3"}, 2, []string{"did you mean --lambda?"}},
+		{[]string{"train", "--lambda", "three"}, 2, []string{"lambda", "three"}},
+		{[]string{"train", "a.parquet", "b.parquet"}, 2, []string{"in quotes"}},
+		{[]string{"train", "--preset", "papers"}, 2, []string{"default or paper"}},
+		{[]string{"train"}, 2, []string{"--input", "--label", "--output"}},
+		{[]string{"train", "--config", yaml}, 2, []string{`did you mean "lambda"?`}},
+		{[]string{"train", "--config", "nowhere.yaml"}, 2, []string{"nowhere.yaml"}},
+		{[]string{"train", "--input", input, "--label", "class", "--output", "x", "--runner", "flink"}, 2, []string{"direct", "prism"}},
+		{[]string{"train", "--input", input, "--label", "class", "--output", "x", "--progress", "loud"}, 2, []string{"auto, bar, plain or none"}},
+		{[]string{"train", "--input", "gs3://bucket/x", "--label", "class", "--output", "x"}, 2, []string{"unknown scheme"}},
+		{[]string{"show"}, 2, []string{"which tree"}},
+		{[]string{"show", "nowhere"}, 2, []string{"nowhere"}},
+		{[]string{"show", input}, 2, []string{"tree.json"}},
+		{[]string{"evaluate", "--model", "nowhere", "--input", input}, 2, []string{"nowhere"}},
+	} {
+		o := espalier(t, c.args...)
+		if c.code != 0 {
+			o.wants(t, c.code, c.words...)
+			continue
+		}
+		o.wants(t, 0)
+		for _, word := range c.words {
+			if !strings.Contains(o.stdout, word) {
+				t.Errorf("%v: stdout lacks %q:\n%s", c.args, word, o.stdout)
+			}
+		}
+	}
+}
+
+// TestWorkerStart: started by flags alone, as Beam's boot does, the binary is a
+// worker and does not look for verbs: it tries to reach its runner
+// until it is killed.
+func TestWorkerStart(t *testing.T) {
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+	defer cancel()
+	out, err := exec.CommandContext(ctx, binary, "--worker=true", "--id=1", "--logging_endpoint=localhost:1",
+		"--control_endpoint=localhost:1", "--semi_persist_dir="+t.TempDir()).CombinedOutput()
+	if err == nil || ctx.Err() == nil || strings.Contains(string(out), "espalier: ") {
+		t.Errorf("%v, %q: want a worker that waits for its runner", err, out)
+	}
+}
+
+func TestProgress(t *testing.T) {
+	input := mixed(t, 100, parquetio.WriteOptions{})
+	for kind, want := range map[string]string{"plain": "summarise: 1 row groups", "bar": "coalesce", "none": ""} {
+		o, _ := train(t, input, "--progress", kind)
+		if o.code != 0 || !strings.Contains(o.stderr, want) || kind == "none" && o.stderr != "" {
+			t.Errorf("--progress %s: exit code %d, stderr %q", kind, o.code, o.stderr)
+		}
+	}
+}
+
+func TestOverwrite(t *testing.T) {
+	input := mixed(t, 100, parquetio.WriteOptions{})
+	o, output := train(t, input)
+	o.wants(t, 0)
+	again := []string{"train", "--input", input, "--label", "class", "--output", output, "--progress", "none"}
+	espalier(t, again...).wants(t, 2, "--overwrite")
+	espalier(t, append(again, "--overwrite")...).wants(t, 0)
+}
