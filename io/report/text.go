@@ -28,7 +28,7 @@ func Text(w io.Writer, t *tree.Tree) error {
 	for _, l := range lines {
 		width = max(width, utf8.RuneCountInString(l.left))
 	}
-	printf(b, "%-*s  %7s  %6s  %s\n", width, "", "rows", "paid", "class")
+	printf(b, "%-*s  %7s  %6s  %s\n", width, "", "rows", "paid", "class (* leaf)")
 	for _, l := range lines {
 		printf(b, "%s%s  %s\n", l.left, strings.Repeat(" ", width-utf8.RuneCountInString(l.left)), l.right)
 	}
