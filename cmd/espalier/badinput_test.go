@@ -38,15 +38,25 @@ func TestBadInput(t *testing.T) {
 	class := column("class", repeat(20, ab))
 	x := column("x", repeat(20, func(i int) float64 { return float64(i * i % 7) }))
 	file := func(columns ...parquetio.WriteColumn) func(*testing.T) string {
-		return func(t *testing.T) string { return parquet(t, plain, columns...) }
+		return func(t *testing.T) string {
+			t.Helper()
+			return parquet(t, plain, columns...)
+		}
 	}
 	named := func(name, content string) func(*testing.T) string {
 		return func(t *testing.T) string {
+			t.Helper()
 			file := filepath.Join(t.TempDir(), name)
 			if err := os.WriteFile(file, []byte(content), 0o666); err != nil {
 				t.Fatal(err)
 			}
 			return file
+		}
+	}
+	below := func(pattern string) func(*testing.T) string { // a name in an empty folder
+		return func(t *testing.T) string {
+			t.Helper()
+			return filepath.Join(t.TempDir(), pattern)
 		}
 	}
 	nulls := repeat(20, func(i int) *string {
@@ -64,11 +74,11 @@ func TestBadInput(t *testing.T) {
 		words []string
 	}{
 		"no such file":       {func(*testing.T) string { return "nowhere/data.parquet" }, nil, 2, []string{"--input", "nowhere/data.parquet"}},
-		"no match":           {func(t *testing.T) string { return filepath.Join(t.TempDir(), "*.parquet") }, nil, 2, []string{"--input", "no object matches"}},
-		"a folder":           {func(t *testing.T) string { return t.TempDir() }, nil, 2, []string{"/*.parquet"}},
+		"no match":           {below("*.parquet"), nil, 2, []string{"--input", "no object matches"}},
+		"a folder":           {below(""), nil, 2, []string{"/*.parquet"}},
 		"not Parquet":        {named("data.parquet", strings.Repeat("a,b,c\n1,2,3\n", 40)), nil, 3, []string{"data.parquet", "not a Parquet file"}},
 		"empty file":         {named("data.parquet", ""), nil, 3, []string{"data.parquet"}},
-		"no label":           {file(x, class), []string{"--label", "clas"}, 2, []string{"--label", `did you mean "class"?`}},
+		"no label":           {file(x, class), []string{"--label", "clss"}, 2, []string{"--label", `did you mean "class"?`}},
 		"null label":         {file(x, column("class", nulls)), nil, 3, []string{"data.parquet", "row group 0", `column "class"`, "row 7", "--drop_null_labels"}},
 		"null label dropped": {file(x, column("class", nulls)), []string{"--drop_null_labels"}, 0, nil},
 		"nested label":       {func(*testing.T) string { return filepath.Join("testdata", "nested.parquet") }, []string{"--label", "tags"}, 3, []string{`column "tags"`, "nested"}},
@@ -187,8 +197,12 @@ func TestFlipped(t *testing.T) {
 	}
 	var files [][]byte
 	for _, opts := range []parquetio.WriteOptions{
-		{}, {Codec: parquetio.Zstd, PageVersion: 2}, {Codec: parquetio.Gzip}, {Codec: parquetio.LZ4, PageVersion: 2},
-		{Codec: parquetio.Uncompressed, RowsPerGroup: 100, PageBytes: 200}, {Codec: parquetio.Brotli, DictionaryBytes: 64},
+		{},
+		{Codec: parquetio.Zstd, PageVersion: 2},
+		{Codec: parquetio.Gzip},
+		{Codec: parquetio.LZ4, PageVersion: 2},
+		{Codec: parquetio.Uncompressed, RowsPerGroup: 100, PageBytes: 200},
+		{Codec: parquetio.Brotli, DictionaryBytes: 64},
 	} {
 		files = append(files, read(t, mixed(t, 300, opts)))
 	}

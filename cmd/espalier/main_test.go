@@ -17,7 +17,7 @@ import (
 	"github.com/espalier-ml/espalier/io/parquetio"
 )
 
-var binary string //nolint:gochecknoglobals // built once for all tests
+var binary string // built once for all tests
 
 // TestMain builds the real binary.
 func TestMain(m *testing.M) {

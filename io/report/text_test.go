@@ -63,9 +63,18 @@ func every() *tree.Tree {
 		{Weight: 300, Test: test(0, split.Bin, 1), Branches: two(11, 12)},
 		{Weight: 250, Test: test(1, split.Equals, 1), Branches: two(13, 14)},
 		{Weight: 150, Test: test(1, split.Other, 3), Branches: two(15, 16)},
-		{Weight: 120}, {Weight: 80}, {Weight: 1}, {Weight: 99},
+		{Weight: 120},
+		{Weight: 80},
+		{Weight: 1},
+		{Weight: 99},
 		{Weight: 200, Test: test(0, split.Bin, 0), Branches: two(17, 18)},
-		{Weight: 100}, {Weight: 125}, {Weight: 125}, {Weight: 75}, {Weight: 75}, {Weight: 150}, {Weight: 50},
+		{Weight: 100},
+		{Weight: 125},
+		{Weight: 125},
+		{Weight: 75},
+		{Weight: 75},
+		{Weight: 150},
+		{Weight: 50},
 	}
 	for i := range t.Nodes {
 		n := &t.Nodes[i]
