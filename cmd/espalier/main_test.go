@@ -29,11 +29,10 @@ func TestMain(m *testing.M) {
 	if out, err := exec.Command("go", "build", "-o", binary, ".").CombinedOutput(); err != nil {
 		panic(fmt.Sprintf("%v\n%s", err, out))
 	}
-	code := m.Run()
+	m.Run()
 	if err := os.RemoveAll(folder); err != nil {
 		panic(err)
 	}
-	os.Exit(code)
 }
 
 // outcome is how a run of the binary ended.
