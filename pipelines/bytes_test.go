@@ -84,18 +84,22 @@ func pick[T any](values []T, order []int) []T {
 // write writes the rows, in the given order, as so many files.
 func (r *rows) write(t *testing.T, order []int, files int, opts parquetio.WriteOptions) string {
 	t.Helper()
+	number, text := parquetio.Dictionary, parquetio.Dictionary
+	if opts.PageVersion == 2 { // other encodings with it
+		number, text = parquetio.ByteStreamSplit, parquetio.DeltaPrefix
+	}
 	folder := t.TempDir()
 	for f := range files {
 		part := order[f*len(order)/files : (f+1)*len(order)/files]
 		columns := []parquetio.WriteColumn{
-			{Name: "id", Values: pick(r.id, part)},
-			{Name: "a", Values: pick(r.a, part)},
-			{Name: "twin", Values: pick(r.twin, part)},
-			{Name: "b", Values: pick(r.b, part)},
-			{Name: "color", Values: pick(r.color, part)},
+			{Name: "id", Values: pick(r.id, part), Encoding: number},
+			{Name: "a", Values: pick(r.a, part), Encoding: number},
+			{Name: "twin", Values: pick(r.twin, part), Encoding: number},
+			{Name: "b", Values: pick(r.b, part), Encoding: number},
+			{Name: "color", Values: pick(r.color, part), Encoding: text},
 			{Name: "flag", Values: pick(r.flag, part)},
-			{Name: "weight", Values: pick(r.weight, part)},
-			{Name: "class", Values: pick(r.class, part)},
+			{Name: "weight", Values: pick(r.weight, part), Encoding: number},
+			{Name: "class", Values: pick(r.class, part), Encoding: text},
 		}
 		url := filepath.Join(folder, fmt.Sprintf("part-%02d.parquet", f))
 		if err := parquetio.Write(context.Background(), objectstore.New(), url, columns, opts); err != nil {

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/agnivade/levenshtein"
+
 	"github.com/espalier-ml/espalier/induce/dataset"
 )
 
@@ -66,32 +68,11 @@ func (e *RunnerError) Unwrap() error { return e.Err }
 func Nearest(name string, names []string) string {
 	best, least := "", 1+max(2, len(name)/3)
 	for _, n := range names {
-		if d := distance(strings.ToLower(name), strings.ToLower(n)); d < least {
+		if d := levenshtein.ComputeDistance(strings.ToLower(name), strings.ToLower(n)); d < least {
 			best, least = n, d
 		}
 	}
 	return best
-}
-
-// distance is the Levenshtein distance in bytes.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		corner := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			same := corner
-			if a[i] != b[j] {
-				same++
-			}
-			corner = row[j+1]
-			row[j+1] = min(same, row[j]+1, corner+1)
-		}
-	}
-	return row[len(b)]
 }
 
 // unknownColumn is the error for a column named in a flag that no file has.

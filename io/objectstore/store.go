@@ -65,7 +65,7 @@ func (s *Store) unknownScheme(url, scheme string) error {
 	known := slices.Sorted(maps.Keys(s.drivers))
 	known = slices.DeleteFunc(known, func(k string) bool { return k == "" })
 	msg := fmt.Sprintf("%s: unknown scheme %q: there are plain paths, %s", url, scheme, strings.Join(known, ", "))
-	if n := nearest(strings.ToLower(scheme), known); n != "" {
+	if n := nearest(scheme, known); n != "" {
 		msg += fmt.Sprintf("; did you mean %q?", n)
 	}
 	return errors.New(msg)

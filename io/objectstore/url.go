@@ -3,6 +3,8 @@ package objectstore
 import (
 	"path"
 	"strings"
+
+	"github.com/agnivade/levenshtein"
 )
 
 // splitURL splits a URL into the scheme and the path behind it. Plain paths
@@ -41,34 +43,14 @@ func Join(base string, elem ...string) string {
 	return joinURL(scheme, path.Join(append([]string{rest}, elem...)...))
 }
 
-// nearest returns the candidate with the smallest edit distance to s, or ""
-// when none is within two edits.
-func nearest(s string, candidates []string) string {
+// nearest returns the scheme that differs least from s, "" when none comes
+// near.
+func nearest(s string, schemes []string) string {
 	best, least := "", 3
-	for _, c := range candidates {
-		if d := editDistance(s, c); d < least {
+	for _, c := range schemes {
+		if d := levenshtein.ComputeDistance(strings.ToLower(s), c); d < least {
 			best, least = c, d
 		}
 	}
 	return best
-}
-
-func editDistance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			change := diagonal
-			if a[i] != b[j] {
-				change++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(change, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
 }
