@@ -172,7 +172,7 @@ func Evaluate(ctx context.Context, c EvaluateConfig, reporter Reporter) (*tree.T
 	j := &jobs{runner: c.Runner, reporter: reporter}
 	scratch := "mem://espalier-" + uuid.NewString()
 	defer process.store.RemoveAll(context.WithoutCancel(ctx), scratch) //nolint:errcheck // scratch in memory
-	config := transforms.EvaluateConfig{Tree: encoded, Decoded: t, Rows: spec.Encode(), Workers: j.workers(), Out: scratch}
+	config := transforms.EvaluateConfig{Tree: encoded, Decoded: t, Rows: spec.Encode(), Workers: j.workers(), Pieces: pieces(j.workers(), len(in.tasks)), Out: scratch}
 	m := &MetricsFile{Format: metricsFormat, Version: 1}
 	err = evaluateJob(ctx, j, m, t, in.tasks, "row groups", config, spec.WeightScale)
 	if err == nil && m.Test == nil {

@@ -96,7 +96,9 @@ func (j *jobs) watch(ctx context.Context, what job, finished <-chan error) error
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		case <-tick.C:
-			j.reporter.Step(what.done(transforms.LocalProgress()))
+			if done, note := what.done(transforms.LocalProgress()); done < what.total { // the last step is told when the job has ended
+				j.reporter.Step(done, note)
+			}
 		}
 	}
 }

@@ -124,7 +124,7 @@ func (t *training) summarise(ctx context.Context) error {
 	config := transforms.SummariseConfig{
 		Rows: t.schema.rows.Encode(), Workers: workers, Out: out,
 		Limits: binning.Limits{Values: t.config.MaxValues, Categories: maxDistinctCategories},
-		Pieces: (4*workers + len(t.input.tasks) - 1) / max(1, len(t.input.tasks)),
+		Pieces: pieces(4*workers, len(t.input.tasks)), // more than workers, which so end at about the same time
 	}
 	if len(t.input.tasks) == 0 {
 		return t.noRows("no input file has a row")
@@ -141,6 +141,9 @@ func (t *training) summarise(ctx context.Context) error {
 		return err
 	}
 	t.rowStats = stats
+	if err := t.files.store.RemoveAll(ctx, out); err != nil { // frees the memory
+		return err
+	}
 	if stats.Train == 0 {
 		return t.noRows("no row is left for training")
 	}
@@ -156,6 +159,10 @@ func (t *training) summarise(ctx context.Context) error {
 // maxDistinctCategories is the number of values beyond which a categorical
 // column is taken for an identifier and refused.
 const maxDistinctCategories = 1 << 16
+
+// pieces returns into how many pieces row groups are cut so that all workers
+// have work.
+func pieces(workers, rowGroups int) int { return (workers + rowGroups - 1) / max(1, rowGroups) }
 
 func (t *training) noRows(problem string) error {
 	return &dataset.DataError{File: strings.Join(t.config.Input, ","), Problem: problem, Hint: "check --input, --split and --weight"}
@@ -200,6 +207,7 @@ func (t *training) fitFeatures(encoded [][]byte) error {
 			defer wg.Done()
 			for i := int(next.Add(1) - 1); i < len(encoded); i = int(next.Add(1) - 1) {
 				fitted[i], faults[i] = t.fit(t.schema.rows.Features[i], encoded[i])
+				encoded[i] = nil
 			}
 		}()
 	}
@@ -284,7 +292,7 @@ func (t *training) fit(column transforms.FeatureColumn, encoded []byte) (dataset
 func (t *training) coalesce(ctx context.Context) error {
 	config := transforms.CoalesceConfig{
 		Rows: t.spec.Encode(), Features: dataset.EncodeFeatures(t.features), Classes: t.classes,
-		Workers: t.jobs.workers(), Out: t.scratch + "/coalesce",
+		Workers: t.jobs.workers(), Pieces: pieces(t.jobs.workers(), len(t.input.tasks)), Out: t.scratch + "/coalesce",
 	}
 	what := job{"coalesce", int64(len(t.input.tasks)), "row groups", tasksDone}
 	err := t.jobs.run(ctx, what, t.input.tasks, func(s beam.Scope, tasks beam.PCollection) {

@@ -27,6 +27,7 @@ type CoalesceConfig struct {
 	Features []byte // as encoded by dataset.EncodeFeatures
 	Classes  []string
 	Workers  int    // goroutines of a bundle; 1 on engines
+	Pieces   int    // goroutines that share a row group's columns, for few row groups
 	Out      string // folder of blocks and statistics
 }
 
@@ -76,7 +77,7 @@ func (f *coalesceFn) StartBundle(_ context.Context, _ func(int64, []byte)) error
 	if err != nil {
 		return err
 	}
-	f.coder = newCoder(spec, features, f.Classes)
+	f.coder = newCoder(spec, features, f.Classes, f.Pieces)
 	f.pool = newPool(f.Workers)
 	f.scratch = make([]coalesceScratch, f.pool.workers())
 	f.tables = make([]*sharedTable, dataset.Parts*shards)

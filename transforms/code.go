@@ -13,10 +13,11 @@ type coder struct {
 	layout   dataset.Layout
 	encoders []*dataset.Encoder // per feature
 	classes  map[string]uint16
+	pieces   int // goroutines that share the columns of a row group
 }
 
-func newCoder(spec RowSpec, features []dataset.Feature, classes []string) *coder {
-	c := &coder{spec: spec, layout: dataset.NewLayout(features), classes: make(map[string]uint16, len(classes))}
+func newCoder(spec RowSpec, features []dataset.Feature, classes []string, pieces int) *coder {
+	c := &coder{spec: spec, layout: dataset.NewLayout(features), classes: make(map[string]uint16, len(classes)), pieces: max(1, min(pieces, len(features)))}
 	for i := range features {
 		c.encoders = append(c.encoders, dataset.NewEncoder(&features[i]))
 	}
@@ -33,6 +34,10 @@ type coded struct {
 	keys    []byte   // Stride bytes a row
 	classes []uint16 // per row that has a part
 
+	columns []codedColumn // by piece
+}
+
+type codedColumn struct {
 	vector dataset.Vector
 	codes  []uint16
 }
@@ -49,13 +54,28 @@ func (c *coder) code(ctx context.Context, task Task, s *coded) (*rowGroup, error
 		return nil, err
 	}
 	s.keys = grown(s.keys, g.Rows()*c.layout.Stride)
-	for i, encoder := range c.encoders {
-		if err := g.feature(i, &s.vector); err != nil {
-			return nil, err
-		}
-		s.codes = encoder.Encode(&s.vector, s.keys, c.layout.Offsets[i], c.layout.Stride, s.codes)
+	if s.columns == nil {
+		s.columns = make([]codedColumn, c.pieces)
 	}
-	return g, nil
+	p := newPool(c.pieces)
+	for i := range c.pieces {
+		from, to := i*len(c.encoders)/c.pieces, (i+1)*len(c.encoders)/c.pieces
+		if err := p.do(func(worker int) error { return c.codeColumns(g, from, to, s.keys, &s.columns[worker]) }); err != nil {
+			break // wait returns it
+		}
+	}
+	return g, p.wait()
+}
+
+// codeColumns codes the features [from, to) of all rows.
+func (c *coder) codeColumns(g *rowGroup, from, to int, keys []byte, s *codedColumn) error {
+	for i := from; i < to; i++ {
+		if err := g.feature(i, &s.vector); err != nil {
+			return err
+		}
+		s.codes = c.encoders[i].Encode(&s.vector, keys, c.layout.Offsets[i], c.layout.Stride, s.codes)
+	}
+	return nil
 }
 
 // classNumbers returns the class of each row that has a part.

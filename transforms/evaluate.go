@@ -19,6 +19,7 @@ type EvaluateConfig struct {
 	Widths  []int      // of blocks: bytes of each feature's codes
 	Weights bool       // of blocks: rows weigh other than 1
 	Workers int        // goroutines of a bundle; 1 on engines
+	Pieces  int        // goroutines that share a row group's columns, for few row groups
 	Out     string     // folder of results
 }
 
@@ -55,7 +56,7 @@ func (f *evaluateFn) StartBundle(_ context.Context, _ func(int64, []byte)) error
 		if err := json.Unmarshal(f.Rows, &spec); err != nil {
 			return err
 		}
-		f.coder = newCoder(spec, f.tree.Features, f.tree.Label.Classes)
+		f.coder = newCoder(spec, f.tree.Features, f.tree.Label.Classes, f.Pieces)
 	}
 	f.pool = newPool(f.Workers)
 	f.scratch = make([]coded, f.pool.workers())

@@ -19,7 +19,7 @@ type SummariseConfig struct {
 	Rows    []byte         // RowSpec
 	Limits  binning.Limits // of distinct values
 	Workers int            // goroutines of a bundle; 1 on engines
-	Pieces  int            // pieces that a row group's columns are dealt to, for few row groups
+	Pieces  int            // pieces that a row group's columns are cut in, for few row groups
 	Out     string         // folder of results
 }
 
@@ -207,6 +207,7 @@ func (f *summariseFn) encode(from, to int) ([]byte, error) {
 		var sum *binning.Summary
 		for k := range f.workers {
 			one := f.workers[k].summaries[i]
+			f.workers[k].summaries[i] = nil // frees the memory while others are encoded
 			switch {
 			case one == nil:
 			case sum == nil:
