@@ -19,7 +19,7 @@ func ExampleEvaluate() {
 		fmt.Printf("%s: precision %.2f, recall %.2f\n", c.Class, *c.Precision, *c.Recall)
 	}
 	// Output:
-	// AUC 0.840, accuracy 0.80, expected cost 2.0
+	// AUC 0.830, accuracy 0.80, expected cost 2.0
 	// confusion [[9 1] [3 7]]
 	// healthy: precision 0.75, recall 0.90
 	// ill: precision 0.88, recall 0.70
