@@ -39,27 +39,30 @@ func (c *LeafCounts) Encode() []byte {
 	return b
 }
 
-// Add adds encoded counts of the same tree.
+var errLeafCounts = errors.New("leaf counts of another tree")
+
+// Add adds encoded counts of the same tree. After an error the counts are of no
+// use.
 func (c *LeafCounts) Add(b []byte) error {
-	read := func() int64 {
-		x, n := binary.Varint(b)
-		b = b[max(n, 0):]
-		return x
-	}
 	for i, weights := range c.Weights {
 		if weights == nil {
 			continue
 		}
-		if len(b) <= len(weights) {
-			return fmt.Errorf("leaf counts of another tree: node %d is cut short", i)
-		}
-		c.Rows[i] += read()
-		for k := range weights {
-			weights[k] += read()
+		for k := range len(weights) + 1 {
+			x, n := binary.Varint(b)
+			if n <= 0 {
+				return fmt.Errorf("%w: node %d is cut short", errLeafCounts, i)
+			}
+			b = b[n:]
+			if k == 0 {
+				c.Rows[i] += x
+			} else {
+				weights[k-1] += x
+			}
 		}
 	}
 	if len(b) > 0 {
-		return errors.New("leaf counts of another tree: bytes left over")
+		return fmt.Errorf("%w: bytes left over", errLeafCounts)
 	}
 	return nil
 }
@@ -75,7 +78,7 @@ func MergeLeafCounts(list [][]byte) ([]byte, error) {
 		for ; len(b) > 0; n++ {
 			x, k := binary.Varint(b)
 			if k <= 0 || i > 0 && n >= len(sums) {
-				return nil, errors.New("leaf counts of different trees")
+				return nil, errLeafCounts
 			}
 			b = b[k:]
 			if i == 0 {
@@ -85,7 +88,7 @@ func MergeLeafCounts(list [][]byte) ([]byte, error) {
 			}
 		}
 		if n != len(sums) {
-			return nil, errors.New("leaf counts of different trees")
+			return nil, errLeafCounts
 		}
 	}
 	var b []byte

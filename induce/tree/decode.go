@@ -1,7 +1,6 @@
 package tree
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -79,16 +78,15 @@ type fileWhen struct {
 // tree, its tests name features and its branches values that there are.
 func Decode(b []byte) (*Tree, error) {
 	var file fileTree
-	d := json.NewDecoder(bytes.NewReader(b))
-	if err := d.Decode(&file); err != nil {
+	if err := json.Unmarshal(b, &file); err != nil {
 		return nil, fmt.Errorf("not a tree.json: %w", err)
 	}
 	if file.Format != Format || file.Version != Version {
 		return nil, fmt.Errorf("format %q version %d: want %q version %d", file.Format, file.Version, Format, Version)
 	}
 	t := &Tree{Label: file.Label, Algorithm: file.Algorithm, Training: file.Training, Complexity: file.Complexity}
-	names, err := t.decodeFeatures(file.Features)
-	if err != nil {
+	d := decoder{Tree: t}
+	if err := d.features(file.Features); err != nil {
 		return nil, err
 	}
 	if len(file.Label.Classes) == 0 || len(file.Nodes) == 0 {
@@ -96,19 +94,31 @@ func Decode(b []byte) (*Tree, error) {
 	}
 	t.Nodes = make([]Node, len(file.Nodes))
 	for i := range file.Nodes {
-		if err := t.decodeNode(i, &file.Nodes[i], names); err != nil {
+		if err := d.node(i, &file.Nodes[i]); err != nil {
 			return nil, fmt.Errorf("node %d: %w", i, err)
 		}
 	}
-	return t, t.check()
+	if err := t.check(); err != nil {
+		return nil, err
+	}
+	return t, nil
 }
 
 // maxCodes is what two bytes can number.
 const maxCodes = math.MaxUint16 + 1
 
-func (t *Tree) decodeFeatures(files []fileFeature) (map[string]int, error) {
-	names := make(map[string]int, len(files))
-	t.Features = make([]dataset.Feature, len(files))
+// decoder fills a tree.
+type decoder struct {
+	*Tree
+
+	names map[string]int   // features by name
+	codes []map[string]int // by feature: codes of the values
+}
+
+func (d *decoder) features(files []fileFeature) error {
+	d.names = make(map[string]int, len(files))
+	d.codes = make([]map[string]int, len(files))
+	d.Features = make([]dataset.Feature, len(files))
 	for i, f := range files {
 		feature := dataset.Feature{Name: f.Name, Cuts: f.Cuts, Values: f.Values, Missing: f.Missing, Other: f.Other, Cost: f.Cost}
 		switch f.Type {
@@ -117,34 +127,45 @@ func (t *Tree) decodeFeatures(files []fileFeature) (map[string]int, error) {
 		case dataset.Categorical.String():
 			feature.Kind = dataset.Categorical
 		default:
-			return nil, fmt.Errorf("feature %q: type %q: want numeric or categorical", f.Name, f.Type)
+			return fmt.Errorf("feature %q: type %q: want numeric or categorical", f.Name, f.Type)
 		}
 		for j := 1; j < len(f.Cuts); j++ {
 			if f.Cuts[j] <= f.Cuts[j-1] {
-				return nil, fmt.Errorf("feature %q: cuts must increase", f.Name)
+				return fmt.Errorf("feature %q: cuts must increase", f.Name)
 			}
 		}
-		if _, twice := names[f.Name]; twice || feature.Codes() > maxCodes {
-			return nil, fmt.Errorf("feature %q: listed twice, or with more than %d codes", f.Name, maxCodes)
+		if _, twice := d.names[f.Name]; twice || feature.Codes() > maxCodes {
+			return fmt.Errorf("feature %q: listed twice, or with more than %d codes", f.Name, maxCodes)
 		}
-		names[f.Name] = i
-		t.Features[i] = feature
+		d.names[f.Name] = i
+		d.Features[i] = feature
+		if d.codes[i] = codesOf(f.Values); len(d.codes[i]) < len(f.Values) {
+			return fmt.Errorf("feature %q: a value is listed twice", f.Name)
+		}
 	}
-	return names, nil
+	return nil
 }
 
-func (t *Tree) decodeNode(id int, f *fileNode, names map[string]int) error {
+func codesOf(values []string) map[string]int {
+	codes := make(map[string]int, len(values))
+	for code, value := range values {
+		codes[value] = code
+	}
+	return codes
+}
+
+func (d *decoder) node(id int, f *fileNode) error {
 	if f.ID != id {
 		return fmt.Errorf("id %d: nodes must be in order", f.ID)
 	}
-	classes := len(t.Label.Classes)
+	classes := len(d.Label.Classes)
 	if len(f.Probabilities) != classes || len(f.ClassWeights) != classes || len(f.RawClassWeights) != classes {
 		return fmt.Errorf("want probabilities, class_weights and raw_class_weights of %d classes", classes)
 	}
-	n := &t.Nodes[id]
+	n := &d.Nodes[id]
 	*n = Node{
 		Rows: f.Rows, Objects: f.Objects, Weight: f.Weight, ClassWeights: f.ClassWeights,
-		RawClassWeights: f.RawClassWeights, Probabilities: f.Probabilities, Class: slices.Index(t.Label.Classes, f.Class),
+		RawClassWeights: f.RawClassWeights, Probabilities: f.Probabilities, Class: slices.Index(d.Label.Classes, f.Class),
 	}
 	if n.Class < 0 {
 		return fmt.Errorf("class %q is not among label.classes", f.Class)
@@ -155,11 +176,11 @@ func (t *Tree) decodeNode(id int, f *fileNode, names map[string]int) error {
 		}
 		return nil
 	}
-	return t.decodeTest(n, f, names)
+	return d.test(n, f)
 }
 
-func (t *Tree) decodeTest(n *Node, f *fileNode, names map[string]int) error {
-	feature, ok := names[f.Test.Feature]
+func (d *decoder) test(n *Node, f *fileNode) error {
+	feature, ok := d.names[f.Test.Feature]
 	if !ok {
 		return fmt.Errorf("feature %q is not among features", f.Test.Feature)
 	}
@@ -171,7 +192,7 @@ func (t *Tree) decodeTest(n *Node, f *fileNode, names map[string]int) error {
 	missing, other := 0, 0
 	for i := range f.Branches {
 		b := &f.Branches[i]
-		outcome, err := t.outcome(n.Test, &b.When, i)
+		outcome, err := d.outcome(n.Test, &b.When, i)
 		if err != nil {
 			return err
 		}
@@ -179,11 +200,31 @@ func (t *Tree) decodeTest(n *Node, f *fileNode, names map[string]int) error {
 		missing += count(b.Missing)
 		other += count(b.Other)
 	}
-	if missing != 1 || t.Features[feature].Kind == dataset.Categorical && other != 1 {
+	if missing != 1 || d.Features[feature].Kind == dataset.Categorical && other != 1 {
 		return errors.New("exactly one branch must take missing values, and one unlisted values of a categorical feature")
 	}
-	if kind != split.Multiway && len(n.Branches) != 2 {
+	if kind != split.Multiway {
+		return d.checkTwo(n)
+	}
+	return nil
+}
+
+// checkTwo makes sure that a two-outcome test has two branches, and that missing
+// and unlisted values take those that the test sends them to: their codes have
+// no say of their own.
+func (t *Tree) checkTwo(n *Node) error {
+	if len(n.Branches) != 2 {
 		return fmt.Errorf("%d branches: want 2", len(n.Branches))
+	}
+	f := &t.Features[n.Test.Feature]
+	missing, other := n.Test.Outcome(f.MissingCode(), f.MissingCode()), n.Test.Outcome(f.OtherCode(), f.MissingCode())
+	for _, b := range n.Branches {
+		if b.Missing != (b.Outcome == missing) {
+			return errors.New("missing values take the branch that the test does not send them to")
+		}
+		if f.Kind == dataset.Categorical && b.Other != (b.Outcome == other) {
+			return errors.New("unlisted values take the branch that the test does not send them to")
+		}
 	}
 	return nil
 }
@@ -197,12 +238,12 @@ func count(b bool) int {
 
 // outcome reads a branch's condition: the outcome that it stands for and, of
 // the first branch, the test's code.
-func (t *Tree) outcome(test *Test, when *fileWhen, branch int) (int, error) {
-	f := &t.Features[test.Feature]
+func (d *decoder) outcome(test *Test, when *fileWhen, branch int) (int, error) {
+	f := &d.Features[test.Feature]
 	if test.Kind == split.Multiway {
-		return multiwayOutcome(f, when)
+		return d.multiwayOutcome(test.Feature, when)
 	}
-	code, ok := codeOf(f, test.Kind, when, branch > 0)
+	code, ok := d.code(test, when, branch > 0)
 	if !ok || branch > 0 && code != test.Code {
 		return 0, fmt.Errorf("branch %d: its condition does not fit a test of kind %s on %q", branch, test.Kind, f.Name)
 	}
@@ -210,10 +251,11 @@ func (t *Tree) outcome(test *Test, when *fileWhen, branch int) (int, error) {
 	return 1 - branch, nil
 }
 
-// codeOf reads the code of a two-outcome test off the condition of its yes
-// branch or, not set, of its no branch.
-func codeOf(f *dataset.Feature, kind split.Kind, when *fileWhen, not bool) (int, bool) {
-	switch kind {
+// code reads the code of a two-outcome test off the condition of its yes branch
+// or, not set, of its no branch.
+func (d *decoder) code(test *Test, when *fileWhen, not bool) (int, bool) {
+	f := &d.Features[test.Feature]
+	switch test.Kind {
 	case split.Threshold:
 		cut := when.GE
 		if not {
@@ -225,8 +267,7 @@ func codeOf(f *dataset.Feature, kind split.Kind, when *fileWhen, not bool) (int,
 		code, ok := binOf(f, when, not)
 		return code, ok && f.Kind == dataset.Numeric
 	case split.Equals:
-		code := valueOf(f, when, not)
-		return code, code >= 0
+		return d.value(test.Feature, when, not)
 	case split.Other:
 		return f.OtherCode(), f.Kind == dataset.Categorical && either(when.Other, when.NotOther, not)
 	default:
@@ -242,16 +283,17 @@ func either(yes, no, not bool) bool {
 	return yes
 }
 
-// valueOf returns the code of the one value that a condition names, or -1.
-func valueOf(f *dataset.Feature, when *fileWhen, not bool) int {
+// value returns the code of the one value that a condition names.
+func (d *decoder) value(feature int, when *fileWhen, not bool) (int, bool) {
 	list := when.In
 	if not {
 		list = when.NotIn
 	}
-	if len(list) != 1 {
-		return -1
+	if len(list) != 1 || d.Features[feature].Kind != dataset.Categorical {
+		return 0, false
 	}
-	return slices.Index(f.Values, list[0])
+	code, ok := d.codes[feature][list[0]]
+	return code, ok
 }
 
 func cutIndex(f *dataset.Feature, cut *float64) (int, bool) {
@@ -265,6 +307,9 @@ func binOf(f *dataset.Feature, when *fileWhen, not bool) (int, bool) {
 	ge, lt := when.GE, when.LT
 	if not {
 		ge, lt = when.NotGE, when.NotLT
+	}
+	if len(f.Cuts) == 0 { // the bin is the whole line
+		return 0, ge == nil && lt == nil && either(when.NotMissing, when.Missing, not)
 	}
 	code := 0
 	if ge != nil {
@@ -281,7 +326,8 @@ func binOf(f *dataset.Feature, when *fileWhen, not bool) (int, bool) {
 	return code, ok && i == code
 }
 
-func multiwayOutcome(f *dataset.Feature, when *fileWhen) (int, error) {
+func (d *decoder) multiwayOutcome(feature int, when *fileWhen) (int, error) {
+	f := &d.Features[feature]
 	if f.Kind != dataset.Categorical {
 		return 0, fmt.Errorf("multiway test on %q, which is numeric", f.Name)
 	}
@@ -291,7 +337,7 @@ func multiwayOutcome(f *dataset.Feature, when *fileWhen) (int, error) {
 	case when.Other:
 		return f.OtherCode(), nil
 	}
-	if code := valueOf(f, when, false); code >= 0 {
+	if code, ok := d.value(feature, when, false); ok {
 		return code, nil
 	}
 	return 0, fmt.Errorf("a multiway branch on %q must name one of its values, other or missing", f.Name)

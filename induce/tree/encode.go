@@ -61,10 +61,14 @@ func (e *encoder) int(x int64) *encoder {
 // float writes the shortest decimal that reads back as x, without an exponent
 // between 1e-6 and 1e21, as JavaScript and encoding/json do.
 func (e *encoder) float(x float64) *encoder {
-	if a := math.Abs(x); a != 0 && (a < 1e-6 || a >= 1e21) {
-		e.b = strconv.AppendFloat(e.b, x, 'e', -1, 64)
-	} else {
+	if a := math.Abs(x); a == 0 || a >= 1e-6 && a < 1e21 {
 		e.b = strconv.AppendFloat(e.b, x, 'f', -1, 64)
+		return e
+	}
+	e.b = strconv.AppendFloat(e.b, x, 'e', -1, 64)
+	if n := len(e.b); e.b[n-4] == 'e' && e.b[n-2] == '0' { // e-07 is e-7 there
+		e.b[n-2] = e.b[n-1]
+		e.b = e.b[:n-1]
 	}
 	return e
 }
@@ -123,11 +127,12 @@ func (e *encoder) value(v any) *encoder {
 		e.b = append(e.b, b...)
 		return e
 	}
-	quoted := false
-	for i, c := range b {
-		if c == '"' && b[i-1] != '\\' {
+	quoted, escaped := false, false
+	for _, c := range b {
+		if c == '"' && !escaped {
 			quoted = !quoted
 		}
+		escaped = c == '\\' && !escaped
 		e.b = append(e.b, c)
 		if !quoted && (c == ':' || c == ',') {
 			e.b = append(e.b, ' ')
@@ -198,6 +203,9 @@ func (e *encoder) when(f *dataset.Feature, t *Test, outcome int) *encoder {
 		}
 		return e.bound(key, f.Cuts[t.Code-1])
 	case split.Bin:
+		if len(f.Cuts) == 0 { // the bin is the whole line
+			return e.raw(`"` + flip(not) + `missing": true`)
+		}
 		if t.Code > 0 {
 			e.bound(not+"ge", f.Cuts[t.Code-1])
 			if t.Code < len(f.Cuts) {
@@ -215,6 +223,13 @@ func (e *encoder) when(f *dataset.Feature, t *Test, outcome int) *encoder {
 	default:
 		return e.multiwayWhen(f, outcome)
 	}
+}
+
+func flip(not string) string {
+	if not == "" {
+		return "not_"
+	}
+	return ""
 }
 
 func (e *encoder) bound(key string, cut float64) *encoder {

@@ -1,0 +1,233 @@
+package tree_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/split"
+	"github.com/espalier-ml/espalier/induce/tree"
+)
+
+func TestGolden(t *testing.T) {
+	golden(t, "small.json", smallTree().Encode())
+	for _, family := range families() {
+		golden(t, family.String()+".json", randomTree(rand.New(rand.NewPCG(1, 2)), family, 12).Encode())
+	}
+}
+
+// TestRoundTrip: what is decoded is what was encoded, and encodes to the same
+// bytes; and the text is JSON.
+func TestRoundTrip(t *testing.T) {
+	for _, family := range families() {
+		for seed := range uint64(20) {
+			r := rand.New(rand.NewPCG(3, seed))
+			want := randomTree(r, family, 1+r.IntN(200))
+			b := want.Encode()
+			got, err := tree.Decode(b)
+			if err != nil {
+				t.Fatalf("tests %s, seed %d: %v\n%s", family, seed, err, b)
+			}
+			if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
+				t.Errorf("tests %s, seed %d: tree (-want +got):\n%s", family, seed, diff)
+			}
+			if again := got.Encode(); !bytes.Equal(again, b) {
+				t.Errorf("tests %s, seed %d: encoded again:\n%s, want\n%s", family, seed, again, b)
+			}
+			if !json.Valid(b) || !bytes.HasSuffix(b, []byte("}\n")) {
+				t.Errorf("tests %s, seed %d: not JSON with a final newline:\n%s", family, seed, b)
+			}
+		}
+	}
+}
+
+// TestKinds makes sure that random trees have all kinds of test.
+func TestKinds(t *testing.T) {
+	seen := make(map[split.Kind]bool)
+	for _, family := range families() {
+		tr := randomTree(rand.New(rand.NewPCG(4, 4)), family, 300)
+		for i := range tr.Nodes {
+			if n := &tr.Nodes[i]; !n.Leaf() {
+				seen[n.Test.Kind] = true
+			}
+		}
+	}
+	for kind := split.Threshold; kind <= split.Missing; kind++ {
+		if !seen[kind] {
+			t.Errorf("no test of kind %s", kind)
+		}
+	}
+}
+
+// TestFloats: numbers are spelled alike everywhere in a tree.json, as
+// encoding/json and JavaScript spell them.
+func TestFloats(t *testing.T) {
+	for x, want := range map[float64]string{
+		0: "0", 1: "1", 0.1: "0.1", 1e-6: "0.000001", 1.5e-7: "1.5e-7", 1e-10: "1e-10", 1e20: "100000000000000000000", 1e21: "1e+21", -2.5: "-2.5",
+	} {
+		tr := smallTree()
+		tr.Nodes[0].Test.Cost, tr.Nodes[0].Test.Score.Total = x, x
+		if s := string(tr.Encode()); !strings.Contains(s, `"cost": `+want+`, "score"`) || !strings.Contains(s, `"total": `+want+"}") {
+			t.Errorf("%v: want %s in\n%s", x, want, strings.Split(s, "\n")[19])
+		}
+	}
+}
+
+// hostile are trees that Decode must refuse: what to change in smallTree, and
+// what the error must say.
+func hostile() []struct{ name, from, to, want string } {
+	return []struct{ name, from, to, want string }{
+		{"empty", "*", "", "not a tree.json"},
+		{"null", "*", "null", "format"},
+		{"array", "*", "[]", "not a tree.json"},
+		{"another format", "espalier/tree", "other/tree", "format"},
+		{"another version", `"version": 1`, `"version": 2`, "version"},
+		{"bytes after the tree", "\n}\n", "\n}\n{}", "not a tree.json"},
+		{"no classes", `"classes": ["n", "p"]`, `"classes": []`, "class"},
+		{"cycle", `"child": 1}`, `"child": 0}`, "child 0"},
+		{"child beyond the nodes", `"child": 1}`, `"child": 5}`, "child 5"},
+		{"negative child", `"child": 1}`, `"child": -1}`, "child -1"},
+		{"huge child", `"child": 1}`, `"child": 9223372036854775807}`, "child"},
+		{"two parents", `"child": 3}`, `"child": 4}`, "parents"},
+		{"unknown feature", `"test": {"feature": "age"`, `"test": {"feature": "agee"`, "agee"},
+		{"unknown kind", `"kind": "threshold"`, `"kind": "thresh"`, "thresh"},
+		{"unknown type", `"type": "numeric"`, `"type": "number"`, "numeric or categorical"},
+		{"value twice", `"values": ["a", "b"]`, `"values": ["a", "a"]`, "twice"},
+		{"feature twice", `"name": "job"`, `"name": "age"`, "age"},
+		{"cut that is not listed", `{"ge": 30.5}`, `{"ge": 30}`, "condition"},
+		{"bounds that differ", `{"lt": 30.5}`, `{"lt": 30}`, "condition"},
+		{"value that is not listed", `{"in": ["b"]}`, `{"in": ["c"]}`, "condition"},
+		{"values that differ", `{"not_in": ["b"]}`, `{"not_in": ["a"]}`, "condition"},
+		{"no condition", `{"ge": 30.5}`, `{}`, "condition"},
+		{"bin of a threshold", `"kind": "threshold"`, `"kind": "bin"`, "condition"},
+		{"multiway of a number", `"kind": "threshold"`, `"kind": "multiway"`, "multiway"},
+		{"other of a number", `"kind": "threshold"`, `"kind": "other"`, "condition"},
+		{"threshold of a category", `"type": "numeric"`, `"type": "categorical", "values": ["x"]`, ""},
+		{"equals of a number", `"type": "categorical"`, `"type": "numeric"`, ""},
+		{"cuts that fall", `"cuts": [30.5]`, `"cuts": [30.5, 30.5]`, "increase"},
+		{"cut beyond float64", `"cuts": [30.5]`, `"cuts": [1e999]`, "not a tree.json"},
+		{"cut that is no number", `"cuts": [30.5]`, `"cuts": [NaN]`, "not a tree.json"},
+		{"probability of a class too few", `"probabilities": [0.6, 0.4]`, `"probabilities": [1]`, "classes"},
+		{"weight of a class too many", `"class_weights": [13, 7]`, `"class_weights": [13, 7, 0]`, "classes"},
+		{"class that is not listed", `"class": "n"`, `"class": "m"`, "label.classes"},
+		{"id out of order", `"id": 1`, `"id": 2`, "order"},
+		{"nobody takes missing values", `"child": 2, "missing": true`, `"child": 2`, "missing"},
+		{"two branches take missing values", `"child": 1}`, `"child": 1, "missing": true}`, "missing"},
+		{"missing values on the branch that the test does not send them to", `"child": 1},
+        {"when": {"lt": 30.5}, "child": 2, "missing": true}`, `"child": 1, "missing": true},
+        {"when": {"lt": 30.5}, "child": 2}`, "missing"},
+		{"unseen values on the branch that the test does not send them to", `"child": 3},
+        {"when": {"not_in": ["b"]}, "child": 4, "missing": true, "other": true}`, `"child": 3, "other": true},
+        {"when": {"not_in": ["b"]}, "child": 4, "missing": true}`, ""},
+		{"branches without a test", `"test": {"feature": "age"`, `"tset": {"feature": "age"`, "branches without a test"},
+		{"count beyond int64", `"rows": 20`, `"rows": 9223372036854775808`, "not a tree.json"},
+	}
+}
+
+func TestDecodeErrors(t *testing.T) {
+	valid := string(smallTree().Encode())
+	for _, test := range hostile() {
+		t.Run(test.name, func(t *testing.T) {
+			bad := test.to
+			if test.from != "*" {
+				if bad = strings.Replace(valid, test.from, test.to, 1); bad == valid {
+					t.Fatalf("%q is not in\n%s", test.from, valid)
+				}
+			}
+			got, err := tree.Decode([]byte(bad))
+			if err == nil || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("error %v, want one with %q", err, test.want)
+			}
+			if err != nil && got != nil {
+				t.Error("a tree beside the error")
+			}
+		})
+	}
+}
+
+// TestDecodeCut: a tree.json that was cut short is no tree.
+func TestDecodeCut(t *testing.T) {
+	b := smallTree().Encode()
+	for size := range len(b) - 1 { // the last byte is the final newline
+		if _, err := tree.Decode(b[:size]); err == nil {
+			t.Errorf("cut to %d of %d bytes: no error", size, len(b))
+		}
+	}
+}
+
+// TestDecodeManyValues: a multiway test may have as many branches as two bytes
+// number. BenchmarkDecode has the same tree.
+func TestDecodeManyValues(t *testing.T) {
+	want := wideTree(60_000).Encode()
+	got, err := tree.Decode(want)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got.Encode(), want) {
+		t.Error("encoded again: other bytes")
+	}
+}
+
+// wideTree returns a tree of one multiway test on so many values.
+func wideTree(values int) *tree.Tree {
+	tr := smallTree()
+	tr.Nodes = slices.Grow(tr.Nodes[:1], values)
+	f := &dataset.Feature{Name: "id", Kind: dataset.Categorical, Cost: 1}
+	root := &tr.Nodes[0]
+	root.Test.Kind, root.Test.Code, root.Branches = split.Multiway, 0, nil
+	for i := range values {
+		f.Values = append(f.Values, fmt.Sprintf("an identifier, number %d", i))
+		root.Branches = append(root.Branches, tree.Branch{Outcome: i, Child: i + 1, Missing: i == 0, Other: i == 0})
+		tr.Nodes = append(tr.Nodes, tree.Node{ClassWeights: []int64{1, 0}, RawClassWeights: []int64{1, 0}, Probabilities: []float64{1, 0}})
+	}
+	tr.Features[0] = *f
+	return tr
+}
+
+// FuzzDecode: any input gives an error or a tree that is encoded, decoded and
+// encoded to the same bytes, and that leads all codes to leaves.
+func FuzzDecode(f *testing.F) {
+	for i, family := range families() {
+		f.Add(randomTree(rand.New(rand.NewPCG(5, uint64(i))), family, 8).Encode())
+	}
+	valid := string(smallTree().Encode())
+	f.Add([]byte(valid))
+	for _, test := range hostile() {
+		f.Add([]byte(strings.Replace(valid, test.from, test.to, 1)))
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		tr, err := tree.Decode(b)
+		if err != nil {
+			return
+		}
+		once := tr.Encode()
+		again, err := tree.Decode(once)
+		if err != nil {
+			t.Fatalf("its own encoding: %v\n%s", err, once)
+		}
+		if twice := again.Encode(); !bytes.Equal(once, twice) {
+			t.Fatalf("encoded twice:\n%s, then\n%s", once, twice)
+		}
+		router := tr.Router()
+		o := dataset.NewObjects(dataset.NewLayout(tr.Features), 1, false, 0)
+		r := rand.New(rand.NewPCG(6, 6))
+		for i := range 20 {
+			codes := make([]int, len(tr.Features))
+			for k := range codes {
+				codes[k] = r.IntN(tr.Features[k].Codes())
+			}
+			o.Append(codes, []dataset.ClassWeight{{Class: 0, Weight: 1}}, 1)
+			if leaf := router.Leaf(o, i); !tr.Nodes[leaf].Leaf() {
+				t.Fatalf("codes %v reach node %d, which is no leaf", codes, leaf)
+			}
+		}
+	})
+}

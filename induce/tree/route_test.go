@@ -1,0 +1,149 @@
+package tree_test
+
+import (
+	"encoding/json"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/tree"
+)
+
+// file is a tree.json as another program would read it.
+type file struct {
+	Features []struct {
+		Name   string
+		Values []string
+	}
+	Nodes []struct {
+		Test     *struct{ Feature, Kind string }
+		Branches []branch
+	}
+}
+
+type branch struct {
+	When           map[string]any
+	Child          int
+	Missing, Other bool
+}
+
+// holds reports whether a value that is there meets a condition, read off
+// DESIGN section 4; listed are the feature's values.
+func (b *branch) holds(value any, listed []string) bool {
+	x, _ := value.(float64)
+	s, _ := value.(string)
+	for key, bound := range b.When {
+		limit, _ := bound.(float64)
+		switch key {
+		case "ge":
+			if x < limit {
+				return false
+			}
+		case "lt":
+			if x >= limit {
+				return false
+			}
+		case "not_ge", "not_lt": // outside a bin
+			ge, bounded := b.When["not_ge"].(float64)
+			lt, limited := b.When["not_lt"].(float64)
+			return bounded && x < ge || limited && x >= lt
+		case "in":
+			return slices.Contains(texts(bound), s)
+		case "not_in":
+			return !slices.Contains(texts(bound), s)
+		case "other":
+			return !slices.Contains(listed, s)
+		case "not_other":
+			return slices.Contains(listed, s)
+		case "missing":
+			return false
+		}
+	}
+	return true
+}
+
+func texts(list any) []string {
+	var out []string
+	for _, x := range list.([]any) { //nolint:errcheck // a fault of the file's, and a panic will do
+		s, _ := x.(string)
+		out = append(out, s)
+	}
+	return out
+}
+
+// leaf routes raw values by the file alone: nulls take the branch marked
+// missing, unlisted values and values without a branch the one marked other.
+func (f *file) leaf(values row) int {
+	at := 0
+	for f.Nodes[at].Test != nil {
+		n := &f.Nodes[at]
+		feature := 0
+		for f.Features[feature].Name != n.Test.Feature {
+			feature++
+		}
+		value, listed := values[feature], f.Features[feature].Values
+		s, text := value.(string)
+		unlisted := text && !slices.Contains(listed, s)
+		next := slices.IndexFunc(n.Branches, func(b branch) bool {
+			switch {
+			case value == nil:
+				return b.Missing
+			case unlisted:
+				return b.Other
+			default:
+				return b.holds(value, listed)
+			}
+		})
+		if next < 0 {
+			next = slices.IndexFunc(n.Branches, func(b branch) bool { return b.Other })
+		}
+		at = n.Branches[next].Child
+	}
+	return at
+}
+
+// TestRouter: rows go the same way by their codes as by the conditions in
+// tree.json, also when the tree was read from there.
+func TestRouter(t *testing.T) {
+	for _, family := range families() {
+		for seed := range uint64(10) {
+			r := rand.New(rand.NewPCG(7, seed))
+			grown := randomTree(r, family, 150)
+			b := grown.Encode()
+			var f file
+			if err := json.Unmarshal(b, &f); err != nil {
+				t.Fatal(err)
+			}
+			decoded, err := tree.Decode(b)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for range 200 {
+				testRoutes(t, &f, randomRow(r, grown.Features), grown, decoded)
+			}
+		}
+	}
+}
+
+func testRoutes(t *testing.T, f *file, values row, trees ...*tree.Tree) {
+	t.Helper()
+	want := f.leaf(values)
+	for i, tr := range trees {
+		layout := dataset.NewLayout(tr.Features)
+		o := dataset.NewObjects(layout, 3, false, 1)
+		codes := values.codes(tr.Features)
+		o.Append(codes, []dataset.ClassWeight{{Class: 0, Weight: 1}}, 1)
+		key := make([]byte, layout.Stride)
+		for k, code := range codes {
+			key[layout.Offsets[k]] = byte(code)
+			if layout.Widths[k] == 2 {
+				key[layout.Offsets[k]+1] = byte(code >> 8)
+			}
+		}
+		router := tr.Router()
+		if byObject, byRow := router.Leaf(o, 0), router.Row(key, &layout); byObject != want || byRow != want {
+			t.Errorf("tree %d: %v with codes %v reaches leaf %d as an object, %d as a row, want %d", i, values, codes, byObject, byRow, want)
+		}
+	}
+}
