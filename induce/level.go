@@ -249,10 +249,16 @@ var errPart = errors.New("not a part of this level")
 // node that it belongs to. counts come from NewCounts.
 func (l *Levels) AddPart(counts []Counts, key int64, b []byte) error {
 	p := partOf(key)
-	if p.node >= len(counts) || p.from > p.to || p.to > len(l.columns) {
+	if p.node >= len(counts) || !l.has(p) {
 		return errPart
 	}
 	return l.addPart(&counts[p.node], p, b)
+}
+
+// has reports whether the levels can have a part of that name: keys come out of
+// files, which may be damaged.
+func (l *Levels) has(p part) bool {
+	return p.node >= 0 && p.from <= p.to && p.to <= len(l.columns)
 }
 
 func (l *Levels) addPart(c *Counts, p part, b []byte) error {
@@ -298,6 +304,9 @@ func (l *Levels) MergeParts(key int64, parts [][]byte) ([]byte, error) {
 		return parts[0], nil
 	}
 	p, c := partOf(key), &l.NewCounts(1)[0]
+	if !l.has(p) {
+		return nil, errPart
+	}
 	for _, b := range parts {
 		if err := l.addPart(c, p, b); err != nil {
 			return nil, err

@@ -1,0 +1,85 @@
+package split_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/split"
+)
+
+// TestNames pins the names in flags and tree.json (DESIGN sections 1 and 4).
+func TestNames(t *testing.T) {
+	testNames(t, split.ParseAlgorithm, algorithms(), "ec45 ecart asr c45 cart cc45 ccart ip bal")
+	testNames(t, split.ParseFamily, families(), "onehot threshold both multiway")
+	kinds := []split.Kind{split.Threshold, split.Bin, split.Equals, split.Multiway, split.Other, split.Missing}
+	testNames(t, split.ParseKind, kinds, "threshold bin equals multiway other missing")
+	if got := split.Algorithm(99).String() + split.Family(0).String(); got != "unknown(99)unknown(0)" {
+		t.Errorf("names of unknown values: %q", got)
+	}
+}
+
+func testNames[T interface {
+	comparable
+	fmt.Stringer
+}](t *testing.T, parse func(string) (T, error), values []T, names string,
+) {
+	t.Helper()
+	for i, name := range strings.Fields(names) {
+		if got := values[i].String(); got != name {
+			t.Errorf("name %q, want %q", got, name)
+		}
+		if got, err := parse(name); got != values[i] || err != nil {
+			t.Errorf("parse %q: %v, %v", name, got, err)
+		}
+	}
+	for _, bad := range []string{"", "EC45", " bin", "unknown(0)"} {
+		if _, err := parse(bad); err == nil || !strings.Contains(err.Error(), strings.Fields(names)[0]) {
+			t.Errorf("parse %q: error %v, want one that lists the names", bad, err)
+		}
+	}
+}
+
+// TestColumns: costs by hand.
+func TestColumns(t *testing.T) {
+	features := []dataset.Feature{
+		{Name: "age", Kind: dataset.Numeric, Cuts: []float64{1, 2}, Cost: 3},
+		{Name: "job", Kind: dataset.Categorical, Values: []string{"a", "b"}, Cost: 2},
+		{Name: "town", Kind: dataset.Categorical, Values: []string{"a", "b"}, Cost: 2, ValueCosts: map[string]float64{"b": 5, "c": 9}},
+	}
+	want := []split.Column{
+		{Codes: 4, Numeric: true, Cost: 3},
+		{Codes: 4, Cost: 2},
+		{Codes: 4, Cost: 2, Costs: []float64{2, 5, 2, 2}},
+	}
+	if diff := cmp.Diff(want, split.Columns(features)); diff != "" {
+		t.Errorf("columns (-want +got):\n%s", diff)
+	}
+}
+
+// TestIsLeaf: by hand, W = 1000.
+func TestIsLeaf(t *testing.T) {
+	for _, test := range []struct {
+		name            string
+		theta           float64
+		objects, weight []int64
+		want            bool
+	}{
+		{"one class", 0, []int64{3, 0}, []int64{500, 0}, true},
+		{"two classes", 0, []int64{1, 1}, []int64{1, 1}, false},
+		{"at theta", 0.01, []int64{1, 1}, []int64{5, 5}, true},
+		{"at theta but for rounding", 0.1 * 0.1, []int64{1, 1}, []int64{5, 5}, true}, // 0.1*0.1 > 0.01
+		{"at theta but for rounding below", 0.3 - 0.29, []int64{1, 1}, []int64{5, 5}, true},
+		{"above theta", 0.01, []int64{1, 1}, []int64{5, 6}, false},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			c := split.NewCriterion(split.EC45, split.Both, 1, test.theta, 1000)
+			if got := c.IsLeaf(c.NewTotals(test.objects, test.weight)); got != test.want {
+				t.Errorf("leaf: %v, want %v", got, test.want)
+			}
+		})
+	}
+}
