@@ -273,9 +273,7 @@ func (t *training) fit(column transforms.FeatureColumn, encoded []byte) (dataset
 	}
 	f.Missing = s.Missing()
 	if f.Kind == dataset.Numeric {
-		if s.Distinct() > 0 {
-			f.Cuts = append([]float64{}, binning.FitNumeric(s, t.parsed.method, t.config.Bins)...)
-		}
+		t.fitNumeric(&f, s)
 		return f, nil
 	}
 	if s.Overflow() {
@@ -286,6 +284,21 @@ func (t *training) fit(column transforms.FeatureColumn, encoded []byte) (dataset
 	}
 	f.Values, f.Other, err = binning.FitCategorical(s, t.config.MaxCategories)
 	return f, err
+}
+
+// fitNumeric cuts the bins of a numeric feature. With a single value beside
+// nulls its only bin would be the whole line, for which tree.json has no
+// condition: the value becomes a category instead, with the same outcomes.
+func (t *training) fitNumeric(f *dataset.Feature, s *binning.Summary) {
+	bins := t.parsed.params.Family == split.OneHot || t.parsed.params.Family == split.Both
+	if s.Distinct() == 1 && f.Missing > 0 && bins {
+		values, _ := s.Numbers()
+		f.Kind, f.Type, f.Values = dataset.Categorical, dataset.Number, []string{dataset.SpellNumber(values[0])}
+		return
+	}
+	if s.Distinct() > 0 {
+		f.Cuts = append([]float64{}, binning.FitNumeric(s, t.parsed.method, t.config.Bins)...)
+	}
 }
 
 // coalesce makes objects of the rows.
