@@ -13,7 +13,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/format"
@@ -145,7 +144,7 @@ func TestFooterFaults(t *testing.T) {
 }
 
 // TestFlippedBytes damages files and expects a DataError or values, within
-// bounds of time and memory.
+// bounds of memory.
 func TestFlippedBytes(t *testing.T) {
 	const maxAlloc = 1 << 30
 	cases := 2000
