@@ -10,7 +10,7 @@
 //     bound to the absence or to a generation of its object; of two such
 //     writers at most one wins.
 //   - Errors name the URL and wrap fs.ErrNotExist, fs.ErrExist (a precondition
-//     failed) or fs.ErrPermission where one of these is the cause.
+//     failed), fs.ErrPermission or ErrChanged where one of these is the cause.
 //
 // # URLs
 //

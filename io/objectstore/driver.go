@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"io/fs"
 )
 
 // Object describes one stored object.
@@ -11,6 +12,22 @@ type Object struct {
 	URL        string
 	Size       int64
 	Generation string // opaque; differs whenever the content may differ
+}
+
+// check compares the generation asked for with that of the object.
+func (o Object) check(generation string) error {
+	if o.Generation != "" && o.Generation != generation {
+		return ErrChanged
+	}
+	return nil
+}
+
+// unless turns the absence of an object that was there into ErrChanged.
+func (o Object) unless(err error) error {
+	if o.Generation != "" && errors.Is(err, fs.ErrNotExist) {
+		return ErrChanged
+	}
+	return err
 }
 
 // Reader reads one generation of an object. ReadAt may be called from several
@@ -46,6 +63,10 @@ type WriteOptions struct {
 	IfGeneration string // commit only while the object has this generation
 }
 
+// ErrChanged says that an object no longer has the generation that was asked
+// for: it was replaced or removed meanwhile.
+var ErrChanged = errors.New("changed meanwhile")
+
 // ErrFolder says that a name is that of a folder where an object was expected.
 var ErrFolder = errors.New("is a folder, not an object")
 
@@ -59,8 +80,10 @@ type Driver interface {
 	List(ctx context.Context, folder string, depth int) ([]Object, error)
 	// Stat describes one object.
 	Stat(ctx context.Context, path string) (Object, error)
-	// Open opens one object at its present generation.
-	Open(ctx context.Context, path string) (Reader, error)
+	// Open opens one object at its generation as List and Stat describe it, or
+	// at the present one if that is empty. Another generation gives ErrChanged,
+	// here or when it is read. The context bounds all reads.
+	Open(ctx context.Context, o Object) (Reader, error)
 	// Create begins a write. Its context bounds the whole write.
 	Create(ctx context.Context, path string, o WriteOptions) (Writer, error)
 	// Remove removes one object.

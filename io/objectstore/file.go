@@ -113,14 +113,17 @@ func (r *fileReader) Size() int64 { return r.size }
 func (r *fileReader) Generation() string { return r.generation }
 
 // Open implements Driver.
-func (fileDriver) Open(_ context.Context, path string) (Reader, error) {
-	f, err := os.Open(path)
+func (fileDriver) Open(_ context.Context, o Object) (Reader, error) {
+	f, err := os.Open(o.URL)
 	if err != nil {
-		return nil, absence(err)
+		return nil, o.unless(absence(err))
 	}
 	info, err := f.Stat()
 	if err == nil && info.IsDir() {
 		err = ErrFolder
+	}
+	if err == nil {
+		err = o.check(fileGeneration(info))
 	}
 	if err != nil {
 		_ = f.Close() // the first error says more

@@ -71,12 +71,15 @@ func (d *memoryDriver) Stat(_ context.Context, path string) (Object, error) {
 }
 
 // Open implements Driver.
-func (d *memoryDriver) Open(_ context.Context, path string) (Reader, error) {
-	o, err := d.get(path)
+func (d *memoryDriver) Open(_ context.Context, o Object) (Reader, error) {
+	found, err := d.get(o.URL)
 	if err != nil {
+		return nil, o.unless(err)
+	}
+	if err := o.check(found.generation); err != nil {
 		return nil, err
 	}
-	return memoryReader(o), nil
+	return memoryReader(found), nil
 }
 
 // Create implements Driver.

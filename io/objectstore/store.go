@@ -161,11 +161,19 @@ func (s *Store) Stat(ctx context.Context, url string) (Object, error) {
 
 // Open opens one object at its present generation.
 func (s *Store) Open(ctx context.Context, url string) (Reader, error) {
-	l, err := s.locate(url)
+	return s.OpenObject(ctx, Object{URL: url})
+}
+
+// OpenObject opens an object as List or Stat described it, which spares
+// object stores a request. If it has changed since, an error that wraps
+// ErrChanged says so now or at the first read. The context bounds all reads.
+func (s *Store) OpenObject(ctx context.Context, o Object) (Reader, error) {
+	l, err := s.locate(o.URL)
 	if err != nil {
 		return nil, err
 	}
-	r, err := l.Open(ctx, l.path)
+	o.URL = l.path
+	r, err := l.Open(ctx, o)
 	if err != nil {
 		return nil, l.fail("open", err)
 	}
