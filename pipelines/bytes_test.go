@@ -4,12 +4,14 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"log/slog"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"runtime"
 	"testing"
 
+	beamlog "github.com/apache/beam/sdks/v2/go/pkg/beam/log"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/testing/ptest"
 
 	"github.com/espalier-ml/espalier/io/objectstore"
@@ -17,7 +19,16 @@ import (
 	"github.com/espalier-ml/espalier/pipelines"
 )
 
-func TestMain(m *testing.M) { ptest.MainWithDefault(m, "direct") }
+// TestMain keeps the SDK's log out of what a failing test says.
+func TestMain(m *testing.M) {
+	beamlog.SetLogger(noLog{})
+	slog.SetLogLoggerLevel(slog.LevelError)
+	ptest.MainWithDefault(m, "direct")
+}
+
+type noLog struct{}
+
+func (noLog) Log(context.Context, beamlog.Severity, int, string) {}
 
 // silent is a Reporter that keeps the warnings.
 type silent struct{ warnings []string }

@@ -143,6 +143,7 @@ type EvaluateConfig struct {
 	Label          string   `json:"label"` // class column; empty: the tree's
 	Weight         string   `json:"weight"`
 	DropNullLabels bool     `json:"drop_null_labels"`
+	ReadAhead      int64    `json:"read_ahead"` // bytes that are fetched from object stores before they are needed
 	Runner         string   `json:"runner"`
 }
 
@@ -154,6 +155,7 @@ func Evaluate(ctx context.Context, c EvaluateConfig, reporter Reporter) (*tree.T
 	if !slices.Contains(Runners(), c.Runner) {
 		return nil, nil, usagef("--runner %s: want one of %v", c.Runner, Runners())
 	}
+	process.setReadAhead(c.ReadAhead)
 	t, encoded, err := ReadTree(ctx, c.Model)
 	if err != nil {
 		return nil, nil, err

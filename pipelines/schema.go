@@ -1,108 +1,12 @@
 package pipelines
 
 import (
-	"context"
-	"errors"
-	"fmt"
-	"io/fs"
 	"slices"
-	"strings"
-	"sync"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
-	"github.com/espalier-ml/espalier/io/objectstore"
 	"github.com/espalier-ml/espalier/io/parquetio"
 	"github.com/espalier-ml/espalier/transforms"
 )
-
-// input is what the footers of all input files say.
-type input struct {
-	files   []*parquetio.File
-	byName  []map[string]parquetio.Column // per file
-	columns []parquetio.Column            // of all files: those of the first in its order, then others
-	rows    int64
-	tasks   []transforms.Task // one a row group
-}
-
-// footerReaders is the number of footers that are read at a time.
-const footerReaders = 8
-
-// openInput lists the files and reads their footers.
-func openInput(ctx context.Context, f *files, patterns []string) (*input, error) {
-	var objects []objectstore.Object
-	for _, pattern := range patterns {
-		list, err := f.store.List(ctx, pattern)
-		if err != nil {
-			return nil, usagef("--input: %v", err)
-		}
-		objects = append(objects, list...)
-	}
-	slices.SortFunc(objects, func(a, b objectstore.Object) int { return strings.Compare(a.URL, b.URL) })
-	objects = slices.CompactFunc(objects, func(a, b objectstore.Object) bool { return a.URL == b.URL })
-	in := &input{files: make([]*parquetio.File, len(objects))}
-	faults := make([]error, len(objects))
-	var wg sync.WaitGroup
-	slots := make(chan struct{}, footerReaders)
-	for i, o := range objects {
-		wg.Add(1)
-		slots <- struct{}{}
-		go func() {
-			defer func() { <-slots; wg.Done() }()
-			in.files[i], faults[i] = f.parquet.Open(ctx, o.URL)
-		}()
-	}
-	wg.Wait()
-	for _, err := range faults {
-		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
-			return nil, usagef("--input: %v", err)
-		}
-		if err != nil {
-			return nil, err
-		}
-	}
-	seen := make(map[string]bool)
-	for _, file := range in.files {
-		byName := make(map[string]parquetio.Column, len(file.Columns()))
-		for _, c := range file.Columns() {
-			byName[c.Name] = c
-			if !seen[c.Name] {
-				seen[c.Name] = true
-				in.columns = append(in.columns, c)
-			}
-		}
-		in.byName = append(in.byName, byName)
-		for g := range file.RowGroups() {
-			if file.RowGroupRows(g) > 0 {
-				in.tasks = append(in.tasks, transforms.Task{File: file.URL, RowGroup: g})
-			}
-		}
-		in.rows += file.Rows
-	}
-	return in, nil
-}
-
-// names lists the columns of all files.
-func (in *input) names() []string {
-	names := make([]string, len(in.columns))
-	for i := range in.columns {
-		names[i] = in.columns[i].Name
-	}
-	return names
-}
-
-// check makes sure that every file has the column, with values of one type.
-func (in *input) check(column *parquetio.Column) error {
-	for i, file := range in.files {
-		c, ok := in.byName[i][column.Name]
-		if !ok {
-			return &dataset.DataError{File: file.URL, Column: column.Name, Problem: "the column is missing in this file and there in others", Hint: "ignore it with --ignore, or leave the file out"}
-		}
-		if c.Type != column.Type {
-			return &dataset.DataError{File: file.URL, Column: column.Name, Problem: fmt.Sprintf("the column holds %s values here and %s values in other files", c.Type, column.Type), Hint: "make the files agree, or ignore the column with --ignore"}
-		}
-	}
-	return nil
-}
 
 // Role is what a column is used for, as schema.json spells it.
 type Role string

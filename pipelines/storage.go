@@ -9,6 +9,14 @@ import (
 	"github.com/espalier-ml/espalier/transforms"
 )
 
+// DefaultReadAhead is the number of bytes that are fetched of object stores
+// before they are needed, unless a configuration says otherwise.
+const DefaultReadAhead = 64 << 20
+
+// keepChunks is the number of bytes of column chunks from object stores that
+// are kept between the two passes of a training.
+const keepChunks = 256 << 20
+
 // openFooters is the number of files whose footers are kept.
 const openFooters = 256
 
@@ -18,25 +26,40 @@ const maxScratch = 1 << 31
 // files is the storage of driver and workers alike.
 type files struct {
 	store   *objectstore.Store
-	parquet *parquetio.Cache
+	parquet *parquetio.Source
 }
 
 var process = newFiles() //nolint:gochecknoglobals // one per process: the DoFns of a worker share its cache of footers
 
 func newFiles() *files {
-	s := objectstore.New()
-	return &files{store: s, parquet: parquetio.NewCache(s, openFooters)}
+	f := &files{store: objectstore.New()}
+	f.setReadAhead(DefaultReadAhead)
+	return f
+}
+
+// setReadAhead sets the number of bytes that are fetched ahead. No job may be
+// running.
+func (f *files) setReadAhead(bytes int64) {
+	f.parquet = parquetio.NewSource(f.store, parquetio.SourceOptions{Footers: openFooters, ReadAhead: bytes, Keep: keepChunks})
 }
 
 func init() { transforms.SetStorage(process) }
 
 // RowGroup opens a row group of a Parquet file.
-func (f *files) RowGroup(ctx context.Context, file string, rowGroup int, columns []string) (dataset.RowGroup, error) {
-	p, err := f.parquet.Open(ctx, file)
+func (f *files) RowGroup(ctx context.Context, t transforms.Task, names []string) (dataset.RowGroup, error) {
+	p, err := f.parquet.Open(ctx, objectstore.Object{URL: t.File, Size: t.Size, Generation: t.Generation})
 	if err != nil {
 		return nil, err
 	}
-	return p.RowGroup(ctx, rowGroup, columns)
+	if len(t.Path) == 0 {
+		return p.RowGroup(ctx, t.RowGroup, names)
+	}
+	inFile, columns := splitColumns(&t, names)
+	g, err := p.RowGroup(ctx, t.RowGroup, inFile)
+	if err != nil {
+		return nil, err
+	}
+	return &withPath{g, columns}, nil
 }
 
 // Read returns the whole of a scratch file.

@@ -40,6 +40,8 @@ func Train(ctx context.Context, c TrainConfig, reporter Reporter) (*Result, erro
 	if err := refuseFinished(ctx, process, &c); err != nil {
 		return nil, err
 	}
+	process.setReadAhead(c.ReadAhead)
+	defer process.parquet.Forget()
 	in, err := openInput(ctx, process, c.Input)
 	if err != nil {
 		return nil, err
@@ -314,6 +316,7 @@ func (t *training) coalesce(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	t.files.parquet.Forget()
 	t.objects, err = transforms.ReadObjectStats(ctx, config.Out)
 	if err != nil {
 		return err

@@ -78,8 +78,8 @@ func (f *coalesceFn) StartBundle(_ context.Context, _ func(int64, []byte)) error
 		return err
 	}
 	f.coder = newCoder(spec, features, f.Classes, f.Pieces)
-	f.pool = newPool(f.Workers)
-	f.scratch = make([]coalesceScratch, f.pool.workers())
+	f.pool = newPool(f.Workers, rowGroupsAhead)
+	f.scratch = make([]coalesceScratch, max(1, f.Workers))
 	f.tables = make([]*sharedTable, dataset.Parts*shards)
 	for i := range f.tables {
 		f.tables[i] = &sharedTable{t: f.coder.newTable()}
@@ -88,12 +88,11 @@ func (f *coalesceFn) StartBundle(_ context.Context, _ func(int64, []byte)) error
 }
 
 func (f *coalesceFn) ProcessElement(ctx context.Context, task []byte, emit func(int64, []byte)) error {
-	var t Task
-	if err := json.Unmarshal(task, &t); err != nil {
-		return err
-	}
-	err := f.pool.do(func(worker int) error { return f.add(ctx, t, &f.scratch[worker]) })
+	g, err := openRowGroup(ctx, &f.coder.spec, task)
 	if err != nil {
+		return carry(err)
+	}
+	if err := f.pool.doWith(g, func(worker int) error { return f.add(g, &f.scratch[worker]) }); err != nil {
 		return carry(err)
 	}
 	return f.flush(emit, flushBytes)
@@ -107,9 +106,8 @@ func (f *coalesceFn) FinishBundle(_ context.Context, emit func(int64, []byte)) e
 }
 
 // add coalesces the rows of one row group.
-func (f *coalesceFn) add(ctx context.Context, task Task, s *coalesceScratch) error {
-	g, err := f.coder.code(ctx, task, &s.coded)
-	if err != nil {
+func (f *coalesceFn) add(g *rowGroup, s *coalesceScratch) error {
+	if err := f.coder.code(g, &s.coded); err != nil {
 		return err
 	}
 	n, stride := g.Rows(), f.coder.layout.Stride
@@ -187,7 +185,7 @@ func (f *coalesceFn) flush(emit func(int64, []byte), limit int) error {
 	}
 	// Encoded by the workers, emitted here: emitters belong to this goroutine.
 	encoded := make([][][]byte, len(f.tables))
-	p := newPool(f.Workers)
+	p := newPool(f.Workers, 0)
 	for i, shared := range f.tables {
 		if err := p.do(func(int) error {
 			shared.mu.Lock()

@@ -1,8 +1,6 @@
 package transforms
 
 import (
-	"context"
-
 	"github.com/espalier-ml/espalier/induce/dataset"
 )
 
@@ -42,29 +40,27 @@ type codedColumn struct {
 	codes  []uint16
 }
 
-// code reads a row group and codes its rows. The row group returned is closed:
-// it tells parts and weights only.
-func (c *coder) code(ctx context.Context, task Task, s *coded) (*rowGroup, error) {
-	g, err := openRowGroup(ctx, &c.spec, task)
+// code prepares a row group and codes its rows.
+func (c *coder) code(g *rowGroup, s *coded) error {
+	err := g.prepare()
 	if err != nil {
-		return nil, err
+		return err
 	}
-	defer g.Close() //nolint:errcheck // nothing was written
 	if s.classes, err = g.classNumbers(c.classes, s.classes); err != nil {
-		return nil, err
+		return err
 	}
 	s.keys = grown(s.keys, g.Rows()*c.layout.Stride)
 	if s.columns == nil {
 		s.columns = make([]codedColumn, c.pieces)
 	}
-	p := newPool(c.pieces)
+	p := newPool(c.pieces, 0)
 	for i := range c.pieces {
 		from, to := i*len(c.encoders)/c.pieces, (i+1)*len(c.encoders)/c.pieces
 		if err := p.do(func(worker int) error { return c.codeColumns(g, from, to, s.keys, &s.columns[worker]) }); err != nil {
 			break // wait returns it
 		}
 	}
-	return g, p.wait()
+	return p.wait()
 }
 
 // codeColumns codes the features [from, to) of all rows.

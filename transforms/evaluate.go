@@ -58,24 +58,24 @@ func (f *evaluateFn) StartBundle(_ context.Context, _ func(int64, []byte)) error
 		}
 		f.coder = newCoder(spec, f.tree.Features, f.tree.Label.Classes, f.Pieces)
 	}
-	f.pool = newPool(f.Workers)
-	f.scratch = make([]coded, f.pool.workers())
-	f.counts = make([][dataset.Parts]*tree.LeafCounts, f.pool.workers())
+	f.pool = newPool(f.Workers, 0)
+	if f.coder != nil {
+		f.pool = newPool(f.Workers, rowGroupsAhead)
+	}
+	f.scratch = make([]coded, max(1, f.Workers))
+	f.counts = make([][dataset.Parts]*tree.LeafCounts, max(1, f.Workers))
 	return nil
 }
 
 func (f *evaluateFn) ProcessElement(ctx context.Context, task []byte, _ func(int64, []byte)) error {
-	return carry(f.pool.do(func(worker int) error {
-		defer progress.Tasks.Add(1)
-		if f.coder != nil {
-			var t Task
-			if err := json.Unmarshal(task, &t); err != nil {
-				return err
-			}
-			return f.addRows(ctx, t, worker)
-		}
-		return f.addBlock(ctx, task, worker)
-	}))
+	if f.coder == nil {
+		return carry(f.pool.do(func(worker int) error { return f.addBlock(ctx, task, worker) }))
+	}
+	g, err := openRowGroup(ctx, &f.coder.spec, task)
+	if err != nil {
+		return carry(err)
+	}
+	return carry(f.pool.doWith(g, func(worker int) error { return f.addRows(g, worker) }))
 }
 
 func (f *evaluateFn) countsOf(worker int, part dataset.Part) *tree.LeafCounts {
@@ -97,6 +97,7 @@ func (f *evaluateFn) addBlock(ctx context.Context, task []byte, worker int) erro
 	if err != nil {
 		return err
 	}
+	defer progress.Tasks.Add(1)
 	c := f.countsOf(worker, t.Part)
 	for i := range o.Len() {
 		leaf := f.router.Leaf(o, i)
@@ -108,12 +109,12 @@ func (f *evaluateFn) addBlock(ctx context.Context, task []byte, worker int) erro
 	return nil
 }
 
-func (f *evaluateFn) addRows(ctx context.Context, task Task, worker int) error {
+func (f *evaluateFn) addRows(g *rowGroup, worker int) error {
 	s := &f.scratch[worker]
-	g, err := f.coder.code(ctx, task, s)
-	if err != nil {
+	if err := f.coder.code(g, s); err != nil {
 		return err
 	}
+	defer progress.Tasks.Add(1)
 	stride := f.coder.layout.Stride
 	for r, part := range g.parts {
 		if part == dataset.None {

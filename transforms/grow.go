@@ -137,7 +137,7 @@ type growFn struct {
 }
 
 func (f *growFn) StartBundle(context.Context) error {
-	f.pool = newPool(f.Workers)
+	f.pool = newPool(f.Workers, 0)
 	return nil
 }
 

@@ -37,15 +37,15 @@ func newMemory(t *testing.T) *memory {
 	return m
 }
 
-func (m *memory) RowGroup(_ context.Context, file string, rowGroup int, columns []string) (dataset.RowGroup, error) {
-	g := m.groups[fmt.Sprintf("%s#%d", file, rowGroup)]
+func (m *memory) RowGroup(_ context.Context, task transforms.Task, columns []string) (dataset.RowGroup, error) {
+	g := m.groups[fmt.Sprintf("%s#%d", task.File, task.RowGroup)]
 	if g == nil {
-		return nil, fmt.Errorf("%s, row group %d: %w", file, rowGroup, fs.ErrNotExist)
+		return nil, fmt.Errorf("%s, row group %d: %w", task.File, task.RowGroup, fs.ErrNotExist)
 	}
 	r := &memoryGroup{}
 	for _, c := range columns {
 		if g[c] == nil {
-			return nil, &dataset.DataError{File: file, Column: c, Problem: "the column is missing"}
+			return nil, &dataset.DataError{File: task.File, Column: c, Problem: "the column is missing"}
 		}
 		r.columns = append(r.columns, g[c])
 	}

@@ -38,7 +38,7 @@ func (f *mergeObjectsFn) StartBundle(context.Context) error {
 		return err
 	}
 	f.layout = dataset.NewLayout(f.features)
-	f.pool = newPool(f.Workers)
+	f.pool = newPool(f.Workers, 0)
 	return nil
 }
 

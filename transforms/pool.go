@@ -2,73 +2,107 @@ package transforms
 
 import (
 	"fmt"
+	"io"
 	"runtime/debug"
 	"sync"
 )
 
-// pool runs the tasks of one bundle on a fixed number of workers. A worker has
-// a number, by which tasks find memory that no other task uses meanwhile.
+// pool runs the tasks of one bundle on a fixed number of workers, in the order
+// in which they came. A worker has a number, by which tasks find memory that no
+// other task uses meanwhile.
 type pool struct {
-	free chan int
-	wg   sync.WaitGroup
-	mu   sync.Mutex
-	err  error
+	slots chan struct{} // one per task that is under way or waits
+	wg    sync.WaitGroup
+
+	mu    sync.Mutex
+	free  []int // workers
+	queue []poolTask
+	err   error
 }
 
-func newPool(workers int) *pool {
-	p := &pool{free: make(chan int, max(1, workers))}
-	for i := range cap(p.free) {
-		p.free <- i
+type poolTask struct {
+	run func(worker int) error
+	end io.Closer // may be nil
+}
+
+// rowGroupsAhead is the number of row groups that wait, opened, for a worker.
+// What an object store sends of them meanwhile is bounded by the bytes that
+// the Storage fetches ahead.
+const rowGroupsAhead = 64
+
+// newPool returns a pool of so many workers, at which so many tasks may wait.
+func newPool(workers, waiting int) *pool {
+	workers = max(1, workers)
+	p := &pool{slots: make(chan struct{}, workers+waiting)}
+	for i := range workers {
+		p.free = append(p.free, workers-1-i)
 	}
 	return p
 }
 
-func (p *pool) workers() int { return cap(p.free) }
+// do runs f on a worker. It waits while as many tasks wait as may, and returns
+// the first error of any task before; then f does not run.
+func (p *pool) do(f func(worker int) error) error { return p.doWith(nil, f) }
 
-// do runs f on a worker as soon as one is free; it waits for that, so that no
-// more tasks are under way than there are workers. It returns the first error
-// of any task. With one worker f has run when do returns.
-func (p *pool) do(f func(worker int) error) error {
-	worker := <-p.free
-	if err := p.failed(); err != nil {
-		p.free <- worker
-		return err
+// doWith is do, and closes c once f has run or is not going to.
+func (p *pool) doWith(c io.Closer, f func(worker int) error) error {
+	p.slots <- struct{}{}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.queue = append(p.queue, poolTask{f, c})
+	if n := len(p.free); n > 0 {
+		worker := p.free[n-1]
+		p.free = p.free[:n-1]
+		p.wg.Add(1)
+		go p.work(worker)
 	}
-	if p.workers() == 1 {
-		defer func() { p.free <- worker }()
-		p.fail(guard(worker, f))
-		return p.failed()
+	return p.err
+}
+
+// work runs tasks until none waits.
+func (p *pool) work(worker int) {
+	defer p.wg.Done()
+	for {
+		t, failed, ok := p.next(worker)
+		if !ok {
+			return
+		}
+		if !failed {
+			p.fail(guard(worker, t.run))
+		}
+		if t.end != nil {
+			_ = t.end.Close() // what was read has been looked at
+		}
+		<-p.slots
 	}
-	p.wg.Add(1)
-	go func() {
-		defer p.wg.Done()
-		defer func() { p.free <- worker }()
-		p.fail(guard(worker, f))
-	}()
-	return nil
+}
+
+func (p *pool) next(worker int) (t poolTask, failed, ok bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.queue) == 0 {
+		p.free = append(p.free, worker)
+		return t, false, false
+	}
+	t = p.queue[0]
+	p.queue = p.queue[1:]
+	return t, p.err != nil, true
 }
 
 // wait waits for all tasks and returns the first error.
 func (p *pool) wait() error {
 	p.wg.Wait()
-	return p.failed()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.err
 }
 
 func (p *pool) fail(err error) {
-	if err == nil {
-		return
-	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.err == nil {
 		p.err = err
 	}
-}
-
-func (p *pool) failed() error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.err
 }
 
 // guard turns a panic into an error: outside of a runner's own goroutine it

@@ -12,9 +12,21 @@ import (
 
 // Task names a row group, or a scratch file with an object block.
 type Task struct {
-	File     string       `json:"file"`
-	RowGroup int          `json:"row_group,omitempty"`
-	Part     dataset.Part `json:"part,omitempty"` // of a block
+	File       string       `json:"file"`
+	Size       int64        `json:"size,omitempty"`       // of the file when it was listed
+	Generation string       `json:"generation,omitempty"` // of the file when it was listed
+	RowGroup   int          `json:"row_group,omitempty"`
+	Path       []PathColumn `json:"path,omitempty"` // columns of which the value stands in the file's path
+	Part       dataset.Part `json:"part,omitempty"` // of a block
+}
+
+// PathColumn is a column that has one value in all rows of a file.
+type PathColumn struct {
+	Name   string            `json:"name"`
+	Type   dataset.ValueType `json:"type"`
+	Number float64           `json:"number,omitempty"`
+	Text   string            `json:"text,omitempty"`
+	Null   bool              `json:"null,omitempty"`
 }
 
 // Encode returns the task as an element.
@@ -81,23 +93,22 @@ type rowGroup struct {
 	whole   bool           // all weights are whole numbers
 }
 
-func openRowGroup(ctx context.Context, spec *RowSpec, task Task) (*rowGroup, error) {
+// openRowGroup opens the row group of a task. Nothing is decoded before
+// prepare.
+func openRowGroup(ctx context.Context, spec *RowSpec, task []byte) (*rowGroup, error) {
+	g := &rowGroup{spec: spec, whole: true}
+	if err := json.Unmarshal(task, &g.task); err != nil {
+		return nil, err
+	}
 	s, err := openStorage()
 	if err != nil {
 		return nil, err
 	}
-	group, err := s.RowGroup(ctx, task.File, task.RowGroup, spec.columns())
-	if err != nil {
-		return nil, err
-	}
-	g := &rowGroup{RowGroup: group, spec: spec, task: task, whole: true}
-	if err := g.prepare(); err != nil {
-		_ = group.Close() // the first error is the one to tell
-		return nil, err
-	}
-	return g, nil
+	g.RowGroup, err = s.RowGroup(ctx, g.task, spec.columns())
+	return g, err
 }
 
+// prepare decodes label, weights and parts.
 func (g *rowGroup) prepare() error {
 	next := len(g.spec.Features)
 	read := func(dst *dataset.Vector) error {

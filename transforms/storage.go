@@ -11,8 +11,10 @@ import (
 
 // Storage is what the DoFns need of the world outside.
 type Storage interface {
-	// RowGroup opens a row group of a Parquet file for reading the columns.
-	RowGroup(ctx context.Context, file string, rowGroup int, columns []string) (dataset.RowGroup, error)
+	// RowGroup opens the row group that a task names for reading the columns,
+	// and may begin to fetch them. It may wait until others that were opened
+	// before are closed.
+	RowGroup(ctx context.Context, t Task, columns []string) (dataset.RowGroup, error)
 	// Read returns the whole of a scratch file.
 	Read(ctx context.Context, url string) ([]byte, error)
 	// Write writes a scratch file; it may keep b.

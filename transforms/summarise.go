@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
@@ -66,70 +67,71 @@ func (f *summariseFn) StartBundle(_ context.Context, _ func(int64, []byte)) erro
 	if err := json.Unmarshal(f.Rows, &f.spec); err != nil {
 		return err
 	}
-	f.pool = newPool(f.Workers)
-	f.workers = make([]summariseWorker, f.pool.workers())
+	f.pool = newPool(f.Workers, rowGroupsAhead)
+	f.workers = make([]summariseWorker, max(1, f.Workers))
 	for i := range f.workers {
 		f.workers[i].summaries = make([]*binning.Summary, len(f.spec.Features)+1)
 	}
 	return nil
 }
 
-// shared is a row group that several tasks read.
+// shared is a row group that several tasks read; each closes it.
 type shared struct {
-	open  func() (*rowGroup, error)
-	train []int32
-	mu    sync.Mutex
-	left  int
+	*rowGroup
+
+	prepared func() error
+	train    []int32
+	left     atomic.Int32
+}
+
+// Close closes the row group when it was called by all tasks.
+func (s *shared) Close() error {
+	if s.left.Add(-1) > 0 {
+		return nil
+	}
+	return s.rowGroup.Close()
 }
 
 func (f *summariseFn) ProcessElement(ctx context.Context, task []byte, _ func(int64, []byte)) error {
-	var t Task
-	if err := json.Unmarshal(task, &t); err != nil {
-		return err
+	g, err := openRowGroup(ctx, &f.spec, task)
+	if err != nil {
+		return carry(err)
 	}
 	pieces := max(1, min(f.Pieces, len(f.spec.Features)))
-	group := &shared{left: pieces}
-	group.open = sync.OnceValues(func() (*rowGroup, error) {
-		g, err := openRowGroup(ctx, &f.spec, t)
-		if err == nil {
-			group.train = g.rowsOf(dataset.Train, nil)
-		}
-		return g, err
+	group := &shared{rowGroup: g}
+	group.left.Store(int32(pieces))
+	group.prepared = sync.OnceValue(func() error {
+		err := g.prepare()
+		group.train = g.rowsOf(dataset.Train, nil)
+		return err
 	})
 	for i := range pieces {
-		err := f.pool.do(func(worker int) error {
-			from, to := i*len(f.spec.Features)/pieces, (i+1)*len(f.spec.Features)/pieces
-			return f.add(group, from, to, &f.workers[worker])
-		})
-		if err != nil {
-			return carry(err)
-		}
+		from, to := i*len(f.spec.Features)/pieces, (i+1)*len(f.spec.Features)/pieces
+		err = f.pool.doWith(group, func(worker int) error { return f.add(group, from, to, &f.workers[worker]) })
 	}
-	return nil
+	return carry(err)
 }
 
 // add summarises the features [from, to) of a row group; the first piece does
 // the label too.
 func (f *summariseFn) add(group *shared, from, to int, w *summariseWorker) error {
-	g, err := group.open()
-	if err != nil {
+	if err := group.prepared(); err != nil {
 		return err
 	}
-	defer group.done(g)
 	for i := from; i < to; i++ {
-		if err := g.feature(i, &w.vector); err != nil {
+		if err := group.feature(i, &w.vector); err != nil {
 			return err
 		}
 		c := f.spec.Features[i]
-		w.summary(i, c.Kind, w.vector.Type, f.Limits).AddVector(&w.vector, group.train, g.weights)
+		w.summary(i, c.Kind, w.vector.Type, f.Limits).AddVector(&w.vector, group.train, group.weights)
 	}
 	if from == 0 {
-		f.addLabel(g, group, w)
+		f.addLabel(group, w)
 	}
 	return nil
 }
 
-func (f *summariseFn) addLabel(g *rowGroup, group *shared, w *summariseWorker) {
+func (f *summariseFn) addLabel(g *shared, w *summariseWorker) {
 	var rows []int32
 	for r, part := range g.parts {
 		if part != dataset.None {
@@ -138,20 +140,12 @@ func (f *summariseFn) addLabel(g *rowGroup, group *shared, w *summariseWorker) {
 	}
 	w.summary(len(f.spec.Features), dataset.Categorical, g.label.Type, f.Limits).AddVector(&g.label, rows, nil)
 	w.stats.Rows += int64(g.Rows())
-	w.stats.Train += int64(len(group.train))
+	w.stats.Train += int64(len(g.train))
 	w.stats.Dropped += g.dropped
 	w.stats.Ignored += g.ignored
 	w.stats.Fractional = w.stats.Fractional || !g.whole
 	progress.Tasks.Add(1)
 	progress.Rows.Add(int64(g.Rows()))
-}
-
-func (s *shared) done(g *rowGroup) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.left--; s.left == 0 {
-		_ = g.Close() // nothing was written
-	}
 }
 
 func (w *summariseWorker) summary(i int, kind dataset.Kind, typ dataset.ValueType, limits binning.Limits) *binning.Summary {
@@ -173,7 +167,7 @@ func (f *summariseFn) FinishBundle(_ context.Context, emit func(int64, []byte)) 
 	// Encoded by the workers, emitted here: emitters belong to this goroutine.
 	columns := len(f.spec.Features) + 1
 	encoded := make([][]byte, (columns+summaryBlock-1)/summaryBlock)
-	p := newPool(f.Workers)
+	p := newPool(f.Workers, 0)
 	for block := range encoded {
 		if err := p.do(func(int) error {
 			var err error

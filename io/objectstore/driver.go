@@ -45,6 +45,14 @@ type Byteser interface {
 	Bytes() []byte
 }
 
+// IsLocal reports whether a reader's bytes are at hand, in memory or in a file:
+// reading them in small pieces then costs no requests.
+func IsLocal(r Reader) bool {
+	_, file := r.(*fileReader)
+	_, memory := r.(Byteser)
+	return file || memory
+}
+
 // Writer writes one object. Nothing is visible until Commit returned nil.
 type Writer interface {
 	io.Writer

@@ -11,6 +11,17 @@ type glob struct {
 	segments []string // the rest of the pattern
 }
 
+// Folder returns the URL of the folder that all matches of a pattern lie below:
+// what stands before its first segment with a wildcard.
+func Folder(pattern string) string {
+	scheme, rest := splitURL(pattern)
+	g, err := parseGlob(rest)
+	if err != nil {
+		return pattern
+	}
+	return joinURL(scheme, g.folder)
+}
+
 // hasMeta reports whether a name has wildcards.
 func hasMeta(name string) bool { return strings.ContainsAny(name, "*?[") }
 

@@ -1,6 +1,7 @@
 package parquetio
 
 import (
+	"bytes"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -28,13 +29,24 @@ type rowGroup struct {
 	columns []int
 	reader  objectstore.Reader
 	ctx     context.Context // of the caller of RowGroup: bounds all reads
+	cancel  context.CancelFunc
+	fetches []*fetch // of files that are not local
+	held    int64    // bytes of the source's read-ahead
 }
 
 // Rows implements dataset.RowGroup.
 func (g *rowGroup) Rows() int { return int(g.file.rowGroups[g.number].NumRows) }
 
 // Close implements dataset.RowGroup.
-func (g *rowGroup) Close() error { return g.reader.Close() }
+func (g *rowGroup) Close() error {
+	g.cancel()
+	for _, f := range g.fetches {
+		<-f.done // it reads no longer
+	}
+	g.file.source.ahead.Release(g.held)
+	g.held, g.fetches = 0, nil
+	return g.reader.Close()
+}
 
 // ReadColumn implements dataset.RowGroup. The texts of a vector may share one
 // string: clone what is to be kept for longer.
@@ -57,22 +69,43 @@ func (g *rowGroup) ReadColumn(i int, dst *dataset.Vector) (err error) {
 		s = new(scratch)
 	}
 	defer scratches.Put(s)
-	chunk, err := g.fetch(s, meta)
+	chunk, err := g.chunk(s, meta)
 	if err != nil {
 		return g.placeFetch(column, err)
 	}
-	d := decoder{scratch: s, leaf: &g.file.leaves[column], meta: meta, dst: dst, rows: g.Rows()}
-	return g.place(column, d.run(chunk))
+	decode := func(chunk []byte) error {
+		d := decoder{scratch: s, leaf: &g.file.leaves[column], meta: meta, dst: dst, rows: g.Rows()}
+		return d.run(chunk)
+	}
+	err = decode(chunk)
+	if objectstore.IsLocal(g.reader) {
+		return g.place(column, err)
+	}
+	at := meta.span()
+	if err != nil { // the bytes may have changed on their way
+		again, readErr := g.read(at)
+		if readErr != nil || bytes.Equal(again, chunk) {
+			return g.place(column, err)
+		}
+		if chunk, err = again, decode(again); err != nil {
+			return g.place(column, err)
+		}
+	}
+	g.file.source.keep(g.key(at), chunk)
+	return nil
 }
 
-// fetch returns the bytes of a column chunk, read at once.
-func (g *rowGroup) fetch(s *scratch, m *columnMeta) ([]byte, error) {
-	start, size := m.start(), m.TotalCompressedSize
-	if r, ok := g.reader.(objectstore.Byteser); ok {
-		return r.Bytes()[start : start+size : start+size], nil
+// chunk returns the bytes of a column chunk.
+func (g *rowGroup) chunk(s *scratch, m *columnMeta) ([]byte, error) {
+	at := m.span()
+	if !objectstore.IsLocal(g.reader) {
+		return g.fetched(at)
 	}
-	s.chunk = grow(s.chunk, int(size))
-	if err := readFull(g.reader, s.chunk, start); err != nil {
+	if r, ok := g.reader.(objectstore.Byteser); ok {
+		return r.Bytes()[at.start:at.end:at.end], nil
+	}
+	s.chunk = grow(s.chunk, int(m.TotalCompressedSize))
+	if err := readFull(g.reader, s.chunk, at.start); err != nil {
 		return nil, g.file.readFault(err)
 	}
 	return s.chunk, nil

@@ -20,7 +20,7 @@ import (
 const (
 	magic          = "PAR1"
 	encryptedMagic = "PARE"
-	tailBytes      = 64 << 10 // first read from the end: holds most footers
+	endBytes       = 8 // length of the footer and magic
 	maxFooter      = 256 << 20
 	signatureBytes = 28 // behind the footer of encrypted files
 
@@ -40,7 +40,7 @@ type File struct {
 	FooterDigest string // sha256 of the footer, in hex
 	Rows         int64
 
-	store     *objectstore.Store
+	source    *Source
 	columns   []Column
 	leaves    []leaf
 	byName    map[string]int
@@ -77,6 +77,9 @@ type columnMeta struct {
 	DictionaryPageOffset  int64                   `thrift:"11,optional"`
 }
 
+// span returns where a chunk's bytes are.
+func (m *columnMeta) span() span { return span{m.start(), m.start() + m.TotalCompressedSize} }
+
 // present stands for a struct of which only the presence matters.
 type present struct{}
 
@@ -89,14 +92,31 @@ func (m *columnMeta) start() int64 {
 	return m.DataPageOffset
 }
 
-// Open reads the footer of a file.
-func Open(ctx context.Context, store *objectstore.Store, url string) (_ *File, err error) {
-	r, err := store.Open(ctx, url)
+// Open reads the footer of a file, which has a source of its own.
+func Open(ctx context.Context, store *objectstore.Store, url string) (*File, error) {
+	return NewSource(store, SourceOptions{}).open(ctx, objectstore.Object{URL: url})
+}
+
+func (s *Source) open(ctx context.Context, o objectstore.Object) (*File, error) {
+	f := &File{URL: o.URL, source: s}
+	r, err := s.store.OpenObject(ctx, o)
+	if err != nil {
+		return nil, f.openFault(err)
+	}
+	defer func() { _ = r.Close() }() // read only: nothing can be lost
+	f.Size, f.Generation = r.Size(), r.Generation()
+	err = f.load(r)
+	if err != nil && !objectstore.IsLocal(r) && errors.As(err, new(*dataset.DataError)) {
+		err = f.load(r) // the bytes may have changed on their way
+	}
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = r.Close() }() // read only: nothing can be lost
-	f := &File{URL: url, Size: r.Size(), Generation: r.Generation(), store: store}
+	return f, nil
+}
+
+// load reads and parses the footer.
+func (f *File) load(r objectstore.Reader) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = f.damaged(fmt.Errorf("%v", p))
@@ -104,14 +124,11 @@ func Open(ctx context.Context, store *objectstore.Store, url string) (_ *File, e
 	}()
 	footer, err := f.readFooter(r)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	digest := sha256.Sum256(footer)
 	f.FooterDigest = hex.EncodeToString(digest[:])
-	if err := f.parseFooter(footer); err != nil {
-		return nil, err
-	}
-	return f, nil
+	return f.parseFooter(footer)
 }
 
 func (f *File) damaged(err error) error {
@@ -126,11 +143,11 @@ func (f *File) readFooter(r objectstore.Reader) ([]byte, error) {
 	if f.Size < 12 {
 		return nil, f.notParquet(fmt.Sprintf("not a Parquet file (%d bytes are too few)", f.Size))
 	}
-	tail := make([]byte, min(f.Size, tailBytes))
-	if err := readFull(r, tail, f.Size-int64(len(tail))); err != nil {
+	end := make([]byte, endBytes)
+	if err := readFull(r, end, f.Size-endBytes); err != nil {
 		return nil, f.readFault(err)
 	}
-	switch string(tail[len(tail)-4:]) {
+	switch string(end[4:]) {
 	case magic:
 	case encryptedMagic:
 		return nil, &dataset.DataError{
@@ -140,20 +157,15 @@ func (f *File) readFooter(r objectstore.Reader) ([]byte, error) {
 	default:
 		return nil, f.notParquet("not a Parquet file (no PAR1 at its end)")
 	}
-	length := int64(binary.LittleEndian.Uint32(tail[len(tail)-8:]))
+	length := int64(binary.LittleEndian.Uint32(end))
 	if length > f.Size-12 {
 		return nil, f.damaged(fmt.Errorf("it claims %d bytes of a file of %d", length, f.Size))
 	}
 	if length > maxFooter {
 		return nil, f.damaged(fmt.Errorf("it claims %d bytes, expected at most %d", length, maxFooter))
 	}
-	have := int64(len(tail)) - 8
-	if length <= have {
-		return tail[have-length : have], nil
-	}
 	footer := make([]byte, length)
-	copy(footer[length-have:], tail[:have])
-	if err := readFull(r, footer[:length-have], f.Size-8-length); err != nil {
+	if err := readFull(r, footer, f.Size-endBytes-length); err != nil {
 		return nil, f.readFault(err)
 	}
 	return footer, nil
@@ -166,13 +178,24 @@ func (f *File) notParquet(problem string) error {
 	}
 }
 
-// readFault tells a file that became shorter from a fault of storage.
+const hintWritten = "run again once nothing writes to it"
+
+// openFault tells a file that was replaced from a fault of storage.
+func (f *File) openFault(err error) error {
+	if errors.Is(err, objectstore.ErrChanged) {
+		return &dataset.DataError{File: f.URL, Problem: "the file was replaced or removed since it was listed", Hint: hintWritten}
+	}
+	return err
+}
+
+// readFault tells a file that was replaced or became shorter from a fault of
+// storage.
 func (f *File) readFault(err error) error {
 	if errors.Is(err, io.ErrUnexpectedEOF) {
-		return &dataset.DataError{
-			File: f.URL, Problem: "the file became shorter while it was read",
-			Hint: "run again once nothing writes to it",
-		}
+		return &dataset.DataError{File: f.URL, Problem: "the file became shorter while it was read", Hint: hintWritten}
+	}
+	if err := f.openFault(err); errors.As(err, new(*dataset.DataError)) {
+		return err
 	}
 	return fmt.Errorf("read %s: %w", f.URL, err)
 }
@@ -245,8 +268,10 @@ func (f *File) RowGroups() int { return len(f.rowGroups) }
 // RowGroupRows returns the number of rows in row group i.
 func (f *File) RowGroupRows(i int) int64 { return f.rowGroups[i].NumRows }
 
-// RowGroup opens row group i to read the named columns. Errors of the file's
-// content are *dataset.DataError.
+// RowGroup opens row group i to read the named columns. Unless the file is
+// local, it begins to fetch their chunks, once those that other row groups hold
+// are few enough: Close lets go of them. Errors of the file's content are
+// *dataset.DataError.
 func (f *File) RowGroup(ctx context.Context, i int, columns []string) (dataset.RowGroup, error) {
 	if i < 0 || i >= len(f.rowGroups) {
 		return nil, fmt.Errorf("%s: no row group %d: the file has %d", f.URL, i, len(f.rowGroups))
@@ -255,19 +280,20 @@ func (f *File) RowGroup(ctx context.Context, i int, columns []string) (dataset.R
 	if err != nil {
 		return nil, err
 	}
-	r, err := f.store.Open(ctx, f.URL)
+	ctx, cancel := context.WithCancel(ctx)
+	g := &rowGroup{file: f, number: i, columns: picked, ctx: ctx, cancel: cancel}
+	g.reader, err = f.source.store.OpenObject(ctx, objectstore.Object{URL: f.URL, Size: f.Size, Generation: f.Generation})
 	if err != nil {
-		return nil, err
+		cancel()
+		return nil, f.openFault(err)
 	}
-	if r.Generation() != f.Generation {
-		_ = r.Close() // read only: nothing can be lost
-		return nil, &dataset.DataError{
-			File: f.URL, RowGroup: &i,
-			Problem: "the file changed after its footer was read",
-			Hint:    "run again once nothing writes to it",
+	if !objectstore.IsLocal(g.reader) {
+		if err := g.fetchAhead(ctx); err != nil {
+			_ = g.Close() // nothing was written
+			return nil, err
 		}
 	}
-	return &rowGroup{file: f, number: i, columns: picked, reader: r, ctx: ctx}, nil
+	return g, nil
 }
 
 // pick finds columns by name and refuses those that cannot be read.

@@ -270,7 +270,7 @@ func TestChangedFile(t *testing.T) {
 		}
 		write(4)
 		_, err = f.RowGroup(t.Context(), 0, []string{"x"})
-		if e := wantDataError(t, err, url); !strings.Contains(e.Problem, "changed") {
+		if e := wantDataError(t, err, url); !strings.Contains(e.Problem, "was replaced") {
 			t.Error(e)
 		}
 	}

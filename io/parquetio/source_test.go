@@ -19,9 +19,9 @@ func writeRows(tb testing.TB, store *objectstore.Store, url string, rows int) {
 	}
 }
 
-func open(tb testing.TB, c *parquetio.Cache, url string, rows int64) *parquetio.File {
+func open(tb testing.TB, c *parquetio.Source, url string, rows int64) *parquetio.File {
 	tb.Helper()
-	f, err := c.Open(tb.Context(), url)
+	f, err := c.Open(tb.Context(), objectstore.Object{URL: url})
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -31,9 +31,9 @@ func open(tb testing.TB, c *parquetio.Cache, url string, rows int64) *parquetio.
 	return f
 }
 
-func TestCache(t *testing.T) {
+func TestSource(t *testing.T) {
 	store, base := objectstore.New(), "mem://"+t.Name()
-	c := parquetio.NewCache(store, 2)
+	c := parquetio.NewSource(store, parquetio.SourceOptions{Footers: 2})
 	url := func(i int) string { return fmt.Sprintf("%s/%d", base, i) }
 	for i := range 3 {
 		writeRows(t, store, url(i), i+1)
@@ -54,39 +54,39 @@ func TestCache(t *testing.T) {
 	if err := store.Remove(t.Context(), url(1)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.Open(t.Context(), url(1)); err == nil {
+	if _, err := c.Open(t.Context(), objectstore.Object{URL: url(1)}); err == nil {
 		t.Error("a file that is gone was found")
 	}
 }
 
-func TestCacheErrors(t *testing.T) {
+func TestSourceErrors(t *testing.T) {
 	store, url := put(t, "x", []byte("this is no Parquet file"))
-	c := parquetio.NewCache(store, 2)
+	c := parquetio.NewSource(store, parquetio.SourceOptions{Footers: 2})
 	for range 2 {
-		_, err := c.Open(t.Context(), url)
+		_, err := c.Open(t.Context(), objectstore.Object{URL: url})
 		_ = wantDataError(t, err, url)
 	}
 	writeRows(t, store, url, 1)
 	cancelled, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := c.Open(cancelled, url); err != nil && !errors.Is(err, context.Canceled) {
+	if _, err := c.Open(cancelled, objectstore.Object{URL: url}); err != nil && !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 	open(t, c, url, 1)
 }
 
-func TestCacheConcurrently(t *testing.T) {
+func TestSourceConcurrently(t *testing.T) {
 	store, base := objectstore.New(), "mem://"+t.Name()
 	for i := range 4 {
 		writeRows(t, store, fmt.Sprintf("%s/%d", base, i), i)
 	}
-	c := parquetio.NewCache(store, 3)
+	c := parquetio.NewSource(store, parquetio.SourceOptions{Footers: 3})
 	var wg sync.WaitGroup
 	for g := range 8 {
 		wg.Go(func() {
 			for k := range 50 {
 				i := (g + k) % 4
-				if f, err := c.Open(t.Context(), fmt.Sprintf("%s/%d", base, i)); err != nil || f.Rows != int64(i) {
+				if f, err := c.Open(t.Context(), objectstore.Object{URL: fmt.Sprintf("%s/%d", base, i)}); err != nil || f.Rows != int64(i) {
 					t.Errorf("file %d: %v", i, err)
 				}
 			}

@@ -1,0 +1,163 @@
+package pipelines
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/io/objectstore"
+	"github.com/espalier-ml/espalier/io/parquetio"
+	"github.com/espalier-ml/espalier/transforms"
+)
+
+// input is what the footers of all input files say.
+type input struct {
+	files   []*parquetio.File
+	byName  []map[string]parquetio.Column // per file
+	columns []parquetio.Column            // of all files: those of the first in its order, then others, then those of paths
+	rows    int64
+	tasks   []transforms.Task // one a row group
+}
+
+// footerReaders is the number of footers that are read at a time: each takes an
+// object store two requests.
+const footerReaders = 32
+
+// listed is an input file and the folder that it was found below.
+type listed struct {
+	objectstore.Object
+
+	folder string
+}
+
+// openInput lists the files and reads their footers.
+func openInput(ctx context.Context, f *files, patterns []string) (*input, error) {
+	list, err := listInput(ctx, f.store, patterns)
+	if err != nil {
+		return nil, err
+	}
+	in := &input{files: make([]*parquetio.File, len(list))}
+	faults := make([]error, len(list))
+	var wg sync.WaitGroup
+	slots := make(chan struct{}, footerReaders)
+	for i := range list {
+		slots <- struct{}{}
+		wg.Go(func() {
+			in.files[i], faults[i] = f.parquet.Open(ctx, list[i].Object)
+			<-slots
+		})
+	}
+	wg.Wait()
+	for _, err := range faults {
+		if err == nil {
+			continue
+		}
+		if errors.As(err, new(*dataset.DataError)) || ctx.Err() != nil {
+			return nil, err
+		}
+		return nil, usagef("--input: %v", err)
+	}
+	in.gather(pathColumns(list))
+	return in, nil
+}
+
+// gather lists the columns and the tasks. paths are the columns of each file's
+// path, which take the place of columns of the same name in the file.
+func (in *input) gather(paths [][]transforms.PathColumn) {
+	seen := make(map[string]int)
+	add := func(c parquetio.Column) {
+		if _, ok := seen[c.Name]; !ok {
+			seen[c.Name] = len(in.columns)
+			in.columns = append(in.columns, c)
+		}
+	}
+	for i, file := range in.files {
+		byName := make(map[string]parquetio.Column, len(file.Columns()))
+		for _, c := range file.Columns() {
+			byName[c.Name] = c
+			add(c)
+		}
+		in.byName = append(in.byName, byName)
+		for g := range file.RowGroups() {
+			if file.RowGroupRows(g) > 0 {
+				in.tasks = append(in.tasks, transforms.Task{File: file.URL, Size: file.Size, Generation: file.Generation, RowGroup: g, Path: paths[i]})
+			}
+		}
+		in.rows += file.Rows
+	}
+	for i, path := range paths {
+		for _, p := range path {
+			c := parquetio.Column{Name: p.Name, Physical: "path", Type: p.Type}
+			in.byName[i][p.Name] = c
+			add(c)
+			in.columns[seen[p.Name]] = c
+		}
+	}
+}
+
+// listInput lists the files of all patterns, each once, sorted by URL. A folder
+// stands for the Parquet files in it, at any depth. Files without a byte are
+// marks that engines leave, unless they are named.
+func listInput(ctx context.Context, s *objectstore.Store, patterns []string) ([]listed, error) {
+	var list []listed
+	for _, pattern := range patterns {
+		folder := objectstore.Folder(pattern)
+		objects, err := s.List(ctx, pattern)
+		if errors.Is(err, objectstore.ErrFolder) {
+			folder = strings.TrimRight(pattern, "/")
+			objects, err = listFolder(ctx, s, folder)
+		}
+		if err != nil {
+			return nil, usagef("--input: %v", err)
+		}
+		before := len(list)
+		for _, o := range objects {
+			if o.Size > 0 || o.URL == pattern {
+				list = append(list, listed{o, folder})
+			}
+		}
+		if len(list) == before {
+			return nil, usagef("--input %s: all files that match are empty", pattern)
+		}
+	}
+	slices.SortFunc(list, func(a, b listed) int {
+		return cmp.Or(strings.Compare(a.URL, b.URL), cmp.Compare(len(a.folder), len(b.folder)))
+	})
+	return slices.CompactFunc(list, func(a, b listed) bool { return a.URL == b.URL }), nil
+}
+
+func listFolder(ctx context.Context, s *objectstore.Store, folder string) ([]objectstore.Object, error) {
+	objects, err := s.List(ctx, folder+"/**/*.parquet")
+	if err != nil {
+		return nil, fmt.Errorf("%s is a folder without a *.parquet file at any depth: name files, or a pattern such as %s/**", folder, folder)
+	}
+	return objects, nil
+}
+
+// names lists the columns of all files.
+func (in *input) names() []string {
+	names := make([]string, len(in.columns))
+	for i := range in.columns {
+		names[i] = in.columns[i].Name
+	}
+	return names
+}
+
+// check makes sure that every file has the column, with values of one type.
+func (in *input) check(column *parquetio.Column) error {
+	for i, file := range in.files {
+		c, ok := in.byName[i][column.Name]
+		if !ok {
+			return &dataset.DataError{File: file.URL, Column: column.Name, Problem: "the column is missing in this file and there in others", Hint: "ignore it with --ignore, or leave the file out"}
+		}
+		if c.Type != column.Type {
+			return &dataset.DataError{File: file.URL, Column: column.Name, Problem: fmt.Sprintf("the column holds %s values here and %s values in other files", c.Type, column.Type), Hint: "make the files agree, or ignore the column with --ignore"}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,119 @@
+package pipelines
+
+import (
+	"math"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/transforms"
+)
+
+// nullPartition is how Hive spells a null in a path.
+const nullPartition = "__HIVE_DEFAULT_PARTITION__"
+
+// pathColumns returns the columns that stand in each file's path, as Hive
+// partitions data: the folders called name=value below the folder that was
+// asked for. A column is of numbers if all files say a number.
+func pathColumns(list []listed) [][]transforms.PathColumn {
+	paths := make([][]transforms.PathColumn, len(list))
+	texts := make(map[string]bool) // columns with a value that is no number
+	for i := range list {
+		below, _ := strings.CutPrefix(list[i].URL, list[i].folder)
+		folders := strings.Split(below, "/")
+		for _, folder := range folders[:len(folders)-1] {
+			c, ok := pathColumn(folder)
+			if !ok || slices.ContainsFunc(paths[i], func(o transforms.PathColumn) bool { return o.Name == c.Name }) {
+				continue
+			}
+			paths[i] = append(paths[i], c)
+			texts[c.Name] = texts[c.Name] || c.Type == dataset.Text && !c.Null
+		}
+	}
+	for _, path := range paths {
+		for i := range path {
+			if c := &path[i]; texts[c.Name] {
+				c.Type, c.Number = dataset.Text, 0
+			} else {
+				c.Type, c.Text = dataset.Number, ""
+			}
+		}
+	}
+	return paths
+}
+
+// pathColumn reads a folder's name as name=value, both percent-encoded.
+func pathColumn(folder string) (transforms.PathColumn, bool) {
+	name, value, ok := strings.Cut(folder, "=")
+	if !ok || name == "" {
+		return transforms.PathColumn{}, false
+	}
+	c := transforms.PathColumn{Name: unescape(name), Text: unescape(value), Type: dataset.Text}
+	if value == nullPartition || value == "" {
+		c.Null, c.Text = true, ""
+		return c, true
+	}
+	if x, err := strconv.ParseFloat(c.Text, 64); err == nil && !math.IsInf(x, 0) && !math.IsNaN(x) && !strings.ContainsAny(c.Text, "_xXpP") {
+		c.Type, c.Number = dataset.Number, x+0
+	}
+	return c, true
+}
+
+func unescape(s string) string {
+	if u, err := url.PathUnescape(s); err == nil {
+		return u
+	}
+	return s
+}
+
+// withPath is a row group and the columns of its file's path.
+type withPath struct {
+	dataset.RowGroup // of the columns that are in the file
+
+	columns []pathOrFile // that were asked for
+}
+
+// pathOrFile is a column of the path or else one of the row group.
+type pathOrFile struct {
+	path   *transforms.PathColumn
+	column int
+}
+
+// splitColumns tells the columns of a task's path from those in its file.
+func splitColumns(t *transforms.Task, names []string) (inFile []string, columns []pathOrFile) {
+	for _, name := range names {
+		i := slices.IndexFunc(t.Path, func(c transforms.PathColumn) bool { return c.Name == name })
+		if i >= 0 {
+			columns = append(columns, pathOrFile{path: &t.Path[i]})
+			continue
+		}
+		columns = append(columns, pathOrFile{column: len(inFile)})
+		inFile = append(inFile, name)
+	}
+	return inFile, columns
+}
+
+// ReadColumn implements dataset.RowGroup.
+func (g *withPath) ReadColumn(i int, dst *dataset.Vector) error {
+	c := &g.columns[i]
+	if c.path == nil {
+		return g.RowGroup.ReadColumn(c.column, dst)
+	}
+	dst.Type, dst.Numbers, dst.Texts = c.path.Type, nil, nil
+	dst.Index = slices.Grow(dst.Index[:0], g.Rows())[:g.Rows()]
+	value := int32(0)
+	switch {
+	case c.path.Null:
+		value = -1
+	case c.path.Type == dataset.Text:
+		dst.Texts = []string{c.path.Text}
+	default:
+		dst.Numbers = []float64{c.path.Number}
+	}
+	for r := range dst.Index {
+		dst.Index[r] = value
+	}
+	return nil
+}
