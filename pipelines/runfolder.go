@@ -17,14 +17,12 @@ import (
 // name.
 const Version = "0.1.0"
 
-// The files of a run folder. successFile comes last: a folder without it is not
-// a finished run.
+// The files of a run folder, beside successFile.
 const (
 	treeFile     = "tree.json"
 	metricsFile  = "metrics.json"
 	schemaFile   = "schema.json"
 	manifestFile = "manifest.json"
-	successFile  = "_SUCCESS"
 )
 
 // SchemaFile is schema.json: what each column of the input is used for.
@@ -108,11 +106,10 @@ func (t *training) manifest(start time.Time) *Manifest {
 	return m
 }
 
-// write writes the run folder: all files are written whole under temporary
-// names, then committed, _SUCCESS last.
+// write writes the run folder.
 func (t *training) write(ctx context.Context, start time.Time) (*Result, error) {
 	documents := []document{
-		{treeFile, t.encoded}, {metricsFile, nil}, {schemaFile, nil}, {manifestFile, nil}, {successFile, []byte{}},
+		{treeFile, t.encoded}, {metricsFile, nil}, {schemaFile, nil}, {manifestFile, nil},
 	}
 	for i, v := range []any{t.metrics, t.schemaFile(), t.manifest(start)} {
 		b, err := json.MarshalIndent(v, "", "  ")
@@ -122,16 +119,11 @@ func (t *training) write(ctx context.Context, start time.Time) (*Result, error) 
 		b = append(b, '\n')
 		documents[i+1].content = b
 	}
-	urls, err := commit(ctx, t.files.store, t.config.Output, documents)
+	urls, err := t.output.commit(ctx, documents)
 	if err != nil {
-		return nil, usagef("--output: %v", err)
+		return nil, err
 	}
 	return &Result{Tree: t.tree, Metrics: t.metrics, Files: urls}, nil
-}
-
-type document struct {
-	name    string
-	content []byte
 }
 
 // commit writes documents into a folder. Nothing is replaced before all of them

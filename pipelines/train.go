@@ -37,7 +37,8 @@ func Train(ctx context.Context, c TrainConfig, reporter Reporter) (*Result, erro
 	if err != nil {
 		return nil, err
 	}
-	if err := refuseFinished(ctx, process, &c); err != nil {
+	output, err := openFolder(ctx, process.store, c.Output, c.Overwrite, treeFile, metricsFile, schemaFile, manifestFile)
+	if err != nil {
 		return nil, err
 	}
 	process.setReadAhead(c.ReadAhead)
@@ -55,7 +56,7 @@ func Train(ctx context.Context, c TrainConfig, reporter Reporter) (*Result, erro
 		return nil, err
 	}
 	t := &training{
-		config: &c, costs: prices, parsed: p, input: in, schema: s, files: process,
+		config: &c, costs: prices, parsed: p, input: in, schema: s, files: process, output: output,
 		jobs:    &jobs{runner: c.Runner, reporter: reporter},
 		scratch: "mem://espalier-" + uuid.NewString(),
 	}
@@ -91,6 +92,7 @@ type training struct {
 	schema  *schema
 	costs   *costs
 	files   *files
+	output  *folder
 	jobs    *jobs
 	scratch string // folder of intermediate files
 

@@ -1,0 +1,131 @@
+package pipelines
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"sync"
+
+	"github.com/espalier-ml/espalier/io/objectstore"
+)
+
+// successFile comes last into a folder: one without it is not finished.
+const successFile = "_SUCCESS"
+
+// folder is the output of a run: files that are committed together.
+type folder struct {
+	store *objectstore.Store
+	url   string
+	names []string
+	held  []string // generation of each file when the run began; empty: none
+}
+
+// document is a file of a folder.
+type document struct {
+	name    string
+	content []byte
+}
+
+// openFolder looks at what an output folder holds of the files of the given
+// names, before any work is done. One that is finished is refused, unless it is
+// to be replaced.
+func openFolder(ctx context.Context, s *objectstore.Store, url string, overwrite bool, names ...string) (*folder, error) {
+	f := &folder{store: s, url: url, names: append(names, successFile)}
+	f.held = make([]string, len(f.names))
+	faults := make([]error, len(f.names))
+	var wg sync.WaitGroup
+	for i, name := range f.names {
+		wg.Go(func() {
+			o, err := s.Stat(ctx, objectstore.Join(url, name))
+			if !errors.Is(err, fs.ErrNotExist) {
+				f.held[i], faults[i] = o.Generation, err
+			}
+		})
+	}
+	wg.Wait()
+	if err := firstOf(faults); err != nil {
+		return nil, usagef("--output: %v", err)
+	}
+	if f.held[len(f.held)-1] != "" && !overwrite {
+		return nil, usagef("--output %s has a finished run: choose another folder, or replace it with --overwrite", url)
+	}
+	return f, nil
+}
+
+// commit writes the documents, which must be of the names that openFolder was
+// given, and then the mark of success. Nothing is replaced before all of them
+// are written; the mark of an earlier run goes first, so that a folder with the
+// mark is always one run's. Each write is bound to what openFolder saw: of two
+// runs into one folder the second to end fails.
+func (f *folder) commit(ctx context.Context, documents []document) ([]string, error) {
+	documents = append(documents[:len(documents):len(documents)], document{name: successFile})
+	var urls []string
+	writers := make([]objectstore.Writer, 0, len(documents))
+	defer func() {
+		for _, w := range writers {
+			_ = w.Abort() // after Commit nothing is left to undo
+		}
+	}()
+	for i, d := range documents {
+		url := objectstore.Join(f.url, d.name)
+		w, err := f.store.Create(ctx, url, f.bound(i))
+		if err != nil {
+			return nil, usagef("--output: %v", err)
+		}
+		writers = append(writers, w)
+		if _, err := w.Write(d.content); err != nil {
+			return nil, usagef("--output: %v", err)
+		}
+		urls = append(urls, url)
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if err := f.unmark(ctx); err != nil {
+		return nil, err
+	}
+	for i, w := range writers {
+		err := w.Commit()
+		if err == nil {
+			continue
+		}
+		for _, url := range urls[:i] {
+			_ = f.store.Remove(context.WithoutCancel(ctx), url) // half a run must not stay
+		}
+		if errors.Is(err, fs.ErrExist) {
+			return nil, f.overtaken(documents[i].name)
+		}
+		return nil, usagef("--output: %v", err)
+	}
+	return urls, nil
+}
+
+// unmark removes the mark of an earlier run.
+func (f *folder) unmark(ctx context.Context) error {
+	url := objectstore.Join(f.url, successFile)
+	o, err := f.store.Stat(ctx, url)
+	if err == nil && o.Generation != f.held[len(f.held)-1] {
+		return f.overtaken(successFile)
+	}
+	if err == nil {
+		err = f.store.Remove(ctx, url)
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return usagef("--output: %v", err)
+	}
+	return nil
+}
+
+func (f *folder) overtaken(name string) error {
+	return usagef("--output %s: another run has written %s meanwhile: choose another folder", f.url, name)
+}
+
+// bound binds the write of a file to what was there when the run began. The mark
+// of an earlier run is gone by then.
+func (f *folder) bound(i int) objectstore.WriteOptions {
+	if f.held[i] == "" || i == len(f.names)-1 {
+		return objectstore.WriteOptions{IfAbsent: true}
+	}
+	return objectstore.WriteOptions{IfGeneration: f.held[i]}
+}
+
