@@ -17,8 +17,9 @@ type Histogram struct {
 // scratch memory and belongs to one goroutine at a time.
 type Scanner struct {
 	c *Criterion
-	n *Totals
+	n *Totals // is &node once a node was started
 
+	node    Totals
 	feature int
 	column  *Column
 	h       Histogram
@@ -41,8 +42,9 @@ func NewScanner(c *Criterion) *Scanner {
 // Node starts a node. heavy is the sum of its heavy objects. The histograms
 // loaded for it count the classes of n.
 func (s *Scanner) Node(n *Totals, heavy Heavy) {
-	s.n = n
-	n.heavy = heavy
+	s.node = *n // the scanners of other workers share n
+	s.node.heavy = heavy
+	s.n = &s.node
 	s.acc = slices.Grow(s.acc[:0], 2*len(n.N))[:2*len(n.N)]
 }
 
