@@ -9,6 +9,9 @@ import (
 // blockVersion opens each object block.
 const blockVersion = 1
 
+// maxBlockCount bounds the weight and the rows of an object in a block.
+const maxBlockCount = 1 << 62
+
 // errBlock says that bytes are not an object block of the expected layout.
 var errBlock = errors.New("not an object block of this layout")
 
@@ -98,10 +101,10 @@ type blockReader struct {
 
 // openBlock checks a block's head against the layout.
 func openBlock(b []byte, layout Layout) (*blockReader, error) {
-	if len(b) < 2 || b[0] != blockVersion {
+	if len(b) < 2 || b[0] != blockVersion || b[1] > 1 {
 		return nil, errBlock
 	}
-	r := &blockReader{hasRows: b[1]&1 != 0, rest: b[2:]}
+	r := &blockReader{hasRows: b[1] != 0, rest: b[2:]}
 	n := r.uvarint()
 	if r.bad || n > uint64(len(b)) || int(n)*layout.Stride > len(r.rest) {
 		return nil, errBlock
@@ -133,21 +136,30 @@ func (r *blockReader) classes(dst []ClassWeight, classes int) (raw []ClassWeight
 		return nil, 0, errBlock
 	}
 	dst = dst[:0]
+	var next, total uint64 // the least class that may follow, the weight so far
 	for range n {
 		class, weight := r.uvarint(), r.uvarint()
-		if class >= uint64(classes) || weight > 1<<62 {
+		if class < next || class >= uint64(classes) || weight == 0 || weight > maxBlockCount-total {
 			return nil, 0, errBlock
 		}
 		dst = append(dst, ClassWeight{uint16(class), int64(weight)})
-		rows += int64(weight)
+		next, total = class+1, total+weight
 	}
 	if r.hasRows {
-		rows = int64(r.uvarint())
+		total = r.uvarint()
 	}
-	if r.bad {
+	if r.bad || total > maxBlockCount {
 		return nil, 0, errBlock
 	}
-	return dst, rows, nil
+	return dst, int64(total), nil
+}
+
+// end checks that nothing follows the last object.
+func (r *blockReader) end() error {
+	if len(r.rest) > 0 {
+		return errBlock
+	}
+	return nil
 }
 
 // BlockLen returns the number of objects in a block.
@@ -204,7 +216,7 @@ func (o *Objects) appendClasses(r *blockReader) error {
 		}
 		o.addClasses(raw, rows)
 	}
-	return nil
+	return r.end()
 }
 
 // AddBlock coalesces the objects of a block into the table.
@@ -229,7 +241,7 @@ func (t *Table) AddBlock(block []byte, classes int) error {
 			t.Add(key, hash, cw.Class, cw.Weight, rows*int64(boolToInt(j == 0)))
 		}
 	}
-	return nil
+	return r.end()
 }
 
 func boolToInt(b bool) int {

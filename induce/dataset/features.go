@@ -84,7 +84,7 @@ func DecodeFeatures(b []byte) ([]Feature, error) {
 			f.ValueCosts[v] = r.float()
 		}
 	}
-	if r.bad {
+	if r.bad || len(r.b) > 0 {
 		return nil, errFeatures
 	}
 	return features, nil

@@ -1,0 +1,156 @@
+package dataset_test
+
+import (
+	"bytes"
+	"encoding/binary"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/espalier-ml/espalier/induce/dataset"
+)
+
+// TestTable: a table holds what maps over its rows hold. Up to 2000 rows make
+// it grow several times.
+func TestTable(t *testing.T) {
+	for _, d := range draws(6) {
+		t.Run(d.label, func(t *testing.T) {
+			s, r := d.shape, d.r
+			rows := s.rows(r, 1+r.IntN(2000))
+			table, want := s.table(rows), coalesce(rows)
+			if table.Len() != len(want) {
+				t.Errorf("%d objects, want %d", table.Len(), len(want))
+			}
+			checkObjects(t, canonical(s.decode(t, table.AppendBlock(nil, 0, table.Len()))), want)
+		})
+	}
+}
+
+// TestTableOrder: the objects of a table stand in the order in which their
+// first rows came, wherever their blocks are cut.
+func TestTableOrder(t *testing.T) {
+	for _, d := range draws(3) {
+		t.Run(d.label, func(t *testing.T) {
+			s, r := d.shape, d.r
+			table := s.table(s.rows(r, 500))
+			want := contents(s.decode(t, table.AppendBlock(nil, 0, table.Len())))
+			var blocks [][]byte
+			for from := 0; from < table.Len(); {
+				to := from + 1 + r.IntN(table.Len()-from)
+				blocks = append(blocks, table.AppendBlock(nil, from, to))
+				from = to
+			}
+			checkObjects(t, s.decode(t, blocks...), want)
+		})
+	}
+}
+
+// TestTableMerge: however rows are dealt to tables, whatever blocks those make
+// and in whatever order the blocks are merged, the objects are the same, to the
+// byte once they are in one order.
+func TestTableMerge(t *testing.T) {
+	for _, d := range draws(4) {
+		t.Run(d.label, func(t *testing.T) {
+			s, r := d.shape, d.r
+			rows := s.rows(r, 1+r.IntN(1500))
+			want := coalesce(rows)
+			var first []byte
+			for range 3 {
+				merged := dataset.NewTable(s.layout(), s.weighted)
+				for _, b := range dealtBlocks(r, s, rows) {
+					if err := merged.AddBlock(b, s.classes); err != nil {
+						t.Fatal(err)
+					}
+				}
+				objects := canonical(s.decode(t, merged.AppendBlock(nil, 0, merged.Len())))
+				checkObjects(t, objects, want)
+				encoded := objects.AppendBlock(nil)
+				if first == nil {
+					first = encoded
+				}
+				if !bytes.Equal(encoded, first) {
+					t.Error("rows dealt out in another way give other bytes")
+				}
+			}
+		})
+	}
+}
+
+// dealtBlocks deals the rows to one to six tables and returns all their blocks,
+// shuffled.
+func dealtBlocks(r *rand.Rand, s *shape, rows []row) [][]byte {
+	dealt := make([][]row, 1+r.IntN(6))
+	for _, i := range r.Perm(len(rows)) {
+		to := r.IntN(len(dealt))
+		dealt[to] = append(dealt[to], rows[i])
+	}
+	var blocks [][]byte
+	for _, some := range dealt {
+		t := s.table(some)
+		half := r.IntN(t.Len() + 1)
+		blocks = append(blocks, t.AppendBlock(nil, 0, half), t.AppendBlock(nil, half, t.Len()))
+	}
+	r.Shuffle(len(blocks), func(i, j int) { blocks[i], blocks[j] = blocks[j], blocks[i] })
+	return blocks
+}
+
+// TestTableReset: nothing of the rows before a reset is left, with or without
+// further classes in the chains.
+func TestTableReset(t *testing.T) {
+	for _, d := range draws(2) {
+		t.Run(d.label, func(t *testing.T) {
+			s, r := d.shape, d.r
+			table := s.table(s.rows(r, 700))
+			held := table.Bytes()
+			for range 3 {
+				table.Reset()
+				if table.Len() != 0 {
+					t.Fatalf("%d objects after a reset", table.Len())
+				}
+				rows := s.rows(r, 1+r.IntN(700))
+				s.addTo(table, rows)
+				checkObjects(t, canonical(s.decode(t, table.AppendBlock(nil, 0, table.Len()))), coalesce(rows))
+			}
+			if table.Bytes() < held/2 { // all but the chains' heads
+				t.Errorf("%d bytes held after resets, %d before", table.Bytes(), held)
+			}
+		})
+	}
+}
+
+// TestTableBytes: callers send tables on by this figure, which must grow with
+// the keys at least.
+func TestTableBytes(t *testing.T) {
+	for _, s := range shapes() {
+		empty := dataset.NewTable(s.layout(), s.weighted)
+		table := s.table(s.rows(rand.New(rand.NewPCG(1, 1)), 2000))
+		// 18 bytes: slot, class and weight.
+		if least := table.Len() * (s.layout().Stride + 18); empty.Bytes() != 0 || table.Bytes() < least {
+			t.Errorf("%s: %d bytes of an empty table, %d of %d objects; want 0 and %d at least",
+				s.name, empty.Bytes(), table.Bytes(), table.Len(), least)
+		}
+	}
+}
+
+// TestTableCollision: keys of which the hashes agree in all the bits that the
+// table looks at are still two keys. The pair is the first among the keys 1, 2,
+// ... found by the Python of TestHashes; TestTable meets none by chance.
+func TestTableCollision(t *testing.T) {
+	a := binary.LittleEndian.AppendUint64(nil, 373069)
+	b := binary.LittleEndian.AppendUint64(nil, 497941)
+	const looked = 0xffffffff_0000003f // the tag and the place in 64 slots
+	if x, y := dataset.HashKey(a), dataset.HashKey(b); x&looked != y&looked {
+		t.Fatalf("hashes %x and %x do not collide", x, y)
+	}
+	s := shape{features: make([]dataset.Feature, 8), classes: 2}
+	for i := range s.features {
+		s.features[i] = numeric("byte", 255)
+	}
+	table := dataset.NewTable(s.layout(), false)
+	for i, key := range [][]byte{a, b, a, b, b} {
+		table.Add(key, dataset.HashKey(key), uint16(i%2), 1, 1)
+	}
+	got := s.decode(t, table.AppendBlock(nil, 0, table.Len()))
+	if got.Len() != 2 || got.Weight[0] != 2 || got.Weight[1] != 3 { // by hand
+		t.Errorf("weights %v, want [2 3]", got.Weight)
+	}
+}

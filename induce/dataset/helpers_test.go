@@ -1,0 +1,238 @@
+package dataset_test
+
+import (
+	"cmp"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	gocmp "github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/espalier-ml/espalier/induce/dataset"
+)
+
+// numeric returns a feature with so many bins, whose cuts are 1, 2, ...
+func numeric(name string, bins int) dataset.Feature {
+	f := dataset.Feature{Name: name, Kind: dataset.Numeric, Type: dataset.Number, Cost: 1}
+	for b := 1; b < bins; b++ {
+		f.Cuts = append(f.Cuts, float64(b))
+	}
+	return f
+}
+
+// categorical returns a feature with the values v0, v1, ...
+func categorical(name string, values int) dataset.Feature {
+	f := dataset.Feature{Name: name, Kind: dataset.Categorical, Type: dataset.Text, Cost: 1}
+	for v := range values {
+		f.Values = append(f.Values, fmt.Sprintf("v%d", v))
+	}
+	return f
+}
+
+// shape is a data set's form: its features, and what its rows look like.
+type shape struct {
+	name     string
+	features []dataset.Feature
+	distinct int // different code vectors, at most
+	classes  int
+	weighted bool
+}
+
+// shapes range from many rows an object to nearly one, and over codes of one
+// and two bytes.
+func shapes() []shape {
+	wide := make([]dataset.Feature, 60)
+	for i := range wide {
+		wide[i] = numeric("bins", 2+7*i%300) // from 127 on with codes of two bytes
+	}
+	return []shape{
+		{"no features", nil, 1, 2, false},
+		{"narrow", []dataset.Feature{numeric("x", 3)}, 5, 3, false},
+		{"narrow and weighted", []dataset.Feature{categorical("job", 2)}, 4, 5, true},
+		{"both widths", []dataset.Feature{categorical("job", 4), numeric("many", 300), numeric("few", 254)}, 400, 2, true},
+		{"wide", wide, 150, 40, false},
+		{"wide and weighted", wide, 2000, 300, true},
+	}
+}
+
+// row is one row after coding.
+type row struct {
+	codes  []int
+	class  uint16
+	weight int64
+}
+
+// rows draws rows; one in twenty of weighted rows weighs as much as all the
+// others together.
+func (s *shape) rows(r *rand.Rand, n int) []row {
+	vectors := make([][]int, s.distinct)
+	for i := range vectors {
+		vectors[i] = make([]int, len(s.features))
+		for f := range s.features {
+			vectors[i][f] = r.IntN(s.features[f].Codes())
+		}
+	}
+	list := make([]row, n)
+	for i := range list {
+		list[i] = row{codes: vectors[r.IntN(len(vectors))], class: uint16(r.IntN(s.classes)), weight: 1}
+		if s.weighted {
+			list[i].weight = 1 + r.Int64N(1_000_000)
+			if r.IntN(20) == 0 {
+				list[i].weight = 1 << 50
+			}
+		}
+	}
+	return list
+}
+
+func (s *shape) layout() dataset.Layout { return dataset.NewLayout(s.features) }
+
+// table coalesces rows.
+func (s *shape) table(rows []row) *dataset.Table {
+	t := dataset.NewTable(s.layout(), s.weighted)
+	s.addTo(t, rows)
+	return t
+}
+
+func (s *shape) addTo(t *dataset.Table, rows []row) {
+	for i := range rows {
+		key := s.key(rows[i].codes)
+		t.Add(key, dataset.HashKey(key), rows[i].class, rows[i].weight, 1)
+	}
+}
+
+// key spells codes as Layout says: side by side, two bytes from 257 codes on,
+// the low one first.
+func (s *shape) key(codes []int) []byte {
+	var key []byte
+	for f, code := range codes {
+		key = append(key, byte(code))
+		if s.features[f].Codes() > 256 {
+			key = append(key, byte(code>>8))
+		}
+	}
+	return key
+}
+
+// noObjects returns where objects of this shape are appended to.
+func (s *shape) noObjects() *dataset.Objects {
+	return dataset.NewObjects(s.layout(), s.classes, s.weighted, 0)
+}
+
+// decode reads blocks one after the other.
+func (s *shape) decode(t *testing.T, blocks ...[]byte) *dataset.Objects {
+	t.Helper()
+	o := s.noObjects()
+	for _, b := range blocks {
+		if err := o.AppendFrom(b, s.layout()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return o
+}
+
+// object is one object as the glossary defines it.
+type object struct {
+	Codes  []int
+	Class  uint16
+	Weight int64
+	Rows   int64
+	Raw    []dataset.ClassWeight
+}
+
+// coalesce is what a Table does, by maps, in the order of the codes.
+func coalesce(rows []row) []object {
+	weights := make(map[string]map[uint16]int64)
+	objects := make(map[string]*object)
+	for _, r := range rows {
+		key := fmt.Sprint(r.codes)
+		if objects[key] == nil {
+			objects[key] = &object{Codes: r.codes}
+			weights[key] = make(map[uint16]int64)
+		}
+		objects[key].Rows++
+		objects[key].Weight += r.weight
+		weights[key][r.class] += r.weight
+	}
+	list := make([]object, 0, len(objects))
+	for key, o := range objects {
+		for class, weight := range weights[key] {
+			o.Raw = append(o.Raw, dataset.ClassWeight{Class: class, Weight: weight})
+		}
+		slices.SortFunc(o.Raw, func(a, b dataset.ClassWeight) int { return int(a.Class) - int(b.Class) })
+		o.Class = majority(o.Raw)
+		list = append(list, *o)
+	}
+	slices.SortFunc(list, byCodes)
+	return list
+}
+
+// majority returns the class of most weight; of equals, the first.
+func majority(raw []dataset.ClassWeight) uint16 {
+	best := raw[0]
+	for _, cw := range raw {
+		if cw.Weight > best.Weight || cw.Weight == best.Weight && cw.Class < best.Class {
+			best = cw
+		}
+	}
+	return best.Class
+}
+
+func byCodes(a, b object) int { return slices.Compare(a.Codes, b.Codes) }
+
+// contents lists objects in their order.
+func contents(o *dataset.Objects) []object {
+	list := make([]object, o.Len())
+	for i := range list {
+		list[i] = object{Class: o.Class[i], Weight: o.Weight[i], Rows: o.RowsOf(i), Raw: o.Raw(i)}
+		for f := range o.Codes {
+			list[i].Codes = append(list[i].Codes, o.Codes[f].At(i))
+		}
+	}
+	return list
+}
+
+// canonical returns objects in the order of their codes.
+func canonical(o *dataset.Objects) *dataset.Objects {
+	list := contents(o)
+	ids := make([]int32, o.Len())
+	for i := range ids {
+		ids[i] = int32(i)
+	}
+	slices.SortFunc(ids, func(a, b int32) int { return cmp.Or(byCodes(list[a], list[b]), cmp.Compare(a, b)) })
+	return o.Select(ids)
+}
+
+// checkObjects compares objects with what they should be, in this order.
+func checkObjects(t *testing.T, got *dataset.Objects, want []object) {
+	t.Helper()
+	if list := contents(got); !slices.EqualFunc(list, want, object.equal) {
+		t.Errorf("objects differ (-want +got):\n%s", gocmp.Diff(want, list, cmpopts.EquateEmpty()))
+	}
+}
+
+// equal saves the tests cmp.Diff, which takes seconds on thousands of objects.
+func (o object) equal(p object) bool {
+	return o.Class == p.Class && o.Weight == p.Weight && o.Rows == p.Rows && slices.Equal(o.Codes, p.Codes) && slices.Equal(o.Raw, p.Raw)
+}
+
+// draw is a shape with the randomness of one of its draws.
+type draw struct {
+	*shape
+
+	label string
+	r     *rand.Rand
+}
+
+// draws lists so many draws of each shape.
+func draws(seeds uint64) []draw {
+	var list []draw
+	for _, s := range shapes() {
+		for seed := range seeds {
+			list = append(list, draw{&s, fmt.Sprintf("%s/seed %d", s.name, seed), rand.New(rand.NewPCG(seed, uint64(s.distinct)))})
+		}
+	}
+	return list
+}
