@@ -63,8 +63,8 @@ func mustJSON(v any) []byte {
 	return b
 }
 
-// columns lists what is read of a row group: the features, then the rest.
-func (s *RowSpec) columns() []string {
+// Columns lists what is read of a row group: the features, then the rest.
+func (s *RowSpec) Columns() []string {
 	names := make([]string, 0, len(s.Features)+4)
 	for _, f := range s.Features {
 		names = append(names, f.Name)
@@ -87,6 +87,7 @@ type rowGroup struct {
 	task    Task
 	label   dataset.Vector
 	weights []int64        // per row, in fixed-point units; nil: 1 each
+	total   int64          // weight of all rows, at most MaxTotalWeight
 	parts   []dataset.Part // per row
 	dropped int64          // rows without a label
 	ignored int64          // rows of weight zero
@@ -104,7 +105,7 @@ func openRowGroup(ctx context.Context, spec *RowSpec, task []byte) (*rowGroup, e
 	if err != nil {
 		return nil, err
 	}
-	g.RowGroup, err = s.RowGroup(ctx, g.task, spec.columns())
+	g.RowGroup, err = s.RowGroup(ctx, g.task, spec.Columns())
 	return g, err
 }
 
@@ -211,8 +212,12 @@ func hashKey(seed uint64, v *dataset.Vector, r int) uint64 {
 // FractionScale is the fixed-point scale of fractional weights.
 const FractionScale = 1_000_000
 
-// maxWeight keeps sums of scaled weights far from overflow.
+// maxWeight bounds the weight of a row.
 const maxWeight = 1e9
+
+// MaxTotalWeight bounds the weight of all rows in fixed-point units, so that no
+// sum overflows. Sums stop there.
+const MaxTotalWeight = 1 << 60
 
 func (g *rowGroup) readWeights(v *dataset.Vector) error {
 	if v.Type != dataset.Number {
@@ -235,6 +240,7 @@ func (g *rowGroup) readWeights(v *dataset.Vector) error {
 			g.whole = false
 		}
 		g.weights[r] = int64(math.RoundToEven(float64(x * float64(g.spec.WeightScale))))
+		g.total = min(g.total+g.weights[r], MaxTotalWeight)
 	}
 	return nil
 }

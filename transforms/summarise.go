@@ -30,6 +30,7 @@ type RowStats struct {
 	Train      int64 `json:"train"`
 	Dropped    int64 `json:"dropped"`    // without a label
 	Ignored    int64 `json:"ignored"`    // of weight zero
+	Weight     int64 `json:"weight"`     // of all rows in fixed-point units, at most MaxTotalWeight
 	Fractional bool  `json:"fractional"` // some weight is no whole number
 }
 
@@ -143,6 +144,7 @@ func (f *summariseFn) addLabel(g *shared, w *summariseWorker) {
 	w.stats.Train += int64(len(g.train))
 	w.stats.Dropped += g.dropped
 	w.stats.Ignored += g.ignored
+	w.stats.Weight = min(w.stats.Weight+g.total, MaxTotalWeight)
 	w.stats.Fractional = w.stats.Fractional || !g.whole
 	progress.Tasks.Add(1)
 	progress.Rows.Add(int64(g.Rows()))
@@ -191,6 +193,7 @@ func (s *RowStats) add(o *RowStats) {
 	s.Train += o.Train
 	s.Dropped += o.Dropped
 	s.Ignored += o.Ignored
+	s.Weight = min(s.Weight+o.Weight, MaxTotalWeight)
 	s.Fractional = s.Fractional || o.Fractional
 }
 

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"unicode/utf8"
 )
 
 // DataError says that the data broke the contract: where, what was found and
@@ -13,8 +14,9 @@ type DataError struct {
 	RowGroup *int   `json:"row_group,omitempty"`
 	Column   string `json:"column,omitempty"`
 	Value    string `json:"value,omitempty"`
-	Problem  string `json:"problem"`        // what was found and what was expected
-	Hint     string `json:"hint,omitempty"` // what the user can do
+	Bytes    int    `json:"bytes,omitempty"` // of the value, where Value is its beginning
+	Problem  string `json:"problem"`         // what was found and what was expected
+	Hint     string `json:"hint,omitempty"`  // what the user can do
 }
 
 // maxShownValue bounds the bytes of an offending value in a message.
@@ -38,16 +40,30 @@ func (e *DataError) Error() string {
 	}
 	s += e.Problem
 	if e.Value != "" {
-		v := e.Value
-		if len(v) > maxShownValue {
-			v = fmt.Sprintf("%s... (%d bytes)", v[:maxShownValue], len(v))
+		v := shorten(*e)
+		if v.Bytes > len(v.Value) {
+			v.Value = fmt.Sprintf("%s... (%d bytes)", v.Value, v.Bytes)
 		}
-		s += fmt.Sprintf(" (value %q)", v)
+		s += fmt.Sprintf(" (value %q)", v.Value)
 	}
 	if e.Hint != "" {
 		s += "; " + e.Hint
 	}
 	return s
+}
+
+// shorten keeps the beginning of a long value.
+func shorten(e DataError) DataError {
+	if len(e.Value) <= maxShownValue {
+		return e
+	}
+	e.Bytes = max(e.Bytes, len(e.Value))
+	end := maxShownValue
+	for end > maxShownValue-utf8.UTFMax && !utf8.RuneStart(e.Value[end]) {
+		end--
+	}
+	e.Value = e.Value[:end]
+	return e
 }
 
 // errorMark opens the machine-readable line of a DataError inside the text of
@@ -57,10 +73,7 @@ const errorMark = "espalier-data-error:"
 
 // MarshalText returns the line that ParseError finds again in any text.
 func (e *DataError) MarshalText() ([]byte, error) {
-	c := *e
-	if len(c.Value) > 2*maxShownValue {
-		c.Value = c.Value[:2*maxShownValue]
-	}
+	c := shorten(*e)
 	type plain DataError
 	b, err := json.Marshal((*plain)(&c))
 	if err != nil {

@@ -42,7 +42,7 @@ func dataErrors() []dataset.DataError {
 		{Problem: "no rows"},
 		{File: "a b.parquet", RowGroup: rowGroup(0), Column: "naïve", Value: "日本", Problem: "odd", Hint: "see the manual"},
 		{File: `C:\x`, RowGroup: rowGroup(1 << 30), Column: "a\"b'c", Value: "<&>\u2028\x00\t", Problem: "two\nlines}", Hint: "{\"problem\":1}"},
-		{Value: strings.Repeat("v", 160), Problem: "long"},
+		{Value: strings.Repeat("v", 80), Problem: "long"},
 		{Value: `espalier-data-error:{"problem":"another"}`, Problem: "a value that looks like the line"},
 	}
 }
@@ -77,15 +77,19 @@ func TestParseError(t *testing.T) {
 	}
 }
 
-// TestParseErrorLong: a value of many bytes does not travel, its beginning does.
+// TestParseErrorLong: a value of many bytes does not travel, its beginning does,
+// up to a whole character, and the message is the same.
 func TestParseErrorLong(t *testing.T) {
-	e := dataset.DataError{Value: strings.Repeat("v", 1<<20), Problem: "long"}
+	e := dataset.DataError{Value: strings.Repeat("v", 79) + strings.Repeat("日", 1<<18), Problem: "long"}
 	line := marshal(t, &e)
 	got, ok := dataset.ParseError(line)
-	if !ok || len(line) > 400 || len(got.Value) < 80 || !strings.HasPrefix(e.Value, got.Value) {
+	if !ok || len(line) > 400 || len(got.Value) != 79 || !strings.HasPrefix(e.Value, got.Value) {
 		t.Errorf("line of %d bytes, found %t: %v", len(line), ok, got)
 	}
-	if len(e.Value) != 1<<20 {
+	if got.Error() != e.Error() || !strings.Contains(e.Error(), "(786511 bytes)") { // 79 + 3 * 2^18
+		t.Errorf("message %s, once parsed %s", &e, got)
+	}
+	if len(e.Value) != 786511 {
 		t.Error("the error itself was cut")
 	}
 }
