@@ -46,7 +46,8 @@ type TrainConfig struct {
 	MaxCategories int `json:"max_categories"` // values of a categorical feature beyond which the tail becomes "other"
 	MaxValues     int `json:"max_values"`     // distinct numbers of a column that are kept exactly
 
-	ReadAhead     int64  `json:"read_ahead"`     // bytes that are fetched from object stores before they are needed
+	StorageConfig
+
 	MemoryObjects int64  `json:"memory_objects"` // objects up to which a node is grown in one worker; -1: any
 	Runner        string `json:"runner"`         // direct or prism
 	Overwrite     bool   `json:"overwrite"`      // replace a finished run
@@ -57,7 +58,7 @@ type TrainConfig struct {
 func DefaultConfig() TrainConfig {
 	return TrainConfig{
 		Algorithm: "ec45", Lambda: 10, Theta: 0.005, Tests: "threshold", Bins: 128, Binning: "quantile", LeafEstimate: "smoothed",
-		Split: "70/10/20", Seed: 1, MaxClasses: 1000, MaxCategories: 1000, MaxValues: 1 << 16, ReadAhead: DefaultReadAhead, MemoryObjects: -1, Runner: "direct",
+		Split: "70/10/20", Seed: 1, MaxClasses: 1000, MaxCategories: 1000, MaxValues: 1 << 16, StorageConfig: DefaultStorageConfig(), MemoryObjects: -1, Runner: "direct",
 	}
 }
 
@@ -168,7 +169,7 @@ func (c *TrainConfig) checkNumbers() error {
 	within("max_classes", float64(c.MaxClasses), 1, math.MaxUint16)
 	within("max_categories", float64(c.MaxCategories), 1, math.MaxUint16-2)
 	within("max_values", float64(c.MaxValues), 1, 1<<26)
-	within("read_ahead", float64(c.ReadAhead), 0, math.MaxInt64)
+	faults = append(faults, c.StorageConfig.Validate())
 	within("memory_objects", float64(c.MemoryObjects), -1, math.MaxInt64)
 	return errors.Join(faults...)
 }

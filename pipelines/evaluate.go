@@ -143,8 +143,9 @@ type EvaluateConfig struct {
 	Label          string   `json:"label"` // class column; empty: the tree's
 	Weight         string   `json:"weight"`
 	DropNullLabels bool     `json:"drop_null_labels"`
-	ReadAhead      int64    `json:"read_ahead"` // bytes that are fetched from object stores before they are needed
 	Runner         string   `json:"runner"`
+
+	StorageConfig
 }
 
 // Evaluate measures a tree on rows. The metrics stand under the part "test".
@@ -152,10 +153,13 @@ func Evaluate(ctx context.Context, c EvaluateConfig, reporter Reporter) (*tree.T
 	if c.Model == "" || len(c.Input) == 0 {
 		return nil, nil, usagef("--model and --input are required")
 	}
+	if err := c.Validate(); err != nil {
+		return nil, nil, allFaults([]error{err})
+	}
 	if !slices.Contains(Runners(), c.Runner) {
 		return nil, nil, usagef("--runner %s: want one of %v", c.Runner, Runners())
 	}
-	process.setReadAhead(c.ReadAhead)
+	process.configure(c.StorageConfig)
 	t, encoded, err := ReadTree(ctx, c.Model)
 	if err != nil {
 		return nil, nil, err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"slices"
 	"sync"
 
 	"github.com/espalier-ml/espalier/io/objectstore"
@@ -81,23 +82,40 @@ func (f *folder) commit(ctx context.Context, documents []document) ([]string, er
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	if err := f.unmark(ctx); err != nil {
-		return nil, err
+	if f.held[len(f.held)-1] != "" {
+		if err := f.unmark(ctx); err != nil {
+			return nil, err
+		}
 	}
+	mark := len(writers) - 1
+	faults := commitAll(writers[:mark])
+	if firstOf(faults) == nil {
+		faults = append(faults, writers[mark].Commit())
+	}
+	err := firstOf(faults)
+	if err == nil {
+		return urls, nil
+	}
+	for i, fault := range faults {
+		if fault == nil {
+			_ = f.store.Remove(context.WithoutCancel(ctx), urls[i]) // half a run must not stay
+		}
+	}
+	if errors.Is(err, fs.ErrExist) {
+		return nil, f.overtaken(f.names[slices.Index(faults, err)])
+	}
+	return nil, usagef("--output: %v", err)
+}
+
+// commitAll commits at the same time: object stores take a while for each.
+func commitAll(writers []objectstore.Writer) []error {
+	faults := make([]error, len(writers))
+	var wg sync.WaitGroup
 	for i, w := range writers {
-		err := w.Commit()
-		if err == nil {
-			continue
-		}
-		for _, url := range urls[:i] {
-			_ = f.store.Remove(context.WithoutCancel(ctx), url) // half a run must not stay
-		}
-		if errors.Is(err, fs.ErrExist) {
-			return nil, f.overtaken(documents[i].name)
-		}
-		return nil, usagef("--output: %v", err)
+		wg.Go(func() { faults[i] = w.Commit() })
 	}
-	return urls, nil
+	wg.Wait()
+	return faults
 }
 
 // unmark removes the mark of an earlier run.
@@ -128,4 +146,3 @@ func (f *folder) bound(i int) objectstore.WriteOptions {
 	}
 	return objectstore.WriteOptions{IfGeneration: f.held[i]}
 }
-

@@ -3,14 +3,11 @@ package pipelines
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
 	"time"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/tree"
-	"github.com/espalier-ml/espalier/io/objectstore"
 )
 
 // Version is the version of Espalier that manifests and `espalier version`
@@ -100,7 +97,10 @@ func (t *training) manifest(start time.Time) *Manifest {
 		m.Counters["rows_"+part.String()] = t.objects[part].Rows
 		m.Counters["objects_"+part.String()] = t.objects[part].Objects
 	}
+	columns := t.schema.rows.Columns()
 	for _, f := range t.input.files {
+		m.Counters["footer_bytes"] += f.FooterBytes
+		m.Counters["column_bytes"] += f.ColumnBytes(columns)
 		m.Inputs = append(m.Inputs, ManifestInput{f.URL, f.Size, f.FooterDigest, f.Rows, f.RowGroups()})
 	}
 	return m
@@ -124,44 +124,4 @@ func (t *training) write(ctx context.Context, start time.Time) (*Result, error) 
 		return nil, err
 	}
 	return &Result{Tree: t.tree, Metrics: t.metrics, Files: urls}, nil
-}
-
-// commit writes documents into a folder. Nothing is replaced before all of them
-// lie complete under temporary names; the mark of an earlier run goes first, so
-// that a folder with the mark is always one run's.
-func commit(ctx context.Context, s *objectstore.Store, folder string, documents []document) ([]string, error) {
-	var urls []string
-	writers := make([]objectstore.Writer, 0, len(documents))
-	defer func() {
-		for _, w := range writers {
-			_ = w.Abort() // after Commit nothing is left to undo
-		}
-	}()
-	for _, d := range documents {
-		url := objectstore.Join(folder, d.name)
-		w, err := s.Create(ctx, url, objectstore.WriteOptions{})
-		if err != nil {
-			return nil, err
-		}
-		writers = append(writers, w)
-		if _, err := w.Write(d.content); err != nil {
-			return nil, err
-		}
-		urls = append(urls, url)
-	}
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	if err := s.Remove(ctx, objectstore.Join(folder, successFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, err
-	}
-	for i, w := range writers {
-		if err := w.Commit(); err != nil {
-			for _, url := range urls[:i] {
-				_ = s.Remove(ctx, url) // half a run must not stay
-			}
-			return nil, err
-		}
-	}
-	return urls, nil
 }

@@ -2,16 +2,18 @@ package pipelines
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"time"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/io/objectstore"
+	"github.com/espalier-ml/espalier/io/objectstore/gcsstore"
+	"github.com/espalier-ml/espalier/io/objectstore/httpstore"
+	"github.com/espalier-ml/espalier/io/objectstore/s3store"
 	"github.com/espalier-ml/espalier/io/parquetio"
 	"github.com/espalier-ml/espalier/transforms"
 )
-
-// DefaultReadAhead is the number of bytes that are fetched of object stores
-// before they are needed, unless a configuration says otherwise.
-const DefaultReadAhead = 64 << 20
 
 // keepChunks is the number of bytes of column chunks from object stores that
 // are kept between the two passes of a training.
@@ -33,14 +35,40 @@ var process = newFiles() //nolint:gochecknoglobals // one per process: the DoFns
 
 func newFiles() *files {
 	f := &files{store: objectstore.New()}
-	f.setReadAhead(DefaultReadAhead)
+	f.configure(DefaultStorageConfig())
 	return f
 }
 
-// setReadAhead sets the number of bytes that are fetched ahead. No job may be
-// running.
-func (f *files) setReadAhead(bytes int64) {
-	f.parquet = parquetio.NewSource(f.store, parquetio.SourceOptions{Footers: openFooters, ReadAhead: bytes, Keep: keepChunks})
+// StorageConfig says how object stores are read. The JSON names are those of the
+// flags and of config files.
+type StorageConfig struct {
+	ReadAhead      int64   `json:"read_ahead"`      // bytes that are fetched before they are needed
+	StorageTimeout float64 `json:"storage_timeout"` // seconds without a byte after which a request is tried again; 0: the drivers' own
+}
+
+// DefaultStorageConfig reads 64 MiB ahead and waits 30 seconds.
+func DefaultStorageConfig() StorageConfig {
+	return StorageConfig{ReadAhead: 64 << 20, StorageTimeout: 30}
+}
+
+// Validate returns all faults at once, each with the name of its flag.
+func (c *StorageConfig) Validate() error {
+	var faults []error
+	if c.ReadAhead < 0 {
+		faults = append(faults, fmt.Errorf("--read_ahead %d: want a number of bytes", c.ReadAhead))
+	}
+	if !(c.StorageTimeout >= 0 && c.StorageTimeout <= 1e6) { // NaN too
+		faults = append(faults, fmt.Errorf("--storage_timeout %v: want a number of seconds from 0 to 1e6", c.StorageTimeout))
+	}
+	return errors.Join(faults...)
+}
+
+// configure sets how files are read. No job may be running.
+func (f *files) configure(c StorageConfig) {
+	o := httpstore.Options{IdleTimeout: time.Duration(c.StorageTimeout * float64(time.Second))}
+	f.store.Register("gs", gcsstore.New(o))
+	f.store.Register("s3", s3store.New(o))
+	f.parquet = parquetio.NewSource(f.store, parquetio.SourceOptions{Footers: openFooters, ReadAhead: c.ReadAhead, Keep: keepChunks})
 }
 
 func init() { transforms.SetStorage(process) }

@@ -1,10 +1,10 @@
 package pipelines
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"runtime"
 	"strings"
 	"sync"
@@ -19,7 +19,6 @@ import (
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/split"
 	"github.com/espalier-ml/espalier/induce/tree"
-	"github.com/espalier-ml/espalier/io/objectstore"
 	"github.com/espalier-ml/espalier/transforms"
 )
 
@@ -37,13 +36,9 @@ func Train(ctx context.Context, c TrainConfig, reporter Reporter) (*Result, erro
 	if err != nil {
 		return nil, err
 	}
-	output, err := openFolder(ctx, process.store, c.Output, c.Overwrite, treeFile, metricsFile, schemaFile, manifestFile)
-	if err != nil {
-		return nil, err
-	}
-	process.setReadAhead(c.ReadAhead)
+	process.configure(c.StorageConfig)
 	defer process.parquet.Forget()
-	in, err := openInput(ctx, process, c.Input)
+	in, output, err := open(ctx, process, &c)
 	if err != nil {
 		return nil, err
 	}
@@ -67,21 +62,21 @@ func Train(ctx context.Context, c TrainConfig, reporter Reporter) (*Result, erro
 	return t.write(ctx, start)
 }
 
-// refuseFinished refuses to train into the folder of a finished run, before any
-// work is done.
-func refuseFinished(ctx context.Context, f *files, c *TrainConfig) error {
-	if c.Overwrite {
-		return nil
+// open reads the footers of the input and looks at the output folder, at the
+// same time: object stores take a while for each.
+func open(ctx context.Context, f *files, c *TrainConfig) (*input, *folder, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var in *input
+	var inputErr error
+	var wg sync.WaitGroup
+	wg.Go(func() { in, inputErr = openInput(ctx, f, c.Input) })
+	output, err := openFolder(ctx, f.store, c.Output, c.Overwrite, treeFile, metricsFile, schemaFile, manifestFile)
+	if err != nil {
+		cancel() // the input is of no interest then
 	}
-	_, err := f.store.Stat(ctx, objectstore.Join(c.Output, successFile))
-	switch {
-	case err == nil:
-		return usagef("--output %s has a finished run: choose another folder, or replace it with --overwrite", c.Output)
-	case errors.Is(err, fs.ErrNotExist):
-		return nil
-	default:
-		return usagef("--output: %v", err)
-	}
+	wg.Wait()
+	return in, output, cmp.Or(err, inputErr)
 }
 
 // training is one training run.
@@ -150,6 +145,9 @@ func (t *training) summarise(ctx context.Context) error {
 	}
 	if stats.Train == 0 {
 		return t.noRows("no row is left for training")
+	}
+	if stats.Weight >= transforms.MaxTotalWeight {
+		return &dataset.DataError{Column: t.config.Weight, Problem: "the weights of all rows add up to more than can be counted, 2^60 / 1e6 of fractional and 2^60 of whole ones", Hint: "divide them by their mean"}
 	}
 	if !stats.Fractional {
 		t.schema.rows.WeightScale = 1

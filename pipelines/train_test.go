@@ -266,3 +266,26 @@ func TestCancel(t *testing.T) {
 		t.Errorf("left behind: %v (%v)", names, err)
 	}
 }
+
+// TestWeightsBeyondCounting: weights of which the sum would overflow are
+// refused, however they are dealt to row groups.
+func TestWeightsBeyondCounting(t *testing.T) {
+	const rows = 1200 // times 1e9 in units of 1e-6: beyond 2^60
+	weights, x, classes := make([]float64, rows), make([]float64, rows), make([]string, rows)
+	for r := range weights {
+		weights[r], x[r], classes[r] = 1e9, float64(r%7), "ab"[r%2:r%2+1]
+	}
+	weights[0] = 0.5
+	columns := []parquetio.WriteColumn{{Name: "w", Values: weights}, {Name: "x", Values: x}, {Name: "class", Values: classes}}
+	input := filepath.Join(t.TempDir(), "w.parquet")
+	if err := parquetio.Write(t.Context(), objectstore.New(), input, columns, parquetio.WriteOptions{RowsPerGroup: 100}); err != nil {
+		t.Fatal(err)
+	}
+	c := pipelines.DefaultConfig()
+	c.Input, c.Label, c.Weight, c.Output = []string{input}, "class", "w", filepath.Join(t.TempDir(), "run")
+	_, err := pipelines.Train(t.Context(), c, new(silent))
+	var e *dataset.DataError
+	if !errors.As(err, &e) || e.Column != "w" || !strings.Contains(e.Problem, "add up") {
+		t.Errorf("got %v, want a data error about the sum", err)
+	}
+}

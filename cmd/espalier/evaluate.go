@@ -11,7 +11,7 @@ import (
 )
 
 func newEvaluate() *cobra.Command {
-	config := pipelines.EvaluateConfig{Runner: "direct", ReadAhead: pipelines.DefaultReadAhead}
+	config := pipelines.EvaluateConfig{Runner: "direct", StorageConfig: pipelines.DefaultStorageConfig()}
 	progress, output, asJSON, verbose := "auto", "", false, false
 	c := &cobra.Command{
 		Use:   "evaluate",
@@ -29,7 +29,7 @@ that training did not have go where the tree sends unseen ones.`,
 	f.StringVar(&config.Label, "label", "", "column of the classes (default: as in training)")
 	f.StringVar(&config.Weight, "weight", "", "column of row weights")
 	f.BoolVar(&config.DropNullLabels, "drop_null_labels", false, "leave out rows without a label instead of failing")
-	f.Int64Var(&config.ReadAhead, "read_ahead", config.ReadAhead, "bytes that are fetched from object stores before they are needed")
+	addStorageFlags(f, &config.StorageConfig)
 	f.StringVar(&config.Runner, "runner", config.Runner, "Beam runner: direct or prism")
 	f.StringVar(&output, "output", "", "file for the metrics as JSON")
 	f.BoolVar(&asJSON, "json", false, "print the metrics as JSON")

@@ -116,7 +116,7 @@ broke the contract, 5 the runner failed, 130 interrupted.`,
 		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	root.SetFlagErrorFunc(flagError)
-	root.AddCommand(newTrain(), newEvaluate(), newShow(), newVersion())
+	root.AddCommand(newTrain(), newEvaluate(), newShow(), newSynth(), newVersion())
 	return root
 }
 

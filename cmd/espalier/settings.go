@@ -109,6 +109,16 @@ func (s settings) text(name string) string {
 	return fmt.Sprint(s[name])
 }
 
+// addStorageFlags adds the flags of reading from object stores.
+func addStorageFlags(f *pflag.FlagSet, c *pipelines.StorageConfig) {
+	f.Int64Var(&c.ReadAhead, "read_ahead", c.ReadAhead, "bytes that are fetched from object stores before they are needed")
+	addStorageTimeout(f, &c.StorageTimeout)
+}
+
+func addStorageTimeout(f *pflag.FlagSet, seconds *float64) {
+	f.Float64Var(seconds, "storage_timeout", *seconds, "seconds without a byte from an object store after which a request is tried again")
+}
+
 // addBeamFlags accepts the SDK's own flags without listing them, but for those
 // that this verb has under the same name.
 func addBeamFlags(flags *pflag.FlagSet) {

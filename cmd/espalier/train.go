@@ -90,7 +90,7 @@ func addTrainFlags(f *pflag.FlagSet, c *pipelines.TrainConfig, extra *trainFlags
 	f.IntVar(&c.MaxClasses, "max_classes", c.MaxClasses, "more classes are an error")
 	f.IntVar(&c.MaxCategories, "max_categories", c.MaxCategories, "values of a categorical feature; the rarest beyond it are put together as other")
 	f.IntVar(&c.MaxValues, "max_values", c.MaxValues, "distinct numbers of a column that are kept exactly when bins are cut")
-	f.Int64Var(&c.ReadAhead, "read_ahead", c.ReadAhead, "bytes that are fetched from object stores before they are needed")
+	addStorageFlags(f, &c.StorageConfig)
 	f.Int64Var(&c.MemoryObjects, "memory_objects", c.MemoryObjects, "objects up to which a node is grown in memory, else level by level; -1: any number")
 	f.StringVar(&c.Runner, "runner", c.Runner, "Beam runner: "+strings.Join(pipelines.Runners(), " or "))
 	f.BoolVar(&c.Overwrite, "overwrite", c.Overwrite, "replace a finished run in the output folder")

@@ -38,7 +38,7 @@ func TestRelativePath(t *testing.T) {
 func TestMemory(t *testing.T) {
 	objectstoretest.Run(t, func(t *testing.T) (*objectstore.Store, string) {
 		t.Helper()
-		return objectstore.New(), "mem://" + t.Name()
+		return objectstore.New(), "mem:/" + t.TempDir() // a name of its own in each run
 	})
 }
 

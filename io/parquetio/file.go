@@ -37,6 +37,7 @@ type File struct {
 	URL          string
 	Size         int64
 	Generation   string
+	FooterBytes  int64  // of the footer, with its length and mark
 	FooterDigest string // sha256 of the footer, in hex
 	Rows         int64
 
@@ -126,6 +127,7 @@ func (f *File) load(r objectstore.Reader) (err error) {
 	if err != nil {
 		return err
 	}
+	f.FooterBytes = int64(len(footer)) + endBytes
 	digest := sha256.Sum256(footer)
 	f.FooterDigest = hex.EncodeToString(digest[:])
 	return f.parseFooter(footer)
@@ -267,6 +269,23 @@ func (f *File) RowGroups() int { return len(f.rowGroups) }
 
 // RowGroupRows returns the number of rows in row group i.
 func (f *File) RowGroupRows(i int) int64 { return f.rowGroups[i].NumRows }
+
+// ColumnBytes returns the bytes that the named columns take in the file.
+func (f *File) ColumnBytes(names []string) int64 {
+	bytes := int64(0)
+	for i := range f.rowGroups {
+		for _, name := range names {
+			at, ok := f.byName[name]
+			if !ok || f.readable(at) != nil {
+				continue
+			}
+			if m, err := f.chunkRange(i, at); err == nil {
+				bytes += m.TotalCompressedSize
+			}
+		}
+	}
+	return bytes
+}
 
 // RowGroup opens row group i to read the named columns. Unless the file is
 // local, it begins to fetch their chunks, once those that other row groups hold

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/compress"
@@ -36,6 +38,18 @@ const (
 	Zstd
 	LZ4
 )
+
+// Codecs lists the names of the codecs, the default first.
+func Codecs() []string { return []string{"snappy", "uncompressed", "gzip", "brotli", "zstd", "lz4"} }
+
+// ParseCodec reads a codec's name.
+func ParseCodec(name string) (Codec, error) {
+	i := slices.Index(Codecs(), name)
+	if i < 0 {
+		return 0, fmt.Errorf("codec %q: want one of %s", name, strings.Join(Codecs(), ", "))
+	}
+	return Codec(i), nil
+}
 
 // WriteColumn is one column to write.
 type WriteColumn struct {

@@ -44,6 +44,7 @@ func Run(t *testing.T, newStore func(t *testing.T) (store *objectstore.Store, ba
 		{"NotExist", notExist},
 		{"Remove", remove},
 		{"RemoveAll", removeAll},
+		{"OddNames", oddNames},
 		{"ListExact", listExact},
 		{"ListGlob", listGlob},
 		{"ListFolder", listFolder},
@@ -460,6 +461,32 @@ func removeAll(f *fixture) {
 		f.Error(err)
 	}
 	f.wantFiles("**", "t/c")
+}
+
+// oddNames are names that a URL would spell differently.
+func oddNames(f *fixture) {
+	names := []string{"a b", "a%20b", "a%2Fb", "a+b", "a&b=c", "a#b", "day=2024-01-01/x", "ä€😀", "a'b\"c", "a;b,c:d@e!f~g$(h)"}
+	for _, name := range names {
+		f.put(f.url(name), name)
+	}
+	for _, name := range names {
+		f.want(f.url(name), name)
+	}
+	objects, err := f.store.List(f.Context(), f.url("**"))
+	if err != nil || len(objects) != len(names) {
+		f.Fatalf("%d objects, %v, expected %d: %v", len(objects), err, len(names), objects)
+	}
+	for _, name := range names {
+		if !slices.ContainsFunc(objects, func(o objectstore.Object) bool { return o.URL == f.url(name) }) {
+			f.Errorf("%q is not listed: %v", name, objects)
+		}
+	}
+	for _, name := range names[1:] {
+		if err := f.store.Remove(f.Context(), f.url(name)); err != nil {
+			f.Error(err)
+		}
+	}
+	f.wantFiles("**", names[0])
 }
 
 func listExact(f *fixture) {

@@ -1,0 +1,100 @@
+package gcsstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"strings"
+
+	"cloud.google.com/go/storage"
+	"google.golang.org/api/googleapi"
+	"google.golang.org/api/iterator"
+
+	"github.com/espalier-ml/espalier/io/objectstore/httpstore"
+)
+
+// explain makes one sentence of an error and gives it its kind. right is what
+// the request needs.
+func (p place) explain(ctx context.Context, right string, err error) error {
+	var answer *googleapi.Error
+	switch {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case errors.As(err, new(*tokenError)):
+		return &httpstore.Error{
+			Text: "the Google Cloud credentials gave no token: run `gcloud auth application-default login` again " +
+				"or set GOOGLE_APPLICATION_CREDENTIALS (" + httpstore.Reason(err) + ")",
+			Kind: fs.ErrPermission,
+		}
+	case errors.As(err, new(*httpstore.GaveUpError)):
+		return &httpstore.Error{Text: httpstore.Reason(err)}
+	case errors.Is(err, storage.ErrBucketNotExist):
+		return p.noBucket()
+	case errors.Is(err, storage.ErrObjectNotExist):
+		return p.absent(ctx, err)
+	case errors.As(err, &answer):
+		return p.explainAnswer(ctx, right, answer)
+	case errors.As(err, new(*httpstore.Error)):
+		return err
+	default:
+		return &httpstore.Error{Text: httpstore.Reason(err)}
+	}
+}
+
+func (p place) explainAnswer(ctx context.Context, right string, answer *googleapi.Error) error {
+	switch answer.Code {
+	case http.StatusUnauthorized:
+		return &httpstore.Error{
+			Text: "the Google Cloud credentials were refused: run `gcloud auth application-default login` or set GOOGLE_APPLICATION_CREDENTIALS",
+			Kind: fs.ErrPermission,
+		}
+	case http.StatusForbidden:
+		return &httpstore.Error{
+			Text: fmt.Sprintf("permission denied: it needs %s on bucket %s%s", right, p.bucket, said(answer)),
+			Kind: fs.ErrPermission,
+		}
+	case http.StatusNotFound:
+		return p.absent(ctx, answer)
+	case http.StatusPreconditionFailed:
+		return fs.ErrExist
+	default:
+		status := &httpstore.StatusError{Code: answer.Code}
+		return &httpstore.Error{Text: status.Error() + said(answer)}
+	}
+}
+
+// said returns what the service adds to a code, which names the account that
+// lacks a right.
+func said(answer *googleapi.Error) string {
+	message := httpstore.OneLine(answer.Message)
+	if message == "" || strings.EqualFold(message, http.StatusText(answer.Code)) {
+		return ""
+	}
+	return " (" + strings.TrimSuffix(message, ".") + ")"
+}
+
+func (p place) noBucket() error {
+	return &httpstore.Error{Text: "there is no bucket " + p.bucket, Kind: fs.ErrNotExist}
+}
+
+// absent tells a missing object from a missing bucket. The service says which
+// it is in words only; where they are not its own, a listing tells.
+func (p place) absent(ctx context.Context, err error) error {
+	var answer *googleapi.Error
+	switch {
+	case errors.As(err, &answer) && strings.HasPrefix(answer.Message, "No such object"):
+		return fs.ErrNotExist
+	case errors.As(err, &answer) && strings.Contains(answer.Message, "bucket does not exist"):
+		return p.noBucket()
+	}
+	objects := p.client.Bucket(p.bucket).Objects(ctx, &storage.Query{Prefix: p.key})
+	objects.PageInfo().MaxSize = 1
+	if _, err := objects.Next(); err != nil && !errors.Is(err, iterator.Done) && errors.Is(err, storage.ErrBucketNotExist) {
+		return p.noBucket()
+	}
+	return fs.ErrNotExist
+}

@@ -1,0 +1,141 @@
+package httpstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+	"unicode/utf8"
+)
+
+var errIdle = errors.New("idle")
+
+// IdleError says that nothing came over a connection.
+type IdleError struct {
+	What string
+	Idle time.Duration
+}
+
+// Error implements error.
+func (e *IdleError) Error() string { return fmt.Sprintf("%s for %s", e.What, e.Idle) }
+
+// Timeout implements net.Error.
+func (e *IdleError) Timeout() bool { return true }
+
+// Temporary implements net.Error.
+func (e *IdleError) Temporary() bool { return true }
+
+// StatusError is an answer that is no success.
+type StatusError struct{ Code int }
+
+// Error implements error.
+func (e *StatusError) Error() string {
+	return strings.TrimSpace(fmt.Sprintf("the store answered %d %s", e.Code, http.StatusText(e.Code)))
+}
+
+// LengthError says that a store sent another number of bytes than it was asked
+// for.
+type LengthError struct {
+	Off, Want, Got int64
+	More           bool // Got is not all
+}
+
+// Error implements error.
+func (e *LengthError) Error() string {
+	got := strconv.FormatInt(e.Got, 10)
+	if e.More {
+		got = "more"
+	}
+	return fmt.Sprintf("expected %d bytes at offset %d, got %s", e.Want, e.Off, got)
+}
+
+// Error is an error of one sentence and the kind that callers ask for with
+// errors.Is.
+type Error struct {
+	Text string
+	Kind error
+}
+
+// Error implements error.
+func (e *Error) Error() string { return e.Text }
+
+// Unwrap returns the kind.
+func (e *Error) Unwrap() error { return e.Kind }
+
+// Transient reports whether another try is worth it.
+func Transient(err error) bool {
+	var network net.Error
+	switch {
+	case err == nil, errors.As(err, new(*GaveUpError)), errors.Is(err, context.Canceled):
+		return false
+	case errors.As(err, new(*IdleError)), errors.As(err, new(*LengthError)),
+		errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, net.ErrClosed):
+		return true
+	case errors.As(err, new(*net.DNSError)):
+		return temporaryDNS(err)
+	case errors.As(err, &network) && network.Timeout():
+		return !errors.Is(err, context.DeadlineExceeded)
+	default:
+		return reset(err)
+	}
+}
+
+func temporaryDNS(err error) bool {
+	var dns *net.DNSError
+	return errors.As(err, &dns) && !dns.IsNotFound
+}
+
+// reset reports whether a connection was refused or ended without an answer.
+func reset(err error) bool {
+	for _, e := range []error{syscall.ECONNRESET, syscall.ECONNREFUSED, syscall.ECONNABORTED, syscall.EPIPE} {
+		if errors.Is(err, e) {
+			return true
+		}
+	}
+	// A connection that ends before an answer gives a bare io.EOF, wrapped by
+	// the client only.
+	return errors.As(err, new(*url.Error)) && errors.Is(err, io.EOF)
+}
+
+// maxReason is the length of a foreign message that is passed on.
+const maxReason = 300
+
+// Reason returns what went wrong in one line: without the URL of the request
+// and what SDKs wrap around it.
+func Reason(err error) string {
+	if gaveUp := (*GaveUpError)(nil); errors.As(err, &gaveUp) {
+		return gaveUp.Error()
+	}
+	for urlErr := (*url.Error)(nil); errors.As(err, &urlErr); {
+		err = urlErr.Err
+	}
+	switch {
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return "the answer was cut short"
+	case err == io.EOF: //nolint:errorlint // the bare error says nothing to a reader
+		return "the store closed the connection without an answer"
+	default:
+		return OneLine(err.Error())
+	}
+}
+
+// OneLine returns the first line of a foreign message, shortened.
+func OneLine(s string) string {
+	s, _, _ = strings.Cut(strings.TrimSpace(s), "\n")
+	s = strings.TrimSpace(s)
+	if len(s) <= maxReason {
+		return s
+	}
+	end := maxReason
+	for !utf8.RuneStart(s[end]) {
+		end--
+	}
+	return s[:end] + "..."
+}

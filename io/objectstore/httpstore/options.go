@@ -1,0 +1,65 @@
+package httpstore
+
+import (
+	"context"
+	"math/rand/v2"
+	"time"
+)
+
+// Options say when a driver gives up. The zero value means the defaults.
+type Options struct {
+	// Attempts is the number of times in a row that a request may fail before
+	// the operation does. The default is 5.
+	Attempts int
+	// RetryTime is the time after the first failure in a row from which on a
+	// further failure is the last. The default is 2 minutes.
+	RetryTime time.Duration
+	// IdleTimeout is the time without a byte sent or received after which a
+	// request has failed. The default is 30 seconds.
+	IdleTimeout time.Duration
+	// Backoff is the pause before the second try, which doubles with each
+	// further one, up to MaxBackoff; of each pause a random part is left out.
+	// The defaults are 200 milliseconds and 10 seconds.
+	Backoff, MaxBackoff time.Duration
+}
+
+// WithDefaults returns the options with defaults in place of zeros.
+func (o Options) WithDefaults() Options {
+	o.Attempts = positive(o.Attempts, 5)
+	o.RetryTime = positive(o.RetryTime, 2*time.Minute)
+	o.IdleTimeout = positive(o.IdleTimeout, 30*time.Second)
+	o.Backoff = positive(o.Backoff, 200*time.Millisecond)
+	o.MaxBackoff = max(o.Backoff, positive(o.MaxBackoff, 10*time.Second))
+	return o
+}
+
+func positive[T int | time.Duration](v, otherwise T) T {
+	if v <= 0 {
+		return otherwise
+	}
+	return v
+}
+
+// Pause returns how long to wait after the given number of failures in a row.
+func (o Options) Pause(failures int) time.Duration {
+	d := o.Backoff
+	for range failures - 1 {
+		if d *= 2; d >= o.MaxBackoff {
+			d = o.MaxBackoff
+			break
+		}
+	}
+	return d/2 + rand.N(d/2+1)
+}
+
+// sleep waits, or returns the context's error once that is done.
+func sleep(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-timer.C:
+		return ctx.Err()
+	}
+}

@@ -1,0 +1,118 @@
+package httpstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+)
+
+// tries counts the failures in a row of one operation.
+type tries struct {
+	options Options
+
+	mu     sync.Mutex
+	failed int
+	ever   bool      // there was a failure
+	since  time.Time // of the first failure in the row
+	last   *GaveUpError
+}
+
+type triesKey struct{}
+
+// Begin returns a context for the requests of one operation, which together may
+// fail so often in a row as the options say. Requests that run side by side
+// need one each.
+func Begin(ctx context.Context, o Options) context.Context {
+	return context.WithValue(ctx, triesKey{}, &tries{options: o.WithDefaults()})
+}
+
+// triesOf returns the tries that Begin put into a context, or nil.
+func triesOf(ctx context.Context) *tries {
+	t, _ := ctx.Value(triesKey{}).(*tries)
+	return t
+}
+
+// GaveUpError says that the last of several tries failed. It is not worth
+// another.
+type GaveUpError struct {
+	Tries int
+	Err   error
+}
+
+// Error implements error.
+func (e *GaveUpError) Error() string {
+	if e.Tries == 1 {
+		return Reason(e.Err)
+	}
+	return fmt.Sprintf("gave up after %d tries: %s", e.Tries, Reason(e.Err))
+}
+
+// Unwrap returns the error of the last try.
+func (e *GaveUpError) Unwrap() error { return e.Err }
+
+// fail counts a failure and returns its error, or a *GaveUpError if it was the
+// last that is allowed.
+func (t *tries) fail(err error) error {
+	if t == nil {
+		return err
+	}
+	if gaveUp := (*GaveUpError)(nil); errors.As(err, &gaveUp) {
+		return err
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.failed++
+	t.ever = true
+	if t.failed == 1 {
+		t.since = time.Now()
+	}
+	if t.failed < t.options.Attempts && time.Since(t.since) < t.options.RetryTime {
+		return err
+	}
+	t.last = &GaveUpError{Tries: t.failed, Err: err}
+	return t.last
+}
+
+// succeed ends a row of failures.
+func (t *tries) succeed() {
+	if t == nil {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.failed = 0
+}
+
+// exhausted returns the error of the last try, if that is behind.
+func (t *tries) exhausted() error {
+	if t == nil {
+		return nil
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.last == nil {
+		return nil
+	}
+	return t.last
+}
+
+// failures returns the length of the present row.
+func (t *tries) failures() int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.failed
+}
+
+// Retried reports whether a request of the operation has failed, and has thus
+// perhaps taken effect without an answer.
+func Retried(ctx context.Context) bool {
+	t := triesOf(ctx)
+	if t == nil {
+		return false
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.ever
+}

@@ -1,0 +1,769 @@
+package objectstoretest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/espalier-ml/espalier/io/objectstore"
+	"github.com/espalier-ml/espalier/io/objectstore/httpstore"
+)
+
+// Remote is a store over HTTP that RunFaults tests a driver against.
+type Remote struct {
+	// Start returns the URL of a server, which may be shared by all tests.
+	Start func(t *testing.T) string
+	// New returns a store that talks to the server or proxy with the given URL,
+	// and the URL of a folder in it.
+	New func(t *testing.T, url string, o httpstore.Options) (store *objectstore.Store, baseURL string)
+	// Large is the size of an object that is written by several requests.
+	Large int
+}
+
+// tries is the number of tries of all stores under test.
+const tries = 4
+
+// RunFaults tests what a driver makes of a store that fails: what helps is
+// tried again, what does not becomes an error of one sentence, and nothing
+// hangs or is half written. None of it depends on how fast the machine is.
+func RunFaults(t *testing.T, remote Remote) {
+	t.Helper()
+	tests := []struct {
+		name string
+		run  func(f *faulty)
+	}{
+		{"RequestCounts", requestCounts},
+		{"Large", large},
+		{"ManyObjects", manyObjects},
+		{"Transient", transient},
+		{"Persistent", persistent},
+		{"Reset", resets},
+		{"CutBodyResumes", cutBodyResumes},
+		{"CutBodyAlways", cutBodyAlways},
+		{"CutListing", cutListing},
+		{"PoorLine", poorLine},
+		{"WrongLengthOnce", wrongLengthOnce},
+		{"WrongLengthAlways", wrongLengthAlways},
+		{"Hang", hang},
+		{"HangOnce", hangOnce},
+		{"StallBody", stallBody},
+		{"SlowBody", slowBody},
+		{"Unreachable", unreachable},
+		{"Forbidden", forbidden},
+		{"NoBucket", noBucket},
+		{"LostAnswer", lostAnswer},
+		{"LostAnswerLarge", lostAnswerLarge},
+		{"LostAnswers", lostAnswers},
+		{"LostRemove", lostRemove},
+		{"LostRace", lostRace},
+		{"FailedWrite", failedWrite},
+		{"FailedWriteLarge", failedWriteLarge},
+		{"AbortLarge", abortLarge},
+		{"ConditionsLarge", conditionsLarge},
+		{"CancelRead", cancelRead},
+		{"CancelWrite", cancelWrite},
+		{"CancelPause", cancelPause},
+		{"ConcurrentReads", concurrentReads},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			test.run(newFaulty(t, remote))
+		})
+	}
+}
+
+// faulty is a store under test behind a proxy.
+type faulty struct {
+	fixture
+	remote Remote
+	faults *Faults
+}
+
+func newFaulty(t *testing.T, remote Remote) *faulty {
+	t.Helper()
+	f := &faulty{remote: remote, faults: NewFaults(t, remote.Start(t))}
+	f.T = t
+	f.options(httpstore.Options{})
+	return f
+}
+
+// options replaces the store by one with other options, but not the folder.
+func (f *faulty) options(o httpstore.Options) {
+	f.Helper()
+	o.Attempts, o.Backoff, o.MaxBackoff = tries, time.Millisecond, 4*time.Millisecond
+	var base string
+	if f.store, base = f.remote.New(f.T, f.faults.URL, o); f.base == "" {
+		f.base = base
+	}
+}
+
+func (f *faulty) inject(kind Kind, skip, times int, effect Effect) {
+	f.faults.Inject(Fault{Kinds: []Kind{kind}, Skip: skip, Times: times, Effect: effect})
+}
+
+// wantClear checks that an error is one sentence with the given parts.
+func (f *faulty) wantClear(err error, parts ...string) {
+	f.Helper()
+	if err == nil {
+		f.Fatal("got no error")
+	}
+	text := err.Error()
+	if strings.Contains(text, "\n") || len(text) > 400 || strings.Contains(strings.ToLower(text), "requestid") {
+		f.Errorf("not one sentence: %s", text)
+	}
+	for _, part := range append(parts, f.base) {
+		if !strings.Contains(text, part) {
+			f.Errorf("got %q, expected %q in it", text, part)
+		}
+	}
+}
+
+func (f *faulty) wantCount(want int, kinds ...Kind) {
+	f.Helper()
+	if got := f.faults.Count(kinds...); got != want {
+		f.Errorf("%v: %d requests, expected %d: %+v", kinds, got, want, f.faults.Requests())
+	}
+}
+
+// pattern returns bytes that differ from place to place.
+func pattern(n int) []byte {
+	b := make([]byte, n)
+	x := uint32(1)
+	for i := range b {
+		x = x*1664525 + 1013904223
+		b[i] = byte(x >> 24)
+	}
+	return b
+}
+
+func (f *faulty) open(url string) objectstore.Reader {
+	f.Helper()
+	r, err := f.store.OpenObject(f.Context(), f.stat(url))
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Cleanup(func() { _ = r.Close() })
+	return r
+}
+
+// wantRange checks one read.
+func (f *faulty) wantRange(r io.ReaderAt, content []byte, off, length int) {
+	f.Helper()
+	b := make([]byte, length)
+	if n, err := r.ReadAt(b, int64(off)); n != length || err != nil && !errors.Is(err, io.EOF) {
+		f.Fatalf("ReadAt(%d bytes, %d): %d, %v", length, off, n, err)
+	}
+	if !bytes.Equal(b, content[off:off+length]) {
+		f.Errorf("ReadAt(%d bytes, %d): wrong bytes", length, off)
+	}
+}
+
+func requestCounts(f *faulty) {
+	content := pattern(1000)
+	f.put(f.url("x"), string(content))
+	f.wantCount(1, Write)
+	o := f.stat(f.url("x"))
+	f.faults.Clear()
+	r, err := f.store.OpenObject(f.Context(), o)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.wantCount(0)
+	f.wantRange(r, content, 10, 100)
+	f.wantCount(1)
+	f.wantRange(r, content, 900, 100)
+	f.wantCount(2)
+	if _, received := f.faults.Bytes(Read); received != 200 {
+		f.Errorf("%d bytes were sent for 200", received)
+	}
+	if err := r.Close(); err != nil {
+		f.Error(err)
+	}
+	f.faults.Clear()
+	if _, err := f.store.Open(f.Context(), f.url("x")); err != nil {
+		f.Fatal(err)
+	}
+	f.wantCount(1)
+}
+
+// writeLarge writes in steps that do not fit pieces.
+func (f *faulty) writeLarge(url string, content []byte, o objectstore.WriteOptions) error {
+	f.Helper()
+	w := f.create(url, o)
+	defer func() { _ = w.Abort() }() // after Commit it does nothing
+	const step = 1234567
+	for len(content) > 0 {
+		n := min(step, len(content))
+		if _, err := w.Write(content[:n]); err != nil {
+			return err
+		}
+		content = content[n:]
+	}
+	return w.Commit()
+}
+
+func large(f *faulty) {
+	for _, size := range []int{f.remote.Large, 8 << 20, 8<<20 + 1, 16 << 20} {
+		content := pattern(size)
+		url := f.url(strconv.Itoa(size))
+		if err := f.writeLarge(url, content, objectstore.WriteOptions{}); err != nil {
+			f.Fatal(err)
+		}
+		o := f.stat(url)
+		if o.Size != int64(size) {
+			f.Errorf("%d bytes, expected %d", o.Size, size)
+		}
+		f.wantRange(f.open(url), content, 0, size)
+	}
+}
+
+func manyObjects(f *faulty) {
+	const n = 1100
+	var wg sync.WaitGroup
+	limit := make(chan struct{}, 16)
+	for i := range n {
+		limit <- struct{}{}
+		wg.Go(func() {
+			defer func() { <-limit }()
+			w, err := f.store.Create(f.Context(), f.url("many", fmt.Sprintf("%04d", i)), objectstore.WriteOptions{})
+			if err == nil {
+				err = w.Commit()
+			}
+			if err != nil {
+				f.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	f.put(f.url("many", "deep", "er"), "x")
+	f.faults.Clear()
+	for glob, want := range map[string]int{"many/*": n, "many/**": n + 1} {
+		objects, err := f.store.List(f.Context(), f.url(glob))
+		if err != nil || len(objects) != want {
+			f.Errorf("%s: %d objects, %v, expected %d", glob, len(objects), err, want)
+		}
+	}
+	if pages := f.faults.Count(List); pages < 4 {
+		f.Errorf("%d pages: nothing was paginated", pages)
+	}
+	if err := f.store.RemoveAll(f.Context(), f.url("many")); err != nil {
+		f.Fatal(err)
+	}
+	f.wantFiles("**")
+}
+
+// each runs an operation of each kind on an object that is there.
+func (f *faulty) each(run func(f *faulty, kind Kind, do func() error)) {
+	f.Helper()
+	do := map[Kind]func(f *faulty) error{
+		Read: func(f *faulty) error {
+			_, err := f.store.ReadAll(f.Context(), f.url("x"), 0)
+			return err
+		},
+		Stat: func(f *faulty) error {
+			_, err := f.store.Stat(f.Context(), f.url("x"))
+			return err
+		},
+		List: func(f *faulty) error {
+			_, err := f.store.List(f.Context(), f.url("*"))
+			return err
+		},
+		Write:  func(f *faulty) error { return f.tryPut(f.url("x"), "new", objectstore.WriteOptions{}) },
+		Remove: func(f *faulty) error { return f.store.Remove(f.Context(), f.url("x")) },
+	}
+	for _, kind := range []Kind{Read, Stat, List, Write, Remove} {
+		f.Run(string(kind), func(t *testing.T) {
+			inner := *f
+			inner.T = t
+			inner.faults.Clear()
+			inner.put(inner.url("x"), "old")
+			inner.faults.Clear()
+			run(&inner, kind, func() error { return do[kind](&inner) })
+		})
+	}
+}
+
+func transient(f *faulty) {
+	for _, code := range []int{500, 502, 503, 504, 429, 408} {
+		f.each(func(f *faulty, kind Kind, do func() error) {
+			f.inject(kind, 0, 2, Status(code))
+			if err := do(); err != nil {
+				f.Error(err)
+			}
+			f.wantCount(3, kind)
+		})
+	}
+}
+
+func persistent(f *faulty) {
+	f.each(func(f *faulty, kind Kind, do func() error) {
+		f.inject(kind, 0, 0, Status(503))
+		f.wantClear(do(), "gave up after 4 tries: the store answered 503 Service Unavailable")
+		f.wantCount(tries, kind)
+	})
+}
+
+func resets(f *faulty) {
+	f.each(func(f *faulty, kind Kind, do func() error) {
+		f.inject(kind, 0, 2, Reset())
+		if err := do(); err != nil {
+			f.Error(err)
+		}
+	})
+	f.each(func(f *faulty, kind Kind, do func() error) {
+		f.inject(kind, 0, 0, Reset())
+		f.wantClear(do(), "gave up after 4 tries: the store closed the connection without an answer")
+	})
+}
+
+func cutBodyResumes(f *faulty) {
+	content := pattern(10_000)
+	f.put(f.url("x"), string(content))
+	r := f.open(f.url("x"))
+	f.faults.Clear()
+	f.inject(Read, 0, 2, CutBody(1500))
+	f.wantRange(r, content, 1000, 5000)
+	var ranges []string
+	for _, q := range f.faults.Requests(Read) {
+		ranges = append(ranges, q.Range)
+	}
+	if got, want := fmt.Sprint(ranges), "[bytes=1000-5999 bytes=2500-5999 bytes=4000-5999]"; got != want {
+		f.Errorf("asked for %s, expected %s", got, want)
+	}
+}
+
+func cutBodyAlways(f *faulty) {
+	content := pattern(10_000)
+	f.put(f.url("x"), string(content))
+	r := f.open(f.url("x"))
+	f.faults.Clear()
+	f.inject(Read, 0, 0, CutBody(10))
+	n, err := r.ReadAt(make([]byte, 5000), 0)
+	if n >= 5000 || err == nil || !strings.Contains(err.Error(), "gave up after 4 tries: the answer was cut short") {
+		f.Errorf("got %d bytes, %v", n, err)
+	}
+	f.wantCount(tries, Read)
+}
+
+func cutListing(f *faulty) {
+	f.put(f.url("x"), "x")
+	f.inject(List, 0, 1, CutBody(10))
+	f.wantFiles("*", "x")
+	f.faults.Clear()
+	f.inject(List, 0, 0, CutBody(10))
+	_, err := f.store.List(f.Context(), f.url("*"))
+	f.wantClear(err, "gave up after 4 tries: the answer was cut short")
+}
+
+// poorLine cuts more answers than there are tries, but not before they brought
+// a good deal.
+func poorLine(f *faulty) {
+	content := pattern(8 << 20)
+	f.put(f.url("x"), string(content))
+	f.inject(Read, 0, 0, CutBody(3<<19))
+	f.wantRange(f.open(f.url("x")), content, 0, len(content))
+	f.wantCount(6, Read)
+}
+
+func wrongLengthOnce(f *faulty) {
+	content := pattern(10_000)
+	f.put(f.url("x"), string(content))
+	r := f.open(f.url("x"))
+	for name, effect := range map[string]Effect{"short": ShortBody(10), "long": LongBody(10), "empty": ShortBody(5000)} {
+		f.faults.Clear()
+		f.inject(Read, 0, 2, effect)
+		f.wantRange(r, content, 1000, 5000)
+		if got := f.faults.Count(Read); got != 3 {
+			f.Errorf("%s: %d requests", name, got)
+		}
+	}
+}
+
+func wrongLengthAlways(f *faulty) {
+	f.put(f.url("x"), string(pattern(10_000)))
+	r := f.open(f.url("x"))
+	for _, c := range []struct {
+		effect Effect
+		got    string
+	}{{ShortBody(10), "got 4990"}, {LongBody(10), "got 5010"}, {ShortBody(5000), "got 0"}} {
+		f.faults.Clear()
+		f.inject(Read, 0, 0, c.effect)
+		_, err := r.ReadAt(make([]byte, 5000), 1000)
+		want := "gave up after 4 tries: expected 5000 bytes at offset 1000, " + c.got
+		if err == nil || !strings.Contains(err.Error(), want) {
+			f.Errorf("got %v, expected %q", err, want)
+		}
+		f.wantCount(tries, Read)
+	}
+}
+
+// short is an idle timeout for tests of what hangs. They pass however late it
+// ends, and would hang without it.
+const short = 100 * time.Millisecond
+
+func hang(f *faulty) {
+	f.each(func(f *faulty, kind Kind, do func() error) {
+		f.options(httpstore.Options{IdleTimeout: short})
+		f.inject(kind, 0, 0, Hang())
+		f.wantClear(do(), "gave up after 4 tries: no answer for 100ms")
+		f.wantCount(tries, kind)
+	})
+}
+
+func hangOnce(f *faulty) {
+	f.options(httpstore.Options{IdleTimeout: time.Second})
+	f.put(f.url("x"), "x")
+	f.inject(Read, 0, 1, Hang())
+	f.want(f.url("x"), "x")
+}
+
+func stallBody(f *faulty) {
+	f.put(f.url("x"), string(pattern(10_000)))
+	f.options(httpstore.Options{IdleTimeout: short})
+	r := f.open(f.url("x"))
+	f.inject(Read, 0, 0, StallBody(10))
+	n, err := r.ReadAt(make([]byte, 5000), 0)
+	want := "gave up after 4 tries: no more than 10 bytes of the answer for 100ms"
+	if n >= 5000 || err == nil || !strings.Contains(err.Error(), want) {
+		f.Errorf("got %d bytes, %v, expected %q", n, err, want)
+	}
+	f.wantCount(tries, Read)
+}
+
+// slowBody takes longer in all than the idle timeout, but never pauses for
+// nearly as long.
+func slowBody(f *faulty) {
+	f.options(httpstore.Options{IdleTimeout: 1500 * time.Millisecond})
+	content := pattern(1600)
+	f.put(f.url("x"), string(content))
+	f.inject(Read, 0, 1, SlowBody(100, 100*time.Millisecond))
+	f.wantRange(f.open(f.url("x")), content, 0, len(content))
+	f.wantCount(1, Read)
+}
+
+func unreachable(f *faulty) {
+	store, base := f.remote.New(f.T, "http://127.0.0.1:1", httpstore.Options{Attempts: 2, Backoff: time.Millisecond})
+	f.store, f.base = store, base
+	_, err := f.store.List(f.Context(), f.url("*"))
+	f.wantClear(err, "gave up after 2 tries", "connection refused")
+	err = f.tryPut(f.url("x"), "x", objectstore.WriteOptions{IfAbsent: true})
+	f.wantClear(err, "gave up after 2 tries", "connection refused")
+}
+
+func forbidden(f *faulty) {
+	bucket := bucketOf(f.base)
+	f.each(func(f *faulty, kind Kind, do func() error) {
+		f.inject(kind, 0, 0, Status(http.StatusForbidden))
+		err := do()
+		f.wantClear(err, "permission denied: it needs ", " on bucket "+bucket)
+		if !errors.Is(err, fs.ErrPermission) {
+			f.Errorf("%v is no fs.ErrPermission", err)
+		}
+		f.wantCount(1, kind)
+	})
+	f.put(f.url("d", "x"), "x")
+	f.inject(Remove, 0, 0, Status(http.StatusForbidden))
+	err := f.store.RemoveAll(f.Context(), f.url("d"))
+	f.wantClear(err, "permission denied: it needs ", " on bucket "+bucket)
+}
+
+func bucketOf(url string) string {
+	_, path, _ := strings.Cut(url, "://")
+	bucket, _, _ := strings.Cut(path, "/")
+	return bucket
+}
+
+func noBucket(f *faulty) {
+	bucket := "no-such-bucket"
+	f.base = strings.Replace(f.base, "://"+bucketOf(f.base), "://"+bucket, 1)
+	_, statErr := f.store.Stat(f.Context(), f.url("x"))
+	_, openErr := f.store.Open(f.Context(), f.url("x"))
+	_, listErr := f.store.List(f.Context(), f.url("*"))
+	_, exactErr := f.store.List(f.Context(), f.url("x"))
+	for _, err := range []error{
+		statErr, openErr, listErr, exactErr,
+		f.tryPut(f.url("x"), "x", objectstore.WriteOptions{}),
+		f.tryPut(f.url("x"), "x", objectstore.WriteOptions{IfAbsent: true}),
+		f.store.Remove(f.Context(), f.url("x")),
+		f.store.RemoveAll(f.Context(), f.url("x")),
+	} {
+		f.wantClear(err, "there is no bucket "+bucket)
+		if !errors.Is(err, fs.ErrNotExist) {
+			f.Errorf("%v is no fs.ErrNotExist", err)
+		}
+	}
+	if err := f.writeLarge(f.url("x"), pattern(f.remote.Large), objectstore.WriteOptions{}); err == nil {
+		f.Error("a large object was written without a bucket")
+	}
+	if _, err := f.store.List(f.Context(), strings.Replace(f.url("x"), bucket, "buck*", 1)); err == nil {
+		f.Error("a bucket with a wildcard")
+	}
+}
+
+func lostAnswer(f *faulty) {
+	f.inject(Write, 0, 1, LoseAnswer())
+	if err := f.tryPut(f.url("x"), "one", objectstore.WriteOptions{IfAbsent: true}); err != nil {
+		f.Errorf("if absent: %v", err)
+	}
+	f.want(f.url("x"), "one")
+	f.faults.Clear()
+	f.inject(Write, 0, 1, LoseAnswer())
+	if err := f.tryPut(f.url("x"), "two", objectstore.WriteOptions{IfGeneration: f.stat(f.url("x")).Generation}); err != nil {
+		f.Errorf("if generation: %v", err)
+	}
+	f.want(f.url("x"), "two")
+	f.faults.Clear()
+	f.inject(Write, 0, 1, LoseAnswer())
+	f.put(f.url("x"), "three")
+	f.want(f.url("x"), "three")
+}
+
+// lostAnswerLarge loses the answer to each step of an upload in turn.
+func lostAnswerLarge(f *faulty) {
+	content := pattern(f.remote.Large)
+	if err := f.writeLarge(f.url("count"), content, objectstore.WriteOptions{}); err != nil {
+		f.Fatal(err)
+	}
+	steps := f.faults.Count(Write)
+	if steps < 3 {
+		f.Fatalf("%d requests, expected more", steps)
+	}
+	for step := range steps {
+		url := f.url(strconv.Itoa(step))
+		f.faults.Clear()
+		f.inject(Write, step, 1, LoseAnswer())
+		if err := f.writeLarge(url, content, objectstore.WriteOptions{IfAbsent: true}); err != nil {
+			f.Errorf("step %d of %d: %v", step+1, steps, err)
+			continue
+		}
+		f.wantRange(f.open(url), content, 0, len(content))
+	}
+}
+
+// lostAnswers loses all answers to a write that the store nevertheless does.
+func lostAnswers(f *faulty) {
+	f.inject(Write, 0, 0, LoseAnswer())
+	if err := f.tryPut(f.url("x"), "one", objectstore.WriteOptions{IfAbsent: true}); err != nil {
+		f.Errorf("the object is there, got %v", err)
+	}
+	f.want(f.url("x"), "one")
+	f.inject(Stat, 0, 0, Status(503))
+	err := f.tryPut(f.url("y"), "one", objectstore.WriteOptions{IfAbsent: true})
+	f.wantClear(err, "gave up after 4 tries")
+}
+
+func lostRemove(f *faulty) {
+	f.put(f.url("x"), "x")
+	f.put(f.url("d", "y"), "y")
+	f.inject(Remove, 0, 1, LoseAnswer())
+	if err := f.store.Remove(f.Context(), f.url("x")); err != nil {
+		f.Error(err)
+	}
+	f.faults.Clear()
+	f.inject(Remove, 0, 1, LoseAnswer())
+	if err := f.store.RemoveAll(f.Context(), f.url("d")); err != nil {
+		f.Error(err)
+	}
+	f.wantFiles("**")
+}
+
+// lostRace checks that trying again does not make a writer think that it won.
+func lostRace(f *faulty) {
+	f.put(f.url("x"), "theirs")
+	f.inject(Write, 0, 1, Status(503))
+	f.wantError(f.tryPut(f.url("x"), "ours", objectstore.WriteOptions{IfAbsent: true}), fs.ErrExist, f.url("x"))
+	f.faults.Clear()
+	f.inject(Write, 0, 1, LoseAnswer())
+	f.wantError(f.tryPut(f.url("x"), "theirs", objectstore.WriteOptions{IfAbsent: true}), fs.ErrExist, f.url("x"))
+	f.want(f.url("x"), "theirs")
+}
+
+func failedWrite(f *faulty) {
+	f.put(f.url("old"), "old")
+	f.inject(Write, 0, 0, Status(503))
+	for _, o := range []objectstore.WriteOptions{{}, {IfAbsent: true}} {
+		f.wantClear(f.tryPut(f.url("x"), "content", o), "503 Service Unavailable")
+		f.want(f.url("x"), "-")
+	}
+	f.wantClear(f.tryPut(f.url("old"), "new", objectstore.WriteOptions{}), "503 Service Unavailable")
+	f.want(f.url("old"), "old")
+}
+
+// failedWriteLarge fails each step of an upload in turn, for good.
+func failedWriteLarge(f *faulty) {
+	content := pattern(f.remote.Large)
+	f.put(f.url("old"), "old")
+	f.faults.Clear()
+	if err := f.writeLarge(f.url("count"), content, objectstore.WriteOptions{}); err != nil {
+		f.Fatal(err)
+	}
+	steps := f.faults.Count(Write)
+	for step := range steps {
+		for _, effect := range []Effect{Status(503), Reset()} {
+			f.faults.Clear()
+			f.inject(Write, step, 0, effect)
+			err := f.writeLarge(f.url("old"), content, objectstore.WriteOptions{})
+			f.wantClear(err, "gave up after 4 tries")
+			f.want(f.url("old"), "old")
+		}
+	}
+	f.faults.Clear()
+	f.wantFiles("**", "count", "old")
+}
+
+func abortLarge(f *faulty) {
+	f.put(f.url("old"), "old")
+	content := pattern(f.remote.Large)
+	w := f.create(f.url("old"), objectstore.WriteOptions{})
+	if _, err := w.Write(content); err != nil {
+		f.Fatal(err)
+	}
+	if err := w.Abort(); err != nil {
+		f.Error(err)
+	}
+	f.want(f.url("old"), "old")
+}
+
+func conditionsLarge(f *faulty) {
+	content := pattern(f.remote.Large)
+	url := f.url("x")
+	if err := f.writeLarge(url, content, objectstore.WriteOptions{IfAbsent: true}); err != nil {
+		f.Fatal(err)
+	}
+	first := f.stat(url).Generation
+	f.wantError(f.writeLarge(url, content[1:], objectstore.WriteOptions{IfAbsent: true}), fs.ErrExist, url)
+	f.wantError(f.writeLarge(url, content[1:], objectstore.WriteOptions{IfGeneration: "1"}), fs.ErrExist, url)
+	if err := f.writeLarge(url, content[1:], objectstore.WriteOptions{IfGeneration: first}); err != nil {
+		f.Fatal(err)
+	}
+	f.wantError(f.writeLarge(url, content, objectstore.WriteOptions{IfGeneration: first}), fs.ErrExist, url)
+	f.wantRange(f.open(url), content[1:], 0, len(content)-1)
+}
+
+// during cancels a context once a request has come in that is struck.
+func (f *faulty) during(kind Kind, skip int, effect Effect) context.Context {
+	ctx, cancel := context.WithCancel(f.Context())
+	f.Cleanup(cancel)
+	f.faults.Inject(Fault{
+		Kinds: []Kind{kind}, Skip: skip,
+		Effect: func(w http.ResponseWriter, r *http.Request, store http.Handler, ended <-chan struct{}) {
+			cancel()
+			effect(w, r, store, ended)
+		},
+	})
+	return ctx
+}
+
+func cancelRead(f *faulty) {
+	f.put(f.url("x"), string(pattern(10_000)))
+	o := f.stat(f.url("x"))
+	for name, effect := range map[string]Effect{"unanswered": Hang(), "in the body": StallBody(100)} {
+		f.faults.Clear()
+		r, err := f.store.OpenObject(f.during(Read, 0, effect), o)
+		if err != nil {
+			f.Fatal(err)
+		}
+		if _, err := r.ReadAt(make([]byte, 5000), 0); !errors.Is(err, context.Canceled) {
+			f.Errorf("%s: got %v, expected %v", name, err, context.Canceled)
+		}
+	}
+	f.faults.Clear()
+	_, err := f.store.List(f.during(List, 0, Hang()), f.url("*"))
+	f.wantError(err, context.Canceled, f.base)
+}
+
+func cancelWrite(f *faulty) {
+	f.put(f.url("x"), "old")
+	content := pattern(f.remote.Large)
+	for _, size := range []int{1000, f.remote.Large} {
+		for skip := range 2 {
+			if skip > 0 && size == 1000 {
+				continue // there is one request
+			}
+			f.faults.Clear()
+			w, err := f.store.Create(f.during(Write, skip, Hang()), f.url("x"), objectstore.WriteOptions{})
+			if err != nil {
+				f.Fatal(err)
+			}
+			_, err = w.Write(content[:size])
+			if err == nil {
+				err = w.Commit()
+			}
+			f.wantError(err, context.Canceled, f.url("x"))
+			_ = w.Abort() // a second time after Commit
+			f.want(f.url("x"), "old")
+		}
+	}
+}
+
+// cancelPause cancels while a driver waits for the next try.
+func cancelPause(f *faulty) {
+	f.put(f.url("x"), "x")
+	store, _ := f.remote.New(f.T, f.faults.URL, httpstore.Options{Attempts: 2, Backoff: time.Hour, MaxBackoff: time.Hour})
+	for kind, do := range map[Kind]func(context.Context) error{
+		Stat: func(ctx context.Context) error { _, err := store.Stat(ctx, f.url("x")); return err },
+		List: func(ctx context.Context) error { _, err := store.List(ctx, f.url("*")); return err },
+		Read: func(ctx context.Context) error { _, err := store.ReadAll(ctx, f.url("x"), 0); return err },
+	} {
+		for _, effect := range []Effect{Status(503), ShortBody(1)} {
+			if kind != Read {
+				effect = Status(503)
+			}
+			f.faults.Clear()
+			f.inject(kind, 0, 0, effect)
+			ctx, cancel := context.WithTimeout(f.Context(), short)
+			if err := do(ctx); !errors.Is(err, context.DeadlineExceeded) {
+				f.Errorf("%s: got %v, expected %v", kind, err, context.DeadlineExceeded)
+			}
+			cancel()
+		}
+	}
+}
+
+// concurrentReads reads one object from many goroutines while the first request
+// for each range fails, in one of several ways.
+func concurrentReads(f *faulty) {
+	content := pattern(1 << 20)
+	f.put(f.url("x"), string(content))
+	r := f.open(f.url("x"))
+	effects := []Effect{Status(503), Reset(), CutBody(1000), ShortBody(7), Latency(time.Millisecond)}
+	var seen sync.Map // the ends of ranges, which stay when the rest of one is asked for
+	var n atomic.Int64
+	f.faults.Inject(Fault{
+		Kinds: []Kind{Read},
+		Match: func(r *http.Request) bool {
+			_, end, _ := strings.Cut(r.Header.Get("Range"), "-")
+			_, again := seen.LoadOrStore(end, true)
+			return !again
+		},
+		Effect: func(w http.ResponseWriter, r *http.Request, store http.Handler, ended <-chan struct{}) {
+			effects[n.Add(1)%int64(len(effects))](w, r, store, ended)
+		},
+	})
+	var wg sync.WaitGroup
+	for i := range 32 {
+		wg.Go(func() {
+			for j := range 8 {
+				off := (i*8 + j) * 4096
+				b := make([]byte, 4096)
+				if _, err := r.ReadAt(b, int64(off)); err != nil && !errors.Is(err, io.EOF) || !bytes.Equal(b, content[off:off+4096]) {
+					f.Errorf("at %d: %v", off, err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	if n.Load() != 256 {
+		f.Errorf("%d ranges were struck, expected 256", n.Load())
+	}
+}

@@ -1,0 +1,108 @@
+package s3store
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/aws/ratelimit"
+	"github.com/aws/aws-sdk-go-v2/aws/retry"
+	"github.com/aws/aws-sdk-go-v2/config"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/smithy-go/logging"
+
+	"github.com/espalier-ml/espalier/io/objectstore/httpstore"
+)
+
+const defaultRegion = "us-east-1"
+
+// clients makes the client of a driver when it is first asked for.
+type clients struct {
+	mu     sync.Mutex
+	client *s3.Client
+}
+
+func (c *clients) get(ctx context.Context, o httpstore.Options) (*s3.Client, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.client != nil {
+		return c.client, nil
+	}
+	client, err := newClient(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	c.client = client
+	return client, nil
+}
+
+func newClient(ctx context.Context, o httpstore.Options) (*s3.Client, error) {
+	c, err := config.LoadDefaultConfig(ctx, config.WithLogger(logging.Nop{}))
+	if err != nil {
+		return nil, &httpstore.Error{Text: "cannot read the configuration of AWS: " + httpstore.Reason(err)}
+	}
+	// Asked for here, a lack of credentials is not yet wrapped up in the
+	// failure of a request.
+	if _, err := c.Credentials.Retrieve(ctx); err != nil {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		return nil, noCredentials(err)
+	}
+	return s3.NewFromConfig(c, func(so *s3.Options) { configure(so, o) }), nil
+}
+
+func configure(so *s3.Options, o httpstore.Options) {
+	so.UsePathStyle = so.BaseEndpoint != nil // other stores have no host for each bucket
+	if so.Region == "" {
+		so.Region = defaultRegion
+	}
+	so.Retryer = retryer(o)
+	// All reads are of ranges, for which the store has no checksum. Some stores
+	// that speak the protocol send that of the whole object when asked.
+	so.ResponseChecksumValidation = aws.ResponseChecksumValidationWhenRequired
+	so.HTTPClient = &http.Client{
+		Transport: httpstore.Transport(o),
+		// A signed request is of no use to another host; the answer names the
+		// region.
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+}
+
+func noCredentials(err error) error {
+	text := "no AWS credentials: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE, or run `aws sso login`"
+	// That the last place to look is empty says nothing of those before.
+	if !strings.Contains(err.Error(), "no EC2 IMDS role found") {
+		text += " (" + httpstore.Reason(err) + ")"
+	}
+	return &httpstore.Error{Text: text}
+}
+
+// retryer returns the SDK's retryer with our numbers. The SDK's limit on the
+// retries of all requests together would end many reads over a short outage.
+func retryer(o httpstore.Options) aws.Retryer {
+	return retry.NewStandard(func(ro *retry.StandardOptions) {
+		ro.MaxAttempts = o.Attempts
+		ro.RateLimiter = ratelimit.None
+		ro.Backoff = retry.BackoffDelayerFunc(func(attempt int, _ error) (time.Duration, error) {
+			return o.Pause(attempt), nil
+		})
+		ro.Retryables = append([]retry.IsErrorRetryable{retry.IsErrorRetryableFunc(shouldRetry)}, ro.Retryables...)
+	})
+}
+
+// shouldRetry decides before the SDK's rules do.
+func shouldRetry(err error) aws.Ternary {
+	switch {
+	case errors.As(err, new(*httpstore.GaveUpError)):
+		return aws.FalseTernary
+	case httpstore.Transient(err), hasStatus(err, http.StatusTooManyRequests), hasStatus(err, http.StatusRequestTimeout):
+		return aws.TrueTernary
+	default:
+		return aws.UnknownTernary
+	}
+}

@@ -1,0 +1,281 @@
+package s3store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"strings"
+	"sync"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/aws-sdk-go-v2/service/s3/types"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/espalier-ml/espalier/io/objectstore"
+	"github.com/espalier-ml/espalier/io/objectstore/httpstore"
+)
+
+const (
+	rightRead   = "s3:GetObject (and s3:ListBucket, without which a missing object looks the same)"
+	rightList   = "s3:ListBucket"
+	rightRemove = "s3:DeleteObject"
+
+	// removers is the number of requests that RemoveAll has under way, each of
+	// which removes a page of a listing.
+	removers = 4
+)
+
+// Driver serves s3:// URLs. It is safe for concurrent use.
+type Driver struct {
+	options httpstore.Options
+	clients clients
+	buckets sync.Map // that are known to exist
+}
+
+var _ objectstore.Driver = (*Driver)(nil)
+
+// New returns a driver, which makes its client when it is first used.
+func New(o httpstore.Options) *Driver {
+	return &Driver{options: o.WithDefaults()}
+}
+
+// place is an object, or the folder of that name, in a request that may fail.
+type place struct {
+	driver      *Driver
+	client      *s3.Client
+	bucket, key string
+}
+
+// open starts an operation on a path. The context that it returns carries the
+// count of its tries.
+func (d *Driver) open(ctx context.Context, path string) (context.Context, place, error) {
+	bucket, key := httpstore.SplitPath(path)
+	p := place{driver: d, bucket: bucket, key: key}
+	if err := httpstore.CheckBucket(bucket); err != nil {
+		return ctx, p, err
+	}
+	client, err := d.clients.get(ctx, d.options)
+	if err != nil {
+		return ctx, p, err
+	}
+	p.client = client
+	return httpstore.Begin(ctx, d.options), p, nil
+}
+
+// List implements objectstore.Driver.
+func (d *Driver) List(ctx context.Context, folder string, depth int) ([]objectstore.Object, error) {
+	ctx, p, err := d.open(ctx, folder)
+	if err != nil {
+		return nil, err
+	}
+	prefix := httpstore.Prefix(p.key)
+	query := &s3.ListObjectsV2Input{Bucket: aws.String(p.bucket), Prefix: aws.String(prefix)}
+	if depth == 1 {
+		query.Delimiter = aws.String("/")
+	}
+	var found []objectstore.Object
+	err = p.list(ctx, query, func(page []types.Object) error {
+		for i := range page {
+			if httpstore.Within(aws.ToString(page[i].Key), prefix, depth) {
+				found = append(found, describe(p.bucket, &page[i]))
+			}
+		}
+		return nil
+	})
+	return found, p.explain(ctx, rightList, err)
+}
+
+// list visits the pages of a listing.
+func (p place) list(ctx context.Context, query *s3.ListObjectsV2Input, visit func([]types.Object) error) error {
+	pages := s3.NewListObjectsV2Paginator(p.client, query)
+	for pages.HasMorePages() {
+		page, err := pages.NextPage(ctx)
+		if err != nil {
+			return err
+		}
+		if err := visit(page.Contents); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func describe(bucket string, o *types.Object) objectstore.Object {
+	return objectstore.Object{
+		URL: bucket + "/" + aws.ToString(o.Key), Size: aws.ToInt64(o.Size), Generation: generation(o.ETag),
+	}
+}
+
+// generation is an ETag without quotes, which not all stores put around it
+// everywhere.
+func generation(etag *string) string { return strings.Trim(aws.ToString(etag), `"`) }
+
+func etag(generation string) *string { return aws.String(`"` + generation + `"`) }
+
+// Stat implements objectstore.Driver.
+func (d *Driver) Stat(ctx context.Context, path string) (objectstore.Object, error) {
+	ctx, p, err := d.open(ctx, path)
+	if err != nil {
+		return objectstore.Object{}, err
+	}
+	if err := p.checkName(); err != nil {
+		return objectstore.Object{}, err
+	}
+	head, err := p.head(ctx)
+	if err != nil {
+		return objectstore.Object{}, p.explain(ctx, rightRead, err)
+	}
+	return objectstore.Object{URL: path, Size: aws.ToInt64(head.ContentLength), Generation: generation(head.ETag)}, nil
+}
+
+func (p place) head(ctx context.Context) (*s3.HeadObjectOutput, error) {
+	return p.client.HeadObject(ctx, &s3.HeadObjectInput{Bucket: aws.String(p.bucket), Key: aws.String(p.key)})
+}
+
+// checkName refuses names that no object has, without a request.
+func (p place) checkName() error {
+	switch {
+	case p.key == "":
+		return objectstore.ErrFolder
+	case strings.HasSuffix(p.key, "/"):
+		return fs.ErrNotExist
+	default:
+		return nil
+	}
+}
+
+// Open implements objectstore.Driver.
+func (d *Driver) Open(ctx context.Context, o objectstore.Object) (objectstore.Reader, error) {
+	if o.Generation == "" {
+		found, err := d.Stat(ctx, o.URL)
+		if err != nil {
+			return nil, err
+		}
+		o = found
+	}
+	_, p, err := d.open(ctx, o.URL)
+	if err != nil {
+		return nil, err
+	}
+	fetch := func(ctx context.Context, off, length int64) (io.ReadCloser, int64, error) {
+		return p.fetch(ctx, etag(o.Generation), off, length)
+	}
+	return httpstore.NewReader(ctx, o, d.options, fetch, func(err error) error {
+		if hasStatus(err, http.StatusPreconditionFailed) || codeOf(err) == "NoSuchKey" {
+			return objectstore.ErrChanged
+		}
+		return p.explain(ctx, rightRead, err)
+	}), nil
+}
+
+func (p place) fetch(ctx context.Context, etag *string, off, length int64) (io.ReadCloser, int64, error) {
+	answer, err := p.client.GetObject(ctx, &s3.GetObjectInput{
+		Bucket: aws.String(p.bucket), Key: aws.String(p.key), IfMatch: etag,
+		Range: aws.String(fmt.Sprintf("bytes=%d-%d", off, off+length-1)),
+	})
+	if err != nil {
+		return nil, 0, err
+	}
+	announced := int64(-1)
+	if answer.ContentLength != nil {
+		announced = *answer.ContentLength
+	}
+	return answer.Body, announced, nil
+}
+
+// Remove implements objectstore.Driver. The store removes what is not there
+// without a word, so that it has to be asked first.
+func (d *Driver) Remove(ctx context.Context, path string) error {
+	if _, err := d.Stat(ctx, path); err != nil {
+		return err
+	}
+	ctx, p, err := d.open(ctx, path)
+	if err != nil {
+		return err
+	}
+	_, err = p.client.DeleteObject(ctx, &s3.DeleteObjectInput{Bucket: aws.String(p.bucket), Key: aws.String(p.key)})
+	return p.explain(ctx, rightRemove, err)
+}
+
+// RemoveAll implements objectstore.Driver.
+func (d *Driver) RemoveAll(ctx context.Context, path string) error {
+	ctx, p, err := d.open(ctx, path)
+	if err != nil {
+		return err
+	}
+	group, groupCtx := errgroup.WithContext(ctx)
+	group.SetLimit(removers)
+	remove := func(page []types.Object) error {
+		group.Go(func() error {
+			ctx := httpstore.Begin(groupCtx, d.options)
+			return p.explain(ctx, rightRemove, p.remove(ctx, page))
+		})
+		return groupCtx.Err()
+	}
+	listErr := p.listNamed(groupCtx, remove)
+	if listErr == nil {
+		listErr = p.list(groupCtx, &s3.ListObjectsV2Input{
+			Bucket: aws.String(p.bucket), Prefix: aws.String(httpstore.Prefix(p.key)),
+		}, remove)
+	}
+	if err := group.Wait(); err != nil {
+		return err
+	}
+	return p.explain(ctx, rightList, listErr)
+}
+
+// listNamed visits the object that has exactly the place's name, if there is
+// one: in a listing it comes before the others that begin with it. Buckets with
+// versions would make a note of the removal of what is not there.
+func (p place) listNamed(ctx context.Context, visit func([]types.Object) error) error {
+	if p.key == "" {
+		return nil
+	}
+	page, err := p.client.ListObjectsV2(ctx, &s3.ListObjectsV2Input{
+		Bucket: aws.String(p.bucket), Prefix: aws.String(p.key), MaxKeys: aws.Int32(1),
+	})
+	if err != nil || len(page.Contents) == 0 || aws.ToString(page.Contents[0].Key) != p.key {
+		return err
+	}
+	return visit(page.Contents[:1])
+}
+
+// remove removes the objects of a page in one request.
+func (p place) remove(ctx context.Context, page []types.Object) error {
+	if len(page) == 0 {
+		return nil
+	}
+	keys := make([]types.ObjectIdentifier, len(page))
+	for i := range page {
+		keys[i].Key = page[i].Key
+	}
+	answer, err := p.client.DeleteObjects(ctx, &s3.DeleteObjectsInput{
+		Bucket: aws.String(p.bucket), Delete: &types.Delete{Objects: keys, Quiet: aws.Bool(true)},
+	})
+	if err != nil {
+		return err
+	}
+	var errs []error
+	for i := range answer.Errors {
+		errs = append(errs, p.notRemoved(&answer.Errors[i]))
+	}
+	if len(errs) == 0 {
+		return nil
+	}
+	return errors.Join(errs[0]) // one sentence: the others are like it
+}
+
+func (p place) notRemoved(e *types.Error) error {
+	key, code := aws.ToString(e.Key), aws.ToString(e.Code)
+	if code == "AccessDenied" {
+		return &httpstore.Error{
+			Text: fmt.Sprintf("permission denied: it needs %s on bucket %s for %s", rightRemove, p.bucket, key),
+			Kind: fs.ErrPermission,
+		}
+	}
+	return &httpstore.Error{Text: fmt.Sprintf("cannot remove %s: %s", key, httpstore.OneLine(code+" "+aws.ToString(e.Message)))}
+}

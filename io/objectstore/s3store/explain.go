@@ -1,0 +1,147 @@
+package s3store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/smithy-go"
+	smithyhttp "github.com/aws/smithy-go/transport/http"
+
+	"github.com/espalier-ml/espalier/io/objectstore/httpstore"
+)
+
+// explain makes one sentence of an error and gives it its kind. right is what
+// the request needs.
+func (p place) explain(ctx context.Context, right string, err error) error {
+	status := statusOf(err)
+	switch {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case errors.As(err, new(*httpstore.GaveUpError)):
+		return &httpstore.Error{Text: httpstore.Reason(err)}
+	case errors.As(err, new(*httpstore.Error)):
+		return err
+	case status != 0:
+		return p.explainAnswer(ctx, right, status, err)
+	default:
+		return other(err)
+	}
+}
+
+func (p place) explainAnswer(ctx context.Context, right string, status int, err error) error {
+	region := regionOf(err)
+	switch {
+	case region != "" && (status == 301 || status == 307 || status == 400):
+		return &httpstore.Error{Text: fmt.Sprintf("bucket %s is in region %s: set AWS_REGION=%[2]s", p.bucket, region)}
+	case status == http.StatusMovedPermanently, status == http.StatusTemporaryRedirect:
+		return &httpstore.Error{Text: fmt.Sprintf("bucket %s is in another region: set AWS_REGION to that", p.bucket)}
+	case codeOf(err) == "NoSuchBucket":
+		return p.noBucket()
+	case status == http.StatusNotFound:
+		return p.absent(ctx, err)
+	case status == http.StatusPreconditionFailed:
+		return fs.ErrExist
+	case codeOf(err) == conflict:
+		return &httpstore.Error{Text: "another write of it is under way", Kind: fs.ErrExist}
+	case status == http.StatusUnauthorized, status == http.StatusForbidden:
+		return p.refused(right, err)
+	default:
+		return &httpstore.Error{Text: (&httpstore.StatusError{Code: status}).Error() + said(err)}
+	}
+}
+
+// other explains errors that are no answers of the store.
+func other(err error) error {
+	var operation *smithy.OperationError
+	if errors.As(err, &operation) {
+		err = operation.Err
+	}
+	if strings.Contains(err.Error(), "get credentials") {
+		return noCredentials(err)
+	}
+	return &httpstore.Error{Text: httpstore.Reason(err)}
+}
+
+// refused tells a right that is missing from credentials that are wrong.
+func (p place) refused(right string, err error) error {
+	e := &httpstore.Error{Kind: fs.ErrPermission}
+	switch code := codeOf(err); code {
+	case "InvalidAccessKeyId", "SignatureDoesNotMatch", "ExpiredToken", "InvalidToken", "TokenRefreshRequired", "RequestTimeTooSkewed":
+		e.Text = fmt.Sprintf("the AWS credentials were refused (%s): check AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, "+
+			"or AWS_PROFILE, or run `aws sso login`", code)
+	default:
+		e.Text = fmt.Sprintf("permission denied: it needs %s on bucket %s", right, p.bucket)
+	}
+	return e
+}
+
+func statusOf(err error) int {
+	var answer *smithyhttp.ResponseError
+	if !errors.As(err, &answer) || answer.Response == nil {
+		return 0
+	}
+	return answer.HTTPStatusCode()
+}
+
+func hasStatus(err error, status int) bool { return statusOf(err) == status }
+
+func codeOf(err error) string {
+	var answer smithy.APIError
+	if !errors.As(err, &answer) {
+		return ""
+	}
+	return answer.ErrorCode()
+}
+
+// conflict is the code of a write that met another.
+const conflict = "ConditionalRequestConflict"
+
+// regionOf returns the region of the bucket, which the store names where it was
+// asked in another.
+func regionOf(err error) string {
+	var answer *smithyhttp.ResponseError
+	if !errors.As(err, &answer) || answer.Response == nil {
+		return ""
+	}
+	return answer.Response.Header.Get("X-Amz-Bucket-Region")
+}
+
+// said returns what the store adds to a status.
+func said(err error) string {
+	var answer smithy.APIError
+	if !errors.As(err, &answer) || answer.ErrorMessage() == "" {
+		return ""
+	}
+	return " (" + strings.TrimSuffix(httpstore.OneLine(answer.ErrorMessage()), ".") + ")"
+}
+
+func (p place) noBucket() error {
+	return &httpstore.Error{Text: "there is no bucket " + p.bucket, Kind: fs.ErrNotExist}
+}
+
+// absent tells a missing object from a missing bucket, which answers without a
+// body do not.
+func (p place) absent(ctx context.Context, err error) error {
+	if codeOf(err) == "NoSuchKey" {
+		return fs.ErrNotExist
+	}
+	if _, known := p.driver.buckets.Load(p.bucket); known {
+		return fs.ErrNotExist
+	}
+	_, err = p.client.HeadBucket(ctx, &s3.HeadBucketInput{Bucket: aws.String(p.bucket)})
+	if hasStatus(err, http.StatusNotFound) {
+		return p.noBucket()
+	}
+	if err == nil {
+		p.driver.buckets.Store(p.bucket, true)
+	}
+	return fs.ErrNotExist
+}

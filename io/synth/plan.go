@@ -1,0 +1,205 @@
+package synth
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+
+	"github.com/espalier-ml/espalier/induce/dataset"
+)
+
+// Label is the name of the class column.
+const Label = "class"
+
+// Column is a feature column of a data set.
+type Column struct {
+	Name string
+	Kind dataset.Kind
+	// Dictionary holds the values of the levels, ascending: []float64, []int64
+	// or []string. Nil is the column whose values Group.Numbers gives.
+	Dictionary any
+	Cost       float64 // of a test
+	Proxy      int     // column whose values this one shows blurred, or -1
+
+	key    uint64
+	levels int
+	shape  shape
+	table  []uint16 // levels by a random number's upper bits, where shape is tabled
+}
+
+// shape says how the levels of a column are distributed.
+type shape uint8
+
+const (
+	uniform shape = iota
+	bell          // the sum of two uniform numbers
+	skewed        // the product of two: low levels are common
+	tabled        // by table
+	shapes  = int(tabled)
+)
+
+// tableBits is how many bits of a random number choose from a table.
+const tableBits = 12
+
+// Plan is everything about a data set but its rows. It is read only and may be
+// shared.
+type Plan struct {
+	Columns []Column
+	Classes []string // in byte order
+
+	config Config
+	nodes  []node // of the hidden tree, breadth-first
+	asked  []int  // columns that it asks
+}
+
+// New plans a data set.
+func New(c Config) (*Plan, error) {
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
+	p := &Plan{config: c, Classes: names("class-", c.Classes, 1)}
+	r := &random{key: keyOf(c.Seed, streamPlan)}
+	numeric := p.addColumns(r, "x", c.Numeric, p.numeric)
+	categorical := p.addColumns(r, "c", c.Categorical, p.categorical)
+	candidates := candidates{
+		dear:  append(numeric.dear, categorical.dear...),
+		cheap: append(numeric.cheap, categorical.cheap...),
+	}
+	p.growHidden(r, &candidates)
+	return p, nil
+}
+
+// names numbers names so that they sort by number.
+func names(prefix string, n, leastDigits int) []string {
+	list := make([]string, n)
+	digits := max(leastDigits, len(strconv.Itoa(n-1)))
+	for i := range list {
+		list[i] = fmt.Sprintf("%s%0*d", prefix, digits, i)
+	}
+	return list
+}
+
+// candidates are the columns that the hidden tree may ask.
+type candidates struct{ dear, cheap []int }
+
+const (
+	maxPairs = 16 // dear columns with their proxies, of each kind
+	maxCheap = 16 // cheap columns that the hidden tree may ask, of each kind
+)
+
+// addColumns adds n columns of a kind in random roles: a quarter of them dear,
+// as many their proxies, the others ordinary, half of which the hidden tree may
+// ask.
+func (p *Plan) addColumns(r *random, prefix string, n int, describe func(r *random, c *Column, i, n int)) candidates {
+	first := len(p.Columns)
+	for i, name := range names(prefix, n, 2) {
+		c := Column{Name: name, Proxy: -1, key: keyOf(p.config.Seed, streamColumns+len(p.Columns)), Cost: cheapCost(r)}
+		describe(r, &c, i, n)
+		p.Columns = append(p.Columns, c)
+	}
+	order := r.permutation(n)
+	for i := range order {
+		order[i] += first
+	}
+	pairs := min((n+1)/4, maxPairs)
+	var roles candidates
+	for i := range pairs {
+		dear, proxy := &p.Columns[order[i]], &p.Columns[order[pairs+i]]
+		dear.Cost, proxy.Cost = dearCost(r), 1
+		proxy.Proxy = order[i]
+		imitate(proxy, dear)
+		roles.dear = append(roles.dear, order[i])
+	}
+	ordinary := order[2*pairs:]
+	roles.cheap = ordinary[:min((len(ordinary)+1)/2, maxCheap)]
+	return roles
+}
+
+func cheapCost(r *random) float64 { return float64(r.between(1, 4)) }
+
+func dearCost(r *random) float64 { return float64(10 * r.between(2, 5)) }
+
+// imitate gives a proxy as many levels as the column has that it shows.
+func imitate(proxy, dear *Column) {
+	proxy.levels, proxy.table = dear.levels, dear.table
+	switch d := proxy.Dictionary.(type) {
+	case []float64:
+		proxy.Dictionary = grid(d[0], d[1]-d[0], proxy.levels)
+	case []int64:
+		proxy.Dictionary = wholes(d[0], proxy.levels)
+	case []string:
+		proxy.Dictionary = names("v", proxy.levels, 2)
+	}
+}
+
+// continuousLevels are the levels of the column without a dictionary: the upper
+// bits of its values.
+const (
+	continuousLevels = 1 << continuousBits
+	continuousBits   = 12
+	continuousStep   = 1.0 / (1 << 22) // between values: 2^32 of them below 1024
+)
+
+func (p *Plan) numeric(r *random, c *Column, i, n int) {
+	c.Kind = dataset.Numeric
+	c.shape = shape(r.below(shapes))
+	sizes := []int{64, 100, 256, 500, 1000, 2000, 4096}
+	c.levels = sizes[r.below(len(sizes))]
+	first := r.between(-500, 500)
+	exponent := -r.below(7) // steps of 1 to 1/64
+	switch {
+	case n > 1 && i == n-1:
+		c.levels = continuousLevels
+	case i == 1 || i == 2:
+		c.Dictionary = wholes(int64(max(0, first)), c.levels)
+	default:
+		step := math.Ldexp(1, exponent)
+		c.Dictionary = grid(float64(first)*step, step, c.levels)
+	}
+}
+
+// grid returns n multiples of a step, a power of two, from the first on. All of
+// them are exact.
+func grid(first, step float64, n int) []float64 {
+	values := make([]float64, n)
+	for i := range values {
+		values[i] = first + float64(float64(i)*step)
+	}
+	return values
+}
+
+func wholes(first int64, n int) []int64 {
+	values := make([]int64, n)
+	for i := range values {
+		values[i] = first + int64(i)
+	}
+	return values
+}
+
+func (*Plan) categorical(r *random, c *Column, _, _ int) {
+	c.Kind, c.shape = dataset.Categorical, tabled
+	sizes := []int{2, 3, 4, 6, 8, 12, 20, 32}
+	c.levels = sizes[r.below(len(sizes))]
+	c.Dictionary = names("v", c.levels, 2)
+	c.table = popularity(c.levels)
+}
+
+// popularity returns a table in which the values 0 to n-1 are the rarer the
+// higher: value i has a part like 1/(i+2).
+func popularity(n int) []uint16 {
+	const unit = int64(1 << 20)
+	total := int64(0)
+	for i := range n {
+		total += unit / int64(i+2)
+	}
+	table := make([]uint16, 1<<tableBits)
+	value, upTo := 0, unit/2
+	for i := range table {
+		for value < n-1 && int64(i)*total >= upTo<<tableBits {
+			value++
+			upTo += unit / int64(value+2)
+		}
+		table[i] = uint16(value)
+	}
+	return table
+}
