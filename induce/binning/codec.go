@@ -181,7 +181,7 @@ func (d *decoder) summary() (*Summary, error) {
 // leads to.
 func (s *Summary) plausible(flags byte) bool {
 	if s.kind == dataset.Categorical {
-		return s.shift == 0 && s.overflow == (flags&flagOverflow != 0)
+		return s.shift == 0 && s.overflow == (flags&flagOverflow != 0) && s.numbers.n <= s.limits.Categories
 	}
 	return !s.overflow && (s.shift == maxShift || s.numbers.n <= s.limits.Values)
 }

@@ -124,19 +124,20 @@ func (f *Fitter) prefixSums(from, to int, scale scaling) {
 	for _, w := range f.weights[from:to] {
 		total += uint64(w)
 	}
+	// float64 adds up weights exactly below 1<<53. Weights of more in all count in
+	// larger units, at least one each lest a bin weigh nothing.
+	unit := max(0, bits.Len64(total)-52)
 	// The sums are at most the total, below 1<<Len64: the grid leaves 50 bits to
 	// the multiples, and adding and taking off snap rounds to it.
-	snap := math.Ldexp(1.5, bits.Len64(total)+2)
+	snap := math.Ldexp(1.5, bits.Len64(total>>unit)+2)
 	f.sums = append(f.sums[:0], sums{})
 	var s sums
-	var weight int64
 	for i := from; i < to; i++ {
-		x, w := scale.apply(f.values[i]), float64(f.weights[i])
+		x, w := scale.apply(f.values[i]), float64(max(1, f.weights[i]>>unit))
 		wx, wxErr := product(w, x)
 		x2, x2Err := product(x, x)
 		wx2, wx2Err := product(w, x2)
-		weight += f.weights[i]
-		s.w = float64(weight)
+		s.w += w
 		s.x, s.xLow = accumulate(s.x, s.xLow, wx, wxErr, snap)
 		s.xx, s.xxLow = accumulate(s.xx, s.xxLow, wx2, wx2Err+float64(w*x2Err), snap)
 		f.sums = append(f.sums, s)
@@ -356,7 +357,7 @@ func (f *Fitter) cost(a, b *sums) float64 {
 		return xx - float64(x*x)/w
 	}
 	xLow, xxLow := b.xLow-a.xLow, b.xxLow-a.xxLow
-	q := x / w
+	q := (x + xLow) / w
 	p := float64(q * x)
 	pErr := math.FMA(q, x, -p)
 	r := math.FMA(-q, w, x) + xLow

@@ -1,0 +1,411 @@
+package binning_test
+
+import (
+	"cmp"
+	"math"
+	"math/big"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	gocmp "github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/espalier-ml/espalier/induce/binning"
+	"github.com/espalier-ml/espalier/induce/dataset"
+)
+
+func TestMethodNames(t *testing.T) {
+	for m, want := range map[binning.Method]string{binning.KMeans: "kmeans", binning.Quantile: "quantile", binning.Uniform: "uniform"} {
+		if m.String() != want {
+			t.Errorf("method %d is %q, want %q", m, m, want)
+		}
+		if got, err := binning.ParseMethod(want); got != m || err != nil {
+			t.Errorf("%q is method %d and error %v, want %d", want, got, err, m)
+		}
+	}
+	for _, m := range []binning.Method{0, 4} {
+		if m.String() != "unknown" {
+			t.Errorf("method %d is %q", m, m)
+		}
+	}
+	for _, name := range []string{"", "unknown", "Quantile", "k-means"} {
+		if m, err := binning.ParseMethod(name); err == nil || !strings.Contains(err.Error(), `"`+name+`"`) {
+			t.Errorf("%q is method %d and error %v", name, m, err)
+		}
+	}
+}
+
+// TestFitNumericFew: as many bins as values or more give each value a bin of its
+// own, half-way between neighbours, whatever the method. By hand.
+func TestFitNumericFew(t *testing.T) {
+	const most, least = math.MaxFloat64, math.SmallestNonzeroFloat64
+	inf, next := math.Inf(1), math.Nextafter(1, 2)
+	for _, test := range []struct {
+		name         string
+		values, want []float64
+	}{
+		{"no values", nil, nil},
+		{"nothing but missing", []float64{math.NaN(), math.NaN()}, nil},
+		{"constant", []float64{7, 7, 7}, nil},
+		{"two values", []float64{3, 1, 3}, []float64{2}},
+		{"zeros", []float64{math.Copysign(0, -1), 0}, nil},
+		{"three values", []float64{-1, 4, 0.5}, []float64{-0.25, 2.25}},
+		{"neighbours", []float64{1, next}, []float64{next}},
+		{"least numbers", []float64{-least, 0, least}, []float64{0, least}},
+		{"greatest numbers", []float64{-most, most}, []float64{0}},
+		{"greatest neighbours", []float64{math.Nextafter(most, 0), most}, []float64{most}},
+		{"sum beyond float64", []float64{1e308, 1.5e308}, []float64{1.25e308}},
+		{"infinities", []float64{inf, -inf}, []float64{0}},
+		{"infinities and zero", []float64{inf, 0, -inf}, []float64{-most, most}},
+		{"below infinity", []float64{most, inf}, nil}, // no number parts them
+		{"above infinity", []float64{-inf, -most}, []float64{-most}},
+		{"missing beside", []float64{math.NaN(), 2, 4}, []float64{3}},
+	} {
+		s := numericSummary(test.values)
+		for _, m := range methods() {
+			for _, bins := range []int{max(s.Distinct(), 2), s.Distinct() + 1, 1000} {
+				if diff := gocmp.Diff(test.want, binning.FitNumeric(s, m, bins), cmpopts.EquateEmpty()); diff != "" {
+					t.Errorf("%s, %s, %d bins: cuts (-want +got):\n%s", test.name, m, bins, diff)
+				}
+			}
+		}
+	}
+}
+
+// TestFitNumericLaws: on any column each method keeps what FitNumeric promises.
+func TestFitNumericLaws(t *testing.T) {
+	for seed := range uint64(25) {
+		r := rand.New(rand.NewPCG(1, seed))
+		for _, c := range anyColumns(r, 2+r.IntN(150)) {
+			s := limitedSummary(c.values, nil, binning.Limits{Values: 1 + r.IntN(200), Categories: 1})
+			for _, m := range methods() {
+				for _, bins := range []int{-1, 0, 1, 2, 3, 7, 32} {
+					cuts := binning.FitNumeric(s, m, bins)
+					checkCuts(t, s, cuts, bins)
+					if t.Failed() {
+						t.Fatalf("seed %d, %s, %s, %d bins", seed, c.name, m, bins)
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestFitNumericBuckets: bins hold the same rows whether one counts the rows or
+// the buckets that stand for them.
+func TestFitNumericBuckets(t *testing.T) {
+	r := rand.New(rand.NewPCG(2, 2))
+	for _, c := range anyColumns(r, 1200) {
+		s := limitedSummary(c.values, nil, binning.Limits{Values: 40, Categories: 1})
+		for _, m := range methods() {
+			for _, bins := range []int{2, 9, 2000} {
+				cuts := binning.FitNumeric(s, m, bins)
+				rows, buckets := make([]int64, len(cuts)+1), make([]int64, len(cuts)+1)
+				for _, x := range c.values {
+					rows[bin(cuts, x)]++
+				}
+				edges, weights := s.Numbers()
+				for i, x := range edges {
+					buckets[bin(cuts, x)] += weights[i]
+				}
+				if diff := gocmp.Diff(rows, buckets); diff != "" {
+					t.Errorf("%s, %s, %d bins: rows in bins (-of values +of buckets):\n%s", c.name, m, bins, diff)
+				}
+			}
+		}
+	}
+}
+
+// TestCodes: the code of a feature is the number of cuts <= x, on the cuts too.
+func TestCodes(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 3))
+	for _, c := range anyColumns(r, 500) {
+		s := numericSummary(c.values)
+		for _, m := range methods() {
+			f := dataset.Feature{Kind: dataset.Numeric, Cuts: binning.FitNumeric(s, m, 20)}
+			for _, x := range append(c.values, f.Cuts...) {
+				if got, want := f.Bin(x), bin(f.Cuts, x); got != want {
+					t.Errorf("%s, %s: code %d of %v, want %d by cuts %v", c.name, m, got, x, want, f.Cuts)
+				}
+			}
+		}
+	}
+}
+
+// naiveQuantile is the rule of DESIGN section 2, cut by cut.
+func naiveQuantile(values []float64, weights []int64, bins int) []float64 {
+	var total big.Int
+	for _, w := range weights {
+		total.Add(&total, big.NewInt(w))
+	}
+	var cuts []float64
+	for i := 1; i < bins; i++ {
+		share := new(big.Int).Mul(&total, big.NewInt(int64(i)))
+		var sum big.Int
+		at := -1
+		for at < 0 || new(big.Int).Mul(&sum, big.NewInt(int64(bins))).Cmp(share) < 0 {
+			at++
+			sum.Add(&sum, big.NewInt(weights[at]))
+		}
+		if at+1 < len(values) {
+			cuts = append(cuts, (values[at]+values[at+1])/2)
+		}
+	}
+	return slices.Compact(cuts)
+}
+
+func TestQuantileNaive(t *testing.T) {
+	for seed := range uint64(600) {
+		r := rand.New(rand.NewPCG(4, seed))
+		numbers, weights := make([]float64, 1+r.IntN(60)), []int64(nil)
+		for i := range numbers {
+			numbers[i] = float64(r.IntN(80)) / 4
+			weights = append(weights, 1+r.Int64N([]int64{1, 4, math.MaxInt64 / 60}[seed%3]))
+		}
+		s := weightedSummary(numbers, weights)
+		values, weights := s.Numbers()
+		for _, bins := range []int{2, 3, 4, 10, 50} {
+			want := naiveQuantile(values, weights, bins)
+			if len(values) <= bins {
+				continue // TestFitNumericFew
+			}
+			if diff := gocmp.Diff(want, binning.FitNumeric(s, binning.Quantile, bins), cmpopts.EquateEmpty()); diff != "" {
+				t.Fatalf("seed %d, %d bins of %v with weights %v: cuts (-want +got):\n%s", seed, bins, values, weights, diff)
+			}
+		}
+	}
+}
+
+// sixteen are distinct values.
+func sixteen() []float64 {
+	return []float64{0.3, -1.2, 2.7, 5.5, -0.4, 8.1, 3.3, 4.4, 7.9, 1.6, 6.2, -2.5, 9.4, 0.9, 10.2, 2.1}
+}
+
+// TestQuantileReference: where each bin gets the same number of distinct values,
+// the rule is numpy 2.4.6's
+//
+//	np.quantile(x, np.arange(1, bins) / bins, method="averaged_inverted_cdf")
+//
+// and elsewhere the value that a cut lies behind is its method="inverted_cdf",
+// last values and repetitions left out.
+func TestQuantileReference(t *testing.T) {
+	for _, want := range [][]float64{
+		{0.6, 3, 7.050000000000001},
+		{-0.8, 0.6, 1.85, 3, 4.95, 7.050000000000001, 8.75},
+	} {
+		got := binning.FitNumeric(numericSummary(sixteen()), binning.Quantile, len(want)+1)
+		if diff := gocmp.Diff(want, got, cmpopts.EquateApprox(1e-15, 0)); diff != "" {
+			t.Errorf("cuts (-want +got):\n%s", diff)
+		}
+	}
+	fibonacci := []float64{1, 1, 1, 2, 3, 3, 5, 8, 8, 8, 8, 9, 13}
+	powers, weights := []float64{1, 2, 4, 8, 16, 32}, []int64{5, 1, 1, 2, 7, 3}
+	for _, test := range []struct {
+		s      *binning.Summary
+		bins   int
+		behind []float64
+	}{
+		{numericSummary(fibonacci), 4, []float64{2, 5, 8}},
+		{numericSummary(fibonacci), 5, []float64{1, 3, 8}},
+		{weightedSummary(powers, weights), 4, []float64{1, 16}},
+	} {
+		values, _ := test.s.Numbers()
+		var behind []float64
+		for _, cut := range binning.FitNumeric(test.s, binning.Quantile, test.bins) {
+			behind = append(behind, values[bin(values, cut)-1])
+		}
+		if diff := gocmp.Diff(test.behind, behind); diff != "" {
+			t.Errorf("%d bins of %v: values before the cuts (-want +got):\n%s", test.bins, values, diff)
+		}
+	}
+}
+
+// TestQuantileInfinities: infinities count as values like others.
+func TestQuantileInfinities(t *testing.T) {
+	inf := math.Inf(1)
+	for _, test := range []struct {
+		values []float64
+		bins   int
+		want   []float64 // by hand
+	}{
+		{[]float64{-inf, 0, 1, inf}, 2, []float64{0.5}},
+		{[]float64{-inf, -inf, 0, 1, 2, inf}, 3, []float64{-math.MaxFloat64, 1.5}},
+		{[]float64{0, 1, 2, inf}, 3, []float64{1.5, math.MaxFloat64}},
+		{[]float64{0, 1, math.MaxFloat64, inf}, 3, []float64{math.MaxFloat64 / 2}}, // the second cut: none
+	} {
+		got := binning.FitNumeric(numericSummary(test.values), binning.Quantile, test.bins)
+		if diff := gocmp.Diff(test.want, got); diff != "" {
+			t.Errorf("%d bins of %v: cuts (-want +got):\n%s", test.bins, test.values, diff)
+		}
+	}
+}
+
+// naiveUniform has the edges between bins of equal width but those that part no
+// finite values from those behind the edge before.
+func naiveUniform(values []float64, bins int) []float64 {
+	values = slices.DeleteFunc(slices.Clone(values), func(x float64) bool { return math.IsInf(x, 0) })
+	lo, hi := new(big.Rat).SetFloat64(slices.Min(values)), new(big.Rat).SetFloat64(slices.Max(values))
+	var cuts []float64
+	left := 0 // values left of the last cut
+	for i := 1; i < bins; i++ {
+		edge := new(big.Rat).Sub(hi, lo)
+		edge.Mul(edge, big.NewRat(int64(i), int64(bins)))
+		cut, _ := edge.Add(edge, lo).Float64()
+		here := 0
+		for _, x := range values {
+			if x < cut {
+				here++
+			}
+		}
+		if here > left && here < len(values) {
+			cuts, left = append(cuts, cut), here
+		}
+	}
+	return cuts
+}
+
+// TestUniformNaive: whole numbers and a power of two of bins have edges that are
+// exact in float64, and often on values; other numbers of bins have no value
+// near an edge, so that rounding does not matter.
+func TestUniformNaive(t *testing.T) {
+	for seed := range uint64(400) {
+		r := rand.New(rand.NewPCG(5, seed))
+		var numbers []float64
+		for range 3 + r.IntN(40) {
+			numbers = append(numbers, float64(r.IntN(1000)-500))
+		}
+		if r.IntN(4) == 0 {
+			numbers = append(numbers, math.Inf(1), math.Inf(-1))
+		}
+		for _, bins := range []int{2, 8, 3, 11} {
+			if bins%2 == 1 {
+				for i := range numbers {
+					numbers[i] = math.Round(numbers[i]) + r.Float64()/16
+				}
+			}
+			s := numericSummary(numbers)
+			if s.Distinct() <= bins {
+				continue // TestFitNumericFew
+			}
+			got, want := binning.FitNumeric(s, binning.Uniform, bins), naiveUniform(numbers, bins)
+			if diff := gocmp.Diff(want, got, cmpopts.EquateEmpty(), cmpopts.EquateApprox(0, float64((bins&1))*1e-12)); diff != "" {
+				t.Fatalf("seed %d, %d bins of %v: cuts (-want +got):\n%s", seed, bins, numbers, diff)
+			}
+		}
+	}
+}
+
+// TestUniformReference has numpy 2.4.6's np.linspace(min, max, bins+1)[1:-1], on
+// values that leave no bin empty.
+func TestUniformReference(t *testing.T) {
+	want := []float64{-0.9125, 0.675, 2.2625, 3.85, 5.4375, 7.025, 8.6125}
+	got := binning.FitNumeric(numericSummary(sixteen()), binning.Uniform, 8)
+	if diff := gocmp.Diff(want, got, cmpopts.EquateApprox(1e-14, 0)); diff != "" {
+		t.Errorf("cuts (-want +got):\n%s", diff)
+	}
+}
+
+// TestUniformExtremes: widths beyond float64 are halved all the same. By hand.
+func TestUniformExtremes(t *testing.T) {
+	const most = math.MaxFloat64
+	for _, test := range []struct{ values, want []float64 }{
+		{[]float64{-most, -most / 4, 0, most / 4, most}, []float64{-most / 2, 0, most / 2}},
+		{[]float64{math.Inf(-1), -most, -1, 1, most, math.Inf(1)}, []float64{0}},
+		{[]float64{0, 4 * math.SmallestNonzeroFloat64, 8 * math.SmallestNonzeroFloat64}, []float64{4 * math.SmallestNonzeroFloat64}},
+		{[]float64{math.Inf(-1), 5, math.Inf(1)}, nil}, // one finite value: no width
+	} {
+		got := binning.FitNumeric(numericSummary(test.values), binning.Uniform, max(2, len(test.want)+1))
+		if diff := gocmp.Diff(test.want, got, cmpopts.EquateEmpty(), cmpopts.EquateApprox(1e-15, 0)); diff != "" {
+			t.Errorf("%v: cuts (-want +got):\n%s", test.values, diff)
+		}
+	}
+}
+
+// categories makes a column in which value i occurs weights[i] times.
+func categories(typ dataset.ValueType, limit int, weights ...int64) *column {
+	c := &column{kind: dataset.Categorical, typ: typ, limits: binning.Limits{Values: 1, Categories: limit}}
+	for i, w := range weights {
+		c.cells = append(c.cells, cell{number: float64(i) * 5, text: strconv.Itoa(i * 5), weight: w})
+	}
+	return c
+}
+
+// TestFitCategorical has expected values by hand. Numbers are in numeric order,
+// texts in byte order.
+func TestFitCategorical(t *testing.T) {
+	weights := []int64{4, 2, 7, 4, 1} // of 0, 5, 10, 15, 20
+	for _, test := range []struct {
+		typ  dataset.ValueType
+		most int
+		want []string
+		tail int64
+	}{
+		{dataset.Number, 6, []string{"0", "5", "10", "15", "20"}, 0},
+		{dataset.Number, 5, []string{"0", "5", "10", "15", "20"}, 0},
+		{dataset.Number, 4, []string{"0", "5", "10", "15"}, 1},
+		{dataset.Number, 2, []string{"0", "10"}, 7},
+		{dataset.Number, 1, []string{"10"}, 11},
+		{dataset.Text, 5, []string{"0", "10", "15", "20", "5"}, 0},
+		{dataset.Text, 3, []string{"0", "10", "15"}, 3},
+		{dataset.Text, 2, []string{"0", "10"}, 7}, // of the ties, 0 and 15, the smaller
+	} {
+		values, tail, err := binning.FitCategorical(categories(test.typ, 5, weights...).sum(), test.most)
+		if err != nil || tail != test.tail || !slices.Equal(values, test.want) {
+			t.Errorf("%s, %d of %v: values %q, tail %d, error %v; want %q and %d", test.typ, test.most, weights, values, tail, err, test.want, test.tail)
+		}
+	}
+	if values, tail, err := binning.FitCategorical(categories(dataset.Text, 5).sum(), 5); len(values) > 0 || tail != 0 || err != nil {
+		t.Errorf("no rows: values %q, tail %d, error %v", values, tail, err)
+	}
+}
+
+// TestFitCategoricalNaive sorts by the rule that FitCategorical states.
+func TestFitCategoricalNaive(t *testing.T) {
+	for seed := range uint64(300) {
+		r := rand.New(rand.NewPCG(6, seed))
+		var weights []int64
+		for range 1 + r.IntN(40) {
+			weights = append(weights, 1+r.Int64N(6))
+		}
+		typ := []dataset.ValueType{dataset.Number, dataset.Text}[seed%2]
+		s := categories(typ, len(weights), weights...).sum()
+		spelled, weights := s.Spelled()
+		most := 1 + r.IntN(len(weights))
+		order := r.Perm(len(weights))
+		slices.SortFunc(order, func(a, b int) int { return cmp.Or(cmp.Compare(weights[b], weights[a]), cmp.Compare(a, b)) })
+		slices.Sort(order[:most])
+		var want []string
+		for _, at := range order[:most] {
+			want = append(want, spelled[at])
+		}
+		wantTail := int64(0)
+		for _, at := range order[most:] {
+			wantTail += weights[at]
+		}
+		values, tail, err := binning.FitCategorical(s, most)
+		if err != nil || tail != wantTail || !slices.Equal(values, want) {
+			t.Errorf("seed %d, %d of %q: values %q, tail %d, error %v; want %q and %d", seed, most, spelled, values, tail, err, want, wantTail)
+		}
+	}
+}
+
+func TestFitCategoricalErrors(t *testing.T) {
+	for _, test := range []struct {
+		name string
+		s    *binning.Summary
+		most int
+		want string
+	}{
+		{"numeric", numericSummary([]float64{1, 2}), 5, "numeric"},
+		{"none asked for", categories(dataset.Text, 5, 1, 1).sum(), 0, "0 categories"},
+		{"overflow", categories(dataset.Text, 2, 1, 1, 1).sum(), 5, "more than 2 distinct values"},
+		{"overflow of numbers", categories(dataset.Number, 2, 1, 1, 1).sum(), 5, "more than 2 distinct values"},
+	} {
+		if values, tail, err := binning.FitCategorical(test.s, test.most); err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%s: values %q, tail %d, error %v, want one with %q", test.name, values, tail, err, test.want)
+		}
+	}
+}
