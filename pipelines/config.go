@@ -48,9 +48,11 @@ type TrainConfig struct {
 
 	StorageConfig
 
-	MemoryObjects int64  `json:"memory_objects"` // objects up to which a node is grown in one worker; -1: any
-	Runner        string `json:"runner"`         // direct or prism
-	Overwrite     bool   `json:"overwrite"`      // replace a finished run
+	HistogramMemory int64  `json:"histogram_memory"` // bytes of the histograms of one job; more open nodes are split in groups
+	MemoryObjects   int64  `json:"memory_objects"`   // objects up to which a node is grown in one worker; -1: any
+	Runner          string `json:"runner"`           // direct or prism
+	Overwrite       bool   `json:"overwrite"`        // replace a finished run
+	Resume          bool   `json:"resume"`           // go on with an unfinished run
 }
 
 // DefaultConfig returns the preset "default": threshold tests on 128 quantile
@@ -58,7 +60,7 @@ type TrainConfig struct {
 func DefaultConfig() TrainConfig {
 	return TrainConfig{
 		Algorithm: "ec45", Lambda: 10, Theta: 0.005, Tests: "threshold", Bins: 128, Binning: "quantile", LeafEstimate: "smoothed",
-		Split: "70/10/20", Seed: 1, MaxClasses: 1000, MaxCategories: 1000, MaxValues: 1 << 16, StorageConfig: DefaultStorageConfig(), MemoryObjects: -1, Runner: "direct",
+		Split: "70/10/20", Seed: 1, MaxClasses: 1000, MaxCategories: 1000, MaxValues: 1 << 16, StorageConfig: DefaultStorageConfig(), HistogramMemory: 256 << 20, MemoryObjects: -1, Runner: "direct",
 	}
 }
 
@@ -139,6 +141,9 @@ func (c *TrainConfig) checkNames() error {
 			faults = append(faults, fmt.Errorf("--%s is required", required.flag))
 		}
 	}
+	if c.Resume && c.Overwrite {
+		faults = append(faults, errors.New("--resume goes on with a run, --overwrite replaces it: choose one"))
+	}
 	if len(c.Input) == 0 {
 		faults = append(faults, errors.New("--input is required: Parquet files or globs, separated by commas"))
 	}
@@ -170,6 +175,7 @@ func (c *TrainConfig) checkNumbers() error {
 	within("max_categories", float64(c.MaxCategories), 1, math.MaxUint16-2)
 	within("max_values", float64(c.MaxValues), 1, 1<<26)
 	faults = append(faults, c.StorageConfig.Validate())
+	within("histogram_memory", float64(c.HistogramMemory), 0, math.MaxInt64)
 	within("memory_objects", float64(c.MemoryObjects), -1, math.MaxInt64)
 	return errors.Join(faults...)
 }

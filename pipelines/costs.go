@@ -20,8 +20,9 @@ const maxCosts = 64 << 20
 
 // costs are the prices that a costs file names.
 type costs struct {
-	url   string
-	lines []costLine
+	url    string
+	digest string // SHA-256 of the file
+	lines  []costLine
 }
 
 type costLine struct {
@@ -43,6 +44,7 @@ func readCosts(ctx context.Context, f *files, url string, columns []string) (*co
 	if err != nil {
 		return nil, usagef("--costs: %v", err)
 	}
+	c.digest = digest(b)
 	r := csv.NewReader(bytes.NewReader(b))
 	header, err := r.Read()
 	if err != nil {

@@ -47,11 +47,14 @@ func openFolder(ctx context.Context, s *objectstore.Store, url string, overwrite
 	if err := firstOf(faults); err != nil {
 		return nil, usagef("--output: %v", err)
 	}
-	if f.held[len(f.held)-1] != "" && !overwrite {
+	if f.finished() && !overwrite {
 		return nil, usagef("--output %s has a finished run: choose another folder, or replace it with --overwrite", url)
 	}
 	return f, nil
 }
+
+// finished reports whether the folder had the mark of success.
+func (f *folder) finished() bool { return f.held[len(f.held)-1] != "" }
 
 // commit writes the documents, which must be of the names that openFolder was
 // given, and then the mark of success. Nothing is replaced before all of them
@@ -82,7 +85,7 @@ func (f *folder) commit(ctx context.Context, documents []document) ([]string, er
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	if f.held[len(f.held)-1] != "" {
+	if f.finished() {
 		if err := f.unmark(ctx); err != nil {
 			return nil, err
 		}

@@ -12,43 +12,67 @@ import (
 	"github.com/espalier-ml/espalier/transforms"
 )
 
-// histogramBytes bounds the histograms of the open nodes of one job; more open
-// nodes are handled in groups.
-const histogramBytes = 256 << 20
-
 // induce grows the tree: levels of jobs while nodes exceed the memory budget,
-// then one job for all that do not.
-func (t *training) induce(ctx context.Context) (*induce.Node, error) {
-	train := &t.objects[dataset.Train]
-	root := induce.NewOpen(train.ClassObjects, train.ClassWeight, 0)
-	var small []*induce.Open
-	large := []*induce.Open{root}
-	if t.fits(root) {
-		large, small = nil, large
+// then one job for all that do not. It goes on from a checkpoint, or from the
+// root if there is none.
+func (t *training) induce(ctx context.Context, c *checkpoint) (*induce.Node, error) {
+	root, large, small, err := t.start(ctx, c)
+	if err != nil {
+		return nil, err
 	}
 	config := t.growConfig()
 	levels := config.Levels()
-	for depth := 0; len(large) > 0; depth++ {
+	for len(large) > 0 {
 		var next []*induce.Open
 		for from := 0; from < len(large); {
-			to := groupEnd(large, from, levels)
-			children, err := t.level(ctx, root.Node, large[from:to], config, levels, fmt.Sprintf("level %d", depth))
+			to := t.groupEnd(large, from, levels)
+			children, err := t.level(ctx, root, large[from:to], config, levels, fmt.Sprintf("level %d", large[0].Depth))
 			if err != nil {
 				return nil, err
 			}
 			next = append(next, children...)
 			from = to
 		}
-		large = large[:0]
-		for _, o := range next {
-			if t.fits(o) {
-				small = append(small, o)
-			} else {
-				large = append(large, o)
-			}
+		var fitting []*induce.Open
+		large, fitting = t.deal(next)
+		small = append(small, fitting...)
+		if err := t.save(ctx, root, large, small); err != nil {
+			return nil, err
 		}
 	}
-	return root.Node, t.grow(ctx, root.Node, small, config)
+	if len(small) == 0 {
+		return root, nil
+	}
+	if err := t.grow(ctx, root, small, config); err != nil {
+		return nil, err
+	}
+	return root, t.save(ctx, root, nil, nil)
+}
+
+// start returns the tree so far and its open nodes, those that exceed the
+// memory budget apart.
+func (t *training) start(ctx context.Context, c *checkpoint) (root *induce.Node, large, small []*induce.Open, err error) {
+	if c == nil {
+		train := &t.objects[dataset.Train]
+		open := induce.NewOpen(train.ClassObjects, train.ClassWeight, 0)
+		large, small = t.deal([]*induce.Open{open})
+		return open.Node, large, small, t.save(ctx, open.Node, large, small)
+	}
+	root, large, small = c.open()
+	large, small = t.deal(append(large, small...)) // by the budget of this run
+	return root, large, small, nil
+}
+
+// deal tells open nodes that exceed the memory budget from those that do not.
+func (t *training) deal(open []*induce.Open) (large, small []*induce.Open) {
+	for _, o := range open {
+		if t.fits(o) {
+			small = append(small, o)
+		} else {
+			large = append(large, o)
+		}
+	}
+	return large, small
 }
 
 func (t *training) fits(o *induce.Open) bool {
@@ -57,13 +81,13 @@ func (t *training) fits(o *induce.Open) bool {
 
 // groupEnd returns where the group of open nodes ends whose histograms fit one
 // job.
-func groupEnd(open []*induce.Open, from int, levels *induce.Levels) int {
-	held := 0
+func (t *training) groupEnd(open []*induce.Open, from int, levels *induce.Levels) int {
+	held := int64(0)
 	for to := from; to < len(open); to++ {
 		if levels.WantsSplit(open[to]) {
-			held += levels.Bytes()
+			held += int64(levels.Bytes())
 		}
-		if held > histogramBytes && to > from {
+		if held > t.config.HistogramMemory && to > from {
 			return to
 		}
 	}
@@ -120,9 +144,6 @@ func growNodes(open []*induce.Open, numbers map[*induce.Node]int, levels *induce
 
 // grow gathers the objects of small open nodes and grows each in one worker.
 func (t *training) grow(ctx context.Context, root *induce.Node, open []*induce.Open, config transforms.GrowConfig) error {
-	if len(open) == 0 {
-		return nil
-	}
 	if open[0].Node != root {
 		var numbers map[*induce.Node]int
 		config.Tree, numbers = t.partial(root)

@@ -101,9 +101,17 @@ func (t *training) manifest(start time.Time) *Manifest {
 	for _, f := range t.input.files {
 		m.Counters["footer_bytes"] += f.FooterBytes
 		m.Counters["column_bytes"] += f.ColumnBytes(columns)
-		m.Inputs = append(m.Inputs, ManifestInput{f.URL, f.Size, f.FooterDigest, f.Rows, f.RowGroups()})
 	}
+	m.Inputs = t.input.manifest()
 	return m
+}
+
+func (in *input) manifest() []ManifestInput {
+	list := make([]ManifestInput, len(in.files))
+	for i, f := range in.files {
+		list[i] = ManifestInput{f.URL, f.Size, f.FooterDigest, f.Rows, f.RowGroups()}
+	}
+	return list
 }
 
 // write writes the run folder.

@@ -97,7 +97,12 @@ func (f *files) Read(ctx context.Context, url string) ([]byte, error) {
 
 // Write writes a scratch file.
 func (f *files) Write(ctx context.Context, url string, b []byte) error {
-	w, err := f.store.Create(ctx, url, objectstore.WriteOptions{})
+	return f.put(ctx, url, b, objectstore.WriteOptions{Volatile: true})
+}
+
+// put writes a file, whole or not at all.
+func (f *files) put(ctx context.Context, url string, b []byte, o objectstore.WriteOptions) error {
+	w, err := f.store.Create(ctx, url, o)
 	if err != nil {
 		return err
 	}
@@ -122,7 +127,7 @@ func ReadConfig(ctx context.Context, url string) ([]byte, error) {
 
 // WriteFile writes a file to any store, whole or not at all.
 func WriteFile(ctx context.Context, url string, b []byte) error {
-	if err := process.Write(ctx, url, b); err != nil {
+	if err := process.put(ctx, url, b, objectstore.WriteOptions{}); err != nil {
 		return usagef("--output: %v", err)
 	}
 	return nil

@@ -3,6 +3,7 @@ package pipelines
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"runtime"
@@ -19,6 +20,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/split"
 	"github.com/espalier-ml/espalier/induce/tree"
+	"github.com/espalier-ml/espalier/io/objectstore"
 	"github.com/espalier-ml/espalier/transforms"
 )
 
@@ -38,9 +40,12 @@ func Train(ctx context.Context, c TrainConfig, reporter Reporter) (*Result, erro
 	}
 	process.configure(c.StorageConfig)
 	defer process.parquet.Forget()
-	in, output, err := open(ctx, process, &c)
+	in, output, unfinished, err := open(ctx, process, &c)
 	if err != nil {
 		return nil, err
+	}
+	if output.finished() && c.Resume {
+		return finishedRun(ctx, process, &c)
 	}
 	s, err := resolve(in, &c, p)
 	if err != nil {
@@ -56,27 +61,62 @@ func Train(ctx context.Context, c TrainConfig, reporter Reporter) (*Result, erro
 		scratch: "mem://espalier-" + uuid.NewString(),
 	}
 	defer t.files.store.RemoveAll(context.WithoutCancel(ctx), t.scratch) //nolint:errcheck // scratch in memory
-	if err := t.train(ctx); err != nil {
+	err = t.train(ctx, unfinished)
+	var r *Result
+	if err == nil {
+		r, err = t.write(ctx, start)
+	}
+	if err != nil && ctx.Err() != nil {
+		return nil, ctx.Err() // whatever it was that noticed first
+	}
+	if err != nil {
 		return nil, err
 	}
-	return t.write(ctx, start)
+	if err := t.discard(ctx); err != nil {
+		reporter.Warn(fmt.Sprintf("the checkpoints of the finished run stay: %v", err))
+	}
+	return r, nil
 }
 
-// open reads the footers of the input and looks at the output folder, at the
-// same time: object stores take a while for each.
-func open(ctx context.Context, f *files, c *TrainConfig) (*input, *folder, error) {
+// open reads the footers of the input, looks at the output folder and reads the
+// checkpoint in it, if any, at the same time: object stores take a while for
+// each.
+func open(ctx context.Context, f *files, c *TrainConfig) (in *input, output *folder, unfinished *checkpoint, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	var in *input
-	var inputErr error
+	var inputErr, checkpointErr error
 	var wg sync.WaitGroup
 	wg.Go(func() { in, inputErr = openInput(ctx, f, c.Input) })
-	output, err := openFolder(ctx, f.store, c.Output, c.Overwrite, treeFile, metricsFile, schemaFile, manifestFile)
+	wg.Go(func() { unfinished, checkpointErr = readCheckpoint(ctx, f, c.Output) })
+	output, err = openFolder(ctx, f.store, c.Output, c.Overwrite || c.Resume, treeFile, metricsFile, schemaFile, manifestFile)
 	if err != nil {
-		cancel() // the input is of no interest then
+		cancel() // the others are of no interest then
 	}
 	wg.Wait()
-	return in, output, cmp.Or(err, inputErr)
+	if c.Overwrite {
+		checkpointErr = nil // it is about to go
+	}
+	return in, output, unfinished, cmp.Or(err, inputErr, checkpointErr)
+}
+
+// finishedRun returns the result of a run that has nothing left to do.
+func finishedRun(ctx context.Context, f *files, c *TrainConfig) (*Result, error) {
+	r := &Result{Metrics: new(MetricsFile)}
+	var err error
+	if r.Tree, _, err = ReadTree(ctx, c.Output); err != nil {
+		return nil, err
+	}
+	b, err := f.store.ReadAll(ctx, objectstore.Join(c.Output, metricsFile), maxModel)
+	if err != nil {
+		return nil, usagef("--output: %v", err)
+	}
+	if err := json.Unmarshal(b, r.Metrics); err != nil {
+		return nil, usagef("--output: %s/%s: %v", c.Output, metricsFile, err)
+	}
+	for _, name := range []string{treeFile, metricsFile, schemaFile, manifestFile, successFile} {
+		r.Files = append(r.Files, objectstore.Join(c.Output, name))
+	}
+	return r, f.store.RemoveAll(ctx, objectstore.Join(c.Output, checkpointFolder)) // which the run had no time for
 }
 
 // training is one training run.
@@ -91,6 +131,9 @@ type training struct {
 	jobs    *jobs
 	scratch string // folder of intermediate files
 
+	checkpoints bool   // the run can be resumed
+	blocks      string // folder of object blocks
+
 	rowStats *transforms.RowStats
 	spec     transforms.RowSpec // of the features that have tests
 	features []dataset.Feature
@@ -101,19 +144,33 @@ type training struct {
 	metrics  *MetricsFile
 }
 
-func (t *training) train(ctx context.Context) error {
-	if err := t.summarise(ctx); err != nil {
+func (t *training) train(ctx context.Context, unfinished *checkpoint) error {
+	if err := t.begin(ctx, unfinished); err != nil {
 		return err
 	}
-	if err := t.coalesce(ctx); err != nil {
-		return err
+	if !t.config.Resume {
+		unfinished = nil
 	}
-	root, err := t.induce(ctx)
+	if unfinished == nil {
+		if err := t.prepare(ctx); err != nil {
+			_ = t.discard(ctx) // the first error says more
+			return err
+		}
+	}
+	root, err := t.induce(ctx, unfinished)
 	if err != nil {
 		return err
 	}
 	t.finish(root)
 	return t.evaluate(ctx)
+}
+
+// prepare makes objects of the rows, which is the first thing to be saved.
+func (t *training) prepare(ctx context.Context) error {
+	if err := t.summarise(ctx); err != nil {
+		return err
+	}
+	return t.coalesce(ctx)
 }
 
 // summarise fits the features and the classes.
@@ -219,24 +276,19 @@ func (t *training) fitFeatures(encoded [][]byte) error {
 	}
 	t.spec = t.schema.rows
 	t.spec.Features = nil
-	constant := make(map[string]bool)
+	var constant []string
 	for i := range fitted {
 		if fitted[i].Other > 0 {
 			t.jobs.reporter.Warn(fmt.Sprintf("column %q has more than %d values: the rarest are put together as \"other\"", fitted[i].Name, t.config.MaxCategories))
 		}
 		if codesSeen(&fitted[i]) < 2 {
-			constant[fitted[i].Name] = true
+			constant = append(constant, fitted[i].Name)
 			continue
 		}
 		t.features = append(t.features, fitted[i])
 		t.spec.Features = append(t.spec.Features, t.schema.rows.Features[i])
 	}
-	for i := range t.schema.columns {
-		column := &t.schema.columns[i]
-		if constant[column.Name] {
-			column.role = RoleConstant
-		}
-	}
+	t.schema.markConstant(constant)
 	if len(t.features) == 0 {
 		t.jobs.reporter.Warn("all features are constant among the training rows: the tree is a single leaf")
 	}
@@ -307,7 +359,7 @@ func (t *training) fitNumeric(f *dataset.Feature, s *binning.Summary) {
 func (t *training) coalesce(ctx context.Context) error {
 	config := transforms.CoalesceConfig{
 		Rows: t.spec.Encode(), Features: dataset.EncodeFeatures(t.features), Classes: t.classes,
-		Workers: t.jobs.workers(), Pieces: pieces(t.jobs.workers(), len(t.input.tasks)), Out: t.scratch + "/coalesce",
+		Workers: t.jobs.workers(), Pieces: pieces(t.jobs.workers(), len(t.input.tasks)), Out: t.scratch + "/coalesce", Blocks: t.blocks,
 	}
 	what := job{"coalesce", int64(len(t.input.tasks)), "row groups", tasksDone}
 	err := t.jobs.run(ctx, what, t.input.tasks, func(s beam.Scope, tasks beam.PCollection) {

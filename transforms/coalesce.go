@@ -28,7 +28,8 @@ type CoalesceConfig struct {
 	Classes  []string
 	Workers  int    // goroutines of a bundle; 1 on engines
 	Pieces   int    // goroutines that share a row group's columns, for few row groups
-	Out      string // folder of blocks and statistics
+	Out      string // folder of statistics
+	Blocks   string // folder of blocks
 }
 
 // Coalesce reads the row groups of tasks, a PCollection<[]byte> of Task, codes

@@ -79,7 +79,7 @@ func (f *mergeObjectsFn) merge(ctx context.Context, key int64, list [][]byte) er
 		if err := f.addStats(stats, b, weighted); err != nil {
 			return err
 		}
-		url := fmt.Sprintf("%s/objects-%s-%02d-%d", f.Out, stats.Part, key%shards, i)
+		url := fmt.Sprintf("%s/objects-%s-%02d-%d", f.Blocks, stats.Part, key%shards, i)
 		if err := s.Write(ctx, url, b); err != nil {
 			return err
 		}

@@ -92,6 +92,8 @@ func addTrainFlags(f *pflag.FlagSet, c *pipelines.TrainConfig, extra *trainFlags
 	f.IntVar(&c.MaxValues, "max_values", c.MaxValues, "distinct numbers of a column that are kept exactly when bins are cut")
 	addStorageFlags(f, &c.StorageConfig)
 	f.Int64Var(&c.MemoryObjects, "memory_objects", c.MemoryObjects, "objects up to which a node is grown in memory, else level by level; -1: any number")
+	f.Int64Var(&c.HistogramMemory, "histogram_memory", c.HistogramMemory, "bytes of the histograms of a level; more open nodes are split in groups")
+	f.BoolVar(&c.Resume, "resume", c.Resume, "go on with an unfinished run, which --memory_objects 0 or more leaves in the output folder")
 	f.StringVar(&c.Runner, "runner", c.Runner, "Beam runner: "+strings.Join(pipelines.Runners(), " or "))
 	f.BoolVar(&c.Overwrite, "overwrite", c.Overwrite, "replace a finished run in the output folder")
 	f.StringVar(&extra.Progress, "progress", extra.Progress, "on stderr: bar, plain, none or auto (bars on a terminal)")

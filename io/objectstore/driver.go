@@ -69,6 +69,7 @@ type Writer interface {
 type WriteOptions struct {
 	IfAbsent     bool   // commit only while there is no such object
 	IfGeneration string // commit only while the object has this generation
+	Volatile     bool   // need not outlive a crash of the machine, as that of the process: spares files the wait for the disk
 }
 
 // ErrChanged says that an object no longer has the generation that was asked

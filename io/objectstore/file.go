@@ -190,7 +190,10 @@ func (w *fileWriter) Abort() error {
 
 // Commit implements Writer.
 func (w *fileWriter) Commit() error {
-	err := w.file.Sync()
+	var err error
+	if !w.options.Volatile {
+		err = w.file.Sync()
+	}
 	if closeErr := w.file.Close(); err == nil {
 		err = closeErr
 	}
@@ -200,6 +203,9 @@ func (w *fileWriter) Commit() error {
 	if err != nil {
 		_ = os.Remove(w.file.Name()) // already gone after a rename
 		return err
+	}
+	if w.options.Volatile {
+		return nil
 	}
 	return syncFolder(filepath.Dir(w.target))
 }

@@ -1,0 +1,155 @@
+package main_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/espalier-ml/espalier/io/parquetio"
+)
+
+// TestKill kills runs without warning at seeded moments, also while they
+// resume: at no time is there half a file, and in the end there are the bytes
+// of an unbroken run and nothing else.
+func TestKill(t *testing.T) {
+	moments := 20
+	if testing.Short() {
+		moments = 3
+	}
+	input := mixed(t, 30_000, parquetio.WriteOptions{RowsPerGroup: 4000})
+	run := func(output string, flags ...string) *exec.Cmd {
+		return exec.CommandContext(t.Context(), binary, append([]string{
+			"train", "--input", input, "--label", "class", "--output", output, "--progress", "none",
+			"--theta", "0.001", "--memory_objects", "500", "--split", "80/10/10",
+		}, flags...)...)
+	}
+	whole := filepath.Join(t.TempDir(), "whole")
+	start := time.Now()
+	if out, err := run(whole).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	took := time.Since(start)
+	want := files(t, whole)
+	for moment := range moments {
+		random := rand.New(rand.NewPCG(uint64(moment), 7))
+		output := filepath.Join(t.TempDir(), strconv.Itoa(moment))
+		killed := 0
+		for tries := 0; ; tries++ {
+			if tries > 20 {
+				t.Fatalf("moment %d: the run does not come to an end", moment)
+			}
+			c := run(output, "--resume")
+			var stderr bytes.Buffer
+			c.Stderr = &stderr
+			if err := c.Start(); err != nil {
+				t.Fatal(err)
+			}
+			if tries < 3 {
+				timer := time.AfterFunc(time.Duration(random.Float64()*float64(took)), func() { _ = c.Process.Kill() })
+				defer timer.Stop()
+			}
+			err := c.Wait()
+			halfWritten(t, output)
+			if err == nil {
+				break
+			}
+			if c.ProcessState.ExitCode() != -1 {
+				t.Fatalf("moment %d: %v: %s", moment, err, stderr.String())
+			}
+			killed++
+		}
+		got := files(t, output)
+		for _, name := range []string{"tree.json", "metrics.json", "schema.json", "_SUCCESS"} {
+			if got[name] != want[name] {
+				t.Errorf("moment %d, killed %d times: %s differs from that of an unbroken run", moment, killed, name)
+			}
+		}
+		for name := range got {
+			if _, ok := want[name]; !ok && !strings.HasSuffix(name, ".tmp") {
+				t.Errorf("moment %d, killed %d times: %s stays", moment, killed, name)
+			}
+		}
+	}
+}
+
+// files returns all files of a folder, hidden ones included.
+func files(t *testing.T, folder string) map[string]string {
+	t.Helper()
+	all := make(map[string]string)
+	err := filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		name, err := filepath.Rel(folder, path)
+		if err == nil {
+			all[name] = string(read(t, path))
+		}
+		return err
+	})
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// halfWritten checks that what has its final name is whole.
+func halfWritten(t *testing.T, folder string) {
+	t.Helper()
+	all := files(t, folder)
+	names := []string{"tree.json", "metrics.json", "schema.json", "manifest.json"}
+	for _, name := range append(slices.Clone(names), "checkpoints/state.json") {
+		if b, ok := all[name]; ok && !json.Valid([]byte(b)) {
+			t.Errorf("half a %s", name)
+		}
+	}
+	for _, name := range names {
+		_, marked := all["_SUCCESS"]
+		if _, ok := all[name]; marked && !ok {
+			t.Errorf("_SUCCESS without %s", name)
+		}
+	}
+}
+
+// TestInterruptAndResume: after an interrupt the run goes on where it was.
+func TestInterruptAndResume(t *testing.T) {
+	input := mixed(t, 3000, parquetio.WriteOptions{RowsPerGroup: 500})
+	args := []string{"train", "--input", input, "--label", "class", "--progress", "none", "--theta", "0", "--memory_objects", "0", "--output"}
+	whole, output := filepath.Join(t.TempDir(), "whole"), filepath.Join(t.TempDir(), "run")
+	espalier(t, append(args, whole)...).wants(t, 0)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	c := exec.CommandContext(ctx, binary, append(args, output)...)
+	c.Cancel = func() error { return c.Process.Signal(os.Interrupt) }
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	for {
+		if _, err := os.Stat(filepath.Join(output, "checkpoints", "state.json")); err == nil {
+			break
+		}
+		time.Sleep(time.Millisecond)
+	}
+	cancel()
+	_ = c.Wait() // the exit code is looked at
+	if code := c.ProcessState.ExitCode(); code == 0 {
+		t.Skip("the run was done before it could be interrupted")
+	} else if code != 130 {
+		t.Errorf("exit code %d, want 130", code)
+	}
+	espalier(t, append(args, output)...).wants(t, 2, "unfinished run", "--resume")
+	espalier(t, append(args, output, "--resume")...).wants(t, 0)
+	if files(t, output)["tree.json"] != files(t, whole)["tree.json"] {
+		t.Error("another tree than that of an unbroken run")
+	}
+}

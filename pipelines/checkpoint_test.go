@@ -1,0 +1,171 @@
+package pipelines_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/espalier-ml/espalier/io/parquetio"
+	"github.com/espalier-ml/espalier/pipelines"
+)
+
+// stopping is a Reporter that ends the run when its n-th job begins.
+type stopping struct {
+	silent
+
+	left   int
+	cancel context.CancelFunc
+	jobs   []string
+}
+
+func (r *stopping) Job(name string, _ int64, _ string) {
+	r.jobs = append(r.jobs, name)
+	if r.left--; r.left == 0 {
+		r.cancel()
+	}
+}
+
+// trainUntil trains until the n-th job begins and returns the names of the
+// jobs. A run of fewer jobs ends.
+func trainUntil(t *testing.T, c pipelines.TrainConfig, n int) ([]string, error) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	r := &stopping{left: n, cancel: cancel}
+	_, err := pipelines.Train(ctx, c, r)
+	return r.jobs, err
+}
+
+func resumable(t *testing.T) pipelines.TrainConfig {
+	t.Helper()
+	data := newRows(700)
+	c := pipelines.DefaultConfig()
+	c.Input = []string{data.write(t, ascending(700), 3, parquetio.WriteOptions{RowsPerGroup: 100})}
+	c.Label, c.Weight, c.Ignore, c.Output = "class", "weight", []string{"id"}, filepath.Join(t.TempDir(), "run")
+	c.Tests, c.Theta, c.MemoryObjects = "both", 0, 60
+	return c
+}
+
+// TestResume interrupts a run at each of its jobs in turn, also one that was
+// resumed: in the end there are the bytes of an unbroken run, and no checkpoint.
+func TestResume(t *testing.T) {
+	c := resumable(t)
+	if _, err := pipelines.Train(t.Context(), c, new(silent)); err != nil {
+		t.Fatal(err)
+	}
+	want := readRun(t, c.Output)
+	for _, memory := range []int64{0, 60, -1} { // of the resumed run
+		c.Output = filepath.Join(t.TempDir(), fmt.Sprintf("resumed%d", memory))
+		c.MemoryObjects, c.Resume = 60, false
+		_, err := trainUntil(t, c, 5)
+		if !errors.Is(err, context.Canceled) {
+			t.Fatalf("got %v, want that the run was interrupted", err)
+		}
+		c.MemoryObjects, c.Resume = memory, true
+		var all []string
+		for err != nil {
+			var jobs []string
+			jobs, err = trainUntil(t, c, 2) // one job more each time
+			if err != nil && !errors.Is(err, context.Canceled) {
+				t.Fatal(err)
+			}
+			all = append(all, jobs...)
+			if len(all) > 100 {
+				t.Fatalf("the run does not come to an end: %v", all)
+			}
+		}
+		if slices.Contains(all, "coalesce") {
+			t.Errorf("memory %d: the rows were read again: %v", memory, all)
+		}
+		if got := readRun(t, c.Output); got != want {
+			t.Errorf("memory %d: another tree than that of an unbroken run", memory)
+		}
+		if _, err := os.Stat(filepath.Join(c.Output, "checkpoints")); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("memory %d: the checkpoints stay: %v", memory, err)
+		}
+		if _, err := pipelines.Train(t.Context(), c, new(silent)); err != nil {
+			t.Errorf("memory %d: resuming a finished run: %v", memory, err)
+		}
+	}
+}
+
+// readRun returns the files of a run that must not depend on how it went.
+func readRun(t *testing.T, folder string) string {
+	t.Helper()
+	var all strings.Builder
+	for _, name := range []string{"tree.json", "metrics.json", "schema.json", "_SUCCESS"} {
+		b, err := os.ReadFile(filepath.Join(folder, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		all.Write(b)
+	}
+	return all.String()
+}
+
+// TestResumeRefused: a run does not go on with another input or configuration.
+func TestResumeRefused(t *testing.T) {
+	c := resumable(t)
+	c.Costs = filepath.Join(t.TempDir(), "costs.csv")
+	costs := func(text string) {
+		if err := os.WriteFile(c.Costs, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	costs("feature,cost\n")
+	if _, err := trainUntil(t, c, 4); !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+	refused := func(c pipelines.TrainConfig, words ...string) {
+		t.Helper()
+		_, err := pipelines.Train(t.Context(), c, new(silent))
+		if !errors.As(err, new(*pipelines.UsageError)) {
+			t.Fatalf("got %v, want a usage error", err)
+		}
+		for _, word := range words {
+			if !strings.Contains(err.Error(), word) {
+				t.Errorf("%v: lacks %q", err, word)
+			}
+		}
+	}
+	refused(c, "unfinished run", "--resume", "--overwrite")
+	c.Resume = true
+	changed := c
+	changed.Theta = 0.01
+	refused(changed, "--theta has become 0.01 instead of 0")
+	changed = c
+	changed.Ignore = nil
+	refused(changed, "--ignore")
+	changed = c
+	changed.Overwrite = true
+	refused(changed, "choose one")
+	costs("feature,cost\nsize,2\n")
+	refused(c, "costs")
+	costs("feature,cost\n")
+	state := filepath.Join(c.Output, "checkpoints", "state.json")
+	b, err := os.ReadFile(state)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, damaged := range []string{"{}", string(b[:len(b)/2]), strings.Replace(string(b), `"number":`, `"number":-`, 1)} {
+		if err := os.WriteFile(state, []byte(damaged), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		refused(c, "no checkpoint of this version")
+	}
+	if err := os.WriteFile(state, b, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	more := newRows(700).write(t, ascending(700), 1, parquetio.WriteOptions{})
+	changed = c
+	changed.Input = []string{c.Input[0], more}
+	refused(changed, "--input")
+	if _, err := pipelines.Train(t.Context(), c, new(silent)); err != nil {
+		t.Errorf("the same again: %v", err)
+	}
+}
