@@ -97,7 +97,7 @@ func (t *training) begin(ctx context.Context, c *checkpoint) error {
 	case t.config.Resume:
 		t.jobs.reporter.Warn("there is no checkpoint to resume from: the run starts anew")
 	}
-	t.checkpoints, t.blocks = t.config.MemoryObjects >= 0, t.scratch+"/blocks"
+	t.checkpoints, t.blocks = t.config.MemoryObjects >= 0 || !isLocal(t.config.Runner), t.scratch+"/blocks"
 	if c == nil && !t.checkpoints {
 		return nil
 	}

@@ -77,9 +77,6 @@ func Preset(name string) (TrainConfig, error) {
 	return c, nil
 }
 
-// Runners lists the runners there are.
-func Runners() []string { return []string{"direct", "prism"} }
-
 // maxBins leaves a code for missing within two bytes.
 const maxBins = math.MaxUint16 - 1
 

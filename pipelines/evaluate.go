@@ -156,8 +156,8 @@ func Evaluate(ctx context.Context, c EvaluateConfig, reporter Reporter) (*tree.T
 	if err := c.Validate(); err != nil {
 		return nil, nil, allFaults([]error{err})
 	}
-	if !slices.Contains(Runners(), c.Runner) {
-		return nil, nil, usagef("--runner %s: want one of %v", c.Runner, Runners())
+	if !isLocal(c.Runner) {
+		return nil, nil, usagef("--runner %s: want one of %v", c.Runner, LocalRunners())
 	}
 	process.configure(c.StorageConfig)
 	t, encoded, err := ReadTree(ctx, c.Model)

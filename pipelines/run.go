@@ -45,8 +45,13 @@ type Timing struct {
 }
 
 // workers returns the goroutines that a bundle may use: the local runners run
-// one bundle at a time.
-func (j *jobs) workers() int { return runtime.GOMAXPROCS(0) }
+// one bundle at a time, engines as many as they have slots.
+func (j *jobs) workers() int {
+	if isLocal(j.runner) {
+		return runtime.GOMAXPROCS(0)
+	}
+	return 1
+}
 
 // job describes a job for the reporter: its number of steps, their unit, and
 // how to read off what is done.

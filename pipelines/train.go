@@ -38,6 +38,9 @@ func Train(ctx context.Context, c TrainConfig, reporter Reporter) (*Result, erro
 	if err != nil {
 		return nil, err
 	}
+	if err := c.settle(ctx); err != nil {
+		return nil, err
+	}
 	process.configure(c.StorageConfig)
 	defer process.parquet.Forget()
 	in, output, unfinished, err := open(ctx, process, &c)
@@ -60,6 +63,9 @@ func Train(ctx context.Context, c TrainConfig, reporter Reporter) (*Result, erro
 		jobs:    &jobs{runner: c.Runner, reporter: reporter},
 		scratch: "mem://espalier-" + uuid.NewString(),
 	}
+	if !isLocal(c.Runner) { // its workers do not see this process's memory
+		t.scratch = t.checkpointURL("scratch-" + uuid.NewString())
+	}
 	defer t.files.store.RemoveAll(context.WithoutCancel(ctx), t.scratch) //nolint:errcheck // scratch in memory
 	err = t.train(ctx, unfinished)
 	var r *Result
@@ -76,6 +82,23 @@ func Train(ctx context.Context, c TrainConfig, reporter Reporter) (*Result, erro
 		reporter.Warn(fmt.Sprintf("the checkpoints of the finished run stay: %v", err))
 	}
 	return r, nil
+}
+
+// settle prepares an engine and what its workers are told.
+func (c *TrainConfig) settle(ctx context.Context) error {
+	if isLocal(c.Runner) {
+		return nil
+	}
+	var err error
+	if c.Input, err = absolute(c.Input...); err != nil {
+		return err
+	}
+	output, err := absolute(c.Output)
+	if err != nil {
+		return err
+	}
+	c.Output = output[0]
+	return checkEngine(ctx, c.Runner)
 }
 
 // open reads the footers of the input, looks at the output folder and reads the

@@ -102,7 +102,7 @@ func TestEvaluateRepeatsTheTrainingMetrics(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, runner := range pipelines.Runners() {
+	for _, runner := range pipelines.LocalRunners() {
 		e := pipelines.EvaluateConfig{Model: c.Output, Input: c.Input, Weight: "weight", Runner: runner}
 		_, m, err := pipelines.Evaluate(context.Background(), e, &silent{})
 		if err != nil {

@@ -44,6 +44,10 @@ func start(ctx context.Context, args []string, stdout, stderr io.Writer) (code i
 			code = exitInternal
 		}
 	}()
+	if flagOf(args, "provision_endpoint") != "" {
+		say(stderr, "espalier: cannot start as a worker: %v\n", boot(ctx, args))
+		return exitInternal
+	}
 	if isWorker(args) {
 		flag.Parse()
 		beam.Init() // serves the runner until it is done, then ends the process
@@ -64,6 +68,16 @@ func start(ctx context.Context, args []string, stdout, stderr io.Writer) (code i
 
 // say writes to stderr, of which a failure could be told nowhere.
 func say(w io.Writer, format string, args ...any) { _, _ = fmt.Fprintf(w, format, args...) }
+
+// flagOf returns the value of a flag of the form --name=value.
+func flagOf(args []string, name string) string {
+	for _, a := range args {
+		if value, ok := strings.CutPrefix(strings.TrimLeft(a, "-"), name+"="); ok && a[0] == '-' {
+			return value
+		}
+	}
+	return ""
+}
 
 // isWorker reports whether a runner starts this binary as a worker: by flags
 // alone, before any verb is looked at.

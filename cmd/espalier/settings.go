@@ -119,6 +119,36 @@ func addStorageTimeout(f *pflag.FlagSet, seconds *float64) {
 	f.Float64Var(seconds, "storage_timeout", *seconds, "seconds without a byte from an object store after which a request is tried again")
 }
 
+// engineFlags are those of the SDK's flags that a run on an engine needs.
+func engineFlags() map[string]string {
+	return map[string]string{
+		"endpoint":         "of an engine: HOST:PORT of its job service",
+		"environment_type": "of an engine's workers: PROCESS (this binary, at the same path on its hosts), LOOPBACK (this process) or DOCKER",
+		"parallelism":      "of an engine: number of workers; -1: its own default",
+	}
+}
+
+func showEngineFlags(f *pflag.FlagSet) {
+	for name, usage := range engineFlags() {
+		f.Lookup(name).Hidden, f.Lookup(name).Usage = false, usage
+	}
+}
+
+// setEngineFlags hands what a config file says of an engine to the SDK, unless
+// the flag was given.
+func setEngineFlags(f *pflag.FlagSet, file settings) error {
+	for name := range engineFlags() {
+		value, ok := file[name]
+		if !ok || f.Changed(name) {
+			continue
+		}
+		if err := f.Set(name, fmt.Sprint(value)); err != nil {
+			return &pipelines.UsageError{Problem: fmt.Sprintf("--config: %s: %v", name, err)}
+		}
+	}
+	return nil
+}
+
 // addBeamFlags accepts the SDK's own flags without listing them, but for those
 // that this verb has under the same name.
 func addBeamFlags(flags *pflag.FlagSet) {

@@ -100,12 +100,16 @@ func addTrainFlags(f *pflag.FlagSet, c *pipelines.TrainConfig, extra *trainFlags
 	f.BoolVar(&extra.Show, "show", extra.Show, "print the tree")
 	f.BoolVar(&extra.Verbose, "verbose", extra.Verbose, "show the log of the Beam SDK")
 	addBeamFlags(f)
+	showEngineFlags(f)
 }
 
 // settleTrain puts preset, config file and flags together.
 func settleTrain(c *cobra.Command, flags pipelines.TrainConfig, extra *trainFlags) (*pipelines.TrainConfig, error) {
 	file, err := readConfig(c.Context(), extra.Config, c.Flags())
 	if err != nil {
+		return nil, err
+	}
+	if err := setEngineFlags(c.Flags(), file); err != nil {
 		return nil, err
 	}
 	extras, err := newSettings(extra)

@@ -1,0 +1,54 @@
+//go:build unix
+
+package main
+
+import (
+	"context"
+	"net"
+	"os"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/apache/beam/sdks/v2/go/container/tools"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/util/grpcx"
+)
+
+// dialWithin is the time in which an engine must answer; the SDK would wait for
+// two minutes.
+const dialWithin = 5 * time.Second
+
+// boot takes the place of Beam's boot program, which engines start as the
+// PROCESS environment: it asks for the endpoints and replaces itself with the
+// worker. As that has the same process id, it ends when the engine ends it;
+// Beam's own boot leaves workers behind.
+func boot(ctx context.Context, args []string) error {
+	dialer := net.Dialer{Timeout: dialWithin}
+	c, err := dialer.DialContext(ctx, "tcp", flagOf(args, "provision_endpoint"))
+	if err != nil {
+		return err
+	}
+	_ = c.Close() // only a look
+	ctx = grpcx.WriteWorkerID(ctx, flagOf(args, "id"))
+	info, err := tools.ProvisionInfo(ctx, flagOf(args, "provision_endpoint"))
+	if err != nil {
+		return err
+	}
+	options, err := tools.ProtoToJSON(info.GetPipelineOptions())
+	if err != nil {
+		return err
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	if err := os.Setenv("RUNNER_CAPABILITIES", strings.Join(info.GetRunnerCapabilities(), " ")); err != nil {
+		return err
+	}
+	return syscall.Exec(self, []string{
+		self, "--worker=true", "--id=" + flagOf(args, "id"),
+		"--logging_endpoint=" + info.GetLoggingEndpoint().GetUrl(),
+		"--control_endpoint=" + info.GetControlEndpoint().GetUrl(),
+		"--options=" + options,
+	}, os.Environ())
+}
