@@ -138,7 +138,7 @@ func TestCommandLine(t *testing.T) {
 		{[]string{"train"}, 2, []string{"--input", "--label", "--output"}},
 		{[]string{"train", "--config", yaml}, 2, []string{`did you mean "lambda"?`}},
 		{[]string{"train", "--config", "nowhere.yaml"}, 2, []string{"nowhere.yaml"}},
-		{[]string{"train", "--input", input, "--label", "class", "--output", "x", "--runner", "flink"}, 2, []string{"direct", "prism"}},
+		{[]string{"train", "--input", input, "--label", "class", "--output", "x", "--runner", "samza"}, 2, []string{"direct", "prism"}},
 		{[]string{"train", "--input", input, "--label", "class", "--output", "x", "--progress", "loud"}, 2, []string{"auto, bar, plain or none"}},
 		{[]string{"train", "--input", "gs3://bucket/x", "--label", "class", "--output", "x"}, 2, []string{"unknown scheme"}},
 		{[]string{"show"}, 2, []string{"which tree"}},
