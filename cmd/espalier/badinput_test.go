@@ -229,10 +229,22 @@ func TestOutputThatCannotBeWritten(t *testing.T) {
 func TestInterrupt(t *testing.T) {
 	input := mixed(t, 200_000, parquetio.WriteOptions{RowsPerGroup: 20_000})
 	output := filepath.Join(t.TempDir(), "run")
-	c := exec.Command(binary, "train", "--input", input, "--label", "class", "--output", output,
+	o := interruptAt(t, "level 1", "train", "--input", input, "--label", "class", "--output", output,
 		"--progress", "plain", "--memory_objects", "0", "--theta", "0", "--split", "100/0/0")
+	o.wants(t, 130, "interrupted")
+	for name := range files(t, output) {
+		if !strings.HasPrefix(name, "checkpoints/") {
+			t.Errorf("left behind: %s", name)
+		}
+	}
+}
+
+// interruptAt runs the binary and interrupts it once its progress has the text.
+func interruptAt(t *testing.T, text string, args ...string) outcome {
+	t.Helper()
+	c := exec.Command(binary, args...)
 	var stderr strings.Builder
-	lines := &notifier{w: &stderr, on: "level 1", seen: make(chan struct{})}
+	lines := &notifier{w: &stderr, on: text, seen: make(chan struct{})}
 	c.Stderr = lines
 	if err := c.Start(); err != nil {
 		t.Fatal(err)
@@ -240,19 +252,13 @@ func TestInterrupt(t *testing.T) {
 	select {
 	case <-lines.seen:
 	case <-time.After(deadline):
-		t.Error("the run does not get to level 1")
+		t.Errorf("the run does not get to %s", text)
 	}
 	if err := c.Process.Signal(os.Interrupt); err != nil {
-		t.Fatal(err)
+		t.Error(err)
 	}
 	_ = c.Wait() // the exit code is looked at
-	o := outcome{code: c.ProcessState.ExitCode(), stderr: stderr.String()}
-	o.wants(t, 130, "interrupted")
-	for name := range files(t, output) {
-		if !strings.HasPrefix(name, "checkpoints/") {
-			t.Errorf("left behind: %s", name)
-		}
-	}
+	return outcome{code: c.ProcessState.ExitCode(), stderr: stderr.String()}
 }
 
 // notifier closes seen once the text has been written.

@@ -37,7 +37,7 @@ func startFlink(t *testing.T) string {
 	t.Helper()
 	jars := os.Getenv("ESPALIER_FLINK")
 	if jars == "" {
-		t.Skip("ESPALIER_FLINK names no folder of Flink's jars: .ci/run fetches them by testdata/flink/pom.xml")
+		t.Skip("waits for ESPALIER_FLINK to name a folder of Flink's jars: .ci/run fetches them by testdata/flink/pom.xml and sets it")
 	}
 	conf, err := filepath.Abs(filepath.Join("testdata", "flink"))
 	if err != nil {

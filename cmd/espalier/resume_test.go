@@ -2,12 +2,10 @@ package main_test
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"io/fs"
 	"math/rand/v2"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -121,34 +119,20 @@ func halfWritten(t *testing.T, folder string) {
 	}
 }
 
-// TestInterruptAndResume: after an interrupt the run goes on where it was.
+// TestInterruptAndResume: a run that was interrupted behind its first level goes
+// on where it was.
 func TestInterruptAndResume(t *testing.T) {
-	input := mixed(t, 3000, parquetio.WriteOptions{RowsPerGroup: 500})
-	args := []string{"train", "--input", input, "--label", "class", "--progress", "none", "--theta", "0", "--memory_objects", "0", "--output"}
+	input := mixed(t, 30_000, parquetio.WriteOptions{RowsPerGroup: 4000})
+	args := []string{"train", "--input", input, "--label", "class", "--progress", "plain", "--theta", "0", "--memory_objects", "0", "--max_depth", "8", "--output"}
 	whole, output := filepath.Join(t.TempDir(), "whole"), filepath.Join(t.TempDir(), "run")
 	espalier(t, append(args, whole)...).wants(t, 0)
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	c := exec.CommandContext(ctx, binary, append(args, output)...)
-	c.Cancel = func() error { return c.Process.Signal(os.Interrupt) }
-	if err := c.Start(); err != nil {
-		t.Fatal(err)
-	}
-	for {
-		if _, err := os.Stat(filepath.Join(output, "checkpoints", "state.json")); err == nil {
-			break
-		}
-		time.Sleep(time.Millisecond)
-	}
-	cancel()
-	_ = c.Wait() // the exit code is looked at
-	if code := c.ProcessState.ExitCode(); code == 0 {
-		t.Skip("the run was done before it could be interrupted")
-	} else if code != 130 {
-		t.Errorf("exit code %d, want 130", code)
-	}
+	interruptAt(t, "level 1", append(args, output)...).wants(t, 130, "interrupted")
 	espalier(t, append(args, output)...).wants(t, 2, "unfinished run", "--resume")
-	espalier(t, append(args, output, "--resume")...).wants(t, 0)
+	resumed := espalier(t, append(args, output, "--resume")...)
+	resumed.wants(t, 0)
+	if strings.Contains(resumed.stderr, "coalesce") {
+		t.Errorf("the rows were read again:\n%s", resumed.stderr)
+	}
 	if files(t, output)["tree.json"] != files(t, whole)["tree.json"] {
 		t.Error("another tree than that of an unbroken run")
 	}

@@ -183,13 +183,11 @@ func TestNoTemporaryFilesStay(t *testing.T) {
 }
 
 func TestPermission(t *testing.T) {
-	if os.Getuid() == 0 {
-		t.Skip("root may do everything")
-	}
 	folder := t.TempDir()
 	if err := os.Chmod(folder, 0o500); err != nil {
 		t.Fatal(err)
 	}
+	asNobody(t)
 	if err := put(t, objectstore.New(), filepath.Join(folder, "x"), "x"); !errors.Is(err, fs.ErrPermission) {
 		t.Errorf("got %v, expected a permission error", err)
 	}
@@ -233,7 +231,7 @@ func TestLinks(t *testing.T) {
 		"real/b.parquet": "a.parquet", "real/broken.parquet": "none", "linked": "real", "real/circle": "..",
 	} {
 		if err := os.Symlink(target, filepath.Join(folder, link)); err != nil {
-			t.Skip(err)
+			t.Fatal(err)
 		}
 	}
 	for pattern, want := range map[string]int{"*/*.parquet": 4, "**/*.parquet": 2, "linked/*": 2} {

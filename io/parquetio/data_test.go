@@ -30,7 +30,7 @@ func TestRealData(t *testing.T) {
 		t.Run(set, func(t *testing.T) {
 			t.Parallel()
 			if testing.Short() && (set == "covertype" || set == "speed-dating") {
-				t.Skip("large")
+				t.Skip("waits for a run without -short: decoding it value by value takes seconds")
 			}
 			store := objectstore.New()
 			objects, err := store.List(t.Context(), dataPattern(t, set))
