@@ -1,46 +1,18 @@
 package gcsstore_test
 
 import (
-	"fmt"
 	"testing"
 
 	"github.com/espalier-ml/espalier/io/objectstore"
 	"github.com/espalier-ml/espalier/io/objectstore/gcsstore"
 	"github.com/espalier-ml/espalier/io/objectstore/httpstore"
+	"github.com/espalier-ml/espalier/io/objectstore/objectstoretest"
 	"github.com/espalier-ml/espalier/io/objectstore/objectstoretest/gcstest"
 )
 
-// BenchmarkReadAt reads ranges from the emulator, which shares the machine: it
-// measures what a request costs, not what the service can do.
 func BenchmarkReadAt(b *testing.B) {
 	gcstest.Use(b, gcstest.Start(b, "bucket"))
-	s := objectstore.New()
-	s.Register("gs", gcsstore.New(httpstore.Options{}))
-	w, err := s.Create(b.Context(), "gs://bucket/x", objectstore.WriteOptions{})
-	if err != nil {
-		b.Fatal(err)
-	}
-	if _, err := w.Write(make([]byte, 8<<20)); err != nil {
-		b.Fatal(err)
-	}
-	if err := w.Commit(); err != nil {
-		b.Fatal(err)
-	}
-	for _, size := range []int{64 << 10, 1 << 20, 8 << 20} {
-		b.Run(fmt.Sprintf("bytes=%d", size), func(b *testing.B) {
-			r, err := s.Open(b.Context(), "gs://bucket/x")
-			if err != nil {
-				b.Fatal(err)
-			}
-			b.SetBytes(int64(size))
-			b.RunParallel(func(pb *testing.PB) {
-				p := make([]byte, size)
-				for pb.Next() {
-					if _, err := r.ReadAt(p, 0); err != nil {
-						b.Error(err)
-					}
-				}
-			})
-		})
-	}
+	store := objectstore.New()
+	store.Register("gs", gcsstore.New(httpstore.Options{}))
+	objectstoretest.BenchmarkReadAt(b, store, "gs://bucket/x")
 }

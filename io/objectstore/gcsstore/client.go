@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"os"
 	"strings"
-	"sync"
 
 	"cloud.google.com/go/auth"
 	"cloud.google.com/go/auth/credentials"
@@ -18,27 +17,8 @@ import (
 	"github.com/espalier-ml/espalier/io/objectstore/httpstore"
 )
 
-// clients makes the client of a driver when it is first asked for.
-type clients struct {
-	mu     sync.Mutex
-	client *storage.Client
-}
-
-func (c *clients) get(ctx context.Context, o httpstore.Options) (*storage.Client, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.client != nil {
-		return c.client, nil
-	}
-	client, err := newClient(context.WithoutCancel(ctx), o)
-	if err != nil {
-		return nil, err
-	}
-	c.client = client
-	return client, nil
-}
-
 func newClient(ctx context.Context, o httpstore.Options) (*storage.Client, error) {
+	ctx = context.WithoutCancel(ctx) // the client outlives the first that asks for it
 	hc := &http.Client{Transport: rawMedia{httpstore.Transport(o)}}
 	options := []option.ClientOption{option.WithHTTPClient(hc), storage.WithJSONReads(), storage.WithDisabledClientMetrics()}
 	if os.Getenv("STORAGE_EMULATOR_HOST") == "" {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"io/fs"
 	"strconv"
 
 	"cloud.google.com/go/storage"
@@ -27,7 +26,7 @@ const (
 // Driver serves gs:// URLs. It is safe for concurrent use.
 type Driver struct {
 	options httpstore.Options
-	clients clients
+	client  httpstore.Lazy[storage.Client]
 }
 
 var _ objectstore.Driver = (*Driver)(nil)
@@ -51,7 +50,7 @@ func (d *Driver) open(ctx context.Context, path string) (context.Context, place,
 	if err := httpstore.CheckBucket(bucket); err != nil {
 		return ctx, p, err
 	}
-	client, err := d.clients.get(ctx, d.options)
+	client, err := d.client.Get(ctx, d.options, newClient)
 	if err != nil {
 		return ctx, p, err
 	}
@@ -118,7 +117,7 @@ func (d *Driver) Stat(ctx context.Context, path string) (objectstore.Object, err
 	if err != nil {
 		return objectstore.Object{}, err
 	}
-	if err := p.checkName(); err != nil {
+	if err := httpstore.CheckName(p.key); err != nil {
 		return objectstore.Object{}, err
 	}
 	a, err := p.object().Attrs(ctx)
@@ -128,26 +127,11 @@ func (d *Driver) Stat(ctx context.Context, path string) (objectstore.Object, err
 	return describe(p.bucket, a), nil
 }
 
-// checkName refuses names that no object has, without a request.
-func (p place) checkName() error {
-	switch {
-	case p.key == "":
-		return objectstore.ErrFolder
-	case p.key[len(p.key)-1] == '/':
-		return fs.ErrNotExist
-	default:
-		return nil
-	}
-}
-
 // Open implements objectstore.Driver.
 func (d *Driver) Open(ctx context.Context, o objectstore.Object) (objectstore.Reader, error) {
-	if o.Generation == "" {
-		found, err := d.Stat(ctx, o.URL)
-		if err != nil {
-			return nil, err
-		}
-		o = found
+	o, err := httpstore.Present(ctx, d, o)
+	if err != nil {
+		return nil, err
 	}
 	generation, err := parseGeneration(o.Generation)
 	if err != nil {
@@ -187,7 +171,7 @@ func (d *Driver) Remove(ctx context.Context, path string) error {
 	if err != nil {
 		return err
 	}
-	if err := p.checkName(); err != nil {
+	if err := httpstore.CheckName(p.key); err != nil {
 		return err
 	}
 	err = p.object().Delete(ctx)

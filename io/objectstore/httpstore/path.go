@@ -1,8 +1,12 @@
 package httpstore
 
 import (
+	"context"
 	"crypto/rand"
+	"io/fs"
 	"strings"
+
+	"github.com/espalier-ml/espalier/io/objectstore"
 )
 
 // SplitPath splits what follows scheme:// into a bucket and a key, which may be
@@ -38,6 +42,26 @@ const TokenKey = "espalier-write"
 // so that a writer whose answer was lost can tell whether what is there is its
 // own.
 func Token() string { return rand.Text() }
+
+// CheckName refuses keys that no object has, without a request.
+func CheckName(key string) error {
+	switch {
+	case key == "":
+		return objectstore.ErrFolder
+	case strings.HasSuffix(key, "/"):
+		return fs.ErrNotExist
+	default:
+		return nil
+	}
+}
+
+// Present describes an object at its present generation, if it has none yet.
+func Present(ctx context.Context, d objectstore.Driver, o objectstore.Object) (objectstore.Object, error) {
+	if o.Generation != "" {
+		return o, nil
+	}
+	return d.Stat(ctx, o.URL)
+}
 
 // CheckBucket refuses folders that name no bucket, or several.
 func CheckBucket(bucket string) error {

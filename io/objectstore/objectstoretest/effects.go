@@ -103,7 +103,13 @@ func Hang() Effect {
 // CutBody closes the connection behind the given number of bytes of the answer,
 // if it is longer.
 func CutBody(after int64) Effect {
-	return onBody(func(*http.Request, <-chan struct{}) bodyEffect {
+	return endBody(after, func(*http.Request, <-chan struct{}) {})
+}
+
+// endBody closes the connection behind the given number of bytes of the answer,
+// once a pause is over.
+func endBody(after int64, pause func(r *http.Request, ended <-chan struct{})) Effect {
+	return onBody(func(r *http.Request, ended <-chan struct{}) bodyEffect {
 		left := after
 		return bodyEffect{write: func(w http.ResponseWriter, p []byte) error {
 			if int64(len(p)) <= left {
@@ -112,7 +118,10 @@ func CutBody(after int64) Effect {
 				return err
 			}
 			_, err := w.Write(p[:left])
-			return errors.Join(errCut, err, http.NewResponseController(w).Flush())
+			if err = errors.Join(err, http.NewResponseController(w).Flush()); err == nil {
+				pause(r, ended)
+			}
+			return errors.Join(errCut, err)
 		}}
 	})
 }
@@ -123,24 +132,11 @@ var errCut = errors.New("cut")
 // StallBody sends nothing behind the given number of bytes of the answer, until
 // the client or the test ends.
 func StallBody(after int64) Effect {
-	return onBody(func(r *http.Request, ended <-chan struct{}) bodyEffect {
-		left := after
-		return bodyEffect{write: func(w http.ResponseWriter, p []byte) error {
-			if int64(len(p)) <= left {
-				left -= int64(len(p))
-				_, err := w.Write(p)
-				return err
-			}
-			_, err := w.Write(p[:left])
-			if err = errors.Join(err, http.NewResponseController(w).Flush()); err != nil {
-				return err
-			}
-			select {
-			case <-r.Context().Done():
-			case <-ended:
-			}
-			return errCut
-		}}
+	return endBody(after, func(r *http.Request, ended <-chan struct{}) {
+		select {
+		case <-r.Context().Done():
+		case <-ended:
+		}
 	})
 }
 

@@ -210,19 +210,5 @@ func TestFolderPlaceholders(t *testing.T) {
 			t.Fatalf("the emulator answered %s", answer.Status)
 		}
 	}
-	for _, glob := range []string{"/d/*", "/**", "/*/*"} {
-		objects, err := s.List(t.Context(), base+glob)
-		if err != nil || len(objects) != 1 || objects[0].URL != base+"/d/x" {
-			t.Errorf("%s: got %v, %v, expected d/x", glob, objects, err)
-		}
-	}
-	if _, err := s.Stat(t.Context(), base+"/d/"); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("got %v, expected %v", err, fs.ErrNotExist)
-	}
-	if err := s.RemoveAll(t.Context(), base+"/d"); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := s.List(t.Context(), "s3://bucket/**"); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("got %v, expected an empty bucket", err)
-	}
+	objectstoretest.Placeholders(t, s, base, "s3://bucket")
 }

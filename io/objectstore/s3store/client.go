@@ -5,7 +5,6 @@ import (
 	"errors"
 	"net/http"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -19,26 +18,6 @@ import (
 )
 
 const defaultRegion = "us-east-1"
-
-// clients makes the client of a driver when it is first asked for.
-type clients struct {
-	mu     sync.Mutex
-	client *s3.Client
-}
-
-func (c *clients) get(ctx context.Context, o httpstore.Options) (*s3.Client, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.client != nil {
-		return c.client, nil
-	}
-	client, err := newClient(ctx, o)
-	if err != nil {
-		return nil, err
-	}
-	c.client = client
-	return client, nil
-}
 
 func newClient(ctx context.Context, o httpstore.Options) (*s3.Client, error) {
 	c, err := config.LoadDefaultConfig(ctx, config.WithLogger(logging.Nop{}))

@@ -32,7 +32,7 @@ const (
 // Driver serves s3:// URLs. It is safe for concurrent use.
 type Driver struct {
 	options httpstore.Options
-	clients clients
+	client  httpstore.Lazy[s3.Client]
 	buckets sync.Map // that are known to exist
 }
 
@@ -58,7 +58,7 @@ func (d *Driver) open(ctx context.Context, path string) (context.Context, place,
 	if err := httpstore.CheckBucket(bucket); err != nil {
 		return ctx, p, err
 	}
-	client, err := d.clients.get(ctx, d.options)
+	client, err := d.client.Get(ctx, d.options, newClient)
 	if err != nil {
 		return ctx, p, err
 	}
@@ -122,7 +122,7 @@ func (d *Driver) Stat(ctx context.Context, path string) (objectstore.Object, err
 	if err != nil {
 		return objectstore.Object{}, err
 	}
-	if err := p.checkName(); err != nil {
+	if err := httpstore.CheckName(p.key); err != nil {
 		return objectstore.Object{}, err
 	}
 	head, err := p.head(ctx)
@@ -136,26 +136,11 @@ func (p place) head(ctx context.Context) (*s3.HeadObjectOutput, error) {
 	return p.client.HeadObject(ctx, &s3.HeadObjectInput{Bucket: aws.String(p.bucket), Key: aws.String(p.key)})
 }
 
-// checkName refuses names that no object has, without a request.
-func (p place) checkName() error {
-	switch {
-	case p.key == "":
-		return objectstore.ErrFolder
-	case strings.HasSuffix(p.key, "/"):
-		return fs.ErrNotExist
-	default:
-		return nil
-	}
-}
-
 // Open implements objectstore.Driver.
 func (d *Driver) Open(ctx context.Context, o objectstore.Object) (objectstore.Reader, error) {
-	if o.Generation == "" {
-		found, err := d.Stat(ctx, o.URL)
-		if err != nil {
-			return nil, err
-		}
-		o = found
+	o, err := httpstore.Present(ctx, d, o)
+	if err != nil {
+		return nil, err
 	}
 	_, p, err := d.open(ctx, o.URL)
 	if err != nil {

@@ -1,0 +1,43 @@
+package objectstoretest
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/espalier-ml/espalier/io/objectstore"
+)
+
+// BenchmarkReadAt reads ranges of an object that it writes to the URL. Emulators
+// share the machine: it measures what a request costs, not what a service can
+// do.
+func BenchmarkReadAt(b *testing.B, store *objectstore.Store, url string) {
+	b.Helper()
+	w, err := store.Create(b.Context(), url, objectstore.WriteOptions{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	if _, err := w.Write(make([]byte, 8<<20)); err != nil {
+		b.Fatal(err)
+	}
+	if err := w.Commit(); err != nil {
+		b.Fatal(err)
+	}
+	for _, size := range []int{64 << 10, 1 << 20, 8 << 20} {
+		b.Run(fmt.Sprintf("bytes=%d", size), func(b *testing.B) {
+			r, err := store.Open(b.Context(), url)
+			if err != nil {
+				b.Fatal(err)
+			}
+			defer func() { _ = r.Close() }()
+			b.SetBytes(int64(size))
+			b.RunParallel(func(pb *testing.PB) {
+				p := make([]byte, size)
+				for pb.Next() {
+					if _, err := r.ReadAt(p, 0); err != nil {
+						b.Error(err)
+					}
+				}
+			})
+		})
+	}
+}
