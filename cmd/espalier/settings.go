@@ -7,7 +7,9 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -30,6 +32,43 @@ func newSettings(config any) (settings, error) {
 	d.UseNumber()
 	s := settings{}
 	return s, d.Decode(&s)
+}
+
+// layered returns the settings of a base, overlaid with those of a config file,
+// overlaid with the flags that were given; flags has the values of all flags.
+func layered(base, flags any, file settings, set *pflag.FlagSet) (settings, error) {
+	if err := checkFinite(file, set); err != nil {
+		return nil, err
+	}
+	s, err := newSettings(base)
+	if err != nil {
+		return nil, err
+	}
+	values, err := newSettings(flags)
+	if err != nil {
+		return nil, err
+	}
+	s.overlay(file)
+	s.given(set, values)
+	return s, nil
+}
+
+// checkFinite refuses infinities and NaN, which YAML and flags can spell and the
+// settings cannot hold.
+func checkFinite(file settings, set *pflag.FlagSet) error {
+	for name, value := range file {
+		if x, ok := value.(float64); ok && (math.IsNaN(x) || math.IsInf(x, 0)) {
+			return &pipelines.UsageError{Problem: fmt.Sprintf("--config: %s: got %v, want a finite number", name, x)}
+		}
+	}
+	var err error
+	set.Visit(func(f *pflag.Flag) {
+		x, parseErr := strconv.ParseFloat(f.Value.String(), 64)
+		if f.Value.Type() == "float64" && parseErr == nil && (math.IsNaN(x) || math.IsInf(x, 0)) {
+			err = &pipelines.UsageError{Problem: fmt.Sprintf("--%s %v: want a finite number", f.Name, x)}
+		}
+	})
+	return err
 }
 
 // into writes the settings into a config struct.

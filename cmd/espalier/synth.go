@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -103,23 +102,12 @@ func settleSynth(c *cobra.Command, defaults, flags *synthFlags, config string) (
 	if err != nil {
 		return nil, err
 	}
-	all, err := newSettings(defaults)
+	all, err := layered(defaults, flags, file, c.Flags())
 	if err != nil {
 		return nil, err
 	}
-	given, err := newSettings(flags)
-	if err != nil {
-		return nil, err
-	}
-	all.overlay(file)
-	all.given(c.Flags(), given)
 	final := &synthFlags{}
-	err = all.into(final)
-	var notJSON *json.UnsupportedValueError
-	if errors.As(err, &notJSON) {
-		return nil, &pipelines.UsageError{Problem: fmt.Sprintf("--config %s: the value %s is no number", config, notJSON.Str)}
-	}
-	return final, err
+	return final, all.into(final)
 }
 
 func printSynth(w io.Writer, c *pipelines.SynthConfig, r *pipelines.SynthResult) error {

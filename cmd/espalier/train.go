@@ -112,30 +112,18 @@ func settleTrain(c *cobra.Command, flags pipelines.TrainConfig, extra *trainFlag
 	if err := setEngineFlags(c.Flags(), file); err != nil {
 		return nil, err
 	}
-	extras, err := newSettings(extra)
+	chosen, err := layered(trainFlags{Preset: "default", Progress: "auto"}, extra, file, c.Flags())
 	if err != nil {
 		return nil, err
 	}
-	chosen, err := newSettings(trainFlags{Preset: "default", Progress: "auto"})
-	if err != nil {
-		return nil, err
-	}
-	chosen.overlay(file)
-	chosen.given(c.Flags(), extras)
 	preset, err := pipelines.Preset(chosen.text("preset"))
 	if err != nil {
 		return nil, err
 	}
-	values, err := newSettings(flags)
+	all, err := layered(preset, flags, file, c.Flags())
 	if err != nil {
 		return nil, err
 	}
-	all, err := newSettings(preset)
-	if err != nil {
-		return nil, err
-	}
-	all.overlay(file)
-	all.given(c.Flags(), values)
 	final := &pipelines.TrainConfig{}
 	if err := all.into(final); err != nil {
 		return nil, err

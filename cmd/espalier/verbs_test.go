@@ -120,6 +120,10 @@ func TestCommandLine(t *testing.T) {
 	if err := os.WriteFile(yaml, []byte("lamda: 3\n"), 0o666); err != nil {
 		t.Fatal(err)
 	}
+	endless := filepath.Join(t.TempDir(), "endless.yaml")
+	if err := os.WriteFile(endless, []byte("lambda: .inf\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
 	for _, c := range []struct {
 		args  []string
 		code  int
@@ -137,6 +141,9 @@ func TestCommandLine(t *testing.T) {
 		{[]string{"train", "--preset", "papers"}, 2, []string{"default or paper"}},
 		{[]string{"train"}, 2, []string{"--input", "--label", "--output"}},
 		{[]string{"train", "--config", yaml}, 2, []string{`did you mean "lambda"?`}},
+		{[]string{"train", "--lambda", "NaN"}, 2, []string{"--lambda NaN", "finite"}},
+		{[]string{"train", "--theta", "-Inf"}, 2, []string{"--theta -Inf", "finite"}},
+		{[]string{"train", "--config", endless}, 2, []string{"--config", "lambda", "+Inf", "finite"}},
 		{[]string{"train", "--config", "nowhere.yaml"}, 2, []string{"nowhere.yaml"}},
 		{[]string{"train", "--input", input, "--label", "class", "--output", "x", "--runner", "samza"}, 2, []string{"direct", "prism"}},
 		{[]string{"train", "--input", input, "--label", "class", "--output", "x", "--progress", "loud"}, 2, []string{"auto, bar, plain or none"}},
