@@ -60,11 +60,11 @@ func Train(ctx context.Context, c TrainConfig, reporter Reporter) (*Result, erro
 	}
 	t := &training{
 		config: &c, costs: prices, parsed: p, input: in, schema: s, files: process, output: output,
-		jobs:    &jobs{runner: c.Runner, reporter: reporter},
+		jobs: &jobs{runner: c.Runner, reporter: reporter}, deadline: c.deadline(start),
 		scratch: "mem://espalier-" + uuid.NewString(),
 	}
 	if !isLocal(c.Runner) { // its workers do not see this process's memory
-		t.scratch = t.checkpointURL("scratch-" + uuid.NewString())
+		t.scratch = t.checkpointURL(scratchFolder, uuid.NewString())
 	}
 	defer t.files.store.RemoveAll(context.WithoutCancel(ctx), t.scratch) //nolint:errcheck // scratch in memory
 	err = t.train(ctx, unfinished)
@@ -162,9 +162,13 @@ type training struct {
 	features []dataset.Feature
 	classes  []string
 	objects  *[dataset.Parts]transforms.ObjectStats
-	tree     *tree.Tree
-	encoded  []byte // tree.json
-	metrics  *MetricsFile
+
+	deadline  time.Time     // zero: none
+	levelTook time.Duration // by the last level
+
+	tree    *tree.Tree
+	encoded []byte // tree.json
+	metrics *MetricsFile
 }
 
 func (t *training) train(ctx context.Context, unfinished *checkpoint) error {
@@ -180,11 +184,11 @@ func (t *training) train(ctx context.Context, unfinished *checkpoint) error {
 			return err
 		}
 	}
-	root, err := t.induce(ctx, unfinished)
+	g, err := t.induce(ctx, unfinished)
 	if err != nil {
 		return err
 	}
-	t.finish(root)
+	t.finish(g.Root)
 	return t.evaluate(ctx)
 }
 
@@ -378,11 +382,41 @@ func (t *training) fitNumeric(f *dataset.Feature, s *binning.Summary) {
 	}
 }
 
+// shards returns the number of shards of objects: enough for each to fit in a
+// worker's memory several times.
+func shards(rows int64, stride int) int {
+	const least, most, bytes = 64, 4096, 64 << 20
+	return int(min(max(least, rows*int64(stride+8)/bytes), most))
+}
+
+// spill returns a new folder for what is too much for a job's shuffle; empty if
+// all is to stay in memory.
+func (t *training) spill(name string) string {
+	if !t.checkpoints {
+		return ""
+	}
+	return t.checkpointURL(scratchFolder, name+"-"+uuid.NewString())
+}
+
+// removeAll removes folders, of which a name may be empty.
+func (t *training) removeAll(ctx context.Context, folders ...string) error {
+	for _, url := range folders {
+		if url == "" {
+			continue
+		}
+		if err := t.files.store.RemoveAll(ctx, url); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // coalesce makes objects of the rows.
 func (t *training) coalesce(ctx context.Context) error {
 	config := transforms.CoalesceConfig{
 		Rows: t.spec.Encode(), Features: dataset.EncodeFeatures(t.features), Classes: t.classes,
 		Workers: t.jobs.workers(), Pieces: pieces(t.jobs.workers(), len(t.input.tasks)), Out: t.scratch + "/coalesce", Blocks: t.blocks,
+		Shards: shards(t.rowStats.Rows, dataset.NewLayout(t.features).Stride), Spill: t.spill("coalesce"),
 	}
 	what := job{"coalesce", int64(len(t.input.tasks)), "row groups", tasksDone}
 	err := t.jobs.run(ctx, what, t.input.tasks, func(s beam.Scope, tasks beam.PCollection) {
@@ -392,8 +426,11 @@ func (t *training) coalesce(ctx context.Context) error {
 		return err
 	}
 	t.files.parquet.Forget()
-	t.objects, err = transforms.ReadObjectStats(ctx, config.Out)
+	t.objects, err = transforms.ReadObjectStats(ctx, &config)
 	if err != nil {
+		return err
+	}
+	if err := t.removeAll(ctx, config.Out, config.Spill); err != nil {
 		return err
 	}
 	train := &t.objects[dataset.Train]
@@ -408,6 +445,9 @@ func (t *training) finish(root *induce.Node) {
 	c, train := t.config, &t.objects[dataset.Train]
 	root.SumUp()
 	root.BestFirst(c.MaxLeaves)
+	if n := cutLeaves(root); n > 0 {
+		t.jobs.reporter.Warn(fmt.Sprintf("--deadline came first: %d leaves of the tree would have been split further", n))
+	}
 	t.tree, _ = induce.Model(root, t.features)
 	t.tree.Label = tree.Label{Column: c.Label, Classes: t.classes}
 	t.tree.Algorithm = tree.Algorithm{
@@ -416,6 +456,7 @@ func (t *training) finish(root *induce.Node) {
 	}
 	t.tree.Training = tree.Training{
 		Rows: train.Rows, Objects: train.Objects, Weight: train.Weight, RelabelledRows: train.Relabelled, DroppedNullLabel: t.rowStats.Dropped,
+		CutLeaves: cutLeaves(root),
 	}
 	scale := t.spec.WeightScale
 	if scale > 1 {
@@ -428,11 +469,13 @@ func (t *training) finish(root *induce.Node) {
 
 // growConfig is what the jobs of the induction share.
 func (t *training) growConfig() transforms.GrowConfig {
-	layout := dataset.NewLayout(t.features)
+	train := &t.objects[dataset.Train]
 	return transforms.GrowConfig{
-		Params: t.parsed.params, Classes: len(t.classes), Weighted: t.spec.Weight != "",
-		Total: t.objects[dataset.Train].Weight, Columns: split.Columns(t.features), Widths: layout.Widths,
-		Workers: t.jobs.workers(),
+		Setting: induce.Setting{
+			Params: t.parsed.params, Columns: split.Columns(t.features), Classes: len(t.classes),
+			Total: train.Weight, Heaviest: train.Heaviest,
+		},
+		Weighted: t.spec.Weight != "", Widths: dataset.NewLayout(t.features).Widths, Workers: t.jobs.workers(),
 	}
 }
 

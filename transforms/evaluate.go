@@ -7,6 +7,7 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
+	"github.com/espalier-ml/espalier/induce"
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/tree"
 )
@@ -92,7 +93,7 @@ func (f *evaluateFn) addBlock(ctx context.Context, task []byte, worker int) erro
 	if err != nil {
 		return err
 	}
-	g := GrowConfig{Widths: f.Widths, Classes: len(f.tree.Label.Classes), Weighted: f.Weights}
+	g := GrowConfig{Setting: induce.Setting{Classes: len(f.tree.Label.Classes)}, Widths: f.Widths, Weighted: f.Weights}
 	o, err := g.load(block)
 	if err != nil {
 		return err

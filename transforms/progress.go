@@ -6,10 +6,13 @@ import "sync/atomic"
 // for showing progress only: the local runners give their counters when a job
 // has ended.
 type Progress struct {
-	Tasks  atomic.Int64 // row groups or blocks read
-	Rows   atomic.Int64
-	Nodes  atomic.Int64 // leaves settled
-	Weight atomic.Int64 // training weight in settled leaves
+	Tasks     atomic.Int64 // row groups or blocks read
+	Rows      atomic.Int64
+	Objects   atomic.Int64
+	Nodes     atomic.Int64 // leaves settled
+	Weight    atomic.Int64 // training weight in settled leaves
+	Read      atomic.Int64 // bytes of blocks
+	Exchanged atomic.Int64 // bytes between the halves of the job
 }
 
 var progress Progress //nolint:gochecknoglobals // one per process, as the runners of a process run one job at a time
@@ -21,6 +24,9 @@ func LocalProgress() *Progress { return &progress }
 func (p *Progress) Reset() {
 	p.Tasks.Store(0)
 	p.Rows.Store(0)
+	p.Objects.Store(0)
 	p.Nodes.Store(0)
 	p.Weight.Store(0)
+	p.Read.Store(0)
+	p.Exchanged.Store(0)
 }

@@ -93,6 +93,8 @@ func addTrainFlags(f *pflag.FlagSet, c *pipelines.TrainConfig, extra *trainFlags
 	addStorageFlags(f, &c.StorageConfig)
 	f.Int64Var(&c.MemoryObjects, "memory_objects", c.MemoryObjects, "objects up to which a node is grown in memory, else level by level; -1: any number")
 	f.Int64Var(&c.HistogramMemory, "histogram_memory", c.HistogramMemory, "bytes of the histograms of a level; more open nodes are split in groups")
+	f.IntVar(&c.LevelsPerJob, "levels_per_job", c.LevelsPerJob, "levels that one job grows, for engines that are slow to start one")
+	f.Float64Var(&c.Deadline, "deadline", c.Deadline, "seconds in which the run should be over: the tree is cut short at the end of a level; 0: any time")
 	f.BoolVar(&c.Resume, "resume", c.Resume, "go on with an unfinished run, which --memory_objects 0 or more leaves in the output folder")
 	f.StringVar(&c.Runner, "runner", c.Runner, "Beam runner: "+strings.Join(pipelines.Runners(), " or "))
 	f.BoolVar(&c.Overwrite, "overwrite", c.Overwrite, "replace a finished run in the output folder")
