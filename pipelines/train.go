@@ -43,23 +43,33 @@ func Train(ctx context.Context, c TrainConfig, reporter Reporter) (*Result, erro
 	}
 	process.configure(c.StorageConfig)
 	defer process.parquet.Forget()
-	in, output, unfinished, err := open(ctx, process, &c)
+	o, err := open(ctx, process, &c, reporter)
 	if err != nil {
 		return nil, err
 	}
-	if output.finished() && c.Resume {
-		return finishedRun(ctx, process, &c)
+	defer o.lock.release(ctx)
+	r, err := o.train(o.locked, &c, p, start, reporter)
+	if err != nil && o.locked.Err() != nil {
+		return nil, context.Cause(o.locked) // whatever it was that noticed first
 	}
-	s, err := resolve(in, &c, p)
+	return r, err
+}
+
+// train trains on what was opened.
+func (o *opened) train(ctx context.Context, c *TrainConfig, p *parsed, start time.Time, reporter Reporter) (*Result, error) {
+	if o.output.finished() && c.Resume {
+		return finishedRun(ctx, process, c)
+	}
+	s, err := resolve(o.input, c, p)
 	if err != nil {
 		return nil, err
 	}
-	prices, err := readCosts(ctx, process, c.Costs, in.names())
+	prices, err := readCosts(ctx, process, c.Costs, o.input.names())
 	if err != nil {
 		return nil, err
 	}
 	t := &training{
-		config: &c, costs: prices, parsed: p, input: in, schema: s, files: process, output: output,
+		config: c, costs: prices, parsed: p, input: o.input, schema: s, files: process, output: o.output,
 		jobs: &jobs{runner: c.Runner, reporter: reporter}, deadline: c.deadline(start),
 		scratch: "mem://espalier-" + uuid.NewString(),
 	}
@@ -67,14 +77,10 @@ func Train(ctx context.Context, c TrainConfig, reporter Reporter) (*Result, erro
 		t.scratch = t.checkpointURL(scratchFolder, uuid.NewString())
 	}
 	defer t.files.store.RemoveAll(context.WithoutCancel(ctx), t.scratch) //nolint:errcheck // scratch in memory
-	err = t.train(ctx, unfinished)
-	var r *Result
-	if err == nil {
-		r, err = t.write(ctx, start)
+	if err := t.train(ctx, o.unfinished); err != nil {
+		return nil, err
 	}
-	if err != nil && ctx.Err() != nil {
-		return nil, ctx.Err() // whatever it was that noticed first
-	}
+	r, err := t.write(ctx, start)
 	if err != nil {
 		return nil, err
 	}
@@ -101,17 +107,29 @@ func (c *TrainConfig) settle(ctx context.Context) error {
 	return checkEngine(ctx, c.Runner)
 }
 
-// open reads the footers of the input, looks at the output folder and reads the
-// checkpoint in it, if any, at the same time: object stores take a while for
-// each.
-func open(ctx context.Context, f *files, c *TrainConfig) (in *input, output *folder, unfinished *checkpoint, err error) {
-	ctx, cancel := context.WithCancel(ctx)
+// opened is what a run finds when it begins.
+type opened struct {
+	input      *input
+	output     *folder
+	unfinished *checkpoint // of a run before it; nil: none
+	lock       *lock
+	locked     context.Context //nolint:containedctx // ends when the lock is lost
+}
+
+// open reads the footers of the input, locks the output folder, looks at it and
+// reads the checkpoint in it, if any, as far as possible at the same time: object
+// stores take a while for each.
+func open(ctx context.Context, f *files, c *TrainConfig, reporter Reporter) (*opened, error) {
+	o := new(opened)
+	reading, cancel := context.WithCancel(ctx)
 	defer cancel()
-	var inputErr, checkpointErr error
+	var inputErr, checkpointErr, err error
 	var wg sync.WaitGroup
-	wg.Go(func() { in, inputErr = openInput(ctx, f, c.Input) })
-	wg.Go(func() { unfinished, checkpointErr = readCheckpoint(ctx, f, c.Output) })
-	output, err = openFolder(ctx, f.store, c.Output, c.Overwrite || c.Resume, treeFile, metricsFile, schemaFile, manifestFile)
+	wg.Go(func() { o.input, inputErr = openInput(reading, f, c.Input) })
+	if o.lock, o.locked, err = o.lockFolder(ctx, f, c, reporter); err == nil {
+		wg.Go(func() { o.unfinished, checkpointErr = readCheckpoint(reading, f, c.Output) })
+		o.output, err = openFolder(reading, f.store, c.Output, c.Overwrite || c.Resume, treeFile, metricsFile, schemaFile, manifestFile)
+	}
 	if err != nil {
 		cancel() // the others are of no interest then
 	}
@@ -119,7 +137,23 @@ func open(ctx context.Context, f *files, c *TrainConfig) (in *input, output *fol
 	if c.Overwrite {
 		checkpointErr = nil // it is about to go
 	}
-	return in, output, unfinished, cmp.Or(err, inputErr, checkpointErr)
+	if err = cmp.Or(err, inputErr, checkpointErr); err != nil && o.lock != nil {
+		o.lock.release(ctx)
+	}
+	return o, err
+}
+
+// lockFolder takes the lock, and clears away what a dead run has left.
+func (o *opened) lockFolder(ctx context.Context, f *files, c *TrainConfig, reporter Reporter) (*lock, context.Context, error) {
+	l, locked, dead, err := acquire(ctx, f.store, c.Output, reporter)
+	if err != nil || dead == nil {
+		return l, locked, err
+	}
+	if err := f.store.Sweep(ctx, c.Output); err != nil {
+		l.release(ctx)
+		return nil, nil, usagef("--output: %v", err)
+	}
+	return l, locked, nil
 }
 
 // finishedRun returns the result of a run that has nothing left to do.
