@@ -135,10 +135,15 @@ func (t *training) level(ctx context.Context, config *transforms.LevelConfig, st
 // that small nodes do not each get a file of their own.
 const partitionObjects = 1 << 16
 
+func (t *training) smallConfig() transforms.SmallConfig {
+	c := transforms.SmallConfig{GrowConfig: t.growConfig(), Spill: t.spill("grow"), Deadline: t.growUntil()}
+	c.Out = t.newFolder("grow")
+	return c
+}
+
 // grow gathers the objects of small open nodes and grows each in one worker.
 func (t *training) grow(ctx context.Context, g *induce.Growth) error {
-	config := transforms.SmallConfig{GrowConfig: t.growConfig(), Spill: t.spill("grow"), Deadline: t.growUntil()}
-	config.Out = t.newFolder("grow")
+	config := t.smallConfig()
 	defer t.removeAll(context.WithoutCancel(ctx), config.Out, config.Spill) //nolint:errcheck // scratch
 	if err := transforms.WriteSmall(ctx, &config, g, max(partitionObjects, t.config.MemoryObjects)); err != nil {
 		return err

@@ -160,7 +160,7 @@ func (o *opened) lockFolder(ctx context.Context, f *files, c *TrainConfig, repor
 func finishedRun(ctx context.Context, f *files, c *TrainConfig) (*Result, error) {
 	r := &Result{Metrics: new(MetricsFile)}
 	var err error
-	if r.Tree, _, err = ReadTree(ctx, c.Output); err != nil {
+	if r.Tree, err = ReadTree(ctx, c.Output); err != nil {
 		return nil, err
 	}
 	b, err := f.store.ReadAll(ctx, objectstore.Join(c.Output, metricsFile), maxModel)
@@ -234,15 +234,18 @@ func (t *training) prepare(ctx context.Context) error {
 	return t.coalesce(ctx)
 }
 
-// summarise fits the features and the classes.
-func (t *training) summarise(ctx context.Context) error {
-	out := t.scratch + "/summarise"
+func (t *training) summariseConfig() transforms.SummariseConfig {
 	workers := t.jobs.workers()
-	config := transforms.SummariseConfig{
-		Rows: t.schema.rows.Encode(), Workers: workers, Out: out,
+	return transforms.SummariseConfig{
+		Rows: t.schema.rows.Encode(), Workers: workers, Out: t.scratch + "/summarise",
 		Limits: binning.Limits{Values: t.config.MaxValues, Categories: maxDistinctCategories},
 		Pieces: pieces(4*workers, len(t.input.tasks)), // more than workers, which so end at about the same time
 	}
+}
+
+// summarise fits the features and the classes.
+func (t *training) summarise(ctx context.Context) error {
+	config := t.summariseConfig()
 	if len(t.input.tasks) == 0 {
 		return t.noRows("no input file has a row")
 	}
@@ -253,12 +256,12 @@ func (t *training) summarise(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	stats, encoded, err := transforms.ReadSummaries(ctx, out, len(t.schema.rows.Features))
+	stats, encoded, err := transforms.ReadSummaries(ctx, config.Out, len(t.schema.rows.Features))
 	if err != nil {
 		return err
 	}
 	t.rowStats = stats
-	if err := t.files.store.RemoveAll(ctx, out); err != nil { // frees the memory
+	if err := t.files.store.RemoveAll(ctx, config.Out); err != nil { // frees the memory
 		return err
 	}
 	if stats.Train == 0 {
@@ -445,13 +448,17 @@ func (t *training) removeAll(ctx context.Context, folders ...string) error {
 	return nil
 }
 
-// coalesce makes objects of the rows.
-func (t *training) coalesce(ctx context.Context) error {
-	config := transforms.CoalesceConfig{
+func (t *training) coalesceConfig() transforms.CoalesceConfig {
+	return transforms.CoalesceConfig{
 		Rows: t.spec.Encode(), Features: dataset.EncodeFeatures(t.features), Classes: t.classes,
 		Workers: t.jobs.workers(), Pieces: pieces(t.jobs.workers(), len(t.input.tasks)), Out: t.scratch + "/coalesce", Blocks: t.blocks,
 		Shards: shards(t.rowStats.Rows, dataset.NewLayout(t.features).Stride), Spill: t.spill("coalesce"),
 	}
+}
+
+// coalesce makes objects of the rows.
+func (t *training) coalesce(ctx context.Context) error {
+	config := t.coalesceConfig()
 	what := job{"coalesce", int64(len(t.input.tasks)), "row groups", tasksDone}
 	err := t.jobs.run(ctx, what, t.input.tasks, func(s beam.Scope, tasks beam.PCollection) {
 		transforms.Coalesce(s, tasks, config)

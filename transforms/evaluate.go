@@ -14,7 +14,7 @@ import (
 
 // EvaluateConfig says which tree is evaluated on what.
 type EvaluateConfig struct {
-	Tree    []byte     // tree.json
+	Tree    string     // URL of the tree.json
 	Decoded *tree.Tree `json:"-"` // the same, for DoFns in the driver's own process; elsewhere it is decoded
 	Rows    []byte     // RowSpec of row groups; empty: the tasks are object blocks
 	Widths  []int      // of blocks: bytes of each feature's codes
@@ -43,11 +43,18 @@ type evaluateFn struct {
 	counts  [][dataset.Parts]*tree.LeafCounts // by worker
 }
 
-func (f *evaluateFn) StartBundle(_ context.Context, _ func(int64, []byte)) error {
+func (f *evaluateFn) StartBundle(ctx context.Context, _ func(int64, []byte)) error {
 	f.tree = f.Decoded
 	if f.tree == nil {
-		var err error
-		if f.tree, err = tree.Decode(f.Tree); err != nil {
+		s, err := openStorage()
+		if err != nil {
+			return err
+		}
+		b, err := s.Read(ctx, f.Tree)
+		if err != nil {
+			return err
+		}
+		if f.tree, err = tree.Decode(b); err != nil {
 			return err
 		}
 	}
