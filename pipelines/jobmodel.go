@@ -41,7 +41,7 @@ func newJobModel(ctx context.Context, p *beam.Pipeline) (*jobModel, error) {
 		config = m.loopback.EnvironmentConfig
 	}
 	if err := m.marshal(ctx, p, config); err != nil {
-		m.release()
+		m.release(ctx)
 		return nil, err
 	}
 	return m, nil
@@ -111,14 +111,14 @@ func (m *jobModel) request(name string) (*jobpb.PrepareJobRequest, error) {
 const releaseWithin = 2 * time.Second
 
 // release ends the workers in this process.
-func (m *jobModel) release() {
+func (m *jobModel) release(ctx context.Context) {
 	if m.loopback == nil {
 		return
 	}
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		_ = m.loopback.Stop(context.Background()) // returns nil
+		_ = m.loopback.Stop(ctx) // returns nil
 	}()
 	select {
 	case <-done:

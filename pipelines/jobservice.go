@@ -106,7 +106,7 @@ func (s *jobService) run(ctx context.Context, job submission) error {
 	if err != nil {
 		return err
 	}
-	defer m.release()
+	defer m.release(ctx)
 	m.lease = job.lease
 	id, err := s.submit(ctx, job.name, m)
 	if err != nil {

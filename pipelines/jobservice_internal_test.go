@@ -405,6 +405,9 @@ func TestLeftovers(t *testing.T) {
 	if mine.now() != jobpb.JobState_CANCELLED || done.now() != jobpb.JobState_DONE || other.now() != jobpb.JobState_RUNNING || longer.now() != jobpb.JobState_RUNNING {
 		t.Errorf("states %v", f.states())
 	}
+	if err := (&jobs{runner: "flink", runID: "abcd"}).cancelLeftovers(t.Context()); err != nil || longer.now() != jobpb.JobState_CANCELLED {
+		t.Errorf("states %v: %v", f.states(), err)
+	}
 	f.cancelled = func(*fakeJob) {}
 	if err := s.cancelLeftovers(t.Context(), "x"); err == nil || !strings.Contains(err.Error(), "espalier-x-*") {
 		t.Errorf("a job that goes on: got the error %v", err)

@@ -29,10 +29,15 @@ const (
 	leaseOption   = "espalier_lease" // pipeline option: the folder of the lease
 	leaseFile     = "lease"
 	countsPrefix  = "counts-"
-	renewEvery    = 3 * time.Second // and workers look as often
 	leaseLasts    = 5 * time.Minute // without a change
 	maxLeaseBytes = 1 << 12
 )
+
+// pace returns the time between two looks at a lease: short ones at first, as
+// each costs a request to an object store.
+func pace(begun time.Time) time.Duration {
+	return min(time.Second+time.Since(begun)/20, 5*time.Second)
+}
 
 // lease is the driver's side.
 type lease struct {
@@ -58,13 +63,12 @@ func (l *lease) renew(ctx context.Context, n int) error {
 }
 
 func (l *lease) keep(ctx context.Context, progress *transforms.Progress) {
-	tick := time.NewTicker(renewEvery)
-	defer tick.Stop()
+	begun := time.Now()
 	for n := 1; ; n++ {
 		select {
 		case <-l.done:
 			return
-		case <-tick.C:
+		case <-time.After(pace(begun)):
 		}
 		err := l.renew(ctx, n)
 		if err == nil {
@@ -127,10 +131,11 @@ func HoldLease(ctx context.Context, over func()) error {
 	if !h.look(ctx) {
 		return errors.New("the job of this worker is over")
 	}
+	begun := h.changed
 	go func() {
 		for h.look(ctx) {
 			h.publish(ctx)
-			wait(ctx, renewEvery)
+			wait(ctx, pace(begun))
 		}
 		over()
 	}()

@@ -186,11 +186,11 @@ func initBeam(verbose bool, stderr io.Writer) error {
 		return err
 	}
 	beam.Init() // sets the log up for a worker
-	var handler slog.Handler = slog.DiscardHandler
+	log := slog.New(slog.DiscardHandler)
 	if verbose {
-		handler = slog.NewTextHandler(stderr, nil)
+		log = slog.New(slog.NewTextHandler(stderr, nil))
 	}
-	slog.SetDefault(slog.New(handler))
+	slog.SetDefault(log)
 	beamlog.SetLogger(sdkLog{})
 	return enableWorkers()
 }
