@@ -47,6 +47,7 @@ type TrainConfig struct {
 	MaxValues     int `json:"max_values"`     // distinct numbers of a column that are kept exactly
 
 	StorageConfig
+	EngineConfig
 
 	HistogramMemory int64   `json:"histogram_memory"` // bytes of the histograms of one job; more open nodes are split in groups
 	MemoryObjects   int64   `json:"memory_objects"`   // objects up to which a node is grown in one worker; -1: any
@@ -62,7 +63,7 @@ type TrainConfig struct {
 func DefaultConfig() TrainConfig {
 	return TrainConfig{
 		Algorithm: "ec45", Lambda: 10, Theta: 0.005, Tests: "threshold", Bins: 128, Binning: "quantile", LeafEstimate: "smoothed",
-		Split: "70/10/20", Seed: 1, MaxClasses: 1000, MaxCategories: 1000, MaxValues: 1 << 16, StorageConfig: DefaultStorageConfig(), HistogramMemory: 256 << 20, MemoryObjects: -1, LevelsPerJob: 1, Runner: "direct",
+		Split: "70/10/20", Seed: 1, MaxClasses: 1000, MaxCategories: 1000, MaxValues: 1 << 16, StorageConfig: DefaultStorageConfig(), EngineConfig: DefaultEngineConfig(), HistogramMemory: 256 << 20, MemoryObjects: -1, LevelsPerJob: 1, Runner: "direct",
 	}
 }
 
@@ -174,6 +175,7 @@ func (c *TrainConfig) checkNumbers() error {
 	within("max_categories", float64(c.MaxCategories), 1, math.MaxUint16-2)
 	within("max_values", float64(c.MaxValues), 1, 1<<26)
 	faults = append(faults, c.StorageConfig.Validate())
+	faults = append(faults, c.EngineConfig.Validate())
 	within("histogram_memory", float64(c.HistogramMemory), 0, math.MaxInt64)
 	within("levels_per_job", float64(c.LevelsPerJob), 1, 64)
 	within("deadline", c.Deadline, 0, 1e9)

@@ -179,10 +179,12 @@ func TestGraphSize(t *testing.T) {
 	}
 }
 
-// heard collects the SDK's log.
-type heard struct{ bytes.Buffer }
+// sdkLog collects the SDK's log.
+type sdkLog struct{ bytes.Buffer }
 
-func (h *heard) Log(_ context.Context, _ beamlog.Severity, _ int, text string) { h.WriteString(text + "\n") }
+func (h *sdkLog) Log(_ context.Context, _ beamlog.Severity, _ int, text string) {
+	h.WriteString(text + "\n")
+}
 
 // TestTranslate: Dataflow's own translation takes each job, with the flags of the
 // workers.
@@ -199,7 +201,7 @@ func TestTranslate(t *testing.T) {
 		t.Cleanup(func() { _ = flag.Set(name, before) })
 	}
 	t.Cleanup(func() { _ = flag.Set("dry_run", "false") })
-	log := new(heard)
+	log := new(sdkLog)
 	beamlog.SetLogger(log)
 	t.Cleanup(func() { beamlog.SetLogger(&beamlog.Structural{}) })
 	slog.SetLogLoggerLevel(slog.LevelError)
@@ -255,4 +257,3 @@ func jobsIn(log string) []string {
 		log = log[1:]
 	}
 }
-

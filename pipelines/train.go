@@ -70,11 +70,12 @@ func (o *opened) train(ctx context.Context, c *TrainConfig, p *parsed, start tim
 	}
 	t := &training{
 		config: c, costs: prices, parsed: p, input: o.input, schema: s, files: process, output: o.output,
-		jobs: &jobs{runner: c.Runner, reporter: reporter}, deadline: c.deadline(start),
-		scratch: "mem://espalier-" + uuid.NewString(),
+		jobs:    &jobs{runner: c.Runner, reporter: reporter, runID: o.lock.Run, engine: c.EngineConfig},
+		scratch: "mem://espalier-" + uuid.NewString(), deadline: c.deadline(start),
 	}
 	if !isLocal(c.Runner) { // its workers do not see this process's memory
 		t.scratch = t.checkpointURL(scratchFolder, uuid.NewString())
+		t.jobs.scratch = t.scratch
 	}
 	defer t.files.store.RemoveAll(context.WithoutCancel(ctx), t.scratch) //nolint:errcheck // scratch in memory
 	if err := t.train(ctx, o.unfinished); err != nil {
@@ -104,6 +105,9 @@ func (c *TrainConfig) settle(ctx context.Context) error {
 		return err
 	}
 	c.Output = output[0]
+	if c.Runner == dataflowRunner {
+		return checkDataflow(ctx, c)
+	}
 	return checkEngine(ctx, c.Runner)
 }
 
@@ -149,9 +153,13 @@ func (o *opened) lockFolder(ctx context.Context, f *files, c *TrainConfig, repor
 	if err != nil || dead == nil {
 		return l, locked, err
 	}
-	if err := f.store.Sweep(ctx, c.Output); err != nil {
+	err = (&jobs{runner: c.Runner, runID: dead.Run}).cancelLeftovers(ctx)
+	if sweepErr := f.store.Sweep(ctx, c.Output); err == nil && sweepErr != nil {
+		err = usagef("--output: %v", sweepErr)
+	}
+	if err != nil {
 		l.release(ctx)
-		return nil, nil, usagef("--output: %v", err)
+		return nil, nil, err
 	}
 	return l, locked, nil
 }

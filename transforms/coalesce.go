@@ -101,6 +101,7 @@ func (f *coalesceFn) ProcessElement(ctx context.Context, task []byte, emit func(
 	if f.Spill != "" {
 		limit = spillBytes
 	}
+	report(ctx)
 	if f.held() < limit {
 		return nil
 	}
@@ -108,7 +109,7 @@ func (f *coalesceFn) ProcessElement(ctx context.Context, task []byte, emit func(
 }
 
 func (f *coalesceFn) FinishBundle(ctx context.Context, emit func(int64, []byte)) error {
-	if err := f.pool.wait(); err != nil {
+	if err := reportUntil(ctx, f.pool.wait); err != nil {
 		return carry(err)
 	}
 	return f.flush(ctx, emit, f.held() <= inlineBytes)

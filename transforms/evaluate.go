@@ -76,6 +76,7 @@ func (f *evaluateFn) StartBundle(ctx context.Context, _ func(int64, []byte)) err
 }
 
 func (f *evaluateFn) ProcessElement(ctx context.Context, task []byte, _ func(int64, []byte)) error {
+	defer report(ctx)
 	if f.coder == nil {
 		return carry(f.pool.do(func(worker int) error { return f.addBlock(ctx, task, worker) }))
 	}
@@ -106,6 +107,7 @@ func (f *evaluateFn) addBlock(ctx context.Context, task []byte, worker int) erro
 		return err
 	}
 	defer progress.Tasks.Add(1)
+	defer progress.Objects.Add(int64(o.Len()))
 	c := f.countsOf(worker, t.Part)
 	for i := range o.Len() {
 		leaf := f.router.Leaf(o, i)
@@ -137,8 +139,8 @@ func (f *evaluateFn) addRows(g *rowGroup, worker int) error {
 	return nil
 }
 
-func (f *evaluateFn) FinishBundle(_ context.Context, emit func(int64, []byte)) error {
-	if err := f.pool.wait(); err != nil {
+func (f *evaluateFn) FinishBundle(ctx context.Context, emit func(int64, []byte)) error {
+	if err := reportUntil(ctx, f.pool.wait); err != nil {
 		return carry(err)
 	}
 	for part := range int64(dataset.Parts) {

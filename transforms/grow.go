@@ -99,7 +99,8 @@ func (f *gatherFn) ProcessElement(ctx context.Context, task []byte, emit func(in
 			return err
 		}
 	}
-	defer progress.Tasks.Add(1)
+	progress.Tasks.Add(1)
+	defer report(ctx)
 	if f.router.Len() == 1 { // the root itself: all objects, as they lie there
 		var t Task
 		if err := json.Unmarshal(task, &t); err != nil {
@@ -186,10 +187,11 @@ func (f *growFn) ProcessElement(ctx context.Context, key int64, values func(*[]b
 		}
 	}
 	list := collect(values)
+	defer report(ctx)
 	return f.pool.do(func(int) error { return f.grow(ctx, key, list) })
 }
 
-func (f *growFn) FinishBundle(context.Context) error { return f.pool.wait() }
+func (f *growFn) FinishBundle(ctx context.Context) error { return reportUntil(ctx, f.pool.wait) }
 
 func (f *growFn) grow(ctx context.Context, key int64, list [][]byte) error {
 	objects := make(map[int]*dataset.Objects)

@@ -122,10 +122,11 @@ func (f *levelFn) ProcessElement(ctx context.Context, task []byte, _ func(int64,
 	f.level.Add(o, f.Workers)
 	progress.Tasks.Add(1)
 	progress.Objects.Add(int64(o.Len()))
+	report(ctx)
 	return nil
 }
 
-func (f *levelFn) FinishBundle(_ context.Context, emit func(int64, []byte)) error {
+func (f *levelFn) FinishBundle(ctx context.Context, emit func(int64, []byte)) error {
 	if f.level == nil {
 		return nil
 	}
@@ -134,6 +135,7 @@ func (f *levelFn) FinishBundle(_ context.Context, emit func(int64, []byte)) erro
 		emit(key, b)
 	})
 	f.level = nil
+	report(ctx)
 	return nil
 }
 
