@@ -338,7 +338,12 @@ func TestInterruptedJob(t *testing.T) {
 // cancelled too.
 func TestInterruptedSubmission(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	f := &fakeEngine{run: func(*fakeJob) error { cancel(); time.Sleep(50 * time.Millisecond); return nil }}
+	f := &fakeEngine{run: func(j *fakeJob) error {
+		j.name = "as engines rename jobs" // so that its id alone is of use
+		cancel()
+		time.Sleep(50 * time.Millisecond)
+		return nil
+	}}
 	s := f.start(t)
 	if err := s.run(ctx, submission{name: "espalier-1-step", pipeline: somePipeline()}); !errors.Is(err, context.Canceled) {
 		t.Errorf("got the error %v", err)
