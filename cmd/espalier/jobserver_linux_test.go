@@ -205,11 +205,11 @@ func workers(t *testing.T) []int {
 	return pids
 }
 
-// noWorkers checks that all workers end by themselves before long.
+// noWorkers checks that all workers end before long.
 func noWorkers(t *testing.T) {
 	t.Helper()
 	var left []int
-	for range 100 {
+	for range 150 {
 		if left = workers(t); len(left) == 0 {
 			return
 		}
