@@ -1,6 +1,7 @@
 package main_test
 
 import (
+	"net"
 	"os"
 	"path/filepath"
 	"testing"
@@ -21,4 +22,19 @@ func TestNoEngine(t *testing.T) {
 	espalier(t, append(args, "flink", "--config", config)...).wants(t, 5, "flink", "127.0.0.1:9")
 	espalier(t, append(args, "flonk")...).wants(t, 2, "--runner flonk", "spark")
 	espalier(t, "train", "--provision_endpoint=127.0.0.1:9", "--id=1").wants(t, 1, "worker")
+}
+
+// freePort returns a port that nobody listens on.
+func freePort(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = l.Close() }() // the port is free again
+	_, port, err := net.SplitHostPort(l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return port
 }

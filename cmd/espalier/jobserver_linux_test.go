@@ -113,20 +113,6 @@ func (s *jobServer) start(t *testing.T) *engine {
 	return e
 }
 
-func freePort(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = l.Close() }() // the port is free again
-	_, port, err := net.SplitHostPort(l.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return port
-}
-
 // await waits until the job service answers.
 func (e *engine) await(t *testing.T) {
 	t.Helper()
@@ -177,8 +163,8 @@ func (e *engine) flags(environment, parallelism string) []string {
 
 func tail(b []byte, n int) []byte { return b[max(0, len(b)-n):] }
 
-// workers returns the processes of this binary that an engine has started.
-func workers(t *testing.T) []int {
+// workerProcesses returns the processes of this binary that an engine has started.
+func workerProcesses(t *testing.T) []int {
 	t.Helper()
 	folders, err := filepath.Glob("/proc/[0-9]*")
 	if err != nil {
@@ -210,7 +196,7 @@ func noWorkers(t *testing.T) {
 	t.Helper()
 	var left []int
 	for range 150 {
-		if left = workers(t); len(left) == 0 {
+		if left = workerProcesses(t); len(left) == 0 {
 			return
 		}
 		time.Sleep(100 * time.Millisecond)
@@ -222,7 +208,7 @@ func noWorkers(t *testing.T) {
 func newWorker(t *testing.T, known []int) int {
 	t.Helper()
 	for start := time.Now(); time.Since(start) < deadline; time.Sleep(2 * time.Millisecond) {
-		for _, pid := range workers(t) {
+		for _, pid := range workerProcesses(t) {
 			if !slices.Contains(known, pid) {
 				return pid
 			}
