@@ -23,6 +23,8 @@ type Reporter interface {
 	Step(done int64, note string)
 	// Warn shows a warning to the user.
 	Warn(text string)
+	// Note tells the user what is worth knowing before a run.
+	Note(text string)
 }
 
 // running serialises the pipelines of a process: two at once race in the SDK.
@@ -36,6 +38,7 @@ type jobs struct {
 	runner   string
 	reporter Reporter
 	timings  []Timing
+	figures  figures // of all jobs so far
 }
 
 // Timing is how long a job took.
@@ -75,6 +78,7 @@ func (j *jobs) run(ctx context.Context, what job, tasks []transforms.Task, build
 	go func() { finished <- j.pipeline(ctx, tasks, build) }()
 	err := j.watch(ctx, what, finished)
 	j.timings = append(j.timings, Timing{what.name, time.Since(start).Seconds()})
+	j.figures.add(transforms.LocalProgress())
 	if err == nil || errors.Is(err, context.Canceled) {
 		return err
 	}

@@ -13,6 +13,8 @@ type Progress struct {
 	Weight    atomic.Int64 // training weight in settled leaves
 	Read      atomic.Int64 // bytes of blocks
 	Exchanged atomic.Int64 // bytes between the halves of the job
+	Written   atomic.Int64 // bytes of blocks, and of files between the halves of the job
+	Histogram atomic.Int64 // bytes of the counts of the largest pass
 }
 
 var progress Progress //nolint:gochecknoglobals // one per process, as the runners of a process run one job at a time
@@ -29,4 +31,16 @@ func (p *Progress) Reset() {
 	p.Weight.Store(0)
 	p.Read.Store(0)
 	p.Exchanged.Store(0)
+	p.Written.Store(0)
+	p.Histogram.Store(0)
+}
+
+// atLeast raises a count to a value.
+func atLeast(count *atomic.Int64, value int64) {
+	for {
+		old := count.Load()
+		if old >= value || count.CompareAndSwap(old, value) {
+			return
+		}
+	}
 }

@@ -45,6 +45,9 @@ with majority leaves.`,
 		if err != nil {
 			return err
 		}
+		if err := tellDryRun(final.DryRun); err != nil {
+			return err
+		}
 		if err := initBeam(extra.Verbose); err != nil {
 			return err
 		}
@@ -55,6 +58,9 @@ with majority leaves.`,
 		r, err := pipelines.Train(c.Context(), *final, reporter)
 		if err != nil {
 			return err
+		}
+		if final.DryRun {
+			return printEstimate(c.OutOrStdout(), r.Estimate)
 		}
 		return printResult(c.OutOrStdout(), r, extra.Show)
 	}
@@ -98,6 +104,7 @@ func addTrainFlags(f *pflag.FlagSet, c *pipelines.TrainConfig, extra *trainFlags
 	f.BoolVar(&c.Resume, "resume", c.Resume, "go on with an unfinished run, which --memory_objects 0 or more leaves in the output folder")
 	f.StringVar(&c.Runner, "runner", c.Runner, "Beam runner: "+strings.Join(pipelines.Runners(), " or "))
 	f.BoolVar(&c.Overwrite, "overwrite", c.Overwrite, "replace a finished run in the output folder")
+	f.BoolVar(&c.DryRun, "dry_run", c.DryRun, "say what the run would take, by a rehearsal on a sample of the rows, and write nothing")
 	f.StringVar(&extra.Progress, "progress", extra.Progress, "on stderr: bar, plain, none or auto (bars on a terminal)")
 	f.BoolVar(&extra.Show, "show", extra.Show, "print the tree")
 	f.BoolVar(&extra.Verbose, "verbose", extra.Verbose, "show the log of the Beam SDK")
