@@ -36,6 +36,7 @@ type silent struct{ warnings []string }
 func (*silent) Job(string, int64, string) {}
 func (*silent) Step(int64, string)        {}
 func (s *silent) Warn(text string)        { s.warnings = append(s.warnings, text) }
+func (*silent) Note(string)               {}
 
 // rows is a data set with what makes trees differ when something is wrong: ties
 // (one feature is another's twin), nulls, heavy objects (many equal rows), three

@@ -56,6 +56,7 @@ type TrainConfig struct {
 	Runner          string  `json:"runner"`           // see Runners
 	Overwrite       bool    `json:"overwrite"`        // replace a finished run
 	Resume          bool    `json:"resume"`           // go on with an unfinished run
+	DryRun          bool    `json:"dry_run"`          // say what the run would take, and leave it at that
 }
 
 // DefaultConfig returns the preset "default": threshold tests on 128 quantile

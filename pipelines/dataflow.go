@@ -94,22 +94,24 @@ func cancelOnDataflow(ctx context.Context, prefix string) error {
 }
 
 // translate translates all jobs of a run for Dataflow without submitting any of
-// them.
-func (t *training) translate(ctx context.Context) error {
+// them, and returns their names.
+func (t *training) translate(ctx context.Context) ([]string, error) {
 	running.Lock()
 	defer running.Unlock()
 	if err := flag.Set("dry_run", "true"); err != nil {
-		return err
+		return nil, err
 	}
+	var names []string
 	for _, g := range t.graphs() {
 		p, err := newPipeline(g.tasks, true, g.build)
 		if err == nil {
-			*jobopts.JobName = fmt.Sprintf("espalier-dry-run-%s", g.name)
+			*jobopts.JobName = jobName("dry-run", g.name)
 			_, err = beam.Run(ctx, dataflowRunner, p)
 		}
 		if err != nil {
-			return &RunnerError{Job: g.name, Runner: dataflowRunner, Err: err}
+			return nil, &RunnerError{Job: g.name, Runner: dataflowRunner, Err: err}
 		}
+		names = append(names, g.name)
 	}
-	return nil
+	return names, nil
 }

@@ -205,7 +205,7 @@ func TestTranslate(t *testing.T) {
 	beamlog.SetLogger(log)
 	t.Cleanup(func() { beamlog.SetLogger(&beamlog.Structural{}) })
 	slog.SetLogLoggerLevel(slog.LevelError)
-	if err := trained(t, 60, 0.1).translate(t.Context()); err != nil {
+	if _, err := trained(t, 60, 0.1).translate(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	type worker struct {

@@ -84,6 +84,7 @@ func (t *training) count(ctx context.Context, g *induce.Growth, p *induce.Pass, 
 	if err := t.level(ctx, &config, &transforms.LevelState{Growth: g, Pass: p}, name); err != nil {
 		return nil, err
 	}
+	t.objectPasses++
 	return transforms.ReadCounts(ctx, levels, p, config.Out, 0)
 }
 
@@ -97,9 +98,11 @@ func (t *training) unroll(ctx context.Context, g *induce.Growth, p *induce.Pass,
 		return nil, err
 	}
 	state, level, err := transforms.ReadLevel(ctx, &config)
+	t.objectPasses += int64(level)
 	if err != nil || state.Pass == nil {
 		return state.Growth, err
 	}
+	t.objectPasses++
 	g = state.Growth
 	children, err := levels.Expand(g, levels.Passes(g, config.Memory), 0, runtime.GOMAXPROCS(0), func(p *induce.Pass) (*induce.Counts, error) {
 		return transforms.ReadCounts(ctx, levels, p, config.Out, level)
@@ -157,6 +160,7 @@ func (t *training) grow(ctx context.Context, g *induce.Growth) error {
 	if err != nil {
 		return err
 	}
+	t.objectPasses++
 	grown, err := transforms.ReadGrown(ctx, &config)
 	if err != nil {
 		return err

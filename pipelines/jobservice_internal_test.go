@@ -364,6 +364,7 @@ func (h *heard) Job(string, int64, string) {}
 func (h *heard) Step(done int64, note string) {
 	h.steps, h.notes = append(h.steps, done), append(h.notes, note)
 }
+func (h *heard) Note(string)      {}
 func (h *heard) Warn(text string) { h.warnings = append(h.warnings, text) }
 
 func runJob(t *testing.T, j *jobs) error {

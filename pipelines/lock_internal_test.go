@@ -21,6 +21,7 @@ type quiet struct{ warnings []string }
 func (*quiet) Job(string, int64, string) {}
 func (*quiet) Step(int64, string)        {}
 func (q *quiet) Warn(text string)        { q.warnings = append(q.warnings, text) }
+func (q *quiet) Note(string)             {}
 
 // put writes a lock as another run would have.
 func (l *lock) put(t *testing.T) {

@@ -26,6 +26,8 @@ type Reporter interface {
 	Step(done int64, note string)
 	// Warn shows a warning to the user.
 	Warn(text string)
+	// Note tells the user what is worth knowing before a run.
+	Note(text string)
 }
 
 // running serialises the pipelines of a process: two at once race in the SDK.
@@ -42,6 +44,7 @@ type jobs struct {
 	scratch  string       // folder that an engine's workers see; empty: they can neither be ended nor show progress
 	engine   EngineConfig // the zero value: the defaults
 	timings  []Timing
+	figures  figures // of all jobs so far
 }
 
 // Timing is how long a job took.
@@ -97,6 +100,7 @@ func (j *jobs) run(ctx context.Context, what job, tasks []transforms.Task, build
 		j.reporter.Warn(left.warning())
 		err = left.err
 	}
+	j.figures.add(progress)
 	if err == nil || errors.Is(err, context.Canceled) {
 		return err
 	}

@@ -54,6 +54,8 @@ type Manifest struct {
 	Inputs   []ManifestInput  `json:"inputs"`
 	Timings  []Timing         `json:"timings"`
 	Counters map[string]int64 `json:"counters"`
+	Estimate *Estimate        `json:"estimate,omitempty"` // of before the run
+	Measured *Estimate        `json:"measured,omitempty"` // after it; engines count in processes of their own
 }
 
 // ManifestInput is one input file.
@@ -103,6 +105,7 @@ func (t *training) manifest(start time.Time) *Manifest {
 		m.Counters["column_bytes"] += f.ColumnBytes(columns)
 	}
 	m.Inputs = t.input.manifest()
+	m.Estimate, m.Measured = t.estimate, t.measured()
 	return m
 }
 
@@ -131,5 +134,5 @@ func (t *training) write(ctx context.Context, start time.Time) (*Result, error) 
 	if err != nil {
 		return nil, err
 	}
-	return &Result{Tree: t.tree, Metrics: t.metrics, Files: urls}, nil
+	return &Result{Tree: t.tree, Metrics: t.metrics, Files: urls, Estimate: t.estimate}, nil
 }

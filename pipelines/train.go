@@ -29,6 +29,9 @@ type Result struct {
 	Tree    *tree.Tree
 	Metrics *MetricsFile
 	Files   []string // written, in order
+
+	Estimate   *Estimate // of what the run takes; nil where it was not wanted. A dry run has nothing else,
+	Translated []string  // but for the jobs that were translated for Dataflow
 }
 
 // Train trains a tree and writes its run folder.
@@ -37,6 +40,9 @@ func Train(ctx context.Context, c TrainConfig, reporter Reporter) (*Result, erro
 	p, err := c.parse()
 	if err != nil {
 		return nil, err
+	}
+	if c.DryRun {
+		return dryRun(ctx, &c, p, reporter)
 	}
 	if err := c.settle(ctx); err != nil {
 		return nil, err
@@ -71,7 +77,7 @@ func (o *opened) train(ctx context.Context, c *TrainConfig, p *parsed, start tim
 	t := &training{
 		config: c, costs: prices, parsed: p, input: o.input, schema: s, files: process, output: o.output,
 		jobs:    &jobs{runner: c.Runner, reporter: reporter, runID: o.lock.Run, engine: c.EngineConfig},
-		scratch: "mem://espalier-" + uuid.NewString(), deadline: c.deadline(start),
+		scratch: "mem://espalier-" + uuid.NewString(), deadline: c.deadline(start), rehearsalRows: rehearsalRows,
 	}
 	if !isLocal(c.Runner) { // its workers do not see this process's memory
 		t.scratch = t.checkpointURL(scratchFolder, uuid.NewString())
@@ -208,6 +214,11 @@ type training struct {
 	deadline  time.Time     // zero: none
 	levelTook time.Duration // by the last level
 
+	rehearsalRows int64      // see rehearse
+	rehearsed     *rehearsal // of a sample; nil: this is no rehearsal
+	estimate      *Estimate  // nil: none was made
+	objectPasses  int64      // over the training objects, so far
+
 	tree    *tree.Tree
 	encoded []byte // tree.json
 	metrics *MetricsFile
@@ -221,6 +232,9 @@ func (t *training) train(ctx context.Context, unfinished *checkpoint) error {
 		unfinished = nil
 	}
 	if unfinished == nil {
+		if err := t.foretell(ctx); err != nil {
+			return err
+		}
 		if err := t.prepare(ctx); err != nil {
 			_ = t.discard(ctx) // the first error says more
 			return err

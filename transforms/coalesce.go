@@ -17,6 +17,18 @@ const (
 	spillBytes = 256 << 20
 )
 
+// HeldBytes returns the memory of coalescing tables from which on they are sent
+// on before the end of a bundle.
+func HeldBytes(spill bool) int64 {
+	if spill {
+		return spillBytes
+	}
+	return flushBytes
+}
+
+// InlineBytes is what a bundle of a job that may spill sends without files.
+const InlineBytes = inlineBytes
+
 // blockBytes is the size at which objects are cut into blocks.
 const blockBytes = 4 << 20
 
@@ -97,12 +109,8 @@ func (f *coalesceFn) ProcessElement(ctx context.Context, task []byte, emit func(
 	if err := f.pool.doWith(g, func(worker int) error { return f.add(g, &f.scratch[worker]) }); err != nil {
 		return carry(err)
 	}
-	limit := flushBytes
-	if f.Spill != "" {
-		limit = spillBytes
-	}
 	report(ctx)
-	if f.held() < limit {
+	if int64(f.held()) < HeldBytes(f.Spill != "") {
 		return nil
 	}
 	return f.flush(ctx, emit, false)

@@ -28,6 +28,7 @@ const (
 
 // send returns the value that stands for b, which it keeps.
 func (x exchange) send(ctx context.Context, b []byte, inline bool) ([]byte, error) {
+	progress.Exchanged.Add(int64(len(b)))
 	if inline || x.folder == "" {
 		return append(b, valueInline), nil
 	}
@@ -36,7 +37,7 @@ func (x exchange) send(ctx context.Context, b []byte, inline bool) ([]byte, erro
 		return nil, err
 	}
 	url := x.folder + "/exchange-" + uuid.NewString()
-	progress.Exchanged.Add(int64(len(b)))
+	progress.Written.Add(int64(len(b)))
 	return append([]byte(url), valueFile), s.Write(ctx, url, b)
 }
 

@@ -222,6 +222,7 @@ func (f *growFn) unpack(ctx context.Context, value []byte, objects map[int]*data
 		return err
 	}
 	if len(f.state.Growth.Root.Children) == 0 { // a block as it is
+		progress.Read.Add(int64(len(b)))
 		return f.append(objects, 0, b)
 	}
 	for len(b) > 0 {

@@ -109,7 +109,9 @@ func (f *levelFn) ProcessElement(ctx context.Context, task []byte, _ func(int64,
 		if err != nil {
 			return err
 		}
-		f.level = induce.NewLevels(f.Setting).Level(state.Growth.Root, state.Pass)
+		levels := induce.NewLevels(f.Setting)
+		f.level = levels.Level(state.Growth.Root, state.Pass)
+		atLeast(&progress.Histogram, levels.PassBytes(state.Pass))
 	}
 	_, block, err := readBlock(ctx, task)
 	if err != nil {

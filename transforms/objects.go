@@ -94,6 +94,7 @@ func (f *mergeObjectsFn) merge(ctx context.Context, key int64, list [][]byte) er
 			return err
 		}
 		url := fmt.Sprintf("%s/objects-%s-%02d-%d-%s", f.Blocks, stats.Part, key%int64(f.Shards), i, run)
+		progress.Written.Add(int64(len(b)))
 		if err := s.Write(ctx, url, b); err != nil {
 			return err
 		}

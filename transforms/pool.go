@@ -85,6 +85,7 @@ func (p *pool) next(worker int) (t poolTask, failed, ok bool) {
 		return t, false, false
 	}
 	t = p.queue[0]
+	p.queue[0] = poolTask{} // lets go of the row group: the slice's array stays
 	p.queue = p.queue[1:]
 	return t, p.err != nil, true
 }

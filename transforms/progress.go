@@ -18,6 +18,8 @@ type Progress struct {
 	Weight    atomic.Int64 // training weight in settled leaves
 	Read      atomic.Int64 // bytes of blocks
 	Exchanged atomic.Int64 // bytes between the halves of the job
+	Written   atomic.Int64 // bytes of blocks, and of files between the halves of the job
+	Histogram atomic.Int64 // bytes of the counts of the largest pass
 }
 
 // CounterNamespace is the namespace of the Beam counters of a Progress.
@@ -25,11 +27,11 @@ const CounterNamespace = "espalier"
 
 // names returns the names of the counters, in the order of fields.
 func names() [quantities]string {
-	return [quantities]string{"tasks", "rows", "objects", "nodes", "weight", "read_bytes", "exchanged_bytes"}
+	return [quantities]string{"tasks", "rows", "objects", "nodes", "weight", "read_bytes", "exchanged_bytes", "written_bytes"}
 }
 
 // quantities is the number of fields of Progress.
-const quantities = 7
+const quantities = 8
 
 var progress Progress //nolint:gochecknoglobals // one per process, as the runners of a process run one job at a time
 
@@ -46,7 +48,7 @@ func LocalProgress() *Progress { return &progress }
 
 // fields returns the counts in the order of names.
 func (p *Progress) fields() [quantities]*atomic.Int64 {
-	return [quantities]*atomic.Int64{&p.Tasks, &p.Rows, &p.Objects, &p.Nodes, &p.Weight, &p.Read, &p.Exchanged}
+	return [quantities]*atomic.Int64{&p.Tasks, &p.Rows, &p.Objects, &p.Nodes, &p.Weight, &p.Read, &p.Exchanged, &p.Written}
 }
 
 // Reset sets all counts to zero.
@@ -56,6 +58,7 @@ func (p *Progress) Reset() {
 	for _, f := range p.fields() {
 		f.Store(0)
 	}
+	p.Histogram.Store(0)
 	if p == &progress {
 		reported.counts = [quantities]int64{}
 	}
@@ -116,6 +119,16 @@ func reportUntil(ctx context.Context, wait func() error) error {
 			return err
 		case <-tick.C:
 			report(ctx)
+		}
+	}
+}
+
+// atLeast raises a count to a value.
+func atLeast(count *atomic.Int64, value int64) {
+	for {
+		old := count.Load()
+		if old >= value || count.CompareAndSwap(old, value) {
+			return
 		}
 	}
 }

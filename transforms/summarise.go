@@ -184,6 +184,7 @@ func (f *summariseFn) FinishBundle(ctx context.Context, emit func(int64, []byte)
 		return err
 	}
 	for block, b := range encoded {
+		progress.Exchanged.Add(int64(len(b)))
 		emit(int64(block), b)
 	}
 	return nil

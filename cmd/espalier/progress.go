@@ -94,6 +94,14 @@ func (p *plain) Warn(text string) {
 	say(p.w, "warning: %s\n", text)
 }
 
+func (p *plain) Note(text string) {
+	if p.jobs {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		say(p.w, "%s\n", text)
+	}
+}
+
 // bars draws a bar per job.
 type bars struct {
 	plain
@@ -108,6 +116,8 @@ func (b *bars) Job(name string, total int64, unit string) {
 		progressbar.OptionSetPredictTime(true), progressbar.OptionOnCompletion(func() { say(b.w, "\n") }))
 	b.name = name
 }
+
+func (b *bars) Note(text string) { say(b.w, "%s\n", text) }
 
 func (b *bars) Step(done int64, note string) {
 	if note != "" {

@@ -45,6 +45,9 @@ with majority leaves.`,
 		if err != nil {
 			return err
 		}
+		if err := tellDryRun(final.DryRun); err != nil {
+			return err
+		}
 		if err := initBeam(extra.Verbose, c.ErrOrStderr()); err != nil {
 			return err
 		}
@@ -55,6 +58,9 @@ with majority leaves.`,
 		r, err := pipelines.Train(c.Context(), *final, reporter)
 		if err != nil {
 			return err
+		}
+		if final.DryRun {
+			return printEstimate(c.OutOrStdout(), r)
 		}
 		return printResult(c.OutOrStdout(), r, extra.Show)
 	}
@@ -99,6 +105,7 @@ func addTrainFlags(f *pflag.FlagSet, c *pipelines.TrainConfig, extra *trainFlags
 	f.StringVar(&c.Runner, "runner", c.Runner, "Beam runner: "+strings.Join(pipelines.Runners(), " or "))
 	f.Float64Var(&c.JobTimeout, "job_timeout", c.JobTimeout, "of an engine: seconds after which a job is cancelled; the run can be resumed")
 	f.BoolVar(&c.Overwrite, "overwrite", c.Overwrite, "replace a finished run in the output folder")
+	f.BoolVar(&c.DryRun, "dry_run", c.DryRun, "say what the run would take, by a rehearsal on a sample of the rows, and write nothing")
 	f.StringVar(&extra.Progress, "progress", extra.Progress, "on stderr: bar, plain, none or auto (bars on a terminal)")
 	f.BoolVar(&extra.Show, "show", extra.Show, "print the tree")
 	f.BoolVar(&extra.Verbose, "verbose", extra.Verbose, "show the log of the Beam SDK")

@@ -79,7 +79,7 @@ func within(t *testing.T, d time.Duration, what string, holds func() bool) {
 // TestFlinkInterrupt: what a run has under way on Flink ends with it, in the job
 // service and in the workers, and leaves no temporary files.
 func TestFlinkInterrupt(t *testing.T) {
-	endpoint := startFlink(t)
+	endpoint := flink.start(t).endpoint
 	temporary := t.TempDir()
 	t.Setenv("TMPDIR", temporary)
 	input := mixed(t, 500_000, parquetio.WriteOptions{RowsPerGroup: 50_000})

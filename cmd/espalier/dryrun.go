@@ -1,0 +1,61 @@
+package main
+
+import (
+	"flag"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/dustin/go-humanize"
+
+	"github.com/espalier-ml/espalier/pipelines"
+)
+
+// dryRunFlag is the name of a flag of train that the SDK has, too, for runners
+// that only look at a job then.
+const dryRunFlag = "dry_run"
+
+// tellDryRun hands the flag on to the SDK, where a runner has registered it.
+func tellDryRun(dry bool) error {
+	if flag.Lookup(dryRunFlag) == nil {
+		return nil
+	}
+	return flag.Set(dryRunFlag, strconv.FormatBool(dry))
+}
+
+// printEstimate prints what a run would take, and which of its jobs were
+// translated.
+func printEstimate(w io.Writer, r *pipelines.Result) error {
+	e := r.Estimate
+	bytes := func(n int64) string { return humanize.Bytes(uint64(max(0, n))) }
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	for _, row := range []struct{ name, value, note string }{
+		{"rows", humanize.Comma(e.Rows), "in the files"},
+		{"objects", humanize.Comma(e.Objects), humanize.Comma(e.TrainObjects) + " of them to train on"},
+		{"passes over rows", humanize.Comma(e.RowPasses), "summarise, coalesce"},
+		{"passes over objects", humanize.Comma(e.ObjectPasses), "levels, and one for the small nodes"},
+		{"read of columns", bytes(e.ColumnBytes), "Parquet, all passes"},
+		{"read of blocks", bytes(e.BlockBytes), "objects, all passes"},
+		{"shuffle", bytes(e.ShuffleBytes), "between the halves of jobs"},
+		{"histograms", bytes(e.HistogramBytes), "of the largest pass of a level"},
+		{"disk", bytes(e.DiskBytes), "of checkpoints"},
+		{"memory", bytes(e.DriverMemory), "peak of this process"},
+		{"memory of a worker", bytes(e.WorkerMemory), "the same process on the runners direct and prism"},
+	} {
+		if _, err := fmt.Fprintf(t, "%s\t%s\t\t%s\n", row.name, row.value, row.note); err != nil {
+			return err
+		}
+	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	if r.Translated != nil {
+		if _, err := fmt.Fprintf(w, "\ntranslated for Dataflow: %s\n", strings.Join(r.Translated, ", ")); err != nil {
+			return err
+		}
+	}
+	_, err := fmt.Fprintln(w, "\nan estimate, by a rehearsal on a sample of the rows; nothing was written")
+	return err
+}

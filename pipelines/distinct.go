@@ -1,0 +1,59 @@
+package pipelines
+
+import "math"
+
+// discovery foresees how many objects rows make, from a sample of them. The
+// chance that the row after k others makes a new object is, by the estimator of
+// Good and Turing (Good 1953), the share of those k that are alone in their
+// object. Between half of the sample and all of it the chance falls by a power
+// of k; that it goes on to do so is Heaps' law of the words of a language. Where
+// rows are drawn from a pool that is larger than the sample, the chance falls
+// faster in the end, and what is foreseen is an upper figure.
+type discovery struct {
+	rows    float64 // of the sample
+	objects float64 // that they make
+	chance  float64 // that one row more makes a new object
+	decay   float64 // power by which the chance falls
+}
+
+// tally counts the objects of a sample by their rows.
+type tally struct {
+	rows, objects int64
+	single        int64   // objects of one row
+	halfSingle    float64 // objects of one row among a random half of the sample, on average
+}
+
+// add counts an object of so many rows. A random half leaves r of its rows with
+// the chance C(rows, r) / 2^rows.
+func (t *tally) add(rows int64) {
+	t.rows += rows
+	t.objects++
+	if rows == 1 {
+		t.single++
+	}
+	t.halfSingle += math.Ldexp(float64(rows), -int(min(rows, 1000)))
+}
+
+func (t *tally) discovery() discovery {
+	d := discovery{rows: float64(t.rows), objects: float64(t.objects)}
+	if t.single == 0 {
+		return d
+	}
+	d.chance = float64(t.single) / d.rows
+	d.decay = max(0, math.Log2(t.halfSingle/(d.rows/2)/d.chance))
+	return d
+}
+
+// at returns the objects that so many rows make: those of the sample, and the
+// chance of a new one integrated from there on.
+func (d *discovery) at(rows float64) float64 {
+	if d.rows == 0 || rows == d.rows {
+		return d.objects
+	}
+	times, power := rows/d.rows, 1-d.decay
+	grown := math.Log(times)
+	if math.Abs(power) > 1e-9 {
+		grown = (math.Pow(times, power) - 1) / power
+	}
+	return min(rows, max(min(1, rows), d.objects+d.chance*d.rows*grown))
+}

@@ -1,0 +1,151 @@
+package pipelines
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"github.com/google/uuid"
+
+	"github.com/espalier-ml/espalier/induce"
+	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/transforms"
+)
+
+// rehearsalRows are the rows from which a run is foreseen.
+const rehearsalRows = 1 << 18
+
+// rehearsal is what a run on a sample has come to, beside the features, classes
+// and objects of its training.
+type rehearsal struct {
+	share  float64 // of all rows
+	tree   *induce.Node
+	tally  [dataset.Parts]tally
+	bytes  [dataset.Parts]int64 // of blocks
+	sent   int64                // bytes of the summaries
+	memory int64                // peak of the process so far
+}
+
+// rehearse trains on some row groups in this process and in memory, up to the
+// grown tree. It leaves t as it is.
+func (t *training) rehearse(ctx context.Context) (*training, error) {
+	r := t.sample(t.rehearsalRows)
+	defer t.files.store.RemoveAll(context.WithoutCancel(ctx), r.scratch) //nolint:errcheck // scratch in memory
+	if err := r.summarise(ctx); err != nil {
+		return nil, err
+	}
+	r.rehearsed.sent = r.jobs.figures.exchanged
+	if err := r.coalesce(ctx); err != nil {
+		return nil, err
+	}
+	g, err := r.induce(ctx, nil)
+	if err != nil {
+		return nil, err
+	}
+	r.rehearsed.tree = g.Root
+	for part := range dataset.Part(dataset.Parts) {
+		if err := r.tallyObjects(ctx, part); err != nil {
+			return nil, err
+		}
+	}
+	r.rehearsed.memory = peakMemory()
+	return r, nil
+}
+
+// sample returns the training of row groups that have so many rows, or of all.
+func (t *training) sample(rows int64) *training {
+	in, share := t.input.sample(rows)
+	c, p, s := *t.config, *t.parsed, *t.schema
+	c.MemoryObjects, c.Runner, c.LevelsPerJob, c.Deadline = -1, "direct", 1, 0
+	p.params.MinRows = int64(math.Ceil(float64(p.params.MinRows) * share))
+	s.columns = slices.Clone(s.columns) // their roles are set anew
+	scratch := "mem://espalier-" + uuid.NewString()
+	return &training{
+		config: &c, parsed: &p, schema: &s, input: in, costs: t.costs.ofFeatures(), files: t.files,
+		jobs: &jobs{runner: c.Runner, reporter: noReporter{}}, scratch: scratch, blocks: scratch + "/blocks",
+		rehearsed: &rehearsal{share: share},
+	}
+}
+
+// ofFeatures returns the costs without those of single values, of which a sample
+// need not have each.
+func (c *costs) ofFeatures() *costs {
+	return &costs{lines: slices.DeleteFunc(slices.Clone(c.lines), func(l costLine) bool { return l.single }), url: c.url}
+}
+
+// sample returns an input of row groups that are spread evenly over all and have
+// so many rows together, or of all if they have fewer, and their share of the
+// rows.
+func (in *input) sample(rows int64) (*input, float64) {
+	sizes := in.taskRows()
+	all := sum(sizes)
+	if all <= rows {
+		return in, 1
+	}
+	for n := max(1, int(float64(len(sizes))*float64(rows)/float64(all))); ; n++ {
+		s, have := *in, int64(0)
+		s.tasks = nil
+		for i := range n {
+			at := (2*i + 1) * len(sizes) / (2 * n)
+			s.tasks, have = append(s.tasks, in.tasks[at]), have+sizes[at]
+		}
+		if have >= rows || n == len(sizes) {
+			s.rows = have
+			return &s, float64(have) / float64(all)
+		}
+		n += n / 8 // sizes may differ a lot
+	}
+}
+
+// taskRows returns the rows of each task.
+func (in *input) taskRows() []int64 {
+	rows := make([]int64, 0, len(in.tasks))
+	for _, file := range in.files {
+		for g := range file.RowGroups() {
+			if n := file.RowGroupRows(g); n > 0 {
+				rows = append(rows, n)
+			}
+		}
+	}
+	return rows
+}
+
+// tallyObjects counts the objects of a part by their rows.
+func (t *training) tallyObjects(ctx context.Context, part dataset.Part) error {
+	layout := dataset.NewLayout(t.features)
+	for _, url := range t.objects[part].Blocks {
+		b, err := t.files.Read(ctx, url)
+		if err != nil {
+			return err
+		}
+		o := dataset.NewObjects(dataset.Layout{}, len(t.classes), t.spec.Weight != "", 0)
+		if err := o.AppendClassesFrom(b, layout); err != nil {
+			return err
+		}
+		for i := range o.Len() {
+			t.rehearsed.tally[part].add(o.RowsOf(i))
+		}
+		t.rehearsed.bytes[part] += int64(len(b))
+	}
+	return nil
+}
+
+// noReporter keeps a rehearsal to itself.
+type noReporter struct{}
+
+func (noReporter) Job(string, int64, string) {}
+func (noReporter) Step(int64, string)        {}
+func (noReporter) Warn(string)               {}
+func (noReporter) Note(string)               {}
+
+var _ Reporter = noReporter{}
+
+// figures are the counts of what jobs have done in this process.
+type figures struct{ read, exchanged, written, histogram int64 }
+
+func (f *figures) add(p *transforms.Progress) {
+	f.read += p.Read.Load()
+	f.exchanged += p.Exchanged.Load()
+	f.written += p.Written.Load()
+	f.histogram = max(f.histogram, p.Histogram.Load())
+}
