@@ -16,11 +16,13 @@
 //
 // # Growing
 //
-// A node whose objects fit in memory is grown whole by Grow. Nodes that do not
-// fit are opened level by level: LevelHistograms counts all objects into the
-// histograms of the open nodes, any number of which add up, and Expand scores
-// them and makes the children. Both score the same integers by the same code,
-// so they give the same tree to the last bit.
+// A node whose objects fit in memory is grown whole by Grow. Of nodes that do not
+// fit a Growth keeps the counts only. They are split level by level: Passes plans
+// how a level is counted within the memory that there is, Level counts objects
+// into the histograms of one pass, any number of which add up by their pieces,
+// and Expand scores the tests and makes the children. The histogram of the
+// largest child is what its siblings leave of their parent's. All ways score the
+// same integers by the same code, so they give the same tree to the last bit.
 //
 // This package and those below it use the standard library only and do no
 // I/O.

@@ -13,6 +13,7 @@ import (
 type Options struct {
 	Workers int                // goroutines; at most 1: none
 	Settled func(weight int64) // called with the weight of each finished leaf, from any goroutine; may be nil
+	Stop    func() bool        // once it is true open nodes become leaves; from any goroutine; may be nil
 }
 
 // Grow grows the tree below a node from its objects, which must be at least
@@ -182,6 +183,10 @@ func (g *grower) isLeaf(o *open, t *split.Totals) bool {
 	if g.criterion.IsLeaf(t) || g.params.MaxDepth > 0 && o.depth >= g.params.MaxDepth {
 		return true
 	}
+	if g.opts.Stop != nil && g.opts.Stop() {
+		o.node.Cut = true
+		return true
+	}
 	return g.params.MinRows > 0 && g.rows(o) < g.params.MinRows
 }
 
@@ -308,7 +313,7 @@ func (g *grower) load(o *open, v *view, f int, w *workspace) {
 	h := split.Histogram{}
 	var present []int32
 	if o.cells != nil {
-		h.Cells = g.layout.of(o.cells, f)
+		h.Cells = g.layout.of(o.cells, f, 0)
 		if v.fresh {
 			g.counters[f].count(h.Cells, &v.rows)
 		}
@@ -430,7 +435,7 @@ func (g *grower) inherit(o *open, children []*open, ws []*workspace) {
 	var next atomic.Int64
 	inParallel(len(ws), func(int) {
 		for f := int(next.Add(1) - 1); f < len(g.columns); f = int(next.Add(1) - 1) {
-			parent := g.layout.of(o.cells, f)
+			parent := g.layout.of(o.cells, f, 0)
 			for _, child := range siblings {
 				g.takeOff(parent, child, f)
 			}
@@ -444,7 +449,7 @@ func (g *grower) inherit(o *open, children []*open, ws []*workspace) {
 func (g *grower) takeOff(parent []int64, child *open, f int) {
 	r := g.rowsOf(child)
 	if child.cells != nil {
-		cells := g.layout.of(child.cells, f)
+		cells := g.layout.of(child.cells, f, 0)
 		g.counters[f].count(cells, &r)
 		subtract(parent, cells)
 		return

@@ -24,8 +24,10 @@ func newLayout(columns []split.Column, classes int) layout {
 
 func (l *layout) cells() int { return l.offsets[len(l.offsets)-1] }
 
-func (l *layout) of(cells []int64, feature int) []int64 {
-	return cells[l.offsets[feature]:l.offsets[feature+1]]
+// of returns the cells of a feature among those of the features from the given
+// one on.
+func (l *layout) of(cells []int64, feature, from int) []int64 {
+	return cells[l.offsets[feature]-l.offsets[from] : l.offsets[feature+1]-l.offsets[from]]
 }
 
 // counter counts one feature's codes into its cells.

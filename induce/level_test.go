@@ -1,6 +1,7 @@
 package induce_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -9,30 +10,33 @@ import (
 	"github.com/espalier-ml/espalier/induce"
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/split"
-	"github.com/espalier-ml/espalier/induce/tree"
 )
 
 // byLevels grows a tree as the pipelines do: one level after the other while
 // nodes have more objects than the budget, the rest in memory. Objects travel
-// as blocks, the tree as its encoding, counts as parts.
+// as blocks, the growth and its passes as JSON, counts as pieces.
 type byLevels struct {
 	*data
 
-	t        *testing.T
-	p        induce.Params
-	levels   *induce.Levels
-	layout   dataset.Layout
-	blocks   [][]byte
-	budget   int64
-	maxBytes int
+	t      *testing.T
+	p      induce.Params
+	levels *induce.Levels
+	layout dataset.Layout
+	blocks [][]byte
+
+	budget int64 // objects
+	memory int64 // bytes of histograms
+	forget bool  // before each level, as a resumed run does
+
+	inferred int // histograms
+	passes   int
 }
 
-func newByLevels(t *testing.T, d *data, p induce.Params, blocks int, budget int64, maxBytes int) *byLevels {
+func newByLevels(t *testing.T, d *data, p induce.Params, blocks int, budget int64, piece int) *byLevels {
 	t.Helper()
-	g := &byLevels{
-		data: d, t: t, p: p, budget: budget, maxBytes: maxBytes, layout: dataset.NewLayout(d.features),
-		levels: induce.NewLevels(d.columns, p, d.objects.Classes, d.total),
-	}
+	g := &byLevels{data: d, t: t, p: p, budget: budget, memory: 1 << 30, layout: dataset.NewLayout(d.features)}
+	setting := induce.Setting{Params: p, Columns: d.columns, Classes: d.objects.Classes, Total: d.total, Heaviest: slices.Max(d.objects.Weight), Piece: piece}
+	g.levels = induce.NewLevels(setting)
 	n := d.objects.Len()
 	for i := range blocks {
 		var ids []int32
@@ -44,52 +48,49 @@ func newByLevels(t *testing.T, d *data, p induce.Params, blocks int, budget int6
 	return g
 }
 
-func (g *byLevels) grow() *induce.Node {
+// start returns a growth of the root alone.
+func (g *byLevels) start() *induce.Growth {
 	n, m := make([]int64, g.objects.Classes), make([]int64, g.objects.Classes)
 	for i, k := range g.objects.Class {
 		n[k]++
 		m[k] += g.objects.Weight[i]
 	}
-	root := induce.NewOpen(n, m, 0)
-	var small []*induce.Open
-	for level := []*induce.Open{root}; len(level) > 0; {
-		var large []*induce.Open
-		for _, o := range level {
-			if o.Node.Objects <= g.budget {
-				small = append(small, o)
-			} else {
-				large = append(large, o)
-			}
-		}
-		level = nil
-		counts := g.count(root, large)
-		for i, o := range large {
-			level = append(level, g.levels.Expand(o, &counts[i])...)
-		}
-	}
-	g.growSmall(root, small)
-	root.Node.SumUp()
-	return root.Node
+	return induce.NewGrowth(n, m, g.budget)
 }
 
-// partial sends the tree so far through its encoding, and says which of its
-// nodes are the open ones.
-func (g *byLevels) partial(root *induce.Open, open []*induce.Open) (*tree.Tree, []induce.LevelNode) {
-	g.t.Helper()
-	model, nodes := induce.Model(root.Node, g.features)
-	for k := range g.objects.Classes {
-		model.Label.Classes = append(model.Label.Classes, fmt.Sprintf("class %d", k))
+func (g *byLevels) grow() *induce.Node {
+	growth := g.start()
+	for len(growth.Large) > 0 {
+		if g.forget {
+			growth = transported(g.t, growth)
+		}
+		passes, there := g.levels.Passes(growth, g.memory), transported(g.t, growth)
+		g.passes += len(passes)
+		children, err := g.levels.Expand(growth, passes, g.memory, 2, func(p *induce.Pass) (*induce.Counts, error) {
+			return g.count(there, p), nil
+		})
+		if err != nil {
+			g.t.Fatal(err)
+		}
+		growth.Next(children, g.budget)
 	}
-	model.Estimate(tree.Majority, 1)
-	model, err := tree.Decode(model.Encode())
+	g.growSmall(growth)
+	growth.Root.SumUp()
+	return growth.Root
+}
+
+// transported sends a value through its JSON.
+func transported[T any](t *testing.T, v *T) *T {
+	t.Helper()
+	b, err := json.Marshal(v)
 	if err != nil {
-		g.t.Fatalf("the tree so far: %v", err)
+		t.Fatal(err)
 	}
-	list := make([]induce.LevelNode, len(open))
-	for i, o := range open {
-		list[i] = induce.LevelNode{ID: slices.Index(nodes, o.Node), Weight: o.Node.Weight, Split: g.levels.WantsSplit(o)}
+	w := new(T)
+	if err := json.Unmarshal(b, w); err != nil {
+		t.Fatal(err)
 	}
-	return model, list
+	return w
 }
 
 // load reads a block.
@@ -101,59 +102,56 @@ func (g *byLevels) load(block []byte) *dataset.Objects {
 	return o
 }
 
-// count counts one level, each block on its own.
-func (g *byLevels) count(root *induce.Open, open []*induce.Open) []induce.Counts {
-	model, nodes := g.partial(root, open)
-	parts := make(map[int64][][]byte)
+// count counts one pass, each block on its own. Of the pieces of one key the
+// first half are merged beforehand, as combiners do, the others one by one.
+func (g *byLevels) count(growth *induce.Growth, p *induce.Pass) *induce.Counts {
+	plan := transported(g.t, p)
+	pieces := make(map[int64][][]byte)
 	for i, block := range g.blocks {
-		level := g.levels.Level(model, nodes)
+		level := g.levels.Level(growth.Root, plan)
 		level.Add(g.load(block), 1+i%3)
-		level.Parts(g.maxBytes, func(key int64, b []byte) { parts[key] = append(parts[key], b) })
+		level.Pieces(func(key int64, b []byte) { pieces[key] = append(pieces[key], b) })
 	}
-	counts := g.levels.NewCounts(len(open))
-	announced := 0
-	for i := range open {
-		for _, key := range g.levels.PartKeys(i, nodes[i].Split, g.maxBytes) {
-			announced++
-			list, ok := parts[key]
-			if !ok {
-				g.t.Fatalf("node %d: no part has the announced key %x", i, key)
-			}
-			g.add(counts, key, list)
+	for _, n := range p.Nodes {
+		if n.Split && !n.Cells {
+			g.inferred++
 		}
 	}
-	if announced != len(parts) {
-		g.t.Fatalf("%d keys announced, parts of %d", announced, len(parts))
+	keys := g.levels.PieceKeys(p)
+	if len(keys) != len(pieces) {
+		g.t.Fatalf("%d keys announced, pieces of %d", len(keys), len(pieces))
+	}
+	counts := g.levels.NewCounts(p)
+	for _, key := range keys {
+		list := pieces[key]
+		half := (len(list) + 1) / 2
+		merged, err := g.levels.MergePieces(key, list[:half])
+		if err != nil {
+			g.t.Fatal(err)
+		}
+		for _, b := range append(list[half:len(list):len(list)], merged) {
+			if err := g.levels.AddPiece(counts, key, b); err != nil {
+				g.t.Fatal(err)
+			}
+		}
 	}
 	return counts
 }
 
-// add adds the parts of one key: the first half merged beforehand, as combiners
-// do, the others one by one.
-func (g *byLevels) add(counts []induce.Counts, key int64, parts [][]byte) {
-	half := (len(parts) + 1) / 2
-	merged, err := g.levels.MergeParts(key, parts[:half])
-	if err != nil {
-		g.t.Fatal(err)
-	}
-	for _, b := range append(parts[half:len(parts):len(parts)], merged) {
-		if err := g.levels.AddPart(counts, key, b); err != nil {
-			g.t.Fatal(err)
-		}
-	}
-}
-
 // growSmall gathers the objects of each small node and grows it in memory.
-func (g *byLevels) growSmall(root *induce.Open, small []*induce.Open) {
-	model, nodes := g.partial(root, small)
-	router := model.Router()
-	for i, o := range small {
+func (g *byLevels) growSmall(growth *induce.Growth) {
+	there := transported(g.t, growth)
+	router := induce.NewRouter(there.Root, g.columns)
+	numbers := make(map[*induce.Node]int)
+	growth.Root.Walk(func(n *induce.Node, _ int) { numbers[n] = len(numbers) })
+	grown := make([]*induce.Node, len(growth.Small))
+	for i, o := range growth.Small {
 		gathered := dataset.NewObjects(g.layout, g.objects.Classes, g.objects.Rows != nil, 0)
 		for _, block := range g.blocks {
 			objects := g.load(block)
 			var ids []int32
 			for id := range objects.Len() {
-				if router.Leaf(objects, id) == nodes[i].ID {
+				if router.Leaf(objects, id) == numbers[o.Node] {
 					ids = append(ids, int32(id))
 				}
 			}
@@ -162,15 +160,19 @@ func (g *byLevels) growSmall(root *induce.Open, small []*induce.Open) {
 			}
 		}
 		if int64(gathered.Len()) != o.Node.Objects {
-			g.t.Fatalf("%d objects reach node %d, want %d", gathered.Len(), nodes[i].ID, o.Node.Objects)
+			g.t.Fatalf("%d objects reach node %d, want %d", gathered.Len(), numbers[o.Node], o.Node.Objects)
 		}
-		*o.Node = *induce.Grow(gathered, g.columns, g.p, g.total, o.Depth, induce.Options{})
+		grown[i] = induce.Grow(gathered, g.columns, g.p, g.total, o.Depth, induce.Options{})
+	}
+	for i, o := range growth.Small {
+		*o.Node = *grown[i]
 	}
 }
 
-// TestLevels: growth by levels, from any number of blocks and with any budget,
-// gives the bytes that Grow gives.
+// TestLevels: growth by levels, from any number of blocks, with any budget and
+// any memory, resumed or not, gives the bytes that Grow gives.
 func TestLevels(t *testing.T) {
+	inferred, passes := 0, 0
 	for _, a := range algorithms() {
 		for _, family := range families() {
 			t.Run(fmt.Sprintf("algorithm=%s/tests=%s", a, family), func(t *testing.T) {
@@ -179,19 +181,26 @@ func TestLevels(t *testing.T) {
 				p := randomParams(r, a, family)
 				want := encode(t, d.grow(p, 1))
 				for _, budget := range []int64{0, 20, 75, 1000} {
-					blocks, maxBytes := 1+r.IntN(5), []int{0, 2000, 1 << 20}[r.IntN(3)]
-					g := newByLevels(t, d.shuffled(r), p, blocks, budget, maxBytes)
+					blocks, piece := 1+r.IntN(5), []int{50, 2000, 1 << 20}[r.IntN(3)]
+					g := newByLevels(t, d.shuffled(r), p, blocks, budget, piece)
+					g.memory, g.forget = []int64{0, 30_000, 100_000, 1 << 30}[r.IntN(4)], r.IntN(3) == 0
 					if got := encode(t, g.grow()); got != want {
-						t.Errorf("%d blocks, budget %d, %+v: tree\n%s, want\n%s", blocks, budget, p, got, want)
+						t.Errorf("%d blocks, budget %d, memory %d, %+v: tree\n%s, want\n%s", blocks, budget, g.memory, p, got, want)
 					}
+					inferred, passes = inferred+g.inferred, passes+g.passes
 				}
 			})
 		}
 	}
+	if inferred == 0 {
+		t.Error("no histogram was inferred")
+	}
+	if passes == 0 {
+		t.Error("no pass was made")
+	}
 }
 
-// TestLevelsOneBin: a column of one value with nulls has two codes, and the
-// test that parts them must survive the encoding of the tree so far.
+// TestLevelsOneBin: a column of one value with nulls has two codes.
 func TestLevelsOneBin(t *testing.T) {
 	for _, family := range families() {
 		d := newData(rand.New(rand.NewPCG(1, 2)), []dataset.Feature{numeric("constant", 1, 1), numeric("x", 4, 5)}, 2, 40, false)
@@ -202,34 +211,99 @@ func TestLevelsOneBin(t *testing.T) {
 	}
 }
 
-// TestAddPartErrors: parts that were cut short, or that belong to no open node,
-// are errors. With theta 1 no object is heavy, so that a part ends with its
-// cells; with theta 0 all are.
-func TestAddPartErrors(t *testing.T) {
+// TestPasses: no pass takes more memory than it may, but for the least that
+// there is, one feature of one node; and each large node is counted once.
+func TestPasses(t *testing.T) {
+	d := newData(rand.New(rand.NewPCG(5, 6)), someFeatures(), 3, 150, false)
+	p := induce.Params{Algorithm: split.EC45, Family: split.Both, Lambda: 1, Theta: 0.001}
+	for _, memory := range []int64{0, 5000, 50_000, 1 << 30} {
+		g := newByLevels(t, d, p, 2, 0, 1000)
+		g.memory = memory
+		growth := g.start()
+		for len(growth.Large) > 0 {
+			passes := g.levels.Passes(growth, memory)
+			features := make(map[int]int)
+			for i := range passes {
+				pass := &passes[i]
+				least := len(pass.Nodes) == 1 && pass.To == pass.From+1
+				if bytes := g.levels.PassBytes(pass); bytes > memory+1000 && !least { // beside raw class weights
+					t.Errorf("memory %d: a pass of %d nodes takes %d", memory, len(pass.Nodes), bytes)
+				}
+				for _, n := range pass.Nodes {
+					features[n.Number] += pass.To - pass.From
+				}
+			}
+			for number, n := range features {
+				if n != len(d.columns) {
+					t.Errorf("memory %d: node %d is counted for %d of %d features", memory, number, n, len(d.columns))
+				}
+			}
+			if len(features) < len(growth.Large) {
+				t.Errorf("memory %d: %d of %d large nodes are counted", memory, len(features), len(growth.Large))
+			}
+			children, err := g.levels.Expand(growth, passes, memory, 1, func(p *induce.Pass) (*induce.Counts, error) {
+				return g.count(growth, p), nil
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			growth.Next(children, 0)
+		}
+	}
+}
+
+// TestPieceErrors: pieces that were cut short, or that belong to no pass, are
+// errors. With theta 1 no object is heavy, with theta 0 all are.
+func TestPieceErrors(t *testing.T) {
 	d := newData(rand.New(rand.NewPCG(3, 4)), someFeatures(), 3, 50, true)
 	for _, theta := range []float64{0, 1} {
 		p := induce.Params{Algorithm: split.EC45, Family: split.Both, Lambda: 1, Theta: theta}
 		g := newByLevels(t, d, p, 1, 0, 1<<20)
-		model, _ := g.partial(induce.NewOpen(make([]int64, 3), make([]int64, 3), 0), nil)
-		level := g.levels.Level(model, []induce.LevelNode{{ID: 0, Weight: d.total, Split: true}})
+		pass := &induce.Pass{Nodes: []induce.PassNode{{Weight: d.total, Cells: true, Split: true}}, To: len(d.columns)}
+		level := g.levels.Level(g.start().Root, pass)
 		level.Add(d.objects, 1)
-		level.Parts(1<<20, func(key int64, b []byte) {
-			for _, size := range []int{0, 1, len(b) / 2, len(b) - 1} {
-				if size == len(b)/2 && theta == 0 {
-					continue // may fall between cells and heavy objects
-				}
-				if err := g.levels.AddPart(g.levels.NewCounts(1), key, b[:size]); err == nil {
-					t.Errorf("key %x cut to %d of %d bytes: no error", key, size, len(b))
-				}
-				if _, err := g.levels.MergeParts(key, [][]byte{b, b[:size]}); err == nil {
-					t.Errorf("key %x merged with itself cut to %d of %d bytes: no error", key, size, len(b))
+		level.Pieces(func(key int64, b []byte) {
+			for _, bad := range [][]byte{nil, b[:1], b[:len(b)/2], b[:len(b)-1], append(slices.Clone(b), 2), append(slices.Clone(b), 0, 1)} {
+				if err := g.levels.AddPiece(g.levels.NewCounts(pass), key, bad); err == nil {
+					t.Errorf("key %d with %d of %d bytes: no error", key, len(bad), len(b))
 				}
 			}
 		})
-		for _, key := range []int64{-1, 1 << 40, 6, 2 << 20, -1 << 40} { // nodes -1 and 1, features 0..6, 2..0
-			if err := g.levels.AddPart(g.levels.NewCounts(1), key, []byte{0}); err == nil {
-				t.Errorf("key %x: no error", key)
+		for _, key := range []int64{-1, -2, 2, 3, 1 << 40} {
+			if err := g.levels.AddPiece(g.levels.NewCounts(pass), key, []byte{0, 1}); err == nil {
+				t.Errorf("key %d: no error", key)
 			}
 		}
 	}
+}
+
+// TestGrowthErrors: growths that no run can have written are refused.
+func TestGrowthErrors(t *testing.T) {
+	for _, text := range []string{
+		`{}`, `{"root":null}`,
+		`{"root":{"class":[1,2]},"large":[{"number":1,"objects":[1,1],"weight":[1,2]}]}`,
+		`{"root":{"class":[1,2]},"small":[{"number":-1,"objects":[1,1],"weight":[1,2]}]}`,
+		`{"root":{"class":[1,2]},"small":[{"number":0,"objects":[1],"weight":[1,2]}]}`,
+	} {
+		if err := json.Unmarshal([]byte(text), new(induce.Growth)); err == nil {
+			t.Errorf("%s: no error", text)
+		}
+	}
+}
+
+// FuzzPiece: damaged pieces never panic, and take no more memory than whole ones.
+func FuzzPiece(f *testing.F) {
+	d := newData(rand.New(rand.NewPCG(3, 4)), someFeatures(), 3, 50, true)
+	l := induce.NewLevels(induce.Setting{
+		Params: induce.Params{Algorithm: split.EC45, Family: split.Both}, Columns: d.columns, Classes: 3, Total: d.total, Heaviest: slices.Max(d.objects.Weight), Piece: 5000,
+	})
+	pass := &induce.Pass{Nodes: []induce.PassNode{{Weight: d.total, Cells: true, Split: true}}, To: len(d.columns)}
+	level := l.Level(induce.NewOpen(make([]int64, 3), make([]int64, 3), 0).Node, pass)
+	level.Add(d.objects, 1)
+	level.Pieces(func(key int64, b []byte) { f.Add(key, b) })
+	f.Add(int64(0), []byte{0, 255, 255, 255, 255, 255, 255, 255, 255, 255, 1})
+	f.Fuzz(func(_ *testing.T, key int64, b []byte) {
+		_ = l.AddPiece(l.NewCounts(pass), key, b) // an error or none
+		_, _ = l.MergePieces(key, [][]byte{b, b}) // likewise
+	})
 }

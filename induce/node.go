@@ -27,6 +27,8 @@ type Node struct {
 	Class   []int64 `json:"class"` // weight by the objects' majority class
 	Raw     []int64 `json:"raw"`   // weight by the rows' class
 
+	Cut bool `json:"cut,omitempty"` // a leaf for want of time: more tests might have followed
+
 	Test     *split.Candidate `json:"test,omitempty"`
 	Parts    split.Parts      `json:"parts"`
 	Outcomes []int32          `json:"outcomes,omitempty"` // multiway: the code of each child

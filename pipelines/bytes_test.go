@@ -197,6 +197,18 @@ func TestSameBytes(t *testing.T) {
 				c.Runner = "prism"
 				same(fmt.Sprintf("memory_objects %d on prism", objects), c)
 			}
+			for _, w := range []struct {
+				levels int
+				memory int64
+			}{{3, 256 << 20}, {3, 20_000}, {1, 20_000}, {1, 0}} {
+				c := c
+				c.MemoryObjects, c.LevelsPerJob, c.HistogramMemory = 40, w.levels, w.memory
+				same(fmt.Sprintf("%d levels per job, %d bytes of histograms", w.levels, w.memory), c)
+				if w.levels > 1 {
+					c.Runner = "prism"
+					same(fmt.Sprintf("%d levels per job, %d bytes of histograms on prism", w.levels, w.memory), c)
+				}
+			}
 			for _, procs := range []int{1, 2} {
 				before := runtime.GOMAXPROCS(procs)
 				same(fmt.Sprintf("GOMAXPROCS %d", procs), c)

@@ -24,6 +24,7 @@ import (
 const (
 	checkpointFolder = "checkpoints" // in the run folder, until the run has finished
 	checkpointFile   = "state.json"
+	scratchFolder    = "scratch" // in the checkpoint folder
 	checkpointFormat = "espalier/checkpoint"
 	maxCheckpoint    = 1 << 30
 )
@@ -48,23 +49,14 @@ type checkpoint struct {
 	Classes  []string                              `json:"classes"`
 	Objects  [dataset.Parts]transforms.ObjectStats `json:"objects"`
 
-	Root  *induce.Node     `json:"root"`
-	Large []checkpointNode `json:"large"` // to be split by a job
-	Small []checkpointNode `json:"small"` // to be grown in one worker
-}
-
-// checkpointNode is an open node.
-type checkpointNode struct {
-	Number  int     `json:"number"` // of the node, breadth-first
-	Depth   int     `json:"depth"`
-	Objects []int64 `json:"objects"`
-	Weight  []int64 `json:"weight"`
+	Growth *induce.Growth `json:"growth"`
 }
 
 // free are settings that may differ between a run and its resumption: the tree
 // does not depend on them.
 var free = []string{ //nolint:gochecknoglobals // a constant list
-	"output", "overwrite", "resume", "runner", "memory_objects", "histogram_memory", "read_ahead", "storage_timeout",
+	"output", "overwrite", "resume", "runner", "memory_objects", "histogram_memory", "levels_per_job", "deadline",
+	"read_ahead", "storage_timeout", "job_timeout",
 }
 
 // fixed returns the settings that the tree depends on.
@@ -91,7 +83,7 @@ func (t *training) checkpointURL(elem ...string) string {
 func (t *training) begin(ctx context.Context, c *checkpoint) error {
 	switch {
 	case c != nil && t.config.Resume:
-		return t.restore(c)
+		return t.restore(ctx, c)
 	case c != nil && !t.config.Overwrite:
 		return usagef("--output %s has an unfinished run: go on with --resume, or replace it with --overwrite", t.config.Output)
 	case t.config.Resume:
@@ -128,28 +120,21 @@ func readCheckpoint(ctx context.Context, f *files, output string) (*checkpoint, 
 	return c, nil
 }
 
-// whole reports whether a checkpoint has what restore and open need.
+// whole reports whether a checkpoint has what restore needs.
 func (c *checkpoint) whole() bool {
-	if c.RowStats == nil || c.Spec == nil || c.Root == nil {
-		return false
-	}
-	nodes := 0
-	c.Root.Walk(func(*induce.Node, int) { nodes++ })
-	for _, o := range slices.Concat(c.Large, c.Small) {
-		if o.Number < 0 || o.Number >= nodes || len(o.Objects) != len(c.Classes) || len(o.Weight) != len(c.Classes) {
-			return false
-		}
-	}
-	return true
+	return c.RowStats != nil && c.Spec != nil && c.Growth != nil && len(c.Growth.Root.Class) == len(c.Classes)
 }
 
 // restore takes over what a checkpoint says, if it is of the same input and
 // configuration.
-func (t *training) restore(c *checkpoint) error {
+func (t *training) restore(ctx context.Context, c *checkpoint) error {
 	if err := t.same(c); err != nil {
 		return err
 	}
 	t.checkpoints, t.blocks = true, t.checkpointURL(c.Blocks)
+	if err := t.files.store.RemoveAll(ctx, t.checkpointURL(scratchFolder)); err != nil { // of the run before
+		return usagef("--output: %v", err)
+	}
 	t.rowStats, t.spec, t.classes = c.RowStats, *c.Spec, c.Classes
 	t.schema.rows.WeightScale = c.Spec.WeightScale
 	t.schema.markConstant(c.Constant)
@@ -202,7 +187,7 @@ func (t *training) same(c *checkpoint) error {
 }
 
 // save writes a checkpoint of the tree so far and its open nodes.
-func (t *training) save(ctx context.Context, root *induce.Node, large, small []*induce.Open) error {
+func (t *training) save(ctx context.Context, g *induce.Growth) error {
 	if !t.checkpoints {
 		return nil
 	}
@@ -213,7 +198,7 @@ func (t *training) save(ctx context.Context, root *induce.Node, large, small []*
 	c := checkpoint{
 		Format: checkpointFormat, Version: 1, Espalier: Version, Config: settings, Costs: t.costs.digest, Inputs: t.input.manifest(),
 		Blocks: strings.TrimPrefix(t.blocks, t.checkpointURL()+"/"), RowStats: t.rowStats, Spec: &t.spec, Constant: t.schema.constant(),
-		Features: dataset.EncodeFeatures(t.features), Classes: t.classes, Objects: *t.objects, Root: root,
+		Features: dataset.EncodeFeatures(t.features), Classes: t.classes, Objects: *t.objects, Growth: g,
 	}
 	for part := range c.Objects {
 		c.Objects[part].Blocks = nil
@@ -221,9 +206,6 @@ func (t *training) save(ctx context.Context, root *induce.Node, large, small []*
 			c.Objects[part].Blocks = append(c.Objects[part].Blocks, strings.TrimPrefix(url, t.blocks+"/"))
 		}
 	}
-	numbers := make(map[*induce.Node]int)
-	root.Walk(func(n *induce.Node, _ int) { numbers[n] = len(numbers) })
-	c.Large, c.Small = checkpointNodes(large, numbers), checkpointNodes(small, numbers)
 	b, err := json.Marshal(c)
 	if err != nil {
 		return err
@@ -232,28 +214,6 @@ func (t *training) save(ctx context.Context, root *induce.Node, large, small []*
 		return usagef("--output: %v", err)
 	}
 	return nil
-}
-
-func checkpointNodes(open []*induce.Open, numbers map[*induce.Node]int) []checkpointNode {
-	nodes := make([]checkpointNode, len(open))
-	for i, o := range open {
-		nodes[i] = checkpointNode{numbers[o.Node], o.Depth, o.Objects, o.Weight}
-	}
-	return nodes
-}
-
-// open returns the tree so far and its open nodes.
-func (c *checkpoint) open() (root *induce.Node, large, small []*induce.Open) {
-	var nodes []*induce.Node
-	c.Root.Walk(func(n *induce.Node, _ int) { nodes = append(nodes, n) })
-	list := func(open []checkpointNode) []*induce.Open {
-		var opened []*induce.Open
-		for _, o := range open {
-			opened = append(opened, &induce.Open{Node: nodes[o.Number], Depth: o.Depth, Objects: o.Objects, Weight: o.Weight})
-		}
-		return opened
-	}
-	return c.Root, list(c.Large), list(c.Small)
 }
 
 // discard removes the checkpoint folder of a run that has finished, or that has

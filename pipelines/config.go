@@ -47,12 +47,15 @@ type TrainConfig struct {
 	MaxValues     int `json:"max_values"`     // distinct numbers of a column that are kept exactly
 
 	StorageConfig
+	EngineConfig
 
-	HistogramMemory int64  `json:"histogram_memory"` // bytes of the histograms of one job; more open nodes are split in groups
-	MemoryObjects   int64  `json:"memory_objects"`   // objects up to which a node is grown in one worker; -1: any
-	Runner          string `json:"runner"`           // direct or prism
-	Overwrite       bool   `json:"overwrite"`        // replace a finished run
-	Resume          bool   `json:"resume"`           // go on with an unfinished run
+	HistogramMemory int64   `json:"histogram_memory"` // bytes of the histograms of one job; more open nodes are split in groups
+	MemoryObjects   int64   `json:"memory_objects"`   // objects up to which a node is grown in one worker; -1: any
+	LevelsPerJob    int     `json:"levels_per_job"`   // levels that one job unrolls, at least 1
+	Deadline        float64 `json:"deadline"`         // seconds after which the tree is cut short at the end of a level; 0: none
+	Runner          string  `json:"runner"`           // see Runners
+	Overwrite       bool    `json:"overwrite"`        // replace a finished run
+	Resume          bool    `json:"resume"`           // go on with an unfinished run
 }
 
 // DefaultConfig returns the preset "default": threshold tests on 128 quantile
@@ -60,7 +63,7 @@ type TrainConfig struct {
 func DefaultConfig() TrainConfig {
 	return TrainConfig{
 		Algorithm: "ec45", Lambda: 10, Theta: 0.005, Tests: "threshold", Bins: 128, Binning: "quantile", LeafEstimate: "smoothed",
-		Split: "70/10/20", Seed: 1, MaxClasses: 1000, MaxCategories: 1000, MaxValues: 1 << 16, StorageConfig: DefaultStorageConfig(), HistogramMemory: 256 << 20, MemoryObjects: -1, Runner: "direct",
+		Split: "70/10/20", Seed: 1, MaxClasses: 1000, MaxCategories: 1000, MaxValues: 1 << 16, StorageConfig: DefaultStorageConfig(), EngineConfig: DefaultEngineConfig(), HistogramMemory: 256 << 20, MemoryObjects: -1, LevelsPerJob: 1, Runner: "direct",
 	}
 }
 
@@ -172,7 +175,10 @@ func (c *TrainConfig) checkNumbers() error {
 	within("max_categories", float64(c.MaxCategories), 1, math.MaxUint16-2)
 	within("max_values", float64(c.MaxValues), 1, 1<<26)
 	faults = append(faults, c.StorageConfig.Validate())
+	faults = append(faults, c.EngineConfig.Validate())
 	within("histogram_memory", float64(c.HistogramMemory), 0, math.MaxInt64)
+	within("levels_per_job", float64(c.LevelsPerJob), 1, 64)
+	within("deadline", c.Deadline, 0, 1e9)
 	within("memory_objects", float64(c.MemoryObjects), -1, math.MaxInt64)
 	return errors.Join(faults...)
 }

@@ -12,7 +12,16 @@
 //	write      the run folder, _SUCCESS last
 //
 // The first four are Beam pipelines on the chosen runner. The driver process
-// runs them one after the other and keeps the tree; it also writes the run
-// folder, as only it can reach the folder of the machine that it was started
-// on.
+// runs them one after the other and keeps the tree and statistics, never objects;
+// it also writes the run folder, as only it can reach the folder of the machine
+// that it was started on.
+//
+// # What makes a run safe
+//
+//	lock       _LOCK in the run folder, with signs of life: one run at a time
+//	checkpoint checkpoints/state.json after coalescing and after each job of the
+//	           induction: a run that was killed goes on with Resume
+//	lease      a file that an engine's workers look at: they end with the driver
+//	folder     documents are written aside and committed together, each bound to
+//	           what was there when the run began
 package pipelines

@@ -1,21 +1,22 @@
 package pipelines
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
-	"net"
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"time"
 
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/options/jobopts"
-	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/runners/flink" // engines with a job service
-	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/runners/spark"
 )
 
 // Runners lists the runners there are: those of this process, then engines.
-func Runners() []string { return append(LocalRunners(), "flink", "spark") }
+func Runners() []string { return append(LocalRunners(), "flink", "spark", dataflowRunner) }
 
 // LocalRunners lists the runners that run in this process.
 func LocalRunners() []string { return []string{"direct", "prism"} }
@@ -24,9 +25,28 @@ func LocalRunners() []string { return []string{"direct", "prism"} }
 // memory.
 func isLocal(runner string) bool { return runner == "direct" || runner == "prism" }
 
-// readyWithin is the time in which an engine's job service must answer: the SDK
-// itself would wait for two minutes.
-const readyWithin = 5 * time.Second
+// EngineConfig says how jobs run on an engine. The JSON names are those of the
+// flags and of config files.
+type EngineConfig struct {
+	JobTimeout float64 `json:"job_timeout"` // seconds after which a job is cancelled; an engine that hangs says nothing
+}
+
+// DefaultEngineConfig gives a job six hours.
+func DefaultEngineConfig() EngineConfig { return EngineConfig{JobTimeout: 6 * 3600} }
+
+// Validate returns a fault with the name of its flag.
+func (c *EngineConfig) Validate() error {
+	if !(c.JobTimeout > 0 && c.JobTimeout <= 1e9) { // NaN too
+		return fmt.Errorf("--job_timeout %v: want a number of seconds above 0, at most 1e9", c.JobTimeout)
+	}
+	return nil
+}
+
+// jobTimeout returns the time that a job has, which is never without a limit.
+func (c *EngineConfig) jobTimeout() time.Duration {
+	seconds := cmp.Or(c.JobTimeout, DefaultEngineConfig().JobTimeout)
+	return time.Duration(seconds * float64(time.Second))
+}
 
 // checkEngine makes sure that an engine can be reached, and that it starts this
 // program as its own worker.
@@ -37,16 +57,29 @@ func checkEngine(ctx context.Context, runner string) error {
 	if *jobopts.Endpoint == "" {
 		return usagef("--runner %s needs --endpoint HOST:PORT, that of its job service", runner)
 	}
-	dialer := net.Dialer{Timeout: readyWithin}
-	c, err := dialer.DialContext(ctx, "tcp", *jobopts.Endpoint)
-	if err != nil {
-		return &RunnerError{Job: "connect", Runner: runner, Err: err}
+	if *jobopts.JobName != "" || *jobopts.Async {
+		return usagef("--job_name and --async have no place here: a run waits for its jobs, and names them")
 	}
-	_ = c.Close() // only a look
+	if !beam.Initialized() {
+		return errors.New("beam.Init was not called: main of a program that uses an engine calls it first")
+	}
+	s, err := openJobService(ctx, *jobopts.Endpoint, defaultPatience())
+	if err != nil {
+		return engineError(ctx, "connect", runner, err)
+	}
+	s.close()
 	if strings.EqualFold(*jobopts.EnvironmentType, "process") && *jobopts.EnvironmentConfig == "" {
 		return selfAsWorker()
 	}
 	return nil
+}
+
+// engineError makes a runner error, unless it was the user who ended the job.
+func engineError(ctx context.Context, job, runner string, err error) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return &RunnerError{Job: job, Runner: runner, Err: err}
 }
 
 // selfAsWorker tells the engine to start this program, which must lie at the

@@ -44,13 +44,26 @@ func (e *RunnerError) Error() string {
 // pipeline before the one line that matters.
 func cause(err error) string {
 	text := err.Error()
+	if workerEnded(text) {
+		return "a worker process ended without a word: killed, or out of memory? Give workers more memory, or lower --parallelism, --memory_objects or --histogram_memory"
+	}
 	if _, last, ok := cutLast(text, "caused by:"); ok {
 		text = last
 	}
 	if head, rest, ok := strings.Cut(strings.TrimSpace(text), "\n"); ok && strings.HasPrefix(head, "DoFn[") {
 		text = rest
 	}
-	return strings.TrimSpace(text)
+	text = strings.TrimSpace(text)
+	if strings.HasPrefix(text, "panic: ") {
+		text, _, _ = strings.Cut(text, "\n") // the stack is in the engine's log
+	}
+	return text
+}
+
+// workerEnded recognises how Beam's Java engines tell that a worker's connection
+// or its process has ended.
+func workerEnded(text string) bool {
+	return strings.Contains(text, "StatusRuntimeException: CANCELLED: ") || strings.Contains(text, "Process died with exit code")
 }
 
 func cutLast(s, sep string) (before, after string, found bool) {

@@ -83,11 +83,19 @@ func (t *training) evaluate(ctx context.Context) error {
 	if len(tasks) == 0 {
 		return nil
 	}
-	grow := t.growConfig()
-	config := transforms.EvaluateConfig{
-		Tree: t.encoded, Decoded: t.tree, Widths: grow.Widths, Weights: grow.Weighted, Workers: grow.Workers, Out: t.newFolder("evaluate"),
+	config := t.evaluateConfig()
+	config.Tree = objectstore.Join(config.Out, treeFile)
+	if err := t.files.Write(ctx, config.Tree, t.encoded); err != nil {
+		return err
 	}
 	return evaluateJob(ctx, t.jobs, t.metrics, t.tree, tasks, "blocks", config, t.spec.WeightScale)
+}
+
+func (t *training) evaluateConfig() transforms.EvaluateConfig {
+	grow := t.growConfig()
+	return transforms.EvaluateConfig{
+		Decoded: t.tree, Widths: grow.Widths, Weights: grow.Weighted, Workers: grow.Workers, Out: t.newFolder("evaluate"),
+	}
 }
 
 // evaluateJob counts the rows of tasks by leaf and measures the parts that have
@@ -160,7 +168,7 @@ func Evaluate(ctx context.Context, c EvaluateConfig, reporter Reporter) (*tree.T
 		return nil, nil, usagef("--runner %s: want one of %v", c.Runner, LocalRunners())
 	}
 	process.configure(c.StorageConfig)
-	t, encoded, err := ReadTree(ctx, c.Model)
+	t, err := ReadTree(ctx, c.Model)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -178,7 +186,7 @@ func Evaluate(ctx context.Context, c EvaluateConfig, reporter Reporter) (*tree.T
 	j := &jobs{runner: c.Runner, reporter: reporter}
 	scratch := "mem://espalier-" + uuid.NewString()
 	defer process.store.RemoveAll(context.WithoutCancel(ctx), scratch) //nolint:errcheck // scratch in memory
-	config := transforms.EvaluateConfig{Tree: encoded, Decoded: t, Rows: spec.Encode(), Workers: j.workers(), Pieces: pieces(j.workers(), len(in.tasks)), Out: scratch}
+	config := transforms.EvaluateConfig{Tree: treeURL(c.Model), Decoded: t, Rows: spec.Encode(), Workers: j.workers(), Pieces: pieces(j.workers(), len(in.tasks)), Out: scratch}
 	m := &MetricsFile{Format: metricsFormat, Version: 1}
 	err = evaluateJob(ctx, j, m, t, in.tasks, "row groups", config, spec.WeightScale)
 	if err == nil && m.Test == nil {
@@ -232,19 +240,24 @@ func evaluateSpec(in *input, t *tree.Tree, c *EvaluateConfig) (*transforms.RowSp
 // maxModel bounds a tree.json that is read.
 const maxModel = 1 << 30
 
-// ReadTree reads a tree from a run folder or a tree.json, with its bytes.
-func ReadTree(ctx context.Context, model string) (*tree.Tree, []byte, error) {
-	url := model
-	if !strings.HasSuffix(model, ".json") {
-		url = objectstore.Join(model, treeFile)
+// treeURL returns the URL of the tree.json that a model's name stands for.
+func treeURL(model string) string {
+	if strings.HasSuffix(model, ".json") {
+		return model
 	}
+	return objectstore.Join(model, treeFile)
+}
+
+// ReadTree reads a tree from a run folder or a tree.json.
+func ReadTree(ctx context.Context, model string) (*tree.Tree, error) {
+	url := treeURL(model)
 	b, err := process.store.ReadAll(ctx, url, maxModel)
 	if err != nil {
-		return nil, nil, usagef("--model: %v", err)
+		return nil, usagef("--model: %v", err)
 	}
 	t, err := tree.Decode(b)
 	if err != nil {
-		return nil, nil, &dataset.DataError{File: url, Problem: fmt.Sprintf("not a tree that can be used: %v", err), Hint: "name a run folder or a tree.json"}
+		return nil, &dataset.DataError{File: url, Problem: fmt.Sprintf("not a tree that can be used: %v", err), Hint: "name a run folder or a tree.json"}
 	}
-	return t, b, nil
+	return t, nil
 }

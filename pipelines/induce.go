@@ -3,160 +3,152 @@ package pipelines
 import (
 	"context"
 	"fmt"
+	"runtime"
+	"time"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
 	"github.com/espalier-ml/espalier/induce"
 	"github.com/espalier-ml/espalier/induce/dataset"
-	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/transforms"
 )
 
 // induce grows the tree: levels of jobs while nodes exceed the memory budget,
 // then one job for all that do not. It goes on from a checkpoint, or from the
 // root if there is none.
-func (t *training) induce(ctx context.Context, c *checkpoint) (*induce.Node, error) {
-	root, large, small, err := t.start(ctx, c)
+func (t *training) induce(ctx context.Context, c *checkpoint) (*induce.Growth, error) {
+	g, err := t.start(ctx, c)
 	if err != nil {
 		return nil, err
 	}
-	config := t.growConfig()
-	levels := config.Levels()
-	for len(large) > 0 {
-		var next []*induce.Open
-		for from := 0; from < len(large); {
-			to := t.groupEnd(large, from, levels)
-			children, err := t.level(ctx, root, large[from:to], config, levels, fmt.Sprintf("level %d", large[0].Depth))
-			if err != nil {
+	levels := induce.NewLevels(t.growConfig().Setting)
+	for len(g.Large) > 0 {
+		if t.late() {
+			if err := t.closeLarge(ctx, g, levels); err != nil {
 				return nil, err
 			}
-			next = append(next, children...)
-			from = to
+			break
 		}
-		var fitting []*induce.Open
-		large, fitting = t.deal(next)
-		small = append(small, fitting...)
-		if err := t.save(ctx, root, large, small); err != nil {
+		start := time.Now()
+		if g, err = t.advance(ctx, g, levels); err != nil {
+			return nil, err
+		}
+		t.levelTook = time.Since(start)
+		if err := t.save(ctx, g); err != nil {
 			return nil, err
 		}
 	}
-	if len(small) == 0 {
-		return root, nil
+	if len(g.Small) == 0 {
+		return g, nil
 	}
-	if err := t.grow(ctx, root, small, config); err != nil {
-		return nil, err
-	}
-	return root, t.save(ctx, root, nil, nil)
+	return g, t.grow(ctx, g)
 }
 
-// start returns the tree so far and its open nodes, those that exceed the
-// memory budget apart.
-func (t *training) start(ctx context.Context, c *checkpoint) (root *induce.Node, large, small []*induce.Open, err error) {
+// start returns the growth to go on with.
+func (t *training) start(ctx context.Context, c *checkpoint) (*induce.Growth, error) {
 	if c == nil {
 		train := &t.objects[dataset.Train]
-		open := induce.NewOpen(train.ClassObjects, train.ClassWeight, 0)
-		large, small = t.deal([]*induce.Open{open})
-		return open.Node, large, small, t.save(ctx, open.Node, large, small)
+		g := induce.NewGrowth(train.ClassObjects, train.ClassWeight, t.config.MemoryObjects)
+		return g, t.save(ctx, g)
 	}
-	root, large, small = c.open()
-	large, small = t.deal(append(large, small...)) // by the budget of this run
-	return root, large, small, nil
+	c.Growth.Redeal(t.config.MemoryObjects) // by the budget of this run
+	return c.Growth, nil
 }
 
-// deal tells open nodes that exceed the memory budget from those that do not.
-func (t *training) deal(open []*induce.Open) (large, small []*induce.Open) {
-	for _, o := range open {
-		if t.fits(o) {
-			small = append(small, o)
-		} else {
-			large = append(large, o)
-		}
+// advance grows the large nodes by a level, or by several if one job is to do so
+// and a single pass counts the first.
+func (t *training) advance(ctx context.Context, g *induce.Growth, levels *induce.Levels) (*induce.Growth, error) {
+	memory := t.config.HistogramMemory
+	passes := levels.Passes(g, memory)
+	if t.config.LevelsPerJob > 1 && len(passes) == 1 {
+		return t.unroll(ctx, g, &passes[0], levels)
 	}
-	return large, small
-}
-
-func (t *training) fits(o *induce.Open) bool {
-	return t.config.MemoryObjects < 0 || o.Node.Objects <= t.config.MemoryObjects
-}
-
-// groupEnd returns where the group of open nodes ends whose histograms fit one
-// job.
-func (t *training) groupEnd(open []*induce.Open, from int, levels *induce.Levels) int {
-	held := int64(0)
-	for to := from; to < len(open); to++ {
-		if levels.WantsSplit(open[to]) {
-			held += int64(levels.Bytes())
-		}
-		if held > t.config.HistogramMemory && to > from {
-			return to
-		}
+	name, keep := fmt.Sprintf("level %d", g.Large[0].Depth), memory
+	if t.config.LevelsPerJob > 1 { // its workers do not see the driver's histograms
+		keep = 0
 	}
-	return len(open)
-}
-
-// partial returns the tree so far, encoded, and the number of each of its nodes.
-func (t *training) partial(root *induce.Node) ([]byte, map[*induce.Node]int) {
-	partial, nodes := induce.Model(root, t.features)
-	partial.Label = tree.Label{Column: t.config.Label, Classes: t.classes}
-	partial.Estimate(tree.Majority, 1)
-	numbers := make(map[*induce.Node]int, len(nodes))
-	for i, n := range nodes {
-		numbers[n] = i
-	}
-	return partial.Encode(), numbers
-}
-
-// level runs one level for some open nodes and returns their children.
-func (t *training) level(ctx context.Context, root *induce.Node, open []*induce.Open, config transforms.GrowConfig, levels *induce.Levels, name string) ([]*induce.Open, error) {
-	var numbers map[*induce.Node]int
-	config.Tree, numbers = t.partial(root)
-	config.Nodes = growNodes(open, numbers, levels)
-	config.Out = t.newFolder("level")
-	tasks := t.blockTasks(dataset.Train)
-	what := job{name, int64(len(tasks)), fmt.Sprintf("blocks, %d open nodes", len(open)), tasksDone}
-	err := t.jobs.run(ctx, what, tasks, func(s beam.Scope, tasks beam.PCollection) {
-		transforms.Level(s, tasks, config)
+	children, err := levels.Expand(g, passes, keep, runtime.GOMAXPROCS(0), func(p *induce.Pass) (*induce.Counts, error) {
+		return t.count(ctx, g, p, levels, name)
 	})
 	if err != nil {
 		return nil, err
 	}
-	counts, err := transforms.ReadLevel(ctx, &config, levels)
+	g.Next(children, t.config.MemoryObjects)
+	return g, nil
+}
+
+// count runs a job that counts all objects for one pass.
+func (t *training) count(ctx context.Context, g *induce.Growth, p *induce.Pass, levels *induce.Levels, name string) (*induce.Counts, error) {
+	config := t.levelConfig(1)
+	defer t.files.store.RemoveAll(context.WithoutCancel(ctx), config.Out) //nolint:errcheck // scratch
+	if err := t.level(ctx, &config, &transforms.LevelState{Growth: g, Pass: p}, name); err != nil {
+		return nil, err
+	}
+	return transforms.ReadCounts(ctx, levels, p, config.Out, 0)
+}
+
+// unroll runs a job of several levels.
+func (t *training) unroll(ctx context.Context, g *induce.Growth, p *induce.Pass, levels *induce.Levels) (*induce.Growth, error) {
+	config := t.levelConfig(t.config.LevelsPerJob)
+	defer t.files.store.RemoveAll(context.WithoutCancel(ctx), config.Out) //nolint:errcheck // scratch
+	depth := g.Large[0].Depth
+	name := fmt.Sprintf("levels %d to %d", depth, depth+config.Levels-1)
+	if err := t.level(ctx, &config, &transforms.LevelState{Growth: g, Pass: p}, name); err != nil {
+		return nil, err
+	}
+	state, level, err := transforms.ReadLevel(ctx, &config)
+	if err != nil || state.Pass == nil {
+		return state.Growth, err
+	}
+	g = state.Growth
+	children, err := levels.Expand(g, levels.Passes(g, config.Memory), 0, runtime.GOMAXPROCS(0), func(p *induce.Pass) (*induce.Counts, error) {
+		return transforms.ReadCounts(ctx, levels, p, config.Out, level)
+	})
 	if err != nil {
 		return nil, err
 	}
-	var children []*induce.Open
-	for i, o := range open {
-		children = append(children, levels.Expand(o, &counts[i])...)
-	}
-	return children, t.files.store.RemoveAll(ctx, config.Out)
+	g.Next(children, config.Budget)
+	return g, nil
 }
 
-func growNodes(open []*induce.Open, numbers map[*induce.Node]int, levels *induce.Levels) []transforms.GrowNode {
-	nodes := make([]transforms.GrowNode, len(open))
-	for i, o := range open {
-		nodes[i] = transforms.GrowNode{
-			LevelNode: induce.LevelNode{ID: numbers[o.Node], Weight: o.Node.Weight, Split: levels.WantsSplit(o)},
-			Depth:     o.Depth,
-		}
+func (t *training) levelConfig(levels int) transforms.LevelConfig {
+	c := transforms.LevelConfig{
+		GrowConfig: t.growConfig(), Levels: levels, Budget: t.config.MemoryObjects, Memory: t.config.HistogramMemory,
 	}
-	return nodes
+	c.Out = t.newFolder("level")
+	return c
+}
+
+// level runs one job of levels.
+func (t *training) level(ctx context.Context, config *transforms.LevelConfig, state *transforms.LevelState, name string) error {
+	tasks := t.blockTasks(dataset.Train)
+	if err := transforms.WriteLevel(ctx, config, state, tasks); err != nil {
+		return err
+	}
+	what := job{name, int64(len(tasks) * config.Levels), fmt.Sprintf("blocks, %d open nodes", len(state.Growth.Large)), tasksDone}
+	return t.jobs.run(ctx, what, tasks, func(s beam.Scope, tasks beam.PCollection) {
+		transforms.Level(s, tasks, *config)
+	})
+}
+
+// partitionObjects is the number of objects that one worker has at least, so
+// that small nodes do not each get a file of their own.
+const partitionObjects = 1 << 16
+
+func (t *training) smallConfig() transforms.SmallConfig {
+	c := transforms.SmallConfig{GrowConfig: t.growConfig(), Spill: t.spill("grow"), Deadline: t.growUntil()}
+	c.Out = t.newFolder("grow")
+	return c
 }
 
 // grow gathers the objects of small open nodes and grows each in one worker.
-func (t *training) grow(ctx context.Context, root *induce.Node, open []*induce.Open, config transforms.GrowConfig) error {
-	if open[0].Node != root {
-		var numbers map[*induce.Node]int
-		config.Tree, numbers = t.partial(root)
-		config.Nodes = growNodes(open, numbers, config.Levels())
-	} else {
-		config.Nodes = make([]transforms.GrowNode, 1)
+func (t *training) grow(ctx context.Context, g *induce.Growth) error {
+	config := t.smallConfig()
+	defer t.removeAll(context.WithoutCancel(ctx), config.Out, config.Spill) //nolint:errcheck // scratch
+	if err := transforms.WriteSmall(ctx, &config, g, max(partitionObjects, t.config.MemoryObjects)); err != nil {
+		return err
 	}
-	config.Out = t.newFolder("grow")
-	weight := int64(0)
-	for _, o := range open {
-		weight += o.Node.Weight
-	}
-	what := job{"induce", weight, "weight settled", func(p *transforms.Progress) (int64, string) {
+	what := job{"induce", g.Weight(), "weight settled", func(p *transforms.Progress) (int64, string) {
 		return p.Weight.Load(), fmt.Sprintf("%d leaves", p.Nodes.Load())
 	}}
 	err := t.jobs.run(ctx, what, t.blockTasks(dataset.Train), func(s beam.Scope, tasks beam.PCollection) {
@@ -165,14 +157,15 @@ func (t *training) grow(ctx context.Context, root *induce.Node, open []*induce.O
 	if err != nil {
 		return err
 	}
-	grown, err := transforms.ReadGrown(ctx, config.Out, len(open))
+	grown, err := transforms.ReadGrown(ctx, &config)
 	if err != nil {
 		return err
 	}
-	for i, o := range open {
+	for i, o := range g.Small {
 		*o.Node = *grown[i]
 	}
-	return nil
+	g.Small = nil
+	return t.save(ctx, g)
 }
 
 // newFolder returns a scratch folder that no job has written to.

@@ -5,12 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/options/jobopts"
 	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/runners/direct" //nolint:staticcheck // deprecated upstream, yet the only runner without a listener: the embedded default, DESIGN section 3
 	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/runners/prism"  // serialises as real engines do
+	"github.com/google/uuid"
 
 	"github.com/espalier-ml/espalier/transforms"
 )
@@ -35,6 +38,9 @@ const reportEvery = 100 * time.Millisecond
 type jobs struct {
 	runner   string
 	reporter Reporter
+	runID    string       // in the names of an engine's jobs; empty: any
+	scratch  string       // folder that an engine's workers see; empty: they can neither be ended nor show progress
+	engine   EngineConfig // the zero value: the defaults
 	timings  []Timing
 }
 
@@ -62,19 +68,35 @@ type job struct {
 	done  func(p *transforms.Progress) (int64, string)
 }
 
-func tasksDone(p *transforms.Progress) (int64, string) { return p.Tasks.Load(), "" }
+func tasksDone(p *transforms.Progress) (int64, string) {
+	var notes []string
+	for _, n := range []struct {
+		count int64
+		of    string
+	}{{p.Rows.Load(), "rows"}, {p.Objects.Load(), "objects"}} {
+		if n.count > 0 {
+			notes = append(notes, fmt.Sprintf("%d %s", n.count, n.of))
+		}
+	}
+	return p.Tasks.Load(), strings.Join(notes, ", ")
+}
 
 // run builds and runs one pipeline over tasks.
 func (j *jobs) run(ctx context.Context, what job, tasks []transforms.Task, build func(s beam.Scope, tasks beam.PCollection)) error {
 	running.Lock()
 	defer running.Unlock()
 	start := time.Now()
-	transforms.LocalProgress().Reset()
+	progress := j.progress()
+	progress.Reset()
 	j.reporter.Job(what.name, what.total, what.unit)
 	finished := make(chan error, 1)
-	go func() { finished <- j.pipeline(ctx, tasks, build) }()
-	err := j.watch(ctx, what, finished)
+	go func() { finished <- j.pipeline(ctx, what.name, progress, tasks, build) }()
+	err := j.watch(ctx, what, progress, finished)
 	j.timings = append(j.timings, Timing{what.name, time.Since(start).Seconds()})
+	if left := (*leftError)(nil); errors.As(err, &left) {
+		j.reporter.Warn(left.warning())
+		err = left.err
+	}
 	if err == nil || errors.Is(err, context.Canceled) {
 		return err
 	}
@@ -84,24 +106,38 @@ func (j *jobs) run(ctx context.Context, what job, tasks []transforms.Task, build
 	return &RunnerError{Job: what.name, Runner: j.runner, Err: err}
 }
 
-// watch reports progress until the pipeline has finished or the context ends.
-// A pipeline that goes on after its context has ended is left behind: the
-// process is about to end.
-func (j *jobs) watch(ctx context.Context, what job, finished <-chan error) error {
+// progress returns what the DoFns of a job count on: that of this process if
+// they run here, else one that an engine's counters fill.
+func (j *jobs) progress() *transforms.Progress {
+	if isLocal(j.runner) || jobopts.IsLoopback() {
+		return transforms.LocalProgress()
+	}
+	return new(transforms.Progress)
+}
+
+// watch reports progress until the pipeline has finished or the context ends. A
+// local pipeline that goes on after its context has ended is left behind, as the
+// process is about to end. That of an engine would go on without it, and is
+// waited for until it is cancelled.
+func (j *jobs) watch(ctx context.Context, what job, progress *transforms.Progress, finished <-chan error) error {
 	tick := time.NewTicker(reportEvery)
 	defer tick.Stop()
+	over := ctx.Done()
+	if !isLocal(j.runner) {
+		over = nil
+	}
 	for {
 		select {
 		case err := <-finished:
 			if err == nil {
-				_, note := what.done(transforms.LocalProgress())
+				_, note := what.done(progress)
 				j.reporter.Step(what.total, note)
 			}
 			return err
-		case <-ctx.Done():
+		case <-over:
 			return context.Cause(ctx)
 		case <-tick.C:
-			if done, note := what.done(transforms.LocalProgress()); done < what.total { // the last step is told when the job has ended
+			if done, note := what.done(progress); done < what.total { // the last step is told when the job has ended
 				j.reporter.Step(done, note)
 			}
 		}
@@ -110,22 +146,81 @@ func (j *jobs) watch(ctx context.Context, what job, finished <-chan error) error
 
 // pipeline builds and runs a pipeline. The SDK panics on faults of
 // construction.
-func (j *jobs) pipeline(ctx context.Context, tasks []transforms.Task, build func(s beam.Scope, tasks beam.PCollection)) (err error) {
+func (j *jobs) pipeline(ctx context.Context, name string, progress *transforms.Progress, tasks []transforms.Task, build func(s beam.Scope, tasks beam.PCollection)) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			err = fmt.Errorf("panic: %v", r)
 		}
 	}()
-	p, s := beam.NewPipelineWithRoot()
-	elements := make([][]byte, len(tasks))
-	for i, t := range tasks {
-		elements[i] = t.Encode()
+	p, err := newPipeline(tasks, j.runner != "direct", build)
+	switch {
+	case err != nil:
+		return err
+	case isLocal(j.runner):
+		_, err = beam.Run(ctx, j.runner, p)
+		return err
+	case j.runner == dataflowRunner:
+		return j.onDataflow(ctx, name, p)
+	default:
+		return j.onEngine(ctx, name, p, progress)
 	}
-	list := beam.CreateList(s, elements)
-	if j.runner != "direct" { // spreads the tasks over workers; the direct runner has one
-		list = beam.Reshuffle(s, list)
+}
+
+// onEngine runs a pipeline as an engine's job, within the time that it has.
+func (j *jobs) onEngine(ctx context.Context, name string, p *beam.Pipeline, progress *transforms.Progress) error {
+	ctx, cancel := j.timeout(ctx)
+	defer cancel()
+	s, err := openJobService(ctx, *jobopts.Endpoint, defaultPatience())
+	if err != nil {
+		return err
 	}
-	build(s, list)
-	_, err = beam.Run(ctx, j.runner, p)
-	return err
+	defer s.close()
+	job := submission{name: jobName(j.id(), name), pipeline: p}
+	if progress == transforms.LocalProgress() { // the DoFns are here, count on it themselves and end with the process
+		return s.run(ctx, job)
+	}
+	job.progress = progress
+	if j.scratch != "" {
+		l, err := grantLease(ctx, process, j.scratch, progress)
+		if err != nil {
+			return err
+		}
+		defer l.revoke(ctx)
+		job.lease = l.folder
+	}
+	return s.run(ctx, job)
+}
+
+// timeout limits the time of a job on an engine.
+func (j *jobs) timeout(ctx context.Context) (context.Context, context.CancelFunc) {
+	timeout := j.engine.jobTimeout()
+	return context.WithTimeoutCause(ctx, timeout, fmt.Errorf("it was cancelled after %v: raise --job_timeout if the engine was still at work, and go on with --resume", timeout))
+}
+
+// id returns the run's id.
+func (j *jobs) id() string {
+	if j.runID == "" {
+		j.runID = uuid.NewString()
+	}
+	return j.runID
+}
+
+// cancelLeftovers cancels what an earlier process, which was killed, has left
+// running on the engine for this run, and waits until it has ended.
+func (j *jobs) cancelLeftovers(ctx context.Context) error {
+	if isLocal(j.runner) {
+		return nil
+	}
+	if j.runner == dataflowRunner {
+		return cancelOnDataflow(ctx, jobName(j.id(), ""))
+	}
+	s, err := openJobService(ctx, *jobopts.Endpoint, defaultPatience())
+	if err == nil {
+		defer s.close()
+		err = s.cancelLeftovers(ctx, j.id())
+	}
+	if err != nil {
+		return engineError(ctx, "cancel leftovers", j.runner, err)
+	}
+	return nil
 }

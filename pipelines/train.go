@@ -43,38 +43,45 @@ func Train(ctx context.Context, c TrainConfig, reporter Reporter) (*Result, erro
 	}
 	process.configure(c.StorageConfig)
 	defer process.parquet.Forget()
-	in, output, unfinished, err := open(ctx, process, &c)
+	o, err := open(ctx, process, &c, reporter)
 	if err != nil {
 		return nil, err
 	}
-	if output.finished() && c.Resume {
-		return finishedRun(ctx, process, &c)
+	defer o.lock.release(ctx)
+	r, err := o.train(o.locked, &c, p, start, reporter)
+	if err != nil && o.locked.Err() != nil {
+		return nil, context.Cause(o.locked) // whatever it was that noticed first
 	}
-	s, err := resolve(in, &c, p)
+	return r, err
+}
+
+// train trains on what was opened.
+func (o *opened) train(ctx context.Context, c *TrainConfig, p *parsed, start time.Time, reporter Reporter) (*Result, error) {
+	if o.output.finished() && c.Resume {
+		return finishedRun(ctx, process, c)
+	}
+	s, err := resolve(o.input, c, p)
 	if err != nil {
 		return nil, err
 	}
-	prices, err := readCosts(ctx, process, c.Costs, in.names())
+	prices, err := readCosts(ctx, process, c.Costs, o.input.names())
 	if err != nil {
 		return nil, err
 	}
 	t := &training{
-		config: &c, costs: prices, parsed: p, input: in, schema: s, files: process, output: output,
-		jobs:    &jobs{runner: c.Runner, reporter: reporter},
-		scratch: "mem://espalier-" + uuid.NewString(),
+		config: c, costs: prices, parsed: p, input: o.input, schema: s, files: process, output: o.output,
+		jobs:    &jobs{runner: c.Runner, reporter: reporter, runID: o.lock.Run, engine: c.EngineConfig},
+		scratch: "mem://espalier-" + uuid.NewString(), deadline: c.deadline(start),
 	}
 	if !isLocal(c.Runner) { // its workers do not see this process's memory
-		t.scratch = t.checkpointURL("scratch-" + uuid.NewString())
+		t.scratch = t.checkpointURL(scratchFolder, uuid.NewString())
+		t.jobs.scratch = t.scratch
 	}
 	defer t.files.store.RemoveAll(context.WithoutCancel(ctx), t.scratch) //nolint:errcheck // scratch in memory
-	err = t.train(ctx, unfinished)
-	var r *Result
-	if err == nil {
-		r, err = t.write(ctx, start)
+	if err := t.train(ctx, o.unfinished); err != nil {
+		return nil, err
 	}
-	if err != nil && ctx.Err() != nil {
-		return nil, ctx.Err() // whatever it was that noticed first
-	}
+	r, err := t.write(ctx, start)
 	if err != nil {
 		return nil, err
 	}
@@ -98,20 +105,35 @@ func (c *TrainConfig) settle(ctx context.Context) error {
 		return err
 	}
 	c.Output = output[0]
+	if c.Runner == dataflowRunner {
+		return checkDataflow(ctx, c)
+	}
 	return checkEngine(ctx, c.Runner)
 }
 
-// open reads the footers of the input, looks at the output folder and reads the
-// checkpoint in it, if any, at the same time: object stores take a while for
-// each.
-func open(ctx context.Context, f *files, c *TrainConfig) (in *input, output *folder, unfinished *checkpoint, err error) {
-	ctx, cancel := context.WithCancel(ctx)
+// opened is what a run finds when it begins.
+type opened struct {
+	input      *input
+	output     *folder
+	unfinished *checkpoint // of a run before it; nil: none
+	lock       *lock
+	locked     context.Context //nolint:containedctx // ends when the lock is lost
+}
+
+// open reads the footers of the input, locks the output folder, looks at it and
+// reads the checkpoint in it, if any, as far as possible at the same time: object
+// stores take a while for each.
+func open(ctx context.Context, f *files, c *TrainConfig, reporter Reporter) (*opened, error) {
+	o := new(opened)
+	reading, cancel := context.WithCancel(ctx)
 	defer cancel()
-	var inputErr, checkpointErr error
+	var inputErr, checkpointErr, err error
 	var wg sync.WaitGroup
-	wg.Go(func() { in, inputErr = openInput(ctx, f, c.Input) })
-	wg.Go(func() { unfinished, checkpointErr = readCheckpoint(ctx, f, c.Output) })
-	output, err = openFolder(ctx, f.store, c.Output, c.Overwrite || c.Resume, treeFile, metricsFile, schemaFile, manifestFile)
+	wg.Go(func() { o.input, inputErr = openInput(reading, f, c.Input) })
+	if o.lock, o.locked, err = o.lockFolder(ctx, f, c, reporter); err == nil {
+		wg.Go(func() { o.unfinished, checkpointErr = readCheckpoint(reading, f, c.Output) })
+		o.output, err = openFolder(reading, f.store, c.Output, c.Overwrite || c.Resume, treeFile, metricsFile, schemaFile, manifestFile)
+	}
 	if err != nil {
 		cancel() // the others are of no interest then
 	}
@@ -119,14 +141,34 @@ func open(ctx context.Context, f *files, c *TrainConfig) (in *input, output *fol
 	if c.Overwrite {
 		checkpointErr = nil // it is about to go
 	}
-	return in, output, unfinished, cmp.Or(err, inputErr, checkpointErr)
+	if err = cmp.Or(err, inputErr, checkpointErr); err != nil && o.lock != nil {
+		o.lock.release(ctx)
+	}
+	return o, err
+}
+
+// lockFolder takes the lock, and clears away what a dead run has left.
+func (o *opened) lockFolder(ctx context.Context, f *files, c *TrainConfig, reporter Reporter) (*lock, context.Context, error) {
+	l, locked, dead, err := acquire(ctx, f.store, c.Output, reporter)
+	if err != nil || dead == nil {
+		return l, locked, err
+	}
+	err = (&jobs{runner: c.Runner, runID: dead.Run}).cancelLeftovers(ctx)
+	if sweepErr := f.store.Sweep(ctx, c.Output); err == nil && sweepErr != nil {
+		err = usagef("--output: %v", sweepErr)
+	}
+	if err != nil {
+		l.release(ctx)
+		return nil, nil, err
+	}
+	return l, locked, nil
 }
 
 // finishedRun returns the result of a run that has nothing left to do.
 func finishedRun(ctx context.Context, f *files, c *TrainConfig) (*Result, error) {
 	r := &Result{Metrics: new(MetricsFile)}
 	var err error
-	if r.Tree, _, err = ReadTree(ctx, c.Output); err != nil {
+	if r.Tree, err = ReadTree(ctx, c.Output); err != nil {
 		return nil, err
 	}
 	b, err := f.store.ReadAll(ctx, objectstore.Join(c.Output, metricsFile), maxModel)
@@ -162,9 +204,13 @@ type training struct {
 	features []dataset.Feature
 	classes  []string
 	objects  *[dataset.Parts]transforms.ObjectStats
-	tree     *tree.Tree
-	encoded  []byte // tree.json
-	metrics  *MetricsFile
+
+	deadline  time.Time     // zero: none
+	levelTook time.Duration // by the last level
+
+	tree    *tree.Tree
+	encoded []byte // tree.json
+	metrics *MetricsFile
 }
 
 func (t *training) train(ctx context.Context, unfinished *checkpoint) error {
@@ -180,11 +226,11 @@ func (t *training) train(ctx context.Context, unfinished *checkpoint) error {
 			return err
 		}
 	}
-	root, err := t.induce(ctx, unfinished)
+	g, err := t.induce(ctx, unfinished)
 	if err != nil {
 		return err
 	}
-	t.finish(root)
+	t.finish(g.Root)
 	return t.evaluate(ctx)
 }
 
@@ -196,15 +242,18 @@ func (t *training) prepare(ctx context.Context) error {
 	return t.coalesce(ctx)
 }
 
-// summarise fits the features and the classes.
-func (t *training) summarise(ctx context.Context) error {
-	out := t.scratch + "/summarise"
+func (t *training) summariseConfig() transforms.SummariseConfig {
 	workers := t.jobs.workers()
-	config := transforms.SummariseConfig{
-		Rows: t.schema.rows.Encode(), Workers: workers, Out: out,
+	return transforms.SummariseConfig{
+		Rows: t.schema.rows.Encode(), Workers: workers, Out: t.scratch + "/summarise",
 		Limits: binning.Limits{Values: t.config.MaxValues, Categories: maxDistinctCategories},
 		Pieces: pieces(4*workers, len(t.input.tasks)), // more than workers, which so end at about the same time
 	}
+}
+
+// summarise fits the features and the classes.
+func (t *training) summarise(ctx context.Context) error {
+	config := t.summariseConfig()
 	if len(t.input.tasks) == 0 {
 		return t.noRows("no input file has a row")
 	}
@@ -215,12 +264,12 @@ func (t *training) summarise(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	stats, encoded, err := transforms.ReadSummaries(ctx, out, len(t.schema.rows.Features))
+	stats, encoded, err := transforms.ReadSummaries(ctx, config.Out, len(t.schema.rows.Features))
 	if err != nil {
 		return err
 	}
 	t.rowStats = stats
-	if err := t.files.store.RemoveAll(ctx, out); err != nil { // frees the memory
+	if err := t.files.store.RemoveAll(ctx, config.Out); err != nil { // frees the memory
 		return err
 	}
 	if stats.Train == 0 {
@@ -378,12 +427,46 @@ func (t *training) fitNumeric(f *dataset.Feature, s *binning.Summary) {
 	}
 }
 
-// coalesce makes objects of the rows.
-func (t *training) coalesce(ctx context.Context) error {
-	config := transforms.CoalesceConfig{
+// shards returns the number of shards of objects: enough for each to fit in a
+// worker's memory several times.
+func shards(rows int64, stride int) int {
+	const least, most, bytes = 64, 4096, 64 << 20
+	return int(min(max(least, rows*int64(stride+8)/bytes), most))
+}
+
+// spill returns a new folder for what is too much for a job's shuffle; empty if
+// all is to stay in memory.
+func (t *training) spill(name string) string {
+	if !t.checkpoints {
+		return ""
+	}
+	return t.checkpointURL(scratchFolder, name+"-"+uuid.NewString())
+}
+
+// removeAll removes folders, of which a name may be empty.
+func (t *training) removeAll(ctx context.Context, folders ...string) error {
+	for _, url := range folders {
+		if url == "" {
+			continue
+		}
+		if err := t.files.store.RemoveAll(ctx, url); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (t *training) coalesceConfig() transforms.CoalesceConfig {
+	return transforms.CoalesceConfig{
 		Rows: t.spec.Encode(), Features: dataset.EncodeFeatures(t.features), Classes: t.classes,
 		Workers: t.jobs.workers(), Pieces: pieces(t.jobs.workers(), len(t.input.tasks)), Out: t.scratch + "/coalesce", Blocks: t.blocks,
+		Shards: shards(t.rowStats.Rows, dataset.NewLayout(t.features).Stride), Spill: t.spill("coalesce"),
 	}
+}
+
+// coalesce makes objects of the rows.
+func (t *training) coalesce(ctx context.Context) error {
+	config := t.coalesceConfig()
 	what := job{"coalesce", int64(len(t.input.tasks)), "row groups", tasksDone}
 	err := t.jobs.run(ctx, what, t.input.tasks, func(s beam.Scope, tasks beam.PCollection) {
 		transforms.Coalesce(s, tasks, config)
@@ -392,8 +475,11 @@ func (t *training) coalesce(ctx context.Context) error {
 		return err
 	}
 	t.files.parquet.Forget()
-	t.objects, err = transforms.ReadObjectStats(ctx, config.Out)
+	t.objects, err = transforms.ReadObjectStats(ctx, &config)
 	if err != nil {
+		return err
+	}
+	if err := t.removeAll(ctx, config.Out, config.Spill); err != nil {
 		return err
 	}
 	train := &t.objects[dataset.Train]
@@ -408,6 +494,9 @@ func (t *training) finish(root *induce.Node) {
 	c, train := t.config, &t.objects[dataset.Train]
 	root.SumUp()
 	root.BestFirst(c.MaxLeaves)
+	if n := cutLeaves(root); n > 0 {
+		t.jobs.reporter.Warn(fmt.Sprintf("--deadline came first: %d leaves of the tree would have been split further", n))
+	}
 	t.tree, _ = induce.Model(root, t.features)
 	t.tree.Label = tree.Label{Column: c.Label, Classes: t.classes}
 	t.tree.Algorithm = tree.Algorithm{
@@ -416,6 +505,7 @@ func (t *training) finish(root *induce.Node) {
 	}
 	t.tree.Training = tree.Training{
 		Rows: train.Rows, Objects: train.Objects, Weight: train.Weight, RelabelledRows: train.Relabelled, DroppedNullLabel: t.rowStats.Dropped,
+		CutLeaves: cutLeaves(root),
 	}
 	scale := t.spec.WeightScale
 	if scale > 1 {
@@ -428,11 +518,13 @@ func (t *training) finish(root *induce.Node) {
 
 // growConfig is what the jobs of the induction share.
 func (t *training) growConfig() transforms.GrowConfig {
-	layout := dataset.NewLayout(t.features)
+	train := &t.objects[dataset.Train]
 	return transforms.GrowConfig{
-		Params: t.parsed.params, Classes: len(t.classes), Weighted: t.spec.Weight != "",
-		Total: t.objects[dataset.Train].Weight, Columns: split.Columns(t.features), Widths: layout.Widths,
-		Workers: t.jobs.workers(),
+		Setting: induce.Setting{
+			Params: t.parsed.params, Columns: split.Columns(t.features), Classes: len(t.classes),
+			Total: train.Weight, Heaviest: train.Heaviest,
+		},
+		Weighted: t.spec.Weight != "", Widths: dataset.NewLayout(t.features).Widths, Workers: t.jobs.workers(),
 	}
 }
 

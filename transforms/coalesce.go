@@ -10,13 +10,12 @@ import (
 	"github.com/espalier-ml/espalier/induce/dataset"
 )
 
-// shards is the number of shards that the objects of a part are dealt to by
-// their hash.
-const shards = 64
-
-// flushBytes is the memory of all tables of a bundle beyond which the fullest
-// of them are sent on before the bundle ends.
-const flushBytes = 1 << 30
+// flushBytes is the memory of all tables of a bundle beyond which they are sent
+// on before the bundle ends; spillBytes where they go by way of files.
+const (
+	flushBytes = 1 << 30
+	spillBytes = 256 << 20
+)
 
 // blockBytes is the size at which objects are cut into blocks.
 const blockBytes = 4 << 20
@@ -28,7 +27,9 @@ type CoalesceConfig struct {
 	Classes  []string
 	Workers  int    // goroutines of a bundle; 1 on engines
 	Pieces   int    // goroutines that share a row group's columns, for few row groups
+	Shards   int    // that the objects of a part are dealt to by their hash
 	Out      string // folder of statistics
+	Spill    string // folder for objects on their way; empty: they go inline
 	Blocks   string // folder of blocks
 }
 
@@ -81,7 +82,7 @@ func (f *coalesceFn) StartBundle(_ context.Context, _ func(int64, []byte)) error
 	f.coder = newCoder(spec, features, f.Classes, f.Pieces)
 	f.pool = newPool(f.Workers, rowGroupsAhead)
 	f.scratch = make([]coalesceScratch, max(1, f.Workers))
-	f.tables = make([]*sharedTable, dataset.Parts*shards)
+	f.tables = make([]*sharedTable, dataset.Parts*f.Shards)
 	for i := range f.tables {
 		f.tables[i] = &sharedTable{t: f.coder.newTable()}
 	}
@@ -96,14 +97,22 @@ func (f *coalesceFn) ProcessElement(ctx context.Context, task []byte, emit func(
 	if err := f.pool.doWith(g, func(worker int) error { return f.add(g, &f.scratch[worker]) }); err != nil {
 		return carry(err)
 	}
-	return f.flush(emit, flushBytes)
+	limit := flushBytes
+	if f.Spill != "" {
+		limit = spillBytes
+	}
+	report(ctx)
+	if f.held() < limit {
+		return nil
+	}
+	return f.flush(ctx, emit, false)
 }
 
-func (f *coalesceFn) FinishBundle(_ context.Context, emit func(int64, []byte)) error {
-	if err := f.pool.wait(); err != nil {
+func (f *coalesceFn) FinishBundle(ctx context.Context, emit func(int64, []byte)) error {
+	if err := reportUntil(ctx, f.pool.wait); err != nil {
 		return carry(err)
 	}
-	return f.flush(emit, 0)
+	return f.flush(ctx, emit, f.held() <= inlineBytes)
 }
 
 // add coalesces the rows of one row group.
@@ -147,7 +156,7 @@ func (f *coalesceFn) insert(g *rowGroup, s *coalesceScratch) {
 func (f *coalesceFn) deal(g *rowGroup, s *coalesceScratch) {
 	s.ends = grown(s.ends, len(f.tables))
 	clear(s.ends)
-	table := func(r int) int { return int(g.parts[r])*shards + int(s.hashes[r]>>32%shards) }
+	table := func(r int) int { return int(g.parts[r])*f.Shards + int(s.hashes[r]>>32%uint64(f.Shards)) }
 	n := 0
 	for r, part := range g.parts {
 		if part != dataset.None {
@@ -170,29 +179,35 @@ func (f *coalesceFn) deal(g *rowGroup, s *coalesceScratch) {
 	}
 }
 
-// flush sends the tables on when they hold more than limit bytes. The pool must
-// be idle for limit 0; otherwise tasks may go on meanwhile.
-func (f *coalesceFn) flush(emit func(int64, []byte), limit int) error {
-	if limit > 0 {
-		held := 0
-		for _, shared := range f.tables {
-			shared.mu.Lock()
-			held += shared.t.Bytes()
-			shared.mu.Unlock()
-		}
-		if held < limit {
-			return nil
-		}
+// held returns the memory of all tables.
+func (f *coalesceFn) held() int {
+	held := 0
+	for _, shared := range f.tables {
+		shared.mu.Lock()
+		held += shared.t.Bytes()
+		shared.mu.Unlock()
 	}
+	return held
+}
+
+// flush sends the tables on. Row groups may be coalesced meanwhile.
+func (f *coalesceFn) flush(ctx context.Context, emit func(int64, []byte), inline bool) error {
 	// Encoded by the workers, emitted here: emitters belong to this goroutine.
-	encoded := make([][][]byte, len(f.tables))
+	values := make([][][]byte, len(f.tables))
 	p := newPool(f.Workers, 0)
 	for i, shared := range f.tables {
 		if err := p.do(func(int) error {
 			shared.mu.Lock()
-			defer shared.mu.Unlock()
-			encoded[i] = blocks(shared.t, f.coder.layout.Stride)
+			t := shared.t
 			shared.t = f.coder.newTable()
+			shared.mu.Unlock()
+			for _, b := range blocks(t, f.coder.layout.Stride) {
+				value, err := exchange{f.Spill}.send(ctx, b, inline)
+				if err != nil {
+					return err
+				}
+				values[i] = append(values[i], value)
+			}
 			return nil
 		}); err != nil {
 			return err
@@ -201,9 +216,9 @@ func (f *coalesceFn) flush(emit func(int64, []byte), limit int) error {
 	if err := p.wait(); err != nil {
 		return err
 	}
-	for i, list := range encoded {
-		for _, b := range list {
-			emit(int64(i), b)
+	for i, list := range values {
+		for _, value := range list {
+			emit(int64(i), value)
 		}
 	}
 	return nil

@@ -1,7 +1,7 @@
 // Package transforms holds the DoFns of Espalier's jobs: thin shells around the
 // kernels of package induce.
 //
-// Every job has the same shape, so that two DoFn signatures do for all (each
+// Every job has the same shape, so that three DoFn signatures do for all (each
 // distinct one costs seconds of build):
 //
 //	tasks  -> ParDo(read and aggregate: KV<int64, []byte>)
@@ -10,8 +10,9 @@
 //
 // A task is a row group or an object block, about 100 bytes; what leaves a
 // worker is one aggregate per key, never a row. The results are written to
-// scratch files that the driver reads. Trees and features travel as encoded
-// bytes in exported fields, never as side inputs.
+// scratch files that the driver reads. Features travel as encoded bytes in
+// exported fields, and trees that are being grown in scratch files, never as side
+// inputs. What would be too much for a runner's shuffle goes by way of files too.
 //
 // A DoFn aggregates all tasks of its bundle and emits when the bundle ends. On
 // the local runners, which run one bundle at a time, its tasks are worked on

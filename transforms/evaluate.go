@@ -7,13 +7,14 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
+	"github.com/espalier-ml/espalier/induce"
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/tree"
 )
 
 // EvaluateConfig says which tree is evaluated on what.
 type EvaluateConfig struct {
-	Tree    []byte     // tree.json
+	Tree    string     // URL of the tree.json
 	Decoded *tree.Tree `json:"-"` // the same, for DoFns in the driver's own process; elsewhere it is decoded
 	Rows    []byte     // RowSpec of row groups; empty: the tasks are object blocks
 	Widths  []int      // of blocks: bytes of each feature's codes
@@ -42,11 +43,18 @@ type evaluateFn struct {
 	counts  [][dataset.Parts]*tree.LeafCounts // by worker
 }
 
-func (f *evaluateFn) StartBundle(_ context.Context, _ func(int64, []byte)) error {
+func (f *evaluateFn) StartBundle(ctx context.Context, _ func(int64, []byte)) error {
 	f.tree = f.Decoded
 	if f.tree == nil {
-		var err error
-		if f.tree, err = tree.Decode(f.Tree); err != nil {
+		s, err := openStorage()
+		if err != nil {
+			return err
+		}
+		b, err := s.Read(ctx, f.Tree)
+		if err != nil {
+			return err
+		}
+		if f.tree, err = tree.Decode(b); err != nil {
 			return err
 		}
 	}
@@ -68,6 +76,7 @@ func (f *evaluateFn) StartBundle(_ context.Context, _ func(int64, []byte)) error
 }
 
 func (f *evaluateFn) ProcessElement(ctx context.Context, task []byte, _ func(int64, []byte)) error {
+	defer report(ctx)
 	if f.coder == nil {
 		return carry(f.pool.do(func(worker int) error { return f.addBlock(ctx, task, worker) }))
 	}
@@ -92,12 +101,13 @@ func (f *evaluateFn) addBlock(ctx context.Context, task []byte, worker int) erro
 	if err != nil {
 		return err
 	}
-	g := GrowConfig{Widths: f.Widths, Classes: len(f.tree.Label.Classes), Weighted: f.Weights}
+	g := GrowConfig{Setting: induce.Setting{Classes: len(f.tree.Label.Classes)}, Widths: f.Widths, Weighted: f.Weights}
 	o, err := g.load(block)
 	if err != nil {
 		return err
 	}
 	defer progress.Tasks.Add(1)
+	defer progress.Objects.Add(int64(o.Len()))
 	c := f.countsOf(worker, t.Part)
 	for i := range o.Len() {
 		leaf := f.router.Leaf(o, i)
@@ -129,8 +139,8 @@ func (f *evaluateFn) addRows(g *rowGroup, worker int) error {
 	return nil
 }
 
-func (f *evaluateFn) FinishBundle(_ context.Context, emit func(int64, []byte)) error {
-	if err := f.pool.wait(); err != nil {
+func (f *evaluateFn) FinishBundle(ctx context.Context, emit func(int64, []byte)) error {
+	if err := reportUntil(ctx, f.pool.wait); err != nil {
 		return carry(err)
 	}
 	for part := range int64(dataset.Parts) {

@@ -4,136 +4,174 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"time"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
 	"github.com/espalier-ml/espalier/induce"
 	"github.com/espalier-ml/espalier/induce/dataset"
-	"github.com/espalier-ml/espalier/induce/split"
-	"github.com/espalier-ml/espalier/induce/tree"
 )
 
-// GrowConfig is what the jobs that grow a tree share.
-type GrowConfig struct {
-	Params   induce.Params
-	Classes  int
-	Weighted bool
-	Total    int64          // W
-	Columns  []split.Column // per feature
-	Widths   []int          // bytes of each feature's codes
-	Tree     []byte         // the tree so far, as tree.json; empty: the root alone
-	Nodes    []GrowNode     // the open nodes that this job is about
-	Workers  int            // goroutines of a bundle; 1 on engines
-	Out      string         // folder of results
+// SmallConfig says how one job grows the small nodes of a tree, each in one
+// worker.
+type SmallConfig struct {
+	GrowConfig
+
+	Nodes      int    // small nodes
+	Partitions int    // that the small nodes are dealt to
+	Spill      string // folder for objects on their way; empty: they go inline
+	Deadline   int64  // Unix time in ms at which open nodes become leaves; 0: none
 }
 
-// GrowNode is an open node of the tree so far.
-type GrowNode struct {
-	induce.LevelNode
-
-	Depth int
+// smallState is what the job needs to know of the tree.
+type smallState struct {
+	Growth    *induce.Growth `json:"growth"`
+	Partition []int          `json:"partition"` // of each small node
 }
 
-func (c *GrowConfig) layout() dataset.Layout {
-	l := dataset.Layout{Offsets: make([]int, len(c.Widths)), Widths: c.Widths}
-	for i, w := range c.Widths {
-		l.Offsets[i] = l.Stride
-		l.Stride += w
-	}
-	return l
+// Grow gathers the objects of the small nodes from the blocks of tasks, a
+// PCollection<[]byte> of Task, by partition, and grows the nodes' subtrees. See
+// WriteSmall and ReadGrown.
+func Grow(s beam.Scope, tasks beam.PCollection, c SmallConfig) {
+	s = s.Scope("transforms.Grow")
+	gathered := beam.GroupByKey(s, beam.ParDo(s, &gatherFn{SmallConfig: c}, tasks))
+	beam.ParDo0(s, &growFn{SmallConfig: c}, gathered)
 }
 
-// load reads an object block.
-func (c *GrowConfig) load(block []byte) (*dataset.Objects, error) {
-	n, err := dataset.BlockLen(block)
-	if err != nil {
-		return nil, err
-	}
-	l := c.layout()
-	o := dataset.NewObjects(l, c.Classes, c.Weighted, n)
-	return o, o.AppendFrom(block, l)
-}
-
-// readBlock reads the block that a task names.
-func readBlock(ctx context.Context, task []byte) (Task, []byte, error) {
-	var t Task
-	if err := json.Unmarshal(task, &t); err != nil {
-		return t, nil, err
+// WriteSmall deals the small nodes of a growth to partitions of up to so many
+// objects, sets their number and writes what the job needs to know.
+func WriteSmall(ctx context.Context, c *SmallConfig, g *induce.Growth, objects int64) error {
+	state := smallState{Growth: g, Partition: make([]int, len(g.Small))}
+	held := int64(0)
+	c.Nodes, c.Partitions = len(g.Small), 1
+	for i, o := range g.Small {
+		if held > 0 && held+o.Node.Objects > objects {
+			c.Partitions, held = c.Partitions+1, 0
+		}
+		held += o.Node.Objects
+		state.Partition[i] = c.Partitions - 1
 	}
 	s, err := openStorage()
 	if err != nil {
-		return t, nil, err
-	}
-	b, err := s.Read(ctx, t.File)
-	return t, b, err
-}
-
-// Grow gathers the objects of the open nodes from the blocks of tasks, a
-// PCollection<[]byte> of Task, and grows each node's subtree in one worker. It
-// writes one encoded induce.Node per open node, see ReadGrown.
-func Grow(s beam.Scope, tasks beam.PCollection, c GrowConfig) {
-	s = s.Scope("transforms.Grow")
-	gathered := beam.GroupByKey(s, beam.ParDo(s, &gatherFn{GrowConfig: c}, tasks))
-	beam.ParDo0(s, &growFn{GrowConfig: c}, gathered)
-}
-
-// gatherFn sends the objects of each open node to where it is grown.
-type gatherFn struct {
-	GrowConfig
-
-	router *tree.Router
-	at     map[int]int // position in Nodes by tree node
-}
-
-func (f *gatherFn) StartBundle(_ context.Context, _ func(int64, []byte)) error {
-	if len(f.Tree) == 0 {
-		return nil
-	}
-	t, err := tree.Decode(f.Tree)
-	if err != nil {
 		return err
 	}
-	f.router = t.Router()
-	f.at = make(map[int]int, len(f.Nodes))
-	for i, n := range f.Nodes {
-		f.at[n.ID] = i
+	return s.Write(ctx, stateURL(c.Out, 0), mustJSON(state))
+}
+
+func readSmall(ctx context.Context, out string) (*smallState, error) {
+	s, err := openStorage()
+	if err != nil {
+		return nil, err
 	}
+	b, err := s.Read(ctx, stateURL(out, 0))
+	if err != nil {
+		return nil, err
+	}
+	state := new(smallState)
+	return state, json.Unmarshal(b, state)
+}
+
+// gatherFn sends the objects of each small node to where it is grown.
+type gatherFn struct {
+	SmallConfig
+
+	state   *smallState
+	router  *induce.Router
+	at      map[int]int // position among the small nodes by number in the tree
+	packets [][]byte    // by partition
+	held    int
+}
+
+// open reads the state, with the first task.
+func (f *gatherFn) open(ctx context.Context) error {
+	var err error
+	if f.state, err = readSmall(ctx, f.Out); err != nil {
+		return err
+	}
+	f.router = induce.NewRouter(f.state.Growth.Root, f.Columns)
+	f.at, f.packets, f.held = f.state.Growth.Numbered(), make([][]byte, f.Partitions), 0
 	return nil
 }
 
 func (f *gatherFn) ProcessElement(ctx context.Context, task []byte, emit func(int64, []byte)) error {
+	if f.state == nil {
+		if err := f.open(ctx); err != nil {
+			return err
+		}
+	}
+	progress.Tasks.Add(1)
+	defer report(ctx)
+	if f.router.Len() == 1 { // the root itself: all objects, as they lie there
+		var t Task
+		if err := json.Unmarshal(task, &t); err != nil {
+			return err
+		}
+		emit(0, fileValue(t.File))
+		return nil
+	}
 	_, block, err := readBlock(ctx, task)
 	if err != nil {
 		return err
-	}
-	progress.Tasks.Add(1)
-	if f.router == nil { // the root: all objects, as they are
-		emit(0, block)
-		return nil
 	}
 	o, err := f.load(block)
 	if err != nil {
 		return err
 	}
-	ids := make([][]int32, len(f.Nodes))
+	f.gather(o)
+	if f.Spill != "" && f.held > spillBytes {
+		return f.flush(ctx, emit, false)
+	}
+	return nil
+}
+
+func (f *gatherFn) gather(o *dataset.Objects) {
+	ids := make([][]int32, f.Nodes)
 	for i := range o.Len() {
 		if at, ok := f.at[f.router.Leaf(o, i)]; ok {
 			ids[at] = append(ids[at], int32(i))
 		}
 	}
 	for at, list := range ids {
-		if len(list) > 0 {
-			emit(int64(at), o.Select(list).AppendBlock(nil))
+		if len(list) == 0 {
+			continue
 		}
+		to := &f.packets[f.state.Partition[at]]
+		before := len(*to)
+		*to = appendPacket(*to, at, o.Select(list).AppendBlock(nil))
+		f.held += len(*to) - before
+	}
+}
+
+func (f *gatherFn) flush(ctx context.Context, emit func(int64, []byte), inline bool) error {
+	f.held = 0
+	for partition, packets := range f.packets {
+		if len(packets) == 0 {
+			continue
+		}
+		f.packets[partition] = nil
+		value, err := exchange{f.Spill}.send(ctx, packets, inline)
+		if err != nil {
+			return err
+		}
+		emit(int64(partition), value)
 	}
 	return nil
 }
 
-// growFn grows the subtree of one open node.
-type growFn struct {
-	GrowConfig
+func (f *gatherFn) FinishBundle(ctx context.Context, emit func(int64, []byte)) error {
+	if f.state == nil {
+		return nil
+	}
+	f.state = nil
+	return f.flush(ctx, emit, f.held <= inlineBytes)
+}
 
-	pool *pool
+// growFn grows the subtrees of the small nodes of one partition.
+type growFn struct {
+	SmallConfig
+
+	state *smallState
+	pool  *pool
 }
 
 func (f *growFn) StartBundle(context.Context) error {
@@ -142,60 +180,114 @@ func (f *growFn) StartBundle(context.Context) error {
 }
 
 func (f *growFn) ProcessElement(ctx context.Context, key int64, values func(*[]byte) bool) error {
+	if f.state == nil {
+		var err error
+		if f.state, err = readSmall(ctx, f.Out); err != nil {
+			return err
+		}
+	}
 	list := collect(values)
+	defer report(ctx)
 	return f.pool.do(func(int) error { return f.grow(ctx, key, list) })
 }
 
-func (f *growFn) FinishBundle(context.Context) error { return f.pool.wait() }
+func (f *growFn) FinishBundle(ctx context.Context) error { return reportUntil(ctx, f.pool.wait) }
 
 func (f *growFn) grow(ctx context.Context, key int64, list [][]byte) error {
-	n := 0
-	for _, b := range list {
-		k, err := dataset.BlockLen(b)
-		if err != nil {
+	objects := make(map[int]*dataset.Objects)
+	for _, value := range list {
+		if err := f.unpack(ctx, value, objects); err != nil {
 			return err
 		}
-		n += k
 	}
+	var grown []*induce.Node
+	for at, o := range f.state.Growth.Small {
+		if f.state.Partition[at] != int(key) {
+			continue
+		}
+		grown = append(grown, induce.Grow(objects[at], f.Columns, f.Params, f.Total, o.Depth, f.options()))
+		objects[at] = nil
+	}
+	s, err := openStorage()
+	if err != nil {
+		return err
+	}
+	return s.Write(ctx, grownURL(f.Out, int(key)), mustJSON(grown))
+}
+
+// unpack adds what a value stands for to the objects of each small node.
+func (f *growFn) unpack(ctx context.Context, value []byte, objects map[int]*dataset.Objects) error {
+	b, err := receive(ctx, value)
+	if err != nil {
+		return err
+	}
+	if len(f.state.Growth.Root.Children) == 0 { // a block as it is
+		return f.append(objects, 0, b)
+	}
+	for len(b) > 0 {
+		var at int
+		var block []byte
+		if at, block, b, err = nextPacket(b); err != nil {
+			return err
+		}
+		if err := f.append(objects, at, block); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (f *growFn) append(objects map[int]*dataset.Objects, at int, block []byte) error {
 	l := f.layout()
-	o := dataset.NewObjects(l, f.Classes, f.Weighted, n)
-	for _, b := range list {
-		if err := o.AppendFrom(b, l); err != nil {
-			return err
-		}
+	if at >= len(f.state.Growth.Small) {
+		return errValue
 	}
-	root := induce.Grow(o, f.Columns, f.Params, f.Total, f.Nodes[key].Depth, induce.Options{
+	if objects[at] == nil {
+		objects[at] = dataset.NewObjects(l, f.Classes, f.Weighted, int(f.state.Growth.Small[at].Node.Objects))
+	}
+	return objects[at].AppendFrom(block, l)
+}
+
+func (f *growFn) options() induce.Options {
+	o := induce.Options{
 		Workers: f.Workers,
 		Settled: func(weight int64) {
 			progress.Nodes.Add(1)
 			progress.Weight.Add(weight)
 		},
-	})
-	s, err := openStorage()
-	if err != nil {
-		return err
 	}
-	return s.Write(ctx, grownURL(f.Out, int(key)), mustJSON(root))
+	if f.Deadline > 0 {
+		deadline := time.UnixMilli(f.Deadline)
+		o.Stop = func() bool { return time.Now().After(deadline) }
+	}
+	return o
 }
 
-func grownURL(out string, node int) string { return fmt.Sprintf("%s/grown-%06d", out, node) }
+func grownURL(out string, partition int) string { return fmt.Sprintf("%s/grown-%06d", out, partition) }
 
-// ReadGrown returns the subtrees that Grow wrote, in the order of its open
+// ReadGrown returns the subtrees that Grow wrote, in the order of the small
 // nodes.
-func ReadGrown(ctx context.Context, out string, nodes int) ([]*induce.Node, error) {
-	s, err := openStorage()
+func ReadGrown(ctx context.Context, c *SmallConfig) ([]*induce.Node, error) {
+	urls := make([]string, c.Partitions)
+	for i := range urls {
+		urls[i] = grownURL(c.Out, i)
+	}
+	lists := make([][]*induce.Node, len(urls))
+	err := readEach(ctx, urls, func(i int, b []byte) error {
+		if b == nil {
+			return fmt.Errorf("the job has not written %s", urls[i])
+		}
+		return json.Unmarshal(b, &lists[i])
+	})
 	if err != nil {
 		return nil, err
 	}
-	grown := make([]*induce.Node, nodes)
-	for i := range grown {
-		b, err := s.Read(ctx, grownURL(out, i))
-		if err != nil {
-			return nil, err
-		}
-		if err := json.Unmarshal(b, &grown[i]); err != nil {
-			return nil, err
-		}
+	var grown []*induce.Node
+	for _, list := range lists {
+		grown = append(grown, list...)
+	}
+	if len(grown) != c.Nodes {
+		return nil, fmt.Errorf("%d small nodes were grown instead of %d", len(grown), c.Nodes)
 	}
 	return grown, nil
 }

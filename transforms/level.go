@@ -2,52 +2,115 @@ package transforms
 
 import (
 	"context"
-	"errors"
+	"encoding/json"
 	"fmt"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
 	"github.com/espalier-ml/espalier/induce"
-	"github.com/espalier-ml/espalier/induce/tree"
+	"github.com/espalier-ml/espalier/induce/dataset"
 )
 
-// partBytes bounds what leaves a worker under one key.
-const partBytes = 4 << 20
+// GrowConfig is what the jobs that grow a tree share.
+type GrowConfig struct {
+	induce.Setting
 
-// Level counts the objects of tasks, a PCollection<[]byte> of Task, into the
-// histograms of the open nodes. It writes one file per part of the level, see
-// ReadLevel.
-func Level(s beam.Scope, tasks beam.PCollection, c GrowConfig) {
-	s = s.Scope("transforms.Level")
-	merged := beam.GroupByKey(s, beam.ParDo(s, &levelFn{GrowConfig: c}, tasks))
-	beam.ParDo0(s, &mergeLevelFn{GrowConfig: c}, merged)
+	Weighted bool
+	Widths   []int  // bytes of each feature's codes
+	Workers  int    // goroutines of a bundle; 1 on engines
+	Out      string // folder of the job's files
 }
 
-// Levels returns what the driver and the workers of a level share.
-func (c *GrowConfig) Levels() *induce.Levels {
-	return induce.NewLevels(c.Columns, c.Params, c.Classes, c.Total)
-}
-
-type levelFn struct {
+// LevelConfig says how one job grows a tree by levels.
+type LevelConfig struct {
 	GrowConfig
 
-	level *induce.Level
+	Levels int   // levels that the job unrolls, at least 1
+	Budget int64 // objects of nodes that are not split by levels any more
+	Memory int64 // bytes of the histograms of a level
+	Level  int   // set by Level
 }
 
-func (f *levelFn) StartBundle(_ context.Context, _ func(int64, []byte)) error {
-	t, err := tree.Decode(f.Tree)
+// LevelState is the tree at the beginning of a level, and how it is counted.
+// The tree travels in a file: the levels that a job unrolls are not known when
+// its graph is built, which so does not grow with the tree.
+type LevelState struct {
+	Growth *induce.Growth `json:"growth"`
+	Pass   *induce.Pass   `json:"pass,omitempty"` // none: the job ended with the level before
+}
+
+// Level counts the objects of tasks, a PCollection<[]byte> of Task, for the
+// pass that WriteLevel has written. The job expands the tree itself and goes on
+// to the next level as long as it unrolls one and a single pass counts it. See
+// ReadLevel.
+func Level(s beam.Scope, tasks beam.PCollection, c LevelConfig) {
+	s = s.Scope("transforms.Level")
+	for c.Level = range max(1, c.Levels) {
+		counted := beam.GroupByKey(s, beam.ParDo(s, &levelFn{LevelConfig: c}, tasks))
+		merged := beam.ParDo(s, &mergeLevelFn{LevelConfig: c}, counted)
+		if c.Level+1 < c.Levels {
+			next := beam.ParDo(s, &advanceFn{LevelConfig: c}, beam.GroupByKey(s, merged))
+			tasks = beam.DropKey(s, beam.Reshuffle(s, next))
+		}
+	}
+}
+
+func (c *GrowConfig) layout() dataset.Layout {
+	l := dataset.Layout{Offsets: make([]int, len(c.Widths)), Widths: c.Widths}
+	for i, w := range c.Widths {
+		l.Offsets[i] = l.Stride
+		l.Stride += w
+	}
+	return l
+}
+
+// load reads an object block.
+func (c *GrowConfig) load(block []byte) (*dataset.Objects, error) {
+	n, err := dataset.BlockLen(block)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	nodes := make([]induce.LevelNode, len(f.Nodes))
-	for i := range nodes {
-		nodes[i] = f.Nodes[i].LevelNode
+	l := c.layout()
+	o := dataset.NewObjects(l, c.Classes, c.Weighted, n)
+	return o, o.AppendFrom(block, l)
+}
+
+// readBlock reads the block that a task names.
+func readBlock(ctx context.Context, task []byte) (Task, []byte, error) {
+	var t Task
+	if err := json.Unmarshal(task, &t); err != nil {
+		return t, nil, err
 	}
-	f.level = f.Levels().Level(t, nodes)
-	return nil
+	s, err := openStorage()
+	if err != nil {
+		return t, nil, err
+	}
+	b, err := s.Read(ctx, t.File)
+	progress.Read.Add(int64(len(b)))
+	return t, b, err
+}
+
+func stateURL(out string, level int) string { return fmt.Sprintf("%s/state-%d", out, level) }
+func tasksURL(out string) string            { return out + "/tasks" }
+func pieceURL(out string, level int, k int64) string {
+	return fmt.Sprintf("%s/piece-%d-%x", out, level, k)
+}
+
+// levelFn counts objects into the histograms of one pass.
+type levelFn struct {
+	LevelConfig
+
+	level *induce.Level // nil before the first task: the state is not written earlier
 }
 
 func (f *levelFn) ProcessElement(ctx context.Context, task []byte, _ func(int64, []byte)) error {
+	if f.level == nil {
+		state, err := readState(ctx, f.Out, f.Level)
+		if err != nil {
+			return err
+		}
+		f.level = induce.NewLevels(f.Setting).Level(state.Growth.Root, state.Pass)
+	}
 	_, block, err := readBlock(ctx, task)
 	if err != nil {
 		return err
@@ -58,27 +121,29 @@ func (f *levelFn) ProcessElement(ctx context.Context, task []byte, _ func(int64,
 	}
 	f.level.Add(o, f.Workers)
 	progress.Tasks.Add(1)
+	progress.Objects.Add(int64(o.Len()))
+	report(ctx)
 	return nil
 }
 
-func (f *levelFn) FinishBundle(_ context.Context, emit func(int64, []byte)) error {
-	f.level.Parts(partBytes, emit)
+func (f *levelFn) FinishBundle(ctx context.Context, emit func(int64, []byte)) error {
+	if f.level == nil {
+		return nil
+	}
+	f.level.Pieces(func(key int64, b []byte) {
+		progress.Exchanged.Add(int64(len(b)))
+		emit(key, b)
+	})
+	f.level = nil
+	report(ctx)
 	return nil
 }
 
-type mergeLevelFn struct {
-	GrowConfig
+// mergeLevelFn writes the sum of the pieces of one key, and says so.
+type mergeLevelFn struct{ LevelConfig }
 
-	levels *induce.Levels
-}
-
-func (f *mergeLevelFn) StartBundle(context.Context) error {
-	f.levels = f.Levels()
-	return nil
-}
-
-func (f *mergeLevelFn) ProcessElement(ctx context.Context, key int64, values func(*[]byte) bool) error {
-	b, err := f.levels.MergeParts(key, collect(values))
+func (f *mergeLevelFn) ProcessElement(ctx context.Context, key int64, values func(*[]byte) bool, emit func(int64, []byte)) error {
+	b, err := induce.NewLevels(f.Setting).MergePieces(key, collect(values))
 	if err != nil {
 		return err
 	}
@@ -86,28 +151,112 @@ func (f *mergeLevelFn) ProcessElement(ctx context.Context, key int64, values fun
 	if err != nil {
 		return err
 	}
-	return s.Write(ctx, partURL(f.Out, key), b)
+	if err := s.Write(ctx, pieceURL(f.Out, f.Level, key), b); err != nil {
+		return err
+	}
+	emit(0, nil)
+	return nil
 }
 
-func partURL(out string, key int64) string { return fmt.Sprintf("%s/part-%x", out, key) }
+// advanceFn expands the tree by a level that all pieces are written of, and
+// sends the tasks on if the job counts the next level too.
+type advanceFn struct{ LevelConfig }
 
-// ReadLevel returns the counts of the open nodes that Level wrote.
-func ReadLevel(ctx context.Context, c *GrowConfig, levels *induce.Levels) ([]induce.Counts, error) {
+func (f *advanceFn) ProcessElement(ctx context.Context, _ int64, _ func(*[]byte) bool, emit func(int64, []byte)) error {
+	state, err := readState(ctx, f.Out, f.Level)
+	if err != nil {
+		return err
+	}
+	levels := induce.NewLevels(f.Setting)
+	passes := levels.Passes(state.Growth, f.Memory) // the one that was counted
+	children, err := levels.Expand(state.Growth, passes, 0, f.Workers, func(p *induce.Pass) (*induce.Counts, error) {
+		return ReadCounts(ctx, levels, p, f.Out, f.Level)
+	})
+	if err != nil {
+		return err
+	}
+	state.Growth.Next(children, f.Budget)
+	state.Pass = nil
+	if passes := levels.Passes(state.Growth, f.Memory); len(passes) == 1 {
+		state.Pass = &passes[0]
+	}
+	s, err := openStorage()
+	if err != nil {
+		return err
+	}
+	if err := s.Write(ctx, stateURL(f.Out, f.Level+1), mustJSON(state)); err != nil || state.Pass == nil {
+		return err
+	}
+	b, err := s.Read(ctx, tasksURL(f.Out))
+	if err != nil {
+		return err
+	}
+	var tasks [][]byte
+	if err := json.Unmarshal(b, &tasks); err != nil {
+		return err
+	}
+	for i, task := range tasks {
+		emit(int64(i), task)
+	}
+	return nil
+}
+
+func readState(ctx context.Context, out string, level int) (*LevelState, error) {
 	s, err := openStorage()
 	if err != nil {
 		return nil, err
 	}
-	counts := levels.NewCounts(len(c.Nodes))
-	for i, n := range c.Nodes {
-		for _, key := range levels.PartKeys(i, n.Split, partBytes) {
-			b, err := s.Read(ctx, partURL(c.Out, key))
-			if err != nil {
-				return nil, errors.Join(fmt.Errorf("counts of open node %d", i), err)
-			}
-			if err := levels.AddPart(counts, key, b); err != nil {
-				return nil, err
-			}
+	b, err := s.Read(ctx, stateURL(out, level))
+	if err != nil {
+		return nil, err
+	}
+	state := new(LevelState)
+	return state, json.Unmarshal(b, state)
+}
+
+// WriteLevel writes what a job needs to know of the tree and its first level.
+func WriteLevel(ctx context.Context, c *LevelConfig, state *LevelState, tasks []Task) error {
+	s, err := openStorage()
+	if err != nil {
+		return err
+	}
+	if c.Levels > 1 {
+		encoded := make([][]byte, len(tasks))
+		for i, t := range tasks {
+			encoded[i] = t.Encode()
+		}
+		if err := s.Write(ctx, tasksURL(c.Out), mustJSON(encoded)); err != nil {
+			return err
 		}
 	}
-	return counts, nil
+	return s.Write(ctx, stateURL(c.Out, 0), mustJSON(state))
+}
+
+// ReadLevel returns the last state that a job has come to, and its level in the
+// job. If it has a pass, that was counted, see ReadCounts.
+func ReadLevel(ctx context.Context, c *LevelConfig) (*LevelState, int, error) {
+	for level := c.Levels - 1; ; level-- {
+		state, err := readState(ctx, c.Out, level)
+		if level > 0 && isNotExist(err) {
+			continue
+		}
+		return state, level, err
+	}
+}
+
+// ReadCounts returns what was counted of a pass at a level of a job.
+func ReadCounts(ctx context.Context, levels *induce.Levels, p *induce.Pass, out string, level int) (*induce.Counts, error) {
+	keys := levels.PieceKeys(p)
+	urls := make([]string, len(keys))
+	for i, key := range keys {
+		urls[i] = pieceURL(out, level, key)
+	}
+	counts := levels.NewCounts(p)
+	err := readEach(ctx, urls, func(i int, b []byte) error {
+		if b == nil {
+			return fmt.Errorf("the job has not written %s", urls[i])
+		}
+		return levels.AddPiece(counts, keys[i], b)
+	})
+	return counts, err
 }

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"github.com/google/uuid"
+
 	"github.com/espalier-ml/espalier/induce/dataset"
 )
 
@@ -14,6 +16,7 @@ type ObjectStats struct {
 	Blocks       []string     `json:"blocks"`
 	Rows         int64        `json:"rows"`
 	Objects      int64        `json:"objects"`
+	Heaviest     int64        `json:"heaviest"` // greatest weight of an object
 	Weight       int64        `json:"weight"`
 	ClassObjects []int64      `json:"class_objects"` // by majority class
 	ClassWeight  []int64      `json:"class_weight"`  // by majority class
@@ -65,9 +68,19 @@ func (f *mergeObjectsFn) merge(ctx context.Context, key int64, list [][]byte) er
 		return err
 	}
 	weighted := f.spec.Weight != ""
-	if len(list) > 1 {
+	if len(list) == 1 {
+		b, err := receive(ctx, list[0])
+		if err != nil {
+			return err
+		}
+		list[0] = b
+	} else {
 		t := dataset.NewTable(f.layout, weighted)
-		for _, b := range list {
+		for _, value := range list {
+			b, err := receive(ctx, value)
+			if err != nil {
+				return err
+			}
 			if err := t.AddBlock(b, len(f.Classes)); err != nil {
 				return err
 			}
@@ -75,17 +88,18 @@ func (f *mergeObjectsFn) merge(ctx context.Context, key int64, list [][]byte) er
 		list = blocks(t, f.layout.Stride)
 	}
 	stats := f.newStats(key, weighted)
+	run := uuid.NewString() // another run of the same bundle may cut other blocks
 	for i, b := range list {
 		if err := f.addStats(stats, b, weighted); err != nil {
 			return err
 		}
-		url := fmt.Sprintf("%s/objects-%s-%02d-%d", f.Blocks, stats.Part, key%shards, i)
+		url := fmt.Sprintf("%s/objects-%s-%02d-%d-%s", f.Blocks, stats.Part, key%int64(f.Shards), i, run)
 		if err := s.Write(ctx, url, b); err != nil {
 			return err
 		}
 		stats.Blocks = append(stats.Blocks, url)
 	}
-	return s.Write(ctx, statsURL(f.Out, stats.Part, int(key%shards)), mustJSON(stats))
+	return s.Write(ctx, statsURL(f.Out, stats.Part, int(key)%f.Shards), mustJSON(stats))
 }
 
 func statsURL(out string, part dataset.Part, shard int) string {
@@ -94,7 +108,7 @@ func statsURL(out string, part dataset.Part, shard int) string {
 
 func (f *mergeObjectsFn) newStats(key int64, weighted bool) *ObjectStats {
 	stats := &ObjectStats{
-		Part:         dataset.Part(key / shards),
+		Part:         dataset.Part(int(key) / f.Shards),
 		ClassObjects: make([]int64, len(f.Classes)), ClassWeight: make([]int64, len(f.Classes)),
 	}
 	if weighted && stats.Part == dataset.Train {
@@ -124,6 +138,7 @@ func (f *mergeObjectsFn) addStats(stats *ObjectStats, block []byte, weighted boo
 		k, weight := o.Class[i], o.Weight[i]
 		stats.Rows += o.RowsOf(i)
 		stats.Weight += weight
+		stats.Heaviest = max(stats.Heaviest, weight)
 		stats.ClassObjects[k]++
 		stats.ClassWeight[k] += weight
 		stats.Relabelled += weight
@@ -148,29 +163,31 @@ func (f *mergeObjectsFn) addStats(stats *ObjectStats, block []byte, weighted boo
 }
 
 // ReadObjectStats returns the statistics that Coalesce wrote: those of all
-// shards of each part, added up.
-func ReadObjectStats(ctx context.Context, out string) (*[dataset.Parts]ObjectStats, error) {
-	s, err := openStorage()
+// shards of each part, added up. No row may have come to a shard.
+func ReadObjectStats(ctx context.Context, c *CoalesceConfig) (*[dataset.Parts]ObjectStats, error) {
+	var urls []string
+	for part := range dataset.Part(dataset.Parts) {
+		for shard := range c.Shards {
+			urls = append(urls, statsURL(c.Out, part, shard))
+		}
+	}
+	shards := make([]ObjectStats, len(urls))
+	err := readEach(ctx, urls, func(i int, b []byte) error {
+		if b == nil {
+			return nil
+		}
+		return json.Unmarshal(b, &shards[i])
+	})
 	if err != nil {
 		return nil, err
 	}
 	var all [dataset.Parts]ObjectStats
 	for part := range dataset.Part(dataset.Parts) {
-		sum := &all[part]
-		sum.Part = part
-		for shard := range shards {
-			b, err := s.Read(ctx, statsURL(out, part, shard))
-			if isNotExist(err) {
-				continue // no row has come to this shard
-			}
-			if err != nil {
-				return nil, err
-			}
-			var one ObjectStats
-			if err := json.Unmarshal(b, &one); err != nil {
-				return nil, err
-			}
-			sum.add(&one)
+		all[part].Part = part
+	}
+	for i := range shards {
+		if shards[i].Blocks != nil {
+			all[i/c.Shards].add(&shards[i])
 		}
 	}
 	return &all, nil
@@ -180,6 +197,7 @@ func (s *ObjectStats) add(o *ObjectStats) {
 	s.Blocks = append(s.Blocks, o.Blocks...)
 	s.Rows += o.Rows
 	s.Objects += o.Objects
+	s.Heaviest = max(s.Heaviest, o.Heaviest)
 	s.Weight += o.Weight
 	s.Relabelled += o.Relabelled
 	s.ClassObjects = addTo(s.ClassObjects, o.ClassObjects)

@@ -1,26 +1,121 @@
 package transforms
 
-import "sync/atomic"
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"time"
 
-// Progress counts what the DoFns of this process have done since Reset. It is
-// for showing progress only: the local runners give their counters when a job
-// has ended.
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+)
+
+// Progress counts what DoFns have done. It is for showing progress only.
 type Progress struct {
-	Tasks  atomic.Int64 // row groups or blocks read
-	Rows   atomic.Int64
-	Nodes  atomic.Int64 // leaves settled
-	Weight atomic.Int64 // training weight in settled leaves
+	Tasks     atomic.Int64 // row groups or blocks read
+	Rows      atomic.Int64
+	Objects   atomic.Int64
+	Nodes     atomic.Int64 // leaves settled
+	Weight    atomic.Int64 // training weight in settled leaves
+	Read      atomic.Int64 // bytes of blocks
+	Exchanged atomic.Int64 // bytes between the halves of the job
 }
+
+// CounterNamespace is the namespace of the Beam counters of a Progress.
+const CounterNamespace = "espalier"
+
+// names returns the names of the counters, in the order of fields.
+func names() [quantities]string {
+	return [quantities]string{"tasks", "rows", "objects", "nodes", "weight", "read_bytes", "exchanged_bytes"}
+}
+
+// quantities is the number of fields of Progress.
+const quantities = 7
 
 var progress Progress //nolint:gochecknoglobals // one per process, as the runners of a process run one job at a time
 
-// LocalProgress returns the progress of this process's DoFns.
+// reported is what Beam's counters have of this process's progress.
+var reported struct { //nolint:gochecknoglobals // belongs to progress
+	sync.Mutex
+
+	counts [quantities]int64
+}
+
+// LocalProgress returns the progress of this process's DoFns since Reset: the
+// local runners give their counters when a job has ended.
 func LocalProgress() *Progress { return &progress }
+
+// fields returns the counts in the order of names.
+func (p *Progress) fields() [quantities]*atomic.Int64 {
+	return [quantities]*atomic.Int64{&p.Tasks, &p.Rows, &p.Objects, &p.Nodes, &p.Weight, &p.Read, &p.Exchanged}
+}
 
 // Reset sets all counts to zero.
 func (p *Progress) Reset() {
-	p.Tasks.Store(0)
-	p.Rows.Store(0)
-	p.Nodes.Store(0)
-	p.Weight.Store(0)
+	reported.Lock()
+	defer reported.Unlock()
+	for _, f := range p.fields() {
+		f.Store(0)
+	}
+	if p == &progress {
+		reported.counts = [quantities]int64{}
+	}
+}
+
+// Get returns the counts by the names of their counters.
+func (p *Progress) Get() map[string]int64 {
+	values := make(map[string]int64, quantities)
+	for i, f := range p.fields() {
+		values[names()[i]] = f.Load()
+	}
+	return values
+}
+
+// Set sets the counts to the values of counters by their names; those that are
+// not named stay. A count never goes back: engines that try a bundle again
+// begin to count anew.
+func (p *Progress) Set(values map[string]int64) {
+	fields := p.fields()
+	for i, name := range names() {
+		f := fields[i]
+		f.Store(max(f.Load(), values[name]))
+	}
+}
+
+// report moves what this process has counted since the last call into Beam's
+// counters of the calling DoFn. The goroutines of a bundle may not touch these,
+// and bundles run at the same time: so each part is claimed once, by whichever
+// DoFn comes first. A DoFn calls it from its own goroutine, in the end of
+// ProcessElement and of FinishBundle.
+func report(ctx context.Context) {
+	reported.Lock()
+	defer reported.Unlock()
+	for i, f := range progress.fields() {
+		if n := f.Load(); n != reported.counts[i] {
+			counter := beam.NewCounter(CounterNamespace, names()[i])
+			counter.Inc(ctx, n-reported.counts[i])
+			reported.counts[i] = n
+		}
+	}
+}
+
+// reportEvery is the time between two reports of a bundle that waits for its
+// goroutines.
+const reportEvery = time.Second
+
+// reportUntil waits for what the goroutines of a bundle do, and reports on it
+// meanwhile and in the end.
+func reportUntil(ctx context.Context, wait func() error) error {
+	done := make(chan error, 1)
+	go func() { done <- wait() }()
+	tick := time.NewTicker(reportEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case err := <-done:
+			report(ctx)
+			return err
+		case <-tick.C:
+			report(ctx)
+		}
+	}
 }

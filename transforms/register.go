@@ -6,7 +6,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 )
 
-// All DoFns share two signatures: see the package comment.
+// All DoFns share three signatures: see the package comment.
 func init() {
 	register.DoFn3x1[context.Context, []byte, func(int64, []byte), error](&summariseFn{})
 	register.DoFn3x1[context.Context, []byte, func(int64, []byte), error](&coalesceFn{})
@@ -16,8 +16,9 @@ func init() {
 	register.DoFn3x1[context.Context, int64, func(*[]byte) bool, error](&mergeSummariesFn{})
 	register.DoFn3x1[context.Context, int64, func(*[]byte) bool, error](&mergeObjectsFn{})
 	register.DoFn3x1[context.Context, int64, func(*[]byte) bool, error](&growFn{})
-	register.DoFn3x1[context.Context, int64, func(*[]byte) bool, error](&mergeLevelFn{})
 	register.DoFn3x1[context.Context, int64, func(*[]byte) bool, error](&mergeLeavesFn{})
+	register.DoFn4x1[context.Context, int64, func(*[]byte) bool, func(int64, []byte), error](&mergeLevelFn{})
+	register.DoFn4x1[context.Context, int64, func(*[]byte) bool, func(int64, []byte), error](&advanceFn{})
 	register.Emitter2[int64, []byte]()
 	register.Iter1[[]byte]()
 }

@@ -16,8 +16,8 @@ func TestRegistered(t *testing.T) {
 	for name, build := range map[string]func(s beam.Scope, tasks beam.PCollection){
 		"Summarise": func(s beam.Scope, c beam.PCollection) { transforms.Summarise(s, c, transforms.SummariseConfig{}) },
 		"Coalesce":  func(s beam.Scope, c beam.PCollection) { transforms.Coalesce(s, c, transforms.CoalesceConfig{}) },
-		"Grow":      func(s beam.Scope, c beam.PCollection) { transforms.Grow(s, c, transforms.GrowConfig{}) },
-		"Level":     func(s beam.Scope, c beam.PCollection) { transforms.Level(s, c, transforms.GrowConfig{}) },
+		"Grow":      func(s beam.Scope, c beam.PCollection) { transforms.Grow(s, c, transforms.SmallConfig{}) },
+		"Level":     func(s beam.Scope, c beam.PCollection) { transforms.Level(s, c, transforms.LevelConfig{Levels: 2}) },
 		"Evaluate":  func(s beam.Scope, c beam.PCollection) { transforms.Evaluate(s, c, transforms.EvaluateConfig{}) },
 	} {
 		p, s := beam.NewPipelineWithRoot()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"sync"
 	"sync/atomic"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
@@ -36,3 +37,33 @@ func openStorage() (Storage, error) {
 }
 
 func isNotExist(err error) bool { return errors.Is(err, fs.ErrNotExist) }
+
+// readersAhead is the number of scratch files that are read at the same time:
+// object stores take a while for each.
+const readersAhead = 16
+
+// readEach reads scratch files, some at a time, and calls f with the content of
+// each, nil where there is none, one call at a time in any order.
+func readEach(ctx context.Context, urls []string, f func(i int, b []byte) error) error {
+	s, err := openStorage()
+	if err != nil {
+		return err
+	}
+	var mu sync.Mutex
+	p := newPool(min(readersAhead, len(urls)), 0)
+	for i, url := range urls {
+		err := p.do(func(int) error {
+			b, err := s.Read(ctx, url)
+			if err != nil && !isNotExist(err) {
+				return err
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			return f(i, b)
+		})
+		if err != nil {
+			break // wait returns it
+		}
+	}
+	return p.wait()
+}

@@ -110,6 +110,7 @@ func (f *summariseFn) ProcessElement(ctx context.Context, task []byte, _ func(in
 		from, to := i*len(f.spec.Features)/pieces, (i+1)*len(f.spec.Features)/pieces
 		err = f.pool.doWith(group, func(worker int) error { return f.add(group, from, to, &f.workers[worker]) })
 	}
+	report(ctx)
 	return carry(err)
 }
 
@@ -157,8 +158,8 @@ func (w *summariseWorker) summary(i int, kind dataset.Kind, typ dataset.ValueTyp
 	return w.summaries[i]
 }
 
-func (f *summariseFn) FinishBundle(_ context.Context, emit func(int64, []byte)) error {
-	if err := f.pool.wait(); err != nil {
+func (f *summariseFn) FinishBundle(ctx context.Context, emit func(int64, []byte)) error {
+	if err := reportUntil(ctx, f.pool.wait); err != nil {
 		return carry(err)
 	}
 	var stats RowStats

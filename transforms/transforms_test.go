@@ -93,11 +93,11 @@ func TestCoalesce(t *testing.T) {
 		for _, size := range []int{1000, 7} {
 			m := newMemory(t)
 			tasks := data.put(m, "rows.parquet", size)
-			c := transforms.CoalesceConfig{Rows: spec().Encode(), Features: dataset.EncodeFeatures(features), Classes: []string{"no", "yes"}, Workers: 2, Out: "out"}
+			c := transforms.CoalesceConfig{Rows: spec().Encode(), Features: dataset.EncodeFeatures(features), Classes: []string{"no", "yes"}, Workers: 2, Shards: 64, Out: "out"}
 			if err := run(t, runner, tasks, func(s beam.Scope, tasks beam.PCollection) { transforms.Coalesce(s, tasks, c) }); err != nil {
 				t.Fatal(err)
 			}
-			stats, err := transforms.ReadObjectStats(context.Background(), "out")
+			stats, err := transforms.ReadObjectStats(context.Background(), &c)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -37,7 +37,7 @@ that training did not have go where the tree sends unseen ones.`,
 	f.BoolVar(&verbose, "verbose", false, "show the log of the Beam SDK")
 	addBeamFlags(f)
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		if err := initBeam(verbose); err != nil {
+		if err := initBeam(verbose, c.ErrOrStderr()); err != nil {
 			return err
 		}
 		reporter, err := newReporter(progress, c.ErrOrStderr())

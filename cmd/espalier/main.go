@@ -11,7 +11,13 @@ import (
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	if isWorker(os.Args[1:]) {
+		context.AfterFunc(ctx, endWorker) // the SDK knows no end of a worker
+	}
 	code := start(ctx, os.Args[1:], os.Stdout, os.Stderr)
 	stop()
 	os.Exit(code)
 }
+
+// endWorker ends a worker process, whatever its DoFns are at.
+func endWorker() { os.Exit(exitInterrupted) }

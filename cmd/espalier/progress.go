@@ -20,11 +20,11 @@ func newReporter(kind string, w io.Writer) (pipelines.Reporter, error) {
 		if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
 			return &bars{plain: plain{w: w}}, nil
 		}
-		return &plain{w: w, jobs: true}, nil
+		return newPlain(w), nil
 	case "bar":
 		return &bars{plain: plain{w: w}}, nil
 	case "plain":
-		return &plain{w: w, jobs: true}, nil
+		return newPlain(w), nil
 	case "none":
 		return &plain{w: w}, nil
 	default:
@@ -32,30 +32,60 @@ func newReporter(kind string, w io.Writer) (pipelines.Reporter, error) {
 	}
 }
 
-// plain writes a line when a job has ended.
+// tellEvery is the time between two lines on a job that takes long.
+const tellEvery = 10 * time.Second
+
+// plain writes a line when a job has ended, and now and then one on a job that
+// takes long.
 type plain struct {
 	mu    sync.Mutex
 	w     io.Writer
 	jobs  bool // report jobs; warnings always are
+	now   func() time.Time
 	name  string
 	unit  string
 	total int64
 	start time.Time
+	told  time.Time
 }
 
+func newPlain(w io.Writer) *plain { return &plain{w: w, jobs: true, now: time.Now} }
+
 func (p *plain) Job(name string, total int64, unit string) {
-	p.name, p.total, p.unit, p.start = name, total, unit, time.Now()
+	if !p.jobs {
+		return
+	}
+	p.name, p.total, p.unit, p.start = name, total, unit, p.now()
+	p.told = p.start
 }
 
 func (p *plain) Step(done int64, note string) {
-	if !p.jobs || done < p.total || p.name == "" {
+	if !p.jobs || p.name == "" {
 		return
 	}
 	if note != "" {
 		note = ", " + note
 	}
-	say(p.w, "%s: %d %s%s in %.2f s\n", p.name, p.total, p.unit, note, time.Since(p.start).Seconds())
-	p.name = ""
+	took := p.now().Sub(p.start)
+	if done >= p.total {
+		say(p.w, "%s: %d %s%s in %.2f s\n", p.name, p.total, p.unit, note, took.Seconds())
+		p.name = ""
+		return
+	}
+	if p.now().Sub(p.told) < tellEvery {
+		return
+	}
+	p.told = p.now()
+	say(p.w, "%s: %d%% of %d %s%s after %v%s\n", p.name, 100*done/p.total, p.total, p.unit, note, took.Round(time.Second), timeLeft(done, p.total, took))
+}
+
+// timeLeft estimates the time that a job still takes, from what it has taken.
+func timeLeft(done, total int64, took time.Duration) string {
+	if done <= 0 {
+		return ""
+	}
+	left := time.Duration(float64(took) * float64(total-done) / float64(done))
+	return fmt.Sprintf(", about %v left", left.Round(time.Second))
 }
 
 func (p *plain) Warn(text string) {

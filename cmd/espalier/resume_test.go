@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io/fs"
 	"math/rand/v2"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -74,7 +75,7 @@ func TestKill(t *testing.T) {
 			}
 		}
 		for name := range got {
-			if _, ok := want[name]; !ok && !strings.HasSuffix(name, ".tmp") {
+			if _, ok := want[name]; !ok {
 				t.Errorf("moment %d, killed %d times: %s stays", moment, killed, name)
 			}
 		}
@@ -135,5 +136,38 @@ func TestInterruptAndResume(t *testing.T) {
 	}
 	if files(t, output)["tree.json"] != files(t, whole)["tree.json"] {
 		t.Error("another tree than that of an unbroken run")
+	}
+}
+
+// TestTwoRuns: of two runs into one folder the second is refused while the first
+// is alive, and takes over once it is dead.
+func TestTwoRuns(t *testing.T) {
+	input := mixed(t, 30_000, parquetio.WriteOptions{RowsPerGroup: 4000})
+	output := filepath.Join(t.TempDir(), "run")
+	args := []string{"train", "--input", input, "--label", "class", "--progress", "none", "--theta", "0", "--memory_objects", "0", "--output"}
+	first := exec.CommandContext(t.Context(), binary, append(args, output)...)
+	if err := first.Start(); err != nil {
+		t.Fatal(err)
+	}
+	for {
+		if _, err := os.Stat(filepath.Join(output, "checkpoints", "state.json")); err == nil {
+			break
+		}
+		time.Sleep(time.Millisecond)
+	}
+	espalier(t, append(args, output, "--resume")...).wants(t, 2, "another run", strconv.Itoa(first.Process.Pid), "at work")
+	if err := first.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = first.Wait() // was killed
+	leftover := filepath.Join(output, ".espalier-0011223344556677.tmp")
+	if err := os.WriteFile(leftover, []byte("half a file"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	espalier(t, append(args, output, "--resume")...).wants(t, 0)
+	for name := range files(t, output) {
+		if strings.HasPrefix(name, ".") || strings.HasPrefix(name, "checkpoints") || name == "_LOCK" {
+			t.Errorf("%s stays", name)
+		}
 	}
 }

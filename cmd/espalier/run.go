@@ -50,6 +50,7 @@ func start(ctx context.Context, args []string, stdout, stderr io.Writer) (code i
 	}
 	if isWorker(args) {
 		flag.Parse()
+		registerWorker(flagOf(args, "id"), endWorker)
 		beam.Init() // serves the runner until it is done, then ends the process
 		return exitDone
 	}
@@ -177,26 +178,19 @@ func noArguments(_ *cobra.Command, args []string) error {
 	return &pipelines.UsageError{Problem: fmt.Sprintf("unexpected argument %q: globs go into --input in quotes, so that the shell leaves them alone", args[0])}
 }
 
-// initBeam prepares the SDK for running pipelines.
-func initBeam(verbose bool) error {
-	level := slog.LevelError + 4 // a failing DoFn is logged as an error; the driver tells it in one sentence
-	if verbose {
-		level = slog.LevelInfo
-	}
-	slog.SetLogLoggerLevel(level)
-	beamlog.SetLogger(&sdkLog{verbose})
+// initBeam prepares the SDK for running pipelines. A failing DoFn is logged as
+// an error, and so is what an engine says of it: the driver tells it in one
+// sentence, and the rest is for those who ask.
+func initBeam(verbose bool, stderr io.Writer) error {
 	if err := flag.CommandLine.Parse(nil); err != nil {
 		return err
 	}
-	beam.Init()
-	return nil
-}
-
-// sdkLog keeps the SDK's log to itself unless asked not to.
-type sdkLog struct{ verbose bool }
-
-func (l *sdkLog) Log(_ context.Context, _ beamlog.Severity, _ int, text string) {
-	if l.verbose {
-		slog.Info(text)
+	beam.Init() // sets the log up for a worker
+	log := slog.New(slog.DiscardHandler)
+	if verbose {
+		log = slog.New(slog.NewTextHandler(stderr, nil))
 	}
+	slog.SetDefault(log)
+	beamlog.SetLogger(sdkLog{})
+	return enableWorkers()
 }

@@ -28,7 +28,7 @@ the probability, and the cost of the way there.`,
 			if model == "" {
 				return &pipelines.UsageError{Problem: "which tree? name a run folder or a tree.json: espalier show runs/first"}
 			}
-			t, _, err := pipelines.ReadTree(c.Context(), model)
+			t, err := pipelines.ReadTree(c.Context(), model)
 			if err != nil {
 				return err
 			}

@@ -45,7 +45,7 @@ with majority leaves.`,
 		if err != nil {
 			return err
 		}
-		if err := initBeam(extra.Verbose); err != nil {
+		if err := initBeam(extra.Verbose, c.ErrOrStderr()); err != nil {
 			return err
 		}
 		reporter, err := newReporter(extra.Progress, c.ErrOrStderr())
@@ -91,10 +91,13 @@ func addTrainFlags(f *pflag.FlagSet, c *pipelines.TrainConfig, extra *trainFlags
 	f.IntVar(&c.MaxCategories, "max_categories", c.MaxCategories, "values of a categorical feature; the rarest beyond it are put together as other")
 	f.IntVar(&c.MaxValues, "max_values", c.MaxValues, "distinct numbers of a column that are kept exactly when bins are cut")
 	addStorageFlags(f, &c.StorageConfig)
-	f.Int64Var(&c.MemoryObjects, "memory_objects", c.MemoryObjects, "objects up to which a node is grown in memory, else level by level; -1: any number")
-	f.Int64Var(&c.HistogramMemory, "histogram_memory", c.HistogramMemory, "bytes of the histograms of a level; more open nodes are split in groups")
+	f.Var((*count)(&c.MemoryObjects), "memory_objects", "objects up to which a node is grown in memory, else level by level; -1: any number")
+	f.Var((*count)(&c.HistogramMemory), "histogram_memory", "bytes of the histograms of a level; more open nodes are split in groups")
+	f.IntVar(&c.LevelsPerJob, "levels_per_job", c.LevelsPerJob, "levels that one job grows, for engines that are slow to start one")
+	f.Float64Var(&c.Deadline, "deadline", c.Deadline, "seconds in which the run should be over: the tree is cut short at the end of a level; 0: any time")
 	f.BoolVar(&c.Resume, "resume", c.Resume, "go on with an unfinished run, which --memory_objects 0 or more leaves in the output folder")
 	f.StringVar(&c.Runner, "runner", c.Runner, "Beam runner: "+strings.Join(pipelines.Runners(), " or "))
+	f.Float64Var(&c.JobTimeout, "job_timeout", c.JobTimeout, "of an engine: seconds after which a job is cancelled; the run can be resumed")
 	f.BoolVar(&c.Overwrite, "overwrite", c.Overwrite, "replace a finished run in the output folder")
 	f.StringVar(&extra.Progress, "progress", extra.Progress, "on stderr: bar, plain, none or auto (bars on a terminal)")
 	f.BoolVar(&extra.Show, "show", extra.Show, "print the tree")

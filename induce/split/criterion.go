@@ -213,5 +213,5 @@ func (c *Criterion) parts(n *Totals, sides []side, cost float64) Parts {
 // tie is the relative difference below which two scores are equal.
 const tie = 1e-12
 
-// floorOf returns the least score that ties with the best one.
-func floorOf(best float64) float64 { return best - float64(tie*max(1, max(best, -best))) }
+// Floor returns the least score that ties with the best one.
+func Floor(best float64) float64 { return best - float64(tie*max(1, max(best, -best))) }

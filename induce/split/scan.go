@@ -29,9 +29,9 @@ type Scanner struct {
 	sides   []side
 	allHere []int32 // memory for present
 
-	best  float64   // best score seen by Scan
-	floor float64   // least score that ties with the best
-	found Candidate // the best test so far; Kind 0: none
+	best  float64     // best score seen by Scan
+	floor float64     // least score that ties with the best
+	tied  []Candidate // the tests that do, see Tied
 }
 
 // NewScanner returns a scanner for the criterion.
@@ -84,17 +84,36 @@ func (s *Scanner) Choose(scores []float64, load func(feature int)) Candidate {
 	for _, score := range scores {
 		best = max(best, score)
 	}
-	s.found, s.floor = Candidate{}, floorOf(best)
 	if math.IsInf(best, -1) {
-		return s.found
+		return Candidate{}
 	}
-	for f, score := range scores {
-		if score >= s.floor {
-			load(f)
+	return Cheapest(s.Tied(0, scores, Floor(best), load))
+}
+
+// Tied returns the tests with a score of at least floor, in test order, of the
+// features from the given one on, whose tests' best scores are given. Left out
+// is what has before it a test that is no worse and no dearer: whatever the
+// floor rises to, that one is chosen first. load must load a feature.
+func (s *Scanner) Tied(from int, scores []float64, floor float64, load func(feature int)) []Candidate {
+	s.tied, s.floor = s.tied[:0], floor
+	for i, score := range scores {
+		if score >= floor {
+			load(from + i)
 			s.visit(true)
 		}
 	}
-	return s.found
+	return s.tied
+}
+
+// Cheapest returns the first of the tests that cost the least.
+func Cheapest(tests []Candidate) Candidate {
+	best := tests[0]
+	for _, t := range tests[1:] {
+		if t.Cost < best.Cost {
+			best = t
+		}
+	}
+	return best
 }
 
 // visit scores the tests of the loaded feature in test order.
@@ -196,9 +215,15 @@ func (s *Scanner) consider(kind Kind, code int, cost, score float64, selecting b
 		s.best = max(s.best, score)
 		return
 	}
-	if score >= s.floor && (s.found.Kind == 0 || cost < s.found.Cost) {
-		s.found = Candidate{Test: Test{s.feature, kind, code}, Cost: cost, Score: score}
+	if score < s.floor {
+		return
 	}
+	for i := range s.tied {
+		if s.tied[i].Cost <= cost && s.tied[i].Score >= score {
+			return
+		}
+	}
+	s.tied = append(s.tied, Candidate{Test: Test{s.feature, kind, code}, Cost: cost, Score: score})
 }
 
 // part fills in the outcome whose cells are given, and the other one, which

@@ -50,6 +50,7 @@ type Training struct {
 	WeightScale      int64 `json:"weight_scale,omitempty"` // absent: 1
 	RelabelledRows   int64 `json:"relabelled_rows"`        // rows whose class is not their object's; their weight where rows are weighted
 	DroppedNullLabel int64 `json:"dropped_null_labels,omitempty"`
+	CutLeaves        int   `json:"cut_leaves,omitempty"` // leaves for want of time: with a later deadline tests would have followed
 }
 
 // Complexity is what the tree costs to use, on its training rows. Expected

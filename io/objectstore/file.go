@@ -164,6 +164,34 @@ func (fileDriver) Create(_ context.Context, path string, o WriteOptions) (Writer
 	return &fileWriter{file: f, target: path, options: o}, nil
 }
 
+// The names of temporary files begin and end with these.
+const (
+	temporaryPrefix = ".espalier-"
+	temporarySuffix = ".tmp"
+)
+
+// sweeper is a driver whose writers can leave things behind.
+type sweeper interface {
+	sweep(ctx context.Context, folder string) error
+}
+
+// sweep implements sweeper.
+func (fileDriver) sweep(_ context.Context, folder string) error {
+	entries, err := os.ReadDir(folder)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	for _, e := range entries {
+		if !strings.HasPrefix(e.Name(), temporaryPrefix) || !strings.HasSuffix(e.Name(), temporarySuffix) {
+			continue
+		}
+		if err := os.Remove(filepath.Join(folder, e.Name())); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
+}
+
 // createTemporary is os.CreateTemp with the permissions that files usually get:
 // the target keeps them.
 func createTemporary(folder string) (*os.File, error) {
@@ -172,7 +200,7 @@ func createTemporary(folder string) (*os.File, error) {
 		for i := range random {
 			random[i] = byte(rand.Uint32())
 		}
-		name := filepath.Join(folder, ".espalier-"+hex.EncodeToString(random[:])+".tmp")
+		name := filepath.Join(folder, temporaryPrefix+hex.EncodeToString(random[:])+temporarySuffix)
 		f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 		if !errors.Is(err, fs.ErrExist) {
 			return f, err

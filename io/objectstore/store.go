@@ -223,6 +223,19 @@ func (s *Store) RemoveAll(ctx context.Context, prefix string) error {
 	return l.fail("remove", l.RemoveAll(ctx, path))
 }
 
+// Sweep removes what writers that were killed have left in a folder, if the
+// scheme has such things. No writer may be at work there.
+func (s *Store) Sweep(ctx context.Context, folder string) error {
+	l, err := s.locate(folder)
+	if err != nil {
+		return err
+	}
+	if d, ok := l.Driver.(sweeper); ok {
+		return l.fail("sweep", d.sweep(ctx, l.path))
+	}
+	return nil
+}
+
 // ReadAll reads a whole object of at most limit bytes; a limit of zero or less
 // is none.
 func (s *Store) ReadAll(ctx context.Context, url string, limit int64) ([]byte, error) {

@@ -1,0 +1,201 @@
+package induce
+
+import (
+	"math"
+	"slices"
+	"sync/atomic"
+
+	"github.com/espalier-ml/espalier/induce/split"
+)
+
+// Expand settles the large nodes of a growth by what its passes have counted,
+// which read returns, and returns their children. Histograms of up to memory
+// bytes are kept, so that one child's can be inferred from those of the others.
+func (l *Levels) Expand(g *Growth, passes []Pass, memory int64, workers int, read func(p *Pass) (*Counts, error)) ([]*Open, error) {
+	searches := make(map[*Open]*search, len(g.Large))
+	list := make([]*search, len(g.Large))
+	for i, o := range g.Large {
+		list[i] = &search{Levels: l, open: o, best: math.Inf(-1)}
+		searches[o] = list[i]
+	}
+	for i := range passes {
+		p := &passes[i]
+		c, err := read(p)
+		if err != nil {
+			return nil, err
+		}
+		l.infer(p, c)
+		var next atomic.Int64
+		inParallel(min(max(1, workers), len(p.Nodes)), func(int) {
+			for at := int(next.Add(1) - 1); at < len(p.Nodes); at = int(next.Add(1) - 1) {
+				if s := searches[p.open[at]]; s != nil { // not a small sibling
+					s.add(p, c, at)
+				}
+			}
+		})
+		for _, o := range p.open {
+			if s := searches[o]; s != nil && s.cells != nil && memory < l.Bytes() {
+				s.cells = nil
+			} else if s != nil && s.cells != nil {
+				memory -= l.Bytes()
+			}
+		}
+	}
+	var children []*Open
+	for _, s := range list {
+		children = append(children, s.expand()...)
+	}
+	return children, nil
+}
+
+// Fill fills in the rows and raw class weights of nodes that were closed.
+func (l *Levels) Fill(p *Pass, c *Counts) {
+	for at, o := range p.open {
+		o.Node.Raw, o.Node.Rows = c.raw(l, at)
+	}
+}
+
+// raw returns a node's weight by class and its rows.
+func (c *Counts) raw(l *Levels, at int) ([]int64, int64) {
+	raw := c.sums[c.starts[at]:][:l.Classes+1]
+	return slices.Clone(raw[:l.Classes]), raw[l.Classes]
+}
+
+// infer makes the histograms of nodes that were not counted, as what their
+// siblings leave of their parent's.
+func (l *Levels) infer(p *Pass, c *Counts) {
+	c.cells = make(map[int][]int64)
+	for at, n := range p.Nodes {
+		o := p.open[at]
+		if n.Cells || !n.Split {
+			continue
+		}
+		rest := slices.Clone(o.family.cells)
+		for _, sibling := range o.family.children {
+			if sibling != o {
+				subtract(rest, c.counted(l, slices.Index(p.open, sibling)))
+			}
+		}
+		c.cells[at] = rest
+	}
+}
+
+// counted returns a node's histogram, empty if it was not counted.
+func (c *Counts) counted(l *Levels, at int) []int64 {
+	return c.sums[c.starts[at]+l.Classes+1 : c.starts[at+1]]
+}
+
+// search looks for the best test of one open node, some features at a time.
+type search struct {
+	*Levels
+
+	open  *Open
+	raw   []int64
+	rows  int64
+	cells []int64 // of all features; nil: not kept
+	best  float64 // score
+	found []found // what may still turn out to be the best test
+}
+
+type found struct {
+	split.Candidate
+
+	parts    split.Parts
+	outcomes []int32
+	cells    [][]int64 // by outcome
+}
+
+// add takes in the node at a position of a pass.
+func (s *search) add(p *Pass, c *Counts, at int) {
+	if p.From == 0 {
+		s.raw, s.rows = c.raw(s.Levels, at)
+	}
+	cells := c.counted(s.Levels, at)
+	if inferred, ok := c.cells[at]; ok {
+		cells = inferred
+	}
+	if !p.Nodes[at].Split || len(cells) == 0 || s.Params.MinRows > 0 && s.rows < s.Params.MinRows {
+		return
+	}
+	s.scan(p, cells, c.heavy[c.heavyStarts[at]:c.heavyStarts[at+1]])
+	if p.To-p.From == len(s.Columns) {
+		s.cells = cells
+	}
+}
+
+// scan scores the tests of a pass's features.
+func (s *search) scan(p *Pass, cells []int64, heavies []split.Heavy) {
+	var heavy split.Heavy
+	for i := range min(len(heavies), s.Columns[p.From].Codes) { // each object has one code of any feature
+		heavy.Add(&heavies[i])
+	}
+	if heavy.Weight == 0 {
+		heavies = nil
+	}
+	scanner := split.NewScanner(s.criterion)
+	scanner.Node(s.criterion.NewTotals(s.open.Objects, s.open.Weight), heavy)
+	load := func(f int) {
+		h := split.Histogram{Cells: s.layout.of(cells, f, p.From)}
+		if heavies != nil {
+			h.Heavy = heavies[s.codesAt[f]-s.codesAt[p.From] : s.codesAt[f+1]-s.codesAt[p.From]]
+		}
+		scanner.Load(f, &s.Columns[f], h, nil)
+	}
+	scores := make([]float64, p.To-p.From)
+	for i := range scores {
+		load(p.From + i)
+		scores[i] = scanner.Scan()
+		s.best = max(s.best, scores[i])
+	}
+	if math.IsInf(s.best, -1) {
+		return
+	}
+	floor := split.Floor(s.best)
+	s.found = slices.DeleteFunc(s.found, func(f found) bool { return f.Score < floor })
+	for _, t := range slices.Clone(scanner.Tied(p.From, scores, floor, load)) {
+		f := found{Candidate: t}
+		load(t.Feature)
+		f.parts, f.cells, f.outcomes = scanner.Parts(&t)
+		s.found = append(s.found, f)
+	}
+}
+
+// expand fills in the node and returns its children, none when it is a leaf.
+func (s *search) expand() []*Open {
+	o, n := s.open, s.open.Node
+	n.Raw, n.Rows = s.raw, s.rows
+	if len(s.found) == 0 {
+		return nil
+	}
+	best := 0
+	for i := range s.found {
+		if s.found[i].Cost < s.found[best].Cost {
+			best = i
+		}
+	}
+	f := &s.found[best]
+	n.Test, n.Parts, n.Outcomes = &f.Candidate, f.parts, f.outcomes
+	children := o.children(f.cells)
+	if s.cells != nil {
+		kin := &family{s.cells, children}
+		for _, child := range children {
+			child.family = kin
+		}
+	}
+	return children
+}
+
+// children makes the child nodes from the cells of each outcome.
+func (o *Open) children(outcomes [][]int64) []*Open {
+	children := make([]*Open, len(outcomes))
+	for i, cells := range outcomes {
+		objects, weight := make([]int64, len(o.Objects)), make([]int64, len(o.Objects))
+		for k := range objects {
+			objects[k], weight[k] = cells[2*k], cells[2*k+1]
+		}
+		child := NewOpen(objects, weight, o.Depth+1)
+		children[i] = child
+		o.Node.Children = append(o.Node.Children, child.Node)
+	}
+	return children
+}

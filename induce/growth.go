@@ -1,0 +1,178 @@
+package induce
+
+import (
+	"encoding/json"
+	"errors"
+	"slices"
+)
+
+// Open is a node of a tree that is grown level by level: known by its counts
+// alone, its objects lie in blocks elsewhere.
+type Open struct {
+	Node    *Node
+	Depth   int
+	Objects []int64 // by class
+	Weight  []int64 // by class
+
+	family *family // that it can be inferred from; nil: none
+}
+
+// family are the children of one node, of whose histogram any of them is what
+// the others leave.
+type family struct {
+	cells    []int64 // of the parent, over all features
+	children []*Open
+}
+
+// NewOpen returns an open node with the given objects and weight by class,
+// which it keeps.
+func NewOpen(objects, weight []int64, depth int) *Open {
+	n := &Node{Class: weight, Raw: make([]int64, len(weight))}
+	for k := range objects {
+		n.Objects += objects[k]
+		n.Weight += weight[k]
+	}
+	return &Open{Node: n, Depth: depth, Objects: objects, Weight: weight}
+}
+
+// Growth is a tree that is being grown by levels: the nodes so far and those of
+// them that are open.
+type Growth struct {
+	Root  *Node
+	Large []*Open // to be split by counts, one level after the other
+	Small []*Open // to be grown in memory, each by Grow
+}
+
+// NewGrowth returns a tree of an open root, which budget objects or fewer make
+// a small one; -1: any number.
+func NewGrowth(objects, weight []int64, budget int64) *Growth {
+	root := NewOpen(objects, weight, 0)
+	g := &Growth{Root: root.Node}
+	g.deal([]*Open{root}, budget)
+	return g
+}
+
+// deal opens nodes: small ones, of up to budget objects, and large ones; -1: all
+// are small.
+func (g *Growth) deal(open []*Open, budget int64) {
+	for _, o := range open {
+		if budget < 0 || o.Node.Objects <= budget {
+			g.Small = append(g.Small, o)
+		} else {
+			g.Large = append(g.Large, o)
+		}
+	}
+}
+
+// Next puts the children of a level in the place of the large nodes.
+func (g *Growth) Next(children []*Open, budget int64) {
+	g.Large = nil
+	g.deal(children, budget)
+}
+
+// Redeal deals all open nodes anew.
+func (g *Growth) Redeal(budget int64) {
+	open := slices.Concat(g.Large, g.Small)
+	g.Large, g.Small = nil, nil
+	g.deal(open, budget)
+}
+
+// Weight returns the weight of the open nodes: what is not settled yet.
+func (g *Growth) Weight() int64 {
+	weight := int64(0)
+	for _, list := range [][]*Open{g.Large, g.Small} {
+		for _, o := range list {
+			weight += o.Node.Weight
+		}
+	}
+	return weight
+}
+
+// numbers returns the number of each node: breadth-first, the children of a
+// node in their order.
+func (g *Growth) numbers() map[*Node]int {
+	numbers := make(map[*Node]int)
+	g.Root.Walk(func(n *Node, _ int) { numbers[n] = len(numbers) })
+	return numbers
+}
+
+// growthJSON is the JSON of a Growth.
+type growthJSON struct {
+	Root  *Node      `json:"root"`
+	Large []openJSON `json:"large"`
+	Small []openJSON `json:"small"`
+}
+
+type openJSON struct {
+	Number  int     `json:"number"` // of the node, see numbers
+	Depth   int     `json:"depth"`
+	Objects []int64 `json:"objects"`
+	Weight  []int64 `json:"weight"`
+}
+
+// MarshalJSON encodes the tree so far and its open nodes.
+func (g *Growth) MarshalJSON() ([]byte, error) {
+	numbers := g.numbers()
+	list := func(open []*Open) []openJSON {
+		nodes := make([]openJSON, len(open))
+		for i, o := range open {
+			nodes[i] = openJSON{numbers[o.Node], o.Depth, o.Objects, o.Weight}
+		}
+		return nodes
+	}
+	return json.Marshal(growthJSON{g.Root, list(g.Large), list(g.Small)})
+}
+
+// UnmarshalJSON decodes what MarshalJSON has encoded. It refuses open nodes that
+// the tree does not have.
+func (g *Growth) UnmarshalJSON(b []byte) error {
+	var j growthJSON
+	if err := json.Unmarshal(b, &j); err != nil {
+		return err
+	}
+	if j.Root == nil {
+		return errors.New("a tree without a root")
+	}
+	g.Root = j.Root
+	var nodes []*Node
+	g.Root.Walk(func(n *Node, _ int) { nodes = append(nodes, n) })
+	list := func(open []openJSON) ([]*Open, error) {
+		var opened []*Open
+		for _, o := range open {
+			if o.Number < 0 || o.Number >= len(nodes) || len(o.Objects) != len(g.Root.Class) || len(o.Weight) != len(g.Root.Class) {
+				return nil, errors.New("an open node that the tree does not have")
+			}
+			opened = append(opened, &Open{Node: nodes[o.Number], Depth: o.Depth, Objects: o.Objects, Weight: o.Weight})
+		}
+		return opened, nil
+	}
+	var err error
+	if g.Large, err = list(j.Large); err == nil {
+		g.Small, err = list(j.Small)
+	}
+	return err
+}
+
+// Close makes leaves of the large nodes, for want of time. Their rows and raw
+// class weights are not known before the returned pass was counted, see Fill.
+func (g *Growth) Close() *Pass {
+	numbers := g.numbers()
+	p := &Pass{open: g.Large}
+	for _, o := range g.Large {
+		o.Node.Cut = true
+		p.Nodes = append(p.Nodes, PassNode{Number: numbers[o.Node], Weight: o.Node.Weight})
+	}
+	g.Large = nil
+	return p
+}
+
+// Numbered returns the position of each small node by its number in the tree,
+// see NewRouter.
+func (g *Growth) Numbered() map[int]int {
+	numbers := g.numbers()
+	at := make(map[int]int, len(g.Small))
+	for i, o := range g.Small {
+		at[numbers[o.Node]] = i
+	}
+	return at
+}

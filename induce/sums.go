@@ -1,0 +1,215 @@
+package induce
+
+import (
+	"encoding/binary"
+	"errors"
+
+	"github.com/espalier-ml/espalier/induce/split"
+)
+
+// Counts are the sums of a pass over all objects.
+type Counts struct {
+	starts, heavyStarts []int           // of each node
+	sums                []int64         // as in Level
+	heavy               []split.Heavy   // as in Level, one node after the other
+	cells               map[int][]int64 // by node: histograms that were inferred
+}
+
+// NewCounts returns zero counts of a pass.
+func (l *Levels) NewCounts(p *Pass) *Counts {
+	c := &Counts{starts: l.starts(p), heavyStarts: l.heavyStarts(p)}
+	c.sums, c.heavy = make([]int64, c.starts[len(p.Nodes)]), make([]split.Heavy, c.heavyStarts[len(p.Nodes)])
+	return c
+}
+
+// A piece is a run of the sums of a pass, or with an odd key one of the sums of
+// its heavy objects, encoded as
+//
+//	sums     varints; a run of zeros as a zero and its length, a uvarint
+//	heavies  varint weight and two uvarints; runs of zeros likewise
+
+// maxVarint are the bytes of the longest varint.
+const maxVarint = binary.MaxVarintLen64
+
+// pieceLen is the number of sums in a piece.
+func (l *Levels) pieceLen() int { return max(1, l.Piece/maxVarint) }
+
+// heavyLen is the number of sums of heavy objects in a piece.
+func (l *Levels) heavyLen() int { return max(1, l.Piece/(3*maxVarint)) }
+
+// PieceKeys returns the keys of the pieces of a pass.
+func (l *Levels) PieceKeys(p *Pass) []int64 {
+	var keys []int64
+	for i := range count(l.starts(p)[len(p.Nodes)], l.pieceLen()) {
+		keys = append(keys, int64(2*i))
+	}
+	for i := range count(l.heavyStarts(p)[len(p.Nodes)], l.heavyLen()) {
+		keys = append(keys, int64(2*i+1))
+	}
+	return keys
+}
+
+// count returns the number of pieces of n things.
+func count(n, piece int) int { return (n + piece - 1) / piece }
+
+// pieceOf returns the things that a piece holds.
+func pieceOf[T any](things []T, piece int, key int64) []T {
+	from := min(int(key/2)*piece, len(things))
+	return things[from:min(from+piece, len(things))]
+}
+
+// Pieces calls emit with each piece of what was counted.
+func (l *Level) Pieces(emit func(key int64, b []byte)) {
+	for i := range count(len(l.sums), l.pieceLen()) {
+		key := int64(2 * i)
+		emit(key, appendSums(nil, pieceOf(l.sums, l.pieceLen(), key)))
+	}
+	starts := l.heavyStarts(l.pass)
+	all := make([]split.Heavy, starts[len(starts)-1])
+	for i, h := range l.heavy {
+		copy(all[starts[i]:], h)
+	}
+	for i := range count(len(all), l.heavyLen()) {
+		key := int64(2*i + 1)
+		emit(key, appendHeavies(nil, pieceOf(all, l.heavyLen(), key)))
+	}
+}
+
+// MergePieces returns the sum of encoded pieces of one key.
+func (l *Levels) MergePieces(key int64, pieces [][]byte) ([]byte, error) {
+	if len(pieces) == 1 {
+		return pieces[0], nil
+	}
+	if key%2 != 0 {
+		sums := make([]split.Heavy, l.heavyLen())
+		n := 0
+		for _, b := range pieces {
+			k, err := addHeavies(sums, b)
+			if err != nil {
+				return nil, err
+			}
+			n = max(n, k)
+		}
+		return appendHeavies(nil, sums[:n]), nil
+	}
+	sums := make([]int64, l.pieceLen())
+	n := 0
+	for _, b := range pieces {
+		k, err := addSums(sums, b)
+		if err != nil {
+			return nil, err
+		}
+		n = max(n, k)
+	}
+	return appendSums(nil, sums[:n]), nil
+}
+
+// AddPiece adds an encoded piece of the given key to the counts of a pass.
+func (l *Levels) AddPiece(c *Counts, key int64, b []byte) error {
+	if key < 0 {
+		return errPiece
+	}
+	want, got := 0, 0
+	var err error
+	if key%2 != 0 {
+		dst := pieceOf(c.heavy, l.heavyLen(), key)
+		want = len(dst)
+		got, err = addHeavies(dst, b)
+	} else {
+		dst := pieceOf(c.sums, l.pieceLen(), key)
+		want = len(dst)
+		got, err = addSums(dst, b)
+	}
+	if err == nil && (got != want || want == 0) {
+		err = errPiece
+	}
+	return err
+}
+
+var errPiece = errors.New("not a piece of this pass")
+
+func appendSums(b []byte, sums []int64) []byte {
+	for i := 0; i < len(sums); i++ {
+		b = binary.AppendVarint(b, sums[i])
+		if sums[i] != 0 {
+			continue
+		}
+		from := i
+		for i+1 < len(sums) && sums[i+1] == 0 {
+			i++
+		}
+		b = binary.AppendUvarint(b, uint64(i-from+1))
+	}
+	return b
+}
+
+// addSums adds encoded sums to dst and returns their number.
+func addSums(dst []int64, b []byte) (int, error) {
+	at := 0
+	for len(b) > 0 {
+		x, n := binary.Varint(b)
+		if n <= 0 || at >= len(dst) {
+			return at, errPiece
+		}
+		b = b[n:]
+		if x != 0 {
+			dst[at] += x
+			at++
+			continue
+		}
+		run, n := binary.Uvarint(b)
+		if n <= 0 || run > uint64(len(dst)-at) {
+			return at, errPiece
+		}
+		at, b = at+int(run), b[n:]
+	}
+	return at, nil
+}
+
+func appendHeavies(b []byte, sums []split.Heavy) []byte {
+	for i := 0; i < len(sums); i++ {
+		h := &sums[i]
+		b = binary.AppendVarint(b, h.Weight)
+		if h.Weight != 0 {
+			b = binary.AppendUvarint(binary.AppendUvarint(b, h.Hi), h.Lo)
+			continue
+		}
+		from := i
+		for i+1 < len(sums) && sums[i+1].Weight == 0 {
+			i++
+		}
+		b = binary.AppendUvarint(b, uint64(i-from+1))
+	}
+	return b
+}
+
+// addHeavies adds encoded sums of heavy objects to dst and returns their number.
+func addHeavies(dst []split.Heavy, b []byte) (int, error) {
+	at := 0
+	for len(b) > 0 {
+		weight, n := binary.Varint(b)
+		if n <= 0 || at >= len(dst) {
+			return at, errPiece
+		}
+		b = b[n:]
+		hi, n := binary.Uvarint(b)
+		if n <= 0 {
+			return at, errPiece
+		}
+		b = b[n:]
+		if weight == 0 { // hi is the length of the run
+			if hi > uint64(len(dst)-at) {
+				return at, errPiece
+			}
+			at += int(hi)
+			continue
+		}
+		lo, n := binary.Uvarint(b)
+		if n <= 0 {
+			return at, errPiece
+		}
+		dst[at].Add(&split.Heavy{Weight: weight, Hi: hi, Lo: lo})
+		at, b = at+1, b[n:]
+	}
+	return at, nil
+}

@@ -1,0 +1,115 @@
+package pipelines
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/options/gcpopts"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/options/jobopts"
+	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/runners/dataflow" // Google Cloud's engine
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners/dataflow/dataflowlib"
+	dataflow "google.golang.org/api/dataflow/v1b3" // cancels jobs, which the SDK does not
+)
+
+// dataflowRunner is the name of the runner of Google Cloud Dataflow.
+const dataflowRunner = "dataflow"
+
+// checkDataflow makes sure that a run on Dataflow has what it needs: its workers
+// see object stores only.
+func checkDataflow(ctx context.Context, c *TrainConfig) error {
+	var missing []string
+	if gcpopts.GetProjectFromFlagOrEnvironment(ctx) == "" {
+		missing = append(missing, "--project")
+	}
+	if gcpopts.GetRegion(ctx) == "" {
+		missing = append(missing, "--region")
+	}
+	if staging := flag.Lookup("staging_location"); staging == nil || staging.Value.String() == "" {
+		missing = append(missing, "--staging_location gs://BUCKET/FOLDER")
+	}
+	if len(missing) > 0 {
+		return usagef("--runner %s needs %s", dataflowRunner, strings.Join(missing, ", "))
+	}
+	for _, url := range append([]string{c.Output}, c.Input...) {
+		if !strings.HasPrefix(url, "gs://") && !strings.HasPrefix(url, "s3://") {
+			return usagef("--runner %s: %s lies where its workers cannot see it: name a URL such as gs://BUCKET/FOLDER", dataflowRunner, url)
+		}
+	}
+	return nil
+}
+
+// onDataflow runs a pipeline as a job on Dataflow, within the time that it has.
+// The SDK waits for it; when the context ends the job is cancelled.
+func (j *jobs) onDataflow(ctx context.Context, name string, p *beam.Pipeline) error {
+	ctx, cancel := j.timeout(ctx)
+	defer cancel()
+	*jobopts.JobName = jobName(j.id(), name)
+	finished := make(chan error, 1)
+	go func() {
+		_, err := beam.Run(ctx, dataflowRunner, p)
+		finished <- err
+	}()
+	select {
+	case err := <-finished:
+		if ctx.Err() == nil {
+			return err
+		}
+	case <-ctx.Done():
+	}
+	cause := context.Cause(ctx)
+	if err := cancelOnDataflow(context.WithoutCancel(ctx), *jobopts.JobName); err != nil {
+		return fmt.Errorf("%w; the job %s may go on: %w", cause, *jobopts.JobName, err)
+	}
+	return cause
+}
+
+// cancelWithin is the time that cancelling takes at most.
+const cancelWithin = 30 * time.Second
+
+// cancelOnDataflow cancels the active jobs whose names begin with a prefix.
+func cancelOnDataflow(ctx context.Context, prefix string) error {
+	ctx, cancel := context.WithTimeout(ctx, cancelWithin)
+	defer cancel()
+	client, err := dataflowlib.NewClient(ctx, flag.Lookup("dataflow_endpoint").Value.String())
+	if err != nil {
+		return err
+	}
+	project, region := gcpopts.GetProjectFromFlagOrEnvironment(ctx), gcpopts.GetRegion(ctx)
+	service := client.Projects.Locations.Jobs
+	return service.List(project, region).Filter("ACTIVE").Pages(ctx, func(page *dataflow.ListJobsResponse) error {
+		for _, job := range page.Jobs {
+			if !strings.HasPrefix(job.Name, prefix) {
+				continue
+			}
+			if _, err := service.Update(project, region, job.Id, &dataflow.Job{RequestedState: "JOB_STATE_CANCELLED"}).Context(ctx).Do(); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// translate translates all jobs of a run for Dataflow without submitting any of
+// them.
+func (t *training) translate(ctx context.Context) error {
+	running.Lock()
+	defer running.Unlock()
+	if err := flag.Set("dry_run", "true"); err != nil {
+		return err
+	}
+	for _, g := range t.graphs() {
+		p, err := newPipeline(g.tasks, true, g.build)
+		if err == nil {
+			*jobopts.JobName = fmt.Sprintf("espalier-dry-run-%s", g.name)
+			_, err = beam.Run(ctx, dataflowRunner, p)
+		}
+		if err != nil {
+			return &RunnerError{Job: g.name, Runner: dataflowRunner, Err: err}
+		}
+	}
+	return nil
+}

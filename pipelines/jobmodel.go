@@ -1,0 +1,127 @@
+package pipelines
+
+import (
+	"context"
+	"os"
+	"runtime"
+	"time"
+
+	"github.com/apache/beam/sdks/v2/go/container/tools"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	beamruntime "github.com/apache/beam/sdks/v2/go/pkg/beam/core/runtime"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/runtime/graphx"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/util/hooks"
+	jobpb "github.com/apache/beam/sdks/v2/go/pkg/beam/model/jobmanagement_v1"
+	pipepb "github.com/apache/beam/sdks/v2/go/pkg/beam/model/pipeline_v1"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/options/jobopts"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners/universal/extworker"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners/universal/runnerlib"
+)
+
+// jobModel is a pipeline in the form in which it is sent to a job service.
+type jobModel struct {
+	pipeline *pipepb.Pipeline
+	worker   string              // file that is staged for the workers
+	lease    string              // folder, for workers in other processes
+	loopback *extworker.Loopback // serves workers in this process; nil: there are none
+}
+
+func newJobModel(ctx context.Context, p *beam.Pipeline) (*jobModel, error) {
+	worker, err := workerBinary()
+	if err != nil {
+		return nil, err
+	}
+	m := &jobModel{worker: worker}
+	config := jobopts.GetEnvironmentConfig
+	if jobopts.IsLoopback() {
+		// They outlive the context: the engine ends them as it ends the job.
+		if m.loopback, err = extworker.StartLoopback(context.WithoutCancel(ctx), 0); err != nil {
+			return nil, err
+		}
+		config = m.loopback.EnvironmentConfig
+	}
+	if err := m.marshal(ctx, p, config); err != nil {
+		m.release(ctx)
+		return nil, err
+	}
+	return m, nil
+}
+
+func (m *jobModel) marshal(ctx context.Context, p *beam.Pipeline, config func(context.Context) string) error {
+	edges, _, err := p.Build()
+	if err != nil {
+		return err
+	}
+	environment, err := graphx.CreateEnvironment(ctx, jobopts.GetEnvironmentUrn(ctx), config)
+	if err != nil {
+		return err
+	}
+	m.pipeline, err = graphx.Marshal(edges, &graphx.Options{Environment: environment, PipelineResourceHints: jobopts.GetPipelineResourceHints()})
+	if err != nil {
+		return err
+	}
+	return runnerlib.UpdateGoEnvironmentWorker(m.worker, m.pipeline)
+}
+
+// workerBinary returns the file that is staged for workers. Workers in this
+// process need none, but the SDK stages one all the same: the smallest that
+// there is will do. The SDK's own client leaves a temporary file behind for
+// them, and compiles the program anew for other workers.
+func workerBinary() (string, error) {
+	switch {
+	case jobopts.IsLoopback():
+		return os.DevNull, nil
+	case *jobopts.WorkerBinary != "":
+		return *jobopts.WorkerBinary, nil
+	case runtime.GOOS != "linux":
+		return "", usagef("--environment_type %s needs --worker_binary: a build of this program for the workers' Linux", *jobopts.EnvironmentType)
+	default:
+		return os.Executable()
+	}
+}
+
+// jobOptions are the pipeline options that a job service reads. The SDK's own
+// have no name of the job: engines make up one then, from the app's.
+type jobOptions struct {
+	beamruntime.RawOptionsWrapper
+
+	JobName string `json:"beam:option:job_name:v1"`
+}
+
+// request asks a job service to prepare the job.
+func (m *jobModel) request(name string) (*jobpb.PrepareJobRequest, error) {
+	hooks.SerializeHooksToOptions()
+	beam.PipelineOptions.LoadOptionsFromFlags(nil)
+	exported := beam.PipelineOptions.Export() // a copy
+	if m.lease != "" {
+		exported.Options[leaseOption] = m.lease
+	}
+	options, err := tools.OptionsToProto(jobOptions{
+		RawOptionsWrapper: beamruntime.RawOptionsWrapper{
+			Options: exported, AppName: "espalier", Experiments: append(jobopts.GetExperiments(), "beam_fn_api"),
+			RetainDocker: *jobopts.RetainDockerContainers, Parallelism: *jobopts.Parallelism,
+		},
+		JobName: name,
+	})
+	return &jobpb.PrepareJobRequest{Pipeline: m.pipeline, PipelineOptions: options, JobName: name}, err
+}
+
+// releaseWithin is the time for workers in this process to end: an engine that
+// hangs keeps its connections to them.
+const releaseWithin = 2 * time.Second
+
+// release ends the workers in this process.
+func (m *jobModel) release(ctx context.Context) {
+	if m.loopback == nil {
+		return
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_ = m.loopback.Stop(ctx) // returns nil
+	}()
+	select {
+	case <-done:
+	case <-time.After(releaseWithin):
+	}
+}

@@ -1,0 +1,178 @@
+package pipelines
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"log/slog"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	"github.com/google/uuid"
+
+	"github.com/espalier-ml/espalier/io/objectstore"
+	"github.com/espalier-ml/espalier/transforms"
+)
+
+// A job's workers hold a lease: a file that the driver writes anew all the
+// while. They end when it is gone, or has not changed for long, as that of a
+// driver that was killed. For Flink's job service calls a batch job cancelled
+// without telling Flink, whose tasks go on; and an engine gives the counters of
+// a batch job when it has ended, so that workers leave their counts beside the
+// lease.
+const (
+	leaseOption   = "espalier_lease" // pipeline option: the folder of the lease
+	leaseFile     = "lease"
+	countsPrefix  = "counts-"
+	leaseLasts    = 5 * time.Minute // without a change
+	maxLeaseBytes = 1 << 12
+)
+
+// pace returns the time between two looks at a lease: short ones at first, as
+// each costs a request to an object store.
+func pace(begun time.Time) time.Duration {
+	return min(time.Second+time.Since(begun)/20, 5*time.Second)
+}
+
+// lease is the driver's side.
+type lease struct {
+	files  *files
+	folder string
+	done   chan struct{}
+	wg     sync.WaitGroup
+}
+
+// grantLease writes a lease and keeps it until it is revoked. Meanwhile the
+// counts of the workers are put into progress.
+func grantLease(ctx context.Context, f *files, scratch string, progress *transforms.Progress) (*lease, error) {
+	l := &lease{files: f, folder: objectstore.Join(scratch, "job-"+uuid.NewString()), done: make(chan struct{})}
+	if err := l.renew(ctx, 0); err != nil {
+		return nil, err
+	}
+	l.wg.Go(func() { l.keep(ctx, progress) })
+	return l, nil
+}
+
+func (l *lease) renew(ctx context.Context, n int) error {
+	return l.files.Write(ctx, objectstore.Join(l.folder, leaseFile), []byte(strconv.Itoa(n)))
+}
+
+func (l *lease) keep(ctx context.Context, progress *transforms.Progress) {
+	begun := time.Now()
+	for n := 1; ; n++ {
+		select {
+		case <-l.done:
+			return
+		case <-time.After(pace(begun)):
+		}
+		err := l.renew(ctx, n)
+		if err == nil {
+			err = l.gather(ctx, progress)
+		}
+		if err != nil && ctx.Err() == nil {
+			slog.WarnContext(ctx, "the lease of the workers", "error", err) // it lasts for a while
+		}
+	}
+}
+
+// literal makes a pattern that matches a name alone.
+var literal = strings.NewReplacer("[", "[[]", "*", "[*]", "?", "[?]") //nolint:gochecknoglobals // a constant
+
+// gather adds up what the workers have counted.
+func (l *lease) gather(ctx context.Context, progress *transforms.Progress) error {
+	list, err := l.files.store.List(ctx, objectstore.Join(literal.Replace(l.folder), countsPrefix+"*"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // no worker has counted anything
+	}
+	if err != nil {
+		return err
+	}
+	sums := make(map[string]int64)
+	for _, o := range list {
+		var counts map[string]int64
+		b, err := l.files.store.ReadAll(ctx, o.URL, maxLeaseBytes)
+		if err == nil {
+			err = json.Unmarshal(b, &counts)
+		}
+		if err != nil {
+			return err
+		}
+		for name, n := range counts {
+			sums[name] += n
+		}
+	}
+	progress.Set(sums)
+	return nil
+}
+
+// revoke ends the workers, if the job has not ended them.
+func (l *lease) revoke(ctx context.Context) {
+	close(l.done)
+	l.wg.Wait()
+	if err := l.files.store.RemoveAll(context.WithoutCancel(ctx), l.folder); err != nil {
+		slog.WarnContext(ctx, "the lease of the workers runs on for a while", "error", err)
+	}
+}
+
+// HoldLease keeps a worker process alive for as long as the driver of its job
+// wants it: over is called when that has ended or was interrupted. It returns at
+// once, with an error if the job is over already.
+func HoldLease(ctx context.Context, over func()) error {
+	folder := beam.PipelineOptions.Get(leaseOption)
+	if folder == "" {
+		return nil
+	}
+	h := &holder{files: process, folder: folder, counts: countsPrefix + uuid.NewString(), changed: time.Now()}
+	if !h.look(ctx) {
+		return errors.New("the job of this worker is over")
+	}
+	begun := h.changed
+	go func() {
+		for h.look(ctx) {
+			h.publish(ctx)
+			wait(ctx, pace(begun))
+		}
+		over()
+	}()
+	return nil
+}
+
+// holder is the workers' side of a lease.
+type holder struct {
+	files   *files
+	folder  string
+	counts  string // name of the file of this worker's counts
+	lease   []byte
+	changed time.Time
+	told    []byte
+}
+
+// look reports whether the lease is still good.
+func (h *holder) look(ctx context.Context) bool {
+	b, err := h.files.store.ReadAll(ctx, objectstore.Join(h.folder, leaseFile), maxLeaseBytes)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false
+	}
+	if err == nil && !bytes.Equal(b, h.lease) {
+		h.lease, h.changed = b, time.Now()
+	}
+	return time.Since(h.changed) < leaseLasts
+}
+
+// publish writes what this worker has counted.
+func (h *holder) publish(ctx context.Context) {
+	b, err := json.Marshal(transforms.LocalProgress().Get())
+	if err != nil || bytes.Equal(b, h.told) {
+		return
+	}
+	if err := h.files.Write(ctx, objectstore.Join(h.folder, h.counts), b); err != nil {
+		slog.WarnContext(ctx, "the progress of this worker is not shown", "error", err)
+		return
+	}
+	h.told = b
+}

@@ -1,0 +1,55 @@
+package pipelines
+
+import (
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/espalier-ml/espalier/io/objectstore"
+	"github.com/espalier-ml/espalier/transforms"
+)
+
+// TestLease: workers see that the driver is there, is done, or was killed; the
+// driver sees what they have counted.
+func TestLease(t *testing.T) {
+	scratch := filepath.Join(t.TempDir(), "run [1]*") // which is no pattern
+	var progress transforms.Progress
+	l, err := grantLease(t.Context(), process, scratch, &progress)
+	if err != nil {
+		t.Fatal(err)
+	}
+	transforms.LocalProgress().Reset()
+	t.Cleanup(transforms.LocalProgress().Reset)
+	transforms.LocalProgress().Rows.Store(40)
+	var workers []*holder
+	for _, counts := range []string{countsPrefix + "a", countsPrefix + "b"} {
+		w := &holder{files: process, folder: l.folder, counts: counts, changed: time.Now()}
+		if !w.look(t.Context()) {
+			t.Error("a worker begins, and finds its job over")
+		}
+		w.publish(t.Context())
+		workers = append(workers, w)
+	}
+	if err := l.gather(t.Context(), &progress); err != nil || progress.Rows.Load() != 80 {
+		t.Errorf("%d rows are seen of 2 times 40: %v", progress.Rows.Load(), err)
+	}
+
+	workers[0].changed = time.Now().Add(-leaseLasts)
+	if workers[0].look(t.Context()) {
+		t.Error("a worker goes on though its driver was killed")
+	}
+	if err := l.renew(t.Context(), 7); err != nil {
+		t.Fatal(err)
+	}
+	if !workers[0].look(t.Context()) {
+		t.Error("a worker does not see that its driver is back")
+	}
+
+	l.revoke(t.Context())
+	if workers[1].look(t.Context()) {
+		t.Error("a worker goes on though its job is over")
+	}
+	if list, err := process.store.List(t.Context(), objectstore.Join(literal.Replace(scratch), "*/*")); err == nil {
+		t.Errorf("%v stays", list)
+	}
+}

@@ -1,0 +1,229 @@
+package pipelines
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/espalier-ml/espalier/io/objectstore"
+)
+
+// lockFile is in a run folder while a run is at work in it.
+const lockFile = "_LOCK"
+
+const (
+	lockFormat = "espalier/lock"
+	maxLock    = 1 << 16
+
+	// beatEvery is the time between two signs of life, silence the number of
+	// them that a run misses when it is taken for dead, or takes itself for it.
+	beatEvery = 10 * time.Second
+	silence   = 3
+)
+
+// lock says which run is at work in a folder, and that it is alive.
+type lock struct {
+	Format string    `json:"format"`
+	Run    string    `json:"run"`
+	Host   string    `json:"host"`
+	PID    int       `json:"pid"`
+	Space  string    `json:"space"`   // boot and process namespace that PID belongs to; empty: not known
+	Birth  string    `json:"birth"`   // of the process, as the system tells it
+	Beat   time.Time `json:"beat"`    // last sign of life
+	Every  float64   `json:"every_s"` // seconds between two
+
+	store      *objectstore.Store
+	folder     string
+	generation string // of the file
+	ended      chan struct{}
+	beating    sync.WaitGroup
+}
+
+// acquire takes the lock of a folder. The context that it returns ends when the
+// lock is lost. A lock whose run is dead is taken over, and its run returned.
+func acquire(ctx context.Context, s *objectstore.Store, folder string, reporter Reporter) (l *lock, locked context.Context, dead *lock, err error) {
+	l = newLock(s, folder)
+	err = l.write(ctx, objectstore.WriteOptions{IfAbsent: true})
+	if errors.Is(err, fs.ErrExist) {
+		if dead, err = l.await(ctx, reporter); err == nil {
+			err = l.write(ctx, objectstore.WriteOptions{IfGeneration: dead.generation})
+		}
+		if errors.Is(err, fs.ErrExist) {
+			err = usagef("--output %s: another run has just begun there: choose another folder, or wait for it", folder)
+		}
+	}
+	var usage *UsageError
+	if err != nil && !errors.As(err, &usage) && ctx.Err() == nil {
+		err = usagef("--output: %v", err)
+	}
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	locked, cancel := context.WithCancelCause(ctx)
+	l.beating.Go(func() { l.beat(locked, cancel) })
+	return l, locked, dead, nil
+}
+
+func newLock(s *objectstore.Store, folder string) *lock {
+	host, _ := os.Hostname() // for people only
+	l := &lock{
+		Format: lockFormat, Run: uuid.NewString(), Host: host, PID: os.Getpid(), Space: processSpace(), Birth: processBirth(os.Getpid()),
+		Every: beatEvery.Seconds(), store: s, folder: folder, ended: make(chan struct{}),
+	}
+	return l
+}
+
+func (l *lock) url() string { return objectstore.Join(l.folder, lockFile) }
+
+// write writes the lock with a new sign of life.
+func (l *lock) write(ctx context.Context, o objectstore.WriteOptions) error {
+	l.Beat, o.Volatile = time.Now().UTC(), true
+	b, err := json.Marshal(l)
+	if err != nil {
+		return err
+	}
+	w, err := l.store.Create(ctx, l.url(), o)
+	if err != nil {
+		return err
+	}
+	defer w.Abort() //nolint:errcheck // after Commit nothing is left to undo
+	if _, err := w.Write(b); err != nil {
+		return err
+	}
+	if err := w.Commit(); err != nil {
+		return err
+	}
+	stat, err := l.store.Stat(ctx, l.url())
+	l.generation = stat.Generation
+	return err
+}
+
+// read returns the lock in the folder.
+func (l *lock) read(ctx context.Context) (*lock, error) {
+	stat, err := l.store.Stat(ctx, l.url())
+	if err != nil {
+		return nil, err
+	}
+	b, err := l.store.ReadAll(ctx, l.url(), maxLock)
+	if err != nil {
+		return nil, err
+	}
+	there := &lock{generation: stat.Generation}
+	_ = json.Unmarshal(b, there) // a damaged one is as good as one without a beat
+	return there, nil
+}
+
+// await returns the lock of a dead run, or an error if the run is alive. Where
+// only its signs of life can tell, no clock but this process's own is trusted to
+// call it dead.
+func (l *lock) await(ctx context.Context, reporter Reporter) (*lock, error) {
+	there, err := l.read(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if there.Space != "" && there.Space == l.Space {
+		if there.Birth != "" && processBirth(there.PID) == there.Birth {
+			return nil, l.taken(there)
+		}
+		return there, nil
+	}
+	patience := time.Duration(silence * max(there.Every, 1) * float64(time.Second))
+	if age := time.Since(there.Beat); age >= 0 && age < patience {
+		return nil, l.taken(there)
+	}
+	reporter.Warn(fmt.Sprintf("%s is held by the process %d on %s: waiting up to %v for a sign of its life", l.url(), there.PID, there.Host, patience))
+	for end := time.Now().Add(patience); time.Now().Before(end); {
+		select {
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		case <-time.After(min(time.Second, patience)):
+		}
+		now, err := l.read(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if now.generation != there.generation {
+			return nil, l.taken(now)
+		}
+	}
+	return there, nil
+}
+
+func (l *lock) taken(by *lock) error {
+	return usagef("--output %s: another run, process %d on %s, is at work there (last sign of life %v ago): wait for it, or choose another folder",
+		l.folder, by.PID, by.Host, time.Since(by.Beat).Round(time.Second))
+}
+
+// beat gives signs of life until the lock is released. It ends the run when
+// another one has taken the lock, or may have: no sign got through for as long
+// as others wait for one.
+func (l *lock) beat(ctx context.Context, cancel context.CancelCauseFunc) {
+	tick := time.NewTicker(beatEvery)
+	defer tick.Stop()
+	last := time.Now()
+	for {
+		select {
+		case <-l.ended:
+			cancel(nil)
+			return
+		case <-tick.C:
+		}
+		err := l.write(ctx, objectstore.WriteOptions{IfGeneration: l.generation})
+		switch {
+		case err == nil:
+			last = time.Now()
+		case errors.Is(err, fs.ErrExist):
+			cancel(usagef("--output %s: another run has taken the folder over", l.folder))
+		case time.Since(last) > (silence-1)*beatEvery:
+			cancel(usagef("--output %s: %s could not be renewed: %v", l.folder, lockFile, err))
+		}
+	}
+}
+
+// release gives the lock back.
+func (l *lock) release(ctx context.Context) {
+	close(l.ended)
+	l.beating.Wait()
+	ctx = context.WithoutCancel(ctx)
+	if stat, err := l.store.Stat(ctx, l.url()); err == nil && stat.Generation == l.generation {
+		_ = l.store.Remove(ctx, l.url()) // if it stays, the next run finds it dead
+	}
+}
+
+// processSpace names the boot and process namespace of this process; empty where
+// the system does not tell.
+func processSpace() string {
+	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	if err != nil {
+		return ""
+	}
+	space, err := os.Readlink("/proc/self/ns/pid")
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(boot)) + " " + space
+}
+
+// processBirth returns when a process began, as the system tells it; empty for
+// none, and for one that has ended and only waits for its parent.
+func processBirth(pid int) string {
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return ""
+	}
+	const state, birth = 0, 19
+	_, fields, _ := cutLast(string(b), ")") // the name before it may hold anything
+	list := strings.Fields(fields)
+	if len(list) <= birth || list[state] == "Z" || list[state] == "X" {
+		return ""
+	}
+	return list[birth]
+}

@@ -1,0 +1,146 @@
+package pipelines
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/espalier-ml/espalier/io/objectstore"
+)
+
+// quiet collects warnings.
+type quiet struct{ warnings []string }
+
+func (*quiet) Job(string, int64, string) {}
+func (*quiet) Step(int64, string)        {}
+func (q *quiet) Warn(text string)        { q.warnings = append(q.warnings, text) }
+
+// put writes a lock as another run would have.
+func (l *lock) put(t *testing.T) {
+	t.Helper()
+	b, err := json.Marshal(l)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(l.folder, lockFile), b, 0o666); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestLock: a folder is locked once, by whoever is alive.
+func TestLock(t *testing.T) {
+	ctx, s := t.Context(), objectstore.New()
+	folder := t.TempDir()
+	first, _, dead, err := acquire(ctx, s, folder, &quiet{})
+	if err != nil || dead != nil {
+		t.Fatal(dead, err)
+	}
+	var usage *UsageError
+	if _, _, _, err := acquire(ctx, s, folder, &quiet{}); !errors.As(err, &usage) || !strings.Contains(err.Error(), "another run") {
+		t.Errorf("a second lock: error %v", err)
+	}
+	first.release(ctx)
+	if _, err := os.Stat(filepath.Join(folder, lockFile)); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the lock stays: %v", err)
+	}
+	second, _, _, err := acquire(ctx, s, folder, &quiet{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	second.release(ctx)
+}
+
+// TestLockOfTheDead: the lock of a process that has ended is taken over at once,
+// also when its number has been given to another.
+func TestLockOfTheDead(t *testing.T) {
+	if processSpace() == "" {
+		t.Skip("waits for a system that tells which processes there are, under /proc")
+	}
+	ctx, s := t.Context(), objectstore.New()
+	child := exec.CommandContext(ctx, "sleep", "60")
+	if err := child.Start(); err != nil {
+		t.Fatal(err)
+	}
+	there := newLock(s, t.TempDir())
+	there.PID, there.Birth, there.Beat = child.Process.Pid, processBirth(child.Process.Pid), time.Now()
+	there.put(t)
+	if _, _, _, err := acquire(ctx, s, there.folder, &quiet{}); err == nil {
+		t.Fatal("the lock of a living process was taken")
+	}
+	if err := child.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	for processBirth(there.PID) != "" { // it is left unreaped: nobody waits for the child of a killed run
+		time.Sleep(time.Millisecond)
+	}
+	l, _, dead, err := acquire(ctx, s, there.folder, &quiet{})
+	if err != nil || dead == nil || dead.Run != there.Run {
+		t.Fatalf("taken over from %v, error %v", dead, err)
+	}
+	l.release(ctx)
+	_ = child.Wait() // was killed
+	there.PID, there.Birth = os.Getpid(), "1"
+	there.put(t)
+	if l, _, _, err = acquire(ctx, s, there.folder, &quiet{}); err != nil {
+		t.Fatalf("the number of the process is another's now: %v", err)
+	}
+	l.release(ctx)
+}
+
+// TestLockElsewhere: of a run on another machine only signs of life tell.
+func TestLockElsewhere(t *testing.T) {
+	ctx, s := t.Context(), objectstore.New()
+	there := newLock(s, t.TempDir())
+	there.Space, there.Host, there.Every = "elsewhere", "elsewhere", 1
+	there.Beat = time.Now()
+	there.put(t)
+	if _, _, _, err := acquire(ctx, s, there.folder, &quiet{}); err == nil || !strings.Contains(err.Error(), "elsewhere") {
+		t.Errorf("a fresh sign of life: error %v", err)
+	}
+	there.Beat = time.Now().Add(time.Hour) // the clocks differ
+	there.put(t)
+	q := new(quiet)
+	l, _, dead, err := acquire(ctx, s, there.folder, q)
+	if err != nil || dead == nil {
+		t.Fatalf("a silent run: taken over from %v, error %v", dead, err)
+	}
+	if len(q.warnings) != 1 {
+		t.Errorf("warnings %q, want one on the wait", q.warnings)
+	}
+	l.release(ctx)
+	there.put(t)
+	go func() {
+		time.Sleep(1500 * time.Millisecond)
+		there.Beat = time.Now()
+		there.put(t)
+	}()
+	if _, _, _, err := acquire(ctx, s, there.folder, q); err == nil || !strings.Contains(err.Error(), "at work") {
+		t.Errorf("a sign of life while waiting: error %v", err)
+	}
+}
+
+// TestLockLost: a run whose folder another one has taken ends.
+func TestLockLost(t *testing.T) {
+	s := objectstore.New()
+	folder := t.TempDir()
+	l, ctx, _, err := acquire(t.Context(), s, folder, &quiet{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := newLock(s, folder)
+	other.put(t)
+	if err := l.write(ctx, objectstore.WriteOptions{IfGeneration: l.generation}); !errors.Is(err, fs.ErrExist) {
+		t.Errorf("a sign of life over another's lock: error %v", err)
+	}
+	l.release(context.Background())
+	if _, err := os.Stat(filepath.Join(folder, lockFile)); err != nil {
+		t.Errorf("the other's lock is gone: %v", err)
+	}
+}

@@ -1,0 +1,79 @@
+package transforms
+
+import (
+	"context"
+	"strconv"
+	"sync"
+	"testing"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/metrics"
+)
+
+// TestReport: what the goroutines of bundles that run at the same time count is
+// in the bundles' counters once, and still in this process's own.
+func TestReport(t *testing.T) {
+	const bundles, elements = 8, 500
+	LocalProgress().Reset()
+	t.Cleanup(LocalProgress().Reset)
+	stores := make([]*metrics.Store, bundles)
+	var wg sync.WaitGroup
+	for b := range bundles {
+		ctx := metrics.SetPTransformID(metrics.SetBundleID(context.Background(), strconv.Itoa(b)), "step")
+		stores[b] = metrics.GetStore(ctx)
+		wg.Go(func() {
+			for range elements {
+				var parts sync.WaitGroup
+				for range 3 {
+					parts.Go(func() { progress.Rows.Add(7) })
+				}
+				progress.Tasks.Add(1)
+				report(ctx)
+				parts.Wait()
+			}
+			if err := reportUntil(ctx, func() error { progress.Weight.Add(1); return nil }); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	want := map[string]int64{"tasks": bundles * elements, "rows": bundles * elements * 3 * 7, "objects": 0, "nodes": 0, "weight": bundles}
+	got := make(map[string]int64)
+	for _, store := range stores {
+		extract(t, store, got)
+	}
+	here := LocalProgress().Get()
+	for name, n := range want {
+		if got[name] != n || here[name] != n {
+			t.Errorf("%s: %d in the counters and %d here, want %d", name, got[name], here[name], n)
+		}
+	}
+	if len(got) != 3 {
+		t.Errorf("counters of nothing: %v", got)
+	}
+}
+
+// extract adds the counters of a bundle to sums.
+func extract(t *testing.T, store *metrics.Store, sums map[string]int64) {
+	t.Helper()
+	err := metrics.Extractor{
+		SumInt64: func(l metrics.Labels, v int64) {
+			if l.Namespace() != CounterNamespace {
+				t.Errorf("a counter of %s", l.Namespace())
+			}
+			sums[l.Name()] += v
+		},
+	}.ExtractFrom(store)
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestProgressSet: counts that engines give never go back.
+func TestProgressSet(t *testing.T) {
+	var p Progress
+	p.Set(map[string]int64{"rows": 5, "objects": 2})
+	p.Set(map[string]int64{"rows": 3, "weight": 9, "unknown": 1})
+	if p.Rows.Load() != 5 || p.Objects.Load() != 2 || p.Weight.Load() != 9 {
+		t.Errorf("got %v", p.Get())
+	}
+}
