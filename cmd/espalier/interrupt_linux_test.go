@@ -1,7 +1,6 @@
 package main_test
 
 import (
-	"bytes"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,20 +14,6 @@ import (
 
 	"github.com/espalier-ml/espalier/io/parquetio"
 )
-
-// TestNoJobService: a port of something else is told in a sentence.
-func TestNoJobService(t *testing.T) {
-	input := mixed(t, 100, parquetio.WriteOptions{})
-	args := []string{"--runner", "flink", "--environment_type", "LOOPBACK", "--endpoint"}
-	o, _ := train(t, input, append(args, "127.0.0.1:"+freePort(t))...)
-	o.wants(t, 5, "no job service at 127.0.0.1", "refused")
-	o, _ = train(t, input, append(args, "127.0.0.1")...)
-	o.wants(t, 5, "127.0.0.1", "missing port")
-	o, _ = train(t, input, append(args, "127.0.0.1:9", "--async")...)
-	o.wants(t, 2, "--async")
-	o, _ = train(t, input, "--job_timeout", "0")
-	o.wants(t, 2, "--job_timeout 0")
-}
 
 // engineJobs returns the states of an engine's jobs by their names.
 func engineJobs(t *testing.T, endpoint string) map[string]string {
@@ -47,23 +32,6 @@ func engineJobs(t *testing.T, endpoint string) map[string]string {
 		states[j.GetJobName()] = j.GetState().String()
 	}
 	return states
-}
-
-// workers counts the worker processes of the binary.
-func workers(t *testing.T) int {
-	t.Helper()
-	list, err := filepath.Glob("/proc/[0-9]*/cmdline")
-	if err != nil {
-		t.Fatal(err)
-	}
-	n := 0
-	for _, name := range list {
-		b, err := os.ReadFile(name)
-		if err == nil && bytes.HasPrefix(b, []byte(binary)) && bytes.Contains(b, []byte("--worker=true")) {
-			n++
-		}
-	}
-	return n
 }
 
 // within waits for a condition.
@@ -101,7 +69,7 @@ func TestFlinkInterrupt(t *testing.T) {
 			return len(engineJobs(t, endpoint)) == before+2
 		})
 		if environment == "PROCESS" {
-			within(t, deadline, "a worker begins", func() bool { return workers(t) > 0 })
+			within(t, deadline, "a worker begins", func() bool { return len(workerProcesses(t)) > 0 })
 		}
 		if err := c.Process.Signal(os.Interrupt); err != nil {
 			t.Fatal(err)
@@ -120,7 +88,7 @@ func TestFlinkInterrupt(t *testing.T) {
 		if cancelled != i+1 {
 			t.Errorf("%s: %d jobs are cancelled, want that of each interrupted run", environment, cancelled)
 		}
-		within(t, 20*time.Second, environment+": the workers end", func() bool { return workers(t) == 0 })
+		within(t, 20*time.Second, environment+": the workers end", func() bool { return len(workerProcesses(t)) == 0 })
 	}
 	o := espalier(t, append(args("LOOPBACK"), "--job_timeout", "0.3")...)
 	o.wants(t, 5, "summarise", "cancelled after 300ms", "--job_timeout")
