@@ -56,7 +56,7 @@ type checkpoint struct {
 // does not depend on them.
 var free = []string{ //nolint:gochecknoglobals // a constant list
 	"output", "overwrite", "resume", "runner", "memory_objects", "histogram_memory", "levels_per_job", "deadline",
-	"read_ahead", "storage_timeout", "job_timeout",
+	"read_ahead", "storage_timeout", "job_timeout", "dry_run",
 }
 
 // fixed returns the settings that the tree depends on.

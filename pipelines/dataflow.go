@@ -2,7 +2,7 @@ package pipelines
 
 import (
 	"context"
-	"flag"
+	"flag" //nolint:depguard // the SDK's settings for Dataflow are flags only
 	"fmt"
 	"strings"
 	"time"

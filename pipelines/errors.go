@@ -47,9 +47,7 @@ func cause(err error) string {
 	if workerEnded(text) {
 		return "a worker process ended without a word: killed, or out of memory? Give workers more memory, or lower --parallelism, --memory_objects or --histogram_memory"
 	}
-	if _, last, ok := cutLast(text, "caused by:"); ok {
-		text = last
-	}
+	text = afterLast(text, "caused by:")
 	if head, rest, ok := strings.Cut(strings.TrimSpace(text), "\n"); ok && strings.HasPrefix(head, "DoFn[") {
 		text = rest
 	}
@@ -66,11 +64,12 @@ func workerEnded(text string) bool {
 	return strings.Contains(text, "StatusRuntimeException: CANCELLED: ") || strings.Contains(text, "Process died with exit code")
 }
 
-func cutLast(s, sep string) (before, after string, found bool) {
+// afterLast returns what follows the last sep in s, or s.
+func afterLast(s, sep string) string {
 	if i := strings.LastIndex(s, sep); i >= 0 {
-		return s[:i], s[i+len(sep):], true
+		return s[i+len(sep):]
 	}
-	return s, "", false
+	return s
 }
 
 // Unwrap returns what the runner returned.

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"flag"
+	"flag" //nolint:depguard // the SDK's settings for Dataflow are flags only
 	"fmt"
 	"log/slog"
 	"maps"
@@ -24,7 +24,7 @@ import (
 	"github.com/espalier-ml/espalier/io/parquetio"
 )
 
-var golden = flag.Bool("golden", false, "write the golden files anew") //nolint:gochecknoglobals // a flag
+var golden = flag.Bool("golden", false, "write the golden files anew")
 
 // trained trains on made-up rows in memory and returns the training, set for
 // Dataflow.

@@ -56,8 +56,8 @@ func acquire(ctx context.Context, s *objectstore.Store, folder string, reporter 
 		if dead, err = l.await(ctx, reporter); err == nil {
 			err = l.write(ctx, objectstore.WriteOptions{IfGeneration: dead.generation})
 		}
-		if errors.Is(err, fs.ErrExist) {
-			err = usagef("--output %s: another run has just begun there: choose another folder, or wait for it", folder)
+		if errors.Is(err, fs.ErrExist) || errors.Is(err, fs.ErrNotExist) {
+			err = usagef("--output %s: another run has just begun or ended there: try again, or choose another folder", folder)
 		}
 	}
 	var usage *UsageError
@@ -220,8 +220,7 @@ func processBirth(pid int) string {
 		return ""
 	}
 	const state, birth = 0, 19
-	_, fields, _ := cutLast(string(b), ")") // the name before it may hold anything
-	list := strings.Fields(fields)
+	list := strings.Fields(afterLast(string(b), ")")) // the name before it may hold anything
 	if len(list) <= birth || list[state] == "Z" || list[state] == "X" {
 		return ""
 	}

@@ -49,14 +49,14 @@ func Train(ctx context.Context, c TrainConfig, reporter Reporter) (*Result, erro
 	}
 	process.configure(c.StorageConfig)
 	defer process.parquet.Forget()
-	o, err := open(ctx, process, &c, reporter)
+	o, locked, err := open(ctx, process, &c, reporter)
 	if err != nil {
 		return nil, err
 	}
 	defer o.lock.release(ctx)
-	r, err := o.train(o.locked, &c, p, start, reporter)
-	if err != nil && o.locked.Err() != nil {
-		return nil, context.Cause(o.locked) // whatever it was that noticed first
+	r, err := o.train(locked, &c, p, start, reporter)
+	if err != nil && locked.Err() != nil {
+		return nil, context.Cause(locked) // whatever it was that noticed first
 	}
 	return r, err
 }
@@ -123,20 +123,20 @@ type opened struct {
 	output     *folder
 	unfinished *checkpoint // of a run before it; nil: none
 	lock       *lock
-	locked     context.Context //nolint:containedctx // ends when the lock is lost
 }
 
 // open reads the footers of the input, locks the output folder, looks at it and
 // reads the checkpoint in it, if any, as far as possible at the same time: object
 // stores take a while for each.
-func open(ctx context.Context, f *files, c *TrainConfig, reporter Reporter) (*opened, error) {
-	o := new(opened)
+// The context that it returns ends when the lock is lost.
+func open(ctx context.Context, f *files, c *TrainConfig, reporter Reporter) (o *opened, locked context.Context, err error) {
+	o = new(opened)
 	reading, cancel := context.WithCancel(ctx)
 	defer cancel()
-	var inputErr, checkpointErr, err error
+	var inputErr, checkpointErr error
 	var wg sync.WaitGroup
 	wg.Go(func() { o.input, inputErr = openInput(reading, f, c.Input) })
-	if o.lock, o.locked, err = o.lockFolder(ctx, f, c, reporter); err == nil {
+	if o.lock, locked, err = lockFolder(ctx, f, c, reporter); err == nil {
 		wg.Go(func() { o.unfinished, checkpointErr = readCheckpoint(reading, f, c.Output) })
 		o.output, err = openFolder(reading, f.store, c.Output, c.Overwrite || c.Resume, treeFile, metricsFile, schemaFile, manifestFile)
 	}
@@ -150,11 +150,11 @@ func open(ctx context.Context, f *files, c *TrainConfig, reporter Reporter) (*op
 	if err = cmp.Or(err, inputErr, checkpointErr); err != nil && o.lock != nil {
 		o.lock.release(ctx)
 	}
-	return o, err
+	return o, locked, err
 }
 
 // lockFolder takes the lock, and clears away what a dead run has left.
-func (o *opened) lockFolder(ctx context.Context, f *files, c *TrainConfig, reporter Reporter) (*lock, context.Context, error) {
+func lockFolder(ctx context.Context, f *files, c *TrainConfig, reporter Reporter) (*lock, context.Context, error) {
 	l, locked, dead, err := acquire(ctx, f.store, c.Output, reporter)
 	if err != nil || dead == nil {
 		return l, locked, err

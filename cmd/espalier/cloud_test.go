@@ -255,7 +255,7 @@ func TestCloudFaults(t *testing.T) {
 		"never answers reads":   {fault{Kinds: reads, Skip: footers, Match: aPage, Effect: objectstoretest.Hang()}, 5, []string{"part-"}},
 		"no right to list":      {fault{Kinds: lists, Effect: objectstoretest.Status(http.StatusForbidden)}, 2, []string{"--input", "ist", "bucket"}},
 		"no right to read":      {fault{Kinds: reads, Effect: objectstoretest.Status(http.StatusForbidden)}, 2, []string{"--input", "part-", "et"}},
-		"no right to write":     {fault{Kinds: writes, Effect: objectstoretest.Status(http.StatusForbidden)}, 2, []string{"--output", "tree.json"}},
+		"no right to write":     {fault{Kinds: writes, Effect: objectstoretest.Status(http.StatusForbidden)}, 2, []string{"--output", "_LOCK"}},
 		"flipped for good":      {fault{Kinds: reads, Skip: footers, Effect: objectstoretest.FlipByte(200)}, 3, []string{"part-", "row group", "damaged"}},
 		"condition lost":        {fault{Kinds: writes, Effect: objectstoretest.Status(http.StatusPreconditionFailed)}, 2, []string{"--output", "another run"}},
 		"bodies of wrong sizes": {fault{Kinds: reads, Effect: objectstoretest.LongBody(7)}, 2, []string{"expected", "bytes"}},
