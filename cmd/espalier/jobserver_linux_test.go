@@ -83,6 +83,7 @@ func (s *jobServer) start(t *testing.T) *engine {
 	port := freePort(t)
 	args := append([]string{
 		"-Xmx2g", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", // it does not live for long: half the processor time
+		"-XX:-UsePerfData", // a file in /tmp, whatever java.io.tmpdir says
 		"-Djava.io.tmpdir=" + work,
 	}, s.java(work)...)
 	for _, name := range append(s.packages, opened...) {
