@@ -133,7 +133,7 @@ func HoldLease(ctx context.Context, over func()) error {
 	}
 	begun := h.changed
 	go func() {
-		for h.look(ctx) {
+		for ctx.Err() == nil && h.look(ctx) { // when the connection has ended the SDK would sleep for ever
 			h.publish(ctx)
 			wait(ctx, pace(begun))
 		}
