@@ -54,15 +54,25 @@ func TestKill(t *testing.T) {
 			if err := c.Start(); err != nil {
 				t.Fatal(err)
 			}
-			if tries < 3 {
+			ended := make(chan struct{})
+			switch {
+			case tries == 0 && moment%5 == 4:
+				go killInCommit(c, output, time.Duration(random.Float64()*float64(time.Millisecond)), ended)
+			case tries < 3:
 				timer := time.AfterFunc(time.Duration(random.Float64()*float64(took)), func() { _ = c.Process.Kill() })
 				defer timer.Stop()
 			}
 			err := c.Wait()
+			close(ended)
 			halfWritten(t, output)
 			if err == nil {
 				break
 			}
+			there, _ := filepath.Glob(filepath.Join(output, "*")) // the pattern is a good one
+			for i := range there {
+				there[i] = filepath.Base(there[i])
+			}
+			t.Logf("moment %d: killed with %v there", moment, there)
 			if c.ProcessState.ExitCode() != -1 {
 				t.Fatalf("moment %d: %v: %s", moment, err, stderr.String())
 			}
@@ -78,6 +88,23 @@ func TestKill(t *testing.T) {
 			if _, ok := want[name]; !ok {
 				t.Errorf("moment %d, killed %d times: %s stays", moment, killed, name)
 			}
+		}
+	}
+}
+
+// killInCommit kills a run some time after it has begun to write its results.
+func killInCommit(c *exec.Cmd, folder string, after time.Duration, ended <-chan struct{}) {
+	for {
+		select {
+		case <-ended:
+			return
+		default:
+		}
+		begun, err := filepath.Glob(filepath.Join(folder, "*.json"))
+		if err == nil && len(begun) > 0 {
+			time.Sleep(after)
+			_ = c.Process.Kill() // it may have ended
+			return
 		}
 	}
 }
