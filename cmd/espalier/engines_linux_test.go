@@ -51,7 +51,7 @@ func TestFlink(t *testing.T) {
 	sets := append([]string{"mixed"}, sharedSets(t, "tic-tac-toe", "credit-g", "electricity", "firewall")...)
 	m := newMatrix(t, sets)
 	e := flink.start(t)
-	for _, choice := range pairs(circumstances([]string{"LOOPBACK", "PROCESS"}, []string{"1", "2", "4"}, sets)) {
+	for _, choice := range runs([]string{"LOOPBACK", "PROCESS"}, []string{"1", "2", "4"}, sets) {
 		t.Run(title(choice), func(t *testing.T) { m.run(t, e, choice) })
 	}
 	t.Run("data fault", func(t *testing.T) { dataFault(t, e) })
@@ -64,7 +64,7 @@ func TestSpark(t *testing.T) {
 	sets := append([]string{"mixed"}, sharedSets(t, "credit-g")...)
 	m := newMatrix(t, sets)
 	e := spark.start(t)
-	for _, choice := range pairs(circumstances([]string{"LOOPBACK", "PROCESS"}, []string{"2"}, sets)) {
+	for _, choice := range runs([]string{"LOOPBACK", "PROCESS"}, []string{"2"}, sets) {
 		t.Run(title(choice), func(t *testing.T) { m.run(t, e, choice) })
 	}
 	t.Run("data fault", func(t *testing.T) { dataFault(t, e) })
