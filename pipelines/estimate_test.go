@@ -110,6 +110,9 @@ func TestEstimate(t *testing.T) {
 
 // TestEstimateOfPublicData: the same of rows as they come.
 func TestEstimateOfPublicData(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits for a run without -short: half a million rows")
+	}
 	for _, name := range []string{"electricity", "covertype"} {
 		t.Run(name, func(t *testing.T) {
 			folder := filepath.Join("..", "..", "shared", "data", name)
