@@ -142,10 +142,19 @@ func (f *levelFn) FinishBundle(ctx context.Context, emit func(int64, []byte)) er
 }
 
 // mergeLevelFn writes the sum of the pieces of one key, and says so.
-type mergeLevelFn struct{ LevelConfig }
+type mergeLevelFn struct {
+	LevelConfig
+
+	levels *induce.Levels
+}
+
+func (f *mergeLevelFn) StartBundle(_ context.Context, _ func(int64, []byte)) error {
+	f.levels = induce.NewLevels(f.Setting)
+	return nil
+}
 
 func (f *mergeLevelFn) ProcessElement(ctx context.Context, key int64, values func(*[]byte) bool, emit func(int64, []byte)) error {
-	b, err := induce.NewLevels(f.Setting).MergePieces(key, collect(values))
+	b, err := f.levels.MergePieces(key, collect(values))
 	if err != nil {
 		return err
 	}
