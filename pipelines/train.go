@@ -66,19 +66,12 @@ func (o *opened) train(ctx context.Context, c *TrainConfig, p *parsed, start tim
 	if o.output.finished() && c.Resume {
 		return finishedRun(ctx, process, c)
 	}
-	s, err := resolve(o.input, c, p)
+	t, err := newTraining(ctx, c, p, o.input, reporter)
 	if err != nil {
 		return nil, err
 	}
-	prices, err := readCosts(ctx, process, c.Costs, o.input.names())
-	if err != nil {
-		return nil, err
-	}
-	t := &training{
-		config: c, costs: prices, parsed: p, input: o.input, schema: s, files: process, output: o.output,
-		jobs:    &jobs{runner: c.Runner, reporter: reporter, runID: o.lock.Run, engine: c.EngineConfig},
-		scratch: "mem://espalier-" + uuid.NewString(), deadline: c.deadline(start), rehearsalRows: rehearsalRows,
-	}
+	t.output, t.deadline, t.jobs.runID, t.jobs.engine = o.output, c.deadline(start), o.lock.Run, c.EngineConfig
+	t.scratch = "mem://espalier-" + uuid.NewString()
 	if !isLocal(c.Runner) { // its workers do not see this process's memory
 		t.scratch = t.checkpointURL(scratchFolder, uuid.NewString())
 		t.jobs.scratch = t.scratch
@@ -95,6 +88,22 @@ func (o *opened) train(ctx context.Context, c *TrainConfig, p *parsed, start tim
 		reporter.Warn(fmt.Sprintf("the checkpoints of the finished run stay: %v", err))
 	}
 	return r, nil
+}
+
+// newTraining resolves a configuration against the columns of its input.
+func newTraining(ctx context.Context, c *TrainConfig, p *parsed, in *input, reporter Reporter) (*training, error) {
+	s, err := resolve(in, c, p)
+	if err != nil {
+		return nil, err
+	}
+	prices, err := readCosts(ctx, process, c.Costs, in.names())
+	if err != nil {
+		return nil, err
+	}
+	return &training{
+		config: c, costs: prices, parsed: p, input: in, schema: s, files: process,
+		jobs: &jobs{runner: c.Runner, reporter: reporter}, rehearsalRows: rehearsalRows,
+	}, nil
 }
 
 // settle prepares an engine and what its workers are told.
