@@ -4,12 +4,12 @@ import "github.com/espalier-ml/espalier/induce/split"
 
 // workspace is the scratch memory of one worker.
 type workspace struct {
-	scanner    *split.Scanner
+	scanners   []*split.Scanner // per tree
 	histograms pool
 
-	scores  []float64 // best score by feature
-	cells   []int64   // one feature's cells; all zero between uses
-	seen    []uint64  // one feature's codes; all zero between uses
+	scores  [][]float64 // best score by tree and feature
+	cells   []int64     // one feature's cells; all zero between uses
+	seen    []uint64    // one feature's codes; all zero between uses
 	present []int32
 	heavy   []split.Heavy // by code; all zero between uses
 
@@ -38,14 +38,17 @@ func (g *grower) newWorkspace() *workspace {
 	for f := range g.columns {
 		codes = max(codes, g.columns[f].Codes)
 	}
-	return &workspace{
-		scanner: split.NewScanner(g.criterion),
-		scores:  make([]float64, len(g.columns)),
-		cells:   make([]int64, 2*codes*g.objects.Classes),
+	w := &workspace{
+		cells:   make([]int64, 2*codes*g.classes),
 		seen:    make([]uint64, (codes+63)/64),
-		number:  make([]uint16, g.objects.Classes),
+		number:  make([]uint16, g.classes),
 		childOf: make([]int32, codes),
 	}
+	for _, c := range g.criteria {
+		w.scanners = append(w.scanners, split.NewScanner(c))
+		w.scores = append(w.scores, make([]float64, len(g.columns)))
+	}
+	return w
 }
 
 func (w *workspace) heavyOf(codes int) []split.Heavy {

@@ -1,0 +1,82 @@
+package induce_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/espalier-ml/espalier/induce"
+	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/split"
+)
+
+// grid is trees that share nodes with each other, more or less.
+func grid() []induce.Params {
+	var ps []induce.Params
+	for _, theta := range []float64{0.05, 0.002, 0} {
+		for _, p := range []induce.Params{
+			{Algorithm: split.EC45, Lambda: 1}, {Algorithm: split.EC45, Lambda: 100}, {Algorithm: split.C45},
+			{Algorithm: split.CCART}, {Algorithm: split.ASR}, {Algorithm: split.C45, MaxDepth: 3}, {Algorithm: split.C45, MinRows: 40},
+		} {
+			p.Theta = theta
+			for _, p.Family = range []split.Family{split.Thresholds, split.Multiways} {
+				ps = append(ps, p)
+			}
+		}
+	}
+	return ps
+}
+
+// TestGrowEach: trees that are grown side by side are those that are grown one
+// by one.
+func TestGrowEach(t *testing.T) {
+	var wide []dataset.Feature
+	for f := range 20 {
+		wide = append(wide, numeric(fmt.Sprintf("n%d", f), 3+f, float64(1+f%2)), categorical(fmt.Sprintf("c%d", f), 2+f%4, 1))
+	}
+	for _, test := range []struct {
+		features         []dataset.Feature
+		classes, objects int
+	}{
+		{someFeatures(), 2, 60},
+		{someFeatures(), 7, 300},
+		{wide, 3, 20_000}, // large enough for all workers on one node, and for gathering
+	} {
+		if testing.Short() && test.objects > 1000 {
+			test.objects = 14_000
+		}
+		d := newData(rand.New(rand.NewPCG(8, uint64(test.classes))), test.features, test.classes, test.objects, true)
+		ps := grid()
+		if test.objects > 1000 {
+			ps = ps[:28]
+		}
+		for _, workers := range []int{1, 3} {
+			for i, n := range induce.GrowEach(d.objects, d.columns, ps, d.total, 0, induce.Options{Workers: workers}) {
+				if encode(t, n) != encode(t, d.grow(ps[i], 1)) {
+					t.Errorf("%d objects, %d workers, %+v: another tree", test.objects, workers, ps[i])
+				}
+			}
+		}
+	}
+}
+
+func BenchmarkGrow(b *testing.B) {
+	var features []dataset.Feature
+	for f := range 40 {
+		features = append(features, numeric(fmt.Sprintf("n%d", f), 2+f%3*60, 1))
+	}
+	d := newData(rand.New(rand.NewPCG(1, 2)), features, 4, 100_000, false)
+	for _, trees := range []int{1, 12} {
+		var ps []induce.Params
+		for i := range trees {
+			ps = append(ps, induce.Params{
+				Algorithm: split.EC45, Family: split.Thresholds, Theta: []float64{0.005, 0.01, 0.002}[i%3], Lambda: []float64{10, 1, 100, 1000}[i/3],
+			})
+		}
+		b.Run(fmt.Sprintf("objects=1e5/features=40/trees=%d", trees), func(b *testing.B) {
+			for b.Loop() {
+				induce.GrowEach(d.objects, d.columns, ps, d.total, 0, induce.Options{Workers: 2})
+			}
+		})
+	}
+}
