@@ -152,14 +152,14 @@ func TestSameBytes(t *testing.T) {
 		t.Fatal(err)
 	}
 	both := pipelines.DefaultConfig()
-	both.Tests, both.Bins, both.Binning, both.Theta, both.Weight, both.LeafEstimate = "both", 12, "kmeans", 0.001, "weight", "raw"
+	both.Tests, both.Bins, both.Binning, both.Theta, both.Weight, both.LeafEstimate = pipelines.Choices{"both"}, 12, "kmeans", pipelines.Choices{"0.001"}, "weight", "raw"
 	key := pipelines.DefaultConfig()
 	key.Split, key.Key = "70/10/20", "id"
 	all := pipelines.DefaultConfig()
 	all.Split = "100/0/0"
 	paper.Split, both.Split = "100/0/0", "100/0/0"
 	multiway := all
-	multiway.Tests, multiway.Algorithm, multiway.Lambda, multiway.MaxLeaves = "multiway", "ecart", 1, 9
+	multiway.Tests, multiway.Algorithm, multiway.Lambda, multiway.MaxLeaves = pipelines.Choices{"multiway"}, pipelines.Choices{"ecart"}, pipelines.Choices{"1"}, 9
 	for name, c := range map[string]pipelines.TrainConfig{"paper": paper, "weighted": both, "by_key": key, "default": all, "multiway": multiway} {
 		t.Run(name, func(t *testing.T) {
 			if testing.Short() && name != "weighted" {

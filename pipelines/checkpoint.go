@@ -49,7 +49,8 @@ type checkpoint struct {
 	Classes  []string                              `json:"classes"`
 	Objects  [dataset.Parts]transforms.ObjectStats `json:"objects"`
 
-	Growth *induce.Growth `json:"growth"`
+	Grown  []*induce.Node `json:"grown,omitempty"` // the trees of the grid that are finished
+	Growth *induce.Growth `json:"growth"`          // of the next one; none: all are
 }
 
 // free are settings that may differ between a run and its resumption: the tree
@@ -122,7 +123,7 @@ func readCheckpoint(ctx context.Context, f *files, output string) (*checkpoint, 
 
 // whole reports whether a checkpoint has what restore needs.
 func (c *checkpoint) whole() bool {
-	return c.RowStats != nil && c.Spec != nil && c.Growth != nil && len(c.Growth.Root.Class) == len(c.Classes)
+	return c.RowStats != nil && c.Spec != nil && (c.Growth == nil || len(c.Growth.Root.Class) == len(c.Classes))
 }
 
 // restore takes over what a checkpoint says, if it is of the same input and
@@ -198,7 +199,7 @@ func (t *training) save(ctx context.Context, g *induce.Growth) error {
 	c := checkpoint{
 		Format: checkpointFormat, Version: 1, Espalier: Version, Config: settings, Costs: t.costs.digest, Inputs: t.input.manifest(),
 		Blocks: strings.TrimPrefix(t.blocks, t.checkpointURL()+"/"), RowStats: t.rowStats, Spec: &t.spec, Constant: t.schema.constant(),
-		Features: dataset.EncodeFeatures(t.features), Classes: t.classes, Objects: *t.objects, Growth: g,
+		Features: dataset.EncodeFeatures(t.features), Classes: t.classes, Objects: *t.objects, Grown: t.roots, Growth: g,
 	}
 	for part := range c.Objects {
 		c.Objects[part].Blocks = nil

@@ -47,7 +47,7 @@ func resumable(t *testing.T) pipelines.TrainConfig {
 	c := pipelines.DefaultConfig()
 	c.Input = []string{data.write(t, ascending(700), 3, parquetio.WriteOptions{RowsPerGroup: 100})}
 	c.Label, c.Weight, c.Ignore, c.Output = "class", "weight", []string{"id"}, filepath.Join(t.TempDir(), "run")
-	c.Tests, c.Theta, c.MemoryObjects = "both", 0, 60
+	c.Tests, c.Theta, c.MemoryObjects = pipelines.Choices{"both"}, pipelines.Choices{"0"}, 60
 	return c
 }
 
@@ -136,7 +136,7 @@ func TestResumeRefused(t *testing.T) {
 	refused(c, "unfinished run", "--resume", "--overwrite")
 	c.Resume = true
 	changed := c
-	changed.Theta = 0.01
+	changed.Theta = pipelines.Choices{"0.01"}
 	refused(changed, "--theta has become 0.01 instead of 0")
 	changed = c
 	changed.Ignore = nil

@@ -6,10 +6,8 @@ import (
 	"math"
 	"slices"
 
-	"github.com/espalier-ml/espalier/induce"
 	"github.com/espalier-ml/espalier/induce/binning"
 	"github.com/espalier-ml/espalier/induce/dataset"
-	"github.com/espalier-ml/espalier/induce/split"
 	"github.com/espalier-ml/espalier/induce/tree"
 )
 
@@ -20,10 +18,10 @@ type TrainConfig struct {
 	Label  string   `json:"label"`  // class column; required
 	Output string   `json:"output"` // run folder; required
 
-	Algorithm    string  `json:"algorithm"`     // see split.ParseAlgorithm
-	Lambda       float64 `json:"lambda"`        // weight of the discrimination, >= 0
-	Theta        float64 `json:"theta"`         // share of the weight at which a node is a leaf, 0..1
-	Tests        string  `json:"tests"`         // see split.ParseFamily
+	Algorithm    Choices `json:"algorithm"`     // see split.ParseAlgorithm
+	Lambda       Choices `json:"lambda"`        // weight of the discrimination, >= 0; auto: the paper's grid
+	Theta        Choices `json:"theta"`         // share of the weight at which a node is a leaf, 0..1
+	Tests        Choices `json:"tests"`         // see split.ParseFamily
 	Bins         int     `json:"bins"`          // bins of a numeric feature, 2..65000
 	Binning      string  `json:"binning"`       // kmeans, quantile or uniform
 	LeafEstimate string  `json:"leaf_estimate"` // majority, raw or smoothed
@@ -63,7 +61,7 @@ type TrainConfig struct {
 // bins, smoothed leaves, ec45 with lambda 10.
 func DefaultConfig() TrainConfig {
 	return TrainConfig{
-		Algorithm: "ec45", Lambda: 10, Theta: 0.005, Tests: "threshold", Bins: 128, Binning: "quantile", LeafEstimate: "smoothed",
+		Algorithm: Choices{"ec45"}, Lambda: Choices{"10"}, Theta: Choices{"0.005"}, Tests: Choices{"threshold"}, Bins: 128, Binning: "quantile", LeafEstimate: "smoothed",
 		Split: "70/10/20", Seed: 1, MaxClasses: 1000, MaxCategories: 1000, MaxValues: 1 << 16, StorageConfig: DefaultStorageConfig(), EngineConfig: DefaultEngineConfig(), HistogramMemory: 256 << 20, MemoryObjects: -1, LevelsPerJob: 1, Runner: "direct",
 	}
 }
@@ -74,7 +72,7 @@ func Preset(name string) (TrainConfig, error) {
 	switch name {
 	case "default":
 	case "paper":
-		c.Tests, c.Bins, c.Binning, c.LeafEstimate = "onehot", 5, "kmeans", "majority"
+		c.Tests, c.Bins, c.Binning, c.LeafEstimate = Choices{"onehot"}, 5, "kmeans", "majority"
 	default:
 		return c, usagef("--preset %s: want default or paper", name)
 	}
@@ -86,7 +84,7 @@ const maxBins = math.MaxUint16 - 1
 
 // parsed is a validated configuration in the types of package induce.
 type parsed struct {
-	params   induce.Params
+	grid     []member
 	method   binning.Method
 	estimate tree.Estimate
 	shares   dataset.Shares
@@ -100,7 +98,7 @@ func (c *TrainConfig) Validate() error {
 }
 
 func (c *TrainConfig) parse() (*parsed, error) {
-	p := &parsed{params: induce.Params{Lambda: c.Lambda, Theta: c.Theta, MaxDepth: c.MaxDepth, MinRows: c.MinRows, MaxLeaves: c.MaxLeaves}}
+	p := new(parsed)
 	var faults []error
 	fault := func(err error) {
 		if err != nil {
@@ -108,9 +106,7 @@ func (c *TrainConfig) parse() (*parsed, error) {
 		}
 	}
 	var err error
-	p.params.Algorithm, err = split.ParseAlgorithm(c.Algorithm)
-	fault(err)
-	p.params.Family, err = split.ParseFamily(c.Tests)
+	p.grid, err = c.grid()
 	fault(err)
 	p.method, err = binning.ParseMethod(c.Binning)
 	fault(err)
@@ -166,8 +162,6 @@ func (c *TrainConfig) checkNumbers() error {
 			faults = append(faults, fmt.Errorf("--%s %v: want a number from %v to %v", flag, x, low, high))
 		}
 	}
-	within("lambda", c.Lambda, 0, 1e12)
-	within("theta", c.Theta, 0, 1)
 	within("bins", float64(c.Bins), 2, maxBins)
 	within("max_depth", float64(c.MaxDepth), 0, 1e6)
 	within("min_rows", float64(c.MinRows), 0, math.MaxInt64)

@@ -68,56 +68,108 @@ func (m *MetricsFile) set(part dataset.Part, x *metric.Metrics) {
 	}
 }
 
-// evaluate measures the tree on all parts: on the training rows by the class
-// weights of its leaves, on the others by a job.
+// candidate is a grown tree and what reaches its leaves.
+type candidate struct {
+	tree   *tree.Tree
+	counts [dataset.Parts]*tree.LeafCounts
+}
+
+// evaluate makes trees of what was grown, counts which rows reach their leaves,
+// chooses one and measures it.
 func (t *training) evaluate(ctx context.Context) error {
-	t.metrics = &MetricsFile{Format: metricsFormat, Version: 1}
-	counts := t.tree.NewLeafCounts()
-	for i := range t.tree.Nodes {
-		if n := &t.tree.Nodes[i]; n.Leaf() {
-			counts.Weights[i], counts.Rows[i] = n.RawClassWeights, n.Rows
-		}
+	candidates := make([]candidate, len(t.roots))
+	trees := make([]*tree.Tree, len(t.roots))
+	for i, root := range t.roots {
+		trees[i] = t.model(root, t.grid[i])
+		candidates[i] = candidate{tree: trees[i]}
+		candidates[i].counts[dataset.Train] = trainingCounts(trees[i])
 	}
-	t.metrics.Train = measure(t.tree, counts, t.spec.WeightScale)
-	tasks := slices.Concat(t.blockTasks(dataset.Validation), t.blockTasks(dataset.Test))
-	if len(tasks) == 0 {
-		return nil
-	}
-	config := t.evaluateConfig()
-	config.Tree = objectstore.Join(config.Out, treeFile)
-	if err := t.files.Write(ctx, config.Tree, t.encoded); err != nil {
-		return err
-	}
-	return evaluateJob(ctx, t.jobs, t.metrics, t.tree, tasks, "blocks", config, t.spec.WeightScale)
-}
-
-func (t *training) evaluateConfig() transforms.EvaluateConfig {
-	grow := t.growConfig()
-	return transforms.EvaluateConfig{
-		Decoded: t.tree, Widths: grow.Widths, Weights: grow.Weighted, Workers: grow.Workers, Out: t.newFolder("evaluate"),
-	}
-}
-
-// evaluateJob counts the rows of tasks by leaf and measures the parts that have
-// some.
-func evaluateJob(ctx context.Context, j *jobs, m *MetricsFile, t *tree.Tree, tasks []transforms.Task, unit string, config transforms.EvaluateConfig, scale int64) error {
-	what := job{"evaluate", int64(len(tasks)), unit, tasksDone}
-	err := j.run(ctx, what, tasks, func(s beam.Scope, tasks beam.PCollection) {
-		transforms.Evaluate(s, tasks, config)
-	})
+	counts, err := t.countLeaves(ctx, trees)
 	if err != nil {
 		return err
 	}
-	for part := range dataset.Part(dataset.Parts) {
-		counts, err := transforms.ReadLeafCounts(ctx, config.Out, part, t)
-		if err != nil {
-			return err
-		}
-		if rows := sum(counts.Rows); rows > 0 {
-			m.set(part, measure(t, counts, scale))
+	for _, part := range []dataset.Part{dataset.Validation, dataset.Test} {
+		for i := range candidates {
+			candidates[i].counts[part] = counts[part][i]
 		}
 	}
+	return t.choose(candidates)
+}
+
+// trainingCounts returns the training rows at the leaves of a tree.
+func trainingCounts(t *tree.Tree) *tree.LeafCounts {
+	counts := t.NewLeafCounts()
+	for i := range t.Nodes {
+		if n := &t.Nodes[i]; n.Leaf() {
+			counts.Weights[i], counts.Rows[i] = n.RawClassWeights, n.Rows
+		}
+	}
+	return counts
+}
+
+// choose takes the tree of the run folder.
+func (t *training) choose(candidates []candidate) error {
+	c := &candidates[0]
+	if n := c.tree.Training.CutLeaves; n > 0 {
+		t.jobs.reporter.Warn(fmt.Sprintf("--deadline came first: %d leaves of the tree would have been split further", n))
+	}
+	t.tree = c.tree
+	t.encoded = t.tree.Encode()
+	t.metrics = newMetrics(c.tree, c.counts, t.spec.WeightScale)
 	return nil
+}
+
+// countLeaves counts the validation and test rows by the leaf of each tree that
+// they reach.
+func (t *training) countLeaves(ctx context.Context, trees []*tree.Tree) (counts [dataset.Parts][]*tree.LeafCounts, err error) {
+	config := t.evaluateConfig(trees)
+	tasks := slices.Concat(t.blockTasks(dataset.Validation), t.blockTasks(dataset.Test))
+	if len(tasks) > 0 && t.config.Runner != "direct" { // which hands them over as they are
+		for i := range trees {
+			config.Trees = append(config.Trees, fmt.Sprintf("%s/tree-%03d.json", config.Out, i))
+			if err := t.files.Write(ctx, config.Trees[i], trees[i].Encode()); err != nil {
+				return counts, err
+			}
+		}
+	}
+	return evaluateJob(ctx, t.jobs, trees, tasks, "blocks", config)
+}
+
+func (t *training) evaluateConfig(trees []*tree.Tree) transforms.EvaluateConfig {
+	grow := t.growConfig()
+	return transforms.EvaluateConfig{
+		Decoded: trees, Widths: grow.Widths, Weights: grow.Weighted, Workers: grow.Workers, Out: t.newFolder("evaluate"),
+	}
+}
+
+// evaluateJob counts the rows of tasks by part, tree and leaf.
+func evaluateJob(ctx context.Context, j *jobs, trees []*tree.Tree, tasks []transforms.Task, unit string, config transforms.EvaluateConfig) (counts [dataset.Parts][]*tree.LeafCounts, err error) {
+	if len(tasks) > 0 {
+		what := job{"evaluate", int64(len(tasks)), unit, tasksDone}
+		err := j.run(ctx, what, tasks, func(s beam.Scope, tasks beam.PCollection) {
+			transforms.Evaluate(s, tasks, config)
+		})
+		if err != nil {
+			return counts, err
+		}
+	}
+	for part := range dataset.Part(dataset.Parts) {
+		if counts[part], err = transforms.ReadLeafCounts(ctx, config.Out, part, trees); err != nil {
+			return counts, err
+		}
+	}
+	return counts, nil
+}
+
+// newMetrics measures a tree on the parts that have rows.
+func newMetrics(t *tree.Tree, counts [dataset.Parts]*tree.LeafCounts, scale int64) *MetricsFile {
+	m := &MetricsFile{Format: metricsFormat, Version: 1}
+	for part, c := range counts {
+		if sum(c.Rows) > 0 {
+			m.set(dataset.Part(part), measure(t, c, scale))
+		}
+	}
+	return m
 }
 
 func sum(xs []int64) int64 {
@@ -186,10 +238,13 @@ func Evaluate(ctx context.Context, c EvaluateConfig, reporter Reporter) (*tree.T
 	j := &jobs{runner: c.Runner, reporter: reporter}
 	scratch := "mem://espalier-" + uuid.NewString()
 	defer process.store.RemoveAll(context.WithoutCancel(ctx), scratch) //nolint:errcheck // scratch in memory
-	config := transforms.EvaluateConfig{Tree: treeURL(c.Model), Decoded: t, Rows: spec.Encode(), Workers: j.workers(), Pieces: pieces(j.workers(), len(in.tasks)), Out: scratch}
-	m := &MetricsFile{Format: metricsFormat, Version: 1}
-	err = evaluateJob(ctx, j, m, t, in.tasks, "row groups", config, spec.WeightScale)
-	if err == nil && m.Test == nil {
+	config := transforms.EvaluateConfig{Trees: []string{treeURL(c.Model)}, Decoded: []*tree.Tree{t}, Rows: spec.Encode(), Workers: j.workers(), Pieces: pieces(j.workers(), len(in.tasks)), Out: scratch}
+	counts, err := evaluateJob(ctx, j, config.Decoded, in.tasks, "row groups", config)
+	if err != nil {
+		return nil, nil, err
+	}
+	m := newMetrics(t, [dataset.Parts]*tree.LeafCounts{counts[0][0], counts[1][0], counts[2][0]}, spec.WeightScale)
+	if m.Test == nil {
 		err = &dataset.DataError{File: in.files[0].URL, Problem: "no row has a label", Hint: "check --input and --label"}
 	}
 	return t, m, err

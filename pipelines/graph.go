@@ -19,7 +19,7 @@ type graph struct {
 // graphs returns the jobs of a training of which rows and objects were seen, or
 // a sample of them: one of each kind.
 func (t *training) graphs() []graph {
-	summarise, coalesce, level, small, evaluate := t.summariseConfig(), t.coalesceConfig(), t.levelConfig(t.config.LevelsPerJob), t.smallConfig(), t.evaluateConfig()
+	summarise, coalesce, level, small, evaluate := t.summariseConfig(), t.coalesceConfig(), t.levelConfig(t.config.LevelsPerJob), t.smallConfig(), t.evaluateConfig(nil)
 	rows, train, test := t.input.tasks, t.blockTasks(dataset.Train), t.blockTasks(dataset.Test)
 	return []graph{
 		{"summarise", rows, func(s beam.Scope, tasks beam.PCollection) { transforms.Summarise(s, tasks, summarise) }},

@@ -41,7 +41,7 @@ func trained(t *testing.T, rows int, theta float64) *training {
 		t.Fatal(err)
 	}
 	c := DefaultConfig()
-	c.Input, c.Label, c.Output, c.Theta, c.Bins, c.LevelsPerJob = []string{url}, "class", "gs://bucket/run", theta, 1000, 2
+	c.Input, c.Label, c.Output, c.Theta, c.Bins, c.LevelsPerJob = []string{url}, "class", "gs://bucket/run", Choices{fmt.Sprint(theta)}, 1000, 2
 	p, err := c.parse()
 	if err != nil {
 		t.Fatal(err)
@@ -55,7 +55,7 @@ func trained(t *testing.T, rows int, theta float64) *training {
 		t.Fatal(err)
 	}
 	r := &training{
-		config: &c, parsed: p, input: in, schema: s, files: process, costs: new(costs),
+		config: &c, parsed: p, grid: p.grid, input: in, schema: s, files: process, costs: new(costs),
 		jobs: &jobs{runner: "direct", reporter: new(quiet)}, scratch: "mem://" + t.Name(), blocks: "mem://" + t.Name() + "/blocks",
 	}
 	if err := r.train(ctx, nil); err != nil {

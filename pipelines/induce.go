@@ -13,23 +13,52 @@ import (
 	"github.com/espalier-ml/espalier/transforms"
 )
 
-// induce grows the tree: levels of jobs while nodes exceed the memory budget,
-// then one job for all that do not. It goes on from a checkpoint, or from the
+// induce grows the trees of the grid, all in one job if each fits the memory
+// budget, else one after the other. It goes on from a checkpoint, or from the
 // root if there is none.
-func (t *training) induce(ctx context.Context, c *checkpoint) (*induce.Growth, error) {
+func (t *training) induce(ctx context.Context, c *checkpoint) error {
 	g, err := t.start(ctx, c)
+	for err == nil && g != nil {
+		if g, err = t.growNext(ctx, g); err == nil {
+			err = t.save(ctx, g)
+		}
+	}
+	return err
+}
+
+// growNext finishes a growth, and with it as many trees as one job can grow. It
+// returns the growth of the next tree, nil after the last.
+func (t *training) growNext(ctx context.Context, g *induce.Growth) (*induce.Growth, error) {
+	g, err := t.settle(ctx, g)
 	if err != nil {
 		return nil, err
 	}
+	roots := []*induce.Node{g.Root}
+	if len(g.Small) > 0 {
+		if roots, err = t.grow(ctx, g); err != nil {
+			return nil, err
+		}
+	}
+	if t.roots = append(t.roots, roots...); len(t.roots) == len(t.grid) {
+		return nil, nil //nolint:nilnil // all trees are grown
+	}
+	if t.late() {
+		t.jobs.reporter.Warn(fmt.Sprintf("--deadline came first: %d of %d trees were grown", len(t.roots), len(t.grid)))
+		t.grid = t.grid[:len(t.roots)]
+		return nil, nil //nolint:nilnil // no time for more
+	}
+	return t.root(), nil
+}
+
+// settle grows levels of jobs while nodes exceed the memory budget.
+func (t *training) settle(ctx context.Context, g *induce.Growth) (*induce.Growth, error) {
 	levels := induce.NewLevels(t.growConfig().Setting)
 	for len(g.Large) > 0 {
 		if t.late() {
-			if err := t.closeLarge(ctx, g, levels); err != nil {
-				return nil, err
-			}
-			break
+			return g, t.closeLarge(ctx, g, levels)
 		}
 		start := time.Now()
+		var err error
 		if g, err = t.advance(ctx, g, levels); err != nil {
 			return nil, err
 		}
@@ -38,20 +67,25 @@ func (t *training) induce(ctx context.Context, c *checkpoint) (*induce.Growth, e
 			return nil, err
 		}
 	}
-	if len(g.Small) == 0 {
-		return g, nil
-	}
-	return g, t.grow(ctx, g)
+	return g, nil
 }
 
-// start returns the growth to go on with.
+// root returns the growth of a tree of which nothing is grown.
+func (t *training) root() *induce.Growth {
+	train := &t.objects[dataset.Train]
+	return induce.NewGrowth(train.ClassObjects, train.ClassWeight, t.config.MemoryObjects)
+}
+
+// start returns the growth to go on with, nil if all trees are grown.
 func (t *training) start(ctx context.Context, c *checkpoint) (*induce.Growth, error) {
 	if c == nil {
-		train := &t.objects[dataset.Train]
-		g := induce.NewGrowth(train.ClassObjects, train.ClassWeight, t.config.MemoryObjects)
+		g := t.root()
 		return g, t.save(ctx, g)
 	}
-	c.Growth.Redeal(t.config.MemoryObjects) // by the budget of this run
+	t.roots = c.Grown
+	if c.Growth != nil {
+		c.Growth.Redeal(t.config.MemoryObjects) // by the budget of this run
+	}
 	return c.Growth, nil
 }
 
@@ -140,36 +174,45 @@ const partitionObjects = 1 << 16
 
 func (t *training) smallConfig() transforms.SmallConfig {
 	c := transforms.SmallConfig{GrowConfig: t.growConfig(), Spill: t.spill("grow"), Deadline: t.growUntil()}
+	for _, m := range t.grid[len(t.roots):] {
+		c.Trees = append(c.Trees, m.params)
+	}
+	if !isLocal(t.config.Runner) { // which has workers for each
+		c.Together = 1
+	}
 	c.Out = t.newFolder("grow")
 	return c
 }
 
-// grow gathers the objects of small open nodes and grows each in one worker.
-func (t *training) grow(ctx context.Context, g *induce.Growth) error {
+// grow gathers the objects of small open nodes and grows each in one worker, and
+// with the root all trees that are left. It returns their roots.
+func (t *training) grow(ctx context.Context, g *induce.Growth) ([]*induce.Node, error) {
 	config := t.smallConfig()
+	if g.Root.Test != nil {
+		config.Trees = config.Trees[:1]
+	}
 	defer t.removeAll(context.WithoutCancel(ctx), config.Out, config.Spill) //nolint:errcheck // scratch
 	if err := transforms.WriteSmall(ctx, &config, g, max(partitionObjects, t.config.MemoryObjects)); err != nil {
-		return err
+		return nil, err
 	}
-	what := job{"induce", g.Weight(), "weight settled", func(p *transforms.Progress) (int64, string) {
+	what := job{"induce", int64(len(config.Trees)) * g.Weight(), "weight settled", func(p *transforms.Progress) (int64, string) {
 		return p.Weight.Load(), fmt.Sprintf("%d leaves", p.Nodes.Load())
 	}}
 	err := t.jobs.run(ctx, what, t.blockTasks(dataset.Train), func(s beam.Scope, tasks beam.PCollection) {
 		transforms.Grow(s, tasks, config)
 	})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	t.objectPasses++
 	grown, err := transforms.ReadGrown(ctx, &config)
-	if err != nil {
-		return err
+	if err != nil || g.Root.Test == nil {
+		return grown, err
 	}
 	for i, o := range g.Small {
 		*o.Node = *grown[i]
 	}
-	g.Small = nil
-	return t.save(ctx, g)
+	return []*induce.Node{g.Root}, nil
 }
 
 // newFolder returns a scratch folder that no job has written to.

@@ -58,7 +58,7 @@ func trainOn(t *testing.T, inputs ...string) (*pipelines.Result, pipelines.Schem
 	t.Helper()
 	c := pipelines.DefaultConfig()
 	c.Input, c.Label, c.Output = inputs, "class", filepath.Join(t.TempDir(), "run")
-	c.Split, c.Tests, c.Theta = "100/0/0", "both", 0
+	c.Split, c.Tests, c.Theta = "100/0/0", pipelines.Choices{"both"}, pipelines.Choices{"0"}
 	r, err := pipelines.Train(t.Context(), c, new(silent))
 	var s pipelines.SchemaFile
 	if err == nil {

@@ -38,11 +38,10 @@ func (t *training) rehearse(ctx context.Context) (*training, error) {
 	if err := r.coalesce(ctx); err != nil {
 		return nil, err
 	}
-	g, err := r.induce(ctx, nil)
-	if err != nil {
+	if err := r.induce(ctx, nil); err != nil {
 		return nil, err
 	}
-	r.rehearsed.tree = g.Root
+	r.rehearsed.tree = r.roots[0]
 	for part := range dataset.Part(dataset.Parts) {
 		if err := r.tallyObjects(ctx, part); err != nil {
 			return nil, err
@@ -57,11 +56,13 @@ func (t *training) sample(rows int64) *training {
 	in, share := t.input.sample(rows)
 	c, p, s := *t.config, *t.parsed, *t.schema
 	c.MemoryObjects, c.Runner, c.LevelsPerJob, c.Deadline = -1, "direct", 1, 0
-	p.params.MinRows = int64(math.Ceil(float64(p.params.MinRows) * share))
+	first := p.grid[0] // the others are much alike
+	first.params.MinRows = int64(math.Ceil(float64(first.params.MinRows) * share))
+	p.grid = []member{first}
 	s.columns = slices.Clone(s.columns) // their roles are set anew
 	scratch := "mem://espalier-" + uuid.NewString()
 	return &training{
-		config: &c, parsed: &p, schema: &s, input: in, costs: t.costs.ofFeatures(), files: t.files,
+		config: &c, parsed: &p, grid: p.grid, schema: &s, input: in, costs: t.costs.ofFeatures(), files: t.files,
 		jobs: &jobs{runner: c.Runner, reporter: noReporter{}}, scratch: scratch, blocks: scratch + "/blocks",
 		rehearsed: &rehearsal{share: share},
 	}

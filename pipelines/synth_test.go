@@ -101,10 +101,10 @@ func TestSynthIsLearnt(t *testing.T) {
 	c.Seed = 2
 	r := synthesise(t, c)
 	figures := make(map[string]figure)
-	for algorithm, lambda := range map[string]float64{"c45": 0, "ec45": 100} {
+	for algorithm, lambda := range map[string]string{"c45": "0", "ec45": "100"} {
 		train := pipelines.DefaultConfig()
 		train.Input, train.Label, train.Output = []string{r.Input}, r.Label, fmt.Sprintf("mem://%s-%s", t.Name(), algorithm)
-		train.Costs, train.Algorithm, train.Lambda = r.Beside[0], algorithm, lambda
+		train.Costs, train.Algorithm, train.Lambda = r.Beside[0], pipelines.Choices{algorithm}, pipelines.Choices{lambda}
 		trained, err := pipelines.Train(t.Context(), train, &silent{})
 		if err != nil {
 			t.Fatal(err)

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -101,7 +102,7 @@ func newTraining(ctx context.Context, c *TrainConfig, p *parsed, in *input, repo
 		return nil, err
 	}
 	return &training{
-		config: c, costs: prices, parsed: p, input: in, schema: s, files: process,
+		config: c, costs: prices, parsed: p, grid: p.grid, input: in, schema: s, files: process,
 		jobs: &jobs{runner: c.Runner, reporter: reporter}, rehearsalRows: rehearsalRows,
 	}, nil
 }
@@ -228,8 +229,10 @@ type training struct {
 	estimate      *Estimate  // nil: none was made
 	objectPasses  int64      // over the training objects, so far
 
-	tree    *tree.Tree
-	encoded []byte // tree.json
+	grid    []member       // the trees to grow
+	roots   []*induce.Node // those grown, in the order of the grid
+	tree    *tree.Tree     // the one chosen
+	encoded []byte         // tree.json
 	metrics *MetricsFile
 }
 
@@ -249,11 +252,9 @@ func (t *training) train(ctx context.Context, unfinished *checkpoint) error {
 			return err
 		}
 	}
-	g, err := t.induce(ctx, unfinished)
-	if err != nil {
+	if err := t.induce(ctx, unfinished); err != nil {
 		return err
 	}
-	t.finish(g.Root)
 	return t.evaluate(ctx)
 }
 
@@ -439,7 +440,7 @@ func (t *training) fit(column transforms.FeatureColumn, encoded []byte) (dataset
 // nulls its only bin would be the whole line, for which tree.json has no
 // condition: the value becomes a category instead, with the same outcomes.
 func (t *training) fitNumeric(f *dataset.Feature, s *binning.Summary) {
-	bins := t.parsed.params.Family == split.OneHot || t.parsed.params.Family == split.Both
+	bins := slices.ContainsFunc(t.parsed.grid, func(m member) bool { return m.params.Family == split.OneHot || m.params.Family == split.Both })
 	if s.Distinct() == 1 && f.Missing > 0 && bins {
 		values, _ := s.Numbers()
 		f.Kind, f.Type, f.Values = dataset.Categorical, dataset.Number, []string{dataset.SpellNumber(values[0])}
@@ -512,31 +513,24 @@ func (t *training) coalesce(ctx context.Context) error {
 	return nil
 }
 
-// finish makes the tree of the grown nodes.
-func (t *training) finish(root *induce.Node) {
-	c, train := t.config, &t.objects[dataset.Train]
+// model makes a tree of the grown nodes of a member of the grid.
+func (t *training) model(root *induce.Node, m member) *tree.Tree {
+	train := &t.objects[dataset.Train]
 	root.SumUp()
-	root.BestFirst(c.MaxLeaves)
-	if n := cutLeaves(root); n > 0 {
-		t.jobs.reporter.Warn(fmt.Sprintf("--deadline came first: %d leaves of the tree would have been split further", n))
-	}
-	t.tree, _ = induce.Model(root, t.features)
-	t.tree.Label = tree.Label{Column: c.Label, Classes: t.classes}
-	t.tree.Algorithm = tree.Algorithm{
-		Name: c.Algorithm, Lambda: c.Lambda, Theta: c.Theta, Tests: c.Tests, Bins: c.Bins, Binning: c.Binning,
-		LeafEstimate: c.LeafEstimate, Prune: "none", MaxDepth: c.MaxDepth, MinRows: c.MinRows, MaxLeaves: c.MaxLeaves, Seed: c.Seed,
-	}
-	t.tree.Training = tree.Training{
+	model, _ := induce.Model(root, t.features)
+	model.Label = tree.Label{Column: t.config.Label, Classes: t.classes}
+	model.Algorithm = m.algorithm
+	model.Training = tree.Training{
 		Rows: train.Rows, Objects: train.Objects, Weight: train.Weight, RelabelledRows: train.Relabelled, DroppedNullLabel: t.rowStats.Dropped,
 		CutLeaves: cutLeaves(root),
 	}
 	scale := t.spec.WeightScale
 	if scale > 1 {
-		t.tree.Training.WeightScale = scale
+		model.Training.WeightScale = scale
 	}
-	t.tree.Estimate(t.parsed.estimate, scale)
-	t.tree.Measure()
-	t.encoded = t.tree.Encode()
+	model.Estimate(t.parsed.estimate, scale)
+	model.Measure()
+	return model
 }
 
 // growConfig is what the jobs of the induction share.
@@ -544,7 +538,7 @@ func (t *training) growConfig() transforms.GrowConfig {
 	train := &t.objects[dataset.Train]
 	return transforms.GrowConfig{
 		Setting: induce.Setting{
-			Params: t.parsed.params, Columns: split.Columns(t.features), Classes: len(t.classes),
+			Params: t.grid[min(len(t.roots), len(t.grid)-1)].params, Columns: split.Columns(t.features), Classes: len(t.classes),
 			Total: train.Weight, Heaviest: train.Heaviest,
 		},
 		Weighted: t.spec.Weight != "", Widths: dataset.NewLayout(t.features).Widths, Workers: t.jobs.workers(),

@@ -12,20 +12,21 @@ import (
 	"github.com/espalier-ml/espalier/induce/tree"
 )
 
-// EvaluateConfig says which tree is evaluated on what.
+// EvaluateConfig says which trees are evaluated on what. All have the same
+// features and classes.
 type EvaluateConfig struct {
-	Tree    string     // URL of the tree.json
-	Decoded *tree.Tree `json:"-"` // the same, for DoFns in the driver's own process; elsewhere it is decoded
-	Rows    []byte     // RowSpec of row groups; empty: the tasks are object blocks
-	Widths  []int      // of blocks: bytes of each feature's codes
-	Weights bool       // of blocks: rows weigh other than 1
-	Workers int        // goroutines of a bundle; 1 on engines
-	Pieces  int        // goroutines that share a row group's columns, for few row groups
-	Out     string     // folder of results
+	Trees   []string     // URLs of their tree.json
+	Decoded []*tree.Tree `json:"-"` // the same, for DoFns in the driver's own process; elsewhere they are decoded
+	Rows    []byte       // RowSpec of row groups; empty: the tasks are object blocks
+	Widths  []int        // of blocks: bytes of each feature's codes
+	Weights bool         // of blocks: rows weigh other than 1
+	Workers int          // goroutines of a bundle; 1 on engines
+	Pieces  int          // goroutines that share a row group's columns, for few row groups
+	Out     string       // folder of results
 }
 
 // Evaluate counts, by leaf and class, the rows of tasks, a PCollection<[]byte>
-// of Task. It writes tree.LeafCounts per part, see ReadLeafCounts.
+// of Task. It writes tree.LeafCounts per tree and part, see ReadLeafCounts.
 func Evaluate(s beam.Scope, tasks beam.PCollection, c EvaluateConfig) {
 	s = s.Scope("transforms.Evaluate")
 	merged := beam.GroupByKey(s, beam.ParDo(s, &evaluateFn{EvaluateConfig: c}, tasks))
@@ -36,43 +37,56 @@ type evaluateFn struct {
 	EvaluateConfig
 
 	coder   *coder // of rows; nil: the tasks are object blocks
-	tree    *tree.Tree
-	router  *tree.Router
+	trees   []*tree.Tree
+	routers []*tree.Router
 	pool    *pool
 	scratch []coded
-	counts  [][dataset.Parts]*tree.LeafCounts // by worker
+	counts  [][]*tree.LeafCounts // by worker, then by key
 }
 
+// leavesKey is the key of a tree's counts of a part.
+func leavesKey(at int, part dataset.Part) int64 { return int64(at*int(dataset.Parts) + int(part)) }
+
 func (f *evaluateFn) StartBundle(ctx context.Context, _ func(int64, []byte)) error {
-	f.tree = f.Decoded
-	if f.tree == nil {
-		s, err := openStorage()
-		if err != nil {
-			return err
-		}
-		b, err := s.Read(ctx, f.Tree)
-		if err != nil {
-			return err
-		}
-		if f.tree, err = tree.Decode(b); err != nil {
+	f.trees, f.routers = f.Decoded, nil
+	if f.trees == nil {
+		var err error
+		if f.trees, err = readTrees(ctx, f.Trees); err != nil {
 			return err
 		}
 	}
-	f.router = f.tree.Router()
+	for _, t := range f.trees {
+		f.routers = append(f.routers, t.Router())
+	}
 	if len(f.Rows) > 0 {
 		var spec RowSpec
 		if err := json.Unmarshal(f.Rows, &spec); err != nil {
 			return err
 		}
-		f.coder = newCoder(spec, f.tree.Features, f.tree.Label.Classes, f.Pieces)
+		f.coder = newCoder(spec, f.trees[0].Features, f.trees[0].Label.Classes, f.Pieces)
 	}
 	f.pool = newPool(f.Workers, 0)
 	if f.coder != nil {
 		f.pool = newPool(f.Workers, rowGroupsAhead)
 	}
 	f.scratch = make([]coded, max(1, f.Workers))
-	f.counts = make([][dataset.Parts]*tree.LeafCounts, max(1, f.Workers))
+	f.counts = make([][]*tree.LeafCounts, max(1, f.Workers))
+	for i := range f.counts {
+		f.counts[i] = make([]*tree.LeafCounts, leavesKey(len(f.trees), 0))
+	}
 	return nil
+}
+
+func readTrees(ctx context.Context, urls []string) ([]*tree.Tree, error) {
+	trees := make([]*tree.Tree, len(urls))
+	return trees, readEach(ctx, urls, func(i int, b []byte) error {
+		if b == nil {
+			return fmt.Errorf("the tree %s is gone", urls[i])
+		}
+		var err error
+		trees[i], err = tree.Decode(b)
+		return err
+	})
 }
 
 func (f *evaluateFn) ProcessElement(ctx context.Context, task []byte, _ func(int64, []byte)) error {
@@ -87,11 +101,12 @@ func (f *evaluateFn) ProcessElement(ctx context.Context, task []byte, _ func(int
 	return carry(f.pool.doWith(g, func(worker int) error { return f.addRows(g, worker) }))
 }
 
-func (f *evaluateFn) countsOf(worker int, part dataset.Part) *tree.LeafCounts {
-	c := f.counts[worker][part]
+func (f *evaluateFn) countsOf(worker, at int, part dataset.Part) *tree.LeafCounts {
+	key := leavesKey(at, part)
+	c := f.counts[worker][key]
 	if c == nil {
-		c = f.tree.NewLeafCounts()
-		f.counts[worker][part] = c
+		c = f.trees[at].NewLeafCounts()
+		f.counts[worker][key] = c
 	}
 	return c
 }
@@ -101,19 +116,21 @@ func (f *evaluateFn) addBlock(ctx context.Context, task []byte, worker int) erro
 	if err != nil {
 		return err
 	}
-	g := GrowConfig{Setting: induce.Setting{Classes: len(f.tree.Label.Classes)}, Widths: f.Widths, Weighted: f.Weights}
+	g := GrowConfig{Setting: induce.Setting{Classes: len(f.trees[0].Label.Classes)}, Widths: f.Widths, Weighted: f.Weights}
 	o, err := g.load(block)
 	if err != nil {
 		return err
 	}
 	defer progress.Tasks.Add(1)
 	defer progress.Objects.Add(int64(o.Len()))
-	c := f.countsOf(worker, t.Part)
-	for i := range o.Len() {
-		leaf := f.router.Leaf(o, i)
-		c.Rows[leaf] += o.RowsOf(i)
-		for _, cw := range o.Raw(i) {
-			c.Weights[leaf][cw.Class] += cw.Weight
+	for at, router := range f.routers {
+		c := f.countsOf(worker, at, t.Part)
+		for i := range o.Len() {
+			leaf := router.Leaf(o, i)
+			c.Rows[leaf] += o.RowsOf(i)
+			for _, cw := range o.Raw(i) {
+				c.Weights[leaf][cw.Class] += cw.Weight
+			}
 		}
 	}
 	return nil
@@ -130,10 +147,12 @@ func (f *evaluateFn) addRows(g *rowGroup, worker int) error {
 		if part == dataset.None {
 			continue
 		}
-		c := f.countsOf(worker, part)
-		leaf := f.router.Row(s.keys[r*stride:], &f.coder.layout)
-		c.Rows[leaf]++
-		c.Weights[leaf][s.classes[r]] += g.weight(r)
+		for at, router := range f.routers {
+			c := f.countsOf(worker, at, part)
+			leaf := router.Row(s.keys[r*stride:], &f.coder.layout)
+			c.Rows[leaf]++
+			c.Weights[leaf][s.classes[r]] += g.weight(r)
+		}
 	}
 	progress.Rows.Add(int64(g.Rows()))
 	return nil
@@ -143,10 +162,10 @@ func (f *evaluateFn) FinishBundle(ctx context.Context, emit func(int64, []byte))
 	if err := reportUntil(ctx, f.pool.wait); err != nil {
 		return carry(err)
 	}
-	for part := range int64(dataset.Parts) {
+	for key := range leavesKey(len(f.trees), 0) {
 		for _, counts := range f.counts {
-			if counts[part] != nil {
-				emit(part, counts[part].Encode())
+			if counts[key] != nil {
+				emit(key, counts[key].Encode())
 			}
 		}
 	}
@@ -164,25 +183,22 @@ func (f *mergeLeavesFn) ProcessElement(ctx context.Context, key int64, values fu
 	if err != nil {
 		return err
 	}
-	return s.Write(ctx, leavesURL(f.Out, dataset.Part(key)), b)
+	return s.Write(ctx, leavesURL(f.Out, key), b)
 }
 
-func leavesURL(out string, part dataset.Part) string { return fmt.Sprintf("%s/leaves-%s", out, part) }
+func leavesURL(out string, key int64) string { return fmt.Sprintf("%s/leaves-%06d", out, key) }
 
-// ReadLeafCounts returns a part's counts that Evaluate wrote; zeros where it has
-// no rows.
-func ReadLeafCounts(ctx context.Context, out string, part dataset.Part, t *tree.Tree) (*tree.LeafCounts, error) {
-	s, err := openStorage()
-	if err != nil {
-		return nil, err
+// ReadLeafCounts returns the counts of a part that Evaluate wrote for each tree;
+// zeros where it has no rows.
+func ReadLeafCounts(ctx context.Context, out string, part dataset.Part, trees []*tree.Tree) ([]*tree.LeafCounts, error) {
+	urls, counts := make([]string, len(trees)), make([]*tree.LeafCounts, len(trees))
+	for at, t := range trees {
+		urls[at], counts[at] = leavesURL(out, leavesKey(at, part)), t.NewLeafCounts()
 	}
-	c := t.NewLeafCounts()
-	b, err := s.Read(ctx, leavesURL(out, part))
-	if isNotExist(err) {
-		return c, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	return c, c.Add(b)
+	return counts, readEach(ctx, urls, func(at int, b []byte) error {
+		if b == nil {
+			return nil
+		}
+		return counts[at].Add(b)
+	})
 }

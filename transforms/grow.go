@@ -13,11 +13,13 @@ import (
 )
 
 // SmallConfig says how one job grows the small nodes of a tree, each in one
-// worker.
+// worker. Below the root itself it grows several trees.
 type SmallConfig struct {
 	GrowConfig
 
-	Nodes      int    // small nodes
+	Trees      []induce.Params // of which Params of GrowConfig are not used
+	Together   int             // trees that one worker grows side by side; 0: all
+	Nodes      int             // small nodes
 	Partitions int    // that the small nodes are dealt to
 	Spill      string // folder for objects on their way; empty: they go inline
 	Deadline   int64  // Unix time in ms at which open nodes become leaves; 0: none
@@ -44,12 +46,18 @@ func WriteSmall(ctx context.Context, c *SmallConfig, g *induce.Growth, objects i
 	state := smallState{Growth: g, Partition: make([]int, len(g.Small))}
 	held := int64(0)
 	c.Nodes, c.Partitions = len(g.Small), 1
+	if c.Together == 0 {
+		c.Together = len(c.Trees)
+	}
 	for i, o := range g.Small {
 		if held > 0 && held+o.Node.Objects > objects {
 			c.Partitions, held = c.Partitions+1, 0
 		}
 		held += o.Node.Objects
 		state.Partition[i] = c.Partitions - 1
+	}
+	if g.Root.Test == nil { // all trees start from the same objects
+		c.Partitions = (len(c.Trees) + c.Together - 1) / c.Together
 	}
 	s, err := openStorage()
 	if err != nil {
@@ -106,7 +114,9 @@ func (f *gatherFn) ProcessElement(ctx context.Context, task []byte, emit func(in
 		if err := json.Unmarshal(task, &t); err != nil {
 			return err
 		}
-		emit(0, fileValue(t.File))
+		for partition := range f.Partitions {
+			emit(int64(partition), fileValue(t.File))
+		}
 		return nil
 	}
 	_, block, err := readBlock(ctx, task)
@@ -202,10 +212,13 @@ func (f *growFn) grow(ctx context.Context, key int64, list [][]byte) error {
 	}
 	var grown []*induce.Node
 	for at, o := range f.state.Growth.Small {
-		if f.state.Partition[at] != int(key) {
+		trees := f.Trees
+		if f.state.Growth.Root.Test == nil {
+			trees = trees[int(key)*f.Together : min(len(trees), (int(key)+1)*f.Together)]
+		} else if f.state.Partition[at] != int(key) {
 			continue
 		}
-		grown = append(grown, induce.Grow(objects[at], f.Columns, f.Params, f.Total, o.Depth, f.options()))
+		grown = append(grown, induce.GrowEach(objects[at], f.Columns, trees, f.Total, o.Depth, f.options())...)
 		objects[at] = nil
 	}
 	s, err := openStorage()
@@ -266,8 +279,8 @@ func (f *growFn) options() induce.Options {
 
 func grownURL(out string, partition int) string { return fmt.Sprintf("%s/grown-%06d", out, partition) }
 
-// ReadGrown returns the subtrees that Grow wrote, in the order of the small
-// nodes.
+// ReadGrown returns the subtrees that Grow wrote: in the order of the small
+// nodes, or below the root in the order of the trees.
 func ReadGrown(ctx context.Context, c *SmallConfig) ([]*induce.Node, error) {
 	urls := make([]string, c.Partitions)
 	for i := range urls {
@@ -287,8 +300,8 @@ func ReadGrown(ctx context.Context, c *SmallConfig) ([]*induce.Node, error) {
 	for _, list := range lists {
 		grown = append(grown, list...)
 	}
-	if len(grown) != c.Nodes {
-		return nil, fmt.Errorf("%d small nodes were grown instead of %d", len(grown), c.Nodes)
+	if want := c.Nodes * len(c.Trees); len(grown) != want {
+		return nil, fmt.Errorf("%d subtrees were grown instead of %d", len(grown), want)
 	}
 	return grown, nil
 }

@@ -36,6 +36,9 @@ func ParseAlgorithm(s string) (Algorithm, error) {
 	return Algorithm(i), err
 }
 
+// HasLambda reports whether the score depends on lambda.
+func (a Algorithm) HasLambda() bool { return a == EC45 || a == ECART }
+
 // gini reports whether the algorithm's impurity is the Gini index instead of
 // the entropy.
 func (a Algorithm) gini() bool { return a == ECART || a == CART || a == CCART }
