@@ -1,5 +1,5 @@
 # The README's two commands and the checks; everything here is plain go.
-.PHONY: example test lint bench ci matrix speed
+.PHONY: example test lint bench ci matrix pruning speed
 
 example:
 	go run ./cmd/espalier train --config cmd/espalier/example/tic-tac-toe.yaml
@@ -18,6 +18,9 @@ ci:
 
 matrix:
 	.ci/matrix
+
+pruning:
+	.ci/pruning
 
 speed:
 	.ci/speed

@@ -1,0 +1,32 @@
+package prune
+
+import "fmt"
+
+// Currency is what a pruned tree pays alpha for.
+type Currency uint8
+
+// The currencies.
+const (
+	Leaves Currency = iota + 1 // number of leaves: classical cost-complexity pruning
+	Cost                       // expected cost of the tests on a training row
+)
+
+func currencyNames() []string { return []string{"", "leaves", "cost"} }
+
+// String returns the currency's name in flags and tree.json.
+func (c Currency) String() string {
+	if names := currencyNames(); c > 0 && int(c) < len(names) {
+		return names[c]
+	}
+	return fmt.Sprintf("unknown(%d)", uint8(c))
+}
+
+// ParseCurrency reads a currency's name.
+func ParseCurrency(s string) (Currency, error) {
+	for i, name := range currencyNames() {
+		if i > 0 && name == s {
+			return Currency(i), nil
+		}
+	}
+	return 0, fmt.Errorf("pruning currency %q: want one of leaves, cost", s)
+}

@@ -1,0 +1,44 @@
+// Package prune cuts a grown tree back, weakest link first: the minimal
+// cost-complexity pruning of Breiman, Friedman, Olshen and Stone (Classification
+// and Regression Trees, 1984, chapter 3) in two currencies.
+//
+// # What is minimised
+//
+// The risk R(T) of a pruned tree is the sum over its leaves of their share of
+// the training weight times the impurity (entropy in bits or Gini index) of
+// their raw class weights. For alpha >= 0 the optimal pruned tree is the
+// smallest one that minimises
+//
+//	R(T) + alpha * C(T)
+//
+// where C is the number of leaves (Leaves) or the expected cost of the tests
+// (Cost). As alpha grows the optimal trees are nested: each node has one alpha
+// from which on it is a leaf, and the whole sequence is known from these.
+//
+// # How it is computed
+//
+// Let F_v(alpha) be the least R + alpha C over the prunings of the subtree of v.
+// It is concave and piecewise linear; F_v = min(leaf_v, own_v + sum of F over
+// the children), where leaf_v is linear and flatter than every subtree, so the
+// two cross once, at the alpha of v. The breakpoints of the sum are those of the
+// children together; those at or beyond the crossing vanish, and the crossing is
+// a new one. Breakpoints are kept in a mergeable heap with the largest on top:
+// each node is pushed once and popped at most once, O(nodes log nodes) in all,
+// however deep the tree is. Looking for the weakest link anew after each cut
+// would take the square of that.
+//
+// # Equal alphas, and subtrees that gain nothing
+//
+// Alphas that differ by rounding only fall together and their nodes are cut at
+// once. The sequence begins with the un-pruned tree at alpha 0. Subtrees whose
+// leaves are no purer than their root also have alpha 0: as in scikit-learn's
+// cost_complexity_pruning_path they are cut in a step of their own, so alpha 0
+// stands twice then, and At(0) is the smaller tree.
+//
+// # Scores of the whole sequence
+//
+// A pruned tree only merges leaves. Sweep walks along the sequence with the rows
+// that are counted by leaf of the un-pruned tree; each node becomes a leaf once
+// and ceases to be one once, and the area under the ROC curve follows each
+// change through sums over ranks of probabilities, exactly.
+package prune

@@ -1,0 +1,120 @@
+package prune
+
+import (
+	"math"
+
+	"github.com/espalier-ml/espalier/induce/split"
+	"github.com/espalier-ml/espalier/induce/tree"
+)
+
+// price returns what the test of an inner node costs there.
+func price(n *tree.Node) float64 { return n.Test.Cost }
+
+const (
+	// noGain is the drop in risk, per weight, that rounding makes of none.
+	noGain = 1e-12
+	// tie is the relative difference below which two alphas are equal.
+	tie = 1e-9
+)
+
+// risks returns the risk of every node as a leaf, in units of the root's
+// weight.
+func risks(t *tree.Tree, gini bool) []float64 {
+	total := float64(max(t.Nodes[0].Weight, 1))
+	risk := make([]float64, len(t.Nodes))
+	for v := range risk {
+		risk[v] = split.Impurity(t.Nodes[v].RawClassWeights, gini) / total
+	}
+	return risk
+}
+
+// line is a pruned subtree's risk + alpha * complexity.
+type line struct{ risk, complexity float64 }
+
+// links finds the alphas of a tree's inner nodes.
+type links struct {
+	tree     *tree.Tree
+	currency Currency
+	total    float64   // weight of the root
+	leaf     []float64 // risk by node, as a leaf
+
+	cuts heap   // of the subtree's nodes that are cut before it, by alpha
+	drop []line // by node: how much less the risk, and more the complexity, is before the cut
+}
+
+// alphas returns, for each inner node, the alpha from which on it is not one
+// any more in the optimal tree: the least of its own and its ancestors'.
+func alphas(t *tree.Tree, currency Currency, leaf []float64) []float64 {
+	l := links{
+		tree: t, currency: currency, total: float64(max(t.Nodes[0].Weight, 1)), leaf: leaf,
+		cuts: newHeap(len(t.Nodes)), drop: make([]line, len(t.Nodes)),
+	}
+	alpha := make([]float64, len(t.Nodes))
+	top := make([]int32, len(t.Nodes)) // by node: the heap of its subtree
+	for v := len(t.Nodes) - 1; v >= 0; v-- {
+		if !t.Nodes[v].Leaf() {
+			alpha[v], top[v] = l.link(v, top)
+		}
+	}
+	for v := range t.Nodes {
+		for _, b := range t.Nodes[v].Branches {
+			alpha[b.Child] = min(alpha[b.Child], alpha[v])
+		}
+	}
+	return alpha
+}
+
+// link returns the alpha at which a node's best subtree is no better than the
+// node as a leaf, and the heap of its subtree, itself included. It begins where
+// all children are leaves and undoes cuts until it is left of the crossing.
+func (l *links) link(v int, tops []int32) (float64, int32) {
+	n := &l.tree.Nodes[v]
+	sum, top := line{complexity: l.own(n)}, int32(0)
+	for _, b := range n.Branches {
+		sum.risk += l.leaf[b.Child]
+		sum.complexity += l.asLeaf()
+		top = l.cuts.meld(top, tops[b.Child])
+	}
+	alpha := l.crossing(v, sum)
+	for top != 0 && l.cuts.key[top] >= alpha {
+		sum.risk -= l.drop[top].risk
+		sum.complexity += l.drop[top].complexity
+		top = l.cuts.pop(top)
+		alpha = l.crossing(v, sum)
+	}
+	if v == 0 {
+		return alpha, 0
+	}
+	l.drop[v] = line{risk: l.leaf[v] - sum.risk, complexity: sum.complexity - l.asLeaf()}
+	return alpha, l.cuts.meld(top, l.cuts.single(int32(v), alpha))
+}
+
+// crossing returns the alpha at which a subtree and its root as a leaf are
+// worth the same: infinite where the subtree gains something for nothing.
+func (l *links) crossing(v int, subtree line) float64 {
+	gain, saved := l.leaf[v]-subtree.risk, subtree.complexity-l.asLeaf()
+	switch {
+	case gain <= noGain*float64(l.tree.Nodes[v].Weight)/l.total:
+		return 0
+	case saved <= 0:
+		return math.Inf(1)
+	default:
+		return gain / saved
+	}
+}
+
+// asLeaf returns the complexity of a leaf.
+func (l *links) asLeaf() float64 {
+	if l.currency == Leaves {
+		return 1
+	}
+	return 0
+}
+
+// own returns the complexity that an inner node has beside its children's.
+func (l *links) own(n *tree.Node) float64 {
+	if l.currency == Leaves {
+		return 0
+	}
+	return float64(price(n)*float64(n.Weight)) / l.total
+}

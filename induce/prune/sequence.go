@@ -1,0 +1,227 @@
+package prune
+
+import (
+	"slices"
+	"sort"
+
+	"github.com/espalier-ml/espalier/induce/tree"
+)
+
+// Step is one pruned tree of a sequence.
+type Step struct {
+	// Alpha is the least that makes this tree optimal, in risk (bits or Gini
+	// index) per leaf or per unit of cost. It is infinite where what is cut
+	// costs nothing and gains something.
+	Alpha float64
+	// Risk is the mean impurity of a training row's leaf.
+	Risk float64
+
+	tree.Complexity // on the training rows
+}
+
+// Sequence is the nested sequence of a tree's optimal prunings: the first step
+// is the un-pruned tree at alpha 0, the last its root alone. Alphas ascend
+// strictly from the second step on.
+type Sequence struct {
+	Steps []Step
+
+	tree     *tree.Tree
+	currency Currency
+	parent   []int32 // by node; the root's is itself
+	cut      []int32 // by node: the first step in which it is not an inner node; 0 for leaves
+}
+
+// NewSequence prunes a tree, which it keeps and does not change, in the given
+// currency. gini chooses the Gini index for the risk instead of the entropy in
+// bits. It takes O(nodes * (classes + log(nodes))).
+func NewSequence(t *tree.Tree, currency Currency, gini bool) *Sequence {
+	leaf := risks(t, gini)
+	alpha := alphas(t, currency, leaf)
+	starts := distinct(t, alpha)
+	s := &Sequence{
+		Steps: make([]Step, 1+len(starts)), tree: t, currency: currency,
+		parent: make([]int32, len(t.Nodes)), cut: make([]int32, len(t.Nodes)),
+	}
+	for i, a := range starts {
+		s.Steps[i+1].Alpha = a
+	}
+	for v := range t.Nodes {
+		for _, b := range t.Nodes[v].Branches {
+			s.parent[b.Child] = int32(v)
+		}
+		if !t.Nodes[v].Leaf() {
+			s.cut[v] = int32(s.At(alpha[v]))
+		}
+	}
+	s.fillRisks(leaf)
+	s.fillComplexity()
+	return s
+}
+
+// distinct returns the alphas of the inner nodes, ascending, each of them the
+// least of those that tie with it.
+func distinct(t *tree.Tree, alpha []float64) []float64 {
+	var inner []float64
+	for v := range t.Nodes {
+		if !t.Nodes[v].Leaf() {
+			inner = append(inner, alpha[v])
+		}
+	}
+	slices.Sort(inner)
+	n := 0
+	for _, a := range inner {
+		if n == 0 || a > inner[n-1]*(1+tie) {
+			inner[n] = a
+			n++
+		}
+	}
+	return inner[:n]
+}
+
+// Tree returns the pruned tree of a step, numbered breadth-first and measured.
+// Nodes keep their classes and probabilities, and share them with the un-pruned
+// tree. Algorithm.Prune names the currency from step 1 on.
+func (s *Sequence) Tree(step int) *tree.Tree {
+	pruned := *s.tree
+	if step > 0 {
+		pruned.Algorithm.Prune = s.currency.String()
+	}
+	kept, id := s.kept(step)
+	pruned.Nodes = make([]tree.Node, len(kept))
+	for i, v := range kept {
+		n := s.tree.Nodes[v]
+		if s.leafAt(v, step) {
+			n.Test, n.Branches = nil, nil
+		}
+		n.Branches = slices.Clone(n.Branches)
+		for j := range n.Branches {
+			n.Branches[j].Child = id[n.Branches[j].Child]
+		}
+		pruned.Nodes[i] = n
+	}
+	pruned.Measure()
+	return &pruned
+}
+
+// Counts returns rows counted by leaf of the un-pruned tree as counts of the
+// pruned tree of a step.
+func (s *Sequence) Counts(step int, counts *tree.LeafCounts) *tree.LeafCounts {
+	r := s.gather(counts)
+	kept, _ := s.kept(step)
+	merged := &tree.LeafCounts{Weights: make([][]int64, len(kept)), Rows: make([]int64, len(kept))}
+	for i, v := range kept {
+		if s.leafAt(v, step) {
+			merged.Weights[i], merged.Rows[i] = slices.Clone(r.of(v)), r.rows[v]
+		}
+	}
+	return merged
+}
+
+// kept returns the nodes that the pruned tree of a step has, in order, and the
+// numbers that they have there. What is left of a breadth-first order is one.
+func (s *Sequence) kept(step int) (nodes, id []int) {
+	nodes, id = make([]int, 0, s.Steps[step].Nodes), make([]int, len(s.tree.Nodes))
+	for v := range s.tree.Nodes {
+		if int(s.gone(v)) > step {
+			id[v] = len(nodes)
+			nodes = append(nodes, v)
+		}
+	}
+	return nodes, id
+}
+
+// At returns the step that is optimal for an alpha: the smallest tree that
+// minimises risk + alpha * complexity.
+func (s *Sequence) At(alpha float64) int {
+	return max(sort.Search(len(s.Steps), func(k int) bool { return s.Steps[k].Alpha > alpha }), 1) - 1
+}
+
+// Cut returns the first step in which a node of the un-pruned tree is not an
+// inner node: 0 for leaves. It is a leaf from then on until its parent is cut.
+func (s *Sequence) Cut(node int) int { return int(s.cut[node]) }
+
+// leafAt reports whether a node that the pruned tree of a step has is a leaf.
+func (s *Sequence) leafAt(node, step int) bool { return int(s.cut[node]) <= step }
+
+// gone returns the first step whose tree does not have a node: that which cuts
+// its parent, and one past the last for the root.
+func (s *Sequence) gone(node int) int32 {
+	if node == 0 {
+		return int32(len(s.Steps))
+	}
+	return s.cut[s.parent[node]]
+}
+
+// fillRisks adds up risks from the un-pruned tree on: all terms are positive,
+// so nothing cancels.
+func (s *Sequence) fillRisks(leaf []float64) {
+	for v := range s.tree.Nodes {
+		n := &s.tree.Nodes[v]
+		gain := leaf[v]
+		for _, b := range n.Branches {
+			gain -= leaf[b.Child]
+		}
+		s.Steps[s.cut[v]].Risk += max(gain, 0)
+	}
+	for k := 1; k < len(s.Steps); k++ {
+		s.Steps[k].Risk += s.Steps[k-1].Risk
+	}
+}
+
+// fillComplexity adds up complexities from the last step, the root alone, back:
+// a step's tree has the nodes of the next and those which that one loses.
+func (s *Sequence) fillComplexity() {
+	weight := make([]int64, len(s.tree.Nodes))
+	depth, paid := make([]int, len(s.tree.Nodes)), make([]float64, len(s.tree.Nodes))
+	for v := range s.tree.Nodes {
+		n := &s.tree.Nodes[v]
+		weight[v] = n.Weight
+		for _, b := range n.Branches {
+			depth[b.Child], paid[b.Child] = depth[v]+1, paid[v]+price(n)
+		}
+		last := &s.Steps[s.gone(v)-1] // that has the node
+		last.Nodes++
+		last.Depth, last.MaxCost = max(last.Depth, depth[v]), max(last.MaxCost, paid[v])
+		if n.Leaf() {
+			last.Leaves++
+		}
+	}
+	for v := range s.tree.Nodes {
+		if cut := s.cut[v]; cut > 0 { // a leaf more from then on, until it is gone
+			s.Steps[s.gone(v)-1].Leaves++
+			s.Steps[cut-1].Leaves--
+		}
+	}
+	for k := len(s.Steps) - 2; k >= 0; k-- {
+		step, next := &s.Steps[k], &s.Steps[k+1]
+		step.Nodes += next.Nodes
+		step.Leaves += next.Leaves
+		step.Depth, step.MaxCost = max(step.Depth, next.Depth), max(step.MaxCost, next.MaxCost)
+	}
+	for k, e := range s.expected(weight) {
+		s.Steps[k].ExpectedCost, s.Steps[k].ExpectedTests = e.cost, e.tests
+	}
+}
+
+// expectation is what a row pays and is asked in the mean.
+type expectation struct{ cost, tests float64 }
+
+// expected returns, by step, the means over rows of which the given weights
+// reach the nodes; zeros where none reaches the root.
+func (s *Sequence) expected(weight []int64) []expectation {
+	cost, tests := make([]float64, len(s.Steps)+1), make([]int64, len(s.Steps)+1)
+	for v := range s.tree.Nodes {
+		if n := &s.tree.Nodes[v]; !n.Leaf() {
+			cost[s.cut[v]-1] += float64(price(n) * float64(weight[v]))
+			tests[s.cut[v]-1] += weight[v]
+		}
+	}
+	list := make([]expectation, len(s.Steps))
+	total := float64(max(weight[0], 1))
+	for k := len(list) - 1; k >= 0; k-- {
+		cost[k] += cost[k+1]
+		tests[k] += tests[k+1]
+		list[k] = expectation{cost[k] / total, float64(tests[k]) / total}
+	}
+	return list
+}

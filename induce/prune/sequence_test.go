@@ -1,0 +1,371 @@
+package prune_test
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/espalier-ml/espalier/induce/prune"
+	"github.com/espalier-ml/espalier/induce/split"
+	"github.com/espalier-ml/espalier/induce/tree"
+)
+
+func currencies() []prune.Currency { return []prune.Currency{prune.Leaves, prune.Cost} }
+
+// pruning is one of all prunings of a tree.
+type pruning struct {
+	inner            uint64 // set of inner nodes
+	risk, complexity float64
+}
+
+// prunings lists all prunings of the subtree of a node, by definition and with
+// logarithms of its own.
+func prunings(t *tree.Tree, v int, currency prune.Currency, gini bool) []pruning {
+	n, total := &t.Nodes[v], float64(t.Nodes[0].Weight)
+	phi := 0.0
+	for _, w := range n.RawClassWeights {
+		p := float64(w) / float64(n.Weight)
+		switch {
+		case gini:
+			phi += p * (1 - p)
+		case p > 0:
+			phi -= p * math.Log2(p)
+		}
+	}
+	leaf := pruning{risk: float64(n.Weight) / total * phi}
+	if currency == prune.Leaves {
+		leaf.complexity = 1
+	}
+	if n.Leaf() {
+		return []pruning{leaf}
+	}
+	list := []pruning{{inner: 1 << v}}
+	if currency == prune.Cost {
+		list[0].complexity = n.Test.Cost * float64(n.Weight) / total
+	}
+	for _, b := range n.Branches {
+		var product []pruning
+		for _, x := range list {
+			for _, y := range prunings(t, b.Child, currency, gini) {
+				product = append(product, pruning{x.inner | y.inner, x.risk + y.risk, x.complexity + y.complexity})
+			}
+		}
+		list = product
+	}
+	return append(list, leaf)
+}
+
+// optimum returns the inner nodes of the smallest pruning whose risk + alpha *
+// complexity is the least but for the given slack. The minimisers are closed
+// under intersection, so the smallest is the intersection of all.
+func optimum(all []pruning, alpha, slack float64) uint64 {
+	least := math.Inf(1)
+	for _, p := range all {
+		least = min(least, p.risk+alpha*p.complexity)
+	}
+	inner := uint64(math.MaxUint64)
+	for _, p := range all {
+		if p.risk+alpha*p.complexity <= least+slack {
+			inner &= p.inner
+		}
+	}
+	return inner
+}
+
+// slack is more than rounding makes of a tie.
+const slack = 1e-10
+
+// innerNodes returns the nodes of the un-pruned tree that are inner in a step.
+func innerNodes(s *prune.Sequence, t *tree.Tree, step int) uint64 {
+	var set uint64
+	for v := range t.Nodes {
+		if s.Cut(v) > step {
+			set |= 1 << v
+		}
+	}
+	return set
+}
+
+// checkOptimal compares all steps of a sequence, at and between their alphas,
+// with brute force over all prunings: a step has the inner nodes that no tie
+// makes dispensable, and none that is dispensable by more than exact.
+func checkOptimal(t *testing.T, grown *tree.Tree, currency prune.Currency, gini bool, exact float64) *prune.Sequence {
+	t.Helper()
+	all := prunings(grown, 0, currency, gini)
+	s := prune.NewSequence(grown, currency, gini)
+	for k := range s.Steps {
+		for _, alpha := range around(s, k) {
+			fewest, most := optimum(all, alpha, slack), optimum(all, alpha, exact)
+			if got := innerNodes(s, grown, s.At(alpha)); got&fewest != fewest || got&most != got {
+				t.Fatalf("%v, gini %v: alpha %v gives step %d with inner nodes %b, want between %b and %b",
+					currency, gini, alpha, s.At(alpha), got, fewest, most)
+			}
+		}
+	}
+	return s
+}
+
+func TestOptimal(t *testing.T) {
+	r := rand.New(rand.NewPCG(6, 1))
+	steps, ties, nothing := 0, 0, 0
+	for i := range 500 {
+		grown := randomTree(r, 1+r.IntN(9), 2+r.IntN(3), []int64{2, 3, 10, 1000}[i%4])
+		for _, currency := range currencies() {
+			for _, gini := range []bool{false, true} {
+				s := checkOptimal(t, grown, currency, gini, slack)
+				steps += len(s.Steps)
+				if len(s.Steps) < grown.Complexity.Nodes-grown.Complexity.Leaves {
+					ties++
+				}
+				if len(s.Steps) > 1 && s.Steps[1].Alpha == 0 {
+					nothing++
+				}
+			}
+		}
+	}
+	if steps < 5000 || ties < 100 || nothing < 100 {
+		t.Errorf("%d steps, %d sequences with nodes cut at once, %d with subtrees that gain nothing: the trees try too little", steps, ties, nothing)
+	}
+}
+
+// FuzzOptimal takes any weights, with gains that are nearly as small as
+// rounding.
+func FuzzOptimal(f *testing.F) {
+	f.Add(uint64(1), uint8(3), uint8(2), uint16(2))
+	f.Add(uint64(2), uint8(8), uint8(3), uint16(1000))
+	f.Add(uint64(3), uint8(1), uint8(1), uint16(999))
+	f.Fuzz(func(t *testing.T, seed uint64, inner, classes uint8, most uint16) {
+		grown := randomTree(rand.New(rand.NewPCG(seed, 0)), int(inner%10), 1+int(classes%5), 2+int64(most%1000))
+		for _, currency := range currencies() {
+			checkOptimal(t, grown, currency, seed%2 == 0, 1e-14)
+		}
+	})
+}
+
+// around returns alphas at a step's own and on both sides of it.
+func around(s *prune.Sequence, k int) []float64 {
+	a := s.Steps[k].Alpha
+	if k+1 == len(s.Steps) {
+		return []float64{a, 1.5*a + 1, 1e9}
+	}
+	next := s.Steps[k+1].Alpha
+	return []float64{a, (a + next) / 2, a + (next-a)/8, next}
+}
+
+// TestSteps: what steps say of themselves is what their trees are, and the
+// sequence is nested and monotone.
+func TestSteps(t *testing.T) {
+	r := rand.New(rand.NewPCG(6, 2))
+	for range 100 {
+		grown := randomTree(r, r.IntN(40), 2+r.IntN(3), 20)
+		before := grown.Encode()
+		for _, currency := range currencies() {
+			s := prune.NewSequence(grown, currency, false)
+			for k, step := range s.Steps {
+				pruned := s.Tree(k)
+				if diff := cmp.Diff(pruned.Complexity, step.Complexity, within()); diff != "" {
+					t.Fatalf("step %d (-tree +step):\n%s", k, diff)
+				}
+				if want := riskOf(pruned); math.Abs(step.Risk-want) > 1e-12 {
+					t.Fatalf("step %d: risk %v, want %v", k, step.Risk, want)
+				}
+				if _, err := tree.Decode(pruned.Encode()); err != nil {
+					t.Fatalf("step %d: %v", k, err)
+				}
+				checkOrder(t, pruned)
+				if k == 0 {
+					continue
+				}
+				last := s.Steps[k-1]
+				if step.Alpha <= last.Alpha && (k > 1 || step.Alpha < 0) {
+					t.Fatalf("step %d: alpha %v after %v", k, step.Alpha, last.Alpha)
+				}
+				if step.Risk < last.Risk || step.Leaves >= last.Leaves || step.ExpectedCost >= last.ExpectedCost || step.MaxCost > last.MaxCost {
+					t.Fatalf("step %d is not a smaller tree of more risk: %+v after %+v", k, step, last)
+				}
+				if now, was := innerNodes64(s, grown, k), innerNodes64(s, grown, k-1); !subset(now, was) {
+					t.Fatalf("step %d has inner nodes %v, step before %v", k, now, was)
+				}
+			}
+			if last := s.Tree(len(s.Steps) - 1); len(last.Nodes) != 1 {
+				t.Fatalf("the last tree has %d nodes", len(last.Nodes))
+			}
+			if first := s.Tree(0); !reflect.DeepEqual(first, grown) {
+				t.Fatalf("the first tree is not the un-pruned one:\n%s", cmp.Diff(grown, first))
+			}
+		}
+		if string(before) != string(grown.Encode()) {
+			t.Fatal("pruning changed the tree")
+		}
+	}
+}
+
+func innerNodes64(s *prune.Sequence, t *tree.Tree, step int) []int {
+	var list []int
+	for v := range t.Nodes {
+		if s.Cut(v) > step {
+			list = append(list, v)
+		}
+	}
+	return list
+}
+
+func subset(a, b []int) bool {
+	return !slices.ContainsFunc(a, func(v int) bool { return !slices.Contains(b, v) })
+}
+
+func riskOf(t *tree.Tree) float64 {
+	sum := 0.0
+	for v := range t.Nodes {
+		if n := &t.Nodes[v]; n.Leaf() {
+			sum += split.Impurity(n.RawClassWeights, false) / float64(t.Nodes[0].Weight)
+		}
+	}
+	return sum
+}
+
+// checkOrder: children follow each other in the order of branches.
+func checkOrder(t *testing.T, pruned *tree.Tree) {
+	t.Helper()
+	next := 1
+	for v := range pruned.Nodes {
+		for _, b := range pruned.Nodes[v].Branches {
+			if b.Child != next {
+				t.Fatalf("node %d leads to %d, want %d", v, b.Child, next)
+			}
+			next++
+		}
+	}
+	if next != len(pruned.Nodes) {
+		t.Fatalf("%d nodes, of which branches lead to %d", len(pruned.Nodes), next)
+	}
+}
+
+// within compares floats but for rounding.
+func within() cmp.Option {
+	return cmp.Comparer(func(a, b float64) bool { return math.Abs(a-b) <= 1e-12*max(1, math.Abs(a)) })
+}
+
+// handTree is
+//
+//	0: 8 rows, 4 : 4, cost 1
+//	  1: 4 rows, 4 : 0, leaf
+//	  2: 4 rows, 0 : 4, cost 2
+//	    3: 2 rows, 0 : 2, leaf
+//	    4: 2 rows, 0 : 2, leaf
+func handTree() *tree.Tree {
+	node := func(a, b int64) tree.Node {
+		return tree.Node{Rows: a + b, Objects: a + b, Weight: a + b, ClassWeights: []int64{a, b}, RawClassWeights: []int64{a, b}}
+	}
+	t := &tree.Tree{
+		Label: tree.Label{Classes: []string{"a", "b"}},
+		Nodes: []tree.Node{node(4, 4), node(4, 0), node(0, 4), node(0, 2), node(0, 2)},
+	}
+	for v, cost := range map[int]float64{0: 1, 2: 2} {
+		t.Nodes[v].Test = &tree.Test{Cost: cost}
+		t.Nodes[v].Branches = []tree.Branch{{Outcome: 1, Child: v + 1}, {Outcome: 0, Child: v + 2}}
+	}
+	t.Estimate(tree.Raw, 1)
+	t.Measure()
+	return t
+}
+
+// TestByHand: the second test gains nothing, so alpha 0 stands twice; the first
+// gains one bit for one leaf more, and for an expected cost of 1.
+func TestByHand(t *testing.T) {
+	want := []prune.Step{
+		{Complexity: tree.Complexity{ExpectedCost: 2, ExpectedTests: 1.5, MaxCost: 3, Nodes: 5, Leaves: 3, Depth: 2}},
+		{Complexity: tree.Complexity{ExpectedCost: 1, ExpectedTests: 1, MaxCost: 1, Nodes: 3, Leaves: 2, Depth: 1}},
+		{Alpha: 1, Risk: 1, Complexity: tree.Complexity{Nodes: 1, Leaves: 1}},
+	}
+	for _, currency := range currencies() {
+		s := prune.NewSequence(handTree(), currency, false)
+		if diff := cmp.Diff(want, s.Steps); diff != "" {
+			t.Errorf("%v: steps differ (-want +got):\n%s", currency, diff)
+		}
+		for alpha, step := range map[float64]int{-1: 0, 0: 1, 0.5: 1, 1: 2, math.Inf(1): 2} {
+			if got := s.At(alpha); got != step {
+				t.Errorf("%v: alpha %v gives step %d, want %d", currency, alpha, got, step)
+			}
+		}
+		if got := s.Tree(1).Algorithm.Prune; got != currency.String() {
+			t.Errorf("pruned tree says prune %q, want %q", got, currency)
+		}
+	}
+}
+
+// TestFreeTests: by hand. A subtree that gains a bit and costs nothing is never
+// cut for its cost on its own: it goes when what is above it goes, at (1 bit)/(1
+// of cost), and alone not before alpha is infinite.
+func TestFreeTests(t *testing.T) {
+	grown := handTree()
+	for v, raw := range [][]int64{{8, 8}, {4, 4}, {4, 4}, {4, 0}, {0, 4}} {
+		grown.Nodes[v].RawClassWeights, grown.Nodes[v].Weight = raw, raw[0]+raw[1]
+	}
+	grown.Nodes[2].Test.Cost = 0
+	s := prune.NewSequence(grown, prune.Cost, false)
+	if len(s.Steps) != 2 || s.Steps[1].Alpha != 0.5 || s.Cut(2) != 1 {
+		t.Errorf("half a bit for a cost of 1 on the way to it: %+v", s.Steps)
+	}
+	grown.Nodes[0].Test.Cost = 0
+	s = prune.NewSequence(grown, prune.Cost, false)
+	if len(s.Steps) != 2 || !math.IsInf(s.Steps[1].Alpha, 1) || s.At(1e300) != 0 {
+		t.Errorf("a bit for nothing: %+v", s.Steps)
+	}
+}
+
+// TestDeep: a chain, the worst case of looking for the weakest link anew.
+func TestDeep(t *testing.T) {
+	for _, currency := range currencies() {
+		grown := chain(20_000)
+		s := prune.NewSequence(grown, currency, false)
+		if first, last := s.Steps[0], s.Steps[len(s.Steps)-1]; first.Depth != 20_000 || first.Leaves != 20_001 || last.Leaves != 1 {
+			t.Errorf("%v: from %+v to %+v", currency, first, last)
+		}
+		scores := s.Sweep(randomCounts(rand.New(rand.NewPCG(1, 1)), grown, 5))
+		if got := *scores[len(scores)-1].AUC; got != 0.5 {
+			t.Errorf("%v: area of the root alone %v", currency, got)
+		}
+	}
+}
+
+// chain is a tree whose every test splits one leaf off.
+func chain(depth int) *tree.Tree {
+	t := &tree.Tree{Label: tree.Label{Classes: []string{"a", "b"}}, Nodes: make([]tree.Node, 2*depth+1)}
+	for v := 2 * depth; v >= 0; v-- {
+		n := &t.Nodes[v]
+		n.RawClassWeights = []int64{int64(v % 3), int64(v%5) + 1}
+		if v%2 == 0 && v < 2*depth {
+			n.Test = &tree.Test{Cost: 1}
+			n.Branches = []tree.Branch{{Outcome: 1, Child: v + 1}, {Outcome: 0, Child: v + 2}}
+			for c := range n.RawClassWeights {
+				n.RawClassWeights[c] = t.Nodes[v+1].RawClassWeights[c] + t.Nodes[v+2].RawClassWeights[c]
+			}
+		}
+		n.ClassWeights, n.Weight = n.RawClassWeights, n.RawClassWeights[0]+n.RawClassWeights[1]
+	}
+	t.Estimate(tree.Raw, 1)
+	t.Measure()
+	return t
+}
+
+func TestCurrencyNames(t *testing.T) {
+	for _, c := range currencies() {
+		if got, err := prune.ParseCurrency(c.String()); got != c || err != nil {
+			t.Errorf("%v: parsed as %v, %v", c, got, err)
+		}
+	}
+	for _, name := range []string{"", "none", "Cost"} {
+		if _, err := prune.ParseCurrency(name); err == nil {
+			t.Errorf("currency %q accepted", name)
+		}
+	}
+	if got := fmt.Sprint(prune.Currency(9)); got != "unknown(9)" {
+		t.Error(got)
+	}
+}

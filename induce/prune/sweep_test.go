@@ -1,0 +1,117 @@
+package prune_test
+
+import (
+	"math/rand/v2"
+	"reflect"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/espalier-ml/espalier/induce/metric"
+	"github.com/espalier-ml/espalier/induce/prune"
+	"github.com/espalier-ml/espalier/induce/tree"
+)
+
+// evaluate measures a tree on rows counted by its leaves.
+func evaluate(t *tree.Tree, counts *tree.LeafCounts) metric.Metrics {
+	tests, costs := t.Path()
+	var leaves []metric.Leaf
+	for v := range t.Nodes {
+		if n := &t.Nodes[v]; n.Leaf() {
+			leaves = append(leaves, metric.Leaf{
+				Probabilities: n.Probabilities, Class: n.Class, Weights: counts.Weights[v], Rows: counts.Rows[v],
+				Cost: costs[v], Tests: tests[v],
+			})
+		}
+	}
+	return metric.Evaluate(leaves, t.Label.Classes, 1)
+}
+
+// TestSweep compares every step with the evaluation of its pruned tree. A third
+// of the trees has rows of one class only, another third none of the last one.
+func TestSweep(t *testing.T) {
+	r := rand.New(rand.NewPCG(6, 3))
+	undefined := 0
+	for i := range 300 {
+		grown := randomTree(r, r.IntN(30), 2+r.IntN(4), []int64{3, 50}[i%2])
+		if i%3 > 0 {
+			grown.Estimate(tree.Raw, 1) // many equal probabilities
+		}
+		counts := randomCounts(r, grown, []int64{2, 100, 1 << 40}[i%3])
+		for _, weights := range counts.Weights {
+			for c := range weights {
+				if i%3 == 1 && c == len(weights)-1 || i%30 == 2 && c > 0 {
+					weights[c] = 0
+				}
+			}
+		}
+		for _, currency := range currencies() {
+			s := prune.NewSequence(grown, currency, i%2 == 0)
+			scores := s.Sweep(counts)
+			for k := range scores {
+				pruned := s.Tree(k)
+				m := evaluate(pruned, s.Counts(k, counts))
+				if !reflect.DeepEqual(m.AUCOvRMacro, scores[k].AUC) || !reflect.DeepEqual(m.Accuracy, scores[k].Accuracy) {
+					t.Fatalf("tree %d, step %d: area and accuracy (-want +got):\n%s%s", i, k,
+						cmp.Diff(m.AUCOvRMacro, scores[k].AUC), cmp.Diff(m.Accuracy, scores[k].Accuracy))
+				}
+				if m.AUCOvRMacro == nil {
+					undefined++
+				}
+				want := prune.Score{AUC: m.AUCOvRMacro, LogLoss: m.LogLoss, Accuracy: m.Accuracy, ExpectedCost: m.ExpectedCost, ExpectedTests: m.ExpectedTests}
+				if diff := cmp.Diff(want, scores[k], within()); diff != "" {
+					t.Fatalf("tree %d, step %d (-want +got):\n%s", i, k, diff)
+				}
+			}
+		}
+	}
+	if undefined < 50 {
+		t.Errorf("%d steps without an area: the rows try too little", undefined)
+	}
+}
+
+func TestSweepWithoutRows(t *testing.T) {
+	grown := handTree()
+	for _, score := range prune.NewSequence(grown, prune.Cost, false).Sweep(grown.NewLeafCounts()) {
+		if diff := cmp.Diff(prune.Score{}, score); diff != "" {
+			t.Error(diff)
+		}
+	}
+}
+
+func TestSweepOfAnotherTree(t *testing.T) {
+	defer func() {
+		if recover() == nil {
+			t.Error("no panic")
+		}
+	}()
+	prune.NewSequence(handTree(), prune.Cost, false).Sweep(chain(5).NewLeafCounts())
+}
+
+// TestCounts: rows are neither lost nor made, and stand at leaves only.
+func TestCounts(t *testing.T) {
+	r := rand.New(rand.NewPCG(6, 4))
+	grown := randomTree(r, 30, 3, 20)
+	counts := randomCounts(r, grown, 100)
+	s := prune.NewSequence(grown, prune.Leaves, false)
+	if got := s.Counts(0, counts); !reflect.DeepEqual(got, counts) {
+		t.Errorf("counts of the un-pruned tree differ:\n%s", cmp.Diff(counts, got))
+	}
+	rows := func(c *tree.LeafCounts) (n int64) {
+		for _, x := range c.Rows {
+			n += x
+		}
+		return n
+	}
+	for k := range s.Steps {
+		pruned, merged := s.Tree(k), s.Counts(k, counts)
+		if rows(merged) != rows(counts) {
+			t.Errorf("step %d: %d rows, want %d", k, rows(merged), rows(counts))
+		}
+		for v := range pruned.Nodes {
+			if leaf := merged.Weights[v] != nil; leaf != pruned.Nodes[v].Leaf() {
+				t.Errorf("step %d: counts of node %d: %v", k, v, leaf)
+			}
+		}
+	}
+}
