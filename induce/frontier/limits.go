@@ -1,0 +1,66 @@
+package frontier
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/espalier-ml/espalier/induce/tree"
+)
+
+// Limits are what a tree may cost at most. 0: no limit.
+type Limits struct {
+	ExpectedCost float64
+	MaxCost      float64 // of the dearest path
+	Leaves       int
+}
+
+// slack lets costs and merits be at a limit but for rounding.
+const slack = 1e-12
+
+// Allow reports whether a tree keeps within all limits.
+func (l Limits) Allow(c *tree.Complexity) bool {
+	return (l.ExpectedCost == 0 || c.ExpectedCost <= l.ExpectedCost*(1+slack)) &&
+		(l.MaxCost == 0 || c.MaxCost <= l.MaxCost*(1+slack)) &&
+		(l.Leaves == 0 || c.Leaves <= l.Leaves)
+}
+
+// within returns the points that limits allow. Its error wraps ErrLimits and
+// names the least that there is.
+func (l Limits) within(points []Point) ([]Point, error) {
+	var allowed []Point
+	for i := range points {
+		if l.Allow(&points[i].Complexity) {
+			allowed = append(allowed, points[i])
+		}
+	}
+	if len(allowed) > 0 {
+		return allowed, nil
+	}
+	if len(points) == 0 {
+		return nil, fmt.Errorf("%w: there are no trees", ErrLimits)
+	}
+	least := points[0].Complexity
+	for i := range points[1:] {
+		c := &points[i+1].Complexity
+		least.ExpectedCost = min(least.ExpectedCost, c.ExpectedCost)
+		least.MaxCost = min(least.MaxCost, c.MaxCost)
+		least.Leaves = min(least.Leaves, c.Leaves)
+	}
+	return nil, fmt.Errorf("%w %s: of %d trees the cheapest has expected cost %v, the shortest worst path costs %v, the smallest has %d leaves; "+
+		"raise the limits, or prune in leaves and cost for smaller trees", ErrLimits, l, len(points), least.ExpectedCost, least.MaxCost, least.Leaves)
+}
+
+// String lists the limits that there are by the names of their flags.
+func (l Limits) String() string {
+	var list []string
+	if l.ExpectedCost != 0 {
+		list = append(list, fmt.Sprintf("max_expected_cost %v", l.ExpectedCost))
+	}
+	if l.MaxCost != 0 {
+		list = append(list, fmt.Sprintf("max_cost %v", l.MaxCost))
+	}
+	if l.Leaves != 0 {
+		list = append(list, fmt.Sprintf("max_leaves %d", l.Leaves))
+	}
+	return strings.Join(list, ", ")
+}
