@@ -136,7 +136,7 @@ func measure(t *tree.Tree, counts *tree.LeafCounts, scale int64) *metric.Metrics
 		if n := &t.Nodes[i]; n.Leaf() {
 			leaves = append(leaves, metric.Leaf{
 				Probabilities: n.Probabilities, Class: n.Class, Weights: counts.Weights[i], Rows: counts.Rows[i],
-				Cost: costs[i], Tests: tests[i],
+				Cost: costs[i], Billed: costs[i], Tests: tests[i],
 			})
 		}
 	}

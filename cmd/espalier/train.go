@@ -157,6 +157,6 @@ func printResult(w io.Writer, r *pipelines.Result, show bool) error {
 	part, m := r.Metrics.Best()
 	c := r.Tree.Complexity
 	_, err := fmt.Fprintf(w, "\nwrote %s\nAUC %s on %s rows, expected cost %.3g (%.3g tests), %d leaves, depth %d\n",
-		strings.Join(r.Files, " "), report.Figure(m.AUCOvRMacro), part, c.ExpectedCost, c.ExpectedTests, c.Leaves, c.Depth)
+		strings.Join(r.Files, " "), report.Area(m), part, c.ExpectedCost, c.ExpectedTests, c.Leaves, c.Depth)
 	return err
 }

@@ -136,7 +136,7 @@ func (r *ranking) gains() []float64 {
 				break
 			}
 			part := float64(target-Shares*all) / float64(Shares*weight)
-			gains = append(gains, (float64(own)+float64(part*float64(t.own)))/float64(r.own))
+			gains = append(gains, min(1, (float64(own)+float64(part*float64(t.own)))/float64(r.own)))
 		}
 		own += t.own
 		all += t.own + t.rest
