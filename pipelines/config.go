@@ -37,6 +37,10 @@ type TrainConfig struct {
 	Categorical []string `json:"categorical"` // number columns whose values are categories
 	Numeric     []string `json:"numeric"`     // text and boolean columns that are read as numbers
 
+	ClassWeights string `json:"class_weights"` // none, balanced or URL of a CSV: what the weights of training rows are multiplied by
+	Priors       string `json:"priors"`        // CLASS=P,.. or URL of a CSV: frequencies of the classes where the tree is used; empty: as in training
+	ErrorCosts   string `json:"error_costs"`   // URL of a CSV of what predictions cost; empty: 0 right, 1 wrong
+
 	Split          string `json:"split"` // shares such as 70/10/20, or a column that names each row's part
 	Key            string `json:"key"`   // column whose hash splits; empty: the row's position
 	Seed           uint64 `json:"seed"`
@@ -63,7 +67,7 @@ type TrainConfig struct {
 // bins, smoothed leaves, ec45 with lambda 10.
 func DefaultConfig() TrainConfig {
 	return TrainConfig{
-		Algorithm: "ec45", Lambda: 10, Theta: 0.005, Tests: "threshold", Bins: 128, Binning: "quantile", LeafEstimate: "smoothed",
+		Algorithm: "ec45", Lambda: 10, Theta: 0.005, Tests: "threshold", Bins: 128, Binning: "quantile", LeafEstimate: "smoothed", ClassWeights: noClassWeights,
 		Split: "70/10/20", Seed: 1, MaxClasses: 1000, MaxCategories: 1000, MaxValues: 1 << 16, StorageConfig: DefaultStorageConfig(), EngineConfig: DefaultEngineConfig(), HistogramMemory: 256 << 20, MemoryObjects: -1, LevelsPerJob: 1, Runner: "direct",
 	}
 }

@@ -78,7 +78,10 @@ func (t *training) evaluate(ctx context.Context) error {
 			counts.Weights[i], counts.Rows[i] = n.RawClassWeights, n.Rows
 		}
 	}
-	t.metrics.Train = measure(t.tree, counts, t.spec.WeightScale)
+	t.metrics.Train = measure(t.tree, counts, t.spec.ScaleOf(dataset.Train))
+	if t.tree.Training.Weights != "" {
+		defer t.metrics.describeWeights()
+	}
 	tasks := slices.Concat(t.blockTasks(dataset.Validation), t.blockTasks(dataset.Test))
 	if len(tasks) == 0 {
 		return nil
@@ -141,6 +144,9 @@ func measure(t *tree.Tree, counts *tree.LeafCounts, scale int64) *metric.Metrics
 		}
 	}
 	m := metric.Evaluate(leaves, t.Label.Classes, scale)
+	if t.Label.ErrorCosts != nil {
+		m.SetErrorCosts(t.Label.ErrorCosts)
+	}
 	return &m
 }
 

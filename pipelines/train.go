@@ -100,8 +100,12 @@ func newTraining(ctx context.Context, c *TrainConfig, p *parsed, in *input, repo
 	if err != nil {
 		return nil, err
 	}
+	perClass, err := readClassSettings(ctx, process, c)
+	if err != nil {
+		return nil, err
+	}
 	return &training{
-		config: c, costs: prices, parsed: p, input: in, schema: s, files: process,
+		config: c, costs: prices, perClass: perClass, parsed: p, input: in, schema: s, files: process,
 		jobs: &jobs{runner: c.Runner, reporter: reporter}, rehearsalRows: rehearsalRows,
 	}, nil
 }
@@ -218,6 +222,8 @@ type training struct {
 	spec     transforms.RowSpec // of the features that have tests
 	features []dataset.Feature
 	classes  []string
+	perClass classSettings // what the data owner says about the classes
+	label    tree.Label    // see describeLabel
 	objects  *[dataset.Parts]transforms.ObjectStats
 
 	deadline  time.Time     // zero: none
@@ -268,7 +274,7 @@ func (t *training) prepare(ctx context.Context) error {
 func (t *training) summariseConfig() transforms.SummariseConfig {
 	workers := t.jobs.workers()
 	return transforms.SummariseConfig{
-		Rows: t.schema.rows.Encode(), Workers: workers, Out: t.scratch + "/summarise",
+		Rows: t.schema.rows.Encode(), Workers: workers, Out: t.scratch + "/summarise", Classes: t.config.weighsClasses(),
 		Limits: binning.Limits{Values: t.config.MaxValues, Categories: maxDistinctCategories},
 		Pieces: pieces(4*workers, len(t.input.tasks)), // more than workers, which so end at about the same time
 	}
@@ -287,7 +293,7 @@ func (t *training) summarise(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	stats, encoded, err := transforms.ReadSummaries(ctx, config.Out, len(t.schema.rows.Features))
+	stats, encoded, err := transforms.ReadSummaries(ctx, config.Out, config.Columns(len(t.schema.rows.Features)))
 	if err != nil {
 		return err
 	}
@@ -301,13 +307,22 @@ func (t *training) summarise(ctx context.Context) error {
 	if stats.Weight >= transforms.MaxTotalWeight {
 		return &dataset.DataError{Column: t.config.Weight, Problem: "the weights of all rows add up to more than can be counted, 2^60 / 1e6 of fractional and 2^60 of whole ones", Hint: "divide them by their mean"}
 	}
+	scale, label := t.schema.rows.WeightScale, len(t.schema.rows.Features)
 	if !stats.Fractional {
 		t.schema.rows.WeightScale = 1
 	}
-	if err := t.fitLabel(encoded[len(encoded)-1]); err != nil {
+	if err := t.fitLabel(encoded[label]); err != nil {
 		return err
 	}
-	return t.fitFeatures(encoded[:len(encoded)-1])
+	if t.rehearsed == nil { // a sample need not have all classes
+		if err := t.describeLabel(); err != nil {
+			return err
+		}
+	}
+	if err := t.weighClasses(encoded[len(encoded)-1], scale); err != nil {
+		return err
+	}
+	return t.fitFeatures(encoded[:label])
 }
 
 // maxDistinctCategories is the number of values beyond which a categorical
@@ -506,6 +521,9 @@ func (t *training) coalesce(ctx context.Context) error {
 		return err
 	}
 	train := &t.objects[dataset.Train]
+	if train.Objects == 0 {
+		return t.noRows("no training row has a weight left")
+	}
 	for i := range train.Missing { // rows are weighted: the summaries have their weight, not their number
 		t.features[i].Missing, t.features[i].Other = train.Missing[i], train.Other[i]
 	}
@@ -521,7 +539,7 @@ func (t *training) finish(root *induce.Node) {
 		t.jobs.reporter.Warn(fmt.Sprintf("--deadline came first: %d leaves of the tree would have been split further", n))
 	}
 	t.tree, _ = induce.Model(root, t.features)
-	t.tree.Label = tree.Label{Column: c.Label, Classes: t.classes}
+	t.tree.Label = t.label
 	t.tree.Algorithm = tree.Algorithm{
 		Name: c.Algorithm, Lambda: c.Lambda, Theta: c.Theta, Tests: c.Tests, Bins: c.Bins, Binning: c.Binning,
 		LeafEstimate: c.LeafEstimate, Prune: "none", MaxDepth: c.MaxDepth, MinRows: c.MinRows, MaxLeaves: c.MaxLeaves, Seed: c.Seed,
@@ -530,7 +548,8 @@ func (t *training) finish(root *induce.Node) {
 		Rows: train.Rows, Objects: train.Objects, Weight: train.Weight, RelabelledRows: train.Relabelled, DroppedNullLabel: t.rowStats.Dropped,
 		CutLeaves: cutLeaves(root),
 	}
-	scale := t.spec.WeightScale
+	t.describeWeights(&t.tree.Training)
+	scale := t.spec.ScaleOf(dataset.Train)
 	if scale > 1 {
 		t.tree.Training.WeightScale = scale
 	}
@@ -547,7 +566,7 @@ func (t *training) growConfig() transforms.GrowConfig {
 			Params: t.parsed.params, Columns: split.Columns(t.features), Classes: len(t.classes),
 			Total: train.Weight, Heaviest: train.Heaviest,
 		},
-		Weighted: t.spec.Weight != "", Widths: dataset.NewLayout(t.features).Widths, Workers: t.jobs.workers(),
+		Weighted: t.spec.Weighted(), Widths: dataset.NewLayout(t.features).Widths, Workers: t.jobs.workers(),
 	}
 }
 
