@@ -68,7 +68,7 @@ type ManifestInput struct {
 }
 
 func (t *training) schemaFile() *SchemaFile {
-	s := &SchemaFile{Format: "espalier/schema", Version: 1, Label: t.tree.Label}
+	s := &SchemaFile{Format: "espalier/schema", Version: 1, Label: tree.Label{Column: t.label.Column, Classes: t.label.Classes}}
 	fitted := make(map[string]*dataset.Feature, len(t.features))
 	for i := range t.features {
 		fitted[t.features[i].Name] = &t.features[i]
