@@ -1,7 +1,6 @@
 package pipelines_test
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -93,8 +92,8 @@ func TestSameBytesByClass(t *testing.T) {
 
 // nodesOf returns the nodes of a tree.json.
 func nodesOf(t *tree.Tree) string {
-	b := t.Encode()
-	return string(b[bytes.Index(b, []byte(`"nodes": [`)):])
+	_, nodes, _ := strings.Cut(string(t.Encode()), `"nodes": [`)
+	return nodes
 }
 
 // TestClassWeightsAreRowWeights: the same nodes as of rows that weigh as much. Bins

@@ -74,7 +74,7 @@ func Area(leaves []Leaf) *Estimate {
 	}
 	totals := weightsOf(leaves)
 	rankings := rankAll(leaves, totals, firstRanked(classes), classes)
-	return area(leaves, rankings, newSample(leaves, totals))
+	return area(leaves, rankings, canonical(leaves), newSample(leaves, totals))
 }
 
 // firstRanked returns the first class whose ranking the mean area is of: of two
@@ -95,8 +95,9 @@ func rankAll(leaves []Leaf, totals []uint64, from, to int) []ranking {
 	return rankings
 }
 
-// area is Area of the rankings from firstRanked on.
-func area(leaves []Leaf, rankings []ranking, s *sample) *Estimate {
+// area is Area of the rankings from firstRanked on. order is that in which floats
+// are added.
+func area(leaves []Leaf, rankings []ranking, order []int, s *sample) *Estimate {
 	var used []*ranking // of the classes that have an area
 	var areas []float64
 	for c := range rankings {
@@ -108,7 +109,7 @@ func area(leaves []Leaf, rankings []ranking, s *sample) *Estimate {
 	if auc == nil || s.rows == 0 {
 		return nil
 	}
-	variance := newProjection(leaves, used, s).variance(leaves)
+	variance := newProjection(leaves, used, s).variance(leaves, order)
 	return &Estimate{*auc, shareInterval(*auc, math.Sqrt(variance), s.leastRows())}
 }
 
@@ -166,8 +167,8 @@ func (p *projection) at(k, leaf int) float64 {
 }
 
 // variance returns the variance of the mean area.
-func (p *projection) variance(leaves []Leaf) float64 {
-	order, variance := canonical(leaves), 0.0
+func (p *projection) variance(leaves []Leaf, order []int) float64 {
+	variance := 0.0
 	for k, weight := range p.sample.classes {
 		if weight == 0 {
 			continue

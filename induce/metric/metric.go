@@ -216,7 +216,7 @@ func (m *Metrics) fillMeans(leaves []Leaf, rankings []ranking, s *sample) {
 		return
 	}
 	m.fillShareIntervals(s)
-	if e := area(leaves, rankings[firstRanked(len(rankings)):], s); e != nil {
+	if e := area(leaves, rankings[firstRanked(len(rankings)):], order, s); e != nil {
 		m.Intervals.AUCOvRMacro = &e.Interval
 	}
 }

@@ -85,12 +85,12 @@ func (e *encoder) text(s string) *encoder {
 	return e
 }
 
-func (e *encoder) texts(list []string) *encoder {
+func (e *encoder) texts(list []string) {
 	e.raw("[")
 	for i, s := range list {
 		e.comma(i).space(i).text(s)
 	}
-	return e.raw("]")
+	e.raw("]")
 }
 
 func (e *encoder) space(i int) *encoder {
