@@ -93,7 +93,7 @@ func (f *classFile) add(v *classValues, line int, classes []string, text string)
 	if err != nil || !(one.value >= 0 && one.value <= maxClassValue) || f.positive && one.value == 0 {
 		from := "from 0"
 		if f.positive {
-			from = "above 0,"
+			from = "above 0 and up"
 		}
 		return v.fault(&one, "%s %q: want a number %s to %d", f.name(), text, from, int(maxClassValue))
 	}
@@ -158,8 +158,8 @@ func readPriors(ctx context.Context, from *files, flag string) (*classValues, er
 			return f.read(ctx, from, flag)
 		}
 		text := item[at+1:]
-		if _, err := strconv.ParseFloat(strings.TrimSpace(text), 64); err != nil && strings.HasSuffix(flag, ".csv") {
-			return f.read(ctx, from, flag) // folders may be called name=value
+		if strings.Contains(text, "/") || strings.HasSuffix(text, ".csv") { // folders may be called name=value
+			return f.read(ctx, from, flag)
 		}
 		if err := f.add(v, 0, []string{item[:at]}, text); err != nil {
 			return nil, err

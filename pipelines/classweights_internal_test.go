@@ -3,9 +3,12 @@ package pipelines
 import (
 	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/espalier-ml/espalier/transforms"
 )
 
 // TestBalancedFactors: scikit-learn 1.9.1,
@@ -46,6 +49,28 @@ func TestBalancedFactorsBalance(t *testing.T) {
 			if got := float64(totals[k]) * float64(f) / 1e6; math.Abs(got-want) > float64(totals[k])*0.6e-6+1e-9*want {
 				t.Fatalf("totals %v: class %d weighs %v, want %v", totals, k, got, want)
 			}
+		}
+	}
+}
+
+// TestCheckTotal: by hand. 2^40 rows of weight 1e6 in units of 1e-6 are 2^80.
+func TestCheckTotal(t *testing.T) {
+	for _, c := range []struct {
+		totals, factors   []int64
+		scale, trainScale int64
+		want              string // in the error; empty: none
+	}{
+		{[]int64{5, 7}, []int64{1_000_000, 500_000}, 1, 1_000_000, ""},
+		{[]int64{5, 0}, []int64{0, 500_000}, 1, 1_000_000, "weight 0"},
+		{[]int64{1 << 40, 1}, []int64{1e12, 1}, 1, 1_000_000, "divide them"},
+		{[]int64{1 << 40, 1}, []int64{1e12, 1}, 1_000_000, 1_000_000, "divide them"},
+		{[]int64{1 << 38, 1}, []int64{1e12, 1}, 1_000_000, 1_000_000, ""}, // 2^58
+		{[]int64{1 << 58, 1}, []int64{1e6, 1e6}, 1, 1, ""},
+		{[]int64{1 << 58, 1}, []int64{4e6, 1e6}, 1, 1, "divide them"},
+	} {
+		err := checkTotal(c.totals, &transforms.RowSpec{ClassWeights: c.factors, TrainScale: c.trainScale}, c.scale)
+		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("totals %v, factors %v: %v, want %q", c.totals, c.factors, err, c.want)
 		}
 	}
 }

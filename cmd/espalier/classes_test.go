@@ -38,6 +38,7 @@ func TestBadClasses(t *testing.T) {
 		"prior 0":             {"priors", "class,prior\na,0\nb,1\nc,1\n", []string{"line 2", `prior "0"`, "above 0"}},
 		"prior of no class":   {"priors=a=1,b=1,c=1,d=1", "", []string{"--priors", `no class "d"`}},
 		"prior twice":         {"priors=a=1,a=1", "", []string{"--priors", `"a"`, "already"}},
+		"no file of priors":   {"priors=runs/kind=a/priors.csv", "", []string{"--priors", "runs/kind=a/priors.csv", "CLASS=P"}},
 		"prior that is none":  {"priors=a=1,b=x,c=1", "", []string{"--priors", `prior "x"`}},
 		"negative prior":      {"priors=a=1,b=-1,c=1", "", []string{"--priors", `prior "-1"`}},
 	} {
