@@ -33,6 +33,7 @@ type TrainConfig struct {
 	Alpha           string  `json:"alpha"`             // of the pruning; auto: chosen by Select
 	Select          string  `json:"select"`            // first, or a rule: see frontier.ParseRule
 	Folds           string  `json:"folds"`             // of the training rows that trees are compared on beside the validation rows; 0: none, auto: see foldsAuto
+	FrontierStep    float64 `json:"frontier_step"`     // by which a tree of frontier.json is better than the one before; 0: all that are better
 	MaxExpectedCost float64 `json:"max_expected_cost"` // of the chosen tree; 0: any
 	MaxCost         float64 `json:"max_cost"`          // of its dearest path; 0: any
 
@@ -73,7 +74,7 @@ type TrainConfig struct {
 // prunings, the tree that is best on the validation rows.
 func DefaultConfig() TrainConfig {
 	return TrainConfig{
-		Algorithm: Choices{"ec45", "c45"}, Lambda: Choices{"10", "1", "100"}, Theta: Choices{"0.005", "0.001"}, Prune: Choices{"leaves", "cost"}, Alpha: alphaAuto, Select: "best", Folds: foldsAuto,
+		Algorithm: Choices{"ec45", "c45"}, Lambda: Choices{"10", "1", "100"}, Theta: Choices{"0.005", "0.001"}, Prune: Choices{"leaves", "cost"}, Alpha: alphaAuto, Select: "best", Folds: foldsAuto, FrontierStep: 0.001,
 		Tests: Choices{"threshold"}, Bins: 128, Binning: "quantile", LeafEstimate: "smoothed", ClassWeights: noClassWeights,
 		Split: "70/10/20", Seed: 1, MaxClasses: 1000, MaxCategories: 1000, MaxValues: 1 << 16, StorageConfig: DefaultStorageConfig(), EngineConfig: DefaultEngineConfig(), HistogramMemory: 256 << 20, MemoryObjects: -1, LevelsPerJob: 1, Runner: "direct",
 	}
@@ -180,6 +181,7 @@ func (c *TrainConfig) checkNumbers() error {
 		}
 	}
 	within("max_expected_cost", c.MaxExpectedCost, 0, 1e12)
+	within("frontier_step", c.FrontierStep, 0, 1)
 	within("max_cost", c.MaxCost, 0, 1e12)
 	within("bins", float64(c.Bins), 2, maxBins)
 	within("max_depth", float64(c.MaxDepth), 0, 1e6)

@@ -99,6 +99,7 @@ func (t *training) chooseBest(ctx context.Context, candidates []candidate) (*can
 	t.frontier = &FrontierFile{
 		Format: frontierFormat, Version: 1, Select: t.config.Select, Folds: folds, Grown: len(candidates), Pruned: len(points),
 	}
+	kept = frontier.Thin(kept, t.config.FrontierStep)
 	if !slices.ContainsFunc(kept, func(p frontier.Point) bool { return same(p, chosen) }) { // by a limit that cost does not tell
 		kept = append(kept, chosen)
 		slices.SortStableFunc(kept, func(a, b frontier.Point) int { return int(math.Copysign(1, a.ExpectedCost-b.ExpectedCost)) })

@@ -88,6 +88,7 @@ func addTrainFlags(f *pflag.FlagSet, c *pipelines.TrainConfig, extra *trainFlags
 	f.StringVar(&c.Alpha, "alpha", c.Alpha, "of the pruning, risk per leaf or per unit of expected cost; auto: chosen by --select")
 	f.StringVar(&c.Select, "select", c.Select, "which tree of the frontier: best, knee, one_se, one_percent, paper; or first, the first of the grid as it was grown")
 	f.StringVar(&c.Folds, "folds", c.Folds, "cross-validation beside the validation rows: its folds, 0 for none, auto where the validation rows alone say little")
+	f.Float64Var(&c.FrontierStep, "frontier_step", c.FrontierStep, "AUC by which a tree of frontier.json is better than the one before; 0: all trees that are better")
 	f.Float64Var(&c.MaxExpectedCost, "max_expected_cost", c.MaxExpectedCost, "budget: the best tree of at most this expected cost; 0: any")
 	f.Float64Var(&c.MaxCost, "max_cost", c.MaxCost, "budget of the dearest path; 0: any")
 	f.StringVar(&c.Costs, "costs", c.Costs, "CSV of test costs: feature,cost or feature,value,cost; others cost 1")

@@ -125,6 +125,18 @@ func NonDominated(points []Point) ([]Point, error) {
 	return kept, nil
 }
 
+// Thin leaves out of a frontier, as NonDominated returns it, points that are better
+// than the one kept before by less than a step of merit; the best stays.
+func Thin(points []Point, step float64) []Point {
+	var kept []Point
+	for i := range points {
+		if i == 0 || i == len(points)-1 || points[i].Merit()-kept[len(kept)-1].Merit() >= step {
+			kept = append(kept, points[i])
+		}
+	}
+	return kept
+}
+
 func nonDominated(list []candidate) []candidate {
 	sorted := slices.SortedFunc(slices.Values(list), cheaper)
 	var kept []candidate
