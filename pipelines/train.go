@@ -254,6 +254,7 @@ func (t *training) train(ctx context.Context, unfinished *checkpoint) error {
 	if !t.config.Resume {
 		unfinished = nil
 	}
+	t.restrict()
 	if unfinished == nil {
 		if err := t.foretell(ctx); err != nil {
 			return err
