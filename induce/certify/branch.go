@@ -27,16 +27,17 @@ func newTally(p *problem) tally {
 
 // count counts the region's peers, or a part of them where there are many.
 func (t *tally) count(s *searcher, g *region) {
-	for f := range t.weight {
-		clear(t.weight[f])
-	}
 	t.total = 0
 	step := 1 + len(g.peers)/talliedPeers
 	for at := 0; at < len(g.peers); at += step {
-		w := s.peerWeight[g.peers[at]]
-		t.total += w
-		for f, code := range s.peer(g.peers[at]) {
-			t.weight[f][code] += w
+		t.total += s.peerWeight[g.peers[at]]
+	}
+	for f, weight := range t.weight {
+		clear(weight)
+		column := s.column(int32(f))
+		for at := 0; at < len(g.peers); at += step {
+			k := g.peers[at]
+			weight[column[k]] += s.peerWeight[k]
 		}
 	}
 	s.work += len(g.peers) / step * len(t.weight)
@@ -67,7 +68,7 @@ func (s *searcher) bound(v *value, enough float64) float64 {
 	heap.Push(&s.open, s.root(v))
 	for s.open.Len() > 0 {
 		g := heap.Pop(&s.open).(*region) //nolint:errcheck // the heap holds regions only
-		if g.value >= enough || s.work > maxWork {
+		if g.value >= enough || s.work > s.p.work {
 			return min(g.value, enough)
 		}
 		if !s.enter(g) {
@@ -114,8 +115,9 @@ func (s *searcher) enter(g *region) bool {
 func (s *searcher) admit(g *region) {
 	if g.peers == nil {
 		g.peers = make([]int32, 0, len(g.parent.peers))
+		column := s.column(g.cut.attribute)
 		for _, k := range g.parent.peers {
-			if !g.cut.removes(s.peer(k)[g.cut.attribute]) {
+			if !g.cut.removes(column[k]) {
 				g.peers = append(g.peers, k)
 			}
 		}
@@ -205,11 +207,12 @@ func (s *searcher) weigh(g *region, r *rival) []int64 {
 		}
 		return left
 	}
-	for _, k := range g.peers {
-		row, w := s.peer(k), s.peerWeight[k]
-		for i := range r.cuts {
-			if c := &r.cuts[i]; !c.removes(row[c.attribute]) {
-				left[i] += w
+	for i := range r.cuts {
+		c := &r.cuts[i]
+		column := s.column(c.attribute)
+		for _, k := range g.peers {
+			if !c.removes(column[k]) {
+				left[i] += s.peerWeight[k]
 			}
 		}
 	}

@@ -9,11 +9,13 @@ type classMass struct {
 	total  int64
 }
 
-func (s *searcher) massOf(class int32) *classMass {
-	if m := s.masses[class]; m != nil {
-		return m
-	}
-	p := s.p
+// massOf returns the mass of a class.
+func (p *problem) massOf(class int32) *classMass {
+	p.masses[class].Do(func() { p.massesOf[class] = p.weighClass(class) })
+	return p.massesOf[class]
+}
+
+func (p *problem) weighClass(class int32) *classMass {
 	m := &classMass{weight: make([][]int64, len(p.attributes)), below: make([][]int64, len(p.attributes))}
 	for f := range p.attributes {
 		m.weight[f] = make([]int64, len(p.attributes[f].weight))
@@ -27,7 +29,6 @@ func (s *searcher) massOf(class int32) *classMass {
 	for f := range p.attributes {
 		m.below[f] = cumulate(m.weight[f], int(p.attributes[f].missing))
 	}
-	s.masses[class] = m
 	return m
 }
 

@@ -17,10 +17,14 @@ type Options struct {
 
 	Seed    uint64
 	Sample  int // objects drawn where there are more; 0: 400
+	Work    int // codes looked at for one object before its bound is left as it is; 0: 2 million
 	Workers int // goroutines; at most 1: none
 }
 
-const defaultSample = 400
+const (
+	defaultSample = 400
+	defaultWork   = 1 << 21
+)
 
 // The methods of bounding. The first is exact.
 const (
@@ -38,6 +42,9 @@ type Bound struct {
 	Sampled    bool    // it holds with a probability of Confidence
 	Sample     int     // objects looked at
 	Confidence float64 // 1 where all objects were looked at
+
+	LogFactor   float64 // of the paper's theorem for these data; 0: the criterion has none
+	Assumptions []Assumption
 }
 
 // Data are coalesced rows with their features.
@@ -50,8 +57,11 @@ type Data struct {
 // separates the objects to theta. The bound does not depend on the order of the
 // objects or on the number of workers.
 func Certify(d Data, opts Options) Bound {
+	if opts.Work <= 0 {
+		opts.Work = defaultWork
+	}
 	p := newProblem(d.Objects, d.Features, &opts)
-	b := Bound{Confidence: 1, Sample: p.len()}
+	b := Bound{Confidence: 1, Sample: p.len(), LogFactor: p.logFactor(&opts), Assumptions: p.assumptions(d, &opts)}
 	if p.trivial() {
 		b.Method = Optimum
 		return b
@@ -96,9 +106,8 @@ func roundDown(x float64) float64 {
 // choose returns the value that is best on a pilot of objects, and the values of
 // the pilot.
 func (p *problem) choose(pilot []int32, weights []float64, workers int) (value, []float64) {
-	_, bits := p.bounds(pilot, 0, nil, workers)
-	values := p.values(weightedMean(bits, weights))
-	of, _ := p.bounds(pilot, 0, values, workers)
+	values := p.values()
+	of := p.bounds(pilot, 0, values, workers)
 	best, most := 0, math.Inf(-1)
 	for i := range values {
 		if m := weightedMean(column(of, i), weights) - values[i].offset; m > most {
@@ -141,7 +150,7 @@ func (p *problem) mean(opts *Options) (bound float64, method string) {
 		return weightedMean(of, weights) - v.offset, v.name
 	}
 	v, _ := p.choose(p.draw(pilotSize, opts.Seed, 1), nil, opts.Workers)
-	of, _ := p.bounds(p.all(), 0, []value{v}, opts.Workers)
+	of := p.bounds(p.all(), 0, []value{v}, opts.Workers)
 	return weightedMean(column(of, 0), weights) - v.offset, v.name
 }
 
@@ -152,7 +161,7 @@ func (p *problem) estimate(sample int, opts *Options) (bound float64, method str
 	for _, x := range pilot {
 		most = max(most, x)
 	}
-	of, _ := p.bounds(p.draw(sample, opts.Seed, 2), pilotSize, []value{v}, opts.Workers)
+	of := p.bounds(p.draw(sample, opts.Seed, 2), pilotSize, []value{v}, opts.Workers)
 	draws := column(of, 0)
 	for _, list := range [][]float64{draws, pilot} {
 		for i := range list {

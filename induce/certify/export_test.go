@@ -8,6 +8,7 @@ type Method struct {
 
 // Methods returns what every value gives over all objects, without rounding down.
 func Methods(o Data, opts Options) []Method {
+	opts.Work = defaultWork
 	p := newProblem(o.Objects, o.Features, &opts)
 	if p.trivial() {
 		return nil
@@ -16,9 +17,8 @@ func Methods(o Data, opts Options) []Method {
 	for _, w := range p.weight {
 		weights = append(weights, float64(w))
 	}
-	_, bits := p.bounds(p.all(), 0, nil, 1)
-	values := p.values(weightedMean(bits, weights))
-	of, _ := p.bounds(p.all(), 0, values, 1)
+	values := p.values()
+	of := p.bounds(p.all(), 0, values, 1)
 	var methods []Method
 	for i, v := range values {
 		methods = append(methods, Method{v.String(), weightedMean(column(of, i), weights) - v.offset})

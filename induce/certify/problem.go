@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/bits"
 	"slices"
+	"sync"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/split"
@@ -81,11 +82,15 @@ type problem struct {
 	weight     []int64
 	cumulative []int64 // weight of the objects up to each one
 	members    [][]int32
+	masses     []sync.Once // of each class
+	massesOf   []*classMass
 	total      int64
 	universe   int  // objects that rivals are looked for in
 	sampled    bool // peers are drawn, see searcher
 	seed       uint64
 	lightest   int64
+	work       int     // see Options
+	mixed      int     // objects of several classes
 	limit      float64 // a leaf of at most this weight may have several classes
 	unit       float64 // all costs are multiples of it; 0: of none
 }
@@ -107,7 +112,7 @@ func newProblem(o *dataset.Objects, features []dataset.Feature, opts *Options) *
 		p.cumulative = append(p.cumulative, p.total)
 	}
 	p.lightest = slices.Min(p.weight)
-	p.seed = opts.Seed
+	p.seed, p.work = opts.Seed, opts.Work
 	p.universe = min(p.len(), maxUniverse)
 	p.sampled = p.len() > peerSample
 	p.limit = float64(opts.Theta * float64(p.total) * (1 + leafSlack))
@@ -229,12 +234,14 @@ func (p *problem) addObjects(o *dataset.Objects, columns []int, seed uint64) {
 		}
 		if class < 0 {
 			class = classes
+			p.mixed++
 			classes++
 		}
 		p.codes = append(p.codes, row(first)...)
 		p.class, p.weight = append(p.class, class), append(p.weight, weight)
 	}
 	p.members = make([][]int32, classes)
+	p.masses, p.massesOf = make([]sync.Once, classes), make([]*classMass, classes)
 	for i, k := range p.class {
 		p.members[k] = append(p.members[k], int32(i))
 	}

@@ -38,18 +38,17 @@ func (p *problem) all() []int32 {
 }
 
 // bounds returns for each of the objects the value of its best leaf under each
-// value, and the information in bits that its leaf holds at least. They are draws
-// of a sample, numbered from first on.
-func (p *problem) bounds(objects []int32, first int, values []value, workers int) (of [][]float64, bits []float64) {
-	of, bits = make([][]float64, len(objects)), make([]float64, len(objects))
+// value. They are draws of a sample, numbered from first on.
+func (p *problem) bounds(objects []int32, first int, values []value, workers int) [][]float64 {
+	of := make([][]float64, len(objects))
 	var next atomic.Int64
 	inParallel(max(1, min(workers, len(objects))), func() {
 		s := newSearcher(p)
 		for i := int(next.Add(1) - 1); i < len(objects); i = int(next.Add(1) - 1) {
-			of[i], bits[i] = s.values(objects[i], first+i, values)
+			of[i] = s.values(objects[i], first+i, values)
 		}
 	})
-	return of, bits
+	return of
 }
 
 // inParallel calls f in each of n goroutines.
@@ -67,24 +66,23 @@ func inParallel(n int, f func()) {
 
 // values returns the value of an object's best leaf under each of the values: of
 // one that is homogeneous, or of one within theta.
-func (s *searcher) values(object int32, draw int, values []value) (of []float64, bits float64) {
+func (s *searcher) values(object int32, draw int, values []value) []float64 {
 	p := s.p
 	s.start(object, draw)
-	odds := float64(s.scale) / float64(s.weight)
 	small := float64(p.weight[object]+p.lightest) <= p.limit
 	within, cost := float64(p.total)/p.limit, 0.0
 	if small {
-		odds = min(odds, within)
 		cost = p.roundUp(p.shrinking(object))
 	}
+	of := make([]float64, len(values))
 	for i := range values {
 		enough := math.Inf(1)
 		if small {
 			enough = values[i].of(cost, within)
 		}
-		of = append(of, s.bound(&values[i], enough))
+		of[i] = s.bound(&values[i], enough)
 	}
-	return of, math.Log2(odds)
+	return of
 }
 
 // shrinking returns a lower bound on the cost of the tests that leave at most

@@ -10,13 +10,12 @@ import (
 // Limits of the work for one object. Where one is reached the bound is a lower
 // one, never wrong.
 const (
-	maxNear    = 256     // nearest objects of other classes that the search starts with
+	maxNear    = 64      // nearest objects of other classes that the search starts with
 	maxCentral = 192     // the most central ones, see centrality
 	maxAdded   = 32      // that are added at a time, where those so far leave a region
 	triedPeers = 512     // objects of the same class that rivals are tried on
 	maxPacked  = 64      // rivals that are paid for at once
 	peerSample = 1 << 13 // objects drawn afresh for each object of a sample
-	maxWork    = 1 << 20 // codes looked at
 )
 
 // rival is an object of another class, with the cuts that part it from the
@@ -69,10 +68,10 @@ type searcher struct {
 	object int32
 	known  map[int32]bool // objects that are rivals already
 	rivals []rival
-	masses map[int32]*classMass
 	mass   *classMass
 
 	peerRows   []uint16 // codes of the objects that may share a leaf with the object
+	peerCodes  []uint16 // the same by attribute
 	peerWeight []int64
 	weight     int64 // of all peers
 	scale      int64 // weight of the data that the peers were taken from
@@ -97,7 +96,7 @@ type searcher struct {
 func newSearcher(p *problem) *searcher {
 	return &searcher{
 		p: p, prices: newLedger(p), packed: newLedger(p), seen: make(map[string]bool), known: make(map[int32]bool),
-		masses: make(map[int32]*classMass), counts: make([]int, 8*p.words+1), tally: newTally(p),
+		counts: make([]int, 8*p.words+1), tally: newTally(p),
 	}
 }
 
@@ -105,7 +104,7 @@ func newSearcher(p *problem) *searcher {
 func (s *searcher) start(object int32, draw int) {
 	s.object = object
 	s.random = rand.New(rand.NewPCG(s.p.seed, uint64(draw)<<32))
-	s.mass = s.massOf(s.p.class[object])
+	s.mass = s.p.massOf(s.p.class[object])
 	clear(s.known)
 	s.rivals = s.rivals[:0]
 	s.findNear()
@@ -214,6 +213,25 @@ func (s *searcher) findPeers() {
 		kept++
 	}
 	s.peerRows, s.peerWeight = s.peerRows[:kept*width], s.peerWeight[:kept]
+	s.transpose()
+}
+
+// transpose lays the peers' codes out by attribute: regions look at few
+// attributes of many peers.
+func (s *searcher) transpose() {
+	width, n := len(s.p.attributes), len(s.peerWeight)
+	s.peerCodes = slices.Grow(s.peerCodes[:0], width*n)[:width*n]
+	for k := range n {
+		for f, code := range s.peer(int32(k)) {
+			s.peerCodes[f*n+k] = code
+		}
+	}
+}
+
+// column returns the peers' codes of an attribute.
+func (s *searcher) column(f int32) []uint16 {
+	n := len(s.peerWeight)
+	return s.peerCodes[int(f)*n : (int(f)+1)*n]
 }
 
 // peer returns the codes of a peer.

@@ -116,11 +116,15 @@ func (p *problem) rate() float64 {
 	return rate * (1 + 1e-12)
 }
 
-// values lists the values among which a pilot chooses; bits is about the number
-// that the leaves hold.
-func (p *problem) values(bits float64) []value {
+// values lists the values among which a pilot chooses. The leaves hold at least
+// the bits that the classes have, and often about twice as many.
+func (p *problem) values() []value {
 	list := []value{{name: Cover}}
-	slope, offset := marginal(p.supplies(), bits)
+	classes := make([]int64, len(p.members))
+	for i, k := range p.class {
+		classes[k] += p.weight[i]
+	}
+	slope, offset := marginal(p.supplies(), 2*entropy(classes, p.total))
 	rate := p.rate()
 	if offset > 0 || math.IsInf(rate, 1) { // else Kraft's inequality says more
 		for _, share := range []float64{0.25, 0.5, 1} {
