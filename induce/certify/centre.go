@@ -60,26 +60,25 @@ func (c *cut) taken(weight, below []int64, total int64) int64 {
 	}
 }
 
-// centralities returns, by attribute and code, the least weight of the object's
-// class that any cut takes away which parts the object from that code.
-func (s *searcher) centralities() [][]int64 {
-	table := make([][]int64, len(s.p.attributes))
+// tabulate notes, by attribute and code, the least weight of the object's class
+// that any cut takes away which parts the object from that code.
+func (s *searcher) tabulate() {
+	mass := s.p.massOf(s.p.class[s.object])
+	s.most = mass.total
 	var cuts []cut
 	for f, own := range s.p.row(s.object) {
 		a := &s.p.attributes[f]
-		table[f] = make([]int64, len(a.weight))
-		for code := range table[f] {
-			table[f][code] = s.mass.total
+		for code := range s.table[f] {
+			s.table[f][code] = mass.total
 			if code == int(own) || a.weight[code] == 0 {
 				continue
 			}
 			cuts = a.appendCuts(cuts[:0], int32(f), own, uint16(code))
 			for i := range cuts {
-				table[f][code] = min(table[f][code], cuts[i].taken(s.mass.weight[f], s.mass.below[f], s.mass.total))
+				s.table[f][code] = min(s.table[f][code], cuts[i].taken(mass.weight[f], mass.below[f], mass.total))
 			}
 		}
 	}
-	return table
 }
 
 type centralObject struct {
@@ -92,7 +91,7 @@ type centralObject struct {
 // most of its class, by any cut. It returns how many there are now.
 func (s *searcher) findCentral(g *region, most int) int {
 	p := s.p
-	table, class := s.centralities(), p.class[s.object]
+	class := p.class[s.object]
 	var best []centralObject
 	least := int64(-1)
 	for i, k := range p.class[:p.universe] {
@@ -103,9 +102,9 @@ func (s *searcher) findCentral(g *region, most int) int {
 		if g != nil && !s.holds(g, row) {
 			continue
 		}
-		taken := s.mass.total
+		taken := s.most
 		for f, code := range row {
-			if taken = min(taken, table[f][code]); taken <= least {
+			if taken = min(taken, s.table[f][code]); taken <= least {
 				break
 			}
 		}

@@ -74,6 +74,7 @@ func Certify(d Data, opts Options) Bound {
 	if sample <= 0 {
 		sample = defaultSample
 	}
+	p.sampled = p.len() > max(sample, peerSample)
 	if p.len() <= sample {
 		b.Cost, b.Method = p.mean(&opts)
 	} else {
@@ -160,6 +161,9 @@ func (p *problem) estimate(sample int, opts *Options) (bound float64, method str
 	most := 0.0
 	for _, x := range pilot {
 		most = max(most, x)
+	}
+	if most == 0 {
+		return 0, v.name
 	}
 	of := p.bounds(p.draw(sample, opts.Seed, 2), pilotSize, []value{v}, opts.Workers)
 	draws := column(of, 0)

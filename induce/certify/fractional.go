@@ -19,20 +19,30 @@ func (s *searcher) fractional() float64 {
 	if len(s.rivals) == 0 {
 		return 0
 	}
-	length := make(map[int32]float64)
-	load := make(map[int32]float64)
-	sums := make([]float64, len(s.rivals))
-	holders := make(map[int32][]int) // rivals by item
-	price := make(map[int32]float64)
+	// Rivals and prices by item, of the items that there are.
+	numbers := make(map[int32]int)
+	var holders [][]int
+	var price, length, load []float64
+	items := make([][]int, len(s.rivals))
+	sums, least := make([]float64, len(s.rivals)), make([]float64, len(s.rivals))
 	for i := range s.rivals {
+		least[i] = math.Inf(1)
 		for j := range s.rivals[i].cuts {
 			c := &s.rivals[i].cuts[j]
-			price[c.item] = c.cost
-			if l := holders[c.item]; len(l) == 0 || l[len(l)-1] != i {
-				holders[c.item] = append(l, i)
-				length[c.item] = 1 / c.cost
-				sums[i] += 1 / c.cost
+			n, ok := numbers[c.item]
+			if !ok {
+				n = len(price)
+				numbers[c.item] = n
+				holders, price, length, load = append(holders, nil), append(price, c.cost), append(length, 1/c.cost), append(load, 0)
 			}
+			least[i] = min(least[i], c.cost)
+			if h := holders[n]; len(h) == 0 || h[len(h)-1] != i {
+				holders[n], items[i] = append(h, i), append(items[i], n)
+				sums[i] += length[n]
+			}
+		}
+		if !(least[i] > 0) {
+			return 0
 		}
 	}
 	best, paid, worst := 0.0, 0.0, 0.0
@@ -43,24 +53,13 @@ func (s *searcher) fractional() float64 {
 				at = i
 			}
 		}
-		r := &s.rivals[at]
-		least := math.Inf(1)
-		for j := range r.cuts {
-			least = min(least, r.cuts[j].cost)
-		}
-		paid += least
-		last := int32(-1)
-		for j := range r.cuts {
-			c := &r.cuts[j]
-			if c.item == last {
-				continue
-			}
-			last = c.item
-			load[c.item] += least
-			worst = max(worst, load[c.item]/c.cost)
-			more := length[c.item] * stepShare * least / c.cost
-			length[c.item] += more
-			for _, i := range holders[c.item] {
+		paid += least[at]
+		for _, n := range items[at] {
+			load[n] += least[at]
+			worst = max(worst, load[n]/price[n])
+			more := float64(length[n] * stepShare * least[at] / price[n])
+			length[n] += more
+			for _, i := range holders[n] {
 				sums[i] += more
 			}
 		}

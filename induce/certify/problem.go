@@ -114,7 +114,6 @@ func newProblem(o *dataset.Objects, features []dataset.Feature, opts *Options) *
 	p.lightest = slices.Min(p.weight)
 	p.seed, p.work = opts.Seed, opts.Work
 	p.universe = min(p.len(), maxUniverse)
-	p.sampled = p.len() > peerSample
 	p.limit = float64(opts.Theta * float64(p.total) * (1 + leafSlack))
 	for f := range p.attributes {
 		p.attributes[f].weigh(p, f)

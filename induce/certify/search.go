@@ -68,7 +68,8 @@ type searcher struct {
 	object int32
 	known  map[int32]bool // objects that are rivals already
 	rivals []rival
-	mass   *classMass
+	table  [][]int64 // see tabulate
+	most   int64     // of the table
 
 	peerRows   []uint16 // codes of the objects that may share a leaf with the object
 	peerCodes  []uint16 // the same by attribute
@@ -94,17 +95,22 @@ type searcher struct {
 }
 
 func newSearcher(p *problem) *searcher {
-	return &searcher{
+	s := &searcher{
 		p: p, prices: newLedger(p), packed: newLedger(p), seen: make(map[string]bool), known: make(map[int32]bool),
 		counts: make([]int, 8*p.words+1), tally: newTally(p),
+		table: make([][]int64, len(p.attributes)),
 	}
+	for f := range s.table {
+		s.table[f] = make([]int64, len(p.attributes[f].weight))
+	}
+	return s
 }
 
 // start sets the object, which is the given draw of a sample, and finds its rivals and peers.
 func (s *searcher) start(object int32, draw int) {
 	s.object = object
 	s.random = rand.New(rand.NewPCG(s.p.seed, uint64(draw)<<32))
-	s.mass = s.p.massOf(s.p.class[object])
+	s.tabulate()
 	clear(s.known)
 	s.rivals = s.rivals[:0]
 	s.findNear()
