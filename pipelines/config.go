@@ -37,6 +37,8 @@ type TrainConfig struct {
 	MaxExpectedCost float64 `json:"max_expected_cost"` // of the chosen tree; 0: any
 	MaxCost         float64 `json:"max_cost"`          // of its dearest path; 0: any
 
+	Certificate string `json:"certificate"` // bound from below what any tree costs that separates the rows as far: none, quick or full
+
 	Costs       string   `json:"costs"`       // URL of a CSV of costs; empty: each test costs 1
 	Weight      string   `json:"weight"`      // column of row weights; empty: 1 each
 	Ignore      []string `json:"ignore"`      // columns that are left out
@@ -74,7 +76,7 @@ type TrainConfig struct {
 // prunings, the tree that is best on the validation rows.
 func DefaultConfig() TrainConfig {
 	return TrainConfig{
-		Algorithm: Choices{"ec45", "c45"}, Lambda: Choices{"10", "1", "100"}, Theta: Choices{"0.005", "0.001"}, Prune: Choices{"leaves", "cost"}, Alpha: alphaAuto, Select: "best", Folds: foldsAuto, FrontierStep: 0.001,
+		Algorithm: Choices{"ec45", "c45"}, Lambda: Choices{"10", "1", "100"}, Theta: Choices{"0.005", "0.001"}, Prune: Choices{"leaves", "cost"}, Alpha: alphaAuto, Select: "best", Folds: foldsAuto, FrontierStep: 0.001, Certificate: certificateQuick,
 		Tests: Choices{"threshold"}, Bins: 128, Binning: "quantile", LeafEstimate: "smoothed", ClassWeights: noClassWeights,
 		Split: "70/10/20", Seed: 1, MaxClasses: 1000, MaxCategories: 1000, MaxValues: 1 << 16, StorageConfig: DefaultStorageConfig(), EngineConfig: DefaultEngineConfig(), HistogramMemory: 256 << 20, MemoryObjects: -1, LevelsPerJob: 1, Runner: "direct",
 	}
@@ -86,7 +88,7 @@ func Preset(name string) (TrainConfig, error) {
 	switch name {
 	case "default":
 	case "paper":
-		c.Algorithm, c.Lambda, c.Theta, c.Prune, c.Select, c.Folds = Choices{"ec45"}, Choices{"10"}, Choices{"0.005"}, Choices{pruneNone}, selectFirst, "0"
+		c.Algorithm, c.Lambda, c.Theta, c.Prune, c.Select, c.Folds, c.Certificate = Choices{"ec45"}, Choices{"10"}, Choices{"0.005"}, Choices{pruneNone}, selectFirst, "0", certificateNone
 		c.Tests, c.Bins, c.Binning, c.LeafEstimate = Choices{"onehot"}, 5, "kmeans", "majority"
 	default:
 		return c, usagef("--preset %s: want default or paper", name)
@@ -166,6 +168,9 @@ func (c *TrainConfig) checkNames() error {
 		if slices.Contains(c.Numeric, name) {
 			faults = append(faults, fmt.Errorf("column %q is named in both --categorical and --numeric", name))
 		}
+	}
+	if !slices.Contains([]string{certificateNone, certificateQuick, certificateFull}, c.Certificate) {
+		faults = append(faults, fmt.Errorf("--certificate %s: want none, quick or full", c.Certificate))
 	}
 	if !slices.Contains(Runners(), c.Runner) {
 		faults = append(faults, fmt.Errorf("--runner %s: want one of %v", c.Runner, Runners()))

@@ -91,6 +91,7 @@ func addTrainFlags(f *pflag.FlagSet, c *pipelines.TrainConfig, extra *trainFlags
 	f.Float64Var(&c.FrontierStep, "frontier_step", c.FrontierStep, "AUC by which a tree of frontier.json is better than the one before; 0: all trees that are better")
 	f.Float64Var(&c.MaxExpectedCost, "max_expected_cost", c.MaxExpectedCost, "budget: the best tree of at most this expected cost; 0: any")
 	f.Float64Var(&c.MaxCost, "max_cost", c.MaxCost, "budget of the dearest path; 0: any")
+	f.StringVar(&c.Certificate, "certificate", c.Certificate, "a lower bound on what any tree costs that separates the rows as far: none, quick or full, which takes seconds and is tighter")
 	f.StringVar(&c.Costs, "costs", c.Costs, "CSV of test costs: feature,cost or feature,value,cost; others cost 1")
 	f.StringVar(&c.Weight, "weight", c.Weight, "column of row weights, 0 to 1e9")
 	f.StringVar(&c.ClassWeights, "class_weights", c.ClassWeights, "factors of the weights of training rows: none, balanced (all classes weigh the same) or a CSV class,weight; others 1")

@@ -8,6 +8,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/espalier-ml/espalier/induce/certify"
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/split"
 )
@@ -22,7 +23,10 @@ type fileTree struct {
 	Algorithm  Algorithm     `json:"algorithm"`
 	Training   Training      `json:"training"`
 	Complexity Complexity    `json:"complexity"`
-	Nodes      []fileNode    `json:"nodes"`
+
+	Certificate *certify.Certificate `json:"certificate"`
+
+	Nodes []fileNode `json:"nodes"`
 }
 
 type fileFeature struct {
@@ -86,7 +90,7 @@ func Decode(b []byte) (*Tree, error) {
 	if file.Format != Format || file.Version != Version {
 		return nil, fmt.Errorf("format %q version %d: want %q version %d", file.Format, file.Version, Format, Version)
 	}
-	t := &Tree{Label: file.Label, Algorithm: file.Algorithm, Training: file.Training, Complexity: file.Complexity}
+	t := &Tree{Label: file.Label, Algorithm: file.Algorithm, Training: file.Training, Complexity: file.Complexity, Certificate: file.Certificate}
 	d := decoder{Tree: t}
 	if err := d.features(file.Features); err != nil {
 		return nil, err

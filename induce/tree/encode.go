@@ -29,6 +29,9 @@ func (t *Tree) Encode() []byte {
 	e.raw("\n  ],\n  \"algorithm\": ").value(t.Algorithm)
 	e.raw(",\n  \"training\": ").value(t.Training)
 	e.raw(",\n  \"complexity\": ").value(t.Complexity)
+	if t.Certificate != nil {
+		e.raw(",\n  \"certificate\": ").value(t.Certificate)
+	}
 	e.raw(",\n  \"nodes\": [")
 	for i := range t.Nodes {
 		e.comma(i).raw("\n    ").node(t, i)

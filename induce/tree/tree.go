@@ -6,18 +6,20 @@ package tree
 import (
 	"fmt"
 
+	"github.com/espalier-ml/espalier/induce/certify"
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/split"
 )
 
 // Tree is a trained tree with all that is needed to use and to judge it.
 type Tree struct {
-	Label      Label
-	Features   []dataset.Feature
-	Algorithm  Algorithm
-	Training   Training
-	Complexity Complexity
-	Nodes      []Node // breadth-first in the order of branches; the root is 0
+	Label       Label
+	Features    []dataset.Feature
+	Algorithm   Algorithm
+	Training    Training
+	Complexity  Complexity
+	Certificate *certify.Certificate // how far the tree is from the cheapest; nil: unknown
+	Nodes       []Node               // breadth-first in the order of branches; the root is 0
 }
 
 // Label is the class column.

@@ -33,6 +33,7 @@ func Text(w io.Writer, t *tree.Tree) error {
 	for _, l := range lines {
 		printf(b, "%s%s  %s\n", l.left, strings.Repeat(" ", width-utf8.RuneCountInString(l.left)), l.right)
 	}
+	certificate(b, t)
 	return b.Flush()
 }
 
