@@ -134,12 +134,13 @@ func (s *search) scan(p *Pass, cells []int64, heavies []split.Heavy) {
 	}
 	scanner := split.NewScanner(s.criterion)
 	scanner.Node(s.criterion.NewTotals(s.open.Objects, s.open.Weight), heavy)
+	var column split.Column
 	load := func(f int) {
 		h := split.Histogram{Cells: s.layout.of(cells, f, p.From)}
 		if heavies != nil {
 			h.Heavy = heavies[s.codesAt[f]-s.codesAt[p.From] : s.codesAt[f+1]-s.codesAt[p.From]]
 		}
-		scanner.Load(f, &s.Columns[f], h, nil)
+		scanner.Load(f, s.open.path.column(f, s.Columns, &column), h, nil)
 	}
 	scores := make([]float64, p.To-p.From)
 	for i := range scores {
@@ -187,13 +188,14 @@ func (s *search) expand() []*Open {
 
 // children makes the child nodes from the cells of each outcome.
 func (o *Open) children(outcomes [][]int64) []*Open {
-	children := make([]*Open, len(outcomes))
+	children, below := make([]*Open, len(outcomes)), o.path.below(o.Node.Test.Test)
 	for i, cells := range outcomes {
 		objects, weight := make([]int64, len(o.Objects)), make([]int64, len(o.Objects))
 		for k := range objects {
 			objects[k], weight[k] = cells[2*k], cells[2*k+1]
 		}
 		child := NewOpen(objects, weight, o.Depth+1)
+		child.path = below
 		children[i] = child
 		o.Node.Children = append(o.Node.Children, child.Node)
 	}

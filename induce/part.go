@@ -82,9 +82,9 @@ func (g *grower) children(o *open, groups []group, ws []*workspace) []*open {
 
 func (g *grower) childrenOf(o *open, by *group, ws []*workspace) []*open {
 	children := make([]*open, len(by.cells))
-	from := o.from
+	from, below := o.from, place{o.depth + 1, o.path.below(by.test)}
 	for i, c := range by.cells {
-		child := &open{extent: o.extent, depth: o.depth + 1, from: from, n: make([]int64, len(o.n)), m: make([]int64, len(o.n))}
+		child := &open{extent: o.extent, place: below, from: from, n: make([]int64, len(o.n)), m: make([]int64, len(o.n))}
 		for k := range child.n {
 			child.n[k], child.m[k] = c[2*k], c[2*k+1]
 			from += int(c[2*k])

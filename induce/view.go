@@ -199,7 +199,7 @@ func (g *grower) show(o *open, m *viewer, f int, cells []int64, w *workspace) *s
 		present = w.present
 	}
 	scanner := w.scanners[m.tree]
-	scanner.Load(f, &g.columns[f], h, present)
+	scanner.Load(f, o.path.column(f, g.columns, &w.column), h, present)
 	return scanner
 }
 

@@ -218,7 +218,7 @@ func (f *growFn) grow(ctx context.Context, key int64, list [][]byte) error {
 		} else if f.state.Partition[at] != int(key) {
 			continue
 		}
-		grown = append(grown, induce.GrowEach(objects[at], f.Columns, trees, f.Total, o.Depth, f.options())...)
+		grown = append(grown, o.GrowEach(objects[at], f.Columns, trees, f.Total, f.options())...)
 		objects[at] = nil
 	}
 	s, err := openStorage()

@@ -223,7 +223,7 @@ func (s *Scanner) consider(kind Kind, code int, cost, score float64, selecting b
 			return
 		}
 	}
-	s.tied = append(s.tied, Candidate{Test: Test{s.feature, kind, code}, Cost: cost, Score: score})
+	s.tied = append(s.tied, Candidate{Test: Test{s.feature, kind, code}, Cost: cost, Free: s.column.free, Score: score})
 }
 
 // part fills in the outcome whose cells are given, and the other one, which

@@ -19,6 +19,7 @@ import (
 
 func TestGolden(t *testing.T) {
 	golden(t, "small.json", smallTree().Encode())
+	golden(t, "billed.json", billedTree().Encode())
 	for _, family := range families() {
 		golden(t, family.String()+".json", randomTree(rand.New(rand.NewPCG(1, 2)), family, 12).Encode())
 	}
@@ -132,9 +133,30 @@ func hostile() []struct{ name, from, to, want string } {
 	}
 }
 
+// misbilled are what Decode must refuse of billedTree.
+func misbilled() []struct{ name, from, to, want string } {
+	return []struct{ name, from, to, want string }{
+		{"group not paid", `"billed": 7, `, ``, "billed at 3: want 7"},
+		{"group paid in part", `"billed": 7, `, `"billed": 6, `, "billed at 6: want 7"},
+		{"group paid twice", `"kind": "equals", "cost": 2`, `"kind": "equals", "cost": 2, "billed": 6`, "billed at 6: want 2"},
+		{"nothing paid for a first test", `"billed": 7, `, `"billed": 0, `, "billed at 0: want 7"},
+		{"free where repeats are paid", `"repeat_cost": "free", `, ``, "billed at 0: want 3"},
+		{"repeats at half the price", `"repeat_cost": "free"`, `"repeat_cost": "half"`, "repeat_cost"},
+		{"two prices of a group", `"cost": 3, "group": "visit", "group_cost": 4`, `"cost": 3, "group": "visit", "group_cost": 5`, "group"},
+		{"price of no group", `"cost": 3, "group": "visit", "group_cost": 4`, `"cost": 3, "group_cost": 4`, "group"},
+		{"negative price of a group", `"cost": 3, "group": "visit", "group_cost": 4`, `"cost": 3, "group": "visit", "group_cost": -4`, "group"},
+	}
+}
+
 func TestDecodeErrors(t *testing.T) {
-	valid := string(smallTree().Encode())
-	for _, test := range hostile() {
+	refuse(t, string(smallTree().Encode()), hostile())
+	refuse(t, string(billedTree().Encode()), misbilled())
+}
+
+// refuse makes edits of a valid tree, which Decode must refuse.
+func refuse(t *testing.T, valid string, edits []struct{ name, from, to, want string }) {
+	t.Helper()
+	for _, test := range edits {
 		t.Run(test.name, func(t *testing.T) {
 			bad := test.to
 			if test.from != "*" {
@@ -200,6 +222,7 @@ func FuzzDecode(f *testing.F) {
 	}
 	valid := string(smallTree().Encode())
 	f.Add([]byte(valid))
+	f.Add(billedTree().Encode())
 	for _, test := range hostile() {
 		f.Add([]byte(strings.Replace(valid, test.from, test.to, 1)))
 	}

@@ -32,6 +32,9 @@ type fileFeature struct {
 	Other   int64     `json:"other"`
 	Missing int64     `json:"missing"`
 	Cost    float64   `json:"cost"`
+
+	Group     string  `json:"group"`
+	GroupCost float64 `json:"group_cost"`
 }
 
 type fileNode struct {
@@ -51,6 +54,7 @@ type fileTest struct {
 	Feature string      `json:"feature"`
 	Kind    string      `json:"kind"`
 	Cost    float64     `json:"cost"`
+	Billed  *float64    `json:"billed"`
 	Score   split.Parts `json:"score"`
 }
 
@@ -101,6 +105,9 @@ func Decode(b []byte) (*Tree, error) {
 	if err := t.check(); err != nil {
 		return nil, err
 	}
+	if err := t.checkBilled(); err != nil {
+		return nil, err
+	}
 	return t, nil
 }
 
@@ -120,7 +127,7 @@ func (d *decoder) features(files []fileFeature) error {
 	d.codes = make([]map[string]int, len(files))
 	d.Features = make([]dataset.Feature, len(files))
 	for i, f := range files {
-		feature := dataset.Feature{Name: f.Name, Cuts: f.Cuts, Values: f.Values, Missing: f.Missing, Other: f.Other, Cost: f.Cost}
+		feature := dataset.Feature{Name: f.Name, Cuts: f.Cuts, Values: f.Values, Missing: f.Missing, Other: f.Other, Cost: f.Cost, Group: f.Group, GroupCost: f.GroupCost}
 		switch f.Type {
 		case dataset.Numeric.String():
 			feature.Kind = dataset.Numeric
@@ -188,7 +195,7 @@ func (d *decoder) test(n *Node, f *fileNode) error {
 	if err != nil {
 		return err
 	}
-	n.Test = &Test{Test: split.Test{Feature: feature, Kind: kind}, Cost: f.Test.Cost, Score: f.Test.Score}
+	n.Test = &Test{Test: split.Test{Feature: feature, Kind: kind}, Cost: f.Test.Cost, Billed: f.Test.Billed, Score: f.Test.Score}
 	missing, other := 0, 0
 	for i := range f.Branches {
 		b := &f.Branches[i]

@@ -5,6 +5,7 @@ package tree
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/split"
@@ -40,7 +41,13 @@ type Algorithm struct {
 	MinRows      int64   `json:"min_rows,omitempty"`
 	MaxLeaves    int     `json:"max_leaves,omitempty"`
 	Seed         uint64  `json:"seed"`
+	RepeatCost   string  `json:"repeat_cost,omitempty"` // RepeatFree, or empty: each test is paid
+	CostUnit     string  `json:"cost_unit,omitempty"`   // what costs are counted in; empty: nothing in particular
 }
+
+// RepeatFree says that further tests on a feature that was asked before on a path
+// cost nothing, unless its values have prices of their own.
+const RepeatFree = "free"
 
 // Training counts the training rows.
 type Training struct {
@@ -62,6 +69,20 @@ type Complexity struct {
 	Nodes         int     `json:"nodes"`
 	Leaves        int     `json:"leaves"`
 	Depth         int     `json:"depth"` // tests on the longest path
+
+	// What is really paid, see Test.Billed. Both are 0 where tests have no other
+	// price than their own, and where nothing is asked.
+	ExpectedBilledCost float64 `json:"expected_billed_cost,omitempty"`
+	MaxBilledCost      float64 `json:"max_billed_cost,omitempty"`
+}
+
+// Billed returns what a training row pays in the mean and at most, groups of
+// features and repeats counted as they are billed.
+func (c *Complexity) Billed() (expected, most float64) {
+	if c.ExpectedBilledCost == 0 { // the first test on a path is always paid
+		return c.ExpectedCost, c.MaxCost
+	}
+	return c.ExpectedBilledCost, c.MaxBilledCost
 }
 
 // Node is a node of the tree. Leaves have no Test.
@@ -82,8 +103,17 @@ type Node struct {
 type Test struct {
 	split.Test
 
-	Cost  float64
-	Score split.Parts
+	Cost   float64  // the test's own price
+	Billed *float64 // what is paid at this node, where that differs: with the price of a group that no test before belongs to, and 0 for free repeats
+	Score  split.Parts
+}
+
+// Paid returns what is paid for the test at its node.
+func (t *Test) Paid() float64 {
+	if t.Billed != nil {
+		return *t.Billed
+	}
+	return t.Cost
 }
 
 // Branch leads from an inner node to a child.
@@ -181,17 +211,19 @@ func probabilities(weights []int64, prior []float64, m float64) []float64 {
 func (t *Tree) Measure() {
 	c := Complexity{Nodes: len(t.Nodes)}
 	depth := make([]int, len(t.Nodes))
-	paid := make([]float64, len(t.Nodes))
-	cost, tests := 0.0, int64(0)
+	paid, billed := make([]float64, len(t.Nodes)), t.Billed()
+	cost, bill, tests := 0.0, 0.0, int64(0)
 	for i := range t.Nodes {
 		n := &t.Nodes[i]
 		if n.Leaf() {
 			c.Leaves++
 			c.Depth = max(c.Depth, depth[i])
 			c.MaxCost = max(c.MaxCost, paid[i])
+			c.MaxBilledCost = max(c.MaxBilledCost, billed[i])
 			continue
 		}
 		cost += float64(n.Test.Cost * float64(n.Weight))
+		bill += float64(n.Test.Paid() * float64(n.Weight))
 		tests += n.Weight
 		for _, b := range n.Branches {
 			depth[b.Child] = depth[i] + 1
@@ -201,8 +233,29 @@ func (t *Tree) Measure() {
 	if w := t.Nodes[0].Weight; w > 0 {
 		c.ExpectedCost = cost / float64(w)
 		c.ExpectedTests = float64(tests) / float64(w)
+		c.ExpectedBilledCost = bill / float64(w)
+	}
+	if !t.BillsApart() {
+		c.ExpectedBilledCost, c.MaxBilledCost = 0, 0
 	}
 	t.Complexity = c
+}
+
+// BillsApart reports whether tests may be billed at other prices than their own:
+// features are in groups, or repeats are free.
+func (t *Tree) BillsApart() bool {
+	return t.Algorithm.RepeatCost != "" || slices.ContainsFunc(t.Features, func(f dataset.Feature) bool { return f.Group != "" })
+}
+
+// Billed returns, for each node, what is really paid on the way to it.
+func (t *Tree) Billed() []float64 {
+	billed := make([]float64, len(t.Nodes))
+	for i := range t.Nodes {
+		for _, b := range t.Nodes[i].Branches {
+			billed[b.Child] = billed[i] + t.Nodes[i].Test.Paid()
+		}
+	}
+	return billed
 }
 
 // Path returns, for each node, the tests on the way to it and what they cost.
