@@ -30,6 +30,8 @@ type TrainConfig struct {
 	MaxLeaves    int     `json:"max_leaves"`    // best-first; 0: any
 
 	Costs       string   `json:"costs"`       // URL of a CSV of costs; empty: each test costs 1
+	RepeatCost  string   `json:"repeat_cost"` // full, or free: a feature that was asked on the path costs nothing more
+	CostUnit    string   `json:"cost_unit"`   // what costs are counted in
 	Weight      string   `json:"weight"`      // column of row weights; empty: 1 each
 	Ignore      []string `json:"ignore"`      // columns that are left out
 	Categorical []string `json:"categorical"` // number columns whose values are categories
@@ -61,7 +63,7 @@ type TrainConfig struct {
 // bins, smoothed leaves, ec45 with lambda 10.
 func DefaultConfig() TrainConfig {
 	return TrainConfig{
-		Algorithm: Choices{"ec45"}, Lambda: Choices{"10"}, Theta: Choices{"0.005"}, Tests: Choices{"threshold"}, Bins: 128, Binning: "quantile", LeafEstimate: "smoothed",
+		Algorithm: Choices{"ec45"}, Lambda: Choices{"10"}, Theta: Choices{"0.005"}, Tests: Choices{"threshold"}, Bins: 128, Binning: "quantile", LeafEstimate: "smoothed", RepeatCost: repeatFull,
 		Split: "70/10/20", Seed: 1, MaxClasses: 1000, MaxCategories: 1000, MaxValues: 1 << 16, StorageConfig: DefaultStorageConfig(), EngineConfig: DefaultEngineConfig(), HistogramMemory: 256 << 20, MemoryObjects: -1, LevelsPerJob: 1, Runner: "direct",
 	}
 }
@@ -143,6 +145,9 @@ func (c *TrainConfig) checkNames() error {
 	}
 	if len(c.Input) == 0 {
 		faults = append(faults, errors.New("--input is required: Parquet files or globs, separated by commas"))
+	}
+	if c.RepeatCost != repeatFull && c.RepeatCost != tree.RepeatFree {
+		faults = append(faults, fmt.Errorf("--repeat_cost %s: want %s or %s", c.RepeatCost, repeatFull, tree.RepeatFree))
 	}
 	for _, name := range c.Categorical {
 		if slices.Contains(c.Numeric, name) {

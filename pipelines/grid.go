@@ -107,9 +107,14 @@ func (c *TrainConfig) member(p induce.Params) member {
 	if !p.Algorithm.HasLambda() && len(c.Algorithm)*len(c.Lambda) > 1 {
 		p.Lambda = 0
 	}
+	repeat := ""
+	if c.RepeatCost == tree.RepeatFree {
+		repeat = tree.RepeatFree
+	}
 	return member{p, tree.Algorithm{
 		Name: p.Algorithm.String(), Lambda: p.Lambda, Theta: p.Theta, Tests: p.Family.String(), Bins: c.Bins, Binning: c.Binning,
 		LeafEstimate: c.LeafEstimate, Prune: pruneNone, MaxDepth: c.MaxDepth, MinRows: c.MinRows, Seed: c.Seed,
+		RepeatCost: repeat, CostUnit: c.CostUnit,
 	}}
 }
 

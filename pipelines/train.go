@@ -533,12 +533,21 @@ func (t *training) model(root *induce.Node, m member) *tree.Tree {
 	return model
 }
 
+// columns returns the features as the scan for tests sees them.
+func (t *training) columns() []split.Column {
+	columns := split.Columns(t.features)
+	for i := range columns {
+		columns[i].FreeRepeats = t.config.RepeatCost == tree.RepeatFree
+	}
+	return columns
+}
+
 // growConfig is what the jobs of the induction share.
 func (t *training) growConfig() transforms.GrowConfig {
 	train := &t.objects[dataset.Train]
 	return transforms.GrowConfig{
 		Setting: induce.Setting{
-			Params: t.grid[min(len(t.roots), len(t.grid)-1)].params, Columns: split.Columns(t.features), Classes: len(t.classes),
+			Params: t.grid[min(len(t.roots), len(t.grid)-1)].params, Columns: t.columns(), Classes: len(t.classes),
 			Total: train.Weight, Heaviest: train.Heaviest,
 		},
 		Weighted: t.spec.Weight != "", Widths: dataset.NewLayout(t.features).Widths, Workers: t.jobs.workers(),

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/io/objectstore"
 	"github.com/espalier-ml/espalier/io/parquetio"
 	"github.com/espalier-ml/espalier/pipelines"
@@ -162,6 +163,13 @@ func TestCosts(t *testing.T) {
 		"feature,value,cost\ncolor,blue,1\n":   `no value "blue"`,
 		"feature,cost\ncolor,1,2\n":            "wrong number of fields",
 		"feature,value,cost\ncolor,red,nine\n": `cost "nine"`,
+
+		"feature,cost,group\ncolor,1,g\n":                        "want feature,cost",
+		"feature,cost,group,group_cost\ncolor,1,g,\n":            `line 2: group_cost "" of the group "g"`,
+		"feature,cost,group,group_cost\ncolor,1,g,-1\n":          `line 2: group_cost "-1"`,
+		"feature,cost,group,group_cost\ncolor,1,,5\n":            `line 2: group_cost "5" of no group`,
+		"feature,cost,group,group_cost\ncolor,1,g,5\nsize,1,g,6": `line 3: group_cost 6: the group "g" costs 5 by line 2`,
+		"feature,cost,group,group_cost\ncolor,0,g,5\n":           `line 2: cost "0"`,
 	} {
 		c.Costs = file(content)
 		_, err := pipelines.Train(context.Background(), c, &silent{})
@@ -177,6 +185,18 @@ func TestCosts(t *testing.T) {
 	}
 	if n := r.Tree.Nodes[0]; n.Test.Cost == 7 {
 		t.Errorf("the root asks the dear test %+v", n.Test)
+	}
+	c.Costs = file("feature,cost,group,group_cost\ncolor,2,look,10\nsize,1,look,10\nshop,1,,\n")
+	if r, err = pipelines.Train(context.Background(), c, &silent{}); err != nil {
+		t.Fatal(err)
+	}
+	// By hand: all eight pay 10 for the group and 2 for color, the four that are
+	// not red 1 for size.
+	want := tree.Complexity{
+		ExpectedCost: 2.5, ExpectedTests: 1.5, MaxCost: 3, Nodes: 5, Leaves: 3, Depth: 2, ExpectedBilledCost: 12.5, MaxBilledCost: 13,
+	}
+	if diff := cmp.Diff(want, r.Tree.Complexity); diff != "" {
+		t.Errorf("complexity (-want +got):\n%s", diff)
 	}
 }
 

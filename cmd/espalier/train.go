@@ -84,7 +84,9 @@ func addTrainFlags(f *pflag.FlagSet, c *pipelines.TrainConfig, extra *trainFlags
 	f.IntVar(&c.MaxDepth, "max_depth", c.MaxDepth, "tests on the longest path; 0: any number")
 	f.Int64Var(&c.MinRows, "min_rows", c.MinRows, "nodes with fewer rows are leaves")
 	f.IntVar(&c.MaxLeaves, "max_leaves", c.MaxLeaves, "leaves of the tree, grown best first; 0: any number")
-	f.StringVar(&c.Costs, "costs", c.Costs, "CSV of test costs: feature,cost or feature,value,cost; others cost 1")
+	f.StringVar(&c.Costs, "costs", c.Costs, "CSV of test costs: feature,cost, feature,cost,group,group_cost (a group is paid once on a path) or feature,value,cost; others cost 1")
+	f.StringVar(&c.RepeatCost, "repeat_cost", c.RepeatCost, "further tests on a feature that was asked on the path: full, or free unless its values have costs")
+	f.StringVar(&c.CostUnit, "cost_unit", c.CostUnit, "what costs are counted in, such as seconds or euros")
 	f.StringVar(&c.Weight, "weight", c.Weight, "column of row weights, 0 to 1e9")
 	f.StringSliceVar(&c.Ignore, "ignore", c.Ignore, "columns to leave out")
 	f.StringSliceVar(&c.Categorical, "categorical", c.Categorical, "number columns whose values are categories")
@@ -155,8 +157,16 @@ func printResult(w io.Writer, r *pipelines.Result, show bool) error {
 		return err
 	}
 	part, m := r.Metrics.Best()
-	c := r.Tree.Complexity
-	_, err := fmt.Fprintf(w, "\nwrote %s\nAUC %s on %s rows, expected cost %.3g (%.3g tests), %d leaves, depth %d\n",
-		strings.Join(r.Files, " "), report.Figure(m.AUCOvRMacro), part, c.ExpectedCost, c.ExpectedTests, c.Leaves, c.Depth)
+	c, unit := r.Tree.Complexity, r.Tree.Algorithm.CostUnit
+	if unit != "" {
+		unit = " " + unit
+	}
+	billed := ""
+	if r.Tree.BillsApart() {
+		expected, _ := c.Billed()
+		billed = fmt.Sprintf(", billed at %.3g", expected)
+	}
+	_, err := fmt.Fprintf(w, "\nwrote %s\nAUC %s on %s rows, expected cost %.3g%s%s (%.3g tests), %d leaves, depth %d\n",
+		strings.Join(r.Files, " "), report.Figure(m.AUCOvRMacro), part, c.ExpectedCost, unit, billed, c.ExpectedTests, c.Leaves, c.Depth)
 	return err
 }

@@ -41,6 +41,10 @@ func TestExample(t *testing.T) {
 // TestDocuments validates what runs write by the JSON Schemas.
 func TestDocuments(t *testing.T) {
 	input := mixed(t, 600, parquetio.WriteOptions{})
+	groups := filepath.Join(t.TempDir(), "costs.csv")
+	if err := os.WriteFile(groups, []byte("feature,cost,group,group_cost\nx,1,lab,2.5\ns,2,lab,2.5\nn,0.5,,\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
 	for name, flags := range map[string][]string{
 		"default":   nil,
 		"paper":     {"--preset", "paper", "--algorithm", "cart"},
@@ -51,6 +55,7 @@ func TestDocuments(t *testing.T) {
 		"all rows":  {"--split", "100/0/0", "--algorithm", "ip", "--memory_objects", "0"},
 		"on prism":  {"--runner", "prism", "--algorithm", "bal"},
 		"one level": {"--memory_objects", "50", "--algorithm", "asr"},
+		"billed":    {"--costs", groups, "--repeat_cost", "free", "--cost_unit", "euros"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			o, output := train(t, input, flags...)
