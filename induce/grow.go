@@ -60,7 +60,7 @@ func growEach(o *dataset.Objects, columns []split.Column, ps []Params, total int
 }
 
 func growTogether(o *dataset.Objects, columns []split.Column, ps []Params, total int64, at place, opts Options) []*Node {
-	g := &grower{columns: columns, classes: o.Classes, params: ps, opts: opts, layout: newLayout(columns, o.Classes), gathering: gatheredLarge}
+	g := &grower{columns: columns, classes: o.Classes, params: ps, opts: opts, layout: newLayout(columns, o.Classes), gathering: gatheredLarge, wishes: newWishes(columns, o.Classes)}
 	root := &open{extent: g.newExtent(o), place: at, to: o.Len(), n: make([]int64, o.Classes), m: make([]int64, o.Classes)}
 	roots := make([]*Node, len(ps))
 	for i, p := range ps {
@@ -88,6 +88,7 @@ type grower struct {
 	criteria []*split.Criterion // per tree
 	opts     Options
 	layout   layout
+	wishes   wishes
 
 	gathering int // bytes that codes of large nodes may still be gathered in
 }

@@ -52,7 +52,7 @@ func (d *data) growNaively(p induce.Params) *induce.Node {
 	for i := range ids {
 		ids[i] = i
 	}
-	return (&naive{d, p}).grow(ids, nil)
+	return (&naive{d, p}).grow(ids, nil, 0, 1)
 }
 
 // TestGrowOneObject: a single object and a single class make a leaf.

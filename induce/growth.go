@@ -101,11 +101,17 @@ func (g *Growth) numbers() map[*Node]int {
 func (g *Growth) paths() (nodes []*Node, paths []*path) {
 	paths = []*path{nil}
 	g.Root.Walk(func(n *Node, _ int) {
-		below := paths[len(nodes)]
-		if n.Test != nil {
-			below = below.below(n.Test.Test)
+		weights := make([][]int64, len(n.Children))
+		for i, child := range n.Children {
+			weights[i] = child.Class
 		}
-		paths = append(paths, slices.Repeat([]*path{below}, len(n.Children))...)
+		for i := range n.Children {
+			below := paths[len(nodes)]
+			if n.Test != nil {
+				below = below.below(n.Test.Test, weights, i)
+			}
+			paths = append(paths, below)
+		}
 		nodes = append(nodes, n)
 	})
 	return nodes, paths

@@ -196,8 +196,8 @@ type naive struct {
 }
 
 // grow grows the node of the given objects. asked are the features of the tests
-// on the way to it.
-func (g *naive) grow(ids, asked []int) *induce.Node {
+// on the way to it, low and high the bounds of the second class's share there.
+func (g *naive) grow(ids, asked []int, low, high float64) *induce.Node {
 	n := &induce.Node{Class: make([]int64, g.objects.Classes), Raw: make([]int64, g.objects.Classes)}
 	for _, i := range ids {
 		n.Objects++
@@ -212,14 +212,24 @@ func (g *naive) grow(ids, asked []int) *induce.Node {
 		g.p.MaxDepth > 0 && len(asked) == g.p.MaxDepth || n.Rows < g.p.MinRows {
 		return n
 	}
-	best, parts := g.choose(ids, asked)
+	best, parts := g.choose(ids, asked, low, high)
 	if best.Kind == 0 {
 		return n
 	}
 	n.Test, n.Parts = &best, parts
-	for outcome, child := range g.part(&best.Test, ids) {
+	sides := g.part(&best.Test, ids)
+	for outcome, child := range sides {
 		if len(child) > 0 {
-			n.Children = append(n.Children, g.grow(child, append(slices.Clone(asked), best.Feature)))
+			from, to := low, high
+			if m := g.columns[best.Feature].Monotone; best.Kind == split.Threshold && m != 0 {
+				middle := (g.share(sides[0]) + g.share(sides[1])) / 2
+				if (m > 0) == (outcome == 1) {
+					from = middle
+				} else {
+					to = middle
+				}
+			}
+			n.Children = append(n.Children, g.grow(child, append(slices.Clone(asked), best.Feature), from, to))
 			if best.Kind == split.Multiway {
 				n.Outcomes = append(n.Outcomes, int32(outcome))
 			}
@@ -230,7 +240,7 @@ func (g *naive) grow(ids, asked []int) *induce.Node {
 
 // choose finds the best of all tests by the tie rule: scores within 1e-12 of
 // the best are equal, then the cheapest wins, then the first.
-func (g *naive) choose(ids, asked []int) (found split.Candidate, parts split.Parts) {
+func (g *naive) choose(ids, asked []int, low, high float64) (found split.Candidate, parts split.Parts) {
 	var competing []split.Candidate
 	var scored []split.Parts
 	best := math.Inf(-1)
@@ -238,11 +248,21 @@ func (g *naive) choose(ids, asked []int) (found split.Candidate, parts split.Par
 		if t.Cost = g.billed(&t, asked); t.Cost == 0 {
 			t.Free, t.Cost = true, g.features[t.Feature].Cost*0.1
 		}
-		if p, ok := g.score(&t, ids); ok {
+		if p, ok := g.score(&t, ids); ok && g.allowed(&t.Test, ids, low, high) {
 			t.Score = p.Total
 			competing, scored = append(competing, t), append(scored, p)
-			best = max(best, t.Score)
 		}
+	}
+	wished := func(t split.Candidate) bool { return g.columns[t.Feature].First == len(asked)+1 }
+	if slices.ContainsFunc(competing, wished) {
+		for i := len(competing) - 1; i >= 0; i-- {
+			if !wished(competing[i]) {
+				competing, scored = slices.Delete(competing, i, i+1), slices.Delete(scored, i, i+1)
+			}
+		}
+	}
+	for _, t := range competing {
+		best = max(best, t.Score)
 	}
 	for i, t := range competing {
 		if best-t.Score <= 1e-12*max(1, math.Abs(best)) && (found.Kind == 0 || t.Cost < found.Cost) {
@@ -250,6 +270,39 @@ func (g *naive) choose(ids, asked []int) (found split.Candidate, parts split.Par
 		}
 	}
 	return found, parts
+}
+
+// share returns the weight of the objects of the second class, as a share.
+func (g *naive) share(ids []int) float64 {
+	var second, all int64
+	for _, i := range ids {
+		all += g.objects.Weight[i]
+		if g.objects.Class[i] == 1 {
+			second += g.objects.Weight[i]
+		}
+	}
+	return float64(second) / float64(all)
+}
+
+// allowed reports whether a test keeps to the monotone constraints.
+func (g *naive) allowed(t *split.Test, ids []int, low, high float64) bool {
+	if !slices.ContainsFunc(g.columns, func(c split.Column) bool { return c.Monotone != 0 }) {
+		return true
+	}
+	sides := g.part(t, ids)
+	for _, side := range sides {
+		if p := g.share(side); len(side) > 0 && (p < low || p > high) {
+			return false
+		}
+	}
+	switch m := g.columns[t.Feature].Monotone; {
+	case m == 0 || t.Kind == split.Missing:
+		return true
+	case t.Kind != split.Threshold:
+		return false
+	default:
+		return float64(m)*(g.share(sides[1])-g.share(sides[0])) >= 0
+	}
 }
 
 // billed returns what is paid for a test of the given own price after tests on

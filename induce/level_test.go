@@ -178,7 +178,9 @@ func TestLevels(t *testing.T) {
 			t.Run(fmt.Sprintf("algorithm=%s/tests=%s", a, family), func(t *testing.T) {
 				r := rand.New(rand.NewPCG(uint64(a), uint64(family)<<8))
 				d := newData(r, someFeatures(), 2+r.IntN(6), 150, r.IntN(2) == 0)
-				switch r.IntN(3) {
+				switch r.IntN(4) {
+				case 3:
+					d = newData(r, someFeatures(), 2, 150, r.IntN(2) == 0).wishing(r)
 				case 1:
 					d = newData(r, pricedFeatures(), 2+r.IntN(6), 150, r.IntN(2) == 0)
 				case 2:

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"testing"
 
 	"github.com/espalier-ml/espalier/induce"
@@ -50,7 +51,7 @@ func TestGrowPriced(t *testing.T) {
 func (d *data) modelOf(root *induce.Node) *tree.Tree {
 	m, _ := induce.Model(root, d.features)
 	for k := range d.objects.Classes {
-		m.Label.Classes = append(m.Label.Classes, fmt.Sprint(k))
+		m.Label.Classes = append(m.Label.Classes, strconv.Itoa(k))
 	}
 	if d.columns[0].FreeRepeats {
 		m.Algorithm.RepeatCost = tree.RepeatFree

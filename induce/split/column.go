@@ -14,6 +14,9 @@ type Column struct {
 	GroupCost   float64 // price of the set-up, paid once on a path
 	FreeRepeats bool    // once asked, all further tests on a path cost nothing; not with Costs, which are bought one by one
 
+	First    int  // depth of the nodes that are to test the feature, from 1 on; 0: none
+	Monotone int8 // +1, -1: as the feature grows the share of the second class must not fall, or rise; 0: no matter
+
 	setUp float64 // still to be paid for the group at this node, see At
 	free  bool    // nothing is to be paid at this node
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 
@@ -106,6 +107,9 @@ func Decode(b []byte) (*Tree, error) {
 		return nil, err
 	}
 	if err := t.checkBilled(); err != nil {
+		return nil, err
+	}
+	if err := t.checkWishes(); err != nil {
 		return nil, err
 	}
 	return t, nil
@@ -348,6 +352,25 @@ func (d *decoder) multiwayOutcome(feature int, when *fileWhen) (int, error) {
 		return code, nil
 	}
 	return 0, fmt.Errorf("a multiway branch on %q must name one of its values, other or missing", f.Name)
+}
+
+// checkWishes makes sure that the wishes are ones that a tree can fulfil.
+func (t *Tree) checkWishes() error {
+	a := &t.Algorithm
+	for i := range t.Features {
+		if name := t.Features[i].Name; slices.Contains(a.Forbid, name) {
+			return fmt.Errorf("algorithm: the feature %q is forbidden", name)
+		}
+	}
+	if len(a.Monotone) > 0 && len(t.Label.Classes) > 2 {
+		return fmt.Errorf("algorithm: monotone of %d classes: want two", len(t.Label.Classes))
+	}
+	for _, name := range slices.Sorted(maps.Keys(a.Monotone)) {
+		if m := a.Monotone[name]; m != 1 && m != -1 {
+			return fmt.Errorf("algorithm: monotone of %q is %d: want 1 or -1", name, m)
+		}
+	}
+	return nil
 }
 
 // check makes sure that the nodes form one tree, so that every walk ends.

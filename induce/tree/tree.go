@@ -43,6 +43,11 @@ type Algorithm struct {
 	Seed         uint64  `json:"seed"`
 	RepeatCost   string  `json:"repeat_cost,omitempty"` // RepeatFree, or empty: each test is paid
 	CostUnit     string  `json:"cost_unit,omitempty"`   // what costs are counted in; empty: nothing in particular
+
+	// The wishes of the owner of the data.
+	First    []string        `json:"first,omitempty"`    // features that the nodes of depth 0, 1, .. were to test
+	Forbid   []string        `json:"forbid,omitempty"`   // columns that were not to be tested
+	Monotone map[string]int8 `json:"monotone,omitempty"` // +1, -1: as the feature grows the second class must not become less, or more, probable
 }
 
 // RepeatFree says that further tests on a feature that was asked before on a path
@@ -164,9 +169,10 @@ const smoothing = 10
 
 // Estimate fills in the class and probabilities of every node from its class
 // weights. Parents must come before their children. scale is the fixed-point
-// weight of one row.
+// weight of one row. Where there are monotone constraints the probabilities keep
+// within the bounds that these set, of whatever weights they are made.
 func (t *Tree) Estimate(e Estimate, scale int64) {
-	parent := make([]int, len(t.Nodes))
+	parent, bounds := make([]int, len(t.Nodes)), t.bounds()
 	parent[0] = -1
 	for i := range t.Nodes {
 		n := &t.Nodes[i]
@@ -182,6 +188,10 @@ func (t *Tree) Estimate(e Estimate, scale int64) {
 			prior = t.Nodes[parent[i]].Probabilities
 		}
 		n.Probabilities = probabilities(weights, prior, smoothing*float64(scale))
+		if bounds != nil {
+			second := bounds[i].Clip(n.Probabilities[1])
+			n.Probabilities[0], n.Probabilities[1] = 1-second, second
+		}
 		n.Class = 0
 		for k, p := range n.Probabilities {
 			if p > n.Probabilities[n.Class] {
@@ -189,6 +199,31 @@ func (t *Tree) Estimate(e Estimate, scale int64) {
 			}
 		}
 	}
+}
+
+// bounds returns what monotone constraints leave to the probability of the second
+// class, by node; nil: there are none.
+func (t *Tree) bounds() []split.Bounds {
+	if len(t.Algorithm.Monotone) == 0 || len(t.Label.Classes) != 2 {
+		return nil
+	}
+	bounds := make([]split.Bounds, len(t.Nodes))
+	bounds[0] = split.Unbounded()
+	for i := range t.Nodes {
+		n := &t.Nodes[i]
+		for _, b := range n.Branches {
+			bounds[b.Child] = bounds[i]
+		}
+		if n.Leaf() || n.Test.Kind != split.Threshold {
+			continue
+		}
+		if monotone := t.Algorithm.Monotone[t.Features[n.Test.Feature].Name]; monotone != 0 {
+			yes, no := n.Branches[0].Child, n.Branches[1].Child
+			middle := split.Middle(t.Nodes[no].ClassWeights, t.Nodes[yes].ClassWeights)
+			bounds[yes], bounds[no] = bounds[i].Side(monotone, 1, middle), bounds[i].Side(monotone, 0, middle)
+		}
+	}
+	return bounds
 }
 
 func probabilities(weights []int64, prior []float64, m float64) []float64 {
