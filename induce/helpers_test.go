@@ -220,15 +220,7 @@ func (g *naive) grow(ids, asked []int, low, high float64) *induce.Node {
 	sides := g.part(&best.Test, ids)
 	for outcome, child := range sides {
 		if len(child) > 0 {
-			from, to := low, high
-			if m := g.columns[best.Feature].Monotone; best.Kind == split.Threshold && m != 0 {
-				middle := (g.share(sides[0]) + g.share(sides[1])) / 2
-				if (m > 0) == (outcome == 1) {
-					from = middle
-				} else {
-					to = middle
-				}
-			}
+			from, to := g.bounds(&best.Test, sides, outcome, low, high)
 			n.Children = append(n.Children, g.grow(child, append(slices.Clone(asked), best.Feature), from, to))
 			if best.Kind == split.Multiway {
 				n.Outcomes = append(n.Outcomes, int32(outcome))
@@ -270,6 +262,19 @@ func (g *naive) choose(ids, asked []int, low, high float64) (found split.Candida
 		}
 	}
 	return found, parts
+}
+
+// bounds returns the bounds of one side of a test.
+func (g *naive) bounds(t *split.Test, sides [][]int, outcome int, low, high float64) (from, to float64) {
+	m := g.columns[t.Feature].Monotone
+	if t.Kind != split.Threshold || m == 0 {
+		return low, high
+	}
+	middle := (g.share(sides[0]) + g.share(sides[1])) / 2
+	if (m > 0) == (outcome == 1) {
+		return middle, high
+	}
+	return low, middle
 }
 
 // share returns the weight of the objects of the second class, as a share.

@@ -46,7 +46,7 @@ func (g *grower) split(o *open, v *view, m *viewer, w *workspace) [][]int64 {
 	var cells [][]int64
 	m.node.Parts, cells, m.node.Outcomes = scanner.Parts(&m.best)
 	g.hide(o, m, f, w)
-	g.unload(v, f, w)
+	g.unload(v, w)
 	if v.dense == nil {
 		return cells
 	}

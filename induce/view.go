@@ -141,7 +141,7 @@ func (g *grower) search(o *open, v *view, ws []*workspace) {
 				scores[m.tree][f] = g.show(o, m, f, h, w).Scan()
 				g.hide(o, m, f, w)
 			}
-			g.unload(v, f, w)
+			g.unload(v, w)
 		}
 	})
 	v.fresh = false
@@ -158,7 +158,7 @@ func (g *grower) choose(o *open, v *view, m *viewer, w *workspace) {
 	unload := func() {
 		if loaded >= 0 {
 			g.hide(o, m, loaded, w)
-			g.unload(v, loaded, w)
+			g.unload(v, w)
 		}
 	}
 	m.best = scanner.Choose(w.scores[m.tree], func(f int) {
@@ -184,7 +184,7 @@ func (g *grower) load(o *open, v *view, f int, w *workspace) []int64 {
 }
 
 // unload clears what load counted in the workspace.
-func (g *grower) unload(v *view, f int, w *workspace) {
+func (g *grower) unload(v *view, w *workspace) {
 	for _, code := range w.present {
 		clear(w.cells[2*len(v.rows.n)*int(code) : 2*len(v.rows.n)*int(code+1)])
 	}

@@ -32,6 +32,9 @@ type TrainConfig struct {
 	Costs       string   `json:"costs"`       // URL of a CSV of costs; empty: each test costs 1
 	RepeatCost  string   `json:"repeat_cost"` // full, or free: a feature that was asked on the path costs nothing more
 	CostUnit    string   `json:"cost_unit"`   // what costs are counted in
+	First       []string `json:"first"`       // features that the nodes of depth 0, 1, .. test where they can
+	Forbid      []string `json:"forbid"`      // columns that are read but never tested
+	Monotone    []string `json:"monotone"`    // FEATURE=+1 or -1: the second class must not become less, or more, probable as it grows
 	Weight      string   `json:"weight"`      // column of row weights; empty: 1 each
 	Ignore      []string `json:"ignore"`      // columns that are left out
 	Categorical []string `json:"categorical"` // number columns whose values are categories
@@ -91,6 +94,7 @@ type parsed struct {
 	estimate tree.Estimate
 	shares   dataset.Shares
 	column   string // of the split; empty: by shares
+	monotone map[string]int8
 }
 
 // Validate returns all faults at once, each with the name of its flag.
@@ -120,6 +124,9 @@ func (c *TrainConfig) parse() (*parsed, error) {
 			fault(err)
 		}
 	}
+	p.monotone, err = parseMonotone(c.Monotone)
+	fault(err)
+	fault(c.checkWishes(p))
 	fault(c.checkNumbers())
 	fault(c.checkNames())
 	if len(faults) > 0 {

@@ -136,6 +136,58 @@ func TestColumnOrderDoesNotMatter(t *testing.T) {
 	}
 }
 
+// TestWishes: by hand, size parts the fruit no better than color does.
+func TestWishes(t *testing.T) {
+	c := fruitConfig(t)
+	c.Overwrite, c.First = true, []string{"size"}
+	r, err := pipelines.Train(context.Background(), c, &silent{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f := r.Tree.Features[r.Tree.Nodes[0].Test.Feature].Name; f != "size" || !slices.Equal(r.Tree.Algorithm.First, c.First) {
+		t.Errorf("the root asks %q, first %v", f, r.Tree.Algorithm.First)
+	}
+	c.First, c.Forbid = nil, []string{"color"}
+	if r, err = pipelines.Train(context.Background(), c, &silent{}); err != nil {
+		t.Fatal(err)
+	}
+	if len(r.Tree.Features) != 1 || r.Tree.Features[0].Name != "size" {
+		t.Errorf("features %+v, want size alone", r.Tree.Features)
+	}
+	b, err := os.ReadFile(filepath.Join(c.Output, "schema.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(b), `"role": "forbidden"`) {
+		t.Errorf("no column has the role forbidden:\n%s", b)
+	}
+	for want, wish := range map[string]func(c *pipelines.TrainConfig){
+		`--first: no input file has a column "colour"; did you mean "color"`: func(c *pipelines.TrainConfig) { c.First = []string{"colour"} },
+		`--forbid: no input file has a column "sise"; did you mean "size"`:   func(c *pipelines.TrainConfig) { c.Forbid = []string{"sise"} },
+		`--monotone: no input file has a column "x"`:                         func(c *pipelines.TrainConfig) { c.Monotone = []string{"x=+1"} },
+		`"color" is named in both --first and --forbid`:                      func(c *pipelines.TrainConfig) { c.First, c.Forbid = []string{"color"}, []string{"color"} },
+		`"size" is named in both --monotone and --forbid`:                    func(c *pipelines.TrainConfig) { c.Monotone, c.Forbid = []string{"size=1"}, []string{"size"} },
+		`--first: the feature "size" is named twice`:                         func(c *pipelines.TrainConfig) { c.First = []string{"size", "size"} },
+		`--first: column "kind" is no feature, its role is label`:            func(c *pipelines.TrainConfig) { c.First = []string{"kind"} },
+		`--monotone "size": want FEATURE=+1`:                                 func(c *pipelines.TrainConfig) { c.Monotone = []string{"size"} },
+		`--monotone "size=2": want FEATURE=+1`:                               func(c *pipelines.TrainConfig) { c.Monotone = []string{"size=2"} },
+		`--monotone: the feature "size" is named twice`:                      func(c *pipelines.TrainConfig) { c.Monotone = []string{"size=1", "size=-1"} },
+		`--monotone: column "color" is categorical`:                          func(c *pipelines.TrainConfig) { c.Monotone = []string{"color=-1"} },
+		`--monotone: the label "kind" has 3 classes, want two`:               func(c *pipelines.TrainConfig) { c.Monotone = []string{"size=-1"} },
+		`--monotone needs threshold tests`: func(c *pipelines.TrainConfig) {
+			c.Monotone, c.Tests = []string{"size=-1"}, pipelines.Choices{"threshold", "onehot"}
+		},
+	} {
+		c := fruitConfig(t)
+		wish(&c)
+		_, err := pipelines.Train(context.Background(), c, &silent{})
+		var usage *pipelines.UsageError
+		if !errors.As(err, &usage) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want a usage error with %q", err, want)
+		}
+	}
+}
+
 func TestCosts(t *testing.T) {
 	c := fruitConfig(t)
 	c.Overwrite = true

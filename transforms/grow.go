@@ -20,9 +20,9 @@ type SmallConfig struct {
 	Trees      []induce.Params // of which Params of GrowConfig are not used
 	Together   int             // trees that one worker grows side by side; 0: all
 	Nodes      int             // small nodes
-	Partitions int    // that the small nodes are dealt to
-	Spill      string // folder for objects on their way; empty: they go inline
-	Deadline   int64  // Unix time in ms at which open nodes become leaves; 0: none
+	Partitions int             // that the small nodes are dealt to
+	Spill      string          // folder for objects on their way; empty: they go inline
+	Deadline   int64           // Unix time in ms at which open nodes become leaves; 0: none
 }
 
 // smallState is what the job needs to know of the tree.

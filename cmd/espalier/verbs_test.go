@@ -55,6 +55,7 @@ func TestDocuments(t *testing.T) {
 		"all rows":  {"--split", "100/0/0", "--algorithm", "ip", "--memory_objects", "0"},
 		"on prism":  {"--runner", "prism", "--algorithm", "bal"},
 		"one level": {"--memory_objects", "50", "--algorithm", "asr"},
+		"wishes":    {"--first", "s,n", "--forbid", "flag"},
 		"billed":    {"--costs", groups, "--repeat_cost", "free", "--cost_unit", "euros"},
 	} {
 		t.Run(name, func(t *testing.T) {
