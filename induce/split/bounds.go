@@ -36,16 +36,24 @@ func share(part, all int64) float64 { return float64(part) / float64(all) }
 
 func (b Bounds) hold(share float64) bool { return b.Low <= share && share <= b.High }
 
-// within reports whether both sides of a test keep to the node's bounds. second
-// is the weight of the second class on the yes side.
-func (s *Scanner) within(second int64, no, yes *side) bool {
+// within reports whether both sides of the test on one code keep to the node's
+// bounds. As ordered, it is kept out of the loops that call it: most trees have
+// no bounds.
+//
+//go:noinline
+func (s *Scanner) within(code int, no, yes *side) bool {
+	second := s.cells(code)[3] // weight of the second class
 	return s.n.Bounds.hold(share(s.n.M[1]-second, no.weight)) && s.n.Bounds.hold(share(second, yes.weight))
 }
 
-// ordered reports whether the sides of a threshold are in the order of the
-// feature's constraint, if it has one, and within the bounds.
-func (s *Scanner) ordered(second int64, no, yes *side) bool {
-	low, high := share(s.n.M[1]-second, no.weight), share(second, yes.weight)
+// ordered reports whether the sides of the threshold whose no side is summed up
+// are in the order of the feature's constraint, if it has one, and within the
+// bounds.
+//
+//go:noinline
+func (s *Scanner) ordered(no, yes *side) bool {
+	second := s.acc[3] // weight of the second class on the no side
+	low, high := share(second, no.weight), share(s.n.M[1]-second, yes.weight)
 	if s.column.Monotone > 0 && low > high || s.column.Monotone < 0 && low < high {
 		return false
 	}

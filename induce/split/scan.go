@@ -128,11 +128,11 @@ func (s *Scanner) visit(selecting bool) {
 	if s.c.family != OneHot {
 		s.thresholds(selecting)
 	}
-	missing := int32(s.column.missing())
+	missing, bins := int32(s.column.missing()), s.column.Monotone == 0 && (s.c.family == OneHot || s.c.family == Both)
 	for _, code := range s.present {
 		if code == missing {
 			s.single(Missing, code, s.column.Cost, selecting)
-		} else if s.column.Monotone == 0 && (s.c.family == OneHot || s.c.family == Both) {
+		} else if bins {
 			s.single(Bin, code, s.column.Cost, selecting)
 		}
 	}
@@ -201,7 +201,7 @@ func (s *Scanner) add(code int, heavy *Heavy) {
 func (s *Scanner) threshold(code int, heavy *Heavy, selecting bool) {
 	var no, yes side
 	s.part(s.acc, heavy, &no, &yes)
-	if s.n.Bounds != nil && !s.ordered(s.n.M[1]-s.acc[3], &no, &yes) {
+	if s.n.Bounds != nil && !s.ordered(&no, &yes) {
 		return
 	}
 	s.consider(Threshold, code, s.column.Cost, s.c.rank(s.n, &no, &yes, s.column.Cost), selecting)
@@ -211,7 +211,7 @@ func (s *Scanner) threshold(code int, heavy *Heavy, selecting bool) {
 func (s *Scanner) single(kind Kind, code int32, cost float64, selecting bool) {
 	var no, yes side
 	s.singleSides(int(code), &no, &yes)
-	if s.n.Bounds != nil && !s.within(s.cells(int(code))[3], &no, &yes) {
+	if s.n.Bounds != nil && !s.within(int(code), &no, &yes) {
 		return
 	}
 	s.consider(kind, int(code), cost, s.c.rank(s.n, &no, &yes, cost), selecting)
