@@ -48,7 +48,7 @@ func (t *training) certify(ctx context.Context, m *tree.Tree) error {
 	theta, pruned := mixed(m)
 	options := certify.Options{
 		Algorithm: algorithmOf(m), Family: family, Theta: theta, Lambda: m.Algorithm.Lambda,
-		Seed: t.config.Seed, Workers: runtime.GOMAXPROCS(0),
+		RepeatFree: t.config.RepeatCost == tree.RepeatFree, Seed: t.config.Seed, Workers: runtime.GOMAXPROCS(0),
 	}
 	if t.config.Certificate == certificateQuick {
 		options.Sample, options.Work = quickSample, quickWork
@@ -56,7 +56,9 @@ func (t *training) certify(ctx context.Context, m *tree.Tree) error {
 	bound := certify.Certify(certify.Data{Objects: objects, Features: t.features}, options)
 	a := &m.Algorithm
 	complete := !pruned && m.Training.CutLeaves == 0 && a.MaxDepth == 0 && a.MinRows == 0 && a.MaxLeaves == 0
-	c := bound.Certificate(certify.Grown{ExpectedCost: m.Complexity.ExpectedCost, Complete: complete})
+	free := len(a.First) == 0 && len(a.Monotone) == 0 // to choose by the criterion alone
+	billed, _ := m.Complexity.Billed()
+	c := bound.Certificate(certify.Grown{ExpectedCost: billed, Complete: complete && free})
 	m.Certificate = &c
 	return nil
 }

@@ -10,7 +10,6 @@ import (
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/frontier"
 	"github.com/espalier-ml/espalier/induce/prune"
-	"github.com/espalier-ml/espalier/induce/split"
 	"github.com/espalier-ml/espalier/induce/tree"
 )
 
@@ -148,7 +147,7 @@ func (t *training) fold(o *dataset.Objects, held [][]int32, fold int, prunings [
 	counts := make([]*tree.LeafCounts, len(t.grid))
 	if len(rest) > 0 {
 		options := induce.Options{Workers: max(1, runtime.GOMAXPROCS(0)/len(held))}
-		for i, root := range induce.GrowEach(grown, split.Columns(t.features), params, total, 0, options) {
+		for i, root := range induce.GrowEach(grown, t.columns(), params, total, 0, options) {
 			trees[i] = t.model(root, t.grid[i])
 			counts[i] = countObjects(trees[i], o, held[fold])
 		}

@@ -180,12 +180,13 @@ func measure(t *tree.Tree, counts *tree.LeafCounts, scale int64) *metric.Metrics
 // leavesOf lists the leaves of a tree with what was counted in them.
 func leavesOf(t *tree.Tree, counts *tree.LeafCounts) []metric.Leaf {
 	tests, costs := t.Path()
+	billed := t.Billed()
 	var leaves []metric.Leaf
 	for i := range t.Nodes {
 		if n := &t.Nodes[i]; n.Leaf() {
 			leaves = append(leaves, metric.Leaf{
 				Probabilities: n.Probabilities, Class: n.Class, Weights: counts.Weights[i], Rows: counts.Rows[i],
-				Cost: costs[i], Billed: costs[i], Tests: tests[i],
+				Cost: costs[i], Billed: billed[i], Tests: tests[i],
 			})
 		}
 	}

@@ -1,6 +1,7 @@
 package pipelines
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -110,7 +111,7 @@ func (t *training) chooseBest(ctx context.Context, candidates []candidate) (*can
 	kept = frontier.Thin(kept, t.config.FrontierStep)
 	if !slices.ContainsFunc(kept, func(p frontier.Point) bool { return same(p, chosen) }) { // by a limit that cost does not tell
 		kept = append(kept, chosen)
-		slices.SortStableFunc(kept, func(a, b frontier.Point) int { return int(math.Copysign(1, a.ExpectedCost-b.ExpectedCost)) })
+		slices.SortStableFunc(kept, func(a, b frontier.Point) int { return cmp.Compare(a.ExpectedCost, b.ExpectedCost) })
 	}
 	return t.describeFrontier(kept, chosen, prunings, candidates), nil
 }

@@ -19,8 +19,9 @@ const slack = 1e-12
 
 // Allow reports whether a tree keeps within all limits.
 func (l Limits) Allow(c *tree.Complexity) bool {
-	return (l.ExpectedCost == 0 || c.ExpectedCost <= l.ExpectedCost*(1+slack)) &&
-		(l.MaxCost == 0 || c.MaxCost <= l.MaxCost*(1+slack)) &&
+	expected, most := c.Billed()
+	return (l.ExpectedCost == 0 || expected <= l.ExpectedCost*(1+slack)) &&
+		(l.MaxCost == 0 || most <= l.MaxCost*(1+slack)) &&
 		(l.Leaves == 0 || c.Leaves <= l.Leaves)
 }
 
@@ -42,8 +43,9 @@ func (l Limits) within(points []Point) ([]Point, error) {
 	least := points[0].Complexity
 	for i := range points[1:] {
 		c := &points[i+1].Complexity
-		least.ExpectedCost = min(least.ExpectedCost, c.ExpectedCost)
-		least.MaxCost = min(least.MaxCost, c.MaxCost)
+		expected, most := c.Billed()
+		least.ExpectedCost = min(least.ExpectedCost, expected)
+		least.MaxCost = min(least.MaxCost, most)
 		least.Leaves = min(least.Leaves, c.Leaves)
 	}
 	return nil, fmt.Errorf("%w %s: of %d trees the cheapest has expected cost %v, the shortest worst path costs %v, the smallest has %d leaves; "+

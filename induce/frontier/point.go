@@ -68,6 +68,12 @@ func candidates(points []Point) ([]candidate, error) {
 	return list, nil
 }
 
+// cost returns what the tree is expected to cost a training row, as it is billed.
+func (p *Point) cost() float64 {
+	expected, _ := p.Billed()
+	return expected
+}
+
 // Merit returns what the point is chosen by: its area, without one minus its log
 // loss.
 func (p *Point) Merit() float64 {
@@ -102,12 +108,12 @@ func inOrder(a, b *candidate) int {
 
 // cheaper orders by ascending cost, then by descending merit.
 func cheaper(a, b candidate) int {
-	return cmp.Or(cmp.Compare(a.ExpectedCost, b.ExpectedCost), cmp.Compare(b.merit, a.merit), inOrder(&a, &b))
+	return cmp.Or(cmp.Compare(a.cost(), b.cost()), cmp.Compare(b.merit, a.merit), inOrder(&a, &b))
 }
 
 // better orders by descending merit, then by ascending cost.
 func better(a, b candidate) int {
-	return cmp.Or(cmp.Compare(b.merit, a.merit), cmp.Compare(a.ExpectedCost, b.ExpectedCost), inOrder(&a, &b))
+	return cmp.Or(cmp.Compare(b.merit, a.merit), cmp.Compare(a.cost(), b.cost()), inOrder(&a, &b))
 }
 
 // NonDominated returns the points that no other is at least as good as for at

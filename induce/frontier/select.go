@@ -113,9 +113,9 @@ func cheapest(list []candidate, merit float64) candidate {
 func knee(line []candidate) candidate {
 	first, last := line[0], line[len(line)-1]
 	chosen, most := last, 0.0
-	cost, merit := last.ExpectedCost-first.ExpectedCost, last.merit-first.merit
+	cost, merit := last.cost()-first.cost(), last.merit-first.merit
 	for _, c := range line[:len(line)-1] {
-		above := (c.merit-first.merit)/merit - (c.ExpectedCost-first.ExpectedCost)/cost
+		above := (c.merit-first.merit)/merit - (c.cost()-first.cost())/cost
 		if above > most {
 			chosen, most = c, above
 		}
