@@ -27,8 +27,13 @@ const (
 )
 
 // certify bounds from below what any tree costs that separates the training
-// objects as far as this one, and says so in the tree.
-func (t *training) certify(ctx context.Context, m *tree.Tree) error {
+// objects as far as this one does, a pruned one before it was, and says so in the
+// tree.
+func (t *training) certify(ctx context.Context, c *candidate) error {
+	m := c.tree
+	if c.grown != nil {
+		m = c.grown
+	}
 	train := &t.objects[dataset.Train]
 	if t.config.Certificate == certificateNone || len(t.features) == 0 {
 		return nil
@@ -45,7 +50,7 @@ func (t *training) certify(ctx context.Context, m *tree.Tree) error {
 	if err != nil {
 		return err
 	}
-	theta, pruned := mixed(m)
+	theta, limited := mixed(m)
 	options := certify.Options{
 		Algorithm: algorithmOf(m), Family: family, Theta: theta, Lambda: m.Algorithm.Lambda,
 		RepeatFree: t.config.RepeatCost == tree.RepeatFree, Seed: t.config.Seed, Workers: runtime.GOMAXPROCS(0),
@@ -55,18 +60,19 @@ func (t *training) certify(ctx context.Context, m *tree.Tree) error {
 	}
 	bound := certify.Certify(certify.Data{Objects: objects, Features: t.features}, options)
 	a := &m.Algorithm
-	complete := !pruned && m.Training.CutLeaves == 0 && a.MaxDepth == 0 && a.MinRows == 0 && a.MaxLeaves == 0
+	complete := !limited && m.Training.CutLeaves == 0 && a.MaxDepth == 0 && a.MinRows == 0 && a.MaxLeaves == 0
 	free := len(a.First) == 0 && len(a.Monotone) == 0 // to choose by the criterion alone
 	billed, _ := m.Complexity.Billed()
-	c := bound.Certificate(certify.Grown{ExpectedCost: billed, Complete: complete && free})
-	m.Certificate = &c
+	certificate := bound.Certificate(certify.Grown{ExpectedCost: billed, Complete: complete && free})
+	certificate.Pruned = len(m.Nodes) != len(c.tree.Nodes)
+	c.tree.Certificate = &certificate
 	return nil
 }
 
 // mixed returns the theta that a tree separates to: the share of its heaviest leaf
-// with objects of several classes, if that is more than the theta that it was grown
-// to, as in a pruned tree.
-func mixed(t *tree.Tree) (theta float64, pruned bool) {
+// with objects of several classes, if limits have made that more than the theta that
+// it was grown to.
+func mixed(t *tree.Tree) (theta float64, limited bool) {
 	theta = t.Algorithm.Theta
 	most := int64(0)
 	for i := range t.Nodes {

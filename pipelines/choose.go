@@ -106,7 +106,7 @@ func (t *training) choose(ctx context.Context, candidates []candidate) error {
 		c = c.pruned(q, q.At(s.alpha))
 	}
 	t.tree = c.tree
-	if err := t.certify(ctx, t.tree); err != nil {
+	if err := t.certify(ctx, c); err != nil {
 		return err
 	}
 	t.encoded = t.tree.Encode()
@@ -122,7 +122,7 @@ func (t *training) choose(ctx context.Context, candidates []candidate) error {
 
 // pruned returns the candidate of a step of its tree's sequence.
 func (c *candidate) pruned(s *prune.Sequence, step int) *candidate {
-	p := &candidate{tree: s.Tree(step)}
+	p := &candidate{tree: s.Tree(step), grown: c.tree}
 	if step > 0 {
 		p.tree.Algorithm.Alpha = s.Steps[step].Alpha
 	}

@@ -67,6 +67,9 @@ func (t *training) crossValidate(ctx context.Context, folds int, prunings []prun
 		alpha := middle(prunings[at].sequence, p.Step)
 		sum, n := 0.0, 0
 		for fold := range folds {
+			if sequences[fold][at] == nil { // all objects are in this fold
+				continue
+			}
 			step := 0
 			if p.Step > 0 {
 				step = sequences[fold][at].At(alpha)

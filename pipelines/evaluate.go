@@ -71,6 +71,7 @@ func (m *MetricsFile) set(part dataset.Part, x *metric.Metrics) {
 // candidate is a grown tree and what reaches its leaves.
 type candidate struct {
 	tree   *tree.Tree
+	grown  *tree.Tree // that it was pruned from; nil: it was not
 	counts [dataset.Parts]*tree.LeafCounts
 }
 

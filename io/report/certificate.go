@@ -13,7 +13,11 @@ func certificate(w io.Writer, t *tree.Tree) {
 	if c == nil {
 		return
 	}
-	printf(w, "\ncertificate: any tree that separates the rows as far, to leaves of one class or of at most %s%% of them,\ncosts at least %s", number(roundTo(100*c.Theta)), number(roundTo(c.LowerBound)))
+	this := "this one"
+	if c.Pruned {
+		this = "this one, before it was pruned,"
+	}
+	printf(w, "\ncertificate: any tree that parts the rows into leaves of one class, or of at most %s%% of them,\ncosts at least %s", number(roundTo(100*c.Theta)), number(roundTo(c.LowerBound)))
 	switch {
 	case c.Method == certify.Optimum:
 		printf(w, ", the optimum")
@@ -23,7 +27,7 @@ func certificate(w io.Writer, t *tree.Tree) {
 		printf(w, " (by %s)", c.Method)
 	}
 	if c.Ratio > 0 {
-		printf(w, "; this one costs %s times that", number(roundTo(c.Ratio)))
+		printf(w, "; %s costs %s, %s times that", this, number(roundTo(c.ExpectedCost)), number(roundTo(c.Ratio)))
 	}
 	printf(w, "\n")
 }
