@@ -41,6 +41,8 @@ type checkpoint struct {
 	Costs  string          `json:"costs"` // digest of the costs file
 	Inputs []ManifestInput `json:"inputs"`
 
+	PerClass map[string]string `json:"per_class,omitempty"` // digests of the files about classes, by flag
+
 	Blocks   string                                `json:"blocks"` // folder of the object blocks in the checkpoint folder
 	RowStats *transforms.RowStats                  `json:"row_stats"`
 	Spec     *transforms.RowSpec                   `json:"spec"`
@@ -139,6 +141,9 @@ func (t *training) restore(ctx context.Context, c *checkpoint) error {
 	t.rowStats, t.spec, t.classes = c.RowStats, *c.Spec, c.Classes
 	t.schema.rows.WeightScale = c.Spec.WeightScale
 	t.schema.markConstant(c.Constant)
+	if err := t.describeLabel(); err != nil {
+		return err
+	}
 	var err error
 	if t.features, err = dataset.DecodeFeatures(c.Features); err != nil {
 		return err
@@ -173,6 +178,12 @@ func (t *training) same(c *checkpoint) error {
 	if t.costs.digest != c.Costs {
 		return changed("the costs file has changed")
 	}
+	digests := t.perClass.digests()
+	for _, flag := range slices.Sorted(maps.Keys(digests)) {
+		if digests[flag] != c.PerClass[flag] {
+			return changed(fmt.Sprintf("the file of --%s has changed", flag))
+		}
+	}
 	inputs := t.input.manifest()
 	for i := range max(len(inputs), len(c.Inputs)) {
 		switch {
@@ -197,7 +208,7 @@ func (t *training) save(ctx context.Context, g *induce.Growth) error {
 		return err
 	}
 	c := checkpoint{
-		Format: checkpointFormat, Version: 1, Espalier: Version, Config: settings, Costs: t.costs.digest, Inputs: t.input.manifest(),
+		Format: checkpointFormat, Version: 1, Espalier: Version, Config: settings, Costs: t.costs.digest, Inputs: t.input.manifest(), PerClass: t.perClass.digests(),
 		Blocks: strings.TrimPrefix(t.blocks, t.checkpointURL()+"/"), RowStats: t.rowStats, Spec: &t.spec, Constant: t.schema.constant(),
 		Features: dataset.EncodeFeatures(t.features), Classes: t.classes, Objects: *t.objects, Grown: t.roots, Growth: g,
 	}

@@ -27,13 +27,25 @@ type TrainConfig struct {
 	LeafEstimate string  `json:"leaf_estimate"` // majority, raw or smoothed
 	MaxDepth     int     `json:"max_depth"`     // tests on the longest path; 0: any
 	MinRows      int64   `json:"min_rows"`      // nodes with fewer rows are leaves
-	MaxLeaves    int     `json:"max_leaves"`    // best-first; 0: any
+	MaxLeaves    int     `json:"max_leaves"`    // of the chosen tree, with the rule first by growing best first; 0: any
+
+	Prune           Choices `json:"prune"`             // leaves and cost, the currencies of pruning, or none
+	Alpha           string  `json:"alpha"`             // of the pruning; auto: chosen by Select
+	Select          string  `json:"select"`            // first, or a rule: see frontier.ParseRule
+	Folds           string  `json:"folds"`             // of the training rows that trees are compared on beside the validation rows; 0: none, auto: see foldsAuto
+	FrontierStep    float64 `json:"frontier_step"`     // by which a tree of frontier.json is better than the one before; 0: all that are better
+	MaxExpectedCost float64 `json:"max_expected_cost"` // of the chosen tree; 0: any
+	MaxCost         float64 `json:"max_cost"`          // of its dearest path; 0: any
 
 	Costs       string   `json:"costs"`       // URL of a CSV of costs; empty: each test costs 1
 	Weight      string   `json:"weight"`      // column of row weights; empty: 1 each
 	Ignore      []string `json:"ignore"`      // columns that are left out
 	Categorical []string `json:"categorical"` // number columns whose values are categories
 	Numeric     []string `json:"numeric"`     // text and boolean columns that are read as numbers
+
+	ClassWeights string `json:"class_weights"` // none, balanced or URL of a CSV: what the weights of training rows are multiplied by
+	Priors       string `json:"priors"`        // CLASS=P,.. or URL of a CSV: frequencies of the classes where the tree is used; empty: as in training
+	ErrorCosts   string `json:"error_costs"`   // URL of a CSV of what predictions cost; empty: 0 right, 1 wrong
 
 	Split          string `json:"split"` // shares such as 70/10/20, or a column that names each row's part
 	Key            string `json:"key"`   // column whose hash splits; empty: the row's position
@@ -57,11 +69,13 @@ type TrainConfig struct {
 	DryRun          bool    `json:"dry_run"`          // say what the run would take, and leave it at that
 }
 
-// DefaultConfig returns the preset "default": threshold tests on 128 quantile
-// bins, smoothed leaves, ec45 with lambda 10.
+// DefaultConfig returns the preset "default": of ec45 with three lambdas and of
+// c45, with threshold tests on 128 quantile bins, smoothed leaves and both
+// prunings, the tree that is best on the validation rows.
 func DefaultConfig() TrainConfig {
 	return TrainConfig{
-		Algorithm: Choices{"ec45"}, Lambda: Choices{"10"}, Theta: Choices{"0.005"}, Tests: Choices{"threshold"}, Bins: 128, Binning: "quantile", LeafEstimate: "smoothed",
+		Algorithm: Choices{"ec45", "c45"}, Lambda: Choices{"10", "1", "100"}, Theta: Choices{"0.005", "0.001"}, Prune: Choices{"leaves", "cost"}, Alpha: alphaAuto, Select: "best", Folds: foldsAuto, FrontierStep: 0.001,
+		Tests: Choices{"threshold"}, Bins: 128, Binning: "quantile", LeafEstimate: "smoothed", ClassWeights: noClassWeights,
 		Split: "70/10/20", Seed: 1, MaxClasses: 1000, MaxCategories: 1000, MaxValues: 1 << 16, StorageConfig: DefaultStorageConfig(), EngineConfig: DefaultEngineConfig(), HistogramMemory: 256 << 20, MemoryObjects: -1, LevelsPerJob: 1, Runner: "direct",
 	}
 }
@@ -72,6 +86,7 @@ func Preset(name string) (TrainConfig, error) {
 	switch name {
 	case "default":
 	case "paper":
+		c.Algorithm, c.Lambda, c.Theta, c.Prune, c.Select, c.Folds = Choices{"ec45"}, Choices{"10"}, Choices{"0.005"}, Choices{pruneNone}, selectFirst, "0"
 		c.Tests, c.Bins, c.Binning, c.LeafEstimate = Choices{"onehot"}, 5, "kmeans", "majority"
 	default:
 		return c, usagef("--preset %s: want default or paper", name)
@@ -84,7 +99,8 @@ const maxBins = math.MaxUint16 - 1
 
 // parsed is a validated configuration in the types of package induce.
 type parsed struct {
-	grid     []member
+	grid []member
+	selection
 	method   binning.Method
 	estimate tree.Estimate
 	shares   dataset.Shares
@@ -107,6 +123,8 @@ func (c *TrainConfig) parse() (*parsed, error) {
 	}
 	var err error
 	p.grid, err = c.grid()
+	fault(err)
+	p.selection, err = c.selection()
 	fault(err)
 	p.method, err = binning.ParseMethod(c.Binning)
 	fault(err)
@@ -162,6 +180,9 @@ func (c *TrainConfig) checkNumbers() error {
 			faults = append(faults, fmt.Errorf("--%s %v: want a number from %v to %v", flag, x, low, high))
 		}
 	}
+	within("max_expected_cost", c.MaxExpectedCost, 0, 1e12)
+	within("frontier_step", c.FrontierStep, 0, 1)
+	within("max_cost", c.MaxCost, 0, 1e12)
 	within("bins", float64(c.Bins), 2, maxBins)
 	within("max_depth", float64(c.MaxDepth), 0, 1e6)
 	within("min_rows", float64(c.MinRows), 0, math.MaxInt64)

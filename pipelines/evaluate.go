@@ -93,7 +93,7 @@ func (t *training) evaluate(ctx context.Context) error {
 			candidates[i].counts[part] = counts[part][i]
 		}
 	}
-	return t.choose(candidates)
+	return t.choose(ctx, candidates)
 }
 
 // trainingCounts returns the training rows at the leaves of a tree.
@@ -105,18 +105,6 @@ func trainingCounts(t *tree.Tree) *tree.LeafCounts {
 		}
 	}
 	return counts
-}
-
-// choose takes the tree of the run folder.
-func (t *training) choose(candidates []candidate) error {
-	c := &candidates[0]
-	if n := c.tree.Training.CutLeaves; n > 0 {
-		t.jobs.reporter.Warn(fmt.Sprintf("--deadline came first: %d leaves of the tree would have been split further", n))
-	}
-	t.tree = c.tree
-	t.encoded = t.tree.Encode()
-	t.metrics = newMetrics(c.tree, c.counts, t.spec.WeightScale)
-	return nil
 }
 
 // countLeaves counts the validation and test rows by the leaf of each tree that
@@ -162,11 +150,11 @@ func evaluateJob(ctx context.Context, j *jobs, trees []*tree.Tree, tasks []trans
 }
 
 // newMetrics measures a tree on the parts that have rows.
-func newMetrics(t *tree.Tree, counts [dataset.Parts]*tree.LeafCounts, scale int64) *MetricsFile {
+func newMetrics(t *tree.Tree, counts [dataset.Parts]*tree.LeafCounts, spec *transforms.RowSpec) *MetricsFile {
 	m := &MetricsFile{Format: metricsFormat, Version: 1}
 	for part, c := range counts {
 		if sum(c.Rows) > 0 {
-			m.set(dataset.Part(part), measure(t, c, scale))
+			m.set(dataset.Part(part), measure(t, c, spec.ScaleOf(dataset.Part(part))))
 		}
 	}
 	return m
@@ -182,18 +170,26 @@ func sum(xs []int64) int64 {
 
 // measure computes the metrics of leaf counts.
 func measure(t *tree.Tree, counts *tree.LeafCounts, scale int64) *metric.Metrics {
+	m := metric.Evaluate(leavesOf(t, counts), t.Label.Classes, scale)
+	if t.Label.ErrorCosts != nil {
+		m.SetErrorCosts(t.Label.ErrorCosts)
+	}
+	return &m
+}
+
+// leavesOf lists the leaves of a tree with what was counted in them.
+func leavesOf(t *tree.Tree, counts *tree.LeafCounts) []metric.Leaf {
 	tests, costs := t.Path()
 	var leaves []metric.Leaf
 	for i := range t.Nodes {
 		if n := &t.Nodes[i]; n.Leaf() {
 			leaves = append(leaves, metric.Leaf{
 				Probabilities: n.Probabilities, Class: n.Class, Weights: counts.Weights[i], Rows: counts.Rows[i],
-				Cost: costs[i], Tests: tests[i],
+				Cost: costs[i], Billed: costs[i], Tests: tests[i],
 			})
 		}
 	}
-	m := metric.Evaluate(leaves, t.Label.Classes, scale)
-	return &m
+	return leaves
 }
 
 // EvaluateConfig is the configuration of an evaluation.
@@ -243,7 +239,7 @@ func Evaluate(ctx context.Context, c EvaluateConfig, reporter Reporter) (*tree.T
 	if err != nil {
 		return nil, nil, err
 	}
-	m := newMetrics(t, [dataset.Parts]*tree.LeafCounts{counts[0][0], counts[1][0], counts[2][0]}, spec.WeightScale)
+	m := newMetrics(t, [dataset.Parts]*tree.LeafCounts{counts[0][0], counts[1][0], counts[2][0]}, spec)
 	if m.Test == nil {
 		err = &dataset.DataError{File: in.files[0].URL, Problem: "no row has a label", Hint: "check --input and --label"}
 	}

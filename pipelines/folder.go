@@ -56,8 +56,7 @@ func openFolder(ctx context.Context, s *objectstore.Store, url string, overwrite
 // finished reports whether the folder had the mark of success.
 func (f *folder) finished() bool { return f.held[len(f.held)-1] != "" }
 
-// commit writes the documents, which must be of the names that openFolder was
-// given, and then the mark of success. Nothing is replaced before all of them
+// commit writes the documents and then the mark of success. Nothing is replaced before all of them
 // are written; the mark of an earlier run goes first, so that a folder with the
 // mark is always one run's. Each write is bound to what openFolder saw: of two
 // runs into one folder the second to end fails.
@@ -70,9 +69,9 @@ func (f *folder) commit(ctx context.Context, documents []document) ([]string, er
 			_ = w.Abort() // after Commit nothing is left to undo
 		}
 	}()
-	for i, d := range documents {
+	for _, d := range documents {
 		url := objectstore.Join(f.url, d.name)
-		w, err := f.store.Create(ctx, url, f.bound(i))
+		w, err := f.store.Create(ctx, url, f.bound(d.name))
 		if err != nil {
 			return nil, usagef("--output: %v", err)
 		}
@@ -90,6 +89,9 @@ func (f *folder) commit(ctx context.Context, documents []document) ([]string, er
 			return nil, err
 		}
 	}
+	if err := f.clear(ctx, urls); err != nil {
+		return nil, err
+	}
 	mark := len(writers) - 1
 	faults := commitAll(writers[:mark])
 	if firstOf(faults) == nil {
@@ -105,7 +107,7 @@ func (f *folder) commit(ctx context.Context, documents []document) ([]string, er
 		}
 	}
 	if errors.Is(err, fs.ErrExist) {
-		return nil, f.overtaken(f.names[slices.Index(faults, err)])
+		return nil, f.overtaken(documents[slices.Index(faults, err)].name)
 	}
 	return nil, usagef("--output: %v", err)
 }
@@ -141,11 +143,44 @@ func (f *folder) overtaken(name string) error {
 	return usagef("--output %s: another run has written %s meanwhile: choose another folder", f.url, name)
 }
 
-// bound binds the write of a file to what was there when the run began. The mark
-// of an earlier run is gone by then.
-func (f *folder) bound(i int) objectstore.WriteOptions {
-	if f.held[i] == "" || i == len(f.names)-1 {
-		return objectstore.WriteOptions{IfAbsent: true}
+// clear removes what an earlier run has left of files that this one does not
+// write.
+func (f *folder) clear(ctx context.Context, urls []string) error {
+	var stale []string
+	for i, name := range f.names[:len(f.names)-1] {
+		if f.held[i] != "" {
+			stale = append(stale, objectstore.Join(f.url, name))
+		}
 	}
-	return objectstore.WriteOptions{IfGeneration: f.held[i]}
+	trees, err := f.store.List(ctx, objectstore.Join(f.url, frontierFolder, "*.json"))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return usagef("--output: %v", err)
+	}
+	for _, o := range trees {
+		stale = append(stale, o.URL)
+	}
+	for _, url := range stale {
+		if slices.Contains(urls, url) {
+			continue
+		}
+		if err := f.store.Remove(ctx, url); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return usagef("--output: %v", err)
+		}
+	}
+	return nil
+}
+
+// bound binds the write of a file to what was there when the run began. The mark
+// of an earlier run is gone by then. The trees of the frontier are of use only by
+// frontier.json, which names them.
+func (f *folder) bound(name string) objectstore.WriteOptions {
+	i := slices.Index(f.names, name)
+	switch {
+	case i < 0:
+		return objectstore.WriteOptions{}
+	case f.held[i] == "" || name == successFile:
+		return objectstore.WriteOptions{IfAbsent: true}
+	default:
+		return objectstore.WriteOptions{IfGeneration: f.held[i]}
+	}
 }

@@ -117,7 +117,7 @@ func (o *outlook) held(share float64) (encoded, memory float64) {
 // with the room that slices grow by, and its share of the slots.
 func (o *outlook) tableBytes() float64 {
 	n := float64(o.layout.Stride) + 10
-	if o.t.schema.rows.Weight != "" {
+	if o.t.schema.rows.Weight != "" || o.t.config.weighsClasses() {
 		n += 8
 	}
 	return 1.15*n + 16

@@ -58,11 +58,11 @@ func (t *training) sample(rows int64) *training {
 	c.MemoryObjects, c.Runner, c.LevelsPerJob, c.Deadline = -1, "direct", 1, 0
 	first := p.grid[0] // the others are much alike
 	first.params.MinRows = int64(math.Ceil(float64(first.params.MinRows) * share))
-	p.grid = []member{first}
+	p.grid, p.selection = []member{first}, selection{}
 	s.columns = slices.Clone(s.columns) // their roles are set anew
 	scratch := "mem://espalier-" + uuid.NewString()
 	return &training{
-		config: &c, parsed: &p, grid: p.grid, schema: &s, input: in, costs: t.costs.ofFeatures(), files: t.files,
+		config: &c, parsed: &p, grid: p.grid, schema: &s, input: in, costs: t.costs.ofFeatures(), perClass: t.perClass, files: t.files,
 		jobs: &jobs{runner: c.Runner, reporter: noReporter{}}, scratch: scratch, blocks: scratch + "/blocks",
 		rehearsed: &rehearsal{share: share},
 	}
@@ -119,7 +119,7 @@ func (t *training) tallyObjects(ctx context.Context, part dataset.Part) error {
 		if err != nil {
 			return err
 		}
-		o := dataset.NewObjects(dataset.Layout{}, len(t.classes), t.spec.Weight != "", 0)
+		o := dataset.NewObjects(dataset.Layout{}, len(t.classes), t.spec.Weighted(), 0)
 		if err := o.AppendClassesFrom(b, layout); err != nil {
 			return err
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
@@ -68,7 +69,7 @@ type ManifestInput struct {
 }
 
 func (t *training) schemaFile() *SchemaFile {
-	s := &SchemaFile{Format: "espalier/schema", Version: 1, Label: t.tree.Label}
+	s := &SchemaFile{Format: "espalier/schema", Version: 1, Label: tree.Label{Column: t.label.Column, Classes: t.label.Classes}}
 	fitted := make(map[string]*dataset.Feature, len(t.features))
 	for i := range t.features {
 		fitted[t.features[i].Name] = &t.features[i]
@@ -130,9 +131,18 @@ func (t *training) write(ctx context.Context, start time.Time) (*Result, error) 
 		b = append(b, '\n')
 		documents[i+1].content = b
 	}
-	urls, err := t.output.commit(ctx, documents)
+	if t.frontier != nil {
+		b, err := json.MarshalIndent(t.frontier, "", "  ")
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", frontierFile, err)
+		}
+		documents = append(documents, document{frontierFile, append(b, '\n')})
+	}
+	named := len(documents)
+	urls, err := t.output.commit(ctx, append(documents, t.frontierTrees...))
 	if err != nil {
 		return nil, err
 	}
-	return &Result{Tree: t.tree, Metrics: t.metrics, Files: urls, Estimate: t.estimate}, nil
+	urls = slices.Delete(urls, named, len(urls)-1) // frontier.json names its trees
+	return &Result{Tree: t.tree, Metrics: t.metrics, Frontier: t.frontier, Files: urls, Estimate: t.estimate}, nil
 }

@@ -29,7 +29,9 @@ import (
 type Result struct {
 	Tree    *tree.Tree
 	Metrics *MetricsFile
-	Files   []string // written, in order
+	Files   []string // written, in order, but for the trees of the frontier
+
+	Frontier *FrontierFile // nil: there was nothing to choose
 
 	Estimate   *Estimate // of what the run takes; nil where it was not wanted. A dry run has nothing else,
 	Translated []string  // but for the jobs that were translated for Dataflow
@@ -101,8 +103,12 @@ func newTraining(ctx context.Context, c *TrainConfig, p *parsed, in *input, repo
 	if err != nil {
 		return nil, err
 	}
+	perClass, err := readClassSettings(ctx, process, c)
+	if err != nil {
+		return nil, err
+	}
 	return &training{
-		config: c, costs: prices, parsed: p, grid: p.grid, input: in, schema: s, files: process,
+		config: c, costs: prices, perClass: perClass, parsed: p, grid: p.grid, input: in, schema: s, files: process,
 		jobs: &jobs{runner: c.Runner, reporter: reporter}, rehearsalRows: rehearsalRows,
 	}, nil
 }
@@ -148,7 +154,7 @@ func open(ctx context.Context, f *files, c *TrainConfig, reporter Reporter) (o *
 	wg.Go(func() { o.input, inputErr = openInput(reading, f, c.Input) })
 	if o.lock, locked, err = lockFolder(ctx, f, c, reporter); err == nil {
 		wg.Go(func() { o.unfinished, checkpointErr = readCheckpoint(reading, f, c.Output) })
-		o.output, err = openFolder(reading, f.store, c.Output, c.Overwrite || c.Resume, treeFile, metricsFile, schemaFile, manifestFile)
+		o.output, err = openFolder(reading, f.store, c.Output, c.Overwrite || c.Resume, treeFile, metricsFile, schemaFile, manifestFile, frontierFile)
 	}
 	if err != nil {
 		cancel() // the others are of no interest then
@@ -219,6 +225,8 @@ type training struct {
 	spec     transforms.RowSpec // of the features that have tests
 	features []dataset.Feature
 	classes  []string
+	perClass classSettings // what the data owner says about the classes
+	label    tree.Label    // see describeLabel
 	objects  *[dataset.Parts]transforms.ObjectStats
 
 	deadline  time.Time     // zero: none
@@ -234,6 +242,9 @@ type training struct {
 	tree    *tree.Tree     // the one chosen
 	encoded []byte         // tree.json
 	metrics *MetricsFile
+
+	frontier      *FrontierFile // nil: there was nothing to choose
+	frontierTrees []document    // of its points
 }
 
 func (t *training) train(ctx context.Context, unfinished *checkpoint) error {
@@ -252,6 +263,7 @@ func (t *training) train(ctx context.Context, unfinished *checkpoint) error {
 			return err
 		}
 	}
+	t.restrict()
 	if err := t.induce(ctx, unfinished); err != nil {
 		return err
 	}
@@ -269,7 +281,7 @@ func (t *training) prepare(ctx context.Context) error {
 func (t *training) summariseConfig() transforms.SummariseConfig {
 	workers := t.jobs.workers()
 	return transforms.SummariseConfig{
-		Rows: t.schema.rows.Encode(), Workers: workers, Out: t.scratch + "/summarise",
+		Rows: t.schema.rows.Encode(), Workers: workers, Out: t.scratch + "/summarise", Classes: t.config.weighsClasses(),
 		Limits: binning.Limits{Values: t.config.MaxValues, Categories: maxDistinctCategories},
 		Pieces: pieces(4*workers, len(t.input.tasks)), // more than workers, which so end at about the same time
 	}
@@ -288,7 +300,7 @@ func (t *training) summarise(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	stats, encoded, err := transforms.ReadSummaries(ctx, config.Out, len(t.schema.rows.Features))
+	stats, encoded, err := transforms.ReadSummaries(ctx, config.Out, config.Columns(len(t.schema.rows.Features)))
 	if err != nil {
 		return err
 	}
@@ -302,13 +314,22 @@ func (t *training) summarise(ctx context.Context) error {
 	if stats.Weight >= transforms.MaxTotalWeight {
 		return &dataset.DataError{Column: t.config.Weight, Problem: "the weights of all rows add up to more than can be counted, 2^60 / 1e6 of fractional and 2^60 of whole ones", Hint: "divide them by their mean"}
 	}
+	scale, label := t.schema.rows.WeightScale, len(t.schema.rows.Features)
 	if !stats.Fractional {
 		t.schema.rows.WeightScale = 1
 	}
-	if err := t.fitLabel(encoded[len(encoded)-1]); err != nil {
+	if err := t.fitLabel(encoded[label]); err != nil {
 		return err
 	}
-	return t.fitFeatures(encoded[:len(encoded)-1])
+	if t.rehearsed == nil { // a sample need not have all classes
+		if err := t.describeLabel(); err != nil {
+			return err
+		}
+	}
+	if err := t.weighClasses(encoded[len(encoded)-1], scale); err != nil {
+		return err
+	}
+	return t.fitFeatures(encoded[:label])
 }
 
 // maxDistinctCategories is the number of values beyond which a categorical
@@ -507,6 +528,9 @@ func (t *training) coalesce(ctx context.Context) error {
 		return err
 	}
 	train := &t.objects[dataset.Train]
+	if train.Objects == 0 {
+		return t.noRows("no training row has a weight left")
+	}
 	for i := range train.Missing { // rows are weighted: the summaries have their weight, not their number
 		t.features[i].Missing, t.features[i].Other = train.Missing[i], train.Other[i]
 	}
@@ -517,14 +541,18 @@ func (t *training) coalesce(ctx context.Context) error {
 func (t *training) model(root *induce.Node, m member) *tree.Tree {
 	train := &t.objects[dataset.Train]
 	root.SumUp()
+	if t.parsed.selection.rule == 0 {
+		root.BestFirst(t.config.MaxLeaves)
+	}
 	model, _ := induce.Model(root, t.features)
-	model.Label = tree.Label{Column: t.config.Label, Classes: t.classes}
+	model.Label = t.label
 	model.Algorithm = m.algorithm
 	model.Training = tree.Training{
 		Rows: train.Rows, Objects: train.Objects, Weight: train.Weight, RelabelledRows: train.Relabelled, DroppedNullLabel: t.rowStats.Dropped,
 		CutLeaves: cutLeaves(root),
 	}
-	scale := t.spec.WeightScale
+	t.describeWeights(&model.Training)
+	scale := t.spec.ScaleOf(dataset.Train)
 	if scale > 1 {
 		model.Training.WeightScale = scale
 	}
@@ -541,7 +569,7 @@ func (t *training) growConfig() transforms.GrowConfig {
 			Params: t.grid[min(len(t.roots), len(t.grid)-1)].params, Columns: split.Columns(t.features), Classes: len(t.classes),
 			Total: train.Weight, Heaviest: train.Heaviest,
 		},
-		Weighted: t.spec.Weight != "", Widths: dataset.NewLayout(t.features).Widths, Workers: t.jobs.workers(),
+		Weighted: t.spec.Weighted(), Widths: dataset.NewLayout(t.features).Widths, Workers: t.jobs.workers(),
 	}
 }
 

@@ -25,7 +25,7 @@ func newCoder(spec RowSpec, features []dataset.Feature, classes []string, pieces
 	return c
 }
 
-func (c *coder) newTable() *dataset.Table { return dataset.NewTable(c.layout, c.spec.Weight != "") }
+func (c *coder) newTable() *dataset.Table { return dataset.NewTable(c.layout, c.spec.Weighted()) }
 
 // coded is a row group in codes, and the memory for the next one.
 type coded struct {
@@ -49,6 +49,7 @@ func (c *coder) code(g *rowGroup, s *coded) error {
 	if s.classes, err = g.classNumbers(c.classes, s.classes); err != nil {
 		return err
 	}
+	g.weighClasses(s.classes)
 	s.keys = grown(s.keys, g.Rows()*c.layout.Stride)
 	if s.columns == nil {
 		s.columns = make([]codedColumn, c.pieces)

@@ -67,7 +67,7 @@ func (f *mergeObjectsFn) merge(ctx context.Context, key int64, list [][]byte) er
 	if err != nil {
 		return err
 	}
-	weighted := f.spec.Weight != ""
+	weighted := f.spec.Weighted()
 	if len(list) == 1 {
 		b, err := receive(ctx, list[0])
 		if err != nil {

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"math/bits"
+	"slices"
 	"strconv"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
@@ -43,6 +45,23 @@ type RowSpec struct {
 	Shares         dataset.Shares  `json:"shares"`
 	Seed           uint64          `json:"seed"`
 	DropNullLabels bool            `json:"drop_null_labels,omitempty"`
+
+	// ClassWeights are what the weights of training rows are multiplied by, by
+	// class, in units of 1/FractionScale; empty: 1 each. TrainScale is the number of
+	// fixed-point units in a product of 1, either 1 or FractionScale.
+	ClassWeights []int64 `json:"class_weights,omitempty"`
+	TrainScale   int64   `json:"train_scale,omitempty"`
+}
+
+// Weighted reports whether rows of some part weigh other than 1.
+func (s *RowSpec) Weighted() bool { return s.Weight != "" || len(s.ClassWeights) > 0 }
+
+// ScaleOf returns the fixed-point units in a weight of 1 of a part's rows.
+func (s *RowSpec) ScaleOf(part dataset.Part) int64 {
+	if part == dataset.Train && len(s.ClassWeights) > 0 {
+		return s.TrainScale
+	}
+	return s.WeightScale
 }
 
 // FeatureColumn is a column that features are made of.
@@ -243,6 +262,38 @@ func (g *rowGroup) readWeights(v *dataset.Vector) error {
 		g.total = min(g.total+g.weights[r], MaxTotalWeight)
 	}
 	return nil
+}
+
+// weighClasses multiplies the weights of training rows by those of their classes.
+// Rows that weigh nothing after that are left out.
+func (g *rowGroup) weighClasses(classes []uint16) {
+	if len(g.spec.ClassWeights) == 0 {
+		return
+	}
+	if g.weights == nil {
+		g.weights = slices.Repeat([]int64{1}, g.Rows())
+	}
+	unit := uint64(g.spec.WeightScale) * uint64(FractionScale/g.spec.TrainScale)
+	for r, part := range g.parts {
+		if part != dataset.Train {
+			continue
+		}
+		if g.weights[r] = multiplied(g.weights[r], g.spec.ClassWeights[classes[r]], unit); g.weights[r] == 0 {
+			g.parts[r] = dataset.None
+		}
+	}
+}
+
+// multiplied returns the product of two weights over a unit, rounded, and at most
+// MaxTotalWeight.
+func multiplied(weight, factor int64, unit uint64) int64 {
+	hi, lo := bits.Mul64(uint64(weight), uint64(factor))
+	lo, carry := bits.Add64(lo, unit/2, 0)
+	if hi += carry; hi >= unit {
+		return MaxTotalWeight
+	}
+	product, _ := bits.Div64(hi, lo, unit)
+	return int64(min(product, MaxTotalWeight))
 }
 
 // weight returns the weight of row r.

@@ -21,7 +21,16 @@ type SummariseConfig struct {
 	Limits  binning.Limits // of distinct values
 	Workers int            // goroutines of a bundle; 1 on engines
 	Pieces  int            // pieces that a row group's columns are cut in, for few row groups
+	Classes bool           // the label is summarised by the weight of the training rows too
 	Out     string         // folder of results
+}
+
+// Columns returns the number of summaries of so many features and the label.
+func (c *SummariseConfig) Columns(features int) int {
+	if c.Classes {
+		return features + 2
+	}
+	return features + 1
 }
 
 // RowStats counts the rows that were summarised.
@@ -41,8 +50,9 @@ const summaryBlock = 64
 const statsKey = -1
 
 // Summarise reads the row groups of tasks, a PCollection<[]byte> of Task, and
-// summarises each feature over the training rows, and the label over all rows
-// that have a part. See ReadSummaries.
+// summarises each feature over the training rows, the label over all rows that
+// have a part and, if wanted, the label over the training rows by their weight. See
+// ReadSummaries.
 func Summarise(s beam.Scope, tasks beam.PCollection, c SummariseConfig) {
 	s = s.Scope("transforms.Summarise")
 	merged := beam.GroupByKey(s, beam.ParDo(s, &summariseFn{SummariseConfig: c}, tasks))
@@ -59,7 +69,7 @@ type summariseFn struct {
 
 // summariseWorker is one worker's memory: no other task uses it meanwhile.
 type summariseWorker struct {
-	summaries []*binning.Summary // per feature, then the label; nil: nothing yet
+	summaries []*binning.Summary // per column, see Columns; nil: nothing yet
 	vector    dataset.Vector
 	stats     RowStats
 }
@@ -71,7 +81,7 @@ func (f *summariseFn) StartBundle(_ context.Context, _ func(int64, []byte)) erro
 	f.pool = newPool(f.Workers, rowGroupsAhead)
 	f.workers = make([]summariseWorker, max(1, f.Workers))
 	for i := range f.workers {
-		f.workers[i].summaries = make([]*binning.Summary, len(f.spec.Features)+1)
+		f.workers[i].summaries = make([]*binning.Summary, f.Columns(len(f.spec.Features)))
 	}
 	return nil
 }
@@ -140,7 +150,11 @@ func (f *summariseFn) addLabel(g *shared, w *summariseWorker) {
 			rows = append(rows, int32(r))
 		}
 	}
-	w.summary(len(f.spec.Features), dataset.Categorical, g.label.Type, f.Limits).AddVector(&g.label, rows, nil)
+	label := len(f.spec.Features)
+	w.summary(label, dataset.Categorical, g.label.Type, f.Limits).AddVector(&g.label, rows, nil)
+	if f.Classes {
+		w.summary(label+1, dataset.Categorical, g.label.Type, f.Limits).AddVector(&g.label, g.train, g.weights)
+	}
 	w.stats.Rows += int64(g.Rows())
 	w.stats.Train += int64(len(g.train))
 	w.stats.Dropped += g.dropped
@@ -168,7 +182,7 @@ func (f *summariseFn) FinishBundle(ctx context.Context, emit func(int64, []byte)
 	}
 	emit(statsKey, mustJSON(stats))
 	// Encoded by the workers, emitted here: emitters belong to this goroutine.
-	columns := len(f.spec.Features) + 1
+	columns := f.Columns(len(f.spec.Features))
 	encoded := make([][]byte, (columns+summaryBlock-1)/summaryBlock)
 	p := newPool(f.Workers, 0)
 	for block := range encoded {
@@ -312,10 +326,10 @@ func mergeSummaries(list [][]byte) ([]byte, error) {
 
 func summaryURL(out string, key int64) string { return fmt.Sprintf("%s/summary-%d", out, key) }
 
-// ReadSummaries returns what Summarise wrote: the counts of rows and, per
-// feature and then for the label, the encoded summary, nil where there were no
-// rows.
-func ReadSummaries(ctx context.Context, out string, features int) (*RowStats, [][]byte, error) {
+// ReadSummaries returns what Summarise wrote: the counts of rows and, per column
+// of SummariseConfig.Columns, the encoded summary: of the features, of the label
+// and, if wanted, of the label by weight. It is nil where there were no rows.
+func ReadSummaries(ctx context.Context, out string, columns int) (*RowStats, [][]byte, error) {
 	s, err := openStorage()
 	if err != nil {
 		return nil, nil, err
@@ -328,7 +342,7 @@ func ReadSummaries(ctx context.Context, out string, features int) (*RowStats, []
 	if err := json.Unmarshal(b, &stats); err != nil {
 		return nil, nil, err
 	}
-	encoded := make([][]byte, features+1)
+	encoded := make([][]byte, columns)
 	for i := range encoded {
 		if i%summaryBlock == 0 {
 			if b, err = s.Read(ctx, summaryURL(out, int64(i/summaryBlock))); err != nil {

@@ -23,7 +23,7 @@ func TestSummarise(t *testing.T) {
 			if err := run(t, runner, tasks, func(s beam.Scope, tasks beam.PCollection) { transforms.Summarise(s, tasks, c) }); err != nil {
 				t.Fatal(err)
 			}
-			stats, encoded, err := transforms.ReadSummaries(context.Background(), "out", 2)
+			stats, encoded, err := transforms.ReadSummaries(context.Background(), "out", c.Columns(2))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -66,7 +66,7 @@ that training did not have go where the tree sends unseen ones.`,
 			return err
 		}
 		m := metrics.Test
-		_, err = fmt.Fprintf(c.OutOrStdout(), "\nAUC %s, expected cost %s\n", report.Figure(m.AUCOvRMacro), report.Figure(m.ExpectedCost))
+		_, err = fmt.Fprintf(c.OutOrStdout(), "\nAUC %s, expected cost %s\n", report.Area(m), report.Figure(m.ExpectedCost))
 		return err
 	}
 	return c

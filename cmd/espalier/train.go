@@ -84,8 +84,18 @@ func addTrainFlags(f *pflag.FlagSet, c *pipelines.TrainConfig, extra *trainFlags
 	f.IntVar(&c.MaxDepth, "max_depth", c.MaxDepth, "tests on the longest path; 0: any number")
 	f.Int64Var(&c.MinRows, "min_rows", c.MinRows, "nodes with fewer rows are leaves")
 	f.IntVar(&c.MaxLeaves, "max_leaves", c.MaxLeaves, "leaves of the tree, grown best first; 0: any number")
+	f.StringSliceVar((*[]string)(&c.Prune), "prune", c.Prune, "currencies of pruning: leaves, cost or both; or none")
+	f.StringVar(&c.Alpha, "alpha", c.Alpha, "of the pruning, risk per leaf or per unit of expected cost; auto: chosen by --select")
+	f.StringVar(&c.Select, "select", c.Select, "which tree of the frontier: best, knee, one_se, one_percent, paper; or first, the first of the grid as it was grown")
+	f.StringVar(&c.Folds, "folds", c.Folds, "cross-validation beside the validation rows: its folds, 0 for none, auto where the validation rows alone say little")
+	f.Float64Var(&c.FrontierStep, "frontier_step", c.FrontierStep, "AUC by which a tree of frontier.json is better than the one before; 0: all trees that are better")
+	f.Float64Var(&c.MaxExpectedCost, "max_expected_cost", c.MaxExpectedCost, "budget: the best tree of at most this expected cost; 0: any")
+	f.Float64Var(&c.MaxCost, "max_cost", c.MaxCost, "budget of the dearest path; 0: any")
 	f.StringVar(&c.Costs, "costs", c.Costs, "CSV of test costs: feature,cost or feature,value,cost; others cost 1")
 	f.StringVar(&c.Weight, "weight", c.Weight, "column of row weights, 0 to 1e9")
+	f.StringVar(&c.ClassWeights, "class_weights", c.ClassWeights, "factors of the weights of training rows: none, balanced (all classes weigh the same) or a CSV class,weight; others 1")
+	f.StringVar(&c.Priors, "priors", c.Priors, "frequencies of the classes where the tree is used: CLASS=P,.. or a CSV class,prior (default: as in training)")
+	f.StringVar(&c.ErrorCosts, "error_costs", c.ErrorCosts, "CSV of what predictions cost: actual,predicted,cost; others 0 if right, 1 if wrong")
 	f.StringSliceVar(&c.Ignore, "ignore", c.Ignore, "columns to leave out")
 	f.StringSliceVar(&c.Categorical, "categorical", c.Categorical, "number columns whose values are categories")
 	f.StringSliceVar(&c.Numeric, "numeric", c.Numeric, "text or boolean columns to read as numbers")
@@ -157,6 +167,6 @@ func printResult(w io.Writer, r *pipelines.Result, show bool) error {
 	part, m := r.Metrics.Best()
 	c := r.Tree.Complexity
 	_, err := fmt.Fprintf(w, "\nwrote %s\nAUC %s on %s rows, expected cost %.3g (%.3g tests), %d leaves, depth %d\n",
-		strings.Join(r.Files, " "), report.Figure(m.AUCOvRMacro), part, c.ExpectedCost, c.ExpectedTests, c.Leaves, c.Depth)
+		strings.Join(r.Files, " "), report.Area(m), part, c.ExpectedCost, c.ExpectedTests, c.Leaves, c.Depth)
 	return err
 }

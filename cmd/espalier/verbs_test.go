@@ -41,6 +41,10 @@ func TestExample(t *testing.T) {
 // TestDocuments validates what runs write by the JSON Schemas.
 func TestDocuments(t *testing.T) {
 	input := mixed(t, 600, parquetio.WriteOptions{})
+	errorCosts := filepath.Join(t.TempDir(), "errors.csv")
+	if err := os.WriteFile(errorCosts, []byte("actual,predicted,cost\na,b,3\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
 	for name, flags := range map[string][]string{
 		"default":   nil,
 		"paper":     {"--preset", "paper", "--algorithm", "cart"},
@@ -50,6 +54,7 @@ func TestDocuments(t *testing.T) {
 		"uniform":   {"--binning", "uniform", "--categorical", "n", "--numeric", "flag", "--key", "n", "--seed", "7"},
 		"all rows":  {"--split", "100/0/0", "--algorithm", "ip", "--memory_objects", "0"},
 		"on prism":  {"--runner", "prism", "--algorithm", "bal"},
+		"classes":   {"--class_weights", "balanced", "--priors", "a=0.7,b=0.2,c=0.1", "--error_costs", errorCosts},
 		"one level": {"--memory_objects", "50", "--algorithm", "asr"},
 	} {
 		t.Run(name, func(t *testing.T) {

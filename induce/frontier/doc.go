@@ -5,7 +5,8 @@
 // # What is compared
 //
 // Trees are compared by expected cost on the training rows and by the area
-// under the ROC curve on the validation rows; test figures are carried along
+// under the ROC curve on the validation rows, or half and half with that on folds of
+// the training rows (see Point); test figures are carried along
 // and never looked at. Where the validation rows have no area, because they are
 // all of one class, the log loss takes its place: the merit of a tree is its
 // area, else minus its log loss in nats. The merit is of one kind for all points

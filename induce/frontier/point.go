@@ -20,6 +20,7 @@ type Point struct {
 	tree.Complexity // on the training rows
 
 	AUC      *float64  // on the validation rows; nil where they have none
+	Folds    *float64  // mean AUC of trees of the same kind on folds of the training rows; nil: none were grown
 	Interval *Interval // of AUC; nil until it is filled in
 	LogLoss  *float64  // on the validation rows, in nats; nil without rows
 	TestAUC  *float64  // on the test rows
@@ -57,7 +58,7 @@ func candidates(points []Point) ([]candidate, error) {
 		list[i].Point, list[i].byArea = points[i], byArea
 		switch {
 		case byArea:
-			list[i].merit = *points[i].AUC
+			list[i].merit = points[i].area()
 		case byLoss:
 			list[i].merit = -*points[i].LogLoss
 		default:
@@ -65,6 +66,28 @@ func candidates(points []Point) ([]candidate, error) {
 		}
 	}
 	return list, nil
+}
+
+// Merit returns what the point is chosen by: its area, without one minus its log
+// loss.
+func (p *Point) Merit() float64 {
+	if p.AUC != nil || p.Folds != nil {
+		return p.area()
+	}
+	return -*p.LogLoss
+}
+
+// area returns the area that a point is chosen by. The validation rows judge
+// this very tree, the folds of the training rows more rows but only its like: each
+// is right about half of it.
+func (p *Point) area() float64 {
+	if p.Folds == nil {
+		return *p.AUC
+	}
+	if p.AUC == nil {
+		return *p.Folds
+	}
+	return (*p.AUC + *p.Folds) / 2
 }
 
 // inOrder compares what is left when cost and merit are the same.
@@ -100,6 +123,18 @@ func NonDominated(points []Point) ([]Point, error) {
 		kept = append(kept, c.Point)
 	}
 	return kept, nil
+}
+
+// Thin leaves out of a frontier, as NonDominated returns it, points that are better
+// than the one kept before by less than a step of merit; the best stays.
+func Thin(points []Point, step float64) []Point {
+	var kept []Point
+	for i := range points {
+		if i == 0 || i == len(points)-1 || points[i].Merit()-kept[len(kept)-1].Merit() >= step {
+			kept = append(kept, points[i])
+		}
+	}
+	return kept
 }
 
 func nonDominated(list []candidate) []candidate {

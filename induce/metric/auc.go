@@ -1,29 +1,24 @@
 package metric
 
-import (
-	"cmp"
-	"math/bits"
-	"slices"
-)
+import "math"
 
 // fillAreas computes the areas under ROC curves.
-func (m *Metrics) fillAreas(leaves []Leaf) {
-	if len(m.PerClass) == 2 {
-		m.fillBinary(leaves)
+func (m *Metrics) fillAreas(leaves []Leaf, rankings []ranking) {
+	if len(rankings) == 2 {
+		m.fillBinary(&rankings[1])
 		return
 	}
 	var rest, pairs []float64
-	areas := make([][]*float64, len(m.PerClass)) // of the first class against the second, by the first's probability
-	for c := range areas {
-		order := byProbability(leaves, c)
-		m.PerClass[c].AUC = area(leaves, order, c, everyOther)
+	areas := make([][]*float64, len(rankings)) // of the first class against the second, by the first's probability
+	for c := range rankings {
+		m.PerClass[c].AUC = rankings[c].area()
 		if auc := m.PerClass[c].AUC; auc != nil {
 			rest = append(rest, *auc)
 		}
 		areas[c] = make([]*float64, len(areas))
 		for other := range areas {
 			if other != c {
-				areas[c][other] = area(leaves, order, c, other)
+				areas[c][other] = rankings[c].areaAgainst(leaves, other)
 			}
 		}
 	}
@@ -40,74 +35,159 @@ func (m *Metrics) fillAreas(leaves []Leaf) {
 // fillBinary uses the probability of the second class for all areas. By that of
 // the first they are the same, but where rounding makes two probabilities equal
 // and not their complements.
-func (m *Metrics) fillBinary(leaves []Leaf) {
-	auc := area(leaves, byProbability(leaves, 1), 1, 0)
+func (m *Metrics) fillBinary(second *ranking) {
+	auc := second.area()
 	m.AUCOvRMacro, m.AUCOvOMacro = auc, auc
 	m.PerClass[0].AUC, m.PerClass[1].AUC = auc, auc
 }
 
-// byProbability returns the positions of the leaves by ascending probability of
-// a class.
-func byProbability(leaves []Leaf, class int) []int {
-	order := make([]int, len(leaves))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortFunc(order, func(i, j int) int {
-		return cmp.Compare(leaves[i].Probabilities[class], leaves[j].Probabilities[class])
-	})
-	return order
-}
-
-// everyOther stands for all classes but the positive one.
-const everyOther = -1
-
-// area returns the share of pairs of a positive and a negative row in which the
-// positive one has the higher probability of the positive class, where a tie
-// counts half (Mann and Whitney's U over the number of pairs). It is undefined
-// without positive or negative rows. The sum behind it is exact.
-func area(leaves []Leaf, order []int, positive, negative int) *float64 {
-	var positives, negatives uint64 // so far
-	var twice uint128               // the pairs won so far, a tie counting 1
-	for from, to := 0, 0; from < len(order); from = to {
-		p := leaves[order[from]].Probabilities[positive]
-		var pos, neg uint64 // of this probability
-		for to = from; to < len(order) && leaves[order[to]].Probabilities[positive] == p; to++ {
-			weights := leaves[order[to]].Weights
-			pos += uint64(weights[positive])
-			neg += negativeWeight(weights, positive, negative)
-		}
-		twice.addProduct(pos, 2*negatives+neg)
-		positives += pos
-		negatives += neg
-	}
-	if positives == 0 || negatives == 0 {
+// Area returns the area under the ROC curve of one class against the rest,
+// averaged over the classes (Metrics.AUCOvRMacro), with its standard error and
+// 95 % interval. It is nil where rows do not define the area, and where leaves
+// do not count their Rows. It panics as Evaluate does.
+//
+// The standard error is that of DeLong, DeLong and Clarke-Pearson, Biometrics 44
+// (1988), with two classes. With more it is the same estimate for the mean of the
+// classes' areas: a row of class k moves it by
+//
+//	a_k = 1/C (V10_k / n_k + sum over c != k of V01_c / (N - n_c))
+//
+// where V10_k is the share of other rows that the row beats by its probability of
+// k, V01_c the share of the rows of c that beat it by theirs, and the variance is
+// the sum over classes of n_k times the sample variance of a_k. In a class of
+// fewer than two rows there is none: the greatest variance that a value of a_k's
+// mean and range can have stands in (Bhatia and Davis).
+//
+// The interval is Wilson's for a share of A in A(1-A)/variance rows: unlike one
+// of A's logit it is defined for A = 1 too, where as many rows are taken as the
+// smallest class has; the variance of an area is at most A(1-A) over that
+// (Birnbaum and Klose). See the package comment for weighted rows.
+//
+// It takes O(classes * leaves * log(leaves)).
+func Area(leaves []Leaf) *Estimate {
+	if len(leaves) == 0 {
 		return nil
 	}
-	return defined(twice.float() / 2 / float64(positives) / float64(negatives))
+	classes := len(leaves[0].Weights)
+	for i := range leaves {
+		leaves[i].mustFit(classes)
+	}
+	totals := weightsOf(leaves)
+	rankings := rankAll(leaves, totals, firstRanked(classes), classes)
+	return area(leaves, rankings, canonical(leaves), newSample(leaves, totals))
 }
 
-func negativeWeight(weights []int64, positive, negative int) uint64 {
-	if negative != everyOther {
-		return uint64(weights[negative])
+// firstRanked returns the first class whose ranking the mean area is of: of two
+// classes the second, which says all.
+func firstRanked(classes int) int {
+	if classes == 2 {
+		return 1
 	}
-	var sum uint64
-	for c, w := range weights {
-		if c != positive {
-			sum += uint64(w)
+	return 0
+}
+
+// rankAll ranks the leaves by each of the classes [from, to).
+func rankAll(leaves []Leaf, totals []uint64, from, to int) []ranking {
+	rankings := make([]ranking, 0, to-from)
+	for c := from; c < to; c++ {
+		rankings = append(rankings, rank(leaves, totals, c))
+	}
+	return rankings
+}
+
+// area is Area of the rankings from firstRanked on. order is that in which floats
+// are added.
+func area(leaves []Leaf, rankings []ranking, order []int, s *sample) *Estimate {
+	var used []*ranking // of the classes that have an area
+	var areas []float64
+	for c := range rankings {
+		if auc := rankings[c].area(); auc != nil {
+			used, areas = append(used, &rankings[c]), append(areas, *auc)
 		}
 	}
-	return sum
+	auc := mean(areas)
+	if auc == nil || s.rows == 0 {
+		return nil
+	}
+	variance := newProjection(leaves, used, s).variance(leaves, order)
+	return &Estimate{*auc, shareInterval(*auc, math.Sqrt(variance), s.leastRows())}
 }
 
-// uint128 is a sum of products.
-type uint128 struct{ hi, lo uint64 }
-
-func (u *uint128) addProduct(a, b uint64) {
-	hi, lo := bits.Mul64(a, b)
-	var carry uint64
-	u.lo, carry = bits.Add64(u.lo, lo, 0)
-	u.hi, _ = bits.Add64(u.hi, hi, carry)
+// projection is by how much a row moves the mean of some areas.
+type projection struct {
+	sample *sample
+	areas  float64     // number of them
+	all    []float64   // by leaf: sum over the areas as a row of none of their classes
+	own    [][]float64 // by class and leaf: what a row of the class has more; nil: nothing
+	most   []float64   // by class
 }
 
-func (u *uint128) float() float64 { return float64(float64(u.hi)*0x1p64) + float64(u.lo) }
+func newProjection(leaves []Leaf, used []*ranking, s *sample) *projection {
+	p := &projection{
+		sample: s, areas: float64(len(used)), all: make([]float64, len(leaves)),
+		own: make([][]float64, len(s.classes)), most: make([]float64, len(s.classes)),
+	}
+	for _, r := range used {
+		p.own[r.class] = make([]float64, len(leaves))
+		p.add(r, s.per*float64(r.own), s.per*float64(r.rest))
+	}
+	return p
+}
+
+// add adds the area of a ranking with so many rows of its class, and others.
+func (p *projection) add(r *ranking, own, rest float64) {
+	var ownBelow, restBelow uint64
+	from := 0
+	for _, t := range r.tiers {
+		beats := float64(2*restBelow+t.rest) / 2 / float64(r.rest)
+		beaten := float64(2*(r.own-ownBelow-t.own)+t.own) / 2 / float64(r.own)
+		for _, i := range r.order[from:t.end] {
+			p.all[i] += beaten / rest
+			p.own[r.class][i] = beats/own - beaten/rest
+		}
+		from = t.end
+		ownBelow += t.own
+		restBelow += t.rest
+	}
+	for k := range p.most {
+		if k == r.class {
+			p.most[k] += 1 / own
+		} else {
+			p.most[k] += 1 / rest
+		}
+	}
+}
+
+// at returns the move by a row of class k in a leaf.
+func (p *projection) at(k, leaf int) float64 {
+	if p.own[k] == nil {
+		return p.all[leaf] / p.areas
+	}
+	return (p.all[leaf] + p.own[k][leaf]) / p.areas
+}
+
+// variance returns the variance of the mean area.
+func (p *projection) variance(leaves []Leaf, order []int) float64 {
+	variance := 0.0
+	for k, weight := range p.sample.classes {
+		if weight == 0 {
+			continue
+		}
+		sum, squares := 0.0, 0.0
+		for _, i := range order {
+			sum += float64(float64(leaves[i].Weights[k]) * p.at(k, i))
+		}
+		center := sum / float64(weight)
+		for _, i := range order {
+			d := p.at(k, i) - center
+			squares += float64(float64(leaves[i].Weights[k]) * float64(d*d))
+		}
+		n := p.sample.per * float64(weight)
+		one := max(0, center*(p.most[k]/p.areas-center)) // of a row
+		if n >= 2 {
+			one = squares / float64(weight) * n / (n - 1)
+		}
+		variance += float64(n * one)
+	}
+	return variance
+}

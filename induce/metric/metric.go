@@ -12,8 +12,9 @@ type Leaf struct {
 	Probabilities []float64 // of each class; sum 1
 	Class         int       // the class predicted
 	Weights       []int64   // of the rows by their true class; fixed point, see Evaluate
-	Rows          int64     // the rows themselves, unweighted
-	Cost          float64   // paid for the tests on the way to the leaf
+	Rows          int64     // the rows themselves, unweighted; without them there are no intervals
+	Cost          float64   // of the tests on the way to the leaf, each at its full price
+	Billed        float64   // what is paid for them in fact: groups once, repeats as they are charged
 	Tests         int       // asked on the way
 }
 
@@ -49,6 +50,17 @@ type Metrics struct {
 
 	ExpectedCost  *float64 `json:"expected_cost"`  // mean cost of the tests that a row is asked
 	ExpectedTests *float64 `json:"expected_tests"` // mean number of them
+	// ExpectedBilledCost is the mean of what is paid for them, see Leaf.
+	ExpectedBilledCost *float64 `json:"expected_billed_cost"`
+	// ExpectedErrorCost is the mean cost of the predictions, see SetErrorCosts.
+	ExpectedErrorCost *float64 `json:"expected_error_cost,omitempty"`
+
+	// Weights says what rows are weighed by where parts differ in it: "rows", by
+	// their own weights, or "class_weights", by those times their class's.
+	Weights string `json:"weights,omitempty"`
+
+	Intervals   *Intervals   `json:"intervals"`   // nil: no rows
+	Calibration *Calibration `json:"calibration"` // nil: no rows
 }
 
 // Class is what Metrics holds of one class.
@@ -59,13 +71,25 @@ type Class struct {
 	F1        *float64 `json:"f1"` // 2 TP / (2 TP + FP + FN)
 	AUC       *float64 `json:"auc"`
 	Support   int64    `json:"support"` // weight of the rows of the class
+
+	Prevalence  *float64 `json:"prevalence"`  // share of the weight that is the class's
+	Specificity *float64 `json:"specificity"` // share of other rows that are not predicted to be of the class
+	// AveragePrecision is the area below the curve of precision over recall, in
+	// steps, of rows by their probability of the class.
+	AveragePrecision *float64 `json:"average_precision"`
+	Brier            *float64 `json:"brier"` // mean of (p - y)^2 of this class alone
+	// Gains are the shares of the class's rows that are found among the likeliest
+	// 1/Shares, 2/Shares, .. of all rows; Lift is their ratio to the shares of
+	// rows picked at random. Rows that tie are taken evenly.
+	Gains []float64 `json:"gains"`
+	Lift  []float64 `json:"lift"`
 }
 
 // Evaluate returns the metrics of a tree from its leaves, in any order. classes
 // are the names of the classes, at least one; scale is the number of fixed-point
 // units in a weight of 1, which nothing but WeightScale depends on. It panics
 // when a leaf has not one probability and weight a class, or predicts no class:
-// trees are checked when they are read.
+// trees are checked when they are read. All weights together are at most 2^60.
 //
 // It takes O(classes^2 * leaves + classes * leaves * log(leaves)).
 func Evaluate(leaves []Leaf, classes []string, scale int64) Metrics {
@@ -86,9 +110,29 @@ func Evaluate(leaves []Leaf, classes []string, scale int64) Metrics {
 		m.Weight += m.PerClass[c].Support
 	}
 	m.fillHits()
-	m.fillAreas(leaves)
-	m.fillMeans(leaves)
+	totals := weightsOf(leaves)
+	rankings := rankAll(leaves, totals, 0, len(classes))
+	m.fillAreas(leaves, rankings)
+	m.fillRanks(rankings)
+	if m.Weight > 0 {
+		m.fillMeans(leaves, rankings, newSample(leaves, totals))
+	}
 	return m
+}
+
+// SetErrorCosts fills in the expected cost of the predictions. costs[actual] has
+// the cost of each class that may be predicted for a row of the actual one.
+func (m *Metrics) SetErrorCosts(costs [][]float64) {
+	if m.Weight == 0 {
+		return
+	}
+	sum := 0.0
+	for actual, row := range m.Confusion {
+		for predicted, w := range row {
+			sum += float64(float64(w) * costs[actual][predicted])
+		}
+	}
+	m.ExpectedErrorCost = defined(sum / float64(m.Weight))
 }
 
 func (l *Leaf) mustFit(classes int) {
@@ -124,6 +168,9 @@ func (m *Metrics) fillHits() {
 		hits += hit
 		class.Precision = ratio(hit, predicted)
 		class.Recall = ratio(hit, class.Support)
+		class.Prevalence = ratio(class.Support, m.Weight)
+		others := m.Weight - class.Support
+		class.Specificity = ratio(others-(predicted-hit), others)
 		if both := float64(class.Support) + float64(predicted); both > 0 {
 			class.F1 = defined(2 * float64(hit) / both)
 		}
@@ -135,29 +182,92 @@ func (m *Metrics) fillHits() {
 	m.BalancedAccuracy = mean(recalls)
 }
 
-// fillMeans computes the means over rows.
-func (m *Metrics) fillMeans(leaves []Leaf) {
-	if m.Weight == 0 {
+// fillRanks computes what follows from the rankings, beside areas.
+func (m *Metrics) fillRanks(rankings []ranking) {
+	for c := range rankings {
+		class := &m.PerClass[c]
+		class.AveragePrecision, class.Gains = rankings[c].averagePrecision(), rankings[c].gains()
+		for i, gain := range class.Gains {
+			class.Lift = append(class.Lift, gain*Shares/float64(i+1))
+		}
+	}
+}
+
+// fillMeans computes the means over rows, of which there must be some, and all
+// that is uncertain about them.
+func (m *Metrics) fillMeans(leaves []Leaf, rankings []ranking, s *sample) {
+	order := canonical(leaves)
+	m.fillScores(leaves, order)
+	m.fillCalibration(leaves, order)
+	m.Intervals = &Intervals{}
+	for _, x := range []struct {
+		of       func(*Leaf) float64
+		mean     **float64
+		interval **Interval
+	}{
+		{func(l *Leaf) float64 { return l.Cost }, &m.ExpectedCost, &m.Intervals.ExpectedCost},
+		{func(l *Leaf) float64 { return float64(l.Tests) }, &m.ExpectedTests, &m.Intervals.ExpectedTests},
+		{func(l *Leaf) float64 { return l.Billed }, &m.ExpectedBilledCost, &m.Intervals.ExpectedBilledCost},
+	} {
+		center, square := moments(leaves, order, x.of)
+		*x.mean, *x.interval = defined(center), meanInterval(center, square, s.rows)
+	}
+	if s.rows == 0 {
 		return
 	}
-	var loss, brier, cost, tests float64
-	for _, i := range canonical(leaves) {
+	m.fillShareIntervals(s)
+	if e := area(leaves, rankings[firstRanked(len(rankings)):], order, s); e != nil {
+		m.Intervals.AUCOvRMacro = &e.Interval
+	}
+}
+
+// moments returns the mean over rows of a value that leaves have, and the mean
+// square of the deviations from it.
+func moments(leaves []Leaf, order []int, of func(*Leaf) float64) (center, square float64) {
+	sum, total := 0.0, 0.0
+	for _, i := range order {
+		w := float64(leaves[i].weight())
+		sum += float64(w * of(&leaves[i]))
+		total += w
+	}
+	center = sum / total
+	for _, i := range order {
+		d := of(&leaves[i]) - center
+		square += float64(float64(leaves[i].weight()) * float64(d*d))
+	}
+	return center, square / total
+}
+
+// fillScores computes the log loss and Brier scores.
+func (m *Metrics) fillScores(leaves []Leaf, order []int) {
+	var loss, brier float64
+	perClass := make([]float64, len(m.PerClass))
+	for _, i := range order {
 		l := &leaves[i]
-		var weight int64
+		weight := l.weight()
 		for c, w := range l.Weights {
-			if w == 0 {
-				continue
+			p := l.Probabilities[c]
+			perClass[c] += float64(float64(w)*float64((1-p)*(1-p))) + float64(float64(weight-w)*float64(p*p))
+			if w > 0 {
+				loss += float64(float64(w) * surprise(p))
+				brier += float64(float64(w) * l.brier(c))
 			}
-			weight += w
-			loss += float64(float64(w) * surprise(l.Probabilities[c]))
-			brier += float64(float64(w) * l.brier(c))
 		}
-		cost += float64(float64(weight) * l.Cost)
-		tests += float64(float64(weight) * float64(l.Tests))
 	}
 	total := float64(m.Weight)
 	m.LogLoss, m.Brier = defined(loss/total), defined(brier/total)
-	m.ExpectedCost, m.ExpectedTests = defined(cost/total), defined(tests/total)
+	for c := range perClass {
+		m.PerClass[c].Brier = defined(perClass[c] / total)
+	}
+}
+
+// weight returns the weight of the leaf's rows.
+func (l *Leaf) weight() int64 {
+	var sum int64
+	for _, w := range l.Weights {
+		sum += w
+	}
+	return sum
 }
 
 // surprise returns the log loss of a row whose true class had probability p.
@@ -193,6 +303,7 @@ func canonical(leaves []Leaf) []int {
 			slices.Compare(a.Probabilities, b.Probabilities),
 			slices.Compare(a.Weights, b.Weights),
 			cmp.Compare(a.Cost, b.Cost),
+			cmp.Compare(a.Billed, b.Billed),
 			cmp.Compare(a.Tests, b.Tests),
 		)
 	})

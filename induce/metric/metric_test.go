@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/espalier-ml/espalier/induce/metric"
 )
@@ -27,10 +28,15 @@ import (
 //	brier_score_loss(y, p[:, 1]) or (y, p, scale_by_half=False)
 //	accuracy_score(y, z), balanced_accuracy_score(y, z), log_loss(y, p)
 //	precision_recall_fscore_support(y, z), confusion_matrix(y, z)
+//	recall_score(y != c, z != c)                               # specificity
+//	average_precision_score(y == c, p[:, c]), mean((p[:, c] - (y == c))**2)
+//	# gains: numpy.interp at 0.1, 0.2, .. 1 of the cumulative shares of y == c
+//	# over those of all rows, by distinct p[:, c] descending
+//	scipy.stats.binomtest(sum(y == z), len(y)).proportion_ci(method="wilson")  # scipy 1.17.1
 func binaryLeaves() []metric.Leaf {
 	return []metric.Leaf{
-		{Probabilities: []float64{.9, .1}, Class: 0, Weights: []int64{20, 3}, Rows: 23, Cost: 1, Tests: 1},
-		{Probabilities: []float64{.6, .4}, Class: 0, Weights: []int64{5, 4}, Rows: 9, Cost: 2.5, Tests: 2},
+		{Probabilities: []float64{.9, .1}, Class: 0, Weights: []int64{20, 3}, Rows: 23, Cost: 1, Billed: 1, Tests: 1},
+		{Probabilities: []float64{.6, .4}, Class: 0, Weights: []int64{5, 4}, Rows: 9, Cost: 2.5, Billed: 2, Tests: 2},
 		{Probabilities: []float64{.6, .4}, Class: 0, Weights: []int64{7, 1}, Rows: 8, Cost: 4, Tests: 3},
 		{Probabilities: []float64{.25, .75}, Class: 1, Weights: []int64{2, 9}, Rows: 11, Cost: 5, Tests: 4},
 		{Probabilities: []float64{0, 1}, Class: 1, Weights: []int64{0, 6}, Rows: 6, Cost: 5, Tests: 4},
@@ -39,12 +45,12 @@ func binaryLeaves() []metric.Leaf {
 
 func threeLeaves() []metric.Leaf {
 	return []metric.Leaf{
-		{Probabilities: []float64{.7, .2, .1}, Class: 0, Weights: []int64{11, 2, 1}},
-		{Probabilities: []float64{.2, .5, .3}, Class: 1, Weights: []int64{3, 8, 4}},
-		{Probabilities: []float64{.1, .3, .6}, Class: 2, Weights: []int64{0, 2, 9}},
-		{Probabilities: []float64{.25, .25, .5}, Class: 2, Weights: []int64{1, 1, 2}},
-		{Probabilities: []float64{.1, .8, .1}, Class: 1, Weights: []int64{0, 5, 0}},
-		{Probabilities: []float64{.7, .1, .2}, Class: 0, Weights: []int64{4, 0, 3}},
+		{Probabilities: []float64{.7, .2, .1}, Class: 0, Weights: []int64{11, 2, 1}, Rows: 14},
+		{Probabilities: []float64{.2, .5, .3}, Class: 1, Weights: []int64{3, 8, 4}, Rows: 15},
+		{Probabilities: []float64{.1, .3, .6}, Class: 2, Weights: []int64{0, 2, 9}, Rows: 11},
+		{Probabilities: []float64{.25, .25, .5}, Class: 2, Weights: []int64{1, 1, 2}, Rows: 4},
+		{Probabilities: []float64{.1, .8, .1}, Class: 1, Weights: []int64{0, 5, 0}, Rows: 5},
+		{Probabilities: []float64{.7, .1, .2}, Class: 0, Weights: []int64{4, 0, 3}, Rows: 7},
 	}
 }
 
@@ -55,6 +61,19 @@ func within() cmp.Option {
 	return cmp.Comparer(func(a, b float64) bool { return math.Abs(a-b) <= 1e-12*max(1, math.Abs(a)) })
 }
 
+// pointEstimates leaves out the intervals, which have tests of their own.
+func pointEstimates() cmp.Option { return cmpopts.IgnoreFields(metric.Metrics{}, "Intervals") }
+
+// addLift fills in the lift, which is the gain over the share: the gain of rows
+// picked at random.
+func addLift(m *metric.Metrics) {
+	for c := range m.PerClass {
+		for i, gain := range m.PerClass[c].Gains {
+			m.PerClass[c].Lift = append(m.PerClass[c].Lift, gain/(float64(i+1)/10))
+		}
+	}
+}
+
 func TestEvaluateBinary(t *testing.T) {
 	auc := is(0.8452685421994885)
 	want := metric.Metrics{
@@ -63,31 +82,73 @@ func TestEvaluateBinary(t *testing.T) {
 		LogLoss: is(0.44014130019310765), Brier: is(0.14100877192982458),
 		Confusion: [][]int64{{32, 2}, {8, 15}},
 		PerClass: []metric.Class{
-			{Class: "no", Precision: is(0.8), Recall: is(0.9411764705882353), F1: is(0.8648648648648649), AUC: auc, Support: 34},
-			{Class: "yes", Precision: is(0.8823529411764706), Recall: is(0.6521739130434783), F1: is(0.75), AUC: auc, Support: 23},
+			{
+				Class: "no", Precision: is(0.8), Recall: is(0.9411764705882353), F1: is(0.8648648648648649), AUC: auc, Support: 34,
+				Prevalence: is(0.5964912280701754), Specificity: is(0.6521739130434783), AveragePrecision: is(0.8330775788576301), Brier: is(0.14100877192982458),
+				Gains: []float64{0.14578005115089518, 0.29156010230179036, 0.43734015345268545, 0.5831202046035807, 0.7024221453287197, 0.8207612456747405, 0.9391003460207612, 0.9711229946524065, 1, 1},
+			},
+			{
+				Class: "yes", Precision: is(0.8823529411764706), Recall: is(0.6521739130434783), F1: is(0.75), AUC: auc, Support: 23,
+				Prevalence: is(0.40350877192982454), Specificity: is(0.9411764705882353), AveragePrecision: is(0.7866469242159106), Brier: is(0.14100877192982458),
+				Gains: []float64{0.24782608695652175, 0.4529644268774704, 0.6534526854219949, 0.7263427109974425, 0.79923273657289, 0.8706994328922495, 0.9030245746691872, 0.9353497164461247, 0.9676748582230624, 1},
+			},
 		},
-		// By hand: (23*1 + 9*2.5 + 8*4 + 17*5) / 57 and (23 + 18 + 24 + 68) / 57.
-		ExpectedCost: is(162.5 / 57), ExpectedTests: is(133.0 / 57),
+		// By hand: (23*1 + 9*2.5 + 8*4 + 17*5) / 57, (23 + 18 + 24 + 68) / 57, (23*1 + 9*2) / 57.
+		ExpectedCost: is(162.5 / 57), ExpectedTests: is(133.0 / 57), ExpectedBilledCost: is(41.0 / 57),
+		// By hand: the leaves' rows by the probability of "yes".
+		Calibration: &metric.Calibration{
+			Class: "yes", ExpectedError: 0.05701754385964912, MaximumError: 0.4 - 5./17,
+			Bins: []metric.CalibrationBin{
+				{From: .1, To: .2, Weight: 23, MeanProbability: .1, ObservedShare: 3. / 23},
+				{From: .4, To: .5, Weight: 17, MeanProbability: .4, ObservedShare: 5. / 17},
+				{From: .7, To: .8, Weight: 11, MeanProbability: .75, ObservedShare: 9. / 11},
+				{From: .9, To: 1, Weight: 6, MeanProbability: 1, ObservedShare: 1},
+			},
+		},
 	}
-	if diff := cmp.Diff(want, metric.Evaluate(binaryLeaves(), []string{"no", "yes"}, 1), within()); diff != "" {
+	addLift(&want)
+	if diff := cmp.Diff(want, metric.Evaluate(binaryLeaves(), []string{"no", "yes"}, 1), within(), pointEstimates()); diff != "" {
 		t.Errorf("metrics differ (-want +got):\n%s", diff)
 	}
 }
 
 func TestEvaluateThreeClasses(t *testing.T) {
 	want := metric.Metrics{
-		Weight: 56, AUCOvRMacro: is(0.8334321163268532), AUCOvOMacro: is(0.8330127218631374),
+		Rows: 56, Weight: 56, AUCOvRMacro: is(0.8334321163268532), AUCOvOMacro: is(0.8330127218631374),
 		Accuracy: is(0.6964285714285714), BalancedAccuracy: is(0.6968810916179337),
 		LogLoss: is(0.7708796120679937), Brier: is(0.44821428571428573),
 		Confusion: [][]int64{{15, 3, 1}, {2, 13, 3}, {4, 4, 11}},
 		PerClass: []metric.Class{
-			{Class: "a", Precision: is(0.7142857142857143), Recall: is(0.7894736842105263), F1: is(0.75), AUC: is(0.8613086770981508), Support: 19},
-			{Class: "b", Precision: is(0.65), Recall: is(0.7222222222222222), F1: is(0.6842105263157895), AUC: is(0.8267543859649124), Support: 18},
-			{Class: "c", Precision: is(0.7333333333333333), Recall: is(0.5789473684210527), F1: is(0.6470588235294118), AUC: is(0.8122332859174963), Support: 19},
+			{
+				Class: "a", Precision: is(0.7142857142857143), Recall: is(0.7894736842105263), F1: is(0.75), AUC: is(0.8613086770981508), Support: 19,
+				Prevalence: is(0.3392857142857143), Specificity: is(0.8378378378378378), AveragePrecision: is(0.6725939849624061), Brier: is(0.13571428571428573),
+				Gains: []float64{0.21052631578947367, 0.42105263157894735, 0.631578947368421, 0.8078947368421053, 0.8736842105263157, 0.9326315789473685, 0.9915789473684211, 1, 1, 1},
+			},
+			{
+				Class: "b", Precision: is(0.65), Recall: is(0.7222222222222222), F1: is(0.6842105263157895), AUC: is(0.8267543859649124), Support: 18,
+				Prevalence: is(0.32142857142857145), Specificity: is(0.8157894736842105), AveragePrecision: is(0.6866432594543194), Brier: is(0.14857142857142858),
+				Gains: []float64{0.29555555555555557, 0.4614814814814815, 0.6274074074074074, 0.7464646464646465, 0.803030303030303, 0.8694444444444444, 0.9222222222222222, 0.9666666666666667, 1, 1},
+			},
+			{
+				Class: "c", Precision: is(0.7333333333333333), Recall: is(0.5789473684210527), F1: is(0.6470588235294118), AUC: is(0.8122332859174963), Support: 19,
+				Prevalence: is(0.3392857142857143), Specificity: is(0.8918918918918919), AveragePrecision: is(0.6646867475814844), Brier: is(0.16392857142857142),
+				Gains: []float64{0.24114832535885167, 0.4789473684210526, 0.6042105263157895, 0.6828070175438596, 0.7614035087719299, 0.8706766917293234, 0.9534626038781164, 0.9689750692520777, 0.9844875346260388, 1},
+			},
 		},
-		ExpectedCost: is(0), ExpectedTests: is(0),
+		ExpectedCost: is(0), ExpectedTests: is(0), ExpectedBilledCost: is(0),
+		// By hand: the leaves' rows by the probability of the class predicted.
+		Calibration: &metric.Calibration{
+			ExpectedError: 0.075, MaximumError: 9./11 - .6,
+			Bins: []metric.CalibrationBin{
+				{From: .5, To: .6, Weight: 19, MeanProbability: .5, ObservedShare: 10. / 19},
+				{From: .6, To: .7, Weight: 11, MeanProbability: .6, ObservedShare: 9. / 11},
+				{From: .7, To: .8, Weight: 21, MeanProbability: .7, ObservedShare: 15. / 21},
+				{From: .8, To: .9, Weight: 5, MeanProbability: .8, ObservedShare: 1},
+			},
+		},
 	}
-	if diff := cmp.Diff(want, metric.Evaluate(threeLeaves(), []string{"a", "b", "c"}, 1), within()); diff != "" {
+	addLift(&want)
+	if diff := cmp.Diff(want, metric.Evaluate(threeLeaves(), []string{"a", "b", "c"}, 1), within(), pointEstimates()); diff != "" {
 		t.Errorf("metrics differ (-want +got):\n%s", diff)
 	}
 }
@@ -127,7 +188,8 @@ func TestEvaluateUndefined(t *testing.T) {
 			leaves[i].Weights = append(leaves[i].Weights, 0)
 		}
 		m := metric.Evaluate(leaves, []string{"a", "b", "c", "d"}, 1)
-		if diff := cmp.Diff(metric.Class{Class: "d"}, m.PerClass[3]); diff != "" {
+		want := metric.Class{Class: "d", Prevalence: is(0), Specificity: is(1), Brier: is(0)}
+		if diff := cmp.Diff(want, m.PerClass[3]); diff != "" {
 			t.Errorf("empty class differs (-want +got):\n%s", diff)
 		}
 		three := metric.Evaluate(threeLeaves(), []string{"a", "b", "c"}, 1)
@@ -178,7 +240,7 @@ func bruteArea(leaves []metric.Leaf, positive int, negative func(c int) bool) fl
 func randomLeaves(r *rand.Rand, n, classes int, most int64) []metric.Leaf {
 	leaves := make([]metric.Leaf, n)
 	for i := range leaves {
-		l := metric.Leaf{Class: r.IntN(classes), Cost: r.Float64(), Tests: r.IntN(9)}
+		l := metric.Leaf{Class: r.IntN(classes), Cost: r.Float64(), Billed: r.Float64(), Tests: r.IntN(9)}
 		rest := 8
 		for c := range classes {
 			p := r.IntN(rest + 1)
@@ -263,6 +325,7 @@ func TestEvaluateLaws(t *testing.T) {
 
 	half := leaves[0]
 	leaves[0].Weights, half.Weights = []int64{4, 2, 0}, []int64{7, 0, 1}
+	leaves[0].Rows, half.Rows = 6, 8
 	if diff := cmp.Diff(want, metric.Evaluate(append(leaves, half), names(3), 1), within()); diff != "" {
 		t.Errorf("a leaf in two halves differs (-want +got):\n%s", diff)
 	}
@@ -280,6 +343,9 @@ func TestEvaluateLaws(t *testing.T) {
 	got.Weight, got.WeightScale, got.Confusion = want.Weight, 0, want.Confusion
 	for c := range got.PerClass {
 		got.PerClass[c].Support = want.PerClass[c].Support
+	}
+	for i := range got.Calibration.Bins {
+		got.Calibration.Bins[i].Weight /= 1_000_000
 	}
 	if diff := cmp.Diff(want, got, within()); diff != "" {
 		t.Errorf("scaled weights differ (-want +got):\n%s", diff)
@@ -313,7 +379,8 @@ func TestJSONNames(t *testing.T) {
 	}
 	const want = `{"rows":0,"weight":0,"auc_ovr_macro":null,"auc_ovo_macro":null,"accuracy":null,"balanced_accuracy":null,` +
 		`"log_loss":null,"brier":null,"confusion":[[0]],"per_class":[{"class":"a","precision":null,"recall":null,"f1":null,` +
-		`"auc":null,"support":0}],"expected_cost":null,"expected_tests":null}`
+		`"auc":null,"support":0,"prevalence":null,"specificity":null,"average_precision":null,"brier":null,"gains":null,"lift":null}],` +
+		`"expected_cost":null,"expected_tests":null,"expected_billed_cost":null,"intervals":null,"calibration":null}`
 	if string(b) != want {
 		t.Errorf("got  %s\nwant %s", b, want)
 	}

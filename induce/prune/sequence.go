@@ -31,6 +31,9 @@ type Sequence struct {
 	cut      []int32 // by node: the first step in which it is not an inner node; 0 for leaves
 }
 
+// Currency returns the currency that the tree is pruned in.
+func (s *Sequence) Currency() Currency { return s.currency }
+
 // NewSequence prunes a tree, which it keeps and does not change, in the given
 // currency. gini chooses the Gini index for the risk instead of the entropy in
 // bits. It takes O(nodes * (classes + log(nodes))).

@@ -31,6 +31,10 @@ func TestRoundTrip(t *testing.T) {
 		for seed := range uint64(20) {
 			r := rand.New(rand.NewPCG(3, seed))
 			want := randomTree(r, family, 1+r.IntN(200))
+			if seed%2 == 0 {
+				decideBy(want, []float64{.1, .7, .2}, [][]float64{{0, 1, 2.5}, {10, 0, 1e-9}, {1, 1, 0}})
+				want.Training.Weights, want.Training.ClassWeights, want.Training.LeftOutRows = "class_weights", []float64{1, .333333, 0}, 7
+			}
 			b := want.Encode()
 			got, err := tree.Decode(b)
 			if err != nil {
@@ -132,9 +136,38 @@ func hostile() []struct{ name, from, to, want string } {
 	}
 }
 
+// decideBy estimates a tree anew, by priors and error costs.
+func decideBy(tr *tree.Tree, priors []float64, costs [][]float64) *tree.Tree {
+	tr.Label.Priors, tr.Label.ErrorCosts = priors, costs
+	tr.Estimate(tree.Smoothed, 1)
+	return tr
+}
+
+// hostileDecisions are what Decode must refuse of smallTree with priors and error
+// costs.
+func hostileDecisions() []struct{ name, from, to, want string } {
+	return []struct{ name, from, to, want string }{
+		{"prior of a class too few", `"priors": [0.75, 0.25]`, `"priors": [1]`, "add up to 1"},
+		{"priors of another sum", `"priors": [0.75, 0.25]`, `"priors": [0.75, 0.5]`, "add up to 1"},
+		{"no prior", `"priors": [0.75, 0.25]`, `"priors": [1, 0]`, "above 0"},
+		{"negative prior", `"priors": [0.75, 0.25]`, `"priors": [1.5, -0.5]`, "above 0"},
+		{"other priors than the root's", `"priors": [0.75, 0.25]`, `"priors": [0.5, 0.5]`, "node 0"},
+		{"row of costs too few", `[[0, 1], [4, 0]]`, `[[0, 1]]`, "want 2 rows of 2"},
+		{"cost too few", `[[0, 1], [4, 0]]`, `[[0, 1], [4]]`, "want 2 rows of 2"},
+		{"negative cost", `[[0, 1], [4, 0]]`, `[[0, -1], [4, 0]]`, "from 0 on"},
+		{"costs by which other classes are decided for", `[[0, 1], [4, 0]]`, `[[0, 4], [1, 0]]`, "does not follow"},
+	}
+}
+
 func TestDecodeErrors(t *testing.T) {
-	valid := string(smallTree().Encode())
-	for _, test := range hostile() {
+	refuse(t, smallTree(), hostile())
+	refuse(t, decideBy(smallTree(), []float64{.75, .25}, [][]float64{{0, 1}, {4, 0}}), hostileDecisions())
+}
+
+func refuse(t *testing.T, tr *tree.Tree, tests []struct{ name, from, to, want string }) {
+	t.Helper()
+	valid := string(tr.Encode())
+	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			bad := test.to
 			if test.from != "*" {
@@ -201,6 +234,11 @@ func FuzzDecode(f *testing.F) {
 	valid := string(smallTree().Encode())
 	f.Add([]byte(valid))
 	for _, test := range hostile() {
+		f.Add([]byte(strings.Replace(valid, test.from, test.to, 1)))
+	}
+	valid = string(decideBy(smallTree(), []float64{.75, .25}, [][]float64{{0, 1}, {4, 0}}).Encode())
+	f.Add([]byte(valid))
+	for _, test := range hostileDecisions() {
 		f.Add([]byte(strings.Replace(valid, test.from, test.to, 1)))
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {

@@ -1,6 +1,7 @@
 package tree
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -75,7 +76,8 @@ type fileWhen struct {
 }
 
 // Decode reads a tree.json and checks that it can be used: its nodes form one
-// tree, its tests name features and its branches values that there are.
+// tree, its tests name features and its branches values that there are, and its
+// classes follow from the priors and error costs, if there are any.
 func Decode(b []byte) (*Tree, error) {
 	var file fileTree
 	if err := json.Unmarshal(b, &file); err != nil {
@@ -92,13 +94,16 @@ func Decode(b []byte) (*Tree, error) {
 	if len(file.Label.Classes) == 0 || len(file.Nodes) == 0 {
 		return nil, errors.New("a tree needs at least one class and one node")
 	}
+	if err := t.Label.check(); err != nil {
+		return nil, err
+	}
 	t.Nodes = make([]Node, len(file.Nodes))
 	for i := range file.Nodes {
 		if err := d.node(i, &file.Nodes[i]); err != nil {
 			return nil, fmt.Errorf("node %d: %w", i, err)
 		}
 	}
-	if err := t.check(); err != nil {
+	if err := cmp.Or(t.check(), t.checkDecisions()); err != nil {
 		return nil, err
 	}
 	return t, nil

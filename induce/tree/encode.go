@@ -21,7 +21,7 @@ const (
 func (t *Tree) Encode() []byte {
 	e := &encoder{b: make([]byte, 0, 256*len(t.Nodes)+256*len(t.Features))}
 	e.raw("{\n  \"format\": ").text(Format).raw(",\n  \"version\": ").int(Version)
-	e.raw(",\n  \"label\": {\"column\": ").text(t.Label.Column).raw(", \"classes\": ").texts(t.Label.Classes).raw("}")
+	e.raw(",\n  \"label\": ").label(&t.Label)
 	e.raw(",\n  \"features\": [")
 	for i := range t.Features {
 		e.comma(i).raw("\n    ").feature(&t.Features[i])
@@ -85,12 +85,12 @@ func (e *encoder) text(s string) *encoder {
 	return e
 }
 
-func (e *encoder) texts(list []string) *encoder {
+func (e *encoder) texts(list []string) {
 	e.raw("[")
 	for i, s := range list {
 		e.comma(i).space(i).text(s)
 	}
-	return e.raw("]")
+	e.raw("]")
 }
 
 func (e *encoder) space(i int) *encoder {
@@ -139,6 +139,21 @@ func (e *encoder) value(v any) *encoder {
 		}
 	}
 	return e
+}
+
+func (e *encoder) label(l *Label) {
+	e.raw(`{"column": `).text(l.Column).raw(`, "classes": `).texts(l.Classes)
+	if l.Priors != nil {
+		e.raw(`, "priors": `).floats(l.Priors)
+	}
+	if l.ErrorCosts != nil {
+		e.raw(`, "error_costs": [`)
+		for i, row := range l.ErrorCosts {
+			e.comma(i).space(i).floats(row)
+		}
+		e.raw("]")
+	}
+	e.raw("}")
 }
 
 func (e *encoder) feature(f *dataset.Feature) {

@@ -24,6 +24,13 @@ type Tree struct {
 type Label struct {
 	Column  string   `json:"column"`
 	Classes []string `json:"classes"` // in numeric order for numbers, else in byte order
+
+	// Priors are the frequencies of the classes where the tree is used, above 0 and
+	// of sum 1; nil: as among the training rows, by the weights that they had.
+	Priors []float64 `json:"priors,omitempty"`
+	// ErrorCosts are what a prediction costs, by actual and then by predicted
+	// class, at least 0; nil: 0 where they agree, else 1.
+	ErrorCosts [][]float64 `json:"error_costs,omitempty"`
 }
 
 // Algorithm says by which parameters the tree was grown.
@@ -36,6 +43,7 @@ type Algorithm struct {
 	Binning      string  `json:"binning"`
 	LeafEstimate string  `json:"leaf_estimate"`
 	Prune        string  `json:"prune"`
+	Alpha        float64 `json:"alpha,omitempty"` // risk per leaf, or per unit of expected cost
 	MaxDepth     int     `json:"max_depth,omitempty"`
 	MinRows      int64   `json:"min_rows,omitempty"`
 	MaxLeaves    int     `json:"max_leaves,omitempty"`
@@ -51,6 +59,12 @@ type Training struct {
 	RelabelledRows   int64 `json:"relabelled_rows"`        // rows whose class is not their object's; their weight where rows are weighted
 	DroppedNullLabel int64 `json:"dropped_null_labels,omitempty"`
 	CutLeaves        int   `json:"cut_leaves,omitempty"` // leaves for want of time: with a later deadline tests would have followed
+
+	// Weights is "class_weights" where all weights of the tree are those of the
+	// rows times their class's in ClassWeights; empty: they are the rows' own.
+	Weights      string    `json:"weights,omitempty"`
+	ClassWeights []float64 `json:"class_weights,omitempty"`
+	LeftOutRows  int64     `json:"left_out_rows,omitempty"` // for a class weight of 0
 }
 
 // Complexity is what the tree costs to use, on its training rows. Expected
@@ -71,7 +85,7 @@ type Node struct {
 	Weight          int64
 	ClassWeights    []int64 // by the objects' majority class
 	RawClassWeights []int64 // by the rows' class
-	Class           int     // most probable class; ties: the first
+	Class           int     // the class predicted, see Label.Decide
 	Probabilities   []float64
 
 	Test     *Test
@@ -133,8 +147,8 @@ func ParseEstimate(s string) (Estimate, error) {
 const smoothing = 10
 
 // Estimate fills in the class and probabilities of every node from its class
-// weights. Parents must come before their children. scale is the fixed-point
-// weight of one row.
+// weights, by the priors and error costs of the label. Parents must come before
+// their children. scale is the fixed-point weight of one row.
 func (t *Tree) Estimate(e Estimate, scale int64) {
 	parent := make([]int, len(t.Nodes))
 	parent[0] = -1
@@ -152,12 +166,12 @@ func (t *Tree) Estimate(e Estimate, scale int64) {
 			prior = t.Nodes[parent[i]].Probabilities
 		}
 		n.Probabilities = probabilities(weights, prior, smoothing*float64(scale))
-		n.Class = 0
-		for k, p := range n.Probabilities {
-			if p > n.Probabilities[n.Class] {
-				n.Class = k
-			}
-		}
+	}
+	if t.Label.Priors != nil {
+		t.applyPriors() // after smoothing, which is by frequencies of the training rows
+	}
+	for i := range t.Nodes {
+		t.Nodes[i].Class = t.Label.Decide(t.Nodes[i].Probabilities)
 	}
 }
 

@@ -20,10 +20,10 @@ type Part struct {
 func Figures(w io.Writer, parts []Part) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	b := bufio.NewWriter(t)
-	printf(b, "part\trows\tAUC\taccuracy\tbalanced\tlog loss\tBrier\tcost\ttests\t\n")
+	printf(b, "part\trows\tAUC\t95 %%\taccuracy\tbalanced\tlog loss\tBrier\tcost\ttests\t\n")
 	for _, p := range parts {
 		m := p.Metrics
-		printf(b, "%s\t%d\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t\n", p.Name, m.Rows, Figure(m.AUCOvRMacro), Figure(m.Accuracy),
+		printf(b, "%s\t%d\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t\n", p.Name, m.Rows, Figure(m.AUCOvRMacro), areaInterval(m), Figure(m.Accuracy),
 			Figure(m.BalancedAccuracy), Figure(m.LogLoss), Figure(m.Brier), Figure(m.ExpectedCost), Figure(m.ExpectedTests))
 	}
 	return errors.Join(b.Flush(), t.Flush())
@@ -35,4 +35,19 @@ func Figure(x *float64) string {
 		return "-"
 	}
 	return fmt.Sprintf("%.4f", *x)
+}
+
+// Area spells the area under the ROC curve with its 95 % interval.
+func Area(m *metric.Metrics) string {
+	if m.Intervals == nil || m.Intervals.AUCOvRMacro == nil {
+		return Figure(m.AUCOvRMacro)
+	}
+	return fmt.Sprintf("%s (%s)", Figure(m.AUCOvRMacro), areaInterval(m))
+}
+
+func areaInterval(m *metric.Metrics) string {
+	if m.Intervals == nil || m.Intervals.AUCOvRMacro == nil {
+		return "-"
+	}
+	return fmt.Sprintf("%.3f-%.3f", m.Intervals.AUCOvRMacro.Low, m.Intervals.AUCOvRMacro.High)
 }

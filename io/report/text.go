@@ -23,6 +23,7 @@ func Text(w io.Writer, t *tree.Tree) error {
 	a := &t.Algorithm
 	printf(b, "%s by %s: %d rows, expected cost %s (%s tests), %d leaves, depth %d\n\n",
 		name(t.Label.Column), describe(a), t.Training.Rows, number(c.ExpectedCost), number(c.ExpectedTests), c.Leaves, c.Depth)
+	about(b, t)
 	lines := (&drawing{tree: t}).draw()
 	width := 0
 	for _, l := range lines {

@@ -113,6 +113,18 @@ func TestFigures(t *testing.T) {
 	golden(t, "figures", b.String())
 }
 
+func TestTextOfClasses(t *testing.T) {
+	tr := every()
+	tr.Training.Weights, tr.Training.ClassWeights = "class_weights", []float64{0.75, 1.5}
+	tr.Label.Priors, tr.Label.ErrorCosts = []float64{0.9, 0.1}, [][]float64{{0, 1}, {20, 0}}
+	tr.Estimate(tree.Smoothed, 1)
+	var b strings.Builder
+	if err := report.Text(&b, tr); err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "classes", b.String())
+}
+
 type broken struct{}
 
 func (broken) Write([]byte) (int, error) { return 0, os.ErrClosed }

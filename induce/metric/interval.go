@@ -1,0 +1,112 @@
+package metric
+
+import "math"
+
+// Interval is a 95 % confidence interval.
+type Interval struct {
+	StandardError float64 `json:"standard_error"`
+	Low           float64 `json:"low"`
+	High          float64 `json:"high"`
+}
+
+// Estimate is a value with its uncertainty.
+type Estimate struct {
+	Value float64
+	Interval
+}
+
+// Intervals are the 95 % confidence intervals of Metrics, by the same names. They
+// are for other rows from where these are from, with the tree as it is. Undefined
+// ones are nil.
+type Intervals struct {
+	AUCOvRMacro *Interval `json:"auc_ovr_macro"` // see Area
+	// Accuracy is Wilson's interval; BalancedAccuracy as well, of as many rows as
+	// give a share the variance that the recalls have together.
+	Accuracy         *Interval `json:"accuracy"`
+	BalancedAccuracy *Interval `json:"balanced_accuracy"`
+	// Those of means are normal: 1.96 standard errors to either side, not below 0.
+	ExpectedCost       *Interval `json:"expected_cost"`
+	ExpectedTests      *Interval `json:"expected_tests"`
+	ExpectedBilledCost *Interval `json:"expected_billed_cost"`
+}
+
+// sample is how many rows the weights stand for.
+type sample struct {
+	rows    float64
+	per     float64  // rows for a unit of weight
+	classes []uint64 // weight of each class
+}
+
+func newSample(leaves []Leaf, totals []uint64) *sample {
+	s := &sample{}
+	var rows int64
+	var weight uint64
+	for i := range leaves {
+		rows += leaves[i].Rows
+		weight += totals[i]
+		if s.classes == nil {
+			s.classes = make([]uint64, len(leaves[i].Weights))
+		}
+		for k, w := range leaves[i].Weights {
+			s.classes[k] += uint64(w)
+		}
+	}
+	if weight > 0 {
+		s.rows, s.per = float64(rows), float64(rows)/float64(weight)
+	}
+	return s
+}
+
+// leastRows returns the rows of the smallest class that has some.
+func (s *sample) leastRows() float64 {
+	least := math.Inf(1)
+	for _, w := range s.classes {
+		if w > 0 {
+			least = min(least, s.per*float64(w))
+		}
+	}
+	return least
+}
+
+// z is the quantile 0.975 of the normal distribution.
+const z = 1.959963984540054
+
+// shareInterval returns Wilson's interval about an estimate between 0 and 1 that
+// has the given standard error: that of a share among p(1-p)/error^2 rows. At 0
+// and 1, where no error is seen, it is that of the given number of rows.
+func shareInterval(p, standardError, rows float64) Interval {
+	const edge = 1e-12 // what rounding may leave
+	if spread := p * (1 - p); spread > edge {
+		rows = spread / standardError / standardError
+	}
+	center := (p + z*z/2/rows) / (1 + z*z/rows)
+	half := z * math.Sqrt(p*(1-p)/rows+z*z/4/rows/rows) / (1 + z*z/rows) // divided last: nothing to fuse
+	return Interval{standardError, max(0, center-half), min(1, center+half)}
+}
+
+// meanInterval returns the normal interval of a mean that is never negative, from
+// the mean square of the rows' deviations; undefined for fewer than two rows.
+func meanInterval(center, square, rows float64) *Interval {
+	if rows < 2 {
+		return nil
+	}
+	standardError := math.Sqrt(square / (rows - 1))
+	half := float64(z * standardError)
+	return &Interval{standardError, max(0, center-half), center + half}
+}
+
+// fillShareIntervals computes the intervals of what is between 0 and 1.
+func (m *Metrics) fillShareIntervals(s *sample) {
+	accuracy := shareInterval(*m.Accuracy, math.Sqrt(*m.Accuracy*(1-*m.Accuracy)/s.rows), s.rows)
+	m.Intervals.Accuracy = &accuracy
+	variance, classes := 0.0, 0.0
+	for k, w := range s.classes {
+		if w > 0 {
+			recall := *m.PerClass[k].Recall
+			variance += recall * (1 - recall) / (s.per * float64(w))
+			classes++
+		}
+	}
+	balanced := shareInterval(*m.BalancedAccuracy, math.Sqrt(variance)/classes, s.leastRows())
+	m.Intervals.BalancedAccuracy = &balanced
+}

@@ -1,0 +1,166 @@
+package metric
+
+import (
+	"cmp"
+	"math/bits"
+	"slices"
+)
+
+// ranking is the leaves by ascending probability of a class. What follows from
+// it, areas under curves and gains, does not depend on the order of leaves that
+// tie: they are counted together.
+type ranking struct {
+	class     int
+	order     []int // of the leaves
+	tiers     []tier
+	own, rest uint64 // weight of the rows of the class, and of all others
+}
+
+// tier is the leaves of one probability.
+type tier struct {
+	end       int // in the order
+	own, rest uint64
+}
+
+// rank ranks the leaves by a class. totals are their weights.
+func rank(leaves []Leaf, totals []uint64, class int) ranking {
+	r := ranking{class: class, order: byProbability(leaves, class)}
+	for from := 0; from < len(r.order); {
+		p := leaves[r.order[from]].Probabilities[class]
+		t := tier{end: from}
+		for ; t.end < len(r.order) && leaves[r.order[t.end]].Probabilities[class] == p; t.end++ {
+			i := r.order[t.end]
+			own := uint64(leaves[i].Weights[class])
+			t.own += own
+			t.rest += totals[i] - own
+		}
+		r.own += t.own
+		r.rest += t.rest
+		r.tiers = append(r.tiers, t)
+		from = t.end
+	}
+	return r
+}
+
+// weightsOf returns the weight of each leaf.
+func weightsOf(leaves []Leaf) []uint64 {
+	totals := make([]uint64, len(leaves))
+	for i := range leaves {
+		for _, w := range leaves[i].Weights {
+			totals[i] += uint64(w)
+		}
+	}
+	return totals
+}
+
+// byProbability returns the positions of the leaves by ascending probability of
+// a class.
+func byProbability(leaves []Leaf, class int) []int {
+	order := make([]int, len(leaves))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(i, j int) int {
+		return cmp.Compare(leaves[i].Probabilities[class], leaves[j].Probabilities[class])
+	})
+	return order
+}
+
+// area returns the share of pairs of a row of the class and another row in which
+// the first has the higher probability, where a tie counts half (Mann and
+// Whitney's U over the number of pairs). It is undefined without rows of either
+// sort. The sum behind it is exact.
+func (r *ranking) area() *float64 {
+	var below uint64
+	var twice uint128 // the pairs won, a tie counting 1
+	for _, t := range r.tiers {
+		twice.addProduct(t.own, 2*below+t.rest)
+		below += t.rest
+	}
+	return twice.ofPairs(r.own, r.rest)
+}
+
+// areaAgainst is area with the rows of one other class alone.
+func (r *ranking) areaAgainst(leaves []Leaf, other int) *float64 {
+	var below uint64
+	var twice uint128
+	from := 0
+	for _, t := range r.tiers {
+		var tied uint64
+		for _, i := range r.order[from:t.end] {
+			tied += uint64(leaves[i].Weights[other])
+		}
+		twice.addProduct(t.own, 2*below+tied)
+		below += tied
+		from = t.end
+	}
+	return twice.ofPairs(r.own, below)
+}
+
+// averagePrecision returns the mean precision over the recall, in steps where
+// the probability changes: sum of (recall - recall before) * precision. It is
+// undefined without rows of the class.
+func (r *ranking) averagePrecision() *float64 {
+	if r.own == 0 {
+		return nil
+	}
+	var own, all uint64 // so far
+	sum := 0.0
+	for _, t := range slices.Backward(r.tiers) {
+		own += t.own
+		all += t.own + t.rest
+		if t.own > 0 {
+			sum += float64(float64(t.own) / float64(r.own) * (float64(own) / float64(all)))
+		}
+	}
+	return defined(sum)
+}
+
+// Shares is the number of shares of the rows at which gains and lift are given:
+// 1/Shares, 2/Shares, .. 1.
+const Shares = 10
+
+// gains returns the share of the class's rows that is found among the likeliest
+// rows, for each of the shares of all rows; nil without rows of the class. Where
+// a share ends within a tier, the tier's rows are taken evenly.
+func (r *ranking) gains() []float64 {
+	if r.own == 0 {
+		return nil
+	}
+	gains := make([]float64, 0, Shares)
+	var own, all uint64 // before the tier
+	for _, t := range slices.Backward(r.tiers) {
+		for weight := t.own + t.rest; len(gains) < Shares; {
+			target := uint64(len(gains)+1) * (r.own + r.rest) // in units of 1/Shares
+			if target > Shares*(all+weight) {
+				break
+			}
+			part := float64(target-Shares*all) / float64(Shares*weight)
+			gains = append(gains, min(1, (float64(own)+float64(part*float64(t.own)))/float64(r.own)))
+		}
+		own += t.own
+		all += t.own + t.rest
+	}
+	return gains
+}
+
+// uint128 is a sum of products.
+type uint128 struct{ hi, lo uint64 }
+
+func (u *uint128) addProduct(a, b uint64) {
+	hi, lo := bits.Mul64(a, b)
+	var carry uint64
+	u.lo, carry = bits.Add64(u.lo, lo, 0)
+	u.hi, _ = bits.Add64(u.hi, hi, carry)
+}
+
+func (u *uint128) float() float64 { return float64(float64(u.hi)*0x1p64) + float64(u.lo) }
+
+// ofPairs returns half the sum over the number of pairs, undefined if there are
+// none.
+func (u *uint128) ofPairs(a, b uint64) *float64 {
+	if a == 0 || b == 0 {
+		return nil
+	}
+	return defined(u.float() / 2 / float64(a) / float64(b))
+}

@@ -1,0 +1,42 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/espalier-ml/espalier/induce/tree"
+)
+
+// about says what was said about the classes: without it the shares, probabilities
+// and classes of the nodes would be misread.
+func about(w io.Writer, t *tree.Tree) {
+	var said []string
+	if t.Training.Weights != "" {
+		said = append(said, "rows weigh "+byClass(t, t.Training.ClassWeights))
+	}
+	if t.Label.Priors != nil {
+		said = append(said, "probabilities are for classes as frequent as "+byClass(t, t.Label.Priors))
+	}
+	if t.Label.ErrorCosts != nil {
+		said = append(said, "classes are those of least expected error cost")
+	}
+	if said != nil {
+		printf(w, "%s\n\n", strings.Join(said, "; "))
+	}
+}
+
+// maxClasses is the number of classes whose numbers are shown.
+const maxClasses = 8
+
+// byClass spells a number of each class.
+func byClass(t *tree.Tree, numbers []float64) string {
+	var list []string
+	for k, x := range numbers[:min(len(numbers), maxClasses, len(t.Label.Classes))] {
+		list = append(list, fmt.Sprintf("%s (%s)", number(x), name(t.Label.Classes[k])))
+	}
+	if len(numbers) > maxClasses {
+		list = append(list, "..")
+	}
+	return strings.Join(list, ", ")
+}

@@ -1,0 +1,126 @@
+package pipelines
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/frontier"
+	"github.com/espalier-ml/espalier/induce/prune"
+	"github.com/espalier-ml/espalier/induce/tree"
+)
+
+// selectFirst is the rule that takes the first tree of the grid.
+const selectFirst = "first"
+
+// alphaAuto prunes by what is best on the validation rows.
+const alphaAuto = "auto"
+
+// selection says which of the grown trees is chosen, and how far it is pruned.
+type selection struct {
+	rule       frontier.Rule // 0: the first tree
+	limits     frontier.Limits
+	currencies []prune.Currency // none: trees are not pruned
+	alpha      float64
+	fixed      bool // alpha is, else it is chosen, too
+	folds      int  // of the training rows that trees are compared on, too; -1: as many as it takes
+}
+
+func (c *TrainConfig) selection() (s selection, err error) {
+	var faults []error
+	if c.Select != selectFirst {
+		if s.rule, err = frontier.ParseRule(c.Select); err != nil {
+			faults = append(faults, fmt.Errorf("--select %s: want first, best, knee, one_se, one_percent or paper", c.Select))
+		}
+	}
+	if !slices.Equal(c.Prune, Choices{pruneNone}) {
+		s.currencies = parseEach(c.Prune, prune.ParseCurrency, &faults)
+	}
+	if c.Alpha != alphaAuto {
+		s.fixed = true
+		if s.alpha, err = numberFrom("alpha", 0, 1e12)(c.Alpha); err != nil {
+			faults = append(faults, err)
+		}
+		if len(s.currencies) > 1 {
+			faults = append(faults, fmt.Errorf("--alpha %s is of one currency: name it with --prune leaves or --prune cost", c.Alpha))
+		}
+	}
+	s.folds = -1
+	if c.Folds != foldsAuto {
+		if s.folds, err = strconv.Atoi(c.Folds); err != nil || s.folds < 0 || s.folds == 1 || s.folds > maxFolds {
+			faults = append(faults, fmt.Errorf("--folds %s: want auto, 0 or 2 to %d", c.Folds, maxFolds))
+		}
+	}
+	s.limits = frontier.Limits{ExpectedCost: c.MaxExpectedCost, MaxCost: c.MaxCost, Leaves: c.MaxLeaves}
+	return s, errors.Join(faults...)
+}
+
+// undecided reports whether there is anything to choose.
+func (t *training) undecided() bool {
+	s := &t.parsed.selection
+	return s.rule != 0 && (len(t.grid) > 1 || len(s.currencies) > 0 && !s.fixed || s.limits != frontier.Limits{Leaves: s.limits.Leaves})
+}
+
+// restrict leaves a single tree in the grid where there is nothing to choose one
+// by.
+func (t *training) restrict() {
+	if s := &t.parsed.selection; s.rule != 0 && t.undecided() && t.objects[dataset.Validation].Rows == 0 && s.folds <= 0 {
+		t.jobs.reporter.Note("there are no validation rows to choose a tree by: it is the first of the grid, as it was grown; --folds 5 chooses by cross-validation")
+		s.rule = 0
+		s.currencies = nil
+	}
+	if t.parsed.selection.rule == 0 {
+		t.grid = t.grid[:1]
+	}
+}
+
+// choose takes the tree of the run folder.
+func (t *training) choose(ctx context.Context, candidates []candidate) error {
+	c, s := &candidates[0], &t.parsed.selection
+	for i := range candidates {
+		if n := candidates[i].tree.Training.CutLeaves; n > 0 {
+			t.jobs.reporter.Warn(fmt.Sprintf("--deadline came first: %d leaves of the tree would have been split further", n))
+			break
+		}
+	}
+	var err error
+	switch {
+	case t.undecided():
+		if c, err = t.chooseBest(ctx, candidates); err != nil {
+			return err
+		}
+	case s.fixed && len(s.currencies) > 0:
+		q := newSequence(c.tree, s.currencies[0])
+		c = c.pruned(q, q.At(s.alpha))
+	}
+	t.tree = c.tree
+	t.encoded = t.tree.Encode()
+	t.metrics = newMetrics(c.tree, c.counts, &t.spec)
+	if n := t.tree.Training.LeftOutRows; n > 0 {
+		t.jobs.reporter.Warn(fmt.Sprintf("%d training rows are of a class with the weight 0: they are left out", n))
+	}
+	if t.tree.Training.Weights != "" {
+		t.metrics.describeWeights()
+	}
+	return nil
+}
+
+// pruned returns the candidate of a step of its tree's sequence.
+func (c *candidate) pruned(s *prune.Sequence, step int) *candidate {
+	p := &candidate{tree: s.Tree(step)}
+	if step > 0 {
+		p.tree.Algorithm.Alpha = s.Steps[step].Alpha
+	}
+	for part := range c.counts {
+		p.counts[part] = s.Counts(step, c.counts[part])
+	}
+	return p
+}
+
+// newSequence prunes a tree by the impurity that it was grown by.
+func newSequence(t *tree.Tree, currency prune.Currency) *prune.Sequence {
+	return prune.NewSequence(t, currency, algorithmOf(t).Gini())
+}

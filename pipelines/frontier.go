@@ -1,0 +1,249 @@
+package pipelines
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/frontier"
+	"github.com/espalier-ml/espalier/induce/metric"
+	"github.com/espalier-ml/espalier/induce/prune"
+	"github.com/espalier-ml/espalier/induce/split"
+	"github.com/espalier-ml/espalier/induce/tree"
+)
+
+// FrontierFile is frontier.json: the trees of which none is better on the
+// validation rows for at most the cost, by ascending expected cost.
+type FrontierFile struct {
+	Format  string          `json:"format"`
+	Version int             `json:"version"`
+	Select  string          `json:"select"`          // the rule by which one was chosen
+	Folds   int             `json:"folds,omitempty"` // that merit takes in; absent: validation alone
+	Grown   int             `json:"grown"`           // trees of the grid
+	Pruned  int             `json:"pruned"`          // their prunings, of which these are the best
+	Points  []FrontierPoint `json:"points"`
+}
+
+// FrontierPoint is a tree of the frontier.
+type FrontierPoint struct {
+	Tree      string         `json:"tree"` // its file in the run folder
+	Algorithm tree.Algorithm `json:"algorithm"`
+	tree.Complexity
+
+	Merit      float64      `json:"merit"` // that it was judged by: the area, half and half with that of the folds; without areas minus the log loss
+	Validation FrontierPart `json:"validation"`
+	Folds      *float64     `json:"folds_auc,omitempty"` // mean area of trees of its kind on folds of the training rows
+	Test       FrontierPart `json:"test"`
+	Selected   bool         `json:"selected,omitempty"`
+}
+
+// FrontierPart is how good a tree of the frontier is on a part of the rows.
+type FrontierPart struct {
+	AUC           *float64 `json:"auc"`
+	StandardError *float64 `json:"standard_error,omitempty"`
+	Low           *float64 `json:"low,omitempty"`  // 95 % interval
+	High          *float64 `json:"high,omitempty"` // 95 % interval
+	LogLoss       *float64 `json:"log_loss"`
+}
+
+const (
+	frontierFile   = "frontier.json"
+	frontierFolder = "frontier"
+	frontierFormat = "espalier/frontier"
+)
+
+// algorithmOf returns the algorithm by which a tree was grown.
+func algorithmOf(t *tree.Tree) split.Algorithm {
+	a, err := split.ParseAlgorithm(t.Algorithm.Name)
+	if err != nil { // it was checked with the flags
+		panic(err)
+	}
+	return a
+}
+
+// pruning is a candidate's tree along one of its sequences.
+type pruning struct {
+	candidate  int
+	sequence   *prune.Sequence
+	validation []prune.Score // by step
+	test       []prune.Score
+}
+
+// chooseBest prunes all candidates, keeps the frontier and chooses by the rule.
+func (t *training) chooseBest(ctx context.Context, candidates []candidate) (*candidate, error) {
+	prunings := t.prunings(candidates)
+	points := t.points(prunings, candidates)
+	var best *frontier.Point // on the validation rows; nil without any
+	if p, err := frontier.Select(points, frontier.Best, frontier.Limits{}); err == nil {
+		best = &p
+	}
+	folds := t.foldsWanted(best, prunings, candidates)
+	if folds > 0 {
+		if err := t.crossValidate(ctx, folds, prunings, points); err != nil {
+			return nil, err
+		}
+	}
+	kept, err := frontier.NonDominated(points)
+	if err != nil {
+		return nil, usagef("--select %s: %v", t.config.Select, err)
+	}
+	chosen, err := t.selectPoint(points, prunings, candidates)
+	if err != nil {
+		return nil, usagef("--select %s: %v", t.config.Select, err)
+	}
+	t.frontier = &FrontierFile{
+		Format: frontierFormat, Version: 1, Select: t.config.Select, Folds: folds, Grown: len(candidates), Pruned: len(points),
+	}
+	kept = frontier.Thin(kept, t.config.FrontierStep)
+	if !slices.ContainsFunc(kept, func(p frontier.Point) bool { return same(p, chosen) }) { // by a limit that cost does not tell
+		kept = append(kept, chosen)
+		slices.SortStableFunc(kept, func(a, b frontier.Point) int { return int(math.Copysign(1, a.ExpectedCost-b.ExpectedCost)) })
+	}
+	return t.describeFrontier(kept, chosen, prunings, candidates), nil
+}
+
+// same reports whether two points are the same pruning of the same tree.
+func same(a, b frontier.Point) bool {
+	return a.Tree == b.Tree && a.Currency == b.Currency && a.Step == b.Step
+}
+
+// prunings prunes the candidates in all currencies and scores each step.
+func (t *training) prunings(candidates []candidate) []pruning {
+	currencies := t.parsed.selection.currencies
+	if len(currencies) == 0 {
+		currencies = []prune.Currency{prune.Leaves} // of which only the first step is looked at
+	}
+	list := make([]pruning, len(candidates)*len(currencies))
+	inParallel(len(list), func(i int) {
+		p := &list[i]
+		p.candidate = i / len(currencies)
+		c := &candidates[p.candidate]
+		p.sequence = newSequence(c.tree, currencies[i%len(currencies)])
+		p.validation, p.test = p.sequence.Sweep(c.counts[dataset.Validation]), p.sequence.Sweep(c.counts[dataset.Test])
+	})
+	return list
+}
+
+// inParallel calls f(0), f(1), .. f(n-1) on as many goroutines as there are
+// processors.
+func inParallel(n int, f func(i int)) {
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	for range min(n, runtime.GOMAXPROCS(0)) {
+		wg.Go(func() {
+			for i := int(next.Add(1) - 1); i < n; i = int(next.Add(1) - 1) {
+				f(i)
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// points lists the pruned trees, in the order of the prunings.
+func (t *training) points(prunings []pruning, candidates []candidate) []frontier.Point {
+	var points []frontier.Point
+	for i := range prunings {
+		p := &prunings[i]
+		from, to := t.steps(p.sequence)
+		for step := from; step < to; step++ {
+			s := &p.sequence.Steps[step]
+			points = append(points, frontier.Point{
+				Tree: p.candidate, Lambda: paperLambda(candidates[p.candidate].tree), Currency: p.sequence.Currency(), Step: step, Alpha: s.Alpha,
+				Complexity: s.Complexity, AUC: p.validation[step].AUC, LogLoss: p.validation[step].LogLoss, TestAUC: p.test[step].AUC,
+			})
+		}
+	}
+	return points
+}
+
+// steps returns which steps of a sequence compete.
+func (t *training) steps(s *prune.Sequence) (from, to int) {
+	switch sel := &t.parsed.selection; {
+	case len(sel.currencies) == 0:
+		return 0, 1
+	case sel.fixed:
+		at := s.At(sel.alpha)
+		return at, at + 1
+	default:
+		return 0, len(s.Steps)
+	}
+}
+
+// paperLambda places a tree on the paper's scale of lambda: impurity alone is its
+// upper end.
+func paperLambda(t *tree.Tree) float64 {
+	switch a := algorithmOf(t); {
+	case a.HasLambda():
+		return t.Algorithm.Lambda
+	case a == split.ASR:
+		return 0
+	default:
+		return math.Inf(1)
+	}
+}
+
+// selectPoint chooses by the rule. One standard error is that of the best.
+func (t *training) selectPoint(points []frontier.Point, prunings []pruning, candidates []candidate) (frontier.Point, error) {
+	s := &t.parsed.selection
+	if s.rule != frontier.OneSE {
+		return frontier.Select(points, s.rule, s.limits)
+	}
+	best, err := frontier.Select(points, frontier.Best, s.limits)
+	if err != nil {
+		return best, err
+	}
+	if e := areaOf(pruningOf(best, prunings), best.Step, &candidates[best.Tree], dataset.Validation); e != nil {
+		at := slices.IndexFunc(points, func(p frontier.Point) bool { return same(p, best) })
+		points[at].Interval = &frontier.Interval{SE: e.StandardError, Low: e.Low, High: e.High}
+	}
+	return frontier.Select(points, s.rule, s.limits)
+}
+
+func pruningOf(p frontier.Point, prunings []pruning) *pruning {
+	at := slices.IndexFunc(prunings, func(q pruning) bool { return q.candidate == p.Tree && q.sequence.Currency() == p.Currency })
+	return &prunings[at]
+}
+
+// areaOf returns a pruned tree's area on a part, with its uncertainty; nil where
+// it is not defined.
+func areaOf(p *pruning, step int, c *candidate, part dataset.Part) *metric.Estimate {
+	pruned := c.pruned(p.sequence, step)
+	return metric.Area(leavesOf(pruned.tree, pruned.counts[part]))
+}
+
+// describeFrontier fills in the points of frontier.json and their trees. It
+// returns the chosen candidate.
+func (t *training) describeFrontier(kept []frontier.Point, chosen frontier.Point, prunings []pruning, candidates []candidate) *candidate {
+	t.frontier.Points = make([]FrontierPoint, len(kept))
+	t.frontierTrees = make([]document, len(kept))
+	var best *candidate
+	inParallel(len(kept), func(i int) {
+		k := kept[i]
+		p := pruningOf(k, prunings)
+		c := candidates[k.Tree].pruned(p.sequence, k.Step)
+		name := fmt.Sprintf("%s/%03d.json", frontierFolder, i)
+		t.frontierTrees[i] = document{name, c.tree.Encode()}
+		to := &t.frontier.Points[i]
+		*to = FrontierPoint{
+			Tree: name, Algorithm: c.tree.Algorithm, Complexity: c.tree.Complexity, Merit: k.Merit(), Folds: k.Folds,
+			Validation: frontierPart(c, dataset.Validation, &p.validation[k.Step]), Test: frontierPart(c, dataset.Test, &p.test[k.Step]),
+		}
+		if same(k, chosen) {
+			to.Selected, best = true, c
+		}
+	})
+	return best
+}
+
+func frontierPart(c *candidate, part dataset.Part, s *prune.Score) FrontierPart {
+	p := FrontierPart{AUC: s.AUC, LogLoss: s.LogLoss}
+	if e := metric.Area(leavesOf(c.tree, c.counts[part])); e != nil {
+		p.StandardError, p.Low, p.High = &e.StandardError, &e.Low, &e.High
+	}
+	return p
+}

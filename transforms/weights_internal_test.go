@@ -1,0 +1,79 @@
+package transforms
+
+import (
+	"math/big"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/espalier-ml/espalier/induce/dataset"
+)
+
+// TestMultiplied: the product over the unit, by big integers, rounded half up.
+func TestMultiplied(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 1))
+	for range 10_000 {
+		weight, factor, unit := r.Int64N(1<<(1+r.IntN(60))), r.Int64N(1<<(1+r.IntN(62))), []uint64{1, 1_000_000}[r.IntN(2)]
+		want := new(big.Int).Mul(big.NewInt(2*weight), big.NewInt(factor))
+		want.Add(want, new(big.Int).SetUint64(unit))
+		want.Div(want, new(big.Int).SetUint64(2*unit))
+		if unit == 1 { // nothing to round
+			want.Mul(big.NewInt(weight), big.NewInt(factor))
+		}
+		if most := big.NewInt(MaxTotalWeight); want.Cmp(most) > 0 {
+			want = most
+		}
+		if got := multiplied(weight, factor, unit); got != want.Int64() {
+			t.Fatalf("%d * %d / %d = %d, want %v", weight, factor, unit, got, want)
+		}
+	}
+}
+
+// TestWeighClasses: by hand. Only training rows are weighed, and left out at 0.
+func TestWeighClasses(t *testing.T) {
+	const none, train, test = dataset.None, dataset.Train, dataset.Test
+	parts := []dataset.Part{train, train, train, test, test, none, train}
+	classes := []uint16{0, 1, 2, 1, 2, 0, 2}
+	for _, c := range []struct {
+		name        string
+		weights     []int64 // of rows
+		scale       int64
+		factors     []int64
+		trainScale  int64
+		want        []int64 // of rows that have a part
+		wantLeftOut []int
+	}{
+		{"rows count", nil, 1, []int64{1_000_000, 0, 3_000_000}, 1, []int64{1, 0, 3, 1, 1, 1, 3}, []int{1}},
+		{"fractional factors", nil, 1, []int64{1_000_000, 500_000, 1}, FractionScale, []int64{1_000_000, 500_000, 1, 1, 1, 1, 1}, nil},
+		{"whole weights", []int64{2, 3, 4, 5, 6, 7, 8}, 1, []int64{500_000, 2_000_000, 0}, FractionScale, []int64{1_000_000, 6_000_000, 0, 5, 6, 7, 0}, []int{2, 6}},
+		{"fractional weights", []int64{2_500_000, 1, 3, 5, 6, 7, 1}, FractionScale, []int64{2_000_000, 500_000, 499_999}, FractionScale, []int64{5_000_000, 1, 1, 5, 6, 7, 0}, []int{6}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			g := &rowGroup{
+				RowGroup: fixedRows(len(parts)), weights: c.weights, parts: append([]dataset.Part(nil), parts...),
+				spec: &RowSpec{WeightScale: c.scale, ClassWeights: c.factors, TrainScale: c.trainScale},
+			}
+			g.weighClasses(classes)
+			if diff := cmp.Diff(c.want, g.weights); diff != "" {
+				t.Errorf("weights (-want +got):\n%s", diff)
+			}
+			var leftOut []int
+			for r := range parts {
+				if g.parts[r] != parts[r] {
+					leftOut = append(leftOut, r)
+				}
+			}
+			if diff := cmp.Diff(c.wantLeftOut, leftOut); diff != "" {
+				t.Errorf("left out (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// fixedRows is a row group without columns.
+type fixedRows int
+
+func (n fixedRows) Rows() int                           { return int(n) }
+func (fixedRows) ReadColumn(int, *dataset.Vector) error { return nil }
+func (fixedRows) Close() error                          { return nil }
