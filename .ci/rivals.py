@@ -87,20 +87,20 @@ class Offers:
     optimal: dict
 
 
-def offers(split, min_leaf, optimal_rows):
+def offers(split, min_leaf):
     boosting = Boosting(split)
     return Offers([p for rows in min_leaf for p in cart(split, rows)], boosting.single_trees(), boosting.ensemble(),
-                  optimal_trees(split) if len(split.y) <= optimal_rows else {})
+                  optimal_trees(split) if len(split.y) <= small[0] and split.frame.shape[1] <= small[1] else {})
 
 
-def kept_offers(split, min_leaf, optimal_rows, file):
+def kept_offers(split, min_leaf, file):
     """The same from a file, where there is one: they do not change with Espalier."""
     if file and os.path.exists(file):
         with open(file) as f:
             kept = json.load(f)
         return Offers([Point(*p) for p in kept['cart']], [Point(*p) for p in kept['lightgbm']], Point(*kept['ensemble']),
                       {int(d): (Point(*p), *rest) for d, (p, *rest) in kept['optimal'].items()})
-    found = offers(split, min_leaf, optimal_rows)
+    found = offers(split, min_leaf)
     if file:
         plain = dict(cart=found.cart, lightgbm=found.lightgbm, ensemble=found.ensemble, optimal=found.optimal)
         with open(file, 'w') as f:
@@ -296,6 +296,7 @@ def leaf_depths(node, leaves):
 
 # STreeD
 
+small = 6000, 100  # rows and columns that an exact search is tried on
 cuts, patience = 9, 60  # quantiles of a number column; seconds
 
 
