@@ -129,17 +129,30 @@ func ascending(n int) []int {
 	return order
 }
 
+// train returns the trees of a run, with the frontier that they stand in.
 func train(t *testing.T, c pipelines.TrainConfig) []byte {
 	t.Helper()
 	c.Output = t.TempDir()
-	if _, err := pipelines.Train(context.Background(), c, &silent{}); err != nil {
-		t.Fatal(err)
-	}
-	b, err := os.ReadFile(filepath.Join(c.Output, "tree.json"))
+	r, err := pipelines.Train(context.Background(), c, &silent{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return b
+	names := []string{"tree.json"}
+	if r.Frontier != nil {
+		names = append(names, "frontier.json")
+		for _, p := range r.Frontier.Points {
+			names = append(names, p.Tree)
+		}
+	}
+	var all []byte
+	for _, name := range names {
+		b, err := os.ReadFile(filepath.Join(c.Output, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, b...)
+	}
+	return all
 }
 
 // TestSameBytes trains on the same rows in all ways that must not matter.

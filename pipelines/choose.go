@@ -67,7 +67,7 @@ func (t *training) undecided() bool {
 // restrict leaves a single tree in the grid where there is nothing to choose one
 // by.
 func (t *training) restrict() {
-	if s := &t.parsed.selection; s.rule != 0 && t.undecided() && t.objects[dataset.Validation].Rows == 0 && s.folds <= 0 {
+	if s := &t.parsed.selection; s.rule != 0 && t.undecided() && !t.validates() && s.folds <= 0 {
 		t.jobs.reporter.Note("there are no validation rows to choose a tree by: it is the first of the grid, as it was grown; --folds 5 chooses by cross-validation")
 		s.rule = 0
 		s.currencies = nil
@@ -75,6 +75,15 @@ func (t *training) restrict() {
 	if t.parsed.selection.rule == 0 {
 		t.grid = t.grid[:1]
 	}
+}
+
+// validates reports whether there are validation rows, or will be once the rows
+// have been seen.
+func (t *training) validates() bool {
+	if t.objects == nil {
+		return t.parsed.column != "" || t.parsed.shares[dataset.Validation] > 0
+	}
+	return t.objects[dataset.Validation].Rows > 0
 }
 
 // choose takes the tree of the run folder.

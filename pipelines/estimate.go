@@ -64,6 +64,7 @@ func dryRun(ctx context.Context, c *TrainConfig, p *parsed, reporter Reporter) (
 	if err != nil {
 		return nil, err
 	}
+	t.restrict()
 	e, r, err := t.foresee(ctx)
 	if err != nil || c.Runner != dataflowRunner {
 		return &Result{Estimate: e}, err
@@ -112,14 +113,12 @@ func (t *training) foresee(ctx context.Context) (*Estimate, *training, error) {
 		Rows: t.input.rows, Objects: int64(o.all()), TrainObjects: int64(o.objects[dataset.Train]),
 		RowPasses: 2, ObjectPasses: int64(o.growth.Passes), ColumnBytes: t.columnBytes(&r.spec), HistogramBytes: o.growth.Histogram,
 	}
-	if len(o.growth.Small) > 0 {
-		e.ObjectPasses++
-	}
+	e.ObjectPasses += int64(o.gathers)
 	e.BlockBytes = int64(float64(e.ObjectPasses)*o.bytes(dataset.Train) + o.bytes(dataset.Validation) + o.bytes(dataset.Test))
 	e.ShuffleBytes = int64(o.summaries() + o.coalesced() + float64(o.workers)*o.growth.Pieces + o.gathered())
 	if !t.config.inMemory() {
 		_, memory := o.flushes()
-		e.DiskBytes = int64(o.allBytes() + spilled(o.coalesced(), memory) + spilled(o.gathered(), o.gathered()/float64(o.workers)))
+		e.DiskBytes = int64(o.allBytes() + spilled(o.coalesced(), memory) + spilled(o.gathered(), o.gathered()/float64(o.workers))/float64(max(1, o.gathers)))
 	}
 	e.DriverMemory, e.WorkerMemory = o.memory()
 	return e, r, nil

@@ -152,6 +152,9 @@ func (f *folder) clear(ctx context.Context, urls []string) error {
 			stale = append(stale, objectstore.Join(f.url, name))
 		}
 	}
+	if len(stale) == 0 { // there was no run
+		return nil
+	}
 	trees, err := f.store.List(ctx, objectstore.Join(f.url, frontierFolder, "*.json"))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return usagef("--output: %v", err)

@@ -15,6 +15,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/prune"
 	"github.com/espalier-ml/espalier/induce/split"
 	"github.com/espalier-ml/espalier/induce/tree"
+	"github.com/espalier-ml/espalier/io/report"
 )
 
 // FrontierFile is frontier.json: the trees of which none is better on the
@@ -44,11 +45,22 @@ type FrontierPoint struct {
 
 // FrontierPart is how good a tree of the frontier is on a part of the rows.
 type FrontierPart struct {
-	AUC           *float64 `json:"auc"`
-	StandardError *float64 `json:"standard_error,omitempty"`
-	Low           *float64 `json:"low,omitempty"`  // 95 % interval
-	High          *float64 `json:"high,omitempty"` // 95 % interval
-	LogLoss       *float64 `json:"log_loss"`
+	AUC              *float64 `json:"auc"`
+	*metric.Interval          // of AUC; nil where it is not defined
+
+	LogLoss *float64 `json:"log_loss"`
+}
+
+// Report returns the points as they are printed.
+func (f *FrontierFile) Report() []report.Point {
+	points := make([]report.Point, len(f.Points))
+	for i := range f.Points {
+		p := &f.Points[i]
+		points[i] = report.Point{
+			Algorithm: &p.Algorithm, Complexity: &p.Complexity, Validation: p.Validation.AUC, Interval: p.Validation.Interval, Test: p.Test.AUC, Selected: p.Selected,
+		}
+	}
+	return points
 }
 
 const (
@@ -78,11 +90,7 @@ type pruning struct {
 func (t *training) chooseBest(ctx context.Context, candidates []candidate) (*candidate, error) {
 	prunings := t.prunings(candidates)
 	points := t.points(prunings, candidates)
-	var best *frontier.Point // on the validation rows; nil without any
-	if p, err := frontier.Select(points, frontier.Best, frontier.Limits{}); err == nil {
-		best = &p
-	}
-	folds := t.foldsWanted(best, prunings, candidates)
+	folds := t.foldsWanted(candidates[0].counts[dataset.Validation])
 	if folds > 0 {
 		if err := t.crossValidate(ctx, folds, prunings, points); err != nil {
 			return nil, err
@@ -243,7 +251,7 @@ func (t *training) describeFrontier(kept []frontier.Point, chosen frontier.Point
 func frontierPart(c *candidate, part dataset.Part, s *prune.Score) FrontierPart {
 	p := FrontierPart{AUC: s.AUC, LogLoss: s.LogLoss}
 	if e := metric.Area(leavesOf(c.tree, c.counts[part])); e != nil {
-		p.StandardError, p.Low, p.High = &e.StandardError, &e.Low, &e.High
+		p.Interval = &e.Interval
 	}
 	return p
 }

@@ -25,7 +25,8 @@ type outlook struct {
 	found   discovery // of the part with the most rows
 	objects [dataset.Parts]float64
 	levels  *induce.Levels
-	growth  *induce.Forecast
+	growth  induce.Forecast // of all trees
+	gathers int             // jobs that gather the objects of small nodes
 }
 
 func newOutlook(t, r *training) *outlook {
@@ -45,8 +46,23 @@ func newOutlook(t, r *training) *outlook {
 	o.levels = induce.NewLevels(r.growConfig().Setting)
 	scale := induce.Scale{Objects: o.objects[dataset.Train] / float64(r.rehearsed.tally[dataset.Train].objects), Weight: 1 / r.rehearsed.share}
 	budget := t.config.MemoryObjects
-	o.growth = o.levels.Forecast(r.rehearsed.tree, scale, budget, t.config.HistogramMemory, keep)
+	for i, root := range r.rehearsed.trees {
+		setting := o.levels.Setting
+		setting.Params = r.grid[i].params
+		o.add(induce.NewLevels(setting).Forecast(root, scale, budget, t.config.HistogramMemory, keep))
+	}
 	return o
+}
+
+// add takes in another tree. Those that are small from the root on share a job.
+func (o *outlook) add(f *induce.Forecast) {
+	o.growth.Histogram = max(o.growth.Histogram, f.Histogram)
+	o.growth.Passes += f.Passes
+	o.growth.Pieces += f.Pieces
+	if len(f.Small) > 0 && (f.Passes > 0 || o.gathers == 0) {
+		o.gathers++
+		o.growth.Small = append(o.growth.Small, f.Small...)
+	}
 }
 
 // objectsOf returns the objects of a part among a share of all rows. The parts

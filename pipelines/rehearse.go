@@ -19,7 +19,7 @@ const rehearsalRows = 1 << 18
 // and objects of its training.
 type rehearsal struct {
 	share  float64 // of all rows
-	tree   *induce.Node
+	trees  []*induce.Node
 	tally  [dataset.Parts]tally
 	bytes  [dataset.Parts]int64 // of blocks
 	sent   int64                // bytes of the summaries
@@ -41,7 +41,7 @@ func (t *training) rehearse(ctx context.Context) (*training, error) {
 	if err := r.induce(ctx, nil); err != nil {
 		return nil, err
 	}
-	r.rehearsed.tree = r.roots[0]
+	r.rehearsed.trees = r.roots
 	for part := range dataset.Part(dataset.Parts) {
 		if err := r.tallyObjects(ctx, part); err != nil {
 			return nil, err
@@ -56,9 +56,10 @@ func (t *training) sample(rows int64) *training {
 	in, share := t.input.sample(rows)
 	c, p, s := *t.config, *t.parsed, *t.schema
 	c.MemoryObjects, c.Runner, c.LevelsPerJob, c.Deadline = -1, "direct", 1, 0
-	first := p.grid[0] // the others are much alike
-	first.params.MinRows = int64(math.Ceil(float64(first.params.MinRows) * share))
-	p.grid, p.selection = []member{first}, selection{}
+	p.grid, p.selection = slices.Clone(t.grid), selection{}
+	for i := range p.grid {
+		p.grid[i].params.MinRows = int64(math.Ceil(float64(p.grid[i].params.MinRows) * share))
+	}
 	s.columns = slices.Clone(s.columns) // their roles are set anew
 	scratch := "mem://espalier-" + uuid.NewString()
 	return &training{

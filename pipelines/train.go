@@ -254,6 +254,7 @@ func (t *training) train(ctx context.Context, unfinished *checkpoint) error {
 	if !t.config.Resume {
 		unfinished = nil
 	}
+	t.restrict()
 	if unfinished == nil {
 		if err := t.foretell(ctx); err != nil {
 			return err
@@ -547,6 +548,9 @@ func (t *training) model(root *induce.Node, m member) *tree.Tree {
 	model, _ := induce.Model(root, t.features)
 	model.Label = t.label
 	model.Algorithm = m.algorithm
+	if t.parsed.selection.rule == 0 {
+		model.Algorithm.MaxLeaves = t.config.MaxLeaves
+	}
 	model.Training = tree.Training{
 		Rows: train.Rows, Objects: train.Objects, Weight: train.Weight, RelabelledRows: train.Relabelled, DroppedNullLabel: t.rowStats.Dropped,
 		CutLeaves: cutLeaves(root),

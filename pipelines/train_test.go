@@ -241,7 +241,7 @@ func TestSplitColumn(t *testing.T) {
 		parquetio.WriteColumn{Name: "part", Values: []string{"train", "train", "train", "train", "test", "validation"}},
 		parquetio.WriteColumn{Name: "kind", Values: []string{"a", "a", "b", "b", "b", "a"}},
 	)}
-	c.Split = "part"
+	c.Split, c.Select = "part", "first"
 	r, err := pipelines.Train(context.Background(), c, &silent{})
 	if err != nil {
 		t.Fatal(err)

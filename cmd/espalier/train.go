@@ -164,6 +164,14 @@ func printResult(w io.Writer, r *pipelines.Result, show bool) error {
 	if err := report.Figures(w, r.Metrics.Parts()); err != nil {
 		return err
 	}
+	if r.Frontier != nil {
+		if _, err := fmt.Fprintf(w, "\nthe frontier, of %d prunings of %d trees (* chosen: %s)\n", r.Frontier.Pruned, r.Frontier.Grown, r.Frontier.Select); err != nil {
+			return err
+		}
+		if err := report.Frontier(w, r.Frontier.Report()); err != nil {
+			return err
+		}
+	}
 	part, m := r.Metrics.Best()
 	c := r.Tree.Complexity
 	_, err := fmt.Fprintf(w, "\nwrote %s\nAUC %s on %s rows, expected cost %.3g (%.3g tests), %d leaves, depth %d\n",

@@ -24,7 +24,7 @@ func TestExample(t *testing.T) {
 	output := filepath.Join(t.TempDir(), "run")
 	input := filepath.Join("example", "tic-tac-toe.parquet")
 	o := espalier(t, "train", "--config", filepath.Join("example", "tic-tac-toe.yaml"), "--input", input, "--output", output)
-	o.wants(t, 0, "induce: 682 weight settled")
+	o.wants(t, 0, "induce: 5456 weight settled")
 	for line := range strings.Lines(o.stdout) {
 		line = strings.TrimSpace(line)
 		if !strings.HasPrefix(line, "wrote") && !strings.Contains(string(readme), line) {
@@ -146,8 +146,8 @@ func TestCommandLine(t *testing.T) {
 		{[]string{"train", "--preset", "papers"}, 2, []string{"default or paper"}},
 		{[]string{"train"}, 2, []string{"--input", "--label", "--output"}},
 		{[]string{"train", "--config", yaml}, 2, []string{`did you mean "lambda"?`}},
-		{[]string{"train", "--lambda", "NaN"}, 2, []string{"--lambda NaN", "finite"}},
-		{[]string{"train", "--theta", "-Inf"}, 2, []string{"--theta -Inf", "finite"}},
+		{[]string{"train", "--lambda", "NaN"}, 2, []string{"--lambda NaN", "want a number"}},
+		{[]string{"train", "--theta", "-Inf"}, 2, []string{"--theta -Inf", "want a number"}},
 		{[]string{"train", "--config", endless}, 2, []string{"--config", "lambda", "+Inf", "finite"}},
 		{[]string{"train", "--config", "nowhere.yaml"}, 2, []string{"nowhere.yaml"}},
 		{[]string{"train", "--input", input, "--label", "class", "--output", "x", "--runner", "samza"}, 2, []string{"direct", "prism"}},

@@ -41,6 +41,8 @@ type Feature struct {
 
 	Cost       float64            // price of one test
 	ValueCosts map[string]float64 // price of single `equals` tests, by value as spelled; nil: none
+	Group      string             // features that share a set-up; empty: none
+	GroupCost  float64            // price paid once on a path, with the group's first test there; the same in the whole group
 }
 
 // Bins returns the number of bins or values, without "other" and "missing".

@@ -8,7 +8,7 @@ import (
 )
 
 // featuresVersion opens encoded features.
-const featuresVersion = 1
+const featuresVersion = 2
 
 var errFeatures = errors.New("not encoded features")
 
@@ -34,6 +34,7 @@ func EncodeFeatures(features []Feature) []byte {
 		for _, v := range sortedKeys(f.ValueCosts) {
 			b = appendFloat(appendText(b, v), f.ValueCosts[v])
 		}
+		b = appendFloat(appendText(b, f.Group), f.GroupCost)
 	}
 	return b
 }
@@ -83,6 +84,7 @@ func DecodeFeatures(b []byte) ([]Feature, error) {
 			v := r.text()
 			f.ValueCosts[v] = r.float()
 		}
+		f.Group, f.GroupCost = r.text(), r.float()
 	}
 	if r.bad || len(r.b) > 0 {
 		return nil, errFeatures

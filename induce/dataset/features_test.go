@@ -25,6 +25,7 @@ func oddFeatures() []dataset.Feature {
 		{
 			Name: "job", Kind: dataset.Categorical, Type: dataset.Text, Values: []string{"", "\x00", "日本"}, Cost: 1e300,
 			ValueCosts: map[string]float64{"": 0, "日本": math.Copysign(0, -1)}, Other: -1,
+			Group: "blood, \x00", GroupCost: 0.1,
 		},
 	}
 }
@@ -49,6 +50,9 @@ func randomFeatures(r *rand.Rand) []dataset.Feature {
 			}
 		}
 		f.Missing, f.Other, f.Cost = r.Int64N(1<<40), r.Int64N(1<<40), r.ExpFloat64()
+		if r.IntN(2) == 0 {
+			f.Group, f.GroupCost = fmt.Sprint("group", r.IntN(3)), r.ExpFloat64()
+		}
 		features[i] = f
 	}
 	return features
@@ -102,12 +106,12 @@ func TestFeaturesCut(t *testing.T) {
 
 // hostileFeatures spoil plainFeatures: the version, the number of features and,
 // by hand, of feature "x" the name (2 to 4), kind and type (4, 5), cuts (6 to
-// 15), values (15 to 18), missing and other (18, 19), cost (20 to 28) and value
-// costs (28 to 39).
+// 15), values (15 to 18), missing and other (18, 19), cost (20 to 28), value
+// costs (28 to 39), and group and its cost (39 to 49).
 func hostileFeatures() []edit {
 	return []edit{
-		{"empty", 0, 39, nil},
-		{"another version", 0, 1, []byte{2}},
+		{"empty", 0, 49, nil},
+		{"another version", 0, 1, []byte{1}},
 		{"a feature more", 1, 2, []byte{2}},
 		{"a feature less", 1, 2, []byte{0}},
 		{"2^32 features", 1, 2, uvarint(1 << 32)},
@@ -123,21 +127,22 @@ func hostileFeatures() []edit {
 		{"2^62 value costs", 28, 29, uvarint(1 << 62)},
 		{"two value costs", 28, 29, []byte{2}},
 		{"2^64 - 1 bytes of a priced value", 29, 30, uvarint(math.MaxUint64)},
-		{"bytes after the features", 39, 39, []byte{0}},
+		{"2^63 bytes of group", 39, 40, uvarint(1 << 63)},
+		{"bytes after the features", 49, 49, []byte{0}},
 	}
 }
 
 func plainFeatures() []dataset.Feature {
 	return []dataset.Feature{{
 		Name: "x", Kind: dataset.Categorical, Type: dataset.Text, Cuts: []float64{1}, Values: []string{"a"}, Missing: 1, Other: 2, Cost: 1,
-		ValueCosts: map[string]float64{"b": 3},
+		ValueCosts: map[string]float64{"b": 3}, Group: "g", GroupCost: 5,
 	}}
 }
 
 func TestDecodeFeaturesErrors(t *testing.T) {
 	valid := dataset.EncodeFeatures(plainFeatures())
-	if size := len(valid); size != 39 { // by hand: 29 bytes and 10 of the priced value
-		t.Fatalf("%d bytes, want 39: the edits are of another format", size)
+	if size := len(valid); size != 49 { // by hand: 29 bytes, 10 of the priced value and 10 of the group
+		t.Fatalf("%d bytes, want 49: the edits are of another format", size)
 	}
 	for _, e := range hostileFeatures() {
 		if got, err := dataset.DecodeFeatures(e.apply(valid)); err == nil || got != nil {
@@ -148,15 +153,15 @@ func TestDecodeFeaturesErrors(t *testing.T) {
 
 // TestFeaturesAllocations: the lengths in 1 MiB of hostile bytes are not
 // believed. What cannot fit is not allocated. What might is: a feature takes 4
-// bytes at least by DecodeFeatures' reckoning and some 170 in memory, a value 1
+// bytes at least by DecodeFeatures' reckoning and some 200 in memory, a value 1
 // and 16, which bounds them by 64 times the input.
 func TestFeaturesAllocations(t *testing.T) {
 	const size, refused = 1 << 20, 1 << 12
 	zeros := make([]byte, size)
-	features := []byte{1}
-	cuts := []byte{1, 1, 0, 1, 1}
-	values := []byte{1, 1, 0, 2, 1, 0}
-	costs := slices.Concat([]byte{1, 1, 0, 2, 1, 0, 0, 0, 0}, zeros[:8])
+	features := []byte{2}
+	cuts := []byte{2, 1, 0, 1, 1}
+	values := []byte{2, 1, 0, 2, 1, 0}
+	costs := slices.Concat([]byte{2, 1, 0, 2, 1, 0, 0, 0, 0}, zeros[:8])
 	for _, test := range []struct {
 		name   string
 		before []byte

@@ -50,7 +50,7 @@ type candidate struct {
 func candidates(points []Point) ([]candidate, error) {
 	byArea, byLoss := true, true
 	for i := range points {
-		byArea = byArea && points[i].AUC != nil
+		byArea = byArea && (points[i].AUC != nil || points[i].Folds != nil)
 		byLoss = byLoss && points[i].LogLoss != nil
 	}
 	list := make([]candidate, len(points))

@@ -49,5 +49,7 @@ func areaInterval(m *metric.Metrics) string {
 	if m.Intervals == nil || m.Intervals.AUCOvRMacro == nil {
 		return "-"
 	}
-	return fmt.Sprintf("%.3f-%.3f", m.Intervals.AUCOvRMacro.Low, m.Intervals.AUCOvRMacro.High)
+	return areaRange(m.Intervals.AUCOvRMacro)
 }
+
+func areaRange(i *metric.Interval) string { return fmt.Sprintf("%.3f-%.3f", i.Low, i.High) }

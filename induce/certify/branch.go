@@ -1,0 +1,259 @@
+package certify
+
+import (
+	"container/heap"
+	"math"
+	"slices"
+)
+
+// talliedPeers is the number of peers by which the rival to branch on is chosen.
+const talliedPeers = 1024
+
+// tally counts the weight of a region's peers by attribute and code.
+type tally struct {
+	weight [][]int64
+	below  [][]int64
+	total  int64
+}
+
+func newTally(p *problem) tally {
+	t := tally{weight: make([][]int64, len(p.attributes)), below: make([][]int64, len(p.attributes))}
+	for f := range p.attributes {
+		codes := len(p.attributes[f].weight)
+		t.weight[f], t.below[f] = make([]int64, codes), make([]int64, codes+1)
+	}
+	return t
+}
+
+// count counts the region's peers, or a part of them where there are many.
+func (t *tally) count(s *searcher, g *region) {
+	t.total = 0
+	step := 1 + len(g.peers)/talliedPeers
+	for at := 0; at < len(g.peers); at += step {
+		t.total += s.peerWeight[g.peers[at]]
+	}
+	for f, weight := range t.weight {
+		clear(weight)
+		column := s.column(int32(f))
+		for at := 0; at < len(g.peers); at += step {
+			k := g.peers[at]
+			weight[column[k]] += s.peerWeight[k]
+		}
+	}
+	s.work += len(g.peers) / step * len(t.weight)
+	for f, weight := range t.weight {
+		below, missing := t.below[f], int(s.p.attributes[f].missing)
+		sum := int64(0)
+		for code, w := range weight {
+			if code != missing {
+				sum += w
+			}
+			below[code+1] = sum
+		}
+	}
+}
+
+// left returns the weight of the peers that a cut leaves.
+func (t *tally) left(c *cut) int64 {
+	return t.total - c.taken(t.weight[c.attribute], t.below[c.attribute], t.total)
+}
+
+// bound returns the least value that a homogeneous leaf of the object can have,
+// or enough if that is less. It is a best-first search: of the regions that the
+// leaf may lie in, the one of least value is opened next, and parted by the cuts
+// that take a rival out of it, as one of them must.
+func (s *searcher) bound(v *value, enough float64) float64 {
+	s.open, s.made, s.work = s.open[:0], 0, 0
+	clear(s.seen)
+	heap.Push(&s.open, s.root(v))
+	for s.open.Len() > 0 {
+		g := heap.Pop(&s.open).(*region) //nolint:errcheck // the heap holds regions only
+		if g.value >= enough || s.work > s.p.work {
+			return min(g.value, enough)
+		}
+		if !s.enter(g) {
+			return min(enough, max(g.value, v.of(s.p.roundUp(g.cost), s.odds(g))))
+		}
+		s.raise(g, s.packing(g), v)
+		if s.open.Len() > 0 && s.open.less(s.open[0], g) {
+			heap.Push(&s.open, g)
+			continue
+		}
+		s.admit(g)
+		s.branch(g, s.choose(g), v)
+	}
+	return enough
+}
+
+// root returns the region of all codes.
+func (s *searcher) root(v *value) *region {
+	g := &region{weight: s.weight, peers: make([]int32, len(s.peerWeight))}
+	for k := range g.peers {
+		g.peers[k] = int32(k)
+	}
+	s.raise(g, s.fraction, v)
+	return g
+}
+
+// raise raises a region's value to that of its leaves, whose cuts cost at least
+// rest more.
+func (s *searcher) raise(g *region, rest float64, v *value) {
+	g.least = max(g.least, s.p.roundUp(g.cost+rest))
+	g.value = max(g.value, v.of(g.least, s.odds(g)))
+}
+
+// enter lists the region's rivals, and reports whether there are any.
+func (s *searcher) enter(g *region) bool {
+	s.list(g)
+	if len(s.inside) == 0 && s.findCentral(g, maxAdded) > 0 {
+		s.list(g)
+	}
+	return len(s.inside) > 0
+}
+
+// admit lists the region's peers and tallies them.
+func (s *searcher) admit(g *region) {
+	if g.peers == nil {
+		g.peers = make([]int32, 0, len(g.parent.peers))
+		column := s.column(g.cut.attribute)
+		for _, k := range g.parent.peers {
+			if !g.cut.removes(column[k]) {
+				g.peers = append(g.peers, k)
+			}
+		}
+		s.work += len(g.parent.peers)
+	}
+	s.tally.count(s, g)
+}
+
+// list lists the rivals in the region.
+func (s *searcher) list(g *region) {
+	s.inside = s.inside[:0]
+	for i := range s.rivals {
+		if r := &s.rivals[i]; s.holds(g, s.p.row(r.object)) {
+			s.inside = append(s.inside, r)
+		}
+	}
+	s.work += len(s.rivals)
+}
+
+// holds reports whether a row lies in the region.
+func (s *searcher) holds(g *region, row []uint16) bool {
+	for ; g.parent != nil; g = g.parent {
+		if g.cut.removes(row[g.cut.attribute]) {
+			return false
+		}
+	}
+	return true
+}
+
+// choose returns the rival to branch on: the one that leaves least whichever
+// cut takes it away. A cut that is still to be paid for counts as half of what it
+// leaves, the worth of one bit.
+func (s *searcher) choose(g *region) *rival {
+	s.prices.open(g)
+	var best *rival
+	least := int64(math.MaxInt64)
+	for _, r := range s.inside {
+		most := int64(0)
+		for i := range r.cuts {
+			c := &r.cuts[i]
+			left := 2 * s.tally.left(c)
+			if s.prices.due(c) > 0 {
+				left /= 2
+			}
+			if most = max(most, left); most >= least {
+				break
+			}
+		}
+		s.work += len(r.cuts)
+		if most < least {
+			best, least = r, most
+		}
+	}
+	return best
+}
+
+// branch makes the regions that each of a rival's cuts leaves: a leaf in g
+// without the rival lies in one of them.
+func (s *searcher) branch(g *region, r *rival, v *value) {
+	left := s.weigh(g, r)
+	for i := range r.cuts {
+		c := &r.cuts[i]
+		child := &region{parent: g, cut: *c, weight: left[i], least: g.least, value: g.value}
+		if s.repeated(child) {
+			continue
+		}
+		due := s.prices.due(c)
+		child.cost = g.cost + due
+		// What g's rivals are paid, without those whom the cut's item bears a part of.
+		rest := s.paid
+		if due > 0 {
+			rest = max(0, rest-s.packed.borne(c))
+		}
+		s.raise(child, rest, v)
+		s.made++
+		child.number = s.made
+		heap.Push(&s.open, child)
+	}
+}
+
+// weigh returns the weight of the region's peers that each cut leaves.
+func (s *searcher) weigh(g *region, r *rival) []int64 {
+	left := make([]int64, len(r.cuts))
+	if s.tally.total == g.weight { // of all peers
+		for i := range r.cuts {
+			left[i] = s.tally.left(&r.cuts[i])
+		}
+		return left
+	}
+	for i := range r.cuts {
+		c := &r.cuts[i]
+		column := s.column(c.attribute)
+		for _, k := range g.peers {
+			if !c.removes(column[k]) {
+				left[i] += s.peerWeight[k]
+			}
+		}
+	}
+	s.work += len(g.peers) * len(r.cuts)
+	return left
+}
+
+// odds returns the inverse of the greatest share that a leaf in the region has.
+func (s *searcher) odds(g *region) float64 { return float64(s.scale) / float64(g.weight) }
+
+// packing returns a lower bound on what the cuts cost that take the region's
+// rivals away: a solution of the dual of the covering programme, in which each
+// rival in turn is paid as much as all its cuts can still bear.
+func (s *searcher) packing(g *region) float64 {
+	s.packed.open(g)
+	s.paid = 0
+	for _, r := range s.inside[:min(len(s.inside), maxPacked)] {
+		s.paid += s.packed.pay(r, math.Inf(1))
+		s.work += len(r.cuts)
+	}
+	s.paid *= 1 - 1e-9
+	return s.paid
+}
+
+// repeated reports whether the region was made before, by the same cuts in
+// another order.
+func (s *searcher) repeated(g *region) bool {
+	s.key = s.key[:0]
+	for ; g.parent != nil; g = g.parent {
+		s.key = append(s.key, uint64(g.cut.attribute)<<32|uint64(g.cut.shape)<<16|uint64(g.cut.bound))
+	}
+	slices.Sort(s.key)
+	name := make([]byte, 0, 8*len(s.key))
+	for _, c := range s.key {
+		for shift := 0; shift < 64; shift += 8 {
+			name = append(name, byte(c>>shift))
+		}
+	}
+	if s.seen[string(name)] {
+		return true
+	}
+	s.seen[string(name)] = true
+	return false
+}

@@ -1,0 +1,138 @@
+package certify
+
+import "slices"
+
+// classMass is the weight of one class by the codes of each attribute.
+type classMass struct {
+	weight [][]int64 // by attribute and code
+	below  [][]int64 // of the codes below one, without missing
+	total  int64
+}
+
+// massOf returns the mass of a class.
+func (p *problem) massOf(class int32) *classMass {
+	p.masses[class].Do(func() { p.massesOf[class] = p.weighClass(class) })
+	return p.massesOf[class]
+}
+
+func (p *problem) weighClass(class int32) *classMass {
+	m := &classMass{weight: make([][]int64, len(p.attributes)), below: make([][]int64, len(p.attributes))}
+	for f := range p.attributes {
+		m.weight[f] = make([]int64, len(p.attributes[f].weight))
+	}
+	for _, i := range p.members[class] {
+		m.total += p.weight[i]
+		for f, code := range p.row(i) {
+			m.weight[f][code] += p.weight[i]
+		}
+	}
+	for f := range p.attributes {
+		m.below[f] = cumulate(m.weight[f], int(p.attributes[f].missing))
+	}
+	return m
+}
+
+// cumulate returns the sums of what lies below each position, and of all,
+// without one of them.
+func cumulate(x []int64, without int) []int64 {
+	below := make([]int64, len(x)+1)
+	for i, v := range x {
+		below[i+1] = below[i]
+		if i != without {
+			below[i+1] += v
+		}
+	}
+	return below
+}
+
+// taken returns the weight that a cut takes away of that by code; below is its
+// cumulative sum.
+func (c *cut) taken(weight, below []int64, total int64) int64 {
+	switch c.shape {
+	case lower:
+		return below[c.bound] + weight[c.missing]
+	case upper:
+		return below[len(below)-1] - below[c.bound]
+	case only:
+		return weight[c.bound]
+	default:
+		return total - weight[c.bound]
+	}
+}
+
+// tabulate notes, by attribute and code, the least weight of the object's class
+// that any cut takes away which parts the object from that code.
+func (s *searcher) tabulate() {
+	mass := s.p.massOf(s.p.class[s.object])
+	s.most = mass.total
+	var cuts []cut
+	for f, own := range s.p.row(s.object) {
+		a := &s.p.attributes[f]
+		for code := range s.table[f] {
+			s.table[f][code] = mass.total
+			if code == int(own) || a.weight[code] == 0 {
+				continue
+			}
+			cuts = a.appendCuts(cuts[:0], int32(f), own, uint16(code))
+			for i := range cuts {
+				s.table[f][code] = min(s.table[f][code], cuts[i].taken(mass.weight[f], mass.below[f], mass.total))
+			}
+		}
+	}
+}
+
+type centralObject struct {
+	taken  int64
+	object int32
+}
+
+// findCentral makes rivals of the objects of other classes in a region, nil
+// being all, that are the most central: to be rid of one, a leaf must give up
+// most of its class, by any cut. It returns how many there are now.
+func (s *searcher) findCentral(g *region, most int) int {
+	p := s.p
+	class := p.class[s.object]
+	var best []centralObject
+	least := int64(-1)
+	for i, k := range p.class[:p.universe] {
+		if k == class {
+			continue
+		}
+		row := p.row(int32(i))
+		if g != nil && !s.holds(g, row) {
+			continue
+		}
+		taken := s.most
+		for f, code := range row {
+			if taken = min(taken, s.table[f][code]); taken <= least {
+				break
+			}
+		}
+		if taken <= least || s.known[int32(i)] {
+			continue
+		}
+		if best = append(best, centralObject{taken, int32(i)}); len(best) >= 2*most {
+			sortCentral(best)
+			best = best[:most]
+			least = best[most-1].taken
+		}
+	}
+	s.work += p.universe
+	sortCentral(best)
+	for _, c := range best[:min(len(best), most)] {
+		s.add(c.object)
+	}
+	return len(best)
+}
+
+// sortCentral puts the most central first, and leaves equals in their order.
+func sortCentral(list []centralObject) {
+	slices.SortStableFunc(list, func(a, b centralObject) int {
+		if a.taken > b.taken {
+			return -1
+		} else if a.taken < b.taken {
+			return 1
+		}
+		return 0
+	})
+}

@@ -1,0 +1,55 @@
+package certify
+
+// Certificate says how far a tree is from the best one. Costs are expected costs
+// per object, by weight.
+type Certificate struct {
+	ExpectedCost float64 `json:"expected_cost"` // of the tree
+	LowerBound   float64 `json:"lower_bound"`   // no tree that separates the objects to theta costs less
+	Method       string  `json:"method"`        // that gave the bound: optimum (exact), cover, information or kraft
+	Ratio        float64 `json:"ratio,omitempty"`
+
+	Sampled    bool    `json:"sampled"`    // the bound is a one-sided lower confidence limit
+	Sample     int     `json:"sample"`     // objects looked at
+	Confidence float64 `json:"confidence"` // of the bound; 1 unless sampled
+
+	LogFactor   float64      `json:"log_factor,omitempty"` // the paper's: proven before any tree is grown, for a criterion that has one
+	Guarantee   float64      `json:"guarantee,omitempty"`  // times the optimum that the tree costs at most: the ratio, or the factor if less and all that it needs holds; absent for a tree that is not complete
+	Assumptions []Assumption `json:"assumptions"`
+}
+
+// Grown is what a certificate needs to know of a tree.
+type Grown struct {
+	ExpectedCost float64 // billed as the options of the bound say
+	Complete     bool    // grown to theta: neither pruned nor limited nor cut short
+}
+
+// Certificate compares a tree with the bound. Ratio is the tree's cost over the
+// bound: 1 where both are 0, absent where the bound alone is.
+func (b *Bound) Certificate(t Grown) Certificate {
+	c := Certificate{
+		ExpectedCost: t.ExpectedCost, LowerBound: b.Cost, Method: b.Method,
+		Sampled: b.Sampled, Sample: b.Sample, Confidence: b.Confidence, LogFactor: b.LogFactor,
+		Assumptions: append(append([]Assumption{}, b.Assumptions...), Assumption{
+			"complete_tree", t.Complete, "grown until every leaf is of one class or weighs at most theta", true,
+		}),
+	}
+	switch {
+	case b.Cost > 0:
+		c.Ratio = t.ExpectedCost / b.Cost
+	case t.ExpectedCost == 0:
+		c.Ratio = 1
+	}
+	if !t.Complete {
+		return c
+	}
+	c.Guarantee = c.Ratio
+	for _, a := range c.Assumptions {
+		if a.Needed && !a.Holds {
+			return c
+		}
+	}
+	if b.LogFactor > 0 && (c.Guarantee == 0 || b.LogFactor < c.Guarantee) {
+		c.Guarantee = b.LogFactor
+	}
+	return c
+}

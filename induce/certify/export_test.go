@@ -1,0 +1,30 @@
+package certify
+
+// Method is a method of bounding with what it gave.
+type Method struct {
+	Name string
+	Cost float64
+}
+
+// Methods returns what every value gives over all objects, without rounding down.
+func Methods(o Data, opts Options) []Method {
+	opts.Work = defaultWork
+	p := newProblem(o.Objects, o.Features, &opts)
+	if p.trivial() {
+		return nil
+	}
+	var weights []float64
+	for _, w := range p.weight {
+		weights = append(weights, float64(w))
+	}
+	values := p.values()
+	of := p.bounds(p.all(), 0, values, 1)
+	var methods []Method
+	for i, v := range values {
+		methods = append(methods, Method{v.String(), weightedMean(column(of, i), weights) - v.offset})
+	}
+	return methods
+}
+
+// LowerLimit is the lower confidence limit.
+func LowerLimit(draws, before []float64) float64 { return lowerLimit(draws, before) }

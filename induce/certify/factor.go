@@ -1,0 +1,127 @@
+package certify
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/espalier-ml/espalier/induce/split"
+)
+
+// Assumption is something that the paper's theorem supposes of the data, the
+// costs or the tree.
+type Assumption struct {
+	Name   string `json:"name"`
+	Holds  bool   `json:"holds"`
+	Detail string `json:"detail"`
+
+	// Needed says that the factor does not hold without it; the others only keep
+	// the factor logarithmic, or say what it speaks of.
+	Needed bool `json:"needed"`
+}
+
+// logFactor returns the factor of the paper's theorem for these data: a tree that
+// the criterion grows costs at most
+//
+//	300 (1 + ln 1/epsilon + log2 n + lambda I)
+//
+// times the optimum (section "Proof of Theorem 1": 20 rho with
+// rho = 15 (1 + ln 1/epsilon + log n + lambda I); the base of the second
+// logarithm, which the paper leaves open, is taken to be 2, the weaker reading).
+// n is the number of objects, epsilon the least positive increment of any
+// object's f_i, I the greatest impurity that an object's class can have in a
+// node; see smallestIncrement and greatestImpurity. It returns 0 for criteria
+// without a guarantee.
+func (p *problem) logFactor(opts *Options) float64 {
+	impurity := 0.0
+	switch opts.Algorithm {
+	case split.EC45:
+		impurity = opts.Lambda * p.greatestImpurity(math.Log2)
+	case split.ECART:
+		impurity = opts.Lambda * p.greatestImpurity(func(odds float64) float64 { return 1 - 1/odds })
+	case split.ASR:
+	default:
+		return 0
+	}
+	if p.trivial() {
+		return 1
+	}
+	return 300 * (1 + math.Log(1/p.smallestIncrement()) + math.Log2(float64(p.len())) + impurity)
+}
+
+// smallestIncrement returns a lower bound on epsilon. For an object i in a node v
+//
+//	1 - f_i = max(w_v - m, 0)/(W - m) * pairs(v)/pairs,  m = max(w_i, theta W).
+//
+// A test that takes something away takes at least the lightest object away, or
+// all that v has above m. The latter is at least the lightest object where
+// m = w_i, and else what the next multiple of the weights' greatest common
+// divisor has above theta W. One pair at least is left before.
+func (p *problem) smallestIncrement() float64 {
+	n, squares := float64(p.len()), 0.0
+	for _, members := range p.members {
+		squares += float64(len(members)) * float64(len(members))
+	}
+	theta := p.limit / (1 + leafSlack)
+	least := float64(p.lightest)
+	if unit := float64(p.weightUnit()); theta > least {
+		next := float64(math.Floor(theta/unit+1e-9)+1) * unit
+		least = min(least, next-theta)
+	}
+	return least / (float64(p.total) - max(theta, float64(p.lightest))) / ((n*n - squares) / 2)
+}
+
+// weightUnit returns the greatest common divisor of the weights.
+func (p *problem) weightUnit() int64 {
+	unit := uint64(0)
+	for _, w := range p.weight {
+		unit = gcd(unit, uint64(w))
+	}
+	return int64(unit)
+}
+
+// greatestImpurity returns the greatest impurity that the class of an object can
+// have in a node with it: there the object is alone of its class among all
+// objects of the others. impurity takes the inverse of the class's share.
+func (p *problem) greatestImpurity(impurity func(odds float64) float64) float64 {
+	most := 0.0
+	for _, members := range p.members {
+		weight, lightest := int64(0), int64(math.MaxInt64)
+		for _, i := range members {
+			weight += p.weight[i]
+			lightest = min(lightest, p.weight[i])
+		}
+		if weight > 0 {
+			most = max(most, impurity(float64(p.total-weight+lightest)/float64(lightest)))
+		}
+	}
+	return most
+}
+
+// assumptions lists what the theorem supposes and the data settle.
+func (p *problem) assumptions(d Data, opts *Options) []Assumption {
+	theta := opts.Theta * float64(p.total)
+	multiple := theta / float64(p.weightUnit())
+	relabelled := int64(0)
+	for i := range d.Objects.Len() {
+		for _, cw := range d.Objects.Raw(i) {
+			if cw.Class != d.Objects.Class[i] {
+				relabelled += cw.Weight
+			}
+		}
+	}
+	least, whole, prices := math.Inf(1), p.unit > 0, p.prices()
+	for _, c := range prices[len(p.groups):] {
+		least = min(least, c)
+	}
+	grouped := len(p.groups) > 0
+	proven := opts.Algorithm == split.EC45 || opts.Algorithm == split.ECART || opts.Algorithm == split.ASR
+	return []Assumption{
+		{"criterion", proven && opts.Lambda >= 0, fmt.Sprintf("%v with lambda %v; proven for ec45, ecart and asr with lambda >= 0", opts.Algorithm, opts.Lambda), true},
+		{"additive_costs", !opts.RepeatFree && !grouped, fmt.Sprintf("every test costs its own price each time: free repeats %v, groups %d", opts.RepeatFree, len(p.groups)), true},
+		{"positive_costs", least > 0, fmt.Sprintf("the cheapest test costs %v", least), true},
+		{"distinct_objects", p.mixed == 0, fmt.Sprintf("%d sets of equal codes with objects of several classes", p.mixed), true},
+		{"integral_costs", whole, "whole numbers; others are multiples of a common unit too, by which the proof may be scaled: the factor has no cost in it", false},
+		{"theta_multiple", math.Abs(multiple-math.Round(multiple)) <= 1e-9*max(1, multiple), fmt.Sprintf("theta W = %v, weights are multiples of %d, the lightest object weighs %d of %d; else epsilon, which the factor takes into account, may be small", theta, p.weightUnit(), p.lightest, p.total), false},
+		{"labels_kept", relabelled == 0, fmt.Sprintf("weight %d has another class than its object: the factor speaks of objects by their majority class", relabelled), false},
+	}
+}

@@ -1,0 +1,69 @@
+package certify
+
+import "math"
+
+// The fractional packing raises the length of an item by up to this share each
+// time that it bears something, at most so many times.
+const (
+	stepShare = 0.1
+	maxSteps  = 100
+)
+
+// fractional returns a lower bound on what the cuts of the object's leaf cost: a
+// solution of the dual of the fractional covering programme over its rivals, by
+// multiplicative weights (Garg and Koenemann, "Faster and simpler algorithms for
+// multicommodity flow and other fractional packing problems", 2007). Each step
+// pays the rival whose cuts are the shortest, and lengthens them. What is paid
+// is then scaled down until the items can bear it.
+func (s *searcher) fractional() float64 {
+	if len(s.rivals) == 0 {
+		return 0
+	}
+	// Rivals and prices by item, of the items that there are.
+	numbers := make(map[int32]int)
+	var holders [][]int
+	var price, length, load []float64
+	items := make([][]int, len(s.rivals))
+	sums, least := make([]float64, len(s.rivals)), make([]float64, len(s.rivals))
+	for i := range s.rivals {
+		least[i] = math.Inf(1)
+		for j := range s.rivals[i].cuts {
+			c := &s.rivals[i].cuts[j]
+			n, ok := numbers[c.item]
+			if !ok {
+				n = len(price)
+				numbers[c.item] = n
+				holders, price, length, load = append(holders, nil), append(price, c.cost), append(length, 1/c.cost), append(load, 0)
+			}
+			least[i] = min(least[i], c.cost)
+			if h := holders[n]; len(h) == 0 || h[len(h)-1] != i {
+				holders[n], items[i] = append(h, i), append(items[i], n)
+				sums[i] += length[n]
+			}
+		}
+		if !(least[i] > 0) {
+			return 0
+		}
+	}
+	best, paid, worst := 0.0, 0.0, 0.0
+	for range maxSteps {
+		at := 0
+		for i := range sums {
+			if sums[i] < sums[at] {
+				at = i
+			}
+		}
+		paid += least[at]
+		for _, n := range items[at] {
+			load[n] += least[at]
+			worst = max(worst, load[n]/price[n])
+			more := float64(length[n] * stepShare * least[at] / price[n])
+			length[n] += more
+			for _, i := range holders[n] {
+				sums[i] += more
+			}
+		}
+		best = max(best, paid/worst)
+	}
+	return best * (1 - 1e-9)
+}

@@ -1,0 +1,84 @@
+package certify
+
+// ledger keeps what is left of the prices along a path of cuts.
+type ledger struct {
+	groups []float64 // prices
+	spare  []float64 // of each item, once it is stamped with the round
+	stamp  []int32
+	round  int32
+	group  []float64 // spare of each group
+}
+
+func newLedger(p *problem) ledger {
+	return ledger{groups: p.groups, spare: make([]float64, p.items), stamp: make([]int32, p.items), group: make([]float64, len(p.groups))}
+}
+
+// open starts anew, with the region's cuts and groups paid for.
+func (l *ledger) open(g *region) {
+	l.round++
+	copy(l.group, l.groups)
+	for ; g.parent != nil; g = g.parent {
+		l.settle(&g.cut)
+	}
+}
+
+// settle marks a cut as paid for.
+func (l *ledger) settle(c *cut) {
+	l.stamp[c.item], l.spare[c.item] = l.round, 0
+	if c.group >= 0 {
+		l.group[c.group] = 0
+	}
+}
+
+// due returns what a cut costs, of its item's price and its group's.
+func (l *ledger) due(c *cut) float64 {
+	due := c.cost
+	if l.stamp[c.item] == l.round {
+		due = l.spare[c.item]
+	}
+	if c.group >= 0 {
+		due += l.group[c.group]
+	}
+	return due
+}
+
+// borne returns at most what a cut's item bears, with all that its group does.
+func (l *ledger) borne(c *cut) float64 {
+	borne := 0.0
+	if l.stamp[c.item] == l.round {
+		borne = c.cost - l.spare[c.item]
+	}
+	if c.group >= 0 {
+		borne += l.groups[c.group] - l.group[c.group]
+	}
+	return borne
+}
+
+// pay gives a rival as much as all its cuts can still bear, up to a limit, and
+// returns it. Several of them may be of one group, whose price they share evenly.
+func (l *ledger) pay(r *rival, most float64) float64 {
+	share := 1 / float64(len(r.cuts))
+	paid := most
+	for i := range r.cuts {
+		c := &r.cuts[i]
+		if l.stamp[c.item] != l.round {
+			l.stamp[c.item], l.spare[c.item] = l.round, c.cost
+		}
+		spare := l.spare[c.item]
+		if c.group >= 0 {
+			spare += float64(l.group[c.group] * share)
+		}
+		if paid = min(paid, spare); paid <= 0 {
+			return 0
+		}
+	}
+	for i := range r.cuts {
+		c := &r.cuts[i]
+		over := paid - l.spare[c.item]
+		l.spare[c.item] = max(0, -over)
+		if over > 0 && c.group >= 0 {
+			l.group[c.group] = max(0, l.group[c.group]-over)
+		}
+	}
+	return paid
+}

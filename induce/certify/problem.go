@@ -1,0 +1,312 @@
+package certify
+
+import (
+	"cmp"
+	"math"
+	"math/bits"
+	"slices"
+	"sync"
+
+	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/split"
+)
+
+// leafSlack lets a node be a leaf whose weight is theta W but for rounding, as
+// growing does (package split).
+const leafSlack = 1e-9
+
+// maxUniverse is the number of objects among which rivals are looked for. With
+// fewer rivals the bound is a lower one.
+const maxUniverse = 1 << 16
+
+// attribute is a feature with at least two codes among the objects, and the
+// tests that the family has on it.
+type attribute struct {
+	ordered bool      // threshold tests
+	single  bool      // tests of one code
+	whole   bool      // the multiway test
+	free    bool      // after the first test the feature's others cost nothing
+	missing uint16    // code of missing
+	cost    float64   // of a test
+	costs   []float64 // of the test of one code, by code; nil: all cost
+	group   int32     // -1: none
+	base    int32     // number of its first item, see cut
+	present int       // codes among the objects
+	weight  []int64   // by code
+	below   []int64   // weight of the codes below one, without missing
+}
+
+// price returns what the test of one code costs.
+func (a *attribute) price(code uint16) float64 {
+	if a.costs == nil {
+		return a.cost
+	}
+	return a.costs[code]
+}
+
+// cheapest returns the price of the attribute's cheapest test.
+func (a *attribute) cheapest() float64 {
+	if a.costs == nil {
+		return a.cost
+	}
+	least := math.Inf(1)
+	for code, w := range a.weight {
+		if w > 0 {
+			least = min(least, a.costs[code])
+		}
+	}
+	return least
+}
+
+// bits returns the most bits that the price of one test buys: those of its
+// outcomes, or of all codes where further tests are free.
+func (a *attribute) bits() float64 {
+	if a.free || a.whole {
+		return math.Log2(float64(a.present))
+	}
+	return 1
+}
+
+// problem is the data as the bounds see it. Objects are in an order of their
+// own, which does not depend on the order they came in; those with equal codes
+// are one, and if they are of several classes that one has a class of its own:
+// no test parts them, and a leaf with any other object is not homogeneous.
+type problem struct {
+	attributes []attribute
+	groups     []float64 // price of each group
+	items      int       // see cut
+	codes      []uint16  // a row of attributes for each object
+	marks      []uint64  // the rows' low bytes, eight to a word
+	words      int       // of marks in a row
+	class      []int32
+	weight     []int64
+	cumulative []int64 // weight of the objects up to each one
+	members    [][]int32
+	masses     []sync.Once // of each class
+	massesOf   []*classMass
+	total      int64
+	universe   int  // objects that rivals are looked for in
+	sampled    bool // peers are drawn, see searcher
+	seed       uint64
+	lightest   int64
+	work       int     // see Options
+	mixed      int     // objects of several classes
+	limit      float64 // a leaf of at most this weight may have several classes
+	unit       float64 // all costs are multiples of it; 0: of none
+}
+
+func (p *problem) len() int { return len(p.class) }
+
+// row returns the codes of an object, by attribute.
+func (p *problem) row(i int32) []uint16 {
+	at, width := int(i)*len(p.attributes), len(p.attributes)
+	return p.codes[at : at+width : at+width]
+}
+
+func newProblem(o *dataset.Objects, features []dataset.Feature, opts *Options) *problem {
+	p := &problem{}
+	columns := p.addAttributes(o, features, opts)
+	p.addObjects(o, columns, opts.Seed)
+	for _, w := range p.weight {
+		p.total += w
+		p.cumulative = append(p.cumulative, p.total)
+	}
+	p.lightest = slices.Min(p.weight)
+	p.seed, p.work = opts.Seed, opts.Work
+	p.universe = min(p.len(), maxUniverse)
+	p.limit = float64(opts.Theta * float64(p.total) * (1 + leafSlack))
+	for f := range p.attributes {
+		p.attributes[f].weigh(p, f)
+	}
+	p.unit = p.commonUnit()
+	p.mark()
+	return p
+}
+
+// addAttributes takes the features that have two codes, and returns their
+// columns.
+func (p *problem) addAttributes(o *dataset.Objects, features []dataset.Feature, opts *Options) []int {
+	numbers := make(map[string]int32)
+	var columns []int
+	for f := range features {
+		present := presentCodes(&o.Codes[f], o.Len(), features[f].Codes())
+		if present < 2 {
+			continue
+		}
+		columns = append(columns, f)
+		a := newAttribute(&features[f], opts)
+		a.present, a.base = present, int32(p.items)
+		if features[f].Group != "" {
+			number, ok := numbers[features[f].Group]
+			if !ok {
+				number = int32(len(p.groups))
+				numbers[features[f].Group] = number
+				p.groups = append(p.groups, features[f].GroupCost)
+			}
+			a.group = number
+			p.groups[number] = min(p.groups[number], features[f].GroupCost)
+		}
+		p.items += a.slots(features[f].Codes())
+		p.attributes = append(p.attributes, a)
+	}
+	return columns
+}
+
+func presentCodes(codes *dataset.Codes, objects, n int) int {
+	seen := make([]bool, n)
+	present := 0
+	for i := range objects {
+		if code := codes.At(i); !seen[code] {
+			seen[code] = true
+			present++
+		}
+	}
+	return present
+}
+
+// newAttribute says which tests a family has on a feature, see package split.
+func newAttribute(f *dataset.Feature, opts *Options) attribute {
+	column := split.NewColumn(f)
+	a := attribute{cost: f.Cost, missing: uint16(f.MissingCode()), group: -1}
+	a.weight = make([]int64, f.Codes())
+	switch {
+	case f.Kind == dataset.Numeric:
+		a.ordered = opts.Family != split.OneHot
+		a.single = opts.Family == split.OneHot || opts.Family == split.Both
+	case opts.Family == split.Multiways:
+		a.whole = true
+	default:
+		a.single, a.costs = true, column.Costs
+	}
+	a.free = opts.RepeatFree && len(f.ValueCosts) == 0
+	return a
+}
+
+// weigh sums up the weight by code.
+func (a *attribute) weigh(p *problem, f int) {
+	for i, w := range p.weight {
+		a.weight[p.codes[i*len(p.attributes)+f]] += w
+	}
+	a.below = make([]int64, len(a.weight)+1)
+	for code, w := range a.weight {
+		a.below[code+1] = a.below[code]
+		if code != int(a.missing) {
+			a.below[code+1] += w
+		}
+	}
+}
+
+// addObjects sorts the objects by a seeded hash of their codes, so that any
+// stretch of them is a sample, and merges those with equal codes.
+func (p *problem) addObjects(o *dataset.Objects, columns []int, seed uint64) {
+	n, width := o.Len(), len(columns)
+	rows, hash := make([]uint16, n*width), make([]uint64, n)
+	for f, column := range columns {
+		codes := &o.Codes[column]
+		for i := range n {
+			code := codes.At(i)
+			rows[i*width+f] = uint16(code)
+			hash[i] = mix(hash[i]^seed, uint64(code)+1)
+		}
+	}
+	order := make([]int32, n)
+	for i := range order {
+		order[i] = int32(i)
+	}
+	row := func(i int32) []uint16 { return rows[int(i)*width : int(i+1)*width] }
+	slices.SortFunc(order, func(a, b int32) int {
+		if hash[a] != hash[b] {
+			return cmp.Compare(hash[a], hash[b])
+		}
+		return slices.Compare(row(a), row(b))
+	})
+	p.codes = make([]uint16, 0, n*width)
+	classes := int32(o.Classes)
+	for at := 0; at < n; {
+		first := order[at]
+		class, weight := int32(o.Class[first]), o.Weight[first]
+		for at++; at < n && hash[order[at]] == hash[first] && slices.Equal(row(order[at]), row(first)); at++ {
+			weight += o.Weight[order[at]]
+			if class < classes && class != int32(o.Class[order[at]]) {
+				class = int32(-1)
+			}
+		}
+		if class < 0 {
+			class = classes
+			p.mixed++
+			classes++
+		}
+		p.codes = append(p.codes, row(first)...)
+		p.class, p.weight = append(p.class, class), append(p.weight, weight)
+	}
+	p.members = make([][]int32, classes)
+	p.masses, p.massesOf = make([]sync.Once, classes), make([]*classMass, classes)
+	for i, k := range p.class {
+		p.members[k] = append(p.members[k], int32(i))
+	}
+}
+
+// mix hashes two words into one (the folded product of wyhash).
+func mix(a, b uint64) uint64 {
+	hi, lo := bits.Mul64(a^0xa0761d6478bd642f, b^0xe7037ed1a0b428db)
+	return hi ^ lo
+}
+
+// mark packs the low bytes of the codes, by which the nearest objects are found
+// eight attributes at a time.
+func (p *problem) mark() {
+	width := len(p.attributes)
+	p.words = (width + 7) / 8
+	p.marks = make([]uint64, p.len()*p.words)
+	for i := range p.len() {
+		for f, code := range p.codes[i*width : (i+1)*width] {
+			p.marks[i*p.words+f/8] |= uint64(code&0xff) << (8 * (f % 8))
+		}
+	}
+}
+
+// commonUnit returns the greatest number of which all costs are multiples, or 0
+// where they are not whole numbers.
+func (p *problem) commonUnit() float64 {
+	unit := uint64(0)
+	for _, c := range p.prices() {
+		if c != math.Trunc(c) || c < 0 || c > 1<<50 {
+			return 0
+		}
+		unit = gcd(unit, uint64(c))
+	}
+	return float64(unit)
+}
+
+// prices lists every price that a path may have to pay.
+func (p *problem) prices() []float64 {
+	prices := slices.Clone(p.groups)
+	for f := range p.attributes {
+		a := &p.attributes[f]
+		if a.costs == nil {
+			prices = append(prices, a.cost)
+			continue
+		}
+		for code, w := range a.weight {
+			if w > 0 {
+				prices = append(prices, a.costs[code])
+			}
+		}
+	}
+	return prices
+}
+
+func gcd(a, b uint64) uint64 {
+	for b != 0 {
+		a, b = b, a%b
+	}
+	return a
+}
+
+// roundUp returns the least cost of at least x that a path can have.
+func (p *problem) roundUp(x float64) float64 {
+	if p.unit == 0 {
+		return x
+	}
+	return float64(math.Ceil(x/p.unit-1e-9) * p.unit)
+}

@@ -1,0 +1,152 @@
+package certify
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"sync/atomic"
+)
+
+// pilotSize is the number of objects on which the value is chosen.
+const pilotSize = 32
+
+// draw draws objects by weight, with replacement. The stream of random numbers
+// has a number of its own, so that pilot and sample are independent.
+func (p *problem) draw(n int, seed, stream uint64) []int32 {
+	r := rand.New(rand.NewPCG(seed, stream))
+	drawn := make([]int32, n)
+	for i := range drawn {
+		drawn[i] = p.pick(r)
+	}
+	return drawn
+}
+
+// pick draws an object by weight.
+func (p *problem) pick(r *rand.Rand) int32 {
+	at, _ := slices.BinarySearch(p.cumulative, 1+r.Int64N(p.total))
+	return int32(at)
+}
+
+// all lists the objects.
+func (p *problem) all() []int32 {
+	ids := make([]int32, p.len())
+	for i := range ids {
+		ids[i] = int32(i)
+	}
+	return ids
+}
+
+// bounds returns for each of the objects the value of its best leaf under each
+// value. They are draws of a sample, numbered from first on.
+func (p *problem) bounds(objects []int32, first int, values []value, workers int) [][]float64 {
+	of := make([][]float64, len(objects))
+	var next atomic.Int64
+	inParallel(max(1, min(workers, len(objects))), func() {
+		s := newSearcher(p)
+		for i := int(next.Add(1) - 1); i < len(objects); i = int(next.Add(1) - 1) {
+			of[i] = s.values(objects[i], first+i, values)
+		}
+	})
+	return of
+}
+
+// inParallel calls f in each of n goroutines.
+func inParallel(n int, f func()) {
+	if n == 1 {
+		f()
+		return
+	}
+	var wg sync.WaitGroup
+	for range n {
+		wg.Go(f)
+	}
+	wg.Wait()
+}
+
+// values returns the value of an object's best leaf under each of the values: of
+// one that is homogeneous, or of one within theta.
+func (s *searcher) values(object int32, draw int, values []value) []float64 {
+	p := s.p
+	s.start(object, draw)
+	small := float64(p.weight[object]+p.lightest) <= p.limit
+	within, cost := float64(p.total)/p.limit, 0.0
+	if small {
+		cost = p.roundUp(p.shrinking(object))
+	}
+	of := make([]float64, len(values))
+	for i := range values {
+		enough := math.Inf(1)
+		if small {
+			enough = values[i].of(cost, within)
+		}
+		of[i] = s.bound(&values[i], enough)
+	}
+	return of
+}
+
+// shrinking returns a lower bound on the cost of the tests that leave at most
+// theta W around an object: a fractional knapsack of what each takes away.
+func (p *problem) shrinking(object int32) float64 {
+	need := float64(p.total) - p.limit
+	if need <= 0 {
+		return 0
+	}
+	type item struct{ cost, weight float64 }
+	var items []item
+	cost := math.Inf(1) // the least price of any group
+	for f, own := range p.row(object) {
+		a := &p.attributes[f]
+		if a.group < 0 {
+			cost = 0
+		} else {
+			cost = min(cost, p.groups[a.group])
+		}
+		a.widest(own, p.total, func(price float64, weight int64) {
+			if weight > 0 {
+				items = append(items, item{price, float64(weight)})
+			}
+		})
+	}
+	slices.SortFunc(items, func(a, b item) int {
+		x, y := float64(a.cost*b.weight), float64(b.cost*a.weight)
+		if x < y {
+			return -1
+		} else if x > y {
+			return 1
+		}
+		return 0
+	})
+	for _, it := range items {
+		part := min(1, need/it.weight)
+		cost += float64(part * it.cost)
+		if need -= it.weight; need <= 0 {
+			break
+		}
+	}
+	return cost * (1 - 1e-9)
+}
+
+// widest lists the tests that take away most around an object with the code own,
+// each with its price, without those that another of no higher price includes.
+func (a *attribute) widest(own uint16, total int64, visit func(price float64, weight int64)) {
+	others := total - a.weight[own]
+	switch {
+	case a.free || a.whole || a.single || a.present == 2 || own == a.missing:
+		price := a.price(own)
+		if a.present == 2 && a.costs != nil {
+			price = a.cheapest()
+		}
+		visit(price, others)
+		for code := range a.costs {
+			if a.present > 2 && code != int(own) && a.costs[code] < price {
+				visit(a.costs[code], a.weight[code])
+			}
+		}
+	default:
+		below := a.below[own]
+		missing := a.weight[a.missing]
+		visit(a.cost, below+missing) // the threshold at own; at 0 the test for missing
+		visit(a.cost, others-below-missing)
+	}
+}
