@@ -15,8 +15,13 @@ func grid() []induce.Params {
 	var ps []induce.Params
 	for _, theta := range []float64{0.05, 0.002, 0} {
 		for _, p := range []induce.Params{
-			{Algorithm: split.EC45, Lambda: 1}, {Algorithm: split.EC45, Lambda: 100}, {Algorithm: split.C45},
-			{Algorithm: split.CCART}, {Algorithm: split.ASR}, {Algorithm: split.C45, MaxDepth: 3}, {Algorithm: split.C45, MinRows: 40},
+			{Algorithm: split.EC45, Lambda: 1},
+			{Algorithm: split.EC45, Lambda: 100},
+			{Algorithm: split.C45},
+			{Algorithm: split.CCART},
+			{Algorithm: split.ASR},
+			{Algorithm: split.C45, MaxDepth: 3},
+			{Algorithm: split.C45, MinRows: 40},
 		} {
 			p.Theta = theta
 			for _, p.Family = range []split.Family{split.Thresholds, split.Multiways} {

@@ -95,6 +95,8 @@ type search struct {
 	cells []int64 // of all features; nil: not kept
 	best  float64 // score
 	found []found // what may still turn out to be the best test
+
+	granted bool // the feature that the node is to test has been seen, and has tests
 }
 
 type found struct {
@@ -125,6 +127,9 @@ func (s *search) add(p *Pass, c *Counts, at int) {
 
 // scan scores the tests of a pass's features.
 func (s *search) scan(p *Pass, cells []int64, heavies []split.Heavy) {
+	if s.granted {
+		return
+	}
 	var heavy split.Heavy
 	for i := range min(len(heavies), s.Columns[p.From].Codes) { // each object has one code of any feature
 		heavy.Add(&heavies[i])
@@ -133,20 +138,25 @@ func (s *search) scan(p *Pass, cells []int64, heavies []split.Heavy) {
 		heavies = nil
 	}
 	scanner := split.NewScanner(s.criterion)
-	scanner.Node(s.criterion.NewTotals(s.open.Objects, s.open.Weight), heavy)
+	totals := s.criterion.NewTotals(s.open.Objects, s.open.Weight)
+	scanner.Node(s.wishes.bound(totals, s.open.path, s.Columns), heavy)
+	var column split.Column
 	load := func(f int) {
 		h := split.Histogram{Cells: s.layout.of(cells, f, p.From)}
 		if heavies != nil {
 			h.Heavy = heavies[s.codesAt[f]-s.codesAt[p.From] : s.codesAt[f+1]-s.codesAt[p.From]]
 		}
-		scanner.Load(f, &s.Columns[f], h, nil)
+		scanner.Load(f, s.open.path.column(f, s.Columns, &column), h, nil)
 	}
 	scores := make([]float64, p.To-p.From)
 	for i := range scores {
 		load(p.From + i)
 		scores[i] = scanner.Scan()
-		s.best = max(s.best, scores[i])
 	}
+	if s.wishes.grant(s.open.Depth, p.From, scores) {
+		s.granted, s.best, s.found = true, math.Inf(-1), nil
+	}
+	s.best = max(s.best, slices.Max(scores))
 	if math.IsInf(s.best, -1) {
 		return
 	}
@@ -187,15 +197,18 @@ func (s *search) expand() []*Open {
 
 // children makes the child nodes from the cells of each outcome.
 func (o *Open) children(outcomes [][]int64) []*Open {
-	children := make([]*Open, len(outcomes))
+	children, weights := make([]*Open, len(outcomes)), make([][]int64, len(outcomes))
 	for i, cells := range outcomes {
 		objects, weight := make([]int64, len(o.Objects)), make([]int64, len(o.Objects))
 		for k := range objects {
 			objects[k], weight[k] = cells[2*k], cells[2*k+1]
 		}
 		child := NewOpen(objects, weight, o.Depth+1)
-		children[i] = child
+		children[i], weights[i] = child, weight
 		o.Node.Children = append(o.Node.Children, child.Node)
+	}
+	for i, child := range children {
+		child.path = o.path.below(o.Node.Test.Test, weights, i)
 	}
 	return children
 }

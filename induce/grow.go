@@ -35,16 +35,33 @@ const (
 // grows one by one. Nodes to which several of them come by the same tests are
 // counted once.
 func GrowEach(o *dataset.Objects, columns []split.Column, ps []Params, total int64, depth int, opts Options) []*Node {
+	return growEach(o, columns, ps, total, place{depth: depth}, opts)
+}
+
+// GrowEach grows subtrees below an open node from its objects, which must be at
+// least one: a tree by each of the parameters. Unlike the function of that name
+// it knows what was asked on the way to the node.
+func (o *Open) GrowEach(objects *dataset.Objects, columns []split.Column, ps []Params, total int64, opts Options) []*Node {
+	return growEach(objects, columns, ps, total, place{o.Depth, o.path}, opts)
+}
+
+// place is where in a tree a node is.
+type place struct {
+	depth int
+	path  *path
+}
+
+func growEach(o *dataset.Objects, columns []split.Column, ps []Params, total int64, at place, opts Options) []*Node {
 	var roots []*Node
 	for batch := range slices.Chunk(ps, max(1, extentBytes/extentObject/max(1, o.Len()))) {
-		roots = append(roots, growTogether(o, columns, batch, total, depth, opts)...)
+		roots = append(roots, growTogether(o, columns, batch, total, at, opts)...)
 	}
 	return roots
 }
 
-func growTogether(o *dataset.Objects, columns []split.Column, ps []Params, total int64, depth int, opts Options) []*Node {
-	g := &grower{columns: columns, classes: o.Classes, params: ps, opts: opts, layout: newLayout(columns, o.Classes), gathering: gatheredLarge}
-	root := &open{extent: g.newExtent(o), to: o.Len(), depth: depth, n: make([]int64, o.Classes), m: make([]int64, o.Classes)}
+func growTogether(o *dataset.Objects, columns []split.Column, ps []Params, total int64, at place, opts Options) []*Node {
+	g := &grower{columns: columns, classes: o.Classes, params: ps, opts: opts, layout: newLayout(columns, o.Classes), gathering: gatheredLarge, wishes: newWishes(columns, o.Classes)}
+	root := &open{extent: g.newExtent(o), place: at, to: o.Len(), n: make([]int64, o.Classes), m: make([]int64, o.Classes)}
 	roots := make([]*Node, len(ps))
 	for i, p := range ps {
 		g.criteria = append(g.criteria, split.NewCriterion(p.Algorithm, p.Family, p.Lambda, p.Theta, total))
@@ -71,6 +88,7 @@ type grower struct {
 	criteria []*split.Criterion // per tree
 	opts     Options
 	layout   layout
+	wishes   wishes
 
 	gathering int // bytes that codes of large nodes may still be gathered in
 }
@@ -112,10 +130,10 @@ func newExtent(o *dataset.Objects) *extent {
 // to it by the same tests. Its objects are from:to of its extent.
 type open struct {
 	*extent
+	place
 
 	members  []member
 	from, to int
-	depth    int
 	n, m     []int64 // objects and weight by class
 	cells    []int64 // histogram of all features; nil: not kept
 }

@@ -14,6 +14,7 @@ type Open struct {
 	Objects []int64 // by class
 	Weight  []int64 // by class
 
+	path   *path
 	family *family // that it can be inferred from; nil: none
 }
 
@@ -96,6 +97,26 @@ func (g *Growth) numbers() map[*Node]int {
 	return numbers
 }
 
+// paths returns the nodes by number, and the way to each.
+func (g *Growth) paths() (nodes []*Node, paths []*path) {
+	paths = []*path{nil}
+	g.Root.Walk(func(n *Node, _ int) {
+		weights := make([][]int64, len(n.Children))
+		for i, child := range n.Children {
+			weights[i] = child.Class
+		}
+		for i := range n.Children {
+			below := paths[len(nodes)]
+			if n.Test != nil {
+				below = below.below(n.Test.Test, weights, i)
+			}
+			paths = append(paths, below)
+		}
+		nodes = append(nodes, n)
+	})
+	return nodes, paths
+}
+
 // growthJSON is the JSON of a Growth.
 type growthJSON struct {
 	Root  *Node      `json:"root"`
@@ -134,15 +155,14 @@ func (g *Growth) UnmarshalJSON(b []byte) error {
 		return errors.New("a tree without a root")
 	}
 	g.Root = j.Root
-	var nodes []*Node
-	g.Root.Walk(func(n *Node, _ int) { nodes = append(nodes, n) })
+	nodes, paths := g.paths()
 	list := func(open []openJSON) ([]*Open, error) {
 		var opened []*Open
 		for _, o := range open {
 			if o.Number < 0 || o.Number >= len(nodes) || len(o.Objects) != len(g.Root.Class) || len(o.Weight) != len(g.Root.Class) {
 				return nil, errors.New("an open node that the tree does not have")
 			}
-			opened = append(opened, &Open{Node: nodes[o.Number], Depth: o.Depth, Objects: o.Objects, Weight: o.Weight})
+			opened = append(opened, &Open{Node: nodes[o.Number], Depth: o.Depth, Objects: o.Objects, Weight: o.Weight, path: paths[o.Number]})
 		}
 		return opened, nil
 	}

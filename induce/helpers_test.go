@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/espalier-ml/espalier/induce"
@@ -45,6 +46,26 @@ func someFeatures() []dataset.Feature {
 	return []dataset.Feature{
 		numeric("few", 4, 1), categorical("job", 5, 1), priced, numeric("many", 300, 3), numeric("flag", 2, 1),
 	}
+}
+
+// pricedFeatures are someFeatures in two groups, one of which costs more than all
+// tests together.
+func pricedFeatures() []dataset.Feature {
+	features := someFeatures()
+	for f, group := range map[int]string{0: "lab", 1: "form", 2: "form", 3: "lab"} {
+		features[f].Group, features[f].GroupCost = group, map[string]float64{"lab": 20, "form": 0.3}[group]
+	}
+	return features
+}
+
+// freely returns the same data, where further tests on a feature cost nothing.
+func (d *data) freely() *data {
+	f := *d
+	f.columns = slices.Clone(d.columns)
+	for i := range f.columns {
+		f.columns[i].FreeRepeats = true
+	}
+	return &f
 }
 
 // newData draws objects. Most codes are spread, every third feature nearly
@@ -147,7 +168,7 @@ func compare(t *testing.T, got, want *induce.Node, path string) {
 	p, q := got.Parts, want.Parts
 	scores := near(p.Balance, q.Balance) && near(p.Efficiency, q.Efficiency) && near(p.Discrimination, q.Discrimination) &&
 		near(p.Total, q.Total) && near(got.Test.Score, want.Test.Score)
-	if got.Test.Test != want.Test.Test || got.Test.Cost != want.Test.Cost || !scores {
+	if got.Test.Test != want.Test.Test || got.Test.Cost != want.Test.Cost || got.Test.Free != want.Test.Free || !scores {
 		t.Errorf("%s: %+v with %+v, want\n%+v with %+v", path, *got.Test, p, *want.Test, q)
 		return
 	}
@@ -174,7 +195,9 @@ type naive struct {
 	p induce.Params
 }
 
-func (g *naive) grow(ids []int, depth int) *induce.Node {
+// grow grows the node of the given objects. asked are the features of the tests
+// on the way to it, low and high the bounds of the second class's share there.
+func (g *naive) grow(ids, asked []int, low, high float64) *induce.Node {
 	n := &induce.Node{Class: make([]int64, g.objects.Classes), Raw: make([]int64, g.objects.Classes)}
 	for _, i := range ids {
 		n.Objects++
@@ -186,17 +209,19 @@ func (g *naive) grow(ids []int, depth int) *induce.Node {
 		}
 	}
 	if g.pairs(ids) == 0 || float64(n.Weight) <= g.p.Theta*float64(g.total)*(1+1e-9) ||
-		g.p.MaxDepth > 0 && depth == g.p.MaxDepth || n.Rows < g.p.MinRows {
+		g.p.MaxDepth > 0 && len(asked) == g.p.MaxDepth || n.Rows < g.p.MinRows {
 		return n
 	}
-	best, parts := g.choose(ids)
+	best, parts := g.choose(ids, asked, low, high)
 	if best.Kind == 0 {
 		return n
 	}
 	n.Test, n.Parts = &best, parts
-	for outcome, child := range g.part(&best.Test, ids) {
+	sides := g.part(&best.Test, ids)
+	for outcome, child := range sides {
 		if len(child) > 0 {
-			n.Children = append(n.Children, g.grow(child, depth+1))
+			from, to := g.bounds(&best.Test, sides, outcome, low, high)
+			n.Children = append(n.Children, g.grow(child, append(slices.Clone(asked), best.Feature), from, to))
 			if best.Kind == split.Multiway {
 				n.Outcomes = append(n.Outcomes, int32(outcome))
 			}
@@ -207,16 +232,29 @@ func (g *naive) grow(ids []int, depth int) *induce.Node {
 
 // choose finds the best of all tests by the tie rule: scores within 1e-12 of
 // the best are equal, then the cheapest wins, then the first.
-func (g *naive) choose(ids []int) (found split.Candidate, parts split.Parts) {
+func (g *naive) choose(ids, asked []int, low, high float64) (found split.Candidate, parts split.Parts) {
 	var competing []split.Candidate
 	var scored []split.Parts
 	best := math.Inf(-1)
 	for _, t := range g.tests() {
-		if p, ok := g.score(&t, ids); ok {
+		if t.Cost = g.billed(&t, asked); t.Cost == 0 {
+			t.Free, t.Cost = true, g.features[t.Feature].Cost*0.1
+		}
+		if p, ok := g.score(&t, ids); ok && g.allowed(&t.Test, ids, low, high) {
 			t.Score = p.Total
 			competing, scored = append(competing, t), append(scored, p)
-			best = max(best, t.Score)
 		}
+	}
+	wished := func(t split.Candidate) bool { return g.columns[t.Feature].First == len(asked)+1 }
+	if slices.ContainsFunc(competing, wished) {
+		for i := len(competing) - 1; i >= 0; i-- {
+			if !wished(competing[i]) {
+				competing, scored = slices.Delete(competing, i, i+1), slices.Delete(scored, i, i+1)
+			}
+		}
+	}
+	for _, t := range competing {
+		best = max(best, t.Score)
 	}
 	for i, t := range competing {
 		if best-t.Score <= 1e-12*max(1, math.Abs(best)) && (found.Kind == 0 || t.Cost < found.Cost) {
@@ -226,7 +264,66 @@ func (g *naive) choose(ids []int) (found split.Candidate, parts split.Parts) {
 	return found, parts
 }
 
-// tests lists all tests in test order.
+// bounds returns the bounds of one side of a test.
+func (g *naive) bounds(t *split.Test, sides [][]int, outcome int, low, high float64) (from, to float64) {
+	m := g.columns[t.Feature].Monotone
+	if t.Kind != split.Threshold || m == 0 {
+		return low, high
+	}
+	middle := (g.share(sides[0]) + g.share(sides[1])) / 2
+	if (m > 0) == (outcome == 1) {
+		return middle, high
+	}
+	return low, middle
+}
+
+// share returns the weight of the objects of the second class, as a share.
+func (g *naive) share(ids []int) float64 {
+	var second, all int64
+	for _, i := range ids {
+		all += g.objects.Weight[i]
+		if g.objects.Class[i] == 1 {
+			second += g.objects.Weight[i]
+		}
+	}
+	return float64(second) / float64(all)
+}
+
+// allowed reports whether a test keeps to the monotone constraints.
+func (g *naive) allowed(t *split.Test, ids []int, low, high float64) bool {
+	if !slices.ContainsFunc(g.columns, func(c split.Column) bool { return c.Monotone != 0 }) {
+		return true
+	}
+	sides := g.part(t, ids)
+	for _, side := range sides {
+		if p := g.share(side); len(side) > 0 && (p < low || p > high) {
+			return false
+		}
+	}
+	switch m := g.columns[t.Feature].Monotone; {
+	case m == 0 || t.Kind == split.Missing:
+		return true
+	case t.Kind != split.Threshold:
+		return false
+	default:
+		return float64(m)*(g.share(sides[1])-g.share(sides[0])) >= 0
+	}
+}
+
+// billed returns what is paid for a test of the given own price after tests on
+// the features asked.
+func (g *naive) billed(t *split.Candidate, asked []int) float64 {
+	f := &g.features[t.Feature]
+	if g.columns[t.Feature].FreeRepeats && slices.Contains(asked, t.Feature) && f.ValueCosts == nil {
+		return 0
+	}
+	if f.Group == "" || slices.ContainsFunc(asked, func(other int) bool { return g.features[other].Group == f.Group }) {
+		return t.Cost
+	}
+	return t.Cost + f.GroupCost
+}
+
+// tests lists all tests in test order, each at its own price.
 func (g *naive) tests() []split.Candidate {
 	var list []split.Candidate
 	for i := range g.features {

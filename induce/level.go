@@ -29,6 +29,7 @@ type Levels struct {
 	layout    layout
 	codesAt   []int // first code of each feature among all codes, len(Columns)+1
 	heavies   bool  // there are heavy objects
+	wishes    wishes
 }
 
 // NewLevels prepares training by levels.
@@ -37,7 +38,7 @@ func NewLevels(s Setting) *Levels {
 		s.Piece = defaultPiece
 	}
 	l := &Levels{
-		Setting: s, layout: newLayout(s.Columns, s.Classes), codesAt: make([]int, len(s.Columns)+1),
+		Setting: s, layout: newLayout(s.Columns, s.Classes), wishes: newWishes(s.Columns, s.Classes), codesAt: make([]int, len(s.Columns)+1),
 		criterion: split.NewCriterion(s.Params.Algorithm, s.Params.Family, s.Params.Lambda, s.Params.Theta, s.Total),
 	}
 	l.heavies = l.criterion.IsHeavy(s.Heaviest)

@@ -162,7 +162,7 @@ func (g *byLevels) growSmall(growth *induce.Growth) {
 		if int64(gathered.Len()) != o.Node.Objects {
 			g.t.Fatalf("%d objects reach node %d, want %d", gathered.Len(), numbers[o.Node], o.Node.Objects)
 		}
-		grown[i] = induce.Grow(gathered, g.columns, g.p, g.total, o.Depth, induce.Options{})
+		grown[i] = there.Small[i].GrowEach(gathered, g.columns, []induce.Params{g.p}, g.total, induce.Options{})[0]
 	}
 	for i, o := range growth.Small {
 		*o.Node = *grown[i]
@@ -178,6 +178,14 @@ func TestLevels(t *testing.T) {
 			t.Run(fmt.Sprintf("algorithm=%s/tests=%s", a, family), func(t *testing.T) {
 				r := rand.New(rand.NewPCG(uint64(a), uint64(family)<<8))
 				d := newData(r, someFeatures(), 2+r.IntN(6), 150, r.IntN(2) == 0)
+				switch r.IntN(4) {
+				case 3:
+					d = newData(r, someFeatures(), 2, 150, r.IntN(2) == 0).wishing(r)
+				case 1:
+					d = newData(r, pricedFeatures(), 2+r.IntN(6), 150, r.IntN(2) == 0)
+				case 2:
+					d = newData(r, pricedFeatures(), 2+r.IntN(6), 150, r.IntN(2) == 0).freely()
+				}
 				p := randomParams(r, a, family)
 				want := encode(t, d.grow(p, 1))
 				for _, budget := range []int64{0, 20, 75, 1000} {

@@ -11,12 +11,16 @@ import (
 // descriptions of label, algorithm and training are left to the caller.
 func Model(root *Node, features []dataset.Feature) (*tree.Tree, []*Node) {
 	t := &tree.Tree{Features: features}
+	columns := split.Columns(features)
 	queue := []*Node{root}
 	for at := 0; at < len(queue); at++ {
 		n := queue[at]
 		node := tree.Node{Rows: n.Rows, Objects: n.Objects, Weight: n.Weight, ClassWeights: n.Class, RawClassWeights: n.Raw}
 		if n.Test != nil {
-			node.Test = &tree.Test{Test: n.Test.Test, Cost: n.Test.Cost, Score: n.Parts}
+			node.Test = &tree.Test{Test: n.Test.Test, Cost: columns[n.Test.Feature].Price(&n.Test.Test), Score: n.Parts}
+			if billed := n.Test.Billed(); billed != node.Test.Cost {
+				node.Test.Billed = &billed
+			}
 			node.Branches = branches(n, &features[n.Test.Feature])
 			for i := range node.Branches {
 				b := &node.Branches[i]

@@ -46,7 +46,7 @@ func (g *grower) split(o *open, v *view, m *viewer, w *workspace) [][]int64 {
 	var cells [][]int64
 	m.node.Parts, cells, m.node.Outcomes = scanner.Parts(&m.best)
 	g.hide(o, m, f, w)
-	g.unload(v, f, w)
+	g.unload(v, w)
 	if v.dense == nil {
 		return cells
 	}
@@ -82,20 +82,23 @@ func (g *grower) children(o *open, groups []group, ws []*workspace) []*open {
 
 func (g *grower) childrenOf(o *open, by *group, ws []*workspace) []*open {
 	children := make([]*open, len(by.cells))
-	from := o.from
+	from, weights := o.from, make([][]int64, len(by.cells))
 	for i, c := range by.cells {
-		child := &open{extent: o.extent, depth: o.depth + 1, from: from, n: make([]int64, len(o.n)), m: make([]int64, len(o.n))}
+		child := &open{extent: o.extent, from: from, n: make([]int64, len(o.n)), m: make([]int64, len(o.n))}
 		for k := range child.n {
 			child.n[k], child.m[k] = c[2*k], c[2*k+1]
 			from += int(c[2*k])
 		}
 		child.to = from
-		children[i] = child
+		children[i], weights[i] = child, child.m
 		for _, m := range o.members {
 			node := &Node{}
 			m.node.Children = append(m.node.Children, node)
 			child.members = append(child.members, member{m.tree, node})
 		}
+	}
+	for i, child := range children {
+		child.place = place{o.depth + 1, o.path.below(by.test, weights, i)}
 	}
 	g.part(o, by, children, ws[0])
 	g.inherit(o, children, ws)

@@ -36,7 +36,7 @@ func (g *grower) view(o *open, w *workspace) *view {
 	v := &view{rows: o.rows()}
 	stop := g.opts.Stop != nil && g.opts.Stop()
 	for _, m := range o.members {
-		totals := g.criteria[m.tree].NewTotals(o.n, o.m)
+		totals := g.totals(o, m, o.n, o.m)
 		m.node.Objects, m.node.Weight, m.node.Class = totals.Objects, totals.Weight, o.m
 		if leaf := g.isLeaf(o, m, totals); leaf || stop {
 			m.node.Cut = !leaf
@@ -59,6 +59,11 @@ func (g *grower) view(o *open, w *workspace) *view {
 		g.compact(o, v, w)
 	}
 	return v
+}
+
+// totals sums up the node for a tree, from its objects and weight by class.
+func (g *grower) totals(o *open, m member, objects, weight []int64) *split.Totals {
+	return g.wishes.bound(g.criteria[m.tree].NewTotals(objects, weight), o.path, g.columns)
 }
 
 // isLeaf reports whether a tree goes no further than this node, whatever tests
@@ -112,7 +117,7 @@ func (g *grower) compact(o *open, v *view, w *workspace) {
 	w.dense, w.denseN, w.denseM = v.dense, n, m
 	for i := range v.viewers {
 		m := &v.viewers[i]
-		m.totals = g.criteria[m.tree].NewTotals(v.rows.n, v.rows.m)
+		m.totals = g.totals(o, m.member, v.rows.n, v.rows.m)
 	}
 }
 
@@ -136,11 +141,12 @@ func (g *grower) search(o *open, v *view, ws []*workspace) {
 				scores[m.tree][f] = g.show(o, m, f, h, w).Scan()
 				g.hide(o, m, f, w)
 			}
-			g.unload(v, f, w)
+			g.unload(v, w)
 		}
 	})
 	v.fresh = false
 	for i := range v.viewers {
+		g.wishes.grant(o.depth, 0, scores[v.viewers[i].tree])
 		g.choose(o, v, &v.viewers[i], ws[0])
 	}
 }
@@ -152,7 +158,7 @@ func (g *grower) choose(o *open, v *view, m *viewer, w *workspace) {
 	unload := func() {
 		if loaded >= 0 {
 			g.hide(o, m, loaded, w)
-			g.unload(v, loaded, w)
+			g.unload(v, w)
 		}
 	}
 	m.best = scanner.Choose(w.scores[m.tree], func(f int) {
@@ -178,7 +184,7 @@ func (g *grower) load(o *open, v *view, f int, w *workspace) []int64 {
 }
 
 // unload clears what load counted in the workspace.
-func (g *grower) unload(v *view, f int, w *workspace) {
+func (g *grower) unload(v *view, w *workspace) {
 	for _, code := range w.present {
 		clear(w.cells[2*len(v.rows.n)*int(code) : 2*len(v.rows.n)*int(code+1)])
 	}
@@ -199,7 +205,7 @@ func (g *grower) show(o *open, m *viewer, f int, cells []int64, w *workspace) *s
 		present = w.present
 	}
 	scanner := w.scanners[m.tree]
-	scanner.Load(f, &g.columns[f], h, present)
+	scanner.Load(f, o.path.column(f, g.columns, &w.column), h, present)
 	return scanner
 }
 

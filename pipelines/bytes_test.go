@@ -173,12 +173,21 @@ func TestSameBytes(t *testing.T) {
 	paper.Split, both.Split = "100/0/0", "100/0/0"
 	multiway := all
 	multiway.Tests, multiway.Algorithm, multiway.Lambda, multiway.MaxLeaves = pipelines.Choices{"multiway"}, pipelines.Choices{"ecart"}, pipelines.Choices{"1"}, 9
-	for name, c := range map[string]pipelines.TrainConfig{"paper": paper, "weighted": both, "by_key": key, "default": all, "multiway": multiway} {
+	priced := both
+	priced.RepeatCost, priced.Weight, priced.Costs = "free", "", filepath.Join(t.TempDir(), "costs.csv")
+	if err := os.WriteFile(priced.Costs, []byte("feature,cost,group,group_cost\na,1,lab,3\nb,2,lab,3\ncolor,0.5,,\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	wishes := priced
+	wishes.Label, wishes.First, wishes.Forbid, wishes.Monotone = "flag", []string{"color", "b"}, []string{"class"}, []string{"a=+1", "b=-1"}
+	for name, c := range map[string]pipelines.TrainConfig{"paper": paper, "weighted": both, "by_key": key, "default": all, "multiway": multiway, "priced": priced, "wishes": wishes} {
 		t.Run(name, func(t *testing.T) {
 			if testing.Short() && name != "weighted" {
 				t.Skip("waits for a run without -short: under the race detector one configuration goes through all code")
 			}
-			c.Label, c.Ignore = "class", []string{"id", "weight"}
+			if c.Ignore = []string{"id", "weight"}; c.Label == "" {
+				c.Label = "class"
+			}
 			if c.Weight != "" {
 				c.Ignore = []string{"id"}
 			}

@@ -106,6 +106,9 @@ func (t *training) choose(ctx context.Context, candidates []candidate) error {
 		c = c.pruned(q, q.At(s.alpha))
 	}
 	t.tree = c.tree
+	if err := t.certify(ctx, t.tree); err != nil {
+		return err
+	}
 	t.encoded = t.tree.Encode()
 	t.metrics = newMetrics(c.tree, c.counts, &t.spec)
 	if n := t.tree.Training.LeftOutRows; n > 0 {

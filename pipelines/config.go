@@ -37,7 +37,14 @@ type TrainConfig struct {
 	MaxExpectedCost float64 `json:"max_expected_cost"` // of the chosen tree; 0: any
 	MaxCost         float64 `json:"max_cost"`          // of its dearest path; 0: any
 
+	Certificate string `json:"certificate"` // bound from below what any tree costs that separates the rows as far: none, quick or full
+
 	Costs       string   `json:"costs"`       // URL of a CSV of costs; empty: each test costs 1
+	RepeatCost  string   `json:"repeat_cost"` // full, or free: a feature that was asked on the path costs nothing more
+	CostUnit    string   `json:"cost_unit"`   // what costs are counted in
+	First       []string `json:"first"`       // features that the nodes of depth 0, 1, .. test where they can
+	Forbid      []string `json:"forbid"`      // columns that are read but never tested
+	Monotone    []string `json:"monotone"`    // FEATURE=+1 or -1: the second class must not become less, or more, probable as it grows
 	Weight      string   `json:"weight"`      // column of row weights; empty: 1 each
 	Ignore      []string `json:"ignore"`      // columns that are left out
 	Categorical []string `json:"categorical"` // number columns whose values are categories
@@ -74,8 +81,8 @@ type TrainConfig struct {
 // prunings, the tree that is best on the validation rows.
 func DefaultConfig() TrainConfig {
 	return TrainConfig{
-		Algorithm: Choices{"ec45", "c45"}, Lambda: Choices{"10", "1", "100"}, Theta: Choices{"0.005", "0.001"}, Prune: Choices{"leaves", "cost"}, Alpha: alphaAuto, Select: "best", Folds: foldsAuto, FrontierStep: 0.001,
-		Tests: Choices{"threshold"}, Bins: 128, Binning: "quantile", LeafEstimate: "smoothed", ClassWeights: noClassWeights,
+		Algorithm: Choices{"ec45", "c45"}, Lambda: Choices{"10", "1", "100"}, Theta: Choices{"0.005", "0.001"}, Prune: Choices{"leaves", "cost"}, Alpha: alphaAuto, Select: "best", Folds: foldsAuto, FrontierStep: 0.001, Certificate: certificateQuick,
+		Tests: Choices{"threshold"}, Bins: 128, Binning: "quantile", LeafEstimate: "smoothed", ClassWeights: noClassWeights, RepeatCost: repeatFull,
 		Split: "70/10/20", Seed: 1, MaxClasses: 1000, MaxCategories: 1000, MaxValues: 1 << 16, StorageConfig: DefaultStorageConfig(), EngineConfig: DefaultEngineConfig(), HistogramMemory: 256 << 20, MemoryObjects: -1, LevelsPerJob: 1, Runner: "direct",
 	}
 }
@@ -86,7 +93,7 @@ func Preset(name string) (TrainConfig, error) {
 	switch name {
 	case "default":
 	case "paper":
-		c.Algorithm, c.Lambda, c.Theta, c.Prune, c.Select, c.Folds = Choices{"ec45"}, Choices{"10"}, Choices{"0.005"}, Choices{pruneNone}, selectFirst, "0"
+		c.Algorithm, c.Lambda, c.Theta, c.Prune, c.Select, c.Folds, c.Certificate = Choices{"ec45"}, Choices{"10"}, Choices{"0.005"}, Choices{pruneNone}, selectFirst, "0", certificateNone
 		c.Tests, c.Bins, c.Binning, c.LeafEstimate = Choices{"onehot"}, 5, "kmeans", "majority"
 	default:
 		return c, usagef("--preset %s: want default or paper", name)
@@ -105,6 +112,7 @@ type parsed struct {
 	estimate tree.Estimate
 	shares   dataset.Shares
 	column   string // of the split; empty: by shares
+	monotone map[string]int8
 }
 
 // Validate returns all faults at once, each with the name of its flag.
@@ -136,6 +144,9 @@ func (c *TrainConfig) parse() (*parsed, error) {
 			fault(err)
 		}
 	}
+	p.monotone, err = parseMonotone(c.Monotone)
+	fault(err)
+	fault(c.checkWishes(p))
 	fault(c.checkNumbers())
 	fault(c.checkNames())
 	if len(faults) > 0 {
@@ -162,10 +173,16 @@ func (c *TrainConfig) checkNames() error {
 	if len(c.Input) == 0 {
 		faults = append(faults, errors.New("--input is required: Parquet files or globs, separated by commas"))
 	}
+	if c.RepeatCost != repeatFull && c.RepeatCost != tree.RepeatFree {
+		faults = append(faults, fmt.Errorf("--repeat_cost %s: want %s or %s", c.RepeatCost, repeatFull, tree.RepeatFree))
+	}
 	for _, name := range c.Categorical {
 		if slices.Contains(c.Numeric, name) {
 			faults = append(faults, fmt.Errorf("column %q is named in both --categorical and --numeric", name))
 		}
+	}
+	if !slices.Contains([]string{certificateNone, certificateQuick, certificateFull}, c.Certificate) {
+		faults = append(faults, fmt.Errorf("--certificate %s: want none, quick or full", c.Certificate))
 	}
 	if !slices.Contains(Runners(), c.Runner) {
 		faults = append(faults, fmt.Errorf("--runner %s: want one of %v", c.Runner, Runners()))

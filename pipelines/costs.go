@@ -18,6 +18,9 @@ import (
 // maxCosts bounds a costs file.
 const maxCosts = 64 << 20
 
+// repeatFull is the --repeat_cost of the paper: each test on a path is paid.
+const repeatFull = "full"
+
 // costs are the prices that a costs file names.
 type costs struct {
 	url    string
@@ -26,15 +29,22 @@ type costs struct {
 }
 
 type costLine struct {
-	number  int
-	feature string
-	value   string // of single tests
-	single  bool
-	cost    float64
+	number    int
+	feature   string
+	value     string // of single tests
+	single    bool
+	cost      float64
+	group     string // features that share a set-up; empty: none
+	groupCost float64
 }
 
-// readCosts reads a CSV file with the header "feature,cost" or
-// "feature,value,cost". columns are the names that a line may have.
+// costHeaders are the first lines that a costs file may have.
+func costHeaders() []string {
+	return []string{"feature,cost", "feature,cost,group,group_cost", "feature,value,cost"}
+}
+
+// readCosts reads a CSV file with one of costHeaders. columns are the names that
+// a line may have.
 func readCosts(ctx context.Context, f *files, url string, columns []string) (*costs, error) {
 	c := &costs{url: url}
 	if url == "" {
@@ -47,17 +57,18 @@ func readCosts(ctx context.Context, f *files, url string, columns []string) (*co
 	c.digest = digest(b)
 	r := csv.NewReader(bytes.NewReader(b))
 	header, err := r.Read()
+	wanted := strings.Join(costHeaders(), " or ")
 	if err != nil {
-		return nil, usagef("--costs %s: expected CSV with the header feature,cost or feature,value,cost: %v", url, err)
+		return nil, usagef("--costs %s: expected CSV with the header %s: %v", url, wanted, err)
 	}
-	names := strings.Join(header, ",")
-	if names != "feature,cost" && names != "feature,value,cost" {
-		return nil, usagef("--costs %s: header %q: want feature,cost or feature,value,cost", url, names)
+	if names := strings.Join(header, ","); !slices.Contains(costHeaders(), names) {
+		return nil, usagef("--costs %s: header %q: want %s", url, names, wanted)
 	}
 	known := make(map[string]bool, len(columns))
 	for _, name := range columns {
 		known[name] = true
 	}
+	groups := make(map[string]*costLine)
 	for {
 		record, err := r.Read()
 		if errors.Is(err, io.EOF) {
@@ -66,29 +77,65 @@ func readCosts(ctx context.Context, f *files, url string, columns []string) (*co
 		if err != nil {
 			return nil, usagef("--costs %s: %v", url, err)
 		}
-		line := costLine{feature: record[0], single: len(record) == 3, value: record[1]}
-		line.number, _ = r.FieldPos(0)
-		text := record[len(record)-1]
-		line.cost, err = strconv.ParseFloat(text, 64)
-		if err != nil || !(line.cost > 0) || line.cost > math.MaxFloat32 {
-			return nil, c.fault(&line, "cost %q: want a number above 0", text)
+		line, err := c.parse(header, record, r)
+		if err != nil {
+			return nil, err
 		}
 		if !known[line.feature] {
 			hint := ""
 			if n := Nearest(line.feature, columns); n != "" {
 				hint = fmt.Sprintf("; did you mean %q?", n)
 			}
-			return nil, c.fault(&line, "no feature %q%s", line.feature, hint)
+			return nil, c.fault(line, "no feature %q%s", line.feature, hint)
 		}
-		c.lines = append(c.lines, line)
+		if first := groups[line.group]; first != nil && first.groupCost != line.groupCost {
+			return nil, c.fault(line, "group_cost %v: the group %q costs %v by line %d; want one price for all of a group", line.groupCost, line.group, first.groupCost, first.number)
+		}
+		groups[line.group] = line
+		c.lines = append(c.lines, *line)
 	}
+}
+
+// parse reads the fields of a line.
+func (c *costs) parse(header, record []string, r *csv.Reader) (*costLine, error) {
+	line := new(costLine)
+	line.number, _ = r.FieldPos(0)
+	groupCost := ""
+	for i, text := range record {
+		switch header[i] {
+		case "feature":
+			line.feature = text
+		case "value":
+			line.value, line.single = text, true
+		case "cost":
+			var err error
+			if line.cost, err = strconv.ParseFloat(text, 64); err != nil || !(line.cost > 0) || line.cost > math.MaxFloat32 {
+				return nil, c.fault(line, "cost %q: want a number above 0", text)
+			}
+		case "group":
+			line.group = text
+		default:
+			groupCost = text
+		}
+	}
+	if line.group == "" {
+		if groupCost != "" {
+			return nil, c.fault(line, "group_cost %q of no group: name the group, or leave both empty", groupCost)
+		}
+		return line, nil
+	}
+	var err error
+	if line.groupCost, err = strconv.ParseFloat(groupCost, 64); err != nil || !(line.groupCost >= 0) || line.groupCost > math.MaxFloat32 {
+		return nil, c.fault(line, "group_cost %q of the group %q: want a number from 0", groupCost, line.group)
+	}
+	return line, nil
 }
 
 func (c *costs) fault(line *costLine, format string, args ...any) error {
 	return usagef("--costs %s, line %d: %s", c.url, line.number, fmt.Sprintf(format, args...))
 }
 
-// apply sets the costs of features and single tests; those without a line cost
+// apply sets the costs and groups of features and the costs of single tests; those without a line cost
 // 1. Lines of columns that are no features, constant ones for example, have no
 // effect.
 func (c *costs) apply(features []dataset.Feature) error {
@@ -103,7 +150,7 @@ func (c *costs) apply(features []dataset.Feature) error {
 		switch {
 		case f == nil:
 		case !line.single:
-			f.Cost = line.cost
+			f.Cost, f.Group, f.GroupCost = line.cost, line.group, line.groupCost
 		case f.Kind != dataset.Categorical:
 			return c.fault(line, "feature %q is numeric, only the values of categorical features have tests of their own", f.Name)
 		case !slices.Contains(f.Values, line.value):

@@ -90,7 +90,7 @@ func (c *TrainConfig) grid() ([]member, error) {
 					m := c.member(induce.Params{
 						Algorithm: algorithm, Family: family, Lambda: lambda, Theta: theta, MaxDepth: c.MaxDepth, MinRows: c.MinRows,
 					})
-					if !slices.Contains(grid, m) {
+					if !slices.ContainsFunc(grid, func(other member) bool { return other.params == m.params }) {
 						grid = append(grid, m)
 					}
 				}
@@ -107,9 +107,15 @@ func (c *TrainConfig) member(p induce.Params) member {
 	if !p.Algorithm.HasLambda() && len(c.Algorithm)*len(c.Lambda) > 1 {
 		p.Lambda = 0
 	}
+	monotone, _ := parseMonotone(c.Monotone) // its error is told by parse
+	repeat := ""
+	if c.RepeatCost == tree.RepeatFree {
+		repeat = tree.RepeatFree
+	}
 	return member{p, tree.Algorithm{
 		Name: p.Algorithm.String(), Lambda: p.Lambda, Theta: p.Theta, Tests: p.Family.String(), Bins: c.Bins, Binning: c.Binning,
 		LeafEstimate: c.LeafEstimate, Prune: pruneNone, MaxDepth: c.MaxDepth, MinRows: c.MinRows, Seed: c.Seed,
+		RepeatCost: repeat, CostUnit: c.CostUnit, First: c.First, Forbid: c.Forbid, Monotone: monotone,
 	}}
 }
 

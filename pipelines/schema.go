@@ -1,6 +1,7 @@
 package pipelines
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
@@ -13,13 +14,14 @@ type Role string
 
 // The roles of columns.
 const (
-	RoleFeature  Role = "feature"
-	RoleLabel    Role = "label"
-	RoleWeight   Role = "weight"
-	RoleKey      Role = "key"
-	RoleSplit    Role = "split"
-	RoleIgnored  Role = "ignored"
-	RoleConstant Role = "constant" // one code among the training rows: nothing to test
+	RoleFeature   Role = "feature"
+	RoleLabel     Role = "label"
+	RoleWeight    Role = "weight"
+	RoleKey       Role = "key"
+	RoleSplit     Role = "split"
+	RoleIgnored   Role = "ignored"
+	RoleForbidden Role = "forbidden" // read, but never tested
+	RoleConstant  Role = "constant"  // one code among the training rows: nothing to test
 )
 
 // schema is what each column is used for.
@@ -83,13 +85,13 @@ func resolve(in *input, c *TrainConfig, p *parsed) (*schema, error) {
 		if sc.role == RoleWeight && !column.Integer {
 			s.rows.WeightScale = transforms.FractionScale
 		}
-		if sc.role == RoleFeature {
+		if sc.role == RoleFeature || sc.role == RoleForbidden {
 			sc.kind = kindOf(&column, c)
 			s.rows.Features = append(s.rows.Features, transforms.FeatureColumn{Name: column.Name, Kind: sc.kind, Type: column.Type})
 		}
 		s.columns = append(s.columns, sc)
 	}
-	return s, nil
+	return s, s.checkWishes(c, p)
 }
 
 func checkFlags(in *input, c *TrainConfig, p *parsed) error {
@@ -109,6 +111,9 @@ func checkFlags(in *input, c *TrainConfig, p *parsed) error {
 	look("ignore", c.Ignore...)
 	look("categorical", c.Categorical...)
 	look("numeric", c.Numeric...)
+	look("first", c.First...)
+	look("forbid", c.Forbid...)
+	look("monotone", slices.Sorted(maps.Keys(p.monotone))...)
 	if len(faults) > 0 {
 		return allFaults(faults)
 	}
@@ -132,6 +137,8 @@ func roleOf(name string, c *TrainConfig, p *parsed) Role {
 		return RoleKey
 	case slices.Contains(c.Ignore, name):
 		return RoleIgnored
+	case slices.Contains(c.Forbid, name):
+		return RoleForbidden
 	default:
 		return RoleFeature
 	}

@@ -322,6 +322,9 @@ func (t *training) summarise(ctx context.Context) error {
 	if err := t.fitLabel(encoded[label]); err != nil {
 		return err
 	}
+	if err := t.checkMonotoneLabel(); err != nil {
+		return err
+	}
 	if t.rehearsed == nil { // a sample need not have all classes
 		if err := t.describeLabel(); err != nil {
 			return err
@@ -372,7 +375,7 @@ func (t *training) fitLabel(encoded []byte) error {
 }
 
 // fitFeatures fits each feature to its summary and leaves out those with one
-// code.
+// code, and those that are forbidden.
 func (t *training) fitFeatures(encoded [][]byte) error {
 	fitted := make([]dataset.Feature, len(encoded))
 	faults := make([]error, len(encoded))
@@ -383,7 +386,9 @@ func (t *training) fitFeatures(encoded [][]byte) error {
 		go func() {
 			defer wg.Done()
 			for i := int(next.Add(1) - 1); i < len(encoded); i = int(next.Add(1) - 1) {
-				fitted[i], faults[i] = t.fit(t.schema.rows.Features[i], encoded[i])
+				if column := t.schema.rows.Features[i]; !slices.Contains(t.config.Forbid, column.Name) {
+					fitted[i], faults[i] = t.fit(column, encoded[i])
+				}
 				encoded[i] = nil
 			}
 		}()
@@ -396,6 +401,9 @@ func (t *training) fitFeatures(encoded [][]byte) error {
 	t.spec.Features = nil
 	var constant []string
 	for i := range fitted {
+		if fitted[i].Kind == 0 { // forbidden
+			continue
+		}
 		if fitted[i].Other > 0 {
 			t.jobs.reporter.Warn(fmt.Sprintf("column %q has more than %d values: the rarest are put together as \"other\"", fitted[i].Name, t.config.MaxCategories))
 		}
@@ -565,12 +573,25 @@ func (t *training) model(root *induce.Node, m member) *tree.Tree {
 	return model
 }
 
+// columns returns the features as the scan for tests sees them, with the wishes
+// about them.
+func (t *training) columns() []split.Column {
+	columns := split.Columns(t.features)
+	for i := range columns {
+		name := t.features[i].Name
+		columns[i].FreeRepeats = t.config.RepeatCost == tree.RepeatFree
+		columns[i].First = slices.Index(t.config.First, name) + 1
+		columns[i].Monotone = t.parsed.monotone[name]
+	}
+	return columns
+}
+
 // growConfig is what the jobs of the induction share.
 func (t *training) growConfig() transforms.GrowConfig {
 	train := &t.objects[dataset.Train]
 	return transforms.GrowConfig{
 		Setting: induce.Setting{
-			Params: t.grid[min(len(t.roots), len(t.grid)-1)].params, Columns: split.Columns(t.features), Classes: len(t.classes),
+			Params: t.grid[min(len(t.roots), len(t.grid)-1)].params, Columns: t.columns(), Classes: len(t.classes),
 			Total: train.Weight, Heaviest: train.Heaviest,
 		},
 		Weighted: t.spec.Weighted(), Widths: dataset.NewLayout(t.features).Widths, Workers: t.jobs.workers(),

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/io/objectstore"
 	"github.com/espalier-ml/espalier/io/parquetio"
 	"github.com/espalier-ml/espalier/pipelines"
@@ -135,6 +136,58 @@ func TestColumnOrderDoesNotMatter(t *testing.T) {
 	}
 }
 
+// TestWishes: by hand, size parts the fruit no better than color does.
+func TestWishes(t *testing.T) {
+	c := fruitConfig(t)
+	c.Overwrite, c.First = true, []string{"size"}
+	r, err := pipelines.Train(context.Background(), c, &silent{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f := r.Tree.Features[r.Tree.Nodes[0].Test.Feature].Name; f != "size" || !slices.Equal(r.Tree.Algorithm.First, c.First) {
+		t.Errorf("the root asks %q, first %v", f, r.Tree.Algorithm.First)
+	}
+	c.First, c.Forbid = nil, []string{"color"}
+	if r, err = pipelines.Train(context.Background(), c, &silent{}); err != nil {
+		t.Fatal(err)
+	}
+	if len(r.Tree.Features) != 1 || r.Tree.Features[0].Name != "size" {
+		t.Errorf("features %+v, want size alone", r.Tree.Features)
+	}
+	b, err := os.ReadFile(filepath.Join(c.Output, "schema.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(b), `"role": "forbidden"`) {
+		t.Errorf("no column has the role forbidden:\n%s", b)
+	}
+	for want, wish := range map[string]func(c *pipelines.TrainConfig){
+		`--first: no input file has a column "colour"; did you mean "color"`: func(c *pipelines.TrainConfig) { c.First = []string{"colour"} },
+		`--forbid: no input file has a column "sise"; did you mean "size"`:   func(c *pipelines.TrainConfig) { c.Forbid = []string{"sise"} },
+		`--monotone: no input file has a column "x"`:                         func(c *pipelines.TrainConfig) { c.Monotone = []string{"x=+1"} },
+		`"color" is named in both --first and --forbid`:                      func(c *pipelines.TrainConfig) { c.First, c.Forbid = []string{"color"}, []string{"color"} },
+		`"size" is named in both --monotone and --forbid`:                    func(c *pipelines.TrainConfig) { c.Monotone, c.Forbid = []string{"size=1"}, []string{"size"} },
+		`--first: the feature "size" is named twice`:                         func(c *pipelines.TrainConfig) { c.First = []string{"size", "size"} },
+		`--first: column "kind" is no feature, its role is label`:            func(c *pipelines.TrainConfig) { c.First = []string{"kind"} },
+		`--monotone "size": want FEATURE=+1`:                                 func(c *pipelines.TrainConfig) { c.Monotone = []string{"size"} },
+		`--monotone "size=2": want FEATURE=+1`:                               func(c *pipelines.TrainConfig) { c.Monotone = []string{"size=2"} },
+		`--monotone: the feature "size" is named twice`:                      func(c *pipelines.TrainConfig) { c.Monotone = []string{"size=1", "size=-1"} },
+		`--monotone: column "color" is categorical`:                          func(c *pipelines.TrainConfig) { c.Monotone = []string{"color=-1"} },
+		`--monotone: the label "kind" has 3 classes, want two`:               func(c *pipelines.TrainConfig) { c.Monotone = []string{"size=-1"} },
+		`--monotone needs threshold tests`: func(c *pipelines.TrainConfig) {
+			c.Monotone, c.Tests = []string{"size=-1"}, pipelines.Choices{"threshold", "onehot"}
+		},
+	} {
+		c := fruitConfig(t)
+		wish(&c)
+		_, err := pipelines.Train(context.Background(), c, &silent{})
+		var usage *pipelines.UsageError
+		if !errors.As(err, &usage) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want a usage error with %q", err, want)
+		}
+	}
+}
+
 func TestCosts(t *testing.T) {
 	c := fruitConfig(t)
 	c.Overwrite = true
@@ -162,6 +215,13 @@ func TestCosts(t *testing.T) {
 		"feature,value,cost\ncolor,blue,1\n":   `no value "blue"`,
 		"feature,cost\ncolor,1,2\n":            "wrong number of fields",
 		"feature,value,cost\ncolor,red,nine\n": `cost "nine"`,
+
+		"feature,cost,group\ncolor,1,g\n":                        "want feature,cost",
+		"feature,cost,group,group_cost\ncolor,1,g,\n":            `line 2: group_cost "" of the group "g"`,
+		"feature,cost,group,group_cost\ncolor,1,g,-1\n":          `line 2: group_cost "-1"`,
+		"feature,cost,group,group_cost\ncolor,1,,5\n":            `line 2: group_cost "5" of no group`,
+		"feature,cost,group,group_cost\ncolor,1,g,5\nsize,1,g,6": `line 3: group_cost 6: the group "g" costs 5 by line 2`,
+		"feature,cost,group,group_cost\ncolor,0,g,5\n":           `line 2: cost "0"`,
 	} {
 		c.Costs = file(content)
 		_, err := pipelines.Train(context.Background(), c, &silent{})
@@ -177,6 +237,18 @@ func TestCosts(t *testing.T) {
 	}
 	if n := r.Tree.Nodes[0]; n.Test.Cost == 7 {
 		t.Errorf("the root asks the dear test %+v", n.Test)
+	}
+	c.Costs = file("feature,cost,group,group_cost\ncolor,2,look,10\nsize,1,look,10\nshop,1,,\n")
+	if r, err = pipelines.Train(context.Background(), c, &silent{}); err != nil {
+		t.Fatal(err)
+	}
+	// By hand: all eight pay 10 for the group and 2 for color, the four that are
+	// not red 1 for size.
+	want := tree.Complexity{
+		ExpectedCost: 2.5, ExpectedTests: 1.5, MaxCost: 3, Nodes: 5, Leaves: 3, Depth: 2, ExpectedBilledCost: 12.5, MaxBilledCost: 13,
+	}
+	if diff := cmp.Diff(want, r.Tree.Complexity); diff != "" {
+		t.Errorf("complexity (-want +got):\n%s", diff)
 	}
 }
 

@@ -20,9 +20,9 @@ type SmallConfig struct {
 	Trees      []induce.Params // of which Params of GrowConfig are not used
 	Together   int             // trees that one worker grows side by side; 0: all
 	Nodes      int             // small nodes
-	Partitions int    // that the small nodes are dealt to
-	Spill      string // folder for objects on their way; empty: they go inline
-	Deadline   int64  // Unix time in ms at which open nodes become leaves; 0: none
+	Partitions int             // that the small nodes are dealt to
+	Spill      string          // folder for objects on their way; empty: they go inline
+	Deadline   int64           // Unix time in ms at which open nodes become leaves; 0: none
 }
 
 // smallState is what the job needs to know of the tree.
@@ -218,7 +218,7 @@ func (f *growFn) grow(ctx context.Context, key int64, list [][]byte) error {
 		} else if f.state.Partition[at] != int(key) {
 			continue
 		}
-		grown = append(grown, induce.GrowEach(objects[at], f.Columns, trees, f.Total, o.Depth, f.options())...)
+		grown = append(grown, o.GrowEach(objects[at], f.Columns, trees, f.Total, f.options())...)
 		objects[at] = nil
 	}
 	s, err := openStorage()

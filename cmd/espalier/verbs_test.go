@@ -45,6 +45,10 @@ func TestDocuments(t *testing.T) {
 	if err := os.WriteFile(errorCosts, []byte("actual,predicted,cost\na,b,3\n"), 0o666); err != nil {
 		t.Fatal(err)
 	}
+	groups := filepath.Join(t.TempDir(), "costs.csv")
+	if err := os.WriteFile(groups, []byte("feature,cost,group,group_cost\nx,1,lab,2.5\ns,2,lab,2.5\nn,0.5,,\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
 	for name, flags := range map[string][]string{
 		"default":   nil,
 		"paper":     {"--preset", "paper", "--algorithm", "cart"},
@@ -56,6 +60,8 @@ func TestDocuments(t *testing.T) {
 		"on prism":  {"--runner", "prism", "--algorithm", "bal"},
 		"classes":   {"--class_weights", "balanced", "--priors", "a=0.7,b=0.2,c=0.1", "--error_costs", errorCosts},
 		"one level": {"--memory_objects", "50", "--algorithm", "asr"},
+		"wishes":    {"--first", "s,n", "--forbid", "flag"},
+		"billed":    {"--costs", groups, "--repeat_cost", "free", "--cost_unit", "euros"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			o, output := train(t, input, flags...)

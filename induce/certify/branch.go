@@ -7,7 +7,7 @@ import (
 )
 
 // talliedPeers is the number of peers by which the rival to branch on is chosen.
-const talliedPeers = 1024
+const talliedPeers = 256
 
 // tally counts the weight of a region's peers by attribute and code.
 type tally struct {

@@ -3,6 +3,7 @@ package certify
 // Certificate says how far a tree is from the best one. Costs are expected costs
 // per object, by weight.
 type Certificate struct {
+	Theta        float64 `json:"theta"`         // share of the weight that leaves with several classes have at most
 	ExpectedCost float64 `json:"expected_cost"` // of the tree
 	LowerBound   float64 `json:"lower_bound"`   // no tree that separates the objects to theta costs less
 	Method       string  `json:"method"`        // that gave the bound: optimum (exact), cover, information or kraft
@@ -27,7 +28,7 @@ type Grown struct {
 // bound: 1 where both are 0, absent where the bound alone is.
 func (b *Bound) Certificate(t Grown) Certificate {
 	c := Certificate{
-		ExpectedCost: t.ExpectedCost, LowerBound: b.Cost, Method: b.Method,
+		Theta: b.Theta, ExpectedCost: t.ExpectedCost, LowerBound: b.Cost, Method: b.Method,
 		Sampled: b.Sampled, Sample: b.Sample, Confidence: b.Confidence, LogFactor: b.LogFactor,
 		Assumptions: append(append([]Assumption{}, b.Assumptions...), Assumption{
 			"complete_tree", t.Complete, "grown until every leaf is of one class or weighs at most theta", true,

@@ -37,6 +37,7 @@ const (
 // Bound is a lower bound on the expected cost of any tree that separates the
 // objects to theta.
 type Bound struct {
+	Theta      float64 // that trees separate to
 	Cost       float64
 	Method     string  // that gave it
 	Sampled    bool    // it holds with a probability of Confidence
@@ -61,7 +62,7 @@ func Certify(d Data, opts Options) Bound {
 		opts.Work = defaultWork
 	}
 	p := newProblem(d.Objects, d.Features, &opts)
-	b := Bound{Confidence: 1, Sample: p.len(), LogFactor: p.logFactor(&opts), Assumptions: p.assumptions(d, &opts)}
+	b := Bound{Theta: opts.Theta, Confidence: 1, Sample: p.len(), LogFactor: p.logFactor(&opts), Assumptions: p.assumptions(d, &opts)}
 	if p.trivial() {
 		b.Method = Optimum
 		return b

@@ -10,25 +10,27 @@ const (
 )
 
 // fractional returns a lower bound on what the cuts of the object's leaf cost: a
-// solution of the dual of the fractional covering programme over its rivals, by
-// multiplicative weights (Garg and Koenemann, "Faster and simpler algorithms for
-// multicommodity flow and other fractional packing problems", 2007). Each step
-// pays the rival whose cuts are the shortest, and lengthens them. What is paid
-// is then scaled down until the items can bear it.
+// solution of the dual of the fractional covering programme over the nearest
+// rivals, by multiplicative weights (Garg and Koenemann, "Faster and simpler
+// algorithms for multicommodity flow and other fractional packing problems",
+// 2007). Each step pays the rival whose cuts are the shortest, and lengthens
+// them. What is paid is then scaled down until the items can bear it. Groups'
+// prices are left out.
 func (s *searcher) fractional() float64 {
-	if len(s.rivals) == 0 {
+	rivals := s.rivals[:min(len(s.rivals), maxNear)] // the nearest, with the fewest cuts
+	if len(rivals) == 0 {
 		return 0
 	}
 	// Rivals and prices by item, of the items that there are.
 	numbers := make(map[int32]int)
 	var holders [][]int
 	var price, length, load []float64
-	items := make([][]int, len(s.rivals))
-	sums, least := make([]float64, len(s.rivals)), make([]float64, len(s.rivals))
-	for i := range s.rivals {
+	items := make([][]int, len(rivals))
+	sums, least := make([]float64, len(rivals)), make([]float64, len(rivals))
+	for i := range rivals {
 		least[i] = math.Inf(1)
-		for j := range s.rivals[i].cuts {
-			c := &s.rivals[i].cuts[j]
+		for j := range rivals[i].cuts {
+			c := &rivals[i].cuts[j]
 			n, ok := numbers[c.item]
 			if !ok {
 				n = len(price)

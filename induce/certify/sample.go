@@ -9,7 +9,7 @@ import (
 )
 
 // pilotSize is the number of objects on which the value is chosen.
-const pilotSize = 32
+const pilotSize = 24
 
 // draw draws objects by weight, with replacement. The stream of random numbers
 // has a number of its own, so that pilot and sample are independent.

@@ -28,7 +28,7 @@ func (v *value) String() string {
 	case Kraft:
 		return fmt.Sprintf("%s %.3g", v.name, v.multiplier*v.rate*math.Ln2)
 	case Information:
-		return fmt.Sprintf("%s %.3g", v.name, v.share)
+		return fmt.Sprintf("%s %.3g", v.name, v.share) // of either tangent
 	default:
 		return v.name
 	}
@@ -124,17 +124,22 @@ func (p *problem) values() []value {
 	for i, k := range p.class {
 		classes[k] += p.weight[i]
 	}
-	slope, offset := marginal(p.supplies(), 2*entropy(classes, p.total))
-	rate := p.rate()
-	if offset > 0 || math.IsInf(rate, 1) { // else Kraft's inequality says more
+	bits, supplies, rate := entropy(classes, p.total), p.supplies(), p.rate()
+	last := 0.0
+	for _, times := range []float64{1, 2} {
+		slope, offset := marginal(supplies, times*bits)
+		if slope == last || offset == 0 && !math.IsInf(rate, 1) { // Kraft's inequality says more
+			continue
+		}
 		for _, share := range []float64{0.25, 0.5, 1} {
 			list = append(list, value{name: Information, share: share, slope: slope, offset: share * offset})
 		}
+		last = slope
 	}
 	if math.IsInf(rate, 1) {
 		return list
 	}
-	for _, part := range []float64{0.125, 0.25, 0.5, 1} {
+	for _, part := range []float64{0.25, 0.5, 1} {
 		m := part / (rate * math.Ln2)
 		list = append(list, value{name: Kraft, multiplier: m, rate: rate, offset: m})
 	}

@@ -8,7 +8,7 @@ type Currency uint8
 // The currencies.
 const (
 	Leaves Currency = iota + 1 // number of leaves: classical cost-complexity pruning
-	Cost                       // expected cost of the tests on a training row
+	Cost                       // expected cost of the tests on a training row, as they are billed
 )
 
 func currencyNames() []string { return []string{"", "leaves", "cost"} }

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/split"
@@ -13,10 +14,18 @@ import (
 
 // randomTree draws a tree of about the given number of inner nodes, with two to
 // four branches each, small weights by class (so that risks and alphas tie),
-// and some costs.
+// and some costs. Every second tree has features in groups, whose first test on a
+// path is billed at more.
 func randomTree(r *rand.Rand, inner, classes int, most int64) *tree.Tree {
 	t := &tree.Tree{Label: tree.Label{Column: "y"}, Nodes: make([]tree.Node, 1)}
-	t.Features = []dataset.Feature{{Name: "x", Kind: dataset.Categorical, Values: []string{"a", "b", "c", "d"}, Cost: 1}}
+	for _, name := range []string{"x", "y", "z"} {
+		t.Features = append(t.Features, dataset.Feature{Name: name, Kind: dataset.Categorical, Values: []string{"a", "b", "c", "d"}, Cost: 1})
+	}
+	if r.IntN(2) == 0 {
+		t.Features[0].Group, t.Features[0].GroupCost = "g", 2
+		t.Features[1].Group, t.Features[1].GroupCost = "h", 0.5
+	}
+	groups := []string{""} // by node: those opened on its path
 	for c := range classes {
 		t.Label.Classes = append(t.Label.Classes, strconv.Itoa(c))
 	}
@@ -29,8 +38,15 @@ func randomTree(r *rand.Rand, inner, classes int, most int64) *tree.Tree {
 		if r.IntN(4) == 0 {
 			branches += 1 + r.IntN(2)
 		}
-		t.Nodes[v].Test = &tree.Test{Test: split.Test{Kind: split.Multiway}, Cost: float64(1+r.IntN(4)) / 2}
+		test := &tree.Test{Test: split.Test{Feature: r.IntN(3), Kind: split.Multiway}, Cost: float64(1+r.IntN(4)) / 2}
+		opened := groups[v]
+		if f := &t.Features[test.Feature]; f.Group != "" && !strings.Contains(opened, f.Group) {
+			billed := test.Cost + f.GroupCost
+			test.Billed, opened = &billed, opened+f.Group
+		}
+		t.Nodes[v].Test = test
 		for b := range branches {
+			groups = append(groups, opened)
 			t.Nodes[v].Branches = append(t.Nodes[v].Branches, tree.Branch{Outcome: b, Child: len(t.Nodes), Missing: b == 0, Other: b == 0})
 			t.Nodes = append(t.Nodes, tree.Node{})
 		}

@@ -7,8 +7,9 @@ import (
 	"github.com/espalier-ml/espalier/induce/tree"
 )
 
-// price returns what the test of an inner node costs there.
-func price(n *tree.Node) float64 { return n.Test.Cost }
+// price returns what the test of an inner node is billed at: budgets are about
+// what is really paid.
+func price(n *tree.Node) float64 { return n.Test.Paid() }
 
 const (
 	// noGain is the drop in risk, per weight, that rounding makes of none.

@@ -175,16 +175,17 @@ func (s *Sequence) fillRisks(leaf []float64) {
 // a step's tree has the nodes of the next and those which that one loses.
 func (s *Sequence) fillComplexity() {
 	weight := make([]int64, len(s.tree.Nodes))
-	depth, paid := make([]int, len(s.tree.Nodes)), make([]float64, len(s.tree.Nodes))
+	depth, paid := s.tree.Path()
+	billed, apart := s.tree.Billed(), s.tree.BillsApart()
 	for v := range s.tree.Nodes {
 		n := &s.tree.Nodes[v]
 		weight[v] = n.Weight
-		for _, b := range n.Branches {
-			depth[b.Child], paid[b.Child] = depth[v]+1, paid[v]+price(n)
-		}
 		last := &s.Steps[s.gone(v)-1] // that has the node
 		last.Nodes++
 		last.Depth, last.MaxCost = max(last.Depth, depth[v]), max(last.MaxCost, paid[v])
+		if apart {
+			last.MaxBilledCost = max(last.MaxBilledCost, billed[v])
+		}
 		if n.Leaf() {
 			last.Leaves++
 		}
@@ -200,22 +201,28 @@ func (s *Sequence) fillComplexity() {
 		step.Nodes += next.Nodes
 		step.Leaves += next.Leaves
 		step.Depth, step.MaxCost = max(step.Depth, next.Depth), max(step.MaxCost, next.MaxCost)
+		step.MaxBilledCost = max(step.MaxBilledCost, next.MaxBilledCost)
 	}
 	for k, e := range s.expected(weight) {
 		s.Steps[k].ExpectedCost, s.Steps[k].ExpectedTests = e.cost, e.tests
+		if apart {
+			s.Steps[k].ExpectedBilledCost = e.billed
+		}
 	}
 }
 
-// expectation is what a row pays and is asked in the mean.
-type expectation struct{ cost, tests float64 }
+// expectation is what the tests cost that a row is asked in the mean, what is
+// billed for them, and their number.
+type expectation struct{ cost, billed, tests float64 }
 
 // expected returns, by step, the means over rows of which the given weights
 // reach the nodes; zeros where none reaches the root.
 func (s *Sequence) expected(weight []int64) []expectation {
-	cost, tests := make([]float64, len(s.Steps)+1), make([]int64, len(s.Steps)+1)
+	cost, billed, tests := make([]float64, len(s.Steps)+1), make([]float64, len(s.Steps)+1), make([]int64, len(s.Steps)+1)
 	for v := range s.tree.Nodes {
 		if n := &s.tree.Nodes[v]; !n.Leaf() {
-			cost[s.cut[v]-1] += float64(price(n) * float64(weight[v]))
+			cost[s.cut[v]-1] += float64(n.Test.Cost * float64(weight[v]))
+			billed[s.cut[v]-1] += float64(price(n) * float64(weight[v]))
 			tests[s.cut[v]-1] += weight[v]
 		}
 	}
@@ -223,8 +230,9 @@ func (s *Sequence) expected(weight []int64) []expectation {
 	total := float64(max(weight[0], 1))
 	for k := len(list) - 1; k >= 0; k-- {
 		cost[k] += cost[k+1]
+		billed[k] += billed[k+1]
 		tests[k] += tests[k+1]
-		list[k] = expectation{cost[k] / total, float64(tests[k]) / total}
+		list[k] = expectation{cost[k] / total, billed[k] / total, float64(tests[k]) / total}
 	}
 	return list
 }

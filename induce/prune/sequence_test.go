@@ -46,7 +46,7 @@ func prunings(t *tree.Tree, v int, currency prune.Currency, gini bool) []pruning
 	}
 	list := []pruning{{inner: 1 << v}}
 	if currency == prune.Cost {
-		list[0].complexity = n.Test.Cost * float64(n.Weight) / total
+		list[0].complexity = n.Test.Paid() * float64(n.Weight) / total
 	}
 	for _, b := range n.Branches {
 		var product []pruning

@@ -11,11 +11,12 @@ import (
 // metric.Metrics; what the rows do not define is nil, for all steps of a
 // sequence alike.
 type Score struct {
-	AUC           *float64 // one-vs-rest, macro; of the second class with two
-	LogLoss       *float64 // nats
-	Accuracy      *float64
-	ExpectedCost  *float64
-	ExpectedTests *float64
+	AUC                *float64 // one-vs-rest, macro; of the second class with two
+	LogLoss            *float64 // nats
+	Accuracy           *float64
+	ExpectedCost       *float64 // of the tests, each at its own price
+	ExpectedBilledCost *float64 // what is really paid for them
+	ExpectedTests      *float64
 }
 
 // Sweep scores every step on rows counted by leaf of the un-pruned tree, as
@@ -33,7 +34,7 @@ func (s *Sequence) Sweep(counts *tree.LeafCounts) []Score {
 	s.scoreAreas(scores, r, moves)
 	s.scoreLeaves(scores, r, moves)
 	for k, e := range s.expected(r.weight) {
-		scores[k].ExpectedCost, scores[k].ExpectedTests = defined(e.cost), defined(e.tests)
+		scores[k].ExpectedCost, scores[k].ExpectedBilledCost, scores[k].ExpectedTests = defined(e.cost), defined(e.billed), defined(e.tests)
 	}
 	return scores
 }

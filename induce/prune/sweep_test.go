@@ -27,6 +27,23 @@ func evaluate(t *tree.Tree, counts *tree.LeafCounts) metric.Metrics {
 	return metric.Evaluate(leaves, t.Label.Classes, 1)
 }
 
+// billed returns the mean of what rows are billed on their paths; nil: there are
+// none.
+func billed(t *tree.Tree, counts *tree.LeafCounts) *float64 {
+	paid, total := 0.0, 0.0
+	for v, way := range t.Billed() {
+		for _, w := range counts.Weights[v] {
+			paid += way * float64(w)
+			total += float64(w)
+		}
+	}
+	if total == 0 {
+		return nil
+	}
+	paid /= total
+	return &paid
+}
+
 // TestSweep compares every step with the evaluation of its pruned tree. A third
 // of the trees has rows of one class only, another third none of the last one.
 func TestSweep(t *testing.T) {
@@ -58,7 +75,7 @@ func TestSweep(t *testing.T) {
 				if m.AUCOvRMacro == nil {
 					undefined++
 				}
-				want := prune.Score{AUC: m.AUCOvRMacro, LogLoss: m.LogLoss, Accuracy: m.Accuracy, ExpectedCost: m.ExpectedCost, ExpectedTests: m.ExpectedTests}
+				want := prune.Score{AUC: m.AUCOvRMacro, LogLoss: m.LogLoss, Accuracy: m.Accuracy, ExpectedCost: m.ExpectedCost, ExpectedBilledCost: billed(pruned, s.Counts(k, counts)), ExpectedTests: m.ExpectedTests}
 				if diff := cmp.Diff(want, scores[k], within()); diff != "" {
 					t.Fatalf("tree %d, step %d (-want +got):\n%s", i, k, diff)
 				}

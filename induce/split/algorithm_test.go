@@ -49,13 +49,15 @@ func TestColumns(t *testing.T) {
 		{Name: "age", Kind: dataset.Numeric, Cuts: []float64{1, 2}, Cost: 3},
 		{Name: "job", Kind: dataset.Categorical, Values: []string{"a", "b"}, Cost: 2},
 		{Name: "town", Kind: dataset.Categorical, Values: []string{"a", "b"}, Cost: 2, ValueCosts: map[string]float64{"b": 5, "c": 9}},
+		{Name: "iron", Kind: dataset.Numeric, Cost: 2, Group: "blood", GroupCost: 7},
 	}
 	want := []split.Column{
 		{Codes: 4, Numeric: true, Cost: 3},
 		{Codes: 4, Cost: 2},
 		{Codes: 4, Cost: 2, Costs: []float64{2, 5, 2, 2}},
+		{Codes: 2, Numeric: true, Cost: 2, Group: "blood", GroupCost: 7},
 	}
-	if diff := cmp.Diff(want, split.Columns(features)); diff != "" {
+	if diff := cmp.Diff(want, split.Columns(features), cmp.AllowUnexported(split.Column{})); diff != "" {
 		t.Errorf("columns (-want +got):\n%s", diff)
 	}
 }

@@ -39,6 +39,7 @@ type Totals struct {
 	M       []int64 // weight by class
 	Objects int64
 	Weight  int64
+	Bounds  *Bounds // of nodes with two classes; nil: there are no monotone constraints
 
 	pairs    int64
 	impurity float64 // Q of the node, see impurity

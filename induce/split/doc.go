@@ -29,6 +29,13 @@
 // order and any number of workers to the same bits, and errs by less than
 // 2^-64 an object. Any theta, zero included, costs O(1) per test.
 //
+// # Costs and constraints
+//
+// A test costs what is still to be paid at its node: the price of its feature's
+// group where no test before was of that group, and its own (Column.At). Where
+// nothing is to be paid, the score is divided by a tenth of the feature's cost.
+// Monotone constraints take tests out of the competition (Bounds).
+//
 // # Determinism
 //
 // Counts, weights and the heavy sums are integers. Floating point appears in

@@ -128,19 +128,28 @@ func (s *Scanner) visit(selecting bool) {
 	if s.c.family != OneHot {
 		s.thresholds(selecting)
 	}
-	missing := int32(s.column.missing())
+	missing, bins := int32(s.column.missing()), s.column.Monotone == 0 && (s.c.family == OneHot || s.c.family == Both)
 	for _, code := range s.present {
 		if code == missing {
 			s.single(Missing, code, s.column.Cost, selecting)
-		} else if s.c.family == OneHot || s.c.family == Both {
+		} else if bins {
 			s.single(Bin, code, s.column.Cost, selecting)
 		}
 	}
 }
 
 func (s *Scanner) categorical(selecting bool) {
+	if s.column.Monotone != 0 { // a numeric feature of one value, of which any other is on the same side
+		if missing := int32(s.column.missing()); s.present[len(s.present)-1] == missing {
+			s.single(Missing, missing, s.column.Cost, selecting)
+		}
+		return
+	}
 	if s.c.family == Multiways {
 		parts := s.multiway()
+		if s.n.Bounds != nil && !s.allWithin() {
+			return
+		}
 		s.consider(Multiway, 0, s.column.Cost, parts.Total, selecting)
 		return
 	}
@@ -192,6 +201,9 @@ func (s *Scanner) add(code int, heavy *Heavy) {
 func (s *Scanner) threshold(code int, heavy *Heavy, selecting bool) {
 	var no, yes side
 	s.part(s.acc, heavy, &no, &yes)
+	if s.n.Bounds != nil && !s.ordered(&no, &yes) {
+		return
+	}
 	s.consider(Threshold, code, s.column.Cost, s.c.rank(s.n, &no, &yes, s.column.Cost), selecting)
 }
 
@@ -199,6 +211,9 @@ func (s *Scanner) threshold(code int, heavy *Heavy, selecting bool) {
 func (s *Scanner) single(kind Kind, code int32, cost float64, selecting bool) {
 	var no, yes side
 	s.singleSides(int(code), &no, &yes)
+	if s.n.Bounds != nil && !s.within(int(code), &no, &yes) {
+		return
+	}
 	s.consider(kind, int(code), cost, s.c.rank(s.n, &no, &yes, cost), selecting)
 }
 
@@ -223,7 +238,7 @@ func (s *Scanner) consider(kind Kind, code int, cost, score float64, selecting b
 			return
 		}
 	}
-	s.tied = append(s.tied, Candidate{Test: Test{s.feature, kind, code}, Cost: cost, Score: score})
+	s.tied = append(s.tied, Candidate{Test: Test{s.feature, kind, code}, Cost: cost, Free: s.column.free, Score: score})
 }
 
 // part fills in the outcome whose cells are given, and the other one, which

@@ -1,7 +1,5 @@
 package split
 
-import "github.com/espalier-ml/espalier/induce/dataset"
-
 // Test is a question on one feature. Two-outcome tests number their outcomes 0
 // (no) and 1 (yes); the outcomes of a multiway test are the feature's codes.
 type Test struct {
@@ -40,59 +38,15 @@ type Parts struct {
 type Candidate struct {
 	Test
 
-	Cost  float64
+	Cost  float64 // what the score is divided by and ties are broken by: what is paid at the node or, where that is nothing, see Column.At
+	Free  bool    `json:",omitempty"` // nothing is paid
 	Score float64
 }
 
-// Column is what the scan needs to know of a feature: which codes there are
-// and what the tests cost.
-type Column struct {
-	Codes   int // number of codes, the last of which is missing
-	Numeric bool
-	Cost    float64
-	Costs   []float64 // by code, for single `equals` tests; nil: all Cost
-}
-
-// NewColumn returns the scan's view of a feature.
-func NewColumn(f *dataset.Feature) Column {
-	c := Column{Codes: f.Codes(), Numeric: f.Kind == dataset.Numeric, Cost: f.Cost}
-	if len(f.ValueCosts) == 0 {
-		return c
+// Billed returns what is paid for the test at its node.
+func (t *Candidate) Billed() float64 {
+	if t.Free {
+		return 0
 	}
-	c.Costs = make([]float64, c.Codes)
-	for i := range c.Costs {
-		c.Costs[i] = f.Cost
-	}
-	for i, v := range f.Values {
-		if cost, ok := f.ValueCosts[v]; ok {
-			c.Costs[i] = cost
-		}
-	}
-	return c
-}
-
-func (c *Column) missing() int { return c.Codes - 1 }
-
-func (c *Column) other() int {
-	if c.Numeric {
-		return -1
-	}
-	return c.Codes - 2
-}
-
-// cost returns the price of the `equals` test on a code.
-func (c *Column) cost(code int) float64 {
-	if c.Costs == nil {
-		return c.Cost
-	}
-	return c.Costs[code]
-}
-
-// Columns returns the scan's view of all features.
-func Columns(features []dataset.Feature) []Column {
-	columns := make([]Column, len(features))
-	for i := range features {
-		columns[i] = NewColumn(&features[i])
-	}
-	return columns
+	return t.Cost
 }

@@ -19,6 +19,8 @@ import (
 
 func TestGolden(t *testing.T) {
 	golden(t, "small.json", smallTree().Encode())
+	golden(t, "billed.json", billedTree().Encode())
+	golden(t, "wishful.json", wishfulTree().Encode())
 	for _, family := range families() {
 		golden(t, family.String()+".json", randomTree(rand.New(rand.NewPCG(1, 2)), family, 12).Encode())
 	}
@@ -159,15 +161,72 @@ func hostileDecisions() []struct{ name, from, to, want string } {
 	}
 }
 
+// wishfulTree is smallTree with all wishes.
+func wishfulTree() *tree.Tree {
+	tr := smallTree()
+	tr.Algorithm.First, tr.Algorithm.Forbid = []string{"age", "job, or none"}, []string{"race"}
+	tr.Algorithm.Monotone = map[string]int8{"income": 1, "age": -1}
+	tr.Estimate(tree.Raw, 1)
+	return tr
+}
+
+// TestBounds: by hand. Of the objects none of node 1 and 7 in 12 of node 2 are of
+// the second class, so below node 1 it has a probability of at most 7 / 24, and
+// below node 2 of at least as much. That holds for the rows as they are.
+func TestBounds(t *testing.T) {
+	tr := wishfulTree()
+	for i, want := range []float64{8. / 20, 0, 8. / 12, 1, 6. / 10} {
+		if got := tr.Nodes[i].Probabilities; got[1] != want || got[0] != 1-want {
+			t.Errorf("node %d: probabilities %v, want %v for the second", i, got, want)
+		}
+	}
+	tr.Nodes[1].RawClassWeights = []int64{4, 4} // rows of other classes than their objects'
+	tr.Nodes[4].RawClassWeights = []int64{8, 2}
+	tr.Estimate(tree.Raw, 1)
+	for i, want := range map[int]float64{1: 7. / 24, 4: 7. / 24} {
+		if got := tr.Nodes[i].Probabilities; got[1] != want || got[0] != 1-want {
+			t.Errorf("node %d: probabilities %v, want the bound %v for the second", i, got, want)
+		}
+	}
+}
+
+// unfulfilled are what Decode must refuse of wishfulTree.
+func unfulfilled() []struct{ name, from, to, want string } {
+	return []struct{ name, from, to, want string }{
+		{"forbidden feature", `"forbid": ["race"]`, `"forbid": ["age"]`, "forbidden"},
+		{"constraint of 2", `"income": 1`, `"income": 2`, "want 1 or -1"},
+		{"constraint of 0", `"income": 1`, `"income": 0`, "want 1 or -1"},
+		{"constraint beyond a byte", `"income": 1`, `"income": 300`, "not a tree.json"},
+	}
+}
+
+// misbilled are what Decode must refuse of billedTree.
+func misbilled() []struct{ name, from, to, want string } {
+	return []struct{ name, from, to, want string }{
+		{"group not paid", `"billed": 7, `, ``, "billed at 3: want 7"},
+		{"group paid in part", `"billed": 7, `, `"billed": 6, `, "billed at 6: want 7"},
+		{"group paid twice", `"kind": "equals", "cost": 2`, `"kind": "equals", "cost": 2, "billed": 6`, "billed at 6: want 2"},
+		{"nothing paid for a first test", `"billed": 7, `, `"billed": 0, `, "billed at 0: want 7"},
+		{"free where repeats are paid", `"repeat_cost": "free", `, ``, "billed at 0: want 3"},
+		{"repeats at half the price", `"repeat_cost": "free"`, `"repeat_cost": "half"`, "repeat_cost"},
+		{"two prices of a group", `"cost": 3, "group": "visit", "group_cost": 4`, `"cost": 3, "group": "visit", "group_cost": 5`, "group"},
+		{"price of no group", `"cost": 3, "group": "visit", "group_cost": 4`, `"cost": 3, "group_cost": 4`, "group"},
+		{"negative price of a group", `"cost": 3, "group": "visit", "group_cost": 4`, `"cost": 3, "group": "visit", "group_cost": -4`, "group"},
+	}
+}
+
 func TestDecodeErrors(t *testing.T) {
 	refuse(t, smallTree(), hostile())
 	refuse(t, decideBy(smallTree(), []float64{.75, .25}, [][]float64{{0, 1}, {4, 0}}), hostileDecisions())
+	refuse(t, billedTree(), misbilled())
+	refuse(t, wishfulTree(), unfulfilled())
 }
 
-func refuse(t *testing.T, tr *tree.Tree, tests []struct{ name, from, to, want string }) {
+// refuse makes edits of a valid tree, which Decode must refuse.
+func refuse(t *testing.T, tr *tree.Tree, edits []struct{ name, from, to, want string }) {
 	t.Helper()
 	valid := string(tr.Encode())
-	for _, test := range tests {
+	for _, test := range edits {
 		t.Run(test.name, func(t *testing.T) {
 			bad := test.to
 			if test.from != "*" {
@@ -233,6 +292,8 @@ func FuzzDecode(f *testing.F) {
 	}
 	valid := string(smallTree().Encode())
 	f.Add([]byte(valid))
+	f.Add(billedTree().Encode())
+	f.Add(wishfulTree().Encode())
 	for _, test := range hostile() {
 		f.Add([]byte(strings.Replace(valid, test.from, test.to, 1)))
 	}

@@ -5,9 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 
+	"github.com/espalier-ml/espalier/induce/certify"
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/split"
 )
@@ -22,7 +24,10 @@ type fileTree struct {
 	Algorithm  Algorithm     `json:"algorithm"`
 	Training   Training      `json:"training"`
 	Complexity Complexity    `json:"complexity"`
-	Nodes      []fileNode    `json:"nodes"`
+
+	Certificate *certify.Certificate `json:"certificate"`
+
+	Nodes []fileNode `json:"nodes"`
 }
 
 type fileFeature struct {
@@ -33,6 +38,9 @@ type fileFeature struct {
 	Other   int64     `json:"other"`
 	Missing int64     `json:"missing"`
 	Cost    float64   `json:"cost"`
+
+	Group     string  `json:"group"`
+	GroupCost float64 `json:"group_cost"`
 }
 
 type fileNode struct {
@@ -52,6 +60,7 @@ type fileTest struct {
 	Feature string      `json:"feature"`
 	Kind    string      `json:"kind"`
 	Cost    float64     `json:"cost"`
+	Billed  *float64    `json:"billed"`
 	Score   split.Parts `json:"score"`
 }
 
@@ -86,7 +95,7 @@ func Decode(b []byte) (*Tree, error) {
 	if file.Format != Format || file.Version != Version {
 		return nil, fmt.Errorf("format %q version %d: want %q version %d", file.Format, file.Version, Format, Version)
 	}
-	t := &Tree{Label: file.Label, Algorithm: file.Algorithm, Training: file.Training, Complexity: file.Complexity}
+	t := &Tree{Label: file.Label, Algorithm: file.Algorithm, Training: file.Training, Complexity: file.Complexity, Certificate: file.Certificate}
 	d := decoder{Tree: t}
 	if err := d.features(file.Features); err != nil {
 		return nil, err
@@ -104,6 +113,12 @@ func Decode(b []byte) (*Tree, error) {
 		}
 	}
 	if err := cmp.Or(t.check(), t.checkDecisions()); err != nil {
+		return nil, err
+	}
+	if err := t.checkBilled(); err != nil {
+		return nil, err
+	}
+	if err := t.checkWishes(); err != nil {
 		return nil, err
 	}
 	return t, nil
@@ -125,7 +140,7 @@ func (d *decoder) features(files []fileFeature) error {
 	d.codes = make([]map[string]int, len(files))
 	d.Features = make([]dataset.Feature, len(files))
 	for i, f := range files {
-		feature := dataset.Feature{Name: f.Name, Cuts: f.Cuts, Values: f.Values, Missing: f.Missing, Other: f.Other, Cost: f.Cost}
+		feature := dataset.Feature{Name: f.Name, Cuts: f.Cuts, Values: f.Values, Missing: f.Missing, Other: f.Other, Cost: f.Cost, Group: f.Group, GroupCost: f.GroupCost}
 		switch f.Type {
 		case dataset.Numeric.String():
 			feature.Kind = dataset.Numeric
@@ -193,7 +208,7 @@ func (d *decoder) test(n *Node, f *fileNode) error {
 	if err != nil {
 		return err
 	}
-	n.Test = &Test{Test: split.Test{Feature: feature, Kind: kind}, Cost: f.Test.Cost, Score: f.Test.Score}
+	n.Test = &Test{Test: split.Test{Feature: feature, Kind: kind}, Cost: f.Test.Cost, Billed: f.Test.Billed, Score: f.Test.Score}
 	missing, other := 0, 0
 	for i := range f.Branches {
 		b := &f.Branches[i]
@@ -346,6 +361,25 @@ func (d *decoder) multiwayOutcome(feature int, when *fileWhen) (int, error) {
 		return code, nil
 	}
 	return 0, fmt.Errorf("a multiway branch on %q must name one of its values, other or missing", f.Name)
+}
+
+// checkWishes makes sure that the wishes are ones that a tree can fulfil.
+func (t *Tree) checkWishes() error {
+	a := &t.Algorithm
+	for i := range t.Features {
+		if name := t.Features[i].Name; slices.Contains(a.Forbid, name) {
+			return fmt.Errorf("algorithm: the feature %q is forbidden", name)
+		}
+	}
+	if len(a.Monotone) > 0 && len(t.Label.Classes) > 2 {
+		return fmt.Errorf("algorithm: monotone of %d classes: want two", len(t.Label.Classes))
+	}
+	for _, name := range slices.Sorted(maps.Keys(a.Monotone)) {
+		if m := a.Monotone[name]; m != 1 && m != -1 {
+			return fmt.Errorf("algorithm: monotone of %q is %d: want 1 or -1", name, m)
+		}
+	}
+	return nil
 }
 
 // check makes sure that the nodes form one tree, so that every walk ends.

@@ -29,6 +29,9 @@ func (t *Tree) Encode() []byte {
 	e.raw("\n  ],\n  \"algorithm\": ").value(t.Algorithm)
 	e.raw(",\n  \"training\": ").value(t.Training)
 	e.raw(",\n  \"complexity\": ").value(t.Complexity)
+	if t.Certificate != nil {
+		e.raw(",\n  \"certificate\": ").value(t.Certificate)
+	}
 	e.raw(",\n  \"nodes\": [")
 	for i := range t.Nodes {
 		e.comma(i).raw("\n    ").node(t, i)
@@ -166,7 +169,11 @@ func (e *encoder) feature(f *dataset.Feature) {
 			e.raw(`, "other": `).int(f.Other)
 		}
 	}
-	e.raw(`, "missing": `).int(f.Missing).raw(`, "cost": `).float(f.Cost).raw("}")
+	e.raw(`, "missing": `).int(f.Missing).raw(`, "cost": `).float(f.Cost)
+	if f.Group != "" {
+		e.raw(`, "group": `).text(f.Group).raw(`, "group_cost": `).float(f.GroupCost)
+	}
+	e.raw("}")
 }
 
 func (e *encoder) node(t *Tree, id int) {
@@ -183,7 +190,11 @@ func (e *encoder) node(t *Tree, id int) {
 	if !n.Leaf() {
 		f := &t.Features[n.Test.Feature]
 		e.raw(line + `"test": {"feature": `).text(f.Name).raw(`, "kind": `).text(n.Test.Kind.String())
-		e.raw(`, "cost": `).float(n.Test.Cost).raw(`, "score": `).value(n.Test.Score).raw("}")
+		e.raw(`, "cost": `).float(n.Test.Cost)
+		if n.Test.Billed != nil {
+			e.raw(`, "billed": `).float(*n.Test.Billed)
+		}
+		e.raw(`, "score": `).value(n.Test.Score).raw("}")
 		e.raw(line + `"branches": [`)
 		for i, b := range n.Branches {
 			e.comma(i).raw("\n        ").branch(f, n.Test, &b)

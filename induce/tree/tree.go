@@ -5,19 +5,22 @@ package tree
 
 import (
 	"fmt"
+	"slices"
 
+	"github.com/espalier-ml/espalier/induce/certify"
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/split"
 )
 
 // Tree is a trained tree with all that is needed to use and to judge it.
 type Tree struct {
-	Label      Label
-	Features   []dataset.Feature
-	Algorithm  Algorithm
-	Training   Training
-	Complexity Complexity
-	Nodes      []Node // breadth-first in the order of branches; the root is 0
+	Label       Label
+	Features    []dataset.Feature
+	Algorithm   Algorithm
+	Training    Training
+	Complexity  Complexity
+	Certificate *certify.Certificate // how far the tree is from the cheapest; nil: unknown
+	Nodes       []Node               // breadth-first in the order of branches; the root is 0
 }
 
 // Label is the class column.
@@ -48,7 +51,18 @@ type Algorithm struct {
 	MinRows      int64   `json:"min_rows,omitempty"`
 	MaxLeaves    int     `json:"max_leaves,omitempty"`
 	Seed         uint64  `json:"seed"`
+	RepeatCost   string  `json:"repeat_cost,omitempty"` // RepeatFree, or empty: each test is paid
+	CostUnit     string  `json:"cost_unit,omitempty"`   // what costs are counted in; empty: nothing in particular
+
+	// The wishes of the owner of the data.
+	First    []string        `json:"first,omitempty"`    // features that the nodes of depth 0, 1, .. were to test
+	Forbid   []string        `json:"forbid,omitempty"`   // columns that were not to be tested
+	Monotone map[string]int8 `json:"monotone,omitempty"` // +1, -1: as the feature grows the second class must not become less, or more, probable
 }
+
+// RepeatFree says that further tests on a feature that was asked before on a path
+// cost nothing, unless its values have prices of their own.
+const RepeatFree = "free"
 
 // Training counts the training rows.
 type Training struct {
@@ -76,6 +90,20 @@ type Complexity struct {
 	Nodes         int     `json:"nodes"`
 	Leaves        int     `json:"leaves"`
 	Depth         int     `json:"depth"` // tests on the longest path
+
+	// What is really paid, see Test.Billed. Both are 0 where tests have no other
+	// price than their own, and where nothing is asked.
+	ExpectedBilledCost float64 `json:"expected_billed_cost,omitempty"`
+	MaxBilledCost      float64 `json:"max_billed_cost,omitempty"`
+}
+
+// Billed returns what a training row pays in the mean and at most, groups of
+// features and repeats counted as they are billed.
+func (c *Complexity) Billed() (expected, most float64) {
+	if c.ExpectedBilledCost == 0 { // the first test on a path is always paid
+		return c.ExpectedCost, c.MaxCost
+	}
+	return c.ExpectedBilledCost, c.MaxBilledCost
 }
 
 // Node is a node of the tree. Leaves have no Test.
@@ -96,8 +124,17 @@ type Node struct {
 type Test struct {
 	split.Test
 
-	Cost  float64
-	Score split.Parts
+	Cost   float64  // the test's own price
+	Billed *float64 // what is paid at this node, where that differs: with the price of a group that no test before belongs to, and 0 for free repeats
+	Score  split.Parts
+}
+
+// Paid returns what is paid for the test at its node.
+func (t *Test) Paid() float64 {
+	if t.Billed != nil {
+		return *t.Billed
+	}
+	return t.Cost
 }
 
 // Branch leads from an inner node to a child.
@@ -148,9 +185,11 @@ const smoothing = 10
 
 // Estimate fills in the class and probabilities of every node from its class
 // weights, by the priors and error costs of the label. Parents must come before
-// their children. scale is the fixed-point weight of one row.
+// their children. scale is the fixed-point weight of one row. Where there are
+// monotone constraints the probabilities keep within the bounds that these set, of
+// whatever weights they are made.
 func (t *Tree) Estimate(e Estimate, scale int64) {
-	parent := make([]int, len(t.Nodes))
+	parent, bounds := make([]int, len(t.Nodes)), t.bounds()
 	parent[0] = -1
 	for i := range t.Nodes {
 		n := &t.Nodes[i]
@@ -166,6 +205,10 @@ func (t *Tree) Estimate(e Estimate, scale int64) {
 			prior = t.Nodes[parent[i]].Probabilities
 		}
 		n.Probabilities = probabilities(weights, prior, smoothing*float64(scale))
+		if bounds != nil {
+			second := bounds[i].Clip(n.Probabilities[1])
+			n.Probabilities[0], n.Probabilities[1] = 1-second, second
+		}
 	}
 	if t.Label.Priors != nil {
 		t.applyPriors() // after smoothing, which is by frequencies of the training rows
@@ -173,6 +216,31 @@ func (t *Tree) Estimate(e Estimate, scale int64) {
 	for i := range t.Nodes {
 		t.Nodes[i].Class = t.Label.Decide(t.Nodes[i].Probabilities)
 	}
+}
+
+// bounds returns what monotone constraints leave to the probability of the second
+// class, by node; nil: there are none.
+func (t *Tree) bounds() []split.Bounds {
+	if len(t.Algorithm.Monotone) == 0 || len(t.Label.Classes) != 2 {
+		return nil
+	}
+	bounds := make([]split.Bounds, len(t.Nodes))
+	bounds[0] = split.Unbounded()
+	for i := range t.Nodes {
+		n := &t.Nodes[i]
+		for _, b := range n.Branches {
+			bounds[b.Child] = bounds[i]
+		}
+		if n.Leaf() || n.Test.Kind != split.Threshold {
+			continue
+		}
+		if monotone := t.Algorithm.Monotone[t.Features[n.Test.Feature].Name]; monotone != 0 {
+			yes, no := n.Branches[0].Child, n.Branches[1].Child
+			middle := split.Middle(t.Nodes[no].ClassWeights, t.Nodes[yes].ClassWeights)
+			bounds[yes], bounds[no] = bounds[i].Side(monotone, 1, middle), bounds[i].Side(monotone, 0, middle)
+		}
+	}
+	return bounds
 }
 
 func probabilities(weights []int64, prior []float64, m float64) []float64 {
@@ -195,17 +263,19 @@ func probabilities(weights []int64, prior []float64, m float64) []float64 {
 func (t *Tree) Measure() {
 	c := Complexity{Nodes: len(t.Nodes)}
 	depth := make([]int, len(t.Nodes))
-	paid := make([]float64, len(t.Nodes))
-	cost, tests := 0.0, int64(0)
+	paid, billed := make([]float64, len(t.Nodes)), t.Billed()
+	cost, bill, tests := 0.0, 0.0, int64(0)
 	for i := range t.Nodes {
 		n := &t.Nodes[i]
 		if n.Leaf() {
 			c.Leaves++
 			c.Depth = max(c.Depth, depth[i])
 			c.MaxCost = max(c.MaxCost, paid[i])
+			c.MaxBilledCost = max(c.MaxBilledCost, billed[i])
 			continue
 		}
 		cost += float64(n.Test.Cost * float64(n.Weight))
+		bill += float64(n.Test.Paid() * float64(n.Weight))
 		tests += n.Weight
 		for _, b := range n.Branches {
 			depth[b.Child] = depth[i] + 1
@@ -215,8 +285,29 @@ func (t *Tree) Measure() {
 	if w := t.Nodes[0].Weight; w > 0 {
 		c.ExpectedCost = cost / float64(w)
 		c.ExpectedTests = float64(tests) / float64(w)
+		c.ExpectedBilledCost = bill / float64(w)
+	}
+	if !t.BillsApart() {
+		c.ExpectedBilledCost, c.MaxBilledCost = 0, 0
 	}
 	t.Complexity = c
+}
+
+// BillsApart reports whether tests may be billed at other prices than their own:
+// features are in groups, or repeats are free.
+func (t *Tree) BillsApart() bool {
+	return t.Algorithm.RepeatCost != "" || slices.ContainsFunc(t.Features, func(f dataset.Feature) bool { return f.Group != "" })
+}
+
+// Billed returns, for each node, what is really paid on the way to it.
+func (t *Tree) Billed() []float64 {
+	billed := make([]float64, len(t.Nodes))
+	for i := range t.Nodes {
+		for _, b := range t.Nodes[i].Branches {
+			billed[b.Child] = billed[i] + t.Nodes[i].Test.Paid()
+		}
+	}
+	return billed
 }
 
 // Path returns, for each node, the tests on the way to it and what they cost.

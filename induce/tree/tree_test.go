@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/espalier-ml/espalier/induce/split"
 	"github.com/espalier-ml/espalier/induce/tree"
 )
 
@@ -80,6 +81,51 @@ func TestMeasure(t *testing.T) {
 	tr.Measure()
 	if diff := cmp.Diff(tree.Complexity{Nodes: 1, Leaves: 1}, tr.Complexity); diff != "" {
 		t.Errorf("complexity of a leaf (-want +got):\n%s", diff)
+	}
+}
+
+// billedTree is smallTree with both features in a group that costs 4, and a
+// third test: age once more, for nothing. With it the way to node 5 is billed at
+// 3 + 4 for the first, 2 for the second and 0 for the third test.
+func billedTree() *tree.Tree {
+	tr := smallTree()
+	tr.Algorithm.RepeatCost, tr.Algorithm.CostUnit = tree.RepeatFree, "euros"
+	for f := range tr.Features {
+		tr.Features[f].Group, tr.Features[f].GroupCost = "visit", 4
+	}
+	with, nothing := 7., 0.
+	tr.Nodes[0].Test.Billed = &with
+	tr.Nodes[4].Test = &tree.Test{Test: split.Test{Feature: 0, Kind: split.Missing, Code: 2}, Cost: 3, Billed: &nothing}
+	tr.Nodes[4].Branches = []tree.Branch{{Outcome: 1, Child: 5, Missing: true}, {Outcome: 0, Child: 6}}
+	for _, weights := range [][]int64{{4, 1}, {0, 5}} {
+		tr.Nodes = append(tr.Nodes, tree.Node{Rows: 5, Objects: 5, Weight: 5, ClassWeights: weights, RawClassWeights: weights})
+	}
+	tr.Estimate(tree.Raw, 1)
+	tr.Measure()
+	return tr
+}
+
+// TestBilled: billedTree by hand. All 20 pay 7, 12 of them 2, 10 of these nothing
+// for a test of price 3.
+func TestBilled(t *testing.T) {
+	tr := billedTree()
+	want := tree.Complexity{
+		ExpectedCost: (20*3. + 12*2. + 10*3.) / 20, ExpectedTests: 42. / 20, MaxCost: 8, Nodes: 7, Leaves: 4, Depth: 3,
+		ExpectedBilledCost: (20*7. + 12*2.) / 20, MaxBilledCost: 9,
+	}
+	if diff := cmp.Diff(want, tr.Complexity); diff != "" {
+		t.Errorf("complexity (-want +got):\n%s", diff)
+	}
+	if billed := tr.Billed(); !cmp.Equal(billed, []float64{0, 7, 7, 9, 9, 9, 9}) {
+		t.Errorf("billed on the paths: %v", billed)
+	}
+	expected, most := tr.Complexity.Billed()
+	if expected != want.ExpectedBilledCost || most != 9 {
+		t.Errorf("billed: %v and at most %v", expected, most)
+	}
+	plain := smallTree()
+	if expected, most = plain.Complexity.Billed(); expected != plain.Complexity.ExpectedCost || most != 5 {
+		t.Errorf("billed without groups: %v and at most %v, want the tests' own prices", expected, most)
 	}
 }
 

@@ -15,14 +15,14 @@ import (
 )
 
 // Text writes the tree as text: per node the condition that leads to it, its
-// share of the training rows, its most probable class, and the cost of the
-// tests asked so far.
+// share of the training rows, its most probable class, and what has been paid
+// for the tests asked so far.
 func Text(w io.Writer, t *tree.Tree) error {
 	b := bufio.NewWriter(w)
 	c := &t.Complexity
 	a := &t.Algorithm
 	printf(b, "%s by %s: %d rows, expected cost %s (%s tests), %d leaves, depth %d\n\n",
-		name(t.Label.Column), describe(a), t.Training.Rows, number(c.ExpectedCost), number(c.ExpectedTests), c.Leaves, c.Depth)
+		name(t.Label.Column), describe(a), t.Training.Rows, cost(t), number(c.ExpectedTests), c.Leaves, c.Depth)
 	about(b, t)
 	lines := (&drawing{tree: t}).draw()
 	width := 0
@@ -33,11 +33,26 @@ func Text(w io.Writer, t *tree.Tree) error {
 	for _, l := range lines {
 		printf(b, "%s%s  %s\n", l.left, strings.Repeat(" ", width-utf8.RuneCountInString(l.left)), l.right)
 	}
+	certificate(b, t)
 	return b.Flush()
 }
 
 // printf writes to a writer that keeps its first error for Flush.
 func printf(w io.Writer, format string, args ...any) { _, _ = fmt.Fprintf(w, format, args...) }
+
+// cost spells the expected cost in its unit, and what is billed of it where that
+// is not the same.
+func cost(t *tree.Tree) string {
+	s := number(t.Complexity.ExpectedCost)
+	if unit := t.Algorithm.CostUnit; unit != "" {
+		s += " " + name(unit)
+	}
+	if t.BillsApart() {
+		billed, _ := t.Complexity.Billed()
+		s += ", billed at " + number(billed)
+	}
+	return s
+}
 
 func describe(a *tree.Algorithm) string {
 	s := a.Name
@@ -57,7 +72,7 @@ type drawing struct {
 }
 
 func (d *drawing) draw() []line {
-	_, d.costs = d.tree.Path()
+	d.costs = d.tree.Billed()
 	d.node(0, "", "", "all rows")
 	return d.lines
 }

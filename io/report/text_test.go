@@ -99,6 +99,20 @@ func TestText(t *testing.T) {
 	}
 }
 
+// TestTextBilled: costs in their unit, and paid as they are billed.
+func TestTextBilled(t *testing.T) {
+	priced := every()
+	priced.Algorithm.CostUnit, priced.Features[0].Group, priced.Features[0].GroupCost = "euros\n", "visit", 5
+	with := 6.0
+	priced.Nodes[0].Test.Billed = &with
+	priced.Measure()
+	var b strings.Builder
+	if err := report.Text(&b, priced); err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "billed", b.String())
+}
+
 func TestFigures(t *testing.T) {
 	leaves := []metric.Leaf{
 		{Probabilities: []float64{0.75, 0.25}, Class: 0, Weights: []int64{3, 1}, Rows: 4, Cost: 1, Tests: 1},

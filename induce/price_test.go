@@ -1,0 +1,205 @@
+package induce_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"testing"
+
+	"github.com/espalier-ml/espalier/induce"
+	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/split"
+	"github.com/espalier-ml/espalier/induce/tree"
+)
+
+// TestGrowPriced compares trees with those of the naive grower where what tests
+// cost depends on the path.
+func TestGrowPriced(t *testing.T) {
+	free := 0
+	for _, a := range algorithms() {
+		for _, family := range families() {
+			for seed := range uint64(6) {
+				r := rand.New(rand.NewPCG(uint64(a)<<8|uint64(family), seed))
+				features := someFeatures()
+				if seed%3 > 0 {
+					features = pricedFeatures()
+				}
+				d := newData(r, features, 2+r.IntN(3), 2+r.IntN(80), r.IntN(2) == 0)
+				if seed%3 != 1 {
+					d = d.freely()
+				}
+				p := randomParams(r, a, family)
+				got := d.grow(p, 1)
+				if compare(t, got, d.growNaively(p), "root"); t.Failed() {
+					t.Fatalf("%s, tests %s, seed %d: %+v", a, family, seed, p)
+				}
+				got.Walk(func(n *induce.Node, _ int) {
+					if n.Test != nil && n.Test.Free {
+						free++
+					}
+				})
+			}
+		}
+	}
+	if free == 0 {
+		t.Error("no test was free")
+	}
+}
+
+// modelOf makes a tree of grown nodes.
+func (d *data) modelOf(root *induce.Node) *tree.Tree {
+	m, _ := induce.Model(root, d.features)
+	for k := range d.objects.Classes {
+		m.Label.Classes = append(m.Label.Classes, strconv.Itoa(k))
+	}
+	if d.columns[0].FreeRepeats {
+		m.Algorithm.RepeatCost = tree.RepeatFree
+	}
+	m.Estimate(tree.Raw, 1)
+	m.Measure()
+	return m
+}
+
+// pays lists what each test on a path is billed at, by definition: the set of
+// groups and of features that the tests before have paid for.
+func pays(features []dataset.Feature, path []*tree.Test, free bool) []float64 {
+	var paid []float64
+	for i, test := range path {
+		f, price := &features[test.Feature], test.Cost
+		again, setUp := false, f.Group == ""
+		for _, before := range path[:i] {
+			again = again || before.Feature == test.Feature
+			setUp = setUp || features[before.Feature].Group == f.Group
+		}
+		if !setUp {
+			price += f.GroupCost
+		}
+		if again && free && f.ValueCosts == nil {
+			price = 0
+		}
+		paid = append(paid, price)
+	}
+	return paid
+}
+
+// TestBilling follows every object to its leaf and adds up what it pays.
+func TestBilling(t *testing.T) {
+	for seed := range uint64(60) {
+		r := rand.New(rand.NewPCG(11, seed))
+		d := newData(r, pricedFeatures(), 2+r.IntN(3), 120, true)
+		if seed%2 == 0 {
+			d = d.freely()
+		}
+		p := randomParams(r, algorithms()[r.IntN(9)], families()[r.IntN(4)])
+		m := d.modelOf(d.grow(p, 1))
+		full, billed := d.bill(t, m)
+		expected, most := m.Complexity.Billed()
+		if !near(m.Complexity.ExpectedCost, full) || !near(expected, billed.expected) || !near(most, billed.most) {
+			t.Errorf("seed %d: complexity %+v, want the price %v, billed %+v", seed, m.Complexity, full, billed)
+		}
+		for i := range m.Nodes {
+			if n := &m.Nodes[i]; !n.Leaf() {
+				column := split.NewColumn(&d.features[n.Test.Feature])
+				if n.Test.Cost != column.Price(&n.Test.Test) {
+					t.Errorf("seed %d, node %d: %+v costs %v", seed, i, n.Test.Test, n.Test.Cost)
+				}
+			}
+		}
+		decoded, err := tree.Decode(m.Encode())
+		if err != nil {
+			t.Fatalf("seed %d: %v", seed, err)
+		}
+		if !slices.Equal(decoded.Billed(), m.Billed()) {
+			t.Errorf("seed %d: decoded, paths are billed at %v, want %v", seed, decoded.Billed(), m.Billed())
+		}
+	}
+}
+
+type bill struct{ expected, most float64 }
+
+// bill sends each object down a tree. It returns the mean price of its tests,
+// and what is billed for them.
+func (d *data) bill(t *testing.T, m *tree.Tree) (full float64, billed bill) {
+	t.Helper()
+	onPaths, total := m.Billed(), 0.0
+	for i := range d.objects.Len() {
+		var path []*tree.Test
+		at := 0
+		for !m.Nodes[at].Leaf() {
+			n := &m.Nodes[at]
+			path = append(path, n.Test)
+			f := &d.features[n.Test.Feature]
+			outcome := n.Test.Outcome(d.objects.Codes[n.Test.Feature].At(i), f.MissingCode())
+			at = n.Branches[slices.IndexFunc(n.Branches, func(b tree.Branch) bool { return b.Outcome == outcome })].Child
+		}
+		sum, weight := 0.0, float64(d.objects.Weight[i])
+		for k, price := range pays(d.features, path, d.columns[0].FreeRepeats) {
+			if path[k].Paid() != price {
+				t.Fatalf("object %d, test %d: billed at %v, want %v", i, k, path[k].Paid(), price)
+			}
+			sum += price
+			full += path[k].Cost * weight
+		}
+		if !near(onPaths[at], sum) {
+			t.Fatalf("object %d: its path is billed at %v, want %v", i, onPaths[at], sum)
+		}
+		billed.expected += sum * weight
+		billed.most = max(billed.most, sum)
+		total += weight
+	}
+	billed.expected /= total
+	return full / total, billed
+}
+
+// TestDearGroups: of two groups of features that tell the same, at a price of
+// 1,000 each, a tree opens one on each path and stays in it, while without the
+// price it mixes them.
+func TestDearGroups(t *testing.T) {
+	mixed := func(price float64) (paths, most int) {
+		r := rand.New(rand.NewPCG(1, 9))
+		var features []dataset.Feature
+		for f := range 8 {
+			feature := numeric(fmt.Sprintf("n%d", f), 4, 1)
+			feature.Group, feature.GroupCost = []string{"a", "b"}[f%2], price
+			features = append(features, feature)
+		}
+		d := newData(r, features, 2, 1, false)
+		for range 400 {
+			codes := make([]int, 8)
+			for f := 0; f < 8; f += 2 {
+				codes[f] = r.IntN(4)
+				codes[f+1] = codes[f]
+				if r.IntN(8) == 0 {
+					codes[f+1] = r.IntN(4) // the twins differ at times: either group alone tells nearly all
+				}
+			}
+			d.objects.Append(codes, []dataset.ClassWeight{{Class: uint16((codes[0] + codes[2] + codes[4] + codes[6]) / 2 % 2), Weight: 1}}, 1)
+			d.total++
+		}
+		m := d.modelOf(d.grow(induce.Params{Algorithm: split.EC45, Family: split.Thresholds, Lambda: 1, Theta: 0.02}, 1))
+		groups := make([]map[string]bool, len(m.Nodes))
+		groups[0] = map[string]bool{}
+		for i := range m.Nodes {
+			n := &m.Nodes[i]
+			if n.Leaf() {
+				paths++
+				most = max(most, len(groups[i]))
+				continue
+			}
+			for _, b := range n.Branches {
+				groups[b.Child] = map[string]bool{features[n.Test.Feature].Group: true}
+				for g := range groups[i] {
+					groups[b.Child][g] = true
+				}
+			}
+		}
+		return paths, most
+	}
+	if paths, most := mixed(0); most != 2 || paths < 10 {
+		t.Errorf("groups that cost nothing: %d paths through up to %d of them, want both", paths, most)
+	}
+	if paths, most := mixed(1000); most != 1 || paths < 10 {
+		t.Errorf("dear groups: %d paths through up to %d of them, want 1", paths, most)
+	}
+}

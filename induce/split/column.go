@@ -1,0 +1,104 @@
+package split
+
+import "github.com/espalier-ml/espalier/induce/dataset"
+
+// Column is what the scan needs to know of a feature: which codes there are
+// and what the tests cost.
+type Column struct {
+	Codes   int // number of codes, the last of which is missing
+	Numeric bool
+	Cost    float64
+	Costs   []float64 // by code, for single `equals` tests; nil: all Cost
+
+	Group       string  // features that share a set-up; empty: none
+	GroupCost   float64 // price of the set-up, paid once on a path
+	FreeRepeats bool    // once asked, all further tests on a path cost nothing; not with Costs, which are bought one by one
+
+	First    int  // depth of the nodes that are to test the feature, from 1 on; 0: none
+	Monotone int8 // +1, -1: as the feature grows the share of the second class must not fall, or rise; 0: no matter
+
+	setUp float64 // still to be paid for the group at this node, see At
+	free  bool    // nothing is to be paid at this node
+}
+
+// NewColumn returns the scan's view of a feature.
+func NewColumn(f *dataset.Feature) Column {
+	c := Column{Codes: f.Codes(), Numeric: f.Kind == dataset.Numeric, Cost: f.Cost, Group: f.Group, GroupCost: f.GroupCost}
+	if len(f.ValueCosts) == 0 {
+		return c
+	}
+	c.Costs = make([]float64, c.Codes)
+	for i := range c.Costs {
+		c.Costs[i] = f.Cost
+	}
+	for i, v := range f.Values {
+		if cost, ok := f.ValueCosts[v]; ok {
+			c.Costs[i] = cost
+		}
+	}
+	return c
+}
+
+// Paid says what of a feature has been paid on the path to a node.
+type Paid struct {
+	Asked bool // a test on the feature
+	SetUp bool // a test on any feature of its group
+}
+
+// freeShare is what a test that costs nothing counts as, as a share of the
+// feature's cost. At a cost of nothing any test, however little it tells, would
+// come before all others, and only cut the objects to pieces.
+const freeShare = 0.1
+
+// ByPath reports whether what tests cost depends on the path to the node.
+func (c *Column) ByPath() bool { return c.Group != "" || c.FreeRepeats }
+
+// At returns the column at a node, where its tests cost what is still to be
+// paid. One of which nothing is counts as a tenth of the feature's cost.
+func (c *Column) At(p Paid) Column {
+	at := *c
+	if c.FreeRepeats && c.Costs == nil && p.Asked {
+		at.Cost, at.free = float64(c.Cost*freeShare), true
+		return at
+	}
+	if c.Group != "" && !p.SetUp {
+		at.setUp = c.GroupCost
+		at.Cost += at.setUp
+	}
+	return at
+}
+
+// Price returns what a test on the feature costs by itself: without its group,
+// and wherever it is asked.
+func (c *Column) Price(t *Test) float64 {
+	if t.Kind == Equals {
+		return c.cost(t.Code)
+	}
+	return c.Cost
+}
+
+func (c *Column) missing() int { return c.Codes - 1 }
+
+func (c *Column) other() int {
+	if c.Numeric {
+		return -1
+	}
+	return c.Codes - 2
+}
+
+// cost returns the price of the `equals` test on a code.
+func (c *Column) cost(code int) float64 {
+	if c.Costs == nil {
+		return c.Cost
+	}
+	return c.Costs[code] + c.setUp
+}
+
+// Columns returns the scan's view of all features.
+func Columns(features []dataset.Feature) []Column {
+	columns := make([]Column, len(features))
+	for i := range features {
+		columns[i] = NewColumn(&features[i])
+	}
+	return columns
+}
