@@ -1,5 +1,5 @@
 # The README's two commands and the checks; everything here is plain go.
-.PHONY: example test lint bench ci matrix pruning speed
+.PHONY: example test lint bench ci matrix pruning budgets peers speed
 
 example:
 	go run ./cmd/espalier train --config cmd/espalier/example/tic-tac-toe.yaml
@@ -21,6 +21,12 @@ matrix:
 
 pruning:
 	.ci/pruning
+
+budgets:
+	.ci/budgets
+
+peers:
+	.ci/peers
 
 speed:
 	.ci/speed

@@ -1,0 +1,143 @@
+"""What .ci/budgets and .ci/peers share: the data sets, the published points,
+training with the binary, and the budget query.
+
+A Point is a tree of some side: its expected cost (or tests) on the training
+rows and its area under the ROC curve on validation and test rows, one class
+against the rest, the mean of the classes that have it. Of the frontier the
+merit stands for the validation area: that is it or, on small data, half and
+half with the mean area of folds of the training rows. A budget query is answered
+with the point that is best on validation among those within the budget; test
+figures are looked at afterwards alone.
+"""
+import csv, dataclasses, glob, json, os, shutil, subprocess, sys, tempfile
+
+import numpy as np
+
+here = os.path.dirname(os.path.abspath(__file__))
+root = os.path.join(here, '..')
+shared = os.environ.get('ESPALIER_SHARED', os.path.join(root, '..', 'shared'))
+
+# frontier.json leaves out trees that are better by less than a step; a fine one
+# gives the answers of --max_expected_cost without a training for each budget.
+fine = ['--frontier_step', '0.0002']
+
+# A share of .005 of iris is less than a row: its theta is four times as large.
+coarse = {'iris': ['--theta', '0.02,0.004']}
+
+
+@dataclasses.dataclass
+class Point:
+    cost: float
+    validation: float
+    test: float
+    name: str = ''
+
+
+leaf = Point(0.0, 0.5, 0.5, 'leaf')  # the tree without a test, within every budget
+
+
+def query(points, budget):
+    """The point of the largest validation area within the budget; of equals the cheapest."""
+    return max((p for p in [leaf, *points] if p.cost <= budget), key=lambda p: (p.validation, -p.cost))
+
+
+def oracle(points, budget):
+    """The same by test area: how much the choice loses, as a diagnosis."""
+    return max((p for p in [leaf, *points] if p.cost <= budget), key=lambda p: p.test)
+
+
+@dataclasses.dataclass
+class DataSet:
+    name: str
+    categorical: str
+    published: list  # Points with the published test area
+
+    @property
+    def files(self):
+        return sorted(glob.glob(os.path.join(shared, 'data', self.name, '*.parquet')))
+
+
+def data_sets(names):
+    """The data sets of the paper in ../shared/data, or those that are named."""
+    if not os.path.isdir(os.path.join(shared, 'data')):
+        sys.exit(f'no data sets in {shared}/data')
+    table = list(csv.DictReader(open(os.path.join(shared, 'paper', 'published_unit.csv'))))
+    points = {row['dataset']: published(row) for row in table}
+    sets = [DataSet(row['name'], '' if row['categorical'] == '-' else row['categorical'], points.get(row['paper_name'], []))
+            for row in csv.DictReader(open(os.path.join(shared, 'data', 'MANIFEST.tsv')), delimiter='\t')]
+    if unknown := set(names) - {s.name for s in sets}:
+        sys.exit(f'--sets {",".join(sorted(unknown))}: not in {shared}/data/MANIFEST.tsv')
+    return [s for s in sets if s.published and (not names or s.name in names)]
+
+
+def published(row):
+    points = []
+    for pruned in '', ' (ccp)':
+        for name in 'C4.5', 'EC4.5', 'CART', 'ECART', 'ASR', 'IP', 'Bal':
+            if area := row[f'ROC AUC{pruned}:{name}']:
+                points.append(Point(float(row[f'Cost{pruned}:{name}']), np.nan, float(area), name + pruned))
+    return points
+
+
+class Espalier:
+    """The binary of this checkout (or another), and a folder for its runs."""
+
+    def __init__(self, binary=None):
+        self.work = tempfile.mkdtemp()
+        self.binary = binary or os.path.join(self.work, 'espalier')
+        if not binary:
+            subprocess.check_call(['go', 'build', '-o', self.binary, './cmd/espalier'], cwd=root)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        shutil.rmtree(self.work)
+
+    def run(self, *argv):
+        done = subprocess.run([self.binary, *argv], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        if done.returncode:
+            sys.exit(f'espalier {" ".join(argv)}\n{done.stdout}')
+
+    def train(self, data, files, *flags):
+        """Trains, and returns the run folder, which the next training takes."""
+        out = os.path.join(self.work, 'run')
+        shutil.rmtree(out, ignore_errors=True)
+        self.run('train', '--input', ','.join(files), '--label', 'class', '--output', out, '--progress', 'none',
+                 '--categorical', data.categorical, *flags)
+        return out
+
+    def frontier(self, data, files, *flags):
+        """The points of a run with the default preset, and its folder."""
+        out = self.train(data, files, *fine, *coarse.get(data.name, []), *flags)
+        found = load(out, 'frontier.json')['points']
+        return [Point(p['expected_cost'], p['merit'], p['test']['auc'], p['tree']) for p in found], out
+
+    def measure(self, folder, tree, part):
+        """Metrics of a tree of a run folder on the rows of PART.parquet."""
+        self.run('evaluate', '--model', os.path.join(folder, tree), '--input', os.path.join(self.work, f'{part}.parquet'),
+                 '--output', os.path.join(self.work, 'metrics.json'), '--progress', 'none')
+        return load(self.work, 'metrics.json')['test']
+
+
+def load(*path):
+    with open(os.path.join(*path)) as f:
+        return json.load(f)
+
+
+def table(header, rows):
+    """Markdown, figures to the right."""
+    print('| ' + ' | '.join(header) + ' |')
+    print('|' + '|'.join([' --- '] + [' ---: '] * (len(header) - 1)) + '|')
+    for row in rows:
+        print('| ' + ' | '.join(map(str, row)) + ' |')
+    print(flush=True)
+
+
+def save(file, rows):
+    """Rows (dicts of the same keys) as CSV, where a file is asked for."""
+    if file and rows:
+        with open(file, 'w', newline='') as f:
+            w = csv.DictWriter(f, rows[0].keys())
+            w.writeheader()
+            w.writerows(rows)
