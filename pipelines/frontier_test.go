@@ -52,7 +52,7 @@ func TestFrontier(t *testing.T) {
 	c := ticTacToe(t)
 	r := trained(t, c)
 	f := r.Frontier
-	if f.Grown != 8 || f.Pruned < 100 || f.Folds != 5 || len(f.Points) < 15 { // 8: ec45 by three lambdas and c45, by two thetas
+	if f.Grown != 16 || f.Pruned < 100 || f.Folds != 5 || len(f.Points) < 15 { // 16: ec45 by three lambdas and c45, by two thetas and two families of tests
 		t.Fatalf("%d points of %d prunings of %d trees, %d folds", len(f.Points), f.Pruned, f.Grown, f.Folds)
 	}
 	for i := range f.Points {

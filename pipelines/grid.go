@@ -67,8 +67,9 @@ const maxGrid = 256
 func lambdaAuto() Choices { return Choices{"1000", "300", "100", "30", "10", "3", "1", "0.3", "0.1"} }
 
 // grid returns the trees that are grown: one for each algorithm, lambda, theta
-// and family of tests, each once; algorithms without a lambda have one of 0. The
-// first has the first of each.
+// and family of tests, each once; algorithms without a lambda have one of 0, and
+// those per cost are left out where all tests cost the same and their like without
+// is there. The first has the first of each.
 func (c *TrainConfig) grid() ([]member, error) {
 	var faults []error
 	lambdas := c.Lambda
@@ -90,7 +91,7 @@ func (c *TrainConfig) grid() ([]member, error) {
 					m := c.member(induce.Params{
 						Algorithm: algorithm, Family: family, Lambda: lambda, Theta: theta, MaxDepth: c.MaxDepth, MinRows: c.MinRows,
 					})
-					if !slices.ContainsFunc(grid, func(other member) bool { return other.params == m.params }) {
+					if !c.redundant(algorithm) && !slices.ContainsFunc(grid, func(other member) bool { return other.params == m.params }) {
 						grid = append(grid, m)
 					}
 				}
@@ -101,6 +102,16 @@ func (c *TrainConfig) grid() ([]member, error) {
 		return nil, fmt.Errorf("--algorithm, --lambda, --theta and --tests make %d trees: want 1 to %d", len(grid), maxGrid)
 	}
 	return grid, nil
+}
+
+// redundant reports whether an algorithm grows the same trees as another one that
+// is named, too.
+func (c *TrainConfig) redundant(a split.Algorithm) bool {
+	if c.Costs != "" || c.RepeatCost != repeatFull {
+		return false
+	}
+	return a == split.CC45 && slices.Contains(c.Algorithm, split.C45.String()) ||
+		a == split.CCART && slices.Contains(c.Algorithm, split.CART.String())
 }
 
 func (c *TrainConfig) member(p induce.Params) member {
