@@ -110,6 +110,10 @@ func (t *training) choose(ctx context.Context, candidates []candidate) error {
 		return err
 	}
 	t.encoded = t.tree.Encode()
+	if t.frontier != nil {
+		at := slices.IndexFunc(t.frontier.Points, func(p FrontierPoint) bool { return p.Selected })
+		t.frontierTrees[at].content = t.encoded // with its certificate
+	}
 	t.metrics = newMetrics(c.tree, c.counts, &t.spec)
 	if n := t.tree.Training.LeftOutRows; n > 0 {
 		t.jobs.reporter.Warn(fmt.Sprintf("%d training rows are of a class with the weight 0: they are left out", n))
