@@ -88,7 +88,8 @@ func TestFirst(t *testing.T) {
 }
 
 // TestMonotone: as a constrained feature grows and all else stays, predictions
-// move one way only: of the tree and of all its prunings, by any estimate.
+// move one way only: of the tree and of all its prunings, by any estimate,
+// without priors and with them.
 func TestMonotone(t *testing.T) {
 	moved, broken := 0, 0
 	for seed := range uint64(120) {
@@ -103,7 +104,11 @@ func TestMonotone(t *testing.T) {
 				m.Algorithm.Monotone[d.features[f].Name] = c.Monotone
 			}
 		}
-		for _, estimate := range []tree.Estimate{tree.Majority, tree.Raw, tree.Smoothed} {
+		prior := 0.01 + 0.98*r.Float64()
+		for i, estimate := range []tree.Estimate{tree.Majority, tree.Raw, tree.Smoothed, tree.Majority, tree.Raw, tree.Smoothed} {
+			if m.Label.Priors = nil; i >= 3 {
+				m.Label.Priors = []float64{1 - prior, prior}
+			}
 			m.Estimate(estimate, 1)
 			s := prune.NewSequence(m, prune.Leaves, false)
 			for _, step := range []int{0, len(s.Steps) / 2} {
@@ -115,6 +120,7 @@ func TestMonotone(t *testing.T) {
 			}
 		}
 		free := *m
+		free.Label.Priors = nil
 		free.Algorithm.Monotone, free.Nodes = nil, slices.Clone(m.Nodes)
 		free.Estimate(tree.Smoothed, 1)
 		_, down := d.sweepFeatures(t, r, &free)

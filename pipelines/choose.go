@@ -115,6 +115,7 @@ func (t *training) choose(ctx context.Context, candidates []candidate) error {
 		t.frontierTrees[at].content = t.encoded // with its certificate
 	}
 	t.metrics = newMetrics(c.tree, c.counts, &t.spec)
+	t.metrics.Folds = t.folds
 	if n := t.tree.Training.LeftOutRows; n > 0 {
 		t.jobs.reporter.Warn(fmt.Sprintf("%d training rows are of a class with the weight 0: they are left out", n))
 	}

@@ -43,48 +43,55 @@ func (t *training) foldsWanted(validation *tree.LeafCounts) int {
 	return autoFolds
 }
 
+// grownFold is what was grown without the objects of a fold, and how good it is on
+// them.
+type grownFold struct {
+	rows      int64             // of its objects
+	sequences []*prune.Sequence // by pruning
+	scores    [][]prune.Score   // by pruning and step of the fold's own tree
+}
+
 // crossValidate grows the trees of the grid on the training objects of all folds
 // but one, and scores the prunings on the objects of that one: a point's are
 // those that are optimal for its alpha, in the geometric middle of the range in
-// which its own tree is. It fills in the points' mean areas.
-func (t *training) crossValidate(ctx context.Context, folds int, prunings []pruning, points []frontier.Point) error {
+// which its own tree is. It fills in the points' mean areas. Of few objects a fold may
+// have none, or all: such folds are left out.
+func (t *training) crossValidate(ctx context.Context, folds int, prunings []pruning, points []frontier.Point) ([]grownFold, error) {
 	objects, err := t.trainingObjects(ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	held := t.dealFolds(objects, folds)
-	areas := make([][][]*float64, folds) // by fold, pruning and step of the fold's own tree
-	sequences := make([][]*prune.Sequence, folds)
-	inParallel(folds, func(fold int) {
-		sequences[fold], areas[fold] = t.fold(objects, held, fold, prunings)
-	})
+	grown := make([]grownFold, folds)
+	inParallel(folds, func(fold int) { grown[fold] = t.fold(objects, held, fold, prunings) })
 	if err := ctx.Err(); err != nil {
-		return err
+		return nil, err
 	}
+	grown = slices.DeleteFunc(grown, func(g grownFold) bool { return g.sequences == nil })
 	for i := range points {
-		p := &points[i]
-		at := slices.IndexFunc(prunings, func(q pruning) bool { return q.candidate == p.Tree && q.sequence.Currency() == p.Currency })
-		alpha := middle(prunings[at].sequence, p.Step)
 		sum, n := 0.0, 0
-		for fold := range folds {
-			if sequences[fold][at] == nil { // all objects are in this fold
-				continue
-			}
-			step := 0
-			if p.Step > 0 {
-				step = sequences[fold][at].At(alpha)
-			}
-			if area := areas[fold][at][step]; area != nil {
+		for fold := range grown {
+			at, step := grown[fold].step(points[i], prunings)
+			if area := grown[fold].scores[at][step].AUC; area != nil {
 				sum += *area
 				n++
 			}
 		}
 		if n > 0 {
 			mean := sum / float64(n)
-			p.Folds = &mean
+			points[i].Folds = &mean
 		}
 	}
-	return nil
+	return grown, nil
+}
+
+// step returns which pruning of the fold's trees is of a point's kind, and its step.
+func (g *grownFold) step(p frontier.Point, prunings []pruning) (at, step int) {
+	at = slices.IndexFunc(prunings, func(q pruning) bool { return q.candidate == p.Tree && q.sequence.Currency() == p.Currency })
+	if p.Step > 0 {
+		step = g.sequences[at].At(middle(prunings[at].sequence, p.Step))
+	}
+	return at, step
 }
 
 // middle returns the geometric middle of the alphas for which a step is optimal.
@@ -128,13 +135,18 @@ func (t *training) dealFolds(o *dataset.Objects, folds int) [][]int32 {
 	return held
 }
 
-// fold grows and prunes the trees of one fold and scores them on its objects.
-func (t *training) fold(o *dataset.Objects, held [][]int32, fold int, prunings []pruning) ([]*prune.Sequence, [][]*float64) {
+// fold grows and prunes the trees of one fold and scores them on its objects. It
+// grows none where the fold has no object, or all.
+func (t *training) fold(o *dataset.Objects, held [][]int32, fold int, prunings []pruning) grownFold {
+	var g grownFold
 	var rest []int32
 	for other, ids := range held {
 		if other != fold {
 			rest = append(rest, ids...)
 		}
+	}
+	if len(rest) == 0 || len(held[fold]) == 0 {
+		return g
 	}
 	slices.Sort(rest)
 	grown := o.Select(rest)
@@ -148,25 +160,18 @@ func (t *training) fold(o *dataset.Objects, held [][]int32, fold int, prunings [
 	}
 	trees := make([]*tree.Tree, len(t.grid))
 	counts := make([]*tree.LeafCounts, len(t.grid))
-	if len(rest) > 0 {
-		options := induce.Options{Workers: max(1, runtime.GOMAXPROCS(0)/len(held))}
-		for i, root := range induce.GrowEach(grown, t.columns(), params, total, 0, options) {
-			trees[i] = t.model(root, t.grid[i])
-			counts[i] = countObjects(trees[i], o, held[fold])
-		}
+	options := induce.Options{Workers: max(1, runtime.GOMAXPROCS(0)/len(held))}
+	for i, root := range induce.GrowEach(grown, t.columns(), params, total, 0, options) {
+		trees[i] = t.model(root, t.grid[i])
+		counts[i] = countObjects(trees[i], o, held[fold])
 	}
-	sequences := make([]*prune.Sequence, len(prunings))
-	areas := make([][]*float64, len(prunings))
 	for i := range prunings {
-		if trees[prunings[i].candidate] == nil {
-			continue
-		}
-		sequences[i] = newSequence(trees[prunings[i].candidate], prunings[i].sequence.Currency())
-		for _, s := range sequences[i].Sweep(counts[prunings[i].candidate]) {
-			areas[i] = append(areas[i], s.AUC)
-		}
+		s := newSequence(trees[prunings[i].candidate], prunings[i].sequence.Currency())
+		g.sequences = append(g.sequences, s)
+		g.scores = append(g.scores, s.Sweep(counts[prunings[i].candidate]))
 	}
-	return sequences, areas
+	g.rows = sum(counts[0].Rows)
+	return g
 }
 
 // countObjects counts some objects by the leaf that they reach.

@@ -17,13 +17,15 @@ import (
 	"github.com/espalier-ml/espalier/transforms"
 )
 
-// MetricsFile is metrics.json: the metrics of each part that has rows.
+// MetricsFile is metrics.json: the metrics of each part that has rows, and those of
+// the cross-validation if there was one.
 type MetricsFile struct {
 	Format     string          `json:"format"`
 	Version    int             `json:"version"`
 	Train      *metric.Metrics `json:"train,omitempty"`
 	Validation *metric.Metrics `json:"validation,omitempty"`
 	Test       *metric.Metrics `json:"test,omitempty"`
+	Folds      *FoldsReport    `json:"folds,omitempty"`
 }
 
 // metricsFormat identifies metrics.json.

@@ -92,8 +92,10 @@ func (t *training) chooseBest(ctx context.Context, candidates []candidate) (*can
 	prunings := t.prunings(candidates)
 	points := t.points(prunings, candidates)
 	folds := t.foldsWanted(candidates[0].counts[dataset.Validation])
+	var grown []grownFold
 	if folds > 0 {
-		if err := t.crossValidate(ctx, folds, prunings, points); err != nil {
+		var err error
+		if grown, err = t.crossValidate(ctx, folds, prunings, points); err != nil {
 			return nil, err
 		}
 	}
@@ -113,7 +115,9 @@ func (t *training) chooseBest(ctx context.Context, candidates []candidate) (*can
 		kept = append(kept, chosen)
 		slices.SortStableFunc(kept, func(a, b frontier.Point) int { return cmp.Compare(a.ExpectedCost, b.ExpectedCost) })
 	}
-	return t.describeFrontier(kept, chosen, prunings, candidates), nil
+	best := t.describeFrontier(kept, chosen, prunings, candidates)
+	t.folds = newFoldsReport(best.tree, grown, chosen, prunings)
+	return best, nil
 }
 
 // same reports whether two points are the same pruning of the same tree.

@@ -3,6 +3,8 @@ package pipelines_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,6 +14,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/espalier-ml/espalier/induce/tree"
+	"github.com/espalier-ml/espalier/io/objectstore"
+	"github.com/espalier-ml/espalier/io/parquetio"
 	"github.com/espalier-ml/espalier/pipelines"
 )
 
@@ -70,13 +74,98 @@ func TestFrontier(t *testing.T) {
 		if !p.Selected {
 			continue
 		}
-		if diff := cmp.Diff(readTree(t, c.Output, "tree.json"), read); diff != "" {
+		chosen := readTree(t, c.Output, "tree.json")
+		if chosen.Certificate == nil || read.Certificate != nil {
+			t.Errorf("certificates of tree.json and %s: %v and %v, want one for the chosen tree alone", p.Tree, chosen.Certificate, read.Certificate)
+		}
+		chosen.Certificate = nil
+		if diff := cmp.Diff(chosen, read); diff != "" {
 			t.Errorf("tree.json and %s:\n%s", p.Tree, diff)
 		}
 		if *p.Validation.AUC != *r.Metrics.Validation.AUCOvRMacro || *p.Test.AUC != *r.Metrics.Test.AUCOvRMacro ||
 			p.Validation.Low != r.Metrics.Validation.Intervals.AUCOvRMacro.Low || *p.Test.LogLoss-*r.Metrics.Test.LogLoss > 1e-12 {
 			t.Errorf("%s: %+v and %+v, metrics.json %v and %v", p.Tree, p.Validation, p.Test, r.Metrics.Validation, r.Metrics.Test)
 		}
+	}
+}
+
+// TestFolds: the report agrees with the point that was chosen and with the tree, and
+// its means and shares with each other.
+func TestFolds(t *testing.T) {
+	for _, folds := range []string{"2", "7"} {
+		c := ticTacToe(t)
+		c.Folds = folds
+		r := trained(t, c)
+		f := r.Metrics.Folds
+		if fmt.Sprint(f.Count) != folds || len(f.Each) != f.Count {
+			t.Fatalf("%d folds with %d figures, want %s", f.Count, len(f.Each), folds)
+		}
+		chosen := slices.IndexFunc(r.Frontier.Points, func(p pipelines.FrontierPoint) bool { return p.Selected })
+		if want := *r.Frontier.Points[chosen].Folds; *f.Mean.AUCOvRMacro != want {
+			t.Errorf("mean area %v, want that of the point, %v", *f.Mean.AUCOvRMacro, want)
+		}
+		rows, squares, leaves := int64(0), 0.0, 0.0
+		for _, one := range f.Each {
+			rows += one.Rows
+			squares += (*one.AUCOvRMacro - *f.Mean.AUCOvRMacro) * (*one.AUCOvRMacro - *f.Mean.AUCOvRMacro)
+			leaves += float64(one.Leaves)
+		}
+		if want := math.Sqrt(squares / float64(f.Count-1)); math.Abs(*f.StandardDeviation.AUCOvRMacro-want) > 1e-12 || want == 0 {
+			t.Errorf("standard deviation %v, want %v", *f.StandardDeviation.AUCOvRMacro, want)
+		}
+		if rows != r.Tree.Training.Rows || math.Abs(*f.Mean.Leaves*float64(f.Count)-leaves) > 1e-9 {
+			t.Errorf("%d rows, %v leaves in the mean of %v in all", rows, *f.Mean.Leaves, leaves)
+		}
+		at := 0
+		for i := range r.Tree.Nodes {
+			n := &r.Tree.Nodes[i]
+			if n.Leaf() {
+				continue
+			}
+			s := &f.Splits[at]
+			if s.Node != i || s.Feature != r.Tree.Features[n.Test.Feature].Name || s.SameTest > s.SameFeature || s.SameFeature > 1 {
+				t.Errorf("split %d: %+v", i, s)
+			}
+			at++
+		}
+		if at != len(f.Splits) || f.Splits[0].SameTest < 0.5 { // middle_middle tells most by far
+			t.Errorf("%d splits of %d inner nodes, the root's test is that of %v of the trees", len(f.Splits), at, f.Splits[0].SameTest)
+		}
+		var read pipelines.MetricsFile
+		b, err := os.ReadFile(filepath.Join(c.Output, "metrics.json"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := json.Unmarshal(b, &read); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(f, read.Folds); diff != "" {
+			t.Errorf("metrics.json (-result +file):\n%s", diff)
+		}
+	}
+	c := ticTacToe(t)
+	if c.Folds = "0"; trained(t, c).Metrics.Folds != nil {
+		t.Error("a report of folds that were not grown")
+	}
+}
+
+// TestOneObject: where all training rows are one object no fold leaves any to grow
+// a tree on.
+func TestOneObject(t *testing.T) {
+	n := 40
+	class, same := make([]string, n), slices.Repeat([]float64{1}, n)
+	for i := range class {
+		class[i] = []string{"a", "b"}[i%2]
+	}
+	file := filepath.Join(t.TempDir(), "one.parquet")
+	columns := []parquetio.WriteColumn{{Name: "same", Values: same}, {Name: "class", Values: class}}
+	if err := parquetio.Write(context.Background(), objectstore.New(), file, columns, parquetio.WriteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	c := ticTacToe(t)
+	c.Input, c.Folds = []string{file}, "5"
+	if r := trained(t, c); len(r.Tree.Nodes) != 1 || r.Metrics.Folds != nil {
+		t.Errorf("%d nodes, folds %+v, want a leaf without a report", len(r.Tree.Nodes), r.Metrics.Folds)
 	}
 }
 

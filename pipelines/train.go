@@ -245,6 +245,7 @@ type training struct {
 
 	frontier      *FrontierFile // nil: there was nothing to choose
 	frontierTrees []document    // of its points
+	folds         *FoldsReport  // of the tree chosen; nil: no folds were grown
 }
 
 func (t *training) train(ctx context.Context, unfinished *checkpoint) error {

@@ -178,6 +178,14 @@ func printResult(w io.Writer, r *pipelines.Result, show bool) error {
 			return err
 		}
 	}
+	if r.Metrics.Folds != nil {
+		if _, err := fmt.Fprintln(w); err != nil {
+			return err
+		}
+		if err := r.Metrics.Folds.Report().Text(w); err != nil {
+			return err
+		}
+	}
 	part, m := r.Metrics.Best()
 	c, unit := r.Tree.Complexity, r.Tree.Algorithm.CostUnit
 	if unit != "" {

@@ -62,6 +62,7 @@ func TestDocuments(t *testing.T) {
 		"one level": {"--memory_objects", "50", "--algorithm", "asr"},
 		"wishes":    {"--first", "s,n", "--forbid", "flag"},
 		"billed":    {"--costs", groups, "--repeat_cost", "free", "--cost_unit", "euros"},
+		"folds":     {"--folds", "3"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			o, output := train(t, input, flags...)
@@ -71,6 +72,9 @@ func TestDocuments(t *testing.T) {
 			}
 			if !strings.Contains(o.stdout, "wrote "+output) || !strings.Contains(o.stdout, "AUC ") || !strings.Contains(o.stdout, "expected cost") {
 				t.Errorf("stdout lacks what was written, AUC or expected cost:\n%s", o.stdout)
+			}
+			if name == "folds" && !strings.Contains(o.stdout, "3 folds: AUC ") {
+				t.Errorf("stdout lacks the folds:\n%s", o.stdout)
 			}
 			espalier(t, "evaluate", "--model", output, "--input", input, "--progress", "none").wants(t, 0)
 			espalier(t, "show", "--model", filepath.Join(output, "tree.json")).wants(t, 0)

@@ -46,15 +46,31 @@ func (t *Tree) applyPriors() {
 		}
 	}
 	for i := range t.Nodes {
-		p, sum := t.Nodes[i].Probabilities, 0.0
+		p := t.Nodes[i].Probabilities
 		for k := range p {
 			p[k] = float64(p[k] * factors[k])
-			sum += p[k]
 		}
-		for k := range p {
-			if sum > 0 {
-				p[k] /= sum
-			}
+		normalise(p)
+	}
+}
+
+// normalise scales numbers from 0 on, unless all are 0, to a sum of 1. Of two, the
+// greater the one and the less the other, the greater is the one's share and the
+// less the other's, to the last bit: each step of 1 / (1 + other/one) keeps the
+// order when rounded, which dividing by the rounded sum does not. Monotone
+// constraints rely on it.
+func normalise(p []float64) {
+	if len(p) == 2 && p[0]+p[1] > 0 {
+		p[0], p[1] = 1/(1+p[1]/p[0]), 1/(1+p[0]/p[1])
+		return
+	}
+	sum := 0.0
+	for _, x := range p {
+		sum += x
+	}
+	for k := range p {
+		if sum > 0 {
+			p[k] /= sum
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/split"
 	"github.com/espalier-ml/espalier/induce/tree"
 )
@@ -104,4 +105,56 @@ func TestPriorsOfAnUnseenClass(t *testing.T) {
 	if _, err := tree.Decode(tr.Encode()); err != nil {
 		t.Error(err)
 	}
+}
+
+// TestPriorsKeepOrder: leaves of the same weight, whose frequencies of the second
+// class are neighbours among the numbers that there are, come out of any priors in
+// the same order, by either class. Dividing by the sum of both does not keep it.
+func TestPriorsKeepOrder(t *testing.T) {
+	const total = 1 << 53
+	r := rand.New(rand.NewPCG(5, 3))
+	moved := 0
+	for range 2000 {
+		from, step := r.Int64N(total-600), int64(1)<<r.IntN(2)
+		switch r.IntN(3) {
+		case 0:
+			from = r.Int64N(100)
+		case 1:
+			from = total - 600 - r.Int64N(100)
+		}
+		p := math.Pow(10, -6*r.Float64())
+		tr := fan(total, from, step)
+		tr.Label.Priors = [][]float64{{p, 1 - p}, {1 - p, p}}[r.IntN(2)]
+		tr.Estimate(tree.Raw, 1)
+		for i := 2; i < len(tr.Nodes); i++ {
+			before, after := tr.Nodes[i-1].Probabilities, tr.Nodes[i].Probabilities
+			if after[1] < before[1] || after[0] > before[0] {
+				t.Fatalf("priors %v: leaves of %d and %d parts of 2^53: probabilities %v and %v", tr.Label.Priors, from+int64(i-2)*step, from+int64(i-1)*step, before, after)
+			}
+			if after[1] > before[1] {
+				moved++
+			}
+		}
+	}
+	if moved < 10_000 {
+		t.Errorf("%d probabilities differ: the leaves put nothing to the test", moved)
+	}
+}
+
+// fan is a root with ever more weight of the second class in its leaves.
+func fan(total, from, step int64) *tree.Tree {
+	const leaves = 200
+	t := &tree.Tree{Label: tree.Label{Column: "y", Classes: []string{"n", "p"}}, Nodes: make([]tree.Node, 1+leaves)}
+	values := make([]string, leaves)
+	root := &t.Nodes[0]
+	root.RawClassWeights = []int64{3, 2} // which only sets what priors count
+	root.Test = &tree.Test{Test: split.Test{Kind: split.Multiway}}
+	for i := range leaves {
+		values[i] = string(rune('一' + i))
+		second := from + int64(i)*step
+		t.Nodes[1+i].RawClassWeights = []int64{total - second, second}
+		root.Branches = append(root.Branches, tree.Branch{Outcome: i, Child: 1 + i, Missing: i == 0, Other: i == 0})
+	}
+	t.Features = []dataset.Feature{{Name: "x", Kind: dataset.Categorical, Values: values}}
+	return t
 }
