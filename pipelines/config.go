@@ -108,13 +108,13 @@ const maxBins = math.MaxUint16 - 1
 
 // parsed is a validated configuration in the types of package induce.
 type parsed struct {
-	grid []member
-	selection
-	method   binning.Method
-	estimate tree.Estimate
-	shares   dataset.Shares
-	column   string // of the split; empty: by shares
-	monotone map[string]int8
+	grid      []member
+	selection selection
+	method    binning.Method
+	estimate  tree.Estimate
+	shares    dataset.Shares
+	column    string // of the split; empty: by shares
+	monotone  map[string]int8
 }
 
 // Validate returns all faults at once, each with the name of its flag.
