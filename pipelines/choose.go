@@ -72,7 +72,7 @@ func (t *training) restrict() {
 		s.rule = 0
 		s.currencies = nil
 	}
-	if t.parsed.selection.rule == 0 {
+	if t.parsed.rule == 0 {
 		t.grid = t.grid[:1]
 	}
 }

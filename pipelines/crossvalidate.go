@@ -27,7 +27,7 @@ const (
 
 // foldsWanted returns the number of folds.
 func (t *training) foldsWanted(validation *tree.LeafCounts) int {
-	if folds := t.parsed.selection.folds; folds >= 0 {
+	if folds := t.parsed.folds; folds >= 0 {
 		return folds
 	}
 	weights := make([]int64, len(t.classes))

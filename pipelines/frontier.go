@@ -127,7 +127,7 @@ func same(a, b frontier.Point) bool {
 
 // prunings prunes the candidates in all currencies and scores each step.
 func (t *training) prunings(candidates []candidate) []pruning {
-	currencies := t.parsed.selection.currencies
+	currencies := t.parsed.currencies
 	if len(currencies) == 0 {
 		currencies = []prune.Currency{prune.Leaves} // of which only the first step is looked at
 	}

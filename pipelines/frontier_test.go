@@ -3,11 +3,11 @@ package pipelines_test
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"math"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -97,7 +97,7 @@ func TestFolds(t *testing.T) {
 		c.Folds = folds
 		r := trained(t, c)
 		f := r.Metrics.Folds
-		if fmt.Sprint(f.Count) != folds || len(f.Each) != f.Count {
+		if strconv.Itoa(f.Count) != folds || len(f.Each) != f.Count {
 			t.Fatalf("%d folds with %d figures, want %s", f.Count, len(f.Each), folds)
 		}
 		chosen := slices.IndexFunc(r.Frontier.Points, func(p pipelines.FrontierPoint) bool { return p.Selected })

@@ -551,13 +551,13 @@ func (t *training) coalesce(ctx context.Context) error {
 func (t *training) model(root *induce.Node, m member) *tree.Tree {
 	train := &t.objects[dataset.Train]
 	root.SumUp()
-	if t.parsed.selection.rule == 0 {
+	if t.parsed.rule == 0 {
 		root.BestFirst(t.config.MaxLeaves)
 	}
 	model, _ := induce.Model(root, t.features)
 	model.Label = t.label
 	model.Algorithm = m.algorithm
-	if t.parsed.selection.rule == 0 {
+	if t.parsed.rule == 0 {
 		model.Algorithm.MaxLeaves = t.config.MaxLeaves
 	}
 	model.Training = tree.Training{

@@ -92,16 +92,7 @@ func addTrainFlags(f *pflag.FlagSet, c *pipelines.TrainConfig, extra *trainFlags
 	f.Float64Var(&c.MaxExpectedCost, "max_expected_cost", c.MaxExpectedCost, "budget: the best tree of at most this expected cost; 0: any")
 	f.Float64Var(&c.MaxCost, "max_cost", c.MaxCost, "budget of the dearest path; 0: any")
 	f.StringVar(&c.Certificate, "certificate", c.Certificate, "a lower bound on what any tree costs that separates the rows as far: none, quick or full, which takes seconds and is tighter")
-	f.StringVar(&c.Costs, "costs", c.Costs, "CSV of test costs: feature,cost, feature,cost,group,group_cost (a group is paid once on a path) or feature,value,cost; others cost 1")
-	f.StringVar(&c.RepeatCost, "repeat_cost", c.RepeatCost, "further tests on a feature that was asked on the path: full, or free unless its values have costs")
-	f.StringVar(&c.CostUnit, "cost_unit", c.CostUnit, "what costs are counted in, such as seconds or euros")
-	f.StringSliceVar(&c.First, "first", c.First, "features that the root, the nodes below it, and so on are to test, where they can")
-	f.StringSliceVar(&c.Forbid, "forbid", c.Forbid, "columns that are read but never tested")
-	f.StringSliceVar(&c.Monotone, "monotone", c.Monotone, "numeric features with which the probability of the second of two classes must not fall (age=+1) or rise (age=-1)")
-	f.StringVar(&c.Weight, "weight", c.Weight, "column of row weights, 0 to 1e9")
-	f.StringVar(&c.ClassWeights, "class_weights", c.ClassWeights, "factors of the weights of training rows: none, balanced (all classes weigh the same) or a CSV class,weight; others 1")
-	f.StringVar(&c.Priors, "priors", c.Priors, "frequencies of the classes where the tree is used: CLASS=P,.. or a CSV class,prior (default: as in training)")
-	f.StringVar(&c.ErrorCosts, "error_costs", c.ErrorCosts, "CSV of what predictions cost: actual,predicted,cost; others 0 if right, 1 if wrong")
+	addOwnerFlags(f, c)
 	f.StringSliceVar(&c.Ignore, "ignore", c.Ignore, "columns to leave out")
 	f.StringSliceVar(&c.Categorical, "categorical", c.Categorical, "number columns whose values are categories")
 	f.StringSliceVar(&c.Numeric, "numeric", c.Numeric, "text or boolean columns to read as numbers")
@@ -127,6 +118,20 @@ func addTrainFlags(f *pflag.FlagSet, c *pipelines.TrainConfig, extra *trainFlags
 	f.BoolVar(&extra.Verbose, "verbose", extra.Verbose, "show the log of the Beam SDK")
 	addBeamFlags(f)
 	showEngineFlags(f)
+}
+
+// addOwnerFlags adds what the owner of the data knows and wishes.
+func addOwnerFlags(f *pflag.FlagSet, c *pipelines.TrainConfig) {
+	f.StringVar(&c.Costs, "costs", c.Costs, "CSV of test costs: feature,cost, feature,cost,group,group_cost (a group is paid once on a path) or feature,value,cost; others cost 1")
+	f.StringVar(&c.RepeatCost, "repeat_cost", c.RepeatCost, "further tests on a feature that was asked on the path: full, or free unless its values have costs")
+	f.StringVar(&c.CostUnit, "cost_unit", c.CostUnit, "what costs are counted in, such as seconds or euros")
+	f.StringSliceVar(&c.First, "first", c.First, "features that the root, the nodes below it, and so on are to test, where they can")
+	f.StringSliceVar(&c.Forbid, "forbid", c.Forbid, "columns that are read but never tested")
+	f.StringSliceVar(&c.Monotone, "monotone", c.Monotone, "numeric features with which the probability of the second of two classes must not fall (age=+1) or rise (age=-1)")
+	f.StringVar(&c.Weight, "weight", c.Weight, "column of row weights, 0 to 1e9")
+	f.StringVar(&c.ClassWeights, "class_weights", c.ClassWeights, "factors of the weights of training rows: none, balanced (all classes weigh the same) or a CSV class,weight; others 1")
+	f.StringVar(&c.Priors, "priors", c.Priors, "frequencies of the classes where the tree is used: CLASS=P,.. or a CSV class,prior (default: as in training)")
+	f.StringVar(&c.ErrorCosts, "error_costs", c.ErrorCosts, "CSV of what predictions cost: actual,predicted,cost; others 0 if right, 1 if wrong")
 }
 
 // settleTrain puts preset, config file and flags together.

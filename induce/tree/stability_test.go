@@ -45,6 +45,7 @@ func asking(root *question) *tree.Tree {
 }
 
 func age(cut int, yes, no *question) *question { return &question{0, split.Threshold, cut, yes, no} }
+
 func job(value int, yes, no *question) *question {
 	return &question{1, split.Equals, value, yes, no}
 }
