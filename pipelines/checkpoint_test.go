@@ -44,7 +44,7 @@ func trainUntil(t *testing.T, c pipelines.TrainConfig, n int) ([]string, error) 
 func resumable(t *testing.T) pipelines.TrainConfig {
 	t.Helper()
 	data := newRows(700)
-	c := pipelines.DefaultConfig()
+	c := oneTree()
 	c.Input = []string{data.write(t, ascending(700), 3, parquetio.WriteOptions{RowsPerGroup: 100})}
 	c.Label, c.Weight, c.Ignore, c.Output = "class", "weight", []string{"id"}, filepath.Join(t.TempDir(), "run")
 	c.Tests, c.Theta, c.MemoryObjects = pipelines.Choices{"both"}, pipelines.Choices{"0"}, 60

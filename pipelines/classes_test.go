@@ -42,7 +42,7 @@ func mustTrain(t *testing.T, c pipelines.TrainConfig) *pipelines.Result {
 func TestSameBytesByClass(t *testing.T) {
 	const n = 700
 	data := newRows(n)
-	c := pipelines.DefaultConfig()
+	c := oneTree()
 	c.Label, c.Key, c.Theta = "class", "id", pipelines.Choices{"0.001"}
 	c.Priors = "high=0.1,low=0.6,middle=0.3"
 	c.ErrorCosts = textFile(t, "errors.csv", "actual,predicted,cost\nhigh,low,7\nmiddle,middle,0.25\n")
@@ -102,7 +102,7 @@ func TestClassWeightsAreRowWeights(t *testing.T) {
 	const n = 600
 	data := newRows(n)
 	factors := map[string]float64{"low": 1, "middle": 2.5, "high": 6}
-	c := pipelines.DefaultConfig()
+	c := oneTree()
 	c.Label, c.Split, c.Binning, c.Bins, c.Tests, c.Ignore = "class", "100/0/0", "uniform", 16, pipelines.Choices{"both"}, []string{"id", "weight"}
 	for _, whole := range []bool{true, false} {
 		if whole {
@@ -142,7 +142,7 @@ func TestClassWeightsAreRowWeights(t *testing.T) {
 //	compute_class_weight("balanced", classes=numpy.unique(y), y=y)
 //	[1.44277108 0.76517572]
 func TestBalanced(t *testing.T) {
-	c := pipelines.DefaultConfig()
+	c := oneTree()
 	c.Input, c.Label, c.Split = []string{filepath.Join("..", "cmd", "espalier", "example", "tic-tac-toe.parquet")}, "class", "100/0/0"
 	c.ClassWeights = "balanced"
 	r := mustTrain(t, c)

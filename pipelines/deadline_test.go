@@ -16,7 +16,7 @@ func TestDeadline(t *testing.T) {
 	input := data.write(t, ascending(500), 2, parquetio.WriteOptions{RowsPerGroup: 100})
 	for _, memory := range []int64{-1, 0} {
 		t.Run(fmt.Sprintf("memory_objects=%d", memory), func(t *testing.T) {
-			c := pipelines.DefaultConfig()
+			c := oneTree()
 			c.Input, c.Label, c.Ignore, c.Split, c.MemoryObjects = []string{input}, "class", []string{"id", "weight"}, "80/0/20", memory
 			c.Output = t.TempDir()
 			c.Deadline = 1e-6

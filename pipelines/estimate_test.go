@@ -93,7 +93,7 @@ func TestEstimate(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			c := pipelines.DefaultConfig()
+			c := oneTree()
 			c.Input, c.Label = []string{made.Input}, made.Label
 			for _, objects := range []int64{-1, 0, 500} {
 				c := c
@@ -119,7 +119,7 @@ func TestEstimateOfPublicData(t *testing.T) {
 			if _, err := os.Stat(folder); err != nil {
 				t.Skipf("waits for ../shared/data/%s beside the checkout, which has no such folder: CI has it", name)
 			}
-			c := pipelines.DefaultConfig()
+			c := oneTree()
 			c.Input, c.Label = []string{folder + "/*.parquet"}, "class"
 			for _, objects := range []int64{-1, 1000} {
 				c := c

@@ -56,7 +56,7 @@ func hive(t *testing.T) string {
 
 func trainOn(t *testing.T, inputs ...string) (*pipelines.Result, pipelines.SchemaFile, error) {
 	t.Helper()
-	c := pipelines.DefaultConfig()
+	c := oneTree()
 	c.Input, c.Label, c.Output = inputs, "class", filepath.Join(t.TempDir(), "run")
 	c.Split, c.Tests, c.Theta = "100/0/0", pipelines.Choices{"both"}, pipelines.Choices{"0"}
 	r, err := pipelines.Train(t.Context(), c, new(silent))

@@ -102,7 +102,7 @@ func TestSynthIsLearnt(t *testing.T) {
 	r := synthesise(t, c)
 	figures := make(map[string]figure)
 	for algorithm, lambda := range map[string]string{"c45": "0", "ec45": "100"} {
-		train := pipelines.DefaultConfig()
+		train := oneTree()
 		train.Input, train.Label, train.Output = []string{r.Input}, r.Label, fmt.Sprintf("mem://%s-%s", t.Name(), algorithm)
 		train.Costs, train.Algorithm, train.Lambda = r.Beside[0], pipelines.Choices{algorithm}, pipelines.Choices{lambda}
 		trained, err := pipelines.Train(t.Context(), train, &silent{})

@@ -149,7 +149,8 @@ func damaged(t *testing.T, cases int, damage func(i int) []byte) {
 				if err := os.WriteFile(file, damage(i), 0o666); err != nil {
 					t.Error(err)
 				}
-				o := espalier(t, "train", "--input", file, "--label", "class", "--output", output, "--progress", "none", "--overwrite")
+				o := espalier(t, "train", "--input", file, "--label", "class", "--output", output, "--progress", "none", "--overwrite",
+					"--select", "first", "--certificate", "none")
 				switch o.code {
 				case 0, 2, 3: // 2: a damaged name of the label
 				default:
@@ -220,7 +221,7 @@ func TestOutputThatCannotBeWritten(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o666); err != nil {
 		t.Fatal(err)
 	}
-	args := []string{"train", "--input", input, "--label", "class", "--progress", "none", "--output"}
+	args := []string{"train", "--select", "first", "--certificate", "none", "--input", input, "--label", "class", "--progress", "none", "--output"}
 	espalier(t, append(args, file)...).wants(t, 2, "--output", "taken")
 	espalier(t, append(args, "/proc/nowhere")...).wants(t, 2, "--output", "/proc/nowhere")
 }
@@ -229,7 +230,7 @@ func TestOutputThatCannotBeWritten(t *testing.T) {
 func TestInterrupt(t *testing.T) {
 	input := mixed(t, 200_000, parquetio.WriteOptions{RowsPerGroup: 20_000})
 	output := filepath.Join(t.TempDir(), "run")
-	o := interruptAt(t, "level 1", "train", "--input", input, "--label", "class", "--output", output,
+	o := interruptAt(t, "level 1", "train", "--select", "first", "--certificate", "none", "--input", input, "--label", "class", "--output", output,
 		"--progress", "plain", "--memory_objects", "0", "--theta", "0", "--split", "100/0/0")
 	o.wants(t, 130, "interrupted")
 	for name := range files(t, output) {

@@ -21,7 +21,7 @@ func TestDiskFull(t *testing.T) {
 	})
 	output := filepath.Join(folder, "run")
 	input := mixed(t, 3000, parquetio.WriteOptions{})
-	o := espalier(t, "train", "--input", input, "--label", "class", "--output", output, "--progress", "none", "--theta", "0", "--split", "100/0/0")
+	o := espalier(t, "train", "--select", "first", "--certificate", "none", "--input", input, "--label", "class", "--output", output, "--progress", "none", "--theta", "0", "--split", "100/0/0")
 	o.wants(t, 2, "--output", "no space left")
 	leftNothing(t, output)
 }

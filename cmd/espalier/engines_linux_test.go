@@ -84,7 +84,7 @@ func newHarmed(t *testing.T) *harmed {
 	data := filepath.Join(t.TempDir(), "data")
 	espalier(t, "synth", "--output", data, "--rows", "600000", "--rows_per_group", "50000", "--progress", "none").wants(t, 0)
 	h := &harmed{args: []string{
-		"train", "--input", data + "/*.parquet", "--label", "class", "--memory_objects", "0", "--max_depth", "3", "--progress", "plain",
+		"train", "--select", "first", "--certificate", "none", "--input", data + "/*.parquet", "--label", "class", "--memory_objects", "0", "--max_depth", "3", "--progress", "plain",
 	}}
 	here := filepath.Join(t.TempDir(), "here")
 	espalier(t, append(h.args, "--output", here)...).wants(t, 0)

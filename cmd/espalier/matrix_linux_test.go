@@ -182,7 +182,7 @@ func newMatrix(t *testing.T, names []string) *matrix {
 
 func (s *set) train(t *testing.T, input, output string, flags ...string) outcome {
 	t.Helper()
-	args := append([]string{"train", "--input", input, "--label", "class", "--output", output, "--progress", "plain"}, s.flags...)
+	args := append([]string{"train", "--select", "first", "--certificate", "none", "--input", input, "--label", "class", "--output", output, "--progress", "plain"}, s.flags...)
 	return espalier(t, append(args, flags...)...)
 }
 

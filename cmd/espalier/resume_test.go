@@ -29,7 +29,7 @@ func TestKill(t *testing.T) {
 	input := mixed(t, 30_000, parquetio.WriteOptions{RowsPerGroup: 4000})
 	run := func(output string, flags ...string) *exec.Cmd {
 		return exec.CommandContext(t.Context(), binary, append([]string{
-			"train", "--input", input, "--label", "class", "--output", output, "--progress", "none",
+			"train", "--select", "first", "--certificate", "none", "--input", input, "--label", "class", "--output", output, "--progress", "none",
 			"--theta", "0.001", "--memory_objects", "500", "--split", "80/10/10",
 		}, flags...)...)
 	}
@@ -151,7 +151,7 @@ func halfWritten(t *testing.T, folder string) {
 // on where it was.
 func TestInterruptAndResume(t *testing.T) {
 	input := mixed(t, 30_000, parquetio.WriteOptions{RowsPerGroup: 4000})
-	args := []string{"train", "--input", input, "--label", "class", "--progress", "plain", "--theta", "0", "--memory_objects", "0", "--max_depth", "8", "--output"}
+	args := []string{"train", "--select", "first", "--certificate", "none", "--input", input, "--label", "class", "--progress", "plain", "--theta", "0", "--memory_objects", "0", "--max_depth", "8", "--output"}
 	whole, output := filepath.Join(t.TempDir(), "whole"), filepath.Join(t.TempDir(), "run")
 	espalier(t, append(args, whole)...).wants(t, 0)
 	interruptAt(t, "level 1", append(args, output)...).wants(t, 130, "interrupted")
@@ -171,7 +171,7 @@ func TestInterruptAndResume(t *testing.T) {
 func TestTwoRuns(t *testing.T) {
 	input := mixed(t, 30_000, parquetio.WriteOptions{RowsPerGroup: 4000})
 	output := filepath.Join(t.TempDir(), "run")
-	args := []string{"train", "--input", input, "--label", "class", "--progress", "none", "--theta", "0", "--memory_objects", "0", "--output"}
+	args := []string{"train", "--select", "first", "--certificate", "none", "--input", input, "--label", "class", "--progress", "none", "--theta", "0", "--memory_objects", "0", "--output"}
 	first := exec.CommandContext(t.Context(), binary, append(args, output)...)
 	if err := first.Start(); err != nil {
 		t.Fatal(err)
