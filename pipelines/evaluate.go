@@ -82,11 +82,11 @@ type candidate struct {
 func (t *training) evaluate(ctx context.Context) error {
 	candidates := make([]candidate, len(t.roots))
 	trees := make([]*tree.Tree, len(t.roots))
-	for i, root := range t.roots {
-		trees[i] = t.model(root, t.grid[i])
+	inParallel(len(t.roots), func(i int) {
+		trees[i] = t.model(t.roots[i], t.grid[i])
 		candidates[i] = candidate{tree: trees[i]}
 		candidates[i].counts[dataset.Train] = trainingCounts(trees[i])
-	}
+	})
 	counts, err := t.countLeaves(ctx, trees)
 	if err != nil {
 		return err

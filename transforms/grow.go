@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"runtime"
+	"slices"
 	"time"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
@@ -225,7 +227,18 @@ func (f *growFn) grow(ctx context.Context, key int64, list [][]byte) error {
 	if err != nil {
 		return err
 	}
-	return s.Write(ctx, grownURL(f.Out, int(key)), mustJSON(grown))
+	encoded := make([]json.RawMessage, len(grown)) // apart, as they are large
+	p := newPool(f.Workers, 0)
+	for i, n := range grown {
+		_ = p.do(func(int) error { // which does not fail
+			encoded[i] = mustJSON(n)
+			return nil
+		})
+	}
+	if err := p.wait(); err != nil {
+		return err
+	}
+	return s.Write(ctx, grownURL(f.Out, int(key)), mustJSON(encoded))
 }
 
 // unpack adds what a value stands for to the objects of each small node.
@@ -286,7 +299,7 @@ func ReadGrown(ctx context.Context, c *SmallConfig) ([]*induce.Node, error) {
 	for i := range urls {
 		urls[i] = grownURL(c.Out, i)
 	}
-	lists := make([][]*induce.Node, len(urls))
+	lists := make([][]json.RawMessage, len(urls))
 	err := readEach(ctx, urls, func(i int, b []byte) error {
 		if b == nil {
 			return fmt.Errorf("the job has not written %s", urls[i])
@@ -296,12 +309,16 @@ func ReadGrown(ctx context.Context, c *SmallConfig) ([]*induce.Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	var grown []*induce.Node
-	for _, list := range lists {
-		grown = append(grown, list...)
+	encoded := slices.Concat(lists...)
+	if want := c.Nodes * len(c.Trees); len(encoded) != want {
+		return nil, fmt.Errorf("%d subtrees were grown instead of %d", len(encoded), want)
 	}
-	if want := c.Nodes * len(c.Trees); len(grown) != want {
-		return nil, fmt.Errorf("%d subtrees were grown instead of %d", len(grown), want)
+	grown := make([]*induce.Node, len(encoded))
+	p := newPool(runtime.GOMAXPROCS(0), 0)
+	for i, b := range encoded {
+		if err := p.do(func(int) error { return json.Unmarshal(b, &grown[i]) }); err != nil {
+			break // wait returns it
+		}
 	}
-	return grown, nil
+	return grown, p.wait()
 }
