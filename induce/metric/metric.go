@@ -249,7 +249,7 @@ func (m *Metrics) fillScores(leaves []Leaf, order []int) {
 			p := l.Probabilities[c]
 			perClass[c] += float64(float64(w)*float64((1-p)*(1-p))) + float64(float64(weight-w)*float64(p*p))
 			if w > 0 {
-				loss += float64(float64(w) * surprise(p))
+				loss += float64(float64(w) * Surprise(p))
 				brier += float64(float64(w) * l.brier(c))
 			}
 		}
@@ -270,8 +270,9 @@ func (l *Leaf) weight() int64 {
 	return sum
 }
 
-// surprise returns the log loss of a row whose true class had probability p.
-func surprise(p float64) float64 {
+// Surprise returns the log loss, in nats, of a row whose true class had
+// probability p, which is clipped to [1e-15, 1 - 1e-15].
+func Surprise(p float64) float64 {
 	const least = 1e-15
 	return -math.Log(min(max(p, least), 1-least))
 }

@@ -2,7 +2,6 @@ package metric
 
 import (
 	"cmp"
-	"math/bits"
 	"slices"
 )
 
@@ -72,29 +71,29 @@ func byProbability(leaves []Leaf, class int) []int {
 // sort. The sum behind it is exact.
 func (r *ranking) area() *float64 {
 	var below uint64
-	var twice uint128 // the pairs won, a tie counting 1
+	var twice Pairs // the pairs won, a tie counting 1
 	for _, t := range r.tiers {
-		twice.addProduct(t.own, 2*below+t.rest)
+		twice.Add(t.own, 2*below+t.rest)
 		below += t.rest
 	}
-	return twice.ofPairs(r.own, r.rest)
+	return twice.Share(r.own, r.rest)
 }
 
 // areaAgainst is area with the rows of one other class alone.
 func (r *ranking) areaAgainst(leaves []Leaf, other int) *float64 {
 	var below uint64
-	var twice uint128
+	var twice Pairs
 	from := 0
 	for _, t := range r.tiers {
 		var tied uint64
 		for _, i := range r.order[from:t.end] {
 			tied += uint64(leaves[i].Weights[other])
 		}
-		twice.addProduct(t.own, 2*below+tied)
+		twice.Add(t.own, 2*below+tied)
 		below += tied
 		from = t.end
 	}
-	return twice.ofPairs(r.own, below)
+	return twice.Share(r.own, below)
 }
 
 // averagePrecision returns the mean precision over the recall, in steps where
@@ -142,25 +141,4 @@ func (r *ranking) gains() []float64 {
 		all += t.own + t.rest
 	}
 	return gains
-}
-
-// uint128 is a sum of products.
-type uint128 struct{ hi, lo uint64 }
-
-func (u *uint128) addProduct(a, b uint64) {
-	hi, lo := bits.Mul64(a, b)
-	var carry uint64
-	u.lo, carry = bits.Add64(u.lo, lo, 0)
-	u.hi, _ = bits.Add64(u.hi, hi, carry)
-}
-
-func (u *uint128) float() float64 { return float64(float64(u.hi)*0x1p64) + float64(u.lo) }
-
-// ofPairs returns half the sum over the number of pairs, undefined if there are
-// none.
-func (u *uint128) ofPairs(a, b uint64) *float64 {
-	if a == 0 || b == 0 {
-		return nil
-	}
-	return defined(u.float() / 2 / float64(a) / float64(b))
 }

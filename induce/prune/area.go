@@ -2,8 +2,9 @@ package prune
 
 import (
 	"cmp"
-	"math/bits"
 	"slices"
+
+	"github.com/espalier-ml/espalier/induce/metric"
 )
 
 // scoreAreas fills in the areas under ROC curves, class by class.
@@ -29,7 +30,7 @@ func (s *Sequence) scoreAreas(scores []Score, r *reached, m *moves) {
 			for _, v := range m.in[k] {
 				a.add(ranks[v], r.side(int(v), c))
 			}
-			sums[k] += a.twice.float() / 2 / float64(positives) / float64(negatives)
+			sums[k] += *a.twice.Share(uint64(positives), uint64(negatives))
 		}
 	}
 	if defs == 0 {
@@ -77,14 +78,14 @@ func (r *reached) side(node, class int) weights {
 type area struct {
 	sums  []weights // Fenwick tree over ranks: entry i sums up the last i & -i ranks up to i
 	all   weights
-	twice uint128
+	twice metric.Pairs
 }
 
 func (a *area) add(rank int, w weights) {
 	if w == (weights{}) {
 		return
 	}
-	a.pairs(rank, w, (*uint128).add)
+	a.pairs(rank, w, (*metric.Pairs).Add)
 	a.change(rank, w)
 }
 
@@ -93,12 +94,12 @@ func (a *area) remove(rank int, w weights) {
 		return
 	}
 	a.change(rank, weights{-w.positive, -w.negative}) // modulo 2^64: no sum is below 0 in the end
-	a.pairs(rank, w, (*uint128).sub)
+	a.pairs(rank, w, (*metric.Pairs).Sub)
 }
 
 // pairs counts the pairs that a leaf has a row in, with the others and in
 // itself.
-func (a *area) pairs(rank int, w weights, count func(*uint128, uint64, uint64)) {
+func (a *area) pairs(rank int, w weights, count func(*metric.Pairs, uint64, uint64)) {
 	below, upTo := a.sum(rank-1), a.sum(rank)
 	count(&a.twice, w.positive, below.negative+upTo.negative+w.negative)
 	count(&a.twice, w.negative, 2*a.all.positive-below.positive-upTo.positive)
@@ -122,22 +123,3 @@ func (a *area) sum(rank int) weights {
 	}
 	return w
 }
-
-// uint128 is a sum of products.
-type uint128 struct{ hi, lo uint64 }
-
-func (u *uint128) add(a, b uint64) {
-	hi, lo := bits.Mul64(a, b)
-	var carry uint64
-	u.lo, carry = bits.Add64(u.lo, lo, 0)
-	u.hi, _ = bits.Add64(u.hi, hi, carry)
-}
-
-func (u *uint128) sub(a, b uint64) {
-	hi, lo := bits.Mul64(a, b)
-	var borrow uint64
-	u.lo, borrow = bits.Sub64(u.lo, lo, 0)
-	u.hi, _ = bits.Sub64(u.hi, hi, borrow)
-}
-
-func (u *uint128) float() float64 { return float64(float64(u.hi)*0x1p64) + float64(u.lo) }

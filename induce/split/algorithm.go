@@ -39,9 +39,9 @@ func ParseAlgorithm(s string) (Algorithm, error) {
 // HasLambda reports whether the score depends on lambda.
 func (a Algorithm) HasLambda() bool { return a == EC45 || a == ECART }
 
-// gini reports whether the algorithm's impurity is the Gini index instead of
-// the entropy.
-func (a Algorithm) gini() bool { return a == ECART || a == CART || a == CCART }
+// Gini reports whether the algorithm's impurity is the Gini index instead of the
+// entropy in bits.
+func (a Algorithm) Gini() bool { return a == ECART || a == CART || a == CCART }
 
 // Family names the tests that compete.
 type Family uint8

@@ -107,7 +107,7 @@ func (c *Criterion) impurity(m []int64, w int64) float64 {
 
 // term returns what one class adds to the sum in the impurity.
 func (c *Criterion) term(m int64) float64 {
-	if c.algorithm.gini() {
+	if c.algorithm.Gini() {
 		return float64(float64(m) * float64(m))
 	}
 	return c.xlogx.of(m)
@@ -118,7 +118,7 @@ func (c *Criterion) finish(sum float64, w int64) float64 {
 	if w == 0 {
 		return 0
 	}
-	if c.algorithm.gini() {
+	if c.algorithm.Gini() {
 		return float64(w) - sum/float64(w)
 	}
 	return c.xlogx.of(w) - sum

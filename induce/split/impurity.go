@@ -1,9 +1,5 @@
 package split
 
-// Gini reports whether the algorithm's impurity is the Gini index instead of
-// the entropy in bits.
-func (a Algorithm) Gini() bool { return a.gini() }
-
 // Impurity returns w phi(M), the impurity of class weights M times their sum w:
 // phi is the Gini index or the entropy in bits. The same bits on all machines.
 func Impurity(weights []int64, gini bool) float64 {

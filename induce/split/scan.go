@@ -245,7 +245,7 @@ func (s *Scanner) consider(kind Kind, code int, cost, score float64, selecting b
 // has the rest of the node. It runs once per test: the hottest loop of
 // scoring.
 func (s *Scanner) part(cells []int64, heavy *Heavy, one, rest *side) {
-	n, gini, algorithm := s.n, s.c.algorithm.gini(), s.c.algorithm
+	n, gini, algorithm := s.n, s.c.algorithm.Gini(), s.c.algorithm
 	var squaresOne, squaresRest int64
 	sumOne, sumRest := 0.0, 0.0
 	classN, classM := n.N, n.M[:len(n.N)]

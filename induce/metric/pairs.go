@@ -1,0 +1,34 @@
+package metric
+
+import "math/bits"
+
+// Pairs is the exact sum behind an area under a ROC curve (Mann and Whitney's U):
+// twice the weight of the pairs of a positive and a negative row in which the
+// positive one is ranked higher, where a tie counts half. It has 128 bits.
+type Pairs struct{ hi, lo uint64 }
+
+// Add adds the product of two weights.
+func (p *Pairs) Add(a, b uint64) {
+	hi, lo := bits.Mul64(a, b)
+	var carry uint64
+	p.lo, carry = bits.Add64(p.lo, lo, 0)
+	p.hi, _ = bits.Add64(p.hi, hi, carry)
+}
+
+// Sub takes off the product of two weights.
+func (p *Pairs) Sub(a, b uint64) {
+	hi, lo := bits.Mul64(a, b)
+	var borrow uint64
+	p.lo, borrow = bits.Sub64(p.lo, lo, 0)
+	p.hi, _ = bits.Sub64(p.hi, hi, borrow)
+}
+
+// Share returns the pairs' share of all of so much positive and negative weight,
+// undefined if there are none.
+func (p *Pairs) Share(positive, negative uint64) *float64 {
+	if positive == 0 || negative == 0 {
+		return nil
+	}
+	twice := float64(float64(p.hi)*0x1p64) + float64(p.lo)
+	return defined(twice / 2 / float64(positive) / float64(negative))
+}
