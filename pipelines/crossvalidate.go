@@ -88,10 +88,14 @@ func (t *training) crossValidate(ctx context.Context, folds int, prunings []prun
 // step returns which pruning of the fold's trees is of a point's kind, and its step.
 func (g *grownFold) step(p frontier.Point, prunings []pruning) (at, step int) {
 	at = slices.IndexFunc(prunings, func(q pruning) bool { return q.candidate == p.Tree && q.sequence.Currency() == p.Currency })
-	if p.Step > 0 {
-		step = g.sequences[at].At(middle(prunings[at].sequence, p.Step))
+	switch p.Step {
+	case 0:
+		return at, 0
+	case len(prunings[at].sequence.Steps) - 1: // the root alone, whatever alphas the fold's tree has
+		return at, len(g.sequences[at].Steps) - 1
+	default:
+		return at, g.sequences[at].At(middle(prunings[at].sequence, p.Step))
 	}
-	return at, step
 }
 
 // middle returns the geometric middle of the alphas for which a step is optimal.
@@ -178,11 +182,7 @@ func (t *training) fold(o *dataset.Objects, held [][]int32, fold int, prunings [
 func countObjects(t *tree.Tree, o *dataset.Objects, ids []int32) *tree.LeafCounts {
 	counts, router := t.NewLeafCounts(), t.Router()
 	for _, id := range ids {
-		leaf := router.Leaf(o, int(id))
-		counts.Rows[leaf] += o.RowsOf(int(id))
-		for _, cw := range o.Raw(int(id)) {
-			counts.Weights[leaf][cw.Class] += cw.Weight
-		}
+		counts.Count(router.Leaf(o, int(id)), o, int(id))
 	}
 	return counts
 }

@@ -67,6 +67,9 @@ func TestFrontier(t *testing.T) {
 		if want := (*p.Validation.AUC + *p.Folds) / 2; p.Merit != want {
 			t.Errorf("point %d: merit %v, want half of both areas, %v", i, p.Merit, want)
 		}
+		if p.Leaves == 1 && p.Merit != 0.5 { // by hand: a single leaf ranks nothing
+			t.Errorf("point %d: a single leaf has the merit %v", i, p.Merit)
+		}
 		read := readTree(t, c.Output, p.Tree)
 		if diff := cmp.Diff(p.Complexity, read.Complexity); diff != "" {
 			t.Errorf("%s (-point +tree):\n%s", p.Tree, diff)
