@@ -58,7 +58,7 @@ func (f *FrontierFile) Report() []report.Point {
 	for i := range f.Points {
 		p := &f.Points[i]
 		points[i] = report.Point{
-			Algorithm: &p.Algorithm, Complexity: &p.Complexity, Validation: p.Validation.AUC, Interval: p.Validation.Interval, Test: p.Test.AUC, Selected: p.Selected,
+			Algorithm: &p.Algorithm, Complexity: &p.Complexity, Merit: p.Merit, Validation: p.Validation.AUC, Interval: p.Validation.Interval, Test: p.Test.AUC, Selected: p.Selected,
 		}
 	}
 	return points

@@ -14,6 +14,7 @@ import (
 type Point struct {
 	Algorithm  *tree.Algorithm
 	Complexity *tree.Complexity
+	Merit      float64  // that the tree was judged by
 	Validation *float64 // area under the ROC curve
 	Interval   *metric.Interval
 	Test       *float64 // area under the ROC curve
@@ -24,12 +25,12 @@ type Point struct {
 const maxPoints = 12
 
 // Frontier writes a table of the points of a frontier, of many about as many as
-// fit on a screen: those next to even steps of the area, the first, the last and
+// fit on a screen: those next to even steps of merit, the first, the last and
 // the selected.
 func Frontier(w io.Writer, points []Point) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	b := bufio.NewWriter(t)
-	printf(b, "cost\ttests\tdearest path\tleaves\tAUC validation\t95 %%\ttest\tgrown by\tpruned\t\n")
+	printf(b, "cost\ttests\tdearest path\tleaves\tmerit\tAUC validation\t95 %%\ttest\tgrown by\tpruned\t\n")
 	for _, i := range shown(points) {
 		p := &points[i]
 		interval := "-"
@@ -40,9 +41,10 @@ func Frontier(w io.Writer, points []Point) error {
 		if p.Selected {
 			mark = " *"
 		}
-		c := p.Complexity
-		printf(b, "%.3f\t%.3f\t%s\t%d\t%s\t%s\t%s\t%s\t%s\t%s\n", c.ExpectedCost, c.ExpectedTests, number(c.MaxCost), c.Leaves,
-			Figure(p.Validation), interval, Figure(p.Test), describe(p.Algorithm)+", theta "+number(p.Algorithm.Theta), p.Algorithm.Prune, mark)
+		a := p.Algorithm
+		expected, most := p.Complexity.Billed()
+		printf(b, "%.3f\t%.3f\t%s\t%d\t%.4f\t%s\t%s\t%s\t%s, theta %s, %s\t%s\t%s\n", expected, p.Complexity.ExpectedTests, number(most), p.Complexity.Leaves,
+			p.Merit, Figure(p.Validation), interval, Figure(p.Test), describe(a), number(a.Theta), a.Tests, a.Prune, mark)
 	}
 	return errors.Join(b.Flush(), t.Flush())
 }
@@ -50,23 +52,16 @@ func Frontier(w io.Writer, points []Point) error {
 // shown returns which points are shown.
 func shown(points []Point) []int {
 	var list []int
-	low, high := area(points, 0), area(points, len(points)-1)
+	low, high := points[0].Merit, points[len(points)-1].Merit
 	next := low
 	for i := range points {
-		due := area(points, i) >= next
+		due := points[i].Merit >= next
 		if len(points) <= maxPoints || due || points[i].Selected || i == len(points)-1 {
 			list = append(list, i)
 		}
-		for due && next <= area(points, i) && high > low {
+		for due && next <= points[i].Merit && high > low {
 			next += (high - low) / (maxPoints - 3)
 		}
 	}
 	return list
-}
-
-func area(points []Point, i int) float64 {
-	if i < 0 || points[i].Validation == nil {
-		return 0
-	}
-	return *points[i].Validation
 }
