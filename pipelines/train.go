@@ -6,11 +6,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
@@ -380,21 +378,12 @@ func (t *training) fitLabel(encoded []byte) error {
 func (t *training) fitFeatures(encoded [][]byte) error {
 	fitted := make([]dataset.Feature, len(encoded))
 	faults := make([]error, len(encoded))
-	var next atomic.Int64
-	var wg sync.WaitGroup
-	for range runtime.GOMAXPROCS(0) {
-		wg.Add(1)
-		go func() {
-			defer wg.Done()
-			for i := int(next.Add(1) - 1); i < len(encoded); i = int(next.Add(1) - 1) {
-				if column := t.schema.rows.Features[i]; !slices.Contains(t.config.Forbid, column.Name) {
-					fitted[i], faults[i] = t.fit(column, encoded[i])
-				}
-				encoded[i] = nil
-			}
-		}()
-	}
-	wg.Wait()
+	inParallel(len(encoded), func(i int) {
+		if column := t.schema.rows.Features[i]; !slices.Contains(t.config.Forbid, column.Name) {
+			fitted[i], faults[i] = t.fit(column, encoded[i])
+		}
+		encoded[i] = nil
+	})
 	if err := errors.Join(faults...); err != nil {
 		return firstOf(faults)
 	}

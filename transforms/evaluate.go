@@ -126,11 +126,7 @@ func (f *evaluateFn) addBlock(ctx context.Context, task []byte, worker int) erro
 	for at, router := range f.routers {
 		c := f.countsOf(worker, at, t.Part)
 		for i := range o.Len() {
-			leaf := router.Leaf(o, i)
-			c.Rows[leaf] += o.RowsOf(i)
-			for _, cw := range o.Raw(i) {
-				c.Weights[leaf][cw.Class] += cw.Weight
-			}
+			c.Count(router.Leaf(o, i), o, i)
 		}
 	}
 	return nil

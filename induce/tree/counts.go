@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+
+	"github.com/espalier-ml/espalier/induce/dataset"
 )
 
 // LeafCounts counts rows by the leaf that they reach: all that metrics need.
@@ -21,6 +23,14 @@ func (t *Tree) NewLeafCounts() *LeafCounts {
 		}
 	}
 	return c
+}
+
+// Count adds object i to a leaf.
+func (c *LeafCounts) Count(leaf int, o *dataset.Objects, i int) {
+	c.Rows[leaf] += o.RowsOf(i)
+	for _, cw := range o.Raw(i) {
+		c.Weights[leaf][cw.Class] += cw.Weight
+	}
 }
 
 // Encode returns the counts as varints: of each leaf its rows, then its
