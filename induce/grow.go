@@ -64,7 +64,7 @@ func growTogether(o *dataset.Objects, columns []split.Column, ps []Params, total
 	root := &open{extent: g.newExtent(o), place: at, to: o.Len(), n: make([]int64, o.Classes), m: make([]int64, o.Classes)}
 	roots := make([]*Node, len(ps))
 	for i, p := range ps {
-		g.criteria = append(g.criteria, split.NewCriterion(p.Algorithm, p.Family, p.Lambda, p.Theta, total))
+		g.criteria = append(g.criteria, p.criterion(total))
 		roots[i] = &Node{}
 		root.members = append(root.members, member{i, roots[i]})
 	}

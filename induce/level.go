@@ -39,7 +39,7 @@ func NewLevels(s Setting) *Levels {
 	}
 	l := &Levels{
 		Setting: s, layout: newLayout(s.Columns, s.Classes), wishes: newWishes(s.Columns, s.Classes), codesAt: make([]int, len(s.Columns)+1),
-		criterion: split.NewCriterion(s.Params.Algorithm, s.Params.Family, s.Params.Lambda, s.Params.Theta, s.Total),
+		criterion: s.Params.criterion(s.Total),
 	}
 	l.heavies = l.criterion.IsHeavy(s.Heaviest)
 	for f := range s.Columns {

@@ -174,7 +174,7 @@ func TestSameBytes(t *testing.T) {
 		t.Fatal(err)
 	}
 	both := oneTree()
-	both.Tests, both.Bins, both.Binning, both.Theta, both.Weight, both.LeafEstimate = pipelines.Choices{"both"}, 12, "kmeans", pipelines.Choices{"0.001"}, "weight", "raw"
+	both.Tests, both.Bins, both.Binning, both.Theta, both.Weight, both.LeafEstimate = pipelines.Choices{"both"}, pipelines.Choices{"6", "12"}, "kmeans", pipelines.Choices{"0.001"}, "weight", "raw"
 	key := pipelines.DefaultConfig() // with a frontier, of fewer trees than by default
 	key.Algorithm, key.Lambda, key.Theta, key.Tests = pipelines.Choices{"ec45", "c45"}, pipelines.Choices{"10"}, pipelines.Choices{"0.005"}, pipelines.Choices{"threshold"}
 	key.Split, key.Key = "70/10/20", "id"

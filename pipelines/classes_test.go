@@ -103,7 +103,7 @@ func TestClassWeightsAreRowWeights(t *testing.T) {
 	data := newRows(n)
 	factors := map[string]float64{"low": 1, "middle": 2.5, "high": 6}
 	c := oneTree()
-	c.Label, c.Split, c.Binning, c.Bins, c.Tests, c.Ignore = "class", "100/0/0", "uniform", 16, pipelines.Choices{"both"}, []string{"id", "weight"}
+	c.Label, c.Split, c.Binning, c.Bins, c.Tests, c.Ignore = "class", "100/0/0", "uniform", pipelines.Choices{"16"}, pipelines.Choices{"both"}, []string{"id", "weight"}
 	for _, whole := range []bool{true, false} {
 		if whole {
 			factors["middle"] = 2

@@ -22,7 +22,7 @@ type TrainConfig struct {
 	Lambda       Choices `json:"lambda"`        // weight of the discrimination, >= 0; auto: the paper's grid
 	Theta        Choices `json:"theta"`         // share of the weight at which a node is a leaf, 0..1
 	Tests        Choices `json:"tests"`         // see split.ParseFamily
-	Bins         int     `json:"bins"`          // bins of a numeric feature, 2..65000
+	Bins         Choices `json:"bins"`          // bins of a numeric feature, 2..65000; auto: see settleBins
 	Binning      string  `json:"binning"`       // kmeans, quantile or uniform
 	LeafEstimate string  `json:"leaf_estimate"` // majority, raw or smoothed
 	MaxDepth     int     `json:"max_depth"`     // tests on the longest path; 0: any
@@ -76,15 +76,14 @@ type TrainConfig struct {
 	DryRun          bool    `json:"dry_run"`          // say what the run would take, and leave it at that
 }
 
-// DefaultConfig returns the preset "default": of ec45 with three lambdas and of c45
-// (and cc45, where tests have prices), with threshold tests on 128 quantile bins
-// alone and with tests for single bins beside them, smoothed leaves and both
-// prunings, the tree that is best on the validation rows. This grid was the best
+// DefaultConfig returns the preset "default": of ec45 with six lambdas and of c45
+// (and cc45, where tests have prices), with threshold tests on quantile bins,
+// smoothed leaves and both prunings, the tree that is best on the validation rows. This grid was the best
 // for its time on the public data sets of the paper.
 func DefaultConfig() TrainConfig {
 	return TrainConfig{
-		Algorithm: Choices{"ec45", "c45", "cc45"}, Lambda: Choices{"10", "1", "100"}, Theta: Choices{"0.005", "0.001"}, Prune: Choices{"leaves", "cost"}, Alpha: alphaAuto, Select: "best", Folds: foldsAuto, FrontierStep: 0.001, Certificate: certificateQuick,
-		Tests: Choices{"threshold", "both"}, Bins: 128, Binning: "quantile", LeafEstimate: "smoothed", ClassWeights: noClassWeights, RepeatCost: repeatFull,
+		Algorithm: Choices{"ec45", "c45", "cc45"}, Lambda: Choices{"10", "1", "100", "1000", "30", "3"}, Theta: Choices{"0.005", "0.0005"}, Prune: Choices{"leaves", "cost"}, Alpha: alphaAuto, Select: "best", Folds: foldsAuto, FrontierStep: 0.001, Certificate: certificateQuick,
+		Tests: Choices{"threshold"}, Bins: Choices{binsAuto}, Binning: "quantile", LeafEstimate: "smoothed", ClassWeights: noClassWeights, RepeatCost: repeatFull,
 		Split: "70/10/20", Seed: 1, MaxClasses: 1000, MaxCategories: 1000, MaxValues: 1 << 16, StorageConfig: DefaultStorageConfig(), EngineConfig: DefaultEngineConfig(), HistogramMemory: 256 << 20, MemoryObjects: -1, LevelsPerJob: 1, Runner: "direct",
 	}
 }
@@ -96,7 +95,7 @@ func Preset(name string) (TrainConfig, error) {
 	case "default":
 	case "paper":
 		c.Algorithm, c.Lambda, c.Theta, c.Prune, c.Select, c.Folds, c.Certificate = Choices{"ec45"}, Choices{"10"}, Choices{"0.005"}, Choices{pruneNone}, selectFirst, "0", certificateNone
-		c.Tests, c.Bins, c.Binning, c.LeafEstimate = Choices{"onehot"}, 5, "kmeans", "majority"
+		c.Tests, c.Bins, c.Binning, c.LeafEstimate = Choices{"onehot"}, Choices{"5"}, "kmeans", "majority"
 	default:
 		return c, usagef("--preset %s: want default or paper", name)
 	}
@@ -109,6 +108,7 @@ const maxBins = math.MaxUint16 - 1
 // parsed is a validated configuration in the types of package induce.
 type parsed struct {
 	grid      []member
+	bins      []int // that trees of the grid have, see member
 	selection selection
 	method    binning.Method
 	estimate  tree.Estimate
@@ -132,6 +132,8 @@ func (c *TrainConfig) parse() (*parsed, error) {
 		}
 	}
 	var err error
+	p.bins, err = c.bins()
+	fault(err)
 	p.grid, err = c.grid()
 	fault(err)
 	p.selection, err = c.selection()
@@ -202,7 +204,6 @@ func (c *TrainConfig) checkNumbers() error {
 	within("max_expected_cost", c.MaxExpectedCost, 0, 1e12)
 	within("frontier_step", c.FrontierStep, 0, 1)
 	within("max_cost", c.MaxCost, 0, 1e12)
-	within("bins", float64(c.Bins), 2, maxBins)
 	within("max_depth", float64(c.MaxDepth), 0, 1e6)
 	within("min_rows", float64(c.MinRows), 0, math.MaxInt64)
 	within("max_leaves", float64(c.MaxLeaves), 0, 1e9)

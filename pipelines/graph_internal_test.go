@@ -42,7 +42,7 @@ func trained(t *testing.T, rows int, theta float64) *training {
 	}
 	c := DefaultConfig()
 	c.Select = selectFirst
-	c.Input, c.Label, c.Output, c.Theta, c.Bins, c.LevelsPerJob = []string{url}, "class", "gs://bucket/run", Choices{fmt.Sprint(theta)}, 1000, 2
+	c.Input, c.Label, c.Output, c.Theta, c.Bins, c.LevelsPerJob = []string{url}, "class", "gs://bucket/run", Choices{fmt.Sprint(theta)}, Choices{"1000"}, 2
 	p, err := c.parse()
 	if err != nil {
 		t.Fatal(err)

@@ -105,6 +105,7 @@ func newTraining(ctx context.Context, c *TrainConfig, p *parsed, in *input, repo
 	if err != nil {
 		return nil, err
 	}
+	p.settleBins(in.rows)
 	return &training{
 		config: c, costs: prices, perClass: perClass, parsed: p, grid: p.grid, input: in, schema: s, files: process,
 		jobs: &jobs{runner: c.Runner, reporter: reporter}, rehearsalRows: rehearsalRows,
@@ -467,8 +468,32 @@ func (t *training) fitNumeric(f *dataset.Feature, s *binning.Summary) {
 		return
 	}
 	if s.Distinct() > 0 {
-		f.Cuts = append([]float64{}, binning.FitNumeric(s, t.parsed.method, t.config.Bins)...)
+		f.Cuts, f.Subsets = t.parsed.fitCuts(s)
 	}
+}
+
+// fitCuts returns the cuts of all numbers of bins that the grid has and, of
+// several, which are those of each.
+func (p *parsed) fitCuts(s *binning.Summary) (cuts []float64, subsets [][]uint16) {
+	var each [][]float64
+	for _, bins := range p.bins {
+		each = append(each, binning.FitNumeric(s, p.method, bins))
+		cuts = append(cuts, each[len(each)-1]...)
+	}
+	slices.Sort(cuts)
+	cuts = append([]float64{}, slices.Compact(cuts)...)
+	if len(each) == 1 {
+		return cuts, nil
+	}
+	for _, own := range each {
+		subset := make([]uint16, len(own))
+		for i, cut := range own {
+			at, _ := slices.BinarySearch(cuts, cut)
+			subset[i] = uint16(at)
+		}
+		subsets = append(subsets, subset)
+	}
+	return cuts, subsets
 }
 
 // shards returns the number of shards of objects: enough for each to fit in a

@@ -294,7 +294,7 @@ func TestUnknownColumns(t *testing.T) {
 
 func TestValidateNamesAllFaults(t *testing.T) {
 	c := pipelines.DefaultConfig()
-	c.Algorithm, c.Tests, c.Binning, c.LeafEstimate, c.Split, c.Theta, c.Bins, c.Runner = pipelines.Choices{"c5"}, pipelines.Choices{"some"}, "lloyd", "none", "70/x/20", pipelines.Choices{"2"}, 1, "flunk"
+	c.Algorithm, c.Tests, c.Binning, c.LeafEstimate, c.Split, c.Theta, c.Bins, c.Runner = pipelines.Choices{"c5"}, pipelines.Choices{"some"}, "lloyd", "none", "70/x/20", pipelines.Choices{"2"}, pipelines.Choices{"1"}, "flunk"
 	err := c.Validate()
 	if err == nil {
 		t.Fatal("no error")

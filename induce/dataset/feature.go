@@ -30,11 +30,12 @@ func (k Kind) String() string {
 // only), then MissingCode. The last two exist whether or not training rows
 // have them, so that unseen and missing values have a code when scoring.
 type Feature struct {
-	Name   string
-	Kind   Kind
-	Values []string  // categorical: the values as spelled, in code order
-	Cuts   []float64 // numeric: strictly increasing and finite; the bin of x is the number of cuts <= x
-	Type   ValueType // categorical: the type that the values were read as, for their order
+	Name    string
+	Kind    Kind
+	Values  []string   // categorical: the values as spelled, in code order
+	Cuts    []float64  // numeric: strictly increasing and finite; the bin of x is the number of cuts <= x
+	Subsets [][]uint16 // numeric: positions among the cuts, increasing, of those that trees of fewer bins are confined to; see induce.Params.Subset
+	Type    ValueType  // categorical: the type that the values were read as, for their order
 
 	Missing int64 // training rows without a value
 	Other   int64 // training rows whose value was cut off as tail (categorical)

@@ -8,7 +8,7 @@ import (
 )
 
 // featuresVersion opens encoded features.
-const featuresVersion = 2
+const featuresVersion = 3
 
 var errFeatures = errors.New("not encoded features")
 
@@ -35,6 +35,13 @@ func EncodeFeatures(features []Feature) []byte {
 			b = appendFloat(appendText(b, v), f.ValueCosts[v])
 		}
 		b = appendFloat(appendText(b, f.Group), f.GroupCost)
+		b = binary.AppendUvarint(b, uint64(len(f.Subsets)))
+		for _, subset := range f.Subsets {
+			b = binary.AppendUvarint(b, uint64(len(subset)))
+			for _, at := range subset {
+				b = binary.LittleEndian.AppendUint16(b, at)
+			}
+		}
 	}
 	return b
 }
@@ -85,6 +92,13 @@ func DecodeFeatures(b []byte) ([]Feature, error) {
 			f.ValueCosts[v] = r.float()
 		}
 		f.Group, f.GroupCost = r.text(), r.float()
+		f.Subsets = make([][]uint16, r.length(1))
+		for j := range f.Subsets {
+			f.Subsets[j] = make([]uint16, r.length(2))
+			for k := range f.Subsets[j] {
+				f.Subsets[j][k] = r.uint16()
+			}
+		}
 	}
 	if r.bad || len(r.b) > 0 {
 		return nil, errFeatures
@@ -109,6 +123,8 @@ func (r *featureReader) take(n int) []byte {
 }
 
 func (r *featureReader) byte() byte { return r.take(1)[0] }
+
+func (r *featureReader) uint16() uint16 { return binary.LittleEndian.Uint16(r.take(2)) }
 
 func (r *featureReader) varint() int64 {
 	x, n := binary.Varint(r.b)

@@ -40,6 +40,10 @@ func randomFeatures(r *rand.Rand) []dataset.Feature {
 		}
 		for j := range f.Cuts {
 			f.Cuts[j] += r.Float64()
+			if len(f.Subsets) == 0 || r.IntN(20) == 0 {
+				f.Subsets = append(f.Subsets, nil)
+			}
+			f.Subsets[len(f.Subsets)-1] = append(f.Subsets[len(f.Subsets)-1], uint16(j))
 		}
 		for _, v := range f.Values {
 			if r.IntN(5) == 0 {
@@ -107,10 +111,11 @@ func TestFeaturesCut(t *testing.T) {
 // hostileFeatures spoil plainFeatures: the version, the number of features and,
 // by hand, of feature "x" the name (2 to 4), kind and type (4, 5), cuts (6 to
 // 15), values (15 to 18), missing and other (18, 19), cost (20 to 28), value
-// costs (28 to 39), and group and its cost (39 to 49).
+// costs (28 to 39), group and its cost (39 to 49), and subsets of the cuts (49 to
+// 53).
 func hostileFeatures() []edit {
 	return []edit{
-		{"empty", 0, 49, nil},
+		{"empty", 0, 53, nil},
 		{"another version", 0, 1, []byte{1}},
 		{"a feature more", 1, 2, []byte{2}},
 		{"a feature less", 1, 2, []byte{0}},
@@ -128,21 +133,24 @@ func hostileFeatures() []edit {
 		{"two value costs", 28, 29, []byte{2}},
 		{"2^64 - 1 bytes of a priced value", 29, 30, uvarint(math.MaxUint64)},
 		{"2^63 bytes of group", 39, 40, uvarint(1 << 63)},
-		{"bytes after the features", 49, 49, []byte{0}},
+		{"2^63 subsets of the cuts", 49, 50, uvarint(1 << 63)},
+		{"2^63 cuts of a subset", 50, 51, uvarint(1 << 63)},
+		{"two cuts of a subset", 50, 51, []byte{2}},
+		{"bytes after the features", 53, 53, []byte{0}},
 	}
 }
 
 func plainFeatures() []dataset.Feature {
 	return []dataset.Feature{{
 		Name: "x", Kind: dataset.Categorical, Type: dataset.Text, Cuts: []float64{1}, Values: []string{"a"}, Missing: 1, Other: 2, Cost: 1,
-		ValueCosts: map[string]float64{"b": 3}, Group: "g", GroupCost: 5,
+		ValueCosts: map[string]float64{"b": 3}, Group: "g", GroupCost: 5, Subsets: [][]uint16{{0}},
 	}}
 }
 
 func TestDecodeFeaturesErrors(t *testing.T) {
 	valid := dataset.EncodeFeatures(plainFeatures())
-	if size := len(valid); size != 49 { // by hand: 29 bytes, 10 of the priced value and 10 of the group
-		t.Fatalf("%d bytes, want 49: the edits are of another format", size)
+	if size := len(valid); size != 53 { // by hand: 29 bytes, 10 of the priced value, 10 of the group and 4 of the subsets
+		t.Fatalf("%d bytes, want 53: the edits are of another format", size)
 	}
 	for _, e := range hostileFeatures() {
 		if got, err := dataset.DecodeFeatures(e.apply(valid)); err == nil || got != nil {
@@ -158,10 +166,10 @@ func TestDecodeFeaturesErrors(t *testing.T) {
 func TestFeaturesAllocations(t *testing.T) {
 	const size, refused = 1 << 20, 1 << 12
 	zeros := make([]byte, size)
-	features := []byte{2}
-	cuts := []byte{2, 1, 0, 1, 1}
-	values := []byte{2, 1, 0, 2, 1, 0}
-	costs := slices.Concat([]byte{2, 1, 0, 2, 1, 0, 0, 0, 0}, zeros[:8])
+	features := []byte{3}
+	cuts := []byte{3, 1, 0, 1, 1}
+	values := []byte{3, 1, 0, 2, 1, 0}
+	costs := slices.Concat([]byte{3, 1, 0, 2, 1, 0, 0, 0, 0}, zeros[:8])
 	for _, test := range []struct {
 		name   string
 		before []byte

@@ -17,6 +17,8 @@ type Column struct {
 	First    int  // depth of the nodes that are to test the feature, from 1 on; 0: none
 	Monotone int8 // +1, -1: as the feature grows the share of the second class must not fall, or rise; 0: no matter
 
+	subsets [][]int32 // by subset of the cuts, see Criterion.Confine, and code: the least threshold from the code on, Codes if there is none
+
 	setUp float64 // still to be paid for the group at this node, see At
 	free  bool    // nothing is to be paid at this node
 }
@@ -24,6 +26,9 @@ type Column struct {
 // NewColumn returns the scan's view of a feature.
 func NewColumn(f *dataset.Feature) Column {
 	c := Column{Codes: f.Codes(), Numeric: f.Kind == dataset.Numeric, Cost: f.Cost, Group: f.Group, GroupCost: f.GroupCost}
+	for _, cuts := range f.Subsets {
+		c.subsets = append(c.subsets, thresholdsFrom(cuts, c.Codes))
+	}
 	if len(f.ValueCosts) == 0 {
 		return c
 	}
@@ -37,6 +42,35 @@ func NewColumn(f *dataset.Feature) Column {
 		}
 	}
 	return c
+}
+
+// thresholdsFrom returns, for each code, the least threshold from it on, of the
+// cuts at the given positions.
+func thresholdsFrom(cuts []uint16, codes int) []int32 {
+	from := make([]int32, codes+1)
+	next, at := int32(codes), len(cuts)
+	for code := codes; code >= 0; code-- {
+		if at > 0 && int(cuts[at-1])+1 == code {
+			next, at = int32(code), at-1
+		}
+		from[code] = next
+	}
+	return from
+}
+
+// threshold returns the least threshold from a code on that a subset of the cuts
+// has.
+func (c *Column) threshold(subset, code int) int {
+	if subset == 0 || c.subsets == nil {
+		return code
+	}
+	return int(c.subsets[subset-1][code])
+}
+
+// bin reports whether a code is a bin of a subset of the cuts.
+func (c *Column) bin(subset, code int) bool {
+	last := c.missing() - 1
+	return (code == 0 || c.threshold(subset, code) == code) && (code == last || c.threshold(subset, code+1) == code+1)
 }
 
 // Paid says what of a feature has been paid on the path to a node.

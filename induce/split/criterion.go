@@ -10,6 +10,7 @@ type Criterion struct {
 	total     float64 // W, the weight of all objects
 	light     float64 // theta W: objects that weigh more are heavy
 	xlogx     xlogx
+	subset    int // of the cuts, from 1 on; 0: all
 }
 
 // NewCriterion returns the criterion of an algorithm and a family of tests,
@@ -19,6 +20,13 @@ func NewCriterion(a Algorithm, f Family, lambda, theta float64, total int64) *Cr
 		algorithm: a, family: f, lambda: lambda,
 		total: float64(total), light: theta * float64(total), xlogx: newXlogx(),
 	}
+}
+
+// Confine lets tests of numeric features use no cuts but those of a subset of the
+// features', from 1 on; 0: all. It returns the criterion.
+func (c *Criterion) Confine(subset int) *Criterion {
+	c.subset = subset
+	return c
 }
 
 // leafSlack lets a node be a leaf whose weight is theta W but for rounding.

@@ -132,7 +132,7 @@ func (s *Scanner) visit(selecting bool) {
 	for _, code := range s.present {
 		if code == missing {
 			s.single(Missing, code, s.column.Cost, selecting)
-		} else if bins {
+		} else if bins && s.column.bin(s.c.subset, int(code)) {
 			s.single(Bin, code, s.column.Cost, selecting)
 		}
 	}
@@ -177,13 +177,13 @@ func (s *Scanner) thresholds(selecting bool) {
 	if int(s.present[last-1]) == missing { // missing answers no
 		last--
 		s.add(missing, &heavy)
-		if s.present[0] > 0 {
-			s.threshold(1, &heavy, selecting)
+		if last > 0 {
+			s.threshold(1, int(s.present[0]), &heavy, selecting)
 		}
 	}
-	for _, code := range s.present[:max(last-1, 0)] {
+	for i, code := range s.present[:max(last-1, 0)] {
 		s.add(int(code), &heavy)
-		s.threshold(int(code)+1, &heavy, selecting)
+		s.threshold(int(code)+1, int(s.present[i+1]), &heavy, selecting)
 	}
 }
 
@@ -198,7 +198,13 @@ func (s *Scanner) add(code int, heavy *Heavy) {
 	}
 }
 
-func (s *Scanner) threshold(code int, heavy *Heavy, selecting bool) {
+// threshold scores the lowest threshold in [from, to], if there is one: what has
+// been added up answers no.
+func (s *Scanner) threshold(from, to int, heavy *Heavy, selecting bool) {
+	code := s.column.threshold(s.c.subset, from)
+	if code > to {
+		return
+	}
 	var no, yes side
 	s.part(s.acc, heavy, &no, &yes)
 	if s.n.Bounds != nil && !s.ordered(&no, &yes) {
