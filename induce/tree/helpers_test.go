@@ -60,7 +60,11 @@ func families() []split.Family {
 
 // randomTree grows a tree on random objects.
 func randomTree(r *rand.Rand, family split.Family, objects int) *tree.Tree {
-	fs := features()
+	return grownTree(r, family, objects, features())
+}
+
+// grownTree grows a tree on random objects of these features.
+func grownTree(r *rand.Rand, family split.Family, objects int, fs []dataset.Feature) *tree.Tree {
 	classes := []string{"negative", "positive", `\"`}
 	o := dataset.NewObjects(dataset.NewLayout(fs), len(classes), false, objects)
 	codes := make([]int, len(fs))
