@@ -191,10 +191,10 @@ func (to *step) decideBy(test *split.Test, f *dataset.Feature) float64 {
 		to.op, to.cut = opEquals, float64(test.Code)
 		return to.cut + 1
 	}
-	switch {
-	case test.Kind == split.Missing: // there is a value: no
+	switch test.Kind {
+	case split.Missing: // there is a value: no
 		to.cut, to.yes, to.no = lowest, to.no, to.yes
-	case test.Kind == split.Threshold:
+	case split.Threshold:
 		to.cut = f.Cuts[test.Code-1]
 	default: // a bin; that of the greatest numbers has no upper bound
 		to.cut = lowest

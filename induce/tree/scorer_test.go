@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -158,10 +159,11 @@ func TestScorerNumbers(t *testing.T) {
 				values := randomRow(r, fs).values(scorer.Features())
 				numbers := make([]float64, len(values))
 				for i := range values {
-					numbers[i] = math.NaN()
-					if !values[i].Missing() {
-						fmt.Sscan(values[i].String(), &numbers[i])
+					x, err := strconv.ParseFloat(values[i].String(), 64)
+					if err != nil { // missing
+						x = math.NaN()
 					}
+					numbers[i] = x
 				}
 				want, err := scorer.Predict(values)
 				if err != nil {
