@@ -213,6 +213,13 @@ func (i *Inquiry) Answer(v Value) error {
 	return nil
 }
 
+// Paid returns what was paid so far, as Standing, which takes a pass over the tree
+// for what is to come.
+func (i *Inquiry) Paid() float64 {
+	i.advance()
+	return i.paid
+}
+
 // Standing returns what is known so far.
 func (i *Inquiry) Standing() Standing {
 	i.advance()
