@@ -60,7 +60,16 @@ func families() []split.Family {
 
 // randomTree grows a tree on random objects.
 func randomTree(r *rand.Rand, family split.Family, objects int) *tree.Tree {
-	fs := features()
+	return grownTree(r, family, objects, features())
+}
+
+// grownTree grows a tree on random objects of these features.
+func grownTree(r *rand.Rand, family split.Family, objects int, fs []dataset.Feature) *tree.Tree {
+	return billedAs(r, family, objects, fs, "")
+}
+
+// billedAs is grownTree for a --repeat_cost.
+func billedAs(r *rand.Rand, family split.Family, objects int, fs []dataset.Feature, repeats string) *tree.Tree {
 	classes := []string{"negative", "positive", `\"`}
 	o := dataset.NewObjects(dataset.NewLayout(fs), len(classes), false, objects)
 	codes := make([]int, len(fs))
@@ -75,11 +84,16 @@ func randomTree(r *rand.Rand, family split.Family, objects int) *tree.Tree {
 		total += w
 	}
 	p := induce.Params{Algorithm: split.EC45, Family: family, Lambda: 1}
-	root := induce.Grow(o, split.Columns(fs), p, total, 0, induce.Options{})
+	columns := split.Columns(fs)
+	for i := range columns {
+		columns[i].FreeRepeats = repeats == tree.RepeatFree
+	}
+	root := induce.Grow(o, columns, p, total, 0, induce.Options{})
 	t, _ := induce.Model(root, fs)
 	t.Label = tree.Label{Column: "class", Classes: classes}
 	t.Algorithm = tree.Algorithm{
 		Name: "ec45", Lambda: 1, Tests: family.String(), Bins: 300, Binning: `k-means, "exact": \`, LeafEstimate: "smoothed", Prune: "none", Seed: math.MaxUint64,
+		RepeatCost: repeats,
 	}
 	t.Training = tree.Training{Rows: total, Objects: int64(objects), Weight: total}
 	t.Estimate(tree.Smoothed, 1)

@@ -1,0 +1,330 @@
+package tree
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/espalier-ml/espalier/induce/dataset"
+)
+
+// Questions are what a tree may have to ask, made ready for any number of
+// inquiries. They are read only and may be shared by goroutines; the tree must not
+// be changed while they are in use.
+type Questions struct {
+	tree    *Tree
+	scorer  *Scorer
+	byName  map[string]int // features of the tree
+	steps   []int32        // by node: its step
+	nodes   []int32        // by step: its node
+	group   []int32        // by node: the last test before it on the path of a feature of the same group; -1: none
+	weights []int64        // by node: of all children together
+	leading []float64      // by node: probability of the most probable class
+}
+
+// Questions prepares inquiries.
+func (t *Tree) Questions() *Questions {
+	q := &Questions{
+		tree: t, scorer: t.Scorer(), byName: make(map[string]int, len(t.Features)),
+		steps: make([]int32, len(t.Nodes)), weights: make([]int64, len(t.Nodes)), leading: make([]float64, len(t.Nodes)), group: t.groupBefore(),
+	}
+	for i := range t.Features {
+		q.byName[t.Features[i].Name] = i
+	}
+	for i := range t.Nodes {
+		n := &t.Nodes[i]
+		q.leading[i] = slices.Max(n.Probabilities)
+		if !n.Leaf() {
+			q.steps[i] = int32(len(q.nodes))
+			q.nodes = append(q.nodes, int32(i))
+		}
+		for _, b := range n.Branches {
+			q.weights[i] += t.Nodes[b.Child].Weight
+		}
+	}
+	return q
+}
+
+// groupBefore returns, for each node, the last test before it on the path of a
+// feature of the same group, or -1.
+func (t *Tree) groupBefore() []int32 {
+	before, last := make([]int32, len(t.Nodes)), make(map[string]int32)
+	t.visit(func(node int) {
+		before[node] = -1
+		group := t.groupOf(node)
+		if group == "" {
+			return
+		}
+		if i, ok := last[group]; ok {
+			before[node] = i
+		}
+		last[group] = int32(node)
+	}, func(node int) {
+		group := t.groupOf(node)
+		if group == "" {
+			return
+		}
+		if before[node] < 0 {
+			delete(last, group)
+		} else {
+			last[group] = before[node]
+		}
+	})
+	return before
+}
+
+// groupOf returns the group of the feature that a node tests.
+func (t *Tree) groupOf(node int) string {
+	if t.Nodes[node].Leaf() {
+		return ""
+	}
+	return t.Features[t.Nodes[node].Test.Feature].Group
+}
+
+// visit walks the tree in depth, however deep it is: enter is called before a
+// node's descendants are entered, leave when all of them were left.
+func (t *Tree) visit(enter, leave func(node int)) {
+	stack := []int{0}
+	for len(stack) > 0 {
+		node := stack[len(stack)-1]
+		stack = stack[:len(stack)-1]
+		if node < 0 {
+			leave(^node)
+			continue
+		}
+		enter(node)
+		stack = append(stack, ^node)
+		for _, b := range slices.Backward(t.Nodes[node].Branches) {
+			stack = append(stack, b.Child)
+		}
+	}
+}
+
+// Features returns the features that the tree tests, as Scorer.Features.
+func (q *Questions) Features() []Input { return q.scorer.Features() }
+
+// Inquiry sends one row through a tree and asks for a value only when a test
+// comes to it. Values that are there already may be given at any time, in any
+// order. It is not for several goroutines.
+type Inquiry struct {
+	questions  *Questions
+	confidence float64
+	at         int // the node reached
+	tests      int
+	paid       float64
+	values     []Value // by input
+	known      []known // by input
+	worst      []float64
+	expected   []float64
+}
+
+// known says how a value was come by.
+type known uint8
+
+const (
+	unknown known = iota
+	given         // without being asked for
+	bought
+)
+
+// Start begins an inquiry. It ends at a leaf, or before it pays for a test at a
+// node where the most probable class has at least the given probability; at 0, or
+// above 1, it does not end early.
+func (q *Questions) Start(confidence float64) *Inquiry {
+	inputs := len(q.scorer.inputs)
+	return &Inquiry{questions: q, confidence: confidence, values: make([]Value, inputs), known: make([]known, inputs)}
+}
+
+// Question is the next value to obtain.
+type Question struct {
+	Feature string
+	Kind    dataset.Kind
+	Values  []string // of a categorical feature: those of the training rows; must not be changed
+	Cost    float64  // to be paid for it here: with the price of its group, unless that was paid
+	Unit    string   // what costs are counted in; empty: nothing in particular
+	Node    int      // id of the node that asks
+}
+
+// Standing is what an inquiry knows so far.
+type Standing struct {
+	Class         string
+	Probabilities []float64 // by class, in the order of Label.Classes; must not be changed
+	Node          int       // id of the node reached
+	Leaf          bool      // it is a leaf
+	Tests         int       // on the way there
+	Paid          float64   // for them
+	Worst         float64   // still to be paid at most
+	Expected      float64   // still to be paid in the mean over the training rows of the node
+}
+
+// Give adds a value that is there already, and so costs nothing: neither do
+// tests on its feature. The missing Value says that there is none to be had.
+// Features of the tree that are not tested are taken and ignored. It is an error
+// to give a feature that the tree does not have, another value than the one known,
+// or a text for a numeric feature.
+func (i *Inquiry) Give(feature string, v Value) error {
+	t := i.questions.tree
+	f, ok := i.questions.byName[feature]
+	if !ok {
+		return fmt.Errorf("feature %q: the tree has none of that name", feature)
+	}
+	if v.bits == textBits && t.Features[f].Kind == dataset.Numeric {
+		return wrongKind(&Input{Name: feature}, &v)
+	}
+	in := i.questions.scorer.columns[f] - 1
+	if in < 0 {
+		return nil
+	}
+	if i.known[in] != unknown {
+		if i.values[in] != v {
+			return fmt.Errorf("feature %q: the value %s: it is known as %s", feature, v, i.values[in])
+		}
+		return nil
+	}
+	i.values[in], i.known[in] = v, given
+	i.advance()
+	return nil
+}
+
+// Next returns the question that stands, or nil when the inquiry has ended.
+func (i *Inquiry) Next() *Question {
+	i.advance()
+	t := i.questions.tree
+	n := &t.Nodes[i.at]
+	if n.Leaf() || i.confident(i.at) {
+		return nil
+	}
+	f := &t.Features[n.Test.Feature]
+	return &Question{Feature: f.Name, Kind: f.Kind, Values: f.Values, Cost: i.price(i.at), Unit: t.Algorithm.CostUnit, Node: i.at}
+}
+
+// Answer answers the question that stands, and pays for it. The missing Value is
+// an answer, too.
+func (i *Inquiry) Answer(v Value) error {
+	q := i.Next()
+	if q == nil {
+		return fmt.Errorf("the value %s: nothing is asked any more", v)
+	}
+	in := i.input(i.at)
+	if v.bits == textBits && q.Kind == dataset.Numeric {
+		return wrongKind(&i.questions.scorer.inputs[in], &v)
+	}
+	i.values[in], i.known[in] = v, bought
+	i.advance()
+	return nil
+}
+
+// Paid returns what was paid so far, as Standing, which takes a pass over the tree
+// for what is to come.
+func (i *Inquiry) Paid() float64 {
+	i.advance()
+	return i.paid
+}
+
+// Standing returns what is known so far.
+func (i *Inquiry) Standing() Standing {
+	i.advance()
+	t := i.questions.tree
+	n := &t.Nodes[i.at]
+	s := Standing{Class: t.Label.Classes[n.Class], Probabilities: n.Probabilities, Node: i.at, Leaf: n.Leaf(), Tests: i.tests, Paid: i.paid}
+	s.Worst, s.Expected = i.outlook()
+	return s
+}
+
+// input returns the number of the input that an inner node tests.
+func (i *Inquiry) input(node int) int {
+	return i.questions.scorer.columns[i.questions.tree.Nodes[node].Test.Feature] - 1
+}
+
+// confident reports whether the inquiry may end at a node.
+func (i *Inquiry) confident(node int) bool {
+	return i.confidence > 0 && i.questions.leading[node] >= i.confidence
+}
+
+// price returns what is paid for the test of an inner node: nothing on a value
+// that was given, else what the tree bills there, and the price of the group where
+// the tree bills it at a test before that was on a given value.
+func (i *Inquiry) price(node int) float64 {
+	if i.known[i.input(node)] == given {
+		return 0
+	}
+	t := i.questions.tree
+	n := &t.Nodes[node]
+	before := i.questions.group[node]
+	if before < 0 {
+		return n.Test.Paid()
+	}
+	for ; before >= 0; before = i.questions.group[before] {
+		if i.known[i.input(int(before))] != given {
+			return n.Test.Paid()
+		}
+	}
+	return n.Test.Paid() + t.Features[n.Test.Feature].GroupCost
+}
+
+// advance walks on as far as values are known. Where the inquiry may end, it goes
+// on only as long as that costs nothing.
+func (i *Inquiry) advance() {
+	for {
+		n := &i.questions.tree.Nodes[i.at]
+		if n.Leaf() || i.known[i.input(i.at)] == unknown {
+			return
+		}
+		price := i.price(i.at)
+		if price > 0 && i.confident(i.at) {
+			return
+		}
+		i.tests++
+		i.paid += price
+		i.at = i.child(i.at)
+	}
+}
+
+// child returns the node that follows by the known value.
+func (i *Inquiry) child(node int) int {
+	s := i.questions.scorer
+	to := s.decide(i.questions.steps[node], &i.values[i.input(node)])
+	if to < 0 {
+		return s.leaves[^to].Leaf
+	}
+	return int(i.questions.nodes[to])
+}
+
+// outlook returns what is still to be paid at most, and in the mean over training
+// rows. Nodes come before their children, so one pass from the last node up to the
+// one reached will do.
+func (i *Inquiry) outlook() (most, mean float64) {
+	t := i.questions.tree
+	if i.worst == nil {
+		i.worst, i.expected = make([]float64, len(t.Nodes)), make([]float64, len(t.Nodes))
+	}
+	for node := len(t.Nodes) - 1; node >= i.at; node-- {
+		i.worst[node], i.expected[node] = i.toCome(node)
+	}
+	return i.worst[i.at], i.expected[i.at]
+}
+
+// toCome is outlook of a node whose descendants' is there.
+func (i *Inquiry) toCome(node int) (worst, expected float64) {
+	n := &i.questions.tree.Nodes[node]
+	if n.Leaf() {
+		return 0, 0
+	}
+	price, is := i.price(node), i.known[i.input(node)]
+	switch {
+	case i.confident(node) && (is == unknown || price > 0):
+		return 0, 0
+	case is != unknown:
+		child := i.child(node)
+		return price + i.worst[child], price + i.expected[child]
+	}
+	weight := float64(i.questions.weights[node])
+	for _, b := range n.Branches {
+		share := 1 / float64(len(n.Branches)) // of a tree that knows no weights
+		if weight > 0 {
+			share = float64(i.questions.tree.Nodes[b.Child].Weight) / weight
+		}
+		worst = max(worst, i.worst[b.Child])
+		expected += float64(share * i.expected[b.Child])
+	}
+	return price + worst, price + expected
+}

@@ -1,0 +1,277 @@
+package tree_test
+
+import (
+	"fmt"
+	"log"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/tree"
+)
+
+// asked are trees with rows, with groups and with and without free repeats.
+func asked(t *testing.T, check func(t *testing.T, r *rand.Rand, tr *tree.Tree, rows []row)) {
+	t.Helper()
+	for _, family := range families() {
+		for seed := range uint64(6) {
+			t.Run(fmt.Sprintf("tests=%s/seed=%d", family, seed), func(t *testing.T) {
+				r := rand.New(rand.NewPCG(17, seed))
+				fs := append(features(), numberedFeatures()...)
+				for i := range fs {
+					if fs[i].Group == "" && i%2 == 0 {
+						fs[i].Group, fs[i].GroupCost = "visit", 1.25
+					}
+				}
+				tr := billedAs(r, family, 2<<seed, fs, []string{"", tree.RepeatFree}[seed%2])
+				var rows []row
+				for range 60 {
+					rows = append(rows, append(randomRow(r, features()), numberedRow(r)...))
+				}
+				check(t, r, tr, rows)
+			})
+		}
+	}
+}
+
+// value returns a row's value of a feature.
+func (v row) value(tr *tree.Tree, feature string) tree.Value {
+	f := slices.IndexFunc(tr.Features, func(f dataset.Feature) bool { return f.Name == feature })
+	return v.values([]tree.Input{{Feature: f}})[0]
+}
+
+// path returns the nodes on the way to a leaf.
+func path(tr *tree.Tree, leaf int) []int {
+	var nodes []int
+	for i := leaf; i > 0; {
+		i = slices.IndexFunc(tr.Nodes[:i], func(n tree.Node) bool {
+			return slices.ContainsFunc(n.Branches, func(b tree.Branch) bool { return b.Child == i })
+		})
+		nodes = append(nodes, i)
+	}
+	slices.Reverse(nodes)
+	return nodes
+}
+
+// bill returns what the tests of these nodes cost who was given some features, by
+// the prices of features and groups.
+func bill(tr *tree.Tree, nodes []int, given map[string]bool) float64 {
+	bought, groups, sum := make(map[string]bool), make(map[string]bool), 0.
+	for _, i := range nodes {
+		test := tr.Nodes[i].Test
+		f := &tr.Features[test.Feature]
+		if given[f.Name] || bought[f.Name] && tr.Algorithm.RepeatCost == tree.RepeatFree {
+			continue
+		}
+		sum += test.Cost
+		if f.Group != "" && !groups[f.Group] {
+			sum += f.GroupCost
+		}
+		bought[f.Name], groups[f.Group] = true, true
+	}
+	return sum
+}
+
+// inquire asks for a row's values; before each question some others are given,
+// with the chance of gifts. It returns the features asked and given.
+func inquire(t *testing.T, r *rand.Rand, tr *tree.Tree, i *tree.Inquiry, v row, gifts float64) (bought, given map[string]bool) {
+	t.Helper()
+	bought, given = make(map[string]bool), make(map[string]bool)
+	order := r.Perm(len(tr.Features))
+	for q := i.Next(); q != nil; q = i.Next() {
+		if r.Float64() < gifts && len(order) > 0 {
+			f := tr.Features[order[0]].Name
+			order = order[1:]
+			if err := i.Give(f, v.value(tr, f)); err != nil {
+				t.Fatal(err)
+			}
+			given[f] = given[f] || !bought[f]
+			continue
+		}
+		if bought[q.Feature] || given[q.Feature] {
+			t.Fatalf("%q is asked for, which is known", q.Feature)
+		}
+		before := i.Standing().Paid
+		if err := i.Answer(v.value(tr, q.Feature)); err != nil {
+			t.Fatal(err)
+		}
+		bought[q.Feature] = true
+		if paid := i.Standing().Paid - before; paid < q.Cost-1e-9 {
+			t.Fatalf("%q was to cost %v, and %v was paid", q.Feature, q.Cost, paid)
+		}
+	}
+	return bought, given
+}
+
+// TestInquiry: an inquiry ends at the row's leaf, having asked for each feature on
+// the way there, once, unless it was given, and for no other, and having paid what
+// the tests on features that were not given cost.
+func TestInquiry(t *testing.T) {
+	asked(t, func(t *testing.T, r *rand.Rand, tr *tree.Tree, rows []row) {
+		t.Helper()
+		questions := tr.Questions()
+		scorer := tr.Scorer()
+		for k, v := range rows {
+			gifts := []float64{0, .2, .6}[k%3]
+			i := questions.Start(0)
+			bought, given := inquire(t, r, tr, i, v, gifts)
+			want, err := scorer.Predict(v.values(scorer.Features()))
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := i.Standing()
+			nodes := path(tr, want.Leaf)
+			if got.Node != want.Leaf || !got.Leaf || got.Class != want.Class || got.Tests != len(nodes) || got.Worst != 0 || got.Expected != 0 {
+				t.Fatalf("%v: ends at %+v, want %+v", v, got, want)
+			}
+			needed := make(map[string]bool)
+			for _, node := range nodes {
+				if f := tr.Features[tr.Nodes[node].Test.Feature].Name; !given[f] {
+					needed[f] = true
+				}
+			}
+			if diff := cmp.Diff(needed, bought); diff != "" {
+				t.Fatalf("%v: features asked for (-want +got):\n%s", v, diff)
+			}
+			if cost := bill(tr, nodes, given); math.Abs(got.Paid-cost) > 1e-9 {
+				t.Fatalf("%v: paid %v, want %v", v, got.Paid, cost)
+			}
+			if gifts == 0 && got.Paid != want.Billed {
+				t.Fatalf("%v: paid %v, want all of %v", v, got.Paid, want.Billed)
+			}
+		}
+	})
+}
+
+// TestInquiryOutlook: at the start an inquiry costs what the tree says, and what it
+// may cost in all never grows on the way.
+func TestInquiryOutlook(t *testing.T) {
+	asked(t, func(t *testing.T, r *rand.Rand, tr *tree.Tree, rows []row) {
+		t.Helper()
+		questions := tr.Questions()
+		start := questions.Start(0).Standing()
+		expected, most := tr.Complexity.Billed()
+		if math.Abs(start.Expected-expected) > 1e-9 || math.Abs(start.Worst-most) > 1e-9 {
+			t.Errorf("to come: %v, at most %v; of the tree %v, %v", start.Expected, start.Worst, expected, most)
+		}
+		for _, v := range rows {
+			i := questions.Start(0)
+			last := start
+			for q := i.Next(); q != nil; q = i.Next() {
+				ahead := tr.Features[r.IntN(len(tr.Features))].Name
+				if r.IntN(3) == 0 && ahead != q.Feature {
+					if err := i.Give(ahead, v.value(tr, ahead)); err != nil {
+						t.Fatal(err)
+					}
+				} else if err := i.Answer(v.value(tr, q.Feature)); err != nil {
+					t.Fatal(err)
+				}
+				now := i.Standing()
+				if now.Paid+now.Worst > last.Paid+last.Worst+1e-9 || now.Expected > now.Worst+1e-9 {
+					t.Fatalf("%v: %+v after %+v", v, now, last)
+				}
+				last = now
+			}
+		}
+	})
+}
+
+// TestInquiryConfidence: an inquiry ends at the first node on the row's path that
+// is sure enough and where something would be paid, and what it may cost does not count what lies beyond.
+func TestInquiryConfidence(t *testing.T) {
+	asked(t, func(t *testing.T, r *rand.Rand, tr *tree.Tree, rows []row) {
+		t.Helper()
+		questions, scorer := tr.Questions(), tr.Scorer()
+		for k, v := range rows {
+			confidence := []float64{.4, .6, .8, 1}[k%4]
+			i := questions.Start(confidence)
+			worst := i.Standing().Worst
+			inquire(t, r, tr, i, v, 0)
+			p, err := scorer.Predict(v.values(scorer.Features()))
+			if err != nil {
+				t.Fatal(err)
+			}
+			nodes := append(path(tr, p.Leaf), p.Leaf)
+			end := slices.IndexFunc(nodes, func(id int) bool { // free repeats are walked on
+				n := &tr.Nodes[id]
+				return n.Leaf() || slices.Max(n.Probabilities) >= confidence && n.Test.Paid() > 0
+			})
+			got := i.Standing()
+			if cost := bill(tr, nodes[:end], nil); got.Node != nodes[end] || math.Abs(got.Paid-cost) > 1e-9 || got.Paid > worst+1e-9 {
+				t.Fatalf("confidence %v: ends at node %d for %v (at most %v), want %d for %v", confidence, got.Node, got.Paid, worst, nodes[end], cost)
+			}
+		}
+	})
+}
+
+func TestInquiryErrors(t *testing.T) {
+	i := billedTree().Questions().Start(0)
+	for feature, c := range map[string]struct {
+		value tree.Value
+		want  string
+	}{
+		"age": {tree.Text("old"), `feature "age": the text "old": want a number`},
+		"agd": {tree.Number(3), `feature "agd": the tree has none`},
+	} {
+		if err := i.Give(feature, c.value); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%v, want %s", err, c.want)
+		}
+	}
+	if err := i.Answer(tree.Text("old")); err == nil {
+		t.Error("a text for a number: no error")
+	}
+	if q := i.Next(); q == nil || q.Feature != "age" || q.Cost != 7 || q.Unit != "euros" {
+		t.Errorf("after errors the question is %+v", q)
+	}
+	if err := i.Answer(tree.Number(50)); err != nil {
+		t.Error(err)
+	}
+	if err := i.Give("age", tree.Number(50)); err != nil {
+		t.Errorf("the same value again: %v", err)
+	}
+	if err := i.Give("age", tree.Number(51)); err == nil || !strings.Contains(err.Error(), "it is known as 50") {
+		t.Errorf("another value: %v", err)
+	}
+	if err := i.Answer(tree.Number(1)); err == nil {
+		t.Error("an answer after the end: no error")
+	}
+}
+
+// TestInquiryGroup: by hand, billedTree. Who knows the age pays the group's price of
+// 4 with the job, and what the job costs, 2.
+func TestInquiryGroup(t *testing.T) {
+	i := billedTree().Questions().Start(0)
+	if err := i.Give("age", tree.Number(20)); err != nil {
+		t.Fatal(err)
+	}
+	if q, s := i.Next(), i.Standing(); q.Feature != "job" || q.Cost != 6 || s.Tests != 1 || s.Paid != 0 || s.Worst != 6 || s.Expected != 6 {
+		t.Errorf("question %+v, standing %+v", q, s)
+	}
+}
+
+// A service asks for values one by one, each only if the tree needs it.
+func ExampleTree_Questions() {
+	t := smallTree()           // of tree.Decode
+	questions := t.Questions() // once
+
+	inquiry := questions.Start(0.95)                            // sure enough at 95 %
+	if err := inquiry.Give("job", tree.Text("b")); err != nil { // known beforehand
+		log.Fatal(err)
+	}
+	for q := inquiry.Next(); q != nil; q = inquiry.Next() {
+		fmt.Println(q.Feature, "for", q.Cost)
+		if err := inquiry.Answer(tree.Number(24)); err != nil {
+			log.Fatal(err)
+		}
+	}
+	s := inquiry.Standing()
+	fmt.Println(s.Class, s.Probabilities, "for", s.Paid)
+	// Output:
+	// age for 3
+	// p [0 1] for 3
+}

@@ -1,0 +1,391 @@
+package tree
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/split"
+)
+
+// Value is what a row holds in one feature: a number, a text, or nothing, which
+// is the zero Value.
+type Value struct {
+	text string
+	bits uint64 // of the number, exclusive or those of NaN: so the zero Value, as texts, is NaN, which is at no threshold
+}
+
+// nanBits are the bits of missing, textBits what texts have instead of a number's.
+const (
+	nanBits  = 0x7ff8000000000001
+	textBits = 1 // NaN, too
+)
+
+// Number returns a number as a value; NaN is missing, infinities are numbers.
+func Number(x float64) Value {
+	if x != x {
+		return Value{}
+	}
+	return Value{bits: math.Float64bits(x) ^ nanBits}
+}
+
+// Text returns a text as a value. Booleans are the texts "true" and "false". The
+// empty text is a text, and not missing.
+func Text(s string) Value { return Value{text: s, bits: textBits} }
+
+// Missing reports whether there is no value.
+func (v *Value) Missing() bool { return v.bits == 0 }
+
+// number returns the number, or NaN.
+func (v *Value) number() float64 { return math.Float64frombits(v.bits ^ nanBits) }
+
+// String returns the value as messages spell it.
+func (v Value) String() string {
+	switch v.bits {
+	case 0:
+		return "missing"
+	case textBits:
+		return strconv.Quote(v.text)
+	default:
+		return dataset.SpellNumber(v.number())
+	}
+}
+
+// Input is a feature that a tree tests.
+type Input struct {
+	Name    string
+	Kind    dataset.Kind
+	Feature int // the number of the feature in Tree.Features
+}
+
+// Prediction is what a tree says of the rows that reach one of its leaves. It is
+// shared by all of them and must not be changed.
+type Prediction struct {
+	Class         string
+	Probabilities []float64 // by class, in the order of Label.Classes
+	Leaf          int       // id of the node
+	Tests         int       // asked on the way there
+	Cost          float64   // of these tests, by their own prices
+	Billed        float64   // what is really paid for them, see Test.Billed
+}
+
+// Scorer finds the leaves of rows by their values, as Router does by their codes:
+// numbers are compared with cuts, categorical features find texts by their bytes
+// and numbers by their value; values that are not listed take the branch marked
+// other, missing ones the branch marked missing. It is read only and may be
+// shared by goroutines.
+type Scorer struct {
+	inputs   []Input
+	numeric  []bool       // by input
+	category []*category  // by input; nil for numbers
+	columns  []int        // inputs by feature of the tree, plus 1; 0: not tested
+	steps    []step       // the inner nodes
+	upper    []float64    // by step: the upper bound of opBetween and opEquals
+	fans     []fan        // of multiway tests
+	leaves   []Prediction // in the order of their nodes
+	byNode   []int32      // leaves by node, plus 1
+	root     int32        // as step.yes
+	plain    bool         // all steps are opThreshold
+}
+
+// step is an inner node.
+type step struct {
+	cut     float64 // the lower bound; opMultiway: the number of the fan
+	yes, no int32   // a step or, below 0, the complement of a leaf
+	input   int32
+	op      op
+}
+
+// op says how a step decides. Missing values are neither at a threshold nor
+// between bounds.
+type op uint8
+
+const (
+	opThreshold op = iota // number >= cut
+	opBetween             // cut <= number < upper
+	opEquals              // the code of the category is cut
+	opMultiway            // a branch a code
+)
+
+// Scorer compiles the tree.
+func (t *Tree) Scorer() *Scorer {
+	s := &Scorer{columns: make([]int, len(t.Features)), byNode: make([]int32, len(t.Nodes))}
+	for i := range t.Nodes {
+		if n := &t.Nodes[i]; !n.Leaf() {
+			s.columns[n.Test.Feature] = 1
+		}
+	}
+	for i, tested := range s.columns {
+		if tested == 0 {
+			continue
+		}
+		f := &t.Features[i]
+		s.inputs = append(s.inputs, Input{Name: f.Name, Kind: f.Kind, Feature: i})
+		s.numeric = append(s.numeric, f.Kind == dataset.Numeric)
+		s.category = append(s.category, newCategory(f))
+		s.columns[i] = len(s.inputs)
+	}
+	s.compile(t, s.number(t))
+	return s
+}
+
+// number fills in the leaves and returns, for each node, what leads to it: the
+// number of its step, or the complement of its leaf's.
+func (s *Scorer) number(t *Tree) []int32 {
+	tests, costs := t.Path()
+	billed := t.Billed()
+	targets, steps := make([]int32, len(t.Nodes)), int32(0)
+	for i := range t.Nodes {
+		n := &t.Nodes[i]
+		if !n.Leaf() {
+			targets[i] = steps
+			steps++
+			continue
+		}
+		targets[i] = ^int32(len(s.leaves))
+		s.leaves = append(s.leaves, Prediction{
+			Class: t.Label.Classes[n.Class], Probabilities: slices.Clone(n.Probabilities), Leaf: i,
+			Tests: tests[i], Cost: costs[i], Billed: billed[i],
+		})
+		s.byNode[i] = int32(len(s.leaves))
+	}
+	s.root = targets[0]
+	return targets
+}
+
+// compile makes the steps.
+func (s *Scorer) compile(t *Tree, targets []int32) {
+	s.plain = true
+	for i := range t.Nodes {
+		n := &t.Nodes[i]
+		if n.Leaf() {
+			continue
+		}
+		f := &t.Features[n.Test.Feature]
+		to := step{input: int32(s.columns[n.Test.Feature] - 1)}
+		upper := 0.
+		if n.Test.Kind == split.Multiway {
+			to.op, to.cut = opMultiway, float64(len(s.fans))
+			s.fans = append(s.fans, newFan(n.Branches, f, targets))
+		} else {
+			for _, b := range n.Branches {
+				if b.Outcome == 1 {
+					to.yes = targets[b.Child]
+				} else {
+					to.no = targets[b.Child]
+				}
+			}
+			upper = to.decideBy(&n.Test.Test, f)
+		}
+		s.steps, s.upper = append(s.steps, to), append(s.upper, upper)
+		s.plain = s.plain && to.op == opThreshold
+	}
+}
+
+// decideBy makes the step that of a two-outcome test and returns its upper bound.
+func (to *step) decideBy(test *split.Test, f *dataset.Feature) float64 {
+	lowest := math.Inf(-1)
+	if f.Kind == dataset.Categorical {
+		to.op, to.cut = opEquals, float64(test.Code)
+		return to.cut + 1
+	}
+	switch test.Kind {
+	case split.Missing: // there is a value: no
+		to.cut, to.yes, to.no = lowest, to.no, to.yes
+	case split.Threshold:
+		to.cut = f.Cuts[test.Code-1]
+	default: // a bin; that of the greatest numbers has no upper bound
+		to.cut = lowest
+		if test.Code > 0 {
+			to.cut = f.Cuts[test.Code-1]
+		}
+		if test.Code < len(f.Cuts) {
+			to.op = opBetween
+			return f.Cuts[test.Code]
+		}
+	}
+	return 0
+}
+
+// category finds the codes of a categorical feature, as dataset.Encoder does.
+type category struct {
+	byText         map[string]int32
+	byNumber       map[float64]int32
+	other, missing int32
+}
+
+func newCategory(f *dataset.Feature) *category {
+	if f.Kind != dataset.Categorical {
+		return nil
+	}
+	c := &category{
+		byText: make(map[string]int32, len(f.Values)), byNumber: make(map[float64]int32),
+		other: int32(f.OtherCode()), missing: int32(f.MissingCode()),
+	}
+	for i, s := range f.Values {
+		c.byText[s] = int32(i)
+		if x, err := strconv.ParseFloat(s, 64); err == nil {
+			c.byNumber[x] = int32(i)
+		}
+	}
+	return c
+}
+
+func (c *category) code(v *Value) int32 {
+	switch v.bits {
+	case 0:
+		return c.missing
+	case textBits:
+		return c.text(v.text)
+	default:
+		return c.number(v.number())
+	}
+}
+
+func (c *category) text(s string) int32 {
+	if code, ok := c.byText[s]; ok {
+		return code
+	}
+	return c.other
+}
+
+func (c *category) number(x float64) int32 {
+	if x != x {
+		return c.missing
+	}
+	if code, ok := c.byNumber[x]; ok {
+		return code
+	}
+	return c.other
+}
+
+// fan is where the codes of a multiway test lead to. It takes as much memory as
+// the test has branches, however many codes there are.
+type fan struct {
+	codes, to      []int32 // by code
+	other, missing int32   // of codes that no branch names
+	missingCode    int32
+}
+
+func newFan(branches []Branch, f *dataset.Feature, targets []int32) fan {
+	n := fan{missingCode: int32(f.MissingCode())}
+	sorted := slices.Clone(branches)
+	slices.SortStableFunc(sorted, func(a, b Branch) int { return a.Outcome - b.Outcome })
+	for _, b := range sorted {
+		if b.Other {
+			n.other = targets[b.Child]
+		}
+		if b.Missing {
+			n.missing = targets[b.Child]
+		}
+		n.codes, n.to = append(n.codes, int32(b.Outcome)), append(n.to, targets[b.Child])
+	}
+	return n
+}
+
+func (n *fan) child(code int32) int32 {
+	if i, ok := slices.BinarySearch(n.codes, code); ok {
+		return n.to[i]
+	}
+	if code == n.missingCode {
+		return n.missing
+	}
+	return n.other
+}
+
+// Features returns the features that the tree tests, in the order in which
+// Predict takes their values: that of Tree.Features. The list must not be
+// changed.
+func (s *Scorer) Features() []Input { return s.inputs }
+
+// Prediction returns what the tree says at a leaf, given by its node's id, or nil
+// where that is no leaf.
+func (s *Scorer) Prediction(leaf int) *Prediction {
+	if leaf < 0 || leaf >= len(s.byNode) || s.byNode[leaf] == 0 {
+		return nil
+	}
+	return &s.leaves[s.byNode[leaf]-1]
+}
+
+// Predict returns what the tree says of a row, given by a value per input. It
+// fails only for a text as the value of a numeric feature, wherever in the tree
+// that is tested, and for another number of values than inputs. It allocates
+// nothing.
+func (s *Scorer) Predict(values []Value) (*Prediction, error) {
+	if len(values) != len(s.inputs) {
+		return nil, s.wrongCount(len(values))
+	}
+	for i := range values {
+		if values[i].bits == textBits && s.numeric[i] {
+			return nil, wrongKind(&s.inputs[i], &values[i])
+		}
+	}
+	at := s.root
+	for at >= 0 {
+		n := &s.steps[at]
+		v := &values[n.input]
+		if n.op == opThreshold {
+			if v.number() >= n.cut {
+				at = n.yes
+			} else {
+				at = n.no
+			}
+			continue
+		}
+		at = s.decide(at, v)
+	}
+	return &s.leaves[^at], nil
+}
+
+// decide returns where a step leads to.
+func (s *Scorer) decide(at int32, v *Value) int32 {
+	n := &s.steps[at]
+	yes := false
+	switch n.op {
+	case opThreshold:
+		yes = v.number() >= n.cut
+	case opBetween:
+		x := v.number()
+		yes = x >= n.cut && x < s.upper[at]
+	case opEquals:
+		yes = float64(s.category[n.input].code(v)) == n.cut
+	default:
+		return s.fans[int(n.cut)].child(s.category[n.input].code(v))
+	}
+	if yes {
+		return n.yes
+	}
+	return n.no
+}
+
+// PredictNumbers is Predict for trees of which all inputs are numeric: a number
+// per input, NaN where it is missing.
+func (s *Scorer) PredictNumbers(numbers []float64) (*Prediction, error) {
+	if len(numbers) != len(s.inputs) {
+		return nil, s.wrongCount(len(numbers))
+	}
+	if i := slices.Index(s.numeric, false); i >= 0 {
+		return nil, fmt.Errorf("feature %q is categorical: PredictNumbers takes trees of numeric features only", s.inputs[i].Name)
+	}
+	at := s.root
+	for at >= 0 {
+		n := &s.steps[at]
+		x := numbers[n.input]
+		if x >= n.cut && (n.op == opThreshold || x < s.upper[at]) {
+			at = n.yes
+		} else {
+			at = n.no
+		}
+	}
+	return &s.leaves[^at], nil
+}
+
+func (s *Scorer) wrongCount(values int) error {
+	return fmt.Errorf("%d values: want one for each of the %d features that the tree tests", values, len(s.inputs))
+}
+
+func wrongKind(in *Input, v *Value) error {
+	return fmt.Errorf("feature %q: the text %s: want a number, or no value", in.Name, v)
+}

@@ -1,0 +1,389 @@
+package tree_test
+
+import (
+	"fmt"
+	"log"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/split"
+	"github.com/espalier-ml/espalier/induce/tree"
+)
+
+// values returns what a scorer takes of a row.
+func (v row) values(inputs []tree.Input) []tree.Value {
+	values := make([]tree.Value, len(inputs))
+	for i, in := range inputs {
+		switch x := v[in.Feature].(type) {
+		case float64:
+			values[i] = tree.Number(x)
+		case string:
+			values[i] = tree.Text(x)
+		}
+	}
+	return values
+}
+
+// routed returns the leaf that a router sends a row to, by the codes of encoders.
+func routed(tr *tree.Tree, router *tree.Router, v row) int {
+	layout := dataset.NewLayout(tr.Features)
+	key := make([]byte, layout.Stride)
+	for i := range tr.Features {
+		column := vectorOf([]any{v[i]}, tr.Features[i].Kind)
+		dataset.NewEncoder(&tr.Features[i]).Encode(&column, key, layout.Offsets[i], layout.Stride, nil)
+	}
+	return router.Row(key, &layout)
+}
+
+// vectorOf returns values as a column: numbers side by side, categories in a
+// dictionary.
+func vectorOf(values []any, kind dataset.Kind) dataset.Vector {
+	if kind == dataset.Numeric {
+		v := dataset.Vector{Type: dataset.Number}
+		for _, x := range values {
+			number, ok := x.(float64)
+			if !ok {
+				number = math.NaN()
+			}
+			v.Numbers = append(v.Numbers, number)
+		}
+		return v
+	}
+	return dictionaryOf(values)
+}
+
+// dictionaryOf returns values of one type as a column with a dictionary, in which
+// each value has an entry of its own.
+func dictionaryOf(values []any) dataset.Vector {
+	v := dataset.Vector{Type: dataset.Text, Index: []int32{}}
+	for _, x := range values {
+		switch x := x.(type) {
+		case nil:
+			v.Index = append(v.Index, -1)
+		case float64:
+			v.Type = dataset.Number
+			v.Index, v.Numbers = append(v.Index, int32(len(v.Numbers))), append(v.Numbers, x)
+		case string:
+			v.Index, v.Texts = append(v.Index, int32(len(v.Texts))), append(v.Texts, x)
+		}
+	}
+	return v
+}
+
+// numberedFeatures are features with categories that are numbers, some of them
+// spelled in two ways.
+func numberedFeatures() []dataset.Feature {
+	return []dataset.Feature{
+		{Name: "zip", Kind: dataset.Categorical, Values: []string{"-1", "0", "1.0", "1", "1e3", "0x10", "nan", "inf", "none"}, Cost: 1, Group: "g", GroupCost: 2},
+		{Name: "line", Kind: dataset.Numeric, Cost: 1},
+		{Name: "x", Kind: dataset.Numeric, Cuts: []float64{-1, 0, 1e3}, Cost: 0.5, Group: "g", GroupCost: 2},
+	}
+}
+
+// numberedRow draws a row of numbers.
+func numberedRow(r *rand.Rand) row {
+	values := row{nil, nil, nil}
+	for i := range values {
+		if r.IntN(5) > 0 {
+			values[i] = []float64{-1, 0, math.Copysign(0, -1), 1, 1000, 16, math.Inf(1), math.Inf(-1), 0.5}[r.IntN(9)]
+		}
+	}
+	return values
+}
+
+// scored are trees with rows for them.
+func scored(t *testing.T, check func(t *testing.T, tr *tree.Tree, rows []row)) {
+	t.Helper()
+	for _, family := range families() {
+		for seed := range uint64(8) {
+			t.Run(fmt.Sprintf("tests=%s/seed=%d", family, seed), func(t *testing.T) {
+				r := rand.New(rand.NewPCG(11, seed))
+				tr, numbered := randomTree(r, family, 1<<seed), grownTree(r, family, 1<<seed, numberedFeatures())
+				var rows, numbers []row
+				for range 150 {
+					rows, numbers = append(rows, randomRow(r, tr.Features)), append(numbers, numberedRow(r))
+				}
+				check(t, tr, rows)
+				check(t, numbered, numbers)
+			})
+		}
+	}
+}
+
+// TestScorer: rows reach the leaves that the router sends their codes to, and the
+// leaves say what the tree says.
+func TestScorer(t *testing.T) {
+	scored(t, func(t *testing.T, tr *tree.Tree, rows []row) {
+		t.Helper()
+		scorer, router := tr.Scorer(), tr.Router()
+		tests, costs := tr.Path()
+		billed := tr.Billed()
+		for _, v := range rows {
+			got, err := scorer.Predict(v.values(scorer.Features()))
+			if err != nil {
+				t.Fatal(err)
+			}
+			id := routed(tr, router, v)
+			n := &tr.Nodes[id]
+			want := &tree.Prediction{
+				Class: tr.Label.Classes[n.Class], Probabilities: n.Probabilities, Leaf: id, Tests: tests[id], Cost: costs[id], Billed: billed[id],
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Fatalf("%v (-want +got):\n%s", v, diff)
+			}
+			if got != scorer.Prediction(id) {
+				t.Errorf("leaf %d: another prediction than that of its node", id)
+			}
+		}
+	})
+}
+
+// TestScorerNumbers: numeric trees take plain numbers.
+func TestScorerNumbers(t *testing.T) {
+	fs := slices.DeleteFunc(append(features(), numberedFeatures()...), func(f dataset.Feature) bool { return f.Kind != dataset.Numeric })
+	for _, family := range families() {
+		for seed := range uint64(8) {
+			r := rand.New(rand.NewPCG(13, seed))
+			tr := grownTree(r, family, 1<<seed, fs)
+			scorer := tr.Scorer()
+			for range 200 {
+				values := randomRow(r, fs).values(scorer.Features())
+				numbers := make([]float64, len(values))
+				for i := range values {
+					x, err := strconv.ParseFloat(values[i].String(), 64)
+					if err != nil { // missing
+						x = math.NaN()
+					}
+					numbers[i] = x
+				}
+				want, err := scorer.Predict(values)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if got, err := scorer.PredictNumbers(numbers); err != nil || got != want {
+					t.Fatalf("%v: %v, %v, want %v", numbers, got, err, want)
+				}
+			}
+		}
+	}
+}
+
+// TestScorerLeaves: columns, in each form that they come in, reach the same leaves
+// as their rows one by one.
+func TestScorerLeaves(t *testing.T) {
+	scored(t, func(t *testing.T, tr *tree.Tree, rows []row) {
+		t.Helper()
+		for len(rows) < 5000 { // more than a block
+			rows = append(rows, rows...)
+		}
+		scorer := tr.Scorer()
+		var side, dictionaries []dataset.Vector
+		for _, in := range scorer.Features() {
+			column := make([]any, len(rows))
+			for i, v := range rows {
+				column[i] = v[in.Feature]
+			}
+			dictionary := dictionaryOf(column)
+			if in.Kind == dataset.Numeric {
+				dictionary.Type = dataset.Number
+			}
+			dictionaries = append(dictionaries, dictionary)
+			if _, number := rows[0][in.Feature].(float64); number || dictionary.Type == dataset.Number {
+				side = append(side, vectorOf(column, dataset.Numeric))
+			} else {
+				side = append(side, dictionary)
+			}
+		}
+		for form, columns := range map[string][]dataset.Vector{"side by side": side, "dictionary": dictionaries} {
+			leaves := make([]int32, len(rows))
+			if err := scorer.Leaves(columns, leaves); err != nil {
+				t.Fatal(err)
+			}
+			for i, v := range rows {
+				want, err := scorer.Predict(v.values(scorer.Features()))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if int(leaves[i]) != want.Leaf {
+					t.Fatalf("%s, row %d, %v: leaf %d, want %d", form, i, v, leaves[i], want.Leaf)
+				}
+			}
+		}
+	})
+}
+
+// TestScorerAllocs: a row takes no memory, and rows of columns none each.
+func TestScorerAllocs(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 1))
+	for _, family := range families() {
+		tr := randomTree(r, family, 300)
+		scorer := tr.Scorer()
+		rows := make([][]tree.Value, 100)
+		for i := range rows {
+			rows[i] = randomRow(r, tr.Features).values(scorer.Features())
+		}
+		i := 0
+		if n := testing.AllocsPerRun(1000, func() {
+			if _, err := scorer.Predict(rows[i%len(rows)]); err != nil {
+				t.Error(err)
+			}
+			i++
+		}); n != 0 {
+			t.Errorf("tests %s: %v allocations a row", family, n)
+		}
+	}
+}
+
+func TestScorerErrors(t *testing.T) {
+	scorer := smallTree().Scorer()
+	for _, c := range []struct {
+		values []tree.Value
+		want   string
+	}{
+		{nil, "0 values: want one for each of the 2"},
+		{[]tree.Value{tree.Text("old"), {}}, `feature "age": the text "old": want a number`},
+		{[]tree.Value{tree.Text(""), tree.Text("a")}, `feature "age": the text "": want a number`},
+	} {
+		if _, err := scorer.Predict(c.values); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%v: %v, want %s", c.values, err, c.want)
+		}
+	}
+	if _, err := scorer.PredictNumbers([]float64{1, 2}); err == nil || !strings.Contains(err.Error(), `"job" is categorical`) {
+		t.Errorf("numbers for a category: %v", err)
+	}
+	if _, err := scorer.PredictNumbers(nil); err == nil {
+		t.Error("no numbers: no error")
+	}
+	age, job := vectorOf([]any{1.}, dataset.Numeric), dictionaryOf([]any{"a"})
+	for name, columns := range map[string][]dataset.Vector{"column": {age}, "of type text": {job, job}, "0 rows": {age, dictionaryOf(nil)}} {
+		if err := scorer.Leaves(columns, make([]int32, 1)); err == nil || !strings.Contains(err.Error(), name) {
+			t.Errorf("%v, want %s", err, name)
+		}
+	}
+	for _, id := range []int{-1, 0, 2, 5} {
+		if p := scorer.Prediction(id); p != nil {
+			t.Errorf("node %d is no leaf: %v", id, p)
+		}
+	}
+}
+
+// TestScorerInputs: only features that are tested are asked for, and a tree of a
+// leaf alone asks for none.
+func TestScorerInputs(t *testing.T) {
+	tr := smallTree()
+	tr.Features = append([]dataset.Feature{{Name: "idle", Kind: dataset.Numeric}}, tr.Features...)
+	for _, i := range []int{0, 2} {
+		tr.Nodes[i].Test.Feature++
+	}
+	want := []tree.Input{{Name: "age", Kind: dataset.Numeric, Feature: 1}, {Name: "job", Kind: dataset.Categorical, Feature: 2}}
+	if diff := cmp.Diff(want, tr.Scorer().Features()); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	tr.Nodes = tr.Nodes[1:2]
+	scorer, leaves := tr.Scorer(), []int32{7, 7}
+	if p, err := scorer.Predict(nil); err != nil || p.Leaf != 0 || p.Class != "n" || p.Tests != 0 {
+		t.Errorf("a leaf alone: %v, %v", p, err)
+	}
+	if err := scorer.Leaves(nil, leaves); err != nil || leaves[0] != 0 || leaves[1] != 0 {
+		t.Errorf("a leaf alone: leaves %v, %v", leaves, err)
+	}
+}
+
+func TestValue(t *testing.T) {
+	for want, v := range map[string]tree.Value{
+		"missing": {}, "0": tree.Number(0), "1.5": tree.Number(1.5), "+Inf": tree.Number(math.Inf(1)), `"missing"`: tree.Text("missing"), `""`: tree.Text(""),
+	} {
+		if v.String() != want || v.Missing() != (want == "missing") {
+			t.Errorf("%v, missing %v: want %s", v, v.Missing(), want)
+		}
+	}
+	for _, bits := range []uint64{0x7ff8000000000000, 0x7ff8000000000001, 0x7ff0000000000001, 0xfff8000000000001} {
+		if v := tree.Number(math.Float64frombits(bits)); !v.Missing() {
+			t.Errorf("NaN of bits %x: %v, want missing", bits, v)
+		}
+	}
+}
+
+// A service loads a tree once and asks it about rows from any goroutine.
+func ExampleTree_Scorer() {
+	b, err := os.ReadFile(filepath.Join("testdata", "golden", "small.json")) // a tree.json
+	if err != nil {
+		log.Fatal(err)
+	}
+	t, err := tree.Decode(b)
+	if err != nil {
+		log.Fatal(err)
+	}
+	scorer := t.Scorer()
+
+	for _, in := range scorer.Features() { // what to pass, and in which order
+		fmt.Println(in.Name, in.Kind)
+	}
+	p, err := scorer.Predict([]tree.Value{tree.Number(24), tree.Text("b")})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(p.Class, p.Probabilities, "after", p.Tests, "tests for", p.Cost)
+
+	p, err = scorer.Predict([]tree.Value{{}, tree.Text("b")}) // no age
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(p.Class, p.Probabilities, "after", p.Tests, "tests for", p.Cost)
+	// Output:
+	// age numeric
+	// job categorical
+	// p [0 1] after 2 tests for 5
+	// p [0 1] after 2 tests for 5
+}
+
+func BenchmarkScorer(b *testing.B) {
+	const rows = 1 << 12
+	for _, family := range []split.Family{split.Thresholds, split.Both, split.Multiways} {
+		r := rand.New(rand.NewPCG(1, 1))
+		tr := randomTree(r, family, 2000)
+		scorer := tr.Scorer()
+		values, columns := make([][]tree.Value, rows), make([][]any, len(tr.Features))
+		for i := range values {
+			v := randomRow(r, tr.Features)
+			values[i] = v.values(scorer.Features())
+			for f := range columns {
+				columns[f] = append(columns[f], v[f])
+			}
+		}
+		b.Run("by=row/tests="+family.String(), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				for _, v := range values {
+					if _, err := scorer.Predict(v); err != nil {
+						b.Fatal(err)
+					}
+				}
+			}
+			b.ReportMetric(float64(rows*b.N)/b.Elapsed().Seconds(), "rows/s")
+		})
+		var vectors []dataset.Vector
+		for _, in := range scorer.Features() {
+			vectors = append(vectors, vectorOf(columns[in.Feature], in.Kind))
+		}
+		leaves := make([]int32, rows)
+		b.Run("by=column/tests="+family.String(), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if err := scorer.Leaves(vectors, leaves); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(rows*b.N)/b.Elapsed().Seconds(), "rows/s")
+		})
+	}
+}
