@@ -26,10 +26,11 @@ const Null = math.MaxUint16
 // Field describes a column of a Writer.
 type Field struct {
 	Name string
-	// Dictionary is []float64, []int64 or []string: the distinct values, which
-	// indexes name; at most 65,535. Nil is a column of float64 without one.
+	// Dictionary is []float64, []int64, []int32 or []string: the distinct values,
+	// which indexes name; at most 65,535. Nil is a column of float64 without one.
 	Dictionary any
-	Optional   bool // values may be missing
+	Optional   bool      // values may be missing
+	Original   *Original // the file that the column is copied from, whatever its type; nil: it is not
 }
 
 // Writer writes a file of flat columns by row groups, each column chunk as it
@@ -50,6 +51,7 @@ type Writer struct {
 	start  int64 // of the chunk
 	next   int   // field of the next chunk
 	rows   int   // of the row group
+	chunks int   // of a row group
 
 	page, packed []byte // a page, before and after compression
 	dense        []uint16
@@ -62,6 +64,10 @@ type field struct {
 	name     string
 	optional bool
 	indexed  bool
+	original *Original // that the column is copied from
+	source   originalColumn
+	at       int // of its chunk in a row group, the first of several
+	chunks   int
 	physical format.Type
 	size     int // values in the dictionary
 	width    uint
@@ -123,7 +129,10 @@ func (w *Writer) addFields(fields []Field) error {
 }
 
 func (w *Writer) addField(f *Field) error {
-	c := field{name: f.Name, optional: f.Optional, indexed: f.Dictionary != nil}
+	c := field{name: f.Name, optional: f.Optional, indexed: f.Dictionary != nil, original: f.Original, at: w.chunks, chunks: 1}
+	if c.original != nil {
+		return w.addCopied(c)
+	}
 	element := format.SchemaElement{Name: f.Name, RepetitionType: thrift.New(format.Required)}
 	if f.Optional {
 		element.RepetitionType.V = format.Optional
@@ -136,6 +145,11 @@ func (w *Writer) addField(f *Field) error {
 		c.physical, c.size = format.Double, len(d)
 		for _, v := range d {
 			plain = binary.LittleEndian.AppendUint64(plain, math.Float64bits(v))
+		}
+	case []int32:
+		c.physical, c.size = format.Int32, len(d)
+		for _, v := range d {
+			plain = binary.LittleEndian.AppendUint32(plain, uint32(v))
 		}
 	case []int64:
 		c.physical, c.size = format.Int64, len(d)
@@ -171,6 +185,20 @@ func (w *Writer) addField(f *Field) error {
 		c.expanded = int64(w.header.Len() + len(plain))
 	}
 	w.fields = append(w.fields, c)
+	w.chunks += c.chunks
+	return nil
+}
+
+// addCopied adds a column with all that its schema has below it.
+func (w *Writer) addCopied(c field) error {
+	var err error
+	if c.source, err = c.original.column(c.name); err != nil {
+		return err
+	}
+	c.chunks = c.source.chunks
+	w.meta.Schema = append(w.meta.Schema, c.source.elements...)
+	w.fields = append(w.fields, c)
+	w.chunks += c.chunks
 	return nil
 }
 
@@ -200,7 +228,7 @@ func (w *Writer) write(b []byte) error {
 // WriteIndexes writes the next column's chunk of the row group, the first of
 // which opens it: the position of each row's value in the dictionary, or Null.
 func (w *Writer) WriteIndexes(index []uint16) error {
-	f, chunk, err := w.begin(len(index), true)
+	f, chunk, err := w.beginOwn(len(index), true)
 	if err != nil {
 		return err
 	}
@@ -235,7 +263,7 @@ func (w *Writer) WriteIndexes(index []uint16) error {
 // WriteNumbers writes the chunk of a column without a dictionary. In optional
 // columns NaN is a missing value.
 func (w *Writer) WriteNumbers(values []float64) error {
-	f, chunk, err := w.begin(len(values), false)
+	f, chunk, err := w.beginOwn(len(values), false)
 	if err != nil {
 		return err
 	}
@@ -265,26 +293,37 @@ func (w *Writer) fault(f *field, err error) error {
 	return fmt.Errorf("write %s: column %q: %w", w.url, f.name, err)
 }
 
-// begin checks that a chunk is the one that comes next.
-func (w *Writer) begin(rows int, indexed bool) (*field, *format.ColumnMetaData, error) {
-	f := &w.fields[w.next]
+// begin begins the next column's chunks, which it returns.
+func (w *Writer) begin(f *field, rows int) ([]format.ColumnChunk, error) {
 	switch {
-	case f.indexed != indexed:
-		return nil, nil, w.fault(f, errors.New("indexes are for columns with a dictionary, numbers for others"))
 	case rows == 0 || rows > maxRowGroupRows:
-		return nil, nil, w.fault(f, fmt.Errorf("a row group of %d rows, expected 1 to %d", rows, maxRowGroupRows))
+		return nil, w.fault(f, fmt.Errorf("a row group of %d rows, expected 1 to %d", rows, maxRowGroupRows))
 	case w.next > 0 && rows != w.rows:
-		return nil, nil, w.fault(f, fmt.Errorf("a chunk of %d rows in a row group of %d", rows, w.rows))
+		return nil, w.fault(f, fmt.Errorf("a chunk of %d rows in a row group of %d", rows, w.rows))
 	}
 	if w.next == 0 {
 		w.rows = rows
 		w.meta.NumRows += int64(rows)
 		w.meta.RowGroups = append(w.meta.RowGroups, format.RowGroup{
-			Columns: make([]format.ColumnChunk, len(w.fields)), NumRows: int64(rows), FileOffset: w.offset,
+			Columns: make([]format.ColumnChunk, w.chunks), NumRows: int64(rows), FileOffset: w.offset,
 			Ordinal: int16(min(len(w.meta.RowGroups), math.MaxInt16)),
 		})
 	}
-	chunk := &w.meta.RowGroups[len(w.meta.RowGroups)-1].Columns[w.next].MetaData
+	return w.meta.RowGroups[len(w.meta.RowGroups)-1].Columns[f.at : f.at+f.chunks], nil
+}
+
+// beginOwn begins the next column's chunk, of values by a dictionary or as they
+// are.
+func (w *Writer) beginOwn(rows int, indexed bool) (*field, *format.ColumnMetaData, error) {
+	f := &w.fields[w.next]
+	if f.indexed != indexed || f.original != nil {
+		return nil, nil, w.fault(f, errors.New("indexes are for columns with a dictionary, chunks for those that are copied, numbers for others"))
+	}
+	chunks, err := w.begin(f, rows)
+	if err != nil {
+		return nil, nil, err
+	}
+	chunk := &chunks[0].MetaData
 	*chunk = format.ColumnMetaData{
 		Type: f.physical, PathInSchema: []string{f.name}, Codec: w.codec.CompressionCodec(), NumValues: int64(rows),
 		Encoding: []format.Encoding{format.Plain, format.RLE},
@@ -316,9 +355,16 @@ func (w *Writer) writePage(chunk *format.ColumnMetaData, rows int, e format.Enco
 
 func (w *Writer) end(chunk *format.ColumnMetaData) {
 	chunk.TotalCompressedSize = w.offset - w.start
+	w.endChunks(chunk)
+}
+
+// endChunks ends the column.
+func (w *Writer) endChunks(chunks ...*format.ColumnMetaData) {
 	group := &w.meta.RowGroups[len(w.meta.RowGroups)-1]
-	group.TotalByteSize += chunk.TotalUncompressedSize
-	group.TotalCompressedSize += chunk.TotalCompressedSize
+	for _, chunk := range chunks {
+		group.TotalByteSize += chunk.TotalUncompressedSize
+		group.TotalCompressedSize += chunk.TotalCompressedSize
+	}
 	w.next = (w.next + 1) % len(w.fields)
 }
 

@@ -1,0 +1,148 @@
+package parquetio
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/parquet-go/parquet-go/format"
+
+	"github.com/espalier-ml/espalier/io/objectstore"
+)
+
+// Original is a file that a Writer copies columns from: their bytes, whatever
+// their type, nested ones too.
+type Original struct {
+	file    *File
+	meta    format.FileMetaData
+	columns map[string]originalColumn
+	reader  objectstore.Reader
+}
+
+// originalColumn is where a top-level column stands in the schema and in each row
+// group.
+type originalColumn struct {
+	elements []format.SchemaElement
+	first    int // of its chunks
+	chunks   int
+}
+
+// Original opens the file to copy columns from. It reads the footer once more, for
+// what decoding does not need.
+func (f *File) Original(ctx context.Context) (_ *Original, err error) {
+	o := &Original{file: f}
+	o.reader, err = f.source.store.OpenObject(ctx, objectstore.Object{URL: f.URL, Size: f.Size, Generation: f.Generation})
+	if err != nil {
+		return nil, f.openFault(err)
+	}
+	if err := o.load(); err != nil {
+		return nil, errors.Join(err, o.Close())
+	}
+	return o, nil
+}
+
+func (o *Original) load() error {
+	footer, err := o.file.readFooter(o.reader)
+	if err != nil {
+		return err
+	}
+	if _, err := unmarshal(footer, &o.meta); err != nil {
+		return o.file.damaged(err)
+	}
+	o.columns = make(map[string]originalColumn)
+	chunk := 0
+	for at := 1; at < len(o.meta.Schema); {
+		end, leaves, err := subtree(o.meta.Schema, at)
+		if err != nil {
+			return o.file.damaged(err)
+		}
+		o.columns[o.meta.Schema[at].Name] = originalColumn{o.meta.Schema[at:end], chunk, leaves}
+		at, chunk = end, chunk+leaves
+	}
+	for i := range o.meta.RowGroups {
+		if len(o.meta.RowGroups[i].Columns) != chunk {
+			return o.file.damaged(fmt.Errorf("row group %d has %d columns, the schema %d", i, len(o.meta.RowGroups[i].Columns), chunk))
+		}
+	}
+	return nil
+}
+
+// Close closes the file.
+func (o *Original) Close() error { return o.reader.Close() }
+
+// column finds a column by name.
+func (o *Original) column(name string) (originalColumn, error) {
+	c, ok := o.columns[name]
+	if !ok {
+		return c, fmt.Errorf("%s has no such column", o.file.URL)
+	}
+	return c, nil
+}
+
+// chunk returns a column chunk's description and where its bytes are, after
+// checking that they can be what the footer says.
+func (o *Original) chunk(group, at int) (*format.ColumnMetaData, span, error) {
+	c := &o.meta.RowGroups[group].Columns[at]
+	m := &c.MetaData
+	s := span{start: m.DataPageOffset}
+	if d := m.DictionaryPageOffset; d > 0 && d < s.start {
+		s.start = d
+	}
+	s.end = s.start + m.TotalCompressedSize
+	var err error
+	switch {
+	case c.FilePath != "":
+		err = fault("the column lies in another file, "+c.FilePath, "write the file in one piece")
+	case s.start < int64(len(magic)) || m.TotalCompressedSize < 0 || s.start > o.file.Size || m.TotalCompressedSize > o.file.Size-s.start:
+		err = damage("the pages would lie at %d, %d bytes long, in a file of %d", s.start, m.TotalCompressedSize, o.file.Size)
+	}
+	return m, s, err
+}
+
+// CopyChunks writes the next column's chunks of the row group, the first of which
+// opens it: those that it has in a row group of the file that it is copied from.
+func (w *Writer) CopyChunks(group int) error {
+	f := &w.fields[w.next]
+	if f.original == nil {
+		return w.fault(f, errors.New("chunks are for columns that are copied"))
+	}
+	to, err := w.begin(f, int(f.original.meta.RowGroups[group].NumRows))
+	if err != nil {
+		return err
+	}
+	metas := make([]*format.ColumnMetaData, len(to))
+	for k := range to {
+		metas[k] = &to[k].MetaData
+		if err := w.copyChunk(f, group, f.source.first+k, metas[k]); err != nil {
+			return err
+		}
+	}
+	w.endChunks(metas...)
+	return nil
+}
+
+// copyChunk copies the bytes of a chunk and describes it as lying here. Its
+// indexes and Bloom filter stay behind.
+func (w *Writer) copyChunk(f *field, group, at int, to *format.ColumnMetaData) error {
+	m, s, err := f.original.chunk(group, at)
+	if err != nil {
+		return w.fault(f, err)
+	}
+	*to = *m
+	shift := w.offset - s.start
+	to.DataPageOffset += shift
+	if to.DictionaryPageOffset = 0; s.start < m.DataPageOffset {
+		to.DictionaryPageOffset = w.offset
+	}
+	to.IndexPageOffset, to.BloomFilterOffset, to.BloomFilterLength = 0, 0, 0
+	n, err := io.Copy(w.out, io.NewSectionReader(f.original.reader, s.start, m.TotalCompressedSize))
+	w.offset += n
+	if err == nil && n < m.TotalCompressedSize {
+		err = io.ErrUnexpectedEOF
+	}
+	if err != nil {
+		return f.original.file.readFault(err)
+	}
+	return nil
+}

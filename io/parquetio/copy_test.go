@@ -1,0 +1,204 @@
+package parquetio_test
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/parquet-go/parquet-go"
+
+	"github.com/espalier-ml/espalier/io/objectstore"
+	"github.com/espalier-ml/espalier/io/parquetio"
+)
+
+// allRows returns all values as parquet-go reads them, by row.
+func allRows(tb testing.TB, b []byte) (*parquet.Schema, []parquet.Row) {
+	tb.Helper()
+	f, err := parquet.OpenFile(bytes.NewReader(b), int64(len(b)))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	var all []parquet.Row
+	for _, group := range f.RowGroups() {
+		rows := group.Rows()
+		buffer := make([]parquet.Row, 64)
+		for {
+			n, err := rows.ReadRows(buffer)
+			for _, row := range buffer[:n] {
+				all = append(all, row.Clone())
+			}
+			if errors.Is(err, io.EOF) {
+				break
+			}
+			if err != nil {
+				tb.Fatal(err)
+			}
+		}
+		if err := rows.Close(); err != nil {
+			tb.Fatal(err)
+		}
+	}
+	return f.Schema(), all
+}
+
+// copied writes all columns of a file and, behind them, one of its own.
+func copied(tb testing.TB, store *objectstore.Store, url string) []byte {
+	tb.Helper()
+	f, err := parquetio.Open(tb.Context(), store, url)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	o, err := f.Original(tb.Context())
+	if err != nil {
+		tb.Fatal(err)
+	}
+	defer o.Close() //nolint:errcheck // read only
+	var fields []parquetio.Field
+	for _, c := range f.Columns() {
+		fields = append(fields, parquetio.Field{Name: c.Name, Original: o})
+	}
+	fields = append(fields, parquetio.Field{Name: "added", Dictionary: []int32{7, -8}})
+	w, err := parquetio.NewWriter(tb.Context(), store, url+".copy", fields, parquetio.WriterOptions{})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	for group := range f.RowGroups() {
+		for range f.Columns() {
+			if err := w.CopyChunks(group); err != nil {
+				tb.Fatal(err)
+			}
+		}
+		index := make([]uint16, f.RowGroupRows(group))
+		for i := range index {
+			index[i] = uint16(i % 2)
+		}
+		if err := w.WriteIndexes(index); err != nil {
+			tb.Fatal(err)
+		}
+	}
+	if err := w.Commit(); err != nil {
+		tb.Fatal(err)
+	}
+	b, err := store.ReadAll(tb.Context(), url+".copy", 1<<30)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return b
+}
+
+type nested struct {
+	ID    int64             `parquet:"id"`
+	Tags  []string          `parquet:"tags,list"`
+	Named map[string]string `parquet:"named"`
+	Place *struct {
+		X float64 `parquet:"x"`
+		Y *int32  `parquet:"y,optional"`
+	} `parquet:"place,optional"`
+}
+
+func nestedFile(tb testing.TB) []byte {
+	tb.Helper()
+	var b bytes.Buffer
+	w := parquet.NewGenericWriter[nested](&b, parquet.MaxRowsPerRowGroup(30))
+	for i := range 100 {
+		row := nested{ID: int64(i), Named: map[string]string{"a": strings.Repeat("b", i%4)}}
+		for k := range i % 3 {
+			row.Tags = append(row.Tags, strings.Repeat("t", k))
+		}
+		if _, err := w.Write([]nested{row}); err != nil {
+			tb.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		tb.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// TestCopy: columns of any type and nesting, of files by other writers, read the
+// same in the copy, by parquet-go; the written column stands behind them.
+func TestCopy(t *testing.T) {
+	files := map[string][]byte{"nested.parquet": nestedFile(t)}
+	found, err := filepath.Glob("testdata/*.parquet")
+	if err != nil || len(found) == 0 {
+		t.Fatalf("%d files, error %v", len(found), err)
+	}
+	for _, name := range found {
+		if files[filepath.Base(name)], err = os.ReadFile(name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, b := range files {
+		t.Run(name, func(t *testing.T) {
+			schema, want := allRows(t, b)
+			store, url := put(t, name, b)
+			gotSchema, got := allRows(t, copied(t, store, url))
+			if len(got) != len(want) {
+				t.Fatalf("%d rows, want %d", len(got), len(want))
+			}
+			added := len(schema.Columns())
+			for i, path := range schema.Columns() {
+				if !slices.Equal(gotSchema.Columns()[i], path) {
+					t.Fatalf("column %d is %v, want %v", i, gotSchema.Columns()[i], path)
+				}
+			}
+			for i, row := range got {
+				own, last := row[:len(row)-1], row[len(row)-1]
+				if diff := cmp.Diff(spelledRow(want[i]), spelledRow(own)); diff != "" {
+					t.Fatalf("row %d:\n%s", i, diff)
+				}
+				if x := last.Int32(); last.Column() != added || x != 7 && x != -8 {
+					t.Fatalf("row %d: column %d is %v", i, last.Column(), x)
+				}
+			}
+		})
+	}
+}
+
+func spelledRow(row parquet.Row) []string {
+	texts := make([]string, len(row))
+	for i, v := range row {
+		texts[i] = v.GoString()
+	}
+	return texts
+}
+
+// TestCopyErrors: chunks of another number of rows, and columns that there are not.
+func TestCopyErrors(t *testing.T) {
+	store, url := put(t, "rows.parquet", nestedFile(t))
+	f, err := parquetio.Open(t.Context(), store, url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o, err := f.Original(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer o.Close() //nolint:errcheck // read only
+	if _, err := parquetio.NewWriter(t.Context(), store, url+".none", []parquetio.Field{{Name: "nobody", Original: o}}, parquetio.WriterOptions{}); err == nil {
+		t.Error("no error for a column that the file lacks")
+	}
+	w, err := parquetio.NewWriter(t.Context(), store, url+".few", []parquetio.Field{{Name: "own", Dictionary: []string{"a"}}, {Name: "id", Original: o}}, parquetio.WriterOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Abort() //nolint:errcheck // nothing to lose
+	if err := w.CopyChunks(0); err == nil {
+		t.Error("no error for chunks of a column that is written")
+	}
+	if err := w.WriteIndexes(make([]uint16, 29)); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.CopyChunks(0); err == nil {
+		t.Error("no error for a chunk of 30 rows beside one of 29")
+	}
+	if err := w.WriteIndexes(make([]uint16, 29)); err == nil {
+		t.Error("no error for indexes of a column that is copied")
+	}
+}
