@@ -20,7 +20,7 @@ const dataflowRunner = "dataflow"
 
 // checkDataflow makes sure that a run on Dataflow has what it needs: its workers
 // see object stores only.
-func checkDataflow(ctx context.Context, c *TrainConfig) error {
+func checkDataflow(ctx context.Context, urls ...string) error {
 	var missing []string
 	if gcpopts.GetProjectFromFlagOrEnvironment(ctx) == "" {
 		missing = append(missing, "--project")
@@ -34,7 +34,7 @@ func checkDataflow(ctx context.Context, c *TrainConfig) error {
 	if len(missing) > 0 {
 		return usagef("--runner %s needs %s", dataflowRunner, strings.Join(missing, ", "))
 	}
-	for _, url := range append([]string{c.Output}, c.Input...) {
+	for _, url := range urls {
 		if !strings.HasPrefix(url, "gs://") && !strings.HasPrefix(url, "s3://") {
 			return usagef("--runner %s: %s lies where its workers cannot see it: name a URL such as gs://BUCKET/FOLDER", dataflowRunner, url)
 		}

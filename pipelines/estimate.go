@@ -50,7 +50,7 @@ func (c *TrainConfig) inMemory() bool { return c.MemoryObjects < 0 && isLocal(c.
 // dryRun says what a run would take.
 func dryRun(ctx context.Context, c *TrainConfig, p *parsed, reporter Reporter) (*Result, error) {
 	if c.Runner == dataflowRunner {
-		if err := checkDataflow(ctx, c); err != nil {
+		if err := checkDataflow(ctx, append([]string{c.Output}, c.Input...)...); err != nil {
 			return nil, err
 		}
 	}

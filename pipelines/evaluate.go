@@ -1,6 +1,7 @@
 package pipelines
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -224,57 +225,50 @@ func Evaluate(ctx context.Context, c EvaluateConfig, reporter Reporter) (*tree.T
 	if err != nil {
 		return nil, nil, err
 	}
-	in, err := openInput(ctx, process, c.Input)
+	in, err := openRows(ctx, c.Input)
 	if err != nil {
 		return nil, nil, err
 	}
-	if len(in.tasks) == 0 {
-		return nil, nil, &dataset.DataError{File: in.files[0].URL, Problem: "no input file has a row", Hint: "check --input"}
-	}
-	spec, err := evaluateSpec(in, t, &c)
+	spec, err := scoringSpec(in, t, cmp.Or(c.Label, t.Label.Column), c.Weight)
 	if err != nil {
 		return nil, nil, err
 	}
+	spec.DropNullLabels = c.DropNullLabels
 	j := &jobs{runner: c.Runner, reporter: reporter}
 	scratch := "mem://espalier-" + uuid.NewString()
 	defer process.store.RemoveAll(context.WithoutCancel(ctx), scratch) //nolint:errcheck // scratch in memory
-	config := transforms.EvaluateConfig{Trees: []string{treeURL(c.Model)}, Decoded: []*tree.Tree{t}, Rows: spec.Encode(), Workers: j.workers(), Pieces: pieces(j.workers(), len(in.tasks)), Out: scratch}
-	counts, err := evaluateJob(ctx, j, config.Decoded, in.tasks, "row groups", config)
+	counted, err := predictJob(ctx, j, t, in.tasks, "evaluate", transforms.PredictConfig{
+		Tree: treeURL(c.Model), Decoded: t, Rows: spec.Encode(), Workers: j.workers(), Pieces: pieces(j.workers(), len(in.tasks)), Out: scratch,
+	})
 	if err != nil {
 		return nil, nil, err
 	}
-	m := newMetrics(t, [dataset.Parts]*tree.LeafCounts{counts[0][0], counts[1][0], counts[2][0]}, spec)
+	m := newMetrics(t, [dataset.Parts]*tree.LeafCounts{t.NewLeafCounts(), t.NewLeafCounts(), counted.Counts}, spec)
 	if m.Test == nil {
 		err = &dataset.DataError{File: in.files[0].URL, Problem: "no row has a label", Hint: "check --input and --label"}
 	}
 	return t, m, err
 }
 
-// evaluateSpec reads the columns by the tree's names; all rows are of the part
-// "test".
-func evaluateSpec(in *input, t *tree.Tree, c *EvaluateConfig) (*transforms.RowSpec, error) {
-	spec := &transforms.RowSpec{
-		Label: c.Label, Weight: c.Weight, WeightScale: 1, DropNullLabels: c.DropNullLabels, Shares: dataset.Shares{dataset.Test: 1},
-	}
-	if spec.Label == "" {
-		spec.Label = t.Label.Column
-	}
+// scoringSpec reads the columns that a tree tests, by their names, and those of
+// label and weight, which may be none; all rows are of the part "test".
+func scoringSpec(in *input, t *tree.Tree, label, weight string) (*transforms.RowSpec, error) {
+	spec := &transforms.RowSpec{Label: label, Weight: weight, WeightScale: 1, Shares: dataset.Shares{dataset.Test: 1}}
 	columns := make(map[string]int, len(in.columns))
 	for i := range in.columns {
 		columns[in.columns[i].Name] = i
 	}
-	for i := range t.Features {
-		f := &t.Features[i]
+	for _, f := range t.Scorer().Features() {
 		at, ok := columns[f.Name]
 		if !ok {
-			return nil, &dataset.DataError{File: in.files[0].URL, Column: f.Name, Problem: "the tree needs this column and the input lacks it", Hint: "add the column, or evaluate a tree that does without"}
+			return nil, &dataset.DataError{File: in.files[0].URL, Column: f.Name, Problem: "the tree needs this column and the input lacks it", Hint: "add the column, or use a tree that does without"}
 		}
 		if err := in.check(&in.columns[at]); err != nil {
 			return nil, err
 		}
 		spec.Features = append(spec.Features, transforms.FeatureColumn{Name: f.Name, Kind: f.Kind, Type: in.columns[at].Type})
 	}
-	for _, use := range []struct{ flag, name string }{{"label", spec.Label}, {"weight", spec.Weight}} {
+	for _, use := range []struct{ flag, name string }{{"label", label}, {"weight", weight}} {
 		if use.name == "" {
 			continue
 		}

@@ -21,7 +21,9 @@ type input struct {
 	byName  []map[string]parquetio.Column // per file
 	columns []parquetio.Column            // of all files: those of the first in its order, then others, then those of paths
 	rows    int64
-	tasks   []transforms.Task // one a row group
+	tasks   []transforms.Task         // one a row group
+	below   []string                  // per file: its path below the folder that was asked for
+	paths   [][]transforms.PathColumn // per file: columns of which the value stands in its path
 }
 
 // footerReaders is the number of footers that are read at a time: each takes an
@@ -62,6 +64,9 @@ func openInput(ctx context.Context, f *files, patterns []string) (*input, error)
 		}
 		return nil, usagef("--input: %v", err)
 	}
+	for i := range list {
+		in.below = append(in.below, strings.TrimLeft(strings.TrimPrefix(list[i].URL, list[i].folder), "/"))
+	}
 	in.gather(pathColumns(list))
 	return in, nil
 }
@@ -69,6 +74,7 @@ func openInput(ctx context.Context, f *files, patterns []string) (*input, error)
 // gather lists the columns and the tasks. paths are the columns of each file's
 // path, which take the place of columns of the same name in the file.
 func (in *input) gather(paths [][]transforms.PathColumn) {
+	in.paths = paths
 	seen := make(map[string]int)
 	add := func(c parquetio.Column) {
 		if _, ok := seen[c.Name]; !ok {

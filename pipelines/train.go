@@ -127,7 +127,7 @@ func (c *TrainConfig) settle(ctx context.Context) error {
 	}
 	c.Output = output[0]
 	if c.Runner == dataflowRunner {
-		return checkDataflow(ctx, c)
+		return checkDataflow(ctx, append(output, c.Input...)...)
 	}
 	return checkEngine(ctx, c.Runner)
 }
@@ -469,6 +469,7 @@ func (t *training) fitNumeric(f *dataset.Feature, s *binning.Summary) {
 	}
 	if s.Distinct() > 0 {
 		f.Cuts, f.Subsets = t.parsed.fitCuts(s)
+		f.Range = s.Range()
 	}
 }
 

@@ -15,14 +15,19 @@ type coder struct {
 }
 
 func newCoder(spec RowSpec, features []dataset.Feature, classes []string, pieces int) *coder {
-	c := &coder{spec: spec, layout: dataset.NewLayout(features), classes: make(map[string]uint16, len(classes)), pieces: max(1, min(pieces, len(features)))}
+	c := &coder{spec: spec, layout: dataset.NewLayout(features), classes: classCodes(classes), pieces: max(1, min(pieces, len(features)))}
 	for i := range features {
 		c.encoders = append(c.encoders, dataset.NewEncoder(&features[i]))
 	}
-	for i, name := range classes {
-		c.classes[name] = uint16(i)
-	}
 	return c
+}
+
+func classCodes(classes []string) map[string]uint16 {
+	codes := make(map[string]uint16, len(classes))
+	for i, name := range classes {
+		codes[name] = uint16(i)
+	}
+	return codes
 }
 
 func (c *coder) newTable() *dataset.Table { return dataset.NewTable(c.layout, c.spec.Weighted()) }

@@ -2,7 +2,6 @@ package transforms
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
@@ -17,30 +16,26 @@ import (
 type EvaluateConfig struct {
 	Trees   []string     // URLs of their tree.json
 	Decoded []*tree.Tree `json:"-"` // the same, for DoFns in the driver's own process; elsewhere they are decoded
-	Rows    []byte       // RowSpec of row groups; empty: the tasks are object blocks
 	Widths  []int        // of blocks: bytes of each feature's codes
 	Weights bool         // of blocks: rows weigh other than 1
 	Workers int          // goroutines of a bundle; 1 on engines
-	Pieces  int          // goroutines that share a row group's columns, for few row groups
 	Out     string       // folder of results
 }
 
-// Evaluate counts, by leaf and class, the rows of tasks, a PCollection<[]byte>
-// of Task. It writes tree.LeafCounts per tree and part, see ReadLeafCounts.
+// Evaluate counts, by leaf and class, the rows of object blocks, a
+// PCollection<[]byte> of Task. It writes tree.LeafCounts per tree and part, see ReadLeafCounts.
 func Evaluate(s beam.Scope, tasks beam.PCollection, c EvaluateConfig) {
 	s = s.Scope("transforms.Evaluate")
 	merged := beam.GroupByKey(s, beam.ParDo(s, &evaluateFn{EvaluateConfig: c}, tasks))
-	beam.ParDo0(s, &mergeLeavesFn{EvaluateConfig: c}, merged)
+	beam.ParDo0(s, &mergeLeavesFn{c.Out}, merged)
 }
 
 type evaluateFn struct {
 	EvaluateConfig
 
-	coder   *coder // of rows; nil: the tasks are object blocks
 	trees   []*tree.Tree
 	routers []*tree.Router
 	pool    *pool
-	scratch []coded
 	counts  [][]*tree.LeafCounts // by worker, then by key
 }
 
@@ -58,18 +53,7 @@ func (f *evaluateFn) StartBundle(ctx context.Context, _ func(int64, []byte)) err
 	for _, t := range f.trees {
 		f.routers = append(f.routers, t.Router())
 	}
-	if len(f.Rows) > 0 {
-		var spec RowSpec
-		if err := json.Unmarshal(f.Rows, &spec); err != nil {
-			return err
-		}
-		f.coder = newCoder(spec, f.trees[0].Features, f.trees[0].Label.Classes, f.Pieces)
-	}
 	f.pool = newPool(f.Workers, 0)
-	if f.coder != nil {
-		f.pool = newPool(f.Workers, rowGroupsAhead)
-	}
-	f.scratch = make([]coded, max(1, f.Workers))
 	f.counts = make([][]*tree.LeafCounts, max(1, f.Workers))
 	for i := range f.counts {
 		f.counts[i] = make([]*tree.LeafCounts, leavesKey(len(f.trees), 0))
@@ -91,14 +75,7 @@ func readTrees(ctx context.Context, urls []string) ([]*tree.Tree, error) {
 
 func (f *evaluateFn) ProcessElement(ctx context.Context, task []byte, _ func(int64, []byte)) error {
 	defer report(ctx)
-	if f.coder == nil {
-		return carry(f.pool.do(func(worker int) error { return f.addBlock(ctx, task, worker) }))
-	}
-	g, err := openRowGroup(ctx, &f.coder.spec, task)
-	if err != nil {
-		return carry(err)
-	}
-	return carry(f.pool.doWith(g, func(worker int) error { return f.addRows(g, worker) }))
+	return carry(f.pool.do(func(worker int) error { return f.addBlock(ctx, task, worker) }))
 }
 
 func (f *evaluateFn) countsOf(worker, at int, part dataset.Part) *tree.LeafCounts {
@@ -132,28 +109,6 @@ func (f *evaluateFn) addBlock(ctx context.Context, task []byte, worker int) erro
 	return nil
 }
 
-func (f *evaluateFn) addRows(g *rowGroup, worker int) error {
-	s := &f.scratch[worker]
-	if err := f.coder.code(g, s); err != nil {
-		return err
-	}
-	defer progress.Tasks.Add(1)
-	stride := f.coder.layout.Stride
-	for r, part := range g.parts {
-		if part == dataset.None {
-			continue
-		}
-		for at, router := range f.routers {
-			c := f.countsOf(worker, at, part)
-			leaf := router.Row(s.keys[r*stride:], &f.coder.layout)
-			c.Rows[leaf]++
-			c.Weights[leaf][s.classes[r]] += g.weight(r)
-		}
-	}
-	progress.Rows.Add(int64(g.Rows()))
-	return nil
-}
-
 func (f *evaluateFn) FinishBundle(ctx context.Context, emit func(int64, []byte)) error {
 	if err := reportUntil(ctx, f.pool.wait); err != nil {
 		return carry(err)
@@ -168,7 +123,8 @@ func (f *evaluateFn) FinishBundle(ctx context.Context, emit func(int64, []byte))
 	return nil
 }
 
-type mergeLeavesFn struct{ EvaluateConfig }
+// mergeLeavesFn adds up lists of counts.
+type mergeLeavesFn struct{ Out string }
 
 func (f *mergeLeavesFn) ProcessElement(ctx context.Context, key int64, values func(*[]byte) bool) error {
 	b, err := tree.MergeLeafCounts(collect(values))

@@ -2,6 +2,7 @@ package transforms_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"math"
@@ -50,6 +51,11 @@ func (m *memory) RowGroup(_ context.Context, task transforms.Task, columns []str
 		r.columns = append(r.columns, g[c])
 	}
 	return r, nil
+}
+
+// Predictions is for tests with files, which package pipelines has.
+func (*memory) Predictions(context.Context, transforms.Task, []string, []transforms.PredictionColumn) (transforms.Predictions, error) {
+	return nil, errors.New("no files are written here")
 }
 
 func (m *memory) Read(_ context.Context, url string) ([]byte, error) {

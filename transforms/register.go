@@ -13,6 +13,7 @@ func init() {
 	register.DoFn3x1[context.Context, []byte, func(int64, []byte), error](&gatherFn{})
 	register.DoFn3x1[context.Context, []byte, func(int64, []byte), error](&levelFn{})
 	register.DoFn3x1[context.Context, []byte, func(int64, []byte), error](&evaluateFn{})
+	register.DoFn3x1[context.Context, []byte, func(int64, []byte), error](&predictFn{})
 	register.DoFn3x1[context.Context, int64, func(*[]byte) bool, error](&mergeSummariesFn{})
 	register.DoFn3x1[context.Context, int64, func(*[]byte) bool, error](&mergeObjectsFn{})
 	register.DoFn3x1[context.Context, int64, func(*[]byte) bool, error](&growFn{})

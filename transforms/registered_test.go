@@ -18,6 +18,7 @@ func TestRegistered(t *testing.T) {
 		"Coalesce":  func(s beam.Scope, c beam.PCollection) { transforms.Coalesce(s, c, transforms.CoalesceConfig{}) },
 		"Grow":      func(s beam.Scope, c beam.PCollection) { transforms.Grow(s, c, transforms.SmallConfig{}) },
 		"Level":     func(s beam.Scope, c beam.PCollection) { transforms.Level(s, c, transforms.LevelConfig{Levels: 2}) },
+		"Predict":   func(s beam.Scope, c beam.PCollection) { transforms.Predict(s, c, transforms.PredictConfig{}) },
 		"Evaluate":  func(s beam.Scope, c beam.PCollection) { transforms.Evaluate(s, c, transforms.EvaluateConfig{}) },
 	} {
 		p, s := beam.NewPipelineWithRoot()

@@ -18,8 +18,10 @@ type Task struct {
 	Size       int64        `json:"size,omitempty"`       // of the file when it was listed
 	Generation string       `json:"generation,omitempty"` // of the file when it was listed
 	RowGroup   int          `json:"row_group,omitempty"`
-	Path       []PathColumn `json:"path,omitempty"` // columns of which the value stands in the file's path
-	Part       dataset.Part `json:"part,omitempty"` // of a block
+	RowGroups  int          `json:"row_groups,omitempty"` // from that one on; 0: it alone
+	Output     string       `json:"output,omitempty"`     // file that is made of it
+	Path       []PathColumn `json:"path,omitempty"`       // columns of which the value stands in the file's path
+	Part       dataset.Part `json:"part,omitempty"`       // of a block
 }
 
 // PathColumn is a column that has one value in all rows of a file.
@@ -88,8 +90,7 @@ func (s *RowSpec) Columns() []string {
 	for _, f := range s.Features {
 		names = append(names, f.Name)
 	}
-	names = append(names, s.Label)
-	for _, name := range []string{s.Weight, s.SplitColumn, s.Key} {
+	for _, name := range []string{s.Label, s.Weight, s.SplitColumn, s.Key} {
 		if name != "" {
 			names = append(names, name)
 		}
@@ -183,8 +184,11 @@ func (g *rowGroup) assignParts(read func(*dataset.Vector) error) error {
 		}
 		return nil
 	}
-	if spec.Shares[dataset.Validation] == 0 && spec.Shares[dataset.Test] == 0 {
-		return nil // all rows train
+	if part, ok := spec.Shares.Whole(); ok {
+		for r := range g.parts {
+			g.parts[r] = part
+		}
+		return nil
 	}
 	if spec.Key == "" {
 		group := dataset.HashPosition(spec.Seed, baseName(g.task.File), g.task.RowGroup)

@@ -16,6 +16,9 @@ type Storage interface {
 	// and may begin to fetch them. It may wait until others that were opened
 	// before are closed.
 	RowGroup(ctx context.Context, t Task, columns []string) (dataset.RowGroup, error)
+	// Predictions begins to write the output that a task names, with columns
+	// copied from its input and others.
+	Predictions(ctx context.Context, t Task, copied []string, columns []PredictionColumn) (Predictions, error)
 	// Read returns the whole of a scratch file.
 	Read(ctx context.Context, url string) ([]byte, error)
 	// Write writes a scratch file; it may keep b.

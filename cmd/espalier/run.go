@@ -124,14 +124,15 @@ Exit codes: 0 done, 1 internal error, 2 usage or configuration, 3 the data
 broke the contract, 5 the runner failed, 130 interrupted.`,
 		Example: `  espalier train --input 'data/*.parquet' --label class --output runs/first
   espalier show runs/first
-  espalier evaluate --model runs/first --input 'new/*.parquet'`,
+  espalier evaluate --model runs/first --input 'labelled/*.parquet'
+  espalier predict --model runs/first --input 'new/*.parquet' --output scored`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Args:          unknownVerb,
 		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	root.SetFlagErrorFunc(flagError)
-	root.AddCommand(newTrain(), newEvaluate(), newShow(), newSynth(), newVersion())
+	root.AddCommand(newTrain(), newEvaluate(), newPredict(), newShow(), newSynth(), newVersion())
 	return root
 }
 

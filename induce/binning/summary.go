@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"math/bits"
 	"slices"
 	"strings"
@@ -351,6 +352,24 @@ func (s *Summary) Numbers() (values []float64, weights []int64) {
 func (s *Summary) entries() []entry {
 	s.settle()
 	return s.numbers.sorted()
+}
+
+// Range returns the least and the greatest number or, unless Exact, bounds of them;
+// nil if there is none or one is infinite.
+func (s *Summary) Range() []float64 {
+	s.settle()
+	if s.numbers.n == 0 {
+		return nil
+	}
+	least, greatest := uint64(math.MaxUint64), uint64(0)
+	for e := range s.numbers.scattered() {
+		least, greatest = min(least, e.key), max(greatest, e.key)
+	}
+	greatest |= 1<<s.shift - 1 // of the bucket
+	if low, high := keyNumber(least), keyNumber(greatest); !math.IsInf(low, 0) && !math.IsInf(high, 0) && high == high {
+		return []float64{low, high}
+	}
+	return nil
 }
 
 // Spelled returns the distinct values as categories and classes are spelled,

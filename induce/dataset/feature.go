@@ -34,6 +34,7 @@ type Feature struct {
 	Kind    Kind
 	Values  []string   // categorical: the values as spelled, in code order
 	Cuts    []float64  // numeric: strictly increasing and finite; the bin of x is the number of cuts <= x
+	Range   []float64  // numeric: the least and the greatest value of training rows; nil: unknown
 	Subsets [][]uint16 // numeric: positions among the cuts, increasing, of those that trees of fewer bins are confined to; see induce.Params.Subset
 	Type    ValueType  // categorical: the type that the values were read as, for their order
 

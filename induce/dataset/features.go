@@ -42,6 +42,10 @@ func EncodeFeatures(features []Feature) []byte {
 				b = binary.LittleEndian.AppendUint16(b, at)
 			}
 		}
+		b = binary.AppendUvarint(b, uint64(len(f.Range)))
+		for _, x := range f.Range {
+			b = appendFloat(b, x)
+		}
 	}
 	return b
 }
@@ -98,6 +102,10 @@ func DecodeFeatures(b []byte) ([]Feature, error) {
 			for k := range f.Subsets[j] {
 				f.Subsets[j][k] = r.uint16()
 			}
+		}
+		f.Range = make([]float64, r.length(8))
+		for j := range f.Range {
+			f.Range[j] = r.float()
 		}
 	}
 	if r.bad || len(r.b) > 0 {

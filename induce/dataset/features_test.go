@@ -53,6 +53,9 @@ func randomFeatures(r *rand.Rand) []dataset.Feature {
 				f.ValueCosts[v] = r.ExpFloat64()
 			}
 		}
+		if r.IntN(2) == 0 {
+			f.Range = []float64{r.NormFloat64(), r.NormFloat64()}
+		}
 		f.Missing, f.Other, f.Cost = r.Int64N(1<<40), r.Int64N(1<<40), r.ExpFloat64()
 		if r.IntN(2) == 0 {
 			f.Group, f.GroupCost = fmt.Sprint("group", r.IntN(3)), r.ExpFloat64()
@@ -111,11 +114,11 @@ func TestFeaturesCut(t *testing.T) {
 // hostileFeatures spoil plainFeatures: the version, the number of features and,
 // by hand, of feature "x" the name (2 to 4), kind and type (4, 5), cuts (6 to
 // 15), values (15 to 18), missing and other (18, 19), cost (20 to 28), value
-// costs (28 to 39), group and its cost (39 to 49), and subsets of the cuts (49 to
-// 53).
+// costs (28 to 39), group and its cost (39 to 49), subsets of the cuts (49 to
+// 53), and range (53).
 func hostileFeatures() []edit {
 	return []edit{
-		{"empty", 0, 53, nil},
+		{"empty", 0, 54, nil},
 		{"another version", 0, 1, []byte{1}},
 		{"a feature more", 1, 2, []byte{2}},
 		{"a feature less", 1, 2, []byte{0}},
@@ -136,7 +139,8 @@ func hostileFeatures() []edit {
 		{"2^63 subsets of the cuts", 49, 50, uvarint(1 << 63)},
 		{"2^63 cuts of a subset", 50, 51, uvarint(1 << 63)},
 		{"two cuts of a subset", 50, 51, []byte{2}},
-		{"bytes after the features", 53, 53, []byte{0}},
+		{"2^61 numbers of range", 53, 54, uvarint(1 << 61)},
+		{"bytes after the features", 54, 54, []byte{0}},
 	}
 }
 
@@ -149,8 +153,8 @@ func plainFeatures() []dataset.Feature {
 
 func TestDecodeFeaturesErrors(t *testing.T) {
 	valid := dataset.EncodeFeatures(plainFeatures())
-	if size := len(valid); size != 53 { // by hand: 29 bytes, 10 of the priced value, 10 of the group and 4 of the subsets
-		t.Fatalf("%d bytes, want 53: the edits are of another format", size)
+	if size := len(valid); size != 54 { // by hand: 29 bytes, 10 of the priced value, 10 of the group, 4 of the subsets and 1 of the range
+		t.Fatalf("%d bytes, want 54: the edits are of another format", size)
 	}
 	for _, e := range hostileFeatures() {
 		if got, err := dataset.DecodeFeatures(e.apply(valid)); err == nil || got != nil {

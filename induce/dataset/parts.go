@@ -52,6 +52,17 @@ func ParsePart(s string) (Part, bool) {
 // Shares are the relative sizes of the parts, such as 70, 10 and 20.
 type Shares [Parts]uint32
 
+// Whole returns the part that takes all rows, if one does.
+func (s Shares) Whole() (Part, bool) {
+	whole, taking := Part(0), 0
+	for part, share := range s {
+		if share > 0 {
+			whole, taking = Part(part), taking+1
+		}
+	}
+	return whole, taking == 1
+}
+
 // ParseShares reads "70/10/20". Shares are whole numbers of which the first
 // is positive; they need not sum to 100.
 func ParseShares(s string) (Shares, error) {

@@ -34,6 +34,7 @@ type fileFeature struct {
 	Name    string    `json:"name"`
 	Type    string    `json:"type"`
 	Cuts    []float64 `json:"cuts"`
+	Range   []float64 `json:"range"`
 	Values  []string  `json:"values"`
 	Other   int64     `json:"other"`
 	Missing int64     `json:"missing"`
@@ -140,7 +141,7 @@ func (d *decoder) features(files []fileFeature) error {
 	d.codes = make([]map[string]int, len(files))
 	d.Features = make([]dataset.Feature, len(files))
 	for i, f := range files {
-		feature := dataset.Feature{Name: f.Name, Cuts: f.Cuts, Values: f.Values, Missing: f.Missing, Other: f.Other, Cost: f.Cost, Group: f.Group, GroupCost: f.GroupCost}
+		feature := dataset.Feature{Name: f.Name, Cuts: f.Cuts, Range: f.Range, Values: f.Values, Missing: f.Missing, Other: f.Other, Cost: f.Cost, Group: f.Group, GroupCost: f.GroupCost}
 		switch f.Type {
 		case dataset.Numeric.String():
 			feature.Kind = dataset.Numeric
@@ -148,6 +149,9 @@ func (d *decoder) features(files []fileFeature) error {
 			feature.Kind = dataset.Categorical
 		default:
 			return fmt.Errorf("feature %q: type %q: want numeric or categorical", f.Name, f.Type)
+		}
+		if n := len(f.Range); n != 0 && (n != 2 || f.Range[0] > f.Range[1] || f.Type != dataset.Numeric.String()) {
+			return fmt.Errorf("feature %q: range %v: want the least and the greatest number of a numeric feature", f.Name, f.Range)
 		}
 		for j := 1; j < len(f.Cuts); j++ {
 			if f.Cuts[j] <= f.Cuts[j-1] {

@@ -163,6 +163,9 @@ func (e *encoder) feature(f *dataset.Feature) {
 	e.raw(`{"name": `).text(f.Name).raw(`, "type": `).text(f.Kind.String())
 	if f.Kind == dataset.Numeric {
 		e.raw(`, "cuts": `).floats(f.Cuts)
+		if len(f.Range) > 0 {
+			e.raw(`, "range": `).floats(f.Range)
+		}
 	} else {
 		e.raw(`, "values": `).texts(f.Values)
 		if f.Other > 0 {

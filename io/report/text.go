@@ -102,6 +102,26 @@ func (d *drawing) node(id int, prefix, below, condition string) {
 	}
 }
 
+// Paths spells the conditions on the way to each leaf, in the order of the leaves'
+// nodes.
+func Paths(t *tree.Tree) []string {
+	d := drawing{tree: t}
+	ways, paths := make([]string, len(t.Nodes)), []string(nil)
+	for i := range t.Nodes {
+		n := &t.Nodes[i]
+		if n.Leaf() {
+			paths = append(paths, ways[i])
+		}
+		for _, b := range n.Branches {
+			ways[b.Child] = d.condition(n, &b)
+			if ways[i] != "" {
+				ways[b.Child] = ways[i] + " and " + ways[b.Child]
+			}
+		}
+	}
+	return paths
+}
+
 // condition spells the way into a branch in the feature's own values.
 func (d *drawing) condition(n *tree.Node, b *tree.Branch) string {
 	f := &d.tree.Features[n.Test.Feature]

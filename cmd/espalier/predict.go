@@ -1,0 +1,123 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/espalier-ml/espalier/io/report"
+	"github.com/espalier-ml/espalier/pipelines"
+)
+
+// predictFlags are the flags of predict.
+type predictFlags struct {
+	pipelines.PredictConfig
+
+	progress      string
+	json, verbose bool
+}
+
+func newPredict() *cobra.Command {
+	flags := &predictFlags{PredictConfig: pipelines.DefaultPredictConfig(), progress: "auto"}
+	c := &cobra.Command{
+		Use:   "predict",
+		Short: "Score the rows of Parquet files by a tree",
+		Long: `Score the rows of Parquet files by a tree: a file of predictions for each file, of
+the same name and with the rows in the same order, and then manifest.json and
+_SUCCESS. Of each row there are its prediction, probability_CLASS of all classes,
+leaf (the node in tree.json), tests (how many were asked) and cost (what is paid
+for them), beside the columns of --key or, with --keep all, all columns, as they
+are in the input.
+
+Columns are found by name, and only those that the tree tests are read. Where the
+input has the column of the classes, metrics of the rows that have one are
+written, too. Values that training did not have are counted by column; they go
+where the tree sends unseen ones.`,
+		Example: `  espalier predict --model runs/first --input 'new/*.parquet' --output scored
+  espalier predict --model runs/first/tree.json --input new.parquet --output scored \
+      --key customer,day --explain --max_unseen 0.01`,
+		Args: noArguments,
+	}
+	addPredictFlags(c.Flags(), flags)
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		if err := initBeam(flags.verbose, c.ErrOrStderr()); err != nil {
+			return err
+		}
+		reporter, err := newReporter(flags.progress, c.ErrOrStderr())
+		if err != nil {
+			return err
+		}
+		r, err := pipelines.Predict(c.Context(), flags.PredictConfig, reporter)
+		if err != nil {
+			return err
+		}
+		if flags.json {
+			return printPredictedJSON(c.OutOrStdout(), r)
+		}
+		return printPredicted(c.OutOrStdout(), r, flags.Output)
+	}
+	return c
+}
+
+func addPredictFlags(f *pflag.FlagSet, c *predictFlags) {
+	f.SortFlags = false
+	f.StringVar(&c.Model, "model", "", "run folder or tree.json; required")
+	f.StringSliceVar(&c.Input, "input", nil, "Parquet files: URLs or globs, comma-separated; required")
+	f.StringVar(&c.Output, "output", "", "folder of the predictions: a path or a URL; required")
+	f.StringSliceVar(&c.Key, "key", nil, "columns that stand beside the predictions, as they are")
+	f.StringVar(&c.Keep, "keep", c.Keep, "what stands beside the predictions: key (the columns of --key) or all")
+	f.BoolVar(&c.Explain, "explain", false, "write each row's path, too, as text")
+	f.Float64Var(&c.MaxUnseen, "max_unseen", c.MaxUnseen, "share of the rows that may have a value that training did not have, in the worst column; more are refused")
+	f.StringVar(&c.Label, "label", "", "column of the classes, for metrics (default: as in training, if there is one; none: no metrics)")
+	f.StringVar(&c.Weight, "weight", "", "column of row weights, for metrics")
+	addStorageFlags(f, &c.StorageConfig)
+	f.StringVar(&c.Runner, "runner", c.Runner, "Beam runner: "+strings.Join(pipelines.Runners(), " or "))
+	f.Float64Var(&c.JobTimeout, "job_timeout", c.JobTimeout, "of an engine: seconds after which the job is cancelled")
+	f.BoolVar(&c.Overwrite, "overwrite", false, "replace finished predictions in the output folder")
+	f.BoolVar(&c.json, "json", false, "print the summary as JSON")
+	f.StringVar(&c.progress, "progress", c.progress, "on stderr: bar, plain, none or auto (bars on a terminal)")
+	f.BoolVar(&c.verbose, "verbose", false, "show the log of the Beam SDK")
+	addBeamFlags(f)
+}
+
+func printPredictedJSON(w io.Writer, r *pipelines.PredictResult) error {
+	b, err := json.MarshalIndent(struct {
+		Rows    int64                     `json:"rows"`
+		Columns []pipelines.ColumnNovelty `json:"columns"`
+		Metrics *pipelines.MetricsFile    `json:"metrics,omitempty"`
+		Files   []string                  `json:"files"`
+		Beside  []string                  `json:"beside"`
+	}{r.Rows, r.Columns, r.Metrics, r.Files, r.Beside}, "", "  ")
+	if err == nil {
+		_, err = w.Write(append(b, '\n'))
+	}
+	return err
+}
+
+func printPredicted(w io.Writer, r *pipelines.PredictResult, folder string) error {
+	b := bufio.NewWriter(w) // keeps the first error for Flush
+	t := tabwriter.NewWriter(b, 0, 0, 2, ' ', tabwriter.AlignRight)
+	_, _ = fmt.Fprintln(t, "tested column\tno value\tunseen\toutside of the range\t")
+	plain := 0
+	for _, c := range r.Columns {
+		if c.Missing+c.Unseen+c.Outside == 0 {
+			plain++
+			continue
+		}
+		_, _ = fmt.Fprintf(t, "%s\t%d\t%d\t%d\t\n", c.Column, c.Missing, c.Unseen, c.Outside)
+	}
+	_, _ = fmt.Fprintf(t, "%d others\t0\t0\t0\t\n\n", plain)
+	_ = t.Flush()
+	if r.Metrics != nil {
+		_ = report.Figures(b, r.Metrics.Parts())
+		_, _ = fmt.Fprintln(b)
+	}
+	_, _ = fmt.Fprintf(b, "scored %d rows into %s (files of predictions: %d)\n", r.Rows, folder, len(r.Files))
+	return b.Flush()
+}

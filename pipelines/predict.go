@@ -1,0 +1,416 @@
+package pipelines
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	"github.com/google/uuid"
+
+	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/tree"
+	"github.com/espalier-ml/espalier/io/objectstore"
+	"github.com/espalier-ml/espalier/io/report"
+	"github.com/espalier-ml/espalier/transforms"
+)
+
+// PredictConfig is the configuration of a scoring of files. The JSON names are
+// those of the flags.
+type PredictConfig struct {
+	Model     string   `json:"model"`      // run folder or tree.json; required
+	Input     []string `json:"input"`      // URLs or globs of Parquet files; required
+	Output    string   `json:"output"`     // folder of the predictions; required
+	Key       []string `json:"key"`        // columns that stand beside the predictions, as they are
+	Keep      string   `json:"keep"`       // key: those of Key; all: all columns
+	Label     string   `json:"label"`      // column of the classes, for metrics; empty: the tree's where the input has it; none: no metrics
+	Weight    string   `json:"weight"`     // column of row weights, for metrics
+	MaxUnseen float64  `json:"max_unseen"` // share of the rows with a value in some column that training did not have, above which nothing is written
+	Explain   bool     `json:"explain"`    // write each row's path as text
+	Overwrite bool     `json:"overwrite"`  // replace finished predictions
+	Runner    string   `json:"runner"`
+
+	StorageConfig
+	EngineConfig
+}
+
+// DefaultPredictConfig writes predictions alone, whatever the values.
+func DefaultPredictConfig() PredictConfig {
+	return PredictConfig{Keep: keepKey, MaxUnseen: 1, Runner: "direct", StorageConfig: DefaultStorageConfig(), EngineConfig: DefaultEngineConfig()}
+}
+
+const (
+	keepKey   = "key"
+	keepAll   = "all"
+	labelNone = "none" // no metrics, even if the input has a column of that name
+)
+
+// PredictResult is what a scoring has come to.
+type PredictResult struct {
+	Tree    *tree.Tree
+	Rows    int64
+	Columns []ColumnNovelty // of the features that the tree tests
+	Metrics *MetricsFile    // nil: the rows have no label
+	Files   []string        // of predictions
+	Beside  []string        // metrics, manifest and mark of success
+}
+
+// ColumnNovelty counts the rows by what is new about a column's values.
+type ColumnNovelty struct {
+	Column  string `json:"column"`
+	Missing int64  `json:"missing"`           // no value
+	Unseen  int64  `json:"unseen,omitempty"`  // a category that training did not have, or had too seldom
+	Outside int64  `json:"outside,omitempty"` // a number outside of the range that training had
+}
+
+// PredictManifest is the manifest.json beside predictions.
+type PredictManifest struct {
+	Format   string          `json:"format"`
+	Version  int             `json:"version"`
+	Espalier string          `json:"espalier"` // version of the program
+	Started  time.Time       `json:"started"`
+	Seconds  float64         `json:"seconds"`
+	Config   *PredictConfig  `json:"config"`
+	Digest   string          `json:"model_digest"` // of tree.json: SHA-256, in hex
+	Inputs   []ManifestInput `json:"inputs"`
+	Outputs  []string        `json:"outputs"` // in the order of the inputs, below the folder
+	Timings  []Timing        `json:"timings"`
+	Rows     int64           `json:"rows"`
+	Columns  []ColumnNovelty `json:"columns"`
+}
+
+// Validate returns all faults at once, each with the name of its flag.
+func (c *PredictConfig) Validate() error {
+	var faults []error
+	if c.Model == "" || len(c.Input) == 0 || c.Output == "" {
+		faults = append(faults, errors.New("--model, --input and --output are required"))
+	}
+	if c.Keep != keepKey && c.Keep != keepAll {
+		faults = append(faults, fmt.Errorf("--keep %s: want %s or %s", c.Keep, keepKey, keepAll))
+	}
+	if !(c.MaxUnseen >= 0 && c.MaxUnseen <= 1) { // NaN too
+		faults = append(faults, fmt.Errorf("--max_unseen %v: want a share from 0 to 1", c.MaxUnseen))
+	}
+	if !slices.Contains(Runners(), c.Runner) {
+		faults = append(faults, fmt.Errorf("--runner %s: want one of %v", c.Runner, Runners()))
+	}
+	faults = append(faults, c.StorageConfig.Validate(), c.EngineConfig.Validate())
+	if faults = slices.DeleteFunc(faults, func(err error) bool { return err == nil }); len(faults) > 0 {
+		return allFaults(faults)
+	}
+	return nil
+}
+
+// Predict scores the rows of Parquet files by a tree, and writes a file of
+// predictions for each.
+func Predict(ctx context.Context, c PredictConfig, reporter Reporter) (*PredictResult, error) {
+	start := time.Now()
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
+	if err := c.settle(ctx); err != nil {
+		return nil, err
+	}
+	process.configure(c.StorageConfig)
+	p, err := newPrediction(ctx, &c, reporter)
+	if err != nil {
+		return nil, err
+	}
+	return p.run(ctx, start)
+}
+
+// settle prepares an engine and what its workers are told.
+func (c *PredictConfig) settle(ctx context.Context) error {
+	if isLocal(c.Runner) {
+		return nil
+	}
+	var err error
+	if c.Input, err = absolute(c.Input...); err != nil {
+		return err
+	}
+	rest, err := absolute(c.Model, c.Output)
+	if err != nil {
+		return err
+	}
+	c.Model, c.Output = rest[0], rest[1]
+	if c.Runner == dataflowRunner {
+		return checkDataflow(ctx, append(rest, c.Input...)...)
+	}
+	return checkEngine(ctx, c.Runner)
+}
+
+// prediction is one scoring of files.
+type prediction struct {
+	config  *PredictConfig
+	tree    *tree.Tree
+	input   *input
+	spec    *transforms.RowSpec
+	output  *folder
+	earlier []string // files of the predictions that are replaced
+	names   []string // of the outputs, by input file
+	jobs    *jobs
+}
+
+func newPrediction(ctx context.Context, c *PredictConfig, reporter Reporter) (*prediction, error) {
+	p := &prediction{config: c, jobs: &jobs{runner: c.Runner, reporter: reporter, engine: c.EngineConfig}}
+	var err error
+	if p.tree, err = ReadTree(ctx, c.Model); err != nil {
+		return nil, err
+	}
+	if p.input, err = openRows(ctx, c.Input); err != nil {
+		return nil, err
+	}
+	label, weight := c.Label, c.Weight
+	switch {
+	case label == labelNone || label == "" && !slices.Contains(p.input.names(), p.tree.Label.Column):
+		label, weight = "", ""
+	case label == "":
+		label = p.tree.Label.Column
+	}
+	if p.spec, err = scoringSpec(p.input, p.tree, label, weight); err != nil {
+		return nil, err
+	}
+	p.spec.DropNullLabels = true // such rows are scored, and not measured
+	if err := p.checkCopied(); err != nil {
+		return nil, err
+	}
+	if err := p.nameOutputs(); err != nil {
+		return nil, err
+	}
+	if p.output, err = openFolder(ctx, process.store, c.Output, c.Overwrite, metricsFile, manifestFile); err != nil {
+		return nil, err
+	}
+	if p.output.finished() {
+		p.earlier, err = earlierOutputs(ctx, c.Output)
+	}
+	return p, err
+}
+
+// openRows opens an input that has rows.
+func openRows(ctx context.Context, patterns []string) (*input, error) {
+	in, err := openInput(ctx, process, patterns)
+	if err != nil {
+		return nil, err
+	}
+	if len(in.tasks) == 0 {
+		return nil, &dataset.DataError{File: in.files[0].URL, Problem: "no input file has a row", Hint: "check --input"}
+	}
+	return in, nil
+}
+
+// maxPredictedLeaves is what two bytes can number beside the mark of null.
+const maxPredictedLeaves = 1<<16 - 1
+
+// checkCopied makes sure that all files have the columns that are copied, under
+// names that predictions do not have, and lists them.
+func (p *prediction) checkCopied() error {
+	if n := p.tree.Complexity.Leaves; n > maxPredictedLeaves {
+		return usagef("--model %s: a tree of %d leaves; predictions are written of at most %d", p.config.Model, n, maxPredictedLeaves)
+	}
+	taken := make(map[string]bool)
+	for _, c := range transforms.PredictionColumns(p.tree, p.paths()) {
+		taken[c.Name] = true
+	}
+	if p.config.Keep == keepAll {
+		p.config.Key = p.input.names()
+	}
+	for i, name := range p.config.Key {
+		switch {
+		case taken[name]:
+			return usagef("column %q is to be copied and has the name of one of the predictions': leave it out of --key, without --keep all", name)
+		case slices.Contains(p.config.Key[:i], name):
+			return usagef("--key names the column %q twice", name)
+		case !slices.Contains(p.input.names(), name):
+			return unknownColumn("key", name, p.input.names())
+		}
+		for i, file := range p.input.files {
+			if _, ok := p.input.byName[i][name]; !ok {
+				return &dataset.DataError{File: file.URL, Column: name, Problem: "the column is missing in this file and there in others", Hint: "name columns with --key that all files have"}
+			}
+		}
+	}
+	return nil
+}
+
+func (p *prediction) paths() []string {
+	if !p.config.Explain {
+		return nil
+	}
+	return report.Paths(p.tree)
+}
+
+// nameOutputs names each file's predictions as the file is named below its folder.
+func (p *prediction) nameOutputs() error {
+	seen := make(map[string]string)
+	for i, file := range p.input.files {
+		name := p.input.below[i]
+		if other, ok := seen[name]; ok {
+			return usagef("--input: %s and %s would both become %s: score them one after the other, into folders of their own", other, file.URL, name)
+		}
+		seen[name] = file.URL
+		p.names = append(p.names, name)
+		urls, err := absolute(objectstore.Join(p.config.Output, name), file.URL)
+		if err != nil {
+			return err
+		}
+		if strings.TrimPrefix(urls[0], "file://") == strings.TrimPrefix(urls[1], "file://") {
+			return usagef("--output %s: the predictions of %s would replace it: choose another folder", p.config.Output, file.URL)
+		}
+	}
+	return nil
+}
+
+// earlierOutputs returns the files of finished predictions.
+func earlierOutputs(ctx context.Context, folder string) ([]string, error) {
+	b, err := process.store.ReadAll(ctx, objectstore.Join(folder, manifestFile), maxModel)
+	if err != nil {
+		return nil, usagef("--output: %v", err)
+	}
+	var m PredictManifest
+	if err := json.Unmarshal(b, &m); err != nil {
+		return nil, usagef("--output: %s/%s: %v", folder, manifestFile, err)
+	}
+	return m.Outputs, nil
+}
+
+// run scores the rows.
+func (p *prediction) run(ctx context.Context, start time.Time) (*PredictResult, error) {
+	if p.output.finished() {
+		if err := p.output.unmark(ctx); err != nil { // what is there is about to change
+			return nil, err
+		}
+		p.output.held[len(p.output.held)-1] = ""
+	}
+	scratch := "mem://espalier-" + uuid.NewString()
+	if !isLocal(p.config.Runner) { // its workers do not see this process's memory
+		scratch = objectstore.Join(p.config.Output, "_scratch", uuid.NewString())
+		p.jobs.scratch = scratch
+	}
+	defer process.store.RemoveAll(context.WithoutCancel(ctx), scratch) //nolint:errcheck // scratch
+	counted, err := predictJob(ctx, p.jobs, p.tree, p.tasks(), "predict", p.predictConfig(scratch))
+	if err != nil {
+		return nil, err
+	}
+	r := &PredictResult{Tree: p.tree, Rows: counted.Rows, Columns: novelties(p.tree, counted)}
+	if err := p.checkNovelty(r); err != nil {
+		return nil, errors.Join(err, p.remove(ctx, p.names))
+	}
+	if p.spec.Label != "" {
+		r.Metrics = newMetrics(p.tree, [dataset.Parts]*tree.LeafCounts{p.tree.NewLeafCounts(), p.tree.NewLeafCounts(), counted.Counts}, p.spec)
+		if r.Metrics.Test == nil {
+			r.Metrics = nil
+		}
+	}
+	stale := slices.DeleteFunc(p.earlier, func(name string) bool { return slices.Contains(p.names, name) })
+	if err := p.remove(ctx, stale); err != nil {
+		return nil, err
+	}
+	return r, p.commit(ctx, r, start)
+}
+
+// tasks returns a task for each file.
+func (p *prediction) tasks() []transforms.Task {
+	var tasks []transforms.Task
+	for i, file := range p.input.files {
+		tasks = append(tasks, transforms.Task{
+			File: file.URL, Size: file.Size, Generation: file.Generation, Path: p.input.paths[i],
+			RowGroups: file.RowGroups(), Output: objectstore.Join(p.config.Output, p.names[i]),
+		})
+	}
+	return tasks
+}
+
+func (p *prediction) predictConfig(scratch string) transforms.PredictConfig {
+	workers := p.jobs.workers()
+	return transforms.PredictConfig{
+		Tree: treeURL(p.config.Model), Decoded: p.tree, Rows: p.spec.Encode(), Copied: p.config.Key, Paths: p.paths(),
+		Workers: workers, Pieces: pieces(workers, len(p.input.files)), Out: scratch,
+	}
+}
+
+// predictJob runs a job that scores the rows of tasks.
+func predictJob(ctx context.Context, j *jobs, t *tree.Tree, tasks []transforms.Task, name string, config transforms.PredictConfig) (*transforms.Predicted, error) {
+	groups := int64(0)
+	for _, task := range tasks {
+		groups += int64(max(1, task.RowGroups))
+	}
+	err := j.run(ctx, job{name, groups, "row groups", tasksDone}, tasks, func(s beam.Scope, tasks beam.PCollection) {
+		transforms.Predict(s, tasks, config)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return transforms.ReadPredicted(ctx, config.Out, t)
+}
+
+func novelties(t *tree.Tree, counted *transforms.Predicted) []ColumnNovelty {
+	var list []ColumnNovelty
+	for i, input := range t.Scorer().Features() {
+		n := counted.Novelty[i]
+		list = append(list, ColumnNovelty{Column: input.Name, Missing: n.Missing, Unseen: n.Unseen, Outside: n.Outside})
+	}
+	return list
+}
+
+// checkNovelty refuses rows too many of which are unlike those of training.
+func (p *prediction) checkNovelty(r *PredictResult) error {
+	worst := slices.MaxFunc(append([]ColumnNovelty{{}}, r.Columns...), func(a, b ColumnNovelty) int {
+		return cmp.Compare(a.Unseen+a.Outside, b.Unseen+b.Outside)
+	})
+	fresh := worst.Unseen + worst.Outside
+	if float64(fresh) <= p.config.MaxUnseen*float64(r.Rows) {
+		return nil
+	}
+	return &dataset.DataError{
+		File: p.input.files[0].URL, Column: worst.Column,
+		Problem: fmt.Sprintf("%d of %d rows (in all files) have a value that training did not have, more than --max_unseen %v; nothing was written", fresh, r.Rows, p.config.MaxUnseen),
+		Hint:    "check whether the column means what it meant, or train anew",
+	}
+}
+
+// remove removes predictions.
+func (p *prediction) remove(ctx context.Context, names []string) error {
+	for _, name := range names {
+		if err := process.store.Remove(context.WithoutCancel(ctx), objectstore.Join(p.config.Output, name)); err != nil {
+			return usagef("--output: %v", err)
+		}
+	}
+	return nil
+}
+
+// commit writes what stands beside the predictions, the mark of success last.
+func (p *prediction) commit(ctx context.Context, r *PredictResult, start time.Time) error {
+	digest := sha256.Sum256(p.tree.Encode())
+	m := &PredictManifest{
+		Format: "espalier/predictions", Version: 1, Espalier: Version, Started: start.UTC(), Seconds: time.Since(start).Seconds(), Config: p.config,
+		Digest: hex.EncodeToString(digest[:]), Inputs: p.input.manifest(), Outputs: p.names, Timings: p.jobs.timings, Rows: r.Rows, Columns: r.Columns,
+	}
+	var documents []document
+	for _, d := range []struct {
+		name    string
+		content any
+		written bool
+	}{{metricsFile, r.Metrics, r.Metrics != nil}, {manifestFile, m, true}} {
+		if !d.written {
+			continue
+		}
+		b, err := json.MarshalIndent(d.content, "", "  ")
+		if err != nil {
+			return fmt.Errorf("%s: %w", d.name, err)
+		}
+		documents = append(documents, document{d.name, append(b, '\n')})
+	}
+	urls, err := p.output.commit(ctx, documents)
+	for _, name := range p.names {
+		r.Files = append(r.Files, objectstore.Join(p.config.Output, name))
+	}
+	r.Beside = urls
+	return err
+}
