@@ -77,6 +77,14 @@ func TestDocuments(t *testing.T) {
 				t.Errorf("stdout lacks the folds:\n%s", o.stdout)
 			}
 			espalier(t, "evaluate", "--model", output, "--input", input, "--progress", "none").wants(t, 0)
+			scored := filepath.Join(t.TempDir(), "scored")
+			p := espalier(t, "predict", "--model", output, "--input", input, "--output", scored, "--key", "n", "--explain", "--progress", "none")
+			p.wants(t, 0)
+			if !strings.Contains(p.stdout, "scored 600 rows") || !strings.Contains(p.stdout, "AUC") {
+				t.Errorf("stdout of predict lacks rows or AUC:\n%s", p.stdout)
+			}
+			validate(t, "metrics", filepath.Join(scored, "metrics.json"))
+			validate(t, "predictions", filepath.Join(scored, "manifest.json"))
 			espalier(t, "show", "--model", filepath.Join(output, "tree.json")).wants(t, 0)
 		})
 	}

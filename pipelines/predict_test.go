@@ -1,0 +1,299 @@
+package pipelines_test
+
+import (
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/parquet-go/parquet-go"
+
+	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/tree"
+	"github.com/espalier-ml/espalier/io/parquetio"
+	"github.com/espalier-ml/espalier/pipelines"
+)
+
+// predicted is a row of predictions of the data set of newRows.
+type predicted struct {
+	ID         int64   `parquet:"id"`
+	Prediction string  `parquet:"prediction"`
+	High       float64 `parquet:"probability_high"`
+	Low        float64 `parquet:"probability_low"`
+	Middle     float64 `parquet:"probability_middle"`
+	Leaf       int32   `parquet:"leaf"`
+	Tests      int32   `parquet:"tests"`
+	Cost       float64 `parquet:"cost"`
+}
+
+// scored trains a tree on rows and returns its folder and the glob of the rows.
+func scored(t *testing.T, files int, opts parquetio.WriteOptions) (data *rows, run, input string) {
+	t.Helper()
+	data = newRows(700)
+	c := oneTree()
+	c.Input, c.Label, c.Ignore = []string{data.write(t, ascending(700), files, opts)}, "class", []string{"id", "weight"}
+	c.Output, c.Split = filepath.Join(t.TempDir(), "run"), "100/0/0"
+	if _, err := pipelines.Train(t.Context(), c, &silent{}); err != nil {
+		t.Fatal(err)
+	}
+	return data, c.Output, c.Input[0]
+}
+
+func predictConfig(t *testing.T, model, input string) pipelines.PredictConfig {
+	t.Helper()
+	c := pipelines.DefaultPredictConfig()
+	c.Model, c.Input, c.Output = model, []string{input}, filepath.Join(t.TempDir(), "scored")
+	return c
+}
+
+func predict(t *testing.T, c pipelines.PredictConfig) *pipelines.PredictResult {
+	t.Helper()
+	r, err := pipelines.Predict(t.Context(), c, &silent{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// valuesOf returns a row's values as a scorer takes them.
+func (r *rows) valuesOf(row int, s *tree.Scorer) []tree.Value {
+	var values []tree.Value
+	for _, f := range s.Features() {
+		var v tree.Value
+		number := func(p *float64) {
+			if p != nil {
+				v = tree.Number(*p)
+			}
+		}
+		switch f.Name {
+		case "a", "twin":
+			number(r.a[row])
+		case "b":
+			number(r.b[row])
+		case "color":
+			if r.color[row] != nil {
+				v = tree.Text(*r.color[row])
+			}
+		case "flag":
+			v = tree.Text(map[bool]string{false: "false", true: "true"}[r.flag[row]])
+		}
+		values = append(values, v)
+	}
+	return values
+}
+
+// TestPredict: a file for a file, rows in their order, each with what the scorer
+// says of it, on both runners; with labels, the metrics are those of evaluate.
+func TestPredict(t *testing.T) {
+	data, run, input := scored(t, 3, parquetio.WriteOptions{RowsPerGroup: 100})
+	model := readTree(t, run, "tree.json")
+	scorer := model.Scorer()
+	for _, runner := range pipelines.LocalRunners() {
+		c := predictConfig(t, run, input)
+		c.Key, c.Runner = []string{"id"}, runner
+		r := predict(t, c)
+		var got []predicted
+		for _, file := range r.Files {
+			rows, err := parquet.ReadFile[predicted](file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got = append(got, rows...)
+		}
+		if len(r.Files) != 3 || len(got) != 700 || r.Rows != 700 {
+			t.Fatalf("%s: %d files, %d rows, counted %d", runner, len(r.Files), len(got), r.Rows)
+		}
+		for i, row := range got {
+			p, err := scorer.Predict(data.valuesOf(i, scorer))
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := predicted{int64(i), p.Class, p.Probabilities[0], p.Probabilities[1], p.Probabilities[2], int32(p.Leaf), int32(p.Tests), p.Billed}
+			if row != want {
+				t.Fatalf("%s: row %d is %+v, want %+v", runner, i, row, want)
+			}
+		}
+		_, metrics, err := pipelines.Evaluate(t.Context(), pipelines.EvaluateConfig{Model: run, Input: c.Input, Runner: runner}, &silent{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(metrics.Test, r.Metrics.Test); diff != "" {
+			t.Errorf("%s: metrics (-evaluate +predict):\n%s", runner, diff)
+		}
+		names, err := filepath.Glob(filepath.Join(c.Output, "*"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range names {
+			names[i] = filepath.Base(names[i])
+		}
+		if diff := cmp.Diff([]string{"_SUCCESS", "manifest.json", "metrics.json", "part-00.parquet", "part-01.parquet", "part-02.parquet"}, names); diff != "" {
+			t.Errorf("%s: folder (-want +got):\n%s", runner, diff)
+		}
+	}
+}
+
+// TestPredictSameBytes: predictions do not depend on the runner.
+func TestPredictSameBytes(t *testing.T) {
+	_, run, input := scored(t, 2, parquetio.WriteOptions{RowsPerGroup: 64, PageVersion: 2})
+	var first []byte
+	for _, runner := range pipelines.LocalRunners() {
+		c := predictConfig(t, run, input)
+		c.Keep, c.Explain, c.Runner = "all", true, runner
+		var all []byte
+		for _, file := range predict(t, c).Files {
+			b, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			all = append(all, b...)
+		}
+		if first == nil {
+			first = all
+		}
+		if !slices.Equal(all, first) {
+			t.Errorf("%s: other bytes than %s", runner, pipelines.LocalRunners()[0])
+		}
+	}
+}
+
+// TestPredictNovelty: by hand, of four rows one lacks a number, two have numbers
+// outside of the range of training and one has a color that training did not have.
+func TestPredictNovelty(t *testing.T) {
+	_, run, _ := scored(t, 1, parquetio.WriteOptions{})
+	number := func(x float64) *float64 { return &x }
+	color := func(s string) *string { return &s }
+	input := write(t, t.TempDir(), "new.parquet",
+		parquetio.WriteColumn{Name: "color", Values: []*string{color("red"), color("mauve"), nil, color("red")}},
+		parquetio.WriteColumn{Name: "a", Values: []*float64{number(1), number(99), nil, number(-5)}},
+		parquetio.WriteColumn{Name: "twin", Values: []float64{1, 1, 1, 1}},
+		parquetio.WriteColumn{Name: "b", Values: []float64{0, 0, 0, 0}},
+		parquetio.WriteColumn{Name: "flag", Values: []bool{true, false, true, false}},
+	)
+	c := predictConfig(t, run, input)
+	r := predict(t, c)
+	got := make(map[string]pipelines.ColumnNovelty)
+	for _, n := range r.Columns {
+		got[n.Column] = n
+	}
+	if got["a"] != (pipelines.ColumnNovelty{Column: "a", Missing: 1, Outside: 2}) || got["color"] != (pipelines.ColumnNovelty{Column: "color", Missing: 1, Unseen: 1}) {
+		t.Errorf("novelty %+v", r.Columns)
+	}
+	if r.Metrics != nil {
+		t.Error("metrics of rows without a label")
+	}
+	var m pipelines.PredictManifest
+	b, err := os.ReadFile(filepath.Join(c.Output, "manifest.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(b, &m); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(r.Columns, m.Columns); diff != "" || m.Rows != 4 || !slices.Equal(m.Outputs, []string{"new.parquet"}) {
+		t.Errorf("manifest of %d rows, outputs %v (-result +manifest):\n%s", m.Rows, m.Outputs, diff)
+	}
+
+	c = predictConfig(t, run, input)
+	c.MaxUnseen = 0.49
+	_, err = pipelines.Predict(t.Context(), c, &silent{})
+	var data *dataset.DataError
+	if !errors.As(err, &data) || data.Column != "a" || !strings.Contains(err.Error(), "2 of 4 rows") {
+		t.Errorf("error %v, want a DataError of column a", err)
+	}
+	if left, err := filepath.Glob(filepath.Join(c.Output, "*")); err != nil || len(left) > 0 {
+		t.Errorf("refused predictions stay: %v, %v", left, err)
+	}
+	if c.MaxUnseen = 0.5; predict(t, c).Rows != 4 {
+		t.Error("a share as large as may be is refused")
+	}
+}
+
+// TestPredictPartitions: files keep their place below the folder, columns of the
+// path can be keys, and finished predictions are replaced as a whole.
+func TestPredictPartitions(t *testing.T) {
+	root := hive(t)
+	r, _, err := trainOn(t, root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := filepath.Dir(r.Files[0])
+	c := predictConfig(t, run, root)
+	c.Key = []string{"day", "x", "store"}
+	all := predict(t, c)
+	if len(all.Files) != 4 {
+		t.Fatalf("files %v", all.Files)
+	}
+	type row struct {
+		Day   *string  `parquet:"day"`
+		X     float64  `parquet:"x"`
+		Store *float64 `parquet:"store"`
+	}
+	nulls := 0
+	for _, file := range all.Files {
+		got, err := parquet.ReadFile[row](file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(got) != 50 || got[7].X != 7 {
+			t.Errorf("%s: %d rows, the eighth %+v", file, len(got), got[7])
+		}
+		if got[3].Day == nil && got[3].Store == nil {
+			nulls++
+		}
+	}
+	if first, err := parquet.ReadFile[row](filepath.Join(c.Output, "day=2026-11-01/store=7/part-0.snappy.parquet")); err != nil || *first[0].Day != "2026-11-01" || *first[0].Store != 7 || nulls != 1 {
+		t.Errorf("first row %+v of the first day, %d files of nulls, error %v", first[0], nulls, err)
+	}
+
+	if _, err := pipelines.Predict(t.Context(), c, &silent{}); err == nil || !strings.Contains(err.Error(), "--overwrite") {
+		t.Errorf("again: error %v, want one that names --overwrite", err)
+	}
+	c.Input, c.Overwrite = []string{root + "/day=2026-11-01*/**"}, true
+	predict(t, c)
+	left, err := filepath.Glob(filepath.Join(c.Output, "*/*/*.parquet"))
+	if err != nil || len(left) != 1 {
+		t.Errorf("files %v, want one: those of the predictions before are to go; error %v", left, err)
+	}
+}
+
+func TestPredictErrors(t *testing.T) {
+	_, run, input := scored(t, 1, parquetio.WriteOptions{})
+	for _, test := range []struct {
+		name string
+		edit func(c *pipelines.PredictConfig)
+		want string
+	}{
+		{"no output", func(c *pipelines.PredictConfig) { c.Output = "" }, "--output"},
+		{"keep", func(c *pipelines.PredictConfig) { c.Keep = "some" }, "--keep some"},
+		{"share", func(c *pipelines.PredictConfig) { c.MaxUnseen = 2 }, "--max_unseen 2"},
+		{"runner", func(c *pipelines.PredictConfig) { c.Runner = "walker" }, "--runner walker"},
+		{"unknown key", func(c *pipelines.PredictConfig) { c.Key = []string{"idd"} }, `did you mean "id"`},
+		{"key twice", func(c *pipelines.PredictConfig) { c.Key = []string{"id", "id"} }, "twice"},
+		{"unknown label", func(c *pipelines.PredictConfig) { c.Label = "klass" }, "--label"},
+		{"into the input", func(c *pipelines.PredictConfig) { c.Output = filepath.Dir(input) }, "would replace it"},
+		{"two of a name", func(c *pipelines.PredictConfig) {
+			c.Input = append(c.Input, newRows(10).write(t, ascending(10), 1, parquetio.WriteOptions{}))
+		}, "would both become"},
+		{"a column that the tree tests is missing", func(c *pipelines.PredictConfig) { c.Input = []string{fruit(t, t.TempDir(), "fruit.parquet")} }, "the tree needs this column"},
+	} {
+		c := predictConfig(t, run, input)
+		test.edit(&c)
+		if _, err := pipelines.Predict(t.Context(), c, &silent{}); err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%s: error %v, want %q in it", test.name, err, test.want)
+		}
+		if _, err := os.Stat(filepath.Join(c.Output, "_SUCCESS")); c.Output != "" && err == nil {
+			t.Errorf("%s: marked as a success", test.name)
+		}
+	}
+	taken := write(t, t.TempDir(), "taken.parquet", parquetio.WriteColumn{Name: "leaf", Values: []string{"oak"}})
+	c := predictConfig(t, run, taken)
+	c.Key = []string{"leaf"}
+	if _, err := pipelines.Predict(t.Context(), c, &silent{}); err == nil {
+		t.Error("no error for a key of a prediction's name")
+	}
+}
