@@ -1,5 +1,5 @@
 # The README's two commands and the checks; everything here is plain go.
-.PHONY: example test lint bench ci matrix pruning budgets peers speed
+.PHONY: example test lint bench ci matrix pruning budgets peers predict speed
 
 example:
 	go run ./cmd/espalier train --config cmd/espalier/example/tic-tac-toe.yaml
@@ -27,6 +27,9 @@ budgets:
 
 peers:
 	.ci/peers
+
+predict:
+	.ci/predict
 
 speed:
 	.ci/speed

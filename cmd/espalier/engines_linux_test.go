@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/espalier-ml/espalier/io/parquetio"
 )
 
@@ -42,6 +44,31 @@ func dataFault(t *testing.T, e *engine) {
 	}
 }
 
+// scoring scores rows on an engine, by its workers and by this process's child:
+// predictions and metrics have the bytes of those made here.
+func scoring(t *testing.T, e *engine) {
+	t.Helper()
+	data := filepath.Join(t.TempDir(), "data")
+	espalier(t, "synth", "--output", data, "--rows", "60000", "--rows_per_file", "25000", "--rows_per_group", "10000", "--progress", "none").wants(t, 0)
+	args := []string{"predict", "--model", filepath.Join(data, "_tree.json"), "--input", data + "/*.parquet", "--keep", "all", "--progress", "none"}
+	score := func(more ...string) map[string]string {
+		output := filepath.Join(t.TempDir(), "scored")
+		espalier(t, slices.Concat(args, more, []string{"--output", output})...).wants(t, 0)
+		all := files(t, output)
+		delete(all, "manifest.json") // has times and folders
+		return all
+	}
+	want := score()
+	if len(want) != 5 { // three files, metrics and the mark of success
+		t.Fatalf("%d files", len(want))
+	}
+	for _, environment := range []string{"LOOPBACK", "PROCESS"} {
+		if diff := cmp.Diff(want, score(e.flags(environment, "2")...)); diff != "" {
+			t.Errorf("%s: other bytes than here:\n%s", environment, diff)
+		}
+	}
+}
+
 // TestFlink: trees grown on Flink, by workers in this process's child or by ones
 // that Flink starts, have the bytes of those grown here, however the data lie
 // and however much memory there is; and what is wrong with the data is told by
@@ -55,6 +82,7 @@ func TestFlink(t *testing.T) {
 		t.Run(title(choice), func(t *testing.T) { m.run(t, e, choice) })
 	}
 	t.Run("data fault", func(t *testing.T) { dataFault(t, e) })
+	t.Run("predict", func(t *testing.T) { scoring(t, e) })
 	noWorkers(t) // the engine goes on, its workers do not
 }
 
@@ -68,6 +96,7 @@ func TestSpark(t *testing.T) {
 		t.Run(title(choice), func(t *testing.T) { m.run(t, e, choice) })
 	}
 	t.Run("data fault", func(t *testing.T) { dataFault(t, e) })
+	t.Run("predict", func(t *testing.T) { scoring(t, e) })
 }
 
 // harmed is a run on Flink, level by level, that a test does harm to while
