@@ -24,7 +24,7 @@ func grid() []induce.Params {
 			{Algorithm: split.C45, MinRows: 40},
 		} {
 			p.Theta = theta
-			for _, p.Family = range []split.Family{split.Thresholds, split.Multiways} {
+			for _, p.Family = range []split.Family{split.Thresholds, split.Multiways, split.OneHot, split.Both} {
 				ps = append(ps, p)
 			}
 		}
@@ -53,7 +53,7 @@ func TestGrowEach(t *testing.T) {
 		d := newData(rand.New(rand.NewPCG(8, uint64(test.classes))), test.features, test.classes, test.objects, true)
 		ps := grid()
 		if test.objects > 1000 {
-			ps = ps[:28]
+			ps = ps[:56]
 		}
 		for _, workers := range []int{1, 3} {
 			for i, n := range induce.GrowEach(d.objects, d.columns, ps, d.total, 0, induce.Options{Workers: workers}) {

@@ -14,6 +14,7 @@ type view struct {
 	fresh   bool    // the kept histogram is yet to be counted
 	leaves  []*Node // of the trees that go no further
 	viewers []viewer
+	packs   [][]int // of viewers whose scanners look at each test together, the first for all
 }
 
 // viewer is a tree that looks for its test of the node.
@@ -126,6 +127,7 @@ func (g *grower) search(o *open, v *view, ws []*workspace) {
 	if len(v.viewers) == 0 {
 		return
 	}
+	g.pack(v)
 	scores := ws[0].scores
 	var next atomic.Int64
 	inParallel(len(ws), func(i int) {
@@ -136,10 +138,8 @@ func (g *grower) search(o *open, v *view, ws []*workspace) {
 		}
 		for f := int(next.Add(1) - 1); f < len(g.columns); f = int(next.Add(1) - 1) {
 			h := g.load(o, v, f, w)
-			for i := range v.viewers {
-				m := &v.viewers[i]
-				scores[m.tree][f] = g.show(o, m, f, h, w).Scan()
-				g.hide(o, m, f, w)
+			for _, pack := range v.packs {
+				g.scan(o, v, pack, f, h, w, scores)
 			}
 			g.unload(v, w)
 		}
@@ -148,6 +148,43 @@ func (g *grower) search(o *open, v *view, ws []*workspace) {
 	for i := range v.viewers {
 		g.wishes.grant(o.depth, 0, scores[v.viewers[i].tree])
 		g.choose(o, v, &v.viewers[i], ws[0])
+	}
+}
+
+// scan scores a feature's tests for the trees of a pack.
+func (g *grower) scan(o *open, v *view, pack []int, f int, h []int64, w *workspace, scores [][]float64) {
+	first := &v.viewers[pack[0]]
+	w.others = w.others[:0]
+	for _, i := range pack[1:] {
+		w.others = append(w.others, w.scanners[v.viewers[i].tree])
+	}
+	scores[first.tree][f] = g.show(o, first, f, h, w).ScanWith(w.others)
+	g.hide(o, first, f, w)
+	for i, scanner := range w.others {
+		scores[v.viewers[pack[1+i]].tree][f] = scanner.Best()
+	}
+}
+
+// pack puts viewers together for scanning. Those with heavy objects or bounds have
+// sums of their own.
+func (g *grower) pack(v *view) {
+	alone := func(m *viewer) bool { return len(m.heavy) > 0 || m.totals.Bounds != nil }
+viewers:
+	for i := range v.viewers {
+		m := &v.viewers[i]
+		for p, pack := range v.packs {
+			first := &v.viewers[pack[0]]
+			switch {
+			case alone(m) || alone(first):
+			case g.criteria[first.tree].Leads(g.criteria[m.tree]):
+				v.packs[p] = append(pack, i)
+				continue viewers
+			case g.criteria[m.tree].Leads(g.criteria[first.tree]):
+				v.packs[p] = append([]int{i}, pack...)
+				continue viewers
+			}
+		}
+		v.packs = append(v.packs, []int{i})
 	}
 }
 

@@ -7,10 +7,11 @@ type workspace struct {
 	scanners   []*split.Scanner // per tree
 	histograms pool
 
-	scores  [][]float64  // best score by tree and feature
-	column  split.Column // one feature, at a node
-	cells   []int64      // one feature's cells; all zero between uses
-	seen    []uint64     // one feature's codes; all zero between uses
+	others  []*split.Scanner // see scan
+	scores  [][]float64      // best score by tree and feature
+	column  split.Column     // one feature, at a node
+	cells   []int64          // one feature's cells; all zero between uses
+	seen    []uint64         // one feature's codes; all zero between uses
 	present []int32
 	heavy   []split.Heavy // by code; all zero between uses
 

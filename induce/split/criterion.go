@@ -29,6 +29,19 @@ func (c *Criterion) Confine(subset int) *Criterion {
 	return c
 }
 
+// Leads reports whether a scanner of the criterion looks at all tests that one of
+// the other does, and measures their outcomes in the same way, so that it can scan
+// for both.
+func (c *Criterion) Leads(other *Criterion) bool {
+	return c.measures() && other.measures() && c.algorithm.Gini() == other.algorithm.Gini() && c.subset == other.subset &&
+		(c.family == Both && other.family == Thresholds || c.family == other.family)
+}
+
+// measures reports whether outcomes are measured in full, for tests with two.
+func (c *Criterion) measures() bool {
+	return c.algorithm != ASR && c.algorithm != IP && c.algorithm != Bal && c.family != Multiways
+}
+
 // leafSlack lets a node be a leaf whose weight is theta W but for rounding.
 const leafSlack = 1e-9
 

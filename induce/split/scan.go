@@ -29,7 +29,9 @@ type Scanner struct {
 	sides   []side
 	allHere []int32 // memory for present
 
-	best  float64     // best score seen by Scan
+	best   float64    // best score seen by Scan
+	others []*Scanner // that see what it sees, see ScanWith
+
 	floor float64     // least score that ties with the best
 	tied  []Candidate // the tests that do, see Tied
 }
@@ -70,11 +72,21 @@ func (s *Scanner) Load(feature int, column *Column, h Histogram, present []int32
 
 // Scan returns the best score of the loaded feature's tests, -Inf when none of
 // them has two outcomes in the node.
-func (s *Scanner) Scan() float64 {
-	s.best = math.Inf(-1)
+func (s *Scanner) Scan() float64 { return s.ScanWith(nil) }
+
+// ScanWith is Scan for several scanners of the same node and feature, which look at
+// each test together: see Criterion.Leads. Best says what the others have found.
+func (s *Scanner) ScanWith(others []*Scanner) float64 {
+	s.best, s.others = math.Inf(-1), others
+	for _, o := range others {
+		o.best = s.best
+	}
 	s.visit(false)
 	return s.best
 }
+
+// Best returns the best score of the last scan.
+func (s *Scanner) Best() float64 { return s.best }
 
 // Choose returns the node's best test from the best score of each feature's
 // tests: the cheapest that ties with the best of all, among equals the first in
@@ -210,7 +222,7 @@ func (s *Scanner) threshold(from, to int, heavy *Heavy, selecting bool) {
 	if s.n.Bounds != nil && !s.ordered(&no, &yes) {
 		return
 	}
-	s.consider(Threshold, code, s.column.Cost, s.c.rank(s.n, &no, &yes, s.column.Cost), selecting)
+	s.weigh(Threshold, code, s.column.Cost, &no, &yes, selecting)
 }
 
 // single visits the test whose outcome 1 is one code.
@@ -220,7 +232,20 @@ func (s *Scanner) single(kind Kind, code int32, cost float64, selecting bool) {
 	if s.n.Bounds != nil && !s.within(int(code), &no, &yes) {
 		return
 	}
-	s.consider(kind, int(code), cost, s.c.rank(s.n, &no, &yes, cost), selecting)
+	s.weigh(kind, int(code), cost, &no, &yes, selecting)
+}
+
+// weigh scores a two-outcome test by its outcomes, for all that look at it.
+func (s *Scanner) weigh(kind Kind, code int, cost float64, no, yes *side, selecting bool) {
+	s.consider(kind, code, cost, s.c.rank(s.n, no, yes, cost), selecting)
+	if selecting {
+		return
+	}
+	for _, o := range s.others {
+		if kind != Bin || o.c.family != Thresholds {
+			o.best = max(o.best, o.c.rank(s.n, no, yes, cost))
+		}
+	}
 }
 
 func (s *Scanner) singleSides(code int, no, yes *side) {
