@@ -112,7 +112,7 @@ func hostile() []struct{ name, from, to, want string } {
 		{"nodes that are no array", `"nodes": [`, `"nodes": 7, "more": [`, "want an array"},
 		{"branches that are no array", `"branches": [`, `"branches": 7, "more": [`, "not a tree.json"},
 		{"branches that are numbers", `"branches": [`, `"branches": [7, `, "not a tree.json"},
-		{"negative cost of a test", `"cost": 3, "score"`, `"cost": -3, "score"`, "from 0"},
+		{"negative cost of a test", `"cost": 3, "score"`, `"cost": -3, "score"`, "node 0: cost -3: want a number from 0"},
 		{"huge cost of a test", `"cost": 3, "score"`, `"cost": 1e39, "score"`, "from 0"},
 		{"negative cost of a feature", `"cost": 3}`, `"cost": -3}`, "from 0"},
 		{"huge cost of a feature", `"cost": 3}`, `"cost": 1e300}`, "from 0"},

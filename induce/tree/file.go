@@ -273,12 +273,13 @@ func (d *decoder) label() error {
 
 func (d *decoder) nextNode() error {
 	var f fileNode
+	id := len(d.Nodes)
 	err := d.file.value(&f)
 	if err == nil {
 		err = d.node(&f)
 	}
 	if err != nil {
-		return fmt.Errorf("node %d: %w", len(d.Nodes), err)
+		return fmt.Errorf("node %d: %w", id, err)
 	}
 	return nil
 }
