@@ -1,5 +1,5 @@
 # The README's two commands and the checks; everything here is plain go.
-.PHONY: example test lint bench ci matrix pruning budgets peers predict speed
+.PHONY: example test lint bench ci matrix pruning budgets peers predict speed scorers
 
 example:
 	go run ./cmd/espalier train --config cmd/espalier/example/tic-tac-toe.yaml
@@ -33,3 +33,6 @@ predict:
 
 speed:
 	.ci/speed
+
+scorers:
+	.ci/scorers

@@ -211,7 +211,7 @@ const maxPredictedLeaves = 1<<16 - 1
 // checkCopied makes sure that all files have the columns that are copied, under
 // names that predictions do not have, and lists them.
 func (p *prediction) checkCopied() error {
-	if n := p.tree.Complexity.Leaves; n > maxPredictedLeaves {
+	if n := p.tree.CountLeaves(); n > maxPredictedLeaves {
 		return usagef("--model %s: a tree of %d leaves; predictions are written of at most %d", p.config.Model, n, maxPredictedLeaves)
 	}
 	taken := make(map[string]bool)

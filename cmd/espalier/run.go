@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"charm.land/huh/v2"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/core/runtime/harness/init" // the binary is its own worker
 	beamlog "github.com/apache/beam/sdks/v2/go/pkg/beam/log"
@@ -59,7 +60,7 @@ func start(ctx context.Context, args []string, stdout, stderr io.Writer) (code i
 	if err == nil {
 		return exitDone
 	}
-	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
+	if ctx.Err() != nil && errors.Is(err, context.Canceled) || errors.Is(err, huh.ErrUserAborted) {
 		say(stderr, "espalier: interrupted; nothing half-written was left\n")
 		return exitInterrupted
 	}
@@ -124,6 +125,7 @@ Exit codes: 0 done, 1 internal error, 2 usage or configuration, 3 the data
 broke the contract, 5 the runner failed, 130 interrupted.`,
 		Example: `  espalier train --input 'data/*.parquet' --label class --output runs/first
   espalier show runs/first
+  espalier ask runs/first
   espalier evaluate --model runs/first --input 'labelled/*.parquet'
   espalier predict --model runs/first --input 'new/*.parquet' --output scored`,
 		SilenceErrors: true,
@@ -132,7 +134,7 @@ broke the contract, 5 the runner failed, 130 interrupted.`,
 		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	root.SetFlagErrorFunc(flagError)
-	root.AddCommand(newTrain(), newEvaluate(), newPredict(), newShow(), newSynth(), newVersion())
+	root.AddCommand(newTrain(), newEvaluate(), newPredict(), newShow(), newAsk(), newSynth(), newVersion())
 	return root
 }
 

@@ -15,21 +15,21 @@ func (t *Tree) checkBilled() error {
 	if err := checkGroups(t.Features); err != nil {
 		return err
 	}
-	asked := make([]*asked, len(t.Nodes))
-	for i := range t.Nodes {
-		n := &t.Nodes[i]
-		if n.Leaf() {
-			continue
+	var fault error
+	asked := newAsked(t.Features)
+	t.visit(func(node int) {
+		if n := &t.Nodes[node]; fault == nil && !n.Leaf() {
+			if err := t.checkBill(n.Test, asked); err != nil {
+				fault = fmt.Errorf("node %d: %w", node, err)
+			}
+			asked.add(n.Test.Feature, 1)
 		}
-		if err := t.checkBill(n.Test, asked[i]); err != nil {
-			return fmt.Errorf("node %d: %w", i, err)
+	}, func(node int) {
+		if n := &t.Nodes[node]; fault == nil && !n.Leaf() {
+			asked.add(n.Test.Feature, -1)
 		}
-		below := asked[i].and(n.Test.Feature)
-		for _, b := range n.Branches {
-			asked[b.Child] = below
-		}
-	}
-	return nil
+	})
+	return fault
 }
 
 func checkGroups(features []dataset.Feature) error {
@@ -49,7 +49,7 @@ func checkGroups(features []dataset.Feature) error {
 
 func (t *Tree) checkBill(test *Test, before *asked) error {
 	f := &t.Features[test.Feature]
-	again, setUp := before.has(t.Features, f)
+	again, setUp := before.features[test.Feature] > 0, before.groups[f.Group] > 0
 	want := test.Cost
 	if f.Group != "" && !setUp {
 		want += f.GroupCost
@@ -61,19 +61,19 @@ func (t *Tree) checkBill(test *Test, before *asked) error {
 	return nil
 }
 
-// asked is a list of the features asked on the way to a node, the last first.
+// asked counts the tests on the way to a node, by feature and by group.
 type asked struct {
-	before  *asked
-	feature int
+	list     []dataset.Feature
+	features []int
+	groups   map[string]int
 }
 
-func (a *asked) and(feature int) *asked { return &asked{a, feature} }
+func newAsked(features []dataset.Feature) *asked {
+	return &asked{list: features, features: make([]int, len(features)), groups: make(map[string]int)}
+}
 
-// has reports whether the feature was asked, and whether any of its group was.
-func (a *asked) has(features []dataset.Feature, f *dataset.Feature) (again, setUp bool) {
-	for ; a != nil; a = a.before {
-		g := &features[a.feature]
-		again, setUp = again || g == f, setUp || g.Group == f.Group
-	}
-	return again, setUp
+// add counts so many tests on a feature.
+func (a *asked) add(feature, tests int) {
+	a.features[feature] += tests
+	a.groups[a.list[feature].Group] += tests
 }

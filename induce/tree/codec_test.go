@@ -4,8 +4,12 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
+	"math"
 	"math/rand/v2"
+	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -15,6 +19,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/split"
 	"github.com/espalier-ml/espalier/induce/tree"
+	"github.com/espalier-ml/espalier/io/report"
 )
 
 func TestGolden(t *testing.T) {
@@ -98,6 +103,25 @@ func hostile() []struct{ name, from, to, want string } {
 		{"another version", `"version": 1`, `"version": 2`, "version"},
 		{"bytes after the tree", "\n}\n", "\n}\n{}", "not a tree.json"},
 		{"no classes", `"classes": ["n", "p"]`, `"classes": []`, "class"},
+		{"class twice", `"classes": ["n", "p"]`, `"classes": ["n", "n"]`, "twice"},
+		{"no version", `  "version": 1,`, ``, "version"},
+		{"nodes twice", "\n}\n", ",\n\"nodes\": []}\n", "twice"},
+		{"nodes before features", `  "features": [`, `  "nodes": [], "features": [`, "nodes come before"},
+		{"nodes that are numbers", `"nodes": [`, `"nodes": [7, `, "not a tree.json"},
+		{"a null node", `"nodes": [`, `"nodes": [null, `, "node 0"},
+		{"nodes that are no array", `"nodes": [`, `"nodes": 7, "more": [`, "want an array"},
+		{"branches that are no array", `"branches": [`, `"branches": 7, "more": [`, "not a tree.json"},
+		{"branches that are numbers", `"branches": [`, `"branches": [7, `, "not a tree.json"},
+		{"negative cost of a test", `"cost": 3, "score"`, `"cost": -3, "score"`, "node 0: cost -3: want a number from 0"},
+		{"huge cost of a test", `"cost": 3, "score"`, `"cost": 1e39, "score"`, "from 0"},
+		{"negative cost of a feature", `"cost": 3}`, `"cost": -3}`, "from 0"},
+		{"huge cost of a feature", `"cost": 3}`, `"cost": 1e300}`, "from 0"},
+		{"negative missing", `"missing": 0, "cost": 3}`, `"missing": -1, "cost": 3}`, "counts from 0"},
+		{"negative rows", `"rows": 20`, `"rows": -20`, "counts from 0"},
+		{"negative class weight", `"class_weights": [13, 7]`, `"class_weights": [27, -7]`, "counts from 0"},
+		{"negative probability", `"probabilities": [0.6, 0.4]`, `"probabilities": [1.6, -0.6]`, "from 0 to 1"},
+		{"probabilities of another sum", `"probabilities": [0.6, 0.4]`, `"probabilities": [0.6, 0.5]`, "add up"},
+		{"billed at another price", `"cost": 3, "score"`, `"cost": 3, "billed": 2, "score"`, "billed"},
 		{"cycle", `"child": 1}`, `"child": 0}`, "child 0"},
 		{"child beyond the nodes", `"child": 1}`, `"child": 5}`, "child 5"},
 		{"negative child", `"child": 1}`, `"child": -1}`, "child -1"},
@@ -315,18 +339,136 @@ func FuzzDecode(f *testing.F) {
 		if twice := again.Encode(); !bytes.Equal(once, twice) {
 			t.Fatalf("encoded twice:\n%s, then\n%s", once, twice)
 		}
-		router := tr.Router()
-		o := dataset.NewObjects(dataset.NewLayout(tr.Features), 1, false, 0)
-		r := rand.New(rand.NewPCG(6, 6))
-		for i := range 20 {
-			codes := make([]int, len(tr.Features))
-			for k := range codes {
-				codes[k] = r.IntN(tr.Features[k].Codes())
+		scores(t, tr, rand.New(rand.NewPCG(6, 6)))
+		again.Measure()
+		again.Encode() // the figures are numbers
+		if err := report.Text(io.Discard, tr); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+// scores sends random rows through a tree in all ways.
+func scores(t *testing.T, tr *tree.Tree, r *rand.Rand) {
+	t.Helper()
+	router, scorer, questions := tr.Router(), tr.Scorer(), tr.Questions()
+	for range 10 {
+		v := randomRow(r, tr.Features)
+		want := routed(tr, router, v)
+		p, err := scorer.Predict(v.values(scorer.Features()))
+		if err != nil || p.Leaf != want || !tr.Nodes[want].Leaf() {
+			t.Fatalf("%v: %v, %v, want leaf %d", v, p, err, want)
+		}
+		var columns []dataset.Vector
+		for _, in := range scorer.Features() {
+			columns = append(columns, vectorOf([]any{v[in.Feature]}, in.Kind))
+		}
+		leaves := []int32{-1}
+		if err := scorer.Leaves(columns, leaves); err != nil || int(leaves[0]) != want {
+			t.Fatalf("%v: by columns %v, %v, want leaf %d", v, leaves, err, want)
+		}
+		i := questions.Start(0)
+		for q := i.Next(); q != nil; q = i.Next() {
+			if err := i.Answer(v.value(tr, q.Feature)); err != nil {
+				t.Fatal(err)
 			}
-			o.Append(codes, []dataset.ClassWeight{{Class: 0, Weight: 1}}, 1)
-			if leaf := router.Leaf(o, i); !tr.Nodes[leaf].Leaf() {
-				t.Fatalf("codes %v reach node %d, which is no leaf", codes, leaf)
+		}
+		if s := i.Standing(); s.Node != want || s.Paid < 0 || math.IsInf(s.Paid, 0) {
+			t.Fatalf("%v: asked for, %+v, want leaf %d", v, s, want)
+		}
+	}
+}
+
+// TestDecodeMemory: what Decode takes in memory, and what a tree takes to be used,
+// is bounded by the size of the file, whatever that says.
+func TestDecodeMemory(t *testing.T) {
+	const size = 1 << 20
+	valid := string(smallTree().Encode())
+	many := func(of string) string { return strings.Repeat(of+",", size/(len(of)+1)) }
+	for name, b := range map[string]string{
+		"empty nodes":        strings.Replace(valid, `"nodes": [`, `"nodes": [`+many("{}"), 1),
+		"nodes of numbers":   strings.Replace(valid, `"nodes": [`, `"nodes": [`+many("0"), 1),
+		"null nodes":         strings.Replace(valid, `"nodes": [`, `"nodes": [`+many("null"), 1),
+		"empty branches":     strings.Replace(valid, `"branches": [`, `"branches": [`+many("{}"), 1),
+		"branches of null":   strings.Replace(valid, `"branches": [`, `"branches": [`+many("null"), 1),
+		"branches, numbers":  strings.Replace(valid, `"branches": [`, `"branches": [`+many("0"), 1),
+		"branches, no cases": strings.Replace(valid, `"branches": [`, `"branches": [`+many(`{"when":{"missing":true}}`), 1),
+		"empty features":     strings.Replace(valid, `"features": [`, `"features": [`+many("{}"), 1),
+		"empty classes":      strings.Replace(valid, `"classes": [`, `"classes": [`+many(`""`), 1),
+		"error costs":        strings.Replace(valid, `"classes":`, `"error_costs": [`+many("[]")+`[]], "classes":`, 1),
+		"assumptions":        strings.Replace(valid, `"nodes": [`, `"certificate": {"assumptions": [`+many("{}")+`{}]}, "nodes": [`, 1),
+		"nested":             strings.Repeat("[", size),
+		"nested unknown":     `{"x": ` + strings.Repeat(`{"x":`, size/5),
+		"cuts":               strings.Replace(valid, `"cuts": [`, `"cuts": [`+many("0"), 1),
+		"wide":               string(wideTree(20_000).Encode()),
+		"many wide tests":    string(multiwayChain(1000, 20_000).Encode()),
+		"deep":               string(deepTree(3000).Encode()),
+		"too deep":           string(deepTree(5000).Encode()),
+	} {
+		t.Run(name, func(t *testing.T) {
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			tr, err := tree.Decode([]byte(b))
+			if err == nil {
+				tr.Measure()
+				tr.Router()
+				tr.Questions().Start(0).Standing()
 			}
+			runtime.ReadMemStats(&after)
+			if times := float64(after.TotalAlloc-before.TotalAlloc) / float64(len(b)); times > 64 { // of which a list that grew had at most half at a time
+				t.Errorf("%.0f bytes for each of the file's (%v)", times, err)
+			}
+			if fine := name == "wide" || name == "many wide tests" || name == "deep"; fine != (err == nil) {
+				t.Errorf("error: %v", err)
+			}
+		})
+	}
+}
+
+// multiwayChain returns a tree in which so many multiway tests on one feature of so
+// many values follow each other, each with two branches.
+func multiwayChain(tests, values int) *tree.Tree {
+	tr := deepTree(tests)
+	f := &dataset.Feature{Name: "id", Kind: dataset.Categorical, Cost: 3}
+	for i := range values {
+		f.Values = append(f.Values, strconv.Itoa(i))
+	}
+	tr.Features[0] = *f
+	for i := range tr.Nodes {
+		if n := &tr.Nodes[i]; !n.Leaf() {
+			n.Test.Kind, n.Test.Code = split.Multiway, 0
+			n.Branches[0].Outcome, n.Branches[1].Outcome = i, i+1
+			n.Branches[1].Other = true
+		}
+	}
+	return tr
+}
+
+// deepTree returns a tree in which so many tests follow each other.
+func deepTree(tests int) *tree.Tree {
+	tr := smallTree()
+	inner, leaf := tr.Nodes[0], tr.Nodes[1]
+	tr.Nodes = nil
+	for i := range tests {
+		n := inner
+		test := *inner.Test
+		n.Test = &test
+		n.Branches = []tree.Branch{{Outcome: 1, Child: 2*i + 1}, {Outcome: 0, Child: 2*i + 2, Missing: true}}
+		tr.Nodes = append(tr.Nodes, n, leaf)
+	}
+	tr.Nodes = append(tr.Nodes, leaf)
+	return tr
+}
+
+// FuzzScorer: in any tree that Decode takes rows reach the same leaf in all ways.
+func FuzzScorer(f *testing.F) {
+	for i, family := range families() {
+		f.Add(randomTree(rand.New(rand.NewPCG(15, uint64(i))), family, 8).Encode(), uint64(i))
+		f.Add(grownTree(rand.New(rand.NewPCG(16, uint64(i))), family, 8, numberedFeatures()).Encode(), uint64(i))
+	}
+	f.Fuzz(func(t *testing.T, b []byte, seed uint64) {
+		if tr, err := tree.Decode(b); err == nil {
+			scores(t, tr, rand.New(rand.NewPCG(seed, 1)))
 		}
 	})
 }

@@ -79,8 +79,25 @@ func normalise(p []float64) {
 // probabilities the priors.
 const priorTolerance = 1e-9
 
-// check makes sure that priors and error costs fit the classes.
+func (l *Label) checkClasses() error {
+	if len(l.Classes) == 0 || len(l.Classes) > maxClasses {
+		return fmt.Errorf("label.classes: %d: want at least one class, and at most %d", len(l.Classes), maxClasses)
+	}
+	if len(codesOf(l.Classes)) < len(l.Classes) {
+		return errors.New("label.classes: a class is listed twice")
+	}
+	return nil
+}
+
+// maxClasses is what two bytes can number.
+const maxClasses = math.MaxUint16 + 1
+
+// check makes sure that there are classes, and that priors and error costs fit
+// them.
 func (l *Label) check() error {
+	if err := l.checkClasses(); err != nil {
+		return err
+	}
 	if l.Priors != nil {
 		sum := 0.0
 		for _, p := range l.Priors {
@@ -100,8 +117,8 @@ func (l *Label) check() error {
 	for _, row := range l.ErrorCosts {
 		square = square && len(row) == len(l.Classes)
 		for _, cost := range row {
-			if !(cost >= 0) {
-				return fmt.Errorf("label.error_costs: %v: want numbers from 0 on", cost)
+			if !(cost >= 0 && cost <= maxCost) {
+				return fmt.Errorf("label.error_costs: %v: want numbers from 0 on, up to %v", cost, maxCost)
 			}
 		}
 	}

@@ -2,125 +2,32 @@ package tree
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
 	"math"
 	"slices"
 
-	"github.com/espalier-ml/espalier/induce/certify"
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/split"
 )
-
-// The JSON form, as it is read. Encode writes it by hand for the sake of key
-// order, spacing and speed.
-type fileTree struct {
-	Format     string        `json:"format"`
-	Version    int           `json:"version"`
-	Label      Label         `json:"label"`
-	Features   []fileFeature `json:"features"`
-	Algorithm  Algorithm     `json:"algorithm"`
-	Training   Training      `json:"training"`
-	Complexity Complexity    `json:"complexity"`
-
-	Certificate *certify.Certificate `json:"certificate"`
-
-	Nodes []fileNode `json:"nodes"`
-}
-
-type fileFeature struct {
-	Name    string    `json:"name"`
-	Type    string    `json:"type"`
-	Cuts    []float64 `json:"cuts"`
-	Range   []float64 `json:"range"`
-	Values  []string  `json:"values"`
-	Other   int64     `json:"other"`
-	Missing int64     `json:"missing"`
-	Cost    float64   `json:"cost"`
-
-	Group     string  `json:"group"`
-	GroupCost float64 `json:"group_cost"`
-}
-
-type fileNode struct {
-	ID              int          `json:"id"`
-	Rows            int64        `json:"rows"`
-	Objects         int64        `json:"objects"`
-	Weight          int64        `json:"weight"`
-	ClassWeights    []int64      `json:"class_weights"`
-	RawClassWeights []int64      `json:"raw_class_weights"`
-	Class           string       `json:"class"`
-	Probabilities   []float64    `json:"probabilities"`
-	Test            *fileTest    `json:"test"`
-	Branches        []fileBranch `json:"branches"`
-}
-
-type fileTest struct {
-	Feature string      `json:"feature"`
-	Kind    string      `json:"kind"`
-	Cost    float64     `json:"cost"`
-	Billed  *float64    `json:"billed"`
-	Score   split.Parts `json:"score"`
-}
-
-type fileBranch struct {
-	When    fileWhen `json:"when"`
-	Child   int      `json:"child"`
-	Missing bool     `json:"missing"`
-	Other   bool     `json:"other"`
-}
-
-type fileWhen struct {
-	In         []string `json:"in"`
-	NotIn      []string `json:"not_in"`
-	GE         *float64 `json:"ge"`
-	LT         *float64 `json:"lt"`
-	NotGE      *float64 `json:"not_ge"`
-	NotLT      *float64 `json:"not_lt"`
-	Other      bool     `json:"other"`
-	NotOther   bool     `json:"not_other"`
-	Missing    bool     `json:"missing"`
-	NotMissing bool     `json:"not_missing"`
-}
 
 // Decode reads a tree.json and checks that it can be used: its nodes form one
 // tree, its tests name features and its branches values that there are, and its
 // classes follow from the priors and error costs, if there are any.
 func Decode(b []byte) (*Tree, error) {
-	var file fileTree
-	if err := json.Unmarshal(b, &file); err != nil {
-		return nil, fmt.Errorf("not a tree.json: %w", err)
-	}
-	if file.Format != Format || file.Version != Version {
-		return nil, fmt.Errorf("format %q version %d: want %q version %d", file.Format, file.Version, Format, Version)
-	}
-	t := &Tree{Label: file.Label, Algorithm: file.Algorithm, Training: file.Training, Complexity: file.Complexity, Certificate: file.Certificate}
-	d := decoder{Tree: t}
-	if err := d.features(file.Features); err != nil {
+	d := decoder{Tree: new(Tree), file: newFile(b)}
+	if err := d.read(); err != nil {
 		return nil, err
 	}
-	if len(file.Label.Classes) == 0 || len(file.Nodes) == 0 {
+	t := d.Tree
+	if len(t.Nodes) == 0 {
 		return nil, errors.New("a tree needs at least one class and one node")
 	}
-	if err := t.Label.check(); err != nil {
-		return nil, err
-	}
-	t.Nodes = make([]Node, len(file.Nodes))
-	for i := range file.Nodes {
-		if err := d.node(i, &file.Nodes[i]); err != nil {
-			return nil, fmt.Errorf("node %d: %w", i, err)
+	for _, check := range []func() error{t.check, t.checkDepth, t.checkDecisions, t.checkBilled, t.checkWishes} {
+		if err := check(); err != nil {
+			return nil, err
 		}
-	}
-	if err := cmp.Or(t.check(), t.checkDecisions()); err != nil {
-		return nil, err
-	}
-	if err := t.checkBilled(); err != nil {
-		return nil, err
-	}
-	if err := t.checkWishes(); err != nil {
-		return nil, err
 	}
 	return t, nil
 }
@@ -128,45 +35,52 @@ func Decode(b []byte) (*Tree, error) {
 // maxCodes is what two bytes can number.
 const maxCodes = math.MaxUint16 + 1
 
+// maxCost bounds prices, so that no sum of them is infinite: a costs file has no
+// higher ones.
+const maxCost = math.MaxFloat32
+
 // decoder fills a tree.
 type decoder struct {
 	*Tree
 
+	file  file
 	names map[string]int   // features by name
 	codes []map[string]int // by feature: codes of the values
 }
 
-func (d *decoder) features(files []fileFeature) error {
-	d.names = make(map[string]int, len(files))
-	d.codes = make([]map[string]int, len(files))
-	d.Features = make([]dataset.Feature, len(files))
-	for i, f := range files {
-		feature := dataset.Feature{Name: f.Name, Cuts: f.Cuts, Range: f.Range, Values: f.Values, Missing: f.Missing, Other: f.Other, Cost: f.Cost, Group: f.Group, GroupCost: f.GroupCost}
-		switch f.Type {
-		case dataset.Numeric.String():
-			feature.Kind = dataset.Numeric
-		case dataset.Categorical.String():
-			feature.Kind = dataset.Categorical
-		default:
-			return fmt.Errorf("feature %q: type %q: want numeric or categorical", f.Name, f.Type)
-		}
-		if n := len(f.Range); n != 0 && (n != 2 || f.Range[0] > f.Range[1] || f.Type != dataset.Numeric.String()) {
-			return fmt.Errorf("feature %q: range %v: want the least and the greatest number of a numeric feature", f.Name, f.Range)
-		}
-		for j := 1; j < len(f.Cuts); j++ {
-			if f.Cuts[j] <= f.Cuts[j-1] {
-				return fmt.Errorf("feature %q: cuts must increase", f.Name)
-			}
-		}
-		if _, twice := d.names[f.Name]; twice || feature.Codes() > maxCodes {
-			return fmt.Errorf("feature %q: listed twice, or with more than %d codes", f.Name, maxCodes)
-		}
-		d.names[f.Name] = i
-		d.Features[i] = feature
-		if d.codes[i] = codesOf(f.Values); len(d.codes[i]) < len(f.Values) {
-			return fmt.Errorf("feature %q: a value is listed twice", f.Name)
+func (d *decoder) feature(f *fileFeature) error {
+	feature := dataset.Feature{Name: f.Name, Cuts: f.Cuts, Range: f.Range, Values: f.Values, Missing: f.Missing, Other: f.Other, Cost: f.Cost, Group: f.Group, GroupCost: f.GroupCost}
+	switch f.Type {
+	case dataset.Numeric.String():
+		feature.Kind = dataset.Numeric
+	case dataset.Categorical.String():
+		feature.Kind = dataset.Categorical
+	default:
+		return fmt.Errorf("feature %q: type %q: want numeric or categorical", f.Name, f.Type)
+	}
+	if n := len(f.Range); n != 0 && (n != 2 || f.Range[0] > f.Range[1] || feature.Kind != dataset.Numeric) {
+		return fmt.Errorf("feature %q: range %v: want the least and the greatest number of a numeric feature", f.Name, f.Range)
+	}
+	for j := 1; j < len(f.Cuts); j++ {
+		if f.Cuts[j] <= f.Cuts[j-1] {
+			return fmt.Errorf("feature %q: cuts must increase", f.Name)
 		}
 	}
+	if _, twice := d.names[f.Name]; twice || feature.Codes() > maxCodes {
+		return fmt.Errorf("feature %q: listed twice, or with more than %d codes", f.Name, maxCodes)
+	}
+	if f.Missing < 0 || f.Other < 0 {
+		return fmt.Errorf("feature %q: %d missing, %d other: want counts from 0", f.Name, f.Missing, f.Other)
+	}
+	if f.Cost < 0 || f.Cost > maxCost || f.GroupCost > maxCost {
+		return fmt.Errorf("feature %q: cost %v, group_cost %v: want numbers from 0 to %v", f.Name, f.Cost, f.GroupCost, maxCost)
+	}
+	codes := codesOf(f.Values)
+	if len(codes) < len(f.Values) {
+		return fmt.Errorf("feature %q: a value is listed twice", f.Name)
+	}
+	d.names[f.Name] = len(d.Features)
+	d.Features, d.codes = append(d.Features, feature), append(d.codes, codes)
 	return nil
 }
 
@@ -178,30 +92,56 @@ func codesOf(values []string) map[string]int {
 	return codes
 }
 
-func (d *decoder) node(id int, f *fileNode) error {
-	if f.ID != id {
+func (d *decoder) node(f *fileNode) error {
+	if f.ID != len(d.Nodes) {
 		return fmt.Errorf("id %d: nodes must be in order", f.ID)
 	}
 	classes := len(d.Label.Classes)
 	if len(f.Probabilities) != classes || len(f.ClassWeights) != classes || len(f.RawClassWeights) != classes {
 		return fmt.Errorf("want probabilities, class_weights and raw_class_weights of %d classes", classes)
 	}
-	n := &d.Nodes[id]
-	*n = Node{
-		Rows: f.Rows, Objects: f.Objects, Weight: f.Weight, ClassWeights: f.ClassWeights,
-		RawClassWeights: f.RawClassWeights, Probabilities: f.Probabilities, Class: slices.Index(d.Label.Classes, f.Class),
+	if err := f.checkNumbers(); err != nil {
+		return err
 	}
-	if n.Class < 0 {
+	class := slices.Index(d.Label.Classes, f.Class)
+	if class < 0 {
 		return fmt.Errorf("class %q is not among label.classes", f.Class)
 	}
+	d.Nodes = append(d.Nodes, Node{
+		Rows: f.Rows, Objects: f.Objects, Weight: f.Weight, ClassWeights: f.ClassWeights,
+		RawClassWeights: f.RawClassWeights, Probabilities: f.Probabilities, Class: class,
+	})
 	if f.Test == nil {
-		if len(f.Branches) > 0 {
-			return errors.New("branches without a test")
+		if branches, err := f.Branches.list(); err != nil || len(branches) > 0 {
+			return cmp.Or(err, errors.New("branches without a test"))
 		}
 		return nil
 	}
-	return d.test(n, f)
+	return d.test(&d.Nodes[f.ID], f)
 }
+
+// checkNumbers makes sure that counts are counts and probabilities add up to 1, or
+// to 0 where there is nothing to tell them by.
+func (f *fileNode) checkNumbers() error {
+	least := min(f.Rows, f.Objects, f.Weight, slices.Min(f.ClassWeights), slices.Min(f.RawClassWeights))
+	if least < 0 {
+		return fmt.Errorf("rows, objects, weight and class weights: %d: want counts from 0", least)
+	}
+	sum := 0.0
+	for _, p := range f.Probabilities {
+		if p < 0 || p > 1 {
+			return fmt.Errorf("probabilities: %v: want numbers from 0 to 1", p)
+		}
+		sum += p
+	}
+	if sum != 0 && math.Abs(sum-1) > probabilityTolerance {
+		return fmt.Errorf("probabilities add up to %v: want 1", sum)
+	}
+	return nil
+}
+
+// probabilityTolerance is by how much a node's probabilities may miss a sum of 1.
+const probabilityTolerance = 1e-6
 
 func (d *decoder) test(n *Node, f *fileNode) error {
 	feature, ok := d.names[f.Test.Feature]
@@ -212,15 +152,23 @@ func (d *decoder) test(n *Node, f *fileNode) error {
 	if err != nil {
 		return err
 	}
+	if f.Test.Cost < 0 || f.Test.Cost > maxCost {
+		return fmt.Errorf("cost %v: want a number from 0 to %v", f.Test.Cost, maxCost)
+	}
+	branches, err := f.Branches.list()
+	if err != nil {
+		return err
+	}
 	n.Test = &Test{Test: split.Test{Feature: feature, Kind: kind}, Cost: f.Test.Cost, Billed: f.Test.Billed, Score: f.Test.Score}
+	n.Branches = make([]Branch, len(branches))
 	missing, other := 0, 0
-	for i := range f.Branches {
-		b := &f.Branches[i]
+	for i := range branches {
+		b := &branches[i]
 		outcome, err := d.outcome(n.Test, &b.When, i)
 		if err != nil {
 			return err
 		}
-		n.Branches = append(n.Branches, Branch{Outcome: outcome, Child: b.Child, Missing: b.Missing, Other: b.Other})
+		n.Branches[i] = Branch{Outcome: outcome, Child: b.Child, Missing: b.Missing, Other: b.Other}
 		missing += count(b.Missing)
 		other += count(b.Other)
 	}
@@ -229,6 +177,23 @@ func (d *decoder) test(n *Node, f *fileNode) error {
 	}
 	if kind != split.Multiway {
 		return d.checkTwo(n)
+	}
+	return d.checkMany(n)
+}
+
+// checkMany makes sure that a multiway test has a branch a code, and that missing
+// and unlisted values take the branches that are theirs by name, if any are.
+func (t *Tree) checkMany(n *Node) error {
+	f := &t.Features[n.Test.Feature]
+	seen := make(map[int]bool, len(n.Branches))
+	for _, b := range n.Branches {
+		if seen[b.Outcome] {
+			return errors.New("two branches take the same values")
+		}
+		seen[b.Outcome] = true
+		if b.Outcome == f.MissingCode() && !b.Missing || b.Outcome == f.OtherCode() && !b.Other {
+			return errors.New("missing or unlisted values take another branch than the one of that name")
+		}
 	}
 	return nil
 }
@@ -382,6 +347,23 @@ func (t *Tree) checkWishes() error {
 		if m := a.Monotone[name]; m != 1 && m != -1 {
 			return fmt.Errorf("algorithm: monotone of %q is %d: want 1 or -1", name, m)
 		}
+	}
+	return nil
+}
+
+// maxMeanDepth bounds the length of paths: what works path by path, such as
+// drawing, is to take memory in proportion to the tree.
+const maxMeanDepth = 2000
+
+// checkDepth makes sure that paths are not too long.
+func (t *Tree) checkDepth() error {
+	tests, _ := t.Path()
+	sum := 0
+	for _, n := range tests {
+		sum += n
+	}
+	if sum/len(tests) > maxMeanDepth {
+		return fmt.Errorf("nodes lie %d tests deep in the mean: want at most %d", sum/len(tests), maxMeanDepth)
 	}
 	return nil
 }

@@ -10,49 +10,44 @@ type Router struct{ nodes []routeNode }
 
 type routeNode struct {
 	test     split.Test
-	missing  int     // the feature's code of missing
-	children []int32 // by outcome; nil in leaves
+	missing  int      // the feature's code of missing
+	children [2]int32 // by outcome
+	fan      *fan     // of multiway tests
+	leaf     bool
 }
 
 // Router returns the tree's router.
 func (t *Tree) Router() *Router {
 	r := &Router{nodes: make([]routeNode, len(t.Nodes))}
+	nodes := make([]int32, len(t.Nodes))
+	for i := range nodes {
+		nodes[i] = int32(i)
+	}
 	for i := range t.Nodes {
-		n := &t.Nodes[i]
-		if n.Leaf() {
+		n, to := &t.Nodes[i], &r.nodes[i]
+		if to.leaf = n.Leaf(); to.leaf {
 			continue
 		}
 		f := &t.Features[n.Test.Feature]
-		to := &r.nodes[i]
-		to.test, to.missing, to.children = n.Test.Test, f.MissingCode(), make([]int32, 2)
+		to.test, to.missing = n.Test.Test, f.MissingCode()
 		if n.Test.Kind == split.Multiway {
-			to.children = unlisted(n.Branches, f)
+			f := newFan(n.Branches, f, nodes)
+			to.fan = &f
+			continue
 		}
 		for _, b := range n.Branches {
-			to.children[b.Outcome] = int32(b.Child)
+			to.children[b.Outcome] = nodes[b.Child]
 		}
 	}
 	return r
 }
 
-// unlisted returns the children that a multiway test's codes lead to when no
-// branch names them.
-func unlisted(branches []Branch, f *dataset.Feature) []int32 {
-	other, missing := 0, 0
-	for _, b := range branches {
-		if b.Other {
-			other = b.Child
-		}
-		if b.Missing {
-			missing = b.Child
-		}
+// child returns the node that a code of the node's feature leads to.
+func (n *routeNode) child(code int) int {
+	if n.fan != nil {
+		return int(n.fan.child(int32(code)))
 	}
-	children := make([]int32, f.Codes())
-	for code := range children {
-		children[code] = int32(other)
-	}
-	children[f.MissingCode()] = int32(missing)
-	return children
+	return int(n.children[n.test.Outcome(code, n.missing)])
 }
 
 // Leaf returns the number of the leaf that object i reaches.
@@ -60,10 +55,10 @@ func (r *Router) Leaf(o *dataset.Objects, i int) int {
 	at := 0
 	for {
 		n := &r.nodes[at]
-		if n.children == nil {
+		if n.leaf {
 			return at
 		}
-		at = int(n.children[n.test.Outcome(o.Codes[n.test.Feature].At(i), n.missing)])
+		at = n.child(o.Codes[n.test.Feature].At(i))
 	}
 }
 
@@ -72,7 +67,7 @@ func (r *Router) Row(key []byte, l *dataset.Layout) int {
 	at := 0
 	for {
 		n := &r.nodes[at]
-		if n.children == nil {
+		if n.leaf {
 			return at
 		}
 		offset := l.Offsets[n.test.Feature]
@@ -80,6 +75,6 @@ func (r *Router) Row(key []byte, l *dataset.Layout) int {
 		if l.Widths[n.test.Feature] == 2 {
 			code |= int(key[offset+1]) << 8
 		}
-		at = int(n.children[n.test.Outcome(code, n.missing)])
+		at = n.child(code)
 	}
 }

@@ -87,7 +87,7 @@ type Scorer struct {
 	leaves   []Prediction // in the order of their nodes
 	byNode   []int32      // leaves by node, plus 1
 	root     int32        // as step.yes
-	plain    bool         // all steps are opThreshold
+	links    []link       // of a tree of numeric features alone: its steps once more
 }
 
 // step is an inner node.
@@ -128,6 +128,9 @@ func (t *Tree) Scorer() *Scorer {
 		s.columns[i] = len(s.inputs)
 	}
 	s.compile(t, s.number(t))
+	if !slices.Contains(s.numeric, false) {
+		s.link(s.root)
+	}
 	return s
 }
 
@@ -157,7 +160,6 @@ func (s *Scorer) number(t *Tree) []int32 {
 
 // compile makes the steps.
 func (s *Scorer) compile(t *Tree, targets []int32) {
-	s.plain = true
 	for i := range t.Nodes {
 		n := &t.Nodes[i]
 		if n.Leaf() {
@@ -180,7 +182,6 @@ func (s *Scorer) compile(t *Tree, targets []int32) {
 			upper = to.decideBy(&n.Test.Test, f)
 		}
 		s.steps, s.upper = append(s.steps, to), append(s.upper, upper)
-		s.plain = s.plain && to.op == opThreshold
 	}
 }
 
@@ -322,6 +323,9 @@ func (s *Scorer) Predict(values []Value) (*Prediction, error) {
 			return nil, wrongKind(&s.inputs[i], &values[i])
 		}
 	}
+	if s.links != nil {
+		return &s.leaves[walkValues(s.links, values)], nil
+	}
 	at := s.root
 	for at >= 0 {
 		n := &s.steps[at]
@@ -366,20 +370,10 @@ func (s *Scorer) PredictNumbers(numbers []float64) (*Prediction, error) {
 	if len(numbers) != len(s.inputs) {
 		return nil, s.wrongCount(len(numbers))
 	}
-	if i := slices.Index(s.numeric, false); i >= 0 {
-		return nil, fmt.Errorf("feature %q is categorical: PredictNumbers takes trees of numeric features only", s.inputs[i].Name)
+	if s.links == nil {
+		return nil, fmt.Errorf("feature %q is categorical: PredictNumbers takes trees of numeric features only", s.inputs[slices.Index(s.numeric, false)].Name)
 	}
-	at := s.root
-	for at >= 0 {
-		n := &s.steps[at]
-		x := numbers[n.input]
-		if x >= n.cut && (n.op == opThreshold || x < s.upper[at]) {
-			at = n.yes
-		} else {
-			at = n.no
-		}
-	}
-	return &s.leaves[^at], nil
+	return &s.leaves[walkNumbers(s.links, numbers)], nil
 }
 
 func (s *Scorer) wrongCount(values int) error {

@@ -293,6 +293,17 @@ func (t *Tree) Measure() {
 	t.Complexity = c
 }
 
+// CountLeaves returns the number of leaves.
+func (t *Tree) CountLeaves() int {
+	leaves := 0
+	for i := range t.Nodes {
+		if t.Nodes[i].Leaf() {
+			leaves++
+		}
+	}
+	return leaves
+}
+
 // BillsApart reports whether tests may be billed at other prices than their own:
 // features are in groups, or repeats are free.
 func (t *Tree) BillsApart() bool {

@@ -1,0 +1,357 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/tree"
+	"github.com/espalier-ml/espalier/pipelines"
+)
+
+// askOptions are the flags of ask.
+type askOptions struct {
+	model      string
+	confidence float64
+	values     []string
+	asJSON     bool
+}
+
+func newAsk() *cobra.Command {
+	var o askOptions
+	c := &cobra.Command{
+		Use:   "ask MODEL",
+		Short: "Ask for one case's values, only those the tree needs, and predict",
+		Long: `Ask for the values of one case, one at a time and only those that the tree comes
+to, and say what it predicts and what that cost. A value is asked for once; each
+test on it is paid as tree.json bills it (see train --repeat_cost).
+
+In a terminal, categories are chosen from a list, with "other" for values that
+are not in it. Else each line of standard input is an answer: a number, or a
+category as it is spelled, in double quotes if you like ("" is the empty text); an
+empty line says that the value is unknown. The questions go to standard error.`,
+		Example: `  espalier ask runs/first
+  espalier ask runs/first --value age=42 --confidence 0.95
+  printf '42\nstudent\n' | espalier ask runs/first --json`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 1 {
+				return &pipelines.UsageError{Problem: "ask takes one model: a run folder or a tree.json"}
+			}
+			return nil
+		},
+		RunE: func(c *cobra.Command, args []string) error {
+			if len(args) == 1 {
+				o.model = args[0]
+			}
+			return o.run(c.Context(), c.InOrStdin(), c.OutOrStdout(), c.ErrOrStderr())
+		},
+	}
+	f := c.Flags()
+	f.StringVar(&o.model, "model", "", "run folder or tree.json")
+	f.Float64Var(&o.confidence, "confidence", 0, "end when the most probable class has this probability, above 0 and at most 1; 0: ask all that the tree needs")
+	f.StringArrayVar(&o.values, "value", nil, "NAME=VALUE of a feature that is known beforehand and costs nothing; empty: unknown; may be repeated")
+	f.BoolVar(&o.asJSON, "json", false, "print the outcome as one JSON object")
+	return c
+}
+
+func (o *askOptions) run(ctx context.Context, stdin io.Reader, stdout, stderr io.Writer) error {
+	if o.model == "" {
+		return &pipelines.UsageError{Problem: "which tree? name a run folder or a tree.json: espalier ask runs/first"}
+	}
+	if !(o.confidence >= 0 && o.confidence <= 1) {
+		return &pipelines.UsageError{Problem: fmt.Sprintf("--confidence %v: want a probability, or 0", o.confidence)}
+	}
+	t, err := pipelines.ReadTree(ctx, o.model)
+	if err != nil {
+		return err
+	}
+	q := &questionnaire{tree: t, inquiry: t.Questions().Start(o.confidence)}
+	for _, pair := range o.values {
+		if err := q.give(pair); err != nil {
+			return err
+		}
+	}
+	if err := newAsker(stdin, stderr).ask(ctx, q); err != nil {
+		return err
+	}
+	outcome := q.outcome()
+	if o.asJSON {
+		e := json.NewEncoder(stdout)
+		e.SetEscapeHTML(false)
+		return e.Encode(outcome)
+	}
+	_, err = io.WriteString(stdout, outcome.text())
+	return err
+}
+
+// newAsker returns forms for a terminal, else plain lines.
+func newAsker(stdin io.Reader, stderr io.Writer) asker {
+	if isTerminal(stdin) && isTerminal(stderr) && os.Getenv("TERM") != "dumb" {
+		return &formAsker{input: stdin, output: stderr}
+	}
+	return &lineAsker{lines: readLines(stdin), notes: stderr}
+}
+
+// isTerminal reports whether a reader or writer is a terminal.
+func isTerminal(stream any) bool {
+	f, ok := stream.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+// asker gets answers, from a person or from a file of them, until nothing is left
+// to ask.
+type asker interface {
+	ask(ctx context.Context, q *questionnaire) error
+}
+
+// prompt is a question with what is known before it.
+type prompt struct {
+	*tree.Question
+
+	number   int // from 1 on
+	standing tree.Standing
+	classes  []string
+}
+
+// answer is a value as it was given.
+type answer struct {
+	value tree.Value
+	shown any // for JSON: a number, a text or nil
+}
+
+// spelled returns the answer for people.
+func (a answer) spelled() string {
+	if a.shown == nil {
+		return "unknown"
+	}
+	return fmt.Sprint(a.shown)
+}
+
+// questionnaire asks one case's values.
+type questionnaire struct {
+	tree    *tree.Tree
+	inquiry *tree.Inquiry
+	asked   int
+	known   []knownValue
+}
+
+// knownValue is a line of the outcome.
+type knownValue struct {
+	Feature string  `json:"feature"`
+	Value   any     `json:"value"` // a number or a text; null: unknown
+	Asked   bool    `json:"asked"` // or known beforehand
+	Cost    float64 `json:"cost"`  // when it was asked for
+}
+
+// give takes a NAME=VALUE; names may have equals signs in them.
+func (q *questionnaire) give(pair string) error {
+	f, text := q.feature(pair)
+	if f == nil {
+		name, _, _ := strings.Cut(pair, "=")
+		problem := fmt.Sprintf("--value %s: want NAME=VALUE of a feature of the tree", pair)
+		var names []string
+		for i := range q.tree.Features {
+			names = append(names, q.tree.Features[i].Name)
+		}
+		if near := pipelines.Nearest(name, names); near != "" {
+			problem += fmt.Sprintf("; did you mean %q?", near)
+		}
+		return &pipelines.UsageError{Problem: problem}
+	}
+	a, problem := parseAnswer(f.Kind, f.Values, text)
+	if problem != "" {
+		return &pipelines.UsageError{Problem: fmt.Sprintf("--value %s: %s", pair, problem)}
+	}
+	if err := q.inquiry.Give(f.Name, a.value); err != nil {
+		return &pipelines.UsageError{Problem: fmt.Sprintf("--value %s: %v", pair, err)}
+	}
+	if !slices.ContainsFunc(q.known, func(k knownValue) bool { return k.Feature == f.Name }) {
+		q.known = append(q.known, knownValue{Feature: f.Name, Value: a.shown})
+	}
+	return nil
+}
+
+// feature returns the feature that a NAME=VALUE names, and the value.
+func (q *questionnaire) feature(pair string) (*dataset.Feature, string) {
+	for i := range len(pair) {
+		if pair[i] != '=' {
+			continue
+		}
+		for k := range q.tree.Features {
+			if f := &q.tree.Features[k]; f.Name == pair[:i] {
+				return f, pair[i+1:]
+			}
+		}
+	}
+	return nil, ""
+}
+
+// next returns the question that stands, or nil.
+func (q *questionnaire) next() *prompt {
+	question := q.inquiry.Next()
+	if question == nil {
+		return nil
+	}
+	q.asked++
+	return &prompt{question, q.asked, q.inquiry.Standing(), q.tree.Label.Classes}
+}
+
+// answer takes the answer to a question.
+func (q *questionnaire) answer(p *prompt, a answer) error {
+	q.known = append(q.known, knownValue{p.Feature, a.shown, true, p.Cost})
+	return q.inquiry.Answer(a.value)
+}
+
+// parseAnswer reads a value as people write it; problem says what is wrong with it.
+// Texts are found as they are spelled, else as numbers, where the values are some.
+func parseAnswer(kind dataset.Kind, values []string, text string) (a answer, problem string) {
+	trimmed := strings.TrimSpace(text)
+	if kind == dataset.Numeric {
+		if trimmed == "" {
+			return answer{}, ""
+		}
+		x, err := strconv.ParseFloat(trimmed, 64)
+		if err != nil || math.IsNaN(x) {
+			return answer{}, fmt.Sprintf("the answer %q: want a number, or nothing if it is unknown", text)
+		}
+		return answer{tree.Number(x), shownNumber(x)}, ""
+	}
+	if slices.Contains(values, text) && text != "" {
+		return answer{tree.Text(text), text}, ""
+	}
+	if trimmed == "" {
+		return answer{}, ""
+	}
+	if trimmed[0] == '"' {
+		s, err := strconv.Unquote(trimmed)
+		if err != nil {
+			return answer{}, fmt.Sprintf("the answer %s: want double quotes at both ends, and a backslash before each within", text)
+		}
+		return answer{tree.Text(s), s}, ""
+	}
+	if x, err := strconv.ParseFloat(trimmed, 64); err == nil && !math.IsNaN(x) && !slices.Contains(values, trimmed) {
+		return answer{tree.Number(x), trimmed}, ""
+	}
+	return answer{tree.Text(trimmed), trimmed}, ""
+}
+
+// shownNumber returns what JSON can have: infinities are texts.
+func shownNumber(x float64) any {
+	if math.IsInf(x, 0) {
+		return dataset.SpellNumber(x)
+	}
+	return x
+}
+
+// outcome is the end of a questionnaire, and the object that --json prints.
+type askOutcome struct {
+	Class         string             `json:"class"`
+	Probabilities map[string]float64 `json:"probabilities"`
+	Node          int                `json:"node"`
+	Leaf          bool               `json:"leaf"` // or ended early, at --confidence
+	Tests         int                `json:"tests"`
+	Paid          float64            `json:"paid"`
+	CostUnit      string             `json:"cost_unit,omitempty"`
+	Values        []knownValue       `json:"values"`
+
+	leading []string // classes with their probabilities
+}
+
+func (q *questionnaire) outcome() *askOutcome {
+	s := q.inquiry.Standing()
+	o := &askOutcome{
+		Class: s.Class, Probabilities: make(map[string]float64), Node: s.Node, Leaf: s.Leaf, Tests: s.Tests, Paid: s.Paid,
+		CostUnit: q.tree.Algorithm.CostUnit, Values: q.known, leading: leading(&s, q.tree.Label.Classes, len(s.Probabilities)),
+	}
+	if o.Values == nil {
+		o.Values = []knownValue{}
+	}
+	for k, class := range q.tree.Label.Classes {
+		o.Probabilities[class] = s.Probabilities[k]
+	}
+	return o
+}
+
+// text returns the outcome for people.
+func (o *askOutcome) text() string {
+	b := &strings.Builder{}
+	fmt.Fprintf(b, "%s (%s)\n", printable(o.Class), strings.Join(o.leading, ", "))
+	end := "leaf"
+	if !o.Leaf {
+		end = "sure enough at node"
+	}
+	fmt.Fprintf(b, "%s %d, after %s for %s\n", end, o.Node, counted(o.Tests, "test"), money(o.Paid, o.CostUnit))
+	for _, v := range o.Values {
+		how := "known beforehand"
+		if v.Asked {
+			how = money(v.Cost, o.CostUnit)
+		}
+		fmt.Fprintf(b, "  %s: %s (%s)\n", printable(v.Feature), printable(answer{shown: v.Value}.spelled()), how)
+	}
+	return b.String()
+}
+
+// maxLeading bounds the classes that a prompt shows.
+const maxLeading = 3
+
+// leading spells the most probable classes.
+func leading(s *tree.Standing, classes []string, most int) []string {
+	order := make([]int, len(classes))
+	for k := range order {
+		order[k] = k
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		switch {
+		case s.Probabilities[a] > s.Probabilities[b]:
+			return -1
+		case s.Probabilities[a] < s.Probabilities[b]:
+			return 1
+		}
+		return 0
+	})
+	var spelled []string
+	for _, k := range order[:min(most, len(order))] {
+		spelled = append(spelled, fmt.Sprintf("%s %.4g", printable(classes[k]), s.Probabilities[k]))
+	}
+	if len(order) > most {
+		spelled = append(spelled, "..")
+	}
+	return spelled
+}
+
+// soFar says what is known before a question.
+func (p *prompt) soFar() string {
+	return fmt.Sprintf("so far %s; paid %s, %.4g to come in the mean and %.4g at most",
+		strings.Join(leading(&p.standing, p.classes, maxLeading), ", "), money(p.standing.Paid, p.Unit), p.standing.Expected, p.standing.Worst)
+}
+
+func money(amount float64, unit string) string {
+	return strings.TrimSpace(fmt.Sprintf("%.6g %s", amount, printable(unit)))
+}
+
+// printable quotes what would not stand on a line as it is: names and values come
+// from a file, and must not steer a terminal.
+func printable(s string) string {
+	if strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsPrint(r) }) {
+		return strconv.Quote(s)
+	}
+	return s
+}
+
+func counted(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}

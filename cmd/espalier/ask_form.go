@@ -1,0 +1,141 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+	"slices"
+
+	tea "charm.land/bubbletea/v2"
+	"charm.land/huh/v2"
+
+	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/tree"
+)
+
+// formAsker asks a person at a terminal, a form a question. All forms are shown by
+// one program: a second one would miss the keys that the first one's reader still
+// waits for.
+type formAsker struct {
+	input  io.Reader
+	output io.Writer
+	asking *questionnaire
+
+	prompt *prompt
+	form   *huh.Form
+	answer answer
+	err    error
+}
+
+func (f *formAsker) ask(ctx context.Context, q *questionnaire) error {
+	f.asking = q
+	if !f.next() {
+		return nil
+	}
+	_, err := tea.NewProgram(f, tea.WithContext(ctx), tea.WithInput(f.input), tea.WithOutput(f.output), tea.WithoutSignalHandler()).Run()
+	switch {
+	case ctx.Err() != nil:
+		return context.Canceled
+	case f.err != nil:
+		return f.err
+	case err != nil:
+		return err
+	case f.prompt != nil: // whatever ended it, the answers are not complete
+		return huh.ErrUserAborted
+	}
+	return nil
+}
+
+// next makes the form of the next question, if there is one.
+func (f *formAsker) next() bool {
+	if f.prompt = f.asking.next(); f.prompt == nil {
+		return false
+	}
+	f.answer = answer{}
+	field := numberField(f.prompt, &f.answer)
+	if f.prompt.Kind == dataset.Categorical {
+		field = categoryField(f.prompt, &f.answer)
+	}
+	f.form = huh.NewForm(huh.NewGroup(field))
+	return true
+}
+
+// Init shows the first form.
+func (f *formAsker) Init() tea.Cmd { return f.form.Init() }
+
+// Update passes a key on, and goes on to the next form.
+func (f *formAsker) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+	if f.prompt == nil || f.err != nil { // the end is on its way
+		return f, nil
+	}
+	_, cmd := f.form.Update(msg)
+	switch f.form.State {
+	case huh.StateAborted:
+		f.err = huh.ErrUserAborted
+		return f, tea.Quit
+	case huh.StateCompleted:
+		answered := tea.Println(printable(f.prompt.Feature) + ": " + printable(f.answer.spelled()))
+		if f.err = f.asking.answer(f.prompt, f.answer); f.err != nil || !f.next() {
+			return f, tea.Sequence(answered, tea.Quit)
+		}
+		return f, tea.Sequence(answered, f.form.Init())
+	default:
+		return f, cmd
+	}
+}
+
+// View draws the form.
+func (f *formAsker) View() tea.View {
+	if f.prompt == nil {
+		return tea.NewView("")
+	}
+	return tea.NewView(f.form.View())
+}
+
+func (p *prompt) title() string {
+	return printable(p.Feature) + ", for " + money(p.Cost, p.Unit)
+}
+
+// wantNumber stands in the description and not in the field, where the library
+// cannot draw it on a terminal that does not tell its width.
+const wantNumber = "a number, or nothing if it is unknown"
+
+// numberField asks for a number.
+func numberField(p *prompt, a *answer) huh.Field {
+	return huh.NewInput().Title(p.title()).Description(p.soFar() + "\n" + wantNumber).Validate(func(s string) error {
+		got, problem := parseAnswer(p.Kind, nil, s)
+		if problem != "" {
+			return errors.New(wantNumber)
+		}
+		*a = got
+		return nil
+	})
+}
+
+// listHeight bounds the lines of a list of values; longer ones scroll, and typing
+// a slash searches them.
+const listHeight = 15
+
+// categoryField has a value chosen.
+func categoryField(p *prompt, a *answer) huh.Field {
+	other := unlisted(p.Values)
+	options := []huh.Option[answer]{huh.NewOption("(unknown)", answer{})}
+	for _, v := range p.Values {
+		spelled := printable(v)
+		if v == "" {
+			spelled = `""`
+		}
+		options = append(options, huh.NewOption(spelled, answer{tree.Text(v), v}))
+	}
+	options = append(options, huh.NewOption("(another value)", answer{tree.Text(other), other}))
+	return huh.NewSelect[answer]().Title(p.title()).Description(p.soFar()).Options(options...).Height(min(listHeight, len(options)+4)).Value(a)
+}
+
+// unlisted returns a text that is none of the values.
+func unlisted(values []string) string {
+	other := "other"
+	for slices.Contains(values, other) {
+		other += "_"
+	}
+	return other
+}

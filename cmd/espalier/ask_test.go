@@ -1,0 +1,143 @@
+package main_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// billedModel is a tree of two features in a group that costs 4, where repeats are
+// free:
+//
+//	0: age >= 30.5? (3 + 4)
+//	  1: yes: n
+//	  2: no or missing: job = b? (2)
+//	    3: yes: p
+//	    4: no: age missing? (nothing)
+//	      5: yes: n 0.8
+//	      6: no: p
+var billedModel = filepath.Join("..", "..", "induce", "tree", "testdata", "golden", "billed.json")
+
+// ask runs the verb with lines of answers.
+func ask(t *testing.T, answers string, args ...string) outcome {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), deadline)
+	defer cancel()
+	c := exec.CommandContext(ctx, binary, append([]string{"ask"}, args...)...)
+	var stdout, stderr bytes.Buffer
+	c.Stdin, c.Stdout, c.Stderr = strings.NewReader(answers), &stdout, &stderr
+	var exit *exec.ExitError
+	if err := c.Run(); err != nil && !errors.As(err, &exit) {
+		t.Fatal(err)
+	}
+	return outcome{code: c.ProcessState.ExitCode(), stdout: stdout.String(), stderr: stderr.String()}
+}
+
+// TestAsk: by hand. Each line is an answer, and only what the tree comes to is
+// asked for.
+func TestAsk(t *testing.T) {
+	const unknown = "question 1: age, for 7 euros (a number, or an empty line)\n  so far n 0.6, p 0.4; paid 0 euros, 8.2 to come in the mean and 9 at most\n"
+	for name, c := range map[string]struct {
+		answers string
+		args    []string
+		stderr  string
+		stdout  string
+	}{
+		"one question": {"50\n", nil, unknown, "n (n 1, p 0)\nleaf 1, after 1 test for 7 euros\n  age: 50 (7 euros)\n"},
+		"unknown":      {"\n\"c\"\n", nil, "it counts as another value", "n (n 0.8, p 0.2)\nleaf 5, after 3 tests for 9 euros\n  age: unknown (7 euros)\n  job: c (2 euros)\n"},
+		"no line end":  {"20\nb", nil, "question 2: job, for 2 euros (a, b, another value, or an empty line)", "p (p 1, n 0)\nleaf 3, after 2 tests for 9 euros\n  age: 20 (7 euros)\n  job: b (2 euros)\n"},
+		"beforehand": {
+			"b\n",
+			[]string{"--value", "age=20"},
+			"question 1: job, for 6 euros",
+			"p (p 1, n 0)\nleaf 3, after 2 tests for 6 euros\n  age: 20 (known beforehand)\n  job: b (6 euros)\n",
+		},
+		"all beforehand":     {"", []string{"--value", "age=", "--value", "job=b"}, "", "p (p 1, n 0)\nleaf 3, after 2 tests for 0 euros\n  age: unknown (known beforehand)\n  job: b (known beforehand)\n"},
+		"sure at once":       {"", []string{"--confidence", "0.6"}, "", "n (n 0.6, p 0.4)\nsure enough at node 0, after 0 tests for 0 euros\n"},
+		"sure after a while": {"20\n", []string{"--confidence", "0.61"}, "", "p (p 0.6667, n 0.3333)\nsure enough at node 2, after 1 test for 7 euros\n  age: 20 (7 euros)\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := ask(t, c.answers, append(c.args, billedModel)...)
+			o.wants(t, 0, c.stderr)
+			if diff := cmp.Diff(c.stdout, o.stdout); diff != "" {
+				t.Errorf("stdout (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestAskJSON: one object on stdout, whatever the questions say on stderr.
+func TestAskJSON(t *testing.T) {
+	o := ask(t, "-inf\n\n", "--json", "--model", billedModel)
+	o.wants(t, 0, "question 2")
+	var got map[string]any
+	if err := json.Unmarshal([]byte(o.stdout), &got); err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]any{
+		"class": "p", "probabilities": map[string]any{"n": 0., "p": 1.}, "node": 6., "leaf": true, "tests": 3., "paid": 9., "cost_unit": "euros",
+		"values": []any{
+			map[string]any{"feature": "age", "value": "-Inf", "asked": true, "cost": 7.},
+			map[string]any{"feature": "job", "value": nil, "asked": true, "cost": 2.},
+		},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// TestAskTraining: a tree that was trained asks for what the example's rows have.
+func TestAskTraining(t *testing.T) {
+	output := filepath.Join(t.TempDir(), "run")
+	espalier(t, "train", "--input", filepath.Join("example", "tic-tac-toe.parquet"), "--label", "class", "--output", output, "--select", "first", "--certificate", "none").wants(t, 0)
+	o := ask(t, strings.Repeat("x\n", 9), output)
+	o.wants(t, 0, "question 1: ", "(b, o, x, another value, or an empty line)")
+	if !strings.HasPrefix(o.stdout, "positive (positive ") {
+		t.Errorf("a board of crosses alone: %s", o.stdout)
+	}
+}
+
+func TestAskErrors(t *testing.T) {
+	hostile := filepath.Join(t.TempDir(), "tree.json")
+	if err := os.WriteFile(hostile, []byte(`{"format": "espalier/tree"`), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		answers string
+		args    []string
+		code    int
+		want    string
+	}{
+		"no model":           {"", nil, 2, "which tree?"},
+		"two models":         {"", []string{billedModel, billedModel}, 2, "ask takes one model"},
+		"absent model":       {"", []string{"none.json"}, 2, "none.json"},
+		"hostile model":      {"", []string{hostile}, 3, "not a tree"},
+		"confidence":         {"", []string{billedModel, "--confidence", "1.5"}, 2, "--confidence 1.5: want a probability"},
+		"no confidence":      {"", []string{billedModel, "--confidence", "NaN"}, 2, "--confidence NaN: want a probability"},
+		"unknown feature":    {"", []string{billedModel, "--value", "agee=3"}, 2, `did you mean "age"?`},
+		"no value":           {"", []string{billedModel, "--value", "age"}, 2, "want NAME=VALUE"},
+		"value of no number": {"", []string{billedModel, "--value", "age=old"}, 2, `the answer "old": want a number`},
+		"two values":         {"", []string{billedModel, "--value", "age=3", "--value", "age=4"}, 2, "it is known as 3"},
+		"answer of none":     {"old\n", []string{billedModel}, 3, `standard input, line 1, column "age": the answer "old": want a number`},
+		"NaN":                {"NaN\n", []string{billedModel}, 3, "want a number"},
+		"half quoted":        {"3\n\"b\n", []string{billedModel}, 3, `line 2, column "job": the answer "b: want double quotes at both ends`},
+		"too few answers":    {"3\n", []string{billedModel}, 3, `standard input, line 2, column "job": there is no such line`},
+		"an endless line":    {strings.Repeat("9", 2<<20), []string{billedModel}, 3, "cannot be read"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := ask(t, c.answers, c.args...)
+			o.wants(t, c.code, c.want)
+			if o.stdout != "" {
+				t.Errorf("stdout: %s", o.stdout)
+			}
+		})
+	}
+}

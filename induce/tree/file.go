@@ -1,0 +1,301 @@
+package tree
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/split"
+)
+
+// The JSON form, as it is read. Encode writes it by hand for the sake of key
+// order, spacing and speed.
+
+type fileFeature struct {
+	Name    string    `json:"name"`
+	Type    string    `json:"type"`
+	Cuts    []float64 `json:"cuts"`
+	Range   []float64 `json:"range"`
+	Values  []string  `json:"values"`
+	Other   int64     `json:"other"`
+	Missing int64     `json:"missing"`
+	Cost    float64   `json:"cost"`
+
+	Group     string  `json:"group"`
+	GroupCost float64 `json:"group_cost"`
+}
+
+type fileNode struct {
+	ID              int          `json:"id"`
+	Rows            int64        `json:"rows"`
+	Objects         int64        `json:"objects"`
+	Weight          int64        `json:"weight"`
+	ClassWeights    []int64      `json:"class_weights"`
+	RawClassWeights []int64      `json:"raw_class_weights"`
+	Class           string       `json:"class"`
+	Probabilities   []float64    `json:"probabilities"`
+	Test            *fileTest    `json:"test"`
+	Branches        fileBranches `json:"branches"`
+}
+
+type fileTest struct {
+	Feature string      `json:"feature"`
+	Kind    string      `json:"kind"`
+	Cost    float64     `json:"cost"`
+	Billed  *float64    `json:"billed"`
+	Score   split.Parts `json:"score"`
+}
+
+// fileBranches are a node's branches, not yet read.
+type fileBranches json.RawMessage
+
+type fileBranch struct {
+	When    fileWhen `json:"when"`
+	Child   int      `json:"child"`
+	Missing bool     `json:"missing"`
+	Other   bool     `json:"other"`
+}
+
+type fileWhen struct {
+	In         []string `json:"in"`
+	NotIn      []string `json:"not_in"`
+	GE         *float64 `json:"ge"`
+	LT         *float64 `json:"lt"`
+	NotGE      *float64 `json:"not_ge"`
+	NotLT      *float64 `json:"not_lt"`
+	Other      bool     `json:"other"`
+	NotOther   bool     `json:"not_other"`
+	Missing    bool     `json:"missing"`
+	NotMissing bool     `json:"not_missing"`
+}
+
+// UnmarshalJSON keeps the bytes.
+func (b *fileBranches) UnmarshalJSON(data []byte) error {
+	*b = append((*b)[:0], data...)
+	return nil
+}
+
+// list reads the branches. A few bytes can stand for a large struct, so many of
+// them are read one by one, up to the first that is none.
+func (b *fileBranches) list() ([]fileBranch, error) {
+	if len(*b) == 0 {
+		return nil, nil
+	}
+	var branches []fileBranch
+	if len(*b) <= readAtOnce {
+		if err := json.Unmarshal(*b, &branches); err != nil {
+			return nil, notTree(err)
+		}
+		return branches, nil
+	}
+	f := newFile(*b)
+	err := f.list(func() error {
+		var branch fileBranch
+		if err := f.value(&branch); err != nil {
+			return err
+		}
+		if branch.When.empty() {
+			return fmt.Errorf("branch %d: want a condition", len(branches))
+		}
+		branches = append(branches, branch)
+		return nil
+	})
+	return branches, err
+}
+
+// empty reports whether there is no condition.
+func (w *fileWhen) empty() bool {
+	return w.In == nil && w.NotIn == nil && w.GE == nil && w.LT == nil && w.NotGE == nil && w.NotLT == nil && !w.Other && !w.NotOther && !w.Missing && !w.NotMissing
+}
+
+// readAtOnce bounds the bytes of JSON that become structs in one go.
+const readAtOnce = 1 << 16
+
+// file reads a tree.json piece by piece, so that what it takes in memory is checked
+// before much more is: a file is not trusted to be what it says.
+type file struct{ *json.Decoder }
+
+func newFile(b []byte) file { return file{json.NewDecoder(bytes.NewReader(b))} }
+
+// notTree says of a fault of the JSON what it is one of.
+func notTree(err error) error {
+	if errors.Is(err, io.EOF) {
+		err = io.ErrUnexpectedEOF
+	}
+	return fmt.Errorf("not a tree.json: %w", err)
+}
+
+// value reads the next value.
+func (f *file) value(v any) error {
+	if err := f.Decode(v); err != nil {
+		return notTree(err)
+	}
+	return nil
+}
+
+// opens reads a bracket.
+func (f *file) opens(bracket json.Delim, what string) error {
+	token, err := f.Token()
+	if err != nil {
+		return notTree(err)
+	}
+	if token != bracket {
+		return fmt.Errorf("not a tree.json: want %s", what)
+	}
+	return nil
+}
+
+// closes reads the bracket at the end of an object or a list.
+func (f *file) closes() error {
+	if _, err := f.Token(); err != nil {
+		return notTree(err)
+	}
+	return nil
+}
+
+// list reads an array by its elements.
+func (f *file) list(element func() error) error {
+	if err := f.opens('[', "an array"); err != nil {
+		return err
+	}
+	for f.More() {
+		if err := element(); err != nil {
+			return err
+		}
+	}
+	return f.closes()
+}
+
+// read reads the whole file.
+func (d *decoder) read() error {
+	if err := d.file.opens('{', fmt.Sprintf("an object of format %q", Format)); err != nil {
+		return err
+	}
+	seen := make(map[string]bool)
+	for d.file.More() {
+		key, err := d.file.Token()
+		if err != nil {
+			return notTree(err)
+		}
+		name, _ := key.(string)
+		if seen[name] {
+			return fmt.Errorf("%q is there twice", name)
+		}
+		if err := d.section(name, seen); err != nil {
+			return err
+		}
+		seen[name] = true
+	}
+	if err := d.file.closes(); err != nil {
+		return err
+	}
+	if _, err := d.file.Token(); !errors.Is(err, io.EOF) {
+		return errors.New("not a tree.json: there is more after its end")
+	}
+	if !seen["format"] || !seen["version"] {
+		return wrongFormat("", 0)
+	}
+	return nil
+}
+
+func wrongFormat(format string, version int) error {
+	return fmt.Errorf("format %q version %d: want %q version %d", format, version, Format, Version)
+}
+
+// section reads a member of the file.
+func (d *decoder) section(name string, seen map[string]bool) error {
+	switch name {
+	case "format":
+		return d.format()
+	case "version":
+		return d.version()
+	case "label":
+		return d.label()
+	case "features":
+		d.names = make(map[string]int)
+		d.Features = []dataset.Feature{}
+		return d.file.list(func() error {
+			var f fileFeature
+			if err := d.file.value(&f); err != nil {
+				return err
+			}
+			return d.feature(&f)
+		})
+	case "algorithm":
+		return d.file.value(&d.Algorithm)
+	case "training":
+		return d.file.value(&d.Training)
+	case "complexity":
+		return d.file.value(&d.Complexity)
+	case "certificate":
+		return d.certificate()
+	case "nodes":
+		if !seen["label"] || !seen["features"] {
+			return errors.New("nodes come before label or features: want them after")
+		}
+		return d.file.list(d.nextNode)
+	default:
+		var unknown json.RawMessage
+		return d.file.value(&unknown)
+	}
+}
+
+func (d *decoder) format() error {
+	var format string
+	if err := d.file.value(&format); err != nil {
+		return err
+	}
+	if format != Format {
+		return wrongFormat(format, 0)
+	}
+	return nil
+}
+
+func (d *decoder) version() error {
+	var version int
+	if err := d.file.value(&version); err != nil {
+		return err
+	}
+	if version != Version {
+		return wrongFormat(Format, version)
+	}
+	return nil
+}
+
+func (d *decoder) label() error {
+	if err := d.file.value(&d.Label); err != nil {
+		return err
+	}
+	return d.Label.check()
+}
+
+func (d *decoder) nextNode() error {
+	var f fileNode
+	id := len(d.Nodes)
+	err := d.file.value(&f)
+	if err == nil {
+		err = d.node(&f)
+	}
+	if err != nil {
+		return fmt.Errorf("node %d: %w", id, err)
+	}
+	return nil
+}
+
+// certificate reads the certificate, of which no part is long.
+func (d *decoder) certificate() error {
+	var raw json.RawMessage
+	if err := d.file.value(&raw); err != nil {
+		return err
+	}
+	if len(raw) > readAtOnce {
+		return fmt.Errorf("certificate of %d bytes: want at most %d", len(raw), readAtOnce)
+	}
+	if err := json.Unmarshal(raw, &d.Certificate); err != nil {
+		return notTree(err)
+	}
+	return nil
+}
