@@ -17,7 +17,7 @@ type Questions struct {
 	steps   []int32        // by node: its step
 	nodes   []int32        // by step: its node
 	group   []int32        // by node: the last test before it on the path of a feature of the same group; -1: none
-	weights []int64        // by node: of all children together
+	weights []float64      // by node: of all children together
 	leading []float64      // by node: probability of the most probable class
 }
 
@@ -25,7 +25,7 @@ type Questions struct {
 func (t *Tree) Questions() *Questions {
 	q := &Questions{
 		tree: t, scorer: t.Scorer(), byName: make(map[string]int, len(t.Features)),
-		steps: make([]int32, len(t.Nodes)), weights: make([]int64, len(t.Nodes)), leading: make([]float64, len(t.Nodes)), group: t.groupBefore(),
+		steps: make([]int32, len(t.Nodes)), weights: make([]float64, len(t.Nodes)), leading: make([]float64, len(t.Nodes)), group: t.groupBefore(),
 	}
 	for i := range t.Features {
 		q.byName[t.Features[i].Name] = i
@@ -38,7 +38,7 @@ func (t *Tree) Questions() *Questions {
 			q.nodes = append(q.nodes, int32(i))
 		}
 		for _, b := range n.Branches {
-			q.weights[i] += t.Nodes[b.Child].Weight
+			q.weights[i] += float64(t.Nodes[b.Child].Weight)
 		}
 	}
 	return q
@@ -317,7 +317,7 @@ func (i *Inquiry) toCome(node int) (worst, expected float64) {
 		child := i.child(node)
 		return price + i.worst[child], price + i.expected[child]
 	}
-	weight := float64(i.questions.weights[node])
+	weight := i.questions.weights[node]
 	for _, b := range n.Branches {
 		share := 1 / float64(len(n.Branches)) // of a tree that knows no weights
 		if weight > 0 {

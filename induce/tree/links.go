@@ -5,24 +5,28 @@ package tree
 // that guesses right runs ahead through the list as through compiled conditions.
 type link struct {
 	cut   float64
-	input int32 // below 0, the complement of a leaf
-	yes   int32 // the link for numbers from the cut on
+	input uint32 // of a leaf, more than there are inputs: see isLeaf
+	yes   uint32 // the link for numbers from the cut on
 }
+
+// isLeaf is added to the number of a leaf. One comparison with the number of inputs
+// then tells both a leaf from a test and that the input is there.
+const isLeaf = 1 << 31
 
 // link appends what a step, or the complement of a leaf, becomes, with all below it,
 // and returns its place. A bin is two tests, of which both may lead to its no.
-func (s *Scorer) link(at int32) int32 {
-	place := int32(len(s.links))
+func (s *Scorer) link(at int32) uint32 {
+	place := uint32(len(s.links))
 	if at < 0 {
-		s.links = append(s.links, link{input: at})
+		s.links = append(s.links, link{input: isLeaf + uint32(^at)})
 		return place
 	}
 	n := &s.steps[at]
-	s.links = append(s.links, link{cut: n.cut, input: n.input})
+	s.links = append(s.links, link{cut: n.cut, input: uint32(n.input)})
 	no := s.link(n.no)
 	if n.op == opBetween {
-		s.links[place].yes = int32(len(s.links))
-		s.links = append(s.links, link{cut: s.upper[at], input: n.input, yes: no})
+		s.links[place].yes = uint32(len(s.links))
+		s.links = append(s.links, link{cut: s.upper[at], input: uint32(n.input), yes: no})
 		s.link(n.yes)
 		return place
 	}
@@ -30,16 +34,16 @@ func (s *Scorer) link(at int32) int32 {
 	return place
 }
 
-// walkNumbers returns the leaf that a row of numbers reaches.
-func walkNumbers(links []link, numbers []float64) int32 {
-	at := 0
+// walkNumbers returns the leaf that a row of numbers reaches, one for each input.
+func walkNumbers(links []link, numbers []float64) uint32 {
+	at := uint32(0)
 	for {
 		n := &links[at]
-		if n.input < 0 {
-			return ^n.input
+		if uint(n.input) >= uint(len(numbers)) {
+			return n.input - isLeaf
 		}
 		if numbers[n.input] >= n.cut {
-			at = int(n.yes)
+			at = n.yes
 		} else {
 			at++
 		}
@@ -47,15 +51,15 @@ func walkNumbers(links []link, numbers []float64) int32 {
 }
 
 // walkValues is walkNumbers of values.
-func walkValues(links []link, values []Value) int32 {
-	at := 0
+func walkValues(links []link, values []Value) uint32 {
+	at := uint32(0)
 	for {
 		n := &links[at]
-		if n.input < 0 {
-			return ^n.input
+		if uint(n.input) >= uint(len(values)) {
+			return n.input - isLeaf
 		}
 		if values[n.input].number() >= n.cut {
-			at = int(n.yes)
+			at = n.yes
 		} else {
 			at++
 		}

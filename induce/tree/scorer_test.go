@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -219,6 +220,38 @@ func TestScorerLeaves(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestScorerShared: goroutines that share a scorer and questions get what one gets;
+// run it with the race detector.
+func TestScorerShared(t *testing.T) {
+	r := rand.New(rand.NewPCG(19, 1))
+	tr := randomTree(r, split.Both, 300)
+	scorer, questions := tr.Scorer(), tr.Questions()
+	rows := make([]row, 200)
+	want := make([]int, len(rows))
+	for i := range rows {
+		rows[i] = randomRow(r, tr.Features)
+		want[i] = routed(tr, tr.Router(), rows[i])
+	}
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Go(func() {
+			for i, v := range rows {
+				p, err := scorer.Predict(v.values(scorer.Features()))
+				inquiry := questions.Start(0)
+				for _, in := range scorer.Features() {
+					if err == nil {
+						err = inquiry.Give(in.Name, v.value(tr, in.Name))
+					}
+				}
+				if err != nil || p.Leaf != want[i] || inquiry.Standing().Node != want[i] {
+					t.Errorf("row %d: %v, %v, %v, want leaf %d", i, p, inquiry.Standing(), err, want[i])
+				}
+			}
+		})
+	}
+	wg.Wait()
 }
 
 // TestScorerAllocs: a row takes no memory, and rows of columns none each.
