@@ -2,11 +2,14 @@ package transforms
 
 import (
 	"context"
+	"reflect"
 
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/state"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 )
 
-// All DoFns share three signatures: see the package comment.
+// The DoFns of jobs share three signatures: see the package comment.
 func init() {
 	register.DoFn3x1[context.Context, []byte, func(int64, []byte), error](&summariseFn{})
 	register.DoFn3x1[context.Context, []byte, func(int64, []byte), error](&coalesceFn{})
@@ -21,4 +24,25 @@ func init() {
 	register.DoFn4x1[context.Context, int64, func(*[]byte) bool, func(int64, []byte), error](&advanceFn{})
 	register.Emitter2[int64, []byte]()
 	register.Iter1[[]byte]()
+}
+
+// Those of the transforms for other pipelines have five more, as their rows and
+// results are elements.
+func init() {
+	register.DoFn3x1[context.Context, beam.T, func(beam.T, Prediction), error](&scoreFn{})
+	register.DoFn4x1[context.Context, beam.EventTime, beam.T, func(beam.EventTime, int64, []byte), error](&tallyFn{})
+	register.DoFn4x1[context.Context, int64, []byte, func(int64, []byte), error](&summariseTallyFn{})
+	register.DoFn4x1[context.Context, int64, []byte, func(int64, []byte), error](&tagFn{})
+	register.DoFn4x1[context.Context, int64, func(*[]byte) bool, func(int64, []byte), error](&fitFn{})
+	register.DoFn4x1[context.Context, int64, func(*[]byte) bool, func(int64, []byte), error](&codeTallyFn{})
+	register.DoFn4x1[context.Context, int64, func(*[]byte) bool, func(int64, []byte), error](&growObjectsFn{})
+	register.DoFn4x1[state.Provider, int64, []byte, func(int64, []byte), error](&keepTallyFn{})
+	register.DoFn6x1[context.Context, beam.PaneInfo, beam.Window, int64, []byte, func(WindowTree), error](&windowTreeFn{})
+	register.Combiner3[tallies, []byte, []byte](&mergeTalliesFn{})
+	register.Emitter2[beam.T, Prediction]()
+	register.Emitter3[beam.EventTime, int64, []byte]()
+	register.Emitter1[WindowTree]()
+	beam.RegisterCoder(reflect.TypeFor[tallies](), encodeTallies, decodeTallies)
+	beam.RegisterType(reflect.TypeFor[Prediction]())
+	beam.RegisterType(reflect.TypeFor[WindowTree]())
 }

@@ -87,11 +87,10 @@ const tallyVersion = 1
 //	dropped, keys    uvarints
 //	per key, in byte order: its length, its bytes, the weight, the rows (uvarints) if they differ from weights anywhere
 func (t *Tally) AppendBinary(dst []byte) []byte {
-	slices.SortFunc(t.entries, func(a, b tallyEntry) int { return bytes.Compare(a.key, b.key) })
-	t.at = nil // its positions are old
-	w := newTallyWriter(dst, t.Dropped, t.entries, t.scaled)
-	for i := range t.entries {
-		w.put(&t.entries[i])
+	sorted := slices.SortedFunc(slices.Values(t.entries), func(a, b tallyEntry) int { return bytes.Compare(a.key, b.key) })
+	w := newTallyWriter(dst, t.Dropped, sorted, t.scaled)
+	for i := range sorted {
+		w.put(&sorted[i])
 	}
 	return w.b
 }
