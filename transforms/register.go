@@ -5,7 +5,6 @@ import (
 	"reflect"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
-	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/state"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 )
 
@@ -26,7 +25,7 @@ func init() {
 	register.Iter1[[]byte]()
 }
 
-// Those of the transforms for other pipelines have five more, as their rows and
+// Those of the transforms for other pipelines have four more, as their rows and
 // results are elements.
 func init() {
 	register.DoFn3x1[context.Context, beam.T, func(beam.T, Prediction), error](&scoreFn{})
@@ -36,8 +35,7 @@ func init() {
 	register.DoFn4x1[context.Context, int64, func(*[]byte) bool, func(int64, []byte), error](&fitFn{})
 	register.DoFn4x1[context.Context, int64, func(*[]byte) bool, func(int64, []byte), error](&codeTallyFn{})
 	register.DoFn4x1[context.Context, int64, func(*[]byte) bool, func(int64, []byte), error](&growObjectsFn{})
-	register.DoFn4x1[state.Provider, int64, []byte, func(int64, []byte), error](&keepTallyFn{})
-	register.DoFn6x1[context.Context, beam.PaneInfo, beam.Window, int64, []byte, func(WindowTree), error](&windowTreeFn{})
+	register.DoFn6x1[context.Context, beam.PaneInfo, beam.Window, int64, func(*[]byte) bool, func(WindowTree), error](&windowTreeFn{})
 	register.Combiner3[tallies, []byte, []byte](&mergeTalliesFn{})
 	register.Emitter2[beam.T, Prediction]()
 	register.Emitter3[beam.EventTime, int64, []byte]()

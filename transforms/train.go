@@ -264,7 +264,6 @@ func openSpec(b []byte) (*trainSpec, error) {
 // weighted reports whether rows weigh other than 1.
 func (s *trainSpec) weighted() bool { return s.Config.Weight != "" }
 
-
 // summariseTallyFn summarises the columns of a shard's rows.
 type summariseTallyFn struct{ Spec []byte }
 

@@ -10,7 +10,6 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/graph/window"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/graph/window/trigger"
-	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/state"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/typex"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
@@ -32,10 +31,6 @@ type WindowConfig struct {
 	// AllowedLateness is the time for which rows are waited for after the end of
 	// their window. Later ones are dropped.
 	AllowedLateness time.Duration
-	// Discard keeps what has come of a window as one tally in the state of a DoFn,
-	// where the runner would send all of it again for each pane. The trees are the
-	// same. The runner must know state: not all do in all modes.
-	Discard bool
 
 	// Bins is a tree.json whose features (with cuts, values and costs) and classes
 	// all windows have; of them rows are codes from the start, and a window is kept
@@ -96,11 +91,8 @@ func TryWindowedTree(s beam.Scope, rows beam.PCollection, c WindowConfig) (beam.
 	// Bundles end in the global window, whatever windows the rows come in.
 	batches := beam.ParDo(s, fn, beam.WindowInto(s, window.NewGlobalWindows(), rows))
 	batches = beam.WindowInto(s, c.Windows, batches, c.windowing()...)
-	tallies := beam.CombinePerKey(s, &mergeTalliesFn{}, batches)
-	if c.Discard {
-		tallies = beam.ParDo(s, &keepTallyFn{Kept: state.MakeValueState[[]byte]("tally")}, tallies)
-	}
-	return beam.ParDo(s, &windowTreeFn{Spec: fn.Spec, Given: given}, tallies), nil
+	// No CombinePerKey: what it gives has lost its pane (exec.ExtractOutput).
+	return beam.ParDo(s, &windowTreeFn{Spec: fn.Spec, Given: given}, beam.GroupByKey(s, batches)), nil
 }
 
 func (c *WindowConfig) check() error {
@@ -122,9 +114,6 @@ func (c *WindowConfig) check() error {
 
 func (c *WindowConfig) windowing() []beam.WindowIntoOption {
 	options := []beam.WindowIntoOption{beam.PanesAccumulate(), beam.AllowedLateness(c.AllowedLateness)}
-	if c.Discard {
-		options[0] = beam.PanesDiscard()
-	}
 	if c.Trigger != nil {
 		options = append(options, beam.Trigger(c.Trigger))
 	}
@@ -181,32 +170,20 @@ func (c *WindowConfig) given(spec *trainSpec) ([]byte, error) {
 	return mustJSON(p), errors.Join(faults...)
 }
 
-// keepTallyFn adds a pane's tally to those of the panes before it.
-type keepTallyFn struct{ Kept state.Value[[]byte] }
-
-func (f *keepTallyFn) ProcessElement(p state.Provider, key int64, tally []byte, emit func(int64, []byte)) error {
-	kept, ok, err := f.Kept.Read(p)
-	if err != nil {
-		return err
-	}
-	if ok {
-		if tally, err = dataset.MergeTallies(kept, tally); err != nil {
-			return err
-		}
-	}
-	emit(key, tally)
-	return f.Kept.Write(p, tally)
-}
-
 // windowTreeFn grows the tree of a pane.
 type windowTreeFn struct {
 	Spec  []byte
 	Given []byte
 }
 
-func (f *windowTreeFn) ProcessElement(_ context.Context, pane beam.PaneInfo, w beam.Window, _ int64, tally []byte, emit func(WindowTree)) error {
-	if len(tally) == 0 {
+func (f *windowTreeFn) ProcessElement(_ context.Context, pane beam.PaneInfo, w beam.Window, _ int64, values func(*[]byte) bool, emit func(WindowTree)) error {
+	list := collect(values)
+	if len(list) == 0 {
 		return nil // a pane of no rows
+	}
+	tally, err := dataset.MergeTallies(list...)
+	if err != nil {
+		return err
 	}
 	spec, err := openSpec(f.Spec)
 	if err != nil {
