@@ -91,7 +91,7 @@ func (b *broker) publish(tb testing.TB, list []message) {
 		if err != nil {
 			tb.Fatal(err)
 		}
-		if _, err := b.js.PublishAsync(subject, payload); err != nil {
+		if _, err := b.js.PublishAsync(subject, payload, jetstream.WithStallWait(time.Minute)); err != nil {
 			tb.Fatal(err)
 		}
 	}
