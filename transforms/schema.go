@@ -206,15 +206,15 @@ type rowReader struct {
 	columns []rowColumn
 }
 
-// reader returns the reader of columns by name.
+// reader returns the reader of columns by name. It is not to be used where there
+// is an error, but has as many columns.
 func (s *rowSchema) reader(names []string) (*rowReader, error) {
 	r := &rowReader{schema: s}
 	var faults []error
 	for _, name := range names {
 		c, err := s.column(name)
 		if err != nil {
-			faults = append(faults, err)
-			continue
+			faults, c = append(faults, err), &rowColumn{Name: name}
 		}
 		r.columns = append(r.columns, *c)
 	}

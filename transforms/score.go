@@ -58,8 +58,9 @@ func ModelID(encoded []byte) string {
 // Prediction>>: every row once, in its window and at its time. The collection may
 // be unbounded.
 //
-// T is a struct, a pointer to one, or a map from string to strings or to
-// anything. A feature of the tree is the exported field of its name, which a tag
+// T is a struct, a pointer to one, or a named type of maps from string to strings
+// or to anything (Beam takes maps as elements only by a name that is registered).
+// A feature of the tree is the exported field of its name, which a tag
 // gives (espalier, parquet, beam or json, in this order), or is the field's own.
 // Fields may be numbers, strings, bools, time.Time and pointers to these, of
 // which nil is a missing value, as are NaN, a zero time and what a map does not
@@ -127,10 +128,8 @@ func newScorer(encoded []byte, schema *rowSchema) (*scorer, error) {
 	for i := range inputs {
 		names[i] = inputs[i].Name
 	}
-	if b.reader, err = schema.reader(names); err != nil {
-		return nil, err
-	}
-	var faults []error
+	b.reader, err = schema.reader(names)
+	faults := []error{err}
 	for i := range inputs {
 		c := &b.reader.columns[i]
 		numeric := inputs[i].Kind == dataset.Numeric

@@ -297,7 +297,7 @@ func (f *fitFn) ProcessElement(_ context.Context, _ int64, values func(*[]byte) 
 	}
 	sums, err := spec.mergeSums(collect(values))
 	if err != nil {
-		return err
+		return carry(err)
 	}
 	p, err := spec.fit(sums)
 	if err != nil {

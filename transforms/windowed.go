@@ -23,13 +23,15 @@ type WindowConfig struct {
 
 	// Windows are fixed, sliding or session windows, or the global one; required.
 	Windows *window.Fn
-	// Trigger fires the panes of a window, each of which gives a tree of all rows of
-	// the window that have come until then; nil: one when the watermark passes the
-	// window's end, and one for each that is late. Any trigger will do. Of
-	// AfterEndOfWindow, Flink wants both the early and the late one to be set.
+	// Trigger fires the panes of a window, which accumulate: each gives a tree of all
+	// rows of the window that have come until then. nil: one when the watermark
+	// passes the window's end, and one whenever late rows have come. Any trigger
+	// will do. Of AfterEndOfWindow, Flink wants both the early and the late one to be
+	// set, as Beam's Go SDK leaves it a default that it cannot read.
 	Trigger trigger.Trigger
 	// AllowedLateness is the time for which rows are waited for after the end of
-	// their window. Later ones are dropped.
+	// their window. The runner drops later ones. (Prism, which is for tests, may
+	// take rows that come right after that time for the only ones of their window.)
 	AllowedLateness time.Duration
 
 	// Bins is a tree.json whose features (with cuts, values and costs) and classes
