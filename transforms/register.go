@@ -25,17 +25,19 @@ func init() {
 	register.Iter1[[]byte]()
 }
 
-// Those of the transforms for other pipelines have four more, as their rows and
-// results are elements.
+// Those of the transforms for other pipelines have two more, for what is called
+// for each row. What is called once for a shard or a pane is found by reflection,
+// which takes microseconds: the six parameters of windowTreeFn alone would add
+// half a minute to the build.
 func init() {
 	register.DoFn3x1[context.Context, beam.T, func(beam.T, Prediction), error](&scoreFn{})
 	register.DoFn4x1[context.Context, beam.EventTime, beam.T, func(beam.EventTime, int64, []byte), error](&tallyFn{})
-	register.DoFn4x1[context.Context, int64, []byte, func(int64, []byte), error](&summariseTallyFn{})
-	register.DoFn4x1[context.Context, int64, []byte, func(int64, []byte), error](&tagFn{})
 	register.DoFn4x1[context.Context, int64, func(*[]byte) bool, func(int64, []byte), error](&fitFn{})
 	register.DoFn4x1[context.Context, int64, func(*[]byte) bool, func(int64, []byte), error](&codeTallyFn{})
 	register.DoFn4x1[context.Context, int64, func(*[]byte) bool, func(int64, []byte), error](&growObjectsFn{})
-	register.DoFn6x1[context.Context, beam.PaneInfo, beam.Window, int64, func(*[]byte) bool, func(WindowTree), error](&windowTreeFn{})
+	beam.RegisterDoFn(reflect.TypeFor[summariseTallyFn]())
+	beam.RegisterDoFn(reflect.TypeFor[tagFn]())
+	beam.RegisterDoFn(reflect.TypeFor[windowTreeFn]())
 	register.Combiner3[tallies, []byte, []byte](&mergeTalliesFn{})
 	register.Emitter2[beam.T, Prediction]()
 	register.Emitter3[beam.EventTime, int64, []byte]()

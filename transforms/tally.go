@@ -26,7 +26,7 @@ const (
 	ownRows
 )
 
-// cellTypes open cells; they are the value types.
+// cellMissing opens a cell without a value; others open with their value type.
 const cellMissing = 0
 
 func appendCell(b []byte, c *cell) []byte {
@@ -246,8 +246,7 @@ type rowCoder struct {
 }
 
 func newRowCoder(p *plan, label string) *rowCoder {
-	c := &rowCoder{plan: p, label: label, classes: p.classNumbers(), encoders: p.encoders()}
-	return c
+	return &rowCoder{plan: p, label: label, classes: p.classNumbers(), encoders: p.encoders()}
 }
 
 // code appends the number of a row's class and its codes.
@@ -421,6 +420,9 @@ func (s *trainSpec) typesIn(tally []byte, kind byte) ([]dataset.ValueType, error
 		return nil, err
 	}
 	for r.Next() {
+		if len(r.Key) == 0 {
+			return nil, errRow
+		}
 		if r.Key[0] != kind {
 			continue
 		}

@@ -1,7 +1,6 @@
 package transforms
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -37,7 +36,7 @@ type WindowConfig struct {
 	// Bins is a tree.json whose features (with cuts, values and costs) and classes
 	// all windows have; of them rows are codes from the start, and a window is kept
 	// as its objects. Empty: bins are fitted to the rows, which are kept as they
-	// are, equal ones together.
+	// are, equal ones together. A row of another class is an error.
 	Bins []byte
 	// PreviousBins fits the bins of a window to the rows of the one before, those
 	// that have come until the pane, so that the trees of neighbours have the same
@@ -178,7 +177,7 @@ type windowTreeFn struct {
 	Given []byte
 }
 
-func (f *windowTreeFn) ProcessElement(_ context.Context, pane beam.PaneInfo, w beam.Window, _ int64, values func(*[]byte) bool, emit func(WindowTree)) error {
+func (f *windowTreeFn) ProcessElement(pane beam.PaneInfo, w beam.Window, _ int64, values func(*[]byte) bool, emit func(WindowTree)) error {
 	list := collect(values)
 	if len(list) == 0 {
 		return nil // a pane of no rows
