@@ -11,7 +11,6 @@ import (
 	"testing"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
-	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/io/parquetio"
@@ -61,8 +60,8 @@ func (*leafFn) ProcessElement(r libraryRow, p transforms.Prediction, emit func([
 
 func init() {
 	beam.RegisterType(reflect.TypeFor[libraryRow]())
-	register.DoFn1x0[[]byte](&collectFn{})
-	register.DoFn3x0[libraryRow, transforms.Prediction, func([]byte)](&leafFn{})
+	beam.RegisterDoFn(reflect.TypeFor[collectFn]())
+	beam.RegisterDoFn(reflect.TypeFor[leafFn]())
 }
 
 // collect runs a pipeline over rows and returns the bytes that it ends in.

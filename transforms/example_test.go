@@ -24,10 +24,10 @@ type Fruit struct {
 
 func init() {
 	beam.RegisterType(reflect.TypeFor[Fruit]())
-	register.DoFn2x0[Fruit, transforms.Prediction](&printPrediction{})
-	register.DoFn1x0[[]byte](&printTree{})
-	register.DoFn1x0[transforms.WindowTree](&printWindow{})
-	register.DoFn2x0[Fruit, func(beam.EventTime, Fruit)](&pick{})
+	beam.RegisterDoFn(reflect.TypeFor[printPrediction]())
+	beam.RegisterDoFn(reflect.TypeFor[printTree]())
+	beam.RegisterDoFn(reflect.TypeFor[printWindow]())
+	beam.RegisterDoFn(reflect.TypeFor[pick]())
 	register.Emitter2[beam.EventTime, Fruit]()
 }
 

@@ -109,9 +109,9 @@ func init() {
 	beam.RegisterType(reflect.TypeFor[wide]())
 	beam.RegisterType(reflect.TypeFor[anyRow]())
 	beam.RegisterType(reflect.TypeFor[textRow]())
-	register.DoFn2x0[beam.T, transforms.Prediction](&sinkFn{})
-	register.DoFn1x0[transforms.WindowTree](&sinkTreeFn{})
-	register.DoFn1x0[[]byte](&sinkBytesFn{})
+	beam.RegisterDoFn(reflect.TypeFor[sinkFn]())
+	beam.RegisterDoFn(reflect.TypeFor[sinkTreeFn]())
+	beam.RegisterDoFn(reflect.TypeFor[sinkBytesFn]())
 }
 
 func runPipeline(t *testing.T, runner string, build func(s beam.Scope)) error {
@@ -436,7 +436,7 @@ type noneFn struct{}
 func (*noneFn) ProcessElement(wide, func(wide)) {}
 
 func init() {
-	register.DoFn2x0[wide, func(wide)](&noneFn{})
+	beam.RegisterDoFn(reflect.TypeFor[noneFn]())
 	register.Emitter1[wide]()
 }
 
@@ -482,7 +482,7 @@ func (f *spoilFn) ProcessElement(v visit, emit func(visit)) error {
 }
 
 func init() {
-	register.DoFn2x1[visit, func(visit), error](&spoilFn{})
+	beam.RegisterDoFn(reflect.TypeFor[spoilFn]())
 	register.Emitter1[visit]()
 }
 
@@ -498,7 +498,7 @@ func (*timedFn) ProcessElement(b []byte, emit func(wide)) error {
 	return nil
 }
 
-func init() { register.DoFn2x1[[]byte, func(wide), error](&timedFn{}) }
+func init() { beam.RegisterDoFn(reflect.TypeFor[timedFn]()) }
 
 func wideRows(n int) []wide {
 	data := newTable(n)

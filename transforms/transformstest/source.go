@@ -18,7 +18,7 @@ import (
 )
 
 func init() {
-	register.DoFn5x2[context.Context, *sdf.ManualWatermarkEstimator, *sdf.LockRTracker, []byte, func(beam.EventTime, Event), sdf.ProcessContinuation, error](&readFn{})
+	beam.RegisterDoFn(reflect.TypeFor[readFn]())
 	register.Emitter2[beam.EventTime, Event]()
 	beam.RegisterType(reflect.TypeFor[Event]())
 	beam.RegisterType(reflect.TypeFor[offsetrange.Restriction]())

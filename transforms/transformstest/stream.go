@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -17,7 +18,6 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/graph/window"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/graph/window/trigger"
-	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/runners/direct" //nolint:staticcheck // grows the batch trees
 
 	"github.com/espalier-ml/espalier/induce/tree"
@@ -25,9 +25,9 @@ import (
 )
 
 func init() {
-	register.DoFn2x0[Event, transforms.Prediction](&scoredFn{})
-	register.DoFn1x0[transforms.WindowTree](&grownFn{})
-	register.DoFn1x0[[]byte](&keepFn{})
+	beam.RegisterDoFn(reflect.TypeFor[scoredFn]())
+	beam.RegisterDoFn(reflect.TypeFor[grownFn]())
+	beam.RegisterDoFn(reflect.TypeFor[keepFn]())
 }
 
 // Config says what stream is sent through which runner.
