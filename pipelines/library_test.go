@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"strconv"
 	"sync"
 	"testing"
 
@@ -198,7 +199,7 @@ func (r *libraryRow) value(column string) tree.Value {
 	case "weight":
 		return tree.Number(r.Weight)
 	case "flag":
-		return tree.Text(fmt.Sprint(r.Flag))
+		return tree.Text(strconv.FormatBool(r.Flag))
 	default:
 		if r.Color == nil {
 			return tree.Value{}

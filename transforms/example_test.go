@@ -3,6 +3,7 @@ package transforms_test
 import (
 	"context"
 	"fmt"
+	"os"
 	"reflect"
 	"time"
 
@@ -34,8 +35,12 @@ func init() {
 func fruit() []Fruit {
 	grams := func(x float64) *float64 { return &x }
 	return []Fruit{
-		{"granny", grams(170), "green", "apple"}, {"gala", grams(150), "red", "apple"}, {"fuji", grams(190), "red", "apple"},
-		{"bing", grams(8), "red", "cherry"}, {"rainier", grams(9), "yellow", "cherry"}, {"morello", nil, "red", "cherry"},
+		{"granny", grams(170), "green", "apple"},
+		{"gala", grams(150), "red", "apple"},
+		{"fuji", grams(190), "red", "apple"},
+		{"bing", grams(8), "red", "cherry"},
+		{"rainier", grams(9), "yellow", "cherry"},
+		{"morello", nil, "red", "cherry"},
 	}
 }
 
@@ -50,7 +55,7 @@ type printTree struct{}
 
 func (*printTree) ProcessElement(encoded []byte) {
 	fruitModel = encoded
-	fmt.Println("a tree.json of model", transforms.ModelID(encoded))
+	fmt.Fprintln(os.Stdout, "a tree.json of model", transforms.ModelID(encoded))
 }
 
 // fruitModel is what printTree has seen.
@@ -59,13 +64,13 @@ var fruitModel []byte
 type printPrediction struct{}
 
 func (*printPrediction) ProcessElement(f Fruit, p transforms.Prediction) {
-	fmt.Printf("%s: %s, after %d test\n", f.Name, p.Class, p.Tests)
+	fmt.Fprintf(os.Stdout, "%s: %s, after %d test\n", f.Name, p.Class, p.Tests)
 }
 
 type printWindow struct{}
 
 func (*printWindow) ProcessElement(t transforms.WindowTree) {
-	fmt.Println(time.UnixMilli(t.Start).UTC().Format(time.TimeOnly), t.Rows, "rows")
+	fmt.Fprintln(os.Stdout, time.UnixMilli(t.Start).UTC().Format(time.TimeOnly), t.Rows, "rows")
 }
 
 // pick gives fruit times: one a minute.

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -77,9 +78,9 @@ func (*sinkFn) ProcessElement(row beam.T, p transforms.Prediction) {
 	id := ""
 	switch r := row.(type) {
 	case visit:
-		id = fmt.Sprint(r.ID)
+		id = strconv.Itoa(int(r.ID))
 	case *visit:
-		id = fmt.Sprint(r.ID)
+		id = strconv.Itoa(int(r.ID))
 	case anyRow:
 		id = fmt.Sprint(r["id"])
 	case textRow:
@@ -247,7 +248,7 @@ func scoredBy(t *testing.T, encoded []byte, list []visit) []string {
 			case string:
 				v = tree.Text(x)
 			case bool:
-				v = tree.Text(fmt.Sprint(x))
+				v = tree.Text(strconv.FormatBool(x))
 			}
 			values = append(values, v)
 		}
@@ -321,7 +322,7 @@ func TestBindErrors(t *testing.T) {
 		"two models":           {score(transforms.Model{JSON: encoded, URL: "x"}, some), []string{"JSON", "URL"}},
 		"no tree":              {score(transforms.Model{JSON: []byte("{}")}, some), []string{"the model", "format"}},
 		"nothing to read anew": {score(transforms.Model{JSON: encoded, Every: 1}, some), []string{"Every"}},
-		"no label":             {train(func(c *transforms.TrainConfig) { c.Label = "" }), []string{"Label is required"}},
+		"no label":             {train(func(c *transforms.TrainConfig) { c.Label = "" }), []string{"no Label"}},
 		"unknown columns": {
 			train(func(c *transforms.TrainConfig) { c.Label, c.Features, c.Weight = "klass", []string{"age", "agee"}, "w" }),
 			[]string{`"klass"`, `"agee"`, `"w"`, "transforms_test.visit"},
@@ -334,7 +335,7 @@ func TestBindErrors(t *testing.T) {
 		},
 		"text weights": {train(func(c *transforms.TrainConfig) { c.Weight = "ward"; c.Features = []string{"age"} }), []string{"weights", `"ward"`, "numbers"}},
 		"unreadable":   {train(func(c *transforms.TrainConfig) { c.Features = nil }), []string{`"Scan"`, "[]uint8"}},
-		"no windows":   {windowed(func(c *transforms.WindowConfig) { c.Windows = nil }), []string{"Windows are required"}},
+		"no windows":   {windowed(func(c *transforms.WindowConfig) { c.Windows = nil }), []string{"no Windows"}},
 		"previous session": {
 			windowed(func(c *transforms.WindowConfig) {
 				c.PreviousBins, c.Windows = true, window.NewSessions(time.Minute)

@@ -93,7 +93,7 @@ func TryScore(s beam.Scope, rows beam.PCollection, m Model) (beam.PCollection, e
 	case (len(m.JSON) > 0) == (m.URL != ""):
 		return fail(errors.New("want a model by its JSON or by its URL: one of them"))
 	case m.Every < 0 || m.Every > 0 && m.URL == "":
-		return fail(fmt.Errorf("Every is %v: want a time of at least 0, and 0 where the model is not a URL", m.Every))
+		return fail(fmt.Errorf("the interval Every is %v: want a time of at least 0, and 0 where the model is not a URL", m.Every))
 	case m.URL == "":
 		if _, err := newScorer(m.JSON, schema); err != nil {
 			return fail(err)

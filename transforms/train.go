@@ -204,7 +204,7 @@ func (s *trainSpec) bind() error {
 	}
 	for name := range c.Costs {
 		if !slices.Contains(names, name) {
-			faults = append(faults, fmt.Errorf("Costs: %q is no feature, want one of %q", name, names))
+			faults = append(faults, fmt.Errorf("the Costs: %q is no feature, want one of %q", name, names))
 		}
 	}
 	return errors.Join(faults...)
@@ -213,7 +213,7 @@ func (s *trainSpec) bind() error {
 func (s *trainSpec) bindLabel() error {
 	c := &s.Config
 	if c.Label == "" {
-		return errors.New("Label is required: the column of classes")
+		return errors.New("no Label: want the column of classes")
 	}
 	var err, err2 error
 	s.label, err = s.Schema.column(c.Label)

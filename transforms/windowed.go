@@ -98,7 +98,7 @@ func TryWindowedTree(s beam.Scope, rows beam.PCollection, c WindowConfig) (beam.
 
 func (c *WindowConfig) check() error {
 	if c.Windows == nil {
-		return errors.New("Windows are required, as window.NewFixedWindows(time.Hour)")
+		return errors.New("no Windows: want some, as window.NewFixedWindows(time.Hour)")
 	}
 	var faults []error
 	if c.Windows.Kind == window.FixedWindows && c.Windows.Size < time.Millisecond {
@@ -134,6 +134,7 @@ func stretch(w *window.Fn) (of time.Duration, alone bool) {
 		if of = gcd(w.Period, w.Size).Truncate(time.Millisecond); of > 0 {
 			return of, false
 		}
+	case window.Sessions:
 	}
 	return 0, true
 }
@@ -153,7 +154,7 @@ func (c *WindowConfig) given(spec *trainSpec) ([]byte, error) {
 	}
 	t, err := tree.Decode(c.Bins)
 	if err != nil {
-		return nil, fmt.Errorf("Bins: %w", err)
+		return nil, fmt.Errorf("the Bins: %w", err)
 	}
 	p := &plan{Classes: t.Label.Classes, Encoded: dataset.EncodeFeatures(t.Features), Scale: 1}
 	var faults []error
@@ -162,9 +163,9 @@ func (c *WindowConfig) given(spec *trainSpec) ([]byte, error) {
 		at := slices.IndexFunc(spec.Columns, func(c FeatureColumn) bool { return c.Name == f.Name })
 		switch {
 		case at < 0:
-			faults = append(faults, fmt.Errorf("Bins: the tree's feature %q is no feature of the rows", f.Name))
+			faults = append(faults, fmt.Errorf("the Bins: the tree's feature %q is no feature of the rows", f.Name))
 		case f.Kind == dataset.Numeric && spec.Columns[at].Type == dataset.Text:
-			faults = append(faults, fmt.Errorf("Bins: the tree's feature %q is numeric, the rows have texts: name it in Numeric", f.Name))
+			faults = append(faults, fmt.Errorf("the Bins: the tree's feature %q is numeric, the rows have texts: name it in Numeric", f.Name))
 		}
 		p.Columns = append(p.Columns, at)
 	}

@@ -2,8 +2,8 @@ package dataset_test
 
 import (
 	"bytes"
-	"fmt"
 	"math/rand/v2"
+	"strconv"
 	"testing"
 
 	gocmp "github.com/google/go-cmp/cmp"
@@ -39,7 +39,7 @@ func TestTally(t *testing.T) {
 		want := make(map[string]tallied)
 		scaled := seed%3 == 2
 		for range random.IntN(400) {
-			key := fmt.Sprint(random.IntN(90))
+			key := strconv.Itoa(random.IntN(90))
 			units, isWhole := int64(dataset.TallyScale), true
 			switch seed % 3 {
 			case 1:

@@ -3,13 +3,13 @@ package transformstest
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -379,7 +379,7 @@ func (e *Event) values(s *tree.Scorer) []tree.Value {
 		case "color":
 			v = tree.Text(e.Color)
 		case "member":
-			v = tree.Text(fmt.Sprint(e.Member))
+			v = tree.Text(strconv.FormatBool(e.Member))
 		}
 		values = append(values, v)
 	}
