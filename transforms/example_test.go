@@ -53,9 +53,10 @@ func fruitConfig() transforms.TrainConfig {
 // printTree, printPrediction and printWindow end the examples' pipelines.
 type printTree struct{}
 
-func (*printTree) ProcessElement(encoded []byte) {
+func (*printTree) ProcessElement(encoded []byte) error {
 	fruitModel = encoded
-	fmt.Fprintln(os.Stdout, "a tree.json of model", transforms.ModelID(encoded))
+	_, err := fmt.Fprintln(os.Stdout, "a tree.json of model", transforms.ModelID(encoded))
+	return err
 }
 
 // fruitModel is what printTree has seen.
@@ -63,14 +64,16 @@ var fruitModel []byte
 
 type printPrediction struct{}
 
-func (*printPrediction) ProcessElement(f Fruit, p transforms.Prediction) {
-	fmt.Fprintf(os.Stdout, "%s: %s, after %d test\n", f.Name, p.Class, p.Tests)
+func (*printPrediction) ProcessElement(f Fruit, p transforms.Prediction) error {
+	_, err := fmt.Fprintf(os.Stdout, "%s: %s, after %d test\n", f.Name, p.Class, p.Tests)
+	return err
 }
 
 type printWindow struct{}
 
-func (*printWindow) ProcessElement(t transforms.WindowTree) {
-	fmt.Fprintln(os.Stdout, time.UnixMilli(t.Start).UTC().Format(time.TimeOnly), t.Rows, "rows")
+func (*printWindow) ProcessElement(t transforms.WindowTree) error {
+	_, err := fmt.Fprintln(os.Stdout, time.UnixMilli(t.Start).UTC().Format(time.TimeOnly), t.Rows, "rows")
+	return err
 }
 
 // pick gives fruit times: one a minute.
