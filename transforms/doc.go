@@ -20,4 +20,11 @@
 //
 // The package does not know files or Parquet: package pipelines sets the
 // Storage that its DoFns use.
+//
+// # In other pipelines
+//
+// Score, Train and WindowedTree are for the pipelines of others: over rows of
+// their own types, bounded or not, without a driver, files or side inputs. Equal
+// rows are counted in each bundle (dataset.Tally), so that what is grouped is
+// small, and merges to the same bytes in any order.
 package transforms

@@ -1,0 +1,48 @@
+package main_test
+
+import (
+	"flag"
+	"os"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/runners/flink"
+
+	"github.com/espalier-ml/espalier/transforms/transformstest" //nolint:depguard // not the command is tested here, but the engine that its tests start
+)
+
+// TestFlinkStream sends streams of events from a broker through Score and
+// WindowedTree on Flink, which calls back into this process. The number of events
+// is ESPALIER_STREAM_EVENTS, 20,000 unless set.
+func TestFlinkStream(t *testing.T) {
+	flink.require(t)
+	events := 20_000
+	if s := os.Getenv("ESPALIER_STREAM_EVENTS"); s != "" {
+		var err error
+		if events, err = strconv.Atoi(s); err != nil {
+			t.Fatalf("ESPALIER_STREAM_EVENTS=%s: want a number", s)
+		}
+	}
+	if !beam.Initialized() {
+		beam.Init()
+	}
+	e := flink.start(t)
+	for name, value := range map[string]string{"endpoint": e.endpoint, "environment_type": "LOOPBACK", "parallelism": "2"} {
+		if err := flag.Set(name, value); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, c := range map[string]transformstest.Config{
+		"own bins":      {},
+		"previous bins": {Previous: true},
+		"given bins":    {Given: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c.Runner, c.Events, c.Windows = "flink", events, 10
+			c.Deadline = 2*time.Minute + time.Duration(events)*time.Millisecond
+			t.Logf("%+v", *transformstest.Run(t, c))
+		})
+	}
+}

@@ -1,0 +1,209 @@
+package pipelines_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strconv"
+	"sync"
+	"testing"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+
+	"github.com/espalier-ml/espalier/induce/tree"
+	"github.com/espalier-ml/espalier/io/parquetio"
+	"github.com/espalier-ml/espalier/pipelines"
+	"github.com/espalier-ml/espalier/transforms"
+)
+
+// libraryRow is a row of newRows, as the pipeline of someone else would have it.
+type libraryRow struct {
+	ID     int64    `json:"id"`
+	A      *float64 `json:"a"`
+	Twin   *float64 `json:"twin"`
+	B      *float64 `json:"b"`
+	Color  *string  `json:"color"`
+	Flag   bool     `json:"flag"`
+	Weight float64  `json:"weight"`
+	Class  string   `json:"class"`
+}
+
+func (r *rows) library(order []int) []libraryRow {
+	list := make([]libraryRow, len(order))
+	for at, i := range order {
+		list[at] = libraryRow{r.id[i], r.a[i], r.twin[i], r.b[i], r.color[i], r.flag[i], r.weight[i], r.class[i]}
+	}
+	return list
+}
+
+var collected struct {
+	sync.Mutex
+
+	values [][]byte
+}
+
+type collectFn struct{}
+
+func (*collectFn) ProcessElement(b []byte) {
+	collected.Lock()
+	defer collected.Unlock()
+	collected.values = append(collected.values, b)
+}
+
+type leafFn struct{}
+
+func (*leafFn) ProcessElement(r libraryRow, p transforms.Prediction, emit func([]byte)) {
+	emit(fmt.Appendf(nil, "%d: %s in %d, %d tests", r.ID, p.Class, p.Leaf, p.Tests))
+}
+
+func init() {
+	beam.RegisterType(reflect.TypeFor[libraryRow]())
+	beam.RegisterDoFn(reflect.TypeFor[collectFn]())
+	beam.RegisterDoFn(reflect.TypeFor[leafFn]())
+}
+
+// collect runs a pipeline over rows and returns the bytes that it ends in.
+func collect[T any](t *testing.T, runner string, list []T, build func(s beam.Scope, rows beam.PCollection) beam.PCollection) [][]byte {
+	t.Helper()
+	p, s := beam.NewPipelineWithRoot()
+	beam.ParDo0(s, &collectFn{}, build(s, beam.CreateList(s, list)))
+	collected.values = nil
+	if _, err := beam.Run(context.Background(), runner, p); err != nil {
+		t.Fatal(err)
+	}
+	return collected.values
+}
+
+// TestLibraryTrainsTheSameTree: a tree that is grown inside of another pipeline has
+// the bytes of the one that a run writes for the same rows.
+func TestLibraryTrainsTheSameTree(t *testing.T) {
+	data := newRows(600)
+	for i := range data.weight {
+		data.weight[i] *= 1.1 // not exact in binary
+	}
+	input := data.write(t, ascending(600), 2, parquetio.WriteOptions{RowsPerGroup: 100})
+	for name, change := range map[string]func(*pipelines.TrainConfig, *transforms.TrainConfig){
+		"default": func(*pipelines.TrainConfig, *transforms.TrainConfig) {},
+		"weighted": func(p *pipelines.TrainConfig, c *transforms.TrainConfig) {
+			p.Weight, c.Weight = "weight", "weight"
+			p.Ignore, c.Ignore = []string{"id"}, []string{"id"}
+		},
+		"whole weights": func(p *pipelines.TrainConfig, c *transforms.TrainConfig) {
+			p.Weight, c.Weight = "id", "id"
+			p.Ignore, c.Ignore = []string{"weight"}, []string{"weight"}
+			p.Binning, c.Binning = "kmeans", "kmeans"
+			p.Bins, c.Bins = pipelines.Choices{"5"}, 5
+		},
+		"settings": func(p *pipelines.TrainConfig, c *transforms.TrainConfig) {
+			p.Algorithm, c.Algorithm = pipelines.Choices{"c45"}, "c45"
+			p.Tests, c.Tests = pipelines.Choices{"both"}, "both"
+			p.Lambda, c.Lambda = pipelines.Choices{"3"}, 3
+			p.Theta, c.Theta = pipelines.Choices{"0.001"}, 0.001
+			p.Bins, c.Bins, p.LeafEstimate, c.LeafEstimate = pipelines.Choices{"7"}, 7, "raw", "raw"
+			p.MaxDepth, c.MaxDepth, p.MinRows, c.MinRows, p.MaxLeaves, c.MaxLeaves = 6, 6, 5, 5, 9, 9
+			p.MaxCategories, c.MaxCategories, p.MaxValues, c.MaxValues = 2, 2, 50, 50
+			p.Categorical, c.Categorical = []string{"a"}, []string{"a"}
+			p.Numeric, c.Numeric = []string{"flag"}, []string{"flag"}
+			p.Ignore, c.Ignore = []string{"id", "weight"}, []string{"id", "weight"}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := pipelines.DefaultConfig()
+			p.Input, p.Label, p.Output = []string{input}, "class", t.TempDir()
+			p.Split, p.Select, p.Certificate = "100/0/0", "first", "none"
+			c := transforms.DefaultTrainConfig("class")
+			c.Workers = 2
+			change(&p, &c)
+			r, err := pipelines.Train(context.Background(), p, &silent{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if r.Tree.Complexity.Leaves < 3 {
+				t.Fatalf("a tree of %d leaves proves nothing", r.Tree.Complexity.Leaves)
+			}
+			for _, runner := range []string{"direct", "prism"} {
+				order := rand.New(rand.NewPCG(1, 2)).Perm(600)
+				got := collect(t, runner, data.library(order), func(s beam.Scope, rows beam.PCollection) beam.PCollection {
+					return transforms.Train(s, rows, c)
+				})
+				if len(got) != 1 || string(got[0]) != string(r.Tree.Encode()) {
+					t.Errorf("%s: %d trees, another than\n%s\nbut\n%s", runner, len(got), r.Tree.Encode(), got)
+				}
+			}
+		})
+	}
+}
+
+// TestLibraryScoresByTheStores: a model is read by the stores of this package,
+// and finds the leaves that the tree's own scorer finds.
+func TestLibraryScoresByTheStores(t *testing.T) {
+	data := newRows(300)
+	c := transforms.DefaultTrainConfig("class")
+	encoded := collect(t, "direct", data.library(ascending(300)), func(s beam.Scope, rows beam.PCollection) beam.PCollection {
+		return transforms.Train(s, rows, c)
+	})[0]
+	path := filepath.Join(t.TempDir(), "tree.json")
+	if err := os.WriteFile(path, encoded, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	model, err := tree.Decode(encoded)
+	if err != nil {
+		t.Fatal(err)
+	}
+	scorer := model.Scorer()
+	want := make(map[string]bool)
+	for _, r := range data.library(ascending(300)) {
+		var values []tree.Value
+		for _, in := range scorer.Features() {
+			values = append(values, r.value(in.Name))
+		}
+		p, err := scorer.Predict(values)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want[fmt.Sprintf("%d: %s in %d, %d tests", r.ID, p.Class, p.Leaf, p.Tests)] = true
+	}
+	got := collect(t, "prism", data.library(ascending(300)), func(s beam.Scope, rows beam.PCollection) beam.PCollection {
+		return beam.ParDo(s, &leafFn{}, transforms.Score(s, rows, transforms.Model{URL: "file://" + path}))
+	})
+	for _, b := range got {
+		if !want[string(b)] {
+			t.Errorf("unexpected or twice: %s", b)
+		}
+		delete(want, string(b))
+	}
+	if len(want) > 0 {
+		t.Errorf("%d rows were not scored so: %v", len(want), want)
+	}
+}
+
+func (r *libraryRow) value(column string) tree.Value {
+	number := func(x *float64) tree.Value {
+		if x == nil {
+			return tree.Value{}
+		}
+		return tree.Number(*x)
+	}
+	switch column {
+	case "id":
+		return tree.Number(float64(r.ID))
+	case "a":
+		return number(r.A)
+	case "twin":
+		return number(r.Twin)
+	case "b":
+		return number(r.B)
+	case "weight":
+		return tree.Number(r.Weight)
+	case "flag":
+		return tree.Text(strconv.FormatBool(r.Flag))
+	default:
+		if r.Color == nil {
+			return tree.Value{}
+		}
+		return tree.Text(*r.Color)
+	}
+}

@@ -1,0 +1,130 @@
+package transforms_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"reflect"
+	"time"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/graph/window"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
+
+	"github.com/espalier-ml/espalier/transforms"
+)
+
+// Fruit is a row. A tag gives a column its name, a pointer is a value that may be
+// missing.
+type Fruit struct {
+	Name  string   `json:"name"`
+	Grams *float64 `json:"grams"`
+	Color string   `json:"color"`
+	Class string   `json:"class"`
+}
+
+func init() {
+	beam.RegisterType(reflect.TypeFor[Fruit]())
+	beam.RegisterDoFn(reflect.TypeFor[printPrediction]())
+	beam.RegisterDoFn(reflect.TypeFor[printTree]())
+	beam.RegisterDoFn(reflect.TypeFor[printWindow]())
+	beam.RegisterDoFn(reflect.TypeFor[pick]())
+	register.Emitter2[beam.EventTime, Fruit]()
+}
+
+func fruit() []Fruit {
+	grams := func(x float64) *float64 { return &x }
+	return []Fruit{
+		{"granny", grams(170), "green", "apple"},
+		{"gala", grams(150), "red", "apple"},
+		{"fuji", grams(190), "red", "apple"},
+		{"bing", grams(8), "red", "cherry"},
+		{"rainier", grams(9), "yellow", "cherry"},
+		{"morello", nil, "red", "cherry"},
+	}
+}
+
+func fruitConfig() transforms.TrainConfig {
+	c := transforms.DefaultTrainConfig("class")
+	c.Features = []string{"grams", "color"}
+	return c
+}
+
+// printTree, printPrediction and printWindow end the examples' pipelines.
+type printTree struct{}
+
+func (*printTree) ProcessElement(encoded []byte) error {
+	fruitModel = encoded
+	_, err := fmt.Fprintln(os.Stdout, "a tree.json of model", transforms.ModelID(encoded))
+	return err
+}
+
+// fruitModel is what printTree has seen.
+var fruitModel []byte
+
+type printPrediction struct{}
+
+func (*printPrediction) ProcessElement(f Fruit, p transforms.Prediction) error {
+	_, err := fmt.Fprintf(os.Stdout, "%s: %s, after %d test\n", f.Name, p.Class, p.Tests)
+	return err
+}
+
+type printWindow struct{}
+
+func (*printWindow) ProcessElement(t transforms.WindowTree) error {
+	_, err := fmt.Fprintln(os.Stdout, time.UnixMilli(t.Start).UTC().Format(time.TimeOnly), t.Rows, "rows")
+	return err
+}
+
+// pick gives fruit times: one a minute.
+type pick struct{}
+
+func (*pick) ProcessElement(f Fruit, emit func(beam.EventTime, Fruit)) {
+	for i, other := range fruit() {
+		if other.Name == f.Name {
+			emit(beam.EventTime(i*60_000), f)
+		}
+	}
+}
+
+func Example() {
+	// Train: rows to a tree.json.
+	p, s := beam.NewPipelineWithRoot()
+	trees := transforms.Train(s, beam.CreateList(s, fruit()), fruitConfig())
+	beam.ParDo0(s, &printTree{}, trees)
+	if _, err := beam.Run(context.Background(), "direct", p); err != nil {
+		fmt.Println(err)
+	}
+
+	// Score: rows to KV<Fruit, Prediction>.
+	p, s = beam.NewPipelineWithRoot()
+	scored := transforms.Score(s, beam.CreateList(s, fruit()), transforms.Model{JSON: fruitModel})
+	beam.ParDo0(s, &printPrediction{}, scored)
+	if _, err := beam.Run(context.Background(), "direct", p); err != nil {
+		fmt.Println(err)
+	}
+	// Output:
+	// a tree.json of model e9089e09fc24cce3
+	// granny: apple, after 1 test
+	// gala: apple, after 1 test
+	// fuji: apple, after 1 test
+	// bing: cherry, after 1 test
+	// rainier: cherry, after 1 test
+	// morello: cherry, after 1 test
+}
+
+// A tree for every three minutes of rows.
+func ExampleWindowedTree() {
+	p, s := beam.NewPipelineWithRoot()
+	rows := beam.ParDo(s, &pick{}, beam.CreateList(s, fruit()))
+	trees := transforms.WindowedTree(s, rows, transforms.WindowConfig{
+		TrainConfig: fruitConfig(), Windows: window.NewFixedWindows(3 * time.Minute),
+	})
+	beam.ParDo0(s, &printWindow{}, trees)
+	if _, err := beam.Run(context.Background(), "prism", p); err != nil {
+		fmt.Println(err)
+	}
+	// Unordered output:
+	// 00:00:00 3 rows
+	// 00:03:00 3 rows
+}

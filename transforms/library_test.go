@@ -1,0 +1,668 @@
+package transforms_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/graph/window"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/graph/window/trigger"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners/vet"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/testing/teststream"
+
+	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/tree"
+	"github.com/espalier-ml/espalier/transforms"
+)
+
+// base is embedded, as common fields are.
+type base struct {
+	ID int32 `json:"id,omitempty"`
+}
+
+// visit has a field of each type that rows may have, its names by all tags.
+type visit struct {
+	base
+
+	Age     *uint8    `parquet:"age,optional"`
+	Weight  float32   `beam:"kg"`
+	Smoker  *bool     `espalier:"smoker" json:"Smokes"`
+	Day     time.Time `parquet:"day,date"`
+	Ward    ward      `json:"ward"`
+	Class   string
+	Scan    []byte
+	private int //nolint:unused // no column
+}
+
+type ward string
+
+// Beam takes maps as elements only by a name.
+type (
+	anyRow  map[string]any
+	textRow map[string]string
+)
+
+// wide is a row of the columns of newTable.
+type wide struct {
+	Number *float64 `json:"number"`
+	Text   string   `json:"text"`
+	Label  *string  `json:"label"`
+}
+
+var sunk struct {
+	sync.Mutex
+
+	rows  []string
+	trees []transforms.WindowTree
+	bytes [][]byte
+}
+
+type sinkFn struct{}
+
+func (*sinkFn) ProcessElement(row beam.T, p transforms.Prediction) {
+	sunk.Lock()
+	defer sunk.Unlock()
+	id := ""
+	switch r := row.(type) {
+	case visit:
+		id = strconv.Itoa(int(r.ID))
+	case *visit:
+		id = strconv.Itoa(int(r.ID))
+	case anyRow:
+		id = fmt.Sprint(r["id"])
+	case textRow:
+		id = r["id"]
+	}
+	sunk.rows = append(sunk.rows, fmt.Sprintf("%s: %s %.2f, leaf %d, %d tests, %v %v", id, p.Class, p.Probabilities, p.Leaf, p.Tests, p.Cost, p.Billed))
+}
+
+type sinkTreeFn struct{}
+
+func (*sinkTreeFn) ProcessElement(t transforms.WindowTree) {
+	sunk.Lock()
+	defer sunk.Unlock()
+	sunk.trees = append(sunk.trees, t)
+}
+
+type sinkBytesFn struct{}
+
+func (*sinkBytesFn) ProcessElement(b []byte) {
+	sunk.Lock()
+	defer sunk.Unlock()
+	sunk.bytes = append(sunk.bytes, b)
+}
+
+func init() {
+	beam.RegisterType(reflect.TypeFor[visit]())
+	beam.RegisterType(reflect.TypeFor[wide]())
+	beam.RegisterType(reflect.TypeFor[anyRow]())
+	beam.RegisterType(reflect.TypeFor[textRow]())
+	beam.RegisterDoFn(reflect.TypeFor[sinkFn]())
+	beam.RegisterDoFn(reflect.TypeFor[sinkTreeFn]())
+	beam.RegisterDoFn(reflect.TypeFor[sinkBytesFn]())
+}
+
+func runPipeline(t *testing.T, runner string, build func(s beam.Scope)) error {
+	t.Helper()
+	sunk.rows, sunk.trees, sunk.bytes = nil, nil, nil
+	p, s := beam.NewPipelineWithRoot()
+	build(s)
+	_, err := beam.Run(context.Background(), runner, p)
+	return err
+}
+
+// library is the tree of rows that are trained on by Train.
+func library[T any](t *testing.T, runner string, rows []T, c transforms.TrainConfig) []byte {
+	t.Helper()
+	if err := runPipeline(t, runner, func(s beam.Scope) {
+		beam.ParDo0(s, &sinkBytesFn{}, transforms.Train(s, beam.CreateList(s, rows), c))
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if len(sunk.bytes) != 1 {
+		t.Fatalf("%d trees, want 1", len(sunk.bytes))
+	}
+	return sunk.bytes[0]
+}
+
+func pointer[T any](x T) *T { return &x }
+
+// day is so many days after 2026-01-01.
+func day(n int) time.Time { return time.Date(2026, 1, 1+n, 13, 0, 0, 0, time.UTC) }
+
+func visits(n int) []visit {
+	list := make([]visit, n)
+	for i := range list {
+		v := visit{base: base{int32(i)}, Weight: float32(60 + i%40), Day: day(i % 9), Ward: ward("abc"[i%3 : i%3+1]), Class: "well"}
+		if i%5 > 0 {
+			v.Age = pointer(uint8(20 + i*7%60))
+		}
+		if i%4 > 0 {
+			v.Smoker = pointer(i%2 == 0)
+		}
+		if (v.Age != nil && *v.Age > 50) != (v.Ward == "b") || v.Smoker != nil && *v.Smoker && i%9 > 3 {
+			v.Class = "ill"
+		}
+		list[i] = v
+	}
+	return list
+}
+
+func visitConfig() transforms.TrainConfig {
+	c := transforms.DefaultTrainConfig("Class")
+	c.Features, c.Theta = []string{"age", "kg", "smoker", "day", "ward"}, 0
+	return c
+}
+
+// asMap returns a row as JSON would spell it.
+func (v *visit) asMap() map[string]any {
+	m := map[string]any{"id": float64(v.ID), "kg": float64(v.Weight), "day": math.Floor(float64(v.Day.Unix()) / 86400), "ward": string(v.Ward), "Class": v.Class}
+	if v.Age != nil {
+		m["age"] = float64(*v.Age)
+	}
+	if v.Smoker != nil {
+		m["smoker"] = *v.Smoker
+	}
+	return m
+}
+
+func (v *visit) asTexts() map[string]string {
+	m := make(map[string]string)
+	for name, x := range v.asMap() {
+		m[name] = fmt.Sprint(x)
+	}
+	return m
+}
+
+// TestRowTypes: the same rows as structs, pointers to them and maps train the same
+// tree, and score alike: as the tree's own scorer has it by the values.
+func TestRowTypes(t *testing.T) {
+	transforms.WithoutStorage(t)
+	list := visits(120)
+	var maps []anyRow
+	var texts []textRow
+	var pointers []*visit
+	for i := range list {
+		maps, texts, pointers = append(maps, list[i].asMap()), append(texts, list[i].asTexts()), append(pointers, &list[i])
+	}
+	c := visitConfig()
+	encoded := library(t, "prism", list, c)
+	if other := library(t, "prism", maps, c); string(other) != string(encoded) {
+		t.Errorf("maps of anything give another tree:\n%s\n%s", encoded, other)
+	}
+	c.Numeric = []string{"age", "kg", "day"}
+	if other := library(t, "direct", texts, c); string(other) != string(encoded) {
+		t.Errorf("maps of texts give another tree:\n%s\n%s", encoded, other)
+	}
+	want := scoredBy(t, encoded, list)
+	for name, rows := range map[string]func(s beam.Scope) beam.PCollection{
+		"structs":          func(s beam.Scope) beam.PCollection { return beam.CreateList(s, list) },
+		"pointers":         func(s beam.Scope) beam.PCollection { return beam.CreateList(s, pointers) },
+		"maps of anything": func(s beam.Scope) beam.PCollection { return beam.CreateList(s, maps) },
+		"maps of texts":    func(s beam.Scope) beam.PCollection { return beam.CreateList(s, texts) },
+	} {
+		for _, runner := range runners() {
+			err := runPipeline(t, runner, func(s beam.Scope) {
+				beam.ParDo0(s, &sinkFn{}, transforms.Score(s, rows(s), transforms.Model{JSON: encoded}))
+			})
+			slices.Sort(sunk.rows)
+			if err != nil || !slices.Equal(sunk.rows, want) {
+				t.Errorf("%s on %s: %v; scored\n%s\nwant\n%s", name, runner, err, strings.Join(sunk.rows, "\n"), strings.Join(want, "\n"))
+			}
+		}
+	}
+}
+
+// scoredBy returns what sinkFn is to see, sorted.
+func scoredBy(t *testing.T, encoded []byte, list []visit) []string {
+	t.Helper()
+	model, err := tree.Decode(encoded)
+	if err != nil {
+		t.Fatal(err)
+	}
+	scorer := model.Scorer()
+	if n := len(scorer.Features()); n < 3 {
+		t.Fatalf("the tree tests %d features, want 3 or more", n)
+	}
+	var want []string
+	for i := range list {
+		var values []tree.Value
+		for _, in := range scorer.Features() {
+			v := tree.Value{}
+			switch x := list[i].asMap()[in.Name].(type) {
+			case float64:
+				v = tree.Number(x)
+			case string:
+				v = tree.Text(x)
+			case bool:
+				v = tree.Text(strconv.FormatBool(x))
+			}
+			values = append(values, v)
+		}
+		p, err := scorer.Predict(values)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want = append(want, fmt.Sprintf("%d: %s %.2f, leaf %d, %d tests, %v %v", list[i].ID, p.Class, p.Probabilities, p.Leaf, p.Tests, p.Cost, p.Billed))
+	}
+	slices.Sort(want)
+	return want
+}
+
+// TestBindErrors: what does not fit together is told when the pipeline is built.
+func TestBindErrors(t *testing.T) {
+	encoded := library(t, "direct", visits(120), visitConfig())
+	type wrong struct {
+		Age  string `json:"age"`
+		Kg   float64
+		Day  []int  `json:"day"`
+		Ward string `json:"ward"`
+	}
+	type twice struct {
+		A int `espalier:"x"`
+		X int `json:"x"`
+	}
+	train := func(change func(*transforms.TrainConfig)) func(s beam.Scope) error {
+		return func(s beam.Scope) error {
+			c := visitConfig()
+			change(&c)
+			_, err := transforms.TryTrain(s, beam.CreateList(s, visits(1)), c)
+			return err
+		}
+	}
+	windowed := func(change func(*transforms.WindowConfig)) func(s beam.Scope) error {
+		return func(s beam.Scope) error {
+			c := transforms.WindowConfig{TrainConfig: visitConfig(), Windows: window.NewFixedWindows(time.Minute)}
+			change(&c)
+			_, err := transforms.TryWindowedTree(s, beam.CreateList(s, visits(1)), c)
+			return err
+		}
+	}
+	score := func(m transforms.Model, rows func(s beam.Scope) beam.PCollection) func(s beam.Scope) error {
+		return func(s beam.Scope) error {
+			_, err := transforms.TryScore(s, rows(s), m)
+			return err
+		}
+	}
+	some := func(s beam.Scope) beam.PCollection { return beam.CreateList(s, visits(1)) }
+	for name, test := range map[string]struct {
+		build func(s beam.Scope) error
+		want  []string
+	}{
+		"fields": {
+			score(transforms.Model{JSON: encoded}, func(s beam.Scope) beam.PCollection { return beam.Create(s, wrong{}) }),
+			[]string{"transforms_test.wrong", `column "age" is a text, want a number`, `no field for column "smoker"`, `"Kg"`, `column "day" cannot be read`, "[]int"},
+		},
+		"two fields of a name": {
+			score(transforms.Model{JSON: encoded}, func(s beam.Scope) beam.PCollection { return beam.Create(s, twice{}) }),
+			[]string{"two fields", `"x"`},
+		},
+		"numbers as rows": {
+			score(transforms.Model{JSON: encoded}, func(s beam.Scope) beam.PCollection { return beam.Create(s, 3) }),
+			[]string{"type int", "want a struct"},
+		},
+		"keyed rows": {
+			score(transforms.Model{JSON: encoded}, func(s beam.Scope) beam.PCollection { return beam.AddFixedKey(s, some(s)) }),
+			[]string{"KV<int,", "beam.DropKey"},
+		},
+		"no model":             {score(transforms.Model{}, some), []string{"JSON", "URL"}},
+		"two models":           {score(transforms.Model{JSON: encoded, URL: "x"}, some), []string{"JSON", "URL"}},
+		"no tree":              {score(transforms.Model{JSON: []byte("{}")}, some), []string{"the model", "format"}},
+		"nothing to read anew": {score(transforms.Model{JSON: encoded, Every: 1}, some), []string{"Every"}},
+		"no label":             {train(func(c *transforms.TrainConfig) { c.Label = "" }), []string{"no Label"}},
+		"unknown columns": {
+			train(func(c *transforms.TrainConfig) { c.Label, c.Features, c.Weight = "klass", []string{"age", "agee"}, "w" }),
+			[]string{`"klass"`, `"agee"`, `"w"`, "transforms_test.visit"},
+		},
+		"settings": {
+			train(func(c *transforms.TrainConfig) {
+				c.Algorithm, c.Theta, c.Bins, c.Tests, c.Costs = "id3", 2, 1, "x", map[string]float64{"kg": -1, "y": 1}
+			}),
+			[]string{`"id3"`, "Theta 2", "Bins 1", `"x"`, `Costs["kg"] -1`, `"y" is no feature`},
+		},
+		"text weights": {train(func(c *transforms.TrainConfig) { c.Weight = "ward"; c.Features = []string{"age"} }), []string{"weights", `"ward"`, "numbers"}},
+		"unreadable":   {train(func(c *transforms.TrainConfig) { c.Features = nil }), []string{`"Scan"`, "[]uint8"}},
+		"no windows":   {windowed(func(c *transforms.WindowConfig) { c.Windows = nil }), []string{"no Windows"}},
+		"previous session": {
+			windowed(func(c *transforms.WindowConfig) {
+				c.PreviousBins, c.Windows = true, window.NewSessions(time.Minute)
+			}), []string{"PreviousBins", "fixed windows"},
+		},
+		"bins of another tree": {
+			windowed(func(c *transforms.WindowConfig) { c.Bins, c.Features = encoded, []string{"ward"} }), []string{"Bins", `"age"`},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, s := beam.NewPipelineWithRoot()
+			err := test.build(s)
+			if err == nil {
+				t.Fatal("no error")
+			}
+			for _, want := range test.want {
+				if !strings.Contains(err.Error(), want) {
+					t.Errorf("%q is not in: %v", want, err)
+				}
+			}
+		})
+	}
+	_, s := beam.NewPipelineWithRoot()
+	if _, err := transforms.TryTrain(s, beam.CreateList(s, []anyRow{{}}), transforms.DefaultTrainConfig("x")); err == nil || !strings.Contains(err.Error(), "name the Features") {
+		t.Errorf("maps without features: %v", err)
+	}
+}
+
+// TestRowErrors: what is wrong with a row is a data error that names the column
+// and the value.
+func TestRowErrors(t *testing.T) {
+	label := pointer("a")
+	type entry = anyRow
+	c := transforms.DefaultTrainConfig("label")
+	c.Features = []string{"number"}
+	weighted := c
+	weighted.Weight = "w"
+	few := c
+	few.MaxClasses = 1
+	for name, test := range map[string]struct {
+		config transforms.TrainConfig
+		rows   []entry
+		column string
+		value  string
+	}{
+		"null label":      {c, []entry{{"number": 1.0}}, "label", ""},
+		"mixed":           {c, []entry{{"number": 1.0, "label": *label}, {"number": "x", "label": *label}}, "number", ""},
+		"a list":          {c, []entry{{"number": []any{1.0}, "label": *label}}, "number", "[1]"},
+		"negative weight": {weighted, []entry{{"number": 1.0, "label": *label, "w": -2.5}}, "w", "-2.5"},
+		"no weight":       {weighted, []entry{{"number": 1.0, "label": *label}}, "w", ""},
+		"classes":         {few, []entry{{"number": 1.0, "label": "a"}, {"number": 2.0, "label": "b"}}, "label", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			err := runPipeline(t, "prism", func(s beam.Scope) {
+				beam.ParDo0(s, &sinkBytesFn{}, transforms.Train(s, beam.CreateList(s, test.rows), test.config))
+			})
+			if err == nil {
+				t.Fatal("no error")
+			}
+			e, ok := dataset.ParseError(err.Error())
+			if !ok || e.Column != test.column || e.Value != test.value {
+				t.Errorf("%v, want one of column %q, value %q", err, test.column, test.value)
+			}
+		})
+	}
+	big := struct {
+		Number uint64 `json:"number"`
+		Label  string `json:"label"`
+	}{1<<60 + 1, "a"}
+	err := runPipeline(t, "direct", func(s beam.Scope) {
+		beam.ParDo0(s, &sinkBytesFn{}, transforms.Train(s, beam.Create(s, big), c))
+	})
+	if err == nil || !strings.Contains(err.Error(), "1152921504606846977") {
+		t.Errorf("a whole number that float64 cannot hold: %v", err)
+	}
+}
+
+// TestTrainOfNothing: of no rows there is no tree, and rows without a label are
+// counted where they may be left out.
+func TestTrainOfNothing(t *testing.T) {
+	c := transforms.DefaultTrainConfig("label")
+	c.DropNullLabels = true
+	if err := runPipeline(t, "prism", func(s beam.Scope) {
+		none := beam.ParDo(s, &noneFn{}, beam.Create(s, wide{}))
+		beam.ParDo0(s, &sinkBytesFn{}, transforms.Train(s, none, c))
+	}); err != nil || len(sunk.bytes) > 0 {
+		t.Errorf("%d trees, error %v", len(sunk.bytes), err)
+	}
+	encoded := library(t, "prism", []wide{{Text: "x", Label: pointer("a")}, {Text: "y"}, {Text: "y", Label: pointer("b")}}, c)
+	model, err := tree.Decode(encoded)
+	if err != nil || model.Training.DroppedNullLabel != 1 || model.Training.Rows != 2 {
+		t.Errorf("%+v, error %v: want 2 rows, and 1 left out", model.Training, err)
+	}
+}
+
+// noneFn lets nothing through.
+type noneFn struct{}
+
+func (*noneFn) ProcessElement(wide, func(wide)) {}
+
+func init() {
+	beam.RegisterDoFn(reflect.TypeFor[noneFn]())
+	register.Emitter1[wide]()
+}
+
+// TestModelFile: a URL without a tree fails the pipeline, one that is spoilt later
+// does not.
+func TestModelFile(t *testing.T) {
+	transforms.WithoutStorage(t)
+	path := filepath.Join(t.TempDir(), "tree.json")
+	score := func(every time.Duration) error {
+		return runPipeline(t, "direct", func(s beam.Scope) {
+			beam.ParDo0(s, &sinkFn{}, transforms.Score(s, beam.ParDo(s, &spoilFn{path}, beam.CreateList(s, visits(100))), transforms.Model{URL: "file://" + path, Every: every}))
+		})
+	}
+	if err := score(time.Nanosecond); err == nil || !strings.Contains(err.Error(), path) {
+		t.Errorf("no file: %v", err)
+	}
+	encoded := library(t, "direct", visits(120), visitConfig())
+	want := scoredBy(t, encoded, visits(100))
+	if err := os.WriteFile(path, encoded, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	err := score(time.Nanosecond)
+	slices.Sort(sunk.rows)
+	if err != nil || !slices.Equal(sunk.rows, want) {
+		t.Errorf("error %v; scored\n%s", err, strings.Join(sunk.rows, "\n"))
+	}
+	if b, err := os.ReadFile(path); err != nil || string(b) != "no tree" {
+		t.Errorf("the model was not spoilt: %v", err)
+	}
+}
+
+// spoilFn spoils a file, if it is there, before the 50th row.
+type spoilFn struct{ Path string }
+
+func (f *spoilFn) ProcessElement(v visit, emit func(visit)) error {
+	if v.ID == 50 {
+		if err := os.WriteFile(f.Path, []byte("no tree"), 0o600); err != nil {
+			return err
+		}
+	}
+	emit(v)
+	return nil
+}
+
+func init() {
+	beam.RegisterDoFn(reflect.TypeFor[spoilFn]())
+	register.Emitter1[visit]()
+}
+
+// timedFn decodes rows of a test stream.
+type timedFn struct{}
+
+func (*timedFn) ProcessElement(b []byte, emit func(wide)) error {
+	var w wide
+	if err := json.Unmarshal(b, &w); err != nil {
+		return err
+	}
+	emit(w)
+	return nil
+}
+
+func init() { beam.RegisterDoFn(reflect.TypeFor[timedFn]()) }
+
+func wideRows(n int) []wide {
+	data := newTable(n)
+	list := make([]wide, n)
+	for i := range list {
+		list[i] = wide{Text: data.text[i], Label: pointer(data.label[i])}
+		if data.label[i] == "" {
+			list[i].Label = pointer("no")
+		}
+		if x := data.number[i]; x == x {
+			list[i].Number = &x
+		}
+	}
+	return list
+}
+
+// minutes is a time of the test streams, in ms.
+func minutes(x float64) int64 { return int64(x * 60000) }
+
+// TestPanes: each pane's tree is that of the rows which have come until then. What
+// comes behind the allowed lateness is for TestStream: on a test stream prism takes
+// it for the rows of a window of its own.
+func TestPanes(t *testing.T) {
+	list := wideRows(200)
+	stream := teststream.NewConfig()
+	add := func(at float64, rows []wide) {
+		var list [][]byte
+		for i := range rows {
+			b, err := json.Marshal(rows[i])
+			if err != nil {
+				t.Fatal(err)
+			}
+			list = append(list, b)
+		}
+		if err := stream.AddElementList(minutes(at), list); err != nil {
+			t.Fatal(err)
+		}
+	}
+	mark := func(at float64) {
+		if err := stream.AdvanceWatermark(minutes(at)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	add(0.5, list[:40])
+	add(1.5, list[100:130]) // of the second window, before the first one's end
+	add(0.1, list[40:60])
+	mark(1)
+	add(0.9, list[60:80]) // late
+	mark(1.9)
+	add(0.9, list[80:90]) // late, again
+	mark(2.5)
+	add(1.2, list[130:140])
+	if err := stream.AdvanceWatermarkToInfinity(); err != nil {
+		t.Fatal(err)
+	}
+	c := transforms.WindowConfig{TrainConfig: transforms.DefaultTrainConfig("label"), Windows: window.NewFixedWindows(time.Minute), AllowedLateness: time.Minute}
+	c.Trigger = trigger.AfterEndOfWindow().EarlyFiring(trigger.AfterCount(math.MaxInt32)).LateFiring(trigger.AfterCount(1))
+	err := runPipeline(t, "prism", func(s beam.Scope) {
+		rows := beam.ParDo(s, &timedFn{}, teststream.Create(s, stream))
+		beam.ParDo0(s, &sinkTreeFn{}, transforms.WindowedTree(s, rows, c))
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := slices.Clone(sunk.trees)
+	batches := map[int64]map[int64][]wide{
+		0:          {60: list[:60], 80: list[:80], 90: list[:90]},
+		minutes(1): {30: list[100:130], 40: list[100:140]},
+	}
+	seen := make(map[int64]map[int64]bool)
+	for _, g := range got {
+		rows := batches[g.Start][g.Rows]
+		if rows == nil {
+			t.Errorf("a tree of %d rows in the window from %d", g.Rows, g.Start)
+			continue
+		}
+		want := library(t, "direct", rows, c.TrainConfig)
+		if string(g.JSON) != string(want) {
+			t.Errorf("window from %d, %d rows: another tree than the batch's", g.Start, g.Rows)
+		}
+		if g.Timing == "early" || g.Timing == "ontime" && g.Pane != 0 || g.End-g.Start != minutes(1) {
+			t.Errorf("pane %+v", g)
+		}
+		if seen[g.Start] == nil {
+			seen[g.Start] = make(map[int64]bool)
+		}
+		seen[g.Start][g.Rows] = true
+	}
+	// A late pane may come with the next one.
+	if !seen[0][60] || !seen[0][90] || !seen[minutes(1)][30] || !seen[minutes(1)][40] {
+		t.Errorf("panes of %v rows, want one on time and the whole for each window", seen)
+	}
+}
+
+// TestWindows: the trees of windows of all kinds are those of the rows in them.
+func TestWindows(t *testing.T) {
+	list := wideRows(120)
+	stream := teststream.NewConfig()
+	var at []int64
+	for i := range list {
+		millis := minutes(float64(i%3)*10 + float64(i)/60) // three bursts of two minutes
+		at = append(at, millis)
+		b, err := json.Marshal(list[i])
+		if err = errors.Join(err, stream.AddElements(millis, b)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := stream.AdvanceWatermarkToInfinity(); err != nil {
+		t.Fatal(err)
+	}
+	for name, test := range map[string]struct {
+		windows *window.Fn
+		sets    int
+	}{
+		"fixed":    {window.NewFixedWindows(time.Minute), 6},
+		"sliding":  {window.NewSlidingWindows(time.Minute, 2*time.Minute), 9},
+		"uneven":   {window.NewSlidingWindows(time.Minute, 90*time.Second), 9},
+		"sessions": {window.NewSessions(3 * time.Minute), 3},
+		"global":   {window.NewGlobalWindows(), 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := transforms.WindowConfig{TrainConfig: transforms.DefaultTrainConfig("label"), Windows: test.windows}
+			err := runPipeline(t, "prism", func(s beam.Scope) {
+				rows := beam.ParDo(s, &timedFn{}, teststream.Create(s, stream))
+				beam.ParDo0(s, &sinkTreeFn{}, transforms.WindowedTree(s, rows, c))
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := slices.Clone(sunk.trees)
+			starts := make(map[int64]bool)
+			for _, g := range got {
+				starts[g.Start] = true
+				var rows []wide
+				for i := range list {
+					if g.End == 0 || g.Start <= at[i] && at[i] < g.End {
+						rows = append(rows, list[i])
+					}
+				}
+				if string(g.JSON) != string(library(t, "direct", rows, c.TrainConfig)) {
+					t.Errorf("window %d to %d: a tree of %d rows is not that of a batch of %d", g.Start, g.End, g.Rows, len(rows))
+				}
+			}
+			if len(starts) != test.sets {
+				t.Errorf("%d windows, want %d", len(starts), test.sets)
+			}
+		})
+	}
+}
+
+// TestScoreRegistered looks for what would score rows by reflection.
+func TestScoreRegistered(t *testing.T) {
+	encoded := library(t, "direct", visits(120), visitConfig())
+	p, s := beam.NewPipelineWithRoot()
+	transforms.Score(s, beam.ParDo(s, &visitFn{}, beam.Impulse(s)), transforms.Model{JSON: encoded})
+	if _, err := vet.Execute(context.Background(), p); err != nil {
+		t.Error(err)
+	}
+}
+
+// visitFn makes rows.
+type visitFn struct{}
+
+func (*visitFn) ProcessElement([]byte, func(visit)) {}
+
+func init() { register.DoFn2x0[[]byte, func(visit)](&visitFn{}) }

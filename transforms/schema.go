@@ -1,0 +1,388 @@
+package transforms
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/typex"
+
+	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/tree"
+)
+
+// rowSchema says how the columns of rows of one Go type are read. It travels to
+// workers, which may know the type without its tags.
+type rowSchema struct {
+	Type    string      `json:"type"` // as Go spells it
+	Map     bool        `json:"map,omitempty"`
+	Columns []rowColumn `json:"columns"` // in the order of fields; of maps those that were asked for
+}
+
+// rowColumn is a column of rows.
+type rowColumn struct {
+	Name  string            `json:"name"`
+	Field []int             `json:"field,omitempty"` // of structs, see reflect.Value.FieldByIndex
+	Type  dataset.ValueType `json:"type,omitempty"`  // 0: known only once the row is seen
+	Whole bool              `json:"whole,omitempty"` // numbers are integers
+	Tick  time.Duration     `json:"tick,omitempty"`  // of times: what is counted since 1970
+
+	Unsupported string `json:"unsupported,omitempty"` // why the field cannot be read; empty: it can
+}
+
+// cell is what a row holds in one column: a number, a text or, as the zero cell,
+// nothing.
+type cell struct {
+	typ    dataset.ValueType
+	number float64
+	text   string
+}
+
+func (c *cell) value() tree.Value {
+	switch c.typ {
+	case dataset.Number:
+		return tree.Number(c.number)
+	case dataset.Text:
+		return tree.Text(c.text)
+	default:
+		return tree.Value{}
+	}
+}
+
+// spell returns the value as classes are spelled.
+func (c *cell) spell() string {
+	if c.typ == dataset.Number {
+		return dataset.SpellNumber(c.number)
+	}
+	return c.text
+}
+
+// schemaOf returns how rows of a PCollection are read.
+func schemaOf(rows beam.PCollection) (*rowSchema, error) {
+	if !rows.IsValid() {
+		return nil, errors.New("the PCollection of rows is not valid")
+	}
+	t := rows.Type()
+	if typex.IsComposite(t.Type()) {
+		return nil, fmt.Errorf("rows are of type %v, want a struct, or a map from string: put a key into the row, or drop it with beam.DropKey", t)
+	}
+	return schemaOfType(t.Type())
+}
+
+func schemaOfType(t reflect.Type) (*rowSchema, error) {
+	s := &rowSchema{Type: t.String()}
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	switch {
+	case t.Kind() == reflect.Map && t.Key().Kind() == reflect.String:
+		s.Map = true
+	case t.Kind() == reflect.Struct && t != timeType:
+		s.Columns = columnsOf(t, nil)
+	default:
+		return nil, fmt.Errorf("rows are of type %s, want a struct, or a map from string", s.Type)
+	}
+	for i, c := range s.Columns {
+		if slices.ContainsFunc(s.Columns[:i], func(o rowColumn) bool { return o.Name == c.Name }) {
+			return nil, fmt.Errorf("rows of type %s have two fields for column %q: give one of them another name, as in `espalier:\"name\"`", s.Type, c.Name)
+		}
+	}
+	return s, nil
+}
+
+var timeType = reflect.TypeFor[time.Time]() //nolint:gochecknoglobals // a constant
+
+// columnsOf lists the exported fields of a struct, those of embedded ones in
+// their place.
+func columnsOf(t reflect.Type, at []int) []rowColumn {
+	var columns []rowColumn
+	for i := range t.NumField() {
+		f := t.Field(i)
+		field := append(slices.Clone(at), i)
+		name, options := tagged(&f)
+		if f.Anonymous && name == f.Name && f.Type.Kind() == reflect.Struct && f.Type != timeType {
+			columns = append(columns, columnsOf(f.Type, field)...)
+			continue
+		}
+		if !f.IsExported() || name == "-" {
+			continue
+		}
+		c := rowColumn{Name: name, Field: field}
+		c.describe(f.Type, options)
+		columns = append(columns, c)
+	}
+	return columns
+}
+
+// tagged returns the name of a field's column and the options beside it: by the
+// first of these tags that there is, else the field's own name.
+func tagged(f *reflect.StructField) (name, options string) {
+	for _, key := range []string{"espalier", "parquet", "beam", "json"} {
+		tag, ok := f.Tag.Lookup(key)
+		if !ok {
+			continue
+		}
+		name, rest, _ := strings.Cut(tag, ",")
+		if options == "" {
+			options = rest
+		}
+		if name != "" {
+			return name, options
+		}
+	}
+	return f.Name, options
+}
+
+func (c *rowColumn) describe(t reflect.Type, options string) {
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	if t == timeType {
+		c.Type, c.Tick = dataset.Number, tickOf(options)
+		return
+	}
+	switch t.Kind() {
+	case reflect.Bool, reflect.String:
+		c.Type = dataset.Text
+	case reflect.Float32, reflect.Float64:
+		c.Type = dataset.Number
+	case reflect.Interface:
+	default:
+		if c.Whole = isWhole(t.Kind()); c.Whole {
+			c.Type = dataset.Number
+			return
+		}
+		c.Unsupported = fmt.Sprintf("it is of type %s, want a number, a string, a bool, a time.Time, or a pointer to one", t)
+	}
+}
+
+func isWhole(k reflect.Kind) bool { return k >= reflect.Int && k <= reflect.Uintptr }
+
+// tickOf returns what a time is counted in: as Parquet files count, nanoseconds
+// unless the options say otherwise.
+func tickOf(options string) time.Duration {
+	switch {
+	case strings.Contains(options, "date"):
+		return 24 * time.Hour
+	case strings.Contains(options, "timestamp(millisecond"):
+		return time.Millisecond
+	case strings.Contains(options, "timestamp(microsecond"):
+		return time.Microsecond
+	default:
+		return time.Nanosecond
+	}
+}
+
+// column returns the column of that name.
+func (s *rowSchema) column(name string) (*rowColumn, error) {
+	if s.Map {
+		return &rowColumn{Name: name}, nil
+	}
+	for i := range s.Columns {
+		if c := &s.Columns[i]; c.Name == name {
+			if c.Unsupported != "" {
+				return nil, fmt.Errorf("rows of type %s: the field of column %q cannot be read: %s", s.Type, name, c.Unsupported)
+			}
+			return c, nil
+		}
+	}
+	names := make([]string, len(s.Columns))
+	for i := range s.Columns {
+		names[i] = s.Columns[i].Name
+	}
+	return nil, fmt.Errorf("rows of type %s have no field for column %q, only for %q: name it with a tag, as in `espalier:%q`", s.Type, name, names, name)
+}
+
+// rowReader reads the columns that were asked for of rows, in that order.
+type rowReader struct {
+	schema  *rowSchema
+	columns []rowColumn
+}
+
+// reader returns the reader of columns by name. It is not to be used where there
+// is an error, but has as many columns.
+func (s *rowSchema) reader(names []string) (*rowReader, error) {
+	r := &rowReader{schema: s}
+	var faults []error
+	for _, name := range names {
+		c, err := s.column(name)
+		if err != nil {
+			faults, c = append(faults, err), &rowColumn{Name: name}
+		}
+		r.columns = append(r.columns, *c)
+	}
+	return r, errors.Join(faults...)
+}
+
+// read appends a row's cells to dst.
+func (r *rowReader) read(row any, dst []cell) ([]cell, error) {
+	if r.schema.Map {
+		return r.readMap(row, dst)
+	}
+	v := reflect.ValueOf(row)
+	if v.Kind() == reflect.Pointer {
+		if v.IsNil() {
+			return nil, &dataset.DataError{Problem: fmt.Sprintf("a nil row of type %s, expected a row", r.schema.Type), Hint: "filter such rows out before"}
+		}
+		v = v.Elem()
+	}
+	for i := range r.columns {
+		c := &r.columns[i]
+		x, err := c.read(v.FieldByIndex(c.Field))
+		if err != nil {
+			return nil, err
+		}
+		dst = append(dst, x)
+	}
+	return dst, nil
+}
+
+func (r *rowReader) readMap(row any, dst []cell) ([]cell, error) {
+	switch m := row.(type) {
+	case map[string]string:
+		for i := range r.columns {
+			var x cell
+			if text, ok := m[r.columns[i].Name]; ok {
+				x = cell{typ: dataset.Text, text: text}
+			}
+			dst = append(dst, x)
+		}
+		return dst, nil
+	case map[string]any:
+		for i := range r.columns {
+			x, err := r.columns[i].read(reflect.ValueOf(m[r.columns[i].Name]))
+			if err != nil {
+				return nil, err
+			}
+			dst = append(dst, x)
+		}
+		return dst, nil
+	}
+	v := reflect.ValueOf(row)
+	if v.Kind() == reflect.Pointer {
+		v = v.Elem()
+	}
+	for i := range r.columns {
+		name := reflect.ValueOf(r.columns[i].Name).Convert(v.Type().Key())
+		x, err := r.columns[i].read(v.MapIndex(name))
+		if err != nil {
+			return nil, err
+		}
+		dst = append(dst, x)
+	}
+	return dst, nil
+}
+
+// read returns what a field or an entry of a map holds.
+func (c *rowColumn) read(v reflect.Value) (cell, error) {
+	for v.Kind() == reflect.Pointer || v.Kind() == reflect.Interface {
+		v = v.Elem() // of nil: the zero Value
+	}
+	switch v.Kind() {
+	case reflect.Invalid:
+		return cell{}, nil
+	case reflect.Float64, reflect.Float32:
+		return numberCell(v.Float()), nil
+	case reflect.Bool:
+		return cell{typ: dataset.Text, text: strconv.FormatBool(v.Bool())}, nil
+	case reflect.String:
+		return c.text(v), nil
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
+		return c.whole(v.Int())
+	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64, reflect.Uintptr:
+		x := v.Uint()
+		if f := float64(x); f >= math.MaxUint64 || uint64(f) != x { // the former rounds up to 2^64
+			return cell{}, c.inexact(strconv.FormatUint(x, 10))
+		}
+		return numberCell(float64(x)), nil
+	default:
+		if at, ok := v.Interface().(time.Time); ok {
+			return c.time(at)
+		}
+		return cell{}, &dataset.DataError{
+			Column: c.Name, Value: fmt.Sprint(v.Interface()),
+			Problem: fmt.Sprintf("a value of type %s, expected a number, a string, a bool or a time.Time", v.Type()),
+		}
+	}
+}
+
+func (c *rowColumn) text(v reflect.Value) cell {
+	if n, ok := v.Interface().(json.Number); ok {
+		if x, err := n.Float64(); err == nil {
+			return numberCell(x)
+		}
+	}
+	return cell{typ: dataset.Text, text: v.String()}
+}
+
+func (c *rowColumn) whole(x int64) (cell, error) {
+	if f := float64(x); f >= math.MaxInt64 || int64(f) != x { // the former rounds up to 2^63
+		return cell{}, c.inexact(strconv.FormatInt(x, 10))
+	}
+	return numberCell(float64(x)), nil
+}
+
+func (c *rowColumn) inexact(value string) error {
+	return &dataset.DataError{
+		Column: c.Name, Value: value, Problem: "a whole number beyond 2^53 that floating point cannot hold exactly",
+		Hint: "make the field a string or leave it out",
+	}
+}
+
+// time counts ticks since 1970, as Parquet files do: rounded down, and to the
+// nearest float64.
+func (c *rowColumn) time(at time.Time) (cell, error) {
+	if at.IsZero() {
+		return cell{}, nil // no time at all
+	}
+	seconds := at.Unix()
+	switch tick := max(c.Tick, time.Nanosecond); tick {
+	case 24 * time.Hour:
+		const day = 24 * 60 * 60
+		return numberCell(math.Floor(float64(seconds) / day)), nil
+	default:
+		perSecond := int64(time.Second / tick)
+		if seconds > math.MaxInt64/perSecond-1 || seconds < math.MinInt64/perSecond+1 {
+			return cell{}, &dataset.DataError{Column: c.Name, Value: at.String(), Problem: fmt.Sprintf("a time that 64 bits of %v since 1970 cannot hold", tick)}
+		}
+		return numberCell(float64(seconds*perSecond + int64(at.Nanosecond())/int64(tick))), nil
+	}
+}
+
+// numberCell returns a number, without the sign of zero; NaN is missing.
+func numberCell(x float64) cell {
+	if x != x {
+		return cell{}
+	}
+	return cell{typ: dataset.Number, number: x + 0}
+}
+
+// asNumber reads a text as a number, by the rules of the flag --numeric: the
+// empty text is missing.
+func (c *cell) asNumber(column string) error {
+	if c.typ != dataset.Text {
+		return nil
+	}
+	switch c.text {
+	case "":
+		*c = cell{}
+	case "true":
+		*c = numberCell(1)
+	case "false":
+		*c = numberCell(0)
+	default:
+		x, err := strconv.ParseFloat(c.text, 64)
+		if err != nil {
+			return &dataset.DataError{Column: column, Value: c.text, Problem: "not a number, which the feature is made of", Hint: "leave the column out of the numeric ones, or the row out of the input"}
+		}
+		*c = numberCell(x)
+	}
+	return nil
+}

@@ -1,0 +1,261 @@
+package transforms
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/io/filesystem"
+	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/io/filesystem/local" // plain paths
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/log"
+
+	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/tree"
+)
+
+// Model says which tree scores rows. Either JSON or URL is set.
+type Model struct {
+	// JSON is a tree.json.
+	JSON []byte
+
+	// URL names a tree.json that workers read: with package pipelines in the
+	// program, by its stores (plain paths, file://, gs://, s3://); without it, by
+	// the file systems that are registered with Beam, of which plain paths always
+	// are.
+	URL string
+	// Every is the time after which the URL is read anew, each worker for itself,
+	// when the next row comes. What cannot be read or decoded, or asks for columns
+	// that the rows do not have, does not take the place of the tree before it: it
+	// is logged and counted as models_refused. 0: the URL is read once.
+	Every time.Duration
+}
+
+// Prediction is what a tree says of a row.
+type Prediction struct {
+	Class         string
+	Probabilities []float64 // by class, in the order of the tree's label.classes
+	Leaf          int       // id of the node
+	Tests         int       // asked on the way there
+	Cost          float64   // of these tests, by their own prices
+	Billed        float64   // what is really paid for them, see tree.Test.Billed
+	Model         string    // see ModelID
+}
+
+// ModelID names a tree.json: the first 16 hexadecimal digits of its SHA-256.
+func ModelID(encoded []byte) string {
+	sum := sha256.Sum256(encoded)
+	return hex.EncodeToString(sum[:8])
+}
+
+// Score scores rows, a PCollection<T>, and returns a PCollection<KV<T,
+// Prediction>>: every row once, in its window and at its time. The collection may
+// be unbounded.
+//
+// T is a struct, a pointer to one, or a named type of maps from string to strings
+// or to anything (Beam takes maps as elements only by a name that is registered).
+// A feature of the tree is the exported field of its name, which a tag
+// gives (espalier, parquet, beam or json, in this order), or is the field's own.
+// Fields may be numbers, strings, bools, time.Time and pointers to these, of
+// which nil is a missing value, as are NaN, a zero time and what a map does not
+// have. Texts from maps, which have no types, are read as numbers where the
+// feature is numeric. Times count as in Parquet files: nanoseconds since 1970, or
+// what the tag's options say ("date", "timestamp(millisecond)",
+// "timestamp(microsecond)").
+//
+// Columns that the tree does not test need not be there. Those that it does are
+// looked for when the pipeline is built where the model is given as JSON, and by
+// the first row of a worker where it is a URL. Score panics where TryScore
+// returns an error.
+//
+// User structs should be registered with beam.RegisterType, as for any DoFn.
+func Score(s beam.Scope, rows beam.PCollection, m Model) beam.PCollection {
+	return beam.Must(TryScore(s, rows, m))
+}
+
+// TryScore is Score with an error: of a model that is not a tree.json, or of rows
+// that lack a field that it tests, or have it of another type.
+func TryScore(s beam.Scope, rows beam.PCollection, m Model) (beam.PCollection, error) {
+	fail := func(err error) (beam.PCollection, error) {
+		return beam.PCollection{}, fmt.Errorf("transforms.Score: %w", err)
+	}
+	schema, err := schemaOf(rows)
+	if err != nil {
+		return fail(err)
+	}
+	switch {
+	case (len(m.JSON) > 0) == (m.URL != ""):
+		return fail(errors.New("want a model by its JSON or by its URL: one of them"))
+	case m.Every < 0 || m.Every > 0 && m.URL == "":
+		return fail(fmt.Errorf("the interval Every is %v: want a time of at least 0, and 0 where the model is not a URL", m.Every))
+	case m.URL == "":
+		if _, err := newScorer(m.JSON, schema); err != nil {
+			return fail(err)
+		}
+	}
+	s = s.Scope("transforms.Score")
+	fn := &scoreFn{Schema: mustJSON(schema), Model: m}
+	out, err := beam.TryParDo(s, fn, rows)
+	if err != nil {
+		return fail(err)
+	}
+	return out[0], nil
+}
+
+// scorer is a tree that is bound to rows.
+type scorer struct {
+	id     string
+	scorer *tree.Scorer
+	reader *rowReader
+	asText []bool // by input: texts are read as numbers
+}
+
+// newScorer decodes a tree.json and finds the columns that it tests.
+func newScorer(encoded []byte, schema *rowSchema) (*scorer, error) {
+	model, err := tree.Decode(encoded)
+	if err != nil {
+		return nil, fmt.Errorf("the model: %w", err)
+	}
+	b := &scorer{id: ModelID(encoded), scorer: model.Scorer()}
+	inputs := b.scorer.Features()
+	names := make([]string, len(inputs))
+	for i := range inputs {
+		names[i] = inputs[i].Name
+	}
+	b.reader, err = schema.reader(names)
+	faults := []error{err}
+	for i := range inputs {
+		c := &b.reader.columns[i]
+		numeric := inputs[i].Kind == dataset.Numeric
+		if numeric && c.Type == dataset.Text {
+			faults = append(faults, fmt.Errorf("rows of type %s: column %q is a text, want a number: the tree's feature is numeric", schema.Type, c.Name))
+		}
+		b.asText = append(b.asText, numeric && schema.Map)
+	}
+	return b, errors.Join(faults...)
+}
+
+// scoreFn scores rows.
+type scoreFn struct {
+	Schema []byte // rowSchema
+	Model  Model
+
+	schema *rowSchema
+	scorer *scorer
+	due    time.Time // when the URL is read next; zero: never
+
+	cells  []cell
+	values []tree.Value
+}
+
+// Setup binds a model that travels with the pipeline.
+func (f *scoreFn) Setup() error {
+	f.schema = new(rowSchema)
+	if err := json.Unmarshal(f.Schema, f.schema); err != nil {
+		return err
+	}
+	if f.Model.URL != "" {
+		return nil
+	}
+	var err error
+	f.scorer, err = newScorer(f.Model.JSON, f.schema)
+	return err
+}
+
+func (f *scoreFn) ProcessElement(ctx context.Context, row beam.T, emit func(beam.T, Prediction)) error {
+	if err := f.renew(ctx); err != nil {
+		return carry(err)
+	}
+	p, err := f.predict(row)
+	if err != nil {
+		return carry(err)
+	}
+	emit(row, Prediction{
+		Class: p.Class, Probabilities: p.Probabilities, Leaf: p.Leaf, Tests: p.Tests, Cost: p.Cost, Billed: p.Billed, Model: f.scorer.id,
+	})
+	return nil
+}
+
+func (f *scoreFn) predict(row any) (*tree.Prediction, error) {
+	var err error
+	if f.cells, err = f.scorer.reader.read(row, f.cells[:0]); err != nil {
+		return nil, err
+	}
+	f.values = f.values[:0]
+	for i := range f.cells {
+		if f.scorer.asText[i] {
+			if err := f.cells[i].asNumber(f.scorer.reader.columns[i].Name); err != nil {
+				return nil, err
+			}
+		}
+		f.values = append(f.values, f.cells[i].value())
+	}
+	return f.scorer.scorer.Predict(f.values)
+}
+
+var (
+	modelsRead    = beam.NewCounter(CounterNamespace, "models_read")
+	modelsRefused = beam.NewCounter(CounterNamespace, "models_refused")
+)
+
+// renew reads the model's URL where that is due. Only the first tree must be
+// there: later a stream goes on with the one it has.
+func (f *scoreFn) renew(ctx context.Context) error {
+	if f.Model.URL == "" || f.scorer != nil && (f.due.IsZero() || time.Now().Before(f.due)) {
+		return nil
+	}
+	b, err := readModel(ctx, f.Model.URL)
+	if err == nil && (f.scorer == nil || f.scorer.id != ModelID(b)) {
+		var next *scorer
+		if next, err = newScorer(b, f.schema); err == nil {
+			f.scorer = next
+			modelsRead.Inc(ctx, 1)
+		}
+	}
+	if f.Model.Every > 0 {
+		f.due = time.Now().Add(f.Model.Every)
+	}
+	if err == nil {
+		return nil
+	}
+	err = fmt.Errorf("the model %s: %w", f.Model.URL, err)
+	if f.scorer == nil {
+		return err
+	}
+	log.Errorf(ctx, "transforms.Score goes on with model %s: %v", f.scorer.id, err)
+	modelsRefused.Inc(ctx, 1)
+	return nil
+}
+
+// maxModelBytes bounds a tree.json.
+const maxModelBytes = 1 << 30
+
+// readModel reads a file by the stores of package pipelines if the program has
+// them, else by those registered with Beam.
+func readModel(ctx context.Context, url string) ([]byte, error) {
+	if s, err := openStorage(); err == nil {
+		return s.Read(ctx, url)
+	}
+	url = strings.TrimPrefix(url, "file://")
+	fs, err := filesystem.New(ctx, url)
+	if err != nil {
+		return nil, err
+	}
+	defer fs.Close() //nolint:errcheck // only read
+	r, err := fs.OpenRead(ctx, url)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close() //nolint:errcheck // only read
+	b, err := io.ReadAll(io.LimitReader(r, maxModelBytes+1))
+	if err == nil && len(b) > maxModelBytes {
+		err = fmt.Errorf("more than %d bytes, want a tree.json", maxModelBytes)
+	}
+	return b, err
+}

@@ -1,0 +1,625 @@
+package transforms
+
+import (
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+
+	"github.com/espalier-ml/espalier/induce/binning"
+	"github.com/espalier-ml/espalier/induce/dataset"
+)
+
+// A row is tallied by a key of its kind, its label and its features, each a cell:
+// a byte for its type, then 8 bytes of a number, or the length and the bytes of a
+// text. With bins that are given it is the kind, the number of its class as
+// uvarint and its codes.
+
+// The kinds of tallied rows. Earlier ones are of the window before, for its bins.
+const (
+	earlierRows byte = iota
+	ownRows
+)
+
+// cellMissing opens a cell without a value; others open with their value type.
+const cellMissing = 0
+
+func appendCell(b []byte, c *cell) []byte {
+	b = append(b, byte(c.typ))
+	switch c.typ {
+	case dataset.Number:
+		b = binary.BigEndian.AppendUint64(b, math.Float64bits(c.number))
+	case dataset.Text:
+		b = append(binary.AppendUvarint(b, uint64(len(c.text))), c.text...)
+	}
+	return b
+}
+
+var errRow = errors.New("transforms: not a tallied row")
+
+// cutCell takes the first cell off a key. Its text is part of the key.
+func cutCell(b []byte) (typ dataset.ValueType, number float64, text, rest []byte, err error) {
+	if len(b) == 0 {
+		return 0, 0, nil, nil, errRow
+	}
+	typ, b = dataset.ValueType(b[0]), b[1:]
+	switch typ {
+	case cellMissing:
+		return 0, 0, nil, b, nil
+	case dataset.Number:
+		if len(b) < 8 {
+			return 0, 0, nil, nil, errRow
+		}
+		return typ, math.Float64frombits(binary.BigEndian.Uint64(b)), nil, b[8:], nil
+	case dataset.Text:
+		n, k := binary.Uvarint(b)
+		if k <= 0 || n > uint64(len(b)-k) {
+			return 0, 0, nil, nil, errRow
+		}
+		b = b[k:]
+		return typ, 0, b[:n], b[n:], nil
+	default:
+		return 0, 0, nil, nil, errRow
+	}
+}
+
+// tallyBytes is the memory of the tallies of a bundle at which they are sent on
+// before it ends.
+const tallyBytes = 64 << 20
+
+// tallyFn counts equal rows of a bundle, apart for each shard and each stretch of
+// time. The rows must come in the global window, as a bundle can end in no other.
+type tallyFn struct {
+	Spec   []byte        // trainSpec
+	Shards int           // that rows are dealt to by their hash
+	Given  []byte        // plan by which rows are coded at once; empty: none
+	Of     time.Duration // length of the stretches that windows are made of; 0: all time
+	Alone  bool          // rows are not counted together, as their windows are their own
+
+	Earlier time.Duration // rows are sent once more as earlier ones, so much later; 0: they are not
+
+	spec   *trainSpec
+	reader *rowReader
+	given  *rowCoder // by which rows are coded at once; nil: they are not
+	open   map[tallyKey]*timedTally
+	held   int
+	cells  []cell
+	key    []byte
+}
+
+type tallyKey struct{ shard, stretch int64 }
+
+type timedTally struct {
+	dataset.Tally
+
+	at beam.EventTime // of the latest row
+}
+
+// Setup reads the specification.
+func (f *tallyFn) Setup() error {
+	var err error
+	if f.spec, err = openSpec(f.Spec); err != nil {
+		return err
+	}
+	names := []string{f.spec.Config.Label}
+	if f.spec.weighted() {
+		names = append(names, f.spec.Config.Weight)
+	}
+	for _, c := range f.spec.Columns {
+		names = append(names, c.Name)
+	}
+	if f.reader, err = f.spec.Schema.reader(names); err != nil || len(f.Given) == 0 {
+		return err
+	}
+	p, err := openPlan(f.Given)
+	if err != nil {
+		return err
+	}
+	f.given = newRowCoder(p, f.spec.Config.Label)
+	return nil
+}
+
+func (f *tallyFn) StartBundle(context.Context, func(beam.EventTime, int64, []byte)) {
+	f.open, f.held = make(map[tallyKey]*timedTally), 0
+}
+
+func (f *tallyFn) ProcessElement(_ context.Context, at beam.EventTime, row beam.T, emit func(beam.EventTime, int64, []byte)) error {
+	weight, whole, label, err := f.encode(row)
+	if err != nil {
+		return carry(err)
+	}
+	var to tallyKey
+	if f.Shards > 1 && label > 0 {
+		to.shard = int64(dataset.HashKey(f.key[label:]) >> 32 % uint64(f.Shards))
+	}
+	if f.Of > 0 {
+		to.stretch = floorDiv(int64(at), f.Of.Milliseconds())
+	}
+	t := f.open[to]
+	if t == nil {
+		t = &timedTally{at: at}
+		f.open[to] = t
+	}
+	t.at = max(t.at, at)
+	before := t.Bytes()
+	switch {
+	case label == 0:
+		t.Dropped++
+	case weight > 0:
+		t.Add(f.key, weight, whole)
+	}
+	f.held += t.Bytes() - before
+	if f.held > tallyBytes || f.Alone {
+		f.flush(emit)
+	}
+	return nil
+}
+
+func floorDiv(a, b int64) int64 {
+	q := a / b
+	if a%b < 0 {
+		q--
+	}
+	return q
+}
+
+func (f *tallyFn) FinishBundle(_ context.Context, emit func(beam.EventTime, int64, []byte)) {
+	f.flush(emit)
+}
+
+func (f *tallyFn) flush(emit func(beam.EventTime, int64, []byte)) {
+	for at, t := range f.open { // in any order: tallies merge to the same bytes in each
+		if t.Empty() {
+			continue
+		}
+		emit(t.at, at.shard, t.AppendBinary(nil))
+		if f.Earlier > 0 {
+			t.Dropped = 0 // they count once
+			emit(t.at+beam.EventTime(f.Earlier.Milliseconds()), at.shard, asEarlier(t.AppendBinary(nil)))
+		}
+	}
+	clear(f.open)
+	f.held = 0
+}
+
+// asEarlier makes the rows of a tally earlier ones, in place.
+func asEarlier(b []byte) []byte {
+	r, err := dataset.ReadTally(b)
+	for err == nil && r.Next() {
+		r.Key[0] = earlierRows
+	}
+	return b
+}
+
+// encode makes the key of a row and returns its weight in units of
+// 1/dataset.TallyScale and the bytes before its features, 0 where the row has no
+// label and is left out.
+func (f *tallyFn) encode(row any) (weight int64, whole bool, label int, err error) {
+	if f.cells, err = f.reader.read(row, f.cells[:0]); err != nil {
+		return 0, false, 0, err
+	}
+	weight, whole = dataset.TallyScale, true
+	features := f.cells[1:]
+	if f.spec.weighted() {
+		if weight, whole, err = f.weigh(&f.cells[1]); err != nil {
+			return 0, false, 0, err
+		}
+		features = features[1:]
+	}
+	c := &f.spec.Config
+	if f.cells[0].typ == 0 {
+		if !c.DropNullLabels {
+			return 0, false, 0, &dataset.DataError{Column: c.Label, Problem: "the label of a row is null, expected a class", Hint: "DropNullLabels leaves such rows out"}
+		}
+		return 0, false, 0, nil
+	}
+	f.key = appendCell(append(f.key[:0], ownRows), &f.cells[0])
+	label = len(f.key)
+	for i := range features {
+		if f.spec.Columns[i].Kind == dataset.Numeric {
+			if err := features[i].asNumber(f.spec.Columns[i].Name); err != nil {
+				return 0, false, 0, err
+			}
+		}
+		f.key = appendCell(f.key, &features[i])
+	}
+	if f.given != nil {
+		f.key, err = f.given.code(f.key[:1], &f.cells[0], features)
+	}
+	return weight, whole, label, err
+}
+
+// rowCoder codes rows one by one.
+type rowCoder struct {
+	plan     *plan
+	label    string
+	classes  map[string]uint16
+	encoders []*dataset.Encoder
+
+	vector  dataset.Vector
+	scratch []uint16
+}
+
+func newRowCoder(p *plan, label string) *rowCoder {
+	return &rowCoder{plan: p, label: label, classes: p.classNumbers(), encoders: p.encoders()}
+}
+
+// code appends the number of a row's class and its codes.
+func (c *rowCoder) code(dst []byte, label *cell, features []cell) ([]byte, error) {
+	class, err := classIn(c.classes, label.spell(), c.label)
+	if err != nil {
+		return nil, err
+	}
+	dst = binary.AppendUvarint(dst, uint64(class))
+	at := len(dst)
+	dst = append(dst, make([]byte, c.plan.layout.Stride)...)
+	for i, encoder := range c.encoders {
+		x := &features[c.plan.Columns[i]]
+		v := &c.vector
+		if x.typ == dataset.Text {
+			if c.plan.features[i].Kind == dataset.Numeric {
+				return nil, mixed(c.plan.features[i].Name)
+			}
+			*v = dataset.Vector{Type: dataset.Text, Index: append(v.Index[:0], 0), Texts: append(v.Texts[:0], x.text), Numbers: v.Numbers}
+		} else {
+			number := x.number
+			if x.typ == 0 {
+				number = math.NaN()
+			}
+			*v = dataset.Vector{Type: dataset.Number, Numbers: append(v.Numbers[:0], number), Texts: v.Texts}
+		}
+		c.scratch = encoder.Encode(v, dst[at:], c.plan.layout.Offsets[i], c.plan.layout.Stride, c.scratch)
+	}
+	return dst, nil
+}
+
+// objects makes objects of coded rows.
+func (p *plan) objects(tally []byte, weighted bool) (*dataset.Table, error) {
+	r, err := dataset.ReadTally(tally)
+	if err != nil {
+		return nil, err
+	}
+	p.Dropped, p.Scale = r.Dropped, 1
+	if r.Scaled {
+		p.Scale = dataset.TallyScale
+	}
+	t := dataset.NewTable(p.layout, weighted)
+	for r.Next() {
+		class, n := binary.Uvarint(r.Key[min(1, len(r.Key)):])
+		if n <= 0 || class >= uint64(len(p.Classes)) || len(r.Key) != 1+n+p.layout.Stride {
+			return nil, errRow
+		}
+		key := r.Key[1+n:]
+		t.Add(key, dataset.HashKey(key), uint16(class), r.Weight, r.Rows)
+	}
+	return t, r.Err()
+}
+
+func (f *tallyFn) weigh(x *cell) (weight int64, whole bool, err error) {
+	column := f.spec.Config.Weight
+	if err := x.asNumber(column); err != nil {
+		return 0, false, err
+	}
+	if x.typ == 0 || x.number < 0 || x.number > maxWeight {
+		return 0, false, &dataset.DataError{Column: column, Value: x.spell(), Problem: "the weight of a row is null or out of range, expected a number from 0 to 1e9"}
+	}
+	return int64(math.RoundToEven(float64(x.number * dataset.TallyScale))), x.number == math.Trunc(x.number), nil
+}
+
+// mergeTalliesFn merges tallies.
+type mergeTalliesFn struct{}
+
+// tallies are encoded ones, to be merged when there are enough of them.
+type tallies struct {
+	list   [][]byte
+	merged int // bytes of the first one, which is merged
+	bytes  int // of the others
+}
+
+func (t *tallies) add(b []byte) error {
+	t.list = append(t.list, b)
+	if t.bytes += len(b); t.bytes < max(t.merged, 1<<20) {
+		return nil
+	}
+	return t.merge()
+}
+
+func (t *tallies) merge() error {
+	if len(t.list) < 2 {
+		return nil
+	}
+	b, err := dataset.MergeTallies(t.list...)
+	*t = tallies{list: [][]byte{b}, merged: len(b)}
+	return err
+}
+
+func encodeTallies(t tallies) ([]byte, error) {
+	if len(t.list) == 0 {
+		return nil, nil
+	}
+	err := t.merge()
+	return t.list[0], err
+}
+
+func decodeTallies(b []byte) tallies {
+	if len(b) == 0 {
+		return tallies{}
+	}
+	return tallies{list: [][]byte{b}, merged: len(b)}
+}
+
+func (f *mergeTalliesFn) CreateAccumulator() tallies { return tallies{} }
+
+func (f *mergeTalliesFn) AddInput(t tallies, b []byte) (tallies, error) {
+	err := t.add(b)
+	return t, err
+}
+
+func (f *mergeTalliesFn) MergeAccumulators(t, o tallies) (tallies, error) {
+	for _, b := range o.list {
+		if err := t.add(b); err != nil {
+			return t, err
+		}
+	}
+	return t, nil
+}
+
+func (f *mergeTalliesFn) ExtractOutput(t tallies) ([]byte, error) { return encodeTallies(t) }
+
+// rowsReader reads the rows of a kind in a tally, some at a time, as columns.
+type rowsReader struct {
+	spec  *trainSpec
+	tally *dataset.TallyReader
+	kind  byte
+	types []dataset.ValueType // of the features and, at last, the label
+
+	label   dataset.Vector
+	columns []dataset.Vector
+	weights []int64
+	rows    []int64
+	all     []int32 // 0, 1, ..
+
+	scaled []int64
+	texts  []map[string]int32 // by feature and label: positions in their dictionaries
+	fault  error
+}
+
+// rowsTogether is the number of distinct rows that are columns at a time.
+const rowsTogether = 1 << 14
+
+func newRowsReader(spec *trainSpec, tally []byte, kind byte) (*rowsReader, error) {
+	r := &rowsReader{spec: spec, kind: kind, columns: make([]dataset.Vector, len(spec.Columns)), texts: make([]map[string]int32, len(spec.Columns)+1)}
+	var err error
+	if r.types, err = spec.typesIn(tally, kind); err != nil {
+		return nil, err
+	}
+	r.tally, err = dataset.ReadTally(tally)
+	return r, err
+}
+
+// typesIn returns the types of the features and, at last, of the label, where
+// some are known only from the rows. Of a column without a value it is 0.
+func (s *trainSpec) typesIn(tally []byte, kind byte) ([]dataset.ValueType, error) {
+	types := make([]dataset.ValueType, len(s.Columns)+1)
+	unknown := s.label.Type == 0
+	for i := range s.Columns {
+		types[i] = s.Columns[i].Type
+		unknown = unknown || types[i] == 0
+	}
+	types[len(s.Columns)] = s.label.Type
+	if !unknown {
+		return types, nil
+	}
+	r, err := dataset.ReadTally(tally)
+	if err != nil {
+		return nil, err
+	}
+	for r.Next() {
+		if len(r.Key) == 0 {
+			return nil, errRow
+		}
+		if r.Key[0] != kind {
+			continue
+		}
+		rest := r.Key[1:]
+		for i := range types {
+			at, column := i-1, s.Config.Label
+			if i == 0 {
+				at = len(s.Columns)
+			} else {
+				column = s.Columns[at].Name
+			}
+			var typ dataset.ValueType
+			if typ, _, _, rest, err = cutCell(rest); err != nil {
+				return nil, err
+			}
+			if types[at] == 0 {
+				types[at] = typ
+			} else if typ != 0 && typ != types[at] {
+				return nil, mixed(column)
+			}
+		}
+	}
+	return types, r.Err()
+}
+
+func mixed(column string) error {
+	return &dataset.DataError{Column: column, Problem: "some rows have a number and some a text, expected one type", Hint: "convert the values, or name the column in Numeric if all are numbers"}
+}
+
+// kindOf returns the kind of a feature, which may depend on the rows.
+func (r *rowsReader) kindOf(i int) dataset.Kind {
+	if kind := r.spec.Columns[i].Kind; kind != 0 {
+		return kind
+	}
+	if r.types[i] == dataset.Text {
+		return dataset.Categorical
+	}
+	return dataset.Numeric
+}
+
+// next reads the next rows into the columns. It returns false after the last one
+// and at a fault: see err.
+func (r *rowsReader) next() bool {
+	r.weights, r.rows, r.all = r.weights[:0], r.rows[:0], r.all[:0]
+	for i := range r.columns {
+		r.reset(&r.columns[i], i)
+	}
+	r.reset(&r.label, len(r.columns))
+	for len(r.all) < rowsTogether && r.tally.Next() {
+		if len(r.tally.Key) == 0 {
+			r.fault = errRow
+			return false
+		}
+		if r.tally.Key[0] != r.kind {
+			continue
+		}
+		if r.fault = r.row(); r.fault != nil {
+			return false
+		}
+	}
+	return len(r.all) > 0 && r.tally.Err() == nil
+}
+
+func (r *rowsReader) err() error { return errors.Join(r.fault, r.tally.Err()) }
+
+func (r *rowsReader) reset(v *dataset.Vector, i int) {
+	*v = dataset.Vector{Type: r.types[i], Numbers: v.Numbers[:0], Texts: v.Texts[:0], Index: v.Index[:0]}
+	switch v.Type {
+	case dataset.Text:
+		r.texts[i] = make(map[string]int32)
+	default: // without any value: numbers, none of which there is
+		v.Type, v.Index = dataset.Number, nil
+	}
+}
+
+func (r *rowsReader) row() error {
+	rest := r.tally.Key[1:]
+	var err error
+	if rest, err = r.cell(&r.label, len(r.columns), rest); err != nil {
+		return err
+	}
+	for i := range r.columns {
+		if rest, err = r.cell(&r.columns[i], i, rest); err != nil {
+			return err
+		}
+	}
+	if len(rest) > 0 {
+		return errRow
+	}
+	r.all = append(r.all, int32(len(r.all)))
+	r.weights, r.rows = append(r.weights, r.tally.Weight), append(r.rows, r.tally.Rows)
+	return nil
+}
+
+func (r *rowsReader) cell(v *dataset.Vector, i int, b []byte) ([]byte, error) {
+	typ, number, text, rest, err := cutCell(b)
+	switch {
+	case err != nil:
+		return nil, err
+	case typ != 0 && typ != v.Type:
+		return nil, errRow
+	case v.Type == dataset.Number && typ == 0:
+		v.Numbers = append(v.Numbers, math.NaN())
+	case v.Type == dataset.Number:
+		v.Numbers = append(v.Numbers, number)
+	case typ == 0:
+		v.Index = append(v.Index, -1)
+	default:
+		at, ok := r.texts[i][string(text)]
+		if !ok {
+			at = int32(len(v.Texts))
+			v.Texts = append(v.Texts, string(text))
+			r.texts[i][v.Texts[at]] = at
+		}
+		v.Index = append(v.Index, at)
+	}
+	return rest, nil
+}
+
+// appendSums appends the summaries of rows: the counts as JSON with their length,
+// then the columns and the label.
+func appendSums(b []byte, s *rowSums) ([]byte, error) {
+	head := mustJSON(sumsHead{s.Dropped, s.Scaled, s.Weight})
+	b = append(binary.AppendUvarint(b, uint64(len(head))), head...)
+	var err error
+	for _, sum := range append(s.Columns[:len(s.Columns):len(s.Columns)], s.Label) {
+		if b, err = appendSummary(b, sum); err != nil {
+			return nil, err
+		}
+	}
+	return b, nil
+}
+
+type sumsHead struct {
+	Dropped int64
+	Scaled  bool
+	Weight  float64
+}
+
+// mergeSums merges what appendSums wrote, in any order.
+func (s *trainSpec) mergeSums(list [][]byte) (*rowSums, error) {
+	sums := &rowSums{Columns: make([]*binning.Summary, len(s.Columns))}
+	for _, b := range list {
+		encoded, rest, err := cutSummary(b)
+		if err != nil {
+			return nil, err
+		}
+		var head sumsHead
+		if err := json.Unmarshal(encoded, &head); err != nil {
+			return nil, err
+		}
+		sums.Dropped, sums.Scaled, sums.Weight = sums.Dropped+head.Dropped, sums.Scaled || head.Scaled, sums.Weight+head.Weight
+		for i := range s.Columns {
+			if rest, err = mergeSum(&sums.Columns[i], rest, s.Columns[i].Name); err != nil {
+				return nil, err
+			}
+		}
+		if _, err = mergeSum(&sums.Label, rest, s.Config.Label); err != nil {
+			return nil, err
+		}
+	}
+	return sums, nil
+}
+
+// mergeSum merges the first encoded summary of b into another and returns what
+// follows it. One without any value says nothing of the column's type.
+func mergeSum(into **binning.Summary, b []byte, column string) ([]byte, error) {
+	encoded, rest, err := cutSummary(b)
+	if err != nil || len(encoded) == 0 {
+		return rest, err
+	}
+	one, _, err := binning.Decode(encoded)
+	if err != nil {
+		return nil, err
+	}
+	other := *into
+	switch {
+	case other == nil:
+		*into = one
+		return rest, nil
+	case other.Type() == one.Type():
+	case one.Weight() == 0:
+		one = onlyMissing(other, one.Missing())
+	case other.Weight() == 0:
+		*into = onlyMissing(one, other.Missing())
+	default:
+		return nil, mixed(column)
+	}
+	if err := (*into).Merge(one); err != nil {
+		return nil, fmt.Errorf("column %q: %w", column, err)
+	}
+	return rest, nil
+}
+
+// onlyMissing returns a summary like another, of rows without a value.
+func onlyMissing(like *binning.Summary, missing int64) *binning.Summary {
+	s := binning.New(like.Kind(), like.Type(), like.Limits())
+	s.AddVector(&dataset.Vector{Type: like.Type(), Index: []int32{-1}}, []int32{0}, []int64{missing})
+	return s
+}

@@ -1,0 +1,395 @@
+package transforms
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/graph/window"
+
+	"github.com/espalier-ml/espalier/induce"
+	"github.com/espalier-ml/espalier/induce/binning"
+	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/split"
+	"github.com/espalier-ml/espalier/induce/tree"
+)
+
+// TrainConfig says how a tree is grown from the rows of a PCollection. The fields
+// are those of the flags of `espalier train`, whose help says more of each.
+type TrainConfig struct {
+	Label  string // class column; required
+	Weight string // column of row weights; empty: 1 each
+
+	// Features are the columns that may be tested, in the order in which ties are
+	// broken. Empty: all fields of the struct but Label, Weight and Ignore, in
+	// their order. Rows that are maps have no fields, and it is required.
+	Features    []string
+	Ignore      []string
+	Categorical []string // number columns whose values are categories
+	Numeric     []string // text and boolean columns that are read as numbers
+
+	Algorithm    string             // see split.ParseAlgorithm
+	Lambda       float64            // weight of the discrimination, 0 to 1e12
+	Theta        float64            // share of the weight at which a node is a leaf, 0 to 1
+	Tests        string             // see split.ParseFamily
+	Bins         int                // bins of a numeric feature, 2 to 65,534
+	Binning      string             // kmeans, quantile or uniform
+	LeafEstimate string             // majority, raw or smoothed
+	MaxDepth     int                // tests on the longest path; 0: any
+	MinRows      int64              // nodes with fewer rows are leaves
+	MaxLeaves    int                // by growing best first; 0: any
+	Costs        map[string]float64 // prices of tests by feature; 1 unless given here
+
+	DropNullLabels bool // leave out rows without a label instead of failing
+	MaxClasses     int  // more classes are an error
+	MaxCategories  int  // values of a categorical feature beyond which the tail becomes "other"
+	MaxValues      int  // distinct numbers of a column that are kept exactly
+
+	// Shards is the number of parts that the rows of Train are dealt to by their
+	// hash. A worker holds the distinct rows of one at a time, so that there should
+	// be one for each 10 MiB of them.
+	Shards  int
+	Workers int // goroutines that grow a tree
+}
+
+// DefaultTrainConfig is the configuration of `espalier train --select first
+// --certificate none` on fewer than 30,000 rows: ec45 with lambda 10 and theta 0.005, threshold tests on 128
+// quantile bins, smoothed leaves, no pruning.
+func DefaultTrainConfig(label string) TrainConfig {
+	return TrainConfig{
+		Label: label, Algorithm: "ec45", Lambda: 10, Theta: 0.005, Tests: "threshold", Bins: 128, Binning: "quantile", LeafEstimate: "smoothed",
+		MaxClasses: 1000, MaxCategories: 1000, MaxValues: 1 << 16, Shards: 64, Workers: 1,
+	}
+}
+
+// trainSeed is the seed that tree.json names. Nothing is drawn: all rows train.
+const trainSeed = 1
+
+// Train trains a tree on rows, a bounded PCollection<T> with T as in Score, and
+// returns a PCollection<[]byte> of one tree.json: the bytes that `espalier train
+// --split 100/0/0 --select first --certificate none` writes for the same rows and
+// parameters. Of no rows there is no tree.
+//
+// It is one Beam graph without a driver or side inputs:
+//
+//	rows -> encode and count equal rows in the bundle -> CombinePerKey: tallies of Shards shards
+//	     -> summaries of each column -> CombinePerKey -> fit the bins -> to all shards
+//	     -> GroupByKey with the shards -> codes, objects of equal codes -> GroupByKey -> grow
+//
+// The objects, all rows of equal codes being one, are gathered and grown in one
+// worker. It takes the memory of one code of a byte or two per object and feature
+// three times over, and on Flink, where all values of a key from one slot must fit
+// one buffer, as does each shard's tally, some 100 MiB of either. For more than
+// that there is `espalier train`, which grows level by level.
+//
+// Train panics where TryTrain returns an error.
+func Train(s beam.Scope, rows beam.PCollection, c TrainConfig) beam.PCollection {
+	return beam.Must(TryTrain(s, rows, c))
+}
+
+// TryTrain is Train with an error: of settings out of range, and of rows that
+// lack a field or have one of another type than is wanted. All are told at once.
+func TryTrain(s beam.Scope, rows beam.PCollection, c TrainConfig) (beam.PCollection, error) {
+	spec, err := newTrainSpec(rows, &c)
+	if err != nil {
+		return beam.PCollection{}, fmt.Errorf("transforms.Train: %w", err)
+	}
+	s = s.Scope("transforms.Train")
+	encoded := mustJSON(spec)
+	// Bundles end in the global window, whatever windows the rows come in.
+	rows = beam.WindowInto(s, window.NewGlobalWindows(), rows)
+	batches := beam.ParDo(s, &tallyFn{Spec: encoded, Shards: c.Shards}, rows)
+	batches = beam.WindowInto(s, window.NewGlobalWindows(), batches)
+	tallies := beam.CombinePerKey(s, &mergeTalliesFn{}, batches)
+	summaries := beam.ParDo(s, &summariseTallyFn{Spec: encoded}, tallies)
+	plans := beam.ParDo(s, &fitFn{Spec: encoded, Shards: c.Shards}, beam.GroupByKey(s, summaries))
+	shards := beam.GroupByKey(s, beam.Flatten(s, beam.ParDo(s, &tagFn{}, tallies), plans))
+	objects := beam.ParDo(s, &codeTallyFn{Spec: encoded}, shards)
+	return beam.DropKey(s, beam.ParDo(s, &growObjectsFn{Spec: encoded}, beam.GroupByKey(s, objects))), nil
+}
+
+// trainSpec is a validated configuration against the columns of the rows.
+type trainSpec struct {
+	Config  TrainConfig     `json:"config"`
+	Schema  *rowSchema      `json:"schema"`
+	Columns []FeatureColumn `json:"columns"` // the features
+	Whole   bool            `json:"whole"`   // weights are integers by their type
+
+	label, weight *rowColumn
+}
+
+func newTrainSpec(rows beam.PCollection, c *TrainConfig) (*trainSpec, error) {
+	schema, err := schemaOf(rows)
+	if err != nil {
+		return nil, err
+	}
+	s := &trainSpec{Config: *c, Schema: schema}
+	return s, errors.Join(s.check(), s.bind())
+}
+
+// check looks at the settings.
+func (s *trainSpec) check() error {
+	c := &s.Config
+	var faults []error
+	within := func(name string, x, low, high float64) {
+		if !(x >= low && x <= high) { // NaN too
+			faults = append(faults, fmt.Errorf("%s %v: want a number from %v to %v", name, x, low, high))
+		}
+	}
+	_, _, err := s.params()
+	faults = append(faults, err)
+	_, err = binning.ParseMethod(c.Binning)
+	faults = append(faults, err)
+	_, err = tree.ParseEstimate(c.LeafEstimate)
+	faults = append(faults, err)
+	within("Lambda", c.Lambda, 0, 1e12)
+	within("Theta", c.Theta, 0, 1)
+	within("Bins", float64(c.Bins), 2, math.MaxUint16-1)
+	within("MaxDepth", float64(c.MaxDepth), 0, 1e6)
+	within("MinRows", float64(c.MinRows), 0, math.MaxInt64)
+	within("MaxLeaves", float64(c.MaxLeaves), 0, 1e9)
+	within("MaxClasses", float64(c.MaxClasses), 1, math.MaxUint16)
+	within("MaxCategories", float64(c.MaxCategories), 1, math.MaxUint16-2)
+	within("MaxValues", float64(c.MaxValues), 1, 1<<26)
+	within("Shards", float64(c.Shards), 1, 1<<16)
+	within("Workers", float64(c.Workers), 0, 1024)
+	for name, cost := range c.Costs {
+		within(fmt.Sprintf("Costs[%q]", name), cost, math.SmallestNonzeroFloat64, 1e12)
+	}
+	return errors.Join(faults...)
+}
+
+func (s *trainSpec) params() (induce.Params, tree.Algorithm, error) {
+	c := &s.Config
+	algorithm, err := split.ParseAlgorithm(c.Algorithm)
+	family, err2 := split.ParseFamily(c.Tests)
+	p := induce.Params{Algorithm: algorithm, Family: family, Lambda: c.Lambda, Theta: c.Theta, MaxDepth: c.MaxDepth, MinRows: c.MinRows}
+	return p, tree.Algorithm{
+		Name: c.Algorithm, Lambda: c.Lambda, Theta: c.Theta, Tests: c.Tests, Bins: c.Bins, Binning: c.Binning, LeafEstimate: c.LeafEstimate, Prune: "none",
+		MaxDepth: c.MaxDepth, MinRows: c.MinRows, MaxLeaves: c.MaxLeaves, Seed: trainSeed,
+	}, errors.Join(err, err2)
+}
+
+// bind finds the columns in the rows.
+func (s *trainSpec) bind() error {
+	c := &s.Config
+	faults := []error{s.bindLabel()}
+	names := c.Features
+	if len(names) == 0 {
+		if s.Schema.Map {
+			faults = append(faults, fmt.Errorf("rows are of type %s, which does not say what columns there are: name the Features", s.Schema.Type))
+		}
+		for _, column := range s.Schema.Columns {
+			if column.Name != c.Label && column.Name != c.Weight && !slices.Contains(c.Ignore, column.Name) {
+				names = append(names, column.Name)
+			}
+		}
+	}
+	for _, name := range names {
+		f, err := s.feature(name)
+		faults = append(faults, err)
+		s.Columns = append(s.Columns, f)
+	}
+	for _, named := range [][]string{c.Categorical, c.Numeric, c.Ignore} {
+		for _, name := range named {
+			_, err := s.Schema.column(name)
+			if err != nil && !slices.Contains(c.Ignore, name) {
+				faults = append(faults, err)
+			}
+		}
+	}
+	for name := range c.Costs {
+		if !slices.Contains(names, name) {
+			faults = append(faults, fmt.Errorf("the Costs: %q is no feature, want one of %q", name, names))
+		}
+	}
+	return errors.Join(faults...)
+}
+
+func (s *trainSpec) bindLabel() error {
+	c := &s.Config
+	if c.Label == "" {
+		return errors.New("no Label: want the column of classes")
+	}
+	var err, err2 error
+	s.label, err = s.Schema.column(c.Label)
+	if c.Weight != "" {
+		if s.weight, err2 = s.Schema.column(c.Weight); err2 == nil {
+			s.Whole = s.weight.Whole
+			if s.weight.Type == dataset.Text || c.Weight == c.Label {
+				err2 = fmt.Errorf("rows of type %s: the weights in column %q are texts or the label, want numbers of a column of their own", s.Schema.Type, c.Weight)
+			}
+		}
+	}
+	return errors.Join(err, err2)
+}
+
+func (s *trainSpec) feature(name string) (FeatureColumn, error) {
+	c := &s.Config
+	column, err := s.Schema.column(name)
+	if err != nil {
+		return FeatureColumn{}, err
+	}
+	if name == c.Label || name == c.Weight {
+		return FeatureColumn{}, fmt.Errorf("column %q is the label or the weight, want a feature", name)
+	}
+	f := FeatureColumn{Name: name, Kind: dataset.Numeric, Type: column.Type}
+	numeric := slices.Contains(c.Numeric, name)
+	switch {
+	case numeric && slices.Contains(c.Categorical, name):
+		return f, fmt.Errorf("column %q is named in both Categorical and Numeric", name)
+	case numeric:
+		f.Type = dataset.Number
+	case column.Type == dataset.Text || slices.Contains(c.Categorical, name):
+		f.Kind = dataset.Categorical
+	case column.Type == 0: // by what the rows hold
+		f.Kind = 0
+	}
+	return f, nil
+}
+
+// openSpec reads what mustJSON wrote of a trainSpec.
+func openSpec(b []byte) (*trainSpec, error) {
+	s := new(trainSpec)
+	if err := json.Unmarshal(b, s); err != nil {
+		return nil, err
+	}
+	return s, errors.Join(s.bindLabel())
+}
+
+// weighted reports whether rows weigh other than 1.
+func (s *trainSpec) weighted() bool { return s.Config.Weight != "" }
+
+// summariseTallyFn summarises the columns of a shard's rows.
+type summariseTallyFn struct{ Spec []byte }
+
+func (f *summariseTallyFn) ProcessElement(_ context.Context, _ int64, tally []byte, emit func(int64, []byte)) error {
+	spec, err := openSpec(f.Spec)
+	if err != nil {
+		return err
+	}
+	sums, err := spec.summarise(tally, ownRows)
+	if err != nil {
+		return carry(err)
+	}
+	b, err := appendSums(nil, sums)
+	if err != nil {
+		return err
+	}
+	emit(0, b)
+	return nil
+}
+
+// fitFn fits the bins to the merged summaries and sends them to all shards.
+type fitFn struct {
+	Spec   []byte
+	Shards int
+}
+
+func (f *fitFn) ProcessElement(_ context.Context, _ int64, values func(*[]byte) bool, emit func(int64, []byte)) error {
+	spec, err := openSpec(f.Spec)
+	if err != nil {
+		return err
+	}
+	sums, err := spec.mergeSums(collect(values))
+	if err != nil {
+		return carry(err)
+	}
+	p, err := spec.fit(sums)
+	if err != nil {
+		return carry(err)
+	}
+	b := append(mustJSON(p), valuePlan)
+	for shard := range f.Shards {
+		emit(int64(shard), b)
+	}
+	return nil
+}
+
+// The last byte of a value tells a plan from a shard's tally.
+const (
+	valueTally = iota
+	valuePlan
+)
+
+// tagFn marks tallies as such.
+type tagFn struct{}
+
+func (f *tagFn) ProcessElement(_ context.Context, shard int64, tally []byte, emit func(int64, []byte)) error {
+	emit(shard, append(slices.Clip(tally), valueTally))
+	return nil
+}
+
+// codeTallyFn makes objects of a shard's rows.
+type codeTallyFn struct{ Spec []byte }
+
+func (f *codeTallyFn) ProcessElement(_ context.Context, _ int64, values func(*[]byte) bool, emit func(int64, []byte)) error {
+	spec, err := openSpec(f.Spec)
+	if err != nil {
+		return err
+	}
+	var encoded, tally []byte
+	for _, b := range collect(values) {
+		if len(b) == 0 {
+			return errValue
+		}
+		switch last := len(b) - 1; b[last] {
+		case valuePlan:
+			encoded = b[:last]
+		case valueTally:
+			tally = b[:last]
+		}
+	}
+	if tally == nil {
+		return nil // no row came to this shard
+	}
+	p, err := openPlan(encoded)
+	if err != nil {
+		return err
+	}
+	t, err := spec.code(tally, p)
+	if err != nil {
+		return carry(err)
+	}
+	for _, block := range blocks(t, p.layout.Stride) {
+		emit(0, appendPacket(nil, len(encoded), append(slices.Clip(encoded), block...)))
+	}
+	return nil
+}
+
+// growObjectsFn grows the tree.
+type growObjectsFn struct{ Spec []byte }
+
+func (f *growObjectsFn) ProcessElement(_ context.Context, _ int64, values func(*[]byte) bool, emit func(int64, []byte)) error {
+	spec, err := openSpec(f.Spec)
+	if err != nil {
+		return err
+	}
+	var p *plan
+	var t *dataset.Table
+	for _, value := range collect(values) {
+		n, b, _, err := nextPacket(value)
+		if err != nil || n > len(b) {
+			return errValue
+		}
+		if p == nil {
+			if p, err = openPlan(b[:n]); err != nil {
+				return err
+			}
+			t = dataset.NewTable(p.layout, spec.weighted())
+		}
+		if err := t.AddBlock(b[n:], len(p.Classes)); err != nil {
+			return err
+		}
+	}
+	encoded, _, err := spec.grow(t, p)
+	if err != nil {
+		return carry(err)
+	}
+	emit(0, encoded)
+	return nil
+}

@@ -1,0 +1,240 @@
+package transformstest
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"testing"
+	"time"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/sdf"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/io/rtrackers/offsetrange"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+func init() {
+	beam.RegisterDoFn(reflect.TypeFor[readFn]())
+	register.Emitter2[beam.EventTime, Event]()
+	beam.RegisterType(reflect.TypeFor[Event]())
+	beam.RegisterType(reflect.TypeFor[offsetrange.Restriction]())
+}
+
+// Event is a row of the stream.
+type Event struct {
+	ID     int64    `json:"id"`
+	Millis int64    `json:"millis"` // its time, since 1970
+	X      float64  `json:"x"`
+	Y      *float64 `json:"y"`
+	Color  string   `json:"color"`
+	Member bool     `json:"member"`
+	Class  string   `json:"class"`
+}
+
+// message is what the broker has: an event, or word of how far time has come.
+type message struct {
+	Event     *Event `json:"event,omitempty"`
+	Watermark int64  `json:"watermark,omitempty"` // ms since 1970
+}
+
+// The stream and its subject at the broker.
+const (
+	streamName = "EVENTS"
+	subject    = "events"
+)
+
+// broker is a NATS server in this process, on the loopback interface.
+type broker struct {
+	url string
+	js  jetstream.JetStream
+}
+
+func startBroker(tb testing.TB) *broker {
+	tb.Helper()
+	srv, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: -1, JetStream: true, StoreDir: tb.TempDir(), NoSigs: true, NoLog: true})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	srv.Start()
+	tb.Cleanup(func() {
+		srv.Shutdown()
+		srv.WaitForShutdown()
+	})
+	if !srv.ReadyForConnections(10 * time.Second) {
+		tb.Fatal("the broker is not ready")
+	}
+	conn, err := nats.Connect(srv.ClientURL())
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(conn.Close)
+	js, err := jetstream.New(conn, jetstream.WithPublishAsyncMaxPending(4096))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	_, err = js.CreateStream(tb.Context(), jetstream.StreamConfig{Name: streamName, Subjects: []string{subject}, Storage: jetstream.MemoryStorage})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return &broker{srv.ClientURL(), js}
+}
+
+// publish sends messages, and returns when the broker has them.
+func (b *broker) publish(tb testing.TB, list []message) {
+	tb.Helper()
+	for i := range list {
+		payload, err := json.Marshal(&list[i])
+		if err != nil {
+			tb.Fatal(err)
+		}
+		if _, err := b.js.PublishAsync(subject, payload, jetstream.WithStallWait(time.Minute)); err != nil {
+			tb.Fatal(err)
+		}
+	}
+	select {
+	case <-b.js.PublishAsyncComplete():
+	case <-time.After(time.Minute):
+		tb.Fatal("the broker does not take the messages")
+	}
+}
+
+// readFn reads the stream, from its first message to one whose number is known
+// beforehand. The watermark is some time behind the latest event, or where
+// a message puts it: Beam's own natsio knows no times of events.
+type readFn struct {
+	URL    string
+	Last   int64         // number of the last message
+	Behind time.Duration // of the watermark behind the latest event
+	Bundle int           // most messages of a bundle
+
+	conn *nats.Conn
+	cons jetstream.Consumer
+	next int64 // that the consumer gives
+}
+
+func (f *readFn) CreateInitialRestriction([]byte) offsetrange.Restriction {
+	return offsetrange.Restriction{Start: 1, End: f.Last + 1}
+}
+
+func (f *readFn) SplitRestriction(_ []byte, r offsetrange.Restriction) []offsetrange.Restriction {
+	return []offsetrange.Restriction{r}
+}
+
+func (f *readFn) RestrictionSize(_ []byte, r offsetrange.Restriction) float64 { return r.Size() }
+
+// oneReader lets a bundle end early, but not a second one read at the same time:
+// its watermark would be of events far ahead.
+type oneReader struct{ *offsetrange.Tracker }
+
+func (t oneReader) TrySplit(fraction float64) (primary, residual any, err error) {
+	if fraction > 0 {
+		return t.GetRestriction(), nil, nil
+	}
+	return t.Tracker.TrySplit(fraction)
+}
+
+func (f *readFn) CreateTracker(r offsetrange.Restriction) *sdf.LockRTracker {
+	return sdf.NewLockRTracker(oneReader{offsetrange.NewTracker(r)})
+}
+
+func (f *readFn) TruncateRestriction(_ *sdf.LockRTracker, _ []byte) offsetrange.Restriction {
+	return offsetrange.Restriction{}
+}
+
+func (f *readFn) InitialWatermarkEstimatorState(beam.EventTime, offsetrange.Restriction, []byte) int64 {
+	return 0
+}
+
+func (f *readFn) CreateWatermarkEstimator(millis int64) *sdf.ManualWatermarkEstimator {
+	return &sdf.ManualWatermarkEstimator{State: time.UnixMilli(millis)}
+}
+
+func (f *readFn) WatermarkEstimatorState(we *sdf.ManualWatermarkEstimator) int64 {
+	return we.State.UnixMilli()
+}
+
+// consume makes the consumer give the message of that number next.
+func (f *readFn) consume(ctx context.Context, number int64) error {
+	if f.conn == nil {
+		var err error
+		if f.conn, err = nats.Connect(f.URL); err != nil {
+			return err
+		}
+	}
+	if f.cons != nil && f.next == number {
+		return nil
+	}
+	js, err := jetstream.New(f.conn)
+	if err != nil {
+		return err
+	}
+	f.next = number
+	f.cons, err = js.OrderedConsumer(ctx, streamName, jetstream.OrderedConsumerConfig{
+		DeliverPolicy: jetstream.DeliverByStartSequencePolicy, OptStartSeq: uint64(number),
+	})
+	return err
+}
+
+// Teardown closes the connection.
+func (f *readFn) Teardown() {
+	if f.conn != nil {
+		f.conn.Close()
+	}
+}
+
+func (f *readFn) ProcessElement(ctx context.Context, we *sdf.ManualWatermarkEstimator, rt *sdf.LockRTracker, _ []byte, emit func(beam.EventTime, Event)) (sdf.ProcessContinuation, error) {
+	const wait = 50 * time.Millisecond
+	start := rt.GetRestriction().(offsetrange.Restriction).Start //nolint:errcheck // it is one
+	if err := f.consume(ctx, start); err != nil {
+		return sdf.StopProcessing(), err
+	}
+	for read := 0; read < f.Bundle; {
+		batch, err := f.cons.Fetch(min(1000, f.Bundle-read), jetstream.FetchMaxWait(wait))
+		if err != nil {
+			return sdf.StopProcessing(), err
+		}
+		got := 0
+		for m := range batch.Messages() {
+			if !rt.TryClaim(f.next) {
+				f.cons = nil // what is fetched is lost
+				return sdf.StopProcessing(), rt.GetError()
+			}
+			f.next++
+			got++
+			if err := f.message(m.Data(), we, emit); err != nil {
+				return sdf.StopProcessing(), err
+			}
+		}
+		if err := batch.Error(); err != nil {
+			return sdf.StopProcessing(), err
+		}
+		if read += got; got == 0 {
+			break
+		}
+	}
+	if f.next > f.Last {
+		rt.TryClaim(f.next) // there is no more
+		return sdf.StopProcessing(), rt.GetError()
+	}
+	return sdf.ResumeProcessingIn(time.Millisecond), nil
+}
+
+func (f *readFn) message(payload []byte, we *sdf.ManualWatermarkEstimator, emit func(beam.EventTime, Event)) error {
+	var m message
+	if err := json.Unmarshal(payload, &m); err != nil {
+		return fmt.Errorf("message %d: %w", f.next-1, err)
+	}
+	watermark := m.Watermark
+	if m.Event != nil {
+		emit(beam.EventTime(m.Event.Millis), *m.Event)
+		watermark = m.Event.Millis - f.Behind.Milliseconds()
+	}
+	if watermark > we.State.UnixMilli() {
+		we.UpdateWatermark(time.UnixMilli(watermark))
+	}
+	return nil
+}

@@ -1,0 +1,422 @@
+package transformstest
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/graph/window"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/graph/window/trigger"
+	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/runners/direct" //nolint:staticcheck // grows the batch trees
+
+	"github.com/espalier-ml/espalier/induce/tree"
+	"github.com/espalier-ml/espalier/transforms"
+)
+
+func init() {
+	beam.RegisterDoFn(reflect.TypeFor[scoredFn]())
+	beam.RegisterDoFn(reflect.TypeFor[grownFn]())
+	beam.RegisterDoFn(reflect.TypeFor[keepFn]())
+}
+
+// Config says what stream is sent through which runner.
+type Config struct {
+	Runner   string
+	Events   int  // about
+	Windows  int  // of a minute each
+	Previous bool // bins are those of the window before
+	Given    bool // bins are given
+	Deadline time.Duration
+}
+
+// Report is what came of a stream.
+type Report struct {
+	Events  int            // sent
+	Scored  int64          // came out of Score
+	ByModel map[string]int // of these
+	InTrees int64          // in the last trees of the windows
+	Dropped int64          // too late
+	Windows int
+	Panes   map[string]int // by timing
+	Took    time.Duration  // from the first message to the end of the pipeline
+}
+
+const (
+	size     = time.Minute      // of a window
+	disorder = 20 * time.Second // by which events come later than their time
+	behind   = 8 * time.Second  // of the watermark: less than the disorder, so that some events are late
+	lateness = 30 * time.Minute
+	every    = 200 * time.Millisecond // that the model is read
+)
+
+// start is the time of the first event.
+func start() time.Time { return time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC) }
+
+// newEvent makes the i-th event. Its class follows from its columns, which drift,
+// and from noise.
+func newEvent(i, n, windows int) Event {
+	random := rand.New(rand.NewPCG(17, uint64(i)))
+	share := float64(i) / float64(n)
+	e := Event{
+		ID: int64(i), Millis: start().UnixMilli() + int64(share*float64(windows)*float64(size.Milliseconds())),
+		X: math.Round(100*(random.NormFloat64()+share)) / 100, Color: []string{"red", "green", "blue"}[random.IntN(3)], Member: random.IntN(2) == 0,
+	}
+	y := math.Round(10*random.ExpFloat64()) / 10
+	if random.IntN(9) > 0 {
+		e.Y = &y
+	}
+	e.Class = "stay"
+	if e.X > 0.8 != (e.Color == "red" && y > 1) != (random.IntN(12) == 0) {
+		e.Class = "leave"
+	}
+	return e
+}
+
+// sent are the events in the order in which they are sent.
+type sent struct {
+	main, late, tooLate, probe []Event
+}
+
+func newSent(c *Config) *sent {
+	random := rand.New(rand.NewPCG(1, 2))
+	s := new(sent)
+	type timed struct {
+		Event
+		at int64
+	}
+	var order []timed
+	for i := range c.Events {
+		e := newEvent(i, c.Events, c.Windows)
+		switch random.IntN(1000) {
+		case 0:
+			s.tooLate = append(s.tooLate, e)
+		case 1, 2, 3, 4, 5, 6, 7, 8, 9, 10:
+			s.late = append(s.late, e)
+		default:
+			order = append(order, timed{e, e.Millis + random.Int64N(disorder.Milliseconds())})
+		}
+	}
+	slices.SortStableFunc(order, func(a, b timed) int { return cmp.Compare(a.at, b.at) })
+	for i := range order {
+		s.main = append(s.main, order[i].Event)
+	}
+	for i := range 20 { // long after all others
+		e := newEvent(i, c.Events, c.Windows)
+		e.ID, e.Millis = int64(c.Events+i), s.end(c)+2*lateness.Milliseconds()
+		s.probe = append(s.probe, e)
+	}
+	return s
+}
+
+// end is the end of the windows but that of the probe.
+func (s *sent) end(c *Config) int64 {
+	return start().UnixMilli() + int64(c.Windows)*size.Milliseconds()
+}
+
+func messages(events []Event, watermark int64) []message {
+	list := make([]message, len(events), len(events)+1)
+	for i := range events {
+		list[i].Event = &events[i]
+	}
+	if watermark > 0 {
+		list = append(list, message{Watermark: watermark})
+	}
+	return list
+}
+
+// observer sees what comes out of the pipeline, in this process: the runners
+// here call back into it.
+type observer struct {
+	scored atomic.Int64
+
+	mu     sync.Mutex
+	models []string // by event
+	leaves []int    // by event
+	times  []int    // by event
+	trees  map[int64][]transforms.WindowTree
+	kept   [][]byte
+}
+
+// observers are those of the pipelines that run, by name.
+var observers sync.Map //nolint:gochecknoglobals // DoFns find it by a name, as they are made by the runner
+
+func observe(name string) *observer {
+	o, _ := observers.Load(name)
+	return o.(*observer) //nolint:errcheck // nothing else is stored
+}
+
+// scoredFn ends the scored rows.
+type scoredFn struct{ Observer string }
+
+func (f *scoredFn) ProcessElement(e Event, p transforms.Prediction) {
+	o := observe(f.Observer)
+	o.mu.Lock()
+	o.models[e.ID], o.leaves[e.ID] = p.Model, p.Leaf
+	o.times[e.ID]++
+	o.mu.Unlock()
+	o.scored.Add(1)
+}
+
+// grownFn ends the trees.
+type grownFn struct{ Observer string }
+
+func (f *grownFn) ProcessElement(t transforms.WindowTree) {
+	o := observe(f.Observer)
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.trees[t.Start] = append(o.trees[t.Start], t)
+}
+
+// keepFn keeps what a batch gives.
+type keepFn struct{ Observer string }
+
+func (f *keepFn) ProcessElement(b []byte) {
+	o := observe(f.Observer)
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.kept = append(o.kept, b)
+}
+
+func trainConfig() transforms.TrainConfig {
+	c := transforms.DefaultTrainConfig("class")
+	c.Ignore = []string{"id", "millis"}
+	c.Bins = 32
+	return c
+}
+
+// Batch returns the tree of events that all come at once.
+func Batch(tb testing.TB, events []Event, c transforms.TrainConfig) []byte {
+	tb.Helper()
+	o := &observer{}
+	name := tb.Name() + "/batch"
+	observers.Store(name, o)
+	defer observers.Delete(name)
+	p, s := beam.NewPipelineWithRoot()
+	beam.ParDo0(s, &keepFn{name}, transforms.Train(s, beam.CreateList(s, events), c))
+	if _, err := beam.Run(tb.Context(), "direct", p); err != nil {
+		tb.Fatal(err)
+	}
+	if len(o.kept) != 1 {
+		tb.Fatalf("%d trees of a batch of %d events", len(o.kept), len(events))
+	}
+	return o.kept[0]
+}
+
+// run is one stream on its way.
+type run struct {
+	testing.TB
+
+	config   *Config
+	events   *sent
+	observer *observer
+	broker   *broker
+	models   [2][]byte
+	model    string // the file
+	ended    chan error
+}
+
+// Run sends a stream of events, out of order and late, through Score and
+// WindowedTree. It fails unless each event is scored once, by the model that is in
+// place when it comes, and the last tree of each window is the tree of a batch of
+// the window's events, without those that came after it had been closed.
+func Run(tb testing.TB, c Config) *Report {
+	tb.Helper()
+	r := &run{TB: tb, config: &c, events: newSent(&c), broker: startBroker(tb), ended: make(chan error, 1)}
+	all := c.Events + len(r.events.probe)
+	r.observer = &observer{models: make([]string, all), leaves: make([]int, all), times: make([]int, all), trees: make(map[int64][]transforms.WindowTree)}
+	observers.Store(tb.Name(), r.observer)
+	defer observers.Delete(tb.Name())
+	r.model = filepath.Join(tb.TempDir(), "tree.json")
+	for i, n := range []int{2000, 200} {
+		r.models[i] = Batch(tb, r.events.main[:n], trainConfig())
+	}
+	r.place(0)
+	begun := time.Now()
+	ctx, cancel := context.WithTimeout(tb.Context(), c.Deadline)
+	defer cancel()
+	go func() { r.ended <- r.pipeline(ctx, int64(all)+2) }()
+	r.send(ctx)
+	select {
+	case err := <-r.ended:
+		if err != nil {
+			tb.Fatal(err)
+		}
+	case <-ctx.Done():
+		tb.Fatalf("the pipeline does not end within %v: %d of %d events scored", c.Deadline, r.observer.scored.Load(), all)
+	}
+	report := &Report{Events: all, Took: time.Since(begun)}
+	r.checkScored(report)
+	r.checkTrees(report)
+	return report
+}
+
+// place puts a model in the place of the one before.
+func (r *run) place(i int) {
+	r.Helper()
+	next := r.model + ".next"
+	if err := os.WriteFile(next, r.models[i], 0o600); err != nil {
+		r.Fatal(err)
+	}
+	if err := os.Rename(next, r.model); err != nil {
+		r.Fatal(err)
+	}
+}
+
+// windowConfig is how the trees of the windows are grown.
+func (r *run) windowConfig() transforms.WindowConfig {
+	c := transforms.WindowConfig{
+		TrainConfig: trainConfig(), Windows: window.NewFixedWindows(size), AllowedLateness: lateness, PreviousBins: r.config.Previous,
+		Trigger: trigger.AfterEndOfWindow().EarlyFiring(trigger.AfterCount(math.MaxInt32)).LateFiring(trigger.AfterCount(1)),
+	}
+	if r.config.Given {
+		c.Bins = r.models[0]
+	}
+	return c
+}
+
+func (r *run) pipeline(ctx context.Context, last int64) error {
+	p, s := beam.NewPipelineWithRoot()
+	rows := beam.ParDo(s, &readFn{URL: r.broker.url, Last: last, Behind: behind, Bundle: 5000}, beam.Impulse(s))
+	beam.ParDo0(s, &scoredFn{r.Name()}, transforms.Score(s, rows, transforms.Model{URL: r.model, Every: every}))
+	beam.ParDo0(s, &grownFn{r.Name()}, transforms.WindowedTree(s, rows, r.windowConfig()))
+	_, err := beam.Run(ctx, r.config.Runner, p)
+	return err
+}
+
+// send sends the events, and waits for what they lead to.
+func (r *run) send(ctx context.Context) {
+	e := r.events
+	half := len(e.main) / 2
+	r.broker.publish(r, messages(e.main[:half], 0))
+	r.await(ctx, "the first half to be scored", func() bool { return r.observer.scored.Load() == int64(half) })
+	r.place(1)
+	time.Sleep(every) // after which workers look again
+	r.broker.publish(r, messages(e.main[half:], e.end(r.config)))
+	r.await(ctx, "all windows to have a tree", func() bool { return r.windows() == r.config.Windows })
+	r.broker.publish(r, messages(e.late, 0))
+	probe := e.probe[0].Millis + size.Milliseconds()
+	r.broker.publish(r, messages(e.probe, probe))
+	r.await(ctx, "the windows to be closed", func() bool { return r.windows() > r.config.Windows })
+	r.broker.publish(r, messages(e.tooLate, 0))
+}
+
+func (r *run) windows() int {
+	r.observer.mu.Lock()
+	defer r.observer.mu.Unlock()
+	return len(r.observer.trees)
+}
+
+func (r *run) await(ctx context.Context, what string, done func() bool) {
+	r.Helper()
+	for !done() {
+		select {
+		case err := <-r.ended:
+			r.Fatalf("the pipeline ended, while waiting for %s: %v", what, err)
+		case <-ctx.Done():
+			r.Fatalf("no sign of %s: %d events scored, %d windows", what, r.observer.scored.Load(), r.windows())
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+}
+
+// checkScored looks for events that were lost, scored twice, or by another model
+// than the one in place.
+func (r *run) checkScored(report *Report) {
+	r.Helper()
+	o := r.observer
+	report.Scored, report.ByModel = o.scored.Load(), make(map[string]int)
+	first := make(map[int64]bool)
+	for _, e := range r.events.main[:len(r.events.main)/2] {
+		first[e.ID] = true
+	}
+	var scorers [2]*tree.Scorer
+	var ids [2]string
+	for i, b := range r.models {
+		t, err := tree.Decode(b)
+		if err != nil {
+			r.Fatal(err)
+		}
+		scorers[i], ids[i] = t.Scorer(), transforms.ModelID(b)
+	}
+	for _, e := range slices.Concat(r.events.main, r.events.late, r.events.tooLate, r.events.probe) {
+		model := 1
+		if first[e.ID] {
+			model = 0
+		}
+		p, err := scorers[model].Predict(e.values(scorers[model]))
+		if err != nil {
+			r.Fatal(err)
+		}
+		report.ByModel[o.models[e.ID]]++
+		if o.times[e.ID] != 1 || o.models[e.ID] != ids[model] || o.leaves[e.ID] != p.Leaf {
+			r.Fatalf("event %d was scored %d times, at last by model %s to leaf %d: want once by %s to leaf %d", e.ID, o.times[e.ID], o.models[e.ID], o.leaves[e.ID], ids[model], p.Leaf)
+		}
+	}
+}
+
+func (e *Event) values(s *tree.Scorer) []tree.Value {
+	var values []tree.Value
+	for _, in := range s.Features() {
+		var v tree.Value
+		switch in.Name {
+		case "x":
+			v = tree.Number(e.X)
+		case "y":
+			if e.Y != nil {
+				v = tree.Number(*e.Y)
+			}
+		case "color":
+			v = tree.Text(e.Color)
+		case "member":
+			v = tree.Text(strconv.FormatBool(e.Member))
+		}
+		values = append(values, v)
+	}
+	return values
+}
+
+// checkTrees compares the last tree of each window with that of a batch.
+func (r *run) checkTrees(report *Report) {
+	r.Helper()
+	byWindow := make(map[int64][]Event)
+	for _, e := range slices.Concat(r.events.main, r.events.late, r.events.probe) {
+		at := e.Millis - e.Millis%size.Milliseconds()
+		byWindow[at] = append(byWindow[at], e)
+	}
+	report.Panes = make(map[string]int)
+	report.Windows = len(r.observer.trees)
+	for at, panes := range r.observer.trees {
+		events := byWindow[at]
+		last := slices.MaxFunc(panes, func(a, b transforms.WindowTree) int { return cmp.Compare(a.Rows, b.Rows) })
+		for _, p := range panes {
+			report.Panes[p.Timing]++
+			if p.Rows == last.Rows && string(p.JSON) != string(last.JSON) && !r.config.Previous { // there, other bins may have come
+				r.Errorf("window %d: two trees of the same %d rows", at, p.Rows)
+			}
+		}
+		report.InTrees += last.Rows
+		if int(last.Rows) != len(events) || last.End-last.Start != size.Milliseconds() {
+			r.Errorf("window %d to %d: a tree of %d rows, want %d", last.Start, last.End, last.Rows, len(events))
+			continue
+		}
+		want := r.want(events, byWindow[at-size.Milliseconds()])
+		if !slices.ContainsFunc(panes, func(p transforms.WindowTree) bool { return string(p.JSON) == string(want) }) {
+			r.Errorf("window %d: its tree is not that of a batch of the same %d events", at, len(events))
+		}
+	}
+	report.Dropped = int64(report.Events) - report.InTrees
+	if report.Windows != len(byWindow) || report.Dropped != int64(len(r.events.tooLate)) {
+		r.Errorf("%d windows, %d events too late: want %d and %d", report.Windows, report.Dropped, len(byWindow), len(r.events.tooLate))
+	}
+}

@@ -1,0 +1,254 @@
+package transforms
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/graph/window"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/graph/window/trigger"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/typex"
+
+	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/tree"
+)
+
+// WindowConfig says how trees are grown from the windows of rows. Shards is of no
+// use here: the rows of a window are gathered in one worker.
+type WindowConfig struct {
+	TrainConfig
+
+	// Windows are fixed, sliding or session windows, or the global one; required.
+	Windows *window.Fn
+	// Trigger fires the panes of a window, which accumulate: each gives a tree of all
+	// rows of the window that have come until then. nil: one when the watermark
+	// passes the window's end, and one whenever late rows have come. Any trigger
+	// will do. Of AfterEndOfWindow, Flink wants both the early and the late one to be
+	// set, as Beam's Go SDK leaves it a default that it cannot read.
+	Trigger trigger.Trigger
+	// AllowedLateness is the time for which rows are waited for after the end of
+	// their window. The runner drops later ones. (Prism, which is for tests, may
+	// take rows that come right after that time for the only ones of their window.)
+	AllowedLateness time.Duration
+
+	// Bins is a tree.json whose features (with cuts, values and costs) and classes
+	// all windows have; of them rows are codes from the start, and a window is kept
+	// as its objects. Empty: bins are fitted to the rows, which are kept as they
+	// are, equal ones together. A row of another class is an error.
+	Bins []byte
+	// PreviousBins fits the bins of a window to the rows of the one before, those
+	// that have come until the pane, so that the trees of neighbours have the same
+	// cuts where the data stay. Where no row came in the window before, as before
+	// the first one, they are its own. For fixed windows.
+	PreviousBins bool
+}
+
+// WindowTree is the tree of a window.
+type WindowTree struct {
+	Start, End int64  // of the window, ms since 1970; both 0: the global window
+	Pane       int64  // number of the pane, from 0 on
+	Timing     string // of the pane: early, ontime, late or unknown
+	Last       bool   // the runner knows that no pane follows
+	Rows       int64  // that the tree is grown from
+	JSON       []byte // tree.json
+}
+
+// WindowedTree grows a tree of each window of rows, a PCollection<T> with T as in
+// Score, which may be unbounded, and returns a PCollection<WindowTree> in these
+// windows. It windows the rows itself, by their times, whatever windows they come
+// in.
+//
+// A pane's tree is that of all rows of its window that have come, to the byte,
+// whatever their order, bundles and panes; without Bins and PreviousBins it is
+// the tree of Train for these rows. Runners may fire a pane twice, or one to which
+// no row was added: it has the same tree. A window without rows has none.
+//
+// Equal rows are counted in each bundle, and the counts of a window are merged and
+// its tree is grown in one worker, within its memory: see Train.
+//
+// WindowedTree panics where TryWindowedTree returns an error.
+func WindowedTree(s beam.Scope, rows beam.PCollection, c WindowConfig) beam.PCollection {
+	return beam.Must(TryWindowedTree(s, rows, c))
+}
+
+// TryWindowedTree is WindowedTree with an error, see TryTrain.
+func TryWindowedTree(s beam.Scope, rows beam.PCollection, c WindowConfig) (beam.PCollection, error) {
+	spec, err := newTrainSpec(rows, &c.TrainConfig)
+	if err != nil {
+		return beam.PCollection{}, fmt.Errorf("transforms.WindowedTree: %w", err)
+	}
+	given, err := c.given(spec)
+	if err = errors.Join(err, c.check()); err != nil {
+		return beam.PCollection{}, fmt.Errorf("transforms.WindowedTree: %w", err)
+	}
+	s = s.Scope("transforms.WindowedTree")
+	fn := &tallyFn{Spec: mustJSON(spec), Shards: 1, Given: given}
+	fn.Of, fn.Alone = stretch(c.Windows)
+	if c.PreviousBins {
+		fn.Earlier = c.Windows.Size
+	}
+	// Bundles end in the global window, whatever windows the rows come in.
+	batches := beam.ParDo(s, fn, beam.WindowInto(s, window.NewGlobalWindows(), rows))
+	batches = beam.WindowInto(s, c.Windows, batches, c.windowing()...)
+	// No CombinePerKey: what it gives has lost its pane (exec.ExtractOutput).
+	return beam.ParDo(s, &windowTreeFn{Spec: fn.Spec, Given: given}, beam.GroupByKey(s, batches)), nil
+}
+
+func (c *WindowConfig) check() error {
+	if c.Windows == nil {
+		return errors.New("no Windows: want some, as window.NewFixedWindows(time.Hour)")
+	}
+	var faults []error
+	if c.Windows.Kind == window.FixedWindows && c.Windows.Size < time.Millisecond {
+		faults = append(faults, fmt.Errorf("windows of %v: want 1ms or more", c.Windows.Size))
+	}
+	if c.PreviousBins && (c.Windows.Kind != window.FixedWindows || len(c.Bins) > 0) {
+		faults = append(faults, errors.New("PreviousBins: want fixed windows, and no Bins"))
+	}
+	if c.AllowedLateness < 0 {
+		faults = append(faults, fmt.Errorf("AllowedLateness %v: want a time of at least 0", c.AllowedLateness))
+	}
+	return errors.Join(faults...)
+}
+
+func (c *WindowConfig) windowing() []beam.WindowIntoOption {
+	options := []beam.WindowIntoOption{beam.PanesAccumulate(), beam.AllowedLateness(c.AllowedLateness)}
+	if c.Trigger != nil {
+		options = append(options, beam.Trigger(c.Trigger))
+	}
+	return options
+}
+
+// stretch returns the length of the stretches of time that the windows are made
+// of, so that rows of one stretch have the same windows; 0: one window has them
+// all. alone: windows depend on the rows.
+func stretch(w *window.Fn) (of time.Duration, alone bool) {
+	switch w.Kind {
+	case window.GlobalWindows:
+		return 0, false
+	case window.FixedWindows:
+		return w.Size, false
+	case window.SlidingWindows:
+		if of = gcd(w.Period, w.Size).Truncate(time.Millisecond); of > 0 {
+			return of, false
+		}
+	case window.Sessions:
+	}
+	return 0, true
+}
+
+func gcd(a, b time.Duration) time.Duration {
+	for b != 0 {
+		a, b = b, a%b
+	}
+	return a
+}
+
+// given returns the plan of the bins that all windows have; empty: there are
+// none.
+func (c *WindowConfig) given(spec *trainSpec) ([]byte, error) {
+	if len(c.Bins) == 0 {
+		return nil, nil
+	}
+	t, err := tree.Decode(c.Bins)
+	if err != nil {
+		return nil, fmt.Errorf("the Bins: %w", err)
+	}
+	p := &plan{Classes: t.Label.Classes, Encoded: dataset.EncodeFeatures(t.Features), Scale: 1}
+	var faults []error
+	for i := range t.Features {
+		f := &t.Features[i]
+		at := slices.IndexFunc(spec.Columns, func(c FeatureColumn) bool { return c.Name == f.Name })
+		switch {
+		case at < 0:
+			faults = append(faults, fmt.Errorf("the Bins: the tree's feature %q is no feature of the rows", f.Name))
+		case f.Kind == dataset.Numeric && spec.Columns[at].Type == dataset.Text:
+			faults = append(faults, fmt.Errorf("the Bins: the tree's feature %q is numeric, the rows have texts: name it in Numeric", f.Name))
+		}
+		p.Columns = append(p.Columns, at)
+	}
+	return mustJSON(p), errors.Join(faults...)
+}
+
+// windowTreeFn grows the tree of a pane.
+type windowTreeFn struct {
+	Spec  []byte
+	Given []byte
+}
+
+func (f *windowTreeFn) ProcessElement(pane beam.PaneInfo, w beam.Window, _ int64, values func(*[]byte) bool, emit func(WindowTree)) error {
+	list := collect(values)
+	if len(list) == 0 {
+		return nil // a pane of no rows
+	}
+	tally, err := dataset.MergeTallies(list...)
+	if err != nil {
+		return err
+	}
+	spec, err := openSpec(f.Spec)
+	if err != nil {
+		return err
+	}
+	encoded, rows, err := spec.growTally(tally, f.Given)
+	if err != nil {
+		return carry(err)
+	}
+	if rows == 0 {
+		return nil
+	}
+	t := WindowTree{Pane: pane.Index, Timing: timing(pane.Timing), Last: pane.IsLast, Rows: rows, JSON: encoded}
+	if of, ok := w.(window.IntervalWindow); ok {
+		t.Start, t.End = int64(of.Start), int64(of.End)
+	}
+	emit(t)
+	return nil
+}
+
+func timing(t typex.PaneTiming) string {
+	switch t {
+	case typex.PaneEarly:
+		return "early"
+	case typex.PaneOnTime:
+		return "ontime"
+	case typex.PaneLate:
+		return "late"
+	default:
+		return "unknown"
+	}
+}
+
+// growTally grows the tree of a tally's own rows; none: there are no rows.
+func (s *trainSpec) growTally(tally, given []byte) (encoded []byte, rows int64, err error) {
+	var p *plan
+	var t *dataset.Table
+	if len(given) > 0 {
+		if p, err = openPlan(given); err == nil {
+			t, err = p.objects(tally, s.weighted())
+		}
+	} else if p, err = s.planOf(tally); err == nil && p != nil {
+		t, err = s.code(tally, p)
+	}
+	if err != nil || t == nil || t.Len() == 0 {
+		return nil, 0, err
+	}
+	return s.grow(t, p)
+}
+
+// planOf fits the bins to the earlier rows of a tally, or to its own where there
+// are no earlier ones; nil: it has no own rows.
+func (s *trainSpec) planOf(tally []byte) (*plan, error) {
+	sums, err := s.summarise(tally, ownRows)
+	if err != nil || sums.Label == nil {
+		return nil, err
+	}
+	earlier, err := s.summarise(tally, earlierRows)
+	if err != nil {
+		return nil, err
+	}
+	if earlier.Label != nil {
+		sums.Columns = earlier.Columns
+	}
+	return s.fit(sums)
+}
