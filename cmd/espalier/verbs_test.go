@@ -24,7 +24,7 @@ func TestExample(t *testing.T) {
 	output := filepath.Join(t.TempDir(), "run")
 	input := filepath.Join("example", "tic-tac-toe.parquet")
 	o := espalier(t, "train", "--config", filepath.Join("example", "tic-tac-toe.yaml"), "--input", input, "--output", output)
-	o.wants(t, 0, "induce: 10912 weight settled")
+	o.wants(t, 0, "induce: 13640 weight settled")
 	for line := range strings.Lines(o.stdout) {
 		line = strings.TrimSpace(line)
 		if !strings.HasPrefix(line, "wrote") && !strings.Contains(string(readme), line) {
