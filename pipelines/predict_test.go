@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go" //nolint:depguard // judges what this project's own writer has written
 
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/tree"

@@ -63,13 +63,10 @@ func (w *Watch) Count(v *Vector) Novelty {
 func (w *Watch) entries(v *Vector) (entries []Novelty, anything bool) {
 	entries = make([]Novelty, max(len(v.Texts), len(v.Numbers)))
 	for i := range entries {
-		switch {
-		case v.Type == Number:
+		if v.Type == Number {
 			entries[i] = w.number(v.Numbers[i])
-		default:
-			if _, ok := w.encoder.byText[v.Texts[i]]; !ok {
-				entries[i].Unseen = 1
-			}
+		} else if _, ok := w.encoder.byText[v.Texts[i]]; !ok {
+			entries[i].Unseen = 1
 		}
 		anything = anything || entries[i] != Novelty{}
 	}

@@ -58,13 +58,8 @@ func (d *decoder) feature(f *fileFeature) error {
 	default:
 		return fmt.Errorf("feature %q: type %q: want numeric or categorical", f.Name, f.Type)
 	}
-	if n := len(f.Range); n != 0 && (n != 2 || f.Range[0] > f.Range[1] || feature.Kind != dataset.Numeric) {
-		return fmt.Errorf("feature %q: range %v: want the least and the greatest number of a numeric feature", f.Name, f.Range)
-	}
-	for j := 1; j < len(f.Cuts); j++ {
-		if f.Cuts[j] <= f.Cuts[j-1] {
-			return fmt.Errorf("feature %q: cuts must increase", f.Name)
-		}
+	if err := f.checkNumbers(feature.Kind); err != nil {
+		return err
 	}
 	if _, twice := d.names[f.Name]; twice || feature.Codes() > maxCodes {
 		return fmt.Errorf("feature %q: listed twice, or with more than %d codes", f.Name, maxCodes)
@@ -81,6 +76,19 @@ func (d *decoder) feature(f *fileFeature) error {
 	}
 	d.names[f.Name] = len(d.Features)
 	d.Features, d.codes = append(d.Features, feature), append(d.codes, codes)
+	return nil
+}
+
+// checkNumbers makes sure that cuts and range are what a feature of the kind has.
+func (f *fileFeature) checkNumbers(kind dataset.Kind) error {
+	if n := len(f.Range); n != 0 && (n != 2 || f.Range[0] > f.Range[1] || kind != dataset.Numeric) {
+		return fmt.Errorf("feature %q: range %v: want the least and the greatest number of a numeric feature", f.Name, f.Range)
+	}
+	for j := 1; j < len(f.Cuts); j++ {
+		if f.Cuts[j] <= f.Cuts[j-1] {
+			return fmt.Errorf("feature %q: cuts must increase", f.Name)
+		}
+	}
 	return nil
 }
 

@@ -137,34 +137,13 @@ func (w *Writer) addField(f *Field) error {
 	if f.Optional {
 		element.RepetitionType.V = format.Optional
 	}
-	var plain []byte
-	switch d := f.Dictionary.(type) {
-	case nil:
-		c.physical = format.Double
-	case []float64:
-		c.physical, c.size = format.Double, len(d)
-		for _, v := range d {
-			plain = binary.LittleEndian.AppendUint64(plain, math.Float64bits(v))
-		}
-	case []int32:
-		c.physical, c.size = format.Int32, len(d)
-		for _, v := range d {
-			plain = binary.LittleEndian.AppendUint32(plain, uint32(v))
-		}
-	case []int64:
-		c.physical, c.size = format.Int64, len(d)
-		for _, v := range d {
-			plain = binary.LittleEndian.AppendUint64(plain, uint64(v))
-		}
-	case []string:
-		c.physical, c.size = format.ByteArray, len(d)
+	plain, err := c.plain(f.Dictionary)
+	if err != nil {
+		return err
+	}
+	if c.physical == format.ByteArray {
 		element.ConvertedType = thrift.New(deprecated.UTF8)
 		element.LogicalType.Value = &format.StringType{}
-		for _, v := range d {
-			plain = append(binary.LittleEndian.AppendUint32(plain, uint32(len(v))), v...)
-		}
-	default:
-		return fmt.Errorf("cannot write values of type %T", d)
 	}
 	if c.indexed && (c.size == 0 || c.size > Null) {
 		return fmt.Errorf("a dictionary of %d values, expected 1 to %d", c.size, Null)
@@ -187,6 +166,38 @@ func (w *Writer) addField(f *Field) error {
 	w.fields = append(w.fields, c)
 	w.chunks += c.chunks
 	return nil
+}
+
+// plain sets type and size by a dictionary, and returns its values as its page has
+// them.
+func (c *field) plain(dictionary any) (plain []byte, err error) {
+	switch d := dictionary.(type) {
+	case nil:
+		c.physical = format.Double
+	case []float64:
+		c.physical, c.size = format.Double, len(d)
+		for _, v := range d {
+			plain = binary.LittleEndian.AppendUint64(plain, math.Float64bits(v))
+		}
+	case []int32:
+		c.physical, c.size = format.Int32, len(d)
+		for _, v := range d {
+			plain = binary.LittleEndian.AppendUint32(plain, uint32(v))
+		}
+	case []int64:
+		c.physical, c.size = format.Int64, len(d)
+		for _, v := range d {
+			plain = binary.LittleEndian.AppendUint64(plain, uint64(v))
+		}
+	case []string:
+		c.physical, c.size = format.ByteArray, len(d)
+		for _, v := range d {
+			plain = append(binary.LittleEndian.AppendUint32(plain, uint32(len(v))), v...)
+		}
+	default:
+		return nil, fmt.Errorf("cannot write values of type %T", d)
+	}
+	return plain, nil
 }
 
 // addCopied adds a column with all that its schema has below it.
