@@ -283,7 +283,7 @@ func (t *training) summariseConfig() transforms.SummariseConfig {
 	workers := t.jobs.workers()
 	return transforms.SummariseConfig{
 		Rows: t.schema.rows.Encode(), Workers: workers, Out: t.scratch + "/summarise", Classes: t.config.weighsClasses(),
-		Limits: binning.Limits{Values: t.config.MaxValues, Categories: maxDistinctCategories},
+		Limits: binning.Limits{Values: t.config.MaxValues, Categories: binning.DefaultLimits().Categories},
 		Pieces: pieces(4*workers, len(t.input.tasks)), // more than workers, which so end at about the same time
 	}
 }
@@ -336,10 +336,6 @@ func (t *training) summarise(ctx context.Context) error {
 	return t.fitFeatures(encoded[:label])
 }
 
-// maxDistinctCategories is the number of values beyond which a categorical
-// column is taken for an identifier and refused.
-const maxDistinctCategories = 1 << 16
-
 // pieces returns into how many pieces row groups are cut so that all workers
 // have work.
 func pieces(workers, rowGroups int) int { return (workers + rowGroups - 1) / max(1, rowGroups) }
@@ -350,22 +346,13 @@ func (t *training) noRows(problem string) error {
 
 func (t *training) fitLabel(encoded []byte) error {
 	label := t.config.Label
-	tooMany := func() error {
-		return &dataset.DataError{Column: label, Problem: fmt.Sprintf("the label has more than %d classes", t.config.MaxClasses), Hint: "raise --max_classes, or name a column of classes with --label"}
-	}
 	s, _, err := binning.Decode(encoded)
 	if err != nil {
 		return err
 	}
-	if s.Overflow() {
-		return tooMany()
-	}
-	values, tail, err := binning.FitCategorical(s, t.config.MaxClasses)
+	values, err := binning.FitClasses(label, s, t.config.MaxClasses)
 	if err != nil {
-		return err
-	}
-	if tail > 0 {
-		return tooMany()
+		return dataset.WithHint(err, "raise --max_classes, or name a column of classes with --label")
 	}
 	t.classes = values
 	if len(values) == 1 {
@@ -398,7 +385,7 @@ func (t *training) fitFeatures(encoded [][]byte) error {
 		if fitted[i].Other > 0 {
 			t.jobs.reporter.Warn(fmt.Sprintf("column %q has more than %d values: the rarest are put together as \"other\"", fitted[i].Name, t.config.MaxCategories))
 		}
-		if codesSeen(&fitted[i]) < 2 {
+		if fitted[i].CodesSeen() < 2 {
 			constant = append(constant, fitted[i].Name)
 			continue
 		}
@@ -421,80 +408,20 @@ func firstOf(faults []error) error {
 	return nil
 }
 
-// codesSeen returns the number of codes that training rows have.
-func codesSeen(f *dataset.Feature) int {
-	n := f.Bins()
-	if f.Kind == dataset.Numeric && f.Cuts == nil {
-		n = 0 // no value at all
-	}
-	if f.Missing > 0 {
-		n++
-	}
-	if f.Other > 0 {
-		n++
-	}
-	return n
-}
-
 func (t *training) fit(column transforms.FeatureColumn, encoded []byte) (dataset.Feature, error) {
-	f := dataset.Feature{Name: column.Name, Kind: column.Kind, Type: column.Type}
 	s, _, err := binning.Decode(encoded)
 	if err != nil {
-		return f, err
+		return dataset.Feature{}, err
 	}
-	f.Missing = s.Missing()
-	if f.Kind == dataset.Numeric {
-		t.fitNumeric(&f, s)
-		return f, nil
-	}
-	if s.Overflow() {
-		return f, &dataset.DataError{
-			Column: column.Name, Problem: fmt.Sprintf("a categorical column with more than %d distinct values, most likely an identifier", maxDistinctCategories),
-			Hint: "leave it out with --ignore " + column.Name,
-		}
-	}
-	f.Values, f.Other, err = binning.FitCategorical(s, t.config.MaxCategories)
-	return f, err
+	f, err := binning.FitFeature(column.Name, s, binning.FeatureConfig{
+		Method: t.parsed.method, Bins: t.parsed.bins, SingleBins: t.parsed.singleBins(), Categories: t.config.MaxCategories,
+	})
+	return f, dataset.WithHint(err, "leave it out with --ignore "+column.Name)
 }
 
-// fitNumeric cuts the bins of a numeric feature. With a single value beside
-// nulls its only bin would be the whole line, for which tree.json has no
-// condition: the value becomes a category instead, with the same outcomes.
-func (t *training) fitNumeric(f *dataset.Feature, s *binning.Summary) {
-	bins := slices.ContainsFunc(t.parsed.grid, func(m member) bool { return m.params.Family == split.OneHot || m.params.Family == split.Both })
-	if s.Distinct() == 1 && f.Missing > 0 && bins {
-		values, _ := s.Numbers()
-		f.Kind, f.Type, f.Values = dataset.Categorical, dataset.Number, []string{dataset.SpellNumber(values[0])}
-		return
-	}
-	if s.Distinct() > 0 {
-		f.Cuts, f.Subsets = t.parsed.fitCuts(s)
-		f.Range = s.Range()
-	}
-}
-
-// fitCuts returns the cuts of all numbers of bins that the grid has and, of
-// several, which are those of each.
-func (p *parsed) fitCuts(s *binning.Summary) (cuts []float64, subsets [][]uint16) {
-	var each [][]float64
-	for _, bins := range p.bins {
-		each = append(each, binning.FitNumeric(s, p.method, bins))
-		cuts = append(cuts, each[len(each)-1]...)
-	}
-	slices.Sort(cuts)
-	cuts = append([]float64{}, slices.Compact(cuts)...)
-	if len(each) == 1 {
-		return cuts, nil
-	}
-	for _, own := range each {
-		subset := make([]uint16, len(own))
-		for i, cut := range own {
-			at, _ := slices.BinarySearch(cuts, cut)
-			subset[i] = uint16(at)
-		}
-		subsets = append(subsets, subset)
-	}
-	return cuts, subsets
+// singleBins reports whether some trees of the grid have tests for single bins.
+func (p *parsed) singleBins() bool {
+	return slices.ContainsFunc(p.grid, func(m member) bool { return m.params.Family == split.OneHot || m.params.Family == split.Both })
 }
 
 // shards returns the number of shards of objects: enough for each to fit in a

@@ -102,7 +102,7 @@ func (f *coalesceFn) StartBundle(_ context.Context, _ func(int64, []byte)) error
 }
 
 func (f *coalesceFn) ProcessElement(ctx context.Context, task []byte, emit func(int64, []byte)) error {
-	g, err := openRowGroup(ctx, &f.coder.spec, task)
+	g, err := openTask(ctx, &f.coder.spec, task)
 	if err != nil {
 		return carry(err)
 	}

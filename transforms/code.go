@@ -15,11 +15,16 @@ type coder struct {
 }
 
 func newCoder(spec RowSpec, features []dataset.Feature, classes []string, pieces int) *coder {
-	c := &coder{spec: spec, layout: dataset.NewLayout(features), classes: classCodes(classes), pieces: max(1, min(pieces, len(features)))}
-	for i := range features {
-		c.encoders = append(c.encoders, dataset.NewEncoder(&features[i]))
-	}
+	c := &coder{spec: spec, layout: dataset.NewLayout(features), encoders: newEncoders(features), classes: classCodes(classes), pieces: max(1, min(pieces, len(features)))}
 	return c
+}
+
+func newEncoders(features []dataset.Feature) []*dataset.Encoder {
+	encoders := make([]*dataset.Encoder, len(features))
+	for i := range features {
+		encoders[i] = dataset.NewEncoder(&features[i])
+	}
+	return encoders
 }
 
 func classCodes(classes []string) map[string]uint16 {

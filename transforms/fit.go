@@ -2,7 +2,6 @@ package transforms
 
 import (
 	"encoding/json"
-	"fmt"
 	"math"
 
 	"github.com/espalier-ml/espalier/induce"
@@ -42,28 +41,12 @@ func (p *plan) open() error {
 	return err
 }
 
-func (p *plan) classNumbers() map[string]uint16 {
-	numbers := make(map[string]uint16, len(p.Classes))
-	for k, name := range p.Classes {
-		numbers[name] = uint16(k)
-	}
-	return numbers
-}
-
 func classIn(numbers map[string]uint16, name, label string) (uint16, error) {
 	k, ok := numbers[name]
 	if !ok {
 		return 0, &dataset.DataError{Column: label, Value: name, Problem: "not one of the classes", Hint: "leave such rows out of the input"}
 	}
 	return k, nil
-}
-
-func (p *plan) encoders() []*dataset.Encoder {
-	encoders := make([]*dataset.Encoder, len(p.features))
-	for i := range p.features {
-		encoders[i] = dataset.NewEncoder(&p.features[i])
-	}
-	return encoders
 }
 
 // rowSums are the summaries of tallied rows.
@@ -83,7 +66,7 @@ func (s *trainSpec) summarise(tally []byte, kind byte) (*rowSums, error) {
 		return nil, err
 	}
 	sums := &rowSums{Columns: make([]*binning.Summary, len(s.Columns)), Dropped: r.tally.Dropped, Scaled: r.tally.Scaled}
-	limits := binning.Limits{Values: s.Config.MaxValues, Categories: 1 << 16}
+	limits := binning.Limits{Values: s.Config.MaxValues, Categories: binning.DefaultLimits().Categories}
 	for r.next() {
 		weights := r.rows
 		if s.weighted() {
@@ -117,24 +100,16 @@ func (s *trainSpec) fit(sums *rowSums) (*plan, error) {
 	if sums.Weight >= MaxTotalWeight {
 		return nil, &dataset.DataError{Column: c.Weight, Problem: "the weights of all rows add up to more than can be counted, 2^60 / 1e6 of fractional and 2^60 of whole ones", Hint: "divide them by their mean"}
 	}
-	var tail int64
 	var err error
-	overflow := sums.Label.Overflow()
-	if !overflow {
-		p.Classes, tail, err = binning.FitCategorical(sums.Label, c.MaxClasses)
-	}
-	if err != nil {
-		return nil, err
-	}
-	if overflow || tail > 0 {
-		return nil, &dataset.DataError{Column: c.Label, Problem: fmt.Sprintf("the label has more than %d classes", c.MaxClasses), Hint: "raise MaxClasses, or name a column of classes as the Label"}
+	if p.Classes, err = binning.FitClasses(c.Label, sums.Label, c.MaxClasses); err != nil {
+		return nil, dataset.WithHint(err, "raise MaxClasses, or name a column of classes as the Label")
 	}
 	for i := range s.Columns {
 		f, err := s.fitColumn(&s.Columns[i], sums.Columns[i])
 		if err != nil {
 			return nil, err
 		}
-		if codesSeen(&f) > 1 {
+		if f.CodesSeen() > 1 {
 			p.features, p.Columns = append(p.features, f), append(p.Columns, i)
 		}
 	}
@@ -142,56 +117,17 @@ func (s *trainSpec) fit(sums *rowSums) (*plan, error) {
 	return p, p.open()
 }
 
-// codesSeen returns the number of codes that rows have.
-func codesSeen(f *dataset.Feature) int {
-	n := f.Bins()
-	if f.Kind == dataset.Numeric && f.Cuts == nil {
-		n = 0 // no value at all
-	}
-	if f.Missing > 0 {
-		n++
-	}
-	if f.Other > 0 {
-		n++
-	}
-	return n
-}
-
 func (s *trainSpec) fitColumn(column *FeatureColumn, sum *binning.Summary) (dataset.Feature, error) {
 	c := &s.Config
-	f := dataset.Feature{Name: column.Name, Kind: sum.Kind(), Type: sum.Type(), Missing: sum.Missing(), Cost: 1}
-	if cost, ok := c.Costs[column.Name]; ok {
-		f.Cost = cost
+	p, _, _ := s.params()                       // checked already
+	method, _ := binning.ParseMethod(c.Binning) // likewise
+	f, err := binning.FitFeature(column.Name, sum, binning.FeatureConfig{
+		Method: method, Bins: []int{c.Bins}, SingleBins: p.Family == split.OneHot || p.Family == split.Both, Categories: c.MaxCategories,
+	})
+	if f.Cost = 1; c.Costs[column.Name] > 0 {
+		f.Cost = c.Costs[column.Name]
 	}
-	if f.Kind == dataset.Numeric {
-		s.fitNumeric(&f, sum)
-		return f, nil
-	}
-	if sum.Overflow() {
-		return f, &dataset.DataError{
-			Column: column.Name, Problem: fmt.Sprintf("a categorical column with more than %d distinct values, most likely an identifier", sum.Limits().Categories),
-			Hint: "leave it out with Ignore",
-		}
-	}
-	var err error
-	f.Values, f.Other, err = binning.FitCategorical(sum, c.MaxCategories)
-	return f, err
-}
-
-// fitNumeric cuts the bins of a numeric feature. With a single value beside
-// nulls its only bin would be the whole line, for which tree.json has no
-// condition: the value becomes a category instead, with the same outcomes.
-func (s *trainSpec) fitNumeric(f *dataset.Feature, sum *binning.Summary) {
-	p, _, _ := s.params() // checked already
-	if sum.Distinct() == 1 && f.Missing > 0 && (p.Family == split.OneHot || p.Family == split.Both) {
-		values, _ := sum.Numbers()
-		f.Kind, f.Values = dataset.Categorical, []string{dataset.SpellNumber(values[0])}
-		return
-	}
-	if sum.Distinct() > 0 {
-		method, _ := binning.ParseMethod(s.Config.Binning) // checked already
-		f.Cuts, f.Range = append([]float64{}, binning.FitNumeric(sum, method, s.Config.Bins)...), sum.Range()
-	}
+	return f, dataset.WithHint(err, "leave it out with Ignore")
 }
 
 // code makes objects of the rows of a tally.
@@ -200,7 +136,7 @@ func (s *trainSpec) code(tally []byte, p *plan) (*dataset.Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	classes, encoders := p.classNumbers(), p.encoders()
+	classes, encoders := classCodes(p.Classes), newEncoders(p.features)
 	t := dataset.NewTable(p.layout, s.weighted())
 	stride := p.layout.Stride
 	var keys []byte
@@ -233,31 +169,16 @@ func (s *trainSpec) grow(t *dataset.Table, p *plan) (encoded []byte, rows int64,
 	if err := o.AppendFrom(t.AppendBlock(nil, 0, t.Len()), p.layout); err != nil {
 		return nil, 0, err
 	}
-	training := tree.Training{Objects: int64(o.Len()), DroppedNullLabel: p.Dropped}
-	for i := range o.Len() {
-		training.Rows += o.RowsOf(i)
-		training.Weight += o.Weight[i]
-		training.RelabelledRows += o.Weight[i]
-		for _, cw := range o.Raw(i) {
-			if cw.Class == o.Class[i] {
-				training.RelabelledRows -= cw.Weight
-			}
-		}
+	stats := newObjectStats(dataset.Train, len(p.Classes), len(p.features))
+	stats.count(o, p.features)
+	training := tree.Training{
+		Rows: stats.Rows, Objects: stats.Objects, Weight: stats.Weight, RelabelledRows: stats.Relabelled, DroppedNullLabel: p.Dropped,
 	}
 	if p.Scale > 1 {
 		training.WeightScale = p.Scale
 	}
-	for i := range p.features { // bins may be those of other rows, and summaries count weight
-		f := &p.features[i]
-		f.Missing, f.Other = 0, 0
-		for j := range o.Len() {
-			switch o.Codes[i].At(j) {
-			case f.MissingCode():
-				f.Missing += o.RowsOf(j)
-			case f.OtherCode():
-				f.Other += o.RowsOf(j)
-			}
-		}
+	for i := range stats.Missing { // bins may be those of other rows, and summaries count weight
+		p.features[i].Missing, p.features[i].Other = stats.Missing[i], stats.Other[i]
 	}
 	params, algorithm, err := s.params()
 	if err != nil {

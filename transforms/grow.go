@@ -112,8 +112,8 @@ func (f *gatherFn) ProcessElement(ctx context.Context, task []byte, emit func(in
 	progress.Tasks.Add(1)
 	defer report(ctx)
 	if f.router.Len() == 1 { // the root itself: all objects, as they lie there
-		var t Task
-		if err := json.Unmarshal(task, &t); err != nil {
+		t, err := decodeTask(task)
+		if err != nil {
 			return err
 		}
 		for partition := range f.Partitions {

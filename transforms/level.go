@@ -77,8 +77,8 @@ func (c *GrowConfig) load(block []byte) (*dataset.Objects, error) {
 
 // readBlock reads the block that a task names.
 func readBlock(ctx context.Context, task []byte) (Task, []byte, error) {
-	var t Task
-	if err := json.Unmarshal(task, &t); err != nil {
+	t, err := decodeTask(task)
+	if err != nil {
 		return t, nil, err
 	}
 	s, err := openStorage()

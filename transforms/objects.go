@@ -108,14 +108,21 @@ func statsURL(out string, part dataset.Part, shard int) string {
 }
 
 func (f *mergeObjectsFn) newStats(key int64, weighted bool) *ObjectStats {
-	stats := &ObjectStats{
-		Part:         dataset.Part(int(key) / f.Shards),
-		ClassObjects: make([]int64, len(f.Classes)), ClassWeight: make([]int64, len(f.Classes)),
+	part, features := dataset.Part(int(key)/f.Shards), 0
+	if weighted && part == dataset.Train {
+		features = len(f.features)
 	}
-	if weighted && stats.Part == dataset.Train {
-		stats.Missing, stats.Other = make([]int64, len(f.features)), make([]int64, len(f.features))
+	return newObjectStats(part, len(f.Classes), features)
+}
+
+// newObjectStats returns statistics of no objects. features: those of which rows
+// without a value are counted; 0: none.
+func newObjectStats(part dataset.Part, classes, features int) *ObjectStats {
+	s := &ObjectStats{Part: part, ClassObjects: make([]int64, classes), ClassWeight: make([]int64, classes)}
+	if features > 0 {
+		s.Missing, s.Other = make([]int64, features), make([]int64, features)
 	}
-	return stats
+	return s
 }
 
 func (f *mergeObjectsFn) addStats(stats *ObjectStats, block []byte, weighted bool) error {
@@ -134,33 +141,39 @@ func (f *mergeObjectsFn) addStats(stats *ObjectStats, block []byte, weighted boo
 	if err != nil {
 		return err
 	}
-	stats.Objects += int64(n)
-	for i := range n {
+	stats.count(o, f.features)
+	return nil
+}
+
+// count counts objects; rows without a value, or of the tail, where Missing and Other
+// have a place for each feature.
+func (s *ObjectStats) count(o *dataset.Objects, features []dataset.Feature) {
+	s.Objects += int64(o.Len())
+	for i := range o.Len() {
 		k, weight := o.Class[i], o.Weight[i]
-		stats.Rows += o.RowsOf(i)
-		stats.Weight += weight
-		stats.Heaviest = max(stats.Heaviest, weight)
-		stats.ClassObjects[k]++
-		stats.ClassWeight[k] += weight
-		stats.Relabelled += weight
+		s.Rows += o.RowsOf(i)
+		s.Weight += weight
+		s.Heaviest = max(s.Heaviest, weight)
+		s.ClassObjects[k]++
+		s.ClassWeight[k] += weight
+		s.Relabelled += weight
 		for _, cw := range o.Raw(i) {
 			if cw.Class == k {
-				stats.Relabelled -= cw.Weight
+				s.Relabelled -= cw.Weight
 			}
 		}
 	}
-	for i := range stats.Missing {
-		feature := &f.features[i]
-		for j := range n {
+	for i := range s.Missing {
+		feature := &features[i]
+		for j := range o.Len() {
 			switch o.Codes[i].At(j) {
 			case feature.MissingCode():
-				stats.Missing[i] += o.RowsOf(j)
+				s.Missing[i] += o.RowsOf(j)
 			case feature.OtherCode():
-				stats.Other[i] += o.RowsOf(j)
+				s.Other[i] += o.RowsOf(j)
 			}
 		}
 	}
-	return nil
 }
 
 // ReadObjectStats returns the statistics that Coalesce wrote: those of all

@@ -149,8 +149,8 @@ func (f *predictFn) StartBundle(ctx context.Context, _ func(int64, []byte)) erro
 
 func (f *predictFn) ProcessElement(ctx context.Context, task []byte, _ func(int64, []byte)) error {
 	defer report(ctx)
-	var t Task
-	if err := json.Unmarshal(task, &t); err != nil {
+	t, err := decodeTask(task)
+	if err != nil {
 		return err
 	}
 	return carry(f.pool.do(func(worker int) error { return f.scoreFile(ctx, t, &f.workers[worker]) }))
@@ -187,7 +187,7 @@ func (f *predictFn) scoreFile(ctx context.Context, t Task, w *predictWorker) err
 }
 
 func (f *predictFn) scoreRowGroup(ctx context.Context, t Task, w *predictWorker, out Predictions) error {
-	g, err := openRowGroup(ctx, &f.spec, t.Encode())
+	g, err := openRowGroup(ctx, &f.spec, t)
 	if err != nil {
 		return err
 	}

@@ -36,6 +36,12 @@ type PathColumn struct {
 // Encode returns the task as an element.
 func (t Task) Encode() []byte { return mustJSON(t) }
 
+// decodeTask reads what Encode wrote.
+func decodeTask(b []byte) (t Task, err error) {
+	err = json.Unmarshal(b, &t)
+	return t, err
+}
+
 // RowSpec says what the columns of a row are for.
 type RowSpec struct {
 	Features       []FeatureColumn `json:"features"`
@@ -114,13 +120,19 @@ type rowGroup struct {
 	whole   bool           // all weights are whole numbers
 }
 
-// openRowGroup opens the row group of a task. Nothing is decoded before
-// prepare.
-func openRowGroup(ctx context.Context, spec *RowSpec, task []byte) (*rowGroup, error) {
-	g := &rowGroup{spec: spec, whole: true}
-	if err := json.Unmarshal(task, &g.task); err != nil {
+// openTask is openRowGroup of an encoded task.
+func openTask(ctx context.Context, spec *RowSpec, task []byte) (*rowGroup, error) {
+	t, err := decodeTask(task)
+	if err != nil {
 		return nil, err
 	}
+	return openRowGroup(ctx, spec, t)
+}
+
+// openRowGroup opens the row group of a task. Nothing is decoded before
+// prepare.
+func openRowGroup(ctx context.Context, spec *RowSpec, task Task) (*rowGroup, error) {
+	g := &rowGroup{spec: spec, whole: true, task: task}
 	s, err := openStorage()
 	if err != nil {
 		return nil, err
@@ -334,23 +346,30 @@ func (g *rowGroup) feature(i int, dst *dataset.Vector) error {
 func (g *rowGroup) asNumbers(column string, v *dataset.Vector) error {
 	numbers := make([]float64, len(v.Texts))
 	for i, s := range v.Texts {
-		switch s {
-		case "":
-			numbers[i] = math.NaN()
-		case "true":
-			numbers[i] = 1
-		case "false":
-			numbers[i] = 0
-		default:
-			x, err := strconv.ParseFloat(s, 64)
-			if err != nil {
-				return g.errorAt(column, s, "not a number, as --numeric asks for", "leave the column out of --numeric, or ignore it with --ignore")
-			}
-			numbers[i] = x + 0 // turns -0 into 0
+		x, ok := numberIn(s)
+		if !ok {
+			return g.errorAt(column, s, "not a number, as --numeric asks for", "leave the column out of --numeric, or ignore it with --ignore")
 		}
+		numbers[i] = x
 	}
 	v.Type, v.Numbers = dataset.Number, numbers
 	return nil
+}
+
+// numberIn reads a text as a number: the empty one is NaN, which is missing, and
+// booleans are 0 and 1.
+func numberIn(text string) (x float64, ok bool) {
+	switch text {
+	case "":
+		return math.NaN(), true
+	case "true":
+		return 1, true
+	case "false":
+		return 0, true
+	default:
+		x, err := strconv.ParseFloat(text, 64)
+		return x + 0, err == nil // turns -0 into 0
+	}
 }
 
 func (g *rowGroup) errorAt(column, value, problem, hint string) error {

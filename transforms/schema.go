@@ -364,25 +364,15 @@ func numberCell(x float64) cell {
 	return cell{typ: dataset.Number, number: x + 0}
 }
 
-// asNumber reads a text as a number, by the rules of the flag --numeric: the
-// empty text is missing.
+// asNumber reads a text as a number: see numberIn.
 func (c *cell) asNumber(column string) error {
 	if c.typ != dataset.Text {
 		return nil
 	}
-	switch c.text {
-	case "":
-		*c = cell{}
-	case "true":
-		*c = numberCell(1)
-	case "false":
-		*c = numberCell(0)
-	default:
-		x, err := strconv.ParseFloat(c.text, 64)
-		if err != nil {
-			return &dataset.DataError{Column: column, Value: c.text, Problem: "not a number, which the feature is made of", Hint: "leave the column out of the numeric ones, or the row out of the input"}
-		}
-		*c = numberCell(x)
+	x, ok := numberIn(c.text)
+	if !ok {
+		return &dataset.DataError{Column: column, Value: c.text, Problem: "not a number, which the feature is made of", Hint: "leave the column out of the numeric ones, or the row out of the input"}
 	}
+	*c = numberCell(x)
 	return nil
 }

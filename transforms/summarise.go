@@ -104,7 +104,7 @@ func (s *shared) Close() error {
 }
 
 func (f *summariseFn) ProcessElement(ctx context.Context, task []byte, _ func(int64, []byte)) error {
-	g, err := openRowGroup(ctx, &f.spec, task)
+	g, err := openTask(ctx, &f.spec, task)
 	if err != nil {
 		return carry(err)
 	}

@@ -246,7 +246,7 @@ type rowCoder struct {
 }
 
 func newRowCoder(p *plan, label string) *rowCoder {
-	return &rowCoder{plan: p, label: label, classes: p.classNumbers(), encoders: p.encoders()}
+	return &rowCoder{plan: p, label: label, classes: classCodes(p.Classes), encoders: newEncoders(p.features)}
 }
 
 // code appends the number of a row's class and its codes.

@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"unicode/utf8"
@@ -17,6 +18,16 @@ type DataError struct {
 	Bytes    int    `json:"bytes,omitempty"` // of the value, where Value is its beginning
 	Problem  string `json:"problem"`         // what was found and what was expected
 	Hint     string `json:"hint,omitempty"`  // what the user can do
+}
+
+// WithHint gives the DataError in err a hint, if there is one without, and returns
+// err.
+func WithHint(err error, hint string) error {
+	var e *DataError
+	if errors.As(err, &e) && e.Hint == "" {
+		e.Hint = hint
+	}
+	return err
 }
 
 // maxShownValue bounds the bytes of an offending value in a message.

@@ -83,6 +83,21 @@ func (f *Feature) Width() int {
 	return 2
 }
 
+// CodesSeen returns the number of codes that training rows have.
+func (f *Feature) CodesSeen() int {
+	n := f.Bins()
+	if f.Kind == Numeric && f.Cuts == nil {
+		n = 0 // no value at all
+	}
+	if f.Missing > 0 {
+		n++
+	}
+	if f.Other > 0 {
+		n++
+	}
+	return n
+}
+
 // Bin returns the number of cuts <= x, the code of the number x.
 func (f *Feature) Bin(x float64) int {
 	return sort.Search(len(f.Cuts), func(i int) bool { return f.Cuts[i] > x })
