@@ -153,11 +153,11 @@ func evaluateJob(ctx context.Context, j *jobs, trees []*tree.Tree, tasks []trans
 	return counts, nil
 }
 
-// newMetrics measures a tree on the parts that have rows.
+// newMetrics measures a tree on the parts that have rows. Parts may be nil.
 func newMetrics(t *tree.Tree, counts [dataset.Parts]*tree.LeafCounts, spec *transforms.RowSpec) *MetricsFile {
 	m := &MetricsFile{Format: metricsFormat, Version: 1}
 	for part, c := range counts {
-		if sum(c.Rows) > 0 {
+		if c != nil && sum(c.Rows) > 0 {
 			m.set(dataset.Part(part), measure(t, c, spec.ScaleOf(dataset.Part(part))))
 		}
 	}
@@ -243,7 +243,7 @@ func Evaluate(ctx context.Context, c EvaluateConfig, reporter Reporter) (*tree.T
 	if err != nil {
 		return nil, nil, err
 	}
-	m := newMetrics(t, [dataset.Parts]*tree.LeafCounts{t.NewLeafCounts(), t.NewLeafCounts(), counted.Counts}, spec)
+	m := newMetrics(t, [dataset.Parts]*tree.LeafCounts{dataset.Test: counted.Counts}, spec)
 	if m.Test == nil {
 		err = &dataset.DataError{File: in.files[0].URL, Problem: "no row has a label", Hint: "check --input and --label"}
 	}

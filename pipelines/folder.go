@@ -84,10 +84,8 @@ func (f *folder) commit(ctx context.Context, documents []document) ([]string, er
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	if f.finished() {
-		if err := f.unmark(ctx); err != nil {
-			return nil, err
-		}
+	if err := f.unmark(ctx); err != nil {
+		return nil, err
 	}
 	if err := f.clear(ctx, urls); err != nil {
 		return nil, err
@@ -123,8 +121,12 @@ func commitAll(writers []objectstore.Writer) []error {
 	return faults
 }
 
-// unmark removes the mark of an earlier run.
+// unmark removes the mark of an earlier run, if there was one: what it stands for is
+// about to change.
 func (f *folder) unmark(ctx context.Context) error {
+	if !f.finished() {
+		return nil
+	}
 	url := objectstore.Join(f.url, successFile)
 	o, err := f.store.Stat(ctx, url)
 	if err == nil && o.Generation != f.held[len(f.held)-1] {
@@ -136,6 +138,7 @@ func (f *folder) unmark(ctx context.Context) error {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return usagef("--output: %v", err)
 	}
+	f.held[len(f.held)-1] = ""
 	return nil
 }
 

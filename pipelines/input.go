@@ -43,7 +43,7 @@ func openInput(ctx context.Context, f *files, patterns []string) (*input, error)
 	if err != nil {
 		return nil, err
 	}
-	in := &input{files: make([]*parquetio.File, len(list))}
+	in := &input{files: make([]*parquetio.File, len(list)), paths: pathColumns(list)}
 	faults := make([]error, len(list))
 	var wg sync.WaitGroup
 	slots := make(chan struct{}, footerReaders)
@@ -67,14 +67,13 @@ func openInput(ctx context.Context, f *files, patterns []string) (*input, error)
 	for i := range list {
 		in.below = append(in.below, strings.TrimLeft(strings.TrimPrefix(list[i].URL, list[i].folder), "/"))
 	}
-	in.gather(pathColumns(list))
+	in.gather()
 	return in, nil
 }
 
-// gather lists the columns and the tasks. paths are the columns of each file's
-// path, which take the place of columns of the same name in the file.
-func (in *input) gather(paths [][]transforms.PathColumn) {
-	in.paths = paths
+// gather lists the columns and the tasks. Columns of a file's path take the place of
+// columns of the same name in the file.
+func (in *input) gather() {
 	seen := make(map[string]int)
 	add := func(c parquetio.Column) {
 		if _, ok := seen[c.Name]; !ok {
@@ -91,12 +90,12 @@ func (in *input) gather(paths [][]transforms.PathColumn) {
 		in.byName = append(in.byName, byName)
 		for g := range file.RowGroups() {
 			if file.RowGroupRows(g) > 0 {
-				in.tasks = append(in.tasks, transforms.Task{File: file.URL, Size: file.Size, Generation: file.Generation, RowGroup: g, Path: paths[i]})
+				in.tasks = append(in.tasks, transforms.Task{File: file.URL, Size: file.Size, Generation: file.Generation, RowGroup: g, Path: in.paths[i]})
 			}
 		}
 		in.rows += file.Rows
 	}
-	for i, path := range paths {
+	for i, path := range in.paths {
 		for _, p := range path {
 			c := parquetio.Column{Name: p.Name, Physical: "path", Type: p.Type}
 			in.byName[i][p.Name] = c

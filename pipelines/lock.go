@@ -72,6 +72,24 @@ func acquire(ctx context.Context, s *objectstore.Store, folder string, reporter 
 	return l, locked, dead, nil
 }
 
+// lockFolder takes the lock of a folder, and clears away what a dead run has left: of
+// its jobs, on the same runner, and of the files that it was writing.
+func lockFolder(ctx context.Context, f *files, folder, runner string, reporter Reporter) (*lock, context.Context, error) {
+	l, locked, dead, err := acquire(ctx, f.store, folder, reporter)
+	if err != nil || dead == nil {
+		return l, locked, err
+	}
+	err = (&jobs{runner: runner, runID: dead.Run}).cancelLeftovers(ctx)
+	if sweepErr := f.store.Sweep(ctx, folder); err == nil && sweepErr != nil {
+		err = usagef("--output: %v", sweepErr)
+	}
+	if err != nil {
+		l.release(ctx)
+		return nil, nil, err
+	}
+	return l, locked, nil
+}
+
 func newLock(s *objectstore.Store, folder string) *lock {
 	host, _ := os.Hostname() // for people only
 	l := &lock{

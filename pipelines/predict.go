@@ -70,6 +70,9 @@ type ColumnNovelty struct {
 	Outside int64  `json:"outside,omitempty"` // a number outside of the range that training had
 }
 
+// predictionsFormat identifies the manifest.json beside predictions.
+const predictionsFormat = "espalier/predictions"
+
 // PredictManifest is the manifest.json beside predictions.
 type PredictManifest struct {
 	Format   string          `json:"format"`
@@ -123,7 +126,17 @@ func Predict(ctx context.Context, c PredictConfig, reporter Reporter) (*PredictR
 	if err != nil {
 		return nil, err
 	}
-	return p.run(ctx, start)
+	held, locked, err := lockFolder(ctx, process, c.Output, c.Runner, reporter)
+	if err != nil {
+		return nil, err
+	}
+	defer held.release(ctx)
+	p.jobs.runID = held.Run
+	r, err := p.run(locked, start)
+	if err != nil && locked.Err() != nil {
+		return nil, context.Cause(locked) // whatever it was that noticed first
+	}
+	return r, err
 }
 
 // settle prepares an engine and what its workers are told.
@@ -148,14 +161,14 @@ func (c *PredictConfig) settle(ctx context.Context) error {
 
 // prediction is one scoring of files.
 type prediction struct {
-	config  *PredictConfig
-	tree    *tree.Tree
-	input   *input
-	spec    *transforms.RowSpec
-	output  *folder
-	earlier []string // files of the predictions that are replaced
-	names   []string // of the outputs, by input file
-	jobs    *jobs
+	config *PredictConfig
+	tree   *tree.Tree
+	input  *input
+	spec   *transforms.RowSpec
+	paths  []string // by leaf: its path as text; nil: not asked for
+	output *folder
+	names  []string // of the outputs, by input file
+	jobs   *jobs
 }
 
 func newPrediction(ctx context.Context, c *PredictConfig, reporter Reporter) (*prediction, error) {
@@ -163,6 +176,9 @@ func newPrediction(ctx context.Context, c *PredictConfig, reporter Reporter) (*p
 	var err error
 	if p.tree, err = ReadTree(ctx, c.Model); err != nil {
 		return nil, err
+	}
+	if c.Explain {
+		p.paths = report.Paths(p.tree)
 	}
 	if p.input, err = openRows(ctx, c.Input); err != nil {
 		return nil, err
@@ -181,16 +197,7 @@ func newPrediction(ctx context.Context, c *PredictConfig, reporter Reporter) (*p
 	if err := p.checkCopied(); err != nil {
 		return nil, err
 	}
-	if err := p.nameOutputs(); err != nil {
-		return nil, err
-	}
-	if p.output, err = openFolder(ctx, process.store, c.Output, c.Overwrite, metricsFile, manifestFile); err != nil {
-		return nil, err
-	}
-	if p.output.finished() {
-		p.earlier, err = earlierOutputs(ctx, c.Output)
-	}
-	return p, err
+	return p, p.nameOutputs()
 }
 
 // openRows opens an input that has rows.
@@ -215,7 +222,7 @@ func (p *prediction) checkCopied() error {
 		return usagef("--model %s: a tree of %d leaves; predictions are written of at most %d", p.config.Model, n, maxPredictedLeaves)
 	}
 	taken := make(map[string]bool)
-	for _, c := range transforms.PredictionColumns(p.tree, p.paths()) {
+	for _, c := range transforms.PredictionColumns(p.tree, p.paths) {
 		taken[c.Name] = true
 	}
 	if p.config.Keep == keepAll {
@@ -239,13 +246,6 @@ func (p *prediction) checkCopied() error {
 	return nil
 }
 
-func (p *prediction) paths() []string {
-	if !p.config.Explain {
-		return nil
-	}
-	return report.Paths(p.tree)
-}
-
 // nameOutputs names each file's predictions as the file is named below its folder.
 func (p *prediction) nameOutputs() error {
 	seen := make(map[string]string)
@@ -267,26 +267,32 @@ func (p *prediction) nameOutputs() error {
 	return nil
 }
 
-// earlierOutputs returns the files of finished predictions.
-func earlierOutputs(ctx context.Context, folder string) ([]string, error) {
-	b, err := process.store.ReadAll(ctx, objectstore.Join(folder, manifestFile), maxModel)
+// replaced opens the folder of the predictions. It returns the files of finished ones
+// that are to be replaced.
+func (p *prediction) replaced(ctx context.Context) ([]string, error) {
+	var err error
+	if p.output, err = openFolder(ctx, process.store, p.config.Output, p.config.Overwrite, metricsFile, manifestFile); err != nil || !p.output.finished() {
+		return nil, err
+	}
+	b, err := process.store.ReadAll(ctx, objectstore.Join(p.config.Output, manifestFile), maxModel)
 	if err != nil {
 		return nil, usagef("--output: %v", err)
 	}
 	var m PredictManifest
-	if err := json.Unmarshal(b, &m); err != nil {
-		return nil, usagef("--output: %s/%s: %v", folder, manifestFile, err)
+	if err := json.Unmarshal(b, &m); err != nil || m.Format != predictionsFormat {
+		return nil, usagef("--output %s has something else than predictions: choose another folder", p.config.Output)
 	}
 	return m.Outputs, nil
 }
 
 // run scores the rows.
 func (p *prediction) run(ctx context.Context, start time.Time) (*PredictResult, error) {
-	if p.output.finished() {
-		if err := p.output.unmark(ctx); err != nil { // what is there is about to change
-			return nil, err
-		}
-		p.output.held[len(p.output.held)-1] = ""
+	earlier, err := p.replaced(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := p.output.unmark(ctx); err != nil {
+		return nil, err
 	}
 	scratch := "mem://espalier-" + uuid.NewString()
 	if !isLocal(p.config.Runner) { // its workers do not see this process's memory
@@ -303,12 +309,12 @@ func (p *prediction) run(ctx context.Context, start time.Time) (*PredictResult, 
 		return nil, errors.Join(err, p.remove(ctx, p.names))
 	}
 	if p.spec.Label != "" {
-		r.Metrics = newMetrics(p.tree, [dataset.Parts]*tree.LeafCounts{p.tree.NewLeafCounts(), p.tree.NewLeafCounts(), counted.Counts}, p.spec)
+		r.Metrics = newMetrics(p.tree, [dataset.Parts]*tree.LeafCounts{dataset.Test: counted.Counts}, p.spec)
 		if r.Metrics.Test == nil {
 			r.Metrics = nil
 		}
 	}
-	stale := slices.DeleteFunc(p.earlier, func(name string) bool { return slices.Contains(p.names, name) })
+	stale := slices.DeleteFunc(earlier, func(name string) bool { return slices.Contains(p.names, name) })
 	if err := p.remove(ctx, stale); err != nil {
 		return nil, err
 	}
@@ -330,7 +336,7 @@ func (p *prediction) tasks() []transforms.Task {
 func (p *prediction) predictConfig(scratch string) transforms.PredictConfig {
 	workers := p.jobs.workers()
 	return transforms.PredictConfig{
-		Tree: treeURL(p.config.Model), Decoded: p.tree, Rows: p.spec.Encode(), Copied: p.config.Key, Paths: p.paths(),
+		Tree: treeURL(p.config.Model), Decoded: p.tree, Rows: p.spec.Encode(), Copied: p.config.Key, Paths: p.paths,
 		Workers: workers, Pieces: pieces(workers, len(p.input.files)), Out: scratch,
 	}
 }
@@ -389,7 +395,7 @@ func (p *prediction) remove(ctx context.Context, names []string) error {
 func (p *prediction) commit(ctx context.Context, r *PredictResult, start time.Time) error {
 	digest := sha256.Sum256(p.tree.Encode())
 	m := &PredictManifest{
-		Format: "espalier/predictions", Version: 1, Espalier: Version, Started: start.UTC(), Seconds: time.Since(start).Seconds(), Config: p.config,
+		Format: predictionsFormat, Version: 1, Espalier: Version, Started: start.UTC(), Seconds: time.Since(start).Seconds(), Config: p.config,
 		Digest: hex.EncodeToString(digest[:]), Inputs: p.input.manifest(), Outputs: p.names, Timings: p.jobs.timings, Rows: r.Rows, Columns: r.Columns,
 	}
 	var documents []document

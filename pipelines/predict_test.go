@@ -3,11 +3,13 @@ package pipelines_test
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/parquet-go/parquet-go" //nolint:depguard // judges what this project's own writer has written
@@ -295,5 +297,30 @@ func TestPredictErrors(t *testing.T) {
 	c.Key = []string{"leaf"}
 	if _, err := pipelines.Predict(t.Context(), c, &silent{}); err == nil {
 		t.Error("no error for a key of a prediction's name")
+	}
+}
+
+// TestPredictTaken scores into folders that are not to be touched.
+func TestPredictTaken(t *testing.T) {
+	_, run, input := scored(t, 1, parquetio.WriteOptions{})
+	over := predictConfig(t, run, input)
+	over.Output, over.Overwrite = run, true
+	before := contents(t, run)
+	if _, err := pipelines.Predict(t.Context(), over, &silent{}); err == nil || !strings.Contains(err.Error(), "something else than predictions") {
+		t.Errorf("error %v for the folder of a training run", err)
+	}
+	if diff := cmp.Diff(before, contents(t, run)); diff != "" {
+		t.Errorf("the training run has changed (-before +after):\n%s", diff)
+	}
+	held := predictConfig(t, run, input)
+	lock := fmt.Sprintf(`{"format": "espalier/lock", "run": "other", "host": "elsewhere", "pid": 7, "beat": %q, "every_s": 10}`, time.Now().UTC().Format(time.RFC3339Nano))
+	if err := os.MkdirAll(held.Output, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(held.Output, "_LOCK"), []byte(lock), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := pipelines.Predict(t.Context(), held, &silent{}); err == nil || !strings.Contains(err.Error(), "process 7 on elsewhere, is at work there") {
+		t.Errorf("error %v for a folder that another run is at work in", err)
 	}
 }

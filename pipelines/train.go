@@ -151,7 +151,7 @@ func open(ctx context.Context, f *files, c *TrainConfig, reporter Reporter) (o *
 	var inputErr, checkpointErr error
 	var wg sync.WaitGroup
 	wg.Go(func() { o.input, inputErr = openInput(reading, f, c.Input) })
-	if o.lock, locked, err = lockFolder(ctx, f, c, reporter); err == nil {
+	if o.lock, locked, err = lockFolder(ctx, f, c.Output, c.Runner, reporter); err == nil {
 		wg.Go(func() { o.unfinished, checkpointErr = readCheckpoint(reading, f, c.Output) })
 		o.output, err = openFolder(reading, f.store, c.Output, c.Overwrite || c.Resume, treeFile, metricsFile, schemaFile, manifestFile, frontierFile)
 	}
@@ -166,23 +166,6 @@ func open(ctx context.Context, f *files, c *TrainConfig, reporter Reporter) (o *
 		o.lock.release(ctx)
 	}
 	return o, locked, err
-}
-
-// lockFolder takes the lock, and clears away what a dead run has left.
-func lockFolder(ctx context.Context, f *files, c *TrainConfig, reporter Reporter) (*lock, context.Context, error) {
-	l, locked, dead, err := acquire(ctx, f.store, c.Output, reporter)
-	if err != nil || dead == nil {
-		return l, locked, err
-	}
-	err = (&jobs{runner: c.Runner, runID: dead.Run}).cancelLeftovers(ctx)
-	if sweepErr := f.store.Sweep(ctx, c.Output); err == nil && sweepErr != nil {
-		err = usagef("--output: %v", sweepErr)
-	}
-	if err != nil {
-		l.release(ctx)
-		return nil, nil, err
-	}
-	return l, locked, nil
 }
 
 // finishedRun returns the result of a run that has nothing left to do.

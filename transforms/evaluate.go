@@ -27,7 +27,7 @@ type EvaluateConfig struct {
 func Evaluate(s beam.Scope, tasks beam.PCollection, c EvaluateConfig) {
 	s = s.Scope("transforms.Evaluate")
 	merged := beam.GroupByKey(s, beam.ParDo(s, &evaluateFn{EvaluateConfig: c}, tasks))
-	beam.ParDo0(s, &mergeLeavesFn{c.Out}, merged)
+	beam.ParDo0(s, &mergeCountsFn{c.Out}, merged)
 }
 
 type evaluateFn struct {
@@ -123,29 +123,12 @@ func (f *evaluateFn) FinishBundle(ctx context.Context, emit func(int64, []byte))
 	return nil
 }
 
-// mergeLeavesFn adds up lists of counts.
-type mergeLeavesFn struct{ Out string }
-
-func (f *mergeLeavesFn) ProcessElement(ctx context.Context, key int64, values func(*[]byte) bool) error {
-	b, err := tree.MergeLeafCounts(collect(values))
-	if err != nil {
-		return err
-	}
-	s, err := openStorage()
-	if err != nil {
-		return err
-	}
-	return s.Write(ctx, leavesURL(f.Out, key), b)
-}
-
-func leavesURL(out string, key int64) string { return fmt.Sprintf("%s/leaves-%06d", out, key) }
-
 // ReadLeafCounts returns the counts of a part that Evaluate wrote for each tree;
 // zeros where it has no rows.
 func ReadLeafCounts(ctx context.Context, out string, part dataset.Part, trees []*tree.Tree) ([]*tree.LeafCounts, error) {
 	urls, counts := make([]string, len(trees)), make([]*tree.LeafCounts, len(trees))
 	for at, t := range trees {
-		urls[at], counts[at] = leavesURL(out, leavesKey(at, part)), t.NewLeafCounts()
+		urls[at], counts[at] = countsURL(out, leavesKey(at, part)), t.NewLeafCounts()
 	}
 	return counts, readEach(ctx, urls, func(at int, b []byte) error {
 		if b == nil {

@@ -78,7 +78,7 @@ func PredictionColumns(t *tree.Tree, paths []string) []PredictionColumn {
 func Predict(s beam.Scope, tasks beam.PCollection, c PredictConfig) {
 	s = s.Scope("transforms.Predict")
 	results := beam.ParDo(s, &predictFn{PredictConfig: c}, tasks)
-	beam.ParDo0(s, &mergeLeavesFn{c.Out}, beam.GroupByKey(s, results))
+	beam.ParDo0(s, &mergeCountsFn{c.Out}, beam.GroupByKey(s, results))
 }
 
 // The keys of what Predict counts.
@@ -288,7 +288,7 @@ type Predicted struct {
 // ReadPredicted returns what Predict has counted.
 func ReadPredicted(ctx context.Context, out string, t *tree.Tree) (*Predicted, error) {
 	p := &Predicted{Counts: t.NewLeafCounts(), Novelty: make([]dataset.Novelty, len(t.Scorer().Features()))}
-	urls := []string{leavesURL(out, predictedLeaves), leavesURL(out, predictedNovelty)}
+	urls := []string{countsURL(out, predictedLeaves), countsURL(out, predictedNovelty)}
 	return p, readEach(ctx, urls, func(i int, b []byte) error {
 		switch {
 		case b == nil:

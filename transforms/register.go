@@ -19,7 +19,7 @@ func init() {
 	register.DoFn3x1[context.Context, int64, func(*[]byte) bool, error](&mergeSummariesFn{})
 	register.DoFn3x1[context.Context, int64, func(*[]byte) bool, error](&mergeObjectsFn{})
 	register.DoFn3x1[context.Context, int64, func(*[]byte) bool, error](&growFn{})
-	register.DoFn3x1[context.Context, int64, func(*[]byte) bool, error](&mergeLeavesFn{})
+	register.DoFn3x1[context.Context, int64, func(*[]byte) bool, error](&mergeCountsFn{})
 	register.DoFn4x1[context.Context, int64, func(*[]byte) bool, func(int64, []byte), error](&mergeLevelFn{})
 	register.DoFn4x1[context.Context, int64, func(*[]byte) bool, func(int64, []byte), error](&advanceFn{})
 	register.Emitter2[int64, []byte]()

@@ -17,7 +17,7 @@ type Column struct {
 	First    int  // depth of the nodes that are to test the feature, from 1 on; 0: none
 	Monotone int8 // +1, -1: as the feature grows the share of the second class must not fall, or rise; 0: no matter
 
-	Thresholds [][]int32 `json:",omitempty"` // by subset of the cuts, see Criterion.Confine, and code: the least threshold from the code on, Codes if there is none
+	ThresholdsFrom [][]int32 `json:",omitempty"` // by subset of the cuts, see Criterion.Confine, and code: the least threshold from the code on, Codes if there is none
 
 	setUp float64 // still to be paid for the group at this node, see At
 	free  bool    // nothing is to be paid at this node
@@ -27,7 +27,7 @@ type Column struct {
 func NewColumn(f *dataset.Feature) Column {
 	c := Column{Codes: f.Codes(), Numeric: f.Kind == dataset.Numeric, Cost: f.Cost, Group: f.Group, GroupCost: f.GroupCost}
 	for _, cuts := range f.Subsets {
-		c.Thresholds = append(c.Thresholds, thresholdsFrom(cuts, c.Codes))
+		c.ThresholdsFrom = append(c.ThresholdsFrom, thresholdsFrom(cuts, c.Codes))
 	}
 	if len(f.ValueCosts) == 0 {
 		return c
@@ -61,10 +61,10 @@ func thresholdsFrom(cuts []uint16, codes int) []int32 {
 // threshold returns the least threshold from a code on that a subset of the cuts
 // has.
 func (c *Column) threshold(subset, code int) int {
-	if subset == 0 || c.Thresholds == nil {
+	if subset == 0 || c.ThresholdsFrom == nil {
 		return code
 	}
-	return int(c.Thresholds[subset-1][code])
+	return int(c.ThresholdsFrom[subset-1][code])
 }
 
 // bin reports whether a code is a bin of a subset of the cuts.

@@ -1,0 +1,25 @@
+package transforms
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/espalier-ml/espalier/induce/tree"
+)
+
+// mergeCountsFn adds up lists of counts by key, and writes each sum.
+type mergeCountsFn struct{ Out string }
+
+func (f *mergeCountsFn) ProcessElement(ctx context.Context, key int64, values func(*[]byte) bool) error {
+	b, err := tree.MergeLeafCounts(collect(values))
+	if err != nil {
+		return err
+	}
+	s, err := openStorage()
+	if err != nil {
+		return err
+	}
+	return s.Write(ctx, countsURL(f.Out, key), b)
+}
+
+func countsURL(out string, key int64) string { return fmt.Sprintf("%s/counts-%06d", out, key) }
