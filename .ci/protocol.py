@@ -57,8 +57,8 @@ class DataSet:
         return sorted(glob.glob(os.path.join(shared, 'data', self.name, '*.parquet')))
 
 
-def data_sets(names):
-    """The data sets of the paper in ../shared/data, or those that are named."""
+def data_sets(names, of_paper=True):
+    """The data sets in ../shared/data, those of the paper alone or all; of them those that are named, if any."""
     if not os.path.isdir(os.path.join(shared, 'data')):
         sys.exit(f'no data sets in {shared}/data')
     table = list(csv.DictReader(open(os.path.join(shared, 'paper', 'published_unit.csv'))))
@@ -67,7 +67,7 @@ def data_sets(names):
             for row in csv.DictReader(open(os.path.join(shared, 'data', 'MANIFEST.tsv')), delimiter='\t')]
     if unknown := set(names) - {s.name for s in sets}:
         sys.exit(f'--sets {",".join(sorted(unknown))}: not in {shared}/data/MANIFEST.tsv')
-    return [s for s in sets if s.published and (not names or s.name in names)]
+    return [s for s in sets if (s.published or not of_paper) and (not names or s.name in names)]
 
 
 def published(row):
