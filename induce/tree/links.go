@@ -50,17 +50,22 @@ func walkNumbers(links []link, numbers []float64) uint32 {
 	}
 }
 
-// walkValues is walkNumbers of values.
-func walkValues(links []link, values []Value) uint32 {
+// walkValues is walkNumbers of values. Where one that is asked for is a text, which is
+// at no threshold, it returns its input and false.
+func walkValues(links []link, values []Value) (uint32, bool) {
 	at := uint32(0)
 	for {
 		n := &links[at]
 		if uint(n.input) >= uint(len(values)) {
-			return n.input - isLeaf
+			return n.input - isLeaf, true
 		}
-		if values[n.input].number() >= n.cut {
+		v := &values[n.input]
+		switch {
+		case v.number() >= n.cut:
 			at = n.yes
-		} else {
+		case v.bits == textBits:
+			return n.input, false
+		default:
 			at++
 		}
 	}

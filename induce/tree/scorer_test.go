@@ -420,3 +420,25 @@ func BenchmarkScorer(b *testing.B) {
 		})
 	}
 }
+
+// TestScorerText gives a text to a numeric feature: a fault where the tree asks the row
+// for it, and else of no matter, in trees of numeric features alone and in others.
+func TestScorerText(t *testing.T) {
+	numeric := smallTree()
+	numeric.Features[1] = dataset.Feature{Name: "job", Kind: dataset.Numeric, Cuts: []float64{1}, Cost: 2}
+	mixed := smallTree()
+	mixed.Features[0], mixed.Features[1] = mixed.Features[1], mixed.Features[0]
+	mixed.Features[0].Values = []string{"30.5"}
+	mixed.Features[1].Name, mixed.Features[0].Name = "job", "age"
+	mixed.Nodes[0].Test.Test = split.Test{Feature: 0, Kind: split.Equals, Code: 0}
+	mixed.Nodes[2].Test.Test = split.Test{Feature: 1, Kind: split.Threshold, Code: 1}
+	for name, tr := range map[string]*tree.Tree{"numeric": numeric, "mixed": mixed} {
+		scorer := tr.Scorer()
+		if p, err := scorer.Predict([]tree.Value{tree.Number(30.5), tree.Text("b")}); err != nil || p.Leaf != 1 {
+			t.Errorf("%s: a text that is not asked for: %v, %v", name, p, err)
+		}
+		if _, err := scorer.Predict([]tree.Value{tree.Number(2), tree.Text("b")}); err == nil || !strings.Contains(err.Error(), `feature "job": the text "b": want a number`) {
+			t.Errorf("%s: a text that is asked for: %v", name, err)
+		}
+	}
+}
