@@ -265,7 +265,8 @@ func (c *category) number(x float64) int32 {
 // fan is where the codes of a multiway test lead to. It takes as much memory as
 // the test has branches, however many codes there are.
 type fan struct {
-	codes, to      []int32 // by code
+	table          []int32 // by code, if there are few
+	codes, to      []int32 // else those of branches, ascending, and where they lead to
 	other, missing int32   // of codes that no branch names
 	missingCode    int32
 }
@@ -283,10 +284,24 @@ func newFan(branches []Branch, f *dataset.Feature, targets []int32) fan {
 		}
 		n.codes, n.to = append(n.codes, int32(b.Outcome)), append(n.to, targets[b.Child])
 	}
-	return n
+	if f.Codes() > 16+4*len(branches) {
+		return n
+	}
+	table := make([]int32, f.Codes())
+	for code := range table {
+		table[code] = n.child(int32(code))
+	}
+	return fan{table: table}
 }
 
 func (n *fan) child(code int32) int32 {
+	if int(code) < len(n.table) {
+		return n.table[code]
+	}
+	return n.search(code)
+}
+
+func (n *fan) search(code int32) int32 {
 	if i, ok := slices.BinarySearch(n.codes, code); ok {
 		return n.to[i]
 	}
