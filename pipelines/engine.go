@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -99,6 +100,31 @@ func selfAsWorker() error {
 		*jobopts.WorkerBinary = os.DevNull
 	}
 	return nil
+}
+
+// settleEngine prepares an engine, and makes the URLs that its workers are told mean the
+// same there. It does nothing for a local runner.
+func settleEngine(ctx context.Context, runner string, input *[]string, others ...*string) error {
+	if isLocal(runner) {
+		return nil
+	}
+	urls := slices.Clone(*input)
+	for _, url := range others {
+		urls = append(urls, *url)
+	}
+	urls, err := absolute(urls...)
+	if err != nil {
+		return err
+	}
+	n := len(*input)
+	*input = urls[:n:n]
+	for i, url := range others {
+		*url = urls[n+i]
+	}
+	if runner == dataflowRunner {
+		return checkDataflow(ctx, urls...)
+	}
+	return checkEngine(ctx, runner)
 }
 
 // absolute returns paths that mean the same in other processes.

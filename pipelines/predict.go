@@ -118,7 +118,7 @@ func Predict(ctx context.Context, c PredictConfig, reporter Reporter) (*PredictR
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
-	if err := c.settle(ctx); err != nil {
+	if err := settleEngine(ctx, c.Runner, &c.Input, &c.Model, &c.Output); err != nil {
 		return nil, err
 	}
 	process.configure(c.StorageConfig)
@@ -137,26 +137,6 @@ func Predict(ctx context.Context, c PredictConfig, reporter Reporter) (*PredictR
 		return nil, context.Cause(locked) // whatever it was that noticed first
 	}
 	return r, err
-}
-
-// settle prepares an engine and what its workers are told.
-func (c *PredictConfig) settle(ctx context.Context) error {
-	if isLocal(c.Runner) {
-		return nil
-	}
-	var err error
-	if c.Input, err = absolute(c.Input...); err != nil {
-		return err
-	}
-	rest, err := absolute(c.Model, c.Output)
-	if err != nil {
-		return err
-	}
-	c.Model, c.Output = rest[0], rest[1]
-	if c.Runner == dataflowRunner {
-		return checkDataflow(ctx, append(rest, c.Input...)...)
-	}
-	return checkEngine(ctx, c.Runner)
 }
 
 // prediction is one scoring of files.

@@ -45,7 +45,7 @@ func Train(ctx context.Context, c TrainConfig, reporter Reporter) (*Result, erro
 	if c.DryRun {
 		return dryRun(ctx, &c, p, reporter)
 	}
-	if err := c.settle(ctx); err != nil {
+	if err := settleEngine(ctx, c.Runner, &c.Input, &c.Output); err != nil {
 		return nil, err
 	}
 	process.configure(c.StorageConfig)
@@ -110,26 +110,6 @@ func newTraining(ctx context.Context, c *TrainConfig, p *parsed, in *input, repo
 		config: c, costs: prices, perClass: perClass, parsed: p, grid: p.grid, input: in, schema: s, files: process,
 		jobs: &jobs{runner: c.Runner, reporter: reporter}, rehearsalRows: rehearsalRows,
 	}, nil
-}
-
-// settle prepares an engine and what its workers are told.
-func (c *TrainConfig) settle(ctx context.Context) error {
-	if isLocal(c.Runner) {
-		return nil
-	}
-	var err error
-	if c.Input, err = absolute(c.Input...); err != nil {
-		return err
-	}
-	output, err := absolute(c.Output)
-	if err != nil {
-		return err
-	}
-	c.Output = output[0]
-	if c.Runner == dataflowRunner {
-		return checkDataflow(ctx, append(output, c.Input...)...)
-	}
-	return checkEngine(ctx, c.Runner)
 }
 
 // opened is what a run finds when it begins.
