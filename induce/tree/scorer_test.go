@@ -148,9 +148,26 @@ func TestScorer(t *testing.T) {
 	})
 }
 
+func numericFeatures() []dataset.Feature {
+	return slices.DeleteFunc(append(features(), numberedFeatures()...), func(f dataset.Feature) bool { return f.Kind != dataset.Numeric })
+}
+
+// numbersOf returns numbers as plain ones.
+func numbersOf(values []tree.Value) []float64 {
+	numbers := make([]float64, len(values))
+	for i := range values {
+		x, err := strconv.ParseFloat(values[i].String(), 64)
+		if err != nil { // missing
+			x = math.NaN()
+		}
+		numbers[i] = x
+	}
+	return numbers
+}
+
 // TestScorerNumbers: numeric trees take plain numbers.
 func TestScorerNumbers(t *testing.T) {
-	fs := slices.DeleteFunc(append(features(), numberedFeatures()...), func(f dataset.Feature) bool { return f.Kind != dataset.Numeric })
+	fs := numericFeatures()
 	for _, family := range families() {
 		for seed := range uint64(8) {
 			r := rand.New(rand.NewPCG(13, seed))
@@ -158,14 +175,7 @@ func TestScorerNumbers(t *testing.T) {
 			scorer := tr.Scorer()
 			for range 200 {
 				values := randomRow(r, fs).values(scorer.Features())
-				numbers := make([]float64, len(values))
-				for i := range values {
-					x, err := strconv.ParseFloat(values[i].String(), 64)
-					if err != nil { // missing
-						x = math.NaN()
-					}
-					numbers[i] = x
-				}
+				numbers := numbersOf(values)
 				want, err := scorer.Predict(values)
 				if err != nil {
 					t.Fatal(err)
@@ -440,5 +450,42 @@ func TestScorerText(t *testing.T) {
 		if _, err := scorer.Predict([]tree.Value{tree.Number(2), tree.Text("b")}); err == nil || !strings.Contains(err.Error(), `feature "job": the text "b": want a number`) {
 			t.Errorf("%s: a text that is asked for: %v", name, err)
 		}
+	}
+}
+
+// BenchmarkScorerNumbers is of trees of numeric features alone.
+func BenchmarkScorerNumbers(b *testing.B) {
+	const rows = 1 << 12
+	fs := numericFeatures()
+	for _, family := range []split.Family{split.Thresholds, split.Both} {
+		r := rand.New(rand.NewPCG(1, 1))
+		scorer := grownTree(r, family, 2000, fs).Scorer()
+		values, numbers := make([][]tree.Value, rows), make([][]float64, rows)
+		for i := range values {
+			values[i] = randomRow(r, fs).values(scorer.Features())
+			numbers[i] = numbersOf(values[i])
+		}
+		b.Run("by=values/tests="+family.String(), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				for _, v := range values {
+					if _, err := scorer.Predict(v); err != nil {
+						b.Fatal(err)
+					}
+				}
+			}
+			b.ReportMetric(float64(rows*b.N)/b.Elapsed().Seconds(), "rows/s")
+		})
+		b.Run("by=numbers/tests="+family.String(), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				for _, n := range numbers {
+					if _, err := scorer.PredictNumbers(n); err != nil {
+						b.Fatal(err)
+					}
+				}
+			}
+			b.ReportMetric(float64(rows*b.N)/b.Elapsed().Seconds(), "rows/s")
+		})
 	}
 }
