@@ -225,9 +225,12 @@ func Evaluate(ctx context.Context, c EvaluateConfig, reporter Reporter) (*tree.T
 	if err != nil {
 		return nil, nil, err
 	}
-	in, err := openRows(ctx, c.Input)
+	in, err := openInput(ctx, process, c.Input)
 	if err != nil {
 		return nil, nil, err
+	}
+	if len(in.tasks) == 0 {
+		return nil, nil, &dataset.DataError{File: in.files[0].URL, Problem: "no input file has a row", Hint: "check --input"}
 	}
 	spec, err := scoringSpec(in, t, cmp.Or(c.Label, t.Label.Column), c.Weight)
 	if err != nil {

@@ -160,7 +160,7 @@ func newPrediction(ctx context.Context, c *PredictConfig, reporter Reporter) (*p
 	if c.Explain {
 		p.paths = report.Paths(p.tree)
 	}
-	if p.input, err = openRows(ctx, c.Input); err != nil {
+	if p.input, err = openInput(ctx, process, c.Input); err != nil {
 		return nil, err
 	}
 	label, weight := c.Label, c.Weight
@@ -178,18 +178,6 @@ func newPrediction(ctx context.Context, c *PredictConfig, reporter Reporter) (*p
 		return nil, err
 	}
 	return p, p.nameOutputs()
-}
-
-// openRows opens an input that has rows.
-func openRows(ctx context.Context, patterns []string) (*input, error) {
-	in, err := openInput(ctx, process, patterns)
-	if err != nil {
-		return nil, err
-	}
-	if len(in.tasks) == 0 {
-		return nil, &dataset.DataError{File: in.files[0].URL, Problem: "no input file has a row", Hint: "check --input"}
-	}
-	return in, nil
 }
 
 // maxPredictedLeaves is what two bytes can number beside the mark of null.

@@ -300,6 +300,21 @@ func TestPredictErrors(t *testing.T) {
 	}
 }
 
+// TestPredictNoRows: a day without rows has predictions, too.
+func TestPredictNoRows(t *testing.T) {
+	_, run, _ := scored(t, 1, parquetio.WriteOptions{})
+	c := predictConfig(t, run, newRows(1).write(t, nil, 1, parquetio.WriteOptions{}))
+	c.Key, c.MaxUnseen = []string{"id"}, 0
+	r := predict(t, c)
+	rows, err := parquet.ReadFile[predicted](r.Files[0])
+	if err != nil || len(rows) != 0 || r.Rows != 0 || r.Metrics != nil {
+		t.Errorf("%d rows, counted %d, metrics %v, error %v", len(rows), r.Rows, r.Metrics, err)
+	}
+	if _, _, err := pipelines.Evaluate(t.Context(), pipelines.EvaluateConfig{Model: run, Input: c.Input, Runner: "direct"}, &silent{}); err == nil || !strings.Contains(err.Error(), "no input file has a row") {
+		t.Errorf("evaluate: error %v", err)
+	}
+}
+
 // TestPredictTaken scores into folders that are not to be touched.
 func TestPredictTaken(t *testing.T) {
 	_, run, input := scored(t, 1, parquetio.WriteOptions{})

@@ -113,7 +113,7 @@ func (g *rowGroup) classNumbers(numbers map[string]uint16, classes []uint16) ([]
 			k = classOf(v, r, numbers)
 		}
 		if k < 0 {
-			return nil, g.errorAt(g.spec.Label, v.Spell(r), "not one of the tree's classes", "train anew, or leave such rows out of the input")
+			return nil, g.errorAt(g.spec.Label, v.Spell(r), "not one of the tree's classes", "train anew, leave such rows out of the input, or predict with --label none")
 		}
 		classes[r] = uint16(k)
 	}

@@ -342,13 +342,13 @@ func (g *rowGroup) feature(i int, dst *dataset.Vector) error {
 	return nil
 }
 
-// asNumbers reads a text column as numbers, which --numeric asks for.
+// asNumbers reads a text column as numbers, which --numeric or a tree asks for.
 func (g *rowGroup) asNumbers(column string, v *dataset.Vector) error {
 	numbers := make([]float64, len(v.Texts))
 	for i, s := range v.Texts {
 		x, ok := numberIn(s)
 		if !ok {
-			return g.errorAt(column, s, "not a number, as --numeric asks for", "leave the column out of --numeric, or ignore it with --ignore")
+			return g.errorAt(column, s, "not a number, and the feature is numeric", "write a number or null there; in training, --ignore leaves the column out")
 		}
 		numbers[i] = x
 	}
