@@ -49,47 +49,6 @@ func classIn(numbers map[string]uint16, name, label string) (uint16, error) {
 	return k, nil
 }
 
-// rowSums are the summaries of tallied rows.
-type rowSums struct {
-	Columns []*binning.Summary // per feature; nil: no value
-	Label   *binning.Summary
-
-	Dropped int64   // rows without a label
-	Scaled  bool    // some weight is not whole
-	Weight  float64 // of all rows: only its size matters
-}
-
-// summarise summarises the rows of one kind in a tally.
-func (s *trainSpec) summarise(tally []byte, kind byte) (*rowSums, error) {
-	r, err := newRowsReader(s, tally, kind)
-	if err != nil {
-		return nil, err
-	}
-	sums := &rowSums{Columns: make([]*binning.Summary, len(s.Columns)), Dropped: r.tally.Dropped, Scaled: r.tally.Scaled}
-	limits := binning.Limits{Values: s.Config.MaxValues, Categories: binning.DefaultLimits().Categories}
-	for r.next() {
-		weights := r.rows
-		if s.weighted() {
-			weights = r.summaryWeights()
-		}
-		for i := range r.columns {
-			v := &r.columns[i]
-			if sums.Columns[i] == nil {
-				sums.Columns[i] = binning.New(r.kindOf(i), v.Type, limits)
-			}
-			sums.Columns[i].AddVector(v, r.all, weights)
-		}
-		if sums.Label == nil {
-			sums.Label = binning.New(dataset.Categorical, r.label.Type, limits)
-		}
-		sums.Label.AddVector(&r.label, r.all, r.rows)
-		for _, w := range weights {
-			sums.Weight += float64(w)
-		}
-	}
-	return sums, r.err()
-}
-
 // fit fits the features and the classes.
 func (s *trainSpec) fit(sums *rowSums) (*plan, error) {
 	c := &s.Config

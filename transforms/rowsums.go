@@ -1,0 +1,133 @@
+package transforms
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+
+	"github.com/espalier-ml/espalier/induce/binning"
+	"github.com/espalier-ml/espalier/induce/dataset"
+)
+
+// rowSums are the summaries of tallied rows.
+type rowSums struct {
+	Columns []*binning.Summary // per feature; nil: no value
+	Label   *binning.Summary
+
+	Dropped int64   // rows without a label
+	Scaled  bool    // some weight is not whole
+	Weight  float64 // of all rows: only its size matters
+}
+
+// summarise summarises the rows of one kind in a tally.
+func (s *trainSpec) summarise(tally []byte, kind byte) (*rowSums, error) {
+	r, err := newRowsReader(s, tally, kind)
+	if err != nil {
+		return nil, err
+	}
+	sums := &rowSums{Columns: make([]*binning.Summary, len(s.Columns)), Dropped: r.tally.Dropped, Scaled: r.tally.Scaled}
+	limits := binning.Limits{Values: s.Config.MaxValues, Categories: binning.DefaultLimits().Categories}
+	for r.next() {
+		weights := r.rows
+		if s.weighted() {
+			weights = r.summaryWeights()
+		}
+		for i := range r.columns {
+			v := &r.columns[i]
+			if sums.Columns[i] == nil {
+				sums.Columns[i] = binning.New(r.kindOf(i), v.Type, limits)
+			}
+			sums.Columns[i].AddVector(v, r.all, weights)
+		}
+		if sums.Label == nil {
+			sums.Label = binning.New(dataset.Categorical, r.label.Type, limits)
+		}
+		sums.Label.AddVector(&r.label, r.all, r.rows)
+		for _, w := range weights {
+			sums.Weight += float64(w)
+		}
+	}
+	return sums, r.err()
+}
+
+// appendSums appends the summaries of rows: the counts as JSON with their length,
+// then the columns and the label.
+func appendSums(b []byte, s *rowSums) ([]byte, error) {
+	head := mustJSON(sumsHead{s.Dropped, s.Scaled, s.Weight})
+	b = append(binary.AppendUvarint(b, uint64(len(head))), head...)
+	var err error
+	for _, sum := range append(s.Columns[:len(s.Columns):len(s.Columns)], s.Label) {
+		if b, err = appendSummary(b, sum); err != nil {
+			return nil, err
+		}
+	}
+	return b, nil
+}
+
+type sumsHead struct {
+	Dropped int64
+	Scaled  bool
+	Weight  float64
+}
+
+// mergeSums merges what appendSums wrote, in any order.
+func (s *trainSpec) mergeSums(list [][]byte) (*rowSums, error) {
+	sums := &rowSums{Columns: make([]*binning.Summary, len(s.Columns))}
+	for _, b := range list {
+		encoded, rest, err := cutSummary(b)
+		if err != nil {
+			return nil, err
+		}
+		var head sumsHead
+		if err := json.Unmarshal(encoded, &head); err != nil {
+			return nil, err
+		}
+		sums.Dropped, sums.Scaled, sums.Weight = sums.Dropped+head.Dropped, sums.Scaled || head.Scaled, sums.Weight+head.Weight
+		for i := range s.Columns {
+			if rest, err = mergeSum(&sums.Columns[i], rest, s.Columns[i].Name); err != nil {
+				return nil, err
+			}
+		}
+		if _, err = mergeSum(&sums.Label, rest, s.Config.Label); err != nil {
+			return nil, err
+		}
+	}
+	return sums, nil
+}
+
+// mergeSum merges the first encoded summary of b into another and returns what
+// follows it. One without any value says nothing of the column's type.
+func mergeSum(into **binning.Summary, b []byte, column string) ([]byte, error) {
+	encoded, rest, err := cutSummary(b)
+	if err != nil || len(encoded) == 0 {
+		return rest, err
+	}
+	one, _, err := binning.Decode(encoded)
+	if err != nil {
+		return nil, err
+	}
+	other := *into
+	switch {
+	case other == nil:
+		*into = one
+		return rest, nil
+	case other.Type() == one.Type():
+	case one.Weight() == 0:
+		one = onlyMissing(other, one.Missing())
+	case other.Weight() == 0:
+		*into = onlyMissing(one, other.Missing())
+	default:
+		return nil, mixed(column)
+	}
+	if err := (*into).Merge(one); err != nil {
+		return nil, fmt.Errorf("column %q: %w", column, err)
+	}
+	return rest, nil
+}
+
+// onlyMissing returns a summary like another, of rows without a value.
+func onlyMissing(like *binning.Summary, missing int64) *binning.Summary {
+	s := binning.New(like.Kind(), like.Type(), like.Limits())
+	s.AddVector(&dataset.Vector{Type: like.Type(), Index: []int32{-1}}, []int32{0}, []int64{missing})
+	return s
+}
