@@ -348,7 +348,7 @@ func (g *rowGroup) asNumbers(column string, v *dataset.Vector) error {
 	for i, s := range v.Texts {
 		x, ok := numberIn(s)
 		if !ok {
-			return g.errorAt(column, s, "not a number, and the feature is numeric", "write a number or null there; in training, --ignore leaves the column out")
+			return g.errorAt(column, s, "not a number, and the feature is numeric", "write a number or null there; in training leave the column out of --numeric, or --ignore it")
 		}
 		numbers[i] = x
 	}
