@@ -1,8 +1,7 @@
 // Package transforms holds the DoFns of Espalier's jobs: thin shells around the
 // kernels of package induce.
 //
-// Every job has the same shape, so that three DoFn signatures do for all (each
-// distinct one costs seconds of build):
+// Every job has the same shape, so that three DoFn signatures do for all:
 //
 //	tasks  -> ParDo(read and aggregate: KV<int64, []byte>)
 //	       -> GroupByKey

@@ -20,7 +20,6 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/graph/window"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/graph/window/trigger"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
-	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners/vet"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/testing/teststream"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
@@ -649,20 +648,3 @@ func TestWindows(t *testing.T) {
 		})
 	}
 }
-
-// TestScoreRegistered looks for what would score rows by reflection.
-func TestScoreRegistered(t *testing.T) {
-	encoded := library(t, "direct", visits(120), visitConfig())
-	p, s := beam.NewPipelineWithRoot()
-	transforms.Score(s, beam.ParDo(s, &visitFn{}, beam.Impulse(s)), transforms.Model{JSON: encoded})
-	if _, err := vet.Execute(context.Background(), p); err != nil {
-		t.Error(err)
-	}
-}
-
-// visitFn makes rows.
-type visitFn struct{}
-
-func (*visitFn) ProcessElement([]byte, func(visit)) {}
-
-func init() { register.DoFn2x0[[]byte, func(visit)](&visitFn{}) }

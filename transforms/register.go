@@ -5,45 +5,71 @@ import (
 	"reflect"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/util/reflectx"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 )
 
-// The DoFns of jobs share three signatures: see the package comment.
+// DoFns are called by reflection, which takes a microsecond: an element is a row
+// group, a block of objects, a shard or a pane. register.DoFn would spare it and
+// compile for five to ten seconds for each signature, in everybody's build.
 func init() {
-	register.DoFn3x1[context.Context, []byte, func(int64, []byte), error](&summariseFn{})
-	register.DoFn3x1[context.Context, []byte, func(int64, []byte), error](&coalesceFn{})
-	register.DoFn3x1[context.Context, []byte, func(int64, []byte), error](&gatherFn{})
-	register.DoFn3x1[context.Context, []byte, func(int64, []byte), error](&levelFn{})
-	register.DoFn3x1[context.Context, []byte, func(int64, []byte), error](&evaluateFn{})
-	register.DoFn3x1[context.Context, []byte, func(int64, []byte), error](&predictFn{})
-	register.DoFn3x1[context.Context, int64, func(*[]byte) bool, error](&mergeSummariesFn{})
-	register.DoFn3x1[context.Context, int64, func(*[]byte) bool, error](&mergeObjectsFn{})
-	register.DoFn3x1[context.Context, int64, func(*[]byte) bool, error](&growFn{})
-	register.DoFn3x1[context.Context, int64, func(*[]byte) bool, error](&mergeCountsFn{})
-	register.DoFn4x1[context.Context, int64, func(*[]byte) bool, func(int64, []byte), error](&mergeLevelFn{})
-	register.DoFn4x1[context.Context, int64, func(*[]byte) bool, func(int64, []byte), error](&advanceFn{})
+	for _, t := range []reflect.Type{
+		reflect.TypeFor[summariseFn](), reflect.TypeFor[mergeSummariesFn](),
+		reflect.TypeFor[coalesceFn](), reflect.TypeFor[mergeObjectsFn](),
+		reflect.TypeFor[levelFn](), reflect.TypeFor[mergeLevelFn](), reflect.TypeFor[advanceFn](),
+		reflect.TypeFor[gatherFn](), reflect.TypeFor[growFn](),
+		reflect.TypeFor[evaluateFn](), reflect.TypeFor[predictFn](), reflect.TypeFor[mergeCountsFn](),
+		reflect.TypeFor[summariseTallyFn](), reflect.TypeFor[fitFn](), reflect.TypeFor[codeTallyFn](), reflect.TypeFor[growObjectsFn](),
+		reflect.TypeFor[tagFn](), reflect.TypeFor[windowTreeFn](),
+		reflect.TypeFor[scoreFn](), reflect.TypeFor[tallyFn](),
+	} {
+		beam.RegisterDoFn(t)
+	}
+	register.Combiner3[tallies, []byte, []byte](&mergeTalliesFn{})
 	register.Emitter2[int64, []byte]()
 	register.Iter1[[]byte]()
-}
-
-// Those of the transforms for other pipelines have two more, for what is called
-// for each row. What is called once for a shard or a pane is found by reflection,
-// which takes microseconds: the six parameters of windowTreeFn alone would add
-// half a minute to the build.
-func init() {
-	register.DoFn3x1[context.Context, beam.T, func(beam.T, Prediction), error](&scoreFn{})
-	register.DoFn4x1[context.Context, beam.EventTime, beam.T, func(beam.EventTime, int64, []byte), error](&tallyFn{})
-	register.DoFn4x1[context.Context, int64, func(*[]byte) bool, func(int64, []byte), error](&fitFn{})
-	register.DoFn4x1[context.Context, int64, func(*[]byte) bool, func(int64, []byte), error](&codeTallyFn{})
-	register.DoFn4x1[context.Context, int64, func(*[]byte) bool, func(int64, []byte), error](&growObjectsFn{})
-	beam.RegisterDoFn(reflect.TypeFor[summariseTallyFn]())
-	beam.RegisterDoFn(reflect.TypeFor[tagFn]())
-	beam.RegisterDoFn(reflect.TypeFor[windowTreeFn]())
-	register.Combiner3[tallies, []byte, []byte](&mergeTalliesFn{})
 	register.Emitter2[beam.T, Prediction]()
 	register.Emitter3[beam.EventTime, int64, []byte]()
 	register.Emitter1[WindowTree]()
 	beam.RegisterCoder(reflect.TypeFor[tallies](), encodeTallies, decodeTallies)
 	beam.RegisterType(reflect.TypeFor[Prediction]())
 	beam.RegisterType(reflect.TypeFor[WindowTree]())
+}
+
+// What is called for each row is called without reflection.
+func init() {
+	reflectx.RegisterStructWrapper(reflect.TypeFor[scoreFn](), func(fn any) map[string]reflectx.Func {
+		process := fn.(*scoreFn).ProcessElement //nolint:errcheck // Beam has looked at the type
+		return map[string]reflectx.Func{"ProcessElement": scoreCall{reflectx.MakeFunc(process), process}}
+	})
+	reflectx.RegisterStructWrapper(reflect.TypeFor[tallyFn](), func(fn any) map[string]reflectx.Func {
+		process := fn.(*tallyFn).ProcessElement //nolint:errcheck // likewise
+		return map[string]reflectx.Func{"ProcessElement": tallyCall{reflectx.MakeFunc(process), process}}
+	})
+}
+
+// scoreCall is a reflectx.Func3x1.
+type scoreCall struct {
+	reflectx.Func
+
+	process func(context.Context, beam.T, func(beam.T, Prediction)) error
+}
+
+// Call3x1 calls scoreFn.ProcessElement.
+func (c scoreCall) Call3x1(ctx, row, emit any) any {
+	//nolint:errcheck // Beam has looked at the types
+	return c.process(ctx.(context.Context), row, emit.(func(beam.T, Prediction)))
+}
+
+// tallyCall is a reflectx.Func4x1.
+type tallyCall struct {
+	reflectx.Func
+
+	process func(context.Context, beam.EventTime, beam.T, func(beam.EventTime, int64, []byte)) error
+}
+
+// Call4x1 calls tallyFn.ProcessElement.
+func (c tallyCall) Call4x1(ctx, at, row, emit any) any {
+	//nolint:errcheck // Beam has looked at the types
+	return c.process(ctx.(context.Context), at.(beam.EventTime), row, emit.(func(beam.EventTime, int64, []byte)))
 }

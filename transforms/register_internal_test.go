@@ -1,0 +1,27 @@
+package transforms
+
+import (
+	"testing"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/graph"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/util/reflectx"
+)
+
+// TestRowCalls: Beam finds the calls without reflection of what is called for each
+// row.
+func TestRowCalls(t *testing.T) {
+	score, err := graph.NewDoFn(&scoreFn{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, ok := score.ProcessElementFn().Fn.(reflectx.Func3x1); !ok {
+		t.Errorf("scoreFn is called by a %T", score.ProcessElementFn().Fn)
+	}
+	tally, err := graph.NewDoFn(&tallyFn{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, ok := tally.ProcessElementFn().Fn.(reflectx.Func4x1); !ok {
+		t.Errorf("tallyFn is called by a %T", tally.ProcessElementFn().Fn)
+	}
+}
