@@ -76,7 +76,7 @@ func within(t *testing.T, factor float64, estimate, measured *pipelines.Estimate
 // 2. With 500,000 rows the sample is about half of them, with 3,000 it is all.
 func TestEstimate(t *testing.T) {
 	for name, edit := range map[string]func(*pipelines.SynthConfig){
-		"distinct": func(*pipelines.SynthConfig) {},
+		"distinct": func(c *pipelines.SynthConfig) { c.Rows = 500_000 },
 		"7 files":  func(c *pipelines.SynthConfig) { c.RowsPerFile = c.Rows/7 + 1 },
 		"pool":     func(c *pipelines.SynthConfig) { c.Duplicates, c.Distinct = 1, 20_000 },
 		"few":      func(c *pipelines.SynthConfig) { c.Rows = 3000 },
@@ -87,7 +87,7 @@ func TestEstimate(t *testing.T) {
 				t.Skip("waits for a run without -short: half a million rows")
 			}
 			s := pipelines.DefaultSynthConfig()
-			s.Output, s.Rows, s.RowsPerGroup, s.Numeric, s.Categorical, s.Classes = "mem://"+t.Name(), 500_000, 20_000, 4, 4, 3
+			s.Output, s.Rows, s.RowsPerGroup, s.Numeric, s.Categorical, s.Classes = "mem://"+t.Name(), 200_000, 20_000, 4, 4, 3
 			edit(&s)
 			made, err := pipelines.Synth(t.Context(), s, new(silent))
 			if err != nil {
