@@ -14,7 +14,8 @@ import (
 )
 
 // golden is one instance with the trees that the object-by-object definition
-// of the criterion gives (origin: DESIGN section 4, golden/*.json).
+// of the criterion gives (origin: a separate
+// implementation of that definition in Python).
 type golden struct {
 	Name    string    `json:"name"`
 	Classes int       `json:"classes"`

@@ -187,7 +187,7 @@ func families() []split.Family {
 	return []split.Family{split.OneHot, split.Thresholds, split.Both, split.Multiways}
 }
 
-// naive grows a tree from the definitions in DESIGN section 1, object by
+// naive grows a tree from the definitions in package split, object by
 // object and test by test.
 type naive struct {
 	*data

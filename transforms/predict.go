@@ -42,7 +42,7 @@ type PredictionColumn struct {
 	Values any // []string, []float64 or []int32
 }
 
-// PredictionColumns lists what is written of each row (DESIGN section 4): class,
+// PredictionColumns lists what is written of each row besides copied columns: class,
 // probabilities, leaf, tests asked, what they cost as billed, and
 // the path where paths are given by leaf.
 func PredictionColumns(t *tree.Tree, paths []string) []PredictionColumn {

@@ -22,7 +22,7 @@ import (
 	"github.com/espalier-ml/espalier/pipelines"
 )
 
-// The exit codes, DESIGN section 4.
+// The exit codes, as README.md lists them.
 const (
 	exitDone        = 0
 	exitInternal    = 1

@@ -47,9 +47,9 @@ func ParseMethod(s string) (Method, error) {
 // less one, strictly increasing and finite: x lies in the bin whose number is
 // the number of cuts <= x. No bin is without training rows.
 //
-// Quantile (DESIGN section 2): for i = 1..B-1 the cut lies behind the first
-// distinct value whose cumulative weight reaches i W / B, half-way to the next
-// distinct value; equal cuts fall together, and none lies behind the last value.
+// Quantile: for i = 1..B-1 the cut lies behind the first distinct value whose
+// cumulative weight reaches i W / B, half-way to the next distinct value; equal
+// cuts fall together, and none lies behind the last value.
 // Uniform: cuts that separate no values are left out. KMeans: see Fitter.
 //
 // Two neighbouring values that no finite number separates, as the greatest

@@ -135,7 +135,7 @@ func TestCodes(t *testing.T) {
 	}
 }
 
-// naiveQuantile is the rule of DESIGN section 2, cut by cut.
+// naiveQuantile is the rule of Quantile, cut by cut.
 func naiveQuantile(values []float64, weights []int64, bins int) []float64 {
 	var total big.Int
 	for _, w := range weights {

@@ -143,7 +143,7 @@ func methods() []binning.Method {
 	return []binning.Method{binning.KMeans, binning.Quantile, binning.Uniform}
 }
 
-// bin returns the number of cuts <= x, as DESIGN section 2 has it.
+// bin returns the number of cuts <= x, as FitNumeric has it.
 func bin(cuts []float64, x float64) int {
 	n := 0
 	for _, cut := range cuts {

@@ -348,7 +348,7 @@ func TestNew(t *testing.T) {
 	if s.Kind() != dataset.Categorical || s.Type() != dataset.Text || s.Limits() != (binning.Limits{Values: 1, Categories: 1}) {
 		t.Errorf("kind %s, type %s, limits %+v", s.Kind(), s.Type(), s.Limits())
 	}
-	if l := binning.DefaultLimits(); l.Values != 65536 || l.Categories != 65536 { // DESIGN section 2
+	if l := binning.DefaultLimits(); l.Values != 65536 || l.Categories != 65536 { // as the flag --max_values
 		t.Errorf("default limits %+v", l)
 	}
 	if diff := cmp.Diff(contents{Exact: true}, contentsOf(s), cmpopts.EquateEmpty()); diff != "" {

@@ -90,7 +90,7 @@ type question struct {
 	outcome []int
 }
 
-// questions lists every test of DESIGN section 1.
+// questions lists every test of the instance: see package split.
 func (in *instance) questions() []question {
 	var list []question
 	for f := range in.Features {

@@ -46,7 +46,7 @@ func (a Algorithm) Gini() bool { return a == ECART || a == CART || a == CCART }
 // Family names the tests that compete.
 type Family uint8
 
-// The families, see DESIGN section 1.
+// The families: the package documentation lists their tests.
 const (
 	OneHot Family = iota + 1
 	Thresholds

@@ -11,7 +11,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/split"
 )
 
-// TestNames pins the names in flags and tree.json (DESIGN sections 1 and 4).
+// TestNames pins the names in flags and tree.json.
 func TestNames(t *testing.T) {
 	testNames(t, split.ParseAlgorithm, algorithms(), "ec45 ecart asr c45 cart cc45 ccart ip bal")
 	testNames(t, split.ParseFamily, families(), "onehot threshold both multiway")

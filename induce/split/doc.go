@@ -11,7 +11,7 @@
 // # The criterion
 //
 // For a node v and a test t with outcomes x, over N[x][c] objects and M[x][c]
-// weight of class c (the greedy criterion of the paper, DESIGN section 1):
+// weight of class c (the greedy criterion of the paper):
 //
 //	balance        = (w_v - w_big) / W,  big = the outcome with most objects
 //	efficiency     = 1/W * sum over objects i of w_i * (1 - r(x_i, max(w_i, theta W)))
@@ -28,6 +28,24 @@
 // latter is kept in 64.64 fixed point, so that it is an integer too, adds in any
 // order and any number of workers to the same bits, and errs by less than
 // 2^-64 an object. Any theta, zero included, costs O(1) per test.
+//
+// # Tests
+//
+// A feature's codes are 0..B-1 (bins or values), then "other" for a categorical
+// feature whose rare values are one code, then missing.
+//
+//	kind        outcome 1                         where
+//	threshold   code >= b and not missing, b >= 1 numeric; families threshold, both, multiway
+//	bin         code = b                          numeric; families onehot, both
+//	equals      code = b                          categorical; families onehot, threshold, both
+//	multiway    one outcome per code              categorical; family multiway
+//	other       the code of "other"               beside equals
+//	missing     the code of missing               beside all but multiway
+//
+// Test order is that of the features, within a feature that of this table, and
+// within a kind that of the codes. Only tests with two outcomes or more in the
+// node compete. Scores within 1e-12 * max(1, |best|) of the best one are equal;
+// among equals the cheapest test wins, then the first in test order.
 //
 // # Costs and constraints
 //

@@ -123,7 +123,8 @@ func (n *node) phi(objects []object, gini bool) float64 {
 	return entropy
 }
 
-// tests lists the tests of all features in test order (DESIGN section 1).
+// tests lists the tests of all features in test order, as the
+// package documentation lists them.
 func (n *node) tests(family split.Family) []split.Candidate {
 	var list []split.Candidate
 	for f, c := range n.columns {
@@ -158,7 +159,7 @@ func (n *node) tests(family split.Family) []split.Candidate {
 }
 
 // part deals the objects to the outcomes of a test, straight from the table of
-// kinds in DESIGN section 1.
+// kinds in the package documentation.
 func (n *node) part(t *split.Test) [][]object {
 	c := n.columns[t.Feature]
 	outcomes := make([][]object, max(2, c.Codes))
@@ -181,8 +182,8 @@ func (n *node) part(t *split.Test) [][]object {
 	return outcomes
 }
 
-// parts scores a test object by object, as DESIGN section 1 defines it. ok says
-// that the test has at least two outcomes in the node.
+// parts scores a test object by object, by the definition in the package
+// documentation. ok says that the test has at least two outcomes in the node.
 func (n *node) parts(t *split.Candidate, a split.Algorithm, s setting) (p split.Parts, ok bool) {
 	total, light := float64(n.total), s.theta*float64(n.total)
 	wv, pv := float64(n.weight(n.objects)), float64(pairs(n.objects))

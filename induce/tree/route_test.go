@@ -28,8 +28,8 @@ type branch struct {
 	Missing, Other bool
 }
 
-// holds reports whether a value that is there meets a condition, read off
-// DESIGN section 4; listed are the feature's values.
+// holds reports whether a value that is there meets a condition, by the
+// words of tree.schema.json; listed are the feature's values.
 func (b *branch) holds(value any, listed []string) bool {
 	x, _ := value.(float64)
 	s, _ := value.(string)

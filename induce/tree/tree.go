@@ -1,6 +1,6 @@
 // Package tree is the model: nodes with tests and leaf estimates, routing of
-// codes, and the canonical JSON form "espalier/tree" version 1 (DESIGN section
-// 4).
+// codes, and the canonical JSON form "espalier/tree" version 1, whose JSON
+// Schema is cmd/espalier/schemas/tree.schema.json.
 package tree
 
 import (
@@ -148,8 +148,7 @@ type Branch struct {
 // Leaf reports whether the node asks nothing.
 func (n *Node) Leaf() bool { return n.Test == nil }
 
-// Estimate says how class probabilities follow from class weights (DESIGN
-// section 1).
+// Estimate says how class probabilities follow from class weights.
 type Estimate uint8
 
 // The leaf estimates.

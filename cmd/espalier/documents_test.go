@@ -1,0 +1,80 @@
+package main_test
+
+import (
+	"bytes"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// cited finds what looks like a document in comments and in documentation: a
+// path that ends as documents do, or a name in capitals with a section number.
+var cited = regexp.MustCompile(`\bDESIGN\b|[\w./-]*\w\.(?:md|pdf|rst|adoc|docx)\b|\b[A-Z]{4,}(?:,? (?:section|chapter)s? \d|\.(?:txt|md))`)
+
+// TestDocumentsCited: a document that a file of the repository cites is in the
+// repository, so that a reader can follow the reference.
+func TestDocumentsCited(t *testing.T) {
+	root := filepath.Join("..", "..")
+	files := repository(t, root)
+	names := make(map[string]bool)
+	for path := range files {
+		names[filepath.Base(path)] = true
+	}
+	found := 0
+	for path, content := range files {
+		for n, line := range strings.Split(string(content), "\n") {
+			for _, name := range cited.FindAllString(prose(path, line), -1) {
+				found++
+				if !names[filepath.Base(name)] {
+					t.Errorf("%s:%d cites %q, which is not in the repository: write what it says", path, n+1, name)
+				}
+			}
+		}
+	}
+	if found < 5 { // README.md and CONTRIBUTING.md are cited at least so often
+		t.Errorf("only %d documents are cited: the pattern finds too few", found)
+	}
+}
+
+// prose returns the part of a line that is written for readers: of Go files the
+// comment.
+func prose(path, line string) string {
+	if filepath.Ext(path) != ".go" {
+		return line
+	}
+	_, comment, _ := strings.Cut(line, "//")
+	return comment
+}
+
+// repository returns the text files of the repository by path.
+func repository(t *testing.T, root string) map[string][]byte {
+	t.Helper()
+	files := make(map[string][]byte)
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() {
+			if name := d.Name(); name == ".git" || name == "runs" || name == "testdata" && strings.Contains(path, "fuzz") {
+				return filepath.SkipDir
+			}
+			return nil
+		}
+		if info, err := d.Info(); err != nil || !info.Mode().IsRegular() || info.Size() > 1<<20 || d.Name() == "go.sum" {
+			return err
+		}
+		content, err := os.ReadFile(path)
+		if err != nil || bytes.IndexByte(content, 0) >= 0 {
+			return err
+		}
+		files[filepath.ToSlash(path)] = content
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
