@@ -91,9 +91,13 @@ func (o *Original) chunk(group, at int) (*format.ColumnMetaData, span, error) {
 	}
 	s.end = s.start + m.TotalCompressedSize
 	var err error
-	switch {
+	switch read := &o.file.rowGroups[group].Columns[at]; {
+	case read.Crypto.Valid:
+		err = encrypted()
 	case c.FilePath != "":
 		err = fault("the column lies in another file, "+c.FilePath, "write the file in one piece")
+	case !read.Meta.Valid:
+		err = damage("the footer says nothing of the column's pages")
 	case s.start < int64(len(magic)) || m.TotalCompressedSize < 0 || s.start > o.file.Size || m.TotalCompressedSize > o.file.Size-s.start:
 		err = damage("the pages would lie at %d, %d bytes long, in a file of %d", s.start, m.TotalCompressedSize, o.file.Size)
 	}

@@ -2,6 +2,7 @@ package parquetio_test
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"io"
 	"os"
@@ -12,7 +13,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/encoding/thrift"
+	"github.com/parquet-go/parquet-go/format"
 
+	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/io/objectstore"
 	"github.com/espalier-ml/espalier/io/parquetio"
 )
@@ -200,5 +204,64 @@ func TestCopyErrors(t *testing.T) {
 	}
 	if err := w.WriteIndexes(make([]uint16, 29)); err == nil {
 		t.Error("no error for indexes of a column that is copied")
+	}
+}
+
+// changedFooter returns a file whose footer was changed.
+func changedFooter(tb testing.TB, file []byte, change func(*format.FileMetaData)) []byte {
+	tb.Helper()
+	end := len(file) - 8
+	start := end - int(binary.LittleEndian.Uint32(file[end:]))
+	var meta format.FileMetaData
+	if err := thrift.Unmarshal(new(thrift.CompactProtocol), file[start:end], &meta); err != nil {
+		tb.Fatal(err)
+	}
+	change(&meta)
+	footer, err := thrift.Marshal(new(thrift.CompactProtocol), &meta)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	b := append(slices.Clone(file[:start]), footer...)
+	return append(binary.LittleEndian.AppendUint32(b, uint32(len(footer))), "PAR1"...)
+}
+
+// TestEncryptedColumn: a column whose chunks are encrypted is neither read nor copied,
+// as its bytes mean nothing without the key; other columns of the file are.
+func TestEncryptedColumn(t *testing.T) {
+	byKey := &format.EncryptionWithColumnKey{PathInSchema: thrift.Slice[string]{"text"}}
+	for name, crypto := range map[string]format.ColumnCryptoMetaDataValue{"footer key": new(format.EncryptionWithFooterKey), "column key": byKey} {
+		t.Run(name, func(t *testing.T) {
+			store, url := put(t, name, changedFooter(t, sample(t, parquetio.WriteOptions{}), func(m *format.FileMetaData) {
+				m.RowGroups[0].Columns[1].CryptoMetadata.Value = crypto
+			}))
+			f, err := parquetio.Open(t.Context(), store, url)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var v dataset.Vector
+			wantEncrypted(t, readColumn(t, f, 0, "text", &v))
+			o, err := f.Original(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer o.Close() //nolint:errcheck // read only
+			fields := []parquetio.Field{{Name: "number", Original: o}, {Name: "text", Original: o}}
+			w, err := parquetio.NewWriter(t.Context(), store, url+".copy", fields, parquetio.WriterOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer w.Abort() //nolint:errcheck // nothing to lose
+			if err := w.CopyChunks(0); err != nil {
+				t.Fatalf("a column in clear: %v", err)
+			}
+			wantEncrypted(t, w.CopyChunks(0))
+		})
+	}
+}
+
+func wantEncrypted(t *testing.T, err error) {
+	t.Helper()
+	if err == nil || !strings.Contains(err.Error(), `"text"`) || !strings.Contains(err.Error(), "the column is encrypted") {
+		t.Errorf("got %v, want that the column text is encrypted", err)
 	}
 }

@@ -367,7 +367,7 @@ func (f *File) chunkRange(group, column int) (*columnMeta, error) {
 	start := m.start()
 	switch {
 	case c.Crypto.Valid:
-		return nil, fault("the column is encrypted", "write the file without encryption")
+		return nil, encrypted()
 	case c.FilePath != "":
 		return nil, fault("the column lies in another file, "+c.FilePath, "write the file in one piece")
 	case !c.Meta.Valid:
@@ -384,4 +384,9 @@ func (f *File) chunkRange(group, column int) (*columnMeta, error) {
 			"write the file with smaller row groups")
 	}
 	return m, nil
+}
+
+// encrypted is the fault of a column chunk that only the holder of a key can read.
+func encrypted() error {
+	return fault("the column is encrypted", "write the file without encryption")
 }
