@@ -13,7 +13,6 @@ import (
 	"unicode"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/tree"
@@ -101,12 +100,6 @@ func newAsker(stdin io.Reader, stderr io.Writer) asker {
 		return &formAsker{input: stdin, output: stderr}
 	}
 	return &lineAsker{lines: readLines(stdin), notes: stderr}
-}
-
-// isTerminal reports whether a reader or writer is a terminal.
-func isTerminal(stream any) bool {
-	f, ok := stream.(*os.File)
-	return ok && term.IsTerminal(int(f.Fd()))
 }
 
 // asker gets answers, from a person or from a file of them, until nothing is left

@@ -62,11 +62,11 @@ that training did not have go where the tree sends unseen ones.`,
 			_, err = c.OutOrStdout().Write(b)
 			return err
 		}
-		if err := report.Figures(c.OutOrStdout(), metrics.Parts()); err != nil {
+		if err := report.Figures(c.OutOrStdout(), metrics.Parts(), pageWidth(c.OutOrStdout())); err != nil {
 			return err
 		}
 		m := metrics.Test
-		_, err = fmt.Fprintf(c.OutOrStdout(), "\nAUC %s, expected cost %s\n", report.Area(m), report.Figure(m.ExpectedCost))
+		_, err = fmt.Fprintf(c.OutOrStdout(), "\nAUC %s, expected cost %s\n", report.Area(m), report.Figure(report.Cost(m)))
 		return err
 	}
 	return c

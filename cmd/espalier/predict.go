@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -101,21 +101,25 @@ func printPredictedJSON(w io.Writer, r *pipelines.PredictResult) error {
 }
 
 func printPredicted(w io.Writer, r *pipelines.PredictResult, folder string) error {
-	b := bufio.NewWriter(w) // keeps the first error for Flush
-	t := tabwriter.NewWriter(b, 0, 0, 2, ' ', tabwriter.AlignRight)
-	_, _ = fmt.Fprintln(t, "tested column\tno value\tunseen\toutside of the range\t")
+	b, width := bufio.NewWriter(w), pageWidth(w) // keeps the first error for Flush
+	t := report.NewTable(report.Column{Head: "tested column", Left: true}, report.Column{Head: "no value"}, report.Column{Head: "unseen"},
+		report.Column{Head: "outside of the range"})
+	count := func(n int64) string { return strconv.FormatInt(n, 10) }
 	plain := 0
 	for _, c := range r.Columns {
 		if c.Missing+c.Unseen+c.Outside == 0 {
 			plain++
 			continue
 		}
-		_, _ = fmt.Fprintf(t, "%s\t%d\t%d\t%d\t\n", c.Column, c.Missing, c.Unseen, c.Outside)
+		t.Add(c.Column, count(c.Missing), count(c.Unseen), count(c.Outside))
 	}
-	_, _ = fmt.Fprintf(t, "%d others\t0\t0\t0\t\n\n", plain)
-	_ = t.Flush()
+	if plain > 0 || len(r.Columns) == 0 {
+		t.Add(fmt.Sprintf("(%d others)", plain), "0", "0", "0")
+	}
+	_ = t.Write(b, width)
+	_, _ = fmt.Fprintln(b)
 	if r.Metrics != nil {
-		_ = report.Figures(b, r.Metrics.Parts())
+		_ = report.Figures(b, r.Metrics.Parts(), width)
 		_, _ = fmt.Fprintln(b)
 	}
 	_, _ = fmt.Fprintf(b, "scored %d rows into %s (files of predictions: %d)\n", r.Rows, folder, len(r.Files))

@@ -3,12 +3,10 @@ package main
 import (
 	"fmt"
 	"io"
-	"os"
 	"sync"
 	"time"
 
 	"github.com/schollz/progressbar/v3"
-	"golang.org/x/term"
 
 	"github.com/espalier-ml/espalier/pipelines"
 )
@@ -17,7 +15,7 @@ import (
 func newReporter(kind string, w io.Writer) (pipelines.Reporter, error) {
 	switch kind {
 	case "auto":
-		if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+		if isTerminal(w) {
 			return &bars{plain: plain{w: w}}, nil
 		}
 		return newPlain(w), nil

@@ -32,7 +32,7 @@ the probability, and the cost of the way there.`,
 			if err != nil {
 				return err
 			}
-			return report.Text(c.OutOrStdout(), t)
+			return report.Text(c.OutOrStdout(), t, pageWidth(c.OutOrStdout()))
 		},
 	}
 	c.Flags().StringVar(&model, "model", "", "run folder or tree.json")

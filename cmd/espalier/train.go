@@ -171,14 +171,14 @@ func settleTrain(c *cobra.Command, flags pipelines.TrainConfig, extra *trainFlag
 // printResult prints what was written and the figures that matter most.
 func printResult(w io.Writer, r *pipelines.Result, show bool) error {
 	if show {
-		if err := report.Text(w, r.Tree); err != nil {
+		if err := report.Text(w, r.Tree, pageWidth(w)); err != nil {
 			return err
 		}
 		if _, err := fmt.Fprintln(w); err != nil {
 			return err
 		}
 	}
-	if err := report.Figures(w, r.Metrics.Parts()); err != nil {
+	if err := report.Figures(w, r.Metrics.Parts(), pageWidth(w)); err != nil {
 		return err
 	}
 	if r.Frontier != nil {
@@ -193,7 +193,7 @@ func printResult(w io.Writer, r *pipelines.Result, show bool) error {
 		if _, err := fmt.Fprintln(w); err != nil {
 			return err
 		}
-		if err := r.Metrics.Folds.Report().Text(w); err != nil {
+		if err := r.Metrics.Folds.Report().Text(w, pageWidth(w)); err != nil {
 			return err
 		}
 	}
@@ -207,7 +207,8 @@ func printResult(w io.Writer, r *pipelines.Result, show bool) error {
 		expected, _ := c.Billed()
 		billed = fmt.Sprintf(", billed at %.3g", expected)
 	}
-	_, err := fmt.Fprintf(w, "\nwrote %s\nAUC %s on %s rows, expected cost %.3g%s%s (%.3g tests), %d leaves, depth %d\n",
-		strings.Join(r.Files, " "), report.Area(m), part, c.ExpectedCost, unit, billed, c.ExpectedTests, c.Leaves, c.Depth)
+	summary := fmt.Sprintf("AUC %s on %s rows, expected cost %.3g%s%s (%.3g tests), %d leaves, depth %d",
+		report.Area(m), part, c.ExpectedCost, unit, billed, c.ExpectedTests, c.Leaves, c.Depth)
+	_, err := fmt.Fprintf(w, "\nwrote %s\n%s\n", strings.Join(r.Files, " "), report.Wrapped(summary, pageWidth(w), ""))
 	return err
 }

@@ -1,11 +1,10 @@
 package report
 
 import (
-	"bufio"
-	"errors"
 	"fmt"
 	"io"
-	"text/tabwriter"
+	"slices"
+	"strconv"
 
 	"github.com/espalier-ml/espalier/induce/metric"
 )
@@ -16,17 +15,36 @@ type Part struct {
 	Metrics *metric.Metrics
 }
 
-// Figures writes a table of the parts' metrics.
-func Figures(w io.Writer, parts []Part) error {
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	b := bufio.NewWriter(t)
-	printf(b, "part\trows\tAUC\t95 %%\taccuracy\tbalanced\tlog loss\tBrier\tcost\ttests\t\n")
+// Figures writes a table of the parts' metrics, in lines of at most width
+// characters; 0: of any length. The cost is what is billed.
+func Figures(w io.Writer, parts []Part, width int) error {
+	t := NewTable(Column{Head: "part", Left: true}, Column{Head: "rows"}, Column{Head: "AUC"}, Column{Head: "95 %", Rank: 3},
+		Column{Head: "accuracy", Rank: 1}, Column{Head: "balanced", Rank: 4}, Column{Head: "log loss", Rank: 5}, Column{Head: "Brier", Rank: 6},
+		Column{Head: "cost"}, Column{Head: "tests", Rank: 2})
+	priced := slices.ContainsFunc(parts, func(p Part) bool { return p.Metrics.ExpectedErrorCost != nil })
+	if priced {
+		t.Columns = append(t.Columns, Column{Head: "error cost"})
+	}
 	for _, p := range parts {
 		m := p.Metrics
-		printf(b, "%s\t%d\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t\n", p.Name, m.Rows, Figure(m.AUCOvRMacro), areaInterval(m), Figure(m.Accuracy),
-			Figure(m.BalancedAccuracy), Figure(m.LogLoss), Figure(m.Brier), Figure(m.ExpectedCost), Figure(m.ExpectedTests))
+		row := []string{
+			p.Name, strconv.FormatInt(m.Rows, 10), Figure(m.AUCOvRMacro), areaInterval(m), Figure(m.Accuracy), Figure(m.BalancedAccuracy),
+			Figure(m.LogLoss), Figure(m.Brier), Figure(Cost(m)), Figure(m.ExpectedTests),
+		}
+		if priced {
+			row = append(row, Figure(m.ExpectedErrorCost))
+		}
+		t.Add(row...)
 	}
-	return errors.Join(b.Flush(), t.Flush())
+	return t.Write(w, width)
+}
+
+// Cost returns the expected cost of a row as it is billed.
+func Cost(m *metric.Metrics) *float64 {
+	if m.ExpectedBilledCost != nil {
+		return m.ExpectedBilledCost
+	}
+	return m.ExpectedCost
 }
 
 // Figure spells a metric, "-" when it is not defined.

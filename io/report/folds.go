@@ -16,8 +16,8 @@ type Folds struct {
 	Stability       *tree.Stability // of the chosen tree among those of the folds
 }
 
-// Text writes them as a line.
-func (f *Folds) Text(w io.Writer) error {
+// Text writes them as a line, or more of at most width characters; 0: of any length.
+func (f *Folds) Text(w io.Writer, width int) error {
 	var b strings.Builder
 	printf(&b, "%d folds: AUC %s", f.Count, Figure(f.Area))
 	if f.Deviation != nil {
@@ -30,6 +30,6 @@ func (f *Folds) Text(w io.Writer) error {
 			printf(&b, ", %.0f %% of the splits by weight are on the feature that they ask there, %.0f %% their very test", 100**s.SameFeature, 100**s.SameTest)
 		}
 	}
-	_, err := fmt.Fprintln(w, b.String())
+	_, err := fmt.Fprintln(w, Wrapped(b.String(), width, ""))
 	return err
 }

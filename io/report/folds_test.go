@@ -20,7 +20,7 @@ func TestFolds(t *testing.T) {
 		"2 folds: AUC -\n":      {Count: 2, Stability: &tree.Stability{}},              // of one class
 	} {
 		var b strings.Builder
-		if err := f.Text(&b); err != nil || b.String() != want {
+		if err := f.Text(&b, 0); err != nil || b.String() != want {
 			t.Errorf("%q, %v, want %q", b.String(), err, want)
 		}
 	}

@@ -16,24 +16,19 @@ import (
 
 // Text writes the tree as text: per node the condition that leads to it, its
 // share of the training rows, its most probable class, and what has been paid
-// for the tests asked so far.
-func Text(w io.Writer, t *tree.Tree) error {
-	b := bufio.NewWriter(w)
+// for the tests asked so far. Lines are at most width characters long; 0: of any
+// length.
+func Text(w io.Writer, t *tree.Tree, width int) error {
+	var head, tail strings.Builder
 	c := &t.Complexity
-	a := &t.Algorithm
-	printf(b, "%s by %s: %d rows, expected cost %s (%s tests), %d leaves, depth %d\n\n",
-		name(t.Label.Column), describe(a), t.Training.Rows, cost(t), number(c.ExpectedTests), c.Leaves, c.Depth)
-	about(b, t)
-	lines := (&drawing{tree: t}).draw()
-	width := 0
-	for _, l := range lines {
-		width = max(width, utf8.RuneCountInString(l.left))
-	}
-	printf(b, "%-*s  %7s  %6s  %s\n", width, "", "rows", "paid", "class (* leaf)")
-	for _, l := range lines {
-		printf(b, "%s%s  %s\n", l.left, strings.Repeat(" ", width-utf8.RuneCountInString(l.left)), l.right)
-	}
-	certificate(b, t)
+	printf(&head, "%s by %s: %d rows, expected cost %s (%s tests), %d leaves, depth %d\n\n",
+		name(t.Label.Column), describe(&t.Algorithm), t.Training.Rows, cost(t), number(c.ExpectedTests), c.Leaves, c.Depth)
+	about(&head, t)
+	certificate(&tail, t)
+	b := bufio.NewWriter(w)
+	wrapLines(b, head.String(), width)
+	(&drawing{tree: t}).write(b, width)
+	wrapLines(b, tail.String(), width)
 	return b.Flush()
 }
 
@@ -60,46 +55,6 @@ func describe(a *tree.Algorithm) string {
 		s += " (lambda " + number(a.Lambda) + ")"
 	}
 	return s
-}
-
-type line struct{ left, right string }
-
-// drawing walks a tree depth first.
-type drawing struct {
-	tree  *tree.Tree
-	costs []float64
-	lines []line
-}
-
-func (d *drawing) draw() []line {
-	d.costs = d.tree.Billed()
-	d.node(0, "", "", "all rows")
-	return d.lines
-}
-
-// node draws a node behind its prefix and all below it behind theirs.
-func (d *drawing) node(id int, prefix, below, condition string) {
-	n := &d.tree.Nodes[id]
-	share := 0.0
-	if total := d.tree.Nodes[0].Weight; total > 0 {
-		share = 100 * float64(n.Weight) / float64(total)
-	}
-	mark := " "
-	if n.Leaf() {
-		mark = "*"
-	}
-	d.lines = append(d.lines, line{
-		left: prefix + condition,
-		right: fmt.Sprintf("%6.1f%%  %6s %s%s %.2f", share, number(d.costs[id]), mark,
-			name(d.tree.Label.Classes[n.Class]), n.Probabilities[n.Class]),
-	})
-	for i, b := range n.Branches {
-		branch, next := "├─ ", "│  "
-		if i == len(n.Branches)-1 {
-			branch, next = "└─ ", "   "
-		}
-		d.node(b.Child, below+branch, below+next, d.condition(n, &b))
-	}
 }
 
 // Paths spells the conditions on the way to each leaf, in the order of the leaves'
@@ -192,14 +147,28 @@ func name(s string) string {
 			b.WriteString("...")
 			break
 		}
-		if unicode.IsPrint(r) && r != utf8.RuneError {
-			b.WriteRune(r)
-		} else {
-			b.WriteString(strings.Trim(strconv.QuoteRuneToASCII(r), "'"))
-		}
+		writeRune(&b, r)
 	}
 	if n == 0 {
 		return `""`
 	}
 	return b.String()
+}
+
+// quoted spells what cannot be printed as Go does, so that a text stays on its
+// line and does not steer the terminal.
+func quoted(s string) string {
+	var b strings.Builder
+	for _, r := range s {
+		writeRune(&b, r)
+	}
+	return b.String()
+}
+
+func writeRune(b *strings.Builder, r rune) {
+	if unicode.IsPrint(r) && r != utf8.RuneError {
+		b.WriteRune(r)
+		return
+	}
+	b.WriteString(strings.Trim(strconv.QuoteRuneToASCII(r), "'"))
 }

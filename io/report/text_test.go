@@ -88,7 +88,7 @@ func every() *tree.Tree {
 
 func TestText(t *testing.T) {
 	var b strings.Builder
-	if err := report.Text(&b, every()); err != nil {
+	if err := report.Text(&b, every(), 0); err != nil {
 		t.Fatal(err)
 	}
 	golden(t, "every_kind_of_test", b.String())
@@ -107,7 +107,7 @@ func TestTextBilled(t *testing.T) {
 	priced.Nodes[0].Test.Billed = &with
 	priced.Measure()
 	var b strings.Builder
-	if err := report.Text(&b, priced); err != nil {
+	if err := report.Text(&b, priced, 0); err != nil {
 		t.Fatal(err)
 	}
 	golden(t, "billed", b.String())
@@ -115,13 +115,13 @@ func TestTextBilled(t *testing.T) {
 
 func TestFigures(t *testing.T) {
 	leaves := []metric.Leaf{
-		{Probabilities: []float64{0.75, 0.25}, Class: 0, Weights: []int64{3, 1}, Rows: 4, Cost: 1, Tests: 1},
-		{Probabilities: []float64{0.25, 0.75}, Class: 1, Weights: []int64{1, 3}, Rows: 4, Cost: 3, Tests: 2},
+		{Probabilities: []float64{0.75, 0.25}, Class: 0, Weights: []int64{3, 1}, Rows: 4, Cost: 1, Billed: 2, Tests: 1},
+		{Probabilities: []float64{0.25, 0.75}, Class: 1, Weights: []int64{1, 3}, Rows: 4, Cost: 3, Billed: 3, Tests: 2},
 	}
 	some := metric.Evaluate(leaves, []string{"no", "yes"}, 1)
 	none := metric.Evaluate(nil, []string{"no", "yes"}, 1)
 	var b strings.Builder
-	if err := report.Figures(&b, []report.Part{{Name: "train", Metrics: &some}, {Name: "test", Metrics: &none}}); err != nil {
+	if err := report.Figures(&b, []report.Part{{Name: "train", Metrics: &some}, {Name: "test", Metrics: &none}}, 0); err != nil {
 		t.Fatal(err)
 	}
 	golden(t, "figures", b.String())
@@ -133,7 +133,7 @@ func TestTextOfClasses(t *testing.T) {
 	tr.Label.Priors, tr.Label.ErrorCosts = []float64{0.9, 0.1}, [][]float64{{0, 1}, {20, 0}}
 	tr.Estimate(tree.Smoothed, 1)
 	var b strings.Builder
-	if err := report.Text(&b, tr); err != nil {
+	if err := report.Text(&b, tr, 0); err != nil {
 		t.Fatal(err)
 	}
 	golden(t, "classes", b.String())
@@ -144,10 +144,10 @@ type broken struct{}
 func (broken) Write([]byte) (int, error) { return 0, os.ErrClosed }
 
 func TestWriteErrorsAreReturned(t *testing.T) {
-	if err := report.Text(broken{}, every()); err == nil {
+	if err := report.Text(broken{}, every(), 0); err == nil {
 		t.Error("Text: no error")
 	}
-	if err := report.Figures(broken{}, nil); err == nil {
+	if err := report.Figures(broken{}, nil, 0); err == nil {
 		t.Error("Figures: no error")
 	}
 }

@@ -1,0 +1,61 @@
+package main_test
+
+import (
+	"bytes"
+	"io"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"github.com/creack/pty"
+	"github.com/mattn/go-runewidth"
+
+	"github.com/espalier-ml/espalier/io/parquetio"
+)
+
+// onTerminal runs a command line with its output on a terminal of the given width,
+// and returns its lines.
+func onTerminal(t *testing.T, width uint16, args ...string) []string {
+	t.Helper()
+	c := exec.CommandContext(t.Context(), binary, args...)
+	terminal, end, err := pty.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer terminal.Close() //nolint:errcheck // only read
+	if err := pty.Setsize(terminal, &pty.Winsize{Rows: 50, Cols: width}); err != nil {
+		t.Fatal(err)
+	}
+	c.Stdout = end
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	end.Close() //nolint:errcheck,gosec // the command has it
+	var b bytes.Buffer
+	_, _ = io.Copy(&b, terminal) // ends with an error when the command has ended
+	if err := c.Wait(); err != nil {
+		t.Fatalf("%v: %v\n%s", args, err, b.String())
+	}
+	return strings.Split(strings.ReplaceAll(b.String(), "\r\n", "\n"), "\n")
+}
+
+// TestTerminalWidth: on a terminal no line of any verb's tables is wider than it,
+// but for what is wide in itself, names of files.
+func TestTerminalWidth(t *testing.T) {
+	input := mixed(t, 600, parquetio.WriteOptions{})
+	_, output := train(t, input)
+	for _, width := range []uint16{80, 100, 160} {
+		for _, args := range [][]string{
+			{"show", output},
+			{"evaluate", "--model", output, "--input", input, "--progress", "none"},
+			{"predict", "--model", output, "--input", input, "--output", t.TempDir() + "/scored", "--progress", "none"},
+			{"train", "--input", input, "--label", "class", "--output", t.TempDir() + "/run", "--select", "first", "--show", "--progress", "none"},
+		} {
+			for _, line := range onTerminal(t, width, args...) {
+				if n := runewidth.StringWidth(line); n > int(width) && !strings.Contains(line, "/") {
+					t.Errorf("%s at %d: %d characters: %s", args[0], width, n, line)
+				}
+			}
+		}
+	}
+}

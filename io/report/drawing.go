@@ -1,0 +1,170 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/espalier-ml/espalier/induce/tree"
+)
+
+// drawing walks a tree depth first.
+type drawing struct {
+	tree  *tree.Tree
+	costs []float64
+	lines []line
+}
+
+// line is a node: the condition that leads to it behind its branches, and what is
+// known of it.
+type line struct {
+	branches           []branch // from the root down
+	condition          string
+	share, paid, class string
+}
+
+// branch is what a line draws of a level of the tree.
+type branch uint8
+
+const (
+	through branch = iota // the line crosses a branch further down
+	nothing               // there is none
+	child                 // the line's own branch, with others below it
+	last                  // the line's own branch, the last one
+)
+
+// glyphs draws a level in three characters, or less: see indents.
+func (b branch) glyphs(indent int) string {
+	g := []rune([...]string{through: "│  ", nothing: "   ", child: "├─ ", last: "└─ "}[b])
+	if indent == 2 {
+		g[1] = ' '
+	}
+	return string(g[:indent])
+}
+
+// below is what the lines of a node's descendants draw of its own branch.
+func (b branch) below() branch {
+	if b == child {
+		return through
+	}
+	return nothing
+}
+
+// The widest and the narrowest indent of a level.
+const (
+	wideIndent   = 3
+	narrowIndent = 1
+)
+
+// drawn returns the branches before the condition.
+func (l *line) drawn(indent int) string {
+	var b strings.Builder
+	for _, level := range l.branches {
+		b.WriteString(level.glyphs(indent))
+	}
+	return b.String()
+}
+
+// left draws the condition behind its branches.
+func (l *line) left(indent int) string { return l.drawn(indent) + l.condition }
+
+// fitted is left of at most width characters: the middle of the condition is left
+// out, and of branches that take most of the width the first.
+func (l *line) fitted(indent, width int) string {
+	branches := l.drawn(indent)
+	if most := width / 2; displayed(branches+l.condition) > width && displayed(branches) > most {
+		levels := []rune(branches)
+		branches = ellipsis + string(levels[len(levels)-most+len(ellipsis):])
+	}
+	return branches + cutMiddle(l.condition, width-displayed(branches))
+}
+
+// write draws the tree in lines of at most width characters; 0: of any length.
+// Where that is too narrow, levels are indented less, and then the middles of
+// conditions are left out.
+func (d *drawing) write(w io.Writer, width int) {
+	d.costs = d.tree.Billed()
+	d.node(0, nil, "all rows")
+	longest := func(of func(*line) string) int {
+		n := 0
+		for i := range d.lines {
+			n = max(n, displayed(of(&d.lines[i])))
+		}
+		return n
+	}
+	const head = "class (* leaf)"
+	paid := max(len("paid"), longest(func(l *line) string { return l.paid }), minPaid)
+	class := max(1+len(head), longest(func(l *line) string { return l.class }))
+	indent := wideIndent
+	left := longest(func(l *line) string { return l.left(indent) })
+	if width > 0 {
+		class = min(class, max(1+len(head), width/4))
+		room := max(minCondition, width-len(gap)-shareWidth-len(gap)-paid-1-class)
+		for left > room && indent > narrowIndent {
+			indent--
+			left = longest(func(l *line) string { return l.left(indent) })
+		}
+		left = min(left, room)
+	}
+	printf(w, "%-*s  %*s  %*s  %s\n", left, "", shareWidth, "rows", paid, "paid", head)
+	for i := range d.lines {
+		l := &d.lines[i]
+		printf(w, "%s  %*s  %s %s\n", aligned(l.fitted(indent, left), left, true), shareWidth, l.share, aligned(l.paid, paid, false), cutMiddle(l.class, class))
+	}
+}
+
+const (
+	shareWidth   = 7  // characters of the column of shares
+	minPaid      = 6  // characters of the column of costs
+	minCondition = 20 // characters of a condition with its branches, on the narrowest page
+)
+
+// node adds a node behind its branches, and all below it.
+func (d *drawing) node(id int, branches []branch, condition string) {
+	n := &d.tree.Nodes[id]
+	share := 0.0
+	if total := d.tree.Nodes[0].Weight; total > 0 {
+		share = float64(n.Weight) / float64(total)
+	}
+	mark := " "
+	if n.Leaf() {
+		mark = "*"
+	}
+	d.lines = append(d.lines, line{
+		branches: branches, condition: condition, share: Percent(share), paid: number(d.costs[id]),
+		class: fmt.Sprintf("%s%s %.2f", mark, name(d.tree.Label.Classes[n.Class]), n.Probabilities[n.Class]),
+	})
+	below := make([]branch, len(branches), len(branches)+1)
+	copy(below, branches)
+	if k := len(below); k > 0 { // a level above draws only what goes on below this node
+		below[k-1] = below[k-1].below()
+	}
+	for i := range n.Branches {
+		own := child
+		if i == len(n.Branches)-1 {
+			own = last
+		}
+		d.node(n.Branches[i].Child, append(below[:len(below):len(below)], own), d.condition(n, &n.Branches[i]))
+	}
+}
+
+// cutMiddle shortens a text to a width: the beginning of a condition names the
+// feature and its end the value.
+func cutMiddle(s string, width int) string {
+	if displayed(s) <= width {
+		return s
+	}
+	tail := (width - len(ellipsis)) / 2
+	end := []rune(s)
+	for len(end) > 0 && displayed(string(end)) > tail {
+		end = end[1:]
+	}
+	return terminal().Truncate(s, width-displayed(string(end)), ellipsis) + string(end)
+}
+
+// wrapLines writes a text whose lines are wrapped.
+func wrapLines(w io.Writer, text string, width int) {
+	for one := range strings.Lines(text) {
+		printf(w, "%s\n", Wrapped(strings.TrimSuffix(one, "\n"), width, ""))
+	}
+}
