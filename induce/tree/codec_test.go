@@ -342,7 +342,7 @@ func FuzzDecode(f *testing.F) {
 		scores(t, tr, rand.New(rand.NewPCG(6, 6)))
 		again.Measure()
 		again.Encode() // the figures are numbers
-		if err := report.Text(io.Discard, tr); err != nil {
+		if err := report.Text(io.Discard, tr, 80); err != nil {
 			t.Fatal(err)
 		}
 	})
