@@ -16,5 +16,6 @@
 //
 // What follows scheme:// is a path as it is, without percent-encoding, so
 // that plain paths and URLs spell the same name alike. A file:// URL has three
-// slashes.
+// slashes. A plain path that looks like a URL with slashes missing, such as
+// gs:/bucket/x, is refused; ./gs:/bucket/x is a path.
 package objectstore

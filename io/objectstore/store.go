@@ -48,6 +48,11 @@ func (s *Store) locate(url string) (location, error) {
 	scheme, path := splitURL(url)
 	s.mu.RLock()
 	defer s.mu.RUnlock()
+	if scheme == "" {
+		if err := s.checkPath(path); err != nil {
+			return location{}, err
+		}
+	}
 	d, ok := s.drivers[scheme]
 	if !ok {
 		return location{}, s.unknownScheme(url, scheme)
@@ -59,6 +64,16 @@ func (s *Store) locate(url string) (location, error) {
 		return location{}, fmt.Errorf("%s: the URL names no object", url)
 	}
 	return location{Driver: d, url: url, scheme: scheme, path: path}, nil
+}
+
+// checkPath refuses plain paths that were meant to be URLs: one with a slash too few
+// would make a folder of the name "gs:" here.
+func (s *Store) checkPath(path string) error {
+	known := func(scheme string) bool { return scheme != "" && s.drivers[scheme] != nil }
+	if url := misspelled(path, known); url != "" {
+		return fmt.Errorf("%s: a URL has two slashes behind the colon: did you mean %s? A file of that name is ./%s", path, url, path)
+	}
+	return nil
 }
 
 func (s *Store) unknownScheme(url, scheme string) error {

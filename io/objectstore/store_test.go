@@ -98,6 +98,29 @@ func TestUnknownScheme(t *testing.T) {
 	}
 }
 
+// TestSlashes: what was meant to be a URL is no plain path, whatever its scheme, and
+// the error says both how the URL and how the path is written.
+func TestSlashes(t *testing.T) {
+	t.Chdir(t.TempDir())
+	s := objectstore.New()
+	s.Register("gs", failing{})
+	for path, url := range map[string]string{
+		"gs:/b/x": "gs://b/x", "gs:b/x": "gs://b/x", "gs//b/x": "gs://b/x", "GS:/b/x": "gs://b/x", "mem:/x": "mem://x", "mem:x": "mem://x",
+		"file:/a/x": "file:///a/x", "file:x": "file:///x", "hdfs:/a/x": "hdfs://a/x", "gs:": "gs://", "gs:/": "gs://",
+	} {
+		for _, err := range []error{put(t, s, path, "x"), s.RemoveAll(t.Context(), path)} {
+			if err == nil || !strings.Contains(err.Error(), "did you mean "+url+"?") || !strings.Contains(err.Error(), "./"+path) {
+				t.Errorf("%s: got %v, expected %s in it", path, err, url)
+			}
+		}
+	}
+	for _, path := range []string{"./gs:/b/x", "a:b", "C:/x", "day=1/12:30:00.parquet", "x/gs:/y", "12:/x", ":/x"} {
+		if err := put(t, s, path, "x"); err != nil {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+}
+
 // failing is a driver whose writes fail as those on a full disk do.
 type failing struct{ objectstore.Driver }
 

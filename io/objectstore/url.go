@@ -28,6 +28,38 @@ func isScheme(s string) bool {
 	return s != ""
 }
 
+// misspelled returns what a plain path looks like that would be a URL with another
+// number of slashes, such as gs:/bucket/x; empty if it looks like none. A path that
+// has such a name is written with ./ before it.
+func misspelled(path string, known func(scheme string) bool) (url string) {
+	scheme, rest, ok := strings.Cut(path, ":")
+	if !ok {
+		scheme, rest, ok = strings.Cut(path, "//")
+		if ok && scheme != "" && known(scheme) { // gs//bucket/x
+			return asURL(scheme, rest)
+		}
+		return ""
+	}
+	const drive = 1 // letter of C:/x
+	switch {
+	case !isScheme(scheme) || len(scheme) == drive:
+		return ""
+	case known(strings.ToLower(scheme)) || strings.HasPrefix(rest, "/"):
+		return asURL(strings.ToLower(scheme), rest)
+	default: // a colon in a name
+		return ""
+	}
+}
+
+// asURL returns the URL that a scheme and a path with any number of slashes stand for.
+func asURL(scheme, rest string) string {
+	rest = strings.TrimLeft(rest, "/")
+	if scheme == "file" {
+		rest = "/" + rest
+	}
+	return joinURL(scheme, rest)
+}
+
 // joinURL is the inverse of splitURL.
 func joinURL(scheme, rest string) string {
 	if scheme == "" {

@@ -103,6 +103,30 @@ func TestRights(t *testing.T) {
 	}
 }
 
+// TestMissingKey: a missing object of a bucket that can be listed is no missing bucket,
+// also where a server answers 404 to a HEAD of any bucket.
+func TestMissingKey(t *testing.T) {
+	for listing, none := range map[string]bool{
+		`<ListBucketResult><Name>bucket</Name><KeyCount>0</KeyCount></ListBucketResult>`: false,
+		`<Error><Code>NoSuchBucket</Code></Error>`:                                       true,
+	} {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.Method == http.MethodHead || none {
+				w.WriteHeader(http.StatusNotFound)
+			}
+			if r.Method == http.MethodGet {
+				_, _ = io.WriteString(w, listing)
+			}
+		}))
+		t.Cleanup(server.Close)
+		s, base := newStore(t, server.URL, httpstore.Options{})
+		_, err := s.Stat(t.Context(), base+"/x")
+		if !errors.Is(err, fs.ErrNotExist) || strings.Contains(err.Error(), "no bucket") != none {
+			t.Errorf("%s: got %v", listing, err)
+		}
+	}
+}
+
 // TestOtherErrors checks that what the store says is passed on, in one line.
 func TestOtherErrors(t *testing.T) {
 	s, base := answering(t, http.StatusNotImplemented, nil, "NotImplemented")

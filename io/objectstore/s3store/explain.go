@@ -137,11 +137,18 @@ func (p place) absent(ctx context.Context, err error) error {
 		return fs.ErrNotExist
 	}
 	_, err = p.client.HeadBucket(ctx, &s3.HeadBucketInput{Bucket: aws.String(p.bucket)})
-	if hasStatus(err, http.StatusNotFound) {
+	if hasStatus(err, http.StatusNotFound) && p.listsNone(ctx) {
 		return p.noBucket()
 	}
 	if err == nil {
 		p.driver.buckets.Store(p.bucket, true)
 	}
 	return fs.ErrNotExist
+}
+
+// listsNone reports whether a listing says that there is no such bucket. Some servers
+// answer 404 to a HEAD of any bucket, which has no body to say more.
+func (p place) listsNone(ctx context.Context) bool {
+	_, err := p.client.ListObjectsV2(ctx, &s3.ListObjectsV2Input{Bucket: aws.String(p.bucket), MaxKeys: aws.Int32(1)})
+	return codeOf(err) == "NoSuchBucket" || codeOf(err) == "" && hasStatus(err, http.StatusNotFound)
 }
