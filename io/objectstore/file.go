@@ -90,6 +90,9 @@ func fileGeneration(info fs.FileInfo) string {
 // Stat implements Driver.
 func (fileDriver) Stat(_ context.Context, path string) (Object, error) {
 	info, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) && isLink(path) {
+		return Object{}, errDangling
+	}
 	if err != nil {
 		return Object{}, absence(err)
 	}
@@ -97,6 +100,33 @@ func (fileDriver) Stat(_ context.Context, path string) (Object, error) {
 		return Object{}, ErrFolder
 	}
 	return describeFile(path, info), nil
+}
+
+// errDangling tells a link to nothing from a name that is free.
+var errDangling = errors.New("is a link to a file that does not exist")
+
+func isLink(path string) bool {
+	info, err := os.Lstat(path)
+	return err == nil && info.Mode()&fs.ModeSymlink != 0
+}
+
+// identify implements identifier. An existing file is known by its inode, whatever
+// links and spellings lead there; of another, the folder is.
+func (fileDriver) identify(path string) string {
+	if info, err := os.Stat(path); err == nil && inode(info) != 0 {
+		return fmt.Sprintf("file %x %x", device(info), inode(info))
+	}
+	absolute, err := filepath.Abs(path)
+	if err != nil {
+		return path
+	}
+	if resolved, err := filepath.EvalSymlinks(absolute); err == nil {
+		return resolved
+	}
+	if folder, err := filepath.EvalSymlinks(filepath.Dir(absolute)); err == nil {
+		return filepath.Join(folder, filepath.Base(absolute))
+	}
+	return absolute
 }
 
 // fileReader is an open file and what it was when it was opened.
@@ -137,11 +167,36 @@ func (d fileDriver) Remove(ctx context.Context, path string) error {
 	if _, err := d.Stat(ctx, path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err // os.Remove would remove an empty folder
 	}
-	return os.Remove(path)
+	err := os.Remove(path)
+	if err == nil {
+		madeFolders.tidy(filepath.Dir(path))
+	}
+	return err
 }
 
 // RemoveAll implements Driver.
-func (fileDriver) RemoveAll(_ context.Context, path string) error { return os.RemoveAll(path) }
+func (fileDriver) RemoveAll(_ context.Context, path string) error {
+	err := os.RemoveAll(path)
+	if err == nil {
+		madeFolders.tidy(filepath.Dir(path))
+	}
+	return err
+}
+
+// removeEmpty implements emptier.
+func (fileDriver) removeEmpty(path string) error {
+	entries, err := os.ReadDir(path)
+	if err = absence(err); errors.Is(err, fs.ErrNotExist) || len(entries) > 0 {
+		return nil
+	}
+	if err != nil || isLink(path) {
+		return err
+	}
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTEMPTY) {
+		return err
+	}
+	return nil
+}
 
 // fileWriter writes to a hidden file beside the target, on the same file
 // system, so that a rename makes the target appear at once.
@@ -154,14 +209,22 @@ type fileWriter struct {
 // Create implements Driver.
 func (fileDriver) Create(_ context.Context, path string, o WriteOptions) (Writer, error) {
 	folder := filepath.Dir(path)
-	if err := os.MkdirAll(folder, 0o777); err != nil {
-		return nil, err
+	const tries = 10 // another process may remove the folder that it has made, before there is a file in it
+	for try := 0; ; try++ {
+		err := madeFolders.make(folder)
+		var f *os.File
+		if err == nil {
+			f, err = createTemporary(folder)
+		}
+		switch {
+		case err == nil:
+			return &fileWriter{file: f, target: path, options: o}, nil
+		case try < tries && errors.Is(err, fs.ErrNotExist):
+		default:
+			madeFolders.tidy(folder)
+			return nil, err
+		}
 	}
-	f, err := createTemporary(folder)
-	if err != nil {
-		return nil, err
-	}
-	return &fileWriter{file: f, target: path, options: o}, nil
 }
 
 // The names of temporary files begin and end with these.
@@ -182,7 +245,7 @@ func (fileDriver) sweep(_ context.Context, folder string) error {
 		return err
 	}
 	for _, e := range entries {
-		if !strings.HasPrefix(e.Name(), temporaryPrefix) || !strings.HasSuffix(e.Name(), temporarySuffix) {
+		if !isTemporary(e.Name()) {
 			continue
 		}
 		if err := os.Remove(filepath.Join(folder, e.Name())); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -192,11 +255,22 @@ func (fileDriver) sweep(_ context.Context, folder string) error {
 	return nil
 }
 
+// temporaryBytes is the number of random bytes in the name of a temporary file.
+const temporaryBytes = 8
+
+// isTemporary reports whether a name is one that createTemporary gives.
+func isTemporary(name string) bool {
+	rest, prefixed := strings.CutPrefix(name, temporaryPrefix)
+	digits, suffixed := strings.CutSuffix(rest, temporarySuffix)
+	b, err := hex.DecodeString(digits)
+	return prefixed && suffixed && err == nil && len(b) == temporaryBytes
+}
+
 // createTemporary is os.CreateTemp with the permissions that files usually get:
 // the target keeps them.
 func createTemporary(folder string) (*os.File, error) {
 	for {
-		var random [8]byte
+		var random [temporaryBytes]byte
 		for i := range random {
 			random[i] = byte(rand.Uint32())
 		}
@@ -213,7 +287,9 @@ func (w *fileWriter) Write(p []byte) (int, error) { return w.file.Write(p) }
 
 // Abort implements Writer.
 func (w *fileWriter) Abort() error {
-	return errors.Join(w.file.Close(), os.Remove(w.file.Name()))
+	err := errors.Join(w.file.Close(), os.Remove(w.file.Name()))
+	madeFolders.tidy(filepath.Dir(w.target))
+	return err
 }
 
 // Commit implements Writer.
@@ -230,6 +306,7 @@ func (w *fileWriter) Commit() error {
 	}
 	if err != nil {
 		_ = os.Remove(w.file.Name()) // already gone after a rename
+		madeFolders.tidy(filepath.Dir(w.target))
 		return err
 	}
 	if w.options.Volatile {

@@ -16,3 +16,5 @@ func lockFolder(string) (unlock func(), err error) {
 }
 
 func inode(fs.FileInfo) uint64 { return 0 }
+
+func device(fs.FileInfo) uint64 { return 0 }

@@ -35,3 +35,11 @@ func inode(info fs.FileInfo) uint64 {
 	}
 	return 0
 }
+
+// device names the file system that an inode belongs to.
+func device(info fs.FileInfo) uint64 {
+	if s, ok := info.Sys().(*syscall.Stat_t); ok {
+		return uint64(s.Dev) //nolint:unconvert // not uint64 on all systems
+	}
+	return 0
+}

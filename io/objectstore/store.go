@@ -238,6 +238,61 @@ func (s *Store) RemoveAll(ctx context.Context, prefix string) error {
 	return l.fail("remove", l.RemoveAll(ctx, path))
 }
 
+// RemoveSeen removes an object as Stat or List described it. If it has changed since,
+// an error that wraps ErrChanged says so. That there is none is no error.
+func (s *Store) RemoveSeen(ctx context.Context, o Object) error {
+	l, err := s.locate(o.URL)
+	if err != nil {
+		return err
+	}
+	now, err := l.Stat(ctx, l.path)
+	if err == nil {
+		err = o.check(now.Generation)
+	}
+	if err == nil {
+		err = l.Remove(ctx, l.path)
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return l.fail("remove", err)
+}
+
+// identifier is a driver with several names for an object.
+type identifier interface {
+	identify(path string) string
+}
+
+// Identity returns a text that is the same for all URLs of an object, whatever the
+// spelling and the links on the way there, and that other objects do not have.
+func (s *Store) Identity(url string) (string, error) {
+	l, err := s.locate(url)
+	if err != nil {
+		return "", err
+	}
+	if d, ok := l.Driver.(identifier); ok {
+		return d.identify(l.path), nil
+	}
+	return joinURL(l.scheme, l.path), nil
+}
+
+// emptier is a driver of which folders can be empty.
+type emptier interface {
+	removeEmpty(path string) error
+}
+
+// RemoveEmpty removes a folder if there is one and nothing is in it.
+func (s *Store) RemoveEmpty(folder string) error {
+	l, err := s.locate(folder)
+	if err != nil {
+		return err
+	}
+	if d, ok := l.Driver.(emptier); ok {
+		return l.fail("remove", d.removeEmpty(l.path))
+	}
+	return nil
+}
+
 // Sweep removes what writers that were killed have left in a folder, if the
 // scheme has such things. No writer may be at work there.
 func (s *Store) Sweep(ctx context.Context, folder string) error {

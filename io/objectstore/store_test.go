@@ -303,3 +303,91 @@ func FuzzList(f *testing.F) {
 		}
 	})
 }
+
+// TestIdentityOfFiles: whatever the spelling and the links on the way, before and after
+// there is a file.
+func TestIdentityOfFiles(t *testing.T) {
+	t.Chdir(t.TempDir())
+	folder, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := objectstore.New()
+	if err := os.Mkdir("d", 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("d", "link"); err != nil {
+		t.Skipf("no links here: %v", err)
+	}
+	urls := []string{"d/x", "./d/x", "d//x", "link/x", "d/../d/x", "link/./x", filepath.Join(folder, "d", "x"), "file://" + filepath.Join(folder, "link", "x")}
+	for range 2 {
+		want, err := s.Identity(urls[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, url := range urls {
+			if got, err := s.Identity(url); got != want || err != nil {
+				t.Errorf("%s: %q, %v, want %q", url, got, err, want)
+			}
+		}
+		if err := put(t, s, "d/x", "x"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink(filepath.Join("d", "x"), "y"); err != nil {
+		t.Fatal(err)
+	}
+	x, xErr := s.Identity("d/x")
+	y, yErr := s.Identity("y")
+	if x != y || xErr != nil || yErr != nil {
+		t.Errorf("a link is %q, %v, its file %q, %v", y, yErr, x, xErr)
+	}
+}
+
+// TestFoldersOfOthers: an empty folder that was there before stays, and a link to
+// nothing is no free name.
+func TestFoldersOfOthers(t *testing.T) {
+	s, folder := objectstore.New(), filepath.Join(t.TempDir(), "own")
+	if err := os.Mkdir(folder, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	url := filepath.Join(folder, "new", "x")
+	if err := put(t, s, url, "x"); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Remove(t.Context(), url); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(filepath.Join(folder, "new")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the folder of the object stays: %v", err)
+	}
+	if _, err := os.Stat(folder); err != nil {
+		t.Errorf("the folder that was there: %v", err)
+	}
+	link := filepath.Join(folder, "link")
+	if err := os.Symlink("nothing", link); err != nil {
+		t.Skipf("no links here: %v", err)
+	}
+	if _, err := s.Stat(t.Context(), link); err == nil || errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), "link") {
+		t.Errorf("a link to nothing: got %v", err)
+	}
+}
+
+// TestSweepStrangers: a file that only looks like a temporary one stays.
+func TestSweepStrangers(t *testing.T) {
+	s, folder := objectstore.New(), t.TempDir()
+	for name, stays := range map[string]bool{
+		".espalier-0011223344556677.tmp": false, ".espalier-notes.tmp": true, ".espalier-.tmp": true, ".espalier-001122334455667788.tmp": true, "espalier-0011223344556677.tmp": true,
+	} {
+		path := filepath.Join(folder, name)
+		if err := os.WriteFile(path, []byte("x"), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Sweep(t.Context(), folder); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := os.Stat(path); (err == nil) != stays {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

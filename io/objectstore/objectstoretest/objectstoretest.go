@@ -43,7 +43,10 @@ func Run(t *testing.T, newStore func(t *testing.T) (store *objectstore.Store, ba
 		{"ContradictingOptions", contradictingOptions},
 		{"NotExist", notExist},
 		{"Remove", remove},
+		{"RemoveSeen", removeSeen},
 		{"RemoveAll", removeAll},
+		{"NoEmptyFolders", noEmptyFolders},
+		{"Identity", identity},
 		{"OddNames", oddNames},
 		{"ListExact", listExact},
 		{"ListGlob", listGlob},
@@ -572,4 +575,88 @@ func concurrentUse(f *fixture) {
 		})
 	}
 	wg.Wait()
+}
+
+// removeSeen: an object is removed as it was seen, or stays.
+func removeSeen(f *fixture) {
+	url := f.url("x")
+	f.put(url, "one")
+	seen := f.stat(url)
+	f.put(url, "another")
+	if err := f.store.RemoveSeen(f.Context(), seen); !errors.Is(err, objectstore.ErrChanged) {
+		f.Errorf("it has changed: got %v", err)
+	}
+	f.want(url, "another")
+	for range 2 { // there is none the second time
+		if err := f.store.RemoveSeen(f.Context(), objectstore.Object{URL: url, Generation: seen.Generation}); err == nil {
+			f.Error("it has changed, and was removed")
+		}
+		seen = f.stat(url)
+		if err := f.store.RemoveSeen(f.Context(), seen); err != nil {
+			f.Error(err)
+		}
+		f.want(url, "-")
+		f.put(url, "a third one")
+	}
+}
+
+// noEmptyFolders: a folder that came with an object goes with the last one in it, and
+// so does one of a write that was given up, but none that has other objects.
+func noEmptyFolders(f *fixture) {
+	f.put(f.url("d", "x"), "x")
+	for _, end := range []func(){
+		func() {
+			f.put(f.url("d", "e", "f", "y"), "y")
+			if err := f.store.Remove(f.Context(), f.url("d", "e", "f", "y")); err != nil {
+				f.Error(err)
+			}
+		},
+		func() {
+			if err := f.create(f.url("d", "e", "f", "y"), objectstore.WriteOptions{}).Abort(); err != nil {
+				f.Error(err)
+			}
+		},
+		func() {
+			f.put(f.url("d", "e", "f", "y"), "y")
+			if err := f.store.RemoveAll(f.Context(), f.url("d", "e", "f")); err != nil {
+				f.Error(err)
+			}
+		},
+	} {
+		end()
+		// Stat of a folder is ErrFolder where there are folders, and ErrNotExist elsewhere.
+		if _, err := f.store.Stat(f.Context(), f.url("d", "e")); !errors.Is(err, fs.ErrNotExist) {
+			f.Errorf("the folder stays: %v", err)
+		}
+		f.want(f.url("d", "x"), "x")
+	}
+	if err := f.store.RemoveEmpty(f.url("d")); err != nil {
+		f.Error(err)
+	}
+	f.want(f.url("d", "x"), "x")
+}
+
+// identity: the same for the same object only.
+func identity(f *fixture) {
+	of := func(url string) string {
+		f.Helper()
+		id, err := f.store.Identity(url)
+		if err != nil {
+			f.Fatal(err)
+		}
+		return id
+	}
+	for range 2 { // before and after there is an object
+		x := f.url("d", "x")
+		if of(x) != of(x) {
+			f.Errorf("%s differs from itself", x)
+		}
+		for _, other := range []string{f.url("d", "y"), f.url("x"), f.url("d", "xx")} {
+			if of(other) == of(x) {
+				f.Errorf("%s and %s are told to be the same", x, other)
+			}
+		}
+		f.put(x, "x")
+		f.put(f.url("d", "y"), "y")
+	}
 }
