@@ -1,5 +1,5 @@
 # The README's two commands and the checks; everything here is plain go.
-.PHONY: example test lint bench ci matrix pruning budgets peers predict speed scorers
+.PHONY: example test lint bench ci matrix pruning budgets peers predict speed scorers cluster
 
 example:
 	go run ./cmd/espalier train --config cmd/espalier/example/tic-tac-toe.yaml
@@ -17,22 +17,25 @@ ci:
 	bash .ci/run
 
 matrix:
-	.ci/matrix
+	bench/matrix.sh
 
 pruning:
-	.ci/pruning
+	bench/pruning.py
 
 budgets:
-	.ci/budgets
+	bench/budgets.py
 
 peers:
-	.ci/peers
+	bench/peers.py
 
 predict:
-	.ci/predict
+	bench/predict.py
 
 speed:
-	.ci/speed
+	bench/speed.py
 
 scorers:
-	.ci/scorers
+	bench/scorers.py
+
+cluster:
+	bench/cluster.sh

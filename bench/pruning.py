@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Compares pruning by leaves with scikit-learn's, tree by tree.
 
-    .ci/pruning [DATASET ...]
+    bench/pruning.py [DATASET ...]
 
 Trains trees with the binary on ../shared/data, builds each once more as a tree
 of scikit-learn (the same nodes; impurities computed here from the raw class
@@ -14,11 +14,12 @@ one of ours. Needs the folder ../shared, and Python with numpy and scikit-learn
 """
 import json, os, shutil, subprocess, sys, tempfile
 
-try:
-    import numpy as np, sklearn
-except ImportError:
-    subprocess.check_call([sys.executable, '-m', 'pip', 'install', '-q', 'numpy', 'scikit-learn'])
-    import numpy as np, sklearn
+sys.dont_write_bytecode = True
+from needs import need
+
+need('numpy', 'scikit-learn')
+
+import numpy as np, sklearn
 from sklearn.tree._tree import NODE_DTYPE, Tree, _build_pruned_tree_ccp, ccp_pruning_path
 
 here = os.path.dirname(os.path.abspath(__file__))
@@ -102,7 +103,7 @@ def main():
     try:
         espalier, sequence = os.path.join(work, 'espalier'), os.path.join(work, 'sequence')
         subprocess.check_call(['go', 'build', '-o', espalier, './cmd/espalier'], cwd=root)
-        subprocess.check_call(['go', 'build', '-o', sequence, '.ci/sequence.go'], cwd=root)
+        subprocess.check_call(['go', 'build', '-o', sequence, './bench/sequence'], cwd=root)
         print('scikit-learn', sklearn.__version__)
         for name in names:
             for algorithm in 'c45', 'cart':

@@ -1,3 +1,5 @@
+//go:build !noleaves
+
 package main
 
 import (

@@ -2,7 +2,7 @@
 # Trains on every row of each data set, by each algorithm and family of tests,
 # and has the independent judge check the tree against its rows.
 #
-#	.ci/matrix [DATASET ...]
+#	bench/matrix.sh [DATASET ...]
 #
 # Needs the folder ../shared (data sets and judge), Python with numpy, pyarrow
 # and scikit-learn. Prints one line per tree and fails when one is wrong.

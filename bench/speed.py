@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Times Espalier against one LightGBM tree, as whole processes, in turn.
 
-    .ci/speed [--runs N] [DATASET ...]
+    bench/speed.py [--runs N] [DATASET ...]
 
 Each side reads the Parquet files and trains: Espalier to a finished run folder
 with metrics, the other side reads with pyarrow and trains one tree of 255
@@ -10,6 +10,11 @@ the wall-clock ratios of neighbouring runs, and the peak memory. Needs Python
 with pyarrow, numpy, pandas, scikit-learn and lightgbm.
 """
 import argparse, json, os, resource, shutil, statistics, subprocess, sys, tempfile, time
+
+sys.dont_write_bytecode = True
+from needs import need
+
+need('numpy', 'pandas', 'pyarrow', 'scikit-learn', 'lightgbm')
 
 here = os.path.dirname(os.path.abspath(__file__))
 shared = os.environ.get('ESPALIER_SHARED', os.path.join(here, '..', '..', 'shared'))

@@ -1,4 +1,4 @@
-"""The peers of .ci/peers, each as the points that it offers on one split:
+"""The peers of peers.py, each as the points that it offers on one split:
 scikit-learn's CART with its whole cost-complexity path, one LightGBM tree, a
 LightGBM ensemble, and an optimal tree by STreeD.
 

@@ -2,7 +2,7 @@
 """Holds the predictions of `espalier predict` against an independent routing of
 tree.json, row by row, and its time against pyarrow's.
 
-    .ci/predict [--sets NAME,..] [--espalier BIN] [--runs 5]
+    bench/predict.py [--sets NAME,..] [--espalier BIN] [--runs 5]
 
 For each data set of ../shared/data a tree is trained (by ec45 with tests for
 single bins, random costs in groups for every second set, a quarter of the values
@@ -18,11 +18,12 @@ predictions: the median of RUNS pairs, one after the other. Fails where a row
 differs or the ratio is above 2. Needs the folder ../shared and Python; installs by
 pip what is missing of numpy and pyarrow.
 """
-import argparse, glob, importlib.util, os, subprocess, sys, time
+import argparse, glob, os, subprocess, sys, time
 
 sys.dont_write_bytecode = True
-if missing := [m for m in ('numpy', 'pyarrow') if not importlib.util.find_spec(m)]:
-    subprocess.check_call([sys.executable, '-m', 'pip', 'install', '-q', *missing])
+from needs import need
+
+need('numpy', 'pyarrow')
 
 import numpy as np
 import pyarrow as pa, pyarrow.compute as pc, pyarrow.parquet as pq

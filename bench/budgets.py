@@ -2,7 +2,7 @@
 """Holds the frontier against the published figures of the paper, and against
 Espalier's own paper preset where tests have costs of their own.
 
-    .ci/budgets [--sets NAME,..] [--splits 5] [--csv FILE] [--costs_csv FILE] [--only published|costs]
+    bench/budgets.py [--sets NAME,..] [--splits 5] [--csv FILE] [--costs_csv FILE] [--only published|costs]
 
 For each data set of the paper in ../shared/data and each seed 1..SPLITS of the
 split there is one training with the default preset, which writes frontier.json.
@@ -21,11 +21,12 @@ Nothing is chosen on test. Prints a Markdown table each and fails where a point
 is missed. Needs the folder ../shared, Go, and Python with numpy and pyarrow
 (installed by pip where they are missing).
 """
-import argparse, csv, importlib.util, os, subprocess, sys
+import argparse, csv, os, subprocess, sys
 
 sys.dont_write_bytecode = True
-if missing := [m for m in ('numpy', 'pyarrow') if not importlib.util.find_spec(m)]:
-    subprocess.check_call([sys.executable, '-m', 'pip', 'install', '-q', *missing])
+from needs import need
+
+need('numpy', 'pyarrow')
 
 import numpy as np
 import pyarrow.parquet as pq

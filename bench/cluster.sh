@@ -4,7 +4,7 @@
 # middle of a level. Both trees have the bytes of the direct runner's, and no
 # process and no file stays behind. Prints the seconds.
 #
-#	.ci/cluster
+#	bench/cluster.sh
 #
 # Needs Java 17, root for namespaces of its own (the job service listens on all
 # interfaces and runs what it is sent), and 4 GB of memory. ESPALIER_FLINK and
@@ -34,7 +34,7 @@ if [ -z "${ESPALIER_CLUSTER_WORK:-}" ]; then
 	javac -cp "$ESPALIER_FLINK/*" -d thin "$testdata/cluster/ThinJobServer.java"
 	mkdir tmp conf
 	cp "$testdata/cluster/flink-conf.yaml" conf/
-	unshare -n -m -p -f --kill-child --mount-proc bash "$testdata/../../../.ci/cluster"
+	unshare -n -m -p -f --kill-child --mount-proc bash "$testdata/../../../bench/cluster.sh"
 	exit
 fi
 

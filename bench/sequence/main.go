@@ -1,7 +1,7 @@
 // Command sequence prints the pruning sequence of a tree.json as JSON, for
-// .ci/pruning.
+// bench/pruning.py.
 //
-//	go run .ci/sequence.go leaves|cost TREE
+//	go run ./bench/sequence leaves|cost TREE
 package main
 
 import (

@@ -1,4 +1,4 @@
-"""What .ci/budgets and .ci/peers share: the data sets, the published points,
+"""What budgets.py, peers.py and predict.py share: the data sets, the published points,
 training with the binary, and the budget query.
 
 A Point is a tree of some side: its expected cost (or tests) on the training

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Times the Go scorer against others, on the same tree and the same rows.
 
-    .ci/scorers [--sets NAME,..] [--leaves 16,64,255] [--runs N] [--rows N] [--csv FILE]
+    bench/scorers.py [--sets NAME,..] [--leaves 16,64,255] [--runs N] [--rows N] [--csv FILE]
 
 For each data set (its number columns) one LightGBM tree of two classes is trained for
 each number of leaves and written as tree.json, with the same splits. Then each
@@ -24,11 +24,12 @@ runs of the ratios to ours, row by row to both of ours and to our batch, batches
 our batch: above 1 we are ahead. Needs the folder ../shared, Go and Python; installs
 by pip what is missing of numpy, pyarrow, lightgbm and m2cgen.
 """
-import argparse, csv, glob, importlib.util, json, math, os, statistics, subprocess, sys, tempfile, time
+import argparse, csv, glob, json, math, os, statistics, subprocess, sys, tempfile, time
 
 sys.dont_write_bytecode = True
-if missing := [m for m in ('numpy', 'pyarrow', 'lightgbm', 'm2cgen') if not importlib.util.find_spec(m)]:
-    subprocess.check_call([sys.executable, '-m', 'pip', 'install', '-q', *missing])
+from needs import need
+
+need('numpy', 'pyarrow', 'lightgbm', 'm2cgen')
 
 import lightgbm
 import numpy as np
@@ -37,11 +38,10 @@ from m2cgen import ast
 from m2cgen.interpreters import GoInterpreter
 
 at_hand = 512  # rows that come again and again, row by row
-leaves = 'github.com/dmitryikh/leaves@v0.0.0-20230708180554-25d19a787328'  # has no release
 
 here = os.path.dirname(os.path.abspath(__file__))
-root = os.path.join(here, '..')
-shared = os.environ.get('ESPALIER_SHARED', os.path.join(root, '..', 'shared'))
+program = os.path.join(here, 'scorers')
+shared = os.environ.get('ESPALIER_SHARED', os.path.join(here, '..', '..', 'shared'))
 
 
 def read(name):
@@ -80,14 +80,12 @@ def as_tree(root_node, features):
 
 
 def build(folder, sources):
-    """The Go program in a module of its own; returns its file and whether leaves is in it."""
-    def go(*argv):
-        return subprocess.run(['go', *argv], cwd=folder, capture_output=True, text=True)
-    with open(os.path.join(folder, 'go.mod'), 'w') as f:
-        f.write(f'module scorers\n\ngo 1.26\n\nrequire github.com/espalier-ml/espalier v0.0.0\n\nreplace github.com/espalier-ml/espalier => {os.path.realpath(root)}\n')
-    copy(folder, 'scorers.go')
+    """The Go program with generated sources laid over its folder; returns its file and whether leaves is in it."""
+    overlay = {}
     for i, (name, code, result) in enumerate(sources):
-        with open(os.path.join(folder, f'ifelse{i}.go'), 'w') as f:
+        file = os.path.join(folder, f'ifelse{i}.go')
+        overlay[os.path.join(program, f'ifelse{i}.go')] = file
+        with open(file, 'w') as f:
             f.write(f'''{code}
 func init() {{
 	generated["{name}"] = func(rows []float64, order []int32, features int) float64 {{
@@ -100,20 +98,18 @@ func init() {{
 	}}
 }}
 ''')
-    with_leaves = go('get', leaves).returncode == 0
-    if with_leaves:
-        copy(folder, 'scorers_leaves.go')
-    binary = os.path.join(folder, 'scorers')
-    for step in ('mod', 'tidy'), ('build', '-o', binary, '.'):
-        done = go(*step)
-        if done.returncode:
-            sys.exit(done.stderr)
-    return binary, with_leaves
+    laid, binary = os.path.join(folder, 'overlay.json'), os.path.join(folder, 'scorers')
+    with open(laid, 'w') as f:
+        json.dump({'Replace': overlay}, f)
 
-
-def copy(folder, name):
-    with open(os.path.join(here, name + '.txt')) as source, open(os.path.join(folder, name), 'w') as target:
-        target.write(source.read())
+    def go_build(*flags):
+        return subprocess.run(['go', 'build', '-overlay', laid, '-o', binary, *flags, '.'], cwd=program, capture_output=True, text=True)
+    if go_build().returncode == 0:
+        return binary, True
+    done = go_build('-tags', 'noleaves')
+    if done.returncode:
+        sys.exit(done.stderr)
+    return binary, False
 
 
 class Program:

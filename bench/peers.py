@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Holds the frontier against other makers of trees, on the very same rows.
 
-    .ci/peers [--sets NAME,..] [--splits 5] [--csv FILE] [--optimal_csv FILE]
+    bench/peers.py [--sets NAME,..] [--splits 5] [--csv FILE] [--optimal_csv FILE]
 
 For each data set of the paper in ../shared/data and each seed 1..SPLITS, the
 rows are dealt to train, validation and test (70/10/20), in a column of a Parquet
@@ -30,12 +30,12 @@ result but says whether the trees or the choice among them is what lacks. Needs
 the folder ../shared and Python; installs by pip what is missing of numpy,
 pandas, pyarrow, scikit-learn, lightgbm and pystreed.
 """
-import argparse, importlib.util, os, subprocess, sys
+import argparse, os, subprocess, sys
 
 sys.dont_write_bytecode = True
-needs = {'numpy': 'numpy', 'pandas': 'pandas', 'pyarrow': 'pyarrow', 'sklearn': 'scikit-learn', 'lightgbm': 'lightgbm', 'pystreed': 'pystreed'}
-if missing := [package for module, package in needs.items() if not importlib.util.find_spec(module)]:
-    subprocess.check_call([sys.executable, '-m', 'pip', 'install', '-q', *missing])
+from needs import need
+
+need('numpy', 'pandas', 'pyarrow', 'scikit-learn', 'lightgbm', 'pystreed')
 
 import numpy as np
 import pyarrow as pa, pyarrow.parquet as pq
