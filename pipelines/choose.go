@@ -109,6 +109,7 @@ func (t *training) choose(ctx context.Context, candidates []candidate) error {
 	if err := t.certify(ctx, c); err != nil {
 		return err
 	}
+	t.tree = t.tree.Tested()
 	t.encoded = t.tree.Encode()
 	if t.frontier != nil {
 		at := slices.IndexFunc(t.frontier.Points, func(p FrontierPoint) bool { return p.Selected })

@@ -240,7 +240,7 @@ func (t *training) describeFrontier(kept []frontier.Point, chosen frontier.Point
 		p := pruningOf(k, prunings)
 		c := candidates[k.Tree].pruned(p.sequence, k.Step)
 		name := fmt.Sprintf("%s/%03d.json", frontierFolder, i)
-		t.frontierTrees[i] = document{name, c.tree.Encode()}
+		t.frontierTrees[i] = document{name, c.tree.Tested().Encode()}
 		to := &t.frontier.Points[i]
 		*to = FrontierPoint{
 			Tree: name, Algorithm: c.tree.Algorithm, Complexity: c.tree.Complexity, Merit: k.Merit(), Folds: k.Folds,

@@ -1,7 +1,6 @@
 package pipelines_test
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -54,23 +53,29 @@ func hive(t *testing.T) string {
 	return root
 }
 
-func trainOn(t *testing.T, inputs ...string) (*pipelines.Result, pipelines.SchemaFile, error) {
+func trainOn(t *testing.T, inputs ...string) (*pipelines.Result, *tree.Schema, error) {
 	t.Helper()
 	c := oneTree()
 	c.Input, c.Label, c.Output = inputs, "class", filepath.Join(t.TempDir(), "run")
 	c.Split, c.Tests, c.Theta = "100/0/0", pipelines.Choices{"both"}, pipelines.Choices{"0"}
 	r, err := pipelines.Train(t.Context(), c, new(silent))
-	var s pipelines.SchemaFile
-	if err == nil {
-		b, err := os.ReadFile(filepath.Join(c.Output, "schema.json"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := json.Unmarshal(b, &s); err != nil {
-			t.Fatal(err)
-		}
+	if err != nil {
+		return nil, nil, err
 	}
-	return r, s, err
+	return r, readSchema(t, c.Output), nil
+}
+
+func readSchema(t *testing.T, run string) *tree.Schema {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join(run, "schema.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := tree.DecodeSchema(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
 }
 
 // TestHive: the folders name=value of a path become columns, dates categories
@@ -88,16 +93,18 @@ func TestHive(t *testing.T) {
 		}
 		types := make(map[string]string)
 		for _, c := range s.Columns {
-			types[c.Name] = string(c.Role) + " " + c.Type
+			if c.Feature != nil {
+				types[c.Name] = c.Role + " " + c.Feature.Kind.String()
+			}
 		}
 		if types["day"] != "feature categorical" || types["store"] != "feature numeric" {
 			t.Errorf("%s: columns %v", input, types)
 		}
-		day := featureOf(t, r.Tree, "day")
+		day := featureOf(t, s.Features(), "day")
 		if want := []string{"2026-11-01", "2026-11-02", "2026/11"}; !slices.Equal(day.Values, want) || day.Missing != 50 {
 			t.Errorf("%s: day %+v, want values %v and 50 missing", input, day, want)
 		}
-		if store := featureOf(t, r.Tree, "store"); store.Missing != 50 || len(store.Cuts) != 2 { // 7, 7.5 and 8
+		if store := featureOf(t, s.Features(), "store"); store.Missing != 50 || len(store.Cuts) != 2 { // 7, 7.5 and 8
 			t.Errorf("%s: store %+v", input, store)
 		}
 		if m := r.Metrics.Train; m == nil || m.Accuracy == nil || *m.Accuracy != 1 {
@@ -106,11 +113,11 @@ func TestHive(t *testing.T) {
 	}
 }
 
-func featureOf(t *testing.T, tr *tree.Tree, name string) *dataset.Feature {
+func featureOf(t *testing.T, features []dataset.Feature, name string) *dataset.Feature {
 	t.Helper()
-	for i := range tr.Features {
-		if tr.Features[i].Name == name {
-			return &tr.Features[i]
+	for i := range features {
+		if features[i].Name == name {
+			return &features[i]
 		}
 	}
 	t.Fatalf("no feature %q", name)
@@ -123,7 +130,7 @@ func TestHiveBelowInput(t *testing.T) {
 	root := filepath.Join(t.TempDir(), "run=3")
 	partition(t, filepath.Join(root, "x=1", "a.parquet"), 20, 0)
 	partition(t, filepath.Join(root, "x=2", "a.parquet"), 20, 1)
-	r, s, err := trainOn(t, root)
+	_, s, err := trainOn(t, root)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,7 +139,7 @@ func TestHiveBelowInput(t *testing.T) {
 			t.Error("a folder above the input became a column")
 		}
 	}
-	if x := featureOf(t, r.Tree, "x"); len(x.Cuts) != 1 || x.Cuts[0] != 1.5 {
+	if x := featureOf(t, s.Features(), "x"); len(x.Cuts) != 1 || x.Cuts[0] != 1.5 {
 		t.Errorf("x has cuts %v, want that between the folders' values", x.Cuts)
 	}
 }

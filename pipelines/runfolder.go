@@ -23,26 +23,6 @@ const (
 	manifestFile = "manifest.json"
 )
 
-// SchemaFile is schema.json: what each column of the input is used for.
-type SchemaFile struct {
-	Format  string         `json:"format"`
-	Version int            `json:"version"`
-	Label   tree.Label     `json:"label"`
-	Columns []SchemaColumn `json:"columns"` // in the order of the first file
-}
-
-// SchemaColumn is a column of the input.
-type SchemaColumn struct {
-	Name     string `json:"name"`
-	Role     Role   `json:"role"`
-	Physical string `json:"physical"`          // Parquet's physical type
-	Logical  string `json:"logical,omitempty"` // Parquet's logical type
-	Type     string `json:"type,omitempty"`    // of features: numeric or categorical
-	Codes    int    `json:"codes,omitempty"`   // of features: bins or values
-	Missing  int64  `json:"missing,omitempty"` // of features: training rows without a value
-	Other    int64  `json:"other,omitempty"`   // of features: training rows of values cut off as tail
-}
-
 // Manifest is manifest.json: what a run read, with which configuration, and
 // how it went.
 type Manifest struct {
@@ -68,21 +48,18 @@ type ManifestInput struct {
 	RowGroups    int    `json:"row_groups"`
 }
 
-func (t *training) schemaFile() *SchemaFile {
-	s := &SchemaFile{Format: "espalier/schema", Version: 1, Label: tree.Label{Column: t.label.Column, Classes: t.label.Classes}}
+// schemaFile returns schema.json: what each column is used for and, of the features
+// that could be tested, how their values become codes and what they cost.
+func (t *training) schemaFile() *tree.Schema {
+	s := &tree.Schema{Label: t.label}
 	fitted := make(map[string]*dataset.Feature, len(t.features))
 	for i := range t.features {
 		fitted[t.features[i].Name] = &t.features[i]
 	}
 	for _, c := range t.schema.columns {
-		column := SchemaColumn{Name: c.Name, Role: c.role, Physical: c.Physical, Logical: c.Logical}
-		if c.kind != 0 {
-			column.Type = c.kind.String()
-		}
-		if f := fitted[c.Name]; f != nil {
-			column.Codes, column.Missing, column.Other = f.Bins(), f.Missing, f.Other
-		}
-		s.Columns = append(s.Columns, column)
+		s.Columns = append(s.Columns, tree.SchemaColumn{
+			Name: c.Name, Role: string(c.role), Physical: c.Physical, Logical: c.Logical, Feature: fitted[c.Name],
+		})
 	}
 	return s
 }
@@ -121,15 +98,14 @@ func (in *input) manifest() []ManifestInput {
 // write writes the run folder.
 func (t *training) write(ctx context.Context, start time.Time) (*Result, error) {
 	documents := []document{
-		{treeFile, t.encoded}, {metricsFile, nil}, {schemaFile, nil}, {manifestFile, nil},
+		{treeFile, t.encoded}, {metricsFile, nil}, {schemaFile, t.schemaFile().Encode()}, {manifestFile, nil},
 	}
-	for i, v := range []any{t.metrics, t.schemaFile(), t.manifest(start)} {
+	for i, v := range map[int]any{1: t.metrics, 3: t.manifest(start)} {
 		b, err := json.MarshalIndent(v, "", "  ")
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", documents[i+1].name, err)
+			return nil, fmt.Errorf("%s: %w", documents[i].name, err)
 		}
-		b = append(b, '\n')
-		documents[i+1].content = b
+		documents[i].content = append(b, '\n')
 	}
 	if t.frontier != nil {
 		b, err := json.MarshalIndent(t.frontier, "", "  ")

@@ -184,7 +184,7 @@ func (s *synthesis) write(ctx context.Context, reporter Reporter) (*SynthResult,
 	if err := s.writeRows(ctx, reporter); err != nil {
 		return nil, usagef("--output: %v", err)
 	}
-	beside, err := s.folder.commit(ctx, []document{{synthCosts, s.costs()}, {synthTree, s.plan.Tree(s.counts).Encode()}})
+	beside, err := s.folder.commit(ctx, []document{{synthCosts, s.costs()}, {synthTree, s.plan.Tree(s.counts).Tested().Encode()}})
 	if err != nil {
 		return nil, err
 	}

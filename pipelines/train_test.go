@@ -2,7 +2,6 @@ package pipelines_test
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
@@ -67,17 +66,9 @@ func TestTrainWritesARunFolder(t *testing.T) {
 	if diff := cmp.Diff([]string{"_SUCCESS", "manifest.json", "metrics.json", "schema.json", "tree.json"}, names); diff != "" {
 		t.Errorf("run folder (-want +got):\n%s", diff)
 	}
-	var schema pipelines.SchemaFile
-	b, err := os.ReadFile(filepath.Join(c.Output, "schema.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := json.Unmarshal(b, &schema); err != nil {
-		t.Fatal(err)
-	}
 	var roles []string
-	for _, column := range schema.Columns {
-		roles = append(roles, column.Name+": "+string(column.Role))
+	for _, column := range readSchema(t, c.Output).Columns {
+		roles = append(roles, column.Name+": "+column.Role)
 	}
 	if diff := cmp.Diff([]string{"color: feature", "size: feature", "shop: constant", "kind: label"}, roles); diff != "" {
 		t.Errorf("roles (-want +got):\n%s", diff)

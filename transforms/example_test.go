@@ -104,7 +104,7 @@ func Example() {
 		fmt.Println(err)
 	}
 	// Output:
-	// a tree.json of model e9089e09fc24cce3
+	// a tree.json of model 97302b7e162db3ea
 	// granny: apple, after 1 test
 	// gala: apple, after 1 test
 	// fuji: apple, after 1 test

@@ -154,7 +154,7 @@ func (s *trainSpec) grow(t *dataset.Table, p *plan) (encoded []byte, rows int64,
 	}
 	model.Estimate(estimate, p.Scale)
 	model.Measure()
-	return model.Encode(), training.Rows, nil
+	return model.Tested().Encode(), training.Rows, nil
 }
 
 // summaryWeights returns the rows' weights in the units in which bins are

@@ -33,10 +33,13 @@ type WindowConfig struct {
 	// take rows that come right after that time for the only ones of their window.)
 	AllowedLateness time.Duration
 
-	// Bins is a tree.json whose features (with cuts, values and costs) and classes
-	// all windows have; of them rows are codes from the start, and a window is kept
-	// as its objects. Empty: bins are fitted to the rows, which are kept as they
-	// are, equal ones together. A row of another class is an error.
+	// Bins is a schema.json or a tree.json whose features (with cuts, values and
+	// costs) and classes all windows have; by them rows are codes from the start, and
+	// a window is kept as its objects. A schema.json has all features that can be
+	// tested. A tree.json has those that its tree tests: the rows may have no others,
+	// so that Features or Ignore leaves them out. Empty: bins are fitted to the rows,
+	// which are kept as they are, equal ones together. A row of another class is an
+	// error.
 	Bins []byte
 	// PreviousBins fits the bins of a window to the rows of the one before, those
 	// that have come until the pane, so that the trees of neighbours have the same
@@ -152,24 +155,49 @@ func (c *WindowConfig) given(spec *trainSpec) ([]byte, error) {
 	if len(c.Bins) == 0 {
 		return nil, nil
 	}
-	t, err := tree.Decode(c.Bins)
+	features, classes, err := c.bins(spec)
 	if err != nil {
 		return nil, fmt.Errorf("the Bins: %w", err)
 	}
-	p := &plan{Classes: t.Label.Classes, Encoded: dataset.EncodeFeatures(t.Features), Scale: 1}
+	p := &plan{Classes: classes, Encoded: dataset.EncodeFeatures(features), Scale: 1}
 	var faults []error
-	for i := range t.Features {
-		f := &t.Features[i]
+	for i := range features {
+		f := &features[i]
 		at := slices.IndexFunc(spec.Columns, func(c FeatureColumn) bool { return c.Name == f.Name })
 		switch {
 		case at < 0:
-			faults = append(faults, fmt.Errorf("the Bins: the tree's feature %q is no feature of the rows", f.Name))
+			faults = append(faults, fmt.Errorf("the Bins: their feature %q is no feature of the rows", f.Name))
 		case f.Kind == dataset.Numeric && spec.Columns[at].Type == dataset.Text:
-			faults = append(faults, fmt.Errorf("the Bins: the tree's feature %q is numeric, the rows have texts: name it in Numeric", f.Name))
+			faults = append(faults, fmt.Errorf("the Bins: their feature %q is numeric, the rows have texts: name it in Numeric", f.Name))
 		}
 		p.Columns = append(p.Columns, at)
 	}
 	return mustJSON(p), errors.Join(faults...)
+}
+
+// bins returns the features and classes of Bins.
+func (c *WindowConfig) bins(spec *trainSpec) ([]dataset.Feature, []string, error) {
+	if tree.IsSchema(c.Bins) {
+		s, err := tree.DecodeSchema(c.Bins)
+		if err != nil {
+			return nil, nil, err
+		}
+		return s.Features(), s.Label.Classes, nil
+	}
+	t, err := tree.Decode(c.Bins)
+	if err != nil {
+		return nil, nil, err
+	}
+	var others []string
+	for _, column := range spec.Columns {
+		if !slices.ContainsFunc(t.Features, func(f dataset.Feature) bool { return f.Name == column.Name }) {
+			others = append(others, column.Name)
+		}
+	}
+	if len(others) > 0 {
+		return nil, nil, fmt.Errorf("a tree.json has the features that its tree tests, and not %q of the rows: give the schema.json beside it, or leave these out with Ignore", others)
+	}
+	return t.Features, t.Label.Classes, nil
 }
 
 // windowTreeFn grows the tree of a pane.

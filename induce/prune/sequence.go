@@ -176,16 +176,14 @@ func (s *Sequence) fillRisks(leaf []float64) {
 func (s *Sequence) fillComplexity() {
 	weight := make([]int64, len(s.tree.Nodes))
 	depth, paid := s.tree.Path()
-	billed, apart := s.tree.Billed(), s.tree.BillsApart()
+	billed, apart := s.tree.Billed(), s.billsApart()
 	for v := range s.tree.Nodes {
 		n := &s.tree.Nodes[v]
 		weight[v] = n.Weight
 		last := &s.Steps[s.gone(v)-1] // that has the node
 		last.Nodes++
 		last.Depth, last.MaxCost = max(last.Depth, depth[v]), max(last.MaxCost, paid[v])
-		if apart {
-			last.MaxBilledCost = max(last.MaxBilledCost, billed[v])
-		}
+		last.MaxBilledCost = max(last.MaxBilledCost, billed[v])
 		if n.Leaf() {
 			last.Leaves++
 		}
@@ -204,11 +202,27 @@ func (s *Sequence) fillComplexity() {
 		step.MaxBilledCost = max(step.MaxBilledCost, next.MaxBilledCost)
 	}
 	for k, e := range s.expected(weight) {
-		s.Steps[k].ExpectedCost, s.Steps[k].ExpectedTests = e.cost, e.tests
-		if apart {
-			s.Steps[k].ExpectedBilledCost = e.billed
+		step := &s.Steps[k]
+		step.ExpectedCost, step.ExpectedTests, step.ExpectedBilledCost = e.cost, e.tests, e.billed
+		if k >= apart {
+			step.ExpectedBilledCost, step.MaxBilledCost = 0, 0
 		}
 	}
+}
+
+// billsApart returns the first step from which on tests are not billed at other
+// prices than their own.
+func (s *Sequence) billsApart() int {
+	if s.tree.Algorithm.RepeatCost != "" {
+		return len(s.Steps)
+	}
+	step := 0
+	for v := range s.tree.Nodes {
+		if n := &s.tree.Nodes[v]; !n.Leaf() && s.tree.Features[n.Test.Feature].Group != "" {
+			step = max(step, int(s.cut[v]))
+		}
+	}
+	return step
 }
 
 // expectation is what the tests cost that a row is asked in the mean, what is

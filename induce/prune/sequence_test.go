@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/prune"
 	"github.com/espalier-ml/espalier/induce/split"
 	"github.com/espalier-ml/espalier/induce/tree"
@@ -263,8 +264,9 @@ func handTree() *tree.Tree {
 		return tree.Node{Rows: a + b, Objects: a + b, Weight: a + b, ClassWeights: []int64{a, b}, RawClassWeights: []int64{a, b}}
 	}
 	t := &tree.Tree{
-		Label: tree.Label{Classes: []string{"a", "b"}},
-		Nodes: []tree.Node{node(4, 4), node(4, 0), node(0, 4), node(0, 2), node(0, 2)},
+		Label:    tree.Label{Classes: []string{"a", "b"}},
+		Features: make([]dataset.Feature, 1),
+		Nodes:    []tree.Node{node(4, 4), node(4, 0), node(0, 4), node(0, 2), node(0, 2)},
 	}
 	for v, cost := range map[int]float64{0: 1, 2: 2} {
 		t.Nodes[v].Test = &tree.Test{Cost: cost}
@@ -336,7 +338,7 @@ func TestDeep(t *testing.T) {
 
 // chain is a tree whose every test splits one leaf off.
 func chain(depth int) *tree.Tree {
-	t := &tree.Tree{Label: tree.Label{Classes: []string{"a", "b"}}, Nodes: make([]tree.Node, 2*depth+1)}
+	t := &tree.Tree{Label: tree.Label{Classes: []string{"a", "b"}}, Features: make([]dataset.Feature, 1), Nodes: make([]tree.Node, 2*depth+1)}
 	for v := 2 * depth; v >= 0; v-- {
 		n := &t.Nodes[v]
 		n.RawClassWeights = []int64{int64(v % 3), int64(v%5) + 1}

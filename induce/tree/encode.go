@@ -160,7 +160,13 @@ func (e *encoder) label(l *Label) {
 }
 
 func (e *encoder) feature(f *dataset.Feature) {
-	e.raw(`{"name": `).text(f.Name).raw(`, "type": `).text(f.Kind.String())
+	e.raw(`{"name": `).text(f.Name).raw(", ").members(f)
+	e.raw("}")
+}
+
+// members writes what tree.json and schema.json say of a feature beside its name.
+func (e *encoder) members(f *dataset.Feature) {
+	e.raw(`"type": `).text(f.Kind.String())
 	if f.Kind == dataset.Numeric {
 		e.raw(`, "cuts": `).floats(f.Cuts)
 		if len(f.Range) > 0 {
@@ -176,7 +182,6 @@ func (e *encoder) feature(f *dataset.Feature) {
 	if f.Group != "" {
 		e.raw(`, "group": `).text(f.Group).raw(`, "group_cost": `).float(f.GroupCost)
 	}
-	e.raw("}")
 }
 
 func (e *encoder) node(t *Tree, id int) {

@@ -5,7 +5,6 @@ package tree
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/espalier-ml/espalier/induce/certify"
 	"github.com/espalier-ml/espalier/induce/dataset"
@@ -304,9 +303,17 @@ func (t *Tree) CountLeaves() int {
 }
 
 // BillsApart reports whether tests may be billed at other prices than their own:
-// features are in groups, or repeats are free.
+// features that are tested are in groups, or repeats are free.
 func (t *Tree) BillsApart() bool {
-	return t.Algorithm.RepeatCost != "" || slices.ContainsFunc(t.Features, func(f dataset.Feature) bool { return f.Group != "" })
+	if t.Algorithm.RepeatCost != "" {
+		return true
+	}
+	for i := range t.Nodes {
+		if t.groupOf(i) != "" {
+			return true
+		}
+	}
+	return false
 }
 
 // Billed returns, for each node, what is really paid on the way to it.

@@ -73,7 +73,7 @@ func (r *run) grow(bins []byte, events []Event, c transforms.TrainConfig) []byte
 	}
 	t.Estimate(tree.Smoothed, 1)
 	t.Measure()
-	return t.Encode()
+	return t.Tested().Encode()
 }
 
 // vector returns what an event has in a column.

@@ -1,0 +1,135 @@
+package tree
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/espalier-ml/espalier/induce/dataset"
+)
+
+// SchemaFormat and SchemaVersion identify schema.json.
+const (
+	SchemaFormat  = "espalier/schema"
+	SchemaVersion = 1
+)
+
+// Schema is schema.json: what each column of the input is used for and, of each
+// feature with two codes or more, all that tree.json says of the features that it
+// tests.
+type Schema struct {
+	Label   Label          // its column and classes
+	Columns []SchemaColumn // in the order of the first file
+}
+
+// SchemaColumn is a column of the input.
+type SchemaColumn struct {
+	Name     string
+	Role     string           // what it is used for: feature, label, weight, key, split, ignored, forbidden or constant
+	Physical string           // Parquet's physical type
+	Logical  string           // Parquet's logical type; empty: none
+	Feature  *dataset.Feature // of features with two codes or more; nil: there is nothing to test
+}
+
+// Features returns the features in the order of their columns.
+func (s *Schema) Features() []dataset.Feature {
+	var features []dataset.Feature
+	for i := range s.Columns {
+		if f := s.Columns[i].Feature; f != nil {
+			features = append(features, *f)
+		}
+	}
+	return features
+}
+
+// Encode returns the schema in canonical JSON, each column on a line, features
+// spelled as in tree.json.
+func (s *Schema) Encode() []byte {
+	e := &encoder{b: make([]byte, 0, 256*len(s.Columns))}
+	e.raw("{\n  \"format\": ").text(SchemaFormat).raw(",\n  \"version\": ").int(SchemaVersion)
+	e.raw(",\n  \"label\": ").label(&Label{Column: s.Label.Column, Classes: s.Label.Classes})
+	e.raw(",\n  \"columns\": [")
+	for i := range s.Columns {
+		c := &s.Columns[i]
+		e.comma(i).raw("\n    {\"name\": ").text(c.Name).raw(`, "role": `).text(c.Role).raw(`, "physical": `).text(c.Physical)
+		if c.Logical != "" {
+			e.raw(`, "logical": `).text(c.Logical)
+		}
+		if c.Feature != nil {
+			e.raw(", ").members(c.Feature)
+		}
+		e.raw("}")
+	}
+	e.raw("\n  ]\n}\n")
+	return e.b
+}
+
+// fileSchema is schema.json as it is read. Its columns are read one by one.
+type fileSchema struct {
+	Format  string            `json:"format"`
+	Version int               `json:"version"`
+	Label   Label             `json:"label"`
+	Columns []json.RawMessage `json:"columns"`
+}
+
+type fileColumn struct {
+	Name     string `json:"name"`
+	Role     string `json:"role"`
+	Physical string `json:"physical"`
+	Logical  string `json:"logical"`
+}
+
+// IsSchema reports whether a file says that it is a schema.json.
+func IsSchema(b []byte) bool {
+	d := json.NewDecoder(bytes.NewReader(b))
+	for _, want := range []json.Token{json.Delim('{'), "format", SchemaFormat} {
+		if got, err := d.Token(); err != nil || got != want {
+			return false
+		}
+	}
+	return true
+}
+
+// DecodeSchema reads a schema.json and checks that its features can be used.
+// Those of runs before schema.json had cuts and values are read without features.
+func DecodeSchema(b []byte) (*Schema, error) {
+	var f fileSchema
+	if err := json.Unmarshal(b, &f); err != nil {
+		return nil, fmt.Errorf("not a schema.json: %w", err)
+	}
+	if f.Format != SchemaFormat || f.Version != SchemaVersion {
+		return nil, fmt.Errorf("format %q version %d: want %q version %d", f.Format, f.Version, SchemaFormat, SchemaVersion)
+	}
+	if err := f.Label.checkClasses(); err != nil {
+		return nil, err
+	}
+	s := &Schema{Label: f.Label, Columns: make([]SchemaColumn, 0, len(f.Columns))}
+	d := decoder{Tree: new(Tree), names: make(map[string]int)}
+	var at []int // columns of the features
+	for _, raw := range f.Columns {
+		var c fileColumn
+		if err := json.Unmarshal(raw, &c); err != nil {
+			return nil, fmt.Errorf("not a schema.json: %w", err)
+		}
+		var feature fileFeature
+		if err := json.Unmarshal(raw, &feature); err != nil {
+			return nil, fmt.Errorf("not a schema.json: %w", err)
+		}
+		if c.Name == "" && c.Role == "" {
+			return nil, errors.New("not a schema.json: a column without a name and a role")
+		}
+		s.Columns = append(s.Columns, SchemaColumn{Name: c.Name, Role: c.Role, Physical: c.Physical, Logical: c.Logical})
+		if feature.Cuts == nil && feature.Values == nil {
+			continue
+		}
+		if err := d.feature(&feature); err != nil {
+			return nil, err
+		}
+		at = append(at, len(s.Columns)-1)
+	}
+	for i, column := range at {
+		s.Columns[column].Feature = &d.Features[i]
+	}
+	return s, checkGroups(d.Features)
+}
