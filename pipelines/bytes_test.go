@@ -23,8 +23,15 @@ import (
 func TestMain(m *testing.M) {
 	beamlog.SetLogger(noLog{})
 	slog.SetLogLoggerLevel(slog.LevelError)
+	if os.Getenv(bareProcess) != "" {
+		os.Exit(m.Run())
+	}
 	ptest.MainWithDefault(m, "direct")
 }
+
+// bareProcess is the environment variable of a test process that leaves the SDK
+// as it is without beam.Init.
+const bareProcess = "ESPALIER_TEST_WITHOUT_INIT"
 
 type noLog struct{}
 

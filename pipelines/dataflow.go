@@ -47,7 +47,8 @@ func checkDataflow(ctx context.Context, urls ...string) error {
 func (j *jobs) onDataflow(ctx context.Context, name string, p *beam.Pipeline) error {
 	ctx, cancel := j.timeout(ctx)
 	defer cancel()
-	*jobopts.JobName = jobName(j.id(), name)
+	submitted := jobName(j.id(), name)
+	defer setJobName(submitted)()
 	finished := make(chan error, 1)
 	go func() {
 		_, err := beam.Run(ctx, dataflowRunner, p)
@@ -61,10 +62,17 @@ func (j *jobs) onDataflow(ctx context.Context, name string, p *beam.Pipeline) er
 	case <-ctx.Done():
 	}
 	cause := context.Cause(ctx)
-	if err := cancelOnDataflow(context.WithoutCancel(ctx), *jobopts.JobName); err != nil {
-		return fmt.Errorf("%w; the job %s may go on: %w", cause, *jobopts.JobName, err)
+	if err := cancelOnDataflow(context.WithoutCancel(ctx), submitted); err != nil {
+		return fmt.Errorf("%w; the job %s may go on: %w", cause, submitted, err)
 	}
 	return cause
+}
+
+// setJobName sets the SDK's flag of a job's name, and returns how it is put back.
+func setJobName(name string) (restore func()) {
+	before := *jobopts.JobName
+	*jobopts.JobName = name
+	return func() { *jobopts.JobName = before }
 }
 
 // cancelWithin is the time that cancelling takes at most.
@@ -96,11 +104,17 @@ func cancelOnDataflow(ctx context.Context, prefix string) error {
 // translate translates all jobs of a run for Dataflow without submitting any of
 // them, and returns their names.
 func (t *training) translate(ctx context.Context) ([]string, error) {
-	running.Lock()
-	defer running.Unlock()
-	if err := flag.Set("dry_run", "true"); err != nil {
+	if err := admit(ctx); err != nil {
 		return nil, err
 	}
+	defer leave()
+	dry := flag.Lookup("dry_run")
+	before := dry.Value.String()
+	if err := dry.Value.Set("true"); err != nil {
+		return nil, err
+	}
+	defer dry.Value.Set(before) //nolint:errcheck // it was one before
+	defer setJobName("")()
 	var names []string
 	for _, g := range t.graphs() {
 		p, err := newPipeline(g.tasks, true, g.build)

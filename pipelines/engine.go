@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -20,11 +19,14 @@ import (
 func Runners() []string { return append(LocalRunners(), "flink", "spark", dataflowRunner) }
 
 // LocalRunners lists the runners that run in this process.
-func LocalRunners() []string { return []string{"direct", "prism"} }
+func LocalRunners() []string { return []string{"direct", prismRunner} }
+
+// prismRunner is the name of the SDK's own runner that serialises as engines do.
+const prismRunner = "prism"
 
 // isLocal reports whether a runner's DoFns run in this process and see its
 // memory.
-func isLocal(runner string) bool { return runner == "direct" || runner == "prism" }
+func isLocal(runner string) bool { return runner == "direct" || runner == prismRunner }
 
 // EngineConfig says how jobs run on an engine. The JSON names are those of the
 // flags and of config files.
@@ -55,14 +57,18 @@ func checkEngine(ctx context.Context, runner string) error {
 	if isLocal(runner) {
 		return nil
 	}
+	if err := admit(ctx); err != nil {
+		return err
+	}
+	defer leave()
 	if *jobopts.Endpoint == "" {
 		return usagef("--runner %s needs --endpoint HOST:PORT, that of its job service", runner)
 	}
 	if *jobopts.JobName != "" || *jobopts.Async {
 		return usagef("--job_name and --async have no place here: a run waits for its jobs, and names them")
 	}
-	if !beam.Initialized() {
-		return errors.New("beam.Init was not called: main of a program that uses an engine calls it first")
+	if err := checkInit(runner); err != nil {
+		return err
 	}
 	s, err := openJobService(ctx, *jobopts.Endpoint, defaultPatience())
 	if err != nil {
@@ -73,6 +79,35 @@ func checkEngine(ctx context.Context, runner string) error {
 		return selfAsWorker()
 	}
 	return nil
+}
+
+// checkInit makes sure that the SDK is ready for runners that start workers, be it
+// in this process.
+func checkInit(runner string) error {
+	if runner != "direct" && !beam.Initialized() {
+		return usagef("--runner %s: beam.Init was not called: main of a program that uses this runner calls it first", runner)
+	}
+	return nil
+}
+
+// prismServer is the address at which prism serves this process, once it does.
+var prismServer string //nolint:gochecknoglobals // one per process, as the SDK's flag in which it stands; guarded by running
+
+// onPrism runs a pipeline on prism. The SDK writes the address of the server that
+// it starts into its flags, where other runners would take it for their own: the
+// flags are put back.
+func onPrism(ctx context.Context, p *beam.Pipeline) error {
+	endpoint, environment := *jobopts.Endpoint, *jobopts.EnvironmentType
+	defer func() { *jobopts.Endpoint, *jobopts.EnvironmentType = endpoint, environment }()
+	if endpoint == "" {
+		*jobopts.Endpoint = prismServer
+		defer func() { prismServer = *jobopts.Endpoint }()
+	}
+	if endpoint == "" && environment == "" {
+		*jobopts.EnvironmentType = "loopback"
+	}
+	_, err := beam.Run(ctx, prismRunner, p)
+	return err
 }
 
 // engineError makes a runner error, unless it was the user who ended the job.
@@ -106,7 +141,7 @@ func selfAsWorker() error {
 // same there. It does nothing for a local runner.
 func settleEngine(ctx context.Context, runner string, input *[]string, others ...*string) error {
 	if isLocal(runner) {
-		return nil
+		return checkInit(runner)
 	}
 	urls := slices.Clone(*input)
 	for _, url := range others {

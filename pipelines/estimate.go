@@ -54,13 +54,14 @@ func dryRun(ctx context.Context, c *TrainConfig, p *parsed, reporter Reporter) (
 			return nil, err
 		}
 	}
-	process.configure(c.StorageConfig)
-	defer process.parquet.Forget()
-	in, err := openInput(ctx, process, c.Input)
+	f := beginFiles(c.StorageConfig)
+	defer f.end()
+	ctx = f.run.Context(ctx)
+	in, err := openInput(ctx, f, c.Input)
 	if err != nil {
 		return nil, err
 	}
-	t, err := newTraining(ctx, c, p, in, reporter)
+	t, err := newTraining(ctx, f, c, p, in, reporter)
 	if err != nil {
 		return nil, err
 	}

@@ -130,7 +130,7 @@ func (t *training) countLeaves(ctx context.Context, trees []*tree.Tree) (counts 
 func (t *training) evaluateConfig(trees []*tree.Tree) transforms.EvaluateConfig {
 	grow := t.growConfig()
 	return transforms.EvaluateConfig{
-		Decoded: trees, Widths: grow.Widths, Weights: grow.Weighted, Workers: grow.Workers, Out: t.newFolder("evaluate"),
+		Decoded: trees, Widths: grow.Widths, Weights: grow.Weighted, Workers: grow.Workers, Out: t.newFolder("evaluate"), Run: grow.Run,
 	}
 }
 
@@ -220,12 +220,17 @@ func Evaluate(ctx context.Context, c EvaluateConfig, reporter Reporter) (*tree.T
 	if !isLocal(c.Runner) {
 		return nil, nil, usagef("--runner %s: want one of %v", c.Runner, LocalRunners())
 	}
-	process.configure(c.StorageConfig)
-	t, err := ReadTree(ctx, c.Model)
+	if err := checkInit(c.Runner); err != nil {
+		return nil, nil, err
+	}
+	f := beginFiles(c.StorageConfig)
+	defer f.end()
+	ctx = f.run.Context(ctx)
+	t, err := readTree(ctx, f, c.Model)
 	if err != nil {
 		return nil, nil, err
 	}
-	in, err := openInput(ctx, process, c.Input)
+	in, err := openInput(ctx, f, c.Input)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -237,11 +242,12 @@ func Evaluate(ctx context.Context, c EvaluateConfig, reporter Reporter) (*tree.T
 		return nil, nil, err
 	}
 	spec.DropNullLabels = c.DropNullLabels
-	j := &jobs{runner: c.Runner, reporter: reporter}
+	j := &jobs{runner: c.Runner, reporter: orSilent(reporter), files: f}
 	scratch := "mem://espalier-" + uuid.NewString()
-	defer process.store.RemoveAll(context.WithoutCancel(ctx), scratch) //nolint:errcheck // scratch in memory
+	defer f.store.RemoveAll(context.WithoutCancel(ctx), scratch) //nolint:errcheck // scratch in memory
 	counted, err := predictJob(ctx, j, t, in.tasks, "evaluate", transforms.PredictConfig{
 		Tree: treeURL(c.Model), Decoded: t, Rows: spec.Encode(), Workers: j.workers(), Pieces: pieces(j.workers(), len(in.tasks)), Out: scratch,
+		Run: f.run.Name(),
 	})
 	if err != nil {
 		return nil, nil, err
@@ -302,8 +308,12 @@ func treeURL(model string) string {
 
 // ReadTree reads a tree from a run folder or a tree.json.
 func ReadTree(ctx context.Context, model string) (*tree.Tree, error) {
+	return readTree(ctx, process, model)
+}
+
+func readTree(ctx context.Context, f *files, model string) (*tree.Tree, error) {
 	url := treeURL(model)
-	b, err := process.store.ReadAll(ctx, url, maxModel)
+	b, err := f.store.ReadAll(ctx, url, maxModel)
 	if err != nil {
 		return nil, usagef("--model: %v", err)
 	}

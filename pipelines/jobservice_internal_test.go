@@ -369,6 +369,7 @@ func (h *heard) Warn(text string) { h.warnings = append(h.warnings, text) }
 
 func runJob(t *testing.T, j *jobs) error {
 	t.Helper()
+	j.files = process
 	return j.run(t.Context(), job{"level 1", 4, "blocks", tasksDone}, []transforms.Task{{File: "a"}}, func(beam.Scope, beam.PCollection) {})
 }
 

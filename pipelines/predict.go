@@ -121,12 +121,14 @@ func Predict(ctx context.Context, c PredictConfig, reporter Reporter) (*PredictR
 	if err := settleEngine(ctx, c.Runner, &c.Input, &c.Model, &c.Output); err != nil {
 		return nil, err
 	}
-	process.configure(c.StorageConfig)
-	p, err := newPrediction(ctx, &c, reporter)
+	f := beginFiles(c.StorageConfig)
+	defer f.end()
+	ctx, reporter = f.run.Context(ctx), orSilent(reporter)
+	p, err := newPrediction(ctx, f, &c, reporter)
 	if err != nil {
 		return nil, err
 	}
-	held, locked, err := lockFolder(ctx, process, c.Output, c.Runner, reporter)
+	held, locked, err := lockFolder(ctx, f, c.Output, c.Runner, reporter)
 	if err != nil {
 		return nil, err
 	}
@@ -142,6 +144,7 @@ func Predict(ctx context.Context, c PredictConfig, reporter Reporter) (*PredictR
 // prediction is one scoring of files.
 type prediction struct {
 	config *PredictConfig
+	files  *files
 	tree   *tree.Tree
 	input  *input
 	spec   *transforms.RowSpec
@@ -151,16 +154,16 @@ type prediction struct {
 	jobs   *jobs
 }
 
-func newPrediction(ctx context.Context, c *PredictConfig, reporter Reporter) (*prediction, error) {
-	p := &prediction{config: c, jobs: &jobs{runner: c.Runner, reporter: reporter, engine: c.EngineConfig}}
+func newPrediction(ctx context.Context, f *files, c *PredictConfig, reporter Reporter) (*prediction, error) {
+	p := &prediction{config: c, files: f, jobs: &jobs{runner: c.Runner, reporter: reporter, engine: c.EngineConfig, files: f}}
 	var err error
-	if p.tree, err = ReadTree(ctx, c.Model); err != nil {
+	if p.tree, err = readTree(ctx, f, c.Model); err != nil {
 		return nil, err
 	}
 	if c.Explain {
 		p.paths = report.Paths(p.tree)
 	}
-	if p.input, err = openInput(ctx, process, c.Input); err != nil {
+	if p.input, err = openInput(ctx, f, c.Input); err != nil {
 		return nil, err
 	}
 	label, weight := c.Label, c.Weight
@@ -239,10 +242,10 @@ func (p *prediction) nameOutputs() error {
 // that are to be replaced.
 func (p *prediction) replaced(ctx context.Context) ([]string, error) {
 	var err error
-	if p.output, err = openFolder(ctx, process.store, p.config.Output, p.config.Overwrite, metricsFile, manifestFile); err != nil || !p.output.finished() {
+	if p.output, err = openFolder(ctx, p.files.store, p.config.Output, p.config.Overwrite, metricsFile, manifestFile); err != nil || !p.output.finished() {
 		return nil, err
 	}
-	b, err := process.store.ReadAll(ctx, objectstore.Join(p.config.Output, manifestFile), maxModel)
+	b, err := p.files.store.ReadAll(ctx, objectstore.Join(p.config.Output, manifestFile), maxModel)
 	if err != nil {
 		return nil, usagef("--output: %v", err)
 	}
@@ -267,7 +270,7 @@ func (p *prediction) run(ctx context.Context, start time.Time) (*PredictResult, 
 		scratch = objectstore.Join(p.config.Output, "_scratch", uuid.NewString())
 		p.jobs.scratch = scratch
 	}
-	defer process.store.RemoveAll(context.WithoutCancel(ctx), scratch) //nolint:errcheck // scratch
+	defer p.files.store.RemoveAll(context.WithoutCancel(ctx), scratch) //nolint:errcheck // scratch
 	counted, err := predictJob(ctx, p.jobs, p.tree, p.tasks(), "predict", p.predictConfig(scratch))
 	if err != nil {
 		return nil, err
@@ -305,7 +308,7 @@ func (p *prediction) predictConfig(scratch string) transforms.PredictConfig {
 	workers := p.jobs.workers()
 	return transforms.PredictConfig{
 		Tree: treeURL(p.config.Model), Decoded: p.tree, Rows: p.spec.Encode(), Copied: p.config.Key, Paths: p.paths,
-		Workers: workers, Pieces: pieces(workers, len(p.input.files)), Out: scratch,
+		Workers: workers, Pieces: pieces(workers, len(p.input.files)), Out: scratch, Run: p.files.run.Name(),
 	}
 }
 
@@ -352,7 +355,7 @@ func (p *prediction) checkNovelty(r *PredictResult) error {
 // remove removes predictions.
 func (p *prediction) remove(ctx context.Context, names []string) error {
 	for _, name := range names {
-		if err := process.store.Remove(context.WithoutCancel(ctx), objectstore.Join(p.config.Output, name)); err != nil {
+		if err := p.files.store.Remove(context.WithoutCancel(ctx), objectstore.Join(p.config.Output, name)); err != nil {
 			return usagef("--output: %v", err)
 		}
 	}

@@ -64,7 +64,7 @@ func (t *training) sample(rows int64) *training {
 	scratch := "mem://espalier-" + uuid.NewString()
 	return &training{
 		config: &c, parsed: &p, grid: p.grid, schema: &s, input: in, costs: t.costs.ofFeatures(), perClass: t.perClass, files: t.files,
-		jobs: &jobs{runner: c.Runner, reporter: noReporter{}}, scratch: scratch, blocks: scratch + "/blocks",
+		jobs: &jobs{runner: c.Runner, reporter: noReporter{}, files: t.files}, scratch: scratch, blocks: scratch + "/blocks",
 		rehearsed: &rehearsal{share: share},
 	}
 }
@@ -132,7 +132,16 @@ func (t *training) tallyObjects(ctx context.Context, part dataset.Part) error {
 	return nil
 }
 
-// noReporter keeps a rehearsal to itself.
+// orSilent returns a reporter that tells nothing where there is none.
+func orSilent(r Reporter) Reporter {
+	if r == nil {
+		return noReporter{}
+	}
+	return r
+}
+
+// noReporter tells nothing: a rehearsal keeps to itself, and so does a run of a
+// program that wants to hear nothing.
 type noReporter struct{}
 
 func (noReporter) Job(string, int64, string) {}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"runtime"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
@@ -30,8 +29,25 @@ type Reporter interface {
 	Note(text string)
 }
 
-// running serialises the pipelines of a process: two at once race in the SDK.
-var running sync.Mutex //nolint:gochecknoglobals // guards the SDK's own globals
+// running admits one pipeline of this process at a time, whatever run it is of:
+// two pipelines at once race in the SDK. Who holds it may also read and set the
+// SDK's flags, of which there is one set in a process.
+var running = make(chan struct{}, 1) //nolint:gochecknoglobals // guards the SDK's own globals
+
+// admit waits for the SDK, or for the end of the context. Call leave after it.
+func admit(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return context.Cause(ctx)
+	}
+	select {
+	case running <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+func leave() { <-running }
 
 // reportEvery is the time between two looks at the progress of a job.
 const reportEvery = 100 * time.Millisecond
@@ -40,6 +56,7 @@ const reportEvery = 100 * time.Millisecond
 type jobs struct {
 	runner   string
 	reporter Reporter
+	files    *files       // of the run
 	runID    string       // in the names of an engine's jobs; empty: any
 	scratch  string       // folder that an engine's workers see; empty: they can neither be ended nor show progress
 	engine   EngineConfig // the zero value: the defaults
@@ -86,14 +103,18 @@ func tasksDone(p *transforms.Progress) (int64, string) {
 
 // run builds and runs one pipeline over tasks.
 func (j *jobs) run(ctx context.Context, what job, tasks []transforms.Task, build func(s beam.Scope, tasks beam.PCollection)) error {
-	running.Lock()
-	defer running.Unlock()
+	j.reporter.Job(what.name, what.total, what.unit)
+	if err := admit(ctx); err != nil {
+		return err
+	}
 	start := time.Now()
 	progress := j.progress()
 	progress.Reset()
-	j.reporter.Job(what.name, what.total, what.unit)
 	finished := make(chan error, 1)
-	go func() { finished <- j.pipeline(ctx, what.name, progress, tasks, build) }()
+	go func() {
+		defer leave() // when it has ended, which may be after run has
+		finished <- j.pipeline(ctx, what.name, progress, tasks, build)
+	}()
 	err := j.watch(ctx, what, progress, finished)
 	j.timings = append(j.timings, Timing{what.name, time.Since(start).Seconds()})
 	if left := (*leftError)(nil); errors.As(err, &left) {
@@ -114,14 +135,14 @@ func (j *jobs) run(ctx context.Context, what job, tasks []transforms.Task, build
 // they run here, else one that an engine's counters fill.
 func (j *jobs) progress() *transforms.Progress {
 	if isLocal(j.runner) || jobopts.IsLoopback() {
-		return transforms.LocalProgress()
+		return j.files.run.Progress()
 	}
 	return new(transforms.Progress)
 }
 
 // watch reports progress until the pipeline has finished or the context ends. A
-// local pipeline that goes on after its context has ended is left behind, as the
-// process is about to end. That of an engine would go on without it, and is
+// local pipeline notices the end of its context a little later: it is left behind,
+// and the next one waits for it. That of an engine would go on by itself, and is
 // waited for until it is cancelled.
 func (j *jobs) watch(ctx context.Context, what job, progress *transforms.Progress, finished <-chan error) error {
 	tick := time.NewTicker(reportEvery)
@@ -160,6 +181,8 @@ func (j *jobs) pipeline(ctx context.Context, name string, progress *transforms.P
 	switch {
 	case err != nil:
 		return err
+	case j.runner == prismRunner:
+		return onPrism(ctx, p)
 	case isLocal(j.runner):
 		_, err = beam.Run(ctx, j.runner, p)
 		return err
@@ -180,12 +203,12 @@ func (j *jobs) onEngine(ctx context.Context, name string, p *beam.Pipeline, prog
 	}
 	defer s.close()
 	job := submission{name: jobName(j.id(), name), pipeline: p}
-	if progress == transforms.LocalProgress() { // the DoFns are here, count on it themselves and end with the process
+	if jobopts.IsLoopback() { // the DoFns are here, count on it themselves and end with the process
 		return s.run(ctx, job)
 	}
 	job.progress = progress
 	if j.scratch != "" {
-		l, err := grantLease(ctx, process, j.scratch, progress)
+		l, err := grantLease(ctx, j.files, j.scratch, progress)
 		if err != nil {
 			return err
 		}
@@ -218,6 +241,10 @@ func (j *jobs) cancelLeftovers(ctx context.Context) error {
 	if j.runner == dataflowRunner {
 		return cancelOnDataflow(ctx, jobName(j.id(), ""))
 	}
+	if err := admit(ctx); err != nil {
+		return err
+	}
+	defer leave()
 	s, err := openJobService(ctx, *jobopts.Endpoint, defaultPatience())
 	if err == nil {
 		defer s.close()

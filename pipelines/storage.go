@@ -2,6 +2,7 @@ package pipelines
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -25,18 +26,54 @@ const openFooters = 256
 // maxScratch bounds a scratch file, which is written in pieces of some MiB.
 const maxScratch = 1 << 31
 
-// files is the storage of driver and workers alike.
+// files is the storage of one run, in the driver and in its workers alike.
 type files struct {
 	store   *objectstore.Store
 	parquet *parquetio.Source
+	run     *transforms.Run // nil in workers, which belong to one
 }
 
-var process = newFiles() //nolint:gochecknoglobals // one per process: the DoFns of a worker share its cache of footers
+// process is the storage of what belongs to no run, by the default settings.
+var process = beginFiles(DefaultStorageConfig()) //nolint:gochecknoglobals // it keeps connections, and nothing of what was read
 
-func newFiles() *files {
+// newFiles returns storage of the given settings.
+func newFiles(c StorageConfig) *files {
 	f := &files{store: objectstore.New()}
-	f.configure(DefaultStorageConfig())
+	o := httpstore.Options{IdleTimeout: time.Duration(c.StorageTimeout * float64(time.Second))}
+	f.store.Register("gs", gcsstore.New(o))
+	f.store.Register("s3", s3store.New(o))
+	f.parquet = parquetio.NewSource(f.store, parquetio.SourceOptions{Footers: openFooters, ReadAhead: c.ReadAhead, Keep: keepChunks})
 	return f
+}
+
+// beginFiles returns storage for a run that begins. Its end is told by end.
+func beginFiles(c StorageConfig) *files {
+	settings, err := json.Marshal(c)
+	if err != nil { // numbers, of which Validate has looked at each
+		panic(err)
+	}
+	f := newFiles(c)
+	f.run = transforms.NewRun(f, settings)
+	return f
+}
+
+// end lets go of what the run has read. DoFns that are still at work for it fail.
+func (f *files) end() {
+	f.run.Close()
+	f.parquet.Forget()
+}
+
+// openFiles opens the storage of a run of another process by its settings, nil for
+// what belongs to no run.
+func openFiles(settings []byte) (transforms.Storage, error) {
+	if settings == nil {
+		return process, nil
+	}
+	var c StorageConfig
+	if err := json.Unmarshal(settings, &c); err != nil {
+		return nil, fmt.Errorf("the storage settings of the run: %w", err)
+	}
+	return newFiles(c), nil
 }
 
 // StorageConfig says how object stores are read. The JSON names are those of the
@@ -63,15 +100,7 @@ func (c *StorageConfig) Validate() error {
 	return errors.Join(faults...)
 }
 
-// configure sets how files are read. No job may be running.
-func (f *files) configure(c StorageConfig) {
-	o := httpstore.Options{IdleTimeout: time.Duration(c.StorageTimeout * float64(time.Second))}
-	f.store.Register("gs", gcsstore.New(o))
-	f.store.Register("s3", s3store.New(o))
-	f.parquet = parquetio.NewSource(f.store, parquetio.SourceOptions{Footers: openFooters, ReadAhead: c.ReadAhead, Keep: keepChunks})
-}
-
-func init() { transforms.SetStorage(process) }
+func init() { transforms.SetStorage(openFiles) }
 
 // RowGroup opens a row group of a Parquet file.
 func (f *files) RowGroup(ctx context.Context, t transforms.Task, names []string) (dataset.RowGroup, error) {

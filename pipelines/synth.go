@@ -111,12 +111,13 @@ func Synth(ctx context.Context, c SynthConfig, reporter Reporter) (*SynthResult,
 	if err != nil {
 		return nil, err
 	}
-	process.configure(c.storage())
+	f := newFiles(c.storage())
+	reporter = orSilent(reporter)
 	plan, err := synth.New(c.Config)
 	if err != nil {
 		return nil, usagef("%v", err)
 	}
-	s := &synthesis{config: &c, codec: codec, plan: plan, store: process.store, counts: make([]int64, plan.CountsLen())}
+	s := &synthesis{config: &c, codec: codec, plan: plan, store: f.store, counts: make([]int64, plan.CountsLen())}
 	s.folder, err = openFolder(ctx, s.store, c.Output, c.Overwrite, synthCosts, synthTree)
 	if err != nil {
 		return nil, err

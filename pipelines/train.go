@@ -38,6 +38,7 @@ type Result struct {
 // Train trains a tree and writes its run folder.
 func Train(ctx context.Context, c TrainConfig, reporter Reporter) (*Result, error) {
 	start := time.Now()
+	reporter = orSilent(reporter)
 	p, err := c.parse()
 	if err != nil {
 		return nil, err
@@ -48,14 +49,15 @@ func Train(ctx context.Context, c TrainConfig, reporter Reporter) (*Result, erro
 	if err := settleEngine(ctx, c.Runner, &c.Input, &c.Output); err != nil {
 		return nil, err
 	}
-	process.configure(c.StorageConfig)
-	defer process.parquet.Forget()
-	o, locked, err := open(ctx, process, &c, reporter)
+	f := beginFiles(c.StorageConfig)
+	defer f.end()
+	ctx = f.run.Context(ctx)
+	o, locked, err := open(ctx, f, &c, reporter)
 	if err != nil {
 		return nil, err
 	}
 	defer o.lock.release(ctx)
-	r, err := o.train(locked, &c, p, start, reporter)
+	r, err := o.train(locked, f, &c, p, start, reporter)
 	if err != nil && locked.Err() != nil {
 		return nil, context.Cause(locked) // whatever it was that noticed first
 	}
@@ -63,11 +65,11 @@ func Train(ctx context.Context, c TrainConfig, reporter Reporter) (*Result, erro
 }
 
 // train trains on what was opened.
-func (o *opened) train(ctx context.Context, c *TrainConfig, p *parsed, start time.Time, reporter Reporter) (*Result, error) {
+func (o *opened) train(ctx context.Context, f *files, c *TrainConfig, p *parsed, start time.Time, reporter Reporter) (*Result, error) {
 	if o.output.finished() && c.Resume {
-		return finishedRun(ctx, process, c)
+		return finishedRun(ctx, f, c)
 	}
-	t, err := newTraining(ctx, c, p, o.input, reporter)
+	t, err := newTraining(ctx, f, c, p, o.input, reporter)
 	if err != nil {
 		return nil, err
 	}
@@ -92,23 +94,23 @@ func (o *opened) train(ctx context.Context, c *TrainConfig, p *parsed, start tim
 }
 
 // newTraining resolves a configuration against the columns of its input.
-func newTraining(ctx context.Context, c *TrainConfig, p *parsed, in *input, reporter Reporter) (*training, error) {
+func newTraining(ctx context.Context, f *files, c *TrainConfig, p *parsed, in *input, reporter Reporter) (*training, error) {
 	s, err := resolve(in, c, p)
 	if err != nil {
 		return nil, err
 	}
-	prices, err := readCosts(ctx, process, c.Costs, in.names())
+	prices, err := readCosts(ctx, f, c.Costs, in.names())
 	if err != nil {
 		return nil, err
 	}
-	perClass, err := readClassSettings(ctx, process, c)
+	perClass, err := readClassSettings(ctx, f, c)
 	if err != nil {
 		return nil, err
 	}
 	p.settleBins(in.rows)
 	return &training{
-		config: c, costs: prices, perClass: perClass, parsed: p, grid: p.grid, input: in, schema: s, files: process,
-		jobs: &jobs{runner: c.Runner, reporter: reporter}, rehearsalRows: rehearsalRows,
+		config: c, costs: prices, perClass: perClass, parsed: p, grid: p.grid, input: in, schema: s, files: f,
+		jobs: &jobs{runner: c.Runner, reporter: reporter, files: f}, rehearsalRows: rehearsalRows,
 	}, nil
 }
 
@@ -152,7 +154,7 @@ func open(ctx context.Context, f *files, c *TrainConfig, reporter Reporter) (o *
 func finishedRun(ctx context.Context, f *files, c *TrainConfig) (*Result, error) {
 	r := &Result{Metrics: new(MetricsFile)}
 	var err error
-	if r.Tree, err = ReadTree(ctx, c.Output); err != nil {
+	if r.Tree, err = readTree(ctx, f, c.Output); err != nil {
 		return nil, err
 	}
 	b, err := f.store.ReadAll(ctx, objectstore.Join(c.Output, metricsFile), maxModel)
@@ -248,6 +250,7 @@ func (t *training) summariseConfig() transforms.SummariseConfig {
 		Rows: t.schema.rows.Encode(), Workers: workers, Out: t.scratch + "/summarise", Classes: t.config.weighsClasses(),
 		Limits: binning.Limits{Values: t.config.MaxValues, Categories: binning.DefaultLimits().Categories},
 		Pieces: pieces(4*workers, len(t.input.tasks)), // more than workers, which so end at about the same time
+		Run:    t.files.run.Name(),
 	}
 }
 
@@ -420,7 +423,7 @@ func (t *training) coalesceConfig() transforms.CoalesceConfig {
 	return transforms.CoalesceConfig{
 		Rows: t.spec.Encode(), Features: dataset.EncodeFeatures(t.features), Classes: t.classes,
 		Workers: t.jobs.workers(), Pieces: pieces(t.jobs.workers(), len(t.input.tasks)), Out: t.scratch + "/coalesce", Blocks: t.blocks,
-		Shards: shards(t.rowStats.Rows, dataset.NewLayout(t.features).Stride), Spill: t.spill("coalesce"),
+		Shards: shards(t.rowStats.Rows, dataset.NewLayout(t.features).Stride), Spill: t.spill("coalesce"), Run: t.files.run.Name(),
 	}
 }
 
@@ -500,7 +503,7 @@ func (t *training) growConfig() transforms.GrowConfig {
 			Params: t.grid[min(len(t.roots), len(t.grid)-1)].params, Columns: t.columns(), Classes: len(t.classes),
 			Total: train.Weight, Heaviest: train.Heaviest,
 		},
-		Weighted: t.spec.Weighted(), Widths: dataset.NewLayout(t.features).Widths, Workers: t.jobs.workers(),
+		Weighted: t.spec.Weighted(), Widths: dataset.NewLayout(t.features).Widths, Workers: t.jobs.workers(), Run: t.files.run.Name(),
 	}
 }
 

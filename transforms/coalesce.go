@@ -43,6 +43,7 @@ type CoalesceConfig struct {
 	Out      string // folder of statistics
 	Spill    string // folder for objects on their way; empty: they go inline
 	Blocks   string // folder of blocks
+	Run      RunName
 }
 
 // Coalesce reads the row groups of tasks, a PCollection<[]byte> of Task, codes
@@ -102,11 +103,15 @@ func (f *coalesceFn) StartBundle(_ context.Context, _ func(int64, []byte)) error
 }
 
 func (f *coalesceFn) ProcessElement(ctx context.Context, task []byte, emit func(int64, []byte)) error {
+	ctx, err := f.Run.enter(ctx)
+	if err != nil {
+		return err
+	}
 	g, err := openTask(ctx, &f.coder.spec, task)
 	if err != nil {
 		return carry(err)
 	}
-	if err := f.pool.doWith(g, func(worker int) error { return f.add(g, &f.scratch[worker]) }); err != nil {
+	if err := f.pool.doWith(g, func(worker int) error { return f.add(ctx, g, &f.scratch[worker]) }); err != nil {
 		return carry(err)
 	}
 	report(ctx)
@@ -117,6 +122,10 @@ func (f *coalesceFn) ProcessElement(ctx context.Context, task []byte, emit func(
 }
 
 func (f *coalesceFn) FinishBundle(ctx context.Context, emit func(int64, []byte)) error {
+	ctx, err := f.Run.enter(ctx)
+	if err != nil {
+		return err
+	}
 	if err := reportUntil(ctx, f.pool.wait); err != nil {
 		return carry(err)
 	}
@@ -124,7 +133,7 @@ func (f *coalesceFn) FinishBundle(ctx context.Context, emit func(int64, []byte))
 }
 
 // add coalesces the rows of one row group.
-func (f *coalesceFn) add(g *rowGroup, s *coalesceScratch) error {
+func (f *coalesceFn) add(ctx context.Context, g *rowGroup, s *coalesceScratch) error {
 	if err := f.coder.code(g, &s.coded); err != nil {
 		return err
 	}
@@ -134,8 +143,8 @@ func (f *coalesceFn) add(g *rowGroup, s *coalesceScratch) error {
 		s.hashes[r] = dataset.HashKey(s.keys[r*stride : (r+1)*stride])
 	}
 	f.insert(g, s)
-	progress.Tasks.Add(1)
-	progress.Rows.Add(int64(n))
+	progressOf(ctx).Tasks.Add(1)
+	progressOf(ctx).Rows.Add(int64(n))
 	return nil
 }
 

@@ -8,14 +8,21 @@ import (
 )
 
 // mergeCountsFn adds up lists of counts by key, and writes each sum.
-type mergeCountsFn struct{ Out string }
+type mergeCountsFn struct {
+	Out string
+	Run RunName
+}
 
 func (f *mergeCountsFn) ProcessElement(ctx context.Context, key int64, values func(*[]byte) bool) error {
+	ctx, err := f.Run.enter(ctx)
+	if err != nil {
+		return err
+	}
 	b, err := tree.MergeLeafCounts(collect(values))
 	if err != nil {
 		return err
 	}
-	s, err := openStorage()
+	s, err := openStorage(ctx)
 	if err != nil {
 		return err
 	}

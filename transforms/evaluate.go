@@ -20,6 +20,7 @@ type EvaluateConfig struct {
 	Weights bool         // of blocks: rows weigh other than 1
 	Workers int          // goroutines of a bundle; 1 on engines
 	Out     string       // folder of results
+	Run     RunName
 }
 
 // Evaluate counts, by leaf and class, the rows of object blocks, a
@@ -27,7 +28,7 @@ type EvaluateConfig struct {
 func Evaluate(s beam.Scope, tasks beam.PCollection, c EvaluateConfig) {
 	s = s.Scope("transforms.Evaluate")
 	merged := beam.GroupByKey(s, beam.ParDo(s, &evaluateFn{EvaluateConfig: c}, tasks))
-	beam.ParDo0(s, &mergeCountsFn{c.Out}, merged)
+	beam.ParDo0(s, &mergeCountsFn{c.Out, c.Run}, merged)
 }
 
 type evaluateFn struct {
@@ -43,6 +44,10 @@ type evaluateFn struct {
 func leavesKey(at int, part dataset.Part) int64 { return int64(at*int(dataset.Parts) + int(part)) }
 
 func (f *evaluateFn) StartBundle(ctx context.Context, _ func(int64, []byte)) error {
+	ctx, err := f.Run.enter(ctx)
+	if err != nil {
+		return err
+	}
 	f.trees, f.routers = f.Decoded, nil
 	if f.trees == nil {
 		var err error
@@ -74,6 +79,10 @@ func readTrees(ctx context.Context, urls []string) ([]*tree.Tree, error) {
 }
 
 func (f *evaluateFn) ProcessElement(ctx context.Context, task []byte, _ func(int64, []byte)) error {
+	ctx, err := f.Run.enter(ctx)
+	if err != nil {
+		return err
+	}
 	defer report(ctx)
 	return carry(f.pool.do(func(worker int) error { return f.addBlock(ctx, task, worker) }))
 }
@@ -98,8 +107,8 @@ func (f *evaluateFn) addBlock(ctx context.Context, task []byte, worker int) erro
 	if err != nil {
 		return err
 	}
-	defer progress.Tasks.Add(1)
-	defer progress.Objects.Add(int64(o.Len()))
+	defer progressOf(ctx).Tasks.Add(1)
+	defer progressOf(ctx).Objects.Add(int64(o.Len()))
 	for at, router := range f.routers {
 		c := f.countsOf(worker, at, t.Part)
 		for i := range o.Len() {
@@ -110,6 +119,10 @@ func (f *evaluateFn) addBlock(ctx context.Context, task []byte, worker int) erro
 }
 
 func (f *evaluateFn) FinishBundle(ctx context.Context, emit func(int64, []byte)) error {
+	ctx, err := f.Run.enter(ctx)
+	if err != nil {
+		return err
+	}
 	if err := reportUntil(ctx, f.pool.wait); err != nil {
 		return carry(err)
 	}

@@ -28,16 +28,16 @@ const (
 
 // send returns the value that stands for b, which it keeps.
 func (x exchange) send(ctx context.Context, b []byte, inline bool) ([]byte, error) {
-	progress.Exchanged.Add(int64(len(b)))
+	progressOf(ctx).Exchanged.Add(int64(len(b)))
 	if inline || x.folder == "" {
 		return append(b, valueInline), nil
 	}
-	s, err := openStorage()
+	s, err := openStorage(ctx)
 	if err != nil {
 		return nil, err
 	}
 	url := x.folder + "/exchange-" + uuid.NewString()
-	progress.Written.Add(int64(len(b)))
+	progressOf(ctx).Written.Add(int64(len(b)))
 	return append([]byte(url), valueFile), s.Write(ctx, url, b)
 }
 
@@ -53,7 +53,7 @@ func receive(ctx context.Context, value []byte) ([]byte, error) {
 	case valueInline:
 		return value[:n:n], nil
 	case valueFile:
-		s, err := openStorage()
+		s, err := openStorage(ctx)
 		if err != nil {
 			return nil, err
 		}

@@ -6,6 +6,7 @@ import "testing"
 // pipelines is not in the program, until the test ends.
 func WithoutStorage(t *testing.T) {
 	t.Helper()
-	before := storage.Swap(nil)
-	t.Cleanup(func() { storage.Store(before) })
+	before := runs.open
+	SetStorage(nil)
+	t.Cleanup(func() { SetStorage(before) })
 }

@@ -61,7 +61,7 @@ func WriteSmall(ctx context.Context, c *SmallConfig, g *induce.Growth, objects i
 	if g.Root.Test == nil { // all trees start from the same objects
 		c.Partitions = (len(c.Trees) + c.Together - 1) / c.Together
 	}
-	s, err := openStorage()
+	s, err := openStorage(ctx)
 	if err != nil {
 		return err
 	}
@@ -69,7 +69,7 @@ func WriteSmall(ctx context.Context, c *SmallConfig, g *induce.Growth, objects i
 }
 
 func readSmall(ctx context.Context, out string) (*smallState, error) {
-	s, err := openStorage()
+	s, err := openStorage(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -104,12 +104,16 @@ func (f *gatherFn) open(ctx context.Context) error {
 }
 
 func (f *gatherFn) ProcessElement(ctx context.Context, task []byte, emit func(int64, []byte)) error {
+	ctx, err := f.Run.enter(ctx)
+	if err != nil {
+		return err
+	}
 	if f.state == nil {
 		if err := f.open(ctx); err != nil {
 			return err
 		}
 	}
-	progress.Tasks.Add(1)
+	progressOf(ctx).Tasks.Add(1)
 	defer report(ctx)
 	if f.router.Len() == 1 { // the root itself: all objects, as they lie there
 		t, err := decodeTask(task)
@@ -171,6 +175,10 @@ func (f *gatherFn) flush(ctx context.Context, emit func(int64, []byte), inline b
 }
 
 func (f *gatherFn) FinishBundle(ctx context.Context, emit func(int64, []byte)) error {
+	ctx, err := f.Run.enter(ctx)
+	if err != nil {
+		return err
+	}
 	if f.state == nil {
 		return nil
 	}
@@ -192,6 +200,10 @@ func (f *growFn) StartBundle(context.Context) error {
 }
 
 func (f *growFn) ProcessElement(ctx context.Context, key int64, values func(*[]byte) bool) error {
+	ctx, err := f.Run.enter(ctx)
+	if err != nil {
+		return err
+	}
 	if f.state == nil {
 		var err error
 		if f.state, err = readSmall(ctx, f.Out); err != nil {
@@ -203,7 +215,13 @@ func (f *growFn) ProcessElement(ctx context.Context, key int64, values func(*[]b
 	return f.pool.do(func(int) error { return f.grow(ctx, key, list) })
 }
 
-func (f *growFn) FinishBundle(ctx context.Context) error { return reportUntil(ctx, f.pool.wait) }
+func (f *growFn) FinishBundle(ctx context.Context) error {
+	ctx, err := f.Run.enter(ctx)
+	if err != nil {
+		return err
+	}
+	return reportUntil(ctx, f.pool.wait)
+}
 
 func (f *growFn) grow(ctx context.Context, key int64, list [][]byte) error {
 	objects := make(map[int]*dataset.Objects)
@@ -220,10 +238,10 @@ func (f *growFn) grow(ctx context.Context, key int64, list [][]byte) error {
 		} else if f.state.Partition[at] != int(key) {
 			continue
 		}
-		grown = append(grown, o.GrowEach(objects[at], f.Columns, trees, f.Total, f.options())...)
+		grown = append(grown, o.GrowEach(objects[at], f.Columns, trees, f.Total, f.options(ctx))...)
 		objects[at] = nil
 	}
-	s, err := openStorage()
+	s, err := openStorage(ctx)
 	if err != nil {
 		return err
 	}
@@ -248,7 +266,7 @@ func (f *growFn) unpack(ctx context.Context, value []byte, objects map[int]*data
 		return err
 	}
 	if len(f.state.Growth.Root.Children) == 0 { // a block as it is
-		progress.Read.Add(int64(len(b)))
+		progressOf(ctx).Read.Add(int64(len(b)))
 		return f.append(objects, 0, b)
 	}
 	for len(b) > 0 {
@@ -275,7 +293,8 @@ func (f *growFn) append(objects map[int]*dataset.Objects, at int, block []byte) 
 	return objects[at].AppendFrom(block, l)
 }
 
-func (f *growFn) options() induce.Options {
+func (f *growFn) options(ctx context.Context) induce.Options {
+	progress := progressOf(ctx)
 	o := induce.Options{
 		Workers: f.Workers,
 		Settled: func(weight int64) {

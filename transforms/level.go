@@ -19,6 +19,7 @@ type GrowConfig struct {
 	Widths   []int  // bytes of each feature's codes
 	Workers  int    // goroutines of a bundle; 1 on engines
 	Out      string // folder of the job's files
+	Run      RunName
 }
 
 // LevelConfig says how one job grows a tree by levels.
@@ -81,12 +82,12 @@ func readBlock(ctx context.Context, task []byte) (Task, []byte, error) {
 	if err != nil {
 		return t, nil, err
 	}
-	s, err := openStorage()
+	s, err := openStorage(ctx)
 	if err != nil {
 		return t, nil, err
 	}
 	b, err := s.Read(ctx, t.File)
-	progress.Read.Add(int64(len(b)))
+	progressOf(ctx).Read.Add(int64(len(b)))
 	return t, b, err
 }
 
@@ -104,6 +105,10 @@ type levelFn struct {
 }
 
 func (f *levelFn) ProcessElement(ctx context.Context, task []byte, _ func(int64, []byte)) error {
+	ctx, err := f.Run.enter(ctx)
+	if err != nil {
+		return err
+	}
 	if f.level == nil {
 		state, err := readState(ctx, f.Out, f.Level)
 		if err != nil {
@@ -111,7 +116,7 @@ func (f *levelFn) ProcessElement(ctx context.Context, task []byte, _ func(int64,
 		}
 		levels := induce.NewLevels(f.Setting)
 		f.level = levels.Level(state.Growth.Root, state.Pass)
-		atLeast(&progress.Histogram, levels.PassBytes(state.Pass))
+		atLeast(&progressOf(ctx).Histogram, levels.PassBytes(state.Pass))
 	}
 	_, block, err := readBlock(ctx, task)
 	if err != nil {
@@ -122,18 +127,22 @@ func (f *levelFn) ProcessElement(ctx context.Context, task []byte, _ func(int64,
 		return err
 	}
 	f.level.Add(o, f.Workers)
-	progress.Tasks.Add(1)
-	progress.Objects.Add(int64(o.Len()))
+	progressOf(ctx).Tasks.Add(1)
+	progressOf(ctx).Objects.Add(int64(o.Len()))
 	report(ctx)
 	return nil
 }
 
 func (f *levelFn) FinishBundle(ctx context.Context, emit func(int64, []byte)) error {
+	ctx, err := f.Run.enter(ctx)
+	if err != nil {
+		return err
+	}
 	if f.level == nil {
 		return nil
 	}
 	f.level.Pieces(func(key int64, b []byte) {
-		progress.Exchanged.Add(int64(len(b)))
+		progressOf(ctx).Exchanged.Add(int64(len(b)))
 		emit(key, b)
 	})
 	f.level = nil
@@ -154,11 +163,15 @@ func (f *mergeLevelFn) StartBundle(_ context.Context, _ func(int64, []byte)) err
 }
 
 func (f *mergeLevelFn) ProcessElement(ctx context.Context, key int64, values func(*[]byte) bool, emit func(int64, []byte)) error {
+	ctx, err := f.Run.enter(ctx)
+	if err != nil {
+		return err
+	}
 	b, err := f.levels.MergePieces(key, collect(values))
 	if err != nil {
 		return err
 	}
-	s, err := openStorage()
+	s, err := openStorage(ctx)
 	if err != nil {
 		return err
 	}
@@ -174,6 +187,10 @@ func (f *mergeLevelFn) ProcessElement(ctx context.Context, key int64, values fun
 type advanceFn struct{ LevelConfig }
 
 func (f *advanceFn) ProcessElement(ctx context.Context, _ int64, _ func(*[]byte) bool, emit func(int64, []byte)) error {
+	ctx, err := f.Run.enter(ctx)
+	if err != nil {
+		return err
+	}
 	state, err := readState(ctx, f.Out, f.Level)
 	if err != nil {
 		return err
@@ -191,7 +208,7 @@ func (f *advanceFn) ProcessElement(ctx context.Context, _ int64, _ func(*[]byte)
 	if passes := levels.Passes(state.Growth, f.Memory); len(passes) == 1 {
 		state.Pass = &passes[0]
 	}
-	s, err := openStorage()
+	s, err := openStorage(ctx)
 	if err != nil {
 		return err
 	}
@@ -213,7 +230,7 @@ func (f *advanceFn) ProcessElement(ctx context.Context, _ int64, _ func(*[]byte)
 }
 
 func readState(ctx context.Context, out string, level int) (*LevelState, error) {
-	s, err := openStorage()
+	s, err := openStorage(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -227,7 +244,7 @@ func readState(ctx context.Context, out string, level int) (*LevelState, error) 
 
 // WriteLevel writes what a job needs to know of the tree and its first level.
 func WriteLevel(ctx context.Context, c *LevelConfig, state *LevelState, tasks []Task) error {
-	s, err := openStorage()
+	s, err := openStorage(ctx)
 	if err != nil {
 		return err
 	}

@@ -34,7 +34,7 @@ type memory struct {
 func newMemory(t *testing.T) *memory {
 	t.Helper()
 	m := &memory{files: make(map[string][]byte), groups: make(map[string]map[string]*dataset.Vector)}
-	transforms.SetStorage(m)
+	transforms.SetStorage(func([]byte) (transforms.Storage, error) { return m, nil })
 	return m
 }
 

@@ -46,6 +46,10 @@ func (f *mergeObjectsFn) StartBundle(context.Context) error {
 }
 
 func (f *mergeObjectsFn) ProcessElement(ctx context.Context, key int64, values func(*[]byte) bool) error {
+	ctx, err := f.Run.enter(ctx)
+	if err != nil {
+		return err
+	}
 	list := collect(values)
 	return carry(f.pool.do(func(int) error { return f.merge(ctx, key, list) }))
 }
@@ -63,7 +67,7 @@ func collect(values func(*[]byte) bool) [][]byte {
 }
 
 func (f *mergeObjectsFn) merge(ctx context.Context, key int64, list [][]byte) error {
-	s, err := openStorage()
+	s, err := openStorage(ctx)
 	if err != nil {
 		return err
 	}
@@ -94,7 +98,7 @@ func (f *mergeObjectsFn) merge(ctx context.Context, key int64, list [][]byte) er
 			return err
 		}
 		url := fmt.Sprintf("%s/objects-%s-%02d-%d-%s", f.Blocks, stats.Part, key%int64(f.Shards), i, run)
-		progress.Written.Add(int64(len(b)))
+		progressOf(ctx).Written.Add(int64(len(b)))
 		if err := s.Write(ctx, url, b); err != nil {
 			return err
 		}

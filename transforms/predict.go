@@ -22,6 +22,7 @@ type PredictConfig struct {
 	Workers int        // goroutines of a bundle; 1 on engines
 	Pieces  int        // goroutines that share a row group's columns, for few files
 	Out     string     // folder of counts
+	Run     RunName
 }
 
 // Predictions writes the file of predictions for one file of rows.
@@ -78,7 +79,7 @@ func PredictionColumns(t *tree.Tree, paths []string) []PredictionColumn {
 func Predict(s beam.Scope, tasks beam.PCollection, c PredictConfig) {
 	s = s.Scope("transforms.Predict")
 	results := beam.ParDo(s, &predictFn{PredictConfig: c}, tasks)
-	beam.ParDo0(s, &mergeCountsFn{c.Out}, beam.GroupByKey(s, results))
+	beam.ParDo0(s, &mergeCountsFn{c.Out, c.Run}, beam.GroupByKey(s, results))
 }
 
 // The keys of what Predict counts.
@@ -113,6 +114,10 @@ type predictWorker struct {
 }
 
 func (f *predictFn) StartBundle(ctx context.Context, _ func(int64, []byte)) error {
+	ctx, err := f.Run.enter(ctx)
+	if err != nil {
+		return err
+	}
 	f.tree = f.Decoded
 	if f.tree == nil {
 		trees, err := readTrees(ctx, []string{f.Tree})
@@ -148,6 +153,10 @@ func (f *predictFn) StartBundle(ctx context.Context, _ func(int64, []byte)) erro
 }
 
 func (f *predictFn) ProcessElement(ctx context.Context, task []byte, _ func(int64, []byte)) error {
+	ctx, err := f.Run.enter(ctx)
+	if err != nil {
+		return err
+	}
 	defer report(ctx)
 	t, err := decodeTask(task)
 	if err != nil {
@@ -158,7 +167,7 @@ func (f *predictFn) ProcessElement(ctx context.Context, task []byte, _ func(int6
 
 // scoreFile scores the row groups of a task, one after the other.
 func (f *predictFn) scoreFile(ctx context.Context, t Task, w *predictWorker) error {
-	s, err := openStorage()
+	s, err := openStorage(ctx)
 	if err != nil {
 		return err
 	}
@@ -198,8 +207,8 @@ func (f *predictFn) scoreRowGroup(ctx context.Context, t Task, w *predictWorker,
 	if err := f.score(g, w); err != nil {
 		return err
 	}
-	defer progress.Tasks.Add(1)
-	defer progress.Rows.Add(int64(g.Rows()))
+	defer progressOf(ctx).Tasks.Add(1)
+	defer progressOf(ctx).Rows.Add(int64(g.Rows()))
 	if out == nil {
 		return nil
 	}
@@ -263,6 +272,10 @@ func (f *predictFn) readInputs(g *rowGroup, w *predictWorker) error {
 }
 
 func (f *predictFn) FinishBundle(ctx context.Context, emit func(int64, []byte)) error {
+	ctx, err := f.Run.enter(ctx)
+	if err != nil {
+		return err
+	}
 	if err := reportUntil(ctx, f.pool.wait); err != nil {
 		return carry(err)
 	}

@@ -20,6 +20,12 @@ type Progress struct {
 	Exchanged atomic.Int64 // bytes between the halves of the job
 	Written   atomic.Int64 // bytes of blocks, and of files between the halves of the job
 	Histogram atomic.Int64 // bytes of the counts of the largest pass
+
+	reported struct { // what Beam's counters have of it
+		sync.Mutex
+
+		counts [quantities]int64
+	}
 }
 
 // CounterNamespace is the namespace of the Beam counters of a Progress.
@@ -33,17 +39,10 @@ func names() [quantities]string {
 // quantities is the number of fields of Progress.
 const quantities = 8
 
-var progress Progress //nolint:gochecknoglobals // one per process, as the runners of a process run one job at a time
+var progress Progress //nolint:gochecknoglobals // of all DoFns in this process whose run has begun in another one, or that have none
 
-// reported is what Beam's counters have of this process's progress.
-var reported struct { //nolint:gochecknoglobals // belongs to progress
-	sync.Mutex
-
-	counts [quantities]int64
-}
-
-// LocalProgress returns the progress of this process's DoFns since Reset: the
-// local runners give their counters when a job has ended.
+// LocalProgress returns what the DoFns of a worker process have done, and those
+// that belong to no run.
 func LocalProgress() *Progress { return &progress }
 
 // fields returns the counts in the order of names.
@@ -53,15 +52,13 @@ func (p *Progress) fields() [quantities]*atomic.Int64 {
 
 // Reset sets all counts to zero.
 func (p *Progress) Reset() {
-	reported.Lock()
-	defer reported.Unlock()
+	p.reported.Lock()
+	defer p.reported.Unlock()
 	for _, f := range p.fields() {
 		f.Store(0)
 	}
 	p.Histogram.Store(0)
-	if p == &progress {
-		reported.counts = [quantities]int64{}
-	}
+	p.reported.counts = [quantities]int64{}
 }
 
 // Get returns the counts by the names of their counters.
@@ -84,19 +81,20 @@ func (p *Progress) Set(values map[string]int64) {
 	}
 }
 
-// report moves what this process has counted since the last call into Beam's
+// report moves what the run has counted here since the last call into Beam's
 // counters of the calling DoFn. The goroutines of a bundle may not touch these,
 // and bundles run at the same time: so each part is claimed once, by whichever
 // DoFn comes first. A DoFn calls it from its own goroutine, in the end of
 // ProcessElement and of FinishBundle.
 func report(ctx context.Context) {
-	reported.Lock()
-	defer reported.Unlock()
-	for i, f := range progress.fields() {
-		if n := f.Load(); n != reported.counts[i] {
+	p := progressOf(ctx)
+	p.reported.Lock()
+	defer p.reported.Unlock()
+	for i, f := range p.fields() {
+		if n := f.Load(); n != p.reported.counts[i] {
 			counter := beam.NewCounter(CounterNamespace, names()[i])
-			counter.Inc(ctx, n-reported.counts[i])
-			reported.counts[i] = n
+			counter.Inc(ctx, n-p.reported.counts[i])
+			p.reported.counts[i] = n
 		}
 	}
 }

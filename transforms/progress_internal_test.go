@@ -24,13 +24,13 @@ func TestReport(t *testing.T) {
 			for range elements {
 				var parts sync.WaitGroup
 				for range 3 {
-					parts.Go(func() { progress.Rows.Add(7) })
+					parts.Go(func() { LocalProgress().Rows.Add(7) })
 				}
-				progress.Tasks.Add(1)
+				LocalProgress().Tasks.Add(1)
 				report(ctx)
 				parts.Wait()
 			}
-			if err := reportUntil(ctx, func() error { progress.Weight.Add(1); return nil }); err != nil {
+			if err := reportUntil(ctx, func() error { LocalProgress().Weight.Add(1); return nil }); err != nil {
 				t.Error(err)
 			}
 		})

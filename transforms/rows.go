@@ -133,7 +133,7 @@ func openTask(ctx context.Context, spec *RowSpec, task []byte) (*rowGroup, error
 // prepare.
 func openRowGroup(ctx context.Context, spec *RowSpec, task Task) (*rowGroup, error) {
 	g := &rowGroup{spec: spec, whole: true, task: task}
-	s, err := openStorage()
+	s, err := openStorage(ctx)
 	if err != nil {
 		return nil, err
 	}

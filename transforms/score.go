@@ -239,7 +239,7 @@ const maxModelBytes = 1 << 30
 // readModel reads a file by the stores of package pipelines if the program has
 // them, else by those registered with Beam.
 func readModel(ctx context.Context, url string) ([]byte, error) {
-	if s, err := openStorage(); err == nil {
+	if s, err := openStorage(ctx); err == nil {
 		return s.Read(ctx, url)
 	}
 	url = strings.TrimPrefix(url, "file://")

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io/fs"
 	"sync"
-	"sync/atomic"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
 )
@@ -25,20 +24,6 @@ type Storage interface {
 	Write(ctx context.Context, url string, b []byte) error
 }
 
-var storage atomic.Pointer[Storage] //nolint:gochecknoglobals // DoFns are made by the runner, which can hand them nothing; set once by init, as Beam registers its file systems
-
-// SetStorage sets the storage of this process's DoFns. Package pipelines calls
-// it from init, so that workers, which run the same binary, have it too.
-func SetStorage(s Storage) { storage.Store(&s) }
-
-func openStorage() (Storage, error) {
-	s := storage.Load()
-	if s == nil {
-		return nil, errors.New("transforms: no storage set")
-	}
-	return *s, nil
-}
-
 func isNotExist(err error) bool { return errors.Is(err, fs.ErrNotExist) }
 
 // readersAhead is the number of scratch files that are read at the same time:
@@ -48,7 +33,7 @@ const readersAhead = 16
 // readEach reads scratch files, some at a time, and calls f with the content of
 // each, nil where there is none, one call at a time in any order.
 func readEach(ctx context.Context, urls []string, f func(i int, b []byte) error) error {
-	s, err := openStorage()
+	s, err := openStorage(ctx)
 	if err != nil {
 		return err
 	}

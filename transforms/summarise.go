@@ -23,6 +23,7 @@ type SummariseConfig struct {
 	Pieces  int            // pieces that a row group's columns are cut in, for few row groups
 	Classes bool           // the label is summarised by the weight of the training rows too
 	Out     string         // folder of results
+	Run     RunName
 }
 
 // Columns returns the number of summaries of so many features and the label.
@@ -104,6 +105,10 @@ func (s *shared) Close() error {
 }
 
 func (f *summariseFn) ProcessElement(ctx context.Context, task []byte, _ func(int64, []byte)) error {
+	ctx, err := f.Run.enter(ctx)
+	if err != nil {
+		return err
+	}
 	g, err := openTask(ctx, &f.spec, task)
 	if err != nil {
 		return carry(err)
@@ -118,7 +123,7 @@ func (f *summariseFn) ProcessElement(ctx context.Context, task []byte, _ func(in
 	})
 	for i := range pieces {
 		from, to := i*len(f.spec.Features)/pieces, (i+1)*len(f.spec.Features)/pieces
-		err = f.pool.doWith(group, func(worker int) error { return f.add(group, from, to, &f.workers[worker]) })
+		err = f.pool.doWith(group, func(worker int) error { return f.add(ctx, group, from, to, &f.workers[worker]) })
 	}
 	report(ctx)
 	return carry(err)
@@ -126,7 +131,7 @@ func (f *summariseFn) ProcessElement(ctx context.Context, task []byte, _ func(in
 
 // add summarises the features [from, to) of a row group; the first piece does
 // the label too.
-func (f *summariseFn) add(group *shared, from, to int, w *summariseWorker) error {
+func (f *summariseFn) add(ctx context.Context, group *shared, from, to int, w *summariseWorker) error {
 	if err := group.prepared(); err != nil {
 		return err
 	}
@@ -138,12 +143,12 @@ func (f *summariseFn) add(group *shared, from, to int, w *summariseWorker) error
 		w.summary(i, c.Kind, w.vector.Type, f.Limits).AddVector(&w.vector, group.train, group.weights)
 	}
 	if from == 0 {
-		f.addLabel(group, w)
+		f.addLabel(ctx, group, w)
 	}
 	return nil
 }
 
-func (f *summariseFn) addLabel(g *shared, w *summariseWorker) {
+func (f *summariseFn) addLabel(ctx context.Context, g *shared, w *summariseWorker) {
 	var rows []int32
 	for r, part := range g.parts {
 		if part != dataset.None {
@@ -161,8 +166,8 @@ func (f *summariseFn) addLabel(g *shared, w *summariseWorker) {
 	w.stats.Ignored += g.ignored
 	w.stats.Weight = min(w.stats.Weight+g.total, MaxTotalWeight)
 	w.stats.Fractional = w.stats.Fractional || !g.whole
-	progress.Tasks.Add(1)
-	progress.Rows.Add(int64(g.Rows()))
+	progressOf(ctx).Tasks.Add(1)
+	progressOf(ctx).Rows.Add(int64(g.Rows()))
 }
 
 func (w *summariseWorker) summary(i int, kind dataset.Kind, typ dataset.ValueType, limits binning.Limits) *binning.Summary {
@@ -173,6 +178,10 @@ func (w *summariseWorker) summary(i int, kind dataset.Kind, typ dataset.ValueTyp
 }
 
 func (f *summariseFn) FinishBundle(ctx context.Context, emit func(int64, []byte)) error {
+	ctx, err := f.Run.enter(ctx)
+	if err != nil {
+		return err
+	}
 	if err := reportUntil(ctx, f.pool.wait); err != nil {
 		return carry(err)
 	}
@@ -198,7 +207,7 @@ func (f *summariseFn) FinishBundle(ctx context.Context, emit func(int64, []byte)
 		return err
 	}
 	for block, b := range encoded {
-		progress.Exchanged.Add(int64(len(b)))
+		progressOf(ctx).Exchanged.Add(int64(len(b)))
 		emit(int64(block), b)
 	}
 	return nil
@@ -263,9 +272,12 @@ func cutSummary(b []byte) (one, rest []byte, err error) {
 type mergeSummariesFn struct{ SummariseConfig }
 
 func (f *mergeSummariesFn) ProcessElement(ctx context.Context, key int64, values func(*[]byte) bool) error {
+	ctx, err := f.Run.enter(ctx)
+	if err != nil {
+		return err
+	}
 	list := collect(values)
 	b := list[0]
-	var err error
 	if key == statsKey {
 		b, err = mergeStats(list)
 	} else if len(list) > 1 {
@@ -274,7 +286,7 @@ func (f *mergeSummariesFn) ProcessElement(ctx context.Context, key int64, values
 	if err != nil {
 		return err
 	}
-	s, err := openStorage()
+	s, err := openStorage(ctx)
 	if err != nil {
 		return err
 	}
@@ -330,7 +342,7 @@ func summaryURL(out string, key int64) string { return fmt.Sprintf("%s/summary-%
 // of SummariseConfig.Columns, the encoded summary: of the features, of the label
 // and, if wanted, of the label by weight. It is nil where there were no rows.
 func ReadSummaries(ctx context.Context, out string, columns int) (*RowStats, [][]byte, error) {
-	s, err := openStorage()
+	s, err := openStorage(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
