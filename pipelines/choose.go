@@ -37,7 +37,7 @@ func (c *TrainConfig) selection() (s selection, err error) {
 		}
 	}
 	if !slices.Equal(c.Prune, Choices{pruneNone}) {
-		s.currencies = parseEach(c.Prune, prune.ParseCurrency, &faults)
+		s.currencies = parseEach(c.Prune, ofFlag("prune", prune.ParseCurrency), &faults)
 	}
 	if c.Alpha != alphaAuto {
 		s.fixed = true
@@ -48,6 +48,9 @@ func (c *TrainConfig) selection() (s selection, err error) {
 			faults = append(faults, fmt.Errorf("--alpha %s is of one currency: name it with --prune leaves or --prune cost", c.Alpha))
 		}
 	}
+	if c.Select == selectFirst {
+		faults = append(faults, c.checkFirst())
+	}
 	s.folds = -1
 	if c.Folds != foldsAuto {
 		if s.folds, err = strconv.Atoi(c.Folds); err != nil || s.folds < 0 || s.folds == 1 || s.folds > maxFolds {
@@ -56,6 +59,23 @@ func (c *TrainConfig) selection() (s selection, err error) {
 	}
 	s.limits = frontier.Limits{ExpectedCost: c.MaxExpectedCost, MaxCost: c.MaxCost, Leaves: c.MaxLeaves}
 	return s, errors.Join(faults...)
+}
+
+// checkFirst refuses what the rule first cannot do: it takes the first tree of the
+// grid, whatever it costs.
+func (c *TrainConfig) checkFirst() error {
+	var faults []error
+	refuse := func(unless bool, format string, args ...any) {
+		if !unless {
+			faults = append(faults, fmt.Errorf(format+": --select first chooses nothing; name a rule that does, such as --select best", args...))
+		}
+	}
+	if slices.Equal(c.Lambda, Choices{lambdaChosen}) {
+		faults = append(faults, errors.New("--lambda auto is a choice among the paper's lambdas: --select first makes none, --select paper does"))
+	}
+	refuse(c.MaxExpectedCost == 0, "--max_expected_cost %v is a budget to choose by", c.MaxExpectedCost)
+	refuse(c.MaxCost == 0, "--max_cost %v is a budget to choose by", c.MaxCost)
+	return errors.Join(faults...)
 }
 
 // undecided reports whether there is anything to choose.

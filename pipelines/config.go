@@ -138,11 +138,11 @@ func (c *TrainConfig) parse() (*parsed, error) {
 	fault(err)
 	p.selection, err = c.selection()
 	fault(err)
-	p.method, err = binning.ParseMethod(c.Binning)
+	p.method, err = ofFlag("binning", binning.ParseMethod)(c.Binning)
 	fault(err)
-	p.estimate, err = tree.ParseEstimate(c.LeafEstimate)
+	p.estimate, err = ofFlag("leaf_estimate", tree.ParseEstimate)(c.LeafEstimate)
 	fault(err)
-	if p.shares, err = dataset.ParseShares(c.Split); err != nil {
+	if p.shares, err = ofFlag("split", dataset.ParseShares)(c.Split); err != nil {
 		p.column = c.Split // checked against the columns later
 		if looksLikeShares(c.Split) {
 			fault(err)

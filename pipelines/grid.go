@@ -63,6 +63,9 @@ type member struct {
 // maxGrid bounds the trees of one training.
 const maxGrid = 256
 
+// lambdaChosen stands for the paper's grid of lambda.
+const lambdaChosen = "auto"
+
 // lambdaAuto is the paper's grid of lambda, from large to small: one that falls
 // until the validation AUC does, too.
 func lambdaAuto() Choices { return Choices{"1000", "300", "100", "30", "10", "3", "1", "0.3", "0.1"} }
@@ -77,11 +80,11 @@ const binsAuto = "auto"
 func (c *TrainConfig) grid() ([]member, error) {
 	var faults []error
 	lambdas := c.Lambda
-	if slices.Equal(lambdas, Choices{"auto"}) {
+	if slices.Equal(lambdas, Choices{lambdaChosen}) {
 		lambdas = lambdaAuto()
 	}
-	algorithms := parseEach(c.Algorithm, split.ParseAlgorithm, &faults)
-	families := parseEach(c.Tests, split.ParseFamily, &faults)
+	algorithms := parseEach(c.Algorithm, ofFlag("algorithm", split.ParseAlgorithm), &faults)
+	families := parseEach(c.Tests, ofFlag("tests", split.ParseFamily), &faults)
 	weights := parseEach(lambdas, numberFrom("lambda", 0, 1e12), &faults)
 	thetas := parseEach(c.Theta, numberFrom("theta", 0, 1), &faults)
 	if err := errors.Join(faults...); err != nil {
@@ -199,6 +202,18 @@ func parseEach[T any](list Choices, parse func(string) (T, error), faults *[]err
 		}
 	}
 	return values
+}
+
+// ofFlag is a parser that names the flag and the value that it refuses.
+func ofFlag[T any](flag string, parse func(string) (T, error)) func(string) (T, error) {
+	return func(text string) (T, error) {
+		x, err := parse(text)
+		if err == nil {
+			return x, nil
+		}
+		_, problem, _ := strings.Cut(err.Error(), `": `) // behind its own name for what the flag sets
+		return x, fmt.Errorf("--%s %s: %s", flag, text, problem)
+	}
 }
 
 func numberFrom(flag string, low, high float64) func(string) (float64, error) {

@@ -290,7 +290,7 @@ func TestValidateNamesAllFaults(t *testing.T) {
 	if err == nil {
 		t.Fatal("no error")
 	}
-	for _, want := range []string{"c5", "some", "lloyd", "leaf estimate", "70/x/20", "--theta", "--bins", "flunk", "--input", "--label", "--output"} {
+	for _, want := range []string{"c5", "some", "lloyd", "leaf_estimate", "70/x/20", "--theta", "--bins", "flunk", "--input", "--label", "--output"} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("%v: want it to name %s", err, want)
 		}

@@ -13,6 +13,7 @@ import (
 	"unicode"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/tree"
@@ -56,20 +57,22 @@ empty line says that the value is unknown. The questions go to standard error.`,
 			return o.run(c.Context(), c.InOrStdin(), c.OutOrStdout(), c.ErrOrStderr())
 		},
 	}
-	f := c.Flags()
-	f.StringVar(&o.model, "model", "", "run folder or tree.json")
-	f.Float64Var(&o.confidence, "confidence", 0, "end when the most probable class has this probability, above 0 and at most 1; 0: ask all that the tree needs")
-	f.StringArrayVar(&o.values, "value", nil, "NAME=VALUE of a feature that is known beforehand and costs nothing; empty: unknown; may be repeated")
-	f.BoolVar(&o.asJSON, "json", false, "print the outcome as one JSON object")
+	section(c.Flags(), sectionModel, func(f *pflag.FlagSet) {
+		f.StringVar(&o.model, "model", "", "run folder or tree.json, instead of MODEL")
+	})
+	section(c.Flags(), sectionCase, func(f *pflag.FlagSet) {
+		f.StringArrayVar(&o.values, "value", nil, "NAME=VALUE of a feature that is known beforehand and costs nothing; empty: unknown; may be repeated")
+		f.Var((*share)(&o.confidence), "confidence", "end when the most probable class has this probability; 0: ask all that the tree needs")
+	})
+	section(c.Flags(), sectionOutput, func(f *pflag.FlagSet) {
+		f.BoolVar(&o.asJSON, "json", false, "print the outcome as one JSON object")
+	})
 	return c
 }
 
 func (o *askOptions) run(ctx context.Context, stdin io.Reader, stdout, stderr io.Writer) error {
 	if o.model == "" {
 		return &pipelines.UsageError{Problem: "which tree? name a run folder or a tree.json: espalier ask runs/first"}
-	}
-	if !(o.confidence >= 0 && o.confidence <= 1) {
-		return &pipelines.UsageError{Problem: fmt.Sprintf("--confidence %v: want a probability, or 0", o.confidence)}
 	}
 	t, err := pipelines.ReadTree(ctx, o.model)
 	if err != nil {

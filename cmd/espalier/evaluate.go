@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/espalier-ml/espalier/io/report"
 	"github.com/espalier-ml/espalier/pipelines"
@@ -22,20 +23,25 @@ that training did not have go where the tree sends unseen ones.`,
   espalier evaluate --model runs/first/tree.json --input new.parquet --json`,
 		Args: noArguments,
 	}
-	f := c.Flags()
-	f.SortFlags = false
-	f.StringVar(&config.Model, "model", "", "run folder or tree.json; required")
-	f.StringSliceVar(&config.Input, "input", nil, "Parquet files: URLs or globs, comma-separated; required")
-	f.StringVar(&config.Label, "label", "", "column of the classes (default: as in training)")
-	f.StringVar(&config.Weight, "weight", "", "column of row weights")
-	f.BoolVar(&config.DropNullLabels, "drop_null_labels", false, "leave out rows without a label instead of failing")
-	addStorageFlags(f, &config.StorageConfig)
-	f.StringVar(&config.Runner, "runner", config.Runner, "Beam runner: direct or prism")
-	f.StringVar(&output, "output", "", "file for the metrics as JSON")
-	f.BoolVar(&asJSON, "json", false, "print the metrics as JSON")
-	f.StringVar(&progress, "progress", progress, "on stderr: bar, plain, none or auto (bars on a terminal)")
-	f.BoolVar(&verbose, "verbose", false, "show the log of the Beam SDK")
-	addBeamFlags(f)
+	section(c.Flags(), sectionRun, func(f *pflag.FlagSet) {
+		f.StringVar(&config.Model, "model", "", "run folder or tree.json; required")
+		f.StringSliceVar(&config.Input, "input", nil, "Parquet files: URLs or globs, comma-separated; required")
+		f.StringVar(&output, "output", "", "file for the metrics as JSON")
+	})
+	section(c.Flags(), sectionRows, func(f *pflag.FlagSet) {
+		f.StringVar(&config.Label, "label", "", "column of the classes (default: as in training)")
+		f.StringVar(&config.Weight, "weight", "", "column of row weights")
+		f.BoolVar(&config.DropNullLabels, "drop_null_labels", false, "leave out rows without a label instead of failing")
+	})
+	section(c.Flags(), sectionOutput, func(f *pflag.FlagSet) {
+		f.BoolVar(&asJSON, "json", false, "print the metrics as JSON")
+		addProgressFlags(f, &progress, &verbose)
+	})
+	section(c.Flags(), sectionStorage, func(f *pflag.FlagSet) { addStorageFlags(f, &config.StorageConfig) })
+	section(c.Flags(), sectionEngines, func(f *pflag.FlagSet) {
+		f.StringVar(&config.Runner, "runner", config.Runner, "Beam runner: direct or prism")
+	})
+	addBeamFlags(c.Flags())
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		if err := initBeam(verbose, c.ErrOrStderr()); err != nil {
 			return err

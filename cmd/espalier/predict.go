@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"strconv"
-	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -40,8 +39,8 @@ input has the column of the classes, metrics of the rows that have one are
 written, too. Values that training did not have are counted by column; they go
 where the tree sends unseen ones.`,
 		Example: `  espalier predict --model runs/first --input 'new/*.parquet' --output scored
-  espalier predict --model runs/first/tree.json --input new.parquet --output scored \
-      --key customer,day --explain --max_unseen 0.01`,
+  espalier predict --model runs/first/tree.json --input new.parquet \
+      --output scored --key customer,day --explain --max_unseen 0.01`,
 		Args: noArguments,
 	}
 	addPredictFlags(c.Flags(), flags)
@@ -65,25 +64,30 @@ where the tree sends unseen ones.`,
 	return c
 }
 
+// addPredictFlags adds the flags of predict, in sections.
 func addPredictFlags(f *pflag.FlagSet, c *predictFlags) {
-	f.SortFlags = false
-	f.StringVar(&c.Model, "model", "", "run folder or tree.json; required")
-	f.StringSliceVar(&c.Input, "input", nil, "Parquet files: URLs or globs, comma-separated; required")
-	f.StringVar(&c.Output, "output", "", "folder of the predictions: a path or a URL; required")
-	f.StringSliceVar(&c.Key, "key", nil, "columns that stand beside the predictions, as they are")
-	f.StringVar(&c.Keep, "keep", c.Keep, "what stands beside the predictions: key (the columns of --key) or all")
-	f.BoolVar(&c.Explain, "explain", false, "write each row's path, too, as text")
-	f.Float64Var(&c.MaxUnseen, "max_unseen", c.MaxUnseen, "share of the rows that may have a value that training did not have, in the worst column; more are refused")
-	f.StringVar(&c.Label, "label", "", "column of the classes, for metrics (default: as in training, if there is one; none: no metrics)")
-	f.StringVar(&c.Weight, "weight", "", "column of row weights, for metrics")
-	addStorageFlags(f, &c.StorageConfig)
-	f.StringVar(&c.Runner, "runner", c.Runner, "Beam runner: "+strings.Join(pipelines.Runners(), " or "))
-	f.Float64Var(&c.JobTimeout, "job_timeout", c.JobTimeout, "of an engine: seconds after which the job is cancelled")
-	f.BoolVar(&c.Overwrite, "overwrite", false, "replace finished predictions in the output folder")
-	f.BoolVar(&c.json, "json", false, "print the summary as JSON")
-	f.StringVar(&c.progress, "progress", c.progress, "on stderr: bar, plain, none or auto (bars on a terminal)")
-	f.BoolVar(&c.verbose, "verbose", false, "show the log of the Beam SDK")
+	section(f, sectionRun, func(f *pflag.FlagSet) {
+		f.StringVar(&c.Model, "model", "", "run folder or tree.json; required")
+		f.StringSliceVar(&c.Input, "input", nil, "Parquet files: URLs or globs, comma-separated; required")
+		f.StringVar(&c.Output, "output", "", "folder of the predictions: a path or a URL; required")
+		f.BoolVar(&c.Overwrite, "overwrite", false, "replace finished predictions in the output folder")
+		f.StringSliceVar(&c.Key, "key", nil, "columns that stand beside the predictions, as they are")
+		f.StringVar(&c.Keep, "keep", c.Keep, "what stands beside the predictions: key (the columns of --key) or all")
+		f.BoolVar(&c.Explain, "explain", false, "write each row's path, too, as text")
+	})
+	section(f, sectionRows, func(f *pflag.FlagSet) {
+		f.Var((*number)(&c.MaxUnseen), "max_unseen", "share of the rows that may have a value that training did not have, in the worst column; more are refused")
+		f.StringVar(&c.Label, "label", "", "column of the classes, for metrics (default: as in training, if there is one; none: no metrics)")
+		f.StringVar(&c.Weight, "weight", "", "column of row weights, for metrics")
+	})
+	section(f, sectionOutput, func(f *pflag.FlagSet) {
+		f.BoolVar(&c.json, "json", false, "print the summary as JSON")
+		addProgressFlags(f, &c.progress, &c.verbose)
+	})
+	section(f, sectionStorage, func(f *pflag.FlagSet) { addStorageFlags(f, &c.StorageConfig) })
+	section(f, sectionEngines, func(f *pflag.FlagSet) { addRunnerFlags(f, &c.Runner, &c.JobTimeout) })
 	addBeamFlags(f)
+	showEngineFlags(f)
 }
 
 func printPredictedJSON(w io.Writer, r *pipelines.PredictResult) error {

@@ -9,7 +9,9 @@ import (
 	"log/slog"
 	"runtime/debug"
 	"slices"
+	"strconv"
 	"strings"
+	"unicode"
 
 	"charm.land/huh/v2"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
@@ -107,14 +109,16 @@ func exitCode(err error) int {
 
 // run carries out a command line.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
-	root := newRoot() //nolint:contextcheck // verbs get the context from ExecuteContext
+	root := newRoot(pageWidth(stdout)) //nolint:contextcheck // verbs get the context from ExecuteContext
 	root.SetArgs(args)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
 	return root.ExecuteContext(ctx)
 }
 
-func newRoot() *cobra.Command {
+// newRoot returns the command with its verbs; their help is for a page of the given
+// width; 0: of what is no terminal.
+func newRoot(page int) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "espalier",
 		Short: "Small, accurate classification trees that are cheap to use",
@@ -134,6 +138,9 @@ broke the contract, 5 the runner failed, 130 interrupted.`,
 		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	root.SetFlagErrorFunc(flagError)
+	root.SetUsageFunc(usage(page))
+	root.Version = versionLine()
+	root.SetVersionTemplate("{{.Version}}\n")
 	root.AddCommand(newTrain(), newEvaluate(), newPredict(), newShow(), newAsk(), newSynth(), newVersion())
 	return root
 }
@@ -158,18 +165,25 @@ func unknownVerb(c *cobra.Command, args []string) error {
 func flagError(c *cobra.Command, err error) error {
 	text := err.Error()
 	var unknown *pflag.NotExistError
-	if errors.As(err, &unknown) {
-		var names []string
-		c.Flags().VisitAll(func(f *pflag.Flag) {
-			if !f.Hidden {
-				names = append(names, f.Name)
-			}
-		})
-		if near := pipelines.Nearest(unknown.GetSpecifiedName(), names); near != "" {
-			text += fmt.Sprintf("; did you mean --%s?", near)
-		}
+	var invalid *pflag.InvalidValueError
+	var missing *pflag.ValueRequiredError
+	switch {
+	case errors.As(err, &unknown):
+		text += nearestFlag(unknown.GetSpecifiedName(), c.Flags(), "; did you mean --%s?")
+	case errors.As(err, &invalid):
+		text = fmt.Sprintf("--%s %s: %s", invalid.GetFlag().Name, word(invalid.GetValue()), wanted(invalid.GetFlag(), invalid.Unwrap()))
+	case errors.As(err, &missing):
+		text = fmt.Sprintf("--%s: a value is missing behind it", missing.GetSpecifiedName())
 	}
 	return &pipelines.UsageError{Problem: text}
+}
+
+// word returns a text in quotes where it does not read as one word.
+func word(s string) string {
+	if s == "" || strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsGraphic(r) || unicode.IsSpace(r) }) {
+		return strconv.Quote(s)
+	}
+	return s
 }
 
 // noArguments refuses arguments that are no flags, with a word on why they may

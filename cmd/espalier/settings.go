@@ -3,13 +3,12 @@ package main
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
-	"math"
+	"io"
+	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -18,174 +17,274 @@ import (
 	"github.com/espalier-ml/espalier/pipelines"
 )
 
-// settings are the values of a verb's flags by name: those of the defaults,
-// overlaid with those of a config file, overlaid with flags that were given.
-type settings map[string]any
+// configFlag is the flag that names a config file.
+const configFlag = "config"
 
-// newSettings takes the settings off a config struct, by its JSON names.
-func newSettings(config any) (settings, error) {
-	b, err := json.Marshal(config)
-	if err != nil {
-		return nil, err
-	}
-	d := json.NewDecoder(bytes.NewReader(b))
-	d.UseNumber()
-	s := settings{}
-	return s, d.Decode(&s)
+// configFile is a YAML file of settings by the names of flags.
+type configFile struct {
+	url     string
+	entries []configEntry
+	lines   map[string]int // of the keys
 }
 
-// layered returns the settings of a base, overlaid with those of a config file,
-// overlaid with the flags that were given; flags has the values of all flags.
-func layered(base, flags any, file settings, set *pflag.FlagSet) (settings, error) {
-	if err := checkFinite(file, set); err != nil {
-		return nil, err
-	}
-	s, err := newSettings(base)
-	if err != nil {
-		return nil, err
-	}
-	values, err := newSettings(flags)
-	if err != nil {
-		return nil, err
-	}
-	s.overlay(file)
-	s.given(set, values)
-	return s, nil
+// configEntry is a key with its value.
+type configEntry struct {
+	key   string
+	value *yaml.Node
 }
 
-// checkFinite refuses infinities and NaN, which YAML and flags can spell and the
-// settings cannot hold.
-func checkFinite(file settings, set *pflag.FlagSet) error {
-	for name, value := range file {
-		if x, ok := value.(float64); ok && (math.IsNaN(x) || math.IsInf(x, 0)) {
-			return &pipelines.UsageError{Problem: fmt.Sprintf("--config: %s: got %v, want a finite number", name, x)}
-		}
-	}
-	var err error
-	set.Visit(func(f *pflag.Flag) {
-		x, parseErr := strconv.ParseFloat(f.Value.String(), 64)
-		if f.Value.Type() == "float64" && parseErr == nil && (math.IsNaN(x) || math.IsInf(x, 0)) {
-			err = &pipelines.UsageError{Problem: fmt.Sprintf("--%s %v: want a finite number", f.Name, x)}
-		}
-	})
-	return err
-}
-
-// into writes the settings into a config struct.
-func (s settings) into(config any) error {
-	b, err := json.Marshal(s)
-	if err != nil {
-		return err
-	}
-	if err := json.Unmarshal(b, config); err != nil {
-		var wrong *json.UnmarshalTypeError
-		if errors.As(err, &wrong) {
-			return &pipelines.UsageError{Problem: fmt.Sprintf("--%s: got a %s, want %s", wrong.Field, wrong.Value, wrong.Type)}
-		}
-		return err
-	}
-	return nil
-}
-
-// readConfig reads a config file: YAML of which the keys are flags.
-func readConfig(ctx context.Context, url string, flags *pflag.FlagSet) (settings, error) {
+// readConfig reads a config file; of an empty url, one without settings.
+func readConfig(ctx context.Context, url string) (*configFile, error) {
 	if url == "" {
-		return settings{}, nil
+		return &configFile{}, nil
 	}
 	b, err := pipelines.ReadConfig(ctx, url)
 	if err != nil {
 		return nil, err
 	}
-	s := settings{}
-	if err := yaml.Unmarshal(b, &s); err != nil {
-		return nil, &pipelines.UsageError{Problem: fmt.Sprintf("--config %s: not YAML: %v", url, err)}
+	return parseConfig(url, b)
+}
+
+// parseConfig reads the keys and values of a config file, which one set of flags or
+// another will understand.
+func parseConfig(url string, b []byte) (*configFile, error) {
+	file := &configFile{url: url, lines: make(map[string]int)}
+	var document, second yaml.Node
+	d := yaml.NewDecoder(bytes.NewReader(b))
+	if err := d.Decode(&document); errors.Is(err, io.EOF) {
+		return file, nil
+	} else if err != nil {
+		return nil, file.fault(0, "not YAML: %s", oneLine(err))
 	}
+	if err := d.Decode(&second); !errors.Is(err, io.EOF) {
+		return nil, file.fault(second.Line, "a second document: want one")
+	}
+	root := document.Content[0]
+	if root.Kind == yaml.ScalarNode && root.Tag == "!!null" { // comments alone
+		return file, nil
+	}
+	if root.Kind != yaml.MappingNode {
+		return nil, file.fault(root.Line, "want settings such as `label: class`, a key a line")
+	}
+	for i := 0; i+1 < len(root.Content); i += 2 {
+		key, value := root.Content[i], root.Content[i+1]
+		if key.Kind != yaml.ScalarNode {
+			return nil, file.fault(key.Line, "a key that is no text: want the name of a flag")
+		}
+		if line, twice := file.lines[key.Value]; twice {
+			return nil, file.fault(key.Line, "the key %q stands in line %d already", key.Value, line)
+		}
+		file.lines[key.Value] = key.Line
+		file.entries = append(file.entries, configEntry{key.Value, value})
+	}
+	return file, nil
+}
+
+// oneLine returns what the YAML library says, without its name and on one line.
+func oneLine(err error) string {
+	return strings.Join(strings.Fields(strings.ReplaceAll(err.Error(), "yaml: ", "")), " ")
+}
+
+// fault is a refusal with its place in the file.
+func (c *configFile) fault(line int, format string, args ...any) error {
+	place := c.url
+	if line > 0 {
+		place = fmt.Sprintf("%s, line %d", c.url, line)
+	}
+	return &pipelines.UsageError{Problem: fmt.Sprintf("--config %s: %s", place, fmt.Sprintf(format, args...))}
+}
+
+// text returns a value as the text that its flag would be given.
+func (c *configFile) text(key string) (string, bool) {
+	for _, e := range c.entries {
+		if e.key == key {
+			if v := resolved(e.value); v.Kind == yaml.ScalarNode {
+				return v.Value, true
+			}
+		}
+	}
+	return "", false
+}
+
+// resolved follows an alias to what it stands for.
+func resolved(n *yaml.Node) *yaml.Node {
+	if n.Kind == yaml.AliasNode && n.Alias != nil {
+		return n.Alias
+	}
+	return n
+}
+
+// apply sets the flags that the keys name, each by the flag's own parser, so that
+// what can be said by a flag can be said in the file in the same words.
+func (c *configFile) apply(flags *pflag.FlagSet) error {
+	for _, e := range c.entries {
+		f := flags.Lookup(e.key)
+		if f == nil || f.Hidden || f.Name == configFlag {
+			return c.unknown(e.key, flags)
+		}
+		if err := c.set(f, resolved(e.value)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// unknown is the refusal of a key that is no setting.
+func (c *configFile) unknown(key string, flags *pflag.FlagSet) error {
+	if key == configFlag {
+		return c.fault(c.lines[key], "the key %q: a config file cannot name another one", key)
+	}
+	if f := flags.Lookup(key); f != nil {
+		return c.fault(c.lines[key], "the key %q is a flag of the Beam SDK: it can be given on the command line only", key)
+	}
+	return c.fault(c.lines[key], "unknown key %q%s", key, nearestFlag(key, flags, `; did you mean "%s"?`))
+}
+
+// nearestFlag proposes a flag that is named nearly so.
+func nearestFlag(name string, flags *pflag.FlagSet, format string) string {
 	var names []string
 	flags.VisitAll(func(f *pflag.Flag) {
-		if !f.Hidden {
+		if !f.Hidden && f.Name != configFlag {
 			names = append(names, f.Name)
 		}
 	})
-	for key, value := range s {
-		if !slices.Contains(names, key) || key == "config" {
-			hint := ""
-			if near := pipelines.Nearest(key, names); near != "" {
-				hint = fmt.Sprintf("; did you mean %q?", near)
+	if near := pipelines.Nearest(name, names); near != "" {
+		return fmt.Sprintf(format, near)
+	}
+	return ""
+}
+
+// set sets a flag to a value of the file.
+func (c *configFile) set(f *pflag.Flag, value *yaml.Node) error {
+	list, many := f.Value.(pflag.SliceValue)
+	switch {
+	case value.Kind == yaml.SequenceNode && many:
+		texts := []string{}
+		for _, item := range value.Content {
+			item = resolved(item)
+			if item.Kind != yaml.ScalarNode || item.Tag == "!!null" {
+				return c.fault(item.Line, "%s: a value of the list is %s: want texts or numbers", f.Name, kindOf(item))
 			}
-			return nil, &pipelines.UsageError{Problem: fmt.Sprintf("--config %s: unknown key %q%s", url, key, hint)}
+			texts = append(texts, item.Value)
 		}
-		if text, ok := value.(string); ok && flags.Lookup(key).Value.Type() == "stringSlice" {
-			s[key] = strings.Split(text, ",")
+		return list.Replace(texts)
+	case value.Kind != yaml.ScalarNode || value.Tag == "!!null":
+		hint := "want one value"
+		if many {
+			hint = "want a value or a list of them"
 		}
-		if flags.Lookup(key).Value.Type() == "string" { // such as `split: 70/10/20` or a numeric column name
-			s[key] = fmt.Sprint(value)
-		}
+		return c.fault(c.lines[f.Name], "%s: got %s: %s", f.Name, kindOf(value), hint)
 	}
-	return s, nil
+	if err := f.Value.Set(value.Value); err != nil {
+		return c.fault(c.lines[f.Name], "%s: got %s: %s", f.Name, word(value.Value), wanted(f, err))
+	}
+	return nil
 }
 
-// overlay puts other's values over s.
-func (s settings) overlay(other settings) {
-	for name, value := range other {
-		s[name] = value
+// kindOf says what a value is.
+func kindOf(n *yaml.Node) string {
+	switch {
+	case n.Kind == yaml.SequenceNode:
+		return "a list"
+	case n.Kind == yaml.MappingNode:
+		return "a table of keys"
+	case n.Tag == "!!null":
+		return "no value"
+	default:
+		return "an alias of what holds it"
 	}
 }
 
-// given puts the flags that were given over s. all has the values of all flags.
-func (s settings) given(flags *pflag.FlagSet, all settings) {
+// given are the flags of a command line with their values.
+type given []func(*pflag.FlagSet) error
+
+// givenFlags takes the values off the flags that were given.
+func givenFlags(flags *pflag.FlagSet) given {
+	var g given
 	flags.Visit(func(f *pflag.Flag) {
-		if value, ok := all[f.Name]; ok {
-			s[f.Name] = value
+		if f.Hidden { // the SDK has its own already
+			return
 		}
+		if list, ok := f.Value.(pflag.SliceValue); ok {
+			values := slices.Clone(list.GetSlice())
+			g = append(g, func(to *pflag.FlagSet) error {
+				slice, isSlice := to.Lookup(f.Name).Value.(pflag.SliceValue)
+				if !isSlice {
+					return fmt.Errorf("the flag %s is no list", f.Name)
+				}
+				return slice.Replace(values)
+			})
+			return
+		}
+		text := f.Value.String()
+		g = append(g, func(to *pflag.FlagSet) error { return to.Lookup(f.Name).Value.Set(text) })
 	})
+	return g
 }
 
-// text returns a setting as text.
-func (s settings) text(name string) string {
-	if s[name] == nil {
-		return ""
+// settle sets fresh, the flags of a verb over its defaults, to what the config file
+// says and then to what was given on the command line.
+func (c *configFile) settle(flags, fresh *pflag.FlagSet) error {
+	values := givenFlags(flags) // the SDK's are shared by both sets
+	if err := c.apply(fresh); err != nil {
+		return err
 	}
-	return fmt.Sprint(s[name])
+	for _, set := range values {
+		if err := set(fresh); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// says reports whether a setting was chosen, by the file or by a flag.
+func (c *configFile) says(flags *pflag.FlagSet, name string) bool {
+	return c.lines[name] > 0 || flags.Changed(name)
+}
+
+// locate adds to a refusal of settings where they stand, if that is the file.
+func (c *configFile) locate(err error, flags *pflag.FlagSet) error {
+	var usage *pipelines.UsageError
+	if !errors.As(err, &usage) || strings.HasPrefix(usage.Problem, "--config ") {
+		return err
+	}
+	var places []string
+	for _, match := range regexp.MustCompile(`--([a-z_]+)`).FindAllStringSubmatch(usage.Problem, -1) {
+		place := fmt.Sprintf("%s stands in line %d", match[1], c.lines[match[1]])
+		if c.lines[match[1]] > 0 && !flags.Changed(match[1]) && !slices.Contains(places, place) {
+			places = append(places, place)
+		}
+	}
+	if len(places) == 0 {
+		return err
+	}
+	return &pipelines.UsageError{Problem: fmt.Sprintf("%s (%s of %s)", usage.Problem, strings.Join(places, ", "), c.url)}
 }
 
 // addStorageFlags adds the flags of reading from object stores.
 func addStorageFlags(f *pflag.FlagSet, c *pipelines.StorageConfig) {
-	f.Int64Var(&c.ReadAhead, "read_ahead", c.ReadAhead, "bytes that are fetched from object stores before they are needed")
+	f.Var((*size)(&c.ReadAhead), "read_ahead", "what is fetched from object stores before it is needed")
 	addStorageTimeout(f, &c.StorageTimeout)
 }
 
 func addStorageTimeout(f *pflag.FlagSet, seconds *float64) {
-	f.Float64Var(seconds, "storage_timeout", *seconds, "seconds without a byte from an object store after which a request is tried again")
+	f.Var((*duration)(seconds), "storage_timeout", "time without a byte from an object store after which a request is tried again; 0: the store's own")
 }
 
 // engineFlags are those of the SDK's flags that a run on an engine needs.
 func engineFlags() map[string]string {
 	return map[string]string{
-		"endpoint":         "of an engine: HOST:PORT of its job service",
-		"environment_type": "of an engine's workers: PROCESS (this binary, at the same path on its hosts), LOOPBACK (this process) or DOCKER",
-		"parallelism":      "of an engine: number of workers; -1: its own default",
+		"endpoint":         "HOST:PORT of the engine's job service",
+		"environment_type": "of the engine's workers: PROCESS (this binary, at the same path on its hosts), LOOPBACK (this process) or DOCKER",
+		"parallelism":      "number of the engine's workers; -1: its own default",
 	}
 }
 
 func showEngineFlags(f *pflag.FlagSet) {
 	for name, usage := range engineFlags() {
 		f.Lookup(name).Hidden, f.Lookup(name).Usage = false, usage
+		inSection(f.Lookup(name), sectionEngines)
 	}
-}
-
-// setEngineFlags hands what a config file says of an engine to the SDK, unless
-// the flag was given.
-func setEngineFlags(f *pflag.FlagSet, file settings) error {
-	for name := range engineFlags() {
-		value, ok := file[name]
-		if !ok || f.Changed(name) {
-			continue
-		}
-		if err := f.Set(name, fmt.Sprint(value)); err != nil {
-			return &pipelines.UsageError{Problem: fmt.Sprintf("--config: %s: %v", name, err)}
-		}
-	}
-	return nil
 }
 
 // addBeamFlags accepts the SDK's own flags without listing them, but for those

@@ -2,6 +2,7 @@ package main
 
 import (
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/espalier-ml/espalier/io/report"
 	"github.com/espalier-ml/espalier/pipelines"
@@ -35,6 +36,8 @@ the probability, and the cost of the way there.`,
 			return report.Text(c.OutOrStdout(), t, pageWidth(c.OutOrStdout()))
 		},
 	}
-	c.Flags().StringVar(&model, "model", "", "run folder or tree.json")
+	section(c.Flags(), sectionModel, func(f *pflag.FlagSet) {
+		f.StringVar(&model, "model", "", "run folder or tree.json, instead of MODEL")
+	})
 	return c
 }

@@ -96,7 +96,7 @@ func TestSynthUsage(t *testing.T) {
 		{"--output gs3://bucket/x", []string{"unknown scheme"}},
 		{"--output ", []string{"--output is required"}},
 		{"rows", []string{"unexpected argument"}},
-		{"--config " + yaml, []string{"--config", "NaN"}},
+		{"--config " + yaml, []string{"--config", "line 2: nulls: got .nan"}},
 	} {
 		o, output := synth(t, strings.Split(c.args, " ")...)
 		o.wants(t, 2, c.words...)

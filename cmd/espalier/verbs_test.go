@@ -137,6 +137,41 @@ func TestPrecedence(t *testing.T) {
 	}
 }
 
+// TestFirst: what was listed is never left out unsaid where the preset takes the
+// first tree, and lambda auto means the paper's choice.
+func TestFirst(t *testing.T) {
+	input := mixed(t, 300, parquetio.WriteOptions{})
+	o, output := train(t, input, "--preset", "paper", "--lambda", "auto", "--progress", "plain")
+	o.wants(t, 0, "--select paper")
+	var manifest struct {
+		Config struct{ Select, Lambda string }
+	}
+	if err := json.Unmarshal(read(t, filepath.Join(output, "manifest.json")), &manifest); err != nil {
+		t.Fatal(err)
+	}
+	if c := manifest.Config; c.Select != "paper" || c.Lambda != "auto" {
+		t.Errorf("manifest.json: select %q, lambda %q", c.Select, c.Lambda)
+	}
+	if _, err := os.Stat(filepath.Join(output, "frontier.json")); err != nil {
+		t.Errorf("one lambda alone was grown: %v", err)
+	}
+	for _, c := range []struct {
+		flags []string
+		words string
+	}{
+		{[]string{"--lambda", "auto", "--select", "first"}, "--lambda auto is a choice"},
+		{[]string{"--lambda", "1,10"}, "--lambda 1,10: --select first grows the first of the values alone"},
+		{[]string{"--bins", "5,9"}, "--bins 5,9: --select first"},
+		{[]string{"--max_expected_cost", "2"}, "--max_expected_cost 2 is a budget to choose by: --select first chooses nothing"},
+		{[]string{"--max_cost", "2"}, "--max_cost 2 is a budget"},
+	} {
+		o, _ := train(t, input, append(c.flags, "--preset", "paper")...)
+		o.wants(t, 2, c.words)
+	}
+	o, _ = train(t, input, "--preset", "paper", "--lambda", "1,10", "--select", "best")
+	o.wants(t, 0)
+}
+
 func TestCommandLine(t *testing.T) {
 	input := mixed(t, 100, parquetio.WriteOptions{})
 	yaml := filepath.Join(t.TempDir(), "bad.yaml")
@@ -153,6 +188,11 @@ func TestCommandLine(t *testing.T) {
 		words []string // of stderr, or of stdout for code 0
 	}{
 		{[]string{"version"}, 0, []string{"espalier 0.", "Beam 2.77.0"}},
+		{[]string{"--version"}, 0, []string{"espalier 0.", "Beam 2.77.0"}},
+		{[]string{"train", "--max_depth", "three"}, 2, []string{"espalier: --max_depth three: want a whole number"}},
+		{[]string{"train", "--read_ahead", "much"}, 2, []string{"espalier: --read_ahead much: want a size such as 64MiB"}},
+		{[]string{"train", "--label"}, 2, []string{"espalier: --label: a value is missing behind it"}},
+		{[]string{"train", "--tests", "treshold"}, 2, []string{"--tests treshold: want one of onehot, threshold"}},
 		{[]string{"help"}, 0, []string{"train", "evaluate", "Exit codes"}},
 		{nil, 0, []string{"train", "evaluate"}},
 		{[]string{"train", "--help"}, 0, []string{"--algorithm", "espalier train --input", "--memory_objects"}},
@@ -166,7 +206,7 @@ func TestCommandLine(t *testing.T) {
 		{[]string{"train", "--config", yaml}, 2, []string{`did you mean "lambda"?`}},
 		{[]string{"train", "--lambda", "NaN"}, 2, []string{"--lambda NaN", "want a number"}},
 		{[]string{"train", "--theta", "-Inf"}, 2, []string{"--theta -Inf", "want a number"}},
-		{[]string{"train", "--config", endless}, 2, []string{"--config", "lambda", "+Inf", "finite"}},
+		{[]string{"train", "--config", endless}, 2, []string{"--lambda .inf: want a number", "line 1 of ", "endless.yaml"}},
 		{[]string{"train", "--config", "nowhere.yaml"}, 2, []string{"nowhere.yaml"}},
 		{[]string{"train", "--input", input, "--label", "class", "--output", "x", "--runner", "samza"}, 2, []string{"direct", "prism"}},
 		{[]string{"train", "--input", input, "--label", "class", "--output", "x", "--progress", "loud"}, 2, []string{"auto, bar, plain or none"}},

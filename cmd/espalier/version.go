@@ -17,11 +17,16 @@ func newVersion() *cobra.Command {
 		Short: "Print the version",
 		Args:  noArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
-			_, err := fmt.Fprintf(c.OutOrStdout(), "espalier %s%s, %s %s/%s, Beam %s\n",
-				pipelines.Version, revision(), runtime.Version(), runtime.GOOS, runtime.GOARCH, core.SdkVersion)
+			_, err := fmt.Fprintln(c.OutOrStdout(), versionLine())
 			return err
 		},
 	}
+}
+
+// versionLine says what this binary is made of.
+func versionLine() string {
+	return fmt.Sprintf("espalier %s%s, %s %s/%s, Beam %s",
+		pipelines.Version, revision(), runtime.Version(), runtime.GOOS, runtime.GOARCH, core.SdkVersion)
 }
 
 // revision returns the commit that the binary was built from, if it is known.

@@ -1,0 +1,125 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// The sections of flags, in the order of the help. Each flag is in one.
+const (
+	sectionRun       = "The run"
+	sectionModel     = "The tree"
+	sectionRows      = "Rows"
+	sectionTests     = "What may be tested"
+	sectionCosts     = "Costs"
+	sectionClasses   = "Classes"
+	sectionGrowing   = "How trees are grown"
+	sectionChoice    = "Which tree is chosen"
+	sectionCase      = "The case"
+	sectionMadeUp    = "What is made up"
+	sectionResources = "Time and memory"
+	sectionOutput    = "What is printed"
+	sectionStorage   = "Storage"
+	sectionEngines   = "Engines"
+)
+
+func sections() []string {
+	return []string{
+		sectionRun, sectionModel, sectionRows, sectionTests, sectionCosts, sectionClasses, sectionGrowing, sectionChoice, sectionCase, sectionMadeUp,
+		sectionResources, sectionOutput, sectionStorage, sectionEngines,
+	}
+}
+
+// sectionKey is the annotation that names a flag's section.
+const sectionKey = "espalier_section"
+
+func inSection(f *pflag.Flag, section string) {
+	if f.Annotations == nil {
+		f.Annotations = make(map[string][]string)
+	}
+	f.Annotations[sectionKey] = []string{section}
+}
+
+// section adds flags to a section.
+func section(f *pflag.FlagSet, name string, add func(*pflag.FlagSet)) {
+	f.SortFlags = false
+	part := pflag.NewFlagSet(name, pflag.ContinueOnError)
+	part.SortFlags = false
+	add(part)
+	part.VisitAll(func(one *pflag.Flag) {
+		inSection(one, name)
+		if list, ok := one.Value.(pflag.SliceValue); ok && len(list.GetSlice()) > 0 {
+			one.DefValue = strings.Join(list.GetSlice(), ",") // as it would be given
+		}
+		f.AddFlag(one)
+	})
+}
+
+// pipePage is the width of help that is not written to a terminal: to a pager, say.
+const pipePage = 80
+
+// maxHelp is the width beyond which lines of help are hard to read.
+const maxHelp = 110
+
+// usage returns how the help of every verb is written, for a page of a width; 0: of
+// what is no terminal.
+func usage(page int) func(*cobra.Command) error {
+	if page == 0 {
+		page = pipePage
+	}
+	page = min(page, maxHelp)
+	return func(c *cobra.Command) error {
+		var b strings.Builder
+		fmt.Fprintf(&b, "Usage:\n  %s\n", c.UseLine())
+		if c.HasAvailableSubCommands() {
+			fmt.Fprintf(&b, "  %s VERB --help\n", c.CommandPath())
+		}
+		if c.HasExample() {
+			fmt.Fprintf(&b, "\nExamples:\n%s\n", c.Example)
+		}
+		if c.HasAvailableSubCommands() {
+			b.WriteString("\nVerbs:\n")
+			for _, verb := range c.Commands() {
+				if verb.IsAvailableCommand() || verb.Name() == "help" {
+					fmt.Fprintf(&b, "  %-*s  %s\n", c.NamePadding(), verb.Name(), verb.Short)
+				}
+			}
+		}
+		for _, name := range sections() {
+			writeSection(&b, c.LocalFlags(), name, page)
+		}
+		writeSection(&b, c.LocalFlags(), "", page)
+		_, err := io.WriteString(c.OutOrStderr(), b.String())
+		return err
+	}
+}
+
+// writeSection writes the flags of a section, those without one under "Flags".
+func writeSection(b *strings.Builder, flags *pflag.FlagSet, name string, page int) {
+	part := pflag.NewFlagSet(name, pflag.ContinueOnError)
+	part.SortFlags = false
+	flags.VisitAll(func(f *pflag.Flag) {
+		if !f.Hidden && slices.Equal(f.Annotations[sectionKey], sectionOf(name)) {
+			part.AddFlag(f)
+		}
+	})
+	if !part.HasAvailableFlags() {
+		return
+	}
+	if name == "" {
+		name = "Flags"
+	}
+	fmt.Fprintf(b, "\n%s:\n%s", name, part.FlagUsagesWrapped(page))
+}
+
+func sectionOf(name string) []string {
+	if name == "" {
+		return nil
+	}
+	return []string{name}
+}
