@@ -332,9 +332,36 @@ func TestBindErrors(t *testing.T) {
 			}),
 			[]string{`"id3"`, "Theta 2", "Bins 1", `"x"`, `Costs["kg"] -1`, `"y" is no feature`},
 		},
-		"text weights": {train(func(c *transforms.TrainConfig) { c.Weight = "ward"; c.Features = []string{"age"} }), []string{"weights", `"ward"`, "numbers"}},
-		"unreadable":   {train(func(c *transforms.TrainConfig) { c.Features = nil }), []string{`"Scan"`, "[]uint8"}},
-		"no windows":   {windowed(func(c *transforms.WindowConfig) { c.Windows = nil }), []string{"no Windows"}},
+		"text weights":    {train(func(c *transforms.TrainConfig) { c.Weight = "ward"; c.Features = []string{"age"} }), []string{"weights", `"ward"`, "numbers"}},
+		"a feature twice": {train(func(c *transforms.TrainConfig) { c.Features = append(c.Features, "kg", "age") }), []string{`the Features: "kg" stands there twice`, `"age"`}},
+		"names in other lists": {
+			train(func(c *transforms.TrainConfig) {
+				c.Ignore, c.Categorical, c.Numeric = []string{"wardd", "Class", "age", "ID", "Scan"}, []string{"kgg", "Class", "Scan"}, []string{"ward", "ward", "id"}
+			}), []string{
+				`the Ignore: rows of type transforms_test.visit have no field for column "wardd"`, `column "Class" is the Label`, `column "age" is named in Features`, `no field for column "ID"`,
+				`the Categorical: "kgg" is no feature`, `the Categorical: "Class"`, `the Categorical: "Scan"`, `the Numeric: "ward" stands there twice`, `the Numeric: "id" is no feature`,
+			},
+		},
+		"a misspelled Ignore": {
+			train(func(c *transforms.TrainConfig) { c.Features, c.Ignore = nil, []string{"Scan", "wardd"} }), []string{`the Ignore: rows of type transforms_test.visit have no field for column "wardd"`, `"ward"`},
+		},
+		"nothing to test": {
+			train(func(c *transforms.TrainConfig) {
+				c.Features, c.Ignore = nil, []string{"Scan", "age", "kg", "smoker", "day", "ward", "id"}
+			}), []string{"no field that may be tested"},
+		},
+		"in both lists": {
+			train(func(c *transforms.TrainConfig) { c.Categorical, c.Numeric = []string{"age"}, []string{"age"} }), []string{"both Categorical and Numeric"},
+		},
+		"a model that comes later": {score(transforms.Model{JSON: encoded, Later: true}, some), []string{"Later", "URL"}},
+		"no model at the URL":      {score(transforms.Model{URL: filepath.Join(t.TempDir(), "none.json"), Every: 1}, some), []string{"none.json", "Later"}},
+		"fields and a URL": {
+			score(transforms.Model{URL: written(t, encoded)}, func(s beam.Scope) beam.PCollection { return beam.Create(s, wrong{}) }),
+			[]string{"tree.json", `column "age" is a text, want a number`},
+		},
+		"no tree at the URL": {score(transforms.Model{URL: written(t, []byte("{}"))}, some), []string{"tree.json", "format"}},
+		"unreadable":         {train(func(c *transforms.TrainConfig) { c.Features = nil }), []string{`"Scan"`, "[]uint8"}},
+		"no windows":         {windowed(func(c *transforms.WindowConfig) { c.Windows = nil }), []string{"no Windows"}},
 		"previous session": {
 			windowed(func(c *transforms.WindowConfig) {
 				c.PreviousBins, c.Windows = true, window.NewSessions(time.Minute)
@@ -363,6 +390,16 @@ func TestBindErrors(t *testing.T) {
 	}
 }
 
+// written returns a file of a model.
+func written(t *testing.T, model []byte) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "tree.json")
+	if err := os.WriteFile(path, model, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
 // TestRowErrors: what is wrong with a row is a data error that names the column
 // and the value.
 func TestRowErrors(t *testing.T) {
@@ -372,6 +409,8 @@ func TestRowErrors(t *testing.T) {
 	c.Features = []string{"number"}
 	weighted := c
 	weighted.Weight = "w"
+	misspelled := c
+	misspelled.Features = []string{"numbr", "number"}
 	few := c
 	few.MaxClasses = 1
 	for name, test := range map[string]struct {
@@ -384,6 +423,9 @@ func TestRowErrors(t *testing.T) {
 		"mixed":           {c, []entry{{"number": 1.0, "label": *label}, {"number": "x", "label": *label}}, "number", ""},
 		"a list":          {c, []entry{{"number": []any{1.0}, "label": *label}}, "number", "[1]"},
 		"negative weight": {weighted, []entry{{"number": 1.0, "label": *label, "w": -2.5}}, "w", "-2.5"},
+		"NaN as weight":   {weighted, []entry{{"number": 1.0, "label": *label, "w": "NaN"}}, "w", ""},
+		"endless weight":  {weighted, []entry{{"number": 1.0, "label": *label, "w": "Inf"}}, "w", "+Inf"},
+		"misspelled key":  {misspelled, []entry{{"number": 1.0, "label": *label}, {"label": *label}}, "numbr", ""},
 		"no weight":       {weighted, []entry{{"number": 1.0, "label": *label}}, "w", ""},
 		"classes":         {few, []entry{{"number": 1.0, "label": "a"}, {"number": 2.0, "label": "b"}}, "label", ""},
 	} {
@@ -412,21 +454,75 @@ func TestRowErrors(t *testing.T) {
 	}
 }
 
-// TestTrainOfNothing: of no rows there is no tree, and rows without a label are
+// TestTrainOfNothing: without a row that can be trained on the pipeline fails with
+// a word, or there is no tree where that is allowed; and rows without a label are
 // counted where they may be left out.
 func TestTrainOfNothing(t *testing.T) {
 	c := transforms.DefaultTrainConfig("label")
 	c.DropNullLabels = true
-	if err := runPipeline(t, "prism", func(s beam.Scope) {
-		none := beam.ParDo(s, &noneFn{}, beam.Create(s, wide{}))
-		beam.ParDo0(s, &sinkBytesFn{}, transforms.Train(s, none, c))
-	}); err != nil || len(sunk.bytes) > 0 {
-		t.Errorf("%d trees, error %v", len(sunk.bytes), err)
+	weighted := transforms.DefaultTrainConfig("label")
+	weighted.Weight = "number"
+	for name, test := range map[string]struct {
+		config transforms.TrainConfig
+		rows   func(s beam.Scope) beam.PCollection
+		told   string
+	}{
+		"no rows":  {c, func(s beam.Scope) beam.PCollection { return beam.ParDo(s, &noneFn{}, beam.Create(s, wide{})) }, "0 came without a label"},
+		"no label": {c, func(s beam.Scope) beam.PCollection { return beam.Create(s, wide{Text: "x"}, wide{Text: "y"}) }, "2 came without a label"},
+		"no weight": {weighted, func(s beam.Scope) beam.PCollection {
+			return beam.Create(s, wide{Text: "x", Number: pointer(0.), Label: pointer("a")})
+		}, "none with a label and a weight above 0"},
+	} {
+		for _, runner := range runners() {
+			for _, allowed := range []bool{false, true} {
+				test.config.AllowEmpty = allowed
+				err := runPipeline(t, runner, func(s beam.Scope) {
+					beam.ParDo0(s, &sinkBytesFn{}, transforms.Train(s, test.rows(s), test.config))
+				})
+				if len(sunk.bytes) > 0 || allowed && err != nil || !allowed && (err == nil || !strings.Contains(err.Error(), test.told)) {
+					t.Errorf("%s on %s, allowed %v: %d trees, error %v", name, runner, allowed, len(sunk.bytes), err)
+				}
+			}
+		}
 	}
 	encoded := library(t, "prism", []wide{{Text: "x", Label: pointer("a")}, {Text: "y"}, {Text: "y", Label: pointer("b")}}, c)
 	model, err := tree.Decode(encoded)
 	if err != nil || model.Training.DroppedNullLabel != 1 || model.Training.Rows != 2 {
 		t.Errorf("%+v, error %v: want 2 rows, and 1 left out", model.Training, err)
+	}
+}
+
+// TestMissingKeys: what maps do not have is counted where it is scored, and is no
+// fault where training allows it.
+func TestMissingKeys(t *testing.T) {
+	c := transforms.DefaultTrainConfig("label")
+	c.Features, c.Theta, c.AllowEmpty = []string{"numbr", "number"}, 0, true
+	var rows []anyRow
+	for i := range 120 {
+		rows = append(rows, anyRow{"number": float64(i), "label": strconv.FormatBool(i > 40)})
+	}
+	encoded := library(t, "direct", rows, c)
+	model, err := tree.Decode(encoded)
+	if err != nil || len(model.Nodes) < 3 || len(model.Features) != 1 {
+		t.Fatalf("features %v, %d nodes, error %v: want a tree of number alone", model.Features, len(model.Nodes), err)
+	}
+	for i := range rows {
+		if i%4 > 0 {
+			rows[i] = anyRow{"nummber": rows[i]["number"]}
+		}
+	}
+	p, s := beam.NewPipelineWithRoot()
+	beam.ParDo0(s, &sinkFn{}, transforms.Score(s, beam.CreateList(s, rows), transforms.Model{JSON: encoded}))
+	result, err := beam.Run(context.Background(), "prism", p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	counted := make(map[string]int64)
+	for _, counter := range result.Metrics().AllMetrics().Counters() {
+		counted[counter.Name()] += counter.Result()
+	}
+	if counted["rows_scored"] != 120 || counted["values_missing"] != 90 {
+		t.Errorf("counters %v, want 120 rows_scored and 90 values_missing", counted)
 	}
 }
 
@@ -447,11 +543,11 @@ func TestModelFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "tree.json")
 	score := func(every time.Duration) error {
 		return runPipeline(t, "direct", func(s beam.Scope) {
-			beam.ParDo0(s, &sinkFn{}, transforms.Score(s, beam.ParDo(s, &spoilFn{path}, beam.CreateList(s, visits(100))), transforms.Model{URL: "file://" + path, Every: every}))
+			beam.ParDo0(s, &sinkFn{}, transforms.Score(s, beam.ParDo(s, &spoilFn{path}, beam.CreateList(s, visits(100))), transforms.Model{URL: "file://" + path, Every: every, Later: true}))
 		})
 	}
 	if err := score(time.Nanosecond); err == nil || !strings.Contains(err.Error(), path) {
-		t.Errorf("no file: %v", err)
+		t.Errorf("no file when rows come: %v", err)
 	}
 	encoded := library(t, "direct", visits(120), visitConfig())
 	want := scoredBy(t, encoded, visits(100))

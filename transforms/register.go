@@ -20,7 +20,7 @@ func init() {
 		reflect.TypeFor[gatherFn](), reflect.TypeFor[growFn](),
 		reflect.TypeFor[evaluateFn](), reflect.TypeFor[predictFn](), reflect.TypeFor[mergeCountsFn](),
 		reflect.TypeFor[summariseTallyFn](), reflect.TypeFor[fitFn](), reflect.TypeFor[codeTallyFn](), reflect.TypeFor[growObjectsFn](),
-		reflect.TypeFor[tagFn](), reflect.TypeFor[windowTreeFn](),
+		reflect.TypeFor[tagFn](), reflect.TypeFor[noRowsFn](), reflect.TypeFor[windowTreeFn](),
 		reflect.TypeFor[scoreFn](), reflect.TypeFor[tallyFn](),
 	} {
 		beam.RegisterDoFn(t)

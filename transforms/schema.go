@@ -8,7 +8,6 @@ import (
 	"reflect"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
@@ -33,6 +32,7 @@ type rowColumn struct {
 	Type  dataset.ValueType `json:"type,omitempty"`  // 0: known only once the row is seen
 	Whole bool              `json:"whole,omitempty"` // numbers are integers
 	Tick  time.Duration     `json:"tick,omitempty"`  // of times: what is counted since 1970
+	Scale int               `json:"scale,omitempty"` // of whole numbers that are decimals: digits behind the point
 
 	Unsupported string `json:"unsupported,omitempty"` // why the field cannot be read; empty: it can
 }
@@ -89,63 +89,92 @@ func schemaOfType(t reflect.Type) (*rowSchema, error) {
 	default:
 		return nil, fmt.Errorf("rows are of type %s, want a struct, or a map from string", s.Type)
 	}
-	for i, c := range s.Columns {
-		if slices.ContainsFunc(s.Columns[:i], func(o rowColumn) bool { return o.Name == c.Name }) {
-			return nil, fmt.Errorf("rows of type %s have two fields for column %q: give one of them another name, as in `espalier:\"name\"`", s.Type, c.Name)
+	return s, s.hide()
+}
+
+// hide leaves out the fields of embedded structs that a field of the same name
+// hides in Go, one that lies less deep. Two fields of equal depth are a fault.
+func (s *rowSchema) hide() error {
+	least := make(map[string]int) // depth by name
+	for i := range s.Columns {
+		c := &s.Columns[i]
+		if depth, ok := least[c.Name]; !ok || len(c.Field) < depth {
+			least[c.Name] = len(c.Field)
 		}
 	}
-	return s, nil
+	s.Columns = slices.DeleteFunc(s.Columns, func(c rowColumn) bool { return len(c.Field) > least[c.Name] })
+	var faults []error
+	seen := make(map[string]bool)
+	for i := range s.Columns {
+		name := s.Columns[i].Name
+		if seen[name] {
+			faults = append(faults, fmt.Errorf("rows of type %s have two fields for column %q: give one of them another name, as in `espalier:\"name\"`", s.Type, name))
+		}
+		seen[name] = true
+	}
+	return errors.Join(faults...)
 }
 
 var timeType = reflect.TypeFor[time.Time]() //nolint:gochecknoglobals // a constant
 
-// columnsOf lists the exported fields of a struct, those of embedded ones in
-// their place.
+// columnsOf lists the fields of a struct that are columns: the exported ones, those
+// of embedded structs in their place, and unexported ones that a tag names, which
+// cannot be read.
 func columnsOf(t reflect.Type, at []int) []rowColumn {
 	var columns []rowColumn
 	for i := range t.NumField() {
 		f := t.Field(i)
 		field := append(slices.Clone(at), i)
-		name, options := tagged(&f)
-		if f.Anonymous && name == f.Name && f.Type.Kind() == reflect.Struct && f.Type != timeType {
-			columns = append(columns, columnsOf(f.Type, field)...)
+		tag := parseTag(&f)
+		if tag.skip {
 			continue
 		}
-		if !f.IsExported() || name == "-" {
+		if inner, ok := embedded(&f); ok && tag.name == "" {
+			if len(at) < maxEmbedded { // a struct may embed a pointer to itself
+				columns = append(columns, columnsOf(inner, field)...)
+			}
 			continue
 		}
-		c := rowColumn{Name: name, Field: field}
-		c.describe(f.Type, options)
-		columns = append(columns, c)
+		if !f.IsExported() && tag.name == "" {
+			continue
+		}
+		columns = append(columns, newColumn(&f, field, &tag))
 	}
 	return columns
 }
 
-// tagged returns the name of a field's column and the options beside it: by the
-// first of these tags that there is, else the field's own name.
-func tagged(f *reflect.StructField) (name, options string) {
-	for _, key := range []string{"espalier", "parquet", "beam", "json"} {
-		tag, ok := f.Tag.Lookup(key)
-		if !ok {
-			continue
-		}
-		name, rest, _ := strings.Cut(tag, ",")
-		if options == "" {
-			options = rest
-		}
-		if name != "" {
-			return name, options
-		}
+// maxEmbedded is the depth to which structs that are embedded in each other are
+// looked into.
+const maxEmbedded = 8
+
+// embedded returns the struct that a field embeds, itself or by a pointer.
+func embedded(f *reflect.StructField) (reflect.Type, bool) {
+	t := f.Type
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
 	}
-	return f.Name, options
+	return t, f.Anonymous && t.Kind() == reflect.Struct && t != timeType
 }
 
-func (c *rowColumn) describe(t reflect.Type, options string) {
+func newColumn(f *reflect.StructField, field []int, tag *fieldTag) rowColumn {
+	c := rowColumn{Name: f.Name, Field: field}
+	if tag.name != "" {
+		c.Name = tag.name
+	}
+	if !f.IsExported() {
+		c.Unsupported = fmt.Sprintf("its name %s is not exported, begin it with a capital letter", f.Name)
+		return c
+	}
+	c.describe(f.Type, tag)
+	return c
+}
+
+func (c *rowColumn) describe(t reflect.Type, tag *fieldTag) {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
 	if t == timeType {
-		c.Type, c.Tick = dataset.Number, tickOf(options)
+		c.Type, c.Tick = dataset.Number, tag.tick
 		return
 	}
 	switch t.Kind() {
@@ -155,8 +184,8 @@ func (c *rowColumn) describe(t reflect.Type, options string) {
 		c.Type = dataset.Number
 	case reflect.Interface:
 	default:
-		if c.Whole = isWhole(t.Kind()); c.Whole {
-			c.Type = dataset.Number
+		if isWhole(t.Kind()) {
+			c.Type, c.Whole, c.Scale = dataset.Number, tag.scale == 0, tag.scale
 			return
 		}
 		c.Unsupported = fmt.Sprintf("it is of type %s, want a number, a string, a bool, a time.Time, or a pointer to one", t)
@@ -164,21 +193,6 @@ func (c *rowColumn) describe(t reflect.Type, options string) {
 }
 
 func isWhole(k reflect.Kind) bool { return k >= reflect.Int && k <= reflect.Uintptr }
-
-// tickOf returns what a time is counted in: as Parquet files count, nanoseconds
-// unless the options say otherwise.
-func tickOf(options string) time.Duration {
-	switch {
-	case strings.Contains(options, "date"):
-		return 24 * time.Hour
-	case strings.Contains(options, "timestamp(millisecond"):
-		return time.Millisecond
-	case strings.Contains(options, "timestamp(microsecond"):
-		return time.Microsecond
-	default:
-		return time.Nanosecond
-	}
-}
 
 // column returns the column of that name.
 func (s *rowSchema) column(name string) (*rowColumn, error) {
@@ -193,12 +207,20 @@ func (s *rowSchema) column(name string) (*rowColumn, error) {
 			return c, nil
 		}
 	}
+	return nil, fmt.Errorf("rows of type %s have no field for column %q, only for %q: name it with a tag, as in `espalier:%q`", s.Type, name, s.names(), name)
+}
+
+// names returns the names of the columns, in the order of fields.
+func (s *rowSchema) names() []string {
 	names := make([]string, len(s.Columns))
 	for i := range s.Columns {
 		names[i] = s.Columns[i].Name
 	}
-	return nil, fmt.Errorf("rows of type %s have no field for column %q, only for %q: name it with a tag, as in `espalier:%q`", s.Type, name, names, name)
+	return names
 }
+
+// has reports whether there is a column of that name, which may be unreadable.
+func (s *rowSchema) has(name string) bool { return slices.Contains(s.names(), name) }
 
 // rowReader reads the columns that were asked for of rows, in that order.
 type rowReader struct {
@@ -235,7 +257,12 @@ func (r *rowReader) read(row any, dst []cell) ([]cell, error) {
 	}
 	for i := range r.columns {
 		c := &r.columns[i]
-		x, err := c.read(v.FieldByIndex(c.Field))
+		field, err := v.FieldByIndexErr(c.Field)
+		if err != nil {
+			dst = append(dst, cell{}) // of an embedded struct by a pointer that is nil
+			continue
+		}
+		x, err := c.read(field)
 		if err != nil {
 			return nil, err
 		}
@@ -298,6 +325,9 @@ func (c *rowColumn) read(v reflect.Value) (cell, error) {
 		return c.whole(v.Int())
 	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64, reflect.Uintptr:
 		x := v.Uint()
+		if c.Scale != 0 {
+			return c.decimal(strconv.FormatUint(x, 10))
+		}
 		if f := float64(x); f >= math.MaxUint64 || uint64(f) != x { // the former rounds up to 2^64
 			return cell{}, c.inexact(strconv.FormatUint(x, 10))
 		}
@@ -323,10 +353,20 @@ func (c *rowColumn) text(v reflect.Value) cell {
 }
 
 func (c *rowColumn) whole(x int64) (cell, error) {
+	if c.Scale != 0 {
+		return c.decimal(strconv.FormatInt(x, 10))
+	}
 	if f := float64(x); f >= math.MaxInt64 || int64(f) != x { // the former rounds up to 2^63
 		return cell{}, c.inexact(strconv.FormatInt(x, 10))
 	}
 	return numberCell(float64(x)), nil
+}
+
+// decimal returns the float64 nearest to digits/10^Scale, as it is read from
+// Parquet files.
+func (c *rowColumn) decimal(digits string) (cell, error) {
+	x, err := strconv.ParseFloat(digits+"e"+strconv.Itoa(-c.Scale), 64)
+	return numberCell(x), err
 }
 
 func (c *rowColumn) inexact(value string) error {

@@ -35,6 +35,11 @@ type Model struct {
 	// that the rows do not have, does not take the place of the tree before it: it
 	// is logged and counted as models_refused. 0: the URL is read once.
 	Every time.Duration
+	// Later says that the URL need not name a model yet when the pipeline is built,
+	// or cannot be read there. It is then looked at by the first row of a worker,
+	// which fails where there is still no model. Without it the URL is read and held
+	// against the rows when the pipeline is built, and once more by each worker.
+	Later bool
 }
 
 // Prediction is what a tree says of a row.
@@ -61,18 +66,24 @@ func ModelID(encoded []byte) string {
 // T is a struct, a pointer to one, or a named type of maps from string to strings
 // or to anything (Beam takes maps as elements only by a name that is registered).
 // A feature of the tree is the exported field of its name, which a tag
-// gives (espalier, parquet, beam or json, in this order), or is the field's own.
+// gives (espalier, parquet, beam or json, in this order), or is the field's own;
+// the name "-" is no column. The parquet tag is that of parquet-go ("age,optional")
+// or of Beam's parquetio ("name=age, type=INT64"). Fields of embedded structs count
+// as the struct's own unless one that lies less deep has their name.
 // Fields may be numbers, strings, bools, time.Time and pointers to these, of
 // which nil is a missing value, as are NaN, a zero time and what a map does not
 // have. Texts from maps, which have no types, are read as numbers where the
 // feature is numeric. Times count as in Parquet files: nanoseconds since 1970, or
 // what the tag's options say ("date", "timestamp(millisecond)",
-// "timestamp(microsecond)").
+// "timestamp(microsecond)"). Whole numbers are decimals where the options say so
+// ("decimal(2:9)" is 2 digits behind the point).
 //
 // Columns that the tree does not test need not be there. Those that it does are
-// looked for when the pipeline is built where the model is given as JSON, and by
-// the first row of a worker where it is a URL. Score panics where TryScore
-// returns an error.
+// looked for when the pipeline is built, unless Model.Later is set. A key that a map
+// does not have cannot be told from a missing value: the counter rows_scored has the
+// rows, values_missing the values that the tree tests and rows do not have, and a
+// worker logs the features that none of its first 100 maps has. Score panics where
+// TryScore returns an error.
 //
 // User structs should be registered with beam.RegisterType, as for any DoFn.
 func Score(s beam.Scope, rows beam.PCollection, m Model) beam.PCollection {
@@ -80,7 +91,8 @@ func Score(s beam.Scope, rows beam.PCollection, m Model) beam.PCollection {
 }
 
 // TryScore is Score with an error: of a model that is not a tree.json, or of rows
-// that lack a field that it tests, or have it of another type.
+// that lack a field that it tests, or have it of another type; and, unless
+// Model.Later is set, of a URL that cannot be read.
 func TryScore(s beam.Scope, rows beam.PCollection, m Model) (beam.PCollection, error) {
 	fail := func(err error) (beam.PCollection, error) {
 		return beam.PCollection{}, fmt.Errorf("transforms.Score: %w", err)
@@ -94,8 +106,10 @@ func TryScore(s beam.Scope, rows beam.PCollection, m Model) (beam.PCollection, e
 		return fail(errors.New("want a model by its JSON or by its URL: one of them"))
 	case m.Every < 0 || m.Every > 0 && m.URL == "":
 		return fail(fmt.Errorf("the interval Every is %v: want a time of at least 0, and 0 where the model is not a URL", m.Every))
-	case m.URL == "":
-		if _, err := newScorer(m.JSON, schema); err != nil {
+	case m.Later && m.URL == "":
+		return fail(errors.New("Later is set: want the URL of a model that comes later"))
+	case !m.Later:
+		if err := m.check(schema); err != nil {
 			return fail(err)
 		}
 	}
@@ -106,6 +120,27 @@ func TryScore(s beam.Scope, rows beam.PCollection, m Model) (beam.PCollection, e
 		return fail(err)
 	}
 	return out[0], nil
+}
+
+// checkTime bounds the reading of a model when a pipeline is built.
+const checkTime = time.Minute
+
+// check binds the model to the rows.
+func (m *Model) check(schema *rowSchema) error {
+	if m.URL == "" {
+		_, err := newScorer(m.JSON, schema)
+		return err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), checkTime)
+	defer cancel()
+	encoded, err := readModel(ctx, m.URL)
+	if err == nil {
+		_, err = newScorer(encoded, schema)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w (set Later for a model that is there only when rows come)", m.URL, err)
+	}
+	return nil
 }
 
 // scorer is a tree that is bound to rows.
@@ -152,6 +187,7 @@ type scoreFn struct {
 
 	cells  []cell
 	values []tree.Value
+	seen   keysSeen
 }
 
 // Setup binds a model that travels with the pipeline.
@@ -176,6 +212,7 @@ func (f *scoreFn) ProcessElement(ctx context.Context, row beam.T, emit func(beam
 	if err != nil {
 		return carry(err)
 	}
+	f.count(ctx)
 	emit(row, Prediction{
 		Class: p.Class, Probabilities: p.Probabilities, Leaf: p.Leaf, Tests: p.Tests, Cost: p.Cost, Billed: p.Billed, Model: f.scorer.id,
 	})
@@ -199,7 +236,56 @@ func (f *scoreFn) predict(row any) (*tree.Prediction, error) {
 	return f.scorer.scorer.Predict(f.values)
 }
 
+// keysSeen tells the columns of rows that no row has had a value of.
+type keysSeen struct {
+	model string // whose columns these are
+	rows  int    // of that model
+	seen  []bool // by column
+
+	scored, missing int64 // rows and values without one, of the bundle
+}
+
+// keysLooked is the number of rows after which columns without a value are told.
+const keysLooked = 100
+
+// count counts a row, and tells once a model what it asks for and no row has.
+func (f *scoreFn) count(ctx context.Context) {
+	k := &f.seen
+	if k.model != f.scorer.id {
+		k.model, k.rows, k.seen = f.scorer.id, 0, make([]bool, len(f.cells))
+	}
+	k.scored++
+	for i := range f.cells {
+		if f.cells[i].typ == 0 {
+			k.missing++
+		} else {
+			k.seen[i] = true
+		}
+	}
+	if k.rows++; k.rows != keysLooked || !f.schema.Map {
+		return
+	}
+	var names []string
+	for i := range f.scorer.reader.columns {
+		if !k.seen[i] {
+			names = append(names, f.scorer.reader.columns[i].Name)
+		}
+	}
+	if len(names) > 0 {
+		log.Warnf(ctx, "transforms.Score: none of the first %d rows of type %s has a value of %q, which model %s tests: are the keys misspelled?", keysLooked, f.schema.Type, names, f.scorer.id)
+	}
+}
+
+// FinishBundle counts what the bundle has scored: a counter costs more than a row.
+func (f *scoreFn) FinishBundle(ctx context.Context, _ func(beam.T, Prediction)) {
+	rowsScored.Inc(ctx, f.seen.scored)
+	valuesMissing.Inc(ctx, f.seen.missing)
+	f.seen.scored, f.seen.missing = 0, 0
+}
+
 var (
+	rowsScored    = beam.NewCounter(CounterNamespace, "rows_scored")
+	valuesMissing = beam.NewCounter(CounterNamespace, "values_missing")
 	modelsRead    = beam.NewCounter(CounterNamespace, "models_read")
 	modelsRefused = beam.NewCounter(CounterNamespace, "models_refused")
 )

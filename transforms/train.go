@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 
@@ -28,9 +29,17 @@ type TrainConfig struct {
 	// broken. Empty: all fields of the struct but Label, Weight and Ignore, in
 	// their order. Rows that are maps have no fields, and it is required.
 	Features    []string
-	Ignore      []string
-	Categorical []string // number columns whose values are categories
-	Numeric     []string // text and boolean columns that are read as numbers
+	Ignore      []string // columns that are no features; of structs they must be there
+	Categorical []string // features of numbers whose values are categories
+	Numeric     []string // features of texts and booleans that are read as numbers
+
+	// AllowEmpty lets Train go on where there may be nothing to learn from. Without
+	// it a pipeline fails in which no row has a label and a weight above 0, and one
+	// in which no row has a value of some feature where rows are maps: the feature's
+	// name is misspelled then. With it there is no tree, or one without the feature;
+	// either is logged and counted, as trees_missing and features_missing. Windows
+	// may always be empty: see WindowedTree.
+	AllowEmpty bool
 
 	Algorithm    string             // see split.ParseAlgorithm
 	Lambda       float64            // weight of the discrimination, 0 to 1e12
@@ -72,7 +81,8 @@ const trainSeed = 1
 // Train trains a tree on rows, a bounded PCollection<T> with T as in Score, and
 // returns a PCollection<[]byte> of one tree.json: the bytes that `espalier train
 // --split 100/0/0 --select first --certificate none` writes for the same rows and
-// parameters. Of no rows there is no tree.
+// parameters. Of no rows the pipeline fails, or there is no tree: see
+// TrainConfig.AllowEmpty.
 //
 // It is one Beam graph without a driver or side inputs:
 //
@@ -106,6 +116,7 @@ func TryTrain(s beam.Scope, rows beam.PCollection, c TrainConfig) (beam.PCollect
 	batches = beam.WindowInto(s, window.NewGlobalWindows(), batches)
 	tallies := beam.CombinePerKey(s, &mergeTalliesFn{}, batches)
 	summaries := beam.ParDo(s, &summariseTallyFn{Spec: encoded}, tallies)
+	summaries = beam.Flatten(s, summaries, beam.ParDo(s, &noRowsFn{}, beam.Impulse(s))) // so that fitFn is called without a row, too
 	plans := beam.ParDo(s, &fitFn{Spec: encoded, Shards: c.Shards}, beam.GroupByKey(s, summaries))
 	shards := beam.GroupByKey(s, beam.Flatten(s, beam.ParDo(s, &tagFn{}, tallies), plans))
 	objects := beam.ParDo(s, &codeTallyFn{Spec: encoded}, shards)
@@ -177,34 +188,76 @@ func (s *trainSpec) params() (induce.Params, tree.Algorithm, error) {
 // bind finds the columns in the rows.
 func (s *trainSpec) bind() error {
 	c := &s.Config
-	faults := []error{s.bindLabel()}
+	faults := []error{s.bindLabel(), s.ignored()}
 	names := c.Features
 	if len(names) == 0 {
-		if s.Schema.Map {
-			faults = append(faults, fmt.Errorf("rows are of type %s, which does not say what columns there are: name the Features", s.Schema.Type))
-		}
-		for _, column := range s.Schema.Columns {
-			if column.Name != c.Label && column.Name != c.Weight && !slices.Contains(c.Ignore, column.Name) {
-				names = append(names, column.Name)
-			}
-		}
+		names = s.others()
+	}
+	switch {
+	case len(names) > 0:
+	case s.Schema.Map:
+		faults = append(faults, fmt.Errorf("rows are of type %s, which does not say what columns there are: name the Features", s.Schema.Type))
+	default:
+		faults = append(faults, fmt.Errorf("rows of type %s have no field that may be tested: beside Label, Weight and Ignore there must be one", s.Schema.Type))
 	}
 	for _, name := range names {
 		f, err := s.feature(name)
 		faults = append(faults, err)
 		s.Columns = append(s.Columns, f)
 	}
-	for _, named := range [][]string{c.Categorical, c.Numeric, c.Ignore} {
-		for _, name := range named {
-			_, err := s.Schema.column(name)
-			if err != nil && !slices.Contains(c.Ignore, name) {
-				faults = append(faults, err)
-			}
+	faults = append(faults, repeated("Features", c.Features), s.ofFeatures("Categorical", c.Categorical, names), s.ofFeatures("Numeric", c.Numeric, names),
+		s.ofFeatures("Costs", slices.Sorted(maps.Keys(c.Costs)), names))
+	return errors.Join(faults...)
+}
+
+// others returns the columns but those that are named in other places.
+func (s *trainSpec) others() []string {
+	c := &s.Config
+	var names []string
+	for i := range s.Schema.Columns {
+		name := s.Schema.Columns[i].Name
+		if name != c.Label && name != c.Weight && !slices.Contains(c.Ignore, name) {
+			names = append(names, name)
 		}
 	}
-	for name := range c.Costs {
-		if !slices.Contains(names, name) {
-			faults = append(faults, fmt.Errorf("the Costs: %q is no feature, want one of %q", name, names))
+	return names
+}
+
+// ignored looks at Ignore. Columns that cannot be read may stand there; of maps
+// nothing is known.
+func (s *trainSpec) ignored() error {
+	c := &s.Config
+	faults := []error{repeated("Ignore", c.Ignore)}
+	for _, name := range c.Ignore {
+		switch {
+		case name == c.Label || name == c.Weight:
+			faults = append(faults, fmt.Errorf("the Ignore: column %q is the Label or the Weight, which are no features anyway", name))
+		case slices.Contains(c.Features, name):
+			faults = append(faults, fmt.Errorf("the Ignore: column %q is named in Features, too: leave it out of one of them", name))
+		case !s.Schema.Map && !s.Schema.has(name):
+			faults = append(faults, fmt.Errorf("the Ignore: rows of type %s have no field for column %q, only for %q", s.Schema.Type, name, s.Schema.names()))
+		}
+	}
+	return errors.Join(faults...)
+}
+
+// ofFeatures looks at a list whose names must be features.
+func (s *trainSpec) ofFeatures(list string, names, features []string) error {
+	faults := []error{repeated(list, names)}
+	for _, name := range names {
+		if !slices.Contains(features, name) {
+			faults = append(faults, fmt.Errorf("the %s: %q is no feature, want one of %q", list, name, features))
+		}
+	}
+	return errors.Join(faults...)
+}
+
+// repeated looks for names that stand twice in a list.
+func repeated(list string, names []string) error {
+	var faults []error
+	for i, name := range names {
+		if at := slices.Index(names, name); at < i && !slices.Contains(names[at+1:i], name) {
+			faults = append(faults, fmt.Errorf("the %s: %q stands there twice, want it once", list, name))
 		}
 	}
 	return errors.Join(faults...)
@@ -284,19 +337,30 @@ func (f *summariseTallyFn) ProcessElement(_ context.Context, _ int64, tally []by
 	return nil
 }
 
+// noRowsFn stands in for the summaries of a shard without rows.
+type noRowsFn struct{}
+
+func (*noRowsFn) ProcessElement(_ context.Context, _ []byte, emit func(int64, []byte)) {
+	emit(0, nil)
+}
+
 // fitFn fits the bins to the merged summaries and sends them to all shards.
 type fitFn struct {
 	Spec   []byte
 	Shards int
 }
 
-func (f *fitFn) ProcessElement(_ context.Context, _ int64, values func(*[]byte) bool, emit func(int64, []byte)) error {
+func (f *fitFn) ProcessElement(ctx context.Context, _ int64, values func(*[]byte) bool, emit func(int64, []byte)) error {
 	spec, err := openSpec(f.Spec)
 	if err != nil {
 		return err
 	}
-	sums, err := spec.mergeSums(collect(values))
-	if err != nil {
+	list := slices.DeleteFunc(collect(values), func(b []byte) bool { return len(b) == 0 })
+	sums, err := spec.mergeSums(list)
+	if err == nil {
+		err = spec.empty(ctx, sums)
+	}
+	if err != nil || sums.Label == nil {
 		return carry(err)
 	}
 	p, err := spec.fit(sums)
@@ -344,8 +408,8 @@ func (f *codeTallyFn) ProcessElement(_ context.Context, _ int64, values func(*[]
 			tally = b[:last]
 		}
 	}
-	if tally == nil {
-		return nil // no row came to this shard
+	if tally == nil || encoded == nil {
+		return nil // no row came to this shard, or none at all to learn from
 	}
 	p, err := openPlan(encoded)
 	if err != nil {

@@ -1,6 +1,7 @@
 package transforms
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -66,7 +67,9 @@ type WindowTree struct {
 // A pane's tree is that of all rows of its window that have come, to the byte,
 // whatever their order, bundles and panes; without Bins and PreviousBins it is
 // the tree of Train for these rows. Runners may fire a pane twice, or one to which
-// no row was added: it has the same tree. A window without rows has none.
+// no row was added: it has the same tree. A window without rows has none, nor one
+// whose rows are all left out. A feature of maps that no row of a window has a value
+// of is not in the window's tree; it is logged and counted as features_missing.
 //
 // Equal rows are counted in each bundle, and the counts of a window are merged and
 // its tree is grown in one worker, within its memory: see Train.
@@ -206,7 +209,7 @@ type windowTreeFn struct {
 	Given []byte
 }
 
-func (f *windowTreeFn) ProcessElement(pane beam.PaneInfo, w beam.Window, _ int64, values func(*[]byte) bool, emit func(WindowTree)) error {
+func (f *windowTreeFn) ProcessElement(ctx context.Context, pane beam.PaneInfo, w beam.Window, _ int64, values func(*[]byte) bool, emit func(WindowTree)) error {
 	list := collect(values)
 	if len(list) == 0 {
 		return nil // a pane of no rows
@@ -219,7 +222,7 @@ func (f *windowTreeFn) ProcessElement(pane beam.PaneInfo, w beam.Window, _ int64
 	if err != nil {
 		return err
 	}
-	encoded, rows, err := spec.growTally(tally, f.Given)
+	encoded, rows, err := spec.growTally(ctx, tally, f.Given)
 	if err != nil {
 		return carry(err)
 	}
@@ -248,14 +251,14 @@ func timing(t typex.PaneTiming) string {
 }
 
 // growTally grows the tree of a tally's own rows; none: there are no rows.
-func (s *trainSpec) growTally(tally, given []byte) (encoded []byte, rows int64, err error) {
+func (s *trainSpec) growTally(ctx context.Context, tally, given []byte) (encoded []byte, rows int64, err error) {
 	var p *plan
 	var t *dataset.Table
 	if len(given) > 0 {
 		if p, err = openPlan(given); err == nil {
 			t, err = p.objects(tally, s.weighted())
 		}
-	} else if p, err = s.planOf(tally); err == nil && p != nil {
+	} else if p, err = s.planOf(ctx, tally); err == nil && p != nil {
 		t, err = s.code(tally, p)
 	}
 	if err != nil || t == nil || t.Len() == 0 {
@@ -266,7 +269,7 @@ func (s *trainSpec) growTally(tally, given []byte) (encoded []byte, rows int64, 
 
 // planOf fits the bins to the earlier rows of a tally, or to its own where there
 // are no earlier ones; nil: it has no own rows.
-func (s *trainSpec) planOf(tally []byte) (*plan, error) {
+func (s *trainSpec) planOf(ctx context.Context, tally []byte) (*plan, error) {
 	sums, err := s.summarise(tally, ownRows)
 	if err != nil || sums.Label == nil {
 		return nil, err
@@ -278,5 +281,6 @@ func (s *trainSpec) planOf(tally []byte) (*plan, error) {
 	if earlier.Label != nil {
 		sums.Columns = earlier.Columns
 	}
+	s.warn(ctx, "transforms.WindowedTree", sums)
 	return s.fit(sums)
 }
