@@ -98,7 +98,7 @@ func (l *Levels) pieceBytes(p *Pass, s Scale) float64 {
 		node := p.open[at].Node
 		bytes += float64(l.Classes + 1)
 		if n.Split && l.heavies {
-			bytes += heavyBytes * float64(p.To-p.From)
+			bytes += float64(heavyBytes * float64(p.To-p.From))
 		}
 		if !n.Cells {
 			continue
@@ -120,9 +120,9 @@ func (l *Levels) pieceBytes(p *Pass, s Scale) float64 {
 // columnBytes returns about how long the encoded counts of objects and weight by
 // code are, for objects that are dealt to the codes evenly.
 func columnBytes(codes, objects, weight float64) float64 {
-	used := codes * -math.Expm1(-objects/codes)
+	used := float64(codes * -math.Expm1(-objects/codes))
 	gaps := min(used, codes-used) // runs of zeros, two bytes each
-	return used*(varintBytes(objects/used)+varintBytes(weight/used)) + 2*gaps
+	return float64(used*(varintBytes(objects/used)+varintBytes(weight/used))) + float64(2*gaps)
 }
 
 // varintBytes returns the length of a varint of about x.

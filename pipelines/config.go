@@ -37,7 +37,7 @@ type TrainConfig struct {
 	MaxExpectedCost float64 `json:"max_expected_cost"` // of the chosen tree; 0: any
 	MaxCost         float64 `json:"max_cost"`          // of its dearest path; 0: any
 
-	Certificate string `json:"certificate"` // bound from below what any tree costs that separates the rows as far: none, quick or full
+	Certificate string `json:"certificate"` // bound from below what every tree over the same bins and tests costs that separates the rows as far: none, quick or full
 
 	Costs       string   `json:"costs"`       // URL of a CSV of costs; empty: each test costs 1
 	RepeatCost  string   `json:"repeat_cost"` // full, or free: a feature that was asked on the path costs nothing more

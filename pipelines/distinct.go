@@ -55,5 +55,5 @@ func (d *discovery) at(rows float64) float64 {
 	if math.Abs(power) > 1e-9 {
 		grown = (math.Pow(times, power) - 1) / power
 	}
-	return min(rows, max(min(1, rows), d.objects+d.chance*d.rows*grown))
+	return min(rows, max(min(1, rows), d.objects+float64(d.chance*d.rows*grown)))
 }

@@ -115,8 +115,8 @@ func (t *training) foresee(ctx context.Context) (*Estimate, *training, error) {
 		RowPasses: 2, ObjectPasses: int64(o.growth.Passes), ColumnBytes: t.columnBytes(&r.spec), HistogramBytes: o.growth.Histogram,
 	}
 	e.ObjectPasses += int64(o.gathers)
-	e.BlockBytes = int64(float64(e.ObjectPasses)*o.bytes(dataset.Train) + o.bytes(dataset.Validation) + o.bytes(dataset.Test))
-	e.ShuffleBytes = int64(o.summaries() + o.coalesced() + float64(o.workers)*o.growth.Pieces + o.gathered())
+	e.BlockBytes = int64(float64(float64(e.ObjectPasses)*o.bytes(dataset.Train)) + o.bytes(dataset.Validation) + o.bytes(dataset.Test))
+	e.ShuffleBytes = int64(o.summaries() + o.coalesced() + float64(float64(o.workers)*o.growth.Pieces) + o.gathered())
 	if !t.config.inMemory() {
 		_, memory := o.flushes()
 		e.DiskBytes = int64(o.allBytes() + spilled(o.coalesced(), memory) + spilled(o.gathered(), o.gathered()/float64(o.workers))/float64(max(1, o.gathers)))

@@ -90,7 +90,9 @@ func (t *training) processes() int {
 }
 
 // bytes returns those of a part's blocks.
-func (o *outlook) bytes(part dataset.Part) float64 { return o.objects[part] * o.objectBytes(part) }
+func (o *outlook) bytes(part dataset.Part) float64 {
+	return float64(o.objects[part] * o.objectBytes(part))
+}
 
 // objectBytes returns those of an object in a block.
 func (o *outlook) objectBytes(part dataset.Part) float64 {
@@ -116,15 +118,17 @@ func (o *outlook) allBytes() float64 {
 
 // summaries returns the bytes of all columns' summaries, which rows beyond the
 // sample hardly make longer: most distinct values are kept up to a limit.
-func (o *outlook) summaries() float64 { return float64(o.workers) * float64(o.r.rehearsed.sent) }
+func (o *outlook) summaries() float64 {
+	return float64(float64(o.workers) * float64(o.r.rehearsed.sent))
+}
 
 // held returns the bytes in blocks of the objects, and their memory in coalescing
 // tables after a share of the rows.
 func (o *outlook) held(share float64) (encoded, memory float64) {
 	for part := range dataset.Part(dataset.Parts) {
 		objects := o.objectsOf(part, share)
-		encoded += objects * o.objectBytes(part)
-		memory += objects * o.tableBytes()
+		encoded += float64(objects * o.objectBytes(part))
+		memory += float64(objects * o.tableBytes())
 	}
 	return encoded, memory
 }
@@ -136,7 +140,7 @@ func (o *outlook) tableBytes() float64 {
 	if o.t.schema.rows.Weight != "" || o.t.config.weighsClasses() {
 		n += 8
 	}
-	return 1.15*n + 16
+	return float64(1.15*n) + 16
 }
 
 // flushes returns how often tables are sent on by all workers together, and the
@@ -164,7 +168,7 @@ func (o *outlook) flushes() (times, memory float64) {
 func (o *outlook) coalesced() float64 {
 	times, _ := o.flushes()
 	encoded, _ := o.held(1 / times)
-	return times * encoded
+	return float64(times * encoded)
 }
 
 // small returns the objects of all small nodes.
@@ -187,7 +191,7 @@ func (o *outlook) gathered() float64 {
 	}
 	small := o.small()
 	blocks := float64(shards(o.t.input.rows, o.layout.Stride))
-	return small*o.objectBytes(dataset.Train) + packetBytes*min(small, blocks*float64(len(o.growth.Small)))
+	return float64(small*o.objectBytes(dataset.Train)) + float64(packetBytes*min(small, blocks*float64(len(o.growth.Small))))
 }
 
 // What the heap comes to, by measurement on 1e6 and 1e7 rows of 20 columns: the
@@ -208,10 +212,10 @@ const (
 
 // memory returns the peak of the driver and of a worker.
 func (o *outlook) memory() (driver, worker int64) {
-	levels := countTimes*float64(o.growth.Histogram) + 2*o.kept() // those of the parents, too
+	levels := float64(countTimes*float64(o.growth.Histogram)) + float64(2*o.kept()) // those of the parents, too
 	garbage := o.garbage()
 	peak := func(live float64) int64 {
-		return processBytes + int64(min(heapTimes*live, live+garbage))
+		return processBytes + int64(min(float64(heapTimes*live), live+garbage))
 	}
 	living := max(o.summarising(), o.coalescing(), o.growing())
 	if isLocal(o.t.config.Runner) {
@@ -227,8 +231,9 @@ func (o *outlook) memory() (driver, worker int64) {
 // garbage returns what a process leaves to the collector.
 func (o *outlook) garbage() float64 {
 	columns := float64(len(o.t.schema.rows.Columns()))
-	counts := countTimes * float64(o.growth.Histogram) * float64(o.growth.Passes)
-	return counts + (2*valueGarbage*columns*float64(o.t.input.rows)+2*o.all()*o.tableBytes())/float64(o.workers)
+	counts := float64(countTimes * float64(o.growth.Histogram) * float64(o.growth.Passes))
+	read, held := float64(2*valueGarbage*columns*float64(o.t.input.rows)), float64(2*o.all()*o.tableBytes())
+	return counts + (read+held)/float64(o.workers)
 }
 
 // kept returns the bytes of the histograms that are kept for the next level.
@@ -245,21 +250,21 @@ func (o *outlook) decoding() float64 {
 	for _, rows := range o.t.input.taskRows() {
 		largest = max(largest, rows)
 	}
-	return float64(o.t.jobs.workers()) * float64(largest) * (rowBytes + float64(o.layout.Stride))
+	return float64(float64(o.t.jobs.workers()) * float64(largest) * (rowBytes + float64(o.layout.Stride)))
 }
 
 func (o *outlook) summarising() float64 {
-	return o.decoding() + summaryTimes*float64(o.t.jobs.workers())*float64(o.r.rehearsed.sent)
+	return o.decoding() + float64(summaryTimes*float64(o.t.jobs.workers())*float64(o.r.rehearsed.sent))
 }
 
 func (o *outlook) coalescing() float64 {
 	times, memory := o.flushes()
 	encoded, _ := o.held(1 / times)
 	if o.t.config.inMemory() {
-		encoded *= times // all blocks stay
+		encoded = float64(encoded * times) // all blocks stay
 	}
 	if o.t.config.Runner == "prism" && o.t.config.inMemory() {
-		encoded *= prismTimes
+		encoded = float64(encoded * prismTimes)
 	}
 	return o.decoding() + memory + encoded
 }
@@ -273,7 +278,7 @@ func (o *outlook) growing() float64 {
 	}
 	partition := min(small, max(largest, partitionObjects, float64(o.t.config.MemoryObjects)))
 	grown := min(small, float64(o.t.jobs.workers())*partition)
-	live := grown*(grownBytes+float64(o.layout.Stride)) + min(keptBytes, float64(workspaceTimes*o.levels.Bytes()))
+	live := float64(grown*(grownBytes+float64(o.layout.Stride))) + min(keptBytes, float64(workspaceTimes*o.levels.Bytes()))
 	if o.t.config.inMemory() {
 		return live + o.allBytes()
 	}

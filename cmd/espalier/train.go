@@ -167,7 +167,7 @@ func addGrowFlags(f *pflag.FlagSet, c *pipelines.TrainConfig) {
 	f.StringVar(&c.LeafEstimate, "leaf_estimate", c.LeafEstimate, "class probabilities: smoothed, raw or majority")
 	wholeVar(f, &c.MaxDepth, "max_depth", "tests on the longest path; 0: any number")
 	wholeVar(f, &c.MinRows, "min_rows", "nodes with fewer rows are leaves")
-	f.StringVar(&c.Certificate, "certificate", c.Certificate, "a lower bound on what any tree costs that separates the rows as far: none, quick or full, which takes seconds and is tighter")
+	f.StringVar(&c.Certificate, "certificate", c.Certificate, "a lower bound on what every tree over the same bins and tests costs that separates the rows as far: none, quick or full (tighter, takes seconds)")
 }
 
 // addFrontierFlags adds the flags of what is chosen among the trees.

@@ -207,7 +207,7 @@ func (f *Fitter) limit(p []sums, bins int) float64 {
 	for k := range bins {
 		improved += f.cost(&p[starts[k]], &p[starts[k+1]])
 	}
-	return min(cost, improved)*(1+0x1p-30) + p[n].w*0x1p-80
+	return float64(min(cost, improved)*(1+0x1p-30)) + float64(p[n].w*0x1p-80)
 }
 
 // improve moves each start half-way between the means of the bins at both sides
@@ -233,7 +233,7 @@ func (f *Fitter) solve(p []sums, bins int, limit float64) (starts []int, cost fl
 		return starts, 0
 	}
 	if f.rough {
-		limit += p[n].w * 0x1p-40
+		limit += float64(p[n].w * 0x1p-40)
 	}
 	least := f.leastStarts(p, bins, limit)
 	f.before = slices.Grow(f.before[:0], n+1)[:n+1]

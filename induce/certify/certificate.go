@@ -6,7 +6,7 @@ type Certificate struct {
 	Theta        float64 `json:"theta"`            // share of the weight that leaves with several classes have at most
 	ExpectedCost float64 `json:"expected_cost"`    // of the tree
 	Pruned       bool    `json:"pruned,omitempty"` // the tree was, after: this is of the tree before
-	LowerBound   float64 `json:"lower_bound"`      // no tree that separates the objects to theta costs less
+	LowerBound   float64 `json:"lower_bound"`      // no tree over these bins and tests that separates the objects to theta costs less
 	Method       string  `json:"method"`           // that gave the bound: optimum (exact), cover, information or kraft
 	Ratio        float64 `json:"ratio,omitempty"`
 

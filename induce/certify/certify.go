@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/portable"
 	"github.com/espalier-ml/espalier/induce/split"
 )
 
@@ -68,7 +69,7 @@ func Certify(d Data, opts Options) Bound {
 		return b
 	}
 	if cost, ok := p.optimum(); ok {
-		b.Cost, b.Method = roundDown(cost), Optimum
+		b.Cost, b.Method = portable.Down(cost, boundDigits), Optimum
 		return b
 	}
 	sample := opts.Sample
@@ -99,10 +100,16 @@ func (p *problem) trivial() bool {
 	return true
 }
 
-// roundDown leaves out what rounding may have added, and digits that mean
-// nothing.
+// Digits of a bound. The sums behind one that is no optimum may be off by more than
+// rounding, as prices are scaled until they are feasible.
+const (
+	boundDigits = 7
+	boundSlack  = 1e-9
+)
+
+// roundDown leaves out what rounding may have added, and digits that mean nothing.
 func roundDown(x float64) float64 {
-	return max(0, math.Floor(x*(1-1e-9)*1e6)/1e6)
+	return portable.Down(max(0, float64(x*(1-boundSlack))), boundDigits)
 }
 
 // choose returns the value that is best on a pilot of objects, and the values of

@@ -1,5 +1,6 @@
-// Package certify bounds from below what any tree costs in expectation that
-// separates the same objects, and so says how good a tree is.
+// Package certify bounds from below what every tree costs in expectation that
+// separates the same objects by the same family of tests over the same bins, and so
+// says how good a tree is. Of trees over finer bins it says nothing.
 //
 // # Glossary
 //

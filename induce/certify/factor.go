@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/espalier-ml/espalier/induce/portable"
 	"github.com/espalier-ml/espalier/induce/split"
 )
 
@@ -35,9 +36,9 @@ func (p *problem) logFactor(opts *Options) float64 {
 	impurity := 0.0
 	switch opts.Algorithm {
 	case split.EC45:
-		impurity = opts.Lambda * p.greatestImpurity(math.Log2)
+		impurity = float64(opts.Lambda * p.greatestImpurity(portable.Log2))
 	case split.ECART:
-		impurity = opts.Lambda * p.greatestImpurity(func(odds float64) float64 { return 1 - 1/odds })
+		impurity = float64(opts.Lambda * p.greatestImpurity(func(odds float64) float64 { return 1 - 1/odds }))
 	case split.ASR:
 	default:
 		return 0
@@ -45,7 +46,7 @@ func (p *problem) logFactor(opts *Options) float64 {
 	if p.trivial() {
 		return 1
 	}
-	return 300 * (1 + math.Log(1/p.smallestIncrement()) + math.Log2(float64(p.len())) + impurity)
+	return 300 * (1 + portable.Log(1/p.smallestIncrement()) + portable.Log2(float64(p.len())) + impurity)
 }
 
 // smallestIncrement returns a lower bound on epsilon. For an object i in a node v
@@ -59,15 +60,15 @@ func (p *problem) logFactor(opts *Options) float64 {
 func (p *problem) smallestIncrement() float64 {
 	n, squares := float64(p.len()), 0.0
 	for _, members := range p.members {
-		squares += float64(len(members)) * float64(len(members))
+		squares += float64(float64(len(members)) * float64(len(members)))
 	}
 	theta := p.limit / (1 + leafSlack)
 	least := float64(p.lightest)
 	if unit := float64(p.weightUnit()); theta > least {
-		next := float64(math.Floor(theta/unit+1e-9)+1) * unit
+		next := float64((math.Floor(theta/unit+1e-9) + 1) * unit)
 		least = min(least, next-theta)
 	}
-	return least / (float64(p.total) - max(theta, float64(p.lightest))) / ((n*n - squares) / 2)
+	return least / (float64(p.total) - max(theta, float64(p.lightest))) / ((float64(n*n) - squares) / 2)
 }
 
 // weightUnit returns the greatest common divisor of the weights.

@@ -1,6 +1,10 @@
 package certify
 
-import "math"
+import (
+	"math"
+
+	"github.com/espalier-ml/espalier/induce/portable"
+)
 
 // confidence is that of the lower limit on a sampled mean.
 const confidence = 0.95
@@ -26,7 +30,7 @@ func lowerLimit(draws, before []float64) float64 {
 		squares += float64(d * d)
 	}
 	bets := make([]float64, len(draws))
-	stake := 2 * math.Log(1/(1-confidence)) / float64(len(draws))
+	stake := 2 * portable.Log(1/(1-confidence)) / float64(len(draws))
 	for t, x := range draws {
 		bets[t] = min(0.5, math.Sqrt(stake/((squares+0.25)/n)))
 		d := x - sum/n
@@ -48,9 +52,9 @@ func lowerLimit(draws, before []float64) float64 {
 
 // refuted reports whether the capital of the bets against a mean ever suffices.
 func refuted(mean float64, draws, bets []float64) bool {
-	capital, goal := 0.0, math.Log(1/(1-confidence))
+	capital, goal := 0.0, portable.Log(1/(1-confidence))
 	for t, x := range draws {
-		if capital += math.Log1p(float64(bets[t] * (x - mean))); capital >= goal {
+		if capital += portable.Log(1 + float64(bets[t]*(x-mean))); capital >= goal {
 			return true
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/portable"
 	"github.com/espalier-ml/espalier/induce/split"
 )
 
@@ -62,7 +63,7 @@ func (a *attribute) cheapest() float64 {
 // outcomes, or of all codes where further tests are free.
 func (a *attribute) bits() float64 {
 	if a.free || a.whole {
-		return math.Log2(float64(a.present))
+		return portable.Log2(float64(a.present))
 	}
 	return 1
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/espalier-ml/espalier/induce/portable"
 )
 
 // value puts a number on a leaf of cost d and weight M, such that the mean over
@@ -38,13 +40,13 @@ func (v *value) String() string {
 // most W/odds.
 func (v *value) of(d, odds float64) float64 {
 	if v.multiplier > 0 {
-		d = max(d, math.Log2(v.multiplier*v.rate*math.Ln2*odds)/v.rate)
-		return d + float64(v.multiplier*float64(odds*math.Exp2(-float64(v.rate*d))))
+		d = max(d, portable.Log2(v.multiplier*v.rate*math.Ln2*odds)/v.rate)
+		return d + float64(v.multiplier*float64(odds*portable.Exp2(-float64(v.rate*d))))
 	}
 	if v.share == 0 {
 		return d
 	}
-	return float64((1-v.share)*d) + float64(float64(v.share*v.slope)*math.Log2(odds))
+	return float64((1-v.share)*d) + float64(float64(v.share*v.slope)*portable.Log2(odds))
 }
 
 // supply is what an attribute can tell of an object: up to so many bits, at a
@@ -56,7 +58,7 @@ func (p *problem) supplies() []supply {
 	inGroup := make([]float64, len(p.groups))
 	for f := range p.attributes {
 		if a := &p.attributes[f]; a.group >= 0 {
-			inGroup[a.group] += math.Log2(float64(a.present))
+			inGroup[a.group] += portable.Log2(float64(a.present))
 		}
 	}
 	list := make([]supply, len(p.attributes))
@@ -100,7 +102,7 @@ func entropy(parts []int64, total int64) float64 {
 	h := 0.0
 	for _, w := range parts {
 		if w > 0 {
-			h += float64(float64(w) / float64(total) * math.Log2(float64(total)/float64(w)))
+			h += float64(float64(w) / float64(total) * portable.Log2(float64(total)/float64(w)))
 		}
 	}
 	return h

@@ -182,10 +182,10 @@ func (p *projection) variance(leaves []Leaf, order []int) float64 {
 			d := p.at(k, i) - center
 			squares += float64(float64(leaves[i].Weights[k]) * float64(d*d))
 		}
-		n := p.sample.per * float64(weight)
+		n := float64(p.sample.per * float64(weight))
 		one := max(0, center*(p.most[k]/p.areas-center)) // of a row
 		if n >= 2 {
-			one = squares / float64(weight) * n / (n - 1)
+			one = float64(squares/float64(weight)*n) / (n - 1)
 		}
 		variance += float64(n * one)
 	}

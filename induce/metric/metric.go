@@ -3,8 +3,9 @@ package metric
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"slices"
+
+	"github.com/espalier-ml/espalier/induce/portable"
 )
 
 // Leaf is a leaf of a tree with the rows that are evaluated and end in it.
@@ -274,7 +275,7 @@ func (l *Leaf) weight() int64 {
 // probability p, which is clipped to [1e-15, 1 - 1e-15].
 func Surprise(p float64) float64 {
 	const least = 1e-15
-	return -math.Log(min(max(p, least), 1-least))
+	return -portable.Log(min(max(p, least), 1-least))
 }
 
 // brier returns the Brier score of a row of the leaf that is of the given class.

@@ -5,6 +5,8 @@ import (
 	"math/big"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/espalier-ml/espalier/induce/portable"
 )
 
 // exactLog2 returns log2 x for x >= 1 to about 100 bits, by the schoolbook
@@ -40,12 +42,12 @@ func TestLog2(t *testing.T) {
 	}
 	for _, x := range xs {
 		// 1.5: half a unit each for the product, the sum and the series.
-		if got := log2(x); ulps(got, exactLog2(x)) > 1.5 {
+		if got := portable.Log2(x); ulps(got, exactLog2(x)) > 1.5 {
 			t.Errorf("log2(%v) = %v, off by %.2f units of its last place", x, got, ulps(got, exactLog2(x)))
 		}
 	}
 	for e := range 63 { // powers of two: exact
-		if got := log2(math.Ldexp(1, e)); got != float64(e) {
+		if got := portable.Log2(math.Ldexp(1, e)); got != float64(e) {
 			t.Errorf("log2(2^%d) = %v", e, got)
 		}
 	}
@@ -54,8 +56,10 @@ func TestLog2(t *testing.T) {
 func TestXlogx(t *testing.T) {
 	table := newXlogx()
 	for _, m := range []int64{0, 1} {
-		if got := table.of(m); got != 0 {
-			t.Errorf("xlogx(%d) = %v, want 0", m, got)
+		for _, x := range []xlogx{table, {}} { // a table, and none
+			if got := x.of(m); got != 0 {
+				t.Errorf("xlogx(%d) = %v, want 0", m, got)
+			}
 		}
 	}
 	for _, m := range []int64{2, 3, 100, xlogxTable - 1, xlogxTable, xlogxTable + 1, 1 << 20, 1e12 + 7} {

@@ -202,7 +202,7 @@ func (t *Tree) Estimate(e Estimate, scale int64) {
 		if e == Smoothed && parent[i] >= 0 {
 			prior = t.Nodes[parent[i]].Probabilities
 		}
-		n.Probabilities = probabilities(weights, prior, smoothing*float64(scale))
+		n.Probabilities = probabilities(weights, prior, float64(smoothing*float64(scale)))
 		if bounds != nil {
 			second := bounds[i].Clip(n.Probabilities[1])
 			n.Probabilities[0], n.Probabilities[1] = 1-second, second

@@ -173,7 +173,7 @@ func int96(b []byte) float64 {
 	if -maxDays < days && days < maxDays && 0 <= nanos && nanos <= dayNanos {
 		return float64(days*dayNanos + nanos)
 	}
-	return float64(days)*dayNanos + float64(nanos)
+	return float64(float64(days)*dayNanos) + float64(nanos)
 }
 
 func (l *leaf) appendDecimals(dst []float64, b []byte, n int) ([]float64, error) {

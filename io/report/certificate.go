@@ -4,6 +4,7 @@ import (
 	"io"
 
 	"github.com/espalier-ml/espalier/induce/certify"
+	"github.com/espalier-ml/espalier/induce/portable"
 	"github.com/espalier-ml/espalier/induce/tree"
 )
 
@@ -17,7 +18,7 @@ func certificate(w io.Writer, t *tree.Tree) {
 	if c.Pruned {
 		this = "this one, before it was pruned,"
 	}
-	printf(w, "\ncertificate: any tree that parts the rows into leaves of one class, or of at most %s%% of them,\ncosts at least %s", number(roundTo(100*c.Theta)), number(roundTo(c.LowerBound)))
+	printf(w, "\ncertificate: every tree over these bins and this family of tests whose leaves have one class,\nor at most %s%% of the rows, costs at least %s", atMost(100*c.Theta), atLeast(c.LowerBound))
 	switch {
 	case c.Method == certify.Optimum:
 		printf(w, ", the optimum")
@@ -27,13 +28,14 @@ func certificate(w io.Writer, t *tree.Tree) {
 		printf(w, " (by %s)", c.Method)
 	}
 	if c.Ratio > 0 {
-		printf(w, "; %s costs %s, %s times that", this, number(roundTo(c.ExpectedCost)), number(roundTo(c.Ratio)))
+		printf(w, "; %s costs %s, at most %s times that", this, atMost(c.ExpectedCost), atMost(c.Ratio))
 	}
 	printf(w, "\n")
 }
 
-// roundTo rounds to four digits behind the point.
-func roundTo(x float64) float64 {
-	const digits = 1e4
-	return float64(int64(x*digits+0.5)) / digits
-}
+// atMost and atLeast spell a number by four significant digits, rounded in the
+// direction in which what is said of it stays true.
+func atMost(x float64) string  { return number(portable.Up(x, shownDigits)) }
+func atLeast(x float64) string { return number(portable.Down(x, shownDigits)) }
+
+const shownDigits = 4

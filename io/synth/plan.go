@@ -154,7 +154,7 @@ func (p *Plan) numeric(r *random, c *Column, i, n int) {
 		c.Dictionary = wholes(int64(max(0, first)), c.levels)
 	default:
 		step := math.Ldexp(1, exponent)
-		c.Dictionary = grid(float64(first)*step, step, c.levels)
+		c.Dictionary = grid(float64(float64(first)*step), step, c.levels)
 	}
 }
 

@@ -1,0 +1,121 @@
+package induce_test
+
+import (
+	"bytes"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestNothingFused reads what the compiler makes for arm64, which has instructions
+// that multiply and add with one rounding in place of two: nothing of induce may
+// use them, or the same rows make other bytes there. Compiled code tells more than
+// the source, as products meet sums across statements and inlined calls, too.
+// ESPALIER_FUSED names more packages, which takes minutes as all that they import
+// is compiled.
+func TestNothingFused(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compiles for another processor: left to a run without -short")
+	}
+	packages := []string{module + "induce/..."}
+	if more := os.Getenv("ESPALIER_FUSED"); more != "" {
+		packages = append(packages, strings.Fields(more)...)
+	}
+	build := exec.Command("go", append([]string{"build", "-gcflags=-S"}, packages...)...)
+	build.Env = append(os.Environ(), "GOOS=linux", "GOARCH=arm64", "CGO_ENABLED=0")
+	out, err := build.CombinedOutput()
+	if err != nil {
+		t.Fatalf("go build: %v\n%s", err, out[:min(len(out), 2000)])
+	}
+	instruction := regexp.MustCompile(`\(([^() ]+):(\d+)\)\s+(FN?M(?:ADD|SUB)[SD])\b`)
+	seen := 0
+	for line := range bytes.Lines(out) {
+		if bytes.Contains(line, []byte("STEXT")) {
+			seen++
+		}
+		m := instruction.FindSubmatch(line)
+		if m == nil || meant(t, string(m[1]), string(m[2])) {
+			continue
+		}
+		t.Errorf("%s:%s: %s: a product is fused with a sum; round it by itself: float64(a*b) + c", m[1], m[2], m[3])
+	}
+	if seen < 500 {
+		t.Errorf("only %d functions were compiled: the listing is not what it was", seen)
+	}
+}
+
+// meant reports whether a line asks for the fused operation by name, which is exact
+// on every processor.
+func meant(t *testing.T, file, line string) bool {
+	t.Helper()
+	b, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	number := 0
+	for _, digit := range line {
+		number = 10*number + int(digit-'0')
+	}
+	lines := strings.Split(string(b), "\n")
+	return number <= len(lines) && strings.Contains(lines[number-1], "math.FMA(")
+}
+
+// processorDependent are functions whose bits differ between processors: some have
+// them in assembly, and the compiler fuses their products where it can.
+func processorDependent() []string {
+	return strings.Fields("math.Log math.Log2 math.Log10 math.Log1p math.Logb math.Exp math.Exp2 math.Expm1 math.Pow math.Cbrt " +
+		"math.Sin math.Cos math.Tan math.Sincos math.Asin math.Acos math.Atan math.Atan2 math.Sinh math.Cosh math.Tanh math.Asinh math.Acosh math.Atanh " +
+		"math.Erf math.Erfc math.Erfinv math.Erfcinv math.Gamma math.Lgamma math.Hypot NormFloat64 ExpFloat64")
+}
+
+// TestOwnFunctions: no file but those that print estimates calls an elementary
+// function of the standard library, as portable has those that reach files.
+func TestOwnFunctions(t *testing.T) {
+	estimates := []string{ // what --dry_run prints
+		"induce/forecast.go", "pipelines/distinct.go",
+	}
+	forbidden := processorDependent()
+	files := 0
+	root := ".."
+	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+		if err == nil && entry.IsDir() && path != root && (strings.HasPrefix(entry.Name(), ".") || strings.HasSuffix(entry.Name(), "test")) {
+			return filepath.SkipDir
+		}
+		if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		files++
+		name, err := filepath.Rel(root, path)
+		if err != nil || slices.Contains(estimates, filepath.ToSlash(name)) {
+			return err
+		}
+		set := token.NewFileSet()
+		file, err := parser.ParseFile(set, path, nil, parser.SkipObjectResolution)
+		if err != nil {
+			return err
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			selector, ok := n.(*ast.SelectorExpr)
+			if !ok {
+				return true
+			}
+			from, _ := selector.X.(*ast.Ident)
+			if slices.Contains(forbidden, selector.Sel.Name) || from != nil && slices.Contains(forbidden, from.Name+"."+selector.Sel.Name) {
+				t.Errorf("%s: %s has other bits on other processors: use induce/portable", set.Position(n.Pos()), selector.Sel.Name)
+			}
+			return true
+		})
+		return nil
+	})
+	if err != nil || files < 100 {
+		t.Errorf("%d files read: %v", files, err)
+	}
+}

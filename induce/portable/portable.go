@@ -1,0 +1,88 @@
+// Package portable has the elementary functions whose results reach a file or a
+// decision: the same bits on every processor. Those of package math differ from
+// processor to processor, as some have them in assembly, and as the compiler
+// fuses products with sums where a processor can.
+//
+// Everything here is made of sums, products and quotients, each rounded by itself:
+// by the language specification an explicit conversion keeps a product from being
+// fused with a sum.
+package portable
+
+import "math"
+
+// Log2 returns the binary logarithm of x, within 1.5 units of the last place; exact
+// for powers of two. It is -Inf for 0, and NaN below.
+func Log2(x float64) float64 {
+	if !(x > 0) || x > math.MaxFloat64 {
+		return limit(x)
+	}
+	e, s := reduced(x)
+	return e + float64((2/math.Ln2)*s)
+}
+
+// Log returns the natural logarithm of x, within 1.5 units of the last place. It is
+// -Inf for 0, and NaN below.
+func Log(x float64) float64 {
+	if !(x > 0) || x > math.MaxFloat64 {
+		return limit(x)
+	}
+	e, s := reduced(x)
+	return float64(e*ln2High) + (float64(e*ln2Low) + float64(2*s))
+}
+
+// ln2High and ln2Low add up to the natural logarithm of 2. The first has 32 bits, so
+// that its product with an exponent is exact.
+const (
+	ln2High = 0x1.62e42feep-1
+	ln2Low  = math.Ln2 - ln2High
+)
+
+// limit returns the logarithm of 0, of infinity, and of what has none.
+func limit(x float64) float64 {
+	switch {
+	case x == 0:
+		return math.Inf(-1)
+	case x > 0:
+		return x
+	default:
+		return math.NaN()
+	}
+}
+
+// reduced returns e and atanh(s) such that log x = e log 2 + 2 atanh(s), for finite
+// x > 0. The significand f lies in [sqrt(1/2), sqrt(2)), and s = (f-1)/(f+1). The
+// first term of the series that is left out is below 2^-57 of the sum.
+func reduced(x float64) (e, atanh float64) {
+	f, exponent := math.Frexp(x)
+	if f < math.Sqrt2/2 {
+		f *= 2
+		exponent--
+	}
+	s := (f - 1) / (f + 1)
+	z := float64(s * s)
+	p := 1.0 / 23
+	for k := 21; k >= 3; k -= 2 {
+		p = float64(p*z) + 1/float64(k)
+	}
+	return float64(exponent), s + float64(float64(p*z)*s) // the product is the series without its first term
+}
+
+// Exp2 returns 2^x, within 1.5 units of the last place, for x down to -1022; below,
+// 0. It is +Inf from 1024 on.
+func Exp2(x float64) float64 {
+	switch {
+	case x != x: //nolint:gocritic // NaN
+		return x
+	case x >= 1024:
+		return math.Inf(1)
+	case x < -1022:
+		return 0
+	}
+	whole := math.Round(x)
+	r := float64((x - whole) * math.Ln2) // within log(2)/2 of 0
+	p := 1.0
+	for k := 18; k >= 2; k-- { // Taylor's series; r^18/18! < 2^-80
+		p = 1 + float64(p*r)/float64(k)
+	}
+	return math.Ldexp(1+float64(p*r), int(whole))
+}

@@ -1,0 +1,57 @@
+package portable_test
+
+import (
+	"bytes"
+	_ "embed"
+	"fmt"
+	"math"
+	"testing"
+
+	"github.com/espalier-ml/espalier/induce/portable"
+)
+
+// bits has arguments and results by the bits of their doubles (origin:
+// testdata/bits.py, the same steps in CPython's floats, judged by mpmath).
+//
+//go:embed testdata/bits.tsv
+var bits []byte
+
+func TestBits(t *testing.T) {
+	functions := map[string]func(float64) float64{"log2": portable.Log2, "log": portable.Log, "exp2": portable.Exp2}
+	lines := 0
+	for line := range bytes.Lines(bits) {
+		var name string
+		var x, want uint64
+		if _, err := fmt.Sscanf(string(line), "%s %x %x", &name, &x, &want); err != nil {
+			t.Fatalf("%q: %v", line, err)
+		}
+		lines++
+		if got := functions[name](math.Float64frombits(x)); math.Float64bits(got) != want {
+			t.Errorf("%s(%v) = %016x, want %016x", name, math.Float64frombits(x), math.Float64bits(got), want)
+		}
+	}
+	if lines < 1000 {
+		t.Errorf("only %d lines", lines)
+	}
+}
+
+// TestEnds: what has no logarithm, and what no double holds (by the functions'
+// definitions).
+func TestEnds(t *testing.T) {
+	inf, nan := math.Inf(1), math.NaN()
+	for _, c := range []struct {
+		name     string
+		got, nat float64
+	}{
+		{"log2 0", portable.Log2(0), -inf}, {"log 0", portable.Log(0), -inf},
+		{"log2 inf", portable.Log2(inf), inf}, {"log inf", portable.Log(inf), inf},
+		{"log2 -1", portable.Log2(-1), nan}, {"log -1", portable.Log(-1), nan},
+		{"log2 nan", portable.Log2(nan), nan}, {"log nan", portable.Log(nan), nan},
+		{"exp2 inf", portable.Exp2(inf), inf}, {"exp2 -inf", portable.Exp2(-inf), 0},
+		{"exp2 1024", portable.Exp2(1024), inf}, {"exp2 -2000", portable.Exp2(-2000), 0}, {"exp2 nan", portable.Exp2(nan), nan},
+	} {
+		if math.Float64bits(c.got) != math.Float64bits(c.nat) && !(math.IsNaN(c.got) && math.IsNaN(c.nat)) {
+			t.Errorf("%s: %v, want %v", c.name, c.got, c.nat)
+		}
+	}
+}
