@@ -78,7 +78,7 @@ func (o *askOptions) run(ctx context.Context, stdin io.Reader, stdout, stderr io
 	if err != nil {
 		return err
 	}
-	q := &questionnaire{tree: t, inquiry: t.Questions().Start(o.confidence)}
+	q := &questionnaire{tree: t, inquiry: t.Questions().Start(o.confidence), notes: stderr}
 	for _, pair := range o.values {
 		if err := q.give(pair); err != nil {
 			return err
@@ -138,6 +138,7 @@ func (a answer) spelled() string {
 type questionnaire struct {
 	tree    *tree.Tree
 	inquiry *tree.Inquiry
+	notes   io.Writer // on what was given
 	asked   int
 	known   []knownValue
 }
@@ -147,23 +148,27 @@ type knownValue struct {
 	Feature string  `json:"feature"`
 	Value   any     `json:"value"` // a number or a text; null: unknown
 	Asked   bool    `json:"asked"` // or known beforehand
-	Cost    float64 `json:"cost"`  // when it was asked for
+	Tests   int     `json:"tests"` // on it
+	Cost    float64 `json:"cost"`  // of them together: the costs of all lines are what was paid
+}
+
+// spelled returns what the tests on the value were billed at.
+func (k *knownValue) spelled(unit string) string {
+	switch {
+	case !k.Asked:
+		return "known beforehand"
+	case k.Tests > 1:
+		return fmt.Sprintf("%s for %s", money(k.Cost, unit), counted(k.Tests, "test"))
+	default:
+		return money(k.Cost, unit)
+	}
 }
 
 // give takes a NAME=VALUE; names may have equals signs in them.
 func (q *questionnaire) give(pair string) error {
 	f, text := q.feature(pair)
 	if f == nil {
-		name, _, _ := strings.Cut(pair, "=")
-		problem := fmt.Sprintf("--value %s: want NAME=VALUE of a feature of the tree", pair)
-		var names []string
-		for i := range q.tree.Features {
-			names = append(names, q.tree.Features[i].Name)
-		}
-		if near := pipelines.Nearest(name, names); near != "" {
-			problem += fmt.Sprintf("; did you mean %q?", near)
-		}
-		return &pipelines.UsageError{Problem: problem}
+		return q.noFeature(pair)
 	}
 	a, problem := parseAnswer(f.Kind, f.Values, text)
 	if problem != "" {
@@ -175,7 +180,49 @@ func (q *questionnaire) give(pair string) error {
 	if !slices.ContainsFunc(q.known, func(k knownValue) bool { return k.Feature == f.Name }) {
 		q.known = append(q.known, knownValue{Feature: f.Name, Value: a.shown})
 	}
+	if f.Kind == dataset.Categorical && unlisted(f.Values, a) {
+		say(q.notes, "%s\n", unlistedNote(f.Name, f.Values, a))
+	}
 	return nil
+}
+
+// noFeature is the refusal of a NAME=VALUE that names no feature: it proposes the
+// nearest name, else lists those that the tree asks for.
+func (q *questionnaire) noFeature(pair string) error {
+	name, _, hasValue := strings.Cut(pair, "=")
+	if !hasValue {
+		return &pipelines.UsageError{Problem: fmt.Sprintf("--value %s: want NAME=VALUE of a feature of the tree", word(pair))}
+	}
+	var names, tested []string
+	for i := range q.tree.Features {
+		names = append(names, q.tree.Features[i].Name)
+	}
+	for _, in := range q.tree.Questions().Features() {
+		tested = append(tested, in.Name)
+	}
+	problem := fmt.Sprintf("--value %s: the tree asks for no feature %q", word(pair), name)
+	switch near := pipelines.Nearest(name, names); {
+	case near != "":
+		problem += fmt.Sprintf("; did you mean %q?", near)
+	case len(tested) > 0:
+		problem += "; it asks for " + listed(tested)
+	}
+	return &pipelines.UsageError{Problem: problem}
+}
+
+// listed spells the first of a list of names or values.
+func listed(values []string) string {
+	var spelled []string
+	for _, v := range values[:min(maxListed, len(values))] {
+		if strings.TrimSpace(v) == "" || v[0] == '"' {
+			v = strconv.Quote(v)
+		}
+		spelled = append(spelled, printable(v))
+	}
+	if more := len(values) - len(spelled); more > 0 {
+		spelled = append(spelled, fmt.Sprintf("%d more", more))
+	}
+	return strings.Join(spelled, ", ")
 }
 
 // feature returns the feature that a NAME=VALUE names, and the value.
@@ -203,10 +250,19 @@ func (q *questionnaire) next() *prompt {
 	return &prompt{question, q.asked, q.inquiry.Standing(), q.tree.Label.Classes}
 }
 
-// answer takes the answer to a question.
-func (q *questionnaire) answer(p *prompt, a answer) error {
-	q.known = append(q.known, knownValue{p.Feature, a.shown, true, p.Cost})
-	return q.inquiry.Answer(a.value)
+// answer takes the answer to a question. The note says what further tests, on what
+// is known by then, have cost.
+func (q *questionnaire) answer(p *prompt, a answer) (note string, err error) {
+	q.known = append(q.known, knownValue{Feature: p.Feature, Value: a.shown, Asked: true})
+	before := q.inquiry.Standing()
+	if err := q.inquiry.Answer(a.value); err != nil {
+		return "", err
+	}
+	after := q.inquiry.Standing()
+	if more, paid := after.Tests-before.Tests-1, after.Paid-before.Paid-p.Cost; more > 0 && paid > 0 {
+		note = fmt.Sprintf("and %s on what is known: %s", counted(more, "further test"), money(paid, p.Unit))
+	}
+	return note, nil
 }
 
 // parseAnswer reads a value as people write it; problem says what is wrong with it.
@@ -273,6 +329,10 @@ func (q *questionnaire) outcome() *askOutcome {
 	if o.Values == nil {
 		o.Values = []knownValue{}
 	}
+	for i := range o.Values {
+		bill := q.inquiry.Bill(o.Values[i].Feature)
+		o.Values[i].Tests, o.Values[i].Cost = bill.Tests, bill.Paid
+	}
 	for k, class := range q.tree.Label.Classes {
 		o.Probabilities[class] = s.Probabilities[k]
 	}
@@ -289,11 +349,7 @@ func (o *askOutcome) text() string {
 	}
 	fmt.Fprintf(b, "%s %d, after %s for %s\n", end, o.Node, counted(o.Tests, "test"), money(o.Paid, o.CostUnit))
 	for _, v := range o.Values {
-		how := "known beforehand"
-		if v.Asked {
-			how = money(v.Cost, o.CostUnit)
-		}
-		fmt.Fprintf(b, "  %s: %s (%s)\n", printable(v.Feature), printable(answer{shown: v.Value}.spelled()), how)
+		fmt.Fprintf(b, "  %s: %s (%s)\n", printable(v.Feature), printable(answer{shown: v.Value}.spelled()), v.spelled(o.CostUnit))
 	}
 	return b.String()
 }

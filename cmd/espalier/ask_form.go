@@ -74,8 +74,13 @@ func (f *formAsker) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		f.err = huh.ErrUserAborted
 		return f, tea.Quit
 	case huh.StateCompleted:
-		answered := tea.Println(printable(f.prompt.Feature) + ": " + printable(f.answer.spelled()))
-		if f.err = f.asking.answer(f.prompt, f.answer); f.err != nil || !f.next() {
+		line := printable(f.prompt.Feature) + ": " + printable(f.answer.spelled())
+		note, err := f.asking.answer(f.prompt, f.answer)
+		if f.err = err; note != "" {
+			line += " (" + note + ")"
+		}
+		answered := tea.Println(line)
+		if f.err != nil || !f.next() {
 			return f, tea.Sequence(answered, tea.Quit)
 		}
 		return f, tea.Sequence(answered, f.form.Init())
@@ -118,7 +123,7 @@ const listHeight = 15
 
 // categoryField has a value chosen.
 func categoryField(p *prompt, a *answer) huh.Field {
-	other := unlisted(p.Values)
+	other := noneOf(p.Values)
 	options := []huh.Option[answer]{huh.NewOption("(unknown)", answer{})}
 	for _, v := range p.Values {
 		spelled := printable(v)
@@ -131,8 +136,8 @@ func categoryField(p *prompt, a *answer) huh.Field {
 	return huh.NewSelect[answer]().Title(p.title()).Description(p.soFar()).Options(options...).Height(min(listHeight, len(options)+4)).Value(a)
 }
 
-// unlisted returns a text that is none of the values.
-func unlisted(values []string) string {
+// noneOf returns a text that is none of the values.
+func noneOf(values []string) string {
 	other := "other"
 	for slices.Contains(values, other) {
 		other += "_"

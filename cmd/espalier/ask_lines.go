@@ -8,9 +8,9 @@ import (
 	"io"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/pipelines"
 )
 
 // maxAnswer bounds the bytes of a line of answers.
@@ -54,8 +54,12 @@ func (l *lineAsker) ask(ctx context.Context, q *questionnaire) error {
 		if err != nil {
 			return err
 		}
-		if err := q.answer(p, a); err != nil {
+		note, err := q.answer(p, a)
+		if err != nil {
 			return err
+		}
+		if note != "" {
+			say(l.notes, "  %s\n", note)
 		}
 	}
 	return nil
@@ -85,23 +89,33 @@ func (l *lineAsker) one(ctx context.Context, p *prompt) (answer, error) {
 		fault.Problem = problem
 		return answer{}, fault
 	}
-	if p.unlisted(a) {
-		say(l.notes, "  %s is none of the values that %s is known to have: it counts as another value\n", a.value, printable(p.Feature))
+	if p.Kind == dataset.Categorical && unlisted(p.Values, a) {
+		say(l.notes, "  %s\n", unlistedNote(p.Feature, p.Values, a))
 	}
 	return a, nil
 }
 
 // unlisted reports whether an answer is a category that the tree does not know.
-func (p *prompt) unlisted(a answer) bool {
-	if p.Kind != dataset.Categorical || a.value.Missing() {
+func unlisted(values []string, a answer) bool {
+	if a.value.Missing() {
 		return false
 	}
 	text, _ := a.shown.(string)
 	x, err := strconv.ParseFloat(text, 64)
-	return !slices.ContainsFunc(p.Values, func(v string) bool {
+	return !slices.ContainsFunc(values, func(v string) bool {
 		y, bad := strconv.ParseFloat(v, 64)
 		return v == text || err == nil && bad == nil && x == y
 	})
+}
+
+// unlistedNote says what becomes of an answer that is not listed, and proposes the
+// nearest value.
+func unlistedNote(feature string, values []string, a answer) string {
+	hint := ""
+	if near := pipelines.Nearest(a.spelled(), values); near != "" {
+		hint = fmt.Sprintf("; did you mean %q?", near)
+	}
+	return fmt.Sprintf("%s is none of the values that %s is known to have: it counts as another value%s", a.value, printable(feature), hint)
 }
 
 // maxListed bounds the values that a line lists.
@@ -112,15 +126,5 @@ func (p *prompt) wanted() string {
 	if p.Kind == dataset.Numeric {
 		return "a number, or an empty line"
 	}
-	var values []string
-	for _, v := range p.Values[:min(maxListed, len(p.Values))] {
-		if strings.TrimSpace(v) == "" || v[0] == '"' {
-			v = strconv.Quote(v)
-		}
-		values = append(values, printable(v))
-	}
-	if more := len(p.Values) - len(values); more > 0 {
-		values = append(values, fmt.Sprintf("%d more", more))
-	}
-	return strings.Join(values, ", ") + ", another value, or an empty line"
+	return listed(p.Values) + ", another value, or an empty line"
 }

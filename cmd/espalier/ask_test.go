@@ -5,13 +5,18 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/espalier-ml/espalier/io/parquetio"
 )
 
 // billedModel is a tree of two features in a group that costs 4, where repeats are
@@ -52,7 +57,7 @@ func TestAsk(t *testing.T) {
 		stdout  string
 	}{
 		"one question": {"50\n", nil, unknown, "n (n 1, p 0)\nleaf 1, after 1 test for 7 euros\n  age: 50 (7 euros)\n"},
-		"unknown":      {"\n\"c\"\n", nil, "it counts as another value", "n (n 0.8, p 0.2)\nleaf 5, after 3 tests for 9 euros\n  age: unknown (7 euros)\n  job: c (2 euros)\n"},
+		"unknown":      {"\n\"c\"\n", nil, "it counts as another value", "n (n 0.8, p 0.2)\nleaf 5, after 3 tests for 9 euros\n  age: unknown (7 euros for 2 tests)\n  job: c (2 euros)\n"},
 		"no line end":  {"20\nb", nil, "question 2: job, for 2 euros (a, b, another value, or an empty line)", "p (p 1, n 0)\nleaf 3, after 2 tests for 9 euros\n  age: 20 (7 euros)\n  job: b (2 euros)\n"},
 		"beforehand": {
 			"b\n",
@@ -85,13 +90,76 @@ func TestAskJSON(t *testing.T) {
 	want := map[string]any{
 		"class": "p", "probabilities": map[string]any{"n": 0., "p": 1.}, "node": 6., "leaf": true, "tests": 3., "paid": 9., "cost_unit": "euros",
 		"values": []any{
-			map[string]any{"feature": "age", "value": "-Inf", "asked": true, "cost": 7.},
-			map[string]any{"feature": "job", "value": nil, "asked": true, "cost": 2.},
+			map[string]any{"feature": "age", "value": "-Inf", "asked": true, "tests": 2., "cost": 7.},
+			map[string]any{"feature": "job", "value": nil, "asked": true, "tests": 1., "cost": 2.},
 		},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
+}
+
+// TestAskAddsUp: whatever is answered, the costs of the lines are what was paid, and
+// the text says what the JSON says.
+func TestAskAddsUp(t *testing.T) {
+	costs := filepath.Join(t.TempDir(), "costs.csv")
+	if err := os.WriteFile(costs, []byte("feature,cost,group,group_cost\nx,1.5,lab,4\nn,2,lab,4\ns,3,,\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	repeats := 0
+	for _, repeat := range []string{"full", "free"} {
+		o, output := train(t, mixed(t, 600, parquetio.WriteOptions{}), "--select", "first", "--certificate", "none", "--theta", "0", "--costs", costs, "--repeat_cost", repeat)
+		o.wants(t, 0)
+		for i, answers := range []string{"1\n2\n3\n4\n5\n", "9\n70\nvalue-3\n1\n1\n", "\n\n\n\n\n"} {
+			more := [][]string{nil, {"--value", "n=50"}, {"--value", "s=value-2"}}[i]
+			got := ask(t, answers, append(more, "--json", output)...)
+			got.wants(t, 0)
+			var outcome struct {
+				Paid   float64
+				Tests  int
+				Values []struct {
+					Feature string
+					Asked   bool
+					Tests   int
+					Cost    float64
+				}
+			}
+			if err := json.Unmarshal([]byte(got.stdout), &outcome); err != nil {
+				t.Fatal(err)
+			}
+			text := ask(t, answers, append(more, output)...).stdout
+			paid, tests := 0., 0
+			for _, v := range outcome.Values {
+				paid, tests = paid+v.Cost, tests+v.Tests
+				end := " (known beforehand)\n"
+				if v.Asked {
+					end = fmt.Sprintf(" (%.6g)\n", v.Cost)
+				}
+				if v.Asked && v.Tests > 1 {
+					end = fmt.Sprintf(" (%.6g for %d tests)\n", v.Cost, v.Tests)
+					repeats++
+				}
+				if !regexp.MustCompile(`(?m)^  ` + v.Feature + `: .*` + regexp.QuoteMeta(end)).MatchString(text) {
+					t.Errorf("the text has no line on %+v:\n%s", v, text)
+				}
+			}
+			if math.Abs(paid-outcome.Paid) > 1e-9 || tests != outcome.Tests || !strings.Contains(text, fmt.Sprintf("after %d tests for %.6g\n", tests, paid)) {
+				t.Errorf("the lines add up to %v for %d tests, want %v for %d:\n%s", paid, tests, outcome.Paid, outcome.Tests, text)
+			}
+		}
+	}
+	if repeats == 0 {
+		t.Error("no test was repeated")
+	}
+}
+
+// TestAskNearest: a value that is not listed is told with the nearest one.
+func TestAskNearest(t *testing.T) {
+	o, output := train(t, mixed(t, 600, parquetio.WriteOptions{}), "--select", "first", "--certificate", "none", "--first", "s")
+	o.wants(t, 0)
+	const want = `valu-3 is none of the values that s is known to have: it counts as another value; did you mean "value-3"?`
+	ask(t, "valu-3\n1\n1\n1\n1\n", output).wants(t, 0, want)
+	ask(t, "1\n1\n1\n1\n", output, "--value", "s=valu-3").wants(t, 0, want)
 }
 
 // TestAskTraining: a tree that was trained asks for what the example's rows have.
@@ -123,6 +191,7 @@ func TestAskErrors(t *testing.T) {
 		"confidence":         {"", []string{billedModel, "--confidence", "1.5"}, 2, "--confidence 1.5: want a share from 0 to 1"},
 		"no confidence":      {"", []string{billedModel, "--confidence", "NaN"}, 2, "--confidence NaN: want a share from 0 to 1"},
 		"unknown feature":    {"", []string{billedModel, "--value", "agee=3"}, 2, `did you mean "age"?`},
+		"no such feature":    {"", []string{billedModel, "--value", "nope=1"}, 2, `--value nope=1: the tree asks for no feature "nope"; it asks for age, job`},
 		"no value":           {"", []string{billedModel, "--value", "age"}, 2, "want NAME=VALUE"},
 		"value of no number": {"", []string{billedModel, "--value", "age=old"}, 2, `the answer "old": want a number`},
 		"two values":         {"", []string{billedModel, "--value", "age=3", "--value", "age=4"}, 2, "it is known as 3"},

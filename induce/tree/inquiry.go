@@ -113,6 +113,7 @@ type Inquiry struct {
 	paid       float64
 	values     []Value // by input
 	known      []known // by input
+	bills      []Bill  // by input
 	worst      []float64
 	expected   []float64
 }
@@ -131,7 +132,7 @@ const (
 // above 1, it does not end early.
 func (q *Questions) Start(confidence float64) *Inquiry {
 	inputs := len(q.scorer.inputs)
-	return &Inquiry{questions: q, confidence: confidence, values: make([]Value, inputs), known: make([]known, inputs)}
+	return &Inquiry{questions: q, confidence: confidence, values: make([]Value, inputs), known: make([]known, inputs), bills: make([]Bill, inputs)}
 }
 
 // Question is the next value to obtain.
@@ -220,6 +221,27 @@ func (i *Inquiry) Paid() float64 {
 	return i.paid
 }
 
+// Bill is what the tests on a feature have come to.
+type Bill struct {
+	Tests int
+	Paid  float64 // for all of them; nothing where the value was given
+}
+
+// Bill returns what was paid so far for the tests on a feature. The bills of all
+// features add up to what was paid.
+func (i *Inquiry) Bill(feature string) Bill {
+	i.advance()
+	f, ok := i.questions.byName[feature]
+	if !ok {
+		return Bill{}
+	}
+	in := i.questions.scorer.columns[f] - 1
+	if in < 0 {
+		return Bill{}
+	}
+	return i.bills[in]
+}
+
 // Standing returns what is known so far.
 func (i *Inquiry) Standing() Standing {
 	i.advance()
@@ -275,6 +297,9 @@ func (i *Inquiry) advance() {
 		}
 		i.tests++
 		i.paid += price
+		bill := &i.bills[i.input(i.at)]
+		bill.Tests++
+		bill.Paid += price
 		i.at = i.child(i.at)
 	}
 }

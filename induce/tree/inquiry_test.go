@@ -108,6 +108,30 @@ func inquire(t *testing.T, r *rand.Rand, tr *tree.Tree, i *tree.Inquiry, v row, 
 	return bought, given
 }
 
+// checkBills: the bills of the features have the tests on the path that are on each,
+// cost nothing where the value was given, and add up to what was paid.
+func checkBills(t *testing.T, tr *tree.Tree, i *tree.Inquiry, nodes []int, given map[string]bool) {
+	t.Helper()
+	tests, paid := make(map[string]int), 0.
+	for _, node := range nodes {
+		tests[tr.Features[tr.Nodes[node].Test.Feature].Name]++
+	}
+	for k := range tr.Features {
+		name := tr.Features[k].Name
+		b := i.Bill(name)
+		if b.Tests != tests[name] || given[name] && b.Paid != 0 {
+			t.Fatalf("%q: billed %+v: want %d tests (given: %v)", name, b, tests[name], given[name])
+		}
+		paid += b.Paid
+	}
+	if math.Abs(paid-i.Paid()) > 1e-9 {
+		t.Fatalf("the bills add up to %v, %v was paid", paid, i.Paid())
+	}
+	if b := i.Bill("no feature"); b != (tree.Bill{}) {
+		t.Fatalf("no feature is billed %+v", b)
+	}
+}
+
 // TestInquiry: an inquiry ends at the row's leaf, having asked for each feature on
 // the way there, once, unless it was given, and for no other, and having paid what
 // the tests on features that were not given cost.
@@ -141,6 +165,7 @@ func TestInquiry(t *testing.T) {
 			if cost := bill(tr, nodes, given); math.Abs(got.Paid-cost) > 1e-9 {
 				t.Fatalf("%v: paid %v, want %v", v, got.Paid, cost)
 			}
+			checkBills(t, tr, i, nodes, given)
 			if gifts == 0 && got.Paid != want.Billed {
 				t.Fatalf("%v: paid %v, want all of %v", v, got.Paid, want.Billed)
 			}
