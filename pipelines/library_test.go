@@ -137,6 +137,29 @@ func TestLibraryTrainsTheSameTree(t *testing.T) {
 	}
 }
 
+// TestLibraryDefaultsOfManyRows: the defaults are those of espalier train for any
+// number of rows; bins depend on it.
+func TestLibraryDefaultsOfManyRows(t *testing.T) {
+	const n = 30_000
+	data := newRows(n)
+	p := pipelines.DefaultConfig()
+	p.Input, p.Label, p.Output = []string{data.write(t, ascending(n), 1, parquetio.WriteOptions{})}, "class", t.TempDir()
+	p.Split, p.Select, p.Certificate = "100/0/0", "first", "none"
+	r, err := pipelines.Train(context.Background(), p, &silent{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := collect(t, "direct", data.library(ascending(n)), func(s beam.Scope, rows beam.PCollection) beam.PCollection {
+		return transforms.Train(s, rows, transforms.DefaultTrainConfig("class"))
+	})
+	if len(got) != 1 || string(got[0]) != string(r.Tree.Encode()) {
+		t.Errorf("%d trees, another than that of espalier train, of %d bins", len(got), r.Tree.Algorithm.Bins)
+	}
+	if r.Tree.Algorithm.Bins != 512 {
+		t.Errorf("%d bins: want 512, else this proves nothing", r.Tree.Algorithm.Bins)
+	}
+}
+
 // TestLibraryScoresByTheStores: a model is read by the stores of this package,
 // and finds the leaves that the tree's own scorer finds.
 func TestLibraryScoresByTheStores(t *testing.T) {

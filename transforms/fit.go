@@ -21,6 +21,7 @@ type plan struct {
 	Classes []string `json:"classes"`
 	Dropped int64    `json:"dropped"` // rows without a label
 	Scale   int64    `json:"scale"`   // units in a weight of 1
+	Bins    int      `json:"bins"`    // of a numeric feature, at most
 
 	features []dataset.Feature
 	layout   dataset.Layout
@@ -49,10 +50,27 @@ func classIn(numbers map[string]uint16, name, label string) (uint16, error) {
 	return k, nil
 }
 
+// manyRows is the number of rows from which on 512 bins serve better than 128, as
+// for `espalier train --bins auto`.
+const manyRows = 30_000
+
+// bins returns the number of bins that are fitted to so many rows, those without a
+// label among them.
+func (c *TrainConfig) bins(rows int64) int {
+	switch {
+	case c.Bins != 0:
+		return c.Bins
+	case rows >= manyRows:
+		return 512
+	default:
+		return 128
+	}
+}
+
 // fit fits the features and the classes.
 func (s *trainSpec) fit(sums *rowSums) (*plan, error) {
 	c := &s.Config
-	p := &plan{Dropped: sums.Dropped, Scale: 1}
+	p := &plan{Dropped: sums.Dropped, Scale: 1, Bins: c.bins(sums.rows())}
 	if sums.Scaled {
 		p.Scale = dataset.TallyScale
 	}
@@ -64,7 +82,7 @@ func (s *trainSpec) fit(sums *rowSums) (*plan, error) {
 		return nil, dataset.WithHint(err, "raise MaxClasses, or name a column of classes as the Label")
 	}
 	for i := range s.Columns {
-		f, err := s.fitColumn(&s.Columns[i], sums.Columns[i])
+		f, err := s.fitColumn(&s.Columns[i], sums.Columns[i], p.Bins)
 		if err != nil {
 			return nil, err
 		}
@@ -76,12 +94,12 @@ func (s *trainSpec) fit(sums *rowSums) (*plan, error) {
 	return p, p.open()
 }
 
-func (s *trainSpec) fitColumn(column *FeatureColumn, sum *binning.Summary) (dataset.Feature, error) {
+func (s *trainSpec) fitColumn(column *FeatureColumn, sum *binning.Summary, bins int) (dataset.Feature, error) {
 	c := &s.Config
 	p, _, _ := s.params()                       // checked already
 	method, _ := binning.ParseMethod(c.Binning) // likewise
 	f, err := binning.FitFeature(column.Name, sum, binning.FeatureConfig{
-		Method: method, Bins: []int{c.Bins}, SingleBins: p.Family == split.OneHot || p.Family == split.Both, Categories: c.MaxCategories,
+		Method: method, Bins: []int{bins}, SingleBins: p.Family == split.OneHot || p.Family == split.Both, Categories: c.MaxCategories,
 	})
 	if f.Cost = 1; c.Costs[column.Name] > 0 {
 		f.Cost = c.Costs[column.Name]
@@ -147,6 +165,7 @@ func (s *trainSpec) grow(t *dataset.Table, p *plan) (encoded []byte, rows int64,
 	root.BestFirst(s.Config.MaxLeaves)
 	model, _ := induce.Model(root, p.features)
 	model.Label = tree.Label{Column: s.Config.Label, Classes: p.Classes}
+	algorithm.Bins = p.Bins
 	model.Algorithm, model.Training = algorithm, training
 	estimate, err := tree.ParseEstimate(s.Config.LeafEstimate)
 	if err != nil {

@@ -14,9 +14,18 @@ type rowSums struct {
 	Columns []*binning.Summary // per feature; nil: no value
 	Label   *binning.Summary
 
+	BinRows int64   // rows that the columns are of, where they are not the label's; 0: they are
 	Dropped int64   // rows without a label
 	Scaled  bool    // some weight is not whole
 	Weight  float64 // of all rows: only its size matters
+}
+
+// rows returns the number of rows that the columns are of.
+func (s *rowSums) rows() int64 {
+	if s.BinRows > 0 {
+		return s.BinRows
+	}
+	return s.Label.Weight() + s.Dropped
 }
 
 // summarise summarises the rows of one kind in a tally.

@@ -162,7 +162,12 @@ func (c *WindowConfig) given(spec *trainSpec) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the Bins: %w", err)
 	}
-	p := &plan{Classes: classes, Encoded: dataset.EncodeFeatures(features), Scale: 1}
+	p := &plan{Classes: classes, Encoded: dataset.EncodeFeatures(features), Scale: 1, Bins: c.TrainConfig.Bins}
+	if p.Bins == 0 {
+		for i := range features {
+			p.Bins = max(p.Bins, len(features[i].Cuts)+1)
+		}
+	}
 	var faults []error
 	for i := range features {
 		f := &features[i]
@@ -279,7 +284,7 @@ func (s *trainSpec) planOf(ctx context.Context, tally []byte) (*plan, error) {
 		return nil, err
 	}
 	if earlier.Label != nil {
-		sums.Columns = earlier.Columns
+		sums.Columns, sums.BinRows = earlier.Columns, earlier.rows()
 	}
 	s.warn(ctx, "transforms.WindowedTree", sums)
 	return s.fit(sums)
