@@ -23,6 +23,7 @@ const alphaAuto = "auto"
 type selection struct {
 	rule       frontier.Rule // 0: the first tree
 	limits     frontier.Limits
+	tolerance  float64          // merit that a cheaper tree may lack by the rule best
 	currencies []prune.Currency // none: trees are not pruned
 	alpha      float64
 	fixed      bool // alpha is, else it is chosen, too
@@ -33,7 +34,7 @@ func (c *TrainConfig) selection() (s selection, err error) {
 	var faults []error
 	if c.Select != selectFirst {
 		if s.rule, err = frontier.ParseRule(c.Select); err != nil {
-			faults = append(faults, fmt.Errorf("--select %s: want first, best, knee, one_se, one_percent or paper", c.Select))
+			faults = append(faults, fmt.Errorf("--select %s: want first, best, highest, knee, one_se, one_percent or paper", c.Select))
 		}
 	}
 	if !slices.Equal(c.Prune, Choices{pruneNone}) {
@@ -57,6 +58,7 @@ func (c *TrainConfig) selection() (s selection, err error) {
 			faults = append(faults, fmt.Errorf("--folds %s: want auto, 0 or 2 to %d", c.Folds, maxFolds))
 		}
 	}
+	s.tolerance = c.Tolerance
 	s.limits = frontier.Limits{ExpectedCost: c.MaxExpectedCost, MaxCost: c.MaxCost, Leaves: c.MaxLeaves}
 	return s, errors.Join(faults...)
 }
@@ -76,6 +78,11 @@ func (c *TrainConfig) checkFirst() error {
 	refuse(c.MaxExpectedCost == 0, "--max_expected_cost %v is a budget to choose by", c.MaxExpectedCost)
 	refuse(c.MaxCost == 0, "--max_cost %v is a budget to choose by", c.MaxCost)
 	return errors.Join(faults...)
+}
+
+// query asks for a point by a rule, within the limits of the run.
+func (s *selection) query(rule frontier.Rule) frontier.Query {
+	return frontier.Query{Rule: rule, Limits: s.limits, Tolerance: s.tolerance}
 }
 
 // undecided reports whether there is anything to choose.

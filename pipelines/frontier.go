@@ -22,13 +22,15 @@ import (
 // FrontierFile is frontier.json: the trees of which none is better on the
 // validation rows for at most the cost, by ascending expected cost.
 type FrontierFile struct {
-	Format  string          `json:"format"`
-	Version int             `json:"version"`
-	Select  string          `json:"select"`          // the rule by which one was chosen
-	Folds   int             `json:"folds,omitempty"` // that merit takes in; absent: validation alone
-	Grown   int             `json:"grown"`           // trees of the grid
-	Pruned  int             `json:"pruned"`          // their prunings, of which these are the best
-	Points  []FrontierPoint `json:"points"`
+	Format  string `json:"format"`
+	Version int    `json:"version"`
+	Select  string `json:"select"`          // the rule by which one was chosen
+	Folds   int    `json:"folds,omitempty"` // that merit takes in; absent: validation alone
+	// Tolerance is the merit that the chosen tree may lack to be cheaper; absent: none.
+	Tolerance float64         `json:"tolerance,omitempty"`
+	Grown     int             `json:"grown"`  // trees of the grid
+	Pruned    int             `json:"pruned"` // their prunings, of which these are the best
+	Points    []FrontierPoint `json:"points"`
 }
 
 // FrontierPoint is a tree of the frontier.
@@ -37,11 +39,13 @@ type FrontierPoint struct {
 	Algorithm tree.Algorithm `json:"algorithm"`
 	tree.Complexity
 
-	Merit      float64      `json:"merit"` // that it was judged by: the area, half and half with that of the folds; without areas minus the log loss
+	Merit      float64      `json:"merit"` // by which trees are chosen: see frontier.Judge
 	Validation FrontierPart `json:"validation"`
 	Folds      *float64     `json:"folds_auc,omitempty"` // mean area of trees of its kind on folds of the training rows
 	Test       FrontierPart `json:"test"`
 	Selected   bool         `json:"selected,omitempty"`
+	Highest    bool         `json:"highest,omitempty"` // the highest merit within the limits
+	Knee       bool         `json:"knee,omitempty"`    // farthest above the chord from the cheapest point to that of highest merit
 }
 
 // FrontierPart is how good a tree of the frontier is on a part of the rows.
@@ -58,7 +62,8 @@ func (f *FrontierFile) Report() []report.Point {
 	for i := range f.Points {
 		p := &f.Points[i]
 		points[i] = report.Point{
-			Algorithm: &p.Algorithm, Complexity: &p.Complexity, Merit: p.Merit, Validation: p.Validation.AUC, Interval: p.Validation.Interval, Test: p.Test.AUC, Selected: p.Selected,
+			Tree: p.Tree, Algorithm: &p.Algorithm, Complexity: &p.Complexity, Merit: p.Merit, Validation: p.Validation.AUC,
+			Interval: p.Validation.Interval, Test: p.Test.AUC, Selected: p.Selected, Highest: p.Highest, Knee: p.Knee,
 		}
 	}
 	return points
@@ -99,25 +104,55 @@ func (t *training) chooseBest(ctx context.Context, candidates []candidate) (*can
 			return nil, err
 		}
 	}
-	kept, err := frontier.NonDominated(points)
-	if err != nil {
-		return nil, usagef("--select %s: %v", t.config.Select, err)
-	}
-	chosen, err := t.selectPoint(points, prunings, candidates)
+	kept, marked, err := t.selectPoints(points, prunings, candidates)
 	if err != nil {
 		return nil, usagef("--select %s: %v", t.config.Select, err)
 	}
 	t.frontier = &FrontierFile{
 		Format: frontierFormat, Version: 1, Select: t.config.Select, Folds: folds, Grown: len(candidates), Pruned: len(points),
 	}
-	kept = frontier.Thin(kept, t.config.FrontierStep)
-	if !slices.ContainsFunc(kept, func(p frontier.Point) bool { return same(p, chosen) }) { // by a limit that cost does not tell
-		kept = append(kept, chosen)
-		slices.SortStableFunc(kept, func(a, b frontier.Point) int { return cmp.Compare(a.ExpectedCost, b.ExpectedCost) })
+	if t.parsed.selection.rule == frontier.Best {
+		t.frontier.Tolerance = t.config.Tolerance
 	}
-	best := t.describeFrontier(kept, chosen, prunings, candidates)
-	t.folds = newFoldsReport(best.tree, grown, chosen, prunings)
+	best := t.describeFrontier(kept, marked, prunings, candidates)
+	t.folds = newFoldsReport(best.tree, grown, marked.chosen, prunings)
 	return best, nil
+}
+
+// marked are the points of a frontier that have a name.
+type marked struct {
+	chosen  frontier.Point
+	highest frontier.Point // of highest merit within the limits
+	knee    frontier.Point // of all trees, whatever the limits
+}
+
+// selectPoints chooses a tree, and the points of frontier.json: the frontier, thinned,
+// with the marked points.
+func (t *training) selectPoints(points []frontier.Point, prunings []pruning, candidates []candidate) (kept []frontier.Point, m marked, err error) {
+	if err = frontier.Judge(points); err != nil {
+		return nil, m, err
+	}
+	kept = frontier.NonDominated(points)
+	if m.chosen, m.highest, err = t.selectPoint(points, prunings, candidates); err != nil {
+		return nil, m, err
+	}
+	if m.knee, err = frontier.Select(kept, frontier.Query{Rule: frontier.Knee}); err != nil {
+		return nil, m, err
+	}
+	kept = frontier.Thin(kept, t.config.FrontierStep)
+	for _, p := range []frontier.Point{m.chosen, m.highest, m.knee} { // a limit of the dearest path may choose a point that is not on the frontier
+		if !slices.ContainsFunc(kept, func(q frontier.Point) bool { return same(p, q) }) {
+			kept = append(kept, p)
+		}
+	}
+	slices.SortStableFunc(kept, byBilledCost)
+	return kept, m, nil
+}
+
+func byBilledCost(a, b frontier.Point) int {
+	x, _ := a.Billed()
+	y, _ := b.Billed()
+	return cmp.Compare(x, y)
 }
 
 // same reports whether two points are the same pruning of the same tree.
@@ -200,21 +235,21 @@ func paperLambda(t *tree.Tree) float64 {
 	}
 }
 
-// selectPoint chooses by the rule. One standard error is that of the best.
-func (t *training) selectPoint(points []frontier.Point, prunings []pruning, candidates []candidate) (frontier.Point, error) {
+// selectPoint chooses by the rule. One standard error is that of the tree of
+// highest merit.
+func (t *training) selectPoint(points []frontier.Point, prunings []pruning, candidates []candidate) (chosen, highest frontier.Point, err error) {
 	s := &t.parsed.selection
-	if s.rule != frontier.OneSE {
-		return frontier.Select(points, s.rule, s.limits)
+	if highest, err = frontier.Select(points, s.query(frontier.Highest)); err != nil {
+		return chosen, highest, err
 	}
-	best, err := frontier.Select(points, frontier.Best, s.limits)
-	if err != nil {
-		return best, err
+	if s.rule == frontier.OneSE {
+		if e := areaOf(pruningOf(highest, prunings), highest.Step, &candidates[highest.Tree], dataset.Validation); e != nil {
+			at := slices.IndexFunc(points, func(p frontier.Point) bool { return same(p, highest) })
+			points[at].Interval = &frontier.Interval{SE: e.StandardError, Low: e.Low, High: e.High}
+		}
 	}
-	if e := areaOf(pruningOf(best, prunings), best.Step, &candidates[best.Tree], dataset.Validation); e != nil {
-		at := slices.IndexFunc(points, func(p frontier.Point) bool { return same(p, best) })
-		points[at].Interval = &frontier.Interval{SE: e.StandardError, Low: e.Low, High: e.High}
-	}
-	return frontier.Select(points, s.rule, s.limits)
+	chosen, err = frontier.Select(points, s.query(s.rule))
+	return chosen, highest, err
 }
 
 func pruningOf(p frontier.Point, prunings []pruning) *pruning {
@@ -231,7 +266,7 @@ func areaOf(p *pruning, step int, c *candidate, part dataset.Part) *metric.Estim
 
 // describeFrontier fills in the points of frontier.json and their trees. It
 // returns the chosen candidate.
-func (t *training) describeFrontier(kept []frontier.Point, chosen frontier.Point, prunings []pruning, candidates []candidate) *candidate {
+func (t *training) describeFrontier(kept []frontier.Point, m marked, prunings []pruning, candidates []candidate) *candidate {
 	t.frontier.Points = make([]FrontierPoint, len(kept))
 	t.frontierTrees = make([]document, len(kept))
 	var best *candidate
@@ -243,10 +278,11 @@ func (t *training) describeFrontier(kept []frontier.Point, chosen frontier.Point
 		t.frontierTrees[i] = document{name, c.tree.Tested().Encode()}
 		to := &t.frontier.Points[i]
 		*to = FrontierPoint{
-			Tree: name, Algorithm: c.tree.Algorithm, Complexity: c.tree.Complexity, Merit: k.Merit(), Folds: k.Folds,
+			Tree: name, Algorithm: c.tree.Algorithm, Complexity: c.tree.Complexity, Merit: k.Merit, Folds: k.Folds,
 			Validation: frontierPart(c, dataset.Validation, &p.validation[k.Step]), Test: frontierPart(c, dataset.Test, &p.test[k.Step]),
 		}
-		if same(k, chosen) {
+		to.Highest, to.Knee = same(k, m.highest), same(k, m.knee)
+		if same(k, m.chosen) {
 			to.Selected, best = true, c
 		}
 	})

@@ -64,8 +64,8 @@ func TestFrontier(t *testing.T) {
 		if i > 0 && (p.ExpectedCost <= f.Points[i-1].ExpectedCost || p.Merit <= f.Points[i-1].Merit) {
 			t.Errorf("point %d does not rise above the one before: %v for %v after %v for %v", i, p.Merit, p.ExpectedCost, f.Points[i-1].Merit, f.Points[i-1].ExpectedCost)
 		}
-		if want := (*p.Validation.AUC + *p.Folds) / 2; p.Merit != want {
-			t.Errorf("point %d: merit %v, want half of both areas, %v", i, p.Merit, want)
+		if half := (*p.Validation.AUC + *p.Folds) / 2; math.Abs(p.Merit-half) > averaged {
+			t.Errorf("point %d: merit %v, want about half of both areas, %v", i, p.Merit, half)
 		}
 		if p.Leaves == 1 && p.Merit != 0.5 { // by hand: a single leaf ranks nothing
 			t.Errorf("point %d: a single leaf has the merit %v", i, p.Merit)
@@ -171,6 +171,10 @@ func TestOneObject(t *testing.T) {
 	}
 }
 
+// averaged bounds how far the mean over neighbouring prunings is from a pruning's
+// own area on tic-tac-toe.
+const averaged = 0.02
+
 // TestSelect: budgets and rules choose from the same frontier, and a budget query
 // has the best point within the budget.
 func TestSelect(t *testing.T) {
@@ -192,18 +196,36 @@ func TestSelect(t *testing.T) {
 			t.Errorf("--max_expected_cost %v: %+v, want %+v", budget, got, want)
 		}
 	}
-	best := trained(t, ticTacToe(t)).Tree.Complexity
-	for _, rule := range []string{"knee", "one_se", "one_percent", "paper"} {
+	highest := ticTacToe(t)
+	highest.Select = "highest"
+	dearest := trained(t, highest).Tree.Complexity
+	for _, rule := range []string{"best", "knee", "one_se", "one_percent", "paper"} {
 		c := ticTacToe(t)
 		c.Select = rule
-		if got := trained(t, c).Tree.Complexity; got.ExpectedCost > best.ExpectedCost {
-			t.Errorf("--select %s: dearer than the best, %v after %v", rule, got.ExpectedCost, best.ExpectedCost)
+		if got := trained(t, c).Tree.Complexity; got.ExpectedCost > dearest.ExpectedCost {
+			t.Errorf("--select %s: dearer than the highest, %v after %v", rule, got.ExpectedCost, dearest.ExpectedCost)
 		}
 	}
 	c := ticTacToe(t)
 	c.MaxCost, c.MaxLeaves = 4, 9
 	if got := trained(t, c).Tree.Complexity; got.MaxCost > 4 || got.Leaves > 9 || got.Leaves < 2 {
 		t.Errorf("--max_cost 4 --max_leaves 9: %+v", got)
+	}
+}
+
+// TestTolerance: the chosen tree is the cheapest of those within the tolerance of
+// the highest merit, and frontier.json marks both.
+func TestTolerance(t *testing.T) {
+	for _, tolerance := range []float64{0, 0.001, 0.03} {
+		c := ticTacToe(t)
+		c.Tolerance, c.FrontierStep = tolerance, 0
+		f := trained(t, c).Frontier
+		chosen := slices.IndexFunc(f.Points, func(p pipelines.FrontierPoint) bool { return p.Selected })
+		highest := slices.IndexFunc(f.Points, func(p pipelines.FrontierPoint) bool { return p.Highest })
+		want := slices.IndexFunc(f.Points, func(p pipelines.FrontierPoint) bool { return p.Merit >= f.Points[highest].Merit-tolerance-1e-12 })
+		if f.Tolerance != tolerance || highest != len(f.Points)-1 || chosen != want || tolerance == 0.03 && chosen == highest {
+			t.Errorf("tolerance %v (written %v): chosen point %d of %d, highest %d, want %d", tolerance, f.Tolerance, chosen, len(f.Points), highest, want)
+		}
 	}
 }
 
@@ -239,7 +261,7 @@ func TestNoValidationRows(t *testing.T) {
 		t.Fatalf("by cross-validation: %+v", r.Frontier)
 	}
 	for _, p := range r.Frontier.Points {
-		if p.Validation.AUC != nil || p.Folds == nil || p.Merit != *p.Folds {
+		if p.Validation.AUC != nil || p.Folds == nil || math.Abs(p.Merit-*p.Folds) > averaged {
 			t.Errorf("point %+v: want the merit of the folds", p)
 		}
 	}
@@ -267,14 +289,14 @@ func TestFrontierOverwritten(t *testing.T) {
 
 func TestGridFaults(t *testing.T) {
 	for want, set := range map[string]func(c *pipelines.TrainConfig){
-		"--lambda x: want a number": func(c *pipelines.TrainConfig) { c.Lambda = pipelines.Choices{"1", "x"} },
-		"want first, best, knee":    func(c *pipelines.TrainConfig) { c.Select = "median" },
-		"pruning currency":          func(c *pipelines.TrainConfig) { c.Prune = pipelines.Choices{"depth"} },
-		"name it with --prune":      func(c *pipelines.TrainConfig) { c.Alpha = "0.1" },
-		"--alpha -1":                func(c *pipelines.TrainConfig) { c.Prune, c.Alpha = pipelines.Choices{"cost"}, "-1" },
-		"--folds 1":                 func(c *pipelines.TrainConfig) { c.Folds = "1" },
-		"make 0 trees":              func(c *pipelines.TrainConfig) { c.Theta = nil },
-		"--max_expected_cost":       func(c *pipelines.TrainConfig) { c.MaxExpectedCost = -1 },
+		"--lambda x: want a number":       func(c *pipelines.TrainConfig) { c.Lambda = pipelines.Choices{"1", "x"} },
+		"want first, best, highest, knee": func(c *pipelines.TrainConfig) { c.Select = "median" },
+		"pruning currency":                func(c *pipelines.TrainConfig) { c.Prune = pipelines.Choices{"depth"} },
+		"name it with --prune":            func(c *pipelines.TrainConfig) { c.Alpha = "0.1" },
+		"--alpha -1":                      func(c *pipelines.TrainConfig) { c.Prune, c.Alpha = pipelines.Choices{"cost"}, "-1" },
+		"--folds 1":                       func(c *pipelines.TrainConfig) { c.Folds = "1" },
+		"make 0 trees":                    func(c *pipelines.TrainConfig) { c.Theta = nil },
+		"--max_expected_cost":             func(c *pipelines.TrainConfig) { c.MaxExpectedCost = -1 },
 	} {
 		c := ticTacToe(t)
 		set(&c)

@@ -4,13 +4,13 @@
 //
 // # What is compared
 //
-// Trees are compared by expected cost on the training rows and by the area
-// under the ROC curve on the validation rows, or half and half with that on folds of
-// the training rows (see Point); test figures are carried along
-// and never looked at. Where the validation rows have no area, because they are
-// all of one class, the log loss takes its place: the merit of a tree is its
-// area, else minus its log loss in nats. The merit is of one kind for all points
-// of a choice: the area only where all have it.
+// Trees are compared by billed expected cost on the training rows and by merit:
+// the area under the ROC curve on the validation rows, or half and half with that
+// on folds of the training rows, averaged over prunings of nearly the same size
+// (see Judge). Test figures are carried along and never looked at. Where the
+// validation rows are all of one class they have no area, and minus the log loss
+// in nats takes its place. The merit is of one kind for all points of a choice:
+// areas only where all points have one.
 //
 // # Ties
 //

@@ -20,7 +20,7 @@ func is(x float64) *float64 { return &x }
 // point is a pruned tree of grown tree number i.
 func point(i int, lambda float64, step int, cost, auc float64) frontier.Point {
 	return frontier.Point{
-		Tree: i, Lambda: lambda, Currency: prune.Cost, Step: step, AUC: is(auc), LogLoss: is(1 - auc),
+		Tree: i, Lambda: lambda, Currency: prune.Cost, Step: step, AUC: is(auc), LogLoss: is(1 - auc), Merit: auc,
 		Complexity: tree.Complexity{ExpectedCost: cost, ExpectedTests: cost, MaxCost: 2 * cost, Leaves: 1 + int(4*cost)},
 	}
 }
@@ -50,14 +50,14 @@ func names(points []frontier.Point) string {
 }
 
 func TestNonDominated(t *testing.T) {
-	kept, err := frontier.NonDominated(table())
-	if want := "0/3 1/2 2/1 1/1 0/1 1/0 0/0"; err != nil || names(kept) != want {
-		t.Errorf("kept %s, %v, want %s", names(kept), err, want)
+	kept := frontier.NonDominated(table())
+	if want := "0/3 1/2 2/1 1/1 0/1 1/0 0/0"; names(kept) != want {
+		t.Errorf("kept %s, want %s", names(kept), want)
 	}
 }
 
-// TestSelect: by hand on table. The best is 0/0 (.930 at 8), or what the limits
-// leave. Above the chord from 0/3 to 0/0: 1/2 .456, 2/1 .564, 1/1 .590, 0/1
+// TestSelect: by hand on table. The highest is 0/0 (.930 at 8), or what the limits
+// leave; without a tolerance it is the best, too. Above the chord from 0/3 to 0/0: 1/2 .456, 2/1 .564, 1/1 .590, 0/1
 // .477, 1/0 .238.
 func TestSelect(t *testing.T) {
 	for _, c := range []struct {
@@ -73,6 +73,8 @@ func TestSelect(t *testing.T) {
 		{frontier.Best, frontier.Limits{Leaves: 16}, "1/1"},
 		{frontier.Best, frontier.Limits{ExpectedCost: 8, MaxCost: 9, Leaves: 5}, "1/2"},
 		{frontier.Best, frontier.Limits{Leaves: 1}, "0/3"}, // the single leaf
+		{frontier.Highest, frontier.Limits{}, "0/0"},
+		{frontier.Highest, frontier.Limits{ExpectedCost: 3}, "1/1"},
 		{frontier.Knee, frontier.Limits{}, "1/1"},
 		{frontier.Knee, frontier.Limits{ExpectedCost: 2}, "1/2"}, // .75 at 1: .714 - .5; the other ends the chord
 		{frontier.Knee, frontier.Limits{Leaves: 1}, "0/3"},
@@ -85,9 +87,32 @@ func TestSelect(t *testing.T) {
 	} {
 		points := table()
 		points[0].Interval = &frontier.Interval{SE: 0.012}
-		got, err := frontier.Select(points, c.rule, c.limits)
+		got, err := frontier.Select(points, frontier.Query{Rule: c.rule, Limits: c.limits})
 		if err != nil || name(got) != c.want {
 			t.Errorf("%v within %+v: %s, %v, want %s", c.rule, c.limits, name(got), err, c.want)
+		}
+	}
+}
+
+// TestTolerance: by hand on table. Merit counts after the limits: of .920 at 4 and
+// .915 at 3, a tolerance of .005 takes the cheaper.
+func TestTolerance(t *testing.T) {
+	for _, c := range []struct {
+		tolerance float64
+		limits    frontier.Limits
+		want      string
+	}{
+		{0.004, frontier.Limits{}, "0/0"},
+		{0.005, frontier.Limits{}, "1/0"}, // .925 at 6, within but for rounding
+		{0.01, frontier.Limits{}, "0/1"},
+		{0.015, frontier.Limits{}, "1/1"},
+		{0.004, frontier.Limits{ExpectedCost: 5}, "0/1"},
+		{0.005, frontier.Limits{ExpectedCost: 5}, "1/1"},
+		{1, frontier.Limits{}, "0/3"}, // of three single leaves the first
+	} {
+		got, err := frontier.Select(table(), frontier.Query{Rule: frontier.Best, Limits: c.limits, Tolerance: c.tolerance})
+		if err != nil || name(got) != c.want {
+			t.Errorf("tolerance %v within %+v: %s, %v, want %s", c.tolerance, c.limits, name(got), err, c.want)
 		}
 	}
 }
@@ -118,16 +143,16 @@ func TestPaper(t *testing.T) {
 			point(0, 0, 0, 2, .70), point(1, 1, 0, 4, .895), point(2, math.Inf(1), 0, 9, .90),
 		}, "1/0"},
 	} {
-		if got, err := frontier.Select(c.points, frontier.Paper, frontier.Limits{}); err != nil || name(got) != c.want {
+		if got, err := frontier.Select(c.points, frontier.Query{Rule: frontier.Paper}); err != nil || name(got) != c.want {
 			t.Errorf("%s: %s, %v, want %s", c.what, name(got), err, c.want)
 		}
 	}
 }
 
-// TestKneeBelowChord: no point is above the chord, so the best is chosen.
+// TestKneeBelowChord: no point is above the chord, so the last is chosen.
 func TestKneeBelowChord(t *testing.T) {
 	points := []frontier.Point{point(0, 1, 2, 0, .5), point(0, 1, 1, 2, .55), point(0, 1, 0, 4, .9)}
-	if got, err := frontier.Select(points, frontier.Knee, frontier.Limits{}); err != nil || name(got) != "0/0" {
+	if got, err := frontier.Select(points, frontier.Query{Rule: frontier.Knee}); err != nil || name(got) != "0/0" {
 		t.Errorf("%s, %v", name(got), err)
 	}
 }
@@ -143,12 +168,12 @@ func TestTies(t *testing.T) {
 	last := []frontier.Point{p, step, currency, grid, leaves} // each before the one ahead of it
 	for i := 1; i < len(last); i++ {
 		for _, points := range [][]frontier.Point{last[:i+1], reversed(last[:i+1])} {
-			kept, err := frontier.NonDominated(points)
-			if err != nil || len(kept) != 1 || kept[0] != last[i] {
-				t.Errorf("tie %d: kept %+v, %v", i, kept, err)
+			kept := frontier.NonDominated(points)
+			if len(kept) != 1 || kept[0] != last[i] {
+				t.Errorf("tie %d: kept %+v", i, kept)
 			}
-			for _, rule := range []frontier.Rule{frontier.Best, frontier.Knee, frontier.OnePercent, frontier.Paper} {
-				if got, err := frontier.Select(points, rule, frontier.Limits{}); err != nil || got != last[i] {
+			for _, rule := range []frontier.Rule{frontier.Best, frontier.Highest, frontier.Knee, frontier.OnePercent, frontier.Paper} {
+				if got, err := frontier.Select(points, frontier.Query{Rule: rule}); err != nil || got != last[i] {
 					t.Errorf("tie %d, %v: %+v, %v", i, rule, got, err)
 				}
 			}
@@ -163,19 +188,19 @@ func reversed(points []frontier.Point) []frontier.Point {
 }
 
 func TestErrors(t *testing.T) {
-	_, err := frontier.Select(table()[:3], frontier.Best, frontier.Limits{ExpectedCost: 1.5, Leaves: 3})
+	_, err := frontier.Select(table()[:3], frontier.Query{Rule: frontier.Best, Limits: frontier.Limits{ExpectedCost: 1.5, Leaves: 3}})
 	const want = "no tree keeps the limits max_expected_cost 1.5, max_leaves 3: of 3 trees the cheapest has expected cost 2, " +
 		"the shortest worst path costs 4, the smallest has 9 leaves; raise the limits, or prune in leaves and cost for smaller trees"
 	if !errors.Is(err, frontier.ErrLimits) || err.Error() != want {
 		t.Errorf("got  %v\nwant %s", err, want)
 	}
-	if _, err := frontier.Select(nil, frontier.Best, frontier.Limits{MaxCost: 3}); !errors.Is(err, frontier.ErrLimits) {
+	if _, err := frontier.Select(nil, frontier.Query{Rule: frontier.Best, Limits: frontier.Limits{MaxCost: 3}}); !errors.Is(err, frontier.ErrLimits) {
 		t.Errorf("of no trees: %v", err)
 	}
-	if _, err := frontier.Select(table(), frontier.OneSE, frontier.Limits{}); !errors.Is(err, frontier.ErrNoInterval) {
+	if _, err := frontier.Select(table(), frontier.Query{Rule: frontier.OneSE}); !errors.Is(err, frontier.ErrNoInterval) {
 		t.Errorf("without a standard error: %v", err)
 	}
-	if _, err := frontier.Select(table(), 0, frontier.Limits{}); err == nil {
+	if _, err := frontier.Select(table(), frontier.Query{Rule: 0}); err == nil {
 		t.Error("no rule accepted")
 	}
 }
@@ -187,26 +212,29 @@ func TestFallback(t *testing.T) {
 	for i := range points {
 		points[i].AUC = nil
 	}
+	if err := frontier.Judge(points); err != nil {
+		t.Fatal(err)
+	}
 	for rule, want := range map[frontier.Rule]string{
-		frontier.Best: "0/0", frontier.Knee: "1/1", frontier.OneSE: "0/0", frontier.OnePercent: "0/1", frontier.Paper: "1/0",
+		frontier.Best: "0/0", frontier.Highest: "0/0", frontier.Knee: "1/1", frontier.OneSE: "0/0", frontier.OnePercent: "0/1", frontier.Paper: "1/0",
 	} {
-		if got, err := frontier.Select(points, rule, frontier.Limits{}); err != nil || name(got) != want {
+		if got, err := frontier.Select(points, frontier.Query{Rule: rule}); err != nil || name(got) != want {
 			t.Errorf("%v by log loss: %s, %v, want %s", rule, name(got), err, want)
 		}
 	}
 	mixed := table()
 	mixed[4].Interval = &frontier.Interval{SE: 0.5}
-	mixed[0].AUC, mixed[4].LogLoss = nil, is(0.001)                       // areas that not all have are not compared with losses
-	for _, rule := range []frontier.Rule{frontier.Best, frontier.OneSE} { // nor is their standard error a log loss
-		if got, err := frontier.Select(mixed, rule, frontier.Limits{}); err != nil || name(got) != "1/0" {
+	mixed[0].AUC, mixed[4].LogLoss = nil, is(0.001) // areas that not all have are not compared with losses
+	if err := frontier.Judge(mixed); err != nil {
+		t.Fatal(err)
+	}
+	for _, rule := range []frontier.Rule{frontier.Highest, frontier.OneSE} { // nor is their standard error a log loss
+		if got, err := frontier.Select(mixed, frontier.Query{Rule: rule}); err != nil || name(got) != "1/0" {
 			t.Errorf("%v with some areas: %s, %v", rule, name(got), err)
 		}
 	}
 	points[3].LogLoss = nil
-	if _, err := frontier.NonDominated(points); !errors.Is(err, frontier.ErrNoMerit) {
-		t.Errorf("neither: %v", err)
-	}
-	if _, err := frontier.Select(points, frontier.Best, frontier.Limits{}); !errors.Is(err, frontier.ErrNoMerit) {
+	if err := frontier.Judge(points); !errors.Is(err, frontier.ErrNoMerit) {
 		t.Errorf("neither: %v", err)
 	}
 }
@@ -230,20 +258,17 @@ func TestLaws(t *testing.T) {
 	r := rand.New(rand.NewPCG(6, 5))
 	for range 2000 {
 		points := randomPoints(r)
-		kept, err := frontier.NonDominated(points)
-		if err != nil {
-			t.Fatal(err)
-		}
+		kept := frontier.NonDominated(points)
 		checkFrontier(t, points, kept)
 		limits := frontier.Limits{ExpectedCost: float64(r.IntN(7)), Leaves: r.IntN(6)}
 		shuffled := slices.Clone(points)
 		r.Shuffle(len(points), func(i, j int) { shuffled[i], shuffled[j] = shuffled[j], shuffled[i] })
-		if again, _ := frontier.NonDominated(shuffled); !slices.Equal(again, kept) {
+		if again := frontier.NonDominated(shuffled); !slices.Equal(again, kept) {
 			t.Fatalf("order matters: %v and %v", names(kept), names(again))
 		}
 		for rule := frontier.Best; rule <= frontier.Paper; rule++ {
-			got, err := frontier.Select(points, rule, limits)
-			again, _ := frontier.Select(shuffled, rule, limits)
+			got, err := frontier.Select(points, frontier.Query{Rule: rule, Limits: limits})
+			again, _ := frontier.Select(shuffled, frontier.Query{Rule: rule, Limits: limits})
 			if got != again {
 				t.Fatalf("%v: order matters: %+v and %+v", rule, got, again)
 			}
@@ -279,7 +304,7 @@ func checkChoice(t *testing.T, points []frontier.Point, got frontier.Point, rule
 		t.Fatalf("%v within %+v: %+v, %v", rule, limits, got, err)
 	}
 	best := slices.MaxFunc(allowed, func(a, b frontier.Point) int { return cmp.Compare(*a.AUC, *b.AUC) })
-	if rule == frontier.Best && *got.AUC != *best.AUC || rule == frontier.OnePercent && *got.AUC < *best.AUC-0.01-1e-9 {
+	if (rule == frontier.Best || rule == frontier.Highest) && *got.AUC != *best.AUC || rule == frontier.OnePercent && *got.AUC < *best.AUC-0.01-1e-9 {
 		t.Fatalf("%v within %+v: %+v, best %+v", rule, limits, got, best)
 	}
 	for _, p := range allowed {

@@ -24,6 +24,9 @@ type Point struct {
 	Interval *Interval // of AUC; nil until it is filled in
 	LogLoss  *float64  // on the validation rows, in nats; nil without rows
 	TestAUC  *float64  // on the test rows
+
+	Merit  float64 // by which points are compared, the larger the better: see Judge
+	byLoss bool    // the merit is of log losses, not of areas
 }
 
 // Interval says how sure an area is.
@@ -38,66 +41,14 @@ var (
 	ErrLimits  = errors.New("no tree keeps the limits")
 )
 
-// candidate is a point with its merit.
-type candidate struct {
-	Point
-
-	merit  float64 // the larger the better
-	byArea bool    // merit is the AUC
-}
-
-// candidates gives points their merits.
-func candidates(points []Point) ([]candidate, error) {
-	byArea, byLoss := true, true
-	for i := range points {
-		byArea = byArea && (points[i].AUC != nil || points[i].Folds != nil)
-		byLoss = byLoss && points[i].LogLoss != nil
-	}
-	list := make([]candidate, len(points))
-	for i := range points {
-		list[i].Point, list[i].byArea = points[i], byArea
-		switch {
-		case byArea:
-			list[i].merit = points[i].area()
-		case byLoss:
-			list[i].merit = -*points[i].LogLoss
-		default:
-			return nil, ErrNoMerit
-		}
-	}
-	return list, nil
-}
-
 // cost returns what the tree is expected to cost a training row, as it is billed.
 func (p *Point) cost() float64 {
 	expected, _ := p.Billed()
 	return expected
 }
 
-// Merit returns what the point is chosen by: its area, without one minus its log
-// loss.
-func (p *Point) Merit() float64 {
-	if p.AUC != nil || p.Folds != nil {
-		return p.area()
-	}
-	return -*p.LogLoss
-}
-
-// area returns the area that a point is chosen by. The validation rows judge
-// this very tree, the folds of the training rows more rows but only its like: each
-// is right about half of it.
-func (p *Point) area() float64 {
-	if p.Folds == nil {
-		return *p.AUC
-	}
-	if p.AUC == nil {
-		return *p.Folds
-	}
-	return (*p.AUC + *p.Folds) / 2
-}
-
 // inOrder compares what is left when cost and merit are the same.
-func inOrder(a, b *candidate) int {
+func inOrder(a, b *Point) int {
 	return cmp.Or(
 		cmp.Compare(a.Leaves, b.Leaves),
 		cmp.Compare(a.Tree, b.Tree),
@@ -107,28 +58,27 @@ func inOrder(a, b *candidate) int {
 }
 
 // cheaper orders by ascending cost, then by descending merit.
-func cheaper(a, b candidate) int {
-	return cmp.Or(cmp.Compare(a.cost(), b.cost()), cmp.Compare(b.merit, a.merit), inOrder(&a, &b))
+func cheaper(a, b Point) int {
+	return cmp.Or(cmp.Compare(a.cost(), b.cost()), cmp.Compare(b.Merit, a.Merit), inOrder(&a, &b))
 }
 
 // better orders by descending merit, then by ascending cost.
-func better(a, b candidate) int {
-	return cmp.Or(cmp.Compare(b.merit, a.merit), cmp.Compare(a.cost(), b.cost()), inOrder(&a, &b))
+func better(a, b Point) int {
+	return cmp.Or(cmp.Compare(b.Merit, a.Merit), cmp.Compare(a.cost(), b.cost()), inOrder(&a, &b))
 }
 
 // NonDominated returns the points that no other is at least as good as for at
-// most the cost: ascending in expected cost and strictly in validation AUC, of
-// equal points one. Its error is ErrNoMerit.
-func NonDominated(points []Point) ([]Point, error) {
-	list, err := candidates(points)
-	if err != nil {
-		return nil, err
-	}
+// most the cost: ascending in billed cost and strictly in merit, of equal points
+// one.
+func NonDominated(points []Point) []Point {
+	sorted := slices.SortedFunc(slices.Values(points), cheaper)
 	var kept []Point
-	for _, c := range nonDominated(list) {
-		kept = append(kept, c.Point)
+	for _, p := range sorted {
+		if len(kept) == 0 || p.Merit > kept[len(kept)-1].Merit {
+			kept = append(kept, p)
+		}
 	}
-	return kept, nil
+	return kept
 }
 
 // Thin leaves out of a frontier, as NonDominated returns it, points that are better
@@ -136,19 +86,8 @@ func NonDominated(points []Point) ([]Point, error) {
 func Thin(points []Point, step float64) []Point {
 	var kept []Point
 	for i := range points {
-		if i == 0 || i == len(points)-1 || points[i].Merit()-kept[len(kept)-1].Merit() >= step {
+		if i == 0 || i == len(points)-1 || points[i].Merit-kept[len(kept)-1].Merit >= step {
 			kept = append(kept, points[i])
-		}
-	}
-	return kept
-}
-
-func nonDominated(list []candidate) []candidate {
-	sorted := slices.SortedFunc(slices.Values(list), cheaper)
-	var kept []candidate
-	for _, c := range sorted {
-		if len(kept) == 0 || c.merit > kept[len(kept)-1].merit {
-			kept = append(kept, c)
 		}
 	}
 	return kept

@@ -1,67 +1,134 @@
 package report
 
 import (
-	"bufio"
 	"errors"
+	"fmt"
 	"io"
-	"text/tabwriter"
+	"path"
+	"slices"
+	"strings"
 
+	"github.com/espalier-ml/espalier/induce/frontier"
 	"github.com/espalier-ml/espalier/induce/metric"
 	"github.com/espalier-ml/espalier/induce/tree"
 )
 
 // Point is a tree of a frontier.
 type Point struct {
+	Tree       string // its file in the run folder
 	Algorithm  *tree.Algorithm
 	Complexity *tree.Complexity
-	Merit      float64  // that the tree was judged by
+	Merit      float64  // by which trees are chosen
 	Validation *float64 // area under the ROC curve
 	Interval   *metric.Interval
 	Test       *float64 // area under the ROC curve
-	Selected   bool
+
+	Selected bool
+	Highest  bool // the highest merit within the limits
+	Knee     bool // see frontier.Knee
 }
 
 // maxPoints is the number of points of a frontier that are shown.
 const maxPoints = 12
 
-// Frontier writes a table of the points of a frontier, of many about as many as
-// fit on a screen: those next to even steps of merit, the first, the last and
-// the selected.
-func Frontier(w io.Writer, points []Point) error {
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	b := bufio.NewWriter(t)
-	printf(b, "cost\ttests\tdearest path\tleaves\tmerit\tAUC validation\t95 %%\ttest\tgrown by\tpruned\t\n")
-	for _, i := range shown(points) {
-		p := &points[i]
-		interval := "-"
-		if p.Interval != nil {
-			interval = areaRange(p.Interval)
+// Frontier writes a table of the points of a frontier, of many points those of
+// frontier.Outline, in lines of at most width characters (0: of any length), and
+// what the chosen tree gives up.
+func Frontier(w io.Writer, points []Point, width int) error {
+	costs := make([]float64, len(points))
+	chosen, knee := len(points)-1, []int(nil)
+	for i := range points {
+		costs[i], _ = points[i].Complexity.Billed()
+		if points[i].Selected {
+			chosen = i
 		}
-		mark := ""
-		if p.Selected {
-			mark = " *"
+		if points[i].Knee {
+			knee = append(knee, i)
 		}
-		a := p.Algorithm
-		expected, most := p.Complexity.Billed()
-		printf(b, "%.3f\t%.3f\t%s\t%d\t%.4f\t%s\t%s\t%s\t%s, theta %s, %s\t%s\t%s\n", expected, p.Complexity.ExpectedTests, number(most), p.Complexity.Leaves,
-			p.Merit, Figure(p.Validation), interval, Figure(p.Test), describe(a), number(a.Theta), a.Tests, a.Prune, mark)
 	}
-	return errors.Join(b.Flush(), t.Flush())
+	shown := frontier.Outline(costs, chosen, knee, maxPoints)
+	err := frontierTable(points, shown).Write(w, width)
+	return errors.Join(err, givenUp(w, points, chosen, width))
 }
 
-// shown returns which points are shown.
-func shown(points []Point) []int {
-	var list []int
-	low, high := points[0].Merit, points[len(points)-1].Merit
-	next := low
-	for i := range points {
-		due := points[i].Merit >= next
-		if len(points) <= maxPoints || due || points[i].Selected || i == len(points)-1 {
-			list = append(list, i)
-		}
-		for due && next <= points[i].Merit && high > low {
-			next += (high - low) / (maxPoints - 3)
+// frontierTable has a row for each point that is shown. Columns that say nothing
+// new are left out: tests where each costs 1, the merit where it is the area.
+func frontierTable(points []Point, shown []int) *Table {
+	priced := slices.ContainsFunc(points, func(p Point) bool { c, _ := p.Complexity.Billed(); return c != p.Complexity.ExpectedTests })
+	folded := slices.ContainsFunc(points, func(p Point) bool { return p.Validation == nil || p.Merit != *p.Validation })
+	columns := []struct {
+		Column
+
+		absent bool
+		cell   func(p *Point) string
+	}{
+		{Column{Head: "tree", Left: true, Rank: 3}, false, func(p *Point) string { return strings.TrimSuffix(path.Base(p.Tree), ".json") }},
+		{Column{Head: "cost"}, false, func(p *Point) string { c, _ := p.Complexity.Billed(); return threeDigits(c) }},
+		{Column{Head: "tests", Rank: 2}, !priced, func(p *Point) string { return threeDigits(p.Complexity.ExpectedTests) }},
+		{Column{Head: "dearest path", Rank: 4}, false, func(p *Point) string { _, most := p.Complexity.Billed(); return number(most) }},
+		{Column{Head: "leaves"}, false, func(p *Point) string { return fmt.Sprint(p.Complexity.Leaves) }},
+		{Column{Head: "merit"}, !folded, func(p *Point) string { return fmt.Sprintf("%.4f", p.Merit) }},
+		{Column{Head: "validation AUC"}, false, func(p *Point) string { return Figure(p.Validation) }},
+		{Column{Head: "95 %", Rank: 5}, false, func(p *Point) string { return intervalOf(p.Interval) }},
+		{Column{Head: "test AUC", Rank: 1}, false, func(p *Point) string { return Figure(p.Test) }},
+		{Column{Head: "pruned", Rank: 6}, false, func(p *Point) string { return p.Algorithm.Prune }},
+		{Column{Head: "grown by", Left: true, Rank: 7}, false, func(p *Point) string {
+			return fmt.Sprintf("%s, theta %s, %s", describe(p.Algorithm), number(p.Algorithm.Theta), p.Algorithm.Tests)
+		}},
+		{Column{Left: true}, false, marks},
+	}
+	t := NewTable()
+	for _, c := range columns {
+		if !c.absent {
+			t.Columns = append(t.Columns, c.Column)
 		}
 	}
-	return list
+	for _, i := range shown {
+		var cells []string
+		for _, c := range columns {
+			if !c.absent {
+				cells = append(cells, c.cell(&points[i]))
+			}
+		}
+		t.Add(cells...)
+	}
+	return t
+}
+
+// marks names a point.
+func marks(p *Point) string {
+	var list []string
+	for _, m := range []struct {
+		name  string
+		holds bool
+	}{{"* chosen", p.Selected}, {"highest", p.Highest}, {"knee", p.Knee}} {
+		if m.holds {
+			list = append(list, m.name)
+		}
+	}
+	return strings.Join(list, ", ")
+}
+
+func threeDigits(x float64) string { return fmt.Sprintf("%.3f", x) }
+
+func intervalOf(i *metric.Interval) string {
+	if i == nil {
+		return "-"
+	}
+	return areaRange(i)
+}
+
+// givenUp writes what a cheaper tree than that of highest merit gives up.
+func givenUp(w io.Writer, points []Point, chosen, width int) error {
+	at := slices.IndexFunc(points, func(p Point) bool { return p.Highest })
+	if at < 0 || at == chosen {
+		return nil
+	}
+	c, h := &points[chosen], &points[at]
+	cost, _ := c.Complexity.Billed()
+	highest, _ := h.Complexity.Billed()
+	text := fmt.Sprintf("chosen: %d leaves and cost %.3g at merit %.4f; the highest merit, %.4f, takes %d leaves and cost %.3g (--select highest)",
+		c.Complexity.Leaves, cost, c.Merit, h.Merit, h.Complexity.Leaves, highest)
+	_, err := fmt.Fprintln(w, Wrapped(text, width, "  "))
+	return err
 }

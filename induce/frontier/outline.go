@@ -1,0 +1,86 @@
+package frontier
+
+import "slices"
+
+// beyond is the share of an outline's points that may lie past the chosen one: 1
+// in beyond.
+const beyond = 4
+
+// Outline picks the points of a frontier that tell most to a person who chooses a
+// tree: by index, ascending, at most so many, but always those in keep, the
+// chosen point, the cheapest point with a test, and the last.
+//
+// costs are the expected costs of the points, ascending. The other points are at
+// even steps of cost from the cheapest point with a test to the chosen one, each
+// the dearest point within the step's cost, which a budget of that cost would
+// choose. Where the last point costs more than the chosen one by a step, up to a
+// quarter of the points are at even steps of cost between these two.
+func Outline(costs []float64, chosen int, keep []int, most int) []int {
+	if len(costs) <= most {
+		most = len(costs)
+		return upTo(most)
+	}
+	last := len(costs) - 1
+	first := slices.IndexFunc(costs, func(c float64) bool { return c > 0 })
+	o := outline{costs: costs, picked: make([]bool, len(costs))}
+	for _, i := range append([]int{max(first, 0), chosen, last}, keep...) {
+		o.pick(i)
+	}
+	if chosen <= first { // a bare leaf, or a single test: what else there is matters more
+		o.steps(first, last, most-o.count)
+		return o.list()
+	}
+	free := most - o.count
+	past := 0
+	if step := (costs[chosen] - costs[first]) / float64(max(1, free)); costs[last]-costs[chosen] > step {
+		past = min(free, most/beyond)
+	}
+	o.steps(chosen, last, past)
+	o.steps(first, chosen, most-o.count)
+	return o.list()
+}
+
+// outline is the set of the points picked so far.
+type outline struct {
+	costs  []float64
+	picked []bool // by point
+	count  int    // of the points picked
+}
+
+func (o *outline) pick(i int) {
+	if !o.picked[i] {
+		o.picked[i] = true
+		o.count++
+	}
+}
+
+// steps picks up to n points at even steps of cost between two others.
+func (o *outline) steps(from, to, n int) {
+	width := (o.costs[to] - o.costs[from]) / float64(n+1)
+	for k := 1; k <= n; k++ {
+		target := o.costs[from] + float64(width*float64(k))
+		at, found := slices.BinarySearch(o.costs[from:to], target)
+		if !found {
+			at-- // the dearest point within the target
+		}
+		o.pick(from + max(at, 0))
+	}
+}
+
+func (o *outline) list() []int {
+	list := make([]int, 0, o.count)
+	for i, picked := range o.picked {
+		if picked {
+			list = append(list, i)
+		}
+	}
+	return list
+}
+
+func upTo(n int) []int {
+	list := make([]int, n)
+	for i := range list {
+		list[i] = i
+	}
+	return list
+}
