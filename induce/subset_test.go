@@ -19,7 +19,7 @@ func TestSubsets(t *testing.T) {
 		r := rand.New(rand.NewPCG(12, seed))
 		coarse := newData(r, someFeatures(), 2+r.IntN(3), 30+r.IntN(200), r.IntN(2) == 0)
 		fine := coarse.refined(r)
-		p := randomParams(r, algorithms()[r.IntN(len(algorithms()))], []split.Family{split.Thresholds, split.Multiways}[r.IntN(2)])
+		p := randomParams(r, algorithms()[r.IntN(len(algorithms()))], []split.Family{split.Thresholds, split.Multiways, split.OneHot, split.Both}[r.IntN(4)])
 		want := coarse.grow(p, 1)
 		p.Subset = 1
 		got := fine.grow(p, 1+r.IntN(2))
@@ -31,6 +31,9 @@ func TestSubsets(t *testing.T) {
 				}
 				n.Test.Code = at + 1
 			}
+			if n.Test != nil && n.Test.Kind == split.Bin {
+				n.Test.Code, n.Test.Span = fine.coarseBin(t, &n.Test.Test), 0
+			}
 			if n.Test != nil && n.Test.Kind == split.Missing {
 				n.Test.Code = coarse.features[n.Test.Feature].MissingCode()
 			}
@@ -41,24 +44,46 @@ func TestSubsets(t *testing.T) {
 	}
 }
 
-// TestSubsetBins: tests for single bins are for those that the subset cuts on both
-// sides.
+// TestSubsetBins: tests for single bins are for those of the subset, also where each
+// is several of the feature's.
 func TestSubsetBins(t *testing.T) {
 	r := rand.New(rand.NewPCG(13, 1))
 	d := newData(r, []dataset.Feature{numeric("x", 6, 1), numeric("y", 6, 1)}, 3, 400, false)
 	for f := range d.features {
-		d.features[f].Subsets = [][]uint16{{0, 1, 4}} // leaves the bins 0, 1 and 5 whole
+		d.features[f].Subsets = [][]uint16{{0, 1, 4}} // bins from the codes 0, 1, 2 and 5 on
 	}
 	d.columns = split.Columns(d.features)
 	bins := map[int]bool{}
 	d.grow(induce.Params{Algorithm: split.C45, Family: split.OneHot, Subset: 1}, 1).Walk(func(n *induce.Node, _ int) {
 		if n.Test != nil && n.Test.Kind == split.Bin {
 			bins[n.Test.Code] = true
+			if want := map[int]int{2: 2}[n.Test.Code]; n.Test.Span != want {
+				t.Errorf("the bin from %d has %d more codes, want %d", n.Test.Code, n.Test.Span, want)
+			}
 		}
 	})
-	if got := slices.Sorted(maps.Keys(bins)); !slices.Equal(got, []int{0, 1, 5}) {
-		t.Errorf("tests for the bins %v, want 0, 1 and 5", got)
+	if got := slices.Sorted(maps.Keys(bins)); !slices.Equal(got, []int{0, 1, 2, 5}) {
+		t.Errorf("tests for the bins from %v, want 0, 1, 2 and 5", got)
 	}
+}
+
+// coarseBin returns the bin of the first subset that a test is for.
+func (d *data) coarseBin(t *testing.T, test *split.Test) int {
+	t.Helper()
+	f := &d.features[test.Feature]
+	from, to := 0, f.MissingCode()
+	at, found := slices.BinarySearch(f.Subsets[0], uint16(max(test.Code-1, 0)))
+	if found && test.Code > 0 {
+		at++
+		from = test.Code
+	}
+	if at < len(f.Subsets[0]) {
+		to = int(f.Subsets[0][at]) + 1
+	}
+	if from != test.Code || to != test.Code+test.Span+1 {
+		t.Fatalf("a test for the codes %d to %d: the bin %d is %d to %d", test.Code, test.Code+test.Span, at, from, to-1)
+	}
+	return at
 }
 
 // refined returns the same objects where numeric features have further cuts, of

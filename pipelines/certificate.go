@@ -52,7 +52,7 @@ func (t *training) certify(ctx context.Context, c *candidate) error {
 	}
 	theta, limited := mixed(m)
 	options := certify.Options{
-		Algorithm: algorithmOf(m), Family: family, Theta: theta, Lambda: m.Algorithm.Lambda,
+		Algorithm: algorithmOf(m), Family: family, Theta: theta, Lambda: m.Algorithm.Lambda, Subset: c.subset,
 		RepeatFree: t.config.RepeatCost == tree.RepeatFree, Seed: t.config.Seed, Workers: runtime.GOMAXPROCS(0),
 	}
 	if t.config.Certificate == certificateQuick {

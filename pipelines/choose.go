@@ -155,7 +155,7 @@ func (t *training) choose(ctx context.Context, candidates []candidate) error {
 
 // pruned returns the candidate of a step of its tree's sequence.
 func (c *candidate) pruned(s *prune.Sequence, step int) *candidate {
-	p := &candidate{tree: s.Tree(step), grown: c.tree}
+	p := &candidate{tree: s.Tree(step), grown: c.tree, subset: c.subset}
 	if step > 0 {
 		p.tree.Algorithm.Alpha = s.Steps[step].Alpha
 	}

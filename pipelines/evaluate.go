@@ -75,6 +75,7 @@ func (m *MetricsFile) set(part dataset.Part, x *metric.Metrics) {
 type candidate struct {
 	tree   *tree.Tree
 	grown  *tree.Tree // that it was pruned from; nil: it was not
+	subset int        // of the cuts that it is confined to, see induce.Params
 	counts [dataset.Parts]*tree.LeafCounts
 }
 
@@ -85,7 +86,7 @@ func (t *training) evaluate(ctx context.Context) error {
 	trees := make([]*tree.Tree, len(t.roots))
 	inParallel(len(t.roots), func(i int) {
 		trees[i] = t.model(t.roots[i], t.grid[i])
-		candidates[i] = candidate{tree: trees[i]}
+		candidates[i] = candidate{tree: trees[i], subset: t.grid[i].params.Subset}
 		candidates[i].counts[dataset.Train] = trainingCounts(trees[i])
 	})
 	counts, err := t.countLeaves(ctx, trees)

@@ -14,6 +14,7 @@ type Options struct {
 	Family     split.Family    // tests that there are
 	Theta      float64         // leaves that weigh at most theta of all may have several classes
 	Lambda     float64         // weight of the discrimination
+	Subset     int             // of the cuts that trees are confined to, from 1 on as in dataset.Feature; 0: all
 	RepeatFree bool            // after the first test on a feature without value costs its others cost nothing on a path
 
 	Seed    uint64

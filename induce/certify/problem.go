@@ -106,8 +106,7 @@ func (p *problem) row(i int32) []uint16 {
 
 func newProblem(o *dataset.Objects, features []dataset.Feature, opts *Options) *problem {
 	p := &problem{}
-	columns := p.addAttributes(o, features, opts)
-	p.addObjects(o, columns, opts.Seed)
+	p.addObjects(o, p.addAttributes(o, features, opts), opts.Seed)
 	for _, w := range p.weight {
 		p.total += w
 		p.cumulative = append(p.cumulative, p.total)
@@ -124,17 +123,58 @@ func newProblem(o *dataset.Objects, features []dataset.Feature, opts *Options) *
 	return p
 }
 
+// codeView is a feature's codes as trees with a subset of its cuts see them.
+type codeView struct {
+	codes *dataset.Codes
+	bins  []uint16 // by code, the bin of the subset; nil: each code stays
+}
+
+func (c *codeView) at(i int) int {
+	code := c.codes.At(i)
+	if c.bins != nil {
+		code = int(c.bins[code])
+	}
+	return code
+}
+
+// confine returns a feature with a subset of its cuts alone, and the bin of each code.
+func confine(f dataset.Feature, subset int) (confined dataset.Feature, bins []uint16) {
+	if subset == 0 || f.Subsets == nil {
+		return f, nil
+	}
+	cuts := f.Subsets[subset-1]
+	bin := 0
+	for code := range f.Codes() {
+		for bin < len(cuts) && int(cuts[bin]) < code {
+			bin++
+		}
+		bins = append(bins, uint16(bin))
+	}
+	own := make([]float64, len(cuts))
+	for i, at := range cuts {
+		own[i] = f.Cuts[at]
+	}
+	missing := f.MissingCode()
+	f.Cuts, f.Subsets = own, nil
+	bins[missing] = uint16(f.MissingCode())
+	return f, bins
+}
+
 // addAttributes takes the features that have two codes, and returns their
 // columns.
-func (p *problem) addAttributes(o *dataset.Objects, features []dataset.Feature, opts *Options) []int {
+func (p *problem) addAttributes(o *dataset.Objects, all []dataset.Feature, opts *Options) []codeView {
 	numbers := make(map[string]int32)
-	var columns []int
+	features := make([]dataset.Feature, len(all))
+	var columns []codeView
 	for f := range features {
-		present := presentCodes(&o.Codes[f], o.Len(), features[f].Codes())
+		var bins []uint16
+		features[f], bins = confine(all[f], opts.Subset)
+		c := codeView{&o.Codes[f], bins}
+		present := c.present(o.Len(), features[f].Codes())
 		if present < 2 {
 			continue
 		}
-		columns = append(columns, f)
+		columns = append(columns, c)
 		a := newAttribute(&features[f], opts)
 		a.present, a.base = present, int32(p.items)
 		if features[f].Group != "" {
@@ -153,11 +193,12 @@ func (p *problem) addAttributes(o *dataset.Objects, features []dataset.Feature, 
 	return columns
 }
 
-func presentCodes(codes *dataset.Codes, objects, n int) int {
+// present returns the number of codes, of n, that objects have.
+func (c *codeView) present(objects, n int) int {
 	seen := make([]bool, n)
 	present := 0
 	for i := range objects {
-		if code := codes.At(i); !seen[code] {
+		if code := c.at(i); !seen[code] {
 			seen[code] = true
 			present++
 		}
@@ -199,13 +240,13 @@ func (a *attribute) weigh(p *problem, f int) {
 
 // addObjects sorts the objects by a seeded hash of their codes, so that any
 // stretch of them is a sample, and merges those with equal codes.
-func (p *problem) addObjects(o *dataset.Objects, columns []int, seed uint64) {
+func (p *problem) addObjects(o *dataset.Objects, columns []codeView, seed uint64) {
 	n, width := o.Len(), len(columns)
 	rows, hash := make([]uint16, n*width), make([]uint64, n)
-	for f, column := range columns {
-		codes := &o.Codes[column]
+	for f := range columns {
+		c := &columns[f]
 		for i := range n {
-			code := codes.At(i)
+			code := c.at(i)
 			rows[i*width+f] = uint16(code)
 			hash[i] = mix(hash[i]^seed, uint64(code)+1)
 		}

@@ -36,13 +36,12 @@ func share(part, all int64) float64 { return float64(part) / float64(all) }
 
 func (b Bounds) hold(share float64) bool { return b.Low <= share && share <= b.High }
 
-// within reports whether both sides of the test on one code keep to the node's
-// bounds. As ordered, it is kept out of the loops that call it: most trees have
+// within reports whether both sides of a test on single codes keep to the node's
+// bounds; second is the weight of the second class on the yes side. As ordered, it is kept out of the loops that call it: most trees have
 // no bounds.
 //
 //go:noinline
-func (s *Scanner) within(code int, no, yes *side) bool {
-	second := s.cells(code)[3] // weight of the second class
+func (s *Scanner) within(second int64, no, yes *side) bool {
 	return s.n.Bounds.hold(share(s.n.M[1]-second, no.weight)) && s.n.Bounds.hold(share(second, yes.weight))
 }
 

@@ -67,10 +67,12 @@ func (c *Column) threshold(subset, code int) int {
 	return int(c.ThresholdsFrom[subset-1][code])
 }
 
-// bin reports whether a code is a bin of a subset of the cuts.
-func (c *Column) bin(subset, code int) bool {
-	last := c.missing() - 1
-	return (code == 0 || c.threshold(subset, code) == code) && (code == last || c.threshold(subset, code+1) == code+1)
+// whole reports whether the bins of a subset of the cuts are the feature's.
+func (c *Column) whole(subset int) bool { return subset == 0 || c.ThresholdsFrom == nil }
+
+// binEnd returns the end of the bin of a subset of the cuts that begins at a code.
+func (c *Column) binEnd(subset, from int) int {
+	return min(c.threshold(subset, from+1), c.missing())
 }
 
 // Paid says what of a feature has been paid on the path to a node.

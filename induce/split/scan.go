@@ -140,13 +140,51 @@ func (s *Scanner) visit(selecting bool) {
 	if s.c.family != OneHot {
 		s.thresholds(selecting)
 	}
-	missing, bins := int32(s.column.missing()), s.column.Monotone == 0 && (s.c.family == OneHot || s.c.family == Both)
+	missing := s.column.missing()
+	if s.column.Monotone == 0 && (s.c.family == OneHot || s.c.family == Both) {
+		if s.column.whole(s.c.subset) {
+			s.bins(missing, selecting)
+		} else {
+			s.mergedBins(missing, selecting)
+		}
+	}
+	if last := s.present[len(s.present)-1]; int(last) == missing {
+		s.single(Missing, last, s.column.Cost, selecting)
+	}
+}
+
+// bins visits the tests for single bins of all cuts: each is a code.
+func (s *Scanner) bins(missing int, selecting bool) {
 	for _, code := range s.present {
-		if code == missing {
-			s.single(Missing, code, s.column.Cost, selecting)
-		} else if bins && s.column.bin(s.c.subset, int(code)) {
+		if int(code) != missing {
 			s.single(Bin, code, s.column.Cost, selecting)
 		}
+	}
+}
+
+// mergedBins visits the tests for single bins of a subset of the cuts: each is a
+// range of codes.
+func (s *Scanner) mergedBins(missing int, selecting bool) {
+	from, to := 0, s.column.binEnd(s.c.subset, 0)
+	for at := 0; at < len(s.present) && int(s.present[at]) != missing; {
+		for int(s.present[at]) >= to {
+			from, to = to, s.column.binEnd(s.c.subset, to)
+		}
+		var heavy Heavy
+		clear(s.acc)
+		first := at
+		for ; at < len(s.present) && int(s.present[at]) < to; at++ {
+			s.add(int(s.present[at]), &heavy)
+		}
+		if at-first == len(s.present) { // the only outcome
+			return
+		}
+		var no, yes side
+		s.part(s.acc, &heavy, &yes, &no)
+		if s.n.Bounds != nil && !s.within(s.acc[3], &no, &yes) {
+			continue
+		}
+		s.weigh(Test{s.feature, Bin, from, to - from - 1}, s.column.Cost, &no, &yes, selecting)
 	}
 }
 
@@ -162,7 +200,7 @@ func (s *Scanner) categorical(selecting bool) {
 		if s.n.Bounds != nil && !s.allWithin() {
 			return
 		}
-		s.consider(Multiway, 0, s.column.Cost, parts.Total, selecting)
+		s.consider(Test{s.feature, Multiway, 0, 0}, s.column.Cost, parts.Total, selecting)
 		return
 	}
 	other, missing := int32(s.column.other()), int32(s.column.missing())
@@ -222,27 +260,27 @@ func (s *Scanner) threshold(from, to int, heavy *Heavy, selecting bool) {
 	if s.n.Bounds != nil && !s.ordered(&no, &yes) {
 		return
 	}
-	s.weigh(Threshold, code, s.column.Cost, &no, &yes, selecting)
+	s.weigh(Test{s.feature, Threshold, code, 0}, s.column.Cost, &no, &yes, selecting)
 }
 
 // single visits the test whose outcome 1 is one code.
 func (s *Scanner) single(kind Kind, code int32, cost float64, selecting bool) {
 	var no, yes side
 	s.singleSides(int(code), &no, &yes)
-	if s.n.Bounds != nil && !s.within(int(code), &no, &yes) {
+	if s.n.Bounds != nil && !s.within(s.cells(int(code))[3], &no, &yes) {
 		return
 	}
-	s.weigh(kind, int(code), cost, &no, &yes, selecting)
+	s.weigh(Test{s.feature, kind, int(code), 0}, cost, &no, &yes, selecting)
 }
 
 // weigh scores a two-outcome test by its outcomes, for all that look at it.
-func (s *Scanner) weigh(kind Kind, code int, cost float64, no, yes *side, selecting bool) {
-	s.consider(kind, code, cost, s.c.rank(s.n, no, yes, cost), selecting)
+func (s *Scanner) weigh(t Test, cost float64, no, yes *side, selecting bool) {
+	s.consider(t, cost, s.c.rank(s.n, no, yes, cost), selecting)
 	if selecting {
 		return
 	}
 	for _, o := range s.others {
-		if kind != Bin || o.c.family != Thresholds {
+		if t.Kind != Bin || o.c.family != Thresholds {
 			o.best = max(o.best, o.c.rank(s.n, no, yes, cost))
 		}
 	}
@@ -256,7 +294,7 @@ func (s *Scanner) singleSides(code int, no, yes *side) {
 	s.part(s.cells(code), &heavy, yes, no)
 }
 
-func (s *Scanner) consider(kind Kind, code int, cost, score float64, selecting bool) {
+func (s *Scanner) consider(t Test, cost, score float64, selecting bool) {
 	if !selecting {
 		s.best = max(s.best, score)
 		return
@@ -269,7 +307,7 @@ func (s *Scanner) consider(kind Kind, code int, cost, score float64, selecting b
 			return
 		}
 	}
-	s.tied = append(s.tied, Candidate{Test: Test{s.feature, kind, code}, Cost: cost, Free: s.column.free, Score: score})
+	s.tied = append(s.tied, Candidate{Test: t, Cost: cost, Free: s.column.free, Score: score})
 }
 
 // part fills in the outcome whose cells are given, and the other one, which

@@ -5,7 +5,8 @@ package split
 type Test struct {
 	Feature int
 	Kind    Kind
-	Code    int // the least code of outcome 1 (threshold) or its only one; 0 for multiway
+	Code    int // the least code of outcome 1 (threshold, bin) or its only one; 0 for multiway
+	Span    int `json:",omitempty"` // bin: further codes of outcome 1, where a bin of few cuts is several of the feature's
 }
 
 // Outcome returns the outcome of an object with the given code of the test's
@@ -19,7 +20,7 @@ func (t *Test) Outcome(code, missing int) int {
 			return 1
 		}
 	default:
-		if code == t.Code {
+		if t.Code <= code && code <= t.Code+t.Span {
 			return 1
 		}
 	}

@@ -240,17 +240,17 @@ func (d *decoder) outcome(test *Test, when *fileWhen, branch int) (int, error) {
 	if test.Kind == split.Multiway {
 		return d.multiwayOutcome(test.Feature, when)
 	}
-	code, ok := d.code(test, when, branch > 0)
-	if !ok || branch > 0 && code != test.Code {
+	code, span, ok := d.code(test, when, branch > 0)
+	if !ok || branch > 0 && (code != test.Code || span != test.Span) {
 		return 0, fmt.Errorf("branch %d: its condition does not fit a test of kind %s on %q", branch, test.Kind, f.Name)
 	}
-	test.Code = code
+	test.Code, test.Span = code, span
 	return 1 - branch, nil
 }
 
-// code reads the code of a two-outcome test off the condition of its yes branch
-// or, not set, of its no branch.
-func (d *decoder) code(test *Test, when *fileWhen, not bool) (int, bool) {
+// code reads the code of a two-outcome test, and the span of a bin's, off the
+// condition of its yes branch or, not set, of its no branch.
+func (d *decoder) code(test *Test, when *fileWhen, not bool) (code, span int, ok bool) {
 	f := &d.Features[test.Feature]
 	switch test.Kind {
 	case split.Threshold:
@@ -258,17 +258,18 @@ func (d *decoder) code(test *Test, when *fileWhen, not bool) (int, bool) {
 		if not {
 			cut = when.LT
 		}
-		code, ok := cutIndex(f, cut)
-		return code + 1, ok && f.Kind == dataset.Numeric
+		code, ok = cutIndex(f, cut)
+		return code + 1, 0, ok && f.Kind == dataset.Numeric
 	case split.Bin:
-		code, ok := binOf(f, when, not)
-		return code, ok && f.Kind == dataset.Numeric
+		code, span, ok = binOf(f, when, not)
+		return code, span, ok && f.Kind == dataset.Numeric
 	case split.Equals:
-		return d.value(test.Feature, when, not)
+		code, ok = d.value(test.Feature, when, not)
+		return code, 0, ok
 	case split.Other:
-		return f.OtherCode(), f.Kind == dataset.Categorical && either(when.Other, when.NotOther, not)
+		return f.OtherCode(), 0, f.Kind == dataset.Categorical && either(when.Other, when.NotOther, not)
 	default:
-		return f.MissingCode(), either(when.Missing, when.NotMissing, not)
+		return f.MissingCode(), 0, either(when.Missing, when.NotMissing, not)
 	}
 }
 
@@ -300,27 +301,27 @@ func cutIndex(f *dataset.Feature, cut *float64) (int, bool) {
 	return slices.BinarySearch(f.Cuts, *cut)
 }
 
-func binOf(f *dataset.Feature, when *fileWhen, not bool) (int, bool) {
+// binOf returns the first code of a bin, and how many more it has.
+func binOf(f *dataset.Feature, when *fileWhen, not bool) (code, span int, ok bool) {
 	ge, lt := when.GE, when.LT
 	if not {
 		ge, lt = when.NotGE, when.NotLT
 	}
-	if len(f.Cuts) == 0 { // the bin is the whole line
-		return 0, ge == nil && lt == nil && either(when.NotMissing, when.Missing, not)
+	if ge == nil && lt == nil { // the bin is the whole line
+		return 0, len(f.Cuts), either(when.NotMissing, when.Missing, not)
 	}
-	code := 0
 	if ge != nil {
 		i, ok := cutIndex(f, ge)
 		if !ok {
-			return 0, false
+			return 0, 0, false
 		}
 		code = i + 1
 	}
 	if lt == nil {
-		return code, ge != nil && code == len(f.Cuts)
+		return code, len(f.Cuts) - code, true
 	}
 	i, ok := cutIndex(f, lt)
-	return code, ok && i == code
+	return code, i - code, ok && i >= code
 }
 
 func (d *decoder) multiwayOutcome(feature int, when *fileWhen) (int, error) {

@@ -237,17 +237,17 @@ func (e *encoder) when(f *dataset.Feature, t *Test, outcome int) *encoder {
 		}
 		return e.bound(key, f.Cuts[t.Code-1])
 	case split.Bin:
-		if len(f.Cuts) == 0 { // the bin is the whole line
+		if t.Span == len(f.Cuts) { // the bin is the whole line
 			return e.raw(`"` + flip(not) + `missing": true`)
 		}
 		if t.Code > 0 {
 			e.bound(not+"ge", f.Cuts[t.Code-1])
-			if t.Code < len(f.Cuts) {
+			if t.Code+t.Span < len(f.Cuts) {
 				e.raw(", ")
 			}
 		}
-		if t.Code < len(f.Cuts) {
-			e.bound(not+"lt", f.Cuts[t.Code])
+		if t.Code+t.Span < len(f.Cuts) {
+			e.bound(not+"lt", f.Cuts[t.Code+t.Span])
 		}
 		return e
 	case split.Equals:

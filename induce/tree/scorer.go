@@ -202,9 +202,9 @@ func (to *step) decideBy(test *split.Test, f *dataset.Feature) float64 {
 		if test.Code > 0 {
 			to.cut = f.Cuts[test.Code-1]
 		}
-		if test.Code < len(f.Cuts) {
+		if end := test.Code + test.Span; end < len(f.Cuts) {
 			to.op = opBetween
-			return f.Cuts[test.Code]
+			return f.Cuts[end]
 		}
 	}
 	return 0

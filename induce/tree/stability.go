@@ -100,4 +100,4 @@ func (t *Tree) sameFeature(node int, other *Tree, at int) bool {
 }
 
 // sameQuestion reports whether two tests on the same feature are the same.
-func sameQuestion(a, b *Test) bool { return a.Kind == b.Kind && a.Code == b.Code }
+func sameQuestion(a, b *Test) bool { return a.Kind == b.Kind && a.Code == b.Code && a.Span == b.Span }

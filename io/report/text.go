@@ -85,7 +85,7 @@ func (d *drawing) condition(n *tree.Node, b *tree.Branch) string {
 	case split.Threshold:
 		return column + pick(yes, " >= ", " < ") + number(f.Cuts[n.Test.Code-1])
 	case split.Bin:
-		return bin(f, n.Test.Code, column, yes)
+		return bin(f, &n.Test.Test, column, yes)
 	case split.Equals:
 		return column + pick(yes, " = ", " != ") + name(f.Values[n.Test.Code])
 	case split.Multiway:
@@ -106,15 +106,17 @@ func outcome(f *dataset.Feature, code int) string {
 	}
 }
 
-func bin(f *dataset.Feature, code int, column string, yes bool) string {
+func bin(f *dataset.Feature, t *split.Test, column string, yes bool) string {
 	low, high := "", ""
-	if code > 0 {
-		low = number(f.Cuts[code-1])
+	if t.Code > 0 {
+		low = number(f.Cuts[t.Code-1])
 	}
-	if code < len(f.Cuts) {
-		high = number(f.Cuts[code])
+	if end := t.Code + t.Span; end < len(f.Cuts) {
+		high = number(f.Cuts[end])
 	}
 	switch {
+	case low == "" && high == "":
+		return column + pick(!yes, " is ", " is not ") + "missing"
 	case low == "":
 		return column + pick(yes, " < ", " >= ") + high
 	case high == "":
