@@ -1,0 +1,127 @@
+package main
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/spf13/pflag"
+)
+
+// TestCommandLines: each command line of espalier in a document or in the help of
+// a verb is one that the binary takes, as far as its verb and flags go.
+func TestCommandLines(t *testing.T) {
+	found := 0
+	check := func(where, line string) {
+		at := strings.Index(line+" ", "espalier ")
+		if at < 0 || strings.Contains(line[:at], "build") {
+			return
+		}
+		found++
+		root := newRoot(0)
+		verb, rest, err := root.Find(words(line[at:])[1:])
+		if err == nil {
+			if err = verb.ParseFlags(rest); errors.Is(err, pflag.ErrHelp) {
+				return
+			}
+		}
+		if err == nil && verb == root && len(rest) > 0 && !strings.HasPrefix(rest[0], "-") {
+			t.Errorf("%s: no verb in %q", where, line)
+		}
+		if err == nil && !strings.Contains(line, "...") {
+			err = verb.ValidateArgs(verb.Flags().Args())
+		}
+		if err != nil {
+			t.Errorf("%s: %q: %v", where, line, err)
+		}
+	}
+	span := regexp.MustCompile("`(espalier [^`]+)`")
+	for path, content := range documents(t) {
+		for _, line := range shell(content) {
+			check(path, line)
+		}
+		for _, m := range span.FindAllStringSubmatch(content, -1) {
+			check(path, m[1])
+		}
+	}
+	for _, verb := range newRoot(0).Commands() {
+		for _, line := range commands(verb.Example) {
+			check("the help of "+verb.Name(), line)
+		}
+	}
+	if found < 25 {
+		t.Errorf("only %d command lines were found", found)
+	}
+}
+
+// TestFlagsNamed: each flag that README.md names is one of some verb.
+func TestFlagsNamed(t *testing.T) {
+	known := make(map[string]bool)
+	for _, verb := range newRoot(0).Commands() {
+		verb.Flags().VisitAll(func(f *pflag.Flag) { known[f.Name] = true })
+		verb.InheritedFlags().VisitAll(func(f *pflag.Flag) { known[f.Name] = true })
+	}
+	content := documents(t)[filepath.Join("..", "..", "README.md")]
+	named := regexp.MustCompile(`(?:^|[\s`+"`"+`(])--([a-z][a-z_0-9]*)`).FindAllStringSubmatch(content, -1)
+	if len(named) < 30 {
+		t.Fatalf("only %d flags are named", len(named))
+	}
+	for _, m := range named {
+		if !known[m[1]] && m[1] != "help" {
+			t.Errorf("README.md names --%s, which no verb has", m[1])
+		}
+	}
+}
+
+// documents returns the documentation by path.
+func documents(t *testing.T) map[string]string {
+	t.Helper()
+	list := make(map[string]string)
+	for _, path := range []string{"README.md", "CONTRIBUTING.md", filepath.Join("bench", "README.md"), filepath.Join("cmd", "espalier", "deploy", "README.md")} {
+		path = filepath.Join("..", "..", path)
+		b, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		list[path] = string(b)
+	}
+	return list
+}
+
+// shell returns the command lines between ```sh and ```.
+func shell(document string) []string {
+	var list []string
+	for i, block := range strings.Split(document, "```") {
+		if rest, ok := strings.CutPrefix(block, "sh\n"); ok && i%2 == 1 {
+			list = append(list, commands(rest)...)
+		}
+	}
+	return list
+}
+
+// commands returns the lines of a shell, those that end in a backslash joined with
+// the next one, without comments.
+func commands(text string) []string {
+	var list []string
+	for _, line := range strings.Split(strings.ReplaceAll(text, "\\\n", " "), "\n") {
+		line, _, _ = strings.Cut(line, " # ")
+		list = append(list, strings.TrimSpace(line))
+	}
+	return list
+}
+
+// words splits a command line as a shell does, which knows single quotes alone.
+func words(line string) []string {
+	var list []string
+	for i, part := range strings.Split(line, "'") {
+		if i%2 == 0 {
+			list = append(list, strings.Fields(part)...)
+		} else {
+			list = append(list, part)
+		}
+	}
+	return list
+}

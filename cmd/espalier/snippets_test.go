@@ -1,0 +1,120 @@
+package main_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// fenced returns the blocks of a language in a document, each with the number of
+// its first line.
+func fenced(document, language string) map[int]string {
+	blocks := make(map[int]string)
+	var block []string
+	from := 0
+	for n, line := range strings.Split(document, "\n") {
+		switch {
+		case from == 0 && line == "```"+language:
+			from, block = n+2, nil
+		case from > 0 && line == "```":
+			blocks[from], from = strings.Join(block, "\n")+"\n", 0
+		case from > 0:
+			block = append(block, line)
+		}
+	}
+	return blocks
+}
+
+// TestSnippetsCompile: each block of Go in a document is a whole file, which
+// compiles as it stands.
+func TestSnippetsCompile(t *testing.T) {
+	root, err := filepath.Abs(filepath.Join("..", ".."))
+	if err != nil {
+		t.Fatal(err)
+	}
+	replace, origin := make(map[string]string), make(map[string]string)
+	argv := []string{"list", "-export", "-overlay", filepath.Join(t.TempDir(), "overlay.json")} // which compiles and does not link
+	for path, content := range repository(t, root) {
+		if filepath.Ext(path) != ".md" {
+			continue
+		}
+		if strings.Contains(string(content), "\n    package ") || strings.Contains(string(content), "\n    import ") {
+			t.Errorf("%s has indented Go: put it between ```go and ```", path)
+		}
+		for line, block := range fenced(string(content), "go") {
+			name := fmt.Sprintf("snippet%d", len(origin)+1)
+			file := filepath.Join(t.TempDir(), name+".go")
+			if err := os.WriteFile(file, []byte(block), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			replace[filepath.Join(root, "bench", name, name+".go")] = file // where no such folder is
+			origin[file] = fmt.Sprintf("%s:%d", path, line)
+			argv = append(argv, "./bench/"+name)
+		}
+	}
+	if len(origin) < 3 {
+		t.Fatalf("%d blocks of Go in all documents: README.md alone has three", len(origin))
+	}
+	overlay, err := json.Marshal(map[string]any{"Replace": replace})
+	if err == nil {
+		err = os.WriteFile(argv[3], overlay, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	list := exec.Command("go", argv...)
+	list.Dir = root
+	if out, err := list.CombinedOutput(); err != nil {
+		t.Errorf("%v: %v\n%s", origin, err, out)
+	}
+}
+
+// TestSnippetRuns: what the first block of Go in README.md prints of the README's
+// first tree is one of its classes.
+func TestSnippetRuns(t *testing.T) {
+	readme, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var first string
+	for _, block := range fenced(string(readme), "go") {
+		if strings.Contains(block, "runs/tic-tac-toe/tree.json") {
+			first = block
+		}
+	}
+	if first == "" {
+		t.Fatal("no block reads runs/tic-tac-toe/tree.json")
+	}
+	dir := t.TempDir()
+	o := espalier(t, "train", "--config", filepath.Join("example", "tic-tac-toe.yaml"), "--input", filepath.Join("example", "tic-tac-toe.parquet"),
+		"--output", filepath.Join(dir, "runs", "tic-tac-toe"), "--folds", "0", "--certificate", "none")
+	o.wants(t, 0)
+	root, err := filepath.Abs(filepath.Join("..", ".."))
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, overlay, binary := filepath.Join(dir, "main.go"), filepath.Join(dir, "overlay.json"), filepath.Join(dir, "decide")
+	replace, err := json.Marshal(map[string]any{"Replace": map[string]string{filepath.Join(root, "bench", "decide", "main.go"): file}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, content := range map[string][]byte{file: []byte(first), overlay: replace} {
+		if err := os.WriteFile(name, content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	build := exec.Command("go", "build", "-overlay", overlay, "-o", binary, "./bench/decide")
+	build.Dir = root
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	decide := exec.Command(binary)
+	decide.Dir = dir
+	if out, err := decide.CombinedOutput(); err != nil || !strings.HasPrefix(string(out), "positive [") {
+		t.Errorf("it prints %q, error %v: want the class of a position with x in the middle", out, err)
+	}
+}

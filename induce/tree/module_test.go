@@ -1,0 +1,74 @@
+package tree_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestOneModule: a program that imports package tree alone builds without any
+// other module, as README.md says, where none can be fetched and none is there.
+func TestOneModule(t *testing.T) {
+	root, err := filepath.Abs(filepath.Join("..", ".."))
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	for name, content := range map[string]string{
+		"go.mod": "module example.com/program\n\ngo 1.26\n\nrequire github.com/espalier-ml/espalier v0.0.0\n\nreplace github.com/espalier-ml/espalier => " + root + "\n",
+		"main.go": `package main
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/espalier-ml/espalier/induce/tree"
+)
+
+func main() {
+	b, err := os.ReadFile(os.Args[1])
+	if err != nil {
+		panic(err)
+	}
+	t, err := tree.Decode(b)
+	if err != nil {
+		panic(err)
+	}
+	p, err := t.Scorer().Predict(make([]tree.Value, len(t.Scorer().Features())))
+	fmt.Println(p.Class, err)
+}
+`,
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	command := func(argv ...string) string {
+		c := exec.Command(argv[0], argv[1:]...)
+		c.Dir = dir
+		c.Env = append(os.Environ(), "GOPROXY=off", "GOFLAGS=-mod=mod", "GOWORK=off", "GOTOOLCHAIN=local", "GOMODCACHE="+filepath.Join(dir, "modules"))
+		out, err := c.CombinedOutput()
+		if err != nil {
+			t.Fatalf("%s: %v\n%s", strings.Join(argv, " "), err, out)
+		}
+		return string(out)
+	}
+	command("go", "build", "-o", "program", ".")
+	model, err := filepath.Abs(filepath.Join("testdata", "golden", "small.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := command("./program", model); !strings.Contains(got, "<nil>") {
+		t.Errorf("the program says %q", got)
+	}
+	info, err := os.Stat(filepath.Join(dir, "program"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("the program has %d bytes", info.Size())
+	if most := int64(5_000_000); info.Size() > most {
+		t.Errorf("the program has %d bytes, README.md says 3.3 MB", info.Size())
+	}
+}
