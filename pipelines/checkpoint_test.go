@@ -23,7 +23,12 @@ type stopping struct {
 	jobs   []string
 }
 
+// Job counts the jobs of the run itself: those of a rehearsal are over before it, and
+// phases are only shown when they take a while.
 func (r *stopping) Job(name string, _ int64, _ string) {
+	if !slices.ContainsFunc([]string{"summarise", "coalesce", "level", "induce", "evaluate"}, func(job string) bool { return strings.HasPrefix(name, job) }) {
+		return
+	}
 	r.jobs = append(r.jobs, name)
 	if r.left--; r.left == 0 {
 		r.cancel()

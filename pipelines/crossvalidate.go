@@ -2,9 +2,11 @@ package pipelines
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"runtime"
 	"slices"
+	"sync/atomic"
 
 	"github.com/espalier-ml/espalier/induce"
 	"github.com/espalier-ml/espalier/induce/dataset"
@@ -37,10 +39,17 @@ func (t *training) foldsWanted(validation *tree.LeafCounts) int {
 		}
 	}
 	rows := float64(sum(validation.Rows)) * float64(slices.Min(weights)) / float64(max(1, sum(weights)))
-	if rows >= fewRows || t.objects[dataset.Train].Objects > foldObjects {
+	switch objects := t.objects[dataset.Train].Objects; {
+	case rows >= fewRows:
+		t.jobs.reporter.Note(fmt.Sprintf("--folds auto: no cross-validation, as the validation rows have %.0f of the rarest class, and %d are enough", rows, fewRows))
 		return 0
+	case objects > foldObjects:
+		t.jobs.reporter.Note(fmt.Sprintf("--folds auto: no cross-validation, as %d training objects are more than %d, though the validation rows have only %.0f of the rarest class: --folds %d cross-validates all the same",
+			objects, foldObjects, rows, autoFolds))
+		return 0
+	default:
+		return autoFolds
 	}
-	return autoFolds
 }
 
 // grownFold is what was grown without the objects of a fold, and how good it is on
@@ -57,14 +66,19 @@ type grownFold struct {
 // which its own tree is. It fills in the points' mean areas. Of few objects a fold may
 // have none, or all: such folds are left out.
 func (t *training) crossValidate(ctx context.Context, folds int, prunings []pruning, points []frontier.Point) ([]grownFold, error) {
-	objects, err := t.trainingObjects(ctx)
-	if err != nil {
-		return nil, err
-	}
-	held := t.dealFolds(objects, folds)
 	grown := make([]grownFold, folds)
-	inParallel(folds, func(fold int) { grown[fold] = t.fold(objects, held, fold, prunings) })
-	if err := ctx.Err(); err != nil {
+	weight := t.objects[dataset.Train].Weight * int64(len(t.grid)) * int64(folds-1) // which all folds but one grow
+	err := t.jobs.phase(ctx, "folds", weight, "weight settled", func(s *steps) error {
+		objects, err := t.trainingObjects(ctx)
+		if err != nil {
+			return err
+		}
+		held := t.dealFolds(objects, folds)
+		return inParallel(ctx, folds, new(atomic.Int64), func(fold int) {
+			grown[fold] = t.fold(ctx, objects, held, fold, prunings, &s.done)
+		})
+	})
+	if err != nil {
 		return nil, err
 	}
 	grown = slices.DeleteFunc(grown, func(g grownFold) bool { return g.sequences == nil })
@@ -140,8 +154,9 @@ func (t *training) dealFolds(o *dataset.Objects, folds int) [][]int32 {
 }
 
 // fold grows and prunes the trees of one fold and scores them on its objects. It
-// grows none where the fold has no object, or all.
-func (t *training) fold(o *dataset.Objects, held [][]int32, fold int, prunings []pruning) grownFold {
+// grows none where the fold has no object, or all, and stops with the context. It
+// counts the weight that it has settled.
+func (t *training) fold(ctx context.Context, o *dataset.Objects, held [][]int32, fold int, prunings []pruning, settled *atomic.Int64) grownFold {
 	var g grownFold
 	var rest []int32
 	for other, ids := range held {
@@ -164,12 +179,19 @@ func (t *training) fold(o *dataset.Objects, held [][]int32, fold int, prunings [
 	}
 	trees := make([]*tree.Tree, len(t.grid))
 	counts := make([]*tree.LeafCounts, len(t.grid))
-	options := induce.Options{Workers: max(1, runtime.GOMAXPROCS(0)/len(held))}
+	options := induce.Options{
+		Workers: max(1, runtime.GOMAXPROCS(0)/len(held)),
+		Settled: func(weight int64) { settled.Add(weight) },
+		Stop:    func() bool { return ctx.Err() != nil },
+	}
 	for i, root := range induce.GrowEach(grown, t.columns(), params, total, 0, options) {
 		trees[i] = t.model(root, t.grid[i])
 		counts[i] = countObjects(trees[i], o, held[fold])
 	}
 	for i := range prunings {
+		if ctx.Err() != nil { // what was grown is cut short, and nobody looks at it
+			return grownFold{}
+		}
 		s := newSequence(trees[prunings[i].candidate], prunings[i].sequence.Currency())
 		g.sequences = append(g.sequences, s)
 		g.scores = append(g.scores, s.Sweep(counts[prunings[i].candidate]))

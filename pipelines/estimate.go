@@ -57,11 +57,12 @@ func dryRun(ctx context.Context, c *TrainConfig, p *parsed, reporter Reporter) (
 	f := beginFiles(c.StorageConfig)
 	defer f.end()
 	ctx = f.run.Context(ctx)
-	in, err := openInput(ctx, f, c.Input)
+	j := &jobs{runner: c.Runner, reporter: reporter, files: f, engine: c.EngineConfig}
+	in, err := readInput(ctx, j, c.Input)
 	if err != nil {
 		return nil, err
 	}
-	t, err := newTraining(ctx, f, c, p, in, reporter)
+	t, err := newTraining(ctx, j, c, p, in)
 	if err != nil {
 		return nil, err
 	}

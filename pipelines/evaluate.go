@@ -84,11 +84,17 @@ type candidate struct {
 func (t *training) evaluate(ctx context.Context) error {
 	candidates := make([]candidate, len(t.roots))
 	trees := make([]*tree.Tree, len(t.roots))
-	inParallel(len(t.roots), func(i int) {
+	build := func(i int) {
 		trees[i] = t.model(t.roots[i], t.grid[i])
 		candidates[i] = candidate{tree: trees[i], subset: t.grid[i].params.Subset}
 		candidates[i].counts[dataset.Train] = trainingCounts(trees[i])
+	}
+	err := t.jobs.phase(ctx, "trees", int64(len(trees)), "trees", func(s *steps) error {
+		return inParallel(ctx, len(trees), &s.done, build)
 	})
+	if err != nil {
+		return err
+	}
 	counts, err := t.countLeaves(ctx, trees)
 	if err != nil {
 		return err
@@ -231,7 +237,8 @@ func Evaluate(ctx context.Context, c EvaluateConfig, reporter Reporter) (*tree.T
 	if err != nil {
 		return nil, nil, err
 	}
-	in, err := openInput(ctx, f, c.Input)
+	j := &jobs{runner: c.Runner, reporter: orSilent(reporter), files: f}
+	in, err := readInput(ctx, j, c.Input)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -243,7 +250,6 @@ func Evaluate(ctx context.Context, c EvaluateConfig, reporter Reporter) (*tree.T
 		return nil, nil, err
 	}
 	spec.DropNullLabels = c.DropNullLabels
-	j := &jobs{runner: c.Runner, reporter: orSilent(reporter), files: f}
 	scratch := "mem://espalier-" + uuid.NewString()
 	defer f.store.RemoveAll(context.WithoutCancel(ctx), scratch) //nolint:errcheck // scratch in memory
 	counted, err := predictJob(ctx, j, t, in.tasks, "evaluate", transforms.PredictConfig{

@@ -5,10 +5,7 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"runtime"
 	"slices"
-	"sync"
-	"sync/atomic"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/frontier"
@@ -94,12 +91,14 @@ type pruning struct {
 
 // chooseBest prunes all candidates, keeps the frontier and chooses by the rule.
 func (t *training) chooseBest(ctx context.Context, candidates []candidate) (*candidate, error) {
-	prunings := t.prunings(candidates)
+	prunings, err := t.prunings(ctx, candidates)
+	if err != nil {
+		return nil, err
+	}
 	points := t.points(prunings, candidates)
 	folds := t.foldsWanted(candidates[0].counts[dataset.Validation])
 	var grown []grownFold
 	if folds > 0 {
-		var err error
 		if grown, err = t.crossValidate(ctx, folds, prunings, points); err != nil {
 			return nil, err
 		}
@@ -114,7 +113,10 @@ func (t *training) chooseBest(ctx context.Context, candidates []candidate) (*can
 	if t.parsed.selection.rule == frontier.Best {
 		t.frontier.Tolerance = t.config.Tolerance
 	}
-	best := t.describeFrontier(kept, marked, prunings, candidates)
+	best, err := t.describeFrontier(ctx, kept, marked, prunings, candidates)
+	if err != nil {
+		return nil, err
+	}
 	t.folds = newFoldsReport(best.tree, grown, marked.chosen, prunings)
 	return best, nil
 }
@@ -161,35 +163,22 @@ func same(a, b frontier.Point) bool {
 }
 
 // prunings prunes the candidates in all currencies and scores each step.
-func (t *training) prunings(candidates []candidate) []pruning {
+func (t *training) prunings(ctx context.Context, candidates []candidate) ([]pruning, error) {
 	currencies := t.parsed.selection.currencies
 	if len(currencies) == 0 {
 		currencies = []prune.Currency{prune.Leaves} // of which only the first step is looked at
 	}
 	list := make([]pruning, len(candidates)*len(currencies))
-	inParallel(len(list), func(i int) {
+	prune := func(i int) {
 		p := &list[i]
 		p.candidate = i / len(currencies)
 		c := &candidates[p.candidate]
 		p.sequence = newSequence(c.tree, currencies[i%len(currencies)])
 		p.validation, p.test = p.sequence.Sweep(c.counts[dataset.Validation]), p.sequence.Sweep(c.counts[dataset.Test])
-	})
-	return list
-}
-
-// inParallel calls f(0), f(1), .. f(n-1) on as many goroutines as there are
-// processors.
-func inParallel(n int, f func(i int)) {
-	var next atomic.Int64
-	var wg sync.WaitGroup
-	for range min(n, runtime.GOMAXPROCS(0)) {
-		wg.Go(func() {
-			for i := int(next.Add(1) - 1); i < n; i = int(next.Add(1) - 1) {
-				f(i)
-			}
-		})
 	}
-	wg.Wait()
+	return list, t.jobs.phase(ctx, "prune", int64(len(list)), "sequences", func(s *steps) error {
+		return inParallel(ctx, len(list), &s.done, prune)
+	})
 }
 
 // points lists the pruned trees, in the order of the prunings.
@@ -266,11 +255,11 @@ func areaOf(p *pruning, step int, c *candidate, part dataset.Part) *metric.Estim
 
 // describeFrontier fills in the points of frontier.json and their trees. It
 // returns the chosen candidate.
-func (t *training) describeFrontier(kept []frontier.Point, m marked, prunings []pruning, candidates []candidate) *candidate {
+func (t *training) describeFrontier(ctx context.Context, kept []frontier.Point, m marked, prunings []pruning, candidates []candidate) (*candidate, error) {
 	t.frontier.Points = make([]FrontierPoint, len(kept))
 	t.frontierTrees = make([]document, len(kept))
 	var best *candidate
-	inParallel(len(kept), func(i int) {
+	describe := func(i int) {
 		k := kept[i]
 		p := pruningOf(k, prunings)
 		c := candidates[k.Tree].pruned(p.sequence, k.Step)
@@ -285,8 +274,11 @@ func (t *training) describeFrontier(kept []frontier.Point, m marked, prunings []
 		if same(k, m.chosen) {
 			to.Selected, best = true, c
 		}
+	}
+	err := t.jobs.phase(ctx, "frontier", int64(len(kept)), "trees", func(s *steps) error {
+		return inParallel(ctx, len(kept), &s.done, describe)
 	})
-	return best
+	return best, err
 }
 
 func frontierPart(c *candidate, part dataset.Part, s *prune.Score) FrontierPart {

@@ -47,7 +47,7 @@ func trained(t *testing.T, rows int, theta float64) *training {
 	if err != nil {
 		t.Fatal(err)
 	}
-	in, err := openInput(ctx, process, c.Input)
+	in, err := openInput(ctx, process, c.Input, new(steps))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -205,7 +205,11 @@ func (t *training) grow(ctx context.Context, g *induce.Growth) ([]*induce.Node, 
 		return nil, err
 	}
 	t.objectPasses++
-	grown, err := transforms.ReadGrown(ctx, &config)
+	var grown []*induce.Node
+	err = t.jobs.phase(ctx, "collect", 1, "trees", func(*steps) (err error) {
+		grown, err = transforms.ReadGrown(ctx, &config)
+		return err
+	})
 	if err != nil || g.Root.Test == nil {
 		return grown, err
 	}

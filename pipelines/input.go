@@ -37,12 +37,25 @@ type listed struct {
 	folder string
 }
 
-// openInput lists the files and reads their footers.
-func openInput(ctx context.Context, f *files, patterns []string) (*input, error) {
+// footersPhase is the name of the phase in which footers are read.
+const footersPhase = "footers"
+
+// readInput is openInput as a phase of a run.
+func readInput(ctx context.Context, j *jobs, patterns []string) (in *input, err error) {
+	err = j.phase(ctx, footersPhase, 0, "files", func(s *steps) (err error) {
+		in, err = openInput(ctx, j.files, patterns, s)
+		return err
+	})
+	return in, err
+}
+
+// openInput lists the files and reads their footers, which it counts.
+func openInput(ctx context.Context, f *files, patterns []string, s *steps) (*input, error) {
 	list, err := listInput(ctx, f.store, patterns)
 	if err != nil {
 		return nil, err
 	}
+	s.total.Store(int64(len(list)))
 	in := &input{files: make([]*parquetio.File, len(list)), paths: pathColumns(list)}
 	faults := make([]error, len(list))
 	var wg sync.WaitGroup
@@ -51,6 +64,7 @@ func openInput(ctx context.Context, f *files, patterns []string) (*input, error)
 		slots <- struct{}{}
 		wg.Go(func() {
 			in.files[i], faults[i] = f.parquet.Open(ctx, list[i].Object)
+			s.done.Add(1)
 			<-slots
 		})
 	}

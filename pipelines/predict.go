@@ -163,7 +163,7 @@ func newPrediction(ctx context.Context, f *files, c *PredictConfig, reporter Rep
 	if c.Explain {
 		p.paths = report.Paths(p.tree)
 	}
-	if p.input, err = openInput(ctx, f, c.Input); err != nil {
+	if p.input, err = readInput(ctx, p.jobs, c.Input); err != nil {
 		return nil, err
 	}
 	label, weight := c.Label, c.Weight
@@ -273,6 +273,7 @@ func (p *prediction) run(ctx context.Context, start time.Time) (*PredictResult, 
 	defer p.files.store.RemoveAll(context.WithoutCancel(ctx), scratch) //nolint:errcheck // scratch
 	counted, err := predictJob(ctx, p.jobs, p.tree, p.tasks(), "predict", p.predictConfig(scratch))
 	if err != nil {
+		p.sweep(ctx)
 		return nil, err
 	}
 	r := &PredictResult{Tree: p.tree, Rows: counted.Rows, Columns: novelties(p.tree, counted)}
@@ -289,7 +290,23 @@ func (p *prediction) run(ctx context.Context, start time.Time) (*PredictResult, 
 	if err := p.remove(ctx, stale); err != nil {
 		return nil, err
 	}
-	return r, p.commit(ctx, r, start)
+	// The work notices the end of the context itself: nothing is left half done.
+	return r, p.jobs.phase(context.WithoutCancel(ctx), writePhase, 1, "folders", func(*steps) error { return p.commit(ctx, r, start) })
+}
+
+// sweepWithin is the time in which temporary files go after an interrupt; those that
+// stay are nobody's, and go with the next run into the folder.
+const sweepWithin = 300 * time.Millisecond
+
+// sweep removes the temporary files of an interrupted run whose workers were left
+// behind.
+func (p *prediction) sweep(ctx context.Context) {
+	if ctx.Err() == nil || !isLocal(p.config.Runner) {
+		return
+	}
+	soon, cancel := context.WithTimeout(context.WithoutCancel(ctx), sweepWithin)
+	defer cancel()
+	_ = p.files.store.Sweep(soon, p.config.Output) // the interrupt says more
 }
 
 // tasks returns a task for each file.

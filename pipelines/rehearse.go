@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"slices"
+	"sync"
 
 	"github.com/google/uuid"
 
@@ -64,7 +65,7 @@ func (t *training) sample(rows int64) *training {
 	scratch := "mem://espalier-" + uuid.NewString()
 	return &training{
 		config: &c, parsed: &p, grid: p.grid, schema: &s, input: in, costs: t.costs.ofFeatures(), perClass: t.perClass, files: t.files,
-		jobs: &jobs{runner: c.Runner, reporter: noReporter{}, files: t.files}, scratch: scratch, blocks: scratch + "/blocks",
+		jobs: &jobs{runner: c.Runner, reporter: rehearsing{t.jobs.reporter}, files: t.files}, scratch: scratch, blocks: scratch + "/blocks",
 		rehearsed: &rehearsal{share: share},
 	}
 }
@@ -132,16 +133,56 @@ func (t *training) tallyObjects(ctx context.Context, part dataset.Part) error {
 	return nil
 }
 
-// orSilent returns a reporter that tells nothing where there is none.
-func orSilent(r Reporter) Reporter {
-	if r == nil {
-		return noReporter{}
-	}
-	return r
+// rehearsing shows the jobs of a rehearsal and keeps what it would say to itself:
+// the run says it again.
+type rehearsing struct{ Reporter }
+
+func (r rehearsing) Job(name string, total int64, unit string) {
+	r.Reporter.Job("rehearse "+name, total, unit)
+}
+func (rehearsing) Warn(string) {}
+func (rehearsing) Note(string) {}
+
+// oneAtATime calls the reporter of a run from one goroutine at a time.
+type oneAtATime struct {
+	mu sync.Mutex
+	r  Reporter
 }
 
-// noReporter tells nothing: a rehearsal keeps to itself, and so does a run of a
-// program that wants to hear nothing.
+// orSilent returns the reporter of a run: one that tells nothing where there is
+// none.
+func orSilent(r Reporter) Reporter {
+	if r == nil {
+		r = noReporter{}
+	}
+	return &oneAtATime{r: r}
+}
+
+func (o *oneAtATime) Job(name string, total int64, unit string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.r.Job(name, total, unit)
+}
+
+func (o *oneAtATime) Step(done int64, note string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.r.Step(done, note)
+}
+
+func (o *oneAtATime) Warn(text string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.r.Warn(text)
+}
+
+func (o *oneAtATime) Note(text string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.r.Note(text)
+}
+
+// noReporter tells nothing: a program that calls Train may want to hear nothing.
 type noReporter struct{}
 
 func (noReporter) Job(string, int64, string) {}

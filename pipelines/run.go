@@ -160,6 +160,7 @@ func (j *jobs) watch(ctx context.Context, what job, progress *transforms.Progres
 			}
 			return err
 		case <-over:
+			awaitEnd(finished)
 			return context.Cause(ctx)
 		case <-tick.C:
 			if done, note := what.done(progress); done < what.total { // the last step is told when the job has ended

@@ -2,12 +2,24 @@ package pipelines
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
+	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/tree"
+	"github.com/espalier-ml/espalier/io/objectstore"
+	"github.com/espalier-ml/espalier/io/parquetio"
 	"github.com/espalier-ml/espalier/transforms"
 )
 
@@ -33,5 +45,131 @@ func TestWaitingRunEnds(t *testing.T) {
 	leave()
 	if err := one(t.Context()); err != nil {
 		t.Errorf("the next one: %v", err)
+	}
+}
+
+// watched is a Reporter that keeps what it is told.
+type watched struct{ jobs, notes []string }
+
+func (w *watched) Job(name string, total int64, unit string) {
+	w.jobs = append(w.jobs, fmt.Sprintf("%s: %d %s", name, total, unit))
+}
+func (w *watched) Step(done int64, _ string) { w.jobs = append(w.jobs, fmt.Sprint(done)) }
+func (w *watched) Warn(string)               {}
+func (w *watched) Note(text string)          { w.notes = append(w.notes, text) }
+
+// TestPhase: a phase that takes a while is shown with how far it is, ends with its
+// context even if its work does not, and panics where it is called.
+func TestPhase(t *testing.T) {
+	w := new(watched)
+	j := &jobs{runner: "direct", reporter: w}
+	err := j.phase(t.Context(), "quick", 3, "trees", func(*steps) error { return nil })
+	if err != nil || len(w.jobs) > 0 {
+		t.Errorf("a quick phase: %v, %v", w.jobs, err)
+	}
+	err = j.phase(t.Context(), "slow", 2, "trees", func(s *steps) error {
+		return inParallel(t.Context(), 2, &s.done, func(int) { time.Sleep(3 * reportEvery) })
+	})
+	if n := len(w.jobs); err != nil || n < 3 || w.jobs[0] != "slow: 2 trees" || w.jobs[n-1] != "2" {
+		t.Errorf("a slow phase: %v, %v", w.jobs, err)
+	}
+	if len(j.timings) != 2 || j.timings[1].Job != "slow" || j.timings[1].Seconds < 0.3 {
+		t.Errorf("timings %v", j.timings)
+	}
+
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	deaf := make(chan struct{})
+	defer close(deaf)
+	start := time.Now()
+	err = j.phase(ctx, "deaf", 1, "trees", func(*steps) error { <-deaf; return nil })
+	if took := time.Since(start); !errors.Is(err, context.DeadlineExceeded) || took > time.Second {
+		t.Errorf("a phase that does not hear the end of its context: %v after %v", err, took)
+	}
+	var calls atomic.Int64
+	if err := inParallel(ctx, 10, new(atomic.Int64), func(int) { calls.Add(1) }); !errors.Is(err, context.DeadlineExceeded) || calls.Load() > 0 {
+		t.Errorf("%d calls after the end of the context: %v", calls.Load(), err)
+	}
+
+	defer func() {
+		if r := recover(); r != "of a kernel" {
+			t.Errorf("recovered %v", r)
+		}
+	}()
+	_ = j.phase(t.Context(), "broken", 1, "trees", func(s *steps) error { // it panics
+		return inParallel(t.Context(), 1, &s.done, func(int) { panic("of a kernel") })
+	})
+}
+
+// TestNothingIsSilent: jobs and phases, which have a bar, make up the time of a run.
+// Before there were phases they were 15 % of it on wide data.
+func TestNothingIsSilent(t *testing.T) {
+	const rows, columns = 600, 300
+	random := rand.New(rand.NewPCG(1, 2))
+	classes := make([]string, rows)
+	list := make([]parquetio.WriteColumn, columns, columns+1)
+	for k := range list {
+		values := make([]float64, rows)
+		for i := range values {
+			values[i] = random.NormFloat64()
+			if k == 0 {
+				classes[i] = fmt.Sprint(values[i]+random.NormFloat64() > 0)
+			}
+		}
+		list[k] = parquetio.WriteColumn{Name: fmt.Sprintf("x%03d", k), Values: values}
+	}
+	url := filepath.Join(t.TempDir(), "rows.parquet")
+	if err := parquetio.Write(t.Context(), objectstore.New(), url, append(list, parquetio.WriteColumn{Name: "class", Values: classes}), parquetio.WriteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	c := DefaultConfig()
+	c.Input, c.Label, c.Output, c.Certificate, c.Folds = []string{url}, "class", filepath.Join(t.TempDir(), "run"), "none", "3"
+	if _, err := Train(t.Context(), c, nil); err != nil {
+		t.Fatal(err)
+	}
+	b, err := os.ReadFile(filepath.Join(c.Output, manifestFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var m Manifest
+	if err := json.Unmarshal(b, &m); err != nil {
+		t.Fatal(err)
+	}
+	seconds, names := 0.0, []string(nil)
+	for _, one := range m.Timings {
+		seconds += one.Seconds
+		names = append(names, one.Job)
+	}
+	if want := []string{"footers", "summarise", "bins", "coalesce", "induce", "collect", "trees", "evaluate", "prune", "folds", "frontier"}; !slices.Equal(names, want) {
+		t.Errorf("jobs and phases %v, want %v", names, want)
+	}
+	if seconds < 0.75*m.Seconds {
+		t.Errorf("%.2f s of %.2f s have a bar: %v", seconds, m.Seconds, m.Timings)
+	}
+}
+
+// TestFoldsAreTold: a run that cross-validates by itself says why it does not.
+func TestFoldsAreTold(t *testing.T) {
+	for _, one := range []struct {
+		objects, rare int64
+		folds         int
+		note          string
+	}{
+		{foldObjects, fewRows - 1, autoFolds, ""},
+		{foldObjects + 1, fewRows - 1, 0, "50001 training objects are more than 50000, though the validation rows have only 199 of the rarest class: --folds 5"},
+		{10, fewRows, 0, "have 200 of the rarest class, and 200 are enough"},
+	} {
+		w := new(watched)
+		r := &training{
+			jobs: &jobs{reporter: w}, parsed: &parsed{selection: selection{folds: -1}}, classes: []string{"a", "b"},
+			objects: &[dataset.Parts]transforms.ObjectStats{dataset.Train: {Objects: one.objects}},
+		}
+		validation := &tree.LeafCounts{Weights: [][]int64{{1000 - one.rare, one.rare}}, Rows: []int64{1000}}
+		if got := r.foldsWanted(validation); got != one.folds {
+			t.Errorf("%d objects, %d rare rows: %d folds, want %d", one.objects, one.rare, got, one.folds)
+		}
+		if notes := strings.Join(w.notes, "\n"); (one.note == "") != (notes == "") || !strings.Contains(notes, one.note) {
+			t.Errorf("%d objects, %d rare rows: noted %q, want %q", one.objects, one.rare, notes, one.note)
+		}
 	}
 }

@@ -95,8 +95,20 @@ func (in *input) manifest() []ManifestInput {
 	return list
 }
 
+// writePhase is the name of the phase in which the documents of a folder are written.
+const writePhase = "write"
+
 // write writes the run folder.
-func (t *training) write(ctx context.Context, start time.Time) (*Result, error) {
+func (t *training) write(ctx context.Context, start time.Time) (r *Result, err error) {
+	// The work notices the end of the context itself: nothing is left half done.
+	err = t.jobs.phase(context.WithoutCancel(ctx), writePhase, 1, "folders", func(*steps) (err error) {
+		r, err = t.writeFolder(ctx, start)
+		return err
+	})
+	return r, err
+}
+
+func (t *training) writeFolder(ctx context.Context, start time.Time) (*Result, error) {
 	documents := []document{
 		{treeFile, t.encoded}, {metricsFile, nil}, {schemaFile, t.schemaFile().Encode()}, {manifestFile, nil},
 	}

@@ -52,12 +52,13 @@ func Train(ctx context.Context, c TrainConfig, reporter Reporter) (*Result, erro
 	f := beginFiles(c.StorageConfig)
 	defer f.end()
 	ctx = f.run.Context(ctx)
-	o, locked, err := open(ctx, f, &c, reporter)
+	j := &jobs{runner: c.Runner, reporter: reporter, files: f, engine: c.EngineConfig}
+	o, locked, err := open(ctx, j, &c)
 	if err != nil {
 		return nil, err
 	}
 	defer o.lock.release(ctx)
-	r, err := o.train(locked, f, &c, p, start, reporter)
+	r, err := o.train(locked, j, &c, p, start)
 	if err != nil && locked.Err() != nil {
 		return nil, context.Cause(locked) // whatever it was that noticed first
 	}
@@ -65,15 +66,15 @@ func Train(ctx context.Context, c TrainConfig, reporter Reporter) (*Result, erro
 }
 
 // train trains on what was opened.
-func (o *opened) train(ctx context.Context, f *files, c *TrainConfig, p *parsed, start time.Time, reporter Reporter) (*Result, error) {
+func (o *opened) train(ctx context.Context, j *jobs, c *TrainConfig, p *parsed, start time.Time) (*Result, error) {
 	if o.output.finished() && c.Resume {
-		return finishedRun(ctx, f, c)
+		return finishedRun(ctx, j.files, c)
 	}
-	t, err := newTraining(ctx, f, c, p, o.input, reporter)
+	t, err := newTraining(ctx, j, c, p, o.input)
 	if err != nil {
 		return nil, err
 	}
-	t.output, t.deadline, t.jobs.runID, t.jobs.engine = o.output, c.deadline(start), o.lock.Run, c.EngineConfig
+	t.output, t.deadline, t.jobs.runID = o.output, c.deadline(start), o.lock.Run
 	t.scratch = "mem://espalier-" + uuid.NewString()
 	if !isLocal(c.Runner) { // its workers do not see this process's memory
 		t.scratch = t.checkpointURL(scratchFolder, uuid.NewString())
@@ -88,29 +89,29 @@ func (o *opened) train(ctx context.Context, f *files, c *TrainConfig, p *parsed,
 		return nil, err
 	}
 	if err := t.discard(ctx); err != nil {
-		reporter.Warn(fmt.Sprintf("the checkpoints of the finished run stay: %v", err))
+		j.reporter.Warn(fmt.Sprintf("the checkpoints of the finished run stay: %v", err))
 	}
 	return r, nil
 }
 
 // newTraining resolves a configuration against the columns of its input.
-func newTraining(ctx context.Context, f *files, c *TrainConfig, p *parsed, in *input, reporter Reporter) (*training, error) {
+func newTraining(ctx context.Context, j *jobs, c *TrainConfig, p *parsed, in *input) (*training, error) {
 	s, err := resolve(in, c, p)
 	if err != nil {
 		return nil, err
 	}
-	prices, err := readCosts(ctx, f, c.Costs, in.names())
+	prices, err := readCosts(ctx, j.files, c.Costs, in.names())
 	if err != nil {
 		return nil, err
 	}
-	perClass, err := readClassSettings(ctx, f, c)
+	perClass, err := readClassSettings(ctx, j.files, c)
 	if err != nil {
 		return nil, err
 	}
 	p.settleBins(in.rows)
 	return &training{
-		config: c, costs: prices, perClass: perClass, parsed: p, grid: p.grid, input: in, schema: s, files: f,
-		jobs: &jobs{runner: c.Runner, reporter: reporter, files: f}, rehearsalRows: rehearsalRows,
+		config: c, costs: prices, perClass: perClass, parsed: p, grid: p.grid, input: in, schema: s, files: j.files,
+		jobs: j, rehearsalRows: rehearsalRows,
 	}, nil
 }
 
@@ -126,14 +127,24 @@ type opened struct {
 // reads the checkpoint in it, if any, as far as possible at the same time: object
 // stores take a while for each.
 // The context that it returns ends when the lock is lost.
-func open(ctx context.Context, f *files, c *TrainConfig, reporter Reporter) (o *opened, locked context.Context, err error) {
+func open(ctx context.Context, j *jobs, c *TrainConfig) (o *opened, locked context.Context, err error) {
+	// The work notices the end of the context itself: a lock must not be left behind.
+	err = j.phase(context.WithoutCancel(ctx), footersPhase, 0, "files", func(s *steps) (err error) {
+		o, locked, err = openAll(ctx, j, c, s)
+		return err
+	})
+	return o, locked, err
+}
+
+func openAll(ctx context.Context, j *jobs, c *TrainConfig, s *steps) (o *opened, locked context.Context, err error) {
+	f := j.files
 	o = new(opened)
 	reading, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var inputErr, checkpointErr error
 	var wg sync.WaitGroup
-	wg.Go(func() { o.input, inputErr = openInput(reading, f, c.Input) })
-	if o.lock, locked, err = lockFolder(ctx, f, c.Output, c.Runner, reporter); err == nil {
+	wg.Go(func() { o.input, inputErr = openInput(reading, f, c.Input, s) })
+	if o.lock, locked, err = lockFolder(ctx, f, c.Output, c.Runner, j.reporter); err == nil {
 		wg.Go(func() { o.unfinished, checkpointErr = readCheckpoint(reading, f, c.Output) })
 		o.output, err = openFolder(reading, f.store, c.Output, c.Overwrite || c.Resume, treeFile, metricsFile, schemaFile, manifestFile, frontierFile)
 	}
@@ -299,7 +310,7 @@ func (t *training) summarise(ctx context.Context) error {
 	if err := t.weighClasses(encoded[len(encoded)-1], scale); err != nil {
 		return err
 	}
-	return t.fitFeatures(encoded[:label])
+	return t.fitFeatures(ctx, encoded[:label])
 }
 
 // pieces returns into how many pieces row groups are cut so that all workers
@@ -329,15 +340,21 @@ func (t *training) fitLabel(encoded []byte) error {
 
 // fitFeatures fits each feature to its summary and leaves out those with one
 // code, and those that are forbidden.
-func (t *training) fitFeatures(encoded [][]byte) error {
+func (t *training) fitFeatures(ctx context.Context, encoded [][]byte) error {
 	fitted := make([]dataset.Feature, len(encoded))
 	faults := make([]error, len(encoded))
-	inParallel(len(encoded), func(i int) {
+	fit := func(i int) {
 		if column := t.schema.rows.Features[i]; !slices.Contains(t.config.Forbid, column.Name) {
 			fitted[i], faults[i] = t.fit(column, encoded[i])
 		}
 		encoded[i] = nil
+	}
+	err := t.jobs.phase(ctx, "bins", int64(len(encoded)), "features", func(s *steps) error {
+		return inParallel(ctx, len(encoded), &s.done, fit)
 	})
+	if err != nil {
+		return err
+	}
 	if err := errors.Join(faults...); err != nil {
 		return firstOf(faults)
 	}

@@ -111,7 +111,7 @@ func (f *coalesceFn) ProcessElement(ctx context.Context, task []byte, emit func(
 	if err != nil {
 		return carry(err)
 	}
-	if err := f.pool.doWith(g, func(worker int) error { return f.add(ctx, g, &f.scratch[worker]) }); err != nil {
+	if err := f.pool.doWith(ctx, g, func(worker int) error { return f.add(ctx, g, &f.scratch[worker]) }); err != nil {
 		return carry(err)
 	}
 	report(ctx)
@@ -134,7 +134,7 @@ func (f *coalesceFn) FinishBundle(ctx context.Context, emit func(int64, []byte))
 
 // add coalesces the rows of one row group.
 func (f *coalesceFn) add(ctx context.Context, g *rowGroup, s *coalesceScratch) error {
-	if err := f.coder.code(g, &s.coded); err != nil {
+	if err := f.coder.code(ctx, g, &s.coded); err != nil {
 		return err
 	}
 	n, stride := g.Rows(), f.coder.layout.Stride
@@ -213,7 +213,7 @@ func (f *coalesceFn) flush(ctx context.Context, emit func(int64, []byte), inline
 	values := make([][][]byte, len(f.tables))
 	p := newPool(f.Workers, 0)
 	for i, shared := range f.tables {
-		if err := p.do(func(int) error {
+		if err := p.do(ctx, func(int) error {
 			shared.mu.Lock()
 			t := shared.t
 			shared.t = f.coder.newTable()

@@ -1,6 +1,7 @@
 package transforms
 
 import (
+	"context"
 	"github.com/espalier-ml/espalier/induce/dataset"
 )
 
@@ -51,7 +52,7 @@ type codedColumn struct {
 }
 
 // code prepares a row group and codes its rows.
-func (c *coder) code(g *rowGroup, s *coded) error {
+func (c *coder) code(ctx context.Context, g *rowGroup, s *coded) error {
 	err := g.prepare()
 	if err != nil {
 		return err
@@ -67,7 +68,7 @@ func (c *coder) code(g *rowGroup, s *coded) error {
 	p := newPool(c.pieces, 0)
 	for i := range c.pieces {
 		from, to := i*len(c.encoders)/c.pieces, (i+1)*len(c.encoders)/c.pieces
-		if err := p.do(func(worker int) error { return c.codeColumns(g, from, to, s.keys, &s.columns[worker]) }); err != nil {
+		if err := p.do(ctx, func(worker int) error { return c.codeColumns(ctx, g, from, to, s.keys, &s.columns[worker]) }); err != nil {
 			break // wait returns it
 		}
 	}
@@ -75,8 +76,11 @@ func (c *coder) code(g *rowGroup, s *coded) error {
 }
 
 // codeColumns codes the features [from, to) of all rows.
-func (c *coder) codeColumns(g *rowGroup, from, to int, keys []byte, s *codedColumn) error {
+func (c *coder) codeColumns(ctx context.Context, g *rowGroup, from, to int, keys []byte, s *codedColumn) error {
 	for i := from; i < to; i++ {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
 		if err := g.feature(i, &s.vector); err != nil {
 			return err
 		}

@@ -84,7 +84,7 @@ func (f *evaluateFn) ProcessElement(ctx context.Context, task []byte, _ func(int
 		return err
 	}
 	defer report(ctx)
-	return carry(f.pool.do(func(worker int) error { return f.addBlock(ctx, task, worker) }))
+	return carry(f.pool.do(ctx, func(worker int) error { return f.addBlock(ctx, task, worker) }))
 }
 
 func (f *evaluateFn) countsOf(worker, at int, part dataset.Part) *tree.LeafCounts {

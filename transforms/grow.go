@@ -212,7 +212,7 @@ func (f *growFn) ProcessElement(ctx context.Context, key int64, values func(*[]b
 	}
 	list := collect(values)
 	defer report(ctx)
-	return f.pool.do(func(int) error { return f.grow(ctx, key, list) })
+	return f.pool.do(ctx, func(int) error { return f.grow(ctx, key, list) })
 }
 
 func (f *growFn) FinishBundle(ctx context.Context) error {
@@ -239,6 +239,9 @@ func (f *growFn) grow(ctx context.Context, key int64, list [][]byte) error {
 			continue
 		}
 		grown = append(grown, o.GrowEach(objects[at], f.Columns, trees, f.Total, f.options(ctx))...)
+		if ctx.Err() != nil { // the trees are cut short
+			return context.Cause(ctx)
+		}
 		objects[at] = nil
 	}
 	s, err := openStorage(ctx)
@@ -248,7 +251,7 @@ func (f *growFn) grow(ctx context.Context, key int64, list [][]byte) error {
 	encoded := make([]json.RawMessage, len(grown)) // apart, as they are large
 	p := newPool(f.Workers, 0)
 	for i, n := range grown {
-		_ = p.do(func(int) error { // which does not fail
+		_ = p.do(ctx, func(int) error { // which does not fail
 			encoded[i] = mustJSON(n)
 			return nil
 		})
@@ -302,9 +305,10 @@ func (f *growFn) options(ctx context.Context) induce.Options {
 			progress.Weight.Add(weight)
 		},
 	}
+	o.Stop = func() bool { return ctx.Err() != nil }
 	if f.Deadline > 0 {
 		deadline := time.UnixMilli(f.Deadline)
-		o.Stop = func() bool { return time.Now().After(deadline) }
+		o.Stop = func() bool { return ctx.Err() != nil || time.Now().After(deadline) }
 	}
 	return o
 }
@@ -335,7 +339,7 @@ func ReadGrown(ctx context.Context, c *SmallConfig) ([]*induce.Node, error) {
 	grown := make([]*induce.Node, len(encoded))
 	p := newPool(runtime.GOMAXPROCS(0), 0)
 	for i, b := range encoded {
-		if err := p.do(func(int) error { return json.Unmarshal(b, &grown[i]) }); err != nil {
+		if err := p.do(ctx, func(int) error { return json.Unmarshal(b, &grown[i]) }); err != nil {
 			break // wait returns it
 		}
 	}

@@ -51,7 +51,7 @@ func (f *mergeObjectsFn) ProcessElement(ctx context.Context, key int64, values f
 		return err
 	}
 	list := collect(values)
-	return carry(f.pool.do(func(int) error { return f.merge(ctx, key, list) }))
+	return carry(f.pool.do(ctx, func(int) error { return f.merge(ctx, key, list) }))
 }
 
 func (f *mergeObjectsFn) FinishBundle(context.Context) error { return carry(f.pool.wait()) }

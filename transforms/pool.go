@@ -1,6 +1,7 @@
 package transforms
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"runtime/debug"
@@ -21,6 +22,7 @@ type pool struct {
 }
 
 type poolTask struct {
+	ctx context.Context //nolint:containedctx // the task's, which may wait
 	run func(worker int) error
 	end io.Closer // may be nil
 }
@@ -41,15 +43,16 @@ func newPool(workers, waiting int) *pool {
 }
 
 // do runs f on a worker. It waits while as many tasks wait as may, and returns
-// the first error of any task before; then f does not run.
-func (p *pool) do(f func(worker int) error) error { return p.doWith(nil, f) }
+// the first error of any task before; then f does not run, nor once the context has
+// ended.
+func (p *pool) do(ctx context.Context, f func(worker int) error) error { return p.doWith(ctx, nil, f) }
 
 // doWith is do, and closes c once f has run or is not going to.
-func (p *pool) doWith(c io.Closer, f func(worker int) error) error {
+func (p *pool) doWith(ctx context.Context, c io.Closer, f func(worker int) error) error {
 	p.slots <- struct{}{}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.queue = append(p.queue, poolTask{f, c})
+	p.queue = append(p.queue, poolTask{ctx, f, c})
 	if n := len(p.free); n > 0 {
 		worker := p.free[n-1]
 		p.free = p.free[:n-1]
@@ -67,7 +70,11 @@ func (p *pool) work(worker int) {
 		if !ok {
 			return
 		}
-		if !failed {
+		switch {
+		case failed:
+		case t.ctx.Err() != nil:
+			p.fail(context.Cause(t.ctx))
+		default:
 			p.fail(guard(worker, t.run))
 		}
 		if t.end != nil {

@@ -162,7 +162,7 @@ func (f *predictFn) ProcessElement(ctx context.Context, task []byte, _ func(int6
 	if err != nil {
 		return err
 	}
-	return carry(f.pool.do(func(worker int) error { return f.scoreFile(ctx, t, &f.workers[worker]) }))
+	return carry(f.pool.do(ctx, func(worker int) error { return f.scoreFile(ctx, t, &f.workers[worker]) }))
 }
 
 // scoreFile scores the row groups of a task, one after the other.
@@ -183,6 +183,9 @@ func (f *predictFn) scoreFile(ctx context.Context, t Task, w *predictWorker) err
 		groups = max(1, groups)
 	}
 	for n := range groups {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
 		one := t
 		one.RowGroup += n
 		if err := f.scoreRowGroup(ctx, one, w, out); err != nil {
@@ -204,7 +207,7 @@ func (f *predictFn) scoreRowGroup(ctx context.Context, t Task, w *predictWorker,
 	if g.Rows() == 0 {
 		return nil
 	}
-	if err := f.score(g, w); err != nil {
+	if err := f.score(ctx, g, w); err != nil {
 		return err
 	}
 	defer progressOf(ctx).Tasks.Add(1)
@@ -220,13 +223,13 @@ func (f *predictFn) scoreRowGroup(ctx context.Context, t Task, w *predictWorker,
 }
 
 // score finds the leaf of each row, and counts.
-func (f *predictFn) score(g *rowGroup, w *predictWorker) error {
+func (f *predictFn) score(ctx context.Context, g *rowGroup, w *predictWorker) error {
 	if f.spec.Label != "" {
 		if err := g.prepare(); err != nil {
 			return err
 		}
 	}
-	if err := f.readInputs(g, w); err != nil {
+	if err := f.readInputs(ctx, g, w); err != nil {
 		return err
 	}
 	w.rows += int64(g.Rows())
@@ -254,10 +257,10 @@ func (f *predictFn) score(g *rowGroup, w *predictWorker) error {
 }
 
 // readInputs decodes the columns that the tree tests.
-func (f *predictFn) readInputs(g *rowGroup, w *predictWorker) error {
+func (f *predictFn) readInputs(ctx context.Context, g *rowGroup, w *predictWorker) error {
 	p := newPool(max(1, min(f.Pieces, len(w.vectors))), 0)
 	for i := range w.vectors {
-		err := p.do(func(int) error {
+		err := p.do(ctx, func(int) error {
 			if err := g.feature(i, &w.vectors[i]); err != nil {
 				return err
 			}

@@ -40,7 +40,7 @@ func readEach(ctx context.Context, urls []string, f func(i int, b []byte) error)
 	var mu sync.Mutex
 	p := newPool(min(readersAhead, len(urls)), 0)
 	for i, url := range urls {
-		err := p.do(func(int) error {
+		err := p.do(ctx, func(int) error {
 			b, err := s.Read(ctx, url)
 			if err != nil && !isNotExist(err) {
 				return err

@@ -123,7 +123,7 @@ func (f *summariseFn) ProcessElement(ctx context.Context, task []byte, _ func(in
 	})
 	for i := range pieces {
 		from, to := i*len(f.spec.Features)/pieces, (i+1)*len(f.spec.Features)/pieces
-		err = f.pool.doWith(group, func(worker int) error { return f.add(ctx, group, from, to, &f.workers[worker]) })
+		err = f.pool.doWith(ctx, group, func(worker int) error { return f.add(ctx, group, from, to, &f.workers[worker]) })
 	}
 	report(ctx)
 	return carry(err)
@@ -136,6 +136,9 @@ func (f *summariseFn) add(ctx context.Context, group *shared, from, to int, w *s
 		return err
 	}
 	for i := from; i < to; i++ {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
 		if err := group.feature(i, &w.vector); err != nil {
 			return err
 		}
@@ -195,7 +198,7 @@ func (f *summariseFn) FinishBundle(ctx context.Context, emit func(int64, []byte)
 	encoded := make([][]byte, (columns+summaryBlock-1)/summaryBlock)
 	p := newPool(f.Workers, 0)
 	for block := range encoded {
-		if err := p.do(func(int) error {
+		if err := p.do(ctx, func(int) error {
 			var err error
 			encoded[block], err = f.encode(block*summaryBlock, min((block+1)*summaryBlock, columns))
 			return err

@@ -1,0 +1,115 @@
+package pipelines
+
+import (
+	"context"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// patienceAfterEnd is the time that a pipeline has to notice that its context has
+// ended, and to clear away what it was writing. After it the pipeline is left behind:
+// a user who interrupts a run waits for no kernel of it.
+const patienceAfterEnd = 300 * time.Millisecond
+
+// steps counts what a phase has done, of how much. Its work may set the total.
+type steps struct{ done, total atomic.Int64 }
+
+// ended is how work has ended.
+type ended struct {
+	err      error
+	panicked any
+}
+
+// phase does work of a run between its pipelines, in this process, and shows its
+// progress in steps of the unit. A phase that is over before the
+// first look at it is not shown. When the context ends, phase returns: the work is
+// left behind until it notices, and nobody looks at what it makes.
+func (j *jobs) phase(ctx context.Context, name string, total int64, unit string, work func(s *steps) error) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	start := time.Now()
+	s := new(steps)
+	s.total.Store(total)
+	finished := make(chan ended, 1)
+	go func() {
+		var e ended
+		defer func() {
+			e.panicked = recover()
+			finished <- e
+		}()
+		e.err = work(s)
+	}()
+	err := j.look(ctx, name, unit, s, finished)
+	j.timings = append(j.timings, Timing{name, time.Since(start).Seconds()})
+	return err
+}
+
+// look shows how far a phase is until it has finished or the context has ended. A
+// panic of its work is raised again here, where the caller can recover it.
+func (j *jobs) look(ctx context.Context, name, unit string, s *steps, finished <-chan ended) error {
+	tick := time.NewTicker(reportEvery)
+	defer tick.Stop()
+	told := int64(0)
+	for {
+		select {
+		case e := <-finished:
+			if e.panicked != nil {
+				panic(e.panicked)
+			}
+			if e.err == nil && told > 0 {
+				j.reporter.Step(told, "")
+			}
+			return e.err
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-tick.C:
+			if total := max(1, s.total.Load()); total != told {
+				j.reporter.Job(name, total, unit)
+				told = total
+			}
+			j.reporter.Step(min(s.done.Load(), told-1), "") // the last step is told in the end
+		}
+	}
+}
+
+// awaitEnd waits for a pipeline whose context has ended, but not long.
+func awaitEnd(finished <-chan error) {
+	select {
+	case <-finished:
+	case <-time.After(patienceAfterEnd):
+	}
+}
+
+// inParallel calls f(0), f(1), .. f(n-1) on as many goroutines as there are
+// processors, and counts the calls that have returned. It begins no call after the
+// end of the context, and returns why that has ended. A panic in a call is raised
+// again here, where the caller can recover it.
+func inParallel(ctx context.Context, n int, done *atomic.Int64, f func(i int)) error {
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	var panicked atomic.Pointer[any]
+	for range min(n, runtime.GOMAXPROCS(0)) {
+		wg.Go(func() {
+			defer func() {
+				if r := recover(); r != nil {
+					panicked.CompareAndSwap(nil, &r)
+				}
+			}()
+			for i := int(next.Add(1) - 1); i < n && ctx.Err() == nil; i = int(next.Add(1) - 1) {
+				f(i)
+				done.Add(1)
+			}
+		})
+	}
+	wg.Wait()
+	if r := panicked.Load(); r != nil {
+		panic(*r)
+	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return nil
+}
