@@ -260,7 +260,7 @@ func (q *questionnaire) answer(p *prompt, a answer) (note string, err error) {
 	}
 	after := q.inquiry.Standing()
 	if more, paid := after.Tests-before.Tests-1, after.Paid-before.Paid-p.Cost; more > 0 && paid > 0 {
-		note = fmt.Sprintf("and %s on what is known: %s", counted(more, "further test"), money(paid, p.Unit))
+		note = fmt.Sprintf("%s more for %s on what is known", money(paid, p.Unit), counted(more, "further test"))
 	}
 	return note, nil
 }

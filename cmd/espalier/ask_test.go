@@ -157,7 +157,7 @@ func TestAskAddsUp(t *testing.T) {
 func TestAskNearest(t *testing.T) {
 	o, output := train(t, mixed(t, 600, parquetio.WriteOptions{}), "--select", "first", "--certificate", "none", "--first", "s")
 	o.wants(t, 0)
-	const want = `valu-3 is none of the values that s is known to have: it counts as another value; did you mean "value-3"?`
+	const want = `"valu-3" is none of the values that s is known to have: it counts as another value; did you mean "value-3"?`
 	ask(t, "valu-3\n1\n1\n1\n1\n", output).wants(t, 0, want)
 	ask(t, "1\n1\n1\n1\n", output, "--value", "s=valu-3").wants(t, 0, want)
 }

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"bufio"
 	"encoding/json"
 	"fmt"
+	"io"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -68,12 +70,22 @@ that training did not have go where the tree sends unseen ones.`,
 			_, err = c.OutOrStdout().Write(b)
 			return err
 		}
-		if err := report.Figures(c.OutOrStdout(), metrics.Parts(), pageWidth(c.OutOrStdout())); err != nil {
-			return err
-		}
-		m := metrics.Test
-		_, err = fmt.Fprintf(c.OutOrStdout(), "\nAUC %s, expected cost %s\n", report.Area(m), report.Figure(report.Cost(m)))
-		return err
+		return printEvaluated(c.OutOrStdout(), metrics)
 	}
 	return c
+}
+
+// printEvaluated prints the figures that matter most.
+func printEvaluated(w io.Writer, metrics *pipelines.MetricsFile) error {
+	width, m := pageWidth(w), metrics.Test
+	b := bufio.NewWriter(w) // keeps the first error for Flush
+	_ = report.Figures(b, metrics.Parts(), width)
+	_, _ = fmt.Fprintln(b)
+	_ = report.Classes(b, report.Part{Name: "class", Metrics: m}, width)
+	mistakes := ""
+	if m.ExpectedErrorCost != nil {
+		mistakes = ", error cost " + report.Figure(m.ExpectedErrorCost)
+	}
+	_, _ = fmt.Fprintf(b, "\nAUC %s%s, expected cost %s\n", report.Area(m), mistakes, report.Figure(report.Cost(m)))
+	return b.Flush()
 }

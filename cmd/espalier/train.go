@@ -1,9 +1,11 @@
 package main
 
 import (
+	"bufio"
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -247,45 +249,45 @@ func settleFirst(set *pflag.FlagSet, c *trainFlags, file *configFile, reporter p
 
 // printResult prints what was written and the figures that matter most.
 func printResult(w io.Writer, r *pipelines.Result, show bool) error {
+	width := pageWidth(w)
+	b := bufio.NewWriter(w) // keeps the first error for Flush
+	line := func() { _, _ = fmt.Fprintln(b) }
 	if show {
-		if err := report.Text(w, r.Tree, pageWidth(w)); err != nil {
-			return err
-		}
-		if _, err := fmt.Fprintln(w); err != nil {
-			return err
-		}
+		_ = report.Text(b, r.Tree, width)
+		line()
 	}
-	if err := report.Figures(w, r.Metrics.Parts(), pageWidth(w)); err != nil {
-		return err
-	}
+	_ = report.Figures(b, r.Metrics.Parts(), width)
+	line()
+	part, m := r.Metrics.Best()
+	_ = report.Classes(b, report.Part{Name: "class (" + part + ")", Metrics: m}, width)
+	line()
+	_ = report.Features(b, r.Tree, width)
 	if r.Frontier != nil {
-		if _, err := fmt.Fprintf(w, "\nthe frontier, of %d prunings of %d trees (* chosen: %s)\n", r.Frontier.Pruned, r.Frontier.Grown, r.Frontier.Select); err != nil {
-			return err
-		}
-		if err := report.Frontier(w, r.Frontier.Report(), pageWidth(w)); err != nil {
-			return err
-		}
+		_, _ = fmt.Fprintf(b, "\nthe frontier, of %d prunings of %d trees (* chosen: %s)\n", r.Frontier.Pruned, r.Frontier.Grown, r.Frontier.Select)
+		_ = report.Frontier(b, r.Frontier.Report(), width)
 	}
 	if r.Metrics.Folds != nil {
-		if _, err := fmt.Fprintln(w); err != nil {
-			return err
-		}
-		if err := r.Metrics.Folds.Report().Text(w, pageWidth(w)); err != nil {
-			return err
-		}
+		line()
+		_ = r.Metrics.Folds.Report().Text(b, width)
 	}
-	part, m := r.Metrics.Best()
-	c, unit := r.Tree.Complexity, r.Tree.Algorithm.CostUnit
-	if unit != "" {
-		unit = " " + unit
+	three := func(x float64) string { return strconv.FormatFloat(x, 'g', 3, 64) }
+	mistakes := ""
+	if m.ExpectedErrorCost != nil {
+		mistakes = ", error cost " + three(*m.ExpectedErrorCost)
 	}
-	billed := ""
-	if r.Tree.BillsApart() {
-		expected, _ := c.Billed()
-		billed = fmt.Sprintf(", billed at %.3g", expected)
+	c := &r.Tree.Complexity
+	summary := fmt.Sprintf("AUC %s%s on %s rows, expected cost %s, %d leaves, depth %d",
+		report.Area(m), mistakes, part, report.Expected(r.Tree, three), c.Leaves, c.Depth)
+	_, _ = fmt.Fprintf(b, "\n%s\n%s\n", report.Wrapped(wrote(r.Files), width, ""), report.Wrapped(summary, width, ""))
+	return b.Flush()
+}
+
+// wrote names the files of a run folder behind the folder.
+func wrote(files []string) string {
+	folder, names := "", make([]string, len(files))
+	for i, file := range files {
+		at := strings.LastIndexByte(file, '/')
+		folder, names[i] = file[:max(0, at)], file[at+1:]
 	}
-	summary := fmt.Sprintf("AUC %s on %s rows, expected cost %.3g%s%s (%.3g tests), %d leaves, depth %d",
-		report.Area(m), part, c.ExpectedCost, unit, billed, c.ExpectedTests, c.Leaves, c.Depth)
-	_, err := fmt.Fprintf(w, "\nwrote %s\n%s\n", strings.Join(r.Files, " "), report.Wrapped(summary, pageWidth(w), ""))
-	return err
+	return fmt.Sprintf("wrote %s: %s", folder, strings.Join(names, ", "))
 }

@@ -34,12 +34,7 @@ func (t *Table) Add(cells ...string) { t.Rows = append(t.Rows, cells) }
 // cells are cut. Characters that would break a line are quoted.
 func (t *Table) Write(w io.Writer, width int) error {
 	rows := t.spelled()
-	widths := make([]int, len(t.Columns))
-	for _, row := range rows {
-		for i, cell := range row {
-			widths[i] = max(widths[i], displayed(cell))
-		}
-	}
+	widths := t.widths(rows)
 	kept := t.fit(widths, width)
 	var b strings.Builder
 	for n, row := range rows {
@@ -76,6 +71,26 @@ func (t *Table) spelled() [][]string {
 		rows = append(rows, cells)
 	}
 	return rows
+}
+
+// widths returns the widths of the columns as they come.
+func (t *Table) widths(rows [][]string) []int {
+	widths := make([]int, len(t.Columns))
+	for _, row := range rows {
+		for i, cell := range row {
+			widths[i] = max(widths[i], displayed(cell))
+		}
+	}
+	return widths
+}
+
+// natural is the width of a table on a page without limits.
+func (t *Table) natural() int {
+	sum := len(gap) * (len(t.Columns) - 1)
+	for _, width := range t.widths(t.spelled()) {
+		sum += width
+	}
+	return sum
 }
 
 // minCell is the width to which cells are cut, and no further.

@@ -132,3 +132,76 @@ func TestWrapped(t *testing.T) {
 		}
 	}
 }
+
+// TestFeatures: by hand, of every: age is tested on 1000, 400, 100, 300 and 200 rows at
+// 1 each, job on 600, 250 and 150 at 2.5; 4.5 together is the expected cost.
+func TestFeatures(t *testing.T) {
+	tr := every()
+	tr.Features[1].Name = "job\nor"
+	want := `feature  rows asked  tests a row  paid a row  of all paid
+job\nor       60.0%        1.000         2.5        55.6%
+age          100.0%        2.000           2        44.4%
+`
+	var b strings.Builder
+	if err := report.Features(&b, tr, 0); err != nil || b.String() != want {
+		t.Errorf("%v\n%s\nwant\n%s", err, b.String(), want)
+	}
+	with := 7.5 // a set-up of 5 with the first test on job
+	tr.Nodes[2].Test.Billed = &with
+	b.Reset()
+	if err := report.Features(&b, tr, 0); err != nil || !strings.Contains(b.String(), "5.5        73.3%\n") {
+		t.Errorf("%v\n%s\nwant what is billed, 5.5", err, b.String())
+	}
+	b.Reset()
+	if err := report.Features(&b, &tree.Tree{Nodes: []tree.Node{{Weight: 1}}}, 0); err != nil || b.Len() > 0 {
+		t.Errorf("%v, %q of a tree without tests", err, b.String())
+	}
+	b.Reset()
+	if err := report.Features(&b, manyFeatures(30), 80); err != nil || strings.Count(b.String(), "\n") != 12 || !strings.Contains(b.String(), "(20 others)") {
+		t.Errorf("%v\n%s\nwant 10 features and others", err, b.String())
+	}
+}
+
+// manyFeatures is a chain that asks for another feature at each level.
+func manyFeatures(n int) *tree.Tree {
+	t := chain(n)
+	t.Features = nil
+	for i := range n {
+		t.Features = append(t.Features, dataset.Feature{Name: fmt.Sprintf("f%d", i), Kind: dataset.Categorical, Values: []string{"a"}, Cost: 1})
+		t.Nodes[2*i].Test.Feature, t.Nodes[2*i].Test.Code = i, 0
+	}
+	return t
+}
+
+// TestClasses: by hand. Rows of class k are predicted to be of class k or the next,
+// three to one; weights are in half units.
+func TestClasses(t *testing.T) {
+	made := func(classes int, scale int64) *metric.Metrics {
+		var leaves []metric.Leaf
+		names := make([]string, classes)
+		for k := range classes {
+			names[k] = fmt.Sprintf("class\t%c", 'A'+k)
+			leaf := metric.Leaf{Probabilities: make([]float64, classes), Class: k, Weights: make([]int64, classes), Rows: 4}
+			leaf.Probabilities[k], leaf.Weights[k] = 1, 3*scale
+			leaf.Weights[(k+1)%classes] = scale/2 + scale%2*int64(k+1)
+			leaves = append(leaves, leaf)
+		}
+		m := metric.Evaluate(leaves, names, scale)
+		return &m
+	}
+	var b strings.Builder
+	for _, c := range []struct {
+		metrics *metric.Metrics
+		width   int
+	}{{made(3, 1), 0}, {made(3, 2), 80}, {made(3, 2), 60}, {made(8, 1), 100}, {made(8, 1), 80}, {made(12, 1), 0}, {made(1, 1), 0}} {
+		var one strings.Builder
+		if err := report.Classes(&one, report.Part{Name: "class (test)", Metrics: c.metrics}, c.width); err != nil {
+			t.Fatal(err)
+		}
+		if c.width > 0 {
+			fits(t, "classes", one.String(), c.width)
+		}
+		fmt.Fprintf(&b, "%d classes at %d:\n%s\n", len(c.metrics.PerClass), c.width, one.String())
+	}
+	golden(t, "per_class", b.String())
+}

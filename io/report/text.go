@@ -21,8 +21,8 @@ import (
 func Text(w io.Writer, t *tree.Tree, width int) error {
 	var head, tail strings.Builder
 	c := &t.Complexity
-	printf(&head, "%s by %s: %d rows, expected cost %s (%s tests), %d leaves, depth %d\n\n",
-		name(t.Label.Column), describe(&t.Algorithm), t.Training.Rows, cost(t), number(c.ExpectedTests), c.Leaves, c.Depth)
+	printf(&head, "%s by %s: %d rows, expected cost %s, %d leaves, depth %d\n\n",
+		name(t.Label.Column), describe(&t.Algorithm), t.Training.Rows, Expected(t, number), c.Leaves, c.Depth)
 	about(&head, t)
 	certificate(&tail, t)
 	b := bufio.NewWriter(w)
@@ -35,18 +35,19 @@ func Text(w io.Writer, t *tree.Tree, width int) error {
 // printf writes to a writer that keeps its first error for Flush.
 func printf(w io.Writer, format string, args ...any) { _, _ = fmt.Fprintf(w, format, args...) }
 
-// cost spells the expected cost in its unit, and what is billed of it where that
-// is not the same.
-func cost(t *tree.Tree) string {
-	s := number(t.Complexity.ExpectedCost)
+// Expected spells what a row is expected to cost, as it is billed, in its unit, and
+// what the tests would cost one by one where that is not the same.
+func Expected(t *tree.Tree, spell func(float64) string) string {
+	billed, _ := t.Complexity.Billed()
+	s := spell(billed)
 	if unit := t.Algorithm.CostUnit; unit != "" {
 		s += " " + name(unit)
 	}
+	s += " (" + spell(t.Complexity.ExpectedTests) + " tests"
 	if t.BillsApart() {
-		billed, _ := t.Complexity.Billed()
-		s += ", billed at " + number(billed)
+		s += ", " + spell(t.Complexity.ExpectedCost) + " by their own prices"
 	}
-	return s
+	return s + ")"
 }
 
 func describe(a *tree.Algorithm) string {

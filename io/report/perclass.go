@@ -1,0 +1,125 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+
+	"github.com/espalier-ml/espalier/induce/metric"
+)
+
+// The classes that are listed one by one, and the pairs of classes that are.
+const (
+	maxListed     = 8
+	maxConfusions = 5
+)
+
+// Classes writes a table of the classes of a part: how many rows each has, how well
+// it is found, and as what its rows are predicted. Where there are many classes, or
+// the page is narrow, the confusions of most rows stand in a line instead. Lines are
+// at most width characters long; 0: of any length. The name of the part heads the
+// column of the classes.
+func Classes(w io.Writer, part Part, width int) error {
+	m := part.Metrics
+	if m.Weight == 0 {
+		return nil
+	}
+	c := &classTable{head: part.Name, metrics: m, order: bySupport(m)}
+	whole := c.table(len(m.PerClass) <= maxListed)
+	lost := width > 0 && whole.natural() > width
+	if lost {
+		whole = c.table(false)
+	}
+	if err := whole.Write(w, width); err != nil {
+		return err
+	}
+	if !lost && len(m.PerClass) <= maxListed {
+		return nil
+	}
+	if text := c.confusions(); text != "" {
+		_, err := fmt.Fprintln(w, Wrapped(text, width, "  "))
+		return err
+	}
+	return nil
+}
+
+// classTable makes the table of a part's classes.
+type classTable struct {
+	head    string
+	metrics *metric.Metrics
+	order   []int // of the classes that are listed
+}
+
+// bySupport returns the classes in their order or, of many, those of most rows.
+func bySupport(m *metric.Metrics) []int {
+	order := make([]int, len(m.PerClass))
+	for k := range order {
+		order[k] = k
+	}
+	if len(order) > maxListed {
+		slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(m.PerClass[b].Support, m.PerClass[a].Support) })
+		order = order[:maxListed]
+	}
+	return order
+}
+
+// rows spells a weight of rows, which is in fixed point.
+func (c *classTable) rows(weight int64) string {
+	if scale := c.metrics.WeightScale; scale > 1 {
+		return number(float64(weight) / float64(scale))
+	}
+	return strconv.FormatInt(weight, 10)
+}
+
+func (c *classTable) table(confusion bool) *Table {
+	t := NewTable(Column{Head: c.head, Left: true}, Column{Head: "rows"}, Column{Head: "precision"}, Column{Head: "recall"}, Column{Head: "AUC"})
+	if confusion {
+		for _, k := range c.order {
+			t.Columns = append(t.Columns, Column{Head: "as " + name(c.metrics.PerClass[k].Class)})
+		}
+	}
+	for _, k := range c.order {
+		one := &c.metrics.PerClass[k]
+		row := []string{name(one.Class), c.rows(one.Support), Figure(one.Precision), Figure(one.Recall), Figure(one.AUC)}
+		if confusion {
+			for _, predicted := range c.order {
+				row = append(row, c.rows(c.metrics.Confusion[k][predicted]))
+			}
+		}
+		t.Add(row...)
+	}
+	if more := len(c.metrics.PerClass) - len(c.order); more > 0 {
+		t.Add(fmt.Sprintf("(%d others)", more))
+	}
+	return t
+}
+
+// confusions spells the pairs of classes that are confused in most rows.
+func (c *classTable) confusions() string {
+	type pair struct {
+		actual, predicted int
+		weight            int64
+	}
+	var pairs []pair
+	for a, row := range c.metrics.Confusion {
+		for p, weight := range row {
+			if a != p && weight > 0 {
+				pairs = append(pairs, pair{a, p, weight})
+			}
+		}
+	}
+	if len(pairs) == 0 {
+		return ""
+	}
+	slices.SortStableFunc(pairs, func(a, b pair) int { return cmp.Compare(b.weight, a.weight) })
+	text := "most confused:"
+	for i, p := range pairs[:min(len(pairs), maxConfusions)] {
+		if i > 0 {
+			text += ","
+		}
+		text += fmt.Sprintf(" %s rows of %s as %s", c.rows(p.weight), name(c.metrics.PerClass[p.actual].Class), name(c.metrics.PerClass[p.predicted].Class))
+	}
+	return text
+}
