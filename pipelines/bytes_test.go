@@ -255,9 +255,9 @@ func TestSameBytes(t *testing.T) {
 				same(fmt.Sprintf("GOMAXPROCS %d", procs), c)
 				runtime.GOMAXPROCS(before)
 			}
-			reruns := 20
-			if testing.Short() { // the race detector's run
-				reruns = 2
+			reruns := 2
+			if long() {
+				reruns = 20
 			}
 			for range reruns {
 				same("again", c)
@@ -268,3 +268,7 @@ func TestSameBytes(t *testing.T) {
 		})
 	}
 }
+
+// long reports whether tests of many like cases run all of them: .ci/run has
+// ESPALIER_LONG set for these.
+func long() bool { return os.Getenv("ESPALIER_LONG") != "" }

@@ -83,8 +83,11 @@ func TestEstimate(t *testing.T) {
 		"mixed":    func(c *pipelines.SynthConfig) { c.Duplicates, c.Distinct, c.Nulls = 0.5, 1000, 0.05 },
 	} {
 		t.Run(name, func(t *testing.T) {
+			if !long() && name != "few" && name != "mixed" {
+				t.Skip("waits for ESPALIER_LONG: half a million rows")
+			}
 			if testing.Short() && name != "few" {
-				t.Skip("waits for a run without -short: half a million rows")
+				t.Skip("waits for a run without -short: 200,000 rows")
 			}
 			s := pipelines.DefaultSynthConfig()
 			s.Output, s.Rows, s.RowsPerGroup, s.Numeric, s.Categorical, s.Classes = "mem://"+t.Name(), 200_000, 20_000, 4, 4, 3
@@ -110,8 +113,8 @@ func TestEstimate(t *testing.T) {
 
 // TestEstimateOfPublicData: the same of rows as they come.
 func TestEstimateOfPublicData(t *testing.T) {
-	if testing.Short() {
-		t.Skip("waits for a run without -short: half a million rows")
+	if !long() {
+		t.Skip("waits for ESPALIER_LONG: half a million rows")
 	}
 	for _, name := range []string{"electricity", "covertype"} {
 		t.Run(name, func(t *testing.T) {

@@ -185,9 +185,9 @@ func TestTruncated(t *testing.T) {
 // TestFlipped flips one to four bytes, in turn anywhere and in the footer, of
 // files of several codecs and page versions.
 func TestFlipped(t *testing.T) {
-	cases := 2000
-	if testing.Short() {
-		cases = 100
+	cases := 200
+	if long() {
+		cases = 2000
 	}
 	var files [][]byte
 	for _, opts := range []parquetio.WriteOptions{
