@@ -29,6 +29,8 @@ type memory struct {
 	mu     sync.Mutex
 	files  map[string][]byte
 	groups map[string]map[string]*dataset.Vector // by "file#group", then by column
+
+	predictions func(output string, columns []transforms.PredictionColumn) transforms.Predictions // nil: none are written
 }
 
 func newMemory(t *testing.T) *memory {
@@ -53,9 +55,13 @@ func (m *memory) RowGroup(_ context.Context, task transforms.Task, columns []str
 	return r, nil
 }
 
-// Predictions is for tests with files, which package pipelines has.
-func (*memory) Predictions(context.Context, transforms.Task, []string, []transforms.PredictionColumn) (transforms.Predictions, error) {
-	return nil, errors.New("no files are written here")
+func (m *memory) Predictions(_ context.Context, task transforms.Task, _ []string, columns []transforms.PredictionColumn) (transforms.Predictions, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.predictions == nil {
+		return nil, errors.New("no files are written here")
+	}
+	return m.predictions(task.Output, columns), nil
 }
 
 func (m *memory) Read(_ context.Context, url string) ([]byte, error) {

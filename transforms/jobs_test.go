@@ -1,0 +1,463 @@
+package transforms_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"testing"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/espalier-ml/espalier/induce"
+	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/split"
+	"github.com/espalier-ml/espalier/induce/tree"
+	"github.com/espalier-ml/espalier/transforms"
+)
+
+// world is a small data set as objects, whole and in blocks: what the jobs find of
+// it is held against what package induce finds of the objects in memory.
+type world struct {
+	*memory
+
+	features []dataset.Feature
+	columns  []split.Column
+	layout   dataset.Layout
+	objects  *dataset.Objects
+	weight   int64
+	counts   [2][]int64 // objects and weight by class
+	heaviest int64
+	tasks    []transforms.Task
+}
+
+// worldClasses are the classes of a world.
+var worldClasses = []string{"a", "b", "c"}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	w := &world{memory: newMemory(t), features: []dataset.Feature{
+		{Name: "x", Kind: dataset.Numeric, Cuts: []float64{1, 2, 3, 4, 5, 6, 7}, Range: []float64{0, 8}, Cost: 1},
+		{Name: "y", Kind: dataset.Numeric, Cuts: []float64{-0.5, 0.5}, Range: []float64{-1, 1}, Missing: 1, Cost: 2},
+		{Name: "color", Kind: dataset.Categorical, Values: []string{"blue", "green", "red"}, Type: dataset.Text, Other: 1, Cost: 1},
+	}}
+	w.columns, w.layout = split.Columns(w.features), dataset.NewLayout(w.features)
+	random := rand.New(rand.NewPCG(3, 4))
+	table := dataset.NewTable(w.layout, false)
+	for range 900 {
+		key := []byte{byte(random.IntN(8)), byte([]int{0, 1, 2, w.features[1].MissingCode()}[random.IntN(4)]), byte(random.IntN(4))}
+		class := uint16(0)
+		switch {
+		case key[0] > 4 != (key[2] == 1):
+			class = 1
+		case key[1] == 2:
+			class = 2
+		}
+		if random.IntN(9) == 0 {
+			class = uint16(random.IntN(3))
+		}
+		table.Add(key, dataset.HashKey(key), class, 1, 1)
+	}
+	w.objects = dataset.NewObjects(w.layout, len(worldClasses), false, table.Len())
+	if err := w.objects.AppendFrom(table.AppendBlock(nil, 0, table.Len()), w.layout); err != nil {
+		t.Fatal(err)
+	}
+	for from := 0; from < table.Len(); from += 20 {
+		task := transforms.Task{File: fmt.Sprintf("block-%d", from)}
+		w.files[task.File] = table.AppendBlock(nil, from, min(from+20, table.Len()))
+		w.tasks = append(w.tasks, task)
+	}
+	w.counts = [2][]int64{make([]int64, len(worldClasses)), make([]int64, len(worldClasses))}
+	for i := range w.objects.Len() {
+		rows := w.objects.RowsOf(i)
+		w.weight += rows
+		w.heaviest = max(w.heaviest, rows)
+		w.counts[0][w.objects.Class[i]]++
+		w.counts[1][w.objects.Class[i]] += rows
+	}
+	return w
+}
+
+func (w *world) growth(budget int64) *induce.Growth {
+	return induce.NewGrowth(slices.Clone(w.counts[0]), slices.Clone(w.counts[1]), budget)
+}
+
+func (w *world) growConfig(p induce.Params, out string) transforms.GrowConfig {
+	return transforms.GrowConfig{
+		Setting: induce.Setting{Params: p, Columns: w.columns, Classes: len(worldClasses), Total: w.weight, Heaviest: w.heaviest, Piece: 200},
+		Widths:  w.layout.Widths, Workers: 2, Out: out,
+	}
+}
+
+// grown returns the tree that is grown in memory.
+func (w *world) grown(p induce.Params) *induce.Node {
+	return induce.Grow(w.objects, w.columns, p, w.weight, 0, induce.Options{})
+}
+
+// model returns a tree as it is written.
+func (w *world) model(root *induce.Node) *tree.Tree {
+	t, _ := induce.Model(root, w.features)
+	t.Label = tree.Label{Column: "class", Classes: worldClasses}
+	t.Estimate(tree.Smoothed, 1)
+	t.Measure()
+	return t
+}
+
+// worldParams are those of trees of two shapes.
+func worldParams() []induce.Params {
+	return []induce.Params{
+		{Algorithm: split.EC45, Family: split.Both, Lambda: 3, Theta: 0.004},
+		{Algorithm: split.CART, Family: split.Multiways, Theta: 0.03, MaxDepth: 5},
+	}
+}
+
+func (w *world) run(t *testing.T, runner string, build func(s beam.Scope, tasks beam.PCollection)) {
+	t.Helper()
+	if err := run(t, runner, w.tasks, build); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// same compares two trees, with all scores and counts.
+func same(t *testing.T, what string, got, want *induce.Node) {
+	t.Helper()
+	encoded := make([]string, 2)
+	for i, n := range []*induce.Node{got, want} {
+		b, err := json.MarshalIndent(n, "", " ")
+		if err != nil {
+			t.Fatal(err)
+		}
+		encoded[i] = string(b)
+	}
+	if diff := cmp.Diff(encoded[1], encoded[0]); diff != "" {
+		t.Errorf("%s: another tree than that of the objects in memory (-want +got):\n%s", what, diff)
+	}
+	if n := want.Leaves(); n < 8 {
+		t.Errorf("%s: a tree of %d leaves proves little", what, n)
+	}
+}
+
+// TestLevel: trees that are grown by levels, in jobs of one level and of three, in
+// one pass over the objects and in several, are those that are grown in memory.
+func TestLevel(t *testing.T) {
+	for _, test := range []struct {
+		name   string
+		runner string
+		levels int
+		memory int64
+	}{
+		{"one level", "direct", 1, 1 << 20}, {"many passes", "direct", 1, 600}, {"three levels", "direct", 3, 1 << 20}, {"on prism", "prism", 3, 1 << 20},
+	} {
+		for at, p := range worldParams() {
+			w := newWorld(t)
+			jobs := 0
+			count := func(g *induce.Growth, pass *induce.Pass, levels int) transforms.LevelConfig {
+				jobs++
+				c := transforms.LevelConfig{GrowConfig: w.growConfig(p, fmt.Sprintf("job-%d", jobs)), Levels: levels, Memory: test.memory}
+				if err := transforms.WriteLevel(t.Context(), &c, &transforms.LevelState{Growth: g, Pass: pass}, w.tasks); err != nil {
+					t.Fatal(err)
+				}
+				w.run(t, test.runner, func(s beam.Scope, tasks beam.PCollection) { transforms.Level(s, tasks, c) })
+				return c
+			}
+			g, passes := w.growth(0), 0
+			levels := induce.NewLevels(w.growConfig(p, "").Setting)
+			expand := func(list []induce.Pass, counts func(*induce.Pass) (*induce.Counts, error)) {
+				children, err := levels.Expand(g, list, 0, 2, counts)
+				if err != nil {
+					t.Fatal(err)
+				}
+				g.Next(children, 0)
+			}
+			for len(g.Large) > 0 {
+				list := levels.Passes(g, test.memory)
+				passes = max(passes, len(list))
+				if test.levels == 1 || len(list) > 1 {
+					expand(list, func(pass *induce.Pass) (*induce.Counts, error) {
+						return transforms.ReadCounts(t.Context(), levels, pass, count(g, pass, 1).Out, 0)
+					})
+					continue
+				}
+				c := count(g, &list[0], test.levels)
+				state, level, err := transforms.ReadLevel(t.Context(), &c)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if g = state.Growth; state.Pass == nil {
+					continue
+				}
+				expand(levels.Passes(g, test.memory), func(pass *induce.Pass) (*induce.Counts, error) {
+					return transforms.ReadCounts(t.Context(), levels, pass, c.Out, level)
+				})
+			}
+			same(t, fmt.Sprintf("%s, tree %d", test.name, at), g.Root, w.grown(p))
+			if test.levels > 1 && jobs > 4 || (test.memory < 1000) != (passes > 1) {
+				t.Errorf("%s, tree %d: %d jobs, %d passes a level at most", test.name, at, jobs, passes)
+			}
+		}
+	}
+}
+
+// TestGrow: the small nodes below a level, and from the root on several trees at a
+// time, are grown as they are in memory.
+func TestGrow(t *testing.T) {
+	for _, test := range []struct {
+		runner, spill string
+		partition     int64 // objects of a partition
+		together      int   // trees of a partition, from the root on
+	}{
+		{"direct", "", 40, 0}, {"direct", "spilt", 1 << 20, 1}, {"prism", "", 1, 1},
+	} {
+		w := newWorld(t)
+		small := func(g *induce.Growth, out string, trees []induce.Params) []*induce.Node {
+			c := transforms.SmallConfig{GrowConfig: w.growConfig(trees[0], out), Trees: trees, Together: test.together, Spill: test.spill}
+			if err := transforms.WriteSmall(t.Context(), &c, g, test.partition); err != nil {
+				t.Fatal(err)
+			}
+			w.run(t, test.runner, func(s beam.Scope, tasks beam.PCollection) { transforms.Grow(s, tasks, c) })
+			grown, err := transforms.ReadGrown(t.Context(), &c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return grown
+		}
+		for i, root := range small(w.growth(-1), "root", worldParams()) {
+			same(t, fmt.Sprintf("%+v, tree %d", test, i), root, w.grown(worldParams()[i]))
+		}
+
+		p := worldParams()[0]
+		g, levels := w.growth(50), induce.NewLevels(w.growConfig(p, "").Setting)
+		for len(g.Large) > 0 { // counted here, as TestLevel has the job that does
+			children, err := levels.Expand(g, levels.Passes(g, 1<<20), 0, 1, func(pass *induce.Pass) (*induce.Counts, error) {
+				level, counts := levels.Level(g.Root, pass), levels.NewCounts(pass)
+				level.Add(w.objects, 1)
+				var err error
+				level.Pieces(func(key int64, b []byte) {
+					if failed := levels.AddPiece(counts, key, b); failed != nil {
+						err = failed
+					}
+				})
+				return counts, err
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			g.Next(children, 50)
+		}
+		if len(g.Small) < 3 {
+			t.Fatalf("%d small nodes, want some", len(g.Small))
+		}
+		for i, n := range small(g, "nodes", []induce.Params{p}) {
+			*g.Small[i].Node = *n
+		}
+		same(t, fmt.Sprintf("%+v, small nodes", test), g.Root, w.grown(p))
+	}
+}
+
+// value is one that an object may have had in a feature, told by its code.
+func (w *world) value(feature, code int) tree.Value {
+	f := &w.features[feature]
+	switch {
+	case code == f.MissingCode():
+		return tree.Value{}
+	case code == f.OtherCode():
+		return tree.Text("none of these")
+	case f.Kind == dataset.Categorical:
+		return tree.Text(f.Values[code])
+	case code == 0:
+		return tree.Number(f.Cuts[0] - 0.25)
+	default:
+		return tree.Number(f.Cuts[code-1])
+	}
+}
+
+// leafOf returns the leaf that a scorer finds for values by feature.
+func leafOf(t *testing.T, s *tree.Scorer, value func(feature int) tree.Value) int {
+	t.Helper()
+	var values []tree.Value
+	for _, in := range s.Features() {
+		values = append(values, value(in.Feature))
+	}
+	p, err := s.Predict(values)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p.Leaf
+}
+
+// TestEvaluate: the counts of each tree's leaves are those of the objects that the
+// tree's scorer sends there.
+func TestEvaluate(t *testing.T) {
+	for _, runner := range runners() {
+		w := newWorld(t)
+		c := transforms.EvaluateConfig{Widths: w.layout.Widths, Workers: 2, Out: "out"}
+		var trees []*tree.Tree
+		for i, p := range worldParams() {
+			trees = append(trees, w.model(w.grown(p)))
+			c.Trees = append(c.Trees, fmt.Sprintf("tree-%d.json", i))
+			w.files[c.Trees[i]] = trees[i].Encode()
+		}
+		parts := make(map[string]dataset.Part)
+		for i := range w.tasks {
+			w.tasks[i].Part = []dataset.Part{dataset.Train, dataset.Test}[i%2]
+			parts[w.tasks[i].File] = w.tasks[i].Part
+		}
+		w.run(t, runner, func(s beam.Scope, tasks beam.PCollection) { transforms.Evaluate(s, tasks, c) })
+		for _, part := range []dataset.Part{dataset.Train, dataset.Validation, dataset.Test} {
+			got, err := transforms.ReadLeafCounts(t.Context(), c.Out, part, trees)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for at, model := range trees {
+				want, scorer := model.NewLeafCounts(), model.Scorer()
+				for i := range w.objects.Len() {
+					if (i/20)%2 == 0 != (part == dataset.Train) || part == dataset.Validation {
+						continue
+					}
+					want.Count(leafOf(t, scorer, func(f int) tree.Value { return w.value(f, w.objects.Codes[f].At(i)) }), w.objects, i)
+				}
+				if diff := cmp.Diff(want, got[at]); diff != "" {
+					t.Errorf("%s, part %d, tree %d: counts (-want +got):\n%s", runner, part, at, diff)
+				}
+			}
+		}
+	}
+}
+
+// writtenFile are the predictions of one file.
+type writtenFile struct {
+	m         *memory
+	output    string
+	columns   []transforms.PredictionColumn
+	leaves    map[int][]uint16 // by row group
+	committed bool
+}
+
+func (f *writtenFile) RowGroup(group int, leaves []uint16) error {
+	f.leaves[group] = slices.Clone(leaves)
+	return nil
+}
+
+func (f *writtenFile) Commit() error {
+	f.m.mu.Lock()
+	defer f.m.mu.Unlock()
+	f.committed = true
+	return nil
+}
+
+func (f *writtenFile) Abort() error { return nil }
+
+// TestPredict: the leaf of each row is the one that the tree's scorer finds, and
+// rows, classes and new values are counted. Two row groups are a file.
+func TestPredict(t *testing.T) {
+	const rows, group = 300, 70
+	for _, runner := range runners() {
+		w := newWorld(t)
+		model := w.model(w.grown(worldParams()[0]))
+		w.files["tree.json"] = model.Encode()
+		scorer := model.Scorer()
+		random := rand.New(rand.NewPCG(5, 6))
+		x, y, color, label := make([]float64, rows), make([]float64, rows), make([]string, rows), make([]string, rows)
+		want, leaves := model.NewLeafCounts(), make([]int, rows)
+		novelty := make(map[string]dataset.Novelty)
+		for r := range rows {
+			x[r], y[r] = float64(random.IntN(100))/10-0.5, float64(random.IntN(5))/2-1
+			color[r], label[r] = []string{"red", "green", "blue", "pink", ""}[random.IntN(5)], worldClasses[random.IntN(3)]
+			if r%11 == 0 {
+				y[r] = math.NaN()
+			}
+			values := []tree.Value{tree.Number(x[r]), tree.Number(y[r]), tree.Text(color[r])}
+			if r%11 == 0 {
+				values[1] = tree.Value{}
+			}
+			if color[r] == "" { // the dictionary's null
+				values[2] = tree.Value{}
+			}
+			leaves[r] = leafOf(t, scorer, func(f int) tree.Value { return values[f] })
+			want.Rows[leaves[r]]++
+			want.Weights[leaves[r]][slices.Index(worldClasses, label[r])]++
+			for f, n := range [3]dataset.Novelty{ // by hand: see the ranges and values of newWorld
+				{Outside: one(x[r] < 0 || x[r] > 8)},
+				{Missing: one(r%11 == 0), Outside: one(y[r] < -1 || y[r] > 1)},
+				{Missing: one(color[r] == ""), Unseen: one(color[r] == "pink")},
+			} {
+				sum := novelty[w.features[f].Name]
+				sum.Add(n)
+				novelty[w.features[f].Name] = sum
+			}
+		}
+		var files []*writtenFile
+		w.predictions = func(output string, columns []transforms.PredictionColumn) transforms.Predictions {
+			f := &writtenFile{m: w.memory, output: output, columns: columns, leaves: make(map[int][]uint16)}
+			files = append(files, f)
+			return f
+		}
+		w.tasks = nil
+		for from := 0; from < rows; from += 2 * group {
+			task := transforms.Task{File: fmt.Sprintf("rows-%d", from), Output: fmt.Sprintf("scored-%d", from)}
+			for ; task.RowGroups < 2 && from+task.RowGroups*group < rows; task.RowGroups++ {
+				low := from + task.RowGroups*group
+				high := min(low+group, rows)
+				w.groups[task.File+"#"+strconv.Itoa(task.RowGroups)] = map[string]*dataset.Vector{
+					"x": {Type: dataset.Number, Numbers: x[low:high]}, "y": {Type: dataset.Number, Numbers: y[low:high]},
+					"color": texts(color[low:high]), "class": texts(label[low:high]),
+				}
+			}
+			w.tasks = append(w.tasks, task)
+		}
+		spec := transforms.RowSpec{Label: "class", WeightScale: 1, Shares: dataset.Shares{1}}
+		for _, in := range scorer.Features() {
+			spec.Features = append(spec.Features, transforms.FeatureColumn{Name: in.Name, Kind: in.Kind})
+		}
+		if len(spec.Features) != len(w.features) {
+			t.Fatalf("the tree tests %d features, want all", len(spec.Features))
+		}
+		c := transforms.PredictConfig{Tree: "tree.json", Rows: spec.Encode(), Workers: 2, Pieces: 2, Out: "out"}
+		w.run(t, runner, func(s beam.Scope, tasks beam.PCollection) { transforms.Predict(s, tasks, c) })
+
+		got, err := transforms.ReadPredicted(context.Background(), c.Out, model)
+		if err != nil {
+			t.Fatal(err)
+		}
+		wanted := &transforms.Predicted{Rows: rows, Counts: want}
+		for _, in := range scorer.Features() {
+			wanted.Novelty = append(wanted.Novelty, novelty[in.Name])
+		}
+		if diff := cmp.Diff(wanted, got); diff != "" {
+			t.Errorf("%s: counts (-want +got):\n%s", runner, diff)
+		}
+		seen := 0
+		for _, f := range files {
+			from, err := strconv.Atoi(f.output[len("scored-"):])
+			if err != nil || !f.committed {
+				t.Errorf("%s: %s was not committed, error %v", runner, f.output, err)
+			}
+			ids, ok := f.columns[len(f.columns)-3].Values.([]int32)
+			if !ok || f.columns[len(f.columns)-3].Name != "leaf" {
+				t.Fatalf("columns %+v", f.columns)
+			}
+			for g, list := range f.leaves {
+				for i, leaf := range list {
+					if want := leaves[from+g*group+i]; int(ids[leaf]) != want {
+						t.Errorf("%s: row %d of %s is in leaf %d, want %d", runner, g*group+i, f.output, ids[leaf], want)
+					}
+					seen++
+				}
+			}
+		}
+		if seen != rows || len(files) != len(w.tasks) {
+			t.Errorf("%s: %d rows in %d files, want %d in %d", runner, seen, len(files), rows, len(w.tasks))
+		}
+	}
+}
+
+func one(is bool) int64 {
+	if is {
+		return 1
+	}
+	return 0
+}
