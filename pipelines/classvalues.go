@@ -1,9 +1,7 @@
 package pipelines
 
 import (
-	"bytes"
 	"context"
-	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
@@ -62,10 +60,10 @@ func (f *classFile) read(ctx context.Context, from *files, url string) (*classVa
 		return nil, usagef("--%s: %v%s", f.flag, err, hint)
 	}
 	v.digest = digest(b)
-	r := csv.NewReader(bytes.NewReader(b))
+	r := newCSV(b)
 	header, err := r.Read()
 	if err != nil || strings.Join(header, ",") != f.header {
-		return nil, usagef("--%s %s: header %q: want CSV with the header %s", f.flag, url, strings.Join(header, ","), f.header)
+		return nil, usagef("--%s %s: %s", f.flag, url, headerProblem(header, err, f.header))
 	}
 	for {
 		record, err := r.Read()
@@ -73,7 +71,7 @@ func (f *classFile) read(ctx context.Context, from *files, url string) (*classVa
 			return v, nil
 		}
 		if err != nil {
-			return nil, usagef("--%s %s: %v", f.flag, url, err)
+			return nil, usagef("--%s %s, %s", f.flag, url, lineProblem(err, len(header)))
 		}
 		line, _ := r.FieldPos(0)
 		if err := f.add(v, line, record[:len(record)-1], record[len(record)-1]); err != nil {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 
 	"github.com/espalier-ml/espalier/induce/binning"
 	"github.com/espalier-ml/espalier/induce/dataset"
@@ -199,11 +200,27 @@ func (c *TrainConfig) checkNames() error {
 	return errors.Join(faults...)
 }
 
+// spelled spells a number that people write with digits alone where it has few.
+func spelled(x float64) string {
+	if math.Abs(x) < 1e9 {
+		return strconv.FormatFloat(x, 'f', -1, 64)
+	}
+	return strconv.FormatFloat(x, 'g', -1, 64)
+}
+
+// between spells a range, whose end may be as far as can be counted.
+func between(low, high float64) string {
+	if high >= math.MaxInt64 {
+		return "from " + spelled(low)
+	}
+	return "from " + spelled(low) + " to " + spelled(high)
+}
+
 func (c *TrainConfig) checkNumbers() error {
 	var faults []error
 	within := func(flag string, x, low, high float64) {
 		if !(x >= low && x <= high) { // NaN too
-			faults = append(faults, fmt.Errorf("--%s %v: want a number from %v to %v", flag, x, low, high))
+			faults = append(faults, fmt.Errorf("--%s %s: want a number %s", flag, spelled(x), between(low, high)))
 		}
 	}
 	within("max_expected_cost", c.MaxExpectedCost, 0, 1e12)

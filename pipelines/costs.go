@@ -1,7 +1,6 @@
 package pipelines
 
 import (
-	"bytes"
 	"context"
 	"encoding/csv"
 	"errors"
@@ -55,14 +54,14 @@ func readCosts(ctx context.Context, f *files, url string, columns []string) (*co
 		return nil, usagef("--costs: %v", err)
 	}
 	c.digest = digest(b)
-	r := csv.NewReader(bytes.NewReader(b))
+	r := newCSV(b)
 	header, err := r.Read()
 	wanted := strings.Join(costHeaders(), " or ")
 	if err != nil {
-		return nil, usagef("--costs %s: expected CSV with the header %s: %v", url, wanted, err)
+		return nil, usagef("--costs %s: %s", url, headerProblem(header, err, wanted))
 	}
-	if names := strings.Join(header, ","); !slices.Contains(costHeaders(), names) {
-		return nil, usagef("--costs %s: header %q: want %s", url, names, wanted)
+	if !slices.Contains(costHeaders(), strings.Join(header, ",")) {
+		return nil, usagef("--costs %s: %s", url, headerProblem(header, nil, wanted))
 	}
 	known := make(map[string]bool, len(columns))
 	for _, name := range columns {
@@ -75,7 +74,7 @@ func readCosts(ctx context.Context, f *files, url string, columns []string) (*co
 			return c, nil
 		}
 		if err != nil {
-			return nil, usagef("--costs %s: %v", url, err)
+			return nil, usagef("--costs %s, %s", url, lineProblem(err, len(header)))
 		}
 		line, err := c.parse(header, record, r)
 		if err != nil {

@@ -220,7 +220,7 @@ func numberFrom(flag string, low, high float64) func(string) (float64, error) {
 	return func(text string) (float64, error) {
 		x, err := strconv.ParseFloat(text, 64)
 		if err != nil || !(x >= low && x <= high) { // NaN too
-			return 0, fmt.Errorf("--%s %s: want a number from %v to %v", flag, text, low, high)
+			return 0, fmt.Errorf("--%s %s: want a number %s", flag, text, between(low, high))
 		}
 		return x, nil
 	}

@@ -204,7 +204,7 @@ func TestCosts(t *testing.T) {
 		"name,price\n":                         "want feature,cost",
 		"feature,value,cost\nsize,3,1\n":       "numeric",
 		"feature,value,cost\ncolor,blue,1\n":   `no value "blue"`,
-		"feature,cost\ncolor,1,2\n":            "wrong number of fields",
+		"feature,cost\ncolor,1,2\n":            "line 2: want 2 fields",
 		"feature,value,cost\ncolor,red,nine\n": `cost "nine"`,
 
 		"feature,cost,group\ncolor,1,g\n":                        "want feature,cost",

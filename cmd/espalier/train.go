@@ -175,7 +175,7 @@ func addGrowFlags(f *pflag.FlagSet, c *pipelines.TrainConfig) {
 // addFrontierFlags adds the flags of what is chosen among the trees.
 func addFrontierFlags(f *pflag.FlagSet, c *pipelines.TrainConfig) {
 	f.StringVar(&c.Select, "select", c.Select, "which tree of the frontier: best, the cheapest within --tolerance of the highest merit; highest, knee, one_se, one_percent, paper; or first, the first of the grid as it was grown")
-	f.Float64Var(&c.Tolerance, "tolerance", c.Tolerance, "merit, mostly validation AUC, that --select best gives up for a cheaper tree, 0 to 1")
+	f.Var((*number)(&c.Tolerance), "tolerance", "merit, mostly validation AUC, that --select best gives up for a cheaper tree, 0 to 1")
 	f.Var((*number)(&c.MaxExpectedCost), "max_expected_cost", "budget: the best tree of at most this expected cost; 0: any")
 	f.Var((*number)(&c.MaxCost), "max_cost", "budget of the dearest path; 0: any")
 	wholeVar(f, &c.MaxLeaves, "max_leaves", "leaves of the tree; with --select first it is grown best first; 0: any number")

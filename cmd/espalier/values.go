@@ -37,8 +37,13 @@ func (v whole[T]) Set(text string) error {
 		return nil
 	}
 	x, err := strconv.ParseFloat(text, 64)
-	if err != nil || x != math.Trunc(x) || math.Abs(x) > 1<<53 || float64(T(x)) != x {
+	switch {
+	case err != nil && !errors.Is(err, strconv.ErrRange) || x != math.Trunc(x) || math.IsInf(x, 0) && err == nil:
 		return errors.New("want a whole number such as 250000 or 1e8")
+	case x < 0 && T(0)-1 > 0:
+		return errors.New("want a whole number from 0")
+	case math.Abs(x) > 1<<53 || float64(T(x)) != x:
+		return errors.New("want a whole number of at most 16 digits")
 	}
 	*v.to = T(x)
 	return nil

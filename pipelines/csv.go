@@ -1,0 +1,44 @@
+package pipelines
+
+import (
+	"bytes"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// newCSV reads a file as spreadsheets write it: with a byte-order mark, or without,
+// and with the line ends of any system.
+func newCSV(b []byte) *csv.Reader {
+	return csv.NewReader(bytes.NewReader(bytes.TrimPrefix(b, []byte("\ufeff"))))
+}
+
+// headerProblem says what is wrong with a first line that is not one of those that
+// are wanted. err is that of reading it.
+func headerProblem(header []string, err error, wanted string) string {
+	got := strings.Join(header, ",")
+	switch {
+	case strings.HasPrefix(got, "\xff\xfe") || strings.HasPrefix(got, "\xfe\xff"):
+		return "the file is in UTF-16: save it as CSV in UTF-8"
+	case strings.Contains(got, ";"):
+		return fmt.Sprintf("header %q: want fields separated by commas: %s", got, wanted)
+	case err != nil && len(header) == 0:
+		return fmt.Sprintf("there is no header: want %s", wanted)
+	default:
+		return fmt.Sprintf("header %q: want %s", got, wanted)
+	}
+}
+
+// lineProblem says what is wrong with a line that could not be read.
+func lineProblem(err error, fields int) string {
+	var parse *csv.ParseError
+	switch {
+	case !errors.As(err, &parse):
+		return err.Error()
+	case errors.Is(parse.Err, csv.ErrFieldCount):
+		return fmt.Sprintf("line %d: want %d fields, as in the header; one with a comma in it stands in double quotes", parse.Line, fields)
+	default:
+		return fmt.Sprintf("line %d: %v: a field with double quotes in it stands in double quotes, and each of them is doubled", parse.Line, parse.Err)
+	}
+}

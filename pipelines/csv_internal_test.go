@@ -1,0 +1,134 @@
+package pipelines
+
+import (
+	"context"
+	"errors"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/espalier-ml/espalier/io/objectstore"
+)
+
+// csvOf stores a file and returns its URL.
+func csvOf(t *testing.T, content string) string {
+	t.Helper()
+	url := "mem://csv/" + strings.ReplaceAll(t.Name(), "/", "-") + ".csv"
+	if err := process.put(t.Context(), url, []byte(content), objectstore.WriteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	return url
+}
+
+// csvReaders read what each flag names, of the classes a and b and the columns x and y.
+func csvReaders() map[string]func(ctx context.Context, url string) error {
+	classes := []string{"a", "b"}
+	settings := func(c TrainConfig) func(context.Context) error {
+		return func(ctx context.Context) error {
+			s, err := readClassSettings(ctx, process, &c)
+			if err != nil {
+				return err
+			}
+			if _, err = s.priorsOf(classes); err == nil {
+				_, err = s.errorCostsOf(classes)
+			}
+			if err == nil && s.weights != nil {
+				err = s.weights.each(classes, false, func([]int, float64) {})
+			}
+			return err
+		}
+	}
+	return map[string]func(ctx context.Context, url string) error{
+		"class_weights": func(ctx context.Context, url string) error { return settings(TrainConfig{ClassWeights: url})(ctx) },
+		"priors":        func(ctx context.Context, url string) error { return settings(TrainConfig{Priors: url})(ctx) },
+		"error_costs":   func(ctx context.Context, url string) error { return settings(TrainConfig{ErrorCosts: url})(ctx) },
+		"costs": func(ctx context.Context, url string) error {
+			c, err := readCosts(ctx, process, url, []string{"x", "y"})
+			for i := 0; err == nil && i < len(c.lines); i++ {
+				if l := c.lines[i]; math.IsNaN(l.cost) || math.IsInf(l.cost, 0) || l.cost < 0 || !(l.groupCost >= 0) {
+					return errors.New("a cost that no tree can have")
+				}
+			}
+			return err
+		},
+	}
+}
+
+// plainCSV is a file for each flag that has no fault.
+func plainCSV() map[string]string {
+	return map[string]string{
+		"class_weights": "class,weight\na,2\nb,0.5\n", "priors": "class,prior\na,0.1\nb,0.9\n",
+		"error_costs": "actual,predicted,cost\na,b,5\nb,a,1\n", "costs": "feature,cost\nx,2\ny,1\n",
+	}
+}
+
+// TestCSVOfSpreadsheets: files come with a byte-order mark, with the line ends of
+// Windows, and without an end of the last line.
+func TestCSVOfSpreadsheets(t *testing.T) {
+	for flag, content := range plainCSV() {
+		for _, written := range []string{
+			content, "\ufeff" + content, strings.ReplaceAll(content, "\n", "\r\n"), "\ufeff" + strings.ReplaceAll(content, "\n", "\r\n"),
+			strings.TrimSuffix(content, "\n"), strings.ReplaceAll(content, "\n", "\n\n"), strings.ReplaceAll(content, "a,", `"a",`),
+		} {
+			if err := csvReaders()[flag](t.Context(), csvOf(t, written)); err != nil {
+				t.Errorf("--%s of %q: %v", flag, written, err)
+			}
+		}
+		lines := strings.SplitAfter(content, "\n")
+		for written, want := range map[string]string{
+			"": "there is no header: want ", strings.ReplaceAll(content, ",", ";"): "want fields separated by commas",
+			"\xff\xfef\x00": "UTF-16", "\xfe\xff\x00f": "UTF-16", content + "a\n": ", line 4: want ", content + "\"a\n": ", line 4: ",
+			lines[0] + strings.TrimSuffix(lines[1], "\n") + ",1,2,3,4\n": ", line 2: want ",
+		} {
+			err := csvReaders()[flag](t.Context(), csvOf(t, written))
+			if err == nil || !strings.Contains(err.Error(), want) || !strings.HasPrefix(err.Error(), "--"+flag+" mem://") {
+				t.Errorf("--%s of %q: %v, want %q", flag, written, err, want)
+			}
+		}
+	}
+}
+
+// FuzzCSV: no file that a flag names makes a panic, and every refusal is a usage
+// error that names the flag.
+func FuzzCSV(f *testing.F) {
+	for _, content := range plainCSV() {
+		f.Add(content)
+		f.Add("\ufeff" + strings.ReplaceAll(content, "\n", "\r\n"))
+	}
+	for _, content := range []string{
+		"", "\n", ",\n", "feature,cost,group,group_cost\nx,1,lab,5\ny,2,lab,5\n", "feature,value,cost\nx,u,1e-310\n", "feature,cost\nx,NaN\n", "feature,cost\nx,1e308\n",
+		"feature,cost,group,group_cost\nx,1,,5\n", "class,weight\na,-1\n", "class,weight\nc,1\n", "class,prior\na,0\n", "class,prior\na,1e6\na,1\n",
+		"actual,predicted,cost\na,a,1e400\n", "class,weight\n\"a\nb\",1\n", "class,weight\r\na,0x1p2\r\n", "class,prior\na,1_0\nb,+1\n",
+	} {
+		f.Add(content)
+	}
+	f.Fuzz(func(t *testing.T, content string) {
+		for flag, read := range csvReaders() {
+			err := read(t.Context(), csvOf(t, content))
+			var usage *UsageError
+			if err != nil && (!errors.As(err, &usage) || !strings.HasPrefix(err.Error(), "--"+flag)) {
+				t.Errorf("--%s of %q: %v", flag, content, err)
+			}
+		}
+	})
+}
+
+// FuzzPriors: what stands behind --priors itself.
+func FuzzPriors(f *testing.F) {
+	for _, text := range []string{"a=0.1,b=0.9", "a=1", "=1,b=1", "a=b=1,b=2", "a=1,a=2", "a=,b=1", "a=1e400,b=1", "a=NaN", ",", "a=1/2", "mem://nowhere.csv"} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		if strings.ContainsAny(text, "/\\.:") && !strings.Contains(text, "=") { // a file of this machine
+			return
+		}
+		s, err := readPriors(t.Context(), process, text)
+		if err == nil {
+			_, err = (&classSettings{priors: s}).priorsOf([]string{"a", "b"})
+		}
+		var usage *UsageError
+		if err != nil && (!errors.As(err, &usage) || !strings.HasPrefix(err.Error(), "--priors")) {
+			t.Errorf("%q: %v", text, err)
+		}
+	})
+}
