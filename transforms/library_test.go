@@ -263,6 +263,7 @@ func scoredBy(t *testing.T, encoded []byte, list []visit) []string {
 
 // TestBindErrors: what does not fit together is told when the pipeline is built.
 func TestBindErrors(t *testing.T) {
+	transforms.WithoutStorage(t)
 	encoded := library(t, "direct", visits(120), visitConfig())
 	type wrong struct {
 		Age  string `json:"age"`
