@@ -133,7 +133,8 @@ func (t *training) choose(ctx context.Context, candidates []candidate) error {
 		c = c.pruned(q, q.At(s.alpha))
 	}
 	t.tree = c.tree
-	if err := t.certify(ctx, c); err != nil {
+	err = t.jobs.phase(ctx, "certificate", 1, "certificates", func(*steps) error { return t.certify(ctx, c) })
+	if err != nil {
 		return err
 	}
 	t.tree = t.tree.Tested()

@@ -29,6 +29,20 @@ func allFaults(faults []error) error {
 	return &UsageError{Problem: strings.Join(texts, "; ")}
 }
 
+// InterruptedError says that a run was interrupted and can be resumed.
+type InterruptedError struct {
+	Checkpoints string // folder from which --resume goes on
+	Err         error
+}
+
+// Error says where the checkpoints are.
+func (e *InterruptedError) Error() string {
+	return fmt.Sprintf("%v; its checkpoints stay in %s", e.Err, e.Checkpoints)
+}
+
+// Unwrap returns what has ended the run.
+func (e *InterruptedError) Unwrap() error { return e.Err }
+
 // RunnerError says that a job failed for other reasons than the data.
 type RunnerError struct {
 	Job, Runner string

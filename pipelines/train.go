@@ -60,9 +60,20 @@ func Train(ctx context.Context, c TrainConfig, reporter Reporter) (*Result, erro
 	defer o.lock.release(ctx)
 	r, err := o.train(locked, j, &c, p, start)
 	if err != nil && locked.Err() != nil {
-		return nil, context.Cause(locked) // whatever it was that noticed first
+		return nil, interrupted(locked, f, c.Output) // whatever it was that noticed first
 	}
 	return r, err
+}
+
+// interrupted returns why a run has ended, with what it leaves in its folder.
+func interrupted(ctx context.Context, f *files, output string) error {
+	soon, cancel := context.WithTimeout(context.WithoutCancel(ctx), patienceAfterEnd)
+	defer cancel()
+	err, checkpoints := context.Cause(ctx), objectstore.Join(output, checkpointFolder)
+	if _, fault := f.store.Stat(soon, objectstore.Join(checkpoints, checkpointFile)); fault == nil {
+		return &InterruptedError{Checkpoints: checkpoints, Err: err}
+	}
+	return err
 }
 
 // train trains on what was opened.
