@@ -259,6 +259,7 @@ func Evaluate(ctx context.Context, c EvaluateConfig, reporter Reporter) (*tree.T
 	if err != nil {
 		return nil, nil, err
 	}
+	warnOfNovelty(j.reporter, novelties(t, counted), counted.Rows)
 	m := newMetrics(t, [dataset.Parts]*tree.LeafCounts{dataset.Test: counted.Counts}, spec)
 	if m.Test == nil {
 		err = &dataset.DataError{File: in.files[0].URL, Problem: "no row has a label", Hint: "check --input and --label"}
@@ -274,15 +275,20 @@ func scoringSpec(in *input, t *tree.Tree, label, weight string) (*transforms.Row
 	for i := range in.columns {
 		columns[in.columns[i].Name] = i
 	}
-	for _, f := range t.Scorer().Features() {
-		at, ok := columns[f.Name]
-		if !ok {
-			return nil, &dataset.DataError{File: in.files[0].URL, Column: f.Name, Problem: "the tree needs this column and the input lacks it", Hint: "add the column, or use a tree that does without"}
-		}
-		if err := in.check(&in.columns[at]); err != nil {
+	inputs := t.Scorer().Features()
+	if err := in.checkInputs(inputs, columns); err != nil {
+		return nil, err
+	}
+	for i := range inputs {
+		f := &t.Features[inputs[i].Feature]
+		column := &in.columns[columns[f.Name]]
+		if err := in.check(column); err != nil {
 			return nil, err
 		}
-		spec.Features = append(spec.Features, transforms.FeatureColumn{Name: f.Name, Kind: f.Kind, Type: in.columns[at].Type})
+		if err := in.checkKind(column, f); err != nil {
+			return nil, err
+		}
+		spec.Features = append(spec.Features, transforms.FeatureColumn{Name: f.Name, Kind: f.Kind, Type: column.Type, Unit: f.Unit})
 	}
 	for _, use := range []struct{ flag, name string }{{"label", label}, {"weight", weight}} {
 		if use.name == "" {

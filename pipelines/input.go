@@ -90,9 +90,13 @@ func openInput(ctx context.Context, f *files, patterns []string, s *steps) (*inp
 func (in *input) gather() {
 	seen := make(map[string]int)
 	add := func(c parquetio.Column) {
-		if _, ok := seen[c.Name]; !ok {
+		at, ok := seen[c.Name]
+		switch {
+		case !ok:
 			seen[c.Name] = len(in.columns)
 			in.columns = append(in.columns, c)
+		case in.columns[at].Null: // another file says what the values are
+			in.columns[at] = c
 		}
 	}
 	for i, file := range in.files {
@@ -167,15 +171,39 @@ func (in *input) names() []string {
 	return names
 }
 
-// check makes sure that every file has the column, with values of one type.
+// fileWith returns the first file that has a column and says what its values are.
+func (in *input) fileWith(column string) int {
+	first := -1
+	for i := range in.files {
+		c, ok := in.byName[i][column]
+		if ok && !c.Null {
+			return i
+		}
+		if ok && first < 0 {
+			first = i
+		}
+	}
+	return max(first, 0)
+}
+
+// holds says what the values of a column are.
+func holds(c *parquetio.Column) string {
+	if c.Type == dataset.Text {
+		return "texts"
+	}
+	return c.Unit.Things()
+}
+
+// check makes sure that every file has the column, with values of one kind, or
+// none. Units of one kind are no matter: see dataset.Unit.
 func (in *input) check(column *parquetio.Column) error {
 	for i, file := range in.files {
 		c, ok := in.byName[i][column.Name]
 		if !ok {
 			return &dataset.DataError{File: file.URL, Column: column.Name, Problem: "the column is missing in this file and there in others", Hint: "ignore it with --ignore, or leave the file out"}
 		}
-		if c.Type != column.Type {
-			return &dataset.DataError{File: file.URL, Column: column.Name, Problem: fmt.Sprintf("the column holds %s values here and %s values in other files", c.Type, column.Type), Hint: "make the files agree, or ignore the column with --ignore"}
+		if (c.Type != column.Type || c.Unit != column.Unit) && !c.Null && !column.Null {
+			return &dataset.DataError{File: file.URL, Column: column.Name, Problem: fmt.Sprintf("the column holds %s here and %s in other files", holds(&c), holds(column)), Hint: "make the files agree, or ignore the column with --ignore"}
 		}
 	}
 	return nil

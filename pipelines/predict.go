@@ -277,6 +277,7 @@ func (p *prediction) run(ctx context.Context, start time.Time) (*PredictResult, 
 		return nil, err
 	}
 	r := &PredictResult{Tree: p.tree, Rows: counted.Rows, Columns: novelties(p.tree, counted)}
+	warnOfNovelty(p.jobs.reporter, r.Columns, r.Rows)
 	if err := p.checkNovelty(r); err != nil {
 		return nil, errors.Join(err, p.remove(ctx, p.names))
 	}

@@ -281,7 +281,7 @@ func TestPredictErrors(t *testing.T) {
 		{"two of a name", func(c *pipelines.PredictConfig) {
 			c.Input = append(c.Input, newRows(10).write(t, ascending(10), 1, parquetio.WriteOptions{}))
 		}, "would both become"},
-		{"a column that the tree tests is missing", func(c *pipelines.PredictConfig) { c.Input = []string{fruit(t, t.TempDir(), "fruit.parquet")} }, "the tree needs this column"},
+		{"a column that the tree tests is missing", func(c *pipelines.PredictConfig) { c.Input = []string{fruit(t, t.TempDir(), "fruit.parquet")} }, `the tree needs the columns ["a" "b" "flag"] and the input lacks them`},
 	} {
 		c := predictConfig(t, run, input)
 		test.edit(&c)

@@ -1,8 +1,10 @@
 package pipelines
 
 import (
+	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/io/parquetio"
@@ -70,14 +72,14 @@ func resolve(in *input, c *TrainConfig, p *parsed) (*schema, error) {
 		Label: c.Label, Weight: c.Weight, SplitColumn: p.column, Key: c.Key,
 		Shares: p.shares, Seed: c.Seed, DropNullLabels: c.DropNullLabels, WeightScale: 1,
 	}}
+	if err := s.checkReadable(in, c, p); err != nil {
+		return nil, err
+	}
 	for _, column := range in.columns {
 		sc := schemaColumn{Column: column, role: roleOf(column.Name, c, p)}
 		if sc.role == RoleIgnored {
 			s.columns = append(s.columns, sc)
 			continue
-		}
-		if column.Nested || column.Unsupported != "" {
-			return nil, unsupported(in, &column, c)
 		}
 		if err := in.check(&column); err != nil {
 			return nil, err
@@ -87,7 +89,7 @@ func resolve(in *input, c *TrainConfig, p *parsed) (*schema, error) {
 		}
 		if sc.role == RoleFeature || sc.role == RoleForbidden {
 			sc.kind = kindOf(&column, c)
-			s.rows.Features = append(s.rows.Features, transforms.FeatureColumn{Name: column.Name, Kind: sc.kind, Type: column.Type})
+			s.rows.Features = append(s.rows.Features, transforms.FeatureColumn{Name: column.Name, Kind: sc.kind, Type: column.Type, Unit: column.Unit})
 		}
 		s.columns = append(s.columns, sc)
 	}
@@ -155,8 +157,40 @@ func kindOf(column *parquetio.Column, c *TrainConfig) dataset.Kind {
 	}
 }
 
-func unsupported(in *input, column *parquetio.Column, c *TrainConfig) error {
-	e := &dataset.DataError{File: in.files[0].URL, Column: column.Name, Problem: column.Unsupported, Hint: "leave it out with --ignore " + column.Name}
+// checkReadable makes sure that the columns that are not ignored can be read, and
+// names all that cannot.
+func (s *schema) checkReadable(in *input, c *TrainConfig, p *parsed) error {
+	var names []string
+	var first *dataset.DataError
+	for i := range in.columns {
+		column := &in.columns[i]
+		if roleOf(column.Name, c, p) == RoleIgnored || !column.Nested && column.Unsupported == "" {
+			continue
+		}
+		names = append(names, column.Name)
+		if first == nil {
+			first = unsupported(in, column, c)
+		}
+	}
+	if len(names) < 2 || slices.Contains(names, c.Label) {
+		return asError(first)
+	}
+	return &dataset.DataError{
+		File: first.File, Problem: fmt.Sprintf("the columns %q cannot be read: nested ones, or of types that are neither numbers, texts nor booleans", names),
+		Hint: "leave them out with --ignore " + strings.Join(names, ","),
+	}
+}
+
+// asError returns the error, or nil where there is none.
+func asError(e *dataset.DataError) error {
+	if e == nil {
+		return nil
+	}
+	return e
+}
+
+func unsupported(in *input, column *parquetio.Column, c *TrainConfig) *dataset.DataError {
+	e := &dataset.DataError{File: in.files[in.fileWith(column.Name)].URL, Column: column.Name, Problem: column.Unsupported, Hint: "leave it out with --ignore " + column.Name}
 	if column.Nested {
 		e.Problem = "a nested column, expected a flat one of numbers, texts or booleans"
 	}

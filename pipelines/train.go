@@ -408,7 +408,7 @@ func (t *training) fit(column transforms.FeatureColumn, encoded []byte) (dataset
 		return dataset.Feature{}, err
 	}
 	f, err := binning.FitFeature(column.Name, s, binning.FeatureConfig{
-		Method: t.parsed.method, Bins: t.parsed.bins, SingleBins: t.parsed.singleBins(), Categories: t.config.MaxCategories,
+		Method: t.parsed.method, Bins: t.parsed.bins, SingleBins: t.parsed.singleBins(), Categories: t.config.MaxCategories, Unit: column.Unit,
 	})
 	return f, dataset.WithHint(err, "leave it out with --ignore "+column.Name)
 }

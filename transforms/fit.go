@@ -82,7 +82,7 @@ func (s *trainSpec) fit(sums *rowSums) (*plan, error) {
 		return nil, dataset.WithHint(err, "raise MaxClasses, or name a column of classes as the Label")
 	}
 	for i := range s.Columns {
-		f, err := s.fitColumn(&s.Columns[i], sums.Columns[i], p.Bins)
+		f, err := s.fitColumn(&s.Columns[i], sums.Columns[i], p.Bins, dataset.Unit(max(sums.Units[i], 0)))
 		if err != nil {
 			return nil, err
 		}
@@ -94,12 +94,12 @@ func (s *trainSpec) fit(sums *rowSums) (*plan, error) {
 	return p, p.open()
 }
 
-func (s *trainSpec) fitColumn(column *FeatureColumn, sum *binning.Summary, bins int) (dataset.Feature, error) {
+func (s *trainSpec) fitColumn(column *FeatureColumn, sum *binning.Summary, bins int, unit dataset.Unit) (dataset.Feature, error) {
 	c := &s.Config
 	p, _, _ := s.params()                       // checked already
 	method, _ := binning.ParseMethod(c.Binning) // likewise
 	f, err := binning.FitFeature(column.Name, sum, binning.FeatureConfig{
-		Method: method, Bins: []int{bins}, SingleBins: p.Family == split.OneHot || p.Family == split.Both, Categories: c.MaxCategories,
+		Method: method, Bins: []int{bins}, SingleBins: p.Family == split.OneHot || p.Family == split.Both, Categories: c.MaxCategories, Unit: unit,
 	})
 	if f.Cost = 1; c.Costs[column.Name] > 0 {
 		f.Cost = c.Costs[column.Name]

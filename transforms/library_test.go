@@ -168,7 +168,7 @@ func visitConfig() transforms.TrainConfig {
 
 // asMap returns a row as JSON would spell it.
 func (v *visit) asMap() map[string]any {
-	m := map[string]any{"id": float64(v.ID), "kg": float64(v.Weight), "day": math.Floor(float64(v.Day.Unix()) / 86400), "ward": string(v.Ward), "Class": v.Class}
+	m := map[string]any{"id": float64(v.ID), "kg": float64(v.Weight), "day": v.Day.Format("2006-01-02"), "ward": string(v.Ward), "Class": v.Class}
 	if v.Age != nil {
 		m["age"] = float64(*v.Age)
 	}
@@ -198,13 +198,18 @@ func TestRowTypes(t *testing.T) {
 		maps, texts, pointers = append(maps, list[i].asMap()), append(texts, list[i].asTexts()), append(pointers, &list[i])
 	}
 	c := visitConfig()
+	c.Features = []string{"age", "kg", "smoker", "ward"} // maps do not say that a text is a date
 	encoded := library(t, "prism", list, c)
 	if other := library(t, "prism", maps, c); string(other) != string(encoded) {
 		t.Errorf("maps of anything give another tree:\n%s\n%s", encoded, other)
 	}
-	c.Numeric = []string{"age", "kg", "day"}
+	c.Numeric = []string{"age", "kg"}
 	if other := library(t, "direct", texts, c); string(other) != string(encoded) {
 		t.Errorf("maps of texts give another tree:\n%s\n%s", encoded, other)
+	}
+	encoded = library(t, "prism", list, visitConfig())
+	if !strings.Contains(string(encoded), `"unit": "date"`) {
+		t.Fatalf("the tree tests no date:\n%s", encoded)
 	}
 	want := scoredBy(t, encoded, list)
 	for name, rows := range map[string]func(s beam.Scope) beam.PCollection{
@@ -245,7 +250,9 @@ func scoredBy(t *testing.T, encoded []byte, list []visit) []string {
 			case float64:
 				v = tree.Number(x)
 			case string:
-				v = tree.Text(x)
+				if v, err = in.Parse(x); err != nil {
+					t.Fatal(err)
+				}
 			case bool:
 				v = tree.Text(strconv.FormatBool(x))
 			}

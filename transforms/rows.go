@@ -77,6 +77,7 @@ type FeatureColumn struct {
 	Name string            `json:"name"`
 	Kind dataset.Kind      `json:"kind"`
 	Type dataset.ValueType `json:"type"` // of the values as the file has them
+	Unit dataset.Unit      `json:"unit,omitempty"`
 }
 
 // Encode returns the specification as a field of a DoFn.
@@ -336,19 +337,26 @@ func (g *rowGroup) feature(i int, dst *dataset.Vector) error {
 		return err
 	}
 	f := &g.spec.Features[i]
-	if f.Kind == dataset.Numeric && dst.Type == dataset.Text {
-		return g.asNumbers(f.Name, dst)
+	if f.Type == dataset.Text && dst.Type == dataset.Number { // a column whose type says that it has no value
+		dst.Type, dst.Texts = dataset.Text, nil
+	}
+	if dst.Type == dataset.Text && (f.Kind == dataset.Numeric || f.Unit != dataset.Plain) {
+		return g.asNumbers(f, dst)
 	}
 	return nil
 }
 
-// asNumbers reads a text column as numbers, which --numeric or a tree asks for.
-func (g *rowGroup) asNumbers(column string, v *dataset.Vector) error {
+// asNumbers reads a text column as numbers or as points in time, which --numeric or
+// a tree asks for.
+func (g *rowGroup) asNumbers(f *FeatureColumn, v *dataset.Vector) error {
 	numbers := make([]float64, len(v.Texts))
 	for i, s := range v.Texts {
-		x, ok := numberIn(s)
-		if !ok {
-			return g.errorAt(column, s, "not a number, and the feature is numeric", "write a number or null there; in training leave the column out of --numeric, or --ignore it")
+		x, ok := numberIn(s, f.Unit)
+		switch {
+		case !ok && f.Unit != dataset.Plain:
+			return g.errorAt(f.Name, s, fmt.Sprintf("not a %s, and the feature is one", f.Unit), fmt.Sprintf("write it as %s, or null", f.Unit.Example()))
+		case !ok:
+			return g.errorAt(f.Name, s, "not a number, and the feature is numeric", "write a number or null there; in training leave the column out of --numeric, or --ignore it")
 		}
 		numbers[i] = x
 	}
@@ -356,15 +364,17 @@ func (g *rowGroup) asNumbers(column string, v *dataset.Vector) error {
 	return nil
 }
 
-// numberIn reads a text as a number: the empty one is NaN, which is missing, and
-// booleans are 0 and 1.
-func numberIn(text string) (x float64, ok bool) {
-	switch text {
-	case "":
+// numberIn reads a text as a number or, of a unit, as a point in time in ISO 8601:
+// the empty one is NaN, which is missing, and booleans are the numbers 0 and 1.
+func numberIn(text string, unit dataset.Unit) (x float64, ok bool) {
+	switch {
+	case text == "":
 		return math.NaN(), true
-	case "true":
+	case unit != dataset.Plain:
+		return unit.ParseISO(text)
+	case text == "true":
 		return 1, true
-	case "false":
+	case text == "false":
 		return 0, true
 	default:
 		x, err := strconv.ParseFloat(text, 64)

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/espalier-ml/espalier/induce/binning"
 	"github.com/espalier-ml/espalier/induce/dataset"
@@ -13,6 +14,7 @@ import (
 type rowSums struct {
 	Columns []*binning.Summary // per feature; nil: no value
 	Label   *binning.Summary
+	Units   []int // per feature; -1: no value says it
 
 	BinRows int64   // rows that the columns are of, where they are not the label's; 0: they are
 	Dropped int64   // rows without a label
@@ -34,7 +36,12 @@ func (s *trainSpec) summarise(tally []byte, kind byte) (*rowSums, error) {
 	if err != nil {
 		return nil, err
 	}
-	sums := &rowSums{Columns: make([]*binning.Summary, len(s.Columns)), Dropped: r.tally.Dropped, Scaled: r.tally.Scaled}
+	sums := &rowSums{Columns: make([]*binning.Summary, len(s.Columns)), Units: make([]int, len(s.Columns)), Dropped: r.tally.Dropped, Scaled: r.tally.Scaled}
+	for i := range sums.Units {
+		if sums.Units[i] = int(r.types[i].unit); r.types[i].typ == 0 {
+			sums.Units[i] = -1
+		}
+	}
 	limits := binning.Limits{Values: s.Config.MaxValues, Categories: binning.DefaultLimits().Categories}
 	for r.next() {
 		weights := r.rows
@@ -62,7 +69,7 @@ func (s *trainSpec) summarise(tally []byte, kind byte) (*rowSums, error) {
 // appendSums appends the summaries of rows: the counts as JSON with their length,
 // then the columns and the label.
 func appendSums(b []byte, s *rowSums) ([]byte, error) {
-	head := mustJSON(sumsHead{s.Dropped, s.Scaled, s.Weight})
+	head := mustJSON(sumsHead{s.Dropped, s.Scaled, s.Weight, s.Units})
 	b = append(binary.AppendUvarint(b, uint64(len(head))), head...)
 	var err error
 	for _, sum := range append(s.Columns[:len(s.Columns):len(s.Columns)], s.Label) {
@@ -77,11 +84,27 @@ type sumsHead struct {
 	Dropped int64
 	Scaled  bool
 	Weight  float64
+	Units   []int
+}
+
+// mergeUnits merges the units of the columns.
+func (s *trainSpec) mergeUnits(into, from []int) error {
+	for i, unit := range from {
+		switch {
+		case i >= len(into):
+			return errSummaries
+		case into[i] < 0:
+			into[i] = unit
+		case unit >= 0 && unit != into[i]:
+			return mixed(s.Columns[i].Name)
+		}
+	}
+	return nil
 }
 
 // mergeSums merges what appendSums wrote, in any order.
 func (s *trainSpec) mergeSums(list [][]byte) (*rowSums, error) {
-	sums := &rowSums{Columns: make([]*binning.Summary, len(s.Columns))}
+	sums := &rowSums{Columns: make([]*binning.Summary, len(s.Columns)), Units: slices.Repeat([]int{-1}, len(s.Columns))}
 	for _, b := range list {
 		encoded, rest, err := cutSummary(b)
 		if err != nil {
@@ -89,6 +112,9 @@ func (s *trainSpec) mergeSums(list [][]byte) (*rowSums, error) {
 		}
 		var head sumsHead
 		if err := json.Unmarshal(encoded, &head); err != nil {
+			return nil, err
+		}
+		if err := s.mergeUnits(sums.Units, head.Units); err != nil {
 			return nil, err
 		}
 		sums.Dropped, sums.Scaled, sums.Weight = sums.Dropped+head.Dropped, sums.Scaled || head.Scaled, sums.Weight+head.Weight

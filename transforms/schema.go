@@ -31,7 +31,8 @@ type rowColumn struct {
 	Field []int             `json:"field,omitempty"` // of structs, see reflect.Value.FieldByIndex
 	Type  dataset.ValueType `json:"type,omitempty"`  // 0: known only once the row is seen
 	Whole bool              `json:"whole,omitempty"` // numbers are integers
-	Tick  time.Duration     `json:"tick,omitempty"`  // of times: what is counted since 1970
+	Unit  dataset.Unit      `json:"unit,omitempty"`  // what numbers count
+	Tick  time.Duration     `json:"tick,omitempty"`  // of times: what the row counts, or is precise to
 	Scale int               `json:"scale,omitempty"` // of whole numbers that are decimals: digits behind the point
 
 	Unsupported string `json:"unsupported,omitempty"` // why the field cannot be read; empty: it can
@@ -41,6 +42,7 @@ type rowColumn struct {
 // nothing.
 type cell struct {
 	typ    dataset.ValueType
+	unit   dataset.Unit // of a number
 	number float64
 	text   string
 }
@@ -174,7 +176,10 @@ func (c *rowColumn) describe(t reflect.Type, tag *fieldTag) {
 		t = t.Elem()
 	}
 	if t == timeType {
-		c.Type, c.Tick = dataset.Number, tag.tick
+		c.Type, c.Unit, c.Tick = dataset.Number, tag.unit, tag.tick
+		if c.Unit == dataset.Plain {
+			c.Unit = dataset.Timestamp
+		}
 		return
 	}
 	switch t.Kind() {
@@ -186,6 +191,10 @@ func (c *rowColumn) describe(t reflect.Type, tag *fieldTag) {
 	default:
 		if isWhole(t.Kind()) {
 			c.Type, c.Whole, c.Scale = dataset.Number, tag.scale == 0, tag.scale
+			c.Unit, c.Tick = tag.unit, tag.tick
+			if c.Tick == 0 && t.Kind() == reflect.Int32 {
+				c.Tick = time.Millisecond // as parquet-go writes it
+			}
 			return
 		}
 		c.Unsupported = fmt.Sprintf("it is of type %s, want a number, a string, a bool, a time.Time, or a pointer to one", t)
@@ -356,10 +365,31 @@ func (c *rowColumn) whole(x int64) (cell, error) {
 	if c.Scale != 0 {
 		return c.decimal(strconv.FormatInt(x, 10))
 	}
-	if f := float64(x); f >= math.MaxInt64 || int64(f) != x { // the former rounds up to 2^63
-		return cell{}, c.inexact(strconv.FormatInt(x, 10))
+	as := *c
+	if c.Type == 0 { // a map's number says nothing of what it counts
+		as.Unit = dataset.Plain
 	}
-	return numberCell(float64(x)), nil
+	switch {
+	case as.Unit == dataset.Plain || as.Unit == dataset.Date:
+	case c.Tick < time.Microsecond:
+		x = floorDiv(x, int64(time.Microsecond/max(c.Tick, 1)))
+	default:
+		up := int64(c.Tick / time.Microsecond)
+		if x*up/up != x {
+			return cell{}, c.inexact(fmt.Sprintf("%d x %v", x, c.Tick))
+		}
+		x *= up
+	}
+	return as.count(x)
+}
+
+// count returns a count of the column's unit.
+func (c *rowColumn) count(n int64) (cell, error) {
+	x, ok := c.Unit.Exact(n)
+	if !ok {
+		return cell{}, c.inexact(c.Unit.SpellCount(n))
+	}
+	return cell{typ: dataset.Number, unit: c.Unit, number: x}, nil
 }
 
 // decimal returns the float64 nearest to digits/10^Scale, as it is read from
@@ -370,30 +400,32 @@ func (c *rowColumn) decimal(digits string) (cell, error) {
 }
 
 func (c *rowColumn) inexact(value string) error {
-	return &dataset.DataError{
-		Column: c.Name, Value: value, Problem: "a whole number beyond 2^53 that floating point cannot hold exactly",
-		Hint: "make the field a string or leave it out",
+	e := c.Unit.Inexact(value)
+	e.Column = c.Name
+	if c.Unit == dataset.Plain {
+		e.Hint = "make the field a string or leave it out"
 	}
+	return e
 }
 
-// time counts ticks since 1970, as Parquet files do: rounded down, and to the
-// nearest float64.
+// time returns a point in time in the column's unit, or as a timestamp where that is
+// not known before the row is seen; rounded down to what the field is precise to.
 func (c *rowColumn) time(at time.Time) (cell, error) {
 	if at.IsZero() {
 		return cell{}, nil // no time at all
 	}
-	seconds := at.Unix()
-	switch tick := max(c.Tick, time.Nanosecond); tick {
-	case 24 * time.Hour:
-		const day = 24 * 60 * 60
-		return numberCell(math.Floor(float64(seconds) / day)), nil
-	default:
-		perSecond := int64(time.Second / tick)
-		if seconds > math.MaxInt64/perSecond-1 || seconds < math.MinInt64/perSecond+1 {
-			return cell{}, &dataset.DataError{Column: c.Name, Value: at.String(), Problem: fmt.Sprintf("a time that 64 bits of %v since 1970 cannot hold", tick)}
-		}
-		return numberCell(float64(seconds*perSecond + int64(at.Nanosecond())/int64(tick))), nil
+	as := *c
+	if as.Unit == dataset.Plain {
+		as.Unit = dataset.Timestamp
 	}
+	n, ok := as.Unit.Of(at)
+	if !ok {
+		return cell{}, as.inexact(at.String())
+	}
+	if tick := int64(c.Tick / time.Microsecond); tick > 1 && as.Unit != dataset.Date {
+		n = floorDiv(n, tick) * tick
+	}
+	return as.count(n)
 }
 
 // numberCell returns a number, without the sign of zero; NaN is missing.
@@ -404,15 +436,35 @@ func numberCell(x float64) cell {
 	return cell{typ: dataset.Number, number: x + 0}
 }
 
-// asNumber reads a text as a number: see numberIn.
-func (c *cell) asNumber(column string) error {
+// asNumber reads a text as a number or, of a unit, as a point in time: see numberIn.
+func (c *cell) asNumber(column string, unit dataset.Unit) error {
 	if c.typ != dataset.Text {
 		return nil
 	}
-	x, ok := numberIn(c.text)
-	if !ok {
+	x, ok := numberIn(c.text, unit)
+	switch {
+	case !ok && unit != dataset.Plain:
+		return &dataset.DataError{Column: column, Value: c.text, Problem: fmt.Sprintf("not a %s, which the feature is", unit), Hint: fmt.Sprintf("write it as %s", unit.Example())}
+	case !ok:
 		return &dataset.DataError{Column: column, Value: c.text, Problem: "not a number, which the feature is made of", Hint: "leave the column out of the numeric ones, or the row out of the input"}
 	}
 	*c = numberCell(x)
+	c.unit = unit
+	return nil
+}
+
+// fit makes a value of a column whose type is not known before one that a feature
+// can have.
+func (c *cell) fit(in *tree.Input) error {
+	if c.typ == dataset.Text && (in.Kind == dataset.Numeric || in.Unit != dataset.Plain) {
+		return c.asNumber(in.Name, in.Unit)
+	}
+	if c.typ == dataset.Number && c.unit != in.Unit {
+		return &dataset.DataError{
+			Column: in.Name, Value: c.unit.Spell(c.number),
+			Problem: fmt.Sprintf("the row has one of the %s, the feature is of %s", c.unit.Things(), in.Unit.Things()),
+			Hint:    "give a time.Time or a text in ISO 8601 for a point in time, and a number for a number",
+		}
+	}
 	return nil
 }

@@ -73,9 +73,10 @@ func ModelID(encoded []byte) string {
 // Fields may be numbers, strings, bools, time.Time and pointers to these, of
 // which nil is a missing value, as are NaN, a zero time and what a map does not
 // have. Texts from maps, which have no types, are read as numbers where the
-// feature is numeric. Times count as in Parquet files: nanoseconds since 1970, or
-// what the tag's options say ("date", "timestamp(millisecond)",
-// "timestamp(microsecond)"). Whole numbers are decimals where the options say so
+// feature is numeric, and in ISO 8601 where it is a date, a time or a timestamp. A
+// time.Time is a timestamp, in UTC, or what the tag's options say: "date" is its
+// day, "time" its time of day, "timestamp(millisecond)" is precise to that. Whole
+// numbers are what the options say of them, too: points in time, or decimals
 // ("decimal(2:9)" is 2 digits behind the point).
 //
 // Columns that the tree does not test need not be there. Those that it does are
@@ -148,7 +149,8 @@ type scorer struct {
 	id     string
 	scorer *tree.Scorer
 	reader *rowReader
-	asText []bool // by input: texts are read as numbers
+	inputs []tree.Input
+	loose  []bool // by input: the type of its values is known only when the row is seen
 }
 
 // newScorer decodes a tree.json and finds the columns that it tests.
@@ -159,6 +161,7 @@ func newScorer(encoded []byte, schema *rowSchema) (*scorer, error) {
 	}
 	b := &scorer{id: ModelID(encoded), scorer: model.Scorer()}
 	inputs := b.scorer.Features()
+	b.inputs = inputs
 	names := make([]string, len(inputs))
 	for i := range inputs {
 		names[i] = inputs[i].Name
@@ -167,14 +170,22 @@ func newScorer(encoded []byte, schema *rowSchema) (*scorer, error) {
 	faults := []error{err}
 	for i := range inputs {
 		c := &b.reader.columns[i]
-		numeric := inputs[i].Kind == dataset.Numeric
-		if numeric && c.Type == dataset.Text {
-			faults = append(faults, fmt.Errorf("rows of type %s: column %q is a text, want a number: the tree's feature is numeric", schema.Type, c.Name))
+		in := &inputs[i]
+		switch {
+		case c.Type == dataset.Text && (in.Kind == dataset.Numeric || in.Unit != dataset.Plain):
+			faults = append(faults, fmt.Errorf("rows of type %s: column %q is a text, want a %s: the tree's feature is one of %s", schema.Type, c.Name, thing(in.Unit), in.Unit.Things()))
+		case c.Type == dataset.Number && c.Unit != in.Unit:
+			faults = append(faults, fmt.Errorf("rows of type %s: column %q has %s, want %s as the tree's feature: say so with a tag, as in `espalier:\",date\"`, or train anew", schema.Type, c.Name, c.Unit.Things(), in.Unit.Things()))
+		case c.Type == 0:
+			c.Unit = in.Unit // of a time.Time
 		}
-		b.asText = append(b.asText, numeric && schema.Map)
+		b.loose = append(b.loose, c.Type == 0)
 	}
 	return b, errors.Join(faults...)
 }
+
+// thing returns what one number of a unit is.
+func thing(u dataset.Unit) string { return strings.TrimSuffix(u.Things(), "s") }
 
 // scoreFn scores rows.
 type scoreFn struct {
@@ -226,8 +237,8 @@ func (f *scoreFn) predict(row any) (*tree.Prediction, error) {
 	}
 	f.values = f.values[:0]
 	for i := range f.cells {
-		if f.scorer.asText[i] {
-			if err := f.cells[i].asNumber(f.scorer.reader.columns[i].Name); err != nil {
+		if f.scorer.loose[i] {
+			if err := f.cells[i].fit(&f.scorer.inputs[i]); err != nil {
 				return nil, err
 			}
 		}

@@ -5,14 +5,17 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/espalier-ml/espalier/induce/dataset"
 )
 
 // fieldTag is what the tags of a struct field say of its column.
 type fieldTag struct {
-	name  string // empty: no tag gives one
-	skip  bool   // the field is no column
-	tick  time.Duration
-	scale int // decimals: digits of the whole number that stand behind the point
+	name  string        // empty: no tag gives one
+	skip  bool          // the field is no column
+	tick  time.Duration // 0: that of the field's type
+	unit  dataset.Unit  // of points in time; Plain where the options say of none
+	scale int           // decimals: digits of the whole number that stand behind the point
 }
 
 // tagKeys are the tags that are looked at, the first one before the others.
@@ -81,6 +84,8 @@ func splitPairs(parts []string) (name string, options []string) {
 			options = append(options, "date")
 		case "TIMESTAMP":
 			options = append(options, "timestamp("+units[unit]+")")
+		case "TIME":
+			options = append(options, "time("+units[unit]+")")
 		case "DECIMAL":
 			options = append(options, "decimal("+scale+":)")
 		}
@@ -94,9 +99,13 @@ func (t *fieldTag) describe(options []string) {
 		word, argument, _ := strings.Cut(strings.TrimSuffix(option, ")"), "(")
 		switch word {
 		case "date":
-			t.tick = 24 * time.Hour
+			t.tick, t.unit = 24*time.Hour, dataset.Date
 		case "timestamp":
-			t.tick = tickNamed(argument)
+			t.tick, t.unit = tickNamed(argument), dataset.Timestamp
+		case "time":
+			if t.tick, t.unit = tickNamed(argument), dataset.Time; argument == "" {
+				t.tick = 0 // that of the field's type
+			}
 		case "decimal":
 			digits, _, _ := strings.Cut(argument, ":")
 			t.scale, _ = strconv.Atoi(digits) // none: 0

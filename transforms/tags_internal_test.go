@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/espalier-ml/espalier/induce/dataset"
 )
 
 // TestTags: the tags of fields by hand, as encoding/json, parquet-go v0.32 and
@@ -24,24 +26,24 @@ func TestTags(t *testing.T) {
 		`parquet:"-" json:"age"`:          {skip: true, tick: ns},
 		`espalier:"age" parquet:"-"`:      {name: "age", tick: ns},
 		`espalier:"-" json:"age"`:         {skip: true, tick: ns},
-		`espalier:",date" json:"day"`:     {name: "day", tick: day},
-		`espalier:"d" parquet:"day,date"`: {name: "d", tick: day},
-		`espalier:"d,timestamp(microsecond)" parquet:"day,date"`:                                              {name: "d", tick: us},
+		`espalier:",date" json:"day"`:     {name: "day", tick: day, unit: dataset.Date},
+		`espalier:"d" parquet:"day,date"`: {name: "d", tick: day, unit: dataset.Date},
+		`espalier:"d,timestamp(microsecond)" parquet:"day,date"`:                                              {name: "d", tick: us, unit: dataset.Timestamp},
 		`parquet:"age,optional,snappy"`:                                                                       {name: "age", tick: ns},
 		`parquet:",optional" json:"age"`:                                                                      {name: "age", tick: ns},
 		`parquet:"updated,optional"`:                                                                          {name: "updated", tick: ns},
-		`parquet:"at,timestamp"`:                                                                              {name: "at", tick: ms},
-		`parquet:"at,timestamp(microsecond:utc)"`:                                                             {name: "at", tick: us},
-		`parquet:"at,optional,timestamp(nanosecond:local)"`:                                                   {name: "at", tick: ns},
+		`parquet:"at,timestamp"`:                                                                              {name: "at", tick: ms, unit: dataset.Timestamp},
+		`parquet:"at,timestamp(microsecond:utc)"`:                                                             {name: "at", tick: us, unit: dataset.Timestamp},
+		`parquet:"at,optional,timestamp(nanosecond:local)"`:                                                   {name: "at", tick: ns, unit: dataset.Timestamp},
 		`parquet:"price,decimal(2:9)"`:                                                                        {name: "price", tick: ns, scale: 2},
 		`parquet:"name=age, type=INT64"`:                                                                      {name: "age", tick: ns},
 		`parquet:"type=INT64,Name = age , encoding=PLAIN"`:                                                    {name: "age", tick: ns},
 		`parquet:"name=name, type=BYTE_ARRAY, convertedtype=UTF8, encoding=PLAIN_DICTIONARY"`:                 {name: "name", tick: ns},
 		`parquet:"type=INT64" json:"age"`:                                                                     {name: "age", tick: ns},
-		`parquet:"name=day, type=INT32, convertedtype=DATE"`:                                                  {name: "day", tick: day},
-		`parquet:"name=at, type=INT64, convertedtype=TIMESTAMP_MILLIS"`:                                       {name: "at", tick: ms},
-		`parquet:"name=at, type=INT64, logicaltype=TIMESTAMP, logicaltype.unit=MICROS"`:                       {name: "at", tick: us},
-		`parquet:"name=at, type=INT64, logicaltype=TIMESTAMP, logicaltype.unit=NANOS"`:                        {name: "at", tick: ns},
+		`parquet:"name=day, type=INT32, convertedtype=DATE"`:                                                  {name: "day", tick: day, unit: dataset.Date},
+		`parquet:"name=at, type=INT64, convertedtype=TIMESTAMP_MILLIS"`:                                       {name: "at", tick: ms, unit: dataset.Timestamp},
+		`parquet:"name=at, type=INT64, logicaltype=TIMESTAMP, logicaltype.unit=MICROS"`:                       {name: "at", tick: us, unit: dataset.Timestamp},
+		`parquet:"name=at, type=INT64, logicaltype=TIMESTAMP, logicaltype.unit=NANOS"`:                        {name: "at", tick: ns, unit: dataset.Timestamp},
 		`parquet:"name=price, type=INT64, convertedtype=DECIMAL, scale=2, precision=9"`:                       {name: "price", tick: ns, scale: 2},
 		`parquet:"name=price, type=INT64, logicaltype=DECIMAL, logicaltype.scale=3, logicaltype.precision=9"`: {name: "price", tick: ns, scale: 3},
 		`espalier:"age" parquet:"name=a, type=INT64"`:                                                         {name: "age", tick: ns},

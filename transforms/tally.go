@@ -10,10 +10,11 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/tree"
 )
 
 // A row is tallied by a key of its kind, its label and its features, each a cell:
-// a byte for its type, then 8 bytes of a number, or the length and the bytes of a
+// a byte for its type and unit, then 8 bytes of a number, or the length and the bytes of a
 // text. With bins that are given it is the kind, the number of its class as
 // uvarint and its codes.
 
@@ -27,7 +28,7 @@ const (
 const cellMissing = 0
 
 func appendCell(b []byte, c *cell) []byte {
-	b = append(b, byte(c.typ))
+	b = append(b, byte(c.typ)|byte(c.unit)<<unitShift)
 	switch c.typ {
 	case dataset.Number:
 		b = binary.BigEndian.AppendUint64(b, math.Float64bits(c.number))
@@ -39,29 +40,47 @@ func appendCell(b []byte, c *cell) []byte {
 
 var errRow = errors.New("transforms: not a tallied row")
 
-// cutCell takes the first cell off a key. Its text is part of the key.
-func cutCell(b []byte) (typ dataset.ValueType, number float64, text, rest []byte, err error) {
+// unitShift is where a cell's first byte has its unit, above its type.
+const unitShift = 4
+
+// cellType is what the cells of a column are; the zero cellType: all are missing.
+type cellType struct {
+	typ  dataset.ValueType
+	unit dataset.Unit
+}
+
+// tallied is a cell of a key.
+type tallied struct {
+	cellType
+
+	number float64
+	text   []byte // part of the key
+}
+
+// cutCell takes the first cell off a key.
+func cutCell(b []byte) (c tallied, rest []byte, err error) {
 	if len(b) == 0 {
-		return 0, 0, nil, nil, errRow
+		return c, nil, errRow
 	}
-	typ, b = dataset.ValueType(b[0]), b[1:]
-	switch typ {
+	c.typ, c.unit, b = dataset.ValueType(b[0]&(1<<unitShift-1)), dataset.Unit(b[0]>>unitShift), b[1:]
+	switch c.typ {
 	case cellMissing:
-		return 0, 0, nil, b, nil
+		return c, b, nil
 	case dataset.Number:
 		if len(b) < 8 {
-			return 0, 0, nil, nil, errRow
+			return c, nil, errRow
 		}
-		return typ, math.Float64frombits(binary.BigEndian.Uint64(b)), nil, b[8:], nil
+		c.number = math.Float64frombits(binary.BigEndian.Uint64(b))
+		return c, b[8:], nil
 	case dataset.Text:
 		n, k := binary.Uvarint(b)
 		if k <= 0 || n > uint64(len(b)-k) {
-			return 0, 0, nil, nil, errRow
+			return c, nil, errRow
 		}
-		b = b[k:]
-		return typ, 0, b[:n], b[n:], nil
+		c.text = b[k : k+int(n)]
+		return c, b[k+int(n):], nil
 	default:
-		return 0, 0, nil, nil, errRow
+		return c, nil, errRow
 	}
 }
 
@@ -218,10 +237,8 @@ func (f *tallyFn) encode(row any) (weight int64, whole bool, label int, err erro
 	f.key = appendCell(append(f.key[:0], ownRows), &f.cells[0])
 	label = len(f.key)
 	for i := range features {
-		if f.spec.Columns[i].Kind == dataset.Numeric {
-			if err := features[i].asNumber(f.spec.Columns[i].Name); err != nil {
-				return 0, false, 0, err
-			}
+		if err := f.fit(i, &features[i]); err != nil {
+			return 0, false, 0, err
 		}
 		f.key = appendCell(f.key, &features[i])
 	}
@@ -231,19 +248,44 @@ func (f *tallyFn) encode(row any) (weight int64, whole bool, label int, err erro
 	return weight, whole, label, err
 }
 
+// fit makes the value of a feature one that it can have.
+func (f *tallyFn) fit(i int, x *cell) error {
+	column := &f.spec.Columns[i]
+	if f.given != nil {
+		if in := f.given.inputs[i]; in.Name != "" {
+			return x.fit(&in)
+		}
+	}
+	if column.Kind == dataset.Numeric {
+		if err := x.asNumber(column.Name, column.Unit); err != nil {
+			return err
+		}
+	}
+	if x.typ == dataset.Number && column.Type == dataset.Number && x.unit != column.Unit {
+		return mixed(column.Name)
+	}
+	return nil
+}
+
 // rowCoder codes rows one by one.
 type rowCoder struct {
 	plan     *plan
 	label    string
 	classes  map[string]uint16
 	encoders []*dataset.Encoder
+	inputs   map[int]tree.Input // by column of the rows
 
 	vector  dataset.Vector
 	scratch []uint16
 }
 
 func newRowCoder(p *plan, label string) *rowCoder {
-	return &rowCoder{plan: p, label: label, classes: classCodes(p.Classes), encoders: newEncoders(p.features)}
+	c := &rowCoder{plan: p, label: label, classes: classCodes(p.Classes), encoders: newEncoders(p.features), inputs: make(map[int]tree.Input)}
+	for i := range p.features {
+		f := &p.features[i]
+		c.inputs[p.Columns[i]] = tree.Input{Name: f.Name, Kind: f.Kind, Unit: f.Unit}
+	}
+	return c
 }
 
 // code appends the number of a row's class and its codes.
@@ -299,7 +341,7 @@ func (p *plan) objects(tally []byte, weighted bool) (*dataset.Table, error) {
 
 func (f *tallyFn) weigh(x *cell) (weight int64, whole bool, err error) {
 	column := f.spec.Config.Weight
-	if err := x.asNumber(column); err != nil {
+	if err := x.asNumber(column, dataset.Plain); err != nil {
 		return 0, false, err
 	}
 	if x.typ == 0 || x.number < 0 || x.number > maxWeight {

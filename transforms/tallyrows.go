@@ -12,7 +12,7 @@ type rowsReader struct {
 	spec  *trainSpec
 	tally *dataset.TallyReader
 	kind  byte
-	types []dataset.ValueType // of the features and, at last, the label
+	types []cellType // of the features and, at last, the label
 
 	label   dataset.Vector
 	columns []dataset.Vector
@@ -40,14 +40,14 @@ func newRowsReader(spec *trainSpec, tally []byte, kind byte) (*rowsReader, error
 
 // typesIn returns the types of the features and, at last, of the label, where
 // some are known only from the rows. Of a column without a value it is 0.
-func (s *trainSpec) typesIn(tally []byte, kind byte) ([]dataset.ValueType, error) {
-	types := make([]dataset.ValueType, len(s.Columns)+1)
+func (s *trainSpec) typesIn(tally []byte, kind byte) ([]cellType, error) {
+	types := make([]cellType, len(s.Columns)+1)
 	unknown := s.label.Type == 0
 	for i := range s.Columns {
-		types[i] = s.Columns[i].Type
-		unknown = unknown || types[i] == 0
+		types[i] = cellType{s.Columns[i].Type, s.Columns[i].Unit}
+		unknown = unknown || types[i].typ == 0
 	}
-	types[len(s.Columns)] = s.label.Type
+	types[len(s.Columns)] = cellType{s.label.Type, s.label.Unit}
 	if !unknown {
 		return types, nil
 	}
@@ -70,13 +70,13 @@ func (s *trainSpec) typesIn(tally []byte, kind byte) ([]dataset.ValueType, error
 			} else {
 				column = s.Columns[at].Name
 			}
-			var typ dataset.ValueType
-			if typ, _, _, rest, err = cutCell(rest); err != nil {
+			var c tallied
+			if c, rest, err = cutCell(rest); err != nil {
 				return nil, err
 			}
-			if types[at] == 0 {
-				types[at] = typ
-			} else if typ != 0 && typ != types[at] {
+			if types[at].typ == 0 {
+				types[at] = c.cellType
+			} else if c.typ != 0 && c.cellType != types[at] {
 				return nil, mixed(column)
 			}
 		}
@@ -85,7 +85,7 @@ func (s *trainSpec) typesIn(tally []byte, kind byte) ([]dataset.ValueType, error
 }
 
 func mixed(column string) error {
-	return &dataset.DataError{Column: column, Problem: "some rows have a number and some a text, expected one type", Hint: "convert the values, or name the column in Numeric if all are numbers"}
+	return &dataset.DataError{Column: column, Problem: "some rows have a number and some a text or a point in time, expected one type", Hint: "convert the values, or name the column in Numeric if all are numbers"}
 }
 
 // kindOf returns the kind of a feature, which may depend on the rows.
@@ -93,7 +93,7 @@ func (r *rowsReader) kindOf(i int) dataset.Kind {
 	if kind := r.spec.Columns[i].Kind; kind != 0 {
 		return kind
 	}
-	if r.types[i] == dataset.Text {
+	if r.types[i].typ == dataset.Text {
 		return dataset.Categorical
 	}
 	return dataset.Numeric
@@ -125,7 +125,7 @@ func (r *rowsReader) next() bool {
 func (r *rowsReader) err() error { return errors.Join(r.fault, r.tally.Err()) }
 
 func (r *rowsReader) reset(v *dataset.Vector, i int) {
-	*v = dataset.Vector{Type: r.types[i], Numbers: v.Numbers[:0], Texts: v.Texts[:0], Index: v.Index[:0]}
+	*v = dataset.Vector{Type: r.types[i].typ, Numbers: v.Numbers[:0], Texts: v.Texts[:0], Index: v.Index[:0]}
 	switch v.Type {
 	case dataset.Text:
 		r.texts[i] = make(map[string]int32)
@@ -154,23 +154,23 @@ func (r *rowsReader) row() error {
 }
 
 func (r *rowsReader) cell(v *dataset.Vector, i int, b []byte) ([]byte, error) {
-	typ, number, text, rest, err := cutCell(b)
+	c, rest, err := cutCell(b)
 	switch {
 	case err != nil:
 		return nil, err
-	case typ != 0 && typ != v.Type:
+	case c.typ != 0 && c.typ != v.Type:
 		return nil, errRow
-	case v.Type == dataset.Number && typ == 0:
+	case v.Type == dataset.Number && c.typ == 0:
 		v.Numbers = append(v.Numbers, math.NaN())
 	case v.Type == dataset.Number:
-		v.Numbers = append(v.Numbers, number)
-	case typ == 0:
+		v.Numbers = append(v.Numbers, c.number)
+	case c.typ == 0:
 		v.Index = append(v.Index, -1)
 	default:
-		at, ok := r.texts[i][string(text)]
+		at, ok := r.texts[i][string(c.text)]
 		if !ok {
 			at = int32(len(v.Texts))
-			v.Texts = append(v.Texts, string(text))
+			v.Texts = append(v.Texts, string(c.text))
 			r.texts[i][v.Texts[at]] = at
 		}
 		v.Index = append(v.Index, at)

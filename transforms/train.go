@@ -293,7 +293,7 @@ func (s *trainSpec) feature(name string) (FeatureColumn, error) {
 	if name == c.Label || name == c.Weight {
 		return FeatureColumn{}, fmt.Errorf("column %q is the label or the weight, want a feature", name)
 	}
-	f := FeatureColumn{Name: name, Kind: dataset.Numeric, Type: column.Type}
+	f := FeatureColumn{Name: name, Kind: dataset.Numeric, Type: column.Type, Unit: column.Unit}
 	numeric := slices.Contains(c.Numeric, name)
 	switch {
 	case numeric && slices.Contains(c.Categorical, name):

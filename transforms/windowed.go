@@ -175,6 +175,8 @@ func (c *WindowConfig) given(spec *trainSpec) ([]byte, error) {
 		switch {
 		case at < 0:
 			faults = append(faults, fmt.Errorf("the Bins: their feature %q is no feature of the rows", f.Name))
+		case spec.Columns[at].Type == dataset.Number && spec.Columns[at].Unit != f.Unit:
+			faults = append(faults, fmt.Errorf("the Bins: their feature %q is of %s, the rows have %s", f.Name, f.Unit.Things(), spec.Columns[at].Unit.Things()))
 		case f.Kind == dataset.Numeric && spec.Columns[at].Type == dataset.Text:
 			faults = append(faults, fmt.Errorf("the Bins: their feature %q is numeric, the rows have texts: name it in Numeric", f.Name))
 		}
@@ -284,7 +286,7 @@ func (s *trainSpec) planOf(ctx context.Context, tally []byte) (*plan, error) {
 		return nil, err
 	}
 	if earlier.Label != nil {
-		sums.Columns, sums.BinRows = earlier.Columns, earlier.rows()
+		sums.Columns, sums.Units, sums.BinRows = earlier.Columns, earlier.Units, earlier.rows()
 	}
 	s.warn(ctx, "transforms.WindowedTree", sums)
 	return s.fit(sums)

@@ -2,6 +2,7 @@ package binning
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
@@ -13,6 +14,8 @@ type FeatureConfig struct {
 	Bins       []int // numbers of bins of a numeric feature, at least one; of several, its Subsets are the cuts of each
 	SingleBins bool  // tests may ask for single bins
 	Categories int   // values of a categorical feature beyond which the tail becomes "other"
+
+	Unit dataset.Unit // what the column's numbers count; all but Plain ones are whole numbers, and so are their cuts
 }
 
 // FitFeature fits a feature to the summary of its column's training rows.
@@ -24,7 +27,7 @@ type FeatureConfig struct {
 // The error is a *dataset.DataError, without a hint, of a categorical column with
 // more values than a summary holds.
 func FitFeature(name string, s *Summary, c FeatureConfig) (dataset.Feature, error) {
-	f := dataset.Feature{Name: name, Kind: s.Kind(), Type: s.Type(), Missing: s.Missing()}
+	f := dataset.Feature{Name: name, Kind: s.Kind(), Type: s.Type(), Unit: c.Unit, Missing: s.Missing()}
 	switch {
 	case f.Kind == dataset.Categorical && s.Overflow():
 		return f, &dataset.DataError{Column: name, Problem: fmt.Sprintf("a categorical column with more than %d distinct values, most likely an identifier", s.Limits().Categories)}
@@ -36,7 +39,7 @@ func FitFeature(name string, s *Summary, c FeatureConfig) (dataset.Feature, erro
 		values, _ := s.Numbers()
 		f.Kind, f.Values = dataset.Categorical, []string{dataset.SpellNumber(values[0])}
 	case s.Distinct() > 0:
-		f.Cuts, f.Subsets = fitCuts(s, c.Method, c.Bins)
+		f.Cuts, f.Subsets = fitCuts(s, &c)
 		f.Range = s.Range()
 	}
 	return f, nil
@@ -44,14 +47,17 @@ func FitFeature(name string, s *Summary, c FeatureConfig) (dataset.Feature, erro
 
 // fitCuts returns the cuts of all numbers of bins and, of several, which of them
 // are those of each.
-func fitCuts(s *Summary, m Method, bins []int) (cuts []float64, subsets [][]uint16) {
-	each := make([][]float64, len(bins))
+func fitCuts(s *Summary, c *FeatureConfig) (cuts []float64, subsets [][]uint16) {
+	each := make([][]float64, len(c.Bins))
 	cuts = []float64{}
-	for i, n := range bins {
-		each[i] = FitNumeric(s, m, n)
+	for i, n := range c.Bins {
+		each[i] = FitNumeric(s, c.Method, n)
+		if c.Unit != dataset.Plain {
+			roundUp(each[i])
+		}
 		cuts = append(cuts, each[i]...)
 	}
-	if len(bins) == 1 {
+	if len(c.Bins) == 1 {
 		return cuts, nil
 	}
 	slices.Sort(cuts)
@@ -65,6 +71,15 @@ func fitCuts(s *Summary, m Method, bins []int) (cuts []float64, subsets [][]uint
 		subsets = append(subsets, subset)
 	}
 	return cuts, subsets
+}
+
+// roundUp makes cuts whole numbers. Between whole numbers they tell the same apart;
+// but a time that is finer than its unit, and was rounded down to it, is below a
+// whole cut where its unit is, and need not be below one that is not.
+func roundUp(cuts []float64) {
+	for i, cut := range cuts {
+		cuts[i] = math.Ceil(cut) + 0 // turns -0 into 0
+	}
 }
 
 // FitClasses returns the classes of a label in their order. The error is a

@@ -1,9 +1,6 @@
 package dataset
 
-import (
-	"encoding/binary"
-	"strconv"
-)
+import "encoding/binary"
 
 // Encoder turns the values of one feature into codes. It does not change
 // after NewEncoder and may be used from several goroutines.
@@ -21,12 +18,12 @@ func NewEncoder(f *Feature) *Encoder {
 		return e
 	}
 	e.byText = make(map[string]uint16, len(f.Values))
-	e.byNumber = make(map[float64]uint16, len(f.Values))
 	for i, s := range f.Values {
 		e.byText[s] = uint16(i)
-		if x, err := strconv.ParseFloat(s, 64); err == nil {
-			e.byNumber[x] = uint16(i)
-		}
+	}
+	e.byNumber = make(map[float64]uint16)
+	for x, i := range f.Numbers() {
+		e.byNumber[x] = uint16(i)
 	}
 	return e
 }

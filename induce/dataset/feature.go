@@ -1,6 +1,9 @@
 package dataset
 
-import "sort"
+import (
+	"sort"
+	"strconv"
+)
 
 // Kind says how a feature's values are ordered and tested.
 type Kind uint8
@@ -32,6 +35,7 @@ func (k Kind) String() string {
 type Feature struct {
 	Name    string
 	Kind    Kind
+	Unit    Unit       // what the numbers count
 	Values  []string   // categorical: the values as spelled, in code order
 	Cuts    []float64  // numeric: strictly increasing and finite; the bin of x is the number of cuts <= x
 	Range   []float64  // numeric: the least and the greatest value of training rows; nil: unknown
@@ -70,6 +74,32 @@ func (f *Feature) MissingCode() int {
 		return len(f.Values) + 1
 	}
 	return len(f.Cuts) + 1
+}
+
+// Numbers returns, for a categorical feature, the codes of the numbers that its
+// values spell. A value that is spelled as numbers are comes before others of the
+// same number, as "1" before "01". Where the values are those of booleans, 0 is
+// "false" and 1 is "true".
+func (f *Feature) Numbers() map[float64]int {
+	codes := make(map[float64]int)
+	booleans := len(f.Values) > 0
+	for i, s := range f.Values {
+		booleans = booleans && (s == "false" || s == "true")
+		x, err := strconv.ParseFloat(s, 64)
+		if err != nil || x != x {
+			continue
+		}
+		x += 0 // turns -0 into 0
+		if _, taken := codes[x]; !taken || s == SpellNumber(x) {
+			codes[x] = i
+		}
+	}
+	if booleans {
+		for i, s := range f.Values {
+			codes[map[string]float64{"false": 0, "true": 1}[s]] = i
+		}
+	}
+	return codes
 }
 
 // Codes returns the number of codes, with "other" and "missing".

@@ -8,7 +8,7 @@ import (
 )
 
 // featuresVersion opens encoded features.
-const featuresVersion = 3
+const featuresVersion = 4
 
 var errFeatures = errors.New("not encoded features")
 
@@ -46,6 +46,7 @@ func EncodeFeatures(features []Feature) []byte {
 		for _, x := range f.Range {
 			b = appendFloat(b, x)
 		}
+		b = append(b, byte(f.Unit))
 	}
 	return b
 }
@@ -107,6 +108,7 @@ func DecodeFeatures(b []byte) ([]Feature, error) {
 		for j := range f.Range {
 			f.Range[j] = r.float()
 		}
+		f.Unit = Unit(r.byte())
 	}
 	if r.bad || len(r.b) > 0 {
 		return nil, errFeatures

@@ -57,6 +57,7 @@ func randomFeatures(r *rand.Rand) []dataset.Feature {
 			f.Range = []float64{r.NormFloat64(), r.NormFloat64()}
 		}
 		f.Missing, f.Other, f.Cost = r.Int64N(1<<40), r.Int64N(1<<40), r.ExpFloat64()
+		f.Unit = dataset.Unit(r.IntN(4))
 		if r.IntN(2) == 0 {
 			f.Group, f.GroupCost = fmt.Sprint("group", r.IntN(3)), r.ExpFloat64()
 		}
@@ -140,7 +141,7 @@ func hostileFeatures() []edit {
 		{"2^63 cuts of a subset", 50, 51, uvarint(1 << 63)},
 		{"two cuts of a subset", 50, 51, []byte{2}},
 		{"2^61 numbers of range", 53, 54, uvarint(1 << 61)},
-		{"bytes after the features", 54, 54, []byte{0}},
+		{"bytes after the features", 55, 55, []byte{0}},
 	}
 }
 
@@ -153,8 +154,8 @@ func plainFeatures() []dataset.Feature {
 
 func TestDecodeFeaturesErrors(t *testing.T) {
 	valid := dataset.EncodeFeatures(plainFeatures())
-	if size := len(valid); size != 54 { // by hand: 29 bytes, 10 of the priced value, 10 of the group, 4 of the subsets and 1 of the range
-		t.Fatalf("%d bytes, want 54: the edits are of another format", size)
+	if size := len(valid); size != 55 { // by hand: 29 bytes, 10 of the priced value, 10 of the group, 4 of the subsets, 1 of the range and 1 of the unit
+		t.Fatalf("%d bytes, want 55: the edits are of another format", size)
 	}
 	for _, e := range hostileFeatures() {
 		if got, err := dataset.DecodeFeatures(e.apply(valid)); err == nil || got != nil {

@@ -58,6 +58,10 @@ func (d *decoder) feature(f *fileFeature) error {
 	default:
 		return fmt.Errorf("feature %q: type %q: want numeric or categorical", f.Name, f.Type)
 	}
+	var err error
+	if feature.Unit, err = dataset.ParseUnit(f.Unit); err != nil {
+		return fmt.Errorf("feature %q: %w", f.Name, err)
+	}
 	if err := f.checkNumbers(feature.Kind); err != nil {
 		return err
 	}

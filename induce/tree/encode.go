@@ -167,6 +167,9 @@ func (e *encoder) feature(f *dataset.Feature) {
 // members writes what tree.json and schema.json say of a feature beside its name.
 func (e *encoder) members(f *dataset.Feature) {
 	e.raw(`"type": `).text(f.Kind.String())
+	if f.Unit != dataset.Plain {
+		e.raw(`, "unit": `).text(f.Unit.String())
+	}
 	if f.Kind == dataset.Numeric {
 		e.raw(`, "cuts": `).floats(f.Cuts)
 		if len(f.Range) > 0 {

@@ -17,6 +17,7 @@ import (
 type fileFeature struct {
 	Name    string    `json:"name"`
 	Type    string    `json:"type"`
+	Unit    string    `json:"unit"`
 	Cuts    []float64 `json:"cuts"`
 	Range   []float64 `json:"range"`
 	Values  []string  `json:"values"`

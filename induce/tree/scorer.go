@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"time"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/split"
@@ -57,7 +58,36 @@ func (v Value) String() string {
 type Input struct {
 	Name    string
 	Kind    dataset.Kind
-	Feature int // the number of the feature in Tree.Features
+	Unit    dataset.Unit // what its numbers count: days or microseconds, of points in time
+	Feature int          // the number of the feature in Tree.Features
+}
+
+// Time returns a point in time as a value of the input, in UTC, rounded down to its
+// unit: days for dates, microseconds for times and timestamps. The zero Time is
+// missing. An input of plain numbers has no points in time.
+func (in *Input) Time(t time.Time) (Value, error) {
+	if t.IsZero() {
+		return Value{}, nil
+	}
+	n, ok := in.Unit.Of(t)
+	x, exact := in.Unit.Exact(n)
+	if in.Unit == dataset.Plain || !ok || !exact {
+		return Value{}, fmt.Errorf("feature %q: the time %v: want one of the %s", in.Name, t, in.Unit.Things())
+	}
+	return Number(x), nil
+}
+
+// Parse reads a text as a value of the input: a number or, as its unit says, a point
+// in time in ISO 8601; for a categorical feature of plain values the text itself.
+func (in *Input) Parse(s string) (Value, error) {
+	if in.Kind == dataset.Categorical && in.Unit == dataset.Plain {
+		return Text(s), nil
+	}
+	x, ok := in.Unit.Parse(s)
+	if !ok {
+		return Value{}, fmt.Errorf("feature %q: the text %q: want one of the %s, as %s", in.Name, s, in.Unit.Things(), in.Unit.Example())
+	}
+	return Number(x), nil
 }
 
 // Prediction is what a tree says of the rows that reach one of its leaves. It is
@@ -122,7 +152,7 @@ func (t *Tree) Scorer() *Scorer {
 			continue
 		}
 		f := &t.Features[i]
-		s.inputs = append(s.inputs, Input{Name: f.Name, Kind: f.Kind, Feature: i})
+		s.inputs = append(s.inputs, Input{Name: f.Name, Kind: f.Kind, Unit: f.Unit, Feature: i})
 		s.numeric = append(s.numeric, f.Kind == dataset.Numeric)
 		s.category = append(s.category, newCategory(f))
 		s.columns[i] = len(s.inputs)
@@ -227,9 +257,9 @@ func newCategory(f *dataset.Feature) *category {
 	}
 	for i, s := range f.Values {
 		c.byText[s] = int32(i)
-		if x, err := strconv.ParseFloat(s, 64); err == nil {
-			c.byNumber[x] = int32(i)
-		}
+	}
+	for x, i := range f.Numbers() {
+		c.byNumber[x] = int32(i)
 	}
 	return c
 }

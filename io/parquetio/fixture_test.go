@@ -62,12 +62,26 @@ func checkForeignColumn(t *testing.T, f *parquetio.File, c parquetio.Column, wan
 	texts := make([]string, len(list))
 	for i := range list {
 		texts[i], _ = list[i].(string)
-		if x, err := strconv.ParseFloat(texts[i], 64); err == nil && c.Type == dataset.Number {
+		if x, err := strconv.ParseInt(strings.TrimSuffix(texts[i], ".0"), 10, 64); err == nil && c.Unit > dataset.Date { // as the file counts
+			texts[i] = strconv.FormatInt(inMicros(x, &c), 10)
+		} else if x, err := strconv.ParseFloat(texts[i], 64); err == nil && c.Type == dataset.Number {
 			texts[i] = spellFloat(x)
 		}
 	}
 	if diff := cmp.Diff(texts, spell(t, objectstore.New(), f.URL, c.Name)); diff != "" {
 		t.Errorf("%s (%s, %s): (-want +got)\n%s", c.Name, c.Physical, c.Logical, diff)
+	}
+}
+
+// inMicros returns a time as it is counted inside.
+func inMicros(x int64, c *parquetio.Column) int64 {
+	switch {
+	case strings.Contains(c.Logical, "MILLIS"):
+		return 1000 * x
+	case strings.Contains(c.Logical, "NANOS") || c.Physical == "INT96":
+		return (x - ((x%1000)+1000)%1000) / 1000
+	default:
+		return x
 	}
 }
 
@@ -79,9 +93,9 @@ func TestColumns(t *testing.T) {
 	}
 	var got []string
 	for _, c := range f.Columns() {
-		line := []string{c.Name + ":", c.Physical, c.Logical, c.Type.String()}
+		line := []string{c.Name + ":", c.Physical, c.Logical, c.Type.String(), c.Unit.String()}
 		for flag, set := range map[string]bool{
-			"integer": c.Integer, "nested": c.Nested, "unsupported": c.Unsupported != "", "required": !c.Optional,
+			"integer": c.Integer && !c.Null, "empty": c.Null, "nested": c.Nested, "unsupported": c.Unsupported != "", "required": !c.Optional,
 		} {
 			if set { // none has two
 				line = append(line, flag)
@@ -112,17 +126,17 @@ decimal9: FIXED_LEN_BYTE_ARRAY(4) DECIMAL(9,2) number
 decimal18: FIXED_LEN_BYTE_ARRAY(8) DECIMAL(18,5) number
 decimal38: FIXED_LEN_BYTE_ARRAY(16) DECIMAL(38,10) number
 decimal76: FIXED_LEN_BYTE_ARRAY(32) DECIMAL(76,20) number
-date: INT32 DATE number integer
-time32: INT32 TIME(isAdjustedToUTC=false,unit=MILLIS) number integer
-time64: INT64 TIME(isAdjustedToUTC=false,unit=MICROS) number integer
-timestamp_ms: INT64 TIMESTAMP(isAdjustedToUTC=true,unit=MILLIS) number integer
-timestamp_us: INT64 TIMESTAMP(isAdjustedToUTC=true,unit=MICROS) number integer
-timestamp_ns: INT64 TIMESTAMP(isAdjustedToUTC=true,unit=NANOS) number integer
+date: INT32 DATE number date integer
+time32: INT32 TIME(isAdjustedToUTC=false,unit=MILLIS) number time integer
+time64: INT64 TIME(isAdjustedToUTC=false,unit=MICROS) number time integer
+timestamp_ms: INT64 TIMESTAMP(isAdjustedToUTC=true,unit=MILLIS) number timestamp integer
+timestamp_us: INT64 TIMESTAMP(isAdjustedToUTC=true,unit=MICROS) number timestamp integer
+timestamp_ns: INT64 TIMESTAMP(isAdjustedToUTC=true,unit=NANOS) number timestamp integer
 string: BYTE_ARRAY STRING text
 binary: BYTE_ARRAY text
 dictionary: BYTE_ARRAY STRING text
 uuid: FIXED_LEN_BYTE_ARRAY(16) UUID text
-null: INT32 NULL number integer
+null: INT32 NULL number empty
 fixed: FIXED_LEN_BYTE_ARRAY(3) unknown unsupported
 list: LIST unknown nested
 struct: unknown nested

@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/big"
 	"strconv"
+	"time"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
 )
@@ -17,7 +18,8 @@ const (
 	maxDecimal = 1024 // bytes of a decimal: those that float64 can hold have 128
 
 	julianEpoch = 2440588 // 1970-01-01 as a Julian day
-	dayNanos    = 86400e9
+	dayMicros   = 86400e6
+	maxJulian   = 1e8 // days of which the microseconds do not overflow
 )
 
 // appendNumbers converts n values in the PLAIN layout.
@@ -39,8 +41,10 @@ func (l *leaf) appendNumbers(dst []float64, b []byte, n int) ([]float64, error) 
 		return appendInt64s(dst, b)
 	case uint64s:
 		return appendUint64s(dst, b)
-	case ticks:
-		return appendTicks(dst, b), nil
+	case ticks32, ticks64:
+		return l.appendTicks(dst, b)
+	case int96s:
+		return appendInt96s(dst, b)
 	case decimalBytes:
 		return l.appendDecimals(dst, b, n)
 	default:
@@ -71,18 +75,61 @@ func appendDoubles(dst []float64, b []byte) []float64 {
 	return dst
 }
 
-func appendTicks(dst []float64, b []byte) []float64 {
-	for ; len(b) >= 8; b = b[8:] {
-		dst = append(dst, float64(int64(binary.LittleEndian.Uint64(b))))
+// appendTicks converts times and timestamps to microseconds, rounded down.
+func (l *leaf) appendTicks(dst []float64, b []byte) ([]float64, error) {
+	fine, up := l.tick < time.Microsecond, int64(1)
+	if l.tick == time.Millisecond {
+		up = 1000
 	}
-	return dst
+	limit := maxExact / up // of what needs no check
+	for ; len(b) >= l.width; b = b[l.width:] {
+		x := int64(0)
+		if l.width == 8 {
+			x = int64(binary.LittleEndian.Uint64(b))
+		} else {
+			x = int64(int32(binary.LittleEndian.Uint32(b)))
+		}
+		if fine {
+			x = floorThousand(x)
+		}
+		if x > limit || x < -limit {
+			if err := l.checkTick(x, up); err != nil {
+				return dst, err
+			}
+		}
+		dst = append(dst, float64(x*up))
+	}
+	return dst, nil
+}
+
+// checkTick makes sure that float64 holds the microseconds of a time exactly.
+func (l *leaf) checkTick(x, up int64) error {
+	micros := x * up
+	if micros/up != x {
+		return l.unit.Inexact(fmt.Sprintf("%d x %v", x, l.tick))
+	}
+	if _, ok := l.unit.Exact(micros); !ok {
+		return l.unit.Inexact(l.unit.SpellCount(micros))
+	}
+	return nil
+}
+
+// floorThousand returns x/1000, rounded down.
+func floorThousand(x int64) int64 {
+	q := x / 1000
+	if x%1000 < 0 {
+		q--
+	}
+	return q
 }
 
 func appendInt64s(dst []float64, b []byte) ([]float64, error) {
 	for ; len(b) >= 8; b = b[8:] {
 		x := int64(binary.LittleEndian.Uint64(b))
-		if (x > maxExact || x < -maxExact) && !exactInt64(x) {
-			return dst, inexact(strconv.FormatInt(x, 10))
+		if x > maxExact || x < -maxExact {
+			if _, ok := dataset.Plain.Exact(x); !ok {
+				return dst, dataset.Plain.Inexact(strconv.FormatInt(x, 10))
+			}
 		}
 		dst = append(dst, float64(x))
 	}
@@ -93,7 +140,7 @@ func appendUint64s(dst []float64, b []byte) ([]float64, error) {
 	for ; len(b) >= 8; b = b[8:] {
 		x := binary.LittleEndian.Uint64(b)
 		if x > maxExact && !exactUint64(x) {
-			return dst, inexact(strconv.FormatUint(x, 10))
+			return dst, dataset.Plain.Inexact(strconv.FormatUint(x, 10))
 		}
 		dst = append(dst, float64(x))
 	}
@@ -115,8 +162,6 @@ func (l *leaf) convert(b []byte) float64 {
 		return float64(binary.LittleEndian.Uint32(b))
 	case float16s:
 		return float16(binary.LittleEndian.Uint16(b)) + 0
-	case int96s:
-		return int96(b)
 	case decimal32:
 		return decimal(int64(int32(binary.LittleEndian.Uint32(b))), l.scale)
 	case decimal64:
@@ -126,22 +171,9 @@ func (l *leaf) convert(b []byte) float64 {
 	}
 }
 
-func exactInt64(x int64) bool {
-	f := float64(x)
-	return f < math.MaxInt64 && int64(f) == x // MaxInt64 rounds up to 2^63
-}
-
 func exactUint64(x uint64) bool {
 	f := float64(x)
 	return f < math.MaxUint64 && uint64(f) == x
-}
-
-func inexact(value string) *dataset.DataError {
-	return &dataset.DataError{
-		Value:   value,
-		Problem: "a whole number beyond 2^53 that floating point cannot hold exactly",
-		Hint:    "write the column as text or leave it out",
-	}
 }
 
 // float16 widens a half-precision number.
@@ -164,16 +196,22 @@ func float16(h uint16) float64 {
 	return x
 }
 
-// int96 converts a legacy timestamp, nanoseconds of a Julian day, to
-// nanoseconds since 1970.
-func int96(b []byte) float64 {
-	nanos := int64(binary.LittleEndian.Uint64(b))
-	days := int64(int32(binary.LittleEndian.Uint32(b[8:]))) - julianEpoch
-	const maxDays = 106750 // beyond, the nanoseconds exceed int64
-	if -maxDays < days && days < maxDays && 0 <= nanos && nanos <= dayNanos {
-		return float64(days*dayNanos + nanos)
+// appendInt96s converts legacy timestamps, nanoseconds of a Julian day, to
+// microseconds since 1970, rounded down.
+func appendInt96s(dst []float64, b []byte) ([]float64, error) {
+	for ; len(b) >= 12; b = b[12:] {
+		days := int64(int32(binary.LittleEndian.Uint32(b[8:]))) - julianEpoch
+		ofDay := floorThousand(int64(binary.LittleEndian.Uint64(b)))
+		if days > maxJulian || days < -maxJulian {
+			return dst, dataset.Timestamp.Inexact(fmt.Sprintf("Julian day %d", days+julianEpoch))
+		}
+		micros := days*dayMicros + ofDay
+		if _, ok := dataset.Timestamp.Exact(micros); !ok {
+			return dst, dataset.Timestamp.Inexact(dataset.Timestamp.SpellCount(micros))
+		}
+		dst = append(dst, float64(micros))
 	}
-	return float64(float64(days)*dayNanos) + float64(nanos)
+	return dst, nil
 }
 
 func (l *leaf) appendDecimals(dst []float64, b []byte, n int) ([]float64, error) {

@@ -53,6 +53,10 @@ func columns() []column {
 		return parquet.ByteArrayValue([]byte(fmt.Sprintf("%0*d ä€", r.IntN(20), r.IntN(400))))
 	}
 	spellInt32 := func(v parquet.Value) string { return strconv.Itoa(int(v.Int32())) }
+	// Times and timestamps become microseconds, rounded down: Euclidean division.
+	thousand := big.NewInt(1000)
+	spellMillis := func(v parquet.Value) string { return strconv.FormatInt(1000*v.Int64(), 10) }
+	spellNanos := func(v parquet.Value) string { return new(big.Int).Div(big.NewInt(v.Int64()), thousand).String() }
 	spellInt64 := func(v parquet.Value) string { return spellFloat(float64(v.Int64())) }
 	decimalOf := func(scale int) func(*big.Int) string {
 		return func(x *big.Int) string {
@@ -111,10 +115,10 @@ func columns() []column {
 		{"float", parquet.Leaf(parquet.FloatType), fixed, floats, spellAny},
 		{"double", parquet.Leaf(parquet.DoubleType), fixed, doubles, spellAny},
 		{"date", parquet.Date(), integers, int32of(40000), spellInt32},
-		{"time_ms", parquet.Time(parquet.Millisecond), integers, int32of(86400000), spellInt32},
+		{"time_ms", parquet.Time(parquet.Millisecond), integers, int32of(86400000), func(v parquet.Value) string { return strconv.Itoa(1000 * int(v.Int32())) }},
 		{"time_us", parquet.Time(parquet.Microsecond), integers, int64of(86400000000), spellInt64},
-		{"timestamp_ns", parquet.Timestamp(parquet.Nanosecond), integers, int64of(math.MaxUint64), spellInt64},
-		{"timestamp_ms", parquet.Timestamp(parquet.Millisecond), integers, int64of(1 << 41), spellInt64},
+		{"timestamp_ns", parquet.Timestamp(parquet.Nanosecond), integers, int64of(math.MaxInt64), spellNanos},
+		{"timestamp_ms", parquet.Timestamp(parquet.Millisecond), integers, int64of(1 << 41), spellMillis},
 		{
 			"decimal32", parquet.Decimal(2, 9, parquet.Int32Type), integers, int32of(2000000),
 			func(v parquet.Value) string { return decimalOf(2)(big.NewInt(int64(v.Int32()))) },
@@ -137,7 +141,7 @@ func columns() []column {
 			},
 			func(v parquet.Value) string {
 				x := v.Int96()
-				return spellFloat(float64((int64(x[2])-2440588)*86400e9 + int64(x[1])<<32 + int64(x[0])))
+				return strconv.FormatInt((int64(x[2])-2440588)*86400e6+(int64(x[1])<<32+int64(x[0]))/1000, 10)
 			},
 		},
 		{"string", parquet.String(), bytesOnly, texts, spellAny},

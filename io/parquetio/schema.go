@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/parquet-go/parquet-go/deprecated"
 	"github.com/parquet-go/parquet-go/format"
@@ -15,6 +16,8 @@ import (
 type Column struct {
 	Name        string
 	Type        dataset.ValueType // 0 for columns that cannot be read
+	Unit        dataset.Unit      // what numbers count
+	Null        bool              // by its logical type the column has no value
 	Integer     bool              // all values are whole numbers
 	Physical    string            // the physical type, as Parquet names it
 	Logical     string            // the logical type, empty where there is none
@@ -33,7 +36,8 @@ const (
 	uint32s
 	int64s  // values that float64 cannot hold are refused
 	uint64s // likewise
-	ticks   // int64 timestamps and times: rounded to the nearest float64
+	ticks32 // times and timestamps, which become microseconds: see leaf.tick
+	ticks64
 	int96s
 	floats
 	doubles
@@ -51,6 +55,8 @@ type leaf struct {
 	physical format.Type
 	width    int // bytes of one value; 0 for BYTE_ARRAY, unused for BOOLEAN
 	scale    int // decimals: digits behind the point
+	unit     dataset.Unit
+	tick     time.Duration // of ticks: what the file counts
 	optional bool
 	chunk    int // position of the column's chunk in each row group
 }
@@ -136,21 +142,23 @@ func describeColumn(e *format.SchemaElement) (Column, leaf) {
 	if l.physical == format.FixedLenByteArray {
 		c.Physical = fmt.Sprintf("%s(%d)", c.Physical, l.width)
 	}
+	l.unit, l.tick = unitOf(e)
 	l.kind, c.Unsupported = kindOf(e, l)
 	switch l.kind {
 	case unreadable:
 	case boolean, text, uuid:
 		c.Type = dataset.Text
 	default:
-		c.Type = dataset.Number
+		c.Type, c.Unit = dataset.Number, l.unit
 		c.Integer = isWhole(l)
 	}
+	_, c.Null = e.LogicalType.Value.(*format.NullType)
 	return c, l
 }
 
 func isWhole(l leaf) bool {
 	switch l.kind {
-	case int32s, uint32s, int64s, uint64s, ticks, int96s:
+	case int32s, uint32s, int64s, uint64s, ticks32, ticks64, int96s:
 		return true
 	case decimal32, decimal64, decimalBytes:
 		return l.scale == 0
@@ -228,6 +236,54 @@ func kindOf(e *format.SchemaElement, l leaf) (k kind, reason string) {
 	}
 }
 
+// unitOf returns the unit of a column of points in time, and what the file counts
+// of times and timestamps: less than a microsecond, one, or a thousand.
+func unitOf(e *format.SchemaElement) (u dataset.Unit, tick time.Duration) {
+	if e.Type.V == format.Int96 {
+		return dataset.Timestamp, time.Nanosecond
+	}
+	switch t := e.LogicalType.Value.(type) {
+	case *format.DateType:
+		return dataset.Date, 0
+	case *format.TimeType:
+		return dataset.Time, tickOf(t.Unit)
+	case *format.TimestampType:
+		return dataset.Timestamp, tickOf(t.Unit)
+	case nil:
+		return convertedUnit(e)
+	default:
+		return dataset.Plain, 0
+	}
+}
+
+func tickOf(u format.TimeUnit) time.Duration {
+	if u.Value == nil {
+		return 0
+	}
+	return u.Value.Duration()
+}
+
+// convertedUnit is unitOf for files older than logical types.
+func convertedUnit(e *format.SchemaElement) (u dataset.Unit, tick time.Duration) {
+	if !e.ConvertedType.Valid {
+		return dataset.Plain, 0
+	}
+	switch e.ConvertedType.V {
+	case deprecated.Date:
+		return dataset.Date, 0
+	case deprecated.TimeMillis:
+		return dataset.Time, time.Millisecond
+	case deprecated.TimeMicros:
+		return dataset.Time, time.Microsecond
+	case deprecated.TimestampMillis:
+		return dataset.Timestamp, time.Millisecond
+	case deprecated.TimestampMicros:
+		return dataset.Timestamp, time.Microsecond
+	default:
+		return dataset.Plain, 0
+	}
+}
+
 func isDecimal(e *format.SchemaElement) bool {
 	_, ok := e.LogicalType.Value.(*format.DecimalType)
 	return ok || e.LogicalType.Value == nil && e.ConvertedType.Valid && e.ConvertedType.V == deprecated.Decimal
@@ -241,8 +297,11 @@ func decimalOr(k kind, l leaf) (kind, string) {
 }
 
 func kindOfInt32(e *format.SchemaElement, l leaf) (kind, string) {
-	if isDecimal(e) {
+	switch {
+	case isDecimal(e):
 		return decimalOr(decimal32, l)
+	case l.unit == dataset.Time || l.unit == dataset.Timestamp:
+		return tickedOr(ticks32, l)
 	}
 	if isUnsigned(e) {
 		return uint32s, ""
@@ -250,20 +309,20 @@ func kindOfInt32(e *format.SchemaElement, l leaf) (kind, string) {
 	return int32s, ""
 }
 
+// tickedOr refuses ticks of a unit that is not known.
+func tickedOr(k kind, l leaf) (kind, string) {
+	if l.tick <= 0 {
+		return unreadable, fmt.Sprintf("the unit of its %s is not known", l.unit.Things())
+	}
+	return k, ""
+}
+
 func kindOfInt64(e *format.SchemaElement, l leaf) (kind, string) {
 	if isDecimal(e) {
 		return decimalOr(decimal64, l)
 	}
-	switch e.LogicalType.Value.(type) {
-	case *format.TimeType, *format.TimestampType:
-		return ticks, ""
-	}
-	if e.LogicalType.Value == nil && e.ConvertedType.Valid {
-		switch e.ConvertedType.V {
-		case deprecated.TimeMicros, deprecated.TimestampMillis, deprecated.TimestampMicros:
-			return ticks, ""
-		default:
-		}
+	if l.unit == dataset.Time || l.unit == dataset.Timestamp {
+		return tickedOr(ticks64, l)
 	}
 	if isUnsigned(e) {
 		return uint64s, ""

@@ -45,7 +45,7 @@ func TestKinds(t *testing.T) {
 		{format.Int32, converted(deprecated.Uint16), uint32s, "UINT_16", ""},
 		{format.Int64, converted(deprecated.Uint64), uint64s, "UINT_64", ""},
 		{format.Int64, converted(deprecated.Int64), int64s, "INT_64", ""},
-		{format.Int64, converted(deprecated.TimestampMicros), ticks, "TIMESTAMP_MICROS", ""},
+		{format.Int64, converted(deprecated.TimestampMicros), ticks64, "TIMESTAMP_MICROS", ""},
 		{format.Int64, converted(deprecated.Decimal), decimal64, "DECIMAL", ""},
 		{format.Int64, converted(99), int64s, "", ""},
 		{format.FixedLenByteArray, logical(nil, 3), unreadable, "", "fixed length"},

@@ -1,0 +1,278 @@
+package dataset
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Unit says what the numbers of a column count, where they stand for points in
+// time. Whatever unit a file has, a date is days and a timestamp microseconds since
+// 1970-01-01, and a time of day microseconds since midnight. All of them are whole
+// numbers: finer ones are rounded down.
+//
+// Timestamps are UTC where the column says so; local ones count as they read.
+type Unit uint8
+
+// The units.
+const (
+	Plain Unit = iota // numbers that stand for themselves
+	Date
+	Time
+	Timestamp
+)
+
+func unitNames() []string { return []string{"", "date", "time", "timestamp"} }
+
+// String returns the unit as tree.json and schema.json spell it; empty: Plain.
+func (u Unit) String() string {
+	if names := unitNames(); int(u) < len(names) {
+		return names[u]
+	}
+	return "unknown"
+}
+
+// Things returns what the numbers are, for messages.
+func (u Unit) Things() string {
+	if u == Plain {
+		return "numbers"
+	}
+	return u.String() + "s"
+}
+
+// Example returns a point in time as messages show what is wanted.
+func (u Unit) Example() string {
+	return [...]string{"12.5", "2026-11-21", "09:30:00", "2026-11-21T09:30:00"}[u]
+}
+
+// ParseUnit reads a unit's name.
+func ParseUnit(name string) (Unit, error) {
+	if i := slices.Index(unitNames(), name); i >= 0 {
+		return Unit(i), nil
+	}
+	return 0, fmt.Errorf("unit %q: want date, time, timestamp or none", name)
+}
+
+const (
+	daySeconds   = 24 * 60 * 60
+	secondMicros = 1_000_000
+	dayMicros    = daySeconds * secondMicros
+
+	// maxDays bounds the days that become a calendar date, and maxMicros the
+	// microseconds that float64 counts one by one and that become one.
+	maxDays   = 1 << 31
+	maxMicros = 1 << 62
+)
+
+// Spell spells a number of the unit in ISO 8601, to the microsecond where it has
+// some: exactly, so that Parse returns the number. What is no whole number, or out
+// of the calendar, is spelled as a number.
+func (u Unit) Spell(x float64) string {
+	if u == Plain || x != math.Trunc(x) || math.Abs(x) >= maxMicros {
+		return SpellNumber(x)
+	}
+	return u.SpellCount(int64(x))
+}
+
+// SpellCount is Spell for a number that float64 need not hold.
+func (u Unit) SpellCount(n int64) string {
+	switch {
+	case u == Date && -maxDays < n && n < maxDays:
+		return spellDate(n)
+	case u == Time && 0 <= n && n < dayMicros:
+		return spellClock(n)
+	case u == Timestamp && -maxMicros < n && n < maxMicros:
+		days := floorDiv(n, dayMicros)
+		return spellDate(days) + "T" + spellClock(n-days*dayMicros)
+	default:
+		return strconv.FormatInt(n, 10)
+	}
+}
+
+func floorDiv(a, b int64) int64 {
+	q := a / b
+	if a%b < 0 {
+		q--
+	}
+	return q
+}
+
+// spellDate spells days since 1970. Years of other than four digits have a sign,
+// and at least five.
+func spellDate(days int64) string {
+	t := time.Unix(days*daySeconds, 0).UTC()
+	if y := t.Year(); y < 0 || y > 9999 {
+		return fmt.Sprintf("%+06d-%02d-%02d", y, t.Month(), t.Day())
+	}
+	return fmt.Sprintf("%04d-%02d-%02d", t.Year(), t.Month(), t.Day())
+}
+
+// spellClock spells microseconds of a day.
+func spellClock(micros int64) string {
+	seconds := micros / secondMicros
+	s := fmt.Sprintf("%02d:%02d:%02d", seconds/3600, seconds/60%60, seconds%60)
+	if rest := micros % secondMicros; rest > 0 {
+		s += strings.TrimRight(fmt.Sprintf(".%06d", rest), "0")
+	}
+	return s
+}
+
+// Parse reads a point in time in ISO 8601, of which clock, seconds, fraction and
+// zone may be left out; a timestamp may have a space for the T. It reads a plain
+// number, too. ok is false for other texts.
+func (u Unit) Parse(s string) (x float64, ok bool) {
+	if x, ok := u.ParseISO(s); ok {
+		return x, true
+	}
+	x, err := strconv.ParseFloat(s, 64)
+	return x + 0, err == nil && x == x // turns -0 into 0
+}
+
+// ParseISO is Parse without plain numbers. ok is false, too, where float64 cannot
+// hold the microseconds.
+func (u Unit) ParseISO(s string) (x float64, ok bool) {
+	n, ok := u.parseISO(s)
+	x, exact := u.Exact(n)
+	return x, ok && exact
+}
+
+func (u Unit) parseISO(s string) (n int64, ok bool) {
+	switch u {
+	case Plain:
+		return 0, false
+	case Date:
+		return parseDate(s)
+	case Time:
+		return parseClock(s)
+	default:
+		at := strings.IndexAny(s, "T ")
+		if at < 0 {
+			days, ok := parseDate(s)
+			return days * dayMicros, ok && -maxYears < days && days < maxYears
+		}
+		days, ok := parseDate(s[:at])
+		clock, zone, zoned := cutZone(s[at+1:])
+		micros, ok2 := parseClock(clock)
+		return days*dayMicros + micros - zone, ok && ok2 && zoned && -maxYears < days && days < maxYears
+	}
+}
+
+// maxYears bounds the days of which the microseconds do not overflow.
+const maxYears = maxMicros / dayMicros
+
+// parseDate reads year, month and day. Years have four digits, or a sign and more.
+func parseDate(s string) (days int64, ok bool) {
+	unsigned := strings.TrimLeft(s, "+-")
+	year, rest, _ := strings.Cut(unsigned, "-")
+	signed := len(s) - len(unsigned)
+	if signed > 1 || signed == 0 && len(year) != 4 || len(year) > 7 || len(rest) != 5 || rest[2] != '-' {
+		return 0, false
+	}
+	y, ok1 := digits(year)
+	m, ok2 := digits(rest[:2])
+	d, ok3 := digits(rest[3:])
+	if signed > 0 && s[0] == '-' {
+		y = -y
+	}
+	t := time.Date(y, time.Month(m), d, 0, 0, 0, 0, time.UTC)
+	same := t.Year() == y && int(t.Month()) == m && t.Day() == d // there is such a day
+	return floorDiv(t.Unix(), daySeconds), ok1 && ok2 && ok3 && same
+}
+
+// parseClock reads hours, minutes and, if they are there, seconds with a fraction,
+// of which what is finer than a microsecond is rounded down.
+func parseClock(s string) (micros int64, ok bool) {
+	s, fraction, fractional := strings.Cut(s, ".")
+	parts := strings.Split(s, ":")
+	if len(parts) < 2 || len(parts) > 3 || fractional && (len(parts) < 3 || fraction == "") {
+		return 0, false
+	}
+	limits := [...]int{24, 60, 60}
+	seconds := 0
+	for i, limit := range limits {
+		n := 0
+		if i < len(parts) {
+			if n, ok = digits(parts[i]); !ok || len(parts[i]) != 2 || n >= limit {
+				return 0, false
+			}
+		}
+		seconds = 60*seconds + n
+	}
+	part, ok := digits((fraction + "000000")[:6])
+	if _, all := digits("0" + fraction); !all {
+		return 0, false
+	}
+	return int64(seconds)*secondMicros + int64(part), ok
+}
+
+// cutZone takes the zone off a clock and returns it in microseconds. None is UTC.
+func cutZone(s string) (clock string, zone int64, ok bool) {
+	if clock, found := strings.CutSuffix(s, "Z"); found {
+		return clock, 0, true
+	}
+	at := strings.LastIndexAny(s, "+-")
+	if at < 0 {
+		return s, 0, true
+	}
+	offset := s[at+1:]
+	if len(offset) == 2 {
+		offset += ":00"
+	}
+	zone, ok = parseClock(offset)
+	if s[at] == '-' {
+		zone = -zone
+	}
+	return s[:at], zone, ok && len(offset) == 5
+}
+
+// digits reads a number of decimal digits alone.
+func digits(s string) (int, bool) {
+	for i := range len(s) {
+		if s[i] < '0' || s[i] > '9' {
+			return 0, false
+		}
+	}
+	n, err := strconv.Atoi(s)
+	return n, err == nil
+}
+
+// Of returns a point in time in the unit, in UTC, rounded down; ok is false where
+// 64 bits cannot hold it.
+func (u Unit) Of(t time.Time) (n int64, ok bool) {
+	seconds := t.Unix()
+	switch u {
+	case Date:
+		return floorDiv(seconds, daySeconds), true
+	case Time:
+		return (seconds-floorDiv(seconds, daySeconds)*daySeconds)*secondMicros + int64(t.Nanosecond()/1000), true
+	default:
+		return seconds*secondMicros + int64(t.Nanosecond()/1000), math.Abs(float64(seconds)) < maxMicros/secondMicros
+	}
+}
+
+// Exact returns a count of the unit as a number; ok is false where float64 cannot
+// hold it exactly, as some beyond 2^53 microseconds: before 1684-07-28 or after
+// 2255-06-05.
+func (u Unit) Exact(n int64) (x float64, ok bool) {
+	x = float64(n)
+	return x, x < math.MaxInt64 && int64(x) == n // the former rounds up to 2^63
+}
+
+// Inexact returns the error of a count that Exact refuses.
+func (u Unit) Inexact(value string) *DataError {
+	if u == Plain {
+		return &DataError{
+			Value:   value,
+			Problem: "a whole number beyond 2^53 that floating point cannot hold exactly",
+			Hint:    "write the column as text or leave it out",
+		}
+	}
+	return &DataError{
+		Value:   value,
+		Problem: fmt.Sprintf("a %s of more microseconds than floating point can hold exactly (2^53, some 285 years from 1970)", u),
+		Hint:    "write null where it stands for none, round such values to seconds, or leave the column out",
+	}
+}

@@ -1,0 +1,140 @@
+package pipelines
+
+import (
+	"fmt"
+
+	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/tree"
+	"github.com/espalier-ml/espalier/io/parquetio"
+)
+
+// checkInputs makes sure that the input has all columns that a tree tests, flat
+// ones. All that are not there are told at once, as are those that are nested.
+func (in *input) checkInputs(inputs []tree.Input, columns map[string]int) error {
+	var lacking, nested []string
+	for i := range inputs {
+		name := inputs[i].Name
+		if at, ok := columns[name]; !ok {
+			lacking = append(lacking, name)
+		} else if in.columns[at].Nested {
+			nested = append(nested, name)
+		}
+	}
+	for _, fault := range []struct {
+		names                []string
+		one, several, advice string
+	}{
+		{lacking, "the tree needs this column and the input lacks it", "the tree needs the columns %q and the input lacks them", "add what is missing, or use a tree that does without"},
+		{nested, "the tree needs this column and it is nested (a list, map or struct)", "the tree needs the columns %q and they are nested (lists, maps or structs)", "write them as numbers or texts, as in training"},
+	} {
+		switch len(fault.names) {
+		case 0:
+			continue
+		case 1:
+			return &dataset.DataError{File: in.files[0].URL, Column: fault.names[0], Problem: fault.one, Hint: fault.advice}
+		default:
+			return &dataset.DataError{File: in.files[0].URL, Problem: fmt.Sprintf(fault.several, fault.names), Hint: fault.advice}
+		}
+	}
+	return nil
+}
+
+// checkKind makes sure that what a column holds can be what a feature is of:
+//
+//   - a column without values, whatever the feature is of
+//   - a text, whose values must then be numbers or points in time where the feature
+//     is of them: "12.5", "2026-11-21"
+//   - numbers of the same unit; numbers for categories, where these are some: "7",
+//     or "true" for 1
+func (in *input) checkKind(column *parquetio.Column, f *dataset.Feature) error {
+	if column.Null {
+		return nil
+	}
+	if column.Type == dataset.Text {
+		return in.checkBoolean(column, f)
+	}
+	fault := &dataset.DataError{File: in.files[in.fileWith(column.Name)].URL, Column: f.Name}
+	switch {
+	case column.Unit != f.Unit:
+		fault.Problem = fmt.Sprintf("the column holds %s (%s), the tree's feature is of %s", column.Unit.Things(), spellType(column), wanted(f))
+		fault.Hint = "write the column as in training, or train anew"
+		if f.Unit == dataset.Plain && f.Kind == dataset.Numeric {
+			fault.Hint = "write the column as in training, or train anew: trees of earlier versions do not know units"
+		}
+	case f.Kind == dataset.Categorical && len(f.Values) > 0 && len(f.Numbers()) == 0 && !in.inPath(column.Name):
+		fault.Problem = fmt.Sprintf("the column holds numbers (%s), the tree's feature is of %s, as %q", spellType(column), wanted(f), f.Values[0])
+		fault.Hint = "write the column as texts, as in training, or train anew"
+	default:
+		return nil
+	}
+	return fault
+}
+
+// checkBoolean makes sure that a column of booleans, which become the numbers 0 and
+// 1, is one for a feature of such numbers.
+func (in *input) checkBoolean(column *parquetio.Column, f *dataset.Feature) error {
+	if column.Physical != "BOOLEAN" || f.Kind == dataset.Categorical && f.Unit == dataset.Plain {
+		return nil
+	}
+	if f.Unit == dataset.Plain && (len(f.Range) != 2 || 0 <= f.Range[0] && f.Range[1] <= 1) {
+		return nil
+	}
+	what := wanted(f)
+	if len(f.Range) == 2 {
+		what += fmt.Sprintf(" from %s to %s", f.Unit.Spell(f.Range[0]), f.Unit.Spell(f.Range[1]))
+	}
+	return &dataset.DataError{
+		File: in.files[in.fileWith(column.Name)].URL, Column: f.Name,
+		Problem: "the column holds booleans, the tree's feature is of " + what, Hint: "write the column as in training, or train anew",
+	}
+}
+
+// unseenTold is one in how many rows may have a value that training did not have
+// before that is told.
+const unseenTold = 10
+
+// warnOfNovelty names the columns of which more than a tenth of the rows have a
+// value that training did not have: a category that is not listed, or a number out
+// of the range. Whatever the tree says of such rows is a guess.
+func warnOfNovelty(reporter Reporter, columns []ColumnNovelty, rows int64) {
+	for _, c := range columns {
+		fresh := c.Unseen + c.Outside
+		if fresh*unseenTold <= rows {
+			continue
+		}
+		what := "that is none of those of training (another spelling, blanks, another type?)"
+		if c.Outside > 0 {
+			what = "outside of the range of training (another unit, another time?)"
+		}
+		reporter.Warn(fmt.Sprintf("column %q: %.4g %% of the rows have a value %s", c.Column, 100*float64(fresh)/float64(rows), what))
+	}
+}
+
+// inPath reports whether a column stands in the paths of the files, where a part of
+// the files may look like numbers that are none in all.
+func (in *input) inPath(column string) bool {
+	for _, path := range in.paths {
+		for _, c := range path {
+			if c.Name == column {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// wanted says what a feature is of.
+func wanted(f *dataset.Feature) string {
+	if f.Kind == dataset.Categorical && f.Unit == dataset.Plain {
+		return "texts"
+	}
+	return f.Unit.Things()
+}
+
+// spellType spells a column's type as Parquet has it.
+func spellType(c *parquetio.Column) string {
+	if c.Logical == "" {
+		return c.Physical
+	}
+	return c.Physical + " " + c.Logical
+}
