@@ -2,10 +2,10 @@ package induce
 
 import (
 	"slices"
-	"sync"
 	"sync/atomic"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/parallel"
 	"github.com/espalier-ml/espalier/induce/split"
 )
 
@@ -205,31 +205,17 @@ func (g *grower) run(root *open) {
 // work estimates what it takes to grow the node.
 func (o *open) work() int { return (o.to - o.from) * len(o.members) }
 
-// inParallel calls f(0), f(1), .. f(n-1), each in a goroutine when n > 1. A panic
-// in one of them is raised again here, where the caller can recover it.
+// inParallel calls f(0), f(1), .. f(n-1), each in a goroutine when n > 1.
 func inParallel(n int, f func(worker int)) {
 	if n <= 1 {
 		f(0)
 		return
 	}
-	var wg sync.WaitGroup
-	var panicked atomic.Pointer[any]
+	var group parallel.Group
 	for i := range n {
-		wg.Add(1)
-		go func() {
-			defer wg.Done()
-			defer func() {
-				if r := recover(); r != nil {
-					panicked.CompareAndSwap(nil, &r)
-				}
-			}()
-			f(i)
-		}()
+		group.Go(func() { f(i) })
 	}
-	wg.Wait()
-	if r := panicked.Load(); r != nil {
-		panic(*r)
-	}
+	group.Wait()
 }
 
 // large grows a node with all workers on its features, and puts off the small

@@ -1,6 +1,7 @@
 package induce_test
 
 import (
+	"go/ast"
 	"go/parser"
 	"go/token"
 	"io/fs"
@@ -59,5 +60,31 @@ func TestNoInputOutput(t *testing.T) {
 	})
 	if err != nil || files < 10 {
 		t.Errorf("%d files read: %v", files, err)
+	}
+}
+
+// TestGoroutines: no file but those of package parallel starts goroutines: a panic in
+// one that it did not start would end the process.
+func TestGoroutines(t *testing.T) {
+	err := filepath.WalkDir(".", func(path string, _ fs.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") || strings.HasPrefix(path, "parallel") {
+			return err
+		}
+		set := token.NewFileSet()
+		file, err := parser.ParseFile(set, path, nil, parser.SkipObjectResolution)
+		if err != nil {
+			return err
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			selector, _ := n.(*ast.SelectorExpr)
+			if _, ok := n.(*ast.GoStmt); ok || selector != nil && selector.Sel.Name == "WaitGroup" {
+				t.Errorf("%s: a goroutine, or a WaitGroup: use package parallel", set.Position(n.Pos()))
+			}
+			return true
+		})
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
 	}
 }

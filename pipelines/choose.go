@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 
@@ -158,7 +159,7 @@ func (t *training) choose(ctx context.Context, candidates []candidate) error {
 func (c *candidate) pruned(s *prune.Sequence, step int) *candidate {
 	p := &candidate{tree: s.Tree(step), grown: c.tree, subset: c.subset}
 	if step > 0 {
-		p.tree.Algorithm.Alpha = s.Steps[step].Alpha
+		p.tree.Algorithm.Alpha = min(s.Steps[step].Alpha, math.MaxFloat64) // infinite where what is cut costs nothing
 	}
 	for part := range c.counts {
 		p.counts[part] = s.Counts(step, c.counts[part])

@@ -37,6 +37,49 @@ type costLine struct {
 	groupCost float64
 }
 
+// costKey is what a line gives the cost of.
+type costKey struct {
+	feature, value string
+	single         bool
+}
+
+func (k costKey) String() string {
+	if k.single {
+		return fmt.Sprintf("the value %q of the feature %q", k.value, k.feature)
+	}
+	return fmt.Sprintf("the feature %q", k.feature)
+}
+
+// The least and the greatest cost above 0.
+const (
+	leastCost    = 1e-30
+	greatestCost = 1e30
+)
+
+// parseCost reads a cost, which is 0 for what is free.
+func parseCost(text string) (float64, error) {
+	x, err := strconv.ParseFloat(text, 64)
+	switch {
+	case err != nil && !errors.Is(err, strconv.ErrRange) || math.IsNaN(x):
+		return 0, errNoNumber
+	case x < 0:
+		return 0, errNegative
+	case x > greatestCost:
+		return 0, errGreat
+	case x > 0 && x < leastCost:
+		return 0, errSmall
+	}
+	return x, nil
+}
+
+// What is wrong with a cost, and what to do.
+var (
+	errNoNumber = errors.New("want a number from 0, which is free")
+	errNegative = errors.New("is below 0: want a number from 0, which is free")
+	errGreat    = fmt.Errorf("is above %v: count all costs in a larger unit", greatestCost)
+	errSmall    = fmt.Errorf("is above 0 and below %v: count all costs in a smaller unit, or write 0 for what is free", leastCost)
+)
+
 // costHeaders are the first lines that a costs file may have.
 func costHeaders() []string {
 	return []string{"feature,cost", "feature,cost,group,group_cost", "feature,value,cost"}
@@ -67,7 +110,7 @@ func readCosts(ctx context.Context, f *files, url string, columns []string) (*co
 	for _, name := range columns {
 		known[name] = true
 	}
-	groups := make(map[string]*costLine)
+	groups, before := make(map[string]*costLine), make(map[costKey]int)
 	for {
 		record, err := r.Read()
 		if errors.Is(err, io.EOF) {
@@ -87,6 +130,11 @@ func readCosts(ctx context.Context, f *files, url string, columns []string) (*co
 			}
 			return nil, c.fault(line, "no feature %q%s", line.feature, hint)
 		}
+		key := costKey{line.feature, line.value, line.single}
+		if first, ok := before[key]; ok {
+			return nil, c.fault(line, "%s has a cost by line %d already: keep one of the two lines", key, first)
+		}
+		before[key] = line.number
 		if first := groups[line.group]; first != nil && first.groupCost != line.groupCost {
 			return nil, c.fault(line, "group_cost %v: the group %q costs %v by line %d; want one price for all of a group", line.groupCost, line.group, first.groupCost, first.number)
 		}
@@ -108,8 +156,8 @@ func (c *costs) parse(header, record []string, r *csv.Reader) (*costLine, error)
 			line.value, line.single = text, true
 		case "cost":
 			var err error
-			if line.cost, err = strconv.ParseFloat(text, 64); err != nil || !(line.cost > 0) || line.cost > math.MaxFloat32 {
-				return nil, c.fault(line, "cost %q: want a number above 0", text)
+			if line.cost, err = parseCost(text); err != nil {
+				return nil, c.fault(line, "cost %q: %v", text, err)
 			}
 		case "group":
 			line.group = text
@@ -124,8 +172,8 @@ func (c *costs) parse(header, record []string, r *csv.Reader) (*costLine, error)
 		return line, nil
 	}
 	var err error
-	if line.groupCost, err = strconv.ParseFloat(groupCost, 64); err != nil || !(line.groupCost >= 0) || line.groupCost > math.MaxFloat32 {
-		return nil, c.fault(line, "group_cost %q of the group %q: want a number from 0", groupCost, line.group)
+	if line.groupCost, err = parseCost(groupCost); err != nil {
+		return nil, c.fault(line, "group_cost %q of the group %q: %v", groupCost, line.group, err)
 	}
 	return line, nil
 }

@@ -5,8 +5,8 @@ import (
 	"errors"
 	"io/fs"
 	"slices"
-	"sync"
 
+	"github.com/espalier-ml/espalier/induce/parallel"
 	"github.com/espalier-ml/espalier/io/objectstore"
 )
 
@@ -34,7 +34,7 @@ func openFolder(ctx context.Context, s *objectstore.Store, url string, overwrite
 	f := &folder{store: s, url: url, names: append(names, successFile)}
 	f.held = make([]string, len(f.names))
 	faults := make([]error, len(f.names))
-	var wg sync.WaitGroup
+	var wg parallel.Group
 	for i, name := range f.names {
 		wg.Go(func() {
 			o, err := s.Stat(ctx, objectstore.Join(url, name))
@@ -113,7 +113,7 @@ func (f *folder) commit(ctx context.Context, documents []document) ([]string, er
 // commitAll commits at the same time: object stores take a while for each.
 func commitAll(writers []objectstore.Writer) []error {
 	faults := make([]error, len(writers))
-	var wg sync.WaitGroup
+	var wg parallel.Group
 	for i, w := range writers {
 		wg.Go(func() { faults[i] = w.Commit() })
 	}

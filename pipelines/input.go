@@ -7,9 +7,9 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/parallel"
 	"github.com/espalier-ml/espalier/io/objectstore"
 	"github.com/espalier-ml/espalier/io/parquetio"
 	"github.com/espalier-ml/espalier/transforms"
@@ -58,7 +58,7 @@ func openInput(ctx context.Context, f *files, patterns []string, s *steps) (*inp
 	s.total.Store(int64(len(list)))
 	in := &input{files: make([]*parquetio.File, len(list)), paths: pathColumns(list)}
 	faults := make([]error, len(list))
-	var wg sync.WaitGroup
+	var wg parallel.Group
 	slots := make(chan struct{}, footerReaders)
 	for i := range list {
 		slots <- struct{}{}

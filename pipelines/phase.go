@@ -3,9 +3,10 @@ package pipelines
 import (
 	"context"
 	"runtime"
-	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/espalier-ml/espalier/induce/parallel"
 )
 
 // patienceAfterEnd is the time that a pipeline has to notice that its context has
@@ -89,25 +90,12 @@ func awaitEnd(finished <-chan error) {
 // again here, where the caller can recover it.
 func inParallel(ctx context.Context, n int, done *atomic.Int64, f func(i int)) error {
 	var next atomic.Int64
-	var wg sync.WaitGroup
-	var panicked atomic.Pointer[any]
-	for range min(n, runtime.GOMAXPROCS(0)) {
-		wg.Go(func() {
-			defer func() {
-				if r := recover(); r != nil {
-					panicked.CompareAndSwap(nil, &r)
-				}
-			}()
-			for i := int(next.Add(1) - 1); i < n && ctx.Err() == nil; i = int(next.Add(1) - 1) {
-				f(i)
-				done.Add(1)
-			}
-		})
-	}
-	wg.Wait()
-	if r := panicked.Load(); r != nil {
-		panic(*r)
-	}
+	parallel.Run(min(n, runtime.GOMAXPROCS(0)), func() {
+		for i := int(next.Add(1) - 1); i < n && ctx.Err() == nil; i = int(next.Add(1) - 1) {
+			f(i)
+			done.Add(1)
+		}
+	})
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}

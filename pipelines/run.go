@@ -14,6 +14,7 @@ import (
 	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/runners/prism"  // serialises as real engines do
 	"github.com/google/uuid"
 
+	"github.com/espalier-ml/espalier/induce/parallel"
 	"github.com/espalier-ml/espalier/transforms"
 )
 
@@ -113,7 +114,7 @@ func (j *jobs) run(ctx context.Context, what job, tasks []transforms.Task, build
 	finished := make(chan error, 1)
 	go func() {
 		defer leave() // when it has ended, which may be after run has
-		finished <- j.pipeline(ctx, what.name, progress, tasks, build)
+		finished <- parallel.Guard(func() error { return j.pipeline(ctx, what.name, progress, tasks, build) })
 	}()
 	err := j.watch(ctx, what, progress, finished)
 	j.timings = append(j.timings, Timing{what.name, time.Since(start).Seconds()})

@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/espalier-ml/espalier/induce/parallel"
 	"github.com/espalier-ml/espalier/io/objectstore"
 	"github.com/espalier-ml/espalier/io/parquetio"
 	"github.com/espalier-ml/espalier/io/synth"
@@ -214,7 +215,7 @@ func (s *synthesis) writeRows(parent context.Context, reporter Reporter) error {
 	var workers sync.WaitGroup
 	for range min(int64(runtime.GOMAXPROCS(0)), s.config.files()) {
 		workers.Go(func() {
-			if err := s.work(ctx); err != nil {
+			if err := parallel.Guard(func() error { return s.work(ctx) }); err != nil {
 				cancel(err) // the first one counts
 			}
 		})

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
@@ -17,6 +16,7 @@ import (
 	"github.com/espalier-ml/espalier/induce"
 	"github.com/espalier-ml/espalier/induce/binning"
 	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/parallel"
 	"github.com/espalier-ml/espalier/induce/split"
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/io/objectstore"
@@ -153,7 +153,7 @@ func openAll(ctx context.Context, j *jobs, c *TrainConfig, s *steps) (o *opened,
 	reading, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var inputErr, checkpointErr error
-	var wg sync.WaitGroup
+	var wg parallel.Group
 	wg.Go(func() { o.input, inputErr = openInput(reading, f, c.Input, s) })
 	if o.lock, locked, err = lockFolder(ctx, f, c.Output, c.Runner, j.reporter); err == nil {
 		wg.Go(func() { o.unfinished, checkpointErr = readCheckpoint(reading, f, c.Output) })
@@ -497,7 +497,7 @@ func (t *training) model(root *induce.Node, m member) *tree.Tree {
 		model.Algorithm.MaxLeaves = t.config.MaxLeaves
 	}
 	model.Training = tree.Training{
-		Rows: train.Rows, Objects: train.Objects, Weight: train.Weight, RelabelledRows: train.Relabelled, DroppedNullLabel: t.rowStats.Dropped,
+		Rows: train.Rows, Objects: train.Objects, Weight: train.Weight, RelabelledRows: train.RelabelledRows(&t.spec), DroppedNullLabel: t.rowStats.Dropped,
 		CutLeaves: cutLeaves(root),
 	}
 	t.describeWeights(&model.Training)

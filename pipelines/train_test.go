@@ -212,7 +212,6 @@ func TestCosts(t *testing.T) {
 		"feature,cost,group,group_cost\ncolor,1,g,-1\n":          `line 2: group_cost "-1"`,
 		"feature,cost,group,group_cost\ncolor,1,,5\n":            `line 2: group_cost "5" of no group`,
 		"feature,cost,group,group_cost\ncolor,1,g,5\nsize,1,g,6": `line 3: group_cost 6: the group "g" costs 5 by line 2`,
-		"feature,cost,group,group_cost\ncolor,0,g,5\n":           `line 2: cost "0"`,
 	} {
 		c.Costs = file(content)
 		_, err := pipelines.Train(context.Background(), c, &silent{})

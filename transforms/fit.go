@@ -101,8 +101,9 @@ func (s *trainSpec) fitColumn(column *FeatureColumn, sum *binning.Summary, bins 
 	f, err := binning.FitFeature(column.Name, sum, binning.FeatureConfig{
 		Method: method, Bins: []int{bins}, SingleBins: p.Family == split.OneHot || p.Family == split.Both, Categories: c.MaxCategories, Unit: unit,
 	})
-	if f.Cost = 1; c.Costs[column.Name] > 0 {
-		f.Cost = c.Costs[column.Name]
+	f.Cost = 1
+	if cost, given := c.Costs[column.Name]; given {
+		f.Cost = cost
 	}
 	return f, dataset.WithHint(err, "leave it out with Ignore")
 }
@@ -149,7 +150,7 @@ func (s *trainSpec) grow(t *dataset.Table, p *plan) (encoded []byte, rows int64,
 	stats := newObjectStats(dataset.Train, len(p.Classes), len(p.features))
 	stats.count(o, p.features)
 	training := tree.Training{
-		Rows: stats.Rows, Objects: stats.Objects, Weight: stats.Weight, RelabelledRows: stats.Relabelled, DroppedNullLabel: p.Dropped,
+		Rows: stats.Rows, Objects: stats.Objects, Weight: stats.Weight, RelabelledRows: stats.RelabelledRows(&RowSpec{WeightScale: max(1, p.Scale)}), DroppedNullLabel: p.Dropped,
 	}
 	if p.Scale > 1 {
 		training.WeightScale = p.Scale

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math"
 
 	"github.com/google/uuid"
 
@@ -20,7 +21,7 @@ type ObjectStats struct {
 	Weight       int64        `json:"weight"`
 	ClassObjects []int64      `json:"class_objects"` // by majority class
 	ClassWeight  []int64      `json:"class_weight"`  // by majority class
-	Relabelled   int64        `json:"relabelled"`    // weight of rows whose class is not their object's
+	Relabelled   []int64      `json:"relabelled"`    // weight of rows whose class is not their object's, by class
 	Missing      []int64      `json:"missing,omitempty"`
 	Other        []int64      `json:"other,omitempty"`
 }
@@ -122,7 +123,7 @@ func (f *mergeObjectsFn) newStats(key int64, weighted bool) *ObjectStats {
 // newObjectStats returns statistics of no objects. features: those of which rows
 // without a value are counted; 0: none.
 func newObjectStats(part dataset.Part, classes, features int) *ObjectStats {
-	s := &ObjectStats{Part: part, ClassObjects: make([]int64, classes), ClassWeight: make([]int64, classes)}
+	s := &ObjectStats{Part: part, ClassObjects: make([]int64, classes), ClassWeight: make([]int64, classes), Relabelled: make([]int64, classes)}
 	if features > 0 {
 		s.Missing, s.Other = make([]int64, features), make([]int64, features)
 	}
@@ -160,10 +161,9 @@ func (s *ObjectStats) count(o *dataset.Objects, features []dataset.Feature) {
 		s.Heaviest = max(s.Heaviest, weight)
 		s.ClassObjects[k]++
 		s.ClassWeight[k] += weight
-		s.Relabelled += weight
 		for _, cw := range o.Raw(i) {
-			if cw.Class == k {
-				s.Relabelled -= cw.Weight
+			if cw.Class != k {
+				s.Relabelled[cw.Class] += cw.Weight
 			}
 		}
 	}
@@ -178,6 +178,22 @@ func (s *ObjectStats) count(o *dataset.Objects, features []dataset.Feature) {
 			}
 		}
 	}
+}
+
+// RelabelledRows returns the number of rows whose class is not their object's, or
+// their own weight where rows are weighted: without the factors of their classes.
+func (s *ObjectStats) RelabelledRows(spec *RowSpec) int64 {
+	sum := 0.0
+	for k, weight := range s.Relabelled {
+		unit := float64(spec.ScaleOf(s.Part))
+		if s.Part == dataset.Train && k < len(spec.ClassWeights) {
+			unit = float64(spec.ClassWeights[k]) * float64(spec.TrainScale) / FractionScale
+		}
+		if weight > 0 {
+			sum += float64(weight) / unit
+		}
+	}
+	return int64(math.RoundToEven(sum))
 }
 
 // ReadObjectStats returns the statistics that Coalesce wrote: those of all
@@ -217,7 +233,7 @@ func (s *ObjectStats) add(o *ObjectStats) {
 	s.Objects += o.Objects
 	s.Heaviest = max(s.Heaviest, o.Heaviest)
 	s.Weight += o.Weight
-	s.Relabelled += o.Relabelled
+	s.Relabelled = addTo(s.Relabelled, o.Relabelled)
 	s.ClassObjects = addTo(s.ClassObjects, o.ClassObjects)
 	s.ClassWeight = addTo(s.ClassWeight, o.ClassWeight)
 	s.Missing = addTo(s.Missing, o.Missing)

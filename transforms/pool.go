@@ -2,10 +2,10 @@ package transforms
 
 import (
 	"context"
-	"fmt"
 	"io"
-	"runtime/debug"
 	"sync"
+
+	"github.com/espalier-ml/espalier/induce/parallel"
 )
 
 // pool runs the tasks of one bundle on a fixed number of workers, in the order
@@ -115,11 +115,6 @@ func (p *pool) fail(err error) {
 
 // guard turns a panic into an error: outside of a runner's own goroutine it
 // would end the process.
-func guard(worker int, f func(worker int) error) (err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			err = fmt.Errorf("panic: %v\n%s", r, debug.Stack())
-		}
-	}()
-	return f(worker)
+func guard(worker int, f func(worker int) error) error {
+	return parallel.Guard(func() error { return f(worker) })
 }

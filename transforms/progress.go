@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+
+	"github.com/espalier-ml/espalier/induce/parallel"
 )
 
 // Progress counts what DoFns have done. It is for showing progress only.
@@ -107,7 +109,7 @@ const reportEvery = time.Second
 // meanwhile and in the end.
 func reportUntil(ctx context.Context, wait func() error) error {
 	done := make(chan error, 1)
-	go func() { done <- wait() }()
+	go func() { done <- parallel.Guard(wait) }()
 	tick := time.NewTicker(reportEvery)
 	defer tick.Stop()
 	for {

@@ -51,7 +51,7 @@ type TrainConfig struct {
 	MaxDepth     int                // tests on the longest path; 0: any
 	MinRows      int64              // nodes with fewer rows are leaves
 	MaxLeaves    int                // by growing best first; 0: any
-	Costs        map[string]float64 // prices of tests by feature; 1 unless given here
+	Costs        map[string]float64 // prices of tests by feature, 0 for a free one; 1 unless given here
 
 	DropNullLabels bool // leave out rows without a label instead of failing
 	MaxClasses     int  // more classes are an error
@@ -172,7 +172,11 @@ func (s *trainSpec) check() error {
 	within("Shards", float64(c.Shards), 1, 1<<16)
 	within("Workers", float64(c.Workers), 0, 1024)
 	for name, cost := range c.Costs {
-		within(fmt.Sprintf("Costs[%q]", name), cost, math.SmallestNonzeroFloat64, 1e12)
+		least := 0.0 // which is free
+		if cost > 0 {
+			least = 1e-30
+		}
+		within(fmt.Sprintf("Costs[%q]", name), cost, least, 1e12)
 	}
 	return errors.Join(faults...)
 }

@@ -1,6 +1,9 @@
 package certify
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // The fractional packing raises the length of an item by up to this share each
 // time that it bears something, at most so many times.
@@ -17,7 +20,12 @@ const (
 // them. What is paid is then scaled down until the items can bear it. Groups'
 // prices are left out.
 func (s *searcher) fractional() float64 {
-	rivals := s.rivals[:min(len(s.rivals), maxNear)] // the nearest, with the fewest cuts
+	var rivals []rival // the nearest, with the fewest cuts, that are not taken away for nothing
+	for _, r := range s.rivals[:min(len(s.rivals), maxNear)] {
+		if !slices.ContainsFunc(r.cuts, func(c cut) bool { return c.cost <= 0 }) {
+			rivals = append(rivals, r)
+		}
+	}
 	if len(rivals) == 0 {
 		return 0
 	}
@@ -42,9 +50,6 @@ func (s *searcher) fractional() float64 {
 				holders[n], items[i] = append(h, i), append(items[i], n)
 				sums[i] += length[n]
 			}
-		}
-		if !(least[i] > 0) {
-			return 0
 		}
 	}
 	best, paid, worst := 0.0, 0.0, 0.0

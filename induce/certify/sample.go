@@ -4,8 +4,9 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-	"sync"
 	"sync/atomic"
+
+	"github.com/espalier-ml/espalier/induce/parallel"
 )
 
 // pilotSize is the number of objects on which the value is chosen.
@@ -42,26 +43,13 @@ func (p *problem) all() []int32 {
 func (p *problem) bounds(objects []int32, first int, values []value, workers int) [][]float64 {
 	of := make([][]float64, len(objects))
 	var next atomic.Int64
-	inParallel(max(1, min(workers, len(objects))), func() {
+	parallel.Run(min(workers, len(objects)), func() {
 		s := newSearcher(p)
 		for i := int(next.Add(1) - 1); i < len(objects); i = int(next.Add(1) - 1) {
 			of[i] = s.values(objects[i], first+i, values)
 		}
 	})
 	return of
-}
-
-// inParallel calls f in each of n goroutines.
-func inParallel(n int, f func()) {
-	if n == 1 {
-		f()
-		return
-	}
-	var wg sync.WaitGroup
-	for range n {
-		wg.Go(f)
-	}
-	wg.Wait()
 }
 
 // values returns the value of an object's best leaf under each of the values: of

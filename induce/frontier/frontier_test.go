@@ -329,3 +329,15 @@ func TestRuleNames(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// TestLeastBilled: what the refusal names is what is billed, of every tree (by hand).
+func TestLeastBilled(t *testing.T) {
+	points := table()[:2]
+	for i, billed := range []float64{20, 30} {
+		points[i].ExpectedBilledCost, points[i].MaxBilledCost = billed, 2*billed
+	}
+	_, err := frontier.Select(points, frontier.Query{Rule: frontier.Best, Limits: frontier.Limits{ExpectedCost: 10}})
+	if err == nil || !strings.Contains(err.Error(), "the cheapest has expected cost 20, the shortest worst path costs 40") {
+		t.Errorf("%v", err)
+	}
+}

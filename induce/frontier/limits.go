@@ -2,6 +2,7 @@ package frontier
 
 import (
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/espalier-ml/espalier/induce/tree"
@@ -40,16 +41,14 @@ func (l Limits) within(points []Point) ([]Point, error) {
 	if len(points) == 0 {
 		return nil, fmt.Errorf("%w: there are no trees", ErrLimits)
 	}
-	least := points[0].Complexity
-	for i := range points[1:] {
-		c := &points[i+1].Complexity
+	cheapest, dearest, leaves := math.Inf(1), math.Inf(1), math.MaxInt
+	for i := range points {
+		c := &points[i].Complexity
 		expected, most := c.Billed()
-		least.ExpectedCost = min(least.ExpectedCost, expected)
-		least.MaxCost = min(least.MaxCost, most)
-		least.Leaves = min(least.Leaves, c.Leaves)
+		cheapest, dearest, leaves = min(cheapest, expected), min(dearest, most), min(leaves, c.Leaves)
 	}
 	return nil, fmt.Errorf("%w %s: of %d trees the cheapest has expected cost %v, the shortest worst path costs %v, the smallest has %d leaves; "+
-		"raise the limits, or prune in leaves and cost for smaller trees", ErrLimits, l, len(points), least.ExpectedCost, least.MaxCost, least.Leaves)
+		"raise the limits, or prune in leaves and cost for smaller trees", ErrLimits, l, len(points), cheapest, dearest, leaves)
 }
 
 // String lists the limits that there are by the names of their flags.

@@ -2,6 +2,7 @@ package split_test
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 
@@ -52,13 +53,35 @@ func TestColumns(t *testing.T) {
 		{Name: "iron", Kind: dataset.Numeric, Cost: 2, Group: "blood", GroupCost: 7},
 	}
 	want := []split.Column{
-		{Codes: 4, Numeric: true, Cost: 3},
-		{Codes: 4, Cost: 2},
-		{Codes: 4, Cost: 2, Costs: []float64{2, 5, 2, 2}},
-		{Codes: 2, Numeric: true, Cost: 2, Group: "blood", GroupCost: 7},
+		{Codes: 4, Numeric: true, Cost: 3, Floor: 0.2, Unit: 1},
+		{Codes: 4, Cost: 2, Floor: 0.2, Unit: 1},
+		{Codes: 4, Cost: 2, Costs: []float64{2, 5, 2, 2}, Floor: 0.2, Unit: 1},
+		{Codes: 2, Numeric: true, Cost: 2, Group: "blood", GroupCost: 7, Floor: 0.2, Unit: 1},
 	}
 	if diff := cmp.Diff(want, split.Columns(features), cmp.AllowUnexported(split.Column{})); diff != "" {
 		t.Errorf("columns (-want +got):\n%s", diff)
+	}
+}
+
+// TestUnusualPrices: the tenth of the least price above 0, and the power of two that
+// brings it to 1..2, by hand.
+func TestUnusualPrices(t *testing.T) {
+	for _, c := range []struct {
+		costs       []float64
+		floor, unit float64
+	}{
+		{[]float64{0, 4}, 0.4, 1}, {[]float64{0, 0}, 0.1, 1}, {[]float64{1e-6, 1e6}, 1e-7, 1},
+		{[]float64{0x1p40, 0x1p60}, 0.1 * 0x1p40, 0x1p-40}, {[]float64{3 * 0x1p-100, 1}, 0.3 * 0x1p-100, 0x1p99},
+	} {
+		features := make([]dataset.Feature, len(c.costs))
+		for i, cost := range c.costs {
+			features[i] = dataset.Feature{Kind: dataset.Numeric, Cuts: []float64{1}, Cost: cost}
+		}
+		for _, got := range split.Columns(features) {
+			if math.Abs(got.Floor-c.floor) > 1e-12*c.floor || got.Unit != c.unit {
+				t.Errorf("costs %v: floor %v, unit %v, want %v and %v", c.costs, got.Floor, got.Unit, c.floor, c.unit)
+			}
+		}
 	}
 }
 

@@ -1,6 +1,10 @@
 package split
 
-import "github.com/espalier-ml/espalier/induce/dataset"
+import (
+	"math"
+
+	"github.com/espalier-ml/espalier/induce/dataset"
+)
 
 // Column is what the scan needs to know of a feature: which codes there are
 // and what the tests cost.
@@ -18,6 +22,9 @@ type Column struct {
 	Monotone int8 // +1, -1: as the feature grows the share of the second class must not fall, or rise; 0: no matter
 
 	ThresholdsFrom [][]int32 `json:",omitempty"` // by subset of the cuts, see Criterion.Confine, and code: the least threshold from the code on, Codes if there is none
+
+	Floor float64 `json:",omitempty"` // what a test's price counts as at least when scores are divided by it; see Columns
+	Unit  float64 `json:",omitempty"` // what prices are multiplied by before, a power of two; 0: 1
 
 	setUp float64 // still to be paid for the group at this node, see At
 	free  bool    // nothing is to be paid at this node
@@ -84,6 +91,7 @@ type Paid struct {
 // freeShare is what a test that costs nothing counts as, as a share of the
 // feature's cost. At a cost of nothing any test, however little it tells, would
 // come before all others, and only cut the objects to pieces.
+// So a test of a price of 0 counts as that share of the least price.
 const freeShare = 0.1
 
 // ByPath reports whether what tests cost depends on the path to the node.
@@ -130,11 +138,61 @@ func (c *Column) cost(code int) float64 {
 	return c.Costs[code] + c.setUp
 }
 
-// Columns returns the scan's view of all features.
+// Columns returns the scan's view of all features. A test of a price of 0 is billed
+// at nothing, and its score is divided by a tenth of the least price above 0: divided
+// by nothing, any free test would come before all others, however little it tells.
 func Columns(features []dataset.Feature) []Column {
 	columns := make([]Column, len(features))
 	for i := range features {
 		columns[i] = NewColumn(&features[i])
 	}
+	least := leastPrice(columns)
+	floor, unit := float64(freeShare*least), unitOf(least)
+	for i := range columns {
+		columns[i].Floor, columns[i].Unit = floor, unit
+	}
 	return columns
+}
+
+// leastPrice returns the least price above 0 of any test, without tests any such
+// price of a group, or 1.
+func leastPrice(columns []Column) float64 {
+	least, group := math.Inf(1), math.Inf(1)
+	for i := range columns {
+		c := &columns[i]
+		if c.GroupCost > 0 {
+			group = min(group, c.GroupCost)
+		}
+		if c.Cost > 0 {
+			least = min(least, c.Cost)
+		}
+		for _, cost := range c.Costs {
+			if cost > 0 {
+				least = min(least, cost)
+			}
+		}
+	}
+	if math.IsInf(least, 1) {
+		least = group
+	}
+	if math.IsInf(least, 1) {
+		return 1
+	}
+	return least
+}
+
+// usualPrice bounds the least price, and its inverse, that scores are divided by as
+// it is. Beyond, scores would all be within the tolerance of ties, or too large for a
+// double.
+const usualPrice = 1e6
+
+// unitOf returns a power of two that brings an unusual least price near 1, and 1 of
+// a usual one.
+func unitOf(least float64) float64 {
+	if 1/usualPrice <= least && least <= usualPrice {
+		return 1
+	}
+	const most = 1000 // a double's exponent
+	_, exponent := math.Frexp(least)
+	return math.Ldexp(1, max(-most, min(1-exponent, most)))
 }

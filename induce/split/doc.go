@@ -51,7 +51,11 @@
 //
 // A test costs what is still to be paid at its node: the price of its feature's
 // group where no test before was of that group, and its own (Column.At). Where
-// nothing is to be paid, the score is divided by a tenth of the feature's cost.
+// nothing is to be paid, the score is divided by a tenth of the feature's cost, and
+// of the least price of any test where the feature costs nothing (Columns). Where that
+// price is below 1e-6 or above 1e6, all prices are multiplied by a power of two before
+// scores are compared, so that the tolerance of ties means what it does at prices
+// near 1.
 // Monotone constraints take tests out of the competition (Bounds).
 //
 // # Determinism

@@ -24,6 +24,7 @@ type Scanner struct {
 	column  *Column
 	h       Histogram
 	present []int32 // the codes that have objects, ascending
+	unit    float64 // the column's
 
 	acc     []int64 // one outcome, summed up in the layout of a histogram's code
 	sides   []side
@@ -54,6 +55,9 @@ func (s *Scanner) Node(n *Totals, heavy Heavy) {
 // ascending; nil: they are looked for.
 func (s *Scanner) Load(feature int, column *Column, h Histogram, present []int32) {
 	s.feature, s.column, s.h, s.present = feature, column, h, present
+	if s.unit = column.Unit; s.unit == 0 {
+		s.unit = 1
+	}
 	if present != nil {
 		return
 	}
@@ -196,7 +200,7 @@ func (s *Scanner) categorical(selecting bool) {
 		return
 	}
 	if s.c.family == Multiways {
-		parts := s.multiway()
+		parts := s.multiway(s.divisor(s.column.Cost))
 		if s.n.Bounds != nil && !s.allWithin() {
 			return
 		}
@@ -275,13 +279,14 @@ func (s *Scanner) single(kind Kind, code int32, cost float64, selecting bool) {
 
 // weigh scores a two-outcome test by its outcomes, for all that look at it.
 func (s *Scanner) weigh(t Test, cost float64, no, yes *side, selecting bool) {
-	s.consider(t, cost, s.c.rank(s.n, no, yes, cost), selecting)
+	divisor := s.divisor(cost)
+	s.consider(t, cost, s.c.rank(s.n, no, yes, divisor), selecting)
 	if selecting {
 		return
 	}
 	for _, o := range s.others {
 		if t.Kind != Bin || o.c.family != Thresholds {
-			o.best = max(o.best, o.c.rank(s.n, no, yes, cost))
+			o.best = max(o.best, o.c.rank(s.n, no, yes, divisor))
 		}
 	}
 }
@@ -348,8 +353,13 @@ func (s *Scanner) part(cells []int64, heavy *Heavy, one, rest *side) {
 	}
 }
 
+// divisor returns what the score of a test is divided by while tests are compared.
+func (s *Scanner) divisor(cost float64) float64 {
+	return float64(max(cost, s.column.Floor) * s.unit)
+}
+
 // multiway scores the test with one outcome per code.
-func (s *Scanner) multiway() Parts {
+func (s *Scanner) multiway(divisor float64) Parts {
 	s.sides = s.sides[:0]
 	for _, code := range s.present {
 		var one, rest side
@@ -357,7 +367,7 @@ func (s *Scanner) multiway() Parts {
 		one.impurity = s.cellsImpurity(s.cells(int(code)), one.weight)
 		s.sides = append(s.sides, one)
 	}
-	return s.c.parts(s.n, s.sides, s.column.Cost)
+	return s.c.parts(s.n, s.sides, divisor)
 }
 
 // cellsImpurity returns the impurity of one outcome's cells, whatever the
@@ -380,12 +390,13 @@ func (s *Scanner) cells(code int) []int64 {
 // the objects and weight by class of its outcomes: for two-outcome tests no,
 // then yes; for multiway ones the present codes, which are returned too.
 func (s *Scanner) Parts(t *Candidate) (Parts, [][]int64, []int32) {
+	divisor := max(t.Cost, s.column.Floor)
 	if t.Kind == Multiway {
 		cells := make([][]int64, len(s.present))
 		for i, code := range s.present {
 			cells[i] = slices.Clone(s.cells(int(code)))
 		}
-		return s.multiway(), cells, slices.Clone(s.present)
+		return s.multiway(divisor), cells, slices.Clone(s.present)
 	}
 	var heavy Heavy
 	clear(s.acc)
@@ -402,5 +413,5 @@ func (s *Scanner) Parts(t *Candidate) (Parts, [][]int64, []int32) {
 		cells[0][2*k+1] = s.n.M[k] - s.acc[2*k+1]
 	}
 	no.impurity, yes.impurity = s.cellsImpurity(cells[0], no.weight), s.cellsImpurity(cells[1], yes.weight)
-	return s.c.parts(s.n, []side{no, yes}, t.Cost), cells, nil
+	return s.c.parts(s.n, []side{no, yes}, divisor), cells, nil
 }

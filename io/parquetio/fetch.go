@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"slices"
+
+	"github.com/espalier-ml/espalier/induce/parallel"
 )
 
 // maxGap is the share of the bytes asked for that may be read for nothing, so
@@ -97,7 +99,7 @@ func (g *rowGroup) fetchAhead(ctx context.Context) error {
 		go func() {
 			defer close(f.done)
 			f.bytes = make([]byte, r.end-r.start)
-			f.err = readFull(g.reader, f.bytes, r.start)
+			f.err = parallel.Guard(func() error { return readFull(g.reader, f.bytes, r.start) })
 		}()
 	}
 	return nil

@@ -1,0 +1,95 @@
+package pipelines_test
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/espalier-ml/espalier/io/parquetio"
+	"github.com/espalier-ml/espalier/pipelines"
+)
+
+func costsFile(t *testing.T, text string) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "costs.csv")
+	if err := os.WriteFile(file, []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+// TestCostsRefused: each fault of a costs file is told with its line and what to do.
+func TestCostsRefused(t *testing.T) {
+	input := newRows(60).write(t, ascending(60), 1, parquetio.WriteOptions{})
+	for text, want := range map[string]string{
+		"feature,cost\na,1\na,1\n":                              `line 3: the feature "a" has a cost by line 2 already`,
+		"feature,value,cost\ncolor,red,1\ncolor,red,2\n":        `line 3: the value "red" of the feature "color" has a cost by line 2 already`,
+		"feature,cost,group,group_cost\na,1,lab,3\nb,1,lab,4\n": `line 3: group_cost 4: the group "lab" costs 3 by line 2`,
+		"feature,cost\na,1e-310\n":                              `line 2: cost "1e-310": is above 0 and below 1e-30: count all costs in a smaller unit`,
+		"feature,cost\na,1e50\n":                                `line 2: cost "1e50": is above 1e+30: count all costs in a larger unit`,
+		"feature,cost\na,1e999\n":                               `line 2: cost "1e999": is above 1e+30`,
+		"feature,cost\na,-1\n":                                  `line 2: cost "-1": is below 0`,
+		"feature,cost\na,NaN\n":                                 `line 2: cost "NaN": want a number from 0`,
+		"feature,cost\na,much\n":                                `line 2: cost "much": want a number from 0`,
+		"feature,cost,group,group_cost\na,1,lab,1e40\n":         `line 2: group_cost "1e40" of the group "lab": is above 1e+30`,
+		"feature,cost,group,group_cost\na,1,,3\n":               `line 2: group_cost "3" of no group`,
+		"feature,cost,group,group_cost\na,1,lab,\n":             `line 2: group_cost "" of the group "lab": want a number from 0`,
+	} {
+		c := oneTree()
+		c.Input, c.Label, c.Ignore, c.Output, c.Costs = []string{input}, "class", []string{"id", "weight"}, t.TempDir(), costsFile(t, text)
+		if _, err := pipelines.Train(context.Background(), c, &silent{}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %q", text, err, want)
+		}
+	}
+}
+
+// TestUnusualCosts: whatever the costs, the tree in memory is the one by levels, and
+// what is free is billed at nothing. Costs that are all multiplied by the same power of
+// two change nothing but the costs.
+func TestUnusualCosts(t *testing.T) {
+	const n = 300
+	input := newRows(n).write(t, ascending(n), 1, parquetio.WriteOptions{})
+	grow := func(text string) *pipelines.Result {
+		t.Helper()
+		var first *pipelines.Result
+		var bytesOf [][]byte
+		for _, memory := range []int64{1 << 20, 0} {
+			c := oneTree()
+			c.Input, c.Label, c.Ignore, c.Output = []string{input}, "class", []string{"id", "weight"}, t.TempDir()
+			c.Algorithm, c.Tests, c.Prune, c.Select = pipelines.Choices{"ec45", "cc45"}, pipelines.Choices{"both"}, pipelines.Choices{"cost"}, "best"
+			c.Lambda, c.Theta, c.Folds, c.Bins = pipelines.Choices{"10"}, pipelines.Choices{"0.005"}, "0", pipelines.Choices{"16"}
+			c.Certificate, c.MemoryObjects, c.Costs = "quick", memory, costsFile(t, text)
+			r, err := pipelines.Train(context.Background(), c, &silent{})
+			if err != nil {
+				t.Fatalf("%q: %v", text, err)
+			}
+			b, err := os.ReadFile(filepath.Join(c.Output, "tree.json"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			first, bytesOf = r, append(bytesOf, b)
+		}
+		if !bytes.Equal(bytesOf[0], bytesOf[1]) {
+			t.Errorf("%q: another tree by levels", text)
+		}
+		return first
+	}
+	const prices = "feature,cost\na,0\nb,1\ntwin,2\ncolor,2\nflag,4\n"
+	free := grow(prices)
+	if c := free.Tree.Complexity; c.Leaves < 3 || c.ExpectedCost >= c.ExpectedTests {
+		t.Errorf("a free feature: %+v", c)
+	}
+	if c := grow("feature,cost\na,0\nb,0\ntwin,0\ncolor,0\nflag,0\n").Tree.Complexity; c.ExpectedCost != 0 || c.Leaves < 3 {
+		t.Errorf("all free: %+v", c)
+	}
+	grow("feature,cost,group,group_cost\na,0,lab,3\nb,0,lab,3\ncolor,0,,\n")
+	grow("feature,value,cost\ncolor,red,0\ncolor,blue,1e-30\n")
+	same := grow("feature,cost\na,4\nb,1\ntwin,2\ncolor,2\nflag,4\n")
+	scaled := grow("feature,cost\na,4398046511104\nb,1099511627776\ntwin,2199023255552\ncolor,2199023255552\nflag,4398046511104\n")
+	if len(scaled.Tree.Nodes) != len(same.Tree.Nodes) || scaled.Tree.Complexity.ExpectedCost != same.Tree.Complexity.ExpectedCost*0x1p40 {
+		t.Errorf("costs times 2^40: %+v, want %+v", scaled.Tree.Complexity, same.Tree.Complexity)
+	}
+}
