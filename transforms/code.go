@@ -2,6 +2,7 @@ package transforms
 
 import (
 	"context"
+
 	"github.com/espalier-ml/espalier/induce/dataset"
 )
 

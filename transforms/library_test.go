@@ -369,7 +369,7 @@ func TestBindErrors(t *testing.T) {
 		},
 		"no tree at the URL": {score(transforms.Model{URL: written(t, []byte("{}"))}, some), []string{"tree.json", "format"}},
 		"unreadable":         {train(func(c *transforms.TrainConfig) { c.Features = nil }), []string{`"Scan"`, "[]uint8"}},
-		"no windows":         {windowed(func(c *transforms.WindowConfig) { c.Windows = nil }), []string{"no Windows"}},
+		"no windows":         {windowed(func(c *transforms.WindowConfig) { c.Windows, c.Ignore = nil, []string{"wardd"} }), []string{"no Windows", `"wardd"`}},
 		"previous session": {
 			windowed(func(c *transforms.WindowConfig) {
 				c.PreviousBins, c.Windows = true, window.NewSessions(time.Minute)

@@ -108,7 +108,7 @@ func TryScore(s beam.Scope, rows beam.PCollection, m Model) (beam.PCollection, e
 	case m.Every < 0 || m.Every > 0 && m.URL == "":
 		return fail(fmt.Errorf("the interval Every is %v: want a time of at least 0, and 0 where the model is not a URL", m.Every))
 	case m.Later && m.URL == "":
-		return fail(errors.New("Later is set: want the URL of a model that comes later"))
+		return fail(errors.New("the field Later is set: want the URL of a model that comes later"))
 	case !m.Later:
 		if err := m.check(schema); err != nil {
 			return fail(err)

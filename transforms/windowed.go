@@ -82,11 +82,12 @@ func WindowedTree(s beam.Scope, rows beam.PCollection, c WindowConfig) beam.PCol
 // TryWindowedTree is WindowedTree with an error, see TryTrain.
 func TryWindowedTree(s beam.Scope, rows beam.PCollection, c WindowConfig) (beam.PCollection, error) {
 	spec, err := newTrainSpec(rows, &c.TrainConfig)
-	if err != nil {
-		return beam.PCollection{}, fmt.Errorf("transforms.WindowedTree: %w", err)
+	err = errors.Join(err, c.check())
+	var given []byte
+	if err == nil {
+		given, err = c.given(spec)
 	}
-	given, err := c.given(spec)
-	if err = errors.Join(err, c.check()); err != nil {
+	if err != nil {
 		return beam.PCollection{}, fmt.Errorf("transforms.WindowedTree: %w", err)
 	}
 	s = s.Scope("transforms.WindowedTree")

@@ -288,7 +288,8 @@ func (r *run) windowConfig() transforms.WindowConfig {
 func (r *run) pipeline(ctx context.Context, last int64) error {
 	p, s := beam.NewPipelineWithRoot()
 	rows := beam.ParDo(s, &readFn{URL: r.broker.url, Last: last, Behind: behind, Bundle: 5000}, beam.Impulse(s))
-	beam.ParDo0(s, &scoredFn{r.Name()}, transforms.Score(s, rows, transforms.Model{URL: r.model, Every: every}))
+	scored := transforms.Score(s, rows, transforms.Model{URL: r.model, Every: every}) //nolint:contextcheck // a pipeline is built without a context
+	beam.ParDo0(s, &scoredFn{r.Name()}, scored)
 	beam.ParDo0(s, &grownFn{r.Name()}, transforms.WindowedTree(s, rows, r.windowConfig()))
 	_, err := beam.Run(ctx, r.config.Runner, p)
 	return err
