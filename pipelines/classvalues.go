@@ -56,6 +56,9 @@ func (f *classFile) read(ctx context.Context, from *files, url string) (*classVa
 		hint := ""
 		if f.instead != "" {
 			hint = fmt.Sprintf("; want %s or a CSV file", f.instead)
+			if near := Nearest(url, strings.Split(f.instead, ", ")); near != "" {
+				hint = fmt.Sprintf("; did you mean %q?", near)
+			}
 		}
 		return nil, usagef("--%s: %v%s", f.flag, err, hint)
 	}
@@ -132,11 +135,7 @@ next:
 				continue next
 			}
 			if !ok {
-				hint := ""
-				if n := Nearest(name, classes); n != "" {
-					hint = fmt.Sprintf("; did you mean %q?", n)
-				}
-				return v.fault(one, "the label has no class %q%s", name, hint)
+				return v.fault(one, "the label has no class %q%s", name, Hint(name, classes))
 			}
 			at[j] = number
 		}

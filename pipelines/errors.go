@@ -3,6 +3,7 @@ package pipelines
 import (
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/agnivade/levenshtein"
@@ -89,8 +90,12 @@ func afterLast(s, sep string) string {
 // Unwrap returns what the runner returned.
 func (e *RunnerError) Unwrap() error { return e.Err }
 
-// Nearest returns the name that differs least from the given one, "" when none
-// comes near.
+// minBeginning is the number of characters from which the beginning of a name tells
+// it.
+const minBeginning = 3
+
+// Nearest returns the name that differs least from the given one, else the shortest
+// that begins with it, "" when none comes near.
 func Nearest(name string, names []string) string {
 	best, least := "", 1+max(2, len(name)/3)
 	for _, n := range names {
@@ -98,16 +103,41 @@ func Nearest(name string, names []string) string {
 			best, least = n, d
 		}
 	}
+	if best != "" || len(name) < minBeginning {
+		return best
+	}
+	for _, n := range names {
+		if strings.HasPrefix(strings.ToLower(n), strings.ToLower(name)) && (best == "" || len(n) < len(best)) {
+			best = n
+		}
+	}
 	return best
+}
+
+// maxHinted is the number of names that a hint lists.
+const maxHinted = 8
+
+// Hint proposes the name that was meant, else says which ones there are.
+func Hint(name string, names []string) string {
+	if near := Nearest(name, names); near != "" {
+		return fmt.Sprintf("; did you mean %q?", near)
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	listed := make([]string, min(maxHinted, len(names)))
+	for i := range listed {
+		listed[i] = strconv.Quote(names[i])
+	}
+	if more := len(names) - len(listed); more > 0 {
+		listed = append(listed, fmt.Sprintf("%d more", more))
+	}
+	return "; there are " + strings.Join(listed, ", ")
 }
 
 // unknownColumn is the error for a column named in a flag that no file has.
 func unknownColumn(flag, name string, columns []string) error {
-	hint := ""
-	if n := Nearest(name, columns); n != "" {
-		hint = fmt.Sprintf("; did you mean %q?", n)
-	}
-	return usagef("--%s: no input file has a column %q%s", flag, name, hint)
+	return usagef("--%s: no input file has a column %q%s", flag, name, Hint(name, columns))
 }
 
 // asDataError finds a data error in what a runner returned.

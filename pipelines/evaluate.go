@@ -328,7 +328,7 @@ func readTree(ctx context.Context, f *files, model string) (*tree.Tree, error) {
 	url := treeURL(model)
 	b, err := f.store.ReadAll(ctx, url, maxModel)
 	if err != nil {
-		return nil, usagef("--model: %v", err)
+		return nil, usagef("--model %s: %v; name a run folder or a tree.json", model, err)
 	}
 	t, err := tree.Decode(b)
 	if err != nil {

@@ -329,7 +329,7 @@ func (t *training) summarise(ctx context.Context) error {
 func pieces(workers, rowGroups int) int { return (workers + rowGroups - 1) / max(1, rowGroups) }
 
 func (t *training) noRows(problem string) error {
-	return &dataset.DataError{File: strings.Join(t.config.Input, ","), Problem: problem, Hint: "check --input, --split and --weight"}
+	return &dataset.DataError{File: strings.Join(t.config.Input, ","), Problem: problem, Hint: "check --input, --split and --weight; of few rows --split 100/0/0 trains on all"}
 }
 
 func (t *training) fitLabel(encoded []byte) error {

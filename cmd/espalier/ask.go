@@ -214,7 +214,7 @@ func (q *questionnaire) noFeature(pair string) error {
 func listed(values []string) string {
 	var spelled []string
 	for _, v := range values[:min(maxListed, len(values))] {
-		if strings.TrimSpace(v) == "" || v[0] == '"' {
+		if strings.TrimSpace(v) != v || v == "" || strings.ContainsAny(v, `",`) {
 			v = strconv.Quote(v)
 		}
 		spelled = append(spelled, printable(v))

@@ -117,7 +117,10 @@ func printPredicted(w io.Writer, r *pipelines.PredictResult, folder string) erro
 		}
 		t.Add(c.Column, count(c.Missing), count(c.Unseen), count(c.Outside))
 	}
-	if plain > 0 || len(r.Columns) == 0 {
+	switch {
+	case plain == len(r.Columns):
+		t.Add(fmt.Sprintf("(all %d)", plain), "0", "0", "0")
+	case plain > 0:
 		t.Add(fmt.Sprintf("(%d others)", plain), "0", "0", "0")
 	}
 	_ = t.Write(b, width)

@@ -146,8 +146,29 @@ broke the contract, 5 the runner failed, 130 interrupted.`,
 	root.SetUsageFunc(usage(page))
 	root.Version = versionLine()
 	root.SetVersionTemplate("{{.Version}}\n")
+	root.SetHelpCommand(newHelp())
 	root.AddCommand(newTrain(), newEvaluate(), newPredict(), newShow(), newAsk(), newSynth(), newVersion())
 	return root
+}
+
+// newHelp returns the verb help, which refuses what it knows nothing of.
+func newHelp() *cobra.Command {
+	return &cobra.Command{
+		Use:   "help [VERB]",
+		Short: "Print the help of a verb",
+		RunE: func(c *cobra.Command, args []string) error {
+			about := c.Root()
+			for _, name := range args {
+				at := slices.IndexFunc(about.Commands(), func(sub *cobra.Command) bool { return sub.Name() == name })
+				if at < 0 {
+					return unknownVerb(about, []string{name})
+				}
+				about = about.Commands()[at]
+			}
+			about.InitDefaultHelpFlag()
+			return about.Help()
+		},
+	}
 }
 
 func unknownVerb(c *cobra.Command, args []string) error {

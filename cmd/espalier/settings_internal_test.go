@@ -93,7 +93,7 @@ func TestFlagsTakeWhatTheyPrint(t *testing.T) {
 // TestUnits: by hand.
 func TestUnits(t *testing.T) {
 	for text, want := range map[string]int64{
-		"64MiB": 64 << 20, "64 MiB": 64 << 20, "1.5GB": 1_500_000_000, "1e8": 100_000_000, "12": 12, "2kb": 2000, "-3": -3,
+		"64MiB": 64 << 20, "64 MiB": 64 << 20, "1.5GB": 1_500_000_000, "1e8": 100_000_000, "12": 12, "2kb": 2000, "-3": 0,
 		"1,5GB": 0, "": 0, "MiB": 0, "1e30": 0, "16EiB": 0, "12 apples": 0, "NaN": 0, "1.5": 0,
 	} {
 		var s size

@@ -6,6 +6,7 @@ import (
 	"path"
 	"strings"
 
+	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
@@ -117,9 +118,9 @@ func printSynth(w io.Writer, c *pipelines.SynthConfig, r *pipelines.SynthResult)
 			costs = url
 		}
 	}
-	_, err := fmt.Fprintf(w, `wrote %d rows, %.1f MB, to %s (files: %d)
+	_, err := fmt.Fprintf(w, `wrote %d rows, %s, to %s (files: %d)
 wrote %s
 train on it: espalier train --input '%s' --label %s --costs %s --output runs/%s
-`, r.Rows, float64(r.Bytes)/1e6, r.Input, r.Files, strings.Join(r.Beside, " "), r.Input, r.Label, costs, path.Base(c.Output))
+`, r.Rows, humanize.Bytes(uint64(max(0, r.Bytes))), r.Input, r.Files, strings.Join(r.Beside, " "), r.Input, r.Label, costs, path.Base(c.Output))
 	return err
 }

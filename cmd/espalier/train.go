@@ -260,8 +260,10 @@ func printResult(w io.Writer, r *pipelines.Result, show bool) error {
 	line()
 	part, m := r.Metrics.Best()
 	_ = report.Classes(b, report.Part{Name: "class (" + part + ")", Metrics: m}, width)
-	line()
-	_ = report.Features(b, r.Tree, width)
+	if !r.Tree.Nodes[0].Leaf() {
+		line()
+		_ = report.Features(b, r.Tree, width)
+	}
 	if r.Frontier != nil {
 		_, _ = fmt.Fprintf(b, "\nthe frontier, of %d prunings of %d trees (* chosen: %s)\n", r.Frontier.Pruned, r.Frontier.Grown, r.Frontier.Select)
 		_ = report.Frontier(b, r.Frontier.Report(), width)

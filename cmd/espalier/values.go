@@ -117,8 +117,12 @@ func (*size) Type() string { return "size" }
 
 // Set implements pflag.Value.
 func (v *size) Set(text string) error {
-	if (whole[int64]{(*int64)(v)}).Set(text) == nil {
-		return nil
+	if before := *v; (whole[int64]{(*int64)(v)}).Set(text) == nil {
+		if *v >= 0 {
+			return nil
+		}
+		*v = before
+		return errors.New("want a size from 0")
 	}
 	n, err := humanize.ParseBytes(text)
 	unit := strings.ContainsFunc(text, unicode.IsLetter)

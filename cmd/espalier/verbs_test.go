@@ -201,6 +201,8 @@ func TestCommandLine(t *testing.T) {
 		{nil, 0, []string{"train", "evaluate"}},
 		{[]string{"train", "--help"}, 0, []string{"--algorithm", "espalier train --input", "--memory_objects"}},
 		{[]string{"completion", "bash"}, 0, []string{"complete"}},
+		{[]string{"help", "show"}, 0, []string{"Print a tree as text", "--model"}},
+		{[]string{"help", "trian"}, 2, []string{`did you mean "train"?`}},
 		{[]string{"trian"}, 2, []string{`did you mean "train"?`}},
 		{[]string{"train", "--lamda", "3"}, 2, []string{"did you mean --lambda?"}},
 		{[]string{"train", "--lambda", "three"}, 2, []string{"lambda", "three"}},
