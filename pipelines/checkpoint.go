@@ -1,6 +1,7 @@
 package pipelines
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -24,13 +25,16 @@ import (
 const (
 	checkpointFolder = "checkpoints" // in the run folder, until the run has finished
 	checkpointFile   = "state.json"
-	scratchFolder    = "scratch" // in the checkpoint folder
+	scratchFolder    = "scratch" // in the folder of blocks
 	checkpointFormat = "espalier/checkpoint"
 	maxCheckpoint    = 1 << 30
 )
 
 // checkpoint is what a run that grows its tree by levels has finished: written
-// after the rows were coalesced and after each level, whole or not at all.
+// after the rows were coalesced and after each level, whole or not at all. Before
+// that it only says which folder is the run's, so that what a killed run leaves
+// is known to be Espalier's. Files in the checkpoint folder beside state.json and
+// the folders that it names are not.
 type checkpoint struct {
 	Format   string `json:"format"`
 	Version  int    `json:"version"`
@@ -43,7 +47,8 @@ type checkpoint struct {
 
 	PerClass map[string]string `json:"per_class,omitempty"` // digests of the files about classes, by flag
 
-	Blocks   string                                `json:"blocks"` // folder of the object blocks in the checkpoint folder
+	Blocks   string                                `json:"blocks"`          // folder in the checkpoint folder of all that the run keeps: object blocks and scratch
+	Stale    []string                              `json:"stale,omitempty"` // such folders of runs before it, which are to go
 	RowStats *transforms.RowStats                  `json:"row_stats"`
 	Spec     *transforms.RowSpec                   `json:"spec"`
 	Constant []string                              `json:"constant"` // columns that are no features
@@ -53,6 +58,8 @@ type checkpoint struct {
 
 	Grown  []*induce.Node `json:"grown,omitempty"` // the trees of the grid that are finished
 	Growth *induce.Growth `json:"growth"`          // of the next one; none: all are
+
+	seen objectstore.Object // state.json as it was read
 }
 
 // free are settings that may differ between a run and its resumption: the tree
@@ -85,47 +92,121 @@ func (t *training) checkpointURL(elem ...string) string {
 // output folder, or nil; it is taken up if the run is told to.
 func (t *training) begin(ctx context.Context, c *checkpoint) error {
 	switch {
-	case c != nil && t.config.Resume:
+	case c != nil && t.config.Resume && c.resumable():
 		return t.restore(ctx, c)
-	case c != nil && !t.config.Overwrite:
+	case c != nil && !t.config.Overwrite && c.resumable():
 		return usagef("--output %s has an unfinished run: go on with --resume, or replace it with --overwrite", t.config.Output)
 	case t.config.Resume:
 		t.jobs.reporter.Warn("there is no checkpoint to resume from: the run starts anew")
 	}
-	t.checkpoints, t.blocks = t.config.MemoryObjects >= 0 || !isLocal(t.config.Runner), t.scratch+"/blocks"
-	if c == nil && !t.checkpoints {
-		return nil
+	t.checkpoints, t.blocks = t.config.checkpoints(), t.scratch+"/blocks"
+	if !t.checkpoints {
+		if c == nil {
+			return nil
+		}
+		return c.remove(ctx, t.files.store, t.config.Output)
 	}
-	if t.checkpoints {
-		t.blocks = t.checkpointURL(uuid.NewString())
+	claim := checkpoint{Format: checkpointFormat, Version: 1, Espalier: Version, Blocks: uuid.NewString()}
+	t.blocks = t.checkpointURL(claim.Blocks)
+	bound := objectstore.WriteOptions{IfAbsent: true}
+	if c != nil {
+		claim.Stale, bound = append(c.Stale, c.Blocks), objectstore.WriteOptions{IfGeneration: c.seen.Generation}
 	}
-	if err := t.files.store.RemoveAll(ctx, t.checkpointURL()); err != nil {
-		return usagef("--output: %v", err)
+	if err := t.saveState(ctx, &claim, bound); err != nil {
+		return err
 	}
-	return nil
+	t.scratchOnEngine()
+	return claim.removeStale(ctx, t.files.store, t.config.Output)
 }
 
-// readCheckpoint returns the checkpoint of an unfinished run in a run folder,
-// or nil.
-func readCheckpoint(ctx context.Context, f *files, output string) (*checkpoint, error) {
-	url := objectstore.Join(output, checkpointFolder, checkpointFile)
-	b, err := f.store.ReadAll(ctx, url, maxCheckpoint)
-	if errors.Is(err, fs.ErrNotExist) {
+// scratchOnEngine puts what jobs exchange where an engine's workers see it.
+func (t *training) scratchOnEngine() {
+	if !isLocal(t.config.Runner) {
+		t.scratch = objectstore.Join(t.blocks, scratchFolder, uuid.NewString())
+		t.jobs.scratch = t.scratch
+	}
+}
+
+// checkpoints reports whether a run leaves checkpoints.
+func (c *TrainConfig) checkpoints() bool { return c.MemoryObjects >= 0 || !isLocal(c.Runner) }
+
+// readCheckpoint returns the checkpoint of an unfinished run in the run folder, or nil.
+// What is not Espalier's is not looked at further, or refused if it is in the way.
+func readCheckpoint(ctx context.Context, f *files, config *TrainConfig) (*checkpoint, error) {
+	wanted := config.Resume || config.checkpoints()
+	if wanted {
+		folder := objectstore.Join(config.Output, checkpointFolder)
+		if _, err := f.store.Stat(ctx, folder); err == nil {
+			return nil, usagef("--output: %s is a file, where the run would have a folder: nothing is overwritten; choose another folder, or move it away", folder)
+		}
+	}
+	url := objectstore.Join(config.Output, checkpointFolder, checkpointFile)
+	seen, err := f.store.Stat(ctx, url)
+	if errors.Is(err, fs.ErrNotExist) || err != nil && !wanted {
 		return nil, nil //nolint:nilnil // no checkpoint is no fault
 	}
 	if err != nil {
 		return nil, usagef("--output: %v", err)
 	}
-	c := new(checkpoint)
-	if err := json.Unmarshal(b, c); err != nil || c.Format != checkpointFormat || c.Version != 1 || !c.whole() {
-		return nil, usagef("--output: %s is no checkpoint of this version of Espalier: start anew with --overwrite", url)
+	b, err := readSeen(ctx, f.store, seen, maxCheckpoint)
+	if err != nil {
+		return nil, usagef("--output: %v", err)
 	}
+	if !bytes.HasPrefix(b, []byte(checkpointBegin)) {
+		if !wanted {
+			return nil, nil //nolint:nilnil // another's file is none either
+		}
+		return nil, usagef("--output: %s is not Espalier's, and is not overwritten: choose another folder, or move it away", url)
+	}
+	c := &checkpoint{}
+	if err := json.Unmarshal(b, c); err != nil || c.Version != 1 || !c.whole() {
+		c = &checkpoint{Blocks: c.Blocks, Stale: c.Stale}
+		if !config.Overwrite {
+			return nil, usagef("--output: %s is no checkpoint of this version of Espalier: start anew with --overwrite", url)
+		}
+	}
+	c.seen = seen
 	return c, nil
+}
+
+// checkpointBegin is how state.json begins.
+const checkpointBegin = `{"format":"` + checkpointFormat + `",`
+
+// resumable reports whether there is something to go on from.
+func (c *checkpoint) resumable() bool { return c.RowStats != nil }
+
+// remove removes a checkpoint and the folders that it names.
+func (c *checkpoint) remove(ctx context.Context, s *objectstore.Store, output string) error {
+	all := checkpoint{Stale: append(c.Stale, c.Blocks)}
+	err := all.removeStale(ctx, s, output)
+	if err == nil {
+		err = s.RemoveSeen(ctx, c.seen)
+	}
+	if err == nil {
+		err = s.RemoveEmpty(objectstore.Join(output, checkpointFolder))
+	}
+	return usageError("--output", err)
+}
+
+// removeStale removes folders of runs that are over.
+func (c *checkpoint) removeStale(ctx context.Context, s *objectstore.Store, output string) error {
+	for _, name := range c.Stale {
+		if uuid.Validate(name) != nil { // no run has such a folder
+			continue
+		}
+		if err := s.RemoveAll(ctx, objectstore.Join(output, checkpointFolder, name)); err != nil {
+			return usagef("--output: %v", err)
+		}
+	}
+	return nil
 }
 
 // whole reports whether a checkpoint has what restore needs.
 func (c *checkpoint) whole() bool {
-	return c.RowStats != nil && c.Spec != nil && (c.Growth == nil || len(c.Growth.Root.Class) == len(c.Classes))
+	if c.RowStats == nil { // there is nothing to restore yet
+		return c.Blocks != ""
+	}
+	return c.Spec != nil && (c.Growth == nil || len(c.Growth.Root.Class) == len(c.Classes))
 }
 
 // restore takes over what a checkpoint says, if it is of the same input and
@@ -134,10 +215,11 @@ func (t *training) restore(ctx context.Context, c *checkpoint) error {
 	if err := t.same(c); err != nil {
 		return err
 	}
-	t.checkpoints, t.blocks = true, t.checkpointURL(c.Blocks)
-	if err := t.files.store.RemoveAll(ctx, t.checkpointURL(scratchFolder)); err != nil { // of the run before
+	t.checkpoints, t.resumable, t.blocks, t.state = true, true, t.checkpointURL(c.Blocks), c.seen.Generation
+	if err := t.files.store.RemoveAll(ctx, objectstore.Join(t.blocks, scratchFolder)); err != nil { // of the run before
 		return usagef("--output: %v", err)
 	}
+	t.scratchOnEngine()
 	t.rowStats, t.spec, t.classes = c.RowStats, *c.Spec, c.Classes
 	t.schema.rows.WeightScale = c.Spec.WeightScale
 	t.schema.markConstant(c.Constant)
@@ -218,23 +300,41 @@ func (t *training) save(ctx context.Context, g *induce.Growth) error {
 			c.Objects[part].Blocks = append(c.Objects[part].Blocks, strings.TrimPrefix(url, t.blocks+"/"))
 		}
 	}
+	if err := t.saveState(ctx, &c, objectstore.WriteOptions{IfGeneration: t.state}); err != nil {
+		return err
+	}
+	t.resumable = true
+	return nil
+}
+
+// saveState writes state.json over what this run has seen or written.
+func (t *training) saveState(ctx context.Context, c *checkpoint, o objectstore.WriteOptions) error {
 	b, err := json.Marshal(c)
 	if err != nil {
 		return err
 	}
-	if err := t.files.put(ctx, t.checkpointURL(checkpointFile), b, objectstore.WriteOptions{}); err != nil {
+	generation, err := replaceSeen(ctx, t.files.store, t.checkpointURL(checkpointFile), b, o)
+	if errors.Is(err, fs.ErrExist) {
+		return usagef("--output %s: another run or program has written %s/%s meanwhile: choose another folder", t.config.Output, checkpointFolder, checkpointFile)
+	}
+	if err != nil {
 		return usagef("--output: %v", err)
 	}
+	t.state = generation
 	return nil
 }
 
-// discard removes the checkpoint folder of a run that has finished, or that has
-// come to no checkpoint.
+// discard removes what a run that has finished, or has come to no checkpoint, keeps in
+// the checkpoint folder.
 func (t *training) discard(ctx context.Context) error {
-	if !t.checkpoints {
+	if t.state == "" {
 		return nil
 	}
-	return t.files.store.RemoveAll(context.WithoutCancel(ctx), t.checkpointURL())
+	c := checkpoint{
+		Blocks: strings.TrimPrefix(t.blocks, t.checkpointURL()+"/"),
+		seen:   objectstore.Object{URL: t.checkpointURL(checkpointFile), Generation: t.state},
+	}
+	return c.remove(ctx, t.files.store, t.config.Output)
 }
 
 func digest(b []byte) string {

@@ -76,6 +76,8 @@ type TrainConfig struct {
 	Overwrite       bool    `json:"overwrite"`        // replace a finished run
 	Resume          bool    `json:"resume"`           // go on with an unfinished run
 	DryRun          bool    `json:"dry_run"`          // say what the run would take, and leave it at that
+
+	AlsoRead []string `json:"-"` // files that this configuration was read from: the run does not replace them
 }
 
 // defaultTolerance is the merit that the rule best gives up for a cheaper tree. On the

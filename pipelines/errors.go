@@ -1,6 +1,8 @@
 package pipelines
 
 import (
+	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strconv"
@@ -138,6 +140,36 @@ func Hint(name string, names []string) string {
 // unknownColumn is the error for a column named in a flag that no file has.
 func unknownColumn(flag, name string, columns []string) error {
 	return usagef("--%s: no input file has a column %q%s", flag, name, Hint(name, columns))
+}
+
+// outputMark opens what a worker says of an output that it cannot write: the type of an
+// error does not survive the way out of a pipeline, its text does.
+const outputMark = "espalier-output-fault:"
+
+// outputFault marks what goes wrong with an output in a worker. Faults of the input and
+// the end of the run stay what they are.
+func outputFault(err error) error {
+	if err == nil || errors.As(err, new(*dataset.DataError)) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	text, failed := json.Marshal(err.Error())
+	if failed != nil {
+		return err
+	}
+	return errors.New(outputMark + string(text))
+}
+
+// asOutputFault finds in what a runner returned what outputFault has marked.
+func asOutputFault(err error) (*UsageError, bool) {
+	_, rest, ok := strings.Cut(err.Error(), outputMark)
+	if !ok {
+		return nil, false
+	}
+	var text string
+	if err := json.NewDecoder(strings.NewReader(rest)).Decode(&text); err != nil {
+		return nil, false
+	}
+	return &UsageError{Problem: "--output: " + text}, true
 }
 
 // asDataError finds a data error in what a runner returned.

@@ -211,6 +211,8 @@ type EvaluateConfig struct {
 	Label          string   `json:"label"` // class column; empty: the tree's
 	Weight         string   `json:"weight"`
 	DropNullLabels bool     `json:"drop_null_labels"`
+	Output         string   `json:"output"`    // file for the metrics; empty: none
+	Overwrite      bool     `json:"overwrite"` // replace metrics that an evaluation has written there
 	Runner         string   `json:"runner"`
 
 	StorageConfig
@@ -233,6 +235,19 @@ func Evaluate(ctx context.Context, c EvaluateConfig, reporter Reporter) (*tree.T
 	f := beginFiles(c.StorageConfig)
 	defer f.end()
 	ctx = f.run.Context(ctx)
+	output, err := openMetrics(ctx, f.store, &c)
+	if err != nil {
+		return nil, nil, err
+	}
+	t, m, err := c.measure(ctx, f, reporter)
+	if err == nil {
+		err = output.write(ctx, m)
+	}
+	return t, m, err
+}
+
+// measure scores the rows and counts.
+func (c *EvaluateConfig) measure(ctx context.Context, f *files, reporter Reporter) (*tree.Tree, *MetricsFile, error) {
 	t, err := readTree(ctx, f, c.Model)
 	if err != nil {
 		return nil, nil, err

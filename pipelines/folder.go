@@ -2,9 +2,16 @@ package pipelines
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
+	"maps"
+	"path"
+	"path/filepath"
 	"slices"
+	"strings"
+	"time"
 
 	"github.com/espalier-ml/espalier/induce/parallel"
 	"github.com/espalier-ml/espalier/io/objectstore"
@@ -13,12 +20,36 @@ import (
 // successFile comes last into a folder: one without it is not finished.
 const successFile = "_SUCCESS"
 
-// folder is the output of a run: files that are committed together.
+// outputKind says what a verb writes into a folder.
+type outputKind struct {
+	format   string   // of its manifest.json
+	what     string   // the whole, for people: "a run"
+	done     string   // "a finished run"
+	begun    string   // "an unfinished run"
+	again    string   // how that is gone on with or replaced
+	files    []string // that it may write, beside manifest.json and the mark of success
+	patterns []string // of further files, whose number is not known beforehand
+
+	// writesTell says that files of the patterns are only in the way if they have the very
+	// names of those written, as the writes find out: a folder that cannot be listed will do.
+	writesTell bool
+
+	// unlisted returns the files of an earlier version's run, whose manifest.json lists
+	// none.
+	unlisted func(ctx context.Context, f *folder, manifest []byte) ([]string, error)
+}
+
+// folder is the output of a run: files that are committed together. A run writes where
+// nothing lies, or over files that the manifest.json of an earlier run in the
+// folder lists.
 type folder struct {
-	store *objectstore.Store
-	url   string
-	names []string
-	held  []string // generation of each file when the run began; empty: none
+	store   *objectstore.Store
+	url     string
+	kind    *outputKind
+	held    map[string]objectstore.Object // what lay there when the run began, by name
+	earlier bool                          // there is a manifest.json of this kind
+	begun   bool                          // claim has written it
+	owned   map[string]bool               // files that it lists
 }
 
 // document is a file of a folder.
@@ -27,166 +58,436 @@ type document struct {
 	content []byte
 }
 
-// openFolder looks at what an output folder holds of the files of the given
-// names, before any work is done. One that is finished is refused, unless it is
-// to be replaced.
-func openFolder(ctx context.Context, s *objectstore.Store, url string, overwrite bool, names ...string) (*folder, error) {
-	f := &folder{store: s, url: url, names: append(names, successFile)}
-	f.held = make([]string, len(f.names))
-	faults := make([]error, len(f.names))
-	var wg parallel.Group
-	for i, name := range f.names {
-		wg.Go(func() {
-			o, err := s.Stat(ctx, objectstore.Join(url, name))
-			if !errors.Is(err, fs.ErrNotExist) {
-				f.held[i], faults[i] = o.Generation, err
-			}
-		})
+// manifestHead is what every manifest.json says of the files beside it.
+type manifestHead struct {
+	Format   string    `json:"format"`
+	Version  int       `json:"version"`
+	Espalier string    `json:"espalier,omitempty"` // version of the program
+	Started  time.Time `json:"started,omitzero"`
+	Files    []string  `json:"files"` // written by the run, beside manifest.json and _SUCCESS
+}
+
+// openFolder looks at what an output folder holds under the names that a run would
+// write, before any work is done. Files of others are refused, and so is an
+// earlier run's result unless it is to be replaced. names are those of files
+// beside the kind's own.
+func openFolder(ctx context.Context, s *objectstore.Store, url string, kind *outputKind, replace bool, names ...string) (*folder, error) {
+	f := &folder{store: s, url: url, kind: kind, held: make(map[string]objectstore.Object)}
+	if err := f.look(ctx, slices.Concat(kind.files, names)); err != nil {
+		return nil, usageError("--output", err)
 	}
-	wg.Wait()
-	if err := firstOf(faults); err != nil {
-		return nil, usagef("--output: %v", err)
+	if err := f.readManifest(ctx); err != nil {
+		return nil, err
 	}
-	if f.finished() && !overwrite {
-		return nil, usagef("--output %s has a finished run: choose another folder, or replace it with --overwrite", url)
+	if err := f.refuseForeign(); err != nil {
+		return nil, err
 	}
-	return f, nil
+	switch {
+	case !f.earlier || replace:
+		return f, nil
+	case f.finished():
+		return nil, usagef("--output %s has %s: choose another folder, or replace it with --overwrite", url, kind.done)
+	default:
+		return nil, usagef("--output %s has %s: %s", url, kind.begun, kind.again)
+	}
+}
+
+// usageError makes a usage error of a fault of an output or an input, unless it is
+// one already.
+func usageError(flag string, err error) error {
+	if err == nil || errors.As(err, new(*UsageError)) {
+		return err
+	}
+	return usagef("%s: %v", flag, err)
 }
 
 // finished reports whether the folder had the mark of success.
-func (f *folder) finished() bool { return f.held[len(f.held)-1] != "" }
+func (f *folder) finished() bool {
+	_, ok := f.held[successFile]
+	return ok
+}
 
-// commit writes the documents and then the mark of success. Nothing is replaced before all of them
-// are written; the mark of an earlier run goes first, so that a folder with the
-// mark is always one run's. Each write is bound to what openFolder saw: of two
-// runs into one folder the second to end fails.
+// file returns the URL of a file of the folder.
+func (f *folder) file(name string) string { return objectstore.Join(f.url, name) }
+
+// look notes which of the given names, and of those of the kind's patterns, are taken.
+func (f *folder) look(ctx context.Context, names []string) error {
+	files := slices.Concat(names, []string{manifestFile, successFile})
+	folders := foldersOf(slices.Concat(files, f.kind.patterns))
+	stats := make([]objectstore.Object, len(files)+len(folders))
+	lists := make([][]objectstore.Object, len(f.kind.patterns))
+	err := atOnce(len(stats)+len(lists), func(i int) (err error) {
+		switch at := i - len(stats); {
+		case i < len(files):
+			stats[i], err = f.store.Stat(ctx, f.file(files[i]))
+		case at < 0:
+			stats[i], err = f.store.Stat(ctx, f.file(folders[i-len(files)]))
+			if errors.Is(err, objectstore.ErrFolder) {
+				err = nil
+			}
+		default:
+			lists[at], err = f.store.Below(ctx, f.file(path.Dir(f.kind.patterns[at])), 1)
+			if f.kind.writesTell {
+				err = nil
+			}
+		}
+		if errors.Is(err, fs.ErrNotExist) {
+			err = nil
+		}
+		return err
+	})
+	for i, name := range append(files, folders...) {
+		if stats[i].URL != "" {
+			f.held[name] = stats[i]
+		}
+	}
+	for i, pattern := range f.kind.patterns {
+		for _, o := range lists[i] {
+			name := path.Join(path.Dir(pattern), path.Base(o.URL))
+			if ok, _ := path.Match(pattern, name); ok { // the patterns are good ones
+				f.held[name] = o
+			}
+		}
+	}
+	return err
+}
+
+// foldersOf lists the folders that names lie in, each once. Where a file has such a name,
+// nothing can be written below it.
+func foldersOf(names []string) []string {
+	seen := make(map[string]bool)
+	for _, name := range names {
+		for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
+			seen[dir] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(seen))
+}
+
+// atOnce does n things, several at a time, as object stores take a while for each. It
+// returns the first error by number.
+func atOnce(n int, do func(i int) error) error {
+	const most = 32
+	faults := make([]error, n)
+	slots := make(chan struct{}, most)
+	var wg parallel.Group
+	for i := range n {
+		slots <- struct{}{}
+		wg.Go(func() {
+			faults[i] = do(i)
+			<-slots
+		})
+	}
+	wg.Wait()
+	return firstOf(faults)
+}
+
+// readManifest finds out which files are an earlier run's.
+func (f *folder) readManifest(ctx context.Context) error {
+	o, ok := f.held[manifestFile]
+	if !ok {
+		return nil
+	}
+	b, err := readSeen(ctx, f.store, o, maxModel)
+	if err != nil {
+		return usagef("--output: %v", err)
+	}
+	var head manifestHead
+	if err := json.Unmarshal(b, &head); err != nil || head.Format != f.kind.format {
+		return f.otherManifest(head.Format)
+	}
+	f.earlier, f.owned = true, make(map[string]bool)
+	if head.Files == nil {
+		if head.Files, err = f.kind.unlisted(ctx, f, b); err != nil {
+			return usageError("--output", err)
+		}
+	}
+	for _, name := range head.Files {
+		if !filepath.IsLocal(name) || path.Clean(name) != name || strings.Contains(name, `\`) {
+			return usagef("--output %s: %s there lists the file %q, which no run writes: choose another folder", f.url, manifestFile, name)
+		}
+		f.owned[name] = true
+	}
+	return nil
+}
+
+// otherManifest refuses a manifest.json that is not of this kind.
+func (f *folder) otherManifest(format string) error {
+	of := "is not Espalier's"
+	for _, k := range []*outputKind{trainOutput(), predictOutput(), synthOutput()} {
+		if k.format == format {
+			of = fmt.Sprintf("is of %s: the folder has something else than %s", k.what, f.kind.what)
+		}
+	}
+	return usagef("--output %s: %s there %s, and is not overwritten: choose another folder", f.url, manifestFile, of)
+}
+
+// readSeen reads an object as Stat described it.
+func readSeen(ctx context.Context, s *objectstore.Store, o objectstore.Object, limit int64) ([]byte, error) {
+	b, err := s.ReadAll(ctx, o.URL, limit)
+	if err != nil {
+		return nil, err
+	}
+	if now, err := s.Stat(ctx, o.URL); err != nil || now.Generation != o.Generation {
+		return nil, errors.Join(fmt.Errorf("read %s: %w", o.URL, objectstore.ErrChanged), err)
+	}
+	return b, nil
+}
+
+// refuseForeign refuses a folder in which other files than an earlier run's have names
+// that this run would write.
+func (f *folder) refuseForeign() error {
+	var foreign []string
+	for name := range f.held {
+		if !f.owns(name) {
+			foreign = append(foreign, name)
+		}
+	}
+	if len(foreign) == 0 {
+		return nil
+	}
+	slices.Sort(foreign)
+	more := ""
+	if n := len(foreign) - 1; n > 0 {
+		more = fmt.Sprintf(" (and %s%s)", strings.Join(foreign[1:min(4, len(foreign))], ", "), map[bool]string{true: ", ..."}[n > 3])
+	}
+	return usagef("--output %s: %s%s lies there, and no manifest.json of %s there lists it as written by Espalier: nothing is overwritten; choose another folder, or move it away",
+		f.url, foreign[0], more, f.kind.what)
+}
+
+// owns reports whether a file is one that an earlier run has written.
+func (f *folder) owns(name string) bool {
+	return f.owned[name] || f.earlier && (name == manifestFile || name == successFile)
+}
+
+// reading is a file that a run reads, and the flag that names it.
+type reading struct{ flag, url string }
+
+// spare refuses to replace or remove what the run reads.
+func (f *folder) spare(reads []reading) error {
+	if !f.earlier {
+		return nil
+	}
+	flags := make(map[string]reading, len(reads))
+	for _, r := range reads {
+		if id, err := f.store.Identity(r.url); err == nil { // else it is no file, as in --priors CLASS=P
+			flags[id] = r
+		}
+	}
+	for _, name := range append(slices.Sorted(maps.Keys(f.owned)), manifestFile, successFile) {
+		id, err := f.store.Identity(f.file(name))
+		if err != nil {
+			return usageError("--output", err)
+		}
+		if r, ok := flags[id]; ok {
+			return usagef("--output %s: %s there is what --%s %s names, and would be replaced while it is read: choose another folder", f.url, name, r.flag, r.url)
+		}
+	}
+	return nil
+}
+
+// claim writes a manifest.json that lists the files of the run that begins, so that what it
+// leaves behind if it is killed is known to be Espalier's. Nothing of an earlier
+// run is there any more.
+func (f *folder) claim(ctx context.Context, started time.Time, files []string) error {
+	b, err := json.MarshalIndent(manifestHead{Format: f.kind.format, Version: 1, Espalier: Version, Started: started.UTC(), Files: files}, "", "  ")
+	if err != nil {
+		return err
+	}
+	generation, err := replaceSeen(ctx, f.store, f.file(manifestFile), append(b, '\n'), f.bound(manifestFile))
+	if errors.Is(err, fs.ErrExist) {
+		return f.overtaken(manifestFile)
+	}
+	if err != nil {
+		return usagef("--output: %v", err)
+	}
+	f.begun, f.earlier, f.owned = true, false, nil
+	f.held = map[string]objectstore.Object{manifestFile: {URL: f.file(manifestFile), Generation: generation}}
+	return nil
+}
+
+// replaceSeen writes a whole file and returns its generation.
+func replaceSeen(ctx context.Context, s *objectstore.Store, url string, b []byte, o objectstore.WriteOptions) (string, error) {
+	w, err := s.Create(ctx, url, o)
+	if err != nil {
+		return "", err
+	}
+	defer w.Abort() //nolint:errcheck // after Commit nothing is left to undo
+	if _, err := w.Write(b); err != nil {
+		return "", err
+	}
+	if err := w.Commit(); err != nil {
+		return "", err
+	}
+	stat, err := s.Stat(ctx, url)
+	return stat.Generation, err
+}
+
+// claimed reports whether the claim is still this run's: else another one has taken the
+// folder over.
+func (f *folder) claimed(ctx context.Context) bool {
+	stat, err := f.store.Stat(ctx, f.file(manifestFile))
+	return err == nil && stat.Generation == f.held[manifestFile].Generation
+}
+
+// disclaim removes the claim of a run that has come to nothing.
+func (f *folder) disclaim(ctx context.Context) error {
+	return f.store.RemoveSeen(ctx, f.held[manifestFile])
+}
+
+// pending is a file that is written and not yet visible.
+type pending struct {
+	objectstore.Writer
+
+	name, url string
+	committed bool
+}
+
+// commit writes the documents, among them manifest.json, and then the mark of success.
+// Nothing is replaced before all of them are written. The mark of an earlier run
+// goes first, and manifest.json comes first, so that a folder with the mark is
+// always one run's and each file in it is listed at any time. Each write is
+// bound to what openFolder saw: of two runs into one folder the second to end fails.
 func (f *folder) commit(ctx context.Context, documents []document) ([]string, error) {
-	documents = append(documents[:len(documents):len(documents)], document{name: successFile})
 	var urls []string
-	writers := make([]objectstore.Writer, 0, len(documents))
+	var all []*pending
 	defer func() {
-		for _, w := range writers {
-			_ = w.Abort() // after Commit nothing is left to undo
+		for _, p := range all {
+			_ = p.Abort() // after Commit nothing is left to undo
 		}
 	}()
-	for _, d := range documents {
-		url := objectstore.Join(f.url, d.name)
-		w, err := f.store.Create(ctx, url, f.bound(d.name))
-		if err != nil {
+	written := make(map[string]bool)
+	for _, d := range append(documents[:len(documents):len(documents)], document{name: successFile}) {
+		p := &pending{name: d.name, url: f.file(d.name)}
+		var err error
+		if p.Writer, err = f.store.Create(ctx, p.url, f.bound(d.name)); err != nil {
 			return nil, usagef("--output: %v", err)
 		}
-		writers = append(writers, w)
-		if _, err := w.Write(d.content); err != nil {
+		all, urls, written[d.name] = append(all, p), append(urls, p.url), true
+		if _, err := p.Write(d.content); err != nil {
 			return nil, usagef("--output: %v", err)
 		}
-		urls = append(urls, url)
 	}
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	if err := f.unmark(ctx); err != nil {
+	if err := f.vacate(ctx, written); err != nil {
 		return nil, err
 	}
-	if err := f.clear(ctx, urls); err != nil {
-		return nil, err
-	}
-	mark := len(writers) - 1
-	faults := commitAll(writers[:mark])
-	if firstOf(faults) == nil {
-		faults = append(faults, writers[mark].Commit())
-	}
-	err := firstOf(faults)
+	failed, err := publish(all)
 	if err == nil {
 		return urls, nil
 	}
-	for i, fault := range faults {
-		if fault == nil {
-			_ = f.store.Remove(context.WithoutCancel(ctx), urls[i]) // half a run must not stay
-		}
-	}
+	f.undo(context.WithoutCancel(ctx), all)
 	if errors.Is(err, fs.ErrExist) {
-		return nil, f.overtaken(documents[slices.Index(faults, err)].name)
+		return nil, f.overtaken(failed)
 	}
 	return nil, usagef("--output: %v", err)
 }
 
-// commitAll commits at the same time: object stores take a while for each.
-func commitAll(writers []objectstore.Writer) []error {
-	faults := make([]error, len(writers))
-	var wg parallel.Group
-	for i, w := range writers {
-		wg.Go(func() { faults[i] = w.Commit() })
-	}
-	wg.Wait()
-	return faults
-}
-
-// unmark removes the mark of an earlier run, if there was one: what it stands for is
-// about to change.
-func (f *folder) unmark(ctx context.Context) error {
-	if !f.finished() {
-		return nil
-	}
-	url := objectstore.Join(f.url, successFile)
-	o, err := f.store.Stat(ctx, url)
-	if err == nil && o.Generation != f.held[len(f.held)-1] {
-		return f.overtaken(successFile)
-	}
-	if err == nil {
-		err = f.store.Remove(ctx, url)
-	}
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return usagef("--output: %v", err)
-	}
-	f.held[len(f.held)-1] = ""
-	return nil
-}
-
-func (f *folder) overtaken(name string) error {
-	return usagef("--output %s: another run has written %s meanwhile: choose another folder", f.url, name)
-}
-
-// clear removes what an earlier run has left of files that this one does not
-// write.
-func (f *folder) clear(ctx context.Context, urls []string) error {
-	var stale []string
-	for i, name := range f.names[:len(f.names)-1] {
-		if f.held[i] != "" {
-			stale = append(stale, objectstore.Join(f.url, name))
+// publish commits the manifest, then all others at the same time, and then the last one.
+// It returns the name of the first that failed.
+func publish(all []*pending) (failed string, err error) {
+	mark := all[len(all)-1]
+	var manifest, others []*pending
+	for _, p := range all[:len(all)-1] {
+		if p.name == manifestFile {
+			manifest = append(manifest, p)
+		} else {
+			others = append(others, p)
 		}
 	}
-	if len(stale) == 0 { // there was no run
+	for _, stage := range [][]*pending{manifest, others, {mark}} {
+		faults := make([]error, len(stage))
+		_ = atOnce(len(stage), func(i int) error { // the errors are looked at
+			faults[i] = stage[i].Commit()
+			stage[i].committed = faults[i] == nil
+			return nil
+		})
+		for i, err := range faults {
+			if err != nil {
+				return stage[i].name, err
+			}
+		}
+	}
+	return "", nil
+}
+
+// undo removes what was committed of half a run. The manifest stays if files of an
+// earlier run do, which only it lists, and in place of a claim.
+func (f *folder) undo(ctx context.Context, all []*pending) {
+	left := f.begun || slices.ContainsFunc(all, func(p *pending) bool {
+		_, held := f.held[p.name]
+		return !p.committed && held
+	})
+	for _, p := range all {
+		switch {
+		case !p.committed:
+		case left && p.name == manifestFile:
+			if o, err := f.store.Stat(ctx, p.url); err == nil {
+				f.held[manifestFile] = o
+			}
+		default:
+			_ = f.store.Remove(ctx, p.url) // the first error says more
+		}
+	}
+}
+
+// vacate removes the mark of an earlier run, as what it stands for is about to change, and
+// then the files that it has left and that this one does not write.
+func (f *folder) vacate(ctx context.Context, written map[string]bool) error {
+	if !f.earlier {
 		return nil
 	}
-	trees, err := f.store.List(ctx, objectstore.Join(f.url, frontierFolder, "*.json"))
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return usagef("--output: %v", err)
+	stale := slices.DeleteFunc(slices.Sorted(maps.Keys(f.owned)), func(name string) bool { return written[name] })
+	if err := f.remove(ctx, successFile); err != nil {
+		return err
 	}
-	for _, o := range trees {
-		stale = append(stale, o.URL)
+	if err := atOnce(len(stale), func(i int) error { return f.remove(ctx, stale[i]) }); err != nil {
+		return err
 	}
-	for _, url := range stale {
-		if slices.Contains(urls, url) {
-			continue
-		}
-		if err := f.store.Remove(ctx, url); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	for _, name := range append(stale, successFile) {
+		delete(f.held, name)
+	}
+	folders := foldersOf(stale)
+	slices.Reverse(folders) // those below first
+	for _, name := range folders {
+		if err := f.store.RemoveEmpty(f.file(name)); err != nil {
 			return usagef("--output: %v", err)
 		}
 	}
 	return nil
 }
 
-// bound binds the write of a file to what was there when the run began. The mark
-// of an earlier run is gone by then. The trees of the frontier are of use only by
-// frontier.json, which names them.
-func (f *folder) bound(name string) objectstore.WriteOptions {
-	i := slices.Index(f.names, name)
-	switch {
-	case i < 0:
-		return objectstore.WriteOptions{}
-	case f.held[i] == "" || name == successFile:
-		return objectstore.WriteOptions{IfAbsent: true}
-	default:
-		return objectstore.WriteOptions{IfGeneration: f.held[i]}
+// remove removes a file of an earlier run.
+func (f *folder) remove(ctx context.Context, name string) error {
+	o, ok := f.held[name]
+	var err error
+	if !ok && f.owned[name] { // it was not looked at, as this run does not write it
+		o, err = f.store.Stat(ctx, f.file(name))
 	}
+	if err == nil && o.URL != "" {
+		err = f.store.RemoveSeen(ctx, o)
+	}
+	switch {
+	case errors.Is(err, objectstore.ErrChanged):
+		return f.overtaken(name)
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		return usagef("--output: %v", err)
+	default:
+		return nil
+	}
+}
+
+func (f *folder) overtaken(name string) error {
+	return usagef("--output %s: another run has written %s meanwhile, or another program: choose another folder", f.url, name)
+}
+
+// bound binds the write of a file to what was there when the run began. The mark
+// of an earlier run is gone by then.
+func (f *folder) bound(name string) objectstore.WriteOptions {
+	if o, ok := f.held[name]; ok && name != successFile {
+		return objectstore.WriteOptions{IfGeneration: o.Generation}
+	}
+	return objectstore.WriteOptions{IfAbsent: true}
 }

@@ -9,6 +9,13 @@ import (
 	"github.com/espalier-ml/espalier/io/objectstore"
 )
 
+// letters is the output of a verb that writes two files.
+func letters() *outputKind {
+	return &outputKind{format: "espalier/letters", what: "letters", done: "finished letters", begun: "unfinished letters", again: "--overwrite", files: []string{"a", "b"}}
+}
+
+const lettersManifest = `{"format": "espalier/letters", "version": 1, "files": ["a", "b"]}`
+
 // TestTwoRuns: of two runs into one folder the second to end fails, and what
 // the first has written stays.
 func TestTwoRuns(t *testing.T) {
@@ -16,14 +23,14 @@ func TestTwoRuns(t *testing.T) {
 		s := objectstore.New()
 		open := func(overwrite bool) *folder {
 			t.Helper()
-			f, err := openFolder(t.Context(), s, url, overwrite, "a", "b")
+			f, err := openFolder(t.Context(), s, url, letters(), overwrite)
 			if err != nil {
 				t.Fatal(err)
 			}
 			return f
 		}
 		commit := func(f *folder, content string) error {
-			_, err := f.commit(t.Context(), []document{{"a", []byte(content)}, {"b", []byte(content)}})
+			_, err := f.commit(t.Context(), []document{{"a", []byte(content)}, {manifestFile, []byte(lettersManifest)}, {"b", []byte(content)}})
 			return err
 		}
 		want := func(content string) {
@@ -57,7 +64,7 @@ func TestTwoRuns(t *testing.T) {
 // TestHalfARun: when a file cannot be committed, those before it do not stay.
 func TestHalfARun(t *testing.T) {
 	s, url := objectstore.New(), "mem://"+t.Name()
-	f, err := openFolder(t.Context(), s, url, false, "a", "b")
+	f, err := openFolder(t.Context(), s, url, letters(), false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,10 +75,10 @@ func TestHalfARun(t *testing.T) {
 	if err := w.Commit(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := f.commit(t.Context(), []document{{"a", nil}, {"b", nil}}); err == nil {
+	if _, err := f.commit(t.Context(), []document{{"a", nil}, {"b", nil}, {manifestFile, nil}}); err == nil {
 		t.Error("no error")
 	}
-	for _, name := range []string{"a", successFile} {
+	for _, name := range []string{"a", manifestFile, successFile} {
 		if _, err := s.Stat(t.Context(), objectstore.Join(url, name)); !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("%s is there: %v", name, err)
 		}

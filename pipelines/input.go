@@ -162,6 +162,15 @@ func listFolder(ctx context.Context, s *objectstore.Store, folder string) ([]obj
 	return objects, nil
 }
 
+// reads lists the files.
+func (in *input) reads() []reading {
+	list := make([]reading, len(in.files))
+	for i, file := range in.files {
+		list[i] = reading{"input", file.URL}
+	}
+	return list
+}
+
 // names lists the columns of all files.
 func (in *input) names() []string {
 	names := make([]string, len(in.columns))

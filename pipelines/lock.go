@@ -80,8 +80,10 @@ func lockFolder(ctx context.Context, f *files, folder, runner string, reporter R
 		return l, locked, err
 	}
 	err = (&jobs{runner: runner, runID: dead.Run}).cancelLeftovers(ctx)
-	if sweepErr := f.store.Sweep(ctx, folder); err == nil && sweepErr != nil {
-		err = usagef("--output: %v", sweepErr)
+	for _, swept := range []string{folder, objectstore.Join(folder, frontierFolder), objectstore.Join(folder, checkpointFolder)} {
+		if sweepErr := f.store.Sweep(ctx, swept); err == nil && sweepErr != nil {
+			err = usagef("--output: %v", sweepErr)
+		}
 	}
 	if err != nil {
 		l.release(ctx)
@@ -135,7 +137,9 @@ func (l *lock) read(ctx context.Context) (*lock, error) {
 		return nil, err
 	}
 	there := &lock{generation: stat.Generation}
-	_ = json.Unmarshal(b, there) // a damaged one is as good as one without a beat
+	if err := json.Unmarshal(b, there); err != nil || there.Format != lockFormat {
+		return nil, usagef("--output %s: %s there is not Espalier's, and is not overwritten: choose another folder; if a crash of the machine has left it, remove it", l.folder, lockFile)
+	}
 	return there, nil
 }
 

@@ -8,8 +8,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
@@ -73,6 +73,24 @@ type ColumnNovelty struct {
 // predictionsFormat identifies the manifest.json beside predictions.
 const predictionsFormat = "espalier/predictions"
 
+// predictOutput describes a folder of predictions.
+func predictOutput() *outputKind {
+	return &outputKind{
+		format: predictionsFormat, what: "predictions", done: "finished predictions", begun: "unfinished predictions",
+		again: "replace them with --overwrite", files: []string{metricsFile}, unlisted: unlistedPredictions,
+	}
+}
+
+// unlistedPredictions returns the files of a version whose manifests list the predictions
+// alone.
+func unlistedPredictions(_ context.Context, _ *folder, manifest []byte) ([]string, error) {
+	var m PredictManifest
+	if err := json.Unmarshal(manifest, &m); err != nil {
+		return nil, err
+	}
+	return append(m.Outputs, metricsFile), nil
+}
+
 // PredictManifest is the manifest.json beside predictions.
 type PredictManifest struct {
 	Format   string          `json:"format"`
@@ -84,6 +102,7 @@ type PredictManifest struct {
 	Digest   string          `json:"model_digest"` // of tree.json: SHA-256, in hex
 	Inputs   []ManifestInput `json:"inputs"`
 	Outputs  []string        `json:"outputs"` // in the order of the inputs, below the folder
+	Files    []string        `json:"files"`   // all that was written, beside this one and _SUCCESS: a later run replaces no others
 	Timings  []Timing        `json:"timings"`
 	Rows     int64           `json:"rows"`
 	Columns  []ColumnNovelty `json:"columns"`
@@ -151,6 +170,7 @@ type prediction struct {
 	paths  []string // by leaf: its path as text; nil: not asked for
 	output *folder
 	names  []string // of the outputs, by input file
+	scored bool     // all outputs are written
 	jobs   *jobs
 }
 
@@ -222,64 +242,89 @@ func (p *prediction) nameOutputs() error {
 	seen := make(map[string]string)
 	for i, file := range p.input.files {
 		name := p.input.below[i]
-		if other, ok := seen[name]; ok {
+		switch other, ok := seen[name]; {
+		case ok:
 			return usagef("--input: %s and %s would both become %s: score them one after the other, into folders of their own", other, file.URL, name)
+		case slices.Contains([]string{metricsFile, manifestFile, successFile, lockFile}, name):
+			return usagef("--input: the predictions of %s would have the name of the %s beside them: rename the file", file.URL, name)
 		}
 		seen[name] = file.URL
 		p.names = append(p.names, name)
-		urls, err := absolute(objectstore.Join(p.config.Output, name), file.URL)
+		output, err := p.files.store.Identity(objectstore.Join(p.config.Output, name))
 		if err != nil {
-			return err
+			return usagef("--output: %v", err)
 		}
-		if strings.TrimPrefix(urls[0], "file://") == strings.TrimPrefix(urls[1], "file://") {
+		if input, err := p.files.store.Identity(file.URL); err != nil || input == output {
 			return usagef("--output %s: the predictions of %s would replace it: choose another folder", p.config.Output, file.URL)
 		}
 	}
 	return nil
 }
 
-// replaced opens the folder of the predictions. It returns the files of finished ones
-// that are to be replaced.
-func (p *prediction) replaced(ctx context.Context) ([]string, error) {
+// scratchInOutput is the folder of what an engine's workers exchange.
+const scratchInOutput = "_scratch"
+
+// clear opens the folder of the predictions, removes finished ones that are to be
+// replaced, and claims the names of these: until they are finished the folder has
+// no others.
+func (p *prediction) clear(ctx context.Context, start time.Time) error {
+	names := p.names
+	if !isLocal(p.config.Runner) {
+		names = append(slices.Clone(names), objectstore.Join(scratchInOutput, p.jobs.id()))
+	}
 	var err error
-	if p.output, err = openFolder(ctx, p.files.store, p.config.Output, p.config.Overwrite, metricsFile, manifestFile); err != nil || !p.output.finished() {
-		return nil, err
+	if p.output, err = openFolder(ctx, p.files.store, p.config.Output, predictOutput(), p.config.Overwrite, names...); err != nil {
+		return err
 	}
-	b, err := p.files.store.ReadAll(ctx, objectstore.Join(p.config.Output, manifestFile), maxModel)
-	if err != nil {
-		return nil, usagef("--output: %v", err)
+	reads := append(p.input.reads(), reading{"model", treeURL(p.config.Model)})
+	if err := p.output.spare(reads); err != nil {
+		return err
 	}
-	var m PredictManifest
-	if err := json.Unmarshal(b, &m); err != nil || m.Format != predictionsFormat {
-		return nil, usagef("--output %s has something else than predictions: choose another folder", p.config.Output)
+	if err := p.output.vacate(ctx, nil); err != nil {
+		return err
 	}
-	return m.Outputs, nil
+	claimed := p.names
+	if p.spec.Label != "" {
+		claimed = append(slices.Clone(claimed), metricsFile)
+	}
+	return p.output.claim(ctx, start, claimed)
 }
 
 // run scores the rows.
 func (p *prediction) run(ctx context.Context, start time.Time) (*PredictResult, error) {
-	earlier, err := p.replaced(ctx)
+	if err := p.clear(ctx, start); err != nil {
+		return nil, err
+	}
+	r, err := p.score(ctx)
+	if err == nil {
+		// The work notices the end of the context itself: nothing is left half done.
+		err = p.jobs.phase(context.WithoutCancel(ctx), writePhase, 1, "folders", func(*steps) error { return p.commit(ctx, r, start) })
+	}
 	if err != nil {
+		p.sweep(ctx)
+		p.undo(context.WithoutCancel(ctx))
 		return nil, err
 	}
-	if err := p.output.unmark(ctx); err != nil {
-		return nil, err
-	}
+	return r, nil
+}
+
+func (p *prediction) score(ctx context.Context) (*PredictResult, error) {
 	scratch := "mem://espalier-" + uuid.NewString()
 	if !isLocal(p.config.Runner) { // its workers do not see this process's memory
-		scratch = objectstore.Join(p.config.Output, "_scratch", uuid.NewString())
+		scratch = objectstore.Join(p.config.Output, scratchInOutput, p.jobs.id())
 		p.jobs.scratch = scratch
+		defer func() { _ = p.files.store.RemoveEmpty(objectstore.Join(p.config.Output, scratchInOutput)) }() // scratch
 	}
 	defer p.files.store.RemoveAll(context.WithoutCancel(ctx), scratch) //nolint:errcheck // scratch
 	counted, err := predictJob(ctx, p.jobs, p.tree, p.tasks(), "predict", p.predictConfig(scratch))
 	if err != nil {
-		p.sweep(ctx)
 		return nil, err
 	}
+	p.scored = true
 	r := &PredictResult{Tree: p.tree, Rows: counted.Rows, Columns: novelties(p.tree, counted)}
 	warnOfNovelty(p.jobs.reporter, r.Columns, r.Rows)
 	if err := p.checkNovelty(r); err != nil {
-		return nil, errors.Join(err, p.remove(ctx, p.names))
+		return nil, err
 	}
 	if p.spec.Label != "" {
 		r.Metrics = newMetrics(p.tree, [dataset.Parts]*tree.LeafCounts{dataset.Test: counted.Counts}, p.spec)
@@ -287,12 +332,7 @@ func (p *prediction) run(ctx context.Context, start time.Time) (*PredictResult, 
 			r.Metrics = nil
 		}
 	}
-	stale := slices.DeleteFunc(earlier, func(name string) bool { return slices.Contains(p.names, name) })
-	if err := p.remove(ctx, stale); err != nil {
-		return nil, err
-	}
-	// The work notices the end of the context itself: nothing is left half done.
-	return r, p.jobs.phase(context.WithoutCancel(ctx), writePhase, 1, "folders", func(*steps) error { return p.commit(ctx, r, start) })
+	return r, nil
 }
 
 // sweepWithin is the time in which temporary files go after an interrupt; those that
@@ -310,13 +350,42 @@ func (p *prediction) sweep(ctx context.Context) {
 	_ = p.files.store.Sweep(soon, p.config.Output) // the interrupt says more
 }
 
+// undo removes what was written of predictions that are not finished, and the claim. Which
+// files an engine's workers have written before it failed is not known: they stay,
+// claimed, and --overwrite replaces them.
+func (p *prediction) undo(ctx context.Context) {
+	if !p.output.claimed(ctx) { // another run has taken the folder over
+		return
+	}
+	p.files.committing.Lock() // workers that the run has left behind end first
+	defer p.files.committing.Unlock()
+	left := false
+	for _, name := range p.names {
+		url := p.output.file(name)
+		_, own := p.files.predicted.LoadAndDelete(url)
+		switch {
+		case own || p.scored:
+			err := p.files.store.Remove(ctx, url)
+			left = left || err != nil && !errors.Is(err, fs.ErrNotExist)
+		case !isLocal(p.config.Runner):
+			_, err := p.files.store.Stat(ctx, url)
+			left = left || !errors.Is(err, fs.ErrNotExist)
+		}
+	}
+	if left {
+		p.jobs.reporter.Warn(fmt.Sprintf("unfinished predictions stay in %s: replace them with --overwrite", p.config.Output))
+		return
+	}
+	_ = p.output.disclaim(ctx) // the first error says more
+}
+
 // tasks returns a task for each file.
 func (p *prediction) tasks() []transforms.Task {
 	var tasks []transforms.Task
 	for i, file := range p.input.files {
 		tasks = append(tasks, transforms.Task{
 			File: file.URL, Size: file.Size, Generation: file.Generation, Path: p.input.paths[i],
-			RowGroups: file.RowGroups(), Output: objectstore.Join(p.config.Output, p.names[i]),
+			RowGroups: file.RowGroups(), Output: p.output.file(p.names[i]), Repeated: !isLocal(p.config.Runner),
 		})
 	}
 	return tasks
@@ -370,22 +439,15 @@ func (p *prediction) checkNovelty(r *PredictResult) error {
 	}
 }
 
-// remove removes predictions.
-func (p *prediction) remove(ctx context.Context, names []string) error {
-	for _, name := range names {
-		if err := p.files.store.Remove(context.WithoutCancel(ctx), objectstore.Join(p.config.Output, name)); err != nil {
-			return usagef("--output: %v", err)
-		}
-	}
-	return nil
-}
-
 // commit writes what stands beside the predictions, the mark of success last.
 func (p *prediction) commit(ctx context.Context, r *PredictResult, start time.Time) error {
 	digest := sha256.Sum256(p.tree.Encode())
 	m := &PredictManifest{
 		Format: predictionsFormat, Version: 1, Espalier: Version, Started: start.UTC(), Seconds: time.Since(start).Seconds(), Config: p.config,
-		Digest: hex.EncodeToString(digest[:]), Inputs: p.input.manifest(), Outputs: p.names, Timings: p.jobs.timings, Rows: r.Rows, Columns: r.Columns,
+		Digest: hex.EncodeToString(digest[:]), Inputs: p.input.manifest(), Outputs: p.names, Files: slices.Clone(p.names), Timings: p.jobs.timings, Rows: r.Rows, Columns: r.Columns,
+	}
+	if r.Metrics != nil {
+		m.Files = append(m.Files, metricsFile)
 	}
 	var documents []document
 	for _, d := range []struct {
@@ -404,7 +466,8 @@ func (p *prediction) commit(ctx context.Context, r *PredictResult, start time.Ti
 	}
 	urls, err := p.output.commit(ctx, documents)
 	for _, name := range p.names {
-		r.Files = append(r.Files, objectstore.Join(p.config.Output, name))
+		r.Files = append(r.Files, p.output.file(name))
+		p.files.predicted.Delete(p.output.file(name))
 	}
 	r.Beside = urls
 	return err

@@ -2,7 +2,9 @@ package pipelines
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
@@ -13,6 +15,9 @@ import (
 
 // predictionsFile writes the predictions of one file.
 type predictionsFile struct {
+	ctx      context.Context // of the run
+	url      string
+	files    *files
 	original *parquetio.Original
 	writer   *parquetio.Writer
 	copied   []copiedColumn
@@ -28,7 +33,7 @@ type copiedColumn struct {
 
 // Predictions begins the file of predictions that a task names.
 func (f *files) Predictions(ctx context.Context, t transforms.Task, copied []string, columns []transforms.PredictionColumn) (transforms.Predictions, error) {
-	p := new(predictionsFile)
+	p := &predictionsFile{ctx: ctx, url: t.Output, files: f}
 	var fields []parquetio.Field
 	for _, name := range copied {
 		i := slices.IndexFunc(t.Path, func(c transforms.PathColumn) bool { return c.Name == name })
@@ -51,9 +56,10 @@ func (f *files) Predictions(ctx context.Context, t transforms.Task, copied []str
 		p.written, fields = append(p.written, places), append(fields, parquetio.Field{Name: c.Name, Dictionary: values})
 	}
 	var err error
-	if p.writer, err = parquetio.NewWriter(ctx, f.store, t.Output, fields, parquetio.WriterOptions{}); err != nil {
+	p.writer, err = parquetio.NewWriter(ctx, f.store, t.Output, fields, parquetio.WriterOptions{IfAbsent: true, OrSame: t.Repeated})
+	if err != nil {
 		p.close()
-		return nil, usagef("--output: %v", err)
+		return nil, outputFault(err)
 	}
 	return p, nil
 }
@@ -119,7 +125,7 @@ func (p *predictionsFile) RowGroup(group int, leaves []uint16) error {
 	for _, c := range p.copied {
 		if !c.path {
 			if err := p.writer.CopyChunks(group); err != nil {
-				return err
+				return outputFault(err)
 			}
 			continue
 		}
@@ -127,7 +133,7 @@ func (p *predictionsFile) RowGroup(group int, leaves []uint16) error {
 			index[r] = c.index
 		}
 		if err := p.writer.WriteIndexes(index); err != nil {
-			return err
+			return outputFault(err)
 		}
 	}
 	for _, places := range p.written {
@@ -135,7 +141,7 @@ func (p *predictionsFile) RowGroup(group int, leaves []uint16) error {
 			index[r] = places[leaf]
 		}
 		if err := p.writer.WriteIndexes(index); err != nil {
-			return err
+			return outputFault(err)
 		}
 	}
 	return nil
@@ -144,7 +150,20 @@ func (p *predictionsFile) RowGroup(group int, leaves []uint16) error {
 // Commit makes the file visible.
 func (p *predictionsFile) Commit() error {
 	defer p.close()
-	return p.writer.Commit()
+	p.files.committing.RLock()
+	defer p.files.committing.RUnlock()
+	if p.ctx.Err() != nil { // what the run has written may be gone by now
+		return errors.Join(p.ctx.Err(), p.writer.Abort())
+	}
+	err := p.writer.Commit()
+	if errors.Is(err, fs.ErrExist) {
+		err = fmt.Errorf("%s was not there when the run began, and is now: nothing is overwritten; choose another folder", p.url)
+	}
+	if err != nil {
+		return outputFault(err)
+	}
+	p.files.predicted.Store(p.url, true)
+	return nil
 }
 
 // Abort drops the file.

@@ -129,6 +129,9 @@ func (j *jobs) run(ctx context.Context, what job, tasks []transforms.Task, build
 	if e, ok := asDataError(err); ok {
 		return e
 	}
+	if e, ok := asOutputFault(err); ok {
+		return e
+	}
 	return &RunnerError{Job: what.name, Runner: j.runner, Err: err}
 }
 

@@ -21,7 +21,39 @@ const (
 	metricsFile  = "metrics.json"
 	schemaFile   = "schema.json"
 	manifestFile = "manifest.json"
+
+	manifestFormat = "espalier/manifest"
 )
+
+// trainOutput describes a run folder.
+func trainOutput() *outputKind {
+	return &outputKind{
+		format: manifestFormat, what: "a run", done: "a finished run", begun: "an unfinished run",
+		again: "go on with --resume, or replace it with --overwrite",
+		files: []string{treeFile, metricsFile, schemaFile, frontierFile}, patterns: []string{frontierFolder + "/[0-9][0-9][0-9]*.json"},
+		writesTell: true, unlisted: unlistedRun,
+	}
+}
+
+// unlistedRun returns the files of a run of a version whose manifests do not list them.
+func unlistedRun(ctx context.Context, f *folder, _ []byte) ([]string, error) {
+	names := trainOutput().files
+	o, ok := f.held[frontierFile]
+	if !ok {
+		return names, nil
+	}
+	b, err := readSeen(ctx, f.store, o, maxModel)
+	if err != nil {
+		return nil, err
+	}
+	var there FrontierFile
+	if err := json.Unmarshal(b, &there); err == nil && there.Format == frontierFormat {
+		for i := range there.Points {
+			names = append(names, there.Points[i].Tree)
+		}
+	}
+	return names, nil
+}
 
 // Manifest is manifest.json: what a run read, with which configuration, and
 // how it went.
@@ -33,6 +65,7 @@ type Manifest struct {
 	Seconds  float64          `json:"seconds"`
 	Config   *TrainConfig     `json:"config"` // effective
 	Inputs   []ManifestInput  `json:"inputs"`
+	Files    []string         `json:"files"` // that the run wrote, beside this one and _SUCCESS: a later run replaces no others
 	Timings  []Timing         `json:"timings"`
 	Counters map[string]int64 `json:"counters"`
 	Estimate *Estimate        `json:"estimate,omitempty"` // of before the run
@@ -66,7 +99,7 @@ func (t *training) schemaFile() *tree.Schema {
 
 func (t *training) manifest(start time.Time) *Manifest {
 	m := &Manifest{
-		Format: "espalier/manifest", Version: 1, Espalier: Version, Started: start.UTC(), Seconds: time.Since(start).Seconds(),
+		Format: manifestFormat, Version: 1, Espalier: Version, Started: start.UTC(), Seconds: time.Since(start).Seconds(),
 		Config: t.config, Timings: t.jobs.timings,
 		Counters: map[string]int64{
 			"rows": t.rowStats.Rows, "dropped_null_labels": t.rowStats.Dropped, "ignored_zero_weight": t.rowStats.Ignored,
@@ -112,7 +145,15 @@ func (t *training) writeFolder(ctx context.Context, start time.Time) (*Result, e
 	documents := []document{
 		{treeFile, t.encoded}, {metricsFile, nil}, {schemaFile, t.schemaFile().Encode()}, {manifestFile, nil},
 	}
-	for i, v := range map[int]any{1: t.metrics, 3: t.manifest(start)} {
+	manifest := t.manifest(start)
+	manifest.Files = []string{treeFile, metricsFile, schemaFile}
+	if t.frontier != nil {
+		manifest.Files = append(manifest.Files, frontierFile)
+	}
+	for _, d := range t.frontierTrees {
+		manifest.Files = append(manifest.Files, d.name)
+	}
+	for i, v := range map[int]any{1: t.metrics, 3: manifest} {
 		b, err := json.MarshalIndent(v, "", "  ")
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", documents[i].name, err)

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
@@ -31,6 +32,9 @@ type files struct {
 	store   *objectstore.Store
 	parquet *parquetio.Source
 	run     *transforms.Run // nil in workers, which belong to one
+
+	predicted  sync.Map     // URLs of the predictions that were written in this process
+	committing sync.RWMutex // held for reading while predictions are committed
 }
 
 // process is the storage of what belongs to no run, by the default settings.
@@ -152,12 +156,4 @@ func ReadConfig(ctx context.Context, url string) ([]byte, error) {
 		return nil, usagef("--config: %v", err)
 	}
 	return b, nil
-}
-
-// WriteFile writes a file to any store, whole or not at all.
-func WriteFile(ctx context.Context, url string, b []byte) error {
-	if err := process.put(ctx, url, b, objectstore.WriteOptions{}); err != nil {
-		return usagef("--output: %v", err)
-	}
-	return nil
 }

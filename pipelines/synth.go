@@ -2,9 +2,9 @@ package pipelines
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"runtime"
 	"strconv"
 	"sync"
@@ -29,6 +29,8 @@ type SynthConfig struct {
 	Overwrite    bool   `json:"overwrite"`      // replace another data set
 
 	StorageTimeout float64 `json:"storage_timeout"` // see StorageConfig
+
+	AlsoRead []string `json:"-"` // files that this configuration was read from: they are not replaced
 }
 
 // DefaultSynthConfig returns synth.Default in files of a million rows.
@@ -43,7 +45,7 @@ type SynthResult struct {
 	Bytes  int64    // of the files of rows
 	Label  string   // column of the classes
 	Input  string   // glob of the files of rows
-	Beside []string // files beside them: costs, the hidden tree, the mark of success
+	Beside []string // files beside them: costs, the hidden tree, the manifest, the mark of success
 }
 
 // The files beside the rows. Their underscores keep them out of input globs.
@@ -51,7 +53,29 @@ const (
 	synthCosts = "_costs.csv"
 	synthTree  = "_tree.json"
 	synthParts = "part-*.parquet"
+
+	synthFormat = "espalier/synth"
 )
+
+// SynthManifest is the manifest.json beside a made-up data set. It does not depend on time
+// or place.
+type SynthManifest struct {
+	Format   string       `json:"format"`
+	Version  int          `json:"version"`
+	Espalier string       `json:"espalier"` // version of the program
+	Config   *SynthConfig `json:"config"`
+	Files    []string     `json:"files"` // all that was written, beside this one and _SUCCESS: a later run replaces no others
+}
+
+// synthOutput describes the folder of a made-up data set. All files that its inputs' glob
+// matches are its own: others would be read as part of it.
+func synthOutput() *outputKind {
+	return &outputKind{
+		format: synthFormat, what: "a made-up data set", done: "a finished data set", begun: "an unfinished data set",
+		again: "replace it with --overwrite", files: []string{synthCosts, synthTree}, patterns: []string{synthParts},
+		unlisted: func(context.Context, *folder, []byte) ([]string, error) { return []string{}, nil },
+	}
+}
 
 const (
 	maxSynthFiles = 100_000 // five digits
@@ -119,10 +143,6 @@ func Synth(ctx context.Context, c SynthConfig, reporter Reporter) (*SynthResult,
 		return nil, usagef("%v", err)
 	}
 	s := &synthesis{config: &c, codec: codec, plan: plan, store: f.store, counts: make([]int64, plan.CountsLen())}
-	s.folder, err = openFolder(ctx, s.store, c.Output, c.Overwrite, synthCosts, synthTree)
-	if err != nil {
-		return nil, err
-	}
 	if err := s.clear(ctx); err != nil {
 		return nil, err
 	}
@@ -154,39 +174,61 @@ type synthesis struct {
 	written []string // finished files
 }
 
-// clear refuses to write beside the files of another data set, or removes them:
-// those beyond this one's number would be read as part of it.
+// clear opens the folder, removes a data set that is to be replaced, and claims the names
+// of the files.
 func (s *synthesis) clear(ctx context.Context) error {
 	c := s.config
-	parts, err := s.store.List(ctx, objectstore.Join(c.Output, synthParts))
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return usagef("--output: %v", err)
-	}
-	if len(parts) > 0 && !c.Overwrite {
-		return usagef("--output: %s is there already: choose another folder, or replace such files with --overwrite", parts[0].URL)
-	}
-	if err := s.folder.unmark(ctx); err != nil {
+	var err error
+	if s.folder, err = openFolder(ctx, s.store, c.Output, synthOutput(), c.Overwrite); err != nil {
 		return err
 	}
-	for _, o := range parts {
-		if err := s.store.Remove(ctx, o.URL); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return usagef("--output: %v", err)
-		}
+	var reads []reading
+	for _, url := range c.AlsoRead {
+		reads = append(reads, reading{"config", url})
 	}
-	return nil
+	if err := s.folder.spare(reads); err != nil {
+		return err
+	}
+	if err := s.folder.vacate(ctx, nil); err != nil {
+		return err
+	}
+	return s.folder.claim(ctx, time.Now(), s.files())
 }
 
+// files lists what the run writes.
+func (s *synthesis) files() []string {
+	names := []string{synthCosts, synthTree}
+	for file := range s.config.files() {
+		names = append(names, partName(file))
+	}
+	return names
+}
+
+func partName(file int64) string { return fmt.Sprintf("part-%05d.parquet", file) }
+
 func (s *synthesis) undo(ctx context.Context) {
+	if !s.folder.claimed(ctx) { // another run has taken the folder over
+		return
+	}
 	for _, url := range s.written {
 		_ = s.store.Remove(ctx, url) // the first error says more
 	}
+	_ = s.folder.disclaim(ctx)
 }
 
 func (s *synthesis) write(ctx context.Context, reporter Reporter) (*SynthResult, error) {
 	if err := s.writeRows(ctx, reporter); err != nil {
 		return nil, usagef("--output: %v", err)
 	}
-	beside, err := s.folder.commit(ctx, []document{{synthCosts, s.costs()}, {synthTree, s.plan.Tree(s.counts).Tested().Encode()}})
+	config := *s.config
+	config.Output, config.Overwrite = "", false // the same data set elsewhere has the same manifest
+	b, err := json.MarshalIndent(&SynthManifest{Format: synthFormat, Version: 1, Espalier: Version, Config: &config, Files: s.files()}, "", "  ")
+	if err != nil {
+		return nil, err
+	}
+	beside, err := s.folder.commit(ctx, []document{
+		{synthCosts, s.costs()}, {synthTree, s.plan.Tree(s.counts).Tested().Encode()}, {manifestFile, append(b, '\n')},
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -264,7 +306,7 @@ func (s *synthesis) work(ctx context.Context) error {
 }
 
 func (s *synthesis) writeFile(ctx context.Context, file int64, group *synth.Group, fields []parquetio.Field) error {
-	url := objectstore.Join(s.config.Output, fmt.Sprintf("part-%05d.parquet", file))
+	url := s.folder.file(partName(file))
 	w, err := parquetio.NewWriter(ctx, s.store, url, fields, parquetio.WriterOptions{Codec: s.codec, IfAbsent: true})
 	if err != nil {
 		return err

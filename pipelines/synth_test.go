@@ -65,7 +65,7 @@ func TestSynthBytes(t *testing.T) {
 	c := synthConfig(t)
 	r := synthesise(t, c)
 	first := contents(t, c.Output)
-	want := []string{"_SUCCESS", "_costs.csv", "_tree.json", "part-00000.parquet", "part-00001.parquet", "part-00002.parquet", "part-00003.parquet", "part-00004.parquet"}
+	want := []string{"_SUCCESS", "_costs.csv", "_tree.json", "manifest.json", "part-00000.parquet", "part-00001.parquet", "part-00002.parquet", "part-00003.parquet", "part-00004.parquet"}
 	if diff := cmp.Diff(want, slices.Sorted(maps.Keys(first))); diff != "" {
 		t.Error(diff)
 	}
@@ -147,10 +147,10 @@ func TestSynthReplaces(t *testing.T) {
 	if err := objectstore.New().Remove(t.Context(), c.Output+"/_SUCCESS"); err != nil {
 		t.Fatal(err)
 	}
-	wantUsage(t, c, "part-00000.parquet", "--overwrite")
+	wantUsage(t, c, "unfinished", "--overwrite")
 	c.Overwrite = true
 	synthesise(t, c)
-	want := []string{"_SUCCESS", "_costs.csv", "_tree.json", "part-00000.parquet", "part-00001.parquet"}
+	want := []string{"_SUCCESS", "_costs.csv", "_tree.json", "manifest.json", "part-00000.parquet", "part-00001.parquet"}
 	if diff := cmp.Diff(want, slices.Sorted(maps.Keys(contents(t, c.Output)))); diff != "" {
 		t.Error(diff)
 	}

@@ -59,50 +59,65 @@ func Train(ctx context.Context, c TrainConfig, reporter Reporter) (*Result, erro
 	}
 	defer o.lock.release(ctx)
 	r, err := o.train(locked, j, &c, p, start)
-	if err != nil && locked.Err() != nil {
-		return nil, interrupted(locked, f, c.Output) // whatever it was that noticed first
+	if err != nil && locked.Err() != nil && !errors.As(err, new(*InterruptedError)) {
+		return nil, context.Cause(locked) // whatever it was that noticed first
 	}
 	return r, err
-}
-
-// interrupted returns why a run has ended, with what it leaves in its folder.
-func interrupted(ctx context.Context, f *files, output string) error {
-	soon, cancel := context.WithTimeout(context.WithoutCancel(ctx), patienceAfterEnd)
-	defer cancel()
-	err, checkpoints := context.Cause(ctx), objectstore.Join(output, checkpointFolder)
-	if _, fault := f.store.Stat(soon, objectstore.Join(checkpoints, checkpointFile)); fault == nil {
-		return &InterruptedError{Checkpoints: checkpoints, Err: err}
-	}
-	return err
 }
 
 // train trains on what was opened.
 func (o *opened) train(ctx context.Context, j *jobs, c *TrainConfig, p *parsed, start time.Time) (*Result, error) {
 	if o.output.finished() && c.Resume {
-		return finishedRun(ctx, j.files, c)
+		return o.finishedRun(ctx, j.files, c)
 	}
 	t, err := newTraining(ctx, j, c, p, o.input)
 	if err != nil {
 		return nil, err
 	}
 	t.output, t.deadline, t.jobs.runID = o.output, c.deadline(start), o.lock.Run
+	if err := t.output.spare(c.reads(o.input)); err != nil {
+		return nil, err
+	}
 	t.scratch = "mem://espalier-" + uuid.NewString()
-	if !isLocal(c.Runner) { // its workers do not see this process's memory
-		t.scratch = t.checkpointURL(scratchFolder, uuid.NewString())
-		t.jobs.scratch = t.scratch
+	defer func() { _ = t.files.store.RemoveAll(context.WithoutCancel(ctx), t.scratch) }() // scratch
+	err = t.train(ctx, o.unfinished)
+	var r *Result
+	if err == nil {
+		r, err = t.write(ctx, start)
 	}
-	defer t.files.store.RemoveAll(context.WithoutCancel(ctx), t.scratch) //nolint:errcheck // scratch in memory
-	if err := t.train(ctx, o.unfinished); err != nil {
-		return nil, err
-	}
-	r, err := t.write(ctx, start)
 	if err != nil {
-		return nil, err
+		return nil, t.giveUp(ctx, err)
 	}
-	if err := t.discard(ctx); err != nil {
+	if err := t.discard(context.WithoutCancel(ctx)); err != nil {
 		j.reporter.Warn(fmt.Sprintf("the checkpoints of the finished run stay: %v", err))
 	}
 	return r, nil
+}
+
+// giveUp ends a run that has failed: what it keeps is left only if it can go on from
+// there.
+func (t *training) giveUp(ctx context.Context, err error) error {
+	switch {
+	case !t.resumable:
+		soon, cancel := context.WithoutCancel(ctx), context.CancelFunc(func() {})
+		if ctx.Err() != nil {
+			soon, cancel = context.WithTimeout(soon, patienceAfterEnd)
+		}
+		defer cancel()
+		_ = t.discard(soon) // the first error says more
+	case errors.Is(context.Cause(ctx), context.Canceled):
+		return &InterruptedError{Checkpoints: t.checkpointURL(), Err: context.Cause(ctx)}
+	}
+	return err
+}
+
+// reads lists the files that a run reads, by flag.
+func (c *TrainConfig) reads(in *input) []reading {
+	list := in.reads()
+	for _, url := range c.AlsoRead {
+		list = append(list, reading{"config", url})
+	}
+	return append(list, reading{"costs", c.Costs}, reading{"class_weights", c.ClassWeights}, reading{"priors", c.Priors}, reading{"error_costs", c.ErrorCosts})
 }
 
 // newTraining resolves a configuration against the columns of its input.
@@ -156,16 +171,13 @@ func openAll(ctx context.Context, j *jobs, c *TrainConfig, s *steps) (o *opened,
 	var wg parallel.Group
 	wg.Go(func() { o.input, inputErr = openInput(reading, f, c.Input, s) })
 	if o.lock, locked, err = lockFolder(ctx, f, c.Output, c.Runner, j.reporter); err == nil {
-		wg.Go(func() { o.unfinished, checkpointErr = readCheckpoint(reading, f, c.Output) })
-		o.output, err = openFolder(reading, f.store, c.Output, c.Overwrite || c.Resume, treeFile, metricsFile, schemaFile, manifestFile, frontierFile)
+		wg.Go(func() { o.unfinished, checkpointErr = readCheckpoint(reading, f, c) })
+		o.output, err = openFolder(reading, f.store, c.Output, trainOutput(), c.Overwrite || c.Resume)
 	}
 	if err != nil {
 		cancel() // the others are of no interest then
 	}
 	wg.Wait()
-	if c.Overwrite {
-		checkpointErr = nil // it is about to go
-	}
 	if err = cmp.Or(err, inputErr, checkpointErr); err != nil && o.lock != nil {
 		o.lock.release(ctx)
 	}
@@ -173,23 +185,39 @@ func openAll(ctx context.Context, j *jobs, c *TrainConfig, s *steps) (o *opened,
 }
 
 // finishedRun returns the result of a run that has nothing left to do.
-func finishedRun(ctx context.Context, f *files, c *TrainConfig) (*Result, error) {
+func (o *opened) finishedRun(ctx context.Context, f *files, c *TrainConfig) (*Result, error) {
 	r := &Result{Metrics: new(MetricsFile)}
 	var err error
 	if r.Tree, err = readTree(ctx, f, c.Output); err != nil {
 		return nil, err
 	}
-	b, err := f.store.ReadAll(ctx, objectstore.Join(c.Output, metricsFile), maxModel)
-	if err != nil {
-		return nil, usagef("--output: %v", err)
+	read := func(name string, into any) error {
+		b, err := f.store.ReadAll(ctx, o.output.file(name), maxModel)
+		if err == nil {
+			err = json.Unmarshal(b, into)
+		}
+		if err != nil {
+			return usagef("--output: %s: %v", o.output.file(name), err)
+		}
+		return nil
 	}
-	if err := json.Unmarshal(b, r.Metrics); err != nil {
-		return nil, usagef("--output: %s/%s: %v", c.Output, metricsFile, err)
+	if err := read(metricsFile, r.Metrics); err != nil {
+		return nil, err
 	}
-	for _, name := range []string{treeFile, metricsFile, schemaFile, manifestFile, successFile} {
-		r.Files = append(r.Files, objectstore.Join(c.Output, name))
+	names := []string{treeFile, metricsFile, schemaFile, manifestFile}
+	if _, ok := o.output.held[frontierFile]; ok {
+		r.Frontier, names = new(FrontierFile), append(names, frontierFile)
+		if err := read(frontierFile, r.Frontier); err != nil {
+			return nil, err
+		}
 	}
-	return r, f.store.RemoveAll(ctx, objectstore.Join(c.Output, checkpointFolder)) // which the run had no time for
+	for _, name := range append(names, successFile) {
+		r.Files = append(r.Files, o.output.file(name))
+	}
+	if o.unfinished == nil {
+		return r, nil
+	}
+	return r, o.unfinished.remove(ctx, f.store, c.Output) // which the run had no time for
 }
 
 // training is one training run.
@@ -204,7 +232,9 @@ type training struct {
 	jobs    *jobs
 	scratch string // folder of intermediate files
 
-	checkpoints bool   // the run can be resumed
+	checkpoints bool   // the run leaves checkpoints
+	resumable   bool   // there is one
+	state       string // generation of state.json; empty: there is none
 	blocks      string // folder of object blocks
 
 	rowStats *transforms.RowStats
@@ -238,7 +268,7 @@ func (t *training) train(ctx context.Context, unfinished *checkpoint) error {
 	if err := t.begin(ctx, unfinished); err != nil {
 		return err
 	}
-	if !t.config.Resume {
+	if !t.config.Resume || unfinished != nil && !unfinished.resumable() {
 		unfinished = nil
 	}
 	t.restrict()
@@ -247,7 +277,6 @@ func (t *training) train(ctx context.Context, unfinished *checkpoint) error {
 			return err
 		}
 		if err := t.prepare(ctx); err != nil {
-			_ = t.discard(ctx) // the first error says more
 			return err
 		}
 	}
@@ -431,7 +460,7 @@ func (t *training) spill(name string) string {
 	if !t.checkpoints {
 		return ""
 	}
-	return t.checkpointURL(scratchFolder, name+"-"+uuid.NewString())
+	return objectstore.Join(t.blocks, scratchFolder, name+"-"+uuid.NewString())
 }
 
 // removeAll removes folders, of which a name may be empty.

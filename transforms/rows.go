@@ -19,7 +19,8 @@ type Task struct {
 	Generation string       `json:"generation,omitempty"` // of the file when it was listed
 	RowGroup   int          `json:"row_group,omitempty"`
 	RowGroups  int          `json:"row_groups,omitempty"` // from that one on; 0: it alone
-	Output     string       `json:"output,omitempty"`     // file that is made of it
+	Output     string       `json:"output,omitempty"`     // file that is made of it, where there is none
+	Repeated   bool         `json:"repeated,omitempty"`   // the task may be done several times: the same output is as good as none
 	Path       []PathColumn `json:"path,omitempty"`       // columns of which the value stands in the file's path
 	Part       dataset.Part `json:"part,omitempty"`       // of a block
 }

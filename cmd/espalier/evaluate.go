@@ -2,7 +2,6 @@ package main
 
 import (
 	"bufio"
-	"encoding/json"
 	"fmt"
 	"io"
 
@@ -15,7 +14,7 @@ import (
 
 func newEvaluate() *cobra.Command {
 	config := pipelines.EvaluateConfig{Runner: "direct", StorageConfig: pipelines.DefaultStorageConfig()}
-	progress, output, asJSON, verbose := "auto", "", false, false
+	progress, asJSON, verbose := "auto", false, false
 	c := &cobra.Command{
 		Use:   "evaluate",
 		Short: "Measure a tree on Parquet files",
@@ -28,7 +27,8 @@ that training did not have go where the tree sends unseen ones.`,
 	section(c.Flags(), sectionRun, func(f *pflag.FlagSet) {
 		f.StringVar(&config.Model, "model", "", "run folder or tree.json; required")
 		f.StringSliceVar(&config.Input, "input", nil, "Parquet files: URLs or globs, comma-separated; required")
-		f.StringVar(&output, "output", "", "file for the metrics as JSON")
+		f.StringVar(&config.Output, "output", "", "file for the metrics as JSON; nothing that lies there is replaced")
+		f.BoolVar(&config.Overwrite, "overwrite", false, "replace the metrics of another evaluation in the file of --output")
 	})
 	section(c.Flags(), sectionRows, func(f *pflag.FlagSet) {
 		f.StringVar(&config.Label, "label", "", "column of the classes (default: as in training)")
@@ -56,18 +56,11 @@ that training did not have go where the tree sends unseen ones.`,
 		if err != nil {
 			return err
 		}
-		b, err := json.MarshalIndent(metrics, "", "  ")
-		if err != nil {
-			return err
-		}
-		b = append(b, '\n')
-		if output != "" {
-			if err := pipelines.WriteFile(c.Context(), output, b); err != nil {
-				return err
-			}
-		}
 		if asJSON {
-			_, err = c.OutOrStdout().Write(b)
+			b, err := metrics.Encode()
+			if err == nil {
+				_, err = c.OutOrStdout().Write(b)
+			}
 			return err
 		}
 		return printEvaluated(c.OutOrStdout(), metrics)

@@ -25,6 +25,8 @@ func documentOf(t *testing.T, verb, file string) string {
 		return ""
 	case verb == "predict" && file == "manifest.json":
 		return "predictions"
+	case verb == "synth" && file == "manifest.json":
+		return "synth"
 	case strings.HasPrefix(file, "frontier/") || file == "_tree.json":
 		return "tree"
 	}

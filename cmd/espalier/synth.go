@@ -74,6 +74,9 @@ from flags.`,
 		if err != nil {
 			return file.locate(err, c.Flags())
 		}
+		if file.url != "" {
+			final.AlsoRead = []string{file.url}
+		}
 		r, err := pipelines.Synth(c.Context(), final.SynthConfig, reporter)
 		if err != nil {
 			return file.locate(err, c.Flags())

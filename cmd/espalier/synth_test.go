@@ -22,6 +22,7 @@ func TestSynth(t *testing.T) {
 	o, output := synth(t, "--rows", "2e4", "--rows_per_file", "8000", "--nulls", "0.02", "--duplicates", "0.3", "--distinct", "1e3")
 	o.wants(t, 0)
 	validate(t, "tree", filepath.Join(output, "_tree.json"))
+	validate(t, "synth", filepath.Join(output, "manifest.json"))
 	if !strings.Contains(o.stdout, "wrote 20000 rows, ") || !strings.Contains(o.stdout, "(files: 3)") || o.stderr != "" {
 		t.Errorf("stdout lacks rows or files, or there is something on stderr:\n%s%s", o.stdout, o.stderr)
 	}

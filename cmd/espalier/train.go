@@ -67,6 +67,9 @@ with a comma in it stands in double quotes.`,
 
 // runTrain trains with the flags as they were settled.
 func runTrain(c *cobra.Command, final *trainFlags, file *configFile) error {
+	if file.url != "" {
+		final.AlsoRead = []string{file.url}
+	}
 	if err := tellDryRun(final.DryRun); err != nil {
 		return err
 	}

@@ -68,6 +68,7 @@ type Writer interface {
 // unconditionally.
 type WriteOptions struct {
 	IfAbsent     bool   // commit only while there is no such object
+	OrSame       bool   // with IfAbsent: or while there is one of the very same bytes, so that a write can be repeated
 	IfGeneration string // commit only while the object has this generation
 	Volatile     bool   // need not outlive a crash of the machine, as that of the process: spares files the wait for the disk
 }

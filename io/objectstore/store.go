@@ -1,9 +1,12 @@
 package objectstore
 
 import (
+	"bytes"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
+	"hash"
 	"io"
 	"io/fs"
 	"maps"
@@ -133,6 +136,29 @@ func (s *Store) List(ctx context.Context, pattern string) ([]Object, error) {
 	}
 }
 
+// Below returns the objects at most depth levels below a folder (1: those in the folder
+// itself), sorted by URL. Wildcards mean nothing in its name, and all names count. A
+// folder that does not exist has no objects.
+func (s *Store) Below(ctx context.Context, folder string, depth int) ([]Object, error) {
+	l, err := s.locate(folder)
+	if err != nil {
+		return nil, err
+	}
+	path := l.path
+	if len(path) > 1 {
+		path = strings.TrimSuffix(path, "/")
+	}
+	objects, err := l.List(ctx, path, depth)
+	if err != nil {
+		return nil, l.fail("list", err)
+	}
+	for i := range objects {
+		objects[i] = l.object(objects[i])
+	}
+	slices.SortFunc(objects, func(a, b Object) int { return strings.Compare(a.URL, b.URL) })
+	return objects, nil
+}
+
 // isFolder reports whether there are objects below a name that is no object.
 func (l location) isFolder(ctx context.Context, statErr error) bool {
 	if errors.Is(statErr, ErrFolder) {
@@ -212,7 +238,11 @@ func (s *Store) Create(ctx context.Context, url string, o WriteOptions) (Writer,
 	if err != nil {
 		return nil, l.fail("create", err)
 	}
-	return &writer{Writer: w, ctx: ctx, location: l}, nil
+	to := &writer{Writer: w, ctx: ctx, location: l}
+	if o.IfAbsent && o.OrSame {
+		to.store, to.sum = s, sha256.New()
+	}
+	return to, nil
 }
 
 // Remove removes one object.
@@ -339,6 +369,10 @@ type writer struct {
 	ctx    context.Context
 	failed error
 	ended  bool
+
+	store *Store    // of what may be there already
+	sum   hash.Hash // of what was written; nil: nothing may be there
+	size  int64
 }
 
 // Write implements io.Writer.
@@ -349,6 +383,10 @@ func (w *writer) Write(p []byte) (int, error) {
 	n, err := w.Writer.Write(p)
 	if err != nil {
 		w.failed = err
+	}
+	if w.sum != nil {
+		_, _ = w.sum.Write(p) // a hash takes everything
+		w.size += int64(len(p))
 	}
 	return n, w.fail("write", err)
 }
@@ -373,7 +411,23 @@ func (w *writer) Commit() error {
 		return w.fail("commit", errors.Join(err, w.Abort()))
 	}
 	w.ended = true
-	return w.fail("commit", w.Writer.Commit())
+	err := w.Writer.Commit()
+	if errors.Is(err, fs.ErrExist) && w.sum != nil && w.isThere() {
+		return nil
+	}
+	return w.fail("commit", err)
+}
+
+// isThere reports whether the object has the bytes that were written.
+func (w *writer) isThere() bool {
+	r, err := w.store.Open(w.ctx, w.url)
+	if err != nil {
+		return false
+	}
+	defer func() { _ = r.Close() }() // read only: nothing can be lost
+	sum := sha256.New()
+	n, err := io.Copy(sum, io.NewSectionReader(r, 0, r.Size()))
+	return err == nil && n == w.size && bytes.Equal(sum.Sum(nil), w.sum.Sum(nil))
 }
 
 // Abort implements Writer.

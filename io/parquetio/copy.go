@@ -142,6 +142,11 @@ func (w *Writer) copyChunk(f *field, group, at int, to *format.ColumnMetaData) e
 	to.IndexPageOffset, to.BloomFilterOffset, to.BloomFilterLength = 0, 0, 0
 	n, err := io.Copy(w.out, io.NewSectionReader(f.original.reader, s.start, m.TotalCompressedSize))
 	w.offset += n
+	if err != nil {
+		if failed := w.out.Flush(); failed != nil { // it was not the reading
+			return failed
+		}
+	}
 	if err == nil && n < m.TotalCompressedSize {
 		err = io.ErrUnexpectedEOF
 	}

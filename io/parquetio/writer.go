@@ -85,6 +85,7 @@ const (
 type WriterOptions struct {
 	Codec    Codec
 	IfAbsent bool // fail if the file exists already
+	OrSame   bool // with IfAbsent: unless it has the same bytes
 }
 
 // NewWriter begins a file. Nothing is visible until Commit returned nil.
@@ -98,7 +99,7 @@ func NewWriter(ctx context.Context, store *objectstore.Store, url string, fields
 	if err := w.addFields(fields); err != nil {
 		return nil, fmt.Errorf("write %s: %w", url, err)
 	}
-	if w.file, err = store.Create(ctx, url, objectstore.WriteOptions{IfAbsent: o.IfAbsent}); err != nil {
+	if w.file, err = store.Create(ctx, url, objectstore.WriteOptions{IfAbsent: o.IfAbsent, OrSame: o.OrSame}); err != nil {
 		return nil, err
 	}
 	w.out = bufio.NewWriterSize(w.file, writeBuffer)

@@ -37,6 +37,7 @@ func Run(t *testing.T, newStore func(t *testing.T) (store *objectstore.Store, ba
 		{"ReaderKeepsItsGeneration", readerKeepsGeneration},
 		{"OpenObject", openObject},
 		{"IfAbsent", ifAbsent},
+		{"IfAbsentOrSame", ifAbsentOrSame},
 		{"IfAbsentRace", ifAbsentRace},
 		{"IfGeneration", ifGeneration},
 		{"IfGenerationRace", ifGenerationRace},
@@ -51,6 +52,7 @@ func Run(t *testing.T, newStore func(t *testing.T) (store *objectstore.Store, ba
 		{"ListExact", listExact},
 		{"ListGlob", listGlob},
 		{"ListFolder", listFolder},
+		{"Below", below},
 		{"ListNoMatch", listNoMatch},
 		{"ListBadPattern", listBadPattern},
 		{"CreateFolder", createFolder},
@@ -658,5 +660,42 @@ func identity(f *fixture) {
 		}
 		f.put(x, "x")
 		f.put(f.url("d", "y"), "y")
+	}
+}
+
+// ifAbsentOrSame: a write can be repeated, and replaces nothing.
+func ifAbsentOrSame(f *fixture) {
+	url, o := f.url("x"), objectstore.WriteOptions{IfAbsent: true, OrSame: true}
+	for range 2 {
+		if err := f.tryPut(url, "content", o); err != nil {
+			f.Error(err)
+		}
+	}
+	for _, other := range []string{"", "conten", "content.", "Content"} {
+		f.wantError(f.tryPut(url, other, o), fs.ErrExist, url)
+	}
+	f.want(url, "content")
+}
+
+// below: what lies in a folder, whatever its name looks like.
+func below(f *fixture) {
+	for _, name := range []string{"[1]/x", "[1]/_y", "[1]/d/z", "1/x", "[1]x"} {
+		f.put(f.url(name), "x")
+	}
+	for folder, names := range map[string][]string{"[1]": {"[1]/_y", "[1]/x"}, "[1]/": {"[1]/_y", "[1]/x"}, "[1]/d": {"[1]/d/z"}, "*": nil, "none": nil} {
+		objects, err := f.store.Below(f.Context(), f.base+"/"+folder, 1)
+		if err != nil {
+			f.Error(err)
+		}
+		var got, want []string
+		for _, o := range objects {
+			got = append(got, o.URL)
+		}
+		for _, name := range names {
+			want = append(want, f.url(name))
+		}
+		if !slices.Equal(got, want) {
+			f.Errorf("%s: got %q, expected %q", folder, got, want)
+		}
 	}
 }

@@ -1,0 +1,116 @@
+package pipelines
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"path"
+	"strings"
+
+	"github.com/espalier-ml/espalier/io/objectstore"
+)
+
+// metricsOutput is the file that an evaluation writes.
+type metricsOutput struct {
+	store *objectstore.Store
+	url   string // empty: none
+	bound objectstore.WriteOptions
+}
+
+// openMetrics looks at what lies where the metrics are to be written, before any work is
+// done. Nothing is replaced but metrics that an evaluation has written, if it is told to.
+func openMetrics(ctx context.Context, s *objectstore.Store, c *EvaluateConfig) (*metricsOutput, error) {
+	o := &metricsOutput{store: s, url: c.Output, bound: objectstore.WriteOptions{IfAbsent: true}}
+	if c.Output == "" {
+		if c.Overwrite {
+			return nil, usagef("--overwrite replaces the file of --output: name it")
+		}
+		return o, nil
+	}
+	seen, err := s.Stat(ctx, c.Output)
+	if errors.Is(err, fs.ErrNotExist) {
+		return o, nil
+	}
+	if err != nil {
+		return nil, usagef("--output: %v", err)
+	}
+	if err := checkMetrics(ctx, s, seen); err != nil {
+		return nil, err
+	}
+	if !c.Overwrite {
+		return nil, usagef("--output: %s has the metrics of another evaluation: choose another file, or replace it with --overwrite", c.Output)
+	}
+	o.bound = objectstore.WriteOptions{IfGeneration: seen.Generation}
+	return o, nil
+}
+
+// checkMetrics refuses a file that no evaluation has written.
+func checkMetrics(ctx context.Context, s *objectstore.Store, seen objectstore.Object) error {
+	const most = 1 << 28 // bytes of metrics: far beyond what any have
+	var m MetricsFile
+	b, err := readSeen(ctx, s, seen, most)
+	if err == nil {
+		err = json.Unmarshal(b, &m)
+	}
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case err != nil || m.Format != metricsFormat:
+		return usagef("--output: %s lies there and is no metrics file of Espalier: nothing is overwritten; choose another file", seen.URL)
+	case m.Train != nil || m.Validation != nil || m.Folds != nil || isListed(ctx, s, seen.URL):
+		return usagef("--output: %s is a part of another run's output, not of an evaluation: nothing is overwritten; choose another file", seen.URL)
+	default:
+		return nil
+	}
+}
+
+// isListed reports whether a manifest.json beside a file lists it as written by a run.
+func isListed(ctx context.Context, s *objectstore.Store, url string) bool {
+	at := strings.LastIndexByte(url, '/') + 1
+	b, err := s.ReadAll(ctx, url[:at]+manifestFile, maxModel)
+	if err != nil {
+		return false
+	}
+	var head manifestHead
+	if err := json.Unmarshal(b, &head); err != nil || !strings.HasPrefix(head.Format, "espalier/") {
+		return false
+	}
+	if head.Files == nil { // of a version that did not list them
+		return path.Base(url) == metricsFile
+	}
+	for _, name := range head.Files {
+		if name == url[at:] {
+			return true
+		}
+	}
+	return false
+}
+
+// write writes the metrics over what openMetrics saw.
+func (o *metricsOutput) write(ctx context.Context, m *MetricsFile) error {
+	if o.url == "" {
+		return nil
+	}
+	b, err := m.Encode()
+	if err != nil {
+		return err
+	}
+	_, err = replaceSeen(ctx, o.store, o.url, b, o.bound)
+	switch {
+	case errors.Is(err, fs.ErrExist):
+		return usagef("--output: %s has appeared or changed while the rows were scored: nothing is overwritten; choose another file", o.url)
+	case err != nil && ctx.Err() != nil:
+		return context.Cause(ctx)
+	case err != nil:
+		return usagef("--output: %v", err)
+	default:
+		return nil
+	}
+}
+
+// Encode returns the metrics as they are written.
+func (m *MetricsFile) Encode() ([]byte, error) {
+	b, err := json.MarshalIndent(m, "", "  ")
+	return append(b, '\n'), err
+}
