@@ -203,7 +203,7 @@ func (f *folder) readManifest(ctx context.Context) error {
 		}
 	}
 	for _, name := range head.Files {
-		if !filepath.IsLocal(name) || path.Clean(name) != name || strings.Contains(name, `\`) {
+		if !filepath.IsLocal(name) || path.Clean(name) != name || name == "." || strings.Contains(name, `\`) {
 			return usagef("--output %s: %s there lists the file %q, which no run writes: choose another folder", f.url, manifestFile, name)
 		}
 		f.owned[name] = true
