@@ -38,9 +38,10 @@ to, and say what it predicts and what that cost. A value is asked for once; each
 test on it is paid as tree.json bills it (see train --repeat_cost).
 
 In a terminal, categories are chosen from a list, with "other" for values that
-are not in it. Else each line of standard input is an answer: a number, or a
-category as it is spelled, in double quotes if you like ("" is the empty text); an
-empty line says that the value is unknown. The questions go to standard error.`,
+are not in it. Else each line of standard input is an answer: a number, a date, a
+time or a timestamp (2026-11-21, 09:30, 2026-11-21T09:30:00), or a category as it is
+spelled, in double quotes if you like ("" is the empty text); an empty line says that
+the value is unknown. The questions go to standard error.`,
 		Example: `  espalier ask runs/first
   espalier ask runs/first --value age=42 --confidence 0.95
   printf '42\nstudent\n' | espalier ask runs/first --json`,
@@ -170,7 +171,7 @@ func (q *questionnaire) give(pair string) error {
 	if f == nil {
 		return q.noFeature(pair)
 	}
-	a, problem := parseAnswer(f.Kind, f.Values, text)
+	a, problem := parseAnswer(f.Kind, f.Unit, f.Values, text)
 	if problem != "" {
 		return &pipelines.UsageError{Problem: fmt.Sprintf("--value %s: %s", pair, problem)}
 	}
@@ -180,7 +181,7 @@ func (q *questionnaire) give(pair string) error {
 	if !slices.ContainsFunc(q.known, func(k knownValue) bool { return k.Feature == f.Name }) {
 		q.known = append(q.known, knownValue{Feature: f.Name, Value: a.shown})
 	}
-	if f.Kind == dataset.Categorical && unlisted(f.Values, a) {
+	if f.Kind == dataset.Categorical && f.Unit == dataset.Plain && unlisted(f.Values, a) {
 		say(q.notes, "%s\n", unlistedNote(f.Name, f.Values, a))
 	}
 	return nil
@@ -267,17 +268,17 @@ func (q *questionnaire) answer(p *prompt, a answer) (note string, err error) {
 
 // parseAnswer reads a value as people write it; problem says what is wrong with it.
 // Texts are found as they are spelled, else as numbers, where the values are some.
-func parseAnswer(kind dataset.Kind, values []string, text string) (a answer, problem string) {
+func parseAnswer(kind dataset.Kind, counts dataset.Unit, values []string, text string) (a answer, problem string) {
 	trimmed := strings.TrimSpace(text)
-	if kind == dataset.Numeric {
+	if kind == dataset.Numeric || counts != dataset.Plain {
 		if trimmed == "" {
 			return answer{}, ""
 		}
-		x, err := strconv.ParseFloat(trimmed, 64)
-		if err != nil || math.IsNaN(x) {
-			return answer{}, fmt.Sprintf("the answer %q: want a number, or nothing if it is unknown", text)
+		x, ok := counts.Parse(trimmed)
+		if !ok {
+			return answer{}, fmt.Sprintf("the answer %q: want %s, or nothing if it is unknown", text, wantedOf(counts))
 		}
-		return answer{tree.Number(x), shownNumber(x)}, ""
+		return answer{tree.Number(x), shownNumber(counts, x)}, ""
 	}
 	if slices.Contains(values, text) && text != "" {
 		return answer{tree.Text(text), text}, ""
@@ -298,8 +299,19 @@ func parseAnswer(kind dataset.Kind, values []string, text string) (a answer, pro
 	return answer{tree.Text(trimmed), trimmed}, ""
 }
 
-// shownNumber returns what JSON can have: infinities are texts.
-func shownNumber(x float64) any {
+// wantedOf says what is wanted of a numeric feature.
+func wantedOf(counts dataset.Unit) string {
+	if counts == dataset.Plain {
+		return "a number"
+	}
+	return fmt.Sprintf("a %s such as %s", counts, counts.Example())
+}
+
+// shownNumber returns what JSON can have: infinities are texts, as are points in time.
+func shownNumber(counts dataset.Unit, x float64) any {
+	if counts != dataset.Plain {
+		return counts.Spell(x)
+	}
 	if math.IsInf(x, 0) {
 		return dataset.SpellNumber(x)
 	}

@@ -53,7 +53,7 @@ func (f *formAsker) next() bool {
 	}
 	f.answer = answer{}
 	field := numberField(f.prompt, &f.answer)
-	if f.prompt.Kind == dataset.Categorical {
+	if f.prompt.Kind == dataset.Categorical && f.prompt.Counts == dataset.Plain {
 		field = categoryField(f.prompt, &f.answer)
 	}
 	f.form = huh.NewForm(huh.NewGroup(field))
@@ -101,14 +101,13 @@ func (p *prompt) title() string {
 	return printable(p.Feature) + ", for " + money(p.Cost, p.Unit)
 }
 
-// wantNumber stands in the description and not in the field, where the library
-// cannot draw it on a terminal that does not tell its width.
-const wantNumber = "a number, or nothing if it is unknown"
-
-// numberField asks for a number.
+// numberField asks for a number or a point in time. What is wanted stands in the
+// description and not in the field, where the library cannot draw it on a terminal
+// that does not tell its width.
 func numberField(p *prompt, a *answer) huh.Field {
+	wantNumber := wantedOf(p.Counts) + ", or nothing if it is unknown"
 	return huh.NewInput().Title(p.title()).Description(p.soFar() + "\n" + wantNumber).Validate(func(s string) error {
-		got, problem := parseAnswer(p.Kind, nil, s)
+		got, problem := parseAnswer(p.Kind, p.Counts, nil, s)
 		if problem != "" {
 			return errors.New(wantNumber)
 		}

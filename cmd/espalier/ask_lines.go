@@ -84,12 +84,12 @@ func (l *lineAsker) one(ctx context.Context, p *prompt) (answer, error) {
 		fault.Problem = fmt.Sprintf("cannot be read: %v", got.err)
 		return answer{}, fault
 	}
-	a, problem := parseAnswer(p.Kind, p.Values, got.text)
+	a, problem := parseAnswer(p.Kind, p.Counts, p.Values, got.text)
 	if problem != "" {
 		fault.Problem = problem
 		return answer{}, fault
 	}
-	if p.Kind == dataset.Categorical && unlisted(p.Values, a) {
+	if p.Kind == dataset.Categorical && p.Counts == dataset.Plain && unlisted(p.Values, a) {
 		say(l.notes, "  %s\n", unlistedNote(p.Feature, p.Values, a))
 	}
 	return a, nil
@@ -123,8 +123,8 @@ const maxListed = 12
 
 // wanted says what can be answered.
 func (p *prompt) wanted() string {
-	if p.Kind == dataset.Numeric {
-		return "a number, or an empty line"
+	if p.Kind == dataset.Numeric || p.Counts != dataset.Plain {
+		return wantedOf(p.Counts) + ", or an empty line"
 	}
 	return listed(p.Values) + ", another value, or an empty line"
 }

@@ -210,3 +210,41 @@ func TestAskErrors(t *testing.T) {
 		})
 	}
 }
+
+// datedModel asks for a date: since 2026-11-21, or before.
+const datedModel = `{"format": "espalier/tree", "version": 1, "label": {"column": "c", "classes": ["new", "old"]},
+"features": [{"name": "day", "type": "numeric", "unit": "date", "cuts": [20778], "missing": 0, "cost": 1}],
+"algorithm": {"name": "c45", "lambda": 0, "theta": 0, "tests": "threshold", "bins": 2, "binning": "quantile", "leaf_estimate": "raw", "prune": "none", "seed": 1},
+"training": {"rows": 2, "objects": 2, "weight": 2, "relabelled_rows": 0},
+"complexity": {"expected_cost": 1, "expected_tests": 1, "max_cost": 1, "nodes": 3, "leaves": 2, "depth": 1},
+"nodes": [
+{"id": 0, "rows": 2, "objects": 2, "weight": 2, "class_weights": [1, 1], "raw_class_weights": [1, 1], "class": "new", "probabilities": [0.5, 0.5],
+ "test": {"feature": "day", "kind": "threshold", "cost": 1, "score": {"balance": 0, "efficiency": 0, "discrimination": 1, "total": 1}},
+ "branches": [{"when": {"ge": 20778}, "child": 1}, {"when": {"lt": 20778}, "child": 2, "missing": true}]},
+{"id": 1, "rows": 1, "objects": 1, "weight": 1, "class_weights": [1, 0], "raw_class_weights": [1, 0], "class": "new", "probabilities": [1, 0]},
+{"id": 2, "rows": 1, "objects": 1, "weight": 1, "class_weights": [0, 1], "raw_class_weights": [0, 1], "class": "old", "probabilities": [0, 1]}
+]}`
+
+// TestAskDate: dates are asked and answered as dates, or as the number of days.
+func TestAskDate(t *testing.T) {
+	model := filepath.Join(t.TempDir(), "tree.json")
+	if err := os.WriteFile(model, []byte(datedModel), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	validate(t, "tree", model)
+	for answer, class := range map[string]string{"2026-11-21": "new", "2026-11-20": "old", "20778": "new", "1969-12-31": "old"} {
+		o := ask(t, answer+"\n", model)
+		o.wants(t, 0, "a date such as 2026-11-21, or an empty line")
+		if !strings.HasPrefix(o.stdout, class+" ") || !strings.Contains(o.stdout, "day: "+strings.Replace(answer, "20778", "2026-11-21", 1)) {
+			t.Errorf("%s: %s, want %s", answer, o.stdout, class)
+		}
+	}
+	ask(t, "", model, "--value", "day=2026-11-21", "--json").wants(t, 0)
+	ask(t, "yesterday\n", model).wants(t, 3, `the answer "yesterday": want a date such as 2026-11-21`)
+	ask(t, "", model, "--value", "day=2026-02-30").wants(t, 2, "want a date such as")
+	o := espalier(t, "show", model)
+	o.wants(t, 0)
+	if !strings.Contains(o.stdout, "day >= 2026-11-21") {
+		t.Errorf("show: %s", o.stdout)
+	}
+}

@@ -81,7 +81,7 @@ func TestBadInput(t *testing.T) {
 		"null label":         {file(x, column("class", nulls)), nil, 3, []string{"data.parquet", "row group 0", `column "class"`, "row 7", "--drop_null_labels"}},
 		"null label dropped": {file(x, column("class", nulls)), []string{"--drop_null_labels"}, 0, nil},
 		"nested label":       {func(*testing.T) string { return filepath.Join("testdata", "nested.parquet") }, []string{"--label", "tags"}, 3, []string{`column "tags"`, "nested"}},
-		"nested column":      {func(*testing.T) string { return filepath.Join("testdata", "nested.parquet") }, nil, 3, []string{`column "tags"`, "nested", "--ignore tags"}},
+		"nested column":      {func(*testing.T) string { return filepath.Join("testdata", "nested.parquet") }, nil, 3, []string{`["tags" "period"]`, "nested", "--ignore tags"}},
 		"nested ignored":     {func(*testing.T) string { return filepath.Join("testdata", "nested.parquet") }, []string{"--ignore", "tags,period"}, 0, nil},
 		"unsupported label":  {func(*testing.T) string { return filepath.Join("testdata", "nested.parquet") }, []string{"--label", "period", "--ignore", "tags"}, 3, []string{`column "period"`}},
 		"one class":          {file(x, column("class", repeat(20, func(int) string { return "only" }))), nil, 0, []string{"warning", "one class"}},

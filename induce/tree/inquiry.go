@@ -139,10 +139,11 @@ func (q *Questions) Start(confidence float64) *Inquiry {
 type Question struct {
 	Feature string
 	Kind    dataset.Kind
-	Values  []string // of a categorical feature: those of the training rows; must not be changed
-	Cost    float64  // to be paid for it here: with the price of its group, unless that was paid
-	Unit    string   // what costs are counted in; empty: nothing in particular
-	Node    int      // id of the node that asks
+	Counts  dataset.Unit // what its numbers count: days or microseconds, of points in time
+	Values  []string     // of a categorical feature: those of the training rows; must not be changed
+	Cost    float64      // to be paid for it here: with the price of its group, unless that was paid
+	Unit    string       // what costs are counted in; empty: nothing in particular
+	Node    int          // id of the node that asks
 }
 
 // Standing is what an inquiry knows so far.
@@ -195,7 +196,7 @@ func (i *Inquiry) Next() *Question {
 		return nil
 	}
 	f := &t.Features[n.Test.Feature]
-	return &Question{Feature: f.Name, Kind: f.Kind, Values: f.Values, Cost: i.price(i.at), Unit: t.Algorithm.CostUnit, Node: i.at}
+	return &Question{Feature: f.Name, Kind: f.Kind, Counts: f.Unit, Values: f.Values, Cost: i.price(i.at), Unit: t.Algorithm.CostUnit, Node: i.at}
 }
 
 // Answer answers the question that stands, and pays for it. The missing Value is

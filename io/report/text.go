@@ -9,7 +9,6 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/split"
 	"github.com/espalier-ml/espalier/induce/tree"
 )
@@ -58,75 +57,6 @@ func describe(a *tree.Algorithm) string {
 	return s
 }
 
-// Paths spells the conditions on the way to each leaf, in the order of the leaves'
-// nodes.
-func Paths(t *tree.Tree) []string {
-	d := drawing{tree: t}
-	ways, paths := make([]string, len(t.Nodes)), []string(nil)
-	for i := range t.Nodes {
-		n := &t.Nodes[i]
-		if n.Leaf() {
-			paths = append(paths, ways[i])
-		}
-		for _, b := range n.Branches {
-			ways[b.Child] = d.condition(n, &b)
-			if ways[i] != "" {
-				ways[b.Child] = ways[i] + " and " + ways[b.Child]
-			}
-		}
-	}
-	return paths
-}
-
-// condition spells the way into a branch in the feature's own values.
-func (d *drawing) condition(n *tree.Node, b *tree.Branch) string {
-	f := &d.tree.Features[n.Test.Feature]
-	column, yes := name(f.Name), b.Outcome == 1
-	switch n.Test.Kind {
-	case split.Threshold:
-		return column + pick(yes, " >= ", " < ") + number(f.Cuts[n.Test.Code-1])
-	case split.Bin:
-		return bin(f, &n.Test.Test, column, yes)
-	case split.Equals:
-		return column + pick(yes, " = ", " != ") + name(f.Values[n.Test.Code])
-	case split.Multiway:
-		return column + " " + outcome(f, b.Outcome)
-	default:
-		return column + pick(yes, " is ", " is not ") + n.Test.Kind.String()
-	}
-}
-
-func outcome(f *dataset.Feature, code int) string {
-	switch code {
-	case f.MissingCode():
-		return "is missing"
-	case f.OtherCode():
-		return "is other"
-	default:
-		return "= " + name(f.Values[code])
-	}
-}
-
-func bin(f *dataset.Feature, t *split.Test, column string, yes bool) string {
-	low, high := "", ""
-	if t.Code > 0 {
-		low = number(f.Cuts[t.Code-1])
-	}
-	if end := t.Code + t.Span; end < len(f.Cuts) {
-		high = number(f.Cuts[end])
-	}
-	switch {
-	case low == "" && high == "":
-		return column + pick(!yes, " is ", " is not ") + "missing"
-	case low == "":
-		return column + pick(yes, " < ", " >= ") + high
-	case high == "":
-		return column + pick(yes, " >= ", " < ") + low
-	default:
-		return column + pick(yes, " in [", " not in [") + low + ", " + high + ")"
-	}
-}
-
 func pick(yes bool, a, b string) string {
 	if yes {
 		return a
@@ -143,6 +73,9 @@ const maxName = 40
 // name makes a column or value fit for a line of text: it may come from
 // anywhere and hold anything.
 func name(s string) string {
+	if s != strings.TrimSpace(s) && utf8.RuneCountInString(s) <= maxName { // blanks at an end would not be seen
+		s = `"` + s + `"`
+	}
 	var b strings.Builder
 	n := 0
 	for _, r := range s {

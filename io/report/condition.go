@@ -1,0 +1,160 @@
+package report
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/split"
+	"github.com/espalier-ml/espalier/induce/tree"
+)
+
+// Paths spells the conditions on the way to each leaf, in the order of the leaves'
+// nodes: a row's path is true of the row, and no other leaf's path is. Numbers have
+// as many digits as it takes, points in time are in ISO 8601, and names are whole;
+// those that could be taken for another part of the text are quoted as in Go.
+//
+// A comparison says "or missing" where rows without a value go the same way, unless
+// an earlier test on the path has told that there is one.
+func Paths(t *tree.Tree) []string {
+	ways, paths, above := make([][]string, len(t.Nodes)), []string(nil), newAbove(t)
+	for i := range t.Nodes {
+		n := &t.Nodes[i]
+		if n.Leaf() {
+			paths = append(paths, strings.Join(ways[i], " and "))
+		}
+		for k := range n.Branches {
+			b := &n.Branches[k]
+			c := newCondition(t, n, b, exact)
+			text := c.text
+			if b.Missing && c.lacks && !above.present(i, n.Test.Feature) {
+				text += " or missing"
+			}
+			if b.Other && c.lists {
+				text += " or another"
+			}
+			if text != c.text {
+				text = "(" + text + ")"
+			}
+			ways[b.Child] = append(slices.Clip(ways[i]), text)
+			above.enter(b.Child, i, k)
+		}
+	}
+	return paths
+}
+
+// above is the way that leads to each node.
+type above struct {
+	tree           *tree.Tree
+	parent, branch []int // -1: of the root
+}
+
+func newAbove(t *tree.Tree) *above {
+	a := &above{tree: t, parent: make([]int, len(t.Nodes)), branch: make([]int, len(t.Nodes))}
+	a.parent[0] = -1
+	return a
+}
+
+func (a *above) enter(node, parent, branch int) { a.parent[node], a.branch[node] = parent, branch }
+
+// present reports whether rows that reach a node have a value of a feature, as a
+// test on the way has told.
+func (a *above) present(node, feature int) bool {
+	for at := node; a.parent[at] >= 0; at = a.parent[at] {
+		n := &a.tree.Nodes[a.parent[at]]
+		if n.Test.Feature == feature && !n.Branches[a.branch[at]].Missing {
+			return true
+		}
+	}
+	return false
+}
+
+// condition is the way into a branch in the feature's own values.
+type condition struct {
+	text  string
+	lacks bool // a row without a value does not fulfil the text
+	lists bool // nor does one with a value that is not listed
+}
+
+// newCondition spells the way into a branch, names by the given function.
+func newCondition(t *tree.Tree, n *tree.Node, b *tree.Branch, name func(string) string) condition {
+	f := &t.Features[n.Test.Feature]
+	column, yes := name(f.Name), b.Outcome == 1
+	switch n.Test.Kind {
+	case split.Threshold:
+		return condition{column + pick(yes, " >= ", " < ") + f.Unit.Spell(f.Cuts[n.Test.Code-1]), true, false}
+	case split.Bin:
+		return bin(f, &n.Test.Test, column, yes)
+	case split.Equals:
+		return condition{column + pick(yes, " = ", " != ") + name(category(f, n.Test.Code)), yes, yes}
+	case split.Multiway:
+		return outcome(f, b.Outcome, column, name)
+	default:
+		return condition{text: column + pick(yes, " is ", " is not ") + n.Test.Kind.String()}
+	}
+}
+
+// category spells a value of a categorical feature.
+func category(f *dataset.Feature, code int) string {
+	if f.Unit != dataset.Plain {
+		if x, err := strconv.ParseFloat(f.Values[code], 64); err == nil {
+			return f.Unit.Spell(x)
+		}
+	}
+	return f.Values[code]
+}
+
+func outcome(f *dataset.Feature, code int, column string, name func(string) string) condition {
+	switch code {
+	case f.MissingCode():
+		return condition{text: column + " is missing", lists: true}
+	case f.OtherCode():
+		return condition{text: column + " is other", lacks: true}
+	default:
+		return condition{column + " = " + name(category(f, code)), true, true}
+	}
+}
+
+func bin(f *dataset.Feature, t *split.Test, column string, yes bool) condition {
+	low, high := "", ""
+	if t.Code > 0 {
+		low = f.Unit.Spell(f.Cuts[t.Code-1])
+	}
+	if end := t.Code + t.Span; end < len(f.Cuts) {
+		high = f.Unit.Spell(f.Cuts[end])
+	}
+	switch {
+	case low == "" && high == "":
+		return condition{text: column + pick(!yes, " is ", " is not ") + "missing"}
+	case low == "":
+		return condition{column + pick(yes, " < ", " >= ") + high, true, false}
+	case high == "":
+		return condition{column + pick(yes, " >= ", " < ") + low, true, false}
+	default:
+		return condition{column + pick(yes, " in [", " not in [") + low + ", " + high + ")", yes, false}
+	}
+}
+
+// condition spells the way into a branch as trees are drawn: names are cut, and
+// missing values are mentioned where training rows had some.
+func (d *drawing) condition(n *tree.Node, b *tree.Branch) string {
+	f, c := &d.tree.Features[n.Test.Feature], newCondition(d.tree, n, b, name)
+	if b.Missing && c.lacks && f.Missing > 0 {
+		c.text += " or missing"
+	}
+	return c.text
+}
+
+// exact spells a name or a category so that it can be told from the rest of a path.
+func exact(s string) string {
+	odd := s == "" || s != strings.TrimSpace(s) || strings.ContainsAny(s, "\"()") || strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsPrint(r) })
+	for _, word := range []string{" and ", " or ", " = ", " != ", " < ", " >= ", " in [", " not in [", " is "} {
+		odd = odd || strings.Contains(" "+s+" ", word)
+	}
+	if odd {
+		return strconv.Quote(s)
+	}
+	return s
+}
