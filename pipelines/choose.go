@@ -134,7 +134,7 @@ func (t *training) choose(ctx context.Context, candidates []candidate) error {
 		c = c.pruned(q, q.At(s.alpha))
 	}
 	t.tree = c.tree
-	err = t.jobs.phase(ctx, "certificate", 1, "certificates", func(*steps) error { return t.certify(ctx, c) })
+	err = t.jobs.phase(ctx, "certificate", 1, "steps", func(s *steps) error { return t.certify(ctx, c, s) })
 	if err != nil {
 		return err
 	}

@@ -68,8 +68,12 @@ func (s *searcher) bound(v *value, enough float64) float64 {
 	heap.Push(&s.open, s.root(v))
 	for s.open.Len() > 0 {
 		g := heap.Pop(&s.open).(*region) //nolint:errcheck // the heap holds regions only
-		if g.value >= enough || s.work > s.p.work {
-			return min(g.value, enough)
+		if g.value >= enough {
+			return enough
+		}
+		if s.work > s.p.work || s.p.meter.stops() {
+			s.cut = true
+			return g.value
 		}
 		if !s.enter(g) {
 			return min(enough, max(g.value, v.of(s.p.roundUp(g.cost), s.odds(g))))

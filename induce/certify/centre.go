@@ -95,6 +95,9 @@ func (s *searcher) findCentral(g *region, most int) int {
 	var best []centralObject
 	least := int64(-1)
 	for i, k := range p.class[:p.universe] {
+		if i%stopEvery == 0 && p.meter.stops() {
+			break
+		}
 		if k == class {
 			continue
 		}

@@ -21,6 +21,15 @@ type Options struct {
 	Sample  int // objects drawn where there are more; 0: 400
 	Work    int // codes looked at for one object before its bound is left as it is; 0: 2 million
 	Workers int // goroutines; at most 1: none
+
+	// Budget bounds the steps that the bound may take, a few nanoseconds each; 0: no
+	// bound. With fewer steps fewer objects are drawn, and less is looked at for each:
+	// the bound is lower then, and as sure. Preparing the data, ten steps a code, and the least
+	// effort are beyond it.
+	Budget   int64
+	Stop     func() bool       // asked every few milliseconds; true: the work ends, and the bound is 0
+	Planned  func(steps int64) // told of the steps that the bound takes at most, about, once they are known
+	Progress func(done int64)  // told of the steps that are done, from several goroutines
 }
 
 const (
@@ -45,6 +54,9 @@ type Bound struct {
 	Sampled    bool    // it holds with a probability of Confidence
 	Sample     int     // objects looked at
 	Confidence float64 // 1 where all objects were looked at
+	Steps      int64   // that it took, about
+	Budget     int64   // as in Options
+	CutShort   int     // objects whose search was left before its end, for want of work
 
 	LogFactor   float64 // of the paper's theorem for these data; 0: the criterion has none
 	Assumptions []Assumption
@@ -64,7 +76,7 @@ func Certify(d Data, opts Options) Bound {
 		opts.Work = defaultWork
 	}
 	p := newProblem(d.Objects, d.Features, &opts)
-	b := Bound{Theta: opts.Theta, Confidence: 1, Sample: p.len(), LogFactor: p.logFactor(&opts), Assumptions: p.assumptions(d, &opts)}
+	b := Bound{Theta: opts.Theta, Budget: max(0, opts.Budget), Confidence: 1, Sample: p.len(), LogFactor: p.logFactor(&opts), Assumptions: p.assumptions(d, &opts)}
 	if p.trivial() {
 		b.Method = Optimum
 		return b
@@ -77,14 +89,27 @@ func Certify(d Data, opts Options) Bound {
 	if sample <= 0 {
 		sample = defaultSample
 	}
-	p.sampled = p.len() > max(sample, peerSample)
+	opts.Sample = sample
+	p.effort = p.plan(&opts, len(p.values()))
+	p.work, p.universe = p.effort.work, min(p.len(), p.effort.universe)
+	if p.len() > sample {
+		sample = p.effort.sample
+	}
+	p.sampled = p.len() > max(sample, p.effort.peers)
+	if opts.Planned != nil {
+		opts.Planned(p.steps(p.effort, len(p.values())))
+	}
+	p.meter.add(p.prepared())
 	if p.len() <= sample {
 		b.Cost, b.Method = p.mean(&opts)
 	} else {
 		b.Sampled, b.Sample, b.Confidence = true, sample, confidence
 		b.Cost, b.Method = p.estimate(sample, &opts)
 	}
-	b.Cost = roundDown(b.Cost)
+	b.Cost, b.Steps, b.CutShort = roundDown(b.Cost), p.meter.done.Load(), int(p.meter.cut.Load())
+	if p.meter.stops() {
+		b.Cost = 0
+	}
 	return b
 }
 
@@ -155,18 +180,18 @@ func (p *problem) mean(opts *Options) (bound float64, method string) {
 	for i, w := range p.weight {
 		weights[i] = float64(w)
 	}
-	if p.len() <= pilotSize {
+	if p.len() <= p.effort.pilot {
 		v, of := p.choose(p.all(), weights, opts.Workers)
 		return weightedMean(of, weights) - v.offset, v.name
 	}
-	v, _ := p.choose(p.draw(pilotSize, opts.Seed, 1), nil, opts.Workers)
+	v, _ := p.choose(p.draw(p.effort.pilot, opts.Seed, 1), nil, opts.Workers)
 	of := p.bounds(p.all(), 0, []value{v}, opts.Workers)
 	return weightedMean(column(of, 0), weights) - v.offset, v.name
 }
 
 // estimate returns a lower confidence limit on the bound, from a sample.
 func (p *problem) estimate(sample int, opts *Options) (bound float64, method string) {
-	v, pilot := p.choose(p.draw(pilotSize, opts.Seed, 1), nil, opts.Workers)
+	v, pilot := p.choose(p.draw(p.effort.pilot, opts.Seed, 1), nil, opts.Workers)
 	most := 0.0
 	for _, x := range pilot {
 		most = max(most, x)
@@ -174,7 +199,7 @@ func (p *problem) estimate(sample int, opts *Options) (bound float64, method str
 	if most == 0 {
 		return 0, v.name
 	}
-	of := p.bounds(p.draw(sample, opts.Seed, 2), pilotSize, []value{v}, opts.Workers)
+	of := p.bounds(p.draw(sample, opts.Seed, 2), p.effort.pilot, []value{v}, opts.Workers)
 	draws := column(of, 0)
 	for _, list := range [][]float64{draws, pilot} {
 		for i := range list {

@@ -90,7 +90,9 @@ type problem struct {
 	sampled    bool // peers are drawn, see searcher
 	seed       uint64
 	lightest   int64
-	work       int     // see Options
+	work       int // see Options
+	effort     effort
+	meter      meter
 	mixed      int     // objects of several classes
 	limit      float64 // a leaf of at most this weight may have several classes
 	unit       float64 // all costs are multiples of it; 0: of none
@@ -105,7 +107,8 @@ func (p *problem) row(i int32) []uint16 {
 }
 
 func newProblem(o *dataset.Objects, features []dataset.Feature, opts *Options) *problem {
-	p := &problem{}
+	p := &problem{effort: effort{pilot: pilotSize, peers: peerSample}}
+	p.meter.stop, p.meter.progress = opts.Stop, opts.Progress
 	p.addObjects(o, p.addAttributes(o, features, opts), opts.Seed)
 	for _, w := range p.weight {
 		p.total += w
@@ -115,8 +118,13 @@ func newProblem(o *dataset.Objects, features []dataset.Feature, opts *Options) *
 	p.seed, p.work = opts.Seed, opts.Work
 	p.universe = min(p.len(), maxUniverse)
 	p.limit = float64(opts.Theta * float64(p.total) * (1 + leafSlack))
+	for i, w := range p.weight {
+		for f, code := range p.row(int32(i)) {
+			p.attributes[f].weight[code] += w
+		}
+	}
 	for f := range p.attributes {
-		p.attributes[f].weigh(p, f)
+		p.attributes[f].cumulate()
 	}
 	p.unit = p.commonUnit()
 	p.mark()
@@ -224,11 +232,8 @@ func newAttribute(f *dataset.Feature, opts *Options) attribute {
 	return a
 }
 
-// weigh sums up the weight by code.
-func (a *attribute) weigh(p *problem, f int) {
-	for i, w := range p.weight {
-		a.weight[p.codes[i*len(p.attributes)+f]] += w
-	}
+// cumulate sums up the weight below each code.
+func (a *attribute) cumulate() {
 	a.below = make([]int64, len(a.weight)+1)
 	for code, w := range a.weight {
 		a.below[code+1] = a.below[code]
@@ -243,25 +248,18 @@ func (a *attribute) weigh(p *problem, f int) {
 func (p *problem) addObjects(o *dataset.Objects, columns []codeView, seed uint64) {
 	n, width := o.Len(), len(columns)
 	rows, hash := make([]uint16, n*width), make([]uint64, n)
-	for f := range columns {
-		c := &columns[f]
-		for i := range n {
-			code := c.at(i)
-			rows[i*width+f] = uint16(code)
-			hash[i] = mix(hash[i]^seed, uint64(code)+1)
+	for from := 0; from < n; from += stretch {
+		for f := range columns {
+			c := &columns[f]
+			for i := from; i < min(n, from+stretch); i++ {
+				code := c.at(i)
+				rows[i*width+f] = uint16(code)
+				hash[i] = mix(hash[i]^seed, uint64(code)+1)
+			}
 		}
-	}
-	order := make([]int32, n)
-	for i := range order {
-		order[i] = int32(i)
 	}
 	row := func(i int32) []uint16 { return rows[int(i)*width : int(i+1)*width] }
-	slices.SortFunc(order, func(a, b int32) int {
-		if hash[a] != hash[b] {
-			return cmp.Compare(hash[a], hash[b])
-		}
-		return slices.Compare(row(a), row(b))
-	})
+	order := sorted(hash, row)
 	p.codes = make([]uint16, 0, n*width)
 	classes := int32(o.Classes)
 	for at := 0; at < n; {
@@ -286,6 +284,33 @@ func (p *problem) addObjects(o *dataset.Objects, columns []codeView, seed uint64
 	for i, k := range p.class {
 		p.members[k] = append(p.members[k], int32(i))
 	}
+}
+
+// stretch is the number of objects whose rows are filled in together, so that they stay
+// in the cache.
+const stretch = 1 << 10
+
+// sorted returns the objects in the order of their hashes, and of their rows.
+func sorted(hash []uint64, row func(i int32) []uint16) []int32 {
+	type key struct {
+		hash   uint64
+		object int32
+	}
+	keys := make([]key, len(hash))
+	for i, h := range hash {
+		keys[i] = key{h, int32(i)}
+	}
+	slices.SortFunc(keys, func(a, b key) int {
+		if a.hash != b.hash {
+			return cmp.Compare(a.hash, b.hash)
+		}
+		return slices.Compare(row(a.object), row(b.object))
+	})
+	order := make([]int32, len(keys))
+	for i, k := range keys {
+		order[i] = k.object
+	}
+	return order
 }
 
 // mix hashes two words into one (the folded product of wyhash).

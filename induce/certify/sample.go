@@ -46,15 +46,17 @@ func (p *problem) bounds(objects []int32, first int, values []value, workers int
 	parallel.Run(min(workers, len(objects)), func() {
 		s := newSearcher(p)
 		for i := int(next.Add(1) - 1); i < len(objects); i = int(next.Add(1) - 1) {
-			of[i] = s.values(objects[i], first+i, values)
+			if of[i] = make([]float64, len(values)); !p.meter.stops() {
+				s.values(objects[i], first+i, values, of[i])
+			}
 		}
 	})
 	return of
 }
 
-// values returns the value of an object's best leaf under each of the values: of
-// one that is homogeneous, or of one within theta.
-func (s *searcher) values(object int32, draw int, values []value) []float64 {
+// values sets the value of an object's best leaf under each of the values: of one that
+// is homogeneous, or of one within theta.
+func (s *searcher) values(object int32, draw int, values []value, of []float64) {
 	p := s.p
 	s.start(object, draw)
 	small := float64(p.weight[object]+p.lightest) <= p.limit
@@ -62,15 +64,20 @@ func (s *searcher) values(object int32, draw int, values []value) []float64 {
 	if small {
 		cost = p.roundUp(p.shrinking(object))
 	}
-	of := make([]float64, len(values))
+	steps := p.drawSteps(p.effort)
+	s.cut = false
 	for i := range values {
 		enough := math.Inf(1)
 		if small {
 			enough = values[i].of(cost, within)
 		}
 		of[i] = s.bound(&values[i], enough)
+		steps += int64(s.work)
 	}
-	return of
+	p.meter.add(steps)
+	if s.cut {
+		p.meter.cut.Add(1)
+	}
 }
 
 // shrinking returns a lower bound on the cost of the tests that leave at most

@@ -16,6 +16,7 @@ const (
 	triedPeers = 512     // objects of the same class that rivals are tried on
 	maxPacked  = 64      // rivals that are paid for at once
 	peerSample = 1 << 13 // objects drawn afresh for each object of a sample
+	stopEvery  = 1 << 12 // objects looked at between two questions whether to stop
 )
 
 // rival is an object of another class, with the cuts that part it from the
@@ -92,6 +93,7 @@ type searcher struct {
 	tally    tally
 	made     int
 	work     int
+	cut      bool // the search for some value was left before its end
 }
 
 func newSearcher(p *problem) *searcher {
@@ -149,6 +151,9 @@ func (s *searcher) findNear() {
 	clear(s.counts)
 	worst, class := int32(math.MaxInt32), p.class[s.object]
 	for i, k := range p.class[:p.universe] {
+		if i%stopEvery == 0 && p.meter.stops() {
+			break
+		}
 		if k == class {
 			continue
 		}
@@ -263,9 +268,9 @@ func (s *searcher) takePeers() {
 		}
 		return
 	}
-	s.scale = peerSample
+	s.scale = int64(p.effort.peers)
 	take(s.object, 1)
-	for range peerSample - 1 {
+	for range p.effort.peers - 1 {
 		if i := p.pick(s.random); p.class[i] == class {
 			take(i, 1)
 		}

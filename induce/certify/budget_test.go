@@ -1,0 +1,118 @@
+package certify_test
+
+import (
+	"math/rand/v2"
+	"reflect"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/espalier-ml/espalier/induce/certify"
+	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/split"
+)
+
+// someRows are objects of two classes that few tests do not tell apart.
+func someRows(n, width int) certify.Data {
+	r := rand.New(rand.NewPCG(31, uint64(n)))
+	features := make([]dataset.Feature, width)
+	for f := range features {
+		features[f] = dataset.Feature{Name: string(rune('a' + f)), Kind: dataset.Numeric, Cost: 1}
+		for cut := range 15 {
+			features[f].Cuts = append(features[f].Cuts, float64(cut))
+		}
+	}
+	o := dataset.NewObjects(dataset.NewLayout(features), 2, false, n)
+	for range n {
+		row := make([]int, width)
+		for f := range row {
+			row[f] = r.IntN(16)
+		}
+		class := uint16(0)
+		if row[0]+row[1]*row[2]/16 > 12 || r.IntN(10) == 0 {
+			class = 1
+		}
+		o.Append(row, []dataset.ClassWeight{{Class: class, Weight: 1}}, 1)
+	}
+	return certify.Data{Objects: o, Features: features}
+}
+
+// TestBudget: a bound within a budget is the same on any number of workers and in any
+// order of the objects, takes about the steps that it may, and is no higher than the
+// cost of a tree.
+func TestBudget(t *testing.T) {
+	d := someRows(3000, 8)
+	opts := certify.Options{Algorithm: split.EC45, Family: split.Thresholds, Theta: 0.002, Lambda: 1, Seed: 1, Sample: 100, Work: 1 << 17}
+	r := rand.New(rand.NewPCG(32, 1))
+	order := make([]int32, d.Objects.Len())
+	for i, j := range r.Perm(len(order)) {
+		order[i] = int32(j)
+	}
+	shuffled := certify.Data{Objects: d.Objects.Select(order), Features: d.Features}
+	last := int64(0)
+	for _, budget := range []int64{1, 5e6, 20e6, 80e6} {
+		var planned, done atomic.Int64
+		opts.Budget, opts.Workers = budget, 1
+		opts.Planned, opts.Progress = planned.Store, func(steps int64) { done.Store(max(done.Load(), steps)) }
+		b := certify.Certify(d, opts)
+		if b.Cost <= 0 || b.Cost > 12 || b.Steps != done.Load() || b.Budget != budget {
+			t.Errorf("budget %d: %+v, told of %d steps", budget, b, done.Load())
+		}
+		if b.Steps < last || float64(b.Steps) > 1.5*float64(max(budget, planned.Load())) || planned.Load() > budget && budget > 5e6 {
+			t.Errorf("budget %d: planned %d, took %d", budget, planned.Load(), b.Steps)
+		}
+		last = b.Steps
+		opts.Planned, opts.Progress, opts.Workers = nil, nil, 3
+		if again := certify.Certify(shuffled, opts); !reflect.DeepEqual(again, b) {
+			t.Errorf("budget %d: %+v, and shuffled on 3 workers %+v", budget, b, again)
+		}
+	}
+}
+
+// TestBudgetBelowOptimum: within any budget the bound of data with a known optimum is
+// below it (by hand: 2,048 values whose classes alternate in four stretches; a tree of
+// two levels parts them).
+func TestBudgetBelowOptimum(t *testing.T) {
+	f := dataset.Feature{Name: "x", Kind: dataset.Numeric, Cost: 1}
+	for cut := range 2047 {
+		f.Cuts = append(f.Cuts, float64(cut))
+	}
+	features := []dataset.Feature{f}
+	o := dataset.NewObjects(dataset.NewLayout(features), 2, false, 2048)
+	for i := range 2048 {
+		o.Append([]int{i}, []dataset.ClassWeight{{Class: uint16(i / 512 % 2), Weight: 1}}, 1)
+	}
+	for _, budget := range []int64{1, 1e6, 1e7, 0} {
+		for seed := range uint64(10) {
+			b := certify.Certify(certify.Data{Objects: o, Features: features}, certify.Options{
+				Algorithm: split.C45, Family: split.Thresholds, Seed: seed, Sample: 100, Work: 1 << 17, Budget: budget,
+			})
+			if b.Cost > 2 || b.Cost <= 0 {
+				t.Errorf("budget %d, seed %d: %v of a tree that costs 2", budget, seed, b.Cost)
+			}
+		}
+	}
+}
+
+// TestStop: the work ends soon after it is asked to.
+func TestStop(t *testing.T) {
+	d := someRows(30000, 12)
+	var asked atomic.Int64
+	opts := certify.Options{Algorithm: split.EC45, Family: split.Both, Theta: 1e-4, Lambda: 1, Workers: 2, Sample: 100000, Work: 1 << 30}
+	var since atomic.Pointer[time.Time]
+	opts.Stop = func() bool {
+		if asked.Add(1) < 100 {
+			return false
+		}
+		now := time.Now()
+		since.CompareAndSwap(nil, &now)
+		return true
+	}
+	b := certify.Certify(d, opts)
+	if b.Cost != 0 {
+		t.Errorf("a bound of %v, of work that was left", b.Cost)
+	}
+	if late := time.Since(*since.Load()); late > 2*time.Second { // some milliseconds, and what a loaded machine adds
+		t.Errorf("%v after it was asked to stop", late)
+	}
+}
