@@ -268,6 +268,47 @@ func scoredBy(t *testing.T, encoded []byte, list []visit) []string {
 	return want
 }
 
+// schemaOf is a schema.json with the features of a tree, its dates of a unit.
+func schemaOf(t *testing.T, encoded []byte, unit dataset.Unit) []byte {
+	t.Helper()
+	m, err := tree.Decode(encoded)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &tree.Schema{Label: m.Label}
+	for i := range m.Features {
+		f := &m.Features[i]
+		if f.Unit == dataset.Date {
+			f.Unit = unit
+		}
+		s.Columns = append(s.Columns, tree.SchemaColumn{Name: f.Name, Role: "feature", Physical: "DOUBLE", Feature: f})
+	}
+	return s.Encode()
+}
+
+// TestWindowsOfSchema: a schema.json gives windows the bins that the tree.json of the
+// same features does, and may have fewer features than the rows.
+func TestWindowsOfSchema(t *testing.T) {
+	transforms.WithoutStorage(t)
+	encoded := library(t, "direct", visits(120), visitConfig())
+	var want []byte
+	for _, bins := range [][]byte{encoded, schemaOf(t, encoded, dataset.Date)} {
+		c := transforms.WindowConfig{TrainConfig: visitConfig(), Windows: window.NewGlobalWindows(), Bins: bins}
+		if want == nil {
+			c.Features = []string{"age", "smoker", "day", "ward"} // the tree tests these
+		}
+		if err := runPipeline(t, "direct", func(s beam.Scope) {
+			beam.ParDo0(s, &sinkTreeFn{}, transforms.WindowedTree(s, beam.CreateList(s, visits(120)), c))
+		}); err != nil {
+			t.Fatal(err)
+		}
+		if len(sunk.trees) != 1 || want != nil && string(sunk.trees[0].JSON) != string(want) {
+			t.Fatalf("%d trees, want the one\n%s\ngot\n%v", len(sunk.trees), want, sunk.trees)
+		}
+		want = sunk.trees[0].JSON
+	}
+}
+
 // TestBindErrors: what does not fit together is told when the pipeline is built.
 func TestBindErrors(t *testing.T) {
 	transforms.WithoutStorage(t)
@@ -377,6 +418,13 @@ func TestBindErrors(t *testing.T) {
 		},
 		"bins of another tree": {
 			windowed(func(c *transforms.WindowConfig) { c.Bins, c.Features = encoded, []string{"ward"} }), []string{"Bins", `"age"`},
+		},
+		"bins that lack a feature": {
+			windowed(func(c *transforms.WindowConfig) { c.Bins, c.Features = encoded, append(c.Features, "id") }),
+			[]string{"Bins", "a tree.json has the features that its tree tests", `"id"`, "schema.json", "Ignore"},
+		},
+		"bins of another unit": {
+			windowed(func(c *transforms.WindowConfig) { c.Bins = schemaOf(t, encoded, dataset.Timestamp) }), []string{"Bins", `"day" is of timestamps, the rows have dates`},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

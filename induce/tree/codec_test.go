@@ -26,6 +26,7 @@ func TestGolden(t *testing.T) {
 	golden(t, "small.json", smallTree().Encode())
 	golden(t, "billed.json", billedTree().Encode())
 	golden(t, "wishful.json", wishfulTree().Encode())
+	golden(t, "dated.json", datedTree(3).Encode())
 	for _, family := range families() {
 		golden(t, family.String()+".json", randomTree(rand.New(rand.NewPCG(1, 2)), family, 12).Encode())
 	}
@@ -97,6 +98,7 @@ func TestFloats(t *testing.T) {
 func hostile() []struct{ name, from, to, want string } {
 	return []struct{ name, from, to, want string }{
 		{"empty", "*", "", "not a tree.json"},
+		{"an unknown unit", `"type": "numeric",`, `"type": "numeric", "unit": "minutes",`, `unit "minutes": want date, time, timestamp`},
 		{"null", "*", "null", "format"},
 		{"array", "*", "[]", "not a tree.json"},
 		{"another format", "espalier/tree", "other/tree", "format"},
@@ -308,6 +310,17 @@ func wideTree(values int) *tree.Tree {
 	return tr
 }
 
+// datedTree is a random tree of features that are points in time.
+func datedTree(seed uint64) *tree.Tree {
+	fs := []dataset.Feature{
+		{Name: "day", Kind: dataset.Numeric, Unit: dataset.Date, Cuts: []float64{-3, 20778, 3e6}, Range: []float64{-1e6, 1e7}, Cost: 1},
+		{Name: "clock", Kind: dataset.Numeric, Unit: dataset.Time, Cuts: []float64{1, 34200e6, 1e12}, Missing: 2, Cost: 1},
+		{Name: "at", Kind: dataset.Numeric, Unit: dataset.Timestamp, Cuts: []float64{-1.5, 1795253400000001, 1e300}, Cost: 1},
+		{Name: "since", Kind: dataset.Categorical, Unit: dataset.Date, Values: []string{"-1", "20778", "no date"}, Cost: 1},
+	}
+	return grownTree(rand.New(rand.NewPCG(23, seed)), split.Both, 12, fs)
+}
+
 // FuzzDecode: any input gives an error or a tree that is encoded, decoded and
 // encoded to the same bytes, and that leads all codes to leaves.
 func FuzzDecode(f *testing.F) {
@@ -318,6 +331,9 @@ func FuzzDecode(f *testing.F) {
 	f.Add([]byte(valid))
 	f.Add(billedTree().Encode())
 	f.Add(wishfulTree().Encode())
+	for seed := range uint64(4) {
+		f.Add(datedTree(seed).Encode())
+	}
 	for _, test := range hostile() {
 		f.Add([]byte(strings.Replace(valid, test.from, test.to, 1)))
 	}
@@ -342,6 +358,7 @@ func FuzzDecode(f *testing.F) {
 		scores(t, tr, rand.New(rand.NewPCG(6, 6)))
 		again.Measure()
 		again.Encode() // the figures are numbers
+		report.Paths(tr)
 		if err := report.Text(io.Discard, tr, 80); err != nil {
 			t.Fatal(err)
 		}
