@@ -387,7 +387,7 @@ func TestBindErrors(t *testing.T) {
 			train(func(c *transforms.TrainConfig) {
 				c.Ignore, c.Categorical, c.Numeric = []string{"wardd", "Class", "age", "ID", "Scan"}, []string{"kgg", "Class", "Scan"}, []string{"ward", "ward", "id"}
 			}), []string{
-				`the Ignore: rows of type transforms_test.visit have no field for column "wardd"`, `column "Class" is the Label`, `column "age" is named in Features`, `no field for column "ID"`,
+				`the Ignore: rows of type transforms_test.visit have no field for column "wardd"`, `column "age" is named in Features`, `no field for column "ID"`,
 				`the Categorical: "kgg" is no feature`, `the Categorical: "Class"`, `the Categorical: "Scan"`, `the Numeric: "ward" stands there twice`, `the Numeric: "id" is no feature`,
 			},
 		},

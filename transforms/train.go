@@ -237,8 +237,6 @@ func (s *trainSpec) ignored() error {
 	faults := []error{repeated("Ignore", c.Ignore)}
 	for _, name := range c.Ignore {
 		switch {
-		case name == c.Label || name == c.Weight:
-			faults = append(faults, fmt.Errorf("the Ignore: column %q is the Label or the Weight, which are no features anyway", name))
 		case slices.Contains(c.Features, name):
 			faults = append(faults, fmt.Errorf("the Ignore: column %q is named in Features, too: leave it out of one of them", name))
 		case !s.Schema.Map && !s.Schema.has(name):

@@ -3,6 +3,7 @@ package main_test
 import (
 	"encoding/json"
 	"fmt"
+	"go/format"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -30,7 +31,7 @@ func fenced(document, language string) map[int]string {
 }
 
 // TestSnippetsCompile: each block of Go in a document is a whole file, which
-// compiles as it stands.
+// compiles as it stands, and formatted.
 func TestSnippetsCompile(t *testing.T) {
 	root, err := filepath.Abs(filepath.Join("..", ".."))
 	if err != nil {
@@ -46,6 +47,9 @@ func TestSnippetsCompile(t *testing.T) {
 			t.Errorf("%s has indented Go: put it between ```go and ```", path)
 		}
 		for line, block := range fenced(string(content), "go") {
+			if formatted, err := format.Source([]byte(block)); err != nil || string(formatted) != block {
+				t.Errorf("%s:%d is not formatted as gofmt does: %v", path, line, err)
+			}
 			name := fmt.Sprintf("snippet%d", len(origin)+1)
 			file := filepath.Join(t.TempDir(), name+".go")
 			if err := os.WriteFile(file, []byte(block), 0o600); err != nil {
