@@ -291,7 +291,7 @@ func TestGridFaults(t *testing.T) {
 	for want, set := range map[string]func(c *pipelines.TrainConfig){
 		"--lambda x: want a number":       func(c *pipelines.TrainConfig) { c.Lambda = pipelines.Choices{"1", "x"} },
 		"want first, best, highest, knee": func(c *pipelines.TrainConfig) { c.Select = "median" },
-		"pruning currency":                func(c *pipelines.TrainConfig) { c.Prune = pipelines.Choices{"depth"} },
+		"--prune depth: want one of":      func(c *pipelines.TrainConfig) { c.Prune = pipelines.Choices{"depth"} },
 		"name it with --prune":            func(c *pipelines.TrainConfig) { c.Alpha = "0.1" },
 		"--alpha -1":                      func(c *pipelines.TrainConfig) { c.Prune, c.Alpha = pipelines.Choices{"cost"}, "-1" },
 		"--folds 1":                       func(c *pipelines.TrainConfig) { c.Folds = "1" },
