@@ -167,6 +167,9 @@ func absolute(urls ...string) ([]string, error) {
 	list := make([]string, len(urls))
 	for i, url := range urls {
 		list[i] = url
+		if err := process.store.Check(url); err != nil { // before it becomes a path that there can be
+			return nil, usagef("%v", err)
+		}
 		if strings.Contains(url, "://") || filepath.IsAbs(url) {
 			continue
 		}

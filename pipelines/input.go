@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 	"strings"
 
@@ -125,7 +126,8 @@ func (in *input) gather() {
 
 // listInput lists the files of all patterns, each once, sorted by URL. A folder
 // stands for the Parquet files in it, at any depth. Files without a byte are
-// marks that engines leave, unless they are named.
+// marks that engines leave, unless they are named. Where one of several is not there, all
+// together may be the name of one file, with commas.
 func listInput(ctx context.Context, s *objectstore.Store, patterns []string) ([]listed, error) {
 	var list []listed
 	for _, pattern := range patterns {
@@ -134,6 +136,11 @@ func listInput(ctx context.Context, s *objectstore.Store, patterns []string) ([]
 		if errors.Is(err, objectstore.ErrFolder) {
 			folder = strings.TrimRight(pattern, "/")
 			objects, err = listFolder(ctx, s, folder)
+		}
+		if whole := strings.Join(patterns, ","); errors.Is(err, fs.ErrNotExist) && len(patterns) > 1 {
+			if _, missing := s.Stat(ctx, whole); missing == nil { // one file with commas in its name
+				return listInput(ctx, s, []string{whole})
+			}
 		}
 		if err != nil {
 			return nil, usagef("--input: %v", err)

@@ -172,3 +172,16 @@ func TestInputFaults(t *testing.T) {
 		t.Errorf("files by another name: %v", err)
 	}
 }
+
+// TestCommas: a file with commas in its name is found when its name was taken for several.
+func TestCommas(t *testing.T) {
+	folder := t.TempDir()
+	file := filepath.Join(folder, "2026,11,b.parquet")
+	partition(t, file, 50, 0)
+	if r, _, err := trainOn(t, strings.Split(file, ",")...); err != nil || r.Tree.Training.Rows != 50 {
+		t.Errorf("got %v", err)
+	}
+	if _, _, err := trainOn(t, filepath.Join(folder, "2026"), "12", "b.parquet"); err == nil || !strings.Contains(err.Error(), "--input") || !strings.Contains(err.Error(), "2026") {
+		t.Errorf("a file that is not there: got %v", err)
+	}
+}

@@ -26,7 +26,7 @@ that training did not have go where the tree sends unseen ones.`,
 	}
 	section(c.Flags(), sectionRun, func(f *pflag.FlagSet) {
 		f.StringVar(&config.Model, "model", "", "run folder or tree.json; required")
-		f.StringSliceVar(&config.Input, "input", nil, "Parquet files: URLs or globs, comma-separated; required")
+		f.StringSliceVar(&config.Input, "input", nil, "Parquet files: URLs or globs, separated by commas (a name that has one stands in double quotes); required")
 		f.StringVar(&config.Output, "output", "", "file for the metrics as JSON; nothing that lies there is replaced")
 		f.BoolVar(&config.Overwrite, "overwrite", false, "replace the metrics of another evaluation in the file of --output")
 	})

@@ -68,7 +68,7 @@ where the tree sends unseen ones.`,
 func addPredictFlags(f *pflag.FlagSet, c *predictFlags) {
 	section(f, sectionRun, func(f *pflag.FlagSet) {
 		f.StringVar(&c.Model, "model", "", "run folder or tree.json; required")
-		f.StringSliceVar(&c.Input, "input", nil, "Parquet files: URLs or globs, comma-separated; required")
+		f.StringSliceVar(&c.Input, "input", nil, "Parquet files: URLs or globs, separated by commas (a name that has one stands in double quotes); required")
 		f.StringVar(&c.Output, "output", "", "folder of the predictions: a path or a URL; required")
 		f.BoolVar(&c.Overwrite, "overwrite", false, "replace finished predictions in the output folder")
 		f.StringSliceVar(&c.Key, "key", nil, "columns that stand beside the predictions, as they are")

@@ -79,6 +79,12 @@ func (s *Store) checkPath(path string) error {
 	return nil
 }
 
+// Check says what is wrong with the spelling of a URL.
+func (s *Store) Check(url string) error {
+	_, err := s.locate(url)
+	return err
+}
+
 func (s *Store) unknownScheme(url, scheme string) error {
 	known := slices.Sorted(maps.Keys(s.drivers))
 	known = slices.DeleteFunc(known, func(k string) bool { return k == "" })

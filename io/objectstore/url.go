@@ -44,7 +44,7 @@ func misspelled(path string, known func(scheme string) bool) (url string) {
 	switch {
 	case !isScheme(scheme) || len(scheme) == drive:
 		return ""
-	case known(strings.ToLower(scheme)) || strings.HasPrefix(rest, "/"):
+	case known(strings.ToLower(scheme)) || rest == "" || strings.HasPrefix(rest, "/"):
 		return asURL(strings.ToLower(scheme), rest)
 	default: // a colon in a name
 		return ""
@@ -72,7 +72,11 @@ func joinURL(scheme, rest string) string {
 // each two. Empty elements are left out.
 func Join(base string, elem ...string) string {
 	scheme, rest := splitURL(base)
-	return joinURL(scheme, path.Join(append([]string{rest}, elem...)...))
+	joined := path.Join(append([]string{rest}, elem...)...)
+	if first, _, _ := strings.Cut(joined, "/"); scheme == "" && strings.HasPrefix(base, "./") && strings.Contains(first, ":") {
+		joined = "./" + joined // or it would look like a URL
+	}
+	return joinURL(scheme, joined)
 }
 
 // nearest returns the scheme that differs least from s, "" when none comes

@@ -1,0 +1,54 @@
+package pipelines_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/io/objectstore/objectstoretest/gcstest"
+	"github.com/espalier-ml/espalier/io/objectstore/objectstoretest/s3test"
+	"github.com/espalier-ml/espalier/pipelines"
+)
+
+// FuzzCloudURL gives URLs of object stores to the flags that take one: there is no panic,
+// and each refusal names the flag or the URL.
+func FuzzCloudURL(f *testing.F) {
+	for _, rest := range []string{
+		"", "/", "bucket", "bucket/", "bucket/x.parquet", "bucket/*.parquet", "bucket/**", "bucket/a//b", "bucket/[", "buck*/x", "none/x", "bucket/../x", "bucket/é", "bucket/\xff", "bucket/ ", "bucket/x\ny", "bucket/a,b",
+	} {
+		for scheme := range byte(4) {
+			f.Add(scheme, rest)
+		}
+	}
+	gcstest.Use(f, gcstest.Start(f, "bucket"))
+	s3test.Use(f, s3test.Start(f, "bucket"))
+	f.Fuzz(func(t *testing.T, scheme byte, rest string) {
+		url := []string{"gs://", "s3://", "mem://", "gs:/"}[scheme%4] + rest
+		c := oneTree()
+		c.Label, c.StorageTimeout = "class", 5
+		for flag, set := range map[string]func(){
+			"input":  func() { c.Input, c.Output = []string{url}, "mem://fuzz/run" },
+			"costs":  func() { c.Costs = url },
+			"output": func() { c.Input, c.Output, c.Costs = []string{"mem://fuzz/none.parquet"}, url, "" },
+		} {
+			set()
+			if len(c.Input) == 0 {
+				c.Input, c.Output = []string{"mem://fuzz/none.parquet"}, "mem://fuzz/run"
+			}
+			_, err := pipelines.Train(t.Context(), c, nil)
+			known := errors.As(err, new(*pipelines.UsageError)) || errors.As(err, new(*dataset.DataError))
+			if !known || !strings.Contains(err.Error(), "--") && !strings.Contains(err.Error(), url) {
+				t.Errorf("--%s %q: got %v", flag, url, err)
+			}
+		}
+		p := pipelines.PredictConfig{Model: url, Input: []string{url}, Output: url, Keep: "key", MaxUnseen: 1, Runner: "direct", StorageConfig: c.StorageConfig, EngineConfig: c.EngineConfig}
+		if _, err := pipelines.Predict(t.Context(), p, nil); err == nil || !strings.Contains(err.Error(), "--") && !strings.Contains(err.Error(), url) {
+			t.Errorf("predict with %q: got %v", url, err)
+		}
+		e := pipelines.EvaluateConfig{Model: "mem://fuzz/none", Input: []string{url}, Output: url, Runner: "direct", StorageConfig: c.StorageConfig}
+		if _, _, err := pipelines.Evaluate(t.Context(), e, nil); err == nil || !strings.Contains(err.Error(), "--") && !strings.Contains(err.Error(), url) {
+			t.Errorf("evaluate with %q: got %v", url, err)
+		}
+	})
+}
