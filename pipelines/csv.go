@@ -24,7 +24,7 @@ func headerProblem(header []string, err error, wanted string) string {
 	case strings.Contains(got, ";"):
 		return fmt.Sprintf("header %q: want fields separated by commas: %s", got, wanted)
 	case err != nil && len(header) == 0:
-		return fmt.Sprintf("there is no header: want %s", wanted)
+		return "there is no header: want " + wanted
 	default:
 		return fmt.Sprintf("header %q: want %s", got, wanted)
 	}

@@ -6,10 +6,10 @@ import (
 	"io"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/dustin/go-humanize"
 
+	"github.com/espalier-ml/espalier/io/report"
 	"github.com/espalier-ml/espalier/pipelines"
 )
 
@@ -30,7 +30,7 @@ func tellDryRun(dry bool) error {
 func printEstimate(w io.Writer, r *pipelines.Result) error {
 	e := r.Estimate
 	bytes := func(n int64) string { return humanize.Bytes(uint64(max(0, n))) }
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	t := report.NewTable(report.Column{Left: true}, report.Column{}, report.Column{Left: true, Rank: 1})
 	for _, row := range []struct{ name, value, note string }{
 		{"rows", humanize.Comma(e.Rows), "in the files"},
 		{"objects", humanize.Comma(e.Objects), humanize.Comma(e.TrainObjects) + " of them to train on"},
@@ -44,11 +44,9 @@ func printEstimate(w io.Writer, r *pipelines.Result) error {
 		{"memory", bytes(e.DriverMemory), "peak of this process"},
 		{"memory of a worker", bytes(e.WorkerMemory), "the same process on the runners direct and prism"},
 	} {
-		if _, err := fmt.Fprintf(t, "%s\t%s\t\t%s\n", row.name, row.value, row.note); err != nil {
-			return err
-		}
+		t.Add(row.name, row.value, row.note)
 	}
-	if err := t.Flush(); err != nil {
+	if err := t.Write(w, pageWidth(w)); err != nil {
 		return err
 	}
 	if r.Translated != nil {
@@ -56,6 +54,6 @@ func printEstimate(w io.Writer, r *pipelines.Result) error {
 			return err
 		}
 	}
-	_, err := fmt.Fprintln(w, "\nan estimate, by a rehearsal on a sample of the rows; nothing was written")
+	_, err := fmt.Fprintln(w, "\n"+report.Wrapped("an estimate, by a rehearsal on a sample of the rows; nothing was written", pageWidth(w), ""))
 	return err
 }

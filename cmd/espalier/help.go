@@ -8,6 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/espalier-ml/espalier/io/report"
 )
 
 // The sections of flags, in the order of the help. Each flag is in one.
@@ -66,13 +68,41 @@ const pipePage = 80
 // maxHelp is the width beyond which lines of help are hard to read.
 const maxHelp = 110
 
-// usage returns how the help of every verb is written, for a page of a width; 0: of
+// helpPage is the width of help on a page of a width; 0: of what is no terminal.
+func helpPage(page int) int {
+	if page == 0 {
+		return pipePage
+	}
+	return min(page, maxHelp)
+}
+
+// help returns how a verb explains itself: what it does, then its usage.
+func help(page int) func(*cobra.Command, []string) {
+	page = helpPage(page)
+	return func(c *cobra.Command, _ []string) {
+		about := c.Long
+		if about == "" {
+			about = c.Short
+		}
+		_, _ = fmt.Fprintf(c.OutOrStdout(), "%s\n\n%s", reflowed(about, page), c.UsageString()) // a pager may have been closed
+	}
+}
+
+// reflowed breaks the paragraphs of a text anew, but for those with indented lines.
+func reflowed(text string, page int) string {
+	paragraphs := strings.Split(strings.TrimSpace(text), "\n\n")
+	for i, p := range paragraphs {
+		if !strings.Contains("\n"+p, "\n ") && !strings.Contains("\n"+p, "\n\t") {
+			paragraphs[i] = report.Wrapped(strings.Join(strings.Fields(p), " "), page, "")
+		}
+	}
+	return strings.Join(paragraphs, "\n\n")
+}
+
+// usage returns how the usage of every verb is written, for a page of a width; 0: of
 // what is no terminal.
 func usage(page int) func(*cobra.Command) error {
-	if page == 0 {
-		page = pipePage
-	}
-	page = min(page, maxHelp)
+	page = helpPage(page)
 	return func(c *cobra.Command) error {
 		var b strings.Builder
 		fmt.Fprintf(&b, "Usage:\n  %s\n", c.UseLine())

@@ -144,6 +144,7 @@ broke the contract, 5 the runner failed, 130 interrupted.`,
 	}
 	root.SetFlagErrorFunc(flagError)
 	root.SetUsageFunc(usage(page))
+	root.SetHelpFunc(help(page))
 	root.Version = versionLine()
 	root.SetVersionTemplate("{{.Version}}\n")
 	root.SetHelpCommand(newHelp())

@@ -35,7 +35,7 @@ func TestHelpHasSections(t *testing.T) {
 		}
 		c.InitDefaultHelpFlag()
 		text := c.UsageString()
-		for line := range strings.Lines(text) {
+		for line := range strings.Lines(reflowed(c.Long, pipePage) + "\n" + text) {
 			if n := runewidth.StringWidth(strings.TrimSuffix(line, "\n")); n > pipePage {
 				t.Errorf("%s --help: %d characters: %s", c.Name(), n, line)
 			}

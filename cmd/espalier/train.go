@@ -35,14 +35,14 @@ func newTrain() *cobra.Command {
 schema.json, manifest.json and, last of all, _SUCCESS.
 
 Settings come from the preset, then from the YAML file of --config, whose keys
-are these flags, then from flags. The preset "default" grows several
-trees and takes the best of their prunings: threshold tests on quantile bins with
-smoothed leaves; "paper" is one tree of one-hot tests on 5 k-means bins with
-majority leaves.
+are these flags, then from flags. The preset "default" grows several trees and
+takes the best of their prunings: threshold tests on quantile bins with smoothed
+leaves; "paper" is one tree of one-hot tests on 5 k-means bins with majority
+leaves.
 
-Sizes take units (64MiB, 1.5GB; a plain number is bytes), durations too (30s, 5m,
-1h30m; a plain number is seconds). Values of lists are separated by commas; a value
-with a comma in it stands in double quotes.`,
+Sizes take units (64MiB, 1.5GB; a plain number is bytes), durations too (30s,
+5m, 1h30m; a plain number is seconds). Values of lists are separated by commas;
+a value with a comma in it stands in double quotes.`,
 		Example: `  espalier train --input 'data/*.parquet' --label class --output runs/first
   espalier train --config train.yaml --theta 0.001 --output runs/fine
   espalier train --input 'visits/*.parquet' --label diagnosis \

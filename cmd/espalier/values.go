@@ -36,10 +36,10 @@ func (v whole[T]) Set(text string) error {
 		*v.to = T(n)
 		return nil
 	}
-	x, err := strconv.ParseFloat(text, 64)
+	x, err := exponential(text)
 	switch {
-	case err != nil && !errors.Is(err, strconv.ErrRange) || x != math.Trunc(x) || math.IsInf(x, 0) && err == nil:
-		return errors.New("want a whole number such as 250000 or 1e8")
+	case err != nil:
+		return err
 	case x < 0 && T(0)-1 > 0:
 		return errors.New("want a whole number from 0")
 	case math.Abs(x) > 1<<53 || float64(T(x)) != x:
@@ -47,6 +47,16 @@ func (v whole[T]) Set(text string) error {
 	}
 	*v.to = T(x)
 	return nil
+}
+
+// exponential reads a whole number such as 1e8, infinite where it is too large.
+func exponential(text string) (float64, error) {
+	x, err := strconv.ParseFloat(text, 64)
+	tooLarge := errors.Is(err, strconv.ErrRange)
+	if err != nil && !tooLarge || x != math.Trunc(x) || math.IsInf(x, 0) && !tooLarge {
+		return 0, errors.New("want a whole number such as 250000 or 1e8")
+	}
+	return x, nil
 }
 
 // number is a flag of a finite number.

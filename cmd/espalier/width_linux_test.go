@@ -44,13 +44,18 @@ func onTerminal(t *testing.T, width uint16, args ...string) []string {
 func TestTerminalWidth(t *testing.T) {
 	input := mixed(t, 600, parquetio.WriteOptions{})
 	_, output := train(t, input)
-	for _, width := range []uint16{80, 100, 160} {
+	for _, width := range []uint16{60, 80, 160} {
 		for _, args := range [][]string{
 			{"show", output},
 			{"evaluate", "--model", output, "--input", input, "--progress", "none"},
+			{"train", "--input", input, "--label", "class", "--output", t.TempDir() + "/run", "--dry_run", "--progress", "none"},
+			{"train", "--help"},
 			{"predict", "--model", output, "--input", input, "--output", t.TempDir() + "/scored", "--progress", "none"},
 			{"train", "--input", input, "--label", "class", "--output", t.TempDir() + "/run", "--select", "first", "--show", "--progress", "none"},
 		} {
+			if args[1] == "--help" && width < 80 { // what is said before the flags has lines of up to 80 characters
+				continue
+			}
 			for _, line := range onTerminal(t, width, args...) {
 				if n := runewidth.StringWidth(line); n > int(width) && !strings.Contains(line, "/") {
 					t.Errorf("%s at %d: %d characters: %s", args[0], width, n, line)

@@ -6,6 +6,7 @@ import (
 	"io"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/espalier-ml/espalier/induce/metric"
 )
@@ -114,12 +115,10 @@ func (c *classTable) confusions() string {
 		return ""
 	}
 	slices.SortStableFunc(pairs, func(a, b pair) int { return cmp.Compare(b.weight, a.weight) })
-	text := "most confused:"
-	for i, p := range pairs[:min(len(pairs), maxConfusions)] {
-		if i > 0 {
-			text += ","
-		}
-		text += fmt.Sprintf(" %s rows of %s as %s", c.rows(p.weight), name(c.metrics.PerClass[p.actual].Class), name(c.metrics.PerClass[p.predicted].Class))
+	worst := pairs[:min(len(pairs), maxConfusions)]
+	texts := make([]string, len(worst))
+	for i, p := range worst {
+		texts[i] = fmt.Sprintf("%s rows of %s as %s", c.rows(p.weight), name(c.metrics.PerClass[p.actual].Class), name(c.metrics.PerClass[p.predicted].Class))
 	}
-	return text
+	return "most confused: " + strings.Join(texts, ", ")
 }
