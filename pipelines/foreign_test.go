@@ -459,3 +459,58 @@ func TestNoEmptyFolders(t *testing.T) {
 		}
 	}
 }
+
+// TestResumeFinished: resuming a finished run returns what the run has returned.
+func TestResumeFinished(t *testing.T) {
+	c := oneTree()
+	c.Input, c.Label, c.Output = []string{newRows(700).write(t, ascending(700), 1, parquetio.WriteOptions{})}, "class", filepath.Join(t.TempDir(), "run")
+	c.Select = "best"
+	want, err := pipelines.Train(t.Context(), c, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Resume = true
+	got, err := pipelines.Train(t.Context(), c, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.Frontier == nil || want.Frontier == nil {
+		t.Fatalf("frontier %v, want %v", got.Frontier, want.Frontier)
+	}
+	if diff := cmp.Diff(want.Frontier, got.Frontier) + cmp.Diff(want.Files, got.Files); diff != "" {
+		t.Errorf("resumed (-first +again):\n%s", diff)
+	}
+}
+
+// TestPredictInterrupted: predictions that are interrupted while they replace others leave
+// no mix of both, and nothing of others goes.
+func TestPredictInterrupted(t *testing.T) {
+	_, run, input := scored(t, 8, parquetio.WriteOptions{RowsPerGroup: 10})
+	c := predictConfig(t, run, input)
+	predict(t, c)
+	c.Overwrite, c.Explain = true, true
+	p := &place{objectstore.New(), c.Output}
+	p.put(t, c.Output+"/mine.parquet", "not Espalier's")
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	_, err := pipelines.Predict(ctx, c, &interruptingJob{cancel: cancel})
+	if !errors.Is(err, context.Canceled) {
+		t.Fatalf("got %v, want that it was interrupted", err)
+	}
+	if got := slices.Sorted(maps.Keys(p.all(t, c.Output))); !slices.Equal(got, []string{"mine.parquet"}) {
+		t.Errorf("files %q, want mine.parquet alone", got)
+	}
+}
+
+// interruptingJob ends a context when a job begins.
+type interruptingJob struct {
+	silent
+
+	cancel context.CancelFunc
+}
+
+func (r *interruptingJob) Job(name string, _ int64, _ string) {
+	if name == "predict" {
+		r.cancel()
+	}
+}

@@ -70,7 +70,7 @@ func addPredictFlags(f *pflag.FlagSet, c *predictFlags) {
 		f.StringVar(&c.Model, "model", "", "run folder or tree.json; required")
 		f.StringSliceVar(&c.Input, "input", nil, "Parquet files: URLs or globs, separated by commas (a name that has one stands in double quotes); required")
 		f.StringVar(&c.Output, "output", "", "folder of the predictions: a path or a URL; required")
-		f.BoolVar(&c.Overwrite, "overwrite", false, "replace finished predictions in the output folder")
+		f.BoolVar(&c.Overwrite, "overwrite", false, "replace earlier predictions in the output folder: the files that its manifest.json lists")
 		f.StringSliceVar(&c.Key, "key", nil, "columns that stand beside the predictions, as they are")
 		f.StringVar(&c.Keep, "keep", c.Keep, "what stands beside the predictions: key (the columns of --key) or all")
 		f.BoolVar(&c.Explain, "explain", false, "write each row's path, too, as text")

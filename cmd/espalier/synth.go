@@ -32,7 +32,7 @@ func newSynth() *cobra.Command {
 		Short: "Make up a data set of any size to train on",
 		Long: `Make up a data set whose classes follow a hidden tree, and write it as Parquet
 files: part-00000.parquet and so on, _costs.csv (for train --costs), _tree.json
-(the hidden tree) and, last of all, _SUCCESS.
+(the hidden tree), manifest.json and, last of all, _SUCCESS.
 
 Numeric features are x00, x01, ..., categorical ones c00, c01, ..., the label is
 class. Some features are dear, and each of these has a proxy: a cheap feature
@@ -91,7 +91,7 @@ func addSynthFlags(f *pflag.FlagSet, c *synthFlags) {
 	section(f, sectionRun, func(f *pflag.FlagSet) {
 		f.StringVar(&c.Output, "output", c.Output, "folder of the data set: a path or a URL; required")
 		f.StringVar(&c.config, configFlag, c.config, "YAML file of settings, by flag name")
-		f.BoolVar(&c.Overwrite, "overwrite", c.Overwrite, "replace another data set in the output folder")
+		f.BoolVar(&c.Overwrite, "overwrite", c.Overwrite, "replace another made-up data set in the output folder: the files that its manifest.json lists")
 	})
 	section(f, sectionMadeUp, func(f *pflag.FlagSet) {
 		wholeVar(f, &c.Rows, "rows", "rows, such as 250000 or 1e8")

@@ -120,7 +120,7 @@ func addRunFlags(f *pflag.FlagSet, c *trainFlags) {
 	f.StringVar(&c.Output, "output", c.Output, "run folder; required")
 	f.StringVar(&c.config, configFlag, c.config, "YAML file of settings, by flag name")
 	f.StringVar(&c.preset, "preset", c.preset, "settings to start from: default or paper")
-	f.BoolVar(&c.Overwrite, "overwrite", c.Overwrite, "replace a finished run in the output folder")
+	f.BoolVar(&c.Overwrite, "overwrite", c.Overwrite, "replace an earlier run in the output folder: the files that its manifest.json lists")
 	f.BoolVar(&c.Resume, "resume", c.Resume, "go on with an unfinished run, which --memory_objects 0 or more leaves in the output folder")
 	f.BoolVar(&c.DryRun, "dry_run", c.DryRun, "say what the run would take, by a rehearsal on a sample of the rows, and write nothing")
 }
