@@ -12,16 +12,17 @@ import (
 type Params struct {
 	Algorithm split.Algorithm
 	Family    split.Family
-	Lambda    float64 // weight of the discrimination, >= 0
-	Theta     float64 // nodes that weigh at most theta of all objects are leaves, 0..1
-	Subset    int     // of the cuts of numeric features that tests may use, from 1 on as in dataset.Feature; 0: all
-	MaxDepth  int     // tests on the longest path; 0: any number
-	MinRows   int64   // nodes with fewer rows are leaves
-	MaxLeaves int     // the best-first tree of so many leaves; 0: any number
+	Lambda    float64      // weight of the discrimination, >= 0
+	Theta     float64      // nodes that weigh at most theta of all objects are leaves, 0..1
+	Subset    int          // of the cuts of numeric features that tests may use, from 1 on as in dataset.Feature; 0: all
+	SetUps    split.SetUps // how scores count the prices of groups
+	MaxDepth  int          // tests on the longest path; 0: any number
+	MinRows   int64        // nodes with fewer rows are leaves
+	MaxLeaves int          // the best-first tree of so many leaves; 0: any number
 }
 
 func (p *Params) criterion(total int64) *split.Criterion {
-	return split.NewCriterion(p.Algorithm, p.Family, p.Lambda, p.Theta, total).Confine(p.Subset)
+	return split.NewCriterion(p.Algorithm, p.Family, p.Lambda, p.Theta, total).Confine(p.Subset).Count(p.SetUps)
 }
 
 // Node is a grown node. Test is nil in leaves.

@@ -2,6 +2,7 @@ package induce_test
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strconv"
@@ -201,5 +202,31 @@ func TestDearGroups(t *testing.T) {
 	}
 	if paths, most := mixed(1000); most != 1 || paths < 10 {
 		t.Errorf("dear groups: %d paths through up to %d of them, want 1", paths, most)
+	}
+}
+
+// TestSetUpsByHand: eight objects, one a code of x, of which y is the upper half. y
+// parts the classes but is of a group that costs 9, shared by two features. Scores by
+// cc45: y gains 1 bit and x at most .55 (3 of 8 apart) for a price of 1. In full y's
+// is 1/10; shared 1/5.5; free 1/1; never none.
+func TestSetUpsByHand(t *testing.T) {
+	x, y, z := numeric("x", 8, 1), numeric("y", 2, 1), numeric("z", 2, 1)
+	y.Group, y.GroupCost, z.Group, z.GroupCost = "lab", 9, "lab", 9
+	features := []dataset.Feature{x, y, z}
+	o := dataset.NewObjects(dataset.NewLayout(features), 2, false, 8)
+	for i, class := range []uint16{0, 1, 0, 1, 0, 1, 0, 1} {
+		o.Append([]int{i, int(class), 0}, []dataset.ClassWeight{{Class: class, Weight: 1}}, 1)
+	}
+	const gain = 0.137925 // of the best threshold on x, 1 against 7 objects: 1 - 7/8 H(3/7)
+	for way, want := range map[split.SetUps]struct {
+		feature      int
+		score, price float64
+	}{
+		split.PaidSetUps: {0, gain, 1}, split.SharedSetUps: {1, 1 / 5.5, 10}, split.FreeSetUps: {1, 1, 10}, split.NoSetUps: {0, gain, 1},
+	} {
+		root := induce.Grow(o, split.Columns(features), induce.Params{Algorithm: split.CC45, Family: split.Thresholds, SetUps: way}, 8, 0, induce.Options{})
+		if got := root.Test; got.Feature != want.feature || math.Abs(root.Parts.Total-want.score) > 1e-5 || got.Billed() != want.price {
+			t.Errorf("set-ups %q: feature %d, score %v, billed %v, want %+v", way, got.Feature, root.Parts.Total, got.Billed(), want)
+		}
 	}
 }

@@ -79,7 +79,7 @@ func (t *training) certify(ctx context.Context, c *candidate, s *steps) error {
 // tree that is grown, those of a value that is read, and those that any run takes. By
 // measurement on the public data sets, for a tenth of the run's time.
 const (
-	stepsPerGrown = 1
+	stepsPerGrown = 3 // for four codes
 	stepsPerRead  = 4
 	stepsOfRun    = 10_000_000
 )
@@ -93,7 +93,7 @@ func (t *training) certificateBudget(objects *dataset.Objects) int64 {
 	}
 	train := &t.objects[dataset.Train]
 	features := int64(len(t.features))
-	return stepsPerGrown*trees*int64(objects.Len())*features + stepsPerRead*train.Rows*features + stepsOfRun
+	return stepsPerGrown*trees*int64(objects.Len())*features/4 + stepsPerRead*train.Rows*features + stepsOfRun
 }
 
 // mixed returns the theta that a tree separates to: the share of its heaviest leaf

@@ -164,6 +164,30 @@ func (p *parsed) settleBins(rows int64) {
 	}
 }
 
+// settleSetUps adds, where groups have prices and a tree is chosen, trees whose scores
+// count these in other ways, for each tree whose scores count prices. The plain ones
+// come first: the first of all is the one that --select first takes.
+func (p *parsed) settleSetUps(c *TrainConfig, prices *costs) error {
+	grouped := slices.ContainsFunc(prices.lines, func(l costLine) bool { return l.group != "" && l.groupCost > 0 })
+	if !grouped || len(p.grid) < 2 {
+		return nil
+	}
+	for _, plain := range slices.Clone(p.grid) {
+		if !plain.params.Algorithm.ByPrice() {
+			continue
+		}
+		for _, way := range []split.SetUps{split.SharedSetUps, split.FreeSetUps, split.NoSetUps} {
+			m := plain
+			m.params.SetUps, m.algorithm.SetUps = way, way.String()
+			p.grid = append(p.grid, m)
+		}
+	}
+	if len(p.grid) > maxGrid {
+		return usagef("--algorithm, --lambda, --theta, --tests and --bins make %d trees with groups of costs, four for each: want at most %d", len(p.grid), maxGrid)
+	}
+	return nil
+}
+
 // redundant reports whether an algorithm grows the same trees as another one that
 // is named, too.
 func (c *TrainConfig) redundant(a split.Algorithm) bool {

@@ -135,6 +135,9 @@ func newTraining(ctx context.Context, j *jobs, c *TrainConfig, p *parsed, in *in
 		return nil, err
 	}
 	p.settleBins(in.rows)
+	if err := p.settleSetUps(c, prices); err != nil {
+		return nil, err
+	}
 	return &training{
 		config: c, costs: prices, perClass: perClass, parsed: p, grid: p.grid, input: in, schema: s, files: j.files,
 		jobs: j, rehearsalRows: rehearsalRows,

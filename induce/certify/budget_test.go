@@ -70,20 +70,20 @@ func TestBudget(t *testing.T) {
 }
 
 // TestBudgetBelowOptimum: within any budget the bound of data with a known optimum is
-// below it (by hand: 2,048 values whose classes alternate in four stretches; a tree of
+// below it (by hand: 1,024 values whose classes alternate in four stretches; a tree of
 // two levels parts them).
 func TestBudgetBelowOptimum(t *testing.T) {
 	f := dataset.Feature{Name: "x", Kind: dataset.Numeric, Cost: 1}
-	for cut := range 2047 {
+	for cut := range 1023 {
 		f.Cuts = append(f.Cuts, float64(cut))
 	}
 	features := []dataset.Feature{f}
-	o := dataset.NewObjects(dataset.NewLayout(features), 2, false, 2048)
-	for i := range 2048 {
-		o.Append([]int{i}, []dataset.ClassWeight{{Class: uint16(i / 512 % 2), Weight: 1}}, 1)
+	o := dataset.NewObjects(dataset.NewLayout(features), 2, false, 1024)
+	for i := range 1024 {
+		o.Append([]int{i}, []dataset.ClassWeight{{Class: uint16(i / 256 % 2), Weight: 1}}, 1)
 	}
-	for _, budget := range []int64{1, 1e6, 1e7, 0} {
-		for seed := range uint64(10) {
+	for _, budget := range []int64{1, 1e6} {
+		for seed := range uint64(2) {
 			b := certify.Certify(certify.Data{Objects: o, Features: features}, certify.Options{
 				Algorithm: split.C45, Family: split.Thresholds, Seed: seed, Sample: 100, Work: 1 << 17, Budget: budget,
 			})

@@ -39,6 +39,16 @@ func ParseAlgorithm(s string) (Algorithm, error) {
 // HasLambda reports whether the score depends on lambda.
 func (a Algorithm) HasLambda() bool { return a == EC45 || a == ECART }
 
+// ByPrice reports whether the score depends on what tests cost.
+func (a Algorithm) ByPrice() bool {
+	switch a {
+	case EC45, ECART, ASR, CC45, CCART:
+		return true
+	default:
+		return false
+	}
+}
+
 // Gini reports whether the algorithm's impurity is the Gini index instead of the
 // entropy in bits.
 func (a Algorithm) Gini() bool { return a == ECART || a == CART || a == CCART }
@@ -63,6 +73,30 @@ func (f Family) String() string { return nameOf(familyNames(), int(f)) }
 func ParseFamily(s string) (Family, error) {
 	i, err := parseName("tests", familyNames(), s)
 	return Family(i), err
+}
+
+// SetUps says how a score counts the price of a group that a test would be the first
+// of on its path. What is billed is the same with all of them. By the price alone, a
+// greedy choice sees a dear group as the price of its first test, and buys it late.
+type SetUps uint8
+
+// The ways to count. The guarantee of the paper is that of PaidSetUps' trees, as of
+// none of the others: additive costs have no groups.
+const (
+	PaidSetUps   SetUps = iota // in full, by its first test
+	SharedSetUps               // in equal shares, by each feature of the group
+	FreeSetUps                 // not at all: the group is bought as soon as its tests are worth their own prices
+	NoSetUps                   // never: no test of a group that has a price
+)
+
+func setUpNames() []string { return []string{"", "shared", "free", "never"} }
+
+// String returns the name in tree.json, empty for PaidSetUps.
+func (s SetUps) String() string {
+	if names := setUpNames(); int(s) < len(names) {
+		return names[s]
+	}
+	return fmt.Sprintf("unknown(%d)", uint8(s))
 }
 
 // Kind is the kind of a test, in the order in which ties within a feature are

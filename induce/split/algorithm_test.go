@@ -56,7 +56,7 @@ func TestColumns(t *testing.T) {
 		{Codes: 4, Numeric: true, Cost: 3, Floor: 0.2, Unit: 1},
 		{Codes: 4, Cost: 2, Floor: 0.2, Unit: 1},
 		{Codes: 4, Cost: 2, Costs: []float64{2, 5, 2, 2}, Floor: 0.2, Unit: 1},
-		{Codes: 2, Numeric: true, Cost: 2, Group: "blood", GroupCost: 7, Floor: 0.2, Unit: 1},
+		{Codes: 2, Numeric: true, Cost: 2, Group: "blood", GroupCost: 7, GroupSize: 1, Floor: 0.2, Unit: 1},
 	}
 	if diff := cmp.Diff(want, split.Columns(features), cmp.AllowUnexported(split.Column{})); diff != "" {
 		t.Errorf("columns (-want +got):\n%s", diff)

@@ -26,6 +26,8 @@ type Column struct {
 	Floor float64 `json:",omitempty"` // what a test's price counts as at least when scores are divided by it; see Columns
 	Unit  float64 `json:",omitempty"` // what prices are multiplied by before, a power of two; 0: 1
 
+	GroupSize int `json:",omitempty"` // features of the group
+
 	setUp float64 // still to be paid for the group at this node, see At
 	free  bool    // nothing is to be paid at this node
 }
@@ -112,6 +114,19 @@ func (c *Column) At(p Paid) Column {
 	return at
 }
 
+// waived returns what of a group's price, which is still to be paid, a score does not
+// count.
+func (c *Column) waived(s SetUps) float64 {
+	switch s {
+	case FreeSetUps:
+		return c.setUp
+	case SharedSetUps:
+		return c.setUp - c.setUp/float64(max(1, c.GroupSize))
+	default:
+		return 0
+	}
+}
+
 // Price returns what a test on the feature costs by itself: without its group,
 // and wherever it is asked.
 func (c *Column) Price(t *Test) float64 {
@@ -146,10 +161,17 @@ func Columns(features []dataset.Feature) []Column {
 	for i := range features {
 		columns[i] = NewColumn(&features[i])
 	}
+	sizes := make(map[string]int)
+	for i := range columns {
+		sizes[columns[i].Group]++
+	}
 	least := leastPrice(columns)
 	floor, unit := float64(freeShare*least), unitOf(least)
 	for i := range columns {
 		columns[i].Floor, columns[i].Unit = floor, unit
+		if columns[i].Group != "" {
+			columns[i].GroupSize = sizes[columns[i].Group]
+		}
 	}
 	return columns
 }

@@ -11,6 +11,7 @@ type Criterion struct {
 	light     float64 // theta W: objects that weigh more are heavy
 	xlogx     xlogx
 	subset    int // of the cuts, from 1 on; 0: all
+	setUps    SetUps
 }
 
 // NewCriterion returns the criterion of an algorithm and a family of tests,
@@ -29,11 +30,17 @@ func (c *Criterion) Confine(subset int) *Criterion {
 	return c
 }
 
+// Count says how scores count the prices of groups. It returns the criterion.
+func (c *Criterion) Count(s SetUps) *Criterion {
+	c.setUps = s
+	return c
+}
+
 // Leads reports whether a scanner of the criterion looks at all tests that one of
 // the other does, and measures their outcomes in the same way, so that it can scan
 // for both.
 func (c *Criterion) Leads(other *Criterion) bool {
-	return c.measures() && other.measures() && c.algorithm.Gini() == other.algorithm.Gini() && c.subset == other.subset &&
+	return c.measures() && other.measures() && c.algorithm.Gini() == other.algorithm.Gini() && c.subset == other.subset && c.setUps == other.setUps &&
 		(c.family == Both && other.family == Thresholds || c.family == other.family)
 }
 

@@ -56,7 +56,8 @@
 // price is below 1e-6 or above 1e6, all prices are multiplied by a power of two before
 // scores are compared, so that the tolerance of ties means what it does at prices
 // near 1.
-// Monotone constraints take tests out of the competition (Bounds).
+// Trees beside the plain one count less of a group's price in scores (SetUps); what
+// is billed is the same. Monotone constraints take tests out of the competition (Bounds).
 //
 // # Determinism
 //

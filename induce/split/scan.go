@@ -25,6 +25,7 @@ type Scanner struct {
 	h       Histogram
 	present []int32 // the codes that have objects, ascending
 	unit    float64 // the column's
+	waived  float64 // of its price
 
 	acc     []int64 // one outcome, summed up in the layout of a histogram's code
 	sides   []side
@@ -58,6 +59,7 @@ func (s *Scanner) Load(feature int, column *Column, h Histogram, present []int32
 	if s.unit = column.Unit; s.unit == 0 {
 		s.unit = 1
 	}
+	s.waived = column.waived(s.c.setUps)
 	if present != nil {
 		return
 	}
@@ -134,7 +136,7 @@ func Cheapest(tests []Candidate) Candidate {
 
 // visit scores the tests of the loaded feature in test order.
 func (s *Scanner) visit(selecting bool) {
-	if len(s.present) < 2 {
+	if len(s.present) < 2 || s.c.setUps == NoSetUps && s.column.GroupCost > 0 {
 		return
 	}
 	if !s.column.Numeric {
@@ -355,7 +357,7 @@ func (s *Scanner) part(cells []int64, heavy *Heavy, one, rest *side) {
 
 // divisor returns what the score of a test is divided by while tests are compared.
 func (s *Scanner) divisor(cost float64) float64 {
-	return float64(max(cost, s.column.Floor) * s.unit)
+	return float64(max(cost-s.waived, s.column.Floor) * s.unit)
 }
 
 // multiway scores the test with one outcome per code.
@@ -390,7 +392,7 @@ func (s *Scanner) cells(code int) []int64 {
 // the objects and weight by class of its outcomes: for two-outcome tests no,
 // then yes; for multiway ones the present codes, which are returned too.
 func (s *Scanner) Parts(t *Candidate) (Parts, [][]int64, []int32) {
-	divisor := max(t.Cost, s.column.Floor)
+	divisor := max(t.Cost-s.waived, s.column.Floor)
 	if t.Kind == Multiway {
 		cells := make([][]int64, len(s.present))
 		for i, code := range s.present {

@@ -51,6 +51,7 @@ type Algorithm struct {
 	MaxLeaves    int     `json:"max_leaves,omitempty"`
 	Seed         uint64  `json:"seed"`
 	RepeatCost   string  `json:"repeat_cost,omitempty"` // RepeatFree, or empty: each test is paid
+	SetUps       string  `json:"set_ups,omitempty"`     // how scores counted the price of a group that a test was the first of: shared, free or never; empty: in full
 	CostUnit     string  `json:"cost_unit,omitempty"`   // what costs are counted in; empty: nothing in particular
 
 	// The wishes of the owner of the data.
