@@ -32,13 +32,7 @@ func (t *training) foldsWanted(validation *tree.LeafCounts) int {
 	if folds := t.parsed.selection.folds; folds >= 0 {
 		return folds
 	}
-	weights := make([]int64, len(t.classes))
-	for _, leaf := range validation.Weights {
-		for k, w := range leaf {
-			weights[k] += w
-		}
-	}
-	rows := float64(sum(validation.Rows)) * float64(slices.Min(weights)) / float64(max(1, sum(weights)))
+	rows := t.rareRows(validation)
 	switch objects := t.objects[dataset.Train].Objects; {
 	case rows >= fewRows:
 		t.jobs.reporter.Note(fmt.Sprintf("--folds auto: no cross-validation, as the validation rows have %.0f of the rarest class, and %d are enough", rows, fewRows))
@@ -50,6 +44,17 @@ func (t *training) foldsWanted(validation *tree.LeafCounts) int {
 	default:
 		return autoFolds
 	}
+}
+
+// rareRows returns the validation rows of the rarest class, about: rows have weights.
+func (t *training) rareRows(validation *tree.LeafCounts) float64 {
+	weights := make([]int64, len(t.classes))
+	for _, leaf := range validation.Weights {
+		for k, w := range leaf {
+			weights[k] += w
+		}
+	}
+	return float64(sum(validation.Rows)) * float64(slices.Min(weights)) / float64(max(1, sum(weights)))
 }
 
 // grownFold is what was grown without the objects of a fold, and how good it is on

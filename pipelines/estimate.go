@@ -32,13 +32,19 @@ type Estimate struct {
 	DiskBytes      int64 `json:"disk_bytes"`      // of object blocks and spilled objects below the run folder
 	DriverMemory   int64 `json:"driver_memory"`   // peak
 	WorkerMemory   int64 `json:"worker_memory"`   // peak of one; on the local runners it is the driver
+
+	Seconds Durations `json:"seconds"`
 }
 
 // String returns the estimate in one line.
 func (e *Estimate) String() string {
-	return fmt.Sprintf("expecting %s rows, %s objects; passes: %d over rows, %d over objects; to read %s, to shuffle %s, on disk %s; memory %s, of a worker %s",
+	took := ""
+	if e.Seconds.Total() > 0 {
+		took = "; time " + e.Seconds.String()
+	}
+	return fmt.Sprintf("expecting %s rows, %s objects; passes: %d over rows, %d over objects; to read %s, to shuffle %s, on disk %s; memory %s, of a worker %s%s",
 		humanize.Comma(e.Rows), humanize.Comma(e.Objects), e.RowPasses, e.ObjectPasses, size(e.ColumnBytes+e.BlockBytes), size(e.ShuffleBytes), size(e.DiskBytes),
-		size(e.DriverMemory), size(e.WorkerMemory))
+		size(e.DriverMemory), size(e.WorkerMemory), took)
 }
 
 func size(n int64) string { return humanize.Bytes(uint64(max(0, n))) }
@@ -106,11 +112,15 @@ func (t *training) foretell(ctx context.Context) error {
 
 // foresee rehearses the run and estimates what it takes.
 func (t *training) foresee(ctx context.Context) (*Estimate, *training, error) {
-	r, err := t.rehearse(ctx)
-	if err != nil {
+	r := t.sample(t.rehearsalRows)
+	defer t.files.store.RemoveAll(context.WithoutCancel(ctx), r.scratch) //nolint:errcheck // scratch in memory
+	if err := r.rehearse(ctx); err != nil {
 		return nil, nil, err
 	}
 	o := newOutlook(t, r)
+	if err := r.rehearseChoice(ctx); err != nil {
+		return nil, nil, err
+	}
 	e := &Estimate{
 		Rows: t.input.rows, Objects: int64(o.all()), TrainObjects: int64(o.objects[dataset.Train]),
 		RowPasses: 2, ObjectPasses: int64(o.growth.Passes), ColumnBytes: t.columnBytes(&r.spec), HistogramBytes: o.growth.Histogram,
@@ -123,6 +133,7 @@ func (t *training) foresee(ctx context.Context) (*Estimate, *training, error) {
 		e.DiskBytes = int64(o.allBytes() + spilled(o.coalesced(), memory) + spilled(o.gathered(), o.gathered()/float64(o.workers))/float64(max(1, o.gathers)))
 	}
 	e.DriverMemory, e.WorkerMemory = o.memory()
+	e.Seconds = o.durations()
 	return e, r, nil
 }
 
@@ -163,6 +174,7 @@ func (t *training) measured() *Estimate {
 	}
 	e.DriverMemory = peakMemory()
 	e.WorkerMemory = e.DriverMemory
+	e.Seconds = durationsOf(t.jobs.timings)
 	return e
 }
 

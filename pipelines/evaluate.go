@@ -79,9 +79,17 @@ type candidate struct {
 	counts [dataset.Parts]*tree.LeafCounts
 }
 
-// evaluate makes trees of what was grown, counts which rows reach their leaves,
-// chooses one and measures it.
+// evaluate makes trees of what was grown, chooses one and measures it.
 func (t *training) evaluate(ctx context.Context) error {
+	candidates, err := t.candidates(ctx)
+	if err != nil {
+		return err
+	}
+	return t.choose(ctx, candidates)
+}
+
+// candidates makes trees of what was grown, and counts which rows reach their leaves.
+func (t *training) candidates(ctx context.Context) ([]candidate, error) {
 	candidates := make([]candidate, len(t.roots))
 	trees := make([]*tree.Tree, len(t.roots))
 	build := func(i int) {
@@ -93,18 +101,18 @@ func (t *training) evaluate(ctx context.Context) error {
 		return inParallel(ctx, len(trees), &s.done, build)
 	})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	counts, err := t.countLeaves(ctx, trees)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for _, part := range []dataset.Part{dataset.Validation, dataset.Test} {
 		for i := range candidates {
 			candidates[i].counts[part] = counts[part][i]
 		}
 	}
-	return t.choose(ctx, candidates)
+	return candidates, nil
 }
 
 // trainingCounts returns the training rows at the leaves of a tree.

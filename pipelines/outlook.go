@@ -1,6 +1,8 @@
 package pipelines
 
 import (
+	"runtime"
+
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/options/jobopts"
 
 	"github.com/espalier-ml/espalier/induce"
@@ -220,12 +222,27 @@ func (o *outlook) memory() (driver, worker int64) {
 	living := max(o.summarising(), o.coalescing(), o.growing())
 	if isLocal(o.t.config.Runner) {
 		driver = peak(max(living, levels))
+		if o.t.config.inMemory() {
+			driver = max(driver, o.rehearsedPeak())
+		}
 		if !o.t.config.inMemory() { // the process has rehearsed, too
 			driver = max(driver, o.r.rehearsed.memory)
 		}
 		return driver, driver
 	}
 	return max(peak(levels), o.r.rehearsed.memory), peak(max(living, 2*float64(o.growth.Histogram)))
+}
+
+// rehearsedPeak carries the memory that the rehearsal has taken forward: its objects
+// and open nodes become more. Folds are grown beside all objects, as many at a time
+// as there are processors.
+func (o *outlook) rehearsedPeak() int64 {
+	grown := float64(max(0, o.r.rehearsed.memory-processBytes)) * max(1, o.scale())
+	if folds := o.folds(); folds > 0 {
+		together := min(folds, runtime.GOMAXPROCS(0))
+		grown *= 1 + float64(together*(folds-1))/float64(folds)
+	}
+	return processBytes + int64(grown)
 }
 
 // garbage returns what a process leaves to the collector.

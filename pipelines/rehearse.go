@@ -25,31 +25,30 @@ type rehearsal struct {
 	bytes  [dataset.Parts]int64 // of blocks
 	sent   int64                // bytes of the summaries
 	memory int64                // peak of the process so far
+	rare   float64              // validation rows of the rarest class
 }
 
-// rehearse trains on some row groups in this process and in memory, up to the
-// grown tree. It leaves t as it is.
-func (t *training) rehearse(ctx context.Context) (*training, error) {
-	r := t.sample(t.rehearsalRows)
-	defer t.files.store.RemoveAll(context.WithoutCancel(ctx), r.scratch) //nolint:errcheck // scratch in memory
-	if err := r.summarise(ctx); err != nil {
-		return nil, err
+// rehearse trains a sample in this process and in memory, up to the grown trees. What
+// is in its scratch folder stays, also after an error.
+func (t *training) rehearse(ctx context.Context) error {
+	if err := t.summarise(ctx); err != nil {
+		return err
 	}
-	r.rehearsed.sent = r.jobs.figures.exchanged
-	if err := r.coalesce(ctx); err != nil {
-		return nil, err
+	t.rehearsed.sent = t.jobs.figures.exchanged
+	if err := t.coalesce(ctx); err != nil {
+		return err
 	}
-	if err := r.induce(ctx, nil); err != nil {
-		return nil, err
+	if err := t.induce(ctx, nil); err != nil {
+		return err
 	}
-	r.rehearsed.trees = r.roots
+	t.rehearsed.trees = t.roots
 	for part := range dataset.Part(dataset.Parts) {
-		if err := r.tallyObjects(ctx, part); err != nil {
-			return nil, err
+		if err := t.tallyObjects(ctx, part); err != nil {
+			return err
 		}
 	}
-	r.rehearsed.memory = peakMemory()
-	return r, nil
+	t.rehearsed.memory = peakMemory()
+	return nil
 }
 
 // sample returns the training of row groups that have so many rows, or of all.
@@ -57,7 +56,7 @@ func (t *training) sample(rows int64) *training {
 	in, share := t.input.sample(rows)
 	c, p, s := *t.config, *t.parsed, *t.schema
 	c.MemoryObjects, c.Runner, c.LevelsPerJob, c.Deadline = -1, "direct", 1, 0
-	p.grid, p.selection = slices.Clone(t.grid), selection{}
+	p.grid = slices.Clone(t.grid)
 	for i := range p.grid {
 		p.grid[i].params.MinRows = int64(math.Ceil(float64(p.grid[i].params.MinRows) * share))
 	}

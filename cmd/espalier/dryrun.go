@@ -39,12 +39,21 @@ func printEstimate(w io.Writer, r *pipelines.Result) error {
 		{"read of columns", bytes(e.ColumnBytes), "Parquet, all passes"},
 		{"read of blocks", bytes(e.BlockBytes), "objects, all passes"},
 		{"shuffle", bytes(e.ShuffleBytes), "between the halves of jobs"},
-		{"histograms", bytes(e.HistogramBytes), "of the largest pass of a level"},
-		{"disk", bytes(e.DiskBytes), "of checkpoints"},
-		{"memory", bytes(e.DriverMemory), "peak of this process"},
+		{"histograms", bytes(e.HistogramBytes), "of the largest pass of a level; 0: all nodes are grown in memory"},
+		{"disk", bytes(e.DiskBytes), "of checkpoints, beside the run's files"},
+		{"memory", bytes(e.DriverMemory), "peak of this process, folds and certificate included"},
 		{"memory of a worker", bytes(e.WorkerMemory), "the same process on the runners direct and prism"},
 	} {
 		t.Add(row.name, row.value, row.note)
+	}
+	if e.Seconds.Total() > 0 {
+		seconds := func(x float64) string { return pipelines.Seconds(x) + " s" }
+		t.Add("time", seconds(e.Seconds.Total()), "of the whole run, at the speed that the rehearsal had here")
+		t.Add("reading rows", seconds(e.Seconds.Rows), "of it: summarise, bins, coalesce")
+		t.Add("growing", seconds(e.Seconds.Growth), "of it: the trees of the grid")
+		t.Add("choosing", seconds(e.Seconds.Choice), "of it: to score and prune them")
+		t.Add("folds", seconds(e.Seconds.Folds), "of it: cross-validation; 0: there is none")
+		t.Add("certificate", seconds(e.Seconds.Certificate), "of it")
 	}
 	if err := t.Write(w, pageWidth(w)); err != nil {
 		return err

@@ -1,0 +1,133 @@
+package pipelines
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/tree"
+)
+
+// Durations are seconds of a run by what they go to; as foreseen: 0 where the rates of
+// this process say nothing, as those of an engine's workers.
+type Durations struct {
+	Rows        float64 `json:"rows"`        // to read footers and rows, twice, and to make bins and objects of them
+	Growth      float64 `json:"growth"`      // of the trees of the grid
+	Choice      float64 `json:"choice"`      // to score, prune and compare them, and to write what was chosen
+	Folds       float64 `json:"folds"`       // to grow and prune the trees of the folds
+	Certificate float64 `json:"certificate"` // to bound the cost of other trees
+}
+
+// Total returns all seconds.
+func (d *Durations) Total() float64 { return d.Rows + d.Growth + d.Choice + d.Folds + d.Certificate }
+
+// String returns the total and the largest parts.
+func (d *Durations) String() string {
+	parts := []Timing{{"rows", d.Rows}, {"growth", d.Growth}, {"choice", d.Choice}, {"folds", d.Folds}, {"certificate", d.Certificate}}
+	slices.SortStableFunc(parts, func(a, b Timing) int { return int(2 * (b.Seconds - a.Seconds)) })
+	var texts []string
+	for _, p := range parts {
+		if p.Seconds > 0 {
+			texts = append(texts, p.Job+" "+Seconds(p.Seconds))
+		}
+	}
+	return fmt.Sprintf("%s s (%s)", Seconds(d.Total()), strings.Join(texts, ", "))
+}
+
+// Seconds writes a number of seconds as far as an estimate can tell it.
+func Seconds(x float64) string {
+	if x >= 10 {
+		return fmt.Sprintf("%.0f", x)
+	}
+	return fmt.Sprintf("%.2g", x)
+}
+
+// durationsOf sums up the timings of jobs and phases by what they belong to.
+func durationsOf(timings []Timing) Durations {
+	var d Durations
+	for _, t := range timings {
+		switch t.Job {
+		case footersPhase, "summarise", "bins", "coalesce":
+			d.Rows += t.Seconds
+		case "folds":
+			d.Folds += t.Seconds
+		case "certificate":
+			d.Certificate += t.Seconds
+		case "trees", "evaluate", "prune", "frontier", writePhase:
+			d.Choice += t.Seconds
+		default: // induce, level.., collect
+			d.Growth += t.Seconds
+		}
+	}
+	return d
+}
+
+// certificateShare is the share of a run that its certificate takes, about.
+const certificateShare = 0.1
+
+// durations carries the seconds of a rehearsal forward: what reads rows takes as
+// long for each row, what grows trees for each object, and what prunes them for
+// each leaf, of which theta bounds the number.
+func (o *outlook) durations() Durations {
+	if !isLocal(o.t.config.Runner) {
+		return Durations{}
+	}
+	d := durationsOf(o.r.jobs.timings)
+	more := o.scale()
+	d.Rows /= o.r.rehearsed.share
+	d.Growth *= more
+	if !o.t.config.inMemory() { // each pass of a level reads all objects, and settles a part of the growth
+		d.Growth += float64(o.growth.Passes) * d.Rows / 2
+	}
+	if folds := o.folds(); folds > 0 {
+		workers := runtime.GOMAXPROCS(0)
+		rounds := (folds + workers - 1) / workers * workers // a fold is grown by one worker
+		d.Folds = (d.Growth + d.Choice) * float64(folds-1) * float64(rounds) / float64(folds)
+		if folds < workers {
+			d.Folds = (d.Growth + d.Choice) * float64(folds-1) // by several
+		}
+	}
+	if o.t.config.Certificate != certificateNone {
+		d.Certificate = certificateShare / (1 - certificateShare) * d.Total()
+	}
+	return d
+}
+
+// scale returns how many times the training objects of the rehearsal the run has.
+func (o *outlook) scale() float64 {
+	return o.objects[dataset.Train] / float64(max(1, o.r.rehearsed.tally[dataset.Train].objects))
+}
+
+// folds returns the number of folds that the run will want.
+func (o *outlook) folds() int {
+	if !o.t.undecided() {
+		return 0
+	}
+	if folds := o.t.parsed.selection.folds; folds >= 0 {
+		return folds
+	}
+	rare := o.r.rehearsed.rare / o.r.rehearsed.share
+	if rare >= fewRows || o.objects[dataset.Train] > foldObjects {
+		return 0
+	}
+	return autoFolds
+}
+
+// rehearseChoice scores and prunes the trees of a rehearsal, for how long that
+// takes.
+func (t *training) rehearseChoice(ctx context.Context) error {
+	if !t.undecided() {
+		return nil
+	}
+	t.label = tree.Label{Column: t.config.Label, Classes: t.classes} // those of the sample
+	candidates, err := t.candidates(ctx)
+	if err != nil {
+		return err
+	}
+	t.rehearsed.rare = t.rareRows(candidates[0].counts[dataset.Validation])
+	_, err = t.prunings(ctx, candidates)
+	return err
+}
