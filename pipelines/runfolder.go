@@ -158,7 +158,8 @@ func (t *training) writeFolder(ctx context.Context, start time.Time) (*Result, e
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", documents[i].name, err)
 		}
-		documents[i].content = append(b, '\n')
+		b = append(b, '\n')
+		documents[i].content = b
 	}
 	if t.frontier != nil {
 		b, err := json.MarshalIndent(t.frontier, "", "  ")

@@ -444,7 +444,7 @@ func (c *cell) asNumber(column string, unit dataset.Unit) error {
 	x, ok := numberIn(c.text, unit)
 	switch {
 	case !ok && unit != dataset.Plain:
-		return &dataset.DataError{Column: column, Value: c.text, Problem: fmt.Sprintf("not a %s, which the feature is", unit), Hint: fmt.Sprintf("write it as %s", unit.Example())}
+		return &dataset.DataError{Column: column, Value: c.text, Problem: fmt.Sprintf("not a %s, which the feature is", unit), Hint: "write it as " + unit.Example()}
 	case !ok:
 		return &dataset.DataError{Column: column, Value: c.text, Problem: "not a number, which the feature is made of", Hint: "leave the column out of the numeric ones, or the row out of the input"}
 	}

@@ -1,0 +1,48 @@
+package main_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// TestFeaturesAreSpelledAlike: what schemas/schema.schema.json says of a feature's
+// members is what schemas/tree.schema.json does.
+func TestFeaturesAreSpelledAlike(t *testing.T) {
+	type object struct {
+		Properties map[string]any
+		Required   []string
+	}
+	read := func(document string, to any) {
+		b, err := os.ReadFile(filepath.Join("schemas", document+".schema.json"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := json.Unmarshal(b, to); err != nil {
+			t.Fatal(err)
+		}
+	}
+	type list struct {
+		Items struct{ OneOf []object }
+	}
+	var tree struct{ Properties struct{ Features list } }
+	var schema struct{ Properties struct{ Columns list } }
+	read("tree", &tree)
+	read("schema", &schema)
+	features, columns := tree.Properties.Features.Items.OneOf, schema.Properties.Columns.Items.OneOf
+	if len(features) != 2 || len(columns) != 3 {
+		t.Fatalf("%d kinds of feature and %d of column, want 2 and, with those that are no features, 3", len(features), len(columns))
+	}
+	for i, feature := range features {
+		column := columns[i+1]
+		for _, own := range []string{"role", "physical", "logical"} {
+			delete(column.Properties, own)
+		}
+		if diff := cmp.Diff(feature.Properties, column.Properties); diff != "" {
+			t.Errorf("feature %d (-tree +schema):\n%s", i, diff)
+		}
+	}
+}
