@@ -110,7 +110,7 @@ func (t *training) begin(ctx context.Context, c *checkpoint) error {
 	t.blocks = t.checkpointURL(claim.Blocks)
 	bound := objectstore.WriteOptions{IfAbsent: true}
 	if c != nil {
-		claim.Stale, bound = append(c.Stale, c.Blocks), objectstore.WriteOptions{IfGeneration: c.seen.Generation}
+		claim.Stale, bound = c.folders(), objectstore.WriteOptions{IfGeneration: c.seen.Generation}
 	}
 	if err := t.saveState(ctx, &claim, bound); err != nil {
 		return err
@@ -177,7 +177,7 @@ func (c *checkpoint) resumable() bool { return c.RowStats != nil }
 
 // remove removes a checkpoint and the folders that it names.
 func (c *checkpoint) remove(ctx context.Context, s *objectstore.Store, output string) error {
-	all := checkpoint{Stale: append(c.Stale, c.Blocks)}
+	all := checkpoint{Stale: c.folders()}
 	err := all.removeStale(ctx, s, output)
 	if err == nil {
 		err = s.RemoveSeen(ctx, c.seen)
@@ -185,8 +185,11 @@ func (c *checkpoint) remove(ctx context.Context, s *objectstore.Store, output st
 	if err == nil {
 		err = s.RemoveEmpty(objectstore.Join(output, checkpointFolder))
 	}
-	return usageError("--output", err)
+	return outputError(err)
 }
+
+// folders lists the folders that a checkpoint names.
+func (c *checkpoint) folders() []string { return append(slices.Clone(c.Stale), c.Blocks) }
 
 // removeStale removes folders of runs that are over.
 func (c *checkpoint) removeStale(ctx context.Context, s *objectstore.Store, output string) error {

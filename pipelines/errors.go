@@ -2,7 +2,6 @@ package pipelines
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strconv"
@@ -152,11 +151,7 @@ func outputFault(err error) error {
 	if err == nil || errors.As(err, new(*dataset.DataError)) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err
 	}
-	text, failed := json.Marshal(err.Error())
-	if failed != nil {
-		return err
-	}
-	return errors.New(outputMark + string(text))
+	return errors.New(outputMark + strconv.Quote(err.Error()))
 }
 
 // asOutputFault finds in what a runner returned what outputFault has marked.
@@ -165,11 +160,9 @@ func asOutputFault(err error) (*UsageError, bool) {
 	if !ok {
 		return nil, false
 	}
-	var text string
-	if err := json.NewDecoder(strings.NewReader(rest)).Decode(&text); err != nil {
-		return nil, false
-	}
-	return &UsageError{Problem: "--output: " + text}, true
+	quoted, _ := strconv.QuotedPrefix(rest) // empty if the text was cut
+	text, damaged := strconv.Unquote(quoted)
+	return &UsageError{Problem: "--output: " + text}, damaged == nil
 }
 
 // asDataError finds a data error in what a runner returned.

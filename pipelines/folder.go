@@ -74,7 +74,7 @@ type manifestHead struct {
 func openFolder(ctx context.Context, s *objectstore.Store, url string, kind *outputKind, replace bool, names ...string) (*folder, error) {
 	f := &folder{store: s, url: url, kind: kind, held: make(map[string]objectstore.Object)}
 	if err := f.look(ctx, slices.Concat(kind.files, names)); err != nil {
-		return nil, usageError("--output", err)
+		return nil, outputError(err)
 	}
 	if err := f.readManifest(ctx); err != nil {
 		return nil, err
@@ -92,13 +92,12 @@ func openFolder(ctx context.Context, s *objectstore.Store, url string, kind *out
 	}
 }
 
-// usageError makes a usage error of a fault of an output or an input, unless it is
-// one already.
-func usageError(flag string, err error) error {
+// outputError makes a usage error of a fault of the output, unless it is one already.
+func outputError(err error) error {
 	if err == nil || errors.As(err, new(*UsageError)) {
 		return err
 	}
-	return usagef("%s: %v", flag, err)
+	return usagef("--output: %v", err)
 }
 
 // finished reports whether the folder had the mark of success.
@@ -199,7 +198,7 @@ func (f *folder) readManifest(ctx context.Context) error {
 	f.earlier, f.owned = true, make(map[string]bool)
 	if head.Files == nil {
 		if head.Files, err = f.kind.unlisted(ctx, f, b); err != nil {
-			return usageError("--output", err)
+			return outputError(err)
 		}
 	}
 	for _, name := range head.Files {
@@ -277,7 +276,7 @@ func (f *folder) spare(reads []reading) error {
 	for _, name := range append(slices.Sorted(maps.Keys(f.owned)), manifestFile, successFile) {
 		id, err := f.store.Identity(f.file(name))
 		if err != nil {
-			return usageError("--output", err)
+			return outputError(err)
 		}
 		if r, ok := flags[id]; ok {
 			return usagef("--output %s: %s there is what --%s %s names, and would be replaced while it is read: choose another folder", f.url, name, r.flag, r.url)

@@ -138,7 +138,8 @@ func writingVerbs(t *testing.T) map[string]writingVerb {
 				_, _, err := pipelines.Evaluate(t.Context(), c, nil)
 				return err
 			},
-			[]string{"out.json"}, []string{"metrics.json", "manifest.json", "out.json.txt"},
+			[]string{"out.json"},
+			[]string{"metrics.json", "manifest.json", "out.json.txt"},
 		},
 	}
 }

@@ -31,10 +31,10 @@ func isScheme(s string) bool {
 // misspelled returns what a plain path looks like that would be a URL with another
 // number of slashes, such as gs:/bucket/x; empty if it looks like none. A path that
 // has such a name is written with ./ before it.
-func misspelled(path string, known func(scheme string) bool) (url string) {
-	scheme, rest, ok := strings.Cut(path, ":")
+func misspelled(plain string, known func(scheme string) bool) (url string) {
+	scheme, rest, ok := strings.Cut(plain, ":")
 	if !ok {
-		scheme, rest, ok = strings.Cut(path, "//")
+		scheme, rest, ok = strings.Cut(plain, "//")
 		if ok && scheme != "" && known(scheme) { // gs//bucket/x
 			return asURL(scheme, rest)
 		}

@@ -650,8 +650,8 @@ func identity(f *fixture) {
 	}
 	for range 2 { // before and after there is an object
 		x := f.url("d", "x")
-		if of(x) != of(x) {
-			f.Errorf("%s differs from itself", x)
+		if first, again := of(x), of(x); first != again {
+			f.Errorf("%s is %s and %s", x, first, again)
 		}
 		for _, other := range []string{f.url("d", "y"), f.url("x"), f.url("d", "xx")} {
 			if of(other) == of(x) {
