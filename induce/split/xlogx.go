@@ -25,7 +25,12 @@ func (x *xlogx) of(m int64) float64 {
 	if uint64(m) < uint64(len(x.table)) {
 		return x.table[m]
 	}
-	if m == 0 { // without a table
+	return untabled(m)
+}
+
+// untabled is kept apart so that the look-up is inlined.
+func untabled(m int64) float64 {
+	if m == 0 {
 		return 0
 	}
 	return float64(m) * portable.Log2(float64(m))
