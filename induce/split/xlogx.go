@@ -29,6 +29,8 @@ func (x *xlogx) of(m int64) float64 {
 }
 
 // untabled is kept apart so that the look-up is inlined.
+//
+//go:noinline
 func untabled(m int64) float64 {
 	if m == 0 {
 		return 0
