@@ -24,7 +24,7 @@ func TestMain(m *testing.M) {
 	beamlog.SetLogger(noLog{})
 	slog.SetLogLoggerLevel(slog.LevelError)
 	if os.Getenv(bareProcess) != "" {
-		os.Exit(m.Run())
+		os.Exit(m.Run()) //nolint:forbidigo // ends the test process, as ptest's main does
 	}
 	ptest.MainWithDefault(m, "direct")
 }

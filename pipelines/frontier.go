@@ -169,7 +169,7 @@ func (t *training) prunings(ctx context.Context, candidates []candidate) ([]prun
 		currencies = []prune.Currency{prune.Leaves} // of which only the first step is looked at
 	}
 	list := make([]pruning, len(candidates)*len(currencies))
-	prune := func(i int) {
+	pruneOne := func(i int) {
 		p := &list[i]
 		p.candidate = i / len(currencies)
 		c := &candidates[p.candidate]
@@ -177,7 +177,7 @@ func (t *training) prunings(ctx context.Context, candidates []candidate) ([]prun
 		p.validation, p.test = p.sequence.Sweep(c.counts[dataset.Validation]), p.sequence.Sweep(c.counts[dataset.Test])
 	}
 	return list, t.jobs.phase(ctx, "prune", int64(len(list)), "sequences", func(s *steps) error {
-		return inParallel(ctx, len(list), &s.done, prune)
+		return inParallel(ctx, len(list), &s.done, pruneOne)
 	})
 }
 

@@ -167,7 +167,7 @@ func (p *parsed) settleBins(rows int64) {
 // settleSetUps adds, where groups have prices and a tree is chosen, trees whose scores
 // count these in other ways, for each tree whose scores count prices. The plain ones
 // come first: the first of all is the one that --select first takes.
-func (p *parsed) settleSetUps(c *TrainConfig, prices *costs) error {
+func (p *parsed) settleSetUps(prices *costs) error {
 	grouped := slices.ContainsFunc(prices.lines, func(l costLine) bool { return l.group != "" && l.groupCost > 0 })
 	if !grouped || len(p.grid) < 2 {
 		return nil

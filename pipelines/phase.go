@@ -79,7 +79,7 @@ func (j *jobs) look(ctx context.Context, name, unit string, s *steps, finished <
 // awaitEnd waits for a pipeline whose context has ended, but not long.
 func awaitEnd(finished <-chan error) {
 	select {
-	case <-finished:
+	case <-finished: //nolint:errcheck // the context's own error says why it ended
 	case <-time.After(patienceAfterEnd):
 	}
 }

@@ -27,8 +27,11 @@ func TestRelabelledRows(t *testing.T) {
 		weight, classes string
 		want            int64
 	}{
-		{"", "none", 3}, {"", "balanced", 3}, {"", textFile(t, "weights.csv", "class,weight\na,1.5\nb,2\n"), 3},
-		{"weight", "none", 12}, {"weight", textFile(t, "weights.csv", "class,weight\na,1.5\nb,2.25\n"), 12},
+		{"", "none", 3},
+		{"", "balanced", 3},
+		{"", textFile(t, "weights.csv", "class,weight\na,1.5\nb,2\n"), 3},
+		{"weight", "none", 12},
+		{"weight", textFile(t, "weights.csv", "class,weight\na,1.5\nb,2.25\n"), 12},
 	} {
 		c := oneTree()
 		c.Input, c.Label, c.Split, c.Weight, c.ClassWeights = []string{url}, "class", "100/0/0", run.weight, run.classes

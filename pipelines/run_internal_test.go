@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -54,7 +55,8 @@ type watched struct{ jobs, notes []string }
 func (w *watched) Job(name string, total int64, unit string) {
 	w.jobs = append(w.jobs, fmt.Sprintf("%s: %d %s", name, total, unit))
 }
-func (w *watched) Step(done int64, _ string) { w.jobs = append(w.jobs, fmt.Sprint(done)) }
+
+func (w *watched) Step(done int64, _ string) { w.jobs = append(w.jobs, strconv.FormatInt(done, 10)) }
 func (w *watched) Warn(string)               {}
 func (w *watched) Note(text string)          { w.notes = append(w.notes, text) }
 
@@ -113,7 +115,7 @@ func TestNothingIsSilent(t *testing.T) {
 		for i := range values {
 			values[i] = random.NormFloat64()
 			if k == 0 {
-				classes[i] = fmt.Sprint(values[i]+random.NormFloat64() > 0)
+				classes[i] = strconv.FormatBool(values[i]+random.NormFloat64() > 0)
 			}
 		}
 		list[k] = parquetio.WriteColumn{Name: fmt.Sprintf("x%03d", k), Values: values}

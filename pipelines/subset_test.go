@@ -3,9 +3,9 @@ package pipelines_test
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"testing"
 
 	"github.com/espalier-ml/espalier/io/objectstore"
@@ -20,7 +20,7 @@ func TestCoarseBinsBesideFine(t *testing.T) {
 	var x []float64
 	var class []string
 	for i := range 512 {
-		x, class = append(x, float64(i)), append(class, fmt.Sprint(16 <= i && i < 32))
+		x, class = append(x, float64(i)), append(class, strconv.FormatBool(16 <= i && i < 32))
 	}
 	url := filepath.Join(t.TempDir(), "rows.parquet")
 	columns := []parquetio.WriteColumn{{Name: "x", Values: x}, {Name: "class", Values: class}}

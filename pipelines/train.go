@@ -135,7 +135,7 @@ func newTraining(ctx context.Context, j *jobs, c *TrainConfig, p *parsed, in *in
 		return nil, err
 	}
 	p.settleBins(in.rows)
-	if err := p.settleSetUps(c, prices); err != nil {
+	if err := p.settleSetUps(prices); err != nil {
 		return nil, err
 	}
 	return &training{

@@ -4,23 +4,24 @@
 package parallel
 
 import (
+	"errors"
 	"fmt"
 	"runtime/debug"
 	"sync"
 	"sync/atomic"
 )
 
-// Panic is a panic of another goroutine.
-type Panic struct {
+// PanicError is a panic of another goroutine.
+type PanicError struct {
 	Value any
 	Stack []byte // of that goroutine
 }
 
 // Error says what the panic was, and where.
-func (p *Panic) Error() string { return fmt.Sprintf("panic: %v\n%s", p.Value, p.Stack) }
+func (p *PanicError) Error() string { return fmt.Sprintf("panic: %v\n%s", p.Value, p.Stack) }
 
 // Unwrap returns the value of the panic, if it is an error.
-func (p *Panic) Unwrap() error {
+func (p *PanicError) Unwrap() error {
 	err, _ := p.Value.(error)
 	return err
 }
@@ -28,20 +29,21 @@ func (p *Panic) Unwrap() error {
 // Group is a group of goroutines. Its zero value is empty.
 type Group struct {
 	wg    sync.WaitGroup
-	first atomic.Pointer[Panic]
+	first atomic.Pointer[PanicError]
 }
 
 // Go calls f on a goroutine of its own.
 func (g *Group) Go(f func()) {
 	g.wg.Go(func() {
-		if err := Guard(func() error { f(); return nil }); err != nil {
-			g.first.CompareAndSwap(nil, err.(*Panic)) //nolint:errcheck,forcetypeassert // f has no error
+		var p *PanicError
+		if err := Guard(func() error { f(); return nil }); errors.As(err, &p) {
+			g.first.CompareAndSwap(nil, p)
 		}
 	})
 }
 
 // Wait waits for all goroutines. Did one of them panic, then it panics with the
-// first *Panic.
+// first *PanicError.
 func (g *Group) Wait() {
 	g.wg.Wait()
 	if p := g.first.Load(); p != nil {
@@ -49,15 +51,15 @@ func (g *Group) Wait() {
 	}
 }
 
-// Guard returns the error of f, a *Panic if it panics.
+// Guard returns the error of f, a *PanicError if it panics.
 func Guard(f func() error) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			if p, ok := r.(*Panic); ok { // of a goroutine of f
+			if p, ok := r.(*PanicError); ok { // of a goroutine of f
 				err = p
 				return
 			}
-			err = &Panic{r, debug.Stack()}
+			err = &PanicError{r, debug.Stack()}
 		}
 	}()
 	return f()

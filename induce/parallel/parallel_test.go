@@ -23,7 +23,7 @@ func TestPanics(t *testing.T) {
 			})
 			return nil
 		})
-		var p *parallel.Panic
+		var p *parallel.PanicError
 		if !errors.As(err, &p) || !errors.Is(err, io.ErrUnexpectedEOF) || !strings.Contains(err.Error(), "parallel_test.go") {
 			t.Errorf("%d workers: %v", workers, err)
 		}

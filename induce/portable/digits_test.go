@@ -11,9 +11,17 @@ import (
 
 func TestDigits(t *testing.T) {
 	for _, c := range []struct{ x, down, up float64 }{ // by hand, 4 digits
-		{0, 0, 0}, {1, 1, 1}, {1.23456, 1.234, 1.235}, {1.00001, 1, 1.001}, {0.99999, 0.9999, 1},
-		{2 - 1e-14, 2, 2}, {3e-7, 3e-7, 3e-7}, {3.14159e-7, 3.141e-7, 3.142e-7}, {1.99999e15, 1.999e15, 2e15},
-		{math.MaxFloat64, 1.797e308, math.Inf(1)}, {math.Inf(1), math.Inf(1), math.Inf(1)},
+		{0, 0, 0},
+		{1, 1, 1},
+		{1.23456, 1.234, 1.235},
+		{1.00001, 1, 1.001},
+		{0.99999, 0.9999, 1},
+		{2 - 1e-14, 2, 2},
+		{3e-7, 3e-7, 3e-7},
+		{3.14159e-7, 3.141e-7, 3.142e-7},
+		{1.99999e15, 1.999e15, 2e15},
+		{math.MaxFloat64, 1.797e308, math.Inf(1)},
+		{math.Inf(1), math.Inf(1), math.Inf(1)},
 	} {
 		if down, up := portable.Down(c.x, 4), portable.Up(c.x, 4); down != c.down || up != c.up {
 			t.Errorf("%v: from %v to %v, want %v to %v", c.x, down, up, c.down, c.up)

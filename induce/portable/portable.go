@@ -71,7 +71,7 @@ func reduced(x float64) (e, atanh float64) {
 // 0. It is +Inf from 1024 on.
 func Exp2(x float64) float64 {
 	switch {
-	case x != x: //nolint:gocritic // NaN
+	case x != x: // NaN
 		return x
 	case x >= 1024:
 		return math.Inf(1)

@@ -43,12 +43,19 @@ func TestEnds(t *testing.T) {
 		name     string
 		got, nat float64
 	}{
-		{"log2 0", portable.Log2(0), -inf}, {"log 0", portable.Log(0), -inf},
-		{"log2 inf", portable.Log2(inf), inf}, {"log inf", portable.Log(inf), inf},
-		{"log2 -1", portable.Log2(-1), nan}, {"log -1", portable.Log(-1), nan},
-		{"log2 nan", portable.Log2(nan), nan}, {"log nan", portable.Log(nan), nan},
-		{"exp2 inf", portable.Exp2(inf), inf}, {"exp2 -inf", portable.Exp2(-inf), 0},
-		{"exp2 1024", portable.Exp2(1024), inf}, {"exp2 -2000", portable.Exp2(-2000), 0}, {"exp2 nan", portable.Exp2(nan), nan},
+		{"log2 0", portable.Log2(0), -inf},
+		{"log 0", portable.Log(0), -inf},
+		{"log2 inf", portable.Log2(inf), inf},
+		{"log inf", portable.Log(inf), inf},
+		{"log2 -1", portable.Log2(-1), nan},
+		{"log -1", portable.Log(-1), nan},
+		{"log2 nan", portable.Log2(nan), nan},
+		{"log nan", portable.Log(nan), nan},
+		{"exp2 inf", portable.Exp2(inf), inf},
+		{"exp2 -inf", portable.Exp2(-inf), 0},
+		{"exp2 1024", portable.Exp2(1024), inf},
+		{"exp2 -2000", portable.Exp2(-2000), 0},
+		{"exp2 nan", portable.Exp2(nan), nan},
 	} {
 		if math.Float64bits(c.got) != math.Float64bits(c.nat) && !(math.IsNaN(c.got) && math.IsNaN(c.nat)) {
 			t.Errorf("%s: %v, want %v", c.name, c.got, c.nat)

@@ -70,8 +70,11 @@ func TestUnusualPrices(t *testing.T) {
 		costs       []float64
 		floor, unit float64
 	}{
-		{[]float64{0, 4}, 0.4, 1}, {[]float64{0, 0}, 0.1, 1}, {[]float64{1e-6, 1e6}, 1e-7, 1},
-		{[]float64{0x1p40, 0x1p60}, 0.1 * 0x1p40, 0x1p-40}, {[]float64{3 * 0x1p-100, 1}, 0.3 * 0x1p-100, 0x1p99},
+		{[]float64{0, 4}, 0.4, 1},
+		{[]float64{0, 0}, 0.1, 1},
+		{[]float64{1e-6, 1e6}, 1e-7, 1},
+		{[]float64{0x1p40, 0x1p60}, 0.1 * 0x1p40, 0x1p-40},
+		{[]float64{3 * 0x1p-100, 1}, 0.3 * 0x1p-100, 0x1p99},
 	} {
 		features := make([]dataset.Feature, len(c.costs))
 		for i, cost := range c.costs {

@@ -6,6 +6,7 @@ import (
 	"io"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/espalier-ml/espalier/induce/frontier"
@@ -66,7 +67,7 @@ func frontierTable(points []Point, shown []int) *Table {
 		{Column{Head: "cost"}, false, func(p *Point) string { c, _ := p.Complexity.Billed(); return threeDigits(c) }},
 		{Column{Head: "tests", Rank: 2}, !priced, func(p *Point) string { return threeDigits(p.Complexity.ExpectedTests) }},
 		{Column{Head: "dearest path", Rank: 4}, false, func(p *Point) string { _, most := p.Complexity.Billed(); return number(most) }},
-		{Column{Head: "leaves"}, false, func(p *Point) string { return fmt.Sprint(p.Complexity.Leaves) }},
+		{Column{Head: "leaves"}, false, func(p *Point) string { return strconv.Itoa(p.Complexity.Leaves) }},
 		{Column{Head: "merit"}, !folded, func(p *Point) string { return fmt.Sprintf("%.4f", p.Merit) }},
 		{Column{Head: "validation AUC"}, false, func(p *Point) string { return Figure(p.Validation) }},
 		{Column{Head: "95 %", Rank: 5}, false, func(p *Point) string { return intervalOf(p.Interval) }},
