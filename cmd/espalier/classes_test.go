@@ -17,7 +17,8 @@ func TestBadClasses(t *testing.T) {
 		flag, content string // of a file; without: the flag's own value
 		words         []string
 	}{
-		"typing error":        {"class_weights=blanced", "", []string{"blanced", "none, balanced or a CSV file"}},
+		"typing error":        {"class_weights=blanced", "", []string{"blanced", `did you mean "balanced"?`}},
+		"no such path":        {"class_weights=weights/of.csv", "", []string{"weights/of.csv", "none, balanced or a CSV file"}},
 		"no such file":        {"error_costs=nowhere.csv", "", []string{"nowhere.csv"}},
 		"weights' header":     {"class_weights", "class,cost\na,1\n", []string{`"class,cost"`, "class,weight"}},
 		"empty file":          {"class_weights", "", []string{"class,weight"}},
