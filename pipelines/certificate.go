@@ -75,9 +75,9 @@ func (t *training) certify(ctx context.Context, c *candidate, s *steps) error {
 	return nil
 }
 
-// What a run takes, in steps of a certificate: those of a code of an object for each
-// tree that is grown, those of a value that is read, and those that any run takes. By
-// measurement on the public data sets, for a tenth of the run's time.
+// The budget of a certificate, in steps: a share for each code of an object and grown
+// tree, a share for each value that the run reads, and a fixed number. By measurement
+// on the public data sets these steps take about a tenth of the run's time.
 const (
 	stepsPerGrown = 3 // for four codes
 	stepsPerRead  = 4

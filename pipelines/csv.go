@@ -14,8 +14,8 @@ func newCSV(b []byte) *csv.Reader {
 	return csv.NewReader(bytes.NewReader(bytes.TrimPrefix(b, []byte("\ufeff"))))
 }
 
-// headerProblem says what is wrong with a first line that is not one of those that
-// are wanted. err is that of reading it.
+// headerProblem describes the fault of a first line other than the wanted ones. err
+// is the error of reading the line.
 func headerProblem(header []string, err error, wanted string) string {
 	got := strings.Join(header, ",")
 	switch {

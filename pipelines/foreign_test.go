@@ -86,7 +86,7 @@ type writingVerb struct {
 	free  []string // names that it leaves alone
 }
 
-// writingVerbs returns all verbs that write, in the ways that differ in what they write.
+// writingVerbs returns all verbs that write files, once for each set of files.
 func writingVerbs(t *testing.T) map[string]writingVerb {
 	t.Helper()
 	_, run, input := scored(t, 1, parquetio.WriteOptions{RowsPerGroup: 100})

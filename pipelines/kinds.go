@@ -9,7 +9,7 @@ import (
 )
 
 // checkInputs makes sure that the input has all columns that a tree tests, flat
-// ones. All that are not there are told at once, as are those that are nested.
+// ones. One error names all missing columns, and one all nested columns.
 func (in *input) checkInputs(inputs []tree.Input, columns map[string]int) error {
 	var lacking, nested []string
 	for i := range inputs {
@@ -39,13 +39,13 @@ func (in *input) checkInputs(inputs []tree.Input, columns map[string]int) error 
 	return nil
 }
 
-// checkKind makes sure that what a column holds can be what a feature is of:
+// checkKind makes sure that a column's values can be read as those of a feature:
 //
-//   - a column without values, whatever the feature is of
-//   - a text, whose values must then be numbers or points in time where the feature
-//     is of them: "12.5", "2026-11-21"
-//   - numbers of the same unit; numbers for categories, where these are some: "7",
-//     or "true" for 1
+//   - a column without values fits each feature
+//   - texts fit categories; for a numeric feature each text must be a number or a
+//     point in time: "12.5", "2026-11-21"
+//   - numbers fit a feature of the same unit, and categories that are numbers ("7") or
+//     booleans (1 is "true")
 func (in *input) checkKind(column *parquetio.Column, f *dataset.Feature) error {
 	if column.Null {
 		return nil

@@ -49,7 +49,7 @@ func TestWaitingRunEnds(t *testing.T) {
 	}
 }
 
-// watched is a Reporter that keeps what it is told.
+// watched is a Reporter that keeps the names of jobs and all notes.
 type watched struct{ jobs, notes []string }
 
 func (w *watched) Job(name string, total int64, unit string) {

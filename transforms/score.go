@@ -75,8 +75,8 @@ func ModelID(encoded []byte) string {
 // have. Texts from maps, which have no types, are read as numbers where the
 // feature is numeric, and in ISO 8601 where it is a date, a time or a timestamp. A
 // time.Time is a timestamp, in UTC, or what the tag's options say: "date" is its
-// day, "time" its time of day, "timestamp(millisecond)" is precise to that. Whole
-// numbers are what the options say of them, too: points in time, or decimals
+// day, "time" its time of day, "timestamp(millisecond)" is precise to that. The
+// options apply to whole numbers, too: they make them points in time, or decimals
 // ("decimal(2:9)" is 2 digits behind the point).
 //
 // Columns that the tree does not test need not be there. Those that it does are

@@ -22,9 +22,9 @@ type fieldTag struct {
 func tagKeys() [4]string { return [4]string{"espalier", "parquet", "beam", "json"} }
 
 // parseTag reads the tags of a field. The first of tagKeys that gives a name, or
-// the name "-", decides on the column. The first of espalier and parquet with
-// options decides how its values are read: those of beam and json say nothing of
-// that.
+// the name "-", decides on the column. The tags espalier and
+// parquet may have options for reading the column's values; the first tag with options
+// decides.
 //
 // The parquet tag is written as for parquet-go ("age,optional") or as for Beam's
 // parquetio ("name=age, type=INT64"): its keys are not case-sensitive, and there

@@ -78,7 +78,7 @@ type sensor struct {
 	Any    any
 }
 
-// TestColumnsOfStructs: which fields are columns, and what is read of them.
+// TestColumnsOfStructs lists the fields of a struct that become columns, with their values.
 func TestColumnsOfStructs(t *testing.T) {
 	schema, err := schemaOfType(reflect.TypeFor[sensor]())
 	if err != nil {

@@ -36,9 +36,9 @@ type WindowConfig struct {
 
 	// Bins is a schema.json or a tree.json whose features (with cuts, values and
 	// costs) and classes all windows have; by them rows are codes from the start, and
-	// a window is kept as its objects. A schema.json has all features that can be
-	// tested. A tree.json has those that its tree tests: the rows may have no others,
-	// so that Features or Ignore leaves them out. Empty: bins are fitted to the rows,
+	// a window is kept as its objects. A schema.json has every feature with
+	// two values or more. A tree.json has only the features of its tests: Features or
+	// Ignore must leave all other columns out. Empty: bins are fitted to the rows,
 	// which are kept as they are, equal ones together. A row of another class is an
 	// error.
 	Bins []byte

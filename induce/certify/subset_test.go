@@ -10,8 +10,8 @@ import (
 	"github.com/espalier-ml/espalier/induce/split"
 )
 
-// TestSubset: what bounds trees over a subset of the cuts is what bounds trees over
-// data that have those cuts alone. A bin of few cuts is a test that no tree over
+// TestSubset: the bound for trees over a subset of the cuts is the bound for data with
+// those cuts alone. A bin of few cuts is a test that no tree over
 // all of them has.
 func TestSubset(t *testing.T) {
 	fine := dataset.Feature{Name: "x", Kind: dataset.Numeric, Cuts: []float64{1, 2, 3, 4, 5, 6}, Missing: 1, Cost: 1, Subsets: [][]uint16{{0, 1, 2, 3, 4, 5}, {1, 4}}}

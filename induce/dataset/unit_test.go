@@ -47,7 +47,7 @@ func TestSpellUnits(t *testing.T) {
 	}
 }
 
-// TestParseUnits: what people write, and what is no point in time.
+// TestParseUnits reads dates and times as people write them, and refuses other texts.
 func TestParseUnits(t *testing.T) {
 	for _, c := range []struct {
 		unit dataset.Unit
