@@ -45,6 +45,15 @@ func (e *InterruptedError) Error() string {
 // Unwrap returns what has ended the run.
 func (e *InterruptedError) Unwrap() error { return e.Err }
 
+// orInterrupted returns why a context has ended in place of an error that came after
+// the end: whatever failed then, in whatever words, did so for want of the context.
+func orInterrupted(ctx context.Context, err error) error {
+	if err == nil || ctx.Err() == nil || errors.As(err, new(*InterruptedError)) {
+		return err
+	}
+	return context.Cause(ctx)
+}
+
 // RunnerError says that a job failed for other reasons than the data.
 type RunnerError struct {
 	Job, Runner string

@@ -227,7 +227,8 @@ type EvaluateConfig struct {
 }
 
 // Evaluate measures a tree on rows. The metrics stand under the part "test".
-func Evaluate(ctx context.Context, c EvaluateConfig, reporter Reporter) (*tree.Tree, *MetricsFile, error) {
+func Evaluate(ctx context.Context, c EvaluateConfig, reporter Reporter) (t *tree.Tree, m *MetricsFile, err error) {
+	defer func() { err = orInterrupted(ctx, err) }()
 	if c.Model == "" || len(c.Input) == 0 {
 		return nil, nil, usagef("--model and --input are required")
 	}
@@ -247,7 +248,7 @@ func Evaluate(ctx context.Context, c EvaluateConfig, reporter Reporter) (*tree.T
 	if err != nil {
 		return nil, nil, err
 	}
-	t, m, err := c.measure(ctx, f, reporter)
+	t, m, err = c.measure(ctx, f, reporter)
 	if err == nil {
 		err = output.write(ctx, m)
 	}

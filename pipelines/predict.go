@@ -132,7 +132,8 @@ func (c *PredictConfig) Validate() error {
 
 // Predict scores the rows of Parquet files by a tree, and writes a file of
 // predictions for each.
-func Predict(ctx context.Context, c PredictConfig, reporter Reporter) (*PredictResult, error) {
+func Predict(ctx context.Context, c PredictConfig, reporter Reporter) (r *PredictResult, err error) {
+	defer func() { err = orInterrupted(ctx, err) }()
 	start := time.Now()
 	if err := c.Validate(); err != nil {
 		return nil, err
@@ -153,11 +154,8 @@ func Predict(ctx context.Context, c PredictConfig, reporter Reporter) (*PredictR
 	}
 	defer held.release(ctx)
 	p.jobs.runID = held.Run
-	r, err := p.run(locked, start)
-	if err != nil && locked.Err() != nil {
-		return nil, context.Cause(locked) // whatever it was that noticed first
-	}
-	return r, err
+	r, err = p.run(locked, start)
+	return r, orInterrupted(locked, err)
 }
 
 // prediction is one scoring of files.

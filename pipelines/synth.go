@@ -131,7 +131,8 @@ func (c *SynthConfig) files() int64 { return (c.Rows-1)/c.RowsPerFile + 1 }
 // same configuration gives the same values everywhere and the same bytes
 // wherever the codec does, which is at least on all processors of a kind. If it
 // fails or is interrupted, no file stays.
-func Synth(ctx context.Context, c SynthConfig, reporter Reporter) (*SynthResult, error) {
+func Synth(ctx context.Context, c SynthConfig, reporter Reporter) (result *SynthResult, err error) {
+	defer func() { err = orInterrupted(ctx, err) }()
 	codec, err := c.parse()
 	if err != nil {
 		return nil, err
@@ -146,15 +147,11 @@ func Synth(ctx context.Context, c SynthConfig, reporter Reporter) (*SynthResult,
 	if err := s.clear(ctx); err != nil {
 		return nil, err
 	}
-	result, err := s.write(ctx, reporter)
-	if err == nil {
-		return result, nil
+	if result, err = s.write(ctx, reporter); err != nil {
+		s.undo(context.WithoutCancel(ctx))
+		return nil, err
 	}
-	s.undo(context.WithoutCancel(ctx))
-	if ctx.Err() != nil {
-		return nil, ctx.Err()
-	}
-	return nil, err
+	return result, nil
 }
 
 // synthesis is one run of Synth.

@@ -36,7 +36,8 @@ type Result struct {
 }
 
 // Train trains a tree and writes its run folder.
-func Train(ctx context.Context, c TrainConfig, reporter Reporter) (*Result, error) {
+func Train(ctx context.Context, c TrainConfig, reporter Reporter) (r *Result, err error) {
+	defer func() { err = orInterrupted(ctx, err) }()
 	start := time.Now()
 	reporter = orSilent(reporter)
 	p, err := c.parse()
@@ -58,11 +59,8 @@ func Train(ctx context.Context, c TrainConfig, reporter Reporter) (*Result, erro
 		return nil, err
 	}
 	defer o.lock.release(ctx)
-	r, err := o.train(locked, j, &c, p, start)
-	if err != nil && locked.Err() != nil && !errors.As(err, new(*InterruptedError)) {
-		return nil, context.Cause(locked) // whatever it was that noticed first
-	}
-	return r, err
+	r, err = o.train(locked, j, &c, p, start)
+	return r, orInterrupted(locked, err)
 }
 
 // train trains on what was opened.

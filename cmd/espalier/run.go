@@ -62,7 +62,7 @@ func start(ctx context.Context, args []string, stdout, stderr io.Writer) (code i
 	if err == nil {
 		return exitDone
 	}
-	if ctx.Err() != nil && errors.Is(err, context.Canceled) || errors.Is(err, huh.ErrUserAborted) {
+	if ctx.Err() != nil || errors.Is(err, huh.ErrUserAborted) {
 		var run *pipelines.InterruptedError
 		if errors.As(err, &run) {
 			say(stderr, "espalier: interrupted; checkpoints stay in %s: the same command with --resume goes on from there\n", run.Checkpoints)

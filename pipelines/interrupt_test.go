@@ -1,0 +1,74 @@
+package pipelines_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/espalier-ml/espalier/io/parquetio"
+	"github.com/espalier-ml/espalier/pipelines"
+)
+
+// TestInterruptedIsTold: whatever fails for want of the context, a verb returns why
+// the context has ended, and no fault of its input or output in other words. The
+// moments of the interrupts are even shares of a whole run's time, so that they fall
+// on all of its steps.
+func TestInterruptedIsTold(t *testing.T) {
+	input := newRows(600).write(t, ascending(600), 3, parquetio.WriteOptions{})
+	c := oneTree()
+	c.Input, c.Label, c.Ignore = []string{input}, "class", []string{"id", "weight"}
+	model := filepath.Join(t.TempDir(), "tree.json")
+	if err := os.WriteFile(model, mustTrain(t, c).Tree.Encode(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, verb := range map[string]func(ctx context.Context, output string) error{
+		"train": func(ctx context.Context, output string) error {
+			c := c
+			c.Output = output
+			_, err := pipelines.Train(ctx, c, nil)
+			return err
+		},
+		"predict": func(ctx context.Context, output string) error {
+			c := pipelines.DefaultPredictConfig()
+			c.Model, c.Input, c.Output = model, []string{input}, output
+			_, err := pipelines.Predict(ctx, c, nil)
+			return err
+		},
+		"evaluate": func(ctx context.Context, _ string) error {
+			_, _, err := pipelines.Evaluate(ctx, pipelines.EvaluateConfig{
+				Model: model, Input: []string{input}, Runner: "direct", StorageConfig: pipelines.DefaultStorageConfig(),
+			}, nil)
+			return err
+		},
+		"synth": func(ctx context.Context, output string) error {
+			c := pipelines.DefaultSynthConfig()
+			c.Rows, c.RowsPerFile, c.Output = 5000, 500, output
+			_, err := pipelines.Synth(ctx, c, nil)
+			return err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			start := time.Now()
+			if err := verb(t.Context(), filepath.Join(t.TempDir(), "whole")); err != nil {
+				t.Fatal(err)
+			}
+			whole := time.Since(start)
+			const moments = 30
+			for i := range moments {
+				ctx, cancel := context.WithCancel(t.Context())
+				if i == 0 {
+					cancel() // before the verb begins
+				}
+				time.AfterFunc(whole*time.Duration(i)/moments, cancel)
+				err := verb(ctx, filepath.Join(t.TempDir(), "output"))
+				cancel()
+				if err != nil && !errors.Is(err, context.Canceled) {
+					t.Errorf("after %d of %d parts of a run: %v", i, moments, err)
+				}
+			}
+		})
+	}
+}
