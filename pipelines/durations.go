@@ -80,7 +80,7 @@ func (o *outlook) durations() Durations {
 	d.Rows /= o.r.rehearsed.share
 	d.Growth *= more
 	if !o.t.config.inMemory() { // each pass of a level reads all objects, and settles a part of the growth
-		d.Growth += float64(o.growth.Passes) * d.Rows / 2
+		d.Growth += float64(float64(o.growth.Passes) * d.Rows / 2)
 	}
 	if folds := o.folds(); folds > 0 {
 		workers := runtime.GOMAXPROCS(0)
