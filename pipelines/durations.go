@@ -68,9 +68,9 @@ func durationsOf(timings []Timing) Durations {
 // certificateShare is the share of a run that its certificate takes, about.
 const certificateShare = 0.1
 
-// durations carries the seconds of a rehearsal forward: what reads rows takes as
-// long for each row, what grows trees for each object, and what prunes them for
-// each leaf, of which theta bounds the number.
+// durations carries the seconds of a rehearsal forward. Reading takes a time for each
+// row, growing for each object, and pruning for each leaf; theta bounds the number of
+// leaves.
 func (o *outlook) durations() Durations {
 	if !isLocal(o.t.config.Runner) {
 		return Durations{}
