@@ -78,7 +78,7 @@ func (o *outlook) durations() Durations {
 	d := durationsOf(o.r.jobs.timings)
 	more := o.scale()
 	d.Rows /= o.r.rehearsed.share
-	d.Growth *= more
+	d.Growth = float64(d.Growth * more)
 	if !o.t.config.inMemory() { // each pass of a level reads all objects, and settles a part of the growth
 		d.Growth += float64(float64(o.growth.Passes) * d.Rows / 2)
 	}
