@@ -486,15 +486,17 @@ func TestRowErrors(t *testing.T) {
 		"classes":         {few, []entry{{"number": 1.0, "label": "a"}, {"number": 2.0, "label": "b"}}, "label", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			err := runPipeline(t, "prism", func(s beam.Scope) {
-				beam.ParDo0(s, &sinkBytesFn{}, transforms.Train(s, beam.CreateList(s, test.rows), test.config))
-			})
-			if err == nil {
-				t.Fatal("no error")
-			}
-			e, ok := dataset.ParseError(err.Error())
-			if !ok || e.Column != test.column || e.Value != test.value {
-				t.Errorf("%v, want one of column %q, value %q", err, test.column, test.value)
+			for _, runner := range runnersOfFailures() {
+				err := runPipeline(t, runner, func(s beam.Scope) {
+					beam.ParDo0(s, &sinkBytesFn{}, transforms.Train(s, beam.CreateList(s, test.rows), test.config))
+				})
+				if err == nil {
+					t.Fatalf("%s: no error", runner)
+				}
+				e, ok := dataset.ParseError(err.Error())
+				if !ok || e.Column != test.column || e.Value != test.value {
+					t.Errorf("%s: %v, want one of column %q, value %q", runner, err, test.column, test.value)
+				}
 			}
 		})
 	}
@@ -529,7 +531,7 @@ func TestTrainOfNothing(t *testing.T) {
 			return beam.Create(s, wide{Text: "x", Number: pointer(0.), Label: pointer("a")})
 		}, "none with a label and a weight above 0"},
 	} {
-		for _, runner := range runners() {
+		for _, runner := range runnersOfFailures() {
 			for _, allowed := range []bool{false, true} {
 				test.config.AllowEmpty = allowed
 				err := runPipeline(t, runner, func(s beam.Scope) {

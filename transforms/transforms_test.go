@@ -49,7 +49,7 @@ func TestSummarise(t *testing.T) {
 }
 
 func TestNullLabelIsADataError(t *testing.T) {
-	for _, runner := range runners() {
+	for _, runner := range runnersOfFailures() {
 		m := newMemory(t)
 		tasks := newTable(200).put(m, "rows.parquet", 64)
 		rows := spec()
