@@ -278,7 +278,10 @@ func (t *training) describeFrontier(ctx context.Context, kept []frontier.Point, 
 	err := t.jobs.phase(ctx, "frontier", int64(len(kept)), "trees", func(s *steps) error {
 		return inParallel(ctx, len(kept), &s.done, describe)
 	})
-	return best, err
+	if err != nil {
+		return nil, err
+	}
+	return best, nil
 }
 
 func frontierPart(c *candidate, part dataset.Part, s *prune.Score) FrontierPart {

@@ -210,8 +210,11 @@ func (t *training) grow(ctx context.Context, g *induce.Growth) ([]*induce.Node, 
 		grown, err = transforms.ReadGrown(ctx, &config)
 		return err
 	})
-	if err != nil || g.Root.Test == nil {
-		return grown, err
+	if err != nil {
+		return nil, err
+	}
+	if g.Root.Test == nil {
+		return grown, nil
 	}
 	for i, o := range g.Small {
 		*o.Node = *grown[i]

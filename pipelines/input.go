@@ -42,12 +42,16 @@ type listed struct {
 const footersPhase = "footers"
 
 // readInput is openInput as a phase of a run.
-func readInput(ctx context.Context, j *jobs, patterns []string) (in *input, err error) {
-	err = j.phase(ctx, footersPhase, 0, "files", func(s *steps) (err error) {
+func readInput(ctx context.Context, j *jobs, patterns []string) (*input, error) {
+	var in *input
+	err := j.phase(ctx, footersPhase, 0, "files", func(s *steps) (err error) {
 		in, err = openInput(ctx, j.files, patterns, s)
 		return err
 	})
-	return in, err
+	if err != nil {
+		return nil, err
+	}
+	return in, nil
 }
 
 // openInput lists the files and reads their footers, which it counts.
