@@ -74,8 +74,8 @@ func processorDependent() []string {
 		"math.Erf math.Erfc math.Erfinv math.Erfcinv math.Gamma math.Lgamma math.Hypot NormFloat64 ExpFloat64")
 }
 
-// TestOwnFunctions: no file but those that print estimates calls an elementary
-// function of the standard library, as portable has those that reach files.
+// TestOwnFunctions: results in files use the elementary functions of package portable.
+// The files listed here print estimates, and may call those of the standard library.
 func TestOwnFunctions(t *testing.T) {
 	estimates := []string{ // what --dry_run prints
 		"induce/forecast.go", "pipelines/distinct.go",

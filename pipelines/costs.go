@@ -56,7 +56,7 @@ const (
 	greatestCost = 1e30
 )
 
-// parseCost reads a cost, which is 0 for what is free.
+// parseCost reads a cost. A free test costs 0.
 func parseCost(text string) (float64, error) {
 	x, err := strconv.ParseFloat(text, 64)
 	switch {

@@ -163,7 +163,7 @@ func outputFault(err error) error {
 	return errors.New(outputMark + strconv.Quote(err.Error()))
 }
 
-// asOutputFault finds in what a runner returned what outputFault has marked.
+// asOutputFault finds the mark of outputFault in the error of a runner.
 func asOutputFault(err error) (*UsageError, bool) {
 	_, rest, ok := strings.Cut(err.Error(), outputMark)
 	if !ok {

@@ -157,8 +157,8 @@ func kindOf(column *parquetio.Column, c *TrainConfig) dataset.Kind {
 	}
 }
 
-// checkReadable makes sure that the columns that are not ignored can be read, and
-// names all that cannot.
+// checkReadable makes sure that all columns but the ignored ones can be read. Its error
+// names every column of another type.
 func (s *schema) checkReadable(in *input, c *TrainConfig, p *parsed) error {
 	var names []string
 	var first *dataset.DataError

@@ -43,8 +43,8 @@ const quantities = 8
 
 var progress Progress //nolint:gochecknoglobals // of all DoFns in this process whose run has begun in another one, or that have none
 
-// LocalProgress returns what the DoFns of a worker process have done, and those
-// that belong to no run.
+// LocalProgress counts the work of the DoFns of a worker process, and of DoFns without a
+// run.
 func LocalProgress() *Progress { return &progress }
 
 // fields returns the counts in the order of names.

@@ -217,7 +217,7 @@ func (s *trainSpec) bind() error {
 	return errors.Join(faults...)
 }
 
-// others returns the columns but those that are named in other places.
+// others returns the columns other than the label, the weight and the ignored ones.
 func (s *trainSpec) others() []string {
 	c := &s.Config
 	var names []string

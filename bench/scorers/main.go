@@ -21,8 +21,8 @@ import (
 // once, and returns the sum of what it says.
 var others = map[string]func(folder string, features int) func(rows []float64, order []int32) float64{} //nolint:gochecknoglobals // files that may be left out add to it
 
-// generated are those of generated code, which take rows of the features that the tree
-// tests alone.
+// generated are the scorers of generated code. Their rows have only the features of the
+// tree's tests.
 var generated = map[string]func(rows []float64, order []int32, features int) float64{} //nolint:gochecknoglobals // likewise
 
 func main() {

@@ -57,7 +57,7 @@ func TestCommandLines(t *testing.T) {
 	}
 }
 
-// TestFlagsNamed: each flag that README.md names is one of some verb.
+// TestFlagsNamed looks for every flag of README.md among the flags of the verbs.
 func TestFlagsNamed(t *testing.T) {
 	known := make(map[string]bool)
 	for _, verb := range newRoot(0).Commands() {

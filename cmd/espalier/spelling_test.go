@@ -9,8 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestFeaturesAreSpelledAlike: what schemas/schema.schema.json says of a feature's
-// members is what schemas/tree.schema.json does.
+// TestFeaturesAreSpelledAlike compares the members of a feature in
+// schemas/schema.schema.json with those in schemas/tree.schema.json.
 func TestFeaturesAreSpelledAlike(t *testing.T) {
 	type object struct {
 		Properties map[string]any

@@ -125,7 +125,7 @@ func addRunFlags(f *pflag.FlagSet, c *trainFlags) {
 	f.BoolVar(&c.DryRun, "dry_run", c.DryRun, "say what the run would take, by a rehearsal on a sample of the rows, and write nothing")
 }
 
-// addRowFlags adds the flags of which rows are used for what.
+// addRowFlags adds the flags for weights, labels and parts of the rows.
 func addRowFlags(f *pflag.FlagSet, c *pipelines.TrainConfig) {
 	f.StringVar(&c.Weight, "weight", c.Weight, "column of row weights, 0 to 1e9")
 	f.StringVar(&c.Split, "split", c.Split, "shares of train/validation/test, or a column that names each row's part")

@@ -83,7 +83,8 @@ func TestParseUnits(t *testing.T) {
 	}
 }
 
-// TestUnitsRoundTrip: what is spelled reads back, and is what package time says.
+// TestUnitsRoundTrip spells random times, compares the texts with those of package time,
+// and reads them back.
 func TestUnitsRoundTrip(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 20_000 {
