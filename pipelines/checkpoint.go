@@ -30,11 +30,11 @@ const (
 	maxCheckpoint    = 1 << 30
 )
 
-// checkpoint is what a run that grows its tree by levels has finished: written
-// after the rows were coalesced and after each level, whole or not at all. Before
-// that it only says which folder is the run's, so that what a killed run leaves
-// is known to be Espalier's. Files in the checkpoint folder beside state.json and
-// the folders that it names are not.
+// checkpoint is the finished work of a run that grows its tree by levels. It is
+// written after the rows were coalesced and after each level, whole or not at all.
+// A first one names the run's folder before any work is done: the leftovers of a
+// killed run are then known to be Espalier's. Only state.json and the folders named
+// in it are; other files in the checkpoint folder are somebody else's.
 type checkpoint struct {
 	Format   string `json:"format"`
 	Version  int    `json:"version"`
