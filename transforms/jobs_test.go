@@ -18,6 +18,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/split"
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/transforms"
+	"github.com/espalier-ml/espalier/transforms/transformstest"
 )
 
 // world is a small data set as objects, whole and in blocks: what the jobs find of
@@ -117,7 +118,7 @@ func worldParams() []induce.Params {
 
 func (w *world) run(t *testing.T, runner string, build func(s beam.Scope, tasks beam.PCollection)) {
 	t.Helper()
-	if err := run(t, runner, w.tasks, build); err != nil {
+	if err := runJob(t, runner, w.tasks, build); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -292,7 +293,7 @@ func leafOf(t *testing.T, s *tree.Scorer, value func(feature int) tree.Value) in
 // TestEvaluate: the counts of each tree's leaves are those of the objects that the
 // tree's scorer sends there.
 func TestEvaluate(t *testing.T) {
-	for _, runner := range runners() {
+	for _, runner := range transformstest.Runners() {
 		w := newWorld(t)
 		c := transforms.EvaluateConfig{Widths: w.layout.Widths, Workers: 2, Out: "out"}
 		var trees []*tree.Tree
@@ -355,7 +356,7 @@ func (f *writtenFile) Abort() error { return nil }
 // rows, classes and new values are counted. Two row groups are a file.
 func TestPredict(t *testing.T) {
 	const rows, group = 300, 70
-	for _, runner := range runners() {
+	for _, runner := range transformstest.Runners() {
 		w := newWorld(t)
 		model := w.model(w.grown(worldParams()[0]))
 		w.files["tree.json"] = model.Encode()

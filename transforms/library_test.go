@@ -25,6 +25,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/transforms"
+	"github.com/espalier-ml/espalier/transforms/transformstest"
 )
 
 // base is embedded, as common fields are.
@@ -189,7 +190,6 @@ func (v *visit) asTexts() map[string]string {
 // TestRowTypes: the same rows as structs, pointers to them and maps train the same
 // tree, and score alike: as the tree's own scorer has it by the values.
 func TestRowTypes(t *testing.T) {
-	transforms.WithoutStorage(t)
 	list := visits(120)
 	var maps []anyRow
 	var texts []textRow
@@ -218,7 +218,7 @@ func TestRowTypes(t *testing.T) {
 		"maps of anything": func(s beam.Scope) beam.PCollection { return beam.CreateList(s, maps) },
 		"maps of texts":    func(s beam.Scope) beam.PCollection { return beam.CreateList(s, texts) },
 	} {
-		for _, runner := range runners() {
+		for _, runner := range transformstest.Runners() {
 			err := runPipeline(t, runner, func(s beam.Scope) {
 				beam.ParDo0(s, &sinkFn{}, transforms.Score(s, rows(s), transforms.Model{JSON: encoded}))
 			})
@@ -289,7 +289,6 @@ func schemaOf(t *testing.T, encoded []byte, unit dataset.Unit) []byte {
 // TestWindowsOfSchema: a schema.json gives windows the bins that the tree.json of the
 // same features does, and may have fewer features than the rows.
 func TestWindowsOfSchema(t *testing.T) {
-	transforms.WithoutStorage(t)
 	encoded := library(t, "direct", visits(120), visitConfig())
 	var want []byte
 	for _, bins := range [][]byte{encoded, schemaOf(t, encoded, dataset.Date)} {
@@ -311,7 +310,6 @@ func TestWindowsOfSchema(t *testing.T) {
 
 // TestBindErrors: what does not fit together is told when the pipeline is built.
 func TestBindErrors(t *testing.T) {
-	transforms.WithoutStorage(t)
 	encoded := library(t, "direct", visits(120), visitConfig())
 	type wrong struct {
 		Age  string `json:"age"`
@@ -486,7 +484,7 @@ func TestRowErrors(t *testing.T) {
 		"classes":         {few, []entry{{"number": 1.0, "label": "a"}, {"number": 2.0, "label": "b"}}, "label", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			for _, runner := range runnersOfFailures() {
+			for _, runner := range transformstest.RunnersOfFailures() {
 				err := runPipeline(t, runner, func(s beam.Scope) {
 					beam.ParDo0(s, &sinkBytesFn{}, transforms.Train(s, beam.CreateList(s, test.rows), test.config))
 				})
@@ -531,7 +529,7 @@ func TestTrainOfNothing(t *testing.T) {
 			return beam.Create(s, wide{Text: "x", Number: pointer(0.), Label: pointer("a")})
 		}, "none with a label and a weight above 0"},
 	} {
-		for _, runner := range runnersOfFailures() {
+		for _, runner := range transformstest.RunnersOfFailures() {
 			for _, allowed := range []bool{false, true} {
 				test.config.AllowEmpty = allowed
 				err := runPipeline(t, runner, func(s beam.Scope) {
@@ -597,7 +595,6 @@ func init() {
 // TestModelFile: a URL without a tree fails the pipeline, one that is spoilt later
 // does not.
 func TestModelFile(t *testing.T) {
-	transforms.WithoutStorage(t)
 	path := filepath.Join(t.TempDir(), "tree.json")
 	score := func(every time.Duration) error {
 		return runPipeline(t, "direct", func(s beam.Scope) {

@@ -165,7 +165,7 @@ func spec() *transforms.RowSpec {
 }
 
 // run runs a job over tasks on the given runner.
-func run(t *testing.T, runner string, tasks []transforms.Task, build func(s beam.Scope, tasks beam.PCollection)) error {
+func runJob(t *testing.T, runner string, tasks []transforms.Task, build func(s beam.Scope, tasks beam.PCollection)) error {
 	t.Helper()
 	p, s := beam.NewPipelineWithRoot()
 	elements := make([][]byte, len(tasks))
@@ -175,18 +175,6 @@ func run(t *testing.T, runner string, tasks []transforms.Task, build func(s beam
 	build(s, beam.CreateList(s, elements))
 	_, err := beam.Run(context.Background(), runner, p)
 	return err
-}
-
-func runners() []string { return []string{"direct", "prism"} }
-
-// runnersOfFailures returns the runners for pipelines that fail. With -short, which the
-// race detector's run has, prism is left out: when a job fails, the SDK's worker closes
-// a channel while another of its goroutines still sends on it.
-func runnersOfFailures() []string {
-	if testing.Short() {
-		return []string{"direct"}
-	}
-	return runners()
 }
 
 func limits() binning.Limits { return binning.DefaultLimits() }

@@ -9,16 +9,9 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 )
 
-// DoFns are called by reflection, which takes a microsecond: an element is a row
-// group, a block of objects, a shard or a pane. register.DoFn would spare it and
-// compile for five to ten seconds for each signature, in everybody's build.
+// DoFns are registered by their type: see transforms/jobs/registration.go.
 func init() {
 	for _, t := range []reflect.Type{
-		reflect.TypeFor[summariseFn](), reflect.TypeFor[mergeSummariesFn](),
-		reflect.TypeFor[coalesceFn](), reflect.TypeFor[mergeObjectsFn](),
-		reflect.TypeFor[levelFn](), reflect.TypeFor[mergeLevelFn](), reflect.TypeFor[advanceFn](),
-		reflect.TypeFor[gatherFn](), reflect.TypeFor[growFn](),
-		reflect.TypeFor[evaluateFn](), reflect.TypeFor[predictFn](), reflect.TypeFor[mergeCountsFn](),
 		reflect.TypeFor[summariseTallyFn](), reflect.TypeFor[fitFn](), reflect.TypeFor[codeTallyFn](), reflect.TypeFor[growObjectsFn](),
 		reflect.TypeFor[tagFn](), reflect.TypeFor[noRowsFn](), reflect.TypeFor[windowTreeFn](),
 		reflect.TypeFor[scoreFn](), reflect.TypeFor[tallyFn](),
@@ -26,8 +19,6 @@ func init() {
 		beam.RegisterDoFn(t)
 	}
 	register.Combiner3[tallies, []byte, []byte](&mergeTalliesFn{})
-	register.Emitter2[int64, []byte]()
-	register.Iter1[[]byte]()
 	register.Emitter2[beam.T, Prediction]()
 	register.Emitter3[beam.EventTime, int64, []byte]()
 	register.Emitter1[WindowTree]()

@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/espalier-ml/espalier/transforms"
 	"github.com/espalier-ml/espalier/transforms/transformstest"
 )
 
@@ -31,7 +30,6 @@ func TestStream(t *testing.T) {
 		"given bins":    {Given: true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			transforms.WithoutStorage(t)
 			c.Runner, c.Windows = "prism", 5
 			c.Events, c.Deadline = streamEvents(t, 6000)
 			t.Logf("%+v", *transformstest.Run(t, c))

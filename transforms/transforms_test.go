@@ -11,16 +11,17 @@ import (
 	"github.com/espalier-ml/espalier/induce/binning"
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/transforms"
+	"github.com/espalier-ml/espalier/transforms/transformstest"
 )
 
 func TestSummarise(t *testing.T) {
 	var first [][]byte
-	for _, runner := range runners() {
+	for _, runner := range transformstest.Runners() {
 		for _, size := range []int{1000, 64, 7} {
 			m := newMemory(t)
 			tasks := newTable(200).put(m, "rows.parquet", size)
 			c := transforms.SummariseConfig{Rows: spec().Encode(), Limits: limits(), Workers: 2, Pieces: 2, Out: "out"}
-			if err := run(t, runner, tasks, func(s beam.Scope, tasks beam.PCollection) { transforms.Summarise(s, tasks, c) }); err != nil {
+			if err := runJob(t, runner, tasks, func(s beam.Scope, tasks beam.PCollection) { transforms.Summarise(s, tasks, c) }); err != nil {
 				t.Fatal(err)
 			}
 			stats, encoded, err := transforms.ReadSummaries(context.Background(), "out", c.Columns(2))
@@ -49,13 +50,13 @@ func TestSummarise(t *testing.T) {
 }
 
 func TestNullLabelIsADataError(t *testing.T) {
-	for _, runner := range runnersOfFailures() {
+	for _, runner := range transformstest.RunnersOfFailures() {
 		m := newMemory(t)
 		tasks := newTable(200).put(m, "rows.parquet", 64)
 		rows := spec()
 		rows.DropNullLabels = false
 		c := transforms.SummariseConfig{Rows: rows.Encode(), Limits: limits(), Workers: 2, Out: "out"}
-		err := run(t, runner, tasks, func(s beam.Scope, tasks beam.PCollection) { transforms.Summarise(s, tasks, c) })
+		err := runJob(t, runner, tasks, func(s beam.Scope, tasks beam.PCollection) { transforms.Summarise(s, tasks, c) })
 		if err == nil {
 			t.Fatalf("%s: no error", runner)
 		}
@@ -89,12 +90,12 @@ func TestCoalesce(t *testing.T) {
 		w[map[string]int{"no": 0, "yes": 1}[label]]++
 		want[[2]int{int(keys[2*r]), int(keys[2*r+1])}] = w
 	}
-	for _, runner := range runners() {
+	for _, runner := range transformstest.Runners() {
 		for _, size := range []int{1000, 7} {
 			m := newMemory(t)
 			tasks := data.put(m, "rows.parquet", size)
 			c := transforms.CoalesceConfig{Rows: spec().Encode(), Features: dataset.EncodeFeatures(features), Classes: []string{"no", "yes"}, Workers: 2, Shards: 64, Out: "out"}
-			if err := run(t, runner, tasks, func(s beam.Scope, tasks beam.PCollection) { transforms.Coalesce(s, tasks, c) }); err != nil {
+			if err := runJob(t, runner, tasks, func(s beam.Scope, tasks beam.PCollection) { transforms.Coalesce(s, tasks, c) }); err != nil {
 				t.Fatal(err)
 			}
 			stats, err := transforms.ReadObjectStats(context.Background(), &c)

@@ -1,0 +1,25 @@
+package transforms
+
+import (
+	"reflect"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
+)
+
+// The SDK calls a DoFn by reflection, at a microsecond a call: an element is a row
+// group, a block of objects or a shard. register.DoFn would call it directly, and
+// costs every build five to ten seconds for each signature.
+func init() {
+	for _, t := range []reflect.Type{
+		reflect.TypeFor[summariseFn](), reflect.TypeFor[mergeSummariesFn](),
+		reflect.TypeFor[coalesceFn](), reflect.TypeFor[mergeObjectsFn](),
+		reflect.TypeFor[levelFn](), reflect.TypeFor[mergeLevelFn](), reflect.TypeFor[advanceFn](),
+		reflect.TypeFor[gatherFn](), reflect.TypeFor[growFn](),
+		reflect.TypeFor[evaluateFn](), reflect.TypeFor[predictFn](), reflect.TypeFor[mergeCountsFn](),
+	} {
+		beam.RegisterDoFn(t)
+	}
+	register.Emitter2[int64, []byte]()
+	register.Iter1[[]byte]()
+}
