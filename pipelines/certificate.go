@@ -39,7 +39,7 @@ func (t *training) certify(ctx context.Context, c *candidate, s *steps) error {
 		return nil
 	}
 	if bytes := train.Objects * int64(dataset.NewLayout(t.features).Stride+16); bytes > maxCertified {
-		t.jobs.reporter.Note(fmt.Sprintf("the tree has no certificate: it takes all training objects in memory, %d MiB", bytes>>20))
+		t.driver.reporter.Note(fmt.Sprintf("the tree has no certificate: it takes all training objects in memory, %d MiB", bytes>>20))
 		return nil
 	}
 	objects, err := t.trainingObjects(ctx)

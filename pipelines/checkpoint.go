@@ -97,7 +97,7 @@ func (t *training) begin(ctx context.Context, c *checkpoint) error {
 	case c != nil && !t.config.Overwrite && c.resumable():
 		return usagef("--output %s has an unfinished run: go on with --resume, or replace it with --overwrite", t.config.Output)
 	case t.config.Resume:
-		t.jobs.reporter.Warn("there is no checkpoint to resume from: the run starts anew")
+		t.driver.reporter.Warn("there is no checkpoint to resume from: the run starts anew")
 	}
 	t.checkpoints, t.blocks = t.config.checkpoints(), t.scratch+"/blocks"
 	if !t.checkpoints {
@@ -123,7 +123,7 @@ func (t *training) begin(ctx context.Context, c *checkpoint) error {
 func (t *training) scratchOnEngine() {
 	if !isLocal(t.config.Runner) {
 		t.scratch = objectstore.Join(t.blocks, scratchFolder, uuid.NewString())
-		t.jobs.scratch = t.scratch
+		t.driver.scratch = t.scratch
 	}
 }
 

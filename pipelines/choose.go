@@ -96,7 +96,7 @@ func (t *training) undecided() bool {
 // by.
 func (t *training) restrict() {
 	if s := &t.parsed.selection; s.rule != 0 && t.undecided() && !t.validates() && s.folds <= 0 {
-		t.jobs.reporter.Note("there are no validation rows to choose a tree by: it is the first of the grid, as it was grown; --folds 5 chooses by cross-validation")
+		t.driver.reporter.Note("there are no validation rows to choose a tree by: it is the first of the grid, as it was grown; --folds 5 chooses by cross-validation")
 		s.rule = 0
 		s.currencies = nil
 	}
@@ -119,7 +119,7 @@ func (t *training) choose(ctx context.Context, candidates []candidate) error {
 	c, s := &candidates[0], &t.parsed.selection
 	for i := range candidates {
 		if n := candidates[i].tree.Training.CutLeaves; n > 0 {
-			t.jobs.reporter.Warn(fmt.Sprintf("--deadline came first: %d leaves of the tree would have been split further", n))
+			t.driver.reporter.Warn(fmt.Sprintf("--deadline came first: %d leaves of the tree would have been split further", n))
 			break
 		}
 	}
@@ -134,7 +134,7 @@ func (t *training) choose(ctx context.Context, candidates []candidate) error {
 		c = c.pruned(q, q.At(s.alpha))
 	}
 	t.tree = c.tree
-	err = t.jobs.phase(ctx, "certificate", 1, "steps", func(s *steps) error { return t.certify(ctx, c, s) })
+	err = t.driver.phase(ctx, "certificate", 1, "steps", func(s *steps) error { return t.certify(ctx, c, s) })
 	if err != nil {
 		return err
 	}
@@ -147,7 +147,7 @@ func (t *training) choose(ctx context.Context, candidates []candidate) error {
 	t.metrics = newMetrics(c.tree, c.counts, &t.spec)
 	t.metrics.Folds = t.folds
 	if n := t.tree.Training.LeftOutRows; n > 0 {
-		t.jobs.reporter.Warn(fmt.Sprintf("%d training rows are of a class with the weight 0: they are left out", n))
+		t.driver.reporter.Warn(fmt.Sprintf("%d training rows are of a class with the weight 0: they are left out", n))
 	}
 	if t.tree.Training.Weights != "" {
 		t.metrics.describeWeights()

@@ -44,7 +44,7 @@ func checkDataflow(ctx context.Context, urls ...string) error {
 
 // onDataflow runs a pipeline as a job on Dataflow, within the time that it has.
 // The SDK waits for it; when the context ends the job is cancelled.
-func (j *jobs) onDataflow(ctx context.Context, name string, p *beam.Pipeline) error {
+func (j *driver) onDataflow(ctx context.Context, name string, p *beam.Pipeline) error {
 	ctx, cancel := j.timeout(ctx)
 	defer cancel()
 	submitted := jobName(j.id(), name)

@@ -75,7 +75,7 @@ func (o *outlook) durations() Durations {
 	if !isLocal(o.t.config.Runner) {
 		return Durations{}
 	}
-	d := durationsOf(o.r.jobs.timings)
+	d := durationsOf(o.r.driver.timings)
 	more := o.scale()
 	d.Rows /= o.r.rehearsed.share
 	d.Growth = float64(d.Growth * more)

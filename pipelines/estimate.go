@@ -63,7 +63,7 @@ func dryRun(ctx context.Context, c *TrainConfig, p *parsed, reporter Reporter) (
 	f := beginFiles(c.StorageConfig)
 	defer f.end()
 	ctx = f.run.Context(ctx)
-	j := &jobs{runner: c.Runner, reporter: reporter, files: f, engine: c.EngineConfig}
+	j := &driver{runner: c.Runner, reporter: reporter, files: f, engine: c.EngineConfig}
 	in, err := readInput(ctx, j, c.Input)
 	if err != nil {
 		return nil, err
@@ -85,7 +85,7 @@ func dryRun(ctx context.Context, c *TrainConfig, p *parsed, reporter Reporter) (
 // engine and folders.
 func (t *training) of(run *training) *training {
 	r := *t
-	r.input, r.config, r.jobs, r.checkpoints = run.input, run.config, run.jobs, true
+	r.input, r.config, r.driver, r.checkpoints = run.input, run.config, run.driver, true
 	r.scratch, r.blocks = r.checkpointURL(scratchFolder, "dry-run"), r.checkpointURL("dry-run")
 	return &r
 }
@@ -102,11 +102,11 @@ func (t *training) foretell(ctx context.Context) error {
 		return err
 	}
 	if err != nil {
-		t.jobs.reporter.Note(fmt.Sprintf("what the run takes cannot be foreseen from a sample: %v", err))
+		t.driver.reporter.Note(fmt.Sprintf("what the run takes cannot be foreseen from a sample: %v", err))
 		return nil
 	}
 	t.estimate = e
-	t.jobs.reporter.Note(e.String())
+	t.driver.reporter.Note(e.String())
 	return nil
 }
 
@@ -153,12 +153,12 @@ func (t *training) measured() *Estimate {
 	if !isLocal(t.config.Runner) {
 		return nil
 	}
-	f := &t.jobs.figures
+	f := &t.driver.figures
 	e := &Estimate{
 		Rows: t.rowStats.Rows, TrainObjects: t.objects[dataset.Train].Objects, ObjectPasses: t.objectPasses,
 		BlockBytes: f.read, ShuffleBytes: f.exchanged, HistogramBytes: f.histogram,
 	}
-	for _, job := range t.jobs.timings {
+	for _, job := range t.driver.timings {
 		if job.Job == "summarise" || job.Job == "coalesce" {
 			e.RowPasses++
 		}
@@ -174,7 +174,7 @@ func (t *training) measured() *Estimate {
 	}
 	e.DriverMemory = peakMemory()
 	e.WorkerMemory = e.DriverMemory
-	e.Seconds = durationsOf(t.jobs.timings)
+	e.Seconds = durationsOf(t.driver.timings)
 	return e
 }
 

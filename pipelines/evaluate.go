@@ -97,7 +97,7 @@ func (t *training) candidates(ctx context.Context) ([]candidate, error) {
 		candidates[i] = candidate{tree: trees[i], subset: t.grid[i].params.Subset}
 		candidates[i].counts[dataset.Train] = trainingCounts(trees[i])
 	}
-	err := t.jobs.phase(ctx, "trees", int64(len(trees)), "trees", func(s *steps) error {
+	err := t.driver.phase(ctx, "trees", int64(len(trees)), "trees", func(s *steps) error {
 		return inParallel(ctx, len(trees), &s.done, build)
 	})
 	if err != nil {
@@ -139,7 +139,7 @@ func (t *training) countLeaves(ctx context.Context, trees []*tree.Tree) (counts 
 			}
 		}
 	}
-	return evaluateJob(ctx, t.jobs, trees, tasks, "blocks", config)
+	return evaluateJob(ctx, t.driver, trees, tasks, "blocks", config)
 }
 
 func (t *training) evaluateConfig(trees []*tree.Tree) transforms.EvaluateConfig {
@@ -150,7 +150,7 @@ func (t *training) evaluateConfig(trees []*tree.Tree) transforms.EvaluateConfig 
 }
 
 // evaluateJob counts the rows of tasks by part, tree and leaf.
-func evaluateJob(ctx context.Context, j *jobs, trees []*tree.Tree, tasks []transforms.Task, unit string, config transforms.EvaluateConfig) (counts [dataset.Parts][]*tree.LeafCounts, err error) {
+func evaluateJob(ctx context.Context, j *driver, trees []*tree.Tree, tasks []transforms.Task, unit string, config transforms.EvaluateConfig) (counts [dataset.Parts][]*tree.LeafCounts, err error) {
 	if len(tasks) > 0 {
 		what := job{"evaluate", int64(len(tasks)), unit, tasksDone}
 		err := j.run(ctx, what, tasks, func(s beam.Scope, tasks beam.PCollection) {
@@ -261,7 +261,7 @@ func (c *EvaluateConfig) measure(ctx context.Context, f *files, reporter Reporte
 	if err != nil {
 		return nil, nil, err
 	}
-	j := &jobs{runner: c.Runner, reporter: orSilent(reporter), files: f}
+	j := &driver{runner: c.Runner, reporter: orSilent(reporter), files: f}
 	in, err := readInput(ctx, j, c.Input)
 	if err != nil {
 		return nil, nil, err

@@ -176,7 +176,7 @@ func (t *training) prunings(ctx context.Context, candidates []candidate) ([]prun
 		p.sequence = newSequence(c.tree, currencies[i%len(currencies)])
 		p.validation, p.test = p.sequence.Sweep(c.counts[dataset.Validation]), p.sequence.Sweep(c.counts[dataset.Test])
 	}
-	return list, t.jobs.phase(ctx, "prune", int64(len(list)), "sequences", func(s *steps) error {
+	return list, t.driver.phase(ctx, "prune", int64(len(list)), "sequences", func(s *steps) error {
 		return inParallel(ctx, len(list), &s.done, pruneOne)
 	})
 }
@@ -275,7 +275,7 @@ func (t *training) describeFrontier(ctx context.Context, kept []frontier.Point, 
 			to.Selected, best = true, c
 		}
 	}
-	err := t.jobs.phase(ctx, "frontier", int64(len(kept)), "trees", func(s *steps) error {
+	err := t.driver.phase(ctx, "frontier", int64(len(kept)), "trees", func(s *steps) error {
 		return inParallel(ctx, len(kept), &s.done, describe)
 	})
 	if err != nil {

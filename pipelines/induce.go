@@ -43,7 +43,7 @@ func (t *training) growNext(ctx context.Context, g *induce.Growth) (*induce.Grow
 		return nil, nil //nolint:nilnil // all trees are grown
 	}
 	if t.late() {
-		t.jobs.reporter.Warn(fmt.Sprintf("--deadline came first: %d of %d trees were grown", len(t.roots), len(t.grid)))
+		t.driver.reporter.Warn(fmt.Sprintf("--deadline came first: %d of %d trees were grown", len(t.roots), len(t.grid)))
 		t.grid = t.grid[:len(t.roots)]
 		return nil, nil //nolint:nilnil // no time for more
 	}
@@ -163,7 +163,7 @@ func (t *training) level(ctx context.Context, config *transforms.LevelConfig, st
 		return err
 	}
 	what := job{name, int64(len(tasks) * config.Levels), fmt.Sprintf("blocks, %d open nodes", len(state.Growth.Large)), tasksDone}
-	return t.jobs.run(ctx, what, tasks, func(s beam.Scope, tasks beam.PCollection) {
+	return t.driver.run(ctx, what, tasks, func(s beam.Scope, tasks beam.PCollection) {
 		transforms.Level(s, tasks, *config)
 	})
 }
@@ -198,7 +198,7 @@ func (t *training) grow(ctx context.Context, g *induce.Growth) ([]*induce.Node, 
 	what := job{"induce", int64(len(config.Trees)) * g.Weight(), "weight settled", func(p *transforms.Progress) (int64, string) {
 		return p.Weight.Load(), fmt.Sprintf("%d leaves", p.Nodes.Load())
 	}}
-	err := t.jobs.run(ctx, what, t.blockTasks(dataset.Train), func(s beam.Scope, tasks beam.PCollection) {
+	err := t.driver.run(ctx, what, t.blockTasks(dataset.Train), func(s beam.Scope, tasks beam.PCollection) {
 		transforms.Grow(s, tasks, config)
 	})
 	if err != nil {
@@ -206,7 +206,7 @@ func (t *training) grow(ctx context.Context, g *induce.Growth) ([]*induce.Node, 
 	}
 	t.objectPasses++
 	var grown []*induce.Node
-	err = t.jobs.phase(ctx, "collect", 1, "trees", func(*steps) (err error) {
+	err = t.driver.phase(ctx, "collect", 1, "trees", func(*steps) (err error) {
 		grown, err = transforms.ReadGrown(ctx, &config)
 		return err
 	})
@@ -224,5 +224,5 @@ func (t *training) grow(ctx context.Context, g *induce.Growth) ([]*induce.Node, 
 
 // newFolder returns a scratch folder that no job has written to.
 func (t *training) newFolder(name string) string {
-	return fmt.Sprintf("%s/%s-%d", t.scratch, name, len(t.jobs.timings))
+	return fmt.Sprintf("%s/%s-%d", t.scratch, name, len(t.driver.timings))
 }

@@ -42,7 +42,7 @@ type listed struct {
 const footersPhase = "footers"
 
 // readInput is openInput as a phase of a run.
-func readInput(ctx context.Context, j *jobs, patterns []string) (*input, error) {
+func readInput(ctx context.Context, j *driver, patterns []string) (*input, error) {
 	var in *input
 	err := j.phase(ctx, footersPhase, 0, "files", func(s *steps) (err error) {
 		in, err = openInput(ctx, j.files, patterns, s)

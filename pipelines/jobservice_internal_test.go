@@ -367,7 +367,7 @@ func (h *heard) Step(done int64, note string) {
 func (h *heard) Note(string)      {}
 func (h *heard) Warn(text string) { h.warnings = append(h.warnings, text) }
 
-func runJob(t *testing.T, j *jobs) error {
+func runJob(t *testing.T, j *driver) error {
 	t.Helper()
 	j.files = process
 	return j.run(t.Context(), job{"level 1", 4, "blocks", tasksDone}, []transforms.Task{{File: "a"}}, func(beam.Scope, beam.PCollection) {})
@@ -377,7 +377,7 @@ func runJob(t *testing.T, j *jobs) error {
 func TestJobTimeout(t *testing.T) {
 	f := &fakeEngine{}
 	f.start(t)
-	err := runJob(t, &jobs{runner: "flink", reporter: &heard{}, runID: "abc", engine: EngineConfig{JobTimeout: 0.2}})
+	err := runJob(t, &driver{runner: "flink", reporter: &heard{}, runID: "abc", engine: EngineConfig{JobTimeout: 0.2}})
 	var failed *RunnerError
 	if !errors.As(err, &failed) || !strings.Contains(err.Error(), "cancelled after 200ms: raise --job_timeout") {
 		t.Errorf("got the error %v", err)
@@ -412,7 +412,7 @@ func TestLeftovers(t *testing.T) {
 	if mine.now() != jobpb.JobState_CANCELLED || done.now() != jobpb.JobState_DONE || other.now() != jobpb.JobState_RUNNING || longer.now() != jobpb.JobState_RUNNING {
 		t.Errorf("states %v", f.states())
 	}
-	if err := (&jobs{runner: "flink", runID: "abcd"}).cancelLeftovers(t.Context()); err != nil || longer.now() != jobpb.JobState_CANCELLED {
+	if err := (&driver{runner: "flink", runID: "abcd"}).cancelLeftovers(t.Context()); err != nil || longer.now() != jobpb.JobState_CANCELLED {
 		t.Errorf("states %v: %v", f.states(), err)
 	}
 	f.cancelled = func(*fakeJob) {}
@@ -439,7 +439,7 @@ func TestCounters(t *testing.T) {
 	*jobopts.EnvironmentConfig = `{"command":"none"}`
 	t.Cleanup(func() { *jobopts.WorkerBinary, *jobopts.EnvironmentConfig = "", "" })
 	h := &heard{}
-	if err := runJob(t, &jobs{runner: "flink", reporter: h}); err != nil {
+	if err := runJob(t, &driver{runner: "flink", reporter: h}); err != nil {
 		t.Fatal(err)
 	}
 	if !slices.Contains(h.steps, 3) || !slices.Contains(h.notes, "70000 rows") {

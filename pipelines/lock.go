@@ -79,7 +79,7 @@ func lockFolder(ctx context.Context, f *files, folder, runner string, reporter R
 	if err != nil || dead == nil {
 		return l, locked, err
 	}
-	err = (&jobs{runner: runner, runID: dead.Run}).cancelLeftovers(ctx)
+	err = (&driver{runner: runner, runID: dead.Run}).cancelLeftovers(ctx)
 	for _, swept := range []string{folder, objectstore.Join(folder, frontierFolder), objectstore.Join(folder, checkpointFolder)} {
 		if sweepErr := f.store.Sweep(ctx, swept); err == nil && sweepErr != nil {
 			err = usagef("--output: %v", sweepErr)

@@ -267,11 +267,11 @@ func (o *outlook) decoding() float64 {
 	for _, rows := range o.t.input.taskRows() {
 		largest = max(largest, rows)
 	}
-	return float64(float64(o.t.jobs.workers()) * float64(largest) * (rowBytes + float64(o.layout.Stride)))
+	return float64(float64(o.t.driver.workers()) * float64(largest) * (rowBytes + float64(o.layout.Stride)))
 }
 
 func (o *outlook) summarising() float64 {
-	return o.decoding() + float64(summaryTimes*float64(o.t.jobs.workers())*float64(o.r.rehearsed.sent))
+	return o.decoding() + float64(summaryTimes*float64(o.t.driver.workers())*float64(o.r.rehearsed.sent))
 }
 
 func (o *outlook) coalescing() float64 {
@@ -294,7 +294,7 @@ func (o *outlook) growing() float64 {
 		largest = max(largest, objects)
 	}
 	partition := min(small, max(largest, partitionObjects, float64(o.t.config.MemoryObjects)))
-	grown := min(small, float64(o.t.jobs.workers())*partition)
+	grown := min(small, float64(o.t.driver.workers())*partition)
 	live := float64(grown*(grownBytes+float64(o.layout.Stride))) + min(keptBytes, float64(workspaceTimes*o.levels.Bytes()))
 	if o.t.config.inMemory() {
 		return live + o.allBytes()

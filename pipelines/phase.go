@@ -27,7 +27,7 @@ type ended struct {
 // progress in steps of the unit. A phase that is over before the
 // first look at it is not shown. When the context ends, phase returns: the work is
 // left behind until it notices, and nobody looks at what it makes.
-func (j *jobs) phase(ctx context.Context, name string, total int64, unit string, work func(s *steps) error) error {
+func (j *driver) phase(ctx context.Context, name string, total int64, unit string, work func(s *steps) error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
@@ -50,7 +50,7 @@ func (j *jobs) phase(ctx context.Context, name string, total int64, unit string,
 
 // look shows how far a phase is until it has finished or the context has ended. A
 // panic of its work is raised again here, where the caller can recover it.
-func (j *jobs) look(ctx context.Context, name, unit string, s *steps, finished <-chan ended) error {
+func (j *driver) look(ctx context.Context, name, unit string, s *steps, finished <-chan ended) error {
 	tick := time.NewTicker(reportEvery)
 	defer tick.Stop()
 	told := int64(0)

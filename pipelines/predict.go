@@ -153,7 +153,7 @@ func Predict(ctx context.Context, c PredictConfig, reporter Reporter) (r *Predic
 		return nil, err
 	}
 	defer held.release(ctx)
-	p.jobs.runID = held.Run
+	p.driver.runID = held.Run
 	r, err = p.run(locked, start)
 	return r, orInterrupted(locked, err)
 }
@@ -169,11 +169,11 @@ type prediction struct {
 	output *folder
 	names  []string // of the outputs, by input file
 	scored bool     // all outputs are written
-	jobs   *jobs
+	driver *driver
 }
 
 func newPrediction(ctx context.Context, f *files, c *PredictConfig, reporter Reporter) (*prediction, error) {
-	p := &prediction{config: c, files: f, jobs: &jobs{runner: c.Runner, reporter: reporter, engine: c.EngineConfig, files: f}}
+	p := &prediction{config: c, files: f, driver: &driver{runner: c.Runner, reporter: reporter, engine: c.EngineConfig, files: f}}
 	var err error
 	if p.tree, err = readTree(ctx, f, c.Model); err != nil {
 		return nil, err
@@ -181,7 +181,7 @@ func newPrediction(ctx context.Context, f *files, c *PredictConfig, reporter Rep
 	if c.Explain {
 		p.paths = report.Paths(p.tree)
 	}
-	if p.input, err = readInput(ctx, p.jobs, c.Input); err != nil {
+	if p.input, err = readInput(ctx, p.driver, c.Input); err != nil {
 		return nil, err
 	}
 	label, weight := c.Label, c.Weight
@@ -268,7 +268,7 @@ const scratchInOutput = "_scratch"
 func (p *prediction) clear(ctx context.Context, start time.Time) error {
 	names := p.names
 	if !isLocal(p.config.Runner) {
-		names = append(slices.Clone(names), objectstore.Join(scratchInOutput, p.jobs.id()))
+		names = append(slices.Clone(names), objectstore.Join(scratchInOutput, p.driver.id()))
 	}
 	var err error
 	if p.output, err = openFolder(ctx, p.files.store, p.config.Output, predictOutput(), p.config.Overwrite, names...); err != nil {
@@ -296,7 +296,7 @@ func (p *prediction) run(ctx context.Context, start time.Time) (*PredictResult, 
 	r, err := p.score(ctx)
 	if err == nil {
 		// The work notices the end of the context itself: nothing is left half done.
-		err = p.jobs.phase(context.WithoutCancel(ctx), writePhase, 1, "folders", func(*steps) error { return p.commit(ctx, r, start) })
+		err = p.driver.phase(context.WithoutCancel(ctx), writePhase, 1, "folders", func(*steps) error { return p.commit(ctx, r, start) })
 	}
 	if err != nil {
 		p.sweep(ctx)
@@ -309,18 +309,18 @@ func (p *prediction) run(ctx context.Context, start time.Time) (*PredictResult, 
 func (p *prediction) score(ctx context.Context) (*PredictResult, error) {
 	scratch := "mem://espalier-" + uuid.NewString()
 	if !isLocal(p.config.Runner) { // its workers do not see this process's memory
-		scratch = objectstore.Join(p.config.Output, scratchInOutput, p.jobs.id())
-		p.jobs.scratch = scratch
+		scratch = objectstore.Join(p.config.Output, scratchInOutput, p.driver.id())
+		p.driver.scratch = scratch
 		defer func() { _ = p.files.store.RemoveEmpty(objectstore.Join(p.config.Output, scratchInOutput)) }() // scratch
 	}
 	defer p.files.store.RemoveAll(context.WithoutCancel(ctx), scratch) //nolint:errcheck // scratch
-	counted, err := predictJob(ctx, p.jobs, p.tree, p.tasks(), "predict", p.predictConfig(scratch))
+	counted, err := predictJob(ctx, p.driver, p.tree, p.tasks(), "predict", p.predictConfig(scratch))
 	if err != nil {
 		return nil, err
 	}
 	p.scored = true
 	r := &PredictResult{Tree: p.tree, Rows: counted.Rows, Columns: novelties(p.tree, counted)}
-	warnOfNovelty(p.jobs.reporter, r.Columns, r.Rows)
+	warnOfNovelty(p.driver.reporter, r.Columns, r.Rows)
 	if err := p.checkNovelty(r); err != nil {
 		return nil, err
 	}
@@ -371,7 +371,7 @@ func (p *prediction) undo(ctx context.Context) {
 		}
 	}
 	if left {
-		p.jobs.reporter.Warn(fmt.Sprintf("unfinished predictions stay in %s: replace them with --overwrite", p.config.Output))
+		p.driver.reporter.Warn(fmt.Sprintf("unfinished predictions stay in %s: replace them with --overwrite", p.config.Output))
 		return
 	}
 	_ = p.output.disclaim(ctx) // the first error says more
@@ -390,7 +390,7 @@ func (p *prediction) tasks() []transforms.Task {
 }
 
 func (p *prediction) predictConfig(scratch string) transforms.PredictConfig {
-	workers := p.jobs.workers()
+	workers := p.driver.workers()
 	return transforms.PredictConfig{
 		Tree: treeURL(p.config.Model), Decoded: p.tree, Rows: p.spec.Encode(), Copied: p.config.Key, Paths: p.paths,
 		Workers: workers, Pieces: pieces(workers, len(p.input.files)), Out: scratch, Run: p.files.run.Name(),
@@ -398,7 +398,7 @@ func (p *prediction) predictConfig(scratch string) transforms.PredictConfig {
 }
 
 // predictJob runs a job that scores the rows of tasks.
-func predictJob(ctx context.Context, j *jobs, t *tree.Tree, tasks []transforms.Task, name string, config transforms.PredictConfig) (*transforms.Predicted, error) {
+func predictJob(ctx context.Context, j *driver, t *tree.Tree, tasks []transforms.Task, name string, config transforms.PredictConfig) (*transforms.Predicted, error) {
 	groups := int64(0)
 	for _, task := range tasks {
 		groups += int64(max(1, task.RowGroups))
@@ -442,7 +442,7 @@ func (p *prediction) commit(ctx context.Context, r *PredictResult, start time.Ti
 	digest := sha256.Sum256(p.tree.Encode())
 	m := &PredictManifest{
 		Format: predictionsFormat, Version: 1, Espalier: Version, Started: start.UTC(), Seconds: time.Since(start).Seconds(), Config: p.config,
-		Digest: hex.EncodeToString(digest[:]), Inputs: p.input.manifest(), Outputs: p.names, Files: slices.Clone(p.names), Timings: p.jobs.timings, Rows: r.Rows, Columns: r.Columns,
+		Digest: hex.EncodeToString(digest[:]), Inputs: p.input.manifest(), Outputs: p.names, Files: slices.Clone(p.names), Timings: p.driver.timings, Rows: r.Rows, Columns: r.Columns,
 	}
 	if r.Metrics != nil {
 		m.Files = append(m.Files, metricsFile)

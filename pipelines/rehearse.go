@@ -34,7 +34,7 @@ func (t *training) rehearse(ctx context.Context) error {
 	if err := t.summarise(ctx); err != nil {
 		return err
 	}
-	t.rehearsed.sent = t.jobs.figures.exchanged
+	t.rehearsed.sent = t.driver.figures.exchanged
 	if err := t.coalesce(ctx); err != nil {
 		return err
 	}
@@ -64,7 +64,7 @@ func (t *training) sample(rows int64) *training {
 	scratch := "mem://espalier-" + uuid.NewString()
 	return &training{
 		config: &c, parsed: &p, grid: p.grid, schema: &s, input: in, costs: t.costs.ofFeatures(), perClass: t.perClass, files: t.files,
-		jobs: &jobs{runner: c.Runner, reporter: rehearsing{t.jobs.reporter}, files: t.files}, scratch: scratch, blocks: scratch + "/blocks",
+		driver: &driver{runner: c.Runner, reporter: rehearsing{t.driver.reporter}, files: t.files}, scratch: scratch, blocks: scratch + "/blocks",
 		rehearsed: &rehearsal{share: share},
 	}
 }

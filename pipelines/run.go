@@ -53,8 +53,8 @@ func leave() { <-running }
 // reportEvery is the time between two looks at the progress of a job.
 const reportEvery = 100 * time.Millisecond
 
-// jobs runs jobs on one runner, one after the other.
-type jobs struct {
+// driver runs jobs on one runner, one after the other.
+type driver struct {
 	runner   string
 	reporter Reporter
 	files    *files       // of the run
@@ -73,7 +73,7 @@ type Timing struct {
 
 // workers returns the goroutines that a bundle may use: the local runners run
 // one bundle at a time, engines as many as they have slots.
-func (j *jobs) workers() int {
+func (j *driver) workers() int {
 	if isLocal(j.runner) {
 		return runtime.GOMAXPROCS(0)
 	}
@@ -103,7 +103,7 @@ func tasksDone(p *transforms.Progress) (int64, string) {
 }
 
 // run builds and runs one pipeline over tasks.
-func (j *jobs) run(ctx context.Context, what job, tasks []transforms.Task, build func(s beam.Scope, tasks beam.PCollection)) error {
+func (j *driver) run(ctx context.Context, what job, tasks []transforms.Task, build func(s beam.Scope, tasks beam.PCollection)) error {
 	j.reporter.Job(what.name, what.total, what.unit)
 	if err := admit(ctx); err != nil {
 		return err
@@ -137,7 +137,7 @@ func (j *jobs) run(ctx context.Context, what job, tasks []transforms.Task, build
 
 // progress returns what the DoFns of a job count on: that of this process if
 // they run here, else one that an engine's counters fill.
-func (j *jobs) progress() *transforms.Progress {
+func (j *driver) progress() *transforms.Progress {
 	if isLocal(j.runner) || jobopts.IsLoopback() {
 		return j.files.run.Progress()
 	}
@@ -148,7 +148,7 @@ func (j *jobs) progress() *transforms.Progress {
 // local pipeline notices the end of its context a little later: it is left behind,
 // and the next one waits for it. That of an engine would go on by itself, and is
 // waited for until it is cancelled.
-func (j *jobs) watch(ctx context.Context, what job, progress *transforms.Progress, finished <-chan error) error {
+func (j *driver) watch(ctx context.Context, what job, progress *transforms.Progress, finished <-chan error) error {
 	tick := time.NewTicker(reportEvery)
 	defer tick.Stop()
 	over := ctx.Done()
@@ -176,7 +176,7 @@ func (j *jobs) watch(ctx context.Context, what job, progress *transforms.Progres
 
 // pipeline builds and runs a pipeline. The SDK panics on faults of
 // construction.
-func (j *jobs) pipeline(ctx context.Context, name string, progress *transforms.Progress, tasks []transforms.Task, build func(s beam.Scope, tasks beam.PCollection)) (err error) {
+func (j *driver) pipeline(ctx context.Context, name string, progress *transforms.Progress, tasks []transforms.Task, build func(s beam.Scope, tasks beam.PCollection)) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			err = fmt.Errorf("panic: %v", r)
@@ -199,7 +199,7 @@ func (j *jobs) pipeline(ctx context.Context, name string, progress *transforms.P
 }
 
 // onEngine runs a pipeline as an engine's job, within the time that it has.
-func (j *jobs) onEngine(ctx context.Context, name string, p *beam.Pipeline, progress *transforms.Progress) error {
+func (j *driver) onEngine(ctx context.Context, name string, p *beam.Pipeline, progress *transforms.Progress) error {
 	ctx, cancel := j.timeout(ctx)
 	defer cancel()
 	s, err := openJobService(ctx, *jobopts.Endpoint, defaultPatience())
@@ -224,13 +224,13 @@ func (j *jobs) onEngine(ctx context.Context, name string, p *beam.Pipeline, prog
 }
 
 // timeout limits the time of a job on an engine.
-func (j *jobs) timeout(ctx context.Context) (context.Context, context.CancelFunc) {
+func (j *driver) timeout(ctx context.Context) (context.Context, context.CancelFunc) {
 	timeout := j.engine.jobTimeout()
 	return context.WithTimeoutCause(ctx, timeout, fmt.Errorf("it was cancelled after %v: raise --job_timeout if the engine was still at work, and go on with --resume", timeout))
 }
 
 // id returns the run's id.
-func (j *jobs) id() string {
+func (j *driver) id() string {
 	if j.runID == "" {
 		j.runID = uuid.NewString()
 	}
@@ -239,7 +239,7 @@ func (j *jobs) id() string {
 
 // cancelLeftovers cancels what an earlier process, which was killed, has left
 // running on the engine for this run, and waits until it has ended.
-func (j *jobs) cancelLeftovers(ctx context.Context) error {
+func (j *driver) cancelLeftovers(ctx context.Context) error {
 	if isLocal(j.runner) {
 		return nil
 	}

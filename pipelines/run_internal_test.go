@@ -33,7 +33,7 @@ func TestWaitingRunEnds(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
 	start := time.Now()
-	j := &jobs{runner: "direct", reporter: noReporter{}, files: process}
+	j := &driver{runner: "direct", reporter: noReporter{}, files: process}
 	one := func(ctx context.Context) error {
 		return j.run(ctx, job{"one", 1, "tasks", tasksDone}, []transforms.Task{{File: "a"}}, func(beam.Scope, beam.PCollection) {})
 	}
@@ -64,7 +64,7 @@ func (w *watched) Note(text string)          { w.notes = append(w.notes, text) }
 // context even if its work does not, and panics where it is called.
 func TestPhase(t *testing.T) {
 	w := new(watched)
-	j := &jobs{runner: "direct", reporter: w}
+	j := &driver{runner: "direct", reporter: w}
 	err := j.phase(t.Context(), "quick", 3, "trees", func(*steps) error { return nil })
 	if err != nil || len(w.jobs) > 0 {
 		t.Errorf("a quick phase: %v, %v", w.jobs, err)
@@ -163,7 +163,7 @@ func TestFoldsAreTold(t *testing.T) {
 	} {
 		w := new(watched)
 		r := &training{
-			jobs: &jobs{reporter: w}, parsed: &parsed{selection: selection{folds: -1}}, classes: []string{"a", "b"},
+			driver: &driver{reporter: w}, parsed: &parsed{selection: selection{folds: -1}}, classes: []string{"a", "b"},
 			objects: &[dataset.Parts]transforms.ObjectStats{dataset.Train: {Objects: one.objects}},
 		}
 		validation := &tree.LeafCounts{Weights: [][]int64{{1000 - one.rare, one.rare}}, Rows: []int64{1000}}

@@ -53,7 +53,7 @@ func Train(ctx context.Context, c TrainConfig, reporter Reporter) (r *Result, er
 	f := beginFiles(c.StorageConfig)
 	defer f.end()
 	ctx = f.run.Context(ctx)
-	j := &jobs{runner: c.Runner, reporter: reporter, files: f, engine: c.EngineConfig}
+	j := &driver{runner: c.Runner, reporter: reporter, files: f, engine: c.EngineConfig}
 	o, locked, err := open(ctx, j, &c)
 	if err != nil {
 		return nil, err
@@ -64,7 +64,7 @@ func Train(ctx context.Context, c TrainConfig, reporter Reporter) (r *Result, er
 }
 
 // train trains on what was opened.
-func (o *opened) train(ctx context.Context, j *jobs, c *TrainConfig, p *parsed, start time.Time) (*Result, error) {
+func (o *opened) train(ctx context.Context, j *driver, c *TrainConfig, p *parsed, start time.Time) (*Result, error) {
 	if o.output.finished() && c.Resume {
 		return o.finishedRun(ctx, j.files, c)
 	}
@@ -72,7 +72,7 @@ func (o *opened) train(ctx context.Context, j *jobs, c *TrainConfig, p *parsed, 
 	if err != nil {
 		return nil, err
 	}
-	t.output, t.deadline, t.jobs.runID = o.output, c.deadline(start), o.lock.Run
+	t.output, t.deadline, t.driver.runID = o.output, c.deadline(start), o.lock.Run
 	if err := t.output.spare(c.reads(o.input)); err != nil {
 		return nil, err
 	}
@@ -119,7 +119,7 @@ func (c *TrainConfig) reads(in *input) []reading {
 }
 
 // newTraining resolves a configuration against the columns of its input.
-func newTraining(ctx context.Context, j *jobs, c *TrainConfig, p *parsed, in *input) (*training, error) {
+func newTraining(ctx context.Context, j *driver, c *TrainConfig, p *parsed, in *input) (*training, error) {
 	s, err := resolve(in, c, p)
 	if err != nil {
 		return nil, err
@@ -138,7 +138,7 @@ func newTraining(ctx context.Context, j *jobs, c *TrainConfig, p *parsed, in *in
 	}
 	return &training{
 		config: c, costs: prices, perClass: perClass, parsed: p, grid: p.grid, input: in, schema: s, files: j.files,
-		jobs: j, rehearsalRows: rehearsalRows,
+		driver: j, rehearsalRows: rehearsalRows,
 	}, nil
 }
 
@@ -154,7 +154,7 @@ type opened struct {
 // reads the checkpoint in it, if any, as far as possible at the same time: object
 // stores take a while for each.
 // The context that it returns ends when the lock is lost.
-func open(ctx context.Context, j *jobs, c *TrainConfig) (o *opened, locked context.Context, err error) {
+func open(ctx context.Context, j *driver, c *TrainConfig) (o *opened, locked context.Context, err error) {
 	// The work notices the end of the context itself: a lock must not be left behind.
 	err = j.phase(context.WithoutCancel(ctx), footersPhase, 0, "files", func(s *steps) (err error) {
 		o, locked, err = openAll(ctx, j, c, s)
@@ -163,7 +163,7 @@ func open(ctx context.Context, j *jobs, c *TrainConfig) (o *opened, locked conte
 	return o, locked, err
 }
 
-func openAll(ctx context.Context, j *jobs, c *TrainConfig, s *steps) (o *opened, locked context.Context, err error) {
+func openAll(ctx context.Context, j *driver, c *TrainConfig, s *steps) (o *opened, locked context.Context, err error) {
 	f := j.files
 	o = new(opened)
 	reading, cancel := context.WithCancel(ctx)
@@ -230,7 +230,7 @@ type training struct {
 	costs   *costs
 	files   *files
 	output  *folder
-	jobs    *jobs
+	driver  *driver
 	scratch string // folder of intermediate files
 
 	checkpoints bool   // the run leaves checkpoints
@@ -297,7 +297,7 @@ func (t *training) prepare(ctx context.Context) error {
 }
 
 func (t *training) summariseConfig() transforms.SummariseConfig {
-	workers := t.jobs.workers()
+	workers := t.driver.workers()
 	return transforms.SummariseConfig{
 		Rows: t.schema.rows.Encode(), Workers: workers, Out: t.scratch + "/summarise", Classes: t.config.weighsClasses(),
 		Limits: binning.Limits{Values: t.config.MaxValues, Categories: binning.DefaultLimits().Categories},
@@ -313,7 +313,7 @@ func (t *training) summarise(ctx context.Context) error {
 		return t.noRows("no input file has a row")
 	}
 	what := job{"summarise", int64(len(t.input.tasks)), "row groups", tasksDone}
-	err := t.jobs.run(ctx, what, t.input.tasks, func(s beam.Scope, tasks beam.PCollection) {
+	err := t.driver.run(ctx, what, t.input.tasks, func(s beam.Scope, tasks beam.PCollection) {
 		transforms.Summarise(s, tasks, config)
 	})
 	if err != nil {
@@ -374,7 +374,7 @@ func (t *training) fitLabel(encoded []byte) error {
 	}
 	t.classes = values
 	if len(values) == 1 {
-		t.jobs.reporter.Warn(fmt.Sprintf("the label %q has one class, %q: the tree is a single leaf", label, values[0]))
+		t.driver.reporter.Warn(fmt.Sprintf("the label %q has one class, %q: the tree is a single leaf", label, values[0]))
 	}
 	return nil
 }
@@ -390,7 +390,7 @@ func (t *training) fitFeatures(ctx context.Context, encoded [][]byte) error {
 		}
 		encoded[i] = nil
 	}
-	err := t.jobs.phase(ctx, "bins", int64(len(encoded)), "features", func(s *steps) error {
+	err := t.driver.phase(ctx, "bins", int64(len(encoded)), "features", func(s *steps) error {
 		return inParallel(ctx, len(encoded), &s.done, fit)
 	})
 	if err != nil {
@@ -407,7 +407,7 @@ func (t *training) fitFeatures(ctx context.Context, encoded [][]byte) error {
 			continue
 		}
 		if fitted[i].Other > 0 {
-			t.jobs.reporter.Warn(fmt.Sprintf("column %q has more than %d values: the rarest are put together as \"other\"", fitted[i].Name, t.config.MaxCategories))
+			t.driver.reporter.Warn(fmt.Sprintf("column %q has more than %d values: the rarest are put together as \"other\"", fitted[i].Name, t.config.MaxCategories))
 		}
 		if fitted[i].CodesSeen() < 2 {
 			constant = append(constant, fitted[i].Name)
@@ -418,7 +418,7 @@ func (t *training) fitFeatures(ctx context.Context, encoded [][]byte) error {
 	}
 	t.schema.markConstant(constant)
 	if len(t.features) == 0 {
-		t.jobs.reporter.Warn("all features are constant among the training rows: the tree is a single leaf")
+		t.driver.reporter.Warn("all features are constant among the training rows: the tree is a single leaf")
 	}
 	return t.costs.apply(t.features)
 }
@@ -480,7 +480,7 @@ func (t *training) removeAll(ctx context.Context, folders ...string) error {
 func (t *training) coalesceConfig() transforms.CoalesceConfig {
 	return transforms.CoalesceConfig{
 		Rows: t.spec.Encode(), Features: dataset.EncodeFeatures(t.features), Classes: t.classes,
-		Workers: t.jobs.workers(), Pieces: pieces(t.jobs.workers(), len(t.input.tasks)), Out: t.scratch + "/coalesce", Blocks: t.blocks,
+		Workers: t.driver.workers(), Pieces: pieces(t.driver.workers(), len(t.input.tasks)), Out: t.scratch + "/coalesce", Blocks: t.blocks,
 		Shards: shards(t.rowStats.Rows, dataset.NewLayout(t.features).Stride), Spill: t.spill("coalesce"), Run: t.files.run.Name(),
 	}
 }
@@ -489,7 +489,7 @@ func (t *training) coalesceConfig() transforms.CoalesceConfig {
 func (t *training) coalesce(ctx context.Context) error {
 	config := t.coalesceConfig()
 	what := job{"coalesce", int64(len(t.input.tasks)), "row groups", tasksDone}
-	err := t.jobs.run(ctx, what, t.input.tasks, func(s beam.Scope, tasks beam.PCollection) {
+	err := t.driver.run(ctx, what, t.input.tasks, func(s beam.Scope, tasks beam.PCollection) {
 		transforms.Coalesce(s, tasks, config)
 	})
 	if err != nil {
@@ -561,7 +561,7 @@ func (t *training) growConfig() transforms.GrowConfig {
 			Params: t.grid[min(len(t.roots), len(t.grid)-1)].params, Columns: t.columns(), Classes: len(t.classes),
 			Total: train.Weight, Heaviest: train.Heaviest,
 		},
-		Weighted: t.spec.Weighted(), Widths: dataset.NewLayout(t.features).Widths, Workers: t.jobs.workers(), Run: t.files.run.Name(),
+		Weighted: t.spec.Weighted(), Widths: dataset.NewLayout(t.features).Widths, Workers: t.driver.workers(), Run: t.files.run.Name(),
 	}
 }
 
