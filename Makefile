@@ -11,7 +11,7 @@ lint:
 	go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0 run ./...
 
 bench:
-	go test -run '^$$' -bench . ./induce/... ./io/... ./transforms
+	go test -run '^$$' -bench . ./induce/... ./io/... ./transforms/...
 
 ci:
 	bash .ci/run

@@ -19,7 +19,7 @@ import (
 	"github.com/espalier-ml/espalier/induce"
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/io/objectstore"
-	"github.com/espalier-ml/espalier/transforms"
+	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
 const (
@@ -47,14 +47,14 @@ type checkpoint struct {
 
 	PerClass map[string]string `json:"per_class,omitempty"` // digests of the files about classes, by flag
 
-	Blocks   string                                `json:"blocks"`          // folder in the checkpoint folder of all that the run keeps: object blocks and scratch
-	Stale    []string                              `json:"stale,omitempty"` // such folders of runs before it, which are to go
-	RowStats *transforms.RowStats                  `json:"row_stats"`
-	Spec     *transforms.RowSpec                   `json:"spec"`
-	Constant []string                              `json:"constant"` // columns that are no features
-	Features []byte                                `json:"features"` // see dataset.EncodeFeatures
-	Classes  []string                              `json:"classes"`
-	Objects  [dataset.Parts]transforms.ObjectStats `json:"objects"`
+	Blocks   string                          `json:"blocks"`          // folder in the checkpoint folder of all that the run keeps: object blocks and scratch
+	Stale    []string                        `json:"stale,omitempty"` // such folders of runs before it, which are to go
+	RowStats *jobs.RowStats                  `json:"row_stats"`
+	Spec     *jobs.RowSpec                   `json:"spec"`
+	Constant []string                        `json:"constant"` // columns that are no features
+	Features []byte                          `json:"features"` // see dataset.EncodeFeatures
+	Classes  []string                        `json:"classes"`
+	Objects  [dataset.Parts]jobs.ObjectStats `json:"objects"`
 
 	Grown  []*induce.Node `json:"grown,omitempty"` // the trees of the grid that are finished
 	Growth *induce.Growth `json:"growth"`          // of the next one; none: all are

@@ -10,7 +10,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/binning"
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/tree"
-	"github.com/espalier-ml/espalier/transforms"
+	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
 // The values of --class_weights that are no file.
@@ -128,10 +128,10 @@ func (t *training) weighClasses(encoded []byte, scale int64) error {
 	rows.ClassWeights = balancedFactors(totals)
 	if v := t.perClass.weights; v != nil {
 		for k := range rows.ClassWeights {
-			rows.ClassWeights[k] = transforms.FractionScale
+			rows.ClassWeights[k] = jobs.FractionScale
 		}
 		err := v.each(t.classes, t.rehearsed != nil, func(at []int, x float64) {
-			rows.ClassWeights[at[0]] = int64(math.RoundToEven(float64(x * transforms.FractionScale)))
+			rows.ClassWeights[at[0]] = int64(math.RoundToEven(float64(x * jobs.FractionScale)))
 		})
 		if err != nil {
 			return err
@@ -172,12 +172,12 @@ func balancedFactors(totals []int64) []int64 {
 	}
 	factors := make([]int64, len(totals))
 	for k, w := range totals {
-		factors[k] = transforms.FractionScale
+		factors[k] = jobs.FractionScale
 		if w == 0 {
 			continue
 		}
 		over := new(big.Int).Mul(big.NewInt(w), big.NewInt(classes))
-		x := new(big.Int).Mul(sum, big.NewInt(2*transforms.FractionScale))
+		x := new(big.Int).Mul(sum, big.NewInt(2*jobs.FractionScale))
 		x.Add(x, over)
 		x.Div(x, over.Lsh(over, 1)) // to the nearest
 		factors[k] = math.MaxInt64
@@ -189,13 +189,13 @@ func balancedFactors(totals []int64) []int64 {
 }
 
 // trainScale returns 1 where all weights of training rows are whole numbers.
-func trainScale(rows *transforms.RowSpec) int64 {
+func trainScale(rows *jobs.RowSpec) int64 {
 	if rows.WeightScale != 1 {
-		return transforms.FractionScale
+		return jobs.FractionScale
 	}
 	for _, f := range rows.ClassWeights {
-		if f%transforms.FractionScale != 0 {
-			return transforms.FractionScale
+		if f%jobs.FractionScale != 0 {
+			return jobs.FractionScale
 		}
 	}
 	return 1
@@ -203,7 +203,7 @@ func trainScale(rows *transforms.RowSpec) int64 {
 
 // checkTotal makes sure that the weighted rows can be counted, and that there are
 // some. scale is that of the totals.
-func checkTotal(totals []int64, rows *transforms.RowSpec, scale int64) error {
+func checkTotal(totals []int64, rows *jobs.RowSpec, scale int64) error {
 	sum := new(big.Int)
 	for k, w := range totals {
 		sum.Add(sum, new(big.Int).Mul(big.NewInt(w), big.NewInt(rows.ClassWeights[k])))
@@ -211,8 +211,8 @@ func checkTotal(totals []int64, rows *transforms.RowSpec, scale int64) error {
 	if sum.Sign() == 0 {
 		return usagef("--class_weights: all classes of the training rows have the weight 0")
 	}
-	sum.Mul(sum, big.NewInt(rows.TrainScale)).Div(sum, big.NewInt(scale)).Div(sum, big.NewInt(transforms.FractionScale))
-	if sum.Cmp(big.NewInt(transforms.MaxTotalWeight/2)) >= 0 { // half: what rounding adds
+	sum.Mul(sum, big.NewInt(rows.TrainScale)).Div(sum, big.NewInt(scale)).Div(sum, big.NewInt(jobs.FractionScale))
+	if sum.Cmp(big.NewInt(jobs.MaxTotalWeight/2)) >= 0 { // half: what rounding adds
 		return usagef("--class_weights: the weights of all training rows add up to more than can be counted: divide them by their mean")
 	}
 	return nil
@@ -225,7 +225,7 @@ func (t *training) describeWeights(d *tree.Training) {
 	}
 	d.Weights = weightsByClass
 	for _, f := range t.spec.ClassWeights {
-		d.ClassWeights = append(d.ClassWeights, float64(f)/transforms.FractionScale)
+		d.ClassWeights = append(d.ClassWeights, float64(f)/jobs.FractionScale)
 	}
 	d.LeftOutRows = t.rowStats.Train - d.Rows
 }

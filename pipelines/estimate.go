@@ -13,7 +13,7 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
-	"github.com/espalier-ml/espalier/transforms"
+	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
 // Estimate is what a run takes: as foreseen by a rehearsal on a sample of its
@@ -139,7 +139,7 @@ func (t *training) foresee(ctx context.Context) (*Estimate, *training, error) {
 
 // columnBytes returns what the two passes over the rows read: the second one
 // leaves constant columns out.
-func (t *training) columnBytes(second *transforms.RowSpec) int64 {
+func (t *training) columnBytes(second *jobs.RowSpec) int64 {
 	n := int64(0)
 	for _, f := range t.input.files {
 		n += f.ColumnBytes(t.schema.rows.Columns()) + f.ColumnBytes(second.Columns())

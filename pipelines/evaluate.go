@@ -15,7 +15,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/io/objectstore"
 	"github.com/espalier-ml/espalier/io/report"
-	"github.com/espalier-ml/espalier/transforms"
+	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
 // MetricsFile is metrics.json: the metrics of each part that has rows, and those of
@@ -142,26 +142,26 @@ func (t *training) countLeaves(ctx context.Context, trees []*tree.Tree) (counts 
 	return evaluateJob(ctx, t.driver, trees, tasks, "blocks", config)
 }
 
-func (t *training) evaluateConfig(trees []*tree.Tree) transforms.EvaluateConfig {
+func (t *training) evaluateConfig(trees []*tree.Tree) jobs.EvaluateConfig {
 	grow := t.growConfig()
-	return transforms.EvaluateConfig{
+	return jobs.EvaluateConfig{
 		Decoded: trees, Widths: grow.Widths, Weights: grow.Weighted, Workers: grow.Workers, Out: t.newFolder("evaluate"), Run: grow.Run,
 	}
 }
 
 // evaluateJob counts the rows of tasks by part, tree and leaf.
-func evaluateJob(ctx context.Context, j *driver, trees []*tree.Tree, tasks []transforms.Task, unit string, config transforms.EvaluateConfig) (counts [dataset.Parts][]*tree.LeafCounts, err error) {
+func evaluateJob(ctx context.Context, j *driver, trees []*tree.Tree, tasks []jobs.Task, unit string, config jobs.EvaluateConfig) (counts [dataset.Parts][]*tree.LeafCounts, err error) {
 	if len(tasks) > 0 {
 		what := job{"evaluate", int64(len(tasks)), unit, tasksDone}
 		err := j.run(ctx, what, tasks, func(s beam.Scope, tasks beam.PCollection) {
-			transforms.Evaluate(s, tasks, config)
+			jobs.Evaluate(s, tasks, config)
 		})
 		if err != nil {
 			return counts, err
 		}
 	}
 	for part := range dataset.Part(dataset.Parts) {
-		if counts[part], err = transforms.ReadLeafCounts(ctx, config.Out, part, trees); err != nil {
+		if counts[part], err = jobs.ReadLeafCounts(ctx, config.Out, part, trees); err != nil {
 			return counts, err
 		}
 	}
@@ -169,7 +169,7 @@ func evaluateJob(ctx context.Context, j *driver, trees []*tree.Tree, tasks []tra
 }
 
 // newMetrics measures a tree on the parts that have rows. Parts may be nil.
-func newMetrics(t *tree.Tree, counts [dataset.Parts]*tree.LeafCounts, spec *transforms.RowSpec) *MetricsFile {
+func newMetrics(t *tree.Tree, counts [dataset.Parts]*tree.LeafCounts, spec *jobs.RowSpec) *MetricsFile {
 	m := &MetricsFile{Format: metricsFormat, Version: 1}
 	for part, c := range counts {
 		if c != nil && sum(c.Rows) > 0 {
@@ -276,7 +276,7 @@ func (c *EvaluateConfig) measure(ctx context.Context, f *files, reporter Reporte
 	spec.DropNullLabels = c.DropNullLabels
 	scratch := "mem://espalier-" + uuid.NewString()
 	defer f.store.RemoveAll(context.WithoutCancel(ctx), scratch) //nolint:errcheck // scratch in memory
-	counted, err := predictJob(ctx, j, t, in.tasks, "evaluate", transforms.PredictConfig{
+	counted, err := predictJob(ctx, j, t, in.tasks, "evaluate", jobs.PredictConfig{
 		Tree: treeURL(c.Model), Decoded: t, Rows: spec.Encode(), Workers: j.workers(), Pieces: pieces(j.workers(), len(in.tasks)), Out: scratch,
 		Run: f.run.Name(),
 	})
@@ -293,8 +293,8 @@ func (c *EvaluateConfig) measure(ctx context.Context, f *files, reporter Reporte
 
 // scoringSpec reads the columns that a tree tests, by their names, and those of
 // label and weight, which may be none; all rows are of the part "test".
-func scoringSpec(in *input, t *tree.Tree, label, weight string) (*transforms.RowSpec, error) {
-	spec := &transforms.RowSpec{Label: label, Weight: weight, WeightScale: 1, Shares: dataset.Shares{dataset.Test: 1}}
+func scoringSpec(in *input, t *tree.Tree, label, weight string) (*jobs.RowSpec, error) {
+	spec := &jobs.RowSpec{Label: label, Weight: weight, WeightScale: 1, Shares: dataset.Shares{dataset.Test: 1}}
 	columns := make(map[string]int, len(in.columns))
 	for i := range in.columns {
 		columns[in.columns[i].Name] = i
@@ -312,7 +312,7 @@ func scoringSpec(in *input, t *tree.Tree, label, weight string) (*transforms.Row
 		if err := in.checkKind(column, f); err != nil {
 			return nil, err
 		}
-		spec.Features = append(spec.Features, transforms.FeatureColumn{Name: f.Name, Kind: f.Kind, Type: column.Type, Unit: f.Unit})
+		spec.Features = append(spec.Features, jobs.FeatureColumn{Name: f.Name, Kind: f.Kind, Type: column.Type, Unit: f.Unit})
 	}
 	for _, use := range []struct{ flag, name string }{{"label", label}, {"weight", weight}} {
 		if use.name == "" {
@@ -326,7 +326,7 @@ func scoringSpec(in *input, t *tree.Tree, label, weight string) (*transforms.Row
 			return nil, err
 		}
 		if use.flag == "weight" && !in.columns[at].Integer {
-			spec.WeightScale = transforms.FractionScale
+			spec.WeightScale = jobs.FractionScale
 		}
 	}
 	return spec, nil

@@ -6,13 +6,13 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
-	"github.com/espalier-ml/espalier/transforms"
+	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
 // graph is a job as it is built for an engine.
 type graph struct {
 	name  string
-	tasks []transforms.Task
+	tasks []jobs.Task
 	build func(s beam.Scope, tasks beam.PCollection)
 }
 
@@ -22,17 +22,17 @@ func (t *training) graphs() []graph {
 	summarise, coalesce, level, small, evaluate := t.summariseConfig(), t.coalesceConfig(), t.levelConfig(t.config.LevelsPerJob), t.smallConfig(), t.evaluateConfig(nil)
 	rows, train, test := t.input.tasks, t.blockTasks(dataset.Train), t.blockTasks(dataset.Test)
 	return []graph{
-		{"summarise", rows, func(s beam.Scope, tasks beam.PCollection) { transforms.Summarise(s, tasks, summarise) }},
-		{"coalesce", rows, func(s beam.Scope, tasks beam.PCollection) { transforms.Coalesce(s, tasks, coalesce) }},
-		{"level", train, func(s beam.Scope, tasks beam.PCollection) { transforms.Level(s, tasks, level) }},
-		{"grow", train, func(s beam.Scope, tasks beam.PCollection) { transforms.Grow(s, tasks, small) }},
-		{"evaluate", test, func(s beam.Scope, tasks beam.PCollection) { transforms.Evaluate(s, tasks, evaluate) }},
+		{"summarise", rows, func(s beam.Scope, tasks beam.PCollection) { jobs.Summarise(s, tasks, summarise) }},
+		{"coalesce", rows, func(s beam.Scope, tasks beam.PCollection) { jobs.Coalesce(s, tasks, coalesce) }},
+		{"level", train, func(s beam.Scope, tasks beam.PCollection) { jobs.Level(s, tasks, level) }},
+		{"grow", train, func(s beam.Scope, tasks beam.PCollection) { jobs.Grow(s, tasks, small) }},
+		{"evaluate", test, func(s beam.Scope, tasks beam.PCollection) { jobs.Evaluate(s, tasks, evaluate) }},
 	}
 }
 
 // newPipeline builds a job over its tasks. The SDK panics on faults of
 // construction.
-func newPipeline(tasks []transforms.Task, spread bool, build func(s beam.Scope, tasks beam.PCollection)) (p *beam.Pipeline, err error) {
+func newPipeline(tasks []jobs.Task, spread bool, build func(s beam.Scope, tasks beam.PCollection)) (p *beam.Pipeline, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			err = fmt.Errorf("panic: %v", r)

@@ -10,7 +10,7 @@ import (
 
 	"github.com/espalier-ml/espalier/induce"
 	"github.com/espalier-ml/espalier/induce/dataset"
-	"github.com/espalier-ml/espalier/transforms"
+	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
 // induce grows the trees of the grid, all in one job if each fits the memory
@@ -115,11 +115,11 @@ func (t *training) advance(ctx context.Context, g *induce.Growth, levels *induce
 func (t *training) count(ctx context.Context, g *induce.Growth, p *induce.Pass, levels *induce.Levels, name string) (*induce.Counts, error) {
 	config := t.levelConfig(1)
 	defer t.files.store.RemoveAll(context.WithoutCancel(ctx), config.Out) //nolint:errcheck // scratch
-	if err := t.level(ctx, &config, &transforms.LevelState{Growth: g, Pass: p}, name); err != nil {
+	if err := t.level(ctx, &config, &jobs.LevelState{Growth: g, Pass: p}, name); err != nil {
 		return nil, err
 	}
 	t.objectPasses++
-	return transforms.ReadCounts(ctx, levels, p, config.Out, 0)
+	return jobs.ReadCounts(ctx, levels, p, config.Out, 0)
 }
 
 // unroll runs a job of several levels.
@@ -128,10 +128,10 @@ func (t *training) unroll(ctx context.Context, g *induce.Growth, p *induce.Pass,
 	defer t.files.store.RemoveAll(context.WithoutCancel(ctx), config.Out) //nolint:errcheck // scratch
 	depth := g.Large[0].Depth
 	name := fmt.Sprintf("levels %d to %d", depth, depth+config.Levels-1)
-	if err := t.level(ctx, &config, &transforms.LevelState{Growth: g, Pass: p}, name); err != nil {
+	if err := t.level(ctx, &config, &jobs.LevelState{Growth: g, Pass: p}, name); err != nil {
 		return nil, err
 	}
-	state, level, err := transforms.ReadLevel(ctx, &config)
+	state, level, err := jobs.ReadLevel(ctx, &config)
 	t.objectPasses += int64(level)
 	if err != nil || state.Pass == nil {
 		return state.Growth, err
@@ -139,7 +139,7 @@ func (t *training) unroll(ctx context.Context, g *induce.Growth, p *induce.Pass,
 	t.objectPasses++
 	g = state.Growth
 	children, err := levels.Expand(g, levels.Passes(g, config.Memory), 0, runtime.GOMAXPROCS(0), func(p *induce.Pass) (*induce.Counts, error) {
-		return transforms.ReadCounts(ctx, levels, p, config.Out, level)
+		return jobs.ReadCounts(ctx, levels, p, config.Out, level)
 	})
 	if err != nil {
 		return nil, err
@@ -148,8 +148,8 @@ func (t *training) unroll(ctx context.Context, g *induce.Growth, p *induce.Pass,
 	return g, nil
 }
 
-func (t *training) levelConfig(levels int) transforms.LevelConfig {
-	c := transforms.LevelConfig{
+func (t *training) levelConfig(levels int) jobs.LevelConfig {
+	c := jobs.LevelConfig{
 		GrowConfig: t.growConfig(), Levels: levels, Budget: t.config.MemoryObjects, Memory: t.config.HistogramMemory,
 	}
 	c.Out = t.newFolder("level")
@@ -157,14 +157,14 @@ func (t *training) levelConfig(levels int) transforms.LevelConfig {
 }
 
 // level runs one job of levels.
-func (t *training) level(ctx context.Context, config *transforms.LevelConfig, state *transforms.LevelState, name string) error {
+func (t *training) level(ctx context.Context, config *jobs.LevelConfig, state *jobs.LevelState, name string) error {
 	tasks := t.blockTasks(dataset.Train)
-	if err := transforms.WriteLevel(ctx, config, state, tasks); err != nil {
+	if err := jobs.WriteLevel(ctx, config, state, tasks); err != nil {
 		return err
 	}
 	what := job{name, int64(len(tasks) * config.Levels), fmt.Sprintf("blocks, %d open nodes", len(state.Growth.Large)), tasksDone}
 	return t.driver.run(ctx, what, tasks, func(s beam.Scope, tasks beam.PCollection) {
-		transforms.Level(s, tasks, *config)
+		jobs.Level(s, tasks, *config)
 	})
 }
 
@@ -172,8 +172,8 @@ func (t *training) level(ctx context.Context, config *transforms.LevelConfig, st
 // that small nodes do not each get a file of their own.
 const partitionObjects = 1 << 16
 
-func (t *training) smallConfig() transforms.SmallConfig {
-	c := transforms.SmallConfig{GrowConfig: t.growConfig(), Spill: t.spill("grow"), Deadline: t.growUntil()}
+func (t *training) smallConfig() jobs.SmallConfig {
+	c := jobs.SmallConfig{GrowConfig: t.growConfig(), Spill: t.spill("grow"), Deadline: t.growUntil()}
 	for _, m := range t.grid[len(t.roots):] {
 		c.Trees = append(c.Trees, m.params)
 	}
@@ -192,14 +192,14 @@ func (t *training) grow(ctx context.Context, g *induce.Growth) ([]*induce.Node, 
 		config.Trees = config.Trees[:1]
 	}
 	defer t.removeAll(context.WithoutCancel(ctx), config.Out, config.Spill) //nolint:errcheck // scratch
-	if err := transforms.WriteSmall(ctx, &config, g, max(partitionObjects, t.config.MemoryObjects)); err != nil {
+	if err := jobs.WriteSmall(ctx, &config, g, max(partitionObjects, t.config.MemoryObjects)); err != nil {
 		return nil, err
 	}
-	what := job{"induce", int64(len(config.Trees)) * g.Weight(), "weight settled", func(p *transforms.Progress) (int64, string) {
+	what := job{"induce", int64(len(config.Trees)) * g.Weight(), "weight settled", func(p *jobs.Progress) (int64, string) {
 		return p.Weight.Load(), fmt.Sprintf("%d leaves", p.Nodes.Load())
 	}}
 	err := t.driver.run(ctx, what, t.blockTasks(dataset.Train), func(s beam.Scope, tasks beam.PCollection) {
-		transforms.Grow(s, tasks, config)
+		jobs.Grow(s, tasks, config)
 	})
 	if err != nil {
 		return nil, err
@@ -207,7 +207,7 @@ func (t *training) grow(ctx context.Context, g *induce.Growth) ([]*induce.Node, 
 	t.objectPasses++
 	var grown []*induce.Node
 	err = t.driver.phase(ctx, "collect", 1, "trees", func(*steps) (err error) {
-		grown, err = transforms.ReadGrown(ctx, &config)
+		grown, err = jobs.ReadGrown(ctx, &config)
 		return err
 	})
 	if err != nil {

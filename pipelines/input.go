@@ -13,7 +13,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/parallel"
 	"github.com/espalier-ml/espalier/io/objectstore"
 	"github.com/espalier-ml/espalier/io/parquetio"
-	"github.com/espalier-ml/espalier/transforms"
+	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
 // input is what the footers of all input files say.
@@ -22,9 +22,9 @@ type input struct {
 	byName  []map[string]parquetio.Column // per file
 	columns []parquetio.Column            // of all files: those of the first in its order, then others, then those of paths
 	rows    int64
-	tasks   []transforms.Task         // one a row group
-	below   []string                  // per file: its path below the folder that was asked for
-	paths   [][]transforms.PathColumn // per file: columns of which the value stands in its path
+	tasks   []jobs.Task         // one a row group
+	below   []string            // per file: its path below the folder that was asked for
+	paths   [][]jobs.PathColumn // per file: columns of which the value stands in its path
 }
 
 // footerReaders is the number of footers that are read at a time: each takes an
@@ -113,7 +113,7 @@ func (in *input) gather() {
 		in.byName = append(in.byName, byName)
 		for g := range file.RowGroups() {
 			if file.RowGroupRows(g) > 0 {
-				in.tasks = append(in.tasks, transforms.Task{File: file.URL, Size: file.Size, Generation: file.Generation, RowGroup: g, Path: in.paths[i]})
+				in.tasks = append(in.tasks, jobs.Task{File: file.URL, Size: file.Size, Generation: file.Generation, RowGroup: g, Path: in.paths[i]})
 			}
 		}
 		in.rows += file.Rows

@@ -21,7 +21,7 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/status"
 
-	"github.com/espalier-ml/espalier/transforms"
+	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
 // patience says how long a job service may take.
@@ -95,8 +95,8 @@ func (s *jobService) answers(ctx context.Context) error {
 type submission struct {
 	name     string
 	pipeline *beam.Pipeline
-	lease    string               // folder of the workers' lease; empty: they need none
-	progress *transforms.Progress // becomes that of the job's counters; nil: of no interest
+	lease    string         // folder of the workers' lease; empty: they need none
+	progress *jobs.Progress // becomes that of the job's counters; nil: of no interest
 }
 
 // run runs a job and waits for its end. A job whose context ends, or that can no
@@ -216,7 +216,7 @@ func orLeft(err error, job string, fault error) error {
 }
 
 // follow waits for the end of a job, or until the context is stopped.
-func (s *jobService) follow(ctx context.Context, stop context.CancelCauseFunc, id string, progress *transforms.Progress) error {
+func (s *jobService) follow(ctx context.Context, stop context.CancelCauseFunc, id string, progress *jobs.Progress) error {
 	polling, enough := context.WithCancel(ctx)
 	defer enough()
 	go s.poll(polling, stop, id, progress)
@@ -323,7 +323,7 @@ func (s *jobService) state(ctx context.Context, id string) (jobpb.JobState_Enum,
 // is still there, which the stream of messages does not show: that may be silent
 // for hours. It stops who listens to it if it is not, or if the job has ended
 // without a message.
-func (s *jobService) poll(ctx context.Context, stop context.CancelCauseFunc, id string, progress *transforms.Progress) {
+func (s *jobService) poll(ctx context.Context, stop context.CancelCauseFunc, id string, progress *jobs.Progress) {
 	answered, over := time.Now(), 0
 	for {
 		wait(ctx, s.interval)
@@ -352,7 +352,7 @@ const userCounter = "beam:metric:user:sum_int64:v1"
 
 // count sets the counts of a job's progress to those of its counters, as far as
 // the engine gives them.
-func (s *jobService) count(ctx context.Context, id string, progress *transforms.Progress) {
+func (s *jobService) count(ctx context.Context, id string, progress *jobs.Progress) {
 	if progress == nil {
 		return
 	}
@@ -370,7 +370,7 @@ func (s *jobService) count(ctx context.Context, id string, progress *transforms.
 func sums(infos []*pipepb.MonitoringInfo) map[string]int64 {
 	sums := make(map[string]int64)
 	for _, info := range infos {
-		if info.GetUrn() == userCounter && info.GetLabels()["NAMESPACE"] == transforms.CounterNamespace {
+		if info.GetUrn() == userCounter && info.GetLabels()["NAMESPACE"] == jobs.CounterNamespace {
 			n, _ := binary.Uvarint(info.GetPayload()) // 0 if it is none
 			sums[info.GetLabels()["NAME"]] += int64(n)
 		}

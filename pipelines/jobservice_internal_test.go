@@ -22,7 +22,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
-	"github.com/espalier-ml/espalier/transforms"
+	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
 // fakeEngine is a job service whose jobs do as the test says.
@@ -370,7 +370,7 @@ func (h *heard) Warn(text string) { h.warnings = append(h.warnings, text) }
 func runJob(t *testing.T, j *driver) error {
 	t.Helper()
 	j.files = process
-	return j.run(t.Context(), job{"level 1", 4, "blocks", tasksDone}, []transforms.Task{{File: "a"}}, func(beam.Scope, beam.PCollection) {})
+	return j.run(t.Context(), job{"level 1", 4, "blocks", tasksDone}, []jobs.Task{{File: "a"}}, func(beam.Scope, beam.PCollection) {})
 }
 
 // TestJobTimeout: a job that takes too long is cancelled, and the flag is named.

@@ -16,7 +16,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/espalier-ml/espalier/io/objectstore"
-	"github.com/espalier-ml/espalier/transforms"
+	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
 // A job's workers hold a lease: a file that the driver writes anew all the
@@ -49,7 +49,7 @@ type lease struct {
 
 // grantLease writes a lease and keeps it until it is revoked. Meanwhile the
 // counts of the workers are put into progress.
-func grantLease(ctx context.Context, f *files, scratch string, progress *transforms.Progress) (*lease, error) {
+func grantLease(ctx context.Context, f *files, scratch string, progress *jobs.Progress) (*lease, error) {
 	l := &lease{files: f, folder: objectstore.Join(scratch, "job-"+uuid.NewString()), done: make(chan struct{})}
 	if err := l.renew(ctx, 0); err != nil {
 		return nil, err
@@ -62,7 +62,7 @@ func (l *lease) renew(ctx context.Context, n int) error {
 	return l.files.Write(ctx, objectstore.Join(l.folder, leaseFile), []byte(strconv.Itoa(n)))
 }
 
-func (l *lease) keep(ctx context.Context, progress *transforms.Progress) {
+func (l *lease) keep(ctx context.Context, progress *jobs.Progress) {
 	begun := time.Now()
 	for n := 1; ; n++ {
 		select {
@@ -84,7 +84,7 @@ func (l *lease) keep(ctx context.Context, progress *transforms.Progress) {
 var literal = strings.NewReplacer("[", "[[]", "*", "[*]", "?", "[?]") //nolint:gochecknoglobals // a constant
 
 // gather adds up what the workers have counted.
-func (l *lease) gather(ctx context.Context, progress *transforms.Progress) error {
+func (l *lease) gather(ctx context.Context, progress *jobs.Progress) error {
 	list, err := l.files.store.List(ctx, objectstore.Join(literal.Replace(l.folder), countsPrefix+"*"))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil // no worker has counted anything
@@ -166,7 +166,7 @@ func (h *holder) look(ctx context.Context) bool {
 
 // publish writes what this worker has counted.
 func (h *holder) publish(ctx context.Context) {
-	b, err := json.Marshal(transforms.LocalProgress().Get())
+	b, err := json.Marshal(jobs.LocalProgress().Get())
 	if err != nil || bytes.Equal(b, h.told) {
 		return
 	}

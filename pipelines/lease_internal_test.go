@@ -6,21 +6,21 @@ import (
 	"time"
 
 	"github.com/espalier-ml/espalier/io/objectstore"
-	"github.com/espalier-ml/espalier/transforms"
+	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
 // TestLease: workers see that the driver is there, is done, or was killed; the
 // driver sees what they have counted.
 func TestLease(t *testing.T) {
 	scratch := filepath.Join(t.TempDir(), "run [1]*") // which is no pattern
-	var progress transforms.Progress
+	var progress jobs.Progress
 	l, err := grantLease(t.Context(), process, scratch, &progress)
 	if err != nil {
 		t.Fatal(err)
 	}
-	transforms.LocalProgress().Reset()
-	t.Cleanup(transforms.LocalProgress().Reset)
-	transforms.LocalProgress().Rows.Store(40)
+	jobs.LocalProgress().Reset()
+	t.Cleanup(jobs.LocalProgress().Reset)
+	jobs.LocalProgress().Rows.Store(40)
 	var workers []*holder
 	for _, counts := range []string{countsPrefix + "a", countsPrefix + "b"} {
 		w := &holder{files: process, folder: l.folder, counts: counts, changed: time.Now()}

@@ -7,13 +7,13 @@ import (
 
 	"github.com/espalier-ml/espalier/induce"
 	"github.com/espalier-ml/espalier/induce/dataset"
-	"github.com/espalier-ml/espalier/transforms"
+	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
 // spilled returns what of a job's shuffle goes by way of files: all of it, unless
 // the memory of a bundle is small.
 func spilled(sent, memory float64) float64 {
-	if memory <= transforms.InlineBytes {
+	if memory <= jobs.InlineBytes {
 		return 0
 	}
 	return sent
@@ -148,7 +148,7 @@ func (o *outlook) tableBytes() float64 {
 // flushes returns how often tables are sent on by all workers together, and the
 // memory that they have by then.
 func (o *outlook) flushes() (times, memory float64) {
-	limit := float64(transforms.HeldBytes(!o.t.config.inMemory()))
+	limit := float64(jobs.HeldBytes(!o.t.config.inMemory()))
 	share := 1 / float64(o.workers)
 	if _, memory = o.held(share); memory <= limit {
 		return 1 / share, memory
@@ -299,5 +299,5 @@ func (o *outlook) growing() float64 {
 	if o.t.config.inMemory() {
 		return live + o.allBytes()
 	}
-	return live + min(o.gathered()/float64(o.workers), float64(transforms.HeldBytes(true)))
+	return live + min(o.gathered()/float64(o.workers), float64(jobs.HeldBytes(true)))
 }

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
-	"github.com/espalier-ml/espalier/transforms"
+	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
 // nullPartition is how Hive spells a null in a path.
@@ -17,15 +17,15 @@ const nullPartition = "__HIVE_DEFAULT_PARTITION__"
 // pathColumns returns the columns that stand in each file's path, as Hive
 // partitions data: the folders called name=value below the folder that was
 // asked for. A column is of numbers if all files say a number.
-func pathColumns(list []listed) [][]transforms.PathColumn {
-	paths := make([][]transforms.PathColumn, len(list))
+func pathColumns(list []listed) [][]jobs.PathColumn {
+	paths := make([][]jobs.PathColumn, len(list))
 	texts := make(map[string]bool) // columns with a value that is no number
 	for i := range list {
 		below, _ := strings.CutPrefix(list[i].URL, list[i].folder)
 		folders := strings.Split(below, "/")
 		for _, folder := range folders[:len(folders)-1] {
 			c, ok := pathColumn(folder)
-			if !ok || slices.ContainsFunc(paths[i], func(o transforms.PathColumn) bool { return o.Name == c.Name }) {
+			if !ok || slices.ContainsFunc(paths[i], func(o jobs.PathColumn) bool { return o.Name == c.Name }) {
 				continue
 			}
 			paths[i] = append(paths[i], c)
@@ -45,12 +45,12 @@ func pathColumns(list []listed) [][]transforms.PathColumn {
 }
 
 // pathColumn reads a folder's name as name=value, both percent-encoded.
-func pathColumn(folder string) (transforms.PathColumn, bool) {
+func pathColumn(folder string) (jobs.PathColumn, bool) {
 	name, value, ok := strings.Cut(folder, "=")
 	if !ok || name == "" {
-		return transforms.PathColumn{}, false
+		return jobs.PathColumn{}, false
 	}
-	c := transforms.PathColumn{Name: unescape(name), Text: unescape(value), Type: dataset.Text}
+	c := jobs.PathColumn{Name: unescape(name), Text: unescape(value), Type: dataset.Text}
 	if value == nullPartition || value == "" {
 		c.Null, c.Text = true, ""
 		return c, true
@@ -77,14 +77,14 @@ type withPath struct {
 
 // pathOrFile is a column of the path or else one of the row group.
 type pathOrFile struct {
-	path   *transforms.PathColumn
+	path   *jobs.PathColumn
 	column int
 }
 
 // splitColumns tells the columns of a task's path from those in its file.
-func splitColumns(t *transforms.Task, names []string) (inFile []string, columns []pathOrFile) {
+func splitColumns(t *jobs.Task, names []string) (inFile []string, columns []pathOrFile) {
 	for _, name := range names {
-		i := slices.IndexFunc(t.Path, func(c transforms.PathColumn) bool { return c.Name == name })
+		i := slices.IndexFunc(t.Path, func(c jobs.PathColumn) bool { return c.Name == name })
 		if i >= 0 {
 			columns = append(columns, pathOrFile{path: &t.Path[i]})
 			continue

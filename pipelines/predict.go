@@ -19,7 +19,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/io/objectstore"
 	"github.com/espalier-ml/espalier/io/report"
-	"github.com/espalier-ml/espalier/transforms"
+	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
 // PredictConfig is the configuration of a scoring of files. The JSON names are
@@ -164,7 +164,7 @@ type prediction struct {
 	files  *files
 	tree   *tree.Tree
 	input  *input
-	spec   *transforms.RowSpec
+	spec   *jobs.RowSpec
 	paths  []string // by leaf: its path as text; nil: not asked for
 	output *folder
 	names  []string // of the outputs, by input file
@@ -211,7 +211,7 @@ func (p *prediction) checkCopied() error {
 		return usagef("--model %s: a tree of %d leaves; predictions are written of at most %d", p.config.Model, n, maxPredictedLeaves)
 	}
 	taken := make(map[string]bool)
-	for _, c := range transforms.PredictionColumns(p.tree, p.paths) {
+	for _, c := range jobs.PredictionColumns(p.tree, p.paths) {
 		taken[c.Name] = true
 	}
 	if p.config.Keep == keepAll {
@@ -378,10 +378,10 @@ func (p *prediction) undo(ctx context.Context) {
 }
 
 // tasks returns a task for each file.
-func (p *prediction) tasks() []transforms.Task {
-	var tasks []transforms.Task
+func (p *prediction) tasks() []jobs.Task {
+	var tasks []jobs.Task
 	for i, file := range p.input.files {
-		tasks = append(tasks, transforms.Task{
+		tasks = append(tasks, jobs.Task{
 			File: file.URL, Size: file.Size, Generation: file.Generation, Path: p.input.paths[i],
 			RowGroups: file.RowGroups(), Output: p.output.file(p.names[i]), Repeated: !isLocal(p.config.Runner),
 		})
@@ -389,30 +389,30 @@ func (p *prediction) tasks() []transforms.Task {
 	return tasks
 }
 
-func (p *prediction) predictConfig(scratch string) transforms.PredictConfig {
+func (p *prediction) predictConfig(scratch string) jobs.PredictConfig {
 	workers := p.driver.workers()
-	return transforms.PredictConfig{
+	return jobs.PredictConfig{
 		Tree: treeURL(p.config.Model), Decoded: p.tree, Rows: p.spec.Encode(), Copied: p.config.Key, Paths: p.paths,
 		Workers: workers, Pieces: pieces(workers, len(p.input.files)), Out: scratch, Run: p.files.run.Name(),
 	}
 }
 
 // predictJob runs a job that scores the rows of tasks.
-func predictJob(ctx context.Context, j *driver, t *tree.Tree, tasks []transforms.Task, name string, config transforms.PredictConfig) (*transforms.Predicted, error) {
+func predictJob(ctx context.Context, j *driver, t *tree.Tree, tasks []jobs.Task, name string, config jobs.PredictConfig) (*jobs.Predicted, error) {
 	groups := int64(0)
 	for _, task := range tasks {
 		groups += int64(max(1, task.RowGroups))
 	}
 	err := j.run(ctx, job{name, groups, "row groups", tasksDone}, tasks, func(s beam.Scope, tasks beam.PCollection) {
-		transforms.Predict(s, tasks, config)
+		jobs.Predict(s, tasks, config)
 	})
 	if err != nil {
 		return nil, err
 	}
-	return transforms.ReadPredicted(ctx, config.Out, t)
+	return jobs.ReadPredicted(ctx, config.Out, t)
 }
 
-func novelties(t *tree.Tree, counted *transforms.Predicted) []ColumnNovelty {
+func novelties(t *tree.Tree, counted *jobs.Predicted) []ColumnNovelty {
 	var list []ColumnNovelty
 	for i, input := range t.Scorer().Features() {
 		n := counted.Novelty[i]

@@ -10,7 +10,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/io/objectstore"
 	"github.com/espalier-ml/espalier/io/parquetio"
-	"github.com/espalier-ml/espalier/transforms"
+	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
 // predictionsFile writes the predictions of one file.
@@ -32,11 +32,11 @@ type copiedColumn struct {
 }
 
 // Predictions begins the file of predictions that a task names.
-func (f *files) Predictions(ctx context.Context, t transforms.Task, copied []string, columns []transforms.PredictionColumn) (transforms.Predictions, error) {
+func (f *files) Predictions(ctx context.Context, t jobs.Task, copied []string, columns []jobs.PredictionColumn) (jobs.Predictions, error) {
 	p := &predictionsFile{ctx: ctx, url: t.Output, files: f}
 	var fields []parquetio.Field
 	for _, name := range copied {
-		i := slices.IndexFunc(t.Path, func(c transforms.PathColumn) bool { return c.Name == name })
+		i := slices.IndexFunc(t.Path, func(c jobs.PathColumn) bool { return c.Name == name })
 		if i < 0 && p.original == nil {
 			if err := p.open(ctx, f, &t); err != nil {
 				return nil, err
@@ -64,7 +64,7 @@ func (f *files) Predictions(ctx context.Context, t transforms.Task, copied []str
 	return p, nil
 }
 
-func (p *predictionsFile) open(ctx context.Context, f *files, t *transforms.Task) error {
+func (p *predictionsFile) open(ctx context.Context, f *files, t *jobs.Task) error {
 	file, err := f.parquet.Open(ctx, objectstore.Object{URL: t.File, Size: t.Size, Generation: t.Generation})
 	if err != nil {
 		return err
@@ -74,7 +74,7 @@ func (p *predictionsFile) open(ctx context.Context, f *files, t *transforms.Task
 }
 
 // constant returns a column of the one value that stands in a file's path.
-func constant(c *transforms.PathColumn) (copiedColumn, parquetio.Field) {
+func constant(c *jobs.PathColumn) (copiedColumn, parquetio.Field) {
 	column, field := copiedColumn{path: true}, parquetio.Field{Name: c.Name, Optional: true}
 	if c.Null {
 		column.index = parquetio.Null

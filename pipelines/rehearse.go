@@ -10,7 +10,7 @@ import (
 
 	"github.com/espalier-ml/espalier/induce"
 	"github.com/espalier-ml/espalier/induce/dataset"
-	"github.com/espalier-ml/espalier/transforms"
+	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
 // rehearsalRows are the rows from which a run is foreseen.
@@ -194,7 +194,7 @@ var _ Reporter = noReporter{}
 // figures are the counts of what jobs have done in this process.
 type figures struct{ read, exchanged, written, histogram int64 }
 
-func (f *figures) add(p *transforms.Progress) {
+func (f *figures) add(p *jobs.Progress) {
 	f.read += p.Read.Load()
 	f.exchanged += p.Exchanged.Load()
 	f.written += p.Written.Load()

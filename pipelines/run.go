@@ -15,7 +15,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/espalier-ml/espalier/induce/parallel"
-	"github.com/espalier-ml/espalier/transforms"
+	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
 // Reporter shows progress. Its methods are called from one goroutine at a time.
@@ -86,10 +86,10 @@ type job struct {
 	name  string
 	total int64
 	unit  string
-	done  func(p *transforms.Progress) (int64, string)
+	done  func(p *jobs.Progress) (int64, string)
 }
 
-func tasksDone(p *transforms.Progress) (int64, string) {
+func tasksDone(p *jobs.Progress) (int64, string) {
 	var notes []string
 	for _, n := range []struct {
 		count int64
@@ -103,7 +103,7 @@ func tasksDone(p *transforms.Progress) (int64, string) {
 }
 
 // run builds and runs one pipeline over tasks.
-func (j *driver) run(ctx context.Context, what job, tasks []transforms.Task, build func(s beam.Scope, tasks beam.PCollection)) error {
+func (j *driver) run(ctx context.Context, what job, tasks []jobs.Task, build func(s beam.Scope, tasks beam.PCollection)) error {
 	j.reporter.Job(what.name, what.total, what.unit)
 	if err := admit(ctx); err != nil {
 		return err
@@ -137,18 +137,18 @@ func (j *driver) run(ctx context.Context, what job, tasks []transforms.Task, bui
 
 // progress returns what the DoFns of a job count on: that of this process if
 // they run here, else one that an engine's counters fill.
-func (j *driver) progress() *transforms.Progress {
+func (j *driver) progress() *jobs.Progress {
 	if isLocal(j.runner) || jobopts.IsLoopback() {
 		return j.files.run.Progress()
 	}
-	return new(transforms.Progress)
+	return new(jobs.Progress)
 }
 
 // watch reports progress until the pipeline has finished or the context ends. A
 // local pipeline notices the end of its context a little later: it is left behind,
 // and the next one waits for it. That of an engine would go on by itself, and is
 // waited for until it is cancelled.
-func (j *driver) watch(ctx context.Context, what job, progress *transforms.Progress, finished <-chan error) error {
+func (j *driver) watch(ctx context.Context, what job, progress *jobs.Progress, finished <-chan error) error {
 	tick := time.NewTicker(reportEvery)
 	defer tick.Stop()
 	over := ctx.Done()
@@ -176,7 +176,7 @@ func (j *driver) watch(ctx context.Context, what job, progress *transforms.Progr
 
 // pipeline builds and runs a pipeline. The SDK panics on faults of
 // construction.
-func (j *driver) pipeline(ctx context.Context, name string, progress *transforms.Progress, tasks []transforms.Task, build func(s beam.Scope, tasks beam.PCollection)) (err error) {
+func (j *driver) pipeline(ctx context.Context, name string, progress *jobs.Progress, tasks []jobs.Task, build func(s beam.Scope, tasks beam.PCollection)) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			err = fmt.Errorf("panic: %v", r)
@@ -199,7 +199,7 @@ func (j *driver) pipeline(ctx context.Context, name string, progress *transforms
 }
 
 // onEngine runs a pipeline as an engine's job, within the time that it has.
-func (j *driver) onEngine(ctx context.Context, name string, p *beam.Pipeline, progress *transforms.Progress) error {
+func (j *driver) onEngine(ctx context.Context, name string, p *beam.Pipeline, progress *jobs.Progress) error {
 	ctx, cancel := j.timeout(ctx)
 	defer cancel()
 	s, err := openJobService(ctx, *jobopts.Endpoint, defaultPatience())

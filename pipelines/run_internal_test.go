@@ -21,7 +21,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/io/objectstore"
 	"github.com/espalier-ml/espalier/io/parquetio"
-	"github.com/espalier-ml/espalier/transforms"
+	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
 // TestWaitingRunEnds: a run that waits for another one's pipeline ends with its
@@ -35,7 +35,7 @@ func TestWaitingRunEnds(t *testing.T) {
 	start := time.Now()
 	j := &driver{runner: "direct", reporter: noReporter{}, files: process}
 	one := func(ctx context.Context) error {
-		return j.run(ctx, job{"one", 1, "tasks", tasksDone}, []transforms.Task{{File: "a"}}, func(beam.Scope, beam.PCollection) {})
+		return j.run(ctx, job{"one", 1, "tasks", tasksDone}, []jobs.Task{{File: "a"}}, func(beam.Scope, beam.PCollection) {})
 	}
 	if err := one(ctx); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("got %v, want the end of the context", err)
@@ -164,7 +164,7 @@ func TestFoldsAreTold(t *testing.T) {
 		w := new(watched)
 		r := &training{
 			driver: &driver{reporter: w}, parsed: &parsed{selection: selection{folds: -1}}, classes: []string{"a", "b"},
-			objects: &[dataset.Parts]transforms.ObjectStats{dataset.Train: {Objects: one.objects}},
+			objects: &[dataset.Parts]jobs.ObjectStats{dataset.Train: {Objects: one.objects}},
 		}
 		validation := &tree.LeafCounts{Weights: [][]int64{{1000 - one.rare, one.rare}}, Rows: []int64{1000}}
 		if got := r.foldsWanted(validation); got != one.folds {

@@ -8,7 +8,7 @@ import (
 
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/io/parquetio"
-	"github.com/espalier-ml/espalier/transforms"
+	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
 // Role is what a column is used for, as schema.json spells it.
@@ -28,7 +28,7 @@ const (
 
 // schema is what each column is used for.
 type schema struct {
-	rows    transforms.RowSpec
+	rows    jobs.RowSpec
 	columns []schemaColumn
 }
 
@@ -68,7 +68,7 @@ func resolve(in *input, c *TrainConfig, p *parsed) (*schema, error) {
 	if err := checkFlags(in, c, p); err != nil {
 		return nil, err
 	}
-	s := &schema{rows: transforms.RowSpec{
+	s := &schema{rows: jobs.RowSpec{
 		Label: c.Label, Weight: c.Weight, SplitColumn: p.column, Key: c.Key,
 		Shares: p.shares, Seed: c.Seed, DropNullLabels: c.DropNullLabels, WeightScale: 1,
 	}}
@@ -85,11 +85,11 @@ func resolve(in *input, c *TrainConfig, p *parsed) (*schema, error) {
 			return nil, err
 		}
 		if sc.role == RoleWeight && !column.Integer {
-			s.rows.WeightScale = transforms.FractionScale
+			s.rows.WeightScale = jobs.FractionScale
 		}
 		if sc.role == RoleFeature || sc.role == RoleForbidden {
 			sc.kind = kindOf(&column, c)
-			s.rows.Features = append(s.rows.Features, transforms.FeatureColumn{Name: column.Name, Kind: sc.kind, Type: column.Type, Unit: column.Unit})
+			s.rows.Features = append(s.rows.Features, jobs.FeatureColumn{Name: column.Name, Kind: sc.kind, Type: column.Type, Unit: column.Unit})
 		}
 		s.columns = append(s.columns, sc)
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/espalier-ml/espalier/io/objectstore/httpstore"
 	"github.com/espalier-ml/espalier/io/objectstore/s3store"
 	"github.com/espalier-ml/espalier/io/parquetio"
-	"github.com/espalier-ml/espalier/transforms"
+	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
 // keepChunks is the number of bytes of column chunks from object stores that
@@ -31,7 +31,7 @@ const maxScratch = 1 << 31
 type files struct {
 	store   *objectstore.Store
 	parquet *parquetio.Source
-	run     *transforms.Run // nil in workers, which belong to one
+	run     *jobs.Run // nil in workers, which belong to one
 
 	predicted  sync.Map     // URLs of the predictions that were written in this process
 	committing sync.RWMutex // held for reading while predictions are committed
@@ -57,7 +57,7 @@ func beginFiles(c StorageConfig) *files {
 		panic(err)
 	}
 	f := newFiles(c)
-	f.run = transforms.NewRun(f, settings)
+	f.run = jobs.NewRun(f, settings)
 	return f
 }
 
@@ -69,7 +69,7 @@ func (f *files) end() {
 
 // openFiles opens the storage of a run of another process by its settings, nil for
 // what belongs to no run.
-func openFiles(settings []byte) (transforms.Storage, error) {
+func openFiles(settings []byte) (jobs.Storage, error) {
 	if settings == nil {
 		return process, nil
 	}
@@ -104,10 +104,10 @@ func (c *StorageConfig) Validate() error {
 	return errors.Join(faults...)
 }
 
-func init() { transforms.SetStorage(openFiles) }
+func init() { jobs.SetStorage(openFiles) }
 
 // RowGroup opens a row group of a Parquet file.
-func (f *files) RowGroup(ctx context.Context, t transforms.Task, names []string) (dataset.RowGroup, error) {
+func (f *files) RowGroup(ctx context.Context, t jobs.Task, names []string) (dataset.RowGroup, error) {
 	p, err := f.parquet.Open(ctx, objectstore.Object{URL: t.File, Size: t.Size, Generation: t.Generation})
 	if err != nil {
 		return nil, err

@@ -20,7 +20,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/split"
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/io/objectstore"
-	"github.com/espalier-ml/espalier/transforms"
+	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
 // Result is what a training run has made.
@@ -238,13 +238,13 @@ type training struct {
 	state       string // generation of state.json; empty: there is none
 	blocks      string // folder of object blocks
 
-	rowStats *transforms.RowStats
-	spec     transforms.RowSpec // of the features that have tests
+	rowStats *jobs.RowStats
+	spec     jobs.RowSpec // of the features that have tests
 	features []dataset.Feature
 	classes  []string
 	perClass classSettings // what the data owner says about the classes
 	label    tree.Label    // see describeLabel
-	objects  *[dataset.Parts]transforms.ObjectStats
+	objects  *[dataset.Parts]jobs.ObjectStats
 
 	deadline  time.Time     // zero: none
 	levelTook time.Duration // by the last level
@@ -296,9 +296,9 @@ func (t *training) prepare(ctx context.Context) error {
 	return t.coalesce(ctx)
 }
 
-func (t *training) summariseConfig() transforms.SummariseConfig {
+func (t *training) summariseConfig() jobs.SummariseConfig {
 	workers := t.driver.workers()
-	return transforms.SummariseConfig{
+	return jobs.SummariseConfig{
 		Rows: t.schema.rows.Encode(), Workers: workers, Out: t.scratch + "/summarise", Classes: t.config.weighsClasses(),
 		Limits: binning.Limits{Values: t.config.MaxValues, Categories: binning.DefaultLimits().Categories},
 		Pieces: pieces(4*workers, len(t.input.tasks)), // more than workers, which so end at about the same time
@@ -314,12 +314,12 @@ func (t *training) summarise(ctx context.Context) error {
 	}
 	what := job{"summarise", int64(len(t.input.tasks)), "row groups", tasksDone}
 	err := t.driver.run(ctx, what, t.input.tasks, func(s beam.Scope, tasks beam.PCollection) {
-		transforms.Summarise(s, tasks, config)
+		jobs.Summarise(s, tasks, config)
 	})
 	if err != nil {
 		return err
 	}
-	stats, encoded, err := transforms.ReadSummaries(ctx, config.Out, config.Columns(len(t.schema.rows.Features)))
+	stats, encoded, err := jobs.ReadSummaries(ctx, config.Out, config.Columns(len(t.schema.rows.Features)))
 	if err != nil {
 		return err
 	}
@@ -330,7 +330,7 @@ func (t *training) summarise(ctx context.Context) error {
 	if stats.Train == 0 {
 		return t.noRows("no row is left for training")
 	}
-	if stats.Weight >= transforms.MaxTotalWeight {
+	if stats.Weight >= jobs.MaxTotalWeight {
 		return &dataset.DataError{Column: t.config.Weight, Problem: "the weights of all rows add up to more than can be counted, 2^60 / 1e6 of fractional and 2^60 of whole ones", Hint: "divide them by their mean"}
 	}
 	scale, label := t.schema.rows.WeightScale, len(t.schema.rows.Features)
@@ -432,7 +432,7 @@ func firstOf(faults []error) error {
 	return nil
 }
 
-func (t *training) fit(column transforms.FeatureColumn, encoded []byte) (dataset.Feature, error) {
+func (t *training) fit(column jobs.FeatureColumn, encoded []byte) (dataset.Feature, error) {
 	s, _, err := binning.Decode(encoded)
 	if err != nil {
 		return dataset.Feature{}, err
@@ -477,8 +477,8 @@ func (t *training) removeAll(ctx context.Context, folders ...string) error {
 	return nil
 }
 
-func (t *training) coalesceConfig() transforms.CoalesceConfig {
-	return transforms.CoalesceConfig{
+func (t *training) coalesceConfig() jobs.CoalesceConfig {
+	return jobs.CoalesceConfig{
 		Rows: t.spec.Encode(), Features: dataset.EncodeFeatures(t.features), Classes: t.classes,
 		Workers: t.driver.workers(), Pieces: pieces(t.driver.workers(), len(t.input.tasks)), Out: t.scratch + "/coalesce", Blocks: t.blocks,
 		Shards: shards(t.rowStats.Rows, dataset.NewLayout(t.features).Stride), Spill: t.spill("coalesce"), Run: t.files.run.Name(),
@@ -490,13 +490,13 @@ func (t *training) coalesce(ctx context.Context) error {
 	config := t.coalesceConfig()
 	what := job{"coalesce", int64(len(t.input.tasks)), "row groups", tasksDone}
 	err := t.driver.run(ctx, what, t.input.tasks, func(s beam.Scope, tasks beam.PCollection) {
-		transforms.Coalesce(s, tasks, config)
+		jobs.Coalesce(s, tasks, config)
 	})
 	if err != nil {
 		return err
 	}
 	t.files.parquet.Forget()
-	t.objects, err = transforms.ReadObjectStats(ctx, &config)
+	t.objects, err = jobs.ReadObjectStats(ctx, &config)
 	if err != nil {
 		return err
 	}
@@ -554,9 +554,9 @@ func (t *training) columns() []split.Column {
 }
 
 // growConfig is what the jobs of the induction share.
-func (t *training) growConfig() transforms.GrowConfig {
+func (t *training) growConfig() jobs.GrowConfig {
 	train := &t.objects[dataset.Train]
-	return transforms.GrowConfig{
+	return jobs.GrowConfig{
 		Setting: induce.Setting{
 			Params: t.grid[min(len(t.roots), len(t.grid)-1)].params, Columns: t.columns(), Classes: len(t.classes),
 			Total: train.Weight, Heaviest: train.Heaviest,
@@ -566,10 +566,10 @@ func (t *training) growConfig() transforms.GrowConfig {
 }
 
 // blockTasks returns a task per object block of a part.
-func (t *training) blockTasks(part dataset.Part) []transforms.Task {
-	tasks := make([]transforms.Task, len(t.objects[part].Blocks))
+func (t *training) blockTasks(part dataset.Part) []jobs.Task {
+	tasks := make([]jobs.Task, len(t.objects[part].Blocks))
 	for i, url := range t.objects[part].Blocks {
-		tasks[i] = transforms.Task{File: url, Part: part}
+		tasks[i] = jobs.Task{File: url, Part: part}
 	}
 	return tasks
 }

@@ -8,11 +8,12 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/log"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
 var (
-	treesMissing    = beam.NewCounter(CounterNamespace, "trees_missing")
-	featuresMissing = beam.NewCounter(CounterNamespace, "features_missing")
+	treesMissing    = beam.NewCounter(jobs.CounterNamespace, "trees_missing")
+	featuresMissing = beam.NewCounter(jobs.CounterNamespace, "features_missing")
 )
 
 // empty looks for rows and features of which there are none: a fault unless

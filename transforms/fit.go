@@ -9,6 +9,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/split"
 	"github.com/espalier-ml/espalier/induce/tree"
+	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
 // The steps from tallied rows to a tree, by the kernels that package pipelines
@@ -74,7 +75,7 @@ func (s *trainSpec) fit(sums *rowSums) (*plan, error) {
 	if sums.Scaled {
 		p.Scale = dataset.TallyScale
 	}
-	if sums.Weight >= MaxTotalWeight {
+	if sums.Weight >= jobs.MaxTotalWeight {
 		return nil, &dataset.DataError{Column: c.Weight, Problem: "the weights of all rows add up to more than can be counted, 2^60 / 1e6 of fractional and 2^60 of whole ones", Hint: "divide them by their mean"}
 	}
 	var err error
@@ -94,7 +95,7 @@ func (s *trainSpec) fit(sums *rowSums) (*plan, error) {
 	return p, p.open()
 }
 
-func (s *trainSpec) fitColumn(column *FeatureColumn, sum *binning.Summary, bins int, unit dataset.Unit) (dataset.Feature, error) {
+func (s *trainSpec) fitColumn(column *jobs.FeatureColumn, sum *binning.Summary, bins int, unit dataset.Unit) (dataset.Feature, error) {
 	c := &s.Config
 	p, _, _ := s.params()                       // checked already
 	method, _ := binning.ParseMethod(c.Binning) // likewise
@@ -114,13 +115,13 @@ func (s *trainSpec) code(tally []byte, p *plan) (*dataset.Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	classes, encoders := classCodes(p.Classes), newEncoders(p.features)
+	classes, encoders := jobs.ClassCodes(p.Classes), jobs.NewEncoders(p.features)
 	t := dataset.NewTable(p.layout, s.weighted())
 	stride := p.layout.Stride
 	var keys []byte
 	var scratch []uint16
 	for r.next() {
-		keys = grown(keys, len(r.all)*stride)
+		keys = jobs.Grown(keys, len(r.all)*stride)
 		for i, encoder := range encoders {
 			v := &r.columns[p.Columns[i]]
 			if v.Type == dataset.Text && p.features[i].Kind == dataset.Numeric {
@@ -147,10 +148,10 @@ func (s *trainSpec) grow(t *dataset.Table, p *plan) (encoded []byte, rows int64,
 	if err := o.AppendFrom(t.AppendBlock(nil, 0, t.Len()), p.layout); err != nil {
 		return nil, 0, err
 	}
-	stats := newObjectStats(dataset.Train, len(p.Classes), len(p.features))
-	stats.count(o, p.features)
+	stats := jobs.NewObjectStats(dataset.Train, len(p.Classes), len(p.features))
+	stats.Count(o, p.features)
 	training := tree.Training{
-		Rows: stats.Rows, Objects: stats.Objects, Weight: stats.Weight, RelabelledRows: stats.RelabelledRows(&RowSpec{WeightScale: max(1, p.Scale)}), DroppedNullLabel: p.Dropped,
+		Rows: stats.Rows, Objects: stats.Objects, Weight: stats.Weight, RelabelledRows: stats.RelabelledRows(&jobs.RowSpec{WeightScale: max(1, p.Scale)}), DroppedNullLabel: p.Dropped,
 	}
 	if p.Scale > 1 {
 		training.WeightScale = p.Scale
@@ -183,7 +184,7 @@ func (r *rowsReader) summaryWeights() []int64 {
 	if r.spec.Whole || r.tally.Scaled {
 		return r.weights
 	}
-	r.scaled = grown(r.scaled, len(r.weights))
+	r.scaled = jobs.Grown(r.scaled, len(r.weights))
 	for i, w := range r.weights {
 		r.scaled[i] = w
 		if w <= math.MaxInt64/dataset.TallyScale {

@@ -652,14 +652,14 @@ func (*timedFn) ProcessElement(b []byte, emit func(wide)) error {
 func init() { beam.RegisterDoFn(reflect.TypeFor[timedFn]()) }
 
 func wideRows(n int) []wide {
-	data := newTable(n)
+	data := transformstest.NewTable(n)
 	list := make([]wide, n)
 	for i := range list {
-		list[i] = wide{Text: data.text[i], Label: pointer(data.label[i])}
-		if data.label[i] == "" {
+		list[i] = wide{Text: data.Text[i], Label: pointer(data.Label[i])}
+		if data.Label[i] == "" {
 			list[i].Label = pointer("no")
 		}
-		if x := data.number[i]; x == x {
+		if x := data.Number[i]; x == x {
 			list[i].Number = &x
 		}
 	}

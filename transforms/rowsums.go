@@ -8,6 +8,7 @@ import (
 
 	"github.com/espalier-ml/espalier/induce/binning"
 	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
 // rowSums are the summaries of tallied rows.
@@ -69,11 +70,11 @@ func (s *trainSpec) summarise(tally []byte, kind byte) (*rowSums, error) {
 // appendSums appends the summaries of rows: the counts as JSON with their length,
 // then the columns and the label.
 func appendSums(b []byte, s *rowSums) ([]byte, error) {
-	head := mustJSON(sumsHead{s.Dropped, s.Scaled, s.Weight, s.Units})
+	head := jobs.MustJSON(sumsHead{s.Dropped, s.Scaled, s.Weight, s.Units})
 	b = append(binary.AppendUvarint(b, uint64(len(head))), head...)
 	var err error
 	for _, sum := range append(s.Columns[:len(s.Columns):len(s.Columns)], s.Label) {
-		if b, err = appendSummary(b, sum); err != nil {
+		if b, err = jobs.AppendSummary(b, sum); err != nil {
 			return nil, err
 		}
 	}
@@ -92,7 +93,7 @@ func (s *trainSpec) mergeUnits(into, from []int) error {
 	for i, unit := range from {
 		switch {
 		case i >= len(into):
-			return errSummaries
+			return jobs.ErrSummaries
 		case into[i] < 0:
 			into[i] = unit
 		case unit >= 0 && unit != into[i]:
@@ -106,7 +107,7 @@ func (s *trainSpec) mergeUnits(into, from []int) error {
 func (s *trainSpec) mergeSums(list [][]byte) (*rowSums, error) {
 	sums := &rowSums{Columns: make([]*binning.Summary, len(s.Columns)), Units: slices.Repeat([]int{-1}, len(s.Columns))}
 	for _, b := range list {
-		encoded, rest, err := cutSummary(b)
+		encoded, rest, err := jobs.CutSummary(b)
 		if err != nil {
 			return nil, err
 		}
@@ -133,7 +134,7 @@ func (s *trainSpec) mergeSums(list [][]byte) (*rowSums, error) {
 // mergeSum merges the first encoded summary of b into another and returns what
 // follows it. One without any value says nothing of the column's type.
 func mergeSum(into **binning.Summary, b []byte, column string) ([]byte, error) {
-	encoded, rest, err := cutSummary(b)
+	encoded, rest, err := jobs.CutSummary(b)
 	if err != nil || len(encoded) == 0 {
 		return rest, err
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/tree"
+	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
 // rowSchema says how the columns of rows of one Go type are read. It travels to
@@ -441,7 +442,7 @@ func (c *cell) asNumber(column string, unit dataset.Unit) error {
 	if c.typ != dataset.Text {
 		return nil
 	}
-	x, ok := numberIn(c.text, unit)
+	x, ok := jobs.NumberIn(c.text, unit)
 	switch {
 	case !ok && unit != dataset.Plain:
 		return &dataset.DataError{Column: column, Value: c.text, Problem: fmt.Sprintf("not a %s, which the feature is", unit), Hint: "write it as " + unit.Example()}

@@ -18,6 +18,7 @@ import (
 
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/tree"
+	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
 // Model says which tree scores rows. Either JSON or URL is set.
@@ -115,7 +116,7 @@ func TryScore(s beam.Scope, rows beam.PCollection, m Model) (beam.PCollection, e
 		}
 	}
 	s = s.Scope("transforms.Score")
-	fn := &scoreFn{Schema: mustJSON(schema), Model: m}
+	fn := &scoreFn{Schema: jobs.MustJSON(schema), Model: m}
 	out, err := beam.TryParDo(s, fn, rows)
 	if err != nil {
 		return fail(err)
@@ -217,11 +218,11 @@ func (f *scoreFn) Setup() error {
 
 func (f *scoreFn) ProcessElement(ctx context.Context, row beam.T, emit func(beam.T, Prediction)) error {
 	if err := f.renew(ctx); err != nil {
-		return carry(err)
+		return jobs.Carry(err)
 	}
 	p, err := f.predict(row)
 	if err != nil {
-		return carry(err)
+		return jobs.Carry(err)
 	}
 	f.count(ctx)
 	emit(row, Prediction{
@@ -295,10 +296,10 @@ func (f *scoreFn) FinishBundle(ctx context.Context, _ func(beam.T, Prediction)) 
 }
 
 var (
-	rowsScored    = beam.NewCounter(CounterNamespace, "rows_scored")
-	valuesMissing = beam.NewCounter(CounterNamespace, "values_missing")
-	modelsRead    = beam.NewCounter(CounterNamespace, "models_read")
-	modelsRefused = beam.NewCounter(CounterNamespace, "models_refused")
+	rowsScored    = beam.NewCounter(jobs.CounterNamespace, "rows_scored")
+	valuesMissing = beam.NewCounter(jobs.CounterNamespace, "values_missing")
+	modelsRead    = beam.NewCounter(jobs.CounterNamespace, "models_read")
+	modelsRefused = beam.NewCounter(jobs.CounterNamespace, "models_refused")
 )
 
 // renew reads the model's URL where that is due. Only the first tree must be
@@ -336,7 +337,7 @@ const maxModelBytes = 1 << 30
 // readModel reads a file by the stores of package pipelines if the program has
 // them, else by those registered with Beam.
 func readModel(ctx context.Context, url string) ([]byte, error) {
-	if s, err := openStorage(ctx); err == nil {
+	if s, err := jobs.OpenStorage(ctx); err == nil {
 		return s.Read(ctx, url)
 	}
 	url = strings.TrimPrefix(url, "file://")

@@ -11,6 +11,7 @@ import (
 
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/tree"
+	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
 // A row is tallied by a key of its kind, its label and its features, each a cell:
@@ -147,7 +148,7 @@ func (f *tallyFn) StartBundle(context.Context, func(beam.EventTime, int64, []byt
 func (f *tallyFn) ProcessElement(_ context.Context, at beam.EventTime, row beam.T, emit func(beam.EventTime, int64, []byte)) error {
 	weight, whole, label, err := f.encode(row)
 	if err != nil {
-		return carry(err)
+		return jobs.Carry(err)
 	}
 	var to tallyKey
 	if f.Shards > 1 && label > 0 {
@@ -280,7 +281,7 @@ type rowCoder struct {
 }
 
 func newRowCoder(p *plan, label string) *rowCoder {
-	c := &rowCoder{plan: p, label: label, classes: classCodes(p.Classes), encoders: newEncoders(p.features), inputs: make(map[int]tree.Input)}
+	c := &rowCoder{plan: p, label: label, classes: jobs.ClassCodes(p.Classes), encoders: jobs.NewEncoders(p.features), inputs: make(map[int]tree.Input)}
 	for i := range p.features {
 		f := &p.features[i]
 		c.inputs[p.Columns[i]] = tree.Input{Name: f.Name, Kind: f.Kind, Unit: f.Unit}
@@ -344,7 +345,7 @@ func (f *tallyFn) weigh(x *cell) (weight int64, whole bool, err error) {
 	if err := x.asNumber(column, dataset.Plain); err != nil {
 		return 0, false, err
 	}
-	if x.typ == 0 || x.number < 0 || x.number > maxWeight {
+	if x.typ == 0 || x.number < 0 || x.number > jobs.MaxWeight {
 		return 0, false, &dataset.DataError{Column: column, Value: x.spell(), Problem: "the weight of a row is null or out of range, expected a number from 0 to 1e9"}
 	}
 	return int64(math.RoundToEven(float64(x.number * dataset.TallyScale))), x.number == math.Trunc(x.number), nil

@@ -17,6 +17,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/split"
 	"github.com/espalier-ml/espalier/induce/tree"
+	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
 // TrainConfig says how a tree is grown from the rows of a PCollection. The fields
@@ -110,7 +111,7 @@ func TryTrain(s beam.Scope, rows beam.PCollection, c TrainConfig) (beam.PCollect
 		return beam.PCollection{}, fmt.Errorf("transforms.Train: %w", err)
 	}
 	s = s.Scope("transforms.Train")
-	encoded := mustJSON(spec)
+	encoded := jobs.MustJSON(spec)
 	// Bundles end in the global window, whatever windows the rows come in.
 	rows = beam.WindowInto(s, window.NewGlobalWindows(), rows)
 	batches := beam.ParDo(s, &tallyFn{Spec: encoded, Shards: c.Shards}, rows)
@@ -126,10 +127,10 @@ func TryTrain(s beam.Scope, rows beam.PCollection, c TrainConfig) (beam.PCollect
 
 // trainSpec is a validated configuration against the columns of the rows.
 type trainSpec struct {
-	Config  TrainConfig     `json:"config"`
-	Schema  *rowSchema      `json:"schema"`
-	Columns []FeatureColumn `json:"columns"` // the features
-	Whole   bool            `json:"whole"`   // weights are integers by their type
+	Config  TrainConfig          `json:"config"`
+	Schema  *rowSchema           `json:"schema"`
+	Columns []jobs.FeatureColumn `json:"columns"` // the features
+	Whole   bool                 `json:"whole"`   // weights are integers by their type
 
 	label, weight *rowColumn
 }
@@ -286,16 +287,16 @@ func (s *trainSpec) bindLabel() error {
 	return errors.Join(err, err2)
 }
 
-func (s *trainSpec) feature(name string) (FeatureColumn, error) {
+func (s *trainSpec) feature(name string) (jobs.FeatureColumn, error) {
 	c := &s.Config
 	column, err := s.Schema.column(name)
 	if err != nil {
-		return FeatureColumn{}, err
+		return jobs.FeatureColumn{}, err
 	}
 	if name == c.Label || name == c.Weight {
-		return FeatureColumn{}, fmt.Errorf("column %q is the label or the weight, want a feature", name)
+		return jobs.FeatureColumn{}, fmt.Errorf("column %q is the label or the weight, want a feature", name)
 	}
-	f := FeatureColumn{Name: name, Kind: dataset.Numeric, Type: column.Type, Unit: column.Unit}
+	f := jobs.FeatureColumn{Name: name, Kind: dataset.Numeric, Type: column.Type, Unit: column.Unit}
 	numeric := slices.Contains(c.Numeric, name)
 	switch {
 	case numeric && slices.Contains(c.Categorical, name):
@@ -332,7 +333,7 @@ func (f *summariseTallyFn) ProcessElement(_ context.Context, _ int64, tally []by
 	}
 	sums, err := spec.summarise(tally, ownRows)
 	if err != nil {
-		return carry(err)
+		return jobs.Carry(err)
 	}
 	b, err := appendSums(nil, sums)
 	if err != nil {
@@ -360,19 +361,19 @@ func (f *fitFn) ProcessElement(ctx context.Context, _ int64, values func(*[]byte
 	if err != nil {
 		return err
 	}
-	list := slices.DeleteFunc(collect(values), func(b []byte) bool { return len(b) == 0 })
+	list := slices.DeleteFunc(jobs.Collect(values), func(b []byte) bool { return len(b) == 0 })
 	sums, err := spec.mergeSums(list)
 	if err == nil {
 		err = spec.empty(ctx, sums)
 	}
 	if err != nil || sums.Label == nil {
-		return carry(err)
+		return jobs.Carry(err)
 	}
 	p, err := spec.fit(sums)
 	if err != nil {
-		return carry(err)
+		return jobs.Carry(err)
 	}
-	b := append(mustJSON(p), valuePlan)
+	b := append(jobs.MustJSON(p), valuePlan)
 	for shard := range f.Shards {
 		emit(int64(shard), b)
 	}
@@ -402,9 +403,9 @@ func (f *codeTallyFn) ProcessElement(_ context.Context, _ int64, values func(*[]
 		return err
 	}
 	var encoded, tally []byte
-	for _, b := range collect(values) {
+	for _, b := range jobs.Collect(values) {
 		if len(b) == 0 {
-			return errValue
+			return jobs.ErrValue
 		}
 		switch last := len(b) - 1; b[last] {
 		case valuePlan:
@@ -422,10 +423,10 @@ func (f *codeTallyFn) ProcessElement(_ context.Context, _ int64, values func(*[]
 	}
 	t, err := spec.code(tally, p)
 	if err != nil {
-		return carry(err)
+		return jobs.Carry(err)
 	}
-	for _, block := range blocks(t, p.layout.Stride) {
-		emit(0, appendPacket(nil, len(encoded), append(slices.Clip(encoded), block...)))
+	for _, block := range jobs.Blocks(t, p.layout.Stride) {
+		emit(0, jobs.AppendPacket(nil, len(encoded), append(slices.Clip(encoded), block...)))
 	}
 	return nil
 }
@@ -440,10 +441,10 @@ func (f *growObjectsFn) ProcessElement(_ context.Context, _ int64, values func(*
 	}
 	var p *plan
 	var t *dataset.Table
-	for _, value := range collect(values) {
-		n, b, _, err := nextPacket(value)
+	for _, value := range jobs.Collect(values) {
+		n, b, _, err := jobs.NextPacket(value)
 		if err != nil || n > len(b) {
-			return errValue
+			return jobs.ErrValue
 		}
 		if p == nil {
 			if p, err = openPlan(b[:n]); err != nil {
@@ -457,7 +458,7 @@ func (f *growObjectsFn) ProcessElement(_ context.Context, _ int64, values func(*
 	}
 	encoded, _, err := spec.grow(t, p)
 	if err != nil {
-		return carry(err)
+		return jobs.Carry(err)
 	}
 	emit(0, encoded)
 	return nil

@@ -14,6 +14,7 @@ import (
 
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/tree"
+	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
 // WindowConfig says how trees are grown from the windows of rows. Shards is of no
@@ -91,7 +92,7 @@ func TryWindowedTree(s beam.Scope, rows beam.PCollection, c WindowConfig) (beam.
 		return beam.PCollection{}, fmt.Errorf("transforms.WindowedTree: %w", err)
 	}
 	s = s.Scope("transforms.WindowedTree")
-	fn := &tallyFn{Spec: mustJSON(spec), Shards: 1, Given: given}
+	fn := &tallyFn{Spec: jobs.MustJSON(spec), Shards: 1, Given: given}
 	fn.Of, fn.Alone = stretch(c.Windows)
 	if c.PreviousBins {
 		fn.Earlier = c.Windows.Size
@@ -172,7 +173,7 @@ func (c *WindowConfig) given(spec *trainSpec) ([]byte, error) {
 	var faults []error
 	for i := range features {
 		f := &features[i]
-		at := slices.IndexFunc(spec.Columns, func(c FeatureColumn) bool { return c.Name == f.Name })
+		at := slices.IndexFunc(spec.Columns, func(c jobs.FeatureColumn) bool { return c.Name == f.Name })
 		switch {
 		case at < 0:
 			faults = append(faults, fmt.Errorf("the Bins: their feature %q is no feature of the rows", f.Name))
@@ -183,7 +184,7 @@ func (c *WindowConfig) given(spec *trainSpec) ([]byte, error) {
 		}
 		p.Columns = append(p.Columns, at)
 	}
-	return mustJSON(p), errors.Join(faults...)
+	return jobs.MustJSON(p), errors.Join(faults...)
 }
 
 // bins returns the features and classes of Bins.
@@ -218,7 +219,7 @@ type windowTreeFn struct {
 }
 
 func (f *windowTreeFn) ProcessElement(ctx context.Context, pane beam.PaneInfo, w beam.Window, _ int64, values func(*[]byte) bool, emit func(WindowTree)) error {
-	list := collect(values)
+	list := jobs.Collect(values)
 	if len(list) == 0 {
 		return nil // a pane of no rows
 	}
@@ -232,7 +233,7 @@ func (f *windowTreeFn) ProcessElement(ctx context.Context, pane beam.PaneInfo, w
 	}
 	encoded, rows, err := spec.growTally(ctx, tally, f.Given)
 	if err != nil {
-		return carry(err)
+		return jobs.Carry(err)
 	}
 	if rows == 0 {
 		return nil

@@ -1,4 +1,4 @@
-package transforms
+package jobs
 
 import (
 	"context"
@@ -129,7 +129,7 @@ func progressOf(ctx context.Context) *Progress {
 	return &progress
 }
 
-func openStorage(ctx context.Context) (Storage, error) {
+func OpenStorage(ctx context.Context) (Storage, error) {
 	r, err := runOf(ctx)
 	if err == nil && r.storage == nil {
 		err = errors.New("transforms: no storage set")

@@ -1,4 +1,4 @@
-package transforms
+package jobs
 
 import (
 	"context"
@@ -111,7 +111,7 @@ func (f *summariseFn) ProcessElement(ctx context.Context, task []byte, _ func(in
 	}
 	g, err := openTask(ctx, &f.spec, task)
 	if err != nil {
-		return carry(err)
+		return Carry(err)
 	}
 	pieces := max(1, min(f.Pieces, len(f.spec.Features)))
 	group := &shared{rowGroup: g}
@@ -126,7 +126,7 @@ func (f *summariseFn) ProcessElement(ctx context.Context, task []byte, _ func(in
 		err = f.pool.doWith(ctx, group, func(worker int) error { return f.add(ctx, group, from, to, &f.workers[worker]) })
 	}
 	report(ctx)
-	return carry(err)
+	return Carry(err)
 }
 
 // add summarises the features [from, to) of a row group; the first piece does
@@ -186,13 +186,13 @@ func (f *summariseFn) FinishBundle(ctx context.Context, emit func(int64, []byte)
 		return err
 	}
 	if err := reportUntil(ctx, f.pool.wait); err != nil {
-		return carry(err)
+		return Carry(err)
 	}
 	var stats RowStats
 	for i := range f.workers {
 		stats.add(&f.workers[i].stats)
 	}
-	emit(statsKey, mustJSON(stats))
+	emit(statsKey, MustJSON(stats))
 	// Encoded by the workers, emitted here: emitters belong to this goroutine.
 	columns := f.Columns(len(f.spec.Features))
 	encoded := make([][]byte, (columns+summaryBlock-1)/summaryBlock)
@@ -244,15 +244,15 @@ func (f *summariseFn) encode(from, to int) ([]byte, error) {
 			}
 		}
 		var err error
-		if b, err = appendSummary(b, sum); err != nil {
+		if b, err = AppendSummary(b, sum); err != nil {
 			return nil, err
 		}
 	}
 	return b, nil
 }
 
-// appendSummary appends a summary with its length before it; nil: length 0.
-func appendSummary(b []byte, s *binning.Summary) ([]byte, error) {
+// AppendSummary appends a summary with its length before it; nil: length 0.
+func AppendSummary(b []byte, s *binning.Summary) ([]byte, error) {
 	if s == nil {
 		return binary.AppendUvarint(b, 0), nil
 	}
@@ -260,13 +260,13 @@ func appendSummary(b []byte, s *binning.Summary) ([]byte, error) {
 	return append(binary.AppendUvarint(b, uint64(len(one))), one...), err
 }
 
-var errSummaries = errors.New("not a block of summaries")
+var ErrSummaries = errors.New("not a block of summaries")
 
-// cutSummary takes the first encoded summary off a block; nil: none.
-func cutSummary(b []byte) (one, rest []byte, err error) {
+// CutSummary takes the first encoded summary off a block; nil: none.
+func CutSummary(b []byte) (one, rest []byte, err error) {
 	n, k := binary.Uvarint(b)
 	if k <= 0 || n > uint64(len(b)-k) {
-		return nil, nil, errSummaries
+		return nil, nil, ErrSummaries
 	}
 	return b[k : k+int(n)], b[k+int(n):], nil
 }
@@ -279,7 +279,7 @@ func (f *mergeSummariesFn) ProcessElement(ctx context.Context, key int64, values
 	if err != nil {
 		return err
 	}
-	list := collect(values)
+	list := Collect(values)
 	b := list[0]
 	if key == statsKey {
 		b, err = mergeStats(list)
@@ -289,7 +289,7 @@ func (f *mergeSummariesFn) ProcessElement(ctx context.Context, key int64, values
 	if err != nil {
 		return err
 	}
-	s, err := openStorage(ctx)
+	s, err := OpenStorage(ctx)
 	if err != nil {
 		return err
 	}
@@ -305,7 +305,7 @@ func mergeStats(list [][]byte) ([]byte, error) {
 		}
 		sum.add(&one)
 	}
-	return mustJSON(sum), nil
+	return MustJSON(sum), nil
 }
 
 func mergeSummaries(list [][]byte) ([]byte, error) {
@@ -313,7 +313,7 @@ func mergeSummaries(list [][]byte) ([]byte, error) {
 	for len(list[0]) > 0 {
 		var sum *binning.Summary
 		for i := range list {
-			one, rest, err := cutSummary(list[i])
+			one, rest, err := CutSummary(list[i])
 			if err != nil {
 				return nil, err
 			}
@@ -332,7 +332,7 @@ func mergeSummaries(list [][]byte) ([]byte, error) {
 			}
 		}
 		var err error
-		if merged, err = appendSummary(merged, sum); err != nil {
+		if merged, err = AppendSummary(merged, sum); err != nil {
 			return nil, err
 		}
 	}
@@ -345,7 +345,7 @@ func summaryURL(out string, key int64) string { return fmt.Sprintf("%s/summary-%
 // of SummariseConfig.Columns, the encoded summary: of the features, of the label
 // and, if wanted, of the label by weight. It is nil where there were no rows.
 func ReadSummaries(ctx context.Context, out string, columns int) (*RowStats, [][]byte, error) {
-	s, err := openStorage(ctx)
+	s, err := OpenStorage(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -364,7 +364,7 @@ func ReadSummaries(ctx context.Context, out string, columns int) (*RowStats, [][
 				return nil, nil, err
 			}
 		}
-		if encoded[i], b, err = cutSummary(b); err != nil {
+		if encoded[i], b, err = CutSummary(b); err != nil {
 			return nil, nil, err
 		}
 	}

@@ -1,4 +1,4 @@
-package transforms
+package jobs
 
 import (
 	"context"
@@ -18,11 +18,11 @@ func (f *mergeCountsFn) ProcessElement(ctx context.Context, key int64, values fu
 	if err != nil {
 		return err
 	}
-	b, err := tree.MergeLeafCounts(collect(values))
+	b, err := tree.MergeLeafCounts(Collect(values))
 	if err != nil {
 		return err
 	}
-	s, err := openStorage(ctx)
+	s, err := OpenStorage(ctx)
 	if err != nil {
 		return err
 	}

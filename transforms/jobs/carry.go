@@ -1,4 +1,4 @@
-package transforms
+package jobs
 
 import (
 	"errors"
@@ -6,9 +6,9 @@ import (
 	"github.com/espalier-ml/espalier/induce/dataset"
 )
 
-// carry puts the machine-readable line of a data error into the text of what a
+// Carry puts the machine-readable line of a data error into the text of what a
 // DoFn returns: runners keep an error's text, not its type.
-func carry(err error) error {
+func Carry(err error) error {
 	var e *dataset.DataError
 	if !errors.As(err, &e) {
 		return err

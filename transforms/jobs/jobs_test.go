@@ -1,4 +1,4 @@
-package transforms_test
+package jobs_test
 
 import (
 	"context"
@@ -17,7 +17,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/split"
 	"github.com/espalier-ml/espalier/induce/tree"
-	"github.com/espalier-ml/espalier/transforms"
+	"github.com/espalier-ml/espalier/transforms/jobs"
 	"github.com/espalier-ml/espalier/transforms/transformstest"
 )
 
@@ -33,7 +33,7 @@ type world struct {
 	weight   int64
 	counts   [2][]int64 // objects and weight by class
 	heaviest int64
-	tasks    []transforms.Task
+	tasks    []jobs.Task
 }
 
 // worldClasses are the classes of a world.
@@ -68,7 +68,7 @@ func newWorld(t *testing.T) *world {
 		t.Fatal(err)
 	}
 	for from := 0; from < table.Len(); from += 20 {
-		task := transforms.Task{File: fmt.Sprintf("block-%d", from)}
+		task := jobs.Task{File: fmt.Sprintf("block-%d", from)}
 		w.files[task.File] = table.AppendBlock(nil, from, min(from+20, table.Len()))
 		w.tasks = append(w.tasks, task)
 	}
@@ -87,8 +87,8 @@ func (w *world) growth(budget int64) *induce.Growth {
 	return induce.NewGrowth(slices.Clone(w.counts[0]), slices.Clone(w.counts[1]), budget)
 }
 
-func (w *world) growConfig(p induce.Params, out string) transforms.GrowConfig {
-	return transforms.GrowConfig{
+func (w *world) growConfig(p induce.Params, out string) jobs.GrowConfig {
+	return jobs.GrowConfig{
 		Setting: induce.Setting{Params: p, Columns: w.columns, Classes: len(worldClasses), Total: w.weight, Heaviest: w.heaviest, Piece: 200},
 		Widths:  w.layout.Widths, Workers: 2, Out: out,
 	}
@@ -155,14 +155,14 @@ func TestLevel(t *testing.T) {
 	} {
 		for at, p := range worldParams() {
 			w := newWorld(t)
-			jobs := 0
-			count := func(g *induce.Growth, pass *induce.Pass, levels int) transforms.LevelConfig {
-				jobs++
-				c := transforms.LevelConfig{GrowConfig: w.growConfig(p, fmt.Sprintf("job-%d", jobs)), Levels: levels, Memory: test.memory}
-				if err := transforms.WriteLevel(t.Context(), &c, &transforms.LevelState{Growth: g, Pass: pass}, w.tasks); err != nil {
+			ran := 0
+			count := func(g *induce.Growth, pass *induce.Pass, levels int) jobs.LevelConfig {
+				ran++
+				c := jobs.LevelConfig{GrowConfig: w.growConfig(p, fmt.Sprintf("job-%d", ran)), Levels: levels, Memory: test.memory}
+				if err := jobs.WriteLevel(t.Context(), &c, &jobs.LevelState{Growth: g, Pass: pass}, w.tasks); err != nil {
 					t.Fatal(err)
 				}
-				w.run(t, test.runner, func(s beam.Scope, tasks beam.PCollection) { transforms.Level(s, tasks, c) })
+				w.run(t, test.runner, func(s beam.Scope, tasks beam.PCollection) { jobs.Level(s, tasks, c) })
 				return c
 			}
 			g, passes := w.growth(0), 0
@@ -179,12 +179,12 @@ func TestLevel(t *testing.T) {
 				passes = max(passes, len(list))
 				if test.levels == 1 || len(list) > 1 {
 					expand(list, func(pass *induce.Pass) (*induce.Counts, error) {
-						return transforms.ReadCounts(t.Context(), levels, pass, count(g, pass, 1).Out, 0)
+						return jobs.ReadCounts(t.Context(), levels, pass, count(g, pass, 1).Out, 0)
 					})
 					continue
 				}
 				c := count(g, &list[0], test.levels)
-				state, level, err := transforms.ReadLevel(t.Context(), &c)
+				state, level, err := jobs.ReadLevel(t.Context(), &c)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -192,12 +192,12 @@ func TestLevel(t *testing.T) {
 					continue
 				}
 				expand(levels.Passes(g, test.memory), func(pass *induce.Pass) (*induce.Counts, error) {
-					return transforms.ReadCounts(t.Context(), levels, pass, c.Out, level)
+					return jobs.ReadCounts(t.Context(), levels, pass, c.Out, level)
 				})
 			}
 			same(t, fmt.Sprintf("%s, tree %d", test.name, at), g.Root, w.grown(p))
-			if test.levels > 1 && jobs > 4 || (test.memory < 1000) != (passes > 1) {
-				t.Errorf("%s, tree %d: %d jobs, %d passes a level at most", test.name, at, jobs, passes)
+			if test.levels > 1 && ran > 4 || (test.memory < 1000) != (passes > 1) {
+				t.Errorf("%s, tree %d: %d jobs, %d passes a level at most", test.name, at, ran, passes)
 			}
 		}
 	}
@@ -215,12 +215,12 @@ func TestGrow(t *testing.T) {
 	} {
 		w := newWorld(t)
 		small := func(g *induce.Growth, out string, trees []induce.Params) []*induce.Node {
-			c := transforms.SmallConfig{GrowConfig: w.growConfig(trees[0], out), Trees: trees, Together: test.together, Spill: test.spill}
-			if err := transforms.WriteSmall(t.Context(), &c, g, test.partition); err != nil {
+			c := jobs.SmallConfig{GrowConfig: w.growConfig(trees[0], out), Trees: trees, Together: test.together, Spill: test.spill}
+			if err := jobs.WriteSmall(t.Context(), &c, g, test.partition); err != nil {
 				t.Fatal(err)
 			}
-			w.run(t, test.runner, func(s beam.Scope, tasks beam.PCollection) { transforms.Grow(s, tasks, c) })
-			grown, err := transforms.ReadGrown(t.Context(), &c)
+			w.run(t, test.runner, func(s beam.Scope, tasks beam.PCollection) { jobs.Grow(s, tasks, c) })
+			grown, err := jobs.ReadGrown(t.Context(), &c)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -295,7 +295,7 @@ func leafOf(t *testing.T, s *tree.Scorer, value func(feature int) tree.Value) in
 func TestEvaluate(t *testing.T) {
 	for _, runner := range transformstest.Runners() {
 		w := newWorld(t)
-		c := transforms.EvaluateConfig{Widths: w.layout.Widths, Workers: 2, Out: "out"}
+		c := jobs.EvaluateConfig{Widths: w.layout.Widths, Workers: 2, Out: "out"}
 		var trees []*tree.Tree
 		for i, p := range worldParams() {
 			trees = append(trees, w.model(w.grown(p)))
@@ -307,9 +307,9 @@ func TestEvaluate(t *testing.T) {
 			w.tasks[i].Part = []dataset.Part{dataset.Train, dataset.Test}[i%2]
 			parts[w.tasks[i].File] = w.tasks[i].Part
 		}
-		w.run(t, runner, func(s beam.Scope, tasks beam.PCollection) { transforms.Evaluate(s, tasks, c) })
+		w.run(t, runner, func(s beam.Scope, tasks beam.PCollection) { jobs.Evaluate(s, tasks, c) })
 		for _, part := range []dataset.Part{dataset.Train, dataset.Validation, dataset.Test} {
-			got, err := transforms.ReadLeafCounts(t.Context(), c.Out, part, trees)
+			got, err := jobs.ReadLeafCounts(t.Context(), c.Out, part, trees)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -333,7 +333,7 @@ func TestEvaluate(t *testing.T) {
 type writtenFile struct {
 	m         *memory
 	output    string
-	columns   []transforms.PredictionColumn
+	columns   []jobs.PredictionColumn
 	leaves    map[int][]uint16 // by row group
 	committed bool
 }
@@ -392,14 +392,14 @@ func TestPredict(t *testing.T) {
 			}
 		}
 		var files []*writtenFile
-		w.predictions = func(output string, columns []transforms.PredictionColumn) transforms.Predictions {
+		w.predictions = func(output string, columns []jobs.PredictionColumn) jobs.Predictions {
 			f := &writtenFile{m: w.memory, output: output, columns: columns, leaves: make(map[int][]uint16)}
 			files = append(files, f)
 			return f
 		}
 		w.tasks = nil
 		for from := 0; from < rows; from += 2 * group {
-			task := transforms.Task{File: fmt.Sprintf("rows-%d", from), Output: fmt.Sprintf("scored-%d", from)}
+			task := jobs.Task{File: fmt.Sprintf("rows-%d", from), Output: fmt.Sprintf("scored-%d", from)}
 			for ; task.RowGroups < 2 && from+task.RowGroups*group < rows; task.RowGroups++ {
 				low := from + task.RowGroups*group
 				high := min(low+group, rows)
@@ -410,21 +410,21 @@ func TestPredict(t *testing.T) {
 			}
 			w.tasks = append(w.tasks, task)
 		}
-		spec := transforms.RowSpec{Label: "class", WeightScale: 1, Shares: dataset.Shares{1}}
+		spec := jobs.RowSpec{Label: "class", WeightScale: 1, Shares: dataset.Shares{1}}
 		for _, in := range scorer.Features() {
-			spec.Features = append(spec.Features, transforms.FeatureColumn{Name: in.Name, Kind: in.Kind})
+			spec.Features = append(spec.Features, jobs.FeatureColumn{Name: in.Name, Kind: in.Kind})
 		}
 		if len(spec.Features) != len(w.features) {
 			t.Fatalf("the tree tests %d features, want all", len(spec.Features))
 		}
-		c := transforms.PredictConfig{Tree: "tree.json", Rows: spec.Encode(), Workers: 2, Pieces: 2, Out: "out"}
-		w.run(t, runner, func(s beam.Scope, tasks beam.PCollection) { transforms.Predict(s, tasks, c) })
+		c := jobs.PredictConfig{Tree: "tree.json", Rows: spec.Encode(), Workers: 2, Pieces: 2, Out: "out"}
+		w.run(t, runner, func(s beam.Scope, tasks beam.PCollection) { jobs.Predict(s, tasks, c) })
 
-		got, err := transforms.ReadPredicted(context.Background(), c.Out, model)
+		got, err := jobs.ReadPredicted(context.Background(), c.Out, model)
 		if err != nil {
 			t.Fatal(err)
 		}
-		wanted := &transforms.Predicted{Rows: rows, Counts: want}
+		wanted := &jobs.Predicted{Rows: rows, Counts: want}
 		for _, in := range scorer.Features() {
 			wanted.Novelty = append(wanted.Novelty, novelty[in.Name])
 		}

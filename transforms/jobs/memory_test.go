@@ -1,12 +1,10 @@
-package transforms_test
+package jobs_test
 
 import (
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
-	"math"
-	"math/rand/v2"
 	"sync"
 	"testing"
 
@@ -16,7 +14,8 @@ import (
 
 	"github.com/espalier-ml/espalier/induce/binning"
 	"github.com/espalier-ml/espalier/induce/dataset"
-	"github.com/espalier-ml/espalier/transforms"
+	"github.com/espalier-ml/espalier/transforms/jobs"
+	"github.com/espalier-ml/espalier/transforms/transformstest"
 )
 
 // TestMain lets the tests run on prism, which serialises, unless --runner says
@@ -30,17 +29,17 @@ type memory struct {
 	files  map[string][]byte
 	groups map[string]map[string]*dataset.Vector // by "file#group", then by column
 
-	predictions func(output string, columns []transforms.PredictionColumn) transforms.Predictions // nil: none are written
+	predictions func(output string, columns []jobs.PredictionColumn) jobs.Predictions // nil: none are written
 }
 
 func newMemory(t *testing.T) *memory {
 	t.Helper()
 	m := &memory{files: make(map[string][]byte), groups: make(map[string]map[string]*dataset.Vector)}
-	transforms.SetStorage(func([]byte) (transforms.Storage, error) { return m, nil })
+	jobs.SetStorage(func([]byte) (jobs.Storage, error) { return m, nil })
 	return m
 }
 
-func (m *memory) RowGroup(_ context.Context, task transforms.Task, columns []string) (dataset.RowGroup, error) {
+func (m *memory) RowGroup(_ context.Context, task jobs.Task, columns []string) (dataset.RowGroup, error) {
 	g := m.groups[fmt.Sprintf("%s#%d", task.File, task.RowGroup)]
 	if g == nil {
 		return nil, fmt.Errorf("%s, row group %d: %w", task.File, task.RowGroup, fs.ErrNotExist)
@@ -55,7 +54,7 @@ func (m *memory) RowGroup(_ context.Context, task transforms.Task, columns []str
 	return r, nil
 }
 
-func (m *memory) Predictions(_ context.Context, task transforms.Task, _ []string, columns []transforms.PredictionColumn) (transforms.Predictions, error) {
+func (m *memory) Predictions(_ context.Context, task jobs.Task, _ []string, columns []jobs.PredictionColumn) (jobs.Predictions, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.predictions == nil {
@@ -92,47 +91,17 @@ func (g *memoryGroup) ReadColumn(i int, dst *dataset.Vector) error {
 
 func (g *memoryGroup) Close() error { return nil }
 
-// table is a small data set: a numeric feature with gaps, a categorical one, and
-// a label with a null.
-type table struct {
-	number []float64
-	text   []string
-	label  []string
-}
-
-func newTable(rows int) *table {
-	random := rand.New(rand.NewPCG(1, 2))
-	t := &table{}
-	for r := range rows {
-		x := float64(random.IntN(40)) / 4
-		if random.IntN(10) == 0 {
-			x = math.NaN()
-		}
-		t.number = append(t.number, x)
-		t.text = append(t.text, string(rune('a'+random.IntN(5))))
-		label := "no"
-		if x > 5 != (random.IntN(8) == 0) {
-			label = "yes"
-		}
-		if r == 3 {
-			label = ""
-		}
-		t.label = append(t.label, label)
-	}
-	return t
-}
-
 // put stores the table as row groups of the given size and returns their tasks.
-func (t *table) put(m *memory, file string, size int) []transforms.Task {
-	var tasks []transforms.Task
-	for from := 0; from < len(t.number); from += size {
-		to := min(from+size, len(t.number))
+func put(t *transformstest.Table, m *memory, file string, size int) []jobs.Task {
+	var tasks []jobs.Task
+	for from := 0; from < len(t.Number); from += size {
+		to := min(from+size, len(t.Number))
 		m.groups[fmt.Sprintf("%s#%d", file, len(tasks))] = map[string]*dataset.Vector{
-			"number": {Type: dataset.Number, Numbers: t.number[from:to]},
-			"text":   texts(t.text[from:to]),
-			"label":  texts(t.label[from:to]),
+			"number": {Type: dataset.Number, Numbers: t.Number[from:to]},
+			"text":   texts(t.Text[from:to]),
+			"label":  texts(t.Label[from:to]),
 		}
-		tasks = append(tasks, transforms.Task{File: file, RowGroup: len(tasks)})
+		tasks = append(tasks, jobs.Task{File: file, RowGroup: len(tasks)})
 	}
 	return tasks
 }
@@ -154,9 +123,9 @@ func texts(values []string) *dataset.Vector {
 	return v
 }
 
-func spec() *transforms.RowSpec {
-	return &transforms.RowSpec{
-		Features: []transforms.FeatureColumn{
+func spec() *jobs.RowSpec {
+	return &jobs.RowSpec{
+		Features: []jobs.FeatureColumn{
 			{Name: "number", Kind: dataset.Numeric, Type: dataset.Number},
 			{Name: "text", Kind: dataset.Categorical, Type: dataset.Text},
 		},
@@ -165,7 +134,7 @@ func spec() *transforms.RowSpec {
 }
 
 // run runs a job over tasks on the given runner.
-func runJob(t *testing.T, runner string, tasks []transforms.Task, build func(s beam.Scope, tasks beam.PCollection)) error {
+func runJob(t *testing.T, runner string, tasks []jobs.Task, build func(s beam.Scope, tasks beam.PCollection)) error {
 	t.Helper()
 	p, s := beam.NewPipelineWithRoot()
 	elements := make([][]byte, len(tasks))

@@ -1,4 +1,4 @@
-package transforms
+package jobs
 
 import (
 	"context"
@@ -82,7 +82,7 @@ func readBlock(ctx context.Context, task []byte) (Task, []byte, error) {
 	if err != nil {
 		return t, nil, err
 	}
-	s, err := openStorage(ctx)
+	s, err := OpenStorage(ctx)
 	if err != nil {
 		return t, nil, err
 	}
@@ -167,11 +167,11 @@ func (f *mergeLevelFn) ProcessElement(ctx context.Context, key int64, values fun
 	if err != nil {
 		return err
 	}
-	b, err := f.levels.MergePieces(key, collect(values))
+	b, err := f.levels.MergePieces(key, Collect(values))
 	if err != nil {
 		return err
 	}
-	s, err := openStorage(ctx)
+	s, err := OpenStorage(ctx)
 	if err != nil {
 		return err
 	}
@@ -208,11 +208,11 @@ func (f *advanceFn) ProcessElement(ctx context.Context, _ int64, _ func(*[]byte)
 	if passes := levels.Passes(state.Growth, f.Memory); len(passes) == 1 {
 		state.Pass = &passes[0]
 	}
-	s, err := openStorage(ctx)
+	s, err := OpenStorage(ctx)
 	if err != nil {
 		return err
 	}
-	if err := s.Write(ctx, stateURL(f.Out, f.Level+1), mustJSON(state)); err != nil || state.Pass == nil {
+	if err := s.Write(ctx, stateURL(f.Out, f.Level+1), MustJSON(state)); err != nil || state.Pass == nil {
 		return err
 	}
 	b, err := s.Read(ctx, tasksURL(f.Out))
@@ -230,7 +230,7 @@ func (f *advanceFn) ProcessElement(ctx context.Context, _ int64, _ func(*[]byte)
 }
 
 func readState(ctx context.Context, out string, level int) (*LevelState, error) {
-	s, err := openStorage(ctx)
+	s, err := OpenStorage(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -244,7 +244,7 @@ func readState(ctx context.Context, out string, level int) (*LevelState, error) 
 
 // WriteLevel writes what a job needs to know of the tree and its first level.
 func WriteLevel(ctx context.Context, c *LevelConfig, state *LevelState, tasks []Task) error {
-	s, err := openStorage(ctx)
+	s, err := OpenStorage(ctx)
 	if err != nil {
 		return err
 	}
@@ -253,11 +253,11 @@ func WriteLevel(ctx context.Context, c *LevelConfig, state *LevelState, tasks []
 		for i, t := range tasks {
 			encoded[i] = t.Encode()
 		}
-		if err := s.Write(ctx, tasksURL(c.Out), mustJSON(encoded)); err != nil {
+		if err := s.Write(ctx, tasksURL(c.Out), MustJSON(encoded)); err != nil {
 			return err
 		}
 	}
-	return s.Write(ctx, stateURL(c.Out, 0), mustJSON(state))
+	return s.Write(ctx, stateURL(c.Out, 0), MustJSON(state))
 }
 
 // ReadLevel returns the last state that a job has come to, and its level in the

@@ -1,4 +1,4 @@
-package transforms
+package jobs
 
 import (
 	"context"
@@ -32,7 +32,7 @@ func (x exchange) send(ctx context.Context, b []byte, inline bool) ([]byte, erro
 	if inline || x.folder == "" {
 		return append(b, valueInline), nil
 	}
-	s, err := openStorage(ctx)
+	s, err := OpenStorage(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -41,25 +41,25 @@ func (x exchange) send(ctx context.Context, b []byte, inline bool) ([]byte, erro
 	return append([]byte(url), valueFile), s.Write(ctx, url, b)
 }
 
-var errValue = errors.New("transforms: not a value of this job")
+var ErrValue = errors.New("transforms: not a value of this job")
 
 // receive returns what a value stands for.
 func receive(ctx context.Context, value []byte) ([]byte, error) {
 	if len(value) == 0 {
-		return nil, errValue
+		return nil, ErrValue
 	}
 	n := len(value) - 1
 	switch value[n] {
 	case valueInline:
 		return value[:n:n], nil
 	case valueFile:
-		s, err := openStorage(ctx)
+		s, err := OpenStorage(ctx)
 		if err != nil {
 			return nil, err
 		}
 		return s.Read(ctx, string(value[:n]))
 	default:
-		return nil, errValue
+		return nil, ErrValue
 	}
 }
 
@@ -68,20 +68,20 @@ func fileValue(url string) []byte { return append([]byte(url), valueFile) }
 
 // A packet is a block with the position of the open node that it belongs to.
 
-func appendPacket(b []byte, node int, block []byte) []byte {
+func AppendPacket(b []byte, node int, block []byte) []byte {
 	b = binary.AppendUvarint(binary.AppendUvarint(b, uint64(node)), uint64(len(block)))
 	return append(b, block...)
 }
 
-// nextPacket returns the first packet of b, and what follows it.
-func nextPacket(b []byte) (node int, block, rest []byte, err error) {
+// NextPacket returns the first packet of b, and what follows it.
+func NextPacket(b []byte) (node int, block, rest []byte, err error) {
 	id, n := binary.Uvarint(b)
 	if n <= 0 {
-		return 0, nil, nil, errValue
+		return 0, nil, nil, ErrValue
 	}
 	size, m := binary.Uvarint(b[n:])
 	if m <= 0 || size > uint64(len(b)-n-m) {
-		return 0, nil, nil, errValue
+		return 0, nil, nil, ErrValue
 	}
 	b = b[n+m:]
 	return int(id), b[:size:size], b[size:], nil

@@ -1,4 +1,4 @@
-package transforms_test
+package jobs_test
 
 import (
 	"context"
@@ -10,7 +10,7 @@ import (
 
 	"github.com/espalier-ml/espalier/induce/binning"
 	"github.com/espalier-ml/espalier/induce/dataset"
-	"github.com/espalier-ml/espalier/transforms"
+	"github.com/espalier-ml/espalier/transforms/jobs"
 	"github.com/espalier-ml/espalier/transforms/transformstest"
 )
 
@@ -19,16 +19,16 @@ func TestSummarise(t *testing.T) {
 	for _, runner := range transformstest.Runners() {
 		for _, size := range []int{1000, 64, 7} {
 			m := newMemory(t)
-			tasks := newTable(200).put(m, "rows.parquet", size)
-			c := transforms.SummariseConfig{Rows: spec().Encode(), Limits: limits(), Workers: 2, Pieces: 2, Out: "out"}
-			if err := runJob(t, runner, tasks, func(s beam.Scope, tasks beam.PCollection) { transforms.Summarise(s, tasks, c) }); err != nil {
+			tasks := put(transformstest.NewTable(200), m, "rows.parquet", size)
+			c := jobs.SummariseConfig{Rows: spec().Encode(), Limits: limits(), Workers: 2, Pieces: 2, Out: "out"}
+			if err := runJob(t, runner, tasks, func(s beam.Scope, tasks beam.PCollection) { jobs.Summarise(s, tasks, c) }); err != nil {
 				t.Fatal(err)
 			}
-			stats, encoded, err := transforms.ReadSummaries(context.Background(), "out", c.Columns(2))
+			stats, encoded, err := jobs.ReadSummaries(context.Background(), "out", c.Columns(2))
 			if err != nil {
 				t.Fatal(err)
 			}
-			if want := (transforms.RowStats{Rows: 200, Train: 199, Dropped: 1}); *stats != want {
+			if want := (jobs.RowStats{Rows: 200, Train: 199, Dropped: 1}); *stats != want {
 				t.Errorf("%s, %d: stats %+v, want %+v", runner, size, *stats, want)
 			}
 			if first == nil {
@@ -52,11 +52,11 @@ func TestSummarise(t *testing.T) {
 func TestNullLabelIsADataError(t *testing.T) {
 	for _, runner := range transformstest.RunnersOfFailures() {
 		m := newMemory(t)
-		tasks := newTable(200).put(m, "rows.parquet", 64)
+		tasks := put(transformstest.NewTable(200), m, "rows.parquet", 64)
 		rows := spec()
 		rows.DropNullLabels = false
-		c := transforms.SummariseConfig{Rows: rows.Encode(), Limits: limits(), Workers: 2, Out: "out"}
-		err := runJob(t, runner, tasks, func(s beam.Scope, tasks beam.PCollection) { transforms.Summarise(s, tasks, c) })
+		c := jobs.SummariseConfig{Rows: rows.Encode(), Limits: limits(), Workers: 2, Out: "out"}
+		err := runJob(t, runner, tasks, func(s beam.Scope, tasks beam.PCollection) { jobs.Summarise(s, tasks, c) })
 		if err == nil {
 			t.Fatalf("%s: no error", runner)
 		}
@@ -75,14 +75,14 @@ func TestCoalesce(t *testing.T) {
 		{Name: "number", Kind: dataset.Numeric, Cuts: []float64{2.5, 5, 7.5}},
 		{Name: "text", Kind: dataset.Categorical, Values: []string{"a", "b", "c", "e"}},
 	}
-	data := newTable(200)
+	data := transformstest.NewTable(200)
 	want := make(map[[2]int][2]int64) // codes -> weight by class
 	encoders := []*dataset.Encoder{dataset.NewEncoder(&features[0]), dataset.NewEncoder(&features[1])}
 	layout := dataset.NewLayout(features)
 	keys := make([]byte, 200*layout.Stride)
-	encoders[0].Encode(&dataset.Vector{Type: dataset.Number, Numbers: data.number}, keys, 0, 2, nil)
-	encoders[1].Encode(texts(data.text), keys, 1, 2, nil)
-	for r, label := range data.label {
+	encoders[0].Encode(&dataset.Vector{Type: dataset.Number, Numbers: data.Number}, keys, 0, 2, nil)
+	encoders[1].Encode(texts(data.Text), keys, 1, 2, nil)
+	for r, label := range data.Label {
 		if label == "" {
 			continue
 		}
@@ -93,12 +93,12 @@ func TestCoalesce(t *testing.T) {
 	for _, runner := range transformstest.Runners() {
 		for _, size := range []int{1000, 7} {
 			m := newMemory(t)
-			tasks := data.put(m, "rows.parquet", size)
-			c := transforms.CoalesceConfig{Rows: spec().Encode(), Features: dataset.EncodeFeatures(features), Classes: []string{"no", "yes"}, Workers: 2, Shards: 64, Out: "out"}
-			if err := runJob(t, runner, tasks, func(s beam.Scope, tasks beam.PCollection) { transforms.Coalesce(s, tasks, c) }); err != nil {
+			tasks := put(data, m, "rows.parquet", size)
+			c := jobs.CoalesceConfig{Rows: spec().Encode(), Features: dataset.EncodeFeatures(features), Classes: []string{"no", "yes"}, Workers: 2, Shards: 64, Out: "out"}
+			if err := runJob(t, runner, tasks, func(s beam.Scope, tasks beam.PCollection) { jobs.Coalesce(s, tasks, c) }); err != nil {
 				t.Fatal(err)
 			}
-			stats, err := transforms.ReadObjectStats(context.Background(), &c)
+			stats, err := jobs.ReadObjectStats(context.Background(), &c)
 			if err != nil {
 				t.Fatal(err)
 			}

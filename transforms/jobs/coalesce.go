@@ -1,4 +1,4 @@
-package transforms
+package jobs
 
 import (
 	"context"
@@ -109,10 +109,10 @@ func (f *coalesceFn) ProcessElement(ctx context.Context, task []byte, emit func(
 	}
 	g, err := openTask(ctx, &f.coder.spec, task)
 	if err != nil {
-		return carry(err)
+		return Carry(err)
 	}
 	if err := f.pool.doWith(ctx, g, func(worker int) error { return f.add(ctx, g, &f.scratch[worker]) }); err != nil {
-		return carry(err)
+		return Carry(err)
 	}
 	report(ctx)
 	if int64(f.held()) < HeldBytes(f.Spill != "") {
@@ -127,7 +127,7 @@ func (f *coalesceFn) FinishBundle(ctx context.Context, emit func(int64, []byte))
 		return err
 	}
 	if err := reportUntil(ctx, f.pool.wait); err != nil {
-		return carry(err)
+		return Carry(err)
 	}
 	return f.flush(ctx, emit, f.held() <= inlineBytes)
 }
@@ -138,7 +138,7 @@ func (f *coalesceFn) add(ctx context.Context, g *rowGroup, s *coalesceScratch) e
 		return err
 	}
 	n, stride := g.Rows(), f.coder.layout.Stride
-	s.hashes = grown(s.hashes, n)
+	s.hashes = Grown(s.hashes, n)
 	for r := range n {
 		s.hashes[r] = dataset.HashKey(s.keys[r*stride : (r+1)*stride])
 	}
@@ -171,7 +171,7 @@ func (f *coalesceFn) insert(g *rowGroup, s *coalesceScratch) {
 
 // deal sorts the rows by the table that they belong to.
 func (f *coalesceFn) deal(g *rowGroup, s *coalesceScratch) {
-	s.ends = grown(s.ends, len(f.tables))
+	s.ends = Grown(s.ends, len(f.tables))
 	clear(s.ends)
 	table := func(r int) int { return int(g.parts[r])*f.Shards + int(s.hashes[r]>>32%uint64(f.Shards)) }
 	n := 0
@@ -186,7 +186,7 @@ func (f *coalesceFn) deal(g *rowGroup, s *coalesceScratch) {
 		s.ends[i] = at
 		at += k
 	}
-	s.rows = grown(s.rows, n)
+	s.rows = Grown(s.rows, n)
 	for r, part := range g.parts {
 		if part != dataset.None {
 			i := table(r)
@@ -218,7 +218,7 @@ func (f *coalesceFn) flush(ctx context.Context, emit func(int64, []byte), inline
 			t := shared.t
 			shared.t = f.coder.newTable()
 			shared.mu.Unlock()
-			for _, b := range blocks(t, f.coder.layout.Stride) {
+			for _, b := range Blocks(t, f.coder.layout.Stride) {
 				value, err := exchange{f.Spill}.send(ctx, b, inline)
 				if err != nil {
 					return err
@@ -241,8 +241,8 @@ func (f *coalesceFn) flush(ctx context.Context, emit func(int64, []byte), inline
 	return nil
 }
 
-// blocks encodes a table's objects in blocks of about blockBytes.
-func blocks(t *dataset.Table, stride int) [][]byte {
+// Blocks encodes a table's objects in blocks of about blockBytes.
+func Blocks(t *dataset.Table, stride int) [][]byte {
 	var list [][]byte
 	step := max(1, blockBytes/(stride+4))
 	for from := 0; from < t.Len(); from += step {

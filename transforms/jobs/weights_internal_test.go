@@ -1,4 +1,4 @@
-package transforms
+package jobs
 
 import (
 	"math/big"

@@ -1,4 +1,4 @@
-package transforms
+package jobs
 
 import (
 	"context"
@@ -33,7 +33,7 @@ const readersAhead = 16
 // readEach reads scratch files, some at a time, and calls f with the content of
 // each, nil where there is none, one call at a time in any order.
 func readEach(ctx context.Context, urls []string, f func(i int, b []byte) error) error {
-	s, err := openStorage(ctx)
+	s, err := OpenStorage(ctx)
 	if err != nil {
 		return err
 	}

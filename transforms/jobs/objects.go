@@ -1,4 +1,4 @@
-package transforms
+package jobs
 
 import (
 	"context"
@@ -51,13 +51,13 @@ func (f *mergeObjectsFn) ProcessElement(ctx context.Context, key int64, values f
 	if err != nil {
 		return err
 	}
-	list := collect(values)
-	return carry(f.pool.do(ctx, func(int) error { return f.merge(ctx, key, list) }))
+	list := Collect(values)
+	return Carry(f.pool.do(ctx, func(int) error { return f.merge(ctx, key, list) }))
 }
 
-func (f *mergeObjectsFn) FinishBundle(context.Context) error { return carry(f.pool.wait()) }
+func (f *mergeObjectsFn) FinishBundle(context.Context) error { return Carry(f.pool.wait()) }
 
-func collect(values func(*[]byte) bool) [][]byte {
+func Collect(values func(*[]byte) bool) [][]byte {
 	var list [][]byte
 	var b []byte
 	for values(&b) {
@@ -68,7 +68,7 @@ func collect(values func(*[]byte) bool) [][]byte {
 }
 
 func (f *mergeObjectsFn) merge(ctx context.Context, key int64, list [][]byte) error {
-	s, err := openStorage(ctx)
+	s, err := OpenStorage(ctx)
 	if err != nil {
 		return err
 	}
@@ -90,7 +90,7 @@ func (f *mergeObjectsFn) merge(ctx context.Context, key int64, list [][]byte) er
 				return err
 			}
 		}
-		list = blocks(t, f.layout.Stride)
+		list = Blocks(t, f.layout.Stride)
 	}
 	stats := f.newStats(key, weighted)
 	run := uuid.NewString() // another run of the same bundle may cut other blocks
@@ -105,7 +105,7 @@ func (f *mergeObjectsFn) merge(ctx context.Context, key int64, list [][]byte) er
 		}
 		stats.Blocks = append(stats.Blocks, url)
 	}
-	return s.Write(ctx, statsURL(f.Out, stats.Part, int(key)%f.Shards), mustJSON(stats))
+	return s.Write(ctx, statsURL(f.Out, stats.Part, int(key)%f.Shards), MustJSON(stats))
 }
 
 func statsURL(out string, part dataset.Part, shard int) string {
@@ -117,12 +117,12 @@ func (f *mergeObjectsFn) newStats(key int64, weighted bool) *ObjectStats {
 	if weighted && part == dataset.Train {
 		features = len(f.features)
 	}
-	return newObjectStats(part, len(f.Classes), features)
+	return NewObjectStats(part, len(f.Classes), features)
 }
 
-// newObjectStats returns statistics of no objects. features: those of which rows
+// NewObjectStats returns statistics of no objects. features: those of which rows
 // without a value are counted; 0: none.
-func newObjectStats(part dataset.Part, classes, features int) *ObjectStats {
+func NewObjectStats(part dataset.Part, classes, features int) *ObjectStats {
 	s := &ObjectStats{Part: part, ClassObjects: make([]int64, classes), ClassWeight: make([]int64, classes), Relabelled: make([]int64, classes)}
 	if features > 0 {
 		s.Missing, s.Other = make([]int64, features), make([]int64, features)
@@ -146,13 +146,13 @@ func (f *mergeObjectsFn) addStats(stats *ObjectStats, block []byte, weighted boo
 	if err != nil {
 		return err
 	}
-	stats.count(o, f.features)
+	stats.Count(o, f.features)
 	return nil
 }
 
-// count counts objects; rows without a value, or of the tail, where Missing and Other
+// Count counts objects; rows without a value, or of the tail, where Missing and Other
 // have a place for each feature.
-func (s *ObjectStats) count(o *dataset.Objects, features []dataset.Feature) {
+func (s *ObjectStats) Count(o *dataset.Objects, features []dataset.Feature) {
 	s.Objects += int64(o.Len())
 	for i := range o.Len() {
 		k, weight := o.Class[i], o.Weight[i]

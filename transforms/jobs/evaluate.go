@@ -1,4 +1,4 @@
-package transforms
+package jobs
 
 import (
 	"context"
@@ -84,7 +84,7 @@ func (f *evaluateFn) ProcessElement(ctx context.Context, task []byte, _ func(int
 		return err
 	}
 	defer report(ctx)
-	return carry(f.pool.do(ctx, func(worker int) error { return f.addBlock(ctx, task, worker) }))
+	return Carry(f.pool.do(ctx, func(worker int) error { return f.addBlock(ctx, task, worker) }))
 }
 
 func (f *evaluateFn) countsOf(worker, at int, part dataset.Part) *tree.LeafCounts {
@@ -124,7 +124,7 @@ func (f *evaluateFn) FinishBundle(ctx context.Context, emit func(int64, []byte))
 		return err
 	}
 	if err := reportUntil(ctx, f.pool.wait); err != nil {
-		return carry(err)
+		return Carry(err)
 	}
 	for key := range leavesKey(len(f.trees), 0) {
 		for _, counts := range f.counts {

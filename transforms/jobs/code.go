@@ -1,4 +1,4 @@
-package transforms
+package jobs
 
 import (
 	"context"
@@ -17,11 +17,11 @@ type coder struct {
 }
 
 func newCoder(spec RowSpec, features []dataset.Feature, classes []string, pieces int) *coder {
-	c := &coder{spec: spec, layout: dataset.NewLayout(features), encoders: newEncoders(features), classes: classCodes(classes), pieces: max(1, min(pieces, len(features)))}
+	c := &coder{spec: spec, layout: dataset.NewLayout(features), encoders: NewEncoders(features), classes: ClassCodes(classes), pieces: max(1, min(pieces, len(features)))}
 	return c
 }
 
-func newEncoders(features []dataset.Feature) []*dataset.Encoder {
+func NewEncoders(features []dataset.Feature) []*dataset.Encoder {
 	encoders := make([]*dataset.Encoder, len(features))
 	for i := range features {
 		encoders[i] = dataset.NewEncoder(&features[i])
@@ -29,7 +29,7 @@ func newEncoders(features []dataset.Feature) []*dataset.Encoder {
 	return encoders
 }
 
-func classCodes(classes []string) map[string]uint16 {
+func ClassCodes(classes []string) map[string]uint16 {
 	codes := make(map[string]uint16, len(classes))
 	for i, name := range classes {
 		codes[name] = uint16(i)
@@ -62,7 +62,7 @@ func (c *coder) code(ctx context.Context, g *rowGroup, s *coded) error {
 		return err
 	}
 	g.weighClasses(s.classes)
-	s.keys = grown(s.keys, g.Rows()*c.layout.Stride)
+	s.keys = Grown(s.keys, g.Rows()*c.layout.Stride)
 	if s.columns == nil {
 		s.columns = make([]codedColumn, c.pieces)
 	}
@@ -92,7 +92,7 @@ func (c *coder) codeColumns(ctx context.Context, g *rowGroup, from, to int, keys
 
 // classNumbers returns the class of each row that has a part.
 func (g *rowGroup) classNumbers(numbers map[string]uint16, classes []uint16) ([]uint16, error) {
-	classes = grown(classes, g.Rows())
+	classes = Grown(classes, g.Rows())
 	clear(classes)
 	v := &g.label
 	known := make([]int, 0) // by dictionary position: class, or -1
@@ -132,8 +132,8 @@ func classOf(v *dataset.Vector, r int, numbers map[string]uint16) int {
 	return -1
 }
 
-// grown returns b with n members, which may hold anything.
-func grown[T any](b []T, n int) []T {
+// Grown returns b with n members, which may hold anything.
+func Grown[T any](b []T, n int) []T {
 	if cap(b) < n {
 		return make([]T, n)
 	}

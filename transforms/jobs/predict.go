@@ -1,4 +1,4 @@
-package transforms
+package jobs
 
 import (
 	"context"
@@ -138,7 +138,7 @@ func (f *predictFn) StartBundle(ctx context.Context, _ func(int64, []byte)) erro
 			leaves++
 		}
 	}
-	f.classes = classCodes(f.tree.Label.Classes)
+	f.classes = ClassCodes(f.tree.Label.Classes)
 	f.watches = nil
 	for _, input := range f.scorer.Features() {
 		f.watches = append(f.watches, dataset.NewWatch(&f.tree.Features[input.Feature]))
@@ -162,12 +162,12 @@ func (f *predictFn) ProcessElement(ctx context.Context, task []byte, _ func(int6
 	if err != nil {
 		return err
 	}
-	return carry(f.pool.do(ctx, func(worker int) error { return f.scoreFile(ctx, t, &f.workers[worker]) }))
+	return Carry(f.pool.do(ctx, func(worker int) error { return f.scoreFile(ctx, t, &f.workers[worker]) }))
 }
 
 // scoreFile scores the row groups of a task, one after the other.
 func (f *predictFn) scoreFile(ctx context.Context, t Task, w *predictWorker) error {
-	s, err := openStorage(ctx)
+	s, err := OpenStorage(ctx)
 	if err != nil {
 		return err
 	}
@@ -215,7 +215,7 @@ func (f *predictFn) scoreRowGroup(ctx context.Context, t Task, w *predictWorker,
 	if out == nil {
 		return nil
 	}
-	w.numbers = grown(w.numbers, g.Rows())
+	w.numbers = Grown(w.numbers, g.Rows())
 	for r, leaf := range w.leaves {
 		w.numbers[r] = f.number[leaf]
 	}
@@ -233,7 +233,7 @@ func (f *predictFn) score(ctx context.Context, g *rowGroup, w *predictWorker) er
 		return err
 	}
 	w.rows += int64(g.Rows())
-	w.leaves = grown(w.leaves, g.Rows())
+	w.leaves = Grown(w.leaves, g.Rows())
 	if err := f.scorer.Leaves(w.vectors, w.leaves); err != nil {
 		return err
 	}
@@ -280,7 +280,7 @@ func (f *predictFn) FinishBundle(ctx context.Context, emit func(int64, []byte)) 
 		return err
 	}
 	if err := reportUntil(ctx, f.pool.wait); err != nil {
-		return carry(err)
+		return Carry(err)
 	}
 	for i := range f.workers {
 		w := &f.workers[i]

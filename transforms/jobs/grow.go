@@ -1,4 +1,4 @@
-package transforms
+package jobs
 
 import (
 	"context"
@@ -61,15 +61,15 @@ func WriteSmall(ctx context.Context, c *SmallConfig, g *induce.Growth, objects i
 	if g.Root.Test == nil { // all trees start from the same objects
 		c.Partitions = (len(c.Trees) + c.Together - 1) / c.Together
 	}
-	s, err := openStorage(ctx)
+	s, err := OpenStorage(ctx)
 	if err != nil {
 		return err
 	}
-	return s.Write(ctx, stateURL(c.Out, 0), mustJSON(state))
+	return s.Write(ctx, stateURL(c.Out, 0), MustJSON(state))
 }
 
 func readSmall(ctx context.Context, out string) (*smallState, error) {
-	s, err := openStorage(ctx)
+	s, err := OpenStorage(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -153,7 +153,7 @@ func (f *gatherFn) gather(o *dataset.Objects) {
 		}
 		to := &f.packets[f.state.Partition[at]]
 		before := len(*to)
-		*to = appendPacket(*to, at, o.Select(list).AppendBlock(nil))
+		*to = AppendPacket(*to, at, o.Select(list).AppendBlock(nil))
 		f.held += len(*to) - before
 	}
 }
@@ -210,7 +210,7 @@ func (f *growFn) ProcessElement(ctx context.Context, key int64, values func(*[]b
 			return err
 		}
 	}
-	list := collect(values)
+	list := Collect(values)
 	defer report(ctx)
 	return f.pool.do(ctx, func(int) error { return f.grow(ctx, key, list) })
 }
@@ -244,7 +244,7 @@ func (f *growFn) grow(ctx context.Context, key int64, list [][]byte) error {
 		}
 		objects[at] = nil
 	}
-	s, err := openStorage(ctx)
+	s, err := OpenStorage(ctx)
 	if err != nil {
 		return err
 	}
@@ -252,14 +252,14 @@ func (f *growFn) grow(ctx context.Context, key int64, list [][]byte) error {
 	p := newPool(f.Workers, 0)
 	for i, n := range grown {
 		_ = p.do(ctx, func(int) error { // which does not fail
-			encoded[i] = mustJSON(n)
+			encoded[i] = MustJSON(n)
 			return nil
 		})
 	}
 	if err := p.wait(); err != nil {
 		return err
 	}
-	return s.Write(ctx, grownURL(f.Out, int(key)), mustJSON(encoded))
+	return s.Write(ctx, grownURL(f.Out, int(key)), MustJSON(encoded))
 }
 
 // unpack adds what a value stands for to the objects of each small node.
@@ -275,7 +275,7 @@ func (f *growFn) unpack(ctx context.Context, value []byte, objects map[int]*data
 	for len(b) > 0 {
 		var at int
 		var block []byte
-		if at, block, b, err = nextPacket(b); err != nil {
+		if at, block, b, err = NextPacket(b); err != nil {
 			return err
 		}
 		if err := f.append(objects, at, block); err != nil {
@@ -288,7 +288,7 @@ func (f *growFn) unpack(ctx context.Context, value []byte, objects map[int]*data
 func (f *growFn) append(objects map[int]*dataset.Objects, at int, block []byte) error {
 	l := f.layout()
 	if at >= len(f.state.Growth.Small) {
-		return errValue
+		return ErrValue
 	}
 	if objects[at] == nil {
 		objects[at] = dataset.NewObjects(l, f.Classes, f.Weighted, int(f.state.Growth.Small[at].Node.Objects))

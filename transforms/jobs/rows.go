@@ -1,4 +1,4 @@
-package transforms
+package jobs
 
 import (
 	"context"
@@ -35,7 +35,7 @@ type PathColumn struct {
 }
 
 // Encode returns the task as an element.
-func (t Task) Encode() []byte { return mustJSON(t) }
+func (t Task) Encode() []byte { return MustJSON(t) }
 
 // decodeTask reads what Encode wrote.
 func decodeTask(b []byte) (t Task, err error) {
@@ -82,9 +82,9 @@ type FeatureColumn struct {
 }
 
 // Encode returns the specification as a field of a DoFn.
-func (s *RowSpec) Encode() []byte { return mustJSON(s) }
+func (s *RowSpec) Encode() []byte { return MustJSON(s) }
 
-func mustJSON(v any) []byte {
+func MustJSON(v any) []byte {
 	b, err := json.Marshal(v)
 	if err != nil { // plain structs of texts and numbers
 		panic(err)
@@ -135,7 +135,7 @@ func openTask(ctx context.Context, spec *RowSpec, task []byte) (*rowGroup, error
 // prepare.
 func openRowGroup(ctx context.Context, spec *RowSpec, task Task) (*rowGroup, error) {
 	g := &rowGroup{spec: spec, whole: true, task: task}
-	s, err := openStorage(ctx)
+	s, err := OpenStorage(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -249,8 +249,8 @@ func hashKey(seed uint64, v *dataset.Vector, r int) uint64 {
 // FractionScale is the fixed-point scale of fractional weights.
 const FractionScale = 1_000_000
 
-// maxWeight bounds the weight of a row.
-const maxWeight = 1e9
+// MaxWeight bounds the weight of a row.
+const MaxWeight = 1e9
 
 // MaxTotalWeight bounds the weight of all rows in fixed-point units, so that no
 // sum overflows. Sums stop there.
@@ -270,7 +270,7 @@ func (g *rowGroup) readWeights(v *dataset.Vector) error {
 			i = int(v.Index[r])
 		}
 		x := v.Numbers[i]
-		if x < 0 || x > maxWeight {
+		if x < 0 || x > MaxWeight {
 			return g.errorAt(g.spec.Weight, v.Spell(r), fmt.Sprintf("the weight of row %d is out of range, expected a number from 0 to 1e9", r), "")
 		}
 		if x != math.Trunc(x) {
@@ -352,7 +352,7 @@ func (g *rowGroup) feature(i int, dst *dataset.Vector) error {
 func (g *rowGroup) asNumbers(f *FeatureColumn, v *dataset.Vector) error {
 	numbers := make([]float64, len(v.Texts))
 	for i, s := range v.Texts {
-		x, ok := numberIn(s, f.Unit)
+		x, ok := NumberIn(s, f.Unit)
 		switch {
 		case !ok && f.Unit != dataset.Plain:
 			return g.errorAt(f.Name, s, fmt.Sprintf("not a %s, and the feature is one", f.Unit), fmt.Sprintf("write it as %s, or null", f.Unit.Example()))
@@ -365,9 +365,9 @@ func (g *rowGroup) asNumbers(f *FeatureColumn, v *dataset.Vector) error {
 	return nil
 }
 
-// numberIn reads a text as a number or, of a unit, as a point in time in ISO 8601:
+// NumberIn reads a text as a number or, of a unit, as a point in time in ISO 8601:
 // the empty one is NaN, which is missing, and booleans are the numbers 0 and 1.
-func numberIn(text string, unit dataset.Unit) (x float64, ok bool) {
+func NumberIn(text string, unit dataset.Unit) (x float64, ok bool) {
 	switch {
 	case text == "":
 		return math.NaN(), true
