@@ -54,7 +54,8 @@ func serve(folder string) error {
 		pass() // so that all find their rows in the same caches
 		start := time.Now()
 		sum := pass()
-		if _, err := fmt.Fprintln(os.Stdout, float64(time.Since(start).Nanoseconds())/float64(c.count), sum); err != nil {
+		if _, err := fmt.Fprintln(os.Stdout, float64(time.Since(start).Nanoseconds())/float64(c.count),
+			sum); err != nil {
 			return err
 		}
 	}
@@ -92,7 +93,8 @@ func load(folder string) (*contest, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &contest{scorer: t.Scorer(), width: len(t.Features), rows: make([]float64, len(rows)/8), order: make([]int32, len(order)/4), passes: make(map[string]func() float64)}
+	c := &contest{scorer: t.Scorer(), width: len(t.Features), rows: make([]float64, len(rows)/8),
+		order: make([]int32, len(order)/4), passes: make(map[string]func() float64)}
 	if err := json.Unmarshal(values, &c.leaves); err != nil {
 		return nil, err
 	}

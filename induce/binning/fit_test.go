@@ -18,7 +18,8 @@ import (
 )
 
 func TestMethodNames(t *testing.T) {
-	for m, want := range map[binning.Method]string{binning.KMeans: "kmeans", binning.Quantile: "quantile", binning.Uniform: "uniform"} {
+	for m, want := range map[binning.Method]string{binning.KMeans: "kmeans", binning.Quantile: "quantile",
+		binning.Uniform: "uniform"} {
 		if m.String() != want {
 			t.Errorf("method %d is %q, want %q", m, m, want)
 		}
@@ -172,8 +173,10 @@ func TestQuantileNaive(t *testing.T) {
 			if len(values) <= bins {
 				continue // TestFitNumericFew
 			}
-			if diff := gocmp.Diff(want, binning.FitNumeric(s, binning.Quantile, bins), cmpopts.EquateEmpty()); diff != "" {
-				t.Fatalf("seed %d, %d bins of %v with weights %v: cuts (-want +got):\n%s", seed, bins, values, weights, diff)
+			if diff := gocmp.Diff(want, binning.FitNumeric(s, binning.Quantile, bins),
+				cmpopts.EquateEmpty()); diff != "" {
+				t.Fatalf("seed %d, %d bins of %v with weights %v: cuts (-want +got):\n%s", seed, bins, values, weights,
+					diff)
 			}
 		}
 	}
@@ -291,7 +294,8 @@ func TestUniformNaive(t *testing.T) {
 				continue // TestFitNumericFew
 			}
 			got, want := binning.FitNumeric(s, binning.Uniform, bins), naiveUniform(numbers, bins)
-			if diff := gocmp.Diff(want, got, cmpopts.EquateEmpty(), cmpopts.EquateApprox(0, float64((bins&1))*1e-12)); diff != "" {
+			if diff := gocmp.Diff(want, got, cmpopts.EquateEmpty(),
+				cmpopts.EquateApprox(0, float64((bins&1))*1e-12)); diff != "" {
 				t.Fatalf("seed %d, %d bins of %v: cuts (-want +got):\n%s", seed, bins, numbers, diff)
 			}
 		}
@@ -314,7 +318,8 @@ func TestUniformExtremes(t *testing.T) {
 	for _, test := range []struct{ values, want []float64 }{
 		{[]float64{-most, -most / 4, 0, most / 4, most}, []float64{-most / 2, 0, most / 2}},
 		{[]float64{math.Inf(-1), -most, -1, 1, most, math.Inf(1)}, []float64{0}},
-		{[]float64{0, 4 * math.SmallestNonzeroFloat64, 8 * math.SmallestNonzeroFloat64}, []float64{4 * math.SmallestNonzeroFloat64}},
+		{[]float64{0, 4 * math.SmallestNonzeroFloat64, 8 * math.SmallestNonzeroFloat64},
+			[]float64{4 * math.SmallestNonzeroFloat64}},
 		{[]float64{math.Inf(-1), 5, math.Inf(1)}, nil}, // one finite value: no width
 	} {
 		got := binning.FitNumeric(numericSummary(test.values), binning.Uniform, max(2, len(test.want)+1))
@@ -354,10 +359,12 @@ func TestFitCategorical(t *testing.T) {
 	} {
 		values, tail, err := binning.FitCategorical(categories(test.typ, 5, weights...).sum(), test.most)
 		if err != nil || tail != test.tail || !slices.Equal(values, test.want) {
-			t.Errorf("%s, %d of %v: values %q, tail %d, error %v; want %q and %d", test.typ, test.most, weights, values, tail, err, test.want, test.tail)
+			t.Errorf("%s, %d of %v: values %q, tail %d, error %v; want %q and %d", test.typ, test.most, weights, values,
+				tail, err, test.want, test.tail)
 		}
 	}
-	if values, tail, err := binning.FitCategorical(categories(dataset.Text, 5).sum(), 5); len(values) > 0 || tail != 0 || err != nil {
+	if values, tail, err := binning.FitCategorical(categories(dataset.Text, 5).sum(), 5); len(values) > 0 ||
+		tail != 0 || err != nil {
 		t.Errorf("no rows: values %q, tail %d, error %v", values, tail, err)
 	}
 }
@@ -375,7 +382,9 @@ func TestFitCategoricalNaive(t *testing.T) {
 		spelled, weights := s.Spelled()
 		most := 1 + r.IntN(len(weights))
 		order := r.Perm(len(weights))
-		slices.SortFunc(order, func(a, b int) int { return cmp.Or(cmp.Compare(weights[b], weights[a]), cmp.Compare(a, b)) })
+		slices.SortFunc(order, func(a, b int) int {
+			return cmp.Or(cmp.Compare(weights[b], weights[a]), cmp.Compare(a, b))
+		})
 		slices.Sort(order[:most])
 		var want []string
 		for _, at := range order[:most] {
@@ -387,7 +396,8 @@ func TestFitCategoricalNaive(t *testing.T) {
 		}
 		values, tail, err := binning.FitCategorical(s, most)
 		if err != nil || tail != wantTail || !slices.Equal(values, want) {
-			t.Errorf("seed %d, %d of %q: values %q, tail %d, error %v; want %q and %d", seed, most, spelled, values, tail, err, want, wantTail)
+			t.Errorf("seed %d, %d of %q: values %q, tail %d, error %v; want %q and %d", seed, most, spelled, values,
+				tail, err, want, wantTail)
 		}
 	}
 }
@@ -404,7 +414,8 @@ func TestFitCategoricalErrors(t *testing.T) {
 		{"overflow", categories(dataset.Text, 2, 1, 1, 1).sum(), 5, "more than 2 distinct values"},
 		{"overflow of numbers", categories(dataset.Number, 2, 1, 1, 1).sum(), 5, "more than 2 distinct values"},
 	} {
-		if values, tail, err := binning.FitCategorical(test.s, test.most); err == nil || !strings.Contains(err.Error(), test.want) {
+		if values, tail, err := binning.FitCategorical(test.s, test.most); err == nil ||
+			!strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: values %q, tail %d, error %v, want one with %q", test.name, values, tail, err, test.want)
 		}
 	}

@@ -94,7 +94,8 @@ func checkBest(t *testing.T, name string, s *binning.Summary, bins int, best fun
 	c := newCosts(values, weights)
 	got, want := c.of(startsOf(values, cuts)), best(c, min(bins, len(values)))
 	if limit := exact(1 + excess); got.Cmp(limit.Mul(limit, want)) > 0 {
-		t.Errorf("%s, %d bins of %v with weights %v: cuts %v cost %.17g, the best %.17g", name, bins, values, weights, cuts, got, want)
+		t.Errorf("%s, %d bins of %v with weights %v: cuts %v cost %.17g, the best %.17g", name, bins, values, weights,
+			cuts, got, want)
 	}
 }
 
@@ -111,9 +112,10 @@ func TestKMeansBrute(t *testing.T) {
 			weights[i] = 1 + r.Int64N([]int64{1, 5, 1 << 40}[r.IntN(3)])
 		}
 		for bins := 2; bins <= 6; bins++ {
-			checkBest(t, fmt.Sprintf("seed %d", seed), weightedSummary(values, weights), bins, func(c costs, bins int) *big.Float {
-				return c.brute(0, bins)
-			})
+			checkBest(t, fmt.Sprintf("seed %d", seed), weightedSummary(values, weights), bins,
+				func(c costs, bins int) *big.Float {
+					return c.brute(0, bins)
+				})
 		}
 	}
 }
@@ -184,7 +186,8 @@ func lloyd(r *rand.Rand, values []float64, weights []int64, bins int) []int {
 	for {
 		var cuts []float64
 		for k := range bins - 1 {
-			cuts = append(cuts, (mean(values, weights, starts[k], starts[k+1])+mean(values, weights, starts[k+1], starts[k+2]))/2)
+			cuts = append(cuts, (mean(values, weights, starts[k], starts[k+1])+mean(values, weights, starts[k+1],
+				starts[k+2]))/2)
 		}
 		next := startsOf(values, cuts)
 		if slices.Equal(next, starts) {
@@ -325,7 +328,8 @@ func TestKMeansInfinities(t *testing.T) {
 		{append(slices.Clone(finite), inf), []float64{6.5, 20.5, math.MaxFloat64}},
 		{append(slices.Clone(finite), -inf), []float64{-math.MaxFloat64, 6.5, 20.5}},
 		{append(slices.Clone(finite), -inf, inf), []float64{-math.MaxFloat64, 18.25, math.MaxFloat64}},
-		{append(slices.Clone(finite), -inf, inf), []float64{-math.MaxFloat64}}, // 2 bins: none left for the other infinity
+		// 2 bins: none left for the other infinity
+		{append(slices.Clone(finite), -inf, inf), []float64{-math.MaxFloat64}},
 	} {
 		s := numericSummary(test.values)
 		got := binning.FitNumeric(s, binning.KMeans, len(test.want)+1)
@@ -367,8 +371,10 @@ func TestFitterReuse(t *testing.T) {
 			s := numericSummary(c.values)
 			for _, m := range methods() {
 				bins := 2 + r.IntN(20)
-				if diff := cmp.Diff(binning.FitNumeric(s, m, bins), f.FitNumeric(s, m, bins), cmpopts.EquateEmpty()); diff != "" {
-					t.Errorf("%s, %s, %d bins: cuts of a new Fitter and of one in use differ:\n%s", c.name, m, bins, diff)
+				if diff := cmp.Diff(binning.FitNumeric(s, m, bins), f.FitNumeric(s, m, bins),
+					cmpopts.EquateEmpty()); diff != "" {
+					t.Errorf("%s, %s, %d bins: cuts of a new Fitter and of one in use differ:\n%s", c.name, m, bins,
+						diff)
 				}
 			}
 		}

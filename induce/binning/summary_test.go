@@ -41,7 +41,8 @@ type contents struct {
 }
 
 func contentsOf(s *binning.Summary) contents {
-	c := contents{Distinct: s.Distinct(), Missing: s.Missing(), Weight: s.Weight(), Exact: s.Exact(), Overflow: s.Overflow()}
+	c := contents{Distinct: s.Distinct(), Missing: s.Missing(), Weight: s.Weight(), Exact: s.Exact(),
+		Overflow: s.Overflow()}
 	c.Numbers, c.Weights = s.Numbers()
 	c.Spelled, c.Weights = s.Spelled()
 	return c
@@ -100,7 +101,8 @@ func randomColumn(r *rand.Rand, kind dataset.Kind, typ dataset.ValueType, distin
 	}
 	for range 1 + r.IntN(3*distinct) {
 		x := numbers[r.IntN(distinct)]
-		cell := cell{number: x, text: strconv.FormatFloat(x, 'g', 3, 64), weight: 1, missing: math.IsNaN(x) || r.IntN(20) == 0}
+		cell := cell{number: x, text: strconv.FormatFloat(x, 'g', 3, 64), weight: 1,
+			missing: math.IsNaN(x) || r.IntN(20) == 0}
 		if r.IntN(2) == 0 {
 			cell.weight = 1 + r.Int64N(1<<uint(r.IntN(40)))
 		}
@@ -141,7 +143,8 @@ func TestSummaryNaive(t *testing.T) {
 				c.addSomehow(r, s, chunk)
 			}
 			if diff := cmp.Diff(c.naive(), contentsOf(s), cmpopts.EquateEmpty()); diff != "" {
-				t.Fatalf("%s %s, seed %d, limit %d: contents (-want +got):\n%s", k.kind, k.typ, seed, c.limits.Values, diff)
+				t.Fatalf("%s %s, seed %d, limit %d: contents (-want +got):\n%s", k.kind, k.typ, seed, c.limits.Values,
+					diff)
 			}
 		}
 	}
@@ -191,7 +194,8 @@ func TestMergeLaws(t *testing.T) {
 			want := encode(t, c.sum())
 			for range 4 {
 				if got := encode(t, c.mergeSomehow(t, r)); !bytes.Equal(got, want) {
-					t.Fatalf("%s %s, seed %d, limit %d: merged to %x, want %x", k.kind, k.typ, seed, c.limits.Values, got, want)
+					t.Fatalf("%s %s, seed %d, limit %d: merged to %x, want %x", k.kind, k.typ, seed, c.limits.Values,
+						got, want)
 				}
 			}
 		}
@@ -345,7 +349,8 @@ func TestSpelled(t *testing.T) {
 
 func TestNew(t *testing.T) {
 	s := binning.New(dataset.Categorical, dataset.Text, binning.Limits{Values: 0, Categories: -1})
-	if s.Kind() != dataset.Categorical || s.Type() != dataset.Text || s.Limits() != (binning.Limits{Values: 1, Categories: 1}) {
+	if s.Kind() != dataset.Categorical || s.Type() != dataset.Text ||
+		s.Limits() != (binning.Limits{Values: 1, Categories: 1}) {
 		t.Errorf("kind %s, type %s, limits %+v", s.Kind(), s.Type(), s.Limits())
 	}
 	if l := binning.DefaultLimits(); l.Values != 65536 || l.Categories != 65536 { // as the flag --max_values

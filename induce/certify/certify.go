@@ -10,12 +10,13 @@ import (
 
 // Options say which trees are bounded, and how much work goes into it.
 type Options struct {
-	Algorithm  split.Algorithm // of the tree, for the paper's factor
-	Family     split.Family    // tests that there are
-	Theta      float64         // leaves that weigh at most theta of all may have several classes
-	Lambda     float64         // weight of the discrimination
-	Subset     int             // of the cuts that trees are confined to, from 1 on as in dataset.Feature; 0: all
-	RepeatFree bool            // after the first test on a feature without value costs its others cost nothing on a path
+	Algorithm split.Algorithm // of the tree, for the paper's factor
+	Family    split.Family    // tests that there are
+	Theta     float64         // leaves that weigh at most theta of all may have several classes
+	Lambda    float64         // weight of the discrimination
+	Subset    int             // of the cuts that trees are confined to, from 1 on as in dataset.Feature; 0: all
+	// after the first test on a feature without value costs its others cost nothing on a path
+	RepeatFree bool
 
 	Seed    uint64
 	Sample  int // objects drawn where there are more; 0: 400
@@ -76,7 +77,8 @@ func Certify(d Data, opts Options) Bound {
 		opts.Work = defaultWork
 	}
 	p := newProblem(d.Objects, d.Features, &opts)
-	b := Bound{Theta: opts.Theta, Budget: max(0, opts.Budget), Confidence: 1, Sample: p.len(), LogFactor: p.logFactor(&opts), Assumptions: p.assumptions(d, &opts)}
+	b := Bound{Theta: opts.Theta, Budget: max(0, opts.Budget), Confidence: 1, Sample: p.len(),
+		LogFactor: p.logFactor(&opts), Assumptions: p.assumptions(d, &opts)}
 	if p.trivial() {
 		b.Method = Optimum
 		return b

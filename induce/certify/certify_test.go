@@ -31,7 +31,8 @@ func with(noted, name string) string {
 // newCloud draws n objects over four features, whose classes follow the codes
 // but for noise.
 func newCloud(r *rand.Rand, n int) *instance {
-	in := &instance{opts: certify.Options{Algorithm: split.EC45, Lambda: 10, Family: split.Thresholds, Theta: 0.01, Seed: 3, Work: 1 << 16}}
+	in := &instance{opts: certify.Options{Algorithm: split.EC45, Lambda: 10, Family: split.Thresholds, Theta: 0.01,
+		Seed: 3, Work: 1 << 16}}
 	for f := range 4 {
 		feature := dataset.Feature{Name: fmt.Sprint("x", f), Kind: dataset.Numeric, Cost: 1}
 		for b := range 20 {
@@ -238,7 +239,8 @@ func TestBoundBelowOptimum(t *testing.T) {
 				for _, name := range names {
 					list := ratios[name]
 					slices.Sort(list)
-					t.Logf("%-20s optimum/bound: median %.3f, 90%% %.3f, worst %.3f of %d", name, list[len(list)/2], list[len(list)*9/10], list[len(list)-1], len(list))
+					t.Logf("%-20s optimum/bound: median %.3f, 90%% %.3f, worst %.3f of %d", name, list[len(list)/2],
+						list[len(list)*9/10], list[len(list)-1], len(list))
 				}
 			})
 		}
@@ -258,7 +260,8 @@ func testInstance(t *testing.T, at int, in *instance, ratios map[string][]float6
 	best, method := 0.0, make(map[string]float64)
 	for _, m := range certify.Methods(in.Data, in.opts) {
 		if m.Cost > optimum*(1+1e-9)+1e-9 {
-			t.Errorf("instance %d: %s bounds by %v what costs %v; family %v theta %v\n%+v\n%+v", at, m.Name, m.Cost, optimum, in.opts.Family, in.opts.Theta, in.Features, in.Objects)
+			t.Errorf("instance %d: %s bounds by %v what costs %v; family %v theta %v\n%+v\n%+v", at, m.Name, m.Cost,
+				optimum, in.opts.Family, in.opts.Theta, in.Features, in.Objects)
 		}
 		best = max(best, m.Cost)
 		method[m.Name] = max(method[m.Name], m.Cost)

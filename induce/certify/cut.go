@@ -62,7 +62,8 @@ func (a *attribute) cut(f int32, s shape, bound uint16, slot int, cost float64) 
 	if a.free {
 		slot = 0
 	}
-	return cut{cost: cost, attribute: f, item: a.base + int32(slot), group: a.group, bound: bound, missing: a.missing, shape: s}
+	return cut{cost: cost, attribute: f, item: a.base + int32(slot), group: a.group, bound: bound, missing: a.missing,
+		shape: s}
 }
 
 // appendCuts appends the cuts of attribute f that part an object with the code
@@ -80,7 +81,8 @@ func (a *attribute) appendCuts(cuts []cut, f int32, own, other uint16) []cut {
 	}
 	switch {
 	case a.single:
-		cuts = append(cuts, a.cut(f, only, other, slotOnly+int(other), a.price(other)), a.cut(f, rest, own, slotRest, a.price(own)))
+		cuts = append(cuts, a.cut(f, only, other, slotOnly+int(other), a.price(other)),
+			a.cut(f, rest, own, slotRest, a.price(own)))
 	case other == a.missing:
 		cuts = append(cuts, a.cut(f, only, other, slotOnly, a.cost))
 	}

@@ -43,7 +43,8 @@ func (s *searcher) fractional() float64 {
 			if !ok {
 				n = len(price)
 				numbers[c.item] = n
-				holders, price, length, load = append(holders, nil), append(price, c.cost), append(length, 1/c.cost), append(load, 0)
+				holders, price, length, load = append(holders, nil), append(price, c.cost), append(length, 1/c.cost),
+					append(load, 0)
 			}
 			least[i] = min(least[i], c.cost)
 			if h := holders[n]; len(h) == 0 || h[len(h)-1] != i {

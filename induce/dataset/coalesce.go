@@ -50,7 +50,8 @@ func (t *Table) Bytes() int {
 // Reset empties the table and keeps its memory.
 func (t *Table) Reset() {
 	clear(t.slots)
-	t.keys, t.class, t.weight, t.rows, t.head, t.more = t.keys[:0], t.class[:0], t.weight[:0], t.rows[:0], nil, t.more[:0]
+	t.keys, t.class, t.weight, t.rows, t.head, t.more = t.keys[:0], t.class[:0], t.weight[:0], t.rows[:0], nil,
+		t.more[:0]
 }
 
 // HashKey returns the hash of a key, by which keys are also dealt to shards.

@@ -27,7 +27,8 @@ func TestDataError(t *testing.T) {
 		`odd (value "` + long + `")`:               {Value: long, Problem: "odd"},
 		`odd (value "` + long + `... (81 bytes)")`: {Value: long + "y", Problem: "odd"},
 		`gs://b/a.parquet, row group 7, column "age": not a number (value "?"); ignore it`: {
-			File: "gs://b/a.parquet", RowGroup: rowGroup(7), Column: "age", Value: "?", Problem: "not a number", Hint: "ignore it",
+			File: "gs://b/a.parquet", RowGroup: rowGroup(7), Column: "age", Value: "?", Problem: "not a number",
+			Hint: "ignore it",
 		},
 	} {
 		if got := e.Error(); got != want {
@@ -40,8 +41,10 @@ func TestDataError(t *testing.T) {
 func dataErrors() []dataset.DataError {
 	return []dataset.DataError{
 		{Problem: "no rows"},
-		{File: "a b.parquet", RowGroup: rowGroup(0), Column: "naïve", Value: "日本", Problem: "odd", Hint: "see the manual"},
-		{File: `C:\x`, RowGroup: rowGroup(1 << 30), Column: "a\"b'c", Value: "<&>\u2028\x00\t", Problem: "two\nlines}", Hint: "{\"problem\":1}"},
+		{File: "a b.parquet", RowGroup: rowGroup(0), Column: "naïve", Value: "日本", Problem: "odd",
+			Hint: "see the manual"},
+		{File: `C:\x`, RowGroup: rowGroup(1 << 30), Column: "a\"b'c", Value: "<&>\u2028\x00\t", Problem: "two\nlines}",
+			Hint: "{\"problem\":1}"},
 		{Value: strings.Repeat("v", 80), Problem: "long"},
 		{Value: `espalier-data-error:{"problem":"another"}`, Problem: "a value that looks like the line"},
 	}
@@ -97,7 +100,8 @@ func TestParseErrorLong(t *testing.T) {
 func TestParseErrorNone(t *testing.T) {
 	line := marshal(t, &dataErrors()[1])
 	for _, text := range []string{
-		"", "no data error", "espalier-data-error:", "espalier-data-error: x", "espalier-data-error:[]", `espalier-data-error:{"row_group":"x"}`,
+		"", "no data error", "espalier-data-error:", "espalier-data-error: x", "espalier-data-error:[]",
+		`espalier-data-error:{"row_group":"x"}`,
 		line[:len(line)-1], line[1:],
 	} {
 		if e, ok := dataset.ParseError(text); ok {

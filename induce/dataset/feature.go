@@ -33,14 +33,16 @@ func (k Kind) String() string {
 // only), then MissingCode. The last two exist whether or not training rows
 // have them, so that unseen and missing values have a code when scoring.
 type Feature struct {
-	Name    string
-	Kind    Kind
-	Unit    Unit       // what the numbers count
-	Values  []string   // categorical: the values as spelled, in code order
-	Cuts    []float64  // numeric: strictly increasing and finite; the bin of x is the number of cuts <= x
-	Range   []float64  // numeric: the least and the greatest value of training rows; nil: unknown
-	Subsets [][]uint16 // numeric: positions among the cuts, increasing, of those that trees of fewer bins are confined to; see induce.Params.Subset
-	Type    ValueType  // categorical: the type that the values were read as, for their order
+	Name   string
+	Kind   Kind
+	Unit   Unit      // what the numbers count
+	Values []string  // categorical: the values as spelled, in code order
+	Cuts   []float64 // numeric: strictly increasing and finite; the bin of x is the number of cuts <= x
+	Range  []float64 // numeric: the least and the greatest value of training rows; nil: unknown
+	// numeric: positions among the cuts, increasing, of those that trees of fewer bins are confined
+	// to; see induce.Params.Subset
+	Subsets [][]uint16
+	Type    ValueType // categorical: the type that the values were read as, for their order
 
 	Missing int64 // training rows without a value
 	Other   int64 // training rows whose value was cut off as tail (categorical)
@@ -48,7 +50,8 @@ type Feature struct {
 	Cost       float64            // price of one test
 	ValueCosts map[string]float64 // price of single `equals` tests, by value as spelled; nil: none
 	Group      string             // features that share a set-up; empty: none
-	GroupCost  float64            // price paid once on a path, with the group's first test there; the same in the whole group
+	// price paid once on a path, with the group's first test there; the same in the whole group
+	GroupCost float64
 }
 
 // Bins returns the number of bins or values, without "other" and "missing".

@@ -19,8 +19,10 @@ func oddFeatures() []dataset.Feature {
 	return []dataset.Feature{
 		{},
 		{
-			Name: "naïve \x00\xff\n", Kind: dataset.Numeric, Type: dataset.Number, Missing: math.MaxInt64, Other: math.MinInt64,
-			Cuts: []float64{math.Inf(-1), -math.MaxFloat64, math.SmallestNonzeroFloat64, 0.1, math.Inf(1)}, Cost: math.NaN(),
+			Name: "naïve \x00\xff\n", Kind: dataset.Numeric, Type: dataset.Number, Missing: math.MaxInt64,
+			Other: math.MinInt64,
+			Cuts:  []float64{math.Inf(-1), -math.MaxFloat64, math.SmallestNonzeroFloat64, 0.1, math.Inf(1)},
+			Cost:  math.NaN(),
 		},
 		{
 			Name: "job", Kind: dataset.Categorical, Type: dataset.Text, Values: []string{"", "\x00", "日本"}, Cost: 1e300,
@@ -147,14 +149,17 @@ func hostileFeatures() []edit {
 
 func plainFeatures() []dataset.Feature {
 	return []dataset.Feature{{
-		Name: "x", Kind: dataset.Categorical, Type: dataset.Text, Cuts: []float64{1}, Values: []string{"a"}, Missing: 1, Other: 2, Cost: 1,
+		Name: "x", Kind: dataset.Categorical, Type: dataset.Text, Cuts: []float64{1}, Values: []string{"a"}, Missing: 1,
+		Other: 2, Cost: 1,
 		ValueCosts: map[string]float64{"b": 3}, Group: "g", GroupCost: 5, Subsets: [][]uint16{{0}},
 	}}
 }
 
 func TestDecodeFeaturesErrors(t *testing.T) {
 	valid := dataset.EncodeFeatures(plainFeatures())
-	if size := len(valid); size != 55 { // by hand: 29 bytes, 10 of the priced value, 10 of the group, 4 of the subsets, 1 of the range and 1 of the unit
+	// by hand: 29 bytes, 10 of the priced value, 10 of the group, 4 of the subsets, 1 of the range
+	// and 1 of the unit
+	if size := len(valid); size != 55 {
 		t.Fatalf("%d bytes, want 55: the edits are of another format", size)
 	}
 	for _, e := range hostileFeatures() {

@@ -51,7 +51,8 @@ func shapes() []shape {
 		{"no features", nil, 1, 2, false},
 		{"narrow", []dataset.Feature{numeric("x", 3)}, 5, 3, false},
 		{"narrow and weighted", []dataset.Feature{categorical("job", 2)}, 4, 5, true},
-		{"both widths", []dataset.Feature{categorical("job", 4), numeric("many", 300), numeric("few", 254)}, 400, 2, true},
+		{"both widths", []dataset.Feature{categorical("job", 4), numeric("many", 300), numeric("few", 254)}, 400, 2,
+			true},
 		{"wide", wide, 150, 40, false},
 		{"wide and weighted", wide, 2000, 300, true},
 	}
@@ -215,7 +216,8 @@ func checkObjects(t *testing.T, got *dataset.Objects, want []object) {
 
 // equal saves the tests cmp.Diff, which takes seconds on thousands of objects.
 func (o object) equal(p object) bool {
-	return o.Class == p.Class && o.Weight == p.Weight && o.Rows == p.Rows && slices.Equal(o.Codes, p.Codes) && slices.Equal(o.Raw, p.Raw)
+	return o.Class == p.Class && o.Weight == p.Weight && o.Rows == p.Rows && slices.Equal(o.Codes, p.Codes) &&
+		slices.Equal(o.Raw, p.Raw)
 }
 
 // draw is a shape with the randomness of one of its draws.
@@ -231,7 +233,8 @@ func draws(seeds uint64) []draw {
 	var list []draw
 	for _, s := range shapes() {
 		for seed := range seeds {
-			list = append(list, draw{&s, fmt.Sprintf("%s/seed %d", s.name, seed), rand.New(rand.NewPCG(seed, uint64(s.distinct)))})
+			list = append(list, draw{&s, fmt.Sprintf("%s/seed %d", s.name, seed),
+				rand.New(rand.NewPCG(seed, uint64(s.distinct)))})
 		}
 	}
 	return list

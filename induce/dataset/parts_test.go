@@ -82,7 +82,9 @@ func kindsOfRows() map[string]func(seed uint64, i int) uint64 {
 		"numbers":    func(seed uint64, i int) uint64 { return dataset.HashNumber(seed, float64(i)) },
 		"thousands":  func(seed uint64, i int) uint64 { return dataset.HashNumber(seed, 1000*float64(i)) },
 		"short keys": func(seed uint64, i int) uint64 { return dataset.HashText(seed, strconv.Itoa(i)) },
-		"long keys":  func(seed uint64, i int) uint64 { return dataset.HashText(seed, fmt.Sprintf("customer/%032d", i)) },
+		"long keys": func(seed uint64, i int) uint64 {
+			return dataset.HashText(seed, fmt.Sprintf("customer/%032d", i))
+		},
 	}
 }
 
@@ -191,7 +193,8 @@ func TestHashesDistinct(t *testing.T) {
 		seen[hash] = what
 	}
 	for seed := range uint64(4) {
-		for _, file := range []string{"", "a", "a\x00", "\x00a", "part-0.parquet", "part-1.parquet", strings.Repeat("\x00", 8)} {
+		for _, file := range []string{"", "a", "a\x00", "\x00a", "part-0.parquet", "part-1.parquet",
+			strings.Repeat("\x00", 8)} {
 			for group := range 8 {
 				for row := range 64 {
 					h := dataset.HashRow(dataset.HashPosition(seed, file, group), row)
@@ -241,8 +244,9 @@ func TestHashKeySpread(t *testing.T) {
 
 func TestParsePart(t *testing.T) {
 	for s, want := range map[string]dataset.Part{
-		"train": dataset.Train, "Training": dataset.Train, "validation": dataset.Validation, "VALID": dataset.Validation,
-		"val": dataset.Validation, "test": dataset.Test, "": dataset.None, "none": dataset.None, "dev": dataset.None,
+		"train": dataset.Train, "Training": dataset.Train, "validation": dataset.Validation,
+		"VALID": dataset.Validation,
+		"val":   dataset.Validation, "test": dataset.Test, "": dataset.None, "none": dataset.None, "dev": dataset.None,
 	} {
 		if got, ok := dataset.ParsePart(s); got != want || ok != (want != dataset.None) {
 			t.Errorf("part %q is %s, %t, want %s", s, got, ok, want)
@@ -257,7 +261,8 @@ func TestParsePart(t *testing.T) {
 
 func TestParseShares(t *testing.T) {
 	for s, want := range map[string]dataset.Shares{
-		"70/10/20": {70, 10, 20}, "7 / 1/ 2": {7, 1, 2}, "100/0/0": {100, 0, 0}, "1/0/1048575": {1, 0, 1048575}, "007/0/1": {7, 0, 1},
+		"70/10/20": {70, 10, 20}, "7 / 1/ 2": {7, 1, 2}, "100/0/0": {100, 0, 0}, "1/0/1048575": {1, 0, 1048575},
+		"007/0/1": {7, 0, 1},
 	} {
 		if got, err := dataset.ParseShares(s); got != want || err != nil {
 			t.Errorf("shares %q are %v, %v, want %v", s, got, err, want)
@@ -269,8 +274,9 @@ func TestParseShares(t *testing.T) {
 func TestParseSharesErrors(t *testing.T) {
 	for s, want := range map[string]string{
 		"": "three", "70": "three", "70/30": "three", "70/10/10/10": "three", "70,10,20": "three",
-		"a/1/2": `"a"`, "70/10/": `""`, "70/-1/20": `"-1"`, "70/0.5/20": `"0.5"`, "1/1048576/1": `"1048576"`, "1/1/99999999999999999999": `"99999999999999999999"`,
-		"0/50/50": "positive", "0/0/0": "positive",
+		"a/1/2": `"a"`, "70/10/": `""`, "70/-1/20": `"-1"`, "70/0.5/20": `"0.5"`, "1/1048576/1": `"1048576"`,
+		"1/1/99999999999999999999": `"99999999999999999999"`,
+		"0/50/50":                  "positive", "0/0/0": "positive",
 	} {
 		_, err := dataset.ParseShares(s)
 		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), fmt.Sprintf("%q", s)) {

@@ -85,9 +85,12 @@ const tallyVersion = 1
 //
 //	version, flags   1 byte each
 //	dropped, keys    uvarints
-//	per key, in byte order: its length, its bytes, the weight, the rows (uvarints) if they differ from weights anywhere
+//
+// per key, in byte order: its length, its bytes, the weight, the rows (uvarints) if they differ
+// from weights anywhere
 func (t *Tally) AppendBinary(dst []byte) []byte {
-	sorted := slices.SortedFunc(slices.Values(t.entries), func(a, b tallyEntry) int { return bytes.Compare(a.key, b.key) })
+	sorted := slices.SortedFunc(slices.Values(t.entries),
+		func(a, b tallyEntry) int { return bytes.Compare(a.key, b.key) })
 	w := newTallyWriter(dst, t.Dropped, sorted, t.scaled)
 	for i := range sorted {
 		w.put(&sorted[i])
@@ -101,7 +104,8 @@ type tallyWriter struct {
 }
 
 func newTallyWriter(dst []byte, dropped int64, entries []tallyEntry, scaled bool) *tallyWriter {
-	w := &tallyWriter{weighted: scaled || slices.ContainsFunc(entries, func(e tallyEntry) bool { return e.weight != e.rows })}
+	w := &tallyWriter{weighted: scaled ||
+		slices.ContainsFunc(entries, func(e tallyEntry) bool { return e.weight != e.rows })}
 	var flags byte
 	if w.weighted {
 		flags |= tallyWeighted

@@ -91,7 +91,8 @@ func TestUnitsRoundTrip(t *testing.T) {
 		micros := r.Int64N(1<<53) - 1<<52
 		at := time.UnixMicro(micros).UTC()
 		for unit, want := range map[dataset.Unit]string{
-			dataset.Date: at.Format("2006-01-02"), dataset.Time: at.Format("15:04:05.999999"), dataset.Timestamp: at.Format("2006-01-02T15:04:05.999999"),
+			dataset.Date: at.Format("2006-01-02"), dataset.Time: at.Format("15:04:05.999999"),
+			dataset.Timestamp: at.Format("2006-01-02T15:04:05.999999"),
 		} {
 			n, ok := unit.Of(at.Add(time.Duration(r.IntN(1000))))
 			x, exact := unit.Exact(n)
@@ -106,7 +107,8 @@ func TestUnitsRoundTrip(t *testing.T) {
 }
 
 func FuzzParseUnit(f *testing.F) {
-	for _, s := range []string{"2026-11-21T09:30:00.5+01:00", "-00001-12-31", "09:30", "1e300", "+9999999-12-31T23:59"} {
+	for _, s := range []string{"2026-11-21T09:30:00.5+01:00", "-00001-12-31", "09:30", "1e300",
+		"+9999999-12-31T23:59"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {

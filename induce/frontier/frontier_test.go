@@ -21,7 +21,8 @@ func is(x float64) *float64 { return &x }
 func point(i int, lambda float64, step int, cost, auc float64) frontier.Point {
 	return frontier.Point{
 		Tree: i, Lambda: lambda, Currency: prune.Cost, Step: step, AUC: is(auc), LogLoss: is(1 - auc), Merit: auc,
-		Complexity: tree.Complexity{ExpectedCost: cost, ExpectedTests: cost, MaxCost: 2 * cost, Leaves: 1 + int(4*cost)},
+		Complexity: tree.Complexity{ExpectedCost: cost, ExpectedTests: cost, MaxCost: 2 * cost,
+			Leaves: 1 + int(4*cost)},
 	}
 }
 
@@ -110,7 +111,8 @@ func TestTolerance(t *testing.T) {
 		{0.005, frontier.Limits{ExpectedCost: 5}, "1/1"},
 		{1, frontier.Limits{}, "0/3"}, // of three single leaves the first
 	} {
-		got, err := frontier.Select(table(), frontier.Query{Rule: frontier.Best, Limits: c.limits, Tolerance: c.tolerance})
+		got, err := frontier.Select(table(),
+			frontier.Query{Rule: frontier.Best, Limits: c.limits, Tolerance: c.tolerance})
 		if err != nil || name(got) != c.want {
 			t.Errorf("tolerance %v within %+v: %s, %v, want %s", c.tolerance, c.limits, name(got), err, c.want)
 		}
@@ -143,7 +145,8 @@ func TestPaper(t *testing.T) {
 			point(0, 0, 0, 2, .70), point(1, 1, 0, 4, .895), point(2, math.Inf(1), 0, 9, .90),
 		}, "1/0"},
 	} {
-		if got, err := frontier.Select(c.points, frontier.Query{Rule: frontier.Paper}); err != nil || name(got) != c.want {
+		if got, err := frontier.Select(c.points, frontier.Query{Rule: frontier.Paper}); err != nil ||
+			name(got) != c.want {
 			t.Errorf("%s: %s, %v, want %s", c.what, name(got), err, c.want)
 		}
 	}
@@ -172,7 +175,8 @@ func TestTies(t *testing.T) {
 			if len(kept) != 1 || kept[0] != last[i] {
 				t.Errorf("tie %d: kept %+v", i, kept)
 			}
-			for _, rule := range []frontier.Rule{frontier.Best, frontier.Highest, frontier.Knee, frontier.OnePercent, frontier.Paper} {
+			for _, rule := range []frontier.Rule{frontier.Best, frontier.Highest, frontier.Knee, frontier.OnePercent,
+				frontier.Paper} {
 				if got, err := frontier.Select(points, frontier.Query{Rule: rule}); err != nil || got != last[i] {
 					t.Errorf("tie %d, %v: %+v, %v", i, rule, got, err)
 				}
@@ -188,16 +192,19 @@ func reversed(points []frontier.Point) []frontier.Point {
 }
 
 func TestErrors(t *testing.T) {
-	_, err := frontier.Select(table()[:3], frontier.Query{Rule: frontier.Best, Limits: frontier.Limits{ExpectedCost: 1.5, Leaves: 3}})
+	_, err := frontier.Select(table()[:3],
+		frontier.Query{Rule: frontier.Best, Limits: frontier.Limits{ExpectedCost: 1.5, Leaves: 3}})
 	const want = "no tree keeps the limits max_expected_cost 1.5, max_leaves 3: of 3 trees the cheapest has expected cost 2, " +
 		"the shortest worst path costs 4, the smallest has 9 leaves; raise the limits, or prune in leaves and cost for smaller trees"
 	if !errors.Is(err, frontier.ErrLimits) || err.Error() != want {
 		t.Errorf("got  %v\nwant %s", err, want)
 	}
-	if _, err := frontier.Select(nil, frontier.Query{Rule: frontier.Best, Limits: frontier.Limits{MaxCost: 3}}); !errors.Is(err, frontier.ErrLimits) {
+	if _, err := frontier.Select(nil, frontier.Query{Rule: frontier.Best,
+		Limits: frontier.Limits{MaxCost: 3}}); !errors.Is(err, frontier.ErrLimits) {
 		t.Errorf("of no trees: %v", err)
 	}
-	if _, err := frontier.Select(table(), frontier.Query{Rule: frontier.OneSE}); !errors.Is(err, frontier.ErrNoInterval) {
+	if _, err := frontier.Select(table(), frontier.Query{Rule: frontier.OneSE}); !errors.Is(err,
+		frontier.ErrNoInterval) {
 		t.Errorf("without a standard error: %v", err)
 	}
 	if _, err := frontier.Select(table(), frontier.Query{Rule: 0}); err == nil {
@@ -216,7 +223,8 @@ func TestFallback(t *testing.T) {
 		t.Fatal(err)
 	}
 	for rule, want := range map[frontier.Rule]string{
-		frontier.Best: "0/0", frontier.Highest: "0/0", frontier.Knee: "1/1", frontier.OneSE: "0/0", frontier.OnePercent: "0/1", frontier.Paper: "1/0",
+		frontier.Best: "0/0", frontier.Highest: "0/0", frontier.Knee: "1/1", frontier.OneSE: "0/0",
+		frontier.OnePercent: "0/1", frontier.Paper: "1/0",
 	} {
 		if got, err := frontier.Select(points, frontier.Query{Rule: rule}); err != nil || name(got) != want {
 			t.Errorf("%v by log loss: %s, %v, want %s", rule, name(got), err, want)
@@ -243,7 +251,8 @@ func TestFallback(t *testing.T) {
 func randomPoints(r *rand.Rand) []frontier.Point {
 	points := make([]frontier.Point, 1+r.IntN(30))
 	for i := range points {
-		points[i] = point(r.IntN(4), math.Pow(10, float64(r.IntN(3))), i, float64(r.IntN(12))/2, .5+float64(r.IntN(20))/40)
+		points[i] = point(r.IntN(4), math.Pow(10, float64(r.IntN(3))), i, float64(r.IntN(12))/2,
+			.5+float64(r.IntN(20))/40)
 		points[i].Currency = prune.Currency(1 + r.IntN(2))
 		points[i].Leaves = 1 + r.IntN(5)
 		points[i].Interval = &frontier.Interval{SE: r.Float64() / 10}
@@ -285,15 +294,19 @@ func checkFrontier(t *testing.T, points, kept []frontier.Point) {
 		}
 	}
 	for _, p := range points {
-		if !slices.ContainsFunc(kept, func(q frontier.Point) bool { return q.ExpectedCost <= p.ExpectedCost && *q.AUC >= *p.AUC }) {
+		if !slices.ContainsFunc(kept, func(q frontier.Point) bool {
+			return q.ExpectedCost <= p.ExpectedCost && *q.AUC >= *p.AUC
+		}) {
 			t.Fatalf("nothing kept is as good as %+v", p)
 		}
 	}
 }
 
-func checkChoice(t *testing.T, points []frontier.Point, got frontier.Point, rule frontier.Rule, limits frontier.Limits, err error) {
+func checkChoice(t *testing.T, points []frontier.Point, got frontier.Point, rule frontier.Rule, limits frontier.Limits,
+	err error) {
 	t.Helper()
-	allowed := slices.DeleteFunc(slices.Clone(points), func(p frontier.Point) bool { return !limits.Allow(&p.Complexity) })
+	allowed := slices.DeleteFunc(slices.Clone(points),
+		func(p frontier.Point) bool { return !limits.Allow(&p.Complexity) })
 	if len(allowed) == 0 {
 		if !errors.Is(err, frontier.ErrLimits) {
 			t.Fatalf("%v within %+v: %v", rule, limits, err)
@@ -304,7 +317,8 @@ func checkChoice(t *testing.T, points []frontier.Point, got frontier.Point, rule
 		t.Fatalf("%v within %+v: %+v, %v", rule, limits, got, err)
 	}
 	best := slices.MaxFunc(allowed, func(a, b frontier.Point) int { return cmp.Compare(*a.AUC, *b.AUC) })
-	if (rule == frontier.Best || rule == frontier.Highest) && *got.AUC != *best.AUC || rule == frontier.OnePercent && *got.AUC < *best.AUC-0.01-1e-9 {
+	if (rule == frontier.Best || rule == frontier.Highest) && *got.AUC != *best.AUC ||
+		rule == frontier.OnePercent && *got.AUC < *best.AUC-0.01-1e-9 {
 		t.Fatalf("%v within %+v: %+v, best %+v", rule, limits, got, best)
 	}
 	for _, p := range allowed {
@@ -337,7 +351,8 @@ func TestLeastBilled(t *testing.T) {
 		points[i].ExpectedBilledCost, points[i].MaxBilledCost = billed, 2*billed
 	}
 	_, err := frontier.Select(points, frontier.Query{Rule: frontier.Best, Limits: frontier.Limits{ExpectedCost: 10}})
-	if err == nil || !strings.Contains(err.Error(), "the cheapest has expected cost 20, the shortest worst path costs 40") {
+	if err == nil || !strings.Contains(err.Error(),
+		"the cheapest has expected cost 20, the shortest worst path costs 40") {
 		t.Errorf("%v", err)
 	}
 }

@@ -24,12 +24,14 @@ func pruned(step, leaves int, cost, auc float64) frontier.Point {
 // one side, or none that is alike.
 func TestJudge(t *testing.T) {
 	points := []frontier.Point{
-		pruned(0, 120, 10.3, .90), pruned(1, 115, 10.2, .94), pruned(2, 110, 10.1, .91), pruned(3, 105, 10.0, .93), pruned(4, 100, 9.9, .92),
+		pruned(0, 120, 10.3, .90), pruned(1, 115, 10.2, .94), pruned(2, 110, 10.1, .91), pruned(3, 105, 10.0, .93),
+		pruned(4, 100, 9.9, .92),
 		pruned(5, 50, 9.8, .80), // alike in cost, not in leaves
 		pruned(6, 49, 5.0, .70), // alike in leaves, not in cost
 		pruned(7, 1, 0, .5),
 	}
-	want := []float64{.90, (.90 + .94 + .91) / 3, (.90 + .94 + .91 + .93 + .92) / 5, (.91 + .93 + .92) / 3, .92, .80, .70, .5}
+	want := []float64{.90, (.90 + .94 + .91) / 3, (.90 + .94 + .91 + .93 + .92) / 5, (.91 + .93 + .92) / 3, .92, .80,
+		.70, .5}
 	r := rand.New(rand.NewPCG(2, 9))
 	for range 20 {
 		r.Shuffle(len(points), func(i, j int) { points[i], points[j] = points[j], points[i] })

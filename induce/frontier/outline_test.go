@@ -23,15 +23,24 @@ func TestOutline(t *testing.T) {
 		want   []int
 	}{
 		{"all fit", even[:5], 2, nil, 12, []int{0, 1, 2, 3, 4}},
-		{"the last is chosen", even, 40, nil, 6, []int{1, 8, 16, 24, 32, 40}},                                        // steps of 39/5
-		{"a point to keep", even, 40, []int{5}, 6, []int{1, 5, 10, 20, 30, 40}},                                      // steps of 39/4
-		{"a quarter goes beyond", even, 10, nil, 8, []int{1, 3, 5, 7, 10, 20, 30, 40}},                               // 9/4 and 30/3
-		{"the bare leaf is chosen", even, 0, nil, 5, []int{0, 1, 14, 27, 40}},                                        // steps of 39/3
-		{"a gap", []float64{0, 1, 2, 3, 100, 101, 102, 103}, 7, nil, 6, []int{1, 3, 7}},                              // steps of 102/5
-		{"no bare leaf", []float64{1, 2, 3, 4, 5, 6, 7, 8, 9}, 8, nil, 3, []int{0, 4, 8}},                            // a step of 4
-		{"more to keep than fit", even, 40, []int{2, 3, 4}, 4, []int{1, 2, 3, 4, 40}},                                // the first, three and the last
-		{"equal costs but for the last", []float64{0, 2, 2, 2, 2, 3}, 5, []int{1}, 4, []int{1, 4, 5}},                // both steps come to the dearest of 2
-		{"nothing past a last of almost the same cost", append(even[:10:10], 9.5), 9, nil, 5, []int{1, 3, 6, 9, 10}}, // steps of 8/3
+		// steps of 39/5
+		{"the last is chosen", even, 40, nil, 6, []int{1, 8, 16, 24, 32, 40}},
+		// steps of 39/4
+		{"a point to keep", even, 40, []int{5}, 6, []int{1, 5, 10, 20, 30, 40}},
+		// 9/4 and 30/3
+		{"a quarter goes beyond", even, 10, nil, 8, []int{1, 3, 5, 7, 10, 20, 30, 40}},
+		// steps of 39/3
+		{"the bare leaf is chosen", even, 0, nil, 5, []int{0, 1, 14, 27, 40}},
+		// steps of 102/5
+		{"a gap", []float64{0, 1, 2, 3, 100, 101, 102, 103}, 7, nil, 6, []int{1, 3, 7}},
+		// a step of 4
+		{"no bare leaf", []float64{1, 2, 3, 4, 5, 6, 7, 8, 9}, 8, nil, 3, []int{0, 4, 8}},
+		// the first, three and the last
+		{"more to keep than fit", even, 40, []int{2, 3, 4}, 4, []int{1, 2, 3, 4, 40}},
+		// both steps come to the dearest of 2
+		{"equal costs but for the last", []float64{0, 2, 2, 2, 2, 3}, 5, []int{1}, 4, []int{1, 4, 5}},
+		// steps of 8/3
+		{"nothing past a last of almost the same cost", append(even[:10:10], 9.5), 9, nil, 5, []int{1, 3, 6, 9, 10}},
 	} {
 		if got := frontier.Outline(c.costs, c.chosen, c.keep, c.most); !slices.Equal(got, c.want) {
 			t.Errorf("%s: %v, want %v", c.what, got, c.want)

@@ -11,8 +11,10 @@ import (
 
 // Point is a pruned tree with what it costs and how good it is.
 type Point struct {
-	Tree     int            // which grown tree: its index in the grid
-	Lambda   float64        // of that tree: +Inf for criteria of impurity alone (c45, cart, ..), which large lambdas tend to; 0 for asr
+	Tree int // which grown tree: its index in the grid
+	// of that tree: +Inf for criteria of impurity alone (c45, cart, ..), which large lambdas tend
+	// to; 0 for asr
+	Lambda   float64
 	Currency prune.Currency // that the tree is pruned in
 	Step     int            // of the sequence; 0: the un-pruned tree
 	Alpha    float64        // of the step

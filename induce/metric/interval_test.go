@@ -153,7 +153,8 @@ func TestAreaOfManyClasses(t *testing.T) {
 		auc, variance := bruteMacro(rowsOf(leaves), classes)
 		got := metric.Area(leaves)
 		if math.Abs(got.Value-auc) > 1e-12 || math.Abs(got.StandardError-math.Sqrt(variance)) > 1e-7 {
-			t.Fatalf("%d classes: area %v, error %v, want %v, %v", classes, got.Value, got.StandardError, auc, math.Sqrt(variance))
+			t.Fatalf("%d classes: area %v, error %v, want %v, %v", classes, got.Value, got.StandardError, auc,
+				math.Sqrt(variance))
 		}
 		m := metric.Evaluate(leaves, names(classes), 1)
 		if *m.AUCOvRMacro != got.Value || *m.Intervals.AUCOvRMacro != got.Interval {
@@ -223,9 +224,11 @@ func TestIntervalsCover(t *testing.T) {
 					*metric.Interval
 					truth *float64
 				}{
-					"auc": {m.Intervals.AUCOvRMacro, truth.AUCOvRMacro}, "accuracy": {m.Intervals.Accuracy, truth.Accuracy},
+					"auc":               {m.Intervals.AUCOvRMacro, truth.AUCOvRMacro},
+					"accuracy":          {m.Intervals.Accuracy, truth.Accuracy},
 					"balanced accuracy": {m.Intervals.BalancedAccuracy, truth.BalancedAccuracy},
-					"cost":              {m.Intervals.ExpectedCost, truth.ExpectedCost}, "tests": {m.Intervals.ExpectedTests, truth.ExpectedTests},
+					"cost":              {m.Intervals.ExpectedCost, truth.ExpectedCost},
+					"tests":             {m.Intervals.ExpectedTests, truth.ExpectedTests},
 				} {
 					if i.Low <= *i.truth && *i.truth <= i.High {
 						covered[what]++
@@ -234,7 +237,8 @@ func TestIntervalsCover(t *testing.T) {
 			}
 			for what, n := range covered {
 				share := float64(n) / samples
-				if constant := name == "three classes" && (what == "cost" || what == "tests"); constant && n == samples {
+				if constant := name == "three classes" && (what == "cost" || what == "tests"); constant &&
+					n == samples {
 					continue // all leaves cost the same
 				}
 				if share < 0.93 || share > 0.97 {
@@ -315,7 +319,8 @@ func TestIntervalsAtTheEdges(t *testing.T) {
 	}
 	m = metric.Evaluate(binaryLeaves(), []string{"no", "yes"}, 1)
 	// scipy 1.17.1: binomtest(47, 57).proportion_ci(method="wilson").
-	want = metric.Interval{StandardError: math.Sqrt(47. / 57 * 10 / 57 / 57), Low: 0.7063264717030607, High: 0.9018114776029004}
+	want = metric.Interval{StandardError: math.Sqrt(47. / 57 * 10 / 57 / 57), Low: 0.7063264717030607,
+		High: 0.9018114776029004}
 	if diff := cmp.Diff(want, *m.Intervals.Accuracy, within()); diff != "" {
 		t.Errorf("accuracy (-want +got):\n%s", diff)
 	}
@@ -341,7 +346,8 @@ func TestIntervalsUndefined(t *testing.T) {
 	for i := range uncounted {
 		uncounted[i].Rows = 0
 	}
-	if i := metric.Evaluate(uncounted, names(2), 1).Intervals; metric.Area(uncounted) != nil || *i != (metric.Intervals{}) {
+	if i := metric.Evaluate(uncounted, names(2), 1).Intervals; metric.Area(uncounted) != nil ||
+		*i != (metric.Intervals{}) {
 		t.Errorf("intervals of no rows: %+v", *i)
 	}
 }
@@ -434,7 +440,8 @@ func FuzzEvaluate(f *testing.F) {
 			return
 		}
 		for what, i := range map[string]*metric.Interval{
-			fmt.Sprint(m.AUCOvRMacro): m.Intervals.AUCOvRMacro, "accuracy": m.Intervals.Accuracy, "balanced": m.Intervals.BalancedAccuracy,
+			fmt.Sprint(m.AUCOvRMacro): m.Intervals.AUCOvRMacro, "accuracy": m.Intervals.Accuracy,
+			"balanced": m.Intervals.BalancedAccuracy,
 		} {
 			if i != nil && !(0 <= i.Low && i.Low <= i.High && i.High <= 1 && i.StandardError >= 0) {
 				t.Errorf("%s: %+v", what, *i)
@@ -444,7 +451,8 @@ func FuzzEvaluate(f *testing.F) {
 			t.Errorf("calibration %+v", *c)
 		}
 		for _, c := range m.PerClass {
-			if !slices.IsSorted(c.Gains) || c.Gains != nil && (len(c.Gains) != metric.Shares || math.Abs(c.Gains[metric.Shares-1]-1) > 1e-12) {
+			if !slices.IsSorted(c.Gains) ||
+				c.Gains != nil && (len(c.Gains) != metric.Shares || math.Abs(c.Gains[metric.Shares-1]-1) > 1e-12) {
 				t.Errorf("gains %v", c.Gains)
 			}
 		}

@@ -83,14 +83,21 @@ func TestEvaluateBinary(t *testing.T) {
 		Confusion: [][]int64{{32, 2}, {8, 15}},
 		PerClass: []metric.Class{
 			{
-				Class: "no", Precision: is(0.8), Recall: is(0.9411764705882353), F1: is(0.8648648648648649), AUC: auc, Support: 34,
-				Prevalence: is(0.5964912280701754), Specificity: is(0.6521739130434783), AveragePrecision: is(0.8330775788576301), Brier: is(0.14100877192982458),
-				Gains: []float64{0.14578005115089518, 0.29156010230179036, 0.43734015345268545, 0.5831202046035807, 0.7024221453287197, 0.8207612456747405, 0.9391003460207612, 0.9711229946524065, 1, 1},
+				Class: "no", Precision: is(0.8), Recall: is(0.9411764705882353), F1: is(0.8648648648648649), AUC: auc,
+				Support:    34,
+				Prevalence: is(0.5964912280701754), Specificity: is(0.6521739130434783),
+				AveragePrecision: is(0.8330775788576301), Brier: is(0.14100877192982458),
+				Gains: []float64{0.14578005115089518, 0.29156010230179036, 0.43734015345268545, 0.5831202046035807,
+					0.7024221453287197, 0.8207612456747405, 0.9391003460207612, 0.9711229946524065, 1, 1},
 			},
 			{
-				Class: "yes", Precision: is(0.8823529411764706), Recall: is(0.6521739130434783), F1: is(0.75), AUC: auc, Support: 23,
-				Prevalence: is(0.40350877192982454), Specificity: is(0.9411764705882353), AveragePrecision: is(0.7866469242159106), Brier: is(0.14100877192982458),
-				Gains: []float64{0.24782608695652175, 0.4529644268774704, 0.6534526854219949, 0.7263427109974425, 0.79923273657289, 0.8706994328922495, 0.9030245746691872, 0.9353497164461247, 0.9676748582230624, 1},
+				Class: "yes", Precision: is(0.8823529411764706), Recall: is(0.6521739130434783), F1: is(0.75), AUC: auc,
+				Support:    23,
+				Prevalence: is(0.40350877192982454), Specificity: is(0.9411764705882353),
+				AveragePrecision: is(0.7866469242159106), Brier: is(0.14100877192982458),
+				Gains: []float64{0.24782608695652175, 0.4529644268774704, 0.6534526854219949, 0.7263427109974425,
+					0.79923273657289, 0.8706994328922495, 0.9030245746691872, 0.9353497164461247, 0.9676748582230624,
+					1},
 			},
 		},
 		// By hand: (23*1 + 9*2.5 + 8*4 + 17*5) / 57, (23 + 18 + 24 + 68) / 57, (23*1 + 9*2) / 57.
@@ -107,7 +114,8 @@ func TestEvaluateBinary(t *testing.T) {
 		},
 	}
 	addLift(&want)
-	if diff := cmp.Diff(want, metric.Evaluate(binaryLeaves(), []string{"no", "yes"}, 1), within(), pointEstimates()); diff != "" {
+	if diff := cmp.Diff(want, metric.Evaluate(binaryLeaves(), []string{"no", "yes"}, 1), within(),
+		pointEstimates()); diff != "" {
 		t.Errorf("metrics differ (-want +got):\n%s", diff)
 	}
 }
@@ -120,19 +128,29 @@ func TestEvaluateThreeClasses(t *testing.T) {
 		Confusion: [][]int64{{15, 3, 1}, {2, 13, 3}, {4, 4, 11}},
 		PerClass: []metric.Class{
 			{
-				Class: "a", Precision: is(0.7142857142857143), Recall: is(0.7894736842105263), F1: is(0.75), AUC: is(0.8613086770981508), Support: 19,
-				Prevalence: is(0.3392857142857143), Specificity: is(0.8378378378378378), AveragePrecision: is(0.6725939849624061), Brier: is(0.13571428571428573),
-				Gains: []float64{0.21052631578947367, 0.42105263157894735, 0.631578947368421, 0.8078947368421053, 0.8736842105263157, 0.9326315789473685, 0.9915789473684211, 1, 1, 1},
+				Class: "a", Precision: is(0.7142857142857143), Recall: is(0.7894736842105263), F1: is(0.75),
+				AUC: is(0.8613086770981508), Support: 19,
+				Prevalence: is(0.3392857142857143), Specificity: is(0.8378378378378378),
+				AveragePrecision: is(0.6725939849624061), Brier: is(0.13571428571428573),
+				Gains: []float64{0.21052631578947367, 0.42105263157894735, 0.631578947368421, 0.8078947368421053,
+					0.8736842105263157, 0.9326315789473685, 0.9915789473684211, 1, 1, 1},
 			},
 			{
-				Class: "b", Precision: is(0.65), Recall: is(0.7222222222222222), F1: is(0.6842105263157895), AUC: is(0.8267543859649124), Support: 18,
-				Prevalence: is(0.32142857142857145), Specificity: is(0.8157894736842105), AveragePrecision: is(0.6866432594543194), Brier: is(0.14857142857142858),
-				Gains: []float64{0.29555555555555557, 0.4614814814814815, 0.6274074074074074, 0.7464646464646465, 0.803030303030303, 0.8694444444444444, 0.9222222222222222, 0.9666666666666667, 1, 1},
+				Class: "b", Precision: is(0.65), Recall: is(0.7222222222222222), F1: is(0.6842105263157895),
+				AUC: is(0.8267543859649124), Support: 18,
+				Prevalence: is(0.32142857142857145), Specificity: is(0.8157894736842105),
+				AveragePrecision: is(0.6866432594543194), Brier: is(0.14857142857142858),
+				Gains: []float64{0.29555555555555557, 0.4614814814814815, 0.6274074074074074, 0.7464646464646465,
+					0.803030303030303, 0.8694444444444444, 0.9222222222222222, 0.9666666666666667, 1, 1},
 			},
 			{
-				Class: "c", Precision: is(0.7333333333333333), Recall: is(0.5789473684210527), F1: is(0.6470588235294118), AUC: is(0.8122332859174963), Support: 19,
-				Prevalence: is(0.3392857142857143), Specificity: is(0.8918918918918919), AveragePrecision: is(0.6646867475814844), Brier: is(0.16392857142857142),
-				Gains: []float64{0.24114832535885167, 0.4789473684210526, 0.6042105263157895, 0.6828070175438596, 0.7614035087719299, 0.8706766917293234, 0.9534626038781164, 0.9689750692520777, 0.9844875346260388, 1},
+				Class: "c", Precision: is(0.7333333333333333), Recall: is(0.5789473684210527),
+				F1: is(0.6470588235294118), AUC: is(0.8122332859174963), Support: 19,
+				Prevalence: is(0.3392857142857143), Specificity: is(0.8918918918918919),
+				AveragePrecision: is(0.6646867475814844), Brier: is(0.16392857142857142),
+				Gains: []float64{0.24114832535885167, 0.4789473684210526, 0.6042105263157895, 0.6828070175438596,
+					0.7614035087719299, 0.8706766917293234, 0.9534626038781164, 0.9689750692520777, 0.9844875346260388,
+					1},
 			},
 		},
 		ExpectedCost: is(0), ExpectedTests: is(0), ExpectedBilledCost: is(0),
@@ -148,7 +166,8 @@ func TestEvaluateThreeClasses(t *testing.T) {
 		},
 	}
 	addLift(&want)
-	if diff := cmp.Diff(want, metric.Evaluate(threeLeaves(), []string{"a", "b", "c"}, 1), within(), pointEstimates()); diff != "" {
+	if diff := cmp.Diff(want, metric.Evaluate(threeLeaves(), []string{"a", "b", "c"}, 1), within(),
+		pointEstimates()); diff != "" {
 		t.Errorf("metrics differ (-want +got):\n%s", diff)
 	}
 }
@@ -275,12 +294,14 @@ func TestAreasByPairs(t *testing.T) {
 			}
 			rest += want / float64(classes)
 			for o := range c {
-				pairs += (bruteArea(leaves, c, func(x int) bool { return x == o }) + bruteArea(leaves, o, func(x int) bool { return x == c })) / 2
+				pairs += (bruteArea(leaves, c, func(x int) bool { return x == o }) + bruteArea(leaves, o,
+					func(x int) bool { return x == c })) / 2
 				count++
 			}
 		}
 		if math.Abs(*m.AUCOvRMacro-rest) > 1e-12 || math.Abs(*m.AUCOvOMacro-pairs/count) > 1e-12 {
-			t.Fatalf("%d classes: areas %v and %v, want %v and %v", classes, *m.AUCOvRMacro, *m.AUCOvOMacro, rest, pairs/count)
+			t.Fatalf("%d classes: areas %v and %v, want %v and %v", classes, *m.AUCOvRMacro, *m.AUCOvOMacro, rest,
+				pairs/count)
 		}
 	}
 }

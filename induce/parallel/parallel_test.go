@@ -24,7 +24,8 @@ func TestPanics(t *testing.T) {
 			return nil
 		})
 		var p *parallel.PanicError
-		if !errors.As(err, &p) || !errors.Is(err, io.ErrUnexpectedEOF) || !strings.Contains(err.Error(), "parallel_test.go") {
+		if !errors.As(err, &p) || !errors.Is(err, io.ErrUnexpectedEOF) ||
+			!strings.Contains(err.Error(), "parallel_test.go") {
 			t.Errorf("%d workers: %v", workers, err)
 		}
 		if workers == 1 && calls.Load() != 4 {

@@ -35,7 +35,8 @@ func toDigits(x float64, digits int, direction int64) float64 {
 	mantissa, exponent, _ := strings.Cut(text, "e")
 	whole, _ := strconv.ParseInt(strings.Replace(mantissa, ".", "", 1), 10, 64)
 	power, _ := strconv.Atoi(exponent)
-	if direction < 0 && strings.Trim(mantissa, "0.") == "1" { // below a power of ten the digits are a tenth as far apart
+	// below a power of ten the digits are a tenth as far apart
+	if direction < 0 && strings.Trim(mantissa, "0.") == "1" {
 		whole, power = 10*whole, power-1
 	}
 	moved, _ := strconv.ParseFloat(strconv.FormatInt(whole+direction, 10)+"e"+strconv.Itoa(power-digits+1), 64)

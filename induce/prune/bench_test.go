@@ -30,11 +30,12 @@ func BenchmarkSweep(b *testing.B) {
 		grown := randomTree(r, c.inner, c.classes, 1000)
 		counts := randomCounts(r, grown, 1000)
 		s := prune.NewSequence(grown, prune.Cost, false)
-		b.Run(fmt.Sprintf("nodes=%d/classes=%d/steps=%d", len(grown.Nodes), c.classes, len(s.Steps)), func(b *testing.B) {
-			b.ReportAllocs()
-			for b.Loop() {
-				s.Sweep(counts)
-			}
-		})
+		b.Run(fmt.Sprintf("nodes=%d/classes=%d/steps=%d", len(grown.Nodes), c.classes, len(s.Steps)),
+			func(b *testing.B) {
+				b.ReportAllocs()
+				for b.Loop() {
+					s.Sweep(counts)
+				}
+			})
 	}
 }

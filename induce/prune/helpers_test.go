@@ -19,7 +19,8 @@ import (
 func randomTree(r *rand.Rand, inner, classes int, most int64) *tree.Tree {
 	t := &tree.Tree{Label: tree.Label{Column: "y"}, Nodes: make([]tree.Node, 1)}
 	for _, name := range []string{"x", "y", "z"} {
-		t.Features = append(t.Features, dataset.Feature{Name: name, Kind: dataset.Categorical, Values: []string{"a", "b", "c", "d"}, Cost: 1})
+		t.Features = append(t.Features, dataset.Feature{Name: name, Kind: dataset.Categorical,
+			Values: []string{"a", "b", "c", "d"}, Cost: 1})
 	}
 	if r.IntN(2) == 0 {
 		t.Features[0].Group, t.Features[0].GroupCost = "g", 2
@@ -47,7 +48,8 @@ func randomTree(r *rand.Rand, inner, classes int, most int64) *tree.Tree {
 		t.Nodes[v].Test = test
 		for b := range branches {
 			groups = append(groups, opened)
-			t.Nodes[v].Branches = append(t.Nodes[v].Branches, tree.Branch{Outcome: b, Child: len(t.Nodes), Missing: b == 0, Other: b == 0})
+			t.Nodes[v].Branches = append(t.Nodes[v].Branches,
+				tree.Branch{Outcome: b, Child: len(t.Nodes), Missing: b == 0, Other: b == 0})
 			t.Nodes = append(t.Nodes, tree.Node{})
 		}
 	}

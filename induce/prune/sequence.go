@@ -232,7 +232,8 @@ type expectation struct{ cost, billed, tests float64 }
 // expected returns, by step, the means over rows of which the given weights
 // reach the nodes; zeros where none reaches the root.
 func (s *Sequence) expected(weight []int64) []expectation {
-	cost, billed, tests := make([]float64, len(s.Steps)+1), make([]float64, len(s.Steps)+1), make([]int64, len(s.Steps)+1)
+	cost, billed, tests := make([]float64, len(s.Steps)+1), make([]float64, len(s.Steps)+1),
+		make([]int64, len(s.Steps)+1)
 	for v := range s.tree.Nodes {
 		if n := &s.tree.Nodes[v]; !n.Leaf() {
 			cost[s.cut[v]-1] += float64(n.Test.Cost * float64(weight[v]))

@@ -186,7 +186,8 @@ func TestSteps(t *testing.T) {
 				if step.Alpha <= last.Alpha && (k > 1 || step.Alpha < 0) {
 					t.Fatalf("step %d: alpha %v after %v", k, step.Alpha, last.Alpha)
 				}
-				if step.Risk < last.Risk || step.Leaves >= last.Leaves || step.ExpectedCost >= last.ExpectedCost || step.MaxCost > last.MaxCost {
+				if step.Risk < last.Risk || step.Leaves >= last.Leaves || step.ExpectedCost >= last.ExpectedCost ||
+					step.MaxCost > last.MaxCost {
 					t.Fatalf("step %d is not a smaller tree of more risk: %+v after %+v", k, step, last)
 				}
 				if now, was := innerNodes64(s, grown, k), innerNodes64(s, grown, k-1); !subset(now, was) {
@@ -261,7 +262,8 @@ func within() cmp.Option {
 //	    4: 2 rows, 0 : 2, leaf
 func handTree() *tree.Tree {
 	node := func(a, b int64) tree.Node {
-		return tree.Node{Rows: a + b, Objects: a + b, Weight: a + b, ClassWeights: []int64{a, b}, RawClassWeights: []int64{a, b}}
+		return tree.Node{Rows: a + b, Objects: a + b, Weight: a + b, ClassWeights: []int64{a, b},
+			RawClassWeights: []int64{a, b}}
 	}
 	t := &tree.Tree{
 		Label:    tree.Label{Classes: []string{"a", "b"}},
@@ -326,7 +328,8 @@ func TestDeep(t *testing.T) {
 	for _, currency := range currencies() {
 		grown := chain(20_000)
 		s := prune.NewSequence(grown, currency, false)
-		if first, last := s.Steps[0], s.Steps[len(s.Steps)-1]; first.Depth != 20_000 || first.Leaves != 20_001 || last.Leaves != 1 {
+		if first, last := s.Steps[0], s.Steps[len(s.Steps)-1]; first.Depth != 20_000 || first.Leaves != 20_001 ||
+			last.Leaves != 1 {
 			t.Errorf("%v: from %+v to %+v", currency, first, last)
 		}
 		scores := s.Sweep(randomCounts(rand.New(rand.NewPCG(1, 1)), grown, 5))
@@ -338,7 +341,8 @@ func TestDeep(t *testing.T) {
 
 // chain is a tree whose every test splits one leaf off.
 func chain(depth int) *tree.Tree {
-	t := &tree.Tree{Label: tree.Label{Classes: []string{"a", "b"}}, Features: make([]dataset.Feature, 1), Nodes: make([]tree.Node, 2*depth+1)}
+	t := &tree.Tree{Label: tree.Label{Classes: []string{"a", "b"}}, Features: make([]dataset.Feature, 1),
+		Nodes: make([]tree.Node, 2*depth+1)}
 	for v := 2 * depth; v >= 0; v-- {
 		n := &t.Nodes[v]
 		n.RawClassWeights = []int64{int64(v % 3), int64(v%5) + 1}

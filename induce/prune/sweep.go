@@ -34,7 +34,8 @@ func (s *Sequence) Sweep(counts *tree.LeafCounts) []Score {
 	s.scoreAreas(scores, r, moves)
 	s.scoreLeaves(scores, r, moves)
 	for k, e := range s.expected(r.weight) {
-		scores[k].ExpectedCost, scores[k].ExpectedBilledCost, scores[k].ExpectedTests = defined(e.cost), defined(e.billed), defined(e.tests)
+		scores[k].ExpectedCost, scores[k].ExpectedBilledCost, scores[k].ExpectedTests = defined(e.cost),
+			defined(e.billed), defined(e.tests)
 	}
 	return scores
 }
@@ -58,7 +59,8 @@ func (s *Sequence) gather(counts *tree.LeafCounts) *reached {
 	if len(counts.Weights) != nodes || len(counts.Rows) != nodes {
 		panic(fmt.Sprintf("prune: counts of %d nodes for a tree of %d", len(counts.Weights), nodes))
 	}
-	r := &reached{classes: classes, classed: make([]int64, nodes*classes), weight: make([]int64, nodes), rows: make([]int64, nodes)}
+	r := &reached{classes: classes, classed: make([]int64, nodes*classes), weight: make([]int64, nodes),
+		rows: make([]int64, nodes)}
 	for v := nodes - 1; v >= 0; v-- {
 		if s.tree.Nodes[v].Leaf() {
 			r.rows[v] = counts.Rows[v]

@@ -68,14 +68,17 @@ func TestSweep(t *testing.T) {
 			for k := range scores {
 				pruned := s.Tree(k)
 				m := evaluate(pruned, s.Counts(k, counts))
-				if !reflect.DeepEqual(m.AUCOvRMacro, scores[k].AUC) || !reflect.DeepEqual(m.Accuracy, scores[k].Accuracy) {
+				if !reflect.DeepEqual(m.AUCOvRMacro, scores[k].AUC) ||
+					!reflect.DeepEqual(m.Accuracy, scores[k].Accuracy) {
 					t.Fatalf("tree %d, step %d: area and accuracy (-want +got):\n%s%s", i, k,
 						cmp.Diff(m.AUCOvRMacro, scores[k].AUC), cmp.Diff(m.Accuracy, scores[k].Accuracy))
 				}
 				if m.AUCOvRMacro == nil {
 					undefined++
 				}
-				want := prune.Score{AUC: m.AUCOvRMacro, LogLoss: m.LogLoss, Accuracy: m.Accuracy, ExpectedCost: m.ExpectedCost, ExpectedBilledCost: billed(pruned, s.Counts(k, counts)), ExpectedTests: m.ExpectedTests}
+				want := prune.Score{AUC: m.AUCOvRMacro, LogLoss: m.LogLoss, Accuracy: m.Accuracy,
+					ExpectedCost: m.ExpectedCost, ExpectedBilledCost: billed(pruned, s.Counts(k, counts)),
+					ExpectedTests: m.ExpectedTests}
 				if diff := cmp.Diff(want, scores[k], within()); diff != "" {
 					t.Fatalf("tree %d, step %d (-want +got):\n%s", i, k, diff)
 				}

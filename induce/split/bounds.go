@@ -37,7 +37,8 @@ func share(part, all int64) float64 { return float64(part) / float64(all) }
 func (b Bounds) hold(share float64) bool { return b.Low <= share && share <= b.High }
 
 // within reports whether both sides of a test on single codes keep to the node's
-// bounds; second is the weight of the second class on the yes side. As ordered, it is kept out of the loops that call it: most trees have
+// bounds; second is the weight of the second class on the yes side. As ordered, it is kept out of
+// the loops that call it: most trees have
 // no bounds.
 //
 //go:noinline

@@ -14,16 +14,21 @@ type Column struct {
 	Cost    float64
 	Costs   []float64 // by code, for single `equals` tests; nil: all Cost
 
-	Group       string  // features that share a set-up; empty: none
-	GroupCost   float64 // price of the set-up, paid once on a path
-	FreeRepeats bool    // once asked, all further tests on a path cost nothing; not with Costs, which are bought one by one
+	Group     string  // features that share a set-up; empty: none
+	GroupCost float64 // price of the set-up, paid once on a path
+	// once asked, all further tests on a path cost nothing; not with Costs, which are bought one by
+	// one
+	FreeRepeats bool
 
 	First    int  // depth of the nodes that are to test the feature, from 1 on; 0: none
 	Monotone int8 // +1, -1: as the feature grows the share of the second class must not fall, or rise; 0: no matter
 
-	ThresholdsFrom [][]int32 `json:",omitempty"` // by subset of the cuts, see Criterion.Confine, and code: the least threshold from the code on, Codes if there is none
+	// by subset of the cuts, see Criterion.Confine, and code: the least threshold from the code on,
+	// Codes if there is none
+	ThresholdsFrom [][]int32 `json:",omitempty"`
 
-	Floor float64 `json:",omitempty"` // what a test's price counts as at least when scores are divided by it; see Columns
+	// what a test's price counts as at least when scores are divided by it; see Columns
+	Floor float64 `json:",omitempty"`
 	Unit  float64 `json:",omitempty"` // what prices are multiplied by before, a power of two; 0: 1
 
 	GroupSize int `json:",omitempty"` // features of the group
@@ -34,7 +39,8 @@ type Column struct {
 
 // NewColumn returns the scan's view of a feature.
 func NewColumn(f *dataset.Feature) Column {
-	c := Column{Codes: f.Codes(), Numeric: f.Kind == dataset.Numeric, Cost: f.Cost, Group: f.Group, GroupCost: f.GroupCost}
+	c := Column{Codes: f.Codes(), Numeric: f.Kind == dataset.Numeric, Cost: f.Cost, Group: f.Group,
+		GroupCost: f.GroupCost}
 	for _, cuts := range f.Subsets {
 		c.ThresholdsFrom = append(c.ThresholdsFrom, thresholdsFrom(cuts, c.Codes))
 	}

@@ -40,7 +40,8 @@ func (c *Criterion) Count(s SetUps) *Criterion {
 // the other does, and measures their outcomes in the same way, so that it can scan
 // for both.
 func (c *Criterion) Leads(other *Criterion) bool {
-	return c.measures() && other.measures() && c.algorithm.Gini() == other.algorithm.Gini() && c.subset == other.subset && c.setUps == other.setUps &&
+	return c.measures() && other.measures() && c.algorithm.Gini() == other.algorithm.Gini() &&
+		c.subset == other.subset && c.setUps == other.setUps &&
 		(c.family == Both && other.family == Thresholds || c.family == other.family)
 }
 

@@ -188,7 +188,8 @@ func TestChooseTies(t *testing.T) {
 			for i, codes := range test.codes {
 				n.objects = append(n.objects, object{codes: codes, class: i / 2, weight: 1})
 			}
-			c := split.NewCriterion(split.C45, split.Both, 1, 0, n.total) // C45: the cost breaks ties, it is not in the score
+			// C45: the cost breaks ties, it is not in the score
+			c := split.NewCriterion(split.C45, split.Both, 1, 0, n.total)
 			s, _, load := n.load(c, false)
 			scores := make([]float64, len(n.columns))
 			for f := range scores {

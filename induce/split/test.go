@@ -6,7 +6,8 @@ type Test struct {
 	Feature int
 	Kind    Kind
 	Code    int // the least code of outcome 1 (threshold, bin) or its only one; 0 for multiway
-	Span    int `json:",omitempty"` // bin: further codes of outcome 1, where a bin of few cuts is several of the feature's
+	// bin: further codes of outcome 1, where a bin of few cuts is several of the feature's
+	Span int `json:",omitempty"`
 }
 
 // Outcome returns the outcome of an object with the given code of the test's
@@ -39,8 +40,10 @@ type Parts struct {
 type Candidate struct {
 	Test
 
-	Cost  float64 // what the score is divided by and ties are broken by: what is paid at the node or, where that is nothing, see Column.At
-	Free  bool    `json:",omitempty"` // nothing is paid
+	// what the score is divided by and ties are broken by: what is paid at the node or, where that
+	// is nothing, see Column.At
+	Cost  float64
+	Free  bool `json:",omitempty"` // nothing is paid
 	Score float64
 }
 

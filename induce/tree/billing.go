@@ -40,7 +40,8 @@ func checkGroups(features []dataset.Feature) error {
 			return fmt.Errorf("feature %q: group_cost %v: want a group, and at least 0", f.Name, f.GroupCost)
 		}
 		if price, known := prices[f.Group]; known && price != f.GroupCost {
-			return fmt.Errorf("feature %q: the group %q costs %v, of another feature %v", f.Name, f.Group, f.GroupCost, price)
+			return fmt.Errorf("feature %q: the group %q costs %v, of another feature %v", f.Name, f.Group, f.GroupCost,
+				price)
 		}
 		prices[f.Group] = f.GroupCost
 	}
@@ -54,7 +55,8 @@ func (t *Tree) checkBill(test *Test, before *asked) error {
 	if f.Group != "" && !setUp {
 		want += f.GroupCost
 	}
-	free := again && t.Algorithm.RepeatCost == RepeatFree // unless its values have prices, which tree.json does not list
+	// unless its values have prices, which tree.json does not list
+	free := again && t.Algorithm.RepeatCost == RepeatFree
 	if paid := test.Paid(); paid != want && !(free && paid == 0) {
 		return fmt.Errorf("the test on %q is billed at %v: want %v", f.Name, paid, want)
 	}

@@ -41,7 +41,8 @@ func TestRoundTrip(t *testing.T) {
 			want := randomTree(r, family, 1+r.IntN(200))
 			if seed%2 == 0 {
 				decideBy(want, []float64{.1, .7, .2}, [][]float64{{0, 1, 2.5}, {10, 0, 1e-9}, {1, 1, 0}})
-				want.Training.Weights, want.Training.ClassWeights, want.Training.LeftOutRows = "class_weights", []float64{1, .333333, 0}, 7
+				want.Training.Weights, want.Training.ClassWeights, want.Training.LeftOutRows = "class_weights",
+					[]float64{1, .333333, 0}, 7
 			}
 			b := want.Encode()
 			got, err := tree.Decode(b)
@@ -83,11 +84,13 @@ func TestKinds(t *testing.T) {
 // encoding/json and JavaScript spell them.
 func TestFloats(t *testing.T) {
 	for x, want := range map[float64]string{
-		0: "0", 1: "1", 0.1: "0.1", 1e-6: "0.000001", 1.5e-7: "1.5e-7", 1e-10: "1e-10", 1e20: "100000000000000000000", 1e21: "1e+21", -2.5: "-2.5",
+		0: "0", 1: "1", 0.1: "0.1", 1e-6: "0.000001", 1.5e-7: "1.5e-7", 1e-10: "1e-10", 1e20: "100000000000000000000",
+		1e21: "1e+21", -2.5: "-2.5",
 	} {
 		tr := smallTree()
 		tr.Nodes[0].Test.Cost, tr.Nodes[0].Test.Score.Total = x, x
-		if s := string(tr.Encode()); !strings.Contains(s, `"cost": `+want+`, "score"`) || !strings.Contains(s, `"total": `+want+"}") {
+		if s := string(tr.Encode()); !strings.Contains(s, `"cost": `+want+`, "score"`) ||
+			!strings.Contains(s, `"total": `+want+"}") {
 			t.Errorf("%v: want %s in\n%s", x, want, strings.Split(s, "\n")[19])
 		}
 	}
@@ -98,7 +101,8 @@ func TestFloats(t *testing.T) {
 func hostile() []struct{ name, from, to, want string } {
 	return []struct{ name, from, to, want string }{
 		{"empty", "*", "", "not a tree.json"},
-		{"an unknown unit", `"type": "numeric",`, `"type": "numeric", "unit": "minutes",`, `unit "minutes": want date, time, timestamp`},
+		{"an unknown unit", `"type": "numeric",`, `"type": "numeric", "unit": "minutes",`,
+			`unit "minutes": want date, time, timestamp`},
 		{"null", "*", "null", "format"},
 		{"array", "*", "[]", "not a tree.json"},
 		{"another format", "espalier/tree", "other/tree", "format"},
@@ -114,7 +118,8 @@ func hostile() []struct{ name, from, to, want string } {
 		{"nodes that are no array", `"nodes": [`, `"nodes": 7, "more": [`, "want an array"},
 		{"branches that are no array", `"branches": [`, `"branches": 7, "more": [`, "not a tree.json"},
 		{"branches that are numbers", `"branches": [`, `"branches": [7, `, "not a tree.json"},
-		{"negative cost of a test", `"cost": 3, "score"`, `"cost": -3, "score"`, "node 0: cost -3: want a number from 0"},
+		{"negative cost of a test", `"cost": 3, "score"`, `"cost": -3, "score"`,
+			"node 0: cost -3: want a number from 0"},
 		{"huge cost of a test", `"cost": 3, "score"`, `"cost": 1e39, "score"`, "from 0"},
 		{"negative cost of a feature", `"cost": 3}`, `"cost": -3}`, "from 0"},
 		{"huge cost of a feature", `"cost": 3}`, `"cost": 1e300}`, "from 0"},
@@ -159,7 +164,8 @@ func hostile() []struct{ name, from, to, want string } {
 		{"unseen values on the branch that the test does not send them to", `"child": 3},
         {"when": {"not_in": ["b"]}, "child": 4, "missing": true, "other": true}`, `"child": 3, "other": true},
         {"when": {"not_in": ["b"]}, "child": 4, "missing": true}`, ""},
-		{"branches without a test", `"test": {"feature": "age"`, `"tset": {"feature": "age"`, "branches without a test"},
+		{"branches without a test", `"test": {"feature": "age"`, `"tset": {"feature": "age"`,
+			"branches without a test"},
 		{"count beyond int64", `"rows": 20`, `"rows": 9223372036854775808`, "not a tree.json"},
 	}
 }
@@ -231,13 +237,16 @@ func misbilled() []struct{ name, from, to, want string } {
 	return []struct{ name, from, to, want string }{
 		{"group not paid", `"billed": 7, `, ``, "billed at 3: want 7"},
 		{"group paid in part", `"billed": 7, `, `"billed": 6, `, "billed at 6: want 7"},
-		{"group paid twice", `"kind": "equals", "cost": 2`, `"kind": "equals", "cost": 2, "billed": 6`, "billed at 6: want 2"},
+		{"group paid twice", `"kind": "equals", "cost": 2`, `"kind": "equals", "cost": 2, "billed": 6`,
+			"billed at 6: want 2"},
 		{"nothing paid for a first test", `"billed": 7, `, `"billed": 0, `, "billed at 0: want 7"},
 		{"free where repeats are paid", `"repeat_cost": "free", `, ``, "billed at 0: want 3"},
 		{"repeats at half the price", `"repeat_cost": "free"`, `"repeat_cost": "half"`, "repeat_cost"},
-		{"two prices of a group", `"cost": 3, "group": "visit", "group_cost": 4`, `"cost": 3, "group": "visit", "group_cost": 5`, "group"},
+		{"two prices of a group", `"cost": 3, "group": "visit", "group_cost": 4`,
+			`"cost": 3, "group": "visit", "group_cost": 5`, "group"},
 		{"price of no group", `"cost": 3, "group": "visit", "group_cost": 4`, `"cost": 3, "group_cost": 4`, "group"},
-		{"negative price of a group", `"cost": 3, "group": "visit", "group_cost": 4`, `"cost": 3, "group": "visit", "group_cost": -4`, "group"},
+		{"negative price of a group", `"cost": 3, "group": "visit", "group_cost": 4`,
+			`"cost": 3, "group": "visit", "group_cost": -4`, "group"},
 	}
 }
 
@@ -304,7 +313,8 @@ func wideTree(values int) *tree.Tree {
 	for i := range values {
 		f.Values = append(f.Values, fmt.Sprintf("an identifier, number %d", i))
 		root.Branches = append(root.Branches, tree.Branch{Outcome: i, Child: i + 1, Missing: i == 0, Other: i == 0})
-		tr.Nodes = append(tr.Nodes, tree.Node{ClassWeights: []int64{1, 0}, RawClassWeights: []int64{1, 0}, Probabilities: []float64{1, 0}})
+		tr.Nodes = append(tr.Nodes, tree.Node{ClassWeights: []int64{1, 0}, RawClassWeights: []int64{1, 0},
+			Probabilities: []float64{1, 0}})
 	}
 	tr.Features[0] = *f
 	return tr
@@ -313,10 +323,14 @@ func wideTree(values int) *tree.Tree {
 // datedTree is a random tree of features that are points in time.
 func datedTree(seed uint64) *tree.Tree {
 	fs := []dataset.Feature{
-		{Name: "day", Kind: dataset.Numeric, Unit: dataset.Date, Cuts: []float64{-3, 20778, 3e6}, Range: []float64{-1e6, 1e7}, Cost: 1},
-		{Name: "clock", Kind: dataset.Numeric, Unit: dataset.Time, Cuts: []float64{1, 34200e6, 1e12}, Missing: 2, Cost: 1},
-		{Name: "at", Kind: dataset.Numeric, Unit: dataset.Timestamp, Cuts: []float64{-1.5, 1795253400000001, 1e300}, Cost: 1},
-		{Name: "since", Kind: dataset.Categorical, Unit: dataset.Date, Values: []string{"-1", "20778", "no date"}, Cost: 1},
+		{Name: "day", Kind: dataset.Numeric, Unit: dataset.Date, Cuts: []float64{-3, 20778, 3e6},
+			Range: []float64{-1e6, 1e7}, Cost: 1},
+		{Name: "clock", Kind: dataset.Numeric, Unit: dataset.Time, Cuts: []float64{1, 34200e6, 1e12}, Missing: 2,
+			Cost: 1},
+		{Name: "at", Kind: dataset.Numeric, Unit: dataset.Timestamp, Cuts: []float64{-1.5, 1795253400000001, 1e300},
+			Cost: 1},
+		{Name: "since", Kind: dataset.Categorical, Unit: dataset.Date, Values: []string{"-1", "20778", "no date"},
+			Cost: 1},
 	}
 	return grownTree(rand.New(rand.NewPCG(23, seed)), split.Both, 12, fs)
 }
@@ -403,24 +417,26 @@ func TestDecodeMemory(t *testing.T) {
 	valid := string(smallTree().Encode())
 	many := func(of string) string { return strings.Repeat(of+",", size/(len(of)+1)) }
 	for name, b := range map[string]string{
-		"empty nodes":        strings.Replace(valid, `"nodes": [`, `"nodes": [`+many("{}"), 1),
-		"nodes of numbers":   strings.Replace(valid, `"nodes": [`, `"nodes": [`+many("0"), 1),
-		"null nodes":         strings.Replace(valid, `"nodes": [`, `"nodes": [`+many("null"), 1),
-		"empty branches":     strings.Replace(valid, `"branches": [`, `"branches": [`+many("{}"), 1),
-		"branches of null":   strings.Replace(valid, `"branches": [`, `"branches": [`+many("null"), 1),
-		"branches, numbers":  strings.Replace(valid, `"branches": [`, `"branches": [`+many("0"), 1),
-		"branches, no cases": strings.Replace(valid, `"branches": [`, `"branches": [`+many(`{"when":{"missing":true}}`), 1),
-		"empty features":     strings.Replace(valid, `"features": [`, `"features": [`+many("{}"), 1),
-		"empty classes":      strings.Replace(valid, `"classes": [`, `"classes": [`+many(`""`), 1),
-		"error costs":        strings.Replace(valid, `"classes":`, `"error_costs": [`+many("[]")+`[]], "classes":`, 1),
-		"assumptions":        strings.Replace(valid, `"nodes": [`, `"certificate": {"assumptions": [`+many("{}")+`{}]}, "nodes": [`, 1),
-		"nested":             strings.Repeat("[", size),
-		"nested unknown":     `{"x": ` + strings.Repeat(`{"x":`, size/5),
-		"cuts":               strings.Replace(valid, `"cuts": [`, `"cuts": [`+many("0"), 1),
-		"wide":               string(wideTree(20_000).Encode()),
-		"many wide tests":    string(multiwayChain(1000, 20_000).Encode()),
-		"deep":               string(deepTree(3000).Encode()),
-		"too deep":           string(deepTree(5000).Encode()),
+		"empty nodes":       strings.Replace(valid, `"nodes": [`, `"nodes": [`+many("{}"), 1),
+		"nodes of numbers":  strings.Replace(valid, `"nodes": [`, `"nodes": [`+many("0"), 1),
+		"null nodes":        strings.Replace(valid, `"nodes": [`, `"nodes": [`+many("null"), 1),
+		"empty branches":    strings.Replace(valid, `"branches": [`, `"branches": [`+many("{}"), 1),
+		"branches of null":  strings.Replace(valid, `"branches": [`, `"branches": [`+many("null"), 1),
+		"branches, numbers": strings.Replace(valid, `"branches": [`, `"branches": [`+many("0"), 1),
+		"branches, no cases": strings.Replace(valid, `"branches": [`, `"branches": [`+many(`{"when":{"missing":true}}`),
+			1),
+		"empty features": strings.Replace(valid, `"features": [`, `"features": [`+many("{}"), 1),
+		"empty classes":  strings.Replace(valid, `"classes": [`, `"classes": [`+many(`""`), 1),
+		"error costs":    strings.Replace(valid, `"classes":`, `"error_costs": [`+many("[]")+`[]], "classes":`, 1),
+		"assumptions": strings.Replace(valid, `"nodes": [`,
+			`"certificate": {"assumptions": [`+many("{}")+`{}]}, "nodes": [`, 1),
+		"nested":          strings.Repeat("[", size),
+		"nested unknown":  `{"x": ` + strings.Repeat(`{"x":`, size/5),
+		"cuts":            strings.Replace(valid, `"cuts": [`, `"cuts": [`+many("0"), 1),
+		"wide":            string(wideTree(20_000).Encode()),
+		"many wide tests": string(multiwayChain(1000, 20_000).Encode()),
+		"deep":            string(deepTree(3000).Encode()),
+		"too deep":        string(deepTree(5000).Encode()),
 	} {
 		t.Run(name, func(t *testing.T) {
 			var before, after runtime.MemStats
@@ -432,7 +448,8 @@ func TestDecodeMemory(t *testing.T) {
 				tr.Questions().Start(0).Standing()
 			}
 			runtime.ReadMemStats(&after)
-			if times := float64(after.TotalAlloc-before.TotalAlloc) / float64(len(b)); times > 64 { // of which a list that grew had at most half at a time
+			// of which a list that grew had at most half at a time
+			if times := float64(after.TotalAlloc-before.TotalAlloc) / float64(len(b)); times > 64 {
 				t.Errorf("%.0f bytes for each of the file's (%v)", times, err)
 			}
 			if fine := name == "wide" || name == "many wide tests" || name == "deep"; fine != (err == nil) {

@@ -136,7 +136,8 @@ func (t *Tree) checkDecisions() error {
 	}
 	for i := range t.Nodes {
 		if n := &t.Nodes[i]; n.Class != t.Label.Decide(n.Probabilities) {
-			return fmt.Errorf("node %d: class %q does not follow from its probabilities and label.error_costs", i, t.Label.Classes[n.Class])
+			return fmt.Errorf("node %d: class %q does not follow from its probabilities and label.error_costs", i,
+				t.Label.Classes[n.Class])
 		}
 	}
 	if t.Label.Priors == nil {

@@ -47,7 +47,8 @@ func TestPriors(t *testing.T) {
 			t.Errorf("node %d: probabilities %v, want %v", i, n.Probabilities, want)
 		}
 	}
-	if got := []int{tr.Nodes[2].Class, tr.Nodes[3].Class, tr.Nodes[4].Class}; got[0] != 0 || got[1] != 1 || got[2] != 0 {
+	if got := []int{tr.Nodes[2].Class, tr.Nodes[3].Class, tr.Nodes[4].Class}; got[0] != 0 || got[1] != 1 ||
+		got[2] != 0 {
 		t.Errorf("classes %v, want 0, 1, 0", got)
 	}
 }
@@ -81,7 +82,8 @@ func TestPriorsAreWeights(t *testing.T) {
 		for i := range byPriors.Nodes {
 			for k, want := range byWeights.Nodes[i].Probabilities {
 				if got := byPriors.Nodes[i].Probabilities[k]; math.Abs(got-want) > 1e-12 {
-					t.Fatalf("seed %d, node %d: %v by priors, %v by weights", seed, i, byPriors.Nodes[i].Probabilities, byWeights.Nodes[i].Probabilities)
+					t.Fatalf("seed %d, node %d: %v by priors, %v by weights", seed, i, byPriors.Nodes[i].Probabilities,
+						byWeights.Nodes[i].Probabilities)
 				}
 			}
 		}
@@ -129,7 +131,8 @@ func TestPriorsKeepOrder(t *testing.T) {
 		for i := 2; i < len(tr.Nodes); i++ {
 			before, after := tr.Nodes[i-1].Probabilities, tr.Nodes[i].Probabilities
 			if after[1] < before[1] || after[0] > before[0] {
-				t.Fatalf("priors %v: leaves of %d and %d parts of 2^53: probabilities %v and %v", tr.Label.Priors, from+int64(i-2)*step, from+int64(i-1)*step, before, after)
+				t.Fatalf("priors %v: leaves of %d and %d parts of 2^53: probabilities %v and %v", tr.Label.Priors,
+					from+int64(i-2)*step, from+int64(i-1)*step, before, after)
 			}
 			if after[1] > before[1] {
 				moved++

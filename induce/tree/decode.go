@@ -49,7 +49,8 @@ type decoder struct {
 }
 
 func (d *decoder) feature(f *fileFeature) error {
-	feature := dataset.Feature{Name: f.Name, Cuts: f.Cuts, Range: f.Range, Values: f.Values, Missing: f.Missing, Other: f.Other, Cost: f.Cost, Group: f.Group, GroupCost: f.GroupCost}
+	feature := dataset.Feature{Name: f.Name, Cuts: f.Cuts, Range: f.Range, Values: f.Values, Missing: f.Missing,
+		Other: f.Other, Cost: f.Cost, Group: f.Group, GroupCost: f.GroupCost}
 	switch f.Type {
 	case dataset.Numeric.String():
 		feature.Kind = dataset.Numeric
@@ -72,7 +73,8 @@ func (d *decoder) feature(f *fileFeature) error {
 		return fmt.Errorf("feature %q: %d missing, %d other: want counts from 0", f.Name, f.Missing, f.Other)
 	}
 	if f.Cost < 0 || f.Cost > maxCost || f.GroupCost > maxCost {
-		return fmt.Errorf("feature %q: cost %v, group_cost %v: want numbers from 0 to %v", f.Name, f.Cost, f.GroupCost, maxCost)
+		return fmt.Errorf("feature %q: cost %v, group_cost %v: want numbers from 0 to %v", f.Name, f.Cost, f.GroupCost,
+			maxCost)
 	}
 	codes := codesOf(f.Values)
 	if len(codes) < len(f.Values) {
@@ -86,7 +88,8 @@ func (d *decoder) feature(f *fileFeature) error {
 // checkNumbers makes sure that cuts and range are what a feature of the kind has.
 func (f *fileFeature) checkNumbers(kind dataset.Kind) error {
 	if n := len(f.Range); n != 0 && (n != 2 || f.Range[0] > f.Range[1] || kind != dataset.Numeric) {
-		return fmt.Errorf("feature %q: range %v: want the least and the greatest number of a numeric feature", f.Name, f.Range)
+		return fmt.Errorf("feature %q: range %v: want the least and the greatest number of a numeric feature", f.Name,
+			f.Range)
 	}
 	for j := 1; j < len(f.Cuts); j++ {
 		if f.Cuts[j] <= f.Cuts[j-1] {
@@ -171,7 +174,8 @@ func (d *decoder) test(n *Node, f *fileNode) error {
 	if err != nil {
 		return err
 	}
-	n.Test = &Test{Test: split.Test{Feature: feature, Kind: kind}, Cost: f.Test.Cost, Billed: f.Test.Billed, Score: f.Test.Score}
+	n.Test = &Test{Test: split.Test{Feature: feature, Kind: kind}, Cost: f.Test.Cost, Billed: f.Test.Billed,
+		Score: f.Test.Score}
 	n.Branches = make([]Branch, len(branches))
 	missing, other := 0, 0
 	for i := range branches {

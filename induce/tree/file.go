@@ -109,7 +109,8 @@ func (b *fileBranches) list() ([]fileBranch, error) {
 
 // empty reports whether there is no condition.
 func (w *fileWhen) empty() bool {
-	return w.In == nil && w.NotIn == nil && w.GE == nil && w.LT == nil && w.NotGE == nil && w.NotLT == nil && !w.Other && !w.NotOther && !w.Missing && !w.NotMissing
+	return w.In == nil && w.NotIn == nil && w.GE == nil && w.LT == nil && w.NotGE == nil && w.NotLT == nil &&
+		!w.Other && !w.NotOther && !w.Missing && !w.NotMissing
 }
 
 // readAtOnce bounds the bytes of JSON that become structs in one go.

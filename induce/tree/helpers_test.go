@@ -46,7 +46,8 @@ func features() []dataset.Feature {
 	}
 	return []dataset.Feature{
 		{Name: "age", Kind: dataset.Numeric, Cuts: []float64{-1e-7, 30.5, 41, 1e21}, Missing: 12, Cost: 1},
-		{Name: `quote " and \`, Kind: dataset.Categorical, Values: []string{"a", `"`, `\`, "<&>", "\n", "é", "\u2028"}, Other: 3, Cost: 0.1},
+		{Name: `quote " and \`, Kind: dataset.Categorical, Values: []string{"a", `"`, `\`, "<&>", "\n", "é", "\u2028"},
+			Other: 3, Cost: 0.1},
 		{Name: "constant", Kind: dataset.Numeric, Cuts: []float64{}, Missing: 3, Cost: 1},
 		{Name: "", Kind: dataset.Categorical, Values: []string{"", "no", "yes"}, Cost: 1e-7},
 		many,
@@ -92,7 +93,8 @@ func billedAs(r *rand.Rand, family split.Family, objects int, fs []dataset.Featu
 	t, _ := induce.Model(root, fs)
 	t.Label = tree.Label{Column: "class", Classes: classes}
 	t.Algorithm = tree.Algorithm{
-		Name: "ec45", Lambda: 1, Tests: family.String(), Bins: 300, Binning: `k-means, "exact": \`, LeafEstimate: "smoothed", Prune: "none", Seed: math.MaxUint64,
+		Name: "ec45", Lambda: 1, Tests: family.String(), Bins: 300, Binning: `k-means, "exact": \`,
+		LeafEstimate: "smoothed", Prune: "none", Seed: math.MaxUint64,
 		RepeatCost: repeats,
 	}
 	t.Training = tree.Training{Rows: total, Objects: int64(objects), Weight: total}

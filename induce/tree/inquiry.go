@@ -25,7 +25,8 @@ type Questions struct {
 func (t *Tree) Questions() *Questions {
 	q := &Questions{
 		tree: t, scorer: t.Scorer(), byName: make(map[string]int, len(t.Features)),
-		steps: make([]int32, len(t.Nodes)), weights: make([]float64, len(t.Nodes)), leading: make([]float64, len(t.Nodes)), group: t.groupBefore(),
+		steps: make([]int32, len(t.Nodes)), weights: make([]float64, len(t.Nodes)),
+		leading: make([]float64, len(t.Nodes)), group: t.groupBefore(),
 	}
 	for i := range t.Features {
 		q.byName[t.Features[i].Name] = i
@@ -132,7 +133,8 @@ const (
 // above 1, it does not end early.
 func (q *Questions) Start(confidence float64) *Inquiry {
 	inputs := len(q.scorer.inputs)
-	return &Inquiry{questions: q, confidence: confidence, values: make([]Value, inputs), known: make([]known, inputs), bills: make([]Bill, inputs)}
+	return &Inquiry{questions: q, confidence: confidence, values: make([]Value, inputs), known: make([]known, inputs),
+		bills: make([]Bill, inputs)}
 }
 
 // Question is the next value to obtain.
@@ -196,7 +198,8 @@ func (i *Inquiry) Next() *Question {
 		return nil
 	}
 	f := &t.Features[n.Test.Feature]
-	return &Question{Feature: f.Name, Kind: f.Kind, Counts: f.Unit, Values: f.Values, Cost: i.price(i.at), Unit: t.Algorithm.CostUnit, Node: i.at}
+	return &Question{Feature: f.Name, Kind: f.Kind, Counts: f.Unit, Values: f.Values, Cost: i.price(i.at),
+		Unit: t.Algorithm.CostUnit, Node: i.at}
 }
 
 // Answer answers the question that stands, and pays for it. The missing Value is
@@ -248,7 +251,8 @@ func (i *Inquiry) Standing() Standing {
 	i.advance()
 	t := i.questions.tree
 	n := &t.Nodes[i.at]
-	s := Standing{Class: t.Label.Classes[n.Class], Probabilities: n.Probabilities, Node: i.at, Leaf: n.Leaf(), Tests: i.tests, Paid: i.paid}
+	s := Standing{Class: t.Label.Classes[n.Class], Probabilities: n.Probabilities, Node: i.at, Leaf: n.Leaf(),
+		Tests: i.tests, Paid: i.paid}
 	s.Worst, s.Expected = i.outlook()
 	return s
 }

@@ -79,7 +79,8 @@ func bill(tr *tree.Tree, nodes []int, given map[string]bool) float64 {
 
 // inquire asks for a row's values; before each question some others are given,
 // with the chance of gifts. It returns the features asked and given.
-func inquire(t *testing.T, r *rand.Rand, tr *tree.Tree, i *tree.Inquiry, v row, gifts float64) (bought, given map[string]bool) {
+func inquire(t *testing.T, r *rand.Rand, tr *tree.Tree, i *tree.Inquiry, v row, gifts float64) (bought,
+	given map[string]bool) {
 	t.Helper()
 	bought, given = make(map[string]bool), make(map[string]bool)
 	order := r.Perm(len(tr.Features))
@@ -150,7 +151,8 @@ func TestInquiry(t *testing.T) {
 			}
 			got := i.Standing()
 			nodes := path(tr, want.Leaf)
-			if got.Node != want.Leaf || !got.Leaf || got.Class != want.Class || got.Tests != len(nodes) || got.Worst != 0 || got.Expected != 0 {
+			if got.Node != want.Leaf || !got.Leaf || got.Class != want.Class || got.Tests != len(nodes) ||
+				got.Worst != 0 || got.Expected != 0 {
 				t.Fatalf("%v: ends at %+v, want %+v", v, got, want)
 			}
 			needed := make(map[string]bool)
@@ -227,8 +229,10 @@ func TestInquiryConfidence(t *testing.T) {
 				return n.Leaf() || slices.Max(n.Probabilities) >= confidence && n.Test.Paid() > 0
 			})
 			got := i.Standing()
-			if cost := bill(tr, nodes[:end], nil); got.Node != nodes[end] || math.Abs(got.Paid-cost) > 1e-9 || got.Paid > worst+1e-9 {
-				t.Fatalf("confidence %v: ends at node %d for %v (at most %v), want %d for %v", confidence, got.Node, got.Paid, worst, nodes[end], cost)
+			if cost := bill(tr, nodes[:end], nil); got.Node != nodes[end] || math.Abs(got.Paid-cost) > 1e-9 ||
+				got.Paid > worst+1e-9 {
+				t.Fatalf("confidence %v: ends at node %d for %v (at most %v), want %d for %v", confidence, got.Node,
+					got.Paid, worst, nodes[end], cost)
 			}
 		}
 	})
@@ -274,7 +278,8 @@ func TestInquiryGroup(t *testing.T) {
 	if err := i.Give("age", tree.Number(20)); err != nil {
 		t.Fatal(err)
 	}
-	if q, s := i.Next(), i.Standing(); q.Feature != "job" || q.Cost != 6 || s.Tests != 1 || s.Paid != 0 || s.Worst != 6 || s.Expected != 6 {
+	if q, s := i.Next(), i.Standing(); q.Feature != "job" || q.Cost != 6 || s.Tests != 1 || s.Paid != 0 ||
+		s.Worst != 6 || s.Expected != 6 {
 		t.Errorf("question %+v, standing %+v", q, s)
 	}
 }

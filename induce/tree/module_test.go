@@ -48,7 +48,8 @@ func main() {
 	command := func(argv ...string) string {
 		c := exec.Command(argv[0], argv[1:]...)
 		c.Dir = dir
-		c.Env = append(os.Environ(), "GOPROXY=off", "GOFLAGS=-mod=mod", "GOWORK=off", "GOTOOLCHAIN=local", "GOMODCACHE="+filepath.Join(dir, "modules"))
+		c.Env = append(os.Environ(), "GOPROXY=off", "GOFLAGS=-mod=mod", "GOWORK=off", "GOTOOLCHAIN=local",
+			"GOMODCACHE="+filepath.Join(dir, "modules"))
 		out, err := c.CombinedOutput()
 		if err != nil {
 			t.Fatalf("%s: %v\n%s", strings.Join(argv, " "), err, out)

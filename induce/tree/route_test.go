@@ -143,7 +143,8 @@ func testRoutes(t *testing.T, f *file, values row, trees ...*tree.Tree) {
 		}
 		router := tr.Router()
 		if byObject, byRow := router.Leaf(o, 0), router.Row(key, &layout); byObject != want || byRow != want {
-			t.Errorf("tree %d: %v with codes %v reaches leaf %d as an object, %d as a row, want %d", i, values, codes, byObject, byRow, want)
+			t.Errorf("tree %d: %v with codes %v reaches leaf %d as an object, %d as a row, want %d", i, values, codes,
+				byObject, byRow, want)
 		}
 	}
 }

@@ -99,7 +99,8 @@ func DecodeSchema(b []byte) (*Schema, error) {
 		return nil, fmt.Errorf("not a schema.json: %w", err)
 	}
 	if f.Format != SchemaFormat || f.Version != SchemaVersion {
-		return nil, fmt.Errorf("format %q version %d: want %q version %d", f.Format, f.Version, SchemaFormat, SchemaVersion)
+		return nil, fmt.Errorf("format %q version %d: want %q version %d", f.Format, f.Version, SchemaFormat,
+			SchemaVersion)
 	}
 	if err := f.Label.checkClasses(); err != nil {
 		return nil, err
@@ -119,7 +120,8 @@ func DecodeSchema(b []byte) (*Schema, error) {
 		if c.Name == "" && c.Role == "" {
 			return nil, errors.New("not a schema.json: a column without a name and a role")
 		}
-		s.Columns = append(s.Columns, SchemaColumn{Name: c.Name, Role: c.Role, Physical: c.Physical, Logical: c.Logical})
+		s.Columns = append(s.Columns, SchemaColumn{Name: c.Name, Role: c.Role, Physical: c.Physical,
+			Logical: c.Logical})
 		if feature.Cuts == nil && feature.Values == nil {
 			continue
 		}

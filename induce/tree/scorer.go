@@ -15,7 +15,9 @@ import (
 // is the zero Value.
 type Value struct {
 	text string
-	bits uint64 // of the number, exclusive or those of NaN: so the zero Value, as texts, is NaN, which is at no threshold
+	// of the number, exclusive or those of NaN: so the zero Value, as texts, is NaN, which is at no
+	// threshold
+	bits uint64
 }
 
 // nanBits are the bits of missing, textBits what texts have instead of a number's.
@@ -85,7 +87,8 @@ func (in *Input) Parse(s string) (Value, error) {
 	}
 	x, ok := in.Unit.Parse(s)
 	if !ok {
-		return Value{}, fmt.Errorf("feature %q: the text %q: want one of the %s, as %s", in.Name, s, in.Unit.Things(), in.Unit.Example())
+		return Value{}, fmt.Errorf("feature %q: the text %q: want one of the %s, as %s", in.Name, s, in.Unit.Things(),
+			in.Unit.Example())
 	}
 	return Number(x), nil
 }
@@ -417,7 +420,8 @@ func (s *Scorer) PredictNumbers(numbers []float64) (*Prediction, error) {
 		return nil, s.wrongCount(len(numbers))
 	}
 	if s.links == nil {
-		return nil, fmt.Errorf("feature %q is categorical: PredictNumbers takes trees of numeric features only", s.inputs[slices.Index(s.numeric, false)].Name)
+		return nil, fmt.Errorf("feature %q is categorical: PredictNumbers takes trees of numeric features only",
+			s.inputs[slices.Index(s.numeric, false)].Name)
 	}
 	return &s.leaves[walkNumbers(s.links, numbers)], nil
 }

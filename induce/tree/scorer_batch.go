@@ -18,7 +18,8 @@ const blockRows = 4096
 // column, not by row.
 func (s *Scorer) Leaves(columns []dataset.Vector, leaves []int32) error {
 	if len(columns) != len(s.inputs) {
-		return fmt.Errorf("%d columns: want one for each of the %d features that the tree tests", len(columns), len(s.inputs))
+		return fmt.Errorf("%d columns: want one for each of the %d features that the tree tests", len(columns),
+			len(s.inputs))
 	}
 	for i := range columns {
 		if rows := columns[i].Rows(); rows != len(leaves) {
@@ -122,7 +123,8 @@ func (b *batch) column(input int32) *column {
 	case category == nil:
 		c.entries = append(append(make([]float64, 0, len(v.Numbers)+1), math.NaN()), v.Numbers...)
 	case v.Type == dataset.Number:
-		c.entries = codesOfNumbers(append(make([]float64, 0, len(v.Numbers)+1), float64(category.missing)), category, v.Numbers)
+		c.entries = codesOfNumbers(append(make([]float64, 0, len(v.Numbers)+1), float64(category.missing)), category,
+			v.Numbers)
 	default:
 		c.entries = append(make([]float64, 0, len(v.Texts)+1), float64(category.missing))
 		for _, s := range v.Texts {

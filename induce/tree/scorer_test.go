@@ -84,7 +84,8 @@ func dictionaryOf(values []any) dataset.Vector {
 // spelled in two ways.
 func numberedFeatures() []dataset.Feature {
 	return []dataset.Feature{
-		{Name: "zip", Kind: dataset.Categorical, Values: []string{"-1", "0", "1.0", "1", "1e3", "0x10", "nan", "inf", "none"}, Cost: 1, Group: "g", GroupCost: 2},
+		{Name: "zip", Kind: dataset.Categorical, Values: []string{"-1", "0", "1.0", "1", "1e3", "0x10", "nan", "inf",
+			"none"}, Cost: 1, Group: "g", GroupCost: 2},
 		{Name: "line", Kind: dataset.Numeric, Cost: 1},
 		{Name: "x", Kind: dataset.Numeric, Cuts: []float64{-1, 0, 1e3}, Cost: 0.5, Group: "g", GroupCost: 2},
 	}
@@ -136,7 +137,8 @@ func TestScorer(t *testing.T) {
 			id := routed(tr, router, v)
 			n := &tr.Nodes[id]
 			want := &tree.Prediction{
-				Class: tr.Label.Classes[n.Class], Probabilities: n.Probabilities, Leaf: id, Tests: tests[id], Cost: costs[id], Billed: billed[id],
+				Class: tr.Label.Classes[n.Class], Probabilities: n.Probabilities, Leaf: id, Tests: tests[id],
+				Cost: costs[id], Billed: billed[id],
 			}
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Fatalf("%v (-want +got):\n%s", v, diff)
@@ -149,7 +151,8 @@ func TestScorer(t *testing.T) {
 }
 
 func numericFeatures() []dataset.Feature {
-	return slices.DeleteFunc(append(features(), numberedFeatures()...), func(f dataset.Feature) bool { return f.Kind != dataset.Numeric })
+	return slices.DeleteFunc(append(features(), numberedFeatures()...),
+		func(f dataset.Feature) bool { return f.Kind != dataset.Numeric })
 }
 
 // numbersOf returns numbers as plain ones.
@@ -300,14 +303,16 @@ func TestScorerErrors(t *testing.T) {
 			t.Errorf("%v: %v, want %s", c.values, err, c.want)
 		}
 	}
-	if _, err := scorer.PredictNumbers([]float64{1, 2}); err == nil || !strings.Contains(err.Error(), `"job" is categorical`) {
+	if _, err := scorer.PredictNumbers([]float64{1, 2}); err == nil ||
+		!strings.Contains(err.Error(), `"job" is categorical`) {
 		t.Errorf("numbers for a category: %v", err)
 	}
 	if _, err := scorer.PredictNumbers(nil); err == nil {
 		t.Error("no numbers: no error")
 	}
 	age, job := vectorOf([]any{1.}, dataset.Numeric), dictionaryOf([]any{"a"})
-	for name, columns := range map[string][]dataset.Vector{"column": {age}, "of type text": {job, job}, "0 rows": {age, dictionaryOf(nil)}} {
+	for name, columns := range map[string][]dataset.Vector{"column": {age}, "of type text": {job, job},
+		"0 rows": {age, dictionaryOf(nil)}} {
 		if err := scorer.Leaves(columns, make([]int32, 1)); err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("%v, want %s", err, name)
 		}
@@ -327,7 +332,8 @@ func TestScorerInputs(t *testing.T) {
 	for _, i := range []int{0, 2} {
 		tr.Nodes[i].Test.Feature++
 	}
-	want := []tree.Input{{Name: "age", Kind: dataset.Numeric, Feature: 1}, {Name: "job", Kind: dataset.Categorical, Feature: 2}}
+	want := []tree.Input{{Name: "age", Kind: dataset.Numeric, Feature: 1},
+		{Name: "job", Kind: dataset.Categorical, Feature: 2}}
 	if diff := cmp.Diff(want, tr.Scorer().Features()); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
@@ -343,7 +349,8 @@ func TestScorerInputs(t *testing.T) {
 
 func TestValue(t *testing.T) {
 	for want, v := range map[string]tree.Value{
-		"missing": {}, "0": tree.Number(0), "1.5": tree.Number(1.5), "+Inf": tree.Number(math.Inf(1)), `"missing"`: tree.Text("missing"), `""`: tree.Text(""),
+		"missing": {}, "0": tree.Number(0), "1.5": tree.Number(1.5), "+Inf": tree.Number(math.Inf(1)),
+		`"missing"`: tree.Text("missing"), `""`: tree.Text(""),
 	} {
 		if v.String() != want || v.Missing() != (want == "missing") {
 			t.Errorf("%v, missing %v: want %s", v, v.Missing(), want)
@@ -447,7 +454,8 @@ func TestScorerText(t *testing.T) {
 		if p, err := scorer.Predict([]tree.Value{tree.Number(30.5), tree.Text("b")}); err != nil || p.Leaf != 1 {
 			t.Errorf("%s: a text that is not asked for: %v, %v", name, p, err)
 		}
-		if _, err := scorer.Predict([]tree.Value{tree.Number(2), tree.Text("b")}); err == nil || !strings.Contains(err.Error(), `feature "job": the text "b": want a number`) {
+		if _, err := scorer.Predict([]tree.Value{tree.Number(2), tree.Text("b")}); err == nil ||
+			!strings.Contains(err.Error(), `feature "job": the text "b": want a number`) {
 			t.Errorf("%s: a text that is asked for: %v", name, err)
 		}
 	}

@@ -5,9 +5,10 @@ import "github.com/espalier-ml/espalier/induce/split"
 // Stability says how far other trees, such as those of the folds of a
 // cross-validation, ask what a tree asks. All figures are shares of these trees.
 type Stability struct {
-	SameFeature *float64         `json:"same_feature"` // mean over the inner nodes, weighted by their weight; nil: the tree asks nothing
-	SameTest    *float64         `json:"same_test"`    // the same of the very same test
-	Splits      []SplitStability `json:"splits"`       // of the inner nodes, in their order
+	// mean over the inner nodes, weighted by their weight; nil: the tree asks nothing
+	SameFeature *float64         `json:"same_feature"`
+	SameTest    *float64         `json:"same_test"` // the same of the very same test
+	Splits      []SplitStability `json:"splits"`    // of the inner nodes, in their order
 }
 
 // SplitStability says how far other trees agree with an inner node of a tree.
@@ -44,7 +45,8 @@ func (t *Tree) Stability(others []*Tree) *Stability {
 		}
 		one := SplitStability{
 			Node: i, Feature: t.Features[n.Test.Feature].Name,
-			SameFeature: float64(features[i]) / float64(len(others)), SameTest: float64(tests[i]) / float64(len(others)),
+			SameFeature: float64(features[i]) / float64(len(others)),
+			SameTest:    float64(tests[i]) / float64(len(others)),
 		}
 		s.Splits = append(s.Splits, one)
 		weight += float64(n.Weight)

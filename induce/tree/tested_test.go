@@ -32,7 +32,8 @@ func TestTested(t *testing.T) {
 					named[full.Features[n.Test.Feature].Name] = true
 				}
 			}
-			want := slices.DeleteFunc(slices.Clone(full.Features), func(f dataset.Feature) bool { return !named[f.Name] })
+			want := slices.DeleteFunc(slices.Clone(full.Features),
+				func(f dataset.Feature) bool { return !named[f.Name] })
 			if diff := cmp.Diff(want, lean.Features, cmpopts.EquateEmpty()); diff != "" {
 				t.Errorf("tests %s, seed %d: features (-want +got):\n%s", family, seed, diff)
 			}
@@ -86,7 +87,8 @@ func smallSchema() *tree.Schema {
 	fs := features()
 	fs[0].Group, fs[0].GroupCost, fs[4].Range = "blood", 3.5, []float64{-1, 40}
 	for i := range fs {
-		s.Columns = append(s.Columns, tree.SchemaColumn{Name: fs[i].Name, Role: "feature", Physical: "DOUBLE", Logical: "STRING", Feature: &fs[i]})
+		s.Columns = append(s.Columns, tree.SchemaColumn{Name: fs[i].Name, Role: "feature", Physical: "DOUBLE",
+			Logical: "STRING", Feature: &fs[i]})
 	}
 	s.Columns = append(s.Columns, tree.SchemaColumn{Name: "c", Role: "constant", Physical: "DOUBLE"})
 	return s
@@ -136,12 +138,14 @@ func TestSchemaFaults(t *testing.T) {
 		head + `{"name": "x", "role": "feature", "type": "numeric", "cuts": [2, 1]}]}`:          "cuts must increase",
 		head + `{"name": "x", "role": "feature", "type": "numeric", "cuts": [1], "cost": -1}]}`: "cost -1",
 	} {
-		if _, err := tree.DecodeSchema([]byte(content)); err == nil || !bytes.Contains([]byte(err.Error()), []byte(want)) {
+		if _, err := tree.DecodeSchema([]byte(content)); err == nil ||
+			!bytes.Contains([]byte(err.Error()), []byte(want)) {
 			t.Errorf("%s: %v, want an error with %q", content, err, want)
 		}
 	}
 	// A schema.json of runs before it had cuts and values.
-	s, err := tree.DecodeSchema([]byte(head + `{"name": "x", "role": "feature", "physical": "DOUBLE", "type": "numeric", "codes": 3}]}`))
+	s, err := tree.DecodeSchema([]byte(head +
+		`{"name": "x", "role": "feature", "physical": "DOUBLE", "type": "numeric", "codes": 3}]}`))
 	if err != nil || len(s.Features()) != 0 || len(s.Columns) != 1 {
 		t.Errorf("%+v, %v: want a column without a feature", s, err)
 	}

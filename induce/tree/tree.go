@@ -51,13 +51,16 @@ type Algorithm struct {
 	MaxLeaves    int     `json:"max_leaves,omitempty"`
 	Seed         uint64  `json:"seed"`
 	RepeatCost   string  `json:"repeat_cost,omitempty"` // RepeatFree, or empty: each test is paid
-	SetUps       string  `json:"set_ups,omitempty"`     // how scores counted the price of a group that a test was the first of: shared, free or never; empty: in full
-	CostUnit     string  `json:"cost_unit,omitempty"`   // what costs are counted in; empty: nothing in particular
+	// how scores counted the price of a group that a test was the first of: shared, free or never;
+	// empty: in full
+	SetUps   string `json:"set_ups,omitempty"`
+	CostUnit string `json:"cost_unit,omitempty"` // what costs are counted in; empty: nothing in particular
 
 	// The wishes of the owner of the data.
-	First    []string        `json:"first,omitempty"`    // features that the nodes of depth 0, 1, .. were to test
-	Forbid   []string        `json:"forbid,omitempty"`   // columns that were not to be tested
-	Monotone map[string]int8 `json:"monotone,omitempty"` // +1, -1: as the feature grows the second class must not become less, or more, probable
+	First  []string `json:"first,omitempty"`  // features that the nodes of depth 0, 1, .. were to test
+	Forbid []string `json:"forbid,omitempty"` // columns that were not to be tested
+	// +1, -1: as the feature grows the second class must not become less, or more, probable
+	Monotone map[string]int8 `json:"monotone,omitempty"`
 }
 
 // RepeatFree says that further tests on a feature that was asked before on a path
@@ -66,13 +69,15 @@ const RepeatFree = "free"
 
 // Training counts the training rows.
 type Training struct {
-	Rows             int64 `json:"rows"`
-	Objects          int64 `json:"objects"`
-	Weight           int64 `json:"weight"`                 // fixed point, in units of 1/WeightScale
-	WeightScale      int64 `json:"weight_scale,omitempty"` // absent: 1
-	RelabelledRows   int64 `json:"relabelled_rows"`        // rows whose class is not their object's; their weight where rows are weighted
+	Rows        int64 `json:"rows"`
+	Objects     int64 `json:"objects"`
+	Weight      int64 `json:"weight"`                 // fixed point, in units of 1/WeightScale
+	WeightScale int64 `json:"weight_scale,omitempty"` // absent: 1
+	// rows whose class is not their object's; their weight where rows are weighted
+	RelabelledRows   int64 `json:"relabelled_rows"`
 	DroppedNullLabel int64 `json:"dropped_null_labels,omitempty"`
-	CutLeaves        int   `json:"cut_leaves,omitempty"` // leaves for want of time: with a later deadline tests would have followed
+	// leaves for want of time: with a later deadline tests would have followed
+	CutLeaves int `json:"cut_leaves,omitempty"`
 
 	// Weights is "class_weights" where all weights of the tree are those of the
 	// rows times their class's in ClassWeights; empty: they are the rows' own.
@@ -124,8 +129,10 @@ type Node struct {
 type Test struct {
 	split.Test
 
-	Cost   float64  // the test's own price
-	Billed *float64 // what is paid at this node, where that differs: with the price of a group that no test before belongs to, and 0 for free repeats
+	Cost float64 // the test's own price
+	// what is paid at this node, where that differs: with the price of a group that no test before
+	// belongs to, and 0 for free repeats
+	Billed *float64
 	Score  split.Parts
 }
 

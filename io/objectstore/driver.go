@@ -70,7 +70,9 @@ type WriteOptions struct {
 	IfAbsent     bool   // commit only while there is no such object
 	OrSame       bool   // with IfAbsent: or while there is one of the very same bytes, so that a write can be repeated
 	IfGeneration string // commit only while the object has this generation
-	Volatile     bool   // need not outlive a crash of the machine, as that of the process: spares files the wait for the disk
+	// need not outlive a crash of the machine, as that of the process: spares files the wait for
+	// the disk
+	Volatile bool
 }
 
 // ErrChanged says that an object no longer has the generation that was asked

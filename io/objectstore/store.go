@@ -74,7 +74,8 @@ func (s *Store) locate(url string) (location, error) {
 func (s *Store) checkPath(path string) error {
 	known := func(scheme string) bool { return scheme != "" && s.drivers[scheme] != nil }
 	if url := misspelled(path, known); url != "" {
-		return fmt.Errorf("%s: a URL has two slashes behind the colon: did you mean %s? A file of that name is ./%s", path, url, path)
+		return fmt.Errorf("%s: a URL has two slashes behind the colon: did you mean %s? A file of that name is ./%s",
+			path, url, path)
 	}
 	return nil
 }

@@ -105,11 +105,13 @@ func TestSlashes(t *testing.T) {
 	s := objectstore.New()
 	s.Register("gs", failing{})
 	for path, url := range map[string]string{
-		"gs:/b/x": "gs://b/x", "gs:b/x": "gs://b/x", "gs//b/x": "gs://b/x", "GS:/b/x": "gs://b/x", "mem:/x": "mem://x", "mem:x": "mem://x",
+		"gs:/b/x": "gs://b/x", "gs:b/x": "gs://b/x", "gs//b/x": "gs://b/x", "GS:/b/x": "gs://b/x", "mem:/x": "mem://x",
+		"mem:x":     "mem://x",
 		"file:/a/x": "file:///a/x", "file:x": "file:///x", "hdfs:/a/x": "hdfs://a/x", "gs:": "gs://", "gs:/": "gs://",
 	} {
 		for _, err := range []error{put(t, s, path, "x"), s.RemoveAll(t.Context(), path)} {
-			if err == nil || !strings.Contains(err.Error(), "did you mean "+url+"?") || !strings.Contains(err.Error(), "./"+path) {
+			if err == nil || !strings.Contains(err.Error(), "did you mean "+url+"?") ||
+				!strings.Contains(err.Error(), "./"+path) {
 				t.Errorf("%s: got %v, expected %s in it", path, err, url)
 			}
 		}
@@ -289,7 +291,8 @@ func TestJoin(t *testing.T) {
 }
 
 func FuzzList(f *testing.F) {
-	for _, url := range []string{"mem://fuzz/*", "mem://fuzz/**/[a-z]?", "x://y", "file://", "mem://a//b", "**", "[", "mem://fuzz/[!"} {
+	for _, url := range []string{"mem://fuzz/*", "mem://fuzz/**/[a-z]?", "x://y", "file://", "mem://a//b", "**", "[",
+		"mem://fuzz/[!"} {
 		f.Add(url)
 	}
 	s := objectstore.New()
@@ -319,7 +322,8 @@ func TestIdentityOfFiles(t *testing.T) {
 	if err := os.Symlink("d", "link"); err != nil {
 		t.Skipf("no links here: %v", err)
 	}
-	urls := []string{"d/x", "./d/x", "d//x", "link/x", "d/../d/x", "link/./x", filepath.Join(folder, "d", "x"), "file://" + filepath.Join(folder, "link", "x")}
+	urls := []string{"d/x", "./d/x", "d//x", "link/x", "d/../d/x", "link/./x", filepath.Join(folder, "d", "x"),
+		"file://" + filepath.Join(folder, "link", "x")}
 	for range 2 {
 		want, err := s.Identity(urls[0])
 		if err != nil {
@@ -368,7 +372,8 @@ func TestFoldersOfOthers(t *testing.T) {
 	if err := os.Symlink("nothing", link); err != nil {
 		t.Skipf("no links here: %v", err)
 	}
-	if _, err := s.Stat(t.Context(), link); err == nil || errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), "link") {
+	if _, err := s.Stat(t.Context(), link); err == nil || errors.Is(err, fs.ErrNotExist) ||
+		!strings.Contains(err.Error(), "link") {
 		t.Errorf("a link to nothing: got %v", err)
 	}
 }
@@ -377,7 +382,8 @@ func TestFoldersOfOthers(t *testing.T) {
 func TestSweepStrangers(t *testing.T) {
 	s, folder := objectstore.New(), t.TempDir()
 	for name, stays := range map[string]bool{
-		".espalier-0011223344556677.tmp": false, ".espalier-notes.tmp": true, ".espalier-.tmp": true, ".espalier-001122334455667788.tmp": true, "espalier-0011223344556677.tmp": true,
+		".espalier-0011223344556677.tmp": false, ".espalier-notes.tmp": true, ".espalier-.tmp": true,
+		".espalier-001122334455667788.tmp": true, "espalier-0011223344556677.tmp": true,
 	} {
 		path := filepath.Join(folder, name)
 		if err := os.WriteFile(path, []byte("x"), 0o666); err != nil {

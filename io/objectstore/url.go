@@ -73,7 +73,8 @@ func joinURL(scheme, rest string) string {
 func Join(base string, elem ...string) string {
 	scheme, rest := splitURL(base)
 	joined := path.Join(append([]string{rest}, elem...)...)
-	if first, _, _ := strings.Cut(joined, "/"); scheme == "" && strings.HasPrefix(base, "./") && strings.Contains(first, ":") {
+	if first, _, _ := strings.Cut(joined, "/"); scheme == "" && strings.HasPrefix(base, "./") &&
+		strings.Contains(first, ":") {
 		joined = "./" + joined // or it would look like a URL
 	}
 	return joinURL(scheme, joined)

@@ -137,7 +137,8 @@ func BenchmarkReadColumn(b *testing.B) {
 			store := objectstore.New()
 			url := "mem://bench/" + c.name
 			column := parquetio.WriteColumn{Name: "x", Values: c.values, Encoding: c.encoding}
-			if err := parquetio.Write(b.Context(), store, url, []parquetio.WriteColumn{column}, parquetio.WriteOptions{}); err != nil {
+			if err := parquetio.Write(b.Context(), store, url, []parquetio.WriteColumn{column},
+				parquetio.WriteOptions{}); err != nil {
 				b.Fatal(err)
 			}
 			f, err := parquetio.Open(b.Context(), store, url)

@@ -32,7 +32,8 @@ type originalColumn struct {
 // what decoding does not need.
 func (f *File) Original(ctx context.Context) (_ *Original, err error) {
 	o := &Original{file: f}
-	o.reader, err = f.source.store.OpenObject(ctx, objectstore.Object{URL: f.URL, Size: f.Size, Generation: f.Generation})
+	o.reader, err = f.source.store.OpenObject(ctx,
+		objectstore.Object{URL: f.URL, Size: f.Size, Generation: f.Generation})
 	if err != nil {
 		return nil, f.openFault(err)
 	}
@@ -62,7 +63,8 @@ func (o *Original) load() error {
 	}
 	for i := range o.meta.RowGroups {
 		if len(o.meta.RowGroups[i].Columns) != chunk {
-			return o.file.damaged(fmt.Errorf("row group %d has %d columns, the schema %d", i, len(o.meta.RowGroups[i].Columns), chunk))
+			return o.file.damaged(fmt.Errorf("row group %d has %d columns, the schema %d", i,
+				len(o.meta.RowGroups[i].Columns), chunk))
 		}
 	}
 	return nil
@@ -98,8 +100,10 @@ func (o *Original) chunk(group, at int) (*format.ColumnMetaData, span, error) {
 		err = fault("the column lies in another file, "+c.FilePath, "write the file in one piece")
 	case !read.Meta.Valid:
 		err = damage("the footer says nothing of the column's pages")
-	case s.start < int64(len(magic)) || m.TotalCompressedSize < 0 || s.start > o.file.Size || m.TotalCompressedSize > o.file.Size-s.start:
-		err = damage("the pages would lie at %d, %d bytes long, in a file of %d", s.start, m.TotalCompressedSize, o.file.Size)
+	case s.start < int64(len(magic)) || m.TotalCompressedSize < 0 || s.start > o.file.Size ||
+		m.TotalCompressedSize > o.file.Size-s.start:
+		err = damage("the pages would lie at %d, %d bytes long, in a file of %d", s.start, m.TotalCompressedSize,
+			o.file.Size)
 	}
 	return m, s, err
 }

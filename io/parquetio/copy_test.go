@@ -185,10 +185,13 @@ func TestCopyErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer o.Close() //nolint:errcheck // read only
-	if _, err := parquetio.NewWriter(t.Context(), store, url+".none", []parquetio.Field{{Name: "nobody", Original: o}}, parquetio.WriterOptions{}); err == nil {
+	if _, err := parquetio.NewWriter(t.Context(), store, url+".none", []parquetio.Field{{Name: "nobody", Original: o}},
+		parquetio.WriterOptions{}); err == nil {
 		t.Error("no error for a column that the file lacks")
 	}
-	w, err := parquetio.NewWriter(t.Context(), store, url+".few", []parquetio.Field{{Name: "own", Dictionary: []string{"a"}}, {Name: "id", Original: o}}, parquetio.WriterOptions{})
+	w, err := parquetio.NewWriter(t.Context(), store, url+".few",
+		[]parquetio.Field{{Name: "own", Dictionary: []string{"a"}}, {Name: "id", Original: o}},
+		parquetio.WriterOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -231,9 +234,10 @@ func TestEncryptedColumn(t *testing.T) {
 	byKey := &format.EncryptionWithColumnKey{PathInSchema: thrift.Slice[string]{"text"}}
 	for name, crypto := range map[string]format.ColumnCryptoMetaDataValue{"footer key": new(format.EncryptionWithFooterKey), "column key": byKey} {
 		t.Run(name, func(t *testing.T) {
-			store, url := put(t, name, changedFooter(t, sample(t, parquetio.WriteOptions{}), func(m *format.FileMetaData) {
-				m.RowGroups[0].Columns[1].CryptoMetadata.Value = crypto
-			}))
+			store, url := put(t, name, changedFooter(t, sample(t, parquetio.WriteOptions{}),
+				func(m *format.FileMetaData) {
+					m.RowGroups[0].Columns[1].CryptoMetadata.Value = crypto
+				}))
 			f, err := parquetio.Open(t.Context(), store, url)
 			if err != nil {
 				t.Fatal(err)
@@ -261,7 +265,8 @@ func TestEncryptedColumn(t *testing.T) {
 
 func wantEncrypted(t *testing.T, err error) {
 	t.Helper()
-	if err == nil || !strings.Contains(err.Error(), `"text"`) || !strings.Contains(err.Error(), "the column is encrypted") {
+	if err == nil || !strings.Contains(err.Error(), `"text"`) ||
+		!strings.Contains(err.Error(), "the column is encrypted") {
 		t.Errorf("got %v, want that the column text is encrypted", err)
 	}
 }

@@ -274,7 +274,8 @@ func TestReadAhead(t *testing.T) {
 func TestReadAheadOfLargeRowGroup(t *testing.T) {
 	store, _ := newFar()
 	wide(t, store, "far://large/x", 3, 1000)
-	f, err := parquetio.NewSource(store, parquetio.SourceOptions{ReadAhead: 10}).Open(t.Context(), objectstore.Object{URL: "far://large/x"})
+	f, err := parquetio.NewSource(store, parquetio.SourceOptions{ReadAhead: 10}).Open(t.Context(),
+		objectstore.Object{URL: "far://large/x"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -185,7 +185,8 @@ const hintWritten = "run again once nothing writes to it"
 // openFault tells a file that was replaced from a fault of storage.
 func (f *File) openFault(err error) error {
 	if errors.Is(err, objectstore.ErrChanged) {
-		return &dataset.DataError{File: f.URL, Problem: "the file was replaced or removed since it was listed", Hint: hintWritten}
+		return &dataset.DataError{File: f.URL, Problem: "the file was replaced or removed since it was listed",
+			Hint: hintWritten}
 	}
 	return err
 }
@@ -301,7 +302,8 @@ func (f *File) RowGroup(ctx context.Context, i int, columns []string) (dataset.R
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	g := &rowGroup{file: f, number: i, columns: picked, ctx: ctx, cancel: cancel}
-	g.reader, err = f.source.store.OpenObject(ctx, objectstore.Object{URL: f.URL, Size: f.Size, Generation: f.Generation})
+	g.reader, err = f.source.store.OpenObject(ctx,
+		objectstore.Object{URL: f.URL, Size: f.Size, Generation: f.Generation})
 	if err != nil {
 		cancel()
 		return nil, f.openFault(err)
@@ -380,7 +382,8 @@ func (f *File) chunkRange(group, column int) (*columnMeta, error) {
 		return nil, damage("the pages would lie at %d, %d bytes long, in a file of %d",
 			start, m.TotalCompressedSize, f.Size)
 	case m.TotalCompressedSize > min(maxChunk, math.MaxInt):
-		return nil, fault(fmt.Sprintf("a column chunk of %d bytes, expected at most %d", m.TotalCompressedSize, maxChunk),
+		return nil, fault(fmt.Sprintf("a column chunk of %d bytes, expected at most %d", m.TotalCompressedSize,
+			maxChunk),
 			"write the file with smaller row groups")
 	}
 	return m, nil

@@ -62,7 +62,8 @@ func checkForeignColumn(t *testing.T, f *parquetio.File, c parquetio.Column, wan
 	texts := make([]string, len(list))
 	for i := range list {
 		texts[i], _ = list[i].(string)
-		if x, err := strconv.ParseInt(strings.TrimSuffix(texts[i], ".0"), 10, 64); err == nil && c.Unit > dataset.Date { // as the file counts
+		// as the file counts
+		if x, err := strconv.ParseInt(strings.TrimSuffix(texts[i], ".0"), 10, 64); err == nil && c.Unit > dataset.Date {
 			texts[i] = strconv.FormatInt(inMicros(x, &c), 10)
 		} else if x, err := strconv.ParseFloat(texts[i], 64); err == nil && c.Type == dataset.Number {
 			texts[i] = spellFloat(x)
@@ -95,7 +96,8 @@ func TestColumns(t *testing.T) {
 	for _, c := range f.Columns() {
 		line := []string{c.Name + ":", c.Physical, c.Logical, c.Type.String(), c.Unit.String()}
 		for flag, set := range map[string]bool{
-			"integer": c.Integer && !c.Null, "empty": c.Null, "nested": c.Nested, "unsupported": c.Unsupported != "", "required": !c.Optional,
+			"integer": c.Integer && !c.Null, "empty": c.Null, "nested": c.Nested, "unsupported": c.Unsupported != "",
+			"required": !c.Optional,
 		} {
 			if set { // none has two
 				line = append(line, flag)

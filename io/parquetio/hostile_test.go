@@ -183,7 +183,8 @@ func FuzzOpen(f *testing.F) {
 	for _, file := range fixtures(f) {
 		f.Add(file)
 	}
-	for _, o := range []parquetio.WriteOptions{{}, {PageVersion: 2, Codec: parquetio.Uncompressed}, {Codec: parquetio.Zstd, DictionaryBytes: 100}} {
+	for _, o := range []parquetio.WriteOptions{{}, {PageVersion: 2, Codec: parquetio.Uncompressed},
+		{Codec: parquetio.Zstd, DictionaryBytes: 100}} {
 		f.Add(sample(f, o))
 	}
 	f.Add([]byte("PAR1\x00\x00\x00\x00PAR1"))
@@ -235,7 +236,8 @@ func TestValuesOutOfContract(t *testing.T) {
 			}
 			var v dataset.Vector
 			got := wantDataError(t, readColumn(t, f, 0, "x", &v), url)
-			if !strings.Contains(got.Problem, c.problem) || got.Value != c.shown || got.Column != "x" || got.RowGroup == nil || *got.RowGroup != 0 {
+			if !strings.Contains(got.Problem, c.problem) || got.Value != c.shown || got.Column != "x" ||
+				got.RowGroup == nil || *got.RowGroup != 0 {
 				t.Errorf("%s %s: %+v", c.name, e, got)
 			}
 		}

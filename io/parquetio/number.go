@@ -221,7 +221,8 @@ func (l *leaf) appendDecimals(dst []float64, b []byte, n int) ([]float64, error)
 			return dst, err
 		}
 		if len(value) > maxDecimal {
-			return dst, fault(fmt.Sprintf("a decimal of %d bytes, expected at most %d", len(value), maxDecimal), hintDamaged)
+			return dst, fault(fmt.Sprintf("a decimal of %d bytes, expected at most %d", len(value), maxDecimal),
+				hintDamaged)
 		}
 		dst, b = append(dst, bigEndianDecimal(value, l.scale)), rest
 	}

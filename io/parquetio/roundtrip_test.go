@@ -37,8 +37,10 @@ type column struct {
 func columns() []column {
 	fixed := []encoding.Encoding{&parquet.Plain, &parquet.RLEDictionary, &parquet.ByteStreamSplit}
 	integers := slices.Concat(fixed, []encoding.Encoding{&parquet.DeltaBinaryPacked})
-	bytesOnly := []encoding.Encoding{&parquet.Plain, &parquet.RLEDictionary, &parquet.DeltaLengthByteArray, &parquet.DeltaByteArray}
-	fixedBytes := []encoding.Encoding{&parquet.Plain, &parquet.RLEDictionary, &parquet.DeltaByteArray, &parquet.ByteStreamSplit}
+	bytesOnly := []encoding.Encoding{&parquet.Plain, &parquet.RLEDictionary, &parquet.DeltaLengthByteArray,
+		&parquet.DeltaByteArray}
+	fixedBytes := []encoding.Encoding{&parquet.Plain, &parquet.RLEDictionary, &parquet.DeltaByteArray,
+		&parquet.ByteStreamSplit}
 	int32of := func(spread uint32) func(*rand.Rand) parquet.Value {
 		return func(r *rand.Rand) parquet.Value {
 			return parquet.Int32Value(int32(r.Uint32()%spread) - int32(spread/2))
@@ -101,7 +103,8 @@ func columns() []column {
 		{"int32", parquet.Leaf(parquet.Int32Type), integers, int32of(math.MaxUint32), spellInt32},
 		{"int8", parquet.Int(8), integers, int32of(256), spellInt32},
 		{"int16", parquet.Int(16), integers, int32of(1 << 16), spellInt32},
-		{"uint8", parquet.Uint(8), integers, func(r *rand.Rand) parquet.Value { return parquet.Int32Value(r.Int32N(256)) }, spellInt32},
+		{"uint8", parquet.Uint(8), integers,
+			func(r *rand.Rand) parquet.Value { return parquet.Int32Value(r.Int32N(256)) }, spellInt32},
 		{
 			"uint32", parquet.Uint(32), integers, int32of(math.MaxUint32),
 			func(v parquet.Value) string { return strconv.Itoa(int(uint32(v.Int32()))) },
@@ -115,7 +118,8 @@ func columns() []column {
 		{"float", parquet.Leaf(parquet.FloatType), fixed, floats, spellAny},
 		{"double", parquet.Leaf(parquet.DoubleType), fixed, doubles, spellAny},
 		{"date", parquet.Date(), integers, int32of(40000), spellInt32},
-		{"time_ms", parquet.Time(parquet.Millisecond), integers, int32of(86400000), func(v parquet.Value) string { return strconv.Itoa(1000 * int(v.Int32())) }},
+		{"time_ms", parquet.Time(parquet.Millisecond), integers, int32of(86400000),
+			func(v parquet.Value) string { return strconv.Itoa(1000 * int(v.Int32())) }},
 		{"time_us", parquet.Time(parquet.Microsecond), integers, int64of(86400000000), spellInt64},
 		{"timestamp_ns", parquet.Timestamp(parquet.Nanosecond), integers, int64of(math.MaxInt64), spellNanos},
 		{"timestamp_ms", parquet.Timestamp(parquet.Millisecond), integers, int64of(1 << 41), spellMillis},
@@ -127,10 +131,12 @@ func columns() []column {
 			"decimal64", parquet.Decimal(5, 18, parquet.Int64Type), integers, int64of(math.MaxUint64),
 			func(v parquet.Value) string { return decimalOf(5)(big.NewInt(v.Int64())) },
 		},
-		{"decimal_fixed", parquet.Decimal(10, 38, parquet.FixedLenByteArrayType(16)), fixedBytes, fixedOf(16), spellBytes(10)},
+		{"decimal_fixed", parquet.Decimal(10, 38, parquet.FixedLenByteArrayType(16)), fixedBytes, fixedOf(16),
+			spellBytes(10)},
 		{
 			"decimal_bytes", parquet.Decimal(3, 38, parquet.ByteArrayType), bytesOnly,
-			func(r *rand.Rand) parquet.Value { return parquet.ByteArrayValue(randomBytes(r, r.IntN(16))) }, spellBytes(3),
+			func(r *rand.Rand) parquet.Value { return parquet.ByteArrayValue(randomBytes(r, r.IntN(16))) },
+			spellBytes(3),
 		},
 		{
 			"int96", parquet.Leaf(parquet.Int96Type),
@@ -181,7 +187,8 @@ type layout struct {
 	fallback bool  // small dictionaries, so that plain pages follow
 }
 
-func generate(tb testing.TB, c column, e encoding.Encoding, nulls func(*rand.Rand, int) bool, l layout, r *rand.Rand) (file []byte, want []string) {
+func generate(tb testing.TB, c column, e encoding.Encoding, nulls func(*rand.Rand, int) bool, l layout,
+	r *rand.Rand) (file []byte, want []string) {
 	tb.Helper()
 	node := parquet.Encoded(c.node, e)
 	if nulls != nil {
@@ -247,7 +254,8 @@ func TestRoundTrip(t *testing.T) {
 						if testing.Short() && r.IntN(4) > 0 {
 							continue
 						}
-						name := fmt.Sprintf("encoding=%s nulls=%s codec=%s version=%d fallback=%t", e, nulls.name, l.codec, version, l.fallback)
+						name := fmt.Sprintf("encoding=%s nulls=%s codec=%s version=%d fallback=%t", e, nulls.name,
+							l.codec, version, l.fallback)
 						file, want := generate(t, c, e, nulls.missing, l, r)
 						store, url := put(t, name, file)
 						if diff := cmp.Diff(want, spell(t, store, url, "x")); diff != "" {

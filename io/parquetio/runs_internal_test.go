@@ -110,7 +110,8 @@ func TestDecimals(t *testing.T) {
 
 func TestFloat16(t *testing.T) {
 	for bits, want := range map[uint16]float64{
-		0x0000: 0, 0x3c00: 1, 0xbc00: -1, 0x7bff: 65504, 0x0001: 0x1p-24, 0x03ff: 0x3ffp-24, 0x0400: 0x1p-14, 0x3555: 0x1.554p-2,
+		0x0000: 0, 0x3c00: 1, 0xbc00: -1, 0x7bff: 65504, 0x0001: 0x1p-24, 0x03ff: 0x3ffp-24, 0x0400: 0x1p-14,
+		0x3555: 0x1.554p-2,
 	} {
 		if got := float16(bits); got != want {
 			t.Errorf("%#x: got %v, expected %v", bits, got, want)

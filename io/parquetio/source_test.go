@@ -86,7 +86,8 @@ func TestSourceConcurrently(t *testing.T) {
 		wg.Go(func() {
 			for k := range 50 {
 				i := (g + k) % 4
-				if f, err := c.Open(t.Context(), objectstore.Object{URL: fmt.Sprintf("%s/%d", base, i)}); err != nil || f.Rows != int64(i) {
+				if f, err := c.Open(t.Context(), objectstore.Object{URL: fmt.Sprintf("%s/%d", base, i)}); err != nil ||
+					f.Rows != int64(i) {
 					t.Errorf("file %d: %v", i, err)
 				}
 			}

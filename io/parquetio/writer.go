@@ -89,7 +89,8 @@ type WriterOptions struct {
 }
 
 // NewWriter begins a file. Nothing is visible until Commit returned nil.
-func NewWriter(ctx context.Context, store *objectstore.Store, url string, fields []Field, o WriterOptions) (*Writer, error) {
+func NewWriter(ctx context.Context, store *objectstore.Store, url string, fields []Field, o WriterOptions) (*Writer,
+	error) {
 	c, err := o.Codec.codec()
 	if err != nil {
 		return nil, fmt.Errorf("write %s: %w", url, err)
@@ -99,7 +100,8 @@ func NewWriter(ctx context.Context, store *objectstore.Store, url string, fields
 	if err := w.addFields(fields); err != nil {
 		return nil, fmt.Errorf("write %s: %w", url, err)
 	}
-	if w.file, err = store.Create(ctx, url, objectstore.WriteOptions{IfAbsent: o.IfAbsent, OrSame: o.OrSame}); err != nil {
+	if w.file, err = store.Create(ctx, url,
+		objectstore.WriteOptions{IfAbsent: o.IfAbsent, OrSame: o.OrSame}); err != nil {
 		return nil, err
 	}
 	w.out = bufio.NewWriterSize(w.file, writeBuffer)
@@ -114,7 +116,8 @@ func (w *Writer) addFields(fields []Field) error {
 		return errors.New("no columns")
 	}
 	w.meta.Version, w.meta.CreatedBy = 1, "espalier version (build )"
-	w.meta.Schema = append(w.meta.Schema, format.SchemaElement{Name: "table", NumChildren: thrift.New(int32(len(fields)))})
+	w.meta.Schema = append(w.meta.Schema,
+		format.SchemaElement{Name: "table", NumChildren: thrift.New(int32(len(fields)))})
 	names := make(map[string]bool, len(fields))
 	for i := range fields {
 		f := &fields[i]
@@ -130,7 +133,8 @@ func (w *Writer) addFields(fields []Field) error {
 }
 
 func (w *Writer) addField(f *Field) error {
-	c := field{name: f.Name, optional: f.Optional, indexed: f.Dictionary != nil, original: f.Original, at: w.chunks, chunks: 1}
+	c := field{name: f.Name, optional: f.Optional, indexed: f.Dictionary != nil, original: f.Original, at: w.chunks,
+		chunks: 1}
 	if c.original != nil {
 		return w.addCopied(c)
 	}
@@ -154,8 +158,9 @@ func (w *Writer) addField(f *Field) error {
 	w.meta.Schema = append(w.meta.Schema, element)
 	if c.indexed {
 		header := format.PageHeader{
-			Type:                 format.DictionaryPage,
-			DictionaryPageHeader: thrift.New(format.DictionaryPageHeader{NumValues: int32(c.size), Encoding: format.Plain}),
+			Type: format.DictionaryPage,
+			DictionaryPageHeader: thrift.New(format.DictionaryPageHeader{NumValues: int32(c.size),
+				Encoding: format.Plain}),
 		}
 		body, err := w.pack(&header, plain)
 		if err != nil {
@@ -351,7 +356,8 @@ func (w *Writer) writePage(chunk *format.ColumnMetaData, rows int, e format.Enco
 	header := format.PageHeader{
 		Type: format.DataPage,
 		DataPageHeader: thrift.New(format.DataPageHeader{
-			NumValues: int32(rows), Encoding: e, DefinitionLevelEncoding: format.RLE, RepetitionLevelEncoding: format.RLE,
+			NumValues: int32(rows), Encoding: e, DefinitionLevelEncoding: format.RLE,
+			RepetitionLevelEncoding: format.RLE,
 		}),
 	}
 	body, err := w.pack(&header, w.page)

@@ -42,7 +42,8 @@ func dictionaries() []written {
 		for i, dictionary := range []any{numbers, wholes, texts} {
 			for _, optional := range []bool{false, true} {
 				name := fmt.Sprintf("%T %d %v", dictionary, size, optional)
-				columns = append(columns, written{field: parquetio.Field{Name: name, Dictionary: dictionary, Optional: optional}, spell: spelled[i]})
+				columns = append(columns, written{field: parquetio.Field{Name: name, Dictionary: dictionary,
+					Optional: optional}, spell: spelled[i]})
 			}
 		}
 	}
@@ -137,7 +138,8 @@ func TestWriter(t *testing.T) {
 func TestWriterPages(t *testing.T) {
 	store, url, r := objectstore.New(), "mem://"+t.Name(), rand.New(rand.NewPCG(3, 4))
 	columns := []written{
-		{field: parquetio.Field{Name: "s", Dictionary: []string{"a", "b", "c"}, Optional: true}, spell: []string{"a", "b", "c"}},
+		{field: parquetio.Field{Name: "s", Dictionary: []string{"a", "b", "c"}, Optional: true},
+			spell: []string{"a", "b", "c"}},
 		{field: parquetio.Field{Name: "n", Dictionary: []int64{5, 6}}, spell: []string{"5", "6"}},
 		{field: parquetio.Field{Name: "x", Optional: true}},
 	}
@@ -192,7 +194,8 @@ func sameElsewhere(t *testing.T, file []byte, fields []parquetio.Field, want [][
 			}
 			for row, v := range values[:n] {
 				if got := spellElsewhere(v); got != want[i][rows+row] {
-					t.Fatalf("%s, row %d: parquet-go reads %q, want %q", fields[i].Name, rows+row, got, want[i][rows+row])
+					t.Fatalf("%s, row %d: parquet-go reads %q, want %q", fields[i].Name, rows+row, got,
+						want[i][rows+row])
 				}
 			}
 		}
@@ -231,7 +234,8 @@ func TestWriterRefuses(t *testing.T) {
 			t.Errorf("got %v, expected %q", err, problem)
 		}
 	}
-	if _, err := parquetio.NewWriter(t.Context(), store, url, []parquetio.Field{ab}, parquetio.WriterOptions{Codec: 99}); err == nil {
+	if _, err := parquetio.NewWriter(t.Context(), store, url, []parquetio.Field{ab},
+		parquetio.WriterOptions{Codec: 99}); err == nil {
 		t.Error("codec 99 was not refused")
 	}
 	if _, err := parquetio.ParseCodec("lzo"); err == nil || !strings.Contains(err.Error(), "snappy") {
@@ -249,11 +253,13 @@ func TestWriterRefuses(t *testing.T) {
 			return errors.Join(w.WriteIndexes([]uint16{1}), w.Commit())
 		},
 	} {
-		w, err := parquetio.NewWriter(t.Context(), store, url, []parquetio.Field{ab, {Name: "x"}}, parquetio.WriterOptions{})
+		w, err := parquetio.NewWriter(t.Context(), store, url, []parquetio.Field{ab, {Name: "x"}},
+			parquetio.WriterOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := write(w); err == nil || !strings.Contains(err.Error(), problem) || !strings.Contains(err.Error(), url) {
+		if err := write(w); err == nil || !strings.Contains(err.Error(), problem) ||
+			!strings.Contains(err.Error(), url) {
 			t.Errorf("got %v, expected %q", err, problem)
 		}
 		if err := w.Abort(); err != nil {
@@ -269,7 +275,8 @@ func TestWriterRefuses(t *testing.T) {
 func TestWriterIfAbsent(t *testing.T) {
 	store := objectstore.New()
 	for i, want := range []error{nil, fs.ErrExist} {
-		w, err := parquetio.NewWriter(t.Context(), store, "mem://"+t.Name(), []parquetio.Field{{Name: "x"}}, parquetio.WriterOptions{IfAbsent: true})
+		w, err := parquetio.NewWriter(t.Context(), store, "mem://"+t.Name(), []parquetio.Field{{Name: "x"}},
+			parquetio.WriterOptions{IfAbsent: true})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -304,7 +311,8 @@ func BenchmarkWriter(b *testing.B) {
 					b.Fatal(err)
 				}
 				for b.Loop() {
-					w, err := parquetio.NewWriter(b.Context(), store, "mem://bench/writer", []parquetio.Field{c.field}, parquetio.WriterOptions{Codec: parsed})
+					w, err := parquetio.NewWriter(b.Context(), store, "mem://bench/writer", []parquetio.Field{c.field},
+						parquetio.WriterOptions{Codec: parsed})
 					if err != nil {
 						b.Fatal(err)
 					}

@@ -20,9 +20,11 @@ func TestCertificateDigits(t *testing.T) {
 		unit := math.Pow(10, float64(exponent))
 		bound, cost := 1.23456789*unit, 2.34565999*unit
 		m := &tree.Tree{
-			Label:       tree.Label{Classes: []string{"a", "b"}},
-			Nodes:       []tree.Node{{Weight: 1, ClassWeights: []int64{1, 0}, RawClassWeights: []int64{1, 0}, Probabilities: []float64{1, 0}}},
-			Certificate: &certify.Certificate{Theta: 0.00123456, LowerBound: bound, ExpectedCost: cost, Ratio: cost / bound, Method: certify.Cover, Confidence: 1},
+			Label: tree.Label{Classes: []string{"a", "b"}},
+			Nodes: []tree.Node{{Weight: 1, ClassWeights: []int64{1, 0}, RawClassWeights: []int64{1, 0},
+				Probabilities: []float64{1, 0}}},
+			Certificate: &certify.Certificate{Theta: 0.00123456, LowerBound: bound, ExpectedCost: cost,
+				Ratio: cost / bound, Method: certify.Cover, Confidence: 1},
 		}
 		var b strings.Builder
 		if err := report.Text(&b, m, 0); err != nil {
@@ -45,7 +47,8 @@ func TestCertificateDigits(t *testing.T) {
 			t.Fatalf("1e%d: numbers %v in %q", exponent, got, text)
 		}
 		theta, low, high, ratio := got[0], got[1], got[2], got[3]
-		if theta < 0.123456 || low > bound || low < 0.999*bound || high < cost || high > 1.001*cost || ratio < cost/bound || ratio > 1.91 {
+		if theta < 0.123456 || low > bound || low < 0.999*bound || high < cost || high > 1.001*cost ||
+			ratio < cost/bound || ratio > 1.91 {
 			t.Errorf("1e%d: %q", exponent, text)
 		}
 	}

@@ -149,7 +149,8 @@ func (d *drawing) condition(n *tree.Node, b *tree.Branch) string {
 
 // exact spells a name or a category so that it can be told from the rest of a path.
 func exact(s string) string {
-	odd := s == "" || s != strings.TrimSpace(s) || strings.ContainsAny(s, "\"()") || strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsPrint(r) })
+	odd := s == "" || s != strings.TrimSpace(s) || strings.ContainsAny(s, "\"()") ||
+		strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsPrint(r) })
 	for _, word := range []string{" and ", " or ", " = ", " != ", " < ", " >= ", " in [", " not in [", " is "} {
 		odd = odd || strings.Contains(" "+s+" ", word)
 	}

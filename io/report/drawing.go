@@ -109,7 +109,8 @@ func (d *drawing) write(w io.Writer, width int) {
 	printf(w, "%-*s  %*s  %*s  %s\n", left, "", shareWidth, "rows", paid, "paid", head)
 	for i := range d.lines {
 		l := &d.lines[i]
-		printf(w, "%s  %*s  %s %s\n", aligned(l.fitted(indent, left), left, true), shareWidth, l.share, aligned(l.paid, paid, false), cutMiddle(l.class, class))
+		printf(w, "%s  %*s  %s %s\n", aligned(l.fitted(indent, left), left, true), shareWidth, l.share,
+			aligned(l.paid, paid, false), cutMiddle(l.class, class))
 	}
 }
 

@@ -48,7 +48,9 @@ func uses(t *tree.Tree) []use {
 			list = append(list, byFeature[f])
 		}
 	}
-	slices.SortStableFunc(list, func(a, b use) int { return cmp.Or(cmp.Compare(b.paid, a.paid), cmp.Compare(b.asked, a.asked)) })
+	slices.SortStableFunc(list, func(a, b use) int {
+		return cmp.Or(cmp.Compare(b.paid, a.paid), cmp.Compare(b.asked, a.asked))
+	})
 	return list
 }
 
@@ -64,7 +66,8 @@ func Features(w io.Writer, t *tree.Tree, width int) error {
 	if len(list) == 0 || total == 0 {
 		return nil
 	}
-	table := NewTable(Column{Head: "feature", Left: true}, Column{Head: "rows asked"}, Column{Head: "tests a row", Rank: 2}, Column{Head: "paid a row"},
+	table := NewTable(Column{Head: "feature", Left: true}, Column{Head: "rows asked"},
+		Column{Head: "tests a row", Rank: 2}, Column{Head: "paid a row"},
 		Column{Head: "of all paid", Rank: 1})
 	all := 0.0
 	for i := range list {
@@ -75,7 +78,8 @@ func Features(w io.Writer, t *tree.Tree, width int) error {
 		if all > 0 {
 			of = Percent(paid / all)
 		}
-		table.Add(called, asked, fmt.Sprintf("%.3f", float64(tests)/total), strconv.FormatFloat(paid/total, 'g', 4, 64), of)
+		table.Add(called, asked, fmt.Sprintf("%.3f", float64(tests)/total), strconv.FormatFloat(paid/total, 'g', 4, 64),
+			of)
 	}
 	shown := list[:min(len(list), maxUses)]
 	for i := range shown {

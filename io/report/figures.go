@@ -18,8 +18,10 @@ type Part struct {
 // Figures writes a table of the parts' metrics, in lines of at most width
 // characters; 0: of any length. The cost is what is billed.
 func Figures(w io.Writer, parts []Part, width int) error {
-	t := NewTable(Column{Head: "part", Left: true}, Column{Head: "rows"}, Column{Head: "AUC"}, Column{Head: "95 %", Rank: 3},
-		Column{Head: "accuracy", Rank: 1}, Column{Head: "balanced", Rank: 4}, Column{Head: "log loss", Rank: 5}, Column{Head: "Brier", Rank: 6},
+	t := NewTable(Column{Head: "part", Left: true}, Column{Head: "rows"}, Column{Head: "AUC"},
+		Column{Head: "95 %", Rank: 3},
+		Column{Head: "accuracy", Rank: 1}, Column{Head: "balanced", Rank: 4}, Column{Head: "log loss", Rank: 5},
+		Column{Head: "Brier", Rank: 6},
 		Column{Head: "cost"}, Column{Head: "tests", Rank: 2})
 	priced := slices.ContainsFunc(parts, func(p Part) bool { return p.Metrics.ExpectedErrorCost != nil })
 	if priced {
@@ -28,7 +30,8 @@ func Figures(w io.Writer, parts []Part, width int) error {
 	for _, p := range parts {
 		m := p.Metrics
 		row := []string{
-			p.Name, strconv.FormatInt(m.Rows, 10), Figure(m.AUCOvRMacro), areaInterval(m), Figure(m.Accuracy), Figure(m.BalancedAccuracy),
+			p.Name, strconv.FormatInt(m.Rows, 10), Figure(m.AUCOvRMacro), areaInterval(m), Figure(m.Accuracy),
+			Figure(m.BalancedAccuracy),
 			Figure(m.LogLoss), Figure(m.Brier), Figure(Cost(m)), Figure(m.ExpectedTests),
 		}
 		if priced {

@@ -55,7 +55,8 @@ func Frontier(w io.Writer, points []Point, width int) error {
 // frontierTable has a row for each point that is shown. Columns that say nothing
 // new are left out: tests where each costs 1, the merit where it is the area.
 func frontierTable(points []Point, shown []int) *Table {
-	priced := slices.ContainsFunc(points, func(p Point) bool { c, _ := p.Complexity.Billed(); return c != p.Complexity.ExpectedTests })
+	priced := slices.ContainsFunc(points,
+		func(p Point) bool { c, _ := p.Complexity.Billed(); return c != p.Complexity.ExpectedTests })
 	folded := slices.ContainsFunc(points, func(p Point) bool { return p.Validation == nil || p.Merit != *p.Validation })
 	columns := []struct {
 		Column
@@ -63,10 +64,13 @@ func frontierTable(points []Point, shown []int) *Table {
 		absent bool
 		cell   func(p *Point) string
 	}{
-		{Column{Head: "tree", Left: true, Rank: 3}, false, func(p *Point) string { return strings.TrimSuffix(path.Base(p.Tree), ".json") }},
+		{Column{Head: "tree", Left: true, Rank: 3}, false,
+			func(p *Point) string { return strings.TrimSuffix(path.Base(p.Tree), ".json") }},
 		{Column{Head: "cost"}, false, func(p *Point) string { c, _ := p.Complexity.Billed(); return threeDigits(c) }},
-		{Column{Head: "tests", Rank: 2}, !priced, func(p *Point) string { return threeDigits(p.Complexity.ExpectedTests) }},
-		{Column{Head: "dearest path", Rank: 4}, false, func(p *Point) string { _, most := p.Complexity.Billed(); return number(most) }},
+		{Column{Head: "tests", Rank: 2}, !priced,
+			func(p *Point) string { return threeDigits(p.Complexity.ExpectedTests) }},
+		{Column{Head: "dearest path", Rank: 4}, false,
+			func(p *Point) string { _, most := p.Complexity.Billed(); return number(most) }},
 		{Column{Head: "leaves"}, false, func(p *Point) string { return strconv.Itoa(p.Complexity.Leaves) }},
 		{Column{Head: "merit"}, !folded, func(p *Point) string { return fmt.Sprintf("%.4f", p.Merit) }},
 		{Column{Head: "validation AUC"}, false, func(p *Point) string { return Figure(p.Validation) }},

@@ -60,7 +60,10 @@ func bySupport(m *metric.Metrics) []int {
 		order[k] = k
 	}
 	if len(order) > maxListed {
-		slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(m.PerClass[b].Support, m.PerClass[a].Support) })
+		slices.SortStableFunc(order, func(a,
+			b int) int {
+			return cmp.Compare(m.PerClass[b].Support, m.PerClass[a].Support)
+		})
 		order = order[:maxListed]
 	}
 	return order
@@ -75,7 +78,8 @@ func (c *classTable) rows(weight int64) string {
 }
 
 func (c *classTable) table(confusion bool) *Table {
-	t := NewTable(Column{Head: c.head, Left: true}, Column{Head: "rows"}, Column{Head: "precision"}, Column{Head: "recall"}, Column{Head: "AUC"})
+	t := NewTable(Column{Head: c.head, Left: true}, Column{Head: "rows"}, Column{Head: "precision"},
+		Column{Head: "recall"}, Column{Head: "AUC"})
 	if confusion {
 		for _, k := range c.order {
 			t.Columns = append(t.Columns, Column{Head: "as " + name(c.metrics.PerClass[k].Class)})
@@ -83,7 +87,8 @@ func (c *classTable) table(confusion bool) *Table {
 	}
 	for _, k := range c.order {
 		one := &c.metrics.PerClass[k]
-		row := []string{name(one.Class), c.rows(one.Support), Figure(one.Precision), Figure(one.Recall), Figure(one.AUC)}
+		row := []string{name(one.Class), c.rows(one.Support), Figure(one.Precision), Figure(one.Recall),
+			Figure(one.AUC)}
 		if confusion {
 			for _, predicted := range c.order {
 				row = append(row, c.rows(c.metrics.Confusion[k][predicted]))
@@ -118,7 +123,8 @@ func (c *classTable) confusions() string {
 	worst := pairs[:min(len(pairs), maxConfusions)]
 	texts := make([]string, len(worst))
 	for i, p := range worst {
-		texts[i] = fmt.Sprintf("%s rows of %s as %s", c.rows(p.weight), name(c.metrics.PerClass[p.actual].Class), name(c.metrics.PerClass[p.predicted].Class))
+		texts[i] = fmt.Sprintf("%s rows of %s as %s", c.rows(p.weight), name(c.metrics.PerClass[p.actual].Class),
+			name(c.metrics.PerClass[p.predicted].Class))
 	}
 	return "most confused: " + strings.Join(texts, ", ")
 }

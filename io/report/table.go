@@ -114,7 +114,10 @@ func (t *Table) fit(widths []int, page int) []int {
 		return sum
 	}
 	for total() > page {
-		last := slices.MaxFunc(kept, func(a, b int) int { return cmp.Or(cmp.Compare(t.Columns[a].Rank, t.Columns[b].Rank), a-b) })
+		last := slices.MaxFunc(kept, func(a,
+			b int) int {
+			return cmp.Or(cmp.Compare(t.Columns[a].Rank, t.Columns[b].Rank), a-b)
+		})
 		if t.Columns[last].Rank == 0 {
 			break
 		}

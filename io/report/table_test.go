@@ -39,14 +39,16 @@ func chain(depth int) *tree.Tree {
 		values[i] = fmt.Sprintf("東京 %05d", i)
 	}
 	t := &tree.Tree{
-		Label:     tree.Label{Column: "class", Classes: []string{strings.Repeat("very ", 30) + "no", "yes"}},
-		Features:  []dataset.Feature{{Name: "the name of a feature", Kind: dataset.Categorical, Values: values, Cost: 1}},
+		Label: tree.Label{Column: "class", Classes: []string{strings.Repeat("very ", 30) + "no", "yes"}},
+		Features: []dataset.Feature{{Name: "the name of a feature", Kind: dataset.Categorical, Values: values,
+			Cost: 1}},
 		Algorithm: tree.Algorithm{Name: "c45"},
 	}
 	for i := range depth {
 		t.Nodes = append(t.Nodes,
 			tree.Node{
-				Weight: 10, ClassWeights: []int64{5, 5}, Test: &tree.Test{Test: split.Test{Kind: split.Equals, Code: i}, Cost: 1},
+				Weight: 10, ClassWeights: []int64{5, 5},
+				Test:     &tree.Test{Test: split.Test{Kind: split.Equals, Code: i}, Cost: 1},
 				Branches: []tree.Branch{{Outcome: 1, Child: 2*i + 1}, {Child: 2*i + 2, Missing: true, Other: true}},
 			},
 			tree.Node{Weight: 5, ClassWeights: []int64{5, 0}})
@@ -63,7 +65,8 @@ func chain(depth int) *tree.Tree {
 // TestWidths: whatever the width of the page, no line is wider, no value of a tree
 // is lost, and what is not limited is not cut.
 func TestWidths(t *testing.T) {
-	leaves := []metric.Leaf{{Probabilities: []float64{0.75, 0.25}, Weights: []int64{3, 1}, Rows: 4, Billed: 1, Tests: 1}}
+	leaves := []metric.Leaf{{Probabilities: []float64{0.75, 0.25}, Weights: []int64{3, 1}, Rows: 4, Billed: 1,
+		Tests: 1}}
 	some := metric.Evaluate(leaves, []string{"no", "yes"}, 1)
 	priced := some
 	priced.SetErrorCosts([][]float64{{0, 1}, {5, 0}})
@@ -105,7 +108,8 @@ func TestWidths(t *testing.T) {
 // TestTable: by hand. The column of the highest rank is dropped first, then the
 // widest is cut; a newline in a cell stays in it.
 func TestTable(t *testing.T) {
-	table := report.NewTable(report.Column{Head: "name", Left: true}, report.Column{Head: "a", Rank: 1}, report.Column{Head: "b", Rank: 2}, report.Column{Head: "c"})
+	table := report.NewTable(report.Column{Head: "name", Left: true}, report.Column{Head: "a", Rank: 1},
+		report.Column{Head: "b", Rank: 2}, report.Column{Head: "c"})
 	table.Add("a\nrow", "1", "22", "333")
 	table.Add("another long row", "4444", "5", "6")
 	for width, want := range map[int]string{
@@ -126,7 +130,8 @@ func TestTable(t *testing.T) {
 
 // TestWrapped: by hand.
 func TestWrapped(t *testing.T) {
-	for width, want := range map[int]string{0: "one two three", 13: "one two three", 12: "one two\n  three", 7: "one two\n  three", 4: "one\n  two\n  three"} {
+	for width, want := range map[int]string{0: "one two three", 13: "one two three", 12: "one two\n  three",
+		7: "one two\n  three", 4: "one\n  two\n  three"} {
 		if got := report.Wrapped("one two three", width, "  "); got != want {
 			t.Errorf("at %d: %q, want %q", width, got, want)
 		}
@@ -157,7 +162,8 @@ age          100.0%        2.000           2        44.4%
 		t.Errorf("%v, %q of a tree without tests", err, b.String())
 	}
 	b.Reset()
-	if err := report.Features(&b, manyFeatures(30), 80); err != nil || strings.Count(b.String(), "\n") != 12 || !strings.Contains(b.String(), "(20 others)") {
+	if err := report.Features(&b, manyFeatures(30), 80); err != nil || strings.Count(b.String(), "\n") != 12 ||
+		!strings.Contains(b.String(), "(20 others)") {
 		t.Errorf("%v\n%s\nwant 10 features and others", err, b.String())
 	}
 }
@@ -167,7 +173,8 @@ func manyFeatures(n int) *tree.Tree {
 	t := chain(n)
 	t.Features = nil
 	for i := range n {
-		t.Features = append(t.Features, dataset.Feature{Name: fmt.Sprintf("f%d", i), Kind: dataset.Categorical, Values: []string{"a"}, Cost: 1})
+		t.Features = append(t.Features, dataset.Feature{Name: fmt.Sprintf("f%d", i), Kind: dataset.Categorical,
+			Values: []string{"a"}, Cost: 1})
 		t.Nodes[2*i].Test.Feature, t.Nodes[2*i].Test.Code = i, 0
 	}
 	return t
@@ -181,7 +188,8 @@ func TestClasses(t *testing.T) {
 		names := make([]string, classes)
 		for k := range classes {
 			names[k] = fmt.Sprintf("class\t%c", 'A'+k)
-			leaf := metric.Leaf{Probabilities: make([]float64, classes), Class: k, Weights: make([]int64, classes), Rows: 4}
+			leaf := metric.Leaf{Probabilities: make([]float64, classes), Class: k, Weights: make([]int64, classes),
+				Rows: 4}
 			leaf.Probabilities[k], leaf.Weights[k] = 1, 3*scale
 			leaf.Weights[(k+1)%classes] = scale/2 + scale%2*int64(k+1)
 			leaves = append(leaves, leaf)
@@ -193,7 +201,8 @@ func TestClasses(t *testing.T) {
 	for _, c := range []struct {
 		metrics *metric.Metrics
 		width   int
-	}{{made(3, 1), 0}, {made(3, 2), 80}, {made(3, 2), 60}, {made(8, 1), 100}, {made(8, 1), 80}, {made(12, 1), 0}, {made(1, 1), 0}} {
+	}{{made(3, 1), 0}, {made(3, 2), 80}, {made(3, 2), 60}, {made(8, 1), 100}, {made(8, 1), 80}, {made(12, 1), 0},
+		{made(1, 1), 0}} {
 		var one strings.Builder
 		if err := report.Classes(&one, report.Part{Name: "class (test)", Metrics: c.metrics}, c.width); err != nil {
 			t.Fatal(err)

@@ -24,7 +24,8 @@ type Config struct {
 // Default returns a million rows of ten numeric and ten categorical features in
 // two classes.
 func Default() Config {
-	return Config{Rows: 1_000_000, Numeric: 10, Categorical: 10, Classes: 2, Depth: 4, Distinct: 10_000, Noise: 0.05, Seed: 1}
+	return Config{Rows: 1_000_000, Numeric: 10, Categorical: 10, Classes: 2, Depth: 4, Distinct: 10_000, Noise: 0.05,
+		Seed: 1}
 }
 
 // The bounds of a configuration.
@@ -65,7 +66,8 @@ func (c *Config) Validate() error {
 	case columns == 0:
 		return errors.New("--numeric 0 and --categorical 0: want at least one column of either kind")
 	case columns > maxColumns:
-		return fmt.Errorf("--numeric %d and --categorical %d: want at most %d columns in all", c.Numeric, c.Categorical, maxColumns)
+		return fmt.Errorf("--numeric %d and --categorical %d: want at most %d columns in all", c.Numeric, c.Categorical,
+			maxColumns)
 	case c.Classes > 1<<c.Depth:
 		return fmt.Errorf("--classes %d: a hidden tree of --depth %d has at most %d leaves, so want at most as many classes", c.Classes, c.Depth, 1<<c.Depth)
 	}

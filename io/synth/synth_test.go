@@ -73,7 +73,8 @@ func TestRowsStandAlone(t *testing.T) {
 			}
 		}
 	}
-	if other := plan(t, func(c *synth.Config) { everything(c); c.Seed++ }); reflect.DeepEqual(rows(other, group(other, 1000, 5000)), whole) {
+	if other := plan(t, func(c *synth.Config) { everything(c); c.Seed++ }); reflect.DeepEqual(rows(other,
+		group(other, 1000, 5000)), whole) {
 		t.Error("another seed makes the same rows")
 	}
 	if !reflect.DeepEqual(p, plan(t, everything)) {
@@ -190,7 +191,8 @@ func TestColumns(t *testing.T) {
 
 func checkDictionary[T int64 | float64 | string](t *testing.T, name string, d []T) {
 	t.Helper()
-	if len(d) < 2 || len(d) > 4096 || !sort.SliceIsSorted(d, func(i, j int) bool { return d[i] < d[j] }) || len(slices.Compact(slices.Clone(d))) < len(d) {
+	if len(d) < 2 || len(d) > 4096 || !sort.SliceIsSorted(d, func(i, j int) bool { return d[i] < d[j] }) ||
+		len(slices.Compact(slices.Clone(d))) < len(d) {
 		t.Errorf("%s: values %v: want 2 to 4096, ascending", name, d)
 	}
 	if x, ok := any(d).([]float64); ok {
@@ -283,7 +285,8 @@ func TestTree(t *testing.T) {
 		for i, class := range labels {
 			leaf := &hidden.Nodes[router.Leaf(objects, i)]
 			if leaf.Class != int(class) || leaf.RawClassWeights[class] != leaf.Rows {
-				t.Fatalf("row %d of class %d ends in a leaf of class %d, weights %v", i, class, leaf.Class, leaf.RawClassWeights)
+				t.Fatalf("row %d of class %d ends in a leaf of class %d, weights %v", i, class, leaf.Class,
+					leaf.RawClassWeights)
 			}
 		}
 	}

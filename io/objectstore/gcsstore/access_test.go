@@ -66,7 +66,8 @@ func TestNoToken(t *testing.T) {
 	t.Setenv("STORAGE_EMULATOR_HOST", "")
 	t.Setenv("GOOGLE_APPLICATION_CREDENTIALS", file)
 	_, err := store(httpstore.Options{Attempts: 1}).Stat(t.Context(), "gs://bucket/x")
-	if err == nil || strings.Contains(err.Error(), "\n") || !strings.Contains(err.Error(), "gcloud auth application-default login") {
+	if err == nil || strings.Contains(err.Error(), "\n") ||
+		!strings.Contains(err.Error(), "gcloud auth application-default login") {
 		t.Errorf("got %v, expected a hint", err)
 	}
 	if !errors.Is(err, fs.ErrPermission) {
@@ -177,10 +178,12 @@ func TestGzip(t *testing.T) {
 func TestForeignGenerations(t *testing.T) {
 	s, base := newStore(t, gcstest.Start(t, "bucket"), httpstore.Options{})
 	for _, generation := range []string{"0", "-1", "abc"} {
-		if _, err := s.OpenObject(t.Context(), objectstore.Object{URL: base + "/x", Generation: generation}); !errors.Is(err, objectstore.ErrChanged) {
+		if _, err := s.OpenObject(t.Context(),
+			objectstore.Object{URL: base + "/x", Generation: generation}); !errors.Is(err, objectstore.ErrChanged) {
 			t.Errorf("OpenObject at %q: got %v, expected %v", generation, err, objectstore.ErrChanged)
 		}
-		if _, err := s.Create(t.Context(), base+"/x", objectstore.WriteOptions{IfGeneration: generation}); !errors.Is(err, fs.ErrExist) {
+		if _, err := s.Create(t.Context(), base+"/x",
+			objectstore.WriteOptions{IfGeneration: generation}); !errors.Is(err, fs.ErrExist) {
 			t.Errorf("Create at %q: got %v, expected %v", generation, err, fs.ErrExist)
 		}
 	}
@@ -189,8 +192,10 @@ func TestForeignGenerations(t *testing.T) {
 // TestStall checks a store that accepts an upload and never reads it.
 func TestStall(t *testing.T) {
 	faults := objectstoretest.NewFaults(t, gcstest.Start(t, "bucket"))
-	s, base := newStore(t, faults.URL, httpstore.Options{Attempts: 2, IdleTimeout: 100 * time.Millisecond, Backoff: time.Millisecond})
-	faults.Inject(objectstoretest.Fault{Kinds: []objectstoretest.Kind{objectstoretest.Write}, Skip: 1, Effect: objectstoretest.Hang()})
+	s, base := newStore(t, faults.URL, httpstore.Options{Attempts: 2, IdleTimeout: 100 * time.Millisecond,
+		Backoff: time.Millisecond})
+	faults.Inject(objectstoretest.Fault{Kinds: []objectstoretest.Kind{objectstoretest.Write}, Skip: 1,
+		Effect: objectstoretest.Hang()})
 	w, err := s.Create(t.Context(), base+"/x", objectstore.WriteOptions{})
 	if err != nil {
 		t.Fatal(err)

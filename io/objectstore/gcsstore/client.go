@@ -20,7 +20,8 @@ import (
 func newClient(ctx context.Context, o httpstore.Options) (*storage.Client, error) {
 	ctx = context.WithoutCancel(ctx) // the client outlives the first that asks for it
 	hc := &http.Client{Transport: rawMedia{httpstore.Transport(o)}}
-	options := []option.ClientOption{option.WithHTTPClient(hc), storage.WithJSONReads(), storage.WithDisabledClientMetrics()}
+	options := []option.ClientOption{option.WithHTTPClient(hc), storage.WithJSONReads(),
+		storage.WithDisabledClientMetrics()}
 	if os.Getenv("STORAGE_EMULATOR_HOST") == "" {
 		creds, err := detect(o)
 		if err != nil {

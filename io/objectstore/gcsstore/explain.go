@@ -93,7 +93,8 @@ func (p place) absent(ctx context.Context, err error) error {
 	}
 	objects := p.client.Bucket(p.bucket).Objects(ctx, &storage.Query{Prefix: p.key})
 	objects.PageInfo().MaxSize = 1
-	if _, err := objects.Next(); err != nil && !errors.Is(err, iterator.Done) && errors.Is(err, storage.ErrBucketNotExist) {
+	if _, err := objects.Next(); err != nil && !errors.Is(err, iterator.Done) &&
+		errors.Is(err, storage.ErrBucketNotExist) {
 		return p.noBucket()
 	}
 	return fs.ErrNotExist

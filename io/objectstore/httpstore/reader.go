@@ -17,7 +17,8 @@ type Fetch func(ctx context.Context, off, length int64) (body io.ReadCloser, ann
 // NewReader returns a reader that fetches each range that is read, as long as
 // the context allows. Errors pass through explain, which makes sentences of
 // them.
-func NewReader(ctx context.Context, o objectstore.Object, options Options, fetch Fetch, explain func(error) error) objectstore.Reader {
+func NewReader(ctx context.Context, o objectstore.Object, options Options, fetch Fetch,
+	explain func(error) error) objectstore.Reader {
 	return &reader{ctx: ctx, object: o, options: options.WithDefaults(), fetch: fetch, explain: explain}
 }
 

@@ -51,8 +51,9 @@ func TestEffects(t *testing.T) {
 		body   string
 		err    error
 	}{
-		"Latency":            {objectstoretest.Latency(time.Millisecond), 200, content, nil},
-		"Status":             {objectstoretest.Status(418), 418, "<Error><Code>InternalError</Code><Message>injected</Message></Error>", nil},
+		"Latency": {objectstoretest.Latency(time.Millisecond), 200, content, nil},
+		"Status": {objectstoretest.Status(418), 418,
+			"<Error><Code>InternalError</Code><Message>injected</Message></Error>", nil},
 		"Reset":              {objectstoretest.Reset(), 0, "", io.EOF},
 		"LoseAnswer":         {objectstoretest.LoseAnswer(), 0, "", io.EOF},
 		"CutBody":            {objectstoretest.CutBody(4), 200, "0123", io.ErrUnexpectedEOF},
@@ -107,7 +108,8 @@ func equal(a, b []int) bool {
 func TestCounts(t *testing.T) {
 	faults := newFaults(t)
 	for _, q := range []struct{ method, path, body string }{
-		{http.MethodPut, "/bucket/x", "abc"}, {http.MethodGet, "/bucket/x", ""}, {http.MethodGet, "/bucket?list-type=2", ""},
+		{http.MethodPut, "/bucket/x", "abc"}, {http.MethodGet, "/bucket/x", ""},
+		{http.MethodGet, "/bucket?list-type=2", ""},
 	} {
 		if _, _, err := send(t, q.method, faults.URL+q.path, q.body); err != nil {
 			t.Fatal(err)
@@ -119,7 +121,8 @@ func TestCounts(t *testing.T) {
 	if sent, received := faults.Bytes(objectstoretest.Write, objectstoretest.Read); sent != 3 || received != 20 {
 		t.Errorf("%d bytes sent, %d received, expected 3 and 20", sent, received)
 	}
-	if r := faults.Requests(objectstoretest.Write); len(r) != 1 || r[0].Method != http.MethodPut || r[0].Path != "/bucket/x" || r[0].Status != 200 {
+	if r := faults.Requests(objectstoretest.Write); len(r) != 1 || r[0].Method != http.MethodPut ||
+		r[0].Path != "/bucket/x" || r[0].Status != 200 {
 		t.Errorf("got %+v", r)
 	}
 	faults.Clear()
@@ -150,7 +153,8 @@ func TestKindOf(t *testing.T) {
 		"DELETE /bucket/x?uploadId=1":                             objectstoretest.Other,
 	} {
 		method, url, _ := strings.Cut(request, " ")
-		if got := objectstoretest.KindOf(httptest.NewRequestWithContext(t.Context(), method, url, http.NoBody)); got != want {
+		if got := objectstoretest.KindOf(httptest.NewRequestWithContext(t.Context(), method, url,
+			http.NoBody)); got != want {
 			t.Errorf("%s: got %s, expected %s", request, got, want)
 		}
 	}

@@ -379,7 +379,8 @@ func wrongLengthOnce(f *faulty) {
 	content := pattern(10_000)
 	f.put(f.url("x"), string(content))
 	r := f.open(f.url("x"))
-	for name, effect := range map[string]Effect{"short": ShortBody(10), "long": LongBody(10), "empty": ShortBody(5000)} {
+	for name, effect := range map[string]Effect{"short": ShortBody(10), "long": LongBody(10),
+		"empty": ShortBody(5000)} {
 		f.faults.Clear()
 		f.inject(Read, 0, 2, effect)
 		f.wantRange(r, content, 1000, 5000)
@@ -518,7 +519,8 @@ func lostAnswer(f *faulty) {
 	f.want(f.url("x"), "one")
 	f.faults.Clear()
 	f.inject(Write, 0, 1, LoseAnswer())
-	if err := f.tryPut(f.url("x"), "two", objectstore.WriteOptions{IfGeneration: f.stat(f.url("x")).Generation}); err != nil {
+	if err := f.tryPut(f.url("x"), "two",
+		objectstore.WriteOptions{IfGeneration: f.stat(f.url("x")).Generation}); err != nil {
 		f.Errorf("if generation: %v", err)
 	}
 	f.want(f.url("x"), "two")
@@ -709,7 +711,8 @@ func cancelWrite(f *faulty) {
 // cancelPause cancels while a driver waits for the next try.
 func cancelPause(f *faulty) {
 	f.put(f.url("x"), "x")
-	store, _ := f.remote.New(f.T, f.faults.URL, httpstore.Options{Attempts: 2, Backoff: time.Hour, MaxBackoff: time.Hour})
+	store, _ := f.remote.New(f.T, f.faults.URL,
+		httpstore.Options{Attempts: 2, Backoff: time.Hour, MaxBackoff: time.Hour})
 	for kind, do := range map[Kind]func(context.Context) error{
 		Stat: func(ctx context.Context) error { _, err := store.Stat(ctx, f.url("x")); return err },
 		List: func(ctx context.Context) error { _, err := store.List(ctx, f.url("*")); return err },
@@ -756,7 +759,8 @@ func concurrentReads(f *faulty) {
 			for j := range 8 {
 				off := (i*8 + j) * 4096
 				b := make([]byte, 4096)
-				if _, err := r.ReadAt(b, int64(off)); err != nil && !errors.Is(err, io.EOF) || !bytes.Equal(b, content[off:off+4096]) {
+				if _, err := r.ReadAt(b, int64(off)); err != nil && !errors.Is(err, io.EOF) ||
+					!bytes.Equal(b, content[off:off+4096]) {
 					f.Errorf("at %d: %v", off, err)
 				}
 			}

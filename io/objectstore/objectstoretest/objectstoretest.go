@@ -202,7 +202,8 @@ func rangedReads(f *fixture) {
 	} {
 		b := make([]byte, c.length)
 		n, err := r.ReadAt(b, int64(c.off))
-		if n != c.want || c.err != nil && !errors.Is(err, c.err) || c.err == nil && err != nil && !errors.Is(err, io.EOF) {
+		if n != c.want || c.err != nil && !errors.Is(err, c.err) ||
+			c.err == nil && err != nil && !errors.Is(err, io.EOF) {
 			f.Errorf("ReadAt(%d bytes, %d): %d, %v", c.length, c.off, n, err)
 		}
 		if n > 0 && string(b[:n]) != content[c.off:c.off+n] {
@@ -470,7 +471,8 @@ func removeAll(f *fixture) {
 
 // oddNames are names that a URL would spell differently.
 func oddNames(f *fixture) {
-	names := []string{"a b", "a%20b", "a%2Fb", "a+b", "a&b=c", "a#b", "day=2024-01-01/x", "ä€😀", "a'b\"c", "a;b,c:d@e!f~g$(h)"}
+	names := []string{"a b", "a%20b", "a%2Fb", "a+b", "a&b=c", "a#b", "day=2024-01-01/x", "ä€😀", "a'b\"c",
+		"a;b,c:d@e!f~g$(h)"}
 	for _, name := range names {
 		f.put(f.url(name), name)
 	}
@@ -590,7 +592,8 @@ func removeSeen(f *fixture) {
 	}
 	f.want(url, "another")
 	for range 2 { // there is none the second time
-		if err := f.store.RemoveSeen(f.Context(), objectstore.Object{URL: url, Generation: seen.Generation}); err == nil {
+		if err := f.store.RemoveSeen(f.Context(),
+			objectstore.Object{URL: url, Generation: seen.Generation}); err == nil {
 			f.Error("it has changed, and was removed")
 		}
 		seen = f.stat(url)
@@ -682,7 +685,8 @@ func below(f *fixture) {
 	for _, name := range []string{"[1]/x", "[1]/_y", "[1]/d/z", "1/x", "[1]x"} {
 		f.put(f.url(name), "x")
 	}
-	for folder, names := range map[string][]string{"[1]": {"[1]/_y", "[1]/x"}, "[1]/": {"[1]/_y", "[1]/x"}, "[1]/d": {"[1]/d/z"}, "*": nil, "none": nil} {
+	for folder, names := range map[string][]string{"[1]": {"[1]/_y", "[1]/x"}, "[1]/": {"[1]/_y", "[1]/x"},
+		"[1]/d": {"[1]/d/z"}, "*": nil, "none": nil} {
 		objects, err := f.store.Below(f.Context(), f.base+"/"+folder, 1)
 		if err != nil {
 			f.Error(err)

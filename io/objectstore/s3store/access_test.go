@@ -73,10 +73,12 @@ func all(t *testing.T, s *objectstore.Store, base string) []error {
 
 func TestOtherRegion(t *testing.T) {
 	region := map[string]string{"X-Amz-Bucket-Region": "eu-west-1"}
-	for status, code := range map[int]string{301: "PermanentRedirect", 307: "TemporaryRedirect", 400: "AuthorizationHeaderMalformed"} {
+	for status, code := range map[int]string{301: "PermanentRedirect", 307: "TemporaryRedirect",
+		400: "AuthorizationHeaderMalformed"} {
 		s, base := answering(t, status, region, code)
 		for _, err := range all(t, s, base) {
-			if err == nil || !strings.Contains(err.Error(), "bucket bucket is in region eu-west-1: set AWS_REGION=eu-west-1") {
+			if err == nil || !strings.Contains(err.Error(),
+				"bucket bucket is in region eu-west-1: set AWS_REGION=eu-west-1") {
 				t.Errorf("%d: got %v, expected the region", status, err)
 			}
 		}
@@ -131,7 +133,8 @@ func TestMissingKey(t *testing.T) {
 func TestOtherErrors(t *testing.T) {
 	s, base := answering(t, http.StatusNotImplemented, nil, "NotImplemented")
 	for i, err := range all(t, s, base) {
-		if err == nil || strings.Contains(err.Error(), "\n") || !strings.Contains(err.Error(), "the store answered 501 Not Implemented") ||
+		if err == nil || strings.Contains(err.Error(), "\n") ||
+			!strings.Contains(err.Error(), "the store answered 501 Not Implemented") ||
 			i > 0 && !strings.Contains(err.Error(), "(said the store)") {
 			t.Errorf("got %v", err)
 		}

@@ -79,7 +79,8 @@ func shouldRetry(err error) aws.Ternary {
 	switch {
 	case errors.As(err, new(*httpstore.GaveUpError)):
 		return aws.FalseTernary
-	case httpstore.Transient(err), hasStatus(err, http.StatusTooManyRequests), hasStatus(err, http.StatusRequestTimeout):
+	case httpstore.Transient(err), hasStatus(err, http.StatusTooManyRequests),
+		hasStatus(err, http.StatusRequestTimeout):
 		return aws.TrueTernary
 	default:
 		return aws.UnknownTernary

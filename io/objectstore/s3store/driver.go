@@ -262,5 +262,6 @@ func (p place) notRemoved(e *types.Error) error {
 			Kind: fs.ErrPermission,
 		}
 	}
-	return &httpstore.Error{Text: fmt.Sprintf("cannot remove %s: %s", key, httpstore.OneLine(code+" "+aws.ToString(e.Message)))}
+	return &httpstore.Error{Text: fmt.Sprintf("cannot remove %s: %s", key,
+		httpstore.OneLine(code+" "+aws.ToString(e.Message)))}
 }

@@ -74,7 +74,8 @@ func other(err error) error {
 func (p place) refused(right string, err error) error {
 	e := &httpstore.Error{Kind: fs.ErrPermission}
 	switch code := codeOf(err); code {
-	case "InvalidAccessKeyId", "SignatureDoesNotMatch", "ExpiredToken", "InvalidToken", "TokenRefreshRequired", "RequestTimeTooSkewed":
+	case "InvalidAccessKeyId", "SignatureDoesNotMatch", "ExpiredToken", "InvalidToken", "TokenRefreshRequired",
+		"RequestTimeTooSkewed":
 		e.Text = fmt.Sprintf("the AWS credentials were refused (%s): check AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, "+
 			"or AWS_PROFILE, or run `aws sso login`", code)
 	default:

@@ -35,7 +35,8 @@ func StartVersityGW(tb testing.TB, buckets ...string) string {
 	address := freeAddress(tb)
 	var output lockedBuffer
 	ctx, cancel := context.WithCancel(context.Background())
-	cmd := exec.CommandContext(ctx, binary, "--port", address, "--access", AccessKey, "--secret", SecretKey, "posix", root)
+	cmd := exec.CommandContext(ctx, binary, "--port", address, "--access", AccessKey, "--secret", SecretKey, "posix",
+		root)
 	cmd.Stdout, cmd.Stderr = &output, &output
 	if err := cmd.Start(); err != nil {
 		cancel()
