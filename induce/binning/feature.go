@@ -30,7 +30,8 @@ func FitFeature(name string, s *Summary, c FeatureConfig) (dataset.Feature, erro
 	f := dataset.Feature{Name: name, Kind: s.Kind(), Type: s.Type(), Unit: c.Unit, Missing: s.Missing()}
 	switch {
 	case f.Kind == dataset.Categorical && s.Overflow():
-		return f, &dataset.DataError{Column: name, Problem: fmt.Sprintf("a categorical column with more than %d distinct values, most likely an identifier", s.Limits().Categories)}
+		return f, &dataset.DataError{Column: name, Problem: fmt.Sprintf("a categorical column with more than %d "+
+			"distinct values, most likely an identifier", s.Limits().Categories)}
 	case f.Kind == dataset.Categorical:
 		var err error
 		f.Values, f.Other, err = FitCategorical(s, c.Categories)

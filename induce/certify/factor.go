@@ -117,14 +117,20 @@ func (p *problem) assumptions(d Data, opts *Options) []Assumption {
 	grouped := len(p.groups) > 0
 	proven := opts.Algorithm == split.EC45 || opts.Algorithm == split.ECART || opts.Algorithm == split.ASR
 	return []Assumption{
-		{"criterion", proven && opts.Lambda >= 0, fmt.Sprintf("%v with lambda %v; proven for ec45, ecart and asr with lambda >= 0", opts.Algorithm, opts.Lambda), true},
-		{"additive_costs", !opts.RepeatFree && !grouped, fmt.Sprintf("every test costs its own price each time: free repeats %v, groups %d", opts.RepeatFree, len(p.groups)), true},
+		{"criterion", proven && opts.Lambda >= 0, fmt.Sprintf("%v with lambda %v; proven for ec45, ecart and asr "+
+			"with lambda >= 0", opts.Algorithm, opts.Lambda), true},
+		{"additive_costs", !opts.RepeatFree && !grouped, fmt.Sprintf("every test costs its own price each time: "+
+			"free repeats %v, groups %d", opts.RepeatFree, len(p.groups)), true},
 		{"positive_costs", least > 0, fmt.Sprintf("the cheapest test costs %v", least), true},
 		{"distinct_objects", p.mixed == 0,
 			fmt.Sprintf("%d sets of equal codes with objects of several classes", p.mixed), true},
-		{"integral_costs", whole, "whole numbers; others are multiples of a common unit too, by which the proof may be scaled: the factor has no cost in it", false},
+		{"integral_costs", whole, "whole numbers; others are multiples of a common unit too, by which the proof may " +
+			"be scaled: the factor has no cost in it", false},
 		{"theta_multiple", math.Abs(multiple-math.Round(multiple)) <= 1e-9*max(1, multiple),
-			fmt.Sprintf("theta W = %v, weights are multiples of %d, the lightest object weighs %d of %d; else epsilon, which the factor takes into account, may be small", theta, p.weightUnit(), p.lightest, p.total), false},
-		{"labels_kept", relabelled == 0, fmt.Sprintf("weight %d has another class than its object: the factor speaks of objects by their majority class", relabelled), false},
+			fmt.Sprintf("theta W = %v, weights are multiples of %d, the lightest object weighs %d of %d; else "+
+				"epsilon, which the factor takes into account, may be small", theta, p.weightUnit(), p.lightest,
+				p.total), false},
+		{"labels_kept", relabelled == 0, fmt.Sprintf("weight %d has another class than its object: the factor "+
+			"speaks of objects by their majority class", relabelled), false},
 	}
 }

@@ -271,8 +271,9 @@ func (u Unit) Inexact(value string) *DataError {
 		}
 	}
 	return &DataError{
-		Value:   value,
-		Problem: fmt.Sprintf("a %s of more microseconds than floating point can hold exactly (2^53, some 285 years from 1970)", u),
-		Hint:    "write null where it stands for none, round such values to seconds, or leave the column out",
+		Value: value,
+		Problem: fmt.Sprintf("a %s of more microseconds than floating point can hold exactly (2^53, some 285 years "+
+			"from 1970)", u),
+		Hint: "write null where it stands for none, round such values to seconds, or leave the column out",
 	}
 }

@@ -47,9 +47,9 @@ func (l Limits) within(points []Point) ([]Point, error) {
 		expected, most := c.Billed()
 		cheapest, dearest, leaves = min(cheapest, expected), min(dearest, most), min(leaves, c.Leaves)
 	}
-	return nil, fmt.Errorf("%w %s: of %d trees the cheapest has expected cost %v, the shortest worst path costs %v, the smallest has %d leaves; "+
-		"raise the limits, or prune in leaves and cost for smaller trees", ErrLimits, l, len(points), cheapest, dearest,
-		leaves)
+	return nil, fmt.Errorf("%w %s: of %d trees the cheapest has expected cost %v, the shortest worst path costs %v, "+
+		"the smallest has %d leaves; raise the limits, or prune in leaves and cost for smaller trees",
+		ErrLimits, l, len(points), cheapest, dearest, leaves)
 }
 
 // String lists the limits that there are by the names of their flags.

@@ -39,8 +39,9 @@ type Interval struct {
 
 // Errors of a choice.
 var (
-	ErrNoMerit = errors.New("no validation rows to choose a tree by: expected a validation part with rows, change the split")
-	ErrLimits  = errors.New("no tree keeps the limits")
+	ErrNoMerit = errors.New("no validation rows to choose a tree by: expected a validation part with rows, " +
+		"change the split")
+	ErrLimits = errors.New("no tree keeps the limits")
 )
 
 // cost returns what the tree is expected to cost a training row, as it is billed.

@@ -130,7 +130,8 @@ func TestOptimal(t *testing.T) {
 		}
 	}
 	if steps < 5000 || ties < 100 || nothing < 100 {
-		t.Errorf("%d steps, %d sequences with nodes cut at once, %d with subtrees that gain nothing: the trees try too little", steps, ties, nothing)
+		t.Errorf("%d steps, %d sequences with nodes cut at once, %d with subtrees that gain nothing: the trees try "+
+			"too little", steps, ties, nothing)
 	}
 }
 

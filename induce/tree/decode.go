@@ -189,7 +189,8 @@ func (d *decoder) test(n *Node, f *fileNode) error {
 		other += count(b.Other)
 	}
 	if missing != 1 || d.Features[feature].Kind == dataset.Categorical && other != 1 {
-		return errors.New("exactly one branch must take missing values, and one unlisted values of a categorical feature")
+		return errors.New("exactly one branch must take missing values, and one unlisted values of a categorical " +
+			"feature")
 	}
 	if kind != split.Multiway {
 		return d.checkTwo(n)

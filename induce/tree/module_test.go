@@ -17,7 +17,8 @@ func TestOneModule(t *testing.T) {
 	}
 	dir := t.TempDir()
 	for name, content := range map[string]string{
-		"go.mod": "module example.com/program\n\ngo 1.26\n\nrequire github.com/espalier-ml/espalier v0.0.0\n\nreplace github.com/espalier-ml/espalier => " + root + "\n",
+		"go.mod": "module example.com/program\n\ngo 1.26\n\nrequire github.com/espalier-ml/espalier v0.0.0\n\n" +
+			"replace github.com/espalier-ml/espalier => " + root + "\n",
 		"main.go": `package main
 
 import (

@@ -10,6 +10,7 @@ import (
 func asNobody(t *testing.T) {
 	t.Helper()
 	if os.Getuid() == 0 {
-		t.Skip("waits for a run by another user than root, who may write to all folders and on this system cannot give that up")
+		t.Skip("waits for a run by another user than root, who may write to all folders and on this system cannot " +
+			"give that up")
 	}
 }

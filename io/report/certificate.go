@@ -18,7 +18,8 @@ func certificate(w io.Writer, t *tree.Tree) {
 	if c.Pruned {
 		this = "this one, before it was pruned,"
 	}
-	printf(w, "\ncertificate: every tree over these bins and this family of tests whose leaves have one class,\nor at most %s%% of the rows, costs at least %s", atMost(100*c.Theta), atLeast(c.LowerBound))
+	printf(w, "\ncertificate: every tree over these bins and this family of tests whose leaves have one class,\n"+
+		"or at most %s%% of the rows, costs at least %s", atMost(100*c.Theta), atLeast(c.LowerBound))
 	switch {
 	case c.Method == certify.Optimum:
 		printf(w, ", the optimum")

@@ -27,7 +27,8 @@ func (f *Folds) Text(w io.Writer, width int) error {
 		root := math.Round(s.Splits[0].SameTest * float64(f.Count))
 		printf(&b, "; the root's test is that of %.0f of %d trees", root, f.Count)
 		if s.SameFeature != nil {
-			printf(&b, ", %.0f %% of the splits by weight are on the feature that they ask there, %.0f %% their very test", 100**s.SameFeature, 100**s.SameTest)
+			printf(&b, ", %.0f %% of the splits by weight are on the feature that they ask there, %.0f %% their "+
+				"very test", 100**s.SameFeature, 100**s.SameTest)
 		}
 	}
 	_, err := fmt.Fprintln(w, Wrapped(b.String(), width, ""))

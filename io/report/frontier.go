@@ -132,7 +132,8 @@ func givenUp(w io.Writer, points []Point, chosen, width int) error {
 	c, h := &points[chosen], &points[at]
 	cost, _ := c.Complexity.Billed()
 	highest, _ := h.Complexity.Billed()
-	text := fmt.Sprintf("chosen: %d leaves and cost %.3g at merit %.4f; the highest merit, %.4f, takes %d leaves and cost %.3g (--select highest)",
+	text := fmt.Sprintf("chosen: %d leaves and cost %.3g at merit %.4f; the highest merit, %.4f, takes %d leaves "+
+		"and cost %.3g (--select highest)",
 		c.Complexity.Leaves, cost, c.Merit, h.Merit, h.Complexity.Leaves, highest)
 	_, err := fmt.Fprintln(w, Wrapped(text, width, "  "))
 	return err

@@ -69,7 +69,8 @@ func (c *Config) Validate() error {
 		return fmt.Errorf("--numeric %d and --categorical %d: want at most %d columns in all", c.Numeric, c.Categorical,
 			maxColumns)
 	case c.Classes > 1<<c.Depth:
-		return fmt.Errorf("--classes %d: a hidden tree of --depth %d has at most %d leaves, so want at most as many classes", c.Classes, c.Depth, 1<<c.Depth)
+		return fmt.Errorf("--classes %d: a hidden tree of --depth %d has at most %d leaves, so want at most as many "+
+			"classes", c.Classes, c.Depth, 1<<c.Depth)
 	}
 	return nil
 }

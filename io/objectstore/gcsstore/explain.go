@@ -49,7 +49,8 @@ func (p place) explainAnswer(ctx context.Context, right string, answer *googleap
 	switch answer.Code {
 	case http.StatusUnauthorized:
 		return &httpstore.Error{
-			Text: "the Google Cloud credentials were refused: run `gcloud auth application-default login` or set GOOGLE_APPLICATION_CREDENTIALS",
+			Text: "the Google Cloud credentials were refused: run `gcloud auth application-default login` or set " +
+				"GOOGLE_APPLICATION_CREDENTIALS",
 			Kind: fs.ErrPermission,
 		}
 	case http.StatusForbidden:

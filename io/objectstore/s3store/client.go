@@ -53,7 +53,8 @@ func configure(so *s3.Options, o httpstore.Options) {
 }
 
 func noCredentials(err error) error {
-	text := "no AWS credentials: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE, or run `aws sso login`"
+	text := "no AWS credentials: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE, " +
+		"or run `aws sso login`"
 	// That the last place to look is empty says nothing of those before.
 	if !strings.Contains(err.Error(), "no EC2 IMDS role found") {
 		text += " (" + httpstore.Reason(err) + ")"

@@ -76,7 +76,8 @@ func (p place) refused(right string, err error) error {
 	switch code := codeOf(err); code {
 	case "InvalidAccessKeyId", "SignatureDoesNotMatch", "ExpiredToken", "InvalidToken", "TokenRefreshRequired",
 		"RequestTimeTooSkewed":
-		e.Text = fmt.Sprintf("the AWS credentials were refused (%s): check AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, "+
+		e.Text = fmt.Sprintf("the AWS credentials were refused (%s): check "+
+			"AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, "+
 			"or AWS_PROFILE, or run `aws sso login`", code)
 	default:
 		e.Text = fmt.Sprintf("permission denied: it needs %s on bucket %s", right, p.bucket)
