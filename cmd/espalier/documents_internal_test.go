@@ -57,38 +57,83 @@ func TestCommandLines(t *testing.T) {
 	}
 }
 
-// TestFlagsNamed looks for every flag of README.md among the flags of the verbs.
+// TestFlagsNamed looks for every flag of a document among the flags of the verbs. Command
+// lines of other programs stand in blocks, which TestCommandLines reads.
 func TestFlagsNamed(t *testing.T) {
-	known := make(map[string]bool)
+	known := map[string]bool{"help": true}
 	for _, verb := range newRoot(0).Commands() {
 		verb.Flags().VisitAll(func(f *pflag.Flag) { known[f.Name] = true })
 		verb.InheritedFlags().VisitAll(func(f *pflag.Flag) { known[f.Name] = true })
 	}
-	content := documents(t)[filepath.Join("..", "..", "README.md")]
-	named := regexp.MustCompile(`(?:^|[\s`+"`"+`(])--([a-z][a-z_0-9]*)`).FindAllStringSubmatch(content, -1)
-	if len(named) < 30 {
-		t.Fatalf("only %d flags are named", len(named))
-	}
-	for _, m := range named {
-		if !known[m[1]] && m[1] != "help" {
-			t.Errorf("README.md names --%s, which no verb has", m[1])
+	flag := regexp.MustCompile(`(?:^|[\s` + "`" + `(])--([a-z][a-z_0-9]*)`)
+	found := 0
+	for path, content := range documents(t) {
+		if !user(path) {
+			continue
+		}
+		for _, m := range flag.FindAllStringSubmatch(content, -1) {
+			found++
+			if !known[m[1]] {
+				t.Errorf("%s names --%s, which no verb has", path, m[1])
+			}
 		}
 	}
+	if found < 50 {
+		t.Errorf("only %d flags are named", found)
+	}
+}
+
+// user reports whether a document is for users of the command: its flags are espalier's.
+func user(path string) bool {
+	return path == top("README.md") || filepath.Dir(path) == top("docs")
+}
+
+// top returns the path of a file of the repository.
+func top(path ...string) string {
+	return filepath.Join(append([]string{"..", ".."}, path...)...)
 }
 
 // documents returns the documentation by path.
 func documents(t *testing.T) map[string]string {
 	t.Helper()
 	list := make(map[string]string)
-	for _, path := range []string{"README.md", "CONTRIBUTING.md", filepath.Join("bench", "README.md"), filepath.Join("cmd", "espalier", "deploy", "README.md")} {
-		path = filepath.Join("..", "..", path)
-		b, err := os.ReadFile(path)
+	for _, pattern := range []string{top("*.md"), top("docs", "*.md"), top("bench", "*.md"), filepath.Join("deploy", "*.md")} {
+		paths, err := filepath.Glob(pattern)
 		if err != nil {
 			t.Fatal(err)
 		}
-		list[path] = string(b)
+		for _, path := range paths {
+			b, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			list[path] = string(b)
+		}
+	}
+	if len(list) < 12 {
+		t.Fatalf("only %d documents", len(list))
 	}
 	return list
+}
+
+// TestLinks: what a document links to in the repository is there.
+func TestLinks(t *testing.T) {
+	found := 0
+	for path, content := range documents(t) {
+		for _, m := range link.FindAllStringSubmatch(content, -1) {
+			target, _, _ := strings.Cut(m[2], "#")
+			if strings.Contains(target, "://") || target == "" {
+				continue
+			}
+			found++
+			if _, err := os.Stat(filepath.Join(filepath.Dir(path), filepath.FromSlash(target))); err != nil {
+				t.Errorf("%s links to %s: %v", path, target, err)
+			}
+		}
+	}
+	if found < 8 {
+		t.Errorf("only %d links were found", found)
+	}
 }
 
 // shell returns the command lines between ```sh and ```.

@@ -120,6 +120,9 @@ func usage(page int) func(*cobra.Command) error {
 				}
 			}
 		}
+		if !c.HasParent() {
+			writeTopics(&b, c.NamePadding())
+		}
 		for _, name := range sections() {
 			writeSection(&b, c.LocalFlags(), name, page)
 		}

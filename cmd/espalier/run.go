@@ -147,29 +147,9 @@ broke the contract, 5 the runner failed, 130 interrupted.`,
 	root.SetHelpFunc(help(page))
 	root.Version = versionLine()
 	root.SetVersionTemplate("{{.Version}}\n")
-	root.SetHelpCommand(newHelp())
+	root.SetHelpCommand(newHelp(page))
 	root.AddCommand(newTrain(), newEvaluate(), newPredict(), newShow(), newAsk(), newSynth(), newVersion())
 	return root
-}
-
-// newHelp returns the verb help, which refuses what it knows nothing of.
-func newHelp() *cobra.Command {
-	return &cobra.Command{
-		Use:   "help [VERB]",
-		Short: "Print the help of a verb",
-		RunE: func(c *cobra.Command, args []string) error {
-			about := c.Root()
-			for _, name := range args {
-				at := slices.IndexFunc(about.Commands(), func(sub *cobra.Command) bool { return sub.Name() == name })
-				if at < 0 {
-					return unknownVerb(about, []string{name})
-				}
-				about = about.Commands()[at]
-			}
-			about.InitDefaultHelpFlag()
-			return about.Help()
-		},
-	}
 }
 
 func unknownVerb(c *cobra.Command, args []string) error {
@@ -177,14 +157,18 @@ func unknownVerb(c *cobra.Command, args []string) error {
 		return nil
 	}
 	hint := ""
-	var verbs []string
-	for _, verb := range c.Commands() {
-		verbs = append(verbs, verb.Name())
-	}
-	if near := pipelines.Nearest(args[0], verbs); near != "" {
+	if near := pipelines.Nearest(args[0], verbNames(c)); near != "" {
 		hint = fmt.Sprintf("; did you mean %q?", near)
 	}
 	return &pipelines.UsageError{Problem: fmt.Sprintf("unknown verb %q%s (espalier help lists them)", args[0], hint)}
+}
+
+func verbNames(c *cobra.Command) []string {
+	var names []string
+	for _, verb := range c.Commands() {
+		names = append(names, verb.Name())
+	}
+	return names
 }
 
 // flagError makes a usage error of what the flag library says, and proposes the

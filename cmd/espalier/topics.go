@@ -1,0 +1,138 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/espalier-ml/espalier/docs"
+	"github.com/espalier-ml/espalier/io/report"
+	"github.com/espalier-ml/espalier/pipelines"
+)
+
+// newHelp returns the verb help. It prints the help of a verb, or a page of the
+// documentation for a terminal of the given width; 0: for what is no terminal.
+func newHelp(page int) *cobra.Command {
+	return &cobra.Command{
+		Use:   "help [VERB | TOPIC]",
+		Short: "Print the help of a verb, or a page of the documentation",
+		RunE: func(c *cobra.Command, args []string) error {
+			about := c.Root()
+			for i, name := range args {
+				at := slices.IndexFunc(about.Commands(), func(sub *cobra.Command) bool { return sub.Name() == name })
+				topic, found := docs.Find(name)
+				switch {
+				case at >= 0:
+					about = about.Commands()[at]
+				case found && i == 0 && len(args) == 1:
+					_, err := io.WriteString(c.OutOrStdout(), readable(topic.Text, helpPage(page)))
+					return err
+				default:
+					return unknownTopic(about, name)
+				}
+			}
+			about.InitDefaultHelpFlag()
+			return about.Help()
+		},
+		ValidArgsFunction: func(c *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+			if len(args) > 0 {
+				return nil, cobra.ShellCompDirectiveNoFileComp
+			}
+			return append(verbNames(c.Root()), topicNames()...), cobra.ShellCompDirectiveNoFileComp
+		},
+	}
+}
+
+// unknownTopic refuses the name of what is neither a verb nor a topic, and proposes
+// the nearest name.
+func unknownTopic(c *cobra.Command, name string) error {
+	hint := ""
+	if near := pipelines.Nearest(name, append(verbNames(c), topicNames()...)); near != "" {
+		hint = fmt.Sprintf("; did you mean %q?", near)
+	}
+	return &pipelines.UsageError{Problem: fmt.Sprintf("no help on %q%s (espalier help lists verbs and topics)", name, hint)}
+}
+
+func topicNames() []string {
+	var names []string
+	for _, page := range docs.Pages() {
+		names = append(names, page.Name)
+	}
+	return names
+}
+
+// writeTopics lists the pages of the documentation.
+func writeTopics(b *strings.Builder, padding int) {
+	b.WriteString("\nTopics (espalier help TOPIC):\n")
+	for _, page := range docs.Pages() {
+		fmt.Fprintf(b, "  %-*s  %s\n", padding, page.Name, page.Title)
+	}
+}
+
+// link finds a link of Markdown: its text and its target.
+var link = regexp.MustCompile(`\[([^\]]+)\]\(([^)\s]+)\)`)
+
+// readable lays Markdown out as plain text of a width: paragraphs and items of lists
+// are wrapped, links to other pages name their topics, and what is between fences is
+// indented. Headings and tables stay as they are, for both read well in a terminal.
+func readable(markdown string, width int) string {
+	var b strings.Builder
+	var text []string // the lines of the paragraph or item that is being read
+	flush := func() {
+		if len(text) > 0 {
+			b.WriteString(wrappedItem(strings.Join(text, " "), width) + "\n")
+			text = nil
+		}
+	}
+	fenced := false
+	for _, line := range strings.Split(strings.TrimRight(markdown, "\n"), "\n") {
+		switch {
+		case strings.HasPrefix(line, "```"):
+			flush()
+			fenced = !fenced
+		case fenced && line != "":
+			b.WriteString("    " + line + "\n")
+		case line == "" || strings.HasPrefix(line, "|") || strings.HasPrefix(line, "#"):
+			flush()
+			b.WriteString(line + "\n")
+		default:
+			if item.MatchString(line) {
+				flush()
+			}
+			text = append(text, strings.TrimRight(line, " "))
+		}
+	}
+	flush()
+	return b.String()
+}
+
+// item matches the beginning of an item of a list: its indent and its mark.
+var item = regexp.MustCompile(`^ *(?:- |[0-9]+\. )`)
+
+// wrappedItem wraps a paragraph, or an item of a list whose further lines begin below
+// the first one's text.
+func wrappedItem(text string, width int) string {
+	mark := item.FindString(text)
+	text = strings.Join(strings.Fields(text[len(mark):]), " ")
+	text = strings.ReplaceAll(link.ReplaceAllStringFunc(text, pointed), "**", "")
+	return report.Wrapped(mark+text, width, strings.Repeat(" ", len(mark)))
+}
+
+// pointed spells a link for readers who cannot follow it.
+func pointed(markdown string) string {
+	parts := link.FindStringSubmatch(markdown)
+	text, target := parts[1], parts[2]
+	if name, ok := strings.CutSuffix(target, ".md"); ok {
+		if _, ok := docs.Find(name); ok {
+			return fmt.Sprintf("%s (espalier help %s)", text, name)
+		}
+	}
+	if text == target {
+		return text
+	}
+	return fmt.Sprintf("%s (%s)", text, strings.TrimPrefix(target, "../"))
+}

@@ -1,0 +1,83 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/mattn/go-runewidth"
+
+	"github.com/espalier-ml/espalier/docs"
+)
+
+// TestTopics: each page is a topic, no topic hides a verb, and the list of help names
+// every topic.
+func TestTopics(t *testing.T) {
+	var list bytes.Buffer
+	if err := run(context.Background(), []string{"help"}, &list, &list); err != nil {
+		t.Fatal(err)
+	}
+	for _, verb := range verbNames(newRoot(0)) {
+		if _, ok := docs.Find(verb); ok {
+			t.Errorf("docs/%s.md has the name of a verb", verb)
+		}
+	}
+	for _, page := range docs.Pages() {
+		var out bytes.Buffer
+		if err := run(context.Background(), []string{"help", page.Name}, &out, &out); err != nil {
+			t.Errorf("%s: %v", page.Name, err)
+		}
+		if !strings.HasPrefix(out.String(), "# "+page.Title+"\n") {
+			t.Errorf("help %s begins %.60q", page.Name, out.String())
+		}
+		if !strings.Contains(list.String(), "  "+page.Name+" ") || !strings.Contains(list.String(), page.Title) {
+			t.Errorf("help does not list %s:\n%s", page.Name, list.String())
+		}
+	}
+}
+
+func TestUnknownTopic(t *testing.T) {
+	var out bytes.Buffer
+	for topic, want := range map[string]string{
+		"glosary":    `no help on "glosary"; did you mean "glossary"?`,
+		"predct":     `no help on "predct"; did you mean "predict"?`,
+		"xyzzyxyzzy": `no help on "xyzzyxyzzy" (espalier help lists verbs and topics)`,
+	} {
+		if err := run(context.Background(), []string{"help", topic}, &out, &out); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("help %s: %v, want %s", topic, err, want)
+		}
+	}
+}
+
+// TestReadable: by hand.
+func TestReadable(t *testing.T) {
+	const markdown = "# Title\n\nA paragraph with `code` and **weight**\nthat goes on for more than a line.\n\n" +
+		"- one item that is longer than a line\n- see [the words](glossary.md) or [a site](https://example.org)\n\n" +
+		"| a | b |\n| - | - |\n\n```sh\nespalier help\n\nespalier version\n```\n"
+	const want = "# Title\n\nA paragraph with `code` and\nweight that goes on for more\nthan a line.\n\n" +
+		"- one item that is longer than\n  a line\n- see the words (espalier help\n  glossary) or a site\n  (https://example.org)\n\n" +
+		"| a | b |\n| - | - |\n\n    espalier help\n\n    espalier version\n"
+	if got := readable(markdown, 30); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+// TestTopicsFit: no line of prose is wider than the page, and no word of a page is lost.
+func TestTopicsFit(t *testing.T) {
+	const page = 60
+	for _, p := range docs.Pages() {
+		fenced := false
+		for _, line := range strings.Split(readable(p.Text, page), "\n") {
+			fenced = strings.HasPrefix(line, "    ")
+			if n := runewidth.StringWidth(line); n > page && !fenced && !strings.HasPrefix(line, "|") && !strings.HasPrefix(line, "#") {
+				t.Errorf("%s: %d characters: %s", p.Name, n, line)
+			}
+		}
+		bare := strings.NewReplacer("```sh", "", "```text", "", "```go", "", "```", "", "**", "")
+		got, want := len(strings.Fields(readable(p.Text, page))), len(strings.Fields(bare.Replace(p.Text)))
+		if got < want {
+			t.Errorf("%s: %d words are printed, the page has %d", p.Name, got, want)
+		}
+	}
+}

@@ -1,0 +1,57 @@
+package docs_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/espalier-ml/espalier/docs"
+)
+
+func ExampleFind() {
+	page, ok := docs.Find("glossary")
+	fmt.Println(page.Title, ok)
+	// Output: Glossary: the words of Espalier true
+}
+
+// TestPages: each page begins with a heading of its own, has no line that is too wide
+// for a terminal, and closes its blocks.
+func TestPages(t *testing.T) {
+	const page = 120 // what GitHub and editors show without scrolling
+	const terminal = 80
+	titles := make(map[string]string)
+	for _, p := range docs.Pages() {
+		if !strings.HasPrefix(p.Text, "# ") || p.Title == "" {
+			t.Errorf("%s.md does not begin with a heading", p.Name)
+		}
+		if other, ok := titles[p.Title]; ok {
+			t.Errorf("%s.md and %s.md have the same title", p.Name, other)
+		}
+		titles[p.Title] = p.Name
+		fenced := false
+		for i, line := range strings.Split(p.Text, "\n") {
+			if strings.HasPrefix(line, "```") {
+				fenced = !fenced
+			}
+			n, limit := len([]rune(line)), page
+			if strings.HasPrefix(line, "|") { // tables are printed as they are
+				limit = terminal
+			}
+			if n > limit && !fenced {
+				t.Errorf("%s.md:%d has %d characters, at most %d are wanted", p.Name, i+1, n, limit)
+			}
+		}
+		if fenced {
+			t.Errorf("%s.md: a block is not closed", p.Name)
+		}
+	}
+	if len(titles) < 10 {
+		t.Errorf("%d pages", len(titles))
+	}
+}
+
+func TestFindUnknown(t *testing.T) {
+	if p, ok := docs.Find("nothing"); ok {
+		t.Errorf("a page of nothing: %q", p.Title)
+	}
+}
