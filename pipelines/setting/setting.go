@@ -1,0 +1,49 @@
+package setting
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Setting is the declaration of a setting.
+type Setting struct {
+	Name       string // of the flag, of the key in config files and of the member in JSON
+	Group      Group  // that lists the setting in the help
+	Help       string // what the setting does, with unit and special values; the default is added to it
+	Value      Value  // of the field that is set
+	Required   bool   // the empty value is a fault
+	Changeable bool   // may differ when a run is resumed: the tree does not depend on it
+}
+
+// Faults checks the values of all settings. Each error names its flag.
+func Faults(settings []Setting) []error {
+	var missing []string
+	var faults []error
+	for _, s := range settings {
+		if s.Required && s.Value.empty() {
+			missing = append(missing, "--"+s.Name)
+			continue
+		}
+		for _, err := range s.Value.faults() {
+			faults = append(faults, fmt.Errorf("--%s %w", s.Name, err))
+		}
+	}
+	switch n := len(missing); n {
+	case 0:
+		return faults
+	case 1:
+		return append([]error{fmt.Errorf("%s is required", missing[0])}, faults...)
+	default:
+		return append([]error{fmt.Errorf("%s and %s are required", strings.Join(missing[:n-1], ", "), missing[n-1])},
+			faults...)
+	}
+}
+
+// Names lists the names of the settings.
+func Names(settings []Setting) []string {
+	names := make([]string, len(settings))
+	for i, s := range settings {
+		names[i] = s.Name
+	}
+	return names
+}
