@@ -7,6 +7,8 @@ import (
 	"io"
 	"strconv"
 	"strings"
+
+	"github.com/espalier-ml/espalier/pipelines/setting"
 )
 
 // classValues are numbers that a flag gives to classes, or to pairs of them, by
@@ -56,7 +58,7 @@ func (f *classFile) read(ctx context.Context, from *files, url string) (*classVa
 		hint := ""
 		if f.instead != "" {
 			hint = fmt.Sprintf("; want %s or a CSV file", f.instead)
-			if near := Nearest(url, strings.Split(f.instead, ", ")); near != "" {
+			if near := setting.Nearest(url, strings.Split(f.instead, ", ")); near != "" {
 				hint = fmt.Sprintf("; did you mean %q?", near)
 			}
 		}

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/pipelines/setting"
 )
 
 // maxCosts bounds a costs file.
@@ -125,7 +126,7 @@ func readCosts(ctx context.Context, f *files, url string, columns []string) (*co
 		}
 		if !known[line.feature] {
 			hint := ""
-			if n := Nearest(line.feature, columns); n != "" {
+			if n := setting.Nearest(line.feature, columns); n != "" {
 				hint = fmt.Sprintf("; did you mean %q?", n)
 			}
 			return nil, c.fault(line, "no feature %q%s", line.feature, hint)

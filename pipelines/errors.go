@@ -7,9 +7,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/agnivade/levenshtein"
-
 	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/pipelines/setting"
 )
 
 // UsageError says that a command or its configuration cannot be carried out.
@@ -100,36 +99,12 @@ func afterLast(s, sep string) string {
 // Unwrap returns what the runner returned.
 func (e *RunnerError) Unwrap() error { return e.Err }
 
-// minBeginning is the number of characters from which the beginning of a name tells
-// it.
-const minBeginning = 3
-
-// Nearest returns the name that differs least from the given one, else the shortest
-// that begins with it, "" when none comes near.
-func Nearest(name string, names []string) string {
-	best, least := "", 1+max(2, len(name)/3)
-	for _, n := range names {
-		if d := levenshtein.ComputeDistance(strings.ToLower(name), strings.ToLower(n)); d < least {
-			best, least = n, d
-		}
-	}
-	if best != "" || len(name) < minBeginning {
-		return best
-	}
-	for _, n := range names {
-		if strings.HasPrefix(strings.ToLower(n), strings.ToLower(name)) && (best == "" || len(n) < len(best)) {
-			best = n
-		}
-	}
-	return best
-}
-
 // maxHinted is the number of names that a hint lists.
 const maxHinted = 8
 
 // Hint proposes the name that was meant, else says which ones there are.
 func Hint(name string, names []string) string {
-	if near := Nearest(name, names); near != "" {
+	if near := setting.Nearest(name, names); near != "" {
 		return fmt.Sprintf("; did you mean %q?", near)
 	}
 	if len(names) == 0 {

@@ -18,6 +18,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/pipelines"
+	"github.com/espalier-ml/espalier/pipelines/setting"
 )
 
 // askOptions are the flags of ask.
@@ -202,7 +203,7 @@ func (q *questionnaire) noFeature(pair string) error {
 		tested = append(tested, in.Name)
 	}
 	problem := fmt.Sprintf("--value %s: the tree asks for no feature %q", word(pair), name)
-	switch near := pipelines.Nearest(name, names); {
+	switch near := setting.Nearest(name, names); {
 	case near != "":
 		problem += fmt.Sprintf("; did you mean %q?", near)
 	case len(tested) > 0:

@@ -22,6 +22,7 @@ import (
 
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/pipelines"
+	"github.com/espalier-ml/espalier/pipelines/setting"
 )
 
 // The exit codes, as README.md lists them.
@@ -157,7 +158,7 @@ func unknownVerb(c *cobra.Command, args []string) error {
 		return nil
 	}
 	hint := ""
-	if near := pipelines.Nearest(args[0], verbNames(c)); near != "" {
+	if near := setting.Nearest(args[0], verbNames(c)); near != "" {
 		hint = fmt.Sprintf("; did you mean %q?", near)
 	}
 	return &pipelines.UsageError{Problem: fmt.Sprintf("unknown verb %q%s (espalier help lists them)", args[0], hint)}

@@ -15,6 +15,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/espalier-ml/espalier/pipelines"
+	"github.com/espalier-ml/espalier/pipelines/setting"
 )
 
 // configFlag is the flag that names a config file.
@@ -148,7 +149,7 @@ func nearestFlag(name string, flags *pflag.FlagSet, format string) string {
 			names = append(names, f.Name)
 		}
 	})
-	if near := pipelines.Nearest(name, names); near != "" {
+	if near := setting.Nearest(name, names); near != "" {
 		return fmt.Sprintf(format, near)
 	}
 	return ""

@@ -12,6 +12,7 @@ import (
 	"github.com/espalier-ml/espalier/docs"
 	"github.com/espalier-ml/espalier/io/report"
 	"github.com/espalier-ml/espalier/pipelines"
+	"github.com/espalier-ml/espalier/pipelines/setting"
 )
 
 // newHelp returns the verb help. It prints the help of a verb, or a page of the
@@ -51,7 +52,7 @@ func newHelp(page int) *cobra.Command {
 // the nearest name.
 func unknownTopic(c *cobra.Command, name string) error {
 	hint := ""
-	if near := pipelines.Nearest(name, append(verbNames(c), topicNames()...)); near != "" {
+	if near := setting.Nearest(name, append(verbNames(c), topicNames()...)); near != "" {
 		hint = fmt.Sprintf("; did you mean %q?", near)
 	}
 	return &pipelines.UsageError{Problem: fmt.Sprintf("no help on %q%s (espalier help lists verbs and topics)", name, hint)}
