@@ -16,13 +16,11 @@
 //
 // # Growing
 //
-// A node whose objects fit in memory is grown whole by Grow. Of nodes that do not
-// fit a Growth keeps the counts only. They are split level by level: Passes plans
-// how a level is counted within the memory that there is, Level counts objects
-// into the histograms of one pass, any number of which add up by their pieces,
-// and Expand scores the tests and makes the children. The histogram of the
-// largest child is what its siblings leave of their parent's. All ways score the
-// same integers by the same code, so they give the same tree to the last bit.
+// A node whose objects fit in memory is grown whole by package memory. Of nodes
+// that do not fit package levels keeps the counts only, and splits them level by
+// level. Both score the same integers by the same code, so they give the same tree
+// to the last bit. This package has what they share: the nodes and the tree that
+// is made of them, the path to a node, histograms, and what the columns want.
 //
 // This package and those below it use the standard library only and do no
 // I/O.

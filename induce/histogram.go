@@ -7,76 +7,81 @@ import (
 	"github.com/espalier-ml/espalier/induce/split"
 )
 
-// layout says where each feature's cells lie in a node's histogram: two a
+// Layout says where each feature's cells lie in a node's histogram: two a
 // (code, class), objects and weight.
-type layout struct {
+type Layout struct {
 	offsets []int // len(columns)+1
 	classes int
 }
 
-func newLayout(columns []split.Column, classes int) layout {
-	l := layout{offsets: make([]int, len(columns)+1), classes: classes}
+// NewLayout returns the layout of the histograms of the features.
+func NewLayout(columns []split.Column, classes int) Layout {
+	l := Layout{offsets: make([]int, len(columns)+1), classes: classes}
 	for f := range columns {
 		l.offsets[f+1] = l.offsets[f] + 2*classes*columns[f].Codes
 	}
 	return l
 }
 
-func (l *layout) cells() int { return l.offsets[len(l.offsets)-1] }
+// Cells returns the number of cells of all features.
+func (l *Layout) Cells() int { return l.offsets[len(l.offsets)-1] }
 
-// of returns the cells of a feature among those of the features from the given
+// CellsBetween returns the number of cells of the features [from, to).
+func (l *Layout) CellsBetween(from, to int) int { return l.offsets[to] - l.offsets[from] }
+
+// Column returns the cells of a feature among those of the features from the given
 // one on.
-func (l *layout) of(cells []int64, feature, from int) []int64 {
+func (l *Layout) Column(cells []int64, feature, from int) []int64 {
 	return cells[l.offsets[feature]-l.offsets[from] : l.offsets[feature+1]-l.offsets[from]]
 }
 
-// counter counts one feature's codes into its cells.
-type counter struct {
-	codes  *dataset.Codes
-	common int // a code that most objects have, -1: none, see commonCode
+// ColumnCounter counts one feature's codes into its cells.
+type ColumnCounter struct {
+	Codes  *dataset.Codes
+	Common int // a code that most objects have, -1: none, see CommonCode
 }
 
-// rows are objects to be counted: order names them, class and weight go along
-// with it. n and m are their number and weight by class.
-type rows struct {
-	order  []int32
-	class  []uint16
-	weight []int64
-	n, m   []int64
+// Selection are objects to be counted: Order names them, Class and Weight go along
+// with it. N and M are their number and weight by class.
+type Selection struct {
+	Order  []int32
+	Class  []uint16
+	Weight []int64
+	N, M   []int64
 }
 
-// count adds objects to a feature's cells, which hold as many classes as r.n.
+// Count adds objects to a feature's cells, which hold as many classes as r.N.
 // The objects of the common code are not counted but inferred.
-func (c *counter) count(cells []int64, r *rows) {
-	if c.codes.U8 != nil {
-		countCodes(cells, c.codes.U8, r, c.common)
+func (c *ColumnCounter) Count(cells []int64, r *Selection) {
+	if c.Codes.U8 != nil {
+		countCodes(cells, c.Codes.U8, r, c.Common)
 	} else {
-		countCodes(cells, c.codes.U16, r, c.common)
+		countCodes(cells, c.Codes.U16, r, c.Common)
 	}
-	if c.common < 0 {
+	if c.Common < 0 {
 		return
 	}
-	width := 2 * len(r.n)
-	rest := cells[c.common*width : c.common*width+width]
+	width := 2 * len(r.N)
+	rest := cells[c.Common*width : c.Common*width+width]
 	r.total(rest)
 	for code := 0; code < len(cells); code += width {
-		if code != c.common*width {
-			subtract(rest, cells[code:code+width])
+		if code != c.Common*width {
+			Subtract(rest, cells[code:code+width])
 		}
 	}
 }
 
 // total writes the cells of all objects together.
-func (r *rows) total(cells []int64) {
-	for k := range r.n {
-		cells[2*k], cells[2*k+1] = r.n[k], r.m[k]
+func (r *Selection) total(cells []int64) {
+	for k := range r.N {
+		cells[2*k], cells[2*k+1] = r.N[k], r.M[k]
 	}
 }
 
 // countCodes is the innermost loop of training.
-func countCodes[T uint8 | uint16](cells []int64, codes []T, r *rows, common int) {
-	order, classes := r.order, len(r.n)
-	class, weight := r.class[:len(order)], r.weight[:len(order)]
+func countCodes[T uint8 | uint16](cells []int64, codes []T, r *Selection, common int) {
+	order, classes := r.Order, len(r.N)
+	class, weight := r.Class[:len(order)], r.Weight[:len(order)]
 	for i, id := range order {
 		code := int(codes[id])
 		if code == common {
@@ -89,35 +94,35 @@ func countCodes[T uint8 | uint16](cells []int64, codes []T, r *rows, common int)
 	}
 }
 
-// countSeen does what count does and returns the codes that it met, ascending,
+// CountSeen does what Count does and returns the codes that it met, ascending,
 // so that a small node pays for its own codes only. seen has a bit for each
 // code, all zero between calls.
-func (c *counter) countSeen(cells []int64, r *rows, seen []uint64, present []int32) []int32 {
+func (c *ColumnCounter) CountSeen(cells []int64, r *Selection, seen []uint64, present []int32) []int32 {
 	counted := 0
-	if c.codes.U8 != nil {
-		counted = countCodesSeen(cells, c.codes.U8, r, c.common, seen)
+	if c.Codes.U8 != nil {
+		counted = countCodesSeen(cells, c.Codes.U8, r, c.Common, seen)
 	} else {
-		counted = countCodesSeen(cells, c.codes.U16, r, c.common, seen)
+		counted = countCodesSeen(cells, c.Codes.U16, r, c.Common, seen)
 	}
-	if counted == len(r.order) {
+	if counted == len(r.Order) {
 		return drain(seen, present[:0])
 	}
-	width := 2 * len(r.n)
-	rest := cells[c.common*width : c.common*width+width]
+	width := 2 * len(r.N)
+	rest := cells[c.Common*width : c.Common*width+width]
 	r.total(rest)
 	for i, word := range seen {
 		for ; word != 0; word &= word - 1 {
 			code := i<<6 + bits.TrailingZeros64(word)
-			subtract(rest, cells[code*width:code*width+width])
+			Subtract(rest, cells[code*width:code*width+width])
 		}
 	}
-	seen[c.common>>6] |= 1 << (c.common & 63)
+	seen[c.Common>>6] |= 1 << (c.Common & 63)
 	return drain(seen, present[:0])
 }
 
-func countCodesSeen[T uint8 | uint16](cells []int64, codes []T, r *rows, common int, seen []uint64) int {
-	order, classes := r.order, len(r.n)
-	class, weight := r.class[:len(order)], r.weight[:len(order)]
+func countCodesSeen[T uint8 | uint16](cells []int64, codes []T, r *Selection, common int, seen []uint64) int {
+	order, classes := r.Order, len(r.N)
+	class, weight := r.Class[:len(order)], r.Weight[:len(order)]
 	counted := 0
 	for i, id := range order {
 		code := int(codes[id])
@@ -134,13 +139,13 @@ func countCodesSeen[T uint8 | uint16](cells []int64, codes []T, r *rows, common 
 	return counted
 }
 
-// commonSample is the number of objects that commonCode looks at.
+// commonSample is the number of objects that CommonCode looks at.
 const commonSample = 1 << 12
 
-// commonCode returns a code that at least three of four objects have, -1 when
+// CommonCode returns a code that at least three of four objects have, -1 when
 // there seems to be none: few mispredicted branches then cost less than the
 // counting of most objects. What is counted does not depend on it.
-func commonCode(codes *dataset.Codes, objects int, seen []int32) int {
+func CommonCode(codes *dataset.Codes, objects int, seen []int32) int {
 	clear(seen)
 	step := max(1, objects/commonSample)
 	n, best := 0, 0
@@ -169,8 +174,8 @@ func drain(seen []uint64, dst []int32) []int32 {
 	return dst
 }
 
-// subtract takes b from a, cell by cell.
-func subtract(a, b []int64) {
+// Subtract takes b from a, cell by cell.
+func Subtract(a, b []int64) {
 	b = b[:len(a)]
 	for i := range a {
 		a[i] -= b[i]

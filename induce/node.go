@@ -21,7 +21,8 @@ type Params struct {
 	MaxLeaves int          // the best-first tree of so many leaves; 0: any number
 }
 
-func (p *Params) criterion(total int64) *split.Criterion {
+// Criterion returns the scoring rule of a training whose objects weigh total.
+func (p *Params) Criterion(total int64) *split.Criterion {
 	return split.NewCriterion(p.Algorithm, p.Family, p.Lambda, p.Theta, total).Confine(p.Subset).Count(p.SetUps)
 }
 

@@ -2,19 +2,25 @@ package induce
 
 import "github.com/espalier-ml/espalier/induce/split"
 
-// path is the way from the root to a node, the last test first; nil at the
+// Place is where in a tree a node is. The zero value is the root's.
+type Place struct {
+	Depth int // tests on the way to it
+	Path  *Path
+}
+
+// Path is the way from the root to a node, the last test first; nil at the
 // root. Paths share what they have in common and are never changed.
-type path struct {
-	up      *path
+type Path struct {
+	up      *Path
 	test    split.Test
 	outcome int     // of two-outcome tests
 	middle  float64 // of the sides of a threshold, of two classes: see split.Middle
 }
 
-// below returns the path to a child of a node that is split by a test. weights
+// Below returns the path to a child of a node that is split by a test. weights
 // are those of each child by class.
-func (p *path) below(test split.Test, weights [][]int64, child int) *path {
-	q := &path{up: p, test: test, outcome: child}
+func (p *Path) Below(test split.Test, weights [][]int64, child int) *Path {
+	q := &Path{up: p, test: test, outcome: child}
 	if test.Kind == split.Threshold && len(weights[0]) == 2 {
 		q.middle = split.Middle(weights[0], weights[1])
 	}
@@ -22,7 +28,7 @@ func (p *path) below(test split.Test, weights [][]int64, child int) *path {
 }
 
 // paid returns what of a feature's tests has been paid on the way.
-func (p *path) paid(feature int, columns []split.Column) split.Paid {
+func (p *Path) paid(feature int, columns []split.Column) split.Paid {
 	var paid split.Paid
 	for ; p != nil; p = p.up {
 		paid.Asked = paid.Asked || p.test.Feature == feature
@@ -31,8 +37,8 @@ func (p *path) paid(feature int, columns []split.Column) split.Paid {
 	return paid
 }
 
-// column returns a feature as it is at the end of the way. at is memory for one.
-func (p *path) column(feature int, columns []split.Column, at *split.Column) *split.Column {
+// Column returns a feature as it is at the end of the way. at is memory for one.
+func (p *Path) Column(feature int, columns []split.Column, at *split.Column) *split.Column {
 	c := &columns[feature]
 	if !c.ByPath() {
 		return c
@@ -41,8 +47,8 @@ func (p *path) column(feature int, columns []split.Column, at *split.Column) *sp
 	return at
 }
 
-// bounds returns what monotone constraints leave to the end of the way.
-func (p *path) bounds(columns []split.Column) *split.Bounds {
+// Bounds returns what monotone constraints leave to the end of the way.
+func (p *Path) Bounds(columns []split.Column) *split.Bounds {
 	b := split.Unbounded()
 	for ; p != nil; p = p.up {
 		if monotone := columns[p.test.Feature].Monotone; monotone != 0 && p.test.Kind == split.Threshold {

@@ -6,14 +6,15 @@ import (
 	"github.com/espalier-ml/espalier/induce/split"
 )
 
-// wishes are what the columns want of a tree, beside good tests.
-type wishes struct {
+// Wishes are what the columns want of a tree, beside good tests.
+type Wishes struct {
 	first    []int // features that nodes are to test, by depth; -1: any
 	monotone bool  // there are monotone constraints
 }
 
-func newWishes(columns []split.Column, classes int) wishes {
-	var w wishes
+// NewWishes collects what the columns want.
+func NewWishes(columns []split.Column, classes int) Wishes {
+	var w Wishes
 	for f := range columns {
 		w.monotone = w.monotone || columns[f].Monotone != 0 && classes == 2
 		if depth := columns[f].First - 1; depth >= 0 {
@@ -26,11 +27,11 @@ func newWishes(columns []split.Column, classes int) wishes {
 	return w
 }
 
-// grant leaves only the tests of the feature that nodes of a depth are to test
+// Grant leaves only the tests of the feature that nodes of a depth are to test
 // in the competition, of those of the features from the given one on, whose best
 // scores are given. It reports whether there are any: where that feature has no
 // test with two outcomes, all others compete.
-func (w *wishes) grant(depth, from int, scores []float64) bool {
+func (w *Wishes) Grant(depth, from int, scores []float64) bool {
 	if depth >= len(w.first) {
 		return false
 	}
@@ -46,10 +47,10 @@ func (w *wishes) grant(depth, from int, scores []float64) bool {
 	return true
 }
 
-// bound tells a node's constraints to the scan.
-func (w *wishes) bound(t *split.Totals, p *path, columns []split.Column) *split.Totals {
+// Bound tells a node's constraints to the scan.
+func (w *Wishes) Bound(t *split.Totals, p *Path, columns []split.Column) *split.Totals {
 	if w.monotone {
-		t.Bounds = p.bounds(columns)
+		t.Bounds = p.Bounds(columns)
 	}
 	return t
 }

@@ -18,6 +18,7 @@ import (
 
 	"github.com/espalier-ml/espalier/induce"
 	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/levels"
 	"github.com/espalier-ml/espalier/io/objectstore"
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
@@ -57,7 +58,7 @@ type checkpoint struct {
 	Objects  [dataset.Parts]jobs.ObjectStats `json:"objects"`
 
 	Grown  []*induce.Node `json:"grown,omitempty"` // the trees of the grid that are finished
-	Growth *induce.Growth `json:"growth"`          // of the next one; none: all are
+	Growth *levels.Growth `json:"growth"`          // of the next one; none: all are
 
 	seen objectstore.Object // state.json as it was read
 }
@@ -284,7 +285,7 @@ func (t *training) same(c *checkpoint) error {
 }
 
 // save writes a checkpoint of the tree so far and its open nodes.
-func (t *training) save(ctx context.Context, g *induce.Growth) error {
+func (t *training) save(ctx context.Context, g *levels.Growth) error {
 	if !t.checkpoints {
 		return nil
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/espalier-ml/espalier/induce"
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/frontier"
+	"github.com/espalier-ml/espalier/induce/memory"
 	"github.com/espalier-ml/espalier/induce/prune"
 	"github.com/espalier-ml/espalier/induce/tree"
 )
@@ -184,12 +185,12 @@ func (t *training) fold(ctx context.Context, o *dataset.Objects, held [][]int32,
 	}
 	trees := make([]*tree.Tree, len(t.grid))
 	counts := make([]*tree.LeafCounts, len(t.grid))
-	options := induce.Options{
+	options := memory.Options{
 		Workers: max(1, runtime.GOMAXPROCS(0)/len(held)),
 		Settled: func(weight int64) { settled.Add(weight) },
 		Stop:    func() bool { return ctx.Err() != nil },
 	}
-	for i, root := range induce.GrowEach(grown, t.columns(), params, total, 0, options) {
+	for i, root := range memory.GrowEach(grown, t.columns(), params, total, options) {
 		trees[i] = t.model(root, t.grid[i])
 		counts[i] = countObjects(trees[i], o, held[fold])
 	}

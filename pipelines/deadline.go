@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/espalier-ml/espalier/induce"
+	"github.com/espalier-ml/espalier/induce/levels"
 )
 
 // deadline returns when a run that began at a time should be over.
@@ -35,13 +36,13 @@ func (t *training) growUntil() int64 {
 }
 
 // closeLarge makes leaves of the large open nodes, for want of time.
-func (t *training) closeLarge(ctx context.Context, g *induce.Growth, levels *induce.Levels) error {
+func (t *training) closeLarge(ctx context.Context, g *levels.Growth, grower *levels.Grower) error {
 	p := g.Close()
-	counts, err := t.count(ctx, g, p, levels, "closing")
+	counts, err := t.count(ctx, g, p, grower, "closing")
 	if err != nil {
 		return err
 	}
-	levels.Fill(p, counts)
+	grower.Fill(p, counts)
 	return nil
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/espalier-ml/espalier/induce"
 	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/levels"
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
@@ -28,7 +29,7 @@ func (t *training) induce(ctx context.Context, c *checkpoint) error {
 
 // growNext finishes a growth, and with it as many trees as one job can grow. It
 // returns the growth of the next tree, nil after the last.
-func (t *training) growNext(ctx context.Context, g *induce.Growth) (*induce.Growth, error) {
+func (t *training) growNext(ctx context.Context, g *levels.Growth) (*levels.Growth, error) {
 	g, err := t.settle(ctx, g)
 	if err != nil {
 		return nil, err
@@ -51,15 +52,15 @@ func (t *training) growNext(ctx context.Context, g *induce.Growth) (*induce.Grow
 }
 
 // settle grows levels of jobs while nodes exceed the memory budget.
-func (t *training) settle(ctx context.Context, g *induce.Growth) (*induce.Growth, error) {
-	levels := induce.NewLevels(t.growConfig().Setting)
+func (t *training) settle(ctx context.Context, g *levels.Growth) (*levels.Growth, error) {
+	grower := levels.NewGrower(t.growConfig().Setting)
 	for len(g.Large) > 0 {
 		if t.late() {
-			return g, t.closeLarge(ctx, g, levels)
+			return g, t.closeLarge(ctx, g, grower)
 		}
 		start := time.Now()
 		var err error
-		if g, err = t.advance(ctx, g, levels); err != nil {
+		if g, err = t.advance(ctx, g, grower); err != nil {
 			return nil, err
 		}
 		t.levelTook = time.Since(start)
@@ -71,13 +72,13 @@ func (t *training) settle(ctx context.Context, g *induce.Growth) (*induce.Growth
 }
 
 // root returns the growth of a tree of which nothing is grown.
-func (t *training) root() *induce.Growth {
+func (t *training) root() *levels.Growth {
 	train := &t.objects[dataset.Train]
-	return induce.NewGrowth(train.ClassObjects, train.ClassWeight, t.config.MemoryObjects)
+	return levels.NewGrowth(train.ClassObjects, train.ClassWeight, t.config.MemoryObjects)
 }
 
 // start returns the growth to go on with, nil if all trees are grown.
-func (t *training) start(ctx context.Context, c *checkpoint) (*induce.Growth, error) {
+func (t *training) start(ctx context.Context, c *checkpoint) (*levels.Growth, error) {
 	if c == nil {
 		g := t.root()
 		return g, t.save(ctx, g)
@@ -91,18 +92,18 @@ func (t *training) start(ctx context.Context, c *checkpoint) (*induce.Growth, er
 
 // advance grows the large nodes by a level, or by several if one job is to do so
 // and a single pass counts the first.
-func (t *training) advance(ctx context.Context, g *induce.Growth, levels *induce.Levels) (*induce.Growth, error) {
+func (t *training) advance(ctx context.Context, g *levels.Growth, grower *levels.Grower) (*levels.Growth, error) {
 	memory := t.config.HistogramMemory
-	passes := levels.Passes(g, memory)
+	passes := grower.Passes(g, memory)
 	if t.config.LevelsPerJob > 1 && len(passes) == 1 {
-		return t.unroll(ctx, g, &passes[0], levels)
+		return t.unroll(ctx, g, &passes[0], grower)
 	}
 	name, keep := fmt.Sprintf("level %d", g.Large[0].Depth), memory
 	if t.config.LevelsPerJob > 1 { // its workers do not see the driver's histograms
 		keep = 0
 	}
-	children, err := levels.Expand(g, passes, keep, runtime.GOMAXPROCS(0), func(p *induce.Pass) (*induce.Counts, error) {
-		return t.count(ctx, g, p, levels, name)
+	children, err := grower.Expand(g, passes, keep, runtime.GOMAXPROCS(0), func(p *levels.Pass) (*levels.Counts, error) {
+		return t.count(ctx, g, p, grower, name)
 	})
 	if err != nil {
 		return nil, err
@@ -112,18 +113,18 @@ func (t *training) advance(ctx context.Context, g *induce.Growth, levels *induce
 }
 
 // count runs a job that counts all objects for one pass.
-func (t *training) count(ctx context.Context, g *induce.Growth, p *induce.Pass, levels *induce.Levels, name string) (*induce.Counts, error) {
+func (t *training) count(ctx context.Context, g *levels.Growth, p *levels.Pass, grower *levels.Grower, name string) (*levels.Counts, error) {
 	config := t.levelConfig(1)
 	defer t.files.store.RemoveAll(context.WithoutCancel(ctx), config.Out) //nolint:errcheck // scratch
 	if err := t.level(ctx, &config, &jobs.LevelState{Growth: g, Pass: p}, name); err != nil {
 		return nil, err
 	}
 	t.objectPasses++
-	return jobs.ReadCounts(ctx, levels, p, config.Out, 0)
+	return jobs.ReadCounts(ctx, grower, p, config.Out, 0)
 }
 
 // unroll runs a job of several levels.
-func (t *training) unroll(ctx context.Context, g *induce.Growth, p *induce.Pass, levels *induce.Levels) (*induce.Growth, error) {
+func (t *training) unroll(ctx context.Context, g *levels.Growth, p *levels.Pass, grower *levels.Grower) (*levels.Growth, error) {
 	config := t.levelConfig(t.config.LevelsPerJob)
 	defer t.files.store.RemoveAll(context.WithoutCancel(ctx), config.Out) //nolint:errcheck // scratch
 	depth := g.Large[0].Depth
@@ -138,8 +139,8 @@ func (t *training) unroll(ctx context.Context, g *induce.Growth, p *induce.Pass,
 	}
 	t.objectPasses++
 	g = state.Growth
-	children, err := levels.Expand(g, levels.Passes(g, config.Memory), 0, runtime.GOMAXPROCS(0), func(p *induce.Pass) (*induce.Counts, error) {
-		return jobs.ReadCounts(ctx, levels, p, config.Out, level)
+	children, err := grower.Expand(g, grower.Passes(g, config.Memory), 0, runtime.GOMAXPROCS(0), func(p *levels.Pass) (*levels.Counts, error) {
+		return jobs.ReadCounts(ctx, grower, p, config.Out, level)
 	})
 	if err != nil {
 		return nil, err
@@ -186,7 +187,7 @@ func (t *training) smallConfig() jobs.SmallConfig {
 
 // grow gathers the objects of small open nodes and grows each in one worker, and
 // with the root all trees that are left. It returns their roots.
-func (t *training) grow(ctx context.Context, g *induce.Growth) ([]*induce.Node, error) {
+func (t *training) grow(ctx context.Context, g *levels.Growth) ([]*induce.Node, error) {
 	config := t.smallConfig()
 	if g.Root.Test != nil {
 		config.Trees = config.Trees[:1]

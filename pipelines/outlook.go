@@ -5,8 +5,8 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/options/jobopts"
 
-	"github.com/espalier-ml/espalier/induce"
 	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/levels"
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
@@ -26,8 +26,8 @@ type outlook struct {
 	layout  dataset.Layout
 	found   discovery // of the part with the most rows
 	objects [dataset.Parts]float64
-	levels  *induce.Levels
-	growth  induce.Forecast // of all trees
+	grower  *levels.Grower
+	growth  levels.Forecast // of all trees
 	gathers int             // jobs that gather the objects of small nodes
 }
 
@@ -45,19 +45,19 @@ func newOutlook(t, r *training) *outlook {
 	if t.config.LevelsPerJob > 1 {
 		keep = 0 // see advance
 	}
-	o.levels = induce.NewLevels(r.growConfig().Setting)
-	scale := induce.Scale{Objects: o.objects[dataset.Train] / float64(r.rehearsed.tally[dataset.Train].objects), Weight: 1 / r.rehearsed.share}
+	o.grower = levels.NewGrower(r.growConfig().Setting)
+	scale := levels.Scale{Objects: o.objects[dataset.Train] / float64(r.rehearsed.tally[dataset.Train].objects), Weight: 1 / r.rehearsed.share}
 	budget := t.config.MemoryObjects
 	for i, root := range r.rehearsed.trees {
-		setting := o.levels.Setting
+		setting := o.grower.Setting
 		setting.Params = r.grid[i].params
-		o.add(induce.NewLevels(setting).Forecast(root, scale, budget, t.config.HistogramMemory, keep))
+		o.add(levels.NewGrower(setting).Forecast(root, scale, budget, t.config.HistogramMemory, keep))
 	}
 	return o
 }
 
 // add takes in another tree. Those that are small from the root on share a job.
-func (o *outlook) add(f *induce.Forecast) {
+func (o *outlook) add(f *levels.Forecast) {
 	o.growth.Histogram = max(o.growth.Histogram, f.Histogram)
 	o.growth.Passes += f.Passes
 	o.growth.Pieces += f.Pieces
@@ -214,14 +214,14 @@ const (
 
 // memory returns the peak of the driver and of a worker.
 func (o *outlook) memory() (driver, worker int64) {
-	levels := float64(countTimes*float64(o.growth.Histogram)) + float64(2*o.kept()) // those of the parents, too
+	counting := float64(countTimes*float64(o.growth.Histogram)) + float64(2*o.kept()) // those of the parents, too
 	garbage := o.garbage()
 	peak := func(live float64) int64 {
 		return processBytes + int64(min(float64(heapTimes*live), live+garbage))
 	}
 	living := max(o.summarising(), o.coalescing(), o.growing())
 	if isLocal(o.t.config.Runner) {
-		driver = peak(max(living, levels))
+		driver = peak(max(living, counting))
 		if o.t.config.inMemory() {
 			driver = max(driver, o.rehearsedPeak())
 		}
@@ -230,7 +230,7 @@ func (o *outlook) memory() (driver, worker int64) {
 		}
 		return driver, driver
 	}
-	return max(peak(levels), o.r.rehearsed.memory), peak(max(living, 2*float64(o.growth.Histogram)))
+	return max(peak(counting), o.r.rehearsed.memory), peak(max(living, 2*float64(o.growth.Histogram)))
 }
 
 // rehearsedPeak carries the memory that the rehearsal has taken forward: its objects
@@ -295,7 +295,7 @@ func (o *outlook) growing() float64 {
 	}
 	partition := min(small, max(largest, partitionObjects, float64(o.t.config.MemoryObjects)))
 	grown := min(small, float64(o.t.driver.workers())*partition)
-	live := float64(grown*(grownBytes+float64(o.layout.Stride))) + min(keptBytes, float64(workspaceTimes*o.levels.Bytes()))
+	live := float64(grown*(grownBytes+float64(o.layout.Stride))) + min(keptBytes, float64(workspaceTimes*o.grower.Bytes()))
 	if o.t.config.inMemory() {
 		return live + o.allBytes()
 	}

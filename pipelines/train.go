@@ -16,6 +16,7 @@ import (
 	"github.com/espalier-ml/espalier/induce"
 	"github.com/espalier-ml/espalier/induce/binning"
 	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/levels"
 	"github.com/espalier-ml/espalier/induce/parallel"
 	"github.com/espalier-ml/espalier/induce/split"
 	"github.com/espalier-ml/espalier/induce/tree"
@@ -557,7 +558,7 @@ func (t *training) columns() []split.Column {
 func (t *training) growConfig() jobs.GrowConfig {
 	train := &t.objects[dataset.Train]
 	return jobs.GrowConfig{
-		Setting: induce.Setting{
+		Setting: levels.Setting{
 			Params: t.grid[min(len(t.roots), len(t.grid)-1)].params, Columns: t.columns(), Classes: len(t.classes),
 			Total: train.Weight, Heaviest: train.Heaviest,
 		},

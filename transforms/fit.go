@@ -7,6 +7,7 @@ import (
 	"github.com/espalier-ml/espalier/induce"
 	"github.com/espalier-ml/espalier/induce/binning"
 	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/memory"
 	"github.com/espalier-ml/espalier/induce/split"
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/transforms/jobs"
@@ -163,7 +164,7 @@ func (s *trainSpec) grow(t *dataset.Table, p *plan) (encoded []byte, rows int64,
 	if err != nil {
 		return nil, 0, err
 	}
-	root := induce.Grow(o, split.Columns(p.features), params, training.Weight, 0, induce.Options{Workers: s.Config.Workers})
+	root := memory.Grow(o, split.Columns(p.features), params, training.Weight, memory.Options{Workers: s.Config.Workers})
 	root.BestFirst(s.Config.MaxLeaves)
 	model, _ := induce.Model(root, p.features)
 	model.Label = tree.Label{Column: s.Config.Label, Classes: p.Classes}

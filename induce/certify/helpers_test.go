@@ -8,6 +8,7 @@ import (
 	"github.com/espalier-ml/espalier/induce"
 	"github.com/espalier-ml/espalier/induce/certify"
 	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/memory"
 	"github.com/espalier-ml/espalier/induce/split"
 )
 
@@ -222,7 +223,7 @@ func (in *instance) look(set int) (weight int64, homogeneous bool) {
 func (in *instance) greedy() float64 {
 	p := induce.Params{Algorithm: in.opts.Algorithm, Family: in.opts.Family, Lambda: in.opts.Lambda,
 		Theta: in.opts.Theta}
-	root := induce.Grow(in.Objects, split.Columns(in.Features), p, in.total, 0, induce.Options{})
+	root := memory.Grow(in.Objects, split.Columns(in.Features), p, in.total, memory.Options{})
 	return in.bill(root, state{}) / float64(in.total)
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"github.com/espalier-ml/espalier/induce"
 	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/memory"
 	"github.com/espalier-ml/espalier/induce/split"
 	"github.com/espalier-ml/espalier/induce/tree"
 )
@@ -89,7 +90,7 @@ func billedAs(r *rand.Rand, family split.Family, objects int, fs []dataset.Featu
 	for i := range columns {
 		columns[i].FreeRepeats = repeats == tree.RepeatFree
 	}
-	root := induce.Grow(o, columns, p, total, 0, induce.Options{})
+	root := memory.Grow(o, columns, p, total, memory.Options{})
 	t, _ := induce.Model(root, fs)
 	t.Label = tree.Label{Column: "class", Classes: classes}
 	t.Algorithm = tree.Algorithm{

@@ -6,8 +6,8 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
-	"github.com/espalier-ml/espalier/induce"
 	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/levels"
 	"github.com/espalier-ml/espalier/induce/tree"
 )
 
@@ -102,7 +102,7 @@ func (f *evaluateFn) addBlock(ctx context.Context, task []byte, worker int) erro
 	if err != nil {
 		return err
 	}
-	g := GrowConfig{Setting: induce.Setting{Classes: len(f.trees[0].Label.Classes)}, Widths: f.Widths, Weighted: f.Weights}
+	g := GrowConfig{Setting: levels.Setting{Classes: len(f.trees[0].Label.Classes)}, Widths: f.Widths, Weighted: f.Weights}
 	o, err := g.load(block)
 	if err != nil {
 		return err

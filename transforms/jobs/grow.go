@@ -12,6 +12,8 @@ import (
 
 	"github.com/espalier-ml/espalier/induce"
 	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/levels"
+	"github.com/espalier-ml/espalier/induce/memory"
 )
 
 // SmallConfig says how one job grows the small nodes of a tree, each in one
@@ -29,7 +31,7 @@ type SmallConfig struct {
 
 // smallState is what the job needs to know of the tree.
 type smallState struct {
-	Growth    *induce.Growth `json:"growth"`
+	Growth    *levels.Growth `json:"growth"`
 	Partition []int          `json:"partition"` // of each small node
 }
 
@@ -44,7 +46,7 @@ func Grow(s beam.Scope, tasks beam.PCollection, c SmallConfig) {
 
 // WriteSmall deals the small nodes of a growth to partitions of up to so many
 // objects, sets their number and writes what the job needs to know.
-func WriteSmall(ctx context.Context, c *SmallConfig, g *induce.Growth, objects int64) error {
+func WriteSmall(ctx context.Context, c *SmallConfig, g *levels.Growth, objects int64) error {
 	state := smallState{Growth: g, Partition: make([]int, len(g.Small))}
 	held := int64(0)
 	c.Nodes, c.Partitions = len(g.Small), 1
@@ -86,7 +88,7 @@ type gatherFn struct {
 	SmallConfig
 
 	state   *smallState
-	router  *induce.Router
+	router  *levels.Router
 	at      map[int]int // position among the small nodes by number in the tree
 	packets [][]byte    // by partition
 	held    int
@@ -98,7 +100,7 @@ func (f *gatherFn) open(ctx context.Context) error {
 	if f.state, err = readSmall(ctx, f.Out); err != nil {
 		return err
 	}
-	f.router = induce.NewRouter(f.state.Growth.Root, f.Columns)
+	f.router = levels.NewRouter(f.state.Growth.Root, f.Columns)
 	f.at, f.packets, f.held = f.state.Growth.Numbered(), make([][]byte, f.Partitions), 0
 	return nil
 }
@@ -238,7 +240,7 @@ func (f *growFn) grow(ctx context.Context, key int64, list [][]byte) error {
 		} else if f.state.Partition[at] != int(key) {
 			continue
 		}
-		grown = append(grown, o.GrowEach(objects[at], f.Columns, trees, f.Total, f.options(ctx))...)
+		grown = append(grown, memory.GrowBelow(objects[at], f.Columns, trees, f.Total, o.Place(), f.options(ctx))...)
 		if ctx.Err() != nil { // the trees are cut short
 			return context.Cause(ctx)
 		}
@@ -296,9 +298,9 @@ func (f *growFn) append(objects map[int]*dataset.Objects, at int, block []byte) 
 	return objects[at].AppendFrom(block, l)
 }
 
-func (f *growFn) options(ctx context.Context) induce.Options {
+func (f *growFn) options(ctx context.Context) memory.Options {
 	progress := progressOf(ctx)
-	o := induce.Options{
+	o := memory.Options{
 		Workers: f.Workers,
 		Settled: func(weight int64) {
 			progress.Nodes.Add(1)

@@ -15,6 +15,8 @@ import (
 
 	"github.com/espalier-ml/espalier/induce"
 	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/levels"
+	"github.com/espalier-ml/espalier/induce/memory"
 	"github.com/espalier-ml/espalier/induce/split"
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/transforms/jobs"
@@ -24,7 +26,7 @@ import (
 // world is a small data set as objects, whole and in blocks: what the jobs find of
 // it is held against what package induce finds of the objects in memory.
 type world struct {
-	*memory
+	*memoryFiles
 
 	features []dataset.Feature
 	columns  []split.Column
@@ -41,7 +43,7 @@ var worldClasses = []string{"a", "b", "c"}
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	w := &world{memory: newMemory(t), features: []dataset.Feature{
+	w := &world{memoryFiles: newMemory(t), features: []dataset.Feature{
 		{Name: "x", Kind: dataset.Numeric, Cuts: []float64{1, 2, 3, 4, 5, 6, 7}, Range: []float64{0, 8}, Cost: 1},
 		{Name: "y", Kind: dataset.Numeric, Cuts: []float64{-0.5, 0.5}, Range: []float64{-1, 1}, Missing: 1, Cost: 2},
 		{Name: "color", Kind: dataset.Categorical, Values: []string{"blue", "green", "red"}, Type: dataset.Text, Other: 1, Cost: 1},
@@ -83,20 +85,20 @@ func newWorld(t *testing.T) *world {
 	return w
 }
 
-func (w *world) growth(budget int64) *induce.Growth {
-	return induce.NewGrowth(slices.Clone(w.counts[0]), slices.Clone(w.counts[1]), budget)
+func (w *world) growth(budget int64) *levels.Growth {
+	return levels.NewGrowth(slices.Clone(w.counts[0]), slices.Clone(w.counts[1]), budget)
 }
 
 func (w *world) growConfig(p induce.Params, out string) jobs.GrowConfig {
 	return jobs.GrowConfig{
-		Setting: induce.Setting{Params: p, Columns: w.columns, Classes: len(worldClasses), Total: w.weight, Heaviest: w.heaviest, Piece: 200},
+		Setting: levels.Setting{Params: p, Columns: w.columns, Classes: len(worldClasses), Total: w.weight, Heaviest: w.heaviest, Piece: 200},
 		Widths:  w.layout.Widths, Workers: 2, Out: out,
 	}
 }
 
 // grown returns the tree that is grown in memory.
 func (w *world) grown(p induce.Params) *induce.Node {
-	return induce.Grow(w.objects, w.columns, p, w.weight, 0, induce.Options{})
+	return memory.Grow(w.objects, w.columns, p, w.weight, memory.Options{})
 }
 
 // model returns a tree as it is written.
@@ -156,9 +158,9 @@ func TestLevel(t *testing.T) {
 		for at, p := range worldParams() {
 			w := newWorld(t)
 			ran := 0
-			count := func(g *induce.Growth, pass *induce.Pass, levels int) jobs.LevelConfig {
+			count := func(g *levels.Growth, pass *levels.Pass, deep int) jobs.LevelConfig {
 				ran++
-				c := jobs.LevelConfig{GrowConfig: w.growConfig(p, fmt.Sprintf("job-%d", ran)), Levels: levels, Memory: test.memory}
+				c := jobs.LevelConfig{GrowConfig: w.growConfig(p, fmt.Sprintf("job-%d", ran)), Levels: deep, Memory: test.memory}
 				if err := jobs.WriteLevel(t.Context(), &c, &jobs.LevelState{Growth: g, Pass: pass}, w.tasks); err != nil {
 					t.Fatal(err)
 				}
@@ -166,20 +168,20 @@ func TestLevel(t *testing.T) {
 				return c
 			}
 			g, passes := w.growth(0), 0
-			levels := induce.NewLevels(w.growConfig(p, "").Setting)
-			expand := func(list []induce.Pass, counts func(*induce.Pass) (*induce.Counts, error)) {
-				children, err := levels.Expand(g, list, 0, 2, counts)
+			grower := levels.NewGrower(w.growConfig(p, "").Setting)
+			expand := func(list []levels.Pass, counts func(*levels.Pass) (*levels.Counts, error)) {
+				children, err := grower.Expand(g, list, 0, 2, counts)
 				if err != nil {
 					t.Fatal(err)
 				}
 				g.Next(children, 0)
 			}
 			for len(g.Large) > 0 {
-				list := levels.Passes(g, test.memory)
+				list := grower.Passes(g, test.memory)
 				passes = max(passes, len(list))
 				if test.levels == 1 || len(list) > 1 {
-					expand(list, func(pass *induce.Pass) (*induce.Counts, error) {
-						return jobs.ReadCounts(t.Context(), levels, pass, count(g, pass, 1).Out, 0)
+					expand(list, func(pass *levels.Pass) (*levels.Counts, error) {
+						return jobs.ReadCounts(t.Context(), grower, pass, count(g, pass, 1).Out, 0)
 					})
 					continue
 				}
@@ -191,8 +193,8 @@ func TestLevel(t *testing.T) {
 				if g = state.Growth; state.Pass == nil {
 					continue
 				}
-				expand(levels.Passes(g, test.memory), func(pass *induce.Pass) (*induce.Counts, error) {
-					return jobs.ReadCounts(t.Context(), levels, pass, c.Out, level)
+				expand(grower.Passes(g, test.memory), func(pass *levels.Pass) (*levels.Counts, error) {
+					return jobs.ReadCounts(t.Context(), grower, pass, c.Out, level)
 				})
 			}
 			same(t, fmt.Sprintf("%s, tree %d", test.name, at), g.Root, w.grown(p))
@@ -214,7 +216,7 @@ func TestGrow(t *testing.T) {
 		{"direct", "", 40, 0}, {"direct", "spilt", 1 << 20, 1}, {"prism", "", 1, 1},
 	} {
 		w := newWorld(t)
-		small := func(g *induce.Growth, out string, trees []induce.Params) []*induce.Node {
+		small := func(g *levels.Growth, out string, trees []induce.Params) []*induce.Node {
 			c := jobs.SmallConfig{GrowConfig: w.growConfig(trees[0], out), Trees: trees, Together: test.together, Spill: test.spill}
 			if err := jobs.WriteSmall(t.Context(), &c, g, test.partition); err != nil {
 				t.Fatal(err)
@@ -231,14 +233,14 @@ func TestGrow(t *testing.T) {
 		}
 
 		p := worldParams()[0]
-		g, levels := w.growth(50), induce.NewLevels(w.growConfig(p, "").Setting)
+		g, grower := w.growth(50), levels.NewGrower(w.growConfig(p, "").Setting)
 		for len(g.Large) > 0 { // counted here, as TestLevel has the job that does
-			children, err := levels.Expand(g, levels.Passes(g, 1<<20), 0, 1, func(pass *induce.Pass) (*induce.Counts, error) {
-				level, counts := levels.Level(g.Root, pass), levels.NewCounts(pass)
+			children, err := grower.Expand(g, grower.Passes(g, 1<<20), 0, 1, func(pass *levels.Pass) (*levels.Counts, error) {
+				level, counts := grower.Counter(g.Root, pass), grower.NewCounts(pass)
 				level.Add(w.objects, 1)
 				var err error
 				level.Pieces(func(key int64, b []byte) {
-					if failed := levels.AddPiece(counts, key, b); failed != nil {
+					if failed := grower.AddPiece(counts, key, b); failed != nil {
 						err = failed
 					}
 				})
@@ -331,7 +333,7 @@ func TestEvaluate(t *testing.T) {
 
 // writtenFile are the predictions of one file.
 type writtenFile struct {
-	m         *memory
+	m         *memoryFiles
 	output    string
 	columns   []jobs.PredictionColumn
 	leaves    map[int][]uint16 // by row group
@@ -393,7 +395,7 @@ func TestPredict(t *testing.T) {
 		}
 		var files []*writtenFile
 		w.predictions = func(output string, columns []jobs.PredictionColumn) jobs.Predictions {
-			f := &writtenFile{m: w.memory, output: output, columns: columns, leaves: make(map[int][]uint16)}
+			f := &writtenFile{m: w.memoryFiles, output: output, columns: columns, leaves: make(map[int][]uint16)}
 			files = append(files, f)
 			return f
 		}

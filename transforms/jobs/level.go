@@ -7,13 +7,13 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
-	"github.com/espalier-ml/espalier/induce"
 	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/levels"
 )
 
 // GrowConfig is what the jobs that grow a tree share.
 type GrowConfig struct {
-	induce.Setting
+	levels.Setting
 
 	Weighted bool
 	Widths   []int  // bytes of each feature's codes
@@ -36,8 +36,8 @@ type LevelConfig struct {
 // The tree travels in a file: the levels that a job unrolls are not known when
 // its graph is built, which so does not grow with the tree.
 type LevelState struct {
-	Growth *induce.Growth `json:"growth"`
-	Pass   *induce.Pass   `json:"pass,omitempty"` // none: the job ended with the level before
+	Growth *levels.Growth `json:"growth"`
+	Pass   *levels.Pass   `json:"pass,omitempty"` // none: the job ended with the level before
 }
 
 // Level counts the objects of tasks, a PCollection<[]byte> of Task, for the
@@ -101,7 +101,7 @@ func pieceURL(out string, level int, k int64) string {
 type levelFn struct {
 	LevelConfig
 
-	level *induce.Level // nil before the first task: the state is not written earlier
+	level *levels.PassCounter // nil before the first task: the state is not written earlier
 }
 
 func (f *levelFn) ProcessElement(ctx context.Context, task []byte, _ func(int64, []byte)) error {
@@ -114,9 +114,9 @@ func (f *levelFn) ProcessElement(ctx context.Context, task []byte, _ func(int64,
 		if err != nil {
 			return err
 		}
-		levels := induce.NewLevels(f.Setting)
-		f.level = levels.Level(state.Growth.Root, state.Pass)
-		atLeast(&progressOf(ctx).Histogram, levels.PassBytes(state.Pass))
+		grower := levels.NewGrower(f.Setting)
+		f.level = grower.Counter(state.Growth.Root, state.Pass)
+		atLeast(&progressOf(ctx).Histogram, grower.PassBytes(state.Pass))
 	}
 	_, block, err := readBlock(ctx, task)
 	if err != nil {
@@ -154,11 +154,11 @@ func (f *levelFn) FinishBundle(ctx context.Context, emit func(int64, []byte)) er
 type mergeLevelFn struct {
 	LevelConfig
 
-	levels *induce.Levels
+	grower *levels.Grower
 }
 
 func (f *mergeLevelFn) StartBundle(_ context.Context, _ func(int64, []byte)) error {
-	f.levels = induce.NewLevels(f.Setting)
+	f.grower = levels.NewGrower(f.Setting)
 	return nil
 }
 
@@ -167,7 +167,7 @@ func (f *mergeLevelFn) ProcessElement(ctx context.Context, key int64, values fun
 	if err != nil {
 		return err
 	}
-	b, err := f.levels.MergePieces(key, Collect(values))
+	b, err := f.grower.MergePieces(key, Collect(values))
 	if err != nil {
 		return err
 	}
@@ -195,17 +195,17 @@ func (f *advanceFn) ProcessElement(ctx context.Context, _ int64, _ func(*[]byte)
 	if err != nil {
 		return err
 	}
-	levels := induce.NewLevels(f.Setting)
-	passes := levels.Passes(state.Growth, f.Memory) // the one that was counted
-	children, err := levels.Expand(state.Growth, passes, 0, f.Workers, func(p *induce.Pass) (*induce.Counts, error) {
-		return ReadCounts(ctx, levels, p, f.Out, f.Level)
+	grower := levels.NewGrower(f.Setting)
+	passes := grower.Passes(state.Growth, f.Memory) // the one that was counted
+	children, err := grower.Expand(state.Growth, passes, 0, f.Workers, func(p *levels.Pass) (*levels.Counts, error) {
+		return ReadCounts(ctx, grower, p, f.Out, f.Level)
 	})
 	if err != nil {
 		return err
 	}
 	state.Growth.Next(children, f.Budget)
 	state.Pass = nil
-	if passes := levels.Passes(state.Growth, f.Memory); len(passes) == 1 {
+	if passes := grower.Passes(state.Growth, f.Memory); len(passes) == 1 {
 		state.Pass = &passes[0]
 	}
 	s, err := OpenStorage(ctx)
@@ -273,18 +273,18 @@ func ReadLevel(ctx context.Context, c *LevelConfig) (*LevelState, int, error) {
 }
 
 // ReadCounts returns what was counted of a pass at a level of a job.
-func ReadCounts(ctx context.Context, levels *induce.Levels, p *induce.Pass, out string, level int) (*induce.Counts, error) {
-	keys := levels.PieceKeys(p)
+func ReadCounts(ctx context.Context, grower *levels.Grower, p *levels.Pass, out string, level int) (*levels.Counts, error) {
+	keys := grower.PieceKeys(p)
 	urls := make([]string, len(keys))
 	for i, key := range keys {
 		urls[i] = pieceURL(out, level, key)
 	}
-	counts := levels.NewCounts(p)
+	counts := grower.NewCounts(p)
 	err := readEach(ctx, urls, func(i int, b []byte) error {
 		if b == nil {
 			return fmt.Errorf("the job has not written %s", urls[i])
 		}
-		return levels.AddPiece(counts, keys[i], b)
+		return grower.AddPiece(counts, keys[i], b)
 	})
 	return counts, err
 }

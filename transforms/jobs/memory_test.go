@@ -22,9 +22,9 @@ import (
 // otherwise.
 func TestMain(m *testing.M) { ptest.MainWithDefault(m, "prism") }
 
-// memory is a Storage of which the row groups are columns in memory. The local
+// memoryFiles is a Storage of which the row groups are columns in memory. The local
 // runners run the DoFns in this process.
-type memory struct {
+type memoryFiles struct {
 	mu     sync.Mutex
 	files  map[string][]byte
 	groups map[string]map[string]*dataset.Vector // by "file#group", then by column
@@ -32,14 +32,14 @@ type memory struct {
 	predictions func(output string, columns []jobs.PredictionColumn) jobs.Predictions // nil: none are written
 }
 
-func newMemory(t *testing.T) *memory {
+func newMemory(t *testing.T) *memoryFiles {
 	t.Helper()
-	m := &memory{files: make(map[string][]byte), groups: make(map[string]map[string]*dataset.Vector)}
+	m := &memoryFiles{files: make(map[string][]byte), groups: make(map[string]map[string]*dataset.Vector)}
 	jobs.SetStorage(func([]byte) (jobs.Storage, error) { return m, nil })
 	return m
 }
 
-func (m *memory) RowGroup(_ context.Context, task jobs.Task, columns []string) (dataset.RowGroup, error) {
+func (m *memoryFiles) RowGroup(_ context.Context, task jobs.Task, columns []string) (dataset.RowGroup, error) {
 	g := m.groups[fmt.Sprintf("%s#%d", task.File, task.RowGroup)]
 	if g == nil {
 		return nil, fmt.Errorf("%s, row group %d: %w", task.File, task.RowGroup, fs.ErrNotExist)
@@ -54,7 +54,7 @@ func (m *memory) RowGroup(_ context.Context, task jobs.Task, columns []string) (
 	return r, nil
 }
 
-func (m *memory) Predictions(_ context.Context, task jobs.Task, _ []string, columns []jobs.PredictionColumn) (jobs.Predictions, error) {
+func (m *memoryFiles) Predictions(_ context.Context, task jobs.Task, _ []string, columns []jobs.PredictionColumn) (jobs.Predictions, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.predictions == nil {
@@ -63,7 +63,7 @@ func (m *memory) Predictions(_ context.Context, task jobs.Task, _ []string, colu
 	return m.predictions(task.Output, columns), nil
 }
 
-func (m *memory) Read(_ context.Context, url string) ([]byte, error) {
+func (m *memoryFiles) Read(_ context.Context, url string) ([]byte, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	b, ok := m.files[url]
@@ -73,7 +73,7 @@ func (m *memory) Read(_ context.Context, url string) ([]byte, error) {
 	return b, nil
 }
 
-func (m *memory) Write(_ context.Context, url string, b []byte) error {
+func (m *memoryFiles) Write(_ context.Context, url string, b []byte) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.files[url] = b
@@ -92,7 +92,7 @@ func (g *memoryGroup) ReadColumn(i int, dst *dataset.Vector) error {
 func (g *memoryGroup) Close() error { return nil }
 
 // put stores the table as row groups of the given size and returns their tasks.
-func put(t *transformstest.Table, m *memory, file string, size int) []jobs.Task {
+func put(t *transformstest.Table, m *memoryFiles, file string, size int) []jobs.Task {
 	var tasks []jobs.Task
 	for from := 0; from < len(t.Number); from += size {
 		to := min(from+size, len(t.Number))

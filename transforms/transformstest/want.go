@@ -5,6 +5,7 @@ import (
 
 	"github.com/espalier-ml/espalier/induce"
 	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/memory"
 	"github.com/espalier-ml/espalier/induce/split"
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/transforms"
@@ -60,7 +61,7 @@ func (r *run) grow(bins []byte, events []Event, c transforms.TrainConfig) []byte
 		r.Fatal(err)
 	}
 	p := induce.Params{Algorithm: split.EC45, Family: split.Thresholds, Lambda: c.Lambda, Theta: c.Theta}
-	root := induce.Grow(o, split.Columns(features), p, int64(len(events)), 0, induce.Options{})
+	root := memory.Grow(o, split.Columns(features), p, int64(len(events)), memory.Options{})
 	t, _ := induce.Model(root, features)
 	t.Label, t.Algorithm = like.Label, like.Algorithm
 	t.Training = tree.Training{Rows: int64(len(events)), Objects: int64(o.Len()), Weight: int64(len(events))}

@@ -1,15 +1,15 @@
-package induce
+package levels
 
 import (
-	"sync/atomic"
-
+	"github.com/espalier-ml/espalier/induce"
 	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/parallel"
 	"github.com/espalier-ml/espalier/induce/split"
 )
 
 // Setting is what all levels of one training share.
 type Setting struct {
-	Params   Params
+	Params   induce.Params
 	Columns  []split.Column // per feature
 	Classes  int
 	Total    int64 // W, the weight of all training objects
@@ -21,25 +21,25 @@ type Setting struct {
 // can take.
 const defaultPiece = 4 << 20
 
-// Levels is a Setting made ready.
-type Levels struct {
+// Grower is a Setting made ready.
+type Grower struct {
 	Setting
 
 	criterion *split.Criterion
-	layout    layout
+	layout    induce.Layout
 	codesAt   []int // first code of each feature among all codes, len(Columns)+1
 	heavies   bool  // there are heavy objects
-	wishes    wishes
+	wishes    induce.Wishes
 }
 
-// NewLevels prepares training by levels.
-func NewLevels(s Setting) *Levels {
+// NewGrower prepares training by levels.
+func NewGrower(s Setting) *Grower {
 	if s.Piece == 0 {
 		s.Piece = defaultPiece
 	}
-	l := &Levels{
-		Setting: s, layout: newLayout(s.Columns, s.Classes), wishes: newWishes(s.Columns, s.Classes), codesAt: make([]int, len(s.Columns)+1),
-		criterion: s.Params.criterion(s.Total),
+	l := &Grower{
+		Setting: s, layout: induce.NewLayout(s.Columns, s.Classes), wishes: induce.NewWishes(s.Columns, s.Classes), codesAt: make([]int, len(s.Columns)+1),
+		criterion: s.Params.Criterion(s.Total),
 	}
 	l.heavies = l.criterion.IsHeavy(s.Heaviest)
 	for f := range s.Columns {
@@ -50,15 +50,15 @@ func NewLevels(s Setting) *Levels {
 
 // wantsSplit reports whether an open node is split if a test splits it and it
 // has rows enough.
-func (l *Levels) wantsSplit(o *Open) bool {
+func (l *Grower) wantsSplit(o *Open) bool {
 	leaf := l.criterion.IsLeaf(l.criterion.NewTotals(o.Objects, o.Weight))
 	return !leaf && (l.Params.MaxDepth <= 0 || o.Depth < l.Params.MaxDepth)
 }
 
-// Level counts objects into the histograms of one pass. What levels over
+// PassCounter counts objects into the histograms of one pass. What counters of
 // different objects have counted adds up by their encoded pieces.
-type Level struct {
-	*Levels
+type PassCounter struct {
+	*Grower
 
 	pass   *Pass
 	router *Router
@@ -68,9 +68,9 @@ type Level struct {
 	heavy  [][]split.Heavy
 }
 
-// Level returns an empty level for a pass over the tree below root.
-func (l *Levels) Level(root *Node, p *Pass) *Level {
-	level := &Level{Levels: l, pass: p, router: NewRouter(root, l.Columns), heavy: make([][]split.Heavy, len(p.Nodes))}
+// Counter returns an empty counter of a pass over the tree below root.
+func (l *Grower) Counter(root *induce.Node, p *Pass) *PassCounter {
+	level := &PassCounter{Grower: l, pass: p, router: NewRouter(root, l.Columns), heavy: make([][]split.Heavy, len(p.Nodes))}
 	level.starts = l.starts(p)
 	level.sums = make([]int64, level.starts[len(p.Nodes)])
 	level.at = make([]int32, level.router.Len())
@@ -84,14 +84,14 @@ func (l *Levels) Level(root *Node, p *Pass) *Level {
 }
 
 // raw returns a node's weight by class, then its rows.
-func (l *Level) raw(at int) []int64 { return l.sums[l.starts[at]:][:l.Classes+1] }
+func (l *PassCounter) raw(at int) []int64 { return l.sums[l.starts[at]:][:l.Classes+1] }
 
 // cells returns a node's histogram of the pass's features.
-func (l *Level) cells(at int) []int64 { return l.sums[l.starts[at]+l.Classes+1 : l.starts[at+1]] }
+func (l *PassCounter) cells(at int) []int64 { return l.sums[l.starts[at]+l.Classes+1 : l.starts[at+1]] }
 
 // Add counts objects, the features dealt to so many workers.
-func (l *Level) Add(o *dataset.Objects, workers int) {
-	reached := make([]rows, len(l.pass.Nodes))
+func (l *PassCounter) Add(o *dataset.Objects, workers int) {
+	reached := make([]induce.Selection, len(l.pass.Nodes))
 	none := make([]int64, l.Classes) // sums that only a common code needs
 	for i := range o.Len() {
 		leaf := l.router.Leaf(o, i)
@@ -106,25 +106,23 @@ func (l *Level) Add(o *dataset.Objects, workers int) {
 		raw[len(raw)-1] += o.RowsOf(i)
 		if n := &l.pass.Nodes[at]; n.Cells || n.Split && l.heavies {
 			r := &reached[at]
-			r.order, r.class, r.weight, r.n = append(r.order, int32(i)), append(r.class, o.Class[i]), append(r.weight, o.Weight[i]), none
+			r.Order, r.Class, r.Weight, r.N = append(r.Order, int32(i)), append(r.Class, o.Class[i]), append(r.Weight, o.Weight[i]), none
 		}
 	}
 	l.addHeavy(o, reached)
-	var next atomic.Int64
 	from, to := l.pass.From, l.pass.To
-	inParallel(min(workers, to-from), func(int) {
-		for f := from + int(next.Add(1)-1); f < to; f = from + int(next.Add(1)-1) {
-			c := counter{&o.Codes[f], -1}
-			for i := range l.pass.Nodes {
-				if l.pass.Nodes[i].Cells && len(reached[i].order) > 0 {
-					c.count(l.layout.of(l.cells(i), f, from), &reached[i])
-				}
+	parallel.Each(to-from, workers, func(i int) {
+		f := from + i
+		c := induce.ColumnCounter{Codes: &o.Codes[f], Common: -1}
+		for i := range l.pass.Nodes {
+			if l.pass.Nodes[i].Cells && len(reached[i].Order) > 0 {
+				c.Count(l.layout.Column(l.cells(i), f, from), &reached[i])
 			}
 		}
 	})
 }
 
-func (l *Level) addHeavy(o *dataset.Objects, reached []rows) {
+func (l *PassCounter) addHeavy(o *dataset.Objects, reached []induce.Selection) {
 	if !l.heavies {
 		return
 	}
@@ -134,7 +132,7 @@ func (l *Level) addHeavy(o *dataset.Objects, reached []rows) {
 		if !node.Split {
 			continue
 		}
-		for _, id := range reached[at].order {
+		for _, id := range reached[at].Order {
 			if !l.criterion.IsHeavy(o.Weight[id]) || o.Weight[id] >= node.Weight {
 				continue
 			}

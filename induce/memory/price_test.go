@@ -1,4 +1,4 @@
-package induce_test
+package memory_test
 
 import (
 	"fmt"
@@ -10,6 +10,8 @@ import (
 
 	"github.com/espalier-ml/espalier/induce"
 	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/internal/growtest"
+	"github.com/espalier-ml/espalier/induce/memory"
 	"github.com/espalier-ml/espalier/induce/split"
 	"github.com/espalier-ml/espalier/induce/tree"
 )
@@ -18,21 +20,21 @@ import (
 // cost depends on the path.
 func TestGrowPriced(t *testing.T) {
 	free := 0
-	for _, a := range algorithms() {
-		for _, family := range families() {
+	for _, a := range growtest.Algorithms() {
+		for _, family := range growtest.Families() {
 			for seed := range uint64(6) {
 				r := rand.New(rand.NewPCG(uint64(a)<<8|uint64(family), seed))
-				features := someFeatures()
+				features := growtest.SomeFeatures()
 				if seed%3 > 0 {
-					features = pricedFeatures()
+					features = growtest.PricedFeatures()
 				}
-				d := newData(r, features, 2+r.IntN(3), 2+r.IntN(80), r.IntN(2) == 0)
+				d := growtest.New(r, features, 2+r.IntN(3), 2+r.IntN(80), r.IntN(2) == 0)
 				if seed%3 != 1 {
-					d = d.freely()
+					d = d.Freely()
 				}
-				p := randomParams(r, a, family)
-				got := d.grow(p, 1)
-				if compare(t, got, d.growNaively(p), "root"); t.Failed() {
+				p := growtest.RandomParams(r, a, family)
+				got := d.Grow(p, 1)
+				if growtest.Compare(t, got, growNaively(d, p), "root"); t.Failed() {
 					t.Fatalf("%s, tests %s, seed %d: %+v", a, family, seed, p)
 				}
 				got.Walk(func(n *induce.Node, _ int) {
@@ -49,12 +51,12 @@ func TestGrowPriced(t *testing.T) {
 }
 
 // modelOf makes a tree of grown nodes.
-func (d *data) modelOf(root *induce.Node) *tree.Tree {
-	m, _ := induce.Model(root, d.features)
-	for k := range d.objects.Classes {
+func modelOf(d *growtest.Data, root *induce.Node) *tree.Tree {
+	m, _ := induce.Model(root, d.Features)
+	for k := range d.Objects.Classes {
 		m.Label.Classes = append(m.Label.Classes, strconv.Itoa(k))
 	}
-	if d.columns[0].FreeRepeats {
+	if d.Columns[0].FreeRepeats {
 		m.Algorithm.RepeatCost = tree.RepeatFree
 	}
 	m.Estimate(tree.Raw, 1)
@@ -88,20 +90,20 @@ func pays(features []dataset.Feature, path []*tree.Test, free bool) []float64 {
 func TestBilling(t *testing.T) {
 	for seed := range uint64(60) {
 		r := rand.New(rand.NewPCG(11, seed))
-		d := newData(r, pricedFeatures(), 2+r.IntN(3), 120, true)
+		d := growtest.New(r, growtest.PricedFeatures(), 2+r.IntN(3), 120, true)
 		if seed%2 == 0 {
-			d = d.freely()
+			d = d.Freely()
 		}
-		p := randomParams(r, algorithms()[r.IntN(9)], families()[r.IntN(4)])
-		m := d.modelOf(d.grow(p, 1))
-		full, billed := d.bill(t, m)
+		p := growtest.RandomParams(r, growtest.Algorithms()[r.IntN(9)], growtest.Families()[r.IntN(4)])
+		m := modelOf(d, d.Grow(p, 1))
+		full, billed := billAll(t, d, m)
 		expected, most := m.Complexity.Billed()
-		if !near(m.Complexity.ExpectedCost, full) || !near(expected, billed.expected) || !near(most, billed.most) {
+		if !growtest.Near(m.Complexity.ExpectedCost, full) || !growtest.Near(expected, billed.expected) || !growtest.Near(most, billed.most) {
 			t.Errorf("seed %d: complexity %+v, want the price %v, billed %+v", seed, m.Complexity, full, billed)
 		}
 		for i := range m.Nodes {
 			if n := &m.Nodes[i]; !n.Leaf() {
-				column := split.NewColumn(&d.features[n.Test.Feature])
+				column := split.NewColumn(&d.Features[n.Test.Feature])
 				if n.Test.Cost != column.Price(&n.Test.Test) {
 					t.Errorf("seed %d, node %d: %+v costs %v", seed, i, n.Test.Test, n.Test.Cost)
 				}
@@ -119,30 +121,30 @@ func TestBilling(t *testing.T) {
 
 type bill struct{ expected, most float64 }
 
-// bill sends each object down a tree. It returns the mean price of its tests,
+// billAll sends each object down a tree. It returns the mean price of its tests,
 // and what is billed for them.
-func (d *data) bill(t *testing.T, m *tree.Tree) (full float64, billed bill) {
+func billAll(t *testing.T, d *growtest.Data, m *tree.Tree) (full float64, billed bill) {
 	t.Helper()
 	onPaths, total := m.Billed(), 0.0
-	for i := range d.objects.Len() {
+	for i := range d.Objects.Len() {
 		var path []*tree.Test
 		at := 0
 		for !m.Nodes[at].Leaf() {
 			n := &m.Nodes[at]
 			path = append(path, n.Test)
-			f := &d.features[n.Test.Feature]
-			outcome := n.Test.Outcome(d.objects.Codes[n.Test.Feature].At(i), f.MissingCode())
+			f := &d.Features[n.Test.Feature]
+			outcome := n.Test.Outcome(d.Objects.Codes[n.Test.Feature].At(i), f.MissingCode())
 			at = n.Branches[slices.IndexFunc(n.Branches, func(b tree.Branch) bool { return b.Outcome == outcome })].Child
 		}
-		sum, weight := 0.0, float64(d.objects.Weight[i])
-		for k, price := range pays(d.features, path, d.columns[0].FreeRepeats) {
+		sum, weight := 0.0, float64(d.Objects.Weight[i])
+		for k, price := range pays(d.Features, path, d.Columns[0].FreeRepeats) {
 			if path[k].Paid() != price {
 				t.Fatalf("object %d, test %d: billed at %v, want %v", i, k, path[k].Paid(), price)
 			}
 			sum += price
 			full += path[k].Cost * weight
 		}
-		if !near(onPaths[at], sum) {
+		if !growtest.Near(onPaths[at], sum) {
 			t.Fatalf("object %d: its path is billed at %v, want %v", i, onPaths[at], sum)
 		}
 		billed.expected += sum * weight
@@ -161,11 +163,11 @@ func TestDearGroups(t *testing.T) {
 		r := rand.New(rand.NewPCG(1, 9))
 		var features []dataset.Feature
 		for f := range 8 {
-			feature := numeric(fmt.Sprintf("n%d", f), 4, 1)
+			feature := growtest.Numeric(fmt.Sprintf("n%d", f), 4, 1)
 			feature.Group, feature.GroupCost = []string{"a", "b"}[f%2], price
 			features = append(features, feature)
 		}
-		d := newData(r, features, 2, 1, false)
+		d := growtest.New(r, features, 2, 1, false)
 		for range 400 {
 			codes := make([]int, 8)
 			for f := 0; f < 8; f += 2 {
@@ -175,10 +177,10 @@ func TestDearGroups(t *testing.T) {
 					codes[f+1] = r.IntN(4) // the twins differ at times: either group alone tells nearly all
 				}
 			}
-			d.objects.Append(codes, []dataset.ClassWeight{{Class: uint16((codes[0] + codes[2] + codes[4] + codes[6]) / 2 % 2), Weight: 1}}, 1)
-			d.total++
+			d.Objects.Append(codes, []dataset.ClassWeight{{Class: uint16((codes[0] + codes[2] + codes[4] + codes[6]) / 2 % 2), Weight: 1}}, 1)
+			d.Total++
 		}
-		m := d.modelOf(d.grow(induce.Params{Algorithm: split.EC45, Family: split.Thresholds, Lambda: 1, Theta: 0.02}, 1))
+		m := modelOf(d, d.Grow(induce.Params{Algorithm: split.EC45, Family: split.Thresholds, Lambda: 1, Theta: 0.02}, 1))
 		groups := make([]map[string]bool, len(m.Nodes))
 		groups[0] = map[string]bool{}
 		for i := range m.Nodes {
@@ -210,7 +212,7 @@ func TestDearGroups(t *testing.T) {
 // cc45: y gains 1 bit and x at most .55 (3 of 8 apart) for a price of 1. In full y's
 // is 1/10; shared 1/5.5; free 1/1; never none.
 func TestSetUpsByHand(t *testing.T) {
-	x, y, z := numeric("x", 8, 1), numeric("y", 2, 1), numeric("z", 2, 1)
+	x, y, z := growtest.Numeric("x", 8, 1), growtest.Numeric("y", 2, 1), growtest.Numeric("z", 2, 1)
 	y.Group, y.GroupCost, z.Group, z.GroupCost = "lab", 9, "lab", 9
 	features := []dataset.Feature{x, y, z}
 	o := dataset.NewObjects(dataset.NewLayout(features), 2, false, 8)
@@ -224,7 +226,7 @@ func TestSetUpsByHand(t *testing.T) {
 	}{
 		split.PaidSetUps: {0, gain, 1}, split.SharedSetUps: {1, 1 / 5.5, 10}, split.FreeSetUps: {1, 1, 10}, split.NoSetUps: {0, gain, 1},
 	} {
-		root := induce.Grow(o, split.Columns(features), induce.Params{Algorithm: split.CC45, Family: split.Thresholds, SetUps: way}, 8, 0, induce.Options{})
+		root := memory.Grow(o, split.Columns(features), induce.Params{Algorithm: split.CC45, Family: split.Thresholds, SetUps: way}, 8, memory.Options{})
 		if got := root.Test; got.Feature != want.feature || math.Abs(root.Parts.Total-want.score) > 1e-5 || got.Billed() != want.price {
 			t.Errorf("set-ups %q: feature %d, score %v, billed %v, want %+v", way, got.Feature, root.Parts.Total, got.Billed(), want)
 		}

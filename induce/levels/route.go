@@ -1,6 +1,7 @@
-package induce
+package levels
 
 import (
+	"github.com/espalier-ml/espalier/induce"
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/split"
 )
@@ -17,13 +18,13 @@ type routerNode struct {
 // NewRouter returns the router of the tree below root. Codes that no object of
 // a multiway node has had lead nowhere: it is for the objects that the tree was
 // grown from.
-func NewRouter(root *Node, columns []split.Column) *Router {
+func NewRouter(root *induce.Node, columns []split.Column) *Router {
 	r := &Router{}
 	next := int32(1)
-	root.Walk(func(n *Node, _ int) {
+	root.Walk(func(n *induce.Node, _ int) {
 		var to routerNode
 		if n.Test != nil {
-			to.feature, to.children = n.Test.Feature, n.byCode(columns[n.Test.Feature].Codes, next)
+			to.feature, to.children = n.Test.Feature, byCode(n, columns[n.Test.Feature].Codes, next)
 			next += int32(len(n.Children))
 		}
 		r.nodes = append(r.nodes, to)
@@ -33,7 +34,7 @@ func NewRouter(root *Node, columns []split.Column) *Router {
 
 // byCode returns the number of the child that each code of the tested feature
 // leads to, the first child having the given one.
-func (n *Node) byCode(codes int, first int32) []int32 {
+func byCode(n *induce.Node, codes int, first int32) []int32 {
 	children := make([]int32, codes)
 	if n.Test.Kind == split.Multiway {
 		for i := range children {

@@ -1,4 +1,4 @@
-package induce_test
+package memory_test
 
 import (
 	"fmt"
@@ -8,6 +8,8 @@ import (
 
 	"github.com/espalier-ml/espalier/induce"
 	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/internal/growtest"
+	"github.com/espalier-ml/espalier/induce/memory"
 	"github.com/espalier-ml/espalier/induce/split"
 )
 
@@ -38,31 +40,31 @@ func grid() []induce.Params {
 func TestGrowEach(t *testing.T) {
 	var wide []dataset.Feature
 	for f := range 20 {
-		wide = append(wide, numeric(fmt.Sprintf("n%d", f), 3+f, float64(1+f%2)), categorical(fmt.Sprintf("c%d", f), 2+f%4, 1))
+		wide = append(wide, growtest.Numeric(fmt.Sprintf("n%d", f), 3+f, float64(1+f%2)), growtest.Categorical(fmt.Sprintf("c%d", f), 2+f%4, 1))
 	}
 	for _, test := range []struct {
 		features         []dataset.Feature
 		classes, objects int
 	}{
-		{someFeatures(), 2, 60},
-		{someFeatures(), 7, 300},
+		{growtest.SomeFeatures(), 2, 60},
+		{growtest.SomeFeatures(), 7, 300},
 		{wide, 3, 20_000}, // large enough for all workers on one node, and for gathering
 	} {
 		if testing.Short() && test.objects > 1000 {
 			test.objects = 14_000
 		}
-		d := newData(rand.New(rand.NewPCG(8, uint64(test.classes))), test.features, test.classes, test.objects, true)
+		d := growtest.New(rand.New(rand.NewPCG(8, uint64(test.classes))), test.features, test.classes, test.objects, true)
 		ps := grid()
 		if test.objects > 1000 { // all families, at two of the thetas
 			ps = slices.Concat(ps[:16], ps[28:36])
 		}
 		var want []string
 		for _, p := range ps {
-			want = append(want, encode(t, d.grow(p, 1)))
+			want = append(want, growtest.Encode(t, d.Grow(p, 1)))
 		}
 		for _, workers := range []int{1, 3} {
-			for i, n := range induce.GrowEach(d.objects, d.columns, ps, d.total, 0, induce.Options{Workers: workers}) {
-				if encode(t, n) != want[i] {
+			for i, n := range memory.GrowEach(d.Objects, d.Columns, ps, d.Total, memory.Options{Workers: workers}) {
+				if growtest.Encode(t, n) != want[i] {
 					t.Errorf("%d objects, %d workers, %+v: another tree", test.objects, workers, ps[i])
 				}
 			}
@@ -73,9 +75,9 @@ func TestGrowEach(t *testing.T) {
 func BenchmarkGrow(b *testing.B) {
 	var features []dataset.Feature
 	for f := range 40 {
-		features = append(features, numeric(fmt.Sprintf("n%d", f), 2+f%3*60, 1))
+		features = append(features, growtest.Numeric(fmt.Sprintf("n%d", f), 2+f%3*60, 1))
 	}
-	d := newData(rand.New(rand.NewPCG(1, 2)), features, 4, 100_000, false)
+	d := growtest.New(rand.New(rand.NewPCG(1, 2)), features, 4, 100_000, false)
 	for _, trees := range []int{1, 12} {
 		var ps []induce.Params
 		for i := range trees {
@@ -85,7 +87,7 @@ func BenchmarkGrow(b *testing.B) {
 		}
 		b.Run(fmt.Sprintf("objects=1e5/features=40/trees=%d", trees), func(b *testing.B) {
 			for b.Loop() {
-				induce.GrowEach(d.objects, d.columns, ps, d.total, 0, induce.Options{Workers: 2})
+				memory.GrowEach(d.Objects, d.Columns, ps, d.Total, memory.Options{Workers: 2})
 			}
 		})
 	}

@@ -1,20 +1,22 @@
-package induce
+package levels
 
 import (
 	"encoding/json"
 	"errors"
 	"slices"
+
+	"github.com/espalier-ml/espalier/induce"
 )
 
 // Open is a node of a tree that is grown level by level: known by its counts
 // alone, its objects lie in blocks elsewhere.
 type Open struct {
-	Node    *Node
+	Node    *induce.Node
 	Depth   int
 	Objects []int64 // by class
 	Weight  []int64 // by class
 
-	path   *path
+	path   *induce.Path
 	family *family // that it can be inferred from; nil: none
 }
 
@@ -25,10 +27,13 @@ type family struct {
 	children []*Open
 }
 
+// Place returns where in the tree the node is.
+func (o *Open) Place() induce.Place { return induce.Place{Depth: o.Depth, Path: o.path} }
+
 // NewOpen returns an open node with the given objects and weight by class,
 // which it keeps.
 func NewOpen(objects, weight []int64, depth int) *Open {
-	n := &Node{Class: weight, Raw: make([]int64, len(weight))}
+	n := &induce.Node{Class: weight, Raw: make([]int64, len(weight))}
 	for k := range objects {
 		n.Objects += objects[k]
 		n.Weight += weight[k]
@@ -39,7 +44,7 @@ func NewOpen(objects, weight []int64, depth int) *Open {
 // Growth is a tree that is being grown by levels: the nodes so far and those of
 // them that are open.
 type Growth struct {
-	Root  *Node
+	Root  *induce.Node
 	Large []*Open // to be split by counts, one level after the other
 	Small []*Open // to be grown in memory, each by Grow
 }
@@ -91,16 +96,16 @@ func (g *Growth) Weight() int64 {
 
 // numbers returns the number of each node: breadth-first, the children of a
 // node in their order.
-func (g *Growth) numbers() map[*Node]int {
-	numbers := make(map[*Node]int)
-	g.Root.Walk(func(n *Node, _ int) { numbers[n] = len(numbers) })
+func (g *Growth) numbers() map[*induce.Node]int {
+	numbers := make(map[*induce.Node]int)
+	g.Root.Walk(func(n *induce.Node, _ int) { numbers[n] = len(numbers) })
 	return numbers
 }
 
 // paths returns the nodes by number, and the way to each.
-func (g *Growth) paths() (nodes []*Node, paths []*path) {
-	paths = []*path{nil}
-	g.Root.Walk(func(n *Node, _ int) {
+func (g *Growth) paths() (nodes []*induce.Node, paths []*induce.Path) {
+	paths = []*induce.Path{nil}
+	g.Root.Walk(func(n *induce.Node, _ int) {
 		weights := make([][]int64, len(n.Children))
 		for i, child := range n.Children {
 			weights[i] = child.Class
@@ -108,7 +113,7 @@ func (g *Growth) paths() (nodes []*Node, paths []*path) {
 		for i := range n.Children {
 			below := paths[len(nodes)]
 			if n.Test != nil {
-				below = below.below(n.Test.Test, weights, i)
+				below = below.Below(n.Test.Test, weights, i)
 			}
 			paths = append(paths, below)
 		}
@@ -119,9 +124,9 @@ func (g *Growth) paths() (nodes []*Node, paths []*path) {
 
 // growthJSON is the JSON of a Growth.
 type growthJSON struct {
-	Root  *Node      `json:"root"`
-	Large []openJSON `json:"large"`
-	Small []openJSON `json:"small"`
+	Root  *induce.Node `json:"root"`
+	Large []openJSON   `json:"large"`
+	Small []openJSON   `json:"small"`
 }
 
 type openJSON struct {

@@ -1,4 +1,4 @@
-package induce_test
+package memory_test
 
 import (
 	"encoding/json"
@@ -10,6 +10,7 @@ import (
 
 	"github.com/espalier-ml/espalier/induce"
 	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/memory"
 	"github.com/espalier-ml/espalier/induce/split"
 )
 
@@ -127,7 +128,7 @@ func testGolden(t *testing.T, g *golden, name string) {
 			t.Errorf("root score of test %d: %v, want %v", f, got, score)
 		}
 	}
-	root := induce.Grow(objects, columns, p, total, 0, induce.Options{Workers: 2})
+	root := memory.Grow(objects, columns, p, total, memory.Options{Workers: 2})
 	compareGolden(t, root, &want.Tree, "root")
 	nodes, leaves, depth, cost := 0, 0, 0, 0.0
 	root.Walk(func(n *induce.Node, d int) {
@@ -153,7 +154,7 @@ func rootScore(o *dataset.Objects, columns []split.Column, test int, p induce.Pa
 	one := *o
 	one.Codes = o.Codes[test : test+1]
 	p.MaxDepth = 1
-	root := induce.Grow(&one, columns[test:test+1], p, total, 0, induce.Options{})
+	root := memory.Grow(&one, columns[test:test+1], p, total, memory.Options{})
 	return root.Parts.Total
 }
 

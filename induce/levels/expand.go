@@ -1,21 +1,22 @@
-package induce
+package levels
 
 import (
 	"math"
 	"slices"
-	"sync/atomic"
 
+	"github.com/espalier-ml/espalier/induce"
+	"github.com/espalier-ml/espalier/induce/parallel"
 	"github.com/espalier-ml/espalier/induce/split"
 )
 
 // Expand settles the large nodes of a growth by what its passes have counted,
 // which read returns, and returns their children. Histograms of up to memory
 // bytes are kept, so that one child's can be inferred from those of the others.
-func (l *Levels) Expand(g *Growth, passes []Pass, memory int64, workers int, read func(p *Pass) (*Counts, error)) ([]*Open, error) {
+func (l *Grower) Expand(g *Growth, passes []Pass, memory int64, workers int, read func(p *Pass) (*Counts, error)) ([]*Open, error) {
 	searches := make(map[*Open]*search, len(g.Large))
 	list := make([]*search, len(g.Large))
 	for i, o := range g.Large {
-		list[i] = &search{Levels: l, open: o, best: math.Inf(-1)}
+		list[i] = &search{Grower: l, open: o, best: math.Inf(-1)}
 		searches[o] = list[i]
 	}
 	for i := range passes {
@@ -25,12 +26,9 @@ func (l *Levels) Expand(g *Growth, passes []Pass, memory int64, workers int, rea
 			return nil, err
 		}
 		l.infer(p, c)
-		var next atomic.Int64
-		inParallel(min(max(1, workers), len(p.Nodes)), func(int) {
-			for at := int(next.Add(1) - 1); at < len(p.Nodes); at = int(next.Add(1) - 1) {
-				if s := searches[p.open[at]]; s != nil { // not a small sibling
-					s.add(p, c, at)
-				}
+		parallel.Each(len(p.Nodes), workers, func(at int) {
+			if s := searches[p.open[at]]; s != nil { // not a small sibling
+				s.add(p, c, at)
 			}
 		})
 		for _, o := range p.open {
@@ -49,21 +47,21 @@ func (l *Levels) Expand(g *Growth, passes []Pass, memory int64, workers int, rea
 }
 
 // Fill fills in the rows and raw class weights of nodes that were closed.
-func (l *Levels) Fill(p *Pass, c *Counts) {
+func (l *Grower) Fill(p *Pass, c *Counts) {
 	for at, o := range p.open {
 		o.Node.Raw, o.Node.Rows = c.raw(l, at)
 	}
 }
 
 // raw returns a node's weight by class and its rows.
-func (c *Counts) raw(l *Levels, at int) ([]int64, int64) {
+func (c *Counts) raw(l *Grower, at int) ([]int64, int64) {
 	raw := c.sums[c.starts[at]:][:l.Classes+1]
 	return slices.Clone(raw[:l.Classes]), raw[l.Classes]
 }
 
 // infer makes the histograms of nodes that were not counted, as what their
 // siblings leave of their parent's.
-func (l *Levels) infer(p *Pass, c *Counts) {
+func (l *Grower) infer(p *Pass, c *Counts) {
 	c.cells = make(map[int][]int64)
 	for at, n := range p.Nodes {
 		o := p.open[at]
@@ -73,7 +71,7 @@ func (l *Levels) infer(p *Pass, c *Counts) {
 		rest := slices.Clone(o.family.cells)
 		for _, sibling := range o.family.children {
 			if sibling != o {
-				subtract(rest, c.counted(l, slices.Index(p.open, sibling)))
+				induce.Subtract(rest, c.counted(l, slices.Index(p.open, sibling)))
 			}
 		}
 		c.cells[at] = rest
@@ -81,13 +79,13 @@ func (l *Levels) infer(p *Pass, c *Counts) {
 }
 
 // counted returns a node's histogram, empty if it was not counted.
-func (c *Counts) counted(l *Levels, at int) []int64 {
+func (c *Counts) counted(l *Grower, at int) []int64 {
 	return c.sums[c.starts[at]+l.Classes+1 : c.starts[at+1]]
 }
 
 // search looks for the best test of one open node, some features at a time.
 type search struct {
-	*Levels
+	*Grower
 
 	open  *Open
 	raw   []int64
@@ -110,9 +108,9 @@ type found struct {
 // add takes in the node at a position of a pass.
 func (s *search) add(p *Pass, c *Counts, at int) {
 	if p.From == 0 {
-		s.raw, s.rows = c.raw(s.Levels, at)
+		s.raw, s.rows = c.raw(s.Grower, at)
 	}
-	cells := c.counted(s.Levels, at)
+	cells := c.counted(s.Grower, at)
 	if inferred, ok := c.cells[at]; ok {
 		cells = inferred
 	}
@@ -139,21 +137,21 @@ func (s *search) scan(p *Pass, cells []int64, heavies []split.Heavy) {
 	}
 	scanner := split.NewScanner(s.criterion)
 	totals := s.criterion.NewTotals(s.open.Objects, s.open.Weight)
-	scanner.Node(s.wishes.bound(totals, s.open.path, s.Columns), heavy)
+	scanner.Node(s.wishes.Bound(totals, s.open.path, s.Columns), heavy)
 	var column split.Column
 	load := func(f int) {
-		h := split.Histogram{Cells: s.layout.of(cells, f, p.From)}
+		h := split.Histogram{Cells: s.layout.Column(cells, f, p.From)}
 		if heavies != nil {
 			h.Heavy = heavies[s.codesAt[f]-s.codesAt[p.From] : s.codesAt[f+1]-s.codesAt[p.From]]
 		}
-		scanner.Load(f, s.open.path.column(f, s.Columns, &column), h, nil)
+		scanner.Load(f, s.open.path.Column(f, s.Columns, &column), h, nil)
 	}
 	scores := make([]float64, p.To-p.From)
 	for i := range scores {
 		load(p.From + i)
 		scores[i] = scanner.Scan()
 	}
-	if s.wishes.grant(s.open.Depth, p.From, scores) {
+	if s.wishes.Grant(s.open.Depth, p.From, scores) {
 		s.granted, s.best, s.found = true, math.Inf(-1), nil
 	}
 	s.best = max(s.best, slices.Max(scores))
@@ -208,7 +206,7 @@ func (o *Open) children(outcomes [][]int64) []*Open {
 		o.Node.Children = append(o.Node.Children, child.Node)
 	}
 	for i, child := range children {
-		child.path = o.path.below(o.Node.Test.Test, weights, i)
+		child.path = o.path.Below(o.Node.Test.Test, weights, i)
 	}
 	return children
 }

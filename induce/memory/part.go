@@ -1,8 +1,10 @@
-package induce
+package memory
 
 import (
 	"slices"
 	"sync/atomic"
+
+	"github.com/espalier-ml/espalier/induce"
 
 	"github.com/espalier-ml/espalier/induce/split"
 )
@@ -92,13 +94,13 @@ func (g *grower) childrenOf(o *open, by *group, ws []*workspace) []*open {
 		child.to = from
 		children[i], weights[i] = child, child.m
 		for _, m := range o.members {
-			node := &Node{}
+			node := &induce.Node{}
 			m.node.Children = append(m.node.Children, node)
 			child.members = append(child.members, member{m.tree, node})
 		}
 	}
 	for i, child := range children {
-		child.place = place{o.depth + 1, o.path.below(by.test, weights, i)}
+		child.Place = induce.Place{Depth: o.Depth + 1, Path: o.Path.Below(by.test, weights, i)}
 	}
 	g.part(o, by, children, ws[0])
 	g.inherit(o, children, ws)
@@ -150,14 +152,14 @@ func (g *grower) inherit(o *open, children []*open, ws []*workspace) {
 	siblings := children[:len(children)-1]
 	for _, child := range siblings {
 		if g.worthKeeping(child.to - child.from) {
-			child.cells = ws[0].histograms.get(g.layout.cells())
+			child.cells = ws[0].histograms.get(g.layout.Cells())
 			clear(child.cells)
 		}
 	}
 	var next atomic.Int64
 	inParallel(len(ws), func(int) {
 		for f := int(next.Add(1) - 1); f < len(g.columns); f = int(next.Add(1) - 1) {
-			parent := g.layout.of(o.cells, f, 0)
+			parent := g.layout.Column(o.cells, f, 0)
 			for _, child := range siblings {
 				g.takeOff(parent, child, f)
 			}
@@ -171,16 +173,16 @@ func (g *grower) inherit(o *open, children []*open, ws []*workspace) {
 func (g *grower) takeOff(parent []int64, child *open, f int) {
 	r := child.rows()
 	if child.cells != nil {
-		cells := g.layout.of(child.cells, f, 0)
-		child.counters[f].count(cells, &r)
-		subtract(parent, cells)
+		cells := g.layout.Column(child.cells, f, 0)
+		child.counters[f].Count(cells, &r)
+		induce.Subtract(parent, cells)
 		return
 	}
-	codes, classes := child.counters[f].codes, g.layout.classes
-	for i, id := range r.order {
-		at := 2 * (codes.At(int(id))*classes + int(r.class[i]))
+	codes, classes := child.counters[f].Codes, g.classes
+	for i, id := range r.Order {
+		at := 2 * (codes.At(int(id))*classes + int(r.Class[i]))
 		parent[at]--
-		parent[at+1] -= r.weight[i]
+		parent[at+1] -= r.Weight[i]
 	}
 }
 

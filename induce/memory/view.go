@@ -1,7 +1,9 @@
-package induce
+package memory
 
 import (
 	"sync/atomic"
+
+	"github.com/espalier-ml/espalier/induce"
 
 	"github.com/espalier-ml/espalier/induce/split"
 )
@@ -9,10 +11,10 @@ import (
 // view is a node as its histograms see it: with all classes where the
 // histogram is kept, else with only the classes that it has.
 type view struct {
-	rows    rows
-	dense   []int   // the class of each class number in use; nil: all classes
-	fresh   bool    // the kept histogram is yet to be counted
-	leaves  []*Node // of the trees that go no further
+	rows    induce.Selection
+	dense   []int          // the class of each class number in use; nil: all classes
+	fresh   bool           // the kept histogram is yet to be counted
+	leaves  []*induce.Node // of the trees that go no further
 	viewers []viewer
 	packs   [][]int // of viewers whose scanners look at each test together, the first for all
 }
@@ -52,7 +54,7 @@ func (g *grower) view(o *open, w *workspace) *view {
 		return v
 	}
 	if o.cells == nil && g.worthKeeping(o.to-o.from) {
-		o.cells = w.histograms.get(g.layout.cells())
+		o.cells = w.histograms.get(g.layout.Cells())
 		clear(o.cells)
 		v.fresh = true
 	}
@@ -64,14 +66,14 @@ func (g *grower) view(o *open, w *workspace) *view {
 
 // totals sums up the node for a tree, from its objects and weight by class.
 func (g *grower) totals(o *open, m member, objects, weight []int64) *split.Totals {
-	return g.wishes.bound(g.criteria[m.tree].NewTotals(objects, weight), o.path, g.columns)
+	return g.wishes.Bound(g.criteria[m.tree].NewTotals(objects, weight), o.Path, g.columns)
 }
 
 // isLeaf reports whether a tree goes no further than this node, whatever tests
 // there are.
 func (g *grower) isLeaf(o *open, m member, t *split.Totals) bool {
 	p := &g.params[m.tree]
-	return g.criteria[m.tree].IsLeaf(t) || p.MaxDepth > 0 && o.depth >= p.MaxDepth || p.MinRows > 0 && g.rows(o) < p.MinRows
+	return g.criteria[m.tree].IsLeaf(t) || p.MaxDepth > 0 && o.Depth >= p.MaxDepth || p.MinRows > 0 && g.rows(o) < p.MinRows
 }
 
 func (g *grower) rows(o *open) int64 {
@@ -96,7 +98,7 @@ func (g *grower) addHeavy(o *open, to *viewer) {
 // worthKeeping reports whether a node of so many objects keeps its histogram:
 // when counting them costs more than subtracting all cells does.
 func (g *grower) worthKeeping(objects int) bool {
-	cells := g.layout.cells()
+	cells := g.layout.Cells()
 	return cells <= keptCells && 2*objects*len(g.columns) > 3*cells
 }
 
@@ -111,14 +113,14 @@ func (g *grower) compact(o *open, v *view, w *workspace) {
 		}
 	}
 	w.class = w.class[:0]
-	for _, k := range v.rows.class {
+	for _, k := range v.rows.Class {
 		w.class = append(w.class, w.number[k])
 	}
-	v.rows.class, v.rows.n, v.rows.m = w.class, n, m
+	v.rows.Class, v.rows.N, v.rows.M = w.class, n, m
 	w.dense, w.denseN, w.denseM = v.dense, n, m
 	for i := range v.viewers {
 		m := &v.viewers[i]
-		m.totals = g.totals(o, m.member, v.rows.n, v.rows.m)
+		m.totals = g.totals(o, m.member, v.rows.N, v.rows.M)
 	}
 }
 
@@ -146,7 +148,7 @@ func (g *grower) search(o *open, v *view, ws []*workspace) {
 	})
 	v.fresh = false
 	for i := range v.viewers {
-		g.wishes.grant(o.depth, 0, scores[v.viewers[i].tree])
+		g.wishes.Grant(o.Depth, 0, scores[v.viewers[i].tree])
 		g.choose(o, v, &v.viewers[i], ws[0])
 	}
 }
@@ -209,21 +211,21 @@ func (g *grower) choose(o *open, v *view, m *viewer, w *workspace) {
 // load returns a feature's cells, which it counts unless they are kept.
 func (g *grower) load(o *open, v *view, f int, w *workspace) []int64 {
 	if o.cells != nil {
-		cells := g.layout.of(o.cells, f, 0)
+		cells := g.layout.Column(o.cells, f, 0)
 		if v.fresh {
-			o.counters[f].count(cells, &v.rows)
+			o.counters[f].Count(cells, &v.rows)
 		}
 		return cells
 	}
-	cells := w.cells[:2*len(v.rows.n)*g.columns[f].Codes]
-	w.present = o.counters[f].countSeen(cells, &v.rows, w.seen[:(g.columns[f].Codes+63)/64], w.present)
+	cells := w.cells[:2*len(v.rows.N)*g.columns[f].Codes]
+	w.present = o.counters[f].CountSeen(cells, &v.rows, w.seen[:(g.columns[f].Codes+63)/64], w.present)
 	return cells
 }
 
 // unload clears what load counted in the workspace.
 func (g *grower) unload(v *view, w *workspace) {
 	for _, code := range w.present {
-		clear(w.cells[2*len(v.rows.n)*int(code) : 2*len(v.rows.n)*int(code+1)])
+		clear(w.cells[2*len(v.rows.N)*int(code) : 2*len(v.rows.N)*int(code+1)])
 	}
 	w.present = w.present[:0]
 }
@@ -234,7 +236,7 @@ func (g *grower) show(o *open, m *viewer, f int, cells []int64, w *workspace) *s
 	if len(m.heavy) > 0 {
 		h.Heavy = w.heavyOf(g.columns[f].Codes)
 		for i := range m.heavy {
-			h.Heavy[o.counters[f].codes.At(int(m.heavy[i].id))].Add(&m.heavy[i].sum)
+			h.Heavy[o.counters[f].Codes.At(int(m.heavy[i].id))].Add(&m.heavy[i].sum)
 		}
 	}
 	var present []int32
@@ -242,19 +244,19 @@ func (g *grower) show(o *open, m *viewer, f int, cells []int64, w *workspace) *s
 		present = w.present
 	}
 	scanner := w.scanners[m.tree]
-	scanner.Load(f, o.path.column(f, g.columns, &w.column), h, present)
+	scanner.Load(f, o.Path.Column(f, g.columns, &w.column), h, present)
 	return scanner
 }
 
 // hide clears what show summed up in the workspace.
 func (g *grower) hide(o *open, m *viewer, f int, w *workspace) {
 	for i := range m.heavy {
-		w.heavy[o.counters[f].codes.At(int(m.heavy[i].id))] = split.Heavy{}
+		w.heavy[o.counters[f].Codes.At(int(m.heavy[i].id))] = split.Heavy{}
 	}
 }
 
 // settle makes leaves of nodes.
-func (g *grower) settle(o *open, leaves []*Node) {
+func (g *grower) settle(o *open, leaves []*induce.Node) {
 	if len(leaves) == 0 {
 		return
 	}

@@ -1,4 +1,6 @@
-package induce
+package levels
+
+import "github.com/espalier-ml/espalier/induce"
 
 // Pass is one counting over all objects: of some open nodes, over the features
 // [From, To). A level that would need more memory than there is takes several.
@@ -31,7 +33,7 @@ func (u *unit) add(o *Open, number int, cells, split bool) {
 
 // Passes plans the counting of the large nodes of a growth: histograms of one
 // pass take up to so many bytes, or as many as one node's of one feature.
-func (l *Levels) Passes(g *Growth, memory int64) []Pass {
+func (l *Grower) Passes(g *Growth, memory int64) []Pass {
 	var passes []Pass
 	held, room := int64(0), false // of the last pass
 	for _, u := range l.units(g, memory) {
@@ -52,7 +54,7 @@ func (l *Levels) Passes(g *Growth, memory int64) []Pass {
 
 // units returns the large nodes: those that are inferred from their parent
 // together with their siblings, the others each by itself.
-func (l *Levels) units(g *Growth, memory int64) []unit {
+func (l *Grower) units(g *Growth, memory int64) []unit {
 	numbers := g.numbers()
 	var units []unit
 	left := make(map[*Open]bool, len(g.Large))
@@ -81,7 +83,7 @@ func (l *Levels) units(g *Growth, memory int64) []unit {
 // familyUnit returns the unit of a node's family, if its largest member is worth
 // being inferred: it is to be split, and no more histograms are counted than
 // without.
-func (l *Levels) familyUnit(o *Open, large map[*Open]bool, numbers map[*Node]int) *unit {
+func (l *Grower) familyUnit(o *Open, large map[*Open]bool, numbers map[*induce.Node]int) *unit {
 	if o.family == nil {
 		return nil
 	}
@@ -106,7 +108,7 @@ func (l *Levels) familyUnit(o *Open, large map[*Open]bool, numbers map[*Node]int
 }
 
 // byFeatures cuts the counting of one node into passes over some features each.
-func (l *Levels) byFeatures(u *unit, memory int64) []Pass {
+func (l *Grower) byFeatures(u *unit, memory int64) []Pass {
 	var passes []Pass
 	for from := 0; from < len(l.Columns); {
 		to := from + 1
@@ -121,14 +123,14 @@ func (l *Levels) byFeatures(u *unit, memory int64) []Pass {
 }
 
 // cells returns the length of one node's histogram of the features of a pass.
-func (l *Levels) cells(p *Pass) int { return l.layout.offsets[p.To] - l.layout.offsets[p.From] }
+func (l *Grower) cells(p *Pass) int { return l.layout.CellsBetween(p.From, p.To) }
 
 // codes returns the number of codes of a pass's features.
-func (l *Levels) codes(p *Pass) int { return l.codesAt[p.To] - l.codesAt[p.From] }
+func (l *Grower) codes(p *Pass) int { return l.codesAt[p.To] - l.codesAt[p.From] }
 
 // starts returns where the sums of each node of a pass begin, and after the last
 // one where they end.
-func (l *Levels) starts(p *Pass) []int {
+func (l *Grower) starts(p *Pass) []int {
 	starts := make([]int, len(p.Nodes)+1)
 	for i, n := range p.Nodes {
 		starts[i+1] = starts[i] + l.Classes + 1
@@ -140,7 +142,7 @@ func (l *Levels) starts(p *Pass) []int {
 }
 
 // heavyStarts is starts for the sums of heavy objects.
-func (l *Levels) heavyStarts(p *Pass) []int {
+func (l *Grower) heavyStarts(p *Pass) []int {
 	starts := make([]int, len(p.Nodes)+1)
 	for i, n := range p.Nodes {
 		starts[i+1] = starts[i]
@@ -152,9 +154,9 @@ func (l *Levels) heavyStarts(p *Pass) []int {
 }
 
 // PassBytes returns the memory of the counts of a pass.
-func (l *Levels) PassBytes(p *Pass) int64 {
+func (l *Grower) PassBytes(p *Pass) int64 {
 	return 8*int64(l.starts(p)[len(p.Nodes)]) + 24*int64(l.heavyStarts(p)[len(p.Nodes)])
 }
 
 // Bytes returns the memory of one node's histogram of all features.
-func (l *Levels) Bytes() int64 { return 8 * int64(l.layout.cells()) }
+func (l *Grower) Bytes() int64 { return 8 * int64(l.layout.Cells()) }

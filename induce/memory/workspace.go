@@ -1,4 +1,4 @@
-package induce
+package memory
 
 import "github.com/espalier-ml/espalier/induce/split"
 

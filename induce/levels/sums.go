@@ -1,4 +1,4 @@
-package induce
+package levels
 
 import (
 	"encoding/binary"
@@ -10,13 +10,13 @@ import (
 // Counts are the sums of a pass over all objects.
 type Counts struct {
 	starts, heavyStarts []int           // of each node
-	sums                []int64         // as in Level
-	heavy               []split.Heavy   // as in Level, one node after the other
+	sums                []int64         // as in PassCounter
+	heavy               []split.Heavy   // as in PassCounter, one node after the other
 	cells               map[int][]int64 // by node: histograms that were inferred
 }
 
 // NewCounts returns zero counts of a pass.
-func (l *Levels) NewCounts(p *Pass) *Counts {
+func (l *Grower) NewCounts(p *Pass) *Counts {
 	c := &Counts{starts: l.starts(p), heavyStarts: l.heavyStarts(p)}
 	c.sums, c.heavy = make([]int64, c.starts[len(p.Nodes)]), make([]split.Heavy, c.heavyStarts[len(p.Nodes)])
 	return c
@@ -32,13 +32,13 @@ func (l *Levels) NewCounts(p *Pass) *Counts {
 const maxVarint = binary.MaxVarintLen64
 
 // pieceLen is the number of sums in a piece.
-func (l *Levels) pieceLen() int { return max(1, l.Piece/maxVarint) }
+func (l *Grower) pieceLen() int { return max(1, l.Piece/maxVarint) }
 
 // heavyLen is the number of sums of heavy objects in a piece.
-func (l *Levels) heavyLen() int { return max(1, l.Piece/(3*maxVarint)) }
+func (l *Grower) heavyLen() int { return max(1, l.Piece/(3*maxVarint)) }
 
 // PieceKeys returns the keys of the pieces of a pass.
-func (l *Levels) PieceKeys(p *Pass) []int64 {
+func (l *Grower) PieceKeys(p *Pass) []int64 {
 	var keys []int64
 	for i := range count(l.starts(p)[len(p.Nodes)], l.pieceLen()) {
 		keys = append(keys, int64(2*i))
@@ -59,7 +59,7 @@ func pieceOf[T any](things []T, piece int, key int64) []T {
 }
 
 // Pieces calls emit with each piece of what was counted.
-func (l *Level) Pieces(emit func(key int64, b []byte)) {
+func (l *PassCounter) Pieces(emit func(key int64, b []byte)) {
 	for i := range count(len(l.sums), l.pieceLen()) {
 		key := int64(2 * i)
 		emit(key, appendSums(nil, pieceOf(l.sums, l.pieceLen(), key)))
@@ -76,7 +76,7 @@ func (l *Level) Pieces(emit func(key int64, b []byte)) {
 }
 
 // MergePieces returns the sum of encoded pieces of one key.
-func (l *Levels) MergePieces(key int64, pieces [][]byte) ([]byte, error) {
+func (l *Grower) MergePieces(key int64, pieces [][]byte) ([]byte, error) {
 	if len(pieces) == 1 {
 		return pieces[0], nil
 	}
@@ -105,7 +105,7 @@ func (l *Levels) MergePieces(key int64, pieces [][]byte) ([]byte, error) {
 }
 
 // AddPiece adds an encoded piece of the given key to the counts of a pass.
-func (l *Levels) AddPiece(c *Counts, key int64, b []byte) error {
+func (l *Grower) AddPiece(c *Counts, key int64, b []byte) error {
 	if key < 0 {
 		return errPiece
 	}

@@ -1,8 +1,10 @@
-package induce
+package memory
 
 import (
 	"slices"
 	"sync/atomic"
+
+	"github.com/espalier-ml/espalier/induce"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/parallel"
@@ -16,12 +18,11 @@ type Options struct {
 	Stop    func() bool        // once it is true open nodes become leaves; from any goroutine; may be nil
 }
 
-// Grow grows the tree below a node from its objects, which must be at least
-// one. total is the weight W of all training objects and depth the node's own;
-// for a whole tree they are the objects' weight and 0. The result does not
-// depend on the order of the objects or on opts.
-func Grow(o *dataset.Objects, columns []split.Column, p Params, total int64, depth int, opts Options) *Node {
-	return GrowEach(o, columns, []Params{p}, total, depth, opts)[0]
+// Grow grows a whole tree from its objects, which must be at least one and weigh
+// total together. The result does not depend on the order of the objects or on
+// opts.
+func Grow(o *dataset.Objects, columns []split.Column, p induce.Params, total int64, opts Options) *induce.Node {
+	return GrowEach(o, columns, []induce.Params{p}, total, opts)[0]
 }
 
 // extentBytes bounds the copies of the objects' numbers, classes and weights that
@@ -34,38 +35,28 @@ const (
 // GrowEach grows a tree by each of the parameters, the very trees that Grow
 // grows one by one. Nodes to which several of them come by the same tests are
 // counted once.
-func GrowEach(o *dataset.Objects, columns []split.Column, ps []Params, total int64, depth int, opts Options) []*Node {
-	return growEach(o, columns, ps, total, place{depth: depth}, opts)
+func GrowEach(o *dataset.Objects, columns []split.Column, ps []induce.Params, total int64, opts Options) []*induce.Node {
+	return GrowBelow(o, columns, ps, total, induce.Place{}, opts)
 }
 
-// GrowEach grows subtrees below an open node from its objects, which must be at
-// least one: a tree by each of the parameters. Unlike the function of that name
-// it knows what was asked on the way to the node.
-func (o *Open) GrowEach(objects *dataset.Objects, columns []split.Column, ps []Params, total int64, opts Options) []*Node {
-	return growEach(objects, columns, ps, total, place{o.Depth, o.path}, opts)
-}
-
-// place is where in a tree a node is.
-type place struct {
-	depth int
-	path  *path
-}
-
-func growEach(o *dataset.Objects, columns []split.Column, ps []Params, total int64, at place, opts Options) []*Node {
-	var roots []*Node
+// GrowBelow grows subtrees below an open node from its objects, which must be at
+// least one: a tree by each of the parameters. total is the weight W of all
+// training objects.
+func GrowBelow(o *dataset.Objects, columns []split.Column, ps []induce.Params, total int64, at induce.Place, opts Options) []*induce.Node {
+	var roots []*induce.Node
 	for batch := range slices.Chunk(ps, max(1, extentBytes/extentObject/max(1, o.Len()))) {
 		roots = append(roots, growTogether(o, columns, batch, total, at, opts)...)
 	}
 	return roots
 }
 
-func growTogether(o *dataset.Objects, columns []split.Column, ps []Params, total int64, at place, opts Options) []*Node {
-	g := &grower{columns: columns, classes: o.Classes, params: ps, opts: opts, layout: newLayout(columns, o.Classes), gathering: gatheredLarge, wishes: newWishes(columns, o.Classes)}
-	root := &open{extent: g.newExtent(o), place: at, to: o.Len(), n: make([]int64, o.Classes), m: make([]int64, o.Classes)}
-	roots := make([]*Node, len(ps))
+func growTogether(o *dataset.Objects, columns []split.Column, ps []induce.Params, total int64, at induce.Place, opts Options) []*induce.Node {
+	g := &grower{columns: columns, classes: o.Classes, params: ps, opts: opts, layout: induce.NewLayout(columns, o.Classes), gathering: gatheredLarge, wishes: induce.NewWishes(columns, o.Classes)}
+	root := &open{extent: g.newExtent(o), Place: at, to: o.Len(), n: make([]int64, o.Classes), m: make([]int64, o.Classes)}
+	roots := make([]*induce.Node, len(ps))
 	for i, p := range ps {
-		g.criteria = append(g.criteria, p.criterion(total))
-		roots[i] = &Node{}
+		g.criteria = append(g.criteria, p.Criterion(total))
+		roots[i] = &induce.Node{}
 		root.members = append(root.members, member{i, roots[i]})
 	}
 	for i, k := range o.Class {
@@ -84,11 +75,11 @@ func growTogether(o *dataset.Objects, columns []split.Column, ps []Params, total
 type grower struct {
 	columns  []split.Column
 	classes  int
-	params   []Params           // per tree
+	params   []induce.Params    // per tree
 	criteria []*split.Criterion // per tree
 	opts     Options
-	layout   layout
-	wishes   wishes
+	layout   induce.Layout
+	wishes   induce.Wishes
 
 	gathering int // bytes that codes of large nodes may still be gathered in
 }
@@ -96,15 +87,15 @@ type grower struct {
 // extent holds the objects of open nodes side by side, each node's ascending.
 type extent struct {
 	objects  *dataset.Objects
-	counters []counter // per feature
-	order    []int32   // numbers of objects
+	counters []induce.ColumnCounter // per feature
+	order    []int32                // numbers of objects
 	class    []uint16
 	weight   []int64
 }
 
 func (g *grower) newExtent(o *dataset.Objects) *extent {
 	e := newExtent(o)
-	e.counters = make([]counter, len(g.columns))
+	e.counters = make([]induce.ColumnCounter, len(g.columns))
 	var next atomic.Int64
 	inParallel(max(1, g.opts.Workers), func(int) {
 		var seen []int32
@@ -112,7 +103,7 @@ func (g *grower) newExtent(o *dataset.Objects) *extent {
 			if len(seen) < g.columns[f].Codes {
 				seen = make([]int32, g.columns[f].Codes)
 			}
-			e.counters[f] = counter{&o.Codes[f], commonCode(&o.Codes[f], o.Len(), seen)}
+			e.counters[f] = induce.ColumnCounter{Codes: &o.Codes[f], Common: induce.CommonCode(&o.Codes[f], o.Len(), seen)}
 		}
 	})
 	return e
@@ -130,7 +121,7 @@ func newExtent(o *dataset.Objects) *extent {
 // to it by the same tests. Its objects are from:to of its extent.
 type open struct {
 	*extent
-	place
+	induce.Place
 
 	members  []member
 	from, to int
@@ -141,12 +132,12 @@ type open struct {
 // member is one tree's node at an open one.
 type member struct {
 	tree int
-	node *Node
+	node *induce.Node
 }
 
 // rows returns the node's objects for counting, with all classes.
-func (o *open) rows() rows {
-	return rows{o.order[o.from:o.to], o.class[o.from:o.to], o.weight[o.from:o.to], o.n, o.m}
+func (o *open) rows() induce.Selection {
+	return induce.Selection{Order: o.order[o.from:o.to], Class: o.class[o.from:o.to], Weight: o.weight[o.from:o.to], N: o.n, M: o.m}
 }
 
 // fork returns a node with the same objects and histogram in memory of its own.
@@ -167,7 +158,7 @@ func (o *open) gather() bool {
 	}
 	e := newExtent(o.objects.Select(o.order[o.from:o.to]))
 	for f := range o.counters {
-		e.counters = append(e.counters, counter{&e.objects.Codes[f], o.counters[f].common})
+		e.counters = append(e.counters, induce.ColumnCounter{Codes: &e.objects.Codes[f], Common: o.counters[f].Common})
 	}
 	o.extent, o.from, o.to = e, 0, n
 	return true

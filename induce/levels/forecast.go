@@ -1,6 +1,10 @@
-package induce
+package levels
 
-import "math"
+import (
+	"math"
+
+	"github.com/espalier-ml/espalier/induce"
+)
 
 // Forecast is what growing a tree by levels takes.
 type Forecast struct {
@@ -18,7 +22,7 @@ type Scale struct{ Objects, Weight float64 }
 // was grown for a sample of its rows, of which l is the setting: a node with its
 // share of more objects than the budget is a large one; -1: none is. Passes and
 // histograms that are kept are planned as those of the training itself.
-func (l *Levels) Forecast(root *Node, s Scale, budget, memory, keep int64) *Forecast {
+func (l *Grower) Forecast(root *induce.Node, s Scale, budget, memory, keep int64) *Forecast {
 	if budget >= 0 {
 		budget = int64(float64(budget) / s.Objects)
 	}
@@ -46,7 +50,7 @@ func (l *Levels) Forecast(root *Node, s Scale, budget, memory, keep int64) *Fore
 
 // reopened returns the open node that a grown one was. Of its objects only
 // those classes are known that have any.
-func reopened(n *Node, depth int) *Open {
+func reopened(n *induce.Node, depth int) *Open {
 	objects := make([]int64, len(n.Class))
 	for k, w := range n.Class {
 		if w > 0 {
@@ -58,7 +62,7 @@ func reopened(n *Node, depth int) *Open {
 
 // reopen returns the children of the large nodes. Like Expand it keeps the
 // histograms of the first nodes for which there is memory.
-func (l *Levels) reopen(g *Growth, passes []Pass, keep int64) []*Open {
+func (l *Grower) reopen(g *Growth, passes []Pass, keep int64) []*Open {
 	kept := make(map[*Open]bool)
 	for i := range passes {
 		p := &passes[i]
@@ -92,7 +96,7 @@ func (l *Levels) reopen(g *Growth, passes []Pass, keep int64) []*Open {
 const heavyBytes = 2 * maxVarint
 
 // pieceBytes returns about how long the encoded pieces of a pass are.
-func (l *Levels) pieceBytes(p *Pass, s Scale) float64 {
+func (l *Grower) pieceBytes(p *Pass, s Scale) float64 {
 	bytes := 0.0
 	for at, n := range p.Nodes {
 		node := p.open[at].Node

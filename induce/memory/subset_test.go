@@ -1,4 +1,4 @@
-package induce_test
+package memory_test
 
 import (
 	"maps"
@@ -8,6 +8,7 @@ import (
 
 	"github.com/espalier-ml/espalier/induce"
 	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/internal/growtest"
 	"github.com/espalier-ml/espalier/induce/split"
 )
 
@@ -17,29 +18,29 @@ import (
 func TestSubsets(t *testing.T) {
 	for seed := range uint64(60) {
 		r := rand.New(rand.NewPCG(12, seed))
-		coarse := newData(r, someFeatures(), 2+r.IntN(3), 30+r.IntN(200), r.IntN(2) == 0)
-		fine := coarse.refined(r)
-		p := randomParams(r, algorithms()[r.IntN(len(algorithms()))], []split.Family{split.Thresholds, split.Multiways, split.OneHot, split.Both}[r.IntN(4)])
-		want := coarse.grow(p, 1)
+		coarse := growtest.New(r, growtest.SomeFeatures(), 2+r.IntN(3), 30+r.IntN(200), r.IntN(2) == 0)
+		fine := refined(coarse, r)
+		p := growtest.RandomParams(r, growtest.Algorithms()[r.IntN(len(growtest.Algorithms()))], []split.Family{split.Thresholds, split.Multiways, split.OneHot, split.Both}[r.IntN(4)])
+		want := coarse.Grow(p, 1)
 		p.Subset = 1
-		got := fine.grow(p, 1+r.IntN(2))
+		got := fine.Grow(p, 1+r.IntN(2))
 		got.Walk(func(n *induce.Node, _ int) {
 			if n.Test != nil && n.Test.Kind == split.Threshold {
-				at, ok := slices.BinarySearch(fine.features[n.Test.Feature].Subsets[0], uint16(n.Test.Code-1))
+				at, ok := slices.BinarySearch(fine.Features[n.Test.Feature].Subsets[0], uint16(n.Test.Code-1))
 				if !ok {
 					t.Fatalf("seed %d: threshold %d is not of the subset", seed, n.Test.Code)
 				}
 				n.Test.Code = at + 1
 			}
 			if n.Test != nil && n.Test.Kind == split.Bin {
-				n.Test.Code, n.Test.Span = fine.coarseBin(t, &n.Test.Test), 0
+				n.Test.Code, n.Test.Span = coarseBin(t, fine, &n.Test.Test), 0
 			}
 			if n.Test != nil && n.Test.Kind == split.Missing {
-				n.Test.Code = coarse.features[n.Test.Feature].MissingCode()
+				n.Test.Code = coarse.Features[n.Test.Feature].MissingCode()
 			}
 		})
-		if encode(t, got) != encode(t, want) {
-			t.Errorf("seed %d, %+v: the confined tree is\n%s\nwant\n%s", seed, p, encode(t, got), encode(t, want))
+		if growtest.Encode(t, got) != growtest.Encode(t, want) {
+			t.Errorf("seed %d, %+v: the confined tree is\n%s\nwant\n%s", seed, p, growtest.Encode(t, got), growtest.Encode(t, want))
 		}
 	}
 }
@@ -48,13 +49,13 @@ func TestSubsets(t *testing.T) {
 // is several of the feature's.
 func TestSubsetBins(t *testing.T) {
 	r := rand.New(rand.NewPCG(13, 1))
-	d := newData(r, []dataset.Feature{numeric("x", 6, 1), numeric("y", 6, 1)}, 3, 400, false)
-	for f := range d.features {
-		d.features[f].Subsets = [][]uint16{{0, 1, 4}} // bins from the codes 0, 1, 2 and 5 on
+	d := growtest.New(r, []dataset.Feature{growtest.Numeric("x", 6, 1), growtest.Numeric("y", 6, 1)}, 3, 400, false)
+	for f := range d.Features {
+		d.Features[f].Subsets = [][]uint16{{0, 1, 4}} // bins from the codes 0, 1, 2 and 5 on
 	}
-	d.columns = split.Columns(d.features)
+	d.Columns = split.Columns(d.Features)
 	bins := map[int]bool{}
-	d.grow(induce.Params{Algorithm: split.C45, Family: split.OneHot, Subset: 1}, 1).Walk(func(n *induce.Node, _ int) {
+	d.Grow(induce.Params{Algorithm: split.C45, Family: split.OneHot, Subset: 1}, 1).Walk(func(n *induce.Node, _ int) {
 		if n.Test != nil && n.Test.Kind == split.Bin {
 			bins[n.Test.Code] = true
 			if want := map[int]int{2: 2}[n.Test.Code]; n.Test.Span != want {
@@ -68,9 +69,9 @@ func TestSubsetBins(t *testing.T) {
 }
 
 // coarseBin returns the bin of the first subset that a test is for.
-func (d *data) coarseBin(t *testing.T, test *split.Test) int {
+func coarseBin(t *testing.T, d *growtest.Data, test *split.Test) int {
 	t.Helper()
-	f := &d.features[test.Feature]
+	f := &d.Features[test.Feature]
 	from, to := 0, f.MissingCode()
 	at, found := slices.BinarySearch(f.Subsets[0], uint16(max(test.Code-1, 0)))
 	if found && test.Code > 0 {
@@ -89,12 +90,12 @@ func (d *data) coarseBin(t *testing.T, test *split.Test) int {
 // refined returns the same objects where numeric features have further cuts, of
 // which each feature's subset has none. The objects of a bin stay together, in one
 // of the bins that it falls into.
-func (d *data) refined(r *rand.Rand) *data {
+func refined(d *growtest.Data, r *rand.Rand) *growtest.Data {
 	f := *d
-	f.features = slices.Clone(d.features)
-	codes := make([][]int, len(d.features)) // by the code before
-	for i := range f.features {
-		feature := &f.features[i]
+	f.Features = slices.Clone(d.Features)
+	codes := make([][]int, len(d.Features)) // by the code before
+	for i := range f.Features {
+		feature := &f.Features[i]
 		if feature.Kind != dataset.Numeric {
 			continue
 		}
@@ -114,17 +115,17 @@ func (d *data) refined(r *rand.Rand) *data {
 		feature.Cuts, feature.Subsets = cuts, [][]uint16{subset}
 		codes[i] = append(codes[i], feature.MissingCode())
 	}
-	f.columns = split.Columns(f.features)
-	f.objects = dataset.NewObjects(dataset.NewLayout(f.features), d.objects.Classes, d.objects.Rows != nil, d.objects.Len())
-	row := make([]int, len(f.features))
-	for i := range d.objects.Len() {
+	f.Columns = split.Columns(f.Features)
+	f.Objects = dataset.NewObjects(dataset.NewLayout(f.Features), d.Objects.Classes, d.Objects.Rows != nil, d.Objects.Len())
+	row := make([]int, len(f.Features))
+	for i := range d.Objects.Len() {
 		for j := range row {
-			row[j] = d.objects.Codes[j].At(i)
+			row[j] = d.Objects.Codes[j].At(i)
 			if codes[j] != nil {
 				row[j] = codes[j][row[j]]
 			}
 		}
-		f.objects.Append(row, d.objects.Raw(i), d.objects.RowsOf(i))
+		f.Objects.Append(row, d.Objects.Raw(i), d.Objects.RowsOf(i))
 	}
 	return &f
 }

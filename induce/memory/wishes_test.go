@@ -1,4 +1,4 @@
-package induce_test
+package memory_test
 
 import (
 	"fmt"
@@ -8,42 +8,27 @@ import (
 
 	"github.com/espalier-ml/espalier/induce"
 	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/internal/growtest"
 	"github.com/espalier-ml/espalier/induce/prune"
 	"github.com/espalier-ml/espalier/induce/split"
 	"github.com/espalier-ml/espalier/induce/tree"
 )
 
-// wishing returns the same data with constraints on some of the numeric features,
-// and up to two features that are to be tested first.
-func (d *data) wishing(r *rand.Rand) *data {
-	w := *d
-	w.columns = slices.Clone(d.columns)
-	for i := range w.columns {
-		if w.columns[i].Numeric {
-			w.columns[i].Monotone = int8(r.IntN(3) - 1)
-		}
-	}
-	for depth, f := range r.Perm(len(w.columns))[:r.IntN(3)] {
-		w.columns[f].First = depth + 1
-	}
-	return &w
-}
-
 // TestGrowWishing compares trees with those of the naive grower.
 func TestGrowWishing(t *testing.T) {
 	thresholds := 0
-	for _, a := range algorithms() {
-		for _, family := range families() {
+	for _, a := range growtest.Algorithms() {
+		for _, family := range growtest.Families() {
 			for seed := range uint64(8) {
 				r := rand.New(rand.NewPCG(uint64(a)<<8|uint64(family), seed))
-				d := newData(r, someFeatures(), 2, 2+r.IntN(100), r.IntN(2) == 0).wishing(r)
-				p := randomParams(r, a, family)
-				got := d.grow(p, 1)
-				if compare(t, got, d.growNaively(p), "root"); t.Failed() {
-					t.Fatalf("%s, tests %s, seed %d: %+v, columns %+v", a, family, seed, p, d.columns)
+				d := growtest.New(r, growtest.SomeFeatures(), 2, 2+r.IntN(100), r.IntN(2) == 0).Wishing(r)
+				p := growtest.RandomParams(r, a, family)
+				got := d.Grow(p, 1)
+				if growtest.Compare(t, got, growNaively(d, p), "root"); t.Failed() {
+					t.Fatalf("%s, tests %s, seed %d: %+v, columns %+v", a, family, seed, p, d.Columns)
 				}
 				got.Walk(func(n *induce.Node, _ int) {
-					if n.Test != nil && n.Test.Kind == split.Threshold && d.columns[n.Test.Feature].Monotone != 0 {
+					if n.Test != nil && n.Test.Kind == split.Threshold && d.Columns[n.Test.Feature].Monotone != 0 {
 						thresholds++
 					}
 				})
@@ -57,15 +42,15 @@ func TestGrowWishing(t *testing.T) {
 
 // TestFirst: by hand, a constant feature cannot be tested; the node is free then.
 func TestFirst(t *testing.T) {
-	features := []dataset.Feature{numeric("same", 3, 1), numeric("x", 4, 1), numeric("y", 4, 1)}
-	d := &data{features: features, columns: split.Columns(features)}
-	d.objects = dataset.NewObjects(dataset.NewLayout(features), 2, false, 16)
+	features := []dataset.Feature{growtest.Numeric("same", 3, 1), growtest.Numeric("x", 4, 1), growtest.Numeric("y", 4, 1)}
+	d := &growtest.Data{Features: features, Columns: split.Columns(features)}
+	d.Objects = dataset.NewObjects(dataset.NewLayout(features), 2, false, 16)
 	for x := range 4 {
 		for y := range 4 { // x alone tells the class
-			d.objects.Append([]int{1, x, y}, []dataset.ClassWeight{{Class: uint16(x % 2), Weight: 1}}, 1)
+			d.Objects.Append([]int{1, x, y}, []dataset.ClassWeight{{Class: uint16(x % 2), Weight: 1}}, 1)
 		}
 	}
-	d.total = 16
+	d.Total = 16
 	for _, test := range []struct {
 		first []int // 1 + depth, by feature
 		want  []int // features tested at the root and at its first child
@@ -76,10 +61,10 @@ func TestFirst(t *testing.T) {
 		{[]int{1, 0, 2}, []int{1, 2}},
 		{[]int{2, 0, 1}, []int{2, 1}},
 	} {
-		for f := range d.columns {
-			d.columns[f].First = test.first[f]
+		for f := range d.Columns {
+			d.Columns[f].First = test.first[f]
 		}
-		root := d.grow(induce.Params{Algorithm: split.C45, Family: split.Thresholds}, 1)
+		root := d.Grow(induce.Params{Algorithm: split.C45, Family: split.Thresholds}, 1)
 		inner := slices.IndexFunc(root.Children, func(n *induce.Node) bool { return n.Test != nil })
 		if got := []int{root.Test.Feature, root.Children[inner].Test.Feature}; !slices.Equal(got, test.want) {
 			t.Errorf("first %v: features %v, want %v", test.first, got, test.want)
@@ -94,14 +79,14 @@ func TestMonotone(t *testing.T) {
 	moved, broken := 0, 0
 	for seed := range uint64(120) {
 		r := rand.New(rand.NewPCG(17, seed))
-		d := newData(r, someFeatures(), 2, 20+r.IntN(200), r.IntN(2) == 0).wishing(r)
-		p := randomParams(r, algorithms()[r.IntN(9)], []split.Family{split.Thresholds, split.Both, split.Multiways}[r.IntN(3)])
-		m, _ := induce.Model(d.grow(p, 1), d.features)
+		d := growtest.New(r, growtest.SomeFeatures(), 2, 20+r.IntN(200), r.IntN(2) == 0).Wishing(r)
+		p := growtest.RandomParams(r, growtest.Algorithms()[r.IntN(9)], []split.Family{split.Thresholds, split.Both, split.Multiways}[r.IntN(3)])
+		m, _ := induce.Model(d.Grow(p, 1), d.Features)
 		m.Label = tree.Label{Column: "y", Classes: []string{"0", "1"}}
 		m.Algorithm.Monotone = make(map[string]int8)
-		for f, c := range d.columns {
+		for f, c := range d.Columns {
 			if c.Monotone != 0 {
-				m.Algorithm.Monotone[d.features[f].Name] = c.Monotone
+				m.Algorithm.Monotone[d.Features[f].Name] = c.Monotone
 			}
 		}
 		prior := 0.01 + 0.98*r.Float64()
@@ -112,7 +97,7 @@ func TestMonotone(t *testing.T) {
 			m.Estimate(estimate, 1)
 			s := prune.NewSequence(m, prune.Leaves, false)
 			for _, step := range []int{0, len(s.Steps) / 2} {
-				up, down := d.sweepFeatures(t, r, s.Tree(step))
+				up, down := sweepFeatures(t, d, r, s.Tree(step))
 				moved += up
 				if down > 0 {
 					t.Fatalf("seed %d, %s, step %d, %+v: %d predictions go the wrong way", seed, estimate, step, p, down)
@@ -123,7 +108,7 @@ func TestMonotone(t *testing.T) {
 		free.Label.Priors = nil
 		free.Algorithm.Monotone, free.Nodes = nil, slices.Clone(m.Nodes)
 		free.Estimate(tree.Smoothed, 1)
-		_, down := d.sweepFeatures(t, r, &free)
+		_, down := sweepFeatures(t, d, r, &free)
 		broken += down
 	}
 	if moved < 1000 || broken == 0 {
@@ -134,21 +119,21 @@ func TestMonotone(t *testing.T) {
 // sweepFeatures moves each constrained feature of random rows through its values.
 // It returns how often the probability of the second class moved with the
 // constraint, and how often against it.
-func (d *data) sweepFeatures(t *testing.T, r *rand.Rand, m *tree.Tree) (along, against int) {
+func sweepFeatures(t *testing.T, d *growtest.Data, r *rand.Rand, m *tree.Tree) (along, against int) {
 	t.Helper()
 	router := m.Router()
-	for f, c := range d.columns {
+	for f, c := range d.Columns {
 		if c.Monotone == 0 {
 			continue
 		}
 		for range 10 {
-			codes := make([]int, len(d.columns))
+			codes := make([]int, len(d.Columns))
 			for g := range codes {
-				codes[g] = r.IntN(d.columns[g].Codes)
+				codes[g] = r.IntN(d.Columns[g].Codes)
 			}
-			o := dataset.NewObjects(dataset.NewLayout(d.features), 2, false, 0)
+			o := dataset.NewObjects(dataset.NewLayout(d.Features), 2, false, 0)
 			last := m.Nodes[0].Probabilities
-			for code := range d.features[f].Bins() {
+			for code := range d.Features[f].Bins() {
 				codes[f] = code
 				o.Append(codes, []dataset.ClassWeight{{Class: 0, Weight: 1}}, 1)
 				n := &m.Nodes[router.Leaf(o, code)]
@@ -171,12 +156,12 @@ func (d *data) sweepFeatures(t *testing.T, r *rand.Rand, m *tree.Tree) (along, a
 // TestMonotoneOneValue: of a number that has one value beside nulls, and so
 // became a category, only the test on missing values is left.
 func TestMonotoneOneValue(t *testing.T) {
-	for _, family := range families() {
+	for _, family := range growtest.Families() {
 		r := rand.New(rand.NewPCG(4, uint64(family)))
-		d := newData(r, []dataset.Feature{categorical("one", 1, 1), numeric("x", 5, 1)}, 2, 60, false)
-		d.columns[0].Monotone = 1
+		d := growtest.New(r, []dataset.Feature{growtest.Categorical("one", 1, 1), growtest.Numeric("x", 5, 1)}, 2, 60, false)
+		d.Columns[0].Monotone = 1
 		kinds := make(map[split.Kind]bool)
-		d.grow(induce.Params{Algorithm: split.C45, Family: family}, 1).Walk(func(n *induce.Node, _ int) {
+		d.Grow(induce.Params{Algorithm: split.C45, Family: family}, 1).Walk(func(n *induce.Node, _ int) {
 			if n.Test != nil && n.Test.Feature == 0 {
 				kinds[n.Test.Kind] = true
 			}

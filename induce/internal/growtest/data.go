@@ -1,0 +1,251 @@
+// Package growtest draws random training sets for the tests of the growers, and
+// compares trees.
+package growtest
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/espalier-ml/espalier/induce"
+	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/memory"
+	"github.com/espalier-ml/espalier/induce/split"
+)
+
+// Data is a random training set.
+type Data struct {
+	Features []dataset.Feature
+	Columns  []split.Column
+	Objects  *dataset.Objects
+	Total    int64
+}
+
+// Numeric returns a feature with so many bins, whose cuts are 1, 2, ...
+func Numeric(name string, bins int, cost float64) dataset.Feature {
+	f := dataset.Feature{Name: name, Kind: dataset.Numeric, Cost: cost}
+	for b := 1; b < bins; b++ {
+		f.Cuts = append(f.Cuts, float64(b))
+	}
+	return f
+}
+
+// Categorical returns a feature with the values v0, v1, ...
+func Categorical(name string, values int, cost float64) dataset.Feature {
+	f := dataset.Feature{Name: name, Kind: dataset.Categorical, Type: dataset.Text, Cost: cost}
+	for v := range values {
+		f.Values = append(f.Values, fmt.Sprintf("v%d", v))
+	}
+	return f
+}
+
+// SomeFeatures has both kinds, codes of one and two bytes and costs by value.
+func SomeFeatures() []dataset.Feature {
+	priced := Categorical("priced", 3, 2)
+	priced.ValueCosts = map[string]float64{"v1": 0.5}
+	return []dataset.Feature{
+		Numeric("few", 4, 1), Categorical("job", 5, 1), priced, Numeric("many", 300, 3), Numeric("flag", 2, 1),
+	}
+}
+
+// PricedFeatures are SomeFeatures in two groups, one of which costs more than all
+// tests together.
+func PricedFeatures() []dataset.Feature {
+	features := SomeFeatures()
+	for f, group := range map[int]string{0: "lab", 1: "form", 2: "form", 3: "lab"} {
+		features[f].Group, features[f].GroupCost = group, map[string]float64{"lab": 20, "form": 0.3}[group]
+	}
+	return features
+}
+
+// Freely returns the same data, where further tests on a feature cost nothing.
+func (d *Data) Freely() *Data {
+	f := *d
+	f.Columns = slices.Clone(d.Columns)
+	for i := range f.Columns {
+		f.Columns[i].FreeRepeats = true
+	}
+	return &f
+}
+
+// New draws objects. Most codes are spread, every third feature nearly
+// always has the same one. Classes depend on the codes but for noise.
+func New(r *rand.Rand, features []dataset.Feature, classes, objects int, weighted bool) *Data {
+	d := &Data{Features: features, Columns: split.Columns(features)}
+	d.Objects = dataset.NewObjects(dataset.NewLayout(features), classes, weighted, objects)
+	codes := make([]int, len(features))
+	for range objects {
+		class := 0
+		for f := range features {
+			codes[f] = r.IntN(features[f].Codes())
+			if f%3 == 2 && r.IntN(10) > 0 {
+				codes[f] = 1
+			}
+			class += codes[f] * 4 / features[f].Codes()
+		}
+		if r.IntN(4) == 0 {
+			class = r.IntN(classes)
+		}
+		raw, rows := randomWeights(r, class%classes, classes, weighted)
+		d.Objects.Append(codes, raw, rows)
+	}
+	for _, w := range d.Objects.Weight {
+		d.Total += w
+	}
+	return d
+}
+
+// randomWeights draws an object's class weights; one in fifty is heavy.
+func randomWeights(r *rand.Rand, class, classes int, weighted bool) (raw []dataset.ClassWeight, rows int64) {
+	for k := range classes {
+		weight := int64(0)
+		switch {
+		case k == class:
+			weight = int64(1 + r.IntN(3))
+			if r.IntN(50) == 0 {
+				weight = 100
+			}
+		case r.IntN(2*classes) == 0:
+			weight = 1
+		}
+		if weight > 0 {
+			raw = append(raw, dataset.ClassWeight{Class: uint16(k), Weight: weight})
+			rows += weight
+		}
+	}
+	if weighted {
+		rows = int64(1 + r.IntN(5))
+	}
+	return raw, rows
+}
+
+// Shuffled returns the same objects in another order.
+func (d *Data) Shuffled(r *rand.Rand) *Data {
+	order := make([]int32, d.Objects.Len())
+	for i, j := range r.Perm(len(order)) {
+		order[i] = int32(j)
+	}
+	s := *d
+	s.Objects = d.Objects.Select(order)
+	return &s
+}
+
+// Grow grows a tree in memory.
+func (d *Data) Grow(p induce.Params, workers int) *induce.Node {
+	return memory.Grow(d.Objects, d.Columns, p, d.Total, memory.Options{Workers: workers})
+}
+
+// Encode returns the JSON of a tree.
+func Encode(t *testing.T, n *induce.Node) string {
+	t.Helper()
+	b, err := json.Marshal(n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+// Near compares floats of two ways of computing a score: they agree to 1e-11 of
+// the larger of them and 1, about 100 times their rounding.
+func Near(a, b float64) bool {
+	return math.Abs(a-b) <= 1e-11*max(1, math.Abs(a), math.Abs(b))
+}
+
+// nearScores reports whether the scores of two nodes' tests are near.
+func nearScores(a, b *induce.Node) bool {
+	p, q := a.Parts, b.Parts
+	return Near(p.Balance, q.Balance) && Near(p.Efficiency, q.Efficiency) && Near(p.Discrimination, q.Discrimination) &&
+		Near(p.Total, q.Total) && Near(a.Test.Score, b.Test.Score)
+}
+
+// Compare reports the first nodes of each path at which two trees differ, in
+// scores by more than rounding.
+func Compare(t *testing.T, got, want *induce.Node, path string) {
+	t.Helper()
+	g, w := *got, *want
+	g.Children, w.Children, g.Test, w.Test, g.Parts, w.Parts = nil, nil, nil, nil, split.Parts{}, split.Parts{}
+	if Encode(t, &g) != Encode(t, &w) {
+		t.Errorf("%s: counts\n%s, want\n%s", path, Encode(t, &g), Encode(t, &w))
+		return
+	}
+	if got.Test == nil || want.Test == nil || len(got.Children) != len(want.Children) {
+		if got.Test != nil || want.Test != nil {
+			t.Errorf("%s: test %+v, want %+v", path, got.Test, want.Test)
+		}
+		return
+	}
+	if got.Test.Test != want.Test.Test || got.Test.Cost != want.Test.Cost || got.Test.Free != want.Test.Free || !nearScores(got, want) {
+		t.Errorf("%s: %+v with %+v, want\n%+v with %+v", path, *got.Test, got.Parts, *want.Test, want.Parts)
+		return
+	}
+	for i := range got.Children {
+		Compare(t, got.Children[i], want.Children[i], fmt.Sprintf("%s/%d", path, i))
+	}
+}
+
+// Algorithms returns all algorithms.
+func Algorithms() []split.Algorithm {
+	return []split.Algorithm{
+		split.EC45, split.ECART, split.ASR, split.C45, split.CART, split.CC45, split.CCART, split.IP, split.Bal,
+	}
+}
+
+// Families returns all families of tests.
+func Families() []split.Family {
+	return []split.Family{split.OneHot, split.Thresholds, split.Both, split.Multiways}
+}
+
+// Wishing returns the same data with constraints on some of the numeric features,
+// and up to two features that are to be tested first.
+func (d *Data) Wishing(r *rand.Rand) *Data {
+	w := *d
+	w.Columns = slices.Clone(d.Columns)
+	for i := range w.Columns {
+		if w.Columns[i].Numeric {
+			w.Columns[i].Monotone = int8(r.IntN(3) - 1)
+		}
+	}
+	for depth, f := range r.Perm(len(w.Columns))[:r.IntN(3)] {
+		w.Columns[f].First = depth + 1
+	}
+	return &w
+}
+
+// RandomParams draws all parameters but the algorithm and the family.
+func RandomParams(r *rand.Rand, a split.Algorithm, f split.Family) induce.Params {
+	return induce.Params{
+		Algorithm: a, Family: f,
+		Lambda:   []float64{0.1, 1, 30}[r.IntN(3)],
+		Theta:    []float64{0, 0.005, 0.05}[r.IntN(3)],
+		MaxDepth: []int{0, 0, 3}[r.IntN(3)],
+		MinRows:  []int64{0, 0, 15}[r.IntN(3)],
+	}
+}
+
+// Stopped reports whether a tree is the other one with some of its nodes cut to
+// leaves.
+func Stopped(t *testing.T, cut, whole *induce.Node) (leaves int) {
+	t.Helper()
+	if cut.Objects != whole.Objects || cut.Rows != whole.Rows || cut.Weight != whole.Weight {
+		t.Fatalf("a node of %d objects, %d rows, weight %d; want %d, %d, %d", cut.Objects, cut.Rows, cut.Weight, whole.Objects, whole.Rows, whole.Weight)
+	}
+	if cut.Test == nil {
+		if whole.Test != nil && !cut.Cut {
+			t.Error("a leaf that is cut does not say so")
+		}
+		if cut.Cut {
+			leaves++
+		}
+		return leaves
+	}
+	if *cut.Test != *whole.Test {
+		t.Fatalf("test %+v, want %+v", cut.Test, whole.Test)
+	}
+	for i := range cut.Children {
+		leaves += Stopped(t, cut.Children[i], whole.Children[i])
+	}
+	return leaves
+}

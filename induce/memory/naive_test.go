@@ -1,0 +1,294 @@
+package memory_test
+
+import (
+	"math"
+	"slices"
+
+	"github.com/espalier-ml/espalier/induce"
+	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/internal/growtest"
+	"github.com/espalier-ml/espalier/induce/split"
+)
+
+// naive grows a tree from the definitions in package split, object by
+// object and test by test.
+type naive struct {
+	*growtest.Data
+
+	p induce.Params
+}
+
+// grow grows the node of the given objects. asked are the features of the tests
+// on the way to it, low and high the bounds of the second class's share there.
+func (g *naive) grow(ids, asked []int, low, high float64) *induce.Node {
+	n := &induce.Node{Class: make([]int64, g.Objects.Classes), Raw: make([]int64, g.Objects.Classes)}
+	for _, i := range ids {
+		n.Objects++
+		n.Rows += g.Objects.RowsOf(i)
+		n.Weight += g.Objects.Weight[i]
+		n.Class[g.Objects.Class[i]] += g.Objects.Weight[i]
+		for _, cw := range g.Objects.Raw(i) {
+			n.Raw[cw.Class] += cw.Weight
+		}
+	}
+	if g.pairs(ids) == 0 || float64(n.Weight) <= g.p.Theta*float64(g.Total)*(1+1e-9) ||
+		g.p.MaxDepth > 0 && len(asked) == g.p.MaxDepth || n.Rows < g.p.MinRows {
+		return n
+	}
+	best, parts := g.choose(ids, asked, low, high)
+	if best.Kind == 0 {
+		return n
+	}
+	n.Test, n.Parts = &best, parts
+	sides := g.part(&best.Test, ids)
+	for outcome, child := range sides {
+		if len(child) > 0 {
+			from, to := g.bounds(&best.Test, sides, outcome, low, high)
+			n.Children = append(n.Children, g.grow(child, append(slices.Clone(asked), best.Feature), from, to))
+			if best.Kind == split.Multiway {
+				n.Outcomes = append(n.Outcomes, int32(outcome))
+			}
+		}
+	}
+	return n
+}
+
+// choose finds the best of all tests by the tie rule: scores within 1e-12 of
+// the best are equal, then the cheapest wins, then the first.
+func (g *naive) choose(ids, asked []int, low, high float64) (found split.Candidate, parts split.Parts) {
+	var competing []split.Candidate
+	var scored []split.Parts
+	best := math.Inf(-1)
+	for _, t := range g.tests() {
+		if t.Cost = g.billed(&t, asked); t.Cost == 0 {
+			t.Free, t.Cost = true, g.Features[t.Feature].Cost*0.1
+		}
+		if p, ok := g.score(&t, ids); ok && g.allowed(&t.Test, ids, low, high) {
+			t.Score = p.Total
+			competing, scored = append(competing, t), append(scored, p)
+		}
+	}
+	wished := func(t split.Candidate) bool { return g.Columns[t.Feature].First == len(asked)+1 }
+	if slices.ContainsFunc(competing, wished) {
+		for i := len(competing) - 1; i >= 0; i-- {
+			if !wished(competing[i]) {
+				competing, scored = slices.Delete(competing, i, i+1), slices.Delete(scored, i, i+1)
+			}
+		}
+	}
+	for _, t := range competing {
+		best = max(best, t.Score)
+	}
+	for i, t := range competing {
+		if best-t.Score <= 1e-12*max(1, math.Abs(best)) && (found.Kind == 0 || t.Cost < found.Cost) {
+			found, parts = t, scored[i]
+		}
+	}
+	return found, parts
+}
+
+// bounds returns the bounds of one side of a test.
+func (g *naive) bounds(t *split.Test, sides [][]int, outcome int, low, high float64) (from, to float64) {
+	m := g.Columns[t.Feature].Monotone
+	if t.Kind != split.Threshold || m == 0 {
+		return low, high
+	}
+	middle := (g.share(sides[0]) + g.share(sides[1])) / 2
+	if (m > 0) == (outcome == 1) {
+		return middle, high
+	}
+	return low, middle
+}
+
+// share returns the weight of the objects of the second class, as a share.
+func (g *naive) share(ids []int) float64 {
+	var second, all int64
+	for _, i := range ids {
+		all += g.Objects.Weight[i]
+		if g.Objects.Class[i] == 1 {
+			second += g.Objects.Weight[i]
+		}
+	}
+	return float64(second) / float64(all)
+}
+
+// allowed reports whether a test keeps to the monotone constraints.
+func (g *naive) allowed(t *split.Test, ids []int, low, high float64) bool {
+	if !slices.ContainsFunc(g.Columns, func(c split.Column) bool { return c.Monotone != 0 }) {
+		return true
+	}
+	sides := g.part(t, ids)
+	for _, side := range sides {
+		if p := g.share(side); len(side) > 0 && (p < low || p > high) {
+			return false
+		}
+	}
+	switch m := g.Columns[t.Feature].Monotone; {
+	case m == 0 || t.Kind == split.Missing:
+		return true
+	case t.Kind != split.Threshold:
+		return false
+	default:
+		return float64(m)*(g.share(sides[1])-g.share(sides[0])) >= 0
+	}
+}
+
+// billed returns what is paid for a test of the given own price after tests on
+// the features asked.
+func (g *naive) billed(t *split.Candidate, asked []int) float64 {
+	f := &g.Features[t.Feature]
+	if g.Columns[t.Feature].FreeRepeats && slices.Contains(asked, t.Feature) && f.ValueCosts == nil {
+		return 0
+	}
+	if f.Group == "" || slices.ContainsFunc(asked, func(other int) bool { return g.Features[other].Group == f.Group }) {
+		return t.Cost
+	}
+	return t.Cost + f.GroupCost
+}
+
+// tests lists all tests in test order, each at its own price.
+func (g *naive) tests() []split.Candidate {
+	var list []split.Candidate
+	for i := range g.Features {
+		f := &g.Features[i]
+		add := func(kind split.Kind, from, to int) {
+			for code := from; code < to; code++ {
+				t := split.Candidate{Test: split.Test{Feature: i, Kind: kind, Code: code}, Cost: f.Cost}
+				if kind == split.Equals {
+					if cost, ok := f.ValueCosts[f.Values[code]]; ok {
+						t.Cost = cost
+					}
+				}
+				list = append(list, t)
+			}
+		}
+		family := g.p.Family
+		if f.Kind == dataset.Numeric && family != split.OneHot {
+			add(split.Threshold, 1, f.Bins())
+		}
+		if f.Kind == dataset.Numeric && (family == split.OneHot || family == split.Both) {
+			add(split.Bin, 0, f.Bins())
+		}
+		if f.Kind == dataset.Categorical && family == split.Multiways {
+			add(split.Multiway, 0, 1)
+			continue
+		}
+		if f.Kind == dataset.Categorical {
+			add(split.Equals, 0, f.Bins())
+			add(split.Other, f.OtherCode(), f.OtherCode()+1)
+		}
+		add(split.Missing, f.MissingCode(), f.MissingCode()+1)
+	}
+	return list
+}
+
+func (g *naive) part(t *split.Test, ids []int) [][]int {
+	f := &g.Features[t.Feature]
+	outcomes := make([][]int, 2)
+	if t.Kind == split.Multiway {
+		outcomes = make([][]int, f.Codes())
+	}
+	for _, i := range ids {
+		code, x := g.Objects.Codes[t.Feature].At(i), 0
+		switch {
+		case t.Kind == split.Multiway:
+			x = code
+		case t.Kind == split.Threshold && code > t.Code && code != f.MissingCode(), code == t.Code:
+			x = 1
+		}
+		outcomes[x] = append(outcomes[x], i)
+	}
+	return outcomes
+}
+
+// pairs returns the number of pairs of objects of different classes.
+func (g *naive) pairs(ids []int) float64 {
+	n := make([]float64, g.Objects.Classes)
+	for _, i := range ids {
+		n[g.Objects.Class[i]]++
+	}
+	same := 0.0
+	for _, x := range n {
+		same += x * (x - 1) / 2
+	}
+	return float64(len(ids)*(len(ids)-1))/2 - same
+}
+
+// impurity returns w phi / W.
+func (g *naive) impurity(ids []int) float64 {
+	m, w := make([]float64, g.Objects.Classes), 0.0
+	for _, i := range ids {
+		m[g.Objects.Class[i]] += float64(g.Objects.Weight[i])
+		w += float64(g.Objects.Weight[i])
+	}
+	entropy, gini := 0.0, 1.0
+	for _, x := range m {
+		if x > 0 {
+			entropy -= x / w * math.Log2(x/w)
+			gini -= x / w * (x / w)
+		}
+	}
+	if a := g.p.Algorithm; a == split.ECART || a == split.CART || a == split.CCART {
+		return w / float64(g.Total) * gini
+	}
+	return w / float64(g.Total) * entropy
+}
+
+func (g *naive) weight(ids []int) float64 {
+	w := 0.0
+	for _, i := range ids {
+		w += float64(g.Objects.Weight[i])
+	}
+	return w
+}
+
+// score scores a test; ok says that it has two outcomes in the node.
+func (g *naive) score(t *split.Candidate, ids []int) (p split.Parts, ok bool) {
+	total, wv, pv := float64(g.Total), g.weight(ids), g.pairs(ids)
+	gain, separated, most, present := 0.0, pv, 0.0, 0
+	var big []int
+	outcomes := g.part(&t.Test, ids)
+	for _, x := range outcomes {
+		if len(x) > 0 {
+			present++
+		}
+	}
+	if present < 2 {
+		return p, false
+	}
+	gain = g.impurity(ids)
+	for _, x := range outcomes {
+		if len(x) == 0 {
+			continue
+		}
+		wx, px := g.weight(x), g.pairs(x)
+		if len(x) > len(big) {
+			big = x
+		}
+		for _, i := range x {
+			w := float64(g.Objects.Weight[i])
+			m := max(w, g.p.Theta*total)
+			p.Efficiency += w / total * (1 - max(wx-m, 0)/(wv-m)*px/pv)
+		}
+		gain -= g.impurity(x)
+		separated -= px
+		most = max(most, wx)
+	}
+	p.Balance = (wv - g.weight(big)) / total
+	p.Discrimination = max(gain, 0)
+	switch g.p.Algorithm {
+	case split.EC45, split.ECART:
+		p.Total = (p.Balance + p.Efficiency + g.p.Lambda*p.Discrimination) / t.Cost
+	case split.ASR:
+		p.Total = (p.Balance + p.Efficiency) / t.Cost
+	case split.C45, split.CART:
+		p.Total = p.Discrimination
+	case split.CC45, split.CCART:
+		p.Total = p.Discrimination / t.Cost
+	case split.IP:
+		p.Total = separated
+	case split.Bal:
+		p.Total = (wv - most) / total
+	}
+	return p, true
+}
