@@ -20,6 +20,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/levels"
 	"github.com/espalier-ml/espalier/io/objectstore"
+	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
@@ -96,7 +97,7 @@ func (t *training) begin(ctx context.Context, c *checkpoint) error {
 	case c != nil && t.config.Resume && c.resumable():
 		return t.restore(ctx, c)
 	case c != nil && !t.config.Overwrite && c.resumable():
-		return usagef("--output %s has an unfinished run: go on with --resume, or replace it with --overwrite", t.config.Output)
+		return usage.Errorf("--output %s has an unfinished run: go on with --resume, or replace it with --overwrite", t.config.Output)
 	case t.config.Resume:
 		t.driver.reporter.Warn("there is no checkpoint to resume from: the run starts anew")
 	}
@@ -138,7 +139,7 @@ func readCheckpoint(ctx context.Context, f *files, config *TrainConfig) (*checkp
 	if wanted {
 		folder := objectstore.Join(config.Output, checkpointFolder)
 		if _, err := f.store.Stat(ctx, folder); err == nil {
-			return nil, usagef("--output: %s is a file, where the run would have a folder: nothing is overwritten; choose another folder, or move it away", folder)
+			return nil, usage.Errorf("--output: %s is a file, where the run would have a folder: nothing is overwritten; choose another folder, or move it away", folder)
 		}
 	}
 	url := objectstore.Join(config.Output, checkpointFolder, checkpointFile)
@@ -147,23 +148,23 @@ func readCheckpoint(ctx context.Context, f *files, config *TrainConfig) (*checkp
 		return nil, nil //nolint:nilnil // no checkpoint is no fault
 	}
 	if err != nil {
-		return nil, usagef("--output: %v", err)
+		return nil, usage.Errorf("--output: %v", err)
 	}
 	b, err := readSeen(ctx, f.store, seen, maxCheckpoint)
 	if err != nil {
-		return nil, usagef("--output: %v", err)
+		return nil, usage.Errorf("--output: %v", err)
 	}
 	if !bytes.HasPrefix(b, []byte(checkpointBegin)) {
 		if !wanted {
 			return nil, nil //nolint:nilnil // another's file is none either
 		}
-		return nil, usagef("--output: %s is not Espalier's, and is not overwritten: choose another folder, or move it away", url)
+		return nil, usage.Errorf("--output: %s is not Espalier's, and is not overwritten: choose another folder, or move it away", url)
 	}
 	c := &checkpoint{}
 	if err := json.Unmarshal(b, c); err != nil || c.Version != 1 || !c.whole() {
 		c = &checkpoint{Blocks: c.Blocks, Stale: c.Stale}
 		if !config.Overwrite {
-			return nil, usagef("--output: %s is no checkpoint of this version of Espalier: start anew with --overwrite", url)
+			return nil, usage.Errorf("--output: %s is no checkpoint of this version of Espalier: start anew with --overwrite", url)
 		}
 	}
 	c.seen = seen
@@ -199,7 +200,7 @@ func (c *checkpoint) removeStale(ctx context.Context, s *objectstore.Store, outp
 			continue
 		}
 		if err := s.RemoveAll(ctx, objectstore.Join(output, checkpointFolder, name)); err != nil {
-			return usagef("--output: %v", err)
+			return usage.Errorf("--output: %v", err)
 		}
 	}
 	return nil
@@ -221,7 +222,7 @@ func (t *training) restore(ctx context.Context, c *checkpoint) error {
 	}
 	t.checkpoints, t.resumable, t.blocks, t.state = true, true, t.checkpointURL(c.Blocks), c.seen.Generation
 	if err := t.files.store.RemoveAll(ctx, objectstore.Join(t.blocks, scratchFolder)); err != nil { // of the run before
-		return usagef("--output: %v", err)
+		return usage.Errorf("--output: %v", err)
 	}
 	t.scratchOnEngine()
 	t.rowStats, t.spec, t.classes = c.RowStats, *c.Spec, c.Classes
@@ -247,7 +248,7 @@ func (t *training) restore(ctx context.Context, c *checkpoint) error {
 // says which.
 func (t *training) same(c *checkpoint) error {
 	changed := func(what string) error {
-		return usagef("--resume: %s since the run in %s began: undo that, or start anew with --overwrite", what, t.config.Output)
+		return usage.Errorf("--resume: %s since the run in %s began: undo that, or start anew with --overwrite", what, t.config.Output)
 	}
 	if c.Espalier != Version {
 		return changed(fmt.Sprintf("Espalier has become version %s instead of %s", Version, c.Espalier))
@@ -319,10 +320,10 @@ func (t *training) saveState(ctx context.Context, c *checkpoint, o objectstore.W
 	}
 	generation, err := replaceSeen(ctx, t.files.store, t.checkpointURL(checkpointFile), b, o)
 	if errors.Is(err, fs.ErrExist) {
-		return usagef("--output %s: another run or program has written %s/%s meanwhile: choose another folder", t.config.Output, checkpointFolder, checkpointFile)
+		return usage.Errorf("--output %s: another run or program has written %s/%s meanwhile: choose another folder", t.config.Output, checkpointFolder, checkpointFile)
 	}
 	if err != nil {
-		return usagef("--output: %v", err)
+		return usage.Errorf("--output: %v", err)
 	}
 	t.state = generation
 	return nil

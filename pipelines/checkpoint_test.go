@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/espalier-ml/espalier/io/parquetio"
+	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/pipelines"
 )
 
@@ -129,7 +130,7 @@ func TestResumeRefused(t *testing.T) {
 	refused := func(c pipelines.TrainConfig, words ...string) {
 		t.Helper()
 		_, err := pipelines.Train(t.Context(), c, new(silent))
-		if !errors.As(err, new(*pipelines.UsageError)) {
+		if !errors.As(err, new(*usage.Error)) {
 			t.Fatalf("got %v, want a usage error", err)
 		}
 		for _, word := range words {

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/pipelines/setting"
 )
 
@@ -62,13 +63,13 @@ func (f *classFile) read(ctx context.Context, from *files, url string) (*classVa
 				hint = fmt.Sprintf("; did you mean %q?", near)
 			}
 		}
-		return nil, usagef("--%s: %v%s", f.flag, err, hint)
+		return nil, usage.Errorf("--%s: %v%s", f.flag, err, hint)
 	}
 	v.digest = digest(b)
 	r := newCSV(b)
 	header, err := r.Read()
 	if err != nil || strings.Join(header, ",") != f.header {
-		return nil, usagef("--%s %s: %s", f.flag, url, headerProblem(header, err, f.header))
+		return nil, usage.Errorf("--%s %s: %s", f.flag, url, headerProblem(header, err, f.header))
 	}
 	for {
 		record, err := r.Read()
@@ -76,7 +77,7 @@ func (f *classFile) read(ctx context.Context, from *files, url string) (*classVa
 			return v, nil
 		}
 		if err != nil {
-			return nil, usagef("--%s %s, %s", f.flag, url, lineProblem(err, len(header)))
+			return nil, usage.Errorf("--%s %s, %s", f.flag, url, lineProblem(err, len(header)))
 		}
 		line, _ := r.FieldPos(0)
 		if err := f.add(v, line, record[:len(record)-1], record[len(record)-1]); err != nil {
@@ -117,7 +118,7 @@ func (v *classValues) fault(at *classValue, format string, args ...any) error {
 	if v.url != "" {
 		place = fmt.Sprintf(" %s, line %d", v.url, at.line)
 	}
-	return usagef("--%s%s: %s", v.flag, place, fmt.Sprintf(format, args...))
+	return usage.Errorf("--%s%s: %s", v.flag, place, fmt.Sprintf(format, args...))
 }
 
 // each calls set for each value with the numbers of its classes. A class that is
@@ -137,7 +138,7 @@ next:
 				continue next
 			}
 			if !ok {
-				return v.fault(one, "the label has no class %q%s", name, Hint(name, classes))
+				return v.fault(one, "the label has no class %q%s", name, setting.Hint(name, classes))
 			}
 			at[j] = number
 		}

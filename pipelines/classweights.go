@@ -10,6 +10,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/binning"
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/tree"
+	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
@@ -90,7 +91,7 @@ func (s *classSettings) priorsOf(classes []string) ([]float64, error) {
 	sum := 0.0
 	for k, p := range priors {
 		if p == 0 {
-			return nil, usagef("--priors: the class %q has none: give one to each of the %d classes", classes[k], len(classes))
+			return nil, usage.Errorf("--priors: the class %q has none: give one to each of the %d classes", classes[k], len(classes))
 		}
 		sum += p
 	}
@@ -209,11 +210,11 @@ func checkTotal(totals []int64, rows *jobs.RowSpec, scale int64) error {
 		sum.Add(sum, new(big.Int).Mul(big.NewInt(w), big.NewInt(rows.ClassWeights[k])))
 	}
 	if sum.Sign() == 0 {
-		return usagef("--class_weights: all classes of the training rows have the weight 0")
+		return usage.Errorf("--class_weights: all classes of the training rows have the weight 0")
 	}
 	sum.Mul(sum, big.NewInt(rows.TrainScale)).Div(sum, big.NewInt(scale)).Div(sum, big.NewInt(jobs.FractionScale))
 	if sum.Cmp(big.NewInt(jobs.MaxTotalWeight/2)) >= 0 { // half: what rounding adds
-		return usagef("--class_weights: the weights of all training rows add up to more than can be counted: divide them by their mean")
+		return usage.Errorf("--class_weights: the weights of all training rows add up to more than can be counted: divide them by their mean")
 	}
 	return nil
 }

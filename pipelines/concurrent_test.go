@@ -19,6 +19,7 @@ import (
 	"github.com/espalier-ml/espalier/io/objectstore/objectstoretest"
 	"github.com/espalier-ml/espalier/io/objectstore/objectstoretest/gcstest"
 	"github.com/espalier-ml/espalier/io/parquetio"
+	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/pipelines"
 )
 
@@ -151,7 +152,7 @@ func TestPrismNeedsInit(t *testing.T) {
 	}
 	c := fruitConfig(t)
 	c.Runner = "prism"
-	var usage *pipelines.UsageError
+	var usage *usage.Error
 	if _, err := pipelines.Train(t.Context(), c, nil); !errors.As(err, &usage) || !strings.Contains(err.Error(), "beam.Init") {
 		t.Errorf("train: %v", err)
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/binning"
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/tree"
+	"github.com/espalier-ml/espalier/io/usage"
 )
 
 // TrainConfig is the configuration of a training run. The JSON names are those
@@ -105,7 +106,7 @@ func Preset(name string) (TrainConfig, error) {
 		c.Algorithm, c.Lambda, c.Theta, c.Prune, c.Select, c.Folds, c.Certificate = Choices{"ec45"}, Choices{"10"}, Choices{"0.005"}, Choices{pruneNone}, selectFirst, "0", certificateNone
 		c.Tests, c.Bins, c.Binning, c.LeafEstimate = Choices{"onehot"}, Choices{"5"}, "kmeans", "majority"
 	default:
-		return c, usagef("--preset %s: want default or paper", name)
+		return c, usage.Errorf("--preset %s: want default or paper", name)
 	}
 	return c, nil
 }
@@ -162,7 +163,7 @@ func (c *TrainConfig) parse() (*parsed, error) {
 	fault(c.checkNumbers())
 	fault(c.checkNames())
 	if len(faults) > 0 {
-		return nil, allFaults(faults)
+		return nil, usage.All(faults)
 	}
 	return p, nil
 }

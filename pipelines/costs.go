@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/pipelines/setting"
 )
 
@@ -95,17 +96,17 @@ func readCosts(ctx context.Context, f *files, url string, columns []string) (*co
 	}
 	b, err := f.store.ReadAll(ctx, url, maxCosts)
 	if err != nil {
-		return nil, usagef("--costs: %v", err)
+		return nil, usage.Errorf("--costs: %v", err)
 	}
 	c.digest = digest(b)
 	r := newCSV(b)
 	header, err := r.Read()
 	wanted := strings.Join(costHeaders(), " or ")
 	if err != nil {
-		return nil, usagef("--costs %s: %s", url, headerProblem(header, err, wanted))
+		return nil, usage.Errorf("--costs %s: %s", url, headerProblem(header, err, wanted))
 	}
 	if !slices.Contains(costHeaders(), strings.Join(header, ",")) {
-		return nil, usagef("--costs %s: %s", url, headerProblem(header, nil, wanted))
+		return nil, usage.Errorf("--costs %s: %s", url, headerProblem(header, nil, wanted))
 	}
 	known := make(map[string]bool, len(columns))
 	for _, name := range columns {
@@ -118,7 +119,7 @@ func readCosts(ctx context.Context, f *files, url string, columns []string) (*co
 			return c, nil
 		}
 		if err != nil {
-			return nil, usagef("--costs %s, %s", url, lineProblem(err, len(header)))
+			return nil, usage.Errorf("--costs %s, %s", url, lineProblem(err, len(header)))
 		}
 		line, err := c.parse(header, record, r)
 		if err != nil {
@@ -180,7 +181,7 @@ func (c *costs) parse(header, record []string, r *csv.Reader) (*costLine, error)
 }
 
 func (c *costs) fault(line *costLine, format string, args ...any) error {
-	return usagef("--costs %s, line %d: %s", c.url, line.number, fmt.Sprintf(format, args...))
+	return usage.Errorf("--costs %s, line %d: %s", c.url, line.number, fmt.Sprintf(format, args...))
 }
 
 // apply sets the costs and groups of features and the costs of single tests; those without a line cost

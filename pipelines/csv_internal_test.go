@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/espalier-ml/espalier/io/objectstore"
+	"github.com/espalier-ml/espalier/io/usage"
 )
 
 // csvOf stores a file and returns its URL.
@@ -105,7 +106,7 @@ func FuzzCSV(f *testing.F) {
 	f.Fuzz(func(t *testing.T, content string) {
 		for flag, read := range csvReaders() {
 			err := read(t.Context(), csvOf(t, content))
-			var usage *UsageError
+			var usage *usage.Error
 			if err != nil && (!errors.As(err, &usage) || !strings.HasPrefix(err.Error(), "--"+flag)) {
 				t.Errorf("--%s of %q: %v", flag, content, err)
 			}
@@ -126,7 +127,7 @@ func FuzzPriors(f *testing.F) {
 		if err == nil {
 			_, err = (&classSettings{priors: s}).priorsOf([]string{"a", "b"})
 		}
-		var usage *UsageError
+		var usage *usage.Error
 		if err != nil && (!errors.As(err, &usage) || !strings.HasPrefix(err.Error(), "--priors")) {
 			t.Errorf("%q: %v", text, err)
 		}

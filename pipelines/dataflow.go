@@ -13,6 +13,8 @@ import (
 	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/runners/dataflow" // Google Cloud's engine
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners/dataflow/dataflowlib"
 	dataflow "google.golang.org/api/dataflow/v1b3" // cancels jobs, which the SDK does not
+
+	"github.com/espalier-ml/espalier/io/usage"
 )
 
 // dataflowRunner is the name of the runner of Google Cloud Dataflow.
@@ -32,11 +34,11 @@ func checkDataflow(ctx context.Context, urls ...string) error {
 		missing = append(missing, "--staging_location gs://BUCKET/FOLDER")
 	}
 	if len(missing) > 0 {
-		return usagef("--runner %s needs %s", dataflowRunner, strings.Join(missing, ", "))
+		return usage.Errorf("--runner %s needs %s", dataflowRunner, strings.Join(missing, ", "))
 	}
 	for _, url := range urls {
 		if !strings.HasPrefix(url, "gs://") && !strings.HasPrefix(url, "s3://") {
-			return usagef("--runner %s: %s lies where its workers cannot see it: name a URL such as gs://BUCKET/FOLDER", dataflowRunner, url)
+			return usage.Errorf("--runner %s: %s lies where its workers cannot see it: name a URL such as gs://BUCKET/FOLDER", dataflowRunner, url)
 		}
 	}
 	return nil

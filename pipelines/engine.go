@@ -13,6 +13,8 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/options/jobopts"
+
+	"github.com/espalier-ml/espalier/io/usage"
 )
 
 // Runners lists the runners there are: those of this process, then engines.
@@ -62,10 +64,10 @@ func checkEngine(ctx context.Context, runner string) error {
 	}
 	defer leave()
 	if *jobopts.Endpoint == "" {
-		return usagef("--runner %s needs --endpoint HOST:PORT, that of its job service", runner)
+		return usage.Errorf("--runner %s needs --endpoint HOST:PORT, that of its job service", runner)
 	}
 	if *jobopts.JobName != "" || *jobopts.Async {
-		return usagef("--job_name and --async have no place here: a run waits for its jobs, and names them")
+		return usage.Errorf("--job_name and --async have no place here: a run waits for its jobs, and names them")
 	}
 	if err := checkInit(runner); err != nil {
 		return err
@@ -85,7 +87,7 @@ func checkEngine(ctx context.Context, runner string) error {
 // in this process.
 func checkInit(runner string) error {
 	if runner != "direct" && !beam.Initialized() {
-		return usagef("--runner %s: beam.Init was not called: main of a program that uses this runner calls it first", runner)
+		return usage.Errorf("--runner %s: beam.Init was not called: main of a program that uses this runner calls it first", runner)
 	}
 	return nil
 }
@@ -168,7 +170,7 @@ func absolute(urls ...string) ([]string, error) {
 	for i, url := range urls {
 		list[i] = url
 		if err := process.store.Check(url); err != nil { // before it becomes a path that there can be
-			return nil, usagef("%v", err)
+			return nil, usage.Errorf("%v", err)
 		}
 		if strings.Contains(url, "://") || filepath.IsAbs(url) {
 			continue

@@ -4,31 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/pipelines/setting"
 )
 
 // UsageError says that a command or its configuration cannot be carried out.
-type UsageError struct{ Problem string }
-
-// Error returns the problem.
-func (e *UsageError) Error() string { return e.Problem }
-
-func usagef(format string, args ...any) error {
-	return &UsageError{Problem: fmt.Sprintf(format, args...)}
-}
-
-// allFaults makes one usage error of several faults, on one line.
-func allFaults(faults []error) error {
-	var texts []string
-	for _, err := range faults {
-		texts = append(texts, strings.ReplaceAll(err.Error(), "\n", "; "))
-	}
-	return &UsageError{Problem: strings.Join(texts, "; ")}
-}
+type UsageError = usage.Error
 
 // InterruptedError says that a run was interrupted and can be resumed.
 type InterruptedError struct {
@@ -99,54 +83,9 @@ func afterLast(s, sep string) string {
 // Unwrap returns what the runner returned.
 func (e *RunnerError) Unwrap() error { return e.Err }
 
-// maxHinted is the number of names that a hint lists.
-const maxHinted = 8
-
-// Hint proposes the name that was meant, else says which ones there are.
-func Hint(name string, names []string) string {
-	if near := setting.Nearest(name, names); near != "" {
-		return fmt.Sprintf("; did you mean %q?", near)
-	}
-	if len(names) == 0 {
-		return ""
-	}
-	listed := make([]string, min(maxHinted, len(names)))
-	for i := range listed {
-		listed[i] = strconv.Quote(names[i])
-	}
-	if more := len(names) - len(listed); more > 0 {
-		listed = append(listed, fmt.Sprintf("%d more", more))
-	}
-	return "; there are " + strings.Join(listed, ", ")
-}
-
 // unknownColumn is the error for a column named in a flag that no file has.
 func unknownColumn(flag, name string, columns []string) error {
-	return usagef("--%s: no input file has a column %q%s", flag, name, Hint(name, columns))
-}
-
-// outputMark opens what a worker says of an output that it cannot write: the type of an
-// error does not survive the way out of a pipeline, its text does.
-const outputMark = "espalier-output-fault:"
-
-// outputFault marks what goes wrong with an output in a worker. Faults of the input and
-// the end of the run stay what they are.
-func outputFault(err error) error {
-	if err == nil || errors.As(err, new(*dataset.DataError)) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
-		return err
-	}
-	return errors.New(outputMark + strconv.Quote(err.Error()))
-}
-
-// asOutputFault finds the mark of outputFault in the error of a runner.
-func asOutputFault(err error) (*UsageError, bool) {
-	_, rest, ok := strings.Cut(err.Error(), outputMark)
-	if !ok {
-		return nil, false
-	}
-	quoted, _ := strconv.QuotedPrefix(rest) // empty if the text was cut
-	text, damaged := strconv.Unquote(quoted)
-	return &UsageError{Problem: "--output: " + text}, damaged == nil
+	return usage.Errorf("--%s: no input file has a column %q%s", flag, name, setting.Hint(name, columns))
 }
 
 // asDataError finds a data error in what a runner returned.

@@ -15,6 +15,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/io/objectstore"
 	"github.com/espalier-ml/espalier/io/report"
+	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
@@ -230,13 +231,13 @@ type EvaluateConfig struct {
 func Evaluate(ctx context.Context, c EvaluateConfig, reporter Reporter) (t *tree.Tree, m *MetricsFile, err error) {
 	defer func() { err = orInterrupted(ctx, err) }()
 	if c.Model == "" || len(c.Input) == 0 {
-		return nil, nil, usagef("--model and --input are required")
+		return nil, nil, usage.Errorf("--model and --input are required")
 	}
 	if err := c.Validate(); err != nil {
-		return nil, nil, allFaults([]error{err})
+		return nil, nil, usage.All([]error{err})
 	}
 	if !isLocal(c.Runner) {
-		return nil, nil, usagef("--runner %s: want one of %v", c.Runner, LocalRunners())
+		return nil, nil, usage.Errorf("--runner %s: want one of %v", c.Runner, LocalRunners())
 	}
 	if err := checkInit(c.Runner); err != nil {
 		return nil, nil, err
@@ -352,7 +353,7 @@ func readTree(ctx context.Context, f *files, model string) (*tree.Tree, error) {
 	url := treeURL(model)
 	b, err := f.store.ReadAll(ctx, url, maxModel)
 	if err != nil {
-		return nil, usagef("--model %s: %v; name a run folder or a tree.json", model, err)
+		return nil, usage.Errorf("--model %s: %v; name a run folder or a tree.json", model, err)
 	}
 	t, err := tree.Decode(b)
 	if err != nil {

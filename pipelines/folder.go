@@ -15,6 +15,7 @@ import (
 
 	"github.com/espalier-ml/espalier/induce/parallel"
 	"github.com/espalier-ml/espalier/io/objectstore"
+	"github.com/espalier-ml/espalier/io/usage"
 )
 
 // successFile comes last into a folder: one without it is not finished.
@@ -86,18 +87,18 @@ func openFolder(ctx context.Context, s *objectstore.Store, url string, kind *out
 	case !f.earlier || replace:
 		return f, nil
 	case f.finished():
-		return nil, usagef("--output %s has %s: choose another folder, or replace it with --overwrite", url, kind.done)
+		return nil, usage.Errorf("--output %s has %s: choose another folder, or replace it with --overwrite", url, kind.done)
 	default:
-		return nil, usagef("--output %s has %s: %s", url, kind.begun, kind.again)
+		return nil, usage.Errorf("--output %s has %s: %s", url, kind.begun, kind.again)
 	}
 }
 
 // outputError makes a usage error of a fault of the output, unless it is one already.
 func outputError(err error) error {
-	if err == nil || errors.As(err, new(*UsageError)) {
+	if err == nil || errors.As(err, new(*usage.Error)) {
 		return err
 	}
-	return usagef("--output: %v", err)
+	return usage.Errorf("--output: %v", err)
 }
 
 // finished reports whether the folder had the mark of success.
@@ -189,7 +190,7 @@ func (f *folder) readManifest(ctx context.Context) error {
 	}
 	b, err := readSeen(ctx, f.store, o, maxModel)
 	if err != nil {
-		return usagef("--output: %v", err)
+		return usage.Errorf("--output: %v", err)
 	}
 	var head manifestHead
 	if err := json.Unmarshal(b, &head); err != nil || head.Format != f.kind.format {
@@ -203,7 +204,7 @@ func (f *folder) readManifest(ctx context.Context) error {
 	}
 	for _, name := range head.Files {
 		if !filepath.IsLocal(name) || path.Clean(name) != name || name == "." || strings.Contains(name, `\`) {
-			return usagef("--output %s: %s there lists the file %q, which no run writes: choose another folder", f.url, manifestFile, name)
+			return usage.Errorf("--output %s: %s there lists the file %q, which no run writes: choose another folder", f.url, manifestFile, name)
 		}
 		f.owned[name] = true
 	}
@@ -218,7 +219,7 @@ func (f *folder) otherManifest(format string) error {
 			of = fmt.Sprintf("is of %s: the folder has something else than %s", k.what, f.kind.what)
 		}
 	}
-	return usagef("--output %s: %s there %s, and is not overwritten: choose another folder", f.url, manifestFile, of)
+	return usage.Errorf("--output %s: %s there %s, and is not overwritten: choose another folder", f.url, manifestFile, of)
 }
 
 // readSeen reads an object as Stat described it.
@@ -250,7 +251,7 @@ func (f *folder) refuseForeign() error {
 	if n := len(foreign) - 1; n > 0 {
 		more = fmt.Sprintf(" (and %s%s)", strings.Join(foreign[1:min(4, len(foreign))], ", "), map[bool]string{true: ", ..."}[n > 3])
 	}
-	return usagef("--output %s: %s%s lies there, and no manifest.json of %s there lists it as written by Espalier: nothing is overwritten; choose another folder, or move it away",
+	return usage.Errorf("--output %s: %s%s lies there, and no manifest.json of %s there lists it as written by Espalier: nothing is overwritten; choose another folder, or move it away",
 		f.url, foreign[0], more, f.kind.what)
 }
 
@@ -279,7 +280,7 @@ func (f *folder) spare(reads []reading) error {
 			return outputError(err)
 		}
 		if r, ok := flags[id]; ok {
-			return usagef("--output %s: %s there is what --%s %s names, and would be replaced while it is read: choose another folder", f.url, name, r.flag, r.url)
+			return usage.Errorf("--output %s: %s there is what --%s %s names, and would be replaced while it is read: choose another folder", f.url, name, r.flag, r.url)
 		}
 	}
 	return nil
@@ -298,7 +299,7 @@ func (f *folder) claim(ctx context.Context, started time.Time, files []string) e
 		return f.overtaken(manifestFile)
 	}
 	if err != nil {
-		return usagef("--output: %v", err)
+		return usage.Errorf("--output: %v", err)
 	}
 	f.begun, f.earlier, f.owned = true, false, nil
 	f.held = map[string]objectstore.Object{manifestFile: {URL: f.file(manifestFile), Generation: generation}}
@@ -360,11 +361,11 @@ func (f *folder) commit(ctx context.Context, documents []document) ([]string, er
 		p := &pending{name: d.name, url: f.file(d.name)}
 		var err error
 		if p.Writer, err = f.store.Create(ctx, p.url, f.bound(d.name)); err != nil {
-			return nil, usagef("--output: %v", err)
+			return nil, usage.Errorf("--output: %v", err)
 		}
 		all, urls, written[d.name] = append(all, p), append(urls, p.url), true
 		if _, err := p.Write(d.content); err != nil {
-			return nil, usagef("--output: %v", err)
+			return nil, usage.Errorf("--output: %v", err)
 		}
 	}
 	if err := ctx.Err(); err != nil {
@@ -381,7 +382,7 @@ func (f *folder) commit(ctx context.Context, documents []document) ([]string, er
 	if errors.Is(err, fs.ErrExist) {
 		return nil, f.overtaken(failed)
 	}
-	return nil, usagef("--output: %v", err)
+	return nil, usage.Errorf("--output: %v", err)
 }
 
 // publish commits the manifest, then all others at the same time, and then the last one.
@@ -452,7 +453,7 @@ func (f *folder) vacate(ctx context.Context, written map[string]bool) error {
 	slices.Reverse(folders) // those below first
 	for _, name := range folders {
 		if err := f.store.RemoveEmpty(f.file(name)); err != nil {
-			return usagef("--output: %v", err)
+			return usage.Errorf("--output: %v", err)
 		}
 	}
 	return nil
@@ -472,14 +473,14 @@ func (f *folder) remove(ctx context.Context, name string) error {
 	case errors.Is(err, objectstore.ErrChanged):
 		return f.overtaken(name)
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
-		return usagef("--output: %v", err)
+		return usage.Errorf("--output: %v", err)
 	default:
 		return nil
 	}
 }
 
 func (f *folder) overtaken(name string) error {
-	return usagef("--output %s: another run has written %s meanwhile, or another program: choose another folder", f.url, name)
+	return usage.Errorf("--output %s: another run has written %s meanwhile, or another program: choose another folder", f.url, name)
 }
 
 // bound binds the write of a file to what was there when the run began. The mark

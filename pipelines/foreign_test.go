@@ -22,6 +22,7 @@ import (
 	"github.com/espalier-ml/espalier/io/objectstore/objectstoretest/s3test"
 	"github.com/espalier-ml/espalier/io/objectstore/s3store"
 	"github.com/espalier-ml/espalier/io/parquetio"
+	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/pipelines"
 )
 
@@ -229,7 +230,7 @@ func checkRefusal(t *testing.T, what string, err error, taken []string, wrote bo
 		return
 	}
 	named := func(name string) bool { return err != nil && strings.Contains(err.Error(), name) }
-	if !errors.As(err, new(*pipelines.UsageError)) || !slices.ContainsFunc(taken, named) || strings.Contains(err.Error(), "\n") {
+	if !errors.As(err, new(*usage.Error)) || !slices.ContainsFunc(taken, named) || strings.Contains(err.Error(), "\n") {
 		t.Errorf("%s: got %v, want a refusal in one sentence that names what lies there", what, err)
 	}
 	if wrote {
@@ -256,7 +257,7 @@ func TestOwnInputs(t *testing.T) {
 	refused := func(what string, err error) {
 		t.Helper()
 		cases++
-		if !errors.As(err, new(*pipelines.UsageError)) {
+		if !errors.As(err, new(*usage.Error)) {
 			t.Errorf("%s: got %v, want a refusal", what, err)
 		}
 	}
@@ -414,7 +415,7 @@ func TestManifestLies(t *testing.T) {
 		p.put(t, mine, "not Espalier's")
 		p.put(t, folder+"/manifest.json", fmt.Sprintf(`{"format": "espalier/manifest", "version": 1, "files": [%q]}`, name))
 		err := verbs["train, one tree"].run(folder, true)
-		if !errors.As(err, new(*pipelines.UsageError)) || !strings.Contains(err.Error(), "manifest.json") {
+		if !errors.As(err, new(*usage.Error)) || !strings.Contains(err.Error(), "manifest.json") {
 			t.Errorf("%q: got %v, want a refusal", name, err)
 		}
 		if p.all(t, root)["mine.txt"] != "not Espalier's" {

@@ -14,6 +14,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/split"
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/io/report"
+	"github.com/espalier-ml/espalier/io/usage"
 )
 
 // FrontierFile is frontier.json: the trees of which none is better on the
@@ -105,7 +106,7 @@ func (t *training) chooseBest(ctx context.Context, candidates []candidate) (*can
 	}
 	kept, marked, err := t.selectPoints(points, prunings, candidates)
 	if err != nil {
-		return nil, usagef("--select %s: %v", t.config.Select, err)
+		return nil, usage.Errorf("--select %s: %v", t.config.Select, err)
 	}
 	t.frontier = &FrontierFile{
 		Format: frontierFormat, Version: 1, Select: t.config.Select, Folds: folds, Grown: len(candidates), Pruned: len(points),

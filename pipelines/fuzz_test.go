@@ -8,6 +8,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/io/objectstore/objectstoretest/gcstest"
 	"github.com/espalier-ml/espalier/io/objectstore/objectstoretest/s3test"
+	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/pipelines"
 )
 
@@ -37,7 +38,7 @@ func FuzzCloudURL(f *testing.F) {
 				c.Input, c.Output = []string{"mem://fuzz/none.parquet"}, "mem://fuzz/run"
 			}
 			_, err := pipelines.Train(t.Context(), c, nil)
-			known := errors.As(err, new(*pipelines.UsageError)) || errors.As(err, new(*dataset.DataError))
+			known := errors.As(err, new(*usage.Error)) || errors.As(err, new(*dataset.DataError))
 			if !known || !strings.Contains(err.Error(), "--") && !strings.Contains(err.Error(), url) {
 				t.Errorf("--%s %q: got %v", flag, url, err)
 			}

@@ -12,6 +12,7 @@ import (
 	"github.com/espalier-ml/espalier/induce"
 	"github.com/espalier-ml/espalier/induce/split"
 	"github.com/espalier-ml/espalier/induce/tree"
+	"github.com/espalier-ml/espalier/io/usage"
 )
 
 // Choices are the values of a setting of which each makes trees of its own: see
@@ -183,7 +184,7 @@ func (p *parsed) settleSetUps(prices *costs) error {
 		}
 	}
 	if len(p.grid) > maxGrid {
-		return usagef("--algorithm, --lambda, --theta, --tests and --bins make %d trees with groups of costs, four for each: want at most %d", len(p.grid), maxGrid)
+		return usage.Errorf("--algorithm, --lambda, --theta, --tests and --bins make %d trees with groups of costs, four for each: want at most %d", len(p.grid), maxGrid)
 	}
 	return nil
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/parallel"
 	"github.com/espalier-ml/espalier/io/objectstore"
 	"github.com/espalier-ml/espalier/io/parquetio"
+	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
@@ -81,7 +82,7 @@ func openInput(ctx context.Context, f *files, patterns []string, s *steps) (*inp
 		if errors.As(err, new(*dataset.DataError)) || ctx.Err() != nil {
 			return nil, err
 		}
-		return nil, usagef("--input: %v", err)
+		return nil, usage.Errorf("--input: %v", err)
 	}
 	for i := range list {
 		in.below = append(in.below, strings.TrimLeft(strings.TrimPrefix(list[i].URL, list[i].folder), "/"))
@@ -147,7 +148,7 @@ func listInput(ctx context.Context, s *objectstore.Store, patterns []string) ([]
 			}
 		}
 		if err != nil {
-			return nil, usagef("--input: %v", err)
+			return nil, usage.Errorf("--input: %v", err)
 		}
 		before := len(list)
 		for _, o := range objects {
@@ -156,7 +157,7 @@ func listInput(ctx context.Context, s *objectstore.Store, patterns []string) ([]
 			}
 		}
 		if len(list) == before {
-			return nil, usagef("--input %s: all files that match are empty", pattern)
+			return nil, usage.Errorf("--input %s: all files that match are empty", pattern)
 		}
 	}
 	slices.SortFunc(list, func(a, b listed) int {

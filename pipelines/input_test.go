@@ -13,6 +13,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/io/objectstore"
 	"github.com/espalier-ml/espalier/io/parquetio"
+	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/pipelines"
 )
 
@@ -159,7 +160,7 @@ func TestInputFaults(t *testing.T) {
 		"no such file":           {root + "/none", "no such file"},
 	} {
 		_, _, err := trainOn(t, c.input)
-		if err == nil || !strings.Contains(err.Error(), c.want) || !errors.As(err, new(*pipelines.UsageError)) {
+		if err == nil || !strings.Contains(err.Error(), c.want) || !errors.As(err, new(*usage.Error)) {
 			t.Errorf("%s: got %v, want a usage error with %q", name, err, c.want)
 		}
 	}

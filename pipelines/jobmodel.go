@@ -16,6 +16,8 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/options/jobopts"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners/universal/extworker"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners/universal/runnerlib"
+
+	"github.com/espalier-ml/espalier/io/usage"
 )
 
 // jobModel is a pipeline in the form in which it is sent to a job service.
@@ -74,7 +76,7 @@ func workerBinary() (string, error) {
 	case *jobopts.WorkerBinary != "":
 		return *jobopts.WorkerBinary, nil
 	case runtime.GOOS != "linux":
-		return "", usagef("--environment_type %s needs --worker_binary: a build of this program for the workers' Linux", *jobopts.EnvironmentType)
+		return "", usage.Errorf("--environment_type %s needs --worker_binary: a build of this program for the workers' Linux", *jobopts.EnvironmentType)
 	default:
 		return os.Executable()
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/espalier-ml/espalier/io/objectstore"
+	"github.com/espalier-ml/espalier/io/usage"
 )
 
 // lockFile is in a run folder while a run is at work in it.
@@ -57,12 +58,11 @@ func acquire(ctx context.Context, s *objectstore.Store, folder string, reporter 
 			err = l.write(ctx, objectstore.WriteOptions{IfGeneration: dead.generation})
 		}
 		if errors.Is(err, fs.ErrExist) || errors.Is(err, fs.ErrNotExist) {
-			err = usagef("--output %s: another run has just begun or ended there: try again, or choose another folder", folder)
+			err = usage.Errorf("--output %s: another run has just begun or ended there: try again, or choose another folder", folder)
 		}
 	}
-	var usage *UsageError
-	if err != nil && !errors.As(err, &usage) && ctx.Err() == nil {
-		err = usagef("--output: %v", err)
+	if err != nil && !errors.As(err, new(*usage.Error)) && ctx.Err() == nil {
+		err = usage.Errorf("--output: %v", err)
 	}
 	if err != nil {
 		return nil, nil, nil, err
@@ -82,7 +82,7 @@ func lockFolder(ctx context.Context, f *files, folder, runner string, reporter R
 	err = (&driver{runner: runner, runID: dead.Run}).cancelLeftovers(ctx)
 	for _, swept := range []string{folder, objectstore.Join(folder, frontierFolder), objectstore.Join(folder, checkpointFolder)} {
 		if sweepErr := f.store.Sweep(ctx, swept); err == nil && sweepErr != nil {
-			err = usagef("--output: %v", sweepErr)
+			err = usage.Errorf("--output: %v", sweepErr)
 		}
 	}
 	if err != nil {
@@ -138,7 +138,7 @@ func (l *lock) read(ctx context.Context) (*lock, error) {
 	}
 	there := &lock{generation: stat.Generation}
 	if err := json.Unmarshal(b, there); err != nil || there.Format != lockFormat {
-		return nil, usagef("--output %s: %s there is not Espalier's, and is not overwritten: choose another folder; if a crash of the machine has left it, remove it", l.folder, lockFile)
+		return nil, usage.Errorf("--output %s: %s there is not Espalier's, and is not overwritten: choose another folder; if a crash of the machine has left it, remove it", l.folder, lockFile)
 	}
 	return there, nil
 }
@@ -180,7 +180,7 @@ func (l *lock) await(ctx context.Context, reporter Reporter) (*lock, error) {
 }
 
 func (l *lock) taken(by *lock) error {
-	return usagef("--output %s: another run, process %d on %s, is at work there (last sign of life %v ago): wait for it, or choose another folder",
+	return usage.Errorf("--output %s: another run, process %d on %s, is at work there (last sign of life %v ago): wait for it, or choose another folder",
 		l.folder, by.PID, by.Host, time.Since(by.Beat).Round(time.Second))
 }
 
@@ -203,9 +203,9 @@ func (l *lock) beat(ctx context.Context, cancel context.CancelCauseFunc) {
 		case err == nil:
 			last = time.Now()
 		case errors.Is(err, fs.ErrExist):
-			cancel(usagef("--output %s: another run has taken the folder over", l.folder))
+			cancel(usage.Errorf("--output %s: another run has taken the folder over", l.folder))
 		case time.Since(last) > (silence-1)*beatEvery:
-			cancel(usagef("--output %s: %s could not be renewed: %v", l.folder, lockFile, err))
+			cancel(usage.Errorf("--output %s: %s could not be renewed: %v", l.folder, lockFile, err))
 		}
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/espalier-ml/espalier/io/objectstore"
+	"github.com/espalier-ml/espalier/io/usage"
 )
 
 // quiet collects warnings.
@@ -43,7 +44,7 @@ func TestLock(t *testing.T) {
 	if err != nil || dead != nil {
 		t.Fatal(dead, err)
 	}
-	var usage *UsageError
+	var usage *usage.Error
 	if _, _, _, err := acquire(ctx, s, folder, &quiet{}); !errors.As(err, &usage) || !strings.Contains(err.Error(), "another run") {
 		t.Errorf("a second lock: error %v", err)
 	}

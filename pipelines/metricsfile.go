@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/espalier-ml/espalier/io/objectstore"
+	"github.com/espalier-ml/espalier/io/usage"
 )
 
 // metricsOutput is the file that an evaluation writes.
@@ -24,7 +25,7 @@ func openMetrics(ctx context.Context, s *objectstore.Store, c *EvaluateConfig) (
 	o := &metricsOutput{store: s, url: c.Output, bound: objectstore.WriteOptions{IfAbsent: true}}
 	if c.Output == "" {
 		if c.Overwrite {
-			return nil, usagef("--overwrite replaces the file of --output: name it")
+			return nil, usage.Errorf("--overwrite replaces the file of --output: name it")
 		}
 		return o, nil
 	}
@@ -33,13 +34,13 @@ func openMetrics(ctx context.Context, s *objectstore.Store, c *EvaluateConfig) (
 		return o, nil
 	}
 	if err != nil {
-		return nil, usagef("--output: %v", err)
+		return nil, usage.Errorf("--output: %v", err)
 	}
 	if err := checkMetrics(ctx, s, seen); err != nil {
 		return nil, err
 	}
 	if !c.Overwrite {
-		return nil, usagef("--output: %s has the metrics of another evaluation: choose another file, or replace it with --overwrite", c.Output)
+		return nil, usage.Errorf("--output: %s has the metrics of another evaluation: choose another file, or replace it with --overwrite", c.Output)
 	}
 	o.bound = objectstore.WriteOptions{IfGeneration: seen.Generation}
 	return o, nil
@@ -57,9 +58,9 @@ func checkMetrics(ctx context.Context, s *objectstore.Store, seen objectstore.Ob
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case err != nil || m.Format != metricsFormat:
-		return usagef("--output: %s lies there and is no metrics file of Espalier: nothing is overwritten; choose another file", seen.URL)
+		return usage.Errorf("--output: %s lies there and is no metrics file of Espalier: nothing is overwritten; choose another file", seen.URL)
 	case m.Train != nil || m.Validation != nil || m.Folds != nil || isListed(ctx, s, seen.URL):
-		return usagef("--output: %s is a part of another run's output, not of an evaluation: nothing is overwritten; choose another file", seen.URL)
+		return usage.Errorf("--output: %s is a part of another run's output, not of an evaluation: nothing is overwritten; choose another file", seen.URL)
 	default:
 		return nil
 	}
@@ -99,11 +100,11 @@ func (o *metricsOutput) write(ctx context.Context, m *MetricsFile) error {
 	_, err = replaceSeen(ctx, o.store, o.url, b, o.bound)
 	switch {
 	case errors.Is(err, fs.ErrExist):
-		return usagef("--output: %s has appeared or changed while the rows were scored: nothing is overwritten; choose another file", o.url)
+		return usage.Errorf("--output: %s has appeared or changed while the rows were scored: nothing is overwritten; choose another file", o.url)
 	case err != nil && ctx.Err() != nil:
 		return context.Cause(ctx)
 	case err != nil:
-		return usagef("--output: %v", err)
+		return usage.Errorf("--output: %v", err)
 	default:
 		return nil
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/io/objectstore"
 	"github.com/espalier-ml/espalier/io/report"
+	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
@@ -125,7 +126,7 @@ func (c *PredictConfig) Validate() error {
 	}
 	faults = append(faults, c.StorageConfig.Validate(), c.EngineConfig.Validate())
 	if faults = slices.DeleteFunc(faults, func(err error) bool { return err == nil }); len(faults) > 0 {
-		return allFaults(faults)
+		return usage.All(faults)
 	}
 	return nil
 }
@@ -208,7 +209,7 @@ const maxPredictedLeaves = 1<<16 - 1
 // names that predictions do not have, and lists them.
 func (p *prediction) checkCopied() error {
 	if n := p.tree.CountLeaves(); n > maxPredictedLeaves {
-		return usagef("--model %s: a tree of %d leaves; predictions are written of at most %d", p.config.Model, n, maxPredictedLeaves)
+		return usage.Errorf("--model %s: a tree of %d leaves; predictions are written of at most %d", p.config.Model, n, maxPredictedLeaves)
 	}
 	taken := make(map[string]bool)
 	for _, c := range jobs.PredictionColumns(p.tree, p.paths) {
@@ -220,9 +221,9 @@ func (p *prediction) checkCopied() error {
 	for i, name := range p.config.Key {
 		switch {
 		case taken[name]:
-			return usagef("column %q is to be copied and has the name of one of the predictions': leave it out of --key, without --keep all", name)
+			return usage.Errorf("column %q is to be copied and has the name of one of the predictions': leave it out of --key, without --keep all", name)
 		case slices.Contains(p.config.Key[:i], name):
-			return usagef("--key names the column %q twice", name)
+			return usage.Errorf("--key names the column %q twice", name)
 		case !slices.Contains(p.input.names(), name):
 			return unknownColumn("key", name, p.input.names())
 		}
@@ -242,18 +243,18 @@ func (p *prediction) nameOutputs() error {
 		name := p.input.below[i]
 		switch other, ok := seen[name]; {
 		case ok:
-			return usagef("--input: %s and %s would both become %s: score them one after the other, into folders of their own", other, file.URL, name)
+			return usage.Errorf("--input: %s and %s would both become %s: score them one after the other, into folders of their own", other, file.URL, name)
 		case slices.Contains([]string{metricsFile, manifestFile, successFile, lockFile}, name):
-			return usagef("--input: the predictions of %s would have the name of the %s beside them: rename the file", file.URL, name)
+			return usage.Errorf("--input: the predictions of %s would have the name of the %s beside them: rename the file", file.URL, name)
 		}
 		seen[name] = file.URL
 		p.names = append(p.names, name)
 		output, err := p.files.store.Identity(objectstore.Join(p.config.Output, name))
 		if err != nil {
-			return usagef("--output: %v", err)
+			return usage.Errorf("--output: %v", err)
 		}
 		if input, err := p.files.store.Identity(file.URL); err != nil || input == output {
-			return usagef("--output %s: the predictions of %s would replace it: choose another folder", p.config.Output, file.URL)
+			return usage.Errorf("--output %s: the predictions of %s would replace it: choose another folder", p.config.Output, file.URL)
 		}
 	}
 	return nil

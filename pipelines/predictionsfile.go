@@ -10,6 +10,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/io/objectstore"
 	"github.com/espalier-ml/espalier/io/parquetio"
+	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
@@ -59,7 +60,7 @@ func (f *files) Predictions(ctx context.Context, t jobs.Task, copied []string, c
 	p.writer, err = parquetio.NewWriter(ctx, f.store, t.Output, fields, parquetio.WriterOptions{IfAbsent: true, OrSame: t.Repeated})
 	if err != nil {
 		p.close()
-		return nil, outputFault(err)
+		return nil, usage.MarkOutput(err)
 	}
 	return p, nil
 }
@@ -125,7 +126,7 @@ func (p *predictionsFile) RowGroup(group int, leaves []uint16) error {
 	for _, c := range p.copied {
 		if !c.path {
 			if err := p.writer.CopyChunks(group); err != nil {
-				return outputFault(err)
+				return usage.MarkOutput(err)
 			}
 			continue
 		}
@@ -133,7 +134,7 @@ func (p *predictionsFile) RowGroup(group int, leaves []uint16) error {
 			index[r] = c.index
 		}
 		if err := p.writer.WriteIndexes(index); err != nil {
-			return outputFault(err)
+			return usage.MarkOutput(err)
 		}
 	}
 	for _, places := range p.written {
@@ -141,7 +142,7 @@ func (p *predictionsFile) RowGroup(group int, leaves []uint16) error {
 			index[r] = places[leaf]
 		}
 		if err := p.writer.WriteIndexes(index); err != nil {
-			return outputFault(err)
+			return usage.MarkOutput(err)
 		}
 	}
 	return nil
@@ -160,7 +161,7 @@ func (p *predictionsFile) Commit() error {
 		err = fmt.Errorf("%s was not there when the run began, and is now: nothing is overwritten; choose another folder", p.url)
 	}
 	if err != nil {
-		return outputFault(err)
+		return usage.MarkOutput(err)
 	}
 	p.files.predicted.Store(p.url, true)
 	return nil

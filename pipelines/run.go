@@ -15,6 +15,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/espalier-ml/espalier/induce/parallel"
+	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
@@ -129,7 +130,7 @@ func (j *driver) run(ctx context.Context, what job, tasks []jobs.Task, build fun
 	if e, ok := asDataError(err); ok {
 		return e
 	}
-	if e, ok := asOutputFault(err); ok {
+	if e, ok := usage.MarkedOutput(err); ok {
 		return e
 	}
 	return &RunnerError{Job: what.name, Runner: j.runner, Err: err}

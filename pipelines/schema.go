@@ -8,6 +8,7 @@ import (
 
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/io/parquetio"
+	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
@@ -117,11 +118,11 @@ func checkFlags(in *input, c *TrainConfig, p *parsed) error {
 	look("forbid", c.Forbid...)
 	look("monotone", slices.Sorted(maps.Keys(p.monotone))...)
 	if len(faults) > 0 {
-		return allFaults(faults)
+		return usage.All(faults)
 	}
 	for _, name := range []string{c.Weight, p.column, c.Key} {
 		if name != "" && name == c.Label {
-			return usagef("--label: column %q has another use already", name)
+			return usage.Errorf("--label: column %q has another use already", name)
 		}
 	}
 	return nil

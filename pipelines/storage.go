@@ -14,6 +14,7 @@ import (
 	"github.com/espalier-ml/espalier/io/objectstore/httpstore"
 	"github.com/espalier-ml/espalier/io/objectstore/s3store"
 	"github.com/espalier-ml/espalier/io/parquetio"
+	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
@@ -153,7 +154,7 @@ const maxConfig = 1 << 20
 func ReadConfig(ctx context.Context, url string) ([]byte, error) {
 	b, err := process.store.ReadAll(ctx, url, maxConfig)
 	if err != nil {
-		return nil, usagef("--config: %v", err)
+		return nil, usage.Errorf("--config: %v", err)
 	}
 	return b, nil
 }

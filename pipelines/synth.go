@@ -15,6 +15,7 @@ import (
 	"github.com/espalier-ml/espalier/io/objectstore"
 	"github.com/espalier-ml/espalier/io/parquetio"
 	"github.com/espalier-ml/espalier/io/synth"
+	"github.com/espalier-ml/espalier/io/usage"
 )
 
 // SynthConfig is the configuration of a made-up data set. The JSON names are
@@ -113,7 +114,7 @@ func (c *SynthConfig) parse() (parquetio.Codec, error) {
 		faults = append(faults, fmt.Errorf("--%w", err))
 	}
 	if len(faults) > 0 {
-		return 0, allFaults(faults)
+		return 0, usage.All(faults)
 	}
 	return codec, nil
 }
@@ -141,7 +142,7 @@ func Synth(ctx context.Context, c SynthConfig, reporter Reporter) (result *Synth
 	reporter = orSilent(reporter)
 	plan, err := synth.New(c.Config)
 	if err != nil {
-		return nil, usagef("%v", err)
+		return nil, usage.Errorf("%v", err)
 	}
 	s := &synthesis{config: &c, codec: codec, plan: plan, store: f.store, counts: make([]int64, plan.CountsLen())}
 	if err := s.clear(ctx); err != nil {
@@ -215,7 +216,7 @@ func (s *synthesis) undo(ctx context.Context) {
 
 func (s *synthesis) write(ctx context.Context, reporter Reporter) (*SynthResult, error) {
 	if err := s.writeRows(ctx, reporter); err != nil {
-		return nil, usagef("--output: %v", err)
+		return nil, usage.Errorf("--output: %v", err)
 	}
 	config := *s.config
 	config.Output, config.Overwrite = "", false // the same data set elsewhere has the same manifest

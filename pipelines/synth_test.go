@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/espalier-ml/espalier/io/objectstore"
+	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/pipelines"
 )
 
@@ -159,7 +160,7 @@ func TestSynthReplaces(t *testing.T) {
 func wantUsage(t *testing.T, c pipelines.SynthConfig, words ...string) {
 	t.Helper()
 	_, err := pipelines.Synth(t.Context(), c, &silent{})
-	var usage *pipelines.UsageError
+	var usage *usage.Error
 	if !errors.As(err, &usage) {
 		t.Fatalf("got %v, want a usage error", err)
 	}

@@ -21,6 +21,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/split"
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/io/objectstore"
+	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
@@ -199,7 +200,7 @@ func (o *opened) finishedRun(ctx context.Context, f *files, c *TrainConfig) (*Re
 			err = json.Unmarshal(b, into)
 		}
 		if err != nil {
-			return usagef("--output: %s: %v", o.output.file(name), err)
+			return usage.Errorf("--output: %s: %v", o.output.file(name), err)
 		}
 		return nil
 	}

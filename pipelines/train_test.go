@@ -15,6 +15,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/io/objectstore"
 	"github.com/espalier-ml/espalier/io/parquetio"
+	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/pipelines"
 )
 
@@ -75,7 +76,7 @@ func TestTrainWritesARunFolder(t *testing.T) {
 	}
 
 	_, err = pipelines.Train(context.Background(), c, &silent{})
-	var usage *pipelines.UsageError
+	var usage *usage.Error
 	if !errors.As(err, &usage) || !strings.Contains(err.Error(), "--overwrite") {
 		t.Errorf("second run into the folder: %v, want a usage error that names --overwrite", err)
 	}
@@ -172,7 +173,7 @@ func TestWishes(t *testing.T) {
 		c := fruitConfig(t)
 		wish(&c)
 		_, err := pipelines.Train(context.Background(), c, &silent{})
-		var usage *pipelines.UsageError
+		var usage *usage.Error
 		if !errors.As(err, &usage) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want a usage error with %q", err, want)
 		}
@@ -215,7 +216,7 @@ func TestCosts(t *testing.T) {
 	} {
 		c.Costs = file(content)
 		_, err := pipelines.Train(context.Background(), c, &silent{})
-		var usage *pipelines.UsageError
+		var usage *usage.Error
 		if !errors.As(err, &usage) || !strings.Contains(err.Error(), want) {
 			t.Errorf("costs %q: %v, want a usage error with %q", content, err, want)
 		}
@@ -271,7 +272,7 @@ func TestUnknownColumns(t *testing.T) {
 	c := fruitConfig(t)
 	c.Label, c.Ignore, c.Categorical, c.Key, c.Weight = "kinds", []string{"colour"}, []string{"sise"}, "shopp", "nothing like it"
 	_, err := pipelines.Train(context.Background(), c, &silent{})
-	var usage *pipelines.UsageError
+	var usage *usage.Error
 	if !errors.As(err, &usage) {
 		t.Fatalf("%v, want a usage error", err)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/split"
+	"github.com/espalier-ml/espalier/io/usage"
 )
 
 // parseMonotone reads constraints such as age=+1 and income=-1.
@@ -77,7 +78,7 @@ func (s *schema) checkWishes(c *TrainConfig, p *parsed) error {
 		}
 	}
 	if len(faults) > 0 {
-		return allFaults(faults)
+		return usage.All(faults)
 	}
 	return nil
 }
@@ -89,5 +90,5 @@ func (t *training) checkMonotoneLabel() error {
 	if len(t.parsed.monotone) == 0 || len(t.classes) == 2 || t.rehearsed != nil {
 		return nil
 	}
-	return usagef("--monotone: the label %q has %d classes, want two", t.config.Label, len(t.classes))
+	return usage.Errorf("--monotone: the label %q has %d classes, want two", t.config.Label, len(t.classes))
 }

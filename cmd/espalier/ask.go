@@ -17,6 +17,7 @@ import (
 
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/tree"
+	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/pipelines"
 	"github.com/espalier-ml/espalier/pipelines/setting"
 )
@@ -48,7 +49,7 @@ the value is unknown. The questions go to standard error.`,
   printf '42\nstudent\n' | espalier ask runs/first --json`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 1 {
-				return &pipelines.UsageError{Problem: "ask takes one model: a run folder or a tree.json"}
+				return &usage.Error{Problem: "ask takes one model: a run folder or a tree.json"}
 			}
 			return nil
 		},
@@ -74,7 +75,7 @@ the value is unknown. The questions go to standard error.`,
 
 func (o *askOptions) run(ctx context.Context, stdin io.Reader, stdout, stderr io.Writer) error {
 	if o.model == "" {
-		return &pipelines.UsageError{Problem: "which tree? name a run folder or a tree.json: espalier ask runs/first"}
+		return &usage.Error{Problem: "which tree? name a run folder or a tree.json: espalier ask runs/first"}
 	}
 	t, err := pipelines.ReadTree(ctx, o.model)
 	if err != nil {
@@ -174,10 +175,10 @@ func (q *questionnaire) give(pair string) error {
 	}
 	a, problem := parseAnswer(f.Kind, f.Unit, f.Values, text)
 	if problem != "" {
-		return &pipelines.UsageError{Problem: fmt.Sprintf("--value %s: %s", pair, problem)}
+		return &usage.Error{Problem: fmt.Sprintf("--value %s: %s", pair, problem)}
 	}
 	if err := q.inquiry.Give(f.Name, a.value); err != nil {
-		return &pipelines.UsageError{Problem: fmt.Sprintf("--value %s: %v", pair, err)}
+		return &usage.Error{Problem: fmt.Sprintf("--value %s: %v", pair, err)}
 	}
 	if !slices.ContainsFunc(q.known, func(k knownValue) bool { return k.Feature == f.Name }) {
 		q.known = append(q.known, knownValue{Feature: f.Name, Value: a.shown})
@@ -193,7 +194,7 @@ func (q *questionnaire) give(pair string) error {
 func (q *questionnaire) noFeature(pair string) error {
 	name, _, hasValue := strings.Cut(pair, "=")
 	if !hasValue {
-		return &pipelines.UsageError{Problem: fmt.Sprintf("--value %s: want NAME=VALUE of a feature of the tree", word(pair))}
+		return &usage.Error{Problem: fmt.Sprintf("--value %s: want NAME=VALUE of a feature of the tree", word(pair))}
 	}
 	var names, tested []string
 	for i := range q.tree.Features {
@@ -209,7 +210,7 @@ func (q *questionnaire) noFeature(pair string) error {
 	case len(tested) > 0:
 		problem += "; it asks for " + listed(tested)
 	}
-	return &pipelines.UsageError{Problem: problem}
+	return &usage.Error{Problem: problem}
 }
 
 // listed spells the first of a list of names or values.

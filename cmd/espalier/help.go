@@ -99,9 +99,9 @@ func reflowed(text string, page int) string {
 	return strings.Join(paragraphs, "\n\n")
 }
 
-// usage returns how the usage of every verb is written, for a page of a width; 0: of
+// usageText returns how the usage of every verb is written, for a page of a width; 0: of
 // what is no terminal.
-func usage(page int) func(*cobra.Command) error {
+func usageText(page int) func(*cobra.Command) error {
 	page = helpPage(page)
 	return func(c *cobra.Command) error {
 		var b strings.Builder

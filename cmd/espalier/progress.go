@@ -8,6 +8,7 @@ import (
 
 	"github.com/schollz/progressbar/v3"
 
+	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/pipelines"
 )
 
@@ -26,7 +27,7 @@ func newReporter(kind string, w io.Writer) (pipelines.Reporter, error) {
 	case "none":
 		return &plain{w: w}, nil
 	default:
-		return nil, &pipelines.UsageError{Problem: fmt.Sprintf("--progress %s: want auto, bar, plain or none", kind)}
+		return nil, &usage.Error{Problem: fmt.Sprintf("--progress %s: want auto, bar, plain or none", kind)}
 	}
 }
 

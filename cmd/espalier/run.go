@@ -21,6 +21,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/pipelines"
 	"github.com/espalier-ml/espalier/pipelines/setting"
 )
@@ -98,11 +99,11 @@ func isWorker(args []string) bool {
 }
 
 func exitCode(err error) int {
-	var usage *pipelines.UsageError
+	var invalid *usage.Error
 	var data *dataset.DataError
 	var runner *pipelines.RunnerError
 	switch {
-	case errors.As(err, &usage):
+	case errors.As(err, &invalid):
 		return exitUsage
 	case errors.As(err, &data):
 		return exitData
@@ -144,7 +145,7 @@ broke the contract, 5 the runner failed, 130 interrupted.`,
 		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	root.SetFlagErrorFunc(flagError)
-	root.SetUsageFunc(usage(page))
+	root.SetUsageFunc(usageText(page))
 	root.SetHelpFunc(help(page))
 	root.Version = versionLine()
 	root.SetVersionTemplate("{{.Version}}\n")
@@ -161,7 +162,7 @@ func unknownVerb(c *cobra.Command, args []string) error {
 	if near := setting.Nearest(args[0], verbNames(c)); near != "" {
 		hint = fmt.Sprintf("; did you mean %q?", near)
 	}
-	return &pipelines.UsageError{Problem: fmt.Sprintf("unknown verb %q%s (espalier help lists them)", args[0], hint)}
+	return &usage.Error{Problem: fmt.Sprintf("unknown verb %q%s (espalier help lists them)", args[0], hint)}
 }
 
 func verbNames(c *cobra.Command) []string {
@@ -187,7 +188,7 @@ func flagError(c *cobra.Command, err error) error {
 	case errors.As(err, &missing):
 		text = fmt.Sprintf("--%s: a value is missing behind it", missing.GetSpecifiedName())
 	}
-	return &pipelines.UsageError{Problem: text}
+	return &usage.Error{Problem: text}
 }
 
 // word returns a text in quotes where it does not read as one word.
@@ -204,7 +205,7 @@ func noArguments(_ *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	return &pipelines.UsageError{Problem: fmt.Sprintf("unexpected argument %q: globs go into --input in quotes, so that the shell leaves them alone", args[0])}
+	return &usage.Error{Problem: fmt.Sprintf("unexpected argument %q: globs go into --input in quotes, so that the shell leaves them alone", args[0])}
 }
 
 // initBeam prepares the SDK for running pipelines. A failing DoFn is logged as

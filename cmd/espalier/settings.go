@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/pflag"
 	"go.yaml.in/yaml/v3"
 
+	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/pipelines"
 	"github.com/espalier-ml/espalier/pipelines/setting"
 )
@@ -92,7 +93,7 @@ func (c *configFile) fault(line int, format string, args ...any) error {
 	if line > 0 {
 		place = fmt.Sprintf("%s, line %d", c.url, line)
 	}
-	return &pipelines.UsageError{Problem: fmt.Sprintf("--config %s: %s", place, fmt.Sprintf(format, args...))}
+	return &usage.Error{Problem: fmt.Sprintf("--config %s: %s", place, fmt.Sprintf(format, args...))}
 }
 
 // text returns a value as the text that its flag would be given.
@@ -245,12 +246,12 @@ func (c *configFile) says(flags *pflag.FlagSet, name string) bool {
 
 // locate adds to a refusal of settings where they stand, if that is the file.
 func (c *configFile) locate(err error, flags *pflag.FlagSet) error {
-	var usage *pipelines.UsageError
-	if !errors.As(err, &usage) || strings.HasPrefix(usage.Problem, "--config ") {
+	var invalid *usage.Error
+	if !errors.As(err, &invalid) || strings.HasPrefix(invalid.Problem, "--config ") {
 		return err
 	}
 	var places []string
-	for _, match := range regexp.MustCompile(`--([a-z_]+)`).FindAllStringSubmatch(usage.Problem, -1) {
+	for _, match := range regexp.MustCompile(`--([a-z_]+)`).FindAllStringSubmatch(invalid.Problem, -1) {
 		place := fmt.Sprintf("%s stands in line %d", match[1], c.lines[match[1]])
 		if c.lines[match[1]] > 0 && !flags.Changed(match[1]) && !slices.Contains(places, place) {
 			places = append(places, place)
@@ -259,7 +260,7 @@ func (c *configFile) locate(err error, flags *pflag.FlagSet) error {
 	if len(places) == 0 {
 		return err
 	}
-	return &pipelines.UsageError{Problem: fmt.Sprintf("%s (%s of %s)", usage.Problem, strings.Join(places, ", "), c.url)}
+	return &usage.Error{Problem: fmt.Sprintf("%s (%s of %s)", invalid.Problem, strings.Join(places, ", "), c.url)}
 }
 
 // addStorageFlags adds the flags of reading from object stores.
@@ -282,8 +283,8 @@ func engineFlags() map[string]string {
 }
 
 func showEngineFlags(f *pflag.FlagSet) {
-	for name, usage := range engineFlags() {
-		f.Lookup(name).Hidden, f.Lookup(name).Usage = false, usage
+	for name, help := range engineFlags() {
+		f.Lookup(name).Hidden, f.Lookup(name).Usage = false, help
 		inSection(f.Lookup(name), sectionEngines)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/pipelines"
 )
 
@@ -264,8 +265,8 @@ func TestConfigRefusals(t *testing.T) {
 		"ignore: &a [b, *a]\n": `ignore: a value of the list is a list`,
 	} {
 		_, err := settled(t, content)
-		var usage *pipelines.UsageError
-		if !errors.As(err, &usage) || !strings.Contains(err.Error(), want) {
+		var invalid *usage.Error
+		if !errors.As(err, &invalid) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", content, err, want)
 		}
 	}
@@ -283,8 +284,8 @@ func FuzzConfig(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, content string) {
 		_, err := settled(t, content)
-		var usage *pipelines.UsageError
-		if err != nil && (!errors.As(err, &usage) || !strings.Contains(err.Error(), "--") && !strings.Contains(err.Error(), "t.yaml")) {
+		var invalid *usage.Error
+		if err != nil && (!errors.As(err, &invalid) || !strings.Contains(err.Error(), "--") && !strings.Contains(err.Error(), "t.yaml")) {
 			t.Errorf("%q: %v", content, err)
 		}
 	})

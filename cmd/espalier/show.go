@@ -5,6 +5,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/espalier-ml/espalier/io/report"
+	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/pipelines"
 )
 
@@ -18,7 +19,7 @@ the probability, and the cost of the way there.`,
 		Example: "  espalier show runs/first",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 1 {
-				return &pipelines.UsageError{Problem: "show takes one model: a run folder or a tree.json"}
+				return &usage.Error{Problem: "show takes one model: a run folder or a tree.json"}
 			}
 			return nil
 		},
@@ -27,7 +28,7 @@ the probability, and the cost of the way there.`,
 				model = args[0]
 			}
 			if model == "" {
-				return &pipelines.UsageError{Problem: "which tree? name a run folder or a tree.json: espalier show runs/first"}
+				return &usage.Error{Problem: "which tree? name a run folder or a tree.json: espalier show runs/first"}
 			}
 			t, err := pipelines.ReadTree(c.Context(), model)
 			if err != nil {

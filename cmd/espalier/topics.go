@@ -11,7 +11,7 @@ import (
 
 	"github.com/espalier-ml/espalier/docs"
 	"github.com/espalier-ml/espalier/io/report"
-	"github.com/espalier-ml/espalier/pipelines"
+	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/pipelines/setting"
 )
 
@@ -55,7 +55,7 @@ func unknownTopic(c *cobra.Command, name string) error {
 	if near := setting.Nearest(name, append(verbNames(c), topicNames()...)); near != "" {
 		hint = fmt.Sprintf("; did you mean %q?", near)
 	}
-	return &pipelines.UsageError{Problem: fmt.Sprintf("no help on %q%s (espalier help lists verbs and topics)", name, hint)}
+	return &usage.Error{Problem: fmt.Sprintf("no help on %q%s (espalier help lists verbs and topics)", name, hint)}
 }
 
 func topicNames() []string {

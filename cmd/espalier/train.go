@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/espalier-ml/espalier/io/report"
+	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/pipelines"
 )
 
@@ -243,7 +244,7 @@ func settleFirst(set *pflag.FlagSet, c *trainFlags, file *configFile, reporter p
 		values []string
 	}{{"algorithm", c.Algorithm}, {"lambda", c.Lambda}, {"theta", c.Theta}, {"tests", c.Tests}, {"bins", c.Bins}} {
 		if n := len(list.values); n > 1 && file.says(set, list.flag) {
-			return &pipelines.UsageError{Problem: fmt.Sprintf("--%s %s: --select first grows the first of the values alone: name one, or a rule that chooses, such as --select best",
+			return &usage.Error{Problem: fmt.Sprintf("--%s %s: --select first grows the first of the values alone: name one, or a rule that chooses, such as --select best",
 				list.flag, strings.Join(list.values, ","))}
 		}
 	}

@@ -182,8 +182,8 @@ func (v *duration) Set(text string) error {
 }
 
 // wholeVar adds a flag of a whole number.
-func wholeVar[T int | int64 | uint64](f *pflag.FlagSet, to *T, name, usage string) {
-	f.Var(whole[T]{to}, name, usage)
+func wholeVar[T int | int64 | uint64](f *pflag.FlagSet, to *T, name, help string) {
+	f.Var(whole[T]{to}, name, help)
 }
 
 // wanted says what a flag takes.

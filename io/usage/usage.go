@@ -1,0 +1,57 @@
+// Package usage says what is wrong with a command, its settings or its output, in words
+// that name the setting, what was expected and what to do. It is not meant for other programs.
+package usage
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/espalier-ml/espalier/induce/dataset"
+)
+
+// Error says that a command or its configuration cannot be carried out.
+type Error struct{ Problem string }
+
+// Error returns the problem.
+func (e *Error) Error() string { return e.Problem }
+
+// Errorf returns an Error of a formatted problem.
+func Errorf(format string, args ...any) error {
+	return &Error{Problem: fmt.Sprintf(format, args...)}
+}
+
+// All makes one usage error of several faults, on one line.
+func All(faults []error) error {
+	var texts []string
+	for _, err := range faults {
+		texts = append(texts, strings.ReplaceAll(err.Error(), "\n", "; "))
+	}
+	return &Error{Problem: strings.Join(texts, "; ")}
+}
+
+// outputMark opens what a worker says of an output that it cannot write: the type of an
+// error does not survive the way out of a pipeline, its text does.
+const outputMark = "espalier-output-fault:"
+
+// MarkOutput marks what goes wrong with an output in a worker. Faults of the input and
+// the end of the run stay what they are.
+func MarkOutput(err error) error {
+	if err == nil || errors.As(err, new(*dataset.DataError)) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	return errors.New(outputMark + strconv.Quote(err.Error()))
+}
+
+// MarkedOutput finds the mark of outputFault in the error of a runner.
+func MarkedOutput(err error) (*Error, bool) {
+	_, rest, ok := strings.Cut(err.Error(), outputMark)
+	if !ok {
+		return nil, false
+	}
+	quoted, _ := strconv.QuotedPrefix(rest) // empty if the text was cut
+	text, damaged := strconv.Unquote(quoted)
+	return &Error{Problem: "--output: " + text}, damaged == nil
+}

@@ -1,0 +1,28 @@
+package setting
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// maxHinted is the number of names that a hint lists.
+const maxHinted = 8
+
+// Hint proposes the name that was meant, else says which ones there are.
+func Hint(name string, names []string) string {
+	if near := Nearest(name, names); near != "" {
+		return fmt.Sprintf("; did you mean %q?", near)
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	listed := make([]string, min(maxHinted, len(names)))
+	for i := range listed {
+		listed[i] = strconv.Quote(names[i])
+	}
+	if more := len(names) - len(listed); more > 0 {
+		listed = append(listed, fmt.Sprintf("%d more", more))
+	}
+	return "; there are " + strings.Join(listed, ", ")
+}
