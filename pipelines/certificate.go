@@ -7,6 +7,7 @@ import (
 
 	"github.com/espalier-ml/espalier/induce/certify"
 	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/parallel"
 	"github.com/espalier-ml/espalier/induce/split"
 	"github.com/espalier-ml/espalier/induce/tree"
 )
@@ -29,7 +30,7 @@ const (
 // certify bounds from below what any tree costs that separates the training
 // objects as far as this one does, a pruned one before it was, and says so in the
 // tree. It counts its steps.
-func (t *training) certify(ctx context.Context, c *candidate, s *steps) error {
+func (t *training) certify(ctx context.Context, c *candidate, s *parallel.Steps) error {
 	m := c.tree
 	if c.grown != nil {
 		m = c.grown
@@ -59,8 +60,8 @@ func (t *training) certify(ctx context.Context, c *candidate, s *steps) error {
 		options.Sample, options.Work, options.Budget = quickSample, quickWork, t.certificateBudget(objects)
 	}
 	options.Stop = func() bool { return ctx.Err() != nil }
-	options.Progress = s.done.Store
-	options.Planned = func(steps int64) { s.total.Store(max(1, steps)) }
+	options.Progress = s.Done.Store
+	options.Planned = func(steps int64) { s.Total.Store(max(1, steps)) }
 	bound := certify.Certify(certify.Data{Objects: objects, Features: t.features}, options)
 	if ctx.Err() != nil {
 		return context.Cause(ctx)

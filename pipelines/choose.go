@@ -10,6 +10,7 @@ import (
 
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/frontier"
+	"github.com/espalier-ml/espalier/induce/parallel"
 	"github.com/espalier-ml/espalier/induce/prune"
 	"github.com/espalier-ml/espalier/induce/tree"
 )
@@ -134,7 +135,7 @@ func (t *training) choose(ctx context.Context, candidates []candidate) error {
 		c = c.pruned(q, q.At(s.alpha))
 	}
 	t.tree = c.tree
-	err = t.driver.phase(ctx, "certificate", 1, "steps", func(s *steps) error { return t.certify(ctx, c, s) })
+	err = t.driver.phase(ctx, "certificate", 1, "steps", func(s *parallel.Steps) error { return t.certify(ctx, c, s) })
 	if err != nil {
 		return err
 	}

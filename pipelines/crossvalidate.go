@@ -12,6 +12,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/frontier"
 	"github.com/espalier-ml/espalier/induce/memory"
+	"github.com/espalier-ml/espalier/induce/parallel"
 	"github.com/espalier-ml/espalier/induce/prune"
 	"github.com/espalier-ml/espalier/induce/tree"
 )
@@ -74,14 +75,14 @@ type grownFold struct {
 func (t *training) crossValidate(ctx context.Context, folds int, prunings []pruning, points []frontier.Point) ([]grownFold, error) {
 	grown := make([]grownFold, folds)
 	weight := t.objects[dataset.Train].Weight * int64(len(t.grid)) * int64(folds-1) // which all folds but one grow
-	err := t.driver.phase(ctx, "folds", weight, "weight settled", func(s *steps) error {
+	err := t.driver.phase(ctx, "folds", weight, "weight settled", func(s *parallel.Steps) error {
 		objects, err := t.trainingObjects(ctx)
 		if err != nil {
 			return err
 		}
 		held := t.dealFolds(objects, folds)
-		return inParallel(ctx, folds, new(atomic.Int64), func(fold int) {
-			grown[fold] = t.fold(ctx, objects, held, fold, prunings, &s.done)
+		return parallel.EachUntil(ctx, folds, new(atomic.Int64), func(fold int) {
+			grown[fold] = t.fold(ctx, objects, held, fold, prunings, &s.Done)
 		})
 	})
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/metric"
+	"github.com/espalier-ml/espalier/induce/parallel"
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/io/objectstore"
 	"github.com/espalier-ml/espalier/io/report"
@@ -98,8 +99,8 @@ func (t *training) candidates(ctx context.Context) ([]candidate, error) {
 		candidates[i] = candidate{tree: trees[i], subset: t.grid[i].params.Subset}
 		candidates[i].counts[dataset.Train] = trainingCounts(trees[i])
 	}
-	err := t.driver.phase(ctx, "trees", int64(len(trees)), "trees", func(s *steps) error {
-		return inParallel(ctx, len(trees), &s.done, build)
+	err := t.driver.phase(ctx, "trees", int64(len(trees)), "trees", func(s *parallel.Steps) error {
+		return parallel.EachUntil(ctx, len(trees), &s.Done, build)
 	})
 	if err != nil {
 		return nil, err

@@ -116,7 +116,7 @@ func (f *folder) look(ctx context.Context, names []string) error {
 	folders := foldersOf(slices.Concat(files, f.kind.patterns))
 	stats := make([]objectstore.Object, len(files)+len(folders))
 	lists := make([][]objectstore.Object, len(f.kind.patterns))
-	err := atOnce(len(stats)+len(lists), func(i int) (err error) {
+	err := parallel.AtOnce(len(stats)+len(lists), func(i int) (err error) {
 		switch at := i - len(stats); {
 		case i < len(files):
 			stats[i], err = f.store.Stat(ctx, f.file(files[i]))
@@ -162,24 +162,6 @@ func foldersOf(names []string) []string {
 		}
 	}
 	return slices.Sorted(maps.Keys(seen))
-}
-
-// atOnce does n things, several at a time, as object stores take a while for each. It
-// returns the first error by number.
-func atOnce(n int, do func(i int) error) error {
-	const most = 32
-	faults := make([]error, n)
-	slots := make(chan struct{}, most)
-	var wg parallel.Group
-	for i := range n {
-		slots <- struct{}{}
-		wg.Go(func() {
-			faults[i] = do(i)
-			<-slots
-		})
-	}
-	wg.Wait()
-	return firstOf(faults)
 }
 
 // readManifest finds out which files are an earlier run's.
@@ -399,7 +381,7 @@ func publish(all []*pending) (failed string, err error) {
 	}
 	for _, stage := range [][]*pending{manifest, others, {mark}} {
 		faults := make([]error, len(stage))
-		_ = atOnce(len(stage), func(i int) error { // the errors are looked at
+		_ = parallel.AtOnce(len(stage), func(i int) error { // the errors are looked at
 			faults[i] = stage[i].Commit()
 			stage[i].committed = faults[i] == nil
 			return nil
@@ -443,7 +425,7 @@ func (f *folder) vacate(ctx context.Context, written map[string]bool) error {
 	if err := f.remove(ctx, successFile); err != nil {
 		return err
 	}
-	if err := atOnce(len(stale), func(i int) error { return f.remove(ctx, stale[i]) }); err != nil {
+	if err := parallel.AtOnce(len(stale), func(i int) error { return f.remove(ctx, stale[i]) }); err != nil {
 		return err
 	}
 	for _, name := range append(stale, successFile) {

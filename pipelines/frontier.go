@@ -10,6 +10,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/frontier"
 	"github.com/espalier-ml/espalier/induce/metric"
+	"github.com/espalier-ml/espalier/induce/parallel"
 	"github.com/espalier-ml/espalier/induce/prune"
 	"github.com/espalier-ml/espalier/induce/split"
 	"github.com/espalier-ml/espalier/induce/tree"
@@ -177,8 +178,8 @@ func (t *training) prunings(ctx context.Context, candidates []candidate) ([]prun
 		p.sequence = newSequence(c.tree, currencies[i%len(currencies)])
 		p.validation, p.test = p.sequence.Sweep(c.counts[dataset.Validation]), p.sequence.Sweep(c.counts[dataset.Test])
 	}
-	return list, t.driver.phase(ctx, "prune", int64(len(list)), "sequences", func(s *steps) error {
-		return inParallel(ctx, len(list), &s.done, pruneOne)
+	return list, t.driver.phase(ctx, "prune", int64(len(list)), "sequences", func(s *parallel.Steps) error {
+		return parallel.EachUntil(ctx, len(list), &s.Done, pruneOne)
 	})
 }
 
@@ -276,8 +277,8 @@ func (t *training) describeFrontier(ctx context.Context, kept []frontier.Point, 
 			to.Selected, best = true, c
 		}
 	}
-	err := t.driver.phase(ctx, "frontier", int64(len(kept)), "trees", func(s *steps) error {
-		return inParallel(ctx, len(kept), &s.done, describe)
+	err := t.driver.phase(ctx, "frontier", int64(len(kept)), "trees", func(s *parallel.Steps) error {
+		return parallel.EachUntil(ctx, len(kept), &s.Done, describe)
 	})
 	if err != nil {
 		return nil, err

@@ -20,6 +20,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/espalier-ml/espalier/induce/parallel"
 	"github.com/espalier-ml/espalier/io/objectstore"
 	"github.com/espalier-ml/espalier/io/parquetio"
 )
@@ -47,7 +48,7 @@ func trained(t *testing.T, rows int, theta float64) *training {
 	if err != nil {
 		t.Fatal(err)
 	}
-	in, err := openInput(ctx, process, c.Input, new(steps))
+	in, err := openInput(ctx, process, c.Input, new(parallel.Steps))
 	if err != nil {
 		t.Fatal(err)
 	}

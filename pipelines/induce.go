@@ -11,6 +11,7 @@ import (
 	"github.com/espalier-ml/espalier/induce"
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/levels"
+	"github.com/espalier-ml/espalier/induce/parallel"
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
@@ -207,7 +208,7 @@ func (t *training) grow(ctx context.Context, g *levels.Growth) ([]*induce.Node, 
 	}
 	t.objectPasses++
 	var grown []*induce.Node
-	err = t.driver.phase(ctx, "collect", 1, "trees", func(*steps) (err error) {
+	err = t.driver.phase(ctx, "collect", 1, "trees", func(*parallel.Steps) (err error) {
 		grown, err = jobs.ReadGrown(ctx, &config)
 		return err
 	})

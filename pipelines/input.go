@@ -45,7 +45,7 @@ const footersPhase = "footers"
 // readInput is openInput as a phase of a run.
 func readInput(ctx context.Context, j *driver, patterns []string) (*input, error) {
 	var in *input
-	err := j.phase(ctx, footersPhase, 0, "files", func(s *steps) (err error) {
+	err := j.phase(ctx, footersPhase, 0, "files", func(s *parallel.Steps) (err error) {
 		in, err = openInput(ctx, j.files, patterns, s)
 		return err
 	})
@@ -56,12 +56,12 @@ func readInput(ctx context.Context, j *driver, patterns []string) (*input, error
 }
 
 // openInput lists the files and reads their footers, which it counts.
-func openInput(ctx context.Context, f *files, patterns []string, s *steps) (*input, error) {
+func openInput(ctx context.Context, f *files, patterns []string, s *parallel.Steps) (*input, error) {
 	list, err := listInput(ctx, f.store, patterns)
 	if err != nil {
 		return nil, err
 	}
-	s.total.Store(int64(len(list)))
+	s.Total.Store(int64(len(list)))
 	in := &input{files: make([]*parquetio.File, len(list)), paths: pathColumns(list)}
 	faults := make([]error, len(list))
 	var wg parallel.Group
@@ -70,7 +70,7 @@ func openInput(ctx context.Context, f *files, patterns []string, s *steps) (*inp
 		slots <- struct{}{}
 		wg.Go(func() {
 			in.files[i], faults[i] = f.parquet.Open(ctx, list[i].Object)
-			s.done.Add(1)
+			s.Done.Add(1)
 			<-slots
 		})
 	}

@@ -2,8 +2,6 @@ package pipelines
 
 import (
 	"context"
-	"runtime"
-	"sync/atomic"
 	"time"
 
 	"github.com/espalier-ml/espalier/induce/parallel"
@@ -13,9 +11,6 @@ import (
 // ended, and to clear away what it was writing. After it the pipeline is left behind:
 // a user who interrupts a run waits for no kernel of it.
 const patienceAfterEnd = 300 * time.Millisecond
-
-// steps counts what a phase has done, of how much. Its work may set the total.
-type steps struct{ done, total atomic.Int64 }
 
 // ended is how work has ended.
 type ended struct {
@@ -27,13 +22,13 @@ type ended struct {
 // progress in steps of the unit. A phase that is over before the
 // first look at it is not shown. When the context ends, phase returns: the work is
 // left behind until it notices, and nobody looks at what it makes.
-func (j *driver) phase(ctx context.Context, name string, total int64, unit string, work func(s *steps) error) error {
+func (j *driver) phase(ctx context.Context, name string, total int64, unit string, work func(s *parallel.Steps) error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
 	start := time.Now()
-	s := new(steps)
-	s.total.Store(total)
+	s := new(parallel.Steps)
+	s.Total.Store(total)
 	finished := make(chan ended, 1)
 	go func() {
 		var e ended
@@ -50,7 +45,7 @@ func (j *driver) phase(ctx context.Context, name string, total int64, unit strin
 
 // look shows how far a phase is until it has finished or the context has ended. A
 // panic of its work is raised again here, where the caller can recover it.
-func (j *driver) look(ctx context.Context, name, unit string, s *steps, finished <-chan ended) error {
+func (j *driver) look(ctx context.Context, name, unit string, s *parallel.Steps, finished <-chan ended) error {
 	tick := time.NewTicker(reportEvery)
 	defer tick.Stop()
 	told := int64(0)
@@ -67,11 +62,11 @@ func (j *driver) look(ctx context.Context, name, unit string, s *steps, finished
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		case <-tick.C:
-			if total := max(1, s.total.Load()); total != told {
+			if total := max(1, s.Total.Load()); total != told {
 				j.reporter.Job(name, total, unit)
 				told = total
 			}
-			j.reporter.Step(min(s.done.Load(), told-1), "") // the last step is told in the end
+			j.reporter.Step(min(s.Done.Load(), told-1), "") // the last step is told in the end
 		}
 	}
 }
@@ -82,22 +77,4 @@ func awaitEnd(finished <-chan error) {
 	case <-finished: //nolint:errcheck // the context's own error says why it ended
 	case <-time.After(patienceAfterEnd):
 	}
-}
-
-// inParallel calls f(0), f(1), .. f(n-1) on as many goroutines as there are
-// processors, and counts the calls that have returned. It begins no call after the
-// end of the context, and returns why that has ended. A panic in a call is raised
-// again here, where the caller can recover it.
-func inParallel(ctx context.Context, n int, done *atomic.Int64, f func(i int)) error {
-	var next atomic.Int64
-	parallel.Run(min(n, runtime.GOMAXPROCS(0)), func() {
-		for i := int(next.Add(1) - 1); i < n && ctx.Err() == nil; i = int(next.Add(1) - 1) {
-			f(i)
-			done.Add(1)
-		}
-	})
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
-	return nil
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/parallel"
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/io/objectstore"
 	"github.com/espalier-ml/espalier/io/report"
@@ -297,7 +298,7 @@ func (p *prediction) run(ctx context.Context, start time.Time) (*PredictResult, 
 	r, err := p.score(ctx)
 	if err == nil {
 		// The work notices the end of the context itself: nothing is left half done.
-		err = p.driver.phase(context.WithoutCancel(ctx), writePhase, 1, "folders", func(*steps) error { return p.commit(ctx, r, start) })
+		err = p.driver.phase(context.WithoutCancel(ctx), writePhase, 1, "folders", func(*parallel.Steps) error { return p.commit(ctx, r, start) })
 	}
 	if err != nil {
 		p.sweep(ctx)

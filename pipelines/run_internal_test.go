@@ -18,6 +18,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/parallel"
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/io/objectstore"
 	"github.com/espalier-ml/espalier/io/parquetio"
@@ -65,12 +66,12 @@ func (w *watched) Note(text string)          { w.notes = append(w.notes, text) }
 func TestPhase(t *testing.T) {
 	w := new(watched)
 	j := &driver{runner: "direct", reporter: w}
-	err := j.phase(t.Context(), "quick", 3, "trees", func(*steps) error { return nil })
+	err := j.phase(t.Context(), "quick", 3, "trees", func(*parallel.Steps) error { return nil })
 	if err != nil || len(w.jobs) > 0 {
 		t.Errorf("a quick phase: %v, %v", w.jobs, err)
 	}
-	err = j.phase(t.Context(), "slow", 2, "trees", func(s *steps) error {
-		return inParallel(t.Context(), 2, &s.done, func(int) { time.Sleep(3 * reportEvery) })
+	err = j.phase(t.Context(), "slow", 2, "trees", func(s *parallel.Steps) error {
+		return parallel.EachUntil(t.Context(), 2, &s.Done, func(int) { time.Sleep(3 * reportEvery) })
 	})
 	if n := len(w.jobs); err != nil || n < 3 || w.jobs[0] != "slow: 2 trees" || w.jobs[n-1] != "2" {
 		t.Errorf("a slow phase: %v, %v", w.jobs, err)
@@ -84,12 +85,12 @@ func TestPhase(t *testing.T) {
 	deaf := make(chan struct{})
 	defer close(deaf)
 	start := time.Now()
-	err = j.phase(ctx, "deaf", 1, "trees", func(*steps) error { <-deaf; return nil })
+	err = j.phase(ctx, "deaf", 1, "trees", func(*parallel.Steps) error { <-deaf; return nil })
 	if took := time.Since(start); !errors.Is(err, context.DeadlineExceeded) || took > time.Second {
 		t.Errorf("a phase that does not hear the end of its context: %v after %v", err, took)
 	}
 	var calls atomic.Int64
-	if err := inParallel(ctx, 10, new(atomic.Int64), func(int) { calls.Add(1) }); !errors.Is(err, context.DeadlineExceeded) || calls.Load() > 0 {
+	if err := parallel.EachUntil(ctx, 10, new(atomic.Int64), func(int) { calls.Add(1) }); !errors.Is(err, context.DeadlineExceeded) || calls.Load() > 0 {
 		t.Errorf("%d calls after the end of the context: %v", calls.Load(), err)
 	}
 
@@ -98,8 +99,8 @@ func TestPhase(t *testing.T) {
 			t.Errorf("recovered %v", r)
 		}
 	}()
-	_ = j.phase(t.Context(), "broken", 1, "trees", func(s *steps) error { // it panics
-		return inParallel(t.Context(), 1, &s.done, func(int) { panic("of a kernel") })
+	_ = j.phase(t.Context(), "broken", 1, "trees", func(s *parallel.Steps) error { // it panics
+		return parallel.EachUntil(t.Context(), 1, &s.Done, func(int) { panic("of a kernel") })
 	})
 }
 

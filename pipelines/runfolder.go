@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/parallel"
 	"github.com/espalier-ml/espalier/induce/tree"
 )
 
@@ -134,7 +135,7 @@ const writePhase = "write"
 // write writes the run folder.
 func (t *training) write(ctx context.Context, start time.Time) (r *Result, err error) {
 	// The work notices the end of the context itself: nothing is left half done.
-	err = t.driver.phase(context.WithoutCancel(ctx), writePhase, 1, "folders", func(*steps) (err error) {
+	err = t.driver.phase(context.WithoutCancel(ctx), writePhase, 1, "folders", func(*parallel.Steps) (err error) {
 		r, err = t.writeFolder(ctx, start)
 		return err
 	})

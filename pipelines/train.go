@@ -158,14 +158,14 @@ type opened struct {
 // The context that it returns ends when the lock is lost.
 func open(ctx context.Context, j *driver, c *TrainConfig) (o *opened, locked context.Context, err error) {
 	// The work notices the end of the context itself: a lock must not be left behind.
-	err = j.phase(context.WithoutCancel(ctx), footersPhase, 0, "files", func(s *steps) (err error) {
+	err = j.phase(context.WithoutCancel(ctx), footersPhase, 0, "files", func(s *parallel.Steps) (err error) {
 		o, locked, err = openAll(ctx, j, c, s)
 		return err
 	})
 	return o, locked, err
 }
 
-func openAll(ctx context.Context, j *driver, c *TrainConfig, s *steps) (o *opened, locked context.Context, err error) {
+func openAll(ctx context.Context, j *driver, c *TrainConfig, s *parallel.Steps) (o *opened, locked context.Context, err error) {
 	f := j.files
 	o = new(opened)
 	reading, cancel := context.WithCancel(ctx)
@@ -392,14 +392,14 @@ func (t *training) fitFeatures(ctx context.Context, encoded [][]byte) error {
 		}
 		encoded[i] = nil
 	}
-	err := t.driver.phase(ctx, "bins", int64(len(encoded)), "features", func(s *steps) error {
-		return inParallel(ctx, len(encoded), &s.done, fit)
+	err := t.driver.phase(ctx, "bins", int64(len(encoded)), "features", func(s *parallel.Steps) error {
+		return parallel.EachUntil(ctx, len(encoded), &s.Done, fit)
 	})
 	if err != nil {
 		return err
 	}
 	if err := errors.Join(faults...); err != nil {
-		return firstOf(faults)
+		return parallel.First(faults)
 	}
 	t.spec = t.schema.rows
 	t.spec.Features = nil
@@ -423,15 +423,6 @@ func (t *training) fitFeatures(ctx context.Context, encoded [][]byte) error {
 		t.driver.reporter.Warn("all features are constant among the training rows: the tree is a single leaf")
 	}
 	return t.costs.apply(t.features)
-}
-
-func firstOf(faults []error) error {
-	for _, err := range faults {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 func (t *training) fit(column jobs.FeatureColumn, encoded []byte) (dataset.Feature, error) {

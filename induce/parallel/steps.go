@@ -1,0 +1,56 @@
+package parallel
+
+import (
+	"context"
+	"runtime"
+	"sync/atomic"
+)
+
+// Steps counts what a phase has done, of how much. Its work may set the total.
+type Steps struct{ Done, Total atomic.Int64 }
+
+// EachUntil calls f(0), f(1), .. f(n-1) on as many goroutines as there are
+// processors, and counts the calls that have returned. It begins no call after the
+// end of the context, and returns why that has ended. A panic in a call is raised
+// again here, where the caller can recover it.
+func EachUntil(ctx context.Context, n int, done *atomic.Int64, f func(i int)) error {
+	var next atomic.Int64
+	Run(min(n, runtime.GOMAXPROCS(0)), func() {
+		for i := int(next.Add(1) - 1); i < n && ctx.Err() == nil; i = int(next.Add(1) - 1) {
+			f(i)
+			done.Add(1)
+		}
+	})
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return nil
+}
+
+// AtOnce does n things, several at a time, as object stores take a while for each. It
+// returns the first error by number.
+func AtOnce(n int, do func(i int) error) error {
+	const most = 32
+	faults := make([]error, n)
+	slots := make(chan struct{}, most)
+	var wg Group
+	for i := range n {
+		slots <- struct{}{}
+		wg.Go(func() {
+			faults[i] = do(i)
+			<-slots
+		})
+	}
+	wg.Wait()
+	return First(faults)
+}
+
+// First returns the first error that is not nil, nil if there is none.
+func First(faults []error) error {
+	for _, err := range faults {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
