@@ -60,8 +60,8 @@ func TestSnippetsCompile(t *testing.T) {
 			argv = append(argv, "./bench/"+name)
 		}
 	}
-	if len(origin) < 3 {
-		t.Fatalf("%d blocks of Go in all documents: README.md alone has three", len(origin))
+	if len(origin) < 5 {
+		t.Fatalf("%d blocks of Go in all documents: README.md and docs have five", len(origin))
 	}
 	overlay, err := json.Marshal(map[string]any{"Replace": replace})
 	if err == nil {
@@ -77,15 +77,11 @@ func TestSnippetsCompile(t *testing.T) {
 	}
 }
 
-// TestSnippetRuns: what the first block of Go in README.md prints of the README's
-// first tree is one of its classes.
+// TestSnippetRuns: the program of docs/scoring.md prints a class of the README's tree.
 func TestSnippetRuns(t *testing.T) {
-	readme, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := read(t, filepath.Join("..", "..", "docs", "scoring.md"))
 	var first string
-	for _, block := range fenced(string(readme), "go") {
+	for _, block := range fenced(string(page), "go") {
 		if strings.Contains(block, "runs/tic-tac-toe/tree.json") {
 			first = block
 		}

@@ -15,21 +15,39 @@ import (
 	"github.com/espalier-ml/espalier/io/parquetio"
 )
 
-// TestExample runs the README's first command, from the top of the checkout.
+// The README is read in one sitting, and its example at a glance.
+const (
+	readmeLines  = 200
+	exampleLines = 15
+)
+
+// TestExample runs the README's first command, from the top of the checkout. README.md
+// shows the beginning and the end of what it prints, and "..." between them.
 func TestExample(t *testing.T) {
-	readme, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
-	if err != nil {
-		t.Fatal(err)
+	readme := string(read(t, filepath.Join("..", "..", "README.md")))
+	if n := strings.Count(readme, "\n"); n > readmeLines {
+		t.Errorf("README.md has %d lines, at most %d are wanted: details belong into docs", n, readmeLines)
 	}
 	output := filepath.Join(t.TempDir(), "run")
 	input := filepath.Join("example", "tic-tac-toe.parquet")
 	o := espalier(t, "train", "--config", filepath.Join("example", "tic-tac-toe.yaml"), "--input", input, "--output", output)
 	o.wants(t, 0, "induce: 13640 weight settled")
-	for line := range strings.Lines(o.stdout) {
-		line = strings.TrimSpace(line)
-		if !strings.HasPrefix(line, "wrote") && !strings.Contains(string(readme), line) {
-			t.Errorf("README.md lacks the line %q of its example", line)
+	found := 0
+	for _, block := range fenced(readme, "text") {
+		head, tail, ok := strings.Cut(block, "\n...\n")
+		if !ok {
+			continue
 		}
+		found++
+		if n := strings.Count(block, "\n"); n > exampleLines {
+			t.Errorf("the example has %d lines, at most %d are wanted", n, exampleLines)
+		}
+		if !strings.HasPrefix(o.stdout, head+"\n") || !strings.HasSuffix(o.stdout, "\n"+tail) {
+			t.Errorf("README.md shows\n%s\nand the command prints\n%s", block, o.stdout)
+		}
+	}
+	if found != 1 {
+		t.Errorf("README.md has %d blocks with a line \"...\", want its example", found)
 	}
 	shown := espalier(t, "show", output)
 	shown.wants(t, 0)
