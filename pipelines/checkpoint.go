@@ -108,7 +108,7 @@ func (t *training) begin(ctx context.Context, c *checkpoint) error {
 		}
 		return c.remove(ctx, t.files.store, t.config.Output)
 	}
-	claim := checkpoint{Format: checkpointFormat, Version: 1, Espalier: Version, Blocks: uuid.NewString()}
+	claim := checkpoint{Format: checkpointFormat, Version: 1, Espalier: Version(), Blocks: uuid.NewString()}
 	t.blocks = t.checkpointURL(claim.Blocks)
 	bound := objectstore.WriteOptions{IfAbsent: true}
 	if c != nil {
@@ -250,8 +250,8 @@ func (t *training) same(c *checkpoint) error {
 	changed := func(what string) error {
 		return usage.Errorf("--resume: %s since the run in %s began: undo that, or start anew with --overwrite", what, t.config.Output)
 	}
-	if c.Espalier != Version {
-		return changed(fmt.Sprintf("Espalier has become version %s instead of %s", Version, c.Espalier))
+	if c.Espalier != Version() {
+		return changed(fmt.Sprintf("Espalier has become version %s instead of %s", Version(), c.Espalier))
 	}
 	settings, err := t.config.fixed()
 	if err != nil {
@@ -295,7 +295,7 @@ func (t *training) save(ctx context.Context, g *levels.Growth) error {
 		return err
 	}
 	c := checkpoint{
-		Format: checkpointFormat, Version: 1, Espalier: Version, Config: settings, Costs: t.costs.digest, Inputs: t.input.manifest(), PerClass: t.perClass.digests(),
+		Format: checkpointFormat, Version: 1, Espalier: Version(), Config: settings, Costs: t.costs.digest, Inputs: t.input.manifest(), PerClass: t.perClass.digests(),
 		Blocks: strings.TrimPrefix(t.blocks, t.checkpointURL()+"/"), RowStats: t.rowStats, Spec: &t.spec, Constant: t.schema.constant(),
 		Features: dataset.EncodeFeatures(t.features), Classes: t.classes, Objects: *t.objects, Grown: t.roots, Growth: g,
 	}

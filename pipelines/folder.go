@@ -272,7 +272,7 @@ func (f *folder) spare(reads []reading) error {
 // leaves behind if it is killed is known to be Espalier's. Nothing of an earlier
 // run is there any more.
 func (f *folder) claim(ctx context.Context, started time.Time, files []string) error {
-	b, err := json.MarshalIndent(manifestHead{Format: f.kind.format, Version: 1, Espalier: Version, Started: started.UTC(), Files: files}, "", "  ")
+	b, err := json.MarshalIndent(manifestHead{Format: f.kind.format, Version: 1, Espalier: Version(), Started: started.UTC(), Files: files}, "", "  ")
 	if err != nil {
 		return err
 	}

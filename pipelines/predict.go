@@ -443,7 +443,7 @@ func (p *prediction) checkNovelty(r *PredictResult) error {
 func (p *prediction) commit(ctx context.Context, r *PredictResult, start time.Time) error {
 	digest := sha256.Sum256(p.tree.Encode())
 	m := &PredictManifest{
-		Format: predictionsFormat, Version: 1, Espalier: Version, Started: start.UTC(), Seconds: time.Since(start).Seconds(), Config: p.config,
+		Format: predictionsFormat, Version: 1, Espalier: Version(), Started: start.UTC(), Seconds: time.Since(start).Seconds(), Config: p.config,
 		Digest: hex.EncodeToString(digest[:]), Inputs: p.input.manifest(), Outputs: p.names, Files: slices.Clone(p.names), Timings: p.driver.timings, Rows: r.Rows, Columns: r.Columns,
 	}
 	if r.Metrics != nil {

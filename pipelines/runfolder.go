@@ -12,10 +12,6 @@ import (
 	"github.com/espalier-ml/espalier/induce/tree"
 )
 
-// Version is the version of Espalier that manifests and `espalier version`
-// name.
-const Version = "0.1.0"
-
 // The files of a run folder, beside successFile.
 const (
 	treeFile     = "tree.json"
@@ -100,7 +96,7 @@ func (t *training) schemaFile() *tree.Schema {
 
 func (t *training) manifest(start time.Time) *Manifest {
 	m := &Manifest{
-		Format: manifestFormat, Version: 1, Espalier: Version, Started: start.UTC(), Seconds: time.Since(start).Seconds(),
+		Format: manifestFormat, Version: 1, Espalier: Version(), Started: start.UTC(), Seconds: time.Since(start).Seconds(),
 		Config: t.config, Timings: t.driver.timings,
 		Counters: map[string]int64{
 			"rows": t.rowStats.Rows, "dropped_null_labels": t.rowStats.Dropped, "ignored_zero_weight": t.rowStats.Ignored,

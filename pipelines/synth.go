@@ -220,7 +220,7 @@ func (s *synthesis) write(ctx context.Context, reporter Reporter) (*SynthResult,
 	}
 	config := *s.config
 	config.Output, config.Overwrite = "", false // the same data set elsewhere has the same manifest
-	b, err := json.MarshalIndent(&SynthManifest{Format: synthFormat, Version: 1, Espalier: Version, Config: &config, Files: s.files()}, "", "  ")
+	b, err := json.MarshalIndent(&SynthManifest{Format: synthFormat, Version: 1, Espalier: Version(), Config: &config, Files: s.files()}, "", "  ")
 	if err != nil {
 		return nil, err
 	}

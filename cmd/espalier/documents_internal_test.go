@@ -22,6 +22,7 @@ func TestCommandLines(t *testing.T) {
 		}
 		found++
 		root := newRoot(0)
+		root.InitDefaultHelpCmd()
 		verb, rest, err := root.Find(words(line[at:])[1:])
 		if err == nil {
 			if err = verb.ParseFlags(rest); errors.Is(err, pflag.ErrHelp) {

@@ -21,23 +21,21 @@ func newHelp(page int) *cobra.Command {
 	return &cobra.Command{
 		Use:   "help [VERB | TOPIC]",
 		Short: "Print the help of a verb, or a page of the documentation",
+		Args: func(c *cobra.Command, args []string) error {
+			_, _, err := findHelp(c.Root(), args)
+			return err
+		},
 		RunE: func(c *cobra.Command, args []string) error {
-			about := c.Root()
-			for i, name := range args {
-				at := slices.IndexFunc(about.Commands(), func(sub *cobra.Command) bool { return sub.Name() == name })
-				topic, found := docs.Find(name)
-				switch {
-				case at >= 0:
-					about = about.Commands()[at]
-				case found && i == 0 && len(args) == 1:
-					_, err := io.WriteString(c.OutOrStdout(), readable(topic.Text, helpPage(page)))
-					return err
-				default:
-					return unknownTopic(about, name)
-				}
+			verb, topic, err := findHelp(c.Root(), args)
+			if err != nil {
+				return err
 			}
-			about.InitDefaultHelpFlag()
-			return about.Help()
+			if verb == nil {
+				_, err := io.WriteString(c.OutOrStdout(), readable(topic.Text, helpPage(page)))
+				return err
+			}
+			verb.InitDefaultHelpFlag()
+			return verb.Help()
 		},
 		ValidArgsFunction: func(c *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 			if len(args) > 0 {
@@ -46,6 +44,25 @@ func newHelp(page int) *cobra.Command {
 			return append(verbNames(c.Root()), topicNames()...), cobra.ShellCompDirectiveNoFileComp
 		},
 	}
+}
+
+// findHelp returns the verb whose help is asked for, nil where it is a page of the
+// documentation. Without names it is the root.
+func findHelp(root *cobra.Command, names []string) (*cobra.Command, *docs.Page, error) {
+	if len(names) == 1 {
+		if topic, ok := docs.Find(names[0]); ok {
+			return nil, &topic, nil
+		}
+	}
+	verb := root
+	for _, name := range names {
+		at := slices.IndexFunc(verb.Commands(), func(sub *cobra.Command) bool { return sub.Name() == name })
+		if at < 0 {
+			return nil, nil, unknownTopic(verb, name)
+		}
+		verb = verb.Commands()[at]
+	}
+	return verb, nil, nil
 }
 
 // unknownTopic refuses the name of what is neither a verb nor a topic, and proposes

@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"runtime"
-	"runtime/debug"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/core"
 	"github.com/spf13/cobra"
@@ -23,29 +22,8 @@ func newVersion() *cobra.Command {
 	}
 }
 
-// versionLine says what this binary is made of.
+// versionLine names Espalier, the compiler, the platform and Beam.
 func versionLine() string {
-	return fmt.Sprintf("espalier %s%s, %s %s/%s, Beam %s",
-		pipelines.Version, revision(), runtime.Version(), runtime.GOOS, runtime.GOARCH, core.SdkVersion)
-}
-
-// revision returns the commit that the binary was built from, if it is known.
-func revision() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return ""
-	}
-	commit, modified := "", ""
-	for _, s := range info.Settings {
-		switch {
-		case s.Key == "vcs.revision" && len(s.Value) >= 12:
-			commit = " " + s.Value[:12]
-		case s.Key == "vcs.modified" && s.Value == "true":
-			modified = " modified"
-		}
-	}
-	if commit == "" {
-		return ""
-	}
-	return " (" + commit[1:] + modified + ")"
+	return fmt.Sprintf("espalier %s, %s %s/%s, Beam %s",
+		pipelines.Version(), runtime.Version(), runtime.GOOS, runtime.GOARCH, core.SdkVersion)
 }

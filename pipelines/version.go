@@ -1,0 +1,68 @@
+package pipelines
+
+import (
+	"cmp"
+	"runtime/debug"
+)
+
+// modulePath is the path by which other modules require this one.
+const modulePath = "github.com/espalier-ml/espalier"
+
+// unversioned is the version of a build that knows neither a release nor a commit, such
+// as that of `go run`.
+const unversioned = "devel"
+
+// Version returns the version of Espalier in this program, as the build knows it: that
+// of a release (v0.2.0), else that of a commit, else "devel". Manifests and checkpoints
+// name it.
+func Version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return unversioned
+	}
+	return versionOf(info)
+}
+
+func versionOf(info *debug.BuildInfo) string {
+	if info.Main.Path == modulePath {
+		return cmp.Or(released(&info.Main), commit(info), unversioned)
+	}
+	for _, module := range info.Deps {
+		if module.Path == modulePath {
+			if module.Replace != nil {
+				module = module.Replace
+			}
+			return cmp.Or(released(module), unversioned)
+		}
+	}
+	return unversioned
+}
+
+// released returns the version of a module, empty where it is that of a working copy.
+func released(module *debug.Module) string {
+	if module.Version == "(devel)" {
+		return ""
+	}
+	return module.Version
+}
+
+// commitDigits are as many as versions of commits have in go.mod.
+const commitDigits = 12
+
+// commit returns the commit that the main module was built from, with a mark where files
+// had changed since; empty where the build does not know it.
+func commit(info *debug.BuildInfo) string {
+	revision, mark := "", ""
+	for _, s := range info.Settings {
+		switch {
+		case s.Key == "vcs.revision":
+			revision = s.Value[:min(commitDigits, len(s.Value))]
+		case s.Key == "vcs.modified" && s.Value == "true":
+			mark = "+dirty"
+		}
+	}
+	if revision == "" {
+		return ""
+	}
+	return revision + mark
+}
