@@ -8,8 +8,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/espalier-ml/espalier/io/setting"
 	"github.com/espalier-ml/espalier/io/usage"
-	"github.com/espalier-ml/espalier/pipelines/setting"
 )
 
 // classValues are numbers that a flag gives to classes, or to pairs of them, by

@@ -10,7 +10,7 @@ import (
 	"strconv"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
-	"github.com/espalier-ml/espalier/pipelines/setting"
+	"github.com/espalier-ml/espalier/io/setting"
 )
 
 // maxAnswer bounds the bytes of a line of answers.

@@ -11,8 +11,8 @@ import (
 
 	"github.com/espalier-ml/espalier/docs"
 	"github.com/espalier-ml/espalier/io/report"
+	"github.com/espalier-ml/espalier/io/setting"
 	"github.com/espalier-ml/espalier/io/usage"
-	"github.com/espalier-ml/espalier/pipelines/setting"
 )
 
 // newHelp returns the verb help. It prints the help of a verb, or a page of the

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/espalier-ml/espalier/pipelines/setting"
+	"github.com/espalier-ml/espalier/io/setting"
 )
 
 // inner is embedded in config.
