@@ -6,6 +6,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/portable"
 	"github.com/espalier-ml/espalier/induce/split"
+	"github.com/espalier-ml/espalier/induce/tree"
 )
 
 // Options say which trees are bounded, and how much work goes into it.
@@ -60,7 +61,7 @@ type Bound struct {
 	CutShort   int     // objects whose search was left before its end, for want of work
 
 	LogFactor   float64 // of the paper's theorem for these data; 0: the criterion has none
-	Assumptions []Assumption
+	Assumptions []tree.Assumption
 }
 
 // Data are coalesced rows with their features.

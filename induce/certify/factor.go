@@ -6,19 +6,8 @@ import (
 
 	"github.com/espalier-ml/espalier/induce/portable"
 	"github.com/espalier-ml/espalier/induce/split"
+	"github.com/espalier-ml/espalier/induce/tree"
 )
-
-// Assumption is something that the paper's theorem supposes of the data, the
-// costs or the tree.
-type Assumption struct {
-	Name   string `json:"name"`
-	Holds  bool   `json:"holds"`
-	Detail string `json:"detail"`
-
-	// Needed says that the factor does not hold without it; the others only keep
-	// the factor logarithmic, or say what it speaks of.
-	Needed bool `json:"needed"`
-}
 
 // logFactor returns the factor of the paper's theorem for these data: a tree that
 // the criterion grows costs at most
@@ -99,7 +88,7 @@ func (p *problem) greatestImpurity(impurity func(odds float64) float64) float64 
 }
 
 // assumptions lists what the theorem supposes and the data settle.
-func (p *problem) assumptions(d Data, opts *Options) []Assumption {
+func (p *problem) assumptions(d Data, opts *Options) []tree.Assumption {
 	theta := opts.Theta * float64(p.total)
 	multiple := theta / float64(p.weightUnit())
 	relabelled := int64(0)
@@ -116,21 +105,29 @@ func (p *problem) assumptions(d Data, opts *Options) []Assumption {
 	}
 	grouped := len(p.groups) > 0
 	proven := opts.Algorithm == split.EC45 || opts.Algorithm == split.ECART || opts.Algorithm == split.ASR
-	return []Assumption{
-		{"criterion", proven && opts.Lambda >= 0, fmt.Sprintf("%v with lambda %v; proven for ec45, ecart and asr "+
-			"with lambda >= 0", opts.Algorithm, opts.Lambda), true},
-		{"additive_costs", !opts.RepeatFree && !grouped, fmt.Sprintf("every test costs its own price each time: "+
-			"free repeats %v, groups %d", opts.RepeatFree, len(p.groups)), true},
-		{"positive_costs", least > 0, fmt.Sprintf("the cheapest test costs %v", least), true},
-		{"distinct_objects", p.mixed == 0,
-			fmt.Sprintf("%d sets of equal codes with objects of several classes", p.mixed), true},
-		{"integral_costs", whole, "whole numbers; others are multiples of a common unit too, by which the proof may " +
-			"be scaled: the factor has no cost in it", false},
-		{"theta_multiple", math.Abs(multiple-math.Round(multiple)) <= 1e-9*max(1, multiple),
-			fmt.Sprintf("theta W = %v, weights are multiples of %d, the lightest object weighs %d of %d; else "+
-				"epsilon, which the factor takes into account, may be small", theta, p.weightUnit(), p.lightest,
-				p.total), false},
-		{"labels_kept", relabelled == 0, fmt.Sprintf("weight %d has another class than its object: the factor "+
-			"speaks of objects by their majority class", relabelled), false},
+	return []tree.Assumption{
+		needed("criterion", proven && opts.Lambda >= 0, "%v with lambda %v; proven for ec45, ecart and asr "+
+			"with lambda >= 0", opts.Algorithm, opts.Lambda),
+		needed("additive_costs", !opts.RepeatFree && !grouped, "every test costs its own price each time: "+
+			"free repeats %v, groups %d", opts.RepeatFree, len(p.groups)),
+		needed("positive_costs", least > 0, "the cheapest test costs %v", least),
+		needed("distinct_objects", p.mixed == 0, "%d sets of equal codes with objects of several classes", p.mixed),
+		helpful("integral_costs", whole, "whole numbers; others are multiples of a common unit too, by which the proof "+
+			"may be scaled: the factor has no cost in it"),
+		helpful("theta_multiple", math.Abs(multiple-math.Round(multiple)) <= 1e-9*max(1, multiple),
+			"theta W = %v, weights are multiples of %d, the lightest object weighs %d of %d; else "+
+				"epsilon, which the factor takes into account, may be small", theta, p.weightUnit(), p.lightest, p.total),
+		helpful("labels_kept", relabelled == 0, "weight %d has another class than its object: the factor "+
+			"speaks of objects by their majority class", relabelled),
 	}
+}
+
+// needed returns an assumption without which the factor does not hold.
+func needed(name string, holds bool, detail string, values ...any) tree.Assumption {
+	return tree.Assumption{Name: name, Holds: holds, Detail: fmt.Sprintf(detail, values...), Needed: true}
+}
+
+// helpful returns an assumption without which the factor may be larger.
+func helpful(name string, holds bool, detail string, values ...any) tree.Assumption {
+	return tree.Assumption{Name: name, Holds: holds, Detail: fmt.Sprintf(detail, values...)}
 }

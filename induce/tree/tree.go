@@ -6,7 +6,6 @@ package tree
 import (
 	"fmt"
 
-	"github.com/espalier-ml/espalier/induce/certify"
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/split"
 )
@@ -18,8 +17,8 @@ type Tree struct {
 	Algorithm   Algorithm
 	Training    Training
 	Complexity  Complexity
-	Certificate *certify.Certificate // how far the tree is from the cheapest; nil: unknown
-	Nodes       []Node               // breadth-first in the order of branches; the root is 0
+	Certificate *Certificate // how far the tree is from the cheapest; nil: unknown
+	Nodes       []Node       // breadth-first in the order of branches; the root is 0
 }
 
 // Label is the class column.

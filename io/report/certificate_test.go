@@ -23,7 +23,7 @@ func TestCertificateDigits(t *testing.T) {
 			Label: tree.Label{Classes: []string{"a", "b"}},
 			Nodes: []tree.Node{{Weight: 1, ClassWeights: []int64{1, 0}, RawClassWeights: []int64{1, 0},
 				Probabilities: []float64{1, 0}}},
-			Certificate: &certify.Certificate{Theta: 0.00123456, LowerBound: bound, ExpectedCost: cost,
+			Certificate: &tree.Certificate{Theta: 0.00123456, LowerBound: bound, ExpectedCost: cost,
 				Ratio: cost / bound, Method: certify.Cover, Confidence: 1},
 		}
 		var b strings.Builder
