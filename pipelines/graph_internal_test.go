@@ -25,7 +25,9 @@ import (
 	"github.com/espalier-ml/espalier/io/parquetio"
 )
 
-var golden = flag.Bool("golden", false, "write the golden files anew")
+// update reports whether golden files are written anew: the flag -update, as in other
+// packages. The SDK's Dataflow runner has declared it already.
+func update() bool { return flag.Lookup("update").Value.String() == "true" }
 
 // trained trains on made-up rows in memory and returns the training, set for
 // Dataflow.
@@ -152,7 +154,7 @@ func TestGraphs(t *testing.T) {
 		fmt.Fprintf(&got, "== %s\n%s", name, describe(t, models[name]))
 	}
 	file := filepath.Join("testdata", "graphs.golden")
-	if *golden {
+	if update() {
 		if err := os.WriteFile(file, []byte(got.String()), 0o666); err != nil {
 			t.Fatal(err)
 		}
@@ -162,7 +164,7 @@ func TestGraphs(t *testing.T) {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(string(want), got.String()); diff != "" {
-		t.Errorf("graphs (-want +got), go test -golden writes them anew:\n%s", diff)
+		t.Errorf("graphs (-want +got; accept with go test ./pipelines -run TestGraphs -update):\n%s", diff)
 	}
 }
 

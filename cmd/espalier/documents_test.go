@@ -39,6 +39,57 @@ func TestDocumentsCited(t *testing.T) {
 	}
 }
 
+// TestVariablesListed: CONTRIBUTING.md lists the variables that tests and scripts read, and
+// no other ones.
+func TestVariablesListed(t *testing.T) {
+	variable := regexp.MustCompile(`\bESPALIER_[A-Z_]+\b`)
+	listed, used := make(map[string]bool), make(map[string]string)
+	for path, content := range repository(t, filepath.Join("..", "..")) {
+		for _, name := range variable.FindAllString(string(content), -1) {
+			switch {
+			case filepath.Base(path) == "CONTRIBUTING.md":
+				listed[name] = true
+			case filepath.Ext(path) != ".md":
+				used[name] = path
+			}
+		}
+	}
+	for name, path := range used {
+		if !listed[name] {
+			t.Errorf("%s has %s, which CONTRIBUTING.md does not list", path, name)
+		}
+	}
+	for name := range listed {
+		if used[name] == "" {
+			t.Errorf("CONTRIBUTING.md lists %s, which nothing reads", name)
+		}
+	}
+	if len(used) < 8 {
+		t.Errorf("only %d variables were found", len(used))
+	}
+}
+
+// TestUpdateFlag: golden files are written by one flag, whatever the package.
+func TestUpdateFlag(t *testing.T) {
+	flags := regexp.MustCompile(`\bflag\.(?:Bool|String|Int|Lookup)\("(\w+)"`)
+	found := 0
+	for path, content := range repository(t, filepath.Join("..", "..")) {
+		if !strings.HasSuffix(path, "_test.go") || !strings.Contains(string(content), "golden") {
+			continue
+		}
+		for _, m := range flags.FindAllStringSubmatch(string(content), -1) {
+			if m[1] == "update" {
+				found++
+			} else if !strings.HasPrefix(m[0], "flag.Lookup") {
+				t.Errorf("%s declares the flag -%s: golden files are written by -update", path, m[1])
+			}
+		}
+	}
+	if found < 3 {
+		t.Errorf("only %d packages of tests have the flag", found)
+	}
+}
+
 // prose returns the part of a line that is written for readers: of Go files the
 // comment.
 func prose(path, line string) string {

@@ -18,7 +18,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/tree"
 )
 
-var update = flag.Bool("update", false, "write the golden files")
+var update = flag.Bool("update", false, "write the golden files anew")
 
 // golden compares bytes with a golden file.
 func golden(t *testing.T, name string, got []byte) {
@@ -34,7 +34,7 @@ func golden(t *testing.T, name string, got []byte) {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(string(want), string(got)); diff != "" {
-		t.Errorf("%s (-want +got), to accept: go test ./induce/tree -update\n%s", file, diff)
+		t.Errorf("%s (-want +got; accept with go test ./induce/tree -update):\n%s", file, diff)
 	}
 }
 
