@@ -6,26 +6,26 @@ import (
 	"slices"
 )
 
-// talliedPeers is the number of peers by which the rival to branch on is chosen.
+// talliedPeers is about the greatest number of peers that a tally counts.
 const talliedPeers = 256
 
-// tally counts the weight of a region's peers by attribute and code.
+// tally is the weight of a region's peers.
 type tally struct {
-	weight [][]int64
-	below  [][]int64
+	weight [][]int64 // by feature and code
+	below  [][]int64 // by feature and code: weight of the smaller codes, without missing
 	total  int64
 }
 
 func newTally(p *problem) tally {
-	t := tally{weight: make([][]int64, len(p.attributes)), below: make([][]int64, len(p.attributes))}
-	for f := range p.attributes {
-		codes := len(p.attributes[f].weight)
+	t := tally{weight: make([][]int64, len(p.features)), below: make([][]int64, len(p.features))}
+	for f := range p.features {
+		codes := len(p.features[f].weight)
 		t.weight[f], t.below[f] = make([]int64, codes), make([]int64, codes+1)
 	}
 	return t
 }
 
-// count counts the region's peers, or a part of them where there are many.
+// count tallies the region's peers, or an even sample of many peers.
 func (t *tally) count(s *searcher, g *region) {
 	t.total = 0
 	step := 1 + len(g.peers)/talliedPeers
@@ -42,7 +42,7 @@ func (t *tally) count(s *searcher, g *region) {
 	}
 	s.work += len(g.peers) / step * len(t.weight)
 	for f, weight := range t.weight {
-		below, missing := t.below[f], int(s.p.attributes[f].missing)
+		below, missing := t.below[f], int(s.p.features[f].missing)
 		sum := int64(0)
 		for code, w := range weight {
 			if code != missing {
@@ -53,15 +53,15 @@ func (t *tally) count(s *searcher, g *region) {
 	}
 }
 
-// left returns the weight of the peers that a cut leaves.
+// left returns the weight of the peers left by a cut.
 func (t *tally) left(c *cut) int64 {
-	return t.total - c.taken(t.weight[c.attribute], t.below[c.attribute], t.total)
+	return t.total - c.taken(t.weight[c.feature], t.below[c.feature], t.total)
 }
 
-// bound returns the least value that a homogeneous leaf of the object can have,
-// or enough if that is less. It is a best-first search: of the regions that the
-// leaf may lie in, the one of least value is opened next, and parted by the cuts
-// that take a rival out of it, as one of them must.
+// bound returns a lower bound on the value of a homogeneous leaf with the object,
+// or enough if that is less. It is a best-first search over regions that may
+// contain the leaf: the region of least value is opened next, and replaced by the
+// regions behind each cut of one of its rivals. The leaf lies in one of these.
 func (s *searcher) bound(v *value, enough float64) float64 {
 	s.open, s.made, s.work = s.open[:0], 0, 0
 	clear(s.seen)
@@ -76,7 +76,7 @@ func (s *searcher) bound(v *value, enough float64) float64 {
 			return g.value
 		}
 		if !s.enter(g) {
-			return min(enough, max(g.value, v.of(s.p.roundUp(g.cost), s.odds(g))))
+			return min(enough, max(g.value, v.leaf(s.p.roundUp(g.cost), s.odds(g))))
 		}
 		s.raise(g, s.packing(g), v)
 		if s.open.Len() > 0 && s.open.less(s.open[0], g) {
@@ -99,11 +99,11 @@ func (s *searcher) root(v *value) *region {
 	return g
 }
 
-// raise raises a region's value to that of its leaves, whose cuts cost at least
-// rest more.
+// raise raises a region's bounds, given that every leaf in it pays at least rest
+// beyond the region's own cuts.
 func (s *searcher) raise(g *region, rest float64, v *value) {
 	g.least = max(g.least, s.p.roundUp(g.cost+rest))
-	g.value = max(g.value, v.of(g.least, s.odds(g)))
+	g.value = max(g.value, v.leaf(g.least, s.odds(g)))
 }
 
 // enter lists the region's rivals, and reports whether there are any.
@@ -119,7 +119,7 @@ func (s *searcher) enter(g *region) bool {
 func (s *searcher) admit(g *region) {
 	if g.peers == nil {
 		g.peers = make([]int32, 0, len(g.parent.peers))
-		column := s.column(g.cut.attribute)
+		column := s.column(g.cut.feature)
 		for _, k := range g.parent.peers {
 			if !g.cut.removes(column[k]) {
 				g.peers = append(g.peers, k)
@@ -144,16 +144,16 @@ func (s *searcher) list(g *region) {
 // holds reports whether a row lies in the region.
 func (s *searcher) holds(g *region, row []uint16) bool {
 	for ; g.parent != nil; g = g.parent {
-		if g.cut.removes(row[g.cut.attribute]) {
+		if g.cut.removes(row[g.cut.feature]) {
 			return false
 		}
 	}
 	return true
 }
 
-// choose returns the rival to branch on: the one that leaves least whichever
-// cut takes it away. A cut that is still to be paid for counts as half of what it
-// leaves, the worth of one bit.
+// choose returns the rival to branch on: the rival whose widest remaining region,
+// over its cuts, has the least weight of peers. A cut not yet paid for counts half
+// the weight that it leaves, the worth of one bit.
 func (s *searcher) choose(g *region) *rival {
 	s.prices.open(g)
 	var best *rival
@@ -178,8 +178,8 @@ func (s *searcher) choose(g *region) *rival {
 	return best
 }
 
-// branch makes the regions that each of a rival's cuts leaves: a leaf in g
-// without the rival lies in one of them.
+// branch makes one region for each of a rival's cuts. A leaf in g without the rival
+// lies in one of them.
 func (s *searcher) branch(g *region, r *rival, v *value) {
 	left := s.weigh(g, r)
 	for i := range r.cuts {
@@ -190,7 +190,7 @@ func (s *searcher) branch(g *region, r *rival, v *value) {
 		}
 		due := s.prices.due(c)
 		child.cost = g.cost + due
-		// What g's rivals are paid, without those whom the cut's item bears a part of.
+		// The payments to g's rivals remain valid, less the part received by the cut's item.
 		rest := s.paid
 		if due > 0 {
 			rest = max(0, rest-s.packed.borne(c))
@@ -202,10 +202,11 @@ func (s *searcher) branch(g *region, r *rival, v *value) {
 	}
 }
 
-// weigh returns the weight of the region's peers that each cut leaves.
+// weigh returns, for each of the rival's cuts, the weight of the region's peers
+// that the cut leaves.
 func (s *searcher) weigh(g *region, r *rival) []int64 {
 	left := make([]int64, len(r.cuts))
-	if s.tally.total == g.weight { // of all peers
+	if s.tally.total == g.weight { // the tally counts all peers of the region
 		for i := range r.cuts {
 			left[i] = s.tally.left(&r.cuts[i])
 		}
@@ -213,7 +214,7 @@ func (s *searcher) weigh(g *region, r *rival) []int64 {
 	}
 	for i := range r.cuts {
 		c := &r.cuts[i]
-		column := s.column(c.attribute)
+		column := s.column(c.feature)
 		for _, k := range g.peers {
 			if !c.removes(column[k]) {
 				left[i] += s.peerWeight[k]
@@ -224,12 +225,13 @@ func (s *searcher) weigh(g *region, r *rival) []int64 {
 	return left
 }
 
-// odds returns the inverse of the greatest share that a leaf in the region has.
+// odds returns the inverse of the greatest share of the weight that a leaf in the
+// region can have.
 func (s *searcher) odds(g *region) float64 { return float64(s.scale) / float64(g.weight) }
 
-// packing returns a lower bound on what the cuts cost that take the region's
-// rivals away: a solution of the dual of the covering programme, in which each
-// rival in turn is paid as much as all its cuts can still bear.
+// packing returns a lower bound on the cost of taking the region's rivals away. It
+// builds a solution of the dual covering programme greedily: each rival in turn is
+// paid as much as each of its cuts can still bear.
 func (s *searcher) packing(g *region) float64 {
 	s.packed.open(g)
 	s.paid = 0
@@ -241,12 +243,11 @@ func (s *searcher) packing(g *region) float64 {
 	return s.paid
 }
 
-// repeated reports whether the region was made before, by the same cuts in
-// another order.
+// repeated reports whether the same cuts made the region before, in another order.
 func (s *searcher) repeated(g *region) bool {
 	s.key = s.key[:0]
 	for ; g.parent != nil; g = g.parent {
-		s.key = append(s.key, uint64(g.cut.attribute)<<32|uint64(g.cut.shape)<<16|uint64(g.cut.bound))
+		s.key = append(s.key, uint64(g.cut.feature)<<32|uint64(g.cut.shape)<<16|uint64(g.cut.bound))
 	}
 	slices.Sort(s.key)
 	name := make([]byte, 0, 8*len(s.key))

@@ -2,27 +2,27 @@ package certify
 
 import "sync/atomic"
 
-// effort is how much work a bound takes: how many objects are drawn, and how far is
-// looked for each. It is chosen before the work begins, from the shape of the data
-// alone, so that the bound is the same on every machine.
+// effort is the amount of work for a bound: the number of objects drawn, and the
+// depth of the search for each. It is chosen before the work begins, from the shape
+// of the data alone, so the bound is the same on every machine.
 type effort struct {
-	pilot    int // objects on which the value is chosen
-	sample   int // objects drawn after them
-	universe int // objects that rivals are looked for in
+	pilot    int // objects of the pilot
+	sample   int // objects of the sample, drawn after the pilot
+	universe int // objects searched for rivals
 	peers    int // objects drawn afresh for each object of a sample
 	work     int // see Options.Work
 }
 
-// least is the least effort, whatever the budget.
+// least returns the effort at the smallest budget.
 func least() effort {
 	return effort{pilot: 12, sample: 40, universe: 1 << 11, peers: 1 << 8, work: 1 << 12}
 }
 
-// preparing is the number of steps that a code of an object takes until the search
-// begins: it is hashed, sorted, and counted.
+// preparing is the number of steps for one code of an object before the search: to
+// hash, sort and count it.
 const preparing = 10
 
-// steps returns about how many steps an effort takes.
+// steps estimates the number of steps of an effort.
 func (p *problem) steps(e effort, values int) int64 {
 	draw, half := p.drawSteps(e), int64(e.work/2)
 	return p.prepared() + int64(e.pilot)*(draw+int64(values)*half) + int64(e.sample)*(draw+half)
@@ -30,20 +30,20 @@ func (p *problem) steps(e effort, values int) int64 {
 
 func (p *problem) prepared() int64 { return preparing * int64(len(p.codes)) }
 
-// drawSteps returns about how many steps an object takes until the search for its
-// leaf begins: looking for rivals, listing their cuts, and laying out its peers.
+// drawSteps estimates the number of steps for one object before the search for its
+// leaf: to find rivals, list their cuts and lay out the peers.
 func (p *problem) drawSteps(e effort) int64 {
-	width, codes := int64(len(p.attributes)), int64(0)
-	for f := range p.attributes {
-		codes += int64(len(p.attributes[f].weight))
+	width, codes := int64(len(p.features)), int64(0)
+	for f := range p.features {
+		codes += int64(len(p.features[f].weight))
 	}
 	universe, peers := int64(min(e.universe, p.len())), int64(min(e.peers, p.len()))
-	const perRival = 8 // steps that an attribute of a rival takes
+	const perRival = 8 // steps for one feature of a rival
 	return universe*(int64(2*p.words)+width/8+4) + peers*(3*width+20) + perRival*(maxNear+maxCentral)*width + 4*codes
 }
 
-// plan returns the greatest effort within the budget, beginning with what the options
-// ask for: each part in turn is halved, down to its least.
+// plan returns the greatest effort within the budget. It starts with the effort of
+// the options, and lowers one part after the other, down to the least effort.
 func (p *problem) plan(opts *Options, values int) effort {
 	e := effort{pilot: pilotSize, sample: opts.Sample, universe: maxUniverse, peers: peerSample, work: opts.Work}
 	if opts.Budget <= 0 {
@@ -74,17 +74,16 @@ func (p *problem) plan(opts *Options, values int) effort {
 	return e
 }
 
-// meter counts the steps of a bound, says how many there are, and ends the work when
-// it is asked to.
+// meter counts the steps of a bound, reports them, and ends the work on request.
 type meter struct {
-	done, cut atomic.Int64 // steps; objects whose search was left before its end
+	done, cut atomic.Int64 // steps; objects whose search reached the limit of work
 	stopped   atomic.Bool
 	stop      func() bool
 	progress  func(done int64)
 }
 
-// stops reports whether the work is to end. It asks now and then: it is called for
-// some thousand steps at a time.
+// stops reports whether the work is to end. It is called once in some thousand
+// steps.
 func (m *meter) stops() bool {
 	if m.stop != nil && !m.stopped.Load() && m.stop() {
 		m.stopped.Store(true)

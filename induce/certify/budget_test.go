@@ -12,7 +12,8 @@ import (
 	"github.com/espalier-ml/espalier/induce/split"
 )
 
-// someRows are objects of two classes that few tests do not tell apart.
+// someRows draws objects of two classes with 10 % noise: few tests do not tell the
+// classes apart.
 func someRows(n, width int) certify.Data {
 	r := rand.New(rand.NewPCG(31, uint64(n)))
 	features := make([]dataset.Feature, width)
@@ -37,8 +38,8 @@ func someRows(n, width int) certify.Data {
 	return certify.Data{Objects: o, Features: features}
 }
 
-// TestBudget: a bound within a budget is the same on any number of workers and in any
-// order of the objects, takes about the steps that it may, and is no higher than the
+// TestBudget: a bound within a budget does not depend on the number of workers or on
+// the order of the objects, takes about as many steps as planned, and is below the
 // cost of a tree.
 func TestBudget(t *testing.T) {
 	d := someRows(3000, 8)
@@ -71,9 +72,9 @@ func TestBudget(t *testing.T) {
 	}
 }
 
-// TestBudgetBelowOptimum: within any budget the bound of data with a known optimum is
-// below it (by hand: 1,024 values whose classes alternate in four stretches; a tree of
-// two levels parts them).
+// TestBudgetBelowOptimum: within any budget the bound is at most the known optimum
+// of 2 (by hand: the classes of 1,024 values alternate in four stretches, which a
+// tree of two levels parts).
 func TestBudgetBelowOptimum(t *testing.T) {
 	f := dataset.Feature{Name: "x", Kind: dataset.Numeric, Cost: 1}
 	for cut := range 1023 {
@@ -96,7 +97,7 @@ func TestBudgetBelowOptimum(t *testing.T) {
 	}
 }
 
-// TestStop: the work ends soon after it is asked to.
+// TestStop: the work ends soon after Stop returns true.
 func TestStop(t *testing.T) {
 	d := someRows(30000, 12)
 	var asked atomic.Int64
@@ -113,9 +114,9 @@ func TestStop(t *testing.T) {
 	}
 	b := certify.Certify(d, opts)
 	if b.Cost != 0 {
-		t.Errorf("a bound of %v, of work that was left", b.Cost)
+		t.Errorf("a bound of %v from work that was stopped", b.Cost)
 	}
-	if late := time.Since(*since.Load()); late > 2*time.Second { // some milliseconds, and what a loaded machine adds
+	if late := time.Since(*since.Load()); late > 2*time.Second { // some milliseconds, with room for a loaded machine
 		t.Errorf("%v after it was asked to stop", late)
 	}
 }

@@ -2,23 +2,23 @@ package certify
 
 import "slices"
 
-// classMass is the weight of one class by the codes of each attribute.
+// classMass is the weight of one class.
 type classMass struct {
-	weight [][]int64 // by attribute and code
-	below  [][]int64 // of the codes below one, without missing
+	weight [][]int64 // by feature and code
+	below  [][]int64 // by feature and code: weight of the smaller codes, without missing
 	total  int64
 }
 
-// massOf returns the mass of a class.
+// massOf returns the weight of a class, which it computes at the first call.
 func (p *problem) massOf(class int32) *classMass {
 	p.masses[class].Do(func() { p.massesOf[class] = p.weighClass(class) })
 	return p.massesOf[class]
 }
 
 func (p *problem) weighClass(class int32) *classMass {
-	m := &classMass{weight: make([][]int64, len(p.attributes)), below: make([][]int64, len(p.attributes))}
-	for f := range p.attributes {
-		m.weight[f] = make([]int64, len(p.attributes[f].weight))
+	m := &classMass{weight: make([][]int64, len(p.features)), below: make([][]int64, len(p.features))}
+	for f := range p.features {
+		m.weight[f] = make([]int64, len(p.features[f].weight))
 	}
 	for _, i := range p.members[class] {
 		m.total += p.weight[i]
@@ -26,14 +26,14 @@ func (p *problem) weighClass(class int32) *classMass {
 			m.weight[f][code] += p.weight[i]
 		}
 	}
-	for f := range p.attributes {
-		m.below[f] = cumulate(m.weight[f], int(p.attributes[f].missing))
+	for f := range p.features {
+		m.below[f] = cumulate(m.weight[f], int(p.features[f].missing))
 	}
 	return m
 }
 
-// cumulate returns the sums of what lies below each position, and of all,
-// without one of them.
+// cumulate returns for each position the sum of the elements before it, and at the
+// end the sum of all elements. The element at without is left out.
 func cumulate(x []int64, without int) []int64 {
 	below := make([]int64, len(x)+1)
 	for i, v := range x {
@@ -45,8 +45,8 @@ func cumulate(x []int64, without int) []int64 {
 	return below
 }
 
-// taken returns the weight that a cut takes away of that by code; below is its
-// cumulative sum.
+// taken returns the weight that a cut takes away, given the weight by code and its
+// cumulative sums.
 func (c *cut) taken(weight, below []int64, total int64) int64 {
 	switch c.shape {
 	case lower:
@@ -60,14 +60,14 @@ func (c *cut) taken(weight, below []int64, total int64) int64 {
 	}
 }
 
-// tabulate notes, by attribute and code, the least weight of the object's class
-// that any cut takes away which parts the object from that code.
+// tabulate fills the table: for each feature and code, the least weight of the
+// object's class taken away by a cut that parts the object from the code.
 func (s *searcher) tabulate() {
 	mass := s.p.massOf(s.p.class[s.object])
 	s.most = mass.total
 	var cuts []cut
 	for f, own := range s.p.row(s.object) {
-		a := &s.p.attributes[f]
+		a := &s.p.features[f]
 		for code := range s.table[f] {
 			s.table[f][code] = mass.total
 			if code == int(own) || a.weight[code] == 0 {
@@ -81,14 +81,17 @@ func (s *searcher) tabulate() {
 	}
 }
 
+// centralObject is an object of another class. taken is the least weight of the
+// object's class that a leaf gives up with it.
 type centralObject struct {
 	taken  int64
 	object int32
 }
 
-// findCentral makes rivals of the objects of other classes in a region, nil
-// being all, that are the most central: to be rid of one, a leaf must give up
-// most of its class, by any cut. It returns how many there are now.
+// findCentral makes rivals of the most central objects in a region; a nil region
+// is the whole data. An object of another class is the more central, the more
+// weight of the class every cut takes away together with it. It returns the number
+// of central objects found.
 func (s *searcher) findCentral(g *region, most int) int {
 	p := s.p
 	class := p.class[s.object]
@@ -128,7 +131,8 @@ func (s *searcher) findCentral(g *region, most int) int {
 	return len(best)
 }
 
-// sortCentral puts the most central first, and leaves equals in their order.
+// sortCentral sorts the objects, the most central first. Equal ones keep their
+// order.
 func sortCentral(list []centralObject) {
 	slices.SortStableFunc(list, func(a, b centralObject) int {
 		if a.taken > b.taken {

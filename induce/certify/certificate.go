@@ -6,14 +6,14 @@ import (
 	"github.com/espalier-ml/espalier/induce/tree"
 )
 
-// Grown is what a certificate needs to know of a tree.
+// Grown describes the tree that a certificate is for.
 type Grown struct {
-	ExpectedCost float64 // billed as the options of the bound say
-	Complete     bool    // grown to theta: neither pruned nor limited nor cut short
+	ExpectedCost float64 // with repeats and groups billed as the options of the bound say
+	Complete     bool    // grown to theta: neither pruned, nor limited, nor cut short by a deadline
 }
 
 // Certificate compares a tree with the bound. Ratio is the tree's cost over the
-// bound: 1 where both are 0, absent where the bound alone is.
+// bound; it is 1 if both are 0, and absent if the bound alone is 0.
 func (b *Bound) Certificate(t Grown) tree.Certificate {
 	c := tree.Certificate{
 		Theta: b.Theta, ExpectedCost: t.ExpectedCost, LowerBound: b.Cost, Method: b.Method,

@@ -9,29 +9,29 @@ import (
 	"github.com/espalier-ml/espalier/induce/tree"
 )
 
-// Options say which trees are bounded, and how much work goes into it.
+// Options describe the trees to bound, and limit the work.
 type Options struct {
-	Algorithm split.Algorithm // of the tree, for the paper's factor
-	Family    split.Family    // tests that there are
-	Theta     float64         // leaves that weigh at most theta of all may have several classes
-	Lambda    float64         // weight of the discrimination
-	Subset    int             // of the cuts that trees are confined to, from 1 on as in dataset.Feature; 0: all
-	// after the first test on a feature without value costs its others cost nothing on a path
+	Algorithm split.Algorithm // criterion of the tree, for the paper's factor
+	Family    split.Family    // family of tests that trees may use
+	Theta     float64         // a leaf with at most this share of the weight may have several classes
+	Lambda    float64         // weight of the discrimination in the criterion
+	Subset    int             // the one of dataset.Feature.Subsets whose cuts trees may use, from 1; 0: all cuts
+	// RepeatFree makes repeated tests on a feature without value costs free on a path.
 	RepeatFree bool
 
 	Seed    uint64
-	Sample  int // objects drawn where there are more; 0: 400
-	Work    int // codes looked at for one object before its bound is left as it is; 0: 2 million
-	Workers int // goroutines; at most 1: none
+	Sample  int // objects drawn if the data have more; 0: 400
+	Work    int // codes looked at for one object before its search ends; 0: 2 million
+	Workers int // goroutines; at most 1: the caller's alone
 
-	// Budget bounds the steps that the bound may take, a few nanoseconds each; 0: no
-	// bound. With fewer steps fewer objects are drawn, and less is looked at for each:
-	// the bound is lower then, and as sure. Preparing the data, ten steps a code, and the least
-	// effort are beyond it.
+	// Budget limits the steps of the bound, at a few nanoseconds each; 0: no limit. A
+	// smaller budget draws fewer objects and searches less for each object: the bound
+	// is then lower, and equally sure. Two kinds of work are done beyond the budget:
+	// preparing the data, at ten steps a code, and the least effort.
 	Budget   int64
-	Stop     func() bool       // asked every few milliseconds; true: the work ends, and the bound is 0
-	Planned  func(steps int64) // told of the steps that the bound takes at most, about, once they are known
-	Progress func(done int64)  // told of the steps that are done, from several goroutines
+	Stop     func() bool       // called every few milliseconds; true ends the work, and the bound is 0
+	Planned  func(steps int64) // called once with the estimated greatest number of steps
+	Progress func(done int64)  // called with the number of steps done, from several goroutines
 }
 
 const (
@@ -39,7 +39,7 @@ const (
 	defaultWork   = 1 << 21
 )
 
-// The methods of bounding. The first is exact.
+// Methods of bounding. Optimum is exact; the package comment explains the others.
 const (
 	Optimum     = "optimum"
 	Cover       = "cover"
@@ -48,19 +48,20 @@ const (
 )
 
 // Bound is a lower bound on the expected cost of any tree that separates the
-// objects to theta.
+// objects to theta: each leaf has one class, or at most the share theta of the
+// weight.
 type Bound struct {
-	Theta      float64 // that trees separate to
-	Cost       float64
-	Method     string  // that gave it
-	Sampled    bool    // it holds with a probability of Confidence
-	Sample     int     // objects looked at
-	Confidence float64 // 1 where all objects were looked at
-	Steps      int64   // that it took, about
-	Budget     int64   // as in Options
-	CutShort   int     // objects whose search was left before its end, for want of work
+	Theta      float64
+	Cost       float64 // the bound, per object by weight
+	Method     string  // the method that gave the bound
+	Sampled    bool    // the bound holds with the probability Confidence
+	Sample     int     // number of objects searched
+	Confidence float64 // 1 if all objects were searched
+	Steps      int64   // steps taken, estimated
+	Budget     int64   // Options.Budget
+	CutShort   int     // searched objects whose search reached the limit of work
 
-	LogFactor   float64 // of the paper's theorem for these data; 0: the criterion has none
+	LogFactor   float64 // factor of the paper's theorem for these data; 0: the criterion has none
 	Assumptions []tree.Assumption
 }
 
@@ -136,29 +137,31 @@ const (
 	boundSlack  = 1e-9
 )
 
-// roundDown leaves out what rounding may have added, and digits that mean nothing.
+// roundDown lowers a bound by the possible rounding error, and drops digits without
+// meaning.
 func roundDown(x float64) float64 {
 	return portable.Down(max(0, float64(x*(1-boundSlack))), boundDigits)
 }
 
-// choose returns the value that is best on a pilot of objects, and the values of
-// the pilot.
+// choose returns the value with the highest bound on a pilot of objects, and the
+// pilot's bounds under it.
 func (p *problem) choose(pilot []int32, weights []float64, workers int) (value, []float64) {
 	values := p.values()
-	of := p.bounds(pilot, 0, values, workers)
+	bounds := p.bounds(pilot, 0, values, workers)
 	best, most := 0, math.Inf(-1)
 	for i := range values {
-		if m := weightedMean(column(of, i), weights) - values[i].offset; m > most {
+		if m := weightedMean(column(bounds, i), weights) - values[i].offset; m > most {
 			best, most = i, m
 		}
 	}
-	return values[best], column(of, best)
+	return values[best], column(bounds, best)
 }
 
-func column(of [][]float64, i int) []float64 {
-	c := make([]float64, len(of))
-	for j := range of {
-		c[j] = of[j][i]
+// column returns the bounds of all objects under one value.
+func column(bounds [][]float64, i int) []float64 {
+	c := make([]float64, len(bounds))
+	for j := range bounds {
+		c[j] = bounds[j][i]
 	}
 	return c
 }
@@ -177,19 +180,19 @@ func weightedMean(x, weights []float64) float64 {
 	return sum / total
 }
 
-// mean returns the bound over all objects.
+// mean returns the bound from the values of all objects.
 func (p *problem) mean(opts *Options) (bound float64, method string) {
 	weights := make([]float64, p.len())
 	for i, w := range p.weight {
 		weights[i] = float64(w)
 	}
 	if p.len() <= p.effort.pilot {
-		v, of := p.choose(p.all(), weights, opts.Workers)
-		return weightedMean(of, weights) - v.offset, v.name
+		v, bounds := p.choose(p.all(), weights, opts.Workers)
+		return weightedMean(bounds, weights) - v.offset, v.name
 	}
 	v, _ := p.choose(p.draw(p.effort.pilot, opts.Seed, 1), nil, opts.Workers)
-	of := p.bounds(p.all(), 0, []value{v}, opts.Workers)
-	return weightedMean(column(of, 0), weights) - v.offset, v.name
+	bounds := p.bounds(p.all(), 0, []value{v}, opts.Workers)
+	return weightedMean(column(bounds, 0), weights) - v.offset, v.name
 }
 
 // estimate returns a lower confidence limit on the bound, from a sample.
@@ -202,11 +205,11 @@ func (p *problem) estimate(sample int, opts *Options) (bound float64, method str
 	if most == 0 {
 		return 0, v.name
 	}
-	of := p.bounds(p.draw(sample, opts.Seed, 2), p.effort.pilot, []value{v}, opts.Workers)
-	draws := column(of, 0)
+	bounds := p.bounds(p.draw(sample, opts.Seed, 2), p.effort.pilot, []value{v}, opts.Workers)
+	draws := column(bounds, 0)
 	for _, list := range [][]float64{draws, pilot} {
 		for i := range list {
-			list[i] = min(list[i]/most, 1) // less than the object's bound is a bound too
+			list[i] = min(list[i]/most, 1) // a number below the object's bound is a bound too
 		}
 	}
 	return float64(most*lowerLimit(draws, pilot)) - v.offset, v.name

@@ -28,8 +28,8 @@ func with(noted, name string) string {
 	return strings.Join(list, "")
 }
 
-// newCloud draws n objects over four features, whose classes follow the codes
-// but for noise.
+// newCloud draws n objects over four features. Their classes follow the codes, with
+// 10 % noise.
 func newCloud(r *rand.Rand, n int) *instance {
 	in := &instance{opts: certify.Options{Algorithm: split.EC45, Lambda: 10, Family: split.Thresholds, Theta: 0.01,
 		Seed: 3, Work: 1 << 16}}
@@ -76,8 +76,8 @@ func TestOrderAndWorkers(t *testing.T) {
 	}
 }
 
-// TestSampleBelowWhole: a limit of 95 % from a sample, of objects or of peers
-// too, lies above what all objects give in few of many seeds.
+// TestSampleBelowWhole: with few of many seeds the 95 % limit from a sample lies
+// above the bound from all objects.
 func TestSampleBelowWhole(t *testing.T) {
 	in := newCloud(rand.New(rand.NewPCG(3, 4)), 500)
 	in.opts.Sample = 500

@@ -1,6 +1,6 @@
 package certify
 
-// shape says which codes of its attribute a cut removes from the region that an
+// shape says which codes of its feature a cut removes from the region that an
 // object's leaf covers.
 type shape uint8
 
@@ -11,22 +11,22 @@ const (
 	rest               // all codes but bound
 )
 
-// cut is what a test takes away from the region of codes around an object: the
-// side that the object is not on. Cuts of one item are paid for once: of the
-// thresholds below the object's code the nearest one takes away what all
-// others do, so the cheapest leaf has asked one of them; and where repeats are
-// free all cuts of an attribute are one item.
+// cut is the set of codes that a test takes away from the region around an object:
+// the outcomes without the object. Cuts with the same item are paid once. The
+// thresholds below the object's code are one item, since the nearest threshold
+// takes away all that the others do, and the cheapest leaf asks one of them. Where
+// repeats are free, all cuts of a feature are one item.
 type cut struct {
-	cost      float64
-	attribute int32
-	item      int32
-	group     int32
-	bound     uint16
-	missing   uint16
-	shape     shape
+	cost    float64
+	feature int32
+	item    int32
+	group   int32
+	bound   uint16
+	missing uint16
+	shape   shape
 }
 
-// removes reports whether the cut takes away a code of its attribute.
+// removes reports whether the cut takes a code of its feature away.
 func (c *cut) removes(code uint16) bool {
 	switch c.shape {
 	case lower:
@@ -40,8 +40,8 @@ func (c *cut) removes(code uint16) bool {
 	}
 }
 
-// The slots of an attribute's items: one for each shape, and where single codes
-// are tested one for each code.
+// The slots of a feature's items: one for each shape, and one for each code if
+// tests of single codes exist.
 const (
 	slotLower = iota
 	slotUpper
@@ -49,31 +49,31 @@ const (
 	slotOnly
 )
 
-// slots returns how many items an attribute of so many codes has.
-func (a *attribute) slots(codes int) int {
+// slots returns how many items a feature of so many codes has.
+func (a *feature) slots(codes int) int {
 	if a.single {
 		return slotOnly + codes
 	}
 	return slotOnly + 1
 }
 
-// cut returns the cut that takes away what a shape and its bound say.
-func (a *attribute) cut(f int32, s shape, bound uint16, slot int, cost float64) cut {
+// cut returns a cut with a shape and its bound.
+func (a *feature) cut(f int32, s shape, bound uint16, slot int, cost float64) cut {
 	if a.free {
 		slot = 0
 	}
-	return cut{cost: cost, attribute: f, item: a.base + int32(slot), group: a.group, bound: bound, missing: a.missing,
+	return cut{cost: cost, feature: f, item: a.base + int32(slot), group: a.group, bound: bound, missing: a.missing,
 		shape: s}
 }
 
-// appendCuts appends the cuts of attribute f that part an object with the code
-// own from those with the code other. Whatever test parts the two takes away all
-// that one of these cuts does, and costs no less.
-func (a *attribute) appendCuts(cuts []cut, f int32, own, other uint16) []cut {
+// appendCuts appends the least cuts of feature f that part the code own from the
+// code other. Any test that parts the two codes takes away at least one of these
+// cuts, and costs no less.
+func (a *feature) appendCuts(cuts []cut, f int32, own, other uint16) []cut {
 	switch {
 	case a.whole || a.present == 2:
 		return append(cuts, a.cut(f, rest, own, slotRest, min(a.price(own), a.price(other))))
-	case a.single && a.free: // code by code, which costs no more than a wider cut
+	case a.single && a.free: // testing code by code costs no more than a wider cut
 		return append(cuts, a.cut(f, only, other, slotOnly, a.cost))
 	}
 	if a.ordered {
@@ -89,10 +89,10 @@ func (a *attribute) appendCuts(cuts []cut, f int32, own, other uint16) []cut {
 	return cuts
 }
 
-// appendThreshold appends the threshold that parts two codes and takes away
-// least. Missing answers no, as the codes below a threshold do; for an object
-// without a value the test for missing counts as the threshold 0.
-func (a *attribute) appendThreshold(cuts []cut, f int32, own, other uint16) []cut {
+// appendThreshold appends the least threshold that parts two codes. The answer of
+// a missing value is no, as of the codes below the threshold. For an object without
+// a value, the test for missing counts as the threshold 0.
+func (a *feature) appendThreshold(cuts []cut, f int32, own, other uint16) []cut {
 	switch {
 	case own == a.missing:
 		return append(cuts, a.cut(f, upper, other, slotUpper, a.cost))

@@ -1,63 +1,65 @@
-// Package certify bounds from below what every tree costs in expectation that
-// separates the same objects by the same family of tests over the same bins, and so
-// says how good a tree is. Of trees over finer bins it says nothing.
+// Package certify computes a lower bound on the expected cost of every tree that
+// separates the given objects by the given family of tests over the given bins.
+// Cost over bound says how good a tree is. The bound does not hold for trees over
+// finer bins.
 //
 // # Glossary
 //
 //   - object i: weight w_i, class y_i; W is the sum of the weights.
 //   - leaf: homogeneous (of one class), or within theta: it weighs at most theta W.
 //   - rival of i: an object of another class. Peer: one of the same class.
-//   - cut: what a test takes away from the codes around i, see type cut.
-//   - region: the codes that some cuts leave.
+//   - cut: the codes around i that a test takes away, see type cut.
+//   - region: the codes around i that a set of cuts leaves.
 //
 // All bounds hold for every tree over the tests, so for the best one. cost(i) is
-// what the tests on i's path cost, M(i) the weight of its leaf, K a test's number
-// of outcomes.
+// the sum of the prices paid on i's path, M(i) the weight of i's leaf, K a test's
+// number of outcomes.
 //
 // # The leaf that an object can have
 //
-// If i's leaf is homogeneous, each rival must be parted from i by a test on the
-// path. That test takes away what one of the rival's cuts does, and costs no less
-// (appendCuts lists the least cuts). So the leaf lies in one of the regions that
-// the rival's cuts leave, and has paid for that cut: once for each item, as of
-// the thresholds on one side of i's code the nearest alone does what all do; once
-// for an attribute where repeats are free; and once for a group. Taking rivals
-// in turn gives a tree of regions, of which bound opens the most promising
-// first. Wherever the search stops, the least value of the regions left bounds
-// the leaf, if value grows with cost and falls with the weight in the region.
-// Rivals that are left out only make regions larger, so any choice of them is
-// sound. Peers are left out only where a rival lies in the least region that
-// covers both, when no homogeneous leaf has them.
+// If i's leaf is homogeneous, some test on the path parts i from each rival. That
+// test takes away at least the codes of one of the rival's cuts, and costs no less
+// (appendCuts lists the least cuts). So the leaf lies in the region of one of the
+// rival's cuts, and has paid for that cut. A cut's item is paid once: among the
+// thresholds on one side of i's code, the nearest one takes away all that the
+// others do. A feature is paid once where repeats are free, and a group is paid
+// once. Taking the rivals in turn gives a tree of regions. The search opens the
+// region of least value first. Wherever the search stops, the least value among
+// the regions not yet opened bounds the leaf, provided that the value grows with
+// the cost and falls with the weight in the region. Any choice of rivals is sound:
+// a rival left out only makes regions larger. A peer is left out only if a rival
+// lies in the smallest region around both, as no homogeneous leaf holds both then.
 //
-// What the cuts in a region still cost is bounded by a fractional set cover: the
-// rivals in the region must all be taken away,
+// A fractional set cover bounds the cost that a leaf in a region has still to pay.
+// All rivals in the region must be taken away:
 //
 //	min sum of c_s x_s  subject to  sum of x_s over the cuts s of rival j >= 1 for all j.
 //
-// Payments u_j >= 0 such that no item is asked for more than its price (of what
-// is beyond, groups bear their own price once) are a solution of the dual, so
-// their sum is a bound: sum u_j <= sum_j u_j sum_(s of j) x_s <= sum c_s x_s.
-// packing pays greedily, fractional by multiplicative weights scaled down to
-// feasibility; both leave 1e-9 to rounding. Paid for a region, the rivals whom a
-// cut does not concern are also paid for the region that the cut leaves. If all
-// costs are multiples of a unit a path's cost is rounded up to one.
+// Payments u_j >= 0 are a solution of the dual if no item receives more than its
+// price; a group may receive its own price once beside. The sum of the payments is
+// then a bound: sum u_j <= sum_j u_j sum_(s of j) x_s <= sum c_s x_s. The method
+// packing pays greedily; fractional uses multiplicative weights, scaled down to
+// feasibility. Both leave 1e-9 to rounding. Payments made for a region stay valid
+// for the region behind a further cut, less the part that the cut's item receives.
+// If all prices are multiples of a unit, a path's cost is rounded up to the unit.
 //
 // If the leaf is within theta instead, tests must take at least (1 - theta) W
-// away. Each takes at most what the widest cut of its kind does, so a fractional
-// knapsack of these bounds the cost (shrinking), and M(i) <= theta W.
+// away. A test takes at most the weight of the widest cut of its kind. A fractional
+// knapsack of these weights bounds the cost (shrinking), and M(i) <= theta W.
 //
 // # From leaves to the tree
 //
-// A value V(d, M) grows with d and falls with M. The method is the name of the
-// value; v_i is the least V of a leaf that i can have.
+// A value V(d, M) of a leaf with cost d and weight M grows with d and falls with M.
+// The method is the name of the value; v_i is the least V among the leaves that can
+// hold i.
 //
-// cover: V = d. The mean of cost(i) is the expected cost, cost(i) >= v_i.
+// cover: V = d. The mean of cost(i) is the expected cost, and cost(i) >= v_i.
 //
-// kraft: let rate be the most bits, log2 K, that a test has per unit of cost, or
-// log2 of its codes for an attribute whose repeats are free. Walk down the tree
-// at random, each outcome with probability 1/K (an outcome of a free attribute
-// with the share of the codes left that it has). A leaf of cost d is reached with
-// probability at least 2^(-rate d), and these sum up to at most 1. So
+// kraft: let rate be the most bits that a unit of cost buys: log2 K for a test, and
+// log2 of the number of codes for a feature whose repeats are free. Walk down the
+// tree at random. Each outcome has probability 1/K; an outcome of a free feature
+// has the share of the codes still possible. A leaf of cost d is reached with
+// probability at least 2^(-rate d), and the probabilities sum to at most 1. So
 //
 //	sum_i w_i/M(i) 2^(-rate cost(i)) = sum over leaves of 2^(-rate d) <= 1,
 //
@@ -66,37 +68,39 @@
 //	expected cost >= sum_i w_i/W (cost(i) + nu W/M(i) 2^(-rate cost(i))) - nu >= sum_i w_i/W v_i - nu
 //
 // with V(d, M) the least of x + nu W/M 2^(-rate x) over x >= d. For
-// nu = 1/(rate ln 2) and no other bound on cost(i) this is the entropy of the
-// leaves over rate, so at least the entropy of the classes less what theta leaves
-// open; the bounds on cost(i) make it more.
+// nu = 1/(rate ln 2), and without other bounds on cost(i), this is the entropy of
+// the leaves over rate: at least the entropy of the classes, less the bits that
+// leaves within theta leave open. The bounds on cost(i) raise it.
 //
-// information: the answers on a path say as much as the leaves' entropy
-// H = sum_i w_i/W log2(W/M(i)). By the chain rule the answers of one attribute say
-// at most the entropy of its codes in all, and at most log2 K, or log2 of its
-// codes where repeats are free, for each price paid. A group's price is paid with
-// the probability q that it is asked, and its answers say at most q times the
-// sum of its attributes' log2 of codes. So H bits cost at least a fractional
-// knapsack of bits, the cheapest first, of which each tangent is a bound:
-// expected cost >= slope H - offset. A share tau of it and 1 - tau of cover give
+// information: the answers on a path carry the entropy of the leaves,
+// H = sum_i w_i/W log2(W/M(i)) bits. By the chain rule, the answers of one feature
+// carry at most the entropy of its codes. For each price paid they carry at most
+// log2 K bits, or log2 of the number of codes where repeats are free. A group's
+// price is paid with the probability q of asking the group; its answers carry at
+// most q times the sum of log2 of the number of codes of its features. So H bits
+// cost at least a fractional knapsack of bits, the cheapest bits first. Each
+// tangent of the knapsack is a bound: expected cost >= slope H - offset. A share
+// tau of this bound and 1 - tau of cover give
 // V = (1 - tau) d + tau slope log2(W/M), less tau offset.
 //
 // optimum: on tiny data a dynamic programme over sets of objects is exact.
 //
-// Which value is used is chosen on a pilot of objects; any choice is sound.
+// A pilot of objects decides between the values; any choice is sound.
 //
 // # Samples
 //
-// With many objects the mean of v_i is taken over draws by weight, and where there
-// are more still, M is a share too: of a fresh sample S that i is the first draw
-// of. In expectation the mean of v_i still bounds. For the draws in S are alike,
-// and if m is the share of S in a leaf, the sum over them that stands for
-// sum_i w_i/M(i) 2^(-rate cost(i)) is 2^(-rate d) for a homogeneous leaf that S
-// hits, and m/theta 2^(-rate d) for a leaf within theta, whose m is at most theta
-// in expectation: again at most 1 in all. And the entropy of the shares in S is
-// in expectation at most that of the weights, as it is concave.
+// With many objects, the mean of v_i is taken over draws by weight. With more
+// objects still, M is estimated: it is the leaf's share of a fresh sample S whose
+// first draw is i. The mean of v_i remains a bound in expectation. The draws in S
+// are exchangeable. Let m be the share of S in a leaf. In the sum
+// sum_i w_i/M(i) 2^(-rate cost(i)) over S, a homogeneous leaf hit by S contributes
+// 2^(-rate d). A leaf within theta contributes m/theta 2^(-rate d), and its m is at
+// most theta in expectation. The sum is again at most 1 in expectation. The
+// expected entropy of the shares in S is at most the entropy of the weights,
+// because entropy is concave.
 //
-// The draws are independent, and their values at most a number that the pilot
-// has set (what is more is cut off, which is sound): lowerLimit is a lower
-// confidence limit on their mean, so with its confidence a bound. Draws depend on
-// the seed and a hash of the codes, not on the order of the objects.
+// The draws are independent. The pilot sets the greatest value of a draw; higher
+// values are cut to it, which is sound. lowerLimit returns a lower confidence limit
+// on the mean of the draws, so it is a bound with that confidence. The draws depend
+// on the seed and on a hash of the codes, not on the order of the objects.
 package certify

@@ -2,7 +2,7 @@ package certify
 
 import "math"
 
-// Limits of the dynamic programme: objects, and sets of them that are costed.
+// Limits of the dynamic programme: number of objects, and number of sets of objects.
 const (
 	maxExact = 12
 	maxSets  = 1 << 16
@@ -15,35 +15,35 @@ type exact struct {
 	known map[exactKey]float64
 }
 
-// exactKey is a set of objects, and what a path to it has paid for: free
-// attributes and groups.
+// exactKey is a node of the dynamic programme: a set of objects, and the set of
+// groups and features with free repeats paid for on the path to it.
 type exactKey struct{ set, paid uint64 }
 
-// binary is a test as the sets of objects that give each answer.
+// binary is a test: for each answer the set of objects that give it.
 type binary struct {
 	parts []uint64
 	cost  float64
-	free  uint64 // bit of the attribute that it makes free; 0: none
+	free  uint64 // bit of the feature whose repeats become free; 0: none
 	group int32
 }
 
-// optimum returns the least expected cost of a tree, and false where finding it
-// takes too much.
+// optimum returns the least expected cost of a tree. It returns false if the data
+// are too large for the dynamic programme.
 func (p *problem) optimum() (float64, bool) {
-	if p.len() > maxExact || len(p.attributes)+len(p.groups) > 64 {
+	if p.len() > maxExact || len(p.features)+len(p.groups) > 64 {
 		return 0, false
 	}
 	e := &exact{p: p, known: make(map[exactKey]float64)}
-	for f := range p.attributes {
+	for f := range p.features {
 		e.addTests(f)
 	}
-	cost := e.of(exactKey{set: 1<<p.len() - 1})
+	cost := e.cost(exactKey{set: 1<<p.len() - 1})
 	return cost / float64(p.total), !math.IsNaN(cost)
 }
 
-// addTests lists the tests of an attribute.
+// addTests lists the tests of a feature.
 func (e *exact) addTests(f int) {
-	a := &e.p.attributes[f]
+	a := &e.p.features[f]
 	if a.whole {
 		e.add(a, f, a.cost, func(code uint16) int { return int(code) })
 		return
@@ -67,7 +67,7 @@ func answer(yes bool) int {
 }
 
 // add adds a test that parts the objects.
-func (e *exact) add(a *attribute, f int, cost float64, outcome func(code uint16) int) {
+func (e *exact) add(a *feature, f int, cost float64, outcome func(code uint16) int) {
 	b := binary{cost: cost, group: a.group}
 	if a.free {
 		b.free = 1 << f
@@ -86,9 +86,9 @@ func (e *exact) add(a *attribute, f int, cost float64, outcome func(code uint16)
 	}
 }
 
-// of returns the least cost of a tree below a node, times W; NaN where there are
-// too many nodes.
-func (e *exact) of(k exactKey) float64 {
+// cost returns the least expected cost of a tree below a node, times W; NaN if the
+// programme has too many nodes.
+func (e *exact) cost(k exactKey) float64 {
 	if cost, ok := e.known[k]; ok {
 		return cost
 	}
@@ -111,15 +111,15 @@ func (e *exact) of(k exactKey) float64 {
 	return best
 }
 
-// through returns the least cost below a node that asks a test; +Inf where all
-// its objects give one answer.
+// through returns the least cost, times W, of a tree below a node whose first test
+// is given; +Inf if all objects of the node give one answer.
 func (e *exact) through(k exactKey, b *binary, weight float64) float64 {
 	next, cost := exactKey{paid: k.paid | b.free}, b.cost
 	if k.paid&b.free != 0 {
 		cost = 0
 	}
 	if b.group >= 0 {
-		bit := uint64(1) << (len(e.p.attributes) + int(b.group))
+		bit := uint64(1) << (len(e.p.features) + int(b.group))
 		if k.paid&bit == 0 {
 			cost += e.p.groups[b.group]
 		}
@@ -132,7 +132,7 @@ func (e *exact) through(k exactKey, b *binary, weight float64) float64 {
 			return math.Inf(1)
 		}
 		if next.set != 0 {
-			sum += e.of(next)
+			sum += e.cost(next)
 		}
 	}
 	return sum

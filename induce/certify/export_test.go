@@ -1,12 +1,12 @@
 package certify
 
-// Method is a method of bounding with what it gave.
+// Method is a method of bounding with its bound.
 type Method struct {
 	Name string
 	Cost float64
 }
 
-// Methods returns what every value gives over all objects, without rounding down.
+// Methods returns the bound of every value over all objects, not rounded down.
 func Methods(o Data, opts Options) []Method {
 	opts.Work = defaultWork
 	p := newProblem(o.Objects, o.Features, &opts)
@@ -18,10 +18,10 @@ func Methods(o Data, opts Options) []Method {
 		weights = append(weights, float64(w))
 	}
 	values := p.values()
-	of := p.bounds(p.all(), 0, values, 1)
+	bounds := p.bounds(p.all(), 0, values, 1)
 	var methods []Method
 	for i, v := range values {
-		methods = append(methods, Method{v.String(), weightedMean(column(of, i), weights) - v.offset})
+		methods = append(methods, Method{v.String(), weightedMean(column(bounds, i), weights) - v.offset})
 	}
 	return methods
 }

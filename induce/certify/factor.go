@@ -42,10 +42,10 @@ func (p *problem) logFactor(opts *Options) float64 {
 //
 //	1 - f_i = max(w_v - m, 0)/(W - m) * pairs(v)/pairs,  m = max(w_i, theta W).
 //
-// A test that takes something away takes at least the lightest object away, or
-// all that v has above m. The latter is at least the lightest object where
-// m = w_i, and else what the next multiple of the weights' greatest common
-// divisor has above theta W. One pair at least is left before.
+// A test with two outcomes in v takes away at least the lightest object, or all
+// weight of v above m. That weight is at least the lightest object if m = w_i.
+// Otherwise it is at least the distance from theta W to the next multiple of the
+// weights' greatest common divisor. At least one pair is left before the test.
 func (p *problem) smallestIncrement() float64 {
 	n, squares := float64(p.len()), 0.0
 	for _, members := range p.members {
@@ -69,9 +69,9 @@ func (p *problem) weightUnit() int64 {
 	return int64(unit)
 }
 
-// greatestImpurity returns the greatest impurity that the class of an object can
-// have in a node with it: there the object is alone of its class among all
-// objects of the others. impurity takes the inverse of the class's share.
+// greatestImpurity returns the greatest impurity of an object's class in a node
+// with the object: the node holds no other object of the class, and all objects of
+// the other classes. The argument of impurity is the inverse of the class's share.
 func (p *problem) greatestImpurity(impurity func(odds float64) float64) float64 {
 	most := 0.0
 	for _, members := range p.members {
@@ -87,7 +87,7 @@ func (p *problem) greatestImpurity(impurity func(odds float64) float64) float64 
 	return most
 }
 
-// assumptions lists what the theorem supposes and the data settle.
+// assumptions lists the theorem's assumptions that the data and options decide.
 func (p *problem) assumptions(d Data, opts *Options) []tree.Assumption {
 	theta := opts.Theta * float64(p.total)
 	multiple := theta / float64(p.weightUnit())

@@ -5,22 +5,21 @@ import (
 	"slices"
 )
 
-// The fractional packing raises the length of an item by up to this share each
-// time that it bears something, at most so many times.
+// Steps of the fractional packing.
 const (
-	stepShare = 0.1
+	stepShare = 0.1 // greatest relative growth of an item's length in one step
 	maxSteps  = 100
 )
 
-// fractional returns a lower bound on what the cuts of the object's leaf cost: a
-// solution of the dual of the fractional covering programme over the nearest
-// rivals, by multiplicative weights (Garg and Koenemann, "Faster and simpler
-// algorithms for multicommodity flow and other fractional packing problems",
-// 2007). Each step pays the rival whose cuts are the shortest, and lengthens
-// them. What is paid is then scaled down until the items can bear it. Groups'
-// prices are left out.
+// fractional returns a lower bound on the cost of the object's leaf. It solves the
+// dual of the fractional covering programme over the nearest rivals by
+// multiplicative weights (Garg and Koenemann, "Faster and simpler algorithms for
+// multicommodity flow and other fractional packing problems", 2007). Each step pays
+// the rival with the least sum of lengths over its cuts, and lengthens these cuts.
+// The payments are then scaled down until no item receives more than its price.
+// The prices of groups are left out.
 func (s *searcher) fractional() float64 {
-	var rivals []rival // the nearest, with the fewest cuts, that are not taken away for nothing
+	var rivals []rival // the nearest rivals without a free cut
 	for _, r := range s.rivals[:min(len(s.rivals), maxNear)] {
 		if !slices.ContainsFunc(r.cuts, func(c cut) bool { return c.cost <= 0 }) {
 			rivals = append(rivals, r)
@@ -29,7 +28,7 @@ func (s *searcher) fractional() float64 {
 	if len(rivals) == 0 {
 		return 0
 	}
-	// Rivals and prices by item, of the items that there are.
+	// Rivals and prices by item, for the items of these rivals.
 	numbers := make(map[int32]int)
 	var holders [][]int
 	var price, length, load []float64

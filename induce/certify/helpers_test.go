@@ -20,8 +20,8 @@ type instance struct {
 	total int64
 }
 
-// newInstance draws up to 10 objects over up to 3 features, with the paper's
-// costs or, if free or grouped, with those of its extensions.
+// newInstance draws up to 10 objects over up to 3 features. Their costs are those of
+// the paper, or have free repeats or groups.
 func newInstance(r *rand.Rand, free, grouped bool) *instance {
 	in := &instance{opts: certify.Options{
 		Algorithm: split.EC45, Lambda: 1, Seed: r.Uint64(), RepeatFree: free,
@@ -152,7 +152,7 @@ func (in *instance) due(t *split.Test, cost float64, s state) (float64, state) {
 	return cost, s
 }
 
-// optimum is the least expected cost by dynamic programming over the sets of
+// optimum computes the least expected cost by dynamic programming over the sets of
 // objects and the states.
 type optimum struct {
 	*instance
@@ -163,10 +163,10 @@ type optimum struct {
 
 func (in *instance) optimum() float64 {
 	o := &optimum{in, in.questions(), make(map[string]float64)}
-	return o.of(1<<in.Objects.Len()-1, state{}) / float64(in.total)
+	return o.cost(1<<in.Objects.Len()-1, state{}) / float64(in.total)
 }
 
-func (o *optimum) of(set int, s state) float64 {
+func (o *optimum) cost(set int, s state) float64 {
 	key := fmt.Sprint(set, s)
 	if cost, ok := o.known[key]; ok {
 		return cost
@@ -188,13 +188,13 @@ func (o *optimum) of(set int, s state) float64 {
 			continue
 		}
 		due, next := o.due(&q.Test, q.cost, s)
-		cost := due * float64(weight)
+		sum := due * float64(weight)
 		for outcome := range 10 { // codes are below 10
 			if part, ok := parts[outcome]; ok {
-				cost += o.of(part, next)
+				sum += o.cost(part, next)
 			}
 		}
-		best = min(best, cost)
+		best = min(best, sum)
 	}
 	if math.IsInf(best, 1) {
 		best = 0

@@ -1,12 +1,12 @@
 package certify
 
-// ledger keeps what is left of the prices along a path of cuts.
+// ledger keeps the unpaid part of each price along a path of cuts.
 type ledger struct {
-	groups []float64 // prices
-	spare  []float64 // of each item, once it is stamped with the round
-	stamp  []int32
+	groups []float64 // prices of the groups
+	spare  []float64 // unpaid part of each item's price; valid if its stamp is the round
+	stamp  []int32   // by item
 	round  int32
-	group  []float64 // spare of each group
+	group  []float64 // unpaid part of each group's price
 }
 
 func newLedger(p *problem) ledger {
@@ -14,7 +14,7 @@ func newLedger(p *problem) ledger {
 		group: make([]float64, len(p.groups))}
 }
 
-// open starts anew, with the region's cuts and groups paid for.
+// open starts a round in which the region's cuts and their groups are paid.
 func (l *ledger) open(g *region) {
 	l.round++
 	copy(l.group, l.groups)
@@ -23,7 +23,7 @@ func (l *ledger) open(g *region) {
 	}
 }
 
-// settle marks a cut as paid for.
+// settle marks a cut's item and group as paid.
 func (l *ledger) settle(c *cut) {
 	l.stamp[c.item], l.spare[c.item] = l.round, 0
 	if c.group >= 0 {
@@ -31,7 +31,7 @@ func (l *ledger) settle(c *cut) {
 	}
 }
 
-// due returns what a cut costs, of its item's price and its group's.
+// due returns the unpaid part of a cut's price and of its group's.
 func (l *ledger) due(c *cut) float64 {
 	due := c.cost
 	if l.stamp[c.item] == l.round {
@@ -43,7 +43,7 @@ func (l *ledger) due(c *cut) float64 {
 	return due
 }
 
-// borne returns at most what a cut's item bears, with all that its group does.
+// borne returns the sum of the payments received by a cut's item and by its group.
 func (l *ledger) borne(c *cut) float64 {
 	borne := 0.0
 	if l.stamp[c.item] == l.round {
@@ -55,8 +55,9 @@ func (l *ledger) borne(c *cut) float64 {
 	return borne
 }
 
-// pay gives a rival as much as all its cuts can still bear, up to a limit, and
-// returns it. Several of them may be of one group, whose price they share evenly.
+// pay pays a rival as much as each of its cuts can still bear, but not more than
+// most, and returns the payment. The cuts of one group share the group's price
+// evenly.
 func (l *ledger) pay(r *rival, most float64) float64 {
 	share := 1 / float64(len(r.cuts))
 	paid := most

@@ -12,41 +12,41 @@ import (
 	"github.com/espalier-ml/espalier/induce/split"
 )
 
-// leafSlack lets a node be a leaf whose weight is theta W but for rounding, as
-// growing does (package split).
+// leafSlack is the relative rounding error that a leaf's weight may have above
+// theta W, as in growing (package split).
 const leafSlack = 1e-9
 
-// maxUniverse is the number of objects among which rivals are looked for. With
-// fewer rivals the bound is a lower one.
+// maxUniverse is the greatest number of objects searched for rivals. Fewer rivals
+// give a lower bound.
 const maxUniverse = 1 << 16
 
-// attribute is a feature with at least two codes among the objects, and the
-// tests that the family has on it.
-type attribute struct {
+// feature is a feature with at least two codes among the objects, and the family's
+// tests on it.
+type feature struct {
 	ordered bool      // threshold tests
 	single  bool      // tests of one code
 	whole   bool      // the multiway test
-	free    bool      // after the first test the feature's others cost nothing
+	free    bool      // repeated tests on the feature cost nothing
 	missing uint16    // code of missing
-	cost    float64   // of a test
-	costs   []float64 // of the test of one code, by code; nil: all cost
-	group   int32     // -1: none
+	cost    float64   // price of a test
+	costs   []float64 // price of the test of one code, by code; nil: cost for all
+	group   int32     // number of its group; -1: none
 	base    int32     // number of its first item, see cut
 	present int       // codes among the objects
 	weight  []int64   // by code
-	below   []int64   // weight of the codes below one, without missing
+	below   []int64   // by code: weight of the smaller codes, without missing
 }
 
 // price returns what the test of one code costs.
-func (a *attribute) price(code uint16) float64 {
+func (a *feature) price(code uint16) float64 {
 	if a.costs == nil {
 		return a.cost
 	}
 	return a.costs[code]
 }
 
-// cheapest returns the price of the attribute's cheapest test.
-func (a *attribute) cheapest() float64 {
+// cheapest returns the price of the feature's cheapest test.
+func (a *feature) cheapest() float64 {
 	if a.costs == nil {
 		return a.cost
 	}
@@ -59,57 +59,57 @@ func (a *attribute) cheapest() float64 {
 	return least
 }
 
-// bits returns the most bits that the price of one test buys: those of its
-// outcomes, or of all codes where further tests are free.
-func (a *attribute) bits() float64 {
+// bits returns the most bits that the price of one test buys: log2 of its number of
+// outcomes, or of the number of codes if repeats are free.
+func (a *feature) bits() float64 {
 	if a.free || a.whole {
 		return portable.Log2(float64(a.present))
 	}
 	return 1
 }
 
-// problem is the data as the bounds see it. Objects are in an order of their
-// own, which does not depend on the order they came in; those with equal codes
-// are one, and if they are of several classes that one has a class of its own:
-// no test parts them, and a leaf with any other object is not homogeneous.
+// problem holds the data in the form that the bounds use. The objects are sorted,
+// so their order does not depend on the input's. Objects with equal codes are
+// merged. A merged object of several classes gets a class of its own, as no test
+// parts it and no homogeneous leaf holds it together with another object.
 type problem struct {
-	attributes []attribute
+	features   []feature
 	groups     []float64 // price of each group
 	items      int       // see cut
-	codes      []uint16  // a row of attributes for each object
+	codes      []uint16  // a row of features for each object
 	marks      []uint64  // the rows' low bytes, eight to a word
-	words      int       // of marks in a row
+	words      int       // number of words of marks in a row
 	class      []int32
 	weight     []int64
 	cumulative []int64 // weight of the objects up to each one
 	members    [][]int32
-	masses     []sync.Once // of each class
+	masses     []sync.Once // by class: guards massesOf
 	massesOf   []*classMass
 	total      int64
-	universe   int  // objects that rivals are looked for in
-	sampled    bool // peers are drawn, see searcher
+	universe   int  // number of objects searched for rivals
+	sampled    bool // the peers of an object are a sample, see searcher
 	seed       uint64
 	lightest   int64
 	work       int // see Options
 	effort     effort
 	meter      meter
-	mixed      int     // objects of several classes
+	mixed      int     // number of merged objects of several classes
 	limit      float64 // a leaf of at most this weight may have several classes
-	unit       float64 // all costs are multiples of it; 0: of none
+	unit       float64 // all prices are multiples of it; 0: there is no such unit
 }
 
 func (p *problem) len() int { return len(p.class) }
 
-// row returns the codes of an object, by attribute.
+// row returns the codes of an object, by feature.
 func (p *problem) row(i int32) []uint16 {
-	at, width := int(i)*len(p.attributes), len(p.attributes)
+	at, width := int(i)*len(p.features), len(p.features)
 	return p.codes[at : at+width : at+width]
 }
 
 func newProblem(o *dataset.Objects, features []dataset.Feature, opts *Options) *problem {
 	p := &problem{effort: effort{pilot: pilotSize, peers: peerSample}}
 	p.meter.stop, p.meter.progress = opts.Stop, opts.Progress
-	p.addObjects(o, p.addAttributes(o, features, opts), opts.Seed)
+	p.addObjects(o, p.addFeatures(o, features, opts), opts.Seed)
 	for _, w := range p.weight {
 		p.total += w
 		p.cumulative = append(p.cumulative, p.total)
@@ -120,21 +120,21 @@ func newProblem(o *dataset.Objects, features []dataset.Feature, opts *Options) *
 	p.limit = float64(opts.Theta * float64(p.total) * (1 + leafSlack))
 	for i, w := range p.weight {
 		for f, code := range p.row(int32(i)) {
-			p.attributes[f].weight[code] += w
+			p.features[f].weight[code] += w
 		}
 	}
-	for f := range p.attributes {
-		p.attributes[f].cumulate()
+	for f := range p.features {
+		p.features[f].cumulate()
 	}
 	p.unit = p.commonUnit()
 	p.mark()
 	return p
 }
 
-// codeView is a feature's codes as trees with a subset of its cuts see them.
+// codeView maps the codes of a feature to the bins of a subset of its cuts.
 type codeView struct {
 	codes *dataset.Codes
-	bins  []uint16 // by code, the bin of the subset; nil: each code stays
+	bins  []uint16 // by code: the bin of the subset; nil: the code itself
 }
 
 func (c *codeView) at(i int) int {
@@ -145,7 +145,8 @@ func (c *codeView) at(i int) int {
 	return code
 }
 
-// confine returns a feature with a subset of its cuts alone, and the bin of each code.
+// confine returns a feature with only the cuts of a subset, and the bin of each
+// code. Subset 0 is the whole feature.
 func confine(f dataset.Feature, subset int) (confined dataset.Feature, bins []uint16) {
 	if subset == 0 || f.Subsets == nil {
 		return f, nil
@@ -168,9 +169,9 @@ func confine(f dataset.Feature, subset int) (confined dataset.Feature, bins []ui
 	return f, bins
 }
 
-// addAttributes takes the features that have two codes, and returns their
-// columns.
-func (p *problem) addAttributes(o *dataset.Objects, all []dataset.Feature, opts *Options) []codeView {
+// addFeatures adds the features with at least two codes among the objects, and
+// returns their columns.
+func (p *problem) addFeatures(o *dataset.Objects, all []dataset.Feature, opts *Options) []codeView {
 	numbers := make(map[string]int32)
 	features := make([]dataset.Feature, len(all))
 	var columns []codeView
@@ -183,7 +184,7 @@ func (p *problem) addAttributes(o *dataset.Objects, all []dataset.Feature, opts 
 			continue
 		}
 		columns = append(columns, c)
-		a := newAttribute(&features[f], opts)
+		a := newFeature(&features[f], opts)
 		a.present, a.base = present, int32(p.items)
 		if features[f].Group != "" {
 			number, ok := numbers[features[f].Group]
@@ -196,12 +197,12 @@ func (p *problem) addAttributes(o *dataset.Objects, all []dataset.Feature, opts 
 			p.groups[number] = min(p.groups[number], features[f].GroupCost)
 		}
 		p.items += a.slots(features[f].Codes())
-		p.attributes = append(p.attributes, a)
+		p.features = append(p.features, a)
 	}
 	return columns
 }
 
-// present returns the number of codes, of n, that objects have.
+// present returns how many of the feature's n codes occur among the objects.
 func (c *codeView) present(objects, n int) int {
 	seen := make([]bool, n)
 	present := 0
@@ -214,10 +215,10 @@ func (c *codeView) present(objects, n int) int {
 	return present
 }
 
-// newAttribute says which tests a family has on a feature, see package split.
-func newAttribute(f *dataset.Feature, opts *Options) attribute {
+// newFeature lists the family's tests on a feature, as package split defines them.
+func newFeature(f *dataset.Feature, opts *Options) feature {
 	column := split.NewColumn(f)
-	a := attribute{cost: f.Cost, missing: uint16(f.MissingCode()), group: -1}
+	a := feature{cost: f.Cost, missing: uint16(f.MissingCode()), group: -1}
 	a.weight = make([]int64, f.Codes())
 	switch {
 	case f.Kind == dataset.Numeric:
@@ -232,8 +233,8 @@ func newAttribute(f *dataset.Feature, opts *Options) attribute {
 	return a
 }
 
-// cumulate sums up the weight below each code.
-func (a *attribute) cumulate() {
+// cumulate sets the weight below each code.
+func (a *feature) cumulate() {
 	a.below = make([]int64, len(a.weight)+1)
 	for code, w := range a.weight {
 		a.below[code+1] = a.below[code]
@@ -243,8 +244,8 @@ func (a *attribute) cumulate() {
 	}
 }
 
-// addObjects sorts the objects by a seeded hash of their codes, so that any
-// stretch of them is a sample, and merges those with equal codes.
+// addObjects sorts the objects by a seeded hash of their codes, and merges objects
+// with equal codes. Any run of consecutive objects is then a random sample.
 func (p *problem) addObjects(o *dataset.Objects, columns []codeView, seed uint64) {
 	n, width := o.Len(), len(columns)
 	rows, hash := make([]uint16, n*width), make([]uint64, n)
@@ -286,11 +287,11 @@ func (p *problem) addObjects(o *dataset.Objects, columns []codeView, seed uint64
 	}
 }
 
-// stretch is the number of objects whose rows are filled in together, so that they stay
-// in the cache.
+// stretch is the number of objects whose rows are filled in together. The rows of a
+// stretch stay in the cache.
 const stretch = 1 << 10
 
-// sorted returns the objects in the order of their hashes, and of their rows.
+// sorted returns the objects ordered by hash, then by row.
 func sorted(hash []uint64, row func(i int32) []uint16) []int32 {
 	type key struct {
 		hash   uint64
@@ -319,10 +320,10 @@ func mix(a, b uint64) uint64 {
 	return hi ^ lo
 }
 
-// mark packs the low bytes of the codes, by which the nearest objects are found
-// eight attributes at a time.
+// mark packs the low bytes of the codes into words. The search for the nearest
+// objects compares eight features at a time.
 func (p *problem) mark() {
-	width := len(p.attributes)
+	width := len(p.features)
 	p.words = (width + 7) / 8
 	p.marks = make([]uint64, p.len()*p.words)
 	for i := range p.len() {
@@ -332,8 +333,8 @@ func (p *problem) mark() {
 	}
 }
 
-// commonUnit returns the greatest number of which all costs are multiples, or 0
-// where they are not whole numbers.
+// commonUnit returns the greatest common divisor of all prices, or 0 if a price is
+// not a whole number.
 func (p *problem) commonUnit() float64 {
 	unit := uint64(0)
 	for _, c := range p.prices() {
@@ -345,11 +346,11 @@ func (p *problem) commonUnit() float64 {
 	return float64(unit)
 }
 
-// prices lists every price that a path may have to pay.
+// prices lists the prices of all groups and tests.
 func (p *problem) prices() []float64 {
 	prices := slices.Clone(p.groups)
-	for f := range p.attributes {
-		a := &p.attributes[f]
+	for f := range p.features {
+		a := &p.features[f]
 		if a.costs == nil {
 			prices = append(prices, a.cost)
 			continue
@@ -370,7 +371,7 @@ func gcd(a, b uint64) uint64 {
 	return a
 }
 
-// roundUp returns the least cost of at least x that a path can have.
+// roundUp rounds a path's cost up to a multiple of the unit.
 func (p *problem) roundUp(x float64) float64 {
 	if p.unit == 0 {
 		return x

@@ -9,11 +9,11 @@ import (
 	"github.com/espalier-ml/espalier/induce/parallel"
 )
 
-// pilotSize is the number of objects on which the value is chosen.
+// pilotSize is the number of objects of the pilot.
 const pilotSize = 24
 
-// draw draws objects by weight, with replacement. The stream of random numbers
-// has a number of its own, so that pilot and sample are independent.
+// draw draws n objects by weight, with replacement. The pilot and the sample use
+// different streams of random numbers, so they are independent.
 func (p *problem) draw(n int, seed, stream uint64) []int32 {
 	r := rand.New(rand.NewPCG(seed, stream))
 	drawn := make([]int32, n)
@@ -38,25 +38,25 @@ func (p *problem) all() []int32 {
 	return ids
 }
 
-// bounds returns for each of the objects the value of its best leaf under each
-// value. They are draws of a sample, numbered from first on.
+// bounds returns, by object and value, a lower bound on the value of the object's
+// leaf. The objects are draws of a sample, numbered from first on.
 func (p *problem) bounds(objects []int32, first int, values []value, workers int) [][]float64 {
-	of := make([][]float64, len(objects))
+	bounds := make([][]float64, len(objects))
 	var next atomic.Int64
 	parallel.Run(min(workers, len(objects)), func() {
 		s := newSearcher(p)
 		for i := int(next.Add(1) - 1); i < len(objects); i = int(next.Add(1) - 1) {
-			if of[i] = make([]float64, len(values)); !p.meter.stops() {
-				s.values(objects[i], first+i, values, of[i])
+			if bounds[i] = make([]float64, len(values)); !p.meter.stops() {
+				s.values(objects[i], first+i, values, bounds[i])
 			}
 		}
 	})
-	return of
+	return bounds
 }
 
-// values sets the value of an object's best leaf under each of the values: of one that
-// is homogeneous, or of one within theta.
-func (s *searcher) values(object int32, draw int, values []value, of []float64) {
+// values sets, for each of the values, a lower bound on the value of the object's
+// leaf, whether homogeneous or within theta.
+func (s *searcher) values(object int32, draw int, values []value, bounds []float64) {
 	p := s.p
 	s.start(object, draw)
 	small := float64(p.weight[object]+p.lightest) <= p.limit
@@ -69,9 +69,9 @@ func (s *searcher) values(object int32, draw int, values []value, of []float64) 
 	for i := range values {
 		enough := math.Inf(1)
 		if small {
-			enough = values[i].of(cost, within)
+			enough = values[i].leaf(cost, within)
 		}
-		of[i] = s.bound(&values[i], enough)
+		bounds[i] = s.bound(&values[i], enough)
 		steps += int64(s.work)
 	}
 	p.meter.add(steps)
@@ -80,8 +80,8 @@ func (s *searcher) values(object int32, draw int, values []value, of []float64) 
 	}
 }
 
-// shrinking returns a lower bound on the cost of the tests that leave at most
-// theta W around an object: a fractional knapsack of what each takes away.
+// shrinking returns a lower bound on the cost of a leaf within theta: a fractional
+// knapsack of the weights that tests take away from around the object.
 func (p *problem) shrinking(object int32) float64 {
 	need := float64(p.total) - p.limit
 	if need <= 0 {
@@ -89,9 +89,9 @@ func (p *problem) shrinking(object int32) float64 {
 	}
 	type item struct{ cost, weight float64 }
 	var items []item
-	cost := math.Inf(1) // the least price of any group
+	cost := math.Inf(1) // least price of a group, 0 if a feature has none
 	for f, own := range p.row(object) {
-		a := &p.attributes[f]
+		a := &p.features[f]
 		if a.group < 0 {
 			cost = 0
 		} else {
@@ -122,9 +122,10 @@ func (p *problem) shrinking(object int32) float64 {
 	return cost * (1 - 1e-9)
 }
 
-// widest lists the tests that take away most around an object with the code own,
-// each with its price, without those that another of no higher price includes.
-func (a *attribute) widest(own uint16, total int64, visit func(price float64, weight int64)) {
+// widest calls visit for the tests that take away the most weight around the code
+// own, with price and weight. It leaves out a test if another test of at most its
+// price takes away all that the test does.
+func (a *feature) widest(own uint16, total int64, visit func(price float64, weight int64)) {
 	others := total - a.weight[own]
 	switch {
 	case a.free || a.whole || a.single || a.present == 2 || own == a.missing:

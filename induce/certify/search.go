@@ -7,43 +7,47 @@ import (
 	"slices"
 )
 
-// Limits of the work for one object. Where one is reached the bound is a lower
-// one, never wrong.
+// Limits of the work for one object. A limit lowers the bound, and never makes it
+// wrong.
 const (
-	maxNear    = 64      // nearest objects of other classes that the search starts with
-	maxCentral = 192     // the most central ones, see centrality
-	maxAdded   = 32      // that are added at a time, where those so far leave a region
-	triedPeers = 512     // objects of the same class that rivals are tried on
-	maxPacked  = 64      // rivals that are paid for at once
+	maxNear    = 64      // nearest rivals at the start of the search
+	maxCentral = 192     // most central rivals at the start, see findCentral
+	maxAdded   = 32      // rivals added at a time for a region without any
+	triedPeers = 512     // peers on which killers tries the rivals
+	maxPacked  = 64      // rivals paid in one packing
 	peerSample = 1 << 13 // objects drawn afresh for each object of a sample
-	stopEvery  = 1 << 12 // objects looked at between two questions whether to stop
+	stopEvery  = 1 << 12 // objects scanned between two calls of Options.Stop
 )
 
 // rival is an object of another class, with the cuts that part it from the
-// object in question.
+// object under search.
 type rival struct {
 	object int32
 	cuts   []cut
 }
 
-// region is a set of codes around the object that its leaf might lie in: what
-// the cuts up to the root of the search leave. Every leaf in it has paid for
-// them.
+// region is a set of codes around the object that may contain its leaf: the codes
+// left by the cuts from here to the root of the search. Every leaf in the region
+// has paid for these cuts.
 type region struct {
 	parent *region
 	cut    cut
-	cost   float64
-	least  float64 // cost of the cuts of a leaf in it
-	weight int64   // of the peers in it
-	value  float64 // of a leaf in it
-	peers  []int32 // once it was opened
-	number int
+	cost   float64 // cost of the cuts from here to the root
+	least  float64 // lower bound on the cost of a leaf in the region
+	weight int64   // weight of the peers in the region
+	value  float64 // lower bound on the value of a leaf in the region
+	peers  []int32 // peers in the region; nil until the region is opened
+	number int     // regions are numbered as they are made
 }
 
-// frontier is a heap of regions, the least value first, then the oldest.
+// frontier is a heap of regions: the least value first, among equal values the
+// oldest region.
 type frontier []*region
 
-func (h frontier) Len() int           { return len(h) }
+// Len is the number of regions, for container/heap.
+func (h frontier) Len() int { return len(h) }
+
+// Less orders two regions, for container/heap.
 func (h frontier) Less(i, j int) bool { return h.less(h[i], h[j]) }
 
 func (h frontier) less(a, b *region) bool {
@@ -52,8 +56,14 @@ func (h frontier) less(a, b *region) bool {
 	}
 	return a.number < b.number
 }
+
+// Swap swaps two regions, for container/heap.
 func (h frontier) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
-func (h *frontier) Push(x any)   { *h = append(*h, x.(*region)) } //nolint:errcheck // the heap holds regions only
+
+// Push appends a region, for container/heap.
+func (h *frontier) Push(x any) { *h = append(*h, x.(*region)) } //nolint:errcheck // the heap holds regions only
+
+// Pop removes the last region, for container/heap.
 func (h *frontier) Pop() any {
 	old := *h
 	last := old[len(old)-1]
@@ -69,46 +79,47 @@ type searcher struct {
 	object int32
 	known  map[int32]bool // objects that are rivals already
 	rivals []rival
-	table  [][]int64 // see tabulate
-	most   int64     // of the table
+	table  [][]int64 // by feature and code, see tabulate
+	most   int64     // greatest entry of the table
 
-	peerRows   []uint16 // codes of the objects that may share a leaf with the object
-	peerCodes  []uint16 // the same by attribute
+	peerRows   []uint16 // codes of the peers that may share a leaf with the object, by peer
+	peerCodes  []uint16 // the same codes by feature
 	peerWeight []int64
-	weight     int64 // of all peers
-	scale      int64 // weight of the data that the peers were taken from
+	weight     int64 // weight of all peers
+	scale      int64 // weight of the data from which the peers were taken
 	random     *rand.Rand
 
 	near   []nearObject
-	counts []int // of the near objects by distance
+	counts []int // number of near objects by distance
 
-	prices   ledger // of the open region
-	packed   ledger // after packing
-	paid     float64
-	fraction float64 // see fractional
+	prices   ledger  // prices left in the open region
+	packed   ledger  // prices left after packing
+	paid     float64 // sum of the payments of packing
+	fraction float64 // bound of fractional
 	open     frontier
-	seen     map[string]bool
+	seen     map[string]bool // regions made, by their cuts
 	key      []uint64
-	inside   []*rival // of the open region
-	tally    tally
-	made     int
-	work     int
-	cut      bool // the search for some value was left before its end
+	inside   []*rival // rivals in the open region
+	tally    tally    // peers in the open region
+	made     int      // number of regions made
+	work     int      // codes looked at
+	cut      bool     // the search under some value reached the limit of work
 }
 
 func newSearcher(p *problem) *searcher {
 	s := &searcher{
 		p: p, prices: newLedger(p), packed: newLedger(p), seen: make(map[string]bool), known: make(map[int32]bool),
 		counts: make([]int, 8*p.words+1), tally: newTally(p),
-		table: make([][]int64, len(p.attributes)),
+		table: make([][]int64, len(p.features)),
 	}
 	for f := range s.table {
-		s.table[f] = make([]int64, len(p.attributes[f].weight))
+		s.table[f] = make([]int64, len(p.features[f].weight))
 	}
 	return s
 }
 
-// start sets the object, which is the given draw of a sample, and finds its rivals and peers.
+// start takes up an object, and finds its rivals and peers. draw is the object's
+// number in the sample.
 func (s *searcher) start(object int32, draw int) {
 	s.object = object
 	s.random = rand.New(rand.NewPCG(s.p.seed, uint64(draw)<<32))
@@ -131,7 +142,7 @@ func (s *searcher) add(object int32) {
 	own, r := s.p.row(s.object), rival{object: object}
 	for f, code := range s.p.row(object) {
 		if code != own[f] {
-			r.cuts = s.p.attributes[f].appendCuts(r.cuts, int32(f), own[f], code)
+			r.cuts = s.p.features[f].appendCuts(r.cuts, int32(f), own[f], code)
 		}
 	}
 	s.rivals = append(s.rivals, r)
@@ -143,7 +154,7 @@ type nearObject struct {
 }
 
 // findNear makes rivals of the objects of other classes that differ in the
-// fewest attributes.
+// fewest features.
 func (s *searcher) findNear() {
 	p := s.p
 	own := p.marks[int(s.object)*p.words : int(s.object+1)*p.words]
@@ -173,8 +184,8 @@ func (s *searcher) findNear() {
 	}
 }
 
-// shrink drops objects that are farther than the nearest ones, and returns the
-// distance from which on no more need be taken.
+// shrink keeps the nearest objects only, and returns the greatest distance among
+// them: farther objects need not be added.
 func (s *searcher) shrink() int32 {
 	within, last := 0, 0
 	for ; within < maxNear; last++ {
@@ -206,10 +217,10 @@ func differing(a, b []uint64) int32 {
 	return int32(n)
 }
 
-// findPeers keeps the objects of the same class that may share a leaf with the
-// object: no rival lies in the least region that covers both.
+// findPeers keeps the peers that may share a leaf with the object: no rival lies in
+// the smallest region around both.
 func (s *searcher) findPeers() {
-	width := len(s.p.attributes)
+	width := len(s.p.features)
 	order := s.killers()
 	kept := 0
 	s.weight = 0
@@ -227,10 +238,10 @@ func (s *searcher) findPeers() {
 	s.transpose()
 }
 
-// transpose lays the peers' codes out by attribute: regions look at few
-// attributes of many peers.
+// transpose lays out the peers' codes by feature, as a region looks at few features
+// of many peers.
 func (s *searcher) transpose() {
-	width, n := len(s.p.attributes), len(s.peerWeight)
+	width, n := len(s.p.features), len(s.peerWeight)
 	s.peerCodes = slices.Grow(s.peerCodes[:0], width*n)[:width*n]
 	for k := range n {
 		for f, code := range s.peer(int32(k)) {
@@ -239,7 +250,7 @@ func (s *searcher) transpose() {
 	}
 }
 
-// column returns the peers' codes of an attribute.
+// column returns the peers' codes of a feature.
 func (s *searcher) column(f int32) []uint16 {
 	n := len(s.peerWeight)
 	return s.peerCodes[int(f)*n : (int(f)+1)*n]
@@ -247,12 +258,13 @@ func (s *searcher) column(f int32) []uint16 {
 
 // peer returns the codes of a peer.
 func (s *searcher) peer(k int32) []uint16 {
-	width := len(s.p.attributes)
+	width := len(s.p.features)
 	return s.peerRows[int(k)*width : int(k+1)*width]
 }
 
-// takePeers lists the objects of the object's class: all of them, or where there
-// are many as many as a fresh sample of all objects has, the object included.
+// takePeers lists the objects of the object's class. With many objects it draws a
+// fresh sample of all objects, with the object as its first draw, and lists the
+// sample's objects of the class.
 func (s *searcher) takePeers() {
 	p := s.p
 	class := p.class[s.object]
@@ -277,17 +289,18 @@ func (s *searcher) takePeers() {
 	}
 }
 
-// between reports whether the rival lies in every region around the object that
-// holds a row too: each cut that takes the rival away takes the row with it.
+// between reports whether the rival lies in every region that holds both the object
+// and a row: each cut that takes the rival away takes the row away too.
 func (r *rival) between(row []uint16) bool {
 	for i := range r.cuts {
-		if c := &r.cuts[i]; !c.removes(row[c.attribute]) {
+		if c := &r.cuts[i]; !c.removes(row[c.feature]) {
 			return false
 		}
 	}
 	return true
 }
 
+// parted reports whether one of the rivals lies between the object and a row.
 func (s *searcher) parted(row []uint16, rivals []int) bool {
 	for _, r := range rivals {
 		if s.rivals[r].between(row) {
@@ -297,11 +310,12 @@ func (s *searcher) parted(row []uint16, rivals []int) bool {
 	return false
 }
 
-// killers orders the rivals by how many of a sample of peers each one parts
-// that those before it do not, and leaves out those that part none.
+// killers orders the rivals greedily: the next rival is the one that parts the most
+// peers from the object among those not yet parted. Rivals that part no further
+// peer are left out. The peers are a sample of triedPeers.
 func (s *searcher) killers() []int {
 	step := max(1, len(s.peerWeight)/triedPeers)
-	parts := make([][]int32, len(s.rivals)) // of the sample, by rival
+	parts := make([][]int32, len(s.rivals)) // by rival: the peers of the sample that it parts
 	for k := 0; k < len(s.peerWeight); k += step {
 		row := s.peer(int32(k))
 		for r := range s.rivals {

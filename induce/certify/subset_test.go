@@ -10,9 +10,9 @@ import (
 	"github.com/espalier-ml/espalier/induce/split"
 )
 
-// TestSubset: the bound for trees over a subset of the cuts is the bound for data with
-// those cuts alone. A bin of few cuts is a test that no tree over
-// all of them has.
+// TestSubset: the bound for trees over a subset of the cuts equals the bound for
+// data with only these cuts. A bin between two cuts of the subset is a test, and
+// trees over all cuts do not have it.
 func TestSubset(t *testing.T) {
 	fine := dataset.Feature{Name: "x", Kind: dataset.Numeric, Cuts: []float64{1, 2, 3, 4, 5, 6}, Missing: 1, Cost: 1,
 		Subsets: [][]uint16{{0, 1, 2, 3, 4, 5}, {1, 4}}}

@@ -8,16 +8,16 @@ import (
 	"github.com/espalier-ml/espalier/induce/portable"
 )
 
-// value puts a number on a leaf of cost d and weight M, such that the mean over
-// all objects of the least number that a leaf of theirs can have, less the
-// offset, is at most the expected cost of every tree. It grows with d and falls
-// with M. The package comment has the proofs.
+// value is a function of a leaf's cost d and weight M that grows with d and falls
+// with M. Take for each object the least value among the leaves that can hold it:
+// the mean of these values, less the offset, is at most the expected cost of every
+// tree. The package comment has the proofs.
 type value struct {
 	name   string
 	offset float64
 
-	// Kraft's inequality: d + multiplier * W/M * 2^(-rate d), at its least from d
-	// on; rate is the most bits that a cost of 1 buys.
+	// Kraft's inequality: the least of x + multiplier * W/M * 2^(-rate x) over x >= d.
+	// rate is the most bits bought by a cost of 1.
 	multiplier, rate float64
 
 	// A mixture of cost and information: (1-share) d + share * slope * log2(W/M).
@@ -30,15 +30,15 @@ func (v *value) String() string {
 	case Kraft:
 		return fmt.Sprintf("%s %.3g", v.name, v.multiplier*v.rate*math.Ln2)
 	case Information:
-		return fmt.Sprintf("%s %.3g", v.name, v.share) // of either tangent
+		return fmt.Sprintf("%s %.3g", v.name, v.share) // both tangents have this name
 	default:
 		return v.name
 	}
 }
 
-// of returns the value of the best leaf of at least cost d, whose weight is at
+// leaf returns the value of the best leaf whose cost is at least d and whose weight is at
 // most W/odds.
-func (v *value) of(d, odds float64) float64 {
+func (v *value) leaf(d, odds float64) float64 {
 	if v.multiplier > 0 {
 		d = max(d, portable.Log2(v.multiplier*v.rate*math.Ln2*odds)/v.rate)
 		return d + float64(v.multiplier*float64(odds*portable.Exp2(-float64(v.rate*d))))
@@ -49,21 +49,21 @@ func (v *value) of(d, odds float64) float64 {
 	return float64((1-v.share)*d) + float64(float64(v.share*v.slope)*portable.Log2(odds))
 }
 
-// supply is what an attribute can tell of an object: up to so many bits, at a
-// price each.
+// supply is the information that a feature sells: the most bits, and the price of a
+// bit.
 type supply struct{ price, bits float64 }
 
-// supplies lists the attributes, the cheapest first.
+// supplies lists the features' supplies, the lowest price first.
 func (p *problem) supplies() []supply {
 	inGroup := make([]float64, len(p.groups))
-	for f := range p.attributes {
-		if a := &p.attributes[f]; a.group >= 0 {
+	for f := range p.features {
+		if a := &p.features[f]; a.group >= 0 {
 			inGroup[a.group] += portable.Log2(float64(a.present))
 		}
 	}
-	list := make([]supply, len(p.attributes))
-	for f := range p.attributes {
-		a := &p.attributes[f]
+	list := make([]supply, len(p.features))
+	for f := range p.features {
+		a := &p.features[f]
 		list[f] = supply{a.cheapest() / a.bits(), entropy(a.weight, p.total) * (1 + 1e-9)}
 		if a.group >= 0 {
 			list[f].price += p.groups[a.group] / inGroup[a.group]
@@ -80,8 +80,8 @@ func (p *problem) supplies() []supply {
 	return list
 }
 
-// marginal returns the line below the least cost of any number of bits that
-// touches it at the given one: cost >= slope * bits - offset.
+// marginal returns the tangent, at the given number of bits, of the least cost as a
+// function of the bits: cost >= slope * bits - offset.
 func marginal(list []supply, bits float64) (slope, offset float64) {
 	for i := range list {
 		slope = list[i].price
@@ -97,7 +97,7 @@ func marginal(list []supply, bits float64) (slope, offset float64) {
 	return slope, offset
 }
 
-// entropy returns the entropy in bits of parts of a total.
+// entropy returns the entropy, in bits, of the shares of a total.
 func entropy(parts []int64, total int64) float64 {
 	h := 0.0
 	for _, w := range parts {
@@ -108,18 +108,18 @@ func entropy(parts []int64, total int64) float64 {
 	return h
 }
 
-// rate returns the most bits that a cost of 1 buys.
+// rate returns the most bits bought by a cost of 1.
 func (p *problem) rate() float64 {
 	rate := 0.0
-	for f := range p.attributes {
-		a := &p.attributes[f]
+	for f := range p.features {
+		a := &p.features[f]
 		rate = max(rate, a.bits()/a.cheapest())
 	}
 	return rate * (1 + 1e-12)
 }
 
-// values lists the values among which a pilot chooses. The leaves hold at least
-// the bits that the classes have, and often about twice as many.
+// values lists the values among which a pilot chooses. The entropy of the leaves is
+// at least the entropy of the classes, and often about twice as high.
 func (p *problem) values() []value {
 	list := []value{{name: Cover}}
 	classes := make([]int64, len(p.members))
@@ -130,7 +130,7 @@ func (p *problem) values() []value {
 	last := 0.0
 	for _, times := range []float64{1, 2} {
 		slope, offset := marginal(supplies, times*bits)
-		if slope == last || offset == 0 && !math.IsInf(rate, 1) { // Kraft's inequality says more
+		if slope == last || offset == 0 && !math.IsInf(rate, 1) { // Kraft's inequality gives a higher bound
 			continue
 		}
 		for _, share := range []float64{0.25, 0.5, 1} {
