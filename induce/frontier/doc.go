@@ -4,17 +4,17 @@
 //
 // # What is compared
 //
-// Trees are compared by billed expected cost on the training rows and by merit:
-// the area under the ROC curve on the validation rows, or half and half with that
-// on folds of the training rows, averaged over prunings of nearly the same size
-// (see Judge). Test figures are carried along and never looked at. Where the
-// validation rows are all of one class they have no area, and minus the log loss
-// in nats takes its place. The merit is of one kind for all points of a choice:
-// areas only where all points have one.
+// Trees are compared by billed expected cost on the training rows and by merit. The
+// merit is the area under the ROC curve on the validation rows, or the mean of this
+// area and of the area on folds of the training rows. It is averaged over prunings
+// of nearly the same size (see Judge). Figures of the test rows take no part.
+// Validation rows of a single class have no area; the merit is then minus the log
+// loss in nats. All points of a choice have the same kind of merit: areas only if
+// all points have one.
 //
 // # Ties
 //
-// Equal merit and cost go by fewer leaves, then by the order of the grid, the
-// currency and the step, so that every choice is a function of the points alone
-// and not of their order.
+// At equal merit and cost the point with fewer leaves comes first, then the order
+// of the grid, the currency and the step decides. So a choice does not depend on
+// the order of the points.
 package frontier

@@ -17,7 +17,7 @@ import (
 
 func is(x float64) *float64 { return &x }
 
-// point is a pruned tree of grown tree number i.
+// point makes a pruning of grown tree number i.
 func point(i int, lambda float64, step int, cost, auc float64) frontier.Point {
 	return frontier.Point{
 		Tree: i, Lambda: lambda, Currency: prune.Cost, Step: step, AUC: is(auc), LogLoss: is(1 - auc), Merit: auc,
@@ -26,8 +26,8 @@ func point(i int, lambda float64, step int, cost, auc float64) frontier.Point {
 	}
 }
 
-// table is by hand. Costs and areas of three grown trees, of which the fourth
-// column is the single leaf:
+// table is by hand: costs and areas of the prunings of three grown trees. The fourth
+// column is the single leaf.
 //
 //	lambda 100: 8 .930   4 .920   2 .80   0 .5
 //	lambda 10:  6 .925   3 .915   1 .75   0 .5
@@ -57,9 +57,9 @@ func TestNonDominated(t *testing.T) {
 	}
 }
 
-// TestSelect: by hand on table. The highest is 0/0 (.930 at 8), or what the limits
-// leave; without a tolerance it is the best, too. Above the chord from 0/3 to 0/0: 1/2 .456, 2/1 .564, 1/1 .590, 0/1
-// .477, 1/0 .238.
+// TestSelect: by hand on table. The highest merit within the limits is chosen by
+// Highest, and by Best without a tolerance; without limits it is 0/0 (.930 at 8).
+// Above the chord from 0/3 to 0/0: 1/2 .456, 2/1 .564, 1/1 .590, 0/1 .477, 1/0 .238.
 func TestSelect(t *testing.T) {
 	for _, c := range []struct {
 		rule   frontier.Rule
@@ -69,7 +69,7 @@ func TestSelect(t *testing.T) {
 		{frontier.Best, frontier.Limits{}, "0/0"},
 		{frontier.Best, frontier.Limits{ExpectedCost: 7.9}, "1/0"},
 		{frontier.Best, frontier.Limits{ExpectedCost: 3}, "1/1"},
-		{frontier.Best, frontier.Limits{ExpectedCost: 8 * (1 - 1e-15)}, "0/0"}, // but for rounding
+		{frontier.Best, frontier.Limits{ExpectedCost: 8 * (1 - 1e-15)}, "0/0"}, // below 8 by rounding alone
 		{frontier.Best, frontier.Limits{MaxCost: 4}, "2/1"},
 		{frontier.Best, frontier.Limits{Leaves: 16}, "1/1"},
 		{frontier.Best, frontier.Limits{ExpectedCost: 8, MaxCost: 9, Leaves: 5}, "1/2"},
@@ -95,8 +95,8 @@ func TestSelect(t *testing.T) {
 	}
 }
 
-// TestTolerance: by hand on table. Merit counts after the limits: of .920 at 4 and
-// .915 at 3, a tolerance of .005 takes the cheaper.
+// TestTolerance: by hand on table. The tolerance is applied after the limits: between
+// .920 at cost 4 and .915 at cost 3, a tolerance of .005 chooses the cheaper.
 func TestTolerance(t *testing.T) {
 	for _, c := range []struct {
 		tolerance float64
@@ -104,12 +104,12 @@ func TestTolerance(t *testing.T) {
 		want      string
 	}{
 		{0.004, frontier.Limits{}, "0/0"},
-		{0.005, frontier.Limits{}, "1/0"}, // .925 at 6, within but for rounding
+		{0.005, frontier.Limits{}, "1/0"}, // .925 at 6, within the tolerance up to rounding
 		{0.01, frontier.Limits{}, "0/1"},
 		{0.015, frontier.Limits{}, "1/1"},
 		{0.004, frontier.Limits{ExpectedCost: 5}, "0/1"},
 		{0.005, frontier.Limits{ExpectedCost: 5}, "1/1"},
-		{1, frontier.Limits{}, "0/3"}, // of three single leaves the first
+		{1, frontier.Limits{}, "0/3"}, // the first of three single leaves
 	} {
 		got, err := frontier.Select(table(),
 			frontier.Query{Rule: frontier.Best, Limits: c.limits, Tolerance: c.tolerance})
@@ -119,7 +119,7 @@ func TestTolerance(t *testing.T) {
 	}
 }
 
-// TestPaper: by hand, for what the table does not show.
+// TestPaper: by hand, for cases not in the table.
 func TestPaper(t *testing.T) {
 	for _, c := range []struct {
 		what   string
@@ -160,7 +160,7 @@ func TestKneeBelowChord(t *testing.T) {
 	}
 }
 
-// TestTies: equal cost and area go by leaves, grid, currency and step.
+// TestTies: at equal cost and area leaves, grid, currency and step decide.
 func TestTies(t *testing.T) {
 	p := point(1, 1, 1, 3, .9)
 	leaves, grid, currency, step := p, p, p, p
@@ -168,7 +168,7 @@ func TestTies(t *testing.T) {
 	grid.Tree--
 	currency.Currency = prune.Leaves
 	step.Step--
-	last := []frontier.Point{p, step, currency, grid, leaves} // each before the one ahead of it
+	last := []frontier.Point{p, step, currency, grid, leaves} // each one is preferred to the one before it
 	for i := 1; i < len(last); i++ {
 		for _, points := range [][]frontier.Point{last[:i+1], reversed(last[:i+1])} {
 			kept := frontier.NonDominated(points)
@@ -233,11 +233,11 @@ func TestFallback(t *testing.T) {
 	}
 	mixed := table()
 	mixed[4].Interval = &frontier.Interval{SE: 0.5}
-	mixed[0].AUC, mixed[4].LogLoss = nil, is(0.001) // areas that not all have are not compared with losses
+	mixed[0].AUC, mixed[4].LogLoss = nil, is(0.001) // one point lacks an area, so all are compared by losses
 	if err := frontier.Judge(mixed); err != nil {
 		t.Fatal(err)
 	}
-	for _, rule := range []frontier.Rule{frontier.Highest, frontier.OneSE} { // nor is their standard error a log loss
+	for _, rule := range []frontier.Rule{frontier.Highest, frontier.OneSE} { // log losses have no standard error
 		if got, err := frontier.Select(mixed, frontier.Query{Rule: rule}); err != nil || name(got) != "1/0" {
 			t.Errorf("%v with some areas: %s, %v", rule, name(got), err)
 		}
@@ -261,9 +261,9 @@ func randomPoints(r *rand.Rand) []frontier.Point {
 	return points
 }
 
-// TestLaws: order never matters; what is kept is not dominated and dominates
-// the rest; a choice keeps the limits and is not bettered for its cost within
-// them, but by the paper's rule.
+// TestLaws: the order of the points never matters. No kept point is dominated, and
+// every dropped point is. A choice is within the limits, and, but for the paper's
+// rule, no point within them is better at no more cost.
 func TestLaws(t *testing.T) {
 	r := rand.New(rand.NewPCG(6, 5))
 	for range 2000 {
@@ -345,7 +345,7 @@ func TestRuleNames(t *testing.T) {
 	}
 }
 
-// TestLeastBilled: what the refusal names is what is billed, of every tree (by hand).
+// TestLeastBilled: the error names the least billed costs of all trees (by hand).
 func TestLeastBilled(t *testing.T) {
 	points := table()[:2]
 	for i, billed := range []float64{20, 30} {

@@ -8,14 +8,14 @@ import (
 	"github.com/espalier-ml/espalier/induce/tree"
 )
 
-// Limits are what a tree may cost at most. 0: no limit.
+// Limits bound the billed cost and the size of a tree. 0: no limit.
 type Limits struct {
-	ExpectedCost float64
-	MaxCost      float64 // of the dearest path
-	Leaves       int
+	ExpectedCost float64 // expected billed cost of a training row
+	MaxCost      float64 // billed cost of the dearest path
+	Leaves       int     // number of leaves
 }
 
-// slack lets costs and merits be at a limit but for rounding.
+// slack is the rounding error that a cost (relative) or merit may have at a limit.
 const slack = 1e-12
 
 // Allow reports whether a tree keeps within all limits.
@@ -26,8 +26,8 @@ func (l Limits) Allow(c *tree.Complexity) bool {
 		(l.Leaves == 0 || c.Leaves <= l.Leaves)
 }
 
-// within returns the points that limits allow. Its error wraps ErrLimits and
-// names the least that there is.
+// within returns the points within the limits. If there are none, the error wraps
+// ErrLimits and names the least cost and size among the points.
 func (l Limits) within(points []Point) ([]Point, error) {
 	var allowed []Point
 	for i := range points {
@@ -52,7 +52,7 @@ func (l Limits) within(points []Point) ([]Point, error) {
 		ErrLimits, l, len(points), cheapest, dearest, leaves)
 }
 
-// String lists the limits that there are by the names of their flags.
+// String lists the limits by the names of their flags, without those that are 0.
 func (l Limits) String() string {
 	var list []string
 	if l.ExpectedCost != 0 {

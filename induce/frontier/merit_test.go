@@ -19,9 +19,9 @@ func pruned(step, leaves int, cost, auc float64) frontier.Point {
 	}
 }
 
-// TestJudge: by hand. Of six prunings the third may be averaged with two before and
-// two after it; the second with one on each side; the others have no neighbour on
-// one side, or none that is alike.
+// TestJudge: by hand. The third pruning is averaged with two before and two after
+// it, the second with one on each side. The others lack an alike neighbour on one
+// side.
 func TestJudge(t *testing.T) {
 	points := []frontier.Point{
 		pruned(0, 120, 10.3, .90), pruned(1, 115, 10.2, .94), pruned(2, 110, 10.1, .91), pruned(3, 105, 10.0, .93),
@@ -46,8 +46,8 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-// TestJudgeKinds: a merit is of the area on the validation rows, of that on the
-// folds, or of their mean.
+// TestJudgeKinds: the merit is the area on the validation rows, the area on the
+// folds, or the mean of the two.
 func TestJudgeKinds(t *testing.T) {
 	points := []frontier.Point{pruned(0, 20, 3, .9), pruned(1, 9, 2, .8), pruned(2, 2, 1, .7)}
 	points[0].Folds = is(.8)
@@ -62,8 +62,8 @@ func TestJudgeKinds(t *testing.T) {
 	}
 }
 
-// TestJudgeNaive: on random nested sequences of several trees merits equal those of
-// a search for each point's run of like neighbours from its definition.
+// TestJudgeNaive: on random nested sequences of several trees, the merits equal those
+// of a search for each point's run from its definition.
 func TestJudgeNaive(t *testing.T) {
 	r := rand.New(rand.NewPCG(4, 4))
 	for range 300 {
@@ -89,7 +89,7 @@ func TestJudgeNaive(t *testing.T) {
 	}
 }
 
-// naiveMerit widens the run around a point while both ends are alike.
+// naiveMerit widens the run around a point while both ends are alike to the point.
 func naiveMerit(points []frontier.Point, at int) float64 {
 	alike := func(large, small frontier.Point) bool {
 		return float64(large.Leaves) <= 1.2*float64(small.Leaves) && large.ExpectedCost <= 1.05*small.ExpectedCost

@@ -2,19 +2,20 @@ package frontier
 
 import "slices"
 
-// beyond is the share of an outline's points that may lie past the chosen one: 1
-// in beyond.
+// beyond is the inverse of the greatest share of an outline's points past the
+// chosen point.
 const beyond = 4
 
-// Outline picks the points of a frontier that tell most to a person who chooses a
-// tree: by index, ascending, at most so many, but always those in keep, the
-// chosen point, the cheapest point with a test, and the last.
+// Outline picks points of a frontier to show to a person who chooses a tree. It
+// returns at most the given number of indexes, ascending. The points in keep, the
+// chosen point, the cheapest point with a test and the last point are always picked,
+// even if they are more.
 //
 // costs are the expected costs of the points, ascending. The other points are at
-// even steps of cost from the cheapest point with a test to the chosen one, each
-// the dearest point within the step's cost, which a budget of that cost would
-// choose. Where the last point costs more than the chosen one by a step, up to a
-// quarter of the points are at even steps of cost between these two.
+// even steps of cost between the cheapest point with a test and the chosen point:
+// at each step the dearest point of at most the step's cost, as a budget of this
+// cost would choose. If the last point costs more than the chosen point by at least
+// a step, up to a quarter of the points are at even steps between these two.
 func Outline(costs []float64, chosen int, keep []int, most int) []int {
 	if len(costs) <= most {
 		most = len(costs)
@@ -26,7 +27,7 @@ func Outline(costs []float64, chosen int, keep []int, most int) []int {
 	for _, i := range append([]int{max(first, 0), chosen, last}, keep...) {
 		o.pick(i)
 	}
-	if chosen <= first { // a bare leaf, or a single test: what else there is matters more
+	if chosen <= first { // a bare leaf or the cheapest test: all steps go to dearer points
 		o.steps(first, last, most-o.count)
 		return o.list()
 	}
@@ -44,7 +45,7 @@ func Outline(costs []float64, chosen int, keep []int, most int) []int {
 type outline struct {
 	costs  []float64
 	picked []bool // by point
-	count  int    // of the points picked
+	count  int    // number of points picked
 }
 
 func (o *outline) pick(i int) {

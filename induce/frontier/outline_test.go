@@ -48,9 +48,9 @@ func TestOutline(t *testing.T) {
 	}
 }
 
-// TestOutlineLaws: an outline is ascending, has the points that it must have, no
-// more than asked for unless it must, and leaves no gap in cost that a free place
-// could have filled.
+// TestOutlineLaws: an outline is ascending and has all points that must be picked. It
+// is longer than asked for only if these are more. No gap in cost is left that a
+// free place could have filled.
 func TestOutlineLaws(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 1))
 	for range 2000 {

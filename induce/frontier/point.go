@@ -9,48 +9,48 @@ import (
 	"github.com/espalier-ml/espalier/induce/tree"
 )
 
-// Point is a pruned tree with what it costs and how good it is.
+// Point is a pruned tree with its cost and its quality.
 type Point struct {
-	Tree int // which grown tree: its index in the grid
-	// of that tree: +Inf for criteria of impurity alone (c45, cart, ..), which large lambdas tend
-	// to; 0 for asr
+	Tree int // index of the grown tree in the grid
+	// Lambda is the grown tree's lambda; 0 for asr. It is +Inf for criteria of impurity
+	// alone (c45, cart, ..), the limit of large lambdas.
 	Lambda   float64
-	Currency prune.Currency // that the tree is pruned in
-	Step     int            // of the sequence; 0: the un-pruned tree
-	Alpha    float64        // of the step
+	Currency prune.Currency // currency of the pruning
+	Step     int            // step of the pruning sequence; 0: the un-pruned tree
+	Alpha    float64        // alpha of the step
 
-	tree.Complexity // on the training rows
+	tree.Complexity // measured on the training rows
 
-	AUC      *float64  // on the validation rows; nil where they have none
-	Folds    *float64  // mean AUC of trees of the same kind on folds of the training rows; nil: none were grown
-	Interval *Interval // of AUC; nil until it is filled in
-	LogLoss  *float64  // on the validation rows, in nats; nil without rows
-	TestAUC  *float64  // on the test rows
+	AUC      *float64  // area on the validation rows; nil: they do not define it
+	Folds    *float64  // mean area of trees of the same kind on folds of the training rows; nil: there are no folds
+	Interval *Interval // confidence interval of AUC; nil: not computed
+	LogLoss  *float64  // log loss on the validation rows, in nats; nil: there are no rows
+	TestAUC  *float64  // area on the test rows
 
-	Merit  float64 // by which points are compared, the larger the better: see Judge
-	byLoss bool    // the merit is of log losses, not of areas
+	Merit  float64 // quality by which points are compared, the larger the better: see Judge
+	byLoss bool    // the merits are of log losses, not of areas
 }
 
-// Interval says how sure an area is.
+// Interval is the uncertainty of an area.
 type Interval struct {
 	SE        float64 // standard error
 	Low, High float64 // 95 % interval
 }
 
-// Errors of a choice.
+// Errors of Judge and Select.
 var (
 	ErrNoMerit = errors.New("no validation rows to choose a tree by: expected a validation part with rows, " +
 		"change the split")
 	ErrLimits = errors.New("no tree keeps the limits")
 )
 
-// cost returns what the tree is expected to cost a training row, as it is billed.
+// cost returns the expected billed cost of a training row.
 func (p *Point) cost() float64 {
 	expected, _ := p.Billed()
 	return expected
 }
 
-// inOrder compares what is left when cost and merit are the same.
+// inOrder compares points of equal cost and merit.
 func inOrder(a, b *Point) int {
 	return cmp.Or(
 		cmp.Compare(a.Leaves, b.Leaves),
@@ -70,9 +70,9 @@ func better(a, b Point) int {
 	return cmp.Or(cmp.Compare(b.Merit, a.Merit), cmp.Compare(a.cost(), b.cost()), inOrder(&a, &b))
 }
 
-// NonDominated returns the points that no other is at least as good as for at
-// most the cost: ascending in billed cost and strictly in merit, of equal points
-// one.
+// NonDominated returns the Pareto front of the points: no other point has at least
+// the merit at no more billed cost. The result ascends in cost, and strictly in
+// merit. One point of several equal ones stays.
 func NonDominated(points []Point) []Point {
 	sorted := slices.SortedFunc(slices.Values(points), cheaper)
 	var kept []Point
@@ -84,8 +84,9 @@ func NonDominated(points []Point) []Point {
 	return kept
 }
 
-// Thin leaves out of a frontier, as NonDominated returns it, points that are better
-// than the one kept before by less than a step of merit; the best stays.
+// Thin drops points of a Pareto front in the order of NonDominated. A point stays if
+// its merit is at least step above the merit of the point kept before it. The first
+// and the last point stay.
 func Thin(points []Point, step float64) []Point {
 	var kept []Point
 	for i := range points {

@@ -9,16 +9,16 @@ import (
 	"strings"
 )
 
-// Rule says which of the points that the limits allow is chosen.
+// Rule is a rule of selection among the points within the limits.
 type Rule uint8
 
 // The rules.
 const (
-	Best       Rule = iota + 1 // cheapest within the tolerance of the highest merit
-	Highest                    // highest merit; ties: the cheapest
-	Knee                       // farthest above the chord from the cheapest to the best
-	OneSE                      // cheapest within one standard error of the highest merit
-	OnePercent                 // cheapest within 0.01 of the highest merit
+	Best       Rule = iota + 1 // the cheapest point within the tolerance of the highest merit
+	Highest                    // the point of highest merit; ties: the cheapest
+	Knee                       // the point farthest above the chord from the cheapest to the best point
+	OneSE                      // the cheapest point within one standard error of the highest merit
+	OnePercent                 // the cheapest point within 0.01 of the highest merit
 	Paper                      // lambda from large to small, before the AUC drops
 )
 
@@ -43,28 +43,27 @@ func ParseRule(s string) (Rule, error) {
 	return 0, fmt.Errorf("rule of selection %q: want one of %s", s, strings.Join(names[1:], ", "))
 }
 
-// ErrNoInterval is the error of OneSE where the point of highest merit has no
-// Interval.
+// ErrNoInterval is the error of OneSE if the point of highest merit has no Interval.
 var ErrNoInterval = errors.New("the tree of highest merit has no standard error to choose by")
 
 // significant is the drop in merit that matters: 0.01, as in the paper.
 const significant = 0.01
 
-// Query says which point is wanted.
+// Query asks for one point.
 type Query struct {
 	Rule      Rule
 	Limits    Limits
-	Tolerance float64 // of Best: merit that a cheaper point may lack, at least 0
+	Tolerance float64 // for Best: merit that a cheaper point may lack, at least 0
 }
 
-// Select returns the point that a query's rule chooses among those within its
-// limits, by the merits that Judge has given them. Its errors are ErrLimits and,
-// by OneSE, ErrNoInterval.
+// Select returns the point chosen by the query's rule among the points within the
+// query's limits. Judge must have set the merits. The errors are ErrLimits and, for
+// OneSE, ErrNoInterval.
 //
-// OneSE needs the Interval of one point only, that which Highest chooses.
+// OneSE needs the Interval of one point only: the point of rule Highest.
 //
-// Where areas are undefined (see the package), the tolerance of Best and the 0.01
-// of OnePercent and Paper are nats of log loss, and OneSE is Highest.
+// If the merits are log losses (see the package comment), the tolerance of Best and
+// the 0.01 of OnePercent and Paper are nats, and OneSE is the same as Highest.
 func Select(points []Point, q Query) (Point, error) {
 	list, err := q.Limits.within(points)
 	if err != nil {
@@ -95,7 +94,8 @@ func Select(points []Point, q Query) (Point, error) {
 
 var errRule = errors.New("no rule of selection")
 
-// standardError returns that of the merit.
+// standardError returns the standard error of the merit; 0 if the merit is a log
+// loss.
 func (p *Point) standardError() (float64, error) {
 	switch {
 	case p.byLoss:
@@ -107,19 +107,20 @@ func (p *Point) standardError() (float64, error) {
 	}
 }
 
-// below returns the least merit that is below another by no more than a margin,
-// but for rounding.
+// below returns the merit that lies a margin below another, with slack for rounding.
 func below(merit, margin float64) float64 { return merit - margin - slack }
 
-// cheapest returns the cheapest point of at least some merit, which one has.
+// cheapest returns the cheapest point of at least the given merit. At least one
+// point must have it.
 func cheapest(list []Point, merit float64) Point {
 	good := slices.DeleteFunc(slices.Clone(list), func(c Point) bool { return c.Merit < merit })
 	return slices.MinFunc(good, cheaper)
 }
 
-// knee returns the point farthest above the chord from the first point, the
-// cheapest, to the last, of the highest merit, with both axes scaled to 0..1
-// between the two. If no point is above the chord, it returns the last.
+// knee returns the point farthest above the chord from the first point, which is
+// the cheapest, to the last point, which has the highest merit. Both axes are
+// scaled to 0..1 between the two. If no point is above the chord, knee returns the
+// last point.
 func knee(line []Point) Point {
 	first, last := line[0], line[len(line)-1]
 	chosen, most := last, 0.0
@@ -133,11 +134,10 @@ func knee(line []Point) Point {
 	return chosen
 }
 
-// beforeDrop follows the paper's experimental evaluation: lambda goes from
-// large to small, and the last tree before validation merit falls by more than
-// 0.01 below the best seen is taken. Each grown tree stands for itself by its
-// best point, which is its own best alpha, or the un-pruned tree if that is all
-// there is of it; each lambda by the best of its trees.
+// beforeDrop follows the paper's experimental evaluation. Lambda goes from large to
+// small; the last tree is taken before the merit falls by more than 0.01 below the
+// best seen. Each lambda is represented by the best point of all its trees: the
+// best alpha of a pruned tree, or the un-pruned tree.
 func beforeDrop(list []Point) Point {
 	sorted := slices.SortedFunc(slices.Values(list), func(a, b Point) int {
 		return cmp.Or(cmp.Compare(b.Lambda, a.Lambda), better(a, b))

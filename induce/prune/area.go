@@ -7,20 +7,20 @@ import (
 	"github.com/espalier-ml/espalier/induce/metric"
 )
 
-// scoreAreas fills in the areas under ROC curves, class by class.
+// scoreAreas sets the macro-averaged areas under the ROC curves.
 func (s *Sequence) scoreAreas(scores []Score, r *reached, m *moves) {
 	first := 0
 	if r.classes == 2 {
-		first = 1 // the area is that of the second class
+		first = 1 // two classes have one area, of the second class
 	}
-	sums, defs := make([]float64, len(scores)), 0
+	sums, defined := make([]float64, len(scores)), 0
 	for c := first; c < r.classes; c++ {
-		positives := r.of(0)[c]
+		positives := r.classWeights(0)[c]
 		negatives := r.weight[0] - positives
 		if positives == 0 || negatives == 0 {
 			continue
 		}
-		defs++
+		defined++
 		ranks, most := s.ranks(c)
 		a := area{sums: make([]weights, most+1)}
 		for k := range scores {
@@ -33,16 +33,16 @@ func (s *Sequence) scoreAreas(scores []Score, r *reached, m *moves) {
 			sums[k] += *a.twice.Share(uint64(positives), uint64(negatives))
 		}
 	}
-	if defs == 0 {
+	if defined == 0 {
 		return
 	}
 	for k, sum := range sums {
-		scores[k].AUC = defined(sum / float64(defs))
+		scores[k].AUC = new(sum / float64(defined))
 	}
 }
 
-// ranks numbers the nodes' probabilities of a class in ascending order, from 1,
-// equal ones alike, and returns the largest number.
+// ranks returns by node the rank of its probability of a class, ascending from 1,
+// and the highest rank. Equal probabilities have the same rank.
 func (s *Sequence) ranks(class int) (rank []int, most int) {
 	type entry struct {
 		probability float64
@@ -63,24 +63,25 @@ func (s *Sequence) ranks(class int) (rank []int, most int) {
 	return rank, most
 }
 
-// weights of rows of a class and of all others.
+// weights are the weight of the rows of a class, and of all other rows.
 type weights struct{ positive, negative uint64 }
 
-// side returns the weights that reach a node.
+// side returns the weights of a class and of all others at a node.
 func (r *reached) side(node, class int) weights {
 	positive := r.classed[node*r.classes+class]
 	return weights{uint64(positive), uint64(r.weight[node] - positive)}
 }
 
-// area keeps twice Mann and Whitney's U of leaves that come and go: the pairs of
-// a positive and a negative row in which the positive one has the higher rank,
-// where a tie counts half.
+// area keeps twice Mann and Whitney's U while leaves are added and removed. U is
+// the weight of the pairs of a positive and a negative row in which the positive
+// row has the higher rank; a tie counts half.
 type area struct {
-	sums  []weights // Fenwick tree over ranks: entry i sums up the last i & -i ranks up to i
+	sums  []weights // Fenwick tree over ranks: entry i is the sum of the i & -i ranks up to i
 	all   weights
 	twice metric.Pairs
 }
 
+// add adds a leaf with its rank and weights.
 func (a *area) add(rank int, w weights) {
 	if w == (weights{}) {
 		return
@@ -89,16 +90,17 @@ func (a *area) add(rank int, w weights) {
 	a.change(rank, w)
 }
 
+// remove removes a leaf with its rank and weights.
 func (a *area) remove(rank int, w weights) {
 	if w == (weights{}) {
 		return
 	}
-	a.change(rank, weights{-w.positive, -w.negative}) // modulo 2^64: no sum is below 0 in the end
+	a.change(rank, weights{-w.positive, -w.negative}) // modulo 2^64: the sums themselves are never negative
 	a.pairs(rank, w, (*metric.Pairs).Sub)
 }
 
-// pairs counts the pairs that a leaf has a row in, with the others and in
-// itself.
+// pairs counts the pairs with at least one row in a leaf: pairs with rows of other
+// leaves, and pairs within the leaf.
 func (a *area) pairs(rank int, w weights, count func(*metric.Pairs, uint64, uint64)) {
 	below, upTo := a.sum(rank-1), a.sum(rank)
 	count(&a.twice, w.positive, below.negative+upTo.negative+w.negative)
@@ -114,7 +116,7 @@ func (a *area) change(rank int, by weights) {
 	}
 }
 
-// sum returns the weights of all ranks up to one.
+// sum returns the sum of the weights up to a rank.
 func (a *area) sum(rank int) weights {
 	var w weights
 	for i := rank; i > 0; i &= i - 1 {

@@ -2,8 +2,8 @@ package prune
 
 import "testing"
 
-// TestCompensated: by hand, ones that rounding takes from a large sum come back
-// when it goes.
+// TestCompensated: by hand. Ones lost by rounding in a large sum reappear once the
+// large term is subtracted.
 func TestCompensated(t *testing.T) {
 	var c compensated
 	for _, x := range []float64{1, 1e17, 1, 1, -1e17, 0.5} {

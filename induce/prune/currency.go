@@ -2,13 +2,13 @@ package prune
 
 import "fmt"
 
-// Currency is what a pruned tree pays alpha for.
+// Currency is the complexity measure that alpha multiplies.
 type Currency uint8
 
 // The currencies.
 const (
 	Leaves Currency = iota + 1 // number of leaves: classical cost-complexity pruning
-	Cost                       // expected cost of the tests on a training row, as they are billed
+	Cost                       // expected billed cost of the tests on a training row
 )
 
 func currencyNames() []string { return []string{"", "leaves", "cost"} }

@@ -6,7 +6,7 @@ package prune
 type heap struct {
 	key         []float64
 	left, right []int32
-	rank        []int32 // 1 + the number of steps to the right before nothing is left
+	rank        []int32 // number of nodes on the path that goes right until it ends
 }
 
 func newHeap(nodes int) heap {
@@ -20,8 +20,8 @@ func (h *heap) single(v int32, key float64) int32 {
 	return v
 }
 
-// meld returns the heap of the nodes of two. It goes to the right only, hence
-// at most log2(nodes) deep.
+// meld merges two heaps. It recurses to the right only, so at most log2(nodes)
+// deep.
 func (h *heap) meld(a, b int32) int32 {
 	if a == 0 {
 		return b

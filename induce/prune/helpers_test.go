@@ -26,13 +26,13 @@ func randomTree(r *rand.Rand, inner, classes int, most int64) *tree.Tree {
 		t.Features[0].Group, t.Features[0].GroupCost = "g", 2
 		t.Features[1].Group, t.Features[1].GroupCost = "h", 0.5
 	}
-	groups := []string{""} // by node: those opened on its path
+	groups := []string{""} // by node: the groups paid on its path
 	for c := range classes {
 		t.Label.Classes = append(t.Label.Classes, strconv.Itoa(c))
 	}
 	for v := 0; v < len(t.Nodes) && inner > 0; v++ {
 		if open := len(t.Nodes) - v; open > 1 && r.IntN(3) == 0 {
-			continue // not the last that could grow
+			continue // keeps at least one leaf that can grow
 		}
 		inner--
 		branches := 2
@@ -80,8 +80,8 @@ func randomTree(r *rand.Rand, inner, classes int, most int64) *tree.Tree {
 	return t
 }
 
-// lean gives each node, by class, what its rows lean to, more and more so
-// further down.
+// lean returns by node and class the preference of its rows for the class, which
+// grows with the depth.
 func lean(r *rand.Rand, t *tree.Tree, classes int) [][]float64 {
 	shares := make([][]float64, len(t.Nodes))
 	shares[0] = slices.Repeat([]float64{1}, classes)
@@ -96,7 +96,7 @@ func lean(r *rand.Rand, t *tree.Tree, classes int) [][]float64 {
 	return shares
 }
 
-// randomCounts counts made-up rows by leaf.
+// randomCounts draws counts of rows by leaf.
 func randomCounts(r *rand.Rand, t *tree.Tree, most int64) *tree.LeafCounts {
 	counts := t.NewLeafCounts()
 	for v, weights := range counts.Weights {

@@ -7,12 +7,11 @@ import (
 	"github.com/espalier-ml/espalier/induce/tree"
 )
 
-// price returns what the test of an inner node is billed at: budgets are about
-// what is really paid.
+// price returns the billed price of an inner node's test.
 func price(n *tree.Node) float64 { return n.Test.Paid() }
 
 const (
-	// noGain is the drop in risk, per weight, that rounding makes of none.
+	// noGain is the drop in risk, per weight, that may be rounding alone.
 	noGain = 1e-12
 	// tie is the relative difference below which two alphas are equal.
 	tie = 1e-9
@@ -29,7 +28,7 @@ func risks(t *tree.Tree, gini bool) []float64 {
 	return risk
 }
 
-// line is a pruned subtree's risk + alpha * complexity.
+// line is a pruned subtree's risk + alpha * complexity, as a function of alpha.
 type line struct{ risk, complexity float64 }
 
 // links finds the alphas of a tree's inner nodes.
@@ -37,14 +36,14 @@ type links struct {
 	tree     *tree.Tree
 	currency Currency
 	total    float64   // weight of the root
-	leaf     []float64 // risk by node, as a leaf
+	leaf     []float64 // by node: risk of the node as a leaf
 
-	cuts heap   // of the subtree's nodes that are cut before it, by alpha
-	drop []line // by node: how much less the risk, and more the complexity, is before the cut
+	cuts heap   // by subtree: the nodes cut before the subtree's root, keyed by alpha
+	drop []line // by node: decrease of the risk and increase of the complexity when the cut is undone
 }
 
-// alphas returns, for each inner node, the alpha from which on it is not one
-// any more in the optimal tree: the least of its own and its ancestors'.
+// alphas returns for each inner node the least alpha at which the optimal tree no
+// longer has it as an inner node: the least of its own alpha and its ancestors'.
 func alphas(t *tree.Tree, currency Currency, leaf []float64) []float64 {
 	l := links{
 		tree: t, currency: currency, total: float64(max(t.Nodes[0].Weight, 1)), leaf: leaf,
@@ -65,9 +64,10 @@ func alphas(t *tree.Tree, currency Currency, leaf []float64) []float64 {
 	return alpha
 }
 
-// link returns the alpha at which a node's best subtree is no better than the
-// node as a leaf, and the heap of its subtree, itself included. It begins where
-// all children are leaves and undoes cuts until it is left of the crossing.
+// link returns the alpha of a node, and the heap of its subtree. At the alpha the
+// best pruned subtree is worth as much as the node as a leaf. The search starts with
+// all children as leaves, and undoes cuts while their alphas are at or above the
+// crossing.
 func (l *links) link(v int, tops []int32) (float64, int32) {
 	n := &l.tree.Nodes[v]
 	sum, top := line{complexity: l.own(n)}, int32(0)
@@ -90,8 +90,9 @@ func (l *links) link(v int, tops []int32) (float64, int32) {
 	return alpha, l.cuts.meld(top, l.cuts.single(int32(v), alpha))
 }
 
-// crossing returns the alpha at which a subtree and its root as a leaf are
-// worth the same: infinite where the subtree gains something for nothing.
+// crossing returns the alpha at which a subtree and its root as a leaf have equal
+// risk + alpha * complexity. It is infinite if the subtree lowers the risk and adds
+// no complexity.
 func (l *links) crossing(v int, subtree line) float64 {
 	gain, saved := l.leaf[v]-subtree.risk, subtree.complexity-l.asLeaf()
 	switch {
@@ -112,7 +113,7 @@ func (l *links) asLeaf() float64 {
 	return 0
 }
 
-// own returns the complexity that an inner node has beside its children's.
+// own returns the complexity of an inner node without its children's.
 func (l *links) own(n *tree.Node) float64 {
 	if l.currency == Leaves {
 		return 0

@@ -9,18 +9,18 @@ import (
 
 // Step is one pruned tree of a sequence.
 type Step struct {
-	// Alpha is the least that makes this tree optimal, in risk (bits or Gini
-	// index) per leaf or per unit of cost. It is infinite where what is cut
-	// costs nothing and gains something.
+	// Alpha is the least alpha at which this tree is optimal, in risk (bits or Gini
+	// index) per leaf or per unit of cost. It is infinite if the subtrees cut here
+	// cost nothing and lower the risk.
 	Alpha float64
-	// Risk is the mean impurity of a training row's leaf.
+	// Risk is the impurity of a row's leaf, averaged over the training rows by weight.
 	Risk float64
 
-	tree.Complexity // on the training rows
+	tree.Complexity // measured on the training rows
 }
 
 // Sequence is the nested sequence of a tree's optimal prunings: the first step
-// is the un-pruned tree at alpha 0, the last its root alone. Alphas ascend
+// is the un-pruned tree at alpha 0, the last step the root alone. Alphas increase
 // strictly from the second step on.
 type Sequence struct {
 	Steps []Step
@@ -28,15 +28,15 @@ type Sequence struct {
 	tree     *tree.Tree
 	currency Currency
 	parent   []int32 // by node; the root's is itself
-	cut      []int32 // by node: the first step in which it is not an inner node; 0 for leaves
+	cut      []int32 // by node: the first step at which it is not an inner node; 0 for leaves
 }
 
-// Currency returns the currency that the tree is pruned in.
+// Currency returns the sequence's currency.
 func (s *Sequence) Currency() Currency { return s.currency }
 
-// NewSequence prunes a tree, which it keeps and does not change, in the given
-// currency. gini chooses the Gini index for the risk instead of the entropy in
-// bits. It takes O(nodes * (classes + log(nodes))).
+// NewSequence prunes a tree in the given currency. The risk is the Gini index if
+// gini is true, else the entropy in bits. The sequence keeps the tree, and never
+// changes it. The time is O(nodes * (classes + log(nodes))).
 func NewSequence(t *tree.Tree, currency Currency, gini bool) *Sequence {
 	leaf := risks(t, gini)
 	alpha := alphas(t, currency, leaf)
@@ -61,8 +61,8 @@ func NewSequence(t *tree.Tree, currency Currency, gini bool) *Sequence {
 	return s
 }
 
-// distinct returns the alphas of the inner nodes, ascending, each of them the
-// least of those that tie with it.
+// distinct returns the distinct alphas of the inner nodes, ascending. Among tied
+// alphas it keeps the least.
 func distinct(t *tree.Tree, alpha []float64) []float64 {
 	var inner []float64
 	for v := range t.Nodes {
@@ -81,9 +81,9 @@ func distinct(t *tree.Tree, alpha []float64) []float64 {
 	return inner[:n]
 }
 
-// Tree returns the pruned tree of a step, numbered breadth-first and measured.
-// Nodes keep their classes and probabilities, and share them with the un-pruned
-// tree. Algorithm.Prune names the currency from step 1 on.
+// Tree returns the pruned tree of a step, numbered breadth-first and with its
+// complexity. The nodes keep their classes and probabilities, and share the slices
+// with the un-pruned tree. Algorithm.Prune names the currency from step 1 on.
 func (s *Sequence) Tree(step int) *tree.Tree {
 	pruned := *s.tree
 	if step > 0 {
@@ -106,22 +106,22 @@ func (s *Sequence) Tree(step int) *tree.Tree {
 	return &pruned
 }
 
-// Counts returns rows counted by leaf of the un-pruned tree as counts of the
-// pruned tree of a step.
+// Counts merges counts of rows by leaf of the un-pruned tree into counts by leaf of
+// a step's tree.
 func (s *Sequence) Counts(step int, counts *tree.LeafCounts) *tree.LeafCounts {
 	r := s.gather(counts)
 	kept, _ := s.kept(step)
 	merged := &tree.LeafCounts{Weights: make([][]int64, len(kept)), Rows: make([]int64, len(kept))}
 	for i, v := range kept {
 		if s.leafAt(v, step) {
-			merged.Weights[i], merged.Rows[i] = slices.Clone(r.of(v)), r.rows[v]
+			merged.Weights[i], merged.Rows[i] = slices.Clone(r.classWeights(v)), r.rows[v]
 		}
 	}
 	return merged
 }
 
-// kept returns the nodes that the pruned tree of a step has, in order, and the
-// numbers that they have there. What is left of a breadth-first order is one.
+// kept returns the nodes of a step's tree in order, and by node of the un-pruned
+// tree its number in the step's tree. The order stays breadth-first.
 func (s *Sequence) kept(step int) (nodes, id []int) {
 	nodes, id = make([]int, 0, s.Steps[step].Nodes), make([]int, len(s.tree.Nodes))
 	for v := range s.tree.Nodes {
@@ -133,21 +133,21 @@ func (s *Sequence) kept(step int) (nodes, id []int) {
 	return nodes, id
 }
 
-// At returns the step that is optimal for an alpha: the smallest tree that
-// minimises risk + alpha * complexity.
+// At returns the optimal step for an alpha: the smallest tree among those of least
+// risk + alpha * complexity.
 func (s *Sequence) At(alpha float64) int {
 	return max(sort.Search(len(s.Steps), func(k int) bool { return s.Steps[k].Alpha > alpha }), 1) - 1
 }
 
-// Cut returns the first step in which a node of the un-pruned tree is not an
-// inner node: 0 for leaves. It is a leaf from then on until its parent is cut.
+// Cut returns the first step at which a node of the un-pruned tree is not an inner
+// node; 0 for leaves. The node is a leaf from this step until its parent is cut.
 func (s *Sequence) Cut(node int) int { return int(s.cut[node]) }
 
-// leafAt reports whether a node that the pruned tree of a step has is a leaf.
+// leafAt reports whether a node of a step's tree is a leaf.
 func (s *Sequence) leafAt(node, step int) bool { return int(s.cut[node]) <= step }
 
-// gone returns the first step whose tree does not have a node: that which cuts
-// its parent, and one past the last for the root.
+// gone returns the first step without a node: the step that cuts its parent. For
+// the root it is one past the last step.
 func (s *Sequence) gone(node int) int32 {
 	if node == 0 {
 		return int32(len(s.Steps))
@@ -155,8 +155,8 @@ func (s *Sequence) gone(node int) int32 {
 	return s.cut[s.parent[node]]
 }
 
-// fillRisks adds up risks from the un-pruned tree on: all terms are positive,
-// so nothing cancels.
+// fillRisks sets the risks. It adds them up from the un-pruned tree on: all terms
+// are positive, so nothing cancels.
 func (s *Sequence) fillRisks(leaf []float64) {
 	for v := range s.tree.Nodes {
 		n := &s.tree.Nodes[v]
@@ -171,8 +171,8 @@ func (s *Sequence) fillRisks(leaf []float64) {
 	}
 }
 
-// fillComplexity adds up complexities from the last step, the root alone, back:
-// a step's tree has the nodes of the next and those which that one loses.
+// fillComplexity sets the complexities. It adds them up from the last step back, as
+// a step's tree has all nodes of the next step's tree.
 func (s *Sequence) fillComplexity() {
 	weight := make([]int64, len(s.tree.Nodes))
 	depth, paid := s.tree.Path()
@@ -180,7 +180,7 @@ func (s *Sequence) fillComplexity() {
 	for v := range s.tree.Nodes {
 		n := &s.tree.Nodes[v]
 		weight[v] = n.Weight
-		last := &s.Steps[s.gone(v)-1] // that has the node
+		last := &s.Steps[s.gone(v)-1] // the last step with the node
 		last.Nodes++
 		last.Depth, last.MaxCost = max(last.Depth, depth[v]), max(last.MaxCost, paid[v])
 		last.MaxBilledCost = max(last.MaxBilledCost, billed[v])
@@ -189,7 +189,7 @@ func (s *Sequence) fillComplexity() {
 		}
 	}
 	for v := range s.tree.Nodes {
-		if cut := s.cut[v]; cut > 0 { // a leaf more from then on, until it is gone
+		if cut := s.cut[v]; cut > 0 { // a leaf from this step until the node is gone
 			s.Steps[s.gone(v)-1].Leaves++
 			s.Steps[cut-1].Leaves--
 		}
@@ -210,8 +210,8 @@ func (s *Sequence) fillComplexity() {
 	}
 }
 
-// billsApart returns the first step from which on tests are not billed at other
-// prices than their own.
+// billsApart returns the first step from which on every test is billed at its own
+// price: the tree has no features in groups and no free repeats.
 func (s *Sequence) billsApart() int {
 	if s.tree.Algorithm.RepeatCost != "" {
 		return len(s.Steps)
@@ -225,12 +225,12 @@ func (s *Sequence) billsApart() int {
 	return step
 }
 
-// expectation is what the tests cost that a row is asked in the mean, what is
-// billed for them, and their number.
+// expectation holds means per row: cost of the tests asked at their own prices,
+// billed cost, and number of tests.
 type expectation struct{ cost, billed, tests float64 }
 
-// expected returns, by step, the means over rows of which the given weights
-// reach the nodes; zeros where none reaches the root.
+// expected returns the means by step, given by node the weight of the rows that
+// reach it. The means are 0 if no row reaches the root.
 func (s *Sequence) expected(weight []int64) []expectation {
 	cost, billed, tests := make([]float64, len(s.Steps)+1), make([]float64, len(s.Steps)+1),
 		make([]int64, len(s.Steps)+1)

@@ -24,8 +24,8 @@ type pruning struct {
 	risk, complexity float64
 }
 
-// prunings lists all prunings of the subtree of a node, by definition and with
-// logarithms of its own.
+// prunings lists all prunings of a node's subtree from the definition, with its own
+// logarithms.
 func prunings(t *tree.Tree, v int, currency prune.Currency, gini bool) []pruning {
 	n, total := &t.Nodes[v], float64(t.Nodes[0].Weight)
 	phi := 0.0
@@ -62,8 +62,8 @@ func prunings(t *tree.Tree, v int, currency prune.Currency, gini bool) []pruning
 }
 
 // optimum returns the inner nodes of the smallest pruning whose risk + alpha *
-// complexity is the least but for the given slack. The minimisers are closed
-// under intersection, so the smallest is the intersection of all.
+// complexity is within the given slack of the least. The minimisers are closed
+// under intersection, so the smallest minimiser is the intersection of all.
 func optimum(all []pruning, alpha, slack float64) uint64 {
 	least := math.Inf(1)
 	for _, p := range all {
@@ -78,7 +78,7 @@ func optimum(all []pruning, alpha, slack float64) uint64 {
 	return inner
 }
 
-// slack is more than rounding makes of a tie.
+// slack is greater than the rounding error of a tie.
 const slack = 1e-10
 
 // innerNodes returns the nodes of the un-pruned tree that are inner in a step.
@@ -92,9 +92,10 @@ func innerNodes(s *prune.Sequence, t *tree.Tree, step int) uint64 {
 	return set
 }
 
-// checkOptimal compares all steps of a sequence, at and between their alphas,
-// with brute force over all prunings: a step has the inner nodes that no tie
-// makes dispensable, and none that is dispensable by more than exact.
+// checkOptimal compares all steps of a sequence, at and between their alphas, with
+// brute force over all prunings. A step has every inner node of the smallest
+// minimiser within slack, and no inner node outside of the smallest minimiser
+// within exact.
 func checkOptimal(t *testing.T, grown *tree.Tree, currency prune.Currency, gini bool, exact float64) *prune.Sequence {
 	t.Helper()
 	all := prunings(grown, 0, currency, gini)
@@ -135,8 +136,7 @@ func TestOptimal(t *testing.T) {
 	}
 }
 
-// FuzzOptimal takes any weights, with gains that are nearly as small as
-// rounding.
+// FuzzOptimal takes any weights. Some gains are nearly as small as rounding errors.
 func FuzzOptimal(f *testing.F) {
 	f.Add(uint64(1), uint8(3), uint8(2), uint16(2))
 	f.Add(uint64(2), uint8(8), uint8(3), uint16(1000))
@@ -149,7 +149,7 @@ func FuzzOptimal(f *testing.F) {
 	})
 }
 
-// around returns alphas at a step's own and on both sides of it.
+// around returns a step's alpha, and an alpha on each side of it.
 func around(s *prune.Sequence, k int) []float64 {
 	a := s.Steps[k].Alpha
 	if k+1 == len(s.Steps) {
@@ -159,8 +159,8 @@ func around(s *prune.Sequence, k int) []float64 {
 	return []float64{a, (a + next) / 2, a + (next-a)/8, next}
 }
 
-// TestSteps: what steps say of themselves is what their trees are, and the
-// sequence is nested and monotone.
+// TestSteps: the figures of each step are those of its tree, and the sequence is
+// nested and monotone.
 func TestSteps(t *testing.T) {
 	r := rand.New(rand.NewPCG(6, 2))
 	for range 100 {
@@ -249,7 +249,7 @@ func checkOrder(t *testing.T, pruned *tree.Tree) {
 	}
 }
 
-// within compares floats but for rounding.
+// within compares floats with a tolerance for rounding.
 func within() cmp.Option {
 	return cmp.Comparer(func(a, b float64) bool { return math.Abs(a-b) <= 1e-12*max(1, math.Abs(a)) })
 }
@@ -304,9 +304,9 @@ func TestByHand(t *testing.T) {
 	}
 }
 
-// TestFreeTests: by hand. A subtree that gains a bit and costs nothing is never
-// cut for its cost on its own: it goes when what is above it goes, at (1 bit)/(1
-// of cost), and alone not before alpha is infinite.
+// TestFreeTests: by hand. A free subtree that gains a bit is cut together with the
+// test above it, at an alpha of 1 bit per 1 of cost. Alone it is cut at an infinite
+// alpha.
 func TestFreeTests(t *testing.T) {
 	grown := handTree()
 	for v, raw := range [][]int64{{8, 8}, {4, 4}, {4, 4}, {4, 0}, {0, 4}} {
@@ -324,7 +324,8 @@ func TestFreeTests(t *testing.T) {
 	}
 }
 
-// TestDeep: a chain, the worst case of looking for the weakest link anew.
+// TestDeep prunes a chain, the worst case for a search of the weakest link after
+// every cut.
 func TestDeep(t *testing.T) {
 	for _, currency := range currencies() {
 		grown := chain(20_000)

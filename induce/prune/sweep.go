@@ -7,23 +7,22 @@ import (
 	"github.com/espalier-ml/espalier/induce/tree"
 )
 
-// Score is how good one step is on counted rows. The fields are those of
-// metric.Metrics; what the rows do not define is nil, for all steps of a
-// sequence alike.
+// Score holds the metrics of one step, as in metric.Metrics. A metric that the rows
+// do not define is nil, in all steps of a sequence.
 type Score struct {
-	AUC                *float64 // one-vs-rest, macro; of the second class with two
+	AUC                *float64 // one-vs-rest, macro-averaged; of two classes, the area of the second
 	LogLoss            *float64 // nats
 	Accuracy           *float64
-	ExpectedCost       *float64 // of the tests, each at its own price
-	ExpectedBilledCost *float64 // what is really paid for them
-	ExpectedTests      *float64
+	ExpectedCost       *float64 // mean cost of the tests that a row is asked, at their own prices
+	ExpectedBilledCost *float64 // mean billed cost of the tests
+	ExpectedTests      *float64 // mean number of the tests
 }
 
-// Sweep scores every step on rows counted by leaf of the un-pruned tree, as
-// metric.Evaluate does the pruned tree: the area and the accuracy to the last
-// bit, the means but for rounding. It panics on counts of another tree.
+// Sweep scores every step on rows counted by leaf of the un-pruned tree. The area
+// and the accuracy equal those of metric.Evaluate for the step's tree to the last
+// bit; the means may differ by rounding. It panics on counts of another tree.
 //
-// It takes O(nodes * classes * log(nodes)) for the whole sequence.
+// The time is O(nodes * classes * log(nodes)) for the whole sequence.
 func (s *Sequence) Sweep(counts *tree.LeafCounts) []Score {
 	r := s.gather(counts)
 	scores := make([]Score, len(s.Steps))
@@ -34,13 +33,13 @@ func (s *Sequence) Sweep(counts *tree.LeafCounts) []Score {
 	s.scoreAreas(scores, r, moves)
 	s.scoreLeaves(scores, r, moves)
 	for k, e := range s.expected(r.weight) {
-		scores[k].ExpectedCost, scores[k].ExpectedBilledCost, scores[k].ExpectedTests = defined(e.cost),
-			defined(e.billed), defined(e.tests)
+		score := &scores[k]
+		score.ExpectedCost, score.ExpectedBilledCost, score.ExpectedTests = new(e.cost), new(e.billed), new(e.tests)
 	}
 	return scores
 }
 
-// reached counts rows by the nodes on their paths.
+// reached holds the rows that reach each node.
 type reached struct {
 	classes int
 	classed []int64 // weight by node, then by class
@@ -48,12 +47,12 @@ type reached struct {
 	rows    []int64 // by node
 }
 
-// of returns the weight by class that reaches a node.
-func (r *reached) of(node int) []int64 {
+// classWeights returns the weight, by class, of the rows that reach a node.
+func (r *reached) classWeights(node int) []int64 {
 	return r.classed[node*r.classes : (node+1)*r.classes : (node+1)*r.classes]
 }
 
-// gather adds up counts of leaves towards the root.
+// gather adds up the counts of the leaves towards the root.
 func (s *Sequence) gather(counts *tree.LeafCounts) *reached {
 	nodes, classes := len(s.tree.Nodes), len(s.tree.Label.Classes)
 	if len(counts.Weights) != nodes || len(counts.Rows) != nodes {
@@ -64,9 +63,9 @@ func (s *Sequence) gather(counts *tree.LeafCounts) *reached {
 	for v := nodes - 1; v >= 0; v-- {
 		if s.tree.Nodes[v].Leaf() {
 			r.rows[v] = counts.Rows[v]
-			copy(r.of(v), counts.Weights[v])
+			copy(r.classWeights(v), counts.Weights[v])
 		}
-		for _, w := range r.of(v) {
+		for _, w := range r.classWeights(v) {
 			r.weight[v] += w
 		}
 		if v == 0 {
@@ -74,17 +73,18 @@ func (s *Sequence) gather(counts *tree.LeafCounts) *reached {
 		}
 		up := int(s.parent[v])
 		r.rows[up] += r.rows[v]
-		for c, w := range r.of(v) {
+		for c, w := range r.classWeights(v) {
 			r.classed[up*classes+c] += w
 		}
 	}
 	return r
 }
 
-// moves are, by step, the nodes that become leaves and those that cease to be.
+// moves lists by step the nodes that become leaves (in), and the leaves that their
+// parent's cut removes (out).
 type moves struct{ in, out [][]int32 }
 
-// moves lists every node at most once on either side, in order.
+// moves lists every node at most once in each of the two lists, in order.
 func (s *Sequence) moves() *moves {
 	m := &moves{in: make([][]int32, len(s.Steps)), out: make([][]int32, len(s.Steps)+1)}
 	for v := range s.tree.Nodes {
@@ -97,11 +97,11 @@ func (s *Sequence) moves() *moves {
 	return m
 }
 
-// scoreLeaves fills in accuracy and log loss.
+// scoreLeaves sets the accuracies and log losses.
 func (s *Sequence) scoreLeaves(scores []Score, r *reached, m *moves) {
 	loss := make([]float64, len(s.tree.Nodes))
 	for v := range loss {
-		for c, w := range r.of(v) {
+		for c, w := range r.classWeights(v) {
 			if w > 0 {
 				loss[v] += float64(float64(w) * metric.Surprise(s.tree.Nodes[v].Probabilities[c]))
 			}
@@ -112,20 +112,20 @@ func (s *Sequence) scoreLeaves(scores []Score, r *reached, m *moves) {
 	total := float64(r.weight[0])
 	for k := range scores {
 		for _, v := range m.out[k] {
-			hits -= r.of(int(v))[s.tree.Nodes[v].Class]
+			hits -= r.classWeights(int(v))[s.tree.Nodes[v].Class]
 			losses.add(-loss[v])
 		}
 		for _, v := range m.in[k] {
-			hits += r.of(int(v))[s.tree.Nodes[v].Class]
+			hits += r.classWeights(int(v))[s.tree.Nodes[v].Class]
 			losses.add(loss[v])
 		}
-		scores[k].Accuracy = defined(float64(hits) / total)
-		scores[k].LogLoss = defined(losses.sum() / total)
+		scores[k].Accuracy = new(float64(hits) / total)
+		scores[k].LogLoss = new(losses.sum() / total)
 	}
 }
 
-// compensated is a sum that keeps what rounding takes from it (Neumaier 1974;
-// the error by Knuth's two-sum).
+// compensated is a sum with its rounding error (Neumaier 1974; the error by Knuth's
+// two-sum).
 type compensated struct{ high, low float64 }
 
 func (c *compensated) add(x float64) {
@@ -136,5 +136,3 @@ func (c *compensated) add(x float64) {
 }
 
 func (c *compensated) sum() float64 { return c.high + c.low }
-
-func defined(x float64) *float64 { return &x }

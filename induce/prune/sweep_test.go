@@ -27,8 +27,7 @@ func evaluate(t *tree.Tree, counts *tree.LeafCounts) metric.Metrics {
 	return metric.Evaluate(leaves, t.Label.Classes, 1)
 }
 
-// billed returns the mean of what rows are billed on their paths; nil: there are
-// none.
+// billed returns the mean billed cost of the rows' paths; nil: there are no rows.
 func billed(t *tree.Tree, counts *tree.LeafCounts) *float64 {
 	paid, total := 0.0, 0.0
 	for v, way := range t.Billed() {
@@ -44,8 +43,8 @@ func billed(t *tree.Tree, counts *tree.LeafCounts) *float64 {
 	return &paid
 }
 
-// TestSweep compares every step with the evaluation of its pruned tree. A third
-// of the trees has rows of one class only, another third none of the last one.
+// TestSweep compares every step with the evaluation of its pruned tree. A third of
+// the trees has rows of one class only, another third has no rows of the last class.
 func TestSweep(t *testing.T) {
 	r := rand.New(rand.NewPCG(6, 3))
 	undefined := 0
@@ -108,7 +107,7 @@ func TestSweepOfAnotherTree(t *testing.T) {
 	prune.NewSequence(handTree(), prune.Cost, false).Sweep(chain(5).NewLeafCounts())
 }
 
-// TestCounts: rows are neither lost nor made, and stand at leaves only.
+// TestCounts: merging counts keeps the number of rows, and only leaves have rows.
 func TestCounts(t *testing.T) {
 	r := rand.New(rand.NewPCG(6, 4))
 	grown := randomTree(r, 30, 3, 20)
