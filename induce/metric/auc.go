@@ -2,14 +2,14 @@ package metric
 
 import "math"
 
-// fillAreas computes the areas under ROC curves.
+// fillAreas sets the areas under ROC curves.
 func (m *Metrics) fillAreas(leaves []Leaf, rankings []ranking) {
 	if len(rankings) == 2 {
 		m.fillBinary(&rankings[1])
 		return
 	}
 	var rest, pairs []float64
-	areas := make([][]*float64, len(rankings)) // of the first class against the second, by the first's probability
+	areas := make([][]*float64, len(rankings)) // by two classes: the first against the second, ranked by the first
 	for c := range rankings {
 		m.PerClass[c].AUC = rankings[c].area()
 		if auc := m.PerClass[c].AUC; auc != nil {
@@ -32,9 +32,9 @@ func (m *Metrics) fillAreas(leaves []Leaf, rankings []ranking) {
 	m.AUCOvRMacro, m.AUCOvOMacro = mean(rest), mean(pairs)
 }
 
-// fillBinary uses the probability of the second class for all areas. By that of
-// the first they are the same, but where rounding makes two probabilities equal
-// and not their complements.
+// fillBinary ranks by the probability of the second class for all areas. Ranking by
+// the first class gives the same areas, unless rounding makes two probabilities
+// equal and their complements different.
 func (m *Metrics) fillBinary(second *ranking) {
 	auc := second.area()
 	m.AUCOvRMacro, m.AUCOvOMacro = auc, auc
@@ -43,27 +43,27 @@ func (m *Metrics) fillBinary(second *ranking) {
 
 // Area returns the area under the ROC curve of one class against the rest,
 // averaged over the classes (Metrics.AUCOvRMacro), with its standard error and
-// 95 % interval. It is nil where rows do not define the area, and where leaves
-// do not count their Rows. It panics as Evaluate does.
+// 95 % interval. It is nil if the rows do not define the area, or if the leaves do
+// not count their Rows. It panics as Evaluate does.
 //
-// The standard error is that of DeLong, DeLong and Clarke-Pearson, Biometrics 44
-// (1988), with two classes. With more it is the same estimate for the mean of the
-// classes' areas: a row of class k moves it by
+// For two classes the standard error is DeLong, DeLong and Clarke-Pearson's,
+// Biometrics 44 (1988). For more classes it is the same estimate for the mean of the
+// classes' areas. A row of class k moves the mean by
 //
 //	a_k = 1/C (V10_k / n_k + sum over c != k of V01_c / (N - n_c))
 //
-// where V10_k is the share of other rows that the row beats by its probability of
-// k, V01_c the share of the rows of c that beat it by theirs, and the variance is
-// the sum over classes of n_k times the sample variance of a_k. In a class of
-// fewer than two rows there is none: the greatest variance that a value of a_k's
-// mean and range can have stands in (Bhatia and Davis).
+// V10_k is the share of other rows with a lower probability of k than the row. V01_c
+// is the share of the rows of c with a higher probability of c than the row. The
+// variance is the sum over classes of n_k times the sample variance of a_k. A class
+// of fewer than two rows has no sample variance; the greatest variance for a_k's mean
+// and range takes its place (Bhatia and Davis).
 //
-// The interval is Wilson's for a share of A in A(1-A)/variance rows: unlike one
-// of A's logit it is defined for A = 1 too, where as many rows are taken as the
-// smallest class has; the variance of an area is at most A(1-A) over that
-// (Birnbaum and Klose). See the package comment for weighted rows.
+// The interval is Wilson's, for a share of A among A(1-A)/variance rows. Unlike an
+// interval of A's logit it is defined for A = 1 too. The number of rows is then that
+// of the smallest class, because the variance of an area is at most A(1-A) over this
+// number (Birnbaum and Klose). See the package comment for weighted rows.
 //
-// It takes O(classes * leaves * log(leaves)).
+// The time is O(classes * leaves * log(leaves)).
 func Area(leaves []Leaf) *Estimate {
 	if len(leaves) == 0 {
 		return nil
@@ -77,8 +77,8 @@ func Area(leaves []Leaf) *Estimate {
 	return area(leaves, rankings, canonical(leaves), newSample(leaves, totals))
 }
 
-// firstRanked returns the first class whose ranking the mean area is of: of two
-// classes the second, which says all.
+// firstRanked returns the first class with a ranking of its own in the mean area. Two
+// classes need the second's ranking only.
 func firstRanked(classes int) int {
 	if classes == 2 {
 		return 1
@@ -95,10 +95,10 @@ func rankAll(leaves []Leaf, totals []uint64, from, to int) []ranking {
 	return rankings
 }
 
-// area is Area of the rankings from firstRanked on. order is that in which floats
-// are added.
+// area is Area, given the rankings from firstRanked on. Floats are added in the given
+// order of the leaves.
 func area(leaves []Leaf, rankings []ranking, order []int, s *sample) *Estimate {
-	var used []*ranking // of the classes that have an area
+	var used []*ranking // rankings of the classes with an area
 	var areas []float64
 	for c := range rankings {
 		if auc := rankings[c].area(); auc != nil {
@@ -113,13 +113,13 @@ func area(leaves []Leaf, rankings []ranking, order []int, s *sample) *Estimate {
 	return &Estimate{*auc, shareInterval(*auc, math.Sqrt(variance), s.leastRows())}
 }
 
-// projection is by how much a row moves the mean of some areas.
+// projection holds by how much one row moves the mean of some areas.
 type projection struct {
 	sample *sample
-	areas  float64     // number of them
-	all    []float64   // by leaf: sum over the areas as a row of none of their classes
-	own    [][]float64 // by class and leaf: what a row of the class has more; nil: nothing
-	most   []float64   // by class
+	areas  float64     // number of areas
+	all    []float64   // by leaf: move of the areas' sum by a row of another class than theirs
+	own    [][]float64 // by class and leaf: further move by a row of the class; nil: none
+	most   []float64   // by class: greatest move by a row of the class
 }
 
 func newProjection(leaves []Leaf, used []*ranking, s *sample) *projection {
@@ -134,7 +134,8 @@ func newProjection(leaves []Leaf, used []*ranking, s *sample) *projection {
 	return p
 }
 
-// add adds the area of a ranking with so many rows of its class, and others.
+// add adds the area of a ranking. own is the number of rows of its class, rest the
+// number of other rows.
 func (p *projection) add(r *ranking, own, rest float64) {
 	var ownBelow, restBelow uint64
 	from := 0
@@ -158,7 +159,7 @@ func (p *projection) add(r *ranking, own, rest float64) {
 	}
 }
 
-// at returns the move by a row of class k in a leaf.
+// at returns the move of the mean area by a row of class k in a leaf.
 func (p *projection) at(k, leaf int) float64 {
 	if p.own[k] == nil {
 		return p.all[leaf] / p.areas
@@ -183,7 +184,7 @@ func (p *projection) variance(leaves []Leaf, order []int) float64 {
 			squares += float64(float64(leaves[i].Weights[k]) * float64(d*d))
 		}
 		n := float64(p.sample.per * float64(weight))
-		one := max(0, center*(p.most[k]/p.areas-center)) // of a row
+		one := max(0, center*(p.most[k]/p.areas-center)) // variance of one row's move
 		if n >= 2 {
 			one = float64(squares/float64(weight)*n) / (n - 1)
 		}

@@ -2,32 +2,30 @@ package metric
 
 import "math"
 
-// CalibrationBins is the number of bins of equal width that probabilities are
-// put in.
+// CalibrationBins is the number of bins of probabilities, of equal width.
 const CalibrationBins = 10
 
-// Calibration says whether rows are of a class as often as its probability
-// promises. With two classes it is about the second, with more about the class
-// that is predicted.
+// Calibration compares the probabilities of a class with its share among the rows. It
+// is of the second of two classes; of more classes, of the predicted class.
 type Calibration struct {
-	Class         string           `json:"class,omitempty"` // absent: the predicted one
+	Class         string           `json:"class,omitempty"` // name of the class; absent: the predicted class
 	ExpectedError float64          `json:"expected_error"`  // mean over rows of |probability - share| of their bins
-	MaximumError  float64          `json:"maximum_error"`   // of all bins
-	Bins          []CalibrationBin `json:"bins"`            // that have rows, ascending
+	MaximumError  float64          `json:"maximum_error"`   // greatest |probability - share| of a bin
+	Bins          []CalibrationBin `json:"bins"`            // bins with rows, ascending
 }
 
-// CalibrationBin is the rows with a probability of at least From and below To;
-// the last bin has 1 too.
+// CalibrationBin holds the rows with a probability of at least From and below To. The
+// last bin includes 1.
 type CalibrationBin struct {
 	From            float64 `json:"from"`
 	To              float64 `json:"to"`
 	Weight          int64   `json:"weight"` // fixed point
 	MeanProbability float64 `json:"mean_probability"`
-	ObservedShare   float64 `json:"observed_share"` // of rows that are of the class
+	ObservedShare   float64 `json:"observed_share"` // share of the class among the rows
 }
 
-// fillCalibration computes the calibration of rows, of which there must be some.
-// order is that in which floats are added.
+// fillCalibration sets the calibration. There must be rows. Floats are added in the
+// given order of the leaves.
 func (m *Metrics) fillCalibration(leaves []Leaf, order []int) {
 	c := &Calibration{}
 	if len(m.PerClass) == 2 {

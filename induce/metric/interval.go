@@ -15,25 +15,25 @@ type Estimate struct {
 	Interval
 }
 
-// Intervals are the 95 % confidence intervals of Metrics, by the same names. They
-// are for other rows from where these are from, with the tree as it is. Undefined
-// ones are nil.
+// Intervals are the 95 % confidence intervals of Metrics, by the same names. They hold
+// for the fixed tree on new rows from the same distribution. An undefined interval is
+// nil.
 type Intervals struct {
 	AUCOvRMacro *Interval `json:"auc_ovr_macro"` // see Area
-	// Accuracy is Wilson's interval; BalancedAccuracy as well, of as many rows as
-	// give a share the variance that the recalls have together.
+	// Accuracy is Wilson's interval. BalancedAccuracy is too, for the number of rows at
+	// which a share has the variance of the mean recall.
 	Accuracy         *Interval `json:"accuracy"`
 	BalancedAccuracy *Interval `json:"balanced_accuracy"`
-	// Those of means are normal: 1.96 standard errors to either side, not below 0.
+	// Intervals of means are normal: 1.96 standard errors to either side, at least 0.
 	ExpectedCost       *Interval `json:"expected_cost"`
 	ExpectedTests      *Interval `json:"expected_tests"`
 	ExpectedBilledCost *Interval `json:"expected_billed_cost"`
 }
 
-// sample is how many rows the weights stand for.
+// sample converts weights to numbers of rows.
 type sample struct {
 	rows    float64
-	per     float64  // rows for a unit of weight
+	per     float64  // rows per unit of weight
 	classes []uint64 // weight of each class
 }
 
@@ -57,7 +57,7 @@ func newSample(leaves []Leaf, totals []uint64) *sample {
 	return s
 }
 
-// leastRows returns the rows of the smallest class that has some.
+// leastRows returns the number of rows of the smallest class with rows.
 func (s *sample) leastRows() float64 {
 	least := math.Inf(1)
 	for _, w := range s.classes {
@@ -71,11 +71,11 @@ func (s *sample) leastRows() float64 {
 // z is the quantile 0.975 of the normal distribution.
 const z = 1.959963984540054
 
-// shareInterval returns Wilson's interval about an estimate between 0 and 1 that
-// has the given standard error: that of a share among p(1-p)/error^2 rows. At 0
-// and 1, where no error is seen, it is that of the given number of rows.
+// shareInterval returns Wilson's interval for an estimate p between 0 and 1 with a
+// standard error: the interval of a share among p(1-p)/error^2 rows. At 0 and 1,
+// where the error is 0, it is the interval of a share among the given rows.
 func shareInterval(p, standardError, rows float64) Interval {
-	const edge = 1e-12 // what rounding may leave
+	const edge = 1e-12 // rounding error
 	if spread := p * (1 - p); spread > edge {
 		rows = spread / standardError / standardError
 	}
@@ -84,8 +84,8 @@ func shareInterval(p, standardError, rows float64) Interval {
 	return Interval{standardError, max(0, center-half), min(1, center+half)}
 }
 
-// meanInterval returns the normal interval of a mean that is never negative, from
-// the mean square of the rows' deviations; undefined for fewer than two rows.
+// meanInterval returns the normal interval of a non-negative mean, given the mean
+// square of the rows' deviations. It is nil for fewer than two rows.
 func meanInterval(center, square, rows float64) *Interval {
 	if rows < 2 {
 		return nil
@@ -95,7 +95,7 @@ func meanInterval(center, square, rows float64) *Interval {
 	return &Interval{standardError, max(0, center-half), center + half}
 }
 
-// fillShareIntervals computes the intervals of what is between 0 and 1.
+// fillShareIntervals sets the intervals of accuracy and balanced accuracy.
 func (m *Metrics) fillShareIntervals(s *sample) {
 	accuracy := shareInterval(*m.Accuracy, math.Sqrt(*m.Accuracy*(1-*m.Accuracy)/s.rows), s.rows)
 	m.Intervals.Accuracy = &accuracy

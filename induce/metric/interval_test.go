@@ -30,8 +30,8 @@ func rowsOf(leaves []metric.Leaf) []rowOf {
 	return rows
 }
 
-// beats is 1 where the first row has the higher probability of a class, and a
-// half where they tie.
+// beats is 1 if the first row has the higher probability of a class, 1/2 if the rows
+// tie, else 0.
 func beats(a, b rowOf, class int) float64 {
 	switch {
 	case a.p[class] > b.p[class]:
@@ -43,9 +43,9 @@ func beats(a, b rowOf, class int) float64 {
 	}
 }
 
-// bruteDeLong returns area and variance of one class against the rest as DeLong,
-// DeLong and Clarke-Pearson write them for a single curve: the sample variances
-// of the structural components over their numbers.
+// bruteDeLong returns the area of one class against the rest and its variance, by the
+// formulas of DeLong, DeLong and Clarke-Pearson for a single curve: the sample
+// variances of the structural components over their numbers.
 func bruteDeLong(rows []rowOf, class int) (area, variance float64) {
 	var own, rest []rowOf
 	for _, r := range rows {
@@ -83,7 +83,7 @@ func TestAreaOfTwoClasses(t *testing.T) {
 	for range 200 {
 		leaves := randomLeaves(r, 2+r.IntN(12), 2, 7)
 		leaves[0].Weights, leaves[0].Rows = []int64{2, 3}, 5
-		for i := range leaves { // so that the classes' probabilities are complements
+		for i := range leaves { // makes the classes' probabilities complements
 			leaves[i].Probabilities[0] = 1 - leaves[i].Probabilities[1]
 		}
 		auc, variance := bruteDeLong(rowsOf(leaves), 1)
@@ -94,15 +94,15 @@ func TestAreaOfTwoClasses(t *testing.T) {
 	}
 }
 
-// bruteMacro returns mean area and variance of several classes from the
-// covariances of the classes' areas: for each two of them and each class of rows,
-// the sample covariance of what its rows add to either.
+// bruteMacro returns the mean area of several classes and its variance, from the
+// covariances of the classes' areas: for each two areas and each class of rows, the
+// sample covariance of the rows' terms in the two areas.
 func bruteMacro(rows []rowOf, classes int) (area, variance float64) {
 	count := make([]float64, classes)
 	for _, r := range rows {
 		count[r.class]++
 	}
-	moves := make([][]float64, classes) // of an area, by row
+	moves := make([][]float64, classes) // by class and row: term of the row in the class's area
 	for c := range moves {
 		auc, _ := bruteDeLong(rows, c)
 		area += auc / float64(classes)
@@ -195,7 +195,7 @@ func (p *population) sample(r *rand.Rand, rows int) []metric.Leaf {
 	return leaves
 }
 
-// populations have areas from poor to nearly perfect.
+// populations returns populations with areas from poor to nearly perfect.
 func populations() map[string][]metric.Leaf {
 	good := []metric.Leaf{
 		{Probabilities: []float64{.99, .01}, Weights: []int64{500, 5}, Cost: 1, Tests: 1},
@@ -207,9 +207,8 @@ func populations() map[string][]metric.Leaf {
 	return map[string][]metric.Leaf{"good": good, "fair": fair, "three classes": threeLeaves()}
 }
 
-// TestIntervalsCover: about 95 of 100 samples' intervals hold the value of the
-// population that they are drawn from; of 2,000 samples 93 to 97 is four standard
-// errors.
+// TestIntervalsCover: about 95 % of the samples' intervals contain the population's
+// value. For 2,000 samples, 93 % to 97 % is four standard errors.
 func TestIntervalsCover(t *testing.T) {
 	const samples, rows = 2000, 400
 	for name, leaves := range populations() {
@@ -249,9 +248,9 @@ func TestIntervalsCover(t *testing.T) {
 	}
 }
 
-// TestBootstrapAgrees: the standard deviation over 4,000 resamples with
-// replacement, within classes as DeLong's are, is the standard error but for 5 %,
-// which is more than four of its own standard errors.
+// TestBootstrapAgrees: the standard deviation over 4,000 resamples with replacement
+// within classes equals DeLong's standard error to 5 %, which is more than four of
+// its own standard errors.
 func TestBootstrapAgrees(t *testing.T) {
 	const resamples = 4000
 	for name, leaves := range populations() {
@@ -292,7 +291,7 @@ func TestBootstrapAgrees(t *testing.T) {
 	}
 }
 
-// TestIntervalsAtTheEdges: what no row contradicts is not certain for that.
+// TestIntervalsAtTheEdges: an estimate of 0 or 1 has an interval of positive length.
 func TestIntervalsAtTheEdges(t *testing.T) {
 	perfect := []metric.Leaf{
 		{Probabilities: []float64{1, 0}, Class: 0, Weights: []int64{300, 0}, Rows: 300},
@@ -332,8 +331,8 @@ func TestIntervalsAtTheEdges(t *testing.T) {
 	}
 }
 
-// TestIntervalsUndefined: what rows do not define, and leaves that do not count
-// their rows.
+// TestIntervalsUndefined: there are no intervals of undefined values, nor if leaves do
+// not count their rows.
 func TestIntervalsUndefined(t *testing.T) {
 	if metric.Area(nil) != nil {
 		t.Error("area without leaves")
@@ -352,9 +351,8 @@ func TestIntervalsUndefined(t *testing.T) {
 	}
 }
 
-// TestSingleRowOfAClass: its component has no sample variance; by hand, the one
-// row beats 3 of 4 others, so that its variance is at most 3/4 * 1/4, and the
-// others' is 1/4 over 4.
+// TestSingleRowOfAClass: a single row has no sample variance. By hand: the row beats 3
+// of 4 others, so its variance is at most 3/4 * 1/4, and the others' is 1/4 over 4.
 func TestSingleRowOfAClass(t *testing.T) {
 	got := metric.Area([]metric.Leaf{
 		{Probabilities: []float64{.9, .1}, Weights: []int64{3, 0}, Rows: 3},
@@ -366,8 +364,8 @@ func TestSingleRowOfAClass(t *testing.T) {
 	}
 }
 
-// TestWeightedRows: weights count as far as they are the share of a row, so that
-// their unit does not matter, and twice the rows halve the variance.
+// TestWeightedRows: only the rows' shares of the weight count, so the unit of the
+// weights does not matter. Twice the rows halve the variance.
 func TestWeightedRows(t *testing.T) {
 	once := metric.Area(binaryLeaves()).StandardError
 	leaves := binaryLeaves()
@@ -382,12 +380,13 @@ func TestWeightedRows(t *testing.T) {
 	for i := range leaves {
 		leaves[i].Rows *= 1000
 	}
-	if got := metric.Area(leaves).StandardError * math.Sqrt(1000); math.Abs(got/once-1) > 0.03 { // n for n-1
+	// The tolerance is for n in place of n-1.
+	if got := metric.Area(leaves).StandardError * math.Sqrt(1000); math.Abs(got/once-1) > 0.03 {
 		t.Errorf("a thousand times the rows: error %v, want %v", got, once)
 	}
 }
 
-// TestAreaIgnoresOrder: not to the last bit.
+// TestAreaIgnoresOrder: the order of the leaves changes no bit.
 func TestAreaIgnoresOrder(t *testing.T) {
 	r := rand.New(rand.NewPCG(15, 1))
 	for _, classes := range []int{2, 3, 7} {
@@ -416,8 +415,8 @@ func TestErrorCosts(t *testing.T) {
 	}
 }
 
-// FuzzEvaluate: any leaf counts give metrics that are within their bounds and
-// that JSON can hold.
+// FuzzEvaluate: for any counts of leaves the metrics are within their bounds, and JSON
+// can hold them.
 func FuzzEvaluate(f *testing.F) {
 	f.Add(uint64(1), uint8(2), uint8(3), int64(5))
 	f.Add(uint64(2), uint8(7), uint8(40), int64(1<<40))

@@ -8,63 +8,62 @@ import (
 	"github.com/espalier-ml/espalier/induce/portable"
 )
 
-// Leaf is a leaf of a tree with the rows that are evaluated and end in it.
+// Leaf is a leaf of a tree with the rows that reach it.
 type Leaf struct {
-	Probabilities []float64 // of each class; sum 1
-	Class         int       // the class predicted
-	Weights       []int64   // of the rows by their true class; fixed point, see Evaluate
-	Rows          int64     // the rows themselves, unweighted; without them there are no intervals
-	Cost          float64   // of the tests on the way to the leaf, each at its full price
-	Billed        float64   // what is paid for them in fact: groups once, repeats as they are charged
-	Tests         int       // asked on the way
+	Probabilities []float64 // by class; sum 1
+	Class         int       // predicted class
+	Weights       []int64   // weight of the rows by true class; fixed point, see Evaluate
+	Rows          int64     // number of rows; if 0, there are no intervals
+	Cost          float64   // cost of the tests on the path, each at its own price
+	Billed        float64   // billed cost of the tests: groups once, free repeats at 0
+	Tests         int       // number of tests on the path
 }
 
-// Metrics is what metrics.json holds of one part of the rows. All values but
-// Rows weigh rows by their weights. What the rows do not define is nil, and null
-// in JSON: everything without rows, the area of a class that no row or every row
-// is of, the recall of a class without rows, the precision of a class that is
-// never predicted.
+// Metrics holds the metrics of one part of the rows, as in metrics.json. All values
+// but Rows are weighted. Undefined values are nil, and null in JSON: all values
+// without rows, the area of a class with no rows or with all rows, the recall of a
+// class without rows, the precision of a class never predicted.
 type Metrics struct {
 	Rows        int64 `json:"rows"`
 	Weight      int64 `json:"weight"`                 // fixed point, in units of 1/WeightScale, as all weights here
 	WeightScale int64 `json:"weight_scale,omitempty"` // absent: 1
 
-	// AUCOvRMacro is the area under the ROC curve of one class against the
-	// rest, averaged over the classes that have one. With two classes it is that
-	// of the second.
+	// AUCOvRMacro is the area under the ROC curve of one class against the rest,
+	// averaged over the classes with an area. For two classes it is the area of the
+	// second.
 	AUCOvRMacro *float64 `json:"auc_ovr_macro"`
-	// AUCOvOMacro is the M of Hand and Till, Machine Learning 45 (2001): for
-	// each two classes the area by the probability of either, averaged over the
-	// pairs of classes with rows. With two classes it is AUCOvRMacro.
+	// AUCOvOMacro is the M of Hand and Till, Machine Learning 45 (2001): for each two
+	// classes the mean of the areas ranked by either's probability, averaged over the
+	// pairs of classes with rows. For two classes it is AUCOvRMacro.
 	AUCOvOMacro      *float64 `json:"auc_ovo_macro"`
 	Accuracy         *float64 `json:"accuracy"`
 	BalancedAccuracy *float64 `json:"balanced_accuracy"` // mean recall of the classes with rows
 	// LogLoss is the mean of -ln of the true class's probability, which is
 	// clipped to [1e-15, 1 - 1e-15].
 	LogLoss *float64 `json:"log_loss"`
-	// Brier is the mean of (p - y)^2 of the second class with two classes, and
-	// of its sum over all classes with more.
+	// Brier is the mean over rows of (p - y)^2: of the second of two classes; of more
+	// classes, summed over all.
 	Brier *float64 `json:"brier"`
 
 	Confusion [][]int64 `json:"confusion"` // weight by true class, then by predicted class
 	PerClass  []Class   `json:"per_class"`
 
 	ExpectedCost  *float64 `json:"expected_cost"`  // mean cost of the tests that a row is asked
-	ExpectedTests *float64 `json:"expected_tests"` // mean number of them
-	// ExpectedBilledCost is the mean of what is paid for them, see Leaf.
+	ExpectedTests *float64 `json:"expected_tests"` // mean number of the tests
+	// ExpectedBilledCost is the mean billed cost of the tests, see Leaf.
 	ExpectedBilledCost *float64 `json:"expected_billed_cost"`
 	// ExpectedErrorCost is the mean cost of the predictions, see SetErrorCosts.
 	ExpectedErrorCost *float64 `json:"expected_error_cost,omitempty"`
 
-	// Weights says what rows are weighed by where parts differ in it: "rows", by
-	// their own weights, or "class_weights", by those times their class's.
+	// Weights names the weights if the parts differ in them: "rows" for the rows' own
+	// weights, "class_weights" for these times the weight of the row's class.
 	Weights string `json:"weights,omitempty"`
 
 	Intervals   *Intervals   `json:"intervals"`   // nil: no rows
 	Calibration *Calibration `json:"calibration"` // nil: no rows
 }
 
-// Class is what Metrics holds of one class.
+// Class holds the metrics of one class.
 type Class struct {
 	Class     string   `json:"class"`
 	Precision *float64 `json:"precision"`
@@ -73,26 +72,26 @@ type Class struct {
 	AUC       *float64 `json:"auc"`
 	Support   int64    `json:"support"` // weight of the rows of the class
 
-	Prevalence  *float64 `json:"prevalence"`  // share of the weight that is the class's
-	Specificity *float64 `json:"specificity"` // share of other rows that are not predicted to be of the class
-	// AveragePrecision is the area below the curve of precision over recall, in
-	// steps, of rows by their probability of the class.
+	Prevalence  *float64 `json:"prevalence"`  // share of the class in the weight
+	Specificity *float64 `json:"specificity"` // share of the other classes' rows not predicted as this class
+	// AveragePrecision is the area under the step curve of precision over recall, with
+	// the rows ranked by their probability of the class.
 	AveragePrecision *float64 `json:"average_precision"`
 	Brier            *float64 `json:"brier"` // mean of (p - y)^2 of this class alone
-	// Gains are the shares of the class's rows that are found among the likeliest
-	// 1/Shares, 2/Shares, .. of all rows; Lift is their ratio to the shares of
-	// rows picked at random. Rows that tie are taken evenly.
+	// Gains are the shares of the class's rows among the likeliest 1/Shares, 2/Shares,
+	// .. of all rows. Lift is their ratio to 1/Shares, 2/Shares, ... Tied rows are
+	// taken evenly.
 	Gains []float64 `json:"gains"`
 	Lift  []float64 `json:"lift"`
 }
 
-// Evaluate returns the metrics of a tree from its leaves, in any order. classes
-// are the names of the classes, at least one; scale is the number of fixed-point
-// units in a weight of 1, which nothing but WeightScale depends on. It panics
-// when a leaf has not one probability and weight a class, or predicts no class:
-// trees are checked when they are read. All weights together are at most 2^60.
+// Evaluate returns the metrics of a tree from its leaves, in any order. classes are
+// the names of the classes, at least one. scale is the number of fixed-point units
+// in a weight of 1; only WeightScale depends on it. All weights together are at most
+// 2^60. Evaluate panics if a leaf does not have one probability and weight per class,
+// or has no predicted class: trees are checked when they are read.
 //
-// It takes O(classes^2 * leaves + classes * leaves * log(leaves)).
+// The time is O(classes^2 * leaves + classes * leaves * log(leaves)).
 func Evaluate(leaves []Leaf, classes []string, scale int64) Metrics {
 	m := Metrics{PerClass: make([]Class, len(classes))}
 	if scale > 1 {
@@ -121,8 +120,8 @@ func Evaluate(leaves []Leaf, classes []string, scale int64) Metrics {
 	return m
 }
 
-// SetErrorCosts fills in the expected cost of the predictions. costs[actual] has
-// the cost of each class that may be predicted for a row of the actual one.
+// SetErrorCosts sets the expected cost of the predictions. costs[actual][predicted] is
+// the cost of one prediction.
 func (m *Metrics) SetErrorCosts(costs [][]float64) {
 	if m.Weight == 0 {
 		return
@@ -156,7 +155,7 @@ func confusion(leaves []Leaf, classes int) [][]int64 {
 	return table
 }
 
-// fillHits computes what follows from the confusion.
+// fillHits sets the metrics that follow from the confusion.
 func (m *Metrics) fillHits() {
 	var hits int64
 	var recalls []float64
@@ -183,7 +182,7 @@ func (m *Metrics) fillHits() {
 	m.BalancedAccuracy = mean(recalls)
 }
 
-// fillRanks computes what follows from the rankings, beside areas.
+// fillRanks sets the metrics that follow from the rankings, without the areas.
 func (m *Metrics) fillRanks(rankings []ranking) {
 	for c := range rankings {
 		class := &m.PerClass[c]
@@ -194,8 +193,8 @@ func (m *Metrics) fillRanks(rankings []ranking) {
 	}
 }
 
-// fillMeans computes the means over rows, of which there must be some, and all
-// that is uncertain about them.
+// fillMeans sets the means over rows, their intervals and the calibration. There must
+// be rows.
 func (m *Metrics) fillMeans(leaves []Leaf, rankings []ranking, s *sample) {
 	order := canonical(leaves)
 	m.fillScores(leaves, order)
@@ -222,24 +221,24 @@ func (m *Metrics) fillMeans(leaves []Leaf, rankings []ranking, s *sample) {
 	}
 }
 
-// moments returns the mean over rows of a value that leaves have, and the mean
-// square of the deviations from it.
-func moments(leaves []Leaf, order []int, of func(*Leaf) float64) (center, square float64) {
+// moments returns the mean over rows of a leaf's value, and the mean square of the
+// deviations from the mean.
+func moments(leaves []Leaf, order []int, value func(*Leaf) float64) (center, square float64) {
 	sum, total := 0.0, 0.0
 	for _, i := range order {
 		w := float64(leaves[i].weight())
-		sum += float64(w * of(&leaves[i]))
+		sum += float64(w * value(&leaves[i]))
 		total += w
 	}
 	center = sum / total
 	for _, i := range order {
-		d := of(&leaves[i]) - center
+		d := value(&leaves[i]) - center
 		square += float64(float64(leaves[i].weight()) * float64(d*d))
 	}
 	return center, square / total
 }
 
-// fillScores computes the log loss and Brier scores.
+// fillScores sets the log loss and the Brier scores.
 func (m *Metrics) fillScores(leaves []Leaf, order []int) {
 	var loss, brier float64
 	perClass := make([]float64, len(m.PerClass))
@@ -271,14 +270,14 @@ func (l *Leaf) weight() int64 {
 	return sum
 }
 
-// Surprise returns the log loss, in nats, of a row whose true class had
-// probability p, which is clipped to [1e-15, 1 - 1e-15].
+// Surprise returns the log loss, in nats, of a row with probability p of its true
+// class. p is clipped to [1e-15, 1 - 1e-15].
 func Surprise(p float64) float64 {
 	const least = 1e-15
 	return -portable.Log(min(max(p, least), 1-least))
 }
 
-// brier returns the Brier score of a row of the leaf that is of the given class.
+// brier returns the Brier score of a row of the given class in the leaf.
 func (l *Leaf) brier(class int) float64 {
 	var sum float64
 	for c, p := range l.Probabilities {
@@ -293,7 +292,7 @@ func (l *Leaf) brier(class int) float64 {
 	return sum
 }
 
-// canonical returns the positions of the leaves in an order of their contents.
+// canonical returns the positions of the leaves, sorted by contents.
 func canonical(leaves []Leaf) []int {
 	order := make([]int, len(leaves))
 	for i := range order {
@@ -314,7 +313,7 @@ func canonical(leaves []Leaf) []int {
 
 func defined(x float64) *float64 { return &x }
 
-// ratio returns a/b, undefined for b = 0.
+// ratio returns a/b; nil for b = 0.
 func ratio(a, b int64) *float64 {
 	if b == 0 {
 		return nil
@@ -322,7 +321,7 @@ func ratio(a, b int64) *float64 {
 	return defined(float64(a) / float64(b))
 }
 
-// mean returns the mean, undefined of nothing.
+// mean returns the mean; nil for an empty list.
 func mean(list []float64) *float64 {
 	if len(list) == 0 {
 		return nil

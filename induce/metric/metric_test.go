@@ -15,8 +15,8 @@ import (
 	"github.com/espalier-ml/espalier/induce/metric"
 )
 
-// The tables of the first two tests and what is expected of them are from
-// scikit-learn 1.9.1, over one row per unit of weight:
+// The expected values of the first two tests are from scikit-learn 1.9.1, with one
+// row per unit of weight:
 //
 //	y, p, z = [], [], []  # true class, probabilities, predicted class
 //	for i, row in enumerate(weights):
@@ -56,16 +56,15 @@ func threeLeaves() []metric.Leaf {
 
 func is(x float64) *float64 { return &x }
 
-// within compares floats but for rounding.
+// within compares floats with a tolerance for rounding.
 func within() cmp.Option {
 	return cmp.Comparer(func(a, b float64) bool { return math.Abs(a-b) <= 1e-12*max(1, math.Abs(a)) })
 }
 
-// pointEstimates leaves out the intervals, which have tests of their own.
+// pointEstimates leaves out the intervals; other tests check them.
 func pointEstimates() cmp.Option { return cmpopts.IgnoreFields(metric.Metrics{}, "Intervals") }
 
-// addLift fills in the lift, which is the gain over the share: the gain of rows
-// picked at random.
+// addLift sets the lift: the gain over the share of the rows.
 func addLift(m *metric.Metrics) {
 	for c := range m.PerClass {
 		for i, gain := range m.PerClass[c].Gains {
@@ -196,7 +195,7 @@ func TestEvaluateUndefined(t *testing.T) {
 		if m.PerClass[1].Recall != nil || *m.PerClass[1].Precision != 0 || *m.PerClass[1].F1 != 0 {
 			t.Errorf("class without rows: %+v", m.PerClass[1])
 		}
-		if *m.BalancedAccuracy != 0.75 { // by hand: the recall of the class that has rows
+		if *m.BalancedAccuracy != 0.75 { // by hand: the recall of the only class with rows
 			t.Errorf("balanced accuracy %v, want 0.75", *m.BalancedAccuracy)
 		}
 	})
@@ -224,8 +223,7 @@ func TestEvaluateUndefined(t *testing.T) {
 	})
 }
 
-// TestLogLossClips: by hand, -ln(1e-15) for each row that the leaf holds
-// impossible.
+// TestLogLossClips: by hand, -ln(1e-15) for each row whose class has probability 0.
 func TestLogLossClips(t *testing.T) {
 	m := metric.Evaluate([]metric.Leaf{{Probabilities: []float64{1, 0}, Weights: []int64{0, 2}}}, []string{"a", "b"}, 1)
 	if want := 15 * math.Ln10; math.Abs(*m.LogLoss-want) > 1e-9 {
@@ -323,7 +321,7 @@ func TestEvaluateIgnoresOrder(t *testing.T) {
 	r := rand.New(rand.NewPCG(2, 2))
 	for _, classes := range []int{2, 3, 7} {
 		leaves := randomLeaves(r, 200, classes, 1000)
-		for i := range leaves { // sums that rounding would betray
+		for i := range leaves { // another order of these sums would change their rounding
 			for c := range leaves[i].Probabilities {
 				leaves[i].Probabilities[c] = r.Float64()
 			}
@@ -392,7 +390,7 @@ func TestEvaluatePanics(t *testing.T) {
 	}
 }
 
-// TestJSONNames holds the names and their order, which are a contract.
+// TestJSONNames pins the names in metrics.json and their order.
 func TestJSONNames(t *testing.T) {
 	b, err := json.Marshal(metric.Evaluate(nil, []string{"a"}, 1))
 	if err != nil {

@@ -2,9 +2,9 @@ package metric
 
 import "math/bits"
 
-// Pairs is the exact sum behind an area under a ROC curve (Mann and Whitney's U):
-// twice the weight of the pairs of a positive and a negative row in which the
-// positive one is ranked higher, where a tie counts half. It has 128 bits.
+// Pairs is the exact sum behind an area under a ROC curve (Mann and Whitney's U), in
+// 128 bits: twice the weight of the pairs of a positive and a negative row in which
+// the positive row ranks higher. A tie counts half.
 type Pairs struct{ hi, lo uint64 }
 
 // Add adds the product of two weights.
@@ -15,7 +15,7 @@ func (p *Pairs) Add(a, b uint64) {
 	p.hi, _ = bits.Add64(p.hi, hi, carry)
 }
 
-// Sub takes off the product of two weights.
+// Sub subtracts the product of two weights.
 func (p *Pairs) Sub(a, b uint64) {
 	hi, lo := bits.Mul64(a, b)
 	var borrow uint64
@@ -23,8 +23,8 @@ func (p *Pairs) Sub(a, b uint64) {
 	p.hi, _ = bits.Sub64(p.hi, hi, borrow)
 }
 
-// Share returns the pairs' share of all of so much positive and negative weight,
-// undefined if there are none.
+// Share returns the share of these pairs among all pairs, given the positive and the
+// negative weight. It is nil if one of them is 0.
 func (p *Pairs) Share(positive, negative uint64) *float64 {
 	if positive == 0 || negative == 0 {
 		return nil

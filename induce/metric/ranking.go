@@ -5,23 +5,22 @@ import (
 	"slices"
 )
 
-// ranking is the leaves by ascending probability of a class. What follows from
-// it, areas under curves and gains, does not depend on the order of leaves that
-// tie: they are counted together.
+// ranking sorts the leaves by ascending probability of a class. Tied leaves are
+// counted together, so areas and gains do not depend on their order.
 type ranking struct {
 	class     int
-	order     []int // of the leaves
+	order     []int // positions of the leaves
 	tiers     []tier
 	own, rest uint64 // weight of the rows of the class, and of all others
 }
 
-// tier is the leaves of one probability.
+// tier is the run of leaves with one probability.
 type tier struct {
-	end       int // in the order
+	end       int // end of the run in the order
 	own, rest uint64
 }
 
-// rank ranks the leaves by a class. totals are their weights.
+// rank ranks the leaves by a class. totals are the weights of the leaves.
 func rank(leaves []Leaf, totals []uint64, class int) ranking {
 	r := ranking{class: class, order: byProbability(leaves, class)}
 	for from := 0; from < len(r.order); {
@@ -65,13 +64,13 @@ func byProbability(leaves []Leaf, class int) []int {
 	return order
 }
 
-// area returns the share of pairs of a row of the class and another row in which
-// the first has the higher probability, where a tie counts half (Mann and
-// Whitney's U over the number of pairs). It is undefined without rows of either
-// sort. The sum behind it is exact.
+// area returns the area under the ROC curve: Mann and Whitney's U over the number of
+// pairs of a row of the class and another row. U counts the pairs in which the first
+// row has the higher probability; a tie counts half. The sum is exact. The area is
+// nil without rows of the class or without other rows.
 func (r *ranking) area() *float64 {
 	var below uint64
-	var twice Pairs // the pairs won, a tie counting 1
+	var twice Pairs // twice U
 	for _, t := range r.tiers {
 		twice.Add(t.own, 2*below+t.rest)
 		below += t.rest
@@ -79,7 +78,7 @@ func (r *ranking) area() *float64 {
 	return twice.Share(r.own, r.rest)
 }
 
-// areaAgainst is area with the rows of one other class alone.
+// areaAgainst is area with the rows of one other class in place of all other rows.
 func (r *ranking) areaAgainst(leaves []Leaf, other int) *float64 {
 	var below uint64
 	var twice Pairs
@@ -96,14 +95,13 @@ func (r *ranking) areaAgainst(leaves []Leaf, other int) *float64 {
 	return twice.Share(r.own, below)
 }
 
-// averagePrecision returns the mean precision over the recall, in steps where
-// the probability changes: sum of (recall - recall before) * precision. It is
-// undefined without rows of the class.
+// averagePrecision returns the sum of (recall - recall before) * precision over the
+// tiers. It is nil without rows of the class.
 func (r *ranking) averagePrecision() *float64 {
 	if r.own == 0 {
 		return nil
 	}
-	var own, all uint64 // so far
+	var own, all uint64 // weights so far
 	sum := 0.0
 	for _, t := range slices.Backward(r.tiers) {
 		own += t.own
@@ -115,19 +113,18 @@ func (r *ranking) averagePrecision() *float64 {
 	return defined(sum)
 }
 
-// Shares is the number of shares of the rows at which gains and lift are given:
-// 1/Shares, 2/Shares, .. 1.
+// Shares is the number of gains and lifts: at 1/Shares, 2/Shares, .. 1 of the rows.
 const Shares = 10
 
-// gains returns the share of the class's rows that is found among the likeliest
-// rows, for each of the shares of all rows; nil without rows of the class. Where
-// a share ends within a tier, the tier's rows are taken evenly.
+// gains returns, for each of the Shares, the share of the class's rows among the
+// likeliest rows; nil without rows of the class. If a share ends within a tier, the
+// tier's rows are taken evenly.
 func (r *ranking) gains() []float64 {
 	if r.own == 0 {
 		return nil
 	}
 	gains := make([]float64, 0, Shares)
-	var own, all uint64 // before the tier
+	var own, all uint64 // weights before the tier
 	for _, t := range slices.Backward(r.tiers) {
 		for weight := t.own + t.rest; len(gains) < Shares; {
 			target := uint64(len(gains)+1) * (r.own + r.rest) // in units of 1/Shares

@@ -1,6 +1,6 @@
-// Package parallel runs functions on goroutines of their own. A panic in one of
-// them is raised again on the goroutine that waits: one that nobody recovers would
-// end the process, and with it the work of all other callers.
+// Package parallel runs functions on new goroutines. The waiting goroutine raises
+// their panics again: an unrecovered panic of another goroutine would end the
+// process, and with it the work of all other callers.
 package parallel
 
 import (
@@ -13,11 +13,11 @@ import (
 
 // PanicError is a panic of another goroutine.
 type PanicError struct {
-	Value any
-	Stack []byte // of that goroutine
+	Value any    // argument of panic
+	Stack []byte // stack of the goroutine
 }
 
-// Error says what the panic was, and where.
+// Error returns the panic's value and stack.
 func (p *PanicError) Error() string { return fmt.Sprintf("panic: %v\n%s", p.Value, p.Stack) }
 
 // Unwrap returns the value of the panic, if it is an error.
@@ -32,7 +32,7 @@ type Group struct {
 	first atomic.Pointer[PanicError]
 }
 
-// Go calls f on a goroutine of its own.
+// Go calls f on a new goroutine.
 func (g *Group) Go(f func()) {
 	g.wg.Go(func() {
 		var p *PanicError
@@ -42,8 +42,8 @@ func (g *Group) Go(f func()) {
 	})
 }
 
-// Wait waits for all goroutines. Did one of them panic, then it panics with the
-// first *PanicError.
+// Wait waits for all goroutines. If one of them panicked, Wait panics with the first
+// *PanicError.
 func (g *Group) Wait() {
 	g.wg.Wait()
 	if p := g.first.Load(); p != nil {
@@ -51,11 +51,11 @@ func (g *Group) Wait() {
 	}
 }
 
-// Guard returns the error of f, a *PanicError if it panics.
+// Guard calls f and returns its error. If f panics, the error is a *PanicError.
 func Guard(f func() error) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			if p, ok := r.(*PanicError); ok { // of a goroutine of f
+			if p, ok := r.(*PanicError); ok { // raised again by Wait inside f
 				err = p
 				return
 			}
@@ -65,7 +65,7 @@ func Guard(f func() error) (err error) {
 	return f()
 }
 
-// Run calls f on n goroutines, or on the caller's own if n is at most 1.
+// Run calls f on each of n new goroutines, or once on the caller's if n is at most 1.
 func Run(n int, f func()) {
 	if n <= 1 {
 		f()
@@ -78,7 +78,7 @@ func Run(n int, f func()) {
 	g.Wait()
 }
 
-// Each calls f(0), f(1), .. f(n-1) on at most so many goroutines.
+// Each calls f(0), f(1), .. f(n-1) on at most the given number of goroutines.
 func Each(n, workers int, f func(i int)) {
 	var next atomic.Int64
 	Run(min(n, workers), func() {

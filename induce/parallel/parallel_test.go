@@ -10,8 +10,8 @@ import (
 	"github.com/espalier-ml/espalier/induce/parallel"
 )
 
-// TestPanics: a panic of any goroutine reaches the one that waits, with its value and
-// the place, and the others end before.
+// TestPanics: the waiting goroutine gets the panic of any other goroutine, with its
+// value and stack, after all others have ended.
 func TestPanics(t *testing.T) {
 	for _, workers := range []int{1, 2, 8} {
 		var calls atomic.Int64

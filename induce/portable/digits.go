@@ -6,19 +6,19 @@ import (
 	"strings"
 )
 
-// rounding is the relative error that sums of doubles may have: a decimal within it
-// of a number is what the number means.
+// rounding is the relative error of a sum of doubles. A decimal within it of a number
+// counts as equal to the number.
 const rounding = 1e-12
 
-// Down returns the greatest number of so many significant decimal digits that is at
-// most x, but for rounding; for x >= 0. Of any magnitude: what is above 0 stays so.
+// Down rounds x >= 0 down to the given number of significant decimal digits. A number
+// within rounding error above x counts as at most x. A positive x stays positive.
 func Down(x float64, digits int) float64 { return toDigits(x, digits, -1) }
 
-// Up returns the least number of so many significant decimal digits that is at least
-// x, but for rounding; for x >= 0.
+// Up rounds x >= 0 up to the given number of significant decimal digits. A number
+// within rounding error below x counts as at least x.
 func Up(x float64, digits int) float64 { return toDigits(x, digits, 1) }
 
-// toDigits rounds downwards for a direction of -1, upwards for 1.
+// toDigits rounds down if direction is -1, up if it is 1.
 func toDigits(x float64, digits int, direction int64) float64 {
 	if !(x > 0) || x > math.MaxFloat64 {
 		return x
@@ -35,7 +35,7 @@ func toDigits(x float64, digits int, direction int64) float64 {
 	mantissa, exponent, _ := strings.Cut(text, "e")
 	whole, _ := strconv.ParseInt(strings.Replace(mantissa, ".", "", 1), 10, 64)
 	power, _ := strconv.Atoi(exponent)
-	// below a power of ten the digits are a tenth as far apart
+	// Below a power of ten, neighbouring decimals are a tenth as far apart.
 	if direction < 0 && strings.Trim(mantissa, "0.") == "1" {
 		whole, power = 10*whole, power-1
 	}

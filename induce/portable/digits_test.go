@@ -29,7 +29,7 @@ func TestDigits(t *testing.T) {
 	}
 }
 
-// TestDigitsEverywhere: by the definition, at every magnitude.
+// TestDigitsEverywhere checks the definition at every magnitude.
 func TestDigitsEverywhere(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 20000 {

@@ -1,17 +1,17 @@
-// Package portable has the elementary functions whose results reach a file or a
-// decision: the same bits on every processor. Those of package math differ from
-// processor to processor, as some have them in assembly, and as the compiler
-// fuses products with sums where a processor can.
+// Package portable has elementary functions with the same bits on every processor,
+// for results that reach a file or a decision. The functions of package math differ
+// between processors: some processors have assembly versions, and on some the
+// compiler fuses products with sums.
 //
-// Everything here is made of sums, products and quotients, each rounded by itself:
-// by the language specification an explicit conversion keeps a product from being
+// All functions consist of sums, products and quotients, each rounded by itself. By
+// the language specification, an explicit conversion keeps a product from being
 // fused with a sum.
 package portable
 
 import "math"
 
-// Log2 returns the binary logarithm of x, within 1.5 units of the last place; exact
-// for powers of two. It is -Inf for 0, and NaN below.
+// Log2 returns the binary logarithm of x, within 1.5 units of the last place. It is
+// exact for powers of two, -Inf for 0, and NaN for negative x.
 func Log2(x float64) float64 {
 	if !(x > 0) || x > math.MaxFloat64 {
 		return limit(x)
@@ -21,7 +21,7 @@ func Log2(x float64) float64 {
 }
 
 // Log returns the natural logarithm of x, within 1.5 units of the last place. It is
-// -Inf for 0, and NaN below.
+// -Inf for 0, and NaN for negative x.
 func Log(x float64) float64 {
 	if !(x > 0) || x > math.MaxFloat64 {
 		return limit(x)
@@ -37,7 +37,7 @@ const (
 	ln2Low  = math.Ln2 - ln2High
 )
 
-// limit returns the logarithm of 0, of infinity, and of what has none.
+// limit returns the logarithm of 0, of infinity, and NaN for other x.
 func limit(x float64) float64 {
 	switch {
 	case x == 0:
@@ -51,7 +51,7 @@ func limit(x float64) float64 {
 
 // reduced returns e and atanh(s) such that log x = e log 2 + 2 atanh(s), for finite
 // x > 0. The significand f lies in [sqrt(1/2), sqrt(2)), and s = (f-1)/(f+1). The
-// first term of the series that is left out is below 2^-57 of the sum.
+// first omitted term of the series is below 2^-57 of the sum.
 func reduced(x float64) (e, atanh float64) {
 	f, exponent := math.Frexp(x)
 	if f < math.Sqrt2/2 {
@@ -67,8 +67,8 @@ func reduced(x float64) (e, atanh float64) {
 	return float64(exponent), s + float64(float64(p*z)*s) // the product is the series without its first term
 }
 
-// Exp2 returns 2^x, within 1.5 units of the last place, for x down to -1022; below,
-// 0. It is +Inf from 1024 on.
+// Exp2 returns 2^x, within 1.5 units of the last place. It is 0 for x below -1022,
+// and +Inf for x from 1024 on.
 func Exp2(x float64) float64 {
 	switch {
 	case x != x: // NaN

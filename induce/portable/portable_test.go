@@ -35,8 +35,8 @@ func TestBits(t *testing.T) {
 	}
 }
 
-// TestEnds: what has no logarithm, and what no double holds (by the functions'
-// definitions).
+// TestEnds: arguments without a logarithm, and results beyond a double (by the
+// functions' definitions).
 func TestEnds(t *testing.T) {
 	inf, nan := math.Inf(1), math.NaN()
 	for _, c := range []struct {

@@ -5,15 +5,15 @@ import (
 	"strings"
 )
 
-// Algorithm names the score of a test.
+// Algorithm is a criterion: it defines the score of a test.
 type Algorithm uint8
 
 // The algorithms. The first three score by the paper's criterion; the others
 // are the classical ones and the parts of the criterion on their own.
 const (
 	EC45  Algorithm = iota + 1 // balance, efficiency and lambda * entropy reduction, per cost
-	ECART                      // the same with Gini
-	ASR                        // lambda = 0
+	ECART                      // EC45 with Gini reduction
+	ASR                        // EC45 with lambda = 0
 	C45                        // entropy reduction
 	CART                       // Gini reduction
 	CC45                       // entropy reduction per cost
@@ -39,7 +39,7 @@ func ParseAlgorithm(s string) (Algorithm, error) {
 // HasLambda reports whether the score depends on lambda.
 func (a Algorithm) HasLambda() bool { return a == EC45 || a == ECART }
 
-// ByPrice reports whether the score depends on what tests cost.
+// ByPrice reports whether the score depends on the prices of the tests.
 func (a Algorithm) ByPrice() bool {
 	switch a {
 	case EC45, ECART, ASR, CC45, CCART:
@@ -53,7 +53,7 @@ func (a Algorithm) ByPrice() bool {
 // entropy in bits.
 func (a Algorithm) Gini() bool { return a == ECART || a == CART || a == CCART }
 
-// Family names the tests that compete.
+// Family is a family of tests: the tests that compete at a node.
 type Family uint8
 
 // The families: the package documentation lists their tests.
@@ -75,18 +75,18 @@ func ParseFamily(s string) (Family, error) {
 	return Family(i), err
 }
 
-// SetUps says how a score counts the price of a group that a test would be the first
-// of on its path. What is billed is the same with all of them. By the price alone, a
-// greedy choice sees a dear group as the price of its first test, and buys it late.
+// SetUps says how the score of the first test of a group on a path counts the
+// group's price. The bill is the same in all cases. If the whole price counts
+// against the first test, the greedy choice buys dear groups late or never.
 type SetUps uint8
 
-// The ways to count. The guarantee of the paper is that of PaidSetUps' trees, as of
-// none of the others: additive costs have no groups.
+// The ways to count the price of a group. The guarantee of the paper assumes costs
+// without groups, so it covers none of the variants.
 const (
-	PaidSetUps   SetUps = iota // in full, by its first test
-	SharedSetUps               // in equal shares, by each feature of the group
-	FreeSetUps                 // not at all: the group is bought as soon as its tests are worth their own prices
-	NoSetUps                   // never: no test of a group that has a price
+	PaidSetUps   SetUps = iota // the whole price
+	SharedSetUps               // the price over the number of the group's features
+	FreeSetUps                 // nothing: the group is bought once a test is worth its own price
+	NoSetUps                   // tests of groups with a price are excluded
 )
 
 func setUpNames() []string { return []string{"", "shared", "free", "never"} }

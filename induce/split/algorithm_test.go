@@ -64,8 +64,8 @@ func TestColumns(t *testing.T) {
 	}
 }
 
-// TestUnusualPrices: the tenth of the least price above 0, and the power of two that
-// brings it to 1..2, by hand.
+// TestUnusualPrices: by hand, a tenth of the least price above 0, and the power of
+// two that scales the least price to 1..2.
 func TestUnusualPrices(t *testing.T) {
 	for _, c := range []struct {
 		costs       []float64
@@ -100,7 +100,7 @@ func TestIsLeaf(t *testing.T) {
 		{"one class", 0, []int64{3, 0}, []int64{500, 0}, true},
 		{"two classes", 0, []int64{1, 1}, []int64{1, 1}, false},
 		{"at theta", 0.01, []int64{1, 1}, []int64{5, 5}, true},
-		{"at theta but for rounding", 0.1 * 0.1, []int64{1, 1}, []int64{5, 5}, true}, // 0.1*0.1 > 0.01
+		{"at theta up to rounding", 0.1 * 0.1, []int64{1, 1}, []int64{5, 5}, true}, // 0.1*0.1 > 0.01
 		{"at theta but for rounding below", 0.3 - 0.29, []int64{1, 1}, []int64{5, 5}, true},
 		{"above theta", 0.01, []int64{1, 1}, []int64{5, 6}, false},
 	} {

@@ -6,38 +6,39 @@ import (
 	"github.com/espalier-ml/espalier/induce/dataset"
 )
 
-// Column is what the scan needs to know of a feature: which codes there are
-// and what the tests cost.
+// Column describes a feature to the scanner: its codes and the prices of its tests.
 type Column struct {
-	Codes   int // number of codes, the last of which is missing
+	Codes   int // number of codes; the last code is missing
 	Numeric bool
-	Cost    float64
-	Costs   []float64 // by code, for single `equals` tests; nil: all Cost
+	Cost    float64   // price of a test
+	Costs   []float64 // by code: price of the code's `equals` test; nil: Cost for all
 
-	Group     string  // features that share a set-up; empty: none
-	GroupCost float64 // price of the set-up, paid once on a path
-	// once asked, all further tests on a path cost nothing; not with Costs, which are bought one by
-	// one
+	Group     string  // name of the feature's group, which shares a set-up; empty: no group
+	GroupCost float64 // price of the group's set-up, paid once on a path
+	// FreeRepeats makes further tests on the feature free on a path. It does not apply to
+	// a feature with Costs, whose values are bought one by one.
 	FreeRepeats bool
 
-	First    int  // depth of the nodes that are to test the feature, from 1 on; 0: none
-	Monotone int8 // +1, -1: as the feature grows the share of the second class must not fall, or rise; 0: no matter
+	First int // the nodes at this depth must test the feature; from 1, the root; 0: no such wish
+	// Monotone is a constraint on the share of the second class: +1, it must not fall as
+	// the feature grows; -1, it must not rise; 0: no constraint.
+	Monotone int8
 
-	// by subset of the cuts, see Criterion.Confine, and code: the least threshold from the code on,
-	// Codes if there is none
+	// ThresholdsFrom holds by subset of the cuts (see Criterion.Confine) and by code the
+	// least threshold at or above the code; Codes if there is none.
 	ThresholdsFrom [][]int32 `json:",omitempty"`
 
-	// what a test's price counts as at least when scores are divided by it; see Columns
+	// Floor is the least price by which a score is divided; see Columns.
 	Floor float64 `json:",omitempty"`
-	Unit  float64 `json:",omitempty"` // what prices are multiplied by before, a power of two; 0: 1
+	Unit  float64 `json:",omitempty"` // factor of all prices in scores, a power of two; 0: 1
 
-	GroupSize int `json:",omitempty"` // features of the group
+	GroupSize int `json:",omitempty"` // number of features in the group
 
-	setUp float64 // still to be paid for the group at this node, see At
+	setUp float64 // price still to be paid for the group at this node, see At
 	free  bool    // nothing is to be paid at this node
 }
 
-// NewColumn returns the scan's view of a feature.
+// NewColumn returns the column of a feature.
 func NewColumn(f *dataset.Feature) Column {
 	c := Column{Codes: f.Codes(), Numeric: f.Kind == dataset.Numeric, Cost: f.Cost, Group: f.Group,
 		GroupCost: f.GroupCost}
@@ -59,7 +60,7 @@ func NewColumn(f *dataset.Feature) Column {
 	return c
 }
 
-// thresholdsFrom returns, for each code, the least threshold from it on, of the
+// thresholdsFrom returns by code the least threshold at or above the code, among the
 // cuts at the given positions.
 func thresholdsFrom(cuts []uint16, codes int) []int32 {
 	from := make([]int32, codes+1)
@@ -73,8 +74,8 @@ func thresholdsFrom(cuts []uint16, codes int) []int32 {
 	return from
 }
 
-// threshold returns the least threshold from a code on that a subset of the cuts
-// has.
+// threshold returns the least threshold at or above a code, among a subset of the
+// cuts.
 func (c *Column) threshold(subset, code int) int {
 	if subset == 0 || c.ThresholdsFrom == nil {
 		return code
@@ -82,31 +83,31 @@ func (c *Column) threshold(subset, code int) int {
 	return int(c.ThresholdsFrom[subset-1][code])
 }
 
-// whole reports whether the bins of a subset of the cuts are the feature's.
+// whole reports whether a subset has all cuts of the feature.
 func (c *Column) whole(subset int) bool { return subset == 0 || c.ThresholdsFrom == nil }
 
-// binEnd returns the end of the bin of a subset of the cuts that begins at a code.
+// binEnd returns the first code behind the bin that begins at a code, for a subset
+// of the cuts.
 func (c *Column) binEnd(subset, from int) int {
 	return min(c.threshold(subset, from+1), c.missing())
 }
 
-// Paid says what of a feature has been paid on the path to a node.
+// Paid tells the payments for a feature on the path to a node.
 type Paid struct {
-	Asked bool // a test on the feature
-	SetUp bool // a test on any feature of its group
+	Asked bool // a test on the feature is paid
+	SetUp bool // a test on some feature of its group is paid
 }
 
-// freeShare is what a test that costs nothing counts as, as a share of the
-// feature's cost. At a cost of nothing any test, however little it tells, would
-// come before all others, and only cut the objects to pieces.
-// So a test of a price of 0 counts as that share of the least price.
+// freeShare is the share of the feature's cost that a free test counts as. A free
+// test would otherwise come before all others, however little it separates. A
+// feature of price 0 counts as this share of the least price of any test.
 const freeShare = 0.1
 
-// ByPath reports whether what tests cost depends on the path to the node.
+// ByPath reports whether the cost of a test depends on the path to its node.
 func (c *Column) ByPath() bool { return c.Group != "" || c.FreeRepeats }
 
-// At returns the column at a node, where its tests cost what is still to be
-// paid. One of which nothing is counts as a tenth of the feature's cost.
+// At returns the column at a node: its tests cost the price still to be paid there.
+// If nothing is to be paid, a test counts as a tenth of the feature's cost.
 func (c *Column) At(p Paid) Column {
 	at := *c
 	if c.FreeRepeats && c.Costs == nil && p.Asked {
@@ -120,8 +121,7 @@ func (c *Column) At(p Paid) Column {
 	return at
 }
 
-// waived returns what of a group's price, which is still to be paid, a score does not
-// count.
+// waived returns the part of the group's unpaid price that scores do not count.
 func (c *Column) waived(s SetUps) float64 {
 	switch s {
 	case FreeSetUps:
@@ -133,8 +133,8 @@ func (c *Column) waived(s SetUps) float64 {
 	}
 }
 
-// Price returns what a test on the feature costs by itself: without its group,
-// and wherever it is asked.
+// Price returns the test's own price: without its group's, and for a first test on
+// the feature.
 func (c *Column) Price(t *Test) float64 {
 	if t.Kind == Equals {
 		return c.cost(t.Code)
@@ -159,9 +159,9 @@ func (c *Column) cost(code int) float64 {
 	return c.Costs[code] + c.setUp
 }
 
-// Columns returns the scan's view of all features. A test of a price of 0 is billed
-// at nothing, and its score is divided by a tenth of the least price above 0: divided
-// by nothing, any free test would come before all others, however little it tells.
+// Columns returns the columns of all features. A test of price 0 is billed at 0, and
+// its score is divided by a tenth of the least price above 0. Divided by 0, any free
+// test would come before all others, however little it separates.
 func Columns(features []dataset.Feature) []Column {
 	columns := make([]Column, len(features))
 	for i := range features {
@@ -182,8 +182,8 @@ func Columns(features []dataset.Feature) []Column {
 	return columns
 }
 
-// leastPrice returns the least price above 0 of any test, without tests any such
-// price of a group, or 1.
+// leastPrice returns the least price above 0 of any test. If all tests are free, it
+// returns the least price above 0 of a group, or 1 if there is none.
 func leastPrice(columns []Column) float64 {
 	least, group := math.Inf(1), math.Inf(1)
 	for i := range columns {
@@ -209,13 +209,13 @@ func leastPrice(columns []Column) float64 {
 	return least
 }
 
-// usualPrice bounds the least price, and its inverse, that scores are divided by as
-// it is. Beyond, scores would all be within the tolerance of ties, or too large for a
-// double.
+// usualPrice bounds the least price, and its inverse, up to which scores use prices
+// unscaled. Beyond it all scores would lie within the tolerance of ties, or overflow
+// a double.
 const usualPrice = 1e6
 
-// unitOf returns a power of two that brings an unusual least price near 1, and 1 of
-// a usual one.
+// unitOf returns 1 for a usual least price, and a power of two that scales an
+// unusual one to about 1.
 func unitOf(least float64) float64 {
 	if 1/usualPrice <= least && least <= usualPrice {
 		return 1

@@ -2,7 +2,7 @@ package split
 
 import "math/bits"
 
-// Criterion scores tests. It is made once per training and only read after.
+// Criterion scores tests. It is made once per training and read-only afterwards.
 type Criterion struct {
 	algorithm Algorithm
 	family    Family
@@ -10,7 +10,7 @@ type Criterion struct {
 	total     float64 // W, the weight of all objects
 	light     float64 // theta W: objects that weigh more are heavy
 	xlogx     xlogx
-	subset    int // of the cuts, from 1 on; 0: all
+	subset    int // number of the subset of cuts in use, from 1; 0: all cuts
 	setUps    SetUps
 }
 
@@ -23,37 +23,38 @@ func NewCriterion(a Algorithm, f Family, lambda, theta float64, total int64) *Cr
 	}
 }
 
-// Confine lets tests of numeric features use no cuts but those of a subset of the
-// features', from 1 on; 0: all. It returns the criterion.
+// Confine restricts tests of numeric features to a subset of their cuts: a number
+// from 1 among dataset.Feature.Subsets, or 0 for all cuts. It returns the criterion.
 func (c *Criterion) Confine(subset int) *Criterion {
 	c.subset = subset
 	return c
 }
 
-// Count says how scores count the prices of groups. It returns the criterion.
+// Count sets how scores count the prices of groups. It returns the criterion.
 func (c *Criterion) Count(s SetUps) *Criterion {
 	c.setUps = s
 	return c
 }
 
-// Leads reports whether a scanner of the criterion looks at all tests that one of
-// the other does, and measures their outcomes in the same way, so that it can scan
-// for both.
+// Leads reports whether a scanner of the criterion can scan for the other criterion
+// too: it looks at all tests of the other criterion, and measures their outcomes in
+// the same way.
 func (c *Criterion) Leads(other *Criterion) bool {
 	return c.measures() && other.measures() && c.algorithm.Gini() == other.algorithm.Gini() &&
 		c.subset == other.subset && c.setUps == other.setUps &&
 		(c.family == Both && other.family == Thresholds || c.family == other.family)
 }
 
-// measures reports whether outcomes are measured in full, for tests with two.
+// measures reports whether the criterion measures all parts of two-outcome tests.
 func (c *Criterion) measures() bool {
 	return c.algorithm != ASR && c.algorithm != IP && c.algorithm != Bal && c.family != Multiways
 }
 
-// leafSlack lets a node be a leaf whose weight is theta W but for rounding.
+// leafSlack is the relative rounding error that a leaf's weight may have above
+// theta W.
 const leafSlack = 1e-9
 
-// IsLeaf reports whether a node is a leaf whatever tests there are: it is
+// IsLeaf reports whether a node is a leaf for every family of tests: it is
 // homogeneous, or weighs at most theta W.
 func (c *Criterion) IsLeaf(n *Totals) bool {
 	return n.pairs == 0 || float64(n.Weight) <= c.light*(1+leafSlack)
@@ -62,21 +63,21 @@ func (c *Criterion) IsLeaf(n *Totals) bool {
 // IsHeavy reports whether an object of weight w is heavy.
 func (c *Criterion) IsHeavy(w int64) bool { return float64(w) > c.light }
 
-// Totals are what the criterion needs of a node as a whole.
+// Totals are the sums over a whole node that the criterion needs.
 type Totals struct {
 	N       []int64 // objects by class
 	M       []int64 // weight by class
 	Objects int64
 	Weight  int64
-	Bounds  *Bounds // of nodes with two classes; nil: there are no monotone constraints
+	Bounds  *Bounds // bounds of the share of the second class; nil: there are no monotone constraints
 
 	pairs    int64
-	impurity float64 // Q of the node, see impurity
+	impurity float64 // weight times impurity, see impurity
 	heavy    Heavy
 }
 
-// NewTotals sums up a node from its objects and weight by class, which it
-// keeps.
+// NewTotals sums up a node from its objects and weight by class. It keeps both
+// slices.
 func (c *Criterion) NewTotals(objects, weight []int64) *Totals {
 	n := &Totals{N: objects, M: weight}
 	var squares int64
@@ -90,8 +91,8 @@ func (c *Criterion) NewTotals(objects, weight []int64) *Totals {
 	return n
 }
 
-// Heavy sums up heavy objects: their weight, and the sum of w_i/(w_v - w_i) in
-// 64.64 fixed point.
+// Heavy sums up heavy objects: their weight w_i, and w_i/(w_v - w_i) in 64.64 fixed
+// point.
 type Heavy struct {
 	Weight int64
 	Hi, Lo uint64
@@ -134,12 +135,12 @@ func (c *Criterion) impurity(m []int64, w int64) float64 {
 	return c.finish(sum, w)
 }
 
-// term returns what one class adds to the sum in the impurity.
+// term returns one class's term of the sum in the impurity.
 func (c *Criterion) term(m int64) float64 {
 	if c.algorithm.Gini() {
 		return float64(float64(m) * float64(m))
 	}
-	return c.xlogx.of(m)
+	return c.xlogx.at(m)
 }
 
 // finish returns the impurity from the sum of the terms.
@@ -150,7 +151,7 @@ func (c *Criterion) finish(sum float64, w int64) float64 {
 	if c.algorithm.Gini() {
 		return float64(w) - sum/float64(w)
 	}
-	return c.xlogx.of(w) - sum
+	return c.xlogx.at(w) - sum
 }
 
 // side is one outcome of a test in a node.
@@ -162,7 +163,7 @@ type side struct {
 	heavy    Heavy
 }
 
-// efficiency returns W times the efficiency that one outcome adds.
+// efficiency returns W times one outcome's part of the efficiency.
 func (c *Criterion) efficiency(n *Totals, s *side) float64 {
 	q := float64(s.pairs) / float64(n.pairs)
 	eff := 0.0
@@ -180,8 +181,8 @@ func (c *Criterion) efficiency(n *Totals, s *side) float64 {
 	return eff
 }
 
-// rank returns what a two-outcome test is chosen by. Of the parts, only what
-// the algorithm needs is computed.
+// rank returns the score of a two-outcome test. It computes only the parts that the
+// algorithm needs.
 func (c *Criterion) rank(n *Totals, no, yes *side, cost float64) float64 {
 	switch c.algorithm {
 	case IP:

@@ -42,26 +42,25 @@
 //	other       the code of "other"               beside equals
 //	missing     the code of missing               beside all but multiway
 //
-// Test order is that of the features, within a feature that of this table, and
-// within a kind that of the codes. Only tests with two outcomes or more in the
-// node compete. Scores within 1e-12 * max(1, |best|) of the best one are equal;
-// among equals the cheapest test wins, then the first in test order.
+// Test order: tests are sorted by feature, then by kind in the order of this table,
+// then by code. Only tests with at least two outcomes in the node compete. Scores
+// within 1e-12 * max(1, |best|) of the best one are equal; among equals the
+// cheapest test wins, then the first in test order.
 //
 // # Costs and constraints
 //
-// A test costs what is still to be paid at its node: the price of its feature's
-// group where no test before was of that group, and its own (Column.At). Where
-// nothing is to be paid, the score is divided by a tenth of the feature's cost, and
-// of the least price of any test where the feature costs nothing (Columns). Where that
-// price is below 1e-6 or above 1e6, all prices are multiplied by a power of two before
-// scores are compared, so that the tolerance of ties means what it does at prices
-// near 1.
-// Trees beside the plain one count less of a group's price in scores (SetUps); what
-// is billed is the same. Monotone constraints take tests out of the competition (Bounds).
+// The cost of a test at a node is the price still to be paid there: the test's own
+// price, and the price of the feature's group unless a test above was of the group
+// (Column.At). If nothing is to be paid, the score is divided by a tenth of the
+// feature's cost. If the feature itself is free, the score is divided by a tenth of
+// the least price of any test (Columns). A least price below 1e-6 or above 1e6 makes
+// ties meaningless; all prices are then multiplied by a power of two before scores
+// are compared. Variants of the tree count only part of a group's price in scores
+// (SetUps); the bill stays the same. Monotone constraints exclude tests (Bounds).
 //
 // # Determinism
 //
-// Counts, weights and the heavy sums are integers. Floating point appears in
-// this package's scoring alone, always over the same integers in the same
-// order, with products kept apart from sums so that no processor fuses them.
+// Counts, weights and the sums of heavy objects are integers. Only the scoring uses
+// floating point, always over the same integers in the same order. Products are
+// rounded before they are added, so no processor fuses the two.
 package split

@@ -17,7 +17,7 @@ type object struct {
 	weight int64
 }
 
-// node is a node as the definition of the criterion sees it: a set of objects.
+// node is a node as in the definition of the criterion: a set of objects.
 type node struct {
 	objects []object
 	columns []split.Column
@@ -52,12 +52,12 @@ func randomColumn(r *rand.Rand) split.Column {
 	return c
 }
 
-// totals are the weights W of random nodes' data: few, since making a
+// totals are the weights W of random nodes' data. There are few, since making a
 // criterion takes longer than scoring a small node.
 func totals() []int64 { return []int64{40, 400, 2000} }
 
-// randomNode draws a node of few objects. Their weights are all 1, or spread,
-// or spread with one that outweighs the rest.
+// randomNode draws a node of few objects. Their weights are all 1, or spread, or
+// spread with one object heavier than the rest together.
 func randomNode(r *rand.Rand) *node {
 	n := &node{classes: 2 + r.IntN(4)}
 	for range 1 + r.IntN(4) {
@@ -158,8 +158,8 @@ func (n *node) tests(family split.Family) []split.Candidate {
 	return list
 }
 
-// part deals the objects to the outcomes of a test, straight from the table of
-// kinds in the package documentation.
+// part deals the objects to the outcomes of a test, by the table of kinds in the
+// package documentation.
 func (n *node) part(t *split.Test) [][]object {
 	c := n.columns[t.Feature]
 	outcomes := make([][]object, max(2, c.Codes))
@@ -246,8 +246,8 @@ func (n *node) choose(family split.Family, a split.Algorithm, x setting) split.C
 	return found
 }
 
-// load gives a scanner the node, and returns the function that loads a
-// feature; with present codes told or looked for.
+// load returns a scanner at the node, and the function that loads a feature. tell
+// says whether the function passes the present codes.
 func (n *node) load(c *split.Criterion, tell bool) (*split.Scanner, *split.Totals, func(feature int)) {
 	objects, weight := make([]int64, n.classes), make([]int64, n.classes)
 	for _, o := range n.objects {

@@ -1,9 +1,9 @@
 package split
 
-// Impurity returns w phi(M), the impurity of class weights M times their sum w:
-// phi is the Gini index or the entropy in bits. The same bits on all machines.
+// Impurity returns w phi(M): the impurity of class weights M, times their sum w. phi
+// is the Gini index or the entropy in bits. All processors give the same bits.
 func Impurity(weights []int64, gini bool) float64 {
-	c := Criterion{algorithm: C45} // without a table, which would take longer to fill than it saves
+	c := Criterion{algorithm: C45} // without a table: filling it would take longer than it saves
 	if gini {
 		c.algorithm = CART
 	}
@@ -11,5 +11,5 @@ func Impurity(weights []int64, gini bool) float64 {
 	for _, w := range weights {
 		total += w
 	}
-	return max(c.impurity(weights, total), 0) // rounding alone takes it below 0
+	return max(c.impurity(weights, total), 0) // rounding alone can give a number below 0
 }

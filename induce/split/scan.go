@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// Histogram counts one feature in one node: Cells[2*(code*classes+class)] is
-// the number of objects, the next cell their weight. Heavy holds the sums of
-// the node's heavy objects by code; nil when it has none.
+// Histogram counts one feature in one node: Cells[2*(code*classes+class)] is the
+// number of objects, the next cell their weight. Heavy holds by code the sums of the
+// node's heavy objects; nil if the node has none.
 type Histogram struct {
 	Cells []int64
 	Heavy []Heavy
@@ -23,19 +23,19 @@ type Scanner struct {
 	feature int
 	column  *Column
 	h       Histogram
-	present []int32 // the codes that have objects, ascending
-	unit    float64 // the column's
-	waived  float64 // of its price
+	present []int32 // codes with objects, ascending
+	unit    float64 // Column.Unit, or 1
+	waived  float64 // part of the group's price not counted, see Column.waived
 
-	acc     []int64 // one outcome, summed up in the layout of a histogram's code
+	acc     []int64 // sums of one outcome, in the layout of a histogram's code
 	sides   []side
 	allHere []int32 // memory for present
 
 	best   float64    // best score seen by Scan
-	others []*Scanner // that see what it sees, see ScanWith
+	others []*Scanner // scanners that look at the same tests, see ScanWith
 
 	floor float64     // least score that ties with the best
-	tied  []Candidate // the tests that do, see Tied
+	tied  []Candidate // tests with at least this score, see Tied
 }
 
 // NewScanner returns a scanner for the criterion.
@@ -43,8 +43,8 @@ func NewScanner(c *Criterion) *Scanner {
 	return &Scanner{c: c}
 }
 
-// Node starts a node. heavy is the sum of its heavy objects. The histograms
-// loaded for it count the classes of n.
+// Node starts a node. heavy is the sum of its heavy objects. The histograms loaded
+// for the node have the classes of n.
 func (s *Scanner) Node(n *Totals, heavy Heavy) {
 	s.node = *n // the scanners of other workers share n
 	s.node.heavy = heavy
@@ -52,8 +52,8 @@ func (s *Scanner) Node(n *Totals, heavy Heavy) {
 	s.acc = slices.Grow(s.acc[:0], 2*len(n.N))[:2*len(n.N)]
 }
 
-// Load sets the feature to look at. present lists the codes that have objects,
-// ascending; nil: they are looked for.
+// Load sets the feature to scan. present lists the codes with objects, ascending; if
+// it is nil, Load finds them in the histogram.
 func (s *Scanner) Load(feature int, column *Column, h Histogram, present []int32) {
 	s.feature, s.column, s.h, s.present = feature, column, h, present
 	if s.unit = column.Unit; s.unit == 0 {
@@ -76,12 +76,13 @@ func (s *Scanner) Load(feature int, column *Column, h Histogram, present []int32
 	s.present = s.allHere
 }
 
-// Scan returns the best score of the loaded feature's tests, -Inf when none of
-// them has two outcomes in the node.
+// Scan returns the best score of the loaded feature's tests; -Inf if no test has two
+// outcomes in the node.
 func (s *Scanner) Scan() float64 { return s.ScanWith(nil) }
 
-// ScanWith is Scan for several scanners of the same node and feature, which look at
-// each test together: see Criterion.Leads. Best says what the others have found.
+// ScanWith is Scan for several scanners of the same node and feature at once. The
+// scanner's criterion must lead the others' (Criterion.Leads). Best returns the best
+// scores of the others.
 func (s *Scanner) ScanWith(others []*Scanner) float64 {
 	s.best, s.others = math.Inf(-1), others
 	for _, o := range others {
@@ -94,9 +95,9 @@ func (s *Scanner) ScanWith(others []*Scanner) float64 {
 // Best returns the best score of the last scan.
 func (s *Scanner) Best() float64 { return s.best }
 
-// Choose returns the node's best test from the best score of each feature's
-// tests: the cheapest that ties with the best of all, among equals the first in
-// test order; Kind 0 when no test has two outcomes. load must load a feature.
+// Choose returns the node's best test, given the best score of each feature. It is
+// the cheapest test that ties with the best score of all; among equals the first in
+// test order. Kind is 0 if no test has two outcomes. load must load a feature.
 func (s *Scanner) Choose(scores []float64, load func(feature int)) Candidate {
 	best := math.Inf(-1)
 	for _, score := range scores {
@@ -108,10 +109,10 @@ func (s *Scanner) Choose(scores []float64, load func(feature int)) Candidate {
 	return Cheapest(s.Tied(0, scores, Floor(best), load))
 }
 
-// Tied returns the tests with a score of at least floor, in test order, of the
-// features from the given one on, whose tests' best scores are given. Left out
-// is what has before it a test that is no worse and no dearer: whatever the
-// floor rises to, that one is chosen first. load must load a feature.
+// Tied returns the tests with a score of at least floor, in test order. scores holds
+// the best score of each feature, starting with feature from. A test is left out if
+// an earlier test has at least its score at no higher price: the earlier test wins at
+// any floor. load must load a feature.
 func (s *Scanner) Tied(from int, scores []float64, floor float64, load func(feature int)) []Candidate {
 	s.tied, s.floor = s.tied[:0], floor
 	for i, score := range scores {
@@ -123,7 +124,7 @@ func (s *Scanner) Tied(from int, scores []float64, floor float64, load func(feat
 	return s.tied
 }
 
-// Cheapest returns the first of the tests that cost the least.
+// Cheapest returns the first test of the least cost.
 func Cheapest(tests []Candidate) Candidate {
 	best := tests[0]
 	for _, t := range tests[1:] {
@@ -134,7 +135,8 @@ func Cheapest(tests []Candidate) Candidate {
 	return best
 }
 
-// visit scores the tests of the loaded feature in test order.
+// visit scores the tests of the loaded feature in test order. If selecting is true,
+// it collects the tied tests, else it keeps the best score.
 func (s *Scanner) visit(selecting bool) {
 	if len(s.present) < 2 || s.c.setUps == NoSetUps && s.column.GroupCost > 0 {
 		return
@@ -182,7 +184,7 @@ func (s *Scanner) mergedBins(missing int, selecting bool) {
 		for ; at < len(s.present) && int(s.present[at]) < to; at++ {
 			s.add(int(s.present[at]), &heavy)
 		}
-		if at-first == len(s.present) { // the only outcome
+		if at-first == len(s.present) { // all objects are in this bin
 			return
 		}
 		var no, yes side
@@ -194,8 +196,9 @@ func (s *Scanner) mergedBins(missing int, selecting bool) {
 	}
 }
 
+// categorical visits the tests of a feature that is not numeric.
 func (s *Scanner) categorical(selecting bool) {
-	if s.column.Monotone != 0 { // a numeric feature of one value, of which any other is on the same side
+	if s.column.Monotone != 0 { // a constrained feature of one value: only the test for missing can part objects
 		if missing := int32(s.column.missing()); s.present[len(s.present)-1] == missing {
 			s.single(Missing, missing, s.column.Cost, selecting)
 		}
@@ -222,15 +225,15 @@ func (s *Scanner) categorical(selecting bool) {
 	}
 }
 
-// thresholds visits the distinct partitions that thresholds make. Between two
-// codes that have objects all thresholds part the node alike, and the lowest
-// comes first in test order.
+// thresholds visits one threshold for each distinct partition of the node. All
+// thresholds between two neighbouring codes with objects part the node alike; the
+// lowest of them comes first in test order.
 func (s *Scanner) thresholds(selecting bool) {
 	clear(s.acc)
 	var heavy Heavy
 	last := len(s.present)
 	missing := s.column.missing()
-	if int(s.present[last-1]) == missing { // missing answers no
+	if int(s.present[last-1]) == missing { // the answer of a missing value is no
 		last--
 		s.add(missing, &heavy)
 		if last > 0 {
@@ -243,6 +246,7 @@ func (s *Scanner) thresholds(selecting bool) {
 	}
 }
 
+// add adds a code's cells and heavy objects to the running sums.
 func (s *Scanner) add(code int, heavy *Heavy) {
 	cells := s.cells(code)
 	acc := s.acc[:len(cells)]
@@ -254,8 +258,8 @@ func (s *Scanner) add(code int, heavy *Heavy) {
 	}
 }
 
-// threshold scores the lowest threshold in [from, to], if there is one: what has
-// been added up answers no.
+// threshold scores the lowest threshold in [from, to], if there is one. The running
+// sums hold the no side.
 func (s *Scanner) threshold(from, to int, heavy *Heavy, selecting bool) {
 	code := s.column.threshold(s.c.subset, from)
 	if code > to {
@@ -279,7 +283,8 @@ func (s *Scanner) single(kind Kind, code int32, cost float64, selecting bool) {
 	s.weigh(Test{s.feature, kind, int(code), 0}, cost, &no, &yes, selecting)
 }
 
-// weigh scores a two-outcome test by its outcomes, for all that look at it.
+// weigh scores a two-outcome test by its outcomes, for this scanner and the others
+// of ScanWith.
 func (s *Scanner) weigh(t Test, cost float64, no, yes *side, selecting bool) {
 	divisor := s.divisor(cost)
 	s.consider(t, cost, s.c.rank(s.n, no, yes, divisor), selecting)
@@ -293,6 +298,7 @@ func (s *Scanner) weigh(t Test, cost float64, no, yes *side, selecting bool) {
 	}
 }
 
+// singleSides measures the outcomes of the test for one code.
 func (s *Scanner) singleSides(code int, no, yes *side) {
 	var heavy Heavy
 	if s.h.Heavy != nil {
@@ -301,6 +307,7 @@ func (s *Scanner) singleSides(code int, no, yes *side) {
 	s.part(s.cells(code), &heavy, yes, no)
 }
 
+// consider keeps the best score, or, if selecting is true, a test that ties with it.
 func (s *Scanner) consider(t Test, cost, score float64, selecting bool) {
 	if !selecting {
 		s.best = max(s.best, score)
@@ -317,9 +324,8 @@ func (s *Scanner) consider(t Test, cost, score float64, selecting bool) {
 	s.tied = append(s.tied, Candidate{Test: t, Cost: cost, Free: s.column.free, Score: score})
 }
 
-// part fills in the outcome whose cells are given, and the other one, which
-// has the rest of the node. It runs once per test: the hottest loop of
-// scoring.
+// part measures the two outcomes of a test: one from its cells, rest as the rest of
+// the node. It runs once per test and is the hottest loop of scoring.
 func (s *Scanner) part(cells []int64, heavy *Heavy, one, rest *side) {
 	n, gini, algorithm := s.n, s.c.algorithm.Gini(), s.c.algorithm
 	var squaresOne, squaresRest int64
@@ -340,8 +346,8 @@ func (s *Scanner) part(cells []int64, heavy *Heavy, one, rest *side) {
 			sumOne += float64(float64(m) * float64(m))
 			sumRest += float64(float64(l) * float64(l))
 		default:
-			sumOne += s.c.xlogx.of(m)
-			sumRest += s.c.xlogx.of(l)
+			sumOne += s.c.xlogx.at(m)
+			sumRest += s.c.xlogx.at(l)
 		}
 	}
 	rest.objects, rest.weight = n.Objects-one.objects, n.Weight-one.weight
@@ -355,7 +361,8 @@ func (s *Scanner) part(cells []int64, heavy *Heavy, one, rest *side) {
 	}
 }
 
-// divisor returns what the score of a test is divided by while tests are compared.
+// divisor returns the number by which scores are divided while tests are compared:
+// the counted price, at least Column.Floor, times Column.Unit.
 func (s *Scanner) divisor(cost float64) float64 {
 	return float64(max(cost-s.waived, s.column.Floor) * s.unit)
 }
@@ -372,8 +379,8 @@ func (s *Scanner) multiway(divisor float64) Parts {
 	return s.c.parts(s.n, s.sides, divisor)
 }
 
-// cellsImpurity returns the impurity of one outcome's cells, whatever the
-// algorithm ranks by.
+// cellsImpurity returns weight times impurity of one outcome's cells, for every
+// algorithm.
 func (s *Scanner) cellsImpurity(cells []int64, weight int64) float64 {
 	sum := 0.0
 	for k := 1; k < len(cells); k += 2 {
@@ -388,9 +395,10 @@ func (s *Scanner) cells(code int) []int64 {
 	return s.h.Cells[code*width : code*width+width]
 }
 
-// Parts returns all parts of the score of a test of the loaded feature, and
-// the objects and weight by class of its outcomes: for two-outcome tests no,
-// then yes; for multiway ones the present codes, which are returned too.
+// Parts returns all parts of the score of a test of the loaded feature, and the cells
+// (objects and weight by class) of its outcomes. A two-outcome test has the outcomes
+// no, then yes. A multiway test has one outcome per present code, and the codes are
+// returned too.
 func (s *Scanner) Parts(t *Candidate) (Parts, [][]int64, []int32) {
 	divisor := max(t.Cost-s.waived, s.column.Floor)
 	if t.Kind == Multiway {

@@ -10,8 +10,8 @@ import (
 	"github.com/espalier-ml/espalier/induce/split"
 )
 
-// near compares floats: two ways of computing a score agree to 1e-11 of the
-// larger of it and 1, which leaves a factor of about 100 above their rounding.
+// near compares two scores from different formulas, to 1e-11 of the larger of the
+// score and 1. That is about 100 times their rounding error.
 func near(a, b float64) bool {
 	return a == b || math.Abs(a-b) <= 1e-11*max(1, math.Abs(a), math.Abs(b))
 }
@@ -101,8 +101,8 @@ func testScanner(t *testing.T, n *node, c *split.Criterion, a split.Algorithm, f
 	}
 }
 
-// cells counts the outcomes of a test: of multiway tests those that have
-// objects, with their codes.
+// cells counts the outcomes of a test. For a multiway test it returns the codes with
+// objects, and counts these only.
 func (n *node) cells(t *split.Test) (cells [][]int64, codes []int32) {
 	for x, objects := range n.part(t) {
 		if t.Kind == split.Multiway && len(objects) == 0 || t.Kind != split.Multiway && x > 1 {
@@ -121,18 +121,20 @@ func (n *node) cells(t *split.Test) (cells [][]int64, codes []int32) {
 	return cells, codes
 }
 
-// TestChooseTies pins the tie rule by hand: all tests below part the four
-// objects alike, or mirror each other, so that their scores are equal.
-func TestChooseTies(t *testing.T) {
+// tieCase is a node of four objects of two classes. All tests of the node part the
+// objects alike, or mirror each other, so their scores are equal.
+type tieCase struct {
+	name    string
+	columns []split.Column
+	codes   [][]int // by object
+	want    split.Test
+}
+
+func tieCases() []tieCase {
 	column := func(numeric bool, codes int, cost float64, costs ...float64) split.Column {
 		return split.Column{Codes: codes, Numeric: numeric, Cost: cost, Costs: costs}
 	}
-	for _, test := range []struct {
-		name    string
-		columns []split.Column
-		codes   [][]int // by object
-		want    split.Test
-	}{
+	return []tieCase{
 		{
 			"first feature",
 			[]split.Column{column(false, 4, 1), column(false, 4, 1)},
@@ -182,13 +184,18 @@ func TestChooseTies(t *testing.T) {
 			split.Test{Feature: 0, Kind: split.Bin, Code: 0},
 		},
 		{"one code", []split.Column{column(true, 9, 1)}, [][]int{{3}, {3}, {3}, {3}}, split.Test{}},
-	} {
+	}
+}
+
+// TestChooseTies pins the tie rule by hand.
+func TestChooseTies(t *testing.T) {
+	for _, test := range tieCases() {
 		t.Run(test.name, func(t *testing.T) {
 			n := &node{columns: test.columns, classes: 2, total: 4}
 			for i, codes := range test.codes {
 				n.objects = append(n.objects, object{codes: codes, class: i / 2, weight: 1})
 			}
-			// C45: the cost breaks ties, it is not in the score
+			// C45: the cost is not in the score, but breaks ties
 			c := split.NewCriterion(split.C45, split.Both, 1, 0, n.total)
 			s, _, load := n.load(c, false)
 			scores := make([]float64, len(n.columns))

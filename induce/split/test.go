@@ -5,13 +5,14 @@ package split
 type Test struct {
 	Feature int
 	Kind    Kind
-	Code    int // the least code of outcome 1 (threshold, bin) or its only one; 0 for multiway
-	// bin: further codes of outcome 1, where a bin of few cuts is several of the feature's
+	Code    int // least code of outcome 1 (threshold, bin), or its only code; 0 for multiway
+	// Span is, for a bin between two cuts of a subset, the number of further codes of
+	// outcome 1.
 	Span int `json:",omitempty"`
 }
 
-// Outcome returns the outcome of an object with the given code of the test's
-// feature, whose code of missing is given too.
+// Outcome returns the outcome of an object, given the object's code of the test's
+// feature and the feature's code of missing.
 func (t *Test) Outcome(code, missing int) int {
 	switch t.Kind {
 	case Multiway:
@@ -40,14 +41,14 @@ type Parts struct {
 type Candidate struct {
 	Test
 
-	// what the score is divided by and ties are broken by: what is paid at the node or, where that
-	// is nothing, see Column.At
+	// Cost divides the score and breaks ties. It is the price paid at the node; for a
+	// free test see Column.At.
 	Cost  float64
-	Free  bool `json:",omitempty"` // nothing is paid
+	Free  bool `json:",omitempty"` // nothing is paid at the node
 	Score float64
 }
 
-// Billed returns what is paid for the test at its node.
+// Billed returns the price paid for the test at its node.
 func (t *Candidate) Billed() float64 {
 	if t.Free {
 		return 0

@@ -6,13 +6,14 @@ import (
 	"github.com/espalier-ml/espalier/induce/portable"
 )
 
-// xlogx tables m log2 m for small weights, where nearly all look-ups fall.
+// xlogx computes m log2 m, from a table for small weights. Nearly all weights are
+// small.
 type xlogx struct{ table []float64 }
 
-const xlogxTable = 1 << 14 // 128 KiB, so that it stays in the second-level cache
+const xlogxTable = 1 << 14 // entries, 128 KiB: it stays in the second-level cache
 
-// newXlogx returns the table, which all criteria share: several score the same
-// node, and two tables would drive each other out of the cache.
+// newXlogx returns the table of all criteria. Several criteria score the same node,
+// and two tables would drive each other out of the cache.
 var newXlogx = sync.OnceValue(func() xlogx { //nolint:gochecknoglobals // a constant table
 	t := make([]float64, xlogxTable)
 	for m := 2; m < len(t); m++ {
@@ -21,14 +22,16 @@ var newXlogx = sync.OnceValue(func() xlogx { //nolint:gochecknoglobals // a cons
 	return xlogx{t}
 })
 
-func (x *xlogx) of(m int64) float64 {
+// at returns m log2 m, and 0 for m = 0.
+func (x *xlogx) at(m int64) float64 {
 	if uint64(m) < uint64(len(x.table)) {
 		return x.table[m]
 	}
 	return untabled(m)
 }
 
-// untabled is kept apart so that the look-up is inlined.
+// untabled computes m log2 m. It is a function of its own so that the compiler inlines
+// the look-up.
 //
 //go:noinline
 func untabled(m int64) float64 {

@@ -9,9 +9,9 @@ import (
 	"github.com/espalier-ml/espalier/induce/portable"
 )
 
-// exactLog2 returns log2 x for x >= 1 to about 100 bits, by the schoolbook
-// method: squaring doubles a logarithm, and each time the square passes 2 the
-// next binary digit is a one.
+// exactLog2 returns log2 x for x >= 1 to about 100 bits, by the schoolbook method:
+// squaring doubles the logarithm, and the next binary digit is 1 if the square is at
+// least 2.
 func exactLog2(x float64) *big.Float {
 	const precision, digits = 256, 100
 	fraction, exponent := math.Frexp(x)
@@ -57,7 +57,7 @@ func TestXlogx(t *testing.T) {
 	table := newXlogx()
 	for _, m := range []int64{0, 1} {
 		for _, x := range []xlogx{table, {}} { // a table, and none
-			if got := x.of(m); got != 0 {
+			if got := x.at(m); got != 0 {
 				t.Errorf("xlogx(%d) = %v, want 0", m, got)
 			}
 		}
@@ -65,8 +65,8 @@ func TestXlogx(t *testing.T) {
 	for _, m := range []int64{2, 3, 100, xlogxTable - 1, xlogxTable, xlogxTable + 1, 1 << 20, 1e12 + 7} {
 		exact := exactLog2(float64(m))
 		exact.Mul(exact, big.NewFloat(float64(m)))
-		if off := ulps(table.of(m), exact); off > 3 { // log2's, doubled at most by the product, and its rounding
-			t.Errorf("xlogx(%d) = %v, off by %.2f units of its last place", m, table.of(m), off)
+		if off := ulps(table.at(m), exact); off > 3 { // the error of log2, at most doubled, and of the product
+			t.Errorf("xlogx(%d) = %v, off by %.2f units of its last place", m, table.at(m), off)
 		}
 	}
 }
