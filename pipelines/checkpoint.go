@@ -150,7 +150,7 @@ func readCheckpoint(ctx context.Context, f *files, config *TrainConfig) (*checkp
 	if err != nil {
 		return nil, usage.Errorf("--output: %v", err)
 	}
-	b, err := readSeen(ctx, f.store, seen, maxCheckpoint)
+	b, err := objectstore.ReadSeen(ctx, f.store, seen, maxCheckpoint)
 	if err != nil {
 		return nil, usage.Errorf("--output: %v", err)
 	}
@@ -318,7 +318,7 @@ func (t *training) saveState(ctx context.Context, c *checkpoint, o objectstore.W
 	if err != nil {
 		return err
 	}
-	generation, err := replaceSeen(ctx, t.files.store, t.checkpointURL(checkpointFile), b, o)
+	generation, err := objectstore.WriteSeen(ctx, t.files.store, t.checkpointURL(checkpointFile), b, o)
 	if errors.Is(err, fs.ErrExist) {
 		return usage.Errorf("--output %s: another run or program has written %s/%s meanwhile: choose another folder", t.config.Output, checkpointFolder, checkpointFile)
 	}

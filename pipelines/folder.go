@@ -170,7 +170,7 @@ func (f *folder) readManifest(ctx context.Context) error {
 	if !ok {
 		return nil
 	}
-	b, err := readSeen(ctx, f.store, o, maxModel)
+	b, err := objectstore.ReadSeen(ctx, f.store, o, maxModel)
 	if err != nil {
 		return usage.Errorf("--output: %v", err)
 	}
@@ -202,18 +202,6 @@ func (f *folder) otherManifest(format string) error {
 		}
 	}
 	return usage.Errorf("--output %s: %s there %s, and is not overwritten: choose another folder", f.url, manifestFile, of)
-}
-
-// readSeen reads an object as Stat described it.
-func readSeen(ctx context.Context, s *objectstore.Store, o objectstore.Object, limit int64) ([]byte, error) {
-	b, err := s.ReadAll(ctx, o.URL, limit)
-	if err != nil {
-		return nil, err
-	}
-	if now, err := s.Stat(ctx, o.URL); err != nil || now.Generation != o.Generation {
-		return nil, errors.Join(fmt.Errorf("read %s: %w", o.URL, objectstore.ErrChanged), err)
-	}
-	return b, nil
 }
 
 // refuseForeign refuses a folder in which other files than an earlier run's have names
@@ -276,7 +264,7 @@ func (f *folder) claim(ctx context.Context, started time.Time, files []string) e
 	if err != nil {
 		return err
 	}
-	generation, err := replaceSeen(ctx, f.store, f.file(manifestFile), append(b, '\n'), f.bound(manifestFile))
+	generation, err := objectstore.WriteSeen(ctx, f.store, f.file(manifestFile), append(b, '\n'), f.bound(manifestFile))
 	if errors.Is(err, fs.ErrExist) {
 		return f.overtaken(manifestFile)
 	}
@@ -286,23 +274,6 @@ func (f *folder) claim(ctx context.Context, started time.Time, files []string) e
 	f.begun, f.earlier, f.owned = true, false, nil
 	f.held = map[string]objectstore.Object{manifestFile: {URL: f.file(manifestFile), Generation: generation}}
 	return nil
-}
-
-// replaceSeen writes a whole file and returns its generation.
-func replaceSeen(ctx context.Context, s *objectstore.Store, url string, b []byte, o objectstore.WriteOptions) (string, error) {
-	w, err := s.Create(ctx, url, o)
-	if err != nil {
-		return "", err
-	}
-	defer w.Abort() //nolint:errcheck // after Commit nothing is left to undo
-	if _, err := w.Write(b); err != nil {
-		return "", err
-	}
-	if err := w.Commit(); err != nil {
-		return "", err
-	}
-	stat, err := s.Stat(ctx, url)
-	return stat.Generation, err
 }
 
 // claimed reports whether the claim is still this run's: else another one has taken the

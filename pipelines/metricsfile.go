@@ -50,7 +50,7 @@ func openMetrics(ctx context.Context, s *objectstore.Store, c *EvaluateConfig) (
 func checkMetrics(ctx context.Context, s *objectstore.Store, seen objectstore.Object) error {
 	const most = 1 << 28 // bytes of metrics: far beyond what any have
 	var m MetricsFile
-	b, err := readSeen(ctx, s, seen, most)
+	b, err := objectstore.ReadSeen(ctx, s, seen, most)
 	if err == nil {
 		err = json.Unmarshal(b, &m)
 	}
@@ -97,7 +97,7 @@ func (o *metricsOutput) write(ctx context.Context, m *MetricsFile) error {
 	if err != nil {
 		return err
 	}
-	_, err = replaceSeen(ctx, o.store, o.url, b, o.bound)
+	_, err = objectstore.WriteSeen(ctx, o.store, o.url, b, o.bound)
 	switch {
 	case errors.Is(err, fs.ErrExist):
 		return usage.Errorf("--output: %s has appeared or changed while the rows were scored: nothing is overwritten; choose another file", o.url)

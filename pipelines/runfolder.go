@@ -10,6 +10,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/parallel"
 	"github.com/espalier-ml/espalier/induce/tree"
+	"github.com/espalier-ml/espalier/io/objectstore"
 )
 
 // The files of a run folder, beside successFile.
@@ -39,7 +40,7 @@ func unlistedRun(ctx context.Context, f *folder, _ []byte) ([]string, error) {
 	if !ok {
 		return names, nil
 	}
-	b, err := readSeen(ctx, f.store, o, maxModel)
+	b, err := objectstore.ReadSeen(ctx, f.store, o, maxModel)
 	if err != nil {
 		return nil, err
 	}
