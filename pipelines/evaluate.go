@@ -246,7 +246,7 @@ func Evaluate(ctx context.Context, c EvaluateConfig, reporter Reporter) (t *tree
 	f := beginFiles(c.StorageConfig)
 	defer f.end()
 	ctx = f.run.Context(ctx)
-	output, err := openMetrics(ctx, f.store, &c)
+	output, err := openMetrics(ctx, f.store, c.Output, c.Overwrite)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -259,7 +259,7 @@ func Evaluate(ctx context.Context, c EvaluateConfig, reporter Reporter) (t *tree
 
 // measure scores the rows and counts.
 func (c *EvaluateConfig) measure(ctx context.Context, f *files, reporter Reporter) (*tree.Tree, *MetricsFile, error) {
-	t, err := readTree(ctx, f, c.Model)
+	t, err := readTree(ctx, f.store, c.Model)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -347,12 +347,12 @@ func treeURL(model string) string {
 
 // ReadTree reads a tree from a run folder or a tree.json.
 func ReadTree(ctx context.Context, model string) (*tree.Tree, error) {
-	return readTree(ctx, process, model)
+	return readTree(ctx, process.store, model)
 }
 
-func readTree(ctx context.Context, f *files, model string) (*tree.Tree, error) {
+func readTree(ctx context.Context, s *objectstore.Store, model string) (*tree.Tree, error) {
 	url := treeURL(model)
-	b, err := f.store.ReadAll(ctx, url, maxModel)
+	b, err := s.ReadAll(ctx, url, maxModel)
 	if err != nil {
 		return nil, usage.Errorf("--model %s: %v; name a run folder or a tree.json", model, err)
 	}

@@ -107,6 +107,12 @@ func (f *folder) finished() bool {
 	return ok
 }
 
+// holds reports whether a file lay there when the run began.
+func (f *folder) holds(name string) bool {
+	_, ok := f.held[name]
+	return ok
+}
+
 // file returns the URL of a file of the folder.
 func (f *folder) file(name string) string { return objectstore.Join(f.url, name) }
 

@@ -60,7 +60,7 @@ func trained(t *testing.T, rows int, theta float64) *training {
 	}
 	r := &training{
 		config: &c, parsed: p, grid: p.grid, input: in, schema: s, files: process, costs: new(costs),
-		driver: &driver{runner: "direct", reporter: new(quiet), files: process}, scratch: "mem://" + t.Name(), blocks: "mem://" + t.Name() + "/blocks",
+		driver: &driver{runner: "direct", reporter: noReporter{}, files: process}, scratch: "mem://" + t.Name(), blocks: "mem://" + t.Name() + "/blocks",
 	}
 	if err := r.train(ctx, nil); err != nil {
 		t.Fatal(err)

@@ -1,6 +1,7 @@
 package pipelines
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -50,11 +51,11 @@ type lock struct {
 
 // acquire takes the lock of a folder. The context that it returns ends when the
 // lock is lost. A lock whose run is dead is taken over, and its run returned.
-func acquire(ctx context.Context, s *objectstore.Store, folder string, reporter Reporter) (l *lock, locked context.Context, dead *lock, err error) {
+func acquire(ctx context.Context, s *objectstore.Store, folder string, warn func(text string)) (l *lock, locked context.Context, dead *lock, err error) {
 	l = newLock(s, folder)
 	err = l.write(ctx, objectstore.WriteOptions{IfAbsent: true})
 	if errors.Is(err, fs.ErrExist) {
-		if dead, err = l.await(ctx, reporter); err == nil {
+		if dead, err = l.await(ctx, warn); err == nil {
 			err = l.write(ctx, objectstore.WriteOptions{IfGeneration: dead.generation})
 		}
 		if errors.Is(err, fs.ErrExist) || errors.Is(err, fs.ErrNotExist) {
@@ -75,7 +76,7 @@ func acquire(ctx context.Context, s *objectstore.Store, folder string, reporter 
 // lockFolder takes the lock of a folder, and clears away what a dead run has left: of
 // its jobs, on the same runner, and of the files that it was writing.
 func lockFolder(ctx context.Context, f *files, folder, runner string, reporter Reporter) (*lock, context.Context, error) {
-	l, locked, dead, err := acquire(ctx, f.store, folder, reporter)
+	l, locked, dead, err := acquire(ctx, f.store, folder, reporter.Warn)
 	if err != nil || dead == nil {
 		return l, locked, err
 	}
@@ -146,7 +147,7 @@ func (l *lock) read(ctx context.Context) (*lock, error) {
 // await returns the lock of a dead run, or an error if the run is alive. Where
 // only its signs of life can tell, no clock but this process's own is trusted to
 // call it dead.
-func (l *lock) await(ctx context.Context, reporter Reporter) (*lock, error) {
+func (l *lock) await(ctx context.Context, warn func(text string)) (*lock, error) {
 	there, err := l.read(ctx)
 	if err != nil {
 		return nil, err
@@ -161,7 +162,7 @@ func (l *lock) await(ctx context.Context, reporter Reporter) (*lock, error) {
 	if age := time.Since(there.Beat); age >= 0 && age < patience {
 		return nil, l.taken(there)
 	}
-	reporter.Warn(fmt.Sprintf("%s is held by the process %d on %s: waiting up to %v for a sign of its life", l.url(), there.PID, there.Host, patience))
+	warn(fmt.Sprintf("%s is held by the process %d on %s: waiting up to %v for a sign of its life", l.url(), there.PID, there.Host, patience))
 	for end := time.Now().Add(patience); time.Now().Before(end); {
 		select {
 		case <-ctx.Done():
@@ -242,7 +243,7 @@ func processBirth(pid int) string {
 		return ""
 	}
 	const state, birth = 0, 19
-	list := strings.Fields(afterLast(string(b), ")")) // the name before it may hold anything
+	list := strings.Fields(string(b[bytes.LastIndexByte(b, ')')+1:])) // the name before it may hold anything
 	if len(list) <= birth || list[state] == "Z" || list[state] == "X" {
 		return ""
 	}

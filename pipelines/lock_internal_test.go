@@ -16,13 +16,8 @@ import (
 	"github.com/espalier-ml/espalier/io/usage"
 )
 
-// quiet collects warnings.
-type quiet struct{ warnings []string }
-
-func (*quiet) Job(string, int64, string) {}
-func (*quiet) Step(int64, string)        {}
-func (q *quiet) Warn(text string)        { q.warnings = append(q.warnings, text) }
-func (q *quiet) Note(string)             {}
+// ignore drops warnings.
+func ignore(string) {}
 
 // put writes a lock as another run would have.
 func (l *lock) put(t *testing.T) {
@@ -40,19 +35,19 @@ func (l *lock) put(t *testing.T) {
 func TestLock(t *testing.T) {
 	ctx, s := t.Context(), objectstore.New()
 	folder := t.TempDir()
-	first, _, dead, err := acquire(ctx, s, folder, &quiet{})
+	first, _, dead, err := acquire(ctx, s, folder, ignore)
 	if err != nil || dead != nil {
 		t.Fatal(dead, err)
 	}
 	var usage *usage.Error
-	if _, _, _, err := acquire(ctx, s, folder, &quiet{}); !errors.As(err, &usage) || !strings.Contains(err.Error(), "another run") {
+	if _, _, _, err := acquire(ctx, s, folder, ignore); !errors.As(err, &usage) || !strings.Contains(err.Error(), "another run") {
 		t.Errorf("a second lock: error %v", err)
 	}
 	first.release(ctx)
 	if _, err := os.Stat(filepath.Join(folder, lockFile)); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("the lock stays: %v", err)
 	}
-	second, _, _, err := acquire(ctx, s, folder, &quiet{})
+	second, _, _, err := acquire(ctx, s, folder, ignore)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,7 +68,7 @@ func TestLockOfTheDead(t *testing.T) {
 	there := newLock(s, t.TempDir())
 	there.PID, there.Birth, there.Beat = child.Process.Pid, processBirth(child.Process.Pid), time.Now()
 	there.put(t)
-	if _, _, _, err := acquire(ctx, s, there.folder, &quiet{}); err == nil {
+	if _, _, _, err := acquire(ctx, s, there.folder, ignore); err == nil {
 		t.Fatal("the lock of a living process was taken")
 	}
 	if err := child.Process.Kill(); err != nil {
@@ -82,7 +77,7 @@ func TestLockOfTheDead(t *testing.T) {
 	for processBirth(there.PID) != "" { // it is left unreaped: nobody waits for the child of a killed run
 		time.Sleep(time.Millisecond)
 	}
-	l, _, dead, err := acquire(ctx, s, there.folder, &quiet{})
+	l, _, dead, err := acquire(ctx, s, there.folder, ignore)
 	if err != nil || dead == nil || dead.Run != there.Run {
 		t.Fatalf("taken over from %v, error %v", dead, err)
 	}
@@ -90,7 +85,7 @@ func TestLockOfTheDead(t *testing.T) {
 	_ = child.Wait() // was killed
 	there.PID, there.Birth = os.Getpid(), "1"
 	there.put(t)
-	if l, _, _, err = acquire(ctx, s, there.folder, &quiet{}); err != nil {
+	if l, _, _, err = acquire(ctx, s, there.folder, ignore); err != nil {
 		t.Fatalf("the number of the process is another's now: %v", err)
 	}
 	l.release(ctx)
@@ -103,18 +98,19 @@ func TestLockElsewhere(t *testing.T) {
 	there.Space, there.Host, there.Every = "elsewhere", "elsewhere", 1
 	there.Beat = time.Now()
 	there.put(t)
-	if _, _, _, err := acquire(ctx, s, there.folder, &quiet{}); err == nil || !strings.Contains(err.Error(), "elsewhere") {
+	if _, _, _, err := acquire(ctx, s, there.folder, ignore); err == nil || !strings.Contains(err.Error(), "elsewhere") {
 		t.Errorf("a fresh sign of life: error %v", err)
 	}
 	there.Beat = time.Now().Add(time.Hour) // the clocks differ
 	there.put(t)
-	q := new(quiet)
-	l, _, dead, err := acquire(ctx, s, there.folder, q)
+	var warnings []string
+	warn := func(text string) { warnings = append(warnings, text) }
+	l, _, dead, err := acquire(ctx, s, there.folder, warn)
 	if err != nil || dead == nil {
 		t.Fatalf("a silent run: taken over from %v, error %v", dead, err)
 	}
-	if len(q.warnings) != 1 {
-		t.Errorf("warnings %q, want one on the wait", q.warnings)
+	if len(warnings) != 1 {
+		t.Errorf("warnings %q, want one on the wait", warnings)
 	}
 	l.release(ctx)
 	there.put(t)
@@ -123,7 +119,7 @@ func TestLockElsewhere(t *testing.T) {
 		there.Beat = time.Now()
 		there.put(t)
 	}()
-	if _, _, _, err := acquire(ctx, s, there.folder, q); err == nil || !strings.Contains(err.Error(), "at work") {
+	if _, _, _, err := acquire(ctx, s, there.folder, warn); err == nil || !strings.Contains(err.Error(), "at work") {
 		t.Errorf("a sign of life while waiting: error %v", err)
 	}
 }
@@ -132,7 +128,7 @@ func TestLockElsewhere(t *testing.T) {
 func TestLockLost(t *testing.T) {
 	s := objectstore.New()
 	folder := t.TempDir()
-	l, ctx, _, err := acquire(t.Context(), s, folder, &quiet{})
+	l, ctx, _, err := acquire(t.Context(), s, folder, ignore)
 	if err != nil {
 		t.Fatal(err)
 	}

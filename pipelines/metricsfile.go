@@ -21,15 +21,15 @@ type metricsOutput struct {
 
 // openMetrics looks at what lies where the metrics are to be written, before any work is
 // done. Nothing is replaced but metrics that an evaluation has written, if it is told to.
-func openMetrics(ctx context.Context, s *objectstore.Store, c *EvaluateConfig) (*metricsOutput, error) {
-	o := &metricsOutput{store: s, url: c.Output, bound: objectstore.WriteOptions{IfAbsent: true}}
-	if c.Output == "" {
-		if c.Overwrite {
+func openMetrics(ctx context.Context, s *objectstore.Store, url string, replace bool) (*metricsOutput, error) {
+	o := &metricsOutput{store: s, url: url, bound: objectstore.WriteOptions{IfAbsent: true}}
+	if url == "" {
+		if replace {
 			return nil, usage.Errorf("--overwrite replaces the file of --output: name it")
 		}
 		return o, nil
 	}
-	seen, err := s.Stat(ctx, c.Output)
+	seen, err := s.Stat(ctx, url)
 	if errors.Is(err, fs.ErrNotExist) {
 		return o, nil
 	}
@@ -39,8 +39,8 @@ func openMetrics(ctx context.Context, s *objectstore.Store, c *EvaluateConfig) (
 	if err := checkMetrics(ctx, s, seen); err != nil {
 		return nil, err
 	}
-	if !c.Overwrite {
-		return nil, usage.Errorf("--output: %s has the metrics of another evaluation: choose another file, or replace it with --overwrite", c.Output)
+	if !replace {
+		return nil, usage.Errorf("--output: %s has the metrics of another evaluation: choose another file, or replace it with --overwrite", url)
 	}
 	o.bound = objectstore.WriteOptions{IfGeneration: seen.Generation}
 	return o, nil

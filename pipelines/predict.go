@@ -100,7 +100,7 @@ type PredictManifest struct {
 	Espalier string          `json:"espalier"` // version of the program
 	Started  time.Time       `json:"started"`
 	Seconds  float64         `json:"seconds"`
-	Config   *PredictConfig  `json:"config"`
+	Config   any             `json:"config"`
 	Digest   string          `json:"model_digest"` // of tree.json: SHA-256, in hex
 	Inputs   []ManifestInput `json:"inputs"`
 	Outputs  []string        `json:"outputs"` // in the order of the inputs, below the folder
@@ -177,7 +177,7 @@ type prediction struct {
 func newPrediction(ctx context.Context, f *files, c *PredictConfig, reporter Reporter) (*prediction, error) {
 	p := &prediction{config: c, files: f, driver: &driver{runner: c.Runner, reporter: reporter, engine: c.EngineConfig, files: f}}
 	var err error
-	if p.tree, err = readTree(ctx, f, c.Model); err != nil {
+	if p.tree, err = readTree(ctx, f.store, c.Model); err != nil {
 		return nil, err
 	}
 	if c.Explain {

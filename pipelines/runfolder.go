@@ -61,7 +61,7 @@ type Manifest struct {
 	Espalier string           `json:"espalier"` // version of the program
 	Started  time.Time        `json:"started"`
 	Seconds  float64          `json:"seconds"`
-	Config   *TrainConfig     `json:"config"` // effective
+	Config   any              `json:"config"` // effective
 	Inputs   []ManifestInput  `json:"inputs"`
 	Files    []string         `json:"files"` // that the run wrote, beside this one and _SUCCESS: a later run replaces no others
 	Timings  []Timing         `json:"timings"`

@@ -61,11 +61,11 @@ const (
 // SynthManifest is the manifest.json beside a made-up data set. It does not depend on time
 // or place.
 type SynthManifest struct {
-	Format   string       `json:"format"`
-	Version  int          `json:"version"`
-	Espalier string       `json:"espalier"` // version of the program
-	Config   *SynthConfig `json:"config"`
-	Files    []string     `json:"files"` // all that was written, beside this one and _SUCCESS: a later run replaces no others
+	Format   string   `json:"format"`
+	Version  int      `json:"version"`
+	Espalier string   `json:"espalier"` // version of the program
+	Config   any      `json:"config"`
+	Files    []string `json:"files"` // all that was written, beside this one and _SUCCESS: a later run replaces no others
 }
 
 // synthOutput describes the folder of a made-up data set. All files that its inputs' glob

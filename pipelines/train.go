@@ -191,7 +191,7 @@ func openAll(ctx context.Context, j *driver, c *TrainConfig, s *parallel.Steps) 
 func (o *opened) finishedRun(ctx context.Context, f *files, c *TrainConfig) (*Result, error) {
 	r := &Result{Metrics: new(MetricsFile)}
 	var err error
-	if r.Tree, err = readTree(ctx, f, c.Output); err != nil {
+	if r.Tree, err = readTree(ctx, f.store, c.Output); err != nil {
 		return nil, err
 	}
 	read := func(name string, into any) error {
@@ -208,7 +208,7 @@ func (o *opened) finishedRun(ctx context.Context, f *files, c *TrainConfig) (*Re
 		return nil, err
 	}
 	names := []string{treeFile, metricsFile, schemaFile, manifestFile}
-	if _, ok := o.output.held[frontierFile]; ok {
+	if o.output.holds(frontierFile) {
 		r.Frontier, names = new(FrontierFile), append(names, frontierFile)
 		if err := read(frontierFile, r.Frontier); err != nil {
 			return nil, err
