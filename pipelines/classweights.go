@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"github.com/espalier-ml/espalier/induce/binning"
-	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/transforms/jobs"
@@ -229,21 +228,4 @@ func (t *training) describeWeights(d *tree.Training) {
 		d.ClassWeights = append(d.ClassWeights, float64(f)/jobs.FractionScale)
 	}
 	d.LeftOutRows = t.rowStats.Train - d.Rows
-}
-
-// The words for what rows are weighed by.
-const (
-	weightsByRow   = "rows"
-	weightsByClass = "class_weights"
-)
-
-// describeWeights says in each part's metrics what its rows are weighed by: class
-// weights are for training only.
-func (m *MetricsFile) describeWeights() {
-	for _, p := range m.Parts() {
-		p.Metrics.Weights = weightsByRow
-		if p.Name == dataset.Train.String() {
-			p.Metrics.Weights = weightsByClass
-		}
-	}
 }

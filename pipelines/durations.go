@@ -2,48 +2,11 @@ package pipelines
 
 import (
 	"context"
-	"fmt"
 	"runtime"
-	"slices"
-	"strings"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/tree"
 )
-
-// Durations are seconds of a run by what they go to; as foreseen: 0 where the rates of
-// this process say nothing, as those of an engine's workers.
-type Durations struct {
-	Rows        float64 `json:"rows"`        // to read footers and rows, twice, and to make bins and objects of them
-	Growth      float64 `json:"growth"`      // of the trees of the grid
-	Choice      float64 `json:"choice"`      // to score, prune and compare them, and to write what was chosen
-	Folds       float64 `json:"folds"`       // to grow and prune the trees of the folds
-	Certificate float64 `json:"certificate"` // to bound the cost of other trees
-}
-
-// Total returns all seconds.
-func (d *Durations) Total() float64 { return d.Rows + d.Growth + d.Choice + d.Folds + d.Certificate }
-
-// String returns the total and the largest parts.
-func (d *Durations) String() string {
-	parts := []Timing{{"rows", d.Rows}, {"growth", d.Growth}, {"choice", d.Choice}, {"folds", d.Folds}, {"certificate", d.Certificate}}
-	slices.SortStableFunc(parts, func(a, b Timing) int { return int(2 * (b.Seconds - a.Seconds)) })
-	var texts []string
-	for _, p := range parts {
-		if p.Seconds > 0 {
-			texts = append(texts, p.Job+" "+Seconds(p.Seconds))
-		}
-	}
-	return fmt.Sprintf("%s s (%s)", Seconds(d.Total()), strings.Join(texts, ", "))
-}
-
-// Seconds writes a number of seconds as far as an estimate can tell it.
-func Seconds(x float64) string {
-	if x >= 10 {
-		return fmt.Sprintf("%.0f", x)
-	}
-	return fmt.Sprintf("%.2g", x)
-}
 
 // durationsOf sums up the timings of jobs and phases by what they belong to.
 func durationsOf(timings []Timing) Durations {

@@ -10,44 +10,9 @@ import (
 	"runtime"
 	"strconv"
 
-	"github.com/dustin/go-humanize"
-
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
-
-// Estimate is what a run takes: as foreseen by a rehearsal on a sample of its
-// rows, or as measured. Bytes of engines are those of one bundle a worker: they
-// may cut more.
-type Estimate struct {
-	Rows           int64 `json:"rows"`
-	Objects        int64 `json:"objects"`         // of all parts
-	TrainObjects   int64 `json:"objects_train"`   //
-	RowPasses      int64 `json:"row_passes"`      // over the input
-	ObjectPasses   int64 `json:"object_passes"`   // over the training objects: those of levels, and one for the small nodes
-	ColumnBytes    int64 `json:"column_bytes"`    // read from Parquet by all passes
-	BlockBytes     int64 `json:"block_bytes"`     // read from object blocks by all passes
-	ShuffleBytes   int64 `json:"shuffle_bytes"`   // between the halves of jobs: summaries, objects, counts
-	HistogramBytes int64 `json:"histogram_bytes"` // of the largest pass of a level; 0: none
-	DiskBytes      int64 `json:"disk_bytes"`      // of object blocks and spilled objects below the run folder
-	DriverMemory   int64 `json:"driver_memory"`   // peak
-	WorkerMemory   int64 `json:"worker_memory"`   // peak of one; on the local runners it is the driver
-
-	Seconds Durations `json:"seconds"`
-}
-
-// String returns the estimate in one line.
-func (e *Estimate) String() string {
-	took := ""
-	if e.Seconds.Total() > 0 {
-		took = "; time " + e.Seconds.String()
-	}
-	return fmt.Sprintf("expecting %s rows, %s objects; passes: %d over rows, %d over objects; to read %s, to shuffle %s, on disk %s; memory %s, of a worker %s%s",
-		humanize.Comma(e.Rows), humanize.Comma(e.Objects), e.RowPasses, e.ObjectPasses, size(e.ColumnBytes+e.BlockBytes), size(e.ShuffleBytes), size(e.DiskBytes),
-		size(e.DriverMemory), size(e.WorkerMemory), took)
-}
-
-func size(n int64) string { return humanize.Bytes(uint64(max(0, n))) }
 
 // inMemory reports whether a run keeps all objects in this process, where a run
 // is over before much could be foreseen of it.

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/google/uuid"
@@ -14,64 +13,9 @@ import (
 	"github.com/espalier-ml/espalier/induce/metric"
 	"github.com/espalier-ml/espalier/induce/parallel"
 	"github.com/espalier-ml/espalier/induce/tree"
-	"github.com/espalier-ml/espalier/io/objectstore"
-	"github.com/espalier-ml/espalier/io/report"
 	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
-
-// MetricsFile is metrics.json: the metrics of each part that has rows, and those of
-// the cross-validation if there was one.
-type MetricsFile struct {
-	Format     string          `json:"format"`
-	Version    int             `json:"version"`
-	Train      *metric.Metrics `json:"train,omitempty"`
-	Validation *metric.Metrics `json:"validation,omitempty"`
-	Test       *metric.Metrics `json:"test,omitempty"`
-	Folds      *FoldsReport    `json:"folds,omitempty"`
-}
-
-// metricsFormat identifies metrics.json.
-const metricsFormat = "espalier/metrics"
-
-// Best returns the metrics to quote, with the name of their part: of the test
-// part, else of validation, else of training.
-func (m *MetricsFile) Best() (string, *metric.Metrics) {
-	switch {
-	case m.Test != nil:
-		return dataset.Test.String(), m.Test
-	case m.Validation != nil:
-		return dataset.Validation.String(), m.Validation
-	default:
-		return dataset.Train.String(), m.Train
-	}
-}
-
-// Parts returns the parts that have rows, in order.
-func (m *MetricsFile) Parts() []report.Part {
-	var parts []report.Part
-	for _, p := range []report.Part{
-		{Name: dataset.Train.String(), Metrics: m.Train},
-		{Name: dataset.Validation.String(), Metrics: m.Validation},
-		{Name: dataset.Test.String(), Metrics: m.Test},
-	} {
-		if p.Metrics != nil {
-			parts = append(parts, p)
-		}
-	}
-	return parts
-}
-
-func (m *MetricsFile) set(part dataset.Part, x *metric.Metrics) {
-	switch part {
-	case dataset.Train:
-		m.Train = x
-	case dataset.Validation:
-		m.Validation = x
-	default:
-		m.Test = x
-	}
-}
 
 // candidate is a grown tree and what reaches its leaves.
 type candidate struct {
@@ -334,31 +278,7 @@ func scoringSpec(in *input, t *tree.Tree, label, weight string) (*jobs.RowSpec, 
 	return spec, nil
 }
 
-// maxModel bounds a tree.json that is read.
-const maxModel = 1 << 30
-
-// treeURL returns the URL of the tree.json that a model's name stands for.
-func treeURL(model string) string {
-	if strings.HasSuffix(model, ".json") {
-		return model
-	}
-	return objectstore.Join(model, treeFile)
-}
-
 // ReadTree reads a tree from a run folder or a tree.json.
 func ReadTree(ctx context.Context, model string) (*tree.Tree, error) {
 	return readTree(ctx, process.store, model)
-}
-
-func readTree(ctx context.Context, s *objectstore.Store, model string) (*tree.Tree, error) {
-	url := treeURL(model)
-	b, err := s.ReadAll(ctx, url, maxModel)
-	if err != nil {
-		return nil, usage.Errorf("--model %s: %v; name a run folder or a tree.json", model, err)
-	}
-	t, err := tree.Decode(b)
-	if err != nil {
-		return nil, &dataset.DataError{File: url, Problem: fmt.Sprintf("not a tree that can be used: %v", err), Hint: "name a run folder or a tree.json"}
-	}
-	return t, nil
 }

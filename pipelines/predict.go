@@ -64,52 +64,6 @@ type PredictResult struct {
 	Beside  []string        // metrics, manifest and mark of success
 }
 
-// ColumnNovelty counts the rows by what is new about a column's values.
-type ColumnNovelty struct {
-	Column  string `json:"column"`
-	Missing int64  `json:"missing"`           // no value
-	Unseen  int64  `json:"unseen,omitempty"`  // a category that training did not have, or had too seldom
-	Outside int64  `json:"outside,omitempty"` // a number outside of the range that training had
-}
-
-// predictionsFormat identifies the manifest.json beside predictions.
-const predictionsFormat = "espalier/predictions"
-
-// predictOutput describes a folder of predictions.
-func predictOutput() *outputKind {
-	return &outputKind{
-		format: predictionsFormat, what: "predictions", done: "finished predictions", begun: "unfinished predictions",
-		again: "replace them with --overwrite", files: []string{metricsFile}, unlisted: unlistedPredictions,
-	}
-}
-
-// unlistedPredictions returns the files of a version whose manifests list the predictions
-// alone.
-func unlistedPredictions(_ context.Context, _ *folder, manifest []byte) ([]string, error) {
-	var m PredictManifest
-	if err := json.Unmarshal(manifest, &m); err != nil {
-		return nil, err
-	}
-	return append(m.Outputs, metricsFile), nil
-}
-
-// PredictManifest is the manifest.json beside predictions.
-type PredictManifest struct {
-	Format   string          `json:"format"`
-	Version  int             `json:"version"`
-	Espalier string          `json:"espalier"` // version of the program
-	Started  time.Time       `json:"started"`
-	Seconds  float64         `json:"seconds"`
-	Config   any             `json:"config"`
-	Digest   string          `json:"model_digest"` // of tree.json: SHA-256, in hex
-	Inputs   []ManifestInput `json:"inputs"`
-	Outputs  []string        `json:"outputs"` // in the order of the inputs, below the folder
-	Files    []string        `json:"files"`   // all that was written, beside this one and _SUCCESS: a later run replaces no others
-	Timings  []Timing        `json:"timings"`
-	Rows     int64           `json:"rows"`
-	Columns  []ColumnNovelty `json:"columns"`
-}
-
 // Validate returns all faults at once, each with the name of its flag.
 func (c *PredictConfig) Validate() error {
 	var faults []error

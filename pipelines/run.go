@@ -66,12 +66,6 @@ type driver struct {
 	figures  figures // of all jobs so far
 }
 
-// Timing is how long a job took.
-type Timing struct {
-	Job     string  `json:"job"`
-	Seconds float64 `json:"seconds"`
-}
-
 // workers returns the goroutines that a bundle may use: the local runners run
 // one bundle at a time, engines as many as they have slots.
 func (j *driver) workers() int {

@@ -49,35 +49,6 @@ type SynthResult struct {
 	Beside []string // files beside them: costs, the hidden tree, the manifest, the mark of success
 }
 
-// The files beside the rows. Their underscores keep them out of input globs.
-const (
-	synthCosts = "_costs.csv"
-	synthTree  = "_tree.json"
-	synthParts = "part-*.parquet"
-
-	synthFormat = "espalier/synth"
-)
-
-// SynthManifest is the manifest.json beside a made-up data set. It does not depend on time
-// or place.
-type SynthManifest struct {
-	Format   string   `json:"format"`
-	Version  int      `json:"version"`
-	Espalier string   `json:"espalier"` // version of the program
-	Config   any      `json:"config"`
-	Files    []string `json:"files"` // all that was written, beside this one and _SUCCESS: a later run replaces no others
-}
-
-// synthOutput describes the folder of a made-up data set. All files that its inputs' glob
-// matches are its own: others would be read as part of it.
-func synthOutput() *outputKind {
-	return &outputKind{
-		format: synthFormat, what: "a made-up data set", done: "a finished data set", begun: "an unfinished data set",
-		again: "replace it with --overwrite", files: []string{synthCosts, synthTree}, patterns: []string{synthParts},
-		unlisted: func(context.Context, *folder, []byte) ([]string, error) { return []string{}, nil },
-	}
-}
-
 const (
 	maxSynthFiles = 100_000 // five digits
 	maxGroupRows  = 1 << 24 // a worker's memory is some ten bytes a row

@@ -109,9 +109,3 @@ func (o *metricsOutput) write(ctx context.Context, m *MetricsFile) error {
 		return nil
 	}
 }
-
-// Encode returns the metrics as they are written.
-func (m *MetricsFile) Encode() ([]byte, error) {
-	b, err := json.MarshalIndent(m, "", "  ")
-	return append(b, '\n'), err
-}

@@ -10,74 +10,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/parallel"
 	"github.com/espalier-ml/espalier/induce/tree"
-	"github.com/espalier-ml/espalier/io/objectstore"
 )
-
-// The files of a run folder, beside successFile.
-const (
-	treeFile     = "tree.json"
-	metricsFile  = "metrics.json"
-	schemaFile   = "schema.json"
-	manifestFile = "manifest.json"
-
-	manifestFormat = "espalier/manifest"
-)
-
-// trainOutput describes a run folder.
-func trainOutput() *outputKind {
-	return &outputKind{
-		format: manifestFormat, what: "a run", done: "a finished run", begun: "an unfinished run",
-		again: "go on with --resume, or replace it with --overwrite",
-		files: []string{treeFile, metricsFile, schemaFile, frontierFile}, patterns: []string{frontierFolder + "/[0-9][0-9][0-9]*.json"},
-		writesTell: true, unlisted: unlistedRun,
-	}
-}
-
-// unlistedRun returns the files of a run of a version whose manifests do not list them.
-func unlistedRun(ctx context.Context, f *folder, _ []byte) ([]string, error) {
-	names := trainOutput().files
-	o, ok := f.held[frontierFile]
-	if !ok {
-		return names, nil
-	}
-	b, err := objectstore.ReadSeen(ctx, f.store, o, maxModel)
-	if err != nil {
-		return nil, err
-	}
-	var there FrontierFile
-	if err := json.Unmarshal(b, &there); err == nil && there.Format == frontierFormat {
-		for i := range there.Points {
-			names = append(names, there.Points[i].Tree)
-		}
-	}
-	return names, nil
-}
-
-// Manifest is manifest.json: what a run read, with which configuration, and
-// how it went.
-type Manifest struct {
-	Format   string           `json:"format"`
-	Version  int              `json:"version"`
-	Espalier string           `json:"espalier"` // version of the program
-	Started  time.Time        `json:"started"`
-	Seconds  float64          `json:"seconds"`
-	Config   any              `json:"config"` // effective
-	Inputs   []ManifestInput  `json:"inputs"`
-	Files    []string         `json:"files"` // that the run wrote, beside this one and _SUCCESS: a later run replaces no others
-	Timings  []Timing         `json:"timings"`
-	Counters map[string]int64 `json:"counters"`
-	Estimate *Estimate        `json:"estimate,omitempty"` // of before the run
-	Measured *Estimate        `json:"measured,omitempty"` // after it; engines count in processes of their own
-}
-
-// ManifestInput is one input file.
-type ManifestInput struct {
-	URL          string `json:"url"`
-	Size         int64  `json:"size"`
-	FooterDigest string `json:"footer_digest"` // SHA-256
-	Rows         int64  `json:"rows"`
-	RowGroups    int    `json:"row_groups"`
-}
 
 // schemaFile returns schema.json: what each column is used for and, of the features
 // that could be tested, how their values become codes and what they cost.

@@ -1,0 +1,85 @@
+package pipelines
+
+import (
+	"encoding/json"
+
+	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/metric"
+	"github.com/espalier-ml/espalier/io/report"
+)
+
+// MetricsFile is metrics.json: the metrics of each part that has rows, and those of
+// the cross-validation if there was one.
+type MetricsFile struct {
+	Format     string          `json:"format"`
+	Version    int             `json:"version"`
+	Train      *metric.Metrics `json:"train,omitempty"`
+	Validation *metric.Metrics `json:"validation,omitempty"`
+	Test       *metric.Metrics `json:"test,omitempty"`
+	Folds      *FoldsReport    `json:"folds,omitempty"`
+}
+
+// metricsFormat identifies metrics.json.
+const metricsFormat = "espalier/metrics"
+
+// Best returns the metrics to quote, with the name of their part: of the test
+// part, else of validation, else of training.
+func (m *MetricsFile) Best() (string, *metric.Metrics) {
+	switch {
+	case m.Test != nil:
+		return dataset.Test.String(), m.Test
+	case m.Validation != nil:
+		return dataset.Validation.String(), m.Validation
+	default:
+		return dataset.Train.String(), m.Train
+	}
+}
+
+// Parts returns the parts that have rows, in order.
+func (m *MetricsFile) Parts() []report.Part {
+	var parts []report.Part
+	for _, p := range []report.Part{
+		{Name: dataset.Train.String(), Metrics: m.Train},
+		{Name: dataset.Validation.String(), Metrics: m.Validation},
+		{Name: dataset.Test.String(), Metrics: m.Test},
+	} {
+		if p.Metrics != nil {
+			parts = append(parts, p)
+		}
+	}
+	return parts
+}
+
+func (m *MetricsFile) set(part dataset.Part, x *metric.Metrics) {
+	switch part {
+	case dataset.Train:
+		m.Train = x
+	case dataset.Validation:
+		m.Validation = x
+	default:
+		m.Test = x
+	}
+}
+
+// The words for what rows are weighed by.
+const (
+	weightsByRow   = "rows"
+	weightsByClass = "class_weights"
+)
+
+// describeWeights says in each part's metrics what its rows are weighed by: class
+// weights are for training only.
+func (m *MetricsFile) describeWeights() {
+	for _, p := range m.Parts() {
+		p.Metrics.Weights = weightsByRow
+		if p.Name == dataset.Train.String() {
+			p.Metrics.Weights = weightsByClass
+		}
+	}
+}
+
+// Encode returns the metrics as they are written.
+func (m *MetricsFile) Encode() ([]byte, error) {
+	b, err := json.MarshalIndent(m, "", "  ")
+	return append(b, '\n'), err
+}
