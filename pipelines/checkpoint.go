@@ -20,6 +20,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/levels"
 	"github.com/espalier-ml/espalier/io/objectstore"
+	"github.com/espalier-ml/espalier/io/runfolder"
 	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
@@ -43,9 +44,9 @@ type checkpoint struct {
 	Espalier string `json:"espalier"`
 
 	// What the tree depends on: a run with other values must not go on from here.
-	Config map[string]any  `json:"config"`
-	Costs  string          `json:"costs"` // digest of the costs file
-	Inputs []ManifestInput `json:"inputs"`
+	Config map[string]any    `json:"config"`
+	Costs  string            `json:"costs"` // digest of the costs file
+	Inputs []runfolder.Input `json:"inputs"`
 
 	PerClass map[string]string `json:"per_class,omitempty"` // digests of the files about classes, by flag
 
@@ -108,7 +109,7 @@ func (t *training) begin(ctx context.Context, c *checkpoint) error {
 		}
 		return c.remove(ctx, t.files.store, t.config.Output)
 	}
-	claim := checkpoint{Format: checkpointFormat, Version: 1, Espalier: Version(), Blocks: uuid.NewString()}
+	claim := checkpoint{Format: checkpointFormat, Version: 1, Espalier: runfolder.Version(), Blocks: uuid.NewString()}
 	t.blocks = t.checkpointURL(claim.Blocks)
 	bound := objectstore.WriteOptions{IfAbsent: true}
 	if c != nil {
@@ -187,7 +188,7 @@ func (c *checkpoint) remove(ctx context.Context, s *objectstore.Store, output st
 	if err == nil {
 		err = s.RemoveEmpty(objectstore.Join(output, checkpointFolder))
 	}
-	return outputError(err)
+	return runfolder.OutputError(err)
 }
 
 // folders lists the folders that a checkpoint names.
@@ -250,8 +251,8 @@ func (t *training) same(c *checkpoint) error {
 	changed := func(what string) error {
 		return usage.Errorf("--resume: %s since the run in %s began: undo that, or start anew with --overwrite", what, t.config.Output)
 	}
-	if c.Espalier != Version() {
-		return changed(fmt.Sprintf("Espalier has become version %s instead of %s", Version(), c.Espalier))
+	if c.Espalier != runfolder.Version() {
+		return changed(fmt.Sprintf("Espalier has become version %s instead of %s", runfolder.Version(), c.Espalier))
 	}
 	settings, err := t.config.fixed()
 	if err != nil {
@@ -295,7 +296,7 @@ func (t *training) save(ctx context.Context, g *levels.Growth) error {
 		return err
 	}
 	c := checkpoint{
-		Format: checkpointFormat, Version: 1, Espalier: Version(), Config: settings, Costs: t.costs.digest, Inputs: t.input.manifest(), PerClass: t.perClass.digests(),
+		Format: checkpointFormat, Version: 1, Espalier: runfolder.Version(), Config: settings, Costs: t.costs.digest, Inputs: t.input.manifest(), PerClass: t.perClass.digests(),
 		Blocks: strings.TrimPrefix(t.blocks, t.checkpointURL()+"/"), RowStats: t.rowStats, Spec: &t.spec, Constant: t.schema.constant(),
 		Features: dataset.EncodeFeatures(t.features), Classes: t.classes, Objects: *t.objects, Grown: t.roots, Growth: g,
 	}

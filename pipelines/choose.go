@@ -13,6 +13,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/parallel"
 	"github.com/espalier-ml/espalier/induce/prune"
 	"github.com/espalier-ml/espalier/induce/tree"
+	"github.com/espalier-ml/espalier/io/runfolder"
 )
 
 // selectFirst is the rule that takes the first tree of the grid.
@@ -142,8 +143,8 @@ func (t *training) choose(ctx context.Context, candidates []candidate) error {
 	t.tree = t.tree.Tested()
 	t.encoded = t.tree.Encode()
 	if t.frontier != nil {
-		at := slices.IndexFunc(t.frontier.Points, func(p FrontierPoint) bool { return p.Selected })
-		t.frontierTrees[at].content = t.encoded // with its certificate
+		at := slices.IndexFunc(t.frontier.Points, func(p runfolder.Point) bool { return p.Selected })
+		t.frontierTrees[at].Content = t.encoded // with its certificate
 	}
 	t.metrics = newMetrics(c.tree, c.counts, &t.spec)
 	t.metrics.Folds = t.folds
@@ -151,7 +152,7 @@ func (t *training) choose(ctx context.Context, candidates []candidate) error {
 		t.driver.reporter.Warn(fmt.Sprintf("%d training rows are of a class with the weight 0: they are left out", n))
 	}
 	if t.tree.Training.Weights != "" {
-		t.metrics.describeWeights()
+		t.metrics.DescribeWeights()
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/espalier-ml/espalier/induce/binning"
 	"github.com/espalier-ml/espalier/induce/tree"
+	"github.com/espalier-ml/espalier/io/runfolder"
 	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
@@ -223,7 +224,7 @@ func (t *training) describeWeights(d *tree.Training) {
 	if len(t.spec.ClassWeights) == 0 {
 		return
 	}
-	d.Weights = weightsByClass
+	d.Weights = runfolder.WeightsByClass
 	for _, f := range t.spec.ClassWeights {
 		d.ClassWeights = append(d.ClassWeights, float64(f)/jobs.FractionScale)
 	}

@@ -6,11 +6,12 @@ import (
 
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/tree"
+	"github.com/espalier-ml/espalier/io/runfolder"
 )
 
 // durationsOf sums up the timings of jobs and phases by what they belong to.
-func durationsOf(timings []Timing) Durations {
-	var d Durations
+func durationsOf(timings []runfolder.Timing) runfolder.Durations {
+	var d runfolder.Durations
 	for _, t := range timings {
 		switch t.Job {
 		case footersPhase, "summarise", "bins", "coalesce":
@@ -34,9 +35,9 @@ const certificateShare = 0.1
 // durations carries the seconds of a rehearsal forward. Reading takes a time for each
 // row, growing for each object, and pruning for each leaf; theta bounds the number of
 // leaves.
-func (o *outlook) durations() Durations {
+func (o *outlook) durations() runfolder.Durations {
 	if !isLocal(o.t.config.Runner) {
-		return Durations{}
+		return runfolder.Durations{}
 	}
 	d := durationsOf(o.r.driver.timings)
 	more := o.scale()

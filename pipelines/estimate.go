@@ -11,6 +11,7 @@ import (
 	"strconv"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/io/runfolder"
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
@@ -76,7 +77,7 @@ func (t *training) foretell(ctx context.Context) error {
 }
 
 // foresee rehearses the run and estimates what it takes.
-func (t *training) foresee(ctx context.Context) (*Estimate, *training, error) {
+func (t *training) foresee(ctx context.Context) (*runfolder.Estimate, *training, error) {
 	r := t.sample(t.rehearsalRows)
 	defer t.files.store.RemoveAll(context.WithoutCancel(ctx), r.scratch) //nolint:errcheck // scratch in memory
 	if err := r.rehearse(ctx); err != nil {
@@ -86,7 +87,7 @@ func (t *training) foresee(ctx context.Context) (*Estimate, *training, error) {
 	if err := r.rehearseChoice(ctx); err != nil {
 		return nil, nil, err
 	}
-	e := &Estimate{
+	e := &runfolder.Estimate{
 		Rows: t.input.rows, Objects: int64(o.all()), TrainObjects: int64(o.objects[dataset.Train]),
 		RowPasses: 2, ObjectPasses: int64(o.growth.Passes), ColumnBytes: t.columnBytes(&r.spec), HistogramBytes: o.growth.Histogram,
 	}
@@ -114,12 +115,12 @@ func (t *training) columnBytes(second *jobs.RowSpec) int64 {
 
 // measured returns what the run has taken; nil on engines, of which this process
 // does not see the counts.
-func (t *training) measured() *Estimate {
+func (t *training) measured() *runfolder.Estimate {
 	if !isLocal(t.config.Runner) {
 		return nil
 	}
 	f := &t.driver.figures
-	e := &Estimate{
+	e := &runfolder.Estimate{
 		Rows: t.rowStats.Rows, TrainObjects: t.objects[dataset.Train].Objects, ObjectPasses: t.objectPasses,
 		BlockBytes: f.read, ShuffleBytes: f.exchanged, HistogramBytes: f.histogram,
 	}

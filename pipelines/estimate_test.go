@@ -9,12 +9,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/espalier-ml/espalier/io/runfolder"
 	"github.com/espalier-ml/espalier/pipelines"
 )
 
 // foreseen trains and returns what was foreseen, by a dry run where the run
 // itself does not rehearse, and what was measured.
-func foreseen(t *testing.T, c pipelines.TrainConfig) (estimate, measured *pipelines.Estimate) {
+func foreseen(t *testing.T, c pipelines.TrainConfig) (estimate, measured *runfolder.Estimate) {
 	t.Helper()
 	c.Output = filepath.Join(t.TempDir(), "run")
 	c.DryRun = true
@@ -33,7 +34,7 @@ func foreseen(t *testing.T, c pipelines.TrainConfig) (estimate, measured *pipeli
 	if err != nil {
 		t.Fatal(err)
 	}
-	var m pipelines.Manifest
+	var m runfolder.Manifest
 	if err := json.Unmarshal(b, &m); err != nil {
 		t.Fatal(err)
 	}
@@ -43,7 +44,7 @@ func foreseen(t *testing.T, c pipelines.TrainConfig) (estimate, measured *pipeli
 	if m.Estimate != nil {
 		dry, wet := *r.Estimate, *m.Estimate
 		dry.DriverMemory, dry.WorkerMemory, wet.DriverMemory, wet.WorkerMemory = 0, 0, 0, 0 // of a process that has grown meanwhile
-		dry.Seconds, wet.Seconds = pipelines.Durations{}, pipelines.Durations{}             // of two rehearsals
+		dry.Seconds, wet.Seconds = runfolder.Durations{}, runfolder.Durations{}             // of two rehearsals
 		if dry != wet {
 			t.Errorf("the dry run foresees %+v, the run %+v", dry, wet)
 		}
@@ -53,7 +54,7 @@ func foreseen(t *testing.T, c pipelines.TrainConfig) (estimate, measured *pipeli
 
 // within checks an estimate against what was measured. Memory is that of the
 // test's own process, which has run other tests: the command's test checks it.
-func within(t *testing.T, factor float64, estimate, measured *pipelines.Estimate) {
+func within(t *testing.T, factor float64, estimate, measured *runfolder.Estimate) {
 	t.Helper()
 	check := func(name string, got, want int64) {
 		if float64(got) > factor*float64(want) || float64(got) < float64(want)/factor {

@@ -13,6 +13,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/metric"
 	"github.com/espalier-ml/espalier/induce/parallel"
 	"github.com/espalier-ml/espalier/induce/tree"
+	"github.com/espalier-ml/espalier/io/runfolder"
 	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
@@ -115,11 +116,11 @@ func evaluateJob(ctx context.Context, j *driver, trees []*tree.Tree, tasks []job
 }
 
 // newMetrics measures a tree on the parts that have rows. Parts may be nil.
-func newMetrics(t *tree.Tree, counts [dataset.Parts]*tree.LeafCounts, spec *jobs.RowSpec) *MetricsFile {
-	m := &MetricsFile{Format: metricsFormat, Version: 1}
+func newMetrics(t *tree.Tree, counts [dataset.Parts]*tree.LeafCounts, spec *jobs.RowSpec) *runfolder.Metrics {
+	m := &runfolder.Metrics{Format: runfolder.MetricsFormat, Version: 1}
 	for part, c := range counts {
 		if c != nil && sum(c.Rows) > 0 {
-			m.set(dataset.Part(part), measure(t, c, spec.ScaleOf(dataset.Part(part))))
+			m.Set(dataset.Part(part), measure(t, c, spec.ScaleOf(dataset.Part(part))))
 		}
 	}
 	return m
@@ -173,7 +174,7 @@ type EvaluateConfig struct {
 }
 
 // Evaluate measures a tree on rows. The metrics stand under the part "test".
-func Evaluate(ctx context.Context, c EvaluateConfig, reporter Reporter) (t *tree.Tree, m *MetricsFile, err error) {
+func Evaluate(ctx context.Context, c EvaluateConfig, reporter Reporter) (t *tree.Tree, m *runfolder.Metrics, err error) {
 	defer func() { err = orInterrupted(ctx, err) }()
 	if c.Model == "" || len(c.Input) == 0 {
 		return nil, nil, usage.Errorf("--model and --input are required")
@@ -190,20 +191,20 @@ func Evaluate(ctx context.Context, c EvaluateConfig, reporter Reporter) (t *tree
 	f := beginFiles(c.StorageConfig)
 	defer f.end()
 	ctx = f.run.Context(ctx)
-	output, err := openMetrics(ctx, f.store, c.Output, c.Overwrite)
+	output, err := runfolder.OpenMetrics(ctx, f.store, c.Output, c.Overwrite)
 	if err != nil {
 		return nil, nil, err
 	}
 	t, m, err = c.measure(ctx, f, reporter)
 	if err == nil {
-		err = output.write(ctx, m)
+		err = output.Write(ctx, m)
 	}
 	return t, m, err
 }
 
 // measure scores the rows and counts.
-func (c *EvaluateConfig) measure(ctx context.Context, f *files, reporter Reporter) (*tree.Tree, *MetricsFile, error) {
-	t, err := readTree(ctx, f.store, c.Model)
+func (c *EvaluateConfig) measure(ctx context.Context, f *files, reporter Reporter) (*tree.Tree, *runfolder.Metrics, error) {
+	t, err := runfolder.ReadTree(ctx, f.store, c.Model)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -223,7 +224,7 @@ func (c *EvaluateConfig) measure(ctx context.Context, f *files, reporter Reporte
 	scratch := "mem://espalier-" + uuid.NewString()
 	defer f.store.RemoveAll(context.WithoutCancel(ctx), scratch) //nolint:errcheck // scratch in memory
 	counted, err := predictJob(ctx, j, t, in.tasks, "evaluate", jobs.PredictConfig{
-		Tree: treeURL(c.Model), Decoded: t, Rows: spec.Encode(), Workers: j.workers(), Pieces: pieces(j.workers(), len(in.tasks)), Out: scratch,
+		Tree: runfolder.TreeURL(c.Model), Decoded: t, Rows: spec.Encode(), Workers: j.workers(), Pieces: pieces(j.workers(), len(in.tasks)), Out: scratch,
 		Run: f.run.Name(),
 	})
 	if err != nil {
@@ -280,5 +281,5 @@ func scoringSpec(in *input, t *tree.Tree, label, weight string) (*jobs.RowSpec, 
 
 // ReadTree reads a tree from a run folder or a tree.json.
 func ReadTree(ctx context.Context, model string) (*tree.Tree, error) {
-	return readTree(ctx, process.store, model)
+	return runfolder.ReadTree(ctx, process.store, model)
 }

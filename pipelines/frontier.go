@@ -14,6 +14,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/prune"
 	"github.com/espalier-ml/espalier/induce/split"
 	"github.com/espalier-ml/espalier/induce/tree"
+	"github.com/espalier-ml/espalier/io/runfolder"
 	"github.com/espalier-ml/espalier/io/usage"
 )
 
@@ -52,8 +53,8 @@ func (t *training) chooseBest(ctx context.Context, candidates []candidate) (*can
 	if err != nil {
 		return nil, usage.Errorf("--select %s: %v", t.config.Select, err)
 	}
-	t.frontier = &FrontierFile{
-		Format: frontierFormat, Version: 1, Select: t.config.Select, Folds: folds, Grown: len(candidates), Pruned: len(points),
+	t.frontier = &runfolder.Frontier{
+		Format: runfolder.FrontierFormat, Version: 1, Select: t.config.Select, Folds: folds, Grown: len(candidates), Pruned: len(points),
 	}
 	if t.parsed.selection.rule == frontier.Best {
 		t.frontier.Tolerance = t.config.Tolerance
@@ -201,17 +202,17 @@ func areaOf(p *pruning, step int, c *candidate, part dataset.Part) *metric.Estim
 // describeFrontier fills in the points of frontier.json and their trees. It
 // returns the chosen candidate.
 func (t *training) describeFrontier(ctx context.Context, kept []frontier.Point, m marked, prunings []pruning, candidates []candidate) (*candidate, error) {
-	t.frontier.Points = make([]FrontierPoint, len(kept))
-	t.frontierTrees = make([]document, len(kept))
+	t.frontier.Points = make([]runfolder.Point, len(kept))
+	t.frontierTrees = make([]runfolder.Document, len(kept))
 	var best *candidate
 	describe := func(i int) {
 		k := kept[i]
 		p := pruningOf(k, prunings)
 		c := candidates[k.Tree].pruned(p.sequence, k.Step)
-		name := fmt.Sprintf("%s/%03d.json", frontierFolder, i)
-		t.frontierTrees[i] = document{name, c.tree.Tested().Encode()}
+		name := fmt.Sprintf("%s/%03d.json", runfolder.FrontierFolder, i)
+		t.frontierTrees[i] = runfolder.Document{Name: name, Content: c.tree.Tested().Encode()}
 		to := &t.frontier.Points[i]
-		*to = FrontierPoint{
+		*to = runfolder.Point{
 			Tree: name, Algorithm: c.tree.Algorithm, Complexity: c.tree.Complexity, Merit: k.Merit, Folds: k.Folds,
 			Validation: frontierPart(c, dataset.Validation, &p.validation[k.Step]), Test: frontierPart(c, dataset.Test, &p.test[k.Step]),
 		}
@@ -229,8 +230,8 @@ func (t *training) describeFrontier(ctx context.Context, kept []frontier.Point, 
 	return best, nil
 }
 
-func frontierPart(c *candidate, part dataset.Part, s *prune.Score) FrontierPart {
-	p := FrontierPart{AUC: s.AUC, LogLoss: s.LogLoss}
+func frontierPart(c *candidate, part dataset.Part, s *prune.Score) runfolder.Part {
+	p := runfolder.Part{AUC: s.AUC, LogLoss: s.LogLoss}
 	if e := metric.Area(leavesOf(c.tree, c.counts[part])); e != nil {
 		p.Interval = &e.Interval
 	}

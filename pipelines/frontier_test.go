@@ -16,6 +16,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/io/objectstore"
 	"github.com/espalier-ml/espalier/io/parquetio"
+	"github.com/espalier-ml/espalier/io/runfolder"
 	"github.com/espalier-ml/espalier/pipelines"
 )
 
@@ -102,7 +103,7 @@ func TestFolds(t *testing.T) {
 		if strconv.Itoa(f.Count) != folds || len(f.Each) != f.Count {
 			t.Fatalf("%d folds with %d figures, want %s", f.Count, len(f.Each), folds)
 		}
-		chosen := slices.IndexFunc(r.Frontier.Points, func(p pipelines.FrontierPoint) bool { return p.Selected })
+		chosen := slices.IndexFunc(r.Frontier.Points, func(p runfolder.Point) bool { return p.Selected })
 		if want := *r.Frontier.Points[chosen].Folds; *f.Mean.AUCOvRMacro != want {
 			t.Errorf("mean area %v, want that of the point, %v", *f.Mean.AUCOvRMacro, want)
 		}
@@ -133,7 +134,7 @@ func TestFolds(t *testing.T) {
 		if at != len(f.Splits) || f.Splits[0].SameTest < 0.5 { // middle_middle tells most by far
 			t.Errorf("%d splits of %d inner nodes, the root's test is that of %v of the trees", len(f.Splits), at, f.Splits[0].SameTest)
 		}
-		var read pipelines.MetricsFile
+		var read runfolder.Metrics
 		b, err := os.ReadFile(filepath.Join(c.Output, "metrics.json"))
 		if err != nil {
 			t.Fatal(err)
@@ -179,7 +180,7 @@ const averaged = 0.02
 // has the best point within the budget.
 func TestSelect(t *testing.T) {
 	all := trained(t, ticTacToe(t)).Frontier.Points
-	within := func(ok func(p *pipelines.FrontierPoint) bool) tree.Complexity {
+	within := func(ok func(p *runfolder.Point) bool) tree.Complexity {
 		best := -1
 		for i := range all {
 			if ok(&all[i]) {
@@ -191,7 +192,7 @@ func TestSelect(t *testing.T) {
 	for _, budget := range []float64{0.5, 2.2, 3, 4} {
 		c := ticTacToe(t)
 		c.MaxExpectedCost = budget
-		want := within(func(p *pipelines.FrontierPoint) bool { return p.ExpectedCost <= budget })
+		want := within(func(p *runfolder.Point) bool { return p.ExpectedCost <= budget })
 		if got := trained(t, c).Tree.Complexity; got != want {
 			t.Errorf("--max_expected_cost %v: %+v, want %+v", budget, got, want)
 		}
@@ -220,9 +221,9 @@ func TestTolerance(t *testing.T) {
 		c := ticTacToe(t)
 		c.Tolerance, c.FrontierStep = tolerance, 0
 		f := trained(t, c).Frontier
-		chosen := slices.IndexFunc(f.Points, func(p pipelines.FrontierPoint) bool { return p.Selected })
-		highest := slices.IndexFunc(f.Points, func(p pipelines.FrontierPoint) bool { return p.Highest })
-		want := slices.IndexFunc(f.Points, func(p pipelines.FrontierPoint) bool { return p.Merit >= f.Points[highest].Merit-tolerance-1e-12 })
+		chosen := slices.IndexFunc(f.Points, func(p runfolder.Point) bool { return p.Selected })
+		highest := slices.IndexFunc(f.Points, func(p runfolder.Point) bool { return p.Highest })
+		want := slices.IndexFunc(f.Points, func(p runfolder.Point) bool { return p.Merit >= f.Points[highest].Merit-tolerance-1e-12 })
 		if f.Tolerance != tolerance || highest != len(f.Points)-1 || chosen != want || tolerance == 0.03 && chosen == highest {
 			t.Errorf("tolerance %v (written %v): chosen point %d of %d, highest %d, want %d", tolerance, f.Tolerance, chosen, len(f.Points), highest, want)
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/parallel"
 	"github.com/espalier-ml/espalier/io/objectstore"
 	"github.com/espalier-ml/espalier/io/parquetio"
+	"github.com/espalier-ml/espalier/io/runfolder"
 	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
@@ -175,10 +176,10 @@ func listFolder(ctx context.Context, s *objectstore.Store, folder string) ([]obj
 }
 
 // reads lists the files.
-func (in *input) reads() []reading {
-	list := make([]reading, len(in.files))
+func (in *input) reads() []runfolder.Reading {
+	list := make([]runfolder.Reading, len(in.files))
 	for i, file := range in.files {
-		list[i] = reading{"input", file.URL}
+		list[i] = runfolder.Reading{Flag: "input", URL: file.URL}
 	}
 	return list
 }

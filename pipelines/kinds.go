@@ -6,6 +6,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/io/parquetio"
+	"github.com/espalier-ml/espalier/io/runfolder"
 )
 
 // checkInputs makes sure that the input has all columns that a tree tests, flat
@@ -96,7 +97,7 @@ const unseenTold = 10
 // warnOfNovelty names the columns of which more than a tenth of the rows have a
 // value that training did not have: a category that is not listed, or a number out
 // of the range. Whatever the tree says of such rows is a guess.
-func warnOfNovelty(reporter Reporter, columns []ColumnNovelty, rows int64) {
+func warnOfNovelty(reporter Reporter, columns []runfolder.ColumnNovelty, rows int64) {
 	for _, c := range columns {
 		fresh := c.Unseen + c.Outside
 		if fresh*unseenTold <= rows {

@@ -4,24 +4,25 @@ import (
 	"context"
 
 	"github.com/espalier-ml/espalier/io/objectstore"
+	"github.com/espalier-ml/espalier/io/runfolder"
 	"github.com/espalier-ml/espalier/io/usage"
 )
 
 // lockFolder takes the lock of a folder, and clears away what a dead run has left: of
 // its jobs, on the same runner, and of the files that it was writing.
-func lockFolder(ctx context.Context, f *files, folder, runner string, reporter Reporter) (*lock, context.Context, error) {
-	l, locked, dead, err := acquire(ctx, f.store, folder, reporter.Warn)
+func lockFolder(ctx context.Context, f *files, folder, runner string, reporter Reporter) (*runfolder.Lock, context.Context, error) {
+	l, locked, dead, err := runfolder.Acquire(ctx, f.store, folder, reporter.Warn)
 	if err != nil || dead == nil {
 		return l, locked, err
 	}
 	err = (&driver{runner: runner, runID: dead.Run}).cancelLeftovers(ctx)
-	for _, swept := range []string{folder, objectstore.Join(folder, frontierFolder), objectstore.Join(folder, checkpointFolder)} {
+	for _, swept := range []string{folder, objectstore.Join(folder, runfolder.FrontierFolder), objectstore.Join(folder, checkpointFolder)} {
 		if sweepErr := f.store.Sweep(ctx, swept); err == nil && sweepErr != nil {
 			err = usage.Errorf("--output: %v", sweepErr)
 		}
 	}
 	if err != nil {
-		l.release(ctx)
+		l.Release(ctx)
 		return nil, nil, err
 	}
 	return l, locked, nil

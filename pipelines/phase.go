@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/espalier-ml/espalier/induce/parallel"
+	"github.com/espalier-ml/espalier/io/runfolder"
 )
 
 // patienceAfterEnd is the time that a pipeline has to notice that its context has
@@ -39,7 +40,7 @@ func (j *driver) phase(ctx context.Context, name string, total int64, unit strin
 		e.err = work(s)
 	}()
 	err := j.look(ctx, name, unit, s, finished)
-	j.timings = append(j.timings, Timing{name, time.Since(start).Seconds()})
+	j.timings = append(j.timings, runfolder.Timing{Job: name, Seconds: time.Since(start).Seconds()})
 	return err
 }
 

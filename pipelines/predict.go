@@ -20,6 +20,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/io/objectstore"
 	"github.com/espalier-ml/espalier/io/report"
+	"github.com/espalier-ml/espalier/io/runfolder"
 	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
@@ -58,10 +59,10 @@ const (
 type PredictResult struct {
 	Tree    *tree.Tree
 	Rows    int64
-	Columns []ColumnNovelty // of the features that the tree tests
-	Metrics *MetricsFile    // nil: the rows have no label
-	Files   []string        // of predictions
-	Beside  []string        // metrics, manifest and mark of success
+	Columns []runfolder.ColumnNovelty // of the features that the tree tests
+	Metrics *runfolder.Metrics        // nil: the rows have no label
+	Files   []string                  // of predictions
+	Beside  []string                  // metrics, manifest and mark of success
 }
 
 // Validate returns all faults at once, each with the name of its flag.
@@ -108,7 +109,7 @@ func Predict(ctx context.Context, c PredictConfig, reporter Reporter) (r *Predic
 	if err != nil {
 		return nil, err
 	}
-	defer held.release(ctx)
+	defer held.Release(ctx)
 	p.driver.runID = held.Run
 	r, err = p.run(locked, start)
 	return r, orInterrupted(locked, err)
@@ -122,7 +123,7 @@ type prediction struct {
 	input  *input
 	spec   *jobs.RowSpec
 	paths  []string // by leaf: its path as text; nil: not asked for
-	output *folder
+	output *runfolder.Folder
 	names  []string // of the outputs, by input file
 	scored bool     // all outputs are written
 	driver *driver
@@ -131,7 +132,7 @@ type prediction struct {
 func newPrediction(ctx context.Context, f *files, c *PredictConfig, reporter Reporter) (*prediction, error) {
 	p := &prediction{config: c, files: f, driver: &driver{runner: c.Runner, reporter: reporter, engine: c.EngineConfig, files: f}}
 	var err error
-	if p.tree, err = readTree(ctx, f.store, c.Model); err != nil {
+	if p.tree, err = runfolder.ReadTree(ctx, f.store, c.Model); err != nil {
 		return nil, err
 	}
 	if c.Explain {
@@ -199,7 +200,7 @@ func (p *prediction) nameOutputs() error {
 		switch other, ok := seen[name]; {
 		case ok:
 			return usage.Errorf("--input: %s and %s would both become %s: score them one after the other, into folders of their own", other, file.URL, name)
-		case slices.Contains([]string{metricsFile, manifestFile, successFile, lockFile}, name):
+		case slices.Contains([]string{runfolder.MetricsName, runfolder.ManifestName, runfolder.SuccessName, runfolder.LockName}, name):
 			return usage.Errorf("--input: the predictions of %s would have the name of the %s beside them: rename the file", file.URL, name)
 		}
 		seen[name] = file.URL
@@ -227,21 +228,21 @@ func (p *prediction) clear(ctx context.Context, start time.Time) error {
 		names = append(slices.Clone(names), objectstore.Join(scratchInOutput, p.driver.id()))
 	}
 	var err error
-	if p.output, err = openFolder(ctx, p.files.store, p.config.Output, predictOutput(), p.config.Overwrite, names...); err != nil {
+	if p.output, err = runfolder.Open(ctx, p.files.store, p.config.Output, runfolder.OfPredictions(), p.config.Overwrite, names...); err != nil {
 		return err
 	}
-	reads := append(p.input.reads(), reading{"model", treeURL(p.config.Model)})
-	if err := p.output.spare(reads); err != nil {
+	reads := append(p.input.reads(), runfolder.Reading{Flag: "model", URL: runfolder.TreeURL(p.config.Model)})
+	if err := p.output.Spare(reads); err != nil {
 		return err
 	}
-	if err := p.output.vacate(ctx, nil); err != nil {
+	if err := p.output.Vacate(ctx, nil); err != nil {
 		return err
 	}
 	claimed := p.names
 	if p.spec.Label != "" {
-		claimed = append(slices.Clone(claimed), metricsFile)
+		claimed = append(slices.Clone(claimed), runfolder.MetricsName)
 	}
-	return p.output.claim(ctx, start, claimed)
+	return p.output.Claim(ctx, start, claimed)
 }
 
 // run scores the rows.
@@ -308,14 +309,14 @@ func (p *prediction) sweep(ctx context.Context) {
 // files an engine's workers have written before it failed is not known: they stay,
 // claimed, and --overwrite replaces them.
 func (p *prediction) undo(ctx context.Context) {
-	if !p.output.claimed(ctx) { // another run has taken the folder over
+	if !p.output.Claimed(ctx) { // another run has taken the folder over
 		return
 	}
 	p.files.committing.Lock() // workers that the run has left behind end first
 	defer p.files.committing.Unlock()
 	left := false
 	for _, name := range p.names {
-		url := p.output.file(name)
+		url := p.output.File(name)
 		_, own := p.files.predicted.LoadAndDelete(url)
 		switch {
 		case own || p.scored:
@@ -330,7 +331,7 @@ func (p *prediction) undo(ctx context.Context) {
 		p.driver.reporter.Warn(fmt.Sprintf("unfinished predictions stay in %s: replace them with --overwrite", p.config.Output))
 		return
 	}
-	_ = p.output.disclaim(ctx) // the first error says more
+	_ = p.output.Disclaim(ctx) // the first error says more
 }
 
 // tasks returns a task for each file.
@@ -339,7 +340,7 @@ func (p *prediction) tasks() []jobs.Task {
 	for i, file := range p.input.files {
 		tasks = append(tasks, jobs.Task{
 			File: file.URL, Size: file.Size, Generation: file.Generation, Path: p.input.paths[i],
-			RowGroups: file.RowGroups(), Output: p.output.file(p.names[i]), Repeated: !isLocal(p.config.Runner),
+			RowGroups: file.RowGroups(), Output: p.output.File(p.names[i]), Repeated: !isLocal(p.config.Runner),
 		})
 	}
 	return tasks
@@ -348,7 +349,7 @@ func (p *prediction) tasks() []jobs.Task {
 func (p *prediction) predictConfig(scratch string) jobs.PredictConfig {
 	workers := p.driver.workers()
 	return jobs.PredictConfig{
-		Tree: treeURL(p.config.Model), Decoded: p.tree, Rows: p.spec.Encode(), Copied: p.config.Key, Paths: p.paths,
+		Tree: runfolder.TreeURL(p.config.Model), Decoded: p.tree, Rows: p.spec.Encode(), Copied: p.config.Key, Paths: p.paths,
 		Workers: workers, Pieces: pieces(workers, len(p.input.files)), Out: scratch, Run: p.files.run.Name(),
 	}
 }
@@ -368,18 +369,18 @@ func predictJob(ctx context.Context, j *driver, t *tree.Tree, tasks []jobs.Task,
 	return jobs.ReadPredicted(ctx, config.Out, t)
 }
 
-func novelties(t *tree.Tree, counted *jobs.Predicted) []ColumnNovelty {
-	var list []ColumnNovelty
+func novelties(t *tree.Tree, counted *jobs.Predicted) []runfolder.ColumnNovelty {
+	var list []runfolder.ColumnNovelty
 	for i, input := range t.Scorer().Features() {
 		n := counted.Novelty[i]
-		list = append(list, ColumnNovelty{Column: input.Name, Missing: n.Missing, Unseen: n.Unseen, Outside: n.Outside})
+		list = append(list, runfolder.ColumnNovelty{Column: input.Name, Missing: n.Missing, Unseen: n.Unseen, Outside: n.Outside})
 	}
 	return list
 }
 
 // checkNovelty refuses rows too many of which are unlike those of training.
 func (p *prediction) checkNovelty(r *PredictResult) error {
-	worst := slices.MaxFunc(append([]ColumnNovelty{{}}, r.Columns...), func(a, b ColumnNovelty) int {
+	worst := slices.MaxFunc(append([]runfolder.ColumnNovelty{{}}, r.Columns...), func(a, b runfolder.ColumnNovelty) int {
 		return cmp.Compare(a.Unseen+a.Outside, b.Unseen+b.Outside)
 	})
 	fresh := worst.Unseen + worst.Outside
@@ -396,19 +397,19 @@ func (p *prediction) checkNovelty(r *PredictResult) error {
 // commit writes what stands beside the predictions, the mark of success last.
 func (p *prediction) commit(ctx context.Context, r *PredictResult, start time.Time) error {
 	digest := sha256.Sum256(p.tree.Encode())
-	m := &PredictManifest{
-		Format: predictionsFormat, Version: 1, Espalier: Version(), Started: start.UTC(), Seconds: time.Since(start).Seconds(), Config: p.config,
+	m := &runfolder.PredictionsManifest{
+		Format: runfolder.PredictionsFormat, Version: 1, Espalier: runfolder.Version(), Started: start.UTC(), Seconds: time.Since(start).Seconds(), Config: p.config,
 		Digest: hex.EncodeToString(digest[:]), Inputs: p.input.manifest(), Outputs: p.names, Files: slices.Clone(p.names), Timings: p.driver.timings, Rows: r.Rows, Columns: r.Columns,
 	}
 	if r.Metrics != nil {
-		m.Files = append(m.Files, metricsFile)
+		m.Files = append(m.Files, runfolder.MetricsName)
 	}
-	var documents []document
+	var documents []runfolder.Document
 	for _, d := range []struct {
 		name    string
 		content any
 		written bool
-	}{{metricsFile, r.Metrics, r.Metrics != nil}, {manifestFile, m, true}} {
+	}{{runfolder.MetricsName, r.Metrics, r.Metrics != nil}, {runfolder.ManifestName, m, true}} {
 		if !d.written {
 			continue
 		}
@@ -416,12 +417,12 @@ func (p *prediction) commit(ctx context.Context, r *PredictResult, start time.Ti
 		if err != nil {
 			return fmt.Errorf("%s: %w", d.name, err)
 		}
-		documents = append(documents, document{d.name, append(b, '\n')})
+		documents = append(documents, runfolder.Document{Name: d.name, Content: append(b, '\n')})
 	}
-	urls, err := p.output.commit(ctx, documents)
+	urls, err := p.output.Commit(ctx, documents)
 	for _, name := range p.names {
-		r.Files = append(r.Files, p.output.file(name))
-		p.files.predicted.Delete(p.output.file(name))
+		r.Files = append(r.Files, p.output.File(name))
+		p.files.predicted.Delete(p.output.File(name))
 	}
 	r.Beside = urls
 	return err

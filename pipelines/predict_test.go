@@ -17,6 +17,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/io/parquetio"
+	"github.com/espalier-ml/espalier/io/runfolder"
 	"github.com/espalier-ml/espalier/pipelines"
 )
 
@@ -178,17 +179,17 @@ func TestPredictNovelty(t *testing.T) {
 	)
 	c := predictConfig(t, run, input)
 	r := predict(t, c)
-	got := make(map[string]pipelines.ColumnNovelty)
+	got := make(map[string]runfolder.ColumnNovelty)
 	for _, n := range r.Columns {
 		got[n.Column] = n
 	}
-	if got["a"] != (pipelines.ColumnNovelty{Column: "a", Missing: 1, Outside: 2}) || got["color"] != (pipelines.ColumnNovelty{Column: "color", Missing: 1, Unseen: 1}) {
+	if got["a"] != (runfolder.ColumnNovelty{Column: "a", Missing: 1, Outside: 2}) || got["color"] != (runfolder.ColumnNovelty{Column: "color", Missing: 1, Unseen: 1}) {
 		t.Errorf("novelty %+v", r.Columns)
 	}
 	if r.Metrics != nil {
 		t.Error("metrics of rows without a label")
 	}
-	var m pipelines.PredictManifest
+	var m runfolder.PredictionsManifest
 	b, err := os.ReadFile(filepath.Join(c.Output, "manifest.json"))
 	if err != nil {
 		t.Fatal(err)

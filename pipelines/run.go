@@ -15,6 +15,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/espalier-ml/espalier/induce/parallel"
+	"github.com/espalier-ml/espalier/io/runfolder"
 	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
@@ -62,7 +63,7 @@ type driver struct {
 	runID    string       // in the names of an engine's jobs; empty: any
 	scratch  string       // folder that an engine's workers see; empty: they can neither be ended nor show progress
 	engine   EngineConfig // the zero value: the defaults
-	timings  []Timing
+	timings  []runfolder.Timing
 	figures  figures // of all jobs so far
 }
 
@@ -112,7 +113,7 @@ func (j *driver) run(ctx context.Context, what job, tasks []jobs.Task, build fun
 		finished <- parallel.Guard(func() error { return j.pipeline(ctx, what.name, progress, tasks, build) })
 	}()
 	err := j.watch(ctx, what, progress, finished)
-	j.timings = append(j.timings, Timing{what.name, time.Since(start).Seconds()})
+	j.timings = append(j.timings, runfolder.Timing{Job: what.name, Seconds: time.Since(start).Seconds()})
 	if left := (*leftError)(nil); errors.As(err, &left) {
 		j.reporter.Warn(left.warning())
 		err = left.err

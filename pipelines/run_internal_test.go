@@ -22,6 +22,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/io/objectstore"
 	"github.com/espalier-ml/espalier/io/parquetio"
+	"github.com/espalier-ml/espalier/io/runfolder"
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
@@ -130,11 +131,11 @@ func TestNothingIsSilent(t *testing.T) {
 	if _, err := Train(t.Context(), c, nil); err != nil {
 		t.Fatal(err)
 	}
-	b, err := os.ReadFile(filepath.Join(c.Output, manifestFile))
+	b, err := os.ReadFile(filepath.Join(c.Output, runfolder.ManifestName))
 	if err != nil {
 		t.Fatal(err)
 	}
-	var m Manifest
+	var m runfolder.Manifest
 	if err := json.Unmarshal(b, &m); err != nil {
 		t.Fatal(err)
 	}

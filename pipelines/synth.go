@@ -14,6 +14,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/parallel"
 	"github.com/espalier-ml/espalier/io/objectstore"
 	"github.com/espalier-ml/espalier/io/parquetio"
+	"github.com/espalier-ml/espalier/io/runfolder"
 	"github.com/espalier-ml/espalier/io/synth"
 	"github.com/espalier-ml/espalier/io/usage"
 )
@@ -132,7 +133,7 @@ type synthesis struct {
 	codec  parquetio.Codec
 	plan   *synth.Plan
 	store  *objectstore.Store
-	folder *folder
+	folder *runfolder.Folder
 
 	next atomic.Int64 // file that no worker has taken
 	rows atomic.Int64 // done
@@ -148,25 +149,25 @@ type synthesis struct {
 func (s *synthesis) clear(ctx context.Context) error {
 	c := s.config
 	var err error
-	if s.folder, err = openFolder(ctx, s.store, c.Output, synthOutput(), c.Overwrite); err != nil {
+	if s.folder, err = runfolder.Open(ctx, s.store, c.Output, runfolder.OfSynth(), c.Overwrite); err != nil {
 		return err
 	}
-	var reads []reading
+	var reads []runfolder.Reading
 	for _, url := range c.AlsoRead {
-		reads = append(reads, reading{"config", url})
+		reads = append(reads, runfolder.Reading{Flag: "config", URL: url})
 	}
-	if err := s.folder.spare(reads); err != nil {
+	if err := s.folder.Spare(reads); err != nil {
 		return err
 	}
-	if err := s.folder.vacate(ctx, nil); err != nil {
+	if err := s.folder.Vacate(ctx, nil); err != nil {
 		return err
 	}
-	return s.folder.claim(ctx, time.Now(), s.files())
+	return s.folder.Claim(ctx, time.Now(), s.files())
 }
 
 // files lists what the run writes.
 func (s *synthesis) files() []string {
-	names := []string{synthCosts, synthTree}
+	names := []string{runfolder.SynthCosts, runfolder.SynthTree}
 	for file := range s.config.files() {
 		names = append(names, partName(file))
 	}
@@ -176,13 +177,13 @@ func (s *synthesis) files() []string {
 func partName(file int64) string { return fmt.Sprintf("part-%05d.parquet", file) }
 
 func (s *synthesis) undo(ctx context.Context) {
-	if !s.folder.claimed(ctx) { // another run has taken the folder over
+	if !s.folder.Claimed(ctx) { // another run has taken the folder over
 		return
 	}
 	for _, url := range s.written {
 		_ = s.store.Remove(ctx, url) // the first error says more
 	}
-	_ = s.folder.disclaim(ctx)
+	_ = s.folder.Disclaim(ctx)
 }
 
 func (s *synthesis) write(ctx context.Context, reporter Reporter) (*SynthResult, error) {
@@ -191,12 +192,12 @@ func (s *synthesis) write(ctx context.Context, reporter Reporter) (*SynthResult,
 	}
 	config := *s.config
 	config.Output, config.Overwrite = "", false // the same data set elsewhere has the same manifest
-	b, err := json.MarshalIndent(&SynthManifest{Format: synthFormat, Version: 1, Espalier: Version(), Config: &config, Files: s.files()}, "", "  ")
+	b, err := json.MarshalIndent(&runfolder.SynthManifest{Format: runfolder.SynthFormat, Version: 1, Espalier: runfolder.Version(), Config: &config, Files: s.files()}, "", "  ")
 	if err != nil {
 		return nil, err
 	}
-	beside, err := s.folder.commit(ctx, []document{
-		{synthCosts, s.costs()}, {synthTree, s.plan.Tree(s.counts).Tested().Encode()}, {manifestFile, append(b, '\n')},
+	beside, err := s.folder.Commit(ctx, []runfolder.Document{
+		{Name: runfolder.SynthCosts, Content: s.costs()}, {Name: runfolder.SynthTree, Content: s.plan.Tree(s.counts).Tested().Encode()}, {Name: runfolder.ManifestName, Content: append(b, '\n')},
 	})
 	if err != nil {
 		return nil, err
@@ -275,7 +276,7 @@ func (s *synthesis) work(ctx context.Context) error {
 }
 
 func (s *synthesis) writeFile(ctx context.Context, file int64, group *synth.Group, fields []parquetio.Field) error {
-	url := s.folder.file(partName(file))
+	url := s.folder.File(partName(file))
 	w, err := parquetio.NewWriter(ctx, s.store, url, fields, parquetio.WriterOptions{Codec: s.codec, IfAbsent: true})
 	if err != nil {
 		return err

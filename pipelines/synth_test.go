@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/espalier-ml/espalier/io/objectstore"
+	"github.com/espalier-ml/espalier/io/runfolder"
 	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/pipelines"
 )
@@ -131,7 +132,7 @@ func TestSynthIsLearnt(t *testing.T) {
 // figure is how often a tree is right on test rows, and what it costs.
 type figure struct{ accuracy, cost float64 }
 
-func figuresOf(m *pipelines.MetricsFile) figure {
+func figuresOf(m *runfolder.Metrics) figure {
 	return figure{*m.Test.Accuracy, *m.Test.ExpectedCost}
 }
 

@@ -21,6 +21,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/split"
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/io/objectstore"
+	"github.com/espalier-ml/espalier/io/runfolder"
 	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
@@ -28,13 +29,13 @@ import (
 // Result is what a training run has made.
 type Result struct {
 	Tree    *tree.Tree
-	Metrics *MetricsFile
+	Metrics *runfolder.Metrics
 	Files   []string // written, in order, but for the trees of the frontier
 
-	Frontier *FrontierFile // nil: there was nothing to choose
+	Frontier *runfolder.Frontier // nil: there was nothing to choose
 
-	Estimate   *Estimate // of what the run takes; nil where it was not wanted. A dry run has nothing else,
-	Translated []string  // but for the jobs that were translated for Dataflow
+	Estimate   *runfolder.Estimate // of what the run takes; nil where it was not wanted. A dry run has nothing else,
+	Translated []string            // but for the jobs that were translated for Dataflow
 }
 
 // Train trains a tree and writes its run folder.
@@ -60,14 +61,14 @@ func Train(ctx context.Context, c TrainConfig, reporter Reporter) (r *Result, er
 	if err != nil {
 		return nil, err
 	}
-	defer o.lock.release(ctx)
+	defer o.lock.Release(ctx)
 	r, err = o.train(locked, j, &c, p, start)
 	return r, orInterrupted(locked, err)
 }
 
 // train trains on what was opened.
 func (o *opened) train(ctx context.Context, j *driver, c *TrainConfig, p *parsed, start time.Time) (*Result, error) {
-	if o.output.finished() && c.Resume {
+	if o.output.Finished() && c.Resume {
 		return o.finishedRun(ctx, j.files, c)
 	}
 	t, err := newTraining(ctx, j, c, p, o.input)
@@ -75,7 +76,7 @@ func (o *opened) train(ctx context.Context, j *driver, c *TrainConfig, p *parsed
 		return nil, err
 	}
 	t.output, t.deadline, t.driver.runID = o.output, c.deadline(start), o.lock.Run
-	if err := t.output.spare(c.reads(o.input)); err != nil {
+	if err := t.output.Spare(c.reads(o.input)); err != nil {
 		return nil, err
 	}
 	t.scratch = "mem://espalier-" + uuid.NewString()
@@ -112,12 +113,12 @@ func (t *training) giveUp(ctx context.Context, err error) error {
 }
 
 // reads lists the files that a run reads, by flag.
-func (c *TrainConfig) reads(in *input) []reading {
+func (c *TrainConfig) reads(in *input) []runfolder.Reading {
 	list := in.reads()
 	for _, url := range c.AlsoRead {
-		list = append(list, reading{"config", url})
+		list = append(list, runfolder.Reading{Flag: "config", URL: url})
 	}
-	return append(list, reading{"costs", c.Costs}, reading{"class_weights", c.ClassWeights}, reading{"priors", c.Priors}, reading{"error_costs", c.ErrorCosts})
+	return append(list, runfolder.Reading{Flag: "costs", URL: c.Costs}, runfolder.Reading{Flag: "class_weights", URL: c.ClassWeights}, runfolder.Reading{Flag: "priors", URL: c.Priors}, runfolder.Reading{Flag: "error_costs", URL: c.ErrorCosts})
 }
 
 // newTraining resolves a configuration against the columns of its input.
@@ -147,9 +148,9 @@ func newTraining(ctx context.Context, j *driver, c *TrainConfig, p *parsed, in *
 // opened is what a run finds when it begins.
 type opened struct {
 	input      *input
-	output     *folder
+	output     *runfolder.Folder
 	unfinished *checkpoint // of a run before it; nil: none
-	lock       *lock
+	lock       *runfolder.Lock
 }
 
 // open reads the footers of the input, locks the output folder, looks at it and
@@ -175,47 +176,47 @@ func openAll(ctx context.Context, j *driver, c *TrainConfig, s *parallel.Steps) 
 	wg.Go(func() { o.input, inputErr = openInput(reading, f, c.Input, s) })
 	if o.lock, locked, err = lockFolder(ctx, f, c.Output, c.Runner, j.reporter); err == nil {
 		wg.Go(func() { o.unfinished, checkpointErr = readCheckpoint(reading, f, c) })
-		o.output, err = openFolder(reading, f.store, c.Output, trainOutput(), c.Overwrite || c.Resume)
+		o.output, err = runfolder.Open(reading, f.store, c.Output, runfolder.OfTraining(), c.Overwrite || c.Resume)
 	}
 	if err != nil {
 		cancel() // the others are of no interest then
 	}
 	wg.Wait()
 	if err = cmp.Or(err, inputErr, checkpointErr); err != nil && o.lock != nil {
-		o.lock.release(ctx)
+		o.lock.Release(ctx)
 	}
 	return o, locked, err
 }
 
 // finishedRun returns the result of a run that has nothing left to do.
 func (o *opened) finishedRun(ctx context.Context, f *files, c *TrainConfig) (*Result, error) {
-	r := &Result{Metrics: new(MetricsFile)}
+	r := &Result{Metrics: new(runfolder.Metrics)}
 	var err error
-	if r.Tree, err = readTree(ctx, f.store, c.Output); err != nil {
+	if r.Tree, err = runfolder.ReadTree(ctx, f.store, c.Output); err != nil {
 		return nil, err
 	}
 	read := func(name string, into any) error {
-		b, err := f.store.ReadAll(ctx, o.output.file(name), maxModel)
+		b, err := f.store.ReadAll(ctx, o.output.File(name), runfolder.MaxModel)
 		if err == nil {
 			err = json.Unmarshal(b, into)
 		}
 		if err != nil {
-			return usage.Errorf("--output: %s: %v", o.output.file(name), err)
+			return usage.Errorf("--output: %s: %v", o.output.File(name), err)
 		}
 		return nil
 	}
-	if err := read(metricsFile, r.Metrics); err != nil {
+	if err := read(runfolder.MetricsName, r.Metrics); err != nil {
 		return nil, err
 	}
-	names := []string{treeFile, metricsFile, schemaFile, manifestFile}
-	if o.output.holds(frontierFile) {
-		r.Frontier, names = new(FrontierFile), append(names, frontierFile)
-		if err := read(frontierFile, r.Frontier); err != nil {
+	names := []string{runfolder.TreeName, runfolder.MetricsName, runfolder.SchemaName, runfolder.ManifestName}
+	if o.output.Holds(runfolder.FrontierName) {
+		r.Frontier, names = new(runfolder.Frontier), append(names, runfolder.FrontierName)
+		if err := read(runfolder.FrontierName, r.Frontier); err != nil {
 			return nil, err
 		}
 	}
-	for _, name := range append(names, successFile) {
-		r.Files = append(r.Files, o.output.file(name))
+	for _, name := range append(names, runfolder.SuccessName) {
+		r.Files = append(r.Files, o.output.File(name))
 	}
 	if o.unfinished == nil {
 		return r, nil
@@ -231,7 +232,7 @@ type training struct {
 	schema  *schema
 	costs   *costs
 	files   *files
-	output  *folder
+	output  *runfolder.Folder
 	driver  *driver
 	scratch string // folder of intermediate files
 
@@ -251,20 +252,20 @@ type training struct {
 	deadline  time.Time     // zero: none
 	levelTook time.Duration // by the last level
 
-	rehearsalRows int64      // see rehearse
-	rehearsed     *rehearsal // of a sample; nil: this is no rehearsal
-	estimate      *Estimate  // nil: none was made
-	objectPasses  int64      // over the training objects, so far
+	rehearsalRows int64               // see rehearse
+	rehearsed     *rehearsal          // of a sample; nil: this is no rehearsal
+	estimate      *runfolder.Estimate // nil: none was made
+	objectPasses  int64               // over the training objects, so far
 
 	grid    []member       // the trees to grow
 	roots   []*induce.Node // those grown, in the order of the grid
 	tree    *tree.Tree     // the one chosen
 	encoded []byte         // tree.json
-	metrics *MetricsFile
+	metrics *runfolder.Metrics
 
-	frontier      *FrontierFile // nil: there was nothing to choose
-	frontierTrees []document    // of its points
-	folds         *FoldsReport  // of the tree chosen; nil: no folds were grown
+	frontier      *runfolder.Frontier  // nil: there was nothing to choose
+	frontierTrees []runfolder.Document // of its points
+	folds         *runfolder.Folds     // of the tree chosen; nil: no folds were grown
 }
 
 func (t *training) train(ctx context.Context, unfinished *checkpoint) error {

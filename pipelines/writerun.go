@@ -10,6 +10,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/parallel"
 	"github.com/espalier-ml/espalier/induce/tree"
+	"github.com/espalier-ml/espalier/io/runfolder"
 )
 
 // schemaFile returns schema.json: what each column is used for and, of the features
@@ -28,9 +29,9 @@ func (t *training) schemaFile() *tree.Schema {
 	return s
 }
 
-func (t *training) manifest(start time.Time) *Manifest {
-	m := &Manifest{
-		Format: manifestFormat, Version: 1, Espalier: Version(), Started: start.UTC(), Seconds: time.Since(start).Seconds(),
+func (t *training) manifest(start time.Time) *runfolder.Manifest {
+	m := &runfolder.Manifest{
+		Format: runfolder.ManifestFormat, Version: 1, Espalier: runfolder.Version(), Started: start.UTC(), Seconds: time.Since(start).Seconds(),
 		Config: t.config, Timings: t.driver.timings,
 		Counters: map[string]int64{
 			"rows": t.rowStats.Rows, "dropped_null_labels": t.rowStats.Dropped, "ignored_zero_weight": t.rowStats.Ignored,
@@ -51,10 +52,10 @@ func (t *training) manifest(start time.Time) *Manifest {
 	return m
 }
 
-func (in *input) manifest() []ManifestInput {
-	list := make([]ManifestInput, len(in.files))
+func (in *input) manifest() []runfolder.Input {
+	list := make([]runfolder.Input, len(in.files))
 	for i, f := range in.files {
-		list[i] = ManifestInput{f.URL, f.Size, f.FooterDigest, f.Rows, f.RowGroups()}
+		list[i] = runfolder.Input{URL: f.URL, Size: f.Size, FooterDigest: f.FooterDigest, Rows: f.Rows, RowGroups: f.RowGroups()}
 	}
 	return list
 }
@@ -73,34 +74,34 @@ func (t *training) write(ctx context.Context, start time.Time) (r *Result, err e
 }
 
 func (t *training) writeFolder(ctx context.Context, start time.Time) (*Result, error) {
-	documents := []document{
-		{treeFile, t.encoded}, {metricsFile, nil}, {schemaFile, t.schemaFile().Encode()}, {manifestFile, nil},
+	documents := []runfolder.Document{
+		{Name: runfolder.TreeName, Content: t.encoded}, {Name: runfolder.MetricsName, Content: nil}, {Name: runfolder.SchemaName, Content: t.schemaFile().Encode()}, {Name: runfolder.ManifestName, Content: nil},
 	}
 	manifest := t.manifest(start)
-	manifest.Files = []string{treeFile, metricsFile, schemaFile}
+	manifest.Files = []string{runfolder.TreeName, runfolder.MetricsName, runfolder.SchemaName}
 	if t.frontier != nil {
-		manifest.Files = append(manifest.Files, frontierFile)
+		manifest.Files = append(manifest.Files, runfolder.FrontierName)
 	}
 	for _, d := range t.frontierTrees {
-		manifest.Files = append(manifest.Files, d.name)
+		manifest.Files = append(manifest.Files, d.Name)
 	}
 	for i, v := range map[int]any{1: t.metrics, 3: manifest} {
 		b, err := json.MarshalIndent(v, "", "  ")
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", documents[i].name, err)
+			return nil, fmt.Errorf("%s: %w", documents[i].Name, err)
 		}
 		b = append(b, '\n')
-		documents[i].content = b
+		documents[i].Content = b
 	}
 	if t.frontier != nil {
 		b, err := json.MarshalIndent(t.frontier, "", "  ")
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", frontierFile, err)
+			return nil, fmt.Errorf("%s: %w", runfolder.FrontierName, err)
 		}
-		documents = append(documents, document{frontierFile, append(b, '\n')})
+		documents = append(documents, runfolder.Document{Name: runfolder.FrontierName, Content: append(b, '\n')})
 	}
 	named := len(documents)
-	urls, err := t.output.commit(ctx, append(documents, t.frontierTrees...))
+	urls, err := t.output.Commit(ctx, append(documents, t.frontierTrees...))
 	if err != nil {
 		return nil, err
 	}

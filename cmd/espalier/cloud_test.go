@@ -20,7 +20,7 @@ import (
 	"github.com/espalier-ml/espalier/io/objectstore/objectstoretest/s3test"
 	"github.com/espalier-ml/espalier/io/objectstore/s3store"
 	"github.com/espalier-ml/espalier/io/parquetio"
-	"github.com/espalier-ml/espalier/pipelines"
+	"github.com/espalier-ml/espalier/io/runfolder"
 )
 
 // cloud is an emulator behind a proxy that counts and harms requests, and the
@@ -178,7 +178,7 @@ func (c *cloud) needed(t *testing.T) (footers, columns int64) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var m pipelines.Manifest
+	var m runfolder.Manifest
 	if err := json.Unmarshal(b, &m); err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"github.com/espalier-ml/espalier/io/report"
+	"github.com/espalier-ml/espalier/io/runfolder"
 	"github.com/espalier-ml/espalier/pipelines"
 )
 
@@ -47,7 +48,7 @@ func printEstimate(w io.Writer, r *pipelines.Result) error {
 		t.Add(row.name, row.value, row.note)
 	}
 	if e.Seconds.Total() > 0 {
-		seconds := func(x float64) string { return pipelines.Seconds(x) + " s" }
+		seconds := func(x float64) string { return runfolder.Seconds(x) + " s" }
 		t.Add("time", seconds(e.Seconds.Total()), "of the whole run, at the speed that the rehearsal had here")
 		t.Add("reading rows", seconds(e.Seconds.Rows), "of it: summarise, bins, coalesce")
 		t.Add("growing", seconds(e.Seconds.Growth), "of it: the trees of the grid")

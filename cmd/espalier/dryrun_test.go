@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/espalier-ml/espalier/io/parquetio"
-	"github.com/espalier-ml/espalier/pipelines"
+	"github.com/espalier-ml/espalier/io/runfolder"
 )
 
 // TestDryRun: the estimate goes to stdout, and there is no trace of it
@@ -46,7 +46,7 @@ func TestPeakMemory(t *testing.T) {
 	o = espalier(t, "train", "--input", filepath.Join(folder, "*.parquet"), "--label", "class", "--output", output, "--select", "first", "--certificate", "none", "--memory_objects", "1e5", "--progress", "plain")
 	o.wants(t, 0, "expecting 500,000 rows")
 	validate(t, "manifest", filepath.Join(output, "manifest.json"))
-	var m pipelines.Manifest
+	var m runfolder.Manifest
 	if err := json.Unmarshal(read(t, filepath.Join(output, "manifest.json")), &m); err != nil {
 		t.Fatal(err)
 	}

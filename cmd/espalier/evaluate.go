@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/espalier-ml/espalier/io/report"
+	"github.com/espalier-ml/espalier/io/runfolder"
 	"github.com/espalier-ml/espalier/pipelines"
 )
 
@@ -69,7 +70,7 @@ that training did not have go where the tree sends unseen ones.`,
 }
 
 // printEvaluated prints the figures that matter most.
-func printEvaluated(w io.Writer, metrics *pipelines.MetricsFile) error {
+func printEvaluated(w io.Writer, metrics *runfolder.Metrics) error {
 	width, m := pageWidth(w), metrics.Test
 	b := bufio.NewWriter(w) // keeps the first error for Flush
 	_ = report.Figures(b, metrics.Parts(), width)

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/espalier-ml/espalier/io/report"
+	"github.com/espalier-ml/espalier/io/runfolder"
 	"github.com/espalier-ml/espalier/pipelines"
 )
 
@@ -93,8 +94,8 @@ func addPredictFlags(f *pflag.FlagSet, c *predictFlags) {
 func printPredictedJSON(w io.Writer, r *pipelines.PredictResult) error {
 	b, err := json.MarshalIndent(struct {
 		Rows    int64                     `json:"rows"`
-		Columns []pipelines.ColumnNovelty `json:"columns"`
-		Metrics *pipelines.MetricsFile    `json:"metrics,omitempty"`
+		Columns []runfolder.ColumnNovelty `json:"columns"`
+		Metrics *runfolder.Metrics        `json:"metrics,omitempty"`
 		Files   []string                  `json:"files"`
 		Beside  []string                  `json:"beside"`
 	}{r.Rows, r.Columns, r.Metrics, r.Files, r.Beside}, "", "  ")

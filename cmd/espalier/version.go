@@ -7,7 +7,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/core"
 	"github.com/spf13/cobra"
 
-	"github.com/espalier-ml/espalier/pipelines"
+	"github.com/espalier-ml/espalier/io/runfolder"
 )
 
 func newVersion() *cobra.Command {
@@ -25,5 +25,5 @@ func newVersion() *cobra.Command {
 // versionLine names Espalier, the compiler, the platform and Beam.
 func versionLine() string {
 	return fmt.Sprintf("espalier %s, %s %s/%s, Beam %s",
-		pipelines.Version(), runtime.Version(), runtime.GOOS, runtime.GOARCH, core.SdkVersion)
+		runfolder.Version(), runtime.Version(), runtime.GOOS, runtime.GOARCH, core.SdkVersion)
 }

@@ -21,6 +21,7 @@ func newCoder(spec RowSpec, features []dataset.Feature, classes []string, pieces
 	return c
 }
 
+// NewEncoders returns an encoder for each feature.
 func NewEncoders(features []dataset.Feature) []*dataset.Encoder {
 	encoders := make([]*dataset.Encoder, len(features))
 	for i := range features {
@@ -29,6 +30,7 @@ func NewEncoders(features []dataset.Feature) []*dataset.Encoder {
 	return encoders
 }
 
+// ClassCodes returns the code of each class by its name.
 func ClassCodes(classes []string) map[string]uint16 {
 	codes := make(map[string]uint16, len(classes))
 	for i, name := range classes {

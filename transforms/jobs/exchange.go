@@ -41,6 +41,7 @@ func (x exchange) send(ctx context.Context, b []byte, inline bool) ([]byte, erro
 	return append([]byte(url), valueFile), s.Write(ctx, url, b)
 }
 
+// ErrValue says that a value was not sent by a DoFn of the same job.
 var ErrValue = errors.New("transforms: not a value of this job")
 
 // receive returns what a value stands for.
@@ -68,6 +69,7 @@ func fileValue(url string) []byte { return append([]byte(url), valueFile) }
 
 // A packet is a block with the position of the open node that it belongs to.
 
+// AppendPacket appends the objects of a node, as a block, to a value.
 func AppendPacket(b []byte, node int, block []byte) []byte {
 	b = binary.AppendUvarint(binary.AppendUvarint(b, uint64(node)), uint64(len(block)))
 	return append(b, block...)

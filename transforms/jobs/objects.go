@@ -57,6 +57,7 @@ func (f *mergeObjectsFn) ProcessElement(ctx context.Context, key int64, values f
 
 func (f *mergeObjectsFn) FinishBundle(context.Context) error { return Carry(f.pool.wait()) }
 
+// Collect returns copies of all values of a key.
 func Collect(values func(*[]byte) bool) [][]byte {
 	var list [][]byte
 	var b []byte

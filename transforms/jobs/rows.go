@@ -84,6 +84,7 @@ type FeatureColumn struct {
 // Encode returns the specification as a field of a DoFn.
 func (s *RowSpec) Encode() []byte { return MustJSON(s) }
 
+// MustJSON encodes what has a JSON form at all times.
 func MustJSON(v any) []byte {
 	b, err := json.Marshal(v)
 	if err != nil { // plain structs of texts and numbers

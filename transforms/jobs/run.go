@@ -129,6 +129,7 @@ func progressOf(ctx context.Context) *Progress {
 	return &progress
 }
 
+// OpenStorage returns the storage of the run that a context belongs to.
 func OpenStorage(ctx context.Context) (Storage, error) {
 	r, err := runOf(ctx)
 	if err == nil && r.storage == nil {

@@ -260,6 +260,7 @@ func AppendSummary(b []byte, s *binning.Summary) ([]byte, error) {
 	return append(binary.AppendUvarint(b, uint64(len(one))), one...), err
 }
 
+// ErrSummaries says that a value is not a block of summaries.
 var ErrSummaries = errors.New("not a block of summaries")
 
 // CutSummary takes the first encoded summary off a block; nil: none.

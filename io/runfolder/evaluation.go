@@ -1,4 +1,4 @@
-package pipelines
+package runfolder
 
 import (
 	"context"
@@ -12,17 +12,17 @@ import (
 	"github.com/espalier-ml/espalier/io/usage"
 )
 
-// metricsOutput is the file that an evaluation writes.
-type metricsOutput struct {
+// MetricsOutput is the file that an evaluation writes.
+type MetricsOutput struct {
 	store *objectstore.Store
 	url   string // empty: none
 	bound objectstore.WriteOptions
 }
 
-// openMetrics looks at what lies where the metrics are to be written, before any work is
+// OpenMetrics looks at what lies where the metrics are to be written, before any work is
 // done. Nothing is replaced but metrics that an evaluation has written, if it is told to.
-func openMetrics(ctx context.Context, s *objectstore.Store, url string, replace bool) (*metricsOutput, error) {
-	o := &metricsOutput{store: s, url: url, bound: objectstore.WriteOptions{IfAbsent: true}}
+func OpenMetrics(ctx context.Context, s *objectstore.Store, url string, replace bool) (*MetricsOutput, error) {
+	o := &MetricsOutput{store: s, url: url, bound: objectstore.WriteOptions{IfAbsent: true}}
 	if url == "" {
 		if replace {
 			return nil, usage.Errorf("--overwrite replaces the file of --output: name it")
@@ -49,7 +49,7 @@ func openMetrics(ctx context.Context, s *objectstore.Store, url string, replace 
 // checkMetrics refuses a file that no evaluation has written.
 func checkMetrics(ctx context.Context, s *objectstore.Store, seen objectstore.Object) error {
 	const most = 1 << 28 // bytes of metrics: far beyond what any have
-	var m MetricsFile
+	var m Metrics
 	b, err := objectstore.ReadSeen(ctx, s, seen, most)
 	if err == nil {
 		err = json.Unmarshal(b, &m)
@@ -57,7 +57,7 @@ func checkMetrics(ctx context.Context, s *objectstore.Store, seen objectstore.Ob
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
-	case err != nil || m.Format != metricsFormat:
+	case err != nil || m.Format != MetricsFormat:
 		return usage.Errorf("--output: %s lies there and is no metrics file of Espalier: nothing is overwritten; choose another file", seen.URL)
 	case m.Train != nil || m.Validation != nil || m.Folds != nil || isListed(ctx, s, seen.URL):
 		return usage.Errorf("--output: %s is a part of another run's output, not of an evaluation: nothing is overwritten; choose another file", seen.URL)
@@ -69,16 +69,16 @@ func checkMetrics(ctx context.Context, s *objectstore.Store, seen objectstore.Ob
 // isListed reports whether a manifest.json beside a file lists it as written by a run.
 func isListed(ctx context.Context, s *objectstore.Store, url string) bool {
 	at := strings.LastIndexByte(url, '/') + 1
-	b, err := s.ReadAll(ctx, url[:at]+manifestFile, maxModel)
+	b, err := s.ReadAll(ctx, url[:at]+ManifestName, MaxModel)
 	if err != nil {
 		return false
 	}
-	var head manifestHead
+	var head head
 	if err := json.Unmarshal(b, &head); err != nil || !strings.HasPrefix(head.Format, "espalier/") {
 		return false
 	}
 	if head.Files == nil { // of a version that did not list them
-		return path.Base(url) == metricsFile
+		return path.Base(url) == MetricsName
 	}
 	for _, name := range head.Files {
 		if name == url[at:] {
@@ -88,8 +88,8 @@ func isListed(ctx context.Context, s *objectstore.Store, url string) bool {
 	return false
 }
 
-// write writes the metrics over what openMetrics saw.
-func (o *metricsOutput) write(ctx context.Context, m *MetricsFile) error {
+// Write writes the metrics over what openMetrics saw.
+func (o *MetricsOutput) Write(ctx context.Context, m *Metrics) error {
 	if o.url == "" {
 		return nil
 	}

@@ -1,4 +1,4 @@
-package pipelines
+package runfolder
 
 import (
 	"math"
@@ -7,13 +7,13 @@ import (
 	"github.com/espalier-ml/espalier/io/report"
 )
 
-// FoldsReport says how far the chosen tree depends on which training rows there
+// Folds says how far the chosen tree depends on which training rows there
 // were: how good trees of its kind, grown by the same parameters without the rows
 // of a fold and pruned at the same alpha, are on the rows of the fold, and how far
 // they ask what it asks. The folds share codes: bins are those of all training
 // rows, and how far their cuts would move without a fold does not show. Rows weigh
 // what they do in training.
-type FoldsReport struct {
+type Folds struct {
 	Count             int           `json:"count"` // folds that trees were grown without
 	Each              []FoldFigures `json:"each"`
 	Mean              FoldMeans     `json:"mean"`               // over the folds that define a figure
@@ -43,12 +43,12 @@ type FoldMeans struct {
 }
 
 // Report returns the figures that are printed.
-func (r *FoldsReport) Report() *report.Folds {
+func (r *Folds) Report() *report.Folds {
 	return &report.Folds{Count: r.Count, Area: r.Mean.AUCOvRMacro, Deviation: r.StandardDeviation.AUCOvRMacro, Stability: r.Stability}
 }
 
-// fillMeans fills in means and standard deviations.
-func (r *FoldsReport) fillMeans() {
+// FillMeans fills in means and standard deviations.
+func (r *Folds) FillMeans() {
 	spread := func(figure func(f *FoldFigures) *float64) (mean, deviation *float64) {
 		var defined []float64
 		for i := range r.Each {

@@ -1,4 +1,4 @@
-package pipelines
+package runfolder
 
 import (
 	"bytes"
@@ -18,8 +18,8 @@ import (
 	"github.com/espalier-ml/espalier/io/usage"
 )
 
-// lockFile is in a run folder while a run is at work in it.
-const lockFile = "_LOCK"
+// LockName is in a run folder while a run is at work in it.
+const LockName = "_LOCK"
 
 const (
 	lockFormat = "espalier/lock"
@@ -31,8 +31,8 @@ const (
 	silence   = 3
 )
 
-// lock says which run is at work in a folder, and that it is alive.
-type lock struct {
+// Lock says which run is at work in a folder, and that it is alive.
+type Lock struct {
 	Format string    `json:"format"`
 	Run    string    `json:"run"`
 	Host   string    `json:"host"`
@@ -49,9 +49,9 @@ type lock struct {
 	beating    sync.WaitGroup
 }
 
-// acquire takes the lock of a folder. The context that it returns ends when the
+// Acquire takes the lock of a folder. The context that it returns ends when the
 // lock is lost. A lock whose run is dead is taken over, and its run returned.
-func acquire(ctx context.Context, s *objectstore.Store, folder string, warn func(text string)) (l *lock, locked context.Context, dead *lock, err error) {
+func Acquire(ctx context.Context, s *objectstore.Store, folder string, warn func(text string)) (l *Lock, locked context.Context, dead *Lock, err error) {
 	l = newLock(s, folder)
 	err = l.write(ctx, objectstore.WriteOptions{IfAbsent: true})
 	if errors.Is(err, fs.ErrExist) {
@@ -73,19 +73,19 @@ func acquire(ctx context.Context, s *objectstore.Store, folder string, warn func
 	return l, locked, dead, nil
 }
 
-func newLock(s *objectstore.Store, folder string) *lock {
+func newLock(s *objectstore.Store, folder string) *Lock {
 	host, _ := os.Hostname() // for people only
-	l := &lock{
+	l := &Lock{
 		Format: lockFormat, Run: uuid.NewString(), Host: host, PID: os.Getpid(), Space: processSpace(), Birth: processBirth(os.Getpid()),
 		Every: beatEvery.Seconds(), store: s, folder: folder, ended: make(chan struct{}),
 	}
 	return l
 }
 
-func (l *lock) url() string { return objectstore.Join(l.folder, lockFile) }
+func (l *Lock) url() string { return objectstore.Join(l.folder, LockName) }
 
 // write writes the lock with a new sign of life.
-func (l *lock) write(ctx context.Context, o objectstore.WriteOptions) error {
+func (l *Lock) write(ctx context.Context, o objectstore.WriteOptions) error {
 	l.Beat, o.Volatile = time.Now().UTC(), true
 	b, err := json.Marshal(l)
 	if err != nil {
@@ -108,7 +108,7 @@ func (l *lock) write(ctx context.Context, o objectstore.WriteOptions) error {
 }
 
 // read returns the lock in the folder.
-func (l *lock) read(ctx context.Context) (*lock, error) {
+func (l *Lock) read(ctx context.Context) (*Lock, error) {
 	stat, err := l.store.Stat(ctx, l.url())
 	if err != nil {
 		return nil, err
@@ -117,9 +117,9 @@ func (l *lock) read(ctx context.Context) (*lock, error) {
 	if err != nil {
 		return nil, err
 	}
-	there := &lock{generation: stat.Generation}
+	there := &Lock{generation: stat.Generation}
 	if err := json.Unmarshal(b, there); err != nil || there.Format != lockFormat {
-		return nil, usage.Errorf("--output %s: %s there is not Espalier's, and is not overwritten: choose another folder; if a crash of the machine has left it, remove it", l.folder, lockFile)
+		return nil, usage.Errorf("--output %s: %s there is not Espalier's, and is not overwritten: choose another folder; if a crash of the machine has left it, remove it", l.folder, LockName)
 	}
 	return there, nil
 }
@@ -127,7 +127,7 @@ func (l *lock) read(ctx context.Context) (*lock, error) {
 // await returns the lock of a dead run, or an error if the run is alive. Where
 // only its signs of life can tell, no clock but this process's own is trusted to
 // call it dead.
-func (l *lock) await(ctx context.Context, warn func(text string)) (*lock, error) {
+func (l *Lock) await(ctx context.Context, warn func(text string)) (*Lock, error) {
 	there, err := l.read(ctx)
 	if err != nil {
 		return nil, err
@@ -160,7 +160,7 @@ func (l *lock) await(ctx context.Context, warn func(text string)) (*lock, error)
 	return there, nil
 }
 
-func (l *lock) taken(by *lock) error {
+func (l *Lock) taken(by *Lock) error {
 	return usage.Errorf("--output %s: another run, process %d on %s, is at work there (last sign of life %v ago): wait for it, or choose another folder",
 		l.folder, by.PID, by.Host, time.Since(by.Beat).Round(time.Second))
 }
@@ -168,7 +168,7 @@ func (l *lock) taken(by *lock) error {
 // beat gives signs of life until the lock is released. It ends the run when
 // another one has taken the lock, or may have: no sign got through for as long
 // as others wait for one.
-func (l *lock) beat(ctx context.Context, cancel context.CancelCauseFunc) {
+func (l *Lock) beat(ctx context.Context, cancel context.CancelCauseFunc) {
 	tick := time.NewTicker(beatEvery)
 	defer tick.Stop()
 	last := time.Now()
@@ -186,13 +186,13 @@ func (l *lock) beat(ctx context.Context, cancel context.CancelCauseFunc) {
 		case errors.Is(err, fs.ErrExist):
 			cancel(usage.Errorf("--output %s: another run has taken the folder over", l.folder))
 		case time.Since(last) > (silence-1)*beatEvery:
-			cancel(usage.Errorf("--output %s: %s could not be renewed: %v", l.folder, lockFile, err))
+			cancel(usage.Errorf("--output %s: %s could not be renewed: %v", l.folder, LockName, err))
 		}
 	}
 }
 
-// release gives the lock back.
-func (l *lock) release(ctx context.Context) {
+// Release gives the lock back.
+func (l *Lock) Release(ctx context.Context) {
 	close(l.ended)
 	l.beating.Wait()
 	ctx = context.WithoutCancel(ctx)

@@ -1,4 +1,4 @@
-package pipelines
+package runfolder
 
 import (
 	"context"
@@ -11,20 +11,21 @@ import (
 	"github.com/espalier-ml/espalier/io/usage"
 )
 
-// maxModel bounds a tree.json that is read.
-const maxModel = 1 << 30
+// MaxModel bounds a tree.json that is read.
+const MaxModel = 1 << 30
 
-// treeURL returns the URL of the tree.json that a model's name stands for.
-func treeURL(model string) string {
+// TreeURL returns the URL of the tree.json that a model's name stands for.
+func TreeURL(model string) string {
 	if strings.HasSuffix(model, ".json") {
 		return model
 	}
-	return objectstore.Join(model, treeFile)
+	return objectstore.Join(model, TreeName)
 }
 
-func readTree(ctx context.Context, s *objectstore.Store, model string) (*tree.Tree, error) {
-	url := treeURL(model)
-	b, err := s.ReadAll(ctx, url, maxModel)
+// ReadTree reads the tree of a run folder or of a tree.json.
+func ReadTree(ctx context.Context, s *objectstore.Store, model string) (*tree.Tree, error) {
+	url := TreeURL(model)
+	b, err := s.ReadAll(ctx, url, MaxModel)
 	if err != nil {
 		return nil, usage.Errorf("--model %s: %v; name a run folder or a tree.json", model, err)
 	}

@@ -1,4 +1,4 @@
-package pipelines
+package runfolder
 
 import (
 	"runtime/debug"

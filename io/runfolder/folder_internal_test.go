@@ -1,4 +1,4 @@
-package pipelines
+package runfolder
 
 import (
 	"errors"
@@ -10,8 +10,8 @@ import (
 )
 
 // letters is the output of a verb that writes two files.
-func letters() *outputKind {
-	return &outputKind{format: "espalier/letters", what: "letters", done: "finished letters", begun: "unfinished letters", again: "--overwrite", files: []string{"a", "b"}}
+func letters() *Kind {
+	return &Kind{format: "espalier/letters", what: "letters", done: "finished letters", begun: "unfinished letters", again: "--overwrite", files: []string{"a", "b"}}
 }
 
 const lettersManifest = `{"format": "espalier/letters", "version": 1, "files": ["a", "b"]}`
@@ -21,16 +21,16 @@ const lettersManifest = `{"format": "espalier/letters", "version": 1, "files": [
 func TestTwoRuns(t *testing.T) {
 	for _, url := range []string{"mem://" + t.Name(), t.TempDir()} {
 		s := objectstore.New()
-		open := func(overwrite bool) *folder {
+		open := func(overwrite bool) *Folder {
 			t.Helper()
-			f, err := openFolder(t.Context(), s, url, letters(), overwrite)
+			f, err := Open(t.Context(), s, url, letters(), overwrite)
 			if err != nil {
 				t.Fatal(err)
 			}
 			return f
 		}
-		commit := func(f *folder, content string) error {
-			_, err := f.commit(t.Context(), []document{{"a", []byte(content)}, {manifestFile, []byte(lettersManifest)}, {"b", []byte(content)}})
+		commit := func(f *Folder, content string) error {
+			_, err := f.Commit(t.Context(), []Document{{"a", []byte(content)}, {ManifestName, []byte(lettersManifest)}, {"b", []byte(content)}})
 			return err
 		}
 		want := func(content string) {
@@ -40,7 +40,7 @@ func TestTwoRuns(t *testing.T) {
 					t.Errorf("%s/%s: %q, %v, want %q", url, name, b, err, content)
 				}
 			}
-			if _, err := s.Stat(t.Context(), objectstore.Join(url, successFile)); err != nil {
+			if _, err := s.Stat(t.Context(), objectstore.Join(url, SuccessName)); err != nil {
 				t.Error(err)
 			}
 		}
@@ -64,7 +64,7 @@ func TestTwoRuns(t *testing.T) {
 // TestHalfARun: when a file cannot be committed, those before it do not stay.
 func TestHalfARun(t *testing.T) {
 	s, url := objectstore.New(), "mem://"+t.Name()
-	f, err := openFolder(t.Context(), s, url, letters(), false)
+	f, err := Open(t.Context(), s, url, letters(), false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,10 +75,10 @@ func TestHalfARun(t *testing.T) {
 	if err := w.Commit(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := f.commit(t.Context(), []document{{"a", nil}, {"b", nil}, {manifestFile, nil}}); err == nil {
+	if _, err := f.Commit(t.Context(), []Document{{"a", nil}, {"b", nil}, {ManifestName, nil}}); err == nil {
 		t.Error("no error")
 	}
-	for _, name := range []string{"a", manifestFile, successFile} {
+	for _, name := range []string{"a", ManifestName, SuccessName} {
 		if _, err := s.Stat(t.Context(), objectstore.Join(url, name)); !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("%s is there: %v", name, err)
 		}

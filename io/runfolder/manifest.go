@@ -1,4 +1,4 @@
-package pipelines
+package runfolder
 
 import (
 	"time"
@@ -13,7 +13,7 @@ type Manifest struct {
 	Started  time.Time        `json:"started"`
 	Seconds  float64          `json:"seconds"`
 	Config   any              `json:"config"` // effective
-	Inputs   []ManifestInput  `json:"inputs"`
+	Inputs   []Input          `json:"inputs"`
 	Files    []string         `json:"files"` // that the run wrote, beside this one and _SUCCESS: a later run replaces no others
 	Timings  []Timing         `json:"timings"`
 	Counters map[string]int64 `json:"counters"`
@@ -21,8 +21,8 @@ type Manifest struct {
 	Measured *Estimate        `json:"measured,omitempty"` // after it; engines count in processes of their own
 }
 
-// ManifestInput is one input file.
-type ManifestInput struct {
+// Input is one input file.
+type Input struct {
 	URL          string `json:"url"`
 	Size         int64  `json:"size"`
 	FooterDigest string `json:"footer_digest"` // SHA-256
@@ -30,8 +30,8 @@ type ManifestInput struct {
 	RowGroups    int    `json:"row_groups"`
 }
 
-// PredictManifest is the manifest.json beside predictions.
-type PredictManifest struct {
+// PredictionsManifest is the manifest.json beside predictions.
+type PredictionsManifest struct {
 	Format   string          `json:"format"`
 	Version  int             `json:"version"`
 	Espalier string          `json:"espalier"` // version of the program
@@ -39,7 +39,7 @@ type PredictManifest struct {
 	Seconds  float64         `json:"seconds"`
 	Config   any             `json:"config"`
 	Digest   string          `json:"model_digest"` // of tree.json: SHA-256, in hex
-	Inputs   []ManifestInput `json:"inputs"`
+	Inputs   []Input         `json:"inputs"`
 	Outputs  []string        `json:"outputs"` // in the order of the inputs, below the folder
 	Files    []string        `json:"files"`   // all that was written, beside this one and _SUCCESS: a later run replaces no others
 	Timings  []Timing        `json:"timings"`

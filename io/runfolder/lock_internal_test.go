@@ -1,4 +1,4 @@
-package pipelines
+package runfolder
 
 import (
 	"context"
@@ -20,13 +20,13 @@ import (
 func ignore(string) {}
 
 // put writes a lock as another run would have.
-func (l *lock) put(t *testing.T) {
+func (l *Lock) put(t *testing.T) {
 	t.Helper()
 	b, err := json.Marshal(l)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(l.folder, lockFile), b, 0o666); err != nil {
+	if err := os.WriteFile(filepath.Join(l.folder, LockName), b, 0o666); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -35,23 +35,23 @@ func (l *lock) put(t *testing.T) {
 func TestLock(t *testing.T) {
 	ctx, s := t.Context(), objectstore.New()
 	folder := t.TempDir()
-	first, _, dead, err := acquire(ctx, s, folder, ignore)
+	first, _, dead, err := Acquire(ctx, s, folder, ignore)
 	if err != nil || dead != nil {
 		t.Fatal(dead, err)
 	}
 	var usage *usage.Error
-	if _, _, _, err := acquire(ctx, s, folder, ignore); !errors.As(err, &usage) || !strings.Contains(err.Error(), "another run") {
+	if _, _, _, err := Acquire(ctx, s, folder, ignore); !errors.As(err, &usage) || !strings.Contains(err.Error(), "another run") {
 		t.Errorf("a second lock: error %v", err)
 	}
-	first.release(ctx)
-	if _, err := os.Stat(filepath.Join(folder, lockFile)); !errors.Is(err, fs.ErrNotExist) {
+	first.Release(ctx)
+	if _, err := os.Stat(filepath.Join(folder, LockName)); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("the lock stays: %v", err)
 	}
-	second, _, _, err := acquire(ctx, s, folder, ignore)
+	second, _, _, err := Acquire(ctx, s, folder, ignore)
 	if err != nil {
 		t.Fatal(err)
 	}
-	second.release(ctx)
+	second.Release(ctx)
 }
 
 // TestLockOfTheDead: the lock of a process that has ended is taken over at once,
@@ -68,7 +68,7 @@ func TestLockOfTheDead(t *testing.T) {
 	there := newLock(s, t.TempDir())
 	there.PID, there.Birth, there.Beat = child.Process.Pid, processBirth(child.Process.Pid), time.Now()
 	there.put(t)
-	if _, _, _, err := acquire(ctx, s, there.folder, ignore); err == nil {
+	if _, _, _, err := Acquire(ctx, s, there.folder, ignore); err == nil {
 		t.Fatal("the lock of a living process was taken")
 	}
 	if err := child.Process.Kill(); err != nil {
@@ -77,18 +77,18 @@ func TestLockOfTheDead(t *testing.T) {
 	for processBirth(there.PID) != "" { // it is left unreaped: nobody waits for the child of a killed run
 		time.Sleep(time.Millisecond)
 	}
-	l, _, dead, err := acquire(ctx, s, there.folder, ignore)
+	l, _, dead, err := Acquire(ctx, s, there.folder, ignore)
 	if err != nil || dead == nil || dead.Run != there.Run {
 		t.Fatalf("taken over from %v, error %v", dead, err)
 	}
-	l.release(ctx)
+	l.Release(ctx)
 	_ = child.Wait() // was killed
 	there.PID, there.Birth = os.Getpid(), "1"
 	there.put(t)
-	if l, _, _, err = acquire(ctx, s, there.folder, ignore); err != nil {
+	if l, _, _, err = Acquire(ctx, s, there.folder, ignore); err != nil {
 		t.Fatalf("the number of the process is another's now: %v", err)
 	}
-	l.release(ctx)
+	l.Release(ctx)
 }
 
 // TestLockElsewhere: of a run on another machine only signs of life tell.
@@ -98,28 +98,28 @@ func TestLockElsewhere(t *testing.T) {
 	there.Space, there.Host, there.Every = "elsewhere", "elsewhere", 1
 	there.Beat = time.Now()
 	there.put(t)
-	if _, _, _, err := acquire(ctx, s, there.folder, ignore); err == nil || !strings.Contains(err.Error(), "elsewhere") {
+	if _, _, _, err := Acquire(ctx, s, there.folder, ignore); err == nil || !strings.Contains(err.Error(), "elsewhere") {
 		t.Errorf("a fresh sign of life: error %v", err)
 	}
 	there.Beat = time.Now().Add(time.Hour) // the clocks differ
 	there.put(t)
 	var warnings []string
 	warn := func(text string) { warnings = append(warnings, text) }
-	l, _, dead, err := acquire(ctx, s, there.folder, warn)
+	l, _, dead, err := Acquire(ctx, s, there.folder, warn)
 	if err != nil || dead == nil {
 		t.Fatalf("a silent run: taken over from %v, error %v", dead, err)
 	}
 	if len(warnings) != 1 {
 		t.Errorf("warnings %q, want one on the wait", warnings)
 	}
-	l.release(ctx)
+	l.Release(ctx)
 	there.put(t)
 	go func() {
 		time.Sleep(1500 * time.Millisecond)
 		there.Beat = time.Now()
 		there.put(t)
 	}()
-	if _, _, _, err := acquire(ctx, s, there.folder, warn); err == nil || !strings.Contains(err.Error(), "at work") {
+	if _, _, _, err := Acquire(ctx, s, there.folder, warn); err == nil || !strings.Contains(err.Error(), "at work") {
 		t.Errorf("a sign of life while waiting: error %v", err)
 	}
 }
@@ -128,7 +128,7 @@ func TestLockElsewhere(t *testing.T) {
 func TestLockLost(t *testing.T) {
 	s := objectstore.New()
 	folder := t.TempDir()
-	l, ctx, _, err := acquire(t.Context(), s, folder, ignore)
+	l, ctx, _, err := Acquire(t.Context(), s, folder, ignore)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -137,8 +137,8 @@ func TestLockLost(t *testing.T) {
 	if err := l.write(ctx, objectstore.WriteOptions{IfGeneration: l.generation}); !errors.Is(err, fs.ErrExist) {
 		t.Errorf("a sign of life over another's lock: error %v", err)
 	}
-	l.release(context.Background())
-	if _, err := os.Stat(filepath.Join(folder, lockFile)); err != nil {
+	l.Release(context.Background())
+	if _, err := os.Stat(filepath.Join(folder, LockName)); err != nil {
 		t.Errorf("the other's lock is gone: %v", err)
 	}
 }

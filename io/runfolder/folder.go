@@ -1,4 +1,4 @@
-package pipelines
+package runfolder
 
 import (
 	"context"
@@ -18,11 +18,11 @@ import (
 	"github.com/espalier-ml/espalier/io/usage"
 )
 
-// successFile comes last into a folder: one without it is not finished.
-const successFile = "_SUCCESS"
+// SuccessName comes last into a folder: one without it is not finished.
+const SuccessName = "_SUCCESS"
 
-// outputKind says what a verb writes into a folder.
-type outputKind struct {
+// Kind says what a verb writes into a folder.
+type Kind struct {
 	format   string   // of its manifest.json
 	what     string   // the whole, for people: "a run"
 	done     string   // "a finished run"
@@ -37,30 +37,30 @@ type outputKind struct {
 
 	// unlisted returns the files of an earlier version's run, whose manifest.json lists
 	// none.
-	unlisted func(ctx context.Context, f *folder, manifest []byte) ([]string, error)
+	unlisted func(ctx context.Context, f *Folder, manifest []byte) ([]string, error)
 }
 
-// folder is the output of a run: files that are committed together. A run writes where
+// Folder is the output of a run: files that are committed together. A run writes where
 // nothing lies, or over files that the manifest.json of an earlier run in the
 // folder lists.
-type folder struct {
+type Folder struct {
 	store   *objectstore.Store
 	url     string
-	kind    *outputKind
+	kind    *Kind
 	held    map[string]objectstore.Object // what lay there when the run began, by name
 	earlier bool                          // there is a manifest.json of this kind
 	begun   bool                          // claim has written it
 	owned   map[string]bool               // files that it lists
 }
 
-// document is a file of a folder.
-type document struct {
-	name    string
-	content []byte
+// Document is a file of a folder.
+type Document struct {
+	Name    string
+	Content []byte
 }
 
-// manifestHead is what every manifest.json says of the files beside it.
-type manifestHead struct {
+// head is what every manifest.json says of the files beside it.
+type head struct {
 	Format   string    `json:"format"`
 	Version  int       `json:"version"`
 	Espalier string    `json:"espalier,omitempty"` // version of the program
@@ -68,14 +68,14 @@ type manifestHead struct {
 	Files    []string  `json:"files"` // written by the run, beside manifest.json and _SUCCESS
 }
 
-// openFolder looks at what an output folder holds under the names that a run would
+// Open looks at what an output folder holds under the names that a run would
 // write, before any work is done. Files of others are refused, and so is an
 // earlier run's result unless it is to be replaced. names are those of files
 // beside the kind's own.
-func openFolder(ctx context.Context, s *objectstore.Store, url string, kind *outputKind, replace bool, names ...string) (*folder, error) {
-	f := &folder{store: s, url: url, kind: kind, held: make(map[string]objectstore.Object)}
+func Open(ctx context.Context, s *objectstore.Store, url string, kind *Kind, replace bool, names ...string) (*Folder, error) {
+	f := &Folder{store: s, url: url, kind: kind, held: make(map[string]objectstore.Object)}
 	if err := f.look(ctx, slices.Concat(kind.files, names)); err != nil {
-		return nil, outputError(err)
+		return nil, OutputError(err)
 	}
 	if err := f.readManifest(ctx); err != nil {
 		return nil, err
@@ -86,53 +86,53 @@ func openFolder(ctx context.Context, s *objectstore.Store, url string, kind *out
 	switch {
 	case !f.earlier || replace:
 		return f, nil
-	case f.finished():
+	case f.Finished():
 		return nil, usage.Errorf("--output %s has %s: choose another folder, or replace it with --overwrite", url, kind.done)
 	default:
 		return nil, usage.Errorf("--output %s has %s: %s", url, kind.begun, kind.again)
 	}
 }
 
-// outputError makes a usage error of a fault of the output, unless it is one already.
-func outputError(err error) error {
+// OutputError makes a usage error of a fault of the output, unless it is one already.
+func OutputError(err error) error {
 	if err == nil || errors.As(err, new(*usage.Error)) {
 		return err
 	}
 	return usage.Errorf("--output: %v", err)
 }
 
-// finished reports whether the folder had the mark of success.
-func (f *folder) finished() bool {
-	_, ok := f.held[successFile]
+// Finished reports whether the folder had the mark of success.
+func (f *Folder) Finished() bool {
+	_, ok := f.held[SuccessName]
 	return ok
 }
 
-// holds reports whether a file lay there when the run began.
-func (f *folder) holds(name string) bool {
+// Holds reports whether a file lay there when the run began.
+func (f *Folder) Holds(name string) bool {
 	_, ok := f.held[name]
 	return ok
 }
 
-// file returns the URL of a file of the folder.
-func (f *folder) file(name string) string { return objectstore.Join(f.url, name) }
+// File returns the URL of a file of the folder.
+func (f *Folder) File(name string) string { return objectstore.Join(f.url, name) }
 
 // look notes which of the given names, and of those of the kind's patterns, are taken.
-func (f *folder) look(ctx context.Context, names []string) error {
-	files := slices.Concat(names, []string{manifestFile, successFile})
+func (f *Folder) look(ctx context.Context, names []string) error {
+	files := slices.Concat(names, []string{ManifestName, SuccessName})
 	folders := foldersOf(slices.Concat(files, f.kind.patterns))
 	stats := make([]objectstore.Object, len(files)+len(folders))
 	lists := make([][]objectstore.Object, len(f.kind.patterns))
 	err := parallel.AtOnce(len(stats)+len(lists), func(i int) (err error) {
 		switch at := i - len(stats); {
 		case i < len(files):
-			stats[i], err = f.store.Stat(ctx, f.file(files[i]))
+			stats[i], err = f.store.Stat(ctx, f.File(files[i]))
 		case at < 0:
-			stats[i], err = f.store.Stat(ctx, f.file(folders[i-len(files)]))
+			stats[i], err = f.store.Stat(ctx, f.File(folders[i-len(files)]))
 			if errors.Is(err, objectstore.ErrFolder) {
 				err = nil
 			}
 		default:
-			lists[at], err = f.store.Below(ctx, f.file(path.Dir(f.kind.patterns[at])), 1)
+			lists[at], err = f.store.Below(ctx, f.File(path.Dir(f.kind.patterns[at])), 1)
 			if f.kind.writesTell {
 				err = nil
 			}
@@ -171,28 +171,28 @@ func foldersOf(names []string) []string {
 }
 
 // readManifest finds out which files are an earlier run's.
-func (f *folder) readManifest(ctx context.Context) error {
-	o, ok := f.held[manifestFile]
+func (f *Folder) readManifest(ctx context.Context) error {
+	o, ok := f.held[ManifestName]
 	if !ok {
 		return nil
 	}
-	b, err := objectstore.ReadSeen(ctx, f.store, o, maxModel)
+	b, err := objectstore.ReadSeen(ctx, f.store, o, MaxModel)
 	if err != nil {
 		return usage.Errorf("--output: %v", err)
 	}
-	var head manifestHead
+	var head head
 	if err := json.Unmarshal(b, &head); err != nil || head.Format != f.kind.format {
 		return f.otherManifest(head.Format)
 	}
 	f.earlier, f.owned = true, make(map[string]bool)
 	if head.Files == nil {
 		if head.Files, err = f.kind.unlisted(ctx, f, b); err != nil {
-			return outputError(err)
+			return OutputError(err)
 		}
 	}
 	for _, name := range head.Files {
 		if !filepath.IsLocal(name) || path.Clean(name) != name || name == "." || strings.Contains(name, `\`) {
-			return usage.Errorf("--output %s: %s there lists the file %q, which no run writes: choose another folder", f.url, manifestFile, name)
+			return usage.Errorf("--output %s: %s there lists the file %q, which no run writes: choose another folder", f.url, ManifestName, name)
 		}
 		f.owned[name] = true
 	}
@@ -200,19 +200,19 @@ func (f *folder) readManifest(ctx context.Context) error {
 }
 
 // otherManifest refuses a manifest.json that is not of this kind.
-func (f *folder) otherManifest(format string) error {
+func (f *Folder) otherManifest(format string) error {
 	of := "is not Espalier's"
-	for _, k := range []*outputKind{trainOutput(), predictOutput(), synthOutput()} {
+	for _, k := range []*Kind{OfTraining(), OfPredictions(), OfSynth()} {
 		if k.format == format {
 			of = fmt.Sprintf("is of %s: the folder has something else than %s", k.what, f.kind.what)
 		}
 	}
-	return usage.Errorf("--output %s: %s there %s, and is not overwritten: choose another folder", f.url, manifestFile, of)
+	return usage.Errorf("--output %s: %s there %s, and is not overwritten: choose another folder", f.url, ManifestName, of)
 }
 
 // refuseForeign refuses a folder in which other files than an earlier run's have names
 // that this run would write.
-func (f *folder) refuseForeign() error {
+func (f *Folder) refuseForeign() error {
 	var foreign []string
 	for name := range f.held {
 		if !f.owns(name) {
@@ -232,66 +232,66 @@ func (f *folder) refuseForeign() error {
 }
 
 // owns reports whether a file is one that an earlier run has written.
-func (f *folder) owns(name string) bool {
-	return f.owned[name] || f.earlier && (name == manifestFile || name == successFile)
+func (f *Folder) owns(name string) bool {
+	return f.owned[name] || f.earlier && (name == ManifestName || name == SuccessName)
 }
 
-// reading is a file that a run reads, and the flag that names it.
-type reading struct{ flag, url string }
+// Reading is a file that a run reads, and the flag that names it.
+type Reading struct{ Flag, URL string }
 
-// spare refuses to replace or remove what the run reads.
-func (f *folder) spare(reads []reading) error {
+// Spare refuses to replace or remove what the run reads.
+func (f *Folder) Spare(reads []Reading) error {
 	if !f.earlier {
 		return nil
 	}
-	flags := make(map[string]reading, len(reads))
+	flags := make(map[string]Reading, len(reads))
 	for _, r := range reads {
-		if id, err := f.store.Identity(r.url); err == nil { // else it is no file, as in --priors CLASS=P
+		if id, err := f.store.Identity(r.URL); err == nil { // else it is no file, as in --priors CLASS=P
 			flags[id] = r
 		}
 	}
-	for _, name := range append(slices.Sorted(maps.Keys(f.owned)), manifestFile, successFile) {
-		id, err := f.store.Identity(f.file(name))
+	for _, name := range append(slices.Sorted(maps.Keys(f.owned)), ManifestName, SuccessName) {
+		id, err := f.store.Identity(f.File(name))
 		if err != nil {
-			return outputError(err)
+			return OutputError(err)
 		}
 		if r, ok := flags[id]; ok {
-			return usage.Errorf("--output %s: %s there is what --%s %s names, and would be replaced while it is read: choose another folder", f.url, name, r.flag, r.url)
+			return usage.Errorf("--output %s: %s there is what --%s %s names, and would be replaced while it is read: choose another folder", f.url, name, r.Flag, r.URL)
 		}
 	}
 	return nil
 }
 
-// claim writes a manifest.json that lists the files of the run that begins, so that what it
+// Claim writes a manifest.json that lists the files of the run that begins, so that what it
 // leaves behind if it is killed is known to be Espalier's. Nothing of an earlier
 // run is there any more.
-func (f *folder) claim(ctx context.Context, started time.Time, files []string) error {
-	b, err := json.MarshalIndent(manifestHead{Format: f.kind.format, Version: 1, Espalier: Version(), Started: started.UTC(), Files: files}, "", "  ")
+func (f *Folder) Claim(ctx context.Context, started time.Time, files []string) error {
+	b, err := json.MarshalIndent(head{Format: f.kind.format, Version: 1, Espalier: Version(), Started: started.UTC(), Files: files}, "", "  ")
 	if err != nil {
 		return err
 	}
-	generation, err := objectstore.WriteSeen(ctx, f.store, f.file(manifestFile), append(b, '\n'), f.bound(manifestFile))
+	generation, err := objectstore.WriteSeen(ctx, f.store, f.File(ManifestName), append(b, '\n'), f.bound(ManifestName))
 	if errors.Is(err, fs.ErrExist) {
-		return f.overtaken(manifestFile)
+		return f.overtaken(ManifestName)
 	}
 	if err != nil {
 		return usage.Errorf("--output: %v", err)
 	}
 	f.begun, f.earlier, f.owned = true, false, nil
-	f.held = map[string]objectstore.Object{manifestFile: {URL: f.file(manifestFile), Generation: generation}}
+	f.held = map[string]objectstore.Object{ManifestName: {URL: f.File(ManifestName), Generation: generation}}
 	return nil
 }
 
-// claimed reports whether the claim is still this run's: else another one has taken the
+// Claimed reports whether the claim is still this run's: else another one has taken the
 // folder over.
-func (f *folder) claimed(ctx context.Context) bool {
-	stat, err := f.store.Stat(ctx, f.file(manifestFile))
-	return err == nil && stat.Generation == f.held[manifestFile].Generation
+func (f *Folder) Claimed(ctx context.Context) bool {
+	stat, err := f.store.Stat(ctx, f.File(ManifestName))
+	return err == nil && stat.Generation == f.held[ManifestName].Generation
 }
 
-// disclaim removes the claim of a run that has come to nothing.
-func (f *folder) disclaim(ctx context.Context) error {
-	return f.store.RemoveSeen(ctx, f.held[manifestFile])
+// Disclaim removes the claim of a run that has come to nothing.
+func (f *Folder) Disclaim(ctx context.Context) error {
+	return f.store.RemoveSeen(ctx, f.held[ManifestName])
 }
 
 // pending is a file that is written and not yet visible.
@@ -302,12 +302,12 @@ type pending struct {
 	committed bool
 }
 
-// commit writes the documents, among them manifest.json, and then the mark of success.
+// Commit writes the documents, among them manifest.json, and then the mark of success.
 // Nothing is replaced before all of them are written. The mark of an earlier run
 // goes first, and manifest.json comes first, so that a folder with the mark is
 // always one run's and each file in it is listed at any time. Each write is
 // bound to what openFolder saw: of two runs into one folder the second to end fails.
-func (f *folder) commit(ctx context.Context, documents []document) ([]string, error) {
+func (f *Folder) Commit(ctx context.Context, documents []Document) ([]string, error) {
 	var urls []string
 	var all []*pending
 	defer func() {
@@ -316,21 +316,21 @@ func (f *folder) commit(ctx context.Context, documents []document) ([]string, er
 		}
 	}()
 	written := make(map[string]bool)
-	for _, d := range append(documents[:len(documents):len(documents)], document{name: successFile}) {
-		p := &pending{name: d.name, url: f.file(d.name)}
+	for _, d := range append(documents[:len(documents):len(documents)], Document{Name: SuccessName}) {
+		p := &pending{name: d.Name, url: f.File(d.Name)}
 		var err error
-		if p.Writer, err = f.store.Create(ctx, p.url, f.bound(d.name)); err != nil {
+		if p.Writer, err = f.store.Create(ctx, p.url, f.bound(d.Name)); err != nil {
 			return nil, usage.Errorf("--output: %v", err)
 		}
-		all, urls, written[d.name] = append(all, p), append(urls, p.url), true
-		if _, err := p.Write(d.content); err != nil {
+		all, urls, written[d.Name] = append(all, p), append(urls, p.url), true
+		if _, err := p.Write(d.Content); err != nil {
 			return nil, usage.Errorf("--output: %v", err)
 		}
 	}
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	if err := f.vacate(ctx, written); err != nil {
+	if err := f.Vacate(ctx, written); err != nil {
 		return nil, err
 	}
 	failed, err := publish(all)
@@ -350,7 +350,7 @@ func publish(all []*pending) (failed string, err error) {
 	mark := all[len(all)-1]
 	var manifest, others []*pending
 	for _, p := range all[:len(all)-1] {
-		if p.name == manifestFile {
+		if p.name == ManifestName {
 			manifest = append(manifest, p)
 		} else {
 			others = append(others, p)
@@ -374,7 +374,7 @@ func publish(all []*pending) (failed string, err error) {
 
 // undo removes what was committed of half a run. The manifest stays if files of an
 // earlier run do, which only it lists, and in place of a claim.
-func (f *folder) undo(ctx context.Context, all []*pending) {
+func (f *Folder) undo(ctx context.Context, all []*pending) {
 	left := f.begun || slices.ContainsFunc(all, func(p *pending) bool {
 		_, held := f.held[p.name]
 		return !p.committed && held
@@ -382,9 +382,9 @@ func (f *folder) undo(ctx context.Context, all []*pending) {
 	for _, p := range all {
 		switch {
 		case !p.committed:
-		case left && p.name == manifestFile:
+		case left && p.name == ManifestName:
 			if o, err := f.store.Stat(ctx, p.url); err == nil {
-				f.held[manifestFile] = o
+				f.held[ManifestName] = o
 			}
 		default:
 			_ = f.store.Remove(ctx, p.url) // the first error says more
@@ -392,26 +392,26 @@ func (f *folder) undo(ctx context.Context, all []*pending) {
 	}
 }
 
-// vacate removes the mark of an earlier run, as what it stands for is about to change, and
+// Vacate removes the mark of an earlier run, as what it stands for is about to change, and
 // then the files that it has left and that this one does not write.
-func (f *folder) vacate(ctx context.Context, written map[string]bool) error {
+func (f *Folder) Vacate(ctx context.Context, written map[string]bool) error {
 	if !f.earlier {
 		return nil
 	}
 	stale := slices.DeleteFunc(slices.Sorted(maps.Keys(f.owned)), func(name string) bool { return written[name] })
-	if err := f.remove(ctx, successFile); err != nil {
+	if err := f.remove(ctx, SuccessName); err != nil {
 		return err
 	}
 	if err := parallel.AtOnce(len(stale), func(i int) error { return f.remove(ctx, stale[i]) }); err != nil {
 		return err
 	}
-	for _, name := range append(stale, successFile) {
+	for _, name := range append(stale, SuccessName) {
 		delete(f.held, name)
 	}
 	folders := foldersOf(stale)
 	slices.Reverse(folders) // those below first
 	for _, name := range folders {
-		if err := f.store.RemoveEmpty(f.file(name)); err != nil {
+		if err := f.store.RemoveEmpty(f.File(name)); err != nil {
 			return usage.Errorf("--output: %v", err)
 		}
 	}
@@ -419,11 +419,11 @@ func (f *folder) vacate(ctx context.Context, written map[string]bool) error {
 }
 
 // remove removes a file of an earlier run.
-func (f *folder) remove(ctx context.Context, name string) error {
+func (f *Folder) remove(ctx context.Context, name string) error {
 	o, ok := f.held[name]
 	var err error
 	if !ok && f.owned[name] { // it was not looked at, as this run does not write it
-		o, err = f.store.Stat(ctx, f.file(name))
+		o, err = f.store.Stat(ctx, f.File(name))
 	}
 	if err == nil && o.URL != "" {
 		err = f.store.RemoveSeen(ctx, o)
@@ -438,14 +438,14 @@ func (f *folder) remove(ctx context.Context, name string) error {
 	}
 }
 
-func (f *folder) overtaken(name string) error {
+func (f *Folder) overtaken(name string) error {
 	return usage.Errorf("--output %s: another run has written %s meanwhile, or another program: choose another folder", f.url, name)
 }
 
 // bound binds the write of a file to what was there when the run began. The mark
 // of an earlier run is gone by then.
-func (f *folder) bound(name string) objectstore.WriteOptions {
-	if o, ok := f.held[name]; ok && name != successFile {
+func (f *Folder) bound(name string) objectstore.WriteOptions {
+	if o, ok := f.held[name]; ok && name != SuccessName {
 		return objectstore.WriteOptions{IfGeneration: o.Generation}
 	}
 	return objectstore.WriteOptions{IfAbsent: true}

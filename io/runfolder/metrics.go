@@ -1,4 +1,4 @@
-package pipelines
+package runfolder
 
 import (
 	"encoding/json"
@@ -8,23 +8,23 @@ import (
 	"github.com/espalier-ml/espalier/io/report"
 )
 
-// MetricsFile is metrics.json: the metrics of each part that has rows, and those of
+// Metrics is metrics.json: the metrics of each part that has rows, and those of
 // the cross-validation if there was one.
-type MetricsFile struct {
+type Metrics struct {
 	Format     string          `json:"format"`
 	Version    int             `json:"version"`
 	Train      *metric.Metrics `json:"train,omitempty"`
 	Validation *metric.Metrics `json:"validation,omitempty"`
 	Test       *metric.Metrics `json:"test,omitempty"`
-	Folds      *FoldsReport    `json:"folds,omitempty"`
+	Folds      *Folds          `json:"folds,omitempty"`
 }
 
-// metricsFormat identifies metrics.json.
-const metricsFormat = "espalier/metrics"
+// MetricsFormat identifies metrics.json.
+const MetricsFormat = "espalier/metrics"
 
 // Best returns the metrics to quote, with the name of their part: of the test
 // part, else of validation, else of training.
-func (m *MetricsFile) Best() (string, *metric.Metrics) {
+func (m *Metrics) Best() (string, *metric.Metrics) {
 	switch {
 	case m.Test != nil:
 		return dataset.Test.String(), m.Test
@@ -36,7 +36,7 @@ func (m *MetricsFile) Best() (string, *metric.Metrics) {
 }
 
 // Parts returns the parts that have rows, in order.
-func (m *MetricsFile) Parts() []report.Part {
+func (m *Metrics) Parts() []report.Part {
 	var parts []report.Part
 	for _, p := range []report.Part{
 		{Name: dataset.Train.String(), Metrics: m.Train},
@@ -50,7 +50,8 @@ func (m *MetricsFile) Parts() []report.Part {
 	return parts
 }
 
-func (m *MetricsFile) set(part dataset.Part, x *metric.Metrics) {
+// Set sets the metrics of a part.
+func (m *Metrics) Set(part dataset.Part, x *metric.Metrics) {
 	switch part {
 	case dataset.Train:
 		m.Train = x
@@ -64,22 +65,22 @@ func (m *MetricsFile) set(part dataset.Part, x *metric.Metrics) {
 // The words for what rows are weighed by.
 const (
 	weightsByRow   = "rows"
-	weightsByClass = "class_weights"
+	WeightsByClass = "class_weights"
 )
 
-// describeWeights says in each part's metrics what its rows are weighed by: class
+// DescribeWeights says in each part's metrics what its rows are weighed by: class
 // weights are for training only.
-func (m *MetricsFile) describeWeights() {
+func (m *Metrics) DescribeWeights() {
 	for _, p := range m.Parts() {
 		p.Metrics.Weights = weightsByRow
 		if p.Name == dataset.Train.String() {
-			p.Metrics.Weights = weightsByClass
+			p.Metrics.Weights = WeightsByClass
 		}
 	}
 }
 
 // Encode returns the metrics as they are written.
-func (m *MetricsFile) Encode() ([]byte, error) {
+func (m *Metrics) Encode() ([]byte, error) {
 	b, err := json.MarshalIndent(m, "", "  ")
 	return append(b, '\n'), err
 }

@@ -1,0 +1,63 @@
+package runfolder
+
+import (
+	"github.com/espalier-ml/espalier/induce/metric"
+	"github.com/espalier-ml/espalier/induce/tree"
+	"github.com/espalier-ml/espalier/io/report"
+)
+
+// Frontier is frontier.json: the trees of which none is better on the
+// validation rows for at most the cost, by ascending expected cost.
+type Frontier struct {
+	Format  string `json:"format"`
+	Version int    `json:"version"`
+	Select  string `json:"select"`          // the rule by which one was chosen
+	Folds   int    `json:"folds,omitempty"` // that merit takes in; absent: validation alone
+	// Tolerance is the merit that the chosen tree may lack to be cheaper; absent: none.
+	Tolerance float64 `json:"tolerance,omitempty"`
+	Grown     int     `json:"grown"`  // trees of the grid
+	Pruned    int     `json:"pruned"` // their prunings, of which these are the best
+	Points    []Point `json:"points"`
+}
+
+// Point is a tree of the frontier.
+type Point struct {
+	Tree      string         `json:"tree"` // its file in the run folder
+	Algorithm tree.Algorithm `json:"algorithm"`
+	tree.Complexity
+
+	Merit      float64  `json:"merit"` // by which trees are chosen: see frontier.Judge
+	Validation Part     `json:"validation"`
+	Folds      *float64 `json:"folds_auc,omitempty"` // mean area of trees of its kind on folds of the training rows
+	Test       Part     `json:"test"`
+	Selected   bool     `json:"selected,omitempty"`
+	Highest    bool     `json:"highest,omitempty"` // the highest merit within the limits
+	Knee       bool     `json:"knee,omitempty"`    // farthest above the chord from the cheapest point to that of highest merit
+}
+
+// Part is how good a tree of the frontier is on a part of the rows.
+type Part struct {
+	AUC              *float64 `json:"auc"`
+	*metric.Interval          // of AUC; nil where it is not defined
+
+	LogLoss *float64 `json:"log_loss"`
+}
+
+// Report returns the points as they are printed.
+func (f *Frontier) Report() []report.Point {
+	points := make([]report.Point, len(f.Points))
+	for i := range f.Points {
+		p := &f.Points[i]
+		points[i] = report.Point{
+			Tree: p.Tree, Algorithm: &p.Algorithm, Complexity: &p.Complexity, Merit: p.Merit, Validation: p.Validation.AUC,
+			Interval: p.Validation.Interval, Test: p.Test.AUC, Selected: p.Selected, Highest: p.Highest, Knee: p.Knee,
+		}
+	}
+	return points
+}
+
+const (
+	FrontierName   = "frontier.json"
+	FrontierFolder = "frontier"
+	FrontierFormat = "espalier/frontier"
+)
