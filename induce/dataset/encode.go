@@ -5,28 +5,13 @@ import "encoding/binary"
 // Encoder turns the values of one feature into codes. It does not change
 // after NewEncoder and may be used from several goroutines.
 type Encoder struct {
-	feature  *Feature
-	byText   map[string]uint16
-	byNumber map[float64]uint16
+	feature    *Feature
+	categories *Categories // nil for a numeric feature
 }
 
 // NewEncoder returns the encoder of a feature, for columns of either value
 // type: a categorical feature finds numbers by value and texts by bytes.
-func NewEncoder(f *Feature) *Encoder {
-	e := &Encoder{feature: f}
-	if f.Kind != Categorical {
-		return e
-	}
-	e.byText = make(map[string]uint16, len(f.Values))
-	for i, s := range f.Values {
-		e.byText[s] = uint16(i)
-	}
-	e.byNumber = make(map[float64]uint16)
-	for x, i := range f.Numbers() {
-		e.byNumber[x] = uint16(i)
-	}
-	return e
-}
+func NewEncoder(f *Feature) *Encoder { return &Encoder{f, f.Categories()} }
 
 // Encode writes the code of each row of v into the rows' keys: row r's code
 // takes Width bytes (little endian) from keys[r*stride+offset]. The feature of
@@ -66,37 +51,20 @@ func (e *Encoder) dictionary(v *Vector, scratch []uint16) []uint16 {
 		return codes
 	}
 	for _, s := range v.Texts {
-		code, ok := e.byText[s]
-		if !ok {
-			code = uint16(e.feature.OtherCode())
-		}
-		codes = append(codes, code)
+		codes = append(codes, uint16(e.categories.Text(s)))
 	}
 	return codes
 }
 
+// number returns the code of a number.
 func (e *Encoder) number(x float64) uint16 {
-	f := e.feature
+	if e.categories != nil {
+		return uint16(e.categories.Number(x))
+	}
 	if x != x {
-		return uint16(f.MissingCode())
+		return uint16(e.feature.MissingCode())
 	}
-	if f.Kind == Categorical {
-		if code, ok := e.byNumber[x]; ok {
-			return code
-		}
-		return uint16(f.OtherCode())
-	}
-	lo, n := 0, len(f.Cuts)
-	for n > 0 { // sort.Search without its function call
-		half := n >> 1
-		if f.Cuts[lo+half] <= x {
-			lo += half + 1
-			n -= half + 1
-		} else {
-			n = half
-		}
-	}
-	return uint16(lo)
+	return uint16(e.feature.Bin(x))
 }
 
 func (e *Encoder) put(key []byte, code uint16) {

@@ -21,14 +21,14 @@ func (n *Novelty) New() int64 { return n.Unseen + n.Outside }
 // Watch tells which values of a feature are new. It does not change after NewWatch
 // and may be used from several goroutines.
 type Watch struct {
-	encoder   *Encoder
-	bounded   bool
-	low, high float64
+	categories *Categories // nil: the feature is numeric
+	bounded    bool
+	low, high  float64
 }
 
 // NewWatch returns the watch of a feature.
 func NewWatch(f *Feature) *Watch {
-	w := &Watch{encoder: NewEncoder(f)}
+	w := &Watch{categories: f.Categories()}
 	if w.bounded = len(f.Range) == 2; w.bounded {
 		w.low, w.high = f.Range[0], f.Range[1]
 	}
@@ -39,7 +39,7 @@ func NewWatch(f *Feature) *Watch {
 func (w *Watch) Count(v *Vector) Novelty {
 	var n Novelty
 	if v.Index == nil {
-		if w.encoder.feature.Kind == Numeric {
+		if w.categories == nil {
 			return w.numbers(v.Numbers)
 		}
 		for _, x := range v.Numbers {
@@ -65,7 +65,7 @@ func (w *Watch) entries(v *Vector) (entries []Novelty, anything bool) {
 	for i := range entries {
 		if v.Type == Number {
 			entries[i] = w.number(v.Numbers[i])
-		} else if _, ok := w.encoder.byText[v.Texts[i]]; !ok {
+		} else if w.categories.Text(v.Texts[i]) == w.categories.other {
 			entries[i].Unseen = 1
 		}
 		anything = anything || entries[i] != Novelty{}
@@ -74,12 +74,12 @@ func (w *Watch) entries(v *Vector) (entries []Novelty, anything bool) {
 }
 
 func (w *Watch) number(x float64) (n Novelty) {
-	if w.encoder.feature.Kind == Numeric {
+	if w.categories == nil {
 		return w.numbers([]float64{x})
 	}
 	if x != x {
 		n.Missing = 1
-	} else if _, ok := w.encoder.byNumber[x]; !ok {
+	} else if w.categories.Number(x) == w.categories.other {
 		n.Unseen = 1
 	}
 	return n

@@ -110,17 +110,17 @@ type Prediction struct {
 // other, missing ones the branch marked missing. It is read only and may be
 // shared by goroutines.
 type Scorer struct {
-	inputs   []Input
-	numeric  []bool       // by input
-	category []*category  // by input; nil for numbers
-	columns  []int        // inputs by feature of the tree, plus 1; 0: not tested
-	steps    []step       // the inner nodes
-	upper    []float64    // by step: the upper bound of opBetween and opEquals
-	fans     []fan        // of multiway tests
-	leaves   []Prediction // in the order of their nodes
-	byNode   []int32      // leaves by node, plus 1
-	root     int32        // as step.yes
-	links    []link       // of a tree of numeric features alone: its steps once more
+	inputs     []Input
+	numeric    []bool                // by input
+	categories []*dataset.Categories // by input; nil for numbers
+	columns    []int                 // inputs by feature of the tree, plus 1; 0: not tested
+	steps      []step                // the inner nodes
+	upper      []float64             // by step: the upper bound of opBetween and opEquals
+	fans       []fan                 // of multiway tests
+	leaves     []Prediction          // in the order of their nodes
+	byNode     []int32               // leaves by node, plus 1
+	root       int32                 // as step.yes
+	links      []link                // of a tree of numeric features alone: its steps once more
 }
 
 // step is an inner node.
@@ -157,7 +157,7 @@ func (t *Tree) Scorer() *Scorer {
 		f := &t.Features[i]
 		s.inputs = append(s.inputs, Input{Name: f.Name, Kind: f.Kind, Unit: f.Unit, Feature: i})
 		s.numeric = append(s.numeric, f.Kind == dataset.Numeric)
-		s.category = append(s.category, newCategory(f))
+		s.categories = append(s.categories, f.Categories())
 		s.columns[i] = len(s.inputs)
 	}
 	s.compile(t, s.number(t))
@@ -243,56 +243,16 @@ func (to *step) decideBy(test *split.Test, f *dataset.Feature) float64 {
 	return 0
 }
 
-// category finds the codes of a categorical feature, as dataset.Encoder does.
-type category struct {
-	byText         map[string]int32
-	byNumber       map[float64]int32
-	other, missing int32
-}
-
-func newCategory(f *dataset.Feature) *category {
-	if f.Kind != dataset.Categorical {
-		return nil
-	}
-	c := &category{
-		byText: make(map[string]int32, len(f.Values)), byNumber: make(map[float64]int32),
-		other: int32(f.OtherCode()), missing: int32(f.MissingCode()),
-	}
-	for i, s := range f.Values {
-		c.byText[s] = int32(i)
-	}
-	for x, i := range f.Numbers() {
-		c.byNumber[x] = int32(i)
-	}
-	return c
-}
-
-func (c *category) code(v *Value) int32 {
+// codeOf returns the code of a value of a categorical feature.
+func codeOf(c *dataset.Categories, v *Value) int32 {
 	switch v.bits {
 	case 0:
-		return c.missing
+		return c.Missing()
 	case textBits:
-		return c.text(v.text)
+		return c.Text(v.text)
 	default:
-		return c.number(v.number())
+		return c.Number(v.number())
 	}
-}
-
-func (c *category) text(s string) int32 {
-	if code, ok := c.byText[s]; ok {
-		return code
-	}
-	return c.other
-}
-
-func (c *category) number(x float64) int32 {
-	if x != x {
-		return c.missing
-	}
-	if code, ok := c.byNumber[x]; ok {
-		return code
-	}
-	return c.other
 }
 
 // fan is where the codes of a multiway test lead to. It takes as much memory as
@@ -403,9 +363,9 @@ func (s *Scorer) decide(at int32, v *Value) int32 {
 		x := v.number()
 		yes = x >= n.cut && x < s.upper[at]
 	case opEquals:
-		yes = float64(s.category[n.input].code(v)) == n.cut
+		yes = float64(codeOf(s.categories[n.input], v)) == n.cut
 	default:
-		return s.fans[int(n.cut)].child(s.category[n.input].code(v))
+		return s.fans[int(n.cut)].child(codeOf(s.categories[n.input], v))
 	}
 	if yes {
 		return n.yes

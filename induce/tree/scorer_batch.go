@@ -114,29 +114,29 @@ func (b *batch) column(input int32) *column {
 		return c
 	}
 	c.ready, c.index = true, v.Index
-	category := b.category[input]
+	categories := b.categories[input]
 	switch {
-	case v.Index == nil && category == nil:
+	case v.Index == nil && categories == nil:
 		c.entries = v.Numbers
 	case v.Index == nil:
-		c.entries = codesOfNumbers(make([]float64, 0, len(v.Numbers)), category, v.Numbers)
-	case category == nil:
+		c.entries = codesOfNumbers(make([]float64, 0, len(v.Numbers)), categories, v.Numbers)
+	case categories == nil:
 		c.entries = append(append(make([]float64, 0, len(v.Numbers)+1), math.NaN()), v.Numbers...)
 	case v.Type == dataset.Number:
-		c.entries = codesOfNumbers(append(make([]float64, 0, len(v.Numbers)+1), float64(category.missing)), category,
+		c.entries = codesOfNumbers(append(make([]float64, 0, len(v.Numbers)+1), float64(categories.Missing())), categories,
 			v.Numbers)
 	default:
-		c.entries = append(make([]float64, 0, len(v.Texts)+1), float64(category.missing))
+		c.entries = append(make([]float64, 0, len(v.Texts)+1), float64(categories.Missing()))
 		for _, s := range v.Texts {
-			c.entries = append(c.entries, float64(category.text(s)))
+			c.entries = append(c.entries, float64(categories.Text(s)))
 		}
 	}
 	return c
 }
 
-func codesOfNumbers(dst []float64, c *category, numbers []float64) []float64 {
+func codesOfNumbers(dst []float64, c *dataset.Categories, numbers []float64) []float64 {
 	for _, x := range numbers {
-		dst = append(dst, float64(c.number(x)))
+		dst = append(dst, float64(c.Number(x)))
 	}
 	return dst
 }
