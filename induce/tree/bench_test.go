@@ -10,7 +10,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/tree"
 )
 
-// benchmarked are a small and a large tree, and one of a single test.
+// benchmarked returns a small tree, a large tree, and a tree of a single test.
 func benchmarked() []*tree.Tree {
 	return []*tree.Tree{
 		randomTree(rand.New(rand.NewPCG(1, 1)), split.Both, 100),

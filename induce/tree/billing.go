@@ -6,8 +6,8 @@ import (
 	"github.com/espalier-ml/espalier/induce/dataset"
 )
 
-// checkBilled makes sure that groups have one price each, and that tests are
-// billed at what is to be paid where they are asked.
+// checkBilled checks that each group has one price, and that each test is billed at
+// the price to be paid at its node.
 func (t *Tree) checkBilled() error {
 	if r := t.Algorithm.RepeatCost; r != "" && r != RepeatFree {
 		return fmt.Errorf("repeat_cost %q: want %q or none", r, RepeatFree)
@@ -55,7 +55,8 @@ func (t *Tree) checkBill(test *Test, before *asked) error {
 	if f.Group != "" && !setUp {
 		want += f.GroupCost
 	}
-	// unless its values have prices, which tree.json does not list
+	// A feature whose values have prices has no free repeats. tree.json does not list
+	// these prices.
 	free := again && t.Algorithm.RepeatCost == RepeatFree
 	if paid := test.Paid(); paid != want && !(free && paid == 0) {
 		return fmt.Errorf("the test on %q is billed at %v: want %v", f.Name, paid, want)
@@ -74,7 +75,7 @@ func newAsked(features []dataset.Feature) *asked {
 	return &asked{list: features, features: make([]int, len(features)), groups: make(map[string]int)}
 }
 
-// add counts so many tests on a feature.
+// add counts further tests on a feature.
 func (a *asked) add(feature, tests int) {
 	a.features[feature] += tests
 	a.groups[a.list[feature].Group] += tests

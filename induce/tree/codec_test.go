@@ -32,8 +32,8 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// TestRoundTrip: what is decoded is what was encoded, and encodes to the same
-// bytes; and the text is JSON.
+// TestRoundTrip: encoding and decoding a tree gives the same tree, encoding that tree
+// gives the same bytes, and the text is JSON.
 func TestRoundTrip(t *testing.T) {
 	for _, family := range families() {
 		for seed := range uint64(20) {
@@ -96,8 +96,8 @@ func TestFloats(t *testing.T) {
 	}
 }
 
-// hostile are trees that Decode must refuse: what to change in smallTree, and
-// what the error must say.
+// hostile lists trees that Decode must refuse: an edit of smallTree, and a part of the
+// error.
 func hostile() []struct{ name, from, to, want string } {
 	return []struct{ name, from, to, want string }{
 		{"empty", "*", "", "not a tree.json"},
@@ -177,8 +177,8 @@ func decideBy(tr *tree.Tree, priors []float64, costs [][]float64) *tree.Tree {
 	return tr
 }
 
-// hostileDecisions are what Decode must refuse of smallTree with priors and error
-// costs.
+// hostileDecisions lists edits of smallTree with priors and error costs that Decode
+// must refuse.
 func hostileDecisions() []struct{ name, from, to, want string } {
 	return []struct{ name, from, to, want string }{
 		{"prior of a class too few", `"priors": [0.75, 0.25]`, `"priors": [1]`, "add up to 1"},
@@ -202,9 +202,9 @@ func wishfulTree() *tree.Tree {
 	return tr
 }
 
-// TestBounds: by hand. Of the objects none of node 1 and 7 in 12 of node 2 are of
-// the second class, so below node 1 it has a probability of at most 7 / 24, and
-// below node 2 of at least as much. That holds for the rows as they are.
+// TestBounds: by hand. The second class has no object of node 1 and 7 in 12 of node 2.
+// So its probability is at most 7 / 24 below node 1, and at least 7 / 24 below node 2.
+// The same bounds hold for the raw weights.
 func TestBounds(t *testing.T) {
 	tr := wishfulTree()
 	for i, want := range []float64{8. / 20, 0, 8. / 12, 1, 6. / 10} {
@@ -212,7 +212,7 @@ func TestBounds(t *testing.T) {
 			t.Errorf("node %d: probabilities %v, want %v for the second", i, got, want)
 		}
 	}
-	tr.Nodes[1].RawClassWeights = []int64{4, 4} // rows of other classes than their objects'
+	tr.Nodes[1].RawClassWeights = []int64{4, 4} // the rows' classes differ from their objects'
 	tr.Nodes[4].RawClassWeights = []int64{8, 2}
 	tr.Estimate(tree.Raw, 1)
 	for i, want := range map[int]float64{1: 7. / 24, 4: 7. / 24} {
@@ -222,7 +222,7 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-// unfulfilled are what Decode must refuse of wishfulTree.
+// unfulfilled lists edits of wishfulTree that Decode must refuse.
 func unfulfilled() []struct{ name, from, to, want string } {
 	return []struct{ name, from, to, want string }{
 		{"forbidden feature", `"forbid": ["race"]`, `"forbid": ["age"]`, "forbidden"},
@@ -232,7 +232,7 @@ func unfulfilled() []struct{ name, from, to, want string } {
 	}
 }
 
-// misbilled are what Decode must refuse of billedTree.
+// misbilled lists edits of billedTree that Decode must refuse.
 func misbilled() []struct{ name, from, to, want string } {
 	return []struct{ name, from, to, want string }{
 		{"group not paid", `"billed": 7, `, ``, "billed at 3: want 7"},
@@ -280,7 +280,7 @@ func refuse(t *testing.T, tr *tree.Tree, edits []struct{ name, from, to, want st
 	}
 }
 
-// TestDecodeCut: a tree.json that was cut short is no tree.
+// TestDecodeCut: Decode refuses every beginning of a tree.json.
 func TestDecodeCut(t *testing.T) {
 	b := smallTree().Encode()
 	for size := range len(b) - 1 { // the last byte is the final newline
@@ -290,7 +290,7 @@ func TestDecodeCut(t *testing.T) {
 	}
 }
 
-// TestDecodeManyValues: a multiway test may have as many branches as two bytes
+// TestDecodeManyValues: a multiway test may have as many branches as two bytes can
 // number. BenchmarkDecode has the same tree.
 func TestDecodeManyValues(t *testing.T) {
 	want := wideTree(60_000).Encode()
@@ -303,7 +303,7 @@ func TestDecodeManyValues(t *testing.T) {
 	}
 }
 
-// wideTree returns a tree of one multiway test on so many values.
+// wideTree returns a tree of one multiway test on the given number of values.
 func wideTree(values int) *tree.Tree {
 	tr := smallTree()
 	tr.Nodes = slices.Grow(tr.Nodes[:1], values)
@@ -335,8 +335,8 @@ func datedTree(seed uint64) *tree.Tree {
 	return grownTree(rand.New(rand.NewPCG(23, seed)), split.Both, 12, fs)
 }
 
-// FuzzDecode: any input gives an error or a tree that is encoded, decoded and
-// encoded to the same bytes, and that leads all codes to leaves.
+// FuzzDecode: any input gives an error or a valid tree. Encoding, decoding and encoding
+// the tree gives the same bytes, and all codes lead to leaves.
 func FuzzDecode(f *testing.F) {
 	for i, family := range families() {
 		f.Add(randomTree(rand.New(rand.NewPCG(5, uint64(i))), family, 8).Encode())
@@ -410,8 +410,8 @@ func scores(t *testing.T, tr *tree.Tree, r *rand.Rand) {
 	}
 }
 
-// TestDecodeMemory: what Decode takes in memory, and what a tree takes to be used,
-// is bounded by the size of the file, whatever that says.
+// TestDecodeMemory: the memory of Decode, and of the use of a tree, is bounded by the
+// size of the file, for any content.
 func TestDecodeMemory(t *testing.T) {
 	const size = 1 << 20
 	valid := string(smallTree().Encode())
@@ -448,7 +448,7 @@ func TestDecodeMemory(t *testing.T) {
 				tr.Questions().Start(0).Standing()
 			}
 			runtime.ReadMemStats(&after)
-			// of which a list that grew had at most half at a time
+			// A list that grows by doubling has at most half of its memory at a time.
 			if times := float64(after.TotalAlloc-before.TotalAlloc) / float64(len(b)); times > 64 {
 				t.Errorf("%.0f bytes for each of the file's (%v)", times, err)
 			}
@@ -459,8 +459,8 @@ func TestDecodeMemory(t *testing.T) {
 	}
 }
 
-// multiwayChain returns a tree in which so many multiway tests on one feature of so
-// many values follow each other, each with two branches.
+// multiwayChain returns a chain of multiway tests on one feature, each with two
+// branches.
 func multiwayChain(tests, values int) *tree.Tree {
 	tr := deepTree(tests)
 	f := &dataset.Feature{Name: "id", Kind: dataset.Categorical, Cost: 3}
@@ -478,7 +478,7 @@ func multiwayChain(tests, values int) *tree.Tree {
 	return tr
 }
 
-// deepTree returns a tree in which so many tests follow each other.
+// deepTree returns a chain of tests.
 func deepTree(tests int) *tree.Tree {
 	tr := smallTree()
 	inner, leaf := tr.Nodes[0], tr.Nodes[1]
@@ -494,7 +494,7 @@ func deepTree(tests int) *tree.Tree {
 	return tr
 }
 
-// FuzzScorer: in any tree that Decode takes rows reach the same leaf in all ways.
+// FuzzScorer: in any tree accepted by Decode, rows reach the same leaf in all ways.
 func FuzzScorer(f *testing.F) {
 	for i, family := range families() {
 		f.Add(randomTree(rand.New(rand.NewPCG(15, uint64(i))), family, 8).Encode(), uint64(i))

@@ -8,7 +8,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/dataset"
 )
 
-// LeafCounts counts rows by the leaf that they reach: all that metrics need.
+// LeafCounts counts rows by leaf and true class. All metrics follow from it.
 type LeafCounts struct {
 	Weights [][]int64 // by node, then by true class
 	Rows    []int64   // by node
@@ -33,8 +33,7 @@ func (c *LeafCounts) Count(leaf int, o *dataset.Objects, i int) {
 	}
 }
 
-// Encode returns the counts as varints: of each leaf its rows, then its
-// weights.
+// Encode returns the counts as varints: for each leaf its rows, then its weights.
 func (c *LeafCounts) Encode() []byte {
 	var b []byte
 	for i, weights := range c.Weights {
@@ -51,8 +50,7 @@ func (c *LeafCounts) Encode() []byte {
 
 var errLeafCounts = errors.New("leaf counts of another tree")
 
-// Add adds encoded counts of the same tree. After an error the counts are of no
-// use.
+// Add adds encoded counts of the same tree. After an error the counts are invalid.
 func (c *LeafCounts) Add(b []byte) error {
 	for i, weights := range c.Weights {
 		if weights == nil {

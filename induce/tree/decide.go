@@ -7,12 +7,13 @@ import (
 	"slices"
 )
 
-// tie is the part of the greatest expected cost by which two must differ.
+// tie is the relative difference, to the greatest expected cost, below which two
+// expected costs are equal.
 const tie = 1e-12
 
-// Decide returns the class to predict from the classes' probabilities: the most
-// probable one or, with error costs, the one of least expected error cost. Ties:
-// the first.
+// Decide returns the class to predict, given the classes' probabilities: the most
+// probable class or, with error costs, the class of least expected error cost. Ties:
+// the first class.
 func (l *Label) Decide(probabilities []float64) int {
 	if l.ErrorCosts == nil {
 		best := 0
@@ -33,11 +34,11 @@ func (l *Label) Decide(probabilities []float64) int {
 	return max(0, slices.IndexFunc(expected, func(x float64) bool { return x <= limit }))
 }
 
-// applyPriors turns probabilities among the training rows into those where the
-// label's priors are the frequencies of the classes: p is multiplied by prior over
-// training frequency, which is the root's estimate, and normalised. So the root's
-// become the priors, but for classes without training rows, whose probability
-// stays 0.
+// applyPriors adapts the probabilities to the label's priors: each probability is
+// multiplied by the prior over the training frequency of its class, and the node's
+// probabilities are normalised. The training frequency is the root's estimate, so
+// the root's probabilities become the priors. A class without training rows keeps
+// probability 0.
 func (t *Tree) applyPriors() {
 	factors := make([]float64, len(t.Label.Priors))
 	for k, p := range t.Nodes[0].Probabilities {
@@ -54,11 +55,10 @@ func (t *Tree) applyPriors() {
 	}
 }
 
-// normalise scales numbers from 0 on, unless all are 0, to a sum of 1. Of two, the
-// greater the one and the less the other, the greater is the one's share and the
-// less the other's, to the last bit: each step of 1 / (1 + other/one) keeps the
-// order when rounded, which dividing by the rounded sum does not. Monotone
-// constraints rely on it.
+// normalise scales non-negative numbers to a sum of 1, unless all are 0. Two numbers
+// are scaled as 1 / (1 + other/one): a greater one or a smaller other never gives a
+// smaller result, to the last bit, because each step keeps the order when rounded.
+// Dividing by the rounded sum would not. Monotone constraints rely on this.
 func normalise(p []float64) {
 	if len(p) == 2 && p[0]+p[1] > 0 {
 		p[0], p[1] = 1/(1+p[1]/p[0]), 1/(1+p[0]/p[1])
@@ -75,10 +75,11 @@ func normalise(p []float64) {
 	}
 }
 
-// priorTolerance is by how much priors may miss a sum of 1, and the root's
-// probabilities the priors.
+// priorTolerance is the greatest error of the priors' sum, and of the root's
+// probabilities against the priors.
 const priorTolerance = 1e-9
 
+// checkClasses checks the number of the classes, and that all differ.
 func (l *Label) checkClasses() error {
 	if len(l.Classes) == 0 || len(l.Classes) > maxClasses {
 		return fmt.Errorf("label.classes: %d: want at least one class, and at most %d", len(l.Classes), maxClasses)
@@ -89,11 +90,10 @@ func (l *Label) checkClasses() error {
 	return nil
 }
 
-// maxClasses is what two bytes can number.
+// maxClasses is the number of classes that two bytes can number.
 const maxClasses = math.MaxUint16 + 1
 
-// check makes sure that there are classes, and that priors and error costs fit
-// them.
+// check checks the classes, and that priors and error costs fit them.
 func (l *Label) check() error {
 	if err := l.checkClasses(); err != nil {
 		return err
@@ -128,8 +128,8 @@ func (l *Label) check() error {
 	return nil
 }
 
-// checkDecisions makes sure that priors and error costs are those that the nodes
-// were made by.
+// checkDecisions checks that the nodes' classes and the root's probabilities follow
+// from the priors and error costs.
 func (t *Tree) checkDecisions() error {
 	if t.Label.Priors == nil && t.Label.ErrorCosts == nil {
 		return nil
@@ -143,7 +143,7 @@ func (t *Tree) checkDecisions() error {
 	if t.Label.Priors == nil {
 		return nil
 	}
-	root, seen := t.Nodes[0].Probabilities, 0.0 // seen: the priors of classes with training rows
+	root, seen := t.Nodes[0].Probabilities, 0.0 // seen: sum of the priors of classes with training rows
 	for k, p := range root {
 		if p > 0 {
 			seen += t.Label.Priors[k]

@@ -22,7 +22,7 @@ func TestDecide(t *testing.T) {
 		{[][]float64{{0, 1, 1}, {1, 0, 1}, {1, 1, 0}}, []float64{.2, .5, .3}, 1},   // as without costs
 		{[][]float64{{0, 1, 1}, {1, 0, 1}, {1, 1, 0}}, []float64{.1, .45, .45}, 1}, // a tie
 		{[][]float64{{0, 1}, {5, 0}}, []float64{.8, .2}, 1},                        // 1 against 0.8
-		{[][]float64{{0, 1}, {4, 0}}, []float64{.8, .2}, 0},                        // 0.8 either way, but for rounding
+		{[][]float64{{0, 1}, {4, 0}}, []float64{.8, .2}, 0},                        // 0.8 either way, up to rounding
 		{[][]float64{{0, 9, 1}, {9, 0, 1}, {9, 9, 1}}, []float64{.5, .5, 0}, 2},    // a class that is never likeliest
 		{[][]float64{{3, 3}, {3, 3}}, []float64{.1, .9}, 0},                        // no decision matters
 		{[][]float64{{0, 1e-300}, {2e-300, 0}}, []float64{.6, .4}, 1},              // the unit does not matter
@@ -35,8 +35,8 @@ func TestDecide(t *testing.T) {
 	}
 }
 
-// TestPriors: smallTree by hand. The root's raw frequencies are 0.6 and 0.4, so
-// that probabilities count 0.9/0.6 and 0.1/0.4 of what they were.
+// TestPriors: smallTree by hand. The root's raw frequencies are 0.6 and 0.4, so the
+// probabilities are multiplied by 0.9/0.6 and 0.1/0.4.
 func TestPriors(t *testing.T) {
 	tr := smallTree()
 	tr.Label.Priors = []float64{.9, .1}
@@ -53,8 +53,8 @@ func TestPriors(t *testing.T) {
 	}
 }
 
-// TestPriorsAreWeights: raw frequencies under priors are those of rows whose
-// weights were multiplied so that the classes have these frequencies.
+// TestPriorsAreWeights: priors have the same effect on raw estimates as multiplying the
+// rows' weights, class by class, until the classes have the priors' frequencies.
 func TestPriorsAreWeights(t *testing.T) {
 	for seed := range uint64(20) {
 		r := rand.New(rand.NewPCG(8, seed))
@@ -109,9 +109,9 @@ func TestPriorsOfAnUnseenClass(t *testing.T) {
 	}
 }
 
-// TestPriorsKeepOrder: leaves of the same weight, whose frequencies of the second
-// class are neighbours among the numbers that there are, come out of any priors in
-// the same order, by either class. Dividing by the sum of both does not keep it.
+// TestPriorsKeepOrder: priors keep the order of leaves of the same weight, by either
+// class, even if their frequencies of the second class are neighbouring doubles.
+// Dividing by the sum of both would not keep the order.
 func TestPriorsKeepOrder(t *testing.T) {
 	const total = 1 << 53
 	r := rand.New(rand.NewPCG(5, 3))
@@ -150,7 +150,7 @@ func fan(total, from, step int64) *tree.Tree {
 	t := &tree.Tree{Label: tree.Label{Column: "y", Classes: []string{"n", "p"}}, Nodes: make([]tree.Node, 1+leaves)}
 	values := make([]string, leaves)
 	root := &t.Nodes[0]
-	root.RawClassWeights = []int64{3, 2} // which only sets what priors count
+	root.RawClassWeights = []int64{3, 2} // sets only the factors of the priors
 	root.Test = &tree.Test{Test: split.Test{Kind: split.Multiway}}
 	for i := range leaves {
 		values[i] = string(rune('一' + i))

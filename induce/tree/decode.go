@@ -12,9 +12,9 @@ import (
 	"github.com/espalier-ml/espalier/induce/split"
 )
 
-// Decode reads a tree.json and checks that it can be used: its nodes form one
-// tree, its tests name features and its branches values that there are, and its
-// classes follow from the priors and error costs, if there are any.
+// Decode reads a tree.json and checks it: the nodes form one tree, tests and
+// branches name existing features and values, and the classes follow from the priors
+// and error costs, if there are any.
 func Decode(b []byte) (*Tree, error) {
 	d := decoder{Tree: new(Tree), file: newFile(b)}
 	if err := d.read(); err != nil {
@@ -32,11 +32,11 @@ func Decode(b []byte) (*Tree, error) {
 	return t, nil
 }
 
-// maxCodes is what two bytes can number.
+// maxCodes is the number of codes that two bytes can number.
 const maxCodes = math.MaxUint16 + 1
 
-// maxCost bounds prices, so that no sum of them is infinite: a costs file has no
-// higher ones.
+// maxCost bounds prices, so no sum of prices is infinite. A costs file has the same
+// bound.
 const maxCost = math.MaxFloat32
 
 // decoder fills a tree.
@@ -85,7 +85,7 @@ func (d *decoder) feature(f *fileFeature) error {
 	return nil
 }
 
-// checkNumbers makes sure that cuts and range are what a feature of the kind has.
+// checkNumbers checks the cuts and the range of a feature of the given kind.
 func (f *fileFeature) checkNumbers(kind dataset.Kind) error {
 	if n := len(f.Range); n != 0 && (n != 2 || f.Range[0] > f.Range[1] || kind != dataset.Numeric) {
 		return fmt.Errorf("feature %q: range %v: want the least and the greatest number of a numeric feature", f.Name,
@@ -135,8 +135,8 @@ func (d *decoder) node(f *fileNode) error {
 	return d.test(&d.Nodes[f.ID], f)
 }
 
-// checkNumbers makes sure that counts are counts and probabilities add up to 1, or
-// to 0 where there is nothing to tell them by.
+// checkNumbers checks that no count is negative, and that the probabilities add up to
+// 1, or to 0 in a node without rows.
 func (f *fileNode) checkNumbers() error {
 	least := min(f.Rows, f.Objects, f.Weight, slices.Min(f.ClassWeights), slices.Min(f.RawClassWeights))
 	if least < 0 {
@@ -155,7 +155,7 @@ func (f *fileNode) checkNumbers() error {
 	return nil
 }
 
-// probabilityTolerance is by how much a node's probabilities may miss a sum of 1.
+// probabilityTolerance is the greatest error of the sum of a node's probabilities.
 const probabilityTolerance = 1e-6
 
 func (d *decoder) test(n *Node, f *fileNode) error {
@@ -198,8 +198,8 @@ func (d *decoder) test(n *Node, f *fileNode) error {
 	return d.checkMany(n)
 }
 
-// checkMany makes sure that a multiway test has a branch a code, and that missing
-// and unlisted values take the branches that are theirs by name, if any are.
+// checkMany checks that each branch of a multiway test has a code of its own. If a
+// branch is named missing or other, the missing or unlisted values must take it.
 func (t *Tree) checkMany(n *Node) error {
 	f := &t.Features[n.Test.Feature]
 	seen := make(map[int]bool, len(n.Branches))
@@ -215,9 +215,8 @@ func (t *Tree) checkMany(n *Node) error {
 	return nil
 }
 
-// checkTwo makes sure that a two-outcome test has two branches, and that missing
-// and unlisted values take those that the test sends them to: their codes have
-// no say of their own.
+// checkTwo checks that a two-outcome test has two branches, and that missing and
+// unlisted values take the branch of their code's outcome.
 func (t *Tree) checkTwo(n *Node) error {
 	if len(n.Branches) != 2 {
 		return fmt.Errorf("%d branches: want 2", len(n.Branches))
@@ -242,8 +241,8 @@ func count(b bool) int {
 	return 0
 }
 
-// outcome reads a branch's condition: the outcome that it stands for and, of
-// the first branch, the test's code.
+// outcome reads a branch's condition and returns its outcome. From the first branch it
+// also sets the test's code.
 func (d *decoder) outcome(test *Test, when *fileWhen, branch int) (int, error) {
 	f := &d.Features[test.Feature]
 	if test.Kind == split.Multiway {
@@ -257,8 +256,8 @@ func (d *decoder) outcome(test *Test, when *fileWhen, branch int) (int, error) {
 	return 1 - branch, nil
 }
 
-// code reads the code of a two-outcome test, and the span of a bin's, off the
-// condition of its yes branch or, not set, of its no branch.
+// code reads the code of a two-outcome test, and the span of a bin, from a branch's
+// condition. not says that the branch is the no branch.
 func (d *decoder) code(test *Test, when *fileWhen, not bool) (code, span int, ok bool) {
 	f := &d.Features[test.Feature]
 	switch test.Kind {
@@ -282,7 +281,7 @@ func (d *decoder) code(test *Test, when *fileWhen, not bool) (code, span int, ok
 	}
 }
 
-// either returns yes or, of the no branch, no.
+// either returns no for a no branch, else yes.
 func either(yes, no, not bool) bool {
 	if not {
 		return no
@@ -290,7 +289,7 @@ func either(yes, no, not bool) bool {
 	return yes
 }
 
-// value returns the code of the one value that a condition names.
+// value returns the code of the single value in a condition.
 func (d *decoder) value(feature int, when *fileWhen, not bool) (int, bool) {
 	list := when.In
 	if not {
@@ -310,7 +309,7 @@ func cutIndex(f *dataset.Feature, cut *float64) (int, bool) {
 	return slices.BinarySearch(f.Cuts, *cut)
 }
 
-// binOf returns the first code of a bin, and how many more it has.
+// binOf returns the first code of a bin, and its number of further codes.
 func binOf(f *dataset.Feature, when *fileWhen, not bool) (code, span int, ok bool) {
 	ge, lt := when.GE, when.LT
 	if not {
@@ -350,7 +349,7 @@ func (d *decoder) multiwayOutcome(feature int, when *fileWhen) (int, error) {
 	return 0, fmt.Errorf("a multiway branch on %q must name one of its values, other or missing", f.Name)
 }
 
-// checkWishes makes sure that the wishes are ones that a tree can fulfil.
+// checkWishes checks that the tree keeps its owner's wishes.
 func (t *Tree) checkWishes() error {
 	a := &t.Algorithm
 	for i := range t.Features {
@@ -369,11 +368,11 @@ func (t *Tree) checkWishes() error {
 	return nil
 }
 
-// maxMeanDepth bounds the length of paths: what works path by path, such as
-// drawing, is to take memory in proportion to the tree.
+// maxMeanDepth bounds the mean length of paths, in tests. Work path by path, such as
+// drawing, then takes memory in proportion to the tree.
 const maxMeanDepth = 2000
 
-// checkDepth makes sure that paths are not too long.
+// checkDepth checks the mean length of the paths.
 func (t *Tree) checkDepth() error {
 	tests, _ := t.Path()
 	sum := 0
@@ -386,7 +385,7 @@ func (t *Tree) checkDepth() error {
 	return nil
 }
 
-// check makes sure that the nodes form one tree, so that every walk ends.
+// check checks that the nodes form one tree, so every walk ends.
 func (t *Tree) check() error {
 	parents := make([]int, len(t.Nodes))
 	for i := range t.Nodes {

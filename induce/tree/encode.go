@@ -40,8 +40,8 @@ func (t *Tree) Encode() []byte {
 	return e.b
 }
 
-// encoder appends JSON; its methods return it so that a line reads as it is
-// written.
+// encoder appends JSON. Its methods return the encoder, so calls can be chained in the
+// order of the output.
 type encoder struct{ b []byte }
 
 func (e *encoder) raw(s string) *encoder {
@@ -119,11 +119,11 @@ func (e *encoder) floats(list []float64) {
 	e.raw("]")
 }
 
-// value writes small values that encoding/json spells as wanted but for the
-// spaces: texts with escapes and flat structs.
+// value writes texts with escapes and flat structs as encoding/json does, with added
+// spaces.
 func (e *encoder) value(v any) *encoder {
 	b, err := json.Marshal(v)
-	if err != nil { // texts, numbers and booleans only: there is nothing to fail
+	if err != nil { // cannot happen: the values are texts, numbers and booleans
 		panic(err)
 	}
 	if b[0] != '{' {
@@ -164,7 +164,8 @@ func (e *encoder) feature(f *dataset.Feature) {
 	e.raw("}")
 }
 
-// members writes what tree.json and schema.json say of a feature beside its name.
+// members writes the members of a feature after its name, for tree.json and
+// schema.json.
 func (e *encoder) members(f *dataset.Feature) {
 	e.raw(`"type": `).text(f.Kind.String())
 	if f.Unit != dataset.Plain {

@@ -11,8 +11,8 @@ import (
 	"github.com/espalier-ml/espalier/induce/split"
 )
 
-// The JSON form, as it is read. Encode writes it by hand for the sake of key
-// order, spacing and speed.
+// The JSON form as Decode reads it. Encode writes it by hand, for key order, spacing
+// and speed.
 
 type fileFeature struct {
 	Name    string    `json:"name"`
@@ -50,7 +50,7 @@ type fileTest struct {
 	Score   split.Parts `json:"score"`
 }
 
-// fileBranches are a node's branches, not yet read.
+// fileBranches are a node's branches as bytes, not yet parsed.
 type fileBranches json.RawMessage
 
 type fileBranch struct {
@@ -79,8 +79,8 @@ func (b *fileBranches) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// list reads the branches. A few bytes can stand for a large struct, so many of
-// them are read one by one, up to the first that is none.
+// list parses the branches. A few bytes can stand for a large struct, so a long list is
+// parsed branch by branch, up to the first invalid one.
 func (b *fileBranches) list() ([]fileBranch, error) {
 	if len(*b) == 0 {
 		return nil, nil
@@ -113,16 +113,16 @@ func (w *fileWhen) empty() bool {
 		!w.Other && !w.NotOther && !w.Missing && !w.NotMissing
 }
 
-// readAtOnce bounds the bytes of JSON that become structs in one go.
+// readAtOnce bounds the bytes of JSON parsed in one step.
 const readAtOnce = 1 << 16
 
-// file reads a tree.json piece by piece, so that what it takes in memory is checked
-// before much more is: a file is not trusted to be what it says.
+// file parses a tree.json piece by piece. Each piece is checked before the next one
+// takes memory, as the file may be hostile.
 type file struct{ *json.Decoder }
 
 func newFile(b []byte) file { return file{json.NewDecoder(bytes.NewReader(b))} }
 
-// notTree says of a fault of the JSON what it is one of.
+// notTree wraps a fault of the JSON.
 func notTree(err error) error {
 	if errors.Is(err, io.EOF) {
 		err = io.ErrUnexpectedEOF
@@ -130,7 +130,7 @@ func notTree(err error) error {
 	return fmt.Errorf("not a tree.json: %w", err)
 }
 
-// value reads the next value.
+// value parses the next value.
 func (f *file) value(v any) error {
 	if err := f.Decode(v); err != nil {
 		return notTree(err)
@@ -287,7 +287,7 @@ func (d *decoder) nextNode() error {
 	return nil
 }
 
-// certificate reads the certificate, of which no part is long.
+// certificate reads the certificate, whose length is bounded.
 func (d *decoder) certificate() error {
 	var raw json.RawMessage
 	if err := d.file.value(&raw); err != nil {

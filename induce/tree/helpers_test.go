@@ -38,8 +38,8 @@ func golden(t *testing.T, name string, got []byte) {
 	}
 }
 
-// features have names and values that JSON must escape, all kinds of test, and
-// codes of one and two bytes.
+// features returns features with names and values that JSON must escape, with all kinds
+// of test, and with codes of one and two bytes.
 func features() []dataset.Feature {
 	many := dataset.Feature{Name: "many", Kind: dataset.Numeric, Cost: 2}
 	for i := range 300 {
@@ -70,7 +70,7 @@ func grownTree(r *rand.Rand, family split.Family, objects int, fs []dataset.Feat
 	return billedAs(r, family, objects, fs, "")
 }
 
-// billedAs is grownTree for a --repeat_cost.
+// billedAs is grownTree with a --repeat_cost.
 func billedAs(r *rand.Rand, family split.Family, objects int, fs []dataset.Feature, repeats string) *tree.Tree {
 	classes := []string{"negative", "positive", `\"`}
 	o := dataset.NewObjects(dataset.NewLayout(fs), len(classes), false, objects)

@@ -7,17 +7,16 @@ import (
 	"github.com/espalier-ml/espalier/induce/dataset"
 )
 
-// Questions are what a tree may have to ask, made ready for any number of
-// inquiries. They are read only and may be shared by goroutines; the tree must not
-// be changed while they are in use.
+// Questions prepare any number of inquiries of a tree. They are read-only, so
+// goroutines may share them. The tree must not be changed while they are in use.
 type Questions struct {
 	tree    *Tree
 	scorer  *Scorer
 	byName  map[string]int // features of the tree
 	steps   []int32        // by node: its step
 	nodes   []int32        // by step: its node
-	group   []int32        // by node: the last test before it on the path of a feature of the same group; -1: none
-	weights []float64      // by node: of all children together
+	group   []int32        // by node: the last test above it on a feature of the same group; -1: none
+	weights []float64      // by node: weight of all children
 	leading []float64      // by node: probability of the most probable class
 }
 
@@ -45,8 +44,8 @@ func (t *Tree) Questions() *Questions {
 	return q
 }
 
-// groupBefore returns, for each node, the last test before it on the path of a
-// feature of the same group, or -1.
+// groupBefore returns by node the last test above it on a feature of the same group;
+// -1: there is none.
 func (t *Tree) groupBefore() []int32 {
 	before, last := make([]int32, len(t.Nodes)), make(map[string]int32)
 	t.visit(func(node int) {
@@ -81,8 +80,8 @@ func (t *Tree) groupOf(node int) string {
 	return t.Features[t.Nodes[node].Test.Feature].Group
 }
 
-// visit walks the tree in depth, however deep it is: enter is called before a
-// node's descendants are entered, leave when all of them were left.
+// visit walks the tree depth-first, without recursion. It calls enter before and
+// leave after the visit of a node's descendants.
 func (t *Tree) visit(enter, leave func(node int)) {
 	stack := []int{0}
 	for len(stack) > 0 {
@@ -103,9 +102,9 @@ func (t *Tree) visit(enter, leave func(node int)) {
 // Features returns the features that the tree tests, as Scorer.Features.
 func (q *Questions) Features() []Input { return q.scorer.Features() }
 
-// Inquiry sends one row through a tree and asks for a value only when a test
-// comes to it. Values that are there already may be given at any time, in any
-// order. It is not for several goroutines.
+// Inquiry sends one row through a tree, and asks for a value only when a test needs
+// it. Known values may be given at any time and in any order. An inquiry belongs to
+// one goroutine at a time.
 type Inquiry struct {
 	questions  *Questions
 	confidence float64
@@ -119,18 +118,18 @@ type Inquiry struct {
 	expected   []float64
 }
 
-// known says how a value was come by.
+// known says how a value became known.
 type known uint8
 
 const (
 	unknown known = iota
-	given         // without being asked for
+	given         // by Give, without a question
 	bought
 )
 
-// Start begins an inquiry. It ends at a leaf, or before it pays for a test at a
-// node where the most probable class has at least the given probability; at 0, or
-// above 1, it does not end early.
+// Start begins an inquiry, which ends at a leaf. With a confidence in (0, 1] it ends
+// earlier: at the first node where the most probable class has at least this
+// probability and the next test would cost something.
 func (q *Questions) Start(confidence float64) *Inquiry {
 	inputs := len(q.scorer.inputs)
 	return &Inquiry{questions: q, confidence: confidence, values: make([]Value, inputs), known: make([]known, inputs),
@@ -141,30 +140,29 @@ func (q *Questions) Start(confidence float64) *Inquiry {
 type Question struct {
 	Feature string
 	Kind    dataset.Kind
-	Counts  dataset.Unit // what its numbers count: days or microseconds, of points in time
-	Values  []string     // of a categorical feature: those of the training rows; must not be changed
-	Cost    float64      // to be paid for it here: with the price of its group, unless that was paid
-	Unit    string       // what costs are counted in; empty: nothing in particular
+	Counts  dataset.Unit // unit of a point in time: days or microseconds
+	Values  []string     // categorical: the values of the training rows; must not be changed
+	Cost    float64      // price to be paid here, with the price of its group unless that is paid
+	Unit    string       // unit of the costs; empty: none
 	Node    int          // id of the node that asks
 }
 
-// Standing is what an inquiry knows so far.
+// Standing is the state of an inquiry.
 type Standing struct {
 	Class         string
 	Probabilities []float64 // by class, in the order of Label.Classes; must not be changed
 	Node          int       // id of the node reached
-	Leaf          bool      // it is a leaf
-	Tests         int       // on the way there
-	Paid          float64   // for them
-	Worst         float64   // still to be paid at most
-	Expected      float64   // still to be paid in the mean over the training rows of the node
+	Leaf          bool      // the node is a leaf
+	Tests         int       // number of tests on the path
+	Paid          float64   // sum paid for these tests
+	Worst         float64   // greatest sum still to be paid
+	Expected      float64   // mean sum still to be paid, over the training rows of the node
 }
 
-// Give adds a value that is there already, and so costs nothing: neither do
-// tests on its feature. The missing Value says that there is none to be had.
-// Features of the tree that are not tested are taken and ignored. It is an error
-// to give a feature that the tree does not have, another value than the one known,
-// or a text for a numeric feature.
+// Give adds a known value. The value and all tests on its feature cost nothing. The
+// missing Value says that the row has none. A feature that no test uses is ignored.
+// It is an error to give an unknown feature, a second and different value of a
+// feature, or a text for a numeric feature.
 func (i *Inquiry) Give(feature string, v Value) error {
 	t := i.questions.tree
 	f, ok := i.questions.byName[feature]
@@ -189,7 +187,7 @@ func (i *Inquiry) Give(feature string, v Value) error {
 	return nil
 }
 
-// Next returns the question that stands, or nil when the inquiry has ended.
+// Next returns the open question, or nil if the inquiry has ended.
 func (i *Inquiry) Next() *Question {
 	i.advance()
 	t := i.questions.tree
@@ -202,8 +200,8 @@ func (i *Inquiry) Next() *Question {
 		Unit: t.Algorithm.CostUnit, Node: i.at}
 }
 
-// Answer answers the question that stands, and pays for it. The missing Value is
-// an answer, too.
+// Answer answers the open question, and pays for it. The missing Value is an answer,
+// too.
 func (i *Inquiry) Answer(v Value) error {
 	q := i.Next()
 	if q == nil {
@@ -218,21 +216,21 @@ func (i *Inquiry) Answer(v Value) error {
 	return nil
 }
 
-// Paid returns what was paid so far, as Standing, which takes a pass over the tree
-// for what is to come.
+// Paid returns the sum paid so far. Standing returns it too, but takes a pass over the
+// tree for the costs still to come.
 func (i *Inquiry) Paid() float64 {
 	i.advance()
 	return i.paid
 }
 
-// Bill is what the tests on a feature have come to.
+// Bill is the sum paid for the tests on a feature.
 type Bill struct {
 	Tests int
-	Paid  float64 // for all of them; nothing where the value was given
+	Paid  float64 // sum paid for them; 0 if the value was given
 }
 
-// Bill returns what was paid so far for the tests on a feature. The bills of all
-// features add up to what was paid.
+// Bill returns the sum paid so far for the tests on a feature. The bills of all
+// features add up to Paid.
 func (i *Inquiry) Bill(feature string) Bill {
 	i.advance()
 	f, ok := i.questions.byName[feature]
@@ -246,7 +244,7 @@ func (i *Inquiry) Bill(feature string) Bill {
 	return i.bills[in]
 }
 
-// Standing returns what is known so far.
+// Standing returns the state of the inquiry.
 func (i *Inquiry) Standing() Standing {
 	i.advance()
 	t := i.questions.tree
@@ -267,9 +265,9 @@ func (i *Inquiry) confident(node int) bool {
 	return i.confidence > 0 && i.questions.leading[node] >= i.confidence
 }
 
-// price returns what is paid for the test of an inner node: nothing on a value
-// that was given, else what the tree bills there, and the price of the group where
-// the tree bills it at a test before that was on a given value.
+// price returns the price of an inner node's test in this inquiry. It is 0 if the value
+// was given. Else it is the tree's billed price. The group's price is added if the
+// tree bills it at an earlier test, and that test's value was given.
 func (i *Inquiry) price(node int) float64 {
 	if i.known[i.input(node)] == given {
 		return 0
@@ -288,8 +286,8 @@ func (i *Inquiry) price(node int) float64 {
 	return n.Test.Paid() + t.Features[n.Test.Feature].GroupCost
 }
 
-// advance walks on as far as values are known. Where the inquiry may end, it goes
-// on only as long as that costs nothing.
+// advance walks on while the tested values are known. At a node where the inquiry may
+// end, it walks on only while the tests cost nothing.
 func (i *Inquiry) advance() {
 	for {
 		n := &i.questions.tree.Nodes[i.at]
@@ -309,7 +307,7 @@ func (i *Inquiry) advance() {
 	}
 }
 
-// child returns the node that follows by the known value.
+// child returns the child for the known value.
 func (i *Inquiry) child(node int) int {
 	s := i.questions.scorer
 	to := s.decide(i.questions.steps[node], &i.values[i.input(node)])
@@ -319,9 +317,9 @@ func (i *Inquiry) child(node int) int {
 	return int(i.questions.nodes[to])
 }
 
-// outlook returns what is still to be paid at most, and in the mean over training
-// rows. Nodes come before their children, so one pass from the last node up to the
-// one reached will do.
+// outlook returns the greatest and the mean sum still to be paid, over the training
+// rows. Nodes come before their children, so one pass from the last node back to the
+// node reached is enough.
 func (i *Inquiry) outlook() (most, mean float64) {
 	t := i.questions.tree
 	if i.worst == nil {
@@ -333,7 +331,7 @@ func (i *Inquiry) outlook() (most, mean float64) {
 	return i.worst[i.at], i.expected[i.at]
 }
 
-// toCome is outlook of a node whose descendants' is there.
+// toCome returns the outlook of a node from the outlook of its children.
 func (i *Inquiry) toCome(node int) (worst, expected float64) {
 	n := &i.questions.tree.Nodes[node]
 	if n.Leaf() {
@@ -349,7 +347,7 @@ func (i *Inquiry) toCome(node int) (worst, expected float64) {
 	}
 	weight := i.questions.weights[node]
 	for _, b := range n.Branches {
-		share := 1 / float64(len(n.Branches)) // of a tree that knows no weights
+		share := 1 / float64(len(n.Branches)) // for a tree without weights
 		if weight > 0 {
 			share = float64(i.questions.tree.Nodes[b.Child].Weight) / weight
 		}

@@ -15,7 +15,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/tree"
 )
 
-// asked are trees with rows, with groups and with and without free repeats.
+// asked calls check for trees with groups, with and without free repeats, and for rows.
 func asked(t *testing.T, check func(t *testing.T, r *rand.Rand, tr *tree.Tree, rows []row)) {
 	t.Helper()
 	for _, family := range families() {
@@ -58,8 +58,8 @@ func path(tr *tree.Tree, leaf int) []int {
 	return nodes
 }
 
-// bill returns what the tests of these nodes cost who was given some features, by
-// the prices of features and groups.
+// bill returns the cost of the tests of these nodes by the prices of features and
+// groups, if the values of some features are given.
 func bill(tr *tree.Tree, nodes []int, given map[string]bool) float64 {
 	bought, groups, sum := make(map[string]bool), make(map[string]bool), 0.
 	for _, i := range nodes {
@@ -77,8 +77,8 @@ func bill(tr *tree.Tree, nodes []int, given map[string]bool) float64 {
 	return sum
 }
 
-// inquire asks for a row's values; before each question some others are given,
-// with the chance of gifts. It returns the features asked and given.
+// inquire answers an inquiry from a row. Before each question it gives each other value
+// with probability gifts. It returns the features asked and given.
 func inquire(t *testing.T, r *rand.Rand, tr *tree.Tree, i *tree.Inquiry, v row, gifts float64) (bought,
 	given map[string]bool) {
 	t.Helper()
@@ -109,8 +109,8 @@ func inquire(t *testing.T, r *rand.Rand, tr *tree.Tree, i *tree.Inquiry, v row, 
 	return bought, given
 }
 
-// checkBills: the bills of the features have the tests on the path that are on each,
-// cost nothing where the value was given, and add up to what was paid.
+// checkBills checks that the bill of each feature counts its tests on the path and is 0
+// if the value was given, and that the bills add up to the sum paid.
 func checkBills(t *testing.T, tr *tree.Tree, i *tree.Inquiry, nodes []int, given map[string]bool) {
 	t.Helper()
 	tests, paid := make(map[string]int), 0.
@@ -133,9 +133,9 @@ func checkBills(t *testing.T, tr *tree.Tree, i *tree.Inquiry, nodes []int, given
 	}
 }
 
-// TestInquiry: an inquiry ends at the row's leaf, having asked for each feature on
-// the way there, once, unless it was given, and for no other, and having paid what
-// the tests on features that were not given cost.
+// TestInquiry: an inquiry ends at the row's leaf. It asks once for each feature tested on
+// the path unless its value was given, and for no other feature. It pays the cost of
+// the tests on features not given.
 func TestInquiry(t *testing.T) {
 	asked(t, func(t *testing.T, r *rand.Rand, tr *tree.Tree, rows []row) {
 		t.Helper()
@@ -175,8 +175,8 @@ func TestInquiry(t *testing.T) {
 	})
 }
 
-// TestInquiryOutlook: at the start an inquiry costs what the tree says, and what it
-// may cost in all never grows on the way.
+// TestInquiryOutlook: at the start the outlook is the tree's complexity, and the greatest
+// total cost never grows on the path.
 func TestInquiryOutlook(t *testing.T) {
 	asked(t, func(t *testing.T, r *rand.Rand, tr *tree.Tree, rows []row) {
 		t.Helper()
@@ -208,8 +208,9 @@ func TestInquiryOutlook(t *testing.T) {
 	})
 }
 
-// TestInquiryConfidence: an inquiry ends at the first node on the row's path that
-// is sure enough and where something would be paid, and what it may cost does not count what lies beyond.
+// TestInquiryConfidence: an inquiry ends at the first node on the row's path with enough
+// confidence whose test would cost something. The outlook does not count the tests
+// below such nodes.
 func TestInquiryConfidence(t *testing.T) {
 	asked(t, func(t *testing.T, r *rand.Rand, tr *tree.Tree, rows []row) {
 		t.Helper()
@@ -224,7 +225,7 @@ func TestInquiryConfidence(t *testing.T) {
 				t.Fatal(err)
 			}
 			nodes := append(path(tr, p.Leaf), p.Leaf)
-			end := slices.IndexFunc(nodes, func(id int) bool { // free repeats are walked on
+			end := slices.IndexFunc(nodes, func(id int) bool { // a free repeat does not end the inquiry
 				n := &tr.Nodes[id]
 				return n.Leaf() || slices.Max(n.Probabilities) >= confidence && n.Test.Paid() > 0
 			})
@@ -271,8 +272,8 @@ func TestInquiryErrors(t *testing.T) {
 	}
 }
 
-// TestInquiryGroup: by hand, billedTree. Who knows the age pays the group's price of
-// 4 with the job, and what the job costs, 2.
+// TestInquiryGroup: by hand, billedTree. If the age is given, the question for the job
+// costs the group's price of 4 and the job's of 2.
 func TestInquiryGroup(t *testing.T) {
 	i := billedTree().Questions().Start(0)
 	if err := i.Give("age", tree.Number(20)); err != nil {
@@ -289,8 +290,8 @@ func ExampleTree_Questions() {
 	t := smallTree()           // of tree.Decode
 	questions := t.Questions() // once
 
-	inquiry := questions.Start(0.95)                            // sure enough at 95 %
-	if err := inquiry.Give("job", tree.Text("b")); err != nil { // known beforehand
+	inquiry := questions.Start(0.95)                            // ends early at 95 % confidence
+	if err := inquiry.Give("job", tree.Text("b")); err != nil { // a value known beforehand
 		log.Fatal(err)
 	}
 	for q := inquiry.Next(); q != nil; q = inquiry.Next() {

@@ -1,20 +1,22 @@
 package tree
 
-// link is a test of a tree of numeric features alone, in 16 bytes. Links lie in
-// depth-first order: whoever is below the cut goes on to the next one. A processor
-// that guesses right runs ahead through the list as through compiled conditions.
+// link is a test of a tree with numeric features only, in 16 bytes. Links lie in
+// depth-first order, so a number below the cut leads to the next link. If the
+// processor predicts the branches right, it runs through the list as through
+// compiled conditions.
 type link struct {
 	cut   float64
-	input uint32 // of a leaf, more than there are inputs: see isLeaf
-	yes   uint32 // the link for numbers from the cut on
+	input uint32 // number of the input; for a leaf see isLeaf
+	yes   uint32 // position of the link for numbers of at least the cut
 }
 
-// isLeaf is added to the number of a leaf. One comparison with the number of inputs
-// then tells both a leaf from a test and that the input is there.
+// isLeaf is added to the number of a leaf. A single comparison with the number of
+// inputs then detects a leaf, and checks the bounds of the input.
 const isLeaf = 1 << 31
 
-// link appends what a step, or the complement of a leaf, becomes, with all below it,
-// and returns its place. A bin is two tests, of which both may lead to its no.
+// link appends the links of a step and of all steps below it, and returns the first
+// link's position. A leaf is given by its complement. A bin becomes two tests, and
+// both may lead to the no branch.
 func (s *Scorer) link(at int32) uint32 {
 	place := uint32(len(s.links))
 	if at < 0 {
@@ -34,7 +36,7 @@ func (s *Scorer) link(at int32) uint32 {
 	return place
 }
 
-// walkNumbers returns the leaf that a row of numbers reaches, one for each input.
+// walkNumbers returns the leaf of a row, given a number for each input.
 func walkNumbers(links []link, numbers []float64) uint32 {
 	at := uint32(0)
 	for {
@@ -50,8 +52,8 @@ func walkNumbers(links []link, numbers []float64) uint32 {
 	}
 }
 
-// walkValues is walkNumbers of values. Where one that is asked for is a text, which is
-// at no threshold, it returns its input and false.
+// walkValues is walkNumbers for values. If a tested value is a text, it returns the
+// number of the input and false.
 func walkValues(links []link, values []Value) (uint32, bool) {
 	at := uint32(0)
 	for {

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestOneModule: a program that imports package tree alone builds without any
-// other module, as README.md says, where none can be fetched and none is there.
+// TestOneModule: a program that imports only package tree builds without any other
+// module, as README.md says: the build has no network and an empty module cache.
 func TestOneModule(t *testing.T) {
 	root, err := filepath.Abs(filepath.Join("..", ".."))
 	if err != nil {

@@ -5,14 +5,15 @@ import (
 	"github.com/espalier-ml/espalier/induce/split"
 )
 
-// Router sends codes through a tree. It is read only and may be shared.
+// Router finds the leaves of rows by their codes. It is read-only, so goroutines may
+// share it.
 type Router struct{ nodes []routeNode }
 
 type routeNode struct {
 	test     split.Test
 	missing  int      // the feature's code of missing
 	children [2]int32 // by outcome
-	fan      *fan     // of multiway tests
+	fan      *fan     // for multiway tests
 	leaf     bool
 }
 
@@ -42,7 +43,7 @@ func (t *Tree) Router() *Router {
 	return r
 }
 
-// child returns the node that a code of the node's feature leads to.
+// child returns the child for a code of the node's feature.
 func (n *routeNode) child(code int) int {
 	if n.fan != nil {
 		return int(n.fan.child(int32(code)))
@@ -62,7 +63,7 @@ func (r *Router) Leaf(o *dataset.Objects, i int) int {
 	}
 }
 
-// Row returns the number of the leaf that a row's key of codes reaches.
+// Row returns the number of the leaf that a row reaches, given the key of its codes.
 func (r *Router) Row(key []byte, l *dataset.Layout) int {
 	at := 0
 	for {

@@ -10,7 +10,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/tree"
 )
 
-// file is a tree.json as another program would read it.
+// file is a tree.json read by another program.
 type file struct {
 	Features []struct {
 		Name   string
@@ -28,8 +28,8 @@ type branch struct {
 	Missing, Other bool
 }
 
-// holds reports whether a value that is there meets a condition, by the
-// words of tree.schema.json; listed are the feature's values.
+// holds reports whether a value meets a condition, as tree.schema.json defines it.
+// listed are the feature's values.
 func (b *branch) holds(value any, listed []string) bool {
 	x, _ := value.(float64)
 	s, _ := value.(string)
@@ -65,7 +65,7 @@ func (b *branch) holds(value any, listed []string) bool {
 
 func texts(list any) []string {
 	var out []string
-	for _, x := range list.([]any) { //nolint:errcheck // a fault of the file's, and a panic will do
+	for _, x := range list.([]any) { //nolint:errcheck // a panic reports the fault of the file
 		s, _ := x.(string)
 		out = append(out, s)
 	}
@@ -103,8 +103,8 @@ func (f *file) leaf(values row) int {
 	return at
 }
 
-// TestRouter: rows go the same way by their codes as by the conditions in
-// tree.json, also when the tree was read from there.
+// TestRouter: rows reach the same leaf by their codes as by the conditions in tree.json,
+// in the tree itself and in the decoded tree.
 func TestRouter(t *testing.T) {
 	for _, family := range families() {
 		for seed := range uint64(10) {

@@ -15,21 +15,20 @@ const (
 	SchemaVersion = 1
 )
 
-// Schema is schema.json: what each column of the input is used for and, of each
-// feature with two codes or more, all that tree.json says of the features that it
-// tests.
+// Schema is schema.json. It lists the columns of the input with their roles. Features
+// with two or more codes have the same members as in tree.json.
 type Schema struct {
-	Label   Label          // its column and classes
+	Label   Label          // class column, with its classes only
 	Columns []SchemaColumn // in the order of the first file
 }
 
 // SchemaColumn is a column of the input.
 type SchemaColumn struct {
 	Name     string
-	Role     string           // what it is used for: feature, label, weight, key, split, ignored, forbidden or constant
+	Role     string           // use: feature, label, weight, key, split, ignored, forbidden or constant
 	Physical string           // Parquet's physical type
 	Logical  string           // Parquet's logical type; empty: none
-	Feature  *dataset.Feature // of features with two codes or more; nil: there is nothing to test
+	Feature  *dataset.Feature // the feature, if it has two or more codes; nil: there is nothing to test
 }
 
 // Features returns the features in the order of their columns.
@@ -65,7 +64,8 @@ func (s *Schema) Encode() []byte {
 	return e.b
 }
 
-// fileSchema is schema.json as it is read. Its columns are read one by one.
+// fileSchema is schema.json as DecodeSchema reads it. The columns are parsed one by
+// one.
 type fileSchema struct {
 	Format  string            `json:"format"`
 	Version int               `json:"version"`
@@ -91,8 +91,8 @@ func IsSchema(b []byte) bool {
 	return true
 }
 
-// DecodeSchema reads a schema.json and checks that its features can be used.
-// Those of runs before schema.json had cuts and values are read without features.
+// DecodeSchema reads a schema.json and checks its features. Files of earlier versions,
+// without cuts and values, are read without features.
 func DecodeSchema(b []byte) (*Schema, error) {
 	var f fileSchema
 	if err := json.Unmarshal(b, &f); err != nil {
@@ -107,7 +107,7 @@ func DecodeSchema(b []byte) (*Schema, error) {
 	}
 	s := &Schema{Label: f.Label, Columns: make([]SchemaColumn, 0, len(f.Columns))}
 	d := decoder{Tree: new(Tree), names: make(map[string]int)}
-	var at []int // columns of the features
+	var at []int // by feature: its column
 	for _, raw := range f.Columns {
 		var c fileColumn
 		if err := json.Unmarshal(raw, &c); err != nil {

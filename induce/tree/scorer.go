@@ -11,19 +11,19 @@ import (
 	"github.com/espalier-ml/espalier/induce/split"
 )
 
-// Value is what a row holds in one feature: a number, a text, or nothing, which
-// is the zero Value.
+// Value is a row's value of one feature: a number, a text or missing. The zero Value
+// is missing.
 type Value struct {
 	text string
-	// of the number, exclusive or those of NaN: so the zero Value, as texts, is NaN, which is at no
-	// threshold
+	// bits are the bits of the number, exclusive or nanBits. Read as a number, the zero
+	// Value and texts are NaN, which is not at or above any cut.
 	bits uint64
 }
 
-// nanBits are the bits of missing, textBits what texts have instead of a number's.
+// nanBits are the bits of a missing number. textBits are the bits field of a text.
 const (
 	nanBits  = 0x7ff8000000000001
-	textBits = 1 // NaN, too
+	textBits = 1 // reads as NaN, too
 )
 
 // Number returns a number as a value; NaN is missing, infinities are numbers.
@@ -34,8 +34,8 @@ func Number(x float64) Value {
 	return Value{bits: math.Float64bits(x) ^ nanBits}
 }
 
-// Text returns a text as a value. Booleans are the texts "true" and "false". The
-// empty text is a text, and not missing.
+// Text returns a text as a value. Booleans are the texts "true" and "false". The empty
+// text is not missing.
 func Text(s string) Value { return Value{text: s, bits: textBits} }
 
 // Missing reports whether there is no value.
@@ -44,7 +44,7 @@ func (v *Value) Missing() bool { return v.bits == 0 }
 // number returns the number, or NaN.
 func (v *Value) number() float64 { return math.Float64frombits(v.bits ^ nanBits) }
 
-// String returns the value as messages spell it.
+// String returns the value as messages show it.
 func (v Value) String() string {
 	switch v.bits {
 	case 0:
@@ -60,8 +60,8 @@ func (v Value) String() string {
 type Input struct {
 	Name    string
 	Kind    dataset.Kind
-	Unit    dataset.Unit // what its numbers count: days or microseconds, of points in time
-	Feature int          // the number of the feature in Tree.Features
+	Unit    dataset.Unit // unit of a point in time: days or microseconds
+	Feature int          // index of the feature in Tree.Features
 }
 
 // Time returns a point in time as a value of the input, in UTC, rounded down to its
@@ -79,8 +79,9 @@ func (in *Input) Time(t time.Time) (Value, error) {
 	return Number(x), nil
 }
 
-// Parse reads a text as a value of the input: a number or, as its unit says, a point
-// in time in ISO 8601; for a categorical feature of plain values the text itself.
+// Parse reads a text as a value of the input: a number, or a point in time in ISO 8601
+// if the input has a unit. For a categorical feature without a unit the value is the
+// text itself.
 func (in *Input) Parse(s string) (Value, error) {
 	if in.Kind == dataset.Categorical && in.Unit == dataset.Plain {
 		return Text(s), nil
@@ -93,53 +94,52 @@ func (in *Input) Parse(s string) (Value, error) {
 	return Number(x), nil
 }
 
-// Prediction is what a tree says of the rows that reach one of its leaves. It is
-// shared by all of them and must not be changed.
+// Prediction is the tree's prediction at a leaf. All rows of the leaf share it, so it
+// must not be changed.
 type Prediction struct {
 	Class         string
 	Probabilities []float64 // by class, in the order of Label.Classes
-	Leaf          int       // id of the node
-	Tests         int       // asked on the way there
-	Cost          float64   // of these tests, by their own prices
-	Billed        float64   // what is really paid for them, see Test.Billed
+	Leaf          int       // id of the leaf's node
+	Tests         int       // number of tests on the path
+	Cost          float64   // cost of the tests at their own prices
+	Billed        float64   // billed cost of the tests, see Test.Billed
 }
 
-// Scorer finds the leaves of rows by their values, as Router does by their codes:
-// numbers are compared with cuts, categorical features find texts by their bytes
-// and numbers by their value; values that are not listed take the branch marked
-// other, missing ones the branch marked missing. It is read only and may be
-// shared by goroutines.
+// Scorer finds the leaves of rows by their values, as Router does by their codes.
+// Numbers are compared with cuts. A categorical feature matches texts by their bytes
+// and numbers by their value. Unlisted values take the branch marked other, missing
+// values the branch marked missing. A scorer is read-only, so goroutines may share
+// it.
 type Scorer struct {
 	inputs     []Input
 	numeric    []bool                // by input
 	categories []*dataset.Categories // by input; nil for numbers
-	columns    []int                 // inputs by feature of the tree, plus 1; 0: not tested
+	columns    []int                 // by feature of the tree: its input plus 1; 0: not tested
 	steps      []step                // the inner nodes
 	upper      []float64             // by step: the upper bound of opBetween and opEquals
-	fans       []fan                 // of multiway tests
+	fans       []fan                 // branches of the multiway tests
 	leaves     []Prediction          // in the order of their nodes
-	byNode     []int32               // leaves by node, plus 1
-	root       int32                 // as step.yes
-	links      []link                // of a tree of numeric features alone: its steps once more
+	byNode     []int32               // by node: its leaf plus 1
+	root       int32                 // first step, or complement of a lone leaf, as step.yes
+	links      []link                // the steps in another form, if all features are numeric
 }
 
 // step is an inner node.
 type step struct {
-	cut     float64 // the lower bound; opMultiway: the number of the fan
-	yes, no int32   // a step or, below 0, the complement of a leaf
+	cut     float64 // lower bound; for opMultiway the number of the fan
+	yes, no int32   // number of a step, or complement (below 0) of a leaf
 	input   int32
 	op      op
 }
 
-// op says how a step decides. Missing values are neither at a threshold nor
-// between bounds.
+// op is a step's comparison. A missing value is never at or above a cut.
 type op uint8
 
 const (
 	opThreshold op = iota // number >= cut
 	opBetween             // cut <= number < upper
 	opEquals              // the code of the category is cut
-	opMultiway            // a branch a code
+	opMultiway            // one branch per code
 )
 
 // Scorer compiles the tree.
@@ -167,8 +167,8 @@ func (t *Tree) Scorer() *Scorer {
 	return s
 }
 
-// number fills in the leaves and returns, for each node, what leads to it: the
-// number of its step, or the complement of its leaf's.
+// number sets the leaves, and returns by node the number of its step or the
+// complement of its leaf's number.
 func (s *Scorer) number(t *Tree) []int32 {
 	tests, costs := t.Path()
 	billed := t.Billed()
@@ -218,7 +218,8 @@ func (s *Scorer) compile(t *Tree, targets []int32) {
 	}
 }
 
-// decideBy makes the step that of a two-outcome test and returns its upper bound.
+// decideBy sets the step's comparison for a two-outcome test, and returns its upper
+// bound.
 func (to *step) decideBy(test *split.Test, f *dataset.Feature) float64 {
 	lowest := math.Inf(-1)
 	if f.Kind == dataset.Categorical {
@@ -226,11 +227,11 @@ func (to *step) decideBy(test *split.Test, f *dataset.Feature) float64 {
 		return to.cut + 1
 	}
 	switch test.Kind {
-	case split.Missing: // there is a value: no
+	case split.Missing: // a value that is not missing takes no
 		to.cut, to.yes, to.no = lowest, to.no, to.yes
 	case split.Threshold:
 		to.cut = f.Cuts[test.Code-1]
-	default: // a bin; that of the greatest numbers has no upper bound
+	default: // a bin; the last bin has no upper bound
 		to.cut = lowest
 		if test.Code > 0 {
 			to.cut = f.Cuts[test.Code-1]
@@ -255,12 +256,12 @@ func codeOf(c *dataset.Categories, v *Value) int32 {
 	}
 }
 
-// fan is where the codes of a multiway test lead to. It takes as much memory as
-// the test has branches, however many codes there are.
+// fan maps the codes of a multiway test to branches. Its memory grows with the number
+// of branches, not of codes.
 type fan struct {
-	table          []int32 // by code, if there are few
-	codes, to      []int32 // else those of branches, ascending, and where they lead to
-	other, missing int32   // of codes that no branch names
+	table          []int32 // by code: the target, if there are few codes
+	codes, to      []int32 // else: codes of the branches, ascending, and their targets
+	other, missing int32   // targets of codes without a branch
 	missingCode    int32
 }
 
@@ -304,13 +305,12 @@ func (n *fan) search(code int32) int32 {
 	return n.other
 }
 
-// Features returns the features that the tree tests, in the order in which
-// Predict takes their values: that of Tree.Features. The list must not be
-// changed.
+// Features returns the features that the tree tests, in the order of Tree.Features.
+// Predict takes their values in this order. The list must not be changed.
 func (s *Scorer) Features() []Input { return s.inputs }
 
-// Prediction returns what the tree says at a leaf, given by its node's id, or nil
-// where that is no leaf.
+// Prediction returns the prediction of a leaf, given the id of its node; nil if the
+// node is no leaf.
 func (s *Scorer) Prediction(leaf int) *Prediction {
 	if leaf < 0 || leaf >= len(s.byNode) || s.byNode[leaf] == 0 {
 		return nil
@@ -318,9 +318,9 @@ func (s *Scorer) Prediction(leaf int) *Prediction {
 	return &s.leaves[s.byNode[leaf]-1]
 }
 
-// Predict returns what the tree says of a row, given by a value per input. It
-// fails only for a text as the value of a numeric feature that the tree asks the row
-// for, and for another number of values than inputs. It allocates nothing.
+// Predict returns the prediction of a row, given one value per input. There are two
+// errors: a wrong number of values, and a text for a numeric feature tested on the
+// row's path. Predict allocates no memory.
 func (s *Scorer) Predict(values []Value) (*Prediction, error) {
 	if len(values) != len(s.inputs) {
 		return nil, s.wrongCount(len(values))
@@ -352,7 +352,8 @@ func (s *Scorer) Predict(values []Value) (*Prediction, error) {
 	return &s.leaves[^at], nil
 }
 
-// decide returns where a step leads to.
+// decide returns the target of a step for a value: a step, or the complement of a
+// leaf.
 func (s *Scorer) decide(at int32, v *Value) int32 {
 	n := &s.steps[at]
 	yes := false
@@ -373,8 +374,8 @@ func (s *Scorer) decide(at int32, v *Value) int32 {
 	return n.no
 }
 
-// PredictNumbers is Predict for trees of which all inputs are numeric: a number
-// per input, NaN where it is missing.
+// PredictNumbers is Predict for a tree whose inputs are all numeric. It takes one
+// number per input; NaN is missing.
 func (s *Scorer) PredictNumbers(numbers []float64) (*Prediction, error) {
 	if len(numbers) != len(s.inputs) {
 		return nil, s.wrongCount(len(numbers))

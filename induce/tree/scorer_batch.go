@@ -8,14 +8,14 @@ import (
 	"github.com/espalier-ml/espalier/induce/dataset"
 )
 
-// blockRows is the number of rows that go through the tree together: the numbers
-// of a column and the lists of rows are to stay in the nearest cache.
+// blockRows is the number of rows sent through the tree together. The numbers of a
+// column and the lists of rows stay in the nearest cache.
 const blockRows = 4096
 
-// Leaves writes the id of the leaf that each row reaches into leaves, which must
-// have as many places as there are rows. There is one column for each input, in
-// the order of Features, with numbers for numeric features. Memory is taken by
-// column, not by row.
+// Leaves sets leaves[i] to the id of the leaf that row i reaches; the length of leaves
+// is the number of rows. columns has one column for each input, in the order of
+// Features, with numbers for numeric features. Leaves allocates memory by column, not
+// by row.
 func (s *Scorer) Leaves(columns []dataset.Vector, leaves []int32) error {
 	if len(columns) != len(s.inputs) {
 		return fmt.Errorf("%d columns: want one for each of the %d features that the tree tests", len(columns),
@@ -36,28 +36,28 @@ func (s *Scorer) Leaves(columns []dataset.Vector, leaves []int32) error {
 	return nil
 }
 
-// batch sends rows through the tree: node by node, each node dealing the rows
-// that reach it to its branches. So a column is read only at the rows that the
-// tree asks for it, and one row's next value does not wait for the last.
+// batch sends rows through the tree node by node: each node deals its rows to its
+// branches. So a column is read only at the rows whose path tests it, and the
+// processor need not finish one row's test before the next row's.
 type batch struct {
 	*Scorer
 
 	vectors []dataset.Vector
 	columns []column
 	leaves  []int32
-	lists   [2][blockRows]int32 // of rows; a node's are dealt from one list to the same places of the other
+	lists   [2][blockRows]int32 // rows; a node's rows are dealt from one list to the same places of the other
 	stack   []segment
-	sorted  []int64 // rows of a segment at a multiway test, below where they go to
+	sorted  []int64 // rows of a segment at a multiway test, with the target in the high bits
 }
 
-// segment is the rows from lists[list][from:to] that reached a node.
+// segment is the rows lists[list][from:to], which reached a node.
 type segment struct{ at, from, to, list int32 }
 
-// column is an input as the tests take it: numbers, or codes of categories.
+// column holds an input's numbers, or its codes if it is categorical.
 type column struct {
 	ready   bool
-	index   []int32   // nil: a value per row
-	entries []float64 // by row, or by index, plus 1: the first is that of missing
+	index   []int32   // by row: an entry less 1; nil: one entry per row
+	entries []float64 // by row, or by index plus 1; the first one is then missing
 }
 
 func (b *batch) block(from, to int) {
@@ -73,7 +73,7 @@ func (b *batch) block(from, to int) {
 	}
 }
 
-// deal sends the rows of a segment on.
+// deal sends the rows of a segment to the next nodes or leaves.
 func (b *batch) deal(g segment) {
 	rows := b.lists[g.list][g.from:g.to]
 	if g.at < 0 {
@@ -107,7 +107,7 @@ func (b *batch) deal(g segment) {
 	}
 }
 
-// column returns an input's column, made ready when first it is tested.
+// column returns an input's column, prepared at its first test.
 func (b *batch) column(input int32) *column {
 	c, v := &b.columns[input], &b.vectors[input]
 	if c.ready {
@@ -149,10 +149,10 @@ func (c *column) at(row int32) float64 {
 	return c.entries[c.index[row]+1]
 }
 
-// dealFrom deals rows: those of numbers from the cut on to the front of dst, in
-// their order, the others to its back. It returns how many are in front. There is
-// no branch to be guessed wrong: each row is written to both ends, and one of
-// them stays.
+// dealFrom deals rows to dst: rows with a number of at least the cut to the front, in
+// their order, the others to the back. It returns the number of rows in front. There
+// is no branch that the processor could mispredict: each row is written to both ends,
+// and one of the two is overwritten.
 func dealFrom(dst, rows []int32, numbers []float64, cut float64) int {
 	front, back := 0, len(rows)-1
 	for _, r := range rows {
@@ -199,8 +199,7 @@ func dealBetween(dst, rows []int32, c *column, lower, upper float64) int {
 	return front
 }
 
-// fanOut deals the rows of a segment at a multiway test: it sorts them by where
-// they go to.
+// fanOut deals the rows of a segment at a multiway test. It sorts the rows by target.
 func (b *batch) fanOut(g segment, c *column, f *fan) {
 	b.sorted = b.sorted[:0]
 	for _, r := range b.lists[g.list][g.from:g.to] {

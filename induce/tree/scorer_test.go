@@ -20,7 +20,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/tree"
 )
 
-// values returns what a scorer takes of a row.
+// values returns a row's values in the order of a scorer's features.
 func (v row) values(inputs []tree.Input) []tree.Value {
 	values := make([]tree.Value, len(inputs))
 	for i, in := range inputs {
@@ -62,8 +62,8 @@ func vectorOf(values []any, kind dataset.Kind) dataset.Vector {
 	return dictionaryOf(values)
 }
 
-// dictionaryOf returns values of one type as a column with a dictionary, in which
-// each value has an entry of its own.
+// dictionaryOf returns values of one type as a column with a dictionary. Each value has
+// its own entry.
 func dictionaryOf(values []any) dataset.Vector {
 	v := dataset.Vector{Type: dataset.Text, Index: []int32{}}
 	for _, x := range values {
@@ -102,7 +102,7 @@ func numberedRow(r *rand.Rand) row {
 	return values
 }
 
-// scored are trees with rows for them.
+// scored calls check for trees and rows.
 func scored(t *testing.T, check func(t *testing.T, tr *tree.Tree, rows []row)) {
 	t.Helper()
 	for _, family := range families() {
@@ -121,8 +121,8 @@ func scored(t *testing.T, check func(t *testing.T, tr *tree.Tree, rows []row)) {
 	}
 }
 
-// TestScorer: rows reach the leaves that the router sends their codes to, and the
-// leaves say what the tree says.
+// TestScorer: rows reach the same leaves as their codes do by the router, and the
+// predictions are those of the tree's nodes.
 func TestScorer(t *testing.T) {
 	scored(t, func(t *testing.T, tr *tree.Tree, rows []row) {
 		t.Helper()
@@ -191,8 +191,7 @@ func TestScorerNumbers(t *testing.T) {
 	}
 }
 
-// TestScorerLeaves: columns, in each form that they come in, reach the same leaves
-// as their rows one by one.
+// TestScorerLeaves: columns of every form give the same leaves as their rows one by one.
 func TestScorerLeaves(t *testing.T) {
 	scored(t, func(t *testing.T, tr *tree.Tree, rows []row) {
 		t.Helper()
@@ -235,8 +234,8 @@ func TestScorerLeaves(t *testing.T) {
 	})
 }
 
-// TestScorerShared: goroutines that share a scorer and questions get what one gets;
-// run it with the race detector.
+// TestScorerShared: goroutines sharing a scorer and questions get the same results as a
+// single one. It is meant for the race detector.
 func TestScorerShared(t *testing.T) {
 	r := rand.New(rand.NewPCG(19, 1))
 	tr := randomTree(r, split.Both, 300)
@@ -267,7 +266,7 @@ func TestScorerShared(t *testing.T) {
 	wg.Wait()
 }
 
-// TestScorerAllocs: a row takes no memory, and rows of columns none each.
+// TestScorerAllocs: Predict allocates nothing, and Leaves nothing per row.
 func TestScorerAllocs(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	for _, family := range families() {
@@ -324,8 +323,7 @@ func TestScorerErrors(t *testing.T) {
 	}
 }
 
-// TestScorerInputs: only features that are tested are asked for, and a tree of a
-// leaf alone asks for none.
+// TestScorerInputs: the inputs are the tested features only; a bare leaf has none.
 func TestScorerInputs(t *testing.T) {
 	tr := smallTree()
 	tr.Features = append([]dataset.Feature{{Name: "idle", Kind: dataset.Numeric}}, tr.Features...)
@@ -375,7 +373,7 @@ func ExampleTree_Scorer() {
 	}
 	scorer := t.Scorer()
 
-	for _, in := range scorer.Features() { // what to pass, and in which order
+	for _, in := range scorer.Features() { // the values to pass, in this order
 		fmt.Println(in.Name, in.Kind)
 	}
 	p, err := scorer.Predict([]tree.Value{tree.Number(24), tree.Text("b")})
@@ -438,8 +436,8 @@ func BenchmarkScorer(b *testing.B) {
 	}
 }
 
-// TestScorerText gives a text to a numeric feature: a fault where the tree asks the row
-// for it, and else of no matter, in trees of numeric features alone and in others.
+// TestScorerText gives a text to a numeric feature. It is an error if the row's path tests
+// the feature, and ignored otherwise, in all kinds of tree.
 func TestScorerText(t *testing.T) {
 	numeric := smallTree()
 	numeric.Features[1] = dataset.Feature{Name: "job", Kind: dataset.Numeric, Cuts: []float64{1}, Cost: 2}
@@ -461,7 +459,7 @@ func TestScorerText(t *testing.T) {
 	}
 }
 
-// BenchmarkScorerNumbers is of trees of numeric features alone.
+// BenchmarkScorerNumbers scores rows by trees of numeric features only.
 func BenchmarkScorerNumbers(b *testing.B) {
 	const rows = 1 << 12
 	fs := numericFeatures()

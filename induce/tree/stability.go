@@ -2,29 +2,29 @@ package tree
 
 import "github.com/espalier-ml/espalier/induce/split"
 
-// Stability says how far other trees, such as those of the folds of a
-// cross-validation, ask what a tree asks. All figures are shares of these trees.
+// Stability measures the agreement of a tree with other trees, such as those of the
+// folds of a cross-validation.
 type Stability struct {
-	// mean over the inner nodes, weighted by their weight; nil: the tree asks nothing
+	// SameFeature is the mean of the splits' SameFeature over the inner nodes, by their
+	// weight; nil: the tree is a bare leaf.
 	SameFeature *float64         `json:"same_feature"`
-	SameTest    *float64         `json:"same_test"` // the same of the very same test
-	Splits      []SplitStability `json:"splits"`    // of the inner nodes, in their order
+	SameTest    *float64         `json:"same_test"` // the mean of the splits' SameTest
+	Splits      []SplitStability `json:"splits"`    // by inner node, in order
 }
 
-// SplitStability says how far other trees agree with an inner node of a tree.
+// SplitStability measures the agreement of other trees with one inner node.
 type SplitStability struct {
 	Node        int     `json:"node"`
 	Feature     string  `json:"feature"`
-	SameFeature float64 `json:"same_feature"` // share of the trees that ask the feature at the same place
-	SameTest    float64 `json:"same_test"`    // share of those that have the same cut or value, too
+	SameFeature float64 `json:"same_feature"` // share of the trees with a test on the feature at the same place
+	SameTest    float64 `json:"same_test"`    // share of the trees with the same cut or value at the same place
 }
 
-// Stability compares a tree with others, at least one, over features with the same
-// bins. The place of a node in another tree is reached by the same answers to
-// tests on the same features: see place. A tree that has no such place does not
-// agree.
+// Stability compares the tree with at least one other tree over features with the
+// same bins. The same answers to tests on the same features lead to the same place in
+// another tree (see place). A tree without the place does not agree.
 func (t *Tree) Stability(others []*Tree) *Stability {
-	features, tests := make([]int, len(t.Nodes)), make([]int, len(t.Nodes)) // trees that agree, by node
+	features, tests := make([]int, len(t.Nodes)), make([]int, len(t.Nodes)) // by node: number of trees that agree
 	for _, other := range others {
 		for i, place := range t.places(other) {
 			if place < 0 || t.Nodes[i].Leaf() || !t.sameFeature(i, other, place) {
@@ -60,8 +60,8 @@ func (t *Tree) Stability(others []*Tree) *Stability {
 	return s
 }
 
-// places returns, for each node, the node of another tree that is in its place;
-// -1: there is none.
+// places returns by node the node at the same place in another tree; -1: there is
+// none.
 func (t *Tree) places(other *Tree) []int {
 	places := make([]int, len(t.Nodes))
 	for i := range t.Nodes {
@@ -72,12 +72,10 @@ func (t *Tree) places(other *Tree) []int {
 	return places
 }
 
-// place returns the child of another tree's node to which the answer leads that
-// leads to a child here; -1: there is none. Where both nodes ask the same feature
-// for a threshold it is that of the same side, wherever the cuts are, and where
-// both are multiway that of the same code. A yes to one value or bin, or to
-// missing, and the no are an answer of another tree only where it asks for the
-// same.
+// place returns the child of another tree's node behind the same answer; -1: there is
+// none. Both nodes must test the same feature. Two thresholds have the same answer on
+// the same side, whatever their cuts. Two multiway tests have the same answer for the
+// same code. All other tests (of a value, a bin or missing) must be equal.
 func (t *Tree) place(node, outcome int, other *Tree, at int) int {
 	if at < 0 || !t.sameFeature(node, other, at) {
 		return -1
@@ -94,7 +92,7 @@ func (t *Tree) place(node, outcome int, other *Tree, at int) int {
 	return -1
 }
 
-// sameFeature reports whether an inner node and another tree's node ask the same
+// sameFeature reports whether an inner node and another tree's node test the same
 // feature.
 func (t *Tree) sameFeature(node int, other *Tree, at int) bool {
 	theirs := &other.Nodes[at]

@@ -12,8 +12,8 @@ import (
 	"github.com/espalier-ml/espalier/induce/tree"
 )
 
-// question is a test on one of the features of asking, with what follows on yes
-// and on no; nil: a leaf.
+// question is a test on one of the features of asking, with its yes and no branch; nil is
+// a leaf.
 type question struct {
 	feature int
 	kind    split.Kind
@@ -21,7 +21,7 @@ type question struct {
 	yes, no *question
 }
 
-// asking is a tree by hand, whose nodes weigh 2^(3 - depth).
+// asking makes a tree by hand. A node weighs 2^(3 - depth).
 func asking(root *question) *tree.Tree {
 	t := &tree.Tree{Features: []dataset.Feature{
 		{Name: "age", Kind: dataset.Numeric, Cuts: []float64{10, 20, 30}},
@@ -114,8 +114,8 @@ func TestStabilityOfSeveral(t *testing.T) {
 	}
 }
 
-// TestStabilityProperties: a tree agrees fully with itself, and each of its
-// prunings with it, but it with a smaller one only where that still asks.
+// TestStabilityProperties: a tree agrees fully with itself, and each of its prunings agrees
+// fully with the tree. The tree agrees with a pruning only at the pruning's tests.
 func TestStabilityProperties(t *testing.T) {
 	for seed := range uint64(40) {
 		r := rand.New(rand.NewPCG(6, seed))

@@ -6,10 +6,10 @@ import (
 	"github.com/espalier-ml/espalier/induce/dataset"
 )
 
-// Tested returns the tree with those of its features that some test uses, in
-// their order: what tree.json lists. The two trees share what they have in common.
+// Tested returns the tree with only the features that some test uses, in their order.
+// tree.json lists these. The two trees share their nodes' slices.
 func (t *Tree) Tested() *Tree {
-	number := make([]int, len(t.Features)) // of the features that stay, plus 1
+	number := make([]int, len(t.Features)) // by feature: its new number plus 1; 0: left out
 	for i := range t.Nodes {
 		if n := &t.Nodes[i]; !n.Leaf() {
 			number[n.Test.Feature] = 1

@@ -13,8 +13,8 @@ import (
 	"github.com/espalier-ml/espalier/induce/tree"
 )
 
-// TestTested: the features that tests name, in their order, and the same
-// predictions by name.
+// TestTested: only tested features are kept, in their order, and the predictions by name
+// stay the same.
 func TestTested(t *testing.T) {
 	fewer := 0
 	for _, family := range families() {
@@ -80,7 +80,7 @@ func sameOfAll(t *testing.T, a, b *tree.Scorer, r *rand.Rand) {
 	}
 }
 
-// smallSchema is a schema of the features of random trees and of columns without.
+// smallSchema is a schema with the features of random trees, and with other columns.
 func smallSchema() *tree.Schema {
 	s := &tree.Schema{Label: tree.Label{Column: `the "label"`, Classes: []string{"a", "\n"}}}
 	s.Columns = append(s.Columns, tree.SchemaColumn{Name: "key", Role: "key", Physical: "INT64"})
@@ -94,8 +94,8 @@ func smallSchema() *tree.Schema {
 	return s
 }
 
-// TestSchemaRoundTrip: what is decoded is what was encoded, and a feature is spelled
-// as in tree.json.
+// TestSchemaRoundTrip: encoding and decoding a schema gives the same schema, and a feature
+// is written as in tree.json.
 func TestSchemaRoundTrip(t *testing.T) {
 	want := smallSchema()
 	b := want.Encode()
@@ -124,7 +124,7 @@ func TestSchemaRoundTrip(t *testing.T) {
 	}
 }
 
-// TestSchemaFaults: what is wrong with a feature is told as of tree.json.
+// TestSchemaFaults: a faulty feature has the same error as in tree.json.
 func TestSchemaFaults(t *testing.T) {
 	const head = `{"format": "espalier/schema", "version": 1, "label": {"column": "y", "classes": ["a", "b"]}, "columns": [`
 	for content, want := range map[string]string{
@@ -143,7 +143,7 @@ func TestSchemaFaults(t *testing.T) {
 			t.Errorf("%s: %v, want an error with %q", content, err, want)
 		}
 	}
-	// A schema.json of runs before it had cuts and values.
+	// An early schema.json, without cuts and values.
 	s, err := tree.DecodeSchema([]byte(head +
 		`{"name": "x", "role": "feature", "physical": "DOUBLE", "type": "numeric", "codes": 3}]}`))
 	if err != nil || len(s.Features()) != 0 || len(s.Columns) != 1 {

@@ -10,7 +10,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/split"
 )
 
-// Tree is a trained tree with all that is needed to use and to judge it.
+// Tree is a trained tree, with its origin, its complexity and its certificate.
 type Tree struct {
 	Label       Label
 	Features    []dataset.Feature
@@ -26,15 +26,15 @@ type Label struct {
 	Column  string   `json:"column"`
 	Classes []string `json:"classes"` // in numeric order for numbers, else in byte order
 
-	// Priors are the frequencies of the classes where the tree is used, above 0 and
-	// of sum 1; nil: as among the training rows, by the weights that they had.
+	// Priors are the frequencies of the classes where the tree is used, above 0 and of
+	// sum 1; nil: the weighted frequencies among the training rows.
 	Priors []float64 `json:"priors,omitempty"`
-	// ErrorCosts are what a prediction costs, by actual and then by predicted
-	// class, at least 0; nil: 0 where they agree, else 1.
+	// ErrorCosts are the costs of predictions, at least 0, by actual class, then by
+	// predicted class; nil: 0 if the two agree, else 1.
 	ErrorCosts [][]float64 `json:"error_costs,omitempty"`
 }
 
-// Algorithm says by which parameters the tree was grown.
+// Algorithm holds the parameters of training.
 type Algorithm struct {
 	Name         string  `json:"name"`
 	Lambda       float64 `json:"lambda"`
@@ -50,20 +50,21 @@ type Algorithm struct {
 	MaxLeaves    int     `json:"max_leaves,omitempty"`
 	Seed         uint64  `json:"seed"`
 	RepeatCost   string  `json:"repeat_cost,omitempty"` // RepeatFree, or empty: each test is paid
-	// how scores counted the price of a group that a test was the first of: shared, free or never;
-	// empty: in full
+	// SetUps says how scores counted the price of a group in its first test on a path:
+	// shared, free or never; empty: in full.
 	SetUps   string `json:"set_ups,omitempty"`
-	CostUnit string `json:"cost_unit,omitempty"` // what costs are counted in; empty: nothing in particular
+	CostUnit string `json:"cost_unit,omitempty"` // unit of the costs; empty: none
 
 	// The wishes of the owner of the data.
-	First  []string `json:"first,omitempty"`  // features that the nodes of depth 0, 1, .. were to test
-	Forbid []string `json:"forbid,omitempty"` // columns that were not to be tested
-	// +1, -1: as the feature grows the second class must not become less, or more, probable
+	First  []string `json:"first,omitempty"`  // features to test at depth 0, 1, ..
+	Forbid []string `json:"forbid,omitempty"` // columns that no test may use
+	// Monotone holds by feature the constraint on the probability of the second class as
+	// the feature grows: +1, it must not fall; -1, it must not rise.
 	Monotone map[string]int8 `json:"monotone,omitempty"`
 }
 
-// RepeatFree says that further tests on a feature that was asked before on a path
-// cost nothing, unless its values have prices of their own.
+// RepeatFree makes repeated tests on a feature free on a path. It does not apply to a
+// feature whose values have prices of their own.
 const RepeatFree = "free"
 
 // Training counts the training rows.
@@ -72,37 +73,38 @@ type Training struct {
 	Objects     int64 `json:"objects"`
 	Weight      int64 `json:"weight"`                 // fixed point, in units of 1/WeightScale
 	WeightScale int64 `json:"weight_scale,omitempty"` // absent: 1
-	// rows whose class is not their object's; their weight where rows are weighted
+	// RelabelledRows is the number of rows of another class than their object's; the
+	// weight of these rows if rows are weighted.
 	RelabelledRows   int64 `json:"relabelled_rows"`
 	DroppedNullLabel int64 `json:"dropped_null_labels,omitempty"`
-	// leaves for want of time: with a later deadline tests would have followed
+	// CutLeaves is the number of leaves not split for lack of time: a later deadline would
+	// have given them tests.
 	CutLeaves int `json:"cut_leaves,omitempty"`
 
-	// Weights is "class_weights" where all weights of the tree are those of the
-	// rows times their class's in ClassWeights; empty: they are the rows' own.
+	// Weights is "class_weights" if all weights of the tree are the rows' weights times
+	// the weight of their class in ClassWeights; empty: the rows' own weights.
 	Weights      string    `json:"weights,omitempty"`
 	ClassWeights []float64 `json:"class_weights,omitempty"`
-	LeftOutRows  int64     `json:"left_out_rows,omitempty"` // for a class weight of 0
+	LeftOutRows  int64     `json:"left_out_rows,omitempty"` // rows left out for a class weight of 0
 }
 
-// Complexity is what the tree costs to use, on its training rows. Expected
-// values weigh rows by their weight.
+// Complexity holds the size of the tree, and the cost of its use on the training rows.
+// Expected values are means over rows, by weight.
 type Complexity struct {
 	ExpectedCost  float64 `json:"expected_cost"`
 	ExpectedTests float64 `json:"expected_tests"`
-	MaxCost       float64 `json:"max_cost"` // of the dearest path
+	MaxCost       float64 `json:"max_cost"` // cost of the dearest path
 	Nodes         int     `json:"nodes"`
 	Leaves        int     `json:"leaves"`
-	Depth         int     `json:"depth"` // tests on the longest path
+	Depth         int     `json:"depth"` // number of tests on the longest path
 
-	// What is really paid, see Test.Billed. Both are 0 where tests have no other
-	// price than their own, and where nothing is asked.
+	// The billed costs, see Test.Billed. Both are 0 if every test is billed at its own
+	// price, and if there are no tests.
 	ExpectedBilledCost float64 `json:"expected_billed_cost,omitempty"`
 	MaxBilledCost      float64 `json:"max_billed_cost,omitempty"`
 }
 
-// Billed returns what a training row pays in the mean and at most, groups of
-// features and repeats counted as they are billed.
+// Billed returns the mean and the greatest billed cost of a training row.
 func (c *Complexity) Billed() (expected, most float64) {
 	if c.ExpectedBilledCost == 0 { // the first test on a path is always paid
 		return c.ExpectedCost, c.MaxCost
@@ -115,9 +117,9 @@ type Node struct {
 	Rows            int64
 	Objects         int64
 	Weight          int64
-	ClassWeights    []int64 // by the objects' majority class
-	RawClassWeights []int64 // by the rows' class
-	Class           int     // the class predicted, see Label.Decide
+	ClassWeights    []int64 // weight by majority class of the objects
+	RawClassWeights []int64 // weight by class of the rows
+	Class           int     // predicted class, see Label.Decide
 	Probabilities   []float64
 
 	Test     *Test
@@ -129,13 +131,13 @@ type Test struct {
 	split.Test
 
 	Cost float64 // the test's own price
-	// what is paid at this node, where that differs: with the price of a group that no test before
-	// belongs to, and 0 for free repeats
+	// Billed is the price paid at this node; nil: Cost. It includes the price of the
+	// feature's group if no test above is of the group, and is 0 for a free repeat.
 	Billed *float64
 	Score  split.Parts
 }
 
-// Paid returns what is paid for the test at its node.
+// Paid returns the price paid for the test at its node.
 func (t *Test) Paid() float64 {
 	if t.Billed != nil {
 		return *t.Billed
@@ -145,23 +147,23 @@ func (t *Test) Paid() float64 {
 
 // Branch leads from an inner node to a child.
 type Branch struct {
-	Outcome int // 1 or 0; for multiway tests the code of the feature
-	Child   int
+	Outcome int  // 1 or 0; for multiway tests the code of the feature
+	Child   int  // id of the child
 	Missing bool // takes missing values
-	Other   bool // takes values that are not listed (categorical)
+	Other   bool // takes unlisted values of a categorical feature
 }
 
-// Leaf reports whether the node asks nothing.
+// Leaf reports whether the node has no test.
 func (n *Node) Leaf() bool { return n.Test == nil }
 
-// Estimate says how class probabilities follow from class weights.
+// Estimate is a method to estimate class probabilities from class weights.
 type Estimate uint8
 
 // The leaf estimates.
 const (
-	Majority Estimate = iota + 1 // weights of the objects' majority classes, as the paper
-	Raw                          // weights of the rows' classes
-	Smoothed                     // raw, shrunk to the parent's estimate
+	Majority Estimate = iota + 1 // shares of the weight by majority class of the objects, as in the paper
+	Raw                          // shares of the weight by class of the rows
+	Smoothed                     // raw shares, shrunk towards the parent's estimate
 )
 
 func estimateNames() []string { return []string{"", "majority", "raw", "smoothed"} }
@@ -184,15 +186,13 @@ func ParseEstimate(s string) (Estimate, error) {
 	return 0, fmt.Errorf("leaf estimate %q: want one of majority, raw, smoothed", s)
 }
 
-// smoothing is m, the weight in rows that the parent's estimate has in a
-// smoothed one.
+// smoothing is m, the weight of the parent's estimate in a smoothed estimate, in rows.
 const smoothing = 10
 
-// Estimate fills in the class and probabilities of every node from its class
-// weights, by the priors and error costs of the label. Parents must come before
-// their children. scale is the fixed-point weight of one row. Where there are
-// monotone constraints the probabilities keep within the bounds that these set, of
-// whatever weights they are made.
+// Estimate sets the class and the probabilities of every node from its class weights,
+// the priors and the error costs of the label. Parents must come before their
+// children. scale is the fixed-point weight of one row. With monotone constraints the
+// probabilities are clipped to the constraints' bounds, for every method.
 func (t *Tree) Estimate(e Estimate, scale int64) {
 	parent, bounds := make([]int, len(t.Nodes)), t.bounds()
 	parent[0] = -1
@@ -216,15 +216,15 @@ func (t *Tree) Estimate(e Estimate, scale int64) {
 		}
 	}
 	if t.Label.Priors != nil {
-		t.applyPriors() // after smoothing, which is by frequencies of the training rows
+		t.applyPriors() // after smoothing, as smoothing uses frequencies of the training rows
 	}
 	for i := range t.Nodes {
 		t.Nodes[i].Class = t.Label.Decide(t.Nodes[i].Probabilities)
 	}
 }
 
-// bounds returns what monotone constraints leave to the probability of the second
-// class, by node; nil: there are none.
+// bounds returns by node the monotone constraints' bounds on the probability of the
+// second class; nil: there are no constraints.
 func (t *Tree) bounds() []split.Bounds {
 	if len(t.Algorithm.Monotone) == 0 || len(t.Label.Classes) != 2 {
 		return nil
@@ -264,7 +264,7 @@ func probabilities(weights []int64, prior []float64, m float64) []float64 {
 	return p
 }
 
-// Measure fills in the complexity from the nodes.
+// Measure sets the complexity from the nodes.
 func (t *Tree) Measure() {
 	c := Complexity{Nodes: len(t.Nodes)}
 	depth := make([]int, len(t.Nodes))
@@ -309,8 +309,8 @@ func (t *Tree) CountLeaves() int {
 	return leaves
 }
 
-// BillsApart reports whether tests may be billed at other prices than their own:
-// features that are tested are in groups, or repeats are free.
+// BillsApart reports whether the billed price of a test may differ from its own price:
+// a tested feature is in a group, or repeats are free.
 func (t *Tree) BillsApart() bool {
 	if t.Algorithm.RepeatCost != "" {
 		return true
@@ -323,7 +323,7 @@ func (t *Tree) BillsApart() bool {
 	return false
 }
 
-// Billed returns, for each node, what is really paid on the way to it.
+// Billed returns by node the billed cost of the tests on its path.
 func (t *Tree) Billed() []float64 {
 	billed := make([]float64, len(t.Nodes))
 	for i := range t.Nodes {
@@ -334,7 +334,8 @@ func (t *Tree) Billed() []float64 {
 	return billed
 }
 
-// Path returns, for each node, the tests on the way to it and what they cost.
+// Path returns by node the number of tests on its path, and their cost at their own
+// prices.
 func (t *Tree) Path() (tests []int, costs []float64) {
 	tests, costs = make([]int, len(t.Nodes)), make([]float64, len(t.Nodes))
 	for i := range t.Nodes {

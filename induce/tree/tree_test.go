@@ -86,9 +86,9 @@ func TestMeasure(t *testing.T) {
 	}
 }
 
-// billedTree is smallTree with both features in a group that costs 4, and a
-// third test: age once more, for nothing. With it the way to node 5 is billed at
-// 3 + 4 for the first, 2 for the second and 0 for the third test.
+// billedTree is smallTree with both features in a group of price 4, and with a third test:
+// a free repeat on age. The path to node 5 is billed at 3 + 4 for the first, 2 for the
+// second and 0 for the third test.
 func billedTree() *tree.Tree {
 	tr := smallTree()
 	tr.Algorithm.RepeatCost, tr.Algorithm.CostUnit = tree.RepeatFree, "euros"
@@ -108,8 +108,8 @@ func billedTree() *tree.Tree {
 	return tr
 }
 
-// TestBilled: billedTree by hand. All 20 pay 7, 12 of them 2, 10 of these nothing
-// for a test of price 3.
+// TestBilled: billedTree by hand. All 20 rows pay 7, 12 of them also pay 2, and 10 of
+// these have a free test of price 3.
 func TestBilled(t *testing.T) {
 	tr := billedTree()
 	want := tree.Complexity{
@@ -144,8 +144,8 @@ func randomCounts(r *rand.Rand) *tree.LeafCounts {
 	return c
 }
 
-// TestLeafCounts: encoded counts add up like the counts themselves, one by one
-// or merged first.
+// TestLeafCounts: encoded counts have the same sum as the counts themselves, added one by
+// one or merged first.
 func TestLeafCounts(t *testing.T) {
 	r := rand.New(rand.NewPCG(8, 8))
 	want, got, merged := smallTree().NewLeafCounts(), smallTree().NewLeafCounts(), smallTree().NewLeafCounts()
@@ -181,8 +181,7 @@ func TestLeafCounts(t *testing.T) {
 	}
 }
 
-// TestLeafCountsErrors: counts that were cut short, or that have bytes left
-// over, are errors.
+// TestLeafCountsErrors: Add refuses counts that are cut short or have bytes left over.
 func TestLeafCountsErrors(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 9))
 	for range 20 {
