@@ -21,12 +21,12 @@ Nothing is chosen on test. Prints a Markdown table each and fails where a point
 is missed. Needs the folder ../shared, Go, and Python with numpy and pyarrow
 (installed by pip where they are missing).
 """
-import argparse, csv, os, subprocess, sys
+import argparse, csv, os, sys
 
 sys.dont_write_bytecode = True
 from needs import need
 
-need('numpy', 'pyarrow')
+need('budgets')
 
 import numpy as np
 import pyarrow.parquet as pq

@@ -57,8 +57,13 @@ printf '%s\n' 'rootLogger.level=INFO' 'rootLogger.appenderRef.c.ref=C' 'appender
 # The cluster has Beam's jars beside its own, but for those that are Flink's or
 # would log in another way.
 on_cluster=$(ls flink-jars/flink-dist-*.jar flink-jars/log4j-*.jar)
-beam=$(ls beam-jars/*.jar | grep -v -e '/flink-[^/]*$' -e '/slf4j-' -e '/log4j' -e '/scala-')
-class_path=$(printf '%s\n' "$on_cluster" "$beam" | paste -sd:)
+class_path=$(paste -sd: <<<"$on_cluster")
+for jar in beam-jars/*.jar; do
+	case ${jar##*/} in
+	flink-* | slf4j-* | log4j* | scala-*) ;;
+	*) class_path+=:$jar ;;
+	esac
+done
 
 # jvm NAME ARGUMENT... starts a JVM and leaves its process id in $pid.
 jvm() {

@@ -4,12 +4,13 @@
 #
 #	bench/matrix.sh [DATASET ...]
 #
-# Needs the folder ../shared (data sets and judge), Python with numpy, pyarrow
-# and scikit-learn. Prints one line per tree and fails when one is wrong.
+# Needs the folder of data sets and judge, and Python. Prints one line per tree and
+# fails when one is wrong.
 set -uo pipefail
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/.." || exit 1
 shared=${ESPALIER_SHARED:-../shared}
 [ -d "$shared/data" ] || { echo "no data sets in $shared/data"; exit 2; }
+python3 -B bench/needs.py matrix || exit 1
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 go build -o "$work/espalier" ./cmd/espalier || exit 1

@@ -1,15 +1,29 @@
-"""Installs what a script of this folder needs, at the versions of requirements.txt."""
-import importlib.util, os, re, subprocess, sys
+#!/usr/bin/env python3
+"""Installs what scripts of this folder need.
 
-modules = {'scikit-learn': 'sklearn'}  # where they are not called as the package
+    bench/needs.py SCRIPT ..
+
+The packages of a script stand in requirements/SCRIPT.txt, their versions in
+requirements/versions.txt. A package that Python can import already is left as it is,
+whatever its version.
+"""
+import importlib.util, os, subprocess, sys
+
+folder = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'requirements')
+modules = {'scikit-learn': 'sklearn'}  # where the module has another name than the package
 
 
-def need(*packages):
-    """Installs those of the packages that Python cannot import, whatever their version."""
+def need(script):
+    """Installs the packages of a script that Python cannot import."""
+    with open(os.path.join(folder, script + '.txt')) as f:
+        packages = [line.strip() for line in f if line.strip() and line[0] not in '-#']
     missing = [p for p in packages if not importlib.util.find_spec(modules.get(p, p))]
-    if not missing:
-        return
-    with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), 'requirements.txt')) as f:
-        pinned = dict(re.match(r'([\w-]+)==(\S+)', line).groups() for line in f if re.match(r'[\w-]+==', line))
-    wanted = [f'{p}=={pinned[p]}' for p in missing]
-    subprocess.check_call([sys.executable, '-m', 'pip', 'install', '-q', *wanted])
+    if missing:
+        subprocess.check_call([sys.executable, '-m', 'pip', 'install', '-q', '-c', os.path.join(folder, 'versions.txt'), *missing])
+
+
+if __name__ == '__main__':
+    if len(sys.argv) < 2:
+        sys.exit(__doc__)
+    for name in sys.argv[1:]:
+        need(name)

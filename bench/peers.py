@@ -30,12 +30,12 @@ result but says whether the trees or the choice among them is what lacks. Needs
 the folder ../shared and Python; installs by pip what is missing of numpy,
 pandas, pyarrow, scikit-learn, lightgbm and pystreed.
 """
-import argparse, os, subprocess, sys
+import argparse, os, sys
 
 sys.dont_write_bytecode = True
 from needs import need
 
-need('numpy', 'pandas', 'pyarrow', 'scikit-learn', 'lightgbm', 'pystreed')
+need('peers')
 
 import numpy as np
 import pyarrow as pa, pyarrow.parquet as pq

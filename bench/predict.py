@@ -18,12 +18,12 @@ predictions: the median of RUNS pairs, one after the other. Fails where a row
 differs or the ratio is above 2. Needs the folder ../shared and Python; installs by
 pip what is missing of numpy and pyarrow.
 """
-import argparse, glob, os, subprocess, sys, time
+import argparse, glob, os, sys, time
 
 sys.dont_write_bytecode = True
 from needs import need
 
-need('numpy', 'pyarrow')
+need('predict')
 
 import numpy as np
 import pyarrow as pa, pyarrow.compute as pc, pyarrow.parquet as pq

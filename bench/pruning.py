@@ -17,7 +17,7 @@ import json, os, shutil, subprocess, sys, tempfile
 sys.dont_write_bytecode = True
 from needs import need
 
-need('numpy', 'scikit-learn')
+need('pruning')
 
 import numpy as np, sklearn
 from sklearn.tree._tree import NODE_DTYPE, Tree, _build_pruned_tree_ccp, ccp_pruning_path

@@ -29,7 +29,7 @@ import argparse, csv, glob, json, math, os, statistics, subprocess, sys, tempfil
 sys.dont_write_bytecode = True
 from needs import need
 
-need('numpy', 'pyarrow', 'lightgbm', 'm2cgen')
+need('scorers')
 
 import lightgbm
 import numpy as np

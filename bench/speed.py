@@ -5,16 +5,16 @@
 
 Each side reads the Parquet files and trains: Espalier to a finished run folder
 with metrics, the other side reads with pyarrow and trains one tree of 255
-leaves on 63 bins (as check/anchors.py of ../shared does). Prints the median of
-the wall-clock ratios of neighbouring runs, and the peak memory. Needs Python
-with pyarrow, numpy, pandas, scikit-learn and lightgbm.
+leaves on 63 bins (one_lightgbm.py). Prints the median of the wall-clock ratios
+of neighbouring runs, and the peak memory. Needs the folder of data sets, and
+Python; installs by pip what is missing.
 """
-import argparse, json, os, resource, shutil, statistics, subprocess, sys, tempfile, time
+import argparse, json, os, shutil, statistics, subprocess, sys, tempfile, time
 
 sys.dont_write_bytecode = True
 from needs import need
 
-need('numpy', 'pandas', 'pyarrow', 'scikit-learn', 'lightgbm')
+need('speed')
 
 here = os.path.dirname(os.path.abspath(__file__))
 shared = os.environ.get('ESPALIER_SHARED', os.path.join(here, '..', '..', 'shared'))
@@ -31,10 +31,9 @@ def run(argv):
     return time.perf_counter() - start, usage.ru_maxrss / 1024, out
 
 
-def anchor(folder):
-    wall, rss, out = run([sys.executable, os.path.join(shared, 'check', 'anchors.py'), folder, 'lightgbm'])
-    r = json.loads(out.strip().splitlines()[-1])
-    return r['wall'], r['rss_mb'], r.get('auc')
+def lightgbm(folder):
+    wall, rss, out = run([sys.executable, os.path.join(here, 'one_lightgbm.py'), folder])
+    return wall, rss, json.loads(out.strip().splitlines()[-1])['auc']
 
 
 def main():
@@ -58,7 +57,7 @@ def main():
                 shutil.rmtree(out, ignore_errors=True)
                 w, rss, _ = run([binary, 'train', '--input', folder + '/*.parquet', '--label', 'class', '--output', out,
                                  '--categorical', categorical[name], '--progress', 'none', *flags])
-                v, their_rss, auc = anchor(folder)
+                v, their_rss, auc = lightgbm(folder)
                 if i == 0:
                     continue  # warm-up
                 ratios.append(w / v); ours.append(w); theirs.append(v); memory.append(rss); their_memory.append(their_rss)
