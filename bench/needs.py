@@ -3,8 +3,8 @@
 
     bench/needs.py SCRIPT ..
 
-The packages of a script stand in requirements/SCRIPT.txt, their versions in
-requirements/versions.txt. A package that Python can import already is left as it is,
+The folder requirements lists the packages of each script, and their versions in
+versions.txt. A package that Python can import already is left as it is,
 whatever its version.
 """
 import importlib.util, os, subprocess, sys

@@ -116,7 +116,7 @@ class Espalier:
     def measure(self, folder, tree, part):
         """Metrics of a tree of a run folder on the rows of PART.parquet."""
         self.run('evaluate', '--model', os.path.join(folder, tree), '--input', os.path.join(self.work, f'{part}.parquet'),
-                 '--output', os.path.join(self.work, 'metrics.json'), '--progress', 'none')
+                 '--output', os.path.join(self.work, 'metrics.json'), '--overwrite', '--progress', 'none')
         return load(self.work, 'metrics.json')['test']
 
 
