@@ -40,22 +40,6 @@ type listed struct {
 	folder string
 }
 
-// footersPhase is the name of the phase in which footers are read.
-const footersPhase = "footers"
-
-// readInput is openInput as a phase of a run.
-func readInput(ctx context.Context, j *driver, patterns []string) (*input, error) {
-	var in *input
-	err := j.phase(ctx, footersPhase, 0, "files", func(s *parallel.Steps) (err error) {
-		in, err = openInput(ctx, j.files, patterns, s)
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	return in, nil
-}
-
 // openInput lists the files and reads their footers, which it counts.
 func openInput(ctx context.Context, f *files, patterns []string, s *parallel.Steps) (*input, error) {
 	list, err := listInput(ctx, f.store, patterns)

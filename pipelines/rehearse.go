@@ -4,13 +4,11 @@ import (
 	"context"
 	"math"
 	"slices"
-	"sync"
 
 	"github.com/google/uuid"
 
 	"github.com/espalier-ml/espalier/induce"
 	"github.com/espalier-ml/espalier/induce/dataset"
-	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
 // rehearsalRows are the rows from which a run is foreseen.
@@ -75,43 +73,6 @@ func (c *costs) ofFeatures() *costs {
 	return &costs{lines: slices.DeleteFunc(slices.Clone(c.lines), func(l costLine) bool { return l.single }), url: c.url}
 }
 
-// sample returns an input of row groups that are spread evenly over all and have
-// so many rows together, or of all if they have fewer, and their share of the
-// rows.
-func (in *input) sample(rows int64) (*input, float64) {
-	sizes := in.taskRows()
-	all := sum(sizes)
-	if all <= rows {
-		return in, 1
-	}
-	for n := max(1, int(float64(len(sizes))*float64(rows)/float64(all))); ; n++ {
-		s, have := *in, int64(0)
-		s.tasks = nil
-		for i := range n {
-			at := (2*i + 1) * len(sizes) / (2 * n)
-			s.tasks, have = append(s.tasks, in.tasks[at]), have+sizes[at]
-		}
-		if have >= rows || n == len(sizes) {
-			s.rows = have
-			return &s, float64(have) / float64(all)
-		}
-		n += n / 8 // sizes may differ a lot
-	}
-}
-
-// taskRows returns the rows of each task.
-func (in *input) taskRows() []int64 {
-	rows := make([]int64, 0, len(in.tasks))
-	for _, file := range in.files {
-		for g := range file.RowGroups() {
-			if n := file.RowGroupRows(g); n > 0 {
-				rows = append(rows, n)
-			}
-		}
-	}
-	return rows
-}
-
 // tallyObjects counts the objects of a part by their rows.
 func (t *training) tallyObjects(ctx context.Context, part dataset.Part) error {
 	layout := dataset.NewLayout(t.features)
@@ -142,61 +103,4 @@ func (r rehearsing) Job(name string, total int64, unit string) {
 func (rehearsing) Warn(string) {}
 func (rehearsing) Note(string) {}
 
-// oneAtATime calls the reporter of a run from one goroutine at a time.
-type oneAtATime struct {
-	mu sync.Mutex
-	r  Reporter
-}
-
-// orSilent returns the reporter of a run: one that tells nothing where there is
-// none.
-func orSilent(r Reporter) Reporter {
-	if r == nil {
-		r = noReporter{}
-	}
-	return &oneAtATime{r: r}
-}
-
-func (o *oneAtATime) Job(name string, total int64, unit string) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.r.Job(name, total, unit)
-}
-
-func (o *oneAtATime) Step(done int64, note string) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.r.Step(done, note)
-}
-
-func (o *oneAtATime) Warn(text string) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.r.Warn(text)
-}
-
-func (o *oneAtATime) Note(text string) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.r.Note(text)
-}
-
-// noReporter tells nothing: a program that calls Train may want to hear nothing.
-type noReporter struct{}
-
-func (noReporter) Job(string, int64, string) {}
-func (noReporter) Step(int64, string)        {}
-func (noReporter) Warn(string)               {}
-func (noReporter) Note(string)               {}
-
 var _ Reporter = noReporter{}
-
-// figures are the counts of what jobs have done in this process.
-type figures struct{ read, exchanged, written, histogram int64 }
-
-func (f *figures) add(p *jobs.Progress) {
-	f.read += p.Read.Load()
-	f.exchanged += p.Exchanged.Load()
-	f.written += p.Written.Load()
-	f.histogram = max(f.histogram, p.Histogram.Load())
-}

@@ -20,18 +20,6 @@ import (
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
-// Reporter shows progress. Its methods are called from one goroutine at a time.
-type Reporter interface {
-	// Job starts a job of total steps; unit names them.
-	Job(name string, total int64, unit string)
-	// Step says how many steps of the job are done, and a note on them.
-	Step(done int64, note string)
-	// Warn shows a warning to the user.
-	Warn(text string)
-	// Note tells the user what is worth knowing before a run.
-	Note(text string)
-}
-
 // running admits one pipeline of this process at a time, whatever run it is of:
 // two pipelines at once race in the SDK. Who holds it may also read and set the
 // SDK's flags, of which there is one set in a process.

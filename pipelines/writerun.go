@@ -52,14 +52,6 @@ func (t *training) manifest(start time.Time) *runfolder.Manifest {
 	return m
 }
 
-func (in *input) manifest() []runfolder.Input {
-	list := make([]runfolder.Input, len(in.files))
-	for i, f := range in.files {
-		list[i] = runfolder.Input{URL: f.URL, Size: f.Size, FooterDigest: f.FooterDigest, Rows: f.Rows, RowGroups: f.RowGroups()}
-	}
-	return list
-}
-
 // writePhase is the name of the phase in which the documents of a folder are written.
 const writePhase = "write"
 
