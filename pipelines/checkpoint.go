@@ -22,6 +22,7 @@ import (
 	"github.com/espalier-ml/espalier/io/objectstore"
 	"github.com/espalier-ml/espalier/io/runfolder"
 	"github.com/espalier-ml/espalier/io/usage"
+	"github.com/espalier-ml/espalier/pipelines/source"
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
@@ -107,7 +108,7 @@ func (t *training) begin(ctx context.Context, c *checkpoint) error {
 		if c == nil {
 			return nil
 		}
-		return c.remove(ctx, t.files.store, t.config.Output)
+		return c.remove(ctx, t.files.Store, t.config.Output)
 	}
 	claim := checkpoint{Format: checkpointFormat, Version: 1, Espalier: runfolder.Version(), Blocks: uuid.NewString()}
 	t.blocks = t.checkpointURL(claim.Blocks)
@@ -119,7 +120,7 @@ func (t *training) begin(ctx context.Context, c *checkpoint) error {
 		return err
 	}
 	t.scratchOnEngine()
-	return claim.removeStale(ctx, t.files.store, t.config.Output)
+	return claim.removeStale(ctx, t.files.Store, t.config.Output)
 }
 
 // scratchOnEngine puts what jobs exchange where an engine's workers see it.
@@ -135,23 +136,23 @@ func (c *TrainConfig) checkpoints() bool { return c.MemoryObjects >= 0 || !isLoc
 
 // readCheckpoint returns the checkpoint of an unfinished run in the run folder, or nil.
 // What is not Espalier's is not looked at further, or refused if it is in the way.
-func readCheckpoint(ctx context.Context, f *files, config *TrainConfig) (*checkpoint, error) {
+func readCheckpoint(ctx context.Context, f *source.Files, config *TrainConfig) (*checkpoint, error) {
 	wanted := config.Resume || config.checkpoints()
 	if wanted {
 		folder := objectstore.Join(config.Output, checkpointFolder)
-		if _, err := f.store.Stat(ctx, folder); err == nil {
+		if _, err := f.Store.Stat(ctx, folder); err == nil {
 			return nil, usage.Errorf("--output: %s is a file, where the run would have a folder: nothing is overwritten; choose another folder, or move it away", folder)
 		}
 	}
 	url := objectstore.Join(config.Output, checkpointFolder, checkpointFile)
-	seen, err := f.store.Stat(ctx, url)
+	seen, err := f.Store.Stat(ctx, url)
 	if errors.Is(err, fs.ErrNotExist) || err != nil && !wanted {
 		return nil, nil //nolint:nilnil // no checkpoint is no fault
 	}
 	if err != nil {
 		return nil, usage.Errorf("--output: %v", err)
 	}
-	b, err := objectstore.ReadSeen(ctx, f.store, seen, maxCheckpoint)
+	b, err := objectstore.ReadSeen(ctx, f.Store, seen, maxCheckpoint)
 	if err != nil {
 		return nil, usage.Errorf("--output: %v", err)
 	}
@@ -222,7 +223,7 @@ func (t *training) restore(ctx context.Context, c *checkpoint) error {
 		return err
 	}
 	t.checkpoints, t.resumable, t.blocks, t.state = true, true, t.checkpointURL(c.Blocks), c.seen.Generation
-	if err := t.files.store.RemoveAll(ctx, objectstore.Join(t.blocks, scratchFolder)); err != nil { // of the run before
+	if err := t.files.Store.RemoveAll(ctx, objectstore.Join(t.blocks, scratchFolder)); err != nil { // of the run before
 		return usage.Errorf("--output: %v", err)
 	}
 	t.scratchOnEngine()
@@ -272,7 +273,7 @@ func (t *training) same(c *checkpoint) error {
 			return changed(fmt.Sprintf("the file of --%s has changed", flag))
 		}
 	}
-	inputs := t.input.manifest()
+	inputs := t.input.Manifest()
 	for i := range max(len(inputs), len(c.Inputs)) {
 		switch {
 		case i >= len(inputs):
@@ -296,7 +297,7 @@ func (t *training) save(ctx context.Context, g *levels.Growth) error {
 		return err
 	}
 	c := checkpoint{
-		Format: checkpointFormat, Version: 1, Espalier: runfolder.Version(), Config: settings, Costs: t.costs.digest, Inputs: t.input.manifest(), PerClass: t.perClass.digests(),
+		Format: checkpointFormat, Version: 1, Espalier: runfolder.Version(), Config: settings, Costs: t.costs.digest, Inputs: t.input.Manifest(), PerClass: t.perClass.digests(),
 		Blocks: strings.TrimPrefix(t.blocks, t.checkpointURL()+"/"), RowStats: t.rowStats, Spec: &t.spec, Constant: t.schema.constant(),
 		Features: dataset.EncodeFeatures(t.features), Classes: t.classes, Objects: *t.objects, Grown: t.roots, Growth: g,
 	}
@@ -319,7 +320,7 @@ func (t *training) saveState(ctx context.Context, c *checkpoint, o objectstore.W
 	if err != nil {
 		return err
 	}
-	generation, err := objectstore.WriteSeen(ctx, t.files.store, t.checkpointURL(checkpointFile), b, o)
+	generation, err := objectstore.WriteSeen(ctx, t.files.Store, t.checkpointURL(checkpointFile), b, o)
 	if errors.Is(err, fs.ErrExist) {
 		return usage.Errorf("--output %s: another run or program has written %s/%s meanwhile: choose another folder", t.config.Output, checkpointFolder, checkpointFile)
 	}
@@ -340,7 +341,7 @@ func (t *training) discard(ctx context.Context) error {
 		Blocks: strings.TrimPrefix(t.blocks, t.checkpointURL()+"/"),
 		seen:   objectstore.Object{URL: t.checkpointURL(checkpointFile), Generation: t.state},
 	}
-	return c.remove(ctx, t.files.store, t.config.Output)
+	return c.remove(ctx, t.files.Store, t.config.Output)
 }
 
 func digest(b []byte) string {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/espalier-ml/espalier/io/setting"
 	"github.com/espalier-ml/espalier/io/usage"
+	"github.com/espalier-ml/espalier/pipelines/source"
 )
 
 // classValues are numbers that a flag gives to classes, or to pairs of them, by
@@ -52,9 +53,9 @@ func errorCostsFile() classFile {
 }
 
 // read reads a CSV file.
-func (f *classFile) read(ctx context.Context, from *files, url string) (*classValues, error) {
+func (f *classFile) read(ctx context.Context, from *source.Files, url string) (*classValues, error) {
 	v := &classValues{flag: f.flag, url: url}
-	b, err := from.store.ReadAll(ctx, url, maxCosts)
+	b, err := from.Store.ReadAll(ctx, url, maxCosts)
 	if err != nil {
 		hint := ""
 		if f.instead != "" {
@@ -148,7 +149,7 @@ next:
 }
 
 // readPriors reads --priors: CLASS=P,.. or a file.
-func readPriors(ctx context.Context, from *files, flag string) (*classValues, error) {
+func readPriors(ctx context.Context, from *source.Files, flag string) (*classValues, error) {
 	f := priorsFile()
 	items := strings.Split(flag, ",")
 	v := &classValues{flag: f.flag}

@@ -11,6 +11,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/io/runfolder"
 	"github.com/espalier-ml/espalier/io/usage"
+	"github.com/espalier-ml/espalier/pipelines/source"
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
@@ -33,7 +34,7 @@ type classSettings struct {
 	errorCosts *classValues
 }
 
-func readClassSettings(ctx context.Context, from *files, c *TrainConfig) (classSettings, error) {
+func readClassSettings(ctx context.Context, from *source.Files, c *TrainConfig) (classSettings, error) {
 	var s classSettings
 	var err [3]error
 	if c.weighsClasses() && c.ClassWeights != balancedClassWeights {

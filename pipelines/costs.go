@@ -14,6 +14,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/io/setting"
 	"github.com/espalier-ml/espalier/io/usage"
+	"github.com/espalier-ml/espalier/pipelines/source"
 )
 
 // maxCosts bounds a costs file.
@@ -89,12 +90,12 @@ func costHeaders() []string {
 
 // readCosts reads a CSV file with one of costHeaders. columns are the names that
 // a line may have.
-func readCosts(ctx context.Context, f *files, url string, columns []string) (*costs, error) {
+func readCosts(ctx context.Context, f *source.Files, url string, columns []string) (*costs, error) {
 	c := &costs{url: url}
 	if url == "" {
 		return c, nil
 	}
-	b, err := f.store.ReadAll(ctx, url, maxCosts)
+	b, err := f.Store.ReadAll(ctx, url, maxCosts)
 	if err != nil {
 		return nil, usage.Errorf("--costs: %v", err)
 	}

@@ -9,13 +9,14 @@ import (
 
 	"github.com/espalier-ml/espalier/io/objectstore"
 	"github.com/espalier-ml/espalier/io/usage"
+	"github.com/espalier-ml/espalier/pipelines/source"
 )
 
 // csvOf stores a file and returns its URL.
 func csvOf(t *testing.T, content string) string {
 	t.Helper()
 	url := "mem://csv/" + strings.ReplaceAll(t.Name(), "/", "-") + ".csv"
-	if err := process.put(t.Context(), url, []byte(content), objectstore.WriteOptions{}); err != nil {
+	if err := source.Process.Put(t.Context(), url, []byte(content), objectstore.WriteOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	return url
@@ -26,7 +27,7 @@ func csvReaders() map[string]func(ctx context.Context, url string) error {
 	classes := []string{"a", "b"}
 	settings := func(c TrainConfig) func(context.Context) error {
 		return func(ctx context.Context) error {
-			s, err := readClassSettings(ctx, process, &c)
+			s, err := readClassSettings(ctx, source.Process, &c)
 			if err != nil {
 				return err
 			}
@@ -44,7 +45,7 @@ func csvReaders() map[string]func(ctx context.Context, url string) error {
 		"priors":        func(ctx context.Context, url string) error { return settings(TrainConfig{Priors: url})(ctx) },
 		"error_costs":   func(ctx context.Context, url string) error { return settings(TrainConfig{ErrorCosts: url})(ctx) },
 		"costs": func(ctx context.Context, url string) error {
-			c, err := readCosts(ctx, process, url, []string{"x", "y"})
+			c, err := readCosts(ctx, source.Process, url, []string{"x", "y"})
 			for i := 0; err == nil && i < len(c.lines); i++ {
 				if l := c.lines[i]; math.IsNaN(l.cost) || math.IsInf(l.cost, 0) || l.cost < 0 || !(l.groupCost >= 0) {
 					return errors.New("a cost that no tree can have")
@@ -123,7 +124,7 @@ func FuzzPriors(f *testing.F) {
 		if strings.ContainsAny(text, "/\\.:") && !strings.Contains(text, "=") { // a file of this machine
 			return
 		}
-		s, err := readPriors(t.Context(), process, text)
+		s, err := readPriors(t.Context(), source.Process, text)
 		if err == nil {
 			_, err = (&classSettings{priors: s}).priorsOf([]string{"a", "b"})
 		}

@@ -15,6 +15,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/options/jobopts"
 
 	"github.com/espalier-ml/espalier/io/usage"
+	"github.com/espalier-ml/espalier/pipelines/source"
 )
 
 // Runners lists the runners there are: those of this process, then engines.
@@ -169,7 +170,7 @@ func absolute(urls ...string) ([]string, error) {
 	list := make([]string, len(urls))
 	for i, url := range urls {
 		list[i] = url
-		if err := process.store.Check(url); err != nil { // before it becomes a path that there can be
+		if err := source.Process.Store.Check(url); err != nil { // before it becomes a path that there can be
 			return nil, usage.Errorf("%v", err)
 		}
 		if strings.Contains(url, "://") || filepath.IsAbs(url) {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/io/runfolder"
+	"github.com/espalier-ml/espalier/pipelines/source"
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
@@ -26,9 +27,9 @@ func dryRun(ctx context.Context, c *TrainConfig, p *parsed, reporter Reporter) (
 			return nil, err
 		}
 	}
-	f := beginFiles(c.StorageConfig)
-	defer f.end()
-	ctx = f.run.Context(ctx)
+	f := source.Begin(c.StorageConfig)
+	defer f.End()
+	ctx = f.Run.Context(ctx)
 	j := &driver{runner: c.Runner, reporter: reporter, files: f, engine: c.EngineConfig}
 	in, err := readInput(ctx, j, c.Input)
 	if err != nil {
@@ -79,7 +80,7 @@ func (t *training) foretell(ctx context.Context) error {
 // foresee rehearses the run and estimates what it takes.
 func (t *training) foresee(ctx context.Context) (*runfolder.Estimate, *training, error) {
 	r := t.sample(t.rehearsalRows)
-	defer t.files.store.RemoveAll(context.WithoutCancel(ctx), r.scratch) //nolint:errcheck // scratch in memory
+	defer t.files.Store.RemoveAll(context.WithoutCancel(ctx), r.scratch) //nolint:errcheck // scratch in memory
 	if err := r.rehearse(ctx); err != nil {
 		return nil, nil, err
 	}
@@ -88,7 +89,7 @@ func (t *training) foresee(ctx context.Context) (*runfolder.Estimate, *training,
 		return nil, nil, err
 	}
 	e := &runfolder.Estimate{
-		Rows: t.input.rows, Objects: int64(o.all()), TrainObjects: int64(o.objects[dataset.Train]),
+		Rows: t.input.Rows, Objects: int64(o.all()), TrainObjects: int64(o.objects[dataset.Train]),
 		RowPasses: 2, ObjectPasses: int64(o.growth.Passes), ColumnBytes: t.columnBytes(&r.spec), HistogramBytes: o.growth.Histogram,
 	}
 	e.ObjectPasses += int64(o.gathers)
@@ -107,7 +108,7 @@ func (t *training) foresee(ctx context.Context) (*runfolder.Estimate, *training,
 // leaves constant columns out.
 func (t *training) columnBytes(second *jobs.RowSpec) int64 {
 	n := int64(0)
-	for _, f := range t.input.files {
+	for _, f := range t.input.Files {
 		n += f.ColumnBytes(t.schema.rows.Columns()) + f.ColumnBytes(second.Columns())
 	}
 	return n

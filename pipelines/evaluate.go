@@ -15,6 +15,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/io/runfolder"
 	"github.com/espalier-ml/espalier/io/usage"
+	"github.com/espalier-ml/espalier/pipelines/source"
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
@@ -170,7 +171,7 @@ type EvaluateConfig struct {
 	Overwrite      bool     `json:"overwrite"` // replace metrics that an evaluation has written there
 	Runner         string   `json:"runner"`
 
-	StorageConfig
+	source.StorageConfig
 }
 
 // Evaluate measures a tree on rows. The metrics stand under the part "test".
@@ -188,10 +189,10 @@ func Evaluate(ctx context.Context, c EvaluateConfig, reporter Reporter) (t *tree
 	if err := checkInit(c.Runner); err != nil {
 		return nil, nil, err
 	}
-	f := beginFiles(c.StorageConfig)
-	defer f.end()
-	ctx = f.run.Context(ctx)
-	output, err := runfolder.OpenMetrics(ctx, f.store, c.Output, c.Overwrite)
+	f := source.Begin(c.StorageConfig)
+	defer f.End()
+	ctx = f.Run.Context(ctx)
+	output, err := runfolder.OpenMetrics(ctx, f.Store, c.Output, c.Overwrite)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -203,8 +204,8 @@ func Evaluate(ctx context.Context, c EvaluateConfig, reporter Reporter) (t *tree
 }
 
 // measure scores the rows and counts.
-func (c *EvaluateConfig) measure(ctx context.Context, f *files, reporter Reporter) (*tree.Tree, *runfolder.Metrics, error) {
-	t, err := runfolder.ReadTree(ctx, f.store, c.Model)
+func (c *EvaluateConfig) measure(ctx context.Context, f *source.Files, reporter Reporter) (*tree.Tree, *runfolder.Metrics, error) {
+	t, err := runfolder.ReadTree(ctx, f.Store, c.Model)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -213,19 +214,19 @@ func (c *EvaluateConfig) measure(ctx context.Context, f *files, reporter Reporte
 	if err != nil {
 		return nil, nil, err
 	}
-	if len(in.tasks) == 0 {
-		return nil, nil, &dataset.DataError{File: in.files[0].URL, Problem: "no input file has a row", Hint: "check --input"}
+	if len(in.Tasks) == 0 {
+		return nil, nil, &dataset.DataError{File: in.Files[0].URL, Problem: "no input file has a row", Hint: "check --input"}
 	}
-	spec, err := scoringSpec(in, t, cmp.Or(c.Label, t.Label.Column), c.Weight)
+	spec, err := source.ScoringSpec(in, t, cmp.Or(c.Label, t.Label.Column), c.Weight)
 	if err != nil {
 		return nil, nil, err
 	}
 	spec.DropNullLabels = c.DropNullLabels
 	scratch := "mem://espalier-" + uuid.NewString()
-	defer f.store.RemoveAll(context.WithoutCancel(ctx), scratch) //nolint:errcheck // scratch in memory
-	counted, err := predictJob(ctx, j, t, in.tasks, "evaluate", jobs.PredictConfig{
-		Tree: runfolder.TreeURL(c.Model), Decoded: t, Rows: spec.Encode(), Workers: j.workers(), Pieces: pieces(j.workers(), len(in.tasks)), Out: scratch,
-		Run: f.run.Name(),
+	defer f.Store.RemoveAll(context.WithoutCancel(ctx), scratch) //nolint:errcheck // scratch in memory
+	counted, err := predictJob(ctx, j, t, in.Tasks, "evaluate", jobs.PredictConfig{
+		Tree: runfolder.TreeURL(c.Model), Decoded: t, Rows: spec.Encode(), Workers: j.workers(), Pieces: pieces(j.workers(), len(in.Tasks)), Out: scratch,
+		Run: f.Run.Name(),
 	})
 	if err != nil {
 		return nil, nil, err
@@ -233,12 +234,12 @@ func (c *EvaluateConfig) measure(ctx context.Context, f *files, reporter Reporte
 	warnOfNovelty(j.reporter, novelties(t, counted), counted.Rows)
 	m := newMetrics(t, [dataset.Parts]*tree.LeafCounts{dataset.Test: counted.Counts}, spec)
 	if m.Test == nil {
-		err = &dataset.DataError{File: in.files[0].URL, Problem: "no row has a label", Hint: "check --input and --label"}
+		err = &dataset.DataError{File: in.Files[0].URL, Problem: "no row has a label", Hint: "check --input and --label"}
 	}
 	return t, m, err
 }
 
 // ReadTree reads a tree from a run folder or a tree.json.
 func ReadTree(ctx context.Context, model string) (*tree.Tree, error) {
-	return runfolder.ReadTree(ctx, process.store, model)
+	return runfolder.ReadTree(ctx, source.Process.Store, model)
 }

@@ -4,13 +4,14 @@ import (
 	"context"
 
 	"github.com/espalier-ml/espalier/induce/parallel"
+	"github.com/espalier-ml/espalier/pipelines/source"
 )
 
 // readInput is openInput as a phase of a run.
-func readInput(ctx context.Context, j *driver, patterns []string) (*input, error) {
-	var in *input
+func readInput(ctx context.Context, j *driver, patterns []string) (*source.Input, error) {
+	var in *source.Input
 	err := j.phase(ctx, footersPhase, 0, "files", func(s *parallel.Steps) (err error) {
-		in, err = openInput(ctx, j.files, patterns, s)
+		in, err = source.OpenInput(ctx, j.files, patterns, s)
 		return err
 	})
 	if err != nil {

@@ -23,6 +23,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/parallel"
 	"github.com/espalier-ml/espalier/io/objectstore"
 	"github.com/espalier-ml/espalier/io/parquetio"
+	"github.com/espalier-ml/espalier/pipelines/source"
 )
 
 // update reports whether golden files are written anew: the flag -update, as in other
@@ -50,7 +51,7 @@ func trained(t *testing.T, rows int, theta float64) *training {
 	if err != nil {
 		t.Fatal(err)
 	}
-	in, err := openInput(ctx, process, c.Input, new(parallel.Steps))
+	in, err := source.OpenInput(ctx, source.Process, c.Input, new(parallel.Steps))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,8 +60,8 @@ func trained(t *testing.T, rows int, theta float64) *training {
 		t.Fatal(err)
 	}
 	r := &training{
-		config: &c, parsed: p, grid: p.grid, input: in, schema: s, files: process, costs: new(costs),
-		driver: &driver{runner: "direct", reporter: noReporter{}, files: process}, scratch: "mem://" + t.Name(), blocks: "mem://" + t.Name() + "/blocks",
+		config: &c, parsed: p, grid: p.grid, input: in, schema: s, files: source.Process, costs: new(costs),
+		driver: &driver{runner: "direct", reporter: noReporter{}, files: source.Process}, scratch: "mem://" + t.Name(), blocks: "mem://" + t.Name() + "/blocks",
 	}
 	if err := r.train(ctx, nil); err != nil {
 		t.Fatal(err)

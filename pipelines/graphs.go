@@ -18,7 +18,7 @@ type graph struct {
 // a sample of them: one of each kind.
 func (t *training) graphs() []graph {
 	summarise, coalesce, level, small, evaluate := t.summariseConfig(), t.coalesceConfig(), t.levelConfig(t.config.LevelsPerJob), t.smallConfig(), t.evaluateConfig(nil)
-	rows, train, test := t.input.tasks, t.blockTasks(dataset.Train), t.blockTasks(dataset.Test)
+	rows, train, test := t.input.Tasks, t.blockTasks(dataset.Train), t.blockTasks(dataset.Test)
 	return []graph{
 		{"summarise", rows, func(s beam.Scope, tasks beam.PCollection) { jobs.Summarise(s, tasks, summarise) }},
 		{"coalesce", rows, func(s beam.Scope, tasks beam.PCollection) { jobs.Coalesce(s, tasks, coalesce) }},

@@ -116,7 +116,7 @@ func (t *training) advance(ctx context.Context, g *levels.Growth, grower *levels
 // count runs a job that counts all objects for one pass.
 func (t *training) count(ctx context.Context, g *levels.Growth, p *levels.Pass, grower *levels.Grower, name string) (*levels.Counts, error) {
 	config := t.levelConfig(1)
-	defer t.files.store.RemoveAll(context.WithoutCancel(ctx), config.Out) //nolint:errcheck // scratch
+	defer t.files.Store.RemoveAll(context.WithoutCancel(ctx), config.Out) //nolint:errcheck // scratch
 	if err := t.level(ctx, &config, &jobs.LevelState{Growth: g, Pass: p}, name); err != nil {
 		return nil, err
 	}
@@ -127,7 +127,7 @@ func (t *training) count(ctx context.Context, g *levels.Growth, p *levels.Pass, 
 // unroll runs a job of several levels.
 func (t *training) unroll(ctx context.Context, g *levels.Growth, p *levels.Pass, grower *levels.Grower) (*levels.Growth, error) {
 	config := t.levelConfig(t.config.LevelsPerJob)
-	defer t.files.store.RemoveAll(context.WithoutCancel(ctx), config.Out) //nolint:errcheck // scratch
+	defer t.files.Store.RemoveAll(context.WithoutCancel(ctx), config.Out) //nolint:errcheck // scratch
 	depth := g.Large[0].Depth
 	name := fmt.Sprintf("levels %d to %d", depth, depth+config.Levels-1)
 	if err := t.level(ctx, &config, &jobs.LevelState{Growth: g, Pass: p}, name); err != nil {

@@ -22,6 +22,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
+	"github.com/espalier-ml/espalier/pipelines/source"
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
@@ -369,7 +370,7 @@ func (h *heard) Warn(text string) { h.warnings = append(h.warnings, text) }
 
 func runJob(t *testing.T, j *driver) error {
 	t.Helper()
-	j.files = process
+	j.files = source.Process
 	return j.run(t.Context(), job{"level 1", 4, "blocks", tasksDone}, []jobs.Task{{File: "a"}}, func(beam.Scope, beam.PCollection) {})
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/espalier-ml/espalier/io/objectstore"
+	"github.com/espalier-ml/espalier/pipelines/source"
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
@@ -41,7 +42,7 @@ func pace(begun time.Time) time.Duration {
 
 // lease is the driver's side.
 type lease struct {
-	files  *files
+	files  *source.Files
 	folder string
 	done   chan struct{}
 	wg     sync.WaitGroup
@@ -49,7 +50,7 @@ type lease struct {
 
 // grantLease writes a lease and keeps it until it is revoked. Meanwhile the
 // counts of the workers are put into progress.
-func grantLease(ctx context.Context, f *files, scratch string, progress *jobs.Progress) (*lease, error) {
+func grantLease(ctx context.Context, f *source.Files, scratch string, progress *jobs.Progress) (*lease, error) {
 	l := &lease{files: f, folder: objectstore.Join(scratch, "job-"+uuid.NewString()), done: make(chan struct{})}
 	if err := l.renew(ctx, 0); err != nil {
 		return nil, err
@@ -85,7 +86,7 @@ var literal = strings.NewReplacer("[", "[[]", "*", "[*]", "?", "[?]") //nolint:g
 
 // gather adds up what the workers have counted.
 func (l *lease) gather(ctx context.Context, progress *jobs.Progress) error {
-	list, err := l.files.store.List(ctx, objectstore.Join(literal.Replace(l.folder), countsPrefix+"*"))
+	list, err := l.files.Store.List(ctx, objectstore.Join(literal.Replace(l.folder), countsPrefix+"*"))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil // no worker has counted anything
 	}
@@ -95,7 +96,7 @@ func (l *lease) gather(ctx context.Context, progress *jobs.Progress) error {
 	sums := make(map[string]int64)
 	for _, o := range list {
 		var counts map[string]int64
-		b, err := l.files.store.ReadAll(ctx, o.URL, maxLeaseBytes)
+		b, err := l.files.Store.ReadAll(ctx, o.URL, maxLeaseBytes)
 		if err == nil {
 			err = json.Unmarshal(b, &counts)
 		}
@@ -114,7 +115,7 @@ func (l *lease) gather(ctx context.Context, progress *jobs.Progress) error {
 func (l *lease) revoke(ctx context.Context) {
 	close(l.done)
 	l.wg.Wait()
-	if err := l.files.store.RemoveAll(context.WithoutCancel(ctx), l.folder); err != nil {
+	if err := l.files.Store.RemoveAll(context.WithoutCancel(ctx), l.folder); err != nil {
 		slog.WarnContext(ctx, "the lease of the workers runs on for a while", "error", err)
 	}
 }
@@ -127,7 +128,7 @@ func HoldLease(ctx context.Context, over func()) error {
 	if folder == "" {
 		return nil
 	}
-	h := &holder{files: process, folder: folder, counts: countsPrefix + uuid.NewString(), changed: time.Now()}
+	h := &holder{files: source.Process, folder: folder, counts: countsPrefix + uuid.NewString(), changed: time.Now()}
 	if !h.look(ctx) {
 		return errors.New("the job of this worker is over")
 	}
@@ -144,7 +145,7 @@ func HoldLease(ctx context.Context, over func()) error {
 
 // holder is the workers' side of a lease.
 type holder struct {
-	files   *files
+	files   *source.Files
 	folder  string
 	counts  string // name of the file of this worker's counts
 	lease   []byte
@@ -154,7 +155,7 @@ type holder struct {
 
 // look reports whether the lease is still good.
 func (h *holder) look(ctx context.Context) bool {
-	b, err := h.files.store.ReadAll(ctx, objectstore.Join(h.folder, leaseFile), maxLeaseBytes)
+	b, err := h.files.Store.ReadAll(ctx, objectstore.Join(h.folder, leaseFile), maxLeaseBytes)
 	if errors.Is(err, fs.ErrNotExist) {
 		return false
 	}

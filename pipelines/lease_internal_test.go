@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/espalier-ml/espalier/io/objectstore"
+	"github.com/espalier-ml/espalier/pipelines/source"
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
@@ -14,7 +15,7 @@ import (
 func TestLease(t *testing.T) {
 	scratch := filepath.Join(t.TempDir(), "run [1]*") // which is no pattern
 	var progress jobs.Progress
-	l, err := grantLease(t.Context(), process, scratch, &progress)
+	l, err := grantLease(t.Context(), source.Process, scratch, &progress)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -23,7 +24,7 @@ func TestLease(t *testing.T) {
 	jobs.LocalProgress().Rows.Store(40)
 	var workers []*holder
 	for _, counts := range []string{countsPrefix + "a", countsPrefix + "b"} {
-		w := &holder{files: process, folder: l.folder, counts: counts, changed: time.Now()}
+		w := &holder{files: source.Process, folder: l.folder, counts: counts, changed: time.Now()}
 		if !w.look(t.Context()) {
 			t.Error("a worker begins, and finds its job over")
 		}
@@ -49,7 +50,7 @@ func TestLease(t *testing.T) {
 	if workers[1].look(t.Context()) {
 		t.Error("a worker goes on though its job is over")
 	}
-	if list, err := process.store.List(t.Context(), objectstore.Join(literal.Replace(scratch), "*/*")); err == nil {
+	if list, err := source.Process.Store.List(t.Context(), objectstore.Join(literal.Replace(scratch), "*/*")); err == nil {
 		t.Errorf("%v stays", list)
 	}
 }

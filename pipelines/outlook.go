@@ -192,7 +192,7 @@ func (o *outlook) gathered() float64 {
 		return 0
 	}
 	small := o.small()
-	blocks := float64(shards(o.t.input.rows, o.layout.Stride))
+	blocks := float64(shards(o.t.input.Rows, o.layout.Stride))
 	return float64(small*o.objectBytes(dataset.Train)) + float64(packetBytes*min(small, blocks*float64(len(o.growth.Small))))
 }
 
@@ -249,7 +249,7 @@ func (o *outlook) rehearsedPeak() int64 {
 func (o *outlook) garbage() float64 {
 	columns := float64(len(o.t.schema.rows.Columns()))
 	counts := float64(countTimes * float64(o.growth.Histogram) * float64(o.growth.Passes))
-	read, held := float64(2*valueGarbage*columns*float64(o.t.input.rows)), float64(2*o.all()*o.tableBytes())
+	read, held := float64(2*valueGarbage*columns*float64(o.t.input.Rows)), float64(2*o.all()*o.tableBytes())
 	return counts + (read+held)/float64(o.workers)
 }
 
@@ -264,7 +264,7 @@ func (o *outlook) kept() float64 {
 // decoding returns the memory of row groups that are coded at the same time.
 func (o *outlook) decoding() float64 {
 	largest := int64(0)
-	for _, rows := range o.t.input.taskRows() {
+	for _, rows := range o.t.input.TaskRows() {
 		largest = max(largest, rows)
 	}
 	return float64(float64(o.t.driver.workers()) * float64(largest) * (rowBytes + float64(o.layout.Stride)))

@@ -22,6 +22,7 @@ import (
 	"github.com/espalier-ml/espalier/io/report"
 	"github.com/espalier-ml/espalier/io/runfolder"
 	"github.com/espalier-ml/espalier/io/usage"
+	"github.com/espalier-ml/espalier/pipelines/source"
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
@@ -40,13 +41,13 @@ type PredictConfig struct {
 	Overwrite bool     `json:"overwrite"`  // replace finished predictions
 	Runner    string   `json:"runner"`
 
-	StorageConfig
+	source.StorageConfig
 	EngineConfig
 }
 
 // DefaultPredictConfig writes predictions alone, whatever the values.
 func DefaultPredictConfig() PredictConfig {
-	return PredictConfig{Keep: keepKey, MaxUnseen: 1, Runner: "direct", StorageConfig: DefaultStorageConfig(), EngineConfig: DefaultEngineConfig()}
+	return PredictConfig{Keep: keepKey, MaxUnseen: 1, Runner: "direct", StorageConfig: source.DefaultStorageConfig(), EngineConfig: DefaultEngineConfig()}
 }
 
 const (
@@ -98,9 +99,9 @@ func Predict(ctx context.Context, c PredictConfig, reporter Reporter) (r *Predic
 	if err := settleEngine(ctx, c.Runner, &c.Input, &c.Model, &c.Output); err != nil {
 		return nil, err
 	}
-	f := beginFiles(c.StorageConfig)
-	defer f.end()
-	ctx, reporter = f.run.Context(ctx), orSilent(reporter)
+	f := source.Begin(c.StorageConfig)
+	defer f.End()
+	ctx, reporter = f.Run.Context(ctx), orSilent(reporter)
 	p, err := newPrediction(ctx, f, &c, reporter)
 	if err != nil {
 		return nil, err
@@ -118,9 +119,9 @@ func Predict(ctx context.Context, c PredictConfig, reporter Reporter) (r *Predic
 // prediction is one scoring of files.
 type prediction struct {
 	config *PredictConfig
-	files  *files
+	files  *source.Files
 	tree   *tree.Tree
-	input  *input
+	input  *source.Input
 	spec   *jobs.RowSpec
 	paths  []string // by leaf: its path as text; nil: not asked for
 	output *runfolder.Folder
@@ -129,10 +130,10 @@ type prediction struct {
 	driver *driver
 }
 
-func newPrediction(ctx context.Context, f *files, c *PredictConfig, reporter Reporter) (*prediction, error) {
+func newPrediction(ctx context.Context, f *source.Files, c *PredictConfig, reporter Reporter) (*prediction, error) {
 	p := &prediction{config: c, files: f, driver: &driver{runner: c.Runner, reporter: reporter, engine: c.EngineConfig, files: f}}
 	var err error
-	if p.tree, err = runfolder.ReadTree(ctx, f.store, c.Model); err != nil {
+	if p.tree, err = runfolder.ReadTree(ctx, f.Store, c.Model); err != nil {
 		return nil, err
 	}
 	if c.Explain {
@@ -143,12 +144,12 @@ func newPrediction(ctx context.Context, f *files, c *PredictConfig, reporter Rep
 	}
 	label, weight := c.Label, c.Weight
 	switch {
-	case label == labelNone || label == "" && !slices.Contains(p.input.names(), p.tree.Label.Column):
+	case label == labelNone || label == "" && !slices.Contains(p.input.Names(), p.tree.Label.Column):
 		label, weight = "", ""
 	case label == "":
 		label = p.tree.Label.Column
 	}
-	if p.spec, err = scoringSpec(p.input, p.tree, label, weight); err != nil {
+	if p.spec, err = source.ScoringSpec(p.input, p.tree, label, weight); err != nil {
 		return nil, err
 	}
 	p.spec.DropNullLabels = true // such rows are scored, and not measured
@@ -172,7 +173,7 @@ func (p *prediction) checkCopied() error {
 		taken[c.Name] = true
 	}
 	if p.config.Keep == keepAll {
-		p.config.Key = p.input.names()
+		p.config.Key = p.input.Names()
 	}
 	for i, name := range p.config.Key {
 		switch {
@@ -180,11 +181,11 @@ func (p *prediction) checkCopied() error {
 			return usage.Errorf("column %q is to be copied and has the name of one of the predictions': leave it out of --key, without --keep all", name)
 		case slices.Contains(p.config.Key[:i], name):
 			return usage.Errorf("--key names the column %q twice", name)
-		case !slices.Contains(p.input.names(), name):
-			return unknownColumn("key", name, p.input.names())
+		case !slices.Contains(p.input.Names(), name):
+			return source.UnknownColumn("key", name, p.input.Names())
 		}
-		for i, file := range p.input.files {
-			if _, ok := p.input.byName[i][name]; !ok {
+		for i, file := range p.input.Files {
+			if _, ok := p.input.ByName[i][name]; !ok {
 				return &dataset.DataError{File: file.URL, Column: name, Problem: "the column is missing in this file and there in others", Hint: "name columns with --key that all files have"}
 			}
 		}
@@ -195,8 +196,8 @@ func (p *prediction) checkCopied() error {
 // nameOutputs names each file's predictions as the file is named below its folder.
 func (p *prediction) nameOutputs() error {
 	seen := make(map[string]string)
-	for i, file := range p.input.files {
-		name := p.input.below[i]
+	for i, file := range p.input.Files {
+		name := p.input.Below[i]
 		switch other, ok := seen[name]; {
 		case ok:
 			return usage.Errorf("--input: %s and %s would both become %s: score them one after the other, into folders of their own", other, file.URL, name)
@@ -205,11 +206,11 @@ func (p *prediction) nameOutputs() error {
 		}
 		seen[name] = file.URL
 		p.names = append(p.names, name)
-		output, err := p.files.store.Identity(objectstore.Join(p.config.Output, name))
+		output, err := p.files.Store.Identity(objectstore.Join(p.config.Output, name))
 		if err != nil {
 			return usage.Errorf("--output: %v", err)
 		}
-		if input, err := p.files.store.Identity(file.URL); err != nil || input == output {
+		if input, err := p.files.Store.Identity(file.URL); err != nil || input == output {
 			return usage.Errorf("--output %s: the predictions of %s would replace it: choose another folder", p.config.Output, file.URL)
 		}
 	}
@@ -228,10 +229,10 @@ func (p *prediction) clear(ctx context.Context, start time.Time) error {
 		names = append(slices.Clone(names), objectstore.Join(scratchInOutput, p.driver.id()))
 	}
 	var err error
-	if p.output, err = runfolder.Open(ctx, p.files.store, p.config.Output, runfolder.OfPredictions(), p.config.Overwrite, names...); err != nil {
+	if p.output, err = runfolder.Open(ctx, p.files.Store, p.config.Output, runfolder.OfPredictions(), p.config.Overwrite, names...); err != nil {
 		return err
 	}
-	reads := append(p.input.reads(), runfolder.Reading{Flag: "model", URL: runfolder.TreeURL(p.config.Model)})
+	reads := append(p.input.Reads(), runfolder.Reading{Flag: "model", URL: runfolder.TreeURL(p.config.Model)})
 	if err := p.output.Spare(reads); err != nil {
 		return err
 	}
@@ -268,9 +269,9 @@ func (p *prediction) score(ctx context.Context) (*PredictResult, error) {
 	if !isLocal(p.config.Runner) { // its workers do not see this process's memory
 		scratch = objectstore.Join(p.config.Output, scratchInOutput, p.driver.id())
 		p.driver.scratch = scratch
-		defer func() { _ = p.files.store.RemoveEmpty(objectstore.Join(p.config.Output, scratchInOutput)) }() // scratch
+		defer func() { _ = p.files.Store.RemoveEmpty(objectstore.Join(p.config.Output, scratchInOutput)) }() // scratch
 	}
-	defer p.files.store.RemoveAll(context.WithoutCancel(ctx), scratch) //nolint:errcheck // scratch
+	defer p.files.Store.RemoveAll(context.WithoutCancel(ctx), scratch) //nolint:errcheck // scratch
 	counted, err := predictJob(ctx, p.driver, p.tree, p.tasks(), "predict", p.predictConfig(scratch))
 	if err != nil {
 		return nil, err
@@ -302,7 +303,7 @@ func (p *prediction) sweep(ctx context.Context) {
 	}
 	soon, cancel := context.WithTimeout(context.WithoutCancel(ctx), sweepWithin)
 	defer cancel()
-	_ = p.files.store.Sweep(soon, p.config.Output) // the interrupt says more
+	_ = p.files.Store.Sweep(soon, p.config.Output) // the interrupt says more
 }
 
 // undo removes what was written of predictions that are not finished, and the claim. Which
@@ -312,18 +313,18 @@ func (p *prediction) undo(ctx context.Context) {
 	if !p.output.Claimed(ctx) { // another run has taken the folder over
 		return
 	}
-	p.files.committing.Lock() // workers that the run has left behind end first
-	defer p.files.committing.Unlock()
+	p.files.Committing.Lock() // workers that the run has left behind end first
+	defer p.files.Committing.Unlock()
 	left := false
 	for _, name := range p.names {
 		url := p.output.File(name)
-		_, own := p.files.predicted.LoadAndDelete(url)
+		_, own := p.files.Predicted.LoadAndDelete(url)
 		switch {
 		case own || p.scored:
-			err := p.files.store.Remove(ctx, url)
+			err := p.files.Store.Remove(ctx, url)
 			left = left || err != nil && !errors.Is(err, fs.ErrNotExist)
 		case !isLocal(p.config.Runner):
-			_, err := p.files.store.Stat(ctx, url)
+			_, err := p.files.Store.Stat(ctx, url)
 			left = left || !errors.Is(err, fs.ErrNotExist)
 		}
 	}
@@ -337,9 +338,9 @@ func (p *prediction) undo(ctx context.Context) {
 // tasks returns a task for each file.
 func (p *prediction) tasks() []jobs.Task {
 	var tasks []jobs.Task
-	for i, file := range p.input.files {
+	for i, file := range p.input.Files {
 		tasks = append(tasks, jobs.Task{
-			File: file.URL, Size: file.Size, Generation: file.Generation, Path: p.input.paths[i],
+			File: file.URL, Size: file.Size, Generation: file.Generation, Path: p.input.Paths[i],
 			RowGroups: file.RowGroups(), Output: p.output.File(p.names[i]), Repeated: !isLocal(p.config.Runner),
 		})
 	}
@@ -350,7 +351,7 @@ func (p *prediction) predictConfig(scratch string) jobs.PredictConfig {
 	workers := p.driver.workers()
 	return jobs.PredictConfig{
 		Tree: runfolder.TreeURL(p.config.Model), Decoded: p.tree, Rows: p.spec.Encode(), Copied: p.config.Key, Paths: p.paths,
-		Workers: workers, Pieces: pieces(workers, len(p.input.files)), Out: scratch, Run: p.files.run.Name(),
+		Workers: workers, Pieces: pieces(workers, len(p.input.Files)), Out: scratch, Run: p.files.Run.Name(),
 	}
 }
 
@@ -388,7 +389,7 @@ func (p *prediction) checkNovelty(r *PredictResult) error {
 		return nil
 	}
 	return &dataset.DataError{
-		File: p.input.files[0].URL, Column: worst.Column,
+		File: p.input.Files[0].URL, Column: worst.Column,
 		Problem: fmt.Sprintf("%d of %d rows (in all files) have a value that training did not have, more than --max_unseen %v; nothing was written", fresh, r.Rows, p.config.MaxUnseen),
 		Hint:    "check whether the column means what it meant, or train anew",
 	}
@@ -399,7 +400,7 @@ func (p *prediction) commit(ctx context.Context, r *PredictResult, start time.Ti
 	digest := sha256.Sum256(p.tree.Encode())
 	m := &runfolder.PredictionsManifest{
 		Format: runfolder.PredictionsFormat, Version: 1, Espalier: runfolder.Version(), Started: start.UTC(), Seconds: time.Since(start).Seconds(), Config: p.config,
-		Digest: hex.EncodeToString(digest[:]), Inputs: p.input.manifest(), Outputs: p.names, Files: slices.Clone(p.names), Timings: p.driver.timings, Rows: r.Rows, Columns: r.Columns,
+		Digest: hex.EncodeToString(digest[:]), Inputs: p.input.Manifest(), Outputs: p.names, Files: slices.Clone(p.names), Timings: p.driver.timings, Rows: r.Rows, Columns: r.Columns,
 	}
 	if r.Metrics != nil {
 		m.Files = append(m.Files, runfolder.MetricsName)
@@ -422,7 +423,7 @@ func (p *prediction) commit(ctx context.Context, r *PredictResult, start time.Ti
 	urls, err := p.output.Commit(ctx, documents)
 	for _, name := range p.names {
 		r.Files = append(r.Files, p.output.File(name))
-		p.files.predicted.Delete(p.output.File(name))
+		p.files.Predicted.Delete(p.output.File(name))
 	}
 	r.Beside = urls
 	return err

@@ -51,7 +51,7 @@ func (t *training) rehearse(ctx context.Context) error {
 
 // sample returns the training of row groups that have so many rows, or of all.
 func (t *training) sample(rows int64) *training {
-	in, share := t.input.sample(rows)
+	in, share := t.input.Sample(rows)
 	c, p, s := *t.config, *t.parsed, *t.schema
 	c.MemoryObjects, c.Runner, c.LevelsPerJob, c.Deadline = -1, "direct", 1, 0
 	p.grid = slices.Clone(t.grid)

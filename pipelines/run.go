@@ -17,6 +17,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/parallel"
 	"github.com/espalier-ml/espalier/io/runfolder"
 	"github.com/espalier-ml/espalier/io/usage"
+	"github.com/espalier-ml/espalier/pipelines/source"
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
@@ -47,10 +48,10 @@ const reportEvery = 100 * time.Millisecond
 type driver struct {
 	runner   string
 	reporter Reporter
-	files    *files       // of the run
-	runID    string       // in the names of an engine's jobs; empty: any
-	scratch  string       // folder that an engine's workers see; empty: they can neither be ended nor show progress
-	engine   EngineConfig // the zero value: the defaults
+	files    *source.Files // of the run
+	runID    string        // in the names of an engine's jobs; empty: any
+	scratch  string        // folder that an engine's workers see; empty: they can neither be ended nor show progress
+	engine   EngineConfig  // the zero value: the defaults
 	timings  []runfolder.Timing
 	figures  figures // of all jobs so far
 }
@@ -123,7 +124,7 @@ func (j *driver) run(ctx context.Context, what job, tasks []jobs.Task, build fun
 // they run here, else one that an engine's counters fill.
 func (j *driver) progress() *jobs.Progress {
 	if isLocal(j.runner) || jobopts.IsLoopback() {
-		return j.files.run.Progress()
+		return j.files.Run.Progress()
 	}
 	return new(jobs.Progress)
 }

@@ -23,6 +23,7 @@ import (
 	"github.com/espalier-ml/espalier/io/objectstore"
 	"github.com/espalier-ml/espalier/io/parquetio"
 	"github.com/espalier-ml/espalier/io/runfolder"
+	"github.com/espalier-ml/espalier/pipelines/source"
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
@@ -35,7 +36,7 @@ func TestWaitingRunEnds(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
 	start := time.Now()
-	j := &driver{runner: "direct", reporter: noReporter{}, files: process}
+	j := &driver{runner: "direct", reporter: noReporter{}, files: source.Process}
 	one := func(ctx context.Context) error {
 		return j.run(ctx, job{"one", 1, "tasks", tasksDone}, []jobs.Task{{File: "a"}}, func(beam.Scope, beam.PCollection) {})
 	}

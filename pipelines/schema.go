@@ -9,6 +9,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/io/parquetio"
 	"github.com/espalier-ml/espalier/io/usage"
+	"github.com/espalier-ml/espalier/pipelines/source"
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
@@ -65,7 +66,7 @@ func (s *schema) constant() []string {
 }
 
 // resolve decides what each column is used for.
-func resolve(in *input, c *TrainConfig, p *parsed) (*schema, error) {
+func resolve(in *source.Input, c *TrainConfig, p *parsed) (*schema, error) {
 	if err := checkFlags(in, c, p); err != nil {
 		return nil, err
 	}
@@ -76,13 +77,13 @@ func resolve(in *input, c *TrainConfig, p *parsed) (*schema, error) {
 	if err := s.checkReadable(in, c, p); err != nil {
 		return nil, err
 	}
-	for _, column := range in.columns {
+	for _, column := range in.Columns {
 		sc := schemaColumn{Column: column, role: roleOf(column.Name, c, p)}
 		if sc.role == RoleIgnored {
 			s.columns = append(s.columns, sc)
 			continue
 		}
-		if err := in.check(&column); err != nil {
+		if err := in.Check(&column); err != nil {
 			return nil, err
 		}
 		if sc.role == RoleWeight && !column.Integer {
@@ -97,13 +98,13 @@ func resolve(in *input, c *TrainConfig, p *parsed) (*schema, error) {
 	return s, s.checkWishes(c, p)
 }
 
-func checkFlags(in *input, c *TrainConfig, p *parsed) error {
-	names := in.names()
+func checkFlags(in *source.Input, c *TrainConfig, p *parsed) error {
+	names := in.Names()
 	var faults []error
 	look := func(flag string, columns ...string) {
 		for _, name := range columns {
 			if name != "" && !slices.Contains(names, name) {
-				faults = append(faults, unknownColumn(flag, name, names))
+				faults = append(faults, source.UnknownColumn(flag, name, names))
 			}
 		}
 	}
@@ -160,11 +161,11 @@ func kindOf(column *parquetio.Column, c *TrainConfig) dataset.Kind {
 
 // checkReadable makes sure that all columns but the ignored ones can be read. Its error
 // names every column of another type.
-func (s *schema) checkReadable(in *input, c *TrainConfig, p *parsed) error {
+func (s *schema) checkReadable(in *source.Input, c *TrainConfig, p *parsed) error {
 	var names []string
 	var first *dataset.DataError
-	for i := range in.columns {
-		column := &in.columns[i]
+	for i := range in.Columns {
+		column := &in.Columns[i]
 		if roleOf(column.Name, c, p) == RoleIgnored || !column.Nested && column.Unsupported == "" {
 			continue
 		}
@@ -190,8 +191,8 @@ func asError(e *dataset.DataError) error {
 	return e
 }
 
-func unsupported(in *input, column *parquetio.Column, c *TrainConfig) *dataset.DataError {
-	e := &dataset.DataError{File: in.files[in.fileWith(column.Name)].URL, Column: column.Name, Problem: column.Unsupported, Hint: "leave it out with --ignore " + column.Name}
+func unsupported(in *source.Input, column *parquetio.Column, c *TrainConfig) *dataset.DataError {
+	e := &dataset.DataError{File: in.Files[in.FileWith(column.Name)].URL, Column: column.Name, Problem: column.Unsupported, Hint: "leave it out with --ignore " + column.Name}
 	if column.Nested {
 		e.Problem = "a nested column, expected a flat one of numbers, texts or booleans"
 	}

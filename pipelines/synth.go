@@ -17,6 +17,7 @@ import (
 	"github.com/espalier-ml/espalier/io/runfolder"
 	"github.com/espalier-ml/espalier/io/synth"
 	"github.com/espalier-ml/espalier/io/usage"
+	"github.com/espalier-ml/espalier/pipelines/source"
 )
 
 // SynthConfig is the configuration of a made-up data set. The JSON names are
@@ -37,7 +38,7 @@ type SynthConfig struct {
 
 // DefaultSynthConfig returns synth.Default in files of a million rows.
 func DefaultSynthConfig() SynthConfig {
-	return SynthConfig{Config: synth.Default(), RowsPerFile: 1_000_000, RowsPerGroup: 250_000, Codec: "snappy", StorageTimeout: DefaultStorageConfig().StorageTimeout}
+	return SynthConfig{Config: synth.Default(), RowsPerFile: 1_000_000, RowsPerGroup: 250_000, Codec: "snappy", StorageTimeout: source.DefaultStorageConfig().StorageTimeout}
 }
 
 // SynthResult is what a made-up data set has come to.
@@ -91,8 +92,8 @@ func (c *SynthConfig) parse() (parquetio.Codec, error) {
 	return codec, nil
 }
 
-func (c *SynthConfig) storage() StorageConfig {
-	s := DefaultStorageConfig()
+func (c *SynthConfig) storage() source.StorageConfig {
+	s := source.DefaultStorageConfig()
 	s.StorageTimeout = c.StorageTimeout
 	return s
 }
@@ -110,13 +111,13 @@ func Synth(ctx context.Context, c SynthConfig, reporter Reporter) (result *Synth
 	if err != nil {
 		return nil, err
 	}
-	f := newFiles(c.storage())
+	f := source.New(c.storage())
 	reporter = orSilent(reporter)
 	plan, err := synth.New(c.Config)
 	if err != nil {
 		return nil, usage.Errorf("%v", err)
 	}
-	s := &synthesis{config: &c, codec: codec, plan: plan, store: f.store, counts: make([]int64, plan.CountsLen())}
+	s := &synthesis{config: &c, codec: codec, plan: plan, store: f.Store, counts: make([]int64, plan.CountsLen())}
 	if err := s.clear(ctx); err != nil {
 		return nil, err
 	}

@@ -23,6 +23,7 @@ import (
 	"github.com/espalier-ml/espalier/io/objectstore"
 	"github.com/espalier-ml/espalier/io/runfolder"
 	"github.com/espalier-ml/espalier/io/usage"
+	"github.com/espalier-ml/espalier/pipelines/source"
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
@@ -53,9 +54,9 @@ func Train(ctx context.Context, c TrainConfig, reporter Reporter) (r *Result, er
 	if err := settleEngine(ctx, c.Runner, &c.Input, &c.Output); err != nil {
 		return nil, err
 	}
-	f := beginFiles(c.StorageConfig)
-	defer f.end()
-	ctx = f.run.Context(ctx)
+	f := source.Begin(c.StorageConfig)
+	defer f.End()
+	ctx = f.Run.Context(ctx)
 	j := &driver{runner: c.Runner, reporter: reporter, files: f, engine: c.EngineConfig}
 	o, locked, err := open(ctx, j, &c)
 	if err != nil {
@@ -80,7 +81,7 @@ func (o *opened) train(ctx context.Context, j *driver, c *TrainConfig, p *parsed
 		return nil, err
 	}
 	t.scratch = "mem://espalier-" + uuid.NewString()
-	defer func() { _ = t.files.store.RemoveAll(context.WithoutCancel(ctx), t.scratch) }() // scratch
+	defer func() { _ = t.files.Store.RemoveAll(context.WithoutCancel(ctx), t.scratch) }() // scratch
 	err = t.train(ctx, o.unfinished)
 	var r *Result
 	if err == nil {
@@ -113,8 +114,8 @@ func (t *training) giveUp(ctx context.Context, err error) error {
 }
 
 // reads lists the files that a run reads, by flag.
-func (c *TrainConfig) reads(in *input) []runfolder.Reading {
-	list := in.reads()
+func (c *TrainConfig) reads(in *source.Input) []runfolder.Reading {
+	list := in.Reads()
 	for _, url := range c.AlsoRead {
 		list = append(list, runfolder.Reading{Flag: "config", URL: url})
 	}
@@ -122,12 +123,12 @@ func (c *TrainConfig) reads(in *input) []runfolder.Reading {
 }
 
 // newTraining resolves a configuration against the columns of its input.
-func newTraining(ctx context.Context, j *driver, c *TrainConfig, p *parsed, in *input) (*training, error) {
+func newTraining(ctx context.Context, j *driver, c *TrainConfig, p *parsed, in *source.Input) (*training, error) {
 	s, err := resolve(in, c, p)
 	if err != nil {
 		return nil, err
 	}
-	prices, err := readCosts(ctx, j.files, c.Costs, in.names())
+	prices, err := readCosts(ctx, j.files, c.Costs, in.Names())
 	if err != nil {
 		return nil, err
 	}
@@ -135,7 +136,7 @@ func newTraining(ctx context.Context, j *driver, c *TrainConfig, p *parsed, in *
 	if err != nil {
 		return nil, err
 	}
-	p.settleBins(in.rows)
+	p.settleBins(in.Rows)
 	if err := p.settleSetUps(prices); err != nil {
 		return nil, err
 	}
@@ -147,7 +148,7 @@ func newTraining(ctx context.Context, j *driver, c *TrainConfig, p *parsed, in *
 
 // opened is what a run finds when it begins.
 type opened struct {
-	input      *input
+	input      *source.Input
 	output     *runfolder.Folder
 	unfinished *checkpoint // of a run before it; nil: none
 	lock       *runfolder.Lock
@@ -173,10 +174,10 @@ func openAll(ctx context.Context, j *driver, c *TrainConfig, s *parallel.Steps) 
 	defer cancel()
 	var inputErr, checkpointErr error
 	var wg parallel.Group
-	wg.Go(func() { o.input, inputErr = openInput(reading, f, c.Input, s) })
+	wg.Go(func() { o.input, inputErr = source.OpenInput(reading, f, c.Input, s) })
 	if o.lock, locked, err = lockFolder(ctx, f, c.Output, c.Runner, j.reporter); err == nil {
 		wg.Go(func() { o.unfinished, checkpointErr = readCheckpoint(reading, f, c) })
-		o.output, err = runfolder.Open(reading, f.store, c.Output, runfolder.OfTraining(), c.Overwrite || c.Resume)
+		o.output, err = runfolder.Open(reading, f.Store, c.Output, runfolder.OfTraining(), c.Overwrite || c.Resume)
 	}
 	if err != nil {
 		cancel() // the others are of no interest then
@@ -189,14 +190,14 @@ func openAll(ctx context.Context, j *driver, c *TrainConfig, s *parallel.Steps) 
 }
 
 // finishedRun returns the result of a run that has nothing left to do.
-func (o *opened) finishedRun(ctx context.Context, f *files, c *TrainConfig) (*Result, error) {
+func (o *opened) finishedRun(ctx context.Context, f *source.Files, c *TrainConfig) (*Result, error) {
 	r := &Result{Metrics: new(runfolder.Metrics)}
 	var err error
-	if r.Tree, err = runfolder.ReadTree(ctx, f.store, c.Output); err != nil {
+	if r.Tree, err = runfolder.ReadTree(ctx, f.Store, c.Output); err != nil {
 		return nil, err
 	}
 	read := func(name string, into any) error {
-		b, err := f.store.ReadAll(ctx, o.output.File(name), runfolder.MaxModel)
+		b, err := f.Store.ReadAll(ctx, o.output.File(name), runfolder.MaxModel)
 		if err == nil {
 			err = json.Unmarshal(b, into)
 		}
@@ -221,17 +222,17 @@ func (o *opened) finishedRun(ctx context.Context, f *files, c *TrainConfig) (*Re
 	if o.unfinished == nil {
 		return r, nil
 	}
-	return r, o.unfinished.remove(ctx, f.store, c.Output) // which the run had no time for
+	return r, o.unfinished.remove(ctx, f.Store, c.Output) // which the run had no time for
 }
 
 // training is one training run.
 type training struct {
 	config  *TrainConfig
 	parsed  *parsed
-	input   *input
+	input   *source.Input
 	schema  *schema
 	costs   *costs
-	files   *files
+	files   *source.Files
 	output  *runfolder.Folder
 	driver  *driver
 	scratch string // folder of intermediate files
@@ -304,19 +305,19 @@ func (t *training) summariseConfig() jobs.SummariseConfig {
 	return jobs.SummariseConfig{
 		Rows: t.schema.rows.Encode(), Workers: workers, Out: t.scratch + "/summarise", Classes: t.config.weighsClasses(),
 		Limits: binning.Limits{Values: t.config.MaxValues, Categories: binning.DefaultLimits().Categories},
-		Pieces: pieces(4*workers, len(t.input.tasks)), // more than workers, which so end at about the same time
-		Run:    t.files.run.Name(),
+		Pieces: pieces(4*workers, len(t.input.Tasks)), // more than workers, which so end at about the same time
+		Run:    t.files.Run.Name(),
 	}
 }
 
 // summarise fits the features and the classes.
 func (t *training) summarise(ctx context.Context) error {
 	config := t.summariseConfig()
-	if len(t.input.tasks) == 0 {
+	if len(t.input.Tasks) == 0 {
 		return t.noRows("no input file has a row")
 	}
-	what := job{"summarise", int64(len(t.input.tasks)), "row groups", tasksDone}
-	err := t.driver.run(ctx, what, t.input.tasks, func(s beam.Scope, tasks beam.PCollection) {
+	what := job{"summarise", int64(len(t.input.Tasks)), "row groups", tasksDone}
+	err := t.driver.run(ctx, what, t.input.Tasks, func(s beam.Scope, tasks beam.PCollection) {
 		jobs.Summarise(s, tasks, config)
 	})
 	if err != nil {
@@ -327,7 +328,7 @@ func (t *training) summarise(ctx context.Context) error {
 		return err
 	}
 	t.rowStats = stats
-	if err := t.files.store.RemoveAll(ctx, config.Out); err != nil { // frees the memory
+	if err := t.files.Store.RemoveAll(ctx, config.Out); err != nil { // frees the memory
 		return err
 	}
 	if stats.Train == 0 {
@@ -464,7 +465,7 @@ func (t *training) removeAll(ctx context.Context, folders ...string) error {
 		if url == "" {
 			continue
 		}
-		if err := t.files.store.RemoveAll(ctx, url); err != nil {
+		if err := t.files.Store.RemoveAll(ctx, url); err != nil {
 			return err
 		}
 	}
@@ -474,22 +475,22 @@ func (t *training) removeAll(ctx context.Context, folders ...string) error {
 func (t *training) coalesceConfig() jobs.CoalesceConfig {
 	return jobs.CoalesceConfig{
 		Rows: t.spec.Encode(), Features: dataset.EncodeFeatures(t.features), Classes: t.classes,
-		Workers: t.driver.workers(), Pieces: pieces(t.driver.workers(), len(t.input.tasks)), Out: t.scratch + "/coalesce", Blocks: t.blocks,
-		Shards: shards(t.rowStats.Rows, dataset.NewLayout(t.features).Stride), Spill: t.spill("coalesce"), Run: t.files.run.Name(),
+		Workers: t.driver.workers(), Pieces: pieces(t.driver.workers(), len(t.input.Tasks)), Out: t.scratch + "/coalesce", Blocks: t.blocks,
+		Shards: shards(t.rowStats.Rows, dataset.NewLayout(t.features).Stride), Spill: t.spill("coalesce"), Run: t.files.Run.Name(),
 	}
 }
 
 // coalesce makes objects of the rows.
 func (t *training) coalesce(ctx context.Context) error {
 	config := t.coalesceConfig()
-	what := job{"coalesce", int64(len(t.input.tasks)), "row groups", tasksDone}
-	err := t.driver.run(ctx, what, t.input.tasks, func(s beam.Scope, tasks beam.PCollection) {
+	what := job{"coalesce", int64(len(t.input.Tasks)), "row groups", tasksDone}
+	err := t.driver.run(ctx, what, t.input.Tasks, func(s beam.Scope, tasks beam.PCollection) {
 		jobs.Coalesce(s, tasks, config)
 	})
 	if err != nil {
 		return err
 	}
-	t.files.parquet.Forget()
+	t.files.Parquet.Forget()
 	t.objects, err = jobs.ReadObjectStats(ctx, &config)
 	if err != nil {
 		return err
@@ -555,7 +556,7 @@ func (t *training) growConfig() jobs.GrowConfig {
 			Params: t.grid[min(len(t.roots), len(t.grid)-1)].params, Columns: t.columns(), Classes: len(t.classes),
 			Total: train.Weight, Heaviest: train.Heaviest,
 		},
-		Weighted: t.spec.Weighted(), Widths: dataset.NewLayout(t.features).Widths, Workers: t.driver.workers(), Run: t.files.run.Name(),
+		Weighted: t.spec.Weighted(), Widths: dataset.NewLayout(t.features).Widths, Workers: t.driver.workers(), Run: t.files.Run.Name(),
 	}
 }
 

@@ -43,11 +43,11 @@ func (t *training) manifest(start time.Time) *runfolder.Manifest {
 		m.Counters["objects_"+part.String()] = t.objects[part].Objects
 	}
 	columns := t.schema.rows.Columns()
-	for _, f := range t.input.files {
+	for _, f := range t.input.Files {
 		m.Counters["footer_bytes"] += f.FooterBytes
 		m.Counters["column_bytes"] += f.ColumnBytes(columns)
 	}
-	m.Inputs = t.input.manifest()
+	m.Inputs = t.input.Manifest()
 	m.Estimate, m.Measured = t.estimate, t.measured()
 	return m
 }

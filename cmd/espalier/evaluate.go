@@ -11,10 +11,11 @@ import (
 	"github.com/espalier-ml/espalier/io/report"
 	"github.com/espalier-ml/espalier/io/runfolder"
 	"github.com/espalier-ml/espalier/pipelines"
+	"github.com/espalier-ml/espalier/pipelines/source"
 )
 
 func newEvaluate() *cobra.Command {
-	config := pipelines.EvaluateConfig{Runner: "direct", StorageConfig: pipelines.DefaultStorageConfig()}
+	config := pipelines.EvaluateConfig{Runner: "direct", StorageConfig: source.DefaultStorageConfig()}
 	progress, asJSON, verbose := "auto", false, false
 	c := &cobra.Command{
 		Use:   "evaluate",

@@ -16,7 +16,7 @@ import (
 
 	"github.com/espalier-ml/espalier/io/setting"
 	"github.com/espalier-ml/espalier/io/usage"
-	"github.com/espalier-ml/espalier/pipelines"
+	"github.com/espalier-ml/espalier/pipelines/source"
 )
 
 // configFlag is the flag that names a config file.
@@ -40,7 +40,7 @@ func readConfig(ctx context.Context, url string) (*configFile, error) {
 	if url == "" {
 		return &configFile{}, nil
 	}
-	b, err := pipelines.ReadConfig(ctx, url)
+	b, err := source.ReadConfig(ctx, url)
 	if err != nil {
 		return nil, err
 	}
@@ -264,7 +264,7 @@ func (c *configFile) locate(err error, flags *pflag.FlagSet) error {
 }
 
 // addStorageFlags adds the flags of reading from object stores.
-func addStorageFlags(f *pflag.FlagSet, c *pipelines.StorageConfig) {
+func addStorageFlags(f *pflag.FlagSet, c *source.StorageConfig) {
 	f.Var((*size)(&c.ReadAhead), "read_ahead", "what is fetched from object stores before it is needed")
 	addStorageTimeout(f, &c.StorageTimeout)
 }

@@ -1,4 +1,4 @@
-package pipelines
+package source
 
 import (
 	"fmt"
@@ -10,13 +10,13 @@ import (
 
 // checkInputs makes sure that the input has all columns that a tree tests, flat
 // ones. One error names all missing columns, and one all nested columns.
-func (in *input) checkInputs(inputs []tree.Input, columns map[string]int) error {
+func (in *Input) checkInputs(inputs []tree.Input, columns map[string]int) error {
 	var lacking, nested []string
 	for i := range inputs {
 		name := inputs[i].Name
 		if at, ok := columns[name]; !ok {
 			lacking = append(lacking, name)
-		} else if in.columns[at].Nested {
+		} else if in.Columns[at].Nested {
 			nested = append(nested, name)
 		}
 	}
@@ -31,9 +31,9 @@ func (in *input) checkInputs(inputs []tree.Input, columns map[string]int) error 
 		case 0:
 			continue
 		case 1:
-			return &dataset.DataError{File: in.files[0].URL, Column: fault.names[0], Problem: fault.one, Hint: fault.advice}
+			return &dataset.DataError{File: in.Files[0].URL, Column: fault.names[0], Problem: fault.one, Hint: fault.advice}
 		default:
-			return &dataset.DataError{File: in.files[0].URL, Problem: fmt.Sprintf(fault.several, fault.names), Hint: fault.advice}
+			return &dataset.DataError{File: in.Files[0].URL, Problem: fmt.Sprintf(fault.several, fault.names), Hint: fault.advice}
 		}
 	}
 	return nil
@@ -46,14 +46,14 @@ func (in *input) checkInputs(inputs []tree.Input, columns map[string]int) error 
 //     point in time: "12.5", "2026-11-21"
 //   - numbers fit a feature of the same unit, and categories that are numbers ("7") or
 //     booleans (1 is "true")
-func (in *input) checkKind(column *parquetio.Column, f *dataset.Feature) error {
+func (in *Input) checkKind(column *parquetio.Column, f *dataset.Feature) error {
 	if column.Null {
 		return nil
 	}
 	if column.Type == dataset.Text {
 		return in.checkBoolean(column, f)
 	}
-	fault := &dataset.DataError{File: in.files[in.fileWith(column.Name)].URL, Column: f.Name}
+	fault := &dataset.DataError{File: in.Files[in.FileWith(column.Name)].URL, Column: f.Name}
 	switch {
 	case column.Unit != f.Unit:
 		fault.Problem = fmt.Sprintf("the column holds %s (%s), the tree's feature is of %s", column.Unit.Things(), spellType(column), wanted(f))
@@ -72,7 +72,7 @@ func (in *input) checkKind(column *parquetio.Column, f *dataset.Feature) error {
 
 // checkBoolean makes sure that a column of booleans, which become the numbers 0 and
 // 1, is one for a feature of such numbers.
-func (in *input) checkBoolean(column *parquetio.Column, f *dataset.Feature) error {
+func (in *Input) checkBoolean(column *parquetio.Column, f *dataset.Feature) error {
 	if column.Physical != "BOOLEAN" || f.Kind == dataset.Categorical && f.Unit == dataset.Plain {
 		return nil
 	}
@@ -84,15 +84,15 @@ func (in *input) checkBoolean(column *parquetio.Column, f *dataset.Feature) erro
 		what += fmt.Sprintf(" from %s to %s", f.Unit.Spell(f.Range[0]), f.Unit.Spell(f.Range[1]))
 	}
 	return &dataset.DataError{
-		File: in.files[in.fileWith(column.Name)].URL, Column: f.Name,
+		File: in.Files[in.FileWith(column.Name)].URL, Column: f.Name,
 		Problem: "the column holds booleans, the tree's feature is of " + what, Hint: "write the column as in training, or train anew",
 	}
 }
 
 // inPath reports whether a column stands in the paths of the files, where a part of
 // the files may look like numbers that are none in all.
-func (in *input) inPath(column string) bool {
-	for _, path := range in.paths {
+func (in *Input) inPath(column string) bool {
+	for _, path := range in.Paths {
 		for _, c := range path {
 			if c.Name == column {
 				return true

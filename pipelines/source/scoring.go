@@ -1,4 +1,4 @@
-package pipelines
+package source
 
 import (
 	"github.com/espalier-ml/espalier/induce/dataset"
@@ -6,13 +6,13 @@ import (
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
-// scoringSpec reads the columns that a tree tests, by their names, and those of
+// ScoringSpec reads the columns that a tree tests, by their names, and those of
 // label and weight, which may be none; all rows are of the part "test".
-func scoringSpec(in *input, t *tree.Tree, label, weight string) (*jobs.RowSpec, error) {
+func ScoringSpec(in *Input, t *tree.Tree, label, weight string) (*jobs.RowSpec, error) {
 	spec := &jobs.RowSpec{Label: label, Weight: weight, WeightScale: 1, Shares: dataset.Shares{dataset.Test: 1}}
-	columns := make(map[string]int, len(in.columns))
-	for i := range in.columns {
-		columns[in.columns[i].Name] = i
+	columns := make(map[string]int, len(in.Columns))
+	for i := range in.Columns {
+		columns[in.Columns[i].Name] = i
 	}
 	inputs := t.Scorer().Features()
 	if err := in.checkInputs(inputs, columns); err != nil {
@@ -20,8 +20,8 @@ func scoringSpec(in *input, t *tree.Tree, label, weight string) (*jobs.RowSpec, 
 	}
 	for i := range inputs {
 		f := &t.Features[inputs[i].Feature]
-		column := &in.columns[columns[f.Name]]
-		if err := in.check(column); err != nil {
+		column := &in.Columns[columns[f.Name]]
+		if err := in.Check(column); err != nil {
 			return nil, err
 		}
 		if err := in.checkKind(column, f); err != nil {
@@ -35,12 +35,12 @@ func scoringSpec(in *input, t *tree.Tree, label, weight string) (*jobs.RowSpec, 
 		}
 		at, ok := columns[use.name]
 		if !ok {
-			return nil, unknownColumn(use.flag, use.name, in.names())
+			return nil, UnknownColumn(use.flag, use.name, in.Names())
 		}
-		if err := in.check(&in.columns[at]); err != nil {
+		if err := in.Check(&in.Columns[at]); err != nil {
 			return nil, err
 		}
-		if use.flag == "weight" && !in.columns[at].Integer {
+		if use.flag == "weight" && !in.Columns[at].Integer {
 			spec.WeightScale = jobs.FractionScale
 		}
 	}

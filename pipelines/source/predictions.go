@@ -1,4 +1,4 @@
-package pipelines
+package source
 
 import (
 	"context"
@@ -18,7 +18,7 @@ import (
 type predictionsFile struct {
 	ctx      context.Context // of the run
 	url      string
-	files    *files
+	files    *Files
 	original *parquetio.Original
 	writer   *parquetio.Writer
 	copied   []copiedColumn
@@ -33,7 +33,7 @@ type copiedColumn struct {
 }
 
 // Predictions begins the file of predictions that a task names.
-func (f *files) Predictions(ctx context.Context, t jobs.Task, copied []string, columns []jobs.PredictionColumn) (jobs.Predictions, error) {
+func (f *Files) Predictions(ctx context.Context, t jobs.Task, copied []string, columns []jobs.PredictionColumn) (jobs.Predictions, error) {
 	p := &predictionsFile{ctx: ctx, url: t.Output, files: f}
 	var fields []parquetio.Field
 	for _, name := range copied {
@@ -57,7 +57,7 @@ func (f *files) Predictions(ctx context.Context, t jobs.Task, copied []string, c
 		p.written, fields = append(p.written, places), append(fields, parquetio.Field{Name: c.Name, Dictionary: values})
 	}
 	var err error
-	p.writer, err = parquetio.NewWriter(ctx, f.store, t.Output, fields, parquetio.WriterOptions{IfAbsent: true, OrSame: t.Repeated})
+	p.writer, err = parquetio.NewWriter(ctx, f.Store, t.Output, fields, parquetio.WriterOptions{IfAbsent: true, OrSame: t.Repeated})
 	if err != nil {
 		p.close()
 		return nil, usage.MarkOutput(err)
@@ -65,8 +65,8 @@ func (f *files) Predictions(ctx context.Context, t jobs.Task, copied []string, c
 	return p, nil
 }
 
-func (p *predictionsFile) open(ctx context.Context, f *files, t *jobs.Task) error {
-	file, err := f.parquet.Open(ctx, objectstore.Object{URL: t.File, Size: t.Size, Generation: t.Generation})
+func (p *predictionsFile) open(ctx context.Context, f *Files, t *jobs.Task) error {
+	file, err := f.Parquet.Open(ctx, objectstore.Object{URL: t.File, Size: t.Size, Generation: t.Generation})
 	if err != nil {
 		return err
 	}
@@ -151,8 +151,8 @@ func (p *predictionsFile) RowGroup(group int, leaves []uint16) error {
 // Commit makes the file visible.
 func (p *predictionsFile) Commit() error {
 	defer p.close()
-	p.files.committing.RLock()
-	defer p.files.committing.RUnlock()
+	p.files.Committing.RLock()
+	defer p.files.Committing.RUnlock()
 	if p.ctx.Err() != nil { // what the run has written may be gone by now
 		return errors.Join(p.ctx.Err(), p.writer.Abort())
 	}
@@ -163,7 +163,7 @@ func (p *predictionsFile) Commit() error {
 	if err != nil {
 		return usage.MarkOutput(err)
 	}
-	p.files.predicted.Store(p.url, true)
+	p.files.Predicted.Store(p.url, true)
 	return nil
 }
 

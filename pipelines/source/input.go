@@ -1,4 +1,4 @@
-package pipelines
+package source
 
 import (
 	"cmp"
@@ -18,15 +18,15 @@ import (
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
-// input is what the footers of all input files say.
-type input struct {
-	files   []*parquetio.File
-	byName  []map[string]parquetio.Column // per file
-	columns []parquetio.Column            // of all files: those of the first in its order, then others, then those of paths
-	rows    int64
-	tasks   []jobs.Task         // one a row group
-	below   []string            // per file: its path below the folder that was asked for
-	paths   [][]jobs.PathColumn // per file: columns of which the value stands in its path
+// Input is what the footers of all input files say.
+type Input struct {
+	Files   []*parquetio.File
+	ByName  []map[string]parquetio.Column // per file
+	Columns []parquetio.Column            // of all files: those of the first in its order, then others, then those of paths
+	Rows    int64
+	Tasks   []jobs.Task         // one a row group
+	Below   []string            // per file: its path below the folder that was asked for
+	Paths   [][]jobs.PathColumn // per file: columns of which the value stands in its path
 }
 
 // footerReaders is the number of footers that are read at a time: each takes an
@@ -40,21 +40,21 @@ type listed struct {
 	folder string
 }
 
-// openInput lists the files and reads their footers, which it counts.
-func openInput(ctx context.Context, f *files, patterns []string, s *parallel.Steps) (*input, error) {
-	list, err := listInput(ctx, f.store, patterns)
+// OpenInput lists the files and reads their footers, which it counts.
+func OpenInput(ctx context.Context, f *Files, patterns []string, s *parallel.Steps) (*Input, error) {
+	list, err := listInput(ctx, f.Store, patterns)
 	if err != nil {
 		return nil, err
 	}
 	s.Total.Store(int64(len(list)))
-	in := &input{files: make([]*parquetio.File, len(list)), paths: pathColumns(list)}
+	in := &Input{Files: make([]*parquetio.File, len(list)), Paths: pathColumns(list)}
 	faults := make([]error, len(list))
 	var wg parallel.Group
 	slots := make(chan struct{}, footerReaders)
 	for i := range list {
 		slots <- struct{}{}
 		wg.Go(func() {
-			in.files[i], faults[i] = f.parquet.Open(ctx, list[i].Object)
+			in.Files[i], faults[i] = f.Parquet.Open(ctx, list[i].Object)
 			s.Done.Add(1)
 			<-slots
 		})
@@ -70,7 +70,7 @@ func openInput(ctx context.Context, f *files, patterns []string, s *parallel.Ste
 		return nil, usage.Errorf("--input: %v", err)
 	}
 	for i := range list {
-		in.below = append(in.below, strings.TrimLeft(strings.TrimPrefix(list[i].URL, list[i].folder), "/"))
+		in.Below = append(in.Below, strings.TrimLeft(strings.TrimPrefix(list[i].URL, list[i].folder), "/"))
 	}
 	in.gather()
 	return in, nil
@@ -78,38 +78,38 @@ func openInput(ctx context.Context, f *files, patterns []string, s *parallel.Ste
 
 // gather lists the columns and the tasks. Columns of a file's path take the place of
 // columns of the same name in the file.
-func (in *input) gather() {
+func (in *Input) gather() {
 	seen := make(map[string]int)
 	add := func(c parquetio.Column) {
 		at, ok := seen[c.Name]
 		switch {
 		case !ok:
-			seen[c.Name] = len(in.columns)
-			in.columns = append(in.columns, c)
-		case in.columns[at].Null: // another file says what the values are
-			in.columns[at] = c
+			seen[c.Name] = len(in.Columns)
+			in.Columns = append(in.Columns, c)
+		case in.Columns[at].Null: // another file says what the values are
+			in.Columns[at] = c
 		}
 	}
-	for i, file := range in.files {
+	for i, file := range in.Files {
 		byName := make(map[string]parquetio.Column, len(file.Columns()))
 		for _, c := range file.Columns() {
 			byName[c.Name] = c
 			add(c)
 		}
-		in.byName = append(in.byName, byName)
+		in.ByName = append(in.ByName, byName)
 		for g := range file.RowGroups() {
 			if file.RowGroupRows(g) > 0 {
-				in.tasks = append(in.tasks, jobs.Task{File: file.URL, Size: file.Size, Generation: file.Generation, RowGroup: g, Path: in.paths[i]})
+				in.Tasks = append(in.Tasks, jobs.Task{File: file.URL, Size: file.Size, Generation: file.Generation, RowGroup: g, Path: in.Paths[i]})
 			}
 		}
-		in.rows += file.Rows
+		in.Rows += file.Rows
 	}
-	for i, path := range in.paths {
+	for i, path := range in.Paths {
 		for _, p := range path {
 			c := parquetio.Column{Name: p.Name, Physical: "path", Type: p.Type}
-			in.byName[i][p.Name] = c
+			in.ByName[i][p.Name] = c
 			add(c)
-			in.columns[seen[p.Name]] = c
+			in.Columns[seen[p.Name]] = c
 		}
 	}
 }
@@ -159,29 +159,29 @@ func listFolder(ctx context.Context, s *objectstore.Store, folder string) ([]obj
 	return objects, nil
 }
 
-// reads lists the files.
-func (in *input) reads() []runfolder.Reading {
-	list := make([]runfolder.Reading, len(in.files))
-	for i, file := range in.files {
+// Reads lists the files.
+func (in *Input) Reads() []runfolder.Reading {
+	list := make([]runfolder.Reading, len(in.Files))
+	for i, file := range in.Files {
 		list[i] = runfolder.Reading{Flag: "input", URL: file.URL}
 	}
 	return list
 }
 
-// names lists the columns of all files.
-func (in *input) names() []string {
-	names := make([]string, len(in.columns))
-	for i := range in.columns {
-		names[i] = in.columns[i].Name
+// Names lists the columns of all files.
+func (in *Input) Names() []string {
+	names := make([]string, len(in.Columns))
+	for i := range in.Columns {
+		names[i] = in.Columns[i].Name
 	}
 	return names
 }
 
-// fileWith returns the first file that has a column and says what its values are.
-func (in *input) fileWith(column string) int {
+// FileWith returns the first file that has a column and says what its values are.
+func (in *Input) FileWith(column string) int {
 	first := -1
-	for i := range in.files {
-		c, ok := in.byName[i][column]
+	for i := range in.Files {
+		c, ok := in.ByName[i][column]
 		if ok && !c.Null {
 			return i
 		}
@@ -200,11 +200,11 @@ func holds(c *parquetio.Column) string {
 	return c.Unit.Things()
 }
 
-// check makes sure that every file has the column, with values of one kind, or
+// Check makes sure that every file has the column, with values of one kind, or
 // none. Units of one kind are no matter: see dataset.Unit.
-func (in *input) check(column *parquetio.Column) error {
-	for i, file := range in.files {
-		c, ok := in.byName[i][column.Name]
+func (in *Input) Check(column *parquetio.Column) error {
+	for i, file := range in.Files {
+		c, ok := in.ByName[i][column.Name]
 		if !ok {
 			return &dataset.DataError{File: file.URL, Column: column.Name, Problem: "the column is missing in this file and there in others", Hint: "ignore it with --ignore, or leave the file out"}
 		}

@@ -1,10 +1,10 @@
-package pipelines
+package source
 
-// sample returns an input of row groups that are spread evenly over all and have
+// Sample returns an input of row groups that are spread evenly over all and have
 // so many rows together, or of all if they have fewer, and their share of the
 // rows.
-func (in *input) sample(rows int64) (*input, float64) {
-	sizes := in.taskRows()
+func (in *Input) Sample(rows int64) (*Input, float64) {
+	sizes := in.TaskRows()
 	all := int64(0)
 	for _, n := range sizes {
 		all += n
@@ -14,23 +14,23 @@ func (in *input) sample(rows int64) (*input, float64) {
 	}
 	for n := max(1, int(float64(len(sizes))*float64(rows)/float64(all))); ; n++ {
 		s, have := *in, int64(0)
-		s.tasks = nil
+		s.Tasks = nil
 		for i := range n {
 			at := (2*i + 1) * len(sizes) / (2 * n)
-			s.tasks, have = append(s.tasks, in.tasks[at]), have+sizes[at]
+			s.Tasks, have = append(s.Tasks, in.Tasks[at]), have+sizes[at]
 		}
 		if have >= rows || n == len(sizes) {
-			s.rows = have
+			s.Rows = have
 			return &s, float64(have) / float64(all)
 		}
 		n += n / 8 // sizes may differ a lot
 	}
 }
 
-// taskRows returns the rows of each task.
-func (in *input) taskRows() []int64 {
-	rows := make([]int64, 0, len(in.tasks))
-	for _, file := range in.files {
+// TaskRows returns the rows of each task.
+func (in *Input) TaskRows() []int64 {
+	rows := make([]int64, 0, len(in.Tasks))
+	for _, file := range in.Files {
 		for g := range file.RowGroups() {
 			if n := file.RowGroupRows(g); n > 0 {
 				rows = append(rows, n)

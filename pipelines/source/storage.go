@@ -1,4 +1,4 @@
-package pipelines
+package source
 
 import (
 	"context"
@@ -28,57 +28,57 @@ const openFooters = 256
 // maxScratch bounds a scratch file, which is written in pieces of some MiB.
 const maxScratch = 1 << 31
 
-// files is the storage of one run, in the driver and in its workers alike.
-type files struct {
-	store   *objectstore.Store
-	parquet *parquetio.Source
-	run     *jobs.Run // nil in workers, which belong to one
+// Files is the storage of one run, in the driver and in its workers alike.
+type Files struct {
+	Store   *objectstore.Store
+	Parquet *parquetio.Source
+	Run     *jobs.Run // nil in workers, which belong to one
 
-	predicted  sync.Map     // URLs of the predictions that were written in this process
-	committing sync.RWMutex // held for reading while predictions are committed
+	Predicted  sync.Map     // URLs of the predictions that were written in this process
+	Committing sync.RWMutex // held for reading while predictions are committed
 }
 
-// process is the storage of what belongs to no run, by the default settings.
-var process = beginFiles(DefaultStorageConfig()) //nolint:gochecknoglobals // it keeps connections, and nothing of what was read
+// Process is the storage of what belongs to no run, by the default settings.
+var Process = Begin(DefaultStorageConfig()) //nolint:gochecknoglobals // it keeps connections, and nothing of what was read
 
-// newFiles returns storage of the given settings.
-func newFiles(c StorageConfig) *files {
-	f := &files{store: objectstore.New()}
+// New returns storage of the given settings.
+func New(c StorageConfig) *Files {
+	f := &Files{Store: objectstore.New()}
 	o := httpstore.Options{IdleTimeout: time.Duration(c.StorageTimeout * float64(time.Second))}
-	f.store.Register("gs", gcsstore.New(o))
-	f.store.Register("s3", s3store.New(o))
-	f.parquet = parquetio.NewSource(f.store, parquetio.SourceOptions{Footers: openFooters, ReadAhead: c.ReadAhead, Keep: keepChunks})
+	f.Store.Register("gs", gcsstore.New(o))
+	f.Store.Register("s3", s3store.New(o))
+	f.Parquet = parquetio.NewSource(f.Store, parquetio.SourceOptions{Footers: openFooters, ReadAhead: c.ReadAhead, Keep: keepChunks})
 	return f
 }
 
-// beginFiles returns storage for a run that begins. Its end is told by end.
-func beginFiles(c StorageConfig) *files {
+// Begin returns storage for a run that begins. Its end is told by end.
+func Begin(c StorageConfig) *Files {
 	settings, err := json.Marshal(c)
 	if err != nil { // numbers, of which Validate has looked at each
 		panic(err)
 	}
-	f := newFiles(c)
-	f.run = jobs.NewRun(f, settings)
+	f := New(c)
+	f.Run = jobs.NewRun(f, settings)
 	return f
 }
 
-// end lets go of what the run has read. DoFns that are still at work for it fail.
-func (f *files) end() {
-	f.run.Close()
-	f.parquet.Forget()
+// End lets go of what the run has read. DoFns that are still at work for it fail.
+func (f *Files) End() {
+	f.Run.Close()
+	f.Parquet.Forget()
 }
 
 // openFiles opens the storage of a run of another process by its settings, nil for
 // what belongs to no run.
 func openFiles(settings []byte) (jobs.Storage, error) {
 	if settings == nil {
-		return process, nil
+		return Process, nil
 	}
 	var c StorageConfig
 	if err := json.Unmarshal(settings, &c); err != nil {
 		return nil, fmt.Errorf("the storage settings of the run: %w", err)
 	}
-	return newFiles(c), nil
+	return New(c), nil
 }
 
 // StorageConfig says how object stores are read. The JSON names are those of the
@@ -108,8 +108,8 @@ func (c *StorageConfig) Validate() error {
 func init() { jobs.SetStorage(openFiles) }
 
 // RowGroup opens a row group of a Parquet file.
-func (f *files) RowGroup(ctx context.Context, t jobs.Task, names []string) (dataset.RowGroup, error) {
-	p, err := f.parquet.Open(ctx, objectstore.Object{URL: t.File, Size: t.Size, Generation: t.Generation})
+func (f *Files) RowGroup(ctx context.Context, t jobs.Task, names []string) (dataset.RowGroup, error) {
+	p, err := f.Parquet.Open(ctx, objectstore.Object{URL: t.File, Size: t.Size, Generation: t.Generation})
 	if err != nil {
 		return nil, err
 	}
@@ -125,18 +125,18 @@ func (f *files) RowGroup(ctx context.Context, t jobs.Task, names []string) (data
 }
 
 // Read returns the whole of a scratch file.
-func (f *files) Read(ctx context.Context, url string) ([]byte, error) {
-	return f.store.ReadAll(ctx, url, maxScratch)
+func (f *Files) Read(ctx context.Context, url string) ([]byte, error) {
+	return f.Store.ReadAll(ctx, url, maxScratch)
 }
 
 // Write writes a scratch file.
-func (f *files) Write(ctx context.Context, url string, b []byte) error {
-	return f.put(ctx, url, b, objectstore.WriteOptions{Volatile: true})
+func (f *Files) Write(ctx context.Context, url string, b []byte) error {
+	return f.Put(ctx, url, b, objectstore.WriteOptions{Volatile: true})
 }
 
-// put writes a file, whole or not at all.
-func (f *files) put(ctx context.Context, url string, b []byte, o objectstore.WriteOptions) error {
-	w, err := f.store.Create(ctx, url, o)
+// Put writes a file, whole or not at all.
+func (f *Files) Put(ctx context.Context, url string, b []byte, o objectstore.WriteOptions) error {
+	w, err := f.Store.Create(ctx, url, o)
 	if err != nil {
 		return err
 	}
@@ -152,7 +152,7 @@ const maxConfig = 1 << 20
 
 // ReadConfig returns a config file from any store.
 func ReadConfig(ctx context.Context, url string) ([]byte, error) {
-	b, err := process.store.ReadAll(ctx, url, maxConfig)
+	b, err := Process.Store.ReadAll(ctx, url, maxConfig)
 	if err != nil {
 		return nil, usage.Errorf("--config: %v", err)
 	}
