@@ -1,9 +1,7 @@
 package pipelines
 
 import (
-	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -11,100 +9,15 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync/atomic"
 	"testing"
-	"time"
-
-	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
-	"github.com/espalier-ml/espalier/induce/parallel"
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/io/objectstore"
 	"github.com/espalier-ml/espalier/io/parquetio"
 	"github.com/espalier-ml/espalier/io/runfolder"
-	"github.com/espalier-ml/espalier/pipelines/source"
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
-
-// TestWaitingRunEnds: a run that waits for another one's pipeline ends with its
-// context, and leaves the next one to run.
-func TestWaitingRunEnds(t *testing.T) {
-	if err := admit(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
-	defer cancel()
-	start := time.Now()
-	j := &driver{runner: "direct", reporter: noReporter{}, files: source.Process}
-	one := func(ctx context.Context) error {
-		return j.run(ctx, job{"one", 1, "tasks", tasksDone}, []jobs.Task{{File: "a"}}, func(beam.Scope, beam.PCollection) {})
-	}
-	if err := one(ctx); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("got %v, want the end of the context", err)
-	}
-	if took := time.Since(start); took > time.Second {
-		t.Errorf("the waiting run ended after %v", took)
-	}
-	leave()
-	if err := one(t.Context()); err != nil {
-		t.Errorf("the next one: %v", err)
-	}
-}
-
-// watched is a Reporter that keeps the names of jobs and all notes.
-type watched struct{ jobs, notes []string }
-
-func (w *watched) Job(name string, total int64, unit string) {
-	w.jobs = append(w.jobs, fmt.Sprintf("%s: %d %s", name, total, unit))
-}
-
-func (w *watched) Step(done int64, _ string) { w.jobs = append(w.jobs, strconv.FormatInt(done, 10)) }
-func (w *watched) Warn(string)               {}
-func (w *watched) Note(text string)          { w.notes = append(w.notes, text) }
-
-// TestPhase: a phase that takes a while is shown with how far it is, ends with its
-// context even if its work does not, and panics where it is called.
-func TestPhase(t *testing.T) {
-	w := new(watched)
-	j := &driver{runner: "direct", reporter: w}
-	err := j.phase(t.Context(), "quick", 3, "trees", func(*parallel.Steps) error { return nil })
-	if err != nil || len(w.jobs) > 0 {
-		t.Errorf("a quick phase: %v, %v", w.jobs, err)
-	}
-	err = j.phase(t.Context(), "slow", 2, "trees", func(s *parallel.Steps) error {
-		return parallel.EachUntil(t.Context(), 2, &s.Done, func(int) { time.Sleep(3 * reportEvery) })
-	})
-	if n := len(w.jobs); err != nil || n < 3 || w.jobs[0] != "slow: 2 trees" || w.jobs[n-1] != "2" {
-		t.Errorf("a slow phase: %v, %v", w.jobs, err)
-	}
-	if len(j.timings) != 2 || j.timings[1].Job != "slow" || j.timings[1].Seconds < 0.3 {
-		t.Errorf("timings %v", j.timings)
-	}
-
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
-	defer cancel()
-	deaf := make(chan struct{})
-	defer close(deaf)
-	start := time.Now()
-	err = j.phase(ctx, "deaf", 1, "trees", func(*parallel.Steps) error { <-deaf; return nil })
-	if took := time.Since(start); !errors.Is(err, context.DeadlineExceeded) || took > time.Second {
-		t.Errorf("a phase that does not hear the end of its context: %v after %v", err, took)
-	}
-	var calls atomic.Int64
-	if err := parallel.EachUntil(ctx, 10, new(atomic.Int64), func(int) { calls.Add(1) }); !errors.Is(err, context.DeadlineExceeded) || calls.Load() > 0 {
-		t.Errorf("%d calls after the end of the context: %v", calls.Load(), err)
-	}
-
-	defer func() {
-		if r := recover(); r != "of a kernel" {
-			t.Errorf("recovered %v", r)
-		}
-	}()
-	_ = j.phase(t.Context(), "broken", 1, "trees", func(s *parallel.Steps) error { // it panics
-		return parallel.EachUntil(t.Context(), 1, &s.Done, func(int) { panic("of a kernel") })
-	})
-}
 
 // TestNothingIsSilent: jobs and phases, which have a bar, make up the time of a run.
 // Before there were phases they were 15 % of it on wide data.
@@ -153,6 +66,15 @@ func TestNothingIsSilent(t *testing.T) {
 	}
 }
 
+// noted is a Reporter that keeps notes.
+type noted struct {
+	noReporter
+
+	notes []string
+}
+
+func (n *noted) Note(text string) { n.notes = append(n.notes, text) }
+
 // TestFoldsAreTold: a run that cross-validates by itself says why it does not.
 func TestFoldsAreTold(t *testing.T) {
 	for _, one := range []struct {
@@ -164,7 +86,7 @@ func TestFoldsAreTold(t *testing.T) {
 		{foldObjects + 1, fewRows - 1, 0, "50001 training objects are more than 50000, though the validation rows have only 199 of the rarest class: --folds 5"},
 		{10, fewRows, 0, "have 200 of the rarest class, and 200 are enough"},
 	} {
-		w := new(watched)
+		w := new(noted)
 		r := &training{
 			driver: &driver{reporter: w}, parsed: &parsed{selection: selection{folds: -1}}, classes: []string{"a", "b"},
 			objects: &[dataset.Parts]jobs.ObjectStats{dataset.Train: {Objects: one.objects}},
