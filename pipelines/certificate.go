@@ -40,7 +40,7 @@ func (t *training) certify(ctx context.Context, c *candidate, s *parallel.Steps)
 		return nil
 	}
 	if bytes := train.Objects * int64(dataset.NewLayout(t.features).Stride+16); bytes > maxCertified {
-		t.driver.reporter.Note(fmt.Sprintf("the tree has no certificate: it takes all training objects in memory, %d MiB", bytes>>20))
+		t.driver.Reporter.Note(fmt.Sprintf("the tree has no certificate: it takes all training objects in memory, %d MiB", bytes>>20))
 		return nil
 	}
 	objects, err := t.trainingObjects(ctx)

@@ -22,6 +22,7 @@ import (
 	"github.com/espalier-ml/espalier/io/objectstore"
 	"github.com/espalier-ml/espalier/io/runfolder"
 	"github.com/espalier-ml/espalier/io/usage"
+	"github.com/espalier-ml/espalier/pipelines/engine"
 	"github.com/espalier-ml/espalier/pipelines/source"
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
@@ -101,7 +102,7 @@ func (t *training) begin(ctx context.Context, c *checkpoint) error {
 	case c != nil && !t.config.Overwrite && c.resumable():
 		return usage.Errorf("--output %s has an unfinished run: go on with --resume, or replace it with --overwrite", t.config.Output)
 	case t.config.Resume:
-		t.driver.reporter.Warn("there is no checkpoint to resume from: the run starts anew")
+		t.driver.Reporter.Warn("there is no checkpoint to resume from: the run starts anew")
 	}
 	t.checkpoints, t.blocks = t.config.checkpoints(), t.scratch+"/blocks"
 	if !t.checkpoints {
@@ -125,14 +126,14 @@ func (t *training) begin(ctx context.Context, c *checkpoint) error {
 
 // scratchOnEngine puts what jobs exchange where an engine's workers see it.
 func (t *training) scratchOnEngine() {
-	if !isLocal(t.config.Runner) {
+	if !engine.IsLocal(t.config.Runner) {
 		t.scratch = objectstore.Join(t.blocks, scratchFolder, uuid.NewString())
-		t.driver.scratch = t.scratch
+		t.driver.Scratch = t.scratch
 	}
 }
 
 // checkpoints reports whether a run leaves checkpoints.
-func (c *TrainConfig) checkpoints() bool { return c.MemoryObjects >= 0 || !isLocal(c.Runner) }
+func (c *TrainConfig) checkpoints() bool { return c.MemoryObjects >= 0 || !engine.IsLocal(c.Runner) }
 
 // readCheckpoint returns the checkpoint of an unfinished run in the run folder, or nil.
 // What is not Espalier's is not looked at further, or refused if it is in the way.

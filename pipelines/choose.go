@@ -98,7 +98,7 @@ func (t *training) undecided() bool {
 // by.
 func (t *training) restrict() {
 	if s := &t.parsed.selection; s.rule != 0 && t.undecided() && !t.validates() && s.folds <= 0 {
-		t.driver.reporter.Note("there are no validation rows to choose a tree by: it is the first of the grid, as it was grown; --folds 5 chooses by cross-validation")
+		t.driver.Reporter.Note("there are no validation rows to choose a tree by: it is the first of the grid, as it was grown; --folds 5 chooses by cross-validation")
 		s.rule = 0
 		s.currencies = nil
 	}
@@ -121,7 +121,7 @@ func (t *training) choose(ctx context.Context, candidates []candidate) error {
 	c, s := &candidates[0], &t.parsed.selection
 	for i := range candidates {
 		if n := candidates[i].tree.Training.CutLeaves; n > 0 {
-			t.driver.reporter.Warn(fmt.Sprintf("--deadline came first: %d leaves of the tree would have been split further", n))
+			t.driver.Reporter.Warn(fmt.Sprintf("--deadline came first: %d leaves of the tree would have been split further", n))
 			break
 		}
 	}
@@ -136,7 +136,7 @@ func (t *training) choose(ctx context.Context, candidates []candidate) error {
 		c = c.pruned(q, q.At(s.alpha))
 	}
 	t.tree = c.tree
-	err = t.driver.phase(ctx, "certificate", 1, "steps", func(s *parallel.Steps) error { return t.certify(ctx, c, s) })
+	err = t.driver.Phase(ctx, "certificate", 1, "steps", func(s *parallel.Steps) error { return t.certify(ctx, c, s) })
 	if err != nil {
 		return err
 	}
@@ -149,7 +149,7 @@ func (t *training) choose(ctx context.Context, candidates []candidate) error {
 	t.metrics = newMetrics(c.tree, c.counts, &t.spec)
 	t.metrics.Folds = t.folds
 	if n := t.tree.Training.LeftOutRows; n > 0 {
-		t.driver.reporter.Warn(fmt.Sprintf("%d training rows are of a class with the weight 0: they are left out", n))
+		t.driver.Reporter.Warn(fmt.Sprintf("%d training rows are of a class with the weight 0: they are left out", n))
 	}
 	if t.tree.Training.Weights != "" {
 		t.metrics.DescribeWeights()

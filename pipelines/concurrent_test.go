@@ -21,7 +21,6 @@ import (
 	"github.com/espalier-ml/espalier/io/parquetio"
 	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/pipelines"
-	"github.com/espalier-ml/espalier/pipelines/source"
 )
 
 // sharedBucket is a bucket with a folder of rows for each of several runs. The first
@@ -120,7 +119,7 @@ func TestRunsSideBySide(t *testing.T) {
 	p := pipelines.DefaultPredictConfig()
 	p.Model, p.Input, p.Output, p.StorageTimeout = model, []string{b.input(trainings)}, filepath.Join(t.TempDir(), "scored"), timeout(trainings)
 	wg.Go(func() { _, faults[trainings] = pipelines.Predict(t.Context(), p, nil) })
-	e := pipelines.EvaluateConfig{Model: model, Input: []string{b.input(trainings + 1)}, Runner: "direct", StorageConfig: source.DefaultStorageConfig()}
+	e := pipelines.EvaluateConfig{Model: model, Input: []string{b.input(trainings + 1)}, Runner: "direct", StorageConfig: pipelines.DefaultStorageConfig()}
 	wg.Go(func() { _, _, faults[trainings+1] = pipelines.Evaluate(t.Context(), e, nil) })
 	s := pipelines.DefaultSynthConfig()
 	s.Rows, s.Output = 1000, filepath.Join(t.TempDir(), "synth")

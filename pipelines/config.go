@@ -11,7 +11,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/io/usage"
-	"github.com/espalier-ml/espalier/pipelines/source"
+	"github.com/espalier-ml/espalier/pipelines/engine"
 )
 
 // TrainConfig is the configuration of a training run. The JSON names are those
@@ -67,7 +67,7 @@ type TrainConfig struct {
 	MaxCategories int `json:"max_categories"` // values of a categorical feature beyond which the tail becomes "other"
 	MaxValues     int `json:"max_values"`     // distinct numbers of a column that are kept exactly
 
-	source.StorageConfig
+	StorageConfig
 	EngineConfig
 
 	HistogramMemory int64   `json:"histogram_memory"` // bytes of the histograms of one job; more open nodes are split in groups
@@ -94,7 +94,7 @@ func DefaultConfig() TrainConfig {
 	return TrainConfig{
 		Algorithm: Choices{"ec45", "c45", "cc45"}, Lambda: Choices{"10", "3", "30", "1000"}, Theta: Choices{"0.005", "0.0005"}, Prune: Choices{"leaves", "cost"}, Alpha: alphaAuto, Select: "best", Tolerance: defaultTolerance, Folds: foldsAuto, FrontierStep: 0.001, Certificate: certificateQuick,
 		Tests: Choices{"threshold", "both"}, Bins: Choices{binsAuto}, Binning: "quantile", LeafEstimate: "smoothed", ClassWeights: noClassWeights, RepeatCost: repeatFull,
-		Split: "70/10/20", Seed: 1, MaxClasses: 1000, MaxCategories: 1000, MaxValues: 1 << 16, StorageConfig: source.DefaultStorageConfig(), EngineConfig: DefaultEngineConfig(), HistogramMemory: 256 << 20, MemoryObjects: -1, LevelsPerJob: 1, Runner: "direct",
+		Split: "70/10/20", Seed: 1, MaxClasses: 1000, MaxCategories: 1000, MaxValues: 1 << 16, StorageConfig: DefaultStorageConfig(), EngineConfig: DefaultEngineConfig(), HistogramMemory: 256 << 20, MemoryObjects: -1, LevelsPerJob: 1, Runner: "direct",
 	}
 }
 
@@ -198,8 +198,8 @@ func (c *TrainConfig) checkNames() error {
 	if !slices.Contains([]string{certificateNone, certificateQuick, certificateFull}, c.Certificate) {
 		faults = append(faults, fmt.Errorf("--certificate %s: want none, quick or full", c.Certificate))
 	}
-	if !slices.Contains(Runners(), c.Runner) {
-		faults = append(faults, fmt.Errorf("--runner %s: want one of %v", c.Runner, Runners()))
+	if !slices.Contains(engine.Runners(), c.Runner) {
+		faults = append(faults, fmt.Errorf("--runner %s: want one of %v", c.Runner, engine.Runners()))
 	}
 	return errors.Join(faults...)
 }

@@ -37,10 +37,10 @@ func (t *training) foldsWanted(validation *tree.LeafCounts) int {
 	rows := t.rareRows(validation)
 	switch objects := t.objects[dataset.Train].Objects; {
 	case rows >= fewRows:
-		t.driver.reporter.Note(fmt.Sprintf("--folds auto: no cross-validation, as the validation rows have %.0f of the rarest class, and %d are enough", rows, fewRows))
+		t.driver.Reporter.Note(fmt.Sprintf("--folds auto: no cross-validation, as the validation rows have %.0f of the rarest class, and %d are enough", rows, fewRows))
 		return 0
 	case objects > foldObjects:
-		t.driver.reporter.Note(fmt.Sprintf("--folds auto: no cross-validation, as %d training objects are more than %d, though the validation rows have only %.0f of the rarest class: --folds %d cross-validates all the same",
+		t.driver.Reporter.Note(fmt.Sprintf("--folds auto: no cross-validation, as %d training objects are more than %d, though the validation rows have only %.0f of the rarest class: --folds %d cross-validates all the same",
 			objects, foldObjects, rows, autoFolds))
 		return 0
 	default:
@@ -75,7 +75,7 @@ type grownFold struct {
 func (t *training) crossValidate(ctx context.Context, folds int, prunings []pruning, points []frontier.Point) ([]grownFold, error) {
 	grown := make([]grownFold, folds)
 	weight := t.objects[dataset.Train].Weight * int64(len(t.grid)) * int64(folds-1) // which all folds but one grow
-	err := t.driver.phase(ctx, "folds", weight, "weight settled", func(s *parallel.Steps) error {
+	err := t.driver.Phase(ctx, "folds", weight, "weight settled", func(s *parallel.Steps) error {
 		objects, err := t.trainingObjects(ctx)
 		if err != nil {
 			return err

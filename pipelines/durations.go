@@ -7,6 +7,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/io/runfolder"
+	"github.com/espalier-ml/espalier/pipelines/engine"
 )
 
 // durationsOf sums up the timings of jobs and phases by what they belong to.
@@ -36,10 +37,10 @@ const certificateShare = 0.1
 // row, growing for each object, and pruning for each leaf; theta bounds the number of
 // leaves.
 func (o *outlook) durations() runfolder.Durations {
-	if !isLocal(o.t.config.Runner) {
+	if !engine.IsLocal(o.t.config.Runner) {
 		return runfolder.Durations{}
 	}
-	d := durationsOf(o.r.driver.timings)
+	d := durationsOf(o.r.driver.Timings)
 	more := o.scale()
 	d.Rows /= o.r.rehearsed.share
 	d.Growth = float64(d.Growth * more)

@@ -12,25 +12,26 @@ import (
 
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/io/runfolder"
+	"github.com/espalier-ml/espalier/pipelines/engine"
 	"github.com/espalier-ml/espalier/pipelines/source"
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
 // inMemory reports whether a run keeps all objects in this process, where a run
 // is over before much could be foreseen of it.
-func (c *TrainConfig) inMemory() bool { return c.MemoryObjects < 0 && isLocal(c.Runner) }
+func (c *TrainConfig) inMemory() bool { return c.MemoryObjects < 0 && engine.IsLocal(c.Runner) }
 
 // dryRun says what a run would take.
-func dryRun(ctx context.Context, c *TrainConfig, p *parsed, reporter Reporter) (*Result, error) {
-	if c.Runner == dataflowRunner {
-		if err := checkDataflow(ctx, append([]string{c.Output}, c.Input...)...); err != nil {
+func dryRun(ctx context.Context, c *TrainConfig, p *parsed, reporter engine.Reporter) (*Result, error) {
+	if c.Runner == engine.Dataflow {
+		if err := engine.CheckDataflow(ctx, append([]string{c.Output}, c.Input...)...); err != nil {
 			return nil, err
 		}
 	}
 	f := source.Begin(c.StorageConfig)
 	defer f.End()
 	ctx = f.Run.Context(ctx)
-	j := &driver{runner: c.Runner, reporter: reporter, files: f, engine: c.EngineConfig}
+	j := &engine.Driver{Runner: c.Runner, Reporter: reporter, Files: f, Engine: c.EngineConfig}
 	in, err := readInput(ctx, j, c.Input)
 	if err != nil {
 		return nil, err
@@ -41,7 +42,7 @@ func dryRun(ctx context.Context, c *TrainConfig, p *parsed, reporter Reporter) (
 	}
 	t.restrict()
 	e, r, err := t.foresee(ctx)
-	if err != nil || c.Runner != dataflowRunner {
+	if err != nil || c.Runner != engine.Dataflow {
 		return &Result{Estimate: e}, err
 	}
 	names, err := r.of(t).translate(ctx)
@@ -69,11 +70,11 @@ func (t *training) foretell(ctx context.Context) error {
 		return err
 	}
 	if err != nil {
-		t.driver.reporter.Note(fmt.Sprintf("what the run takes cannot be foreseen from a sample: %v", err))
+		t.driver.Reporter.Note(fmt.Sprintf("what the run takes cannot be foreseen from a sample: %v", err))
 		return nil
 	}
 	t.estimate = e
-	t.driver.reporter.Note(e.String())
+	t.driver.Reporter.Note(e.String())
 	return nil
 }
 
@@ -117,15 +118,15 @@ func (t *training) columnBytes(second *jobs.RowSpec) int64 {
 // measured returns what the run has taken; nil on engines, of which this process
 // does not see the counts.
 func (t *training) measured() *runfolder.Estimate {
-	if !isLocal(t.config.Runner) {
+	if !engine.IsLocal(t.config.Runner) {
 		return nil
 	}
-	f := &t.driver.figures
+	f := &t.driver.Figures
 	e := &runfolder.Estimate{
 		Rows: t.rowStats.Rows, TrainObjects: t.objects[dataset.Train].Objects, ObjectPasses: t.objectPasses,
-		BlockBytes: f.read, ShuffleBytes: f.exchanged, HistogramBytes: f.histogram,
+		BlockBytes: f.Read, ShuffleBytes: f.Exchanged, HistogramBytes: f.Histogram,
 	}
-	for _, job := range t.driver.timings {
+	for _, job := range t.driver.Timings {
 		if job.Job == "summarise" || job.Job == "coalesce" {
 			e.RowPasses++
 		}
@@ -137,11 +138,11 @@ func (t *training) measured() *runfolder.Estimate {
 		e.Objects += t.objects[part].Objects
 	}
 	if t.checkpoints {
-		e.DiskBytes = f.written
+		e.DiskBytes = f.Written
 	}
 	e.DriverMemory = peakMemory()
 	e.WorkerMemory = e.DriverMemory
-	e.Seconds = durationsOf(t.driver.timings)
+	e.Seconds = durationsOf(t.driver.Timings)
 	return e
 }
 

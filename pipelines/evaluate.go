@@ -15,6 +15,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/io/runfolder"
 	"github.com/espalier-ml/espalier/io/usage"
+	"github.com/espalier-ml/espalier/pipelines/engine"
 	"github.com/espalier-ml/espalier/pipelines/source"
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
@@ -45,7 +46,7 @@ func (t *training) candidates(ctx context.Context) ([]candidate, error) {
 		candidates[i] = candidate{tree: trees[i], subset: t.grid[i].params.Subset}
 		candidates[i].counts[dataset.Train] = trainingCounts(trees[i])
 	}
-	err := t.driver.phase(ctx, "trees", int64(len(trees)), "trees", func(s *parallel.Steps) error {
+	err := t.driver.Phase(ctx, "trees", int64(len(trees)), "trees", func(s *parallel.Steps) error {
 		return parallel.EachUntil(ctx, len(trees), &s.Done, build)
 	})
 	if err != nil {
@@ -98,10 +99,10 @@ func (t *training) evaluateConfig(trees []*tree.Tree) jobs.EvaluateConfig {
 }
 
 // evaluateJob counts the rows of tasks by part, tree and leaf.
-func evaluateJob(ctx context.Context, j *driver, trees []*tree.Tree, tasks []jobs.Task, unit string, config jobs.EvaluateConfig) (counts [dataset.Parts][]*tree.LeafCounts, err error) {
+func evaluateJob(ctx context.Context, j *engine.Driver, trees []*tree.Tree, tasks []jobs.Task, unit string, config jobs.EvaluateConfig) (counts [dataset.Parts][]*tree.LeafCounts, err error) {
 	if len(tasks) > 0 {
-		what := job{"evaluate", int64(len(tasks)), unit, tasksDone}
-		err := j.run(ctx, what, tasks, func(s beam.Scope, tasks beam.PCollection) {
+		what := engine.Job{Name: "evaluate", Total: int64(len(tasks)), Unit: unit, Done: engine.TasksDone}
+		err := j.Run(ctx, what, tasks, func(s beam.Scope, tasks beam.PCollection) {
 			jobs.Evaluate(s, tasks, config)
 		})
 		if err != nil {
@@ -171,22 +172,22 @@ type EvaluateConfig struct {
 	Overwrite      bool     `json:"overwrite"` // replace metrics that an evaluation has written there
 	Runner         string   `json:"runner"`
 
-	source.StorageConfig
+	StorageConfig
 }
 
 // Evaluate measures a tree on rows. The metrics stand under the part "test".
-func Evaluate(ctx context.Context, c EvaluateConfig, reporter Reporter) (t *tree.Tree, m *runfolder.Metrics, err error) {
-	defer func() { err = orInterrupted(ctx, err) }()
+func Evaluate(ctx context.Context, c EvaluateConfig, reporter engine.Reporter) (t *tree.Tree, m *runfolder.Metrics, err error) {
+	defer func() { err = engine.OrInterrupted(ctx, err) }()
 	if c.Model == "" || len(c.Input) == 0 {
 		return nil, nil, usage.Errorf("--model and --input are required")
 	}
 	if err := c.Validate(); err != nil {
 		return nil, nil, usage.All([]error{err})
 	}
-	if !isLocal(c.Runner) {
-		return nil, nil, usage.Errorf("--runner %s: want one of %v", c.Runner, LocalRunners())
+	if !engine.IsLocal(c.Runner) {
+		return nil, nil, usage.Errorf("--runner %s: want one of %v", c.Runner, engine.LocalRunners())
 	}
-	if err := checkInit(c.Runner); err != nil {
+	if err := engine.CheckInit(c.Runner); err != nil {
 		return nil, nil, err
 	}
 	f := source.Begin(c.StorageConfig)
@@ -204,12 +205,12 @@ func Evaluate(ctx context.Context, c EvaluateConfig, reporter Reporter) (t *tree
 }
 
 // measure scores the rows and counts.
-func (c *EvaluateConfig) measure(ctx context.Context, f *source.Files, reporter Reporter) (*tree.Tree, *runfolder.Metrics, error) {
+func (c *EvaluateConfig) measure(ctx context.Context, f *source.Files, reporter engine.Reporter) (*tree.Tree, *runfolder.Metrics, error) {
 	t, err := runfolder.ReadTree(ctx, f.Store, c.Model)
 	if err != nil {
 		return nil, nil, err
 	}
-	j := &driver{runner: c.Runner, reporter: orSilent(reporter), files: f}
+	j := &engine.Driver{Runner: c.Runner, Reporter: engine.OneAtATime(reporter), Files: f}
 	in, err := readInput(ctx, j, c.Input)
 	if err != nil {
 		return nil, nil, err
@@ -225,13 +226,13 @@ func (c *EvaluateConfig) measure(ctx context.Context, f *source.Files, reporter 
 	scratch := "mem://espalier-" + uuid.NewString()
 	defer f.Store.RemoveAll(context.WithoutCancel(ctx), scratch) //nolint:errcheck // scratch in memory
 	counted, err := predictJob(ctx, j, t, in.Tasks, "evaluate", jobs.PredictConfig{
-		Tree: runfolder.TreeURL(c.Model), Decoded: t, Rows: spec.Encode(), Workers: j.workers(), Pieces: pieces(j.workers(), len(in.Tasks)), Out: scratch,
+		Tree: runfolder.TreeURL(c.Model), Decoded: t, Rows: spec.Encode(), Workers: j.Workers(), Pieces: pieces(j.Workers(), len(in.Tasks)), Out: scratch,
 		Run: f.Run.Name(),
 	})
 	if err != nil {
 		return nil, nil, err
 	}
-	warnOfNovelty(j.reporter, novelties(t, counted), counted.Rows)
+	warnOfNovelty(j.Reporter, novelties(t, counted), counted.Rows)
 	m := newMetrics(t, [dataset.Parts]*tree.LeafCounts{dataset.Test: counted.Counts}, spec)
 	if m.Test == nil {
 		err = &dataset.DataError{File: in.Files[0].URL, Problem: "no row has a label", Hint: "check --input and --label"}

@@ -4,14 +4,15 @@ import (
 	"context"
 
 	"github.com/espalier-ml/espalier/induce/parallel"
+	"github.com/espalier-ml/espalier/pipelines/engine"
 	"github.com/espalier-ml/espalier/pipelines/source"
 )
 
 // readInput is openInput as a phase of a run.
-func readInput(ctx context.Context, j *driver, patterns []string) (*source.Input, error) {
+func readInput(ctx context.Context, j *engine.Driver, patterns []string) (*source.Input, error) {
 	var in *source.Input
-	err := j.phase(ctx, footersPhase, 0, "files", func(s *parallel.Steps) (err error) {
-		in, err = source.OpenInput(ctx, j.files, patterns, s)
+	err := j.Phase(ctx, footersPhase, 0, "files", func(s *parallel.Steps) (err error) {
+		in, err = source.OpenInput(ctx, j.Files, patterns, s)
 		return err
 	})
 	if err != nil {

@@ -122,7 +122,7 @@ func (t *training) prunings(ctx context.Context, candidates []candidate) ([]prun
 		p.sequence = newSequence(c.tree, currencies[i%len(currencies)])
 		p.validation, p.test = p.sequence.Sweep(c.counts[dataset.Validation]), p.sequence.Sweep(c.counts[dataset.Test])
 	}
-	return list, t.driver.phase(ctx, "prune", int64(len(list)), "sequences", func(s *parallel.Steps) error {
+	return list, t.driver.Phase(ctx, "prune", int64(len(list)), "sequences", func(s *parallel.Steps) error {
 		return parallel.EachUntil(ctx, len(list), &s.Done, pruneOne)
 	})
 }
@@ -221,7 +221,7 @@ func (t *training) describeFrontier(ctx context.Context, kept []frontier.Point, 
 			to.Selected, best = true, c
 		}
 	}
-	err := t.driver.phase(ctx, "frontier", int64(len(kept)), "trees", func(s *parallel.Steps) error {
+	err := t.driver.Phase(ctx, "frontier", int64(len(kept)), "trees", func(s *parallel.Steps) error {
 		return parallel.EachUntil(ctx, len(kept), &s.Done, describe)
 	})
 	if err != nil {

@@ -23,6 +23,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/parallel"
 	"github.com/espalier-ml/espalier/io/objectstore"
 	"github.com/espalier-ml/espalier/io/parquetio"
+	"github.com/espalier-ml/espalier/pipelines/engine"
 	"github.com/espalier-ml/espalier/pipelines/source"
 )
 
@@ -61,12 +62,12 @@ func trained(t *testing.T, rows int, theta float64) *training {
 	}
 	r := &training{
 		config: &c, parsed: p, grid: p.grid, input: in, schema: s, files: source.Process, costs: new(costs),
-		driver: &driver{runner: "direct", reporter: noReporter{}, files: source.Process}, scratch: "mem://" + t.Name(), blocks: "mem://" + t.Name() + "/blocks",
+		driver: &engine.Driver{Runner: "direct", Reporter: engine.Silent{}, Files: source.Process}, scratch: "mem://" + t.Name(), blocks: "mem://" + t.Name() + "/blocks",
 	}
 	if err := r.train(ctx, nil); err != nil {
 		t.Fatal(err)
 	}
-	r.driver.runner, r.checkpoints, r.scratch = dataflowRunner, true, "gs://bucket/run/checkpoints/scratch/one"
+	r.driver.Runner, r.checkpoints, r.scratch = engine.Dataflow, true, "gs://bucket/run/checkpoints/scratch/one"
 	return r
 }
 
@@ -75,7 +76,7 @@ func protos(t *testing.T, r *training) map[string]*pipepb.Pipeline {
 	t.Helper()
 	models := make(map[string]*pipepb.Pipeline)
 	for _, g := range r.graphs() {
-		p, err := newPipeline(g.tasks, true, g.build)
+		p, err := engine.NewPipeline(g.tasks, true, g.build)
 		if err != nil {
 			t.Fatal(err)
 		}

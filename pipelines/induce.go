@@ -12,6 +12,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/levels"
 	"github.com/espalier-ml/espalier/induce/parallel"
+	"github.com/espalier-ml/espalier/pipelines/engine"
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
@@ -45,7 +46,7 @@ func (t *training) growNext(ctx context.Context, g *levels.Growth) (*levels.Grow
 		return nil, nil //nolint:nilnil // all trees are grown
 	}
 	if t.late() {
-		t.driver.reporter.Warn(fmt.Sprintf("--deadline came first: %d of %d trees were grown", len(t.roots), len(t.grid)))
+		t.driver.Reporter.Warn(fmt.Sprintf("--deadline came first: %d of %d trees were grown", len(t.roots), len(t.grid)))
 		t.grid = t.grid[:len(t.roots)]
 		return nil, nil //nolint:nilnil // no time for more
 	}
@@ -164,8 +165,8 @@ func (t *training) level(ctx context.Context, config *jobs.LevelConfig, state *j
 	if err := jobs.WriteLevel(ctx, config, state, tasks); err != nil {
 		return err
 	}
-	what := job{name, int64(len(tasks) * config.Levels), fmt.Sprintf("blocks, %d open nodes", len(state.Growth.Large)), tasksDone}
-	return t.driver.run(ctx, what, tasks, func(s beam.Scope, tasks beam.PCollection) {
+	what := engine.Job{Name: name, Total: int64(len(tasks) * config.Levels), Unit: fmt.Sprintf("blocks, %d open nodes", len(state.Growth.Large)), Done: engine.TasksDone}
+	return t.driver.Run(ctx, what, tasks, func(s beam.Scope, tasks beam.PCollection) {
 		jobs.Level(s, tasks, *config)
 	})
 }
@@ -179,7 +180,7 @@ func (t *training) smallConfig() jobs.SmallConfig {
 	for _, m := range t.grid[len(t.roots):] {
 		c.Trees = append(c.Trees, m.params)
 	}
-	if !isLocal(t.config.Runner) { // which has workers for each
+	if !engine.IsLocal(t.config.Runner) { // which has workers for each
 		c.Together = 1
 	}
 	c.Out = t.newFolder("grow")
@@ -197,10 +198,10 @@ func (t *training) grow(ctx context.Context, g *levels.Growth) ([]*induce.Node, 
 	if err := jobs.WriteSmall(ctx, &config, g, max(partitionObjects, t.config.MemoryObjects)); err != nil {
 		return nil, err
 	}
-	what := job{"induce", int64(len(config.Trees)) * g.Weight(), "weight settled", func(p *jobs.Progress) (int64, string) {
+	what := engine.Job{Name: "induce", Total: int64(len(config.Trees)) * g.Weight(), Unit: "weight settled", Done: func(p *jobs.Progress) (int64, string) {
 		return p.Weight.Load(), fmt.Sprintf("%d leaves", p.Nodes.Load())
 	}}
-	err := t.driver.run(ctx, what, t.blockTasks(dataset.Train), func(s beam.Scope, tasks beam.PCollection) {
+	err := t.driver.Run(ctx, what, t.blockTasks(dataset.Train), func(s beam.Scope, tasks beam.PCollection) {
 		jobs.Grow(s, tasks, config)
 	})
 	if err != nil {
@@ -208,7 +209,7 @@ func (t *training) grow(ctx context.Context, g *levels.Growth) ([]*induce.Node, 
 	}
 	t.objectPasses++
 	var grown []*induce.Node
-	err = t.driver.phase(ctx, "collect", 1, "trees", func(*parallel.Steps) (err error) {
+	err = t.driver.Phase(ctx, "collect", 1, "trees", func(*parallel.Steps) (err error) {
 		grown, err = jobs.ReadGrown(ctx, &config)
 		return err
 	})
@@ -226,5 +227,5 @@ func (t *training) grow(ctx context.Context, g *levels.Growth) ([]*induce.Node, 
 
 // newFolder returns a scratch folder that no job has written to.
 func (t *training) newFolder(name string) string {
-	return fmt.Sprintf("%s/%s-%d", t.scratch, name, len(t.driver.timings))
+	return fmt.Sprintf("%s/%s-%d", t.scratch, name, len(t.driver.Timings))
 }

@@ -10,7 +10,6 @@ import (
 
 	"github.com/espalier-ml/espalier/io/parquetio"
 	"github.com/espalier-ml/espalier/pipelines"
-	"github.com/espalier-ml/espalier/pipelines/source"
 )
 
 // TestInterruptedIsTold: whatever fails for want of the context, a verb returns why
@@ -40,7 +39,7 @@ func TestInterruptedIsTold(t *testing.T) {
 		},
 		"evaluate": func(ctx context.Context, _ string) error {
 			_, _, err := pipelines.Evaluate(ctx, pipelines.EvaluateConfig{
-				Model: model, Input: []string{input}, Runner: "direct", StorageConfig: source.DefaultStorageConfig(),
+				Model: model, Input: []string{input}, Runner: "direct", StorageConfig: pipelines.DefaultStorageConfig(),
 			}, nil)
 			return err
 		},

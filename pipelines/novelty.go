@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/espalier-ml/espalier/io/runfolder"
+	"github.com/espalier-ml/espalier/pipelines/engine"
 )
 
 // unseenTold is one in how many rows may have a value that training did not have
@@ -13,7 +14,7 @@ const unseenTold = 10
 // warnOfNovelty names the columns of which more than a tenth of the rows have a
 // value that training did not have: a category that is not listed, or a number out
 // of the range. Whatever the tree says of such rows is a guess.
-func warnOfNovelty(reporter Reporter, columns []runfolder.ColumnNovelty, rows int64) {
+func warnOfNovelty(reporter engine.Reporter, columns []runfolder.ColumnNovelty, rows int64) {
 	for _, c := range columns {
 		fresh := c.Unseen + c.Outside
 		if fresh*unseenTold <= rows {

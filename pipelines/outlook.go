@@ -7,6 +7,7 @@ import (
 
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/levels"
+	"github.com/espalier-ml/espalier/pipelines/engine"
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
@@ -85,7 +86,7 @@ func (o *outlook) objectsOf(part dataset.Part, share float64) float64 {
 
 // processes returns the number of workers that do a job's first half.
 func (t *training) processes() int {
-	if isLocal(t.config.Runner) {
+	if engine.IsLocal(t.config.Runner) {
 		return 1
 	}
 	return max(1, *jobopts.Parallelism)
@@ -220,7 +221,7 @@ func (o *outlook) memory() (driver, worker int64) {
 		return processBytes + int64(min(float64(heapTimes*live), live+garbage))
 	}
 	living := max(o.summarising(), o.coalescing(), o.growing())
-	if isLocal(o.t.config.Runner) {
+	if engine.IsLocal(o.t.config.Runner) {
 		driver = peak(max(living, counting))
 		if o.t.config.inMemory() {
 			driver = max(driver, o.rehearsedPeak())
@@ -267,11 +268,11 @@ func (o *outlook) decoding() float64 {
 	for _, rows := range o.t.input.TaskRows() {
 		largest = max(largest, rows)
 	}
-	return float64(float64(o.t.driver.workers()) * float64(largest) * (rowBytes + float64(o.layout.Stride)))
+	return float64(float64(o.t.driver.Workers()) * float64(largest) * (rowBytes + float64(o.layout.Stride)))
 }
 
 func (o *outlook) summarising() float64 {
-	return o.decoding() + float64(summaryTimes*float64(o.t.driver.workers())*float64(o.r.rehearsed.sent))
+	return o.decoding() + float64(summaryTimes*float64(o.t.driver.Workers())*float64(o.r.rehearsed.sent))
 }
 
 func (o *outlook) coalescing() float64 {
@@ -294,7 +295,7 @@ func (o *outlook) growing() float64 {
 		largest = max(largest, objects)
 	}
 	partition := min(small, max(largest, partitionObjects, float64(o.t.config.MemoryObjects)))
-	grown := min(small, float64(o.t.driver.workers())*partition)
+	grown := min(small, float64(o.t.driver.Workers())*partition)
 	live := float64(grown*(grownBytes+float64(o.layout.Stride))) + min(keptBytes, float64(workspaceTimes*o.grower.Bytes()))
 	if o.t.config.inMemory() {
 		return live + o.allBytes()

@@ -22,6 +22,7 @@ import (
 	"github.com/espalier-ml/espalier/io/report"
 	"github.com/espalier-ml/espalier/io/runfolder"
 	"github.com/espalier-ml/espalier/io/usage"
+	"github.com/espalier-ml/espalier/pipelines/engine"
 	"github.com/espalier-ml/espalier/pipelines/source"
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
@@ -41,13 +42,13 @@ type PredictConfig struct {
 	Overwrite bool     `json:"overwrite"`  // replace finished predictions
 	Runner    string   `json:"runner"`
 
-	source.StorageConfig
+	StorageConfig
 	EngineConfig
 }
 
 // DefaultPredictConfig writes predictions alone, whatever the values.
 func DefaultPredictConfig() PredictConfig {
-	return PredictConfig{Keep: keepKey, MaxUnseen: 1, Runner: "direct", StorageConfig: source.DefaultStorageConfig(), EngineConfig: DefaultEngineConfig()}
+	return PredictConfig{Keep: keepKey, MaxUnseen: 1, Runner: "direct", StorageConfig: DefaultStorageConfig(), EngineConfig: DefaultEngineConfig()}
 }
 
 const (
@@ -78,8 +79,8 @@ func (c *PredictConfig) Validate() error {
 	if !(c.MaxUnseen >= 0 && c.MaxUnseen <= 1) { // NaN too
 		faults = append(faults, fmt.Errorf("--max_unseen %v: want a share from 0 to 1", c.MaxUnseen))
 	}
-	if !slices.Contains(Runners(), c.Runner) {
-		faults = append(faults, fmt.Errorf("--runner %s: want one of %v", c.Runner, Runners()))
+	if !slices.Contains(engine.Runners(), c.Runner) {
+		faults = append(faults, fmt.Errorf("--runner %s: want one of %v", c.Runner, engine.Runners()))
 	}
 	faults = append(faults, c.StorageConfig.Validate(), c.EngineConfig.Validate())
 	if faults = slices.DeleteFunc(faults, func(err error) bool { return err == nil }); len(faults) > 0 {
@@ -90,18 +91,18 @@ func (c *PredictConfig) Validate() error {
 
 // Predict scores the rows of Parquet files by a tree, and writes a file of
 // predictions for each.
-func Predict(ctx context.Context, c PredictConfig, reporter Reporter) (r *PredictResult, err error) {
-	defer func() { err = orInterrupted(ctx, err) }()
+func Predict(ctx context.Context, c PredictConfig, reporter engine.Reporter) (r *PredictResult, err error) {
+	defer func() { err = engine.OrInterrupted(ctx, err) }()
 	start := time.Now()
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
-	if err := settleEngine(ctx, c.Runner, &c.Input, &c.Model, &c.Output); err != nil {
+	if err := engine.SettleEngine(ctx, c.Runner, &c.Input, &c.Model, &c.Output); err != nil {
 		return nil, err
 	}
 	f := source.Begin(c.StorageConfig)
 	defer f.End()
-	ctx, reporter = f.Run.Context(ctx), orSilent(reporter)
+	ctx, reporter = f.Run.Context(ctx), engine.OneAtATime(reporter)
 	p, err := newPrediction(ctx, f, &c, reporter)
 	if err != nil {
 		return nil, err
@@ -111,9 +112,9 @@ func Predict(ctx context.Context, c PredictConfig, reporter Reporter) (r *Predic
 		return nil, err
 	}
 	defer held.Release(ctx)
-	p.driver.runID = held.Run
+	p.driver.RunID = held.Run
 	r, err = p.run(locked, start)
-	return r, orInterrupted(locked, err)
+	return r, engine.OrInterrupted(locked, err)
 }
 
 // prediction is one scoring of files.
@@ -127,11 +128,11 @@ type prediction struct {
 	output *runfolder.Folder
 	names  []string // of the outputs, by input file
 	scored bool     // all outputs are written
-	driver *driver
+	driver *engine.Driver
 }
 
-func newPrediction(ctx context.Context, f *source.Files, c *PredictConfig, reporter Reporter) (*prediction, error) {
-	p := &prediction{config: c, files: f, driver: &driver{runner: c.Runner, reporter: reporter, engine: c.EngineConfig, files: f}}
+func newPrediction(ctx context.Context, f *source.Files, c *PredictConfig, reporter engine.Reporter) (*prediction, error) {
+	p := &prediction{config: c, files: f, driver: &engine.Driver{Runner: c.Runner, Reporter: reporter, Engine: c.EngineConfig, Files: f}}
 	var err error
 	if p.tree, err = runfolder.ReadTree(ctx, f.Store, c.Model); err != nil {
 		return nil, err
@@ -225,8 +226,8 @@ const scratchInOutput = "_scratch"
 // no others.
 func (p *prediction) clear(ctx context.Context, start time.Time) error {
 	names := p.names
-	if !isLocal(p.config.Runner) {
-		names = append(slices.Clone(names), objectstore.Join(scratchInOutput, p.driver.id()))
+	if !engine.IsLocal(p.config.Runner) {
+		names = append(slices.Clone(names), objectstore.Join(scratchInOutput, p.driver.ID()))
 	}
 	var err error
 	if p.output, err = runfolder.Open(ctx, p.files.Store, p.config.Output, runfolder.OfPredictions(), p.config.Overwrite, names...); err != nil {
@@ -254,7 +255,7 @@ func (p *prediction) run(ctx context.Context, start time.Time) (*PredictResult, 
 	r, err := p.score(ctx)
 	if err == nil {
 		// The work notices the end of the context itself: nothing is left half done.
-		err = p.driver.phase(context.WithoutCancel(ctx), writePhase, 1, "folders", func(*parallel.Steps) error { return p.commit(ctx, r, start) })
+		err = p.driver.Phase(context.WithoutCancel(ctx), writePhase, 1, "folders", func(*parallel.Steps) error { return p.commit(ctx, r, start) })
 	}
 	if err != nil {
 		p.sweep(ctx)
@@ -266,9 +267,9 @@ func (p *prediction) run(ctx context.Context, start time.Time) (*PredictResult, 
 
 func (p *prediction) score(ctx context.Context) (*PredictResult, error) {
 	scratch := "mem://espalier-" + uuid.NewString()
-	if !isLocal(p.config.Runner) { // its workers do not see this process's memory
-		scratch = objectstore.Join(p.config.Output, scratchInOutput, p.driver.id())
-		p.driver.scratch = scratch
+	if !engine.IsLocal(p.config.Runner) { // its workers do not see this process's memory
+		scratch = objectstore.Join(p.config.Output, scratchInOutput, p.driver.ID())
+		p.driver.Scratch = scratch
 		defer func() { _ = p.files.Store.RemoveEmpty(objectstore.Join(p.config.Output, scratchInOutput)) }() // scratch
 	}
 	defer p.files.Store.RemoveAll(context.WithoutCancel(ctx), scratch) //nolint:errcheck // scratch
@@ -278,7 +279,7 @@ func (p *prediction) score(ctx context.Context) (*PredictResult, error) {
 	}
 	p.scored = true
 	r := &PredictResult{Tree: p.tree, Rows: counted.Rows, Columns: novelties(p.tree, counted)}
-	warnOfNovelty(p.driver.reporter, r.Columns, r.Rows)
+	warnOfNovelty(p.driver.Reporter, r.Columns, r.Rows)
 	if err := p.checkNovelty(r); err != nil {
 		return nil, err
 	}
@@ -298,7 +299,7 @@ const sweepWithin = 300 * time.Millisecond
 // sweep removes the temporary files of an interrupted run whose workers were left
 // behind.
 func (p *prediction) sweep(ctx context.Context) {
-	if ctx.Err() == nil || !isLocal(p.config.Runner) {
+	if ctx.Err() == nil || !engine.IsLocal(p.config.Runner) {
 		return
 	}
 	soon, cancel := context.WithTimeout(context.WithoutCancel(ctx), sweepWithin)
@@ -323,13 +324,13 @@ func (p *prediction) undo(ctx context.Context) {
 		case own || p.scored:
 			err := p.files.Store.Remove(ctx, url)
 			left = left || err != nil && !errors.Is(err, fs.ErrNotExist)
-		case !isLocal(p.config.Runner):
+		case !engine.IsLocal(p.config.Runner):
 			_, err := p.files.Store.Stat(ctx, url)
 			left = left || !errors.Is(err, fs.ErrNotExist)
 		}
 	}
 	if left {
-		p.driver.reporter.Warn(fmt.Sprintf("unfinished predictions stay in %s: replace them with --overwrite", p.config.Output))
+		p.driver.Reporter.Warn(fmt.Sprintf("unfinished predictions stay in %s: replace them with --overwrite", p.config.Output))
 		return
 	}
 	_ = p.output.Disclaim(ctx) // the first error says more
@@ -341,14 +342,14 @@ func (p *prediction) tasks() []jobs.Task {
 	for i, file := range p.input.Files {
 		tasks = append(tasks, jobs.Task{
 			File: file.URL, Size: file.Size, Generation: file.Generation, Path: p.input.Paths[i],
-			RowGroups: file.RowGroups(), Output: p.output.File(p.names[i]), Repeated: !isLocal(p.config.Runner),
+			RowGroups: file.RowGroups(), Output: p.output.File(p.names[i]), Repeated: !engine.IsLocal(p.config.Runner),
 		})
 	}
 	return tasks
 }
 
 func (p *prediction) predictConfig(scratch string) jobs.PredictConfig {
-	workers := p.driver.workers()
+	workers := p.driver.Workers()
 	return jobs.PredictConfig{
 		Tree: runfolder.TreeURL(p.config.Model), Decoded: p.tree, Rows: p.spec.Encode(), Copied: p.config.Key, Paths: p.paths,
 		Workers: workers, Pieces: pieces(workers, len(p.input.Files)), Out: scratch, Run: p.files.Run.Name(),
@@ -356,12 +357,12 @@ func (p *prediction) predictConfig(scratch string) jobs.PredictConfig {
 }
 
 // predictJob runs a job that scores the rows of tasks.
-func predictJob(ctx context.Context, j *driver, t *tree.Tree, tasks []jobs.Task, name string, config jobs.PredictConfig) (*jobs.Predicted, error) {
+func predictJob(ctx context.Context, j *engine.Driver, t *tree.Tree, tasks []jobs.Task, name string, config jobs.PredictConfig) (*jobs.Predicted, error) {
 	groups := int64(0)
 	for _, task := range tasks {
 		groups += int64(max(1, task.RowGroups))
 	}
-	err := j.run(ctx, job{name, groups, "row groups", tasksDone}, tasks, func(s beam.Scope, tasks beam.PCollection) {
+	err := j.Run(ctx, engine.Job{Name: name, Total: groups, Unit: "row groups", Done: engine.TasksDone}, tasks, func(s beam.Scope, tasks beam.PCollection) {
 		jobs.Predict(s, tasks, config)
 	})
 	if err != nil {
@@ -400,7 +401,7 @@ func (p *prediction) commit(ctx context.Context, r *PredictResult, start time.Ti
 	digest := sha256.Sum256(p.tree.Encode())
 	m := &runfolder.PredictionsManifest{
 		Format: runfolder.PredictionsFormat, Version: 1, Espalier: runfolder.Version(), Started: start.UTC(), Seconds: time.Since(start).Seconds(), Config: p.config,
-		Digest: hex.EncodeToString(digest[:]), Inputs: p.input.Manifest(), Outputs: p.names, Files: slices.Clone(p.names), Timings: p.driver.timings, Rows: r.Rows, Columns: r.Columns,
+		Digest: hex.EncodeToString(digest[:]), Inputs: p.input.Manifest(), Outputs: p.names, Files: slices.Clone(p.names), Timings: p.driver.Timings, Rows: r.Rows, Columns: r.Columns,
 	}
 	if r.Metrics != nil {
 		m.Files = append(m.Files, runfolder.MetricsName)

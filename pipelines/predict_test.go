@@ -19,6 +19,7 @@ import (
 	"github.com/espalier-ml/espalier/io/parquetio"
 	"github.com/espalier-ml/espalier/io/runfolder"
 	"github.com/espalier-ml/espalier/pipelines"
+	"github.com/espalier-ml/espalier/pipelines/engine"
 )
 
 // predicted is a row of predictions of the data set of newRows.
@@ -95,7 +96,7 @@ func TestPredict(t *testing.T) {
 	data, run, input := scored(t, 3, parquetio.WriteOptions{RowsPerGroup: 100})
 	model := readTree(t, run, "tree.json")
 	scorer := model.Scorer()
-	for _, runner := range pipelines.LocalRunners() {
+	for _, runner := range engine.LocalRunners() {
 		c := predictConfig(t, run, input)
 		c.Key, c.Runner = []string{"id"}, runner
 		r := predict(t, c)
@@ -144,7 +145,7 @@ func TestPredict(t *testing.T) {
 func TestPredictSameBytes(t *testing.T) {
 	_, run, input := scored(t, 2, parquetio.WriteOptions{RowsPerGroup: 64, PageVersion: 2})
 	var first []byte
-	for _, runner := range pipelines.LocalRunners() {
+	for _, runner := range engine.LocalRunners() {
 		c := predictConfig(t, run, input)
 		c.Keep, c.Explain, c.Runner = "all", true, runner
 		var all []byte
@@ -159,7 +160,7 @@ func TestPredictSameBytes(t *testing.T) {
 			first = all
 		}
 		if !slices.Equal(all, first) {
-			t.Errorf("%s: other bytes than %s", runner, pipelines.LocalRunners()[0])
+			t.Errorf("%s: other bytes than %s", runner, engine.LocalRunners()[0])
 		}
 	}
 }

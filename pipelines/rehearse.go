@@ -9,6 +9,7 @@ import (
 
 	"github.com/espalier-ml/espalier/induce"
 	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/pipelines/engine"
 )
 
 // rehearsalRows are the rows from which a run is foreseen.
@@ -32,7 +33,7 @@ func (t *training) rehearse(ctx context.Context) error {
 	if err := t.summarise(ctx); err != nil {
 		return err
 	}
-	t.rehearsed.sent = t.driver.figures.exchanged
+	t.rehearsed.sent = t.driver.Figures.Exchanged
 	if err := t.coalesce(ctx); err != nil {
 		return err
 	}
@@ -62,7 +63,7 @@ func (t *training) sample(rows int64) *training {
 	scratch := "mem://espalier-" + uuid.NewString()
 	return &training{
 		config: &c, parsed: &p, grid: p.grid, schema: &s, input: in, costs: t.costs.ofFeatures(), perClass: t.perClass, files: t.files,
-		driver: &driver{runner: c.Runner, reporter: rehearsing{t.driver.reporter}, files: t.files}, scratch: scratch, blocks: scratch + "/blocks",
+		driver: &engine.Driver{Runner: c.Runner, Reporter: rehearsing{t.driver.Reporter}, Files: t.files}, scratch: scratch, blocks: scratch + "/blocks",
 		rehearsed: &rehearsal{share: share},
 	}
 }
@@ -95,7 +96,7 @@ func (t *training) tallyObjects(ctx context.Context, part dataset.Part) error {
 
 // rehearsing shows the jobs of a rehearsal and keeps what it would say to itself:
 // the run says it again.
-type rehearsing struct{ Reporter }
+type rehearsing struct{ engine.Reporter }
 
 func (r rehearsing) Job(name string, total int64, unit string) {
 	r.Reporter.Job("rehearse "+name, total, unit)
@@ -103,4 +104,4 @@ func (r rehearsing) Job(name string, total int64, unit string) {
 func (rehearsing) Warn(string) {}
 func (rehearsing) Note(string) {}
 
-var _ Reporter = noReporter{}
+var _ engine.Reporter = engine.Silent{}

@@ -16,6 +16,7 @@ import (
 	"github.com/espalier-ml/espalier/io/objectstore"
 	"github.com/espalier-ml/espalier/io/parquetio"
 	"github.com/espalier-ml/espalier/io/runfolder"
+	"github.com/espalier-ml/espalier/pipelines/engine"
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
@@ -68,7 +69,7 @@ func TestNothingIsSilent(t *testing.T) {
 
 // noted is a Reporter that keeps notes.
 type noted struct {
-	noReporter
+	engine.Silent
 
 	notes []string
 }
@@ -88,7 +89,7 @@ func TestFoldsAreTold(t *testing.T) {
 	} {
 		w := new(noted)
 		r := &training{
-			driver: &driver{reporter: w}, parsed: &parsed{selection: selection{folds: -1}}, classes: []string{"a", "b"},
+			driver: &engine.Driver{Reporter: w}, parsed: &parsed{selection: selection{folds: -1}}, classes: []string{"a", "b"},
 			objects: &[dataset.Parts]jobs.ObjectStats{dataset.Train: {Objects: one.objects}},
 		}
 		validation := &tree.LeafCounts{Weights: [][]int64{{1000 - one.rare, one.rare}}, Rows: []int64{1000}}

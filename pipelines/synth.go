@@ -17,6 +17,7 @@ import (
 	"github.com/espalier-ml/espalier/io/runfolder"
 	"github.com/espalier-ml/espalier/io/synth"
 	"github.com/espalier-ml/espalier/io/usage"
+	"github.com/espalier-ml/espalier/pipelines/engine"
 	"github.com/espalier-ml/espalier/pipelines/source"
 )
 
@@ -38,7 +39,7 @@ type SynthConfig struct {
 
 // DefaultSynthConfig returns synth.Default in files of a million rows.
 func DefaultSynthConfig() SynthConfig {
-	return SynthConfig{Config: synth.Default(), RowsPerFile: 1_000_000, RowsPerGroup: 250_000, Codec: "snappy", StorageTimeout: source.DefaultStorageConfig().StorageTimeout}
+	return SynthConfig{Config: synth.Default(), RowsPerFile: 1_000_000, RowsPerGroup: 250_000, Codec: "snappy", StorageTimeout: DefaultStorageConfig().StorageTimeout}
 }
 
 // SynthResult is what a made-up data set has come to.
@@ -92,8 +93,8 @@ func (c *SynthConfig) parse() (parquetio.Codec, error) {
 	return codec, nil
 }
 
-func (c *SynthConfig) storage() source.StorageConfig {
-	s := source.DefaultStorageConfig()
+func (c *SynthConfig) storage() StorageConfig {
+	s := DefaultStorageConfig()
 	s.StorageTimeout = c.StorageTimeout
 	return s
 }
@@ -105,14 +106,14 @@ func (c *SynthConfig) files() int64 { return (c.Rows-1)/c.RowsPerFile + 1 }
 // same configuration gives the same values everywhere and the same bytes
 // wherever the codec does, which is at least on all processors of a kind. If it
 // fails or is interrupted, no file stays.
-func Synth(ctx context.Context, c SynthConfig, reporter Reporter) (result *SynthResult, err error) {
-	defer func() { err = orInterrupted(ctx, err) }()
+func Synth(ctx context.Context, c SynthConfig, reporter engine.Reporter) (result *SynthResult, err error) {
+	defer func() { err = engine.OrInterrupted(ctx, err) }()
 	codec, err := c.parse()
 	if err != nil {
 		return nil, err
 	}
 	f := source.New(c.storage())
-	reporter = orSilent(reporter)
+	reporter = engine.OneAtATime(reporter)
 	plan, err := synth.New(c.Config)
 	if err != nil {
 		return nil, usage.Errorf("%v", err)
@@ -187,7 +188,7 @@ func (s *synthesis) undo(ctx context.Context) {
 	_ = s.folder.Disclaim(ctx)
 }
 
-func (s *synthesis) write(ctx context.Context, reporter Reporter) (*SynthResult, error) {
+func (s *synthesis) write(ctx context.Context, reporter engine.Reporter) (*SynthResult, error) {
 	if err := s.writeRows(ctx, reporter); err != nil {
 		return nil, usage.Errorf("--output: %v", err)
 	}
@@ -221,7 +222,7 @@ func (s *synthesis) costs() []byte {
 
 // writeRows writes the files, as many at a time as there are processors, and
 // reports progress meanwhile.
-func (s *synthesis) writeRows(parent context.Context, reporter Reporter) error {
+func (s *synthesis) writeRows(parent context.Context, reporter engine.Reporter) error {
 	ctx, cancel := context.WithCancelCause(parent)
 	defer cancel(nil)
 	reporter.Job("synth", s.config.Rows, "rows")
@@ -238,7 +239,7 @@ func (s *synthesis) writeRows(parent context.Context, reporter Reporter) error {
 		workers.Wait()
 		close(finished)
 	}()
-	tick := time.NewTicker(reportEvery)
+	tick := time.NewTicker(engine.ReportEvery)
 	defer tick.Stop()
 	for {
 		select {

@@ -23,6 +23,7 @@ import (
 	"github.com/espalier-ml/espalier/io/objectstore"
 	"github.com/espalier-ml/espalier/io/runfolder"
 	"github.com/espalier-ml/espalier/io/usage"
+	"github.com/espalier-ml/espalier/pipelines/engine"
 	"github.com/espalier-ml/espalier/pipelines/source"
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
@@ -40,10 +41,10 @@ type Result struct {
 }
 
 // Train trains a tree and writes its run folder.
-func Train(ctx context.Context, c TrainConfig, reporter Reporter) (r *Result, err error) {
-	defer func() { err = orInterrupted(ctx, err) }()
+func Train(ctx context.Context, c TrainConfig, reporter engine.Reporter) (r *Result, err error) {
+	defer func() { err = engine.OrInterrupted(ctx, err) }()
 	start := time.Now()
-	reporter = orSilent(reporter)
+	reporter = engine.OneAtATime(reporter)
 	p, err := c.parse()
 	if err != nil {
 		return nil, err
@@ -51,32 +52,32 @@ func Train(ctx context.Context, c TrainConfig, reporter Reporter) (r *Result, er
 	if c.DryRun {
 		return dryRun(ctx, &c, p, reporter)
 	}
-	if err := settleEngine(ctx, c.Runner, &c.Input, &c.Output); err != nil {
+	if err := engine.SettleEngine(ctx, c.Runner, &c.Input, &c.Output); err != nil {
 		return nil, err
 	}
 	f := source.Begin(c.StorageConfig)
 	defer f.End()
 	ctx = f.Run.Context(ctx)
-	j := &driver{runner: c.Runner, reporter: reporter, files: f, engine: c.EngineConfig}
+	j := &engine.Driver{Runner: c.Runner, Reporter: reporter, Files: f, Engine: c.EngineConfig}
 	o, locked, err := open(ctx, j, &c)
 	if err != nil {
 		return nil, err
 	}
 	defer o.lock.Release(ctx)
 	r, err = o.train(locked, j, &c, p, start)
-	return r, orInterrupted(locked, err)
+	return r, engine.OrInterrupted(locked, err)
 }
 
 // train trains on what was opened.
-func (o *opened) train(ctx context.Context, j *driver, c *TrainConfig, p *parsed, start time.Time) (*Result, error) {
+func (o *opened) train(ctx context.Context, j *engine.Driver, c *TrainConfig, p *parsed, start time.Time) (*Result, error) {
 	if o.output.Finished() && c.Resume {
-		return o.finishedRun(ctx, j.files, c)
+		return o.finishedRun(ctx, j.Files, c)
 	}
 	t, err := newTraining(ctx, j, c, p, o.input)
 	if err != nil {
 		return nil, err
 	}
-	t.output, t.deadline, t.driver.runID = o.output, c.deadline(start), o.lock.Run
+	t.output, t.deadline, t.driver.RunID = o.output, c.deadline(start), o.lock.Run
 	if err := t.output.Spare(c.reads(o.input)); err != nil {
 		return nil, err
 	}
@@ -91,7 +92,7 @@ func (o *opened) train(ctx context.Context, j *driver, c *TrainConfig, p *parsed
 		return nil, t.giveUp(ctx, err)
 	}
 	if err := t.discard(context.WithoutCancel(ctx)); err != nil {
-		j.reporter.Warn(fmt.Sprintf("the checkpoints of the finished run stay: %v", err))
+		j.Reporter.Warn(fmt.Sprintf("the checkpoints of the finished run stay: %v", err))
 	}
 	return r, nil
 }
@@ -103,12 +104,12 @@ func (t *training) giveUp(ctx context.Context, err error) error {
 	case !t.resumable:
 		soon, cancel := context.WithoutCancel(ctx), context.CancelFunc(func() {})
 		if ctx.Err() != nil {
-			soon, cancel = context.WithTimeout(soon, patienceAfterEnd)
+			soon, cancel = context.WithTimeout(soon, engine.PatienceAfterEnd)
 		}
 		defer cancel()
 		_ = t.discard(soon) // the first error says more
 	case errors.Is(context.Cause(ctx), context.Canceled):
-		return &InterruptedError{Checkpoints: t.checkpointURL(), Err: context.Cause(ctx)}
+		return &engine.InterruptedError{Checkpoints: t.checkpointURL(), Err: context.Cause(ctx)}
 	}
 	return err
 }
@@ -123,16 +124,16 @@ func (c *TrainConfig) reads(in *source.Input) []runfolder.Reading {
 }
 
 // newTraining resolves a configuration against the columns of its input.
-func newTraining(ctx context.Context, j *driver, c *TrainConfig, p *parsed, in *source.Input) (*training, error) {
+func newTraining(ctx context.Context, j *engine.Driver, c *TrainConfig, p *parsed, in *source.Input) (*training, error) {
 	s, err := resolve(in, c, p)
 	if err != nil {
 		return nil, err
 	}
-	prices, err := readCosts(ctx, j.files, c.Costs, in.Names())
+	prices, err := readCosts(ctx, j.Files, c.Costs, in.Names())
 	if err != nil {
 		return nil, err
 	}
-	perClass, err := readClassSettings(ctx, j.files, c)
+	perClass, err := readClassSettings(ctx, j.Files, c)
 	if err != nil {
 		return nil, err
 	}
@@ -141,7 +142,7 @@ func newTraining(ctx context.Context, j *driver, c *TrainConfig, p *parsed, in *
 		return nil, err
 	}
 	return &training{
-		config: c, costs: prices, perClass: perClass, parsed: p, grid: p.grid, input: in, schema: s, files: j.files,
+		config: c, costs: prices, perClass: perClass, parsed: p, grid: p.grid, input: in, schema: s, files: j.Files,
 		driver: j, rehearsalRows: rehearsalRows,
 	}, nil
 }
@@ -158,24 +159,24 @@ type opened struct {
 // reads the checkpoint in it, if any, as far as possible at the same time: object
 // stores take a while for each.
 // The context that it returns ends when the lock is lost.
-func open(ctx context.Context, j *driver, c *TrainConfig) (o *opened, locked context.Context, err error) {
+func open(ctx context.Context, j *engine.Driver, c *TrainConfig) (o *opened, locked context.Context, err error) {
 	// The work notices the end of the context itself: a lock must not be left behind.
-	err = j.phase(context.WithoutCancel(ctx), footersPhase, 0, "files", func(s *parallel.Steps) (err error) {
+	err = j.Phase(context.WithoutCancel(ctx), footersPhase, 0, "files", func(s *parallel.Steps) (err error) {
 		o, locked, err = openAll(ctx, j, c, s)
 		return err
 	})
 	return o, locked, err
 }
 
-func openAll(ctx context.Context, j *driver, c *TrainConfig, s *parallel.Steps) (o *opened, locked context.Context, err error) {
-	f := j.files
+func openAll(ctx context.Context, j *engine.Driver, c *TrainConfig, s *parallel.Steps) (o *opened, locked context.Context, err error) {
+	f := j.Files
 	o = new(opened)
 	reading, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var inputErr, checkpointErr error
 	var wg parallel.Group
 	wg.Go(func() { o.input, inputErr = source.OpenInput(reading, f, c.Input, s) })
-	if o.lock, locked, err = lockFolder(ctx, f, c.Output, c.Runner, j.reporter); err == nil {
+	if o.lock, locked, err = lockFolder(ctx, f, c.Output, c.Runner, j.Reporter); err == nil {
 		wg.Go(func() { o.unfinished, checkpointErr = readCheckpoint(reading, f, c) })
 		o.output, err = runfolder.Open(reading, f.Store, c.Output, runfolder.OfTraining(), c.Overwrite || c.Resume)
 	}
@@ -234,7 +235,7 @@ type training struct {
 	costs   *costs
 	files   *source.Files
 	output  *runfolder.Folder
-	driver  *driver
+	driver  *engine.Driver
 	scratch string // folder of intermediate files
 
 	checkpoints bool   // the run leaves checkpoints
@@ -301,7 +302,7 @@ func (t *training) prepare(ctx context.Context) error {
 }
 
 func (t *training) summariseConfig() jobs.SummariseConfig {
-	workers := t.driver.workers()
+	workers := t.driver.Workers()
 	return jobs.SummariseConfig{
 		Rows: t.schema.rows.Encode(), Workers: workers, Out: t.scratch + "/summarise", Classes: t.config.weighsClasses(),
 		Limits: binning.Limits{Values: t.config.MaxValues, Categories: binning.DefaultLimits().Categories},
@@ -316,8 +317,8 @@ func (t *training) summarise(ctx context.Context) error {
 	if len(t.input.Tasks) == 0 {
 		return t.noRows("no input file has a row")
 	}
-	what := job{"summarise", int64(len(t.input.Tasks)), "row groups", tasksDone}
-	err := t.driver.run(ctx, what, t.input.Tasks, func(s beam.Scope, tasks beam.PCollection) {
+	what := engine.Job{Name: "summarise", Total: int64(len(t.input.Tasks)), Unit: "row groups", Done: engine.TasksDone}
+	err := t.driver.Run(ctx, what, t.input.Tasks, func(s beam.Scope, tasks beam.PCollection) {
 		jobs.Summarise(s, tasks, config)
 	})
 	if err != nil {
@@ -378,7 +379,7 @@ func (t *training) fitLabel(encoded []byte) error {
 	}
 	t.classes = values
 	if len(values) == 1 {
-		t.driver.reporter.Warn(fmt.Sprintf("the label %q has one class, %q: the tree is a single leaf", label, values[0]))
+		t.driver.Reporter.Warn(fmt.Sprintf("the label %q has one class, %q: the tree is a single leaf", label, values[0]))
 	}
 	return nil
 }
@@ -394,7 +395,7 @@ func (t *training) fitFeatures(ctx context.Context, encoded [][]byte) error {
 		}
 		encoded[i] = nil
 	}
-	err := t.driver.phase(ctx, "bins", int64(len(encoded)), "features", func(s *parallel.Steps) error {
+	err := t.driver.Phase(ctx, "bins", int64(len(encoded)), "features", func(s *parallel.Steps) error {
 		return parallel.EachUntil(ctx, len(encoded), &s.Done, fit)
 	})
 	if err != nil {
@@ -411,7 +412,7 @@ func (t *training) fitFeatures(ctx context.Context, encoded [][]byte) error {
 			continue
 		}
 		if fitted[i].Other > 0 {
-			t.driver.reporter.Warn(fmt.Sprintf("column %q has more than %d values: the rarest are put together as \"other\"", fitted[i].Name, t.config.MaxCategories))
+			t.driver.Reporter.Warn(fmt.Sprintf("column %q has more than %d values: the rarest are put together as \"other\"", fitted[i].Name, t.config.MaxCategories))
 		}
 		if fitted[i].CodesSeen() < 2 {
 			constant = append(constant, fitted[i].Name)
@@ -422,7 +423,7 @@ func (t *training) fitFeatures(ctx context.Context, encoded [][]byte) error {
 	}
 	t.schema.markConstant(constant)
 	if len(t.features) == 0 {
-		t.driver.reporter.Warn("all features are constant among the training rows: the tree is a single leaf")
+		t.driver.Reporter.Warn("all features are constant among the training rows: the tree is a single leaf")
 	}
 	return t.costs.apply(t.features)
 }
@@ -475,7 +476,7 @@ func (t *training) removeAll(ctx context.Context, folders ...string) error {
 func (t *training) coalesceConfig() jobs.CoalesceConfig {
 	return jobs.CoalesceConfig{
 		Rows: t.spec.Encode(), Features: dataset.EncodeFeatures(t.features), Classes: t.classes,
-		Workers: t.driver.workers(), Pieces: pieces(t.driver.workers(), len(t.input.Tasks)), Out: t.scratch + "/coalesce", Blocks: t.blocks,
+		Workers: t.driver.Workers(), Pieces: pieces(t.driver.Workers(), len(t.input.Tasks)), Out: t.scratch + "/coalesce", Blocks: t.blocks,
 		Shards: shards(t.rowStats.Rows, dataset.NewLayout(t.features).Stride), Spill: t.spill("coalesce"), Run: t.files.Run.Name(),
 	}
 }
@@ -483,8 +484,8 @@ func (t *training) coalesceConfig() jobs.CoalesceConfig {
 // coalesce makes objects of the rows.
 func (t *training) coalesce(ctx context.Context) error {
 	config := t.coalesceConfig()
-	what := job{"coalesce", int64(len(t.input.Tasks)), "row groups", tasksDone}
-	err := t.driver.run(ctx, what, t.input.Tasks, func(s beam.Scope, tasks beam.PCollection) {
+	what := engine.Job{Name: "coalesce", Total: int64(len(t.input.Tasks)), Unit: "row groups", Done: engine.TasksDone}
+	err := t.driver.Run(ctx, what, t.input.Tasks, func(s beam.Scope, tasks beam.PCollection) {
 		jobs.Coalesce(s, tasks, config)
 	})
 	if err != nil {
@@ -556,7 +557,7 @@ func (t *training) growConfig() jobs.GrowConfig {
 			Params: t.grid[min(len(t.roots), len(t.grid)-1)].params, Columns: t.columns(), Classes: len(t.classes),
 			Total: train.Weight, Heaviest: train.Heaviest,
 		},
-		Weighted: t.spec.Weighted(), Widths: dataset.NewLayout(t.features).Widths, Workers: t.driver.workers(), Run: t.files.Run.Name(),
+		Weighted: t.spec.Weighted(), Widths: dataset.NewLayout(t.features).Widths, Workers: t.driver.Workers(), Run: t.files.Run.Name(),
 	}
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/espalier-ml/espalier/io/parquetio"
 	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/pipelines"
+	"github.com/espalier-ml/espalier/pipelines/engine"
 )
 
 // write writes one Parquet file and returns its name.
@@ -95,7 +96,7 @@ func TestEvaluateRepeatsTheTrainingMetrics(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, runner := range pipelines.LocalRunners() {
+	for _, runner := range engine.LocalRunners() {
 		e := pipelines.EvaluateConfig{Model: c.Output, Input: c.Input, Weight: "weight", Runner: runner}
 		_, m, err := pipelines.Evaluate(context.Background(), e, &silent{})
 		if err != nil {

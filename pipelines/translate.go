@@ -6,31 +6,33 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/options/jobopts"
+
+	"github.com/espalier-ml/espalier/pipelines/engine"
 )
 
 // translate translates all jobs of a run for Dataflow without submitting any of
 // them, and returns their names.
 func (t *training) translate(ctx context.Context) ([]string, error) {
-	if err := admit(ctx); err != nil {
+	if err := engine.Admit(ctx); err != nil {
 		return nil, err
 	}
-	defer leave()
+	defer engine.Leave()
 	dry := flag.Lookup("dry_run")
 	before := dry.Value.String()
 	if err := dry.Value.Set("true"); err != nil {
 		return nil, err
 	}
 	defer dry.Value.Set(before) //nolint:errcheck // it was one before
-	defer setJobName("")()
+	defer engine.SetJobName("")()
 	var names []string
 	for _, g := range t.graphs() {
-		p, err := newPipeline(g.tasks, true, g.build)
+		p, err := engine.NewPipeline(g.tasks, true, g.build)
 		if err == nil {
-			*jobopts.JobName = jobName("dry-run", g.name)
-			_, err = beam.Run(ctx, dataflowRunner, p)
+			*jobopts.JobName = engine.JobName("dry-run", g.name)
+			_, err = beam.Run(ctx, engine.Dataflow, p)
 		}
 		if err != nil {
-			return nil, &RunnerError{Job: g.name, Runner: dataflowRunner, Err: err}
+			return nil, &engine.RunnerError{Job: g.name, Runner: engine.Dataflow, Err: err}
 		}
 		names = append(names, g.name)
 	}

@@ -32,7 +32,7 @@ func (t *training) schemaFile() *tree.Schema {
 func (t *training) manifest(start time.Time) *runfolder.Manifest {
 	m := &runfolder.Manifest{
 		Format: runfolder.ManifestFormat, Version: 1, Espalier: runfolder.Version(), Started: start.UTC(), Seconds: time.Since(start).Seconds(),
-		Config: t.config, Timings: t.driver.timings,
+		Config: t.config, Timings: t.driver.Timings,
 		Counters: map[string]int64{
 			"rows": t.rowStats.Rows, "dropped_null_labels": t.rowStats.Dropped, "ignored_zero_weight": t.rowStats.Ignored,
 			"nodes": int64(t.tree.Complexity.Nodes), "features": int64(len(t.features)),
@@ -58,7 +58,7 @@ const writePhase = "write"
 // write writes the run folder.
 func (t *training) write(ctx context.Context, start time.Time) (r *Result, err error) {
 	// The work notices the end of the context itself: nothing is left half done.
-	err = t.driver.phase(context.WithoutCancel(ctx), writePhase, 1, "folders", func(*parallel.Steps) (err error) {
+	err = t.driver.Phase(context.WithoutCancel(ctx), writePhase, 1, "folders", func(*parallel.Steps) (err error) {
 		r, err = t.writeFolder(ctx, start)
 		return err
 	})

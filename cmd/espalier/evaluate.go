@@ -11,11 +11,10 @@ import (
 	"github.com/espalier-ml/espalier/io/report"
 	"github.com/espalier-ml/espalier/io/runfolder"
 	"github.com/espalier-ml/espalier/pipelines"
-	"github.com/espalier-ml/espalier/pipelines/source"
 )
 
 func newEvaluate() *cobra.Command {
-	config := pipelines.EvaluateConfig{Runner: "direct", StorageConfig: source.DefaultStorageConfig()}
+	config := pipelines.EvaluateConfig{Runner: "direct", StorageConfig: pipelines.DefaultStorageConfig()}
 	progress, asJSON, verbose := "auto", false, false
 	c := &cobra.Command{
 		Use:   "evaluate",

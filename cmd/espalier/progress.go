@@ -9,11 +9,11 @@ import (
 	"github.com/schollz/progressbar/v3"
 
 	"github.com/espalier-ml/espalier/io/usage"
-	"github.com/espalier-ml/espalier/pipelines"
+	"github.com/espalier-ml/espalier/pipelines/engine"
 )
 
 // newReporter returns the reporter that --progress names.
-func newReporter(kind string, w io.Writer) (pipelines.Reporter, error) {
+func newReporter(kind string, w io.Writer) (engine.Reporter, error) {
 	switch kind {
 	case "auto":
 		if isTerminal(w) {

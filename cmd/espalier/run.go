@@ -23,7 +23,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/io/setting"
 	"github.com/espalier-ml/espalier/io/usage"
-	"github.com/espalier-ml/espalier/pipelines"
+	"github.com/espalier-ml/espalier/pipelines/engine"
 )
 
 // The exit codes, as README.md lists them.
@@ -65,7 +65,7 @@ func start(ctx context.Context, args []string, stdout, stderr io.Writer) (code i
 		return exitDone
 	}
 	if ctx.Err() != nil || errors.Is(err, huh.ErrUserAborted) {
-		var run *pipelines.InterruptedError
+		var run *engine.InterruptedError
 		if errors.As(err, &run) {
 			say(stderr, "espalier: interrupted; checkpoints stay in %s: the same command with --resume goes on from there\n", run.Checkpoints)
 			return exitInterrupted
@@ -101,7 +101,7 @@ func isWorker(args []string) bool {
 func exitCode(err error) int {
 	var invalid *usage.Error
 	var data *dataset.DataError
-	var runner *pipelines.RunnerError
+	var runner *engine.RunnerError
 	switch {
 	case errors.As(err, &invalid):
 		return exitUsage

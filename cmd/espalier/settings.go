@@ -16,6 +16,7 @@ import (
 
 	"github.com/espalier-ml/espalier/io/setting"
 	"github.com/espalier-ml/espalier/io/usage"
+	"github.com/espalier-ml/espalier/pipelines"
 	"github.com/espalier-ml/espalier/pipelines/source"
 )
 
@@ -264,7 +265,7 @@ func (c *configFile) locate(err error, flags *pflag.FlagSet) error {
 }
 
 // addStorageFlags adds the flags of reading from object stores.
-func addStorageFlags(f *pflag.FlagSet, c *source.StorageConfig) {
+func addStorageFlags(f *pflag.FlagSet, c *pipelines.StorageConfig) {
 	f.Var((*size)(&c.ReadAhead), "read_ahead", "what is fetched from object stores before it is needed")
 	addStorageTimeout(f, &c.StorageTimeout)
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/espalier-ml/espalier/io/report"
 	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/pipelines"
+	"github.com/espalier-ml/espalier/pipelines/engine"
 )
 
 // trainFlags are the flags of train.
@@ -207,7 +208,7 @@ func addProgressFlags(f *pflag.FlagSet, progress *string, verbose *bool) {
 
 // addRunnerFlags adds the flags of where jobs run.
 func addRunnerFlags(f *pflag.FlagSet, runner *string, timeout *float64) {
-	f.StringVar(runner, "runner", *runner, "Beam runner: "+strings.Join(pipelines.Runners(), " or "))
+	f.StringVar(runner, "runner", *runner, "Beam runner: "+strings.Join(engine.Runners(), " or "))
 	f.Var((*duration)(timeout), "job_timeout", "of an engine: time after which a job is cancelled; a run of train can be resumed")
 }
 
@@ -230,7 +231,7 @@ func settleTrain(set *pflag.FlagSet, flags *trainFlags, file *configFile) (*trai
 // settleFirst makes sure that what was listed is not left out unsaid: the rule first
 // grows the first value of each list alone. That is the rule of the preset paper;
 // lambda auto is the paper's own way to choose.
-func settleFirst(set *pflag.FlagSet, c *trainFlags, file *configFile, reporter pipelines.Reporter) error {
+func settleFirst(set *pflag.FlagSet, c *trainFlags, file *configFile, reporter engine.Reporter) error {
 	if c.Select != "first" {
 		return nil
 	}

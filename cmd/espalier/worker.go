@@ -9,7 +9,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/util/hooks"
 	beamlog "github.com/apache/beam/sdks/v2/go/pkg/beam/log"
 
-	"github.com/espalier-ml/espalier/pipelines"
+	"github.com/espalier-ml/espalier/pipelines/engine"
 )
 
 // workerHook is the name by which the driver has its workers set up.
@@ -29,7 +29,7 @@ func registerWorker(id string, end func()) {
 	hooks.RegisterHook(workerHook, func([]string) hooks.Hook {
 		return hooks.Hook{Init: func(ctx context.Context) (context.Context, error) {
 			slog.SetDefault(slog.New(workerLog{}).With("worker", id))
-			return ctx, pipelines.HoldLease(ctx, func() {
+			return ctx, engine.HoldLease(ctx, func() {
 				slog.WarnContext(ctx, "the job of this worker is over")
 				end()
 			})

@@ -39,10 +39,10 @@ type Files struct {
 }
 
 // Process is the storage of what belongs to no run, by the default settings.
-var Process = Begin(DefaultStorageConfig()) //nolint:gochecknoglobals // it keeps connections, and nothing of what was read
+var Process = Begin(DefaultConfig()) //nolint:gochecknoglobals // it keeps connections, and nothing of what was read
 
 // New returns storage of the given settings.
-func New(c StorageConfig) *Files {
+func New(c Config) *Files {
 	f := &Files{Store: objectstore.New()}
 	o := httpstore.Options{IdleTimeout: time.Duration(c.StorageTimeout * float64(time.Second))}
 	f.Store.Register("gs", gcsstore.New(o))
@@ -52,7 +52,7 @@ func New(c StorageConfig) *Files {
 }
 
 // Begin returns storage for a run that begins. Its end is told by end.
-func Begin(c StorageConfig) *Files {
+func Begin(c Config) *Files {
 	settings, err := json.Marshal(c)
 	if err != nil { // numbers, of which Validate has looked at each
 		panic(err)
@@ -74,27 +74,27 @@ func openFiles(settings []byte) (jobs.Storage, error) {
 	if settings == nil {
 		return Process, nil
 	}
-	var c StorageConfig
+	var c Config
 	if err := json.Unmarshal(settings, &c); err != nil {
 		return nil, fmt.Errorf("the storage settings of the run: %w", err)
 	}
 	return New(c), nil
 }
 
-// StorageConfig says how object stores are read. The JSON names are those of the
+// Config says how object stores are read. The JSON names are those of the
 // flags and of config files.
-type StorageConfig struct {
+type Config struct {
 	ReadAhead      int64   `json:"read_ahead"`      // bytes that are fetched before they are needed
 	StorageTimeout float64 `json:"storage_timeout"` // seconds without a byte after which a request is tried again; 0: the drivers' own
 }
 
-// DefaultStorageConfig reads 64 MiB ahead and waits 30 seconds.
-func DefaultStorageConfig() StorageConfig {
-	return StorageConfig{ReadAhead: 64 << 20, StorageTimeout: 30}
+// DefaultConfig reads 64 MiB ahead and waits 30 seconds.
+func DefaultConfig() Config {
+	return Config{ReadAhead: 64 << 20, StorageTimeout: 30}
 }
 
 // Validate returns all faults at once, each with the name of its flag.
-func (c *StorageConfig) Validate() error {
+func (c *Config) Validate() error {
 	var faults []error
 	if c.ReadAhead < 0 {
 		faults = append(faults, fmt.Errorf("--read_ahead %d: want a number of bytes", c.ReadAhead))

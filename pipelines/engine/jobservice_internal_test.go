@@ -1,4 +1,4 @@
-package pipelines
+package engine
 
 import (
 	"context"
@@ -368,17 +368,17 @@ func (h *heard) Step(done int64, note string) {
 func (h *heard) Note(string)      {}
 func (h *heard) Warn(text string) { h.warnings = append(h.warnings, text) }
 
-func runJob(t *testing.T, j *driver) error {
+func runJob(t *testing.T, j *Driver) error {
 	t.Helper()
-	j.files = source.Process
-	return j.run(t.Context(), job{"level 1", 4, "blocks", tasksDone}, []jobs.Task{{File: "a"}}, func(beam.Scope, beam.PCollection) {})
+	j.Files = source.Process
+	return j.Run(t.Context(), Job{"level 1", 4, "blocks", TasksDone}, []jobs.Task{{File: "a"}}, func(beam.Scope, beam.PCollection) {})
 }
 
 // TestJobTimeout: a job that takes too long is cancelled, and the flag is named.
 func TestJobTimeout(t *testing.T) {
 	f := &fakeEngine{}
 	f.start(t)
-	err := runJob(t, &driver{runner: "flink", reporter: &heard{}, runID: "abc", engine: EngineConfig{JobTimeout: 0.2}})
+	err := runJob(t, &Driver{Runner: "flink", Reporter: &heard{}, RunID: "abc", Engine: Config{JobTimeout: 0.2}})
 	var failed *RunnerError
 	if !errors.As(err, &failed) || !strings.Contains(err.Error(), "cancelled after 200ms: raise --job_timeout") {
 		t.Errorf("got the error %v", err)
@@ -390,11 +390,11 @@ func TestJobTimeout(t *testing.T) {
 	if option := r.GetPipelineOptions().GetFields()["beam:option:job_name:v1"].GetStringValue(); r.GetJobName() != "espalier-abc-level-1" || option != r.GetJobName() {
 		t.Errorf("the job is named %q and %q", r.GetJobName(), option)
 	}
-	if got := (&EngineConfig{}).jobTimeout(); got != 6*time.Hour {
+	if got := (&Config{}).jobTimeout(); got != 6*time.Hour {
 		t.Errorf("a job may take %v by default", got)
 	}
 	for _, seconds := range []float64{0, -1, 1e10} {
-		if (&EngineConfig{JobTimeout: seconds}).Validate() == nil {
+		if (&Config{JobTimeout: seconds}).Validate() == nil {
 			t.Errorf("a timeout of %v s is valid", seconds)
 		}
 	}
@@ -413,7 +413,7 @@ func TestLeftovers(t *testing.T) {
 	if mine.now() != jobpb.JobState_CANCELLED || done.now() != jobpb.JobState_DONE || other.now() != jobpb.JobState_RUNNING || longer.now() != jobpb.JobState_RUNNING {
 		t.Errorf("states %v", f.states())
 	}
-	if err := (&driver{runner: "flink", runID: "abcd"}).cancelLeftovers(t.Context()); err != nil || longer.now() != jobpb.JobState_CANCELLED {
+	if err := (&Driver{Runner: "flink", RunID: "abcd"}).CancelLeftovers(t.Context()); err != nil || longer.now() != jobpb.JobState_CANCELLED {
 		t.Errorf("states %v: %v", f.states(), err)
 	}
 	f.cancelled = func(*fakeJob) {}
@@ -440,7 +440,7 @@ func TestCounters(t *testing.T) {
 	*jobopts.EnvironmentConfig = `{"command":"none"}`
 	t.Cleanup(func() { *jobopts.WorkerBinary, *jobopts.EnvironmentConfig = "", "" })
 	h := &heard{}
-	if err := runJob(t, &driver{runner: "flink", reporter: h}); err != nil {
+	if err := runJob(t, &Driver{Runner: "flink", Reporter: h}); err != nil {
 		t.Fatal(err)
 	}
 	if !slices.Contains(h.steps, 3) || !slices.Contains(h.notes, "70000 rows") {

@@ -1,4 +1,4 @@
-package pipelines
+package engine
 
 import (
 	"fmt"
@@ -8,9 +8,9 @@ import (
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
-// newPipeline builds a job over its tasks. The SDK panics on faults of
+// NewPipeline builds a job over its tasks. The SDK panics on faults of
 // construction.
-func newPipeline(tasks []jobs.Task, spread bool, build func(s beam.Scope, tasks beam.PCollection)) (p *beam.Pipeline, err error) {
+func NewPipeline(tasks []jobs.Task, spread bool, build func(s beam.Scope, tasks beam.PCollection)) (p *beam.Pipeline, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			err = fmt.Errorf("panic: %v", r)

@@ -1,4 +1,4 @@
-package pipelines
+package engine
 
 import (
 	"context"
@@ -17,12 +17,12 @@ import (
 	"github.com/espalier-ml/espalier/io/usage"
 )
 
-// dataflowRunner is the name of the runner of Google Cloud Dataflow.
-const dataflowRunner = "dataflow"
+// Dataflow is the name of the runner of Google Cloud Dataflow.
+const Dataflow = "dataflow"
 
-// checkDataflow makes sure that a run on Dataflow has what it needs: its workers
+// CheckDataflow makes sure that a run on Dataflow has what it needs: its workers
 // see object stores only.
-func checkDataflow(ctx context.Context, urls ...string) error {
+func CheckDataflow(ctx context.Context, urls ...string) error {
 	var missing []string
 	if gcpopts.GetProjectFromFlagOrEnvironment(ctx) == "" {
 		missing = append(missing, "--project")
@@ -34,11 +34,11 @@ func checkDataflow(ctx context.Context, urls ...string) error {
 		missing = append(missing, "--staging_location gs://BUCKET/FOLDER")
 	}
 	if len(missing) > 0 {
-		return usage.Errorf("--runner %s needs %s", dataflowRunner, strings.Join(missing, ", "))
+		return usage.Errorf("--runner %s needs %s", Dataflow, strings.Join(missing, ", "))
 	}
 	for _, url := range urls {
 		if !strings.HasPrefix(url, "gs://") && !strings.HasPrefix(url, "s3://") {
-			return usage.Errorf("--runner %s: %s lies where its workers cannot see it: name a URL such as gs://BUCKET/FOLDER", dataflowRunner, url)
+			return usage.Errorf("--runner %s: %s lies where its workers cannot see it: name a URL such as gs://BUCKET/FOLDER", Dataflow, url)
 		}
 	}
 	return nil
@@ -46,14 +46,14 @@ func checkDataflow(ctx context.Context, urls ...string) error {
 
 // onDataflow runs a pipeline as a job on Dataflow, within the time that it has.
 // The SDK waits for it; when the context ends the job is cancelled.
-func (j *driver) onDataflow(ctx context.Context, name string, p *beam.Pipeline) error {
+func (j *Driver) onDataflow(ctx context.Context, name string, p *beam.Pipeline) error {
 	ctx, cancel := j.timeout(ctx)
 	defer cancel()
-	submitted := jobName(j.id(), name)
-	defer setJobName(submitted)()
+	submitted := JobName(j.ID(), name)
+	defer SetJobName(submitted)()
 	finished := make(chan error, 1)
 	go func() {
-		_, err := beam.Run(ctx, dataflowRunner, p)
+		_, err := beam.Run(ctx, Dataflow, p)
 		finished <- err
 	}()
 	select {
@@ -70,8 +70,8 @@ func (j *driver) onDataflow(ctx context.Context, name string, p *beam.Pipeline) 
 	return cause
 }
 
-// setJobName sets the SDK's flag of a job's name, and returns how it is put back.
-func setJobName(name string) (restore func()) {
+// SetJobName sets the SDK's flag of a job's name, and returns how it is put back.
+func SetJobName(name string) (restore func()) {
 	before := *jobopts.JobName
 	*jobopts.JobName = name
 	return func() { *jobopts.JobName = before }

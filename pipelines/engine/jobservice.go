@@ -1,4 +1,4 @@
-package pipelines
+package engine
 
 import (
 	"context"
@@ -428,13 +428,13 @@ func (s *jobService) cancelNamed(ctx context.Context, prefix string, within time
 // cancelLeftovers cancels the jobs that an earlier process has left running for
 // a run, and waits until they have ended.
 func (s *jobService) cancelLeftovers(ctx context.Context, runID string) error {
-	if err := s.cancelNamed(ctx, jobName(runID, ""), s.leftovers); err != nil {
-		return fmt.Errorf("jobs named %s* of the interrupted run may still go on: cancel them in the engine first: %w", jobName(runID, ""), err)
+	if err := s.cancelNamed(ctx, JobName(runID, ""), s.leftovers); err != nil {
+		return fmt.Errorf("jobs named %s* of the interrupted run may still go on: cancel them in the engine first: %w", JobName(runID, ""), err)
 	}
 	return nil
 }
 
-// jobName returns the name under which an engine lists a job of a run.
-func jobName(runID, step string) string {
+// JobName returns the name under which an engine lists a job of a run.
+func JobName(runID, step string) string {
 	return "espalier-" + runID + "-" + strings.ReplaceAll(step, " ", "-")
 }

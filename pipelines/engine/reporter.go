@@ -1,4 +1,4 @@
-package pipelines
+package engine
 
 import (
 	"sync"
@@ -46,22 +46,22 @@ func (o *oneAtATime) Note(text string) {
 	o.r.Note(text)
 }
 
-// orSilent returns the reporter of a run: one that tells nothing where there is
+// OneAtATime returns the reporter of a run: one that tells nothing where there is
 // none.
-func orSilent(r Reporter) Reporter {
+func OneAtATime(r Reporter) Reporter {
 	if r == nil {
-		r = noReporter{}
+		r = Silent{}
 	}
 	return &oneAtATime{r: r}
 }
 
-// noReporter tells nothing: a program that calls Train may want to hear nothing.
-type noReporter struct{}
+// Silent tells nothing: a program that calls Train may want to hear nothing.
+type Silent struct{}
 
-func (noReporter) Job(string, int64, string) {}
+func (Silent) Job(string, int64, string) {}
 
-func (noReporter) Step(int64, string) {}
+func (Silent) Step(int64, string) {}
 
-func (noReporter) Warn(string) {}
+func (Silent) Warn(string) {}
 
-func (noReporter) Note(string) {}
+func (Silent) Note(string) {}

@@ -1,4 +1,4 @@
-package pipelines
+package engine
 
 import (
 	"context"
@@ -6,9 +6,9 @@ import (
 	"fmt"
 )
 
-// orInterrupted returns why a context has ended in place of an error that came after
+// OrInterrupted returns why a context has ended in place of an error that came after
 // the end: whatever failed then, in whatever words, did so for want of the context.
-func orInterrupted(ctx context.Context, err error) error {
+func OrInterrupted(ctx context.Context, err error) error {
 	if err == nil || ctx.Err() == nil || errors.As(err, new(*InterruptedError)) {
 		return err
 	}

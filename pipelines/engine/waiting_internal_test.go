@@ -1,4 +1,4 @@
-package pipelines
+package engine
 
 import (
 	"context"
@@ -19,15 +19,15 @@ import (
 // TestWaitingRunEnds: a run that waits for another one's pipeline ends with its
 // context, and leaves the next one to run.
 func TestWaitingRunEnds(t *testing.T) {
-	if err := admit(t.Context()); err != nil {
+	if err := Admit(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
 	start := time.Now()
-	j := &driver{runner: "direct", reporter: noReporter{}, files: source.Process}
+	j := &Driver{Runner: "direct", Reporter: Silent{}, Files: source.Process}
 	one := func(ctx context.Context) error {
-		return j.run(ctx, job{"one", 1, "tasks", tasksDone}, []jobs.Task{{File: "a"}}, func(beam.Scope, beam.PCollection) {})
+		return j.Run(ctx, Job{"one", 1, "tasks", TasksDone}, []jobs.Task{{File: "a"}}, func(beam.Scope, beam.PCollection) {})
 	}
 	if err := one(ctx); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("got %v, want the end of the context", err)
@@ -35,7 +35,7 @@ func TestWaitingRunEnds(t *testing.T) {
 	if took := time.Since(start); took > time.Second {
 		t.Errorf("the waiting run ended after %v", took)
 	}
-	leave()
+	Leave()
 	if err := one(t.Context()); err != nil {
 		t.Errorf("the next one: %v", err)
 	}
@@ -58,19 +58,19 @@ func (w *watched) Note(text string) { w.notes = append(w.notes, text) }
 // context even if its work does not, and panics where it is called.
 func TestPhase(t *testing.T) {
 	w := new(watched)
-	j := &driver{runner: "direct", reporter: w}
-	err := j.phase(t.Context(), "quick", 3, "trees", func(*parallel.Steps) error { return nil })
+	j := &Driver{Runner: "direct", Reporter: w}
+	err := j.Phase(t.Context(), "quick", 3, "trees", func(*parallel.Steps) error { return nil })
 	if err != nil || len(w.jobs) > 0 {
 		t.Errorf("a quick phase: %v, %v", w.jobs, err)
 	}
-	err = j.phase(t.Context(), "slow", 2, "trees", func(s *parallel.Steps) error {
-		return parallel.EachUntil(t.Context(), 2, &s.Done, func(int) { time.Sleep(3 * reportEvery) })
+	err = j.Phase(t.Context(), "slow", 2, "trees", func(s *parallel.Steps) error {
+		return parallel.EachUntil(t.Context(), 2, &s.Done, func(int) { time.Sleep(3 * ReportEvery) })
 	})
 	if n := len(w.jobs); err != nil || n < 3 || w.jobs[0] != "slow: 2 trees" || w.jobs[n-1] != "2" {
 		t.Errorf("a slow phase: %v, %v", w.jobs, err)
 	}
-	if len(j.timings) != 2 || j.timings[1].Job != "slow" || j.timings[1].Seconds < 0.3 {
-		t.Errorf("timings %v", j.timings)
+	if len(j.Timings) != 2 || j.Timings[1].Job != "slow" || j.Timings[1].Seconds < 0.3 {
+		t.Errorf("timings %v", j.Timings)
 	}
 
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
@@ -78,7 +78,7 @@ func TestPhase(t *testing.T) {
 	deaf := make(chan struct{})
 	defer close(deaf)
 	start := time.Now()
-	err = j.phase(ctx, "deaf", 1, "trees", func(*parallel.Steps) error { <-deaf; return nil })
+	err = j.Phase(ctx, "deaf", 1, "trees", func(*parallel.Steps) error { <-deaf; return nil })
 	if took := time.Since(start); !errors.Is(err, context.DeadlineExceeded) || took > time.Second {
 		t.Errorf("a phase that does not hear the end of its context: %v after %v", err, took)
 	}
@@ -92,7 +92,7 @@ func TestPhase(t *testing.T) {
 			t.Errorf("recovered %v", r)
 		}
 	}()
-	_ = j.phase(t.Context(), "broken", 1, "trees", func(s *parallel.Steps) error { // it panics
+	_ = j.Phase(t.Context(), "broken", 1, "trees", func(s *parallel.Steps) error { // it panics
 		return parallel.EachUntil(t.Context(), 1, &s.Done, func(int) { panic("of a kernel") })
 	})
 }

@@ -1,4 +1,4 @@
-package pipelines
+package engine
 
 import (
 	"context"
@@ -26,8 +26,8 @@ import (
 // SDK's flags, of which there is one set in a process.
 var running = make(chan struct{}, 1) //nolint:gochecknoglobals // guards the SDK's own globals
 
-// admit waits for the SDK, or for the end of the context. Call leave after it.
-func admit(ctx context.Context) error {
+// Admit waits for the SDK, or for the end of the context. Call leave after it.
+func Admit(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return context.Cause(ctx)
 	}
@@ -39,42 +39,42 @@ func admit(ctx context.Context) error {
 	}
 }
 
-func leave() { <-running }
+func Leave() { <-running }
 
-// reportEvery is the time between two looks at the progress of a job.
-const reportEvery = 100 * time.Millisecond
+// ReportEvery is the time between two looks at the progress of a job.
+const ReportEvery = 100 * time.Millisecond
 
-// driver runs jobs on one runner, one after the other.
-type driver struct {
-	runner   string
-	reporter Reporter
-	files    *source.Files // of the run
-	runID    string        // in the names of an engine's jobs; empty: any
-	scratch  string        // folder that an engine's workers see; empty: they can neither be ended nor show progress
-	engine   EngineConfig  // the zero value: the defaults
-	timings  []runfolder.Timing
-	figures  figures // of all jobs so far
+// Driver runs jobs on one runner, one after the other.
+type Driver struct {
+	Runner   string
+	Reporter Reporter
+	Files    *source.Files // of the run
+	RunID    string        // in the names of an engine's jobs; empty: any
+	Scratch  string        // folder that an engine's workers see; empty: they can neither be ended nor show progress
+	Engine   Config        // the zero value: the defaults
+	Timings  []runfolder.Timing
+	Figures  figures // of all jobs so far
 }
 
-// workers returns the goroutines that a bundle may use: the local runners run
+// Workers returns the goroutines that a bundle may use: the local runners run
 // one bundle at a time, engines as many as they have slots.
-func (j *driver) workers() int {
-	if isLocal(j.runner) {
+func (j *Driver) Workers() int {
+	if IsLocal(j.Runner) {
 		return runtime.GOMAXPROCS(0)
 	}
 	return 1
 }
 
-// job describes a job for the reporter: its number of steps, their unit, and
+// Job describes a job for the reporter: its number of steps, their unit, and
 // how to read off what is done.
-type job struct {
-	name  string
-	total int64
-	unit  string
-	done  func(p *jobs.Progress) (int64, string)
+type Job struct {
+	Name  string
+	Total int64
+	Unit  string
+	Done  func(p *jobs.Progress) (int64, string)
 }
 
-func tasksDone(p *jobs.Progress) (int64, string) {
+func TasksDone(p *jobs.Progress) (int64, string) {
 	var notes []string
 	for _, n := range []struct {
 		count int64
@@ -87,10 +87,10 @@ func tasksDone(p *jobs.Progress) (int64, string) {
 	return p.Tasks.Load(), strings.Join(notes, ", ")
 }
 
-// run builds and runs one pipeline over tasks.
-func (j *driver) run(ctx context.Context, what job, tasks []jobs.Task, build func(s beam.Scope, tasks beam.PCollection)) error {
-	j.reporter.Job(what.name, what.total, what.unit)
-	if err := admit(ctx); err != nil {
+// Run builds and runs one pipeline over tasks.
+func (j *Driver) Run(ctx context.Context, what Job, tasks []jobs.Task, build func(s beam.Scope, tasks beam.PCollection)) error {
+	j.Reporter.Job(what.Name, what.Total, what.Unit)
+	if err := Admit(ctx); err != nil {
 		return err
 	}
 	start := time.Now()
@@ -98,16 +98,16 @@ func (j *driver) run(ctx context.Context, what job, tasks []jobs.Task, build fun
 	progress.Reset()
 	finished := make(chan error, 1)
 	go func() {
-		defer leave() // when it has ended, which may be after run has
-		finished <- parallel.Guard(func() error { return j.pipeline(ctx, what.name, progress, tasks, build) })
+		defer Leave() // when it has ended, which may be after run has
+		finished <- parallel.Guard(func() error { return j.pipeline(ctx, what.Name, progress, tasks, build) })
 	}()
 	err := j.watch(ctx, what, progress, finished)
-	j.timings = append(j.timings, runfolder.Timing{Job: what.name, Seconds: time.Since(start).Seconds()})
+	j.Timings = append(j.Timings, runfolder.Timing{Job: what.Name, Seconds: time.Since(start).Seconds()})
 	if left := (*leftError)(nil); errors.As(err, &left) {
-		j.reporter.Warn(left.warning())
+		j.Reporter.Warn(left.warning())
 		err = left.err
 	}
-	j.figures.add(progress)
+	j.Figures.add(progress)
 	if err == nil || errors.Is(err, context.Canceled) {
 		return err
 	}
@@ -117,14 +117,14 @@ func (j *driver) run(ctx context.Context, what job, tasks []jobs.Task, build fun
 	if e, ok := usage.MarkedOutput(err); ok {
 		return e
 	}
-	return &RunnerError{Job: what.name, Runner: j.runner, Err: err}
+	return &RunnerError{Job: what.Name, Runner: j.Runner, Err: err}
 }
 
 // progress returns what the DoFns of a job count on: that of this process if
 // they run here, else one that an engine's counters fill.
-func (j *driver) progress() *jobs.Progress {
-	if isLocal(j.runner) || jobopts.IsLoopback() {
-		return j.files.Run.Progress()
+func (j *Driver) progress() *jobs.Progress {
+	if IsLocal(j.Runner) || jobopts.IsLoopback() {
+		return j.Files.Run.Progress()
 	}
 	return new(jobs.Progress)
 }
@@ -133,27 +133,27 @@ func (j *driver) progress() *jobs.Progress {
 // local pipeline notices the end of its context a little later: it is left behind,
 // and the next one waits for it. That of an engine would go on by itself, and is
 // waited for until it is cancelled.
-func (j *driver) watch(ctx context.Context, what job, progress *jobs.Progress, finished <-chan error) error {
-	tick := time.NewTicker(reportEvery)
+func (j *Driver) watch(ctx context.Context, what Job, progress *jobs.Progress, finished <-chan error) error {
+	tick := time.NewTicker(ReportEvery)
 	defer tick.Stop()
 	over := ctx.Done()
-	if !isLocal(j.runner) {
+	if !IsLocal(j.Runner) {
 		over = nil
 	}
 	for {
 		select {
 		case err := <-finished:
 			if err == nil {
-				_, note := what.done(progress)
-				j.reporter.Step(what.total, note)
+				_, note := what.Done(progress)
+				j.Reporter.Step(what.Total, note)
 			}
 			return err
 		case <-over:
 			awaitEnd(finished)
 			return context.Cause(ctx)
 		case <-tick.C:
-			if done, note := what.done(progress); done < what.total { // the last step is told when the job has ended
-				j.reporter.Step(done, note)
+			if done, note := what.Done(progress); done < what.Total { // the last step is told when the job has ended
+				j.Reporter.Step(done, note)
 			}
 		}
 	}
@@ -161,22 +161,22 @@ func (j *driver) watch(ctx context.Context, what job, progress *jobs.Progress, f
 
 // pipeline builds and runs a pipeline. The SDK panics on faults of
 // construction.
-func (j *driver) pipeline(ctx context.Context, name string, progress *jobs.Progress, tasks []jobs.Task, build func(s beam.Scope, tasks beam.PCollection)) (err error) {
+func (j *Driver) pipeline(ctx context.Context, name string, progress *jobs.Progress, tasks []jobs.Task, build func(s beam.Scope, tasks beam.PCollection)) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			err = fmt.Errorf("panic: %v", r)
 		}
 	}()
-	p, err := newPipeline(tasks, j.runner != "direct", build)
+	p, err := NewPipeline(tasks, j.Runner != "direct", build)
 	switch {
 	case err != nil:
 		return err
-	case j.runner == prismRunner:
+	case j.Runner == Prism:
 		return onPrism(ctx, p)
-	case isLocal(j.runner):
-		_, err = beam.Run(ctx, j.runner, p)
+	case IsLocal(j.Runner):
+		_, err = beam.Run(ctx, j.Runner, p)
 		return err
-	case j.runner == dataflowRunner:
+	case j.Runner == Dataflow:
 		return j.onDataflow(ctx, name, p)
 	default:
 		return j.onEngine(ctx, name, p, progress)
@@ -184,7 +184,7 @@ func (j *driver) pipeline(ctx context.Context, name string, progress *jobs.Progr
 }
 
 // onEngine runs a pipeline as an engine's job, within the time that it has.
-func (j *driver) onEngine(ctx context.Context, name string, p *beam.Pipeline, progress *jobs.Progress) error {
+func (j *Driver) onEngine(ctx context.Context, name string, p *beam.Pipeline, progress *jobs.Progress) error {
 	ctx, cancel := j.timeout(ctx)
 	defer cancel()
 	s, err := openJobService(ctx, *jobopts.Endpoint, defaultPatience())
@@ -192,13 +192,13 @@ func (j *driver) onEngine(ctx context.Context, name string, p *beam.Pipeline, pr
 		return err
 	}
 	defer s.close()
-	job := submission{name: jobName(j.id(), name), pipeline: p}
+	job := submission{name: JobName(j.ID(), name), pipeline: p}
 	if jobopts.IsLoopback() { // the DoFns are here, count on it themselves and end with the process
 		return s.run(ctx, job)
 	}
 	job.progress = progress
-	if j.scratch != "" {
-		l, err := grantLease(ctx, j.files, j.scratch, progress)
+	if j.Scratch != "" {
+		l, err := grantLease(ctx, j.Files, j.Scratch, progress)
 		if err != nil {
 			return err
 		}
@@ -209,39 +209,39 @@ func (j *driver) onEngine(ctx context.Context, name string, p *beam.Pipeline, pr
 }
 
 // timeout limits the time of a job on an engine.
-func (j *driver) timeout(ctx context.Context) (context.Context, context.CancelFunc) {
-	timeout := j.engine.jobTimeout()
+func (j *Driver) timeout(ctx context.Context) (context.Context, context.CancelFunc) {
+	timeout := j.Engine.jobTimeout()
 	return context.WithTimeoutCause(ctx, timeout, fmt.Errorf("it was cancelled after %v: raise --job_timeout if the engine was still at work, and go on with --resume", timeout))
 }
 
-// id returns the run's id.
-func (j *driver) id() string {
-	if j.runID == "" {
-		j.runID = uuid.NewString()
+// ID returns the run's id.
+func (j *Driver) ID() string {
+	if j.RunID == "" {
+		j.RunID = uuid.NewString()
 	}
-	return j.runID
+	return j.RunID
 }
 
-// cancelLeftovers cancels what an earlier process, which was killed, has left
+// CancelLeftovers cancels what an earlier process, which was killed, has left
 // running on the engine for this run, and waits until it has ended.
-func (j *driver) cancelLeftovers(ctx context.Context) error {
-	if isLocal(j.runner) {
+func (j *Driver) CancelLeftovers(ctx context.Context) error {
+	if IsLocal(j.Runner) {
 		return nil
 	}
-	if j.runner == dataflowRunner {
-		return cancelOnDataflow(ctx, jobName(j.id(), ""))
+	if j.Runner == Dataflow {
+		return cancelOnDataflow(ctx, JobName(j.ID(), ""))
 	}
-	if err := admit(ctx); err != nil {
+	if err := Admit(ctx); err != nil {
 		return err
 	}
-	defer leave()
+	defer Leave()
 	s, err := openJobService(ctx, *jobopts.Endpoint, defaultPatience())
 	if err == nil {
 		defer s.close()
-		err = s.cancelLeftovers(ctx, j.id())
+		err = s.cancelLeftovers(ctx, j.ID())
 	}
 	if err != nil {
-		return engineError(ctx, "cancel leftovers", j.runner, err)
+		return engineError(ctx, "cancel leftovers", j.Runner, err)
 	}
 	return nil
 }

@@ -1,4 +1,4 @@
-package pipelines
+package engine
 
 import (
 	"cmp"
@@ -19,29 +19,29 @@ import (
 )
 
 // Runners lists the runners there are: those of this process, then engines.
-func Runners() []string { return append(LocalRunners(), "flink", "spark", dataflowRunner) }
+func Runners() []string { return append(LocalRunners(), "flink", "spark", Dataflow) }
 
 // LocalRunners lists the runners that run in this process.
-func LocalRunners() []string { return []string{"direct", prismRunner} }
+func LocalRunners() []string { return []string{"direct", Prism} }
 
-// prismRunner is the name of the SDK's own runner that serialises as engines do.
-const prismRunner = "prism"
+// Prism is the name of the SDK's own runner that serialises as engines do.
+const Prism = "prism"
 
-// isLocal reports whether a runner's DoFns run in this process and see its
+// IsLocal reports whether a runner's DoFns run in this process and see its
 // memory.
-func isLocal(runner string) bool { return runner == "direct" || runner == prismRunner }
+func IsLocal(runner string) bool { return runner == "direct" || runner == Prism }
 
-// EngineConfig says how jobs run on an engine. The JSON names are those of the
+// Config says how jobs run on an engine. The JSON names are those of the
 // flags and of config files.
-type EngineConfig struct {
+type Config struct {
 	JobTimeout float64 `json:"job_timeout"` // seconds after which a job is cancelled; an engine that hangs says nothing
 }
 
-// DefaultEngineConfig gives a job six hours.
-func DefaultEngineConfig() EngineConfig { return EngineConfig{JobTimeout: 6 * 3600} }
+// DefaultConfig gives a job six hours.
+func DefaultConfig() Config { return Config{JobTimeout: 6 * 3600} }
 
 // Validate returns a fault with the name of its flag.
-func (c *EngineConfig) Validate() error {
+func (c *Config) Validate() error {
 	if !(c.JobTimeout > 0 && c.JobTimeout <= 1e9) { // NaN too
 		return fmt.Errorf("--job_timeout %v: want a number of seconds above 0, at most 1e9", c.JobTimeout)
 	}
@@ -49,28 +49,28 @@ func (c *EngineConfig) Validate() error {
 }
 
 // jobTimeout returns the time that a job has, which is never without a limit.
-func (c *EngineConfig) jobTimeout() time.Duration {
-	seconds := cmp.Or(c.JobTimeout, DefaultEngineConfig().JobTimeout)
+func (c *Config) jobTimeout() time.Duration {
+	seconds := cmp.Or(c.JobTimeout, DefaultConfig().JobTimeout)
 	return time.Duration(seconds * float64(time.Second))
 }
 
 // checkEngine makes sure that an engine can be reached, and that it starts this
 // program as its own worker.
 func checkEngine(ctx context.Context, runner string) error {
-	if isLocal(runner) {
+	if IsLocal(runner) {
 		return nil
 	}
-	if err := admit(ctx); err != nil {
+	if err := Admit(ctx); err != nil {
 		return err
 	}
-	defer leave()
+	defer Leave()
 	if *jobopts.Endpoint == "" {
 		return usage.Errorf("--runner %s needs --endpoint HOST:PORT, that of its job service", runner)
 	}
 	if *jobopts.JobName != "" || *jobopts.Async {
 		return usage.Errorf("--job_name and --async have no place here: a run waits for its jobs, and names them")
 	}
-	if err := checkInit(runner); err != nil {
+	if err := CheckInit(runner); err != nil {
 		return err
 	}
 	s, err := openJobService(ctx, *jobopts.Endpoint, defaultPatience())
@@ -84,9 +84,9 @@ func checkEngine(ctx context.Context, runner string) error {
 	return nil
 }
 
-// checkInit makes sure that the SDK is ready for runners that start workers, be it
+// CheckInit makes sure that the SDK is ready for runners that start workers, be it
 // in this process.
-func checkInit(runner string) error {
+func CheckInit(runner string) error {
 	if runner != "direct" && !beam.Initialized() {
 		return usage.Errorf("--runner %s: beam.Init was not called: main of a program that uses this runner calls it first", runner)
 	}
@@ -109,7 +109,7 @@ func onPrism(ctx context.Context, p *beam.Pipeline) error {
 	if endpoint == "" && environment == "" {
 		*jobopts.EnvironmentType = "loopback"
 	}
-	_, err := beam.Run(ctx, prismRunner, p)
+	_, err := beam.Run(ctx, Prism, p)
 	return err
 }
 
@@ -140,11 +140,11 @@ func selfAsWorker() error {
 	return nil
 }
 
-// settleEngine prepares an engine, and makes the URLs that its workers are told mean the
+// SettleEngine prepares an engine, and makes the URLs that its workers are told mean the
 // same there. It does nothing for a local runner.
-func settleEngine(ctx context.Context, runner string, input *[]string, others ...*string) error {
-	if isLocal(runner) {
-		return checkInit(runner)
+func SettleEngine(ctx context.Context, runner string, input *[]string, others ...*string) error {
+	if IsLocal(runner) {
+		return CheckInit(runner)
 	}
 	urls := slices.Clone(*input)
 	for _, url := range others {
@@ -159,8 +159,8 @@ func settleEngine(ctx context.Context, runner string, input *[]string, others ..
 	for i, url := range others {
 		*url = urls[n+i]
 	}
-	if runner == dataflowRunner {
-		return checkDataflow(ctx, urls...)
+	if runner == Dataflow {
+		return CheckDataflow(ctx, urls...)
 	}
 	return checkEngine(ctx, runner)
 }
