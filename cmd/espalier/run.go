@@ -26,7 +26,7 @@ import (
 	"github.com/espalier-ml/espalier/pipelines/engine"
 )
 
-// The exit codes, as README.md lists them.
+// The exit codes, as docs/files.md lists them.
 const (
 	exitDone        = 0
 	exitInternal    = 1

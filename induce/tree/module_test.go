@@ -9,7 +9,7 @@ import (
 )
 
 // TestOneModule: a program that imports only package tree builds without any other
-// module, as README.md says: the build has no network and an empty module cache.
+// module, as docs/scoring.md says: the build has no network and an empty module cache.
 func TestOneModule(t *testing.T) {
 	root, err := filepath.Abs(filepath.Join("..", ".."))
 	if err != nil {
@@ -71,6 +71,6 @@ func main() {
 	}
 	t.Logf("the program has %d bytes", info.Size())
 	if most := int64(5_000_000); info.Size() > most {
-		t.Errorf("the program has %d bytes, README.md says 3.3 MB", info.Size())
+		t.Errorf("the program has %d bytes, docs/scoring.md says 3.3 MB", info.Size())
 	}
 }
