@@ -34,7 +34,7 @@ type Node struct {
 	Class   []int64 `json:"class"` // weight by the objects' majority class
 	Raw     []int64 `json:"raw"`   // weight by the rows' class
 
-	Cut bool `json:"cut,omitempty"` // a leaf for want of time: more tests might have followed
+	Stopped bool `json:"cut,omitempty"` // a leaf only because time ran out: it might have been split
 
 	Test     *split.Candidate `json:"test,omitempty"`
 	Parts    split.Parts      `json:"parts"`

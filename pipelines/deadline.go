@@ -50,7 +50,7 @@ func (t *training) closeLarge(ctx context.Context, g *levels.Growth, grower *lev
 func cutLeaves(root *induce.Node) int {
 	n := 0
 	root.Walk(func(node *induce.Node, _ int) {
-		if node.Test == nil && node.Cut {
+		if node.Test == nil && node.Stopped {
 			n++
 		}
 	})

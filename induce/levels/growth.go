@@ -184,7 +184,7 @@ func (g *Growth) Close() *Pass {
 	numbers := g.numbers()
 	p := &Pass{open: g.Large}
 	for _, o := range g.Large {
-		o.Node.Cut = true
+		o.Node.Stopped = true
 		p.Nodes = append(p.Nodes, PassNode{Number: numbers[o.Node], Weight: o.Node.Weight})
 	}
 	g.Large = nil

@@ -1,2 +1,36 @@
 // Package memory grows whole trees over objects that are held in memory.
+//
+// # The loop
+//
+// Each open node is counted, its tests are scored, and its objects go to the children
+// of the best test:
+//
+//  1. A node is a leaf if the criterion, the depth or the number of rows says so, or if
+//     Options.Stop says that time is up. Its rows and raw class weights are summed up.
+//  2. The codes of each feature are counted into cells: objects and weight by code and
+//     class. A node that is large for the number of cells keeps the histogram.
+//  3. A split.Scanner scores all tests of each feature. The best test splits the node.
+//  4. The objects are partitioned by outcome, in their order. Where the parent kept its
+//     histogram, the smaller children are counted and subtracted from it, and the
+//     largest child gets what is left.
+//
+// All workers share the features of a large node. Below the large nodes each worker
+// grows whole subtrees.
+//
+// Several trees are grown together: they start as members of one open node, and stay
+// members of the same nodes as long as they choose the same tests. Such a node is
+// counted once, and scanned once for all criteria that measure outcomes alike.
+//
+// Counts are integers, and each tie has a rule, so the tree does not depend on the order
+// of the objects, on the workers, or on the other trees.
+//
+// # Glossary
+//
+//   - extent: the numbers of objects, where each open node has a range.
+//   - member: the node of one tree at an open node.
+//   - seeker: a member that is no leaf yet, and seeks its best test.
+//   - team: seekers that scan together, as the scanner of the first looks at the tests of
+//     all, and measures their outcomes as they do (split.Criterion.Leads).
+//   - choice: the members that have chosen the same test.
+//   - gather: to copy the codes of a node's objects side by side.
 package memory

@@ -7,24 +7,29 @@ type workspace struct {
 	scanners   []*split.Scanner // per tree
 	histograms pool
 
-	others  []*split.Scanner // see scan
-	scores  [][]float64      // best score by tree and feature
-	column  split.Column     // one feature, at a node
-	cells   []int64          // one feature's cells; all zero between uses
-	seen    []uint64         // one feature's codes; all zero between uses
-	present []int32
+	// of scan
+	others []*split.Scanner
+	scores [][]float64  // best score by tree and feature
+	column split.Column // one feature at a node
+
+	// of countCells
+	cells   []int64       // of one feature; all zero between uses
+	seen    []uint64      // a bit for each code of one feature; all zero between uses
+	present []int32       // codes whose cells are not zero, ascending
 	heavy   []split.Heavy // by code; all zero between uses
 
-	dense          []int // see view
-	denseN, denseM []int64
-	number         []uint16 // number of each class among those in use
-	class          []uint16
+	// of compact
+	used                    []int // the classes that the node has
+	usedObjects, usedWeight []int64
+	numberOf                []uint16 // number of each class among those used
+	classes                 []uint16
 
-	at      []int   // see part
-	childOf []int32 // child by code, for multiway tests
-	order   []int32
-	classes []uint16
-	weight  []int64
+	// of partition
+	starts     []int
+	childOf    []int32 // child by code, for multiway tests
+	orderCopy  []int32
+	classCopy  []uint16
+	weightCopy []int64
 }
 
 func (g *grower) newWorkspaces() []*workspace {
@@ -41,10 +46,10 @@ func (g *grower) newWorkspace() *workspace {
 		codes = max(codes, g.columns[f].Codes)
 	}
 	w := &workspace{
-		cells:   make([]int64, 2*codes*g.classes),
-		seen:    make([]uint64, (codes+63)/64),
-		number:  make([]uint16, g.classes),
-		childOf: make([]int32, codes),
+		cells:    make([]int64, 2*codes*g.classes),
+		seen:     make([]uint64, (codes+63)/64),
+		numberOf: make([]uint16, g.classes),
+		childOf:  make([]int32, codes),
 	}
 	for _, c := range g.criteria {
 		w.scanners = append(w.scanners, split.NewScanner(c))
@@ -53,7 +58,8 @@ func (g *grower) newWorkspace() *workspace {
 	return w
 }
 
-func (w *workspace) heavyOf(codes int) []split.Heavy {
+// heavySums returns the sums of heavy objects by code, all zero.
+func (w *workspace) heavySums(codes int) []split.Heavy {
 	if len(w.heavy) < codes {
 		w.heavy = make([]split.Heavy, codes)
 	}
@@ -61,15 +67,15 @@ func (w *workspace) heavyOf(codes int) []split.Heavy {
 }
 
 // pool hands out histograms and takes them back.
-type pool struct{ free [][]int64 }
+type pool struct{ idle [][]int64 }
 
 func (p *pool) get(cells int) []int64 {
-	if n := len(p.free); n > 0 {
-		h := p.free[n-1]
-		p.free = p.free[:n-1]
+	if n := len(p.idle); n > 0 {
+		h := p.idle[n-1]
+		p.idle = p.idle[:n-1]
 		return h
 	}
 	return make([]int64, cells)
 }
 
-func (p *pool) put(h []int64) { p.free = append(p.free, h) }
+func (p *pool) put(h []int64) { p.idle = append(p.idle, h) }

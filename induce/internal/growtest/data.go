@@ -233,10 +233,10 @@ func Stopped(t *testing.T, cut, whole *induce.Node) (leaves int) {
 		t.Fatalf("a node of %d objects, %d rows, weight %d; want %d, %d, %d", cut.Objects, cut.Rows, cut.Weight, whole.Objects, whole.Rows, whole.Weight)
 	}
 	if cut.Test == nil {
-		if whole.Test != nil && !cut.Cut {
+		if whole.Test != nil && !cut.Stopped {
 			t.Error("a leaf that is cut does not say so")
 		}
-		if cut.Cut {
+		if cut.Stopped {
 			leaves++
 		}
 		return leaves
