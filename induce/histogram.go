@@ -7,16 +7,15 @@ import (
 	"github.com/espalier-ml/espalier/induce/split"
 )
 
-// Layout says where each feature's cells lie in a node's histogram: two a
-// (code, class), objects and weight.
+// Layout says where each feature's cells lie in a node's histogram. For each code and
+// class there are two cells: the number of objects and their weight.
 type Layout struct {
-	offsets []int // len(columns)+1
-	classes int
+	offsets []int // of each feature's cells, and the number of all: len(columns)+1
 }
 
 // NewLayout returns the layout of the histograms of the features.
 func NewLayout(columns []split.Column, classes int) Layout {
-	l := Layout{offsets: make([]int, len(columns)+1), classes: classes}
+	l := Layout{offsets: make([]int, len(columns)+1)}
 	for f := range columns {
 		l.offsets[f+1] = l.offsets[f] + 2*classes*columns[f].Codes
 	}
@@ -29,41 +28,41 @@ func (l *Layout) Cells() int { return l.offsets[len(l.offsets)-1] }
 // CellsBetween returns the number of cells of the features [from, to).
 func (l *Layout) CellsBetween(from, to int) int { return l.offsets[to] - l.offsets[from] }
 
-// Column returns the cells of a feature among those of the features from the given
-// one on.
+// Column returns the cells of a feature. The given cells begin with those of the
+// feature from.
 func (l *Layout) Column(cells []int64, feature, from int) []int64 {
 	return cells[l.offsets[feature]-l.offsets[from] : l.offsets[feature+1]-l.offsets[from]]
 }
 
-// ColumnCounter counts one feature's codes into its cells.
+// Selection is a list of objects to be counted.
+type Selection struct {
+	Order  []int32  // numbers of the objects
+	Class  []uint16 // of each
+	Weight []int64  // of each
+	N, M   []int64  // number and weight of the objects by class
+}
+
+// ColumnCounter counts the codes of one feature into its cells.
 type ColumnCounter struct {
 	Codes  *dataset.Codes
-	Common int // a code that most objects have, -1: none, see CommonCode
+	Common int // a code that most objects have, see CommonCode; -1: none
 }
 
-// Selection are objects to be counted: Order names them, Class and Weight go along
-// with it. N and M are their number and weight by class.
-type Selection struct {
-	Order  []int32
-	Class  []uint16
-	Weight []int64
-	N, M   []int64
-}
-
-// Count adds objects to a feature's cells, which hold as many classes as r.N.
-// The objects of the common code are not counted but inferred.
-func (c *ColumnCounter) Count(cells []int64, r *Selection) {
+// Count adds the selected objects to a feature's cells, 2*len(s.N) a code. The
+// objects of the common code are not counted: their cells are the totals less all
+// other cells.
+func (c *ColumnCounter) Count(cells []int64, s *Selection) {
 	if c.Codes.U8 != nil {
-		countCodes(cells, c.Codes.U8, r, c.Common)
+		countCodes(cells, c.Codes.U8, s, c.Common)
 	} else {
-		countCodes(cells, c.Codes.U16, r, c.Common)
+		countCodes(cells, c.Codes.U16, s, c.Common)
 	}
 	if c.Common < 0 {
 		return
 	}
-	width := 2 * len(r.N)
+	width := 2 * len(s.N)
 	rest := cells[c.Common*width : c.Common*width+width]
-	r.total(rest)
+	s.total(rest)
 	for code := 0; code < len(cells); code += width {
 		if code != c.Common*width {
 			Subtract(rest, cells[code:code+width])
@@ -71,17 +70,17 @@ func (c *ColumnCounter) Count(cells []int64, r *Selection) {
 	}
 }
 
-// total writes the cells of all objects together.
-func (r *Selection) total(cells []int64) {
-	for k := range r.N {
-		cells[2*k], cells[2*k+1] = r.N[k], r.M[k]
+// total writes the sums of all selected objects to the cells of one code.
+func (s *Selection) total(cells []int64) {
+	for k := range s.N {
+		cells[2*k], cells[2*k+1] = s.N[k], s.M[k]
 	}
 }
 
 // countCodes is the innermost loop of training.
-func countCodes[T uint8 | uint16](cells []int64, codes []T, r *Selection, common int) {
-	order, classes := r.Order, len(r.N)
-	class, weight := r.Class[:len(order)], r.Weight[:len(order)]
+func countCodes[T uint8 | uint16](cells []int64, codes []T, s *Selection, common int) {
+	order, classes := s.Order, len(s.N)
+	class, weight := s.Class[:len(order)], s.Weight[:len(order)]
 	for i, id := range order {
 		code := int(codes[id])
 		if code == common {
@@ -94,22 +93,22 @@ func countCodes[T uint8 | uint16](cells []int64, codes []T, r *Selection, common
 	}
 }
 
-// CountSeen does what Count does and returns the codes that it met, ascending,
-// so that a small node pays for its own codes only. seen has a bit for each
-// code, all zero between calls.
-func (c *ColumnCounter) CountSeen(cells []int64, r *Selection, seen []uint64, present []int32) []int32 {
+// CountSeen adds the selected objects to a feature's cells, as Count does, and returns
+// the codes of these objects, ascending, in the memory of present. So a small node
+// pays for its own codes only. seen has a bit for each code, all zero between calls.
+func (c *ColumnCounter) CountSeen(cells []int64, s *Selection, seen []uint64, present []int32) []int32 {
 	counted := 0
 	if c.Codes.U8 != nil {
-		counted = countCodesSeen(cells, c.Codes.U8, r, c.Common, seen)
+		counted = countCodesSeen(cells, c.Codes.U8, s, c.Common, seen)
 	} else {
-		counted = countCodesSeen(cells, c.Codes.U16, r, c.Common, seen)
+		counted = countCodesSeen(cells, c.Codes.U16, s, c.Common, seen)
 	}
-	if counted == len(r.Order) {
+	if counted == len(s.Order) {
 		return drain(seen, present[:0])
 	}
-	width := 2 * len(r.N)
+	width := 2 * len(s.N)
 	rest := cells[c.Common*width : c.Common*width+width]
-	r.total(rest)
+	s.total(rest)
 	for i, word := range seen {
 		for ; word != 0; word &= word - 1 {
 			code := i<<6 + bits.TrailingZeros64(word)
@@ -120,9 +119,11 @@ func (c *ColumnCounter) CountSeen(cells []int64, r *Selection, seen []uint64, pr
 	return drain(seen, present[:0])
 }
 
-func countCodesSeen[T uint8 | uint16](cells []int64, codes []T, r *Selection, common int, seen []uint64) int {
-	order, classes := r.Order, len(r.N)
-	class, weight := r.Class[:len(order)], r.Weight[:len(order)]
+// countCodesSeen is countCodes, and marks the codes. It returns the number of objects
+// without the common code.
+func countCodesSeen[T uint8 | uint16](cells []int64, codes []T, s *Selection, common int, seen []uint64) int {
+	order, classes := s.Order, len(s.N)
+	class, weight := s.Class[:len(order)], s.Weight[:len(order)]
 	counted := 0
 	for i, id := range order {
 		code := int(codes[id])
@@ -142,9 +143,10 @@ func countCodesSeen[T uint8 | uint16](cells []int64, codes []T, r *Selection, co
 // commonSample is the number of objects that CommonCode looks at.
 const commonSample = 1 << 12
 
-// CommonCode returns a code that at least three of four objects have, -1 when
-// there seems to be none: few mispredicted branches then cost less than the
-// counting of most objects. What is counted does not depend on it.
+// CommonCode returns a code that at least three of four objects have, by a sample of
+// them, or -1. To pass over these objects costs a few mispredicted branches, which is
+// less than to count them. The counts are the same with and without. seen has a place
+// for each code.
 func CommonCode(codes *dataset.Codes, objects int, seen []int32) int {
 	clear(seen)
 	step := max(1, objects/commonSample)

@@ -6,16 +6,18 @@ import (
 	"github.com/espalier-ml/espalier/induce/tree"
 )
 
-// Model numbers the grown nodes breadth-first, in the order of branches, and
-// returns them as a tree over the features, and in their order. Class estimates, complexity and the
-// descriptions of label, algorithm and training are left to the caller.
+// Model returns the grown nodes as a tree over the features, and the nodes in the order
+// of the tree: breadth-first, in the order of branches. The caller adds the class
+// estimates, the complexity and the descriptions of label, algorithm and training.
 func Model(root *Node, features []dataset.Feature) (*tree.Tree, []*Node) {
 	t := &tree.Tree{Features: features}
 	columns := split.Columns(features)
 	queue := []*Node{root}
 	for at := 0; at < len(queue); at++ {
 		n := queue[at]
-		node := tree.Node{Rows: n.Rows, Objects: n.Objects, Weight: n.Weight, ClassWeights: n.Class, RawClassWeights: n.Raw}
+		node := tree.Node{
+			Rows: n.Rows, Objects: n.Objects, Weight: n.Weight, ClassWeights: n.Class, RawClassWeights: n.Raw,
+		}
 		if n.Test != nil {
 			node.Test = &tree.Test{Test: n.Test.Test, Cost: columns[n.Test.Feature].Price(&n.Test.Test), Score: n.Parts}
 			if billed := n.Test.Billed(); billed != node.Test.Cost {
@@ -32,7 +34,7 @@ func Model(root *Node, features []dataset.Feature) (*tree.Tree, []*Node) {
 	return t, queue
 }
 
-// child returns the child of a branch, see branches.
+// child returns the child of a branch, by its number in branches.
 func (n *Node) child(branch int) *Node {
 	if n.Test.Kind != split.Multiway {
 		branch = 1 - branch
@@ -40,10 +42,10 @@ func (n *Node) child(branch int) *Node {
 	return n.Children[branch]
 }
 
-// branches lists a node's branches, without their children: of two-outcome
-// tests yes, then no; else by code. Values that no training row of the node
-// has go where the test's answer sends them, or down a multiway test's
-// heaviest branch.
+// branches lists a node's branches, without their children: of a two-outcome test yes,
+// then no; of a multiway test by code. Missing and unlisted values that no training row
+// of the node has take the branch of the test's answer; at a multiway test they take
+// the branch of the greatest weight.
 func branches(n *Node, f *dataset.Feature) []tree.Branch {
 	categorical := f.Kind == dataset.Categorical
 	if n.Test.Kind != split.Multiway {

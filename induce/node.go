@@ -14,11 +14,11 @@ type Params struct {
 	Family    split.Family
 	Lambda    float64      // weight of the discrimination, >= 0
 	Theta     float64      // nodes that weigh at most theta of all objects are leaves, 0..1
-	Subset    int          // of the cuts of numeric features that tests may use, from 1 on as in dataset.Feature; 0: all
+	Subset    int          // number of the subset of cuts that tests use, from 1, see dataset.Feature; 0: all cuts
 	SetUps    split.SetUps // how scores count the prices of groups
 	MaxDepth  int          // tests on the longest path; 0: any number
 	MinRows   int64        // nodes with fewer rows are leaves
-	MaxLeaves int          // the best-first tree of so many leaves; 0: any number
+	MaxLeaves int          // leaves of the tree, see Node.BestFirst; 0: any number
 }
 
 // Criterion returns the scoring rule of a training whose objects weigh total.
@@ -26,7 +26,7 @@ func (p *Params) Criterion(total int64) *split.Criterion {
 	return split.NewCriterion(p.Algorithm, p.Family, p.Lambda, p.Theta, total).Confine(p.Subset).Count(p.SetUps)
 }
 
-// Node is a grown node. Test is nil in leaves.
+// Node is a node of a grown tree.
 type Node struct {
 	Objects int64   `json:"objects"`
 	Rows    int64   `json:"rows"`
@@ -34,12 +34,12 @@ type Node struct {
 	Class   []int64 `json:"class"` // weight by the objects' majority class
 	Raw     []int64 `json:"raw"`   // weight by the rows' class
 
-	Stopped bool `json:"cut,omitempty"` // a leaf only because time ran out: it might have been split
+	Stopped bool `json:"cut,omitempty"` // a leaf only because time ran out
 
-	Test     *split.Candidate `json:"test,omitempty"`
+	Test     *split.Candidate `json:"test,omitempty"` // nil in leaves
 	Parts    split.Parts      `json:"parts"`
-	Outcomes []int32          `json:"outcomes,omitempty"` // multiway: the code of each child
-	Children []*Node          `json:"children,omitempty"` // two-outcome: no, yes
+	Outcomes []int32          `json:"outcomes,omitempty"` // of a multiway test: the code of each child
+	Children []*Node          `json:"children,omitempty"` // of a two-outcome test: no, yes
 }
 
 // SumUp fills in the rows and raw class weights of inner nodes from their
@@ -83,12 +83,12 @@ func (n *Node) Walk(visit func(n *Node, depth int)) {
 	}
 }
 
-// BestFirst cuts the tree back to what best-first growth to the given number
-// of leaves would have made of it. A node's score does not depend on which
-// others were opened, so growing first and choosing after gives the same tree.
-// The score orders the nodes, ties go to the node nearer the root, then to the
-// one first in breadth-first order; a split that would exceed the number of
-// leaves is passed over.
+// BestFirst prunes a fully grown tree to the tree that best-first growth to the given
+// number of leaves makes. A node's score does not depend on the other nodes that are
+// split, so both are the same. The node of the highest score is split first; ties go
+// to the node nearer to the root, then to the first in breadth-first order. A split
+// that would exceed the number of leaves is passed over. Leaves of 0 or less: the tree
+// stays as it is.
 func (n *Node) BestFirst(leaves int) {
 	if leaves <= 0 || n.Leaves() <= leaves {
 		return
@@ -118,7 +118,7 @@ func (n *Node) BestFirst(leaves int) {
 	})
 }
 
-// byScore is a heap of inner nodes, best first.
+// byScore is a heap of inner nodes, the best first.
 type byScore struct {
 	nodes []*Node
 	rank  map[*Node]int

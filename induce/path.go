@@ -8,17 +8,17 @@ type Place struct {
 	Path  *Path
 }
 
-// Path is the way from the root to a node, the last test first; nil at the
-// root. Paths share what they have in common and are never changed.
+// Path is the list of tests from a node up to the root, nil at the root. Paths share
+// their upper parts and are never changed.
 type Path struct {
 	up      *Path
 	test    split.Test
-	outcome int     // of two-outcome tests
-	middle  float64 // of the sides of a threshold, of two classes: see split.Middle
+	outcome int     // of the test; two-outcome tests only
+	middle  float64 // of a threshold, with two classes: see split.Middle
 }
 
-// Below returns the path to a child of a node that is split by a test. weights
-// are those of each child by class.
+// Below returns the path to a child of the path's node, if the test splits the node.
+// weights holds the weight of each child by class.
 func (p *Path) Below(test split.Test, weights [][]int64, child int) *Path {
 	q := &Path{up: p, test: test, outcome: child}
 	if test.Kind == split.Threshold && len(weights[0]) == 2 {
@@ -27,7 +27,7 @@ func (p *Path) Below(test split.Test, weights [][]int64, child int) *Path {
 	return q
 }
 
-// paid returns what of a feature's tests has been paid on the way.
+// paid says which prices of a feature's tests have been paid on the path.
 func (p *Path) paid(feature int, columns []split.Column) split.Paid {
 	var paid split.Paid
 	for ; p != nil; p = p.up {
@@ -37,7 +37,8 @@ func (p *Path) paid(feature int, columns []split.Column) split.Paid {
 	return paid
 }
 
-// Column returns a feature as it is at the end of the way. at is memory for one.
+// Column returns a feature with the prices that its tests have at the end of the path:
+// columns[feature] itself, or a copy in at.
 func (p *Path) Column(feature int, columns []split.Column, at *split.Column) *split.Column {
 	c := &columns[feature]
 	if !c.ByPath() {
@@ -47,7 +48,8 @@ func (p *Path) Column(feature int, columns []split.Column, at *split.Column) *sp
 	return at
 }
 
-// Bounds returns what monotone constraints leave to the end of the way.
+// Bounds returns the bounds that monotone constraints set at the end of the path on the
+// share of the second class.
 func (p *Path) Bounds(columns []split.Column) *split.Bounds {
 	b := split.Unbounded()
 	for ; p != nil; p = p.up {

@@ -137,7 +137,7 @@ func (s *search) scan(p *Pass, cells []int64, heavies []split.Heavy) {
 	}
 	scanner := split.NewScanner(s.criterion)
 	totals := s.criterion.NewTotals(s.open.Objects, s.open.Weight)
-	scanner.Node(s.wishes.Bound(totals, s.open.path, s.Columns), heavy)
+	scanner.Node(s.constraints.Bound(totals, s.open.path, s.Columns), heavy)
 	var column split.Column
 	load := func(f int) {
 		h := split.Histogram{Cells: s.layout.Column(cells, f, p.From)}
@@ -151,7 +151,7 @@ func (s *search) scan(p *Pass, cells []int64, heavies []split.Heavy) {
 		load(p.From + i)
 		scores[i] = scanner.Scan()
 	}
-	if s.wishes.Grant(s.open.Depth, p.From, scores) {
+	if s.constraints.Restrict(s.open.Depth, p.From, scores) {
 		s.granted, s.best, s.found = true, math.Inf(-1), nil
 	}
 	s.best = max(s.best, slices.Max(scores))

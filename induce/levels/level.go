@@ -25,11 +25,11 @@ const defaultPiece = 4 << 20
 type Grower struct {
 	Setting
 
-	criterion *split.Criterion
-	layout    induce.Layout
-	codesAt   []int // first code of each feature among all codes, len(Columns)+1
-	heavies   bool  // there are heavy objects
-	wishes    induce.Wishes
+	criterion   *split.Criterion
+	layout      induce.Layout
+	codesAt     []int // first code of each feature among all codes, len(Columns)+1
+	heavies     bool  // there are heavy objects
+	constraints induce.Constraints
 }
 
 // NewGrower prepares training by levels.
@@ -38,7 +38,7 @@ func NewGrower(s Setting) *Grower {
 		s.Piece = defaultPiece
 	}
 	l := &Grower{
-		Setting: s, layout: induce.NewLayout(s.Columns, s.Classes), wishes: induce.NewWishes(s.Columns, s.Classes), codesAt: make([]int, len(s.Columns)+1),
+		Setting: s, layout: induce.NewLayout(s.Columns, s.Classes), constraints: induce.NewConstraints(s.Columns, s.Classes), codesAt: make([]int, len(s.Columns)+1),
 		criterion: s.Params.Criterion(s.Total),
 	}
 	l.heavies = l.criterion.IsHeavy(s.Heaviest)

@@ -59,13 +59,13 @@ const (
 
 // grower grows the subtrees below one node, one for each of the parameters.
 type grower struct {
-	columns  []split.Column
-	classes  int
-	params   []induce.Params    // per tree
-	criteria []*split.Criterion // per tree
-	opts     Options
-	layout   induce.Layout
-	wishes   induce.Wishes
+	columns     []split.Column
+	classes     int
+	params      []induce.Params    // per tree
+	criteria    []*split.Criterion // per tree
+	opts        Options
+	layout      induce.Layout
+	constraints induce.Constraints
 
 	gatherable int // bytes of codes that large nodes may still gather
 }
@@ -75,7 +75,7 @@ func newGrower(
 ) *grower {
 	g := &grower{
 		columns: columns, classes: o.Classes, params: ps, opts: opts, gatherable: gatheredLarge,
-		layout: induce.NewLayout(columns, o.Classes), wishes: induce.NewWishes(columns, o.Classes),
+		layout: induce.NewLayout(columns, o.Classes), constraints: induce.NewConstraints(columns, o.Classes),
 	}
 	for _, p := range ps {
 		g.criteria = append(g.criteria, p.Criterion(total))

@@ -68,7 +68,7 @@ func (g *grower) newSearch(o *openNode, w *workspace) *search {
 // totals returns the node's sums as the criterion of a tree needs them, from the
 // number and weight of the objects by class.
 func (g *grower) totals(o *openNode, m member, objects, weight []int64) *split.Totals {
-	return g.wishes.Bound(g.criteria[m.tree].NewTotals(objects, weight), o.Path, g.columns)
+	return g.constraints.Bound(g.criteria[m.tree].NewTotals(objects, weight), o.Path, g.columns)
 }
 
 // isLeaf reports whether the node is a leaf of a tree, whatever tests there are.
@@ -143,7 +143,7 @@ func (g *grower) findTests(o *openNode, s *search, ws []*workspace) {
 	})
 	s.fresh = false
 	for i := range s.seekers {
-		g.wishes.Grant(o.Depth, 0, scores[s.seekers[i].tree])
+		g.constraints.Restrict(o.Depth, 0, scores[s.seekers[i].tree])
 		g.choose(o, s, &s.seekers[i], ws[0])
 	}
 }
