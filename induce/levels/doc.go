@@ -1,3 +1,36 @@
-// Package levels grows a tree level by level from counts that are merged, as the
-// objects of its upper nodes do not fit in memory.
+// Package levels grows a tree level by level from counts, where the objects are too many
+// for the memory of one machine.
+//
+// # The loop
+//
+//  1. A Growth starts with an open root (NewGrowth).
+//  2. Grower.Passes plans how to count the large open nodes within the memory: the
+//     objects of one level in one pass, or in several.
+//  3. Many workers count objects, each with its own PassCounter, and emit encoded pieces
+//     of their counts (PassCounter.Pieces). Pieces of one key add up in any order and
+//     grouping (Grower.MergePieces, Grower.AddPiece).
+//  4. Grower.Expand reads the merged counts, scores all tests, and splits the nodes. The
+//     children are the next level (Growth.Next), until no large node is left.
+//  5. Small nodes are grown as a whole, by package memory: Open.Place says where in the
+//     tree a node is, and a Router finds its objects.
+//
+// A growth and its passes travel as JSON, so each step may run on another machine, and a
+// stopped run goes on from its last level. If time runs out, Growth.Close makes leaves of
+// the large nodes.
+//
+// The histogram of the largest child of a node is inferred, where the memory allows it:
+// that of the parent less those of the siblings.
+//
+// Counts are integers, and the tests are scored by the code that package memory uses, so
+// both grow the same tree to the last bit, whatever the memory, the budget and the
+// number of workers.
+//
+// # Glossary
+//
+//   - budget: the objects that a small node has at most.
+//   - large node: an open node of more objects. It is split by counts.
+//   - level: the large nodes of a growth, all of which are split in one step.
+//   - pass: one pass over all objects, to count some open nodes and features.
+//   - piece: a part of the counts of a pass, encoded, with a key.
+//   - family: the children of one node, with its histogram.
 package levels

@@ -9,14 +9,16 @@ import (
 	"github.com/espalier-ml/espalier/induce/split"
 )
 
-// Expand settles the large nodes of a growth by what its passes have counted,
-// which read returns, and returns their children. Histograms of up to memory
-// bytes are kept, so that one child's can be inferred from those of the others.
-func (l *Grower) Expand(g *Growth, passes []Pass, memory int64, workers int, read func(p *Pass) (*Counts, error)) ([]*Open, error) {
-	searches := make(map[*Open]*search, len(g.Large))
-	list := make([]*search, len(g.Large))
-	for i, o := range g.Large {
-		list[i] = &search{Grower: l, open: o, best: math.Inf(-1)}
+// Expand splits the large nodes of a growth or makes leaves of them, and returns their
+// children. read returns the counts of a pass; its errors are returned. Up to memory
+// bytes of histograms are kept, from which one child of a node is inferred later.
+func (g *Grower) Expand(
+	growth *Growth, passes []Pass, memory int64, workers int, read func(p *Pass) (*Counts, error),
+) ([]*Open, error) {
+	searches := make(map[*Open]*search, len(growth.Large))
+	list := make([]*search, len(growth.Large))
+	for i, o := range growth.Large {
+		list[i] = &search{Grower: g, open: o, best: math.Inf(-1)}
 		searches[o] = list[i]
 	}
 	for i := range passes {
@@ -25,17 +27,17 @@ func (l *Grower) Expand(g *Growth, passes []Pass, memory int64, workers int, rea
 		if err != nil {
 			return nil, err
 		}
-		l.infer(p, c)
+		g.infer(p, c)
 		parallel.Each(len(p.Nodes), workers, func(at int) {
 			if s := searches[p.open[at]]; s != nil { // not a small sibling
 				s.add(p, c, at)
 			}
 		})
 		for _, o := range p.open {
-			if s := searches[o]; s != nil && s.cells != nil && memory < l.Bytes() {
+			if s := searches[o]; s != nil && s.cells != nil && memory < g.Bytes() {
 				s.cells = nil
 			} else if s != nil && s.cells != nil {
-				memory -= l.Bytes()
+				memory -= g.Bytes()
 			}
 		}
 	}
@@ -46,22 +48,22 @@ func (l *Grower) Expand(g *Growth, passes []Pass, memory int64, workers int, rea
 	return children, nil
 }
 
-// Fill fills in the rows and raw class weights of nodes that were closed.
-func (l *Grower) Fill(p *Pass, c *Counts) {
+// Fill sets the rows and raw class weights of closed nodes, see Growth.Close.
+func (g *Grower) Fill(p *Pass, c *Counts) {
 	for at, o := range p.open {
-		o.Node.Raw, o.Node.Rows = c.raw(l, at)
+		o.Node.Raw, o.Node.Rows = c.raw(g, at)
 	}
 }
 
-// raw returns a node's weight by class and its rows.
-func (c *Counts) raw(l *Grower, at int) ([]int64, int64) {
-	raw := c.sums[c.starts[at]:][:l.Classes+1]
-	return slices.Clone(raw[:l.Classes]), raw[l.Classes]
+// raw returns the raw class weights of a node and its rows.
+func (c *Counts) raw(g *Grower, at int) ([]int64, int64) {
+	raw := c.sums[c.starts[at]:][:g.Classes+1]
+	return slices.Clone(raw[:g.Classes]), raw[g.Classes]
 }
 
-// infer makes the histograms of nodes that were not counted, as what their
-// siblings leave of their parent's.
-func (l *Grower) infer(p *Pass, c *Counts) {
+// infer makes the histograms of nodes that were not counted: that of the parent less
+// those of the siblings.
+func (g *Grower) infer(p *Pass, c *Counts) {
 	c.cells = make(map[int][]int64)
 	for at, n := range p.Nodes {
 		o := p.open[at]
@@ -71,7 +73,7 @@ func (l *Grower) infer(p *Pass, c *Counts) {
 		rest := slices.Clone(o.family.cells)
 		for _, sibling := range o.family.children {
 			if sibling != o {
-				induce.Subtract(rest, c.counted(l, slices.Index(p.open, sibling)))
+				induce.Subtract(rest, c.counted(g, slices.Index(p.open, sibling)))
 			}
 		}
 		c.cells[at] = rest
@@ -79,11 +81,11 @@ func (l *Grower) infer(p *Pass, c *Counts) {
 }
 
 // counted returns a node's histogram, empty if it was not counted.
-func (c *Counts) counted(l *Grower, at int) []int64 {
-	return c.sums[c.starts[at]+l.Classes+1 : c.starts[at+1]]
+func (c *Counts) counted(g *Grower, at int) []int64 {
+	return c.sums[c.starts[at]+g.Classes+1 : c.starts[at+1]]
 }
 
-// search looks for the best test of one open node, some features at a time.
+// search seeks the best test of one open node, pass after pass.
 type search struct {
 	*Grower
 
@@ -92,20 +94,21 @@ type search struct {
 	rows  int64
 	cells []int64 // of all features; nil: not kept
 	best  float64 // score
-	found []found // what may still turn out to be the best test
+	found []found // tests whose scores tie with the best so far
 
-	granted bool // the feature that the node is to test has been seen, and has tests
+	restricted bool // the feature that the node has to test has been scanned, and has tests
 }
 
+// found is a test, with all that a split by it needs.
 type found struct {
 	split.Candidate
 
 	parts    split.Parts
 	outcomes []int32
-	cells    [][]int64 // by outcome
+	cells    [][]int64 // sums of the objects by outcome
 }
 
-// add takes in the node at a position of a pass.
+// add adds the counts of a pass, where the node has the given position.
 func (s *search) add(p *Pass, c *Counts, at int) {
 	if p.From == 0 {
 		s.raw, s.rows = c.raw(s.Grower, at)
@@ -123,9 +126,9 @@ func (s *search) add(p *Pass, c *Counts, at int) {
 	}
 }
 
-// scan scores the tests of a pass's features.
+// scan scores the tests of the features of a pass.
 func (s *search) scan(p *Pass, cells []int64, heavies []split.Heavy) {
-	if s.granted {
+	if s.restricted {
 		return
 	}
 	var heavy split.Heavy
@@ -152,7 +155,7 @@ func (s *search) scan(p *Pass, cells []int64, heavies []split.Heavy) {
 		scores[i] = scanner.Scan()
 	}
 	if s.constraints.Restrict(s.open.Depth, p.From, scores) {
-		s.granted, s.best, s.found = true, math.Inf(-1), nil
+		s.restricted, s.best, s.found = true, math.Inf(-1), nil
 	}
 	s.best = max(s.best, slices.Max(scores))
 	if math.IsInf(s.best, -1) {
@@ -168,7 +171,8 @@ func (s *search) scan(p *Pass, cells []int64, heavies []split.Heavy) {
 	}
 }
 
-// expand fills in the node and returns its children, none when it is a leaf.
+// expand sets the test and the sums of the node, and returns its children: none of a
+// leaf.
 func (s *search) expand() []*Open {
 	o, n := s.open, s.open.Node
 	n.Raw, n.Rows = s.raw, s.rows
@@ -193,7 +197,7 @@ func (s *search) expand() []*Open {
 	return children
 }
 
-// children makes the child nodes from the cells of each outcome.
+// children makes the child nodes from the sums of each outcome.
 func (o *Open) children(outcomes [][]int64) []*Open {
 	children, weights := make([]*Open, len(outcomes)), make([][]int64, len(outcomes))
 	for i, cells := range outcomes {

@@ -6,50 +6,50 @@ import (
 	"github.com/espalier-ml/espalier/induce"
 )
 
-// Forecast is what growing a tree by levels takes.
+// Forecast estimates what a training by levels takes.
 type Forecast struct {
-	Passes    int       // over all objects, of levels
-	Histogram int64     // bytes of the counts of the largest pass
-	Pieces    float64   // bytes of the encoded pieces of all passes, about
+	Passes    int       // over all objects, for all levels
+	Histogram int64     // counts of the largest pass, in bytes
+	Pieces    float64   // encoded pieces of all passes, in bytes, about
 	Small     []float64 // objects of each small node
 }
 
-// Scale says how much larger a training is than the one that a tree was grown
-// for.
+// Scale is the ratio of a whole training to its sample.
 type Scale struct{ Objects, Weight float64 }
 
-// Forecast foresees how a training grows a tree by levels, from the tree that
-// was grown for a sample of its rows, of which l is the setting: a node with its
-// share of more objects than the budget is a large one; -1: none is. Passes and
-// histograms that are kept are planned as those of the training itself.
-func (l *Grower) Forecast(root *induce.Node, s Scale, budget, memory, keep int64) *Forecast {
+// Forecast estimates how a training grows a tree by levels, from a tree that was grown
+// for a sample of its rows. g is the grower of the sample, and s the ratio of the
+// training to the sample. budget (objects of small nodes; -1: all are small), memory and
+// keep (bytes of histograms that are counted and kept at a time) are those of the
+// training, and its passes are planned as Passes and Expand plan them.
+func (g *Grower) Forecast(root *induce.Node, s Scale, budget, memory, keep int64) *Forecast {
 	if budget >= 0 {
 		budget = int64(float64(budget) / s.Objects)
 	}
 	f := new(Forecast)
-	g := &Growth{Root: root}
-	g.deal([]*Open{reopened(root, 0)}, budget)
-	for len(g.Large) > 0 {
-		passes := l.Passes(g, memory)
+	growth := &Growth{Root: root}
+	growth.deal([]*Open{reopened(root, 0)}, budget)
+	for len(growth.Large) > 0 {
+		passes := g.Passes(growth, memory)
 		f.Passes += len(passes)
 		for i := range passes {
-			f.Histogram = max(f.Histogram, l.PassBytes(&passes[i]))
-			f.Pieces += l.pieceBytes(&passes[i], s)
+			f.Histogram = max(f.Histogram, g.PassBytes(&passes[i]))
+			f.Pieces += g.pieceBytes(&passes[i], s)
 		}
-		for _, o := range g.Small {
+		for _, o := range growth.Small {
 			f.Small = append(f.Small, float64(o.Node.Objects)*s.Objects)
 		}
-		g.Small = nil
-		g.Next(l.reopen(g, passes, keep), budget)
+		growth.Small = nil
+		growth.Next(g.reopen(growth, passes, keep), budget)
 	}
-	for _, o := range g.Small {
+	for _, o := range growth.Small {
 		f.Small = append(f.Small, float64(o.Node.Objects)*s.Objects)
 	}
 	return f
 }
 
-// reopened returns the open node that a grown one was. Of its objects only
-// those classes are known that have any.
+// reopened returns a grown node as it was when it was open. Its objects by class are not
+// known: a class with weight counts as one object, which tells leaves from other nodes.
 func reopened(n *induce.Node, depth int) *Open {
 	objects := make([]int64, len(n.Class))
 	for k, w := range n.Class {
@@ -60,23 +60,23 @@ func reopened(n *induce.Node, depth int) *Open {
 	return &Open{Node: n, Depth: depth, Objects: objects, Weight: n.Class}
 }
 
-// reopen returns the children of the large nodes. Like Expand it keeps the
-// histograms of the first nodes for which there is memory.
-func (l *Grower) reopen(g *Growth, passes []Pass, keep int64) []*Open {
+// reopen returns the children of the large nodes. Like Expand it keeps histograms, those
+// of the first nodes, up to keep bytes.
+func (g *Grower) reopen(growth *Growth, passes []Pass, keep int64) []*Open {
 	kept := make(map[*Open]bool)
 	for i := range passes {
 		p := &passes[i]
-		if p.To-p.From < len(l.Columns) {
+		if p.To-p.From < len(g.Columns) {
 			continue
 		}
 		for at, o := range p.open {
-			if p.Nodes[at].Split && keep >= l.Bytes() {
-				kept[o], keep = true, keep-l.Bytes()
+			if p.Nodes[at].Split && keep >= g.Bytes() {
+				kept[o], keep = true, keep-g.Bytes()
 			}
 		}
 	}
 	var all []*Open
-	for _, o := range g.Large {
+	for _, o := range growth.Large {
 		children := make([]*Open, len(o.Node.Children))
 		for i, n := range o.Node.Children {
 			children[i] = reopened(n, o.Depth+1)
@@ -92,16 +92,16 @@ func (l *Grower) reopen(g *Growth, passes []Pass, keep int64) []*Open {
 	return all
 }
 
-// heavyBytes are those of an encoded split.Heavy.
+// heavyBytes is the length of an encoded split.Heavy, about.
 const heavyBytes = 2 * maxVarint
 
-// pieceBytes returns about how long the encoded pieces of a pass are.
-func (l *Grower) pieceBytes(p *Pass, s Scale) float64 {
+// pieceBytes estimates the length of the encoded pieces of a pass.
+func (g *Grower) pieceBytes(p *Pass, s Scale) float64 {
 	bytes := 0.0
 	for at, n := range p.Nodes {
 		node := p.open[at].Node
-		bytes += float64(l.Classes + 1)
-		if n.Split && l.heavies {
+		bytes += float64(g.Classes + 1)
+		if n.Split && g.heavies {
 			bytes += float64(heavyBytes * float64(p.To-p.From))
 		}
 		if !n.Cells {
@@ -114,22 +114,22 @@ func (l *Grower) pieceBytes(p *Pass, s Scale) float64 {
 			share := float64(w) / float64(node.Weight)
 			objects, weight := share*float64(node.Objects)*s.Objects, float64(w)*s.Weight
 			for f := p.From; f < p.To; f++ {
-				bytes += columnBytes(float64(l.Columns[f].Codes), objects, weight)
+				bytes += columnBytes(float64(g.Columns[f].Codes), objects, weight)
 			}
 		}
 	}
 	return bytes
 }
 
-// columnBytes returns about how long the encoded counts of objects and weight by
-// code are, for objects that are dealt to the codes evenly.
+// columnBytes estimates the length of the encoded counts of objects and weight by code,
+// if all codes are equally probable.
 func columnBytes(codes, objects, weight float64) float64 {
 	used := float64(codes * -math.Expm1(-objects/codes))
 	gaps := min(used, codes-used) // runs of zeros, two bytes each
 	return float64(used*(varintBytes(objects/used)+varintBytes(weight/used))) + float64(2*gaps)
 }
 
-// varintBytes returns the length of a varint of about x.
+// varintBytes returns the length of a varint of x.
 func varintBytes(x float64) float64 {
 	return math.Ceil((math.Log2(2*max(1, x)) + 1) / 7)
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/espalier-ml/espalier/induce"
 )
 
-// Open is a node of a tree that is grown level by level: known by its counts
-// alone, its objects lie in blocks elsewhere.
+// Open is an open node of a tree that is grown by levels. Only its counts are known:
+// its objects lie in blocks elsewhere.
 type Open struct {
 	Node    *induce.Node
 	Depth   int
@@ -17,11 +17,11 @@ type Open struct {
 	Weight  []int64 // by class
 
 	path   *induce.Path
-	family *family // that it can be inferred from; nil: none
+	family *family // nil: its histogram cannot be inferred
 }
 
-// family are the children of one node, of whose histogram any of them is what
-// the others leave.
+// family is the children of one node, with the node's histogram. The histogram of one
+// child is that of the parent less those of all other children.
 type family struct {
 	cells    []int64 // of the parent, over all features
 	children []*Open
@@ -41,16 +41,16 @@ func NewOpen(objects, weight []int64, depth int) *Open {
 	return &Open{Node: n, Depth: depth, Objects: objects, Weight: weight}
 }
 
-// Growth is a tree that is being grown by levels: the nodes so far and those of
-// them that are open.
+// Growth is a tree that is being grown by levels: its nodes, and the open nodes among
+// them.
 type Growth struct {
 	Root  *induce.Node
-	Large []*Open // to be split by counts, one level after the other
-	Small []*Open // to be grown in memory, each by Grow
+	Large []*Open // to be split by counts, level after level
+	Small []*Open // to be grown in memory, each as a whole
 }
 
-// NewGrowth returns a tree of an open root, which budget objects or fewer make
-// a small one; -1: any number.
+// NewGrowth returns a tree of an open root, from the number and weight of all training
+// objects by class. Nodes of up to budget objects are small; -1: all nodes are.
 func NewGrowth(objects, weight []int64, budget int64) *Growth {
 	root := NewOpen(objects, weight, 0)
 	g := &Growth{Root: root.Node}
@@ -58,8 +58,8 @@ func NewGrowth(objects, weight []int64, budget int64) *Growth {
 	return g
 }
 
-// deal opens nodes: small ones, of up to budget objects, and large ones; -1: all
-// are small.
+// deal adds open nodes to the small ones, of up to budget objects, or to the large ones;
+// -1: all are small.
 func (g *Growth) deal(open []*Open, budget int64) {
 	for _, o := range open {
 		if budget < 0 || o.Node.Objects <= budget {
@@ -70,20 +70,20 @@ func (g *Growth) deal(open []*Open, budget int64) {
 	}
 }
 
-// Next puts the children of a level in the place of the large nodes.
+// Next replaces the large nodes by their children, see Grower.Expand.
 func (g *Growth) Next(children []*Open, budget int64) {
 	g.Large = nil
 	g.deal(children, budget)
 }
 
-// Redeal deals all open nodes anew.
+// Redeal deals all open nodes anew, by another budget.
 func (g *Growth) Redeal(budget int64) {
 	open := slices.Concat(g.Large, g.Small)
 	g.Large, g.Small = nil, nil
 	g.deal(open, budget)
 }
 
-// Weight returns the weight of the open nodes: what is not settled yet.
+// Weight returns the weight of the open nodes.
 func (g *Growth) Weight() int64 {
 	weight := int64(0)
 	for _, list := range [][]*Open{g.Large, g.Small} {
@@ -94,15 +94,15 @@ func (g *Growth) Weight() int64 {
 	return weight
 }
 
-// numbers returns the number of each node: breadth-first, the children of a
-// node in their order.
+// numbers numbers the nodes of the tree breadth-first, the children of a node in their
+// order.
 func (g *Growth) numbers() map[*induce.Node]int {
 	numbers := make(map[*induce.Node]int)
 	g.Root.Walk(func(n *induce.Node, _ int) { numbers[n] = len(numbers) })
 	return numbers
 }
 
-// paths returns the nodes by number, and the way to each.
+// paths returns the nodes by number, and the path to each.
 func (g *Growth) paths() (nodes []*induce.Node, paths []*induce.Path) {
 	paths = []*induce.Path{nil}
 	g.Root.Walk(func(n *induce.Node, _ int) {
@@ -130,13 +130,13 @@ type growthJSON struct {
 }
 
 type openJSON struct {
-	Number  int     `json:"number"` // of the node, see numbers
+	Number  int     `json:"number"` // see numbers
 	Depth   int     `json:"depth"`
 	Objects []int64 `json:"objects"`
 	Weight  []int64 `json:"weight"`
 }
 
-// MarshalJSON encodes the tree so far and its open nodes.
+// MarshalJSON encodes the tree with its open nodes.
 func (g *Growth) MarshalJSON() ([]byte, error) {
 	numbers := g.numbers()
 	list := func(open []*Open) []openJSON {
@@ -149,8 +149,8 @@ func (g *Growth) MarshalJSON() ([]byte, error) {
 	return json.Marshal(growthJSON{g.Root, list(g.Large), list(g.Small)})
 }
 
-// UnmarshalJSON decodes what MarshalJSON has encoded. It refuses open nodes that
-// the tree does not have.
+// UnmarshalJSON decodes what MarshalJSON has encoded. It refuses open nodes whose number
+// no node of the tree has.
 func (g *Growth) UnmarshalJSON(b []byte) error {
 	var j growthJSON
 	if err := json.Unmarshal(b, &j); err != nil {
@@ -164,10 +164,13 @@ func (g *Growth) UnmarshalJSON(b []byte) error {
 	list := func(open []openJSON) ([]*Open, error) {
 		var opened []*Open
 		for _, o := range open {
-			if o.Number < 0 || o.Number >= len(nodes) || len(o.Objects) != len(g.Root.Class) || len(o.Weight) != len(g.Root.Class) {
+			classes := len(g.Root.Class)
+			if o.Number < 0 || o.Number >= len(nodes) || len(o.Objects) != classes || len(o.Weight) != classes {
 				return nil, errors.New("an open node that the tree does not have")
 			}
-			opened = append(opened, &Open{Node: nodes[o.Number], Depth: o.Depth, Objects: o.Objects, Weight: o.Weight, path: paths[o.Number]})
+			opened = append(opened, &Open{
+				Node: nodes[o.Number], Depth: o.Depth, Objects: o.Objects, Weight: o.Weight, path: paths[o.Number],
+			})
 		}
 		return opened, nil
 	}
@@ -178,8 +181,8 @@ func (g *Growth) UnmarshalJSON(b []byte) error {
 	return err
 }
 
-// Close makes leaves of the large nodes, for want of time. Their rows and raw
-// class weights are not known before the returned pass was counted, see Fill.
+// Close makes leaves of the large nodes, as time has run out. The returned pass counts
+// their rows and raw class weights, which Grower.Fill then sets.
 func (g *Growth) Close() *Pass {
 	numbers := g.numbers()
 	p := &Pass{open: g.Large}
@@ -191,8 +194,8 @@ func (g *Growth) Close() *Pass {
 	return p
 }
 
-// Numbered returns the position of each small node by its number in the tree,
-// see NewRouter.
+// Numbered returns the position in Small of each small node, by the node's number in the
+// tree (see NewRouter).
 func (g *Growth) Numbered() map[int]int {
 	numbers := g.numbers()
 	at := make(map[int]int, len(g.Small))

@@ -6,8 +6,8 @@ import (
 	"github.com/espalier-ml/espalier/induce/split"
 )
 
-// Router sends training objects down the nodes of a tree, which it numbers
-// breadth-first. It is read only and may be shared.
+// Router finds the leaves of training objects in a tree that is being grown. It is read
+// only and may be shared by goroutines.
 type Router struct{ nodes []routerNode }
 
 type routerNode struct {
@@ -15,9 +15,9 @@ type routerNode struct {
 	children []int32 // by code; nil in leaves
 }
 
-// NewRouter returns the router of the tree below root. Codes that no object of
-// a multiway node has had lead nowhere: it is for the objects that the tree was
-// grown from.
+// NewRouter returns the router of the tree below root, whose nodes it numbers
+// breadth-first. It is for the objects that the tree is grown from: at a multiway test,
+// codes that no object of the node has lead nowhere.
 func NewRouter(root *induce.Node, columns []split.Column) *Router {
 	r := &Router{}
 	next := int32(1)
@@ -32,8 +32,8 @@ func NewRouter(root *induce.Node, columns []split.Column) *Router {
 	return r
 }
 
-// byCode returns the number of the child that each code of the tested feature
-// leads to, the first child having the given one.
+// byCode returns the number of the child for each code of the tested feature, if the
+// first child has the number first.
 func byCode(n *induce.Node, codes int, first int32) []int32 {
 	children := make([]int32, codes)
 	if n.Test.Kind == split.Multiway {
@@ -51,8 +51,8 @@ func byCode(n *induce.Node, codes int, first int32) []int32 {
 	return children
 }
 
-// Leaf returns the number of the leaf that object i reaches, -1 if it reaches
-// none.
+// Leaf returns the number of the leaf that object i reaches, -1 where its code leads
+// nowhere.
 func (r *Router) Leaf(o *dataset.Objects, i int) int {
 	at := 0
 	for at >= 0 {

@@ -7,81 +7,82 @@ import (
 	"github.com/espalier-ml/espalier/induce/split"
 )
 
-// Counts are the sums of a pass over all objects.
+// Counts are the sums of a pass over all objects, in the order of PassCounter.
 type Counts struct {
-	starts, heavyStarts []int           // of each node
-	sums                []int64         // as in PassCounter
-	heavy               []split.Heavy   // as in PassCounter, one node after the other
-	cells               map[int][]int64 // by node: histograms that were inferred
+	starts, heavyStarts []int // of each node
+	sums                []int64
+	heavy               []split.Heavy   // of one node after the other
+	cells               map[int][]int64 // inferred histograms, by position of the node in the pass
 }
 
 // NewCounts returns zero counts of a pass.
-func (l *Grower) NewCounts(p *Pass) *Counts {
-	c := &Counts{starts: l.starts(p), heavyStarts: l.heavyStarts(p)}
+func (g *Grower) NewCounts(p *Pass) *Counts {
+	c := &Counts{starts: g.starts(p), heavyStarts: g.heavyStarts(p)}
 	c.sums, c.heavy = make([]int64, c.starts[len(p.Nodes)]), make([]split.Heavy, c.heavyStarts[len(p.Nodes)])
 	return c
 }
 
-// A piece is a run of the sums of a pass, or with an odd key one of the sums of
-// its heavy objects, encoded as
+// A piece is a part of the sums of a pass (even keys) or of the sums of its heavy
+// objects (odd keys), encoded as
 //
-//	sums     varints; a run of zeros as a zero and its length, a uvarint
-//	heavies  varint weight and two uvarints; runs of zeros likewise
+//	sums     varints; a run of zeros as a zero and the length of the run, a uvarint
+//	heavies  weight, a varint, and two uvarints; runs of zeros likewise
 
-// maxVarint are the bytes of the longest varint.
+// maxVarint is the length of the longest varint, in bytes.
 const maxVarint = binary.MaxVarintLen64
 
 // pieceLen is the number of sums in a piece.
-func (l *Grower) pieceLen() int { return max(1, l.Piece/maxVarint) }
+func (g *Grower) pieceLen() int { return max(1, g.Piece/maxVarint) }
 
 // heavyLen is the number of sums of heavy objects in a piece.
-func (l *Grower) heavyLen() int { return max(1, l.Piece/(3*maxVarint)) }
+func (g *Grower) heavyLen() int { return max(1, g.Piece/(3*maxVarint)) }
 
-// PieceKeys returns the keys of the pieces of a pass.
-func (l *Grower) PieceKeys(p *Pass) []int64 {
+// PieceKeys returns the keys of all pieces of a pass.
+func (g *Grower) PieceKeys(p *Pass) []int64 {
 	var keys []int64
-	for i := range count(l.starts(p)[len(p.Nodes)], l.pieceLen()) {
+	for i := range count(g.starts(p)[len(p.Nodes)], g.pieceLen()) {
 		keys = append(keys, int64(2*i))
 	}
-	for i := range count(l.heavyStarts(p)[len(p.Nodes)], l.heavyLen()) {
+	for i := range count(g.heavyStarts(p)[len(p.Nodes)], g.heavyLen()) {
 		keys = append(keys, int64(2*i+1))
 	}
 	return keys
 }
 
-// count returns the number of pieces of n things.
+// count returns the number of pieces of n sums.
 func count(n, piece int) int { return (n + piece - 1) / piece }
 
-// pieceOf returns the things that a piece holds.
-func pieceOf[T any](things []T, piece int, key int64) []T {
-	from := min(int(key/2)*piece, len(things))
-	return things[from:min(from+piece, len(things))]
+// pieceOf returns the sums of the piece of a key. piece is the number of sums a piece.
+func pieceOf[T any](sums []T, piece int, key int64) []T {
+	from := min(int(key/2)*piece, len(sums))
+	return sums[from:min(from+piece, len(sums))]
 }
 
-// Pieces calls emit with each piece of what was counted.
-func (l *PassCounter) Pieces(emit func(key int64, b []byte)) {
-	for i := range count(len(l.sums), l.pieceLen()) {
+// Pieces calls emit with each encoded piece of the counts and its key.
+func (c *PassCounter) Pieces(emit func(key int64, b []byte)) {
+	for i := range count(len(c.sums), c.pieceLen()) {
 		key := int64(2 * i)
-		emit(key, appendSums(nil, pieceOf(l.sums, l.pieceLen(), key)))
+		emit(key, appendSums(nil, pieceOf(c.sums, c.pieceLen(), key)))
 	}
-	starts := l.heavyStarts(l.pass)
+	starts := c.heavyStarts(c.pass)
 	all := make([]split.Heavy, starts[len(starts)-1])
-	for i, h := range l.heavy {
+	for i, h := range c.heavy {
 		copy(all[starts[i]:], h)
 	}
-	for i := range count(len(all), l.heavyLen()) {
+	for i := range count(len(all), c.heavyLen()) {
 		key := int64(2*i + 1)
-		emit(key, appendHeavies(nil, pieceOf(all, l.heavyLen(), key)))
+		emit(key, appendHeavies(nil, pieceOf(all, c.heavyLen(), key)))
 	}
 }
 
-// MergePieces returns the sum of encoded pieces of one key.
-func (l *Grower) MergePieces(key int64, pieces [][]byte) ([]byte, error) {
+// MergePieces adds up encoded pieces of one key, and returns the encoded sum. It fails for
+// bytes that are no piece.
+func (g *Grower) MergePieces(key int64, pieces [][]byte) ([]byte, error) {
 	if len(pieces) == 1 {
 		return pieces[0], nil
 	}
 	if key%2 != 0 {
-		sums := make([]split.Heavy, l.heavyLen())
+		sums := make([]split.Heavy, g.heavyLen())
 		n := 0
 		for _, b := range pieces {
 			k, err := addHeavies(sums, b)
@@ -92,7 +93,7 @@ func (l *Grower) MergePieces(key int64, pieces [][]byte) ([]byte, error) {
 		}
 		return appendHeavies(nil, sums[:n]), nil
 	}
-	sums := make([]int64, l.pieceLen())
+	sums := make([]int64, g.pieceLen())
 	n := 0
 	for _, b := range pieces {
 		k, err := addSums(sums, b)
@@ -104,19 +105,20 @@ func (l *Grower) MergePieces(key int64, pieces [][]byte) ([]byte, error) {
 	return appendSums(nil, sums[:n]), nil
 }
 
-// AddPiece adds an encoded piece of the given key to the counts of a pass.
-func (l *Grower) AddPiece(c *Counts, key int64, b []byte) error {
+// AddPiece adds the encoded piece of a key to the counts of a pass. It fails for bytes that
+// are no piece of the key.
+func (g *Grower) AddPiece(c *Counts, key int64, b []byte) error {
 	if key < 0 {
 		return errPiece
 	}
 	want, got := 0, 0
 	var err error
 	if key%2 != 0 {
-		dst := pieceOf(c.heavy, l.heavyLen(), key)
+		dst := pieceOf(c.heavy, g.heavyLen(), key)
 		want = len(dst)
 		got, err = addHeavies(dst, b)
 	} else {
-		dst := pieceOf(c.sums, l.pieceLen(), key)
+		dst := pieceOf(c.sums, g.pieceLen(), key)
 		want = len(dst)
 		got, err = addSums(dst, b)
 	}
