@@ -18,14 +18,14 @@ const codecVersion = 1
 const flagOverflow = 1
 
 // AppendBinary appends the summary's encoding to b. Equal summaries have equal
-// encodings. The error is always nil; it is there for encoding.BinaryAppender.
+// encodings. The error is always nil; encoding.BinaryAppender requires it.
 //
-// The encoding is the version, kind, type, flags and dropped bits (a byte each),
-// both limits and the weights of rows with and without a value (uvarints); then
-// unless overflowed the number of values and each value with its weight, in
-// ascending order. Texts come as length and bytes. Keys of numbers come without
-// the low bits that are zero in all of them, whose number is a byte ahead, and as
-// differences to the one before.
+// The encoding has the version, kind, type, flags and number of dropped bits (a byte
+// each), both limits, and the weights of rows with and without a value (uvarints).
+// Unless the summary overflowed, the number of values follows, then each value with
+// its weight, in ascending order. A text is its length and bytes. Numbers are encoded
+// by their keys: first a byte with the number of low bits that are zero in all keys,
+// then each key without these bits, as the difference to the key before.
 func (s *Summary) AppendBinary(b []byte) ([]byte, error) {
 	s.settle()
 	var flags byte
@@ -71,7 +71,7 @@ func (s *Summary) appendNumbers(b []byte) []byte {
 	return b
 }
 
-// commonZeros returns how many low bits are zero in all keys.
+// commonZeros returns the number of low bits that are zero in all keys.
 func commonZeros(list []entry) byte {
 	all := uint64(keyZero)
 	for _, e := range list {
@@ -82,9 +82,9 @@ func commonZeros(list []entry) byte {
 
 var errEncoding = errors.New("binning: encoded summary is malformed")
 
-// Decode reads a summary that AppendBinary wrote from the front of b and
-// returns it with the bytes behind it. It refuses what AppendBinary does not
-// write, and takes memory in proportion to len(b).
+// Decode reads a summary of AppendBinary from the front of b, and returns it with the
+// bytes behind it. It refuses all other bytes, and takes memory in proportion to
+// len(b).
 func Decode(b []byte) (s *Summary, rest []byte, err error) {
 	d := decoder{rest: b}
 	s, err = d.summary()
@@ -139,7 +139,7 @@ func (d *decoder) positive() int64 {
 	return x
 }
 
-// count reads the number of values that follow, each of two bytes at least.
+// count reads the number of the following values, of at least two bytes each.
 func (d *decoder) count() int {
 	n := d.int64()
 	if n > int64(len(d.rest)/2) {
@@ -177,8 +177,7 @@ func (d *decoder) summary() (*Summary, error) {
 	return s, nil
 }
 
-// plausible reports whether a decoded summary is in a state that adding rows
-// leads to.
+// plausible reports whether adding rows can lead to the state of a decoded summary.
 func (s *Summary) plausible(flags byte) bool {
 	if s.kind == dataset.Categorical {
 		return s.shift == 0 && s.overflow == (flags&flagOverflow != 0) && s.numbers.n <= s.limits.Categories
@@ -237,7 +236,7 @@ func (d *decoder) numbers(s *Summary) {
 	}
 }
 
-// weight reads the weight of a value, with which the sum must not overflow.
+// weight reads the weight of a value. The sum of the weights must not overflow.
 func (d *decoder) weight(s *Summary) int64 {
 	w := d.positive()
 	if w > math.MaxInt64-s.weight {

@@ -15,7 +15,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/dataset"
 )
 
-// encodings are summaries of all kinds and states.
+// encodings returns encoded summaries of all kinds and states.
 func encodings(tb testing.TB, n uint64) [][]byte {
 	tb.Helper()
 	var list [][]byte
@@ -29,8 +29,8 @@ func encodings(tb testing.TB, n uint64) [][]byte {
 	return list
 }
 
-// TestEncoding has the bytes by hand, from what AppendBinary says of them: they
-// change with the version only.
+// TestEncoding has the bytes by hand, from the comment of AppendBinary. They change only
+// with the version.
 func TestEncoding(t *testing.T) {
 	limits := binning.Limits{Values: 200, Categories: 3}
 	numbers := limitedSummary([]float64{2, 1, 1, math.NaN()}, []int64{5, 1, 2, 300}, limits)
@@ -57,15 +57,15 @@ func TestEncoding(t *testing.T) {
 	}
 }
 
-// limitedColumn has so many categories, each once.
+// limitedColumn has the given number of categories, each in one row.
 func limitedColumn(values int, limits binning.Limits) *column {
 	c := categories(dataset.Number, 0, slices.Repeat([]int64{1}, values)...)
 	c.limits = limits
 	return c
 }
 
-// TestCodecRoundTrip: what is decoded says the same, goes on summing up as the
-// original, and leaves the bytes behind it.
+// TestCodecRoundTrip: a decoded summary equals the original, also after further rows, and
+// Decode returns the bytes behind it.
 func TestCodecRoundTrip(t *testing.T) {
 	for _, k := range anyKinds() {
 		for seed := range uint64(50) {
@@ -84,7 +84,7 @@ func TestCodecRoundTrip(t *testing.T) {
 				if diff := cmp.Diff(contentsOf(s), contentsOf(got), cmpopts.EquateEmpty()); diff != "" {
 					t.Fatalf("%s %s, seed %d: contents (-want +got):\n%s", k.kind, k.typ, seed, diff)
 				}
-				clear(b) // nothing may point into it
+				clear(b) // the summary must not point into the bytes
 				c.addSomehow(rand.New(rand.NewPCG(8, seed)), s, c.cells)
 				c.addSomehow(rand.New(rand.NewPCG(8, seed)), got, c.cells)
 			}
@@ -100,7 +100,7 @@ func TestAppendBinaryAppends(t *testing.T) {
 	}
 }
 
-// TestDecodeCut: an encoding that was cut short is none.
+// TestDecodeCut: Decode refuses every beginning of an encoding.
 func TestDecodeCut(t *testing.T) {
 	for _, b := range encodings(t, 30) {
 		for size := range b {
@@ -120,7 +120,7 @@ func header(kind dataset.Kind, typ dataset.ValueType, flags, dropped byte, weigh
 // hostile are encodings that AppendBinary does not write.
 func hostile() map[string][]byte {
 	const number, category, isNumber, isText = dataset.Numeric, dataset.Categorical, dataset.Number, dataset.Text
-	one := []byte{0xff, 0x17} // what the key of 1 is without 52 zero bits
+	one := []byte{0xff, 0x17} // the key of 1 without 52 zero bits
 	with := func(head []byte, tails ...[]byte) []byte { return slices.Concat(append([][]byte{head}, tails...)...) }
 	huge, many := binary.AppendUvarint(nil, math.MaxInt64), binary.AppendUvarint(nil, 1<<40)
 	return map[string][]byte{
@@ -183,8 +183,8 @@ func TestDecodeErrors(t *testing.T) {
 	}
 }
 
-// FuzzDecode: any input gives an error or a summary in which every other function
-// finds its way, and that is encoded to the very bytes it came from.
+// FuzzDecode: any input gives an error or a valid summary: every other function works on
+// it, and it encodes to the same bytes.
 func FuzzDecode(f *testing.F) {
 	for _, b := range encodings(f, 5) {
 		f.Add(b)
@@ -198,8 +198,8 @@ func FuzzDecode(f *testing.F) {
 		if err != nil {
 			return
 		}
-		// At most 16 bytes in a table that may be three eighths full, or 64 a text,
-		// for each value of two bytes.
+		// Each value of two bytes takes at most 16 bytes in a table at least three eighths
+		// full, or 64 bytes as a text.
 		if s.Bytes() > 32*len(b)+1024 {
 			t.Fatalf("%d bytes hold %d", len(b), s.Bytes())
 		}

@@ -6,10 +6,10 @@
 //   - summary: the distinct values of one column with their weights.
 //   - bucket: an interval of neighbouring float64 values that counts as one
 //     distinct value, once a column has too many of them.
-//   - bin: what a code stands for in a numeric feature; bin b holds the values
+//   - bin: interval of a numeric feature with one code; bin b holds the values
 //     between cuts b-1 and b.
-//   - cut: boundary of two bins; values below it go to the left one.
-//   - tail: the categories that are too many and become "other".
+//   - cut: boundary of two bins; values below it belong to the left bin.
+//   - tail: the categories beyond the limit, which become "other".
 //
 // # Use
 //
@@ -19,8 +19,7 @@
 //
 // # Determinism
 //
-// Weights are integers, and what a summary says depends on nothing but the
-// union of the values and weights that went into it: not on their order, nor
-// on how they were dealt to summaries that were merged. Fits read the values in
-// ascending order.
+// Weights are integers. A summary depends only on the multiset of added values and
+// weights: not on their order, nor on their distribution over merged summaries. Fits
+// read the values in ascending order.
 package binning

@@ -7,7 +7,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/dataset"
 )
 
-// Each row group is summed up on its own; the merged summary gives the bins.
+// Each row group has its own summary. The merged summary gives the bins.
 func ExampleFitNumeric() {
 	ages := binning.New(dataset.Numeric, dataset.Number, binning.DefaultLimits())
 	for _, group := range [][]float64{{20, 22, 23, 80}, {45, 41, 68, 22}} {

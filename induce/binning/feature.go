@@ -10,22 +10,24 @@ import (
 
 // FeatureConfig says how columns become features.
 type FeatureConfig struct {
-	Method     Method
-	Bins       []int // numbers of bins of a numeric feature, at least one; of several, its Subsets are the cuts of each
-	SingleBins bool  // tests may ask for single bins
-	Categories int   // values of a categorical feature beyond which the tail becomes "other"
+	Method Method
+	// Bins are the numbers of bins of a numeric feature, at least one. With several, the
+	// feature has the cuts of all, and a subset of the cuts for each.
+	Bins       []int
+	SingleBins bool // tests may ask for single bins
+	Categories int  // greatest number of values of a categorical feature; the tail becomes "other"
 
-	Unit dataset.Unit // what the column's numbers count; all but Plain ones are whole numbers, and so are their cuts
+	Unit dataset.Unit // unit of points in time; their numbers are whole, and so are their cuts
 }
 
 // FitFeature fits a feature to the summary of its column's training rows.
 //
-// A numeric column with a single value beside nulls has the whole line as its only
-// bin, for which tree.json has no condition. Where tests ask for single bins, the
-// value becomes a category instead, with the same outcomes.
+// A numeric column with a single value beside nulls has one bin, the whole line, and
+// tree.json has no condition for it. With SingleBins the feature becomes categorical
+// with one value instead; tests have the same outcomes.
 //
-// The error is a *dataset.DataError, without a hint, of a categorical column with
-// more values than a summary holds.
+// The error is a *dataset.DataError without a hint, for a categorical column with more
+// values than a summary holds.
 func FitFeature(name string, s *Summary, c FeatureConfig) (dataset.Feature, error) {
 	f := dataset.Feature{Name: name, Kind: s.Kind(), Type: s.Type(), Unit: c.Unit, Missing: s.Missing()}
 	switch {
@@ -46,8 +48,8 @@ func FitFeature(name string, s *Summary, c FeatureConfig) (dataset.Feature, erro
 	return f, nil
 }
 
-// fitCuts returns the cuts of all numbers of bins and, of several, which of them
-// are those of each.
+// fitCuts returns the union of the cuts of all numbers of bins. For several numbers it
+// also returns the positions of each number's cuts in the union.
 func fitCuts(s *Summary, c *FeatureConfig) (cuts []float64, subsets [][]uint16) {
 	each := make([][]float64, len(c.Bins))
 	cuts = []float64{}
@@ -74,17 +76,17 @@ func fitCuts(s *Summary, c *FeatureConfig) (cuts []float64, subsets [][]uint16) 
 	return cuts, subsets
 }
 
-// roundUp makes cuts whole numbers. Between whole numbers they tell the same apart;
-// but a time that is finer than its unit, and was rounded down to it, is below a
-// whole cut where its unit is, and need not be below one that is not.
+// roundUp rounds cuts up to whole numbers. This does not change the bin of a whole
+// number. A time finer than its unit is on the same side of a whole cut as the time
+// rounded down; for a fractional cut it need not be.
 func roundUp(cuts []float64) {
 	for i, cut := range cuts {
 		cuts[i] = math.Ceil(cut) + 0 // turns -0 into 0
 	}
 }
 
-// FitClasses returns the classes of a label in their order. The error is a
-// *dataset.DataError, without a hint, where there are more than so many.
+// FitClasses returns the classes of a label in their order. If there are more than most,
+// the error is a *dataset.DataError without a hint.
 func FitClasses(label string, s *Summary, most int) ([]string, error) {
 	if !s.Overflow() {
 		classes, tail, err := FitCategorical(s, most)

@@ -18,8 +18,8 @@ func textSummary(limits binning.Limits, texts ...string) *binning.Summary {
 	return s
 }
 
-// Expected values are by hand: quantile cuts part the weight into equal shares and lie
-// halfway between neighbours.
+// Expected values are by hand: quantile cuts part the weight into equal shares, and lie
+// half-way between neighbours.
 func TestFitFeature(t *testing.T) {
 	nan := math.NaN()
 	for _, c := range []struct {

@@ -10,13 +10,13 @@ import (
 	"github.com/espalier-ml/espalier/induce/dataset"
 )
 
-// Method says how the cuts of numeric features are chosen.
+// Method is a method to choose the cuts of numeric features.
 type Method uint8
 
-// The methods. A column with no more distinct values than bins keeps each value
-// as a bin of its own, whatever the method.
+// The methods. With every method, a column with at most as many distinct values as bins
+// has one bin per value.
 const (
-	// KMeans makes the sum of squares within bins as small as it can be.
+	// KMeans minimises the sum of squares within bins.
 	KMeans Method = iota + 1
 	// Quantile gives bins about the same weight.
 	Quantile
@@ -43,24 +43,23 @@ func ParseMethod(s string) (Method, error) {
 	return 0, fmt.Errorf("binning %q: want kmeans, quantile or uniform", s)
 }
 
-// FitNumeric returns the cuts of a numeric column's bins, at most bins of them
-// less one, strictly increasing and finite: x lies in the bin whose number is
-// the number of cuts <= x. No bin is without training rows.
+// FitNumeric returns the cuts of a numeric column, strictly increasing and finite, for at
+// most the given number of bins. The number of the bin of x is the number of cuts <= x.
+// Every bin has training rows.
 //
-// Quantile: for i = 1..B-1 the cut lies behind the first distinct value whose
-// cumulative weight reaches i W / B, half-way to the next distinct value; equal
-// cuts fall together, and none lies behind the last value.
-// Uniform: cuts that separate no values are left out. KMeans: see Fitter.
+// Quantile: for i = 1..B-1, take the first distinct value whose cumulative weight
+// reaches i W / B; the cut lies half-way to the next distinct value. Equal cuts become
+// one, and no cut lies behind the last value. Uniform: cuts that separate no values are
+// left out. KMeans: see Fitter.
 //
-// Two neighbouring values that no finite number separates, as the greatest
-// float64 and infinity, share a bin.
+// Two neighbouring values share a bin if no finite number separates them, such as the
+// greatest float64 and infinity.
 func FitNumeric(s *Summary, m Method, bins int) []float64 {
 	var f Fitter
 	return f.FitNumeric(s, m, bins)
 }
 
-// FitNumeric is like the function of the same name and reuses the Fitter's
-// memory from call to call.
+// FitNumeric is the function FitNumeric with reused memory.
 func (f *Fitter) FitNumeric(s *Summary, m Method, bins int) []float64 {
 	f.load(s)
 	if len(f.values) < 2 || bins < 2 {
@@ -110,12 +109,12 @@ func (f *Fitter) cut(i int) (float64, bool) {
 	if !math.IsInf(f.values[i], 1) {
 		return f.values[i], true
 	}
-	end := keyNumber(numberKey(f.values[i-1]) + 1<<f.shift) // of the left bucket
+	end := keyNumber(numberKey(f.values[i-1]) + 1<<f.shift) // end of the left bucket
 	return end, !math.IsInf(end, 1)
 }
 
-// between returns a finite number m with a < m <= b: the midpoint where it is a
-// float64. There is none behind the greatest float64.
+// between returns a finite number m with a < m <= b: the midpoint, rounded. ok is false
+// if there is no such number, as behind the greatest float64.
 func between(a, b float64) (m float64, ok bool) {
 	switch {
 	case math.IsInf(a, -1) && math.IsInf(b, 1):
@@ -142,7 +141,7 @@ func (f *Fitter) quantile(cuts []float64, bins int) []float64 {
 	}
 	last := len(f.values) - 1
 	at, sum := 0, f.weights[0] // sum is the cumulative weight of value at
-	cut := -1                  // the value that the last cut lies behind
+	cut := -1                  // the last value before the last cut
 	for i := 1; i < bins; i++ {
 		for at < last && !reaches(sum, total, i, bins) {
 			at++
@@ -217,14 +216,13 @@ func (f *Fitter) finite() (from, to int) {
 	return from, to
 }
 
-// FitCategorical returns the values of a categorical column in code order,
-// spelled as categories: all of them when they are at most maxCategories, else
-// those of the greatest weight (among equals the smaller value), and the weight
-// of the rest, the tail that becomes "other". Codes follow the values: numeric
-// order for numbers, byte order for texts.
+// FitCategorical returns the values of a categorical column in code order, spelled as
+// categories: numbers in numeric order, texts in byte order. If there are more than
+// maxCategories, it keeps the values of the greatest weight (ties: the smaller value).
+// The others are the tail, which becomes "other"; tailWeight is their weight.
 //
-// It fails on numeric summaries, on fewer than one category, and on summaries
-// that overflowed, of which no value is known.
+// It fails on a numeric summary, on maxCategories below 1, and on a summary that
+// overflowed, as this has no values.
 func FitCategorical(s *Summary, maxCategories int) (values []string, tailWeight int64, err error) {
 	switch {
 	case s.kind != dataset.Categorical:
@@ -246,8 +244,7 @@ func FitCategorical(s *Summary, maxCategories int) (values []string, tailWeight 
 	return slices.Clip(values[:maxCategories]), tailWeight, nil
 }
 
-// heaviest returns the positions of the n greatest weights, ascending; among
-// equals the first.
+// heaviest returns the positions of the n greatest weights, ascending. Ties: the first.
 func heaviest(weights []int64, n int) []int {
 	order := make([]int, len(weights))
 	for i := range order {

@@ -39,8 +39,8 @@ func TestMethodNames(t *testing.T) {
 	}
 }
 
-// TestFitNumericFew: as many bins as values or more give each value a bin of its
-// own, half-way between neighbours, whatever the method. By hand.
+// TestFitNumericFew: with at most as many values as bins, each value has its own bin, and
+// the cuts lie half-way between neighbours, with every method. By hand.
 func TestFitNumericFew(t *testing.T) {
 	const most, least = math.MaxFloat64, math.SmallestNonzeroFloat64
 	inf, next := math.Inf(1), math.Nextafter(1, 2)
@@ -76,7 +76,7 @@ func TestFitNumericFew(t *testing.T) {
 	}
 }
 
-// TestFitNumericLaws: on any column each method keeps what FitNumeric promises.
+// TestFitNumericLaws: each method keeps the contract of FitNumeric on any column.
 func TestFitNumericLaws(t *testing.T) {
 	for seed := range uint64(25) {
 		r := rand.New(rand.NewPCG(1, seed))
@@ -95,8 +95,7 @@ func TestFitNumericLaws(t *testing.T) {
 	}
 }
 
-// TestFitNumericBuckets: bins hold the same rows whether one counts the rows or
-// the buckets that stand for them.
+// TestFitNumericBuckets: the weight of a bin is the same by rows and by buckets.
 func TestFitNumericBuckets(t *testing.T) {
 	r := rand.New(rand.NewPCG(2, 2))
 	for _, c := range anyColumns(r, 1200) {
@@ -187,13 +186,13 @@ func sixteen() []float64 {
 	return []float64{0.3, -1.2, 2.7, 5.5, -0.4, 8.1, 3.3, 4.4, 7.9, 1.6, 6.2, -2.5, 9.4, 0.9, 10.2, 2.1}
 }
 
-// TestQuantileReference: where each bin gets the same number of distinct values,
-// the rule is numpy 2.4.6's
+// TestQuantileReference: if each bin gets the same number of distinct values, the rule is
+// numpy 2.4.6's
 //
 //	np.quantile(x, np.arange(1, bins) / bins, method="averaged_inverted_cdf")
 //
-// and elsewhere the value that a cut lies behind is its method="inverted_cdf",
-// last values and repetitions left out.
+// Otherwise the value before a cut is numpy's method="inverted_cdf", without last values
+// and repetitions.
 func TestQuantileReference(t *testing.T) {
 	for _, want := range [][]float64{
 		{0.6, 3, 7.050000000000001},
@@ -246,8 +245,8 @@ func TestQuantileInfinities(t *testing.T) {
 	}
 }
 
-// naiveUniform has the edges between bins of equal width but those that part no
-// finite values from those behind the edge before.
+// naiveUniform returns the edges between bins of equal width, without edges that have no
+// finite value between them and the edge before.
 func naiveUniform(values []float64, bins int) []float64 {
 	values = slices.DeleteFunc(slices.Clone(values), func(x float64) bool { return math.IsInf(x, 0) })
 	lo, hi := new(big.Rat).SetFloat64(slices.Min(values)), new(big.Rat).SetFloat64(slices.Max(values))
@@ -270,9 +269,9 @@ func naiveUniform(values []float64, bins int) []float64 {
 	return cuts
 }
 
-// TestUniformNaive: whole numbers and a power of two of bins have edges that are
-// exact in float64, and often on values; other numbers of bins have no value
-// near an edge, so that rounding does not matter.
+// TestUniformNaive: for whole numbers and a power of two of bins the edges are exact in
+// float64, and often on values. For other numbers of bins no value is near an edge, so
+// rounding does not matter.
 func TestUniformNaive(t *testing.T) {
 	for seed := range uint64(400) {
 		r := rand.New(rand.NewPCG(5, seed))
@@ -312,7 +311,7 @@ func TestUniformReference(t *testing.T) {
 	}
 }
 
-// TestUniformExtremes: widths beyond float64 are halved all the same. By hand.
+// TestUniformExtremes: a width beyond float64 is halved without overflow. By hand.
 func TestUniformExtremes(t *testing.T) {
 	const most = math.MaxFloat64
 	for _, test := range []struct{ values, want []float64 }{

@@ -35,8 +35,8 @@ type named struct {
 	values []float64
 }
 
-// mediumColumns are columns on which k-means starts from a bound found on every
-// 16th value, and on which it needs its second, precise run.
+// mediumColumns are columns on which k-means starts from a bound found on every 16th
+// value, or needs its second, precise run.
 func mediumColumns(r *rand.Rand, n int) []named {
 	var columns []named
 	add := func(name string, number func(i int) float64) {
@@ -69,7 +69,7 @@ func mediumColumns(r *rand.Rand, n int) []named {
 	return columns
 }
 
-// anyColumns adds columns that no k-means of theirs can be checked on.
+// anyColumns adds columns for which the tests have no reference of k-means.
 func anyColumns(r *rand.Rand, n int) []named {
 	columns := mediumColumns(r, n)
 	infinite := append(slices.Clone(columns[0].values), math.Inf(1), math.Inf(-1))
@@ -164,7 +164,7 @@ func startsOf(values, cuts []float64) []int {
 	return append(starts, len(values))
 }
 
-// checkCuts holds what FitNumeric promises of any cuts.
+// checkCuts checks the contract of FitNumeric on any cuts.
 func checkCuts(t *testing.T, s *binning.Summary, cuts []float64, bins int) {
 	t.Helper()
 	values, _ := s.Numbers()
@@ -192,7 +192,7 @@ type column struct {
 	cells  []cell
 }
 
-// cell is a value, or none, of a weighted row.
+// cell is the value of a weighted row, or missing.
 type cell struct {
 	missing bool
 	number  float64
@@ -210,8 +210,7 @@ func (c *column) sum() *binning.Summary {
 	return s
 }
 
-// addSomehow adds cells in one of the forms that a column can have, among rows
-// that are not asked for.
+// addSomehow adds cells in one of the forms of a column, mixed with rows not to be added.
 func (c *column) addSomehow(r *rand.Rand, s *binning.Summary, cells []cell) {
 	padded := slices.Clone(cells)
 	for range r.IntN(3) {
@@ -244,8 +243,8 @@ func plainVector(cells []cell) *dataset.Vector {
 	return v
 }
 
-// dictionary has entries that no row uses, repeats entries, and says missing in
-// both ways.
+// dictionary returns the cells as a column with unused and repeated entries, and with
+// missing values of both forms.
 func (c *column) dictionary(cells []cell) (v *dataset.Vector, weights []int64) {
 	v = &dataset.Vector{
 		Type: c.typ, Index: make([]int32, len(cells)),

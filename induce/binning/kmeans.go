@@ -25,34 +25,33 @@ import (
 // O(n log n). See Wang and Song, Ckmeans.1d.dp, The R Journal 3/2 (2011), and
 // Gronlund et al., Fast exact k-means ... in 1D, arXiv:1701.07204.
 //
-// C comes from prefix sums of w, w x and w x^2. In float64 alone they lose the
-// small bins of a column with a far outlier: squares of the outlier swallow
-// them. So sums are kept as a float64 on a grid, whose differences are exact, and
-// the rest. A first run uses the grid part alone, three times as fast; when what
-// it finds is too small to be told from rounding, a second one uses both.
+// C comes from prefix sums of w, w x and w x^2. In plain float64 a far outlier's square
+// would swallow the costs of small bins. So each sum is kept in two parts: a float64 on
+// a grid, whose differences are exact, and the rest. A first run uses the grid part
+// only, which is three times as fast. If the cost found is too small against rounding,
+// a second run uses both parts.
 type Fitter struct {
 	values  []float64 // distinct, ascending
 	weights []int64
 	shift   uint8 // of the summary
 
-	sums   []sums    // prefix sums of the finite values, one more than there are values
+	sums   []sums    // prefix sums of the finite values, starting with zeros
 	before []float64 // D(q-1, j)
 	here   []float64 // D(q, j)
 	splits []int32   // s(q, j), a row of n+1 for each q from 2
 	rough  bool      // leave out the rests of the sums
 }
 
-// sums are prefix sums over scaled values x: the weight, and of w x and w x^2
-// the part on the grid and the rest.
+// sums are prefix sums over scaled values x: of w, and of w x and w x^2 in two parts, on
+// the grid and the rest.
 type sums struct {
 	w, x, xx    float64
 	xLow, xxLow float64
 }
 
-// scaling maps values to [-1, 1]: x becomes (x - zero) * down * down2. Both
-// steps are exact: zero is taken off where all values lie within a factor of two
-// of it, and the factors are powers of two, two of them since one may not be
-// representable.
+// scaling maps values to [-1, 1]: x becomes (x - zero) * down * down2. All steps are
+// exact: zero is 0 unless all values lie within a factor of two of it, and the factors
+// are powers of two. Their product may not be a float64.
 type scaling struct {
 	zero        float64
 	down, down2 float64
@@ -76,8 +75,8 @@ func (s scaling) apply(x float64) float64 { return (x - s.zero) * s.down * s.dow
 
 func (s scaling) undo(x float64) float64 { return float64(x/s.down/s.down2) + s.zero }
 
-// kmeans appends the cuts between the best bins. Infinities, whose squares would
-// count for everything, get bins of their own, while there are two bins left.
+// kmeans appends the cuts between the best bins. Infinities have bins of their own as
+// long as two bins are left, since their squares would outweigh all others.
 func (f *Fitter) kmeans(cuts []float64, bins int) []float64 {
 	from, to := f.finite()
 	if from > 0 && bins > 1 {
@@ -99,9 +98,8 @@ func (f *Fitter) kmeans(cuts []float64, bins int) []float64 {
 	return cuts
 }
 
-// centreCuts appends the cuts of a partition of the finite values, which are
-// those from the given position on: midpoints between the means of neighbouring
-// bins.
+// centreCuts appends the cuts of a partition of the finite values: the midpoints between
+// the means of neighbouring bins. The finite values start at position from.
 func (f *Fitter) centreCuts(cuts []float64, from int, starts []int, scale scaling) []float64 {
 	for k, i := range starts[1 : len(starts)-1] {
 		cut := scale.undo((mean(&f.sums[starts[k]], &f.sums[i]) + mean(&f.sums[i], &f.sums[starts[k+2]])) / 2)
@@ -114,8 +112,7 @@ func (f *Fitter) centreCuts(cuts []float64, from int, starts []int, scale scalin
 	return cuts
 }
 
-// mean returns the mean of the scaled values between two places of the prefix
-// sums.
+// mean returns the mean of the scaled values between two positions of the prefix sums.
 func mean(a, b *sums) float64 { return (b.x - a.x + (b.xLow - a.xLow)) / (b.w - a.w) }
 
 // prefixSums fills sums with the scaled finite values.
@@ -124,11 +121,11 @@ func (f *Fitter) prefixSums(from, to int, scale scaling) {
 	for _, w := range f.weights[from:to] {
 		total += uint64(w)
 	}
-	// float64 adds up weights exactly below 1<<53. Weights of more in all count in
-	// larger units, at least one each lest a bin weigh nothing.
+	// float64 adds up weights exactly below 1<<53. A larger total is counted in larger
+	// units. Every weight is at least one unit, so no bin weighs nothing.
 	unit := max(0, bits.Len64(total)-52)
-	// The sums are at most the total, below 1<<Len64: the grid leaves 50 bits to
-	// the multiples, and adding and taking off snap rounds to it.
+	// The sums are at most the total, below 1<<Len64. The grid leaves 50 bits to its
+	// multiples; adding and subtracting snap rounds to the grid.
 	snap := math.Ldexp(1.5, bits.Len64(total>>unit)+2)
 	f.sums = append(f.sums[:0], sums{})
 	var s sums
@@ -150,8 +147,7 @@ func product(a, b float64) (p, err float64) {
 	return p, math.FMA(a, b, -p)
 }
 
-// accumulate adds a term and its error to a sum of a multiple of the grid and a
-// rest.
+// accumulate adds a term and its error to a sum in two parts.
 func accumulate(sum, low, term, err, snap float64) (newSum, newLow float64) {
 	s := low + term
 	t := s - low
@@ -160,11 +156,11 @@ func accumulate(sum, low, term, err, snap float64) (newSum, newLow float64) {
 	return sum + onGrid, s - onGrid + err
 }
 
-// partition returns the starts of the best bins of all values, and their number
-// behind them.
+// partition returns the starts of the best bins of all values, followed by the number of
+// values.
 func (f *Fitter) partition(bins int) []int {
-	// The grid is at most 2^-49 of the weight and each bin's cost is off by up to
-	// three times that, so above this the excess of the chosen bins is below 1e-9.
+	// The grid is at most 2^-49 of the weight, and the error of a bin's cost at most three
+	// times that. Above this cost the excess of the chosen bins is below 1e-9.
 	safe := float64(bins) * f.sums[len(f.sums)-1].w * 0x1p-16
 	f.rough = false
 	limit := f.limit(f.sums, bins)
@@ -180,11 +176,11 @@ func (f *Fitter) partition(bins int) []int {
 	return starts
 }
 
-// coarseness is how many values limit takes together.
+// coarseness is the number of values that limit takes together.
 const coarseness = 16
 
-// limit returns somewhat more than the best bins cost: the cost of the best ones
-// with starts that are multiples of coarseness, improved, and room for rounding.
+// limit returns an upper bound on the cost of the best bins: the cost of the best bins
+// whose starts are multiples of coarseness, improved, plus room for rounding.
 func (f *Fitter) limit(p []sums, bins int) float64 {
 	n := len(p) - 1
 	if n < 2*coarseness*bins {
@@ -210,8 +206,8 @@ func (f *Fitter) limit(p []sums, bins int) float64 {
 	return float64(min(cost, improved)*(1+0x1p-30)) + float64(p[n].w*0x1p-80)
 }
 
-// improve moves each start half-way between the means of the bins at both sides
-// of it, as Lloyd's algorithm does.
+// improve moves each start half-way between the means of its two bins, as in Lloyd's
+// algorithm.
 func (f *Fitter) improve(p []sums, starts []int) {
 	for k := 1; k < len(starts)-1; k++ {
 		from, to := starts[k-1], starts[k+1]
@@ -222,9 +218,8 @@ func (f *Fitter) improve(p []sums, starts []int) {
 	}
 }
 
-// solve returns the starts of the best bins of the values behind the prefix
-// sums, the number of values behind them, and what they cost. The limit, more
-// than they cost, keeps it from looking at bins that cost more.
+// solve returns the starts of the best bins, followed by the number of values, and the
+// cost of the bins. limit must be above this cost; dearer bins are not searched.
 func (f *Fitter) solve(p []sums, bins int, limit float64) (starts []int, cost float64) {
 	n := len(p) - 1
 	starts = make([]int, bins+1)
@@ -255,8 +250,8 @@ func (f *Fitter) solve(p []sums, bins int, limit float64) (starts []int, cost fl
 	return starts, cost
 }
 
-// leastStarts returns for each bin where it can start at the least if no bin is
-// to cost more than the limit.
+// leastStarts returns for each bin its least start such that no bin costs more than the
+// limit.
 func (f *Fitter) leastStarts(p []sums, bins int, limit float64) []int {
 	least := make([]int, bins+1)
 	least[bins] = len(p) - 1
@@ -273,7 +268,7 @@ type layer struct {
 	p      []sums
 	splits []int32
 	limit  float64
-	last   int // the last j with D(q, j) <= limit
+	last   int // greatest j with D(q, j) <= limit
 }
 
 // first computes D(1, j) for j = from..to.
@@ -287,7 +282,7 @@ func (l *layer) first(from, to int) {
 	}
 }
 
-// fill computes the entries from..to, whose splits are known to be least..most.
+// fill computes the entries from..to, given that their splits are in least..most.
 func (l *layer) fill(from, to, least, most int) {
 	for from <= to {
 		j := (from + to) / 2
@@ -303,10 +298,9 @@ func (l *layer) fill(from, to, least, most int) {
 	}
 }
 
-// scan returns the least of D(q-1, i) + C(i, j) over i = lo..hi and the first i
-// that has it. It goes down from hi: C only grows that way and D(q-1, i) falls,
-// though never below D(q-1, lo). So once C alone is too much for that, no i that
-// is left can do.
+// scan returns the least of D(q-1, i) + C(i, j) over i = lo..hi, and the first i with it.
+// It goes down from hi: C grows, and D(q-1, i) falls, but not below D(q-1, lo). So it
+// ends once C + D(q-1, lo) is above the least sum found.
 func (f *Fitter) scan(p []sums, j, lo, hi int) (best int, least float64) {
 	best, least = hi, math.Inf(1)
 	if lo > hi {
@@ -350,7 +344,7 @@ func (f *Fitter) scanPrecisely(p []sums, j, lo, hi int) (best int, least float64
 //
 //	C = sum of w x^2 - q * sum of w x - q r - r^2/w
 //
-// where q is the rounded mean, so that r is tiny and r^2/w next to nothing.
+// where q is the rounded mean, so r and r^2/w are tiny.
 func (f *Fitter) cost(a, b *sums) float64 {
 	w, x, xx := b.w-a.w, b.x-a.x, b.xx-a.xx
 	if f.rough {

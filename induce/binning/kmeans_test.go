@@ -14,12 +14,12 @@ import (
 	"github.com/espalier-ml/espalier/induce/binning"
 )
 
-// excess is by how much, relative to the best bins, the chosen ones may cost
-// more: what Fitter's first run leaves to rounding.
+// excess is the greatest relative difference of the cost of the chosen bins to the best:
+// the rounding error of Fitter's first run.
 const excess = 1e-9
 
-// costs are the sums of squares of values i..j-1 about their mean. Sums are
-// exact in so many bits for the values here, and quotients as good as exact.
+// costs are the sums of squares of values i..j-1 about their mean. With 512 bits the
+// sums are exact for the values here, and the quotients nearly.
 type costs [][]*big.Float
 
 func exact(x float64) *big.Float { return new(big.Float).SetPrec(512).SetFloat64(x) }
@@ -42,8 +42,8 @@ func newCosts(values []float64, weights []int64) costs {
 	return c
 }
 
-// of returns what bins with the given starts cost.
-func (c costs) of(starts []int) *big.Float {
+// cost returns the sum of squares of bins with the given starts.
+func (c costs) cost(starts []int) *big.Float {
 	sum := exact(0)
 	for k := range len(starts) - 1 {
 		sum.Add(sum, c[starts[k]][starts[k+1]])
@@ -51,7 +51,7 @@ func (c costs) of(starts []int) *big.Float {
 	return sum
 }
 
-// brute tries all ways to part the values from start on.
+// brute tries all partitions of the values from start on.
 func (c costs) brute(start, bins int) *big.Float {
 	if bins == 1 {
 		return c[start][len(c)]
@@ -82,7 +82,7 @@ func (c costs) dynamic(bins int) *big.Float {
 	return before[len(c)]
 }
 
-// checkBest fits bins and compares what they cost with what the best cost.
+// checkBest fits bins and compares their cost with the least cost.
 func checkBest(t *testing.T, name string, s *binning.Summary, bins int, best func(c costs, bins int) *big.Float) {
 	t.Helper()
 	values, weights := s.Numbers()
@@ -92,7 +92,7 @@ func checkBest(t *testing.T, name string, s *binning.Summary, bins int, best fun
 		t.Errorf("%s: %d cuts for %d bins of %d values", name, len(cuts), bins, len(values))
 	}
 	c := newCosts(values, weights)
-	got, want := c.of(startsOf(values, cuts)), best(c, min(bins, len(values)))
+	got, want := c.cost(startsOf(values, cuts)), best(c, min(bins, len(values)))
 	if limit := exact(1 + excess); got.Cmp(limit.Mul(limit, want)) > 0 {
 		t.Errorf("%s, %d bins of %v with weights %v: cuts %v cost %.17g, the best %.17g", name, bins, values, weights,
 			cuts, got, want)
@@ -137,8 +137,8 @@ func TestKMeansDynamicProgram(t *testing.T) {
 	}
 }
 
-// TestKMeansNeighbours: values that lie close together far from zero, whose
-// squares would be all rounding.
+// TestKMeansNeighbours: values close together and far from zero. The rounding error of
+// their squares is larger than the cost of the bins.
 func TestKMeansNeighbours(t *testing.T) {
 	r := rand.New(rand.NewPCG(6, 6))
 	for _, far := range []float64{1, -1, 1e15, -1e15, 0x1p900} {
@@ -153,8 +153,8 @@ func TestKMeansNeighbours(t *testing.T) {
 	}
 }
 
-// squares returns what bins with the given starts cost, in float64 but from
-// distances to the mean, so that no digits cancel.
+// squares returns the cost of bins with the given starts in float64, from distances to
+// the mean, so no digits cancel.
 func squares(values []float64, weights []int64, starts []int) float64 {
 	sum := 0.0
 	for k := range len(starts) - 1 {
@@ -175,7 +175,7 @@ func mean(values []float64, weights []int64, from, to int) float64 {
 	return sum / weight
 }
 
-// lloyd improves random starts until they stay.
+// lloyd improves random starts until they no longer change.
 func lloyd(r *rand.Rand, values []float64, weights []int64, bins int) []int {
 	starts := r.Perm(len(values) - 1)[:bins-1]
 	starts = append(starts, len(values)-1, -1)
@@ -197,8 +197,8 @@ func lloyd(r *rand.Rand, values []float64, weights []int64, bins int) []int {
 	}
 }
 
-// TestKMeansLloyd: on columns too large for an oracle, no start of Lloyd's
-// algorithm, the one that scikit-learn uses, leads to better bins.
+// TestKMeansLloyd: on columns too large for a brute-force reference, no random start of
+// Lloyd's algorithm (which scikit-learn uses) leads to better bins.
 func TestKMeansLloyd(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 3))
 	for _, c := range mediumColumns(r, 2500) {
@@ -256,9 +256,9 @@ func TestKMeansReference(t *testing.T) {
 	}
 }
 
-// TestKMeansTies: among partitions that cost the same, the last bin starts as
-// far left as it can, then the one before it, and so on: Fitter's "least best
-// i". The costs here are exact in float64, so that they do tie. By hand.
+// TestKMeansTies: among partitions of equal cost, the last bin starts as far left as
+// possible, then the bin before it, and so on: Fitter's "least best i". The costs here
+// are exact in float64, so ties are exact. By hand.
 func TestKMeansTies(t *testing.T) {
 	for _, test := range []struct {
 		values, want []float64
@@ -275,8 +275,8 @@ func TestKMeansTies(t *testing.T) {
 	}
 }
 
-// TestKMeansHugeWeights: light values beside a heavy one are parted as well as
-// they can be, though float64 sums that hold the heavy one would lose them.
+// TestKMeansHugeWeights: light values beside a heavy one are partitioned optimally,
+// though plain float64 sums with the heavy one would lose them.
 func TestKMeansHugeWeights(t *testing.T) {
 	for _, n := range []int{5, 70} {
 		for _, huge := range []int64{1 << 50, 1<<53 + 1, 1 << 58, math.MaxInt64 - 1000} {
@@ -316,8 +316,8 @@ func TestKMeansAnyWeights(t *testing.T) {
 	}
 }
 
-// TestKMeansInfinities: infinities have bins of their own, while two are left,
-// and the finite values the best of the others.
+// TestKMeansInfinities: infinities have bins of their own as long as two bins are left,
+// and the finite values have the best partition into the other bins.
 func TestKMeansInfinities(t *testing.T) {
 	finite := []float64{1, 2, 3, 10, 11, 12, 30}
 	inf := math.Inf(1)
@@ -339,8 +339,8 @@ func TestKMeansInfinities(t *testing.T) {
 	}
 }
 
-// TestKMeansScale: multiplying all values by a power of two, be it to the ends
-// of what float64 has, multiplies the cuts.
+// TestKMeansScale: multiplying all values by a power of two multiplies the cuts, up to
+// the limits of float64.
 func TestKMeansScale(t *testing.T) {
 	values := []float64{-7.5, -7, -3, 0.5, 1, 1.25, 2, 6, 6.5, 7.75}
 	want := binning.FitNumeric(numericSummary(values), binning.KMeans, 4)
@@ -355,14 +355,14 @@ func TestKMeansScale(t *testing.T) {
 		for i, cut := range got {
 			back[i] = math.Ldexp(cut, -e)
 		}
-		// At 2^-1060 numbers have 14 bits less than 53.
+		// At 2^-1060 numbers have 14 bits fewer than 53.
 		if diff := cmp.Diff(want, back, cmpopts.EquateApprox(1e-3, 0)); diff != "" {
 			t.Errorf("times 2^%d: cuts (-want +got):\n%s", e, diff)
 		}
 	}
 }
 
-// TestFitterReuse: what a Fitter did before does not show.
+// TestFitterReuse: a used Fitter gives the same cuts as a new one.
 func TestFitterReuse(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 5))
 	var f binning.Fitter

@@ -14,56 +14,54 @@ import (
 
 // Limits bounds what a summary keeps. Summaries merge only under equal limits.
 type Limits struct {
-	// Values is the number of distinct values that a numeric column may have
-	// before they are counted in buckets. At least 1.
+	// Values is the greatest number of distinct values of a numeric column; a column
+	// with more is counted in buckets. At least 1.
 	Values int
-	// Categories is the number of distinct values that a categorical column may
-	// have before its summary overflows and keeps none. At least 1.
+	// Categories is the greatest number of distinct values of a categorical column; the
+	// summary of a column with more overflows. At least 1.
 	Categories int
 }
 
-// DefaultLimits returns 65,536 values and as many categories: what codes of two
-// bytes can tell apart.
+// DefaultLimits returns 65,536 values and as many categories: the number of codes of two
+// bytes.
 func DefaultLimits() Limits { return Limits{Values: 1 << 16, Categories: 1 << 16} }
 
-// maxShift is the number of low bits that buckets drop at most. It leaves 10
-// bits of the fraction: 1,024 buckets in each octave, none wider than 0.1 % of
-// the numbers in it.
+// maxShift is the greatest number of low bits that buckets drop. It leaves 10 bits of
+// the fraction: 1,024 buckets per octave, none wider than 0.1 % of its numbers.
 const maxShift = 42
 
 // Summary holds the distinct values of one column of the training rows with
 // their weights. It belongs to one goroutine at a time, for reading too.
 //
-// A numeric column with more than Limits.Values distinct values is counted in
-// buckets: float64 values, as integers in the same order, without the fewest low
-// bits that make the distinct ones fit, and without 42 bits at most. So a
-// bucket is never wider than 0.1 % of its numbers, and much finer where a
-// column spans a few octaves, as times and coordinates do. A bucket goes by its
-// lower edge, itself a float64, and cuts are drawn at lower edges, so that the
-// weights of bins stay exact. The fewest bits of a union are never fewer than
-// those of a part, and dropping bits in one step or several is the same: how
-// fine the buckets are depends on the union of the values alone.
+// A numeric column with more than Limits.Values distinct values is counted in buckets.
+// A bucket is a float64, as an integer in the same order, without its low bits. The
+// summary drops the fewest bits that make the buckets fit the limit, and at most 42. So
+// a bucket is never wider than 0.1 % of its numbers, and much finer if the column spans
+// few octaves, as times and coordinates do. A bucket is represented by its lower edge,
+// a float64. Cuts lie at lower edges, so the weights of bins stay exact. A union never
+// drops fewer bits than its parts, and dropping bits in one step or several is the
+// same. So the width of the buckets depends on the union of the values only.
 //
-// A categorical column with more than Limits.Categories distinct values
-// overflows: it keeps its weights and no value.
+// A categorical column with more than Limits.Categories distinct values overflows: it
+// keeps the weights, but no value.
 type Summary struct {
 	kind   dataset.Kind
 	typ    dataset.ValueType
 	limits Limits
 
-	weight   int64 // of the rows that have a value
+	weight   int64 // weight of the rows with a value
 	missing  int64
 	overflow bool
-	shift    uint8            // low bits dropped from the keys of numbers; not more than the values call for
+	shift    uint8            // number of low bits dropped from the keys of numbers
 	numbers  table            // by key
 	texts    map[string]int64 // by value, categorical texts only
 
 	scratch []int64 // weights by position in a dictionary
 }
 
-// New returns an empty summary. A numeric column must be of type Number. Limits
-// below 1 count as 1. New panics on other kinds and types: they are for the
-// reader of the schema to refuse.
+// New returns an empty summary. A numeric column must be of type Number. Limits below 1
+// count as 1. New panics on other kinds and types; the reader of the schema must refuse
+// them.
 func New(kind dataset.Kind, typ dataset.ValueType, limits Limits) *Summary {
 	if err := checkColumn(kind, typ); err != nil {
 		panic(err)
@@ -85,27 +83,27 @@ func checkColumn(kind dataset.Kind, typ dataset.ValueType) error {
 	return nil
 }
 
-// Kind returns the kind that the summary was made for.
+// Kind returns the kind of the column.
 func (s *Summary) Kind() dataset.Kind { return s.kind }
 
-// Type returns the value type that the summary was made for.
+// Type returns the value type of the column.
 func (s *Summary) Type() dataset.ValueType { return s.typ }
 
-// Limits returns the limits that the summary was made with.
+// Limits returns the summary's limits.
 func (s *Summary) Limits() Limits { return s.limits }
 
 // Missing returns the weight of the rows without a value: null or NaN.
 func (s *Summary) Missing() int64 { return s.missing }
 
-// Weight returns the weight of the rows that have a value.
+// Weight returns the weight of the rows with a value.
 func (s *Summary) Weight() int64 { return s.weight }
 
 // Overflow reports whether a categorical column has more distinct values than
 // Limits.Categories.
 func (s *Summary) Overflow() bool { return s.overflow }
 
-// Exact reports whether the values are the column's own: neither buckets nor
-// dropped.
+// Exact reports whether the summary has the column's own values: it has neither buckets
+// nor an overflow.
 func (s *Summary) Exact() bool {
 	s.settle()
 	return s.shift == 0 && !s.overflow
@@ -118,15 +116,15 @@ func (s *Summary) Distinct() int {
 	return s.numbers.n + len(s.texts)
 }
 
-// Bytes returns roughly the memory that the summary holds.
+// Bytes returns the approximate memory of the summary, in bytes.
 func (s *Summary) Bytes() int {
-	const perText = 64 // header, weight, share of the map, a short text
+	const perText = 64 // string header, weight, share of the map, and a short text
 	return 16*cap(s.numbers.slots) + perText*len(s.texts) + 8*cap(s.scratch)
 }
 
-// AddVector adds the rows at the given positions of a row group's column.
-// weights[r] is row r's weight, positive; nil weighs every row 1. AddVector
-// panics when v is of another type than the summary.
+// AddVector adds the rows at the given positions of a row group's column. weights[r] is
+// the positive weight of row r; if weights is nil, every row weighs 1. AddVector panics
+// if the type of v differs from the summary's.
 func (s *Summary) AddVector(v *dataset.Vector, rows []int32, weights []int64) {
 	if v.Type != s.typ {
 		panic(fmt.Sprintf("binning: %s vector for a %s summary", v.Type, s.typ))
@@ -138,8 +136,8 @@ func (s *Summary) AddVector(v *dataset.Vector, rows []int32, weights []int64) {
 	s.addDictionary(v, rows, weights)
 }
 
-// addPlain looks values up itself and leaves only new ones to addNumber: a call
-// for each row would take longer than the look-up.
+// addPlain looks values up itself, and calls addNumber for new values only: a call per
+// row would take longer than the look-up.
 func (s *Summary) addPlain(numbers []float64, rows []int32, weights []int64) {
 	slots, shift, low := s.numbers.slots, s.numbers.shift, s.shift
 	var found int64
@@ -169,14 +167,14 @@ rows:
 	s.weight += found
 }
 
-// addDictionary sums up the rows by position in the dictionary, so that each
-// value is looked up once and not once a row.
+// addDictionary sums up the rows by position in the dictionary. So it looks up each value
+// once, not once per row.
 func (s *Summary) addDictionary(v *dataset.Vector, rows []int32, weights []int64) {
 	values := len(v.Numbers)
 	if v.Type == dataset.Text {
 		values = len(v.Texts)
 	}
-	counts := s.counts(values + 1) // the first is for missing, index -1
+	counts := s.counts(values + 1) // the first is for index -1, missing
 	if weights == nil {
 		for _, r := range rows {
 			counts[v.Index[r]+1]++
@@ -198,8 +196,8 @@ func (s *Summary) addDictionary(v *dataset.Vector, rows []int32, weights []int64
 	}
 }
 
-// counts returns n zeros. Only few are kept for the next call: there may be
-// thousands of columns, and a large dictionary comes with many rows.
+// counts returns n zeros. It keeps only a short slice for the next call, as there may be
+// thousands of columns. A large dictionary has many rows, so allocating is cheap.
 func (s *Summary) counts(n int) []int64 {
 	const kept = 4096
 	if n > kept {
@@ -219,7 +217,7 @@ func (s *Summary) addNumber(x float64, w int64) {
 	s.addKey(numberKey(x)>>s.shift<<s.shift, w)
 }
 
-// addKey adds weight to a key whose low bits are dropped already.
+// addKey adds weight to a key without its dropped bits.
 func (s *Summary) addKey(key uint64, w int64) {
 	if s.overflow {
 		return
@@ -231,8 +229,8 @@ func (s *Summary) addKey(key uint64, w int64) {
 	}
 }
 
-// grown keeps the limits after a new value. Numbers may be twice as many as the
-// limit until they are read, so that bits are dropped in few large steps.
+// grown keeps the limits after a new value. Until they are read, there may be twice as
+// many numbers as the limit, so bits are dropped in few large steps.
 func (s *Summary) grown() {
 	switch {
 	case s.kind == dataset.Categorical && s.numbers.n+len(s.texts) > s.limits.Categories:
@@ -251,11 +249,11 @@ func (s *Summary) addText(text string, w int64) {
 		s.texts[text] = old + w
 		return
 	}
-	s.texts[strings.Clone(text)] = w // a text may be a piece of a whole page
+	s.texts[strings.Clone(text)] = w // the text may share the memory of a whole page
 	s.grown()
 }
 
-// drop overflows.
+// drop marks the overflow, and drops all values.
 func (s *Summary) drop() {
 	s.overflow = true
 	s.numbers = table{}
@@ -264,8 +262,7 @@ func (s *Summary) drop() {
 	}
 }
 
-// settle drops as many low bits of the keys as the limit asks for. Every reader
-// settles first.
+// settle drops low bits of the keys until the limit holds. Every reader calls it first.
 func (s *Summary) settle() {
 	if s.kind != dataset.Numeric || s.numbers.n <= s.limits.Values || s.shift == maxShift {
 		return
@@ -273,11 +270,10 @@ func (s *Summary) settle() {
 	s.coarsen(s.fitting(s.numbers.sorted()))
 }
 
-// fitting returns the least number of dropped bits with which the sorted keys
-// keep to the limit.
+// fitting returns the least number of dropped bits with which the sorted keys fit the
+// limit.
 func (s *Summary) fitting(list []entry) uint8 {
-	// Neighbours whose highest different bit is bit b merge when more than b bits
-	// are dropped.
+	// Two neighbouring keys merge if the highest bit in which they differ is dropped.
 	var merging [65]int
 	for i := 1; i < len(list); i++ {
 		merging[bits.Len64(list[i-1].key^list[i].key)]++
@@ -305,8 +301,8 @@ func (s *Summary) coarsen(shift uint8) {
 	}
 }
 
-// Merge adds the rows of another summary, which must be of the same kind, type
-// and limits. It leaves other as it is.
+// Merge adds the rows of another summary of the same kind, type and limits. It does not
+// change other.
 func (s *Summary) Merge(other *Summary) error {
 	switch {
 	case s.kind != other.kind || s.typ != other.typ:
@@ -327,7 +323,7 @@ func (s *Summary) Merge(other *Summary) error {
 	for e := range other.numbers.scattered() {
 		s.addKey(e.key>>s.shift<<s.shift, e.weight)
 	}
-	for text, w := range other.texts { // in any order: overflow or not, the outcome is the same
+	for text, w := range other.texts { // the order does not matter, even if the summary overflows
 		if s.overflow {
 			break
 		}
@@ -337,8 +333,8 @@ func (s *Summary) Merge(other *Summary) error {
 	return nil
 }
 
-// Numbers returns the distinct values or, unless Exact, the lower edges of the
-// buckets in ascending order, with their weights. It is empty for texts.
+// Numbers returns the distinct values in ascending order, with their weights. If the
+// summary is not Exact, it returns the lower edges of the buckets. It is empty for texts.
 func (s *Summary) Numbers() (values []float64, weights []int64) {
 	list := s.entries()
 	values, weights = make([]float64, len(list)), make([]int64, len(list))
@@ -354,8 +350,8 @@ func (s *Summary) entries() []entry {
 	return s.numbers.sorted()
 }
 
-// Range returns the least and the greatest number or, unless Exact, bounds of them;
-// nil if there is none or one is infinite.
+// Range returns the least and the greatest number; if the summary is not Exact, bounds of
+// these. It is nil if there is no number or one of the two is infinite.
 func (s *Summary) Range() []float64 {
 	s.settle()
 	if s.numbers.n == 0 {
@@ -365,15 +361,15 @@ func (s *Summary) Range() []float64 {
 	for e := range s.numbers.scattered() {
 		least, greatest = min(least, e.key), max(greatest, e.key)
 	}
-	greatest |= 1<<s.shift - 1 // of the bucket
+	greatest |= 1<<s.shift - 1 // the greatest key of the last bucket
 	if low, high := keyNumber(least), keyNumber(greatest); !math.IsInf(low, 0) && !math.IsInf(high, 0) && high == high {
 		return []float64{low, high}
 	}
 	return nil
 }
 
-// Spelled returns the distinct values as categories and classes are spelled,
-// with their weights: numbers in ascending order, texts in byte order.
+// Spelled returns the distinct values in the spelling of categories and classes, with
+// their weights: numbers in ascending order, texts in byte order.
 func (s *Summary) Spelled() (values []string, weights []int64) {
 	if s.typ == dataset.Text {
 		values = slices.Sorted(maps.Keys(s.texts))

@@ -17,8 +17,8 @@ import (
 	"github.com/espalier-ml/espalier/induce/dataset"
 )
 
-// lowerEdge returns the lower edge of x's bucket: x as a whole number that
-// counts float64 values up from zero, without its low bits.
+// lowerEdge returns the lower edge of x's bucket: the number of float64 values between
+// zero and x, without its low bits, as a float64 again.
 func lowerEdge(x float64, dropped int) float64 {
 	n := int64(math.Float64bits(math.Abs(x)))
 	if x < 0 {
@@ -30,7 +30,7 @@ func lowerEdge(x float64, dropped int) float64 {
 	return math.Float64frombits(uint64(n))
 }
 
-// contents are what a summary says.
+// contents are the results of a summary's methods.
 type contents struct {
 	Numbers         []float64
 	Spelled         []string
@@ -48,7 +48,7 @@ func contentsOf(s *binning.Summary) contents {
 	return c
 }
 
-// naive restates what a summary of the column says.
+// naive computes the contents of the column's summary from the definitions.
 func (c *column) naive() contents {
 	want := contents{Exact: true}
 	texts, numbers := make(map[string]int64), make(map[float64]int64)
@@ -87,8 +87,8 @@ func (c *column) naive() contents {
 	return want
 }
 
-// randomColumn draws cells of about so many distinct values. Some distinct
-// numbers are neighbours that share buckets, some are far apart.
+// randomColumn draws cells with about the given number of distinct values. Some distinct
+// numbers are neighbours in one bucket, some are far apart.
 func randomColumn(r *rand.Rand, kind dataset.Kind, typ dataset.ValueType, distinct int) *column {
 	c := &column{kind: kind, typ: typ}
 	numbers := extremes()
@@ -113,14 +113,14 @@ func randomColumn(r *rand.Rand, kind dataset.Kind, typ dataset.ValueType, distin
 	return c
 }
 
-// randomLimit is often just as much as the column has, or one off.
+// randomLimit is often the column's number of distinct values, or one off.
 func randomLimit(r *rand.Rand, c *column) int {
 	c.limits = binning.Limits{Values: math.MaxInt, Categories: math.MaxInt}
 	distinct := c.naive().Distinct
 	return max(1, []int{distinct, distinct - 1, distinct + 1, distinct / 2, distinct / 10, 1}[r.IntN(6)])
 }
 
-// anyKinds are the columns that there are summaries of.
+// anyKinds are the kinds and types of column that have summaries.
 func anyKinds() []column {
 	return []column{
 		{kind: dataset.Numeric, typ: dataset.Number},
@@ -135,7 +135,7 @@ func TestSummaryNaive(t *testing.T) {
 			r := rand.New(rand.NewPCG(1, seed))
 			distinct := 3 + r.IntN(300)
 			if seed == 0 {
-				distinct = 9000 // scratch memory is not kept for large dictionaries
+				distinct = 9000 // a large dictionary, whose scratch memory is not kept
 			}
 			c := randomColumn(r, k.kind, k.typ, distinct)
 			s := c.empty()
@@ -150,8 +150,8 @@ func TestSummaryNaive(t *testing.T) {
 	}
 }
 
-// mergeSomehow deals the cells to summaries, which it merges in any order, some
-// of them read or sent through their encoding in between.
+// mergeSomehow deals the cells to summaries, and merges these in a random order. In
+// between, some are read, or encoded and decoded.
 func (c *column) mergeSomehow(t *testing.T, r *rand.Rand) *binning.Summary {
 	t.Helper()
 	cells := slices.Clone(c.cells)
@@ -184,8 +184,8 @@ func (c *column) mergeSomehow(t *testing.T, r *rand.Rand) *binning.Summary {
 	return parts[0]
 }
 
-// TestMergeLaws: a summary's bytes depend on nothing but the union of what went
-// into it; so merging commutes and associates, and the empty summary is neutral.
+// TestMergeLaws: a summary's bytes depend only on the union of its values and weights. So
+// merging is commutative and associative, and the empty summary is neutral.
 func TestMergeLaws(t *testing.T) {
 	for _, k := range anyKinds() {
 		for seed := range uint64(150) {
@@ -202,8 +202,8 @@ func TestMergeLaws(t *testing.T) {
 	}
 }
 
-// TestMergeLeavesOther: merging does not change what is merged in, nor does what
-// happens to the result later.
+// TestMergeLeavesOther: neither Merge nor later changes of the result change the other
+// summary.
 func TestMergeLeavesOther(t *testing.T) {
 	for _, k := range anyKinds() {
 		r := rand.New(rand.NewPCG(3, 3))
@@ -240,8 +240,7 @@ func TestMergeErrors(t *testing.T) {
 	}
 }
 
-// TestBucketWidth: no bucket is wider than 0.1 % of the numbers in it, however
-// few values the limit allows.
+// TestBucketWidth: no bucket is wider than 0.1 % of its numbers, for any limit.
 func TestBucketWidth(t *testing.T) {
 	r := rand.New(rand.NewPCG(4, 4))
 	numbers := make([]float64, 20000)
@@ -263,9 +262,9 @@ func TestBucketWidth(t *testing.T) {
 	}
 }
 
-// TestBucketsFine: buckets are no wider than the limit calls for. By hand: of
-// 1, 1+1u, 1+2u, ... with u a float64's last place, two fall together once a bit
-// is dropped, four after two.
+// TestBucketsFine: buckets are no wider than the limit requires. By hand: among 1, 1+u,
+// 1+2u, ... with u one unit in the last place, dropping one bit merges two numbers, and
+// dropping two bits merges four.
 func TestBucketsFine(t *testing.T) {
 	var numbers []float64
 	for i := range 16 {
@@ -286,8 +285,8 @@ func TestBucketsFine(t *testing.T) {
 	}
 }
 
-// TestReadersSettle: numbers beyond the limit are kept for a while, but no reader
-// sees them, whichever comes first.
+// TestReadersSettle: a summary may hold numbers beyond the limit for a while, but no
+// method returns them.
 func TestReadersSettle(t *testing.T) {
 	limits := binning.Limits{Values: 2, Categories: 1}
 	fresh := func() *binning.Summary { return limitedSummary([]float64{1, math.Nextafter(1, 2), 3}, nil, limits) }
@@ -311,7 +310,7 @@ func TestReadersSettle(t *testing.T) {
 	}
 }
 
-// TestBytes: memory depends on the limits and not on how many values there are.
+// TestBytes: memory depends on the limits, not on the number of values.
 func TestBytes(t *testing.T) {
 	const limit = 1000
 	limits := binning.Limits{Values: limit, Categories: limit}
@@ -326,8 +325,8 @@ func TestBytes(t *testing.T) {
 				c.cells = append(c.cells, cell{number: x, text: strconv.FormatFloat(x, 'g', -1, 64), weight: 1})
 			}
 			c.addSomehow(r, s, c.cells)
-			// Twice the limit until they are read, in a table that may be three
-			// eighths full, and the scratch of a short dictionary.
+			// Up to twice the limit of numbers, in a table at least three eighths full, and
+			// the scratch memory of a short dictionary.
 			if got := s.Bytes(); got <= empty || got > 16*2*limit*8/3+8*4096 {
 				t.Errorf("%s %s: %d bytes, %d without values", k.kind, k.typ, got, empty)
 			}

@@ -8,9 +8,9 @@ import (
 	"slices"
 )
 
-// A key is a float64 as an unsigned integer in the same order: the bits of
-// positive numbers count up from 1<<63, those of negative numbers down. Both
-// zeros are 1<<63. NaN has no key, hence no number has the key 0.
+// A key is a float64 as an unsigned integer in the same order: positive numbers count up
+// from 1<<63, negative numbers count down. Both zeros are 1<<63. NaN has no key, so no
+// number has the key 0.
 const (
 	keyZero = 1 << 63
 	keyNone = 0
@@ -47,9 +47,8 @@ type table struct {
 
 const minSlots = 16
 
-// slotOf returns where the search for a key starts. The multiplier is the golden
-// ratio; folding the key lets the low bits of whole numbers, all zero, not
-// starve the product.
+// slotOf returns the first slot of the search for a key. The multiplier is the golden
+// ratio. The key is folded first, as the low bits of whole numbers are all zero.
 func slotOf(key uint64, shift uint8) uint64 {
 	const golden = 0x9e3779b97f4a7c15
 	return (key ^ key>>32) * golden >> (shift & 63)
@@ -90,12 +89,12 @@ func (t *table) reserve(n int) {
 	}
 }
 
-// scattered yields the entries in a fixed order that is not that of the slots.
-// Slots come in the order of their hashes: added so to a smaller table, they
-// would crowd one end of it after the other.
+// scattered yields the entries in a fixed order that differs from the order of the slots.
+// The slots are in the order of their hashes: inserted in this order, they would crowd
+// one end of a smaller table after the other.
 func (t *table) scattered() iter.Seq[entry] {
 	return func(yield func(entry) bool) {
-		const stride = 0x9e3779b1 // odd, so that it meets each slot once
+		const stride = 0x9e3779b1 // odd, so each slot is visited once
 		mask := uint64(len(t.slots) - 1)
 		for i := range uint64(len(t.slots)) {
 			if e := t.slots[i*stride&mask]; e.key != keyNone && !yield(e) {
@@ -116,12 +115,12 @@ func (t *table) sorted() []entry {
 	return sortEntries(list)
 }
 
-// sortEntries sorts by key. It may return another slice than it was given.
+// sortEntries sorts by key. It may return another slice than its argument.
 //
-// It sorts by the 24 highest bits in which keys differ, byte by byte, and by
-// comparing among the few that agree in them.
+// It sorts by the 24 highest bits in which keys differ, byte by byte. The few entries
+// that agree in these bits are sorted by comparing.
 func sortEntries(list []entry) []entry {
-	const fewest = 128 // from where on this is faster than comparing alone
+	const fewest = 128 // fewer entries are sorted faster by comparing alone
 	if len(list) < fewest {
 		return compareEntries(list)
 	}
@@ -155,8 +154,8 @@ func compareEntries(list []entry) []entry {
 	return list
 }
 
-// sortByByte copies the entries in the order of the byte of their keys from bit
-// shift on; equals keep their order.
+// sortByByte copies the entries, sorted by the byte of their keys from bit shift on. The
+// sort is stable.
 func sortByByte(to, from []entry, shift int) {
 	var starts [257]int
 	for i := range from {

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestKeys: keys are in the order of their numbers, and lead back to them.
+// TestKeys: keys are in the order of their numbers, and keyNumber inverts numberKey.
 func TestKeys(t *testing.T) {
 	const most, least = math.MaxFloat64, math.SmallestNonzeroFloat64
 	inf := math.Inf(1)
@@ -30,7 +30,7 @@ func TestKeys(t *testing.T) {
 	}
 }
 
-// randomKeys are distinct, and differ in so many low bits at most.
+// randomKeys returns distinct keys that differ in at most the low bits.
 func randomKeys(r *rand.Rand, n, low int) []entry {
 	var list []entry
 	seen := make(map[uint64]bool)
@@ -42,9 +42,9 @@ func randomKeys(r *rand.Rand, n, low int) []entry {
 	return list
 }
 
-// TestTable: a table has what was added, once each, in ascending order when it
-// is asked for it. Lengths are around those at which it grows and sorts in
-// another way, keys around the 24 bits that it sorts by at a time.
+// TestTable: a table has each added key once, and sorted returns the keys in ascending
+// order. The lengths are around the growth of the table and the change of the sorting
+// method; the keys differ around the 24 bits that are sorted at a time.
 func TestTable(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	for _, n := range []int{0, 1, 2, 11, 12, 13, 24, 25, 127, 128, 129, 1000} {
@@ -72,7 +72,7 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// TestTableReserve: no more room than what is asked for calls for.
+// TestTableReserve: reserve allocates no more than the requested keys need.
 func TestTableReserve(t *testing.T) {
 	for _, n := range []int{1, 12, 13, 24, 25, 96, 97} {
 		var sums table

@@ -8,11 +8,11 @@ import (
 	"github.com/espalier-ml/espalier/induce/dataset"
 )
 
-// benchRows is about a row group.
+// benchRows is the number of rows of a typical row group.
 const benchRows = 1 << 16
 
-// benchShape has features of codes of one byte but for every tenth, and three
-// classes.
+// benchShape has three classes. Every tenth feature has codes of two bytes, the others
+// of one byte.
 func benchShape(features, distinct int) *shape {
 	s := &shape{features: make([]dataset.Feature, features), distinct: distinct, classes: 3}
 	for i := range s.features {
@@ -40,7 +40,7 @@ func (s *shape) benchName() string {
 
 func (s *shape) benchRows() []row { return s.rows(rand.New(rand.NewPCG(1, 2)), benchRows) }
 
-// reportEach reports the time that one of n things of an operation takes.
+// reportEach reports the time per item of an operation on n items.
 func reportEach(b *testing.B, n int, unit string) {
 	b.Helper()
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(n), unit)
@@ -59,7 +59,7 @@ func BenchmarkHashKey(b *testing.B) {
 	}
 }
 
-// BenchmarkTableAdd fills a table that keeps its memory with a row group.
+// BenchmarkTableAdd adds a row group to a table that was reset.
 func BenchmarkTableAdd(b *testing.B) {
 	for _, s := range benchShapes() {
 		b.Run(s.benchName(), func(b *testing.B) {
@@ -199,7 +199,7 @@ func benchVector(form string, f *dataset.Feature) dataset.Vector {
 	return v
 }
 
-// BenchmarkFeatures encodes and decodes features as they travel to workers.
+// BenchmarkFeatures encodes and decodes features in the form sent to workers.
 func BenchmarkFeatures(b *testing.B) {
 	for _, n := range []int{20, 2000} {
 		features := benchShape(n, 1).features

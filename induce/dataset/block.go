@@ -12,7 +12,7 @@ const blockVersion = 1
 // maxBlockCount bounds the weight and the rows of an object in a block.
 const maxBlockCount = 1 << 62
 
-// errBlock says that bytes are not an object block of the expected layout.
+// errBlock is the error of bytes that are not an object block of the expected layout.
 var errBlock = errors.New("not an object block of this layout")
 
 // AppendBlock appends objects [from, to) of the table to dst as one block:
@@ -128,15 +128,15 @@ func (r *blockReader) uvarint() uint64 {
 	return x
 }
 
-// classes reads the class weights and rows of the next object. Without rows of
-// its own, an object has as many rows as weight.
+// classes reads the class weights and the rows of the next object. If the block has no
+// rows, the number of rows is the weight.
 func (r *blockReader) classes(dst []ClassWeight, classes int) (raw []ClassWeight, rows int64, err error) {
 	n := r.uvarint()
 	if r.bad || n == 0 || n > uint64(classes) {
 		return nil, 0, errBlock
 	}
 	dst = dst[:0]
-	var next, total uint64 // the least class that may follow, the weight so far
+	var next, total uint64 // next: least class that may follow; total: weight so far
 	for range n {
 		class, weight := r.uvarint(), r.uvarint()
 		if class < next || class >= uint64(classes) || weight == 0 || weight > maxBlockCount-total {

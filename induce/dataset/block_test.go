@@ -12,8 +12,8 @@ import (
 	"github.com/espalier-ml/espalier/induce/dataset"
 )
 
-// smallShape has codes of both widths: "job" has 3 values and so 5 codes, "x"
-// 300 bins and so 301.
+// smallShape has codes of both widths: "job" has 3 values and 5 codes, "x" has 300 bins
+// and 301 codes.
 func smallShape(weighted bool) *shape {
 	return &shape{
 		features: []dataset.Feature{categorical("job", 3), numeric("x", 300)}, distinct: 4, classes: 130,
@@ -38,8 +38,7 @@ func smallBlock() ([]byte, []object) {
 	}
 }
 
-// TestBlockFormat holds the format, which is that of the files of a run that is
-// resumed.
+// TestBlockFormat pins the format: a resumed run reads blocks of earlier files.
 func TestBlockFormat(t *testing.T) {
 	s := smallShape(true)
 	block, want := smallBlock()
@@ -50,8 +49,8 @@ func TestBlockFormat(t *testing.T) {
 	}
 }
 
-// TestBlockRoundTrip: objects come back as they were, and those of several
-// blocks one after the other; a table's block of objects is that of Objects.
+// TestBlockRoundTrip: decoding a block gives its objects, and decoding several blocks
+// gives all their objects in order. A table and Objects write the same block.
 func TestBlockRoundTrip(t *testing.T) {
 	for _, d := range draws(4) {
 		t.Run(d.label, func(t *testing.T) {
@@ -90,7 +89,7 @@ func checkClassesAlone(t *testing.T, s *shape, block []byte, want []object) {
 	checkObjects(t, classes, bare)
 }
 
-// TestBlockEmpty: the shards of small data are often empty.
+// TestBlockEmpty: a block may be empty, as shards of small data often are.
 func TestBlockEmpty(t *testing.T) {
 	for _, s := range shapes() {
 		block := s.noObjects().AppendBlock(nil)
@@ -103,8 +102,8 @@ func TestBlockEmpty(t *testing.T) {
 	}
 }
 
-// TestBlockRows: a block without rows counts its weight as rows, and objects
-// that do not count rows ignore those of a block.
+// TestBlockRows: for a block without rows the weight is the number of rows. Objects
+// without rows ignore the rows of a block.
 func TestBlockRows(t *testing.T) {
 	block, objects := smallBlock()
 	without := smallShape(false).decode(t, block)
@@ -143,7 +142,7 @@ func TestBlockCut(t *testing.T) {
 	}
 }
 
-// edit says how a valid encoding is spoilt: bytes [from, to) become others.
+// edit spoils a valid encoding: it replaces bytes [from, to).
 type edit struct {
 	name     string
 	from, to int
@@ -196,8 +195,7 @@ func TestBlockErrors(t *testing.T) {
 	}
 }
 
-// TestBlockLayout: a block of fewer or other features is not taken for one of
-// these.
+// TestBlockLayout: a block of fewer or of other features is refused.
 func TestBlockLayout(t *testing.T) {
 	block, _ := smallBlock()
 	s := smallShape(true)
@@ -239,9 +237,9 @@ func allocated(f func()) uint64 {
 	return after.TotalAlloc - before.TotalAlloc
 }
 
-// TestBlockAllocations: what a block claims to hold is not believed before its
-// bytes are there. 1 MiB of bytes that stand for objects of no features takes
-// the most: the head claims an object per byte.
+// TestBlockAllocations: memory is bounded by the bytes of a block, not by the counts in
+// its head. The worst case is 1 MiB of objects without features: the head claims an
+// object per byte.
 func TestBlockAllocations(t *testing.T) {
 	const size = 1 << 20
 	for _, s := range shapes() {
@@ -268,8 +266,8 @@ func fuzzShapes() []*shape {
 	return list
 }
 
-// FuzzBlock: any bytes give an error or objects as Objects describes them, of
-// which the block has the same contents; and all readers agree on which.
+// FuzzBlock: any bytes give an error or valid objects. Encoding these objects gives a
+// block of the same contents, and all readers agree.
 func FuzzBlock(f *testing.F) {
 	block, _ := smallBlock()
 	f.Add(block, uint8(0))
@@ -303,7 +301,7 @@ func FuzzBlock(f *testing.F) {
 	})
 }
 
-// checkObject checks what the fields of Objects promise.
+// checkObject checks the contract of the fields of Objects.
 func checkObject(t *testing.T, s *shape, o object) {
 	t.Helper()
 	total, last := int64(0), -1

@@ -1,8 +1,8 @@
 package dataset
 
-// Categories finds the codes of a categorical feature's values: of texts by their
-// bytes, of numbers by the numbers that the feature's values spell. It is read only
-// and may be used from several goroutines.
+// Categories maps the values of a categorical feature to codes. Texts match by their
+// bytes, numbers by the number that a listed value spells. Categories are read-only, so
+// goroutines may share them.
 type Categories struct {
 	byText         map[string]int32
 	byNumber       map[float64]int32
@@ -31,7 +31,7 @@ func (f *Feature) Categories() *Categories {
 // Missing returns the code of missing values.
 func (c *Categories) Missing() int32 { return c.missing }
 
-// Text returns the code of a text: of "other" where the feature does not list it.
+// Text returns the code of a text, or the code of "other" if the text is not listed.
 func (c *Categories) Text(s string) int32 {
 	if code, ok := c.byText[s]; ok {
 		return code
@@ -39,8 +39,8 @@ func (c *Categories) Text(s string) int32 {
 	return c.other
 }
 
-// Number returns the code of a number: of missing for NaN, and of "other" where no
-// value of the feature spells the number.
+// Number returns the code of a number: the code of missing for NaN, the code of "other"
+// if no listed value spells the number.
 func (c *Categories) Number(x float64) int32 {
 	if x != x {
 		return c.missing

@@ -7,8 +7,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/dataset"
 )
 
-// TestCategories: texts are found by their bytes, numbers by their value, however the
-// feature spells them.
+// TestCategories: texts match by their bytes, and numbers by their value in any spelling.
 func TestCategories(t *testing.T) {
 	f := categorical("x", 0)
 	f.Values = []string{"red", "07", "1.5", ""}

@@ -12,12 +12,12 @@ type Table struct {
 	layout  Layout
 	hasRows bool // rows and weight differ
 
-	keys   []byte   // Stride bytes an object
+	keys   []byte   // Stride bytes per object
 	slots  []uint64 // open addressing: upper half of the hash, object number plus one
-	class  []uint16 // the class that the object was first seen with
-	weight []int64  // the weight of that class
-	rows   []int64  // rows of the object, if hasRows
-	head   []int32  // first entry of further classes plus one; nil while there are none
+	class  []uint16 // by object: class of its first row
+	weight []int64  // by object: weight of that class
+	rows   []int64  // by object: number of rows, if hasRows
+	head   []int32  // by object: first entry of its further classes plus one; nil: there are none
 	more   []entry  // further classes, chained
 }
 
@@ -27,14 +27,14 @@ type entry struct {
 	class  uint16
 }
 
-// ClassWeight is the weight that a class has in an object.
+// ClassWeight is the weight of one class in an object.
 type ClassWeight struct {
 	Class  uint16
 	Weight int64
 }
 
-// NewTable returns an empty table. weighted says that rows weigh other than 1,
-// so that objects count their rows apart.
+// NewTable returns an empty table. weighted says that rows may have weights other than
+// 1; objects then count their rows beside their weight.
 func NewTable(layout Layout, weighted bool) *Table {
 	return &Table{layout: layout, hasRows: weighted}
 }
@@ -42,9 +42,10 @@ func NewTable(layout Layout, weighted bool) *Table {
 // Len returns the number of objects.
 func (t *Table) Len() int { return len(t.class) }
 
-// Bytes returns roughly the memory that the table holds.
+// Bytes returns the approximate memory of the table, in bytes.
 func (t *Table) Bytes() int {
-	return cap(t.keys) + 8*cap(t.slots) + 2*cap(t.class) + 8*cap(t.weight) + 8*cap(t.rows) + 4*cap(t.head) + 16*cap(t.more)
+	perObject := 2*cap(t.class) + 8*cap(t.weight) + 8*cap(t.rows) + 4*cap(t.head)
+	return cap(t.keys) + 8*cap(t.slots) + perObject + 16*cap(t.more)
 }
 
 // Reset empties the table and keeps its memory.
@@ -54,7 +55,7 @@ func (t *Table) Reset() {
 		t.more[:0]
 }
 
-// HashKey returns the hash of a key, by which keys are also dealt to shards.
+// HashKey returns the hash of a key. It also decides the shard of the key.
 func HashKey(key []byte) uint64 { return hashBytes(sqrt264, key) }
 
 // Add adds rows of one key, all of one class. hash must be HashKey(key).
@@ -70,8 +71,7 @@ func (t *Table) Add(key []byte, hash uint64, class uint16, weight, rows int64) {
 	t.addMore(id, class, weight)
 }
 
-// find returns the number of the key's object, which it makes when the key is
-// new.
+// find returns the number of the key's object, and adds an object for a new key.
 func (t *Table) find(key []byte, hash uint64, class uint16) int {
 	if 4*(len(t.class)+1) > 3*len(t.slots) {
 		t.grow()

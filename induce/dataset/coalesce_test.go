@@ -9,8 +9,8 @@ import (
 	"github.com/espalier-ml/espalier/induce/dataset"
 )
 
-// TestTable: a table holds what maps over its rows hold. Up to 2000 rows make
-// it grow several times.
+// TestTable: a table has the same objects as maps over its rows. With up to 2000 rows it
+// grows several times.
 func TestTable(t *testing.T) {
 	for _, d := range draws(6) {
 		t.Run(d.label, func(t *testing.T) {
@@ -25,8 +25,8 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// TestTableOrder: the objects of a table stand in the order in which their
-// first rows came, wherever their blocks are cut.
+// TestTableOrder: the objects of a table are in the order of their first rows, wherever
+// the blocks are cut.
 func TestTableOrder(t *testing.T) {
 	for _, d := range draws(3) {
 		t.Run(d.label, func(t *testing.T) {
@@ -44,9 +44,9 @@ func TestTableOrder(t *testing.T) {
 	}
 }
 
-// TestTableMerge: however rows are dealt to tables, whatever blocks those make
-// and in whatever order the blocks are merged, the objects are the same, to the
-// byte once they are in one order.
+// TestTableMerge: the merged objects, once sorted, are the same to the byte for any
+// distribution of the rows over tables, any blocks of the tables, and any order of the
+// blocks.
 func TestTableMerge(t *testing.T) {
 	for _, d := range draws(4) {
 		t.Run(d.label, func(t *testing.T) {
@@ -93,8 +93,8 @@ func dealtBlocks(r *rand.Rand, s *shape, rows []row) [][]byte {
 	return blocks
 }
 
-// TestTableReset: nothing of the rows before a reset is left, with or without
-// further classes in the chains.
+// TestTableReset: a reset removes all objects, with and without chains of further
+// classes.
 func TestTableReset(t *testing.T) {
 	for _, d := range draws(2) {
 		t.Run(d.label, func(t *testing.T) {
@@ -117,8 +117,7 @@ func TestTableReset(t *testing.T) {
 	}
 }
 
-// TestTableBytes: callers send tables on by this figure, which must grow with
-// the keys at least.
+// TestTableBytes: Bytes grows at least with the keys, as callers flush tables by it.
 func TestTableBytes(t *testing.T) {
 	for _, s := range shapes() {
 		empty := dataset.NewTable(s.layout(), s.weighted)
@@ -131,9 +130,9 @@ func TestTableBytes(t *testing.T) {
 	}
 }
 
-// TestTableCollision: keys of which the hashes agree in all the bits that the
-// table looks at are still two keys. The pair is the first among the keys 1, 2,
-// ... found by the Python of TestHashes; TestTable meets none by chance.
+// TestTableCollision: two keys stay apart if their hashes agree in all bits that the
+// table uses. The pair is the first among the keys 1, 2, ..., found by the Python of
+// TestHashes. By chance TestTable has no such pair.
 func TestTableCollision(t *testing.T) {
 	a := binary.LittleEndian.AppendUint64(nil, 373069)
 	b := binary.LittleEndian.AppendUint64(nil, 497941)

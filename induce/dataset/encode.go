@@ -2,21 +2,21 @@ package dataset
 
 import "encoding/binary"
 
-// Encoder turns the values of one feature into codes. It does not change
-// after NewEncoder and may be used from several goroutines.
+// Encoder turns the values of one feature into codes. It is read-only, so goroutines may
+// share it.
 type Encoder struct {
 	feature    *Feature
 	categories *Categories // nil for a numeric feature
 }
 
-// NewEncoder returns the encoder of a feature, for columns of either value
-// type: a categorical feature finds numbers by value and texts by bytes.
+// NewEncoder returns the encoder of a feature. The encoder of a categorical feature takes
+// columns of either value type, see Categories.
 func NewEncoder(f *Feature) *Encoder { return &Encoder{f, f.Categories()} }
 
-// Encode writes the code of each row of v into the rows' keys: row r's code
-// takes Width bytes (little endian) from keys[r*stride+offset]. The feature of
-// a numeric encoder must come as numbers. scratch is used for the codes of
-// dictionaries and returned for the next call.
+// Encode writes the code of each row of v into the rows' keys: the code of row r takes
+// Width bytes (little endian) from keys[r*stride+offset]. For a numeric feature v must
+// hold numbers. scratch is memory for the codes of dictionaries; Encode returns it for
+// the next call.
 func (e *Encoder) Encode(v *Vector, keys []byte, offset, stride int, scratch []uint16) []uint16 {
 	if v.Index == nil {
 		for r, x := range v.Numbers {
@@ -75,7 +75,7 @@ func (e *Encoder) put(key []byte, code uint16) {
 	binary.LittleEndian.PutUint16(key, code)
 }
 
-// Layout says where each feature's code lies in a row's key.
+// Layout is the position of each feature's code in a row's key.
 type Layout struct {
 	Offsets []int
 	Widths  []int

@@ -14,8 +14,8 @@ import (
 	"github.com/espalier-ml/espalier/induce/dataset"
 )
 
-// naiveCode restates the rule of codes: bins by the number of cuts <= x, then
-// categories in their order, "other", "missing".
+// naiveCode computes a code from its definition: the number of cuts <= x, or the position
+// among the values, then "other", then missing.
 func naiveCode(f *dataset.Feature, v *dataset.Vector, r int) int {
 	if v.Missing(r) {
 		if f.Kind == dataset.Categorical {
@@ -46,8 +46,8 @@ func naiveCode(f *dataset.Feature, v *dataset.Vector, r int) int {
 	return len(f.Values)
 }
 
-// around returns numbers at, right below and right above the cuts of a feature,
-// and those that comparisons trip over.
+// around returns numbers at, right below and right above the cuts of a feature, and NaN,
+// infinities and zeros of both signs.
 func around(f *dataset.Feature) []float64 {
 	numbers := []float64{
 		math.NaN(), math.Inf(1), math.Inf(-1), 0, math.Copysign(0, -1), math.MaxFloat64, -math.MaxFloat64,
@@ -59,8 +59,8 @@ func around(f *dataset.Feature) []float64 {
 	return numbers
 }
 
-// asDictionary returns the same rows by an index, with a missing row and with
-// entries that no row has or that come twice.
+// asDictionary returns the same rows by an index, with a further missing row, unused
+// entries and repeated entries.
 func asDictionary(v *dataset.Vector) *dataset.Vector {
 	d := &dataset.Vector{Type: v.Type, Index: []int32{-1}, Numbers: slices.Concat(v.Numbers, v.Numbers),
 		Texts: slices.Concat(v.Texts, v.Texts)}
@@ -74,7 +74,7 @@ func asDictionary(v *dataset.Vector) *dataset.Vector {
 	return d
 }
 
-// padding is what a row's key holds around the code under test.
+// padding is the byte around the code under test in a row's key.
 const padding = 0xa5
 
 // codesOf encodes a vector, as the second of three features, and reads the
@@ -103,7 +103,7 @@ func codesOf(t *testing.T, f *dataset.Feature, v *dataset.Vector, scratch []uint
 // rule.
 func checkEncode(t *testing.T, f *dataset.Feature, v *dataset.Vector) {
 	t.Helper()
-	scratch := []uint16{9999, 9998, 9997} // codes that another feature has left
+	scratch := []uint16{9999, 9998, 9997} // codes left by another feature
 	for _, v := range []*dataset.Vector{v, asDictionary(v)} {
 		if v.Type == dataset.Text && v.Index == nil {
 			continue // texts always come with an index
@@ -160,8 +160,7 @@ func TestEncodeCuts(t *testing.T) {
 	}
 }
 
-// TestBin: Bin, by which models are applied, and Encode, by which they are
-// trained, must not differ on any number.
+// TestBin: Bin (used in scoring) and Encode (used in training) agree on every number.
 func TestBin(t *testing.T) {
 	f := numeric("x", 200)
 	numbers := around(&f)[1:] // NaN has no bin
@@ -186,8 +185,8 @@ func TestEncodeTexts(t *testing.T) {
 	checkEncode(t, &f, v) // texts are the same byte by byte only
 }
 
-// TestEncodeCategoricalNumbers: numbers of a categorical feature are found by
-// value, in whatever way the values are spelled.
+// TestEncodeCategoricalNumbers: numbers of a categorical feature match by value, in any
+// spelling.
 func TestEncodeCategoricalNumbers(t *testing.T) {
 	f := dataset.Feature{Kind: dataset.Categorical, Type: dataset.Number,
 		Values: []string{"-1", "0", "0.1", "1e+21", "+Inf", "zip"}}
@@ -195,8 +194,8 @@ func TestEncodeCategoricalNumbers(t *testing.T) {
 	checkEncode(t, &f, v)
 }
 
-// TestEncodeSpelled: what Spell makes of a number is the category that Encode
-// finds for it, so that codes survive the way through tree.json.
+// TestEncodeSpelled: Encode finds the category that Spell writes for a number, so codes
+// stay the same after a round trip through tree.json.
 func TestEncodeSpelled(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 9))
 	v := &dataset.Vector{Type: dataset.Number}
@@ -220,8 +219,7 @@ func TestEncodeSpelled(t *testing.T) {
 	}
 }
 
-// TestEncodeScratch: with the scratch of the call before, columns are encoded
-// without allocations.
+// TestEncodeScratch: with the scratch of the previous call, Encode allocates nothing.
 func TestEncodeScratch(t *testing.T) {
 	f := categorical("job", 20)
 	v := &dataset.Vector{Type: dataset.Text, Index: []int32{0, -1, 3}, Texts: f.Values}

@@ -8,20 +8,19 @@ import (
 	"unicode/utf8"
 )
 
-// DataError says that the data broke the contract: where, what was found and
-// what was expected. Empty fields are left out of the sentence.
+// DataError is an error of the input data. Error joins the fields into one sentence, and
+// leaves out empty ones.
 type DataError struct {
 	File     string `json:"file,omitempty"`
 	RowGroup *int   `json:"row_group,omitempty"`
 	Column   string `json:"column,omitempty"`
 	Value    string `json:"value,omitempty"`
-	Bytes    int    `json:"bytes,omitempty"` // of the value, where Value is its beginning
-	Problem  string `json:"problem"`         // what was found and what was expected
-	Hint     string `json:"hint,omitempty"`  // what the user can do
+	Bytes    int    `json:"bytes,omitempty"` // length of the value, if Value is only its beginning
+	Problem  string `json:"problem"`         // the fault, and the expected data
+	Hint     string `json:"hint,omitempty"`  // the remedy
 }
 
-// WithHint gives the DataError in err a hint, if there is one without, and returns
-// err.
+// WithHint sets the hint of the DataError in err, if it has none, and returns err.
 func WithHint(err error, hint string) error {
 	var e *DataError
 	if errors.As(err, &e) && e.Hint == "" {
@@ -77,12 +76,11 @@ func shorten(e DataError) DataError {
 	return e
 }
 
-// errorMark opens the machine-readable line of a DataError inside the text of
-// another error. Beam loses the types of errors on their way out of a
-// pipeline, the text survives.
+// errorMark opens the machine-readable line of a DataError inside the text of another
+// error. Beam pipelines keep the text of errors, but not their types.
 const errorMark = "espalier-data-error:"
 
-// MarshalText returns the line that ParseError finds again in any text.
+// MarshalText returns a machine-readable line, which ParseError finds in any text.
 func (e *DataError) MarshalText() ([]byte, error) {
 	c := shorten(*e)
 	type plain DataError
@@ -93,7 +91,7 @@ func (e *DataError) MarshalText() ([]byte, error) {
 	return append([]byte(errorMark), b...), nil
 }
 
-// ParseError finds the first DataError that MarshalText wrote into the text.
+// ParseError returns the first DataError written by MarshalText in a text.
 func ParseError(text string) (*DataError, bool) {
 	_, rest, ok := strings.Cut(text, errorMark)
 	if !ok {

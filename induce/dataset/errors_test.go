@@ -13,8 +13,7 @@ import (
 
 func rowGroup(i int) *int { return &i }
 
-// TestDataError: by hand, a sentence of what is known, with 80 bytes of the
-// value at most.
+// TestDataError: by hand, a sentence of the fields with at most 80 bytes of the value.
 func TestDataError(t *testing.T) {
 	long := strings.Repeat("x", 80)
 	for want, e := range map[string]dataset.DataError{
@@ -37,7 +36,7 @@ func TestDataError(t *testing.T) {
 	}
 }
 
-// dataErrors have what their machine-readable line might lose.
+// dataErrors have contents that a machine-readable line could lose.
 func dataErrors() []dataset.DataError {
 	return []dataset.DataError{
 		{Problem: "no rows"},
@@ -59,8 +58,7 @@ func marshal(t *testing.T, e *dataset.DataError) string {
 	return string(line)
 }
 
-// TestParseError: the line is found in whatever text runners put around it, and
-// says the same.
+// TestParseError: the error is found unchanged in any text that runners put around it.
 func TestParseError(t *testing.T) {
 	for _, e := range dataErrors() {
 		line := marshal(t, &e)
@@ -80,8 +78,8 @@ func TestParseError(t *testing.T) {
 	}
 }
 
-// TestParseErrorLong: a value of many bytes does not travel, its beginning does,
-// up to a whole character, and the message is the same.
+// TestParseErrorLong: only the beginning of a long value is kept, up to a whole
+// character, and the message stays the same.
 func TestParseErrorLong(t *testing.T) {
 	e := dataset.DataError{Value: strings.Repeat("v", 79) + strings.Repeat("日", 1<<18), Problem: "long"}
 	line := marshal(t, &e)
@@ -110,7 +108,7 @@ func TestParseErrorNone(t *testing.T) {
 	}
 }
 
-// TestDataErrorAs: callers tell data errors from others by their type.
+// TestDataErrorAs: a wrapped data error keeps its type.
 func TestDataErrorAs(t *testing.T) {
 	var e *dataset.DataError
 	if err := fmt.Errorf("coalesce: %w", &dataErrors()[0]); !errors.As(err, &e) || e.Problem != "no rows" {

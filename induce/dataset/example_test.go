@@ -6,8 +6,8 @@ import (
 	"github.com/espalier-ml/espalier/induce/dataset"
 )
 
-// Five rows of two features become three objects: two of the ages fall into the
-// same bin, and one of the jobs was never seen in training.
+// Five rows of two features become three objects: three young students coalesce, and one
+// of the jobs is not listed.
 func Example() {
 	features := []dataset.Feature{
 		{Name: "age", Kind: dataset.Numeric, Type: dataset.Number, Cuts: []float64{30.5, 41}},

@@ -2,7 +2,7 @@ package dataset
 
 import "strconv"
 
-// Kind says how a feature's values are ordered and tested.
+// Kind is the kind of a feature: numeric features have ordered values and cuts.
 type Kind uint8
 
 // The kinds of feature.
@@ -23,31 +23,32 @@ func (k Kind) String() string {
 	}
 }
 
-// Feature is a fitted feature column: how its values become codes, and what a
-// test on it costs.
+// Feature is a fitted feature column: the codes of its values, and the prices of its
+// tests.
 //
-// Codes are 0..Bins()-1 for the bins or values, then OtherCode (categorical
-// only), then MissingCode. The last two exist whether or not training rows
-// have them, so that unseen and missing values have a code when scoring.
+// Codes are 0..Bins()-1 for the bins or values, then OtherCode (categorical only), then
+// MissingCode. The last two exist even if no training row has them, so unseen and
+// missing values have a code in scoring.
 type Feature struct {
 	Name   string
 	Kind   Kind
-	Unit   Unit      // what the numbers count
+	Unit   Unit      // unit of points in time
 	Values []string  // categorical: the values as spelled, in code order
 	Cuts   []float64 // numeric: strictly increasing and finite; the bin of x is the number of cuts <= x
-	Range  []float64 // numeric: the least and the greatest value of training rows; nil: unknown
-	// numeric: positions among the cuts, increasing, of those that trees of fewer bins are confined
-	// to; see induce.Params.Subset
+	Range  []float64 // numeric: least and greatest value of the training rows; nil: unknown
+	// Subsets holds, for each smaller number of bins, the increasing positions of its cuts
+	// among Cuts (numeric). A tree with fewer bins uses only these cuts.
 	Subsets [][]uint16
-	Type    ValueType // categorical: the type that the values were read as, for their order
+	Type    ValueType // categorical: type of the values in the file, for their order
 
-	Missing int64 // training rows without a value
-	Other   int64 // training rows whose value was cut off as tail (categorical)
+	Missing int64 // number of training rows without a value
+	Other   int64 // number of training rows whose value is in the tail (categorical)
 
 	Cost       float64            // price of one test
-	ValueCosts map[string]float64 // price of single `equals` tests, by value as spelled; nil: none
-	Group      string             // features that share a set-up; empty: none
-	// price paid once on a path, with the group's first test there; the same in the whole group
+	ValueCosts map[string]float64 // by value as spelled: price of its `equals` test; nil: Cost for all
+	Group      string             // name of the group, whose features share a set-up; empty: no group
+	// GroupCost is the price of the group, paid once on a path, at the group's first test.
+	// All features of a group have the same.
 	GroupCost float64
 }
 
@@ -59,8 +60,7 @@ func (f *Feature) Bins() int {
 	return len(f.Cuts) + 1
 }
 
-// OtherCode returns the code of values that are not listed, or -1 for numeric
-// features.
+// OtherCode returns the code of unlisted values, or -1 for a numeric feature.
 func (f *Feature) OtherCode() int {
 	if f.Kind == Categorical {
 		return len(f.Values)
@@ -76,10 +76,9 @@ func (f *Feature) MissingCode() int {
 	return len(f.Cuts) + 1
 }
 
-// Numbers returns, for a categorical feature, the codes of the numbers that its
-// values spell. A value that is spelled as numbers are comes before others of the
-// same number, as "1" before "01". Where the values are those of booleans, 0 is
-// "false" and 1 is "true".
+// Numbers returns the codes of the numbers spelled by the values of a categorical
+// feature. If several values spell one number, the canonical spelling wins: "1" before
+// "01". If the values are booleans, 0 is "false" and 1 is "true".
 func (f *Feature) Numbers() map[float64]int {
 	codes := make(map[float64]int)
 	booleans := len(f.Values) > 0
@@ -105,7 +104,7 @@ func (f *Feature) Numbers() map[float64]int {
 // Codes returns the number of codes, with "other" and "missing".
 func (f *Feature) Codes() int { return f.MissingCode() + 1 }
 
-// Width returns the bytes that a code takes: 1 with at most 256 codes, else 2.
+// Width returns the number of bytes of a code: 1 for at most 256 codes, else 2.
 func (f *Feature) Width() int {
 	if f.Codes() <= 256 {
 		return 1
@@ -113,7 +112,7 @@ func (f *Feature) Width() int {
 	return 2
 }
 
-// CodesSeen returns the number of codes that training rows have.
+// CodesSeen returns the number of codes that occur in the training rows.
 func (f *Feature) CodesSeen() int {
 	n := f.Bins()
 	if f.Kind == Numeric && f.Cuts == nil {
@@ -132,7 +131,7 @@ func (f *Feature) CodesSeen() int {
 // not NaN.
 func (f *Feature) Bin(x float64) int {
 	below, n := 0, len(f.Cuts)
-	for n > 0 { // sort.Search without its function call
+	for n > 0 { // sort.Search, without a function call per step
 		half := n >> 1
 		if f.Cuts[below+half] <= x {
 			below += half + 1

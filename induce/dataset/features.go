@@ -12,8 +12,8 @@ const featuresVersion = 4
 
 var errFeatures = errors.New("not encoded features")
 
-// EncodeFeatures returns features in binary, as they travel to workers: JSON
-// would take longer than training does on data of many columns.
+// EncodeFeatures returns features in the binary form sent to workers. On data of many
+// columns JSON would take longer than training.
 func EncodeFeatures(features []Feature) []byte {
 	b := binary.AppendUvarint([]byte{featuresVersion}, uint64(len(features)))
 	for i := range features {
@@ -68,7 +68,7 @@ func appendFloat(b []byte, x float64) []byte {
 	return binary.LittleEndian.AppendUint64(b, math.Float64bits(x))
 }
 
-// DecodeFeatures reads what EncodeFeatures wrote.
+// DecodeFeatures reads the bytes of EncodeFeatures.
 func DecodeFeatures(b []byte) ([]Feature, error) {
 	if len(b) == 0 || b[0] != featuresVersion {
 		return nil, errFeatures
@@ -116,7 +116,7 @@ func DecodeFeatures(b []byte) ([]Feature, error) {
 	return features, nil
 }
 
-// featureReader reads until the first fault, then zeros.
+// featureReader reads encoded features. After the first fault it reads zeros.
 type featureReader struct {
 	b   []byte
 	bad bool
@@ -146,7 +146,7 @@ func (r *featureReader) varint() int64 {
 	return x
 }
 
-// length reads the length of a list whose members take at least size bytes.
+// length reads the length of a list. Each member takes at least size bytes.
 func (r *featureReader) length(size int) int {
 	x, n := binary.Uvarint(r.b)
 	if n <= 0 || x > uint64(len(r.b)/size) {

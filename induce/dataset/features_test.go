@@ -14,7 +14,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/dataset"
 )
 
-// oddFeatures have what a text or number format might lose.
+// oddFeatures have texts and numbers that a format could lose.
 func oddFeatures() []dataset.Feature {
 	return []dataset.Feature{
 		{},
@@ -169,10 +169,9 @@ func TestDecodeFeaturesErrors(t *testing.T) {
 	}
 }
 
-// TestFeaturesAllocations: the lengths in 1 MiB of hostile bytes are not
-// believed. What cannot fit is not allocated. What might is: a feature takes 4
-// bytes at least by DecodeFeatures' reckoning and some 200 in memory, a value 1
-// and 16, which bounds them by 64 times the input.
+// TestFeaturesAllocations: memory is bounded by 64 times the input, for any lengths in
+// 1 MiB of hostile bytes. A feature has at least 4 bytes in the input and about 200 in
+// memory; a value has at least 1 and 16.
 func TestFeaturesAllocations(t *testing.T) {
 	const size, refused = 1 << 20, 1 << 12
 	zeros := make([]byte, size)
@@ -207,8 +206,8 @@ func TestFeaturesAllocations(t *testing.T) {
 	}
 }
 
-// FuzzFeatures: any bytes give an error or features that are encoded, decoded
-// and encoded to the same bytes.
+// FuzzFeatures: any bytes give an error or features; encoding, decoding and encoding these
+// gives the same bytes.
 func FuzzFeatures(f *testing.F) {
 	valid := dataset.EncodeFeatures(plainFeatures())
 	f.Add(valid)

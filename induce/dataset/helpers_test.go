@@ -13,7 +13,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/dataset"
 )
 
-// numeric returns a feature with so many bins, whose cuts are 1, 2, ...
+// numeric returns a feature with the given number of bins and the cuts 1, 2, ...
 func numeric(name string, bins int) dataset.Feature {
 	f := dataset.Feature{Name: name, Kind: dataset.Numeric, Type: dataset.Number, Cost: 1}
 	for b := 1; b < bins; b++ {
@@ -31,21 +31,20 @@ func categorical(name string, values int) dataset.Feature {
 	return f
 }
 
-// shape is a data set's form: its features, and what its rows look like.
+// shape describes a random data set: its features, and the distribution of its rows.
 type shape struct {
 	name     string
 	features []dataset.Feature
-	distinct int // different code vectors, at most
+	distinct int // greatest number of different code vectors
 	classes  int
 	weighted bool
 }
 
-// shapes range from many rows an object to nearly one, and over codes of one
-// and two bytes.
+// shapes have from many rows per object to nearly one, and codes of one and two bytes.
 func shapes() []shape {
 	wide := make([]dataset.Feature, 60)
 	for i := range wide {
-		wide[i] = numeric("bins", 2+7*i%300) // from 127 on with codes of two bytes
+		wide[i] = numeric("bins", 2+7*i%300) // features of 256 bins and more have codes of two bytes
 	}
 	return []shape{
 		{"no features", nil, 1, 2, false},
@@ -65,8 +64,7 @@ type row struct {
 	weight int64
 }
 
-// rows draws rows; one in twenty of weighted rows weighs as much as all the
-// others together.
+// rows draws rows. One in twenty weighted rows weighs as much as all others together.
 func (s *shape) rows(r *rand.Rand, n int) []row {
 	vectors := make([][]int, s.distinct)
 	for i := range vectors {
@@ -104,8 +102,8 @@ func (s *shape) addTo(t *dataset.Table, rows []row) {
 	}
 }
 
-// key spells codes as Layout says: side by side, two bytes from 257 codes on,
-// the low one first.
+// key writes codes in the form of Layout: side by side, two bytes from 257 codes on, the
+// low byte first.
 func (s *shape) key(codes []int) []byte {
 	var key []byte
 	for f, code := range codes {
@@ -117,7 +115,7 @@ func (s *shape) key(codes []int) []byte {
 	return key
 }
 
-// noObjects returns where objects of this shape are appended to.
+// noObjects returns empty objects of this shape.
 func (s *shape) noObjects() *dataset.Objects {
 	return dataset.NewObjects(s.layout(), s.classes, s.weighted, 0)
 }
@@ -143,7 +141,7 @@ type object struct {
 	Raw    []dataset.ClassWeight
 }
 
-// coalesce is what a Table does, by maps, in the order of the codes.
+// coalesce does the work of a Table by maps; the objects are in the order of the codes.
 func coalesce(rows []row) []object {
 	weights := make(map[string]map[uint16]int64)
 	objects := make(map[string]*object)
@@ -214,13 +212,13 @@ func checkObjects(t *testing.T, got *dataset.Objects, want []object) {
 	}
 }
 
-// equal saves the tests cmp.Diff, which takes seconds on thousands of objects.
+// equal compares two objects. cmp.Diff would take seconds on thousands of objects.
 func (o object) equal(p object) bool {
 	return o.Class == p.Class && o.Weight == p.Weight && o.Rows == p.Rows && slices.Equal(o.Codes, p.Codes) &&
 		slices.Equal(o.Raw, p.Raw)
 }
 
-// draw is a shape with the randomness of one of its draws.
+// draw is a shape with a seeded source of random numbers.
 type draw struct {
 	*shape
 
@@ -228,7 +226,7 @@ type draw struct {
 	r     *rand.Rand
 }
 
-// draws lists so many draws of each shape.
+// draws lists a number of draws of each shape.
 func draws(seeds uint64) []draw {
 	var list []draw
 	for _, s := range shapes() {

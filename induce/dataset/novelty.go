@@ -1,11 +1,11 @@
 package dataset
 
-// Novelty counts rows by what is new about a feature's values, as against the
+// Novelty counts the rows whose value of a feature is missing, or new against the
 // training rows.
 type Novelty struct {
-	Missing int64 // no value
-	Unseen  int64 // categorical: values that are not listed, with those that were cut off as tail
-	Outside int64 // numeric: numbers below the least of training or above the greatest, where these are known
+	Missing int64 // rows without a value
+	Unseen  int64 // categorical: rows with an unlisted value, including values of the tail
+	Outside int64 // numeric: rows outside of Feature.Range; 0 if the range is unknown
 }
 
 // Add adds the counts of other rows.
@@ -15,11 +15,10 @@ func (n *Novelty) Add(other Novelty) {
 	n.Outside += other.Outside
 }
 
-// New returns the rows with values that training did not have.
+// New returns the number of rows with new values: unseen or outside.
 func (n *Novelty) New() int64 { return n.Unseen + n.Outside }
 
-// Watch tells which values of a feature are new. It does not change after NewWatch
-// and may be used from several goroutines.
+// Watch counts the new values of a feature. It is read-only, so goroutines may share it.
 type Watch struct {
 	categories *Categories // nil: the feature is numeric
 	bounded    bool
@@ -35,7 +34,7 @@ func NewWatch(f *Feature) *Watch {
 	return w
 }
 
-// Count counts the rows of a column, which a numeric feature must have as numbers.
+// Count counts the rows of a column. For a numeric feature the column must hold numbers.
 func (w *Watch) Count(v *Vector) Novelty {
 	var n Novelty
 	if v.Index == nil {
@@ -85,8 +84,8 @@ func (w *Watch) number(x float64) (n Novelty) {
 	return n
 }
 
-// numbers counts the values of a numeric feature. All rows of a plain column come
-// through its loop.
+// numbers counts the values of a numeric feature. Its loop runs over all rows of a plain
+// column.
 func (w *Watch) numbers(numbers []float64) (n Novelty) {
 	low, high := w.low, w.high
 	for _, x := range numbers {

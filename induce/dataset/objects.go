@@ -1,7 +1,7 @@
 package dataset
 
-// Codes is one feature's column of codes, one a object: U8 or U16 is set, as
-// the feature's Width says.
+// Codes is one feature's column of codes, one code per object. U8 is set if the feature's
+// Width is 1, else U16.
 type Codes struct {
 	U8  []uint8
 	U16 []uint16
@@ -19,9 +19,9 @@ func (c *Codes) At(i int) int {
 type Objects struct {
 	Classes int
 	Codes   []Codes  // per feature
-	Class   []uint16 // the class most of the weight has; ties: the first class
-	Weight  []int64  // over all classes, in fixed-point units
-	Rows    []int64  // nil where each row weighs 1 and Weight counts rows
+	Class   []uint16 // class of the most weight; ties: the first class
+	Weight  []int64  // weight of all classes, in fixed-point units
+	Rows    []int64  // number of rows; nil if each row weighs 1, so Weight counts rows
 
 	rawEnd []int64 // end of an object's entries in raw
 	raw    []ClassWeight
@@ -30,8 +30,8 @@ type Objects struct {
 // Len returns the number of objects.
 func (o *Objects) Len() int { return len(o.Class) }
 
-// Raw returns the weight of each class in object i, in class order and
-// without the classes that have none.
+// Raw returns the weights of the classes in object i, in class order, without classes of
+// weight 0.
 func (o *Objects) Raw(i int) []ClassWeight {
 	if i == 0 {
 		return o.raw[:o.rawEnd[0]]

@@ -6,7 +6,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/dataset"
 )
 
-// TestObjectsAppend: objects appended one by one are those that a table makes.
+// TestObjectsAppend: objects appended one by one equal those of a table.
 func TestObjectsAppend(t *testing.T) {
 	for _, d := range draws(3) {
 		t.Run(d.label, func(t *testing.T) {
@@ -21,8 +21,8 @@ func TestObjectsAppend(t *testing.T) {
 	}
 }
 
-// TestObjectsSelect: numbers may be left out, repeated and in any order, and
-// the objects selected share no memory with the others.
+// TestObjectsSelect: numbers may be missing, repeated and in any order. The selected
+// objects share no memory with the others.
 func TestObjectsSelect(t *testing.T) {
 	for _, d := range draws(3) {
 		t.Run(d.label, func(t *testing.T) {
@@ -48,7 +48,7 @@ func TestObjectsSelect(t *testing.T) {
 	}
 }
 
-// TestObjectsClass: by hand, the class of most weight, the first of equals.
+// TestObjectsClass: by hand, the class of the most weight; the first class of a tie.
 func TestObjectsClass(t *testing.T) {
 	for _, test := range []struct {
 		raw  []dataset.ClassWeight
@@ -67,7 +67,7 @@ func TestObjectsClass(t *testing.T) {
 	}
 }
 
-// TestRowsOf: rows that weigh 1 are counted by their weight alone.
+// TestRowsOf: if rows weigh 1, their number is the weight.
 func TestRowsOf(t *testing.T) {
 	raw := []dataset.ClassWeight{{Class: 0, Weight: 40}, {Class: 1, Weight: 2}}
 	for weighted, want := range map[bool]int64{false: 42, true: 7} { // by hand

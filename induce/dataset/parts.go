@@ -12,7 +12,7 @@ import (
 // Part is the part of a split that a row belongs to.
 type Part uint8
 
-// The parts of a split. None is for rows that are left out.
+// The parts of a split. Rows of part None are left out.
 const (
 	Train Part = iota
 	Validation
@@ -52,7 +52,7 @@ func ParsePart(s string) (Part, bool) {
 // Shares are the relative sizes of the parts, such as 70, 10 and 20.
 type Shares [Parts]uint32
 
-// Whole returns the part that takes all rows, if one does.
+// Whole returns the part of all rows, if a single share is positive.
 func (s Shares) Whole() (Part, bool) {
 	whole, taking := Part(0), 0
 	for part, share := range s {
@@ -63,8 +63,8 @@ func (s Shares) Whole() (Part, bool) {
 	return whole, taking == 1
 }
 
-// ParseShares reads "70/10/20". Shares are whole numbers of which the first
-// is positive; they need not sum to 100.
+// ParseShares reads shares such as "70/10/20": whole numbers, the first of them positive.
+// Their sum need not be 100.
 func ParseShares(s string) (Shares, error) {
 	var shares Shares
 	fields := strings.Split(s, "/")
@@ -97,8 +97,8 @@ func (s Shares) Of(hash uint64) Part {
 	return Test
 }
 
-// HashPosition starts the hashes of the rows of one row group; pass the result
-// and the row's number in the group to HashRow.
+// HashPosition returns the hash of a row group. HashRow takes it, with the row's number
+// in the group.
 func HashPosition(seed uint64, file string, rowGroup int) uint64 {
 	return mix(hashBytes(seed, []byte(file)), uint64(rowGroup))
 }
@@ -112,15 +112,15 @@ func HashText(seed uint64, s string) uint64 { return hashBytes(seed, []byte(s)) 
 // HashNumber returns the hash of a key column's number.
 func HashNumber(seed uint64, x float64) uint64 { return mix(seed, math.Float64bits(x)) }
 
-// Two odd constants with well spread bits: the fractional parts of the golden
-// ratio and of the square root of two.
+// Two odd constants with well-spread bits: the fractional parts of the golden ratio and
+// of the square root of two.
 const (
 	phi64   = 0x9e3779b97f4a7c15
 	sqrt264 = 0x6a09e667f3bcc909
 )
 
-// mix folds the 128-bit product of its arguments, each moved by a constant.
-// The same hash on all machines: the split and the shuffle depend on it.
+// mix hashes two words: it folds the 128-bit product of its arguments, each moved by a
+// constant. All machines give the same hash, as the split and the shuffle require.
 func mix(a, b uint64) uint64 {
 	hi, lo := bits.Mul64(a^sqrt264, b^phi64)
 	x := hi ^ lo

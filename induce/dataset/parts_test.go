@@ -12,9 +12,8 @@ import (
 	"github.com/espalier-ml/espalier/induce/dataset"
 )
 
-// TestHashes holds the hashes, which say on which side of a split a row of
-// yesterday's data is. The values are from this Python, written after the
-// definitions in parts.go:
+// TestHashes pins the hashes, so rows stay in their part of a split across versions. The
+// values are from this Python, written after the definitions in parts.go:
 //
 //	M, PHI, SQ = 2**64 - 1, 0x9e3779b97f4a7c15, 0x6a09e667f3bcc909
 //	def mul(a, b): p = a * b; return p >> 64 ^ p & M
@@ -66,8 +65,8 @@ func TestHashes(t *testing.T) {
 	}
 }
 
-// kindsOfRows are kinds of rows to be dealt to parts, whose numbers follow each
-// other as badly as they do in data.
+// kindsOfRows returns hash functions of typical rows: positions, keys and numbers with
+// regular patterns.
 func kindsOfRows() map[string]func(seed uint64, i int) uint64 {
 	return map[string]func(seed uint64, i int) uint64{
 		"rows of a row group": func(seed uint64, i int) uint64 {
@@ -88,8 +87,8 @@ func kindsOfRows() map[string]func(seed uint64, i int) uint64 {
 	}
 }
 
-// checkShare fails when a share of independent draws would deviate so far from
-// its probability once in 5e8 times, by 6 standard deviations.
+// checkShare fails if a share deviates from its probability by more than 6 standard
+// deviations. For independent draws this happens once in 5e8 times.
 func checkShare(t *testing.T, what string, count, n int, p float64) {
 	t.Helper()
 	if d := math.Abs(float64(count) - p*float64(n)); d > 6*math.Sqrt(float64(n)*p*(1-p)) {
@@ -97,8 +96,8 @@ func checkShare(t *testing.T, what string, count, n int, p float64) {
 	}
 }
 
-// TestShares: each kind of rows is dealt out by the shares, by one seed independently
-// of the next, and each row independently of the one before.
+// TestShares: each kind of rows is dealt in proportion to the shares, independently
+// between seeds and between neighbouring rows.
 func TestShares(t *testing.T) {
 	const n = 20_000
 	shares := dataset.Shares{70, 10, 20}
@@ -125,8 +124,8 @@ func TestShares(t *testing.T) {
 	}
 }
 
-// TestSharesOf: by hand, the parts change where hash * total / 2^64 reaches the
-// sums of the shares, exactly; a part without a share has no row.
+// TestSharesOf: by hand, a part ends exactly at the hash where hash * total / 2^64 reaches
+// the sum of the shares. A part with share 0 has no row.
 func TestSharesOf(t *testing.T) {
 	const half, top = 1 << 63, math.MaxUint64
 	for _, test := range []struct {
@@ -167,8 +166,8 @@ func TestSharesScale(t *testing.T) {
 	}
 }
 
-// TestSharesGrow: a larger training part keeps all rows of the smaller one, so
-// that runs of several sizes can be compared.
+// TestSharesGrow: a larger training part contains the smaller one, so runs of several
+// sizes can be compared.
 func TestSharesGrow(t *testing.T) {
 	r := rand.New(rand.NewPCG(11, 11))
 	for range 10_000 {
@@ -182,8 +181,8 @@ func TestSharesGrow(t *testing.T) {
 	}
 }
 
-// TestHashesDistinct: positions and keys that look alike have other hashes. By
-// chance, two of 15,000 64-bit hashes would agree once in 1e11 times.
+// TestHashesDistinct: similar positions and keys have different hashes. Among 15,000 random
+// 64-bit hashes two would agree once in 1e11 times.
 func TestHashesDistinct(t *testing.T) {
 	seen := make(map[uint64]string)
 	add := func(hash uint64, what string) {
@@ -211,14 +210,14 @@ func TestHashesDistinct(t *testing.T) {
 	}
 }
 
-// TestHashKeySpread: keys of few small codes, as most are, are dealt evenly to
-// the shards of the shuffle and to the slots of a table.
+// TestHashKeySpread: typical keys, of few small codes, are dealt evenly to the shards of
+// the shuffle and to the slots of a table.
 func TestHashKeySpread(t *testing.T) {
 	const shards, n = 64, 1 << 16
 	for _, width := range []int{2, 8, 30} {
 		var high, low [shards]int
 		seen := make(map[uint64]bool)
-		for i := range n { // the bits of i, two a byte
+		for i := range n { // the bits of i, two per byte
 			key := make([]byte, width)
 			if width == 2 {
 				binary.LittleEndian.PutUint16(key, uint16(i))
@@ -270,7 +269,7 @@ func TestParseShares(t *testing.T) {
 	}
 }
 
-// TestParseSharesErrors: the error names the flag's value and the wrong number.
+// TestParseSharesErrors: the error names the value and the wrong number.
 func TestParseSharesErrors(t *testing.T) {
 	for s, want := range map[string]string{
 		"": "three", "70": "three", "70/30": "three", "70/10/10/10": "three", "70,10,20": "three",

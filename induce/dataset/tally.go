@@ -8,15 +8,15 @@ import (
 	"slices"
 )
 
-// Tally counts equal rows of a stream: opaque keys, each with the weight and the
-// number of its rows. Two tallies of the same rows have the same bytes, in
-// whatever order the rows came, and the tallies of parts of the rows merge to
-// that of them all. It belongs to one goroutine at a time.
+// Tally counts equal rows of a stream: opaque keys, each with the weight and the number of
+// its rows. The encoding does not depend on the order of the rows. The merged tallies of
+// parts of the rows equal the tally of all rows. A tally belongs to one goroutine at a
+// time.
 //
-// Weights are counted in whole numbers until the first one that is none, then in
-// units of 1/TallyScale.
+// Weights are whole numbers until the first fractional weight, then in units of
+// 1/TallyScale.
 type Tally struct {
-	Dropped int64 // rows that were left out
+	Dropped int64 // number of rows left out
 
 	at      map[string]int32 // entries by key
 	entries []tallyEntry
@@ -29,8 +29,7 @@ type tallyEntry struct {
 	weight, rows int64
 }
 
-// TallyScale is the number of units in a weight of 1, where some weight is not
-// whole.
+// TallyScale is the number of units in a weight of 1, if some weight is fractional.
 const TallyScale = 1_000_000
 
 // Add adds a row of a positive weight, in units of 1/TallyScale. whole says that
@@ -63,18 +62,18 @@ func (t *Tally) scale() {
 	}
 }
 
-// Bytes returns roughly the memory that the tally holds.
+// Bytes returns the approximate memory of the tally, in bytes.
 func (t *Tally) Bytes() int {
-	const perEntry = 120 // entry, key in the map and its share of that
+	const perEntry = 120 // the entry, its key, and its share of the map
 	return 2*t.bytes + perEntry*len(t.entries)
 }
 
-// Empty reports whether no row came.
+// Empty reports whether no row was added or dropped.
 func (t *Tally) Empty() bool { return len(t.entries) == 0 && t.Dropped == 0 }
 
 // The flags of an encoded tally.
 const (
-	tallyWeighted = 1 << iota // rows weigh other than 1: their number follows their weight
+	tallyWeighted = 1 << iota // the number of rows follows the weight, as some rows weigh other than 1
 	tallyScaled               // weights are in units of 1/TallyScale
 )
 
@@ -85,9 +84,7 @@ const tallyVersion = 1
 //
 //	version, flags   1 byte each
 //	dropped, keys    uvarints
-//
-// per key, in byte order: its length, its bytes, the weight, the rows (uvarints) if they differ
-// from weights anywhere
+//	per key          in byte order: length, bytes, weight, and the rows if flag 1 is set
 func (t *Tally) AppendBinary(dst []byte) []byte {
 	sorted := slices.SortedFunc(slices.Values(t.entries),
 		func(a, b tallyEntry) int { return bytes.Compare(a.key, b.key) })
@@ -131,10 +128,10 @@ var errTally = errors.New("not an encoded tally")
 // TallyReader reads an encoded tally, key by key in byte order.
 type TallyReader struct {
 	Dropped int64
-	Keys    int  // in all
-	Scaled  bool // weights are in units of 1/TallyScale, not whole
+	Keys    int  // number of keys
+	Scaled  bool // weights are in units of 1/TallyScale
 
-	// Of the key that Next has read.
+	// The key read by Next, with its weight and rows.
 	Key          []byte
 	Weight, Rows int64
 
@@ -170,8 +167,8 @@ func (r *TallyReader) count() int64 {
 	return int64(x)
 }
 
-// Next reads the next key. It returns false after the last one and at a fault:
-// see Err.
+// Next reads the next key. It returns false after the last key and at a fault; Err tells
+// which.
 func (r *TallyReader) Next() bool {
 	if r.bad || r.left == 0 {
 		return false
@@ -195,7 +192,7 @@ func (r *TallyReader) Next() bool {
 	return !r.bad
 }
 
-// Err returns what was wrong with the tally, once Next has returned false.
+// Err returns the fault of the tally after Next has returned false; nil: there is none.
 func (r *TallyReader) Err() error {
 	if r.bad || r.left == 0 && len(r.rest) > 0 {
 		return errTally
@@ -203,9 +200,9 @@ func (r *TallyReader) Err() error {
 	return nil
 }
 
-// MergeTallies returns the tally of the rows of several ones, at least one.
+// MergeTallies merges at least one encoded tally.
 func MergeTallies(list ...[]byte) ([]byte, error) {
-	for len(list) > 1 { // two by two, so that each is copied log2 of their number times
+	for len(list) > 1 { // merging in pairs copies each tally log2(len(list)) times
 		merged := make([][]byte, 0, (len(list)+1)/2)
 		for i := 0; i < len(list); i += 2 {
 			if i+1 == len(list) {
@@ -267,7 +264,7 @@ func mergeTwo(one, other []byte) ([]byte, error) {
 	return w.b, nil
 }
 
-// next is Next with the weight in units of 1/TallyScale where that is wanted.
+// next is Next. If scaled is true, the weight is in units of 1/TallyScale.
 func (r *TallyReader) next(scaled bool) bool {
 	if !r.Next() {
 		return false

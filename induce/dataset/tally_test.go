@@ -29,8 +29,8 @@ func readTally(t *testing.T, b []byte) (map[string]tallied, *dataset.TallyReader
 	return got, r
 }
 
-// TestTally deals random rows to parts in random order: the merged parts must be
-// the bytes of the whole, and its counts those of a map.
+// TestTally deals random rows to parts in random order. The merged parts must have the
+// bytes of the whole, and the counts of a map.
 func TestTally(t *testing.T) {
 	for seed := range uint64(60) {
 		random := rand.New(rand.NewPCG(seed, 1))
@@ -79,8 +79,8 @@ func TestTally(t *testing.T) {
 	}
 }
 
-// FuzzTally: any bytes give an error, or a tally that merges with itself to twice
-// its counts.
+// FuzzTally: any bytes give an error or a tally; merging a tally with itself doubles its
+// counts.
 func FuzzTally(f *testing.F) {
 	var whole, scaled dataset.Tally
 	whole.Add([]byte("a"), 2*dataset.TallyScale, true)
@@ -114,7 +114,7 @@ func FuzzTally(f *testing.F) {
 			return
 		}
 		if err != nil {
-			return // too heavy to count
+			return // the doubled weight would overflow
 		}
 		got, _ := readTally(t, twice)
 		if diff := gocmp.Diff(once, got); diff != "" {

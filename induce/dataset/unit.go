@@ -9,17 +9,16 @@ import (
 	"time"
 )
 
-// Unit says what the numbers of a column count, where they stand for points in
-// time. Whatever unit a file has, a date is days and a timestamp microseconds since
-// 1970-01-01, and a time of day microseconds since midnight. All of them are whole
-// numbers: finer ones are rounded down.
+// Unit is the unit of points in time. In every file's unit, a date becomes days and a
+// timestamp microseconds since 1970-01-01, and a time of day microseconds since midnight.
+// All of them are whole numbers, rounded down.
 //
-// Timestamps are UTC where the column says so; local ones count as they read.
+// A timestamp is in UTC if its column says so. A local timestamp counts as if it were UTC.
 type Unit uint8
 
 // The units.
 const (
-	Plain Unit = iota // numbers that stand for themselves
+	Plain Unit = iota // plain numbers, not points in time
 	Date
 	Time
 	Timestamp
@@ -35,7 +34,7 @@ func (u Unit) String() string {
 	return "unknown"
 }
 
-// Things returns what the numbers are, for messages.
+// Things returns the plural of the unit's name, for messages.
 func (u Unit) Things() string {
 	if u == Plain {
 		return "numbers"
@@ -43,7 +42,7 @@ func (u Unit) Things() string {
 	return u.String() + "s"
 }
 
-// Example returns a point in time as messages show what is wanted.
+// Example returns an example of a point in time, for messages.
 func (u Unit) Example() string {
 	return [...]string{"12.5", "2026-11-21", "09:30:00", "2026-11-21T09:30:00"}[u]
 }
@@ -61,15 +60,14 @@ const (
 	secondMicros = 1_000_000
 	dayMicros    = daySeconds * secondMicros
 
-	// maxDays bounds the days that become a calendar date, and maxMicros the
-	// microseconds that float64 counts one by one and that become one.
+	// maxDays bounds the days of a calendar date. maxMicros bounds the microseconds of a
+	// timestamp; float64 holds every whole number up to it.
 	maxDays   = 1 << 31
 	maxMicros = 1 << 62
 )
 
-// Spell spells a number of the unit in ISO 8601, to the microsecond where it has
-// some: exactly, so that Parse returns the number. What is no whole number, or out
-// of the calendar, is spelled as a number.
+// Spell writes a number of the unit in ISO 8601, exactly: Parse returns the same number.
+// A fractional number, or one out of the calendar, is written as a plain number.
 func (u Unit) Spell(x float64) string {
 	if u == Plain || x != math.Trunc(x) || math.Abs(x) >= maxMicros {
 		return SpellNumber(x)
@@ -77,7 +75,7 @@ func (u Unit) Spell(x float64) string {
 	return u.SpellCount(int64(x))
 }
 
-// SpellCount is Spell for a number that float64 need not hold.
+// SpellCount is Spell for a whole number that may be beyond float64.
 func (u Unit) SpellCount(n int64) string {
 	switch {
 	case u == Date && -maxDays < n && n < maxDays:
@@ -100,8 +98,8 @@ func floorDiv(a, b int64) int64 {
 	return q
 }
 
-// spellDate spells days since 1970. Years of other than four digits have a sign,
-// and at least five.
+// spellDate writes days since 1970 as a date. A year beyond four digits has a sign and at
+// least five digits.
 func spellDate(days int64) string {
 	t := time.Unix(days*daySeconds, 0).UTC()
 	if y := t.Year(); y < 0 || y > 9999 {
@@ -120,9 +118,9 @@ func spellClock(micros int64) string {
 	return s
 }
 
-// Parse reads a point in time in ISO 8601, of which clock, seconds, fraction and
-// zone may be left out; a timestamp may have a space for the T. It reads a plain
-// number, too. ok is false for other texts.
+// Parse reads a point in time in ISO 8601, or a plain number. Clock, seconds, fraction and
+// zone may be absent, and a timestamp may have a space in place of the T. ok is false for
+// other texts.
 func (u Unit) Parse(s string) (x float64, ok bool) {
 	if x, ok := u.ParseISO(s); ok {
 		return x, true
@@ -131,8 +129,8 @@ func (u Unit) Parse(s string) (x float64, ok bool) {
 	return x + 0, err == nil && x == x // turns -0 into 0
 }
 
-// ParseISO is Parse without plain numbers. ok is false, too, where float64 cannot
-// hold the microseconds.
+// ParseISO is Parse without plain numbers. ok is also false if float64 cannot hold the
+// microseconds.
 func (u Unit) ParseISO(s string) (x float64, ok bool) {
 	n, ok := u.parseISO(s)
 	x, exact := u.Exact(n)
@@ -160,7 +158,7 @@ func (u Unit) parseISO(s string) (n int64, ok bool) {
 	}
 }
 
-// maxYears bounds the days of which the microseconds do not overflow.
+// maxYears bounds the number of days, so their microseconds do not overflow.
 const maxYears = maxMicros / dayMicros
 
 // parseDate reads year, month and day. Years have four digits, or a sign and more.
@@ -178,12 +176,12 @@ func parseDate(s string) (days int64, ok bool) {
 		y = -y
 	}
 	t := time.Date(y, time.Month(m), d, 0, 0, 0, 0, time.UTC)
-	same := t.Year() == y && int(t.Month()) == m && t.Day() == d // there is such a day
-	return floorDiv(t.Unix(), daySeconds), ok1 && ok2 && ok3 && same
+	exists := t.Year() == y && int(t.Month()) == m && t.Day() == d
+	return floorDiv(t.Unix(), daySeconds), ok1 && ok2 && ok3 && exists
 }
 
-// parseClock reads hours, minutes and, if they are there, seconds with a fraction,
-// of which what is finer than a microsecond is rounded down.
+// parseClock reads hours, minutes and optional seconds with a fraction, rounded down to
+// microseconds.
 func parseClock(s string) (micros int64, ok bool) {
 	s, fraction, fractional := strings.Cut(s, ".")
 	parts := strings.Split(s, ":")
@@ -208,7 +206,7 @@ func parseClock(s string) (micros int64, ok bool) {
 	return int64(seconds)*secondMicros + int64(part), ok
 }
 
-// cutZone takes the zone off a clock and returns it in microseconds. None is UTC.
+// cutZone cuts the zone off a clock and returns it in microseconds; no zone is UTC.
 func cutZone(s string) (clock string, zone int64, ok bool) {
 	if clock, found := strings.CutSuffix(s, "Z"); found {
 		return clock, 0, true
@@ -228,7 +226,7 @@ func cutZone(s string) (clock string, zone int64, ok bool) {
 	return s[:at], zone, ok && len(offset) == 5
 }
 
-// digits reads a number of decimal digits alone.
+// digits reads a number that consists of decimal digits only.
 func digits(s string) (int, bool) {
 	for i := range len(s) {
 		if s[i] < '0' || s[i] > '9' {
@@ -239,8 +237,8 @@ func digits(s string) (int, bool) {
 	return n, err == nil
 }
 
-// Of returns a point in time in the unit, in UTC, rounded down; ok is false where
-// 64 bits cannot hold it.
+// Of returns a point in time in the unit, in UTC, rounded down. ok is false if 64 bits
+// cannot hold it.
 func (u Unit) Of(t time.Time) (n int64, ok bool) {
 	seconds := t.Unix()
 	switch u {
@@ -253,12 +251,12 @@ func (u Unit) Of(t time.Time) (n int64, ok bool) {
 	}
 }
 
-// Exact returns a count of the unit as a number; ok is false where float64 cannot
-// hold it exactly, as some beyond 2^53 microseconds: before 1684-07-28 or after
+// Exact returns a count of the unit as a number. ok is false if float64 cannot hold the
+// count exactly: some counts beyond 2^53, for microseconds before 1684-07-28 or after
 // 2255-06-05.
 func (u Unit) Exact(n int64) (x float64, ok bool) {
 	x = float64(n)
-	return x, x < math.MaxInt64 && int64(x) == n // the former rounds up to 2^63
+	return x, x < math.MaxInt64 && int64(x) == n // as a float64, math.MaxInt64 is 2^63
 }
 
 // Inexact returns the error of a count that Exact refuses.

@@ -70,10 +70,12 @@ func TestParseUnits(t *testing.T) {
 		}
 	}
 	for unit, texts := range map[dataset.Unit]string{
-		dataset.Plain:     "2026-11-21,09:30,NaN,x,",
-		dataset.Date:      "2026-13-01,2026-02-30,2026-11-1,26-11-21,2026-11-21T00:00,--2026-11-21,2026/11/21,+1234567890-01-01,today,",
-		dataset.Time:      "24:00,9:30,09:60,09:30:60,09:30:,09:30.5,09:30:00.,09:30:00.x,09:30:00.123x",
-		dataset.Timestamp: "2026-11-21T,2026-11-21T25:00,2026-11-21T09:30X,2026-11-21T09:30+1,T09:30,2026-11-21T09:30+01:00:00",
+		dataset.Plain: "2026-11-21,09:30,NaN,x,",
+		dataset.Date: "2026-13-01,2026-02-30,2026-11-1,26-11-21,2026-11-21T00:00,--2026-11-21,2026/11/21," +
+			"+1234567890-01-01,today,",
+		dataset.Time: "24:00,9:30,09:60,09:30:60,09:30:,09:30.5,09:30:00.,09:30:00.x,09:30:00.123x",
+		dataset.Timestamp: "2026-11-21T,2026-11-21T25:00,2026-11-21T09:30X,2026-11-21T09:30+1," +
+			"T09:30,2026-11-21T09:30+01:00:00",
 	} {
 		for _, text := range strings.Split(texts, ",") {
 			if x, ok := unit.Parse(text); ok {
@@ -124,8 +126,8 @@ func FuzzParseUnit(f *testing.F) {
 	})
 }
 
-// TestNumbersOfCategories: the value that is spelled as the number is has it, and
-// booleans are 0 and 1.
+// TestNumbersOfCategories: a number belongs to its canonical spelling, and booleans are 0
+// and 1.
 func TestNumbersOfCategories(t *testing.T) {
 	for _, c := range []struct {
 		values []string

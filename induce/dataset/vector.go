@@ -5,7 +5,7 @@ import (
 	"strconv"
 )
 
-// ValueType is the type of a column's values once they are decoded.
+// ValueType is the type of a column's decoded values.
 type ValueType uint8
 
 // The value types. Numbers cover integers, floating point numbers, decimals,
@@ -29,11 +29,10 @@ func (t ValueType) String() string {
 
 // Vector is one decoded column of one row group, in one of two forms.
 //
-// With Index set, Index[r] is the position of row r's value in Numbers or
-// Texts, and -1 says that it is missing. The positions need not all be used
-// and values may repeat. Without Index, Numbers holds one value per row
-// and NaN says missing. Texts always come with an Index. Negative zero never
-// occurs: decoders turn it into zero.
+// If Index is set, Index[r] is the position of row r's value in Numbers or Texts; -1 is
+// missing. Some positions may be unused, and values may repeat. If Index is nil, Numbers
+// holds one value per row, and NaN is missing. Texts always have an Index. Decoders turn
+// negative zero into zero.
 type Vector struct {
 	Type    ValueType
 	Index   []int32
@@ -58,9 +57,8 @@ func (v *Vector) Missing(r int) bool {
 	return i < 0 || v.Type == Number && math.IsNaN(v.Numbers[i])
 }
 
-// Spell returns row r's value as categories, classes and messages spell it:
-// whole numbers without a point, other numbers in shortest round-trip form.
-// Missing values are the empty string.
+// Spell returns row r's value in the spelling of categories, classes and messages. For
+// numbers see SpellNumber. A missing value is the empty string.
 func (v *Vector) Spell(r int) string {
 	if v.Missing(r) {
 		return ""
@@ -84,14 +82,13 @@ func SpellNumber(x float64) string {
 	return strconv.FormatFloat(x, 'g', -1, 64)
 }
 
-// RowGroup is an opened row group of which columns can be decoded one by one.
-// ReadColumn may be called from several goroutines with distinct vectors.
+// RowGroup is an open row group, whose columns are decoded one by one. ReadColumn may be
+// called from several goroutines with distinct vectors.
 type RowGroup interface {
 	// Rows returns the number of rows.
 	Rows() int
-	// ReadColumn decodes the i-th of the columns that were asked for into dst,
-	// reusing its buffers.
+	// ReadColumn decodes the i-th requested column into dst, reusing its buffers.
 	ReadColumn(i int, dst *Vector) error
-	// Close releases what the row group holds.
+	// Close releases the row group's memory and files.
 	Close() error
 }

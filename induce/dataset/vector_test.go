@@ -37,8 +37,7 @@ func TestVector(t *testing.T) {
 	}
 }
 
-// TestSpellEmpty: the empty text is a value, though it is spelled as a missing
-// one.
+// TestSpellEmpty: the empty text is not missing, though both have the same spelling.
 func TestSpellEmpty(t *testing.T) {
 	v := dataset.Vector{Type: dataset.Text, Index: []int32{0}, Texts: []string{""}}
 	if v.Missing(0) {
