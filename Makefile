@@ -1,5 +1,5 @@
 # The README's two commands and the checks; everything here is plain go.
-.PHONY: example test lint bench ci matrix pruning budgets peers predict speed scorers cluster
+.PHONY: example test lint bench ci matrix pruning budgets peers predict speed scorers cluster processors
 
 example:
 	go run ./cmd/espalier train --config cmd/espalier/example/tic-tac-toe.yaml
@@ -39,3 +39,6 @@ scorers:
 
 cluster:
 	bench/cluster.sh
+
+processors:
+	work=$$(mktemp -d) && bench/processors.sh build $$work && bench/processors.sh check $$work && rm -r $$work

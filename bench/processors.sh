@@ -3,8 +3,8 @@
 # instructions of its third level. Both multiply and add with one rounding where
 # code lets them.
 #
-# .ci/processors build DIR   compiles what the check runs (minutes, mostly Beam)
-# .ci/processors check DIR   runs it
+#	bench/processors.sh build DIR   compiles what the check runs (minutes, mostly Beam)
+#	bench/processors.sh check DIR   runs it
 set -euo pipefail
 cd "$(dirname "$0")/.."
 bin=$2
