@@ -66,7 +66,7 @@ func (f *classFile) read(ctx context.Context, from *source.Files, url string) (*
 		}
 		return nil, usage.Errorf("--%s: %v%s", f.flag, err, hint)
 	}
-	v.digest = digest(b)
+	v.digest = fileDigest(b)
 	r := newCSV(b)
 	header, err := r.Read()
 	if err != nil || strings.Join(header, ",") != f.header {

@@ -1,17 +1,12 @@
 package pipelines
 
 import (
-	"cmp"
-	"context"
 	"math"
 	"math/big"
 	"slices"
 
 	"github.com/espalier-ml/espalier/induce/binning"
-	"github.com/espalier-ml/espalier/induce/tree"
-	"github.com/espalier-ml/espalier/io/runfolder"
 	"github.com/espalier-ml/espalier/io/usage"
-	"github.com/espalier-ml/espalier/pipelines/source"
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
@@ -21,34 +16,12 @@ const (
 	balancedClassWeights = "balanced"
 )
 
-// weighsClasses reports whether training rows are weighed by their classes.
-func (c *TrainConfig) weighsClasses() bool {
-	return c.ClassWeights != "" && c.ClassWeights != noClassWeights
-}
-
 // classSettings are what the data owner says about classes. What was not said is
 // nil.
 type classSettings struct {
 	weights    *classValues // of a file
 	priors     *classValues
 	errorCosts *classValues
-}
-
-func readClassSettings(ctx context.Context, from *source.Files, c *TrainConfig) (classSettings, error) {
-	var s classSettings
-	var err [3]error
-	if c.weighsClasses() && c.ClassWeights != balancedClassWeights {
-		f := classWeightsFile()
-		s.weights, err[0] = f.read(ctx, from, c.ClassWeights)
-	}
-	if c.Priors != "" {
-		s.priors, err[1] = readPriors(ctx, from, c.Priors)
-	}
-	if c.ErrorCosts != "" {
-		f := errorCostsFile()
-		s.errorCosts, err[2] = f.read(ctx, from, c.ErrorCosts)
-	}
-	return s, cmp.Or(err[:]...)
 }
 
 // digests returns the digests of the files by flag; nil: there are none.
@@ -63,21 +36,6 @@ func (s *classSettings) digests() map[string]string {
 		}
 	}
 	return digests
-}
-
-// describeLabel describes the class column once the classes are known, with priors
-// and error costs.
-func (t *training) describeLabel() error {
-	l := tree.Label{Column: t.config.Label, Classes: t.classes}
-	var err error
-	if l.Priors, err = t.perClass.priorsOf(t.classes); err != nil {
-		return err
-	}
-	if l.ErrorCosts, err = t.perClass.errorCostsOf(t.classes); err != nil {
-		return err
-	}
-	t.label = l
-	return nil
 }
 
 // priorsOf returns the priors of the classes, of sum 1; nil: there are none.
@@ -114,33 +72,6 @@ func (s *classSettings) errorCostsOf(classes []string) ([][]float64, error) {
 		costs[actual][actual] = 0
 	}
 	return costs, s.errorCosts.each(classes, false, func(at []int, cost float64) { costs[at[0]][at[1]] = cost })
-}
-
-// weighClasses decides, from the weight of the training rows by class, what it is
-// multiplied by. scale is the number of units in a weight of 1.
-func (t *training) weighClasses(encoded []byte, scale int64) error {
-	if !t.config.weighsClasses() {
-		return nil
-	}
-	totals, err := classTotals(encoded, t.classes)
-	if err != nil {
-		return err
-	}
-	rows := &t.schema.rows
-	rows.ClassWeights = balancedFactors(totals)
-	if v := t.perClass.weights; v != nil {
-		for k := range rows.ClassWeights {
-			rows.ClassWeights[k] = jobs.FractionScale
-		}
-		err := v.each(t.classes, t.rehearsed != nil, func(at []int, x float64) {
-			rows.ClassWeights[at[0]] = int64(math.RoundToEven(float64(x * jobs.FractionScale)))
-		})
-		if err != nil {
-			return err
-		}
-	}
-	rows.TrainScale = trainScale(rows)
-	return checkTotal(totals, rows, scale)
 }
 
 // classTotals returns the weight of the training rows of each class.
@@ -220,14 +151,26 @@ func checkTotal(totals []int64, rows *jobs.RowSpec, scale int64) error {
 	return nil
 }
 
-// describeWeights says in a tree what its weights are.
-func (t *training) describeWeights(d *tree.Training) {
-	if len(t.spec.ClassWeights) == 0 {
-		return
+// weigh decides, from the encoded weight of the training rows by class, what the weight
+// of a row is multiplied by, and says so in rows. scale is the number of units in a weight
+// of 1. absent allows classes in the file that no row has.
+func (s *classSettings) weigh(rows *jobs.RowSpec, encoded []byte, classes []string, scale int64, absent bool) error {
+	totals, err := classTotals(encoded, classes)
+	if err != nil {
+		return err
 	}
-	d.Weights = runfolder.WeightsByClass
-	for _, f := range t.spec.ClassWeights {
-		d.ClassWeights = append(d.ClassWeights, float64(f)/jobs.FractionScale)
+	rows.ClassWeights = balancedFactors(totals)
+	if v := s.weights; v != nil {
+		for k := range rows.ClassWeights {
+			rows.ClassWeights[k] = jobs.FractionScale
+		}
+		err := v.each(classes, absent, func(at []int, x float64) {
+			rows.ClassWeights[at[0]] = int64(math.RoundToEven(float64(x * jobs.FractionScale)))
+		})
+		if err != nil {
+			return err
+		}
 	}
-	d.LeftOutRows = t.rowStats.Train - d.Rows
+	rows.TrainScale = trainScale(rows)
+	return checkTotal(totals, rows, scale)
 }

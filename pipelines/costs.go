@@ -2,7 +2,9 @@ package pipelines
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/csv"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -99,7 +101,7 @@ func readCosts(ctx context.Context, f *source.Files, url string, columns []strin
 	if err != nil {
 		return nil, usage.Errorf("--costs: %v", err)
 	}
-	c.digest = digest(b)
+	c.digest = fileDigest(b)
 	r := newCSV(b)
 	header, err := r.Read()
 	wanted := strings.Join(costHeaders(), " or ")
@@ -213,4 +215,14 @@ func (c *costs) apply(features []dataset.Feature) error {
 		}
 	}
 	return nil
+}
+
+// grouped reports whether a group of features has a price.
+func (c *costs) grouped() bool {
+	return slices.ContainsFunc(c.lines, func(l costLine) bool { return l.group != "" && l.groupCost > 0 })
+}
+
+func fileDigest(b []byte) string {
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:])
 }

@@ -25,9 +25,9 @@ func csvOf(t *testing.T, content string) string {
 // csvReaders read what each flag names, of the classes a and b and the columns x and y.
 func csvReaders() map[string]func(ctx context.Context, url string) error {
 	classes := []string{"a", "b"}
-	settings := func(c TrainConfig) func(context.Context) error {
+	settings := func(weights, priors, errorCosts string) func(context.Context) error {
 		return func(ctx context.Context) error {
-			s, err := readClassSettings(ctx, source.Process, &c)
+			s, err := readClassSettings(ctx, source.Process, weights, priors, errorCosts)
 			if err != nil {
 				return err
 			}
@@ -41,9 +41,9 @@ func csvReaders() map[string]func(ctx context.Context, url string) error {
 		}
 	}
 	return map[string]func(ctx context.Context, url string) error{
-		"class_weights": func(ctx context.Context, url string) error { return settings(TrainConfig{ClassWeights: url})(ctx) },
-		"priors":        func(ctx context.Context, url string) error { return settings(TrainConfig{Priors: url})(ctx) },
-		"error_costs":   func(ctx context.Context, url string) error { return settings(TrainConfig{ErrorCosts: url})(ctx) },
+		"class_weights": func(ctx context.Context, url string) error { return settings(url, "", "")(ctx) },
+		"priors":        func(ctx context.Context, url string) error { return settings("", url, "")(ctx) },
+		"error_costs":   func(ctx context.Context, url string) error { return settings("", "", url)(ctx) },
 		"costs": func(ctx context.Context, url string) error {
 			c, err := readCosts(ctx, source.Process, url, []string{"x", "y"})
 			for i := 0; err == nil && i < len(c.lines); i++ {

@@ -169,8 +169,7 @@ func (p *parsed) settleBins(rows int64) {
 // count these in other ways, for each tree whose scores count prices. The plain ones
 // come first: the first of all is the one that --select first takes.
 func (p *parsed) settleSetUps(prices *costs) error {
-	grouped := slices.ContainsFunc(prices.lines, func(l costLine) bool { return l.group != "" && l.groupCost > 0 })
-	if !grouped || len(p.grid) < 2 {
+	if !prices.grouped() || len(p.grid) < 2 {
 		return nil
 	}
 	for _, plain := range slices.Clone(p.grid) {

@@ -140,7 +140,7 @@ func (o *outlook) held(share float64) (encoded, memory float64) {
 // with the room that slices grow by, and its share of the slots.
 func (o *outlook) tableBytes() float64 {
 	n := float64(o.layout.Stride) + 10
-	if o.t.schema.rows.Weight != "" || o.t.config.weighsClasses() {
+	if o.t.schema.rows.Weight != "" || weighsClasses(o.t.config.ClassWeights) {
 		n += 8
 	}
 	return float64(1.15*n) + 16

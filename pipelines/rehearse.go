@@ -68,12 +68,6 @@ func (t *training) sample(rows int64) *training {
 	}
 }
 
-// ofFeatures returns the costs without those of single values, of which a sample
-// need not have each.
-func (c *costs) ofFeatures() *costs {
-	return &costs{lines: slices.DeleteFunc(slices.Clone(c.lines), func(l costLine) bool { return l.single }), url: c.url}
-}
-
 // tallyObjects counts the objects of a part by their rows.
 func (t *training) tallyObjects(ctx context.Context, part dataset.Part) error {
 	layout := dataset.NewLayout(t.features)

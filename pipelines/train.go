@@ -133,7 +133,7 @@ func newTraining(ctx context.Context, j *engine.Driver, c *TrainConfig, p *parse
 	if err != nil {
 		return nil, err
 	}
-	perClass, err := readClassSettings(ctx, j.Files, c)
+	perClass, err := readClassSettings(ctx, j.Files, c.ClassWeights, c.Priors, c.ErrorCosts)
 	if err != nil {
 		return nil, err
 	}
@@ -304,7 +304,7 @@ func (t *training) prepare(ctx context.Context) error {
 func (t *training) summariseConfig() jobs.SummariseConfig {
 	workers := t.driver.Workers()
 	return jobs.SummariseConfig{
-		Rows: t.schema.rows.Encode(), Workers: workers, Out: t.scratch + "/summarise", Classes: t.config.weighsClasses(),
+		Rows: t.schema.rows.Encode(), Workers: workers, Out: t.scratch + "/summarise", Classes: weighsClasses(t.config.ClassWeights),
 		Limits: binning.Limits{Values: t.config.MaxValues, Categories: binning.DefaultLimits().Categories},
 		Pieces: pieces(4*workers, len(t.input.Tasks)), // more than workers, which so end at about the same time
 		Run:    t.files.Run.Name(),
@@ -353,8 +353,11 @@ func (t *training) summarise(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := t.weighClasses(encoded[len(encoded)-1], scale); err != nil {
-		return err
+	if weighsClasses(t.config.ClassWeights) {
+		err := t.perClass.weigh(&t.schema.rows, encoded[len(encoded)-1], t.classes, scale, t.rehearsed != nil)
+		if err != nil {
+			return err
+		}
 	}
 	return t.fitFeatures(ctx, encoded[:label])
 }
