@@ -265,10 +265,10 @@ func (t *training) same(c *checkpoint) error {
 			return changed(fmt.Sprintf("--%s has become %v instead of %v", name, settings[name], c.Config[name]))
 		}
 	}
-	if t.costs.digest != c.Costs {
+	if t.costs.Digest != c.Costs {
 		return changed("the costs file has changed")
 	}
-	digests := t.perClass.digests()
+	digests := t.perClass.Digests()
 	for _, flag := range slices.Sorted(maps.Keys(digests)) {
 		if digests[flag] != c.PerClass[flag] {
 			return changed(fmt.Sprintf("the file of --%s has changed", flag))
@@ -298,7 +298,7 @@ func (t *training) save(ctx context.Context, g *levels.Growth) error {
 		return err
 	}
 	c := checkpoint{
-		Format: checkpointFormat, Version: 1, Espalier: runfolder.Version(), Config: settings, Costs: t.costs.digest, Inputs: t.input.Manifest(), PerClass: t.perClass.digests(),
+		Format: checkpointFormat, Version: 1, Espalier: runfolder.Version(), Config: settings, Costs: t.costs.Digest, Inputs: t.input.Manifest(), PerClass: t.perClass.Digests(),
 		Blocks: strings.TrimPrefix(t.blocks, t.checkpointURL()+"/"), RowStats: t.rowStats, Spec: &t.spec, Constant: t.schema.constant(),
 		Features: dataset.EncodeFeatures(t.features), Classes: t.classes, Objects: *t.objects, Grown: t.roots, Growth: g,
 	}

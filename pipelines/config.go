@@ -12,6 +12,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/pipelines/engine"
+	"github.com/espalier-ml/espalier/pipelines/tables"
 )
 
 // TrainConfig is the configuration of a training run. The JSON names are those
@@ -93,7 +94,7 @@ const defaultTolerance = 0.001
 func DefaultConfig() TrainConfig {
 	return TrainConfig{
 		Algorithm: Choices{"ec45", "c45", "cc45"}, Lambda: Choices{"10", "3", "30", "1000"}, Theta: Choices{"0.005", "0.0005"}, Prune: Choices{"leaves", "cost"}, Alpha: alphaAuto, Select: "best", Tolerance: defaultTolerance, Folds: foldsAuto, FrontierStep: 0.001, Certificate: certificateQuick,
-		Tests: Choices{"threshold", "both"}, Bins: Choices{binsAuto}, Binning: "quantile", LeafEstimate: "smoothed", ClassWeights: noClassWeights, RepeatCost: repeatFull,
+		Tests: Choices{"threshold", "both"}, Bins: Choices{binsAuto}, Binning: "quantile", LeafEstimate: "smoothed", ClassWeights: tables.NoClassWeights, RepeatCost: tables.RepeatFull,
 		Split: "70/10/20", Seed: 1, MaxClasses: 1000, MaxCategories: 1000, MaxValues: 1 << 16, StorageConfig: DefaultStorageConfig(), EngineConfig: DefaultEngineConfig(), HistogramMemory: 256 << 20, MemoryObjects: -1, LevelsPerJob: 1, Runner: "direct",
 	}
 }
@@ -187,8 +188,8 @@ func (c *TrainConfig) checkNames() error {
 	if len(c.Input) == 0 {
 		faults = append(faults, errors.New("--input is required: Parquet files or globs, separated by commas"))
 	}
-	if c.RepeatCost != repeatFull && c.RepeatCost != tree.RepeatFree {
-		faults = append(faults, fmt.Errorf("--repeat_cost %s: want %s or %s", c.RepeatCost, repeatFull, tree.RepeatFree))
+	if c.RepeatCost != tables.RepeatFull && c.RepeatCost != tree.RepeatFree {
+		faults = append(faults, fmt.Errorf("--repeat_cost %s: want %s or %s", c.RepeatCost, tables.RepeatFull, tree.RepeatFree))
 	}
 	for _, name := range c.Categorical {
 		if slices.Contains(c.Numeric, name) {

@@ -25,6 +25,7 @@ import (
 	"github.com/espalier-ml/espalier/io/parquetio"
 	"github.com/espalier-ml/espalier/pipelines/engine"
 	"github.com/espalier-ml/espalier/pipelines/source"
+	"github.com/espalier-ml/espalier/pipelines/tables"
 )
 
 // update reports whether golden files are written anew: the flag -update, as in other
@@ -61,7 +62,7 @@ func trained(t *testing.T, rows int, theta float64) *training {
 		t.Fatal(err)
 	}
 	r := &training{
-		config: &c, parsed: p, grid: p.grid, input: in, schema: s, files: source.Process, costs: new(costs),
+		config: &c, parsed: p, grid: p.grid, input: in, schema: s, files: source.Process, costs: new(tables.Costs),
 		driver: &engine.Driver{Runner: "direct", Reporter: engine.Silent{}, Files: source.Process}, scratch: "mem://" + t.Name(), blocks: "mem://" + t.Name() + "/blocks",
 	}
 	if err := r.train(ctx, nil); err != nil {

@@ -13,6 +13,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/split"
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/io/usage"
+	"github.com/espalier-ml/espalier/pipelines/tables"
 )
 
 // Choices are the values of a setting of which each makes trees of its own: see
@@ -168,8 +169,8 @@ func (p *parsed) settleBins(rows int64) {
 // settleSetUps adds, where groups have prices and a tree is chosen, trees whose scores
 // count these in other ways, for each tree whose scores count prices. The plain ones
 // come first: the first of all is the one that --select first takes.
-func (p *parsed) settleSetUps(prices *costs) error {
-	if !prices.grouped() || len(p.grid) < 2 {
+func (p *parsed) settleSetUps(prices *tables.Costs) error {
+	if !prices.Grouped() || len(p.grid) < 2 {
 		return nil
 	}
 	for _, plain := range slices.Clone(p.grid) {
@@ -191,7 +192,7 @@ func (p *parsed) settleSetUps(prices *costs) error {
 // redundant reports whether an algorithm grows the same trees as another one that
 // is named, too.
 func (c *TrainConfig) redundant(a split.Algorithm) bool {
-	if c.Costs != "" || c.RepeatCost != repeatFull {
+	if c.Costs != "" || c.RepeatCost != tables.RepeatFull {
 		return false
 	}
 	return a == split.CC45 && slices.Contains(c.Algorithm, split.C45.String()) ||

@@ -8,6 +8,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/levels"
 	"github.com/espalier-ml/espalier/pipelines/engine"
+	"github.com/espalier-ml/espalier/pipelines/tables"
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
@@ -140,7 +141,7 @@ func (o *outlook) held(share float64) (encoded, memory float64) {
 // with the room that slices grow by, and its share of the slots.
 func (o *outlook) tableBytes() float64 {
 	n := float64(o.layout.Stride) + 10
-	if o.t.schema.rows.Weight != "" || weighsClasses(o.t.config.ClassWeights) {
+	if o.t.schema.rows.Weight != "" || tables.WeighsClasses(o.t.config.ClassWeights) {
 		n += 8
 	}
 	return float64(1.15*n) + 16

@@ -62,7 +62,7 @@ func (t *training) sample(rows int64) *training {
 	s.columns = slices.Clone(s.columns) // their roles are set anew
 	scratch := "mem://espalier-" + uuid.NewString()
 	return &training{
-		config: &c, parsed: &p, grid: p.grid, schema: &s, input: in, costs: t.costs.ofFeatures(), perClass: t.perClass, files: t.files,
+		config: &c, parsed: &p, grid: p.grid, schema: &s, input: in, costs: t.costs.OfFeatures(), perClass: t.perClass, files: t.files,
 		driver: &engine.Driver{Runner: c.Runner, Reporter: rehearsing{t.driver.Reporter}, Files: t.files}, scratch: scratch, blocks: scratch + "/blocks",
 		rehearsed: &rehearsal{share: share},
 	}

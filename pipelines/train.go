@@ -25,6 +25,7 @@ import (
 	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/pipelines/engine"
 	"github.com/espalier-ml/espalier/pipelines/source"
+	"github.com/espalier-ml/espalier/pipelines/tables"
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
@@ -129,11 +130,11 @@ func newTraining(ctx context.Context, j *engine.Driver, c *TrainConfig, p *parse
 	if err != nil {
 		return nil, err
 	}
-	prices, err := readCosts(ctx, j.Files, c.Costs, in.Names())
+	prices, err := tables.ReadCosts(ctx, j.Files, c.Costs, in.Names())
 	if err != nil {
 		return nil, err
 	}
-	perClass, err := readClassSettings(ctx, j.Files, c.ClassWeights, c.Priors, c.ErrorCosts)
+	perClass, err := tables.ReadClasses(ctx, j.Files, c.ClassWeights, c.Priors, c.ErrorCosts)
 	if err != nil {
 		return nil, err
 	}
@@ -232,7 +233,7 @@ type training struct {
 	parsed  *parsed
 	input   *source.Input
 	schema  *schema
-	costs   *costs
+	costs   *tables.Costs
 	files   *source.Files
 	output  *runfolder.Folder
 	driver  *engine.Driver
@@ -247,8 +248,8 @@ type training struct {
 	spec     jobs.RowSpec // of the features that have tests
 	features []dataset.Feature
 	classes  []string
-	perClass classSettings // what the data owner says about the classes
-	label    tree.Label    // see describeLabel
+	perClass tables.Classes // what the data owner says about the classes
+	label    tree.Label     // see describeLabel
 	objects  *[dataset.Parts]jobs.ObjectStats
 
 	deadline  time.Time     // zero: none
@@ -304,7 +305,7 @@ func (t *training) prepare(ctx context.Context) error {
 func (t *training) summariseConfig() jobs.SummariseConfig {
 	workers := t.driver.Workers()
 	return jobs.SummariseConfig{
-		Rows: t.schema.rows.Encode(), Workers: workers, Out: t.scratch + "/summarise", Classes: weighsClasses(t.config.ClassWeights),
+		Rows: t.schema.rows.Encode(), Workers: workers, Out: t.scratch + "/summarise", Classes: tables.WeighsClasses(t.config.ClassWeights),
 		Limits: binning.Limits{Values: t.config.MaxValues, Categories: binning.DefaultLimits().Categories},
 		Pieces: pieces(4*workers, len(t.input.Tasks)), // more than workers, which so end at about the same time
 		Run:    t.files.Run.Name(),
@@ -353,8 +354,8 @@ func (t *training) summarise(ctx context.Context) error {
 			return err
 		}
 	}
-	if weighsClasses(t.config.ClassWeights) {
-		err := t.perClass.weigh(&t.schema.rows, encoded[len(encoded)-1], t.classes, scale, t.rehearsed != nil)
+	if tables.WeighsClasses(t.config.ClassWeights) {
+		err := t.perClass.Weigh(&t.schema.rows, encoded[len(encoded)-1], t.classes, scale, t.rehearsed != nil)
 		if err != nil {
 			return err
 		}
@@ -428,7 +429,7 @@ func (t *training) fitFeatures(ctx context.Context, encoded [][]byte) error {
 	if len(t.features) == 0 {
 		t.driver.Reporter.Warn("all features are constant among the training rows: the tree is a single leaf")
 	}
-	return t.costs.apply(t.features)
+	return t.costs.Apply(t.features)
 }
 
 func (t *training) fit(column jobs.FeatureColumn, encoded []byte) (dataset.Feature, error) {

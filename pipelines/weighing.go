@@ -11,10 +11,10 @@ import (
 func (t *training) describeLabel() error {
 	l := tree.Label{Column: t.config.Label, Classes: t.classes}
 	var err error
-	if l.Priors, err = t.perClass.priorsOf(t.classes); err != nil {
+	if l.Priors, err = t.perClass.PriorsOf(t.classes); err != nil {
 		return err
 	}
-	if l.ErrorCosts, err = t.perClass.errorCostsOf(t.classes); err != nil {
+	if l.ErrorCosts, err = t.perClass.ErrorCostsOf(t.classes); err != nil {
 		return err
 	}
 	t.label = l

@@ -1,4 +1,4 @@
-package pipelines
+package tables
 
 import (
 	"math"
@@ -12,20 +12,20 @@ import (
 
 // The values of --class_weights that are no file.
 const (
-	noClassWeights       = "none"
+	NoClassWeights       = "none"
 	balancedClassWeights = "balanced"
 )
 
-// classSettings are what the data owner says about classes. What was not said is
+// Classes are what the data owner says about classes. What was not said is
 // nil.
-type classSettings struct {
+type Classes struct {
 	weights    *classValues // of a file
 	priors     *classValues
 	errorCosts *classValues
 }
 
-// digests returns the digests of the files by flag; nil: there are none.
-func (s *classSettings) digests() map[string]string {
+// Digests returns the digests of the files by flag; nil: there are none.
+func (s *Classes) Digests() map[string]string {
 	var digests map[string]string
 	for _, v := range []*classValues{s.weights, s.priors, s.errorCosts} {
 		if v != nil && v.digest != "" {
@@ -38,8 +38,8 @@ func (s *classSettings) digests() map[string]string {
 	return digests
 }
 
-// priorsOf returns the priors of the classes, of sum 1; nil: there are none.
-func (s *classSettings) priorsOf(classes []string) ([]float64, error) {
+// PriorsOf returns the priors of the classes, of sum 1; nil: there are none.
+func (s *Classes) PriorsOf(classes []string) ([]float64, error) {
 	if s.priors == nil {
 		return nil, nil
 	}
@@ -60,9 +60,9 @@ func (s *classSettings) priorsOf(classes []string) ([]float64, error) {
 	return priors, nil
 }
 
-// errorCostsOf returns the costs by actual and predicted class; nil: there are
+// ErrorCostsOf returns the costs by actual and predicted class; nil: there are
 // none.
-func (s *classSettings) errorCostsOf(classes []string) ([][]float64, error) {
+func (s *Classes) ErrorCostsOf(classes []string) ([][]float64, error) {
 	if s.errorCosts == nil {
 		return nil, nil
 	}
@@ -151,10 +151,10 @@ func checkTotal(totals []int64, rows *jobs.RowSpec, scale int64) error {
 	return nil
 }
 
-// weigh decides, from the encoded weight of the training rows by class, what the weight
+// Weigh decides, from the encoded weight of the training rows by class, what the weight
 // of a row is multiplied by, and says so in rows. scale is the number of units in a weight
 // of 1. absent allows classes in the file that no row has.
-func (s *classSettings) weigh(rows *jobs.RowSpec, encoded []byte, classes []string, scale int64, absent bool) error {
+func (s *Classes) Weigh(rows *jobs.RowSpec, encoded []byte, classes []string, scale int64, absent bool) error {
 	totals, err := classTotals(encoded, classes)
 	if err != nil {
 		return err

@@ -1,4 +1,4 @@
-package pipelines
+package tables
 
 import (
 	"context"
@@ -27,12 +27,12 @@ func csvReaders() map[string]func(ctx context.Context, url string) error {
 	classes := []string{"a", "b"}
 	settings := func(weights, priors, errorCosts string) func(context.Context) error {
 		return func(ctx context.Context) error {
-			s, err := readClassSettings(ctx, source.Process, weights, priors, errorCosts)
+			s, err := ReadClasses(ctx, source.Process, weights, priors, errorCosts)
 			if err != nil {
 				return err
 			}
-			if _, err = s.priorsOf(classes); err == nil {
-				_, err = s.errorCostsOf(classes)
+			if _, err = s.PriorsOf(classes); err == nil {
+				_, err = s.ErrorCostsOf(classes)
 			}
 			if err == nil && s.weights != nil {
 				err = s.weights.each(classes, false, func([]int, float64) {})
@@ -45,7 +45,7 @@ func csvReaders() map[string]func(ctx context.Context, url string) error {
 		"priors":        func(ctx context.Context, url string) error { return settings("", url, "")(ctx) },
 		"error_costs":   func(ctx context.Context, url string) error { return settings("", "", url)(ctx) },
 		"costs": func(ctx context.Context, url string) error {
-			c, err := readCosts(ctx, source.Process, url, []string{"x", "y"})
+			c, err := ReadCosts(ctx, source.Process, url, []string{"x", "y"})
 			for i := 0; err == nil && i < len(c.lines); i++ {
 				if l := c.lines[i]; math.IsNaN(l.cost) || math.IsInf(l.cost, 0) || l.cost < 0 || !(l.groupCost >= 0) {
 					return errors.New("a cost that no tree can have")
@@ -126,7 +126,7 @@ func FuzzPriors(f *testing.F) {
 		}
 		s, err := readPriors(t.Context(), source.Process, text)
 		if err == nil {
-			_, err = (&classSettings{priors: s}).priorsOf([]string{"a", "b"})
+			_, err = (&Classes{priors: s}).PriorsOf([]string{"a", "b"})
 		}
 		var usage *usage.Error
 		if err != nil && (!errors.As(err, &usage) || !strings.HasPrefix(err.Error(), "--priors")) {

@@ -1,4 +1,4 @@
-package pipelines
+package tables
 
 import (
 	"context"
@@ -22,13 +22,13 @@ import (
 // maxCosts bounds a costs file.
 const maxCosts = 64 << 20
 
-// repeatFull is the --repeat_cost of the paper: each test on a path is paid.
-const repeatFull = "full"
+// RepeatFull is the --repeat_cost of the paper: each test on a path is paid.
+const RepeatFull = "full"
 
-// costs are the prices that a costs file names.
-type costs struct {
+// Costs are the prices that a costs file names.
+type Costs struct {
 	url    string
-	digest string // SHA-256 of the file
+	Digest string // SHA-256 of the file
 	lines  []costLine
 }
 
@@ -90,10 +90,10 @@ func costHeaders() []string {
 	return []string{"feature,cost", "feature,cost,group,group_cost", "feature,value,cost"}
 }
 
-// readCosts reads a CSV file with one of costHeaders. columns are the names that
+// ReadCosts reads a CSV file with one of costHeaders. columns are the names that
 // a line may have.
-func readCosts(ctx context.Context, f *source.Files, url string, columns []string) (*costs, error) {
-	c := &costs{url: url}
+func ReadCosts(ctx context.Context, f *source.Files, url string, columns []string) (*Costs, error) {
+	c := &Costs{url: url}
 	if url == "" {
 		return c, nil
 	}
@@ -101,7 +101,7 @@ func readCosts(ctx context.Context, f *source.Files, url string, columns []strin
 	if err != nil {
 		return nil, usage.Errorf("--costs: %v", err)
 	}
-	c.digest = fileDigest(b)
+	c.Digest = fileDigest(b)
 	r := newCSV(b)
 	header, err := r.Read()
 	wanted := strings.Join(costHeaders(), " or ")
@@ -149,7 +149,7 @@ func readCosts(ctx context.Context, f *source.Files, url string, columns []strin
 }
 
 // parse reads the fields of a line.
-func (c *costs) parse(header, record []string, r *csv.Reader) (*costLine, error) {
+func (c *Costs) parse(header, record []string, r *csv.Reader) (*costLine, error) {
 	line := new(costLine)
 	line.number, _ = r.FieldPos(0)
 	groupCost := ""
@@ -183,14 +183,14 @@ func (c *costs) parse(header, record []string, r *csv.Reader) (*costLine, error)
 	return line, nil
 }
 
-func (c *costs) fault(line *costLine, format string, args ...any) error {
+func (c *Costs) fault(line *costLine, format string, args ...any) error {
 	return usage.Errorf("--costs %s, line %d: %s", c.url, line.number, fmt.Sprintf(format, args...))
 }
 
-// apply sets the costs and groups of features and the costs of single tests; those without a line cost
+// Apply sets the costs and groups of features and the costs of single tests; those without a line cost
 // 1. Lines of columns that are no features, constant ones for example, have no
 // effect.
-func (c *costs) apply(features []dataset.Feature) error {
+func (c *Costs) Apply(features []dataset.Feature) error {
 	byName := make(map[string]*dataset.Feature, len(features))
 	for i := range features {
 		features[i].Cost = 1
@@ -217,12 +217,18 @@ func (c *costs) apply(features []dataset.Feature) error {
 	return nil
 }
 
-// grouped reports whether a group of features has a price.
-func (c *costs) grouped() bool {
+// Grouped reports whether a group of features has a price.
+func (c *Costs) Grouped() bool {
 	return slices.ContainsFunc(c.lines, func(l costLine) bool { return l.group != "" && l.groupCost > 0 })
 }
 
 func fileDigest(b []byte) string {
 	sum := sha256.Sum256(b)
 	return hex.EncodeToString(sum[:])
+}
+
+// OfFeatures returns the costs without those of single values, of which a sample
+// need not have each.
+func (c *Costs) OfFeatures() *Costs {
+	return &Costs{lines: slices.DeleteFunc(slices.Clone(c.lines), func(l costLine) bool { return l.single }), url: c.url}
 }
