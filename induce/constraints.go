@@ -6,8 +6,8 @@ import (
 	"github.com/espalier-ml/espalier/induce/split"
 )
 
-// Constraints are what the features demand of a tree: that some are tested first, and
-// that predictions are monotone in others.
+// Constraints are demands of the features on a tree: to be tested first, or to have
+// monotone predictions.
 type Constraints struct {
 	first    []int // by depth: the feature that nodes have to test; -1: any
 	monotone bool  // some feature is monotone

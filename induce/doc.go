@@ -1,6 +1,5 @@
-// Package induce grows classification trees by the greedy criterion of Zhang
-// and Gionis, "Regularized impurity reduction: accurate decision trees with
-// complexity guarantees".
+// Package induce grows classification trees by the greedy criterion of Zhang and Gionis,
+// "Regularized impurity reduction: accurate decision trees with complexity guarantees".
 //
 // # The way of a row
 //
@@ -11,17 +10,34 @@
 //	objects              dataset.Objects        rows with equal codes, coalesced
 //	histograms           split.Histogram        objects and weight by code and class
 //	the best test        split.Scanner          the criterion in closed form
-//	the tree             tree.Tree              nodes, canonical JSON, routing
+//	grown nodes          Node                   by memory.Grow, or by levels.Grower
+//	the tree             tree.Tree              made by Model; canonical JSON, routing
 //	metrics              metric.Evaluate        from the leaves' class weights
 //
 // # Growing
 //
-// A node whose objects fit in memory is grown whole by package memory. Of nodes
-// that do not fit package levels keeps the counts only, and splits them level by
-// level. Both score the same integers by the same code, so they give the same tree
-// to the last bit. This package has what they share: the nodes and the tree that
-// is made of them, the path to a node, histograms, and what the columns want.
+// A tree is grown from the root. Each open node is counted: its objects by code and class,
+// for each feature. All tests are scored from these counts, and the best one splits the
+// node. A node without a test, or that the parameters close, is a leaf.
 //
-// This package and those below it use the standard library only and do no
-// I/O.
+// There are two growers. Package memory grows whole trees over objects in memory.
+// Package levels splits nodes whose objects do not fit in memory, level by level, from
+// counts that many workers make and add up. Both score the same integers by the same
+// code, so they grow the same tree to the last bit. Neither knows the other. This package
+// has what they share.
+//
+// # Glossary
+//
+//   - object: all rows with the same codes in all features, with the weight of these rows.
+//     Its class is the class with the greatest weight among them.
+//   - code: the number of a value's bin or category in a feature.
+//   - cell: the number or the weight of a node's objects of one code and class.
+//   - histogram: the cells of a node, for all features or some (see Layout).
+//   - raw class weights: the weight of the rows by their own class.
+//   - open node: a node that may still be split. A closed node is a leaf; a stopped one is
+//     a leaf only because time ran out.
+//   - place: the depth of a node and the path to it. The prices of tests and the bounds of
+//     monotone constraints depend on the path.
+//
+// This package and those below it use the standard library only and do no I/O.
 package induce

@@ -15,20 +15,96 @@ import (
 
 const module = "github.com/espalier-ml/espalier/"
 
+// sourceFile is a parsed Go file.
+type sourceFile struct {
+	name string // from the folder that was walked, with slashes
+	set  *token.FileSet
+	tree *ast.File
+}
+
+// sources parses all Go files below a folder but tests, test kits and hidden folders.
+// There must be at least so many.
+func sources(t *testing.T, root string, least int) []sourceFile {
+	t.Helper()
+	var files []sourceFile
+	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if entry.IsDir() {
+			hidden := strings.HasPrefix(entry.Name(), ".") || strings.HasSuffix(entry.Name(), "test")
+			if hidden && path != root {
+				return filepath.SkipDir
+			}
+			return nil
+		}
+		if !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return nil
+		}
+		name, err := filepath.Rel(root, path)
+		if err != nil {
+			return err
+		}
+		set := token.NewFileSet()
+		tree, err := parser.ParseFile(set, path, nil, parser.SkipObjectResolution)
+		files = append(files, sourceFile{filepath.ToSlash(name), set, tree})
+		return err
+	})
+	if err != nil || len(files) < least {
+		t.Fatalf("%d files read, want at least %d: %v", len(files), least, err)
+	}
+	return files
+}
+
 // TestPure repeats a rule of the linter: induce and the packages below it
 // depend on the standard library and on each other only.
 func TestPure(t *testing.T) {
-	out, err := exec.Command("go", "list", "-deps", "-f", "{{if not .Standard}}{{.ImportPath}}{{end}}", "./...").Output()
+	for path := range imports(t) {
+		if path != module+"induce" && !strings.HasPrefix(path, module+"induce/") {
+			t.Errorf("induce depends on %s", path)
+		}
+	}
+}
+
+// imports returns the packages of induce and all that they import from outside the
+// standard library, each with all packages that it depends on.
+func imports(t *testing.T) map[string][]string {
+	t.Helper()
+	const format = `{{if not .Standard}}{{.ImportPath}} {{join .Deps " "}}{{end}}`
+	out, err := exec.Command("go", "list", "-deps", "-f", format, "./...").Output()
 	if err != nil {
 		t.Fatalf("go list: %v", err)
 	}
-	packages := strings.Fields(string(out))
+	packages := make(map[string][]string)
+	for line := range strings.Lines(string(out)) {
+		if words := strings.Fields(line); len(words) > 0 {
+			packages[words[0]] = words[1:]
+		}
+	}
 	if len(packages) < 5 {
 		t.Fatalf("only %d packages listed: %v", len(packages), packages)
 	}
-	for _, path := range packages {
-		if path != module+"induce" && !strings.HasPrefix(path, module+"induce/") {
-			t.Errorf("induce depends on %s", path)
+	return packages
+}
+
+// TestArrows: the growers know the root and not each other, the root knows no grower,
+// and package tree knows neither nor certify.
+func TestArrows(t *testing.T) {
+	packages := imports(t)
+	for from, to := range map[string][]string{
+		"induce":        {"induce/memory", "induce/levels"},
+		"induce/memory": {"induce/levels"},
+		"induce/levels": {"induce/memory"},
+		"induce/tree":   {"induce", "induce/memory", "induce/levels", "induce/certify"},
+	} {
+		list, ok := packages[module+from]
+		if !ok {
+			t.Errorf("no package %s", from)
+		}
+		for _, path := range to {
+			if slices.Contains(list, module+path) {
+				t.Errorf("%s depends on %s", from, path)
+			}
 		}
 	}
 }
@@ -36,55 +112,35 @@ func TestPure(t *testing.T) {
 // TestNoInputOutput: no file but tests imports what would do I/O, log or draw
 // random numbers from a global source.
 func TestNoInputOutput(t *testing.T) {
-	forbidden := []string{"os", "os/exec", "net", "net/http", "log", "log/slog", "io/ioutil", "syscall", "math/rand", "unsafe"}
-	files := 0
-	err := filepath.WalkDir(".", func(path string, _ fs.DirEntry, err error) error {
-		if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
-			return err
-		}
-		files++
-		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ImportsOnly)
-		if err != nil {
-			return err
-		}
-		for _, spec := range file.Imports {
+	forbidden := []string{
+		"os", "os/exec", "net", "net/http", "log", "log/slog", "io/ioutil", "syscall", "math/rand", "unsafe",
+	}
+	for _, file := range sources(t, ".", 10) {
+		for _, spec := range file.tree.Imports {
 			name, err := strconv.Unquote(spec.Path.Value)
 			if err != nil {
-				return err
+				t.Fatal(err)
 			}
 			if slices.Contains(forbidden, name) {
-				t.Errorf("%s imports %s", path, name)
+				t.Errorf("%s imports %s", file.name, name)
 			}
 		}
-		return nil
-	})
-	if err != nil || files < 10 {
-		t.Errorf("%d files read: %v", files, err)
 	}
 }
 
-// TestGoroutines: no file but those of package parallel starts goroutines: a panic in
-// one that it did not start would end the process.
+// TestGoroutines: only package parallel starts goroutines. A panic in a goroutine of
+// any other package would end the process.
 func TestGoroutines(t *testing.T) {
-	err := filepath.WalkDir(".", func(path string, _ fs.DirEntry, err error) error {
-		if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") || strings.HasPrefix(path, "parallel") {
-			return err
+	for _, file := range sources(t, ".", 10) {
+		if strings.HasPrefix(file.name, "parallel/") {
+			continue
 		}
-		set := token.NewFileSet()
-		file, err := parser.ParseFile(set, path, nil, parser.SkipObjectResolution)
-		if err != nil {
-			return err
-		}
-		ast.Inspect(file, func(n ast.Node) bool {
+		ast.Inspect(file.tree, func(n ast.Node) bool {
 			selector, _ := n.(*ast.SelectorExpr)
 			if _, ok := n.(*ast.GoStmt); ok || selector != nil && selector.Sel.Name == "WaitGroup" {
-				t.Errorf("%s: a goroutine, or a WaitGroup: use package parallel", set.Position(n.Pos()))
+				t.Errorf("%s: a goroutine, or a WaitGroup: use package parallel", file.set.Position(n.Pos()))
 			}
 			return true
 		})
-		return nil
-	})
-	if err != nil {
-		t.Error(err)
 	}
 }

@@ -18,8 +18,8 @@
 // stopped run goes on from its last level. If time runs out, Growth.Close makes leaves of
 // the large nodes.
 //
-// The histogram of the largest child of a node is inferred, where the memory allows it:
-// that of the parent less those of the siblings.
+// Where the memory allows it, the histogram of the largest child of a node is not counted
+// but inferred: the parent's histogram less the siblings' histograms.
 //
 // Counts are integers, and the tests are scored by the code that package memory uses, so
 // both grow the same tree to the last bit, whatever the memory, the budget and the

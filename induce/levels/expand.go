@@ -61,8 +61,8 @@ func (c *Counts) raw(g *Grower, at int) ([]int64, int64) {
 	return slices.Clone(raw[:g.Classes]), raw[g.Classes]
 }
 
-// infer makes the histograms of nodes that were not counted: that of the parent less
-// those of the siblings.
+// infer makes the histograms of nodes that were not counted: the parent's histogram less
+// the siblings' histograms.
 func (g *Grower) infer(p *Pass, c *Counts) {
 	c.cells = make(map[int][]int64)
 	for at, n := range p.Nodes {

@@ -38,7 +38,10 @@ type byLevels struct {
 func newByLevels(t *testing.T, d *growtest.Data, p induce.Params, blocks int, budget int64, piece int) *byLevels {
 	t.Helper()
 	g := &byLevels{Data: d, t: t, p: p, budget: budget, memory: 1 << 30, layout: dataset.NewLayout(d.Features)}
-	setting := levels.Setting{Params: p, Columns: d.Columns, Classes: d.Objects.Classes, Total: d.Total, Heaviest: slices.Max(d.Objects.Weight), Piece: piece}
+	setting := levels.Setting{
+		Params: p, Columns: d.Columns, Classes: d.Objects.Classes, Total: d.Total,
+		Heaviest: slices.Max(d.Objects.Weight), Piece: piece,
+	}
 	g.grower = levels.NewGrower(setting)
 	n := d.Objects.Len()
 	for i := range blocks {
@@ -165,7 +168,8 @@ func (g *byLevels) growSmall(growth *levels.Growth) {
 		if int64(gathered.Len()) != o.Node.Objects {
 			g.t.Fatalf("%d objects reach node %d, want %d", gathered.Len(), numbers[o.Node], o.Node.Objects)
 		}
-		grown[i] = memory.GrowBelow(gathered, g.Columns, []induce.Params{g.p}, g.Total, there.Small[i].Place(), memory.Options{})[0]
+		at := there.Small[i].Place()
+		grown[i] = memory.GrowBelow(gathered, g.Columns, []induce.Params{g.p}, g.Total, at, memory.Options{})[0]
 	}
 	for i, o := range growth.Small {
 		*o.Node = *grown[i]
@@ -214,9 +218,11 @@ func TestLevels(t *testing.T) {
 // TestLevelsOneBin: a column of one value with nulls has two codes.
 func TestLevelsOneBin(t *testing.T) {
 	for _, family := range growtest.Families() {
-		d := growtest.New(rand.New(rand.NewPCG(1, 2)), []dataset.Feature{growtest.Numeric("constant", 1, 1), growtest.Numeric("x", 4, 5)}, 2, 40, false)
+		features := []dataset.Feature{growtest.Numeric("constant", 1, 1), growtest.Numeric("x", 4, 5)}
+		d := growtest.New(rand.New(rand.NewPCG(1, 2)), features, 2, 40, false)
 		p := induce.Params{Algorithm: split.EC45, Family: family, Lambda: 1}
-		if got, want := growtest.Encode(t, newByLevels(t, d, p, 2, 0, 0).grow()), growtest.Encode(t, d.Grow(p, 1)); got != want {
+		want := growtest.Encode(t, d.Grow(p, 1))
+		if got := growtest.Encode(t, newByLevels(t, d, p, 2, 0, 0).grow()); got != want {
 			t.Errorf("tests %s: tree\n%s, want\n%s", family, got, want)
 		}
 	}
@@ -263,8 +269,7 @@ func TestPasses(t *testing.T) {
 	}
 }
 
-// TestPieceErrors: pieces that were cut short, or that belong to no pass, are
-// errors. With theta 1 no object is heavy, with theta 0 all are.
+// TestPieceErrors: truncated pieces and pieces of no pass are errors. With theta 1 no object is heavy, with theta 0 all are.
 func TestPieceErrors(t *testing.T) {
 	d := growtest.New(rand.New(rand.NewPCG(3, 4)), growtest.SomeFeatures(), 3, 50, true)
 	for _, theta := range []float64{0, 1} {
@@ -274,7 +279,9 @@ func TestPieceErrors(t *testing.T) {
 		level := g.grower.Counter(g.start().Root, pass)
 		level.Add(d.Objects, 1)
 		level.Pieces(func(key int64, b []byte) {
-			for _, bad := range [][]byte{nil, b[:1], b[:len(b)/2], b[:len(b)-1], append(slices.Clone(b), 2), append(slices.Clone(b), 0, 1)} {
+			for _, bad := range [][]byte{
+				nil, b[:1], b[:len(b)/2], b[:len(b)-1], append(slices.Clone(b), 2), append(slices.Clone(b), 0, 1),
+			} {
 				if err := g.grower.AddPiece(g.grower.NewCounts(pass), key, bad); err == nil {
 					t.Errorf("key %d with %d of %d bytes: no error", key, len(bad), len(b))
 				}
@@ -306,7 +313,8 @@ func TestGrowthErrors(t *testing.T) {
 func FuzzPiece(f *testing.F) {
 	d := growtest.New(rand.New(rand.NewPCG(3, 4)), growtest.SomeFeatures(), 3, 50, true)
 	l := levels.NewGrower(levels.Setting{
-		Params: induce.Params{Algorithm: split.EC45, Family: split.Both}, Columns: d.Columns, Classes: 3, Total: d.Total, Heaviest: slices.Max(d.Objects.Weight), Piece: 5000,
+		Params: induce.Params{Algorithm: split.EC45, Family: split.Both}, Columns: d.Columns, Classes: 3, Total: d.Total,
+		Heaviest: slices.Max(d.Objects.Weight), Piece: 5000,
 	})
 	pass := &levels.Pass{Nodes: []levels.PassNode{{Weight: d.Total, Cells: true, Split: true}}, To: len(d.Columns)}
 	level := l.Counter(levels.NewOpen(make([]int64, 3), make([]int64, 3), 0).Node, pass)
@@ -319,8 +327,7 @@ func FuzzPiece(f *testing.F) {
 	})
 }
 
-// TestClose: large nodes that are closed become leaves with the rows that they
-// have.
+// TestClose: closed large nodes become leaves with all their rows.
 func TestClose(t *testing.T) {
 	d := growtest.New(rand.New(rand.NewPCG(9, 8)), growtest.SomeFeatures(), 3, 300, true)
 	p := induce.Params{Algorithm: split.EC45, Family: split.Both, Lambda: 1, Theta: 0.001}
@@ -329,7 +336,10 @@ func TestClose(t *testing.T) {
 		g := newByLevels(t, d, p, 3, 10, 1000)
 		growth := g.start()
 		for range settled {
-			children, err := g.grower.Expand(growth, g.grower.Passes(growth, g.memory), g.memory, 1, func(p *levels.Pass) (*levels.Counts, error) { return g.count(growth, p), nil })
+			passes := g.grower.Passes(growth, g.memory)
+			children, err := g.grower.Expand(growth, passes, g.memory, 1, func(p *levels.Pass) (*levels.Counts, error) {
+				return g.count(growth, p), nil
+			})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -339,8 +349,8 @@ func TestClose(t *testing.T) {
 		g.grower.Fill(pass, g.count(growth, pass))
 		g.growSmall(growth)
 		growth.Root.SumUp()
-		if cut := growtest.Stopped(t, growth.Root, whole); cut != len(pass.Nodes) && settled == 0 {
-			t.Errorf("%d levels: %d leaves are cut, want %d", settled, cut, len(pass.Nodes))
+		if leaves := growtest.Stopped(t, growth.Root, whole); leaves != len(pass.Nodes) && settled == 0 {
+			t.Errorf("%d levels: %d leaves are marked, want %d", settled, leaves, len(pass.Nodes))
 		}
 	}
 }

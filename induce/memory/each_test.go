@@ -35,12 +35,12 @@ func grid() []induce.Params {
 	return ps
 }
 
-// TestGrowEach: trees that are grown side by side are those that are grown one
-// by one.
+// TestGrowEach: trees are the same whether they are grown side by side or one by one.
 func TestGrowEach(t *testing.T) {
 	var wide []dataset.Feature
 	for f := range 20 {
-		wide = append(wide, growtest.Numeric(fmt.Sprintf("n%d", f), 3+f, float64(1+f%2)), growtest.Categorical(fmt.Sprintf("c%d", f), 2+f%4, 1))
+		wide = append(wide, growtest.Numeric(fmt.Sprintf("n%d", f), 3+f, float64(1+f%2)))
+		wide = append(wide, growtest.Categorical(fmt.Sprintf("c%d", f), 2+f%4, 1))
 	}
 	for _, test := range []struct {
 		features         []dataset.Feature
@@ -82,7 +82,8 @@ func BenchmarkGrow(b *testing.B) {
 		var ps []induce.Params
 		for i := range trees {
 			ps = append(ps, induce.Params{
-				Algorithm: split.EC45, Family: split.Thresholds, Theta: []float64{0.005, 0.01, 0.002}[i%3], Lambda: []float64{10, 1, 100, 1000}[i/3],
+				Algorithm: split.EC45, Family: split.Thresholds,
+				Theta: []float64{0.005, 0.01, 0.002}[i%3], Lambda: []float64{10, 1, 100, 1000}[i/3],
 			})
 		}
 		b.Run(fmt.Sprintf("objects=1e5/features=40/trees=%d", trees), func(b *testing.B) {

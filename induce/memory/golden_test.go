@@ -141,7 +141,8 @@ func testGolden(t *testing.T, g *golden, name string) {
 		}
 	})
 	if nodes != want.Nodes || leaves != want.Leaves || depth != want.Depth {
-		t.Errorf("nodes, leaves, depth: %d, %d, %d, want %d, %d, %d", nodes, leaves, depth, want.Nodes, want.Leaves, want.Depth)
+		t.Errorf("nodes, leaves, depth: %d, %d, %d, want %d, %d, %d", nodes, leaves, depth,
+			want.Nodes, want.Leaves, want.Depth)
 	}
 	if math.Abs(cost-want.ExpectedCost) > 1e-9*max(1, want.ExpectedCost) {
 		t.Errorf("expected cost %v, want %v", cost, want.ExpectedCost)

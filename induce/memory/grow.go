@@ -26,9 +26,8 @@ func Grow(o *dataset.Objects, columns []split.Column, p induce.Params, total int
 	return GrowEach(o, columns, []induce.Params{p}, total, opts)[0]
 }
 
-// GrowEach grows a tree by each of the parameters. The trees are those that Grow
-// grows one by one, but trees that begin with the same tests share the counting of
-// their nodes.
+// GrowEach grows a tree by each of the parameters, the same tree as Grow. Trees that
+// begin with the same tests share the counting of their nodes.
 func GrowEach(
 	o *dataset.Objects, columns []split.Column, ps []induce.Params, total int64, opts Options,
 ) []*induce.Node {

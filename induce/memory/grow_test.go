@@ -67,7 +67,8 @@ func TestGrowLarge(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	var features []dataset.Feature
 	for f := range 15 {
-		features = append(features, growtest.Numeric(fmt.Sprintf("n%d", f), 2+f, 1), growtest.Categorical(fmt.Sprintf("c%d", f), 2+f, 1))
+		features = append(features, growtest.Numeric(fmt.Sprintf("n%d", f), 2+f, 1))
+		features = append(features, growtest.Categorical(fmt.Sprintf("c%d", f), 2+f, 1))
 	}
 	features[0] = growtest.Numeric("many", 400, 2)
 	d := growtest.New(r, features, 7, objects, true)

@@ -98,7 +98,8 @@ func TestBilling(t *testing.T) {
 		m := modelOf(d, d.Grow(p, 1))
 		full, billed := billAll(t, d, m)
 		expected, most := m.Complexity.Billed()
-		if !growtest.Near(m.Complexity.ExpectedCost, full) || !growtest.Near(expected, billed.expected) || !growtest.Near(most, billed.most) {
+		if !growtest.Near(m.Complexity.ExpectedCost, full) || !growtest.Near(expected, billed.expected) ||
+			!growtest.Near(most, billed.most) {
 			t.Errorf("seed %d: complexity %+v, want the price %v, billed %+v", seed, m.Complexity, full, billed)
 		}
 		for i := range m.Nodes {
@@ -177,7 +178,8 @@ func TestDearGroups(t *testing.T) {
 					codes[f+1] = r.IntN(4) // the twins differ at times: either group alone tells nearly all
 				}
 			}
-			d.Objects.Append(codes, []dataset.ClassWeight{{Class: uint16((codes[0] + codes[2] + codes[4] + codes[6]) / 2 % 2), Weight: 1}}, 1)
+			class := uint16((codes[0] + codes[2] + codes[4] + codes[6]) / 2 % 2)
+			d.Objects.Append(codes, []dataset.ClassWeight{{Class: class, Weight: 1}}, 1)
 			d.Total++
 		}
 		m := modelOf(d, d.Grow(induce.Params{Algorithm: split.EC45, Family: split.Thresholds, Lambda: 1, Theta: 0.02}, 1))
@@ -224,11 +226,14 @@ func TestSetUpsByHand(t *testing.T) {
 		feature      int
 		score, price float64
 	}{
-		split.PaidSetUps: {0, gain, 1}, split.SharedSetUps: {1, 1 / 5.5, 10}, split.FreeSetUps: {1, 1, 10}, split.NoSetUps: {0, gain, 1},
+		split.PaidSetUps: {0, gain, 1}, split.SharedSetUps: {1, 1 / 5.5, 10},
+		split.FreeSetUps: {1, 1, 10}, split.NoSetUps: {0, gain, 1},
 	} {
-		root := memory.Grow(o, split.Columns(features), induce.Params{Algorithm: split.CC45, Family: split.Thresholds, SetUps: way}, 8, memory.Options{})
-		if got := root.Test; got.Feature != want.feature || math.Abs(root.Parts.Total-want.score) > 1e-5 || got.Billed() != want.price {
-			t.Errorf("set-ups %q: feature %d, score %v, billed %v, want %+v", way, got.Feature, root.Parts.Total, got.Billed(), want)
+		params := induce.Params{Algorithm: split.CC45, Family: split.Thresholds, SetUps: way}
+		root := memory.Grow(o, split.Columns(features), params, 8, memory.Options{})
+		got, score := root.Test, root.Parts.Total
+		if got.Feature != want.feature || math.Abs(score-want.score) > 1e-5 || got.Billed() != want.price {
+			t.Errorf("set-ups %q: feature %d, score %v, billed %v, want %+v", way, got.Feature, score, got.Billed(), want)
 		}
 	}
 }

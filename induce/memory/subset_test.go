@@ -20,7 +20,9 @@ func TestSubsets(t *testing.T) {
 		r := rand.New(rand.NewPCG(12, seed))
 		coarse := growtest.New(r, growtest.SomeFeatures(), 2+r.IntN(3), 30+r.IntN(200), r.IntN(2) == 0)
 		fine := refined(coarse, r)
-		p := growtest.RandomParams(r, growtest.Algorithms()[r.IntN(len(growtest.Algorithms()))], []split.Family{split.Thresholds, split.Multiways, split.OneHot, split.Both}[r.IntN(4)])
+		algorithm := growtest.Algorithms()[r.IntN(len(growtest.Algorithms()))]
+		family := []split.Family{split.Thresholds, split.Multiways, split.OneHot, split.Both}[r.IntN(4)]
+		p := growtest.RandomParams(r, algorithm, family)
 		want := coarse.Grow(p, 1)
 		p.Subset = 1
 		got := fine.Grow(p, 1+r.IntN(2))
@@ -40,7 +42,8 @@ func TestSubsets(t *testing.T) {
 			}
 		})
 		if growtest.Encode(t, got) != growtest.Encode(t, want) {
-			t.Errorf("seed %d, %+v: the confined tree is\n%s\nwant\n%s", seed, p, growtest.Encode(t, got), growtest.Encode(t, want))
+			t.Errorf("seed %d, %+v: the confined tree is\n%s\nwant\n%s", seed, p,
+				growtest.Encode(t, got), growtest.Encode(t, want))
 		}
 	}
 }
@@ -116,7 +119,8 @@ func refined(d *growtest.Data, r *rand.Rand) *growtest.Data {
 		codes[i] = append(codes[i], feature.MissingCode())
 	}
 	f.Columns = split.Columns(f.Features)
-	f.Objects = dataset.NewObjects(dataset.NewLayout(f.Features), d.Objects.Classes, d.Objects.Rows != nil, d.Objects.Len())
+	layout := dataset.NewLayout(f.Features)
+	f.Objects = dataset.NewObjects(layout, d.Objects.Classes, d.Objects.Rows != nil, d.Objects.Len())
 	row := make([]int, len(f.Features))
 	for i := range d.Objects.Len() {
 		for j := range row {

@@ -177,7 +177,8 @@ func Compare(t *testing.T, got, want *induce.Node, path string) {
 		}
 		return
 	}
-	if got.Test.Test != want.Test.Test || got.Test.Cost != want.Test.Cost || got.Test.Free != want.Test.Free || !nearScores(got, want) {
+	same := got.Test.Test == want.Test.Test && got.Test.Cost == want.Test.Cost && got.Test.Free == want.Test.Free
+	if !same || !nearScores(got, want) {
 		t.Errorf("%s: %+v with %+v, want\n%+v with %+v", path, *got.Test, got.Parts, *want.Test, want.Parts)
 		return
 	}
@@ -225,27 +226,28 @@ func RandomParams(r *rand.Rand, a split.Algorithm, f split.Family) induce.Params
 	}
 }
 
-// Stopped reports whether a tree is the other one with some of its nodes cut to
-// leaves.
-func Stopped(t *testing.T, cut, whole *induce.Node) (leaves int) {
+// Stopped checks that a tree is an upper part of the whole tree, and that each leaf says
+// where it was only stopped. It returns the number of stopped leaves.
+func Stopped(t *testing.T, stopped, whole *induce.Node) (leaves int) {
 	t.Helper()
-	if cut.Objects != whole.Objects || cut.Rows != whole.Rows || cut.Weight != whole.Weight {
-		t.Fatalf("a node of %d objects, %d rows, weight %d; want %d, %d, %d", cut.Objects, cut.Rows, cut.Weight, whole.Objects, whole.Rows, whole.Weight)
+	if stopped.Objects != whole.Objects || stopped.Rows != whole.Rows || stopped.Weight != whole.Weight {
+		t.Fatalf("a node of %d objects, %d rows, weight %d; want %d, %d, %d",
+			stopped.Objects, stopped.Rows, stopped.Weight, whole.Objects, whole.Rows, whole.Weight)
 	}
-	if cut.Test == nil {
-		if whole.Test != nil && !cut.Stopped {
-			t.Error("a leaf that is cut does not say so")
+	if stopped.Test == nil {
+		if whole.Test != nil && !stopped.Stopped {
+			t.Error("a stopped leaf does not say so")
 		}
-		if cut.Stopped {
+		if stopped.Stopped {
 			leaves++
 		}
 		return leaves
 	}
-	if *cut.Test != *whole.Test {
-		t.Fatalf("test %+v, want %+v", cut.Test, whole.Test)
+	if *stopped.Test != *whole.Test {
+		t.Fatalf("test %+v, want %+v", stopped.Test, whole.Test)
 	}
-	for i := range cut.Children {
-		leaves += Stopped(t, cut.Children[i], whole.Children[i])
+	for i := range stopped.Children {
+		leaves += Stopped(t, stopped.Children[i], whole.Children[i])
 	}
 	return leaves
 }

@@ -80,7 +80,8 @@ func TestMonotone(t *testing.T) {
 	for seed := range uint64(120) {
 		r := rand.New(rand.NewPCG(17, seed))
 		d := growtest.New(r, growtest.SomeFeatures(), 2, 20+r.IntN(200), r.IntN(2) == 0).Wishing(r)
-		p := growtest.RandomParams(r, growtest.Algorithms()[r.IntN(9)], []split.Family{split.Thresholds, split.Both, split.Multiways}[r.IntN(3)])
+		algorithm := growtest.Algorithms()[r.IntN(9)]
+		p := growtest.RandomParams(r, algorithm, []split.Family{split.Thresholds, split.Both, split.Multiways}[r.IntN(3)])
 		m, _ := induce.Model(d.Grow(p, 1), d.Features)
 		m.Label = tree.Label{Column: "y", Classes: []string{"0", "1"}}
 		m.Algorithm.Monotone = make(map[string]int8)
@@ -90,7 +91,8 @@ func TestMonotone(t *testing.T) {
 			}
 		}
 		prior := 0.01 + 0.98*r.Float64()
-		for i, estimate := range []tree.Estimate{tree.Majority, tree.Raw, tree.Smoothed, tree.Majority, tree.Raw, tree.Smoothed} {
+		estimates := []tree.Estimate{tree.Majority, tree.Raw, tree.Smoothed}
+		for i, estimate := range slices.Concat(estimates, estimates) {
 			if m.Label.Priors = nil; i >= 3 {
 				m.Label.Priors = []float64{1 - prior, prior}
 			}
