@@ -38,10 +38,15 @@ func documentOf(t *testing.T, verb, file string) string {
 	return name
 }
 
+// schemaFile returns the path of the JSON Schema of a document.
+func schemaFile(document string) string {
+	return filepath.Join("..", "..", "io", "runfolder", "schemas", document+".schema.json")
+}
+
 // schemas returns the names of the documents that have a JSON Schema.
 func schemas(t *testing.T) []string {
 	t.Helper()
-	files, err := filepath.Glob(filepath.Join("schemas", "*.schema.json"))
+	files, err := filepath.Glob(schemaFile("*"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -119,7 +124,7 @@ func TestSchemas(t *testing.T) {
 // new one must be described.
 func TestSchemasAreClosed(t *testing.T) {
 	for _, document := range schemas(t) {
-		b, err := os.ReadFile(filepath.Join("schemas", document+".schema.json"))
+		b, err := os.ReadFile(schemaFile(document))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -3,7 +3,6 @@ package main_test
 import (
 	"encoding/json"
 	"os"
-	"path/filepath"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -17,7 +16,7 @@ func TestFeaturesAreSpelledAlike(t *testing.T) {
 		Required   []string
 	}
 	read := func(document string, to any) {
-		b, err := os.ReadFile(filepath.Join("schemas", document+".schema.json"))
+		b, err := os.ReadFile(schemaFile(document))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -114,7 +114,7 @@ func TestDocuments(t *testing.T) {
 
 func validate(t *testing.T, document, file string) {
 	t.Helper()
-	schema, err := jsonschema.NewCompiler().Compile(filepath.Join("schemas", document+".schema.json"))
+	schema, err := jsonschema.NewCompiler().Compile(schemaFile(document))
 	if err != nil {
 		t.Fatal(err)
 	}

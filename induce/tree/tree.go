@@ -1,6 +1,6 @@
 // Package tree is the model: nodes with tests and leaf estimates, routing of
 // codes, and the canonical JSON form "espalier/tree" version 1, whose JSON
-// Schema is cmd/espalier/schemas/tree.schema.json.
+// Schema is io/runfolder/schemas/tree.schema.json.
 package tree
 
 import (
