@@ -67,13 +67,6 @@ type checkpoint struct {
 	seen objectstore.Object // state.json as it was read
 }
 
-// free are settings that may differ between a run and its resumption: the tree
-// does not depend on them.
-var free = []string{ //nolint:gochecknoglobals // a constant list
-	"output", "overwrite", "resume", "runner", "memory_objects", "histogram_memory", "levels_per_job", "deadline",
-	"read_ahead", "storage_timeout", "job_timeout", "dry_run",
-}
-
 // fixed returns the settings that the tree depends on.
 func (c *TrainConfig) fixed() (map[string]any, error) {
 	b, err := json.Marshal(c)
@@ -84,7 +77,11 @@ func (c *TrainConfig) fixed() (map[string]any, error) {
 	if err := json.Unmarshal(b, &settings); err != nil {
 		return nil, err
 	}
-	maps.DeleteFunc(settings, func(name string, _ any) bool { return slices.Contains(free, name) })
+	for _, s := range c.Settings() {
+		if s.Changeable {
+			delete(settings, s.Name)
+		}
+	}
 	return settings, nil
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/prune"
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/io/runfolder"
+	"github.com/espalier-ml/espalier/io/setting"
 )
 
 // selectFirst is the rule that takes the first tree of the grid.
@@ -33,54 +34,79 @@ type selection struct {
 	folds      int  // of the training rows that trees are compared on, too; -1: as many as it takes
 }
 
-func (c *TrainConfig) selection() (s selection, err error) {
-	var faults []error
+// selection reads the settings of the choice, which have been checked one by one.
+func (c *TrainConfig) selection() selection {
+	s := selection{
+		tolerance: c.Tolerance, fixed: c.Alpha != alphaAuto,
+		limits: frontier.Limits{ExpectedCost: c.MaxExpectedCost, MaxCost: c.MaxCost, Leaves: c.MaxLeaves},
+	}
 	if c.Select != selectFirst {
-		if s.rule, err = frontier.ParseRule(c.Select); err != nil {
-			faults = append(faults, fmt.Errorf("--select %s: want first, best, highest, knee, one_se, one_percent or paper", c.Select))
-		}
+		s.rule, _ = frontier.ParseRule(c.Select)
 	}
 	if !slices.Equal(c.Prune, Choices{pruneNone}) {
-		s.currencies = parseEach(c.Prune, ofFlag("prune", prune.ParseCurrency), &faults)
+		s.currencies = parseEach(c.Prune, prune.ParseCurrency)
 	}
-	if c.Alpha != alphaAuto {
-		s.fixed = true
-		if s.alpha, err = numberFrom("alpha", 0, 1e12)(c.Alpha); err != nil {
-			faults = append(faults, err)
-		}
-		if len(s.currencies) > 1 {
-			faults = append(faults, fmt.Errorf("--alpha %s is of one currency: name it with --prune leaves or --prune cost", c.Alpha))
-		}
+	if s.fixed {
+		s.alpha, _ = parseAlpha(c.Alpha)
 	}
-	if c.Select == selectFirst {
-		faults = append(faults, c.checkFirst())
-	}
-	s.folds = -1
-	if c.Folds != foldsAuto {
-		if s.folds, err = strconv.Atoi(c.Folds); err != nil || s.folds < 0 || s.folds == 1 || s.folds > maxFolds {
-			faults = append(faults, fmt.Errorf("--folds %s: want auto, 0 or 2 to %d", c.Folds, maxFolds))
-		}
-	}
-	s.tolerance = c.Tolerance
-	s.limits = frontier.Limits{ExpectedCost: c.MaxExpectedCost, MaxCost: c.MaxCost, Leaves: c.MaxLeaves}
-	return s, errors.Join(faults...)
+	s.folds, _ = parseFolds(c.Folds)
+	return s
 }
 
-// checkFirst refuses what the rule first cannot do: it takes the first tree of the
-// grid, whatever it costs.
-func (c *TrainConfig) checkFirst() error {
+// checkRule checks the name of a rule of selection.
+func checkRule(text string) error {
+	if _, err := frontier.ParseRule(text); err != nil && text != selectFirst {
+		return errors.New("want first, best, highest, knee, one_se, one_percent or paper")
+	}
+	return nil
+}
+
+func parseAlpha(text string) (float64, error) { return setting.Between(0, 1e12).Parse(text) }
+
+func checkAlpha(text string) error {
+	if text == alphaAuto {
+		return nil
+	}
+	return setting.By(parseAlpha)(text)
+}
+
+// parseFolds reads a number of folds, -1 for auto.
+func parseFolds(text string) (int, error) {
+	if text == foldsAuto {
+		return -1, nil
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 0 || n == 1 || n > maxFolds {
+		return 0, fmt.Errorf("want auto, 0 or 2 to %d", maxFolds)
+	}
+	return n, nil
+}
+
+// conflictsOfChoice returns the faults of settings of the choice that do not go together.
+// The rule first takes the first tree of the grid, whatever it costs.
+func (c *TrainConfig) conflictsOfChoice() []error {
 	var faults []error
-	refuse := func(unless bool, format string, args ...any) {
-		if !unless {
-			faults = append(faults, fmt.Errorf(format+": --select first chooses nothing; name a rule that does, such as --select best", args...))
-		}
+	if c.Alpha != alphaAuto && len(c.Prune) > 1 {
+		faults = append(faults,
+			fmt.Errorf("--alpha %s is of one currency: name it with --prune leaves or --prune cost", c.Alpha))
+	}
+	if c.Select != selectFirst {
+		return faults
 	}
 	if slices.Equal(c.Lambda, Choices{lambdaChosen}) {
-		faults = append(faults, errors.New("--lambda auto is a choice among the paper's lambdas: --select first makes none, --select paper does"))
+		faults = append(faults, errors.New("--lambda auto is a choice among the paper's lambdas: --select first makes none, "+
+			"--select paper does"))
 	}
-	refuse(c.MaxExpectedCost == 0, "--max_expected_cost %v is a budget to choose by", c.MaxExpectedCost)
-	refuse(c.MaxCost == 0, "--max_cost %v is a budget to choose by", c.MaxCost)
-	return errors.Join(faults...)
+	for _, budget := range []struct {
+		flag string
+		cost float64
+	}{{"max_expected_cost", c.MaxExpectedCost}, {"max_cost", c.MaxCost}} {
+		if budget.cost != 0 {
+			faults = append(faults, fmt.Errorf("--%s %v is a budget to choose by: --select first chooses nothing; name a rule "+
+				"that does, such as --select best", budget.flag, budget.cost))
+		}
+	}
+	return faults
 }
 
 // query asks for a point by a rule, within the limits of the run.

@@ -5,83 +5,331 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
+	"strings"
 
 	"github.com/espalier-ml/espalier/induce/binning"
 	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/prune"
+	"github.com/espalier-ml/espalier/induce/split"
 	"github.com/espalier-ml/espalier/induce/tree"
+	"github.com/espalier-ml/espalier/io/setting"
 	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/pipelines/engine"
 	"github.com/espalier-ml/espalier/pipelines/tables"
 )
 
-// TrainConfig is the configuration of a training run. The JSON names are those
-// of the flags and of config files.
+// TrainConfig is the configuration of a training run. Settings declares what each field
+// means; docs/settings.md lists that. In JSON the fields have the names of the flags.
 type TrainConfig struct {
-	Input  []string `json:"input"`  // URLs or globs of Parquet files; required
-	Label  string   `json:"label"`  // class column; required
-	Output string   `json:"output"` // run folder; required
+	Input  []string
+	Label  string
+	Output string
 
-	Algorithm    Choices `json:"algorithm"`     // see split.ParseAlgorithm
-	Lambda       Choices `json:"lambda"`        // weight of the discrimination, >= 0; auto: the paper's grid
-	Theta        Choices `json:"theta"`         // share of the weight at which a node is a leaf, 0..1
-	Tests        Choices `json:"tests"`         // see split.ParseFamily
-	Bins         Choices `json:"bins"`          // bins of a numeric feature, 2..65000; auto: see settleBins
-	Binning      string  `json:"binning"`       // kmeans, quantile or uniform
-	LeafEstimate string  `json:"leaf_estimate"` // majority, raw or smoothed
-	MaxDepth     int     `json:"max_depth"`     // tests on the longest path; 0: any
-	MinRows      int64   `json:"min_rows"`      // nodes with fewer rows are leaves
-	MaxLeaves    int     `json:"max_leaves"`    // of the chosen tree, with the rule first by growing best first; 0: any
+	Algorithm    Choices
+	Lambda       Choices
+	Theta        Choices
+	Tests        Choices
+	Bins         Choices
+	Binning      string
+	LeafEstimate string
+	MaxDepth     int   // 0: any
+	MinRows      int64 // of an inner node
+	MaxLeaves    int   // 0: any
 
-	Prune           Choices `json:"prune"`             // leaves and cost, the currencies of pruning, or none
-	Alpha           string  `json:"alpha"`             // of the pruning; auto: chosen by Select
-	Select          string  `json:"select"`            // first, or a rule: see frontier.ParseRule
-	Tolerance       float64 `json:"tolerance"`         // merit that a cheaper tree may lack to be chosen by the rule best, 0..1
-	Folds           string  `json:"folds"`             // of the training rows that trees are compared on beside the validation rows; 0: none, auto: see foldsAuto
-	FrontierStep    float64 `json:"frontier_step"`     // by which a tree of frontier.json is better than the one before; 0: all that are better
-	MaxExpectedCost float64 `json:"max_expected_cost"` // of the chosen tree; 0: any
-	MaxCost         float64 `json:"max_cost"`          // of its dearest path; 0: any
+	Prune           Choices
+	Alpha           string // a number, or auto
+	Select          string
+	Tolerance       float64 // of the rule best
+	Folds           string  // a number, or auto
+	FrontierStep    float64 // 0: none
+	MaxExpectedCost float64 // 0: any
+	MaxCost         float64 // 0: any
 
-	Certificate string `json:"certificate"` // bound from below what every tree over the same bins and tests costs that separates the rows as far: none, quick or full
+	Certificate string
 
-	Costs       string   `json:"costs"`       // URL of a CSV of costs; empty: each test costs 1
-	RepeatCost  string   `json:"repeat_cost"` // full, or free: a feature that was asked on the path costs nothing more
-	CostUnit    string   `json:"cost_unit"`   // what costs are counted in
-	First       []string `json:"first"`       // features that the nodes of depth 0, 1, .. test where they can
-	Forbid      []string `json:"forbid"`      // columns that are read but never tested
-	Monotone    []string `json:"monotone"`    // FEATURE=+1 or -1: the second class must not become less, or more, probable as it grows
-	Weight      string   `json:"weight"`      // column of row weights; empty: 1 each
-	Ignore      []string `json:"ignore"`      // columns that are left out
-	Categorical []string `json:"categorical"` // number columns whose values are categories
-	Numeric     []string `json:"numeric"`     // text and boolean columns that are read as numbers
+	Costs       string // URL; empty: each test costs 1
+	RepeatCost  string
+	CostUnit    string
+	First       []string // features by depth
+	Forbid      []string
+	Monotone    []string // FEATURE=+1 or FEATURE=-1
+	Weight      string   // column; empty: each row weighs 1
+	Ignore      []string
+	Categorical []string
+	Numeric     []string
 
-	ClassWeights string `json:"class_weights"` // none, balanced or URL of a CSV: what the weights of training rows are multiplied by
-	Priors       string `json:"priors"`        // CLASS=P,.. or URL of a CSV: frequencies of the classes where the tree is used; empty: as in training
-	ErrorCosts   string `json:"error_costs"`   // URL of a CSV of what predictions cost; empty: 0 right, 1 wrong
+	ClassWeights string // none, balanced or a URL
+	Priors       string // CLASS=P,.. or a URL; empty: as in training
+	ErrorCosts   string // URL; empty: 0 for right, 1 for wrong
 
-	Split          string `json:"split"` // shares such as 70/10/20, or a column that names each row's part
-	Key            string `json:"key"`   // column whose hash splits; empty: the row's position
-	Seed           uint64 `json:"seed"`
-	DropNullLabels bool   `json:"drop_null_labels"` // leave out rows without a label instead of failing
+	Split          string // shares such as 70/10/20, or a column
+	Key            string // column; empty: the position of the row
+	Seed           uint64
+	DropNullLabels bool
 
-	MaxClasses    int `json:"max_classes"`    // more classes are an error
-	MaxCategories int `json:"max_categories"` // values of a categorical feature beyond which the tail becomes "other"
-	MaxValues     int `json:"max_values"`     // distinct numbers of a column that are kept exactly
+	MaxClasses    int
+	MaxCategories int
+	MaxValues     int
 
 	StorageConfig
 	EngineConfig
 
-	HistogramMemory int64   `json:"histogram_memory"` // bytes of the histograms of one job; more open nodes are split in groups
-	MemoryObjects   int64   `json:"memory_objects"`   // objects up to which a node is grown in one worker; -1: any
-	LevelsPerJob    int     `json:"levels_per_job"`   // levels that one job unrolls, at least 1
-	Deadline        float64 `json:"deadline"`         // seconds after which the tree is cut short at the end of a level; 0: none
-	Runner          string  `json:"runner"`           // see Runners
-	Overwrite       bool    `json:"overwrite"`        // replace a finished run
-	Resume          bool    `json:"resume"`           // go on with an unfinished run
-	DryRun          bool    `json:"dry_run"`          // say what the run would take, and leave it at that
+	HistogramMemory int64 // bytes
+	MemoryObjects   int64 // -1: any
+	LevelsPerJob    int
+	Deadline        float64 // seconds; 0: none
+	Runner          string
+	Overwrite       bool
+	Resume          bool
+	DryRun          bool
 
 	AlsoRead []string `json:"-"` // files that this configuration was read from: the run does not replace them
 }
+
+// Settings declares the settings of a training run, which set the fields of c.
+func (c *TrainConfig) Settings() []setting.Setting {
+	return slices.Concat(c.runSettings(), c.rowSettings(), c.testSettings(), c.costSettings(), c.classSettings(),
+		c.growthSettings(), c.choiceSettings(), c.resourceSettings(), c.StorageConfig.Settings(),
+		[]setting.Setting{engine.RunnerSetting(&c.Runner, engine.Runners())}, c.EngineConfig.Settings())
+}
+
+// runSettings declares what a run reads and writes.
+func (c *TrainConfig) runSettings() []setting.Setting {
+	return setting.In(setting.Run, []setting.Setting{
+		{
+			Name: "input", Value: setting.List(&c.Input), Required: true,
+			Help: "Parquet files: URLs or globs (* ? [..] **), comma-separated",
+		},
+		{Name: "label", Value: setting.Text(&c.Label), Required: true, Help: "column of the classes"},
+		{Name: "output", Value: setting.Text(&c.Output), Required: true, Changeable: true, Help: "run folder"},
+		{
+			Name: "overwrite", Value: setting.Switch(&c.Overwrite), Changeable: true,
+			Help: "replace an earlier run in the output folder: the files that its manifest.json lists",
+		},
+		{
+			Name: "resume", Value: setting.Switch(&c.Resume), Changeable: true,
+			Help: "go on with an unfinished run, which --memory_objects 0 or more leaves in the output folder",
+		},
+		{
+			Name: "dry_run", Value: setting.Switch(&c.DryRun), Changeable: true,
+			Help: "say what the run would take, by a rehearsal on a sample of the rows, and write nothing",
+		},
+	})
+}
+
+// rowSettings declares weights, labels and parts of the rows.
+func (c *TrainConfig) rowSettings() []setting.Setting {
+	return setting.In(setting.Rows, []setting.Setting{
+		{Name: "weight", Value: setting.Text(&c.Weight), Help: "column of row weights, 0 to 1e9"},
+		{
+			Name: "split", Value: setting.Text(&c.Split, checkSplit),
+			Help: "shares of train/validation/test, or a column that names each row's part",
+		},
+		{
+			Name: "key", Value: setting.Text(&c.Key),
+			Help: "column whose value decides a row's part; else its position does",
+		},
+		{Name: "seed", Value: setting.Whole(&c.Seed, setting.From(0)), Help: "seed of the split"},
+		{
+			Name: "drop_null_labels", Value: setting.Switch(&c.DropNullLabels),
+			Help: "leave out rows without a label instead of failing",
+		},
+	})
+}
+
+// testSettings declares what a node may test.
+func (c *TrainConfig) testSettings() []setting.Setting {
+	return setting.In(setting.Tests, []setting.Setting{
+		{Name: "ignore", Value: setting.List(&c.Ignore), Help: "columns to leave out"},
+		{Name: "forbid", Value: setting.List(&c.Forbid), Help: "columns that are read but never tested"},
+		{
+			Name: "first", Value: setting.List(&c.First),
+			Help: "features that the root, the nodes below it, and so on are to test, where they can",
+		},
+		{
+			Name: "monotone", Value: setting.List(&c.Monotone, setting.By(parseConstraint)),
+			Help: "numeric features with which the probability of the second of two classes must not fall (age=+1) or " +
+				"rise (age=-1)",
+		},
+		{
+			Name: "categorical", Value: setting.List(&c.Categorical),
+			Help: "number columns whose values are categories",
+		},
+		{Name: "numeric", Value: setting.List(&c.Numeric), Help: "text or boolean columns to read as numbers"},
+		{
+			Name: "tests", Value: setting.List(&c.Tests, setting.By(split.ParseFamily)),
+			Help: "tests that compete: onehot, threshold, both or multiway",
+		},
+		{
+			Name: "bins", Value: setting.ListBy(&c.Bins, orAlone(binsAuto, checkBins)),
+			Help: "bins of a numeric feature; auto: 128, and 512 from 30,000 rows on",
+		},
+		{
+			Name: "binning", Value: setting.Text(&c.Binning, setting.By(binning.ParseMethod)),
+			Help: "how bins are cut: quantile, kmeans or uniform",
+		},
+		{
+			Name: "max_categories", Value: setting.Whole(&c.MaxCategories, setting.Between(1, math.MaxUint16-2)),
+			Help: "values of a categorical feature; the rarest beyond it are put together as other",
+		},
+		{
+			Name: "max_values", Value: setting.Whole(&c.MaxValues, setting.Between(1, 1<<26)),
+			Help: "distinct numbers of a column that are kept exactly when bins are cut",
+		},
+	})
+}
+
+// costSettings declares what tests cost.
+func (c *TrainConfig) costSettings() []setting.Setting {
+	return setting.In(setting.Costs, []setting.Setting{
+		{
+			Name: "costs", Value: setting.Text(&c.Costs),
+			Help: "CSV of test costs: feature,cost, feature,cost,group,group_cost (a group is paid once on a path) or " +
+				"feature,value,cost; others cost 1",
+		},
+		{
+			Name: "repeat_cost", Value: setting.OneOf(&c.RepeatCost, tables.RepeatFull, tree.RepeatFree),
+			Help: "further tests on a feature that was asked on the path: full, or free unless its values have costs",
+		},
+		{
+			Name: "cost_unit", Value: setting.Text(&c.CostUnit),
+			Help: "what costs are counted in, such as seconds or euros",
+		},
+	})
+}
+
+// classSettings declares what is known of the classes.
+func (c *TrainConfig) classSettings() []setting.Setting {
+	return setting.In(setting.Classes, []setting.Setting{
+		{
+			Name: "class_weights", Value: setting.Text(&c.ClassWeights),
+			Help: "factors of the weights of training rows: none, balanced (all classes weigh the same) or a CSV " +
+				"class,weight; others 1",
+		},
+		{
+			Name: "priors", Value: setting.Text(&c.Priors),
+			Help: "frequencies of the classes where the tree is used: CLASS=P,.. or a CSV class,prior (default: as in " +
+				"training)",
+		},
+		{
+			Name: "error_costs", Value: setting.Text(&c.ErrorCosts),
+			Help: "CSV of what predictions cost: actual,predicted,cost; others 0 if right, 1 if wrong",
+		},
+		{
+			Name: "max_classes", Value: setting.Whole(&c.MaxClasses, setting.Between(1, math.MaxUint16)),
+			Help: "more classes are an error",
+		},
+	})
+}
+
+// growthSettings declares how trees are grown.
+func (c *TrainConfig) growthSettings() []setting.Setting {
+	return setting.In(setting.Growth, []setting.Setting{
+		{
+			Name: "algorithm", Value: setting.List(&c.Algorithm, setting.By(split.ParseAlgorithm)),
+			Help: "score of a test: ec45, ecart, asr, c45, cart, cc45, ccart, ip or bal",
+		},
+		{
+			Name: "lambda", Value: setting.ListBy(&c.Lambda, orAlone(lambdaChosen, setting.Each(setting.By(parseLambda)))),
+			Help: "weight of the impurity reduction in ec45 and ecart; auto: the paper's grid, 1000 to 0.1",
+		},
+		{
+			Name: "theta", Value: setting.List(&c.Theta, setting.By(parseTheta)),
+			Help: "share of the rows at which a node is a leaf, 0 to 1",
+		},
+		{
+			Name: "leaf_estimate", Value: setting.Text(&c.LeafEstimate, setting.By(tree.ParseEstimate)),
+			Help: "class probabilities: smoothed, raw or majority",
+		},
+		{
+			Name: "max_depth", Value: setting.Whole(&c.MaxDepth, setting.Between(0, 1e6)),
+			Help: "tests on the longest path; 0: any number",
+		},
+		{
+			Name: "min_rows", Value: setting.Whole(&c.MinRows, setting.From(0)),
+			Help: "nodes with fewer rows are leaves",
+		},
+		{
+			Name: "certificate", Value: setting.OneOf(&c.Certificate, certificateNone, certificateQuick, certificateFull),
+			Help: "a lower bound on what every tree over the same bins and tests costs that separates the rows as far: " +
+				"none, quick or full (tighter, takes seconds)",
+		},
+	})
+}
+
+// choiceSettings declares what is chosen among the trees.
+func (c *TrainConfig) choiceSettings() []setting.Setting {
+	return setting.In(setting.Choice, []setting.Setting{
+		{
+			Name: "select", Value: setting.Text(&c.Select, checkRule),
+			Help: "which tree of the frontier: best, the cheapest within --tolerance of the highest merit; highest, " +
+				"knee, one_se, one_percent, paper; or first, the first of the grid as it was grown",
+		},
+		{
+			Name: "tolerance", Value: setting.Number(&c.Tolerance, setting.Between(0, 1)),
+			Help: "merit, mostly validation AUC, that --select best gives up for a cheaper tree, 0 to 1",
+		},
+		{
+			Name: "max_expected_cost", Value: setting.Number(&c.MaxExpectedCost, setting.Between(0, 1e12)),
+			Help: "budget: the best tree of at most this expected cost; 0: any",
+		},
+		{
+			Name: "max_cost", Value: setting.Number(&c.MaxCost, setting.Between(0, 1e12)),
+			Help: "budget of the dearest path; 0: any",
+		},
+		{
+			Name: "max_leaves", Value: setting.Whole(&c.MaxLeaves, setting.Between(0, 1e9)),
+			Help: "leaves of the tree; with --select first it is grown best first; 0: any number",
+		},
+		{
+			Name:  "prune",
+			Value: setting.ListBy(&c.Prune, orAlone(pruneNone, setting.Each(setting.By(prune.ParseCurrency)))),
+			Help:  "currencies of pruning: leaves, cost or both; or none",
+		},
+		{
+			Name: "alpha", Value: setting.Text(&c.Alpha, checkAlpha),
+			Help: "strength of the pruning: risk per leaf or per unit of expected cost; auto: chosen by --select",
+		},
+		{
+			Name: "folds", Value: setting.Text(&c.Folds, setting.By(parseFolds)),
+			Help: "folds of the cross-validation beside the validation rows; 0: none; auto: 5 where the rarest class " +
+				"has fewer than 200 validation rows, none from 50,000 objects on",
+		},
+		{
+			Name: "frontier_step", Value: setting.Number(&c.FrontierStep, setting.Between(0, 1)),
+			Help: "AUC by which a tree of frontier.json is better than the one before; 0: all trees that are better",
+		},
+	})
+}
+
+// resourceSettings declares what a run may take.
+func (c *TrainConfig) resourceSettings() []setting.Setting {
+	return setting.In(setting.Resources, []setting.Setting{
+		{
+			Name: "deadline", Value: setting.Duration(&c.Deadline, setting.Between(0, 1e9)), Changeable: true,
+			Help: "time in which the run should be over: the tree is cut short at the end of a level; 0: any time",
+		},
+		{
+			Name: "memory_objects", Value: setting.Whole(&c.MemoryObjects, setting.From(-1)), Changeable: true,
+			Help: "objects up to which a node is grown in memory, else level by level; -1: any number",
+		},
+		{
+			Name: "histogram_memory", Value: setting.Size(&c.HistogramMemory), Changeable: true,
+			Help: "memory of the histograms of a level; more open nodes are split in groups",
+		},
+		{
+			Name: "levels_per_job", Value: setting.Whole(&c.LevelsPerJob, setting.Between(1, 64)), Changeable: true,
+			Help: "levels that one job grows, for engines that are slow to start one",
+		},
+	})
+}
+
+// MarshalJSON writes the settings by the names of their flags, in the order of the fields.
+func (c TrainConfig) MarshalJSON() ([]byte, error) { return setting.Encode(&c, c.Settings()) }
+
+// UnmarshalJSON reads settings by the names of their flags. Others stay as they are;
+// unknown names are refused.
+func (c *TrainConfig) UnmarshalJSON(b []byte) error { return setting.Decode(b, c.Settings()) }
 
 // defaultTolerance is the merit that the rule best gives up for a cheaper tree. On the
 // public data sets of the paper it costs no area on test rows in the mean.
@@ -89,13 +337,20 @@ const defaultTolerance = 0.001
 
 // DefaultConfig returns the preset "default": of ec45 with four lambdas and of c45
 // (and cc45, where tests have prices), with threshold tests on quantile bins alone and
-// with tests for single bins beside them, smoothed leaves and both prunings, the tree that is best on the validation rows. This grid was the best
-// for its time on the public data sets of the paper.
+// with tests for single bins beside them, smoothed leaves and both prunings, the tree
+// that is best on the validation rows. This grid was the best for its time on the public
+// data sets of the paper.
 func DefaultConfig() TrainConfig {
 	return TrainConfig{
-		Algorithm: Choices{"ec45", "c45", "cc45"}, Lambda: Choices{"10", "3", "30", "1000"}, Theta: Choices{"0.005", "0.0005"}, Prune: Choices{"leaves", "cost"}, Alpha: alphaAuto, Select: "best", Tolerance: defaultTolerance, Folds: foldsAuto, FrontierStep: 0.001, Certificate: certificateQuick,
-		Tests: Choices{"threshold", "both"}, Bins: Choices{binsAuto}, Binning: "quantile", LeafEstimate: "smoothed", ClassWeights: tables.NoClassWeights, RepeatCost: tables.RepeatFull,
-		Split: "70/10/20", Seed: 1, MaxClasses: 1000, MaxCategories: 1000, MaxValues: 1 << 16, StorageConfig: DefaultStorageConfig(), EngineConfig: DefaultEngineConfig(), HistogramMemory: 256 << 20, MemoryObjects: -1, LevelsPerJob: 1, Runner: "direct",
+		Algorithm: Choices{"ec45", "c45", "cc45"}, Lambda: Choices{"10", "3", "30", "1000"},
+		Theta: Choices{"0.005", "0.0005"}, Tests: Choices{"threshold", "both"}, Bins: Choices{binsAuto},
+		Binning: "quantile", LeafEstimate: "smoothed", Certificate: certificateQuick,
+		Prune: Choices{"leaves", "cost"}, Alpha: alphaAuto, Select: "best", Tolerance: defaultTolerance,
+		Folds: foldsAuto, FrontierStep: 0.001,
+		RepeatCost: tables.RepeatFull, ClassWeights: tables.NoClassWeights, Split: "70/10/20", Seed: 1,
+		MaxClasses: 1000, MaxCategories: 1000, MaxValues: 1 << 16,
+		StorageConfig: DefaultStorageConfig(), EngineConfig: DefaultEngineConfig(),
+		HistogramMemory: 256 << 20, MemoryObjects: -1, LevelsPerJob: 1, Runner: "direct",
 	}
 }
 
@@ -105,12 +360,23 @@ func Preset(name string) (TrainConfig, error) {
 	switch name {
 	case "default":
 	case "paper":
-		c.Algorithm, c.Lambda, c.Theta, c.Prune, c.Select, c.Folds, c.Certificate = Choices{"ec45"}, Choices{"10"}, Choices{"0.005"}, Choices{pruneNone}, selectFirst, "0", certificateNone
+		c.Algorithm, c.Lambda, c.Theta = Choices{"ec45"}, Choices{"10"}, Choices{"0.005"}
 		c.Tests, c.Bins, c.Binning, c.LeafEstimate = Choices{"onehot"}, Choices{"5"}, "kmeans", "majority"
+		c.Prune, c.Select, c.Folds, c.Certificate = Choices{pruneNone}, selectFirst, "0", certificateNone
 	default:
 		return c, usage.Errorf("--preset %s: want default or paper", name)
 	}
 	return c, nil
+}
+
+// orAlone passes a list that is the given word alone, and others that pass the check.
+func orAlone(word string, check func(items []string) []error) func(items []string) []error {
+	return func(items []string) []error {
+		if slices.Equal(items, []string{word}) {
+			return nil
+		}
+		return check(items)
+	}
 }
 
 // maxBins leaves a code for missing within two bytes.
@@ -134,115 +400,51 @@ func (c *TrainConfig) Validate() error {
 	return err
 }
 
+// parse checks the configuration. What the settings have checked one by one is parsed
+// without a fault.
 func (c *TrainConfig) parse() (*parsed, error) {
-	p := new(parsed)
-	var faults []error
-	fault := func(err error) {
-		if err != nil {
-			faults = append(faults, err)
-		}
-	}
-	var err error
-	p.bins, err = c.bins()
-	fault(err)
-	p.grid, err = c.grid()
-	fault(err)
-	p.selection, err = c.selection()
-	fault(err)
-	p.method, err = ofFlag("binning", binning.ParseMethod)(c.Binning)
-	fault(err)
-	p.estimate, err = ofFlag("leaf_estimate", tree.ParseEstimate)(c.LeafEstimate)
-	fault(err)
-	if p.shares, err = ofFlag("split", dataset.ParseShares)(c.Split); err != nil {
-		p.column = c.Split // checked against the columns later
-		if looksLikeShares(c.Split) {
-			fault(err)
-		}
-	}
-	p.monotone, err = parseMonotone(c.Monotone)
-	fault(err)
-	fault(c.checkWishes(p))
-	fault(c.checkNumbers())
-	fault(c.checkNames())
+	faults := append(setting.Faults(c.Settings()), c.conflicts()...)
 	if len(faults) > 0 {
 		return nil, usage.All(faults)
+	}
+	p := &parsed{bins: c.bins(), selection: c.selection(), monotone: c.monotone()}
+	p.method, _ = binning.ParseMethod(c.Binning)
+	p.estimate, _ = tree.ParseEstimate(c.LeafEstimate)
+	if looksLikeShares(c.Split) {
+		p.shares, _ = dataset.ParseShares(c.Split)
+	} else {
+		p.column = c.Split // checked against the columns later
+	}
+	var err error
+	if p.grid, err = c.grid(); err != nil {
+		return nil, usage.Errorf("%v", err)
 	}
 	return p, nil
 }
 
-// looksLikeShares tells a mistyped "70/10" from a column's name.
-func looksLikeShares(s string) bool {
-	return s == "" || s[0] >= '0' && s[0] <= '9' || slices.Contains([]byte(s), '/')
+// checkSplit checks shares. A column is checked later, against those of the input.
+func checkSplit(s string) error {
+	if !looksLikeShares(s) {
+		return nil
+	}
+	return setting.By(dataset.ParseShares)(s)
 }
 
-func (c *TrainConfig) checkNames() error {
+// looksLikeShares tells a mistyped "70/10" from a column's name.
+func looksLikeShares(s string) bool {
+	return s == "" || s[0] >= '0' && s[0] <= '9' || strings.Contains(s, "/")
+}
+
+// conflicts returns the faults of settings that do not go together.
+func (c *TrainConfig) conflicts() []error {
 	var faults []error
-	for _, required := range []struct{ flag, value string }{{"label", c.Label}, {"output", c.Output}} {
-		if required.value == "" {
-			faults = append(faults, fmt.Errorf("--%s is required", required.flag))
-		}
-	}
 	if c.Resume && c.Overwrite {
 		faults = append(faults, errors.New("--resume goes on with a run, --overwrite replaces it: choose one"))
-	}
-	if len(c.Input) == 0 {
-		faults = append(faults, errors.New("--input is required: Parquet files or globs, separated by commas"))
-	}
-	if c.RepeatCost != tables.RepeatFull && c.RepeatCost != tree.RepeatFree {
-		faults = append(faults, fmt.Errorf("--repeat_cost %s: want %s or %s", c.RepeatCost, tables.RepeatFull, tree.RepeatFree))
 	}
 	for _, name := range c.Categorical {
 		if slices.Contains(c.Numeric, name) {
 			faults = append(faults, fmt.Errorf("column %q is named in both --categorical and --numeric", name))
 		}
 	}
-	if !slices.Contains([]string{certificateNone, certificateQuick, certificateFull}, c.Certificate) {
-		faults = append(faults, fmt.Errorf("--certificate %s: want none, quick or full", c.Certificate))
-	}
-	if !slices.Contains(engine.Runners(), c.Runner) {
-		faults = append(faults, fmt.Errorf("--runner %s: want one of %v", c.Runner, engine.Runners()))
-	}
-	return errors.Join(faults...)
-}
-
-// spelled spells a number that people write with digits alone where it has few.
-func spelled(x float64) string {
-	if math.Abs(x) < 1e9 {
-		return strconv.FormatFloat(x, 'f', -1, 64)
-	}
-	return strconv.FormatFloat(x, 'g', -1, 64)
-}
-
-// between spells a range, whose end may be as far as can be counted.
-func between(low, high float64) string {
-	if high >= math.MaxInt64 {
-		return "from " + spelled(low)
-	}
-	return "from " + spelled(low) + " to " + spelled(high)
-}
-
-func (c *TrainConfig) checkNumbers() error {
-	var faults []error
-	within := func(flag string, x, low, high float64) {
-		if !(x >= low && x <= high) { // NaN too
-			faults = append(faults, fmt.Errorf("--%s %s: want a number %s", flag, spelled(x), between(low, high)))
-		}
-	}
-	within("max_expected_cost", c.MaxExpectedCost, 0, 1e12)
-	within("tolerance", c.Tolerance, 0, 1)
-	within("frontier_step", c.FrontierStep, 0, 1)
-	within("max_cost", c.MaxCost, 0, 1e12)
-	within("max_depth", float64(c.MaxDepth), 0, 1e6)
-	within("min_rows", float64(c.MinRows), 0, math.MaxInt64)
-	within("max_leaves", float64(c.MaxLeaves), 0, 1e9)
-	within("max_classes", float64(c.MaxClasses), 1, math.MaxUint16)
-	within("max_categories", float64(c.MaxCategories), 1, math.MaxUint16-2)
-	within("max_values", float64(c.MaxValues), 1, 1<<26)
-	faults = append(faults, c.StorageConfig.Validate())
-	faults = append(faults, c.EngineConfig.Validate())
-	within("histogram_memory", float64(c.HistogramMemory), 0, math.MaxInt64)
-	within("levels_per_job", float64(c.LevelsPerJob), 1, 64)
-	within("deadline", c.Deadline, 0, 1e9)
-	within("memory_objects", float64(c.MemoryObjects), -1, math.MaxInt64)
-	return errors.Join(faults...)
+	return slices.Concat(faults, c.conflictsOfWishes(), c.conflictsOfChoice())
 }

@@ -14,7 +14,6 @@ import (
 	"github.com/espalier-ml/espalier/induce/parallel"
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/io/runfolder"
-	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/pipelines/engine"
 	"github.com/espalier-ml/espalier/pipelines/source"
 	"github.com/espalier-ml/espalier/transforms/jobs"
@@ -161,31 +160,11 @@ func leavesOf(t *tree.Tree, counts *tree.LeafCounts) []metric.Leaf {
 	return leaves
 }
 
-// EvaluateConfig is the configuration of an evaluation.
-type EvaluateConfig struct {
-	Model          string   `json:"model"` // run folder or tree.json; required
-	Input          []string `json:"input"` // URLs or globs of Parquet files; required
-	Label          string   `json:"label"` // class column; empty: the tree's
-	Weight         string   `json:"weight"`
-	DropNullLabels bool     `json:"drop_null_labels"`
-	Output         string   `json:"output"`    // file for the metrics; empty: none
-	Overwrite      bool     `json:"overwrite"` // replace metrics that an evaluation has written there
-	Runner         string   `json:"runner"`
-
-	StorageConfig
-}
-
 // Evaluate measures a tree on rows. The metrics stand under the part "test".
 func Evaluate(ctx context.Context, c EvaluateConfig, reporter engine.Reporter) (t *tree.Tree, m *runfolder.Metrics, err error) {
 	defer func() { err = engine.OrInterrupted(ctx, err) }()
-	if c.Model == "" || len(c.Input) == 0 {
-		return nil, nil, usage.Errorf("--model and --input are required")
-	}
 	if err := c.Validate(); err != nil {
-		return nil, nil, usage.All([]error{err})
-	}
-	if !engine.IsLocal(c.Runner) {
-		return nil, nil, usage.Errorf("--runner %s: want one of %v", c.Runner, engine.LocalRunners())
+		return nil, nil, err
 	}
 	if err := engine.CheckInit(c.Runner); err != nil {
 		return nil, nil, err

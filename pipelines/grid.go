@@ -2,7 +2,6 @@ package pipelines
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -12,6 +11,7 @@ import (
 	"github.com/espalier-ml/espalier/induce"
 	"github.com/espalier-ml/espalier/induce/split"
 	"github.com/espalier-ml/espalier/induce/tree"
+	"github.com/espalier-ml/espalier/io/setting"
 	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/pipelines/tables"
 )
@@ -75,23 +75,22 @@ func lambdaAuto() Choices { return Choices{"1000", "300", "100", "30", "10", "3"
 // binsAuto stands for 128 bins, and 512 of plenty of rows.
 const binsAuto = "auto"
 
-// grid returns the trees that are grown: one for each algorithm, lambda, theta,
-// family of tests and number of bins, each once; algorithms without a lambda have one of 0, and
-// those per cost are left out where all tests cost the same and their like without
-// is there. The first has the first of each.
+// parseLambda and parseTheta read a number of the grid.
+func parseLambda(text string) (float64, error) { return setting.Between(0, 1e12).Parse(text) }
+func parseTheta(text string) (float64, error)  { return setting.Between(0, 1).Parse(text) }
+
+// grid returns the trees that are grown: one for each algorithm, lambda, theta, family of
+// tests and number of bins, each once. Algorithms without a lambda have a lambda of 0.
+// Algorithms that count prices are left out where all tests cost the same and the
+// algorithm without prices is in the grid. The first tree has the first value of each
+// setting. The settings have been checked one by one.
 func (c *TrainConfig) grid() ([]member, error) {
-	var faults []error
 	lambdas := c.Lambda
 	if slices.Equal(lambdas, Choices{lambdaChosen}) {
 		lambdas = lambdaAuto()
 	}
-	algorithms := parseEach(c.Algorithm, ofFlag("algorithm", split.ParseAlgorithm), &faults)
-	families := parseEach(c.Tests, ofFlag("tests", split.ParseFamily), &faults)
-	weights := parseEach(lambdas, numberFrom("lambda", 0, 1e12), &faults)
-	thetas := parseEach(c.Theta, numberFrom("theta", 0, 1), &faults)
-	if err := errors.Join(faults...); err != nil {
-		return nil, err
-	}
+	algorithms, families := parseEach(c.Algorithm, split.ParseAlgorithm), parseEach(c.Tests, split.ParseFamily)
+	weights, thetas := parseEach(lambdas, parseLambda), parseEach(c.Theta, parseTheta)
 	var grid []member
 	for _, p := range c.starts(families) {
 		for _, theta := range thetas {
@@ -107,7 +106,8 @@ func (c *TrainConfig) grid() ([]member, error) {
 		}
 	}
 	if len(grid) == 0 || len(grid) > maxGrid {
-		return nil, fmt.Errorf("--algorithm, --lambda, --theta, --tests and --bins make %d trees: want 1 to %d", len(grid), maxGrid)
+		return nil, fmt.Errorf("--algorithm, --lambda, --theta, --tests and --bins make %d trees: want 1 to %d",
+			len(grid), maxGrid)
 	}
 	return grid, nil
 }
@@ -128,23 +128,27 @@ func (c *TrainConfig) starts(families []split.Family) []induce.Params {
 }
 
 // bins returns the numbers of bins, 0 for auto.
-func (c *TrainConfig) bins() ([]int, error) {
+func (c *TrainConfig) bins() []int {
 	if slices.Equal(c.Bins, Choices{binsAuto}) {
-		return []int{0}, nil
+		return []int{0}
 	}
-	list, codes := make([]int, len(c.Bins)), 0
-	for i, text := range c.Bins {
+	return parseEach(c.Bins, strconv.Atoi)
+}
+
+// checkBins checks numbers of bins, which share the codes of a feature.
+func checkBins(items []string) []error {
+	codes := 0
+	for i, text := range items {
 		n, err := strconv.Atoi(text)
-		if err != nil || n < 2 || n > maxBins || slices.Contains(list[:i], n) {
-			return nil, fmt.Errorf("--bins %s: want numbers from 2 to %d, each once, or auto", strings.Join(c.Bins, ","), maxBins)
+		if err != nil || n < 2 || n > maxBins || slices.Contains(items[:i], text) {
+			return []error{fmt.Errorf("%s: want numbers from 2 to %d, each once, or auto", strings.Join(items, ","), maxBins)}
 		}
-		list[i] = n
 		codes += n
 	}
 	if codes > maxBins {
-		return nil, fmt.Errorf("--bins %s: want at most %d in all", strings.Join(c.Bins, ","), maxBins)
+		return []error{fmt.Errorf("%s: want at most %d in all", strings.Join(items, ","), maxBins)}
 	}
-	return list, nil
+	return nil
 }
 
 // manyRows is the number of input rows from which 512 bins serve better than 128,
@@ -203,7 +207,6 @@ func (c *TrainConfig) member(p induce.Params) member {
 	if !p.Algorithm.HasLambda() && len(c.Algorithm)*len(c.Lambda) > 1 {
 		p.Lambda = 0
 	}
-	monotone, _ := parseMonotone(c.Monotone) // its error is told by parse
 	repeat := ""
 	if c.RepeatCost == tree.RepeatFree {
 		repeat = tree.RepeatFree
@@ -211,42 +214,18 @@ func (c *TrainConfig) member(p induce.Params) member {
 	return member{p, tree.Algorithm{
 		Name: p.Algorithm.String(), Lambda: p.Lambda, Theta: p.Theta, Tests: p.Family.String(), Binning: c.Binning,
 		LeafEstimate: c.LeafEstimate, Prune: pruneNone, MaxDepth: c.MaxDepth, MinRows: c.MinRows, Seed: c.Seed,
-		RepeatCost: repeat, CostUnit: c.CostUnit, First: c.First, Forbid: c.Forbid, Monotone: monotone,
+		RepeatCost: repeat, CostUnit: c.CostUnit, First: c.First, Forbid: c.Forbid, Monotone: c.monotone(),
 	}}
 }
 
 // pruneNone is the pruning of a tree as it was grown.
 const pruneNone = "none"
 
-func parseEach[T any](list Choices, parse func(string) (T, error), faults *[]error) []T {
+// parseEach parses values that have been checked.
+func parseEach[T any](list Choices, parse func(string) (T, error)) []T {
 	values := make([]T, len(list))
 	for i, text := range list {
-		var err error
-		if values[i], err = parse(text); err != nil {
-			*faults = append(*faults, err)
-		}
+		values[i], _ = parse(text)
 	}
 	return values
-}
-
-// ofFlag is a parser that names the flag and the value that it refuses.
-func ofFlag[T any](flag string, parse func(string) (T, error)) func(string) (T, error) {
-	return func(text string) (T, error) {
-		x, err := parse(text)
-		if err == nil {
-			return x, nil
-		}
-		_, problem, _ := strings.Cut(err.Error(), `": `) // behind its own name for what the flag sets
-		return x, fmt.Errorf("--%s %s: %s", flag, text, problem)
-	}
-}
-
-func numberFrom(flag string, low, high float64) func(string) (float64, error) {
-	return func(text string) (float64, error) {
-		x, err := strconv.ParseFloat(text, 64)
-		if err != nil || !(x >= low && x <= high) { // NaN too
-			return 0, fmt.Errorf("--%s %s: want a number %s", flag, text, between(low, high))
-		}
-		return x, nil
-	}
 }

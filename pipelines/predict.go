@@ -27,36 +27,6 @@ import (
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
-// PredictConfig is the configuration of a scoring of files. The JSON names are
-// those of the flags.
-type PredictConfig struct {
-	Model     string   `json:"model"`      // run folder or tree.json; required
-	Input     []string `json:"input"`      // URLs or globs of Parquet files; required
-	Output    string   `json:"output"`     // folder of the predictions; required
-	Key       []string `json:"key"`        // columns that stand beside the predictions, as they are
-	Keep      string   `json:"keep"`       // key: those of Key; all: all columns
-	Label     string   `json:"label"`      // column of the classes, for metrics; empty: the tree's where the input has it; none: no metrics
-	Weight    string   `json:"weight"`     // column of row weights, for metrics
-	MaxUnseen float64  `json:"max_unseen"` // share of the rows with a value in some column that training did not have, above which nothing is written
-	Explain   bool     `json:"explain"`    // write each row's path as text
-	Overwrite bool     `json:"overwrite"`  // replace finished predictions
-	Runner    string   `json:"runner"`
-
-	StorageConfig
-	EngineConfig
-}
-
-// DefaultPredictConfig writes predictions alone, whatever the values.
-func DefaultPredictConfig() PredictConfig {
-	return PredictConfig{Keep: keepKey, MaxUnseen: 1, Runner: "direct", StorageConfig: DefaultStorageConfig(), EngineConfig: DefaultEngineConfig()}
-}
-
-const (
-	keepKey   = "key"
-	keepAll   = "all"
-	labelNone = "none" // no metrics, even if the input has a column of that name
-)
-
 // PredictResult is what a scoring has come to.
 type PredictResult struct {
 	Tree    *tree.Tree
@@ -65,28 +35,6 @@ type PredictResult struct {
 	Metrics *runfolder.Metrics        // nil: the rows have no label
 	Files   []string                  // of predictions
 	Beside  []string                  // metrics, manifest and mark of success
-}
-
-// Validate returns all faults at once, each with the name of its flag.
-func (c *PredictConfig) Validate() error {
-	var faults []error
-	if c.Model == "" || len(c.Input) == 0 || c.Output == "" {
-		faults = append(faults, errors.New("--model, --input and --output are required"))
-	}
-	if c.Keep != keepKey && c.Keep != keepAll {
-		faults = append(faults, fmt.Errorf("--keep %s: want %s or %s", c.Keep, keepKey, keepAll))
-	}
-	if !(c.MaxUnseen >= 0 && c.MaxUnseen <= 1) { // NaN too
-		faults = append(faults, fmt.Errorf("--max_unseen %v: want a share from 0 to 1", c.MaxUnseen))
-	}
-	if !slices.Contains(engine.Runners(), c.Runner) {
-		faults = append(faults, fmt.Errorf("--runner %s: want one of %v", c.Runner, engine.Runners()))
-	}
-	faults = append(faults, c.StorageConfig.Validate(), c.EngineConfig.Validate())
-	if faults = slices.DeleteFunc(faults, func(err error) bool { return err == nil }); len(faults) > 0 {
-		return usage.All(faults)
-	}
-	return nil
 }
 
 // Predict scores the rows of Parquet files by a tree, and writes a file of

@@ -3,7 +3,6 @@ package pipelines
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"runtime"
 	"strconv"
@@ -21,27 +20,6 @@ import (
 	"github.com/espalier-ml/espalier/pipelines/source"
 )
 
-// SynthConfig is the configuration of a made-up data set. The JSON names are
-// those of the flags and of config files.
-type SynthConfig struct {
-	synth.Config
-
-	Output       string `json:"output"`         // folder; required
-	RowsPerFile  int64  `json:"rows_per_file"`  // in all files but the last
-	RowsPerGroup int64  `json:"rows_per_group"` // in all row groups of a file but the last
-	Codec        string `json:"codec"`          // see parquetio.ParseCodec
-	Overwrite    bool   `json:"overwrite"`      // replace another data set
-
-	StorageTimeout float64 `json:"storage_timeout"` // see StorageConfig
-
-	AlsoRead []string `json:"-"` // files that this configuration was read from: they are not replaced
-}
-
-// DefaultSynthConfig returns synth.Default in files of a million rows.
-func DefaultSynthConfig() SynthConfig {
-	return SynthConfig{Config: synth.Default(), RowsPerFile: 1_000_000, RowsPerGroup: 250_000, Codec: "snappy", StorageTimeout: DefaultStorageConfig().StorageTimeout}
-}
-
 // SynthResult is what a made-up data set has come to.
 type SynthResult struct {
 	Files  int // of rows
@@ -52,55 +30,6 @@ type SynthResult struct {
 	Beside []string // files beside them: costs, the hidden tree, the manifest, the mark of success
 }
 
-const (
-	maxSynthFiles = 100_000 // five digits
-	maxGroupRows  = 1 << 24 // a worker's memory is some ten bytes a row
-)
-
-// Validate returns all faults at once, each with the name of its flag.
-func (c *SynthConfig) Validate() error {
-	_, err := c.parse()
-	return err
-}
-
-func (c *SynthConfig) parse() (parquetio.Codec, error) {
-	var faults []error
-	if err := c.Config.Validate(); err != nil {
-		faults = append(faults, err)
-	}
-	if c.Output == "" {
-		faults = append(faults, errors.New("--output is required"))
-	}
-	if c.RowsPerFile < 1 {
-		faults = append(faults, fmt.Errorf("--rows_per_file %d: want at least 1", c.RowsPerFile))
-	} else if files := c.files(); files > maxSynthFiles {
-		faults = append(faults, fmt.Errorf("--rows_per_file %d: that makes %d files; want at most %d", c.RowsPerFile, files, maxSynthFiles))
-	}
-	if c.RowsPerGroup < 1 || c.RowsPerGroup > maxGroupRows {
-		faults = append(faults, fmt.Errorf("--rows_per_group %d: want a whole number from 1 to %d", c.RowsPerGroup, maxGroupRows))
-	}
-	storage := c.storage()
-	if err := storage.Validate(); err != nil {
-		faults = append(faults, err)
-	}
-	codec, err := parquetio.ParseCodec(c.Codec)
-	if err != nil {
-		faults = append(faults, fmt.Errorf("--%w", err))
-	}
-	if len(faults) > 0 {
-		return 0, usage.All(faults)
-	}
-	return codec, nil
-}
-
-func (c *SynthConfig) storage() StorageConfig {
-	s := DefaultStorageConfig()
-	s.StorageTimeout = c.StorageTimeout
-	return s
-}
-
-func (c *SynthConfig) files() int64 { return (c.Rows-1)/c.RowsPerFile + 1 }
-
 // Synth makes up a data set whose classes follow a hidden tree, and writes it as
 // Parquet files, with the costs of its features and the tree beside them. The
 // same configuration gives the same values everywhere and the same bytes
@@ -108,9 +37,12 @@ func (c *SynthConfig) files() int64 { return (c.Rows-1)/c.RowsPerFile + 1 }
 // fails or is interrupted, no file stays.
 func Synth(ctx context.Context, c SynthConfig, reporter engine.Reporter) (result *SynthResult, err error) {
 	defer func() { err = engine.OrInterrupted(ctx, err) }()
-	codec, err := c.parse()
-	if err != nil {
+	if err := c.Validate(); err != nil {
 		return nil, err
+	}
+	codec, err := parquetio.ParseCodec(c.Codec)
+	if err != nil {
+		return nil, usage.Errorf("--%v", err)
 	}
 	f := source.New(c.storage())
 	reporter = engine.OneAtATime(reporter)

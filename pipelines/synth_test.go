@@ -201,7 +201,7 @@ func TestSynthValidates(t *testing.T) {
 		"--rows_per_file 0":           func(c *pipelines.SynthConfig) { c.RowsPerFile = 0 },
 		"at most 100000":              func(c *pipelines.SynthConfig) { c.Rows, c.RowsPerFile = 1e9, 1000 },
 		"--rows_per_group -1":         func(c *pipelines.SynthConfig) { c.RowsPerGroup = -1 },
-		`--codec "lzo"`:               func(c *pipelines.SynthConfig) { c.Codec = "lzo" },
+		"--codec lzo":                 func(c *pipelines.SynthConfig) { c.Codec = "lzo" },
 		"--noise 2: want a share":     func(c *pipelines.SynthConfig) { c.Noise = 2 },
 		"--rows -1: want; --codec \"": func(c *pipelines.SynthConfig) { c.Rows, c.Codec = -1, "" },
 		"--output: ":                  func(c *pipelines.SynthConfig) { c.Output = "file://relative" },

@@ -12,47 +12,65 @@ import (
 	"github.com/espalier-ml/espalier/io/usage"
 )
 
-// parseMonotone reads constraints such as age=+1 and income=-1.
-func parseMonotone(list []string) (map[string]int8, error) {
-	if len(list) == 0 {
-		return nil, nil //nolint:nilnil // no constraints
-	}
-	constraints := make(map[string]int8, len(list))
-	for _, text := range list {
-		at := strings.LastIndexByte(text, '=')
-		sign, err := strconv.ParseInt(text[at+1:], 10, 8)
-		if at < 0 || err != nil || sign != 1 && sign != -1 {
-			return nil, fmt.Errorf("--monotone %q: want FEATURE=+1 or FEATURE=-1", text)
-		}
-		name := text[:at]
-		if _, twice := constraints[name]; twice {
-			return nil, fmt.Errorf("--monotone: the feature %q is named twice", name)
-		}
-		constraints[name] = int8(sign)
-	}
-	return constraints, nil
+// constraint says how the probability of the second class may change with a feature: 1:
+// it must not fall; -1: it must not rise.
+type constraint struct {
+	feature string
+	sign    int8
 }
 
-// checkWishes returns the faults that the wishes have whatever the columns are.
-func (c *TrainConfig) checkWishes(p *parsed) error {
+// parseConstraint reads a constraint such as age=+1 or income=-1.
+func parseConstraint(text string) (constraint, error) {
+	at := strings.LastIndexByte(text, '=')
+	sign, err := strconv.ParseInt(text[at+1:], 10, 8)
+	if at < 0 || err != nil || sign != 1 && sign != -1 {
+		return constraint{}, errors.New("want FEATURE=+1 or FEATURE=-1")
+	}
+	return constraint{text[:at], int8(sign)}, nil
+}
+
+// monotone returns the constraints by feature; nil: there are none.
+func (c *TrainConfig) monotone() map[string]int8 {
+	if len(c.Monotone) == 0 {
+		return nil
+	}
+	constraints := make(map[string]int8, len(c.Monotone))
+	for _, one := range parseEach(c.Monotone, parseConstraint) {
+		constraints[one.feature] = one.sign
+	}
+	return constraints
+}
+
+// conflictsOfWishes returns the faults that the wishes have whatever the columns are.
+func (c *TrainConfig) conflictsOfWishes() []error {
 	var faults []error
-	for i, name := range c.First {
-		if slices.Contains(c.First[:i], name) {
-			faults = append(faults, fmt.Errorf("--first: the feature %q is named twice", name))
+	constrained := make([]string, len(c.Monotone))
+	for i, one := range parseEach(c.Monotone, parseConstraint) {
+		constrained[i] = one.feature
+	}
+	for _, list := range []struct {
+		flag  string
+		names []string
+	}{{"first", c.First}, {"monotone", constrained}} {
+		for i, name := range list.names {
+			if name != "" && slices.Contains(list.names[:i], name) {
+				faults = append(faults, fmt.Errorf("--%s: the feature %q is named twice", list.flag, name))
+			}
 		}
 	}
 	for _, name := range c.Forbid {
 		if slices.Contains(c.First, name) {
 			faults = append(faults, fmt.Errorf("column %q is named in both --first and --forbid", name))
 		}
-		if p.monotone[name] != 0 {
+		if slices.Contains(constrained, name) {
 			faults = append(faults, fmt.Errorf("column %q is named in both --monotone and --forbid", name))
 		}
 	}
-	if oneHot := func(m member) bool { return m.params.Family == split.OneHot }; len(p.monotone) > 0 && slices.ContainsFunc(p.grid, oneHot) {
-		faults = append(faults, errors.New("--monotone needs threshold tests, which --tests onehot lacks: choose threshold or both"))
+	if len(c.Monotone) > 0 && slices.Contains(c.Tests, split.OneHot.String()) {
+		faults = append(faults, errors.New("--monotone needs threshold tests, which --tests onehot lacks: "+
+			"choose threshold or both"))
 	}
-	return errors.Join(faults...)
+	return faults
 }
 
 // checkWishes makes sure that the wishes are about features, and constraints

@@ -13,7 +13,6 @@ import (
 	"unicode"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/tree"
@@ -28,6 +27,22 @@ type askOptions struct {
 	confidence float64
 	values     []string
 	asJSON     bool
+}
+
+// Settings declares the flags of ask.
+func (o *askOptions) Settings() []setting.Setting {
+	return []setting.Setting{
+		shownModel(&o.model),
+		{
+			Name: "value", Group: setting.Case, Value: setting.Repeated(&o.values),
+			Help: "NAME=VALUE of a feature that is known beforehand and costs nothing; empty: unknown; may be repeated",
+		},
+		{
+			Name: "confidence", Group: setting.Case, Value: setting.Share(&o.confidence),
+			Help: "end when the most probable class has this probability; 0: ask all that the tree needs",
+		},
+		jsonSetting(&o.asJSON, "print the outcome as one JSON object"),
+	}
 }
 
 func newAsk() *cobra.Command {
@@ -60,16 +75,7 @@ the value is unknown. The questions go to standard error.`,
 			return o.run(c.Context(), c.InOrStdin(), c.OutOrStdout(), c.ErrOrStderr())
 		},
 	}
-	section(c.Flags(), sectionModel, func(f *pflag.FlagSet) {
-		f.StringVar(&o.model, "model", "", "run folder or tree.json, instead of MODEL")
-	})
-	section(c.Flags(), sectionCase, func(f *pflag.FlagSet) {
-		f.StringArrayVar(&o.values, "value", nil, "NAME=VALUE of a feature that is known beforehand and costs nothing; empty: unknown; may be repeated")
-		f.Var((*share)(&o.confidence), "confidence", "end when the most probable class has this probability; 0: ask all that the tree needs")
-	})
-	section(c.Flags(), sectionOutput, func(f *pflag.FlagSet) {
-		f.BoolVar(&o.asJSON, "json", false, "print the outcome as one JSON object")
-	})
+	addFlags(c.Flags(), o.Settings())
 	return c
 }
 
@@ -194,7 +200,7 @@ func (q *questionnaire) give(pair string) error {
 func (q *questionnaire) noFeature(pair string) error {
 	name, _, hasValue := strings.Cut(pair, "=")
 	if !hasValue {
-		return &usage.Error{Problem: fmt.Sprintf("--value %s: want NAME=VALUE of a feature of the tree", word(pair))}
+		return &usage.Error{Problem: fmt.Sprintf("--value %s: want NAME=VALUE of a feature of the tree", setting.Word(pair))}
 	}
 	var names, tested []string
 	for i := range q.tree.Features {
@@ -203,7 +209,7 @@ func (q *questionnaire) noFeature(pair string) error {
 	for _, in := range q.tree.Questions().Features() {
 		tested = append(tested, in.Name)
 	}
-	problem := fmt.Sprintf("--value %s: the tree asks for no feature %q", word(pair), name)
+	problem := fmt.Sprintf("--value %s: the tree asks for no feature %q", setting.Word(pair), name)
 	switch near := setting.Nearest(name, names); {
 	case near != "":
 		problem += fmt.Sprintf("; did you mean %q?", near)

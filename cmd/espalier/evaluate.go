@@ -4,18 +4,36 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/espalier-ml/espalier/io/report"
 	"github.com/espalier-ml/espalier/io/runfolder"
+	"github.com/espalier-ml/espalier/io/setting"
 	"github.com/espalier-ml/espalier/pipelines"
 )
 
+// evaluateFlags are the flags of evaluate.
+type evaluateFlags struct {
+	pipelines.EvaluateConfig
+
+	progress      string
+	json, verbose bool
+}
+
+func newEvaluateFlags() *evaluateFlags {
+	return &evaluateFlags{EvaluateConfig: pipelines.DefaultEvaluateConfig(), progress: progressAuto}
+}
+
+// Settings declares the flags of evaluate.
+func (c *evaluateFlags) Settings() []setting.Setting {
+	return slices.Concat(c.EvaluateConfig.Settings(), []setting.Setting{jsonSetting(&c.json, "print the metrics as JSON")},
+		progressSettings(&c.progress, &c.verbose))
+}
+
 func newEvaluate() *cobra.Command {
-	config := pipelines.EvaluateConfig{Runner: "direct", StorageConfig: pipelines.DefaultStorageConfig()}
-	progress, asJSON, verbose := "auto", false, false
+	flags := newEvaluateFlags()
 	c := &cobra.Command{
 		Use:   "evaluate",
 		Short: "Measure a tree on Parquet files",
@@ -25,39 +43,21 @@ that training did not have go where the tree sends unseen ones.`,
   espalier evaluate --model runs/first/tree.json --input new.parquet --json`,
 		Args: noArguments,
 	}
-	section(c.Flags(), sectionRun, func(f *pflag.FlagSet) {
-		f.StringVar(&config.Model, "model", "", "run folder or tree.json; required")
-		f.StringSliceVar(&config.Input, "input", nil, "Parquet files: URLs or globs, separated by commas (a name that has one stands in double quotes); required")
-		f.StringVar(&config.Output, "output", "", "file for the metrics as JSON; nothing that lies there is replaced")
-		f.BoolVar(&config.Overwrite, "overwrite", false, "replace the metrics of another evaluation in the file of --output")
-	})
-	section(c.Flags(), sectionRows, func(f *pflag.FlagSet) {
-		f.StringVar(&config.Label, "label", "", "column of the classes (default: as in training)")
-		f.StringVar(&config.Weight, "weight", "", "column of row weights")
-		f.BoolVar(&config.DropNullLabels, "drop_null_labels", false, "leave out rows without a label instead of failing")
-	})
-	section(c.Flags(), sectionOutput, func(f *pflag.FlagSet) {
-		f.BoolVar(&asJSON, "json", false, "print the metrics as JSON")
-		addProgressFlags(f, &progress, &verbose)
-	})
-	section(c.Flags(), sectionStorage, func(f *pflag.FlagSet) { addStorageFlags(f, &config.StorageConfig) })
-	section(c.Flags(), sectionEngines, func(f *pflag.FlagSet) {
-		f.StringVar(&config.Runner, "runner", config.Runner, "Beam runner: direct or prism")
-	})
+	addFlags(c.Flags(), flags.Settings())
 	addBeamFlags(c.Flags())
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		if err := initBeam(verbose, c.ErrOrStderr()); err != nil {
+		if err := initBeam(flags.verbose, c.ErrOrStderr()); err != nil {
 			return err
 		}
-		reporter, err := newReporter(progress, c.ErrOrStderr())
+		reporter, err := newReporter(flags.progress, c.ErrOrStderr())
 		if err != nil {
 			return err
 		}
-		_, metrics, err := pipelines.Evaluate(c.Context(), config, reporter)
+		_, metrics, err := pipelines.Evaluate(c.Context(), flags.EvaluateConfig, reporter)
 		if err != nil {
 			return err
 		}
-		if asJSON {
+		if flags.json {
 			b, err := metrics.Encode()
 			if err == nil {
 				_, err = c.OutOrStdout().Write(b)

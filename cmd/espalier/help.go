@@ -10,56 +10,16 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/espalier-ml/espalier/io/report"
+	"github.com/espalier-ml/espalier/io/setting"
 )
 
-// The sections of flags, in the order of the help. Each flag is in one.
-const (
-	sectionRun       = "The run"
-	sectionModel     = "The tree"
-	sectionRows      = "Rows"
-	sectionTests     = "What may be tested"
-	sectionCosts     = "Costs"
-	sectionClasses   = "Classes"
-	sectionGrowing   = "How trees are grown"
-	sectionChoice    = "Which tree is chosen"
-	sectionCase      = "The case"
-	sectionMadeUp    = "What is made up"
-	sectionResources = "Time and memory"
-	sectionOutput    = "What is printed"
-	sectionStorage   = "Storage"
-	sectionEngines   = "Engines"
-)
-
+// sections returns the titles of the sections of flags, in the order of the help.
 func sections() []string {
-	return []string{
-		sectionRun, sectionModel, sectionRows, sectionTests, sectionCosts, sectionClasses, sectionGrowing, sectionChoice, sectionCase, sectionMadeUp,
-		sectionResources, sectionOutput, sectionStorage, sectionEngines,
+	var titles []string
+	for _, group := range setting.Groups() {
+		titles = append(titles, group.String())
 	}
-}
-
-// sectionKey is the annotation that names a flag's section.
-const sectionKey = "espalier_section"
-
-func inSection(f *pflag.Flag, section string) {
-	if f.Annotations == nil {
-		f.Annotations = make(map[string][]string)
-	}
-	f.Annotations[sectionKey] = []string{section}
-}
-
-// section adds flags to a section.
-func section(f *pflag.FlagSet, name string, add func(*pflag.FlagSet)) {
-	f.SortFlags = false
-	part := pflag.NewFlagSet(name, pflag.ContinueOnError)
-	part.SortFlags = false
-	add(part)
-	part.VisitAll(func(one *pflag.Flag) {
-		inSection(one, name)
-		if list, ok := one.Value.(pflag.SliceValue); ok && len(list.GetSlice()) > 0 {
-			one.DefValue = strings.Join(list.GetSlice(), ",") // as it would be given
-		}
-		f.AddFlag(one)
-	})
+	return titles
 }
 
 // pipePage is the width of help that is not written to a terminal: to a pager, say.

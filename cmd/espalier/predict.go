@@ -5,13 +5,14 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/espalier-ml/espalier/io/report"
 	"github.com/espalier-ml/espalier/io/runfolder"
+	"github.com/espalier-ml/espalier/io/setting"
 	"github.com/espalier-ml/espalier/pipelines"
 )
 
@@ -23,8 +24,12 @@ type predictFlags struct {
 	json, verbose bool
 }
 
+func newPredictFlags() *predictFlags {
+	return &predictFlags{PredictConfig: pipelines.DefaultPredictConfig(), progress: progressAuto}
+}
+
 func newPredict() *cobra.Command {
-	flags := &predictFlags{PredictConfig: pipelines.DefaultPredictConfig(), progress: "auto"}
+	flags := newPredictFlags()
 	c := &cobra.Command{
 		Use:   "predict",
 		Short: "Score the rows of Parquet files by a tree",
@@ -44,7 +49,8 @@ where the tree sends unseen ones.`,
       --output scored --key customer,day --explain --max_unseen 0.01`,
 		Args: noArguments,
 	}
-	addPredictFlags(c.Flags(), flags)
+	addFlags(c.Flags(), flags.Settings())
+	addBeamFlags(c.Flags())
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		if err := initBeam(flags.verbose, c.ErrOrStderr()); err != nil {
 			return err
@@ -65,30 +71,10 @@ where the tree sends unseen ones.`,
 	return c
 }
 
-// addPredictFlags adds the flags of predict, in sections.
-func addPredictFlags(f *pflag.FlagSet, c *predictFlags) {
-	section(f, sectionRun, func(f *pflag.FlagSet) {
-		f.StringVar(&c.Model, "model", "", "run folder or tree.json; required")
-		f.StringSliceVar(&c.Input, "input", nil, "Parquet files: URLs or globs, separated by commas (a name that has one stands in double quotes); required")
-		f.StringVar(&c.Output, "output", "", "folder of the predictions: a path or a URL; required")
-		f.BoolVar(&c.Overwrite, "overwrite", false, "replace earlier predictions in the output folder: the files that its manifest.json lists")
-		f.StringSliceVar(&c.Key, "key", nil, "columns that stand beside the predictions, as they are")
-		f.StringVar(&c.Keep, "keep", c.Keep, "what stands beside the predictions: key (the columns of --key) or all")
-		f.BoolVar(&c.Explain, "explain", false, "write each row's path, too, as text")
-	})
-	section(f, sectionRows, func(f *pflag.FlagSet) {
-		f.Var((*number)(&c.MaxUnseen), "max_unseen", "share of the rows that may have a value that training did not have, in the worst column; more are refused")
-		f.StringVar(&c.Label, "label", "", "column of the classes, for metrics (default: as in training, if there is one; none: no metrics)")
-		f.StringVar(&c.Weight, "weight", "", "column of row weights, for metrics")
-	})
-	section(f, sectionOutput, func(f *pflag.FlagSet) {
-		f.BoolVar(&c.json, "json", false, "print the summary as JSON")
-		addProgressFlags(f, &c.progress, &c.verbose)
-	})
-	section(f, sectionStorage, func(f *pflag.FlagSet) { addStorageFlags(f, &c.StorageConfig) })
-	section(f, sectionEngines, func(f *pflag.FlagSet) { addRunnerFlags(f, &c.Runner, &c.JobTimeout) })
-	addBeamFlags(f)
-	showEngineFlags(f)
+// Settings declares the flags of predict.
+func (c *predictFlags) Settings() []setting.Setting {
+	return slices.Concat(c.PredictConfig.Settings(), []setting.Setting{jsonSetting(&c.json, "print the summary as JSON")},
+		progressSettings(&c.progress, &c.verbose), engineSettings())
 }
 
 func printPredictedJSON(w io.Writer, r *pipelines.PredictResult) error {

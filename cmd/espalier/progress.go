@@ -8,6 +8,7 @@ import (
 
 	"github.com/schollz/progressbar/v3"
 
+	"github.com/espalier-ml/espalier/io/setting"
 	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/pipelines/engine"
 )
@@ -15,19 +16,19 @@ import (
 // newReporter returns the reporter that --progress names.
 func newReporter(kind string, w io.Writer) (engine.Reporter, error) {
 	switch kind {
-	case "auto":
+	case progressAuto:
 		if isTerminal(w) {
 			return &bars{plain: plain{w: w}}, nil
 		}
 		return newPlain(w), nil
-	case "bar":
+	case progressBar:
 		return &bars{plain: plain{w: w}}, nil
-	case "plain":
+	case progressPlain:
 		return newPlain(w), nil
-	case "none":
+	case progressNone:
 		return &plain{w: w}, nil
 	default:
-		return nil, &usage.Error{Problem: fmt.Sprintf("--progress %s: want auto, bar, plain or none", kind)}
+		return nil, usage.All(setting.Faults(progressSettings(&kind, nil)))
 	}
 }
 

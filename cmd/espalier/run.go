@@ -9,9 +9,7 @@ import (
 	"log/slog"
 	"runtime/debug"
 	"slices"
-	"strconv"
 	"strings"
-	"unicode"
 
 	"charm.land/huh/v2"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
@@ -184,19 +182,23 @@ func flagError(c *cobra.Command, err error) error {
 	case errors.As(err, &unknown):
 		text += nearestFlag(unknown.GetSpecifiedName(), c.Flags(), "; did you mean --%s?")
 	case errors.As(err, &invalid):
-		text = fmt.Sprintf("--%s %s: %s", invalid.GetFlag().Name, word(invalid.GetValue()), wanted(invalid.GetFlag(), invalid.Unwrap()))
+		text = fmt.Sprintf("--%s %s: %s", invalid.GetFlag().Name, setting.Word(invalid.GetValue()), wanted(invalid))
 	case errors.As(err, &missing):
 		text = fmt.Sprintf("--%s: a value is missing behind it", missing.GetSpecifiedName())
 	}
 	return &usage.Error{Problem: text}
 }
 
-// word returns a text in quotes where it does not read as one word.
-func word(s string) string {
-	if s == "" || strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsGraphic(r) || unicode.IsSpace(r) }) {
-		return strconv.Quote(s)
+// wanted says what a flag takes instead of the value that it was given.
+func wanted(invalid *pflag.InvalidValueError) string {
+	switch invalid.GetFlag().Value.Type() { // of the SDK's own flags
+	case "bool":
+		return "want true or false"
+	case "int", "uint":
+		return "want a whole number"
+	default:
+		return invalid.Unwrap().Error()
 	}
-	return s
 }
 
 // noArguments refuses arguments that are no flags, with a word on why they may

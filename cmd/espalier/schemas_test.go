@@ -1,7 +1,9 @@
 package main_test
 
 import (
+	"encoding/json"
 	"io/fs"
+	"maps"
 	"os"
 	"os/exec"
 	"path"
@@ -10,9 +12,12 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/espalier-ml/espalier/io/parquetio"
+	"github.com/espalier-ml/espalier/io/setting"
+	"github.com/espalier-ml/espalier/pipelines"
 )
 
 // documentOf names the JSON Schema of a file that a verb has written, by the place
@@ -155,6 +160,28 @@ func TestSchemasAreClosed(t *testing.T) {
 		walk("", schema)
 		if objects == 0 {
 			t.Errorf("%s.schema.json describes no object", document)
+		}
+	}
+}
+
+// TestSchemasListTheSettings: the config of a manifest has the settings of its verb, in the
+// schema as in the declarations.
+func TestSchemasListTheSettings(t *testing.T) {
+	train, predict, synth := pipelines.DefaultConfig(), pipelines.DefaultPredictConfig(), pipelines.DefaultSynthConfig()
+	for document, settings := range map[string][]setting.Setting{
+		"manifest": train.Settings(), "predictions": predict.Settings(), "synth": synth.Settings(),
+	} {
+		var schema struct {
+			Properties struct {
+				Config struct{ Properties map[string]any }
+			}
+		}
+		if err := json.Unmarshal(read(t, filepath.Join("schemas", document+".schema.json")), &schema); err != nil {
+			t.Fatal(err)
+		}
+		want := slices.Sorted(slices.Values(setting.Names(settings)))
+		if diff := cmp.Diff(want, slices.Sorted(maps.Keys(schema.Properties.Config.Properties))); diff != "" {
+			t.Errorf("schemas/%s.schema.json, properties of config (-settings +schema):\n%s", document, diff)
 		}
 	}
 }

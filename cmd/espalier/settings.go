@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"regexp"
@@ -16,7 +15,6 @@ import (
 
 	"github.com/espalier-ml/espalier/io/setting"
 	"github.com/espalier-ml/espalier/io/usage"
-	"github.com/espalier-ml/espalier/pipelines"
 	"github.com/espalier-ml/espalier/pipelines/source"
 )
 
@@ -179,7 +177,7 @@ func (c *configFile) set(f *pflag.Flag, value *yaml.Node) error {
 		return c.fault(c.lines[f.Name], "%s: got %s: %s", f.Name, kindOf(value), hint)
 	}
 	if err := f.Value.Set(value.Value); err != nil {
-		return c.fault(c.lines[f.Name], "%s: got %s: %s", f.Name, word(value.Value), wanted(f, err))
+		return c.fault(c.lines[f.Name], "%s: got %s: %s", f.Name, setting.Word(value.Value), err)
 	}
 	return nil
 }
@@ -262,41 +260,4 @@ func (c *configFile) locate(err error, flags *pflag.FlagSet) error {
 		return err
 	}
 	return &usage.Error{Problem: fmt.Sprintf("%s (%s of %s)", invalid.Problem, strings.Join(places, ", "), c.url)}
-}
-
-// addStorageFlags adds the flags of reading from object stores.
-func addStorageFlags(f *pflag.FlagSet, c *pipelines.StorageConfig) {
-	f.Var((*size)(&c.ReadAhead), "read_ahead", "what is fetched from object stores before it is needed")
-	addStorageTimeout(f, &c.StorageTimeout)
-}
-
-func addStorageTimeout(f *pflag.FlagSet, seconds *float64) {
-	f.Var((*duration)(seconds), "storage_timeout", "time without a byte from an object store after which a request is tried again; 0: the store's own")
-}
-
-// engineFlags are those of the SDK's flags that a run on an engine needs.
-func engineFlags() map[string]string {
-	return map[string]string{
-		"endpoint":         "HOST:PORT of the engine's job service",
-		"environment_type": "of the engine's workers: PROCESS (this binary, at the same path on its hosts), LOOPBACK (this process) or DOCKER",
-		"parallelism":      "number of the engine's workers; -1: its own default",
-	}
-}
-
-func showEngineFlags(f *pflag.FlagSet) {
-	for name, help := range engineFlags() {
-		f.Lookup(name).Hidden, f.Lookup(name).Usage = false, help
-		inSection(f.Lookup(name), sectionEngines)
-	}
-}
-
-// addBeamFlags accepts the SDK's own flags without listing them, but for those
-// that this verb has under the same name.
-func addBeamFlags(flags *pflag.FlagSet) {
-	flag.CommandLine.VisitAll(func(f *flag.Flag) {
-		if flags.Lookup(f.Name) == nil {
-			flags.AddGoFlag(f)
-			flags.Lookup(f.Name).Hidden = true
-		}
-	})
 }

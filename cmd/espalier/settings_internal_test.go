@@ -11,8 +11,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/espalier-ml/espalier/io/setting"
 	"github.com/espalier-ml/espalier/io/usage"
-	"github.com/espalier-ml/espalier/pipelines"
 )
 
 // visible returns the flags that a verb lists, but for those of the help.
@@ -71,55 +71,6 @@ func TestFlagsTakeWhatTheyPrint(t *testing.T) {
 			}
 		}
 	}
-	for _, text := range []string{"0.1", "1e-9", "90s", "1h0m1s", "36h", "0.30000000000000004", "1e12", "-5s"} {
-		var d, again duration
-		if err := d.Set(text); err != nil {
-			t.Fatal(err)
-		}
-		if err := again.Set(d.String()); err != nil || again != d {
-			t.Errorf("%s: %v is printed as %s, which is %v (%v)", text, float64(d), d.String(), float64(again), err)
-		}
-	}
-	for _, text := range []string{"0", "1", "1023", "1e15", "3MB", "5KiB", "7TiB", "9007199254740993"} {
-		var s, again size
-		if err := s.Set(text); err != nil {
-			t.Fatal(err)
-		}
-		if err := again.Set(s.String()); err != nil || again != s {
-			t.Errorf("%s: %d is printed as %s, which is %d (%v)", text, s, s.String(), again, err)
-		}
-	}
-}
-
-// TestUnits: by hand.
-func TestUnits(t *testing.T) {
-	for text, want := range map[string]int64{
-		"64MiB": 64 << 20, "64 MiB": 64 << 20, "1.5GB": 1_500_000_000, "1e8": 100_000_000, "12": 12, "2kb": 2000, "-3": 0,
-		"1,5GB": 0, "": 0, "MiB": 0, "1e30": 0, "16EiB": 0, "12 apples": 0, "NaN": 0, "1.5": 0,
-	} {
-		var s size
-		if err := s.Set(text); (err == nil) != (want != 0) || int64(s) != want {
-			t.Errorf("size %q: %d, %v, want %d", text, s, err, want)
-		}
-	}
-	for text, want := range map[string]float64{"30": 30, "30s": 30, "5m": 300, "1h30m": 5400, "250ms": 0.25, "0.5": 0.5, "": -1, "5 minutes": -1, "Inf": -1, "NaN": -1} {
-		d := duration(-1)
-		if err := d.Set(text); (err == nil) != (want >= 0) || float64(d) != want {
-			t.Errorf("duration %q: %v, %v, want %v", text, float64(d), err, want)
-		}
-	}
-	for text, want := range map[string]string{"64MiB": "64MiB", "1500000000": "1500MB", "1500": "1500", "0": "0"} {
-		var s size
-		if err := s.Set(text); err != nil || s.String() != want {
-			t.Errorf("size %s is printed as %s, want %s (%v)", text, s.String(), want, err)
-		}
-	}
-	for text, want := range map[string]string{"21600": "6h", "90": "1m30s", "300": "5m", "30": "30s", "0": "0", "3601": "1h0m1s", "0.25": "250ms"} {
-		var d duration
-		if err := d.Set(text); err != nil || d.String() != want {
-			t.Errorf("duration %s is printed as %s, want %s (%v)", text, d.String(), want, err)
-		}
-	}
 }
 
 // verbsWithFiles are new flags of the verbs that read config files.
@@ -127,12 +78,12 @@ func verbsWithFiles() map[string]func() *pflag.FlagSet {
 	return map[string]func() *pflag.FlagSet{
 		"train": func() *pflag.FlagSet {
 			f := pflag.NewFlagSet("train", pflag.ContinueOnError)
-			addTrainFlags(f, &trainFlags{TrainConfig: pipelines.DefaultConfig()})
+			addFlags(f, newTrainFlags().Settings())
 			return f
 		},
 		"synth": func() *pflag.FlagSet {
 			f := pflag.NewFlagSet("synth", pflag.ContinueOnError)
-			addSynthFlags(f, defaultSynthFlags())
+			addFlags(f, newSynthFlags().Settings())
 			return f
 		},
 	}
@@ -180,7 +131,7 @@ func TestFilesAndFlagsAgree(t *testing.T) {
 func names(flags *pflag.FlagSet) []string {
 	var list []string
 	flags.VisitAll(func(f *pflag.Flag) {
-		if _, shared := engineFlags()[f.Name]; !f.Hidden && f.Name != configFlag && !shared {
+		if !f.Hidden && f.Name != configFlag && !slices.Contains(setting.Names(engineSettings()), f.Name) {
 			list = append(list, f.Name)
 		}
 	})
@@ -195,9 +146,10 @@ func quotedYAML(s string) string {
 // settled reads a config file as train does.
 func settled(t *testing.T, content string, args ...string) (*trainFlags, error) {
 	t.Helper()
-	flags := &trainFlags{TrainConfig: pipelines.DefaultConfig(), preset: defaultPreset, progress: "auto"}
+	flags := newTrainFlags()
 	set := pflag.NewFlagSet("train", pflag.ContinueOnError)
-	addTrainFlags(set, flags)
+	addFlags(set, flags.Settings())
+	addBeamFlags(set)
 	if err := set.Parse(args); err != nil {
 		return nil, err
 	}

@@ -2,9 +2,9 @@ package main
 
 import (
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/espalier-ml/espalier/io/report"
+	"github.com/espalier-ml/espalier/io/setting"
 	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/pipelines"
 )
@@ -37,8 +37,6 @@ the probability, and the cost of the way there.`,
 			return report.Text(c.OutOrStdout(), t, pageWidth(c.OutOrStdout()))
 		},
 	}
-	section(c.Flags(), sectionModel, func(f *pflag.FlagSet) {
-		f.StringVar(&model, "model", "", "run folder or tree.json, instead of MODEL")
-	})
+	addFlags(c.Flags(), []setting.Setting{shownModel(&model)})
 	return c
 }

@@ -4,13 +4,14 @@ import (
 	"fmt"
 	"io"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/espalier-ml/espalier/io/parquetio"
+	"github.com/espalier-ml/espalier/io/setting"
 	"github.com/espalier-ml/espalier/pipelines"
 )
 
@@ -21,12 +22,12 @@ type synthFlags struct {
 	config, progress string
 }
 
-func defaultSynthFlags() *synthFlags {
-	return &synthFlags{SynthConfig: pipelines.DefaultSynthConfig(), progress: "auto"}
+func newSynthFlags() *synthFlags {
+	return &synthFlags{SynthConfig: pipelines.DefaultSynthConfig(), progress: progressAuto}
 }
 
 func newSynth() *cobra.Command {
-	flags := defaultSynthFlags()
+	flags := newSynthFlags()
 	c := &cobra.Command{
 		Use:   "synth",
 		Short: "Make up a data set of any size to train on",
@@ -58,15 +59,15 @@ from flags.`,
       --input 'data/made-up/*.parquet'`,
 		Args: noArguments,
 	}
-	addSynthFlags(c.Flags(), flags)
+	addFlags(c.Flags(), flags.Settings())
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		file, err := readConfig(c.Context(), flags.config)
 		if err != nil {
 			return err
 		}
-		final := defaultSynthFlags()
+		final := newSynthFlags()
 		fresh := pflag.NewFlagSet("synth", pflag.ContinueOnError)
-		addSynthFlags(fresh, final)
+		addFlags(fresh, final.Settings())
 		if err := file.settle(c.Flags(), fresh); err != nil {
 			return err
 		}
@@ -86,32 +87,10 @@ from flags.`,
 	return c
 }
 
-// addSynthFlags adds the flags of synth, in sections.
-func addSynthFlags(f *pflag.FlagSet, c *synthFlags) {
-	section(f, sectionRun, func(f *pflag.FlagSet) {
-		f.StringVar(&c.Output, "output", c.Output, "folder of the data set: a path or a URL; required")
-		f.StringVar(&c.config, configFlag, c.config, "YAML file of settings, by flag name")
-		f.BoolVar(&c.Overwrite, "overwrite", c.Overwrite, "replace another made-up data set in the output folder: the files that its manifest.json lists")
-	})
-	section(f, sectionMadeUp, func(f *pflag.FlagSet) {
-		wholeVar(f, &c.Rows, "rows", "rows, such as 250000 or 1e8")
-		wholeVar(f, &c.Numeric, "numeric", "numeric columns")
-		wholeVar(f, &c.Categorical, "categorical", "categorical columns")
-		wholeVar(f, &c.Classes, "classes", "classes of the label")
-		wholeVar(f, &c.Depth, "depth", "tests on the longest path of the hidden tree")
-		f.Var((*share)(&c.Duplicates), "duplicates", "share of the rows that are copies of prototypes")
-		wholeVar(f, &c.Distinct, "distinct", "prototypes, from which copies are drawn")
-		f.Var((*share)(&c.Nulls), "nulls", "share of the values of features that are missing")
-		f.Var((*share)(&c.Noise), "noise", "share of the rows whose class is not that of the hidden tree")
-		wholeVar(f, &c.Seed, "seed", "seed of columns, hidden tree and rows")
-	})
-	section(f, sectionOutput, func(f *pflag.FlagSet) { addProgressFlags(f, &c.progress, nil) })
-	section(f, sectionStorage, func(f *pflag.FlagSet) {
-		wholeVar(f, &c.RowsPerFile, "rows_per_file", "rows of a file")
-		wholeVar(f, &c.RowsPerGroup, "rows_per_group", "rows of a row group")
-		f.StringVar(&c.Codec, "codec", c.Codec, "compression of pages: "+strings.Join(parquetio.Codecs(), ", "))
-		addStorageTimeout(f, &c.StorageTimeout)
-	})
+// Settings declares the flags of synth.
+func (c *synthFlags) Settings() []setting.Setting {
+	return slices.Concat(c.SynthConfig.Settings(), []setting.Setting{configSetting(&c.config)},
+		progressSettings(&c.progress, nil))
 }
 
 func printSynth(w io.Writer, c *pipelines.SynthConfig, r *pipelines.SynthResult) error {

@@ -25,8 +25,10 @@ const (
 
 // Groups lists the groups in the order of the help.
 func Groups() []Group {
-	return []Group{Run, Model, Rows, Tests, Costs, Classes, Growth, Choice, Case, MadeUp, Resources, Printed, Storage,
-		Engines}
+	return []Group{
+		Run, Model, Rows, Tests, Costs, Classes, Growth, Choice, Case, MadeUp, Resources, Printed, Storage,
+		Engines,
+	}
 }
 
 // String returns the title of the group.

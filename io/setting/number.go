@@ -62,10 +62,11 @@ func (r Range) fault(x float64, spelling, noun string) []error {
 
 // spelled spells a number that people write with digits alone where it has few.
 func spelled(x float64) string {
-	if math.Abs(x) < 1e9 {
-		return strconv.FormatFloat(x, 'f', -1, 64)
+	digits, short := strconv.FormatFloat(x, 'f', -1, 64), strconv.FormatFloat(x, 'g', -1, 64)
+	if math.Abs(x) < 1e9 || len(digits) < len(short) {
+		return digits
 	}
-	return strconv.FormatFloat(x, 'g', -1, 64)
+	return short
 }
 
 // Whole is a setting of a whole number, which may be written as 1e8.

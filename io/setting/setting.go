@@ -47,3 +47,11 @@ func Names(settings []Setting) []string {
 	}
 	return names
 }
+
+// In puts settings into a group.
+func In(group Group, settings []Setting) []Setting {
+	for i := range settings {
+		settings[i].Group = group
+	}
+	return settings
+}

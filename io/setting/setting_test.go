@@ -37,8 +37,10 @@ type config struct {
 }
 
 func defaults() config {
-	return config{Method: "c45", Codec: "zstd", Depth: 3, inner: inner{ReadAhead: 64 << 20, Timeout: 30}, Rows: -1,
-		Seed: math.MaxUint64, Step: 0.001}
+	return config{
+		Method: "c45", Codec: "zstd", Depth: 3, inner: inner{ReadAhead: 64 << 20, Timeout: 30}, Rows: -1,
+		Seed: math.MaxUint64, Step: 0.001,
+	}
 }
 
 func parseMethod(s string) (int, error) {
@@ -82,18 +84,24 @@ func TestSet(t *testing.T) {
 	for name, texts := range map[string]map[string]string{
 		"name":   {"": "", "a b": "a b", "a,b": "a,b"},
 		"method": {"cart": "cart", "other": "other"}, // checked later
-		"input": {"": "", "a": "a", "a,b": "a,b", `"a,b",c`: `"a,b",c`, `"a`: byCommas, `""`: `""`, ",": ",",
-			"a, b": `a," b"`},
+		"input": {
+			"": "", "a": "a", "a,b": "a,b", `"a,b",c`: `"a,b",c`, `"a`: byCommas, `""`: `""`, ",": ",",
+			"a, b": `a," b"`,
+		},
 		"max_depth": {
 			"0": "0", "-1": "-1", "1e3": "1000", "007": "7", "3.5": digits, "": digits, "NaN": digits, "Inf": digits,
 			"1_000": "1000", "1e30": sixteen, "1e400": sixteen,
 			"9223372036854775807": "9223372036854775807", "9223372036854775808": sixteen,
 		},
-		"seed": {"18446744073709551615": "18446744073709551615", "18446744073709551616": sixteen,
-			"-1": "!want a whole number from 0", "1e15": "1000000000000000", "-0": "0"},
+		"seed": {
+			"18446744073709551615": "18446744073709551615", "18446744073709551616": sixteen,
+			"-1": "!want a whole number from 0", "1e15": "1000000000000000", "-0": "0",
+		},
 		"rows": {"-9223372036854775808": "-9223372036854775808", "1e8": "100000000", "2.5e1": "25", "1e17": sixteen},
-		"step": {"0.1": "0.1", "-2": "-2", "1e-300": "1e-300", "NaN": finite, "inf": finite, "1e400": finite, "": finite,
-			"0x1p-2": "0.25"},
+		"step": {
+			"0.1": "0.1", "-2": "-2", "1e-300": "1e-300", "NaN": finite, "inf": finite, "1e400": finite, "": finite,
+			"0x1p-2": "0.25",
+		},
 		"noise": {
 			"0": "0", "1": "1", "0.5": "0.5", "1.1": aShare, "-0.1": aShare, "NaN": aShare, "x": aShare,
 		},
@@ -138,8 +146,10 @@ func TestSet(t *testing.T) {
 
 // FuzzSet: what a setting takes it spells so that it is taken again, as the same value.
 func FuzzSet(f *testing.F) {
-	for _, text := range []string{"", "1", "1e3", "64MiB", "30s", "a,b", `"a,b"`, "true", "-1", "0.25", "1e400", "é",
-		"\x00", "\r\n", `""`} {
+	for _, text := range []string{
+		"", "1", "1e3", "64MiB", "30s", "a,b", `"a,b"`, "true", "-1", "0.25", "1e400", "é",
+		"\x00", "\r\n", `""`,
+	} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
@@ -282,8 +292,10 @@ func TestEncodeRefuses(t *testing.T) {
 	for want, settings := range map[string][]setting.Setting{
 		"the field Input of setting_test.config has no setting": slices.Delete(c.settings(), 1, 2),
 		"the settings resume and resume set the same field":     append(c.settings(), all[0]),
-		"1 settings set no field": append(c.settings(), setting.Setting{Name: "other",
-			Value: setting.Switch(new(bool))}),
+		"1 settings set no field": append(c.settings(), setting.Setting{
+			Name:  "other",
+			Value: setting.Switch(new(bool)),
+		}),
 	} {
 		if _, err := setting.Encode(&c, settings); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)
@@ -313,8 +325,10 @@ func TestGroups(t *testing.T) {
 // TestNearest: by hand.
 func TestNearest(t *testing.T) {
 	names := []string{"max_depth", "max_leaves", "lambda", "labelled_rows", "label"}
-	for name, want := range map[string]string{"max-depth": "max_depth", "Lamda": "lambda", "max_l": "max_leaves",
-		"lab": "label", "zz": "", "": ""} {
+	for name, want := range map[string]string{
+		"max-depth": "max_depth", "Lamda": "lambda", "max_l": "max_leaves",
+		"lab": "label", "zz": "", "": "",
+	} {
 		if got := setting.Nearest(name, names); got != want {
 			t.Errorf("%q: %q, want %q", name, got, want)
 		}

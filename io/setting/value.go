@@ -127,15 +127,18 @@ func (v *onOff) Set(text string) error {
 }
 
 // List is a setting of several texts, each of which passes the checks. As one text they
-// stand behind one another with commas between them.
-func List[T ~[]string](to *T, checks ...Check) Value {
-	return ListBy(to, func(items []string) []error {
+// are joined by commas.
+func List[T ~[]string](to *T, checks ...Check) Value { return ListBy(to, Each(checks...)) }
+
+// Each checks the texts of a list one by one.
+func Each(checks ...Check) func(items []string) []error {
+	return func(items []string) []error {
 		var faults []error
 		for _, item := range items {
 			faults = append(faults, checked(item, checks)...)
 		}
 		return faults
-	})
+	}
 }
 
 // ListBy is a setting of several texts that are checked together. The errors of the
@@ -146,7 +149,7 @@ func ListBy[T ~[]string](to *T, check func(items []string) []error) Value {
 
 // Repeated is a setting that is given once for each of several texts, which may have
 // commas.
-func Repeated[T ~[]string](to *T) Value { return &repeated[T]{list[T]{to: to}} }
+func Repeated[T ~[]string](to *T) Value { return &repeated[T]{list[T]{to: to, check: Each()}} }
 
 type list[T ~[]string] struct {
 	to    *T
@@ -160,9 +163,6 @@ func (v *list[T]) empty() bool   { return len(*v.to) == 0 }
 func (v *list[T]) target() any   { return v.to }
 
 func (v *list[T]) faults() []error {
-	if v.check == nil {
-		return nil
-	}
 	return v.check(*v.to)
 }
 

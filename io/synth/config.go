@@ -4,28 +4,30 @@ import (
 	"errors"
 	"fmt"
 	"math"
+
+	"github.com/espalier-ml/espalier/io/setting"
 )
 
-// Config says what a data set is like. The JSON names are those of the flags
-// and of config files.
+// Config says what a data set is like. Settings declares what each field means.
 type Config struct {
-	Rows        int64   `json:"rows"`        // at least 1
-	Numeric     int     `json:"numeric"`     // columns
-	Categorical int     `json:"categorical"` // columns
-	Classes     int     `json:"classes"`     // at least 2, at most 2^Depth
-	Depth       int     `json:"depth"`       // tests on the longest path of the hidden tree
-	Duplicates  float64 `json:"duplicates"`  // share of rows that copy the features of a prototype
-	Distinct    int64   `json:"distinct"`    // prototypes
-	Nulls       float64 `json:"nulls"`       // share of feature values that are missing
-	Noise       float64 `json:"noise"`       // share of rows of another class than their leaf's
-	Seed        uint64  `json:"seed"`
+	Rows        int64
+	Numeric     int // columns
+	Categorical int // columns
+	Classes     int // at most 2^Depth
+	Depth       int
+	Duplicates  float64 // share of the rows
+	Distinct    int64   // prototypes
+	Nulls       float64 // share of the values
+	Noise       float64 // share of the rows
+	Seed        uint64
 }
 
 // Default returns a million rows of ten numeric and ten categorical features in
 // two classes.
 func Default() Config {
-	return Config{Rows: 1_000_000, Numeric: 10, Categorical: 10, Classes: 2, Depth: 4, Distinct: 10_000, Noise: 0.05,
-		Seed: 1}
+	return Config{
+		Rows: 1_000_000, Numeric: 10, Categorical: 10, Classes: 2, Depth: 4, Distinct: 10_000, Noise: 0.05, Seed: 1,
+	}
 }
 
 // The bounds of a configuration.
@@ -37,29 +39,55 @@ const (
 	maxDistinct = math.MaxUint32
 )
 
+// Settings declares the settings of a data set, which set the fields of c.
+func (c *Config) Settings() []setting.Setting {
+	return setting.In(setting.MadeUp, []setting.Setting{
+		{
+			Name: "rows", Value: setting.Whole(&c.Rows, setting.Between(1, maxRows)),
+			Help: "rows, such as 250000 or 1e8",
+		},
+		{
+			Name: "numeric", Value: setting.Whole(&c.Numeric, setting.Between(0, maxColumns)),
+			Help: "numeric columns",
+		},
+		{
+			Name: "categorical", Value: setting.Whole(&c.Categorical, setting.Between(0, maxColumns)),
+			Help: "categorical columns",
+		},
+		{
+			Name: "classes", Value: setting.Whole(&c.Classes, setting.Between(2, maxClasses)),
+			Help: "classes of the label",
+		},
+		{
+			Name: "depth", Value: setting.Whole(&c.Depth, setting.Between(1, maxDepth)),
+			Help: "tests on the longest path of the hidden tree",
+		},
+		{
+			Name: "duplicates", Value: setting.Share(&c.Duplicates),
+			Help: "share of the rows that are copies of prototypes",
+		},
+		{
+			Name: "distinct", Value: setting.Whole(&c.Distinct, setting.Between(1, maxDistinct)),
+			Help: "prototypes, from which copies are drawn",
+		},
+		{
+			Name: "nulls", Value: setting.Share(&c.Nulls),
+			Help: "share of the values of features that are missing",
+		},
+		{
+			Name: "noise", Value: setting.Share(&c.Noise),
+			Help: "share of the rows whose class is not that of the hidden tree",
+		},
+		{
+			Name: "seed", Value: setting.Whole(&c.Seed, setting.From(0)),
+			Help: "seed of columns, hidden tree and rows",
+		},
+	})
+}
+
 // Validate returns all faults at once, each with the name of its flag.
 func (c *Config) Validate() error {
-	var faults []error
-	within := func(flag string, x, low, high int64) {
-		if x < low || x > high {
-			faults = append(faults, fmt.Errorf("--%s %d: want a whole number from %d to %d", flag, x, low, high))
-		}
-	}
-	share := func(flag string, x float64) {
-		if !(x >= 0 && x <= 1) { // NaN too
-			faults = append(faults, fmt.Errorf("--%s %v: want a share from 0 to 1", flag, x))
-		}
-	}
-	within("rows", c.Rows, 1, maxRows)
-	within("numeric", int64(c.Numeric), 0, maxColumns)
-	within("categorical", int64(c.Categorical), 0, maxColumns)
-	within("classes", int64(c.Classes), 2, maxClasses)
-	within("depth", int64(c.Depth), 1, maxDepth)
-	within("distinct", c.Distinct, 1, maxDistinct)
-	share("duplicates", c.Duplicates)
-	share("nulls", c.Nulls)
-	share("noise", c.Noise)
-	if len(faults) > 0 {
+	if faults := setting.Faults(c.Settings()); len(faults) > 0 {
 		return errors.Join(faults...)
 	}
 	switch columns := c.Numeric + c.Categorical; {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -14,6 +13,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/options/jobopts"
 
+	"github.com/espalier-ml/espalier/io/setting"
 	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/pipelines/source"
 )
@@ -31,21 +31,29 @@ const Prism = "prism"
 // memory.
 func IsLocal(runner string) bool { return runner == "direct" || runner == Prism }
 
-// Config says how jobs run on an engine. The JSON names are those of the
-// flags and of config files.
+// Config says how jobs run on an engine.
 type Config struct {
-	JobTimeout float64 `json:"job_timeout"` // seconds after which a job is cancelled; an engine that hangs says nothing
+	JobTimeout float64 // seconds
 }
 
 // DefaultConfig gives a job six hours.
 func DefaultConfig() Config { return Config{JobTimeout: 6 * 3600} }
 
-// Validate returns a fault with the name of its flag.
-func (c *Config) Validate() error {
-	if !(c.JobTimeout > 0 && c.JobTimeout <= 1e9) { // NaN too
-		return fmt.Errorf("--job_timeout %v: want a number of seconds above 0, at most 1e9", c.JobTimeout)
+// Settings declares the settings of engines, which set the fields of c.
+func (c *Config) Settings() []setting.Setting {
+	return []setting.Setting{{
+		Name: "job_timeout", Group: setting.Engines, Value: setting.Duration(&c.JobTimeout, setting.Above(0, 1e9)),
+		Changeable: true,
+		Help:       "time after which a job on an engine is cancelled; a run of train can be resumed",
+	}}
+}
+
+// RunnerSetting declares the runner, one of those that a verb runs on.
+func RunnerSetting(runner *string, names []string) setting.Setting {
+	return setting.Setting{
+		Name: "runner", Group: setting.Engines, Value: setting.OneOf(runner, names...), Changeable: true,
+		Help: "Beam runner: " + setting.Alternatives(names),
 	}
-	return nil
 }
 
 // jobTimeout returns the time that a job has, which is never without a limit.

@@ -22,6 +22,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
+	"github.com/espalier-ml/espalier/io/setting"
 	"github.com/espalier-ml/espalier/pipelines/source"
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
@@ -394,7 +395,7 @@ func TestJobTimeout(t *testing.T) {
 		t.Errorf("a job may take %v by default", got)
 	}
 	for _, seconds := range []float64{0, -1, 1e10} {
-		if (&Config{JobTimeout: seconds}).Validate() == nil {
+		if setting.Faults((&Config{JobTimeout: seconds}).Settings()) == nil {
 			t.Errorf("a timeout of %v s is valid", seconds)
 		}
 	}

@@ -2,8 +2,6 @@ package source
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -14,6 +12,7 @@ import (
 	"github.com/espalier-ml/espalier/io/objectstore/httpstore"
 	"github.com/espalier-ml/espalier/io/objectstore/s3store"
 	"github.com/espalier-ml/espalier/io/parquetio"
+	"github.com/espalier-ml/espalier/io/setting"
 	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
@@ -53,7 +52,7 @@ func New(c Config) *Files {
 
 // Begin returns storage for a run that begins. Its end is told by end.
 func Begin(c Config) *Files {
-	settings, err := json.Marshal(c)
+	settings, err := setting.Encode(&c, c.Settings())
 	if err != nil { // numbers, of which Validate has looked at each
 		panic(err)
 	}
@@ -75,17 +74,16 @@ func openFiles(settings []byte) (jobs.Storage, error) {
 		return Process, nil
 	}
 	var c Config
-	if err := json.Unmarshal(settings, &c); err != nil {
+	if err := setting.Decode(settings, c.Settings()); err != nil {
 		return nil, fmt.Errorf("the storage settings of the run: %w", err)
 	}
 	return New(c), nil
 }
 
-// Config says how object stores are read. The JSON names are those of the
-// flags and of config files.
+// Config says how object stores are read.
 type Config struct {
-	ReadAhead      int64   `json:"read_ahead"`      // bytes that are fetched before they are needed
-	StorageTimeout float64 `json:"storage_timeout"` // seconds without a byte after which a request is tried again; 0: the drivers' own
+	ReadAhead      int64   // bytes
+	StorageTimeout float64 // seconds
 }
 
 // DefaultConfig reads 64 MiB ahead and waits 30 seconds.
@@ -93,16 +91,24 @@ func DefaultConfig() Config {
 	return Config{ReadAhead: 64 << 20, StorageTimeout: 30}
 }
 
-// Validate returns all faults at once, each with the name of its flag.
-func (c *Config) Validate() error {
-	var faults []error
-	if c.ReadAhead < 0 {
-		faults = append(faults, fmt.Errorf("--read_ahead %d: want a number of bytes", c.ReadAhead))
+// Settings declares the settings of reading, which set the fields of c.
+func (c *Config) Settings() []setting.Setting {
+	return []setting.Setting{
+		{
+			Name: "read_ahead", Group: setting.Storage, Value: setting.Size(&c.ReadAhead), Changeable: true,
+			Help: "what is fetched from object stores before it is needed",
+		},
+		TimeoutSetting(&c.StorageTimeout),
 	}
-	if !(c.StorageTimeout >= 0 && c.StorageTimeout <= 1e6) { // NaN too
-		faults = append(faults, fmt.Errorf("--storage_timeout %v: want a number of seconds from 0 to 1e6", c.StorageTimeout))
+}
+
+// TimeoutSetting declares how long a request to an object store waits.
+func TimeoutSetting(seconds *float64) setting.Setting {
+	return setting.Setting{
+		Name: "storage_timeout", Group: setting.Storage, Value: setting.Duration(seconds, setting.Between(0, 1e6)),
+		Changeable: true,
+		Help:       "time without a byte from an object store after which a request is tried again; 0: the store's own",
 	}
-	return errors.Join(faults...)
 }
 
 func init() { jobs.SetStorage(openFiles) }

@@ -1,0 +1,102 @@
+package main
+
+import (
+	"flag"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/options/jobopts"
+	"github.com/spf13/pflag"
+
+	"github.com/espalier-ml/espalier/io/setting"
+)
+
+// sectionKey is the annotation that names a flag's section of the help.
+const sectionKey = "espalier_section"
+
+// addFlags adds a flag for each setting, in the section of its group.
+func addFlags(f *pflag.FlagSet, settings []setting.Setting) {
+	f.SortFlags = false
+	for _, s := range settings {
+		help := s.Help
+		if s.Required {
+			help += "; required"
+		}
+		one := f.VarPF(s.Value, s.Name, "", help)
+		one.Annotations = map[string][]string{sectionKey: {s.Group.String()}}
+		if s.Value.Type() == "bool" {
+			one.NoOptDefVal = "true" // of the flag without a value
+		}
+	}
+}
+
+// addBeamFlags accepts the SDK's own flags without listing them, but for those
+// that this verb has under the same name.
+func addBeamFlags(flags *pflag.FlagSet) {
+	flag.CommandLine.VisitAll(func(f *flag.Flag) {
+		if flags.Lookup(f.Name) == nil {
+			flags.AddGoFlag(f)
+			flags.Lookup(f.Name).Hidden = true
+		}
+	})
+}
+
+// engineSettings declares those of the SDK's own settings that a run on an engine needs.
+func engineSettings() []setting.Setting {
+	return setting.In(setting.Engines, []setting.Setting{
+		{
+			Name: "endpoint", Value: setting.Text(jobopts.Endpoint),
+			Help: "HOST:PORT of the engine's job service",
+		},
+		{
+			Name: "environment_type", Value: setting.Text(jobopts.EnvironmentType),
+			Help: "where the engine's workers run: PROCESS (this binary, at the same path on its hosts), LOOPBACK (this " +
+				"process) or DOCKER",
+		},
+		{
+			Name: "parallelism", Value: setting.Whole(jobopts.Parallelism, setting.From(-1)),
+			Help: "number of the engine's workers; -1: its own default",
+		},
+	})
+}
+
+// configSetting declares the config file of a verb.
+func configSetting(url *string) setting.Setting {
+	return setting.Setting{
+		Name: configFlag, Group: setting.Run, Value: setting.Text(url), Help: "YAML file of settings, by flag name",
+	}
+}
+
+// The values of --progress.
+const (
+	progressAuto  = "auto"
+	progressBar   = "bar"
+	progressPlain = "plain"
+	progressNone  = "none"
+)
+
+// progressSettings declares what is told while a verb runs; a verb without jobs has no
+// log of the SDK.
+func progressSettings(progress *string, verbose *bool) []setting.Setting {
+	list := []setting.Setting{{
+		Name: "progress", Group: setting.Printed,
+		Value: setting.OneOf(progress, progressAuto, progressBar, progressPlain, progressNone),
+		Help:  "on stderr: bar, plain, none or auto (bars on a terminal, else lines)",
+	}}
+	if verbose != nil {
+		list = append(list, setting.Setting{
+			Name: "verbose", Group: setting.Printed, Value: setting.Switch(verbose), Help: "show the log of the Beam SDK",
+		})
+	}
+	return list
+}
+
+// jsonSetting declares that the outcome is printed as JSON.
+func jsonSetting(asJSON *bool, help string) setting.Setting {
+	return setting.Setting{Name: "json", Group: setting.Printed, Value: setting.Switch(asJSON), Help: help}
+}
+
+// shownModel declares the tree of a verb that takes it without a flag, too.
+func shownModel(model *string) setting.Setting {
+	return setting.Setting{
+		Name: "model", Group: setting.Model, Value: setting.Text(model), Help: "run folder or tree.json, instead of MODEL",
+	}
+}

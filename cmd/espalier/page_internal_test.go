@@ -1,0 +1,118 @@
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/espalier-ml/espalier/io/report"
+	"github.com/espalier-ml/espalier/io/setting"
+)
+
+// pageHead opens the page of settings.
+const pageHead = `# Settings: the flags of each verb
+
+Each setting is a flag: ` + "`--max_depth 3`" + `. Settings of ` + "`train`" + ` and ` + "`synth`" + ` are also keys of the
+YAML file that ` + "`--config`" + ` names: ` + "`max_depth: 3`" + `. A flag overrides the key, and a key overrides
+the default. Names that do not exist are refused, and the nearest name is proposed.
+
+- A size is a number of bytes, or has a unit: ` + "`64MiB`, `1.5GB`" + `.
+- A duration is a number of seconds, or has units: ` + "`30s`, `5m`, `1h30m`" + `.
+- A whole number may be written as ` + "`1e8`" + `.
+- Texts of a list are separated by commas. A text with a comma in it stands in double quotes.
+- A flag that is true or false may stand alone: ` + "`--resume`" + ` is ` + "`--resume=true`" + `.
+
+The same declarations make this page, the flags and the help.
+`
+
+// settingsPage returns docs/settings.md.
+func settingsPage() string {
+	b := &strings.Builder{}
+	b.WriteString(pageHead)
+	for _, verb := range []struct {
+		name     string
+		settings []setting.Setting
+	}{
+		{"train", newTrainFlags().Settings()},
+		{"evaluate", newEvaluateFlags().Settings()},
+		{"predict", newPredictFlags().Settings()},
+		{"show", []setting.Setting{shownModel(new(string))}},
+		{"ask", new(askOptions).Settings()},
+		{"synth", newSynthFlags().Settings()},
+	} {
+		fmt.Fprintf(b, "\n## espalier %s\n", verb.name)
+		var changeable []string
+		for _, s := range verb.settings {
+			if s.Changeable {
+				changeable = append(changeable, "`--"+s.Name+"`")
+			}
+		}
+		if slices.Contains(setting.Names(verb.settings), "resume") {
+			text := "The tree does not depend on these settings, which may differ when a run is resumed: "
+			b.WriteString("\n" + report.Wrapped(text+strings.Join(changeable, ", ")+".", 100, "") + "\n")
+		}
+		for _, group := range setting.Groups() {
+			title := "\n### " + group.String() + "\n\n"
+			for _, s := range verb.settings {
+				if s.Group == group {
+					b.WriteString(title + pageItem(s))
+					title = ""
+				}
+			}
+		}
+	}
+	return b.String()
+}
+
+// pageItem returns the item of a setting: its flag, its values, its default and its help.
+func pageItem(s setting.Setting) string {
+	wants := s.Value.Wants()
+	if strings.Contains(s.Help, wants) { // the help lists the names
+		wants = "text"
+	}
+	facts := []string{wants}
+	value := s.Value.String()
+	if slices.Contains(setting.Names(engineSettings()), s.Name) { // other tests may have set it: all sets of flags share it
+		value = flag.Lookup(s.Name).DefValue
+	}
+	switch {
+	case s.Required:
+		facts = append(facts, "required")
+	case value != "" && value != "false":
+		facts = append(facts, "default `"+value+"`")
+	}
+	item := fmt.Sprintf("- `--%s` (%s): %s.", s.Name, strings.Join(facts, "; "), strings.TrimSuffix(s.Help, "."))
+	return report.Wrapped(item, 100, "  ") + "\n"
+}
+
+// TestSettingsPage compares docs/settings.md with the declarations. With the flag -update it
+// writes the page.
+func TestSettingsPage(t *testing.T) {
+	file, want := filepath.Join("..", "..", "docs", "settings.md"), settingsPage()
+	if flag.Lookup("update").Value.String() == "true" { // it is in
+		if err := os.WriteFile(file, []byte(want), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(got) != want {
+		t.Error("docs/settings.md is not what the settings declare: " +
+			"go test ./cmd/espalier -run TestSettingsPage -update writes it")
+	}
+	sections := strings.Split(want, "\n## espalier ")[1:]
+	for _, c := range newRoot(0).Commands() {
+		at := slices.IndexFunc(sections, func(s string) bool { return strings.HasPrefix(s, c.Name()+"\n") })
+		for _, f := range visible(c) {
+			if at < 0 || strings.Count(sections[at], "\n- `--"+f.Name+"` (") != 1 {
+				t.Errorf("docs/settings.md does not list --%s of %s once", f.Name, c.Name())
+			}
+		}
+	}
+}

@@ -1,0 +1,70 @@
+package pipelines
+
+import (
+	"slices"
+
+	"github.com/espalier-ml/espalier/io/setting"
+	"github.com/espalier-ml/espalier/io/usage"
+	"github.com/espalier-ml/espalier/pipelines/engine"
+)
+
+// EvaluateConfig is the configuration of an evaluation. Settings declares what each field
+// means; docs/settings.md lists that. In JSON the fields have the names of the flags.
+type EvaluateConfig struct {
+	Model          string // run folder or tree.json
+	Input          []string
+	Label          string // column; empty: as in training
+	Weight         string // column; empty: each row weighs 1
+	DropNullLabels bool
+	Output         string // file; empty: none
+	Overwrite      bool
+	Runner         string
+
+	StorageConfig
+}
+
+// DefaultEvaluateConfig writes no file.
+func DefaultEvaluateConfig() EvaluateConfig {
+	return EvaluateConfig{Runner: "direct", StorageConfig: DefaultStorageConfig()}
+}
+
+// Settings declares the settings of an evaluation, which set the fields of c.
+func (c *EvaluateConfig) Settings() []setting.Setting {
+	run := setting.In(setting.Run, []setting.Setting{
+		modelSetting(&c.Model),
+		scoredSetting(&c.Input),
+		{
+			Name: "output", Value: setting.Text(&c.Output),
+			Help: "file for the metrics as JSON; nothing that lies there is replaced",
+		},
+		{
+			Name: "overwrite", Value: setting.Switch(&c.Overwrite),
+			Help: "replace the metrics of another evaluation in the file of --output",
+		},
+	})
+	rows := setting.In(setting.Rows, []setting.Setting{
+		{Name: "label", Value: setting.Text(&c.Label), Help: "column of the classes (default: as in training)"},
+		{Name: "weight", Value: setting.Text(&c.Weight), Help: "column of row weights"},
+		{
+			Name: "drop_null_labels", Value: setting.Switch(&c.DropNullLabels),
+			Help: "leave out rows without a label instead of failing",
+		},
+	})
+	return slices.Concat(run, rows, c.StorageConfig.Settings(),
+		[]setting.Setting{engine.RunnerSetting(&c.Runner, engine.LocalRunners())})
+}
+
+// MarshalJSON writes the settings by the names of their flags, in the order of the fields.
+func (c EvaluateConfig) MarshalJSON() ([]byte, error) { return setting.Encode(&c, c.Settings()) }
+
+// UnmarshalJSON reads settings by the names of their flags. Others stay as they are;
+// unknown names are refused.
+func (c *EvaluateConfig) UnmarshalJSON(b []byte) error { return setting.Decode(b, c.Settings()) }
+
+// Validate returns all faults at once, each with the name of its flag.
+func (c *EvaluateConfig) Validate() error {
+	if faults := setting.Faults(c.Settings()); len(faults) > 0 {
+		return usage.All(faults)
+	}
+	return nil
+}

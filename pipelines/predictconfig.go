@@ -1,0 +1,111 @@
+package pipelines
+
+import (
+	"slices"
+
+	"github.com/espalier-ml/espalier/io/setting"
+	"github.com/espalier-ml/espalier/io/usage"
+	"github.com/espalier-ml/espalier/pipelines/engine"
+)
+
+// PredictConfig is the configuration of a scoring of files. Settings declares what each
+// field means; docs/settings.md lists that. In JSON the fields have the names of the flags.
+type PredictConfig struct {
+	Model     string // run folder or tree.json
+	Input     []string
+	Output    string
+	Key       []string // columns
+	Keep      string
+	Label     string // column; empty: as in training; none: no metrics
+	Weight    string // column; empty: each row weighs 1
+	MaxUnseen float64
+	Explain   bool
+	Overwrite bool
+	Runner    string
+
+	StorageConfig
+	EngineConfig
+}
+
+// DefaultPredictConfig writes predictions alone, whatever the values.
+func DefaultPredictConfig() PredictConfig {
+	return PredictConfig{
+		Keep: keepKey, MaxUnseen: 1, Runner: "direct",
+		StorageConfig: DefaultStorageConfig(), EngineConfig: DefaultEngineConfig(),
+	}
+}
+
+const (
+	keepKey   = "key"
+	keepAll   = "all"
+	labelNone = "none" // no metrics, even if the input has a column of that name
+)
+
+// Settings declares the settings of a scoring, which set the fields of c.
+func (c *PredictConfig) Settings() []setting.Setting {
+	run := setting.In(setting.Run, []setting.Setting{
+		modelSetting(&c.Model),
+		scoredSetting(&c.Input),
+		{
+			Name: "output", Value: setting.Text(&c.Output), Required: true,
+			Help: "folder of the predictions: a path or a URL",
+		},
+		{
+			Name: "overwrite", Value: setting.Switch(&c.Overwrite),
+			Help: "replace earlier predictions in the output folder: the files that its manifest.json lists",
+		},
+		{
+			Name: "key", Value: setting.List(&c.Key),
+			Help: "columns that stand beside the predictions, as they are",
+		},
+		{
+			Name: "keep", Value: setting.OneOf(&c.Keep, keepKey, keepAll),
+			Help: "what stands beside the predictions: key (the columns of --key) or all",
+		},
+		{Name: "explain", Value: setting.Switch(&c.Explain), Help: "write each row's path, too, as text"},
+	})
+	rows := setting.In(setting.Rows, []setting.Setting{
+		{
+			Name: "max_unseen", Value: setting.Share(&c.MaxUnseen),
+			Help: "share of the rows that may have a value that training did not have, in the worst column; more are " +
+				"refused",
+		},
+		{
+			Name: "label", Value: setting.Text(&c.Label),
+			Help: "column of the classes, for metrics (default: as in training, if there is one; none: no metrics)",
+		},
+		{Name: "weight", Value: setting.Text(&c.Weight), Help: "column of row weights, for metrics"},
+	})
+	return slices.Concat(run, rows, c.StorageConfig.Settings(),
+		[]setting.Setting{engine.RunnerSetting(&c.Runner, engine.Runners())}, c.EngineConfig.Settings())
+}
+
+// modelSetting declares the tree that scores rows.
+func modelSetting(model *string) setting.Setting {
+	return setting.Setting{
+		Name: "model", Group: setting.Run, Value: setting.Text(model), Required: true, Help: "run folder or tree.json",
+	}
+}
+
+// scoredSetting declares the files of rows that are scored.
+func scoredSetting(input *[]string) setting.Setting {
+	return setting.Setting{
+		Name: "input", Group: setting.Run, Value: setting.List(input), Required: true,
+		Help: "Parquet files: URLs or globs, separated by commas (a name that has one stands in double quotes)",
+	}
+}
+
+// MarshalJSON writes the settings by the names of their flags, in the order of the fields.
+func (c PredictConfig) MarshalJSON() ([]byte, error) { return setting.Encode(&c, c.Settings()) }
+
+// UnmarshalJSON reads settings by the names of their flags. Others stay as they are;
+// unknown names are refused.
+func (c *PredictConfig) UnmarshalJSON(b []byte) error { return setting.Decode(b, c.Settings()) }
+
+// Validate returns all faults at once, each with the name of its flag.
+func (c *PredictConfig) Validate() error {
+	if faults := setting.Faults(c.Settings()); len(faults) > 0 {
+		return usage.All(faults)
+	}
+	return nil
+}

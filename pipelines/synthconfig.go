@@ -1,0 +1,102 @@
+package pipelines
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/espalier-ml/espalier/io/parquetio"
+	"github.com/espalier-ml/espalier/io/setting"
+	"github.com/espalier-ml/espalier/io/synth"
+	"github.com/espalier-ml/espalier/io/usage"
+	"github.com/espalier-ml/espalier/pipelines/source"
+)
+
+// SynthConfig is the configuration of a made-up data set. Settings declares what each
+// field means; docs/settings.md lists that. In JSON the fields have the names of the flags.
+type SynthConfig struct {
+	synth.Config
+
+	Output       string
+	RowsPerFile  int64 // in all files but the last
+	RowsPerGroup int64 // in all row groups of a file but the last
+	Codec        string
+	Overwrite    bool
+
+	StorageTimeout float64 // seconds
+
+	AlsoRead []string `json:"-"` // files that this configuration was read from: they are not replaced
+}
+
+// DefaultSynthConfig returns synth.Default in files of a million rows.
+func DefaultSynthConfig() SynthConfig {
+	return SynthConfig{
+		Config: synth.Default(), RowsPerFile: 1_000_000, RowsPerGroup: 250_000, Codec: "snappy",
+		StorageTimeout: DefaultStorageConfig().StorageTimeout,
+	}
+}
+
+const (
+	maxSynthFiles = 100_000 // five digits
+	maxGroupRows  = 1 << 24 // a worker's memory is some ten bytes a row
+)
+
+// Settings declares the settings of a made-up data set, which set the fields of c.
+func (c *SynthConfig) Settings() []setting.Setting {
+	run := setting.In(setting.Run, []setting.Setting{
+		{
+			Name: "output", Value: setting.Text(&c.Output), Required: true,
+			Help: "folder of the data set: a path or a URL",
+		},
+		{
+			Name: "overwrite", Value: setting.Switch(&c.Overwrite),
+			Help: "replace another made-up data set in the output folder: the files that its manifest.json lists",
+		},
+	})
+	storage := setting.In(setting.Storage, []setting.Setting{
+		{Name: "rows_per_file", Value: setting.Whole(&c.RowsPerFile, setting.From(1)), Help: "rows of a file"},
+		{
+			Name: "rows_per_group", Value: setting.Whole(&c.RowsPerGroup, setting.Between(1, maxGroupRows)),
+			Help: "rows of a row group",
+		},
+		{
+			Name: "codec", Value: setting.OneOf(&c.Codec, parquetio.Codecs()...),
+			Help: "compression of pages: " + setting.Alternatives(parquetio.Codecs()),
+		},
+		source.TimeoutSetting(&c.StorageTimeout),
+	})
+	return slices.Concat(run, c.Config.Settings(), storage)
+}
+
+// MarshalJSON writes the settings by the names of their flags, in the order of the fields.
+func (c SynthConfig) MarshalJSON() ([]byte, error) { return setting.Encode(&c, c.Settings()) }
+
+// UnmarshalJSON reads settings by the names of their flags. Others stay as they are;
+// unknown names are refused.
+func (c *SynthConfig) UnmarshalJSON(b []byte) error { return setting.Decode(b, c.Settings()) }
+
+// Validate returns all faults at once, each with the name of its flag.
+func (c *SynthConfig) Validate() error {
+	faults := setting.Faults(c.Settings())
+	if len(faults) > 0 {
+		return usage.All(faults)
+	}
+	if err := c.Config.Validate(); err != nil {
+		faults = append(faults, err)
+	}
+	if files := c.files(); files > maxSynthFiles {
+		faults = append(faults, fmt.Errorf("--rows_per_file %d: that makes %d files; want at most %d", c.RowsPerFile, files,
+			maxSynthFiles))
+	}
+	if len(faults) > 0 {
+		return usage.All(faults)
+	}
+	return nil
+}
+
+func (c *SynthConfig) storage() StorageConfig {
+	s := DefaultStorageConfig()
+	s.StorageTimeout = c.StorageTimeout
+	return s
+}
+
+func (c *SynthConfig) files() int64 { return (c.Rows-1)/c.RowsPerFile + 1 }
