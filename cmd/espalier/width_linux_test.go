@@ -50,6 +50,7 @@ func TestTerminalWidth(t *testing.T) {
 			{"evaluate", "--model", output, "--input", input, "--progress", "none"},
 			{"train", "--input", input, "--label", "class", "--output", t.TempDir() + "/run", "--dry_run", "--progress", "none"},
 			{"train", "--help"},
+			{"help", "glossary"},
 			{"predict", "--model", output, "--input", input, "--output", t.TempDir() + "/scored", "--progress", "none"},
 			{"train", "--input", input, "--label", "class", "--output", t.TempDir() + "/run", "--select", "first", "--show", "--progress", "none"},
 		} {
