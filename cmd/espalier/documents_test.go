@@ -39,6 +39,45 @@ func TestDocumentsCited(t *testing.T) {
 	}
 }
 
+// TestPathsNamed: the folders, files and tests that a document names are in the repository.
+func TestPathsNamed(t *testing.T) {
+	root := filepath.Join("..", "..")
+	named := regexp.MustCompile("(?:`|\\s)\\.?/?((?:induce|io|transforms|pipelines|cmd|bench|docs)/[\\w./-]*\\w)")
+	test := regexp.MustCompile(`\bTest[A-Z]\w+`)
+	files := repository(t, root)
+	found := 0
+	for path, content := range files {
+		if filepath.Ext(path) != ".md" {
+			continue
+		}
+		for _, m := range named.FindAllStringSubmatch(string(content), -1) {
+			found++
+			if _, err := os.Stat(filepath.Join(root, m[1])); err != nil {
+				t.Errorf("%s names %s: %v", path, m[1], err)
+			}
+		}
+		for _, name := range test.FindAllString(string(content), -1) {
+			found++
+			if !declared(files, name) {
+				t.Errorf("%s names the test %s, and no test has a name that begins so", path, name)
+			}
+		}
+	}
+	if found < 40 {
+		t.Errorf("only %d names were found", found)
+	}
+}
+
+// declared reports whether a test's name is a given one, or begins with it.
+func declared(files map[string][]byte, name string) bool {
+	for path, content := range files {
+		if strings.HasSuffix(path, "_test.go") && bytes.Contains(content, []byte("\nfunc "+name)) {
+			return true
+		}
+	}
+	return false
+}
+
 // TestVariablesListed: CONTRIBUTING.md lists the variables that tests and scripts read, and
 // no other ones.
 func TestVariablesListed(t *testing.T) {
