@@ -13,18 +13,18 @@ import (
 	"github.com/espalier-ml/espalier/io/setting"
 )
 
-// pageHead opens the page of settings.
+// pageHead opens the page of settings. Single quotes stand for backquotes.
 const pageHead = `# Settings: the flags of each verb
 
-Each setting is a flag: ` + "`--max_depth 3`" + `. Settings of ` + "`train`" + ` and ` + "`synth`" + ` are also keys of the
-YAML file that ` + "`--config`" + ` names: ` + "`max_depth: 3`" + `. A flag overrides the key, and a key overrides
-the default. Names that do not exist are refused, and the nearest name is proposed.
+Each setting is a flag: '--max_depth 3'. Settings of 'train' and 'synth' are also keys of the YAML
+file that '--config' names: 'max_depth: 3'. A flag overrides the key, and a key overrides the
+default. Names that do not exist are refused, and the nearest name is proposed.
 
-- A size is a number of bytes, or has a unit: ` + "`64MiB`, `1.5GB`" + `.
-- A duration is a number of seconds, or has units: ` + "`30s`, `5m`, `1h30m`" + `.
-- A whole number may be written as ` + "`1e8`" + `.
+- A size is a number of bytes, or has a unit: '64MiB', '1.5GB'.
+- A duration is a number of seconds, or has units: '30s', '5m', '1h30m'.
+- A whole number may be written as '1e8'.
 - Texts of a list are separated by commas. A text with a comma in it stands in double quotes.
-- A flag that is true or false may stand alone: ` + "`--resume`" + ` is ` + "`--resume=true`" + `.
+- A flag that is true or false may stand alone: '--resume' is '--resume=true'.
 
 The same declarations make this page, the flags and the help.
 `
@@ -32,7 +32,7 @@ The same declarations make this page, the flags and the help.
 // settingsPage returns docs/settings.md.
 func settingsPage() string {
 	b := &strings.Builder{}
-	b.WriteString(pageHead)
+	b.WriteString(strings.ReplaceAll(pageHead, "'", "`"))
 	for _, verb := range []struct {
 		name     string
 		settings []setting.Setting
@@ -76,7 +76,7 @@ func pageItem(s setting.Setting) string {
 	}
 	facts := []string{wants}
 	value := s.Value.String()
-	if slices.Contains(setting.Names(engineSettings()), s.Name) { // other tests may have set it: all sets of flags share it
+	if slices.Contains(setting.Names(engineSettings()), s.Name) { // all sets of flags share them: a test may have set one
 		value = flag.Lookup(s.Name).DefValue
 	}
 	switch {

@@ -131,12 +131,15 @@ func readable(markdown string, width int) string {
 // item matches the beginning of an item of a list: its indent and its mark.
 var item = regexp.MustCompile(`^ *(?:- |[0-9]+\. )`)
 
+// bold matches words between double asterisks. A glob such as ** is none.
+var bold = regexp.MustCompile(`\*\*([^*\s](?:[^*]*[^*\s])?)\*\*`)
+
 // wrappedItem wraps a paragraph, or an item of a list whose further lines begin below
 // the first one's text.
 func wrappedItem(text string, width int) string {
 	mark := item.FindString(text)
 	text = strings.Join(strings.Fields(text[len(mark):]), " ")
-	text = strings.ReplaceAll(link.ReplaceAllStringFunc(text, pointed), "**", "")
+	text = bold.ReplaceAllString(link.ReplaceAllStringFunc(text, pointed), "$1")
 	return report.Wrapped(mark+text, width, strings.Repeat(" ", len(mark)))
 }
 

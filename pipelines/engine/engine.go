@@ -48,7 +48,7 @@ func (c *Config) Settings() []setting.Setting {
 	}}
 }
 
-// RunnerSetting declares the runner, one of those that a verb runs on.
+// RunnerSetting declares the runner of a verb: one of the given names.
 func RunnerSetting(runner *string, names []string) setting.Setting {
 	return setting.Setting{
 		Name: "runner", Group: setting.Engines, Value: setting.OneOf(runner, names...), Changeable: true,
