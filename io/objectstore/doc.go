@@ -1,5 +1,5 @@
-// Package objectstore reads and writes objects by URL: plain paths, file://
-// and mem:// URLs, and those of any further driver that is registered.
+// Package objectstore reads and writes objects by URL: plain paths, file:// and mem://
+// URLs, and the URLs of registered drivers.
 //
 // # Contract
 //
@@ -9,13 +9,12 @@
 //   - Nothing of a Writer is visible until Commit returned nil. A writer may be
 //     bound to the absence or to a generation of its object; of two such
 //     writers at most one wins.
-//   - Errors name the URL and wrap fs.ErrNotExist, fs.ErrExist (a precondition
-//     failed), fs.ErrPermission or ErrChanged where one of these is the cause.
+//   - Errors name the URL, and wrap their cause if it is fs.ErrNotExist, fs.ErrExist (a
+//     precondition failed), fs.ErrPermission or ErrChanged.
 //
 // # URLs
 //
-// What follows scheme:// is a path as it is, without percent-encoding, so
-// that plain paths and URLs spell the same name alike. A file:// URL has three
-// slashes. A plain path that looks like a URL with slashes missing, such as
-// gs:/bucket/x, is refused; ./gs:/bucket/x is a path.
+// The path behind scheme:// has no percent-encoding, so plain paths and URLs spell a
+// name alike. A file:// URL has three slashes. A plain path that looks like a URL with
+// missing slashes, such as gs:/bucket/x, is refused; ./gs:/bucket/x is a path.
 package objectstore

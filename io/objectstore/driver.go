@@ -14,7 +14,7 @@ type Object struct {
 	Generation string // opaque; differs whenever the content may differ
 }
 
-// check compares the generation asked for with that of the object.
+// check compares the requested generation with the object's present one.
 func (o Object) check(generation string) error {
 	if o.Generation != "" && o.Generation != generation {
 		return ErrChanged
@@ -22,7 +22,7 @@ func (o Object) check(generation string) error {
 	return nil
 }
 
-// unless turns the absence of an object that was there into ErrChanged.
+// unless turns the absence of an object into ErrChanged, if o has a generation.
 func (o Object) unless(err error) error {
 	if o.Generation != "" && errors.Is(err, fs.ErrNotExist) {
 		return ErrChanged
@@ -35,18 +35,20 @@ func (o Object) unless(err error) error {
 type Reader interface {
 	io.ReaderAt
 	io.Closer
+	// Size returns the number of bytes of the object.
 	Size() int64
+	// Generation returns the generation of the object.
 	Generation() string
 }
 
-// Byteser is implemented by readers that hold the whole object in memory.
-// The bytes must not be changed.
+// Byteser is a Reader that holds the whole object in memory.
 type Byteser interface {
+	// Bytes returns the content of the object, which must not be changed.
 	Bytes() []byte
 }
 
-// IsLocal reports whether a reader's bytes are at hand, in memory or in a file:
-// reading them in small pieces then costs no requests.
+// IsLocal reports whether a reader's object is in memory or in a file. Reading it in
+// small pieces then costs no requests.
 func IsLocal(r Reader) bool {
 	_, file := r.(*fileReader)
 	_, memory := r.(Byteser)
@@ -56,35 +58,34 @@ func IsLocal(r Reader) bool {
 // Writer writes one object. Nothing is visible until Commit returned nil.
 type Writer interface {
 	io.Writer
-	// Commit makes the object visible and durable, or fails and leaves nothing
-	// behind.
+	// Commit makes the object visible and durable, or fails and leaves nothing behind.
 	Commit() error
-	// Abort drops what was written. After Commit it does nothing, so that
-	// `defer w.Abort()` is right.
+	// Abort drops the write. After Commit it does nothing, so `defer w.Abort()` is
+	// right.
 	Abort() error
 }
 
-// WriteOptions bind a write to what is there. The zero value writes
+// WriteOptions bind a write to the state of its object. The zero value writes
 // unconditionally.
 type WriteOptions struct {
-	IfAbsent     bool   // commit only while there is no such object
-	OrSame       bool   // with IfAbsent: or while there is one of the very same bytes, so that a write can be repeated
-	IfGeneration string // commit only while the object has this generation
-	// need not outlive a crash of the machine, as that of the process: spares files the wait for
-	// the disk
+	IfAbsent     bool   // commit only if there is no such object
+	OrSame       bool   // with IfAbsent: or if the object has the same bytes, so a write can be repeated
+	IfGeneration string // commit only if the object has this generation
+	// Volatile says that the object may be lost in a crash of the machine, but not of the
+	// process. Files are then not synced to the disk.
 	Volatile bool
 }
 
-// ErrChanged says that an object no longer has the generation that was asked
-// for: it was replaced or removed meanwhile.
+// ErrChanged says that an object was replaced or removed: it no longer has the
+// requested generation.
 var ErrChanged = errors.New("changed meanwhile")
 
-// ErrFolder says that a name is that of a folder where an object was expected.
+// ErrFolder says that a name belongs to a folder, not to an object.
 var ErrFolder = errors.New("is a folder, not an object")
 
-// Driver serves one scheme. Paths are what follows scheme:// in a URL.
-// Returned objects carry the path in URL; the Store turns it into the URL that
-// the caller spelled. Errors need not name the path: the Store does.
+// Driver serves one scheme. A path is the part of a URL behind scheme://. Returned
+// objects have the path in URL; the Store turns it into the caller's URL. Errors need
+// not name the path, since the Store does.
 type Driver interface {
 	// List returns the objects at most depth levels below a folder (1: those
 	// in the folder itself), or all of them if depth is negative, in any order.
@@ -92,15 +93,15 @@ type Driver interface {
 	List(ctx context.Context, folder string, depth int) ([]Object, error)
 	// Stat describes one object.
 	Stat(ctx context.Context, path string) (Object, error)
-	// Open opens one object at its generation as List and Stat describe it, or
-	// at the present one if that is empty. Another generation gives ErrChanged,
-	// here or when it is read. The context bounds all reads.
+	// Open opens one object at o.Generation, or at the present generation if that is
+	// empty. If the object has another generation, Open or the first read returns
+	// ErrChanged. The context bounds all reads.
 	Open(ctx context.Context, o Object) (Reader, error)
 	// Create begins a write. Its context bounds the whole write.
 	Create(ctx context.Context, path string, o WriteOptions) (Writer, error)
 	// Remove removes one object.
 	Remove(ctx context.Context, path string) error
-	// RemoveAll removes the object of that name and all objects in the folder
-	// of that name. There may be none.
+	// RemoveAll removes the object of the given name and all objects in the folder of
+	// this name. There may be none.
 	RemoveAll(ctx context.Context, path string) error
 }

@@ -26,8 +26,8 @@ func (d fileDriver) List(ctx context.Context, folder string, depth int) ([]Objec
 	return found, err
 }
 
-// walk visits the files below a folder. Links to folders are followed to a
-// given depth only, for they may form circles.
+// walk visits the files below a folder. It follows links to folders only if depth is
+// not negative, as they may form circles.
 func (d fileDriver) walk(ctx context.Context, folder string, depth int, visit func(Object)) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -47,8 +47,8 @@ func (d fileDriver) walk(ctx context.Context, folder string, depth int, visit fu
 	return nil
 }
 
-// absence makes a name below a file, which the system reports as "not a
-// directory", absent like any other.
+// absence turns the error of a name below a file ("not a directory") into
+// fs.ErrNotExist.
 func absence(err error) error {
 	if errors.Is(err, syscall.ENOTDIR) {
 		return fs.ErrNotExist
@@ -81,8 +81,8 @@ func describeFile(path string, info fs.FileInfo) Object {
 	return Object{URL: path, Size: info.Size(), Generation: fileGeneration(info)}
 }
 
-// fileGeneration combines what changes when a file is replaced (its inode) and
-// when it is written in place (time and size).
+// fileGeneration combines the inode, which changes when a file is replaced, with time
+// and size, which change when the file is written in place.
 func fileGeneration(info fs.FileInfo) string {
 	return fmt.Sprintf("%x-%x-%x", info.ModTime().UnixNano(), info.Size(), inode(info))
 }
@@ -102,7 +102,7 @@ func (fileDriver) Stat(_ context.Context, path string) (Object, error) {
 	return describeFile(path, info), nil
 }
 
-// errDangling tells a link to nothing from a name that is free.
+// errDangling is the error of a link to nothing: the name is not free.
 var errDangling = errors.New("is a link to a file that does not exist")
 
 func isLink(path string) bool {
@@ -110,8 +110,8 @@ func isLink(path string) bool {
 	return err == nil && info.Mode()&fs.ModeSymlink != 0
 }
 
-// identify implements identifier. An existing file is known by its inode, whatever
-// links and spellings lead there; of another, the folder is.
+// identify implements identifier. An existing file is identified by its inode, for any
+// spelling and any links; a new file by the inode of its folder and its name.
 func (fileDriver) identify(path string) string {
 	if info, err := os.Stat(path); err == nil && inode(info) != 0 {
 		return fmt.Sprintf("file %x %x", device(info), inode(info))
@@ -129,7 +129,7 @@ func (fileDriver) identify(path string) string {
 	return absolute
 }
 
-// fileReader is an open file and what it was when it was opened.
+// fileReader is an open file, with its size and generation when it was opened.
 type fileReader struct {
 	*os.File
 	size       int64
@@ -198,8 +198,8 @@ func (fileDriver) removeEmpty(path string) error {
 	return nil
 }
 
-// fileWriter writes to a hidden file beside the target, on the same file
-// system, so that a rename makes the target appear at once.
+// fileWriter writes to a hidden file beside the target. Both are on the same file
+// system, so a rename replaces the target at once.
 type fileWriter struct {
 	file    *os.File
 	target  string
@@ -209,7 +209,7 @@ type fileWriter struct {
 // Create implements Driver.
 func (fileDriver) Create(_ context.Context, path string, o WriteOptions) (Writer, error) {
 	folder := filepath.Dir(path)
-	const tries = 10 // another process may remove the folder that it has made, before there is a file in it
+	const tries = 10 // another process may remove its folder before this one creates a file in it
 	for try := 0; ; try++ {
 		err := madeFolders.make(folder)
 		var f *os.File
@@ -233,7 +233,7 @@ const (
 	temporarySuffix = ".tmp"
 )
 
-// sweeper is a driver whose writers can leave things behind.
+// sweeper is a driver whose killed writers leave temporary files.
 type sweeper interface {
 	sweep(ctx context.Context, folder string) error
 }
@@ -258,7 +258,7 @@ func (fileDriver) sweep(_ context.Context, folder string) error {
 // temporaryBytes is the number of random bytes in the name of a temporary file.
 const temporaryBytes = 8
 
-// isTemporary reports whether a name is one that createTemporary gives.
+// isTemporary reports whether a name has the form of createTemporary's names.
 func isTemporary(name string) bool {
 	rest, prefixed := strings.CutPrefix(name, temporaryPrefix)
 	digits, suffixed := strings.CutSuffix(rest, temporarySuffix)
@@ -266,8 +266,8 @@ func isTemporary(name string) bool {
 	return prefixed && suffixed && err == nil && len(b) == temporaryBytes
 }
 
-// createTemporary is os.CreateTemp with the permissions that files usually get:
-// the target keeps them.
+// createTemporary is os.CreateTemp with the usual permissions of files, as the target
+// keeps them.
 func createTemporary(folder string) (*os.File, error) {
 	for {
 		var random [temporaryBytes]byte
@@ -315,15 +315,15 @@ func (w *fileWriter) Commit() error {
 	return syncFolder(filepath.Dir(w.target))
 }
 
-// publish gives the temporary file its name. Writers of one folder exclude each
-// other, or the check of a generation and the rename could be interleaved.
+// publish renames the temporary file to the target. Writers of one folder exclude each
+// other; otherwise one could publish between another's check and rename.
 func (w *fileWriter) publish() error {
 	unlock, err := lockFolder(filepath.Dir(w.target))
 	if err != nil {
 		if w.options.IfGeneration != "" {
 			return fmt.Errorf("cannot lock the folder to compare generations: %w", err)
 		}
-		unlock = func() {} // a rename and a link need no lock
+		unlock = func() {} // without a generation to check, no lock is needed
 	}
 	defer unlock()
 	if w.options.IfAbsent {
@@ -348,8 +348,8 @@ func (w *fileWriter) checkGeneration() error {
 	return w.options.check(true, fileGeneration(info))
 }
 
-// link publishes only where there is nothing: a link fails on an existing
-// name. File systems without links reserve the name with an empty file.
+// link publishes only if the target is absent: a link fails on an existing name. On a
+// file system without links, an empty file reserves the name first.
 func (w *fileWriter) link() error {
 	err := os.Link(w.file.Name(), w.target)
 	if err == nil {
@@ -371,7 +371,7 @@ func (w *fileWriter) link() error {
 	return err
 }
 
-// rename is os.Rename whose errors name neither file: the caller names the URL.
+// rename is os.Rename with errors that name neither file: the caller names the URL.
 func rename(from, to string) error {
 	err := os.Rename(from, to)
 	var linkErr *os.LinkError
@@ -385,7 +385,7 @@ func rename(from, to string) error {
 func syncFolder(folder string) error {
 	f, err := os.Open(folder)
 	if errors.Is(err, fs.ErrPermission) {
-		return nil // a folder may be writable but not readable
+		return nil // the folder is writable, but not readable
 	}
 	if err != nil {
 		return err

@@ -7,7 +7,7 @@ import (
 	"sync"
 )
 
-// folderLock stands in for file locks: it excludes writers of this process.
+// folderLock replaces locks of files: it excludes other writers of this process only.
 var folderLock sync.Mutex //nolint:gochecknoglobals // a lock shared by all stores of the process
 
 func lockFolder(string) (unlock func(), err error) {

@@ -8,9 +8,8 @@ import (
 	"syscall"
 )
 
-// lockFolder excludes other writers, also those of other processes, until the
-// returned function is called. The system drops the lock of a process that
-// dies.
+// lockFolder excludes other writers of this and of all other processes until unlock is
+// called. The system drops the lock of a dead process.
 func lockFolder(folder string) (unlock func(), err error) {
 	f, err := os.Open(folder)
 	if err != nil {
@@ -36,7 +35,7 @@ func inode(info fs.FileInfo) uint64 {
 	return 0
 }
 
-// device names the file system that an inode belongs to.
+// device returns the number of the file system of an inode.
 func device(info fs.FileInfo) uint64 {
 	if s, ok := info.Sys().(*syscall.Stat_t); ok {
 		return uint64(s.Dev) //nolint:unconvert // not uint64 on all systems

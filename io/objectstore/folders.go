@@ -8,18 +8,18 @@ import (
 	"sync"
 )
 
-// madeFolders are those of this process: several stores may share a folder.
+// madeFolders are the folders made by this process: several stores may share a folder.
 var madeFolders folders //nolint:gochecknoglobals // folders on disk belong to the process, not to a store
 
-// folders remembers which folders were made for objects. Such a folder goes with the
-// last object in it, as in stores that have no folders, so that a write that fails or
-// an object that is removed leaves none behind. Folders that were there before stay.
+// folders remembers the folders made for objects. Such a folder is removed with the last
+// object in it, also after a failed write: stores without folders behave this way. A
+// folder of anyone else stays.
 type folders struct {
 	mu   sync.Mutex
 	made map[string]bool // by absolute path
 }
 
-// make makes a folder and those above it.
+// make makes a folder and all missing folders above it.
 func (f *folders) make(folder string) error {
 	absolute, err := filepath.Abs(folder)
 	if err != nil {
@@ -46,8 +46,8 @@ func (f *folders) make(folder string) error {
 	return nil
 }
 
-// tidy removes a folder that was made here, if it is empty by now, and so those above
-// it.
+// tidy removes a folder made by this process if it is empty, then likewise the folders
+// above it.
 func (f *folders) tidy(folder string) {
 	absolute, err := filepath.Abs(folder)
 	if err != nil {
@@ -57,7 +57,7 @@ func (f *folders) tidy(folder string) {
 	defer f.mu.Unlock()
 	for f.made[absolute] {
 		if err := os.Remove(absolute); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return // something lies in it
+			return // the folder is not empty
 		}
 		delete(f.made, absolute)
 		absolute = filepath.Dir(absolute)

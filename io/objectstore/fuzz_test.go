@@ -9,7 +9,7 @@ import (
 	"github.com/espalier-ml/espalier/io/objectstore"
 )
 
-// fixed is a driver of a few objects, whatever the folder.
+// fixed is a driver with the same few objects in every folder.
 type fixed struct{ objectstore.Driver }
 
 func (fixed) List(_ context.Context, folder string, _ int) ([]objectstore.Object, error) {
@@ -38,7 +38,7 @@ func (fixed) Create(context.Context, string, objectstore.WriteOptions) (objectst
 func (fixed) Remove(context.Context, string) error    { return nil }
 func (fixed) RemoveAll(context.Context, string) error { return nil }
 
-// urlSeeds are URLs, paths and what people write in their place.
+// urlSeeds are URLs, paths and common misspellings.
 func urlSeeds() []string {
 	return []string{
 		"", ".", "/", "//", "x", "./x", "../x", "a/b/*.parquet", "**", "a/**/b", "[", "[a-]", "a[", "\\", "x\x00y",
@@ -50,8 +50,8 @@ func urlSeeds() []string {
 	}
 }
 
-// FuzzURL: whatever is given as a URL, there is no panic, each refusal names it in one
-// line, and what was joined to a good one is a good one.
+// FuzzURL: no URL causes a panic, each refusal names the URL in one line, and joining to a
+// valid URL gives a valid URL.
 func FuzzURL(f *testing.F) {
 	for _, seed := range urlSeeds() {
 		f.Add(seed)

@@ -7,12 +7,12 @@ import (
 
 // glob is a pattern split at its first segment with a wildcard.
 type glob struct {
-	folder   string   // what all matches lie below
+	folder   string   // folder of all matches
 	segments []string // the rest of the pattern
 }
 
-// Folder returns the URL of the folder that all matches of a pattern lie below:
-// what stands before its first segment with a wildcard.
+// Folder returns the URL of the folder of all matches of a pattern: the part before the
+// first segment with a wildcard.
 func Folder(pattern string) string {
 	scheme, rest := splitURL(pattern)
 	g, err := parseGlob(rest)
@@ -25,7 +25,7 @@ func Folder(pattern string) string {
 // hasMeta reports whether a name has wildcards.
 func hasMeta(name string) bool { return strings.ContainsAny(name, "*?[") }
 
-// parseGlob splits a pattern and reports malformed ones.
+// parseGlob splits a pattern. A malformed pattern is an error.
 func parseGlob(pattern string) (glob, error) {
 	segments := strings.Split(pattern, "/")
 	fixed := 0
@@ -44,7 +44,7 @@ func parseGlob(pattern string) (glob, error) {
 	return glob{folder: folder, segments: segments[fixed:]}, nil
 }
 
-// depth returns how many levels below the folder matches can lie, or -1.
+// depth returns the greatest level of a match below the folder, or -1 for any level.
 func (g glob) depth() int {
 	for _, s := range g.segments {
 		if s == "**" {
@@ -54,8 +54,8 @@ func (g glob) depth() int {
 	return len(g.segments)
 }
 
-// match reports whether the pattern matches an object's path. Wildcards do not
-// match hidden names: engines and editors keep unfinished files there.
+// match reports whether the pattern matches an object's path. Wildcards do not match
+// hidden names, since engines and editors give them to unfinished files.
 func (g glob) match(object string) bool {
 	rest := object
 	if g.folder != "" {
@@ -81,8 +81,8 @@ func matchSegments(pattern, names []string) bool {
 	return len(names) == 0
 }
 
-// matchAnyDepth matches a pattern behind "**", which stands for any number of
-// folders and, at the end, for any name.
+// matchAnyDepth matches the pattern behind a "**". The "**" matches any number of
+// folders; at the end of a pattern it matches any name.
 func matchAnyDepth(pattern, names []string) bool {
 	if len(pattern) == 0 {
 		pattern = []string{"*"}

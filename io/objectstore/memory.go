@@ -10,17 +10,16 @@ import (
 	"sync"
 )
 
-// sharedMemory is one for the whole process: the driver of a pipeline and the
-// workers that run inside the process open stores of their own and must see
-// the same scratch objects.
+// sharedMemory holds the objects of the whole process. A pipeline and its workers in the
+// process open their own stores, and must see the same objects.
 var sharedMemory memoryDriver //nolint:gochecknoglobals // mem:// is process-wide by contract
 
-// memoryDriver keeps objects in memory. Stored bytes never change, so readers
-// and writers can share them.
+// memoryDriver keeps objects in memory. Stored bytes never change, so readers and
+// writers share them.
 type memoryDriver struct {
 	mu      sync.RWMutex
 	objects map[string]memoryObject
-	written int64 // commits so far, the source of generations
+	written int64 // number of commits; it makes the generations
 }
 
 type memoryObject struct {
@@ -111,7 +110,7 @@ func (d *memoryDriver) RemoveAll(_ context.Context, path string) error {
 	return nil
 }
 
-// memoryReader is an object that was looked up.
+// memoryReader reads one generation of an object.
 type memoryReader memoryObject
 
 // ReadAt implements io.ReaderAt.
@@ -141,7 +140,7 @@ func (r memoryReader) Generation() string { return r.generation }
 // Bytes implements Byteser.
 func (r memoryReader) Bytes() []byte { return r.bytes }
 
-// memoryWriter gathers bytes that Commit hands over as they are.
+// memoryWriter collects bytes. Commit stores them without a copy.
 type memoryWriter struct {
 	driver  *memoryDriver
 	path    string
@@ -182,7 +181,7 @@ func (w *memoryWriter) Abort() error {
 	return nil
 }
 
-// check tells whether a write may go ahead over what is there.
+// check returns an error if the options forbid to replace the present object.
 func (o WriteOptions) check(exists bool, generation string) error {
 	switch {
 	case o.IfAbsent && exists:

@@ -7,15 +7,14 @@ import (
 	"testing"
 )
 
-// asNobody takes from this goroutine, until the test ends, the rights that root
-// has to all files.
+// asNobody takes root's rights to all files from this goroutine until the test ends.
 func asNobody(t *testing.T) {
 	t.Helper()
 	if os.Getuid() != 0 {
-		return // has none
+		return // not root
 	}
 	const nobody = 65534
-	runtime.LockOSThread() // the identity for files is the thread's
+	runtime.LockOSThread() // the user for file access belongs to the thread
 	if err := syscall.Setfsuid(nobody); err != nil {
 		t.Fatal(err)
 	}

@@ -10,7 +10,6 @@ import (
 func asNobody(t *testing.T) {
 	t.Helper()
 	if os.Getuid() == 0 {
-		t.Skip("waits for a run by another user than root, who may write to all folders and on this system cannot " +
-			"give that up")
+		t.Skip("root may write to all folders, and cannot give up this right on this system: run it as another user")
 	}
 }

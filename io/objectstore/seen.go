@@ -6,7 +6,8 @@ import (
 	"fmt"
 )
 
-// ReadSeen reads an object as Stat described it.
+// ReadSeen reads an object described by Stat, of at most limit bytes. If the object has
+// changed since, the error wraps ErrChanged.
 func ReadSeen(ctx context.Context, s *Store, o Object, limit int64) ([]byte, error) {
 	b, err := s.ReadAll(ctx, o.URL, limit)
 	if err != nil {

@@ -69,8 +69,8 @@ func (s *Store) locate(url string) (location, error) {
 	return location{Driver: d, url: url, scheme: scheme, path: path}, nil
 }
 
-// checkPath refuses plain paths that were meant to be URLs: one with a slash too few
-// would make a folder of the name "gs:" here.
+// checkPath refuses plain paths meant as URLs: with a missing slash, a path would create a
+// folder named "gs:".
 func (s *Store) checkPath(path string) error {
 	known := func(scheme string) bool { return scheme != "" && s.drivers[scheme] != nil }
 	if url := misspelled(path, known); url != "" {
@@ -80,7 +80,7 @@ func (s *Store) checkPath(path string) error {
 	return nil
 }
 
-// Check says what is wrong with the spelling of a URL.
+// Check returns an error if a URL is misspelled or its scheme is unknown.
 func (s *Store) Check(url string) error {
 	_, err := s.locate(url)
 	return err
@@ -96,7 +96,7 @@ func (s *Store) unknownScheme(url, scheme string) error {
 	return errors.New(msg)
 }
 
-// fail wraps an error with what was done to which URL, once.
+// fail wraps an error with the operation and the URL, unless it has them already.
 func (l location) fail(op string, err error) error {
 	if err == nil {
 		return nil
@@ -113,10 +113,10 @@ func (l location) object(o Object) Object {
 	return o
 }
 
-// List returns the object with exactly the given URL, or those that match it
-// as a pattern, sorted by URL. In patterns, *, ? and [..] match within a name
-// and ** matches any number of folders. Wildcards match no name that starts
-// with a dot or an underscore. No match is an error.
+// List returns the object with exactly the given URL, or else all objects that match it as
+// a pattern, sorted by URL. In patterns, *, ? and [..] match within a name, and **
+// matches any number of folders. Wildcards do not match names that start with a dot or an
+// underscore. No match is an error.
 func (s *Store) List(ctx context.Context, pattern string) ([]Object, error) {
 	l, err := s.locate(pattern)
 	if err != nil {
@@ -143,8 +143,8 @@ func (s *Store) List(ctx context.Context, pattern string) ([]Object, error) {
 	}
 }
 
-// Below returns the objects at most depth levels below a folder (1: those in the folder
-// itself), sorted by URL. Wildcards mean nothing in its name, and all names count. A
+// Below returns the objects at most depth levels below a folder (1: in the folder itself),
+// sorted by URL, with hidden names. Wildcards in the folder's name have no meaning. A
 // folder that does not exist has no objects.
 func (s *Store) Below(ctx context.Context, folder string, depth int) ([]Object, error) {
 	l, err := s.locate(folder)
@@ -166,7 +166,7 @@ func (s *Store) Below(ctx context.Context, folder string, depth int) ([]Object, 
 	return objects, nil
 }
 
-// isFolder reports whether there are objects below a name that is no object.
+// isFolder reports whether a name without an object is a folder with objects.
 func (l location) isFolder(ctx context.Context, statErr error) bool {
 	if errors.Is(statErr, ErrFolder) {
 		return true
@@ -212,9 +212,9 @@ func (s *Store) Open(ctx context.Context, url string) (Reader, error) {
 	return s.OpenObject(ctx, Object{URL: url})
 }
 
-// OpenObject opens an object as List or Stat described it, which spares
-// object stores a request. If it has changed since, an error that wraps
-// ErrChanged says so now or at the first read. The context bounds all reads.
+// OpenObject opens an object described by List or Stat; this saves a request. If the
+// object has changed since, OpenObject or the first read returns an error that wraps
+// ErrChanged. The context bounds all reads.
 func (s *Store) OpenObject(ctx context.Context, o Object) (Reader, error) {
 	l, err := s.locate(o.URL)
 	if err != nil {
@@ -228,8 +228,8 @@ func (s *Store) OpenObject(ctx context.Context, o Object) (Reader, error) {
 	return r, nil
 }
 
-// Create begins to write one object. The context bounds the whole write: once
-// it is done, Commit fails.
+// Create begins a write of one object. The context bounds the whole write: after its end
+// Commit fails.
 func (s *Store) Create(ctx context.Context, url string, o WriteOptions) (Writer, error) {
 	l, err := s.locate(url)
 	if err != nil {
@@ -261,8 +261,8 @@ func (s *Store) Remove(ctx context.Context, url string) error {
 	return l.fail("remove", l.Remove(ctx, l.path))
 }
 
-// RemoveAll removes all objects in the folder of the given name, and the object
-// of that name. It refuses the root of a scheme.
+// RemoveAll removes all objects in the folder of the given name, and the object of this
+// name. It refuses the root of a scheme.
 func (s *Store) RemoveAll(ctx context.Context, prefix string) error {
 	l, err := s.locate(prefix)
 	if err != nil {
@@ -275,8 +275,8 @@ func (s *Store) RemoveAll(ctx context.Context, prefix string) error {
 	return l.fail("remove", l.RemoveAll(ctx, path))
 }
 
-// RemoveSeen removes an object as Stat or List described it. If it has changed since,
-// an error that wraps ErrChanged says so. That there is none is no error.
+// RemoveSeen removes an object described by Stat or List. If the object has changed since,
+// the error wraps ErrChanged. It is no error if the object is gone.
 func (s *Store) RemoveSeen(ctx context.Context, o Object) error {
 	l, err := s.locate(o.URL)
 	if err != nil {
@@ -295,13 +295,13 @@ func (s *Store) RemoveSeen(ctx context.Context, o Object) error {
 	return l.fail("remove", err)
 }
 
-// identifier is a driver with several names for an object.
+// identifier is a driver in which an object may have several names.
 type identifier interface {
 	identify(path string) string
 }
 
-// Identity returns a text that is the same for all URLs of an object, whatever the
-// spelling and the links on the way there, and that other objects do not have.
+// Identity returns a text that identifies an object: it is the same for all URLs of the
+// object, with any spelling and any links, and differs between objects.
 func (s *Store) Identity(url string) (string, error) {
 	l, err := s.locate(url)
 	if err != nil {
@@ -313,12 +313,12 @@ func (s *Store) Identity(url string) (string, error) {
 	return joinURL(l.scheme, l.path), nil
 }
 
-// emptier is a driver of which folders can be empty.
+// emptier is a driver with empty folders.
 type emptier interface {
 	removeEmpty(path string) error
 }
 
-// RemoveEmpty removes a folder if there is one and nothing is in it.
+// RemoveEmpty removes a folder if it exists and is empty.
 func (s *Store) RemoveEmpty(folder string) error {
 	l, err := s.locate(folder)
 	if err != nil {
@@ -330,8 +330,8 @@ func (s *Store) RemoveEmpty(folder string) error {
 	return nil
 }
 
-// Sweep removes what writers that were killed have left in a folder, if the
-// scheme has such things. No writer may be at work there.
+// Sweep removes the temporary files of killed writers from a folder, if the scheme has
+// such files. No writer may be at work there.
 func (s *Store) Sweep(ctx context.Context, folder string) error {
 	l, err := s.locate(folder)
 	if err != nil {
@@ -343,8 +343,7 @@ func (s *Store) Sweep(ctx context.Context, folder string) error {
 	return nil
 }
 
-// ReadAll reads a whole object of at most limit bytes; a limit of zero or less
-// is none.
+// ReadAll reads a whole object of at most limit bytes. A limit of 0 or less is no limit.
 func (s *Store) ReadAll(ctx context.Context, url string, limit int64) ([]byte, error) {
 	l, err := s.locate(url)
 	if err != nil {
@@ -368,8 +367,8 @@ func (s *Store) ReadAll(ctx context.Context, url string, limit int64) ([]byte, e
 	return b, nil
 }
 
-// writer names the URL in a driver's errors and keeps the order of calls: no
-// commit after an error, nothing after the end.
+// writer names the URL in a driver's errors. It enforces the order of calls: no commit
+// after an error, and no call after the end.
 type writer struct {
 	Writer
 	location
@@ -377,8 +376,8 @@ type writer struct {
 	failed error
 	ended  bool
 
-	store *Store    // of what may be there already
-	sum   hash.Hash // of what was written; nil: nothing may be there
+	store *Store    // store of the object, for isThere
+	sum   hash.Hash // hash of the bytes written; nil: without OrSame
 	size  int64
 }
 
@@ -392,7 +391,7 @@ func (w *writer) Write(p []byte) (int, error) {
 		w.failed = err
 	}
 	if w.sum != nil {
-		_, _ = w.sum.Write(p) // a hash takes everything
+		_, _ = w.sum.Write(p) // a hash never fails
 		w.size += int64(len(p))
 	}
 	return n, w.fail("write", err)
@@ -425,7 +424,7 @@ func (w *writer) Commit() error {
 	return w.fail("commit", err)
 }
 
-// isThere reports whether the object has the bytes that were written.
+// isThere reports whether the present object has the same bytes as the write.
 func (w *writer) isThere() bool {
 	r, err := w.store.Open(w.ctx, w.url)
 	if err != nil {

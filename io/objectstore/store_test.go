@@ -38,7 +38,7 @@ func TestRelativePath(t *testing.T) {
 func TestMemory(t *testing.T) {
 	objectstoretest.Run(t, func(t *testing.T) (*objectstore.Store, string) {
 		t.Helper()
-		return objectstore.New(), "mem:/" + t.TempDir() // a name of its own in each run
+		return objectstore.New(), "mem:/" + t.TempDir() // a different name in each run
 	})
 }
 
@@ -98,8 +98,8 @@ func TestUnknownScheme(t *testing.T) {
 	}
 }
 
-// TestSlashes: what was meant to be a URL is no plain path, whatever its scheme, and
-// the error says both how the URL and how the path is written.
+// TestSlashes: a path meant as a URL is refused for every scheme, and the error shows the
+// URL and the path.
 func TestSlashes(t *testing.T) {
 	t.Chdir(t.TempDir())
 	s := objectstore.New()
@@ -123,7 +123,7 @@ func TestSlashes(t *testing.T) {
 	}
 }
 
-// failing is a driver whose writes fail as those on a full disk do.
+// failing is a driver whose writes fail as on a full disk.
 type failing struct{ objectstore.Driver }
 
 var errFull = errors.New("no space left on device")
@@ -140,8 +140,7 @@ func (failing) Create(context.Context, string, objectstore.WriteOptions) (object
 	return failingWriter{&aborted}, nil
 }
 
-// TestCommitAfterFailedWrite checks that a write error that nobody looked at
-// does not become a half-written object.
+// TestCommitAfterFailedWrite checks that Commit fails after an ignored error of Write.
 func TestCommitAfterFailedWrite(t *testing.T) {
 	s := objectstore.New()
 	s.Register("full", failing{})
@@ -160,7 +159,7 @@ func TestCommitAfterFailedWrite(t *testing.T) {
 	}
 }
 
-// leftovers lists all files of a folder, also hidden ones.
+// leftovers lists all files of a folder, with hidden ones.
 func leftovers(t *testing.T, folder string) []string {
 	t.Helper()
 	entries, err := os.ReadDir(folder)
@@ -307,8 +306,8 @@ func FuzzList(f *testing.F) {
 	})
 }
 
-// TestIdentityOfFiles: whatever the spelling and the links on the way, before and after
-// there is a file.
+// TestIdentityOfFiles: the identity does not depend on spelling and links, before and after
+// the file exists.
 func TestIdentityOfFiles(t *testing.T) {
 	t.Chdir(t.TempDir())
 	folder, err := os.Getwd()
@@ -348,8 +347,8 @@ func TestIdentityOfFiles(t *testing.T) {
 	}
 }
 
-// TestFoldersOfOthers: an empty folder that was there before stays, and a link to
-// nothing is no free name.
+// TestFoldersOfOthers: an empty folder of someone else stays, and a dangling link is not a
+// free name.
 func TestFoldersOfOthers(t *testing.T) {
 	s, folder := objectstore.New(), filepath.Join(t.TempDir(), "own")
 	if err := os.Mkdir(folder, 0o777); err != nil {
@@ -378,7 +377,7 @@ func TestFoldersOfOthers(t *testing.T) {
 	}
 }
 
-// TestSweepStrangers: a file that only looks like a temporary one stays.
+// TestSweepStrangers: a file with a name similar to a temporary file's stays.
 func TestSweepStrangers(t *testing.T) {
 	s, folder := objectstore.New(), t.TempDir()
 	for name, stays := range map[string]bool{

@@ -28,9 +28,9 @@ func isScheme(s string) bool {
 	return s != ""
 }
 
-// misspelled returns what a plain path looks like that would be a URL with another
-// number of slashes, such as gs:/bucket/x; empty if it looks like none. A path that
-// has such a name is written with ./ before it.
+// misspelled returns the URL that a plain path would be with another number of slashes,
+// such as gs://bucket/x for gs:/bucket/x. It returns "" for other paths, and for paths
+// that begin with ./ .
 func misspelled(plain string, known func(scheme string) bool) (url string) {
 	scheme, rest, ok := strings.Cut(plain, ":")
 	if !ok {
@@ -46,12 +46,12 @@ func misspelled(plain string, known func(scheme string) bool) (url string) {
 		return ""
 	case known(strings.ToLower(scheme)) || rest == "" || strings.HasPrefix(rest, "/"):
 		return asURL(strings.ToLower(scheme), rest)
-	default: // a colon in a name
+	default: // the colon is part of a name
 		return ""
 	}
 }
 
-// asURL returns the URL that a scheme and a path with any number of slashes stand for.
+// asURL joins a scheme and a path with any number of leading slashes to a URL.
 func asURL(scheme, rest string) string {
 	rest = strings.TrimLeft(rest, "/")
 	if scheme == "file" {
@@ -80,8 +80,7 @@ func Join(base string, elem ...string) string {
 	return joinURL(scheme, joined)
 }
 
-// nearest returns the scheme that differs least from s, "" when none comes
-// near.
+// nearest returns the scheme most similar to s, or "" if none is similar.
 func nearest(s string, schemes []string) string {
 	best, least := "", 3
 	for _, c := range schemes {

@@ -18,7 +18,7 @@ import (
 )
 
 func newClient(ctx context.Context, o httpstore.Options) (*storage.Client, error) {
-	ctx = context.WithoutCancel(ctx) // the client outlives the first that asks for it
+	ctx = context.WithoutCancel(ctx) // the client outlives the first operation
 	hc := &http.Client{Transport: rawMedia{httpstore.Transport(o)}}
 	options := []option.ClientOption{option.WithHTTPClient(hc), storage.WithJSONReads(),
 		storage.WithDisabledClientMetrics()}
@@ -30,14 +30,14 @@ func newClient(ctx context.Context, o httpstore.Options) (*storage.Client, error
 		if err := httptransport.AddAuthorizationMiddleware(hc, creds); err != nil {
 			return nil, noCredentials(err)
 		}
-		options = append(options, option.WithAuthCredentials(creds)) // or it would look for them again
+		options = append(options, option.WithAuthCredentials(creds)) // spares a second search for credentials
 	}
 	client, err := storage.NewClient(ctx, options...)
 	if err != nil {
 		return nil, &httpstore.Error{Text: "cannot set up the client of Cloud Storage: " + httpstore.Reason(err)}
 	}
 	client.SetRetry(
-		storage.WithPolicy(storage.RetryAlways), // a write tells its object from another's
+		storage.WithPolicy(storage.RetryAlways), // safe: a repeated write recognises its own object
 		storage.WithMaxAttempts(o.Attempts),
 		storage.WithBackoff(gax.Backoff{Initial: o.Backoff, Max: o.MaxBackoff, Multiplier: 2}),
 		storage.WithErrorFunc(shouldRetry),
@@ -45,16 +45,16 @@ func newClient(ctx context.Context, o httpstore.Options) (*storage.Client, error
 	return client, nil
 }
 
-// shouldRetry is the SDK's rule, but for the errors of the transport.
+// shouldRetry is the SDK's rule, with other rules for errors of the transport.
 func shouldRetry(err error) bool {
 	if err == nil || errors.As(err, new(*httpstore.GaveUpError)) || errors.As(err, new(*tokenError)) {
-		return false // for tokens there were tries already
+		return false // the source of tokens has retried already
 	}
 	return httpstore.Transient(err) || storage.ShouldRetry(err)
 }
 
-// detect finds the credentials. The errors of the SDK are not wrapped: some are
-// about a file of credentials and would be taken for one about the object.
+// detect finds the credentials. It does not wrap the SDK's errors: a missing file of
+// credentials must not look like a missing object.
 func detect(o httpstore.Options) (*auth.Credentials, error) {
 	creds, err := credentials.DetectDefault(&credentials.DetectOptions{
 		Scopes: []string{storage.ScopeReadWrite},
@@ -67,7 +67,7 @@ func detect(o httpstore.Options) (*auth.Credentials, error) {
 	return creds, nil
 }
 
-// tokens marks the errors of a source of tokens, which has no type for all.
+// tokens gives the errors of a source of tokens a type.
 type tokens struct{ auth.TokenProvider }
 
 // Token implements auth.TokenProvider.
@@ -79,7 +79,7 @@ func (t tokens) Token(ctx context.Context) (*auth.Token, error) {
 	return token, nil
 }
 
-// tokenError says that a request was not sent for want of a token.
+// tokenError is the error of a request that was not sent, as there was no token.
 type tokenError struct{ err error }
 
 // Error implements error.
@@ -94,9 +94,9 @@ func noCredentials(err error) error {
 	return &httpstore.Error{Text: text}
 }
 
-// rawMedia asks for objects as they are stored: without the header the service
-// would unpack those that are marked as gzip, and their ranges with them. The
-// SDK refuses the header where it reads by the JSON API.
+// rawMedia asks for objects as they are stored. Without its header the service would
+// decompress objects marked as gzip, and return wrong ranges. The SDK refuses the header
+// in reads by the JSON API.
 type rawMedia struct{ http.RoundTripper }
 
 // RoundTrip implements http.RoundTripper.

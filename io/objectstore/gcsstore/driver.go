@@ -15,11 +15,10 @@ import (
 )
 
 const (
-	// pageSize is the number of objects in one answer to a listing, of which
-	// the service sends no more.
+	// pageSize is the number of objects in one page of a listing, the service's maximum.
 	pageSize = 1000
-	// removers is the number of objects that RemoveAll removes at a time: there
-	// is one request for each.
+	// removers is the number of objects that RemoveAll removes at a time, with one request
+	// each.
 	removers = 32
 )
 
@@ -31,19 +30,19 @@ type Driver struct {
 
 var _ objectstore.Driver = (*Driver)(nil)
 
-// New returns a driver, which makes its client when it is first used.
+// New returns a driver. It makes its client at the first use.
 func New(o httpstore.Options) *Driver {
 	return &Driver{options: o.WithDefaults()}
 }
 
-// place is an object, or the folder of that name, in a request that may fail.
+// place is the object or folder of an operation. Its methods explain errors.
 type place struct {
 	client      *storage.Client
 	bucket, key string
 }
 
-// open starts an operation on a path. The context that it returns carries the
-// count of its tries.
+// open starts an operation on a path. The returned context counts the tries of the
+// operation.
 func (d *Driver) open(ctx context.Context, path string) (context.Context, place, error) {
 	bucket, key := httpstore.SplitPath(path)
 	p := place{bucket: bucket, key: key}
@@ -135,7 +134,7 @@ func (d *Driver) Open(ctx context.Context, o objectstore.Object) (objectstore.Re
 	}
 	generation, err := parseGeneration(o.Generation)
 	if err != nil {
-		return nil, objectstore.ErrChanged // no object ever had it
+		return nil, objectstore.ErrChanged // no object has such a generation
 	}
 	_, p, err := d.open(ctx, o.URL)
 	if err != nil {
@@ -160,7 +159,7 @@ func (d *Driver) Open(ctx context.Context, o objectstore.Object) (objectstore.Re
 func parseGeneration(s string) (int64, error) {
 	n, err := strconv.ParseInt(s, 10, 64)
 	if err == nil && n <= 0 {
-		err = strconv.ErrRange // 0 stands for absence
+		err = strconv.ErrRange // 0 means absence
 	}
 	return n, err
 }
@@ -176,7 +175,7 @@ func (d *Driver) Remove(ctx context.Context, path string) error {
 	}
 	err = p.object().Delete(ctx)
 	if errors.Is(err, storage.ErrObjectNotExist) && httpstore.Retried(ctx) {
-		return nil // by a try before, whose answer was lost
+		return nil // an earlier try, whose answer was lost, removed it
 	}
 	return p.explain(ctx, "storage.objects.delete", err)
 }

@@ -15,8 +15,8 @@ import (
 	"github.com/espalier-ml/espalier/io/objectstore/httpstore"
 )
 
-// explain makes one sentence of an error and gives it its kind. right is what
-// the request needs.
+// explain turns an error into one sentence with a kind. right is the permission that the
+// request needs.
 func (p place) explain(ctx context.Context, right string, err error) error {
 	var answer *googleapi.Error
 	switch {
@@ -68,8 +68,8 @@ func (p place) explainAnswer(ctx context.Context, right string, answer *googleap
 	}
 }
 
-// said returns what the service adds to a code, which names the account that
-// lacks a right.
+// said returns the service's message beside the code. It names the account without the
+// permission.
 func said(answer *googleapi.Error) string {
 	message := httpstore.OneLine(answer.Message)
 	if message == "" || strings.EqualFold(message, http.StatusText(answer.Code)) {
@@ -82,8 +82,8 @@ func (p place) noBucket() error {
 	return &httpstore.Error{Text: "there is no bucket " + p.bucket, Kind: fs.ErrNotExist}
 }
 
-// absent tells a missing object from a missing bucket. The service says which
-// it is in words only; where they are not its own, a listing tells.
+// absent distinguishes a missing object from a missing bucket. The service tells them
+// apart by its message only. If the message is another, absent lists the bucket.
 func (p place) absent(ctx context.Context, err error) error {
 	var answer *googleapi.Error
 	switch {

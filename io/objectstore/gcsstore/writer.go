@@ -13,23 +13,23 @@ import (
 )
 
 const (
-	// piece is the size up to which an object is kept and sent in one request,
-	// and of the pieces of larger ones.
+	// piece is the greatest size of an object sent in one request, and the size of the
+	// pieces of larger objects, in bytes.
 	piece = 8 << 20
-	// grain is what the service counts pieces in.
+	// grain is the unit of the size of pieces, in bytes.
 	grain = 256 << 10
 )
 
-// writer keeps the beginning of an object until it knows whether that is all.
+// writer keeps the first bytes of an object, up to a piece, until more follow or Commit.
 type writer struct {
 	place
 	driver *Driver
-	ctx    context.Context // it bounds the whole write, by contract
+	ctx    context.Context // bounds the whole write
 	cancel context.CancelFunc
 	object *storage.ObjectHandle
 	token  string
 	kept   []byte
-	upload *storage.Writer // once there is more than a piece
+	upload *storage.Writer // nil: at most one piece so far
 }
 
 // Create implements objectstore.Driver.
@@ -48,7 +48,7 @@ func (d *Driver) Create(ctx context.Context, path string, o objectstore.WriteOpt
 	case o.IfGeneration != "":
 		generation, err := parseGeneration(o.IfGeneration)
 		if err != nil {
-			return nil, fs.ErrExist // no object ever had it
+			return nil, fs.ErrExist // no object has such a generation
 		}
 		object = object.If(storage.Conditions{GenerationMatch: generation})
 	}
@@ -73,7 +73,7 @@ func (w *writer) Write(p []byte) (int, error) {
 	return n, w.fault(err)
 }
 
-// begin starts to send the object. Pieces of the given size are buffered.
+// begin starts an upload with a buffer of the given size, in bytes.
 func (w *writer) begin(size int) *storage.Writer {
 	u := w.object.NewWriter(w.ctx)
 	u.ChunkSize = size
@@ -87,7 +87,7 @@ func (w *writer) begin(size int) *storage.Writer {
 func (w *writer) Commit() error {
 	defer w.cancel()
 	if w.upload == nil {
-		w.upload = w.begin((len(w.kept)/grain + 1) * grain) // more than there is: one request
+		w.upload = w.begin((len(w.kept)/grain + 1) * grain) // a buffer larger than the object: one request
 		if _, err := w.upload.Write(w.kept); err != nil {
 			return w.settle(err)
 		}
@@ -95,17 +95,17 @@ func (w *writer) Commit() error {
 	return w.settle(w.upload.Close())
 }
 
-// Abort implements objectstore.Writer. Without a last piece, the service
-// forgets the others.
+// Abort implements objectstore.Writer. The service drops the pieces of an unfinished
+// upload.
 func (w *writer) Abort() error {
 	w.cancel()
 	if w.upload != nil {
-		_ = w.upload.Close() // waits for the end of what was canceled
+		_ = w.upload.Close() // waits until the canceled requests have ended
 	}
 	return nil
 }
 
-// settle decides what became of the write.
+// settle returns the result of the write.
 func (w *writer) settle(err error) error {
 	if err == nil || w.ctx.Err() != nil {
 		return w.fault(err)
@@ -116,9 +116,8 @@ func (w *writer) settle(err error) error {
 	return w.fault(err)
 }
 
-// unsure reports whether the object may have been written although there is an
-// error: its condition fails on what an earlier try wrote, or no try was
-// answered.
+// unsure reports whether the object may exist in spite of an error: an earlier try may have
+// made it, so the condition failed, or no try was answered.
 func unsure(err error) bool {
 	var answer *googleapi.Error
 	if errors.As(err, &answer) {
@@ -127,8 +126,8 @@ func unsure(err error) bool {
 	return errors.As(err, new(*httpstore.GaveUpError)) || httpstore.Transient(err)
 }
 
-// isOurs reports whether what is there was written by this writer. A single
-// try has to do: if the store is down, the write waited for it long enough.
+// isOurs reports whether this writer wrote the present object. It makes a single try: if
+// the store is down, the write has already waited long enough.
 func (w *writer) isOurs() bool {
 	o := w.driver.options
 	o.Attempts = 1
@@ -140,7 +139,7 @@ func (w *writer) isOurs() bool {
 func (w *writer) fault(err error) error {
 	right := "storage.objects.create (and storage.objects.delete to replace an object)"
 	err = w.explain(w.ctx, right, err)
-	if err == fs.ErrNotExist { //nolint:errorlint // one that says more is about the bucket
+	if err == fs.ErrNotExist { //nolint:errorlint // a wrapped one is about the bucket
 		return &httpstore.Error{Text: "the store lost the upload"}
 	}
 	return err

@@ -5,14 +5,13 @@ import (
 	"sync"
 )
 
-// Lazy makes the client of a driver when it is first asked for. The zero value
-// is ready for use.
+// Lazy makes the client of a driver at its first use. The zero value is ready for use.
 type Lazy[C any] struct {
 	mu     sync.Mutex
 	client *C
 }
 
-// Get returns the client. One that could not be made is tried again.
+// Get returns the client. After a failure the next call tries to make it again.
 func (l *Lazy[C]) Get(ctx context.Context, o Options, build func(context.Context, Options) (*C, error)) (*C, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -17,7 +17,7 @@ import (
 
 var errIdle = errors.New("idle")
 
-// IdleError says that nothing came over a connection.
+// IdleError says that a connection was silent for too long.
 type IdleError struct {
 	What string
 	Idle time.Duration
@@ -32,7 +32,7 @@ func (e *IdleError) Timeout() bool { return true }
 // Temporary implements net.Error.
 func (e *IdleError) Temporary() bool { return true }
 
-// StatusError is an answer that is no success.
+// StatusError is an answer with a status other than success.
 type StatusError struct{ Code int }
 
 // Error implements error.
@@ -40,11 +40,10 @@ func (e *StatusError) Error() string {
 	return strings.TrimSpace(fmt.Sprintf("the store answered %d %s", e.Code, http.StatusText(e.Code)))
 }
 
-// LengthError says that a store sent another number of bytes than it was asked
-// for.
+// LengthError says that a store sent another number of bytes than requested.
 type LengthError struct {
 	Off, Want, Got int64
-	More           bool // Got is not all
+	More           bool // the store sent more than Got
 }
 
 // Error implements error.
@@ -56,8 +55,7 @@ func (e *LengthError) Error() string {
 	return fmt.Sprintf("expected %d bytes at offset %d, got %s", e.Want, e.Off, got)
 }
 
-// Error is an error of one sentence and the kind that callers ask for with
-// errors.Is.
+// Error is an error of one sentence, with a kind for errors.Is.
 type Error struct {
 	Text string
 	Kind error
@@ -69,7 +67,7 @@ func (e *Error) Error() string { return e.Text }
 // Unwrap returns the kind.
 func (e *Error) Unwrap() error { return e.Kind }
 
-// Transient reports whether another try is worth it.
+// Transient reports whether another try may succeed.
 func Transient(err error) bool {
 	var network net.Error
 	switch {
@@ -99,16 +97,16 @@ func reset(err error) bool {
 			return true
 		}
 	}
-	// A connection that ends before an answer gives a bare io.EOF, wrapped by
-	// the client only.
+	// A connection that ends before an answer gives a bare io.EOF, wrapped only by the
+	// client.
 	return errors.As(err, new(*url.Error)) && errors.Is(err, io.EOF)
 }
 
-// maxReason is the length of a foreign message that is passed on.
+// maxReason is the greatest length of a foreign message that is shown, in bytes.
 const maxReason = 300
 
-// Reason returns what went wrong in one line: without the URL of the request
-// and what SDKs wrap around it.
+// Reason returns the cause of an error in one line, without the URL of the request and
+// without the SDK's wrapping.
 func Reason(err error) string {
 	if gaveUp := (*GaveUpError)(nil); errors.As(err, &gaveUp) {
 		return gaveUp.Error()
@@ -119,7 +117,7 @@ func Reason(err error) string {
 	switch {
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		return "the answer was cut short"
-	case err == io.EOF: //nolint:errorlint // the bare error says nothing to a reader
+	case err == io.EOF: //nolint:errorlint // the bare error has no meaning for users
 		return "the store closed the connection without an answer"
 	default:
 		return OneLine(err.Error())

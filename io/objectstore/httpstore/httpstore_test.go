@@ -120,7 +120,7 @@ func TestReason(t *testing.T) {
 	}
 }
 
-// TestReaderKeepsWhatItGot reads from a fetch whose bodies end early.
+// TestReaderKeepsWhatItGot reads by requests whose answers end early.
 func TestReaderKeepsWhatItGot(t *testing.T) {
 	const content = "0123456789"
 	var asked []string
@@ -161,8 +161,8 @@ type failing struct{}
 
 func (failing) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
 
-// TestWithoutTries sends a request that belongs to no operation, as SDKs do for
-// tokens: it is watched, but not counted.
+// TestWithoutTries sends a request without an operation, as SDKs do for tokens: the
+// transport watches it, but does not count its tries.
 func TestWithoutTries(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/hang" {
@@ -199,8 +199,8 @@ func TestWithoutTries(t *testing.T) {
 	}
 }
 
-// TestRetryTime checks that time ends a row of failures before their number
-// does.
+// TestRetryTime checks that the retry time may end an operation before the number of
+// failures does.
 func TestRetryTime(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(http.StatusServiceUnavailable)

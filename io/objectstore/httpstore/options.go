@@ -6,20 +6,20 @@ import (
 	"time"
 )
 
-// Options say when a driver gives up. The zero value means the defaults.
+// Options limit the tries of a driver. Zero fields have defaults.
 type Options struct {
-	// Attempts is the number of times in a row that a request may fail before
-	// the operation does. The default is 5.
+	// Attempts is the number of failed tries in a row after which an operation fails. The
+	// default is 5.
 	Attempts int
-	// RetryTime is the time after the first failure in a row from which on a
-	// further failure is the last. The default is 2 minutes.
+	// RetryTime is the time after the first of several failures in a row; a failure after
+	// this time is the last. The default is 2 minutes.
 	RetryTime time.Duration
-	// IdleTimeout is the time without a byte sent or received after which a
-	// request has failed. The default is 30 seconds.
+	// IdleTimeout is the time without a byte sent or received after which a try fails. The
+	// default is 30 seconds.
 	IdleTimeout time.Duration
-	// Backoff is the pause before the second try, which doubles with each
-	// further one, up to MaxBackoff; of each pause a random part is left out.
-	// The defaults are 200 milliseconds and 10 seconds.
+	// Backoff is the pause before the second try. The pause doubles with each further try,
+	// up to MaxBackoff, and is shortened by a random part. The defaults are 200
+	// milliseconds and 10 seconds.
 	Backoff, MaxBackoff time.Duration
 }
 
@@ -40,7 +40,7 @@ func positive[T int | time.Duration](v, otherwise T) T {
 	return v
 }
 
-// Pause returns how long to wait after the given number of failures in a row.
+// Pause returns a random pause after the given number of failures in a row.
 func (o Options) Pause(failures int) time.Duration {
 	d := o.Backoff
 	for range failures - 1 {
@@ -52,7 +52,7 @@ func (o Options) Pause(failures int) time.Duration {
 	return d/2 + rand.N(d/2+1)
 }
 
-// sleep waits, or returns the context's error once that is done.
+// sleep waits for d, or returns the context's error when the context ends.
 func sleep(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

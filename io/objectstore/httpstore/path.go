@@ -9,7 +9,7 @@ import (
 	"github.com/espalier-ml/espalier/io/objectstore"
 )
 
-// SplitPath splits what follows scheme:// into a bucket and a key, which may be
+// SplitPath splits the path behind scheme:// into a bucket and a key. The key may be
 // empty.
 func SplitPath(path string) (bucket, key string) {
 	bucket, key, _ = strings.Cut(path, "/")
@@ -24,9 +24,9 @@ func Prefix(folder string) string {
 	return folder + "/"
 }
 
-// Within reports whether a key is that of an object at most depth levels below
-// a prefix, or at any level if depth is negative. Keys that end in a slash are
-// no objects: consoles create them to show empty folders.
+// Within reports whether a key belongs to an object at most depth levels below a prefix, or
+// at any level if depth is negative. A key that ends in a slash belongs to no object:
+// consoles create such keys to show empty folders.
 func Within(key, prefix string, depth int) bool {
 	below, ok := strings.CutPrefix(key, prefix)
 	if !ok || strings.HasSuffix(key, "/") {
@@ -35,15 +35,14 @@ func Within(key, prefix string, depth int) bool {
 	return depth < 0 || strings.Count(below, "/") < depth
 }
 
-// TokenKey is the name of the metadata that tells one write from another.
+// TokenKey is the name of the metadata with a write's Token.
 const TokenKey = "espalier-write"
 
-// Token returns a text that no other write has. It is stored with the object,
-// so that a writer whose answer was lost can tell whether what is there is its
-// own.
+// Token returns a random text for one write, which is stored with the object. A writer whose
+// answer was lost recognises its own object by it.
 func Token() string { return rand.Text() }
 
-// CheckName refuses keys that no object has, without a request.
+// CheckName refuses keys that no object can have, without a request.
 func CheckName(key string) error {
 	switch {
 	case key == "":
@@ -55,7 +54,7 @@ func CheckName(key string) error {
 	}
 }
 
-// Present describes an object at its present generation, if it has none yet.
+// Present returns o if it has a generation, else the object at its present generation.
 func Present(ctx context.Context, d objectstore.Driver, o objectstore.Object) (objectstore.Object, error) {
 	if o.Generation != "" {
 		return o, nil
@@ -63,7 +62,7 @@ func Present(ctx context.Context, d objectstore.Driver, o objectstore.Object) (o
 	return d.Stat(ctx, o.URL)
 }
 
-// CheckBucket refuses folders that name no bucket, or several.
+// CheckBucket refuses an empty name of a bucket, and a name with wildcards.
 func CheckBucket(bucket string) error {
 	if bucket == "" || strings.ContainsAny(bucket, "*?[") {
 		return &Error{Text: "the name of the bucket has to be written out, without wildcards"}

@@ -10,20 +10,19 @@ import (
 	"github.com/espalier-ml/espalier/io/objectstore"
 )
 
-// Fetch asks for a range of an object's bytes in one request. It returns the
-// body and the length that the store announced, or -1.
+// Fetch requests a range of an object's bytes. It returns the body and its length as
+// announced by the store; -1: unknown.
 type Fetch func(ctx context.Context, off, length int64) (body io.ReadCloser, announced int64, err error)
 
-// NewReader returns a reader that fetches each range that is read, as long as
-// the context allows. Errors pass through explain, which makes sentences of
-// them.
+// NewReader returns a reader with at least one request per read, bounded by the context. It
+// turns errors into sentences by explain.
 func NewReader(ctx context.Context, o objectstore.Object, options Options, fetch Fetch,
 	explain func(error) error) objectstore.Reader {
 	return &reader{ctx: ctx, object: o, options: options.WithDefaults(), fetch: fetch, explain: explain}
 }
 
 type reader struct {
-	ctx     context.Context // it bounds all reads, by contract
+	ctx     context.Context // bounds all reads
 	object  objectstore.Object
 	options Options
 	fetch   Fetch
@@ -58,7 +57,8 @@ func (r *reader) ReadAt(p []byte, off int64) (int, error) {
 	return n, nil
 }
 
-// read fills p. What a try brought before its answer was cut is kept.
+// read fills p. It keeps the bytes of a try whose answer was cut, and continues behind
+// them.
 func (r *reader) read(p []byte, off int64) (int, error) {
 	if len(p) == 0 {
 		return 0, nil
@@ -69,7 +69,7 @@ func (r *reader) read(p []byte, off int64) (int, error) {
 		n, err := r.try(ctx, p[got:], off+int64(got))
 		got += n
 		if errors.As(err, new(*LengthError)) {
-			// To the transport this was a whole answer, thus a success.
+			// For the transport this was a whole answer, so a success.
 			if wrong++; wrong >= r.options.Attempts {
 				return got, &GaveUpError{Tries: wrong, Err: err}
 			}
@@ -83,8 +83,8 @@ func (r *reader) read(p []byte, off int64) (int, error) {
 	}
 }
 
-// try reads a range by one request, or as many as the SDK resumes it by. A
-// length other than that asked for makes all its bytes doubtful.
+// try reads a range by one request; the SDK may resume it by further requests. An answer of
+// another length than requested is dropped as a whole.
 func (r *reader) try(ctx context.Context, p []byte, off int64) (int, error) {
 	want := int64(len(p))
 	body, announced, err := r.fetch(ctx, off, want)
@@ -97,13 +97,13 @@ func (r *reader) try(ctx context.Context, p []byte, off int64) (int, error) {
 	}
 	n, err := io.ReadFull(body, p)
 	switch {
-	case err == io.EOF, err == io.ErrUnexpectedEOF && announced < 0: //nolint:errorlint // io.ReadFull returns them itself
+	case err == io.EOF, err == io.ErrUnexpectedEOF && announced < 0: //nolint:errorlint // io.ReadFull wraps neither
 		return 0, &LengthError{Off: off, Want: want, Got: int64(n)}
 	case err != nil:
 		return n, err
 	}
-	// Reading on to the end lets the connection be used again, and the SDK
-	// compare a checksum if it got one.
+	// After reading to the end the connection can be reused, and the SDK compares a checksum
+	// if it has one.
 	extra, err := io.ReadFull(body, make([]byte, 1))
 	switch {
 	case extra > 0:

@@ -11,22 +11,20 @@ import (
 	"time"
 )
 
-// enough is the number of bytes of an answer that make a try a success even if
-// it is cut behind them: what follows is asked for anew. It is so large that a
-// large range does not fail over a poor line, and not so small that a store
-// which cuts every answer is asked for ever.
+// enough is the number of bytes after which a cut answer counts as a success; the next try
+// continues behind them. So a large range is read even over a poor line. A smaller number
+// would allow endless tries with a store that cuts every answer.
 const enough = 1 << 20
 
-// Transport returns a round tripper for the clients of one store. It fails
-// requests over which nothing has moved for the idle timeout, in either
-// direction, and counts the tries of the operation that a request belongs to.
+// Transport returns a round tripper for the clients of one store. A request fails if no byte
+// is sent or received for the idle timeout. The transport counts the tries of the request's
+// operation.
 func Transport(o Options) http.RoundTripper {
 	return &transport{base: connections(), options: o.WithDefaults()}
 }
 
-// connections returns a transport for many reads side by side. It does without
-// HTTP/2, which would send them all through one connection: one that is dead
-// would then be met again by the next try.
+// connections returns a transport for many concurrent reads. It does not use HTTP/2, which
+// would share one connection: after a connection died, the next try would use it again.
 func connections() *http.Transport {
 	dialer := &net.Dialer{Timeout: 30 * time.Second, KeepAlive: 30 * time.Second}
 	protocols := new(http.Protocols)
@@ -49,7 +47,7 @@ type transport struct {
 	options Options
 }
 
-// CloseIdleConnections implements what http.Client looks for.
+// CloseIdleConnections is called by http.Client.
 func (t *transport) CloseIdleConnections() { t.base.CloseIdleConnections() }
 
 // RoundTrip implements http.RoundTripper.
@@ -71,14 +69,13 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 		return resp, nil
 	}
 	if err := tries.fail(&StatusError{Code: resp.StatusCode}); errors.As(err, new(*GaveUpError)) {
-		_ = resp.Body.Close() // an error of the store, of which the code is enough
+		_ = resp.Body.Close() // an error of the store: the code is enough
 		return nil, err
 	}
 	return resp, nil
 }
 
-// watched sends a request under a watchdog, which goes on to watch over the
-// body of the answer.
+// watched sends a request under a watchdog, which also watches the body of the answer.
 func (t *transport) watched(r *http.Request, tries *tries) (*http.Response, error) {
 	ctx, cancel := context.WithCancelCause(r.Context())
 	dog := watch(t.options.IdleTimeout, cancel)
@@ -103,8 +100,7 @@ func (t *transport) watched(r *http.Request, tries *tries) (*http.Response, erro
 	return resp, nil
 }
 
-// transientStatus reports whether a store may well answer otherwise when it is
-// asked again.
+// transientStatus reports whether another try may have another status.
 func transientStatus(code int) bool {
 	switch code {
 	case http.StatusRequestTimeout, http.StatusTooManyRequests, http.StatusInternalServerError,
@@ -115,7 +111,7 @@ func transientStatus(code int) bool {
 	}
 }
 
-// watchdog cancels a request that stands still.
+// watchdog cancels a request without progress.
 type watchdog struct {
 	timer *time.Timer
 	idle  time.Duration
@@ -131,13 +127,13 @@ func watch(idle time.Duration, cancel context.CancelCauseFunc) *watchdog {
 	return w
 }
 
-// moved starts the time anew.
+// moved restarts the timer.
 func (w *watchdog) moved() { w.timer.Reset(w.idle) }
 
-// rest stops the time until something moves.
+// rest stops the timer until the next call of moved.
 func (w *watchdog) rest() { w.timer.Stop() }
 
-// blame replaces the error of a request that the watchdog canceled.
+// blame replaces the error of a request canceled by the watchdog with an IdleError.
 func (w *watchdog) blame(err error, what string) error {
 	if w.bit.Load() {
 		return &IdleError{What: what, Idle: w.idle}
@@ -145,8 +141,8 @@ func (w *watchdog) blame(err error, what string) error {
 	return err
 }
 
-// upload lets the watchdog see what is sent, also where the transport sends a
-// request a second time because its connection turned out to be closed.
+// upload makes the watchdog watch the bytes sent, also if the transport sends a request a
+// second time because its connection was closed.
 func (w *watchdog) upload(r *http.Request) *http.Request {
 	if r.Body == nil || r.Body == http.NoBody {
 		return r
@@ -172,14 +168,14 @@ func (u *upload) Read(p []byte) (int, error) {
 	return u.ReadCloser.Read(p)
 }
 
-// download is the body of an answer. It tells the tries how the answer ended.
+// download is the body of an answer. At its end it counts the try as a success or failure.
 type download struct {
 	io.ReadCloser
 	dog     *watchdog
 	cancel  context.CancelCauseFunc
 	request *http.Request
 	tries   *tries
-	answers bool // the answer is not itself a failure
+	answers bool // the status of the answer is no failure
 	read    int64
 }
 
@@ -192,7 +188,7 @@ func (d *download) Read(p []byte) (int, error) {
 	switch {
 	case !d.answers, err != nil && d.request.Context().Err() != nil:
 		return n, err
-	case err == io.EOF, err == nil && d.read >= enough: //nolint:errorlint // a reader returns io.EOF itself
+	case err == io.EOF, err == nil && d.read >= enough: //nolint:errorlint // readers do not wrap io.EOF
 		d.tries.succeed()
 		return n, err
 	case err != nil:

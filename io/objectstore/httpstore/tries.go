@@ -8,34 +8,32 @@ import (
 	"time"
 )
 
-// tries counts the failures in a row of one operation.
+// tries counts the failures in a row of one operation's requests.
 type tries struct {
 	options Options
 
 	mu     sync.Mutex
 	failed int
-	ever   bool      // there was a failure
-	since  time.Time // of the first failure in the row
+	ever   bool      // some request has failed
+	since  time.Time // time of the first failure in the row
 	last   *GaveUpError
 }
 
 type triesKey struct{}
 
-// Begin returns a context for the requests of one operation, which together may
-// fail so often in a row as the options say. Requests that run side by side
-// need one each.
+// Begin returns a context for the requests of one operation. The options limit the failures
+// in a row over all these requests. Concurrent requests need a context each.
 func Begin(ctx context.Context, o Options) context.Context {
 	return context.WithValue(ctx, triesKey{}, &tries{options: o.WithDefaults()})
 }
 
-// triesOf returns the tries that Begin put into a context, or nil.
+// triesOf returns the tries in a context of Begin, or nil.
 func triesOf(ctx context.Context) *tries {
 	t, _ := ctx.Value(triesKey{}).(*tries)
 	return t
 }
 
-// GaveUpError says that the last of several tries failed. It is not worth
-// another.
+// GaveUpError says that the last try of an operation failed. Another try is useless.
 type GaveUpError struct {
 	Tries int
 	Err   error
@@ -52,8 +50,7 @@ func (e *GaveUpError) Error() string {
 // Unwrap returns the error of the last try.
 func (e *GaveUpError) Unwrap() error { return e.Err }
 
-// fail counts a failure and returns its error, or a *GaveUpError if it was the
-// last that is allowed.
+// fail counts a failure. It returns the error, or a *GaveUpError if this was the last try.
 func (t *tries) fail(err error) error {
 	if t == nil {
 		return err
@@ -85,7 +82,7 @@ func (t *tries) succeed() {
 	t.failed = 0
 }
 
-// exhausted returns the error of the last try, if that is behind.
+// exhausted returns the error of the last try, or nil if tries are left.
 func (t *tries) exhausted() error {
 	if t == nil {
 		return nil
@@ -98,15 +95,15 @@ func (t *tries) exhausted() error {
 	return t.last
 }
 
-// failures returns the length of the present row.
+// failures returns the number of failures in a row.
 func (t *tries) failures() int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.failed
 }
 
-// Retried reports whether a request of the operation has failed, and has thus
-// perhaps taken effect without an answer.
+// Retried reports whether a request of the operation has failed. The failed request may
+// have taken effect in the store.
 func Retried(ctx context.Context) bool {
 	t := triesOf(ctx)
 	if t == nil {
