@@ -56,6 +56,7 @@ func (f *Frontier) Report() []report.Point {
 	return points
 }
 
+// Names of the frontier in a run folder, and the format of frontier.json.
 const (
 	FrontierName   = "frontier.json"
 	FrontierFolder = "frontier"

@@ -58,10 +58,14 @@ func OneAtATime(r Reporter) Reporter {
 // Silent tells nothing: a program that calls Train may want to hear nothing.
 type Silent struct{}
 
+// Job implements Reporter.
 func (Silent) Job(string, int64, string) {}
 
+// Step implements Reporter.
 func (Silent) Step(int64, string) {}
 
+// Warn implements Reporter.
 func (Silent) Warn(string) {}
 
+// Note implements Reporter.
 func (Silent) Note(string) {}

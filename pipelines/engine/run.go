@@ -39,6 +39,7 @@ func Admit(ctx context.Context) error {
 	}
 }
 
+// Leave ends the use of the SDK that Admit began.
 func Leave() { <-running }
 
 // ReportEvery is the time between two looks at the progress of a job.
@@ -74,6 +75,7 @@ type Job struct {
 	Done  func(p *jobs.Progress) (int64, string)
 }
 
+// TasksDone counts the tasks that are done, with a note on rows and objects.
 func TasksDone(p *jobs.Progress) (int64, string) {
 	var notes []string
 	for _, n := range []struct {

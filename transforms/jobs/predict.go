@@ -30,9 +30,9 @@ type Predictions interface {
 	// RowGroup writes a row group beside the copied columns of the input's: the
 	// number of each row's leaf, in the order of the leaves' nodes.
 	RowGroup(group int, leaves []uint16) error
-	// Commit makes the file visible, Abort drops it. After Commit, Abort does
-	// nothing.
+	// Commit makes the file visible.
 	Commit() error
+	// Abort drops the file. After Commit it does nothing.
 	Abort() error
 }
 
