@@ -187,7 +187,7 @@ func TestLevels(t *testing.T) {
 				d := growtest.New(r, growtest.SomeFeatures(), 2+r.IntN(6), 150, r.IntN(2) == 0)
 				switch r.IntN(4) {
 				case 3:
-					d = growtest.New(r, growtest.SomeFeatures(), 2, 150, r.IntN(2) == 0).Wishing(r)
+					d = growtest.New(r, growtest.SomeFeatures(), 2, 150, r.IntN(2) == 0).Constrained(r)
 				case 1:
 					d = growtest.New(r, growtest.PricedFeatures(), 2+r.IntN(6), 150, r.IntN(2) == 0)
 				case 2:

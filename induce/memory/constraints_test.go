@@ -14,14 +14,14 @@ import (
 	"github.com/espalier-ml/espalier/induce/tree"
 )
 
-// TestGrowWishing compares trees with those of the naive grower.
-func TestGrowWishing(t *testing.T) {
+// TestGrowConstrained compares trees with those of the naive grower.
+func TestGrowConstrained(t *testing.T) {
 	thresholds := 0
 	for _, a := range growtest.Algorithms() {
 		for _, family := range growtest.Families() {
 			for seed := range uint64(8) {
 				r := rand.New(rand.NewPCG(uint64(a)<<8|uint64(family), seed))
-				d := growtest.New(r, growtest.SomeFeatures(), 2, 2+r.IntN(100), r.IntN(2) == 0).Wishing(r)
+				d := growtest.New(r, growtest.SomeFeatures(), 2, 2+r.IntN(100), r.IntN(2) == 0).Constrained(r)
 				p := growtest.RandomParams(r, a, family)
 				got := d.Grow(p, 1)
 				if growtest.Compare(t, got, growNaively(d, p), "root"); t.Failed() {
@@ -79,7 +79,7 @@ func TestMonotone(t *testing.T) {
 	moved, broken := 0, 0
 	for seed := range uint64(120) {
 		r := rand.New(rand.NewPCG(17, seed))
-		d := growtest.New(r, growtest.SomeFeatures(), 2, 20+r.IntN(200), r.IntN(2) == 0).Wishing(r)
+		d := growtest.New(r, growtest.SomeFeatures(), 2, 20+r.IntN(200), r.IntN(2) == 0).Constrained(r)
 		algorithm := growtest.Algorithms()[r.IntN(9)]
 		p := growtest.RandomParams(r, algorithm, []split.Family{split.Thresholds, split.Both, split.Multiways}[r.IntN(3)])
 		m, _ := induce.Model(d.Grow(p, 1), d.Features)

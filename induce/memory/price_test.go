@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"slices"
-	"strconv"
 	"testing"
 
 	"github.com/espalier-ml/espalier/induce"
@@ -13,7 +11,6 @@ import (
 	"github.com/espalier-ml/espalier/induce/internal/growtest"
 	"github.com/espalier-ml/espalier/induce/memory"
 	"github.com/espalier-ml/espalier/induce/split"
-	"github.com/espalier-ml/espalier/induce/tree"
 )
 
 // TestGrowPriced compares trees with those of the naive grower where what tests
@@ -50,112 +47,6 @@ func TestGrowPriced(t *testing.T) {
 	}
 }
 
-// modelOf makes a tree of grown nodes.
-func modelOf(d *growtest.Data, root *induce.Node) *tree.Tree {
-	m, _ := induce.Model(root, d.Features)
-	for k := range d.Objects.Classes {
-		m.Label.Classes = append(m.Label.Classes, strconv.Itoa(k))
-	}
-	if d.Columns[0].FreeRepeats {
-		m.Algorithm.RepeatCost = tree.RepeatFree
-	}
-	m.Estimate(tree.Raw, 1)
-	m.Measure()
-	return m
-}
-
-// pays lists what each test on a path is billed at, by definition: the set of
-// groups and of features that the tests before have paid for.
-func pays(features []dataset.Feature, path []*tree.Test, free bool) []float64 {
-	var paid []float64
-	for i, test := range path {
-		f, price := &features[test.Feature], test.Cost
-		again, setUp := false, f.Group == ""
-		for _, before := range path[:i] {
-			again = again || before.Feature == test.Feature
-			setUp = setUp || features[before.Feature].Group == f.Group
-		}
-		if !setUp {
-			price += f.GroupCost
-		}
-		if again && free && f.ValueCosts == nil {
-			price = 0
-		}
-		paid = append(paid, price)
-	}
-	return paid
-}
-
-// TestBilling follows every object to its leaf and adds up what it pays.
-func TestBilling(t *testing.T) {
-	for seed := range uint64(60) {
-		r := rand.New(rand.NewPCG(11, seed))
-		d := growtest.New(r, growtest.PricedFeatures(), 2+r.IntN(3), 120, true)
-		if seed%2 == 0 {
-			d = d.Freely()
-		}
-		p := growtest.RandomParams(r, growtest.Algorithms()[r.IntN(9)], growtest.Families()[r.IntN(4)])
-		m := modelOf(d, d.Grow(p, 1))
-		full, billed := billAll(t, d, m)
-		expected, most := m.Complexity.Billed()
-		if !growtest.Near(m.Complexity.ExpectedCost, full) || !growtest.Near(expected, billed.expected) ||
-			!growtest.Near(most, billed.most) {
-			t.Errorf("seed %d: complexity %+v, want the price %v, billed %+v", seed, m.Complexity, full, billed)
-		}
-		for i := range m.Nodes {
-			if n := &m.Nodes[i]; !n.Leaf() {
-				column := split.NewColumn(&d.Features[n.Test.Feature])
-				if n.Test.Cost != column.Price(&n.Test.Test) {
-					t.Errorf("seed %d, node %d: %+v costs %v", seed, i, n.Test.Test, n.Test.Cost)
-				}
-			}
-		}
-		decoded, err := tree.Decode(m.Encode())
-		if err != nil {
-			t.Fatalf("seed %d: %v", seed, err)
-		}
-		if !slices.Equal(decoded.Billed(), m.Billed()) {
-			t.Errorf("seed %d: decoded, paths are billed at %v, want %v", seed, decoded.Billed(), m.Billed())
-		}
-	}
-}
-
-type bill struct{ expected, most float64 }
-
-// billAll sends each object down a tree. It returns the mean price of its tests,
-// and what is billed for them.
-func billAll(t *testing.T, d *growtest.Data, m *tree.Tree) (full float64, billed bill) {
-	t.Helper()
-	onPaths, total := m.Billed(), 0.0
-	for i := range d.Objects.Len() {
-		var path []*tree.Test
-		at := 0
-		for !m.Nodes[at].Leaf() {
-			n := &m.Nodes[at]
-			path = append(path, n.Test)
-			f := &d.Features[n.Test.Feature]
-			outcome := n.Test.Outcome(d.Objects.Codes[n.Test.Feature].At(i), f.MissingCode())
-			at = n.Branches[slices.IndexFunc(n.Branches, func(b tree.Branch) bool { return b.Outcome == outcome })].Child
-		}
-		sum, weight := 0.0, float64(d.Objects.Weight[i])
-		for k, price := range pays(d.Features, path, d.Columns[0].FreeRepeats) {
-			if path[k].Paid() != price {
-				t.Fatalf("object %d, test %d: billed at %v, want %v", i, k, path[k].Paid(), price)
-			}
-			sum += price
-			full += path[k].Cost * weight
-		}
-		if !growtest.Near(onPaths[at], sum) {
-			t.Fatalf("object %d: its path is billed at %v, want %v", i, onPaths[at], sum)
-		}
-		billed.expected += sum * weight
-		billed.most = max(billed.most, sum)
-		total += weight
-	}
-	billed.expected /= total
-	return full / total, billed
-}
-
 // TestDearGroups: of two groups of features that tell the same, at a price of
 // 1,000 each, a tree opens one on each path and stays in it, while without the
 // price it mixes them.
@@ -182,7 +73,7 @@ func TestDearGroups(t *testing.T) {
 			d.Objects.Append(codes, []dataset.ClassWeight{{Class: class, Weight: 1}}, 1)
 			d.Total++
 		}
-		m := modelOf(d, d.Grow(induce.Params{Algorithm: split.EC45, Family: split.Thresholds, Lambda: 1, Theta: 0.02}, 1))
+		m := d.Model(d.Grow(induce.Params{Algorithm: split.EC45, Family: split.Thresholds, Lambda: 1, Theta: 0.02}, 1))
 		groups := make([]map[string]bool, len(m.Nodes))
 		groups[0] = map[string]bool{}
 		for i := range m.Nodes {

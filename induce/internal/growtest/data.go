@@ -3,17 +3,16 @@
 package growtest
 
 import (
-	"encoding/json"
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"slices"
-	"testing"
+	"strconv"
 
 	"github.com/espalier-ml/espalier/induce"
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/memory"
 	"github.com/espalier-ml/espalier/induce/split"
+	"github.com/espalier-ml/espalier/induce/tree"
 )
 
 // Data is a random training set.
@@ -51,8 +50,8 @@ func SomeFeatures() []dataset.Feature {
 	}
 }
 
-// PricedFeatures are SomeFeatures in two groups, one of which costs more than all
-// tests together.
+// PricedFeatures are SomeFeatures in two groups. The set-up of one group costs more than
+// all tests together.
 func PricedFeatures() []dataset.Feature {
 	features := SomeFeatures()
 	for f, group := range map[int]string{0: "lab", 1: "form", 2: "form", 3: "lab"} {
@@ -138,55 +137,6 @@ func (d *Data) Grow(p induce.Params, workers int) *induce.Node {
 	return memory.Grow(d.Objects, d.Columns, p, d.Total, memory.Options{Workers: workers})
 }
 
-// Encode returns the JSON of a tree.
-func Encode(t *testing.T, n *induce.Node) string {
-	t.Helper()
-	b, err := json.Marshal(n)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(b)
-}
-
-// Near compares floats of two ways of computing a score: they agree to 1e-11 of
-// the larger of them and 1, about 100 times their rounding.
-func Near(a, b float64) bool {
-	return math.Abs(a-b) <= 1e-11*max(1, math.Abs(a), math.Abs(b))
-}
-
-// nearScores reports whether the scores of two nodes' tests are near.
-func nearScores(a, b *induce.Node) bool {
-	p, q := a.Parts, b.Parts
-	return Near(p.Balance, q.Balance) && Near(p.Efficiency, q.Efficiency) && Near(p.Discrimination, q.Discrimination) &&
-		Near(p.Total, q.Total) && Near(a.Test.Score, b.Test.Score)
-}
-
-// Compare reports the first nodes of each path at which two trees differ, in
-// scores by more than rounding.
-func Compare(t *testing.T, got, want *induce.Node, path string) {
-	t.Helper()
-	g, w := *got, *want
-	g.Children, w.Children, g.Test, w.Test, g.Parts, w.Parts = nil, nil, nil, nil, split.Parts{}, split.Parts{}
-	if Encode(t, &g) != Encode(t, &w) {
-		t.Errorf("%s: counts\n%s, want\n%s", path, Encode(t, &g), Encode(t, &w))
-		return
-	}
-	if got.Test == nil || want.Test == nil || len(got.Children) != len(want.Children) {
-		if got.Test != nil || want.Test != nil {
-			t.Errorf("%s: test %+v, want %+v", path, got.Test, want.Test)
-		}
-		return
-	}
-	same := got.Test.Test == want.Test.Test && got.Test.Cost == want.Test.Cost && got.Test.Free == want.Test.Free
-	if !same || !nearScores(got, want) {
-		t.Errorf("%s: %+v with %+v, want\n%+v with %+v", path, *got.Test, got.Parts, *want.Test, want.Parts)
-		return
-	}
-	for i := range got.Children {
-		Compare(t, got.Children[i], want.Children[i], fmt.Sprintf("%s/%d", path, i))
-	}
-}
-
 // Algorithms returns all algorithms.
 func Algorithms() []split.Algorithm {
 	return []split.Algorithm{
@@ -199,9 +149,9 @@ func Families() []split.Family {
 	return []split.Family{split.OneHot, split.Thresholds, split.Both, split.Multiways}
 }
 
-// Wishing returns the same data with constraints on some of the numeric features,
+// Constrained returns the same data with constraints on some of the numeric features,
 // and up to two features that are to be tested first.
-func (d *Data) Wishing(r *rand.Rand) *Data {
+func (d *Data) Constrained(r *rand.Rand) *Data {
 	w := *d
 	w.Columns = slices.Clone(d.Columns)
 	for i := range w.Columns {
@@ -226,28 +176,16 @@ func RandomParams(r *rand.Rand, a split.Algorithm, f split.Family) induce.Params
 	}
 }
 
-// Stopped checks that a tree is an upper part of the whole tree, and that each leaf says
-// where it was only stopped. It returns the number of stopped leaves.
-func Stopped(t *testing.T, stopped, whole *induce.Node) (leaves int) {
-	t.Helper()
-	if stopped.Objects != whole.Objects || stopped.Rows != whole.Rows || stopped.Weight != whole.Weight {
-		t.Fatalf("a node of %d objects, %d rows, weight %d; want %d, %d, %d",
-			stopped.Objects, stopped.Rows, stopped.Weight, whole.Objects, whole.Rows, whole.Weight)
+// Model makes a tree of grown nodes, with raw estimates.
+func (d *Data) Model(root *induce.Node) *tree.Tree {
+	m, _ := induce.Model(root, d.Features)
+	for k := range d.Objects.Classes {
+		m.Label.Classes = append(m.Label.Classes, strconv.Itoa(k))
 	}
-	if stopped.Test == nil {
-		if whole.Test != nil && !stopped.Stopped {
-			t.Error("a stopped leaf does not say so")
-		}
-		if stopped.Stopped {
-			leaves++
-		}
-		return leaves
+	if d.Columns[0].FreeRepeats {
+		m.Algorithm.RepeatCost = tree.RepeatFree
 	}
-	if *stopped.Test != *whole.Test {
-		t.Fatalf("test %+v, want %+v", stopped.Test, whole.Test)
-	}
-	for i := range stopped.Children {
-		leaves += Stopped(t, stopped.Children[i], whole.Children[i])
-	}
-	return leaves
+	m.Estimate(tree.Raw, 1)
+	m.Measure()
+	return m
 }
