@@ -1,0 +1,64 @@
+package certify
+
+import (
+	"github.com/espalier-ml/espalier/induce"
+	"github.com/espalier-ml/espalier/induce/tree"
+)
+
+// ForTree returns the options of the bound for a tree: it bounds trees of the same
+// family of tests, with the same prices, that separate the objects as far as the tree
+// does. The tree must not be pruned, and p are the parameters that it was grown by.
+// The budget is for the mode Quick, see Run.Budget; the mode Full has none.
+func ForTree(t *tree.Tree, p induce.Params, m Mode, budget int64) Options {
+	theta, _ := Separated(t)
+	o := Options{
+		Algorithm: p.Algorithm, Family: p.Family, Theta: theta, Lambda: p.Lambda, Subset: p.Subset,
+		RepeatFree: t.Algorithm.RepeatCost == tree.RepeatFree, Seed: t.Algorithm.Seed,
+	}
+	if m == Quick {
+		o.Sample, o.Work, o.Budget = quickSample, quickWork, budget
+	}
+	return o
+}
+
+// Describe describes a grown tree that is not pruned.
+func Describe(t *tree.Tree) Grown {
+	cost, _ := t.Complexity.Billed()
+	_, limited := Separated(t)
+	a := &t.Algorithm
+	free := len(a.First) == 0 && len(a.Monotone) == 0 // each node has the test with the best score
+	whole := t.Training.CutLeaves == 0 && a.MaxDepth == 0 && a.MinRows == 0 && a.MaxLeaves == 0
+	return Grown{ExpectedCost: cost, Complete: free && whole && !limited}
+}
+
+// slack is the relative rounding error of theta.
+const slack = 1e-9
+
+// Separated returns the theta to which a tree separates its training objects. That is
+// the theta that the tree was grown to, unless a leaf with several classes has a
+// greater share of the weight. Such a leaf is due to a limit, for example on the depth.
+// Then theta is the greatest share of such a leaf, and limited is true.
+func Separated(t *tree.Tree) (theta float64, limited bool) {
+	theta = t.Algorithm.Theta
+	heaviest := int64(0)
+	for i := range t.Nodes {
+		if n := &t.Nodes[i]; n.Leaf() && severalClasses(n.ClassWeights) {
+			heaviest = max(heaviest, n.Weight)
+		}
+	}
+	if share := float64(heaviest) / float64(max(1, t.Nodes[0].Weight)); share > theta*(1+slack) {
+		return share, true
+	}
+	return theta, false
+}
+
+// severalClasses reports whether at least two classes have weight.
+func severalClasses(weights []int64) bool {
+	classes := 0
+	for _, w := range weights {
+		if w > 0 {
+			classes++
+		}
+	}
+	return classes > 1
+}
