@@ -14,7 +14,8 @@ type Rule uint8
 
 // The rules.
 const (
-	Best       Rule = iota + 1 // the cheapest point within the tolerance of the highest merit
+	First      Rule = iota + 1 // the first point of the first tree, whatever its merit
+	Best                       // the cheapest point within the tolerance of the highest merit
 	Highest                    // the point of highest merit; ties: the cheapest
 	Knee                       // the point farthest above the chord from the cheapest to the best point
 	OneSE                      // the cheapest point within one standard error of the highest merit
@@ -23,7 +24,7 @@ const (
 )
 
 func ruleNames() []string {
-	return []string{"", "best", "highest", "knee", "one_se", "one_percent", "paper"}
+	return []string{"", "first", "best", "highest", "knee", "one_se", "one_percent", "paper"}
 }
 
 // String returns the rule's name in flags.
@@ -40,7 +41,8 @@ func ParseRule(s string) (Rule, error) {
 	if i := slices.Index(names, s); i > 0 {
 		return Rule(i), nil
 	}
-	return 0, fmt.Errorf("rule of selection %q: want one of %s", s, strings.Join(names[1:], ", "))
+	last := len(names) - 1
+	return 0, fmt.Errorf("rule of selection %q: want %s or %s", s, strings.Join(names[1:last], ", "), names[last])
 }
 
 // ErrNoInterval is the error of OneSE if the point of highest merit has no Interval.
@@ -71,6 +73,8 @@ func Select(points []Point, q Query) (Point, error) {
 	}
 	highest := slices.MinFunc(list, better)
 	switch q.Rule {
+	case First:
+		return slices.MinFunc(list, func(a, b Point) int { return bySequence(&a, &b) }), nil
 	case Best:
 		return cheapest(list, below(highest.Merit, q.Tolerance)), nil
 	case Highest:

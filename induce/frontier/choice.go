@@ -1,0 +1,78 @@
+package frontier
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/espalier-ml/espalier/induce/dataset"
+)
+
+// Choice is the chosen point of a pool, with the points that are listed for a person.
+type Choice struct {
+	Chosen Point
+	Listed []Listed // by ascending billed expected cost
+}
+
+// Listed is a point of the frontier with its marks. The chosen point, and the point of
+// highest merit, may be off the frontier if there is a limit on the dearest path.
+type Listed struct {
+	Point
+
+	Chosen  bool
+	Highest bool // the point of highest merit within the limits
+	Knee    bool // the knee of the whole frontier, whatever the limits
+}
+
+// Choose sets the merits of the pool's points (see Judge), chooses one of them, and
+// lists the points of the frontier: those that Thin keeps, and the marked points.
+// The errors are those of Judge and Select.
+func (p *Pool) Choose(s *Settings) (*Choice, error) {
+	if err := Judge(p.Points); err != nil {
+		return nil, err
+	}
+	chosen, highest, err := p.choosePoint(s)
+	if err != nil {
+		return nil, err
+	}
+	front := NonDominated(p.Points)
+	bend, err := Select(front, Query{Rule: Knee})
+	if err != nil {
+		return nil, err
+	}
+	points := Thin(front, s.Step)
+	for _, marked := range []Point{chosen, highest, bend} {
+		if !slices.ContainsFunc(points, func(q Point) bool { return q.same(&marked) }) {
+			points = append(points, marked)
+		}
+	}
+	slices.SortStableFunc(points, func(a, b Point) int { return cmp.Compare(a.cost(), b.cost()) })
+	choice := &Choice{Chosen: chosen, Listed: make([]Listed, len(points))}
+	for i, q := range points {
+		choice.Listed[i] = Listed{Point: q, Chosen: q.same(&chosen), Highest: q.same(&highest), Knee: q.same(&bend)}
+	}
+	return choice, nil
+}
+
+// choosePoint chooses by the settings, and returns the point of highest merit within
+// the limits, too. For the rule OneSE it sets the interval of the point of highest
+// merit.
+func (p *Pool) choosePoint(s *Settings) (chosen, highest Point, err error) {
+	query := s.Query
+	query.Rule = Highest
+	if highest, err = Select(p.Points, query); err != nil {
+		return chosen, highest, err
+	}
+	if s.Rule == OneSE {
+		if area := p.Candidate(&highest).Area(dataset.Validation); area != nil {
+			at := slices.IndexFunc(p.Points, func(q Point) bool { return q.same(&highest) })
+			p.Points[at].Interval = &Interval{SE: area.StandardError, Low: area.Low, High: area.High}
+		}
+	}
+	chosen, err = Select(p.Points, s.Query)
+	return chosen, highest, err
+}
+
+// same reports whether two points are the same pruning of the same tree.
+func (p *Point) same(q *Point) bool {
+	return p.Tree == q.Tree && p.Currency == q.Currency && p.Step == q.Step
+}

@@ -1,0 +1,133 @@
+package crossvalidate
+
+import (
+	"context"
+	"runtime"
+	"slices"
+	"sync/atomic"
+
+	"github.com/espalier-ml/espalier/induce"
+	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/frontier"
+	"github.com/espalier-ml/espalier/induce/memory"
+	"github.com/espalier-ml/espalier/induce/parallel"
+	"github.com/espalier-ml/espalier/induce/prune"
+	"github.com/espalier-ml/espalier/induce/split"
+	"github.com/espalier-ml/espalier/induce/tree"
+)
+
+// Growth says from what the trees of the folds are grown.
+type Growth struct {
+	Objects *dataset.Objects // training objects
+	Columns []split.Column
+	Folds   int // at least 2
+	Seed    uint64
+	// Model makes a tree of a root that was grown by the parameters of a candidate of
+	// the pool, with the estimates of the leaves. Several goroutines call it.
+	Model func(root *induce.Node, candidate int) *tree.Tree
+}
+
+// Fold is what was grown without the objects of a fold, with its scores on these
+// objects.
+type Fold struct {
+	rows      int64             // number of rows of the fold's objects
+	sequences []*prune.Sequence // by pruning of the pool
+	scores    [][]prune.Score   // by pruning of the pool, then by step of the fold's own sequence
+}
+
+// Grow deals the objects to the folds, and grows, prunes and scores trees for each. It
+// leaves out folds without objects, and a fold that has all objects: few objects may
+// deal so. settled counts the weight of the leaves that are finished, whose sum is
+// Weight if no fold is left out. If the context ends first, the error is its
+// cause.
+func (g *Growth) Grow(ctx context.Context, pool *frontier.Pool, settled *atomic.Int64) ([]Fold, error) {
+	held := Deal(g.Objects, g.Folds, g.Seed)
+	folds := make([]Fold, g.Folds)
+	err := parallel.EachUntil(ctx, g.Folds, new(atomic.Int64), func(fold int) {
+		rest := others(held, fold)
+		if len(rest) > 0 && len(held[fold]) > 0 {
+			folds[fold] = g.fold(ctx, pool, rest, held[fold], settled)
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(folds, func(f Fold) bool { return f.sequences == nil }), nil
+}
+
+// Weight returns the weight that the trees of all folds settle: each of the trees is
+// grown from all folds but one, for each fold. weight is that of all objects.
+func Weight(weight int64, trees, folds int) int64 { return weight * int64(trees) * int64(folds-1) }
+
+// Deal returns the objects of each fold, ascending. The fold of an object depends on
+// the seed and on its codes alone, so the order of the objects does not matter.
+func Deal(o *dataset.Objects, folds int, seed uint64) [][]int32 {
+	held := make([][]int32, folds)
+	key := make([]byte, 0, 2*len(o.Codes))
+	for i := range o.Len() {
+		key = key[:0]
+		for f := range o.Codes {
+			code := o.Codes[f].At(i)
+			key = append(key, byte(code), byte(code>>8))
+		}
+		fold := dataset.HashText(seed, string(key)) % uint64(folds)
+		held[fold] = append(held[fold], int32(i))
+	}
+	return held
+}
+
+// others returns the objects of all folds but one, ascending.
+func others(held [][]int32, fold int) []int32 {
+	var rest []int32
+	for other, ids := range held {
+		if other != fold {
+			rest = append(rest, ids...)
+		}
+	}
+	slices.Sort(rest)
+	return rest
+}
+
+// fold grows the trees of a fold from the rest of the objects, and prunes and scores
+// them on the objects that were held out. After the end of the context the fold is
+// empty: its trees were cut short.
+func (g *Growth) fold(
+	ctx context.Context, pool *frontier.Pool, rest, held []int32, settled *atomic.Int64,
+) Fold {
+	params := make([]induce.Params, len(pool.Candidates))
+	for i := range params {
+		params[i] = pool.Candidates[i].Params
+	}
+	objects := g.Objects.Select(rest)
+	options := memory.Options{
+		Workers: max(1, runtime.GOMAXPROCS(0)/g.Folds),
+		Settled: func(weight int64) { settled.Add(weight) },
+		Stop:    func() bool { return ctx.Err() != nil },
+	}
+	trees := make([]*tree.Tree, len(params))
+	counts := make([]*tree.LeafCounts, len(params))
+	for i, root := range memory.GrowEach(objects, g.Columns, params, sum(objects.Weight), options) {
+		trees[i] = g.Model(root, i)
+		counts[i] = count(trees[i], g.Objects, held)
+	}
+	f := Fold{rows: sum(counts[0].Rows)}
+	for i := range pool.Prunings {
+		if ctx.Err() != nil {
+			return Fold{}
+		}
+		p := &pool.Prunings[i]
+		s := pool.Candidates[p.Candidate].Prune(trees[p.Candidate], p.Sequence.Currency())
+		f.sequences = append(f.sequences, s)
+		f.scores = append(f.scores, s.Sweep(counts[p.Candidate]))
+	}
+	return f
+}
+
+// count counts some of the objects by the leaf that they reach.
+func count(t *tree.Tree, o *dataset.Objects, ids []int32) *tree.LeafCounts {
+	counts, router := t.NewLeafCounts(), t.Router()
+	for _, id := range ids {
+		counts.Count(router.Leaf(o, int(id)), o, int(id))
+	}
+	return counts
+}
