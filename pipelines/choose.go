@@ -2,200 +2,211 @@ package pipelines
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"math"
-	"slices"
-	"strconv"
 
+	"github.com/espalier-ml/espalier/induce"
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/frontier"
+	"github.com/espalier-ml/espalier/induce/frontier/crossvalidate"
 	"github.com/espalier-ml/espalier/induce/parallel"
 	"github.com/espalier-ml/espalier/induce/prune"
+	"github.com/espalier-ml/espalier/induce/split"
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/io/runfolder"
-	"github.com/espalier-ml/espalier/io/setting"
+	"github.com/espalier-ml/espalier/io/usage"
+	"github.com/espalier-ml/espalier/pipelines/engine"
+	"github.com/espalier-ml/espalier/pipelines/source"
+	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
-// selectFirst is the rule that takes the first tree of the grid.
-const selectFirst = "first"
+// choosing is what the choice of a tree needs beside the candidates.
+type choosing struct {
+	driver    *engine.Driver
+	config    *TrainConfig
+	selection *selection
+	features  []dataset.Feature
+	columns   []split.Column // the features as the growth of trees sees them
+	classes   int
+	spec      *jobs.RowSpec
+	train     *jobs.ObjectStats // of the training part
 
-// alphaAuto prunes by what is best on the validation rows.
-const alphaAuto = "auto"
-
-// selection says which of the grown trees is chosen, and how far it is pruned.
-type selection struct {
-	rule       frontier.Rule // 0: the first tree
-	limits     frontier.Limits
-	tolerance  float64          // merit that a cheaper tree may lack by the rule best
-	currencies []prune.Currency // none: trees are not pruned
-	alpha      float64
-	fixed      bool // alpha is, else it is chosen, too
-	folds      int  // of the training rows that trees are compared on, too; -1: as many as it takes
+	// objects reads all training objects.
+	objects func(ctx context.Context) (*dataset.Objects, error)
+	// model makes a tree of a root that was grown by the parameters of a candidate.
+	model func(root *induce.Node, candidate int) *tree.Tree
 }
 
-// selection reads the settings of the choice, which have been checked one by one.
-func (c *TrainConfig) selection() selection {
-	s := selection{
-		tolerance: c.Tolerance, fixed: c.Alpha != alphaAuto,
-		limits: frontier.Limits{ExpectedCost: c.MaxExpectedCost, MaxCost: c.MaxCost, Leaves: c.MaxLeaves},
-	}
-	if c.Select != selectFirst {
-		s.rule, _ = frontier.ParseRule(c.Select)
-	}
-	if !slices.Equal(c.Prune, Choices{pruneNone}) {
-		s.currencies = parseEach(c.Prune, prune.ParseCurrency)
-	}
-	if s.fixed {
-		s.alpha, _ = parseAlpha(c.Alpha)
-	}
-	s.folds, _ = parseFolds(c.Folds)
-	return s
-}
-
-// checkRule checks the name of a rule of selection.
-func checkRule(text string) error {
-	if _, err := frontier.ParseRule(text); err != nil && text != selectFirst {
-		return errors.New("want first, best, highest, knee, one_se, one_percent or paper")
-	}
-	return nil
-}
-
-func parseAlpha(text string) (float64, error) { return setting.Between(0, 1e12).Parse(text) }
-
-func checkAlpha(text string) error {
-	if text == alphaAuto {
-		return nil
-	}
-	return setting.By(parseAlpha)(text)
-}
-
-// parseFolds reads a number of folds, -1 for auto.
-func parseFolds(text string) (int, error) {
-	if text == foldsAuto {
-		return -1, nil
-	}
-	n, err := strconv.Atoi(text)
-	if err != nil || n < 0 || n == 1 || n > maxFolds {
-		return 0, fmt.Errorf("want auto, 0 or 2 to %d", maxFolds)
-	}
-	return n, nil
-}
-
-// conflictsOfChoice returns the faults of settings of the choice that do not go together.
-// The rule first takes the first tree of the grid, whatever it costs.
-func (c *TrainConfig) conflictsOfChoice() []error {
-	var faults []error
-	if c.Alpha != alphaAuto && len(c.Prune) > 1 {
-		faults = append(faults,
-			fmt.Errorf("--alpha %s is of one currency: name it with --prune leaves or --prune cost", c.Alpha))
-	}
-	if c.Select != selectFirst {
-		return faults
-	}
-	if slices.Equal(c.Lambda, Choices{lambdaChosen}) {
-		faults = append(faults, errors.New("--lambda auto is a choice among the paper's lambdas: --select first makes none, "+
-			"--select paper does"))
-	}
-	for _, budget := range []struct {
-		flag string
-		cost float64
-	}{{"max_expected_cost", c.MaxExpectedCost}, {"max_cost", c.MaxCost}} {
-		if budget.cost != 0 {
-			faults = append(faults, fmt.Errorf("--%s %v is a budget to choose by: --select first chooses nothing; name a rule "+
-				"that does, such as --select best", budget.flag, budget.cost))
-		}
-	}
-	return faults
-}
-
-// query asks for a point by a rule, within the limits of the run.
-func (s *selection) query(rule frontier.Rule) frontier.Query {
-	return frontier.Query{Rule: rule, Limits: s.limits, Tolerance: s.tolerance}
-}
-
-// undecided reports whether there is anything to choose.
-func (t *training) undecided() bool {
-	s := &t.parsed.selection
-	return s.rule != 0 && (len(t.grid) > 1 || len(s.currencies) > 0 && !s.fixed || s.limits != frontier.Limits{Leaves: s.limits.Leaves})
-}
-
-// restrict leaves a single tree in the grid where there is nothing to choose one
-// by.
-func (t *training) restrict() {
-	if s := &t.parsed.selection; s.rule != 0 && t.undecided() && !t.validates() && s.folds <= 0 {
-		t.driver.Reporter.Note("there are no validation rows to choose a tree by: it is the first of the grid, as it was grown; --folds 5 chooses by cross-validation")
-		s.rule = 0
-		s.currencies = nil
-	}
-	if t.parsed.selection.rule == 0 {
-		t.grid = t.grid[:1]
-	}
-}
-
-// validates reports whether there are validation rows, or will be once the rows
-// have been seen.
-func (t *training) validates() bool {
-	if t.objects == nil {
-		return t.parsed.column != "" || t.parsed.shares[dataset.Validation] > 0
-	}
-	return t.objects[dataset.Validation].Rows > 0
+// chosen is the chosen tree with the documents that describe it.
+type chosen struct {
+	candidate     *frontier.Candidate
+	tree          *tree.Tree // of the run folder: without the features that it does not test
+	encoded       []byte     // tree.json
+	metrics       *runfolder.Metrics
+	frontier      *runfolder.Frontier  // nil: there was nothing to choose
+	frontierTrees []runfolder.Document // the trees of the frontier's points
 }
 
 // choose takes the tree of the run folder.
-func (t *training) choose(ctx context.Context, candidates []candidate) error {
-	c, s := &candidates[0], &t.parsed.selection
-	for i := range candidates {
-		if n := candidates[i].tree.Training.CutLeaves; n > 0 {
-			t.driver.Reporter.Warn(fmt.Sprintf("--deadline came first: %d leaves of the tree would have been split further", n))
-			break
-		}
+func (t *training) choose(ctx context.Context, candidates []frontier.Candidate) error {
+	train := &t.objects[dataset.Train]
+	c := choosing{
+		driver: t.driver, config: t.config, selection: &t.parsed.selection, features: t.features, columns: t.columns(),
+		classes: len(t.classes), spec: &t.spec, train: train,
+		objects: func(ctx context.Context) (*dataset.Objects, error) {
+			return readObjects(ctx, t.files, train, t.features, len(t.classes), t.spec.Weighted())
+		},
+		model: func(root *induce.Node, candidate int) *tree.Tree { return t.model(root, t.grid[candidate]) },
 	}
-	var err error
-	switch {
-	case t.undecided():
-		if c, err = t.chooseBest(ctx, candidates); err != nil {
-			return err
-		}
-	case s.fixed && len(s.currencies) > 0:
-		q := newSequence(c.tree, s.currencies[0])
-		c = c.pruned(q, q.At(s.alpha))
-	}
-	t.tree = c.tree
-	err = t.driver.Phase(ctx, "certificate", 1, "steps", func(s *parallel.Steps) error { return t.certify(ctx, c, s) })
+	r, err := c.choose(ctx, candidates)
 	if err != nil {
 		return err
 	}
-	t.tree = t.tree.Tested()
-	t.encoded = t.tree.Encode()
-	if t.frontier != nil {
-		at := slices.IndexFunc(t.frontier.Points, func(p runfolder.Point) bool { return p.Selected })
-		t.frontierTrees[at].Content = t.encoded // with its certificate
-	}
-	t.metrics = newMetrics(c.tree, c.counts, &t.spec)
-	t.metrics.Folds = t.folds
-	if n := t.tree.Training.LeftOutRows; n > 0 {
-		t.driver.Reporter.Warn(fmt.Sprintf("%d training rows are of a class with the weight 0: they are left out", n))
-	}
-	if t.tree.Training.Weights != "" {
-		t.metrics.DescribeWeights()
-	}
+	t.tree, t.encoded, t.metrics, t.frontier, t.frontierTrees = r.tree, r.encoded, r.metrics, r.frontier, r.frontierTrees
 	return nil
 }
 
-// pruned returns the candidate of a step of its tree's sequence.
-func (c *candidate) pruned(s *prune.Sequence, step int) *candidate {
-	p := &candidate{tree: s.Tree(step), grown: c.tree, subset: c.subset}
-	if step > 0 {
-		p.tree.Algorithm.Alpha = min(s.Steps[step].Alpha, math.MaxFloat64) // infinite where what is cut costs nothing
+// readObjects reads the objects of a part from its blocks.
+func readObjects(
+	ctx context.Context, f *source.Files, part *jobs.ObjectStats, features []dataset.Feature, classes int, weighted bool,
+) (*dataset.Objects, error) {
+	layout := dataset.NewLayout(features)
+	objects := dataset.NewObjects(layout, classes, weighted, int(part.Objects))
+	for _, url := range part.Blocks {
+		b, err := f.Read(ctx, url)
+		if err != nil {
+			return nil, err
+		}
+		if err := objects.AppendFrom(b, layout); err != nil {
+			return nil, err
+		}
 	}
-	for part := range c.counts {
-		p.counts[part] = s.Counts(step, c.counts[part])
-	}
-	return p
+	return objects, nil
 }
 
-// newSequence prunes a tree by the impurity that it was grown by.
-func newSequence(t *tree.Tree, currency prune.Currency) *prune.Sequence {
-	return prune.NewSequence(t, currency, algorithmOf(t).Gini())
+// choose chooses a tree, bounds its cost from below, and describes it.
+func (c *choosing) choose(ctx context.Context, candidates []frontier.Candidate) (*chosen, error) {
+	c.warnOfDeadline(candidates)
+	r := new(chosen)
+	var folds *runfolder.Folds
+	if c.selection.Undecided(len(candidates)) {
+		var err error
+		if folds, err = c.compete(ctx, candidates, r); err != nil {
+			return nil, err
+		}
+	} else {
+		r.candidate = c.selection.Sole(&candidates[0])
+	}
+	err := c.driver.Phase(ctx, "certificate", 1, "steps", func(s *parallel.Steps) error {
+		return c.certify(ctx, r, int64(len(candidates)), s)
+	})
+	if err != nil {
+		return nil, err
+	}
+	r.tree = r.candidate.Tree.Tested()
+	r.encoded = r.tree.Encode()
+	if r.frontier != nil {
+		for i := range r.frontier.Points {
+			if r.frontier.Points[i].Selected {
+				r.frontierTrees[i].Content = r.encoded // with its certificate
+			}
+		}
+	}
+	r.metrics = newMetrics(r.candidate.Tree, r.candidate.Counts, c.spec)
+	r.metrics.Folds = folds
+	if n := r.tree.Training.LeftOutRows; n > 0 {
+		c.driver.Reporter.Warn(fmt.Sprintf("%d training rows are of a class with the weight 0: they are left out", n))
+	}
+	if r.tree.Training.Weights != "" {
+		r.metrics.DescribeWeights()
+	}
+	return r, nil
+}
+
+// warnOfDeadline warns if the deadline has ended the growth of a tree.
+func (c *choosing) warnOfDeadline(candidates []frontier.Candidate) {
+	for i := range candidates {
+		if n := candidates[i].Tree.Training.CutLeaves; n > 0 {
+			c.driver.Reporter.Warn(fmt.Sprintf(
+				"--deadline came first: %d leaves of the tree would have been split further", n))
+			return
+		}
+	}
+}
+
+// compete prunes the candidates, cross-validates the prunings, chooses one and
+// describes the frontier. It returns the report of the folds, nil without folds.
+func (c *choosing) compete(
+	ctx context.Context, candidates []frontier.Candidate, r *chosen,
+) (*runfolder.Folds, error) {
+	pool, err := newPool(ctx, c.driver, candidates, &c.selection.Settings)
+	if err != nil {
+		return nil, err
+	}
+	number := c.foldsWanted(candidates[0].Counts[dataset.Validation])
+	folds, err := c.crossValidate(ctx, pool, number)
+	if err != nil {
+		return nil, err
+	}
+	choice, err := pool.Choose(&c.selection.Settings)
+	if err != nil {
+		return nil, usage.Errorf("--select %s: %v", c.config.Select, err)
+	}
+	r.frontier = &runfolder.Frontier{
+		Format: runfolder.FrontierFormat, Version: 1, Select: c.config.Select, Folds: number,
+		Grown: len(candidates), Pruned: len(pool.Points),
+	}
+	if c.selection.Rule == frontier.Best {
+		r.frontier.Tolerance = c.selection.Tolerance
+	}
+	if err := c.describe(ctx, pool, choice, r); err != nil {
+		return nil, err
+	}
+	return foldsReport(r.candidate.Tree, crossvalidate.Counterparts(folds, pool, &choice.Chosen)), nil
+}
+
+// newPool prunes and scores the candidates.
+func newPool(
+	ctx context.Context, j *engine.Driver, candidates []frontier.Candidate, settings *frontier.Settings,
+) (*frontier.Pool, error) {
+	var pool *frontier.Pool
+	sequences := int64(settings.Sequences(len(candidates)))
+	err := j.Phase(ctx, "prune", sequences, "sequences", func(s *parallel.Steps) (err error) {
+		pool, err = frontier.NewPool(ctx, candidates, settings, &s.Done)
+		return err
+	})
+	if err != nil { // the work may still be running, and set the pool
+		return nil, err
+	}
+	return pool, nil
+}
+
+// describe fills in the points of frontier.json, their trees and the chosen candidate.
+func (c *choosing) describe(ctx context.Context, pool *frontier.Pool, choice *frontier.Choice, r *chosen) error {
+	n := len(choice.Listed)
+	r.frontier.Points, r.frontierTrees = make([]runfolder.Point, n), make([]runfolder.Document, n)
+	return c.driver.Phase(ctx, "frontier", int64(n), "trees", func(s *parallel.Steps) error {
+		return parallel.EachUntil(ctx, n, &s.Done, func(i int) {
+			p := &choice.Listed[i]
+			candidate, scores := pool.Candidate(&p.Point), &pool.Prunings[pool.PruningOf(&p.Point)]
+			name := fmt.Sprintf("%s/%03d.json", runfolder.FrontierFolder, i)
+			r.frontierTrees[i] = runfolder.Document{Name: name, Content: candidate.Tree.Tested().Encode()}
+			r.frontier.Points[i] = runfolder.Point{
+				Tree: name, Algorithm: candidate.Tree.Algorithm, Complexity: candidate.Tree.Complexity,
+				Merit: p.Merit, Folds: p.Folds, Selected: p.Chosen, Highest: p.Highest, Knee: p.Knee,
+				Validation: frontierPart(candidate, dataset.Validation, &scores.Validation[p.Step]),
+				Test:       frontierPart(candidate, dataset.Test, &scores.Test[p.Step]),
+			}
+			if p.Chosen {
+				r.candidate = candidate
+			}
+		})
+	})
+}
+
+func frontierPart(c *frontier.Candidate, part dataset.Part, s *prune.Score) runfolder.Part {
+	p := runfolder.Part{AUC: s.AUC, LogLoss: s.LogLoss}
+	if area := c.Area(part); area != nil {
+		p.Interval = &area.Interval
+	}
+	return p
 }

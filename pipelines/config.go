@@ -9,6 +9,8 @@ import (
 
 	"github.com/espalier-ml/espalier/induce/binning"
 	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/frontier"
+	"github.com/espalier-ml/espalier/induce/frontier/crossvalidate"
 	"github.com/espalier-ml/espalier/induce/prune"
 	"github.com/espalier-ml/espalier/induce/split"
 	"github.com/espalier-ml/espalier/induce/tree"
@@ -261,7 +263,7 @@ func (c *TrainConfig) growthSettings() []setting.Setting {
 func (c *TrainConfig) choiceSettings() []setting.Setting {
 	return setting.In(setting.Choice, []setting.Setting{
 		{
-			Name: "select", Value: setting.Text(&c.Select, checkRule),
+			Name: "select", Value: setting.Text(&c.Select, setting.By(frontier.ParseRule)),
 			Help: "which tree of the frontier: best, the cheapest within --tolerance of the highest merit; highest, " +
 				"knee, one_se, one_percent, paper; or first, the first of the grid as it was grown",
 		},
@@ -291,7 +293,7 @@ func (c *TrainConfig) choiceSettings() []setting.Setting {
 			Help: "strength of the pruning: risk per leaf or per unit of expected cost; auto: chosen by --select",
 		},
 		{
-			Name: "folds", Value: setting.Text(&c.Folds, setting.By(parseFolds)),
+			Name: "folds", Value: setting.Text(&c.Folds, setting.By(crossvalidate.ParseSetting)),
 			Help: "folds of the cross-validation beside the validation rows; 0: none; auto: 5 where the rarest class " +
 				"has fewer than 200 validation rows, none from 50,000 objects on",
 		},

@@ -5,6 +5,7 @@ import (
 	"runtime"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/frontier/crossvalidate"
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/io/runfolder"
 	"github.com/espalier-ml/espalier/pipelines/engine"
@@ -71,14 +72,8 @@ func (o *outlook) folds() int {
 	if !o.t.undecided() {
 		return 0
 	}
-	if folds := o.t.parsed.selection.folds; folds >= 0 {
-		return folds
-	}
 	rare := o.r.rehearsed.rare / o.r.rehearsed.share
-	if rare >= fewRows || o.objects[dataset.Train] > foldObjects {
-		return 0
-	}
-	return autoFolds
+	return o.t.parsed.selection.folds.Decide(rare, o.objects[dataset.Train]).Folds
 }
 
 // rehearseChoice scores and prunes the trees of a rehearsal, for how long that
@@ -92,7 +87,7 @@ func (t *training) rehearseChoice(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	t.rehearsed.rare = t.rareRows(candidates[0].counts[dataset.Validation])
-	_, err = t.prunings(ctx, candidates)
+	t.rehearsed.rare = crossvalidate.Rarest(candidates[0].Counts[dataset.Validation], len(t.classes))
+	_, err = newPool(ctx, t.driver, candidates, &t.parsed.selection.Settings)
 	return err
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/frontier"
 	"github.com/espalier-ml/espalier/induce/metric"
 	"github.com/espalier-ml/espalier/induce/parallel"
 	"github.com/espalier-ml/espalier/induce/tree"
@@ -18,14 +19,6 @@ import (
 	"github.com/espalier-ml/espalier/pipelines/source"
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
-
-// candidate is a grown tree and what reaches its leaves.
-type candidate struct {
-	tree   *tree.Tree
-	grown  *tree.Tree // that it was pruned from; nil: it was not
-	subset int        // of the cuts that it is confined to, see induce.Params
-	counts [dataset.Parts]*tree.LeafCounts
-}
 
 // evaluate makes trees of what was grown, chooses one and measures it.
 func (t *training) evaluate(ctx context.Context) error {
@@ -37,13 +30,12 @@ func (t *training) evaluate(ctx context.Context) error {
 }
 
 // candidates makes trees of what was grown, and counts which rows reach their leaves.
-func (t *training) candidates(ctx context.Context) ([]candidate, error) {
-	candidates := make([]candidate, len(t.roots))
+func (t *training) candidates(ctx context.Context) ([]frontier.Candidate, error) {
+	candidates := make([]frontier.Candidate, len(t.roots))
 	trees := make([]*tree.Tree, len(t.roots))
 	build := func(i int) {
 		trees[i] = t.model(t.roots[i], t.grid[i])
-		candidates[i] = candidate{tree: trees[i], subset: t.grid[i].params.Subset}
-		candidates[i].counts[dataset.Train] = trainingCounts(trees[i])
+		candidates[i] = frontier.NewCandidate(trees[i], t.grid[i].params)
 	}
 	err := t.driver.Phase(ctx, "trees", int64(len(trees)), "trees", func(s *parallel.Steps) error {
 		return parallel.EachUntil(ctx, len(trees), &s.Done, build)
@@ -57,21 +49,10 @@ func (t *training) candidates(ctx context.Context) ([]candidate, error) {
 	}
 	for _, part := range []dataset.Part{dataset.Validation, dataset.Test} {
 		for i := range candidates {
-			candidates[i].counts[part] = counts[part][i]
+			candidates[i].Counts[part] = counts[part][i]
 		}
 	}
 	return candidates, nil
-}
-
-// trainingCounts returns the training rows at the leaves of a tree.
-func trainingCounts(t *tree.Tree) *tree.LeafCounts {
-	counts := t.NewLeafCounts()
-	for i := range t.Nodes {
-		if n := &t.Nodes[i]; n.Leaf() {
-			counts.Weights[i], counts.Rows[i] = n.RawClassWeights, n.Rows
-		}
-	}
-	return counts
 }
 
 // countLeaves counts the validation and test rows by the leaf of each tree that
@@ -137,27 +118,11 @@ func sum(xs []int64) int64 {
 
 // measure computes the metrics of leaf counts.
 func measure(t *tree.Tree, counts *tree.LeafCounts, scale int64) *metric.Metrics {
-	m := metric.Evaluate(leavesOf(t, counts), t.Label.Classes, scale)
+	m := metric.Evaluate(metric.Leaves(t, counts), t.Label.Classes, scale)
 	if t.Label.ErrorCosts != nil {
 		m.SetErrorCosts(t.Label.ErrorCosts)
 	}
 	return &m
-}
-
-// leavesOf lists the leaves of a tree with what was counted in them.
-func leavesOf(t *tree.Tree, counts *tree.LeafCounts) []metric.Leaf {
-	tests, costs := t.Path()
-	billed := t.Billed()
-	var leaves []metric.Leaf
-	for i := range t.Nodes {
-		if n := &t.Nodes[i]; n.Leaf() {
-			leaves = append(leaves, metric.Leaf{
-				Probabilities: n.Probabilities, Class: n.Class, Weights: counts.Weights[i], Rows: counts.Rows[i],
-				Cost: costs[i], Billed: billed[i], Tests: tests[i],
-			})
-		}
-	}
-	return leaves
 }
 
 // Evaluate measures a tree on rows. The metrics stand under the part "test".

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/frontier/crossvalidate"
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/io/objectstore"
 	"github.com/espalier-ml/espalier/io/parquetio"
@@ -78,22 +78,23 @@ func (n *noted) Note(text string) { n.notes = append(n.notes, text) }
 
 // TestFoldsAreTold: a run that cross-validates by itself says why it does not.
 func TestFoldsAreTold(t *testing.T) {
+	const most, enough, folds = crossvalidate.MostAuto, crossvalidate.EnoughRows, crossvalidate.AutoFolds
 	for _, one := range []struct {
 		objects, rare int64
 		folds         int
 		note          string
 	}{
-		{foldObjects, fewRows - 1, autoFolds, ""},
-		{foldObjects + 1, fewRows - 1, 0, "50001 training objects are more than 50000, though the validation rows have only 199 of the rarest class: --folds 5"},
-		{10, fewRows, 0, "have 200 of the rarest class, and 200 are enough"},
+		{most, enough - 1, folds, ""},
+		{most + 1, enough - 1, 0, "50001 training objects are more than 50000, though the validation rows have only 199 of the rarest class: --folds 5"},
+		{10, enough, 0, "have 200 of the rarest class, and 200 are enough"},
 	} {
 		w := new(noted)
-		r := &training{
-			driver: &engine.Driver{Reporter: w}, parsed: &parsed{selection: selection{folds: -1}}, classes: []string{"a", "b"},
-			objects: &[dataset.Parts]jobs.ObjectStats{dataset.Train: {Objects: one.objects}},
+		c := choosing{
+			driver: &engine.Driver{Reporter: w}, selection: &selection{folds: crossvalidate.Setting{Auto: true}}, classes: 2,
+			train: &jobs.ObjectStats{Objects: one.objects},
 		}
 		validation := &tree.LeafCounts{Weights: [][]int64{{1000 - one.rare, one.rare}}, Rows: []int64{1000}}
-		if got := r.foldsWanted(validation); got != one.folds {
+		if got := c.foldsWanted(validation); got != one.folds {
 			t.Errorf("%d objects, %d rare rows: %d folds, want %d", one.objects, one.rare, got, one.folds)
 		}
 		if notes := strings.Join(w.notes, "\n"); (one.note == "") != (notes == "") || !strings.Contains(notes, one.note) {

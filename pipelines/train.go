@@ -16,6 +16,7 @@ import (
 	"github.com/espalier-ml/espalier/induce"
 	"github.com/espalier-ml/espalier/induce/binning"
 	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/frontier"
 	"github.com/espalier-ml/espalier/induce/levels"
 	"github.com/espalier-ml/espalier/induce/parallel"
 	"github.com/espalier-ml/espalier/induce/split"
@@ -268,7 +269,6 @@ type training struct {
 
 	frontier      *runfolder.Frontier  // nil: there was nothing to choose
 	frontierTrees []runfolder.Document // of its points
-	folds         *runfolder.Folds     // of the tree chosen; nil: no folds were grown
 }
 
 func (t *training) train(ctx context.Context, unfinished *checkpoint) error {
@@ -517,13 +517,13 @@ func (t *training) coalesce(ctx context.Context) error {
 func (t *training) model(root *induce.Node, m member) *tree.Tree {
 	train := &t.objects[dataset.Train]
 	root.SumUp()
-	if t.parsed.selection.rule == 0 {
+	if t.parsed.selection.Rule == frontier.First {
 		root.BestFirst(t.config.MaxLeaves)
 	}
 	model, _ := induce.Model(root, t.features)
 	model.Label = t.label
 	model.Algorithm = m.algorithm
-	if t.parsed.selection.rule == 0 {
+	if t.parsed.selection.Rule == frontier.First {
 		model.Algorithm.MaxLeaves = t.config.MaxLeaves
 	}
 	model.Training = tree.Training{

@@ -24,8 +24,8 @@ type Listed struct {
 }
 
 // Choose sets the merits of the pool's points (see Judge), chooses one of them, and
-// lists the points of the frontier: those that Thin keeps, and the marked points.
-// The errors are those of Judge and Select.
+// lists the marked points and the points of the frontier, thinned (see Thin). The
+// errors are those of Judge and Select.
 func (p *Pool) Choose(s *Settings) (*Choice, error) {
 	if err := Judge(p.Points); err != nil {
 		return nil, err

@@ -1,0 +1,110 @@
+package pipelines
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/espalier-ml/espalier/induce/certify"
+	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/frontier"
+	"github.com/espalier-ml/espalier/induce/frontier/crossvalidate"
+	"github.com/espalier-ml/espalier/induce/prune"
+	"github.com/espalier-ml/espalier/io/setting"
+)
+
+// Values of the flags that say how a tree is chosen.
+const (
+	selectFirst = "first" // --select: see frontier.First
+	alphaAuto   = "auto"  // --alpha: the alpha of the chosen tree is chosen, too
+	foldsAuto   = crossvalidate.Auto
+
+	certificateNone  = string(certify.None)
+	certificateQuick = string(certify.Quick)
+	certificateFull  = string(certify.Full)
+)
+
+// selection says how a tree is chosen among those of the grid.
+type selection struct {
+	frontier.Settings
+
+	folds crossvalidate.Setting
+}
+
+// selection reads the settings of the choice, which have been checked one by one.
+func (c *TrainConfig) selection() selection {
+	var s selection
+	s.Rule, _ = frontier.ParseRule(c.Select)
+	s.Limits = frontier.Limits{ExpectedCost: c.MaxExpectedCost, MaxCost: c.MaxCost, Leaves: c.MaxLeaves}
+	s.Tolerance, s.Step = c.Tolerance, c.FrontierStep
+	if !slices.Equal(c.Prune, Choices{pruneNone}) {
+		s.Currencies = parseEach(c.Prune, prune.ParseCurrency)
+	}
+	if c.Alpha != alphaAuto {
+		alpha, _ := parseAlpha(c.Alpha)
+		s.Alpha = &alpha
+	}
+	s.folds, _ = crossvalidate.ParseSetting(c.Folds)
+	return s
+}
+
+func parseAlpha(text string) (float64, error) { return setting.Between(0, 1e12).Parse(text) }
+
+func checkAlpha(text string) error {
+	if text == alphaAuto {
+		return nil
+	}
+	return setting.By(parseAlpha)(text)
+}
+
+// conflictsOfChoice returns the faults of settings of the choice that do not go together.
+// The rule first takes the first tree of the grid, whatever it costs.
+func (c *TrainConfig) conflictsOfChoice() []error {
+	var faults []error
+	if c.Alpha != alphaAuto && len(c.Prune) > 1 {
+		faults = append(faults,
+			fmt.Errorf("--alpha %s is of one currency: name it with --prune leaves or --prune cost", c.Alpha))
+	}
+	if c.Select != selectFirst {
+		return faults
+	}
+	if slices.Equal(c.Lambda, Choices{lambdaChosen}) {
+		faults = append(faults, errors.New("--lambda auto is a choice among the paper's lambdas: --select first makes none, "+
+			"--select paper does"))
+	}
+	for _, budget := range []struct {
+		flag string
+		cost float64
+	}{{"max_expected_cost", c.MaxExpectedCost}, {"max_cost", c.MaxCost}} {
+		if budget.cost != 0 {
+			faults = append(faults, fmt.Errorf("--%s %v is a budget to choose by: --select first chooses nothing; name a rule "+
+				"that does, such as --select best", budget.flag, budget.cost))
+		}
+	}
+	return faults
+}
+
+// undecided reports whether there is anything to choose.
+func (t *training) undecided() bool { return t.parsed.selection.Undecided(len(t.grid)) }
+
+// restrict leaves a single tree in the grid if there are no rows to compare trees by,
+// or if the rule takes the first one.
+func (t *training) restrict() {
+	if s := &t.parsed.selection; t.undecided() && !t.validates() && s.folds.Number == 0 {
+		t.driver.Reporter.Note("there are no validation rows to choose a tree by: it is the first of the grid, " +
+			"as it was grown; --folds 5 chooses by cross-validation")
+		s.Settings = s.Unjudged()
+	}
+	if t.parsed.selection.Rule == frontier.First {
+		t.grid = t.grid[:1]
+	}
+}
+
+// validates reports whether there are validation rows, or will be once the rows have
+// been read.
+func (t *training) validates() bool {
+	if t.objects == nil {
+		return t.parsed.column != "" || t.parsed.shares[dataset.Validation] > 0
+	}
+	return t.objects[dataset.Validation].Rows > 0
+}
