@@ -176,12 +176,12 @@ func TestSchemasListTheSettings(t *testing.T) {
 				Config struct{ Properties map[string]any }
 			}
 		}
-		if err := json.Unmarshal(read(t, filepath.Join("schemas", document+".schema.json")), &schema); err != nil {
+		if err := json.Unmarshal(read(t, schemaFile(document)), &schema); err != nil {
 			t.Fatal(err)
 		}
 		want := slices.Sorted(slices.Values(setting.Names(settings)))
 		if diff := cmp.Diff(want, slices.Sorted(maps.Keys(schema.Properties.Config.Properties))); diff != "" {
-			t.Errorf("schemas/%s.schema.json, properties of config (-settings +schema):\n%s", document, diff)
+			t.Errorf("%s.schema.json, properties of config (-settings +schema):\n%s", document, diff)
 		}
 	}
 }
