@@ -123,7 +123,7 @@ func (t *training) begin(ctx context.Context, c *checkpoint) error {
 
 // scratchOnEngine puts what jobs exchange where an engine's workers see it.
 func (t *training) scratchOnEngine() {
-	if !engine.IsLocal(t.config.Runner) {
+	if !t.driver.Local() {
 		t.scratch = objectstore.Join(t.blocks, scratchFolder, uuid.NewString())
 		t.driver.Scratch = t.scratch
 	}

@@ -352,7 +352,7 @@ func DefaultConfig() TrainConfig {
 		RepeatCost: tables.RepeatFull, ClassWeights: tables.NoClassWeights, Split: "70/10/20", Seed: 1,
 		MaxClasses: 1000, MaxCategories: 1000, MaxValues: 1 << 16,
 		StorageConfig: DefaultStorageConfig(), EngineConfig: DefaultEngineConfig(),
-		HistogramMemory: 256 << 20, MemoryObjects: -1, LevelsPerJob: 1, Runner: "direct",
+		HistogramMemory: 256 << 20, MemoryObjects: -1, LevelsPerJob: 1, Runner: engine.DefaultRunner(),
 	}
 }
 

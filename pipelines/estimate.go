@@ -23,15 +23,18 @@ func (c *TrainConfig) inMemory() bool { return c.MemoryObjects < 0 && engine.IsL
 
 // dryRun says what a run would take.
 func dryRun(ctx context.Context, c *TrainConfig, p *parsed, reporter engine.Reporter) (*Result, error) {
-	if c.Runner == engine.Dataflow {
-		if err := engine.CheckDataflow(ctx, append([]string{c.Output}, c.Input...)...); err != nil {
-			return nil, err
-		}
+	e, err := engine.Named(c.Runner)
+	if err != nil {
+		return nil, err
+	}
+	j := &engine.Driver{Engine: e, Reporter: reporter, Config: c.EngineConfig}
+	if err := j.CheckTranslation(ctx, append([]string{c.Output}, c.Input...)...); err != nil {
+		return nil, err
 	}
 	f := source.Begin(c.StorageConfig)
 	defer f.End()
 	ctx = f.Run.Context(ctx)
-	j := &engine.Driver{Runner: c.Runner, Reporter: reporter, Files: f, Engine: c.EngineConfig}
+	j.Files = f
 	in, err := readInput(ctx, j, c.Input)
 	if err != nil {
 		return nil, err
@@ -41,12 +44,12 @@ func dryRun(ctx context.Context, c *TrainConfig, p *parsed, reporter engine.Repo
 		return nil, err
 	}
 	t.restrict()
-	e, r, err := t.foresee(ctx)
-	if err != nil || c.Runner != engine.Dataflow {
-		return &Result{Estimate: e}, err
+	estimate, r, err := t.foresee(ctx)
+	if err != nil || !j.Translates() {
+		return &Result{Estimate: estimate}, err
 	}
 	names, err := r.of(t).translate(ctx)
-	return &Result{Estimate: e, Translated: names}, err
+	return &Result{Estimate: estimate, Translated: names}, err
 }
 
 // of returns a rehearsal in the place of the run that it was for: with its input,
@@ -118,7 +121,7 @@ func (t *training) columnBytes(second *jobs.RowSpec) int64 {
 // measured returns what the run has taken; nil on engines, of which this process
 // does not see the counts.
 func (t *training) measured() *runfolder.Estimate {
-	if !engine.IsLocal(t.config.Runner) {
+	if !t.driver.Local() {
 		return nil
 	}
 	f := &t.driver.Figures

@@ -60,7 +60,7 @@ func (t *training) candidates(ctx context.Context) ([]frontier.Candidate, error)
 func (t *training) countLeaves(ctx context.Context, trees []*tree.Tree) (counts [dataset.Parts][]*tree.LeafCounts, err error) {
 	config := t.evaluateConfig(trees)
 	tasks := slices.Concat(t.blockTasks(dataset.Validation), t.blockTasks(dataset.Test))
-	if len(tasks) > 0 && t.config.Runner != "direct" { // which hands them over as they are
+	if len(tasks) > 0 && t.driver.Serialises() { // which hands them over as they are
 		for i := range trees {
 			config.Trees = append(config.Trees, fmt.Sprintf("%s/tree-%03d.json", config.Out, i))
 			if err := t.files.Write(ctx, config.Trees[i], trees[i].Encode()); err != nil {
@@ -131,7 +131,8 @@ func Evaluate(ctx context.Context, c EvaluateConfig, reporter engine.Reporter) (
 	if err := c.Validate(); err != nil {
 		return nil, nil, err
 	}
-	if err := engine.CheckInit(c.Runner); err != nil {
+	e, err := engine.Settle(ctx, c.Runner, &c.Input)
+	if err != nil {
 		return nil, nil, err
 	}
 	f := source.Begin(c.StorageConfig)
@@ -141,7 +142,7 @@ func Evaluate(ctx context.Context, c EvaluateConfig, reporter engine.Reporter) (
 	if err != nil {
 		return nil, nil, err
 	}
-	t, m, err = c.measure(ctx, f, reporter)
+	t, m, err = c.measure(ctx, f, e, reporter)
 	if err == nil {
 		err = output.Write(ctx, m)
 	}
@@ -149,12 +150,12 @@ func Evaluate(ctx context.Context, c EvaluateConfig, reporter engine.Reporter) (
 }
 
 // measure scores the rows and counts.
-func (c *EvaluateConfig) measure(ctx context.Context, f *source.Files, reporter engine.Reporter) (*tree.Tree, *runfolder.Metrics, error) {
+func (c *EvaluateConfig) measure(ctx context.Context, f *source.Files, e engine.Engine, reporter engine.Reporter) (*tree.Tree, *runfolder.Metrics, error) {
 	t, err := runfolder.ReadTree(ctx, f.Store, c.Model)
 	if err != nil {
 		return nil, nil, err
 	}
-	j := &engine.Driver{Runner: c.Runner, Reporter: engine.OneAtATime(reporter), Files: f}
+	j := &engine.Driver{Engine: e, Reporter: engine.OneAtATime(reporter), Files: f}
 	in, err := readInput(ctx, j, c.Input)
 	if err != nil {
 		return nil, nil, err

@@ -25,7 +25,7 @@ type EvaluateConfig struct {
 
 // DefaultEvaluateConfig writes no file.
 func DefaultEvaluateConfig() EvaluateConfig {
-	return EvaluateConfig{Runner: "direct", StorageConfig: DefaultStorageConfig()}
+	return EvaluateConfig{Runner: engine.DefaultRunner(), StorageConfig: DefaultStorageConfig()}
 }
 
 // Settings declares the settings of an evaluation, which set the fields of c.

@@ -63,12 +63,15 @@ func trained(t *testing.T, rows int, theta float64) *training {
 	}
 	r := &training{
 		config: &c, parsed: p, grid: p.grid, input: in, schema: s, files: source.Process, costs: new(tables.Costs),
-		driver: &engine.Driver{Runner: "direct", Reporter: engine.Silent{}, Files: source.Process}, scratch: "mem://" + t.Name(), blocks: "mem://" + t.Name() + "/blocks",
+		driver: &engine.Driver{Engine: engine.Default(), Reporter: engine.Silent{}, Files: source.Process}, scratch: "mem://" + t.Name(), blocks: "mem://" + t.Name() + "/blocks",
 	}
 	if err := r.train(ctx, nil); err != nil {
 		t.Fatal(err)
 	}
-	r.driver.Runner, r.checkpoints, r.scratch = engine.Dataflow, true, "gs://bucket/run/checkpoints/scratch/one"
+	if r.driver.Engine, err = engine.Named("dataflow"); err != nil {
+		t.Fatal(err)
+	}
+	r.checkpoints, r.scratch = true, "gs://bucket/run/checkpoints/scratch/one"
 	return r
 }
 

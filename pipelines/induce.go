@@ -180,7 +180,7 @@ func (t *training) smallConfig() jobs.SmallConfig {
 	for _, m := range t.grid[len(t.roots):] {
 		c.Trees = append(c.Trees, m.params)
 	}
-	if !engine.IsLocal(t.config.Runner) { // which has workers for each
+	if !t.driver.Local() { // which has workers for each
 		c.Together = 1
 	}
 	c.Out = t.newFolder("grow")

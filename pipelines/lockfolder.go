@@ -12,12 +12,12 @@ import (
 
 // lockFolder takes the lock of a folder, and clears away what a dead run has left: of
 // its jobs, on the same runner, and of the files that it was writing.
-func lockFolder(ctx context.Context, f *source.Files, folder, runner string, reporter engine.Reporter) (*runfolder.Lock, context.Context, error) {
+func lockFolder(ctx context.Context, f *source.Files, folder string, e engine.Engine, reporter engine.Reporter) (*runfolder.Lock, context.Context, error) {
 	l, locked, dead, err := runfolder.Acquire(ctx, f.Store, folder, reporter.Warn)
 	if err != nil || dead == nil {
 		return l, locked, err
 	}
-	err = (&engine.Driver{Runner: runner, RunID: dead.Run}).CancelLeftovers(ctx)
+	err = (&engine.Driver{Engine: e, RunID: dead.Run}).CancelLeftovers(ctx)
 	for _, swept := range []string{folder, objectstore.Join(folder, runfolder.FrontierFolder), objectstore.Join(folder, checkpointFolder)} {
 		if sweepErr := f.Store.Sweep(ctx, swept); err == nil && sweepErr != nil {
 			err = usage.Errorf("--output: %v", sweepErr)

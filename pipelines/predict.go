@@ -45,17 +45,18 @@ func Predict(ctx context.Context, c PredictConfig, reporter engine.Reporter) (r 
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
-	if err := engine.SettleEngine(ctx, c.Runner, &c.Input, &c.Model, &c.Output); err != nil {
+	e, err := engine.Settle(ctx, c.Runner, &c.Input, &c.Model, &c.Output)
+	if err != nil {
 		return nil, err
 	}
 	f := source.Begin(c.StorageConfig)
 	defer f.End()
 	ctx, reporter = f.Run.Context(ctx), engine.OneAtATime(reporter)
-	p, err := newPrediction(ctx, f, &c, reporter)
+	p, err := newPrediction(ctx, f, &c, e, reporter)
 	if err != nil {
 		return nil, err
 	}
-	held, locked, err := lockFolder(ctx, f, c.Output, c.Runner, reporter)
+	held, locked, err := lockFolder(ctx, f, c.Output, e, reporter)
 	if err != nil {
 		return nil, err
 	}
@@ -79,8 +80,8 @@ type prediction struct {
 	driver *engine.Driver
 }
 
-func newPrediction(ctx context.Context, f *source.Files, c *PredictConfig, reporter engine.Reporter) (*prediction, error) {
-	p := &prediction{config: c, files: f, driver: &engine.Driver{Runner: c.Runner, Reporter: reporter, Engine: c.EngineConfig, Files: f}}
+func newPrediction(ctx context.Context, f *source.Files, c *PredictConfig, e engine.Engine, reporter engine.Reporter) (*prediction, error) {
+	p := &prediction{config: c, files: f, driver: &engine.Driver{Engine: e, Reporter: reporter, Config: c.EngineConfig, Files: f}}
 	var err error
 	if p.tree, err = runfolder.ReadTree(ctx, f.Store, c.Model); err != nil {
 		return nil, err
@@ -174,7 +175,7 @@ const scratchInOutput = "_scratch"
 // no others.
 func (p *prediction) clear(ctx context.Context, start time.Time) error {
 	names := p.names
-	if !engine.IsLocal(p.config.Runner) {
+	if !p.driver.Local() {
 		names = append(slices.Clone(names), objectstore.Join(scratchInOutput, p.driver.ID()))
 	}
 	var err error
@@ -215,7 +216,7 @@ func (p *prediction) run(ctx context.Context, start time.Time) (*PredictResult, 
 
 func (p *prediction) score(ctx context.Context) (*PredictResult, error) {
 	scratch := "mem://espalier-" + uuid.NewString()
-	if !engine.IsLocal(p.config.Runner) { // its workers do not see this process's memory
+	if !p.driver.Local() { // its workers do not see this process's memory
 		scratch = objectstore.Join(p.config.Output, scratchInOutput, p.driver.ID())
 		p.driver.Scratch = scratch
 		defer func() { _ = p.files.Store.RemoveEmpty(objectstore.Join(p.config.Output, scratchInOutput)) }() // scratch
@@ -247,7 +248,7 @@ const sweepWithin = 300 * time.Millisecond
 // sweep removes the temporary files of an interrupted run whose workers were left
 // behind.
 func (p *prediction) sweep(ctx context.Context) {
-	if ctx.Err() == nil || !engine.IsLocal(p.config.Runner) {
+	if ctx.Err() == nil || !p.driver.Local() {
 		return
 	}
 	soon, cancel := context.WithTimeout(context.WithoutCancel(ctx), sweepWithin)
@@ -272,7 +273,7 @@ func (p *prediction) undo(ctx context.Context) {
 		case own || p.scored:
 			err := p.files.Store.Remove(ctx, url)
 			left = left || err != nil && !errors.Is(err, fs.ErrNotExist)
-		case !engine.IsLocal(p.config.Runner):
+		case !p.driver.Local():
 			_, err := p.files.Store.Stat(ctx, url)
 			left = left || !errors.Is(err, fs.ErrNotExist)
 		}
@@ -290,7 +291,7 @@ func (p *prediction) tasks() []jobs.Task {
 	for i, file := range p.input.Files {
 		tasks = append(tasks, jobs.Task{
 			File: file.URL, Size: file.Size, Generation: file.Generation, Path: p.input.Paths[i],
-			RowGroups: file.RowGroups(), Output: p.output.File(p.names[i]), Repeated: !engine.IsLocal(p.config.Runner),
+			RowGroups: file.RowGroups(), Output: p.output.File(p.names[i]), Repeated: !p.driver.Local(),
 		})
 	}
 	return tasks

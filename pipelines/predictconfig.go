@@ -30,7 +30,7 @@ type PredictConfig struct {
 // DefaultPredictConfig writes predictions alone, whatever the values.
 func DefaultPredictConfig() PredictConfig {
 	return PredictConfig{
-		Keep: keepKey, MaxUnseen: 1, Runner: "direct",
+		Keep: keepKey, MaxUnseen: 1, Runner: engine.DefaultRunner(),
 		StorageConfig: DefaultStorageConfig(), EngineConfig: DefaultEngineConfig(),
 	}
 }

@@ -54,7 +54,7 @@ func (t *training) rehearse(ctx context.Context) error {
 func (t *training) sample(rows int64) *training {
 	in, share := t.input.Sample(rows)
 	c, p, s := *t.config, *t.parsed, *t.schema
-	c.MemoryObjects, c.Runner, c.LevelsPerJob, c.Deadline = -1, "direct", 1, 0
+	c.MemoryObjects, c.Runner, c.LevelsPerJob, c.Deadline = -1, engine.DefaultRunner(), 1, 0
 	p.grid = slices.Clone(t.grid)
 	for i := range p.grid {
 		p.grid[i].params.MinRows = int64(math.Ceil(float64(p.grid[i].params.MinRows) * share))
@@ -63,7 +63,7 @@ func (t *training) sample(rows int64) *training {
 	scratch := "mem://espalier-" + uuid.NewString()
 	return &training{
 		config: &c, parsed: &p, grid: p.grid, schema: &s, input: in, costs: t.costs.OfFeatures(), perClass: t.perClass, files: t.files,
-		driver: &engine.Driver{Runner: c.Runner, Reporter: rehearsing{t.driver.Reporter}, Files: t.files}, scratch: scratch, blocks: scratch + "/blocks",
+		driver: &engine.Driver{Engine: engine.Default(), Reporter: rehearsing{t.driver.Reporter}, Files: t.files}, scratch: scratch, blocks: scratch + "/blocks",
 		rehearsed: &rehearsal{share: share},
 	}
 }

@@ -54,13 +54,14 @@ func Train(ctx context.Context, c TrainConfig, reporter engine.Reporter) (r *Res
 	if c.DryRun {
 		return dryRun(ctx, &c, p, reporter)
 	}
-	if err := engine.SettleEngine(ctx, c.Runner, &c.Input, &c.Output); err != nil {
+	e, err := engine.Settle(ctx, c.Runner, &c.Input, &c.Output)
+	if err != nil {
 		return nil, err
 	}
 	f := source.Begin(c.StorageConfig)
 	defer f.End()
 	ctx = f.Run.Context(ctx)
-	j := &engine.Driver{Runner: c.Runner, Reporter: reporter, Files: f, Engine: c.EngineConfig}
+	j := &engine.Driver{Engine: e, Reporter: reporter, Files: f, Config: c.EngineConfig}
 	o, locked, err := open(ctx, j, &c)
 	if err != nil {
 		return nil, err
@@ -178,7 +179,7 @@ func openAll(ctx context.Context, j *engine.Driver, c *TrainConfig, s *parallel.
 	var inputErr, checkpointErr error
 	var wg parallel.Group
 	wg.Go(func() { o.input, inputErr = source.OpenInput(reading, f, c.Input, s) })
-	if o.lock, locked, err = lockFolder(ctx, f, c.Output, c.Runner, j.Reporter); err == nil {
+	if o.lock, locked, err = lockFolder(ctx, f, c.Output, j.Engine, j.Reporter); err == nil {
 		wg.Go(func() { o.unfinished, checkpointErr = readCheckpoint(reading, f, c) })
 		o.output, err = runfolder.Open(reading, f.Store, c.Output, runfolder.OfTraining(), c.Overwrite || c.Resume)
 	}

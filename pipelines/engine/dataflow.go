@@ -9,20 +9,26 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/options/gcpopts"
-	"github.com/apache/beam/sdks/v2/go/pkg/beam/options/jobopts"
 	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/runners/dataflow" // Google Cloud's engine
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners/dataflow/dataflowlib"
-	dataflow "google.golang.org/api/dataflow/v1b3" // cancels jobs, which the SDK does not
+	dataflowapi "google.golang.org/api/dataflow/v1b3" // cancels jobs, which the SDK does not
 
 	"github.com/espalier-ml/espalier/io/usage"
 )
 
-// Dataflow is the name of the runner of Google Cloud Dataflow.
-const Dataflow = "dataflow"
+// dataflowName is the name of Dataflow in the SDK.
+const dataflowName = "dataflow"
 
-// CheckDataflow makes sure that a run on Dataflow has what it needs: its workers
-// see object stores only.
-func CheckDataflow(ctx context.Context, urls ...string) error {
+// dataflow is Google Cloud Dataflow. Its workers reach object stores only.
+type dataflow struct{}
+
+func (dataflow) Traits() Traits {
+	return Traits{Name: dataflowName, Title: "Dataflow", Serialises: true, Spreads: true}
+}
+
+// Check makes sure that project, region and a staging folder are known, and that all URLs
+// are of an object store.
+func (dataflow) Check(ctx context.Context, urls []string) error {
 	var missing []string
 	if gcpopts.GetProjectFromFlagOrEnvironment(ctx) == "" {
 		missing = append(missing, "--project")
@@ -34,26 +40,24 @@ func CheckDataflow(ctx context.Context, urls ...string) error {
 		missing = append(missing, "--staging_location gs://BUCKET/FOLDER")
 	}
 	if len(missing) > 0 {
-		return usage.Errorf("--runner %s needs %s", Dataflow, strings.Join(missing, ", "))
+		return usage.Errorf("--runner %s needs %s", dataflowName, strings.Join(missing, ", "))
 	}
 	for _, url := range urls {
 		if !strings.HasPrefix(url, "gs://") && !strings.HasPrefix(url, "s3://") {
-			return usage.Errorf("--runner %s: %s lies where its workers cannot see it: name a URL such as gs://BUCKET/FOLDER", Dataflow, url)
+			return usage.Errorf("--runner %s: %s lies where its workers cannot see it: name a URL such as gs://BUCKET/FOLDER",
+				dataflowName, url)
 		}
 	}
 	return nil
 }
 
-// onDataflow runs a pipeline as a job on Dataflow, within the time that it has.
-// The SDK waits for it; when the context ends the job is cancelled.
-func (j *Driver) onDataflow(ctx context.Context, name string, p *beam.Pipeline) error {
-	ctx, cancel := j.timeout(ctx)
-	defer cancel()
-	submitted := JobName(j.ID(), name)
-	defer SetJobName(submitted)()
+// Run runs a pipeline as a job on Dataflow. The SDK waits for the job; when the context
+// ends the job is cancelled.
+func (dataflow) Run(ctx context.Context, job Submission) error {
+	defer setJobName(job.Name)()
 	finished := make(chan error, 1)
 	go func() {
-		_, err := beam.Run(ctx, Dataflow, p)
+		_, err := beam.Run(ctx, dataflowName, job.Pipeline)
 		finished <- err
 	}()
 	select {
@@ -64,17 +68,28 @@ func (j *Driver) onDataflow(ctx context.Context, name string, p *beam.Pipeline) 
 	case <-ctx.Done():
 	}
 	cause := context.Cause(ctx)
-	if err := cancelOnDataflow(context.WithoutCancel(ctx), submitted); err != nil {
-		return fmt.Errorf("%w; the job %s may go on: %w", cause, submitted, err)
+	if err := cancelOnDataflow(context.WithoutCancel(ctx), job.Name); err != nil {
+		return fmt.Errorf("%w; the job %s may go on: %w", cause, job.Name, err)
 	}
 	return cause
 }
 
-// SetJobName sets the SDK's flag of a job's name, and returns how it is put back.
-func SetJobName(name string) (restore func()) {
-	before := *jobopts.JobName
-	*jobopts.JobName = name
-	return func() { *jobopts.JobName = before }
+// Cancel cancels the active jobs of a run.
+func (dataflow) Cancel(ctx context.Context, runID string) error {
+	return cancelOnDataflow(ctx, JobName(runID, ""))
+}
+
+// Translate translates a job by the SDK's own dry run.
+func (dataflow) Translate(ctx context.Context, job Submission) error {
+	dry := flag.Lookup("dry_run")
+	before := dry.Value.String()
+	if err := dry.Value.Set("true"); err != nil {
+		return err
+	}
+	defer dry.Value.Set(before) //nolint:errcheck // it was one before
+	defer setJobName(job.Name)()
+	_, err := beam.Run(ctx, dataflowName, job.Pipeline)
+	return err
 }
 
 // cancelWithin is the time that cancelling takes at most.
@@ -90,12 +105,13 @@ func cancelOnDataflow(ctx context.Context, prefix string) error {
 	}
 	project, region := gcpopts.GetProjectFromFlagOrEnvironment(ctx), gcpopts.GetRegion(ctx)
 	service := client.Projects.Locations.Jobs
-	return service.List(project, region).Filter("ACTIVE").Pages(ctx, func(page *dataflow.ListJobsResponse) error {
+	cancelled := &dataflowapi.Job{RequestedState: "JOB_STATE_CANCELLED"}
+	return service.List(project, region).Filter("ACTIVE").Pages(ctx, func(page *dataflowapi.ListJobsResponse) error {
 		for _, job := range page.Jobs {
 			if !strings.HasPrefix(job.Name, prefix) {
 				continue
 			}
-			if _, err := service.Update(project, region, job.Id, &dataflow.Job{RequestedState: "JOB_STATE_CANCELLED"}).Context(ctx).Do(); err != nil {
+			if _, err := service.Update(project, region, job.Id, cancelled).Context(ctx).Do(); err != nil {
 				return err
 			}
 		}

@@ -12,7 +12,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	jobpb "github.com/apache/beam/sdks/v2/go/pkg/beam/model/jobmanagement_v1"
 	pipepb "github.com/apache/beam/sdks/v2/go/pkg/beam/model/pipeline_v1"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners/universal/runnerlib"
@@ -67,7 +66,7 @@ func (s *jobService) close() { _ = s.conn.Close() } // nothing is left to be sen
 
 // answers asks what only a job service knows.
 func (s *jobService) answers(ctx context.Context) error {
-	const hint = "--endpoint wants the job service's port, often 8099, not Flink's own"
+	const hint = "--endpoint wants the port of the job service, often 8099, not the engine's own"
 	soon, cancel := context.WithTimeout(ctx, s.ready)
 	defer cancel()
 	var dialer net.Dialer
@@ -91,24 +90,16 @@ func (s *jobService) answers(ctx context.Context) error {
 	}
 }
 
-// submission is a pipeline that is to run as a job.
-type submission struct {
-	name     string
-	pipeline *beam.Pipeline
-	lease    string         // folder of the workers' lease; empty: they need none
-	progress *jobs.Progress // becomes that of the job's counters; nil: of no interest
-}
-
 // run runs a job and waits for its end. A job whose context ends, or that can no
 // longer be watched, is cancelled.
-func (s *jobService) run(ctx context.Context, job submission) error {
-	m, err := newJobModel(ctx, job.pipeline)
+func (s *jobService) run(ctx context.Context, job Submission, lease string) error {
+	m, err := newJobModel(ctx, job.Pipeline)
 	if err != nil {
 		return err
 	}
 	defer m.release(ctx)
-	m.lease = job.lease
-	id, err := s.submit(ctx, job.name, m)
+	m.lease = lease
+	id, err := s.submit(ctx, job.Name, m)
 	if err != nil {
 		return err
 	}
@@ -117,7 +108,7 @@ func (s *jobService) run(ctx context.Context, job submission) error {
 	watched, stop := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer stop(nil)
 	outcome := make(chan error, 1)
-	go func() { outcome <- s.follow(watched, stop, id, job.progress) }()
+	go func() { outcome <- s.follow(watched, stop, id, job.Progress) }()
 	select {
 	case err = <-outcome:
 		if err == nil || errors.As(err, new(*endedError)) {
@@ -127,7 +118,7 @@ func (s *jobService) run(ctx context.Context, job submission) error {
 		err = context.Cause(ctx)
 	}
 	fault := s.cancelJobs(context.WithoutCancel(ctx), []string{id}, s.cancel)
-	return orLeft(err, job.name, fault)
+	return orLeft(err, job.Name, fault)
 }
 
 // submit returns the id of the job.

@@ -295,7 +295,7 @@ func TestJobEnds(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			f := &fakeEngine{run: c.run, state: c.state}
 			s := f.start(t)
-			err := s.run(t.Context(), submission{name: "espalier-1-step", pipeline: somePipeline()})
+			err := s.run(t.Context(), Submission{Name: "espalier-1-step", Pipeline: somePipeline()}, "")
 			if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
 				t.Errorf("got the error %v, want %q", err, c.want)
 			}
@@ -315,7 +315,7 @@ func TestInterruptedJob(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		time.AfterFunc(100*time.Millisecond, cancel)
-		return s.run(ctx, submission{name: "espalier-1-step", pipeline: somePipeline()})
+		return s.run(ctx, Submission{Name: "espalier-1-step", Pipeline: somePipeline()}, "")
 	}
 	f.cancelled = func(j *fakeJob) { time.AfterFunc(100*time.Millisecond, func() { j.become(jobpb.JobState_CANCELLED) }) }
 	if err := interrupted(); !errors.Is(err, context.Canceled) {
@@ -347,7 +347,7 @@ func TestInterruptedSubmission(t *testing.T) {
 		return nil
 	}}
 	s := f.start(t)
-	if err := s.run(ctx, submission{name: "espalier-1-step", pipeline: somePipeline()}); !errors.Is(err, context.Canceled) {
+	if err := s.run(ctx, Submission{Name: "espalier-1-step", Pipeline: somePipeline()}, ""); !errors.Is(err, context.Canceled) {
 		t.Errorf("got the error %v", err)
 	}
 	if got := f.states(); !slices.Equal(got, []jobpb.JobState_Enum{jobpb.JobState_CANCELLED}) {
@@ -379,7 +379,7 @@ func runJob(t *testing.T, j *Driver) error {
 func TestJobTimeout(t *testing.T) {
 	f := &fakeEngine{}
 	f.start(t)
-	err := runJob(t, &Driver{Runner: "flink", Reporter: &heard{}, RunID: "abc", Engine: Config{JobTimeout: 0.2}})
+	err := runJob(t, &Driver{Engine: flink(), Reporter: &heard{}, RunID: "abc", Config: Config{JobTimeout: 0.2}})
 	var failed *RunnerError
 	if !errors.As(err, &failed) || !strings.Contains(err.Error(), "cancelled after 200ms: raise --job_timeout") {
 		t.Errorf("got the error %v", err)
@@ -414,7 +414,7 @@ func TestLeftovers(t *testing.T) {
 	if mine.now() != jobpb.JobState_CANCELLED || done.now() != jobpb.JobState_DONE || other.now() != jobpb.JobState_RUNNING || longer.now() != jobpb.JobState_RUNNING {
 		t.Errorf("states %v", f.states())
 	}
-	if err := (&Driver{Runner: "flink", RunID: "abcd"}).CancelLeftovers(t.Context()); err != nil || longer.now() != jobpb.JobState_CANCELLED {
+	if err := (&Driver{Engine: flink(), RunID: "abcd"}).CancelLeftovers(t.Context()); err != nil || longer.now() != jobpb.JobState_CANCELLED {
 		t.Errorf("states %v: %v", f.states(), err)
 	}
 	f.cancelled = func(*fakeJob) {}
@@ -441,7 +441,7 @@ func TestCounters(t *testing.T) {
 	*jobopts.EnvironmentConfig = `{"command":"none"}`
 	t.Cleanup(func() { *jobopts.WorkerBinary, *jobopts.EnvironmentConfig = "", "" })
 	h := &heard{}
-	if err := runJob(t, &Driver{Runner: "flink", Reporter: h}); err != nil {
+	if err := runJob(t, &Driver{Engine: flink(), Reporter: h}); err != nil {
 		t.Fatal(err)
 	}
 	if !slices.Contains(h.steps, 3) || !slices.Contains(h.notes, "70000 rows") {

@@ -8,9 +8,12 @@ import (
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
+// Build adds the steps of a job to a pipeline.
+type Build func(s beam.Scope, tasks beam.PCollection)
+
 // NewPipeline builds a job over its tasks. The SDK panics on faults of
 // construction.
-func NewPipeline(tasks []jobs.Task, spread bool, build func(s beam.Scope, tasks beam.PCollection)) (p *beam.Pipeline, err error) {
+func NewPipeline(tasks []jobs.Task, spread bool, build Build) (p *beam.Pipeline, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			err = fmt.Errorf("panic: %v", r)

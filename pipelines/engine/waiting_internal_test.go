@@ -19,13 +19,13 @@ import (
 // TestWaitingRunEnds: a run that waits for another one's pipeline ends with its
 // context, and leaves the next one to run.
 func TestWaitingRunEnds(t *testing.T) {
-	if err := Admit(t.Context()); err != nil {
+	if err := admit(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
 	start := time.Now()
-	j := &Driver{Runner: "direct", Reporter: Silent{}, Files: source.Process}
+	j := &Driver{Engine: Default(), Reporter: Silent{}, Files: source.Process}
 	one := func(ctx context.Context) error {
 		return j.Run(ctx, Job{"one", 1, "tasks", TasksDone}, []jobs.Task{{File: "a"}}, func(beam.Scope, beam.PCollection) {})
 	}
@@ -35,7 +35,7 @@ func TestWaitingRunEnds(t *testing.T) {
 	if took := time.Since(start); took > time.Second {
 		t.Errorf("the waiting run ended after %v", took)
 	}
-	Leave()
+	leave()
 	if err := one(t.Context()); err != nil {
 		t.Errorf("the next one: %v", err)
 	}
@@ -58,7 +58,7 @@ func (w *watched) Note(text string) { w.notes = append(w.notes, text) }
 // context even if its work does not, and panics where it is called.
 func TestPhase(t *testing.T) {
 	w := new(watched)
-	j := &Driver{Runner: "direct", Reporter: w}
+	j := &Driver{Engine: Default(), Reporter: w}
 	err := j.Phase(t.Context(), "quick", 3, "trees", func(*parallel.Steps) error { return nil })
 	if err != nil || len(w.jobs) > 0 {
 		t.Errorf("a quick phase: %v, %v", w.jobs, err)

@@ -8,10 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/options/jobopts"
-	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/runners/direct" //nolint:staticcheck // deprecated upstream, yet the only runner without a listener: the embedded default
-	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/runners/prism"  // serialises as real engines do
 	"github.com/google/uuid"
 
 	"github.com/espalier-ml/espalier/induce/parallel"
@@ -26,8 +23,8 @@ import (
 // SDK's flags, of which there is one set in a process.
 var running = make(chan struct{}, 1) //nolint:gochecknoglobals // guards the SDK's own globals
 
-// Admit waits for the SDK, or for the end of the context. Call leave after it.
-func Admit(ctx context.Context) error {
+// admit waits for the SDK, or for the end of the context. Call leave after it.
+func admit(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return context.Cause(ctx)
 	}
@@ -39,31 +36,49 @@ func Admit(ctx context.Context) error {
 	}
 }
 
-// Leave ends the use of the SDK that Admit began.
-func Leave() { <-running }
+// leave ends the use of the SDK that admit began.
+func leave() { <-running }
 
 // ReportEvery is the time between two looks at the progress of a job.
 const ReportEvery = 100 * time.Millisecond
 
-// Driver runs jobs on one runner, one after the other.
+// Driver runs jobs on one engine, one after the other.
 type Driver struct {
-	Runner   string
+	Engine   Engine
 	Reporter Reporter
 	Files    *source.Files // of the run
 	RunID    string        // in the names of an engine's jobs; empty: any
 	Scratch  string        // folder that an engine's workers see; empty: they can neither be ended nor show progress
-	Engine   Config        // the zero value: the defaults
+	Config   Config        // the zero value: the defaults
 	Timings  []runfolder.Timing
 	Figures  figures // of all jobs so far
 }
 
-// Workers returns the goroutines that a bundle may use: the local runners run
-// one bundle at a time, engines as many as they have slots.
+// Local reports whether DoFns run in this process and see its memory.
+func (j *Driver) Local() bool { return j.Engine.Traits().Local }
+
+// Serialises reports whether DoFns and elements are encoded, as for another process.
+func (j *Driver) Serialises() bool { return j.Engine.Traits().Serialises }
+
+// ShuffleCopies returns the number of copies of shuffled elements that a local engine
+// holds in memory.
+func (j *Driver) ShuffleCopies() int { return j.Engine.Traits().ShuffleCopies }
+
+// Workers returns the goroutines that a bundle may use: local engines run one bundle at a
+// time, others as many as they have slots.
 func (j *Driver) Workers() int {
-	if IsLocal(j.Runner) {
+	if j.Local() {
 		return runtime.GOMAXPROCS(0)
 	}
 	return 1
+}
+
+// Processes returns the number of worker processes.
+func (j *Driver) Processes() int {
+	if j.Local() {
+		return 1
+	}
+	return max(1, *jobopts.Parallelism)
 }
 
 // Job describes a job for the reporter: its number of steps, their unit, and
@@ -90,18 +105,19 @@ func TasksDone(p *jobs.Progress) (int64, string) {
 }
 
 // Run builds and runs one pipeline over tasks.
-func (j *Driver) Run(ctx context.Context, what Job, tasks []jobs.Task, build func(s beam.Scope, tasks beam.PCollection)) error {
+func (j *Driver) Run(ctx context.Context, what Job, tasks []jobs.Task, build Build) error {
 	j.Reporter.Job(what.Name, what.Total, what.Unit)
-	if err := Admit(ctx); err != nil {
+	if err := admit(ctx); err != nil {
 		return err
 	}
 	start := time.Now()
 	progress := j.progress()
 	progress.Reset()
+	job := Submission{Name: JobName(j.ID(), what.Name), Progress: progress, Files: j.Files, Scratch: j.Scratch}
 	finished := make(chan error, 1)
 	go func() {
-		defer Leave() // when it has ended, which may be after run has
-		finished <- parallel.Guard(func() error { return j.pipeline(ctx, what.Name, progress, tasks, build) })
+		defer leave() // when it has ended, which may be after run has
+		finished <- parallel.Guard(func() error { return j.pipeline(ctx, job, tasks, build) })
 	}()
 	err := j.watch(ctx, what, progress, finished)
 	j.Timings = append(j.Timings, runfolder.Timing{Job: what.Name, Seconds: time.Since(start).Seconds()})
@@ -119,13 +135,13 @@ func (j *Driver) Run(ctx context.Context, what Job, tasks []jobs.Task, build fun
 	if e, ok := usage.MarkedOutput(err); ok {
 		return e
 	}
-	return &RunnerError{Job: what.Name, Runner: j.Runner, Err: err}
+	return &RunnerError{Job: what.Name, Runner: j.name(), Err: err}
 }
 
 // progress returns what the DoFns of a job count on: that of this process if
 // they run here, else one that an engine's counters fill.
 func (j *Driver) progress() *jobs.Progress {
-	if IsLocal(j.Runner) || jobopts.IsLoopback() {
+	if j.Local() || jobopts.IsLoopback() {
 		return j.Files.Run.Progress()
 	}
 	return new(jobs.Progress)
@@ -139,7 +155,7 @@ func (j *Driver) watch(ctx context.Context, what Job, progress *jobs.Progress, f
 	tick := time.NewTicker(ReportEvery)
 	defer tick.Stop()
 	over := ctx.Done()
-	if !IsLocal(j.Runner) {
+	if !j.Local() {
 		over = nil
 	}
 	for {
@@ -163,58 +179,31 @@ func (j *Driver) watch(ctx context.Context, what Job, progress *jobs.Progress, f
 
 // pipeline builds and runs a pipeline. The SDK panics on faults of
 // construction.
-func (j *Driver) pipeline(ctx context.Context, name string, progress *jobs.Progress, tasks []jobs.Task, build func(s beam.Scope, tasks beam.PCollection)) (err error) {
+func (j *Driver) pipeline(ctx context.Context, job Submission, tasks []jobs.Task, build Build) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			err = fmt.Errorf("panic: %v", r)
 		}
 	}()
-	p, err := NewPipeline(tasks, j.Runner != "direct", build)
-	switch {
-	case err != nil:
-		return err
-	case j.Runner == Prism:
-		return onPrism(ctx, p)
-	case IsLocal(j.Runner):
-		_, err = beam.Run(ctx, j.Runner, p)
-		return err
-	case j.Runner == Dataflow:
-		return j.onDataflow(ctx, name, p)
-	default:
-		return j.onEngine(ctx, name, p, progress)
-	}
-}
-
-// onEngine runs a pipeline as an engine's job, within the time that it has.
-func (j *Driver) onEngine(ctx context.Context, name string, p *beam.Pipeline, progress *jobs.Progress) error {
-	ctx, cancel := j.timeout(ctx)
-	defer cancel()
-	s, err := openJobService(ctx, *jobopts.Endpoint, defaultPatience())
-	if err != nil {
+	if job.Pipeline, err = NewPipeline(tasks, j.Engine.Traits().Spreads, build); err != nil {
 		return err
 	}
-	defer s.close()
-	job := submission{name: JobName(j.ID(), name), pipeline: p}
-	if jobopts.IsLoopback() { // the DoFns are here, count on it themselves and end with the process
-		return s.run(ctx, job)
+	if !j.Local() {
+		limited, cancel := j.timeout(ctx)
+		defer cancel()
+		ctx = limited
 	}
-	job.progress = progress
-	if j.Scratch != "" {
-		l, err := grantLease(ctx, j.Files, j.Scratch, progress)
-		if err != nil {
-			return err
-		}
-		defer l.revoke(ctx)
-		job.lease = l.folder
-	}
-	return s.run(ctx, job)
+	return j.Engine.Run(ctx, job)
 }
 
 // timeout limits the time of a job on an engine.
 func (j *Driver) timeout(ctx context.Context) (context.Context, context.CancelFunc) {
-	timeout := j.Engine.jobTimeout()
+	timeout := j.Config.jobTimeout()
 	return context.WithTimeoutCause(ctx, timeout, fmt.Errorf("it was cancelled after %v: raise --job_timeout if the engine was still at work, and go on with --resume", timeout))
 }
+
+// name returns the name of the engine.
+func (j *Driver) name() string { return j.Engine.Traits().Name }
 
 // ID returns the run's id.
 func (j *Driver) ID() string {
@@ -227,23 +216,44 @@ func (j *Driver) ID() string {
 // CancelLeftovers cancels what an earlier process, which was killed, has left
 // running on the engine for this run, and waits until it has ended.
 func (j *Driver) CancelLeftovers(ctx context.Context) error {
-	if IsLocal(j.Runner) {
+	if j.Local() {
 		return nil
 	}
-	if j.Runner == Dataflow {
-		return cancelOnDataflow(ctx, JobName(j.ID(), ""))
-	}
-	if err := Admit(ctx); err != nil {
+	if err := admit(ctx); err != nil {
 		return err
 	}
-	defer Leave()
-	s, err := openJobService(ctx, *jobopts.Endpoint, defaultPatience())
-	if err == nil {
-		defer s.close()
-		err = s.cancelLeftovers(ctx, j.ID())
+	defer leave()
+	return j.Engine.Cancel(ctx, j.ID())
+}
+
+// Translates reports whether the engine can translate jobs without submitting them.
+func (j *Driver) Translates() bool {
+	_, ok := j.Engine.(Translator)
+	return ok
+}
+
+// CheckTranslation makes sure that an engine that translates jobs has what it needs. It
+// does nothing for other engines, on which a dry run submits and translates nothing.
+func (j *Driver) CheckTranslation(ctx context.Context, urls ...string) error {
+	if !j.Translates() {
+		return nil
+	}
+	return check(ctx, j.Engine, urls)
+}
+
+// Translate builds a job and has the engine translate it without submitting it. Engines
+// that do not translate only build it.
+func (j *Driver) Translate(ctx context.Context, name string, tasks []jobs.Task, build Build) error {
+	if err := admit(ctx); err != nil {
+		return err
+	}
+	defer leave()
+	p, err := NewPipeline(tasks, j.Engine.Traits().Spreads, build)
+	if translator, ok := j.Engine.(Translator); ok && err == nil {
+		err = translator.Translate(ctx, Submission{Name: JobName("dry-run", name), Pipeline: p})
 	}
 	if err != nil {
-		return engineError(ctx, "cancel leftovers", j.Runner, err)
+		return &RunnerError{Job: name, Runner: j.name(), Err: err}
 	}
 	return nil
 }

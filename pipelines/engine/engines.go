@@ -1,0 +1,55 @@
+package engine
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+)
+
+// engines lists the engines: those of this process first. The first is the default.
+var engines = []Engine{direct{}, &prism{}, flink(), spark(), dataflow{}} //nolint:gochecknoglobals // the one list
+
+// Default returns the engine of a run that names none, and of rehearsals.
+func Default() Engine { return engines[0] }
+
+// DefaultRunner returns the name of the default engine.
+func DefaultRunner() string { return Default().Traits().Name }
+
+// Named returns the engine with this name, which is a value of --runner.
+func Named(runner string) (Engine, error) {
+	for _, e := range engines {
+		if e.Traits().Name == runner {
+			return e, nil
+		}
+	}
+	return nil, fmt.Errorf("--runner %s: want one of %v", runner, Runners())
+}
+
+// Runners lists the names of all engines: those of this process first.
+func Runners() []string { return names(func(Traits) bool { return true }) }
+
+// LocalRunners lists the names of the engines whose DoFns run in this process.
+func LocalRunners() []string { return names(func(t Traits) bool { return t.Local }) }
+
+// names lists the names of the engines whose traits are wanted.
+func names(wanted func(Traits) bool) []string {
+	var list []string
+	for _, e := range engines {
+		if t := e.Traits(); wanted(t) {
+			list = append(list, t.Name)
+		}
+	}
+	return list
+}
+
+// Flags returns the SDK's flags that one of the engines takes, with their help texts.
+func Flags() map[string]string {
+	all := make(map[string]string)
+	for _, e := range engines {
+		maps.Copy(all, e.Traits().Flags)
+	}
+	return all
+}
+
+// IsLocal reports whether the DoFns of a runner run in this process and see its memory.
+func IsLocal(runner string) bool { return slices.Contains(LocalRunners(), runner) }
