@@ -8,7 +8,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 bin=$2
-tests="./induce/memory ./induce/portable ./induce/split"
+tests="./induce/memory ./induce/levels ./induce/portable ./induce/split"
 if [ "$1" = build ]; then
 	go build -o "$bin/amd64" ./cmd/espalier
 	GOARCH=arm64 CGO_ENABLED=0 go build -o "$bin/arm64" ./cmd/espalier
@@ -26,7 +26,7 @@ golden=testdata/golden
 if [ -d ../shared/golden ]; then golden=$(cd ../shared/golden && pwd); fi
 run() { # of a test binary, in its package's folder
 	for p in $tests; do
-		(cd "$p" && ESPALIER_GOLDEN=$golden "${@:2}" "$bin/$1-$(basename "$p").test" -test.run 'Golden|Bits|Ends|Log2|Xlogx|Heavy|Score') | tail -1
+		(cd "$p" && ESPALIER_GOLDEN=$golden "${@:2}" "$bin/$1-$(basename "$p").test" -test.run 'Golden|Levels|Bits|Ends|Log2|Xlogx|Heavy|Score') | tail -1
 	done
 }
 echo "arm64:" && run arm64 qemu-aarch64-static

@@ -180,6 +180,10 @@ func (g *byLevels) growSmall(growth *levels.Growth) {
 // any memory, resumed or not, gives the bytes that Grow gives.
 func TestLevels(t *testing.T) {
 	inferred, passes := 0, 0
+	budgets := []int64{0, 20, 75, 1000}
+	if testing.Short() {
+		budgets = budgets[1:2]
+	}
 	for _, a := range growtest.Algorithms() {
 		for _, family := range growtest.Families() {
 			t.Run(fmt.Sprintf("algorithm=%s/tests=%s", a, family), func(t *testing.T) {
@@ -195,7 +199,7 @@ func TestLevels(t *testing.T) {
 				}
 				p := growtest.RandomParams(r, a, family)
 				want := growtest.Encode(t, d.Grow(p, 1))
-				for _, budget := range []int64{0, 20, 75, 1000} {
+				for _, budget := range budgets {
 					blocks, piece := 1+r.IntN(5), []int{50, 2000, 1 << 20}[r.IntN(3)]
 					g := newByLevels(t, d.Shuffled(r), p, blocks, budget, piece)
 					g.memory, g.forget = []int64{0, 30_000, 100_000, 1 << 30}[r.IntN(4)], r.IntN(3) == 0
