@@ -334,3 +334,60 @@ func TestNearest(t *testing.T) {
 		}
 	}
 }
+
+// TestHint: the nearest name, else the names that there are.
+func TestHint(t *testing.T) {
+	many := []string{"a1", "b2", "c3", "d4", "e5", "f6", "g7", "h8", "i9", "j10"}
+	for _, c := range []struct {
+		name  string
+		names []string
+		want  string
+	}{
+		{"lamda", []string{"theta", "lambda"}, `; did you mean "lambda"?`},
+		{"something", []string{"theta", "x"}, `; there are "theta", "x"`},
+		{"something", nil, ""},
+		{"something", many, `; there are "a1", "b2", "c3", "d4", "e5", "f6", "g7", "h8", 2 more`},
+	} {
+		if got := setting.Hint(c.name, c.names); got != c.want {
+			t.Errorf("%s of %q: %s, want %s", c.name, c.names, got, c.want)
+		}
+	}
+}
+
+// TestWords: how the help and the page of settings name the values.
+func TestWords(t *testing.T) {
+	var text string
+	var list []string
+	var whole int64
+	var number float64
+	var on bool
+	for _, c := range []struct {
+		value     setting.Value
+		kind, say string
+	}{
+		{setting.Text(&text), "string", "text"},
+		{setting.OneOf(&text, "a"), "string", "a"},
+		{setting.OneOf(&text, "a", "b"), "string", "a or b"},
+		{setting.OneOf(&text, "a", "b", "c"), "string", "a, b or c"},
+		{setting.List(&list), "strings", "texts"},
+		{setting.Repeated(&list), "stringArray", "texts"},
+		{setting.Whole(&whole, setting.From(0)), "count", "a whole number from 0"},
+		{setting.Number(&number, setting.Above(0, 2.5)), "number", "a number above 0, at most 2.5"},
+		{setting.Number(&number, setting.Between(1, 4294967295)), "number", "a number from 1 to 4294967295"},
+		{setting.Number(&number, setting.Between(-1e9, 1e15)), "number", "a number from -1e+09 to 1e+15"},
+		{setting.Share(&number), "share", "a share from 0 to 1"},
+		{setting.Size(&whole), "size", "a size such as 64MiB or 1.5GB"},
+		{setting.Duration(&number, setting.From(0)), "duration", "a duration such as 30s or 1h30m"},
+		{setting.Switch(&on), "bool", "true or false"},
+	} {
+		if c.value.Type() != c.kind || c.value.Wants() != c.say {
+			t.Errorf("%s: %s, want %s: %s", c.value.Type(), c.value.Wants(), c.kind, c.say)
+		}
+		required := []setting.Setting{{Name: "x", Value: c.value, Required: true}}
+		_, hasTexts := c.value.(interface{ GetSlice() []string })
+		empty := c.kind == "string" || hasTexts // a number has no empty value
+		if missing := fmt.Sprint(setting.Faults(required)) == "[--x is required]"; missing != empty {
+			t.Errorf("%s: %v, want that it is required: %v", c.say, setting.Faults(required), empty)
+		}
+	}
+}
