@@ -40,10 +40,9 @@ type choosing struct {
 type chosen struct {
 	candidate     *frontier.Candidate
 	tree          *tree.Tree // of the run folder: without the features that it does not test
-	encoded       []byte     // tree.json
 	metrics       *runfolder.Metrics
-	frontier      *runfolder.Frontier  // nil: there was nothing to choose
-	frontierTrees []runfolder.Document // the trees of the frontier's points
+	frontier      *runfolder.Frontier // nil: there was nothing to choose
+	frontierTrees []*tree.Tree        // the trees of the frontier's points
 }
 
 // choose takes the tree of the run folder.
@@ -61,7 +60,7 @@ func (t *training) choose(ctx context.Context, candidates []frontier.Candidate) 
 	if err != nil {
 		return err
 	}
-	t.tree, t.encoded, t.metrics, t.frontier, t.frontierTrees = r.tree, r.encoded, r.metrics, r.frontier, r.frontierTrees
+	t.tree, t.metrics, t.frontier, t.frontierTrees = r.tree, r.metrics, r.frontier, r.frontierTrees
 	return nil
 }
 
@@ -103,11 +102,10 @@ func (c *choosing) choose(ctx context.Context, candidates []frontier.Candidate) 
 		return nil, err
 	}
 	r.tree = r.candidate.Tree.Tested()
-	r.encoded = r.tree.Encode()
 	if r.frontier != nil {
 		for i := range r.frontier.Points {
 			if r.frontier.Points[i].Selected {
-				r.frontierTrees[i].Content = r.encoded // with its certificate
+				r.frontierTrees[i] = r.tree // with its certificate
 			}
 		}
 	}
@@ -183,15 +181,14 @@ func newPool(
 // describe fills in the points of frontier.json, their trees and the chosen candidate.
 func (c *choosing) describe(ctx context.Context, pool *frontier.Pool, choice *frontier.Choice, r *chosen) error {
 	n := len(choice.Listed)
-	r.frontier.Points, r.frontierTrees = make([]runfolder.Point, n), make([]runfolder.Document, n)
+	r.frontier.Points, r.frontierTrees = make([]runfolder.Point, n), make([]*tree.Tree, n)
 	return c.driver.Phase(ctx, "frontier", int64(n), "trees", func(s *parallel.Steps) error {
 		return parallel.EachUntil(ctx, n, &s.Done, func(i int) {
 			p := &choice.Listed[i]
 			candidate, scores := pool.Candidate(&p.Point), &pool.Prunings[pool.PruningOf(&p.Point)]
-			name := fmt.Sprintf("%s/%03d.json", runfolder.FrontierFolder, i)
-			r.frontierTrees[i] = runfolder.Document{Name: name, Content: candidate.Tree.Tested().Encode()}
+			r.frontierTrees[i] = candidate.Tree.Tested()
 			r.frontier.Points[i] = runfolder.Point{
-				Tree: name, Algorithm: candidate.Tree.Algorithm, Complexity: candidate.Tree.Complexity,
+				Tree: runfolder.FrontierTree(i), Algorithm: candidate.Tree.Algorithm, Complexity: candidate.Tree.Complexity,
 				Merit: p.Merit, Folds: p.Folds, Selected: p.Chosen, Highest: p.Highest, Knee: p.Knee,
 				Validation: frontierPart(candidate, dataset.Validation, &scores.Validation[p.Step]),
 				Test:       frontierPart(candidate, dataset.Test, &scores.Test[p.Step]),

@@ -177,8 +177,8 @@ func TestGraphs(t *testing.T) {
 // TestGraphSize: the graphs do not grow with the tree.
 func TestGraphSize(t *testing.T) {
 	small, large := trained(t, 600, 0.5), trained(t, 600, 0)
-	if len(small.encoded)*10 > len(large.encoded) {
-		t.Fatalf("trees of %d and %d bytes: want very different ones", len(small.encoded), len(large.encoded))
+	if few, many := len(small.tree.Encode()), len(large.tree.Encode()); few*10 > many {
+		t.Fatalf("trees of %d and %d bytes: want very different ones", few, many)
 	}
 	a, b := protos(t, small), protos(t, large)
 	for name := range a {

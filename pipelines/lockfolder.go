@@ -18,8 +18,8 @@ func lockFolder(ctx context.Context, f *source.Files, folder string, e engine.En
 		return l, locked, err
 	}
 	err = (&engine.Driver{Engine: e, RunID: dead.Run}).CancelLeftovers(ctx)
-	for _, swept := range []string{folder, objectstore.Join(folder, runfolder.FrontierFolder), objectstore.Join(folder, checkpointFolder)} {
-		if sweepErr := f.Store.Sweep(ctx, swept); err == nil && sweepErr != nil {
+	for _, below := range append(runfolder.Folders(), "", checkpointFolder) {
+		if sweepErr := f.Store.Sweep(ctx, objectstore.Join(folder, below)); err == nil && sweepErr != nil {
 			err = usage.Errorf("--output: %v", sweepErr)
 		}
 	}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -151,7 +150,7 @@ func (p *prediction) nameOutputs() error {
 		switch other, ok := seen[name]; {
 		case ok:
 			return usage.Errorf("--input: %s and %s would both become %s: score them one after the other, into folders of their own", other, file.URL, name)
-		case slices.Contains([]string{runfolder.MetricsName, runfolder.ManifestName, runfolder.SuccessName, runfolder.LockName}, name):
+		case runfolder.Predictions.Reserves(name):
 			return usage.Errorf("--input: the predictions of %s would have the name of the %s beside them: rename the file", file.URL, name)
 		}
 		seen[name] = file.URL
@@ -179,21 +178,21 @@ func (p *prediction) clear(ctx context.Context, start time.Time) error {
 		names = append(slices.Clone(names), objectstore.Join(scratchInOutput, p.driver.ID()))
 	}
 	var err error
-	if p.output, err = runfolder.Open(ctx, p.files.Store, p.config.Output, runfolder.OfPredictions(), p.config.Overwrite, names...); err != nil {
+	if p.output, err = runfolder.Open(ctx, p.files.Store, p.config.Output, runfolder.Predictions, p.config.Overwrite, names...); err != nil {
 		return err
 	}
 	reads := append(p.input.Reads(), runfolder.Reading{Flag: "model", URL: runfolder.TreeURL(p.config.Model)})
-	if err := p.output.Spare(reads); err != nil {
+	if err := p.output.ProtectInputs(reads); err != nil {
 		return err
 	}
-	if err := p.output.Vacate(ctx, nil); err != nil {
+	if err := p.output.RemoveEarlier(ctx); err != nil {
 		return err
 	}
-	claimed := p.names
+	var expected []string
 	if p.spec.Label != "" {
-		claimed = append(slices.Clone(claimed), runfolder.MetricsName)
+		expected = append(expected, runfolder.MetricsName)
 	}
-	return p.output.Claim(ctx, start, claimed)
+	return p.output.Claim(ctx, start, p.names, expected...)
 }
 
 // run scores the rows.
@@ -204,7 +203,7 @@ func (p *prediction) run(ctx context.Context, start time.Time) (*PredictResult, 
 	r, err := p.score(ctx)
 	if err == nil {
 		// The work notices the end of the context itself: nothing is left half done.
-		err = p.driver.Phase(context.WithoutCancel(ctx), writePhase, 1, "folders", func(*parallel.Steps) error { return p.commit(ctx, r, start) })
+		err = p.driver.Phase(context.WithoutCancel(ctx), writePhase, 1, "folder", func(*parallel.Steps) error { return p.commit(ctx, r, start) })
 	}
 	if err != nil {
 		p.sweep(ctx)
@@ -260,7 +259,7 @@ func (p *prediction) sweep(ctx context.Context) {
 // files an engine's workers have written before it failed is not known: they stay,
 // claimed, and --overwrite replaces them.
 func (p *prediction) undo(ctx context.Context) {
-	if !p.output.Claimed(ctx) { // another run has taken the folder over
+	if !p.output.HoldsClaim(ctx) { // another run has taken the folder over
 		return
 	}
 	p.files.Committing.Lock() // workers that the run has left behind end first
@@ -282,7 +281,7 @@ func (p *prediction) undo(ctx context.Context) {
 		p.driver.Reporter.Warn(fmt.Sprintf("unfinished predictions stay in %s: replace them with --overwrite", p.config.Output))
 		return
 	}
-	_ = p.output.Disclaim(ctx) // the first error says more
+	_ = p.output.RemoveClaim(ctx) // the first error says more
 }
 
 // tasks returns a task for each file.
@@ -348,29 +347,11 @@ func (p *prediction) checkNovelty(r *PredictResult) error {
 // commit writes what stands beside the predictions, the mark of success last.
 func (p *prediction) commit(ctx context.Context, r *PredictResult, start time.Time) error {
 	digest := sha256.Sum256(p.tree.Encode())
-	m := &runfolder.PredictionsManifest{
-		Format: runfolder.PredictionsFormat, Version: 1, Espalier: runfolder.Version(), Started: start.UTC(), Seconds: time.Since(start).Seconds(), Config: p.config,
-		Digest: hex.EncodeToString(digest[:]), Inputs: p.input.Manifest(), Outputs: p.names, Files: slices.Clone(p.names), Timings: p.driver.Timings, Rows: r.Rows, Columns: r.Columns,
-	}
-	if r.Metrics != nil {
-		m.Files = append(m.Files, runfolder.MetricsName)
-	}
-	var documents []runfolder.Document
-	for _, d := range []struct {
-		name    string
-		content any
-		written bool
-	}{{runfolder.MetricsName, r.Metrics, r.Metrics != nil}, {runfolder.ManifestName, m, true}} {
-		if !d.written {
-			continue
-		}
-		b, err := json.MarshalIndent(d.content, "", "  ")
-		if err != nil {
-			return fmt.Errorf("%s: %w", d.name, err)
-		}
-		documents = append(documents, runfolder.Document{Name: d.name, Content: append(b, '\n')})
-	}
-	urls, err := p.output.Commit(ctx, documents)
+	urls, err := p.output.Write(ctx, &runfolder.Run{Rows: p.names, Metrics: r.Metrics, Predictions: &runfolder.PredictionsManifest{
+		Format: runfolder.PredictionsFormat, Version: 1, Espalier: runfolder.Version(), Started: start.UTC(),
+		Seconds: time.Since(start).Seconds(), Config: p.config, Digest: hex.EncodeToString(digest[:]),
+		Inputs: p.input.Manifest(), Outputs: p.names, Timings: p.driver.Timings, Rows: r.Rows, Columns: r.Columns,
+	}})
 	for _, name := range p.names {
 		r.Files = append(r.Files, p.output.File(name))
 		p.files.Predicted.Delete(p.output.File(name))

@@ -2,10 +2,7 @@ package pipelines
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 	"runtime"
-	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -83,41 +80,39 @@ type synthesis struct {
 func (s *synthesis) clear(ctx context.Context) error {
 	c := s.config
 	var err error
-	if s.folder, err = runfolder.Open(ctx, s.store, c.Output, runfolder.OfSynth(), c.Overwrite); err != nil {
+	if s.folder, err = runfolder.Open(ctx, s.store, c.Output, runfolder.Synth, c.Overwrite); err != nil {
 		return err
 	}
 	var reads []runfolder.Reading
 	for _, url := range c.AlsoRead {
 		reads = append(reads, runfolder.Reading{Flag: "config", URL: url})
 	}
-	if err := s.folder.Spare(reads); err != nil {
+	if err := s.folder.ProtectInputs(reads); err != nil {
 		return err
 	}
-	if err := s.folder.Vacate(ctx, nil); err != nil {
+	if err := s.folder.RemoveEarlier(ctx); err != nil {
 		return err
 	}
-	return s.folder.Claim(ctx, time.Now(), s.files())
+	return s.folder.Claim(ctx, time.Now(), s.parts())
 }
 
-// files lists what the run writes.
-func (s *synthesis) files() []string {
-	names := []string{runfolder.SynthCosts, runfolder.SynthTree}
+// parts lists the Parquet files of the run.
+func (s *synthesis) parts() []string {
+	var names []string
 	for file := range s.config.files() {
-		names = append(names, partName(file))
+		names = append(names, runfolder.PartName(file))
 	}
 	return names
 }
 
-func partName(file int64) string { return fmt.Sprintf("part-%05d.parquet", file) }
-
 func (s *synthesis) undo(ctx context.Context) {
-	if !s.folder.Claimed(ctx) { // another run has taken the folder over
+	if !s.folder.HoldsClaim(ctx) { // another run has taken the folder over
 		return
 	}
 	for _, url := range s.written {
 		_ = s.store.Remove(ctx, url) // the first error says more
 	}
-	_ = s.folder.Disclaim(ctx)
+	_ = s.folder.RemoveClaim(ctx)
 }
 
 func (s *synthesis) write(ctx context.Context, reporter engine.Reporter) (*SynthResult, error) {
@@ -126,12 +121,10 @@ func (s *synthesis) write(ctx context.Context, reporter engine.Reporter) (*Synth
 	}
 	config := *s.config
 	config.Output, config.Overwrite = "", false // the same data set elsewhere has the same manifest
-	b, err := json.MarshalIndent(&runfolder.SynthManifest{Format: runfolder.SynthFormat, Version: 1, Espalier: runfolder.Version(), Config: &config, Files: s.files()}, "", "  ")
-	if err != nil {
-		return nil, err
-	}
-	beside, err := s.folder.Commit(ctx, []runfolder.Document{
-		{Name: runfolder.SynthCosts, Content: s.costs()}, {Name: runfolder.SynthTree, Content: s.plan.Tree(s.counts).Tested().Encode()}, {Name: runfolder.ManifestName, Content: append(b, '\n')},
+	beside, err := s.folder.Write(ctx, &runfolder.Run{
+		Rows: s.parts(), Costs: s.costs(), Tree: s.plan.Tree(s.counts).Tested(), Synth: &runfolder.SynthManifest{
+			Format: runfolder.SynthFormat, Version: 1, Espalier: runfolder.Version(), Config: &config,
+		},
 	})
 	if err != nil {
 		return nil, err
@@ -142,14 +135,13 @@ func (s *synthesis) write(ctx context.Context, reporter engine.Reporter) (*Synth
 	}, nil
 }
 
-func (s *synthesis) costs() []byte {
-	b := []byte("feature,cost\n")
+func (s *synthesis) costs() *runfolder.Costs {
+	costs := new(runfolder.Costs)
 	for i := range s.plan.Columns {
 		c := &s.plan.Columns[i]
-		b = append(append(b, c.Name...), ',')
-		b = append(strconv.AppendFloat(b, c.Cost, 'f', -1, 64), '\n')
+		costs.Features = append(costs.Features, runfolder.FeatureCost{Feature: c.Name, Cost: c.Cost})
 	}
-	return b
+	return costs
 }
 
 // writeRows writes the files, as many at a time as there are processors, and
@@ -210,7 +202,7 @@ func (s *synthesis) work(ctx context.Context) error {
 }
 
 func (s *synthesis) writeFile(ctx context.Context, file int64, group *synth.Group, fields []parquetio.Field) error {
-	url := s.folder.File(partName(file))
+	url := s.folder.File(runfolder.PartName(file))
 	w, err := parquetio.NewWriter(ctx, s.store, url, fields, parquetio.WriterOptions{Codec: s.codec, IfAbsent: true})
 	if err != nil {
 		return err

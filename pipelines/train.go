@@ -3,7 +3,6 @@ package pipelines
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -23,7 +22,6 @@ import (
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/io/objectstore"
 	"github.com/espalier-ml/espalier/io/runfolder"
-	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/pipelines/engine"
 	"github.com/espalier-ml/espalier/pipelines/source"
 	"github.com/espalier-ml/espalier/pipelines/tables"
@@ -81,7 +79,7 @@ func (o *opened) train(ctx context.Context, j *engine.Driver, c *TrainConfig, p 
 		return nil, err
 	}
 	t.output, t.deadline, t.driver.RunID = o.output, c.deadline(start), o.lock.Run
-	if err := t.output.Spare(c.reads(o.input)); err != nil {
+	if err := t.output.ProtectInputs(c.reads(o.input)); err != nil {
 		return nil, err
 	}
 	t.scratch = "mem://espalier-" + uuid.NewString()
@@ -181,7 +179,7 @@ func openAll(ctx context.Context, j *engine.Driver, c *TrainConfig, s *parallel.
 	wg.Go(func() { o.input, inputErr = source.OpenInput(reading, f, c.Input, s) })
 	if o.lock, locked, err = lockFolder(ctx, f, c.Output, j.Engine, j.Reporter); err == nil {
 		wg.Go(func() { o.unfinished, checkpointErr = readCheckpoint(reading, f, c) })
-		o.output, err = runfolder.Open(reading, f.Store, c.Output, runfolder.OfTraining(), c.Overwrite || c.Resume)
+		o.output, err = runfolder.Open(reading, f.Store, c.Output, runfolder.Training, c.Overwrite || c.Resume)
 	}
 	if err != nil {
 		cancel() // the others are of no interest then
@@ -195,33 +193,14 @@ func openAll(ctx context.Context, j *engine.Driver, c *TrainConfig, s *parallel.
 
 // finishedRun returns the result of a run that has nothing left to do.
 func (o *opened) finishedRun(ctx context.Context, f *source.Files, c *TrainConfig) (*Result, error) {
-	r := &Result{Metrics: new(runfolder.Metrics)}
-	var err error
-	if r.Tree, err = runfolder.ReadTree(ctx, f.Store, c.Output); err != nil {
+	there, err := runfolder.Read(ctx, f.Store, c.Output, runfolder.Training,
+		runfolder.TreeName, runfolder.MetricsName, runfolder.FrontierName)
+	if err != nil {
 		return nil, err
 	}
-	read := func(name string, into any) error {
-		b, err := f.Store.ReadAll(ctx, o.output.File(name), runfolder.MaxModel)
-		if err == nil {
-			err = json.Unmarshal(b, into)
-		}
-		if err != nil {
-			return usage.Errorf("--output: %s: %v", o.output.File(name), err)
-		}
-		return nil
-	}
-	if err := read(runfolder.MetricsName, r.Metrics); err != nil {
-		return nil, err
-	}
-	names := []string{runfolder.TreeName, runfolder.MetricsName, runfolder.SchemaName, runfolder.ManifestName}
-	if o.output.Holds(runfolder.FrontierName) {
-		r.Frontier, names = new(runfolder.Frontier), append(names, runfolder.FrontierName)
-		if err := read(runfolder.FrontierName, r.Frontier); err != nil {
-			return nil, err
-		}
-	}
-	for _, name := range append(names, runfolder.SuccessName) {
-		r.Files = append(r.Files, o.output.File(name))
+	r := &Result{
+		Tree: there.Tree, Metrics: there.Metrics, Frontier: there.Frontier,
+		Files: runfolder.Training.Files(c.Output, there),
 	}
 	if o.unfinished == nil {
 		return r, nil
@@ -265,11 +244,10 @@ type training struct {
 	grid    []member       // the trees to grow
 	roots   []*induce.Node // those grown, in the order of the grid
 	tree    *tree.Tree     // the one chosen
-	encoded []byte         // tree.json
 	metrics *runfolder.Metrics
 
-	frontier      *runfolder.Frontier  // nil: there was nothing to choose
-	frontierTrees []runfolder.Document // of its points
+	frontier      *runfolder.Frontier // nil: there was nothing to choose
+	frontierTrees []*tree.Tree        // of its points
 }
 
 func (t *training) train(ctx context.Context, unfinished *checkpoint) error {

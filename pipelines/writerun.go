@@ -2,9 +2,6 @@ package pipelines
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
-	"slices"
 	"time"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
@@ -58,7 +55,7 @@ const writePhase = "write"
 // write writes the run folder.
 func (t *training) write(ctx context.Context, start time.Time) (r *Result, err error) {
 	// The work notices the end of the context itself: nothing is left half done.
-	err = t.driver.Phase(context.WithoutCancel(ctx), writePhase, 1, "folders", func(*parallel.Steps) (err error) {
+	err = t.driver.Phase(context.WithoutCancel(ctx), writePhase, 1, "folder", func(*parallel.Steps) (err error) {
 		r, err = t.writeFolder(ctx, start)
 		return err
 	})
@@ -66,37 +63,12 @@ func (t *training) write(ctx context.Context, start time.Time) (r *Result, err e
 }
 
 func (t *training) writeFolder(ctx context.Context, start time.Time) (*Result, error) {
-	documents := []runfolder.Document{
-		{Name: runfolder.TreeName, Content: t.encoded}, {Name: runfolder.MetricsName, Content: nil}, {Name: runfolder.SchemaName, Content: t.schemaFile().Encode()}, {Name: runfolder.ManifestName, Content: nil},
-	}
-	manifest := t.manifest(start)
-	manifest.Files = []string{runfolder.TreeName, runfolder.MetricsName, runfolder.SchemaName}
-	if t.frontier != nil {
-		manifest.Files = append(manifest.Files, runfolder.FrontierName)
-	}
-	for _, d := range t.frontierTrees {
-		manifest.Files = append(manifest.Files, d.Name)
-	}
-	for i, v := range map[int]any{1: t.metrics, 3: manifest} {
-		b, err := json.MarshalIndent(v, "", "  ")
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", documents[i].Name, err)
-		}
-		b = append(b, '\n')
-		documents[i].Content = b
-	}
-	if t.frontier != nil {
-		b, err := json.MarshalIndent(t.frontier, "", "  ")
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", runfolder.FrontierName, err)
-		}
-		documents = append(documents, runfolder.Document{Name: runfolder.FrontierName, Content: append(b, '\n')})
-	}
-	named := len(documents)
-	urls, err := t.output.Commit(ctx, append(documents, t.frontierTrees...))
+	urls, err := t.output.Write(ctx, &runfolder.Run{
+		Tree: t.tree, Metrics: t.metrics, Schema: t.schemaFile(), Manifest: t.manifest(start),
+		Frontier: t.frontier, Trees: t.frontierTrees,
+	})
 	if err != nil {
 		return nil, err
 	}
-	urls = slices.Delete(urls, named, len(urls)-1) // frontier.json names its trees
 	return &Result{Tree: t.tree, Metrics: t.metrics, Frontier: t.frontier, Files: urls, Estimate: t.estimate}, nil
 }

@@ -2,43 +2,60 @@ package runfolder
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"io/fs"
+	"slices"
 	"time"
 
 	"github.com/espalier-ml/espalier/io/objectstore"
-	"github.com/espalier-ml/espalier/io/usage"
 )
 
-// Claim writes a manifest.json that lists the files of the run that begins, so that what it
-// leaves behind if it is killed is known to be Espalier's. Nothing of an earlier
-// run is there any more.
-func (f *Folder) Claim(ctx context.Context, started time.Time, files []string) error {
-	b, err := json.MarshalIndent(head{Format: f.kind.format, Version: 1, Espalier: Version(), Started: started.UTC(), Files: files}, "", "  ")
+// Claim writes a manifest.json with a list of the files to come, so that a run that is
+// killed leaves files known as Espalier's. rows are the names of the Parquet files.
+// optional names those documents to come that not every run has. The files of an earlier
+// run must be gone: see RemoveEarlier.
+func (f *Folder) Claim(ctx context.Context, started time.Time, rows []string, optional ...string) error {
+	b, err := encodeJSON(&head{
+		Format: f.kind.terms().format, Version: 1, Espalier: Version(), Started: started.UTC(),
+		Files: f.kind.expected(rows, optional),
+	})
 	if err != nil {
 		return err
 	}
-	generation, err := objectstore.WriteSeen(ctx, f.store, f.File(ManifestName), append(b, '\n'), f.bound(ManifestName))
+	generation, err := objectstore.WriteSeen(ctx, f.store, f.File(ManifestName), b, f.condition(ManifestName))
 	if errors.Is(err, fs.ErrExist) {
 		return f.overtaken(ManifestName)
 	}
 	if err != nil {
-		return usage.Errorf("--output: %v", err)
+		return OutputError(err)
 	}
-	f.begun, f.earlier, f.owned = true, false, nil
-	f.held = map[string]objectstore.Object{ManifestName: {URL: f.File(ManifestName), Generation: generation}}
+	f.claimed, f.earlier, f.listed = true, false, nil
+	f.seen = map[string]objectstore.Object{ManifestName: {URL: f.File(ManifestName), Generation: generation}}
 	return nil
 }
 
-// Claimed reports whether the claim is still this run's: else another one has taken the
-// folder over.
-func (f *Folder) Claimed(ctx context.Context) bool {
-	stat, err := f.store.Stat(ctx, f.File(ManifestName))
-	return err == nil && stat.Generation == f.held[ManifestName].Generation
+// expected lists the files of a run that begins.
+func (k Kind) expected(rows, optional []string) []string {
+	var names []string
+	for _, d := range k.Documents() {
+		switch {
+		case d.many != nil:
+			names = append(names, d.many(&Run{Rows: rows})...)
+		case d.Name != ManifestName && (!d.optional || slices.Contains(optional, d.Name)):
+			names = append(names, d.Name)
+		}
+	}
+	return names
 }
 
-// Disclaim removes the claim of a run that has come to nothing.
-func (f *Folder) Disclaim(ctx context.Context) error {
-	return f.store.RemoveSeen(ctx, f.held[ManifestName])
+// HoldsClaim reports whether the folder still has this run's claim. Without the claim,
+// another run has taken the folder over.
+func (f *Folder) HoldsClaim(ctx context.Context) bool {
+	stat, err := f.store.Stat(ctx, f.File(ManifestName))
+	return err == nil && stat.Generation == f.seen[ManifestName].Generation
+}
+
+// RemoveClaim removes the claim of a run that has failed.
+func (f *Folder) RemoveClaim(ctx context.Context) error {
+	return f.store.RemoveSeen(ctx, f.seen[ManifestName])
 }

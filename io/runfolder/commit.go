@@ -11,21 +11,20 @@ import (
 	"github.com/espalier-ml/espalier/io/usage"
 )
 
-// pending is a file that is written and not yet visible.
+// pending is a file that is written aside.
 type pending struct {
 	objectstore.Writer
 
-	name, url string
-	committed bool
+	name      string
+	committed bool // the file has its name
 }
 
-// Commit writes the documents, among them manifest.json, and then the mark of success.
-// Nothing is replaced before all of them are written. The mark of an earlier run
-// goes first, and manifest.json comes first, so that a folder with the mark is
-// always one run's and each file in it is listed at any time. Each write is
-// bound to what openFolder saw: of two runs into one folder the second to end fails.
-func (f *Folder) Commit(ctx context.Context, documents []Document) ([]string, error) {
-	var urls []string
+// commit writes the files of a run and then _SUCCESS, all or none. It replaces nothing
+// before it has written all files aside. The _SUCCESS of an earlier run goes first and
+// manifest.json comes next: a folder with _SUCCESS is always one run's, and each file in
+// the folder is listed at any time. Each write is bound to the file that Open saw: of two
+// runs into one folder the second to end fails.
+func (f *Folder) commit(ctx context.Context, files []File) error {
 	var all []*pending
 	defer func() {
 		for _, p := range all {
@@ -33,36 +32,35 @@ func (f *Folder) Commit(ctx context.Context, documents []Document) ([]string, er
 		}
 	}()
 	written := make(map[string]bool)
-	for _, d := range append(documents[:len(documents):len(documents)], Document{Name: SuccessName}) {
-		p := &pending{name: d.Name, url: f.File(d.Name)}
-		var err error
-		if p.Writer, err = f.store.Create(ctx, p.url, f.bound(d.Name)); err != nil {
-			return nil, usage.Errorf("--output: %v", err)
+	for _, file := range append(slices.Clone(files), File{Name: SuccessName}) {
+		w, err := f.store.Create(ctx, f.File(file.Name), f.condition(file.Name))
+		if err != nil {
+			return OutputError(err)
 		}
-		all, urls, written[d.Name] = append(all, p), append(urls, p.url), true
-		if _, err := p.Write(d.Content); err != nil {
-			return nil, usage.Errorf("--output: %v", err)
+		all, written[file.Name] = append(all, &pending{Writer: w, name: file.Name}), true
+		if _, err := w.Write(file.Content); err != nil {
+			return OutputError(err)
 		}
 	}
 	if err := ctx.Err(); err != nil {
-		return nil, err
+		return err
 	}
-	if err := f.Vacate(ctx, written); err != nil {
-		return nil, err
+	if err := f.removeEarlier(ctx, written); err != nil {
+		return err
 	}
 	failed, err := publish(all)
 	if err == nil {
-		return urls, nil
+		return nil
 	}
 	f.undo(context.WithoutCancel(ctx), all)
 	if errors.Is(err, fs.ErrExist) {
-		return nil, f.overtaken(failed)
+		return f.overtaken(failed)
 	}
-	return nil, usage.Errorf("--output: %v", err)
+	return OutputError(err)
 }
 
-// publish commits the manifest, then all others at the same time, and then the last one.
-// It returns the name of the first that failed.
+// publish gives files their names: manifest.json first, then all others at the same time,
+// then the last one. It returns the name of the first file that failed.
 func publish(all []*pending) (failed string, err error) {
 	mark := all[len(all)-1]
 	var manifest, others []*pending
@@ -89,34 +87,36 @@ func publish(all []*pending) (failed string, err error) {
 	return "", nil
 }
 
-// undo removes what was committed of half a run. The manifest stays if files of an
-// earlier run do, which only it lists, and in place of a claim.
+// undo removes the files of half a run. The manifest stays in two cases: in place of a claim,
+// and where files of an earlier run stay, which no other manifest lists.
 func (f *Folder) undo(ctx context.Context, all []*pending) {
-	left := f.begun || slices.ContainsFunc(all, func(p *pending) bool {
-		_, held := f.held[p.name]
-		return !p.committed && held
+	stays := f.claimed || slices.ContainsFunc(all, func(p *pending) bool {
+		_, seen := f.seen[p.name]
+		return !p.committed && seen
 	})
 	for _, p := range all {
 		switch {
 		case !p.committed:
-		case left && p.name == ManifestName:
-			if o, err := f.store.Stat(ctx, p.url); err == nil {
-				f.held[ManifestName] = o
+		case stays && p.name == ManifestName:
+			if o, err := f.store.Stat(ctx, f.File(p.name)); err == nil {
+				f.seen[ManifestName] = o
 			}
 		default:
-			_ = f.store.Remove(ctx, p.url) // the first error says more
+			_ = f.store.Remove(ctx, f.File(p.name)) // the first error says more
 		}
 	}
 }
 
+// overtaken refuses to replace a file that has changed since the run began.
 func (f *Folder) overtaken(name string) error {
-	return usage.Errorf("--output %s: another run has written %s meanwhile, or another program: choose another folder", f.url, name)
+	return usage.Errorf("--output %s: another run has written %s meanwhile, or another program: choose another folder",
+		f.url, name)
 }
 
-// bound binds the write of a file to what was there when the run began. The mark
-// of an earlier run is gone by then.
-func (f *Folder) bound(name string) objectstore.WriteOptions {
-	if o, ok := f.held[name]; ok && name != SuccessName {
+// condition returns the condition of writing a file: that the folder has the same file as
+// when the run began, or none. An earlier run's _SUCCESS is gone by then.
+func (f *Folder) condition(name string) objectstore.WriteOptions {
+	if o, ok := f.seen[name]; ok && name != SuccessName {
 		return objectstore.WriteOptions{IfGeneration: o.Generation}
 	}
 	return objectstore.WriteOptions{IfAbsent: true}

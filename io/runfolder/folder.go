@@ -4,69 +4,32 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"time"
 
 	"github.com/espalier-ml/espalier/io/objectstore"
 	"github.com/espalier-ml/espalier/io/usage"
 )
 
-// SuccessName comes last into a folder: one without it is not finished.
+// SuccessName is an empty file. It is written last: a folder without it is not finished.
 const SuccessName = "_SUCCESS"
 
-// Kind says what a verb writes into a folder.
-type Kind struct {
-	format   string   // of its manifest.json
-	what     string   // the whole, for people: "a run"
-	done     string   // "a finished run"
-	begun    string   // "an unfinished run"
-	again    string   // how that is gone on with or replaced
-	files    []string // that it may write, beside manifest.json and the mark of success
-	patterns []string // of further files, whose number is not known beforehand
-
-	// writesTell says that files of the patterns are only in the way if they have the very
-	// names of those written, as the writes find out: a folder that cannot be listed will do.
-	writesTell bool
-
-	// unlisted returns the files of an earlier version's run, whose manifest.json lists
-	// none.
-	unlisted func(ctx context.Context, f *Folder, manifest []byte) ([]string, error)
-}
-
-// Folder is the output of a run: files that are committed together. A run writes where
-// nothing lies, or over files that the manifest.json of an earlier run in the
-// folder lists.
+// Folder is the output of a run. The files of the run are committed together. A run writes
+// where nothing lies, and over the files of an earlier run: its manifest.json lists them.
 type Folder struct {
 	store   *objectstore.Store
 	url     string
-	kind    *Kind
-	held    map[string]objectstore.Object // what lay there when the run began, by name
-	earlier bool                          // there is a manifest.json of this kind
-	begun   bool                          // claim has written it
-	owned   map[string]bool               // files that it lists
+	kind    Kind
+	seen    map[string]objectstore.Object // by name: the files there when the run began
+	earlier bool                          // an earlier run of this kind has left its manifest.json
+	listed  map[string]bool               // the files of the earlier run's list
+	claimed bool                          // this run has written its claim
 }
 
-// Document is a file of a folder.
-type Document struct {
-	Name    string
-	Content []byte
-}
-
-// head is what every manifest.json says of the files beside it.
-type head struct {
-	Format   string    `json:"format"`
-	Version  int       `json:"version"`
-	Espalier string    `json:"espalier,omitempty"` // version of the program
-	Started  time.Time `json:"started,omitzero"`
-	Files    []string  `json:"files"` // written by the run, beside manifest.json and _SUCCESS
-}
-
-// Open looks at what an output folder holds under the names that a run would
-// write, before any work is done. Files of others are refused, and so is an
-// earlier run's result unless it is to be replaced. names are those of files
-// beside the kind's own.
-func Open(ctx context.Context, s *objectstore.Store, url string, kind *Kind, replace bool, names ...string) (*Folder, error) {
-	f := &Folder{store: s, url: url, kind: kind, held: make(map[string]objectstore.Object)}
-	if err := f.look(ctx, slices.Concat(kind.files, names)); err != nil {
+// Open looks at the names in a folder that a run would write, before any work is done.
+// further lists names beside those of the kind. Files of others are refused. An earlier
+// run's result is refused without replace. Errors are usage errors.
+func Open(ctx context.Context, s *objectstore.Store, url string, kind Kind, replace bool, further ...string) (*Folder, error) {
+	f := &Folder{store: s, url: url, kind: kind, seen: make(map[string]objectstore.Object)}
+	if err := f.look(ctx, slices.Concat(kind.ownNames(), further)); err != nil {
 		return nil, OutputError(err)
 	}
 	if err := f.readManifest(ctx); err != nil {
@@ -75,17 +38,19 @@ func Open(ctx context.Context, s *objectstore.Store, url string, kind *Kind, rep
 	if err := f.refuseForeign(); err != nil {
 		return nil, err
 	}
+	terms := kind.terms()
 	switch {
 	case !f.earlier || replace:
 		return f, nil
 	case f.Finished():
-		return nil, usage.Errorf("--output %s has %s: choose another folder, or replace it with --overwrite", url, kind.done)
+		return nil, usage.Errorf("--output %s has %s: choose another folder, or replace it with --overwrite",
+			url, terms.finished)
 	default:
-		return nil, usage.Errorf("--output %s has %s: %s", url, kind.begun, kind.again)
+		return nil, usage.Errorf("--output %s has %s: %s", url, terms.unfinished, terms.remedy)
 	}
 }
 
-// OutputError makes a usage error of a fault of the output, unless it is one already.
+// OutputError returns an error of the output as a usage error.
 func OutputError(err error) error {
 	if err == nil || errors.As(err, new(*usage.Error)) {
 		return err
@@ -93,15 +58,9 @@ func OutputError(err error) error {
 	return usage.Errorf("--output: %v", err)
 }
 
-// Finished reports whether the folder had the mark of success.
+// Finished reports whether the folder had _SUCCESS when the run began.
 func (f *Folder) Finished() bool {
-	_, ok := f.held[SuccessName]
-	return ok
-}
-
-// Holds reports whether a file lay there when the run began.
-func (f *Folder) Holds(name string) bool {
-	_, ok := f.held[name]
+	_, ok := f.seen[SuccessName]
 	return ok
 }
 

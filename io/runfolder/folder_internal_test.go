@@ -9,12 +9,10 @@ import (
 	"github.com/espalier-ml/espalier/io/objectstore"
 )
 
-// letters is the output of a verb that writes two files.
-func letters() *Kind {
-	return &Kind{format: "espalier/letters", what: "letters", done: "finished letters", begun: "unfinished letters", again: "--overwrite", files: []string{"a", "b"}}
-}
+// The documents of a made-up data set, which take any content here.
+const costsName, behindName = "_costs.csv", "_tree.json"
 
-const lettersManifest = `{"format": "espalier/letters", "version": 1, "files": ["a", "b"]}`
+const synthManifest = `{"format": "espalier/synth", "version": 1, "files": ["_costs.csv", "_tree.json"]}`
 
 // TestTwoRuns: of two runs into one folder the second to end fails, and what
 // the first has written stays.
@@ -23,19 +21,20 @@ func TestTwoRuns(t *testing.T) {
 		s := objectstore.New()
 		open := func(overwrite bool) *Folder {
 			t.Helper()
-			f, err := Open(t.Context(), s, url, letters(), overwrite)
+			f, err := Open(t.Context(), s, url, Synth, overwrite)
 			if err != nil {
 				t.Fatal(err)
 			}
 			return f
 		}
 		commit := func(f *Folder, content string) error {
-			_, err := f.Commit(t.Context(), []Document{{"a", []byte(content)}, {ManifestName, []byte(lettersManifest)}, {"b", []byte(content)}})
-			return err
+			return f.commit(t.Context(), []File{
+				{costsName, []byte(content)}, {ManifestName, []byte(synthManifest)}, {behindName, []byte(content)},
+			})
 		}
 		want := func(content string) {
 			t.Helper()
-			for _, name := range []string{"a", "b"} {
+			for _, name := range []string{costsName, behindName} {
 				if b, err := s.ReadAll(t.Context(), objectstore.Join(url, name), 0); err != nil || string(b) != content {
 					t.Errorf("%s/%s: %q, %v, want %q", url, name, b, err, content)
 				}
@@ -64,21 +63,21 @@ func TestTwoRuns(t *testing.T) {
 // TestHalfARun: when a file cannot be committed, those before it do not stay.
 func TestHalfARun(t *testing.T) {
 	s, url := objectstore.New(), "mem://"+t.Name()
-	f, err := Open(t.Context(), s, url, letters(), false)
+	f, err := Open(t.Context(), s, url, Synth, false)
 	if err != nil {
 		t.Fatal(err)
 	}
-	w, err := s.Create(t.Context(), url+"/b", objectstore.WriteOptions{})
+	w, err := s.Create(t.Context(), url+"/"+behindName, objectstore.WriteOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := w.Commit(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := f.Commit(t.Context(), []Document{{"a", nil}, {"b", nil}, {ManifestName, nil}}); err == nil {
+	if err := f.commit(t.Context(), []File{{costsName, nil}, {behindName, nil}, {ManifestName, nil}}); err == nil {
 		t.Error("no error")
 	}
-	for _, name := range []string{"a", ManifestName, SuccessName} {
+	for _, name := range []string{costsName, ManifestName, SuccessName} {
 		if _, err := s.Stat(t.Context(), objectstore.Join(url, name)); !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("%s is there: %v", name, err)
 		}

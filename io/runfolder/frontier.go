@@ -56,9 +56,5 @@ func (f *Frontier) Report() []report.Point {
 	return points
 }
 
-// Names of the frontier in a run folder, and the format of frontier.json.
-const (
-	FrontierName   = "frontier.json"
-	FrontierFolder = "frontier"
-	FrontierFormat = "espalier/frontier"
-)
+// FrontierFormat identifies frontier.json.
+const FrontierFormat = "espalier/frontier"

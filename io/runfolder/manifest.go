@@ -1,7 +1,12 @@
 package runfolder
 
-import (
-	"time"
+import "time"
+
+// The formats by which manifest.json says what its folder has.
+const (
+	ManifestFormat    = "espalier/manifest"
+	PredictionsFormat = "espalier/predictions"
+	SynthFormat       = "espalier/synth"
 )
 
 // Manifest is manifest.json: what a run read, with which configuration, and

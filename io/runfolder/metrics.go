@@ -1,8 +1,6 @@
 package runfolder
 
 import (
-	"encoding/json"
-
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/metric"
 	"github.com/espalier-ml/espalier/io/report"
@@ -80,7 +78,4 @@ func (m *Metrics) DescribeWeights() {
 }
 
 // Encode returns the metrics as they are written.
-func (m *Metrics) Encode() ([]byte, error) {
-	b, err := json.MarshalIndent(m, "", "  ")
-	return append(b, '\n'), err
-}
+func (m *Metrics) Encode() ([]byte, error) { return encodeJSON(m) }

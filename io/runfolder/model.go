@@ -11,10 +11,10 @@ import (
 	"github.com/espalier-ml/espalier/io/usage"
 )
 
-// MaxModel bounds a tree.json that is read.
+// MaxModel is the most bytes of a document that is read.
 const MaxModel = 1 << 30
 
-// TreeURL returns the URL of the tree.json that a model's name stands for.
+// TreeURL returns the URL of a model's tree.json. A model is a run folder or a tree.json.
 func TreeURL(model string) string {
 	if strings.HasSuffix(model, ".json") {
 		return model
@@ -22,16 +22,29 @@ func TreeURL(model string) string {
 	return objectstore.Join(model, TreeName)
 }
 
-// ReadTree reads the tree of a run folder or of a tree.json.
+// ReadTree reads the tree of a model: of a run folder or a tree.json. Errors are usage
+// errors, or a *dataset.DataError where the file is no tree.
 func ReadTree(ctx context.Context, s *objectstore.Store, model string) (*tree.Tree, error) {
 	url := TreeURL(model)
 	b, err := s.ReadAll(ctx, url, MaxModel)
 	if err != nil {
 		return nil, usage.Errorf("--model %s: %v; name a run folder or a tree.json", model, err)
 	}
+	t, err := decodeTree(b)
+	if err != nil {
+		return nil, unreadable(url, err)
+	}
+	return t, nil
+}
+
+// decodeTree decodes a tree.json. The error is a *dataset.DataError without the file.
+func decodeTree(b []byte) (*tree.Tree, error) {
 	t, err := tree.Decode(b)
 	if err != nil {
-		return nil, &dataset.DataError{File: url, Problem: fmt.Sprintf("not a tree that can be used: %v", err), Hint: "name a run folder or a tree.json"}
+		return nil, &dataset.DataError{
+			Problem: fmt.Sprintf("not a tree that can be used: %v", err),
+			Hint:    "name a run folder or a tree.json",
+		}
 	}
 	return t, nil
 }

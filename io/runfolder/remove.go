@@ -9,16 +9,20 @@ import (
 
 	"github.com/espalier-ml/espalier/induce/parallel"
 	"github.com/espalier-ml/espalier/io/objectstore"
-	"github.com/espalier-ml/espalier/io/usage"
 )
 
-// Vacate removes the mark of an earlier run, as what it stands for is about to change, and
-// then the files that it has left and that this one does not write.
-func (f *Folder) Vacate(ctx context.Context, written map[string]bool) error {
+// RemoveEarlier removes the files of an earlier run.
+func (f *Folder) RemoveEarlier(ctx context.Context) error { return f.removeEarlier(ctx, nil) }
+
+// removeEarlier removes the files of an earlier run, but those that this run replaces.
+// _SUCCESS goes first: from then on the folder is not finished.
+func (f *Folder) removeEarlier(ctx context.Context, written map[string]bool) error {
 	if !f.earlier {
 		return nil
 	}
-	stale := slices.DeleteFunc(slices.Sorted(maps.Keys(f.owned)), func(name string) bool { return written[name] })
+	stale := slices.DeleteFunc(slices.Sorted(maps.Keys(f.listed)), func(name string) bool {
+		return written[name]
+	})
 	if err := f.remove(ctx, SuccessName); err != nil {
 		return err
 	}
@@ -26,13 +30,13 @@ func (f *Folder) Vacate(ctx context.Context, written map[string]bool) error {
 		return err
 	}
 	for _, name := range append(stale, SuccessName) {
-		delete(f.held, name)
+		delete(f.seen, name)
 	}
 	folders := foldersOf(stale)
-	slices.Reverse(folders) // those below first
+	slices.Reverse(folders) // folders below others first
 	for _, name := range folders {
 		if err := f.store.RemoveEmpty(f.File(name)); err != nil {
-			return usage.Errorf("--output: %v", err)
+			return OutputError(err)
 		}
 	}
 	return nil
@@ -40,9 +44,9 @@ func (f *Folder) Vacate(ctx context.Context, written map[string]bool) error {
 
 // remove removes a file of an earlier run.
 func (f *Folder) remove(ctx context.Context, name string) error {
-	o, ok := f.held[name]
+	o, ok := f.seen[name]
 	var err error
-	if !ok && f.owned[name] { // it was not looked at, as this run does not write it
+	if !ok && f.listed[name] { // Open has not looked at it, as this run does not write it
 		o, err = f.store.Stat(ctx, f.File(name))
 	}
 	if err == nil && o.URL != "" {
@@ -52,7 +56,7 @@ func (f *Folder) remove(ctx context.Context, name string) error {
 	case errors.Is(err, objectstore.ErrChanged):
 		return f.overtaken(name)
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
-		return usage.Errorf("--output: %v", err)
+		return OutputError(err)
 	default:
 		return nil
 	}

@@ -1,0 +1,78 @@
+package runfolder
+
+import (
+	"encoding/json"
+	"runtime"
+
+	"github.com/espalier-ml/espalier/induce/parallel"
+	"github.com/espalier-ml/espalier/induce/tree"
+)
+
+// codec writes and reads the files of a document.
+type codec struct {
+	has    func(r *Run) bool                  // the run has a value
+	encode func(r *Run) ([][]byte, error)     // one content a file
+	decode func(r *Run, content []byte) error // adds the value of a file
+}
+
+// inJSON writes a value of the run as indented JSON.
+func inJSON[T any](field func(r *Run) **T) codec {
+	decode := func(b []byte) (*T, error) {
+		value := new(T)
+		return value, json.Unmarshal(b, value)
+	}
+	return single(field, encodeJSON[T], decode)
+}
+
+func encodeJSON[T any](value *T) ([]byte, error) {
+	b, err := json.MarshalIndent(value, "", "  ")
+	return append(b, '\n'), err
+}
+
+// text writes a value of the run in a form of its own.
+func text[T any](field func(r *Run) **T, encode func(*T) []byte, decode func([]byte) (*T, error)) codec {
+	return single(field, func(value *T) ([]byte, error) { return encode(value), nil }, decode)
+}
+
+// single writes a value of the run to one file.
+func single[T any](field func(r *Run) **T, encode func(*T) ([]byte, error), decode func([]byte) (*T, error)) codec {
+	return codec{
+		has: func(r *Run) bool { return *field(r) != nil },
+		encode: func(r *Run) ([][]byte, error) {
+			b, err := encode(*field(r))
+			return [][]byte{b}, err
+		},
+		decode: func(r *Run, content []byte) error {
+			value, err := decode(content)
+			if err == nil {
+				*field(r) = value
+			}
+			return err
+		},
+	}
+}
+
+func treeCodec() codec {
+	return text(func(r *Run) **tree.Tree { return &r.Tree }, (*tree.Tree).Encode, decodeTree)
+}
+
+func metricsCodec() codec { return inJSON(func(r *Run) **Metrics { return &r.Metrics }) }
+
+// treesCodec writes each tree of the frontier to a file, several at a time.
+func treesCodec() codec {
+	return codec{
+		has: func(r *Run) bool { return len(r.Trees) > 0 },
+		encode: func(r *Run) ([][]byte, error) {
+			contents := make([][]byte, len(r.Trees))
+			parallel.Each(len(contents), runtime.GOMAXPROCS(0), func(i int) { contents[i] = r.Trees[i].Encode() })
+			return contents, nil
+		},
+		decode: func(r *Run, content []byte) error {
+			t, err := decodeTree(content)
+			if err == nil {
+				r.Trees = append(r.Trees, t)
+			}
+			return err
+		},
+	}
+}

@@ -1,0 +1,172 @@
+package runfolder
+
+import (
+	"fmt"
+
+	"github.com/espalier-ml/espalier/induce/tree"
+)
+
+// Run is the content of a folder: a value for each document. A document without a value is
+// not in the folder. To add a document, add its value here and its entry to Documents.
+type Run struct {
+	Tree     *tree.Tree   // of training: the model; of synth: the tree behind the classes
+	Metrics  *Metrics     // of training; of predictions with labels
+	Schema   *tree.Schema // of training
+	Frontier *Frontier    // of training with a choice among trees
+	Trees    []*tree.Tree // by point of Frontier
+	Costs    *Costs       // of synth
+
+	Manifest    *Manifest            // of training
+	Predictions *PredictionsManifest // of predictions
+	Synth       *SynthManifest       // of synth
+
+	Rows []string // names of the Parquet files, which are written before the documents
+}
+
+// Document describes a file of a folder, or many files of one form.
+type Document struct {
+	Name   string // the file below the folder; of many files: the first one
+	Kinds  []Kind // of the folders with this document
+	Holds  string // what it says, for the documentation
+	Schema string // name of its JSON Schema, see Schemas; empty: it has none
+
+	optional bool                  // there are runs without it
+	many     func(r *Run) []string // names of the files, where there are any number; nil: there is one
+	pattern  string                // matches names of many files, also of other runs; empty: verbs name them
+	hidden   bool                  // the folder of many files may refuse to be listed: writing finds a taken name
+
+	codec // zero: the files are written and read elsewhere
+}
+
+// Documents lists all documents. The order is that of the list in manifest.json.
+func Documents() []Document {
+	training, predictions, synth := []Kind{Training}, []Kind{Predictions}, []Kind{Synth}
+	return []Document{
+		{
+			Name: "NAME.parquet", Kinds: predictions, many: rowFiles,
+			Holds: "predictions for the input file NAME",
+		},
+		{
+			Name: "_costs.csv", Kinds: synth,
+			codec: text(func(r *Run) **Costs { return &r.Costs }, (*Costs).encode, decodeCosts),
+			Holds: "a cost for each feature",
+		},
+		{
+			Name: TreeName, Kinds: training, Schema: "tree", codec: treeCodec(),
+			Holds: "the model, and the features it tests",
+		},
+		{
+			Name: "_tree.json", Kinds: synth, Schema: "tree", codec: treeCodec(),
+			Holds: "the tree that decides the classes",
+		},
+		{
+			Name: MetricsName, Kinds: training, Schema: "metrics", codec: metricsCodec(),
+			Holds: "figures by part of the rows",
+		},
+		{
+			Name: MetricsName, Kinds: predictions, Schema: "metrics", codec: metricsCodec(), optional: true,
+			Holds: "figures, where the rows have a label",
+		},
+		{
+			Name: "schema.json", Kinds: training, Schema: "schema",
+			codec: text(func(r *Run) **tree.Schema { return &r.Schema }, (*tree.Schema).Encode, tree.DecodeSchema),
+			Holds: "each column's use, cuts, values, cost",
+		},
+		{
+			Name: ManifestName, Kinds: training, Schema: "manifest",
+			codec: inJSON(func(r *Run) **Manifest { return &r.Manifest }),
+			Holds: "settings, inputs, timings, list of files",
+		},
+		{
+			Name: ManifestName, Kinds: predictions, Schema: "predictions",
+			codec: inJSON(func(r *Run) **PredictionsManifest { return &r.Predictions }),
+			Holds: "settings, new values, list of files",
+		},
+		{
+			Name: ManifestName, Kinds: synth, Schema: "synth",
+			codec: inJSON(func(r *Run) **SynthManifest { return &r.Synth }),
+			Holds: "settings, list of files",
+		},
+		{
+			Name: FrontierName, Kinds: training, Schema: "frontier", optional: true,
+			codec: inJSON(func(r *Run) **Frontier { return &r.Frontier }),
+			Holds: "the best tree at each expected cost",
+		},
+		{
+			Name: FrontierTree(0), Kinds: training, Schema: "tree", codec: treesCodec(),
+			many: treeFiles, pattern: frontierFolder + "/[0-9][0-9][0-9]*.json", hidden: true,
+			Holds: "the trees of frontier.json",
+		},
+		{
+			Name: PartName(0), Kinds: synth, many: rowFiles, pattern: "part-*.parquet",
+			Holds: "the rows; `part-*` is synth's alone",
+		},
+	}
+}
+
+// The names that other documents or verbs need.
+const (
+	TreeName     = "tree.json"
+	MetricsName  = "metrics.json"
+	ManifestName = "manifest.json"
+	FrontierName = "frontier.json"
+
+	frontierFolder = "frontier"
+)
+
+func rowFiles(r *Run) []string { return r.Rows }
+
+func treeFiles(r *Run) []string {
+	names := make([]string, len(r.Trees))
+	for i := range names {
+		names[i] = FrontierTree(i)
+	}
+	return names
+}
+
+// FrontierTree returns the file of the tree of a point of the frontier.
+func FrontierTree(point int) string { return fmt.Sprintf("%s/%03d.json", frontierFolder, point) }
+
+// Folders lists the folders below a folder in which documents lie.
+func Folders() []string {
+	var names []string
+	for _, d := range Documents() {
+		names = append(names, d.Name)
+	}
+	return foldersOf(names)
+}
+
+// PartName returns the name of a Parquet file of a made-up data set.
+func PartName(file int64) string { return fmt.Sprintf("part-%05d.parquet", file) }
+
+// names lists the document's files.
+func (d *Document) names(r *Run) []string {
+	switch {
+	case d.many != nil:
+		return d.many(r)
+	case d.optional && !d.has(r):
+		return nil
+	default:
+		return []string{d.Name}
+	}
+}
+
+// files encodes the document's files, none where they are written elsewhere.
+func (d *Document) files(r *Run) ([]File, error) {
+	names := d.names(r)
+	if d.encode == nil || len(names) == 0 {
+		return nil, nil
+	}
+	if !d.has(r) {
+		return nil, fmt.Errorf("%s: the run has no value for it", d.Name)
+	}
+	contents, err := d.encode(r)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", d.Name, err)
+	}
+	files := make([]File, len(names))
+	for i, name := range names {
+		files[i] = File{Name: name, Content: contents[i]}
+	}
+	return files, nil
+}

@@ -1,0 +1,104 @@
+package runfolder
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/espalier-ml/espalier/io/objectstore"
+	"github.com/espalier-ml/espalier/io/usage"
+)
+
+// head is the part that all kinds of manifest.json share.
+type head struct {
+	Format   string    `json:"format"`
+	Version  int       `json:"version"`
+	Espalier string    `json:"espalier,omitempty"` // version of the program
+	Started  time.Time `json:"started,omitzero"`
+	Files    []string  `json:"files"` // all files of the run but manifest.json and _SUCCESS
+}
+
+// readManifest finds out which files an earlier run has written.
+func (f *Folder) readManifest(ctx context.Context) error {
+	o, ok := f.seen[ManifestName]
+	if !ok {
+		return nil
+	}
+	b, err := objectstore.ReadSeen(ctx, f.store, o, MaxModel)
+	if err != nil {
+		return OutputError(err)
+	}
+	var head head
+	if err := json.Unmarshal(b, &head); err != nil || head.Format != f.kind.terms().format {
+		return f.otherManifest(head.Format)
+	}
+	f.earlier, f.listed = true, make(map[string]bool)
+	if head.Files == nil {
+		if head.Files, err = f.unlistedFiles(ctx, b); err != nil {
+			return OutputError(err)
+		}
+	}
+	for _, name := range head.Files {
+		if !filepath.IsLocal(name) || path.Clean(name) != name || name == "." || strings.Contains(name, `\`) {
+			return usage.Errorf("--output %s: %s there lists the file %q, which no run writes: choose another folder",
+				f.url, ManifestName, name)
+		}
+		f.listed[name] = true
+	}
+	return nil
+}
+
+// otherManifest refuses a manifest.json of another kind, or of another program.
+func (f *Folder) otherManifest(format string) error {
+	content := "is not Espalier's"
+	for _, k := range kinds() {
+		if k.terms().format == format {
+			content = fmt.Sprintf("is of %s: the folder has something else than %s", k.terms().whole, f.kind.terms().whole)
+		}
+	}
+	return usage.Errorf("--output %s: %s there %s, and is not overwritten: choose another folder",
+		f.url, ManifestName, content)
+}
+
+// unlistedFiles returns the files of a run by a version whose manifests did not list all.
+func (f *Folder) unlistedFiles(ctx context.Context, manifest []byte) ([]string, error) {
+	switch f.kind {
+	case Training:
+		return f.unlistedTraining(ctx)
+	case Predictions: // the manifest listed the rows' files
+		var m PredictionsManifest
+		if err := json.Unmarshal(manifest, &m); err != nil {
+			return nil, err
+		}
+		return append(m.Outputs, MetricsName), nil
+	default:
+		return nil, nil
+	}
+}
+
+// unlistedTraining returns the files of a training run: frontier.json names its trees.
+func (f *Folder) unlistedTraining(ctx context.Context) ([]string, error) {
+	names := slices.DeleteFunc(Training.ownNames(), func(name string) bool {
+		return name == ManifestName || name == SuccessName
+	})
+	o, ok := f.seen[FrontierName]
+	if !ok {
+		return names, nil
+	}
+	b, err := objectstore.ReadSeen(ctx, f.store, o, MaxModel)
+	if err != nil {
+		return nil, err
+	}
+	var there Frontier
+	if err := json.Unmarshal(b, &there); err == nil && there.Format == FrontierFormat {
+		for i := range there.Points {
+			names = append(names, there.Points[i].Tree)
+		}
+	}
+	return names, nil
+}

@@ -1,0 +1,113 @@
+package runfolder
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+
+	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/parallel"
+	"github.com/espalier-ml/espalier/io/objectstore"
+	"github.com/espalier-ml/espalier/io/usage"
+)
+
+// Read reads a folder of a kind back: the documents with the given names, or without
+// names all of them, with the trees of the frontier and the names of the Parquet files
+// that manifest.json lists. A document that a run may lack may be missing.
+func Read(ctx context.Context, s *objectstore.Store, folder string, kind Kind, names ...string) (*Run, error) {
+	r := new(Run)
+	wanted, err := kind.named(names)
+	if err != nil {
+		return nil, err
+	}
+	if err := r.read(ctx, s, folder, wanted); err != nil || len(names) > 0 {
+		return r, err
+	}
+	return r, r.read(ctx, s, folder, kind.manyOf(r))
+}
+
+// stored is a file to be read, and its document.
+type stored struct {
+	*Document
+
+	name string
+}
+
+// named returns the documents of one file that have the given names, all without names.
+func (k Kind) named(names []string) ([]stored, error) {
+	var wanted []stored
+	for _, d := range k.Documents() {
+		if d.many == nil && (len(names) == 0 || slices.Contains(names, d.Name)) {
+			wanted = append(wanted, stored{&d, d.Name})
+		}
+	}
+	for _, name := range names {
+		if !slices.ContainsFunc(wanted, func(f stored) bool { return f.name == name }) {
+			return nil, fmt.Errorf("%s is no document of %s", name, k.terms().whole)
+		}
+	}
+	return wanted, nil
+}
+
+// manyOf returns those files of the manifest's list that are one of many. It sets Rows to the
+// names of the Parquet files.
+func (k Kind) manyOf(r *Run) []stored {
+	var wanted []stored
+	for _, name := range r.listed() {
+		d := k.documentOf(name)
+		switch {
+		case d == nil || d.decode == nil:
+			r.Rows = append(r.Rows, name)
+		case d.many != nil:
+			wanted = append(wanted, stored{d, name})
+		}
+	}
+	return wanted
+}
+
+// documentOf returns the document that a file belongs to; nil: its name alone does not tell.
+func (k Kind) documentOf(name string) *Document {
+	for _, d := range k.Documents() {
+		if ok, _ := path.Match(d.pattern, name); ok || d.many == nil && d.Name == name { // the patterns are good ones
+			return &d
+		}
+	}
+	return nil
+}
+
+// read reads files at the same time, and adds their values in order.
+func (r *Run) read(ctx context.Context, s *objectstore.Store, folder string, files []stored) error {
+	contents := make([][]byte, len(files))
+	err := parallel.AtOnce(len(files), func(i int) (err error) {
+		contents[i], err = s.ReadAll(ctx, objectstore.Join(folder, files[i].name), MaxModel)
+		if files[i].optional && errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		return OutputError(err)
+	})
+	if err != nil {
+		return err
+	}
+	for i, f := range files {
+		if contents[i] == nil { // it is not there
+			continue
+		}
+		if err := f.decode(r, contents[i]); err != nil {
+			return unreadable(objectstore.Join(folder, f.name), err)
+		}
+	}
+	return nil
+}
+
+// unreadable says which file could not be decoded.
+func unreadable(url string, err error) error {
+	var damaged *dataset.DataError
+	if errors.As(err, &damaged) {
+		damaged.File = url
+		return err
+	}
+	return usage.Errorf("--output: %s: %v", url, err)
+}

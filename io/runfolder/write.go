@@ -1,0 +1,84 @@
+package runfolder
+
+import (
+	"context"
+
+	"github.com/espalier-ml/espalier/io/objectstore"
+)
+
+// File is a file of a folder.
+type File struct {
+	Name    string // below the folder
+	Content []byte
+}
+
+// Write writes the documents of a run to the folder, all or none, and _SUCCESS last. It
+// sets the list of files in the run's manifest. It returns the URLs of Kind.Files.
+func (f *Folder) Write(ctx context.Context, r *Run) ([]string, error) {
+	files, err := f.kind.encode(r)
+	if err != nil {
+		return nil, err
+	}
+	if err := f.commit(ctx, files); err != nil {
+		return nil, err
+	}
+	return f.kind.Files(f.url, r), nil
+}
+
+// Files returns the URLs of a run's documents in a folder, _SUCCESS last. The Parquet files
+// and the frontier's trees are left out: there may be any number of them.
+func (k Kind) Files(folder string, r *Run) []string {
+	var urls []string
+	for _, d := range k.Documents() {
+		if d.many == nil && (!d.optional || d.has(r)) {
+			urls = append(urls, objectstore.Join(folder, d.Name))
+		}
+	}
+	return append(urls, objectstore.Join(folder, SuccessName))
+}
+
+// encode returns the files of a run's documents.
+func (k Kind) encode(r *Run) ([]File, error) {
+	var listed []string
+	for _, d := range k.Documents() {
+		if d.Name != ManifestName {
+			listed = append(listed, d.names(r)...)
+		}
+	}
+	r.setListed(listed)
+	var files []File
+	for _, d := range k.Documents() {
+		encoded, err := d.files(r)
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, encoded...)
+	}
+	return files, nil
+}
+
+// setListed sets the list of files in the run's manifest.
+func (r *Run) setListed(names []string) {
+	switch {
+	case r.Manifest != nil:
+		r.Manifest.Files = names
+	case r.Predictions != nil:
+		r.Predictions.Files = names
+	case r.Synth != nil:
+		r.Synth.Files = names
+	}
+}
+
+// listed returns the list of files in the run's manifest.
+func (r *Run) listed() []string {
+	switch {
+	case r.Manifest != nil:
+		return r.Manifest.Files
+	case r.Predictions != nil:
+		return r.Predictions.Files
+	case r.Synth != nil:
+		return r.Synth.Files
+	default:
+		return nil
+	}
+}
