@@ -26,8 +26,8 @@ func store(o httpstore.Options) *objectstore.Store {
 	return s
 }
 
-// TestNoCredentials checks that the errors say what to do, and that a file of
-// credentials that is missing is not taken for a missing object.
+// TestNoCredentials checks that the errors name a remedy, and that a missing file of
+// credentials does not look like a missing object.
 func TestNoCredentials(t *testing.T) {
 	broken := filepath.Join(t.TempDir(), "key.json")
 	if err := os.WriteFile(broken, []byte("{"), 0o600); err != nil {
@@ -49,7 +49,7 @@ func TestNoCredentials(t *testing.T) {
 	}
 }
 
-// TestNoToken has credentials whose source does not answer.
+// TestNoToken has credentials with a source of tokens that does not answer.
 func TestNoToken(t *testing.T) {
 	refusing := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
@@ -88,7 +88,7 @@ func TestUnauthorized(t *testing.T) {
 	}
 }
 
-// TestRights checks that errors name the right that is missing.
+// TestRights checks that errors name the missing permission.
 func TestRights(t *testing.T) {
 	faults := objectstoretest.NewFaults(t, gcstest.Start(t, "bucket"))
 	s, base := newStore(t, faults.URL, httpstore.Options{})
@@ -110,7 +110,7 @@ func TestRights(t *testing.T) {
 	}
 }
 
-// TestLazy checks that a driver that is not used costs nothing.
+// TestLazy checks that an unused driver does no work.
 func TestLazy(t *testing.T) {
 	faults := objectstoretest.NewFaults(t, gcstest.Start(t, "bucket"))
 	gcstest.Use(t, faults.URL)
@@ -120,7 +120,7 @@ func TestLazy(t *testing.T) {
 	}
 }
 
-// upload writes an object by a plain request, as other programs do.
+// upload writes an object by a plain request, like another program.
 func upload(t *testing.T, url, query string, content []byte) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost,
@@ -138,8 +138,8 @@ func upload(t *testing.T, url, query string, content []byte) {
 	}
 }
 
-// TestFolderPlaceholders checks that what consoles create to show a folder is
-// no object, and is removed with the folder.
+// TestFolderPlaceholders checks that a console's placeholder of a folder is no object, and
+// is removed with the folder.
 func TestFolderPlaceholders(t *testing.T) {
 	url := gcstest.Start(t, "bucket")
 	s, base := newStore(t, url, httpstore.Options{})
@@ -148,8 +148,7 @@ func TestFolderPlaceholders(t *testing.T) {
 	objectstoretest.Placeholders(t, s, base, "gs://bucket")
 }
 
-// TestGzip checks that an object which is marked as gzip is read as it is
-// stored.
+// TestGzip checks that an object marked as gzip is read as stored.
 func TestGzip(t *testing.T) {
 	url := gcstest.Start(t, "bucket")
 	s, base := newStore(t, url, httpstore.Options{})
@@ -174,7 +173,7 @@ func TestGzip(t *testing.T) {
 	}
 }
 
-// TestForeignGenerations are no numbers, as another store might give.
+// TestForeignGenerations has generations that are no numbers, as of another store.
 func TestForeignGenerations(t *testing.T) {
 	s, base := newStore(t, gcstest.Start(t, "bucket"), httpstore.Options{})
 	for _, generation := range []string{"0", "-1", "abc"} {
@@ -189,7 +188,7 @@ func TestForeignGenerations(t *testing.T) {
 	}
 }
 
-// TestStall checks a store that accepts an upload and never reads it.
+// TestStall has a store that accepts an upload, but never reads it.
 func TestStall(t *testing.T) {
 	faults := objectstoretest.NewFaults(t, gcstest.Start(t, "bucket"))
 	s, base := newStore(t, faults.URL, httpstore.Options{Attempts: 2, IdleTimeout: 100 * time.Millisecond,

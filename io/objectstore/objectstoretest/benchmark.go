@@ -7,9 +7,8 @@ import (
 	"github.com/espalier-ml/espalier/io/objectstore"
 )
 
-// BenchmarkReadAt reads ranges of an object that it writes to the URL. Emulators
-// share the machine: it measures what a request costs, not what a service can
-// do.
+// BenchmarkReadAt writes an object to the URL and reads ranges of it. Emulators share the
+// machine, so it measures the cost of a request, not the speed of a service.
 func BenchmarkReadAt(b *testing.B, store *objectstore.Store, url string) {
 	b.Helper()
 	w, err := store.Create(b.Context(), url, objectstore.WriteOptions{})

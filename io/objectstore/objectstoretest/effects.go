@@ -9,11 +9,11 @@ import (
 	"time"
 )
 
-// Effect is what happens to a request: it answers itself or lets the store do
-// so. ended is closed with the test.
+// Effect handles a request: it answers itself, or passes the request to the store. ended is
+// closed at the end of the test.
 type Effect func(w http.ResponseWriter, r *http.Request, store http.Handler, ended <-chan struct{})
 
-// Latency answers later.
+// Latency delays the request.
 func Latency(d time.Duration) Effect {
 	return func(w http.ResponseWriter, r *http.Request, store http.Handler, ended <-chan struct{}) {
 		pause(r, d, ended)
@@ -21,7 +21,7 @@ func Latency(d time.Duration) Effect {
 	}
 }
 
-// pause waits, but not longer than the client and the test do.
+// pause waits for d, or until the client or the test ends.
 func pause(r *http.Request, d time.Duration, ended <-chan struct{}) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -35,7 +35,7 @@ func pause(r *http.Request, d time.Duration, ended <-chan struct{}) {
 // Status answers with an error instead of asking the store.
 func Status(code int) Effect {
 	return func(w http.ResponseWriter, r *http.Request, _ http.Handler, _ <-chan struct{}) {
-		_, _ = io.Copy(io.Discard, r.Body) // a client that still sends would not see the answer
+		_, _ = io.Copy(io.Discard, r.Body) // the client reads the answer after it has sent the body
 		body := fmt.Sprintf(`<Error><Code>%s</Code><Message>injected</Message></Error>`, s3Code(code))
 		if isGoogle(r) {
 			body = fmt.Sprintf(`{"error":{"code":%d,"message":"injected"}}`, code)
@@ -61,15 +61,14 @@ func s3Code(status int) string {
 	}
 }
 
-// Reset closes the connection without an answer, and without asking the store.
+// Reset closes the connection without an answer, and without a request to the store.
 func Reset() Effect {
 	return func(http.ResponseWriter, *http.Request, http.Handler, <-chan struct{}) {
 		panic(http.ErrAbortHandler)
 	}
 }
 
-// LoseAnswer lets the store do what it is asked, and closes the connection
-// without an answer.
+// LoseAnswer passes the request to the store, and closes the connection without an answer.
 func LoseAnswer() Effect {
 	return func(_ http.ResponseWriter, r *http.Request, store http.Handler, _ <-chan struct{}) {
 		store.ServeHTTP(&discard{header: make(http.Header)}, r)
@@ -100,14 +99,12 @@ func Hang() Effect {
 	}
 }
 
-// CutBody closes the connection behind the given number of bytes of the answer,
-// if it is longer.
+// CutBody closes the connection after the given number of bytes of a longer answer.
 func CutBody(after int64) Effect {
 	return endBody(after, func(*http.Request, <-chan struct{}) {})
 }
 
-// endBody closes the connection behind the given number of bytes of the answer,
-// once a pause is over.
+// endBody closes the connection after the given number of bytes of the answer and a pause.
 func endBody(after int64, pause func(r *http.Request, ended <-chan struct{})) Effect {
 	return onBody(func(r *http.Request, ended <-chan struct{}) bodyEffect {
 		left := after
@@ -129,8 +126,8 @@ func endBody(after int64, pause func(r *http.Request, ended <-chan struct{})) Ef
 // errCut makes the proxy close the connection.
 var errCut = errors.New("cut")
 
-// StallBody sends nothing behind the given number of bytes of the answer, until
-// the client or the test ends.
+// StallBody stops after the given number of bytes of the answer, until the client or the
+// test ends.
 func StallBody(after int64) Effect {
 	return endBody(after, func(r *http.Request, ended <-chan struct{}) {
 		select {
@@ -173,11 +170,10 @@ func FlipByte(at int64) Effect {
 	})
 }
 
-// ShortBody leaves out the last bytes of the answer, and announces as many as
-// it sends.
+// ShortBody leaves out the last bytes of the answer, and announces the shorter length.
 func ShortBody(by int64) Effect { return resize(-by) }
 
-// LongBody appends bytes to the answer, and announces as many as it sends.
+// LongBody appends bytes to the answer, and announces the longer length.
 func LongBody(by int64) Effect { return resize(by) }
 
 func resize(by int64) Effect {
@@ -187,7 +183,7 @@ func resize(by int64) Effect {
 			header: func(h http.Header) {
 				length, err := strconv.ParseInt(h.Get("Content-Length"), 10, 64)
 				if err != nil {
-					return // it will end where it does
+					return // the length of the answer is unknown
 				}
 				left = max(0, length+by)
 				h.Set("Content-Length", strconv.FormatInt(left, 10))
@@ -209,7 +205,7 @@ func resize(by int64) Effect {
 	})
 }
 
-// bodyEffect changes an answer on its way.
+// bodyEffect changes an answer on its way to the client.
 type bodyEffect struct {
 	header func(http.Header) // may be nil
 	write  func(w http.ResponseWriter, p []byte) error
@@ -227,7 +223,7 @@ func onBody(begin func(r *http.Request, ended <-chan struct{}) bodyEffect) Effec
 	}
 }
 
-// changedBody applies an effect to answers that are no errors.
+// changedBody applies an effect to successful answers.
 type changedBody struct {
 	http.ResponseWriter
 	effect bodyEffect

@@ -14,7 +14,7 @@ import (
 	"testing"
 )
 
-// Kind tells what a request asks of an object store.
+// Kind is the kind of a request to an object store.
 type Kind string
 
 // The kinds of requests. An upload in pieces is several requests of kind Write.
@@ -27,8 +27,8 @@ const (
 	Other  Kind = "other"
 )
 
-// KindOf returns the kind of a request by the JSON API of Cloud Storage or the
-// protocol of S3 with the bucket in the path.
+// KindOf returns the kind of a request in the JSON API of Cloud Storage, or in the protocol
+// of S3 with the bucket in the path.
 func KindOf(r *http.Request) Kind {
 	q := r.URL.Query()
 	if isGoogle(r) {
@@ -73,33 +73,33 @@ func googleKind(r *http.Request, q url.Values) Kind {
 	}
 }
 
-// Request is what a proxy saw of a request.
+// Request is a proxy's record of a request.
 type Request struct {
 	Kind     Kind
 	Method   string
-	Path     string // without the query
+	Path     string // path of the URL, without the query
 	Range    string // the header
-	Status   int    // of the answer, 0 if there was none
-	Sent     int64  // bytes of the body that the store was sent
-	Received int64  // bytes of the body that the client was sent
+	Status   int    // status of the answer; 0: none
+	Sent     int64  // bytes of the body sent to the store
+	Received int64  // bytes of the answer sent to the client
 }
 
-// Fault says which requests an effect strikes. The zero value strikes all.
+// Fault applies an effect to some requests. The zero value applies it to all.
 type Fault struct {
-	Kinds  []Kind                     // that it strikes; none: all
-	Match  func(r *http.Request) bool // which of these; nil: all
-	Skip   int                        // how many of those pass before it strikes
-	Times  int                        // how many it strikes; 0: all that follow
+	Kinds  []Kind                     // kinds of the requests; none: all
+	Match  func(r *http.Request) bool // further condition on the requests; nil: none
+	Skip   int                        // number of such requests without the effect
+	Times  int                        // number of such requests with the effect; 0: all further ones
 	Effect Effect
 }
 
-// injected is a fault and what it has seen.
+// injected is a fault with its count of requests.
 type injected struct {
 	Fault
 	seen int
 }
 
-// strikes counts a request and reports whether it is struck.
+// strikes counts a request, and reports whether the effect applies to it.
 func (i *injected) strikes(kind Kind, r *http.Request) bool {
 	if len(i.Kinds) > 0 && !slices.Contains(i.Kinds, kind) || i.Match != nil && !i.Match(r) {
 		return false
@@ -108,8 +108,8 @@ func (i *injected) strikes(kind Kind, r *http.Request) bool {
 	return i.seen > i.Skip && (i.Times == 0 || i.seen <= i.Skip+i.Times)
 }
 
-// Faults is a proxy before an object store that counts requests and harms those
-// that faults are injected for. It is safe for concurrent use.
+// Faults is a proxy in front of an object store. It counts requests, and applies the
+// effects of injected faults. It is safe for concurrent use.
 //
 //	faults := objectstoretest.NewFaults(t, gcstest.Start(t, "bucket"))
 //	gcstest.Use(t, faults.URL)
@@ -118,7 +118,7 @@ func (i *injected) strikes(kind Kind, r *http.Request) bool {
 //		Effect: objectstoretest.CutBody(100),
 //	})
 type Faults struct {
-	URL string // of the proxy
+	URL string // URL of the proxy
 
 	proxy *httputil.ReverseProxy
 	ended chan struct{}
@@ -128,7 +128,7 @@ type Faults struct {
 	requests []*record
 }
 
-// record is a Request that is still under way.
+// record is a Request in progress.
 type record struct {
 	kind               Kind
 	method, path, rnge string
@@ -148,7 +148,7 @@ func NewFaults(tb testing.TB, target string) *Faults {
 	f.proxy = &httputil.ReverseProxy{
 		Rewrite: func(r *httputil.ProxyRequest) {
 			r.SetURL(to)
-			r.Out.Host = r.In.Host // which is signed, and becomes part of URLs in answers
+			r.Out.Host = r.In.Host // the host is signed, and is part of URLs in answers
 		},
 		Transport:     &http.Transport{DisableCompression: true, MaxIdleConnsPerHost: 64},
 		FlushInterval: -1,
@@ -166,7 +166,7 @@ func NewFaults(tb testing.TB, target string) *Faults {
 	return f
 }
 
-// Inject adds a fault. Of several that strike a request, the first is the
+// Inject adds a fault. If several apply to a request, the effect of the first is the
 // outermost.
 func (f *Faults) Inject(fault Fault) {
 	f.mu.Lock()
@@ -174,7 +174,7 @@ func (f *Faults) Inject(fault Fault) {
 	f.faults = append(f.faults, &injected{Fault: fault})
 }
 
-// Clear removes all faults and forgets all requests.
+// Clear removes all faults and all records of requests.
 func (f *Faults) Clear() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -202,8 +202,8 @@ func (f *Faults) Requests(kinds ...Kind) []Request {
 // Count returns the number of requests of the given kinds, or of all.
 func (f *Faults) Count(kinds ...Kind) int { return len(f.Requests(kinds...)) }
 
-// Bytes returns how many bytes of the bodies of requests the store was sent,
-// and of answers the client, for requests of the given kinds, or all.
+// Bytes returns the number of bytes sent to the store and received by the client, in the
+// bodies of requests of the given kinds, or of all.
 func (f *Faults) Bytes(kinds ...Kind) (sent, received int64) {
 	for _, r := range f.Requests(kinds...) {
 		sent += r.Sent
@@ -226,7 +226,7 @@ func (f *Faults) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	handler.ServeHTTP(&tap{ResponseWriter: w, seen: seen}, r)
 }
 
-// begin records a request and returns the effects that strike it.
+// begin records a request, and returns the effects for it.
 func (f *Faults) begin(seen *record, r *http.Request) []Effect {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -27,8 +27,7 @@ func newFaults(t *testing.T) *objectstoretest.Faults {
 	return objectstoretest.NewFaults(t, server.URL)
 }
 
-// send returns the status, the body and the error of a request, which may be
-// that of the body.
+// send returns the status, the body and the error of a request or of its body.
 func send(t *testing.T, method, url, body string) (int, string, error) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))

@@ -19,23 +19,23 @@ import (
 	"github.com/espalier-ml/espalier/io/objectstore/httpstore"
 )
 
-// Remote is a store over HTTP that RunFaults tests a driver against.
+// Remote is a store over HTTP, with the driver under test.
 type Remote struct {
-	// Start returns the URL of a server, which may be shared by all tests.
+	// Start returns the URL of a server. All tests may share it.
 	Start func(t *testing.T) string
-	// New returns a store that talks to the server or proxy with the given URL,
-	// and the URL of a folder in it.
+	// New returns a store for the server or proxy at the given URL, and the URL of a folder
+	// in it.
 	New func(t *testing.T, url string, o httpstore.Options) (store *objectstore.Store, baseURL string)
-	// Large is the size of an object that is written by several requests.
+	// Large is the size in bytes of an object written by several requests.
 	Large int
 }
 
 // tries is the number of tries of all stores under test.
 const tries = 4
 
-// RunFaults tests what a driver makes of a store that fails: what helps is
-// tried again, what does not becomes an error of one sentence, and nothing
-// hangs or is half written. None of it depends on how fast the machine is.
+// RunFaults tests a driver on a failing store: it repeats requests if this may help, other
+// errors become one sentence, no operation hangs, and no object is half written. The tests
+// do not depend on the speed of the machine.
 func RunFaults(t *testing.T, remote Remote) {
 	t.Helper()
 	tests := []struct {
@@ -97,7 +97,7 @@ func newFaulty(t *testing.T, remote Remote) *faulty {
 	return f
 }
 
-// options replaces the store by one with other options, but not the folder.
+// options replaces the store by a store with other options and the same folder.
 func (f *faulty) options(o httpstore.Options) {
 	f.Helper()
 	o.Attempts, o.Backoff, o.MaxBackoff = tries, time.Millisecond, 4*time.Millisecond
@@ -196,7 +196,7 @@ func requestCounts(f *faulty) {
 	f.wantCount(1)
 }
 
-// writeLarge writes in steps that do not fit pieces.
+// writeLarge writes in steps that differ from the size of pieces.
 func (f *faulty) writeLarge(url string, content []byte, o objectstore.WriteOptions) error {
 	f.Helper()
 	w := f.create(url, o)
@@ -262,7 +262,7 @@ func manyObjects(f *faulty) {
 	f.wantFiles("**")
 }
 
-// each runs an operation of each kind on an object that is there.
+// each runs an operation of each kind on an existing object.
 func (f *faulty) each(run func(f *faulty, kind Kind, do func() error)) {
 	f.Helper()
 	do := map[Kind]func(f *faulty) error{
@@ -365,8 +365,7 @@ func cutListing(f *faulty) {
 	f.wantClear(err, "gave up after 4 tries: the answer was cut short")
 }
 
-// poorLine cuts more answers than there are tries, but not before they brought
-// a good deal.
+// poorLine cuts more answers than there are tries, each after many bytes.
 func poorLine(f *faulty) {
 	content := pattern(8 << 20)
 	f.put(f.url("x"), string(content))
@@ -408,8 +407,8 @@ func wrongLengthAlways(f *faulty) {
 	}
 }
 
-// short is an idle timeout for tests of what hangs. They pass however late it
-// ends, and would hang without it.
+// short is the idle timeout of the tests with a hanging store. They pass on a slow machine
+// too, and would hang without the timeout.
 const short = 100 * time.Millisecond
 
 func hang(f *faulty) {
@@ -441,8 +440,7 @@ func stallBody(f *faulty) {
 	f.wantCount(tries, Read)
 }
 
-// slowBody takes longer in all than the idle timeout, but never pauses for
-// nearly as long.
+// slowBody takes longer than the idle timeout in all, but each pause is much shorter.
 func slowBody(f *faulty) {
 	f.options(httpstore.Options{IdleTimeout: 1500 * time.Millisecond})
 	content := pattern(1600)
@@ -552,7 +550,7 @@ func lostAnswerLarge(f *faulty) {
 	}
 }
 
-// lostAnswers loses all answers to a write that the store nevertheless does.
+// lostAnswers loses all answers to a write, which the store does.
 func lostAnswers(f *faulty) {
 	f.inject(Write, 0, 0, LoseAnswer())
 	if err := f.tryPut(f.url("x"), "one", objectstore.WriteOptions{IfAbsent: true}); err != nil {
@@ -579,7 +577,7 @@ func lostRemove(f *faulty) {
 	f.wantFiles("**")
 }
 
-// lostRace checks that trying again does not make a writer think that it won.
+// lostRace checks that a repeated write does not take another writer's object for its own.
 func lostRace(f *faulty) {
 	f.put(f.url("x"), "theirs")
 	f.inject(Write, 0, 1, Status(503))
@@ -601,7 +599,7 @@ func failedWrite(f *faulty) {
 	f.want(f.url("old"), "old")
 }
 
-// failedWriteLarge fails each step of an upload in turn, for good.
+// failedWriteLarge lets each step of an upload fail in turn, with all its tries.
 func failedWriteLarge(f *faulty) {
 	content := pattern(f.remote.Large)
 	f.put(f.url("old"), "old")
@@ -652,7 +650,7 @@ func conditionsLarge(f *faulty) {
 	f.wantRange(f.open(url), content[1:], 0, len(content)-1)
 }
 
-// during cancels a context once a request has come in that is struck.
+// during cancels a context at the first request with the effect.
 func (f *faulty) during(kind Kind, skip int, effect Effect) context.Context {
 	ctx, cancel := context.WithCancel(f.Context())
 	f.Cleanup(cancel)
@@ -690,7 +688,7 @@ func cancelWrite(f *faulty) {
 	for _, size := range []int{1000, f.remote.Large} {
 		for skip := range 2 {
 			if skip > 0 && size == 1000 {
-				continue // there is one request
+				continue // a small object has a single request
 			}
 			f.faults.Clear()
 			w, err := f.store.Create(f.during(Write, skip, Hang()), f.url("x"), objectstore.WriteOptions{})
@@ -702,7 +700,7 @@ func cancelWrite(f *faulty) {
 				err = w.Commit()
 			}
 			f.wantError(err, context.Canceled, f.url("x"))
-			_ = w.Abort() // a second time after Commit
+			_ = w.Abort() // a second call after Commit
 			f.want(f.url("x"), "old")
 		}
 	}
@@ -733,14 +731,14 @@ func cancelPause(f *faulty) {
 	}
 }
 
-// concurrentReads reads one object from many goroutines while the first request
-// for each range fails, in one of several ways.
+// concurrentReads reads one object from many goroutines. The first request for each range
+// fails in one of several ways.
 func concurrentReads(f *faulty) {
 	content := pattern(1 << 20)
 	f.put(f.url("x"), string(content))
 	r := f.open(f.url("x"))
 	effects := []Effect{Status(503), Reset(), CutBody(1000), ShortBody(7), Latency(time.Millisecond)}
-	var seen sync.Map // the ends of ranges, which stay when the rest of one is asked for
+	var seen sync.Map // ends of ranges; a request for the rest of a range has the same end
 	var n atomic.Int64
 	f.faults.Inject(Fault{
 		Kinds: []Kind{Read},

@@ -1,5 +1,5 @@
-// Package objectstoretest checks that a store keeps the contract of package
-// objectstore. Each driver runs it in its own tests.
+// Package objectstoretest checks the contract of package objectstore. The tests of each
+// driver run it.
 package objectstoretest
 
 import (
@@ -17,8 +17,8 @@ import (
 	"github.com/espalier-ml/espalier/io/objectstore"
 )
 
-// Run runs the suite. newStore returns a store and the URL of an empty folder
-// in it, anew for each test.
+// Run runs the suite. newStore returns a store and the URL of an empty folder in it, for
+// each test.
 func Run(t *testing.T, newStore func(t *testing.T) (store *objectstore.Store, baseURL string)) {
 	t.Helper()
 	tests := []struct {
@@ -66,7 +66,7 @@ func Run(t *testing.T, newStore func(t *testing.T) (store *objectstore.Store, ba
 	}
 }
 
-// fixture is a store under test with shorthands that fail the test.
+// fixture is a store under test. Its methods fail the test on errors.
 type fixture struct {
 	*testing.T
 	store *objectstore.Store
@@ -110,7 +110,7 @@ func (f *fixture) stat(url string) objectstore.Object {
 	return o
 }
 
-// want checks an object's content, or with "-" that there is none.
+// want checks an object's content; "-" means that there is no object.
 func (f *fixture) want(url, content string) {
 	f.Helper()
 	b, err := f.store.ReadAll(f.Context(), url, 0)
@@ -134,7 +134,7 @@ func (f *fixture) wantError(err, target error, url string) {
 	}
 }
 
-// wantFiles checks which of all files below the base are visible to a glob.
+// wantFiles checks which files below the base match a pattern.
 func (f *fixture) wantFiles(pattern string, names ...string) {
 	f.Helper()
 	objects, err := f.store.List(f.Context(), f.url(pattern))
@@ -313,7 +313,7 @@ func readerKeepsGeneration(f *fixture) {
 	defer func() { _ = r.Close() }()
 	f.put(url, "other")
 	b := make([]byte, 3)
-	// Stores without versions have lost the content: they must say so.
+	// Stores without versions no longer have the content, and must return ErrChanged.
 	if n, err := r.ReadAt(b, 0); string(b[:n]) != "one" && !errors.Is(err, objectstore.ErrChanged) {
 		f.Errorf("got %q, %v, expected the content that was opened", b[:n], err)
 	}
@@ -364,7 +364,7 @@ func ifAbsent(f *fixture) {
 	f.wantFiles("**", "x")
 }
 
-// race lets many writers commit at once and returns the number of those that won.
+// race lets many writers commit at once, and returns the number of successful ones.
 func (f *fixture) race(url string, o objectstore.WriteOptions) (won int, content string) {
 	const writers = 16
 	var wg sync.WaitGroup
@@ -469,7 +469,7 @@ func removeAll(f *fixture) {
 	f.wantFiles("**", "t/c")
 }
 
-// oddNames are names that a URL would spell differently.
+// oddNames has names with characters that URLs usually encode.
 func oddNames(f *fixture) {
 	names := []string{"a b", "a%20b", "a%2Fb", "a+b", "a&b=c", "a#b", "day=2024-01-01/x", "ä€😀", "a'b\"c",
 		"a;b,c:d@e!f~g$(h)"}
@@ -581,7 +581,7 @@ func concurrentUse(f *fixture) {
 	wg.Wait()
 }
 
-// removeSeen: an object is removed as it was seen, or stays.
+// removeSeen: a replaced object is not removed.
 func removeSeen(f *fixture) {
 	url := f.url("x")
 	f.put(url, "one")
@@ -591,7 +591,7 @@ func removeSeen(f *fixture) {
 		f.Errorf("it has changed: got %v", err)
 	}
 	f.want(url, "another")
-	for range 2 { // there is none the second time
+	for range 2 { // the second time the object is gone
 		if err := f.store.RemoveSeen(f.Context(),
 			objectstore.Object{URL: url, Generation: seen.Generation}); err == nil {
 			f.Error("it has changed, and was removed")
@@ -605,8 +605,8 @@ func removeSeen(f *fixture) {
 	}
 }
 
-// noEmptyFolders: a folder that came with an object goes with the last one in it, and
-// so does one of a write that was given up, but none that has other objects.
+// noEmptyFolders: a folder made for an object is removed with the last object in it, and
+// after an aborted write. A folder with other objects stays.
 func noEmptyFolders(f *fixture) {
 	f.put(f.url("d", "x"), "x")
 	for _, end := range []func(){
@@ -629,7 +629,7 @@ func noEmptyFolders(f *fixture) {
 		},
 	} {
 		end()
-		// Stat of a folder is ErrFolder where there are folders, and ErrNotExist elsewhere.
+		// Stat of a folder is ErrFolder in stores with folders, else ErrNotExist.
 		if _, err := f.store.Stat(f.Context(), f.url("d", "e")); !errors.Is(err, fs.ErrNotExist) {
 			f.Errorf("the folder stays: %v", err)
 		}
@@ -641,7 +641,7 @@ func noEmptyFolders(f *fixture) {
 	f.want(f.url("d", "x"), "x")
 }
 
-// identity: the same for the same object only.
+// identity: two URLs have the same identity exactly if they name the same object.
 func identity(f *fixture) {
 	of := func(url string) string {
 		f.Helper()
@@ -651,7 +651,7 @@ func identity(f *fixture) {
 		}
 		return id
 	}
-	for range 2 { // before and after there is an object
+	for range 2 { // before and after the object exists
 		x := f.url("d", "x")
 		if first, again := of(x), of(x); first != again {
 			f.Errorf("%s is %s and %s", x, first, again)
@@ -666,7 +666,7 @@ func identity(f *fixture) {
 	}
 }
 
-// ifAbsentOrSame: a write can be repeated, and replaces nothing.
+// ifAbsentOrSame: a write can be repeated, and never replaces other bytes.
 func ifAbsentOrSame(f *fixture) {
 	url, o := f.url("x"), objectstore.WriteOptions{IfAbsent: true, OrSame: true}
 	for range 2 {
@@ -680,7 +680,7 @@ func ifAbsentOrSame(f *fixture) {
 	f.want(url, "content")
 }
 
-// below: what lies in a folder, whatever its name looks like.
+// below: Below lists the objects in a folder, also if its name has wildcards.
 func below(f *fixture) {
 	for _, name := range []string{"[1]/x", "[1]/_y", "[1]/d/z", "1/x", "[1]x"} {
 		f.put(f.url(name), "x")

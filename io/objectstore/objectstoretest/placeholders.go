@@ -8,9 +8,9 @@ import (
 	"github.com/espalier-ml/espalier/io/objectstore"
 )
 
-// Placeholders checks that what consoles create to show a folder, an object
-// whose name ends in a slash, is no object, and is removed with the folder. The
-// folder base must hold d/ and d/x, and its bucket nothing else.
+// Placeholders checks that a console's placeholder of a folder, whose name ends in a slash,
+// is no object and is removed with the folder. The folder base must hold d/ and d/x, and
+// its bucket nothing else.
 func Placeholders(t *testing.T, s *objectstore.Store, base, bucket string) {
 	t.Helper()
 	for _, glob := range []string{"/d/*", "/**", "/*/*"} {

@@ -33,8 +33,8 @@ func TestNoCredentials(t *testing.T) {
 	}
 }
 
-// answering starts a server that gives one answer to everything, and returns a
-// store for it.
+// answering starts a server with the same answer to all requests, and returns a store for
+// it.
 func answering(t *testing.T, status int, header map[string]string, code string) (s *objectstore.Store, base string) {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -105,8 +105,8 @@ func TestRights(t *testing.T) {
 	}
 }
 
-// TestMissingKey: a missing object of a bucket that can be listed is no missing bucket,
-// also where a server answers 404 to a HEAD of any bucket.
+// TestMissingKey: a missing object does not look like a missing bucket, also with a server
+// that answers 404 to a HEAD of any bucket.
 func TestMissingKey(t *testing.T) {
 	for listing, none := range map[string]bool{
 		`<ListBucketResult><Name>bucket</Name><KeyCount>0</KeyCount></ListBucketResult>`: false,
@@ -129,7 +129,7 @@ func TestMissingKey(t *testing.T) {
 	}
 }
 
-// TestOtherErrors checks that what the store says is passed on, in one line.
+// TestOtherErrors checks that the store's message is passed on in one line.
 func TestOtherErrors(t *testing.T) {
 	s, base := answering(t, http.StatusNotImplemented, nil, "NotImplemented")
 	for i, err := range all(t, s, base) {
@@ -141,8 +141,8 @@ func TestOtherErrors(t *testing.T) {
 	}
 }
 
-// TestPartsAreForgotten checks that no parts are left behind by uploads that
-// were aborted, canceled or failed, for which the store would charge.
+// TestPartsAreForgotten checks that aborted, canceled and failed uploads leave no parts, for
+// which the store would charge.
 func TestPartsAreForgotten(t *testing.T) {
 	url := s3test.Start(t, "bucket")
 	faults := objectstoretest.NewFaults(t, url)
@@ -154,7 +154,7 @@ func TestPartsAreForgotten(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, _ = w.Write(content) // the end matters
+		_, _ = w.Write(content) // the test looks at the result of the whole write
 		_ = end(w)
 		if left := uploads(t, url); left != 0 {
 			t.Errorf("%s: %d uploads are left", name, left)
@@ -168,7 +168,7 @@ func TestPartsAreForgotten(t *testing.T) {
 	end("failed", objectstore.Writer.Commit)
 }
 
-// uploads returns the number of multipart uploads that a store keeps.
+// uploads returns the number of unfinished multipart uploads in a store.
 func uploads(t *testing.T, url string) int {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url+"/bucket?uploads", http.NoBody)
@@ -190,7 +190,7 @@ func uploads(t *testing.T, url string) int {
 	return len(listing.Upload)
 }
 
-// TestConflict has a store that refuses both of two writes at a time once.
+// TestConflict has a store that once refuses two concurrent writes.
 func TestConflict(t *testing.T) {
 	faults := objectstoretest.NewFaults(t, s3test.Start(t, "bucket"))
 	s, base := newStore(t, faults.URL, httpstore.Options{Backoff: time.Millisecond})
@@ -217,8 +217,8 @@ func TestConflict(t *testing.T) {
 	}
 }
 
-// TestFolderPlaceholders checks that what consoles create to show a folder is
-// no object, and is removed with the folder.
+// TestFolderPlaceholders checks that a console's placeholder of a folder is no object, and
+// is removed with the folder.
 func TestFolderPlaceholders(t *testing.T) {
 	url := s3test.Start(t, "bucket")
 	s, base := newStore(t, url, httpstore.Options{})

@@ -24,8 +24,8 @@ func newClient(ctx context.Context, o httpstore.Options) (*s3.Client, error) {
 	if err != nil {
 		return nil, &httpstore.Error{Text: "cannot read the configuration of AWS: " + httpstore.Reason(err)}
 	}
-	// Asked for here, a lack of credentials is not yet wrapped up in the
-	// failure of a request.
+	// A lack of credentials is found here, before the SDK wraps it in the failure of a
+	// request.
 	if _, err := c.Credentials.Retrieve(ctx); err != nil {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
@@ -36,18 +36,17 @@ func newClient(ctx context.Context, o httpstore.Options) (*s3.Client, error) {
 }
 
 func configure(so *s3.Options, o httpstore.Options) {
-	so.UsePathStyle = so.BaseEndpoint != nil // other stores have no host for each bucket
+	so.UsePathStyle = so.BaseEndpoint != nil // other stores have no host per bucket
 	if so.Region == "" {
 		so.Region = defaultRegion
 	}
 	so.Retryer = retryer(o)
-	// All reads are of ranges, for which the store has no checksum. Some stores
-	// that speak the protocol send that of the whole object when asked.
+	// All reads are of ranges, and the store has no checksums of ranges. On request, some
+	// other stores send the checksum of the whole object.
 	so.ResponseChecksumValidation = aws.ResponseChecksumValidationWhenRequired
 	so.HTTPClient = &http.Client{
 		Transport: httpstore.Transport(o),
-		// A signed request is of no use to another host; the answer names the
-		// region.
+		// A signed request is invalid at another host. The answer names the region.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 }
@@ -55,15 +54,15 @@ func configure(so *s3.Options, o httpstore.Options) {
 func noCredentials(err error) error {
 	text := "no AWS credentials: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE, " +
 		"or run `aws sso login`"
-	// That the last place to look is empty says nothing of those before.
+	// The error of the machine's role, the last source of credentials, does not help.
 	if !strings.Contains(err.Error(), "no EC2 IMDS role found") {
 		text += " (" + httpstore.Reason(err) + ")"
 	}
 	return &httpstore.Error{Text: text}
 }
 
-// retryer returns the SDK's retryer with our numbers. The SDK's limit on the
-// retries of all requests together would end many reads over a short outage.
+// retryer returns the SDK's retryer with the numbers of the options. It has no limit on the
+// retries of all requests together, which would end many reads in a short outage.
 func retryer(o httpstore.Options) aws.Retryer {
 	return retry.NewStandard(func(ro *retry.StandardOptions) {
 		ro.MaxAttempts = o.Attempts
@@ -75,7 +74,7 @@ func retryer(o httpstore.Options) aws.Retryer {
 	})
 }
 
-// shouldRetry decides before the SDK's rules do.
+// shouldRetry comes before the SDK's rules.
 func shouldRetry(err error) aws.Ternary {
 	switch {
 	case errors.As(err, new(*httpstore.GaveUpError)):

@@ -1,14 +1,12 @@
-// Package s3store is the driver of s3:// URLs: Amazon S3, and stores that speak
-// its protocol.
+// Package s3store is the driver of s3:// URLs: Amazon S3, and stores with its protocol.
 //
 // # Access
 //
-// The first use of a driver looks for credentials and a region where other
-// tools for AWS do: in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, in the
-// profile that AWS_PROFILE names, in the role of the machine or container, and
-// in AWS_REGION. With AWS_ENDPOINT_URL_S3 or AWS_ENDPOINT_URL set, requests go
-// there, with the bucket in the path. Without a region, it is us-east-1. Until
-// the first use nothing is read or sent.
+// The first use of a driver looks for credentials and a region in the usual places of AWS
+// tools: AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, the profile named by AWS_PROFILE,
+// the role of the machine or container, and AWS_REGION. The default region is us-east-1.
+// If AWS_ENDPOINT_URL_S3 or AWS_ENDPOINT_URL is set, requests go there, with the bucket in
+// the path. Before its first use a driver reads and sends nothing.
 //
 // Reading needs the rights s3:GetObject and s3:ListBucket, writing s3:PutObject
 // (for objects beyond 8 MiB also s3:AbortMultipartUpload), removing
@@ -16,21 +14,20 @@
 //
 // # Generations
 //
-// A generation is an ETag. That is a digest of the content, thus two writes of
-// the same content have the same generation. An object that was replaced gives
-// objectstore.ErrChanged on the next read.
+// A generation is an ETag. An ETag is a digest of the content, so two writes of the same
+// content have the same generation. After an object is replaced by another content, the
+// next read returns objectstore.ErrChanged.
 //
 // # Writes
 //
-// Up to 8 MiB are kept in memory and sent in one request, more is sent as a
-// multipart upload, several parts at a time; nothing is visible before it is
-// completed. A write whose answer was lost is sent again, and its own object
-// then breaks the condition it is bound to: each write stores a random text as
-// metadata, by which it knows its object. If the tries end without an answer,
-// the object is looked at once more. When that fails too, Commit returns the
-// error although the object may be there. So it does when another writer has
-// replaced the object before it was looked at.
+// An object of up to 8 MiB is kept in memory and sent in one request. A larger one is sent
+// as a multipart upload, several parts at a time, and becomes visible at its completion. A
+// write whose answer was lost is sent again. The second try then fails on its condition,
+// because the first try has made the object. So each write stores a random text as
+// metadata, and recognises its own object by it. If no try is answered, Commit looks at
+// the object once more. Commit returns an error although the object exists in two cases:
+// this look fails, or another writer replaced the object before it.
 //
-// A store that speaks the protocol but does not know conditions on writes lets
-// the last of several writers win, and none of them learns of it.
+// Some stores with the protocol ignore conditions on writes. There the last of several
+// writers wins, and none of them gets an error.
 package s3store

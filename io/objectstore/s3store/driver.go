@@ -24,8 +24,8 @@ const (
 	rightList   = "s3:ListBucket"
 	rightRemove = "s3:DeleteObject"
 
-	// removers is the number of requests that RemoveAll has under way, each of
-	// which removes a page of a listing.
+	// removers is the number of concurrent requests of RemoveAll. Each request removes a
+	// page of a listing.
 	removers = 4
 )
 
@@ -33,25 +33,25 @@ const (
 type Driver struct {
 	options httpstore.Options
 	client  httpstore.Lazy[s3.Client]
-	buckets sync.Map // that are known to exist
+	buckets sync.Map // names of buckets known to exist
 }
 
 var _ objectstore.Driver = (*Driver)(nil)
 
-// New returns a driver, which makes its client when it is first used.
+// New returns a driver. It makes its client at the first use.
 func New(o httpstore.Options) *Driver {
 	return &Driver{options: o.WithDefaults()}
 }
 
-// place is an object, or the folder of that name, in a request that may fail.
+// place is the object or folder of an operation. Its methods explain errors.
 type place struct {
 	driver      *Driver
 	client      *s3.Client
 	bucket, key string
 }
 
-// open starts an operation on a path. The context that it returns carries the
-// count of its tries.
+// open starts an operation on a path. The returned context counts the tries of the
+// operation.
 func (d *Driver) open(ctx context.Context, path string) (context.Context, place, error) {
 	bucket, key := httpstore.SplitPath(path)
 	p := place{driver: d, bucket: bucket, key: key}
@@ -110,8 +110,8 @@ func describe(bucket string, o *types.Object) objectstore.Object {
 	}
 }
 
-// generation is an ETag without quotes, which not all stores put around it
-// everywhere.
+// generation returns an ETag without its quotes. Some stores omit the quotes in some
+// answers.
 func generation(etag *string) string { return strings.Trim(aws.ToString(etag), `"`) }
 
 func etag(generation string) *string { return aws.String(`"` + generation + `"`) }
@@ -172,8 +172,8 @@ func (p place) fetch(ctx context.Context, etag *string, off, length int64) (io.R
 	return answer.Body, announced, nil
 }
 
-// Remove implements objectstore.Driver. The store removes what is not there
-// without a word, so that it has to be asked first.
+// Remove implements objectstore.Driver. The store reports no error for a missing object, so
+// Remove looks for the object first.
 func (d *Driver) Remove(ctx context.Context, path string) error {
 	if _, err := d.Stat(ctx, path); err != nil {
 		return err
@@ -213,9 +213,9 @@ func (d *Driver) RemoveAll(ctx context.Context, path string) error {
 	return p.explain(ctx, rightList, listErr)
 }
 
-// listNamed visits the object that has exactly the place's name, if there is
-// one: in a listing it comes before the others that begin with it. Buckets with
-// versions would make a note of the removal of what is not there.
+// listNamed visits the object with exactly the place's name, if there is one: it is the
+// first in a listing of this prefix. A removal without the look would leave a marker of
+// deletion in a bucket with versions.
 func (p place) listNamed(ctx context.Context, visit func([]types.Object) error) error {
 	if p.key == "" {
 		return nil
@@ -251,7 +251,7 @@ func (p place) remove(ctx context.Context, page []types.Object) error {
 	if len(errs) == 0 {
 		return nil
 	}
-	return errors.Join(errs[0]) // one sentence: the others are like it
+	return errors.Join(errs[0]) // one sentence: the others are similar
 }
 
 func (p place) notRemoved(e *types.Error) error {

@@ -16,8 +16,8 @@ import (
 	"github.com/espalier-ml/espalier/io/objectstore/httpstore"
 )
 
-// explain makes one sentence of an error and gives it its kind. right is what
-// the request needs.
+// explain turns an error into one sentence with a kind. right is the permission that the
+// request needs.
 func (p place) explain(ctx context.Context, right string, err error) error {
 	status := statusOf(err)
 	switch {
@@ -58,7 +58,7 @@ func (p place) explainAnswer(ctx context.Context, right string, status int, err 
 	}
 }
 
-// other explains errors that are no answers of the store.
+// other explains errors other than answers of the store.
 func other(err error) error {
 	var operation *smithy.OperationError
 	if errors.As(err, &operation) {
@@ -70,7 +70,7 @@ func other(err error) error {
 	return &httpstore.Error{Text: httpstore.Reason(err)}
 }
 
-// refused tells a right that is missing from credentials that are wrong.
+// refused distinguishes a missing permission from wrong credentials.
 func (p place) refused(right string, err error) error {
 	e := &httpstore.Error{Kind: fs.ErrPermission}
 	switch code := codeOf(err); code {
@@ -103,11 +103,10 @@ func codeOf(err error) string {
 	return answer.ErrorCode()
 }
 
-// conflict is the code of a write that met another.
+// conflict is the code of a write refused because of a concurrent one.
 const conflict = "ConditionalRequestConflict"
 
-// regionOf returns the region of the bucket, which the store names where it was
-// asked in another.
+// regionOf returns the region of the bucket from the answer to a request in another region.
 func regionOf(err error) string {
 	var answer *smithyhttp.ResponseError
 	if !errors.As(err, &answer) || answer.Response == nil {
@@ -116,7 +115,7 @@ func regionOf(err error) string {
 	return answer.Response.Header.Get("X-Amz-Bucket-Region")
 }
 
-// said returns what the store adds to a status.
+// said returns the store's message beside the status.
 func said(err error) string {
 	var answer smithy.APIError
 	if !errors.As(err, &answer) || answer.ErrorMessage() == "" {
@@ -129,8 +128,8 @@ func (p place) noBucket() error {
 	return &httpstore.Error{Text: "there is no bucket " + p.bucket, Kind: fs.ErrNotExist}
 }
 
-// absent tells a missing object from a missing bucket, which answers without a
-// body do not.
+// absent distinguishes a missing object from a missing bucket. An answer without a body
+// does not tell which.
 func (p place) absent(ctx context.Context, err error) error {
 	if codeOf(err) == "NoSuchKey" {
 		return fs.ErrNotExist
@@ -148,8 +147,8 @@ func (p place) absent(ctx context.Context, err error) error {
 	return fs.ErrNotExist
 }
 
-// listsNone reports whether a listing says that there is no such bucket. Some servers
-// answer 404 to a HEAD of any bucket, which has no body to say more.
+// listsNone reports whether the bucket is missing by the answer to a listing. Some servers
+// answer 404 to a HEAD of any bucket, and the answer to a HEAD has no body.
 func (p place) listsNone(ctx context.Context) bool {
 	_, err := p.client.ListObjectsV2(ctx, &s3.ListObjectsV2Input{Bucket: aws.String(p.bucket), MaxKeys: aws.Int32(1)})
 	return codeOf(err) == "NoSuchBucket" || codeOf(err) == "" && hasStatus(err, http.StatusNotFound)

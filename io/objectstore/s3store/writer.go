@@ -21,25 +21,25 @@ import (
 const (
 	rightWrite = "s3:PutObject"
 
-	// piece is the size up to which an object is kept and sent in one request,
-	// and of the first parts of larger ones.
+	// piece is the greatest size of an object sent in one request, and the size of the first
+	// parts of larger objects, in bytes.
 	piece = 8 << 20
-	// sameSize is the number of parts after which their size doubles: there may
-	// be 10,000 of them, and 5 TB in all.
+	// sameSize is the number of parts after which their size doubles. An object may have
+	// 10,000 parts and 5 TB.
 	sameSize = 1000
-	// senders is the number of parts under way.
+	// senders is the number of parts sent at a time.
 	senders = 4
 )
 
-// writer keeps the beginning of an object until it knows whether that is all.
+// writer keeps the first bytes of an object, up to a piece, until more follow or Commit.
 type writer struct {
 	place
-	ctx     context.Context // it bounds the whole write, by contract
+	ctx     context.Context // bounds the whole write
 	cancel  context.CancelFunc
 	options objectstore.WriteOptions
 	token   string
 	kept    []byte
-	upload  *upload // once there is more than a piece
+	upload  *upload // nil: at most one piece so far
 }
 
 // Create implements objectstore.Driver.
@@ -59,7 +59,7 @@ func (w *writer) metadata() map[string]string {
 	return map[string]string{httpstore.TokenKey: w.token}
 }
 
-// conditions returns the headers that bind the write.
+// conditions returns the headers with the conditions of the write.
 func (w *writer) conditions() (ifMatch, ifNoneMatch *string) {
 	switch {
 	case w.options.IfAbsent:
@@ -92,7 +92,7 @@ func (w *writer) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// send sends what is kept as the next part.
+// send sends the kept bytes as the next part.
 func (w *writer) send() error {
 	if w.upload == nil {
 		u, err := w.begin(w.ctx, w.metadata())
@@ -119,7 +119,7 @@ func (w *writer) Commit() error {
 	}
 	if err = w.settle(err); err != nil {
 		w.cancel()
-		_ = w.upload.abort() // the first error says more
+		_ = w.upload.abort() // the first error is the cause
 	}
 	return err
 }
@@ -131,8 +131,7 @@ func (w *writer) put() error {
 		Bucket: aws.String(w.bucket), Key: aws.String(w.key), Body: bytes.NewReader(w.kept),
 		Metadata: w.metadata(), IfMatch: ifMatch, IfNoneMatch: ifNoneMatch,
 	}, func(o *s3.Options) {
-		// The store may refuse both of two writes at a time, and then asks for
-		// another try.
+		// The store may refuse two concurrent writes, and asks both for another try.
 		o.Retryer = retry.AddWithErrorCodes(o.Retryer, conflict)
 	})
 	return err
@@ -147,7 +146,7 @@ func (w *writer) Abort() error {
 	return w.upload.abort()
 }
 
-// settle decides what became of the write.
+// settle returns the result of the write.
 func (w *writer) settle(err error) error {
 	switch {
 	case err == nil:
@@ -157,18 +156,17 @@ func (w *writer) settle(err error) error {
 	case unsure(err) && w.isOurs():
 		return nil
 	case w.options.IfGeneration != "" && codeOf(err) == "NoSuchKey":
-		return fs.ErrExist // the store says of an absent object that it does not match
+		return fs.ErrExist // the store's answer if the object of the condition is absent
 	}
 	explained := w.explain(w.ctx, rightWrite, err)
-	if explained == fs.ErrNotExist { //nolint:errorlint // one that says more is about the bucket
+	if explained == fs.ErrNotExist { //nolint:errorlint // a wrapped one is about the bucket
 		return &httpstore.Error{Text: "the store lost the upload"}
 	}
 	return explained
 }
 
-// unsure reports whether the object may have been written although there is an
-// error: its condition fails on what an earlier try wrote, its upload is
-// completed already, or no try was answered.
+// unsure reports whether the object may exist in spite of an error: an earlier try may have
+// made it, so the condition failed or the upload was gone, or no try was answered.
 func unsure(err error) bool {
 	switch status := statusOf(err); {
 	case status == http.StatusPreconditionFailed, status == http.StatusConflict,
@@ -179,8 +177,8 @@ func unsure(err error) bool {
 	}
 }
 
-// isOurs reports whether what is there was written by this writer. A single
-// try has to do: if the store is down, the write waited for it long enough.
+// isOurs reports whether this writer wrote the present object. It makes a single try: if
+// the store is down, the write has already waited long enough.
 func (w *writer) isOurs() bool {
 	o := w.driver.options
 	o.Attempts = 1
@@ -192,7 +190,7 @@ func (w *writer) isOurs() bool {
 type upload struct {
 	place
 	id    *string
-	ctx   context.Context // that of the writer
+	ctx   context.Context // the writer's
 	group *errgroup.Group
 	begun int32
 
@@ -213,8 +211,8 @@ func (p place) begin(ctx context.Context, metadata map[string]string) (*upload, 
 	return u, nil
 }
 
-// checksum returns the algorithm that the SDK uses for parts unless it was told
-// not to. An upload has to be begun with it.
+// checksum returns the SDK's default algorithm for parts, or none if it is turned off. The
+// request that begins an upload must name the algorithm.
 func (p place) checksum() types.ChecksumAlgorithm {
 	if p.client.Options().RequestChecksumCalculation == aws.RequestChecksumCalculationWhenRequired {
 		return ""
@@ -224,8 +222,8 @@ func (p place) checksum() types.ChecksumAlgorithm {
 
 func (u *upload) nextSize() int { return piece << (u.begun / sameSize) }
 
-// send sends a part, of which it keeps the bytes. It waits while too many are
-// under way.
+// send sends a part in the background, and waits while senders parts are being sent. It
+// keeps the bytes of the part.
 func (u *upload) send(part []byte) error {
 	if u.ctx.Err() != nil {
 		return u.group.Wait()
@@ -272,10 +270,10 @@ func (u *upload) complete(ctx context.Context, ifMatch, ifNoneMatch *string) err
 	return err
 }
 
-// abort makes the store forget the parts, which it would keep, and charge for.
-// The context of the writer has to be done, and so cannot bound it.
+// abort removes the parts from the store, which would keep them and charge for them. The
+// context of the writer may have ended, so it does not bound the request.
 func (u *upload) abort() error {
-	_ = u.group.Wait() // a part that arrives behind the abort would stay
+	_ = u.group.Wait() // a part that arrives after the abort would stay
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(u.ctx), u.driver.options.RetryTime)
 	defer cancel()
 	ctx = httpstore.Begin(ctx, u.driver.options)

@@ -1,19 +1,19 @@
 // Package gcstest runs fake-gcs-server, an emulator of Cloud Storage, in the
 // process of a test.
 //
-// # What it does not do by itself
+// # Differences to Cloud Storage
 //
-// Found by running the suite and the tests of faults against v1.56.1, and
-// supplied by a handler in front of it:
+// The suite and the tests of faults found these differences of v1.56.1. A handler in front
+// of the emulator corrects them:
 //
-//   - A piece of a resumable upload that is sent a second time is appended a
-//     second time. Cloud Storage ignores what it has.
-//   - The last piece, sent a second time, finds no upload. Cloud Storage goes
-//     on to answer with the object.
-//   - A missing bucket and a missing object both are "Not Found". Cloud Storage
-//     has a sentence for each.
+//   - The emulator appends a piece of a resumable upload again if it is sent again.
+//     Cloud Storage ignores bytes that it already has.
+//   - If the last piece is sent again, the emulator finds no upload. Cloud Storage answers
+//     with the object.
+//   - The emulator says "Not Found" of a missing bucket and of a missing object. Cloud
+//     Storage has a sentence for each.
 //
-// Not supplied: rights, quotas, soft deletion, and objects that grow.
+// Rights, quotas, soft deletion and appendable objects remain without emulation.
 package gcstest
 
 import (
@@ -41,7 +41,7 @@ func Start(tb testing.TB, buckets ...string) string {
 	host := strings.TrimPrefix(server.URL, "http://")
 	fake, err := fakestorage.NewServerWithOptions(fakestorage.Options{
 		NoListener: true, Scheme: "http", ExternalURL: server.URL,
-		PublicHost: host, // or downloads by the XML API find nothing
+		PublicHost: host, // needed by downloads by the XML API
 	})
 	if err != nil {
 		server.Close()
@@ -61,24 +61,24 @@ func Start(tb testing.TB, buckets ...string) string {
 	return server.URL
 }
 
-// Use makes drivers that are created from now on in this test talk to the
-// server with the given URL: an emulator or a proxy before one.
+// Use directs drivers created later in this test to the server at the given URL: an
+// emulator, or a proxy in front of one.
 func Use(tb testing.TB, url string) {
 	tb.Helper()
 	tb.Setenv("STORAGE_EMULATOR_HOST", url)
 }
 
-// conforming makes good what the emulator lacks.
+// conforming corrects the differences of the emulator.
 type conforming struct {
 	mu      sync.Mutex
 	fake    *fakestorage.Server
 	uploads map[string]*upload // by their id
 }
 
-// upload is what a resumable upload has come to.
+// upload is the state of a resumable upload.
 type upload struct {
 	mu    sync.Mutex
-	have  int64                      // bytes that arrived
+	have  int64                      // number of bytes received
 	final *httptest.ResponseRecorder // the answer to the last piece
 }
 
@@ -113,8 +113,8 @@ func send(w http.ResponseWriter, answer *httptest.ResponseRecorder) {
 
 var contentRange = regexp.MustCompile(`^bytes (?:(\d+)-(\d+)|\*)/(\d+|\*)$`)
 
-// piece passes on what is new of a piece, and gives the answer to the last
-// piece as often as it is asked for.
+// piece passes on the new bytes of a piece. It repeats the answer to the last piece for
+// every further try.
 func (c *conforming) piece(w http.ResponseWriter, r *http.Request, handler http.Handler, id string) {
 	u := c.upload(id)
 	u.mu.Lock()
@@ -125,7 +125,7 @@ func (c *conforming) piece(w http.ResponseWriter, r *http.Request, handler http.
 	}
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
-		return // the client is gone, and none of the piece may count
+		return // the client is gone: the piece does not count
 	}
 	m := contentRange.FindStringSubmatch(r.Header.Get("Content-Range"))
 	if len(m) > 0 && m[1] != "" {
@@ -157,7 +157,7 @@ func (c *conforming) upload(id string) *upload {
 
 var bucketPath = regexp.MustCompile(`/storage/v1/b/([^/]+)`)
 
-// notFound says in the words of Cloud Storage what was not found.
+// notFound sets Cloud Storage's sentence for a missing bucket or object.
 func (c *conforming) notFound(answer *httptest.ResponseRecorder, r *http.Request) {
 	m := bucketPath.FindStringSubmatch(r.URL.Path)
 	if m == nil {

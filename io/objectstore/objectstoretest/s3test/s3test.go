@@ -1,17 +1,16 @@
 // Package s3test runs emulators of S3 for tests: gofakes3 in the process, and
 // versitygw as a program.
 //
-// # What gofakes3 does not do by itself
+// # Differences of gofakes3 to S3
 //
-// Found by running the suite and the tests of faults against v1.2.0, and
-// supplied by a handler in front of it:
+// The suite and the tests of faults found these differences of v1.2.0. A handler in front
+// of the emulator corrects them:
 //
-//   - If-Match of reads is ignored.
-//   - If-Match and If-None-Match of the completion of a multipart upload are
-//     ignored.
+//   - The emulator ignores If-Match of reads.
+//   - It ignores If-Match and If-None-Match of the completion of a multipart upload.
 //
-// Not supplied: signatures, rights, regions, checksums of parts, and the least
-// size of a part.
+// Signatures, rights, regions, checksums of parts and the least size of a part remain
+// without emulation.
 package s3test
 
 import (
@@ -43,9 +42,8 @@ func Start(tb testing.TB, buckets ...string) string {
 	return server.URL
 }
 
-// Use makes drivers that are created from now on in this test talk to the
-// server with the given URL, an emulator or a proxy before one, and keeps the
-// settings of the machine from them.
+// Use directs drivers created later in this test to the server at the given URL: an
+// emulator, or a proxy in front of one. The drivers ignore the machine's AWS settings.
 func Use(tb testing.TB, url string) {
 	tb.Helper()
 	for name, value := range map[string]string{
@@ -71,10 +69,10 @@ const (
 	SecretKey = "espalier-secret"
 )
 
-// conforming makes good what the emulator lacks.
+// conforming corrects the differences of the emulator.
 type conforming struct {
 	handler http.Handler
-	writes  sync.RWMutex // a completion looks at the object and then writes it
+	writes  sync.RWMutex // makes the check and the write of a completion one step
 }
 
 // ServeHTTP implements http.Handler.
@@ -93,8 +91,7 @@ func (c *conforming) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// read looks at the ETag of the answer itself: another request might see
-// another object.
+// read checks the ETag of the answer itself, as another request might see another object.
 func (c *conforming) read(w http.ResponseWriter, r *http.Request) {
 	answer := httptest.NewRecorder()
 	c.handler.ServeHTTP(answer, r)
@@ -123,7 +120,7 @@ func (c *conforming) complete(w http.ResponseWriter, r *http.Request) {
 	c.handler.ServeHTTP(w, r)
 }
 
-// etag returns the ETag of the object that a request is about, or "".
+// etag returns the ETag of a request's object, or "".
 func (c *conforming) etag(r *http.Request) string {
 	head := httptest.NewRequestWithContext(r.Context(), http.MethodHead, r.URL.EscapedPath(), http.NoBody)
 	answer := httptest.NewRecorder()

@@ -17,9 +17,9 @@ import (
 // VersityGW is the environment variable that names the binary of versitygw.
 const VersityGW = "ESPALIER_VERSITYGW"
 
-// StartVersityGW runs versitygw, a real server that keeps objects as files,
-// with the given buckets until the test ends, and returns its URL. The test is
-// skipped unless VersityGW is set.
+// StartVersityGW runs versitygw with the given buckets until the test ends, and returns its
+// URL. versitygw is a real server with objects in files. Without the variable VersityGW the
+// test is skipped.
 func StartVersityGW(tb testing.TB, buckets ...string) string {
 	tb.Helper()
 	binary := os.Getenv(VersityGW)
@@ -54,7 +54,7 @@ func StartVersityGW(tb testing.TB, buckets ...string) string {
 	return url
 }
 
-// freeAddress returns an address that nothing listened on a moment ago.
+// freeAddress returns a local address without a listener.
 func freeAddress(tb testing.TB) string {
 	tb.Helper()
 	l, err := (&net.ListenConfig{}).Listen(tb.Context(), "tcp", "127.0.0.1:0")
@@ -65,7 +65,7 @@ func freeAddress(tb testing.TB) string {
 	return l.Addr().String()
 }
 
-// await waits until a server answers, whatever it says.
+// await waits for any answer of a server.
 func await(tb testing.TB, url string, output *lockedBuffer) {
 	tb.Helper()
 	ctx, cancel := context.WithTimeout(tb.Context(), time.Minute)
