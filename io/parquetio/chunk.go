@@ -19,7 +19,7 @@ import (
 
 const (
 	maxPage   = 512 << 20
-	pageSlack = 1 << 20 // by which writers may understate a chunk's size
+	pageSlack = 1 << 20 // bytes by which writers may understate a chunk's size
 )
 
 // rowGroup implements dataset.RowGroup.
@@ -28,10 +28,10 @@ type rowGroup struct {
 	number  int
 	columns []int
 	reader  objectstore.Reader
-	ctx     context.Context // of the caller of RowGroup: bounds all reads
+	ctx     context.Context // bounds all reads
 	cancel  context.CancelFunc
-	fetches []*fetch // of files that are not local
-	held    int64    // bytes of the source's read-ahead
+	fetches []*fetch // requests under way or done; nil for a local file
+	held    int64    // bytes taken from the source's read-ahead
 }
 
 // Rows implements dataset.RowGroup.
@@ -41,15 +41,15 @@ func (g *rowGroup) Rows() int { return int(g.file.rowGroups[g.number].NumRows) }
 func (g *rowGroup) Close() error {
 	g.cancel()
 	for _, f := range g.fetches {
-		<-f.done // it reads no longer
+		<-f.done // wait for the end of its read
 	}
 	g.file.source.ahead.Release(g.held)
 	g.held, g.fetches = 0, nil
 	return g.reader.Close()
 }
 
-// ReadColumn implements dataset.RowGroup. The texts of a vector may share one
-// string: clone what is to be kept for longer.
+// ReadColumn implements dataset.RowGroup. The texts of a vector may share one string, so a
+// caller that keeps a text must clone it.
 func (g *rowGroup) ReadColumn(i int, dst *dataset.Vector) (err error) {
 	column := g.columns[i]
 	defer func() {
@@ -82,7 +82,7 @@ func (g *rowGroup) ReadColumn(i int, dst *dataset.Vector) (err error) {
 		return g.place(column, err)
 	}
 	at := meta.span()
-	if err != nil { // the bytes may have changed on their way
+	if err != nil { // the network may have changed bytes
 		again, readErr := g.read(at)
 		if readErr != nil || bytes.Equal(again, chunk) {
 			return g.place(column, err)
@@ -111,7 +111,7 @@ func (g *rowGroup) chunk(s *scratch, m *columnMeta) ([]byte, error) {
 	return s.chunk, nil
 }
 
-// scratch holds the buffers that decoding a column needs.
+// scratch holds the buffers for decoding a column.
 type scratch struct {
 	chunk, page, plain, levels []byte
 	ints, moreInts             []int64
@@ -121,11 +121,12 @@ type scratch struct {
 	header                     pageHeader
 }
 
-// scratches keeps buffers between columns: taking new ones for each would
-// cost more than decoding.
+// scratches keeps buffers between columns. Allocating them per column would take longer
+// than decoding.
 var scratches sync.Pool //nolint:gochecknoglobals // a pool
 
-// padding is readable memory behind a page that unpacking bits may touch.
+// padding is the number of readable bytes behind a page. The unpacking of bits may read
+// them.
 const padding = 64
 
 // grow returns a buffer of n bytes with padding behind it.
@@ -136,7 +137,7 @@ func grow(b []byte, n int) []byte {
 	return b[:n]
 }
 
-// pageHeader is what reading needs of a page's header.
+// pageHeader has the fields of a page's header that reading needs.
 type pageHeader struct {
 	Type             format.PageType                   `thrift:"1,required"`
 	UncompressedSize int32                             `thrift:"2,required"`
@@ -299,8 +300,7 @@ func (d *decoder) levelsV1(p *page, encoding format.Encoding) (err error) {
 	}
 }
 
-// readDataV2 reads a data page of version 2: the levels lie uncompressed
-// before the values.
+// readDataV2 reads a data page of version 2: uncompressed levels, then the values.
 func (d *decoder) readDataV2(body []byte) (err error) {
 	h := &d.header.DataV2.V
 	n, err := d.pageRows(h.NumValues)
@@ -315,7 +315,7 @@ func (d *decoder) readDataV2(body []byte) (err error) {
 		return errRuns
 	}
 	p := page{rows: n, encoding: h.Encoding, data: body[levels:]}
-	if d.leaf.optional && (h.LevelBytes > 0 || h.NumNulls != 0) { // some writers leave out ones
+	if d.leaf.optional && (h.LevelBytes > 0 || h.NumNulls != 0) { // some writers leave out levels that are all 1
 		p.levels, p.missing, err = d.runLevels(body[h.RepeatBytes:levels], n)
 		if err != nil {
 			return err

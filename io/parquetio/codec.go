@@ -17,9 +17,8 @@ import (
 
 var errLength = errors.New("a page does not decompress to the length it claims")
 
-// decompress returns the size bytes that src holds, in the page buffer. Unlike
-// parquet-go's codecs, which grow their output until the input ends, no codec
-// writes more than size bytes.
+// decompress decompresses src to size bytes, in the page buffer. No codec writes more than
+// size bytes, while parquet-go's codecs grow their output until the input ends.
 func (s *scratch) decompress(codec format.CompressionCodec, src []byte, size int) ([]byte, error) {
 	if codec == format.Uncompressed {
 		return src, nil
@@ -66,7 +65,7 @@ func (s *scratch) gunzip(src []byte) (int, error) {
 	return readExactly(s.gzip, s.page)
 }
 
-// readExactly fills b from r, which must end there.
+// readExactly fills b from r. r must end behind b.
 func readExactly(r io.Reader, b []byte) (int, error) {
 	if n, err := io.ReadFull(r, b); err != nil {
 		return n, err
@@ -81,8 +80,8 @@ func readExactly(r io.Reader, b []byte) (int, error) {
 	return len(b), nil
 }
 
-// zstdDecoder decodes into the capacity it is given and no further. It is
-// expensive to make and safe for concurrent use.
+// zstdDecoder never writes beyond the capacity of its output. It is expensive to make, and
+// safe for concurrent use.
 var zstdDecoder = sync.OnceValues(func() (*zstd.Decoder, error) { //nolint:gochecknoglobals // made once
 	return zstd.NewReader(nil, zstd.WithDecoderConcurrency(0), zstd.WithDecodeAllCapLimit(true))
 })

@@ -11,8 +11,8 @@ import (
 	"github.com/espalier-ml/espalier/io/objectstore"
 )
 
-// Original is a file that a Writer copies columns from: their bytes, whatever
-// their type, nested ones too.
+// Original is a file whose columns a Writer copies. It copies their bytes, so columns may
+// have any type and may be nested.
 type Original struct {
 	file    *File
 	meta    format.FileMetaData
@@ -20,16 +20,16 @@ type Original struct {
 	reader  objectstore.Reader
 }
 
-// originalColumn is where a top-level column stands in the schema and in each row
+// originalColumn is the position of a top-level column in the schema and in each row
 // group.
 type originalColumn struct {
 	elements []format.SchemaElement
-	first    int // of its chunks
+	first    int // position of its first chunk in a row group
 	chunks   int
 }
 
-// Original opens the file to copy columns from. It reads the footer once more, for
-// what decoding does not need.
+// Original opens the file for copies of its columns. It reads the footer once more, as File
+// keeps only the parts for decoding.
 func (f *File) Original(ctx context.Context) (_ *Original, err error) {
 	o := &Original{file: f}
 	o.reader, err = f.source.store.OpenObject(ctx,
@@ -82,8 +82,8 @@ func (o *Original) column(name string) (originalColumn, error) {
 	return c, nil
 }
 
-// chunk returns a column chunk's description and where its bytes are, after
-// checking that they can be what the footer says.
+// chunk returns a column chunk's description and the span of its bytes. It checks both
+// against the size of the file.
 func (o *Original) chunk(group, at int) (*format.ColumnMetaData, span, error) {
 	c := &o.meta.RowGroups[group].Columns[at]
 	m := &c.MetaData
@@ -108,8 +108,8 @@ func (o *Original) chunk(group, at int) (*format.ColumnMetaData, span, error) {
 	return m, s, err
 }
 
-// CopyChunks writes the next column's chunks of the row group, the first of which
-// opens it: those that it has in a row group of the file that it is copied from.
+// CopyChunks writes the chunks of the next column. It copies them from the given row group
+// of the column's Original. The first column written begins a row group.
 func (w *Writer) CopyChunks(group int) error {
 	f := &w.fields[w.next]
 	if f.original == nil {
@@ -130,8 +130,8 @@ func (w *Writer) CopyChunks(group int) error {
 	return nil
 }
 
-// copyChunk copies the bytes of a chunk and describes it as lying here. Its
-// indexes and Bloom filter stay behind.
+// copyChunk copies the bytes of a chunk and its description, with the new offsets. It does
+// not copy indexes and Bloom filter.
 func (w *Writer) copyChunk(f *field, group, at int, to *format.ColumnMetaData) error {
 	m, s, err := f.original.chunk(group, at)
 	if err != nil {
@@ -147,7 +147,7 @@ func (w *Writer) copyChunk(f *field, group, at int, to *format.ColumnMetaData) e
 	n, err := io.Copy(w.out, io.NewSectionReader(f.original.reader, s.start, m.TotalCompressedSize))
 	w.offset += n
 	if err != nil {
-		if failed := w.out.Flush(); failed != nil { // it was not the reading
+		if failed := w.out.Flush(); failed != nil { // the write has failed, not the read
 			return failed
 		}
 	}

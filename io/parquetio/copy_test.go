@@ -51,7 +51,7 @@ func allRows(tb testing.TB, b []byte) (*parquet.Schema, []parquet.Row) {
 	return f.Schema(), all
 }
 
-// copied writes all columns of a file and, behind them, one of its own.
+// copied copies all columns of a file, and writes a further column behind them.
 func copied(tb testing.TB, store *objectstore.Store, url string) []byte {
 	tb.Helper()
 	f, err := parquetio.Open(tb.Context(), store, url)
@@ -125,8 +125,8 @@ func nestedFile(tb testing.TB) []byte {
 	return b.Bytes()
 }
 
-// TestCopy: columns of any type and nesting, of files by other writers, read the
-// same in the copy, by parquet-go; the written column stands behind them.
+// TestCopy: parquet-go reads the same values from the copy as from the original, for columns
+// of any type and nesting by several writers. The written column follows them.
 func TestCopy(t *testing.T) {
 	files := map[string][]byte{"nested.parquet": nestedFile(t)}
 	found, err := filepath.Glob("testdata/*.parquet")
@@ -173,7 +173,7 @@ func spelledRow(row parquet.Row) []string {
 	return texts
 }
 
-// TestCopyErrors: chunks of another number of rows, and columns that there are not.
+// TestCopyErrors: chunks of another number of rows, and unknown columns.
 func TestCopyErrors(t *testing.T) {
 	store, url := put(t, "rows.parquet", nestedFile(t))
 	f, err := parquetio.Open(t.Context(), store, url)
@@ -228,8 +228,8 @@ func changedFooter(tb testing.TB, file []byte, change func(*format.FileMetaData)
 	return append(binary.LittleEndian.AppendUint32(b, uint32(len(footer))), "PAR1"...)
 }
 
-// TestEncryptedColumn: a column whose chunks are encrypted is neither read nor copied,
-// as its bytes mean nothing without the key; other columns of the file are.
+// TestEncryptedColumn: an encrypted column is neither read nor copied, as its bytes are
+// useless without the key. Other columns of the file are.
 func TestEncryptedColumn(t *testing.T) {
 	byKey := &format.EncryptionWithColumnKey{PathInSchema: thrift.Slice[string]{"text"}}
 	for name, crypto := range map[string]format.ColumnCryptoMetaDataValue{"footer key": new(format.EncryptionWithFooterKey), "column key": byKey} {

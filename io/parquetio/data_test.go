@@ -23,8 +23,8 @@ func TestConcurrentColumns(t *testing.T) {
 	}
 }
 
-// TestRealData compares all values of real data sets with those that the slow
-// way of reading finds.
+// TestRealData compares all values of real data sets with the values read by parquet-go,
+// one by one.
 func TestRealData(t *testing.T) {
 	for _, set := range []string{"bank-marketing", "credit-g", "covertype", "iris", "mushroom", "speed-dating"} {
 		t.Run(set, func(t *testing.T) {

@@ -15,35 +15,35 @@ var (
 	errDictionary = errors.New("an index points outside of the dictionary")
 )
 
-// plainDictionary is the former code of RLE_DICTIONARY in data pages and of
-// PLAIN in dictionary pages. Many writers still use it.
+// plainDictionary is the former code for RLE_DICTIONARY in data pages and for PLAIN in
+// dictionary pages. Many writers still use it.
 const plainDictionary format.Encoding = 2
 
-// decoder decodes one column chunk into a vector. Numbers start with an Index
-// into the dictionary's values; the first page of plain values turns them into
-// one number per row. Texts always have an Index.
+// decoder decodes one column chunk into a vector. Numbers have an Index into the
+// dictionary's values until the first page of plain values; then the vector holds one
+// number per row. Texts always have an Index.
 type decoder struct {
 	*scratch
 	leaf *leaf
 	meta *columnMeta
 	dst  *dataset.Vector
-	rows int // of the chunk
-	done int // of them decoded
+	rows int // number of rows of the chunk
+	done int // number of rows decoded
 
 	hasDictionary bool
-	size          int              // of the dictionary
-	perRow        bool             // numbers: one per row, no Index
-	dictionary    []float64        // numbers per row: the dictionary, moved out of the vector
-	positions     map[string]int32 // texts of the vector, once plain texts occur
+	size          int              // number of values in the dictionary
+	perRow        bool             // the vector holds one number per row, without an Index
+	dictionary    []float64        // if perRow: the dictionary, moved out of the vector
+	positions     map[string]int32 // positions of the vector's texts; nil before the first plain text
 }
 
 // page is a data page after decompression.
 type page struct {
 	rows     int
 	missing  int
-	levels   []byte // per row: 1 or, if missing, 0; nil if none is missing
+	levels   []byte // by row: 1, or 0 if missing; nil: no row is missing
 	encoding format.Encoding
-	data     []byte // encoded values that are not missing
+	data     []byte // encoded values of the rows that are not missing
 }
 
 func (p *page) values() int { return p.rows - p.missing }
@@ -66,7 +66,7 @@ func (d *decoder) begin() {
 	}
 }
 
-// finish gives the vector its form.
+// finish completes the vector.
 func (d *decoder) finish() {
 	if d.dst.Type == dataset.Number && (d.perRow || d.rows == 0) {
 		d.dropIndex()
@@ -76,7 +76,7 @@ func (d *decoder) finish() {
 	}
 }
 
-// dropIndex takes the Index away and keeps its memory for the next column.
+// dropIndex removes the Index, and keeps its memory for the next column.
 func (d *decoder) dropIndex() {
 	if d.dst.Index != nil {
 		d.index, d.dst.Index = d.dst.Index[:0], nil
@@ -149,8 +149,8 @@ func (d *decoder) appendIndexes(dst []int32, p page) ([]int32, error) {
 	return dst, nil
 }
 
-// reserve makes room for n more values of about limit in all. It doubles: the
-// number of rows that a chunk claims is no reason to take all memory at once.
+// reserve makes room for n more values, of about limit in all. It grows by doubling, as a
+// false number of rows in the file must not allocate much memory.
 func reserve[T any](s []T, n, limit int) []T {
 	if cap(s)-len(s) >= n {
 		return s
@@ -177,11 +177,11 @@ func (d *decoder) decodeIndexes(dst []int32, data []byte, n int) error {
 		if count > 0 && width > 0 {
 			return errShort
 		}
-		clear(dst[:n]) // some writers leave out zeros
+		clear(dst[:n]) // some writers leave out indexes that are all 0
 	} else if out, err := parquet.RLEDictionary.DecodeInt32(dst, data[:1+len(runs)]); err != nil {
 		return err
 	} else if len(out) < n || &out[0] != &dst[:1][0] {
-		return errShort // decoded elsewhere: the capacity did not do
+		return errShort // there were more values than the capacity, so they are in another slice
 	}
 	if 1<<width > d.size && !allBelow(dst[:n], d.size) {
 		return errDictionary
@@ -189,8 +189,8 @@ func (d *decoder) decodeIndexes(dst []int32, data []byte, n int) error {
 	return nil
 }
 
-// allBelow reports whether all indexes lie in [0, size). The bits of all
-// together are never less than the largest, and quicker to find.
+// allBelow reports whether all indexes lie in [0, size). It first tries the union of all
+// bits, which is at least the largest index and quicker to compute.
 func allBelow(index []int32, size int) bool {
 	var all uint32
 	for _, i := range index {
@@ -207,8 +207,8 @@ func allBelow(index []int32, size int) bool {
 	return true
 }
 
-// spread moves the n values at the start of s to the rows that have one, and
-// puts missing elsewhere.
+// spread moves the n values at the start of s to the rows with a value, and sets missing in
+// the other rows.
 func spread[T any](s []T, levels []byte, n int, missing T) {
 	for r := len(s) - 1; r >= 0; r-- {
 		if levels[r] == 0 {
@@ -241,7 +241,7 @@ func (d *decoder) appendPlain(p page) error {
 	return nil
 }
 
-// usePerRow turns what was decoded so far from indexes into numbers.
+// usePerRow turns the decoded indexes into numbers.
 func (d *decoder) usePerRow() {
 	d.perRow = true
 	d.dictionary, d.dst.Numbers, d.numbers = d.dst.Numbers, d.numbers[:0], nil
@@ -249,7 +249,7 @@ func (d *decoder) usePerRow() {
 	d.dropIndex()
 }
 
-// plainLayout brings n encoded values into the PLAIN layout.
+// plainLayout converts n encoded values to the PLAIN layout.
 func (d *decoder) plainLayout(e format.Encoding, data []byte, n int) ([]byte, error) {
 	if n == 0 {
 		return nil, nil

@@ -14,9 +14,9 @@ const (
 	maxDeltaWidth = 64
 )
 
-// deltaInts decodes DELTA_BINARY_PACKED integers, of which there must be n, and
-// returns what follows them. parquet-go takes memory for as many values as
-// the header claims, and does not tell where they end.
+// deltaInts decodes exactly n DELTA_BINARY_PACKED integers, and returns the bytes behind
+// them. parquet-go allocates memory by the number in the header, and does not tell the end
+// of the values.
 func deltaInts(dst []int64, b []byte, n int) (values []int64, rest []byte, err error) {
 	r := deltaReader{rest: b}
 	block, parts, total := r.uvarint(), r.uvarint(), r.uvarint()
@@ -62,9 +62,8 @@ func (r *deltaReader) varint() int64 {
 	return x
 }
 
-// block appends the values of one block: parts of size values each, whose
-// deltas to their predecessors exceed a common least delta by a number of a
-// fixed width.
+// block appends the values of one block. A block has parts of size values each. Each value
+// is its predecessor plus the block's least delta plus a number of the part's bit width.
 func (r *deltaReader) block(values []int64, size, parts, n int) []int64 {
 	least := r.varint()
 	if r.bad || size == 0 || len(r.rest) < parts {
@@ -75,7 +74,7 @@ func (r *deltaReader) block(values []int64, size, parts, n int) []int64 {
 	r.rest = r.rest[parts:]
 	for _, w := range widths {
 		if len(values) == n {
-			return values // parts that are not needed have no bytes
+			return values // further parts have no bytes
 		}
 		if values = r.part(values, least, int(w), min(size, n-len(values)), size); r.bad {
 			return values
@@ -87,7 +86,7 @@ func (r *deltaReader) block(values []int64, size, parts, n int) []int64 {
 func (r *deltaReader) part(values []int64, least int64, width, need, size int) []int64 {
 	length := width * size / 8
 	if short := (width*need + 7) / 8; length > len(r.rest) && short <= len(r.rest) {
-		length = len(r.rest) // some writers do not fill up the last part
+		length = len(r.rest) // some writers do not pad the last part
 	}
 	if width > maxDeltaWidth || length > len(r.rest) {
 		r.bad = true
@@ -103,7 +102,7 @@ func (r *deltaReader) part(values []int64, least int64, width, need, size int) [
 	return values
 }
 
-// bitsAt returns width bits of b from the given bit on, lowest first.
+// bitsAt returns width bits of b, starting at a bit, lowest first.
 func bitsAt(b []byte, at, width int) uint64 {
 	if width == 0 {
 		return 0
@@ -116,8 +115,8 @@ func bitsAt(b []byte, at, width int) uint64 {
 	return x & (1<<(width-1)<<1 - 1)
 }
 
-// prefixedLimit bounds the bytes of decoded DELTA_BYTE_ARRAY values: a few bytes
-// can claim the longest value again and again.
+// prefixedLimit bounds the bytes of decoded DELTA_BYTE_ARRAY values: a few encoded bytes
+// can repeat a long value many times.
 const prefixedLimit = maxPage
 
 // deltaTexts turns n DELTA_LENGTH_BYTE_ARRAY values into the PLAIN layout.

@@ -11,13 +11,12 @@
 //	chunk.go     the chunk's pages, one by one: checks, decompression, levels
 //	decode.go    dictionary indexes and plain values into the vector
 //
-// All encodings are first brought into the PLAIN layout (or into dictionary
-// indexes), so that each type is converted in one place.
+// All encodings are first converted to the PLAIN layout or to dictionary indexes, so each
+// type is converted in one place.
 //
 // # Hostile files
 //
-// Every length that a file states is checked against what is really there
-// before memory is taken for it, and no decoder is given more than it was
-// checked for. What is wrong with a file's content is reported as
-// *dataset.DataError with the place; faults of storage are not.
+// Every length in a file is checked against the bytes of the file before memory is
+// allocated for it. Decoders get only checked bytes. A fault of a file's content is a
+// *dataset.DataError with its place; a fault of the storage is another error.
 package parquetio

@@ -8,14 +8,14 @@ import (
 	"github.com/espalier-ml/espalier/induce/parallel"
 )
 
-// maxGap is the share of the bytes asked for that may be read for nothing, so
-// that neighbouring chunks come with one request.
+// maxGap is the greatest share of unneeded bytes in the requests. Reading small gaps joins
+// neighbouring chunks into one request.
 const maxGap = 1.0 / 128
 
 // span is a range of bytes of a file.
 type span struct{ start, end int64 }
 
-// fetch is a span that is read by one request.
+// fetch is a span read by one request.
 type fetch struct {
 	span
 
@@ -24,9 +24,8 @@ type fetch struct {
 	err   error
 }
 
-// plan joins the spans that are wanted into those that are requested: where
-// they touch, and over the smallest gaps as long as all gaps together stay
-// within maxGap.
+// plan joins the needed spans into requests. It joins spans that touch, and spans with the
+// smallest gaps between them, as long as the sum of the gaps is within maxGap.
 func plan(wanted []span) []span {
 	slices.SortFunc(wanted, func(a, b span) int { return cmp.Compare(a.start, b.start) })
 	var runs []span
@@ -38,7 +37,7 @@ func plan(wanted []span) []span {
 			runs = append(runs, w)
 		}
 	}
-	gaps := make([]int, 0, len(runs)) // runs with one before them
+	gaps := make([]int, 0, len(runs)) // positions of the runs with a gap before them
 	for i, r := range runs {
 		bytes += r.end - r.start
 		if i > 0 {
@@ -66,14 +65,14 @@ func plan(wanted []span) []span {
 	return joined
 }
 
-// fetchAhead begins to fetch the chunks of a row group's columns that are not
-// kept. It waits until the source has room for them.
+// fetchAhead starts to fetch the row group's chunks that the source does not keep. It waits
+// until the source has room for them.
 func (g *rowGroup) fetchAhead(ctx context.Context) error {
 	var wanted []span
 	for _, column := range g.columns {
 		m, err := g.file.chunkRange(g.number, column)
 		if err != nil {
-			continue // ReadColumn says so
+			continue // ReadColumn returns the error
 		}
 		c := m.span()
 		if c.start < c.end && g.file.source.chunk(g.key(c)) == nil {
@@ -107,8 +106,7 @@ func (g *rowGroup) fetchAhead(ctx context.Context) error {
 
 func (g *rowGroup) key(c span) chunkKey { return chunkKey{g.file.URL, g.file.Generation, c.start} }
 
-// fetched returns the bytes of a chunk: those that are kept or those that were
-// fetched ahead.
+// fetched returns the bytes of a chunk, from the source's kept chunks or from a fetch.
 func (g *rowGroup) fetched(c span) ([]byte, error) {
 	if b := g.file.source.chunk(g.key(c)); b != nil {
 		return b, nil
@@ -127,10 +125,10 @@ func (g *rowGroup) fetched(c span) ([]byte, error) {
 		}
 		return f.bytes[c.start-f.start : c.end-f.start : c.end-f.start], nil
 	}
-	return g.read(c) // it was kept when the row group was opened, and let go since
+	return g.read(c) // the source has dropped it since the row group was opened
 }
 
-// read reads a chunk by a request of its own.
+// read reads a chunk by a separate request.
 func (g *rowGroup) read(c span) ([]byte, error) {
 	b := make([]byte, c.end-c.start)
 	if err := readFull(g.reader, b, c.start); err != nil {

@@ -27,8 +27,8 @@ func TestPlan(t *testing.T) {
 	}
 }
 
-// TestPlanCovers: what is requested covers what is wanted, in order, with no
-// more beside it than allowed.
+// TestPlanCovers: the requests cover the needed spans, in order, with no more unneeded bytes
+// than allowed.
 func TestPlanCovers(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for range 2000 {

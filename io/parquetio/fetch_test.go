@@ -13,19 +13,18 @@ import (
 	"github.com/espalier-ml/espalier/io/parquetio"
 )
 
-// far is a driver of which the readers are not local: it keeps its objects in
-// memory and notes each read.
+// far is a driver with readers that are not local. It keeps its objects in memory, and
+// records each read.
 type far struct {
 	objectstore.Driver
 
 	mu    sync.Mutex
 	reads [][2]int64 // offset, length
-	fails error      // of reads
-	flip  int64      // byte that the next read over it flips; 0: none
+	fails error      // error of all reads; nil: none
+	flip  int64      // offset of a byte to flip in the next read of it; 0: none
 }
 
-// newFar returns a store with objects of the scheme far://, which are those of
-// mem://.
+// newFar returns a store whose scheme far:// has the objects of mem://.
 func newFar() (*objectstore.Store, *far) {
 	memory := objectstore.New()
 	d := &far{Driver: memoryOf{memory}}
@@ -71,7 +70,7 @@ func (d *far) Open(ctx context.Context, o objectstore.Object) (objectstore.Reade
 	return &farReader{r, d}, nil
 }
 
-// farReader hides that its reader holds bytes.
+// farReader hides that its reader is a Byteser.
 type farReader struct {
 	r objectstore.Reader
 	d *far
@@ -105,8 +104,7 @@ func (d *far) since() [][2]int64 {
 	return reads
 }
 
-// wide writes a file of so many columns x0, x1 ... of so many rows, two row
-// groups of them.
+// wide writes a file of columns x0, x1 ... in two row groups.
 func wide(t *testing.T, store *objectstore.Store, url string, columns, rows int) {
 	t.Helper()
 	var list []parquetio.WriteColumn
@@ -153,8 +151,8 @@ func closeGroup(t *testing.T, g dataset.RowGroup) {
 	}
 }
 
-// TestRequests: a footer takes two requests, a row group one for each run of
-// neighbouring columns, and what is kept none.
+// TestRequests: a footer takes two requests, a row group one request for each run of
+// neighbouring columns, and kept chunks none.
 func TestRequests(t *testing.T) {
 	store, d := newFar()
 	wide(t, store, "far://requests/x", 20, 1000)
@@ -230,8 +228,8 @@ func TestKeepIsBounded(t *testing.T) {
 	}
 }
 
-// TestReadAhead: row groups beyond the bound wait until others are closed, or
-// until nobody waits for them any more.
+// TestReadAhead: row groups beyond the bound wait until others are closed, or until their
+// context ends.
 func TestReadAhead(t *testing.T) {
 	store, d := newFar()
 	wide(t, store, "far://ahead/x", 1, 1000)
@@ -270,7 +268,7 @@ func TestReadAhead(t *testing.T) {
 	closeGroup(t, second)
 }
 
-// TestReadAheadOfLargeRowGroup: a row group beyond the bound is read by itself.
+// TestReadAheadOfLargeRowGroup: a row group larger than the bound is read alone.
 func TestReadAheadOfLargeRowGroup(t *testing.T) {
 	store, _ := newFar()
 	wide(t, store, "far://large/x", 3, 1000)
@@ -313,8 +311,8 @@ func TestFetchFaults(t *testing.T) {
 	}
 }
 
-// TestFlippedOnTheWay: a byte that the network has changed is found by the
-// page's checksum, and the chunk is fetched once more.
+// TestFlippedOnTheWay: the page's checksum finds a byte changed by the network, and the
+// chunk is fetched once more.
 func TestFlippedOnTheWay(t *testing.T) {
 	store, d := newFar()
 	wide(t, store, "far://flipped/x", 1, 1000)

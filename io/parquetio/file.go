@@ -20,12 +20,12 @@ import (
 const (
 	magic          = "PAR1"
 	encryptedMagic = "PARE"
-	endBytes       = 8 // length of the footer and magic
+	endBytes       = 8 // bytes behind the footer: its length and the magic
 	maxFooter      = 256 << 20
-	signatureBytes = 28 // behind the footer of encrypted files
+	signatureBytes = 28 // bytes of a signature behind the footer of encrypted files
 
-	// maxRowGroupRows bounds what a few bytes of run-length encoding can
-	// make of themselves.
+	// maxRowGroupRows bounds the rows of a row group: a few bytes of run-length encoding can
+	// stand for any number of values.
 	maxRowGroupRows = 1 << 26
 	maxChunk        = 1 << 30
 
@@ -37,7 +37,7 @@ type File struct {
 	URL          string
 	Size         int64
 	Generation   string
-	FooterBytes  int64  // of the footer, with its length and mark
+	FooterBytes  int64  // bytes of the footer, its length and the magic
 	FooterDigest string // sha256 of the footer, in hex
 	Rows         int64
 
@@ -48,8 +48,8 @@ type File struct {
 	rowGroups []rowGroupMeta
 }
 
-// fileMeta and the types below are the parts of a footer that reading needs;
-// Thrift skips the rest.
+// fileMeta and the types below have the fields of a footer that reading needs. Thrift skips
+// the others.
 type fileMeta struct {
 	Schema     []format.SchemaElement `thrift:"2,required"`
 	NumRows    int64                  `thrift:"3,required"`
@@ -78,14 +78,14 @@ type columnMeta struct {
 	DictionaryPageOffset  int64                   `thrift:"11,optional"`
 }
 
-// span returns where a chunk's bytes are.
+// span returns the span of a chunk's bytes.
 func (m *columnMeta) span() span { return span{m.start(), m.start() + m.TotalCompressedSize} }
 
-// present stands for a struct of which only the presence matters.
+// present is a struct whose presence alone matters.
 type present struct{}
 
-// start returns where a chunk's bytes begin. Some writers leave the offset
-// of the dictionary zero, some state one behind the data.
+// start returns the offset of a chunk's first byte. Some writers give 0, or an offset behind
+// the data, as the offset of the dictionary.
 func (m *columnMeta) start() int64 {
 	if d := m.DictionaryPageOffset; d > 0 && d < m.DataPageOffset {
 		return d
@@ -93,7 +93,7 @@ func (m *columnMeta) start() int64 {
 	return m.DataPageOffset
 }
 
-// Open reads the footer of a file, which has a source of its own.
+// Open reads the footer of a file, with a new source.
 func Open(ctx context.Context, store *objectstore.Store, url string) (*File, error) {
 	return NewSource(store, SourceOptions{}).open(ctx, objectstore.Object{URL: url})
 }
@@ -108,7 +108,7 @@ func (s *Source) open(ctx context.Context, o objectstore.Object) (*File, error) 
 	f.Size, f.Generation = r.Size(), r.Generation()
 	err = f.load(r)
 	if err != nil && !objectstore.IsLocal(r) && errors.As(err, new(*dataset.DataError)) {
-		err = f.load(r) // the bytes may have changed on their way
+		err = f.load(r) // the network may have changed bytes
 	}
 	if err != nil {
 		return nil, err
@@ -182,7 +182,7 @@ func (f *File) notParquet(problem string) error {
 
 const hintWritten = "run again once nothing writes to it"
 
-// openFault tells a file that was replaced from a fault of storage.
+// openFault distinguishes a replaced file from a fault of the storage.
 func (f *File) openFault(err error) error {
 	if errors.Is(err, objectstore.ErrChanged) {
 		return &dataset.DataError{File: f.URL, Problem: "the file was replaced or removed since it was listed",
@@ -191,8 +191,7 @@ func (f *File) openFault(err error) error {
 	return err
 }
 
-// readFault tells a file that was replaced or became shorter from a fault of
-// storage.
+// readFault distinguishes a replaced or shortened file from a fault of the storage.
 func (f *File) readFault(err error) error {
 	if errors.Is(err, io.ErrUnexpectedEOF) {
 		return &dataset.DataError{File: f.URL, Problem: "the file became shorter while it was read", Hint: hintWritten}
@@ -236,7 +235,7 @@ func (f *File) parseFooter(footer []byte) error {
 	return f.checkRowGroups(chunks)
 }
 
-// checkRowGroups checks that the counts in the footer agree with each other.
+// checkRowGroups checks that the counts in the footer agree.
 func (f *File) checkRowGroups(chunks int) error {
 	var rows int64
 	for i := range f.rowGroups {
@@ -271,7 +270,7 @@ func (f *File) RowGroups() int { return len(f.rowGroups) }
 // RowGroupRows returns the number of rows in row group i.
 func (f *File) RowGroupRows(i int) int64 { return f.rowGroups[i].NumRows }
 
-// ColumnBytes returns the bytes that the named columns take in the file.
+// ColumnBytes returns the size of the named columns in the file, in bytes.
 func (f *File) ColumnBytes(names []string) int64 {
 	bytes := int64(0)
 	for i := range f.rowGroups {
@@ -288,10 +287,9 @@ func (f *File) ColumnBytes(names []string) int64 {
 	return bytes
 }
 
-// RowGroup opens row group i to read the named columns. Unless the file is
-// local, it begins to fetch their chunks, once those that other row groups hold
-// are few enough: Close lets go of them. Errors of the file's content are
-// *dataset.DataError.
+// RowGroup opens row group i to read the named columns. Unless the file is local, it starts
+// to fetch their chunks. Before, it waits until the source's read-ahead has room; closing
+// other row groups makes room. An error of the file's content is a *dataset.DataError.
 func (f *File) RowGroup(ctx context.Context, i int, columns []string) (dataset.RowGroup, error) {
 	if i < 0 || i >= len(f.rowGroups) {
 		return nil, fmt.Errorf("%s: no row group %d: the file has %d", f.URL, i, len(f.rowGroups))
@@ -310,14 +308,14 @@ func (f *File) RowGroup(ctx context.Context, i int, columns []string) (dataset.R
 	}
 	if !objectstore.IsLocal(g.reader) {
 		if err := g.fetchAhead(ctx); err != nil {
-			_ = g.Close() // nothing was written
+			_ = g.Close() // reading only
 			return nil, err
 		}
 	}
 	return g, nil
 }
 
-// pick finds columns by name and refuses those that cannot be read.
+// pick finds columns by name, and refuses unreadable ones.
 func (f *File) pick(names []string) ([]int, error) {
 	picked := make([]int, len(names))
 	var missing []string
@@ -359,8 +357,8 @@ func (f *File) readable(at int) error {
 	return e
 }
 
-// chunkRange returns where the bytes of a column chunk are, after checking
-// that they can be what the footer says.
+// chunkRange returns the description of a column chunk. It checks the span of the chunk
+// against the size of the file.
 func (f *File) chunkRange(group, column int) (*columnMeta, error) {
 	g := &f.rowGroups[group]
 	l := &f.leaves[column]
@@ -389,7 +387,7 @@ func (f *File) chunkRange(group, column int) (*columnMeta, error) {
 	return m, nil
 }
 
-// encrypted is the fault of a column chunk that only the holder of a key can read.
+// encrypted returns the fault of an encrypted column chunk.
 func encrypted() error {
 	return fault("the column is encrypted", "write the file without encryption")
 }

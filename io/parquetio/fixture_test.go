@@ -16,7 +16,7 @@ import (
 	"github.com/espalier-ml/espalier/io/parquetio"
 )
 
-// TestForeignFiles reads what another writer wrote; see testdata/README.md.
+// TestForeignFiles reads files of another writer; see testdata/README.md.
 func TestForeignFiles(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.json")
 	if err != nil || len(files) == 0 {
@@ -74,7 +74,7 @@ func checkForeignColumn(t *testing.T, f *parquetio.File, c parquetio.Column, wan
 	}
 }
 
-// inMicros returns a time as it is counted inside.
+// inMicros converts a time of a file to microseconds.
 func inMicros(x int64, c *parquetio.Column) int64 {
 	switch {
 	case strings.Contains(c.Logical, "MILLIS"):
@@ -86,7 +86,7 @@ func inMicros(x int64, c *parquetio.Column) int64 {
 	}
 }
 
-// TestColumns checks what is said of each type.
+// TestColumns checks the description of a column of each type.
 func TestColumns(t *testing.T) {
 	f, err := parquetio.Open(t.Context(), objectstore.New(), "testdata/types.parquet")
 	if err != nil {
@@ -99,7 +99,7 @@ func TestColumns(t *testing.T) {
 			"integer": c.Integer && !c.Null, "empty": c.Null, "nested": c.Nested, "unsupported": c.Unsupported != "",
 			"required": !c.Optional,
 		} {
-			if set { // none has two
+			if set { // no column has two
 				line = append(line, flag)
 			}
 		}

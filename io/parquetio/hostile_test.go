@@ -22,8 +22,8 @@ import (
 	"github.com/espalier-ml/espalier/io/parquetio"
 )
 
-// fixtures are the files that other writers wrote: they carry no checksums,
-// so that damage reaches the decoders.
+// fixtures returns files of other writers. They have no checksums, so damage reaches the
+// decoders.
 func fixtures(tb testing.TB) map[string][]byte {
 	tb.Helper()
 	paths, err := filepath.Glob("testdata/*.parquet")
@@ -68,7 +68,7 @@ func sample(tb testing.TB, o parquetio.WriteOptions) []byte {
 	return b
 }
 
-// readEverything reads all that can be read of a file.
+// readEverything reads all readable columns of a file.
 func readEverything(tb testing.TB, store *objectstore.Store, url string) error {
 	tb.Helper()
 	f, err := parquetio.Open(tb.Context(), store, url)
@@ -89,7 +89,7 @@ func readEverything(tb testing.TB, store *objectstore.Store, url string) error {
 	return errors.Join(errs...)
 }
 
-// wantDataErrors checks that nothing but DataErrors came out, if anything did.
+// wantDataErrors checks that all errors are DataErrors.
 func wantDataErrors(tb testing.TB, err error, url string) {
 	tb.Helper()
 	if err == nil {
@@ -211,8 +211,8 @@ func writeLeaf(tb testing.TB, node parquet.Node, values ...parquet.Value) []byte
 	return file.Bytes()
 }
 
-// TestValuesOutOfContract checks that values which cannot be kept are refused
-// with their place, in plain pages and in dictionaries.
+// TestValuesOutOfContract checks that values beyond float64 or the limits are refused with
+// their place, in plain pages and in dictionaries.
 func TestValuesOutOfContract(t *testing.T) {
 	for _, c := range []struct {
 		name           string

@@ -12,14 +12,14 @@ import (
 )
 
 const (
-	// maxExact bounds the whole numbers that float64 holds without gaps.
+	// maxExact is the number up to which float64 holds every whole number.
 	maxExact = 1 << 53
 
-	maxDecimal = 1024 // bytes of a decimal: those that float64 can hold have 128
+	maxDecimal = 1024 // greatest length of a decimal in bytes; 128 are enough for float64
 
 	julianEpoch = 2440588 // 1970-01-01 as a Julian day
 	dayMicros   = 86400e6
-	maxJulian   = 1e8 // days of which the microseconds do not overflow
+	maxJulian   = 1e8 // greatest number of days whose microseconds do not overflow
 )
 
 // appendNumbers converts n values in the PLAIN layout.
@@ -59,8 +59,8 @@ func appendInt32s(dst []float64, b []byte) []float64 {
 	return dst
 }
 
-// appendFloats, like all that convert floating point numbers, adds zero: that
-// turns negative zero into zero.
+// appendFloats converts float32 values. Like the other conversions of floating point
+// numbers it adds zero, which turns negative zero into zero.
 func appendFloats(dst []float64, b []byte) []float64 {
 	for ; len(b) >= 4; b = b[4:] {
 		dst = append(dst, float64(math.Float32frombits(binary.LittleEndian.Uint32(b)))+0)
@@ -81,7 +81,7 @@ func (l *leaf) appendTicks(dst []float64, b []byte) ([]float64, error) {
 	if l.tick == time.Millisecond {
 		up = 1000
 	}
-	limit := maxExact / up // of what needs no check
+	limit := maxExact / up // values up to it are exact
 	for ; len(b) >= l.width; b = b[l.width:] {
 		x := int64(0)
 		if l.width == 8 {
@@ -102,7 +102,7 @@ func (l *leaf) appendTicks(dst []float64, b []byte) ([]float64, error) {
 	return dst, nil
 }
 
-// checkTick makes sure that float64 holds the microseconds of a time exactly.
+// checkTick checks that float64 holds the microseconds of a time exactly.
 func (l *leaf) checkTick(x, up int64) error {
 	micros := x * up
 	if micros/up != x {
@@ -147,8 +147,7 @@ func appendUint64s(dst []float64, b []byte) ([]float64, error) {
 	return dst, nil
 }
 
-// appendOthers converts types of fixed width that are rare enough for a call
-// per value.
+// appendOthers converts rare types of fixed width, with a call per value.
 func (l *leaf) appendOthers(dst []float64, b []byte) []float64 {
 	for ; len(b) >= l.width; b = b[l.width:] {
 		dst = append(dst, l.convert(b))
@@ -231,7 +230,7 @@ func (l *leaf) appendDecimals(dst []float64, b []byte, n int) ([]float64, error)
 
 // decimal returns the float64 nearest to unscaled/10^scale.
 func decimal(unscaled int64, scale int) float64 {
-	const maxExactPower = 22 // 10^22 is the last power of ten that float64 holds
+	const maxExactPower = 22 // 10^22 is the greatest power of ten exact in float64
 	if -maxExact <= unscaled && unscaled <= maxExact && scale <= maxExactPower {
 		return float64(unscaled) / powersOfTen(scale)
 	}
@@ -247,7 +246,7 @@ func powersOfTen(n int) float64 {
 }
 
 func parseDecimal(digits string, scale int) float64 {
-	x, _ := strconv.ParseFloat(digits+"e-"+strconv.Itoa(scale), 64) // out of range: the infinity that x is
+	x, _ := strconv.ParseFloat(digits+"e-"+strconv.Itoa(scale), 64) // out of range x is an infinity
 	return x + 0
 }
 

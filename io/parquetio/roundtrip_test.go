@@ -24,8 +24,7 @@ import (
 	"github.com/espalier-ml/espalier/io/parquetio"
 )
 
-// column is a type of column, a generator of its values, and how a value is
-// expected to be spelled.
+// column is a type of column, with a generator of its values and their expected spelling.
 type column struct {
 	name      string
 	node      parquet.Node
@@ -179,12 +178,12 @@ var nullPatterns = []struct {
 	{"last", func(_ *rand.Rand, row int) bool { return row > 10 }},
 }
 
-// layout is how a generated file is written.
+// layout is the layout of a generated file.
 type layout struct {
 	codec    compress.Codec
 	version  int
-	rows     []int // per row group
-	fallback bool  // small dictionaries, so that plain pages follow
+	rows     []int // number of rows by row group
+	fallback bool  // dictionaries are small, so plain pages follow
 }
 
 func generate(tb testing.TB, c column, e encoding.Encoding, nulls func(*rand.Rand, int) bool, l layout,
@@ -222,7 +221,7 @@ func generate(tb testing.TB, c column, e encoding.Encoding, nulls func(*rand.Ran
 				values[i] = values[i].Level(0, 1, 0)
 			}
 		}
-		for len(values) > 0 { // the writer looks at page sizes between calls only
+		for len(values) > 0 { // the writer checks page sizes between calls only
 			n := min(len(values), 97)
 			if _, err := w.ColumnWriters()[0].WriteRowValues(values[:n]); err != nil {
 				tb.Fatal(err)
@@ -262,7 +261,7 @@ func TestRoundTrip(t *testing.T) {
 							t.Fatalf("%s: (-want +got)\n%s", name, diff)
 						}
 						if l.codec == &parquet.Lz4Raw {
-							continue // parquet-go loses pages that hardly compress
+							continue // parquet-go loses barely compressible pages
 						}
 						if diff := cmp.Diff(want, naive(t, file, "x", c.spell)); diff != "" {
 							t.Fatalf("%s: (-want +naive)\n%s", name, diff)
@@ -296,8 +295,8 @@ func TestCodecs(t *testing.T) {
 	}
 }
 
-// TestDictionaryFallback reads chunks that begin with a dictionary and go on
-// in plain pages.
+// TestDictionaryFallback reads chunks that begin with a dictionary and continue in plain
+// pages.
 func TestDictionaryFallback(t *testing.T) {
 	const rows = 2000
 	numbers, texts := make([]*int64, rows), make([]*string, rows)
@@ -333,7 +332,7 @@ func TestDictionaryFallback(t *testing.T) {
 	}
 }
 
-// pageKinds says which kinds of pages the columns of a file have.
+// pageKinds lists the kinds of pages in the columns of a file.
 func pageKinds(tb testing.TB, file []byte) string {
 	tb.Helper()
 	f, err := parquet.OpenFile(bytes.NewReader(file), int64(len(file)))

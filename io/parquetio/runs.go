@@ -5,8 +5,8 @@ import (
 	"errors"
 )
 
-// maxOvershoot is by how many values a last bit-packed run may exceed what is
-// needed: writers fill up groups of eight, some whole runs of 63 groups.
+// maxOvershoot is the greatest number of unneeded values in the last bit-packed run. Writers
+// pad groups of eight, some writers whole runs of 63 groups.
 const maxOvershoot = 504
 
 var errRuns = errors.New("malformed run-length encoding")
@@ -15,10 +15,10 @@ var errRuns = errors.New("malformed run-length encoding")
 type run struct {
 	count  int
 	packed bool
-	data   []byte // the repeated value, or the packed ones
+	data   []byte // the repeated value, or the packed values
 }
 
-// nextRun takes the first run off b.
+// nextRun cuts the first run off b.
 func nextRun(b []byte, width int) (r run, rest []byte, err error) {
 	head, n := binary.Uvarint(b)
 	if n <= 0 || head>>1 > maxRowGroupRows+maxOvershoot {
@@ -38,9 +38,9 @@ func nextRun(b []byte, width int) (r run, rest []byte, err error) {
 	return r, b[size:], nil
 }
 
-// checkRuns returns the start of b that holds n values and how many it holds:
-// less if b ends before, more if the last run does not end there. A run's few
-// bytes may claim billions of values, so this is done before any is decoded.
+// checkRuns returns the shortest run of bytes at the start of b with at least n values, and
+// their number. The number is less than n if b ends before. A run's few bytes may claim
+// billions of values, so this check comes before decoding.
 func checkRuns(b []byte, width, n int) (used []byte, count int, err error) {
 	rest := b
 	for count < n && len(rest) > 0 {
@@ -56,8 +56,8 @@ func checkRuns(b []byte, width, n int) (used []byte, count int, err error) {
 	return b[:len(b)-len(rest)], count, nil
 }
 
-// runLevels decodes n definition levels of one bit, one byte each, and counts
-// the zeros: the missing values. Without any it may return no levels.
+// runLevels decodes n definition levels of one bit into bytes, and counts the zeros, the
+// missing values. If none is missing, it may return nil.
 func (s *scratch) runLevels(b []byte, n int) (levels []byte, missing int, err error) {
 	s.levels = s.levels[:0]
 	for len(s.levels) < n {
@@ -69,7 +69,7 @@ func (s *scratch) runLevels(b []byte, n int) (levels []byte, missing int, err er
 		switch {
 		case r.packed:
 			missing += s.packedLevels(r.data, need)
-		case r.data[0] > 1 && r.data[0] != 0xff: // some writers repeat the bit
+		case r.data[0] > 1 && r.data[0] != 0xff: // some writers fill the byte with the bit
 			return nil, 0, errRuns
 		case r.data[0] != 0 && need == n:
 			return nil, 0, nil
@@ -87,8 +87,7 @@ func (s *scratch) repeatLevel(level byte, n int) (missing int) {
 	return n * int(1-level)
 }
 
-// packedLevels spreads the low bits of n/8 bytes, lowest first, over one
-// byte each.
+// packedLevels unpacks n/8 bytes into one byte per bit, lowest bit first.
 func (s *scratch) packedLevels(b []byte, n int) (missing int) {
 	at := len(s.levels)
 	missing = n

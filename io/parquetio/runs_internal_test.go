@@ -12,7 +12,7 @@ import (
 	"github.com/parquet-go/parquet-go/encoding/rle"
 )
 
-// lengths are those around which loops over groups go wrong.
+// lengths are lengths around multiples of the groups' sizes.
 var lengths = []int{1, 2, 7, 8, 9, 15, 16, 17, 31, 32, 33, 99, 100, 101, 127, 128, 129, 255, 256, 257, 1023, 1024, 1025}
 
 func TestLevels(t *testing.T) {
@@ -45,8 +45,8 @@ func TestLevels(t *testing.T) {
 	}
 }
 
-// TestRunClaims checks that runs which claim more than is asked for are refused
-// before memory is taken for them.
+// TestRunClaims checks that runs with too many values are refused before memory is
+// allocated for them.
 func TestRunClaims(t *testing.T) {
 	huge := binary.AppendUvarint(nil, 1<<31<<1)
 	for name, b := range map[string][]byte{

@@ -15,18 +15,18 @@ import (
 // Column describes one top-level column of a file.
 type Column struct {
 	Name        string
-	Type        dataset.ValueType // 0 for columns that cannot be read
-	Unit        dataset.Unit      // what numbers count
-	Null        bool              // by its logical type the column has no value
+	Type        dataset.ValueType // 0 for an unreadable column
+	Unit        dataset.Unit      // unit of points in time
+	Null        bool              // the logical type is null: the column has no values
 	Integer     bool              // all values are whole numbers
-	Physical    string            // the physical type, as Parquet names it
-	Logical     string            // the logical type, empty where there is none
+	Physical    string            // Parquet's name of the physical type
+	Logical     string            // Parquet's name of the logical type; empty: none
 	Nested      bool              // a group or a repeated column: not readable
-	Unsupported string            // why the column cannot be read; empty: it can
+	Unsupported string            // reason why the column is unreadable; empty: it is readable
 	Optional    bool              // values may be missing
 }
 
-// kind says how the stored values of a column become numbers or texts.
+// kind is the conversion of a column's stored values to numbers or texts.
 type kind uint8
 
 const (
@@ -34,9 +34,9 @@ const (
 	boolean
 	int32s
 	uint32s
-	int64s  // values that float64 cannot hold are refused
-	uint64s // likewise
-	ticks32 // times and timestamps, which become microseconds: see leaf.tick
+	int64s  // values beyond float64's whole numbers are refused
+	uint64s // as int64s
+	ticks32 // times and timestamps, converted to microseconds: see leaf.tick
 	ticks64
 	int96s
 	floats
@@ -49,14 +49,14 @@ const (
 	uuid
 )
 
-// leaf is what decoding needs to know of a column.
+// leaf describes a column for decoding.
 type leaf struct {
 	kind     kind
 	physical format.Type
 	width    int // bytes of one value; 0 for BYTE_ARRAY, unused for BOOLEAN
-	scale    int // decimals: digits behind the point
+	scale    int // number of digits behind the point of a decimal
 	unit     dataset.Unit
-	tick     time.Duration // of ticks: what the file counts
+	tick     time.Duration // file's unit of ticks
 	optional bool
 	chunk    int // position of the column's chunk in each row group
 }
@@ -199,7 +199,7 @@ func logicalName(e *format.SchemaElement) string {
 	return ""
 }
 
-// convertedName names the annotation of files older than logical types.
+// convertedName names the annotation of old files, without logical types.
 func convertedName(t deprecated.ConvertedType) string {
 	names := [...]string{
 		"UTF8", "MAP", "MAP_KEY_VALUE", "LIST", "ENUM", "DECIMAL", "DATE", "TIME_MILLIS", "TIME_MICROS",
@@ -212,7 +212,7 @@ func convertedName(t deprecated.ConvertedType) string {
 	return names[t]
 }
 
-// kindOf returns how a column is read, or why it cannot be.
+// kindOf returns the kind of a column, or the reason why it is unreadable.
 func kindOf(e *format.SchemaElement, l leaf) (k kind, reason string) {
 	switch l.physical {
 	case format.Boolean:
@@ -236,8 +236,8 @@ func kindOf(e *format.SchemaElement, l leaf) (k kind, reason string) {
 	}
 }
 
-// unitOf returns the unit of a column of points in time, and what the file counts
-// of times and timestamps: less than a microsecond, one, or a thousand.
+// unitOf returns the unit of a column of points in time. For times and timestamps it also
+// returns the file's unit: a nanosecond, a microsecond or a millisecond.
 func unitOf(e *format.SchemaElement) (u dataset.Unit, tick time.Duration) {
 	if e.Type.V == format.Int96 {
 		return dataset.Timestamp, time.Nanosecond
@@ -263,7 +263,7 @@ func tickOf(u format.TimeUnit) time.Duration {
 	return u.Value.Duration()
 }
 
-// convertedUnit is unitOf for files older than logical types.
+// convertedUnit is unitOf for old files, without logical types.
 func convertedUnit(e *format.SchemaElement) (u dataset.Unit, tick time.Duration) {
 	if !e.ConvertedType.Valid {
 		return dataset.Plain, 0
@@ -309,7 +309,7 @@ func kindOfInt32(e *format.SchemaElement, l leaf) (kind, string) {
 	return int32s, ""
 }
 
-// tickedOr refuses ticks of a unit that is not known.
+// tickedOr refuses ticks of an unknown unit.
 func tickedOr(k kind, l leaf) (kind, string) {
 	if l.tick <= 0 {
 		return unreadable, fmt.Sprintf("the unit of its %s is not known", l.unit.Things())

@@ -21,7 +21,7 @@ func group(name string, children int32) format.SchemaElement {
 	return format.SchemaElement{Name: name, NumChildren: thrift.New(children)}
 }
 
-// TestKinds covers the annotations of old and of odd writers.
+// TestKinds covers the annotations of old and unusual writers.
 func TestKinds(t *testing.T) {
 	converted := func(c deprecated.ConvertedType) func(*format.SchemaElement) {
 		return func(e *format.SchemaElement) { e.ConvertedType = thrift.New(c) }
@@ -106,8 +106,7 @@ func TestReadSchema(t *testing.T) {
 	}
 }
 
-// TestThriftWalker checks that claims beyond the bytes there are refused
-// before anything is decoded.
+// TestThriftWalker checks that lengths beyond the bytes are refused before decoding.
 func TestThriftWalker(t *testing.T) {
 	for name, b := range map[string][]byte{
 		"empty":        {},

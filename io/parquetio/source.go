@@ -11,18 +11,17 @@ import (
 	"github.com/espalier-ml/espalier/io/objectstore"
 )
 
-// SourceOptions bound what a Source holds.
+// SourceOptions bound the memory of a Source.
 type SourceOptions struct {
-	Footers   int   // footers that are kept; 0: one
-	ReadAhead int64 // bytes of column chunks on their way or waiting to be decoded; 0: one row group at a time
-	Keep      int64 // bytes of column chunks that are kept for the next pass
+	Footers   int   // number of footers kept; 0: one
+	ReadAhead int64 // bytes of column chunks requested or not yet decoded; 0: one row group at a time
+	Keep      int64 // bytes of column chunks kept for the next pass
 }
 
-// Source reads the files of one process. It keeps the footers of the files
-// opened last, since each row group is a task of its own. Of files that are not
-// local it fetches the column chunks of a row group as soon as that is opened,
-// and keeps as many chunks as it may, since training passes over the data
-// twice. It is safe for concurrent use.
+// Source reads the files of one process. It keeps the footers of the last files, since each
+// row group is a separate task. If a file is not local, it fetches the column chunks of a
+// row group when the row group is opened. It keeps chunks within SourceOptions.Keep, since
+// training passes over the data twice. It is safe for concurrent use.
 type Source struct {
 	store   *objectstore.Store
 	options SourceOptions
@@ -30,12 +29,12 @@ type Source struct {
 
 	mu     sync.Mutex
 	files  map[string]*list.Element // by URL
-	recent *list.List               // of *cached, the last used in front
+	recent *list.List               // elements *cached, the last used in front
 	chunks map[chunkKey][]byte
 	kept   int64 // bytes of chunks
 }
 
-// cached is a footer that was read or is being read.
+// cached is a footer, or a footer being read.
 type cached struct {
 	url        string
 	generation string
@@ -59,9 +58,9 @@ func NewSource(store *objectstore.Store, o SourceOptions) *Source {
 	}
 }
 
-// Open returns a file at the generation at which it was listed, or at the
-// present one if the object has none, with the footer that is kept if it has
-// not changed since.
+// Open returns a file at the generation of the object, or at the present generation if the
+// object has none. It reads the footer unless the source keeps the footer of this
+// generation.
 func (s *Source) Open(ctx context.Context, o objectstore.Object) (*File, error) {
 	if o.Generation == "" {
 		var err error
@@ -84,12 +83,12 @@ func (s *Source) Open(ctx context.Context, o objectstore.Object) (*File, error) 
 		return nil, ctx.Err()
 	}
 	if entry.err != nil {
-		return s.open(ctx, o) // the other caller may have been cancelled
+		return s.open(ctx, o) // the context of the other caller may have ended
 	}
 	return entry.file, nil
 }
 
-// entry returns the entry of a file and whether the caller has to fill it.
+// entry returns the entry of a file. If mine is true, the caller must fill it.
 func (s *Source) entry(url, generation string) (entry *cached, mine bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -114,7 +113,7 @@ func (s *Source) remove(e *list.Element) {
 	}
 }
 
-// drop forgets an entry unless it was replaced meanwhile.
+// drop removes an entry, unless another has replaced it.
 func (s *Source) drop(entry *cached) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -123,17 +122,16 @@ func (s *Source) drop(entry *cached) {
 	}
 }
 
-// chunk returns a column chunk that is kept, or nil.
+// chunk returns a kept column chunk, or nil.
 func (s *Source) chunk(k chunkKey) []byte {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.chunks[k]
 }
 
-// keep keeps a copy of a column chunk, which may be a part of a larger buffer,
-// while there is room. Nothing is thrown out for it:
-// passes go over all chunks in turn, so that what was read longest ago is needed
-// next.
+// keep keeps a copy of a column chunk if there is room. The chunk may be a part of a larger
+// buffer. No other chunk is dropped for it: a pass reads all chunks in turn, so the oldest
+// chunk is needed next.
 func (s *Source) keep(k chunkKey, b []byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -144,7 +142,7 @@ func (s *Source) keep(k chunkKey, b []byte) {
 	s.kept += int64(len(b))
 }
 
-// Forget lets go of all column chunks that are kept.
+// Forget drops all kept column chunks.
 func (s *Source) Forget() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -15,7 +15,7 @@ import (
 	"github.com/espalier-ml/espalier/io/parquetio"
 )
 
-// put stores bytes under a mem:// URL of the test's own.
+// put stores bytes under a mem:// URL of the test.
 func put(tb testing.TB, name string, b []byte) (*objectstore.Store, string) {
 	tb.Helper()
 	store := objectstore.New()
@@ -41,7 +41,7 @@ func spell(tb testing.TB, store *objectstore.Store, url, column string) []string
 		tb.Fatal(err)
 	}
 	var all []string
-	var v dataset.Vector // reused: buffers of the row group before must not show
+	var v dataset.Vector // reused: old contents of its buffers must not show
 	for i := range f.RowGroups() {
 		if err := readColumn(tb, f, i, column, &v); err != nil {
 			tb.Fatal(err)
@@ -68,7 +68,7 @@ func readColumn(tb testing.TB, f *parquetio.File, group int, column string, v *d
 	return g.ReadColumn(0, v)
 }
 
-// checkVector checks what dataset.Vector promises.
+// checkVector checks the contract of dataset.Vector.
 func checkVector(tb testing.TB, v *dataset.Vector, rows int) {
 	tb.Helper()
 	if v.Rows() != rows {
@@ -92,7 +92,7 @@ func checkVector(tb testing.TB, v *dataset.Vector, rows int) {
 	}
 }
 
-// naive reads a column the slow way: value by value, through parquet-go.
+// naive reads a column value by value, by parquet-go.
 func naive(tb testing.TB, file []byte, column string, spell func(parquet.Value) string) []string {
 	tb.Helper()
 	f, err := parquet.OpenFile(bytes.NewReader(file), int64(len(file)))

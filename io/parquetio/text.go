@@ -14,7 +14,7 @@ import (
 // maxText bounds the bytes of one text.
 const maxText = 64 << 10
 
-// next takes the first value off bytes in the PLAIN layout.
+// next cuts the first value off bytes in the PLAIN layout.
 func (l *leaf) next(b []byte) (value, rest []byte, err error) {
 	n := uint64(l.width)
 	if l.physical == format.ByteArray {
@@ -47,8 +47,7 @@ func checkText(b []byte) error {
 	return nil
 }
 
-// setTexts makes the dictionary's values the vector's texts. They share one
-// string.
+// setTexts sets the vector's texts to the dictionary's values. They share one string.
 func (d *decoder) setTexts(b []byte, n int) error {
 	if d.leaf.kind == boolean {
 		return d.setBooleans(b, n)
@@ -114,7 +113,7 @@ func spellUUID(b []byte) string {
 	return string(s[:])
 }
 
-// appendTexts decodes a page of texts that are not indexes.
+// appendTexts decodes a page of plain texts.
 func (d *decoder) appendTexts(p page) error {
 	n, at := p.values(), len(d.dst.Index)
 	data, err := d.plainLayout(p.encoding, p.data, n)
@@ -164,7 +163,7 @@ func (d *decoder) appendValues(b []byte, n int) error {
 		if d.leaf.kind == uuid {
 			value = []byte(spellUUID(value))
 		}
-		i, ok := d.positions[string(value)] // does not copy
+		i, ok := d.positions[string(value)] // without a copy of the value
 		if !ok {
 			if err := checkText(value); err != nil {
 				return err
@@ -176,8 +175,7 @@ func (d *decoder) appendValues(b []byte, n int) error {
 	return nil
 }
 
-// position returns where a text stands in the vector, after adding it if it
-// is new.
+// position returns the position of a text in the vector. It adds a new text.
 func (d *decoder) position(value []byte) int32 {
 	i, ok := d.positions[string(value)]
 	if !ok {
@@ -194,7 +192,7 @@ func (s *scratch) runBits(b []byte, n int) ([]byte, error) {
 	if len(b) < 4 || uint64(binary.LittleEndian.Uint32(b)) > uint64(len(b)-4) {
 		return nil, errRuns
 	}
-	// The levels' buffer is in use: they say which rows have these values.
+	// The levels' buffer is in use: it holds the levels of these values.
 	values := scratch{}
 	bits, _, err := values.runLevels(b[4:4+binary.LittleEndian.Uint32(b)], n)
 	if err != nil {
@@ -203,7 +201,7 @@ func (s *scratch) runBits(b []byte, n int) ([]byte, error) {
 	s.plain = grow(s.plain, (n+7)/8)
 	clear(s.plain)
 	for i := range n {
-		bit := byte(1) // no levels: all are one
+		bit := byte(1) // no levels: all are 1
 		if bits != nil {
 			bit = bits[i]
 		}

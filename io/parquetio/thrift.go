@@ -7,14 +7,14 @@ import (
 	"github.com/parquet-go/parquet-go/encoding/thrift"
 )
 
-// maxThriftDepth bounds the nesting of metadata, which Parquet keeps below ten.
+// maxThriftDepth bounds the nesting of metadata. Parquet's own is below ten.
 const maxThriftDepth = 32
 
 var errThrift = errors.New("malformed metadata")
 
-// unmarshal decodes the struct at the start of b and returns its length. The
-// decoder takes memory for lists by their stated length and recurses into
-// unknown fields, so that the struct is walked first.
+// unmarshal decodes the struct at the start of b, and returns its length. The decoder
+// allocates lists by their stated length, and recurses into unknown fields. So the struct
+// is walked first.
 func unmarshal(b []byte, v any) (int, error) {
 	w := thriftWalker{rest: b}
 	w.walkStruct(0)
@@ -29,8 +29,8 @@ func unmarshal(b []byte, v any) (int, error) {
 	return n, nil
 }
 
-// thriftWalker checks the form of compact Thrift: that all lengths fit into
-// the bytes there are and that nesting is bounded.
+// thriftWalker checks the form of compact Thrift: all lengths are within the bytes, and the
+// nesting is bounded.
 type thriftWalker struct {
 	rest []byte
 	bad  bool
@@ -74,9 +74,9 @@ func (w *thriftWalker) walkStruct(depth int) {
 			return
 		}
 		if b>>4 == 0 {
-			w.uvarint() // the field's number, spelled out
+			w.uvarint() // the number of the field
 		}
-		if t := thrift.Type(b & 0xF); t != thrift.TRUE && t != thrift.FALSE { // a flag is its type
+		if t := thrift.Type(b & 0xF); t != thrift.TRUE && t != thrift.FALSE { // the type of a flag is its value
 			w.walkValue(t, depth)
 		}
 	}
@@ -114,7 +114,7 @@ func (w *thriftWalker) walkValue(t thrift.Type, depth int) {
 }
 
 func (w *thriftWalker) walkItems(n uint64, depth int, types ...thrift.Type) {
-	if n > uint64(len(w.rest)) || depth > maxThriftDepth { // an item takes a byte or more
+	if n > uint64(len(w.rest)) || depth > maxThriftDepth { // an item has at least one byte
 		w.bad = true
 	}
 	for ; n > 0 && !w.bad; n-- {

@@ -14,7 +14,7 @@ import (
 	"github.com/espalier-ml/espalier/io/objectstore"
 )
 
-// Encoding is how the values of a written column are laid out.
+// Encoding is the encoding of a written column's values.
 type Encoding uint8
 
 // The encodings. Dictionary, the zero value, is Plain for columns of bool.
@@ -22,11 +22,11 @@ const (
 	Dictionary      Encoding = iota
 	Plain                    // any type
 	Delta                    // int32, int64, string
-	DeltaPrefix              // string: shares prefixes
+	DeltaPrefix              // string, with shared prefixes
 	ByteStreamSplit          // int32, int64, float32, float64
 )
 
-// Codec is how the pages of a written file are compressed.
+// Codec is the compression of a written file's pages.
 type Codec uint8
 
 // The codecs.
@@ -54,14 +54,14 @@ func ParseCodec(name string) (Codec, error) {
 // WriteColumn is one column to write.
 type WriteColumn struct {
 	Name string
-	// Values is []float64, []float32, []int64, []int32, []string or []bool, or
-	// a slice of pointers to one of these, in which nil is a missing value.
+	// Values is []float64, []float32, []int64, []int32, []string or []bool, or a slice of
+	// pointers to values of these types. A nil pointer is a missing value.
 	Values   any
 	Encoding Encoding
 }
 
-// WriteOptions say how a file is laid out. The zero value is one row group of
-// snappy-compressed pages of version 1, with at most a million rows each.
+// WriteOptions are the layout of a file. The zero value is snappy compression, pages of
+// version 1, and row groups of a million rows.
 type WriteOptions struct {
 	Codec Codec
 	// RowsPerGroup is the number of rows in all row groups but the last.
@@ -69,10 +69,10 @@ type WriteOptions struct {
 	RowsPerGroup int
 	// PageVersion is that of data pages, 1 or 2. Default 1.
 	PageVersion int
-	// PageBytes is the size from which a page ends. Default 1 MiB.
+	// PageBytes is the size at which a page ends. Default 1 MiB.
 	PageBytes int
-	// DictionaryBytes is the size of a dictionary from which a column chunk
-	// goes on in plain pages. Default: no bound.
+	// DictionaryBytes is the size of a dictionary at which a column chunk continues in plain
+	// pages. Default: no bound.
 	DictionaryBytes int64
 	// IfAbsent fails if the file exists already.
 	IfAbsent bool
@@ -97,9 +97,8 @@ func (o *WriteOptions) setDefaults() error {
 	return nil
 }
 
-// Write writes a file of flat columns, which must be equally long. The same
-// columns and options give the same bytes. Nothing is visible unless it
-// returns nil.
+// Write writes a file of flat columns of equal length. The same columns and options give
+// the same bytes. The file is visible only if Write returns nil.
 func Write(ctx context.Context, store *objectstore.Store, url string, columns []WriteColumn, o WriteOptions) error {
 	if err := o.setDefaults(); err != nil {
 		return fmt.Errorf("write %s: %w", url, err)
@@ -116,7 +115,7 @@ func Write(ctx context.Context, store *objectstore.Store, url string, columns []
 	if err != nil {
 		return err
 	}
-	defer func() { _ = file.Abort() }() // nothing to do after Commit; before, the first error says more
+	defer func() { _ = file.Abort() }() // does nothing after Commit; else the first error is the cause
 	w := parquet.NewGenericWriter[any](file,
 		parquet.NewSchema("table", newTable(sources)),
 		parquet.Compression(codec),
@@ -131,8 +130,8 @@ func Write(ctx context.Context, store *objectstore.Store, url string, columns []
 	return file.Commit()
 }
 
-// batchRows is how many values are handed to the Parquet writer at once. It
-// compares the sizes of pages and dictionaries with their bounds in between.
+// batchRows is the number of values in one call of the Parquet writer. The writer checks
+// the bounds of pages and dictionaries between calls only.
 const batchRows = 256
 
 func writeRows(ctx context.Context, w *parquet.GenericWriter[any], sources []source, rows, perGroup int) error {
@@ -208,7 +207,7 @@ func newTable(sources []source) table {
 	return t
 }
 
-// source is a column to write, whatever the type of its values.
+// source is a column to write, for any type of values.
 type source struct {
 	name   string
 	node   parquet.Node

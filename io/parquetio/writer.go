@@ -26,18 +26,17 @@ const Null = math.MaxUint16
 // Field describes a column of a Writer.
 type Field struct {
 	Name string
-	// Dictionary is []float64, []int64, []int32 or []string: the distinct values,
-	// which indexes name; at most 65,535. Nil is a column of float64 without one.
+	// Dictionary is []float64, []int64, []int32 or []string: at most 65,535 distinct values,
+	// to which the indexes refer. Nil is a column of float64 without a dictionary.
 	Dictionary any
 	Optional   bool      // values may be missing
-	Original   *Original // the file that the column is copied from, whatever its type; nil: it is not
+	Original   *Original // file from which the column is copied, of any type; nil: not copied
 }
 
-// Writer writes a file of flat columns by row groups, each column chunk as it
-// comes, and keeps no more than a page. Values come as indexes into
-// dictionaries that are known beforehand, so that none is looked up; Write is
-// there for values as they are. The same chunks give the same bytes. After an
-// error the file can only be given up.
+// Writer writes a file of flat columns by row groups and column chunks, and keeps at most a
+// page in memory. Values are indexes into dictionaries known beforehand, so it looks up no
+// value; Write takes plain values. The same chunks give the same bytes. After an error the
+// only valid call is Abort.
 type Writer struct {
 	url   string
 	file  objectstore.Writer
@@ -48,10 +47,10 @@ type Writer struct {
 	fields []field
 	meta   format.FileMetaData
 	offset int64
-	start  int64 // of the chunk
+	start  int64 // offset of the chunk
 	next   int   // field of the next chunk
-	rows   int   // of the row group
-	chunks int   // of a row group
+	rows   int   // number of rows of the row group
+	chunks int   // number of chunks of a row group
 
 	page, packed []byte // a page, before and after compression
 	dense        []uint16
@@ -64,28 +63,27 @@ type field struct {
 	name     string
 	optional bool
 	indexed  bool
-	original *Original // that the column is copied from
+	original *Original // file from which the column is copied
 	source   originalColumn
-	at       int // of its chunk in a row group, the first of several
+	at       int // position of its first chunk in a row group
 	chunks   int
 	physical format.Type
-	size     int // values in the dictionary
+	size     int // number of values in the dictionary
 	width    uint
-	page     []byte // of the dictionary, with its header
-	expanded int64  // bytes of the page before compression
+	page     []byte // dictionary page, with its header
+	expanded int64  // bytes of the dictionary page before compression
 }
 
 const (
-	pageRows    = 1 << 16 // in a data page
+	pageRows    = 1 << 16 // rows of a data page
 	writeBuffer = 256 << 10
 )
 
-// WriterOptions say how a Writer's file is laid out. The zero value is
-// snappy-compressed.
+// WriterOptions are the options of a Writer. The zero value is snappy compression.
 type WriterOptions struct {
 	Codec    Codec
 	IfAbsent bool // fail if the file exists already
-	OrSame   bool // with IfAbsent: unless it has the same bytes
+	OrSame   bool // with IfAbsent: do not fail if the file has the same bytes
 }
 
 // NewWriter begins a file. Nothing is visible until Commit returned nil.
@@ -242,8 +240,8 @@ func (w *Writer) write(b []byte) error {
 	return err
 }
 
-// WriteIndexes writes the next column's chunk of the row group, the first of
-// which opens it: the position of each row's value in the dictionary, or Null.
+// WriteIndexes writes the chunk of the next column: by row the position of the value in the
+// dictionary, or Null. The first column written begins a row group.
 func (w *Writer) WriteIndexes(index []uint16) error {
 	f, chunk, err := w.beginOwn(len(index), true)
 	if err != nil {
@@ -277,8 +275,8 @@ func (w *Writer) WriteIndexes(index []uint16) error {
 	return nil
 }
 
-// WriteNumbers writes the chunk of a column without a dictionary. In optional
-// columns NaN is a missing value.
+// WriteNumbers writes the chunk of the next column, which has no dictionary. In an optional
+// column NaN is a missing value.
 func (w *Writer) WriteNumbers(values []float64) error {
 	f, chunk, err := w.beginOwn(len(values), false)
 	if err != nil {
@@ -387,10 +385,10 @@ func (w *Writer) endChunks(chunks ...*format.ColumnMetaData) {
 	w.next = (w.next + 1) % len(w.fields)
 }
 
-// Size returns the bytes written so far; after Commit, those of the file.
+// Size returns the number of bytes written so far; after Commit it is the size of the file.
 func (w *Writer) Size() int64 { return w.offset }
 
-// Commit ends the file after a whole row group and makes it visible.
+// Commit ends the file, and makes it visible. The last row group must be complete.
 func (w *Writer) Commit() error {
 	if w.next != 0 {
 		return w.fault(&w.fields[w.next], errors.New("its chunk of the last row group is not written"))
@@ -413,9 +411,9 @@ func (w *Writer) Commit() error {
 // Abort drops the file. After Commit it does nothing.
 func (w *Writer) Abort() error { return w.file.Abort() }
 
-// appendLevels appends the definition levels of values, one bit each behind
-// their length, and puts those that are not missing into dense, which has
-// place for all. Missing are those that are not at most most: Null and NaN.
+// appendLevels appends the definition levels of values: their length, then one bit each. It
+// copies the values that are not missing into dense, which has room for all. A value is
+// missing unless it is at most most, as Null and NaN are.
 func appendLevels[T uint16 | float64](dst []byte, values []T, most T, dense []T) (levels []byte, present int) {
 	groups := (len(values) + 7) / 8
 	at := len(dst)
@@ -436,9 +434,8 @@ func appendLevels[T uint16 | float64](dst []byte, values []T, most T, dense []T)
 	return dst, present
 }
 
-// appendPacked appends indexes as one bit-packed run. Of eight indexes, the
-// first four and the last four fit a word each, and all eight fill a whole
-// number of bytes.
+// appendPacked appends indexes as one bit-packed run. It packs eight indexes at a time: the
+// first four and the last four fit a word each, and all eight fill whole bytes.
 func appendPacked(dst []byte, index []uint16, width uint) []byte {
 	groups := (len(index) + 7) / 8
 	if groups == 0 {
@@ -446,7 +443,7 @@ func appendPacked(dst []byte, index []uint16, width uint) []byte {
 	}
 	dst = binary.AppendUvarint(dst, uint64(groups)<<1|1)
 	at := len(dst)
-	const slack = 16 // two words are stored of which the later groups write over what is not theirs
+	const slack = 16 // bytes of two words; the next group overwrites the bytes behind a group
 	dst = slices.Grow(dst, groups*int(width)+slack)
 	dst = dst[:at+groups*int(width)+slack]
 	for ; len(index) >= 8; index = index[8:] {

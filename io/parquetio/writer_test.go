@@ -19,7 +19,7 @@ import (
 	"github.com/espalier-ml/espalier/io/parquetio"
 )
 
-// written is a column for a Writer, how its values are spelled, and the values.
+// written is a column for a Writer, with the spelling of its dictionary and its values.
 type written struct {
 	field   parquetio.Field
 	spell   []string // by index
@@ -52,8 +52,8 @@ func dictionaries() []written {
 		written{field: parquetio.Field{Name: "plain optional", Optional: true}})
 }
 
-// fill gives a column random values for a number of rows, one in three missing
-// where they may be, and returns them as spelled.
+// fill sets random values for a number of rows, and returns their spelling. In an optional
+// column one in three is missing.
 func (c *written) fill(r *rand.Rand, rows int) []string {
 	c.index, c.numbers = make([]uint16, rows), make([]float64, rows)
 	want := make([]string, rows)
@@ -83,8 +83,7 @@ func (c *written) write(w *parquetio.Writer) error {
 	return w.WriteIndexes(c.index)
 }
 
-// TestWriter reads what a Writer has written, by this package and by
-// parquet-go.
+// TestWriter reads the files of a Writer by this package and by parquet-go.
 func TestWriter(t *testing.T) {
 	store, r := objectstore.New(), rand.New(rand.NewPCG(1, 2))
 	columns := dictionaries()
@@ -127,14 +126,14 @@ func TestWriter(t *testing.T) {
 					t.Errorf("%s: %s", fields[i].Name, diff)
 				}
 			}
-			if name != "lz4" { // parquet-go 0.32.0 misreads LZ4_RAW dictionaries, its own as well
+			if name != "lz4" { // parquet-go 0.32.0 misreads LZ4_RAW dictionaries, also its own
 				sameElsewhere(t, file, fields, want)
 			}
 		})
 	}
 }
 
-// TestWriterPages writes row groups of about as many rows as pages have.
+// TestWriterPages writes row groups with about the number of rows of a page.
 func TestWriterPages(t *testing.T) {
 	store, url, r := objectstore.New(), "mem://"+t.Name(), rand.New(rand.NewPCG(3, 4))
 	columns := []written{
