@@ -8,7 +8,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/tree"
 )
 
-// certificate writes what is known of the cost of the best tree, in a line or two.
+// certificate writes the lower bound on the cost of the best tree, in a line or two.
 func certificate(w io.Writer, t *tree.Tree) {
 	c := t.Certificate
 	if c == nil {
@@ -34,8 +34,8 @@ func certificate(w io.Writer, t *tree.Tree) {
 	printf(w, "\n")
 }
 
-// atMost and atLeast spell a number by four significant digits, rounded in the
-// direction in which what is said of it stays true.
+// atMost and atLeast write a number with four significant digits, rounded up and rounded
+// down: a printed bound stays true.
 func atMost(x float64) string  { return number(portable.Up(x, shownDigits)) }
 func atLeast(x float64) string { return number(portable.Down(x, shownDigits)) }
 

@@ -12,9 +12,8 @@ import (
 	"github.com/espalier-ml/espalier/io/report"
 )
 
-// TestCertificateDigits: what is printed is true at every magnitude of costs: the
-// bound is not above what it is, the tree's cost and the ratio not below, and none of
-// them is 0.
+// TestCertificateDigits: at every magnitude of costs, the printed bound is at most the
+// bound, the printed cost and ratio are at least the cost and ratio, and none is 0.
 func TestCertificateDigits(t *testing.T) {
 	for exponent := -300; exponent <= 300; exponent += 15 {
 		unit := math.Pow(10, float64(exponent))

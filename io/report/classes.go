@@ -8,8 +8,8 @@ import (
 	"github.com/espalier-ml/espalier/induce/tree"
 )
 
-// about says what was said about the classes: without it the shares, probabilities
-// and classes of the nodes would be misread.
+// about writes the class weights, priors and error costs. Without them the shares,
+// probabilities and classes of the nodes would be misread.
 func about(w io.Writer, t *tree.Tree) {
 	var said []string
 	if t.Training.Weights != "" {
@@ -26,10 +26,10 @@ func about(w io.Writer, t *tree.Tree) {
 	}
 }
 
-// maxClasses is the number of classes whose numbers are shown.
+// maxClasses is the greatest number of classes shown with their numbers.
 const maxClasses = 8
 
-// byClass spells a number of each class.
+// byClass writes a number for each class.
 func byClass(t *tree.Tree, numbers []float64) string {
 	var list []string
 	for k, x := range numbers[:min(len(numbers), maxClasses, len(t.Label.Classes))] {

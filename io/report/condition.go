@@ -11,13 +11,13 @@ import (
 	"github.com/espalier-ml/espalier/induce/tree"
 )
 
-// Paths spells the conditions on the way to each leaf, in the order of the leaves'
-// nodes: a row's path is true of the row, and no other leaf's path is. Numbers have
-// as many digits as it takes, points in time are in ISO 8601, and names are whole;
-// those that could be taken for another part of the text are quoted as in Go.
+// Paths returns the conditions on the path to each leaf, in the order of the leaves'
+// nodes. A row fulfils the path of its own leaf, and no other path. Numbers have all
+// needed digits, points in time are in ISO 8601, and names are whole. A name that looks
+// like another part of the text is quoted as in Go.
 //
-// A comparison says "or missing" where rows without a value go the same way, unless
-// an earlier test on the path has told that there is one.
+// A comparison ends in "or missing" if rows without a value take the same branch, unless
+// an earlier test on the path implies that the row has a value.
 func Paths(t *tree.Tree) []string {
 	ways, paths, above := make([][]string, len(t.Nodes)), []string(nil), newAbove(t)
 	for i := range t.Nodes {
@@ -45,10 +45,10 @@ func Paths(t *tree.Tree) []string {
 	return paths
 }
 
-// above is the way that leads to each node.
+// above holds the path to each node.
 type above struct {
 	tree           *tree.Tree
-	parent, branch []int // -1: of the root
+	parent, branch []int // by node; -1 for the root
 }
 
 func newAbove(t *tree.Tree) *above {
@@ -59,8 +59,8 @@ func newAbove(t *tree.Tree) *above {
 
 func (a *above) enter(node, parent, branch int) { a.parent[node], a.branch[node] = parent, branch }
 
-// present reports whether rows that reach a node have a value of a feature, as a
-// test on the way has told.
+// present reports whether a test above a node implies that its rows have a value of a
+// feature.
 func (a *above) present(node, feature int) bool {
 	for at := node; a.parent[at] >= 0; at = a.parent[at] {
 		n := &a.tree.Nodes[a.parent[at]]
@@ -71,14 +71,14 @@ func (a *above) present(node, feature int) bool {
 	return false
 }
 
-// condition is the way into a branch in the feature's own values.
+// condition is the condition of a branch, in values of the feature.
 type condition struct {
 	text  string
-	lacks bool // a row without a value does not fulfil the text
-	lists bool // nor does one with a value that is not listed
+	lacks bool // a row without a value takes another branch than the text says
+	lists bool // an unlisted value takes another branch than the text says
 }
 
-// newCondition spells the way into a branch, names by the given function.
+// newCondition returns the condition of a branch. name writes names.
 func newCondition(t *tree.Tree, n *tree.Node, b *tree.Branch, name func(string) string) condition {
 	f := &t.Features[n.Test.Feature]
 	column, yes := name(f.Name), b.Outcome == 1
@@ -96,7 +96,7 @@ func newCondition(t *tree.Tree, n *tree.Node, b *tree.Branch, name func(string) 
 	}
 }
 
-// category spells a value of a categorical feature.
+// category returns a value of a categorical feature.
 func category(f *dataset.Feature, code int) string {
 	if f.Unit != dataset.Plain {
 		if x, err := strconv.ParseFloat(f.Values[code], 64); err == nil {
@@ -137,8 +137,8 @@ func bin(f *dataset.Feature, t *split.Test, column string, yes bool) condition {
 	}
 }
 
-// condition spells the way into a branch as trees are drawn: names are cut, and
-// missing values are mentioned where training rows had some.
+// condition writes the condition of a branch for a drawing: names are shortened, and
+// missing values are mentioned only if training rows have some.
 func (d *drawing) condition(n *tree.Node, b *tree.Branch) string {
 	f, c := &d.tree.Features[n.Test.Feature], newCondition(d.tree, n, b, name)
 	if b.Missing && c.lacks && f.Missing > 0 {
@@ -147,7 +147,7 @@ func (d *drawing) condition(n *tree.Node, b *tree.Branch) string {
 	return c.text
 }
 
-// exact spells a name or a category so that it can be told from the rest of a path.
+// exact writes a name or a category, quoted if it looks like another part of a path.
 func exact(s string) string {
 	odd := s == "" || s != strings.TrimSpace(s) || strings.ContainsAny(s, "\"()") ||
 		strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsPrint(r) })

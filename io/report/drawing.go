@@ -15,25 +15,24 @@ type drawing struct {
 	lines []line
 }
 
-// line is a node: the condition that leads to it behind its branches, and what is
-// known of it.
+// line is the line of a node: its branches, its condition and its figures.
 type line struct {
-	branches           []branch // from the root down
+	branches           []branch // by level, from the root down
 	condition          string
 	share, paid, class string
 }
 
-// branch is what a line draws of a level of the tree.
+// branch is the drawing of one level in a line.
 type branch uint8
 
 const (
-	through branch = iota // the line crosses a branch further down
-	nothing               // there is none
-	child                 // the line's own branch, with others below it
-	last                  // the line's own branch, the last one
+	through branch = iota // a branch to a line further down passes
+	nothing               // no branch passes
+	child                 // the branch to this line, with others below
+	last                  // the branch to this line, the last of its node
 )
 
-// glyphs draws a level in three characters, or less: see indents.
+// glyphs draws a level in at most three characters, see indents.
 func (b branch) glyphs(indent int) string {
 	g := []rune([...]string{through: "│  ", nothing: "   ", child: "├─ ", last: "└─ "}[b])
 	if indent == 2 {
@@ -42,7 +41,7 @@ func (b branch) glyphs(indent int) string {
 	return string(g[:indent])
 }
 
-// below is what the lines of a node's descendants draw of its own branch.
+// below returns the drawing of a node's branch in the lines of its descendants.
 func (b branch) below() branch {
 	if b == child {
 		return through
@@ -68,8 +67,8 @@ func (l *line) drawn(indent int) string {
 // left draws the condition behind its branches.
 func (l *line) left(indent int) string { return l.drawn(indent) + l.condition }
 
-// fitted is left of at most width characters: the middle of the condition is left
-// out, and of branches that take most of the width the first.
+// fitted shortens left to at most width characters. It leaves out the middle of the
+// condition. If the branches take most of the width, it leaves out the first branches.
 func (l *line) fitted(indent, width int) string {
 	branches := l.drawn(indent)
 	if most := width / 2; displayed(branches+l.condition) > width && displayed(branches) > most {
@@ -79,9 +78,8 @@ func (l *line) fitted(indent, width int) string {
 	return branches + cutMiddle(l.condition, width-displayed(branches))
 }
 
-// write draws the tree in lines of at most width characters; 0: of any length.
-// Where that is too narrow, levels are indented less, and then the middles of
-// conditions are left out.
+// write draws the tree in lines of at most width characters; 0: of any length. If the
+// lines are too long, it indents levels less, then leaves out the middles of conditions.
 func (d *drawing) write(w io.Writer, width int) {
 	d.costs = d.tree.Billed()
 	d.node(0, nil, "all rows")
@@ -117,10 +115,10 @@ func (d *drawing) write(w io.Writer, width int) {
 const (
 	shareWidth   = 7  // characters of the column of shares
 	minPaid      = 6  // characters of the column of costs
-	minCondition = 20 // characters of a condition with its branches, on the narrowest page
+	minCondition = 20 // least number of characters of a condition with its branches
 )
 
-// node adds a node behind its branches, and all below it.
+// node adds the lines of a node and of all its descendants.
 func (d *drawing) node(id int, branches []branch, condition string) {
 	n := &d.tree.Nodes[id]
 	share := 0.0
@@ -137,7 +135,7 @@ func (d *drawing) node(id int, branches []branch, condition string) {
 	})
 	below := make([]branch, len(branches), len(branches)+1)
 	copy(below, branches)
-	if k := len(below); k > 0 { // a level above draws only what goes on below this node
+	if k := len(below); k > 0 { // descendants draw this node's branch only if it goes on below
 		below[k-1] = below[k-1].below()
 	}
 	for i := range n.Branches {
@@ -149,8 +147,8 @@ func (d *drawing) node(id int, branches []branch, condition string) {
 	}
 }
 
-// cutMiddle shortens a text to a width: the beginning of a condition names the
-// feature and its end the value.
+// cutMiddle shortens a text to a width. It keeps both ends: a condition begins with the
+// feature and ends with the value.
 func cutMiddle(s string, width int) string {
 	if displayed(s) <= width {
 		return s
@@ -163,7 +161,7 @@ func cutMiddle(s string, width int) string {
 	return terminal().Truncate(s, width-displayed(string(end)), ellipsis) + string(end)
 }
 
-// wrapLines writes a text whose lines are wrapped.
+// wrapLines writes a text with wrapped lines.
 func wrapLines(w io.Writer, text string, width int) {
 	for one := range strings.Lines(text) {
 		printf(w, "%s\n", Wrapped(strings.TrimSuffix(one, "\n"), width, ""))

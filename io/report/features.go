@@ -10,18 +10,18 @@ import (
 	"github.com/espalier-ml/espalier/induce/tree"
 )
 
-// use is what the tests on a feature come to, in the mean over training rows.
+// use sums up the tests on a feature over the training rows.
 type use struct {
 	feature int
-	asked   int64   // weight of the rows that are asked for it, once or more
-	tests   int64   // weight of the rows times the tests
-	paid    float64 // weight of the rows times what is billed
+	asked   int64   // weight of the rows with at least one test on the feature
+	tests   int64   // sum over rows of weight times number of tests
+	paid    float64 // sum over rows of weight times billed cost
 }
 
-// uses returns the use of the features that a tree tests, the dearest first.
+// uses returns the use of each feature that a tree tests, the dearest first.
 func uses(t *tree.Tree) []use {
 	byFeature := make([]use, len(t.Features))
-	above := make([]int, len(t.Features)) // tests on the path, by feature
+	above := make([]int, len(t.Features)) // by feature: number of tests on the path
 	var walk func(id int)
 	walk = func(id int) {
 		n := &t.Nodes[id]
@@ -54,13 +54,13 @@ func uses(t *tree.Tree) []use {
 	return list
 }
 
-// maxUses is the number of features that are listed one by one.
+// maxUses is the greatest number of features listed one by one.
 const maxUses = 10
 
-// Features writes a table of the features that a tree asks for: the share of the
-// training rows that are asked for each, the mean number of tests on it, and what is
-// paid for them a row. Lines are at most width characters long; 0: of any length. Of
-// a tree without a test there is none.
+// Features writes a table of the features that a tree tests: the share of the training
+// rows with a test on the feature, the mean number of tests on it per row, and their mean
+// billed cost. Lines have at most width characters; 0: any length. A tree without a test
+// has no table.
 func Features(w io.Writer, t *tree.Tree, width int) error {
 	list, total := uses(t), float64(t.Nodes[0].Weight)
 	if len(list) == 0 || total == 0 {

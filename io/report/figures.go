@@ -15,8 +15,8 @@ type Part struct {
 	Metrics *metric.Metrics
 }
 
-// Figures writes a table of the parts' metrics, in lines of at most width
-// characters; 0: of any length. The cost is what is billed.
+// Figures writes a table of the parts' metrics, in lines of at most width characters; 0: of
+// any length. The cost is the billed cost.
 func Figures(w io.Writer, parts []Part, width int) error {
 	t := NewTable(Column{Head: "part", Left: true}, Column{Head: "rows"}, Column{Head: "AUC"},
 		Column{Head: "95 %", Rank: 3},
@@ -42,7 +42,7 @@ func Figures(w io.Writer, parts []Part, width int) error {
 	return t.Write(w, width)
 }
 
-// Cost returns the expected cost of a row as it is billed.
+// Cost returns the expected billed cost of a row.
 func Cost(m *metric.Metrics) *float64 {
 	if m.ExpectedBilledCost != nil {
 		return m.ExpectedBilledCost
@@ -50,7 +50,7 @@ func Cost(m *metric.Metrics) *float64 {
 	return m.ExpectedCost
 }
 
-// Figure spells a metric, "-" when it is not defined.
+// Figure writes a metric with four digits; "-" if it is undefined.
 func Figure(x *float64) string {
 	if x == nil {
 		return "-"
@@ -58,7 +58,7 @@ func Figure(x *float64) string {
 	return fmt.Sprintf("%.4f", *x)
 }
 
-// Area spells the area under the ROC curve with its 95 % interval.
+// Area writes the area under the ROC curve with its 95 % interval.
 func Area(m *metric.Metrics) string {
 	if m.Intervals == nil || m.Intervals.AUCOvRMacro == nil {
 		return Figure(m.AUCOvRMacro)

@@ -9,14 +9,15 @@ import (
 	"github.com/espalier-ml/espalier/induce/tree"
 )
 
-// Folds are the figures of a cross-validation that matter most.
+// Folds are the main figures of a cross-validation.
 type Folds struct {
 	Count           int
-	Area, Deviation *float64        // mean area under the ROC curve, and standard deviation of it
-	Stability       *tree.Stability // of the chosen tree among those of the folds
+	Area, Deviation *float64        // mean and standard deviation of the area under the ROC curve
+	Stability       *tree.Stability // agreement of the chosen tree with the trees of the folds
 }
 
-// Text writes them as a line, or more of at most width characters; 0: of any length.
+// Text writes the figures in one line, or in several of at most width characters; 0: of any
+// length.
 func (f *Folds) Text(w io.Writer, width int) error {
 	var b strings.Builder
 	printf(&b, "%d folds: AUC %s", f.Count, Figure(f.Area))

@@ -19,7 +19,7 @@ type Point struct {
 	Tree       string // its file in the run folder
 	Algorithm  *tree.Algorithm
 	Complexity *tree.Complexity
-	Merit      float64  // by which trees are chosen
+	Merit      float64  // quality by which trees are chosen
 	Validation *float64 // area under the ROC curve
 	Interval   *metric.Interval
 	Test       *float64 // area under the ROC curve
@@ -29,12 +29,12 @@ type Point struct {
 	Knee     bool // see frontier.Knee
 }
 
-// maxPoints is the number of points of a frontier that are shown.
+// maxPoints is the greatest number of points shown of a frontier.
 const maxPoints = 12
 
-// Frontier writes a table of the points of a frontier, of many points those of
-// frontier.Outline, in lines of at most width characters (0: of any length), and
-// what the chosen tree gives up.
+// Frontier writes a table of the points of a frontier, and what the chosen tree loses
+// against the tree of the highest merit. Of many points it shows those of
+// frontier.Outline. Lines have at most width characters; 0: any length.
 func Frontier(w io.Writer, points []Point, width int) error {
 	costs := make([]float64, len(points))
 	chosen, knee := len(points)-1, []int(nil)
@@ -52,8 +52,8 @@ func Frontier(w io.Writer, points []Point, width int) error {
 	return errors.Join(err, givenUp(w, points, chosen, width))
 }
 
-// frontierTable has a row for each point that is shown. Columns that say nothing
-// new are left out: tests where each costs 1, the merit where it is the area.
+// frontierTable has a row for each shown point. It leaves out redundant columns: the number
+// of tests if each test costs 1, and the merit if it is the area.
 func frontierTable(points []Point, shown []int) *Table {
 	priced := slices.ContainsFunc(points,
 		func(p Point) bool { c, _ := p.Complexity.Billed(); return c != p.Complexity.ExpectedTests })
@@ -123,7 +123,7 @@ func intervalOf(i *metric.Interval) string {
 	return areaRange(i)
 }
 
-// givenUp writes what a cheaper tree than that of highest merit gives up.
+// givenUp compares the chosen tree with the tree of the highest merit, if they differ.
 func givenUp(w io.Writer, points []Point, chosen, width int) error {
 	at := slices.IndexFunc(points, func(p Point) bool { return p.Highest })
 	if at < 0 || at == chosen {

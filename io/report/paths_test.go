@@ -11,8 +11,8 @@ import (
 	"github.com/espalier-ml/espalier/io/report"
 )
 
-// TestPathsOfEachKind: all digits, dates as dates, whole names, quoted where they
-// could be something else, and what missing values do.
+// TestPathsOfEachKind: numbers have all digits, dates are dates, names are whole and quoted
+// if ambiguous, and missing values are mentioned.
 func TestPathsOfEachKind(t *testing.T) {
 	fs := []dataset.Feature{
 		{Name: "x", Kind: dataset.Numeric, Cuts: []float64{0.30000000000000004, 144342.5, 1e300}},
@@ -54,7 +54,7 @@ func TestPathsOfEachKind(t *testing.T) {
 			t.Errorf("paths %q, want %q", got, c.want)
 		}
 	}
-	// A second test on x after one that a missing value fails: there is a value.
+	// The first test on x sends missing values elsewhere, so at the second there is a value.
 	two := one(0, split.Threshold, 1)
 	two.Nodes[1] = tree.Node{
 		Test:     &tree.Test{Test: split.Test{Kind: split.Threshold, Code: 2}},

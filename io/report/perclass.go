@@ -11,17 +11,16 @@ import (
 	"github.com/espalier-ml/espalier/induce/metric"
 )
 
-// The classes that are listed one by one, and the pairs of classes that are.
+// The greatest numbers of classes, and of pairs of classes, listed one by one.
 const (
 	maxListed     = 8
 	maxConfusions = 5
 )
 
-// Classes writes a table of the classes of a part: how many rows each has, how well
-// it is found, and as what its rows are predicted. Where there are many classes, or
-// the page is narrow, the confusions of most rows stand in a line instead. Lines are
-// at most width characters long; 0: of any length. The name of the part heads the
-// column of the classes.
+// Classes writes a table of the classes of a part: number of rows, metrics, and confusion.
+// With many classes or on a narrow page, a line lists the most frequent confusions instead
+// of the confusion matrix. Lines have at most width characters; 0: any length. The name of
+// the part heads the column of the classes.
 func Classes(w io.Writer, part Part, width int) error {
 	m := part.Metrics
 	if m.Weight == 0 {
@@ -50,10 +49,11 @@ func Classes(w io.Writer, part Part, width int) error {
 type classTable struct {
 	head    string
 	metrics *metric.Metrics
-	order   []int // of the classes that are listed
+	order   []int // the listed classes
 }
 
-// bySupport returns the classes in their order or, of many, those of most rows.
+// bySupport returns the classes to list: all in their order or, of many, those with the
+// most rows.
 func bySupport(m *metric.Metrics) []int {
 	order := make([]int, len(m.PerClass))
 	for k := range order {
@@ -69,7 +69,7 @@ func bySupport(m *metric.Metrics) []int {
 	return order
 }
 
-// rows spells a weight of rows, which is in fixed point.
+// rows writes a fixed-point weight of rows.
 func (c *classTable) rows(weight int64) string {
 	if scale := c.metrics.WeightScale; scale > 1 {
 		return number(float64(weight) / float64(scale))
@@ -102,7 +102,7 @@ func (c *classTable) table(confusion bool) *Table {
 	return t
 }
 
-// confusions spells the pairs of classes that are confused in most rows.
+// confusions lists the most frequent confusions.
 func (c *classTable) confusions() string {
 	type pair struct {
 		actual, predicted int

@@ -14,7 +14,7 @@ import (
 type Column struct {
 	Head string
 	Left bool // aligned at the left; else at the right
-	Rank int  // 0: the column always stays; others are dropped where the page is too narrow, the highest rank first
+	Rank int  // on a narrow page columns are dropped, the highest rank first; 0: never dropped
 }
 
 // Table is rows of cells in aligned columns, two blanks apart.
@@ -29,9 +29,9 @@ func NewTable(columns ...Column) *Table { return &Table{Columns: columns} }
 // Add adds a row, a cell for each column.
 func (t *Table) Add(cells ...string) { t.Rows = append(t.Rows, cells) }
 
-// Write writes the table in lines of at most width characters; 0: of any length.
-// Where the table is wider, columns with a rank are dropped, and then the widest
-// cells are cut. Characters that would break a line are quoted.
+// Write writes the table in lines of at most width characters; 0: of any length. If the
+// table is wider, columns with a rank are dropped, then the widest cells are cut.
+// Characters that would break a line are escaped.
 func (t *Table) Write(w io.Writer, width int) error {
 	rows := t.spelled()
 	widths := t.widths(rows)
@@ -43,7 +43,7 @@ func (t *Table) Write(w io.Writer, width int) error {
 			cells[k] = aligned(cut(row[i], widths[i]), widths[i], t.Columns[i].Left)
 		}
 		line := strings.TrimRight(strings.Join(cells, gap), " ")
-		if n > 0 || line != "" { // a table without heads has no head line
+		if n > 0 || line != "" { // without heads there is no head line
 			b.WriteString(line + "\n")
 		}
 	}
@@ -51,10 +51,10 @@ func (t *Table) Write(w io.Writer, width int) error {
 	return err
 }
 
-// gap is between two columns.
+// gap separates two columns.
 const gap = "  "
 
-// spelled returns the heads and the rows, fit for lines.
+// spelled returns the heads and the rows, with escapes.
 func (t *Table) spelled() [][]string {
 	heads := make([]string, len(t.Columns))
 	for i := range t.Columns {
@@ -73,7 +73,7 @@ func (t *Table) spelled() [][]string {
 	return rows
 }
 
-// widths returns the widths of the columns as they come.
+// widths returns the widths of the columns without a limit.
 func (t *Table) widths(rows [][]string) []int {
 	widths := make([]int, len(t.Columns))
 	for _, row := range rows {
@@ -93,11 +93,11 @@ func (t *Table) natural() int {
 	return sum
 }
 
-// minCell is the width to which cells are cut, and no further.
+// minCell is the least width of a cut cell, in characters.
 const minCell = 8
 
-// fit returns the columns that fit a page, and narrows the widest of them where
-// that is not enough.
+// fit returns the columns to keep on a page. If they are still too wide, it narrows the
+// widest of them.
 func (t *Table) fit(widths []int, page int) []int {
 	kept := make([]int, len(widths))
 	for i := range kept {
@@ -133,11 +133,10 @@ func (t *Table) fit(widths []int, page int) []int {
 	return kept
 }
 
-// terminal measures text as terminals draw it, in any locale: a line has the same
-// bytes everywhere.
+// terminal measures text as terminals draw it, in the same way for every locale.
 func terminal() *runewidth.Condition { return &runewidth.Condition{StrictEmojiNeutral: true} }
 
-// displayed returns the number of character cells that a text takes.
+// displayed returns the width of a text in character cells.
 func displayed(s string) int { return terminal().StringWidth(s) }
 
 // ellipsis ends a text that was cut.
@@ -151,7 +150,7 @@ func cut(s string, width int) string {
 	return terminal().Truncate(s, width, ellipsis)
 }
 
-// aligned fills a text up with blanks.
+// aligned pads a text with blanks.
 func aligned(s string, width int, left bool) string {
 	blanks := strings.Repeat(" ", max(0, width-displayed(s)))
 	if left {
@@ -160,8 +159,8 @@ func aligned(s string, width int, left bool) string {
 	return blanks + s
 }
 
-// Wrapped breaks a text between words, into lines of at most width characters; 0:
-// it stays one line. Lines after the first begin with the indent.
+// Wrapped breaks a text between words into lines of at most width characters; 0: one line.
+// Lines after the first begin with the indent.
 func Wrapped(s string, width int, indent string) string {
 	if width <= 0 || displayed(s) <= width {
 		return s
@@ -185,5 +184,5 @@ func Wrapped(s string, width int, indent string) string {
 	return b.String()
 }
 
-// Percent spells a share.
+// Percent writes a share as a percentage with one digit.
 func Percent(share float64) string { return fmt.Sprintf("%.1f%%", 100*share) }

@@ -14,11 +14,10 @@ import (
 	"github.com/espalier-ml/espalier/io/report"
 )
 
-// narrowest is the narrowest page that everything fits.
+// narrowest is the narrowest page on which everything fits.
 const narrowest = 60
 
-// fits checks that no line of a text is wider than a page, nor has characters that
-// would break it.
+// fits checks that no line of a text is wider than a page or has characters that break it.
 func fits(t *testing.T, what, text string, width int) {
 	t.Helper()
 	for line := range strings.Lines(text) {
@@ -32,7 +31,7 @@ func fits(t *testing.T, what, text string, width int) {
 	}
 }
 
-// chain is a tree of one test below the other, of values that are 12 characters wide.
+// chain is a chain of tests, on values of 12 characters.
 func chain(depth int) *tree.Tree {
 	values := make([]string, depth)
 	for i := range values {
@@ -62,8 +61,8 @@ func chain(depth int) *tree.Tree {
 	return t
 }
 
-// TestWidths: whatever the width of the page, no line is wider, no value of a tree
-// is lost, and what is not limited is not cut.
+// TestWidths: no line is wider than the page, no value of a tree is lost, and without a
+// limit nothing is cut.
 func TestWidths(t *testing.T) {
 	leaves := []metric.Leaf{{Probabilities: []float64{0.75, 0.25}, Weights: []int64{3, 1}, Rows: 4, Billed: 1,
 		Tests: 1}}
@@ -105,8 +104,8 @@ func TestWidths(t *testing.T) {
 	}
 }
 
-// TestTable: by hand. The column of the highest rank is dropped first, then the
-// widest is cut; a newline in a cell stays in it.
+// TestTable: by hand. The column of the highest rank is dropped first, then the widest is
+// cut. A newline in a cell is escaped.
 func TestTable(t *testing.T) {
 	table := report.NewTable(report.Column{Head: "name", Left: true}, report.Column{Head: "a", Rank: 1},
 		report.Column{Head: "b", Rank: 2}, report.Column{Head: "c"})
@@ -168,7 +167,7 @@ age          100.0%        2.000           2        44.4%
 	}
 }
 
-// manyFeatures is a chain that asks for another feature at each level.
+// manyFeatures is a chain with another feature at each level.
 func manyFeatures(n int) *tree.Tree {
 	t := chain(n)
 	t.Features = nil
@@ -180,8 +179,8 @@ func manyFeatures(n int) *tree.Tree {
 	return t
 }
 
-// TestClasses: by hand. Rows of class k are predicted to be of class k or the next,
-// three to one; weights are in half units.
+// TestClasses: by hand. Three in four rows of a class are predicted right, the others as the
+// next class. Weights are in half units.
 func TestClasses(t *testing.T) {
 	made := func(classes int, scale int64) *metric.Metrics {
 		var leaves []metric.Leaf

@@ -13,10 +13,9 @@ import (
 	"github.com/espalier-ml/espalier/induce/tree"
 )
 
-// Text writes the tree as text: per node the condition that leads to it, its
-// share of the training rows, its most probable class, and what has been paid
-// for the tests asked so far. Lines are at most width characters long; 0: of any
-// length.
+// Text writes the tree as text: for each node its condition, its share of the training
+// rows, its most probable class, and the cost paid for the tests above it. Lines have at
+// most width characters; 0: any length.
 func Text(w io.Writer, t *tree.Tree, width int) error {
 	var head, tail strings.Builder
 	c := &t.Complexity
@@ -31,11 +30,11 @@ func Text(w io.Writer, t *tree.Tree, width int) error {
 	return b.Flush()
 }
 
-// printf writes to a writer that keeps its first error for Flush.
+// printf writes to a buffered writer, which returns its first error from Flush.
 func printf(w io.Writer, format string, args ...any) { _, _ = fmt.Fprintf(w, format, args...) }
 
-// Expected spells what a row is expected to cost, as it is billed, in its unit, and
-// what the tests would cost one by one where that is not the same.
+// Expected writes the expected billed cost of a row with its unit, and the number of tests.
+// If billed prices may differ from the tests' own prices, it adds the cost at their own.
 func Expected(t *tree.Tree, spell func(float64) string) string {
 	billed, _ := t.Complexity.Billed()
 	s := spell(billed)
@@ -67,16 +66,16 @@ func pick(yes bool, a, b string) string {
 	return b
 }
 
-// number spells a number with as many digits as tell something.
+// number writes a number with at most six significant digits.
 func number(x float64) string { return strconv.FormatFloat(x, 'g', 6, 64) }
 
-// maxName is the number of characters of a name that are shown.
+// maxName is the greatest number of characters shown of a name.
 const maxName = 40
 
-// name makes a column or value fit for a line of text: it may come from
-// anywhere and hold anything.
+// name writes the name of a column or a value in a line of text: shortened, and with escapes
+// for characters that are not printable.
 func name(s string) string {
-	if s != strings.TrimSpace(s) && utf8.RuneCountInString(s) <= maxName { // blanks at an end would not be seen
+	if s != strings.TrimSpace(s) && utf8.RuneCountInString(s) <= maxName { // shows blanks at the ends
 		s = `"` + s + `"`
 	}
 	var b strings.Builder
@@ -94,8 +93,8 @@ func name(s string) string {
 	return b.String()
 }
 
-// quoted spells what cannot be printed as Go does, so that a text stays on its
-// line and does not steer the terminal.
+// quoted escapes characters that are not printable, as Go does. So a text stays on its line,
+// and does not control the terminal.
 func quoted(s string) string {
 	var b strings.Builder
 	for _, r := range s {

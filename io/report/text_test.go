@@ -101,7 +101,7 @@ func TestText(t *testing.T) {
 	}
 }
 
-// TestTextBilled: costs in their unit, and paid as they are billed.
+// TestTextBilled: costs have their unit, and are the billed ones.
 func TestTextBilled(t *testing.T) {
 	priced := every()
 	priced.Algorithm.CostUnit, priced.Features[0].Group, priced.Features[0].GroupCost = "euros\n", "visit", 5

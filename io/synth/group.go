@@ -8,23 +8,23 @@ import (
 // Null is the level of a missing value.
 const Null = math.MaxUint16
 
-// prototypes is where the ids of prototypes begin, far beyond all rows.
+// prototypes is the first id of a prototype, greater than all numbers of rows.
 const prototypes = 1 << 62
 
-// Group makes the rows of one row group after the other, column by column. Its
-// memory is that of a few columns. It is for one goroutine.
+// Group makes the rows of one row group after the other, column by column. It holds a few
+// columns in memory, and belongs to one goroutine.
 type Group struct {
 	plan *Plan
 
 	first   int64
 	ids     []uint64   // by row
-	scratch []uint16   // levels of a column that the tree does not ask
-	kept    [][]uint16 // by column: levels of columns that it asks
-	made    []bool     // by column: kept is of this group
+	scratch []uint16   // levels of a column that the tree does not test
+	kept    [][]uint16 // by column: levels, if the tree tests the column
+	made    []bool     // by column: kept has the levels of this group
 	numbers []float64
 	leaves  []uint16
 
-	counts []int64 // rows so far, by leaf and class
+	counts []int64 // by leaf and class: number of rows so far
 }
 
 // NewGroup returns an empty group.
@@ -35,7 +35,7 @@ func (p *Plan) NewGroup() *Group {
 	}
 }
 
-// Reset makes the group one of rows from the first on.
+// Reset starts a group of rows with the given first row.
 func (g *Group) Reset(first int64, rows int) {
 	c := &g.plan.config
 	g.first, g.ids = first, resize(g.ids, rows)
@@ -54,8 +54,8 @@ func (g *Group) Reset(first int64, rows int) {
 
 func resize[T any](s []T, n int) []T { return slices.Grow(s[:0], n)[:n] }
 
-// Levels returns the levels of a column by row, Null where the value is missing:
-// positions in its dictionary. They are valid until the next call.
+// Levels returns the levels of a column by row: positions in its dictionary, or Null for a
+// missing value. They are valid until the next call.
 func (g *Group) Levels(column int) []uint16 {
 	if g.made[column] {
 		return g.kept[column]
@@ -80,8 +80,8 @@ func (p *Plan) levels(dst []uint16, ids []uint64, column int) {
 	c.blur(dst, ids, nulls)
 }
 
-// draw makes levels of the column's shape. The upper half of a random number
-// gives the level, the lower half says whether it is missing.
+// draw makes levels with the column's distribution. The upper half of a random number gives
+// the level, the lower half decides if it is missing.
 func (c *Column) draw(dst []uint16, ids []uint64, nulls uint64) {
 	key, n := c.key, uint64(c.levels)
 	switch c.shape {
@@ -109,7 +109,7 @@ func (c *Column) draw(dst []uint16, ids []uint64, nulls uint64) {
 	}
 }
 
-// unlessMissing returns a level, or Null for as many random numbers u as nulls.
+// unlessMissing returns Null if the random number u is below nulls, else the level.
 func unlessMissing(u, level, nulls uint64) uint16 {
 	if u&math.MaxUint32 < nulls {
 		level = Null
@@ -118,12 +118,12 @@ func unlessMissing(u, level, nulls uint64) uint16 {
 }
 
 const (
-	blurs    = 1 << 16 / 5 // of 2^16 categorical values of a proxy, those that are drawn anew
-	blurPart = 4           // a number is moved by at most half of this part of its range
+	blurs    = 1 << 16 / 5 // number of redrawn values among 2^16 categorical values of a proxy
+	blurPart = 4           // a number is moved by at most 1/(2 blurPart) of its range
 )
 
-// blur makes a proxy's levels of those of the column that it shows: categories
-// are replaced now and then, numbers are moved a little.
+// blur turns levels of a dear column into levels of its proxy: it replaces some categories,
+// and moves numbers a little.
 func (c *Column) blur(dst []uint16, ids []uint64, nulls uint64) {
 	key, n := c.key, c.levels
 	if c.table != nil {
@@ -144,8 +144,8 @@ func (c *Column) blur(dst []uint16, ids []uint64, nulls uint64) {
 	}
 }
 
-// Numbers returns the values of a column without a dictionary by row, NaN where
-// the value is missing. They are valid until the next call.
+// Numbers returns the values of a column without a dictionary by row, NaN for a missing
+// value. They are valid until the next call.
 func (g *Group) Numbers(column int) []float64 {
 	levels := g.Levels(column)
 	g.numbers = resize(g.numbers, len(levels))
@@ -161,8 +161,8 @@ func (g *Group) Numbers(column int) []float64 {
 	return g.numbers
 }
 
-// Labels returns the rows' classes, as positions among the plan's. They are
-// valid until the next call.
+// Labels returns by row the position of its class in Plan.Classes. The labels are valid until
+// the next call.
 func (g *Group) Labels() []uint16 {
 	g.route()
 	c := &g.plan.config
@@ -180,8 +180,8 @@ func (g *Group) Labels() []uint16 {
 	return g.leaves
 }
 
-// routeRows is how many rows are sent a level down at a time: their levels stay
-// in the processor's cache.
+// routeRows is the number of rows sent down a level at a time: their levels stay in the
+// processor's cache.
 const routeRows = 2048
 
 // route sends all rows to their leaves.
@@ -192,9 +192,9 @@ func (g *Group) route() {
 	if p.nodes[0].leaf() {
 		return
 	}
-	columns := make([][]uint16, len(p.nodes)) // by node: levels of the column that it asks
+	columns := make([][]uint16, len(p.nodes)) // by node: levels of the column that it tests
 	for i := range p.nodes {
-		columns[i] = columns[0] // of leaves any one will do
+		columns[i] = columns[0] // for a leaf any column will do
 		if n := &p.nodes[i]; !n.leaf() {
 			columns[i] = g.Levels(n.column)
 		}
@@ -208,9 +208,8 @@ func (g *Group) route() {
 	}
 }
 
-// routeLevel sends the rows behind first one level down. It does not look which
-// of them have arrived: leaves send to themselves, which is cheaper than a
-// branch that cannot be foretold.
+// routeLevel sends the rows from first on one level down. A leaf sends its rows to itself,
+// so there is no check for leaves, which the processor could not predict.
 func routeLevel(nodes []uint16, columns [][]uint16, steps []step, first int) {
 	for i, at := range nodes {
 		s := &steps[at]
@@ -222,8 +221,8 @@ func routeLevel(nodes []uint16, columns [][]uint16, steps []step, first int) {
 	}
 }
 
-// Count adds the group's rows so far, by leaf and class, to counts, which has
-// the plan's CountsLen.
+// Count adds the number of the group's rows by leaf and class to counts, which must have the
+// length Plan.CountsLen. Labels counts the rows.
 func (g *Group) Count(counts []int64) {
 	for i, n := range g.counts {
 		counts[i] += n

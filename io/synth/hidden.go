@@ -8,24 +8,22 @@ import (
 	"github.com/espalier-ml/espalier/induce/tree"
 )
 
-// node is a node of the hidden tree. The child of yes is followed by that of
-// no.
+// node is a node of the hidden tree. The child for no follows the child for yes.
 type node struct {
 	column int
-	level  int // yes: at least this level (numeric), or just this one
+	level  int // answer yes: at least this level (numeric), or exactly this level
 	equals bool
-	yes    int // 0: a leaf
+	yes    int // child for yes; 0: the node is a leaf
 	class  int
 
 	depth int
-	rows  []int32 // of the sample, while the tree grows
+	rows  []int32 // rows of the sample, while the tree grows
 }
 
 func (n *node) leaf() bool { return n.yes == 0 }
 
-// step is a node as routing needs it: yes if level - least < width, as unsigned
-// numbers, so that Null is beyond all. Leaves always say no, and no leads back
-// to them.
+// step is a node in the form for routing. The answer is yes if level - least < width as
+// unsigned numbers, so Null answers no. A leaf always answers no, and no leads back to it.
 type step struct {
 	least, width uint16
 	no           uint16
@@ -47,8 +45,7 @@ func (p *Plan) steps() []step {
 	return steps
 }
 
-// sampleRows is the number of rows, the first ones, on which the hidden tree is
-// planned.
+// sampleRows is the number of first rows on which the hidden tree is grown.
 const sampleRows = 1 << 14
 
 // growHidden grows the hidden tree on a sample and gives its leaves classes.
@@ -65,7 +62,7 @@ func (p *Plan) growHidden(r *random, from *candidates) {
 		all[i] = int32(i)
 	}
 	p.nodes = []node{{rows: all}}
-	least := max(8, sampleRows>>(p.config.Depth+2)) // of the sample, in a leaf
+	least := max(8, sampleRows>>(p.config.Depth+2)) // least number of the sample's rows in a leaf
 	for i := 0; i < len(p.nodes); i++ {
 		if p.nodes[i].depth == p.config.Depth {
 			continue
@@ -92,7 +89,7 @@ type sample struct {
 	levels map[int][]uint16 // by column, then by row
 }
 
-// question is a test that a node may ask, and where it sends the sample.
+// question is a test for a node, with its outcomes on the sample.
 type question struct {
 	column, level int
 	equals        bool
@@ -101,16 +98,16 @@ type question struct {
 
 const (
 	tries      = 12
-	evenEnough = 5 // the smaller side has at least one in so many rows
+	evenEnough = 5 // inverse of the least share of rows on the smaller side
 )
 
-// ask draws questions for a node until one parts its rows well. It returns the
-// most even one, unless that leaves too few rows on a side.
+// ask draws questions for a node until one splits its rows evenly enough. It returns the most
+// even question; ok is false if this question leaves too few rows on a side.
 func (s *sample) ask(r *random, from *candidates, i, least int) (best question, ok bool) {
 	n := &s.plan.nodes[i]
 	percent := r.between(42, 58)
 	if n.depth > 0 && n.depth == s.plan.config.Depth-1 {
-		percent = r.between(22, 30) // the greater leaf shows from above
+		percent = r.between(22, 30) // an uneven split is visible to a greedy learner
 		if r.below(2) == 0 {
 			percent = 100 - percent
 		}
@@ -132,8 +129,8 @@ func (s *sample) ask(r *random, from *candidates, i, least int) (best question, 
 	return best, ok
 }
 
-// draw draws a question on a column: a threshold that so many percent of the
-// rows are below, or one of the values, the commoner the likelier.
+// draw draws a question on a column: a threshold with the given percentage of the rows below
+// it, or one of the values, in proportion to its frequency.
 func (s *sample) draw(r *random, column int, rows []int32, percent int) question {
 	levels, c := s.levels[column], &s.plan.Columns[column]
 	q := question{column: column, equals: c.Kind == dataset.Categorical}
@@ -163,17 +160,17 @@ func (s *sample) draw(r *random, column int, rows []int32, percent int) question
 	return q
 }
 
-// The labels of two leaves are exchanged at most so many times, fewer if counting
-// the classes of all nodes would take more than so many steps.
+// Limits on the exchanges of two leaves' labels: their number, and the steps for counting the
+// classes of all nodes.
 const (
 	exchanges    = 4000
 	exchangeWork = 1 << 25
 )
 
-// label gives the leaves classes. Neighbours differ and all classes are about
-// as common; from there, labels are exchanged for as long as a greedy learner
-// sees the better for it from above: with some labellings, as with those of a
-// checkerboard, no single test tells anything.
+// label gives the leaves classes. At first neighbours differ, and all classes are about
+// equally frequent. Then labels are exchanged as long as this makes single tests more
+// informative for a greedy learner. With some labellings, such as a checkerboard, no single
+// test is informative.
 func (p *Plan) label(r *random) {
 	p.labelEvenly(r)
 	var leaves []int
@@ -198,17 +195,17 @@ func (p *Plan) exchange(a, b int) {
 	p.nodes[a].class, p.nodes[b].class = p.nodes[b].class, p.nodes[a].class
 }
 
-// tellsApart reports whether a leaf's class is not that of its neighbour.
+// tellsApart reports whether the classes of a leaf and of its sibling differ.
 func (p *Plan) tellsApart(leaf int) bool {
 	return leaf == 0 || p.nodes[leaf].class != p.nodes[sibling(leaf)].class
 }
 
-// sibling returns the other child of a node's parent: behind the root, children
-// come in pairs.
+// sibling returns the other child of a node's parent. After the root the nodes are pairs of
+// siblings.
 func sibling(i int) int { return (i - 1) ^ 1 + 1 }
 
-// labelEvenly gives the leaves, in random order, the class that has least rows
-// and is not the neighbour's.
+// labelEvenly goes through the leaves in random order. It gives each leaf the class with the
+// fewest rows so far, except the sibling's class.
 func (p *Plan) labelEvenly(r *random) {
 	sizes := make([]int, len(p.Classes))
 	for i := range p.nodes {
@@ -232,11 +229,11 @@ func (p *Plan) labelEvenly(r *random) {
 	}
 }
 
-// most is how many percent of the rows a class should have at most.
+// most is the greatest percentage of the rows that a class should have.
 const most = 58
 
-// visible is how much the tests lessen the Gini impurity of the sample, those
-// high in the tree counting more.
+// visible returns the weighted sum of the tests' decreases of the sample's Gini impurity.
+// Tests high in the tree have more weight.
 func (p *Plan) visible() int64 {
 	classes := len(p.Classes)
 	counts := make([]int64, len(p.nodes)*classes)
@@ -264,13 +261,12 @@ func (p *Plan) visible() int64 {
 	return score
 }
 
-// CountsLen is the length of what Group.Count adds to.
+// CountsLen returns the length of the counts of Group.Count.
 func (p *Plan) CountsLen() int { return len(p.nodes) * len(p.Classes) }
 
-// Tree returns the hidden tree in the form of a trained one. Its weights are
-// the rows counted by leaf and class, label noise among them; objects are not
-// counted, so it has as many as rows; scores are zero and the algorithm's
-// parameters stand for nothing.
+// Tree returns the hidden tree in the form of a trained tree. Its weights are the counts of
+// rows by leaf and class, with the label noise. The number of objects is the number of rows,
+// scores are 0, and the parameters of the algorithm have no meaning.
 func (p *Plan) Tree(counts []int64) *tree.Tree {
 	t := &tree.Tree{
 		Label: tree.Label{Column: Label, Classes: p.Classes},
@@ -300,7 +296,7 @@ func (p *Plan) Tree(counts []int64) *tree.Tree {
 	rows := t.Nodes[0].Rows
 	t.Training = tree.Training{Rows: rows, Objects: rows, Weight: rows}
 	t.Estimate(tree.Raw, 1)
-	for i := range p.nodes { // a leaf that no row reached, or with more noise than not, keeps its class
+	for i := range p.nodes { // a leaf without rows, or with mostly noise, keeps its class
 		if n := &p.nodes[i]; n.leaf() {
 			t.Nodes[i].Class = n.class
 		}
@@ -309,8 +305,8 @@ func (p *Plan) Tree(counts []int64) *tree.Tree {
 	return t
 }
 
-// features describes the columns, with just the cuts that the hidden tree has,
-// whose levels it returns by column.
+// features describes the columns with only the cuts of the hidden tree. It returns the levels
+// of the cuts by column.
 func (p *Plan) features(t *tree.Tree) [][]int {
 	cuts := make([][]int, len(p.Columns))
 	for i := range p.nodes {
@@ -333,7 +329,7 @@ func (p *Plan) features(t *tree.Tree) [][]int {
 	return cuts
 }
 
-// number returns the least value of a numeric column's level.
+// number returns the least value of a level of a numeric column.
 func (c *Column) number(level int) float64 {
 	switch d := c.Dictionary.(type) {
 	case []float64:

@@ -15,41 +15,41 @@ const Label = "class"
 type Column struct {
 	Name string
 	Kind dataset.Kind
-	// Dictionary holds the values of the levels, ascending: []float64, []int64
-	// or []string. Nil is the column whose values Group.Numbers gives.
+	// Dictionary holds the values of the levels, ascending: []float64, []int64 or []string.
+	// If it is nil, Group.Numbers returns the values.
 	Dictionary any
-	Cost       float64 // of a test
-	Proxy      int     // column whose values this one shows blurred, or -1
+	Cost       float64 // price of a test
+	Proxy      int     // for a proxy: its dear column, else -1
 
 	key    uint64
 	levels int
 	shape  shape
-	table  []uint16 // levels by a random number's upper bits, where shape is tabled
+	table  []uint16 // for shape tabled: level by the upper bits of a random number
 }
 
-// shape says how the levels of a column are distributed.
+// shape is the distribution of a column's levels.
 type shape uint8
 
 const (
 	uniform shape = iota
 	bell          // the sum of two uniform numbers
-	skewed        // the product of two: low levels are common
-	tabled        // by table
+	skewed        // the product of two uniform numbers: low levels are common
+	tabled        // given by Column.table
 	shapes  = int(tabled)
 )
 
-// tableBits is how many bits of a random number choose from a table.
+// tableBits is the number of bits of a random number that index a table.
 const tableBits = 12
 
-// Plan is everything about a data set but its rows. It is read only and may be
-// shared.
+// Plan holds the columns, the classes and the hidden tree of a data set. It is read-only, so
+// goroutines may share it.
 type Plan struct {
 	Columns []Column
 	Classes []string // in byte order
 
 	config Config
-	nodes  []node // of the hidden tree, breadth-first
-	asked  []int  // columns that it asks
+	nodes  []node // nodes of the hidden tree, breadth-first
+	asked  []int  // columns that the hidden tree tests
 }
 
 // New plans a data set.
@@ -69,7 +69,7 @@ func New(c Config) (*Plan, error) {
 	return p, nil
 }
 
-// names numbers names so that they sort by number.
+// names returns numbered names with leading zeros, so they sort by number.
 func names(prefix string, n, leastDigits int) []string {
 	list := make([]string, n)
 	digits := max(leastDigits, len(strconv.Itoa(n-1)))
@@ -79,17 +79,16 @@ func names(prefix string, n, leastDigits int) []string {
 	return list
 }
 
-// candidates are the columns that the hidden tree may ask.
+// candidates are the columns that the hidden tree may test.
 type candidates struct{ dear, cheap []int }
 
 const (
-	maxPairs = 16 // dear columns with their proxies, of each kind
-	maxCheap = 16 // cheap columns that the hidden tree may ask, of each kind
+	maxPairs = 16 // greatest number of dear columns, each with a proxy, per kind
+	maxCheap = 16 // greatest number of cheap columns that the hidden tree may test, per kind
 )
 
-// addColumns adds n columns of a kind in random roles: a quarter of them dear,
-// as many their proxies, the others ordinary, half of which the hidden tree may
-// ask.
+// addColumns adds n columns of a kind with random roles. A quarter are dear, and as many are
+// their proxies. The hidden tree may test half of the others.
 func (p *Plan) addColumns(r *random, prefix string, n int, describe func(r *random, c *Column, i, n int)) candidates {
 	first := len(p.Columns)
 	for i, name := range names(prefix, n, 2) {
@@ -119,7 +118,7 @@ func cheapCost(r *random) float64 { return float64(r.between(1, 4)) }
 
 func dearCost(r *random) float64 { return float64(10 * r.between(2, 5)) }
 
-// imitate gives a proxy as many levels as the column has that it shows.
+// imitate gives a proxy the levels of its dear column.
 func imitate(proxy, dear *Column) {
 	proxy.levels, proxy.table = dear.levels, dear.table
 	switch d := proxy.Dictionary.(type) {
@@ -132,12 +131,12 @@ func imitate(proxy, dear *Column) {
 	}
 }
 
-// continuousLevels are the levels of the column without a dictionary: the upper
-// bits of its values.
+// continuousLevels is the number of levels of the column without a dictionary. A level is the
+// upper bits of a value.
 const (
 	continuousLevels = 1 << continuousBits
 	continuousBits   = 12
-	continuousStep   = 1.0 / (1 << 22) // between values: 2^32 of them below 1024
+	continuousStep   = 1.0 / (1 << 22) // distance of two values: 2^32 values lie below 1024
 )
 
 func (p *Plan) numeric(r *random, c *Column, i, n int) {
@@ -158,8 +157,7 @@ func (p *Plan) numeric(r *random, c *Column, i, n int) {
 	}
 }
 
-// grid returns n multiples of a step, a power of two, from the first on. All of
-// them are exact.
+// grid returns n numbers from first on, at distances of step, a power of two. All are exact.
 func grid(first, step float64, n int) []float64 {
 	values := make([]float64, n)
 	for i := range values {
@@ -184,8 +182,8 @@ func (*Plan) categorical(r *random, c *Column, _, _ int) {
 	c.table = popularity(c.levels)
 }
 
-// popularity returns a table in which the values 0 to n-1 are the rarer the
-// higher: value i has a part like 1/(i+2).
+// popularity returns a table of the values 0 to n-1. The share of value i is proportional to
+// 1/(i+2).
 func popularity(n int) []uint16 {
 	const unit = int64(1 << 20)
 	total := int64(0)

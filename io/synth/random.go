@@ -2,9 +2,9 @@ package synth
 
 import "math/bits"
 
-// gamma is the odd step between the inputs of neighbouring numbers, 2^64 by the
-// golden ratio: Steele, Lea and Flood, "Fast splittable pseudorandom number
-// generators" (2014), whose SplitMix64 this is, read at any position.
+// gamma is the odd step between the inputs of neighbouring numbers, 2^64 over the golden
+// ratio. The generator is SplitMix64 of Steele, Lea and Flood, "Fast splittable
+// pseudorandom number generators" (2014), read at any position.
 const gamma = 0x9e3779b97f4a7c15
 
 // mix is the hash of SplitMix64.
@@ -17,7 +17,7 @@ func mix(z uint64) uint64 {
 // at returns the random number of a key at a position.
 func at(key, position uint64) uint64 { return mix(key + position*gamma) }
 
-// The streams that a seed splits into. Columns have keys behind the last.
+// The streams of a seed. The streams of the columns follow the last.
 const (
 	streamPlan = iota
 	streamCopies
@@ -25,14 +25,13 @@ const (
 	streamColumns
 )
 
-// keyOf returns the key of a stream. The seed is hashed twice, or the streams of
-// neighbouring seeds would be the same in another order.
+// keyOf returns the key of a stream. The seed is hashed twice. Otherwise neighbouring seeds
+// would have the same streams in another order.
 func keyOf(seed uint64, stream int) uint64 {
 	return at(mix(mix(seed+gamma)), uint64(stream))
 }
 
-// threshold returns how many of the 2^32 values of half a random number a share
-// takes.
+// threshold returns a share of the 2^32 values of half a random number.
 func threshold(share float64) uint64 { return uint64(share * (1 << 32)) }
 
 // random is a sequence of random numbers.

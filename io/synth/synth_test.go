@@ -32,8 +32,8 @@ func group(p *synth.Plan, first int64, rows int) *synth.Group {
 	return g
 }
 
-// rows returns all values of a group: by column its levels, or bits of numbers,
-// and last the classes.
+// rows returns all values of a group: by column its levels, or the bits of its numbers, and
+// last the classes.
 func rows(p *synth.Plan, g *synth.Group) [][]uint64 {
 	var all [][]uint64
 	for i := range p.Columns {
@@ -82,8 +82,8 @@ func TestRowsStandAlone(t *testing.T) {
 	}
 }
 
-// TestFixed pins values: those that this version made on linux/amd64. With
-// others, data sets that users have seeds of would change.
+// TestFixed pins values made on linux/amd64. Other values would change the data sets of
+// users' seeds.
 func TestFixed(t *testing.T) {
 	p := plan(t, everything)
 	g := group(p, 0, 100_000)
@@ -98,8 +98,8 @@ func TestFixed(t *testing.T) {
 	}
 }
 
-// within checks that a share of n draws is as likely as 5 in 10 million: within
-// five standard deviations.
+// within checks that a share of n draws is within five standard deviations. A random share is
+// outside 5 times in 10 million.
 func within(t *testing.T, what string, got, want float64, n int) {
 	t.Helper()
 	if slack := 5 * math.Sqrt(want*(1-want)/float64(n)); math.Abs(got-want) > slack {
@@ -122,7 +122,7 @@ func TestShares(t *testing.T) {
 			within(t, "nulls of "+p.Columns[i].Name, float64(nulls)/n, share, n)
 		}
 
-		// Numbers without a dictionary hardly ever meet by chance.
+		// Numbers without a dictionary are hardly ever equal by chance.
 		const distinct = 20
 		p = plan(t, func(c *synth.Config) { c.Duplicates, c.Distinct = share, distinct })
 		seen := make(map[float64]int)
@@ -204,7 +204,7 @@ func checkDictionary[T int64 | float64 | string](t *testing.T, name string, d []
 	}
 }
 
-// TestProxies: a proxy's level tells much of the dear column's, not all.
+// TestProxies: a proxy's level has much information on the dear column's level, but not all.
 func TestProxies(t *testing.T) {
 	p := plan(t, func(*synth.Config) {})
 	g := group(p, 0, 20_000)
@@ -223,7 +223,7 @@ func TestProxies(t *testing.T) {
 				near++
 			}
 		}
-		told := same // of categories
+		told := same // share of equal categories
 		if c.Kind == dataset.Numeric {
 			told = near
 		}
@@ -233,8 +233,8 @@ func TestProxies(t *testing.T) {
 	}
 }
 
-// TestBalance: for many seeds, no class has more than 60 percent, each has rows,
-// and the root asks a dear column.
+// TestBalance: for many seeds, each class has rows and at most 60 percent of them, and the
+// root tests a dear column.
 func TestBalance(t *testing.T) {
 	const n = 20_000
 	for seed := range uint64(40) {
@@ -292,8 +292,7 @@ func TestTree(t *testing.T) {
 	}
 }
 
-// encoded returns a group's rows as objects of the codes that a tree has for
-// their values.
+// encoded returns a group's rows as objects, with the codes of a tree's features.
 func encoded(p *synth.Plan, g *synth.Group, t *tree.Tree) *dataset.Objects {
 	o := &dataset.Objects{Codes: make([]dataset.Codes, len(p.Columns))}
 	for i := range p.Columns {
