@@ -8,7 +8,6 @@ import (
 	"github.com/espalier-ml/espalier/induce/frontier/crossvalidate"
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/io/runfolder"
-	"github.com/espalier-ml/espalier/pipelines/engine"
 )
 
 // durationsOf sums up the timings of jobs and phases by what they belong to.
@@ -38,7 +37,7 @@ const certificateShare = 0.1
 // row, growing for each object, and pruning for each leaf; theta bounds the number of
 // leaves.
 func (o *outlook) durations() runfolder.Durations {
-	if !engine.IsLocal(o.t.config.Runner) {
+	if !o.t.driver.Local() {
 		return runfolder.Durations{}
 	}
 	d := durationsOf(o.r.driver.Timings)

@@ -3,11 +3,8 @@ package pipelines
 import (
 	"runtime"
 
-	"github.com/apache/beam/sdks/v2/go/pkg/beam/options/jobopts"
-
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/levels"
-	"github.com/espalier-ml/espalier/pipelines/engine"
 	"github.com/espalier-ml/espalier/pipelines/tables"
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
@@ -34,7 +31,7 @@ type outlook struct {
 }
 
 func newOutlook(t, r *training) *outlook {
-	o := &outlook{t: t, r: r, workers: t.processes(), layout: dataset.NewLayout(r.features)}
+	o := &outlook{t: t, r: r, workers: t.driver.Processes(), layout: dataset.NewLayout(r.features)}
 	for part := range r.rehearsed.tally {
 		if d := r.rehearsed.tally[part].discovery(); d.rows > o.found.rows {
 			o.found = d
@@ -83,14 +80,6 @@ func (o *outlook) objectsOf(part dataset.Part, share float64) float64 {
 		return max(objects, float64(sample.objects))
 	}
 	return min(objects, float64(sample.objects))
-}
-
-// processes returns the number of workers that do a job's first half.
-func (t *training) processes() int {
-	if engine.IsLocal(t.config.Runner) {
-		return 1
-	}
-	return max(1, *jobopts.Parallelism)
 }
 
 // bytes returns those of a part's blocks.
@@ -210,7 +199,6 @@ const (
 	countTimes     = 3       // counts of a pass: while they are made, added up and inferred
 	grownBytes     = 48      // of an object that is grown, beside its codes
 	workspaceTimes = 16      // histograms that are kept while a node is grown
-	prismTimes     = 8       // copies that prism makes of what is shuffled
 	keptBytes      = 1 << 28 // of histograms that are kept while nodes are grown
 )
 
@@ -222,7 +210,7 @@ func (o *outlook) memory() (driver, worker int64) {
 		return processBytes + int64(min(float64(heapTimes*live), live+garbage))
 	}
 	living := max(o.summarising(), o.coalescing(), o.growing())
-	if engine.IsLocal(o.t.config.Runner) {
+	if o.t.driver.Local() {
 		driver = peak(max(living, counting))
 		if o.t.config.inMemory() {
 			driver = max(driver, o.rehearsedPeak())
@@ -281,9 +269,7 @@ func (o *outlook) coalescing() float64 {
 	encoded, _ := o.held(1 / times)
 	if o.t.config.inMemory() {
 		encoded = float64(encoded * times) // all blocks stay
-	}
-	if o.t.config.Runner == "prism" && o.t.config.inMemory() {
-		encoded = float64(encoded * prismTimes)
+		encoded = float64(encoded * float64(o.t.driver.ShuffleCopies()))
 	}
 	return o.decoding() + memory + encoded
 }

@@ -37,7 +37,7 @@ type Result struct {
 	Frontier *runfolder.Frontier // nil: there was nothing to choose
 
 	Estimate   *runfolder.Estimate // of what the run takes; nil where it was not wanted. A dry run has nothing else,
-	Translated []string            // but for the jobs that were translated for Dataflow
+	Translated []string            // but for the jobs that the engine has translated
 }
 
 // Train trains a tree and writes its run folder.

@@ -26,9 +26,9 @@ func tellDryRun(dry bool) error {
 	return flag.Set(dryRunFlag, strconv.FormatBool(dry))
 }
 
-// printEstimate prints what a run would take, and which of its jobs were
+// printEstimate prints what a run would take, and which of its jobs the engine has
 // translated.
-func printEstimate(w io.Writer, r *pipelines.Result) error {
+func printEstimate(w io.Writer, r *pipelines.Result, title string) error {
 	e := r.Estimate
 	bytes := func(n int64) string { return humanize.Bytes(uint64(max(0, n))) }
 	t := report.NewTable(report.Column{Left: true}, report.Column{}, report.Column{Left: true, Rank: 1})
@@ -43,7 +43,7 @@ func printEstimate(w io.Writer, r *pipelines.Result) error {
 		{"histograms", bytes(e.HistogramBytes), "of the largest pass of a level; 0: all nodes are grown in memory"},
 		{"disk", bytes(e.DiskBytes), "of checkpoints, beside the run's files"},
 		{"memory", bytes(e.DriverMemory), "peak of this process, folds and certificate included"},
-		{"memory of a worker", bytes(e.WorkerMemory), "the same process on the runners direct and prism"},
+		{"memory of a worker", bytes(e.WorkerMemory), "the same process on the runners " + strings.Join(pipelines.LocalRunners(), " and ")},
 	} {
 		t.Add(row.name, row.value, row.note)
 	}
@@ -60,7 +60,7 @@ func printEstimate(w io.Writer, r *pipelines.Result) error {
 		return err
 	}
 	if r.Translated != nil {
-		if _, err := fmt.Fprintf(w, "\ntranslated for Dataflow: %s\n", strings.Join(r.Translated, ", ")); err != nil {
+		if _, err := fmt.Fprintf(w, "\ntranslated for %s: %s\n", title, strings.Join(r.Translated, ", ")); err != nil {
 			return err
 		}
 	}

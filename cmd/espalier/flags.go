@@ -3,7 +3,6 @@ package main
 import (
 	"flag"
 
-	"github.com/apache/beam/sdks/v2/go/pkg/beam/options/jobopts"
 	"github.com/spf13/pflag"
 
 	"github.com/espalier-ml/espalier/io/setting"
@@ -36,25 +35,6 @@ func addBeamFlags(flags *pflag.FlagSet) {
 			flags.AddGoFlag(f)
 			flags.Lookup(f.Name).Hidden = true
 		}
-	})
-}
-
-// engineSettings declares those of the SDK's own settings that a run on an engine needs.
-func engineSettings() []setting.Setting {
-	return setting.In(setting.Engines, []setting.Setting{
-		{
-			Name: "endpoint", Value: setting.Text(jobopts.Endpoint),
-			Help: "HOST:PORT of the engine's job service",
-		},
-		{
-			Name: "environment_type", Value: setting.Text(jobopts.EnvironmentType),
-			Help: "where the engine's workers run: PROCESS (this binary, at the same path on its hosts), LOOPBACK (this " +
-				"process) or DOCKER",
-		},
-		{
-			Name: "parallelism", Value: setting.Whole(jobopts.Parallelism, setting.From(-1)),
-			Help: "number of the engine's workers; -1: its own default",
-		},
 	})
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/espalier-ml/espalier/io/report"
 	"github.com/espalier-ml/espalier/io/setting"
+	"github.com/espalier-ml/espalier/pipelines/engine"
 )
 
 // pageHead opens the page of settings. Single quotes stand for backquotes.
@@ -76,7 +77,7 @@ func pageItem(s setting.Setting) string {
 	}
 	facts := []string{wants}
 	value := s.Value.String()
-	if slices.Contains(setting.Names(engineSettings()), s.Name) { // all sets of flags share them: a test may have set one
+	if slices.Contains(setting.Names(engine.SDKSettings()), s.Name) { // all sets of flags share them: a test may have set one
 		value = flag.Lookup(s.Name).DefValue
 	}
 	switch {

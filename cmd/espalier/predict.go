@@ -14,6 +14,7 @@ import (
 	"github.com/espalier-ml/espalier/io/runfolder"
 	"github.com/espalier-ml/espalier/io/setting"
 	"github.com/espalier-ml/espalier/pipelines"
+	"github.com/espalier-ml/espalier/pipelines/engine"
 )
 
 // predictFlags are the flags of predict.
@@ -74,7 +75,7 @@ where the tree sends unseen ones.`,
 // Settings declares the flags of predict.
 func (c *predictFlags) Settings() []setting.Setting {
 	return slices.Concat(c.PredictConfig.Settings(), []setting.Setting{jsonSetting(&c.json, "print the summary as JSON")},
-		progressSettings(&c.progress, &c.verbose), engineSettings())
+		progressSettings(&c.progress, &c.verbose), engine.SDKSettings())
 }
 
 func printPredictedJSON(w io.Writer, r *pipelines.PredictResult) error {

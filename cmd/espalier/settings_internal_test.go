@@ -13,6 +13,7 @@ import (
 
 	"github.com/espalier-ml/espalier/io/setting"
 	"github.com/espalier-ml/espalier/io/usage"
+	"github.com/espalier-ml/espalier/pipelines/engine"
 )
 
 // visible returns the flags that a verb lists, but for those of the help.
@@ -131,7 +132,7 @@ func TestFilesAndFlagsAgree(t *testing.T) {
 func names(flags *pflag.FlagSet) []string {
 	var list []string
 	flags.VisitAll(func(f *pflag.Flag) {
-		if !f.Hidden && f.Name != configFlag && !slices.Contains(setting.Names(engineSettings()), f.Name) {
+		if !f.Hidden && f.Name != configFlag && !slices.Contains(setting.Names(engine.SDKSettings()), f.Name) {
 			list = append(list, f.Name)
 		}
 	})

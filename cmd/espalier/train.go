@@ -96,7 +96,7 @@ func runTrain(c *cobra.Command, final *trainFlags, file *configFile) error {
 		return err
 	}
 	if final.DryRun {
-		return printEstimate(c.OutOrStdout(), r)
+		return printEstimate(c.OutOrStdout(), r, engine.Title(final.Runner))
 	}
 	return printResult(c.OutOrStdout(), r, final.show)
 }
@@ -111,7 +111,7 @@ func (c *trainFlags) Settings() []setting.Setting {
 		},
 		{Name: "show", Group: setting.Printed, Value: setting.Switch(&c.show), Help: "print the tree"},
 	}
-	return slices.Concat(c.TrainConfig.Settings(), own, progressSettings(&c.progress, &c.verbose), engineSettings())
+	return slices.Concat(c.TrainConfig.Settings(), own, progressSettings(&c.progress, &c.verbose), engine.SDKSettings())
 }
 
 // settleTrain puts preset, config file and flags together.

@@ -6,6 +6,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/options/jobopts"
 
+	"github.com/espalier-ml/espalier/io/setting"
 	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/pipelines/source"
 	"github.com/espalier-ml/espalier/transforms/jobs"
@@ -38,6 +39,13 @@ type Translator interface {
 	Translate(ctx context.Context, job Submission) error
 }
 
+// Settable is an Engine that takes settings of the SDK.
+type Settable interface {
+	Engine
+	// Settings declares them. They set flags of the SDK.
+	Settings() []setting.Setting
+}
+
 // Traits are what holds for every run on an engine.
 type Traits struct {
 	// Name is the value of --runner.
@@ -54,8 +62,6 @@ type Traits struct {
 	// ShuffleCopies is the number of copies of shuffled elements in the memory of a local
 	// engine.
 	ShuffleCopies int
-	// Flags are the SDK's flags that a run on this engine takes, with their help texts.
-	Flags map[string]string
 }
 
 // Submission is a pipeline that is to run as a job.

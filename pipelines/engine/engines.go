@@ -2,8 +2,9 @@ package engine
 
 import (
 	"fmt"
-	"maps"
 	"slices"
+
+	"github.com/espalier-ml/espalier/io/setting"
 )
 
 // engines lists the engines: those of this process first. The first is the default.
@@ -42,13 +43,30 @@ func names(wanted func(Traits) bool) []string {
 	return list
 }
 
-// Flags returns the SDK's flags that one of the engines takes, with their help texts.
-func Flags() map[string]string {
-	all := make(map[string]string)
-	for _, e := range engines {
-		maps.Copy(all, e.Traits().Flags)
+// Title returns the name by which people call the engine that --runner names.
+func Title(runner string) string {
+	e, err := Named(runner)
+	if err != nil {
+		return runner
 	}
-	return all
+	return e.Traits().Title
+}
+
+// SDKSettings declares the settings of the SDK that one of the engines takes, each once.
+func SDKSettings() []setting.Setting {
+	var list []setting.Setting
+	for _, e := range engines {
+		settable, ok := e.(Settable)
+		if !ok {
+			continue
+		}
+		for _, s := range settable.Settings() {
+			if !slices.Contains(setting.Names(list), s.Name) {
+				list = append(list, s)
+			}
+		}
+	}
+	return setting.In(setting.Engines, list)
 }
 
 // IsLocal reports whether the DoFns of a runner run in this process and see its memory.
