@@ -3,8 +3,6 @@ package pipelines
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,7 +10,6 @@ import (
 	"maps"
 	"reflect"
 	"slices"
-	"strings"
 
 	"github.com/google/uuid"
 
@@ -85,48 +82,8 @@ func (c *TrainConfig) fixed() (map[string]any, error) {
 	return settings, nil
 }
 
-func (t *training) checkpointURL(elem ...string) string {
-	return objectstore.Join(t.config.Output, append([]string{checkpointFolder}, elem...)...)
-}
-
-// begin decides where object blocks lie: in memory if all nodes are grown there,
-// else in the checkpoint folder. c is the checkpoint of an unfinished run in the
-// output folder, or nil; it is taken up if the run is told to.
-func (t *training) begin(ctx context.Context, c *checkpoint) error {
-	switch {
-	case c != nil && t.config.Resume && c.resumable():
-		return t.restore(ctx, c)
-	case c != nil && !t.config.Overwrite && c.resumable():
-		return usage.Errorf("--output %s has an unfinished run: go on with --resume, or replace it with --overwrite", t.config.Output)
-	case t.config.Resume:
-		t.driver.Reporter.Warn("there is no checkpoint to resume from: the run starts anew")
-	}
-	t.checkpoints, t.blocks = t.config.checkpoints(), t.scratch+"/blocks"
-	if !t.checkpoints {
-		if c == nil {
-			return nil
-		}
-		return c.remove(ctx, t.files.Store, t.config.Output)
-	}
-	claim := checkpoint{Format: checkpointFormat, Version: 1, Espalier: runfolder.Version(), Blocks: uuid.NewString()}
-	t.blocks = t.checkpointURL(claim.Blocks)
-	bound := objectstore.WriteOptions{IfAbsent: true}
-	if c != nil {
-		claim.Stale, bound = c.folders(), objectstore.WriteOptions{IfGeneration: c.seen.Generation}
-	}
-	if err := t.saveState(ctx, &claim, bound); err != nil {
-		return err
-	}
-	t.scratchOnEngine()
-	return claim.removeStale(ctx, t.files.Store, t.config.Output)
-}
-
-// scratchOnEngine puts what jobs exchange where an engine's workers see it.
-func (t *training) scratchOnEngine() {
-	if !t.driver.Local() {
-		t.scratch = objectstore.Join(t.blocks, scratchFolder, uuid.NewString())
-		t.driver.Scratch = t.scratch
-	}
+func (c *TrainConfig) checkpointURL(elem ...string) string {
+	return objectstore.Join(c.Output, append([]string{checkpointFolder}, elem...)...)
 }
 
 // checkpoints reports whether a run leaves checkpoints.
@@ -214,46 +171,16 @@ func (c *checkpoint) whole() bool {
 	return c.Spec != nil && (c.Growth == nil || len(c.Growth.Root.Class) == len(c.Classes))
 }
 
-// restore takes over what a checkpoint says, if it is of the same input and
-// configuration.
-func (t *training) restore(ctx context.Context, c *checkpoint) error {
-	if err := t.same(c); err != nil {
-		return err
-	}
-	t.checkpoints, t.resumable, t.blocks, t.state = true, true, t.checkpointURL(c.Blocks), c.seen.Generation
-	if err := t.files.Store.RemoveAll(ctx, objectstore.Join(t.blocks, scratchFolder)); err != nil { // of the run before
-		return usage.Errorf("--output: %v", err)
-	}
-	t.scratchOnEngine()
-	t.rowStats, t.spec, t.classes = c.RowStats, *c.Spec, c.Classes
-	t.schema.rows.WeightScale = c.Spec.WeightScale
-	t.schema.markConstant(c.Constant)
-	if err := t.describeLabel(); err != nil {
-		return err
-	}
-	var err error
-	if t.features, err = dataset.DecodeFeatures(c.Features); err != nil {
-		return err
-	}
-	t.objects = &c.Objects
-	for part := range t.objects {
-		for i, name := range t.objects[part].Blocks {
-			t.objects[part].Blocks[i] = objectstore.Join(t.blocks, name)
-		}
-	}
-	return nil
-}
-
-// same refuses a checkpoint of another version, input or configuration, and
-// says which.
-func (t *training) same(c *checkpoint) error {
+// refuseOther refuses a checkpoint of another version, input or configuration, and says
+// which.
+func (p *plan) refuseOther(c *checkpoint) error {
 	changed := func(what string) error {
-		return usage.Errorf("--resume: %s since the run in %s began: undo that, or start anew with --overwrite", what, t.config.Output)
+		return usage.Errorf("--resume: %s since the run in %s began: undo that, or start anew with --overwrite", what, p.config.Output)
 	}
 	if c.Espalier != runfolder.Version() {
 		return changed(fmt.Sprintf("Espalier has become version %s instead of %s", runfolder.Version(), c.Espalier))
 	}
-	settings, err := t.config.fixed()
+	settings, err := p.config.fixed()
 	if err != nil {
 		return err
 	}
@@ -262,16 +189,16 @@ func (t *training) same(c *checkpoint) error {
 			return changed(fmt.Sprintf("--%s has become %v instead of %v", name, settings[name], c.Config[name]))
 		}
 	}
-	if t.costs.Digest != c.Costs {
+	if p.costs.Digest != c.Costs {
 		return changed("the costs file has changed")
 	}
-	digests := t.perClass.Digests()
+	digests := p.tables.Digests()
 	for _, flag := range slices.Sorted(maps.Keys(digests)) {
 		if digests[flag] != c.PerClass[flag] {
 			return changed(fmt.Sprintf("the file of --%s has changed", flag))
 		}
 	}
-	inputs := t.input.Manifest()
+	inputs := p.input.Manifest()
 	for i := range max(len(inputs), len(c.Inputs)) {
 		switch {
 		case i >= len(inputs):
@@ -283,66 +210,4 @@ func (t *training) same(c *checkpoint) error {
 		}
 	}
 	return nil
-}
-
-// save writes a checkpoint of the tree so far and its open nodes.
-func (t *training) save(ctx context.Context, g *levels.Growth) error {
-	if !t.checkpoints {
-		return nil
-	}
-	settings, err := t.config.fixed()
-	if err != nil {
-		return err
-	}
-	c := checkpoint{
-		Format: checkpointFormat, Version: 1, Espalier: runfolder.Version(), Config: settings, Costs: t.costs.Digest, Inputs: t.input.Manifest(), PerClass: t.perClass.Digests(),
-		Blocks: strings.TrimPrefix(t.blocks, t.checkpointURL()+"/"), RowStats: t.rowStats, Spec: &t.spec, Constant: t.schema.constant(),
-		Features: dataset.EncodeFeatures(t.features), Classes: t.classes, Objects: *t.objects, Grown: t.roots, Growth: g,
-	}
-	for part := range c.Objects {
-		c.Objects[part].Blocks = nil
-		for _, url := range t.objects[part].Blocks {
-			c.Objects[part].Blocks = append(c.Objects[part].Blocks, strings.TrimPrefix(url, t.blocks+"/"))
-		}
-	}
-	if err := t.saveState(ctx, &c, objectstore.WriteOptions{IfGeneration: t.state}); err != nil {
-		return err
-	}
-	t.resumable = true
-	return nil
-}
-
-// saveState writes state.json over what this run has seen or written.
-func (t *training) saveState(ctx context.Context, c *checkpoint, o objectstore.WriteOptions) error {
-	b, err := json.Marshal(c)
-	if err != nil {
-		return err
-	}
-	generation, err := objectstore.WriteSeen(ctx, t.files.Store, t.checkpointURL(checkpointFile), b, o)
-	if errors.Is(err, fs.ErrExist) {
-		return usage.Errorf("--output %s: another run or program has written %s/%s meanwhile: choose another folder", t.config.Output, checkpointFolder, checkpointFile)
-	}
-	if err != nil {
-		return usage.Errorf("--output: %v", err)
-	}
-	t.state = generation
-	return nil
-}
-
-// discard removes what a run that has finished, or has come to no checkpoint, keeps in
-// the checkpoint folder.
-func (t *training) discard(ctx context.Context) error {
-	if t.state == "" {
-		return nil
-	}
-	c := checkpoint{
-		Blocks: strings.TrimPrefix(t.blocks, t.checkpointURL()+"/"),
-		seen:   objectstore.Object{URL: t.checkpointURL(checkpointFile), Generation: t.state},
-	}
-	return c.remove(ctx, t.files.Store, t.config.Output)
-}
-
-func digest(b []byte) string {
-	sum := sha256.Sum256(b)
-	return hex.EncodeToString(sum[:])
 }

@@ -15,7 +15,6 @@ import (
 	"github.com/espalier-ml/espalier/io/runfolder"
 	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/pipelines/engine"
-	"github.com/espalier-ml/espalier/pipelines/source"
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
@@ -45,41 +44,17 @@ type chosen struct {
 	frontierTrees []*tree.Tree        // the trees of the frontier's points
 }
 
-// choose takes the tree of the run folder.
-func (t *training) choose(ctx context.Context, candidates []frontier.Candidate) error {
-	train := &t.objects[dataset.Train]
+// choose takes one of the scored trees, or one of their prunings.
+func (r *run) choose(ctx context.Context, s *scored) (*chosen, error) {
 	c := choosing{
-		driver: t.driver, config: t.config, selection: &t.parsed.selection, features: t.features, columns: t.columns(),
-		classes: len(t.classes), spec: &t.spec, train: train,
-		objects: func(ctx context.Context) (*dataset.Objects, error) {
-			return readObjects(ctx, t.files, train, t.features, len(t.classes), t.spec.Weighted())
+		driver: r.driver, config: r.config, selection: &r.parsed.selection, features: s.features, columns: r.columns(s.features),
+		classes: len(s.label.Classes), spec: &s.spec, train: s.train(),
+		objects: func(ctx context.Context) (*dataset.Objects, error) { return r.trainingObjects(ctx, s.objects) },
+		model: func(root *induce.Node, candidate int) *tree.Tree {
+			return r.model(s.objects, root, s.members[candidate])
 		},
-		model: func(root *induce.Node, candidate int) *tree.Tree { return t.model(root, t.grid[candidate]) },
 	}
-	r, err := c.choose(ctx, candidates)
-	if err != nil {
-		return err
-	}
-	t.tree, t.metrics, t.frontier, t.frontierTrees = r.tree, r.metrics, r.frontier, r.frontierTrees
-	return nil
-}
-
-// readObjects reads the objects of a part from its blocks.
-func readObjects(
-	ctx context.Context, f *source.Files, part *jobs.ObjectStats, features []dataset.Feature, classes int, weighted bool,
-) (*dataset.Objects, error) {
-	layout := dataset.NewLayout(features)
-	objects := dataset.NewObjects(layout, classes, weighted, int(part.Objects))
-	for _, url := range part.Blocks {
-		b, err := f.Read(ctx, url)
-		if err != nil {
-			return nil, err
-		}
-		if err := objects.AppendFrom(b, layout); err != nil {
-			return nil, err
-		}
-	}
-	return objects, nil
+	return c.choose(ctx, s.candidates)
 }
 
 // choose chooses a tree, bounds its cost from below, and describes it.

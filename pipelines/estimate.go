@@ -1,24 +1,26 @@
 package pipelines
 
 import (
-	"bytes"
 	"context"
-	"errors"
 	"fmt"
-	"math"
-	"os"
-	"runtime"
-	"strconv"
+
+	"github.com/google/uuid"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/frontier/crossvalidate"
 	"github.com/espalier-ml/espalier/io/runfolder"
 	"github.com/espalier-ml/espalier/pipelines/engine"
+	"github.com/espalier-ml/espalier/pipelines/forecast"
 	"github.com/espalier-ml/espalier/pipelines/source"
+	"github.com/espalier-ml/espalier/pipelines/tables"
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
-// inMemory reports whether a run keeps all objects in this process, where a run
-// is over before much could be foreseen of it.
+// rehearsalRows are the rows from which a run is foreseen.
+const rehearsalRows = 1 << 18
+
+// inMemory reports whether a run keeps all objects in this process, where a run is over
+// before much could be foreseen of it.
 func (c *TrainConfig) inMemory() bool { return c.MemoryObjects < 0 && engine.IsLocal(c.Runner) }
 
 // dryRun says what a run would take.
@@ -27,150 +29,214 @@ func dryRun(ctx context.Context, c *TrainConfig, p *parsed, reporter engine.Repo
 	if err != nil {
 		return nil, err
 	}
-	j := &engine.Driver{Engine: e, Reporter: reporter, Config: c.EngineConfig}
-	if err := j.CheckTranslation(ctx, append([]string{c.Output}, c.Input...)...); err != nil {
+	d := &engine.Driver{Engine: e, Reporter: reporter, Config: c.EngineConfig}
+	if err := d.CheckTranslation(ctx, append([]string{c.Output}, c.Input...)...); err != nil {
 		return nil, err
 	}
 	f := source.Begin(c.StorageConfig)
 	defer f.End()
-	ctx = f.Run.Context(ctx)
-	j.Files = f
-	in, err := readInput(ctx, j, c.Input)
+	ctx, d.Files = f.Run.Context(ctx), f
+	in, err := readInput(ctx, d, c.Input)
 	if err != nil {
 		return nil, err
 	}
-	t, err := newTraining(ctx, j, c, p, in)
+	plan, err := newPlan(ctx, f, c, p, in)
 	if err != nil {
 		return nil, err
 	}
-	t.restrict()
-	estimate, r, err := t.foresee(ctx)
-	if err != nil || !j.Translates() {
+	plan = plan.narrowed(plan.mayValidate(), reporter.Note)
+	estimate, g, err := plan.foresee(ctx, d)
+	if err != nil || !d.Translates() {
 		return &Result{Estimate: estimate}, err
 	}
-	names, err := r.of(t).translate(ctx)
+	there := place{scratch: c.checkpointURL(scratchFolder, "dry-run"), blocks: c.checkpointURL("dry-run"), spills: true}
+	names, err := (&run{plan: plan, driver: d, files: f, place: there}).translate(ctx, g)
 	return &Result{Estimate: estimate, Translated: names}, err
 }
 
-// of returns a rehearsal in the place of the run that it was for: with its input,
-// engine and folders.
-func (t *training) of(run *training) *training {
-	r := *t
-	r.input, r.config, r.driver, r.checkpoints = run.input, run.config, run.driver, true
-	r.scratch, r.blocks = r.checkpointURL(scratchFolder, "dry-run"), r.checkpointURL("dry-run")
-	return &r
-}
-
-// foretell makes the estimate of a run that is about to begin and says so. A
-// sample from which nothing can be foreseen does not keep the run from trying:
-// what is wrong with the data, the run says.
-func (t *training) foretell(ctx context.Context) error {
-	if t.config.inMemory() {
-		return nil
+// foretell makes the estimate of a run that is about to begin and tells it; nil: there is
+// none. A sample from which nothing can be foreseen does not keep the run from trying: what
+// is wrong with the data, the run says.
+func (r *run) foretell(ctx context.Context) (*runfolder.Estimate, error) {
+	if r.config.inMemory() {
+		return nil, nil //nolint:nilnil // none is made
 	}
-	e, _, err := t.foresee(ctx)
+	e, _, err := r.foresee(ctx, r.driver)
 	if ctx.Err() != nil {
-		return err
+		return nil, err
 	}
 	if err != nil {
-		t.driver.Reporter.Note(fmt.Sprintf("what the run takes cannot be foreseen from a sample: %v", err))
-		return nil
+		r.driver.Reporter.Note(fmt.Sprintf("what the run takes cannot be foreseen from a sample: %v", err))
+		return nil, nil //nolint:nilnil // none can be made
 	}
-	t.estimate = e
-	t.driver.Reporter.Note(e.String())
-	return nil
+	r.driver.Reporter.Note(e.String())
+	return e, nil
 }
 
-// foresee rehearses the run and estimates what it takes.
-func (t *training) foresee(ctx context.Context) (*runfolder.Estimate, *training, error) {
-	r := t.sample(t.rehearsalRows)
-	defer t.files.Store.RemoveAll(context.WithoutCancel(ctx), r.scratch) //nolint:errcheck // scratch in memory
-	if err := r.rehearse(ctx); err != nil {
+// foresee rehearses a run and estimates what it takes. It returns the trees of the
+// rehearsal, too.
+func (p *plan) foresee(ctx context.Context, d *engine.Driver) (*runfolder.Estimate, *grown, error) {
+	sampled, share := p.sample(rehearsalRows)
+	scratch := "mem://espalier-" + uuid.NewString()
+	defer d.Files.Store.RemoveAll(context.WithoutCancel(ctx), scratch) //nolint:errcheck // scratch in memory
+	there := place{scratch: scratch, blocks: scratch + "/blocks"}
+	r := &run{
+		plan: sampled, files: d.Files, place: there, journal: new(journal),
+		driver: &engine.Driver{Engine: engine.Default(), Reporter: rehearsing{d.Reporter}, Files: d.Files},
+	}
+	g, s, err := r.rehearse(ctx, share)
+	if err != nil {
 		return nil, nil, err
 	}
-	o := newOutlook(t, r)
-	if err := r.rehearseChoice(ctx); err != nil {
+	o := forecast.New(p.foreseen(d), s)
+	folds, err := r.rehearseChoice(ctx, g, func(rare float64) int {
+		return p.parsed.selection.folds.Decide(rare/share, o.TrainObjects()).Folds
+	})
+	if err != nil {
 		return nil, nil, err
 	}
-	e := &runfolder.Estimate{
-		Rows: t.input.Rows, Objects: int64(o.all()), TrainObjects: int64(o.objects[dataset.Train]),
-		RowPasses: 2, ObjectPasses: int64(o.growth.Passes), ColumnBytes: t.columnBytes(&r.spec), HistogramBytes: o.growth.Histogram,
-	}
-	e.ObjectPasses += int64(o.gathers)
-	e.BlockBytes = int64(float64(float64(e.ObjectPasses)*o.bytes(dataset.Train)) + o.bytes(dataset.Validation) + o.bytes(dataset.Test))
-	e.ShuffleBytes = int64(o.summaries() + o.coalesced() + float64(float64(o.workers)*o.growth.Pieces) + o.gathered())
-	if !t.config.inMemory() {
-		_, memory := o.flushes()
-		e.DiskBytes = int64(o.allBytes() + spilled(o.coalesced(), memory) + spilled(o.gathered(), o.gathered()/float64(o.workers))/float64(max(1, o.gathers)))
-	}
-	e.DriverMemory, e.WorkerMemory = o.memory()
-	e.Seconds = o.durations()
-	return e, r, nil
+	s.Timings = r.driver.Timings
+	e := o.Estimate(folds)
+	e.ColumnBytes = p.columnBytes(&g.spec)
+	return e, g, nil
 }
 
-// columnBytes returns what the two passes over the rows read: the second one
-// leaves constant columns out.
-func (t *training) columnBytes(second *jobs.RowSpec) int64 {
+// rehearse trains on a sample, up to the grown trees. What is in its scratch folder stays.
+func (r *run) rehearse(ctx context.Context, share float64) (*grown, *forecast.Sample, error) {
+	f, err := r.fit(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	sent := r.driver.Figures.Exchanged
+	o, err := r.coalesce(ctx, f)
+	if err != nil {
+		return nil, nil, err
+	}
+	g, err := r.grow(ctx, o, r.begin(o))
+	if err != nil {
+		return nil, nil, err
+	}
+	s := &forecast.Sample{
+		Share: share, Setting: r.growConfig(o, g.members[len(g.members)-1]).Setting, Layout: o.layout(), Trees: g.roots, Sent: sent,
+	}
+	for _, m := range g.members {
+		s.Params = append(s.Params, m.params)
+	}
+	for part := range dataset.Part(dataset.Parts) {
+		if s.Tally[part], s.Bytes[part], err = r.tallyObjects(ctx, o, part); err != nil {
+			return nil, nil, err
+		}
+	}
+	s.Memory = forecast.PeakMemory()
+	return g, s, nil
+}
+
+// rehearseChoice scores and prunes the trees of a rehearsal, for how long that takes. It
+// returns the folds that the run will want, by the validation rows of the rarest class.
+func (r *run) rehearseChoice(ctx context.Context, g *grown, folds func(rare float64) int) (int, error) {
+	if !r.undecided() {
+		return 0, nil
+	}
+	s, err := r.score(ctx, g)
+	if err != nil {
+		return 0, err
+	}
+	if _, err = newPool(ctx, r.driver, s.candidates, &r.parsed.selection.Settings); err != nil {
+		return 0, err
+	}
+	rare := crossvalidate.Rarest(s.candidates[0].Counts[dataset.Validation], len(g.label.Classes))
+	return folds(rare), nil
+}
+
+// tallyObjects counts the objects of a part by their rows, and the bytes of their blocks.
+func (r *run) tallyObjects(ctx context.Context, o *objects, part dataset.Part) (t forecast.Tally, bytes int64, err error) {
+	layout := o.layout()
+	for _, task := range o.tasks(part) {
+		b, err := r.files.Read(ctx, task.File)
+		if err != nil {
+			return t, bytes, err
+		}
+		block := dataset.NewObjects(dataset.Layout{}, len(o.label.Classes), o.spec.Weighted(), 0)
+		if err := block.AppendClassesFrom(b, layout); err != nil {
+			return t, bytes, err
+		}
+		for i := range block.Len() {
+			t.Add(block.RowsOf(i))
+		}
+		bytes += int64(len(b))
+	}
+	return t, bytes, nil
+}
+
+// foreseen describes the run for a forecast.
+func (p *plan) foreseen(d *engine.Driver) *forecast.Run {
+	c := p.config
+	r := &forecast.Run{
+		Rows: p.input.Rows, Columns: len(p.schema.rows.Columns()),
+		Weighted: c.Weight != "" || tables.WeighsClasses(c.ClassWeights),
+		Local:    d.Local(), InMemory: c.inMemory(), Workers: forecast.Workers{Processes: d.Processes(), Each: d.Workers()},
+		Memory: forecast.Memory{Histogram: c.HistogramMemory, Objects: c.MemoryObjects}, Levels: c.LevelsPerJob,
+		Copies:    d.ShuffleCopies(),
+		Certified: c.Certificate != certificateNone,
+	}
+	for _, rows := range p.input.TaskRows() {
+		r.LargestGroup = max(r.LargestGroup, rows)
+	}
+	return r
+}
+
+// columnBytes returns what the two passes over the rows read: the second one leaves constant
+// columns out.
+func (p *plan) columnBytes(second *jobs.RowSpec) int64 {
 	n := int64(0)
-	for _, f := range t.input.Files {
-		n += f.ColumnBytes(t.schema.rows.Columns()) + f.ColumnBytes(second.Columns())
+	for _, f := range p.input.Files {
+		n += f.ColumnBytes(p.schema.rows.Columns()) + f.ColumnBytes(second.Columns())
 	}
 	return n
 }
 
-// measured returns what the run has taken; nil on engines, of which this process
-// does not see the counts.
-func (t *training) measured() *runfolder.Estimate {
-	if !t.driver.Local() {
+// measured returns what the run has taken; nil on engines, of which this process does not
+// see the counts.
+func (r *run) measured(g *grown) *runfolder.Estimate {
+	if !r.driver.Local() {
 		return nil
 	}
-	f := &t.driver.Figures
+	f := &r.driver.Figures
 	e := &runfolder.Estimate{
-		Rows: t.rowStats.Rows, TrainObjects: t.objects[dataset.Train].Objects, ObjectPasses: t.objectPasses,
+		Rows: g.stats.Rows, TrainObjects: g.train().Objects, ObjectPasses: g.passes,
 		BlockBytes: f.Read, ShuffleBytes: f.Exchanged, HistogramBytes: f.Histogram,
 	}
-	for _, job := range t.driver.Timings {
+	for _, job := range r.driver.Timings {
 		if job.Job == "summarise" || job.Job == "coalesce" {
 			e.RowPasses++
 		}
 	}
 	if e.RowPasses > 0 { // else the run was resumed
-		e.ColumnBytes = t.columnBytes(&t.spec)
+		e.ColumnBytes = r.columnBytes(&g.spec)
 	}
-	for part := range t.objects {
-		e.Objects += t.objects[part].Objects
+	for part := range g.parts {
+		e.Objects += g.parts[part].Objects
 	}
-	if t.checkpoints {
+	if r.place.spills {
 		e.DiskBytes = f.Written
 	}
-	e.DriverMemory = peakMemory()
+	e.DriverMemory = forecast.PeakMemory()
 	e.WorkerMemory = e.DriverMemory
-	e.Seconds = durationsOf(t.driver.Timings)
+	e.Seconds = forecast.DurationsOf(r.driver.Timings)
 	return e
 }
 
-// peakMemory returns the most memory that this process has had, as Linux tells
-// it; elsewhere what the Go runtime has taken of the system.
-func peakMemory() int64 {
-	status, err := os.ReadFile("/proc/self/status")
-	if err == nil {
-		if kilobytes, err := peakOf(status); err == nil {
-			return kilobytes << 10
-		}
-	}
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	return int64(min(m.Sys, math.MaxInt64))
+// rehearsing shows the jobs of a rehearsal. It drops warnings and notes: the run says them
+// again.
+type rehearsing struct{ engine.Reporter }
+
+// Job implements engine.Reporter.
+func (r rehearsing) Job(name string, total int64, unit string) {
+	r.Reporter.Job("rehearse "+name, total, unit)
 }
 
-var errNoPeak = errors.New("no VmHWM")
+// Warn implements engine.Reporter.
+func (rehearsing) Warn(string) {}
 
-// peakOf returns the peak of resident memory in kilobytes of a status file.
-func peakOf(status []byte) (int64, error) {
-	for line := range bytes.Lines(status) {
-		if text, ok := bytes.CutPrefix(line, []byte("VmHWM:")); ok {
-			return strconv.ParseInt(string(bytes.TrimSuffix(bytes.TrimSpace(text), []byte(" kB"))), 10, 64)
-		}
-	}
-	return 0, errNoPeak
-}
+// Note implements engine.Reporter.
+func (rehearsing) Note(string) {}

@@ -3,99 +3,17 @@ package pipelines
 import (
 	"cmp"
 	"context"
-	"fmt"
-	"slices"
 
-	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/google/uuid"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
-	"github.com/espalier-ml/espalier/induce/frontier"
 	"github.com/espalier-ml/espalier/induce/metric"
-	"github.com/espalier-ml/espalier/induce/parallel"
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/io/runfolder"
 	"github.com/espalier-ml/espalier/pipelines/engine"
 	"github.com/espalier-ml/espalier/pipelines/source"
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
-
-// evaluate makes trees of what was grown, chooses one and measures it.
-func (t *training) evaluate(ctx context.Context) error {
-	candidates, err := t.candidates(ctx)
-	if err != nil {
-		return err
-	}
-	return t.choose(ctx, candidates)
-}
-
-// candidates makes trees of what was grown, and counts which rows reach their leaves.
-func (t *training) candidates(ctx context.Context) ([]frontier.Candidate, error) {
-	candidates := make([]frontier.Candidate, len(t.roots))
-	trees := make([]*tree.Tree, len(t.roots))
-	build := func(i int) {
-		trees[i] = t.model(t.roots[i], t.grid[i])
-		candidates[i] = frontier.NewCandidate(trees[i], t.grid[i].params)
-	}
-	err := t.driver.Phase(ctx, "trees", int64(len(trees)), "trees", func(s *parallel.Steps) error {
-		return parallel.EachUntil(ctx, len(trees), &s.Done, build)
-	})
-	if err != nil {
-		return nil, err
-	}
-	counts, err := t.countLeaves(ctx, trees)
-	if err != nil {
-		return nil, err
-	}
-	for _, part := range []dataset.Part{dataset.Validation, dataset.Test} {
-		for i := range candidates {
-			candidates[i].Counts[part] = counts[part][i]
-		}
-	}
-	return candidates, nil
-}
-
-// countLeaves counts the validation and test rows by the leaf of each tree that
-// they reach.
-func (t *training) countLeaves(ctx context.Context, trees []*tree.Tree) (counts [dataset.Parts][]*tree.LeafCounts, err error) {
-	config := t.evaluateConfig(trees)
-	tasks := slices.Concat(t.blockTasks(dataset.Validation), t.blockTasks(dataset.Test))
-	if len(tasks) > 0 && t.driver.Serialises() { // which hands them over as they are
-		for i := range trees {
-			config.Trees = append(config.Trees, fmt.Sprintf("%s/tree-%03d.json", config.Out, i))
-			if err := t.files.Write(ctx, config.Trees[i], trees[i].Encode()); err != nil {
-				return counts, err
-			}
-		}
-	}
-	return evaluateJob(ctx, t.driver, trees, tasks, "blocks", config)
-}
-
-func (t *training) evaluateConfig(trees []*tree.Tree) jobs.EvaluateConfig {
-	grow := t.growConfig()
-	return jobs.EvaluateConfig{
-		Decoded: trees, Widths: grow.Widths, Weights: grow.Weighted, Workers: grow.Workers, Out: t.newFolder("evaluate"), Run: grow.Run,
-	}
-}
-
-// evaluateJob counts the rows of tasks by part, tree and leaf.
-func evaluateJob(ctx context.Context, j *engine.Driver, trees []*tree.Tree, tasks []jobs.Task, unit string, config jobs.EvaluateConfig) (counts [dataset.Parts][]*tree.LeafCounts, err error) {
-	if len(tasks) > 0 {
-		what := engine.Job{Name: "evaluate", Total: int64(len(tasks)), Unit: unit, Done: engine.TasksDone}
-		err := j.Run(ctx, what, tasks, func(s beam.Scope, tasks beam.PCollection) {
-			jobs.Evaluate(s, tasks, config)
-		})
-		if err != nil {
-			return counts, err
-		}
-	}
-	for part := range dataset.Part(dataset.Parts) {
-		if counts[part], err = jobs.ReadLeafCounts(ctx, config.Out, part, trees); err != nil {
-			return counts, err
-		}
-	}
-	return counts, nil
-}
 
 // newMetrics measures a tree on the parts that have rows. Parts may be nil.
 func newMetrics(t *tree.Tree, counts [dataset.Parts]*tree.LeafCounts, spec *jobs.RowSpec) *runfolder.Metrics {

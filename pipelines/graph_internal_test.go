@@ -25,7 +25,7 @@ import (
 	"github.com/espalier-ml/espalier/io/parquetio"
 	"github.com/espalier-ml/espalier/pipelines/engine"
 	"github.com/espalier-ml/espalier/pipelines/source"
-	"github.com/espalier-ml/espalier/pipelines/tables"
+	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
 // update reports whether golden files are written anew: the flag -update, as in other
@@ -34,7 +34,7 @@ func update() bool { return flag.Lookup("update").Value.String() == "true" }
 
 // trained trains on made-up rows in memory and returns the training, set for
 // Dataflow.
-func trained(t *testing.T, rows int, theta float64) *training {
+func trained(t *testing.T, rows int, theta float64) (*run, *grown) {
 	t.Helper()
 	ctx := t.Context()
 	x, class := make([]float64, rows), make([]string, rows)
@@ -57,29 +57,35 @@ func trained(t *testing.T, rows int, theta float64) *training {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := resolve(in, &c, p)
+	plan, err := newPlan(ctx, source.Process, &c, p, in)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &training{
-		config: &c, parsed: p, grid: p.grid, input: in, schema: s, files: source.Process, costs: new(tables.Costs),
-		driver: &engine.Driver{Engine: engine.Default(), Reporter: engine.Silent{}, Files: source.Process}, scratch: "mem://" + t.Name(), blocks: "mem://" + t.Name() + "/blocks",
+	r := &run{
+		plan: plan.narrowed(true, func(string) {}), files: source.Process, journal: new(journal),
+		driver: &engine.Driver{Engine: engine.Default(), Reporter: engine.Silent{}, Files: source.Process},
+		place:  place{scratch: "mem://" + t.Name(), blocks: "mem://" + t.Name() + "/blocks"},
 	}
-	if err := r.train(ctx, nil); err != nil {
+	from, err := r.prepare(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, err := r.grow(ctx, from.objects, from.progress)
+	if err != nil {
 		t.Fatal(err)
 	}
 	if r.driver.Engine, err = engine.Named("dataflow"); err != nil {
 		t.Fatal(err)
 	}
-	r.checkpoints, r.scratch = true, "gs://bucket/run/checkpoints/scratch/one"
-	return r
+	r.place.spills, r.place.scratch = true, "gs://bucket/run/checkpoints/scratch/one"
+	return r, g
 }
 
 // protos translates the jobs of a training into the model that all engines take.
-func protos(t *testing.T, r *training) map[string]*pipepb.Pipeline {
+func protos(t *testing.T, r *run, done *grown) map[string]*pipepb.Pipeline {
 	t.Helper()
 	models := make(map[string]*pipepb.Pipeline)
-	for _, g := range r.graphs() {
+	for _, g := range r.graphs(done) {
 		p, err := engine.NewPipeline(g.tasks, true, g.build)
 		if err != nil {
 			t.Fatal(err)
@@ -155,7 +161,8 @@ func describe(t *testing.T, model *pipepb.Pipeline) string {
 // no coder that is not the model's own.
 func TestGraphs(t *testing.T) {
 	var got strings.Builder
-	models := protos(t, trained(t, 60, 0.1))
+	r, done := trained(t, 60, 0.1)
+	models := protos(t, r, done)
 	for _, name := range slices.Sorted(maps.Keys(models)) {
 		fmt.Fprintf(&got, "== %s\n%s", name, describe(t, models[name]))
 	}
@@ -176,11 +183,13 @@ func TestGraphs(t *testing.T) {
 
 // TestGraphSize: the graphs do not grow with the tree.
 func TestGraphSize(t *testing.T) {
-	small, large := trained(t, 600, 0.5), trained(t, 600, 0)
-	if few, many := len(small.tree.Encode()), len(large.tree.Encode()); few*10 > many {
-		t.Fatalf("trees of %d and %d bytes: want very different ones", few, many)
+	smallRun, small := trained(t, 600, 0.5)
+	largeRun, large := trained(t, 600, 0)
+	bytes := func(g *grown) int { return len(jobs.MustJSON(g.roots[0])) }
+	if bytes(small)*10 > bytes(large) {
+		t.Fatalf("trees of %d and %d bytes: want very different ones", bytes(small), bytes(large))
 	}
-	a, b := protos(t, small), protos(t, large)
+	a, b := protos(t, smallRun, small), protos(t, largeRun, large)
 	for name := range a {
 		grown := proto.Size(b[name]) - proto.Size(a[name])
 		if grown > 100 { // other names and numbers
@@ -215,7 +224,8 @@ func TestTranslate(t *testing.T) {
 	beamlog.SetLogger(log)
 	t.Cleanup(func() { beamlog.SetLogger(&beamlog.Structural{}) })
 	slog.SetLogLoggerLevel(slog.LevelError)
-	if _, err := trained(t, 60, 0.1).translate(t.Context()); err != nil {
+	r, done := trained(t, 60, 0.1)
+	if _, err := r.translate(t.Context(), done); err != nil {
 		t.Fatal(err)
 	}
 	type worker struct {

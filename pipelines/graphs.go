@@ -14,11 +14,13 @@ type graph struct {
 	build func(s beam.Scope, tasks beam.PCollection)
 }
 
-// graphs returns the jobs of a training of which rows and objects were seen, or
-// a sample of them: one of each kind.
-func (t *training) graphs() []graph {
-	summarise, coalesce, level, small, evaluate := t.summariseConfig(), t.coalesceConfig(), t.levelConfig(t.config.LevelsPerJob), t.smallConfig(), t.evaluateConfig(nil)
-	rows, train, test := t.input.Tasks, t.blockTasks(dataset.Train), t.blockTasks(dataset.Test)
+// graphs returns the jobs of a run that has grown so far, or whose rehearsal has: one of
+// each kind.
+func (r *run) graphs(done *grown) []graph {
+	g := &grower{run: r, objects: done.objects, members: done.members, progress: progress{roots: done.roots}}
+	summarise, coalesce, evaluate := r.summariseConfig(), r.coalesceConfig(done.fitted), r.evaluateConfig(done.objects, nil)
+	level, small := g.levelConfig(r.config.LevelsPerJob), g.smallConfig()
+	rows, train, test := r.input.Tasks, done.tasks(dataset.Train), done.tasks(dataset.Test)
 	return []graph{
 		{"summarise", rows, func(s beam.Scope, tasks beam.PCollection) { jobs.Summarise(s, tasks, summarise) }},
 		{"coalesce", rows, func(s beam.Scope, tasks beam.PCollection) { jobs.Coalesce(s, tasks, coalesce) }},

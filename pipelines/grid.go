@@ -229,3 +229,10 @@ func parseEach[T any](list Choices, parse func(string) (T, error)) []T {
 	}
 	return values
 }
+
+// singleBins reports whether some trees of the grid have tests for single bins.
+func (p *parsed) singleBins() bool {
+	return slices.ContainsFunc(p.grid, func(m member) bool {
+		return m.params.Family == split.OneHot || m.params.Family == split.Both
+	})
+}

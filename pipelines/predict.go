@@ -22,6 +22,7 @@ import (
 	"github.com/espalier-ml/espalier/io/runfolder"
 	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/pipelines/engine"
+	"github.com/espalier-ml/espalier/pipelines/forecast"
 	"github.com/espalier-ml/espalier/pipelines/source"
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
@@ -203,7 +204,7 @@ func (p *prediction) run(ctx context.Context, start time.Time) (*PredictResult, 
 	r, err := p.score(ctx)
 	if err == nil {
 		// The work notices the end of the context itself: nothing is left half done.
-		err = p.driver.Phase(context.WithoutCancel(ctx), writePhase, 1, "folder", func(*parallel.Steps) error { return p.commit(ctx, r, start) })
+		err = p.driver.Phase(context.WithoutCancel(ctx), forecast.Write, 1, "folder", func(*parallel.Steps) error { return p.commit(ctx, r, start) })
 	}
 	if err != nil {
 		p.sweep(ctx)

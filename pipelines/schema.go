@@ -41,30 +41,6 @@ type schemaColumn struct {
 	kind dataset.Kind // of features
 }
 
-// markConstant gives columns the role of constant ones.
-func (s *schema) markConstant(names []string) {
-	constant := make(map[string]bool, len(names))
-	for _, name := range names {
-		constant[name] = true
-	}
-	for i := range s.columns {
-		if constant[s.columns[i].Name] {
-			s.columns[i].role = RoleConstant
-		}
-	}
-}
-
-// constant lists the constant columns.
-func (s *schema) constant() []string {
-	var names []string
-	for i := range s.columns {
-		if s.columns[i].role == RoleConstant {
-			names = append(names, s.columns[i].Name)
-		}
-	}
-	return names
-}
-
 // resolve decides what each column is used for.
 func resolve(in *source.Input, c *TrainConfig, p *parsed) (*schema, error) {
 	if err := checkFlags(in, c, p); err != nil {

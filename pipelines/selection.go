@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/espalier-ml/espalier/induce/certify"
-	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/frontier"
 	"github.com/espalier-ml/espalier/induce/frontier/crossvalidate"
 	"github.com/espalier-ml/espalier/induce/prune"
@@ -82,29 +81,4 @@ func (c *TrainConfig) conflictsOfChoice() []error {
 		}
 	}
 	return faults
-}
-
-// undecided reports whether there is anything to choose.
-func (t *training) undecided() bool { return t.parsed.selection.Undecided(len(t.grid)) }
-
-// restrict leaves a single tree in the grid if there are no rows to compare trees by,
-// or if the rule takes the first one.
-func (t *training) restrict() {
-	if s := &t.parsed.selection; t.undecided() && !t.validates() && s.folds.Number == 0 {
-		t.driver.Reporter.Note("there are no validation rows to choose a tree by: it is the first of the grid, " +
-			"as it was grown; --folds 5 chooses by cross-validation")
-		s.Settings = s.Unjudged()
-	}
-	if t.parsed.selection.Rule == frontier.First {
-		t.grid = t.grid[:1]
-	}
-}
-
-// validates reports whether there are validation rows, or will be once the rows have
-// been read.
-func (t *training) validates() bool {
-	if t.objects == nil {
-		return t.parsed.column != "" || t.parsed.shares[dataset.Validation] > 0
-	}
-	return t.objects[dataset.Validation].Rows > 0
 }

@@ -100,13 +100,3 @@ func (s *schema) checkWishes(c *TrainConfig, p *parsed) error {
 	}
 	return nil
 }
-
-// checkMonotoneLabel makes sure that constraints mean something: a probability
-// that does not fall is that of the second of two classes. A sample of the rows,
-// of a rehearsal, may lack a class.
-func (t *training) checkMonotoneLabel() error {
-	if len(t.parsed.monotone) == 0 || len(t.classes) == 2 || t.rehearsed != nil {
-		return nil
-	}
-	return usage.Errorf("--monotone: the label %q has %d classes, want two", t.config.Label, len(t.classes))
-}

@@ -8,67 +8,71 @@ import (
 	"github.com/espalier-ml/espalier/induce/parallel"
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/io/runfolder"
+	"github.com/espalier-ml/espalier/pipelines/forecast"
 )
 
 // schemaFile returns schema.json: what each column is used for and, of the features
 // that could be tested, how their values become codes and what they cost.
-func (t *training) schemaFile() *tree.Schema {
-	s := &tree.Schema{Label: t.label}
-	fitted := make(map[string]*dataset.Feature, len(t.features))
-	for i := range t.features {
-		fitted[t.features[i].Name] = &t.features[i]
+func (p *plan) schemaFile(f *fitted) *tree.Schema {
+	s := &tree.Schema{Label: f.label}
+	fitted := make(map[string]*dataset.Feature, len(f.features))
+	for i := range f.features {
+		fitted[f.features[i].Name] = &f.features[i]
 	}
-	for _, c := range t.schema.columns {
+	constant := make(map[string]bool, len(f.constant))
+	for _, name := range f.constant {
+		constant[name] = true
+	}
+	for _, c := range p.schema.columns {
+		role := c.role
+		if constant[c.Name] {
+			role = RoleConstant
+		}
 		s.Columns = append(s.Columns, tree.SchemaColumn{
-			Name: c.Name, Role: string(c.role), Physical: c.Physical, Logical: c.Logical, Feature: fitted[c.Name],
+			Name: c.Name, Role: string(role), Physical: c.Physical, Logical: c.Logical, Feature: fitted[c.Name],
 		})
 	}
 	return s
 }
 
-func (t *training) manifest(start time.Time) *runfolder.Manifest {
+func (r *run) manifest(g *grown, c *chosen, estimate *runfolder.Estimate, start time.Time) *runfolder.Manifest {
 	m := &runfolder.Manifest{
 		Format: runfolder.ManifestFormat, Version: 1, Espalier: runfolder.Version(), Started: start.UTC(), Seconds: time.Since(start).Seconds(),
-		Config: t.config, Timings: t.driver.Timings,
+		Config: r.config, Timings: r.driver.Timings,
 		Counters: map[string]int64{
-			"rows": t.rowStats.Rows, "dropped_null_labels": t.rowStats.Dropped, "ignored_zero_weight": t.rowStats.Ignored,
-			"nodes": int64(t.tree.Complexity.Nodes), "features": int64(len(t.features)),
+			"rows": g.stats.Rows, "dropped_null_labels": g.stats.Dropped, "ignored_zero_weight": g.stats.Ignored,
+			"nodes": int64(c.tree.Complexity.Nodes), "features": int64(len(g.features)),
 		},
 	}
 	for part := range dataset.Part(dataset.Parts) {
-		m.Counters["rows_"+part.String()] = t.objects[part].Rows
-		m.Counters["objects_"+part.String()] = t.objects[part].Objects
+		m.Counters["rows_"+part.String()] = g.parts[part].Rows
+		m.Counters["objects_"+part.String()] = g.parts[part].Objects
 	}
-	columns := t.schema.rows.Columns()
-	for _, f := range t.input.Files {
+	columns := r.schema.rows.Columns()
+	for _, f := range r.input.Files {
 		m.Counters["footer_bytes"] += f.FooterBytes
 		m.Counters["column_bytes"] += f.ColumnBytes(columns)
 	}
-	m.Inputs = t.input.Manifest()
-	m.Estimate, m.Measured = t.estimate, t.measured()
+	m.Inputs = r.input.Manifest()
+	m.Estimate, m.Measured = estimate, r.measured(g)
 	return m
 }
 
-// writePhase is the name of the phase in which the documents of a folder are written.
-const writePhase = "write"
-
 // write writes the run folder.
-func (t *training) write(ctx context.Context, start time.Time) (r *Result, err error) {
+func (r *run) write(
+	ctx context.Context, g *grown, c *chosen, output *runfolder.Folder, estimate *runfolder.Estimate, start time.Time,
+) (result *Result, err error) {
 	// The work notices the end of the context itself: nothing is left half done.
-	err = t.driver.Phase(context.WithoutCancel(ctx), writePhase, 1, "folder", func(*parallel.Steps) (err error) {
-		r, err = t.writeFolder(ctx, start)
+	err = r.driver.Phase(context.WithoutCancel(ctx), forecast.Write, 1, "folder", func(*parallel.Steps) error {
+		urls, err := output.Write(ctx, &runfolder.Run{
+			Tree: c.tree, Metrics: c.metrics, Schema: r.schemaFile(g.fitted), Manifest: r.manifest(g, c, estimate, start),
+			Frontier: c.frontier, Trees: c.frontierTrees,
+		})
+		result = &Result{Tree: c.tree, Metrics: c.metrics, Frontier: c.frontier, Files: urls, Estimate: estimate}
 		return err
-	})
-	return r, err
-}
-
-func (t *training) writeFolder(ctx context.Context, start time.Time) (*Result, error) {
-	urls, err := t.output.Write(ctx, &runfolder.Run{
-		Tree: t.tree, Metrics: t.metrics, Schema: t.schemaFile(), Manifest: t.manifest(start),
-		Frontier: t.frontier, Trees: t.frontierTrees,
 	})
 	if err != nil {
 		return nil, err
 	}
-	return &Result{Tree: t.tree, Metrics: t.metrics, Frontier: t.frontier, Files: urls, Estimate: t.estimate}, nil
+	return result, nil
 }

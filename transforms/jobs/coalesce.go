@@ -251,3 +251,10 @@ func Blocks(t *dataset.Table, stride int) [][]byte {
 	}
 	return list
 }
+
+// Shards returns the number of shards of objects, of so many bytes each, that rows make at
+// most: enough for a worker's memory to hold a shard several times.
+func Shards(rows int64, stride int) int {
+	const least, most, bytes = 64, 4096, 64 << 20
+	return int(min(max(least, rows*int64(stride+8)/bytes), most))
+}

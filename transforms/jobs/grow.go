@@ -347,3 +347,7 @@ func ReadGrown(ctx context.Context, c *SmallConfig) ([]*induce.Node, error) {
 	}
 	return grown, p.wait()
 }
+
+// PartitionObjects is the number of objects that one worker has at least: small nodes do not
+// each get a file of their own.
+const PartitionObjects = 1 << 16

@@ -1,4 +1,4 @@
-package pipelines
+package forecast
 
 import "math"
 
@@ -16,16 +16,16 @@ type discovery struct {
 	decay   float64 // power by which the chance falls
 }
 
-// tally counts the objects of a sample by their rows.
-type tally struct {
+// Tally counts the objects of a sample by their rows.
+type Tally struct {
 	rows, objects int64
 	single        int64   // objects of one row
 	halfSingle    float64 // objects of one row among a random half of the sample, on average
 }
 
-// add counts an object of so many rows. A random half leaves r of its rows with
+// Add counts an object of so many rows. A random half leaves r of its rows with
 // the chance C(rows, r) / 2^rows.
-func (t *tally) add(rows int64) {
+func (t *Tally) Add(rows int64) {
 	t.rows += rows
 	t.objects++
 	if rows == 1 {
@@ -34,7 +34,7 @@ func (t *tally) add(rows int64) {
 	t.halfSingle += math.Ldexp(float64(rows), -int(min(rows, 1000)))
 }
 
-func (t *tally) discovery() discovery {
+func (t *Tally) discovery() discovery {
 	d := discovery{rows: float64(t.rows), objects: float64(t.objects)}
 	if t.single == 0 {
 		return d

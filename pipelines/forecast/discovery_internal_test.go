@@ -1,4 +1,4 @@
-package pipelines
+package forecast
 
 import (
 	"math"
@@ -6,15 +6,15 @@ import (
 	"testing"
 )
 
-// sampled draws rows from a pool and returns the tally of the first of them, and
+// sampled draws rows from a pool and returns the Tally of the first of them, and
 // the objects that all make.
-func sampled(random *rand.Rand, sample, all int, draw func() int) (*tally, float64) {
+func sampled(random *rand.Rand, sample, all int, draw func() int) (*Tally, float64) {
 	rows := make(map[int]int64)
-	t := new(tally)
+	t := new(Tally)
 	for i := range all {
 		if i == sample {
 			for _, n := range rows {
-				t.add(n)
+				t.Add(n)
 			}
 		}
 		rows[draw()]++
@@ -76,9 +76,9 @@ func TestDiscovery(t *testing.T) {
 // TestHalfSingle: by hand. Objects of 1, 2 and 3 rows are alone in a random half
 // with the chances 1/2, 2/4 and 3/8.
 func TestHalfSingle(t *testing.T) {
-	c := new(tally)
+	c := new(Tally)
 	for _, rows := range []int64{1, 2, 3, 5000} {
-		c.add(rows)
+		c.Add(rows)
 	}
 	if want := 0.5 + 0.5 + 0.375; c.halfSingle != want || c.single != 1 || c.rows != 5006 || c.objects != 4 {
 		t.Errorf("%+v, want %v alone in a half", *c, want)
@@ -93,7 +93,7 @@ func TestPeakOf(t *testing.T) {
 	if _, err := peakOf([]byte("Name:\tespalier\n")); err == nil {
 		t.Error("no error without a peak")
 	}
-	if peakMemory() < 1<<20 {
+	if PeakMemory() < 1<<20 {
 		t.Error("this process has less than a MiB")
 	}
 }

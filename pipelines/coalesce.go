@@ -1,0 +1,81 @@
+package pipelines
+
+import (
+	"context"
+	"slices"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+
+	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/pipelines/engine"
+	"github.com/espalier-ml/espalier/transforms/jobs"
+)
+
+// objects are the rows of each part of the split, those of equal codes put together.
+type objects struct {
+	*fitted
+
+	parts *[dataset.Parts]jobs.ObjectStats
+}
+
+// train returns the statistics of the training objects.
+func (o *objects) train() *jobs.ObjectStats { return &o.parts[dataset.Train] }
+
+// validates reports whether there are validation rows.
+func (o *objects) validates() bool { return o.parts[dataset.Validation].Rows > 0 }
+
+// tasks returns a task for each block of a part.
+func (o *objects) tasks(part dataset.Part) []jobs.Task {
+	tasks := make([]jobs.Task, len(o.parts[part].Blocks))
+	for i, url := range o.parts[part].Blocks {
+		tasks[i] = jobs.Task{File: url, Part: part}
+	}
+	return tasks
+}
+
+// layout returns how the codes of an object lie in its key.
+func (f *fitted) layout() dataset.Layout { return dataset.NewLayout(f.features) }
+
+func (r *run) coalesceConfig(f *fitted) jobs.CoalesceConfig {
+	workers := r.driver.Workers()
+	return jobs.CoalesceConfig{
+		Rows: f.spec.Encode(), Features: dataset.EncodeFeatures(f.features), Classes: f.label.Classes,
+		Workers: workers, Pieces: pieces(workers, len(r.input.Tasks)), Out: r.place.scratch + "/coalesce", Blocks: r.place.blocks,
+		Shards: jobs.Shards(f.stats.Rows, f.layout().Stride), Spill: r.spill("coalesce"), Run: r.files.Run.Name(),
+	}
+}
+
+// coalesce makes objects of the rows.
+func (r *run) coalesce(ctx context.Context, f *fitted) (*objects, error) {
+	config := r.coalesceConfig(f)
+	what := engine.Job{Name: "coalesce", Total: int64(len(r.input.Tasks)), Unit: "row groups", Done: engine.TasksDone}
+	err := r.driver.Run(ctx, what, r.input.Tasks, func(s beam.Scope, tasks beam.PCollection) {
+		jobs.Coalesce(s, tasks, config)
+	})
+	if err != nil {
+		return nil, err
+	}
+	r.files.Parquet.Forget()
+	parts, err := jobs.ReadObjectStats(ctx, &config)
+	if err != nil {
+		return nil, err
+	}
+	if err := r.removeAll(ctx, config.Out, config.Spill); err != nil {
+		return nil, err
+	}
+	if parts[dataset.Train].Objects == 0 {
+		return nil, r.noRows("no training row has a weight left")
+	}
+	return &objects{f.counted(&parts[dataset.Train]), parts}, nil
+}
+
+// counted returns the same features with the numbers of training rows that have no value or
+// a rare one: rows have weights, and the summaries count weights.
+func (f *fitted) counted(train *jobs.ObjectStats) *fitted {
+	counted := *f
+	counted.features = slices.Clone(f.features)
+	for i := range train.Missing {
+		counted.features[i].Missing, counted.features[i].Other = train.Missing[i], train.Other[i]
+	}
+	return &counted
+}

@@ -1,0 +1,192 @@
+package pipelines
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+
+	"github.com/espalier-ml/espalier/induce/binning"
+	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/parallel"
+	"github.com/espalier-ml/espalier/induce/tree"
+	"github.com/espalier-ml/espalier/io/usage"
+	"github.com/espalier-ml/espalier/pipelines/engine"
+	"github.com/espalier-ml/espalier/pipelines/tables"
+	"github.com/espalier-ml/espalier/transforms/jobs"
+)
+
+// fitted is what one pass over the rows has shown.
+type fitted struct {
+	label    tree.Label
+	features []dataset.Feature // that have tests
+	spec     jobs.RowSpec      // how the columns of these features, the label and the weight are read
+	constant []string          // columns of which all training rows have one code
+	stats    *jobs.RowStats
+}
+
+// summariseConfig returns the job of the pass over the rows.
+func (r *run) summariseConfig() jobs.SummariseConfig {
+	workers := r.driver.Workers()
+	return jobs.SummariseConfig{
+		Rows: r.schema.rows.Encode(), Workers: workers, Out: r.place.scratch + "/summarise",
+		Classes: tables.WeighsClasses(r.config.ClassWeights),
+		Limits:  binning.Limits{Values: r.config.MaxValues, Categories: binning.DefaultLimits().Categories},
+		Pieces:  pieces(4*workers, len(r.input.Tasks)), // more than workers, which so end at about the same time
+		Run:     r.files.Run.Name(),
+	}
+}
+
+// fit fits the features and the classes to the rows.
+func (r *run) fit(ctx context.Context) (*fitted, error) {
+	stats, columns, err := r.summarise(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if stats.Train == 0 {
+		return nil, r.noRows("no row is left for training")
+	}
+	if stats.Weight >= jobs.MaxTotalWeight {
+		return nil, &dataset.DataError{
+			Column:  r.config.Weight,
+			Problem: "the weights of all rows add up to more than can be counted, 2^60 / 1e6 of fractional and 2^60 of whole ones",
+			Hint:    "divide them by their mean",
+		}
+	}
+	f := &fitted{spec: r.schema.rows, stats: stats}
+	if !stats.Fractional {
+		f.spec.WeightScale = 1
+	}
+	at := len(r.schema.rows.Features) // of the label; that of the classes' weights comes last
+	if f.label, err = r.fitLabel(columns[at]); err != nil {
+		return nil, err
+	}
+	if tables.WeighsClasses(r.config.ClassWeights) {
+		weights, scale := columns[len(columns)-1], r.schema.rows.WeightScale
+		if err := r.tables.Weigh(&f.spec, weights, f.label.Classes, scale, r.sampled); err != nil {
+			return nil, err
+		}
+	}
+	return f, r.fitFeatures(ctx, f, columns[:at])
+}
+
+// summarise runs the pass over the rows. It returns their statistics and the encoded
+// summaries of all columns: those of the features, then that of the label, and where
+// classes are weighed that of their weights.
+func (r *run) summarise(ctx context.Context) (*jobs.RowStats, [][]byte, error) {
+	config := r.summariseConfig()
+	if len(r.input.Tasks) == 0 {
+		return nil, nil, r.noRows("no input file has a row")
+	}
+	what := engine.Job{Name: "summarise", Total: int64(len(r.input.Tasks)), Unit: "row groups", Done: engine.TasksDone}
+	err := r.driver.Run(ctx, what, r.input.Tasks, func(s beam.Scope, tasks beam.PCollection) {
+		jobs.Summarise(s, tasks, config)
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	stats, columns, err := jobs.ReadSummaries(ctx, config.Out, config.Columns(len(r.schema.rows.Features)))
+	if err != nil {
+		return nil, nil, err
+	}
+	return stats, columns, r.files.Store.RemoveAll(ctx, config.Out) // frees the memory
+}
+
+func (p *plan) noRows(problem string) error {
+	return &dataset.DataError{
+		File: strings.Join(p.config.Input, ","), Problem: problem,
+		Hint: "check --input, --split and --weight; of few rows --split 100/0/0 trains on all",
+	}
+}
+
+// fitLabel finds the classes, and what the data owner says about them.
+func (r *run) fitLabel(encoded []byte) (tree.Label, error) {
+	column := r.config.Label
+	s, _, err := binning.Decode(encoded)
+	if err != nil {
+		return tree.Label{}, err
+	}
+	classes, err := binning.FitClasses(column, s, r.config.MaxClasses)
+	if err != nil {
+		return tree.Label{}, dataset.WithHint(err, "raise --max_classes, or name a column of classes with --label")
+	}
+	if len(classes) == 1 {
+		r.driver.Reporter.Warn(fmt.Sprintf("the label %q has one class, %q: the tree is a single leaf", column, classes[0]))
+	}
+	if r.sampled { // a sample need not have all classes
+		return tree.Label{Column: column, Classes: classes}, nil
+	}
+	if len(r.parsed.monotone) > 0 && len(classes) != 2 {
+		// A probability that does not fall is that of the second of two classes.
+		return tree.Label{}, usage.Errorf("--monotone: the label %q has %d classes, want two", column, len(classes))
+	}
+	return r.describeLabel(classes)
+}
+
+// describeLabel describes the class column, with priors and error costs.
+func (p *plan) describeLabel(classes []string) (l tree.Label, err error) {
+	l = tree.Label{Column: p.config.Label, Classes: classes}
+	if l.Priors, err = p.tables.PriorsOf(classes); err != nil {
+		return l, err
+	}
+	l.ErrorCosts, err = p.tables.ErrorCostsOf(classes)
+	return l, err
+}
+
+// fitFeatures fits each feature to its summary. It leaves out those with one code, and
+// those that are forbidden.
+func (r *run) fitFeatures(ctx context.Context, f *fitted, encoded [][]byte) error {
+	tested := make([]int, 0, len(encoded))
+	for i := range encoded {
+		if !slices.Contains(r.config.Forbid, r.schema.rows.Features[i].Name) {
+			tested = append(tested, i)
+		}
+	}
+	all := make([]dataset.Feature, len(tested))
+	faults := make([]error, len(tested))
+	err := r.driver.Phase(ctx, "bins", int64(len(tested)), "features", func(s *parallel.Steps) error {
+		return parallel.EachUntil(ctx, len(tested), &s.Done, func(i int) {
+			at := tested[i]
+			all[i], faults[i] = r.fitFeature(&r.schema.rows.Features[at], encoded[at])
+			encoded[at] = nil
+		})
+	})
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(faults...); err != nil {
+		return parallel.First(faults)
+	}
+	f.spec.Features = nil
+	for i := range all {
+		if all[i].Other > 0 {
+			r.driver.Reporter.Warn(fmt.Sprintf("column %q has more than %d values: the rarest are put together as \"other\"",
+				all[i].Name, r.config.MaxCategories))
+		}
+		if all[i].CodesSeen() < 2 {
+			f.constant = append(f.constant, all[i].Name)
+			continue
+		}
+		f.features = append(f.features, all[i])
+		f.spec.Features = append(f.spec.Features, r.schema.rows.Features[tested[i]])
+	}
+	if len(f.features) == 0 {
+		r.driver.Reporter.Warn("all features are constant among the training rows: the tree is a single leaf")
+	}
+	return r.costs.Apply(f.features)
+}
+
+func (r *run) fitFeature(column *jobs.FeatureColumn, encoded []byte) (dataset.Feature, error) {
+	s, _, err := binning.Decode(encoded)
+	if err != nil {
+		return dataset.Feature{}, err
+	}
+	f, err := binning.FitFeature(column.Name, s, binning.FeatureConfig{
+		Method: r.parsed.method, Bins: r.parsed.bins, SingleBins: r.parsed.singleBins(), Categories: r.config.MaxCategories,
+		Unit: column.Unit,
+	})
+	return f, dataset.WithHint(err, "leave it out with --ignore "+column.Name)
+}

@@ -1,0 +1,362 @@
+package forecast
+
+import (
+	"runtime"
+
+	"github.com/espalier-ml/espalier/induce"
+	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/levels"
+	"github.com/espalier-ml/espalier/io/runfolder"
+	"github.com/espalier-ml/espalier/transforms/jobs"
+)
+
+// spilled returns what of a job's shuffle goes by way of files: all of it, unless
+// the memory of a bundle is small.
+func spilled(sent, memory float64) float64 {
+	if memory <= jobs.InlineBytes {
+		return 0
+	}
+	return sent
+}
+
+// Run is a run that is foreseen.
+type Run struct {
+	Rows         int64 // of the input
+	LargestGroup int64 // rows of the largest row group
+	Columns      int   // that are read
+	Weighted     bool  // rows or classes have weights
+
+	Local    bool // the jobs run in this process
+	InMemory bool // all objects stay in this process
+	Copies   int  // of shuffled objects that the runner keeps in this process
+	Workers  Workers
+
+	Memory    Memory
+	Levels    int  // that one job grows
+	Certified bool // the tree gets a certificate
+}
+
+// Workers are the processes and goroutines that work on a job.
+type Workers struct {
+	Processes int // that do a job's first half
+	Each      int // goroutines of a process
+}
+
+// Memory is what a run may take.
+type Memory struct {
+	Histogram int64 // bytes of the histograms of one job
+	Objects   int64 // up to which a node is grown in one worker; -1: any number
+}
+
+// Sample is what a rehearsal on a sample of the rows has come to.
+type Sample struct {
+	Share   float64 // of all rows
+	Setting levels.Setting
+	Layout  dataset.Layout
+	Params  []induce.Params // of the grid
+	Trees   []*induce.Node  // of the grid
+
+	Tally   [dataset.Parts]Tally
+	Bytes   [dataset.Parts]int64 // of object blocks
+	Sent    int64                // bytes of the summaries
+	Memory  int64                // peak of the process so far
+	Timings []runfolder.Timing   // of the jobs and phases
+}
+
+// Outlook is a sample carried forward to all rows.
+type Outlook struct {
+	run     *Run
+	sample  *Sample
+	found   discovery // of the part with the most rows
+	objects [dataset.Parts]float64
+	grower  *levels.Grower
+	growth  levels.Forecast // of all trees
+	gathers int             // jobs that gather the objects of small nodes
+	folds   int             // of the cross-validation
+}
+
+// New carries a sample forward to all rows of a run.
+func New(r *Run, s *Sample) *Outlook {
+	o := &Outlook{run: r, sample: s}
+	for part := range s.Tally {
+		if d := s.Tally[part].discovery(); d.rows > o.found.rows {
+			o.found = d
+		}
+	}
+	for part := range dataset.Part(dataset.Parts) {
+		o.objects[part] = o.objectsOf(part, 1)
+	}
+	keep := r.Memory.Histogram
+	if r.Levels > 1 { // workers that grow several levels keep no histograms for the next job
+		keep = 0
+	}
+	o.grower = levels.NewGrower(s.Setting)
+	scale := levels.Scale{
+		Objects: o.objects[dataset.Train] / float64(s.Tally[dataset.Train].objects), Weight: 1 / s.Share,
+	}
+	for i, root := range s.Trees {
+		setting := s.Setting
+		setting.Params = s.Params[i]
+		o.add(levels.NewGrower(setting).Forecast(root, scale, r.Memory.Objects, r.Memory.Histogram, keep))
+	}
+	return o
+}
+
+// TrainObjects returns how many training objects the rows make.
+func (o *Outlook) TrainObjects() float64 { return o.objects[dataset.Train] }
+
+// Estimate returns what the run takes with so many folds of cross-validation, but for the
+// bytes that it reads of columns.
+func (o *Outlook) Estimate(folds int) *runfolder.Estimate {
+	o.folds = folds
+	e := &runfolder.Estimate{
+		Rows: o.run.Rows, Objects: int64(o.all()), TrainObjects: int64(o.objects[dataset.Train]),
+		RowPasses: 2, ObjectPasses: int64(o.growth.Passes), HistogramBytes: o.growth.Histogram,
+	}
+	e.ObjectPasses += int64(o.gathers)
+	train := float64(float64(e.ObjectPasses) * o.bytes(dataset.Train))
+	e.BlockBytes = int64(train + o.bytes(dataset.Validation) + o.bytes(dataset.Test))
+	pieces := float64(o.processes() * o.growth.Pieces)
+	e.ShuffleBytes = int64(o.summaries() + o.coalesced() + pieces + o.gathered())
+	if !o.run.InMemory {
+		_, memory := o.flushes()
+		gathered := spilled(o.gathered(), o.gathered()/o.processes()) / float64(max(1, o.gathers))
+		e.DiskBytes = int64(o.allBytes() + spilled(o.coalesced(), memory) + gathered)
+	}
+	e.DriverMemory, e.WorkerMemory = o.memory()
+	e.Seconds = o.durations()
+	return e
+}
+
+func (o *Outlook) processes() float64 { return float64(o.run.Workers.Processes) }
+
+// add takes in another tree. Those that are small from the root on share a job.
+func (o *Outlook) add(f *levels.Forecast) {
+	o.growth.Histogram = max(o.growth.Histogram, f.Histogram)
+	o.growth.Passes += f.Passes
+	o.growth.Pieces += f.Pieces
+	if len(f.Small) > 0 && (f.Passes > 0 || o.gathers == 0) {
+		o.gathers++
+		o.growth.Small = append(o.growth.Small, f.Small...)
+	}
+}
+
+// objectsOf returns the objects of a part among a share of all rows. The parts
+// are drawn from the same rows: what the largest one has shown of them goes for
+// all.
+func (o *Outlook) objectsOf(part dataset.Part, share float64) float64 {
+	sample := &o.sample.Tally[part]
+	times := share / o.sample.Share
+	if times == 1 {
+		return float64(sample.objects)
+	}
+	objects := o.found.at(float64(sample.rows) * times)
+	if times > 1 {
+		return max(objects, float64(sample.objects))
+	}
+	return min(objects, float64(sample.objects))
+}
+
+// bytes returns those of a part's blocks.
+func (o *Outlook) bytes(part dataset.Part) float64 {
+	return float64(o.objects[part] * o.objectBytes(part))
+}
+
+// objectBytes returns those of an object in a block.
+func (o *Outlook) objectBytes(part dataset.Part) float64 {
+	objects := o.sample.Tally[part].objects
+	return float64(o.sample.Bytes[part]) / float64(max(1, objects))
+}
+
+func (o *Outlook) all() float64 {
+	n := 0.0
+	for _, objects := range o.objects {
+		n += objects
+	}
+	return n
+}
+
+func (o *Outlook) allBytes() float64 {
+	n := 0.0
+	for part := range dataset.Part(dataset.Parts) {
+		n += o.bytes(part)
+	}
+	return n
+}
+
+// summaries returns the bytes of all columns' summaries, which rows beyond the
+// sample hardly make longer: most distinct values are kept up to a limit.
+func (o *Outlook) summaries() float64 {
+	return float64(o.processes() * float64(o.sample.Sent))
+}
+
+// held returns the bytes in blocks of the objects, and their memory in coalescing
+// tables after a share of the rows.
+func (o *Outlook) held(share float64) (encoded, memory float64) {
+	for part := range dataset.Part(dataset.Parts) {
+		objects := o.objectsOf(part, share)
+		encoded += float64(objects * o.objectBytes(part))
+		memory += float64(objects * o.tableBytes())
+	}
+	return encoded, memory
+}
+
+// tableBytes is the memory of an object in a dataset.Table: key, class and weight
+// with the room that slices grow by, and its share of the slots.
+func (o *Outlook) tableBytes() float64 {
+	n := float64(o.sample.Layout.Stride) + 10
+	if o.run.Weighted {
+		n += 8
+	}
+	return float64(1.15*n) + 16
+}
+
+// flushes returns how often tables are sent on by all workers together, and the
+// memory that they have by then.
+func (o *Outlook) flushes() (times, memory float64) {
+	limit := float64(jobs.HeldBytes(!o.run.InMemory))
+	share := 1 / o.processes()
+	if _, memory = o.held(share); memory <= limit {
+		return 1 / share, memory
+	}
+	low, high := 0.0, share
+	for range 50 {
+		share = (low + high) / 2
+		if _, memory = o.held(share); memory < limit {
+			low = share
+		} else {
+			high = share
+		}
+	}
+	return 1 / share, memory
+}
+
+// coalesced returns the bytes of objects that go to where they are merged: an
+// object once for each table that it was in.
+func (o *Outlook) coalesced() float64 {
+	times, _ := o.flushes()
+	encoded, _ := o.held(1 / times)
+	return float64(times * encoded)
+}
+
+// small returns the objects of all small nodes.
+func (o *Outlook) small() float64 {
+	n := 0.0
+	for _, objects := range o.growth.Small {
+		n += objects
+	}
+	return n
+}
+
+// packetBytes are those of a packet and its block without objects, about.
+const packetBytes = 8
+
+// gathered returns the bytes of objects that go to where small nodes are grown.
+// If the root is one, the blocks stay where they are.
+func (o *Outlook) gathered() float64 {
+	if o.growth.Passes == 0 {
+		return 0
+	}
+	small := o.small()
+	blocks := float64(jobs.Shards(o.run.Rows, o.sample.Layout.Stride))
+	return float64(small*o.objectBytes(dataset.Train)) + float64(packetBytes*min(small, blocks*float64(len(o.growth.Small))))
+}
+
+// What the heap comes to, by measurement on 1e6 and 1e7 rows of 20 columns: the
+// collector lets it grow to four times of what lives, and on average it is at
+// three times when most lives; what was never allocated cannot lie there.
+const (
+	processBytes   = 70 << 20 // without any data
+	heapTimes      = 3
+	valueGarbage   = 4       // bytes of garbage a value that is read
+	rowBytes       = 40      // of a row that is coded, beside its key
+	summaryTimes   = 3       // memory of a summary by its encoded bytes
+	countTimes     = 3       // counts of a pass: while they are made, added up and inferred
+	grownBytes     = 48      // of an object that is grown, beside its codes
+	workspaceTimes = 16      // histograms that are kept while a node is grown
+	keptBytes      = 1 << 28 // of histograms that are kept while nodes are grown
+)
+
+// memory returns the peak of the driver and of a worker.
+func (o *Outlook) memory() (driver, worker int64) {
+	counting := float64(countTimes*float64(o.growth.Histogram)) + float64(2*o.kept()) // those of the parents, too
+	garbage := o.garbage()
+	peak := func(live float64) int64 {
+		return processBytes + int64(min(float64(heapTimes*live), live+garbage))
+	}
+	living := max(o.summarising(), o.coalescing(), o.growing())
+	if o.run.Local {
+		driver = peak(max(living, counting))
+		if o.run.InMemory {
+			driver = max(driver, o.rehearsedPeak())
+		}
+		if !o.run.InMemory { // the process has rehearsed, too
+			driver = max(driver, o.sample.Memory)
+		}
+		return driver, driver
+	}
+	return max(peak(counting), o.sample.Memory), peak(max(living, 2*float64(o.growth.Histogram)))
+}
+
+// rehearsedPeak carries the memory that the rehearsal has taken forward: its objects
+// and open nodes become more. Folds are grown beside all objects, as many at a time
+// as there are processors.
+func (o *Outlook) rehearsedPeak() int64 {
+	grown := float64(max(0, o.sample.Memory-processBytes)) * max(1, o.scale())
+	if folds := o.folds; folds > 0 {
+		together := min(folds, runtime.GOMAXPROCS(0))
+		grown *= 1 + float64(together*(folds-1))/float64(folds)
+	}
+	return processBytes + int64(grown)
+}
+
+// garbage returns what a process leaves to the collector.
+func (o *Outlook) garbage() float64 {
+	columns := float64(o.run.Columns)
+	counts := float64(countTimes * float64(o.growth.Histogram) * float64(o.growth.Passes))
+	read, held := float64(2*valueGarbage*columns*float64(o.run.Rows)), float64(2*o.all()*o.tableBytes())
+	return counts + (read+held)/o.processes()
+}
+
+// kept returns the bytes of the histograms that are kept for the next level.
+func (o *Outlook) kept() float64 {
+	if o.run.Levels > 1 {
+		return 0
+	}
+	return float64(min(o.run.Memory.Histogram, o.growth.Histogram))
+}
+
+// decoding returns the memory of row groups that are coded at the same time.
+func (o *Outlook) decoding() float64 {
+	return float64(float64(o.run.Workers.Each) * float64(o.run.LargestGroup) * (rowBytes + float64(o.sample.Layout.Stride)))
+}
+
+func (o *Outlook) summarising() float64 {
+	return o.decoding() + float64(summaryTimes*float64(o.run.Workers.Each)*float64(o.sample.Sent))
+}
+
+func (o *Outlook) coalescing() float64 {
+	times, memory := o.flushes()
+	encoded, _ := o.held(1 / times)
+	if o.run.InMemory {
+		encoded = float64(encoded * times) // all blocks stay
+		encoded = float64(encoded * float64(o.run.Copies))
+	}
+	return o.decoding() + memory + encoded
+}
+
+// growing returns the memory of the objects of small nodes: those on their way,
+// and those of the partitions that are grown at the same time.
+func (o *Outlook) growing() float64 {
+	small, largest := o.small(), 0.0
+	for _, objects := range o.growth.Small {
+		largest = max(largest, objects)
+	}
+	partition := min(small, max(largest, jobs.PartitionObjects, float64(o.run.Memory.Objects)))
+	grown := min(small, float64(o.run.Workers.Each)*partition)
+	live := float64(grown*(grownBytes+float64(o.sample.Layout.Stride))) + min(keptBytes, float64(workspaceTimes*o.grower.Bytes()))
+	if o.run.InMemory {
+		return live + o.allBytes()
+	}
+	return live + min(o.gathered()/o.processes(), float64(jobs.HeldBytes(true)))
+}

@@ -1,0 +1,179 @@
+package pipelines
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/io/objectstore"
+	"github.com/espalier-ml/espalier/io/runfolder"
+	"github.com/espalier-ml/espalier/io/usage"
+	"github.com/espalier-ml/espalier/pipelines/engine"
+	"github.com/espalier-ml/espalier/pipelines/source"
+)
+
+// journal writes the checkpoints of a run, and removes them in the end.
+type journal struct {
+	plan       *plan
+	files      *source.Files
+	blocks     string // folder of all that the run keeps: object blocks and scratch
+	on         bool   // the run leaves checkpoints
+	generation string // of state.json; empty: there is none
+	resumable  bool   // state.json holds objects to go on from
+}
+
+// saved is what a resumed run goes on from.
+type saved struct {
+	objects  *objects
+	progress progress
+}
+
+// openJournal decides where a run keeps its objects: in memory if all nodes are grown there,
+// else in the checkpoint folder. c is the checkpoint of an unfinished run in the output
+// folder, or nil. A run that is told to resume goes on from it: saved is what it holds, else
+// nil.
+func openJournal(ctx context.Context, d *engine.Driver, p *plan, c *checkpoint, scratch string) (*journal, *saved, error) {
+	j := &journal{plan: p, files: d.Files, blocks: scratch + "/blocks"}
+	switch {
+	case c != nil && p.config.Resume && c.resumable():
+		s, err := j.restore(ctx, c)
+		return j, s, err
+	case c != nil && !p.config.Overwrite && c.resumable():
+		return j, nil, usage.Errorf("--output %s has an unfinished run: go on with --resume, or replace it with --overwrite", p.config.Output)
+	case p.config.Resume:
+		d.Reporter.Warn("there is no checkpoint to resume from: the run starts anew")
+	}
+	switch {
+	case p.config.checkpoints():
+		return j, nil, j.claim(ctx, c)
+	case c != nil:
+		return j, nil, c.remove(ctx, d.Files.Store, p.config.Output)
+	default:
+		return j, nil, nil
+	}
+}
+
+// claim names the run's folder before any work is done.
+func (j *journal) claim(ctx context.Context, c *checkpoint) error {
+	claim := checkpoint{Format: checkpointFormat, Version: 1, Espalier: runfolder.Version(), Blocks: uuid.NewString()}
+	j.on, j.blocks = true, j.plan.config.checkpointURL(claim.Blocks)
+	bound := objectstore.WriteOptions{IfAbsent: true}
+	if c != nil {
+		claim.Stale, bound = c.folders(), objectstore.WriteOptions{IfGeneration: c.seen.Generation}
+	}
+	if err := j.write(ctx, &claim, bound); err != nil {
+		return err
+	}
+	return claim.removeStale(ctx, j.files.Store, j.plan.config.Output)
+}
+
+// restore takes over what a checkpoint says, if it is of the same input and configuration.
+func (j *journal) restore(ctx context.Context, c *checkpoint) (*saved, error) {
+	config := j.plan.config
+	if err := j.plan.refuseOther(c); err != nil {
+		return nil, err
+	}
+	j.on, j.resumable, j.blocks, j.generation = true, true, config.checkpointURL(c.Blocks), c.seen.Generation
+	if err := j.files.Store.RemoveAll(ctx, objectstore.Join(j.blocks, scratchFolder)); err != nil { // of the run before
+		return nil, usage.Errorf("--output: %v", err)
+	}
+	f := &fitted{spec: *c.Spec, constant: c.Constant, stats: c.RowStats}
+	var err error
+	if f.label, err = j.plan.describeLabel(c.Classes); err != nil {
+		return nil, err
+	}
+	if f.features, err = dataset.DecodeFeatures(c.Features); err != nil {
+		return nil, err
+	}
+	for part := range c.Objects {
+		for i, name := range c.Objects[part].Blocks {
+			c.Objects[part].Blocks[i] = objectstore.Join(j.blocks, name)
+		}
+	}
+	if c.Growth != nil {
+		c.Growth.Redeal(config.MemoryObjects) // by the budget of this run
+	}
+	return &saved{&objects{f, &c.Objects}, progress{c.Grown, c.Growth}}, nil
+}
+
+// place returns where the run keeps what its jobs exchange. memory is a folder in the memory
+// of this process, which the workers of an engine do not see: local says that there are none.
+func (j *journal) place(memory string, local bool) place {
+	scratch := memory
+	if j.on && !local {
+		scratch = objectstore.Join(j.blocks, scratchFolder, uuid.NewString())
+	}
+	return place{scratch: scratch, blocks: j.blocks, spills: j.on}
+}
+
+// save writes a checkpoint of the objects and of the trees so far.
+func (j *journal) save(ctx context.Context, o *objects, at progress) error {
+	if !j.on {
+		return nil
+	}
+	p := j.plan
+	settings, err := p.config.fixed()
+	if err != nil {
+		return err
+	}
+	c := checkpoint{
+		Format: checkpointFormat, Version: 1, Espalier: runfolder.Version(), Config: settings, Costs: p.costs.Digest,
+		Inputs: p.input.Manifest(), PerClass: p.tables.Digests(), Blocks: j.folder(), RowStats: o.stats, Spec: &o.spec,
+		Constant: o.constant, Features: dataset.EncodeFeatures(o.features), Classes: o.label.Classes,
+		Objects: *o.parts, Grown: at.roots, Growth: at.next,
+	}
+	for part := range c.Objects {
+		c.Objects[part].Blocks = nil
+		for _, url := range o.parts[part].Blocks {
+			c.Objects[part].Blocks = append(c.Objects[part].Blocks, strings.TrimPrefix(url, j.blocks+"/"))
+		}
+	}
+	if err := j.write(ctx, &c, objectstore.WriteOptions{IfGeneration: j.generation}); err != nil {
+		return err
+	}
+	j.resumable = true
+	return nil
+}
+
+// folder names the folder of all that the run keeps, in the checkpoint folder.
+func (j *journal) folder() string {
+	return strings.TrimPrefix(j.blocks, j.plan.config.checkpointURL()+"/")
+}
+
+// write writes state.json over what this run has seen or written.
+func (j *journal) write(ctx context.Context, c *checkpoint, o objectstore.WriteOptions) error {
+	b, err := json.Marshal(c)
+	if err != nil {
+		return err
+	}
+	config := j.plan.config
+	generation, err := objectstore.WriteSeen(ctx, j.files.Store, config.checkpointURL(checkpointFile), b, o)
+	if errors.Is(err, fs.ErrExist) {
+		return usage.Errorf("--output %s: another run or program has written %s/%s meanwhile: choose another folder",
+			config.Output, checkpointFolder, checkpointFile)
+	}
+	if err != nil {
+		return usage.Errorf("--output: %v", err)
+	}
+	j.generation = generation
+	return nil
+}
+
+// discard removes what a run that has finished, or has come to no checkpoint, keeps in the
+// checkpoint folder.
+func (j *journal) discard(ctx context.Context) error {
+	if j.generation == "" {
+		return nil
+	}
+	config := j.plan.config
+	c := checkpoint{
+		Blocks: j.folder(),
+		seen:   objectstore.Object{URL: config.checkpointURL(checkpointFile), Generation: j.generation},
+	}
+	return c.remove(ctx, j.files.Store, config.Output)
+}

@@ -1,0 +1,158 @@
+package pipelines
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"time"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+
+	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/levels"
+	"github.com/espalier-ml/espalier/pipelines/engine"
+	"github.com/espalier-ml/espalier/transforms/jobs"
+)
+
+// settleLarge grows levels by jobs while nodes of the tree under growth exceed the memory
+// budget.
+func (g *grower) settleLarge(ctx context.Context) error {
+	level := levels.NewGrower(g.next().Setting)
+	for len(g.progress.next.Large) > 0 {
+		if g.late() {
+			return g.closeLarge(ctx, level)
+		}
+		start := time.Now()
+		if err := g.advance(ctx, level); err != nil {
+			return err
+		}
+		g.levelTook = time.Since(start)
+		if err := g.journal.save(ctx, g.objects, g.progress); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// advance grows the large nodes by a level, or by several if one job is to do so and a
+// single pass counts the first.
+func (g *grower) advance(ctx context.Context, level *levels.Grower) error {
+	next, memory := g.progress.next, g.config.HistogramMemory
+	passes := level.Passes(next, memory)
+	if g.config.LevelsPerJob > 1 && len(passes) == 1 {
+		return g.unroll(ctx, &passes[0], level)
+	}
+	name, keep := fmt.Sprintf("level %d", next.Large[0].Depth), memory
+	if g.config.LevelsPerJob > 1 { // its workers do not see the driver's histograms
+		keep = 0
+	}
+	children, err := level.Expand(next, passes, keep, runtime.GOMAXPROCS(0), func(p *levels.Pass) (*levels.Counts, error) {
+		return g.count(ctx, p, level, name)
+	})
+	if err != nil {
+		return err
+	}
+	next.Next(children, g.config.MemoryObjects)
+	return nil
+}
+
+// count runs a job that counts all objects for one pass.
+func (g *grower) count(ctx context.Context, p *levels.Pass, level *levels.Grower, name string) (*levels.Counts, error) {
+	config := g.levelConfig(1)
+	defer g.files.Store.RemoveAll(context.WithoutCancel(ctx), config.Out) //nolint:errcheck // scratch
+	if err := g.runLevels(ctx, &config, &jobs.LevelState{Growth: g.progress.next, Pass: p}, name); err != nil {
+		return nil, err
+	}
+	g.passes++
+	return jobs.ReadCounts(ctx, level, p, config.Out, 0)
+}
+
+// unroll runs a job of several levels.
+func (g *grower) unroll(ctx context.Context, p *levels.Pass, level *levels.Grower) error {
+	config := g.levelConfig(g.config.LevelsPerJob)
+	defer g.files.Store.RemoveAll(context.WithoutCancel(ctx), config.Out) //nolint:errcheck // scratch
+	depth := g.progress.next.Large[0].Depth
+	name := fmt.Sprintf("levels %d to %d", depth, depth+config.Levels-1)
+	if err := g.runLevels(ctx, &config, &jobs.LevelState{Growth: g.progress.next, Pass: p}, name); err != nil {
+		return err
+	}
+	state, last, err := jobs.ReadLevel(ctx, &config)
+	g.passes += int64(last)
+	if err != nil {
+		return err
+	}
+	g.progress.next = state.Growth
+	if state.Pass == nil {
+		return nil
+	}
+	g.passes++
+	next := state.Growth
+	children, err := level.Expand(next, level.Passes(next, config.Memory), 0, runtime.GOMAXPROCS(0), func(p *levels.Pass) (*levels.Counts, error) {
+		return jobs.ReadCounts(ctx, level, p, config.Out, last)
+	})
+	if err != nil {
+		return err
+	}
+	next.Next(children, config.Budget)
+	return nil
+}
+
+func (g *grower) levelConfig(depth int) jobs.LevelConfig {
+	c := jobs.LevelConfig{
+		GrowConfig: g.next(), Levels: depth, Budget: g.config.MemoryObjects, Memory: g.config.HistogramMemory,
+	}
+	c.Out = g.newFolder("level")
+	return c
+}
+
+// runLevels runs one job of levels.
+func (g *grower) runLevels(ctx context.Context, config *jobs.LevelConfig, state *jobs.LevelState, name string) error {
+	tasks := g.tasks(dataset.Train)
+	if err := jobs.WriteLevel(ctx, config, state, tasks); err != nil {
+		return err
+	}
+	what := engine.Job{
+		Name: name, Total: int64(len(tasks) * config.Levels), Unit: fmt.Sprintf("blocks, %d open nodes", len(state.Growth.Large)),
+		Done: engine.TasksDone,
+	}
+	return g.driver.Run(ctx, what, tasks, func(s beam.Scope, tasks beam.PCollection) {
+		jobs.Level(s, tasks, *config)
+	})
+}
+
+// closeLarge makes leaves of the large open nodes, for want of time.
+func (g *grower) closeLarge(ctx context.Context, level *levels.Grower) error {
+	p := g.progress.next.Close()
+	counts, err := g.count(ctx, p, level, "closing")
+	if err != nil {
+		return err
+	}
+	level.Fill(p, counts)
+	return nil
+}
+
+// deadline returns when a run that began at a time should be over; zero: at no time.
+func (c *TrainConfig) deadline(start time.Time) time.Time {
+	if c.Deadline == 0 {
+		return time.Time{}
+	}
+	return start.Add(time.Duration(c.Deadline * float64(time.Second)))
+}
+
+// levelsAhead is how often the time of the last level must be left for another one to begin:
+// for the level itself, for counting what it leaves open, and for the evaluation.
+const levelsAhead = 3
+
+// late reports whether another level would not be over in time.
+func (g *grower) late() bool {
+	return !g.deadline.IsZero() && time.Now().Add(levelsAhead*g.levelTook).After(g.deadline)
+}
+
+// growUntil returns the Unix time in ms at which small nodes must be grown; 0: at no time.
+// The evaluation takes about as long as a level.
+func (g *grower) growUntil() int64 {
+	if g.deadline.IsZero() {
+		return 0
+	}
+	return g.deadline.Add(-g.levelTook).UnixMilli()
+}

@@ -1,0 +1,102 @@
+package pipelines
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/frontier"
+	"github.com/espalier-ml/espalier/io/runfolder"
+	"github.com/espalier-ml/espalier/pipelines/source"
+	"github.com/espalier-ml/espalier/pipelines/tables"
+)
+
+// plan is what a run is to do: its settings, checked against the columns of its input. No
+// stage changes it.
+type plan struct {
+	config  *TrainConfig
+	parsed  *parsed
+	input   *source.Input
+	schema  *schema
+	costs   *tables.Costs
+	tables  tables.Classes // what the data owner says about the classes
+	sampled bool           // the rows are a sample, which may lack classes and values
+}
+
+// newPlan checks a configuration against the columns of its input, and reads the tables
+// that it names.
+func newPlan(ctx context.Context, f *source.Files, c *TrainConfig, p *parsed, in *source.Input) (*plan, error) {
+	s, err := resolve(in, c, p)
+	if err != nil {
+		return nil, err
+	}
+	costs, err := tables.ReadCosts(ctx, f, c.Costs, in.Names())
+	if err != nil {
+		return nil, err
+	}
+	classes, err := tables.ReadClasses(ctx, f, c.ClassWeights, c.Priors, c.ErrorCosts)
+	if err != nil {
+		return nil, err
+	}
+	p.settleBins(in.Rows)
+	if err := p.settleSetUps(costs); err != nil {
+		return nil, err
+	}
+	return &plan{config: c, parsed: p, input: in, schema: s, costs: costs, tables: classes}, nil
+}
+
+// sample returns the plan of the same run over row groups that have so many rows together,
+// in this process and in memory, and their share of all rows.
+func (p *plan) sample(rows int64) (*plan, float64) {
+	in, share := p.input.Sample(rows)
+	config, settings := *p.config, *p.parsed
+	config.MemoryObjects, config.Runner, config.LevelsPerJob, config.Deadline = -1, "direct", 1, 0
+	settings.grid = slices.Clone(settings.grid)
+	for i := range settings.grid {
+		params := &settings.grid[i].params
+		params.MinRows = int64(math.Ceil(float64(params.MinRows) * share))
+	}
+	return &plan{
+		config: &config, parsed: &settings, input: in, schema: p.schema, costs: p.costs.OfFeatures(), tables: p.tables,
+		sampled: true,
+	}, share
+}
+
+// undecided reports whether there is a tree to choose.
+func (p *plan) undecided() bool { return p.parsed.selection.Undecided(len(p.parsed.grid)) }
+
+// mayValidate reports whether the settings set rows aside for validation. Whether there
+// are any is known once the rows have been read.
+func (p *plan) mayValidate() bool {
+	return p.parsed.column != "" || p.parsed.shares[dataset.Validation] > 0
+}
+
+// narrowed returns the plan without the trees that nothing chooses: where there are no
+// validation rows to choose by, the grid is its first tree. note tells the user so.
+func (p *plan) narrowed(validates bool, note func(text string)) *plan {
+	narrow, settings := *p, *p.parsed
+	if s := &settings.selection; s.Undecided(len(settings.grid)) && !validates && s.folds.Number == 0 {
+		note("there are no validation rows to choose a tree by: it is the first of the grid, as it was grown; " +
+			"--folds 5 chooses by cross-validation")
+		s.Settings = s.Unjudged()
+	}
+	if settings.selection.Rule == frontier.First {
+		settings.grid = settings.grid[:1]
+	}
+	narrow.parsed = &settings
+	return &narrow
+}
+
+// reads lists the files that a run reads, by flag.
+func (p *plan) reads() []runfolder.Reading {
+	c, list := p.config, p.input.Reads()
+	for _, url := range c.AlsoRead {
+		list = append(list, runfolder.Reading{Flag: "config", URL: url})
+	}
+	return append(list,
+		runfolder.Reading{Flag: "costs", URL: c.Costs},
+		runfolder.Reading{Flag: "class_weights", URL: c.ClassWeights},
+		runfolder.Reading{Flag: "priors", URL: c.Priors},
+		runfolder.Reading{Flag: "error_costs", URL: c.ErrorCosts})
+}

@@ -1,0 +1,153 @@
+package pipelines
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+
+	"github.com/espalier-ml/espalier/induce"
+	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/frontier"
+	"github.com/espalier-ml/espalier/induce/parallel"
+	"github.com/espalier-ml/espalier/induce/tree"
+	"github.com/espalier-ml/espalier/io/runfolder"
+	"github.com/espalier-ml/espalier/pipelines/engine"
+	"github.com/espalier-ml/espalier/transforms/jobs"
+)
+
+// scored are the grown trees with the rows that reach their leaves.
+type scored struct {
+	*grown
+
+	candidates []frontier.Candidate
+}
+
+// score makes trees of what was grown, and counts the rows that reach their leaves.
+func (r *run) score(ctx context.Context, g *grown) (*scored, error) {
+	candidates := make([]frontier.Candidate, len(g.roots))
+	trees := make([]*tree.Tree, len(g.roots))
+	build := func(i int) {
+		trees[i] = r.model(g.objects, g.roots[i], g.members[i])
+		candidates[i] = frontier.NewCandidate(trees[i], g.members[i].params)
+	}
+	err := r.driver.Phase(ctx, "trees", int64(len(trees)), "trees", func(s *parallel.Steps) error {
+		return parallel.EachUntil(ctx, len(trees), &s.Done, build)
+	})
+	if err != nil {
+		return nil, err
+	}
+	counts, err := r.countLeaves(ctx, g.objects, trees)
+	if err != nil {
+		return nil, err
+	}
+	for _, part := range []dataset.Part{dataset.Validation, dataset.Test} {
+		for i := range candidates {
+			candidates[i].Counts[part] = counts[part][i]
+		}
+	}
+	return &scored{g, candidates}, nil
+}
+
+// model makes a tree of the grown nodes of a member of the grid.
+func (p *plan) model(o *objects, root *induce.Node, m member) *tree.Tree {
+	train := o.train()
+	root.SumUp()
+	if p.parsed.selection.Rule == frontier.First {
+		root.BestFirst(p.config.MaxLeaves)
+	}
+	model, _ := induce.Model(root, o.features)
+	model.Label = o.label
+	model.Algorithm = m.algorithm
+	if p.parsed.selection.Rule == frontier.First {
+		model.Algorithm.MaxLeaves = p.config.MaxLeaves
+	}
+	model.Training = tree.Training{
+		Rows: train.Rows, Objects: train.Objects, Weight: train.Weight, RelabelledRows: train.RelabelledRows(&o.spec),
+		DroppedNullLabel: o.stats.Dropped, CutLeaves: stoppedLeaves(root),
+	}
+	o.describeWeights(&model.Training)
+	scale := o.spec.ScaleOf(dataset.Train)
+	if scale > 1 {
+		model.Training.WeightScale = scale
+	}
+	model.Estimate(p.parsed.estimate, scale)
+	model.Measure()
+	return model
+}
+
+// stoppedLeaves returns the number of leaves that the deadline has made.
+func stoppedLeaves(root *induce.Node) int {
+	n := 0
+	root.Walk(func(node *induce.Node, _ int) {
+		if node.Test == nil && node.Stopped {
+			n++
+		}
+	})
+	return n
+}
+
+// describeWeights says in a tree what its weights are.
+func (f *fitted) describeWeights(d *tree.Training) {
+	if len(f.spec.ClassWeights) == 0 {
+		return
+	}
+	d.Weights = runfolder.WeightsByClass
+	for _, w := range f.spec.ClassWeights {
+		d.ClassWeights = append(d.ClassWeights, float64(w)/jobs.FractionScale)
+	}
+	d.LeftOutRows = f.stats.Train - d.Rows
+}
+
+func (r *run) evaluateConfig(o *objects, trees []*tree.Tree) jobs.EvaluateConfig {
+	return jobs.EvaluateConfig{
+		Decoded: trees, Widths: o.layout().Widths, Weights: o.spec.Weighted(), Workers: r.driver.Workers(),
+		Out: r.newFolder("evaluate"), Run: r.files.Run.Name(),
+	}
+}
+
+// countLeaves counts the validation and test rows by the leaf of each tree that they reach.
+func (r *run) countLeaves(ctx context.Context, o *objects, trees []*tree.Tree) (counts [dataset.Parts][]*tree.LeafCounts, err error) {
+	config := r.evaluateConfig(o, trees)
+	tasks := slices.Concat(o.tasks(dataset.Validation), o.tasks(dataset.Test))
+	if len(tasks) > 0 && r.driver.Serialises() { // which hands them over as they are
+		for i := range trees {
+			config.Trees = append(config.Trees, fmt.Sprintf("%s/tree-%03d.json", config.Out, i))
+			if err := r.files.Write(ctx, config.Trees[i], trees[i].Encode()); err != nil {
+				return counts, err
+			}
+		}
+	}
+	if len(tasks) > 0 {
+		what := engine.Job{Name: "evaluate", Total: int64(len(tasks)), Unit: "blocks", Done: engine.TasksDone}
+		err := r.driver.Run(ctx, what, tasks, func(s beam.Scope, tasks beam.PCollection) {
+			jobs.Evaluate(s, tasks, config)
+		})
+		if err != nil {
+			return counts, err
+		}
+	}
+	for part := range dataset.Part(dataset.Parts) {
+		if counts[part], err = jobs.ReadLeafCounts(ctx, config.Out, part, trees); err != nil {
+			return counts, err
+		}
+	}
+	return counts, nil
+}
+
+// trainingObjects reads all training objects.
+func (r *run) trainingObjects(ctx context.Context, o *objects) (*dataset.Objects, error) {
+	layout := o.layout()
+	all := dataset.NewObjects(layout, len(o.label.Classes), o.spec.Weighted(), int(o.train().Objects))
+	for _, task := range o.tasks(dataset.Train) {
+		b, err := r.files.Read(ctx, task.File)
+		if err != nil {
+			return nil, err
+		}
+		if err := all.AppendFrom(b, layout); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
