@@ -330,7 +330,7 @@ func checkChoice(t *testing.T, points []frontier.Point, got frontier.Point, rule
 }
 
 func TestRuleNames(t *testing.T) {
-	for rule := frontier.Best; rule <= frontier.Paper; rule++ {
+	for rule := frontier.First; rule <= frontier.Paper; rule++ {
 		if got, err := frontier.ParseRule(rule.String()); got != rule || err != nil {
 			t.Errorf("%v: parsed as %v, %v", rule, got, err)
 		}

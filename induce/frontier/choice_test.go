@@ -1,0 +1,198 @@
+package frontier_test
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/frontier"
+)
+
+// listed writes the listed points as step and marks: c for chosen, h for highest, k for
+// knee.
+func listed(c *frontier.Choice) string {
+	var list []string
+	for _, p := range c.Listed {
+		var marks []byte
+		for i, marked := range []bool{p.Chosen, p.Highest, p.Knee} {
+			if marked {
+				marks = append(marks, "chk"[i])
+			}
+		}
+		list = append(list, fmt.Sprintf("%d/%d%s", p.Tree, p.Step, marks))
+	}
+	return strings.Join(list, " ")
+}
+
+// TestChoose: by hand on grownTree, pruned in leaves. Costs and areas are 0 and .5, 1
+// and .786, 2.25 and .827; the second point is .43 above the chord, and so the knee. The
+// second tree has equal points, which come after those of the first. The tree with one
+// test has a worst path of 1, the whole tree one of 3.
+func TestChoose(t *testing.T) {
+	for _, c := range []struct {
+		query frontier.Query
+		step  float64
+		want  string
+	}{
+		{frontier.Query{Rule: frontier.Highest}, 0, "0/2 0/1k 0/0ch"},
+		{frontier.Query{Rule: frontier.Knee}, 0, "0/2 0/1ck 0/0h"},
+		{frontier.Query{Rule: frontier.First}, 0, "0/2 0/1k 0/0ch"},
+		{frontier.Query{Rule: frontier.Best, Tolerance: .04}, 0, "0/2 0/1k 0/0ch"},
+		{frontier.Query{Rule: frontier.Best, Tolerance: .041}, 0, "0/2 0/1ck 0/0h"}, // 2/49 = .0408 lower
+		{frontier.Query{Rule: frontier.Best, Tolerance: .041}, .3, "0/2 0/1ck 0/0h"},
+		{frontier.Query{Rule: frontier.Highest, Limits: frontier.Limits{ExpectedCost: 2}}, 0, "0/2 0/1chk 0/0"},
+		{frontier.Query{Rule: frontier.Highest, Limits: frontier.Limits{Leaves: 1}}, 0, "0/2ch 0/1k 0/0"},
+		{frontier.Query{Rule: frontier.Highest, Limits: frontier.Limits{Leaves: 1}}, .5, "0/2ch 0/1k 0/0"},
+	} {
+		s := frontier.Settings{Query: c.query, Step: c.step, Currencies: both()[:1]}
+		choice, err := pool(t, &s, candidates()).Choose(&s)
+		if err != nil {
+			t.Fatalf("%+v: %v", s, err)
+		}
+		if got := listed(choice); got != c.want {
+			t.Errorf("%+v: %s, want %s", s, got, c.want)
+		}
+		for _, p := range choice.Listed {
+			if p.Chosen && (p.Step != choice.Chosen.Step || p.Tree != choice.Chosen.Tree) {
+				t.Errorf("%+v: chosen %+v, listed as chosen %+v", s, choice.Chosen, p)
+			}
+		}
+	}
+}
+
+// TestThinned: by hand. At a price of .1 for the second test of grownTree, 0/1 is below
+// the chord, so the knee is 0/0. A step of .3 drops 0/1, whose area is .286 above that
+// of 0/2.
+func TestThinned(t *testing.T) {
+	for step, want := range map[float64]string{0: "0/2 0/1 0/0chk", .28: "0/2 0/1 0/0chk", .3: "0/2 0/0chk"} {
+		s := frontier.Settings{Query: frontier.Query{Rule: frontier.Highest}, Step: step, Currencies: both()[:1]}
+		list := candidates()[:1]
+		list[0].Tree.Nodes[2].Test.Cost = .1
+		choice, err := pool(t, &s, list).Choose(&s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := listed(choice); got != want {
+			t.Errorf("step %v: listed %s, want %s", step, got, want)
+		}
+	}
+}
+
+// TestOffTheFrontier: by hand. The second tree costs 2 + .5*5/8 = 2.3125 instead of
+// 2.25, for the same area, and its worst path costs 2.5 instead of 3. A limit of 2.5
+// chooses it. It is listed, though the first tree dominates it.
+func TestOffTheFrontier(t *testing.T) {
+	list := candidates()
+	list[1].Tree.Nodes[0].Test.Cost, list[1].Tree.Nodes[2].Test.Cost = 2, .5
+	s := frontier.Settings{Query: frontier.Query{Rule: frontier.Highest, Limits: frontier.Limits{MaxCost: 2.5}}}
+	choice, err := pool(t, &s, list).Choose(&s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := listed(choice); got != "0/0k 1/0ch" {
+		t.Errorf("listed %s, want 0/0k 1/0ch", got)
+	}
+}
+
+// TestOneStandardError: by hand on grownTree, the standard error of the 14 validation
+// rows is between .041 and .326, the distances from the highest area to the others: it
+// chooses the tree with one test.
+func TestOneStandardError(t *testing.T) {
+	s := frontier.Settings{Query: frontier.Query{Rule: frontier.OneSE}, Currencies: both()}
+	p := pool(t, &s, candidates())
+	choice, err := p.Choose(&s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	area := p.Candidates[0].Area(dataset.Validation)
+	if area.StandardError <= .041 || area.StandardError >= .326 {
+		t.Errorf("standard error %v", area.StandardError)
+	}
+	if got := listed(choice); got != "0/2 0/1ck 0/0h" {
+		t.Errorf("listed %s", got)
+	}
+	want := frontier.Interval{SE: area.StandardError, Low: area.Low, High: area.High}
+	if got := p.Points[0].Interval; got == nil || *got != want {
+		t.Errorf("interval %+v, want %+v", got, want)
+	}
+}
+
+// TestNoChoice: without validation rows, and with limits that no tree keeps.
+func TestNoChoice(t *testing.T) {
+	s := frontier.Settings{Query: frontier.Query{Rule: frontier.Highest}, Currencies: both()}
+	list := candidates()
+	for i := range list {
+		list[i].Counts[dataset.Validation] = list[i].Tree.NewLeafCounts()
+	}
+	if _, err := pool(t, &s, list).Choose(&s); !errors.Is(err, frontier.ErrNoMerit) {
+		t.Errorf("without rows: %v", err)
+	}
+	s.Currencies, s.Limits = nil, frontier.Limits{ExpectedCost: 1}
+	if _, err := pool(t, &s, candidates()).Choose(&s); !errors.Is(err, frontier.ErrLimits) {
+		t.Errorf("trees of cost 2.25 within 1: %v", err)
+	}
+}
+
+func limited(l frontier.Limits) frontier.Settings {
+	return frontier.Settings{Query: frontier.Query{Limits: l}}
+}
+
+func TestUndecided(t *testing.T) {
+	alpha := 0.1
+	for name, c := range map[string]struct {
+		settings frontier.Settings
+		trees    int
+		want     bool
+	}{
+		"several trees":            {frontier.Settings{}, 2, true},
+		"one tree":                 {frontier.Settings{}, 1, false},
+		"prunings":                 {frontier.Settings{Currencies: both()}, 1, true},
+		"one alpha":                {frontier.Settings{Currencies: both(), Alpha: &alpha}, 1, false},
+		"trees at one alpha":       {frontier.Settings{Currencies: both(), Alpha: &alpha}, 2, true},
+		"a budget":                 {limited(frontier.Limits{ExpectedCost: 1}), 1, true},
+		"a budget of a path":       {limited(frontier.Limits{MaxCost: 1}), 1, true},
+		"a limit the growth keeps": {limited(frontier.Limits{Leaves: 4}), 1, false},
+	} {
+		c.settings.Rule = frontier.Best
+		if got := c.settings.Undecided(c.trees); got != c.want {
+			t.Errorf("%s: undecided %v", name, got)
+		}
+		c.settings.Rule = frontier.First
+		if c.settings.Undecided(c.trees) {
+			t.Errorf("%s: the rule first has a choice", name)
+		}
+	}
+}
+
+// TestSole: the tree where there is no choice, by hand on grownTree: at alpha .25 in
+// leaves the second test is cut, which is worth .2.
+func TestSole(t *testing.T) {
+	alpha := .25
+	c := candidates()[0]
+	for name, one := range map[string]struct {
+		settings frontier.Settings
+		leaves   int
+	}{
+		"un-pruned":   {frontier.Settings{Currencies: both()}, 3},
+		"no currency": {frontier.Settings{Alpha: &alpha}, 3},
+		"pruned":      {frontier.Settings{Currencies: both(), Alpha: &alpha}, 2},
+		"unjudged": {
+			frontier.Settings{Query: frontier.Query{Rule: frontier.Best}, Currencies: both(), Alpha: &alpha}.Unjudged(), 3,
+		},
+	} {
+		got := one.settings.Sole(&c)
+		if got.Tree.Complexity.Leaves != one.leaves || got.Grown != c.Tree {
+			t.Errorf("%s: %d leaves, want %d", name, got.Tree.Complexity.Leaves, one.leaves)
+		}
+		if want := .2; one.leaves == 2 && math.Abs(got.Tree.Algorithm.Alpha-want) > 1e-15 {
+			t.Errorf("%s: alpha %v, want that of the step, %v", name, got.Tree.Algorithm.Alpha, want)
+		}
+	}
+	s := frontier.Settings{Query: frontier.Query{Rule: frontier.Best}, Currencies: both()}.Unjudged()
+	if s.Rule != frontier.First || len(s.Currencies) > 0 || s.Undecided(5) {
+		t.Errorf("unjudged: %+v", s)
+	}
+}

@@ -1,0 +1,331 @@
+package crossvalidate_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"sync/atomic"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/espalier-ml/espalier/induce"
+	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/frontier"
+	"github.com/espalier-ml/espalier/induce/frontier/crossvalidate"
+	"github.com/espalier-ml/espalier/induce/memory"
+	"github.com/espalier-ml/espalier/induce/metric"
+	"github.com/espalier-ml/espalier/induce/prune"
+	"github.com/espalier-ml/espalier/induce/split"
+	"github.com/espalier-ml/espalier/induce/tree"
+)
+
+// data are objects over two features with the codes 0..3 and 0..15, without a missing
+// value. The second feature leans to the second class.
+type data struct {
+	features []dataset.Feature
+	objects  *dataset.Objects
+	weight   int64
+	params   []induce.Params
+}
+
+func newData(codes [][]int, classes []int) *data {
+	cuts := make([]float64, 15)
+	for i := range cuts {
+		cuts[i] = float64(i)
+	}
+	d := &data{
+		features: []dataset.Feature{
+			{Name: "x", Kind: dataset.Numeric, Cuts: cuts[:3], Cost: 1}, {Name: "y", Kind: dataset.Numeric, Cuts: cuts, Cost: 2},
+		},
+		params: []induce.Params{
+			{Algorithm: split.C45, Family: split.Thresholds},
+			{Algorithm: split.CART, Family: split.Both, Theta: 0.1},
+		},
+	}
+	d.objects = dataset.NewObjects(dataset.NewLayout(d.features), 2, false, len(codes))
+	for i, c := range codes {
+		weight := int64(1 + c[0])
+		d.weight += weight
+		d.objects.Append(c, []dataset.ClassWeight{{Class: uint16(classes[i]), Weight: weight}}, weight)
+	}
+	return d
+}
+
+// every draws one object for each of the 64 pairs of codes.
+func every(seed uint64) *data {
+	r := rand.New(rand.NewPCG(seed, 1))
+	var codes [][]int
+	var classes []int
+	for i := range 64 {
+		codes = append(codes, []int{i % 4, i / 4})
+		classes = append(classes, min(1, (i/4+r.IntN(16))/16))
+	}
+	return newData(codes, classes)
+}
+
+// model makes a tree of a root, with smoothed leaves.
+func (d *data) model(root *induce.Node, candidate int) *tree.Tree {
+	t, _ := induce.Model(root, d.features)
+	t.Label.Classes = []string{"a", "b"}
+	t.Algorithm.Name = d.params[candidate].Algorithm.String()
+	t.Estimate(tree.Smoothed, 1)
+	t.Measure()
+	return t
+}
+
+func (d *data) growth(folds int) *crossvalidate.Growth {
+	return &crossvalidate.Growth{
+		Objects: d.objects, Columns: split.Columns(d.features), Folds: folds, Seed: 1, Model: d.model,
+	}
+}
+
+// pool has the trees of all objects, in both currencies. The training objects are the
+// validation rows, too.
+func (d *data) pool(t *testing.T) *frontier.Pool {
+	t.Helper()
+	var candidates []frontier.Candidate
+	for i, root := range memory.GrowEach(d.objects, split.Columns(d.features), d.params, d.weight, memory.Options{}) {
+		c := frontier.NewCandidate(d.model(root, i), d.params[i])
+		c.Counts[dataset.Validation], c.Counts[dataset.Test] = c.Counts[dataset.Train], c.Tree.NewLeafCounts()
+		candidates = append(candidates, c)
+	}
+	settings := frontier.Settings{Currencies: []prune.Currency{prune.Leaves, prune.Cost}}
+	p, err := frontier.NewPool(t.Context(), candidates, &settings, new(atomic.Int64))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// TestDeal: each object is in one fold, and where it is depends on the seed and on its
+// codes, but not on the order of the objects.
+func TestDeal(t *testing.T) {
+	d := every(1)
+	backwards := make([]int32, d.objects.Len())
+	for i := range backwards {
+		backwards[i] = int32(len(backwards) - 1 - i)
+	}
+	turned := d.objects.Select(backwards)
+	for _, folds := range []int{2, 5, 100} {
+		held := crossvalidate.Deal(d.objects, folds, 1)
+		var all []int32
+		for fold, ids := range held {
+			if !slices.IsSorted(ids) {
+				t.Errorf("fold %d of %d: %v", fold, folds, ids)
+			}
+			all = append(all, ids...)
+			var again []int32
+			for _, id := range crossvalidate.Deal(turned, folds, 1)[fold] {
+				again = append(again, backwards[id])
+			}
+			slices.Sort(again)
+			if !slices.Equal(ids, again) {
+				t.Errorf("fold %d of %d: %v, of the objects backwards %v", fold, folds, ids, again)
+			}
+		}
+		slices.Sort(all)
+		for i, id := range all {
+			if int(id) != i {
+				t.Fatalf("%d folds: object %d is %d", folds, i, id)
+			}
+		}
+		if len(all) != 64 || len(held) != folds {
+			t.Errorf("%d objects in %d folds", len(all), len(held))
+		}
+		if cmp.Equal(held, crossvalidate.Deal(d.objects, folds, 2)) {
+			t.Errorf("%d folds: another seed deals the same", folds)
+		}
+	}
+}
+
+// TestGrow: the tree of a fold is the one that memory grows from the other objects, and
+// its figures are those of package metric on the objects of the fold.
+func TestGrow(t *testing.T) {
+	d := every(2)
+	p := d.pool(t)
+	var settled atomic.Int64
+	folds, err := d.growth(4).Grow(t.Context(), p, &settled)
+	if err != nil || len(folds) != 4 {
+		t.Fatalf("%d folds, %v", len(folds), err)
+	}
+	want := d.weight * 6 // two trees, which have each object three times
+	if settled.Load() != want || crossvalidate.Weight(d.weight, 2, 4) != want {
+		t.Errorf("weight %d settled, want %d", settled.Load(), want)
+	}
+	for i, q := range p.Points {
+		if q.Step != 0 {
+			continue
+		}
+		for fold, ids := range crossvalidate.Deal(d.objects, 4, 1) {
+			want, score := d.byHand(ids, q.Tree)
+			got := crossvalidate.Counterparts(folds, p, &p.Points[i])[fold]
+			if diff := cmp.Diff(want, got.Tree); diff != "" {
+				t.Errorf("fold %d, point %d (-want +got):\n%s", fold, i, diff)
+			}
+			if got.Rows != score.Rows || math.Abs(*got.Score.AUC-*score.AUCOvRMacro) > 1e-12 ||
+				math.Abs(*got.Score.ExpectedCost-*score.ExpectedCost) > 1e-12 {
+				t.Errorf("fold %d, point %d: %d rows, %v, want %d rows, area %v", fold, i, got.Rows, *got.Score.AUC, score.Rows,
+					*score.AUCOvRMacro)
+			}
+		}
+	}
+}
+
+// byHand grows a tree without some objects and measures it on them.
+func (d *data) byHand(held []int32, candidate int) (*tree.Tree, metric.Metrics) {
+	var rest []int32
+	total := int64(0)
+	for i := range int32(d.objects.Len()) {
+		if !slices.Contains(held, i) {
+			rest = append(rest, i)
+			total += d.objects.Weight[i]
+		}
+	}
+	columns := split.Columns(d.features)
+	root := memory.Grow(d.objects.Select(rest), columns, d.params[candidate], total, memory.Options{})
+	t := d.model(root, candidate)
+	counts, router := t.NewLeafCounts(), t.Router()
+	for _, id := range held {
+		counts.Count(router.Leaf(d.objects, int(id)), d.objects, int(id))
+	}
+	return t, metric.Evaluate(metric.Leaves(t, counts), t.Label.Classes, 1)
+}
+
+// TestCounterparts: the un-pruned trees and the roots alone correspond to each other. A
+// step between them corresponds to the optimum of the fold's tree at the geometric mean
+// of the alphas from which on the step and the next one are optimal. The area of a
+// point is the mean over the folds.
+func TestCounterparts(t *testing.T) {
+	d := every(3)
+	p := d.pool(t)
+	folds, err := d.growth(5).Grow(t.Context(), p, new(atomic.Int64))
+	if err != nil {
+		t.Fatal(err)
+	}
+	crossvalidate.SetAreas(folds, p)
+	held, between := crossvalidate.Deal(d.objects, 5, 1), 0
+	for i := range p.Points {
+		q := &p.Points[i]
+		steps := p.Prunings[p.PruningOf(q)].Sequence.Steps
+		sum, n := 0.0, 0
+		for fold, one := range crossvalidate.Counterparts(folds, p, q) {
+			grown, _ := d.byHand(held[fold], q.Tree)
+			own := p.Candidates[q.Tree].Prune(grown, q.Currency)
+			at := 0
+			switch {
+			case q.Step == len(steps)-1:
+				at = len(own.Steps) - 1
+			case q.Step > 0:
+				at = own.At(math.Sqrt(steps[q.Step].Alpha * steps[q.Step+1].Alpha))
+				between++
+			}
+			if got, want := one.Tree.Complexity, own.Tree(at).Complexity; got != want {
+				t.Errorf("point %d, fold %d: %+v, want that of step %d, %+v", i, fold, got, at, want)
+			}
+			if one.Score.AUC != nil {
+				sum, n = sum+*one.Score.AUC, n+1
+			}
+		}
+		if want := sum / float64(n); math.Abs(*q.Folds-want) > 1e-15 {
+			t.Errorf("point %d: area %v, want the mean %v", i, *q.Folds, want)
+		}
+	}
+	if between < 20 {
+		t.Errorf("only %d counterparts between the first and the last step", between)
+	}
+}
+
+// TestFewObjects: the folds of few objects that have none are left out, and a fold that
+// has all.
+func TestFewObjects(t *testing.T) {
+	for n := 1; n <= 6; n++ {
+		var codes [][]int
+		var classes []int
+		for i := range n {
+			codes, classes = append(codes, []int{i % 4, i}), append(classes, i%2)
+		}
+		d := newData(codes, classes)
+		p := d.pool(t)
+		for _, number := range []int{2, 5, 20} {
+			want := 0
+			for _, ids := range crossvalidate.Deal(d.objects, number, 1) {
+				if len(ids) > 0 && len(ids) < n {
+					want++
+				}
+			}
+			folds, err := d.growth(number).Grow(t.Context(), p, new(atomic.Int64))
+			if err != nil || len(folds) != want || n == 1 && want != 0 {
+				t.Errorf("%d objects: %d of %d folds, want %d, %v", n, len(folds), number, want, err)
+			}
+			crossvalidate.SetAreas(folds, p)
+			rows := int64(0)
+			for _, one := range crossvalidate.Counterparts(folds, p, &p.Points[0]) {
+				rows += one.Rows
+			}
+			if want > 0 && rows != d.weight {
+				t.Errorf("%d objects in %d folds: %d rows of %d", n, number, rows, d.weight)
+			}
+			if n == 1 && p.Points[0].Folds != nil {
+				t.Errorf("the area %v of no folds", *p.Points[0].Folds)
+			}
+		}
+	}
+}
+
+// TestStability: a tree agrees with itself in each split, and in half of the trees if
+// every second one is a single leaf.
+func TestStability(t *testing.T) {
+	p := every(4).pool(t)
+	whole := p.Candidates[0].Tree
+	last := p.Prunings[0].Sequence
+	leaf := last.Tree(len(last.Steps) - 1)
+	for want, trees := range map[float64][]*tree.Tree{1: {whole, whole}, .5: {whole, leaf}, 0: {leaf}} {
+		var counterparts []crossvalidate.Counterpart
+		for _, one := range trees {
+			counterparts = append(counterparts, crossvalidate.Counterpart{Tree: one})
+		}
+		s := crossvalidate.Stability(whole, counterparts)
+		if *s.SameFeature != want || *s.SameTest != want || len(s.Splits) != whole.Complexity.Leaves-1 {
+			t.Errorf("%d trees: %v, %v, %d splits, want %v", len(trees), *s.SameFeature, *s.SameTest, len(s.Splits), want)
+		}
+	}
+}
+
+// TestGrowStops: the end of the context ends the growth, before it and in the middle,
+// and nothing half grown is given out.
+func TestGrowStops(t *testing.T) {
+	d := every(5)
+	p := d.pool(t)
+	cause := errors.New("interrupted")
+	for _, at := range []int32{0, 1, 5} {
+		ctx, cancel := context.WithCancelCause(t.Context())
+		g := d.growth(3)
+		var trees atomic.Int32
+		g.Model = func(root *induce.Node, candidate int) *tree.Tree {
+			if trees.Add(1) == at {
+				cancel(cause)
+			}
+			return d.model(root, candidate)
+		}
+		if at == 0 {
+			cancel(cause)
+		}
+		if folds, err := g.Grow(ctx, p, new(atomic.Int64)); folds != nil || !errors.Is(err, cause) {
+			t.Errorf("after %d trees: %d folds, %v", at, len(folds), err)
+		}
+		cancel(nil)
+	}
+}
+
+func ExampleSetting_Decide() {
+	auto, _ := crossvalidate.ParseSetting("auto")
+	fmt.Println(auto.Decide(150, 20_000).Folds, "folds: the rarest class has few validation rows")
+	fmt.Println(auto.Decide(900, 20_000).Folds, "folds: it has enough")
+	// Output:
+	// 5 folds: the rarest class has few validation rows
+	// 0 folds: it has enough
+}
