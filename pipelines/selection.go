@@ -62,7 +62,7 @@ func (c *TrainConfig) conflictsOfChoice() []error {
 	var faults []error
 	if c.Alpha != alphaAuto && len(c.Prune) > 1 {
 		faults = append(faults,
-			fmt.Errorf("--alpha %s is of one currency: name it with --prune leaves or --prune cost", c.Alpha))
+			fmt.Errorf("--alpha %s is of one currency: name it with --prune, such as --prune leaves", c.Alpha))
 	}
 	if c.Select != selectFirst {
 		return faults

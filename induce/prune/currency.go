@@ -1,6 +1,9 @@
 package prune
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // Currency is the complexity measure that alpha multiplies.
 type Currency uint8
@@ -28,5 +31,5 @@ func ParseCurrency(s string) (Currency, error) {
 			return Currency(i), nil
 		}
 	}
-	return 0, fmt.Errorf("pruning currency %q: want one of leaves, cost", s)
+	return 0, fmt.Errorf("pruning currency %q: want one of %s", s, strings.Join(currencyNames()[1:], ", "))
 }
