@@ -21,7 +21,8 @@ Nothing is chosen on test. Prints a Markdown table each and fails where a point
 is missed. Needs the folder ../shared, Go, and Python with numpy and pyarrow
 (installed by pip where they are missing).
 """
-import argparse, csv, os, sys
+
+import csv, os, sys
 
 sys.dont_write_bytecode = True
 from needs import need
@@ -31,7 +32,7 @@ need('budgets')
 import numpy as np
 import pyarrow.parquet as pq
 
-from protocol import Espalier, data_sets, load, oracle, query, save, table
+from protocol import Espalier, arguments, load, oracle, query, save, splits, table
 
 level = 1e-9  # of the AUC: less is equal
 paper = {name: ['--algorithm', name] for name in ('ec45', 'ecart', 'c45', 'cart', 'cc45', 'ccart', 'asr', 'ip', 'bal')}
@@ -46,8 +47,21 @@ def against_published(espalier, data, seed):
     rows = []
     for p in data.published:
         chosen = query(points, p.cost)
-        rows.append(dict(set=data.name, split=seed, against=p.name, budget=p.cost, theirs=p.test, ours=chosen.test, cost=chosen.cost,
-                         validation=chosen.validation, best_on_test=oracle(points, p.cost).test, tree=chosen.name, points=len(points)))
+        rows.append(
+            dict(
+                set=data.name,
+                split=seed,
+                against=p.name,
+                budget=p.cost,
+                theirs=p.test,
+                ours=chosen.test,
+                cost=chosen.cost,
+                validation=chosen.validation,
+                best_on_test=oracle(points, p.cost).test,
+                tree=chosen.name,
+                points=len(points),
+            )
+        )
     return rows
 
 
@@ -58,10 +72,26 @@ def against_paper_preset(espalier, data, seed):
         points, _ = espalier.frontier(data, data.files, *flags)
         for name, algorithm in paper.items():
             out = espalier.train(data, data.files, '--preset', 'paper', '--prune', 'none', *algorithm, *flags)
-            budget, theirs = load(out, 'tree.json')['complexity']['expected_cost'], load(out, 'metrics.json')['test']['auc_ovr_macro']
+            budget, theirs = (
+                load(out, 'tree.json')['complexity']['expected_cost'],
+                load(out, 'metrics.json')['test']['auc_ovr_macro'],
+            )
             chosen = query(points, budget)
-            rows.append(dict(set=data.name, split=seed, against=f'{name} {law}', budget=budget, theirs=theirs, ours=chosen.test, cost=chosen.cost,
-                             validation=chosen.validation, best_on_test=oracle(points, budget).test, tree=chosen.name, points=len(points)))
+            rows.append(
+                dict(
+                    set=data.name,
+                    split=seed,
+                    against=f'{name} {law}',
+                    budget=budget,
+                    theirs=theirs,
+                    ours=chosen.test,
+                    cost=chosen.cost,
+                    validation=chosen.validation,
+                    best_on_test=oracle(points, budget).test,
+                    tree=chosen.name,
+                    points=len(points),
+                )
+            )
     return rows
 
 
@@ -89,7 +119,13 @@ def verdict(name, rows_by_set):
     best = [x for rows in rows_by_set for x in margins(rows, 'best_on_test').values()]
     least = min(m, key=lambda pair: pair[1])
     held = sum(x >= -level for _, x in m)
-    return [name, f'{held} of {len(m)}', f'{np.mean([x for _, x in m]):+.4f}', f'{least[1]:+.4f} ({least[0]})', f'{np.mean(best):+.4f}'], len(m) - held
+    return [
+        name,
+        f'{held} of {len(m)}',
+        f'{np.mean([x for _, x in m]):+.4f}',
+        f'{least[1]:+.4f} ({least[0]})',
+        f'{np.mean(best):+.4f}',
+    ], len(m) - held
 
 
 def report(title, rows):
@@ -107,25 +143,19 @@ def report(title, rows):
 
 
 def main():
-    ap = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    ap.add_argument('--sets', type=lambda s: s.split(','), default=[])
-    ap.add_argument('--splits', type=int, default=5)
+    ap = arguments(__doc__)
     ap.add_argument('--only', choices=['published', 'costs'])
-    ap.add_argument('--espalier', help='a binary to use instead of building one')
-    ap.add_argument('--csv')
     ap.add_argument('--costs_csv')
     options = ap.parse_args()
     published, costs = [], []
     with Espalier(options.espalier) as espalier:
-        for data in data_sets(options.sets):
-            for seed in range(1, options.splits + 1):
-                if options.only != 'costs':
-                    published += against_published(espalier, data, seed)
-                    save(options.csv, published)
-                if options.only != 'published':
-                    costs += against_paper_preset(espalier, data, seed)
-                    save(options.costs_csv, costs)
-                print(f'{data.name} split {seed} done', file=sys.stderr, flush=True)
+        for data, seed in splits(options):
+            if options.only != 'costs':
+                published += against_published(espalier, data, seed)
+                save(options.csv, published)
+            if options.only != 'published':
+                costs += against_paper_preset(espalier, data, seed)
+                save(options.costs_csv, costs)
     missed = report('Published points, AUC on test rows', published)
     missed += report("The paper preset's trees, with random costs", costs)
     sys.exit(int(missed > 0))

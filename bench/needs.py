@@ -7,6 +7,7 @@ The folder requirements lists the packages of each script, and their versions in
 versions.txt. A package that Python can import already is left as it is,
 whatever its version.
 """
+
 import importlib.util, os, subprocess, sys
 
 folder = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'requirements')
@@ -19,7 +20,9 @@ def need(script):
         packages = [line.strip() for line in f if line.strip() and line[0] not in '-#']
     missing = [p for p in packages if not importlib.util.find_spec(modules.get(p, p))]
     if missing:
-        subprocess.check_call([sys.executable, '-m', 'pip', 'install', '-q', '-c', os.path.join(folder, 'versions.txt'), *missing])
+        subprocess.check_call(
+            [sys.executable, '-m', 'pip', 'install', '-q', '-c', os.path.join(folder, 'versions.txt'), *missing]
+        )
 
 
 if __name__ == '__main__':

@@ -7,6 +7,7 @@ This is the other side of speed.py: read with pyarrow, one round at full step, 2
 leaves, 63 bins, as many threads as processors, the AUC on a fifth of the rows (one
 class against the rest, the mean of the classes). Prints one line of JSON.
 """
+
 import glob, json, os, sys
 
 sys.dont_write_bytecode = True
@@ -42,7 +43,7 @@ def main():
     x, y = read(sys.argv[1])
     classes = int(y.max()) + 1
     u = np.random.default_rng(1).random(len(y))
-    train, test = u < .7, u >= .8
+    train, test = u < 0.7, u >= 0.8
     p = fit(x[train], y[train], classes).predict(x[test])
     if classes == 2:
         auc = roc_auc_score(y[test], p)

@@ -30,7 +30,8 @@ result but says whether the trees or the choice among them is what lacks. Needs
 the folder ../shared and Python; installs by pip what is missing of numpy,
 pandas, pyarrow, scikit-learn, lightgbm and pystreed.
 """
-import argparse, os, sys
+
+import os, sys
 
 sys.dont_write_bytecode = True
 from needs import need
@@ -41,7 +42,7 @@ import numpy as np
 import pyarrow as pa, pyarrow.parquet as pq
 
 import rivals
-from protocol import Espalier, data_sets, load, oracle, query, save, table
+from protocol import Espalier, arguments, load, oracle, query, save, splits, table
 
 level = 1e-9
 plenty = 10  # expected tests at which the frontier is held against the ensemble
@@ -69,17 +70,37 @@ def one_split(espalier, data, seed, options):
         row = dict(set=data.name, split=seed, against=published.name, budget=published.cost)
         for side, points in ('ours', ours), ('cart', peers.cart), ('lightgbm', peers.lightgbm):
             chosen = query(points, published.cost)
-            row |= {side: chosen.test, f'{side}_validation': chosen.validation, f'{side}_tests': chosen.cost, f'{side}_tree': chosen.name,
-                    f'{side}_best_on_test': oracle(points, published.cost).test}
-        rows.append(row | dict(ours_plenty=query(ours, plenty).test, ensemble=peers.ensemble.test, ensemble_tests=peers.ensemble.cost))
+            row |= {
+                side: chosen.test,
+                f'{side}_validation': chosen.validation,
+                f'{side}_tests': chosen.cost,
+                f'{side}_tree': chosen.name,
+                f'{side}_best_on_test': oracle(points, published.cost).test,
+            }
+        rows.append(
+            row
+            | dict(
+                ours_plenty=query(ours, plenty).test, ensemble=peers.ensemble.test, ensemble_tests=peers.ensemble.cost
+            )
+        )
     return rows, [shallow(espalier, data, seed, file, ours, depth, *found) for depth, found in peers.optimal.items()]
 
 
 def shallow(espalier, data, seed, file, frontier, depth, point, accuracy, seconds):
     trees, folder = espalier.frontier(data, [file], '--split', 'part', '--max_depth', str(depth))
-    return dict(set=data.name, split=seed, depth=depth, seconds=seconds, optimal_accuracy=accuracy, optimal_auc=point.test, optimal_tests=point.cost,
-                accuracy=load(folder, 'metrics.json')['test']['accuracy'], by_accuracy=most_accurate(espalier, folder, trees),
-                auc=query(trees, np.inf).test, auc_at_tests=query(frontier, point.cost).test)
+    return dict(
+        set=data.name,
+        split=seed,
+        depth=depth,
+        seconds=seconds,
+        optimal_accuracy=accuracy,
+        optimal_auc=point.test,
+        optimal_tests=point.cost,
+        accuracy=load(folder, 'metrics.json')['test']['accuracy'],
+        by_accuracy=most_accurate(espalier, folder, trees),
+        auc=query(trees, np.inf).test,
+        auc_at_tests=query(frontier, point.cost).test,
+    )
 
 
 def most_accurate(espalier, folder, trees):
@@ -99,7 +120,12 @@ def margins(rows, peer, suffix=''):
 def verdict(rows, peer):
     m = margins(rows, peer)
     ahead, even = (m > level).sum(), (abs(m) <= level).sum()
-    return [f'{ahead}{f" + {even} level" if even else ""} of {len(m)}', f'{m.mean():+.4f}', f'{m.min():+.4f}', f'{margins(rows, peer, "_best_on_test").mean():+.4f}']
+    return [
+        f'{ahead}{f" + {even} level" if even else ""} of {len(m)}',
+        f'{m.mean():+.4f}',
+        f'{m.min():+.4f}',
+        f'{margins(rows, peer, "_best_on_test").mean():+.4f}',
+    ]
 
 
 def mean(rows, key):
@@ -110,9 +136,32 @@ def budget_table(groups):
     rows = []
     for name, group in groups.items():
         distance = mean(group, 'ours_plenty') - mean(group, 'ensemble')
-        rows.append([name, *verdict(group, 'cart'), *verdict(group, 'lightgbm'), f'{mean(group, "ours_plenty"):.4f}', f'{mean(group, "ensemble"):.4f}', f'{distance:+.4f}', f'{mean(group, "ensemble_tests"):.0f}'])
+        rows.append(
+            [
+                name,
+                *verdict(group, 'cart'),
+                *verdict(group, 'lightgbm'),
+                f'{mean(group, "ours_plenty"):.4f}',
+                f'{mean(group, "ensemble"):.4f}',
+                f'{distance:+.4f}',
+                f'{mean(group, "ensemble_tests"):.0f}',
+            ]
+        )
     columns = 'margin', 'least', 'best on test'
-    table(['data set', 'ahead of CART', *columns, 'ahead of one LightGBM tree', *columns, f'AUC at {plenty} tests', '100 rounds', 'distance', 'its tests'], rows)
+    table(
+        [
+            'data set',
+            'ahead of CART',
+            *columns,
+            'ahead of one LightGBM tree',
+            *columns,
+            f'AUC at {plenty} tests',
+            '100 rounds',
+            'distance',
+            'its tests',
+        ],
+        rows,
+    )
 
 
 def depth_table(groups):
@@ -120,9 +169,33 @@ def depth_table(groups):
     for name, group in groups.items():
         for depth in sorted({row['depth'] for row in group}):
             g = [row for row in group if row['depth'] == depth]
-            rows.append([name, depth, *(f'{mean(g, k):.4f}' for k in ('by_accuracy', 'accuracy', 'optimal_accuracy', 'auc_at_tests', 'optimal_auc')), f'{mean(g, "optimal_tests"):.2f}', f'{mean(g, "seconds"):.2f}'])
+            rows.append(
+                [
+                    name,
+                    depth,
+                    *(
+                        f'{mean(g, k):.4f}'
+                        for k in ('by_accuracy', 'accuracy', 'optimal_accuracy', 'auc_at_tests', 'optimal_auc')
+                    ),
+                    f'{mean(g, "optimal_tests"):.2f}',
+                    f'{mean(g, "seconds"):.2f}',
+                ]
+            )
     if rows:
-        table(['data set', 'depth', 'accuracy, chosen by accuracy', 'by AUC', 'STreeD', 'AUC at its tests', 'STreeD', 'its tests', 'its seconds'], rows)
+        table(
+            [
+                'data set',
+                'depth',
+                'accuracy, chosen by accuracy',
+                'by AUC',
+                'STreeD',
+                'AUC at its tests',
+                'STreeD',
+                'its tests',
+                'its seconds',
+            ],
+            rows,
+        )
 
 
 def by_set(rows):
@@ -133,24 +206,18 @@ def by_set(rows):
 
 
 def main():
-    ap = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    ap.add_argument('--sets', type=lambda s: s.split(','), default=[])
-    ap.add_argument('--splits', type=int, default=5)
+    ap = arguments(__doc__)
     ap.add_argument('--min_leaf', type=lambda s: [int(n) for n in s.split(',')], default=[1])
-    ap.add_argument('--espalier', help='a binary to use instead of building one')
     ap.add_argument('--keep', help='folder that keeps what the peers offer, for later runs with the same options')
-    ap.add_argument('--csv')
     ap.add_argument('--optimal_csv')
     options = ap.parse_args()
     budgets, depths = [], []
     with Espalier(options.espalier) as espalier:
-        for data in data_sets(options.sets):
-            for seed in range(1, options.splits + 1):
-                b, d = one_split(espalier, data, seed, options)
-                budgets, depths = budgets + b, depths + d
-                save(options.csv, budgets)
-                save(options.optimal_csv, depths)
-                print(f'{data.name} split {seed} done', file=sys.stderr, flush=True)
+        for data, seed in splits(options):
+            b, d = one_split(espalier, data, seed, options)
+            budgets, depths = budgets + b, depths + d
+            save(options.csv, budgets)
+            save(options.optimal_csv, depths)
     budget_table(by_set(budgets))
     depth_table(by_set(depths))
 

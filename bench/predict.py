@@ -18,6 +18,7 @@ predictions: the median of RUNS pairs, one after the other. Fails where a row
 differs or the ratio is above 2. Needs the folder ../shared and Python; installs by
 pip what is missing of numpy and pyarrow.
 """
+
 import argparse, glob, os, sys, time
 
 sys.dont_write_bytecode = True
@@ -115,7 +116,13 @@ def changed(rows, label, rng):
         values = rows[name].to_pylist()
         for r in rng.choice(len(values), min(len(values) // 4, 5000), replace=False):
             x = values[r]
-            values[r] = None if rng.random() < .5 or x is None or isinstance(x, bool) else x + '?' if isinstance(x, str) else type(x)(x * 3 + 1)
+            values[r] = (
+                None
+                if rng.random() < 0.5 or x is None or isinstance(x, bool)
+                else x + '?'
+                if isinstance(x, str)
+                else type(x)(x * 3 + 1)
+            )
         try:
             rows = rows.set_column(rows.column_names.index(name), name, pa.array(values, rows.schema.field(name).type))
         except (pa.ArrowInvalid, OverflowError):
@@ -143,15 +150,36 @@ def check(espalier, data, number):
     for old in glob.glob(os.path.join(folder, '*')):
         os.remove(old)
     for file in data.files:
-        pq.write_table(changed(pq.read_table(file), 'class', rng), os.path.join(folder, os.path.basename(file)), row_group_size=20_000)
+        pq.write_table(
+            changed(pq.read_table(file), 'class', rng),
+            os.path.join(folder, os.path.basename(file)),
+            row_group_size=20_000,
+        )
     out = os.path.join(espalier.work, 'scored')
-    espalier.run('predict', '--model', run, '--input', os.path.join(folder, '*.parquet'), '--output', out, '--keep', 'all', '--overwrite', '--progress', 'none')
+    espalier.run(
+        'predict',
+        '--model',
+        run,
+        '--input',
+        os.path.join(folder, '*.parquet'),
+        '--output',
+        out,
+        '--keep',
+        'all',
+        '--overwrite',
+        '--progress',
+        'none',
+    )
     total = 0
     for file in sorted(glob.glob(os.path.join(folder, '*.parquet'))):
         rows, got = pq.read_table(file), pq.read_table(os.path.join(out, os.path.basename(file)))
         leaf, tests, cost = route(tree, rows)
         nodes = tree['nodes']
-        problems = [name for name in rows.column_names if not got[name].cast(rows[name].type).combine_chunks().equals(rows[name].combine_chunks())]
+        problems = [
+            name
+            for name in rows.column_names
+            if not got[name].cast(rows[name].type).combine_chunks().equals(rows[name].combine_chunks())
+        ]
         want = {'leaf': leaf, 'tests': tests, 'cost': cost, 'prediction': np.array([nodes[i]['class'] for i in leaf])}
         for k, c in enumerate(tree['label']['classes']):
             want['probability_' + c] = np.array([nodes[i]['probabilities'][k] for i in leaf])
@@ -166,7 +194,20 @@ def ratio(espalier, data, runs):
     run = espalier.train(data, data.files, '--select', 'first', '--certificate', 'none')
     needed = sorted({n['test']['feature'] for n in load(run, 'tree.json')['nodes'] if 'test' in n})
     out = os.path.join(espalier.work, 'timed')
-    ours = lambda: espalier.run('predict', '--model', run, '--input', ','.join(data.files), '--output', out, '--overwrite', '--label', 'none', '--progress', 'none')
+    ours = lambda: espalier.run(
+        'predict',
+        '--model',
+        run,
+        '--input',
+        ','.join(data.files),
+        '--output',
+        out,
+        '--overwrite',
+        '--label',
+        'none',
+        '--progress',
+        'none',
+    )
     ours()
     scored = [(f, pq.read_table(os.path.join(out, os.path.basename(f)))) for f in data.files]
 
@@ -174,6 +215,7 @@ def ratio(espalier, data, runs):
         for f, t in scored:
             pq.read_table(f, columns=needed)
             pq.write_table(t, os.path.join(espalier.work, 'peer.parquet'))
+
     peer()
     times = []
     for _ in range(runs):

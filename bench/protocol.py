@@ -9,7 +9,8 @@ half with the mean area of folds of the training rows. A budget query is answere
 with the point that is best on validation among those within the budget; test
 figures are looked at afterwards alone.
 """
-import csv, dataclasses, glob, json, os, shutil, subprocess, sys, tempfile
+
+import argparse, csv, dataclasses, glob, json, os, shutil, subprocess, sys, tempfile
 
 import numpy as np
 
@@ -57,14 +58,34 @@ class DataSet:
         return sorted(glob.glob(os.path.join(shared, 'data', self.name, '*.parquet')))
 
 
+def arguments(doc):
+    """The parser of the options that the comparisons have in common."""
+    ap = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
+    ap.add_argument('--sets', type=lambda s: s.split(','), default=[])
+    ap.add_argument('--splits', type=int, default=5)
+    ap.add_argument('--espalier', help='a binary to use instead of building one')
+    ap.add_argument('--csv')
+    return ap
+
+
+def splits(options):
+    """Yields each data set with each seed of its split, and tells when one is done."""
+    for data in data_sets(options.sets):
+        for seed in range(1, options.splits + 1):
+            yield data, seed
+            print(f'{data.name} split {seed} done', file=sys.stderr, flush=True)
+
+
 def data_sets(names, of_paper=True):
     """The data sets in ../shared/data, those of the paper alone or all; of them those that are named, if any."""
     if not os.path.isdir(os.path.join(shared, 'data')):
         sys.exit(f'no data sets in {shared}/data')
     table = list(csv.DictReader(open(os.path.join(shared, 'paper', 'published_unit.csv'))))
     points = {row['dataset']: published(row) for row in table}
-    sets = [DataSet(row['name'], '' if row['categorical'] == '-' else row['categorical'], points.get(row['paper_name'], []))
-            for row in csv.DictReader(open(os.path.join(shared, 'data', 'MANIFEST.tsv')), delimiter='\t')]
+    sets = [
+        DataSet(row['name'], '' if row['categorical'] == '-' else row['categorical'], points.get(row['paper_name'], []))
+        for row in csv.DictReader(open(os.path.join(shared, 'data', 'MANIFEST.tsv')), delimiter='\t')
+    ]
     if unknown := set(names) - {s.name for s in sets}:
         sys.exit(f'--sets {",".join(sorted(unknown))}: not in {shared}/data/MANIFEST.tsv')
     return [s for s in sets if (s.published or not of_paper) and (not names or s.name in names)]
@@ -103,8 +124,20 @@ class Espalier:
         """Trains, and returns the run folder, which the next training takes."""
         out = os.path.join(self.work, 'run')
         shutil.rmtree(out, ignore_errors=True)
-        self.run('train', '--input', ','.join(files), '--label', 'class', '--output', out, '--progress', 'none',
-                 '--categorical', data.categorical, *flags)
+        self.run(
+            'train',
+            '--input',
+            ','.join(files),
+            '--label',
+            'class',
+            '--output',
+            out,
+            '--progress',
+            'none',
+            '--categorical',
+            data.categorical,
+            *flags,
+        )
         return out
 
     def frontier(self, data, files, *flags):
@@ -115,8 +148,18 @@ class Espalier:
 
     def measure(self, folder, tree, part):
         """Metrics of a tree of a run folder on the rows of PART.parquet."""
-        self.run('evaluate', '--model', os.path.join(folder, tree), '--input', os.path.join(self.work, f'{part}.parquet'),
-                 '--output', os.path.join(self.work, 'metrics.json'), '--overwrite', '--progress', 'none')
+        self.run(
+            'evaluate',
+            '--model',
+            os.path.join(folder, tree),
+            '--input',
+            os.path.join(self.work, f'{part}.parquet'),
+            '--output',
+            os.path.join(self.work, 'metrics.json'),
+            '--overwrite',
+            '--progress',
+            'none',
+        )
         return load(self.work, 'metrics.json')['test']
 
 

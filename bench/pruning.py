@@ -12,6 +12,7 @@ whose alphas tie one after the other: its entries within 1e-9 of each other are
 one of ours. Needs the folder ../shared, and Python with numpy and scikit-learn
 (installed by pip where they are missing).
 """
+
 import json, os, shutil, subprocess, sys, tempfile
 
 sys.dont_write_bytecode = True
@@ -25,7 +26,18 @@ from sklearn.tree._tree import NODE_DTYPE, Tree, _build_pruned_tree_ccp, ccp_pru
 here = os.path.dirname(os.path.abspath(__file__))
 root = os.path.join(here, '..')
 shared = os.environ.get('ESPALIER_SHARED', os.path.join(root, '..', 'shared'))
-sets = ['iris', 'breast-w', 'credit-g', 'ilpd', 'tic-tac-toe', 'phoneme', 'spambase', 'electricity', 'firewall', 'bank-marketing']
+sets = [
+    'iris',
+    'breast-w',
+    'credit-g',
+    'ilpd',
+    'tic-tac-toe',
+    'phoneme',
+    'spambase',
+    'electricity',
+    'firewall',
+    'bank-marketing',
+]
 close = 1e-9
 
 
@@ -110,17 +122,43 @@ def main():
                 for theta in '0', '0.005':
                     run = os.path.join(work, 'run')
                     shutil.rmtree(run, ignore_errors=True)
-                    subprocess.check_output([
-                        espalier, 'train', '--input', os.path.join(shared, 'data', name, '*.parquet'), '--label', 'class',
-                        '--output', run, '--categorical', categorical[name], '--split', '100/0/0', '--progress', 'none',
-                        '--algorithm', algorithm, '--theta', theta, '--tests', 'threshold', '--leaf_estimate', 'raw'])
+                    subprocess.check_output(
+                        [
+                            espalier,
+                            'train',
+                            '--input',
+                            os.path.join(shared, 'data', name, '*.parquet'),
+                            '--label',
+                            'class',
+                            '--output',
+                            run,
+                            '--categorical',
+                            categorical[name],
+                            '--split',
+                            '100/0/0',
+                            '--progress',
+                            'none',
+                            '--algorithm',
+                            algorithm,
+                            '--theta',
+                            theta,
+                            '--tests',
+                            'threshold',
+                            '--leaf_estimate',
+                            'raw',
+                        ]
+                    )
                     file = os.path.join(run, 'tree.json')
                     model = json.load(open(file))
                     ours = json.loads(subprocess.check_output([sequence, 'leaves', file]))
                     wrong, alpha, risk = compare(model, ours)
                     failed += bool(wrong)
-                    print(f'{"FAIL" if wrong else "ok  "} {name} {algorithm} theta {theta}: {len(model["nodes"])} nodes, {len(ours)} steps, '
-                          f'alphas within {alpha:.1e}, impurities within {risk:.1e} {wrong}', flush=True)
+                    print(
+                        f'{"FAIL" if wrong else "ok  "} {name} {algorithm} theta {theta}: '
+                        f'{len(model["nodes"])} nodes, {len(ours)} steps, '
+                        f'alphas within {alpha:.1e}, impurities within {risk:.1e} {wrong}',
+                        flush=True,
+                    )
     finally:
         shutil.rmtree(work)
     sys.exit(failed > 0)

@@ -5,6 +5,7 @@ LightGBM ensemble, and an optimal tree by STreeD.
 The cost of a point is its expected number of tests: the mean length of the
 decision path over the training rows, summed over the trees that a row takes.
 """
+
 import dataclasses, heapq, json, os, time
 
 import lightgbm as lgb
@@ -25,13 +26,15 @@ class Split:
         self.table = ds.dataset(data.files).to_table()
         rng = np.random.default_rng(seed)
         n = self.table.num_rows
-        part = np.repeat(parts, np.diff([0, round(.7 * n), round(.8 * n), n]))
+        part = np.repeat(parts, np.diff([0, round(0.7 * n), round(0.8 * n), n]))
         self.part = part[np.argsort(rng.permutation(n))]
         frame = self.table.to_pandas()
         self.classes, self.y = np.unique(frame.pop('class').astype(str).to_numpy(), return_inverse=True)
         self.frame, self.rows = frame, {p: np.flatnonzero(self.part == p) for p in parts}
         chosen = data.categorical.split(',')
-        self.categorical = [c for c in frame if c in chosen or not pd.api.types.is_numeric_dtype(frame[c]) or frame[c].dtype == bool]
+        self.categorical = [
+            c for c in frame if c in chosen or not pd.api.types.is_numeric_dtype(frame[c]) or frame[c].dtype == bool
+        ]
         self.codes = {c: self.encode(frame[c]) for c in self.categorical}
 
     def encode(self, column):
@@ -44,7 +47,7 @@ class Split:
         return self.y[self.rows[part]]
 
     def one_hot(self):
-        """Numbers as they are, an indicator for each value of the categorical columns; float32 as scikit-learn's trees take it."""
+        """Numbers as they are, an indicator for each value of the categorical columns; in float32, as in scikit-learn."""
         columns = []
         for c in self.frame:
             if c not in self.codes:
@@ -58,7 +61,11 @@ class Split:
         """Numbers as they are, codes of the categorical columns (unseen values missing); and which these are."""
         x = np.empty((len(self.y), self.frame.shape[1]))
         for i, c in enumerate(self.frame):
-            x[:, i] = np.where(self.codes[c] < 0, np.nan, self.codes[c]) if c in self.codes else self.frame[c].to_numpy(float, na_value=np.nan)
+            x[:, i] = (
+                np.where(self.codes[c] < 0, np.nan, self.codes[c])
+                if c in self.codes
+                else self.frame[c].to_numpy(float, na_value=np.nan)
+            )
         return x, [i for i, c in enumerate(self.frame) if c in self.codes]
 
     def binary(self):
@@ -69,7 +76,9 @@ class Split:
                 columns += [self.codes[c] == v for v in range(self.codes[c].max() + 1)]
                 continue
             x = self.frame[c].to_numpy(float, na_value=np.nan)
-            levels = np.quantile(x[train][~np.isnan(x[train])], np.arange(1, cuts + 1) / (cuts + 1), method='inverted_cdf')
+            levels = np.quantile(
+                x[train][~np.isnan(x[train])], np.arange(1, cuts + 1) / (cuts + 1), method='inverted_cdf'
+            )
             columns += [x > cut for cut in np.unique(levels)] + [np.isnan(x)]
         x = np.stack(columns, 1).astype(int)
         share = x[train].mean(0)
@@ -81,6 +90,7 @@ class Split:
 class Offers:
     """What the peers have on one split: points by peer, and of the optimal trees
     by depth the point, its accuracy on test rows and the seconds it took."""
+
     cart: list
     lightgbm: list
     ensemble: Point
@@ -89,8 +99,12 @@ class Offers:
 
 def offers(split, min_leaf):
     boosting = Boosting(split)
-    return Offers([p for rows in min_leaf for p in cart(split, rows)], boosting.single_trees(), boosting.ensemble(),
-                  optimal_trees(split) if len(split.y) <= small[0] and split.frame.shape[1] <= small[1] else {})
+    return Offers(
+        [p for rows in min_leaf for p in cart(split, rows)],
+        boosting.single_trees(),
+        boosting.ensemble(),
+        optimal_trees(split) if len(split.y) <= small[0] and split.frame.shape[1] <= small[1] else {},
+    )
 
 
 def kept_offers(split, min_leaf, file):
@@ -98,8 +112,12 @@ def kept_offers(split, min_leaf, file):
     if file and os.path.exists(file):
         with open(file) as f:
             kept = json.load(f)
-        return Offers([Point(*p) for p in kept['cart']], [Point(*p) for p in kept['lightgbm']], Point(*kept['ensemble']),
-                      {int(d): (Point(*p), *rest) for d, (p, *rest) in kept['optimal'].items()})
+        return Offers(
+            [Point(*p) for p in kept['cart']],
+            [Point(*p) for p in kept['lightgbm']],
+            Point(*kept['ensemble']),
+            {int(d): (Point(*p), *rest) for d, (p, *rest) in kept['optimal'].items()},
+        )
     found = offers(split, min_leaf)
     if file:
         plain = dict(cart=found.cart, lightgbm=found.lightgbm, ensemble=found.ensemble, optimal=found.optimal)
@@ -128,6 +146,7 @@ def row_area(probabilities, y):
 
 # CART
 
+
 def cart(split, min_leaf=1):
     """The pruning sequences of trees by entropy and by Gini, at most 300 steps of each."""
     x = split.one_hot()
@@ -136,12 +155,17 @@ def cart(split, min_leaf=1):
 
 def cart_sequence(split, x, criterion, min_leaf):
     train = split.rows['train']
-    tree = DecisionTreeClassifier(criterion=criterion, min_samples_leaf=min_leaf, random_state=0).fit(x[train], split.y[train])
+    tree = DecisionTreeClassifier(criterion=criterion, min_samples_leaf=min_leaf, random_state=0).fit(
+        x[train], split.y[train]
+    )
     t = tree.tree_
     cut, steps = weakest_links(t)
     if t.node_count < 2000:
         agree(tree.cost_complexity_pruning_path(x[train], split.y[train]), risks(t, cut, steps))
-    counts = {p: subtree_counts(t, tree.apply(x[split.rows[p]]), split.labels(p), len(split.classes)) for p in ('validation', 'test')}
+    counts = {
+        p: subtree_counts(t, tree.apply(x[split.rows[p]]), split.labels(p), len(split.classes))
+        for p in ('validation', 'test')
+    }
     probabilities, share = t.value[:, 0], t.weighted_n_node_samples / t.weighted_n_node_samples[0]
     dropped = drops(t, cut, steps)
     points = []
@@ -149,7 +173,14 @@ def cart_sequence(split, x, criterion, min_leaf):
     for k in sorted({*range(max(0, steps - 150), steps + 1), *np.linspace(0, steps, 150).astype(int).tolist()}):
         leaves = (cut <= k) & (dropped > k)
         area = {p: macro_area(probabilities[leaves], counts[p][leaves]) for p in counts}
-        points.append(Point(float(share[(cut > k) & (dropped > k)].sum()), area['validation'], area['test'], f'{criterion} {leaves.sum()} leaves'))
+        points.append(
+            Point(
+                float(share[(cut > k) & (dropped > k)].sum()),
+                area['validation'],
+                area['test'],
+                f'{criterion} {leaves.sum()} leaves',
+            )
+        )
     return points
 
 
@@ -254,8 +285,13 @@ class Boosting:
         self.split, (self.x, self.categorical) = split, split.native()
         train = split.rows['train']
         self.rows = {p: self.x[split.rows[p]] for p in parts}
-        self.data = lgb.Dataset(self.rows['train'], split.y[train], categorical_feature=self.categorical,
-                                params=dict(quiet, feature_pre_filter=False), free_raw_data=False).construct()
+        self.data = lgb.Dataset(
+            self.rows['train'],
+            split.y[train],
+            categorical_feature=self.categorical,
+            params=dict(quiet, feature_pre_filter=False),
+            free_raw_data=False,
+        ).construct()
 
     def point(self, rounds, name, **parameters):
         k = len(self.split.classes)
@@ -269,14 +305,32 @@ class Boosting:
         return p if p.ndim == 2 else np.stack([1 - p, p], 1)
 
     def tests(self, model):
-        leaves = model.predict(self.rows['train'], pred_leaf=True, num_threads=1).astype(int).reshape(len(self.rows['train']), -1)
-        return float(sum(leaf_depths(tree['tree_structure'], tree['num_leaves'])[column].mean()
-                         for tree, column in zip(model.dump_model()['tree_info'], leaves.T)))
+        leaves = (
+            model.predict(self.rows['train'], pred_leaf=True, num_threads=1)
+            .astype(int)
+            .reshape(len(self.rows['train']), -1)
+        )
+        return float(
+            sum(
+                leaf_depths(tree['tree_structure'], tree['num_leaves'])[column].mean()
+                for tree, column in zip(model.dump_model()['tree_info'], leaves.T)
+            )
+        )
 
     def single_trees(self):
         """One round at full step, so that a leaf has the frequencies of its rows: the grid of sizes."""
-        return [self.point(1, f'{leaves} leaves of {rows}', learning_rate=1.0, num_leaves=leaves, min_data_in_leaf=rows, min_sum_hessian_in_leaf=0.0)
-                for leaves in leaf_counts for rows in leaf_rows]
+        return [
+            self.point(
+                1,
+                f'{leaves} leaves of {rows}',
+                learning_rate=1.0,
+                num_leaves=leaves,
+                min_data_in_leaf=rows,
+                min_sum_hessian_in_leaf=0.0,
+            )
+            for leaves in leaf_counts
+            for rows in leaf_rows
+        ]
 
     def ensemble(self):
         return self.point(100, '100 rounds')
@@ -314,6 +368,7 @@ def optimal(split, depth):
     quantiles: a Point, its accuracy on test rows and the seconds it took; None
     where the limit was reached."""
     from pystreed import STreeDClassifier
+
     x = split.binary()
     train, test = split.rows['train'], split.rows['test']
     start = time.perf_counter()
@@ -329,7 +384,11 @@ def optimal(split, depth):
     probabilities = counts['train'] / counts['train'].sum(1, keepdims=True)
     hits = (probabilities.argmax(1)[at[test]] == split.y[test]).mean()
     area = {p: macro_area(probabilities, counts[p]) for p in ('validation', 'test')}
-    return Point(float(depths[at[train]].mean()), area['validation'], area['test'], f'depth {depth}'), float(hits), seconds
+    return (
+        Point(float(depths[at[train]].mean()), area['validation'], area['test'], f'depth {depth}'),
+        float(hits),
+        seconds,
+    )
 
 
 def descend(node, x):

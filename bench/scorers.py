@@ -24,6 +24,7 @@ runs of the ratios to ours, row by row to both of ours and to our batch, batches
 our batch: above 1 we are ahead. Needs the folder ../shared, Go and Python; installs
 by pip what is missing of numpy, pyarrow, lightgbm and m2cgen.
 """
+
 import argparse, csv, glob, json, math, os, statistics, subprocess, sys, tempfile, time
 
 sys.dont_write_bytecode = True
@@ -46,10 +47,17 @@ shared = os.environ.get('ESPALIER_SHARED', os.path.join(here, '..', '..', 'share
 
 def read(name):
     """The number columns, and 1 for the most frequent class."""
-    table = pa.concat_tables([pq.read_table(f) for f in sorted(glob.glob(os.path.join(shared, 'data', name, '*.parquet')))])
+    table = pa.concat_tables(
+        [pq.read_table(f) for f in sorted(glob.glob(os.path.join(shared, 'data', name, '*.parquet')))]
+    )
     label = table['class'].to_pylist()
     most = max(set(label), key=label.count)
-    columns = [c for c in table.column_names if c != 'class' and (pa.types.is_integer(table.schema.field(c).type) or pa.types.is_floating(table.schema.field(c).type))]
+    columns = [
+        c
+        for c in table.column_names
+        if c != 'class'
+        and (pa.types.is_integer(table.schema.field(c).type) or pa.types.is_floating(table.schema.field(c).type))
+    ]
     x = np.column_stack([pc.fill_null(table[c].cast(pa.float64()), 0).to_numpy() for c in columns])
     return np.ascontiguousarray(x), np.array([float(v == most) for v in label])
 
@@ -63,20 +71,41 @@ def as_tree(root_node, features):
         rows = node.get('internal_count', node.get('leaf_count', 0))
         p = 1 / (1 + math.exp(-node.get('internal_value', node.get('leaf_value'))))
         weights = [rows - round(p * rows), round(p * rows)]
-        out = {'id': len(nodes), 'rows': rows, 'objects': rows, 'weight': rows, 'class_weights': weights, 'raw_class_weights': weights,
-               'class': '1' if p > .5 else '0', 'probabilities': [1 - p, p]}
+        out = {
+            'id': len(nodes),
+            'rows': rows,
+            'objects': rows,
+            'weight': rows,
+            'class_weights': weights,
+            'raw_class_weights': weights,
+            'class': '1' if p > 0.5 else '0',
+            'probabilities': [1 - p, p],
+        }
         if 'split_feature' in node:
             f, cut = node['split_feature'], float(np.nextafter(node['threshold'], np.inf))  # left is <= threshold
             cuts[f].add(cut)
             out['test'] = {'feature': f'x{f}', 'kind': 'threshold', 'cost': 1, 'score': {}}
             child = len(queue)
-            out['branches'] = [{'when': {'ge': cut}, 'child': child}, {'when': {'lt': cut}, 'child': child + 1, 'missing': True}]
+            out['branches'] = [
+                {'when': {'ge': cut}, 'child': child},
+                {'when': {'lt': cut}, 'child': child + 1, 'missing': True},
+            ]
             queue += [node['right_child'], node['left_child']]
         nodes.append(out)
         values.append(node.get('leaf_value', 0))
-    listed = [{'name': f'x{f}', 'type': 'numeric', 'cuts': sorted(c), 'missing': 0, 'cost': 1} for f, c in enumerate(cuts)]
-    return {'format': 'espalier/tree', 'version': 1, 'label': {'column': 'class', 'classes': ['0', '1']}, 'features': listed,
-            'algorithm': {}, 'training': {}, 'complexity': {}, 'nodes': nodes}, values
+    listed = [
+        {'name': f'x{f}', 'type': 'numeric', 'cuts': sorted(c), 'missing': 0, 'cost': 1} for f, c in enumerate(cuts)
+    ]
+    return {
+        'format': 'espalier/tree',
+        'version': 1,
+        'label': {'column': 'class', 'classes': ['0', '1']},
+        'features': listed,
+        'algorithm': {},
+        'training': {},
+        'complexity': {},
+        'nodes': nodes,
+    }, values
 
 
 def build(folder, sources):
@@ -103,7 +132,10 @@ func init() {{
         json.dump({'Replace': overlay}, f)
 
     def go_build(*flags):
-        return subprocess.run(['go', 'build', '-overlay', laid, '-o', binary, *flags, '.'], cwd=program, capture_output=True, text=True)
+        return subprocess.run(
+            ['go', 'build', '-overlay', laid, '-o', binary, *flags, '.'], cwd=program, capture_output=True, text=True
+        )
+
     if go_build().returncode == 0:
         return binary, True
     done = go_build('-tags', 'noleaves')
@@ -116,7 +148,13 @@ class Program:
     """The Go program with a tree and rows."""
 
     def __init__(self, binary, folder):
-        self.process = subprocess.Popen([binary, folder], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=os.environ | {'GOMAXPROCS': '1'})
+        self.process = subprocess.Popen(
+            [binary, folder],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            env=os.environ | {'GOMAXPROCS': '1'},
+        )
         self.names = json.loads(self.process.stdout.readline())
 
     def run(self, name):
@@ -180,7 +218,17 @@ def main():
 
 
 def one(name, x, y, drawn, leaves, runs):
-    params = dict(objective='binary', num_leaves=leaves, learning_rate=1.0, min_data_in_leaf=5, max_bin=255, boost_from_average=False, verbose=-1, num_threads=2, seed=1)
+    params = dict(
+        objective='binary',
+        num_leaves=leaves,
+        learning_rate=1.0,
+        min_data_in_leaf=5,
+        max_bin=255,
+        boost_from_average=False,
+        verbose=-1,
+        num_threads=2,
+        seed=1,
+    )
     booster = lightgbm.train(params, lightgbm.Dataset(x, y), 1)
     with tempfile.TemporaryDirectory() as folder:
         root = booster.dump_model()['tree_info'][0]['tree_structure']
@@ -192,18 +240,27 @@ def one(name, x, y, drawn, leaves, runs):
         order = np.random.default_rng(2).integers(at_hand, size=len(drawn), dtype=np.int32)
         order.tofile(os.path.join(folder, 'order.bin'))
         with open(os.path.join(folder, 'lightgbm.txt'), 'w') as f:
-            f.write(booster.model_to_string().replace('version=v4', 'version=v3'))  # which leaves reads; the same for trees like these
-        binary, with_leaves = build(folder, [
-            ('if-else number row', generated(root, 'number', ast.NumVal), 'number(row)'),
-            ('if-else probabilities row', generated(root, 'probabilities', probabilities), 'probabilities(row)[1]')])
+            f.write(
+                booster.model_to_string().replace('version=v4', 'version=v3')
+            )  # which leaves reads; the same for trees like these
+        binary, with_leaves = build(
+            folder,
+            [
+                ('if-else number row', generated(root, 'number', ast.NumVal), 'number(row)'),
+                ('if-else probabilities row', generated(root, 'probabilities', probabilities), 'probabilities(row)[1]'),
+            ],
+        )
         if not with_leaves:
             print('leaves is left out: it cannot be fetched', file=sys.stderr)
         timed = compare(drawn, order, booster, binary, folder, runs)
     row = {'data set': name, 'leaves': len([v for v in tree['nodes'] if 'test' not in v])}
     row |= {f'{k} ns': round(statistics.median(v), 1) for k, v in timed.items()}
     for mine in 'row, numbers', 'row, values', 'batch':
-        row |= {f'{k} / {mine.split()[-1]}': round(ratio(v, timed[f'espalier {mine}']), 2) for k, v in timed.items()
-                if 'espalier' not in k and (mine == 'batch' or k.endswith(' row'))}
+        row |= {
+            f'{k} / {mine.split()[-1]}': round(ratio(v, timed[f'espalier {mine}']), 2)
+            for k, v in timed.items()
+            if 'espalier' not in k and (mine == 'batch' or k.endswith(' row'))
+        }
     return row
 
 
@@ -226,8 +283,11 @@ def generated(root, name, leaf):
     def expression(node):
         if 'leaf_value' in node:
             return leaf(node['leaf_value'])
-        asks = ast.CompExpr(ast.FeatureRef(inputs[node['split_feature']]), ast.NumVal(node['threshold']), ast.CompOpType.LTE)
+        asks = ast.CompExpr(
+            ast.FeatureRef(inputs[node['split_feature']]), ast.NumVal(node['threshold']), ast.CompOpType.LTE
+        )
         return ast.IfExpr(asks, expression(node['left_child']), expression(node['right_child']))
+
     return 'package main\n\n' + GoInterpreter(function_name=name).interpret(expression(root))
 
 

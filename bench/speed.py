@@ -9,6 +9,7 @@ leaves on 63 bins (one_lightgbm.py). Prints the median of the wall-clock ratios
 of neighbouring runs, and the peak memory. Needs the folder of data sets, and
 Python; installs by pip what is missing.
 """
+
 import argparse, json, os, shutil, statistics, subprocess, sys, tempfile, time
 
 sys.dont_write_bytecode = True
@@ -55,16 +56,40 @@ def main():
             for i in range(a.runs + 1):
                 out = os.path.join(work, 'run')
                 shutil.rmtree(out, ignore_errors=True)
-                w, rss, _ = run([binary, 'train', '--input', folder + '/*.parquet', '--label', 'class', '--output', out,
-                                 '--categorical', categorical[name], '--progress', 'none', *flags])
+                w, rss, _ = run(
+                    [
+                        binary,
+                        'train',
+                        '--input',
+                        folder + '/*.parquet',
+                        '--label',
+                        'class',
+                        '--output',
+                        out,
+                        '--categorical',
+                        categorical[name],
+                        '--progress',
+                        'none',
+                        *flags,
+                    ]
+                )
                 v, their_rss, auc = lightgbm(folder)
                 if i == 0:
                     continue  # warm-up
-                ratios.append(w / v); ours.append(w); theirs.append(v); memory.append(rss); their_memory.append(their_rss)
+                ratios.append(w / v)
+                ours.append(w)
+                theirs.append(v)
+                memory.append(rss)
+                their_memory.append(their_rss)
                 m = json.load(open(os.path.join(out, 'metrics.json')))['test']
-            print(f'{name} {config}: ratio {statistics.median(ratios):.3f} (min {min(ratios):.3f} max {max(ratios):.3f}); '
-                  f'espalier {statistics.median(ours):.3f} s, {max(memory):.0f} MB, AUC {m["auc_ovr_macro"]:.4f} at cost {m["expected_cost"]:.2f}; '
-                  f'lightgbm {statistics.median(theirs):.3f} s, {max(their_memory):.0f} MB, AUC {auc:.4f}', flush=True)
+            print(
+                f'{name} {config}: ratio {statistics.median(ratios):.3f} '
+                f'(min {min(ratios):.3f} max {max(ratios):.3f}); '
+                f'espalier {statistics.median(ours):.3f} s, {max(memory):.0f} MB, '
+                f'AUC {m["auc_ovr_macro"]:.4f} at cost {m["expected_cost"]:.2f}; '
+                f'lightgbm {statistics.median(theirs):.3f} s, {max(their_memory):.0f} MB, AUC {auc:.4f}',
+                flush=True,
+            )
     shutil.rmtree(work)
 
 

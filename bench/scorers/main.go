@@ -17,13 +17,20 @@ import (
 	"github.com/espalier-ml/espalier/induce/tree"
 )
 
-// others are scorers of other makers, by name: each takes all rows, row by row or at
-// once, and returns the sum of what it says.
-var others = map[string]func(folder string, features int) func(rows []float64, order []int32) float64{} //nolint:gochecknoglobals // files that may be left out add to it
+// A pass scores all rows in an order, row by row or at once, and returns the sum of the
+// predictions.
+type pass = func(rows []float64, order []int32) float64
 
-// generated are the scorers of generated code. Their rows have only the features of the
-// tree's tests.
-var generated = map[string]func(rows []float64, order []int32, features int) float64{} //nolint:gochecknoglobals // likewise
+// others makes the passes of other libraries, by name.
+//
+//nolint:gochecknoglobals // files that may be left out add to it
+var others = map[string]func(folder string, features int) pass{}
+
+// generated are the passes of generated code. Their rows have only the features that the
+// tree tests.
+//
+//nolint:gochecknoglobals // files that may be left out add to it
+var generated = map[string]func(rows []float64, order []int32, features int) float64{}
 
 func main() {
 	if len(os.Args) != 2 {
