@@ -9,16 +9,17 @@ split there is one training with the default preset, which writes frontier.json.
 
 - Published: each point (AUC, cost) of ../shared/paper/published_unit.csv (153 on
   these sets) is put to the frontier as a budget query: of the trees within the
-  published cost, the one that is best on validation. It is matched or beaten
-  where the mean of its test AUC over the splits is no less than the published.
-- Costs: per split the features get costs, whole numbers 1..10 (uniform) and
-  once more log-uniform in .1..10, seeded; the frontier is put the same query at
-  the expected cost of each tree that the paper preset makes under these costs
-  (its algorithms, --prune none). Never worse: no algorithm on no set is ahead of
-  the frontier in the mean over the splits.
+  published cost, the tree that is best on validation. The point is matched or
+  beaten if the mean test AUC of this tree over the splits is at least the
+  published AUC.
+- Costs: in each split the features get random seeded costs, once whole numbers
+  from 1 to 10, once log-uniform numbers from .1 to 10. The frontier answers the
+  same query at the expected cost of each tree of the paper preset under these
+  costs (its algorithms, --prune none). On every set the mean over the splits must
+  be at least that of every algorithm.
 
-Nothing is chosen on test. Prints a Markdown table each and fails where a point
-is missed. Needs the folder ../shared, Go, and Python with numpy and pyarrow
+No choice uses the test rows. Prints two Markdown tables, and fails if a point is
+missed. Needs the folder ../shared, Go, and Python with numpy and pyarrow
 (installed by pip where they are missing).
 """
 
@@ -34,7 +35,7 @@ import pyarrow.parquet as pq
 
 from protocol import Espalier, arguments, load, oracle, query, save, splits, table
 
-level = 1e-9  # of the AUC: less is equal
+level = 1e-9  # AUCs within it are equal
 paper = {name: ['--algorithm', name] for name in ('ec45', 'ecart', 'c45', 'cart', 'cc45', 'ccart', 'asr', 'ip', 'bal')}
 laws = {
     'whole': lambda rng, n: rng.integers(1, 11, n),
@@ -106,7 +107,7 @@ def write_costs(espalier, data, draw, seed):
 
 
 def margins(rows, ours='ours'):
-    """Ours less theirs by what it is against, means over the splits."""
+    """By opponent: ours less theirs, mean over the splits."""
     by_name = {}
     for row in rows:
         by_name.setdefault(row['against'], []).append(row[ours] - row['theirs'])
@@ -114,7 +115,7 @@ def margins(rows, ours='ours'):
 
 
 def verdict(name, rows_by_set):
-    """A line of the table: all sets' points are one list."""
+    """A line of the table over the points of all given sets, and the number of missed points."""
     m = [pair for rows in rows_by_set for pair in margins(rows).items()]
     best = [x for rows in rows_by_set for x in margins(rows, 'best_on_test').values()]
     least = min(m, key=lambda pair: pair[1])

@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
 # Trains on a real Flink cluster, of a JobManager and two TaskManagers in
-# processes of their own: undisturbed, and with a TaskManager killed in the
+# separate processes: undisturbed, and with a TaskManager killed in the
 # middle of a level. Both trees have the bytes of the direct runner's, and no
 # process and no file stays behind. Prints the seconds.
 #
 #	bench/cluster.sh
 #
-# Needs Java 17, root for namespaces of its own (the job service listens on all
-# interfaces and runs what it is sent), and 4 GB of memory. ESPALIER_FLINK and
-# ESPALIER_FLINK_DIST name folders of Beam's and Flink's jars that are there
-# already; else they are fetched.
+# Needs Java 17, 4 GB of memory, and root: the job service listens on all interfaces and
+# runs every program that it receives, so it gets its own namespaces. ESPALIER_FLINK and
+# ESPALIER_FLINK_DIST name folders with Beam's and Flink's jars; without them the script
+# fetches the jars.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 testdata=$PWD/cmd/espalier/testdata
@@ -22,11 +22,13 @@ if [ -z "${ESPALIER_CLUSTER_WORK:-}" ]; then
 	cd "$ESPALIER_CLUSTER_WORK"
 	if [ -z "${ESPALIER_FLINK:-}" ]; then
 		export ESPALIER_FLINK=$PWD/beam
-		mvn -q -B -f "$testdata/flink/pom.xml" dependency:copy-dependencies -DoutputDirectory="$ESPALIER_FLINK" -DincludeScope=runtime
+		mvn -q -B -f "$testdata/flink/pom.xml" dependency:copy-dependencies \
+			-DoutputDirectory="$ESPALIER_FLINK" -DincludeScope=runtime
 	fi
 	if [ -z "${ESPALIER_FLINK_DIST:-}" ]; then # as Maven has no flink-dist
 		pip download -q --no-deps -d . apache-flink-libraries==1.19.0
-		tar xzf apache-flink-libraries-1.19.0.tar.gz --strip-components=2 --wildcards '*/deps/lib/flink-dist-*' '*/deps/lib/log4j-*'
+		tar xzf apache-flink-libraries-1.19.0.tar.gz --strip-components=2 --wildcards \
+			'*/deps/lib/flink-dist-*' '*/deps/lib/log4j-*'
 		rm apache-flink-libraries-1.19.0.tar.gz
 		export ESPALIER_FLINK_DIST=$PWD/lib
 	fi
@@ -46,7 +48,8 @@ mount --bind tmp /tmp
 ip link set lo up
 export TMPDIR=/tmp
 opens=()
-for package in java.lang java.lang.reflect java.util java.util.concurrent java.net java.io java.nio java.text java.time sun.nio.ch; do
+for package in java.lang java.lang.reflect java.util java.util.concurrent java.net java.io \
+	java.nio java.text java.time sun.nio.ch; do
 	opens+=("--add-opens=java.base/$package=ALL-UNNAMED")
 done
 mkdir cluster-tmp
@@ -54,8 +57,7 @@ echo "io.tmp.dirs: $PWD/cluster-tmp" >>conf/flink-conf.yaml
 printf '%s\n' 'rootLogger.level=INFO' 'rootLogger.appenderRef.c.ref=C' 'appender.c.name=C' 'appender.c.type=CONSOLE' \
 	'appender.c.layout.type=PatternLayout' 'appender.c.layout.pattern=%d{HH:mm:ss.SSS} %-5p %c{1} - %m%n' >log4j.properties
 
-# The cluster has Beam's jars beside its own, but for those that are Flink's or
-# would log in another way.
+# The cluster has Beam's jars beside its own, except Flink's jars and jars for logging.
 on_cluster=$(ls flink-jars/flink-dist-*.jar flink-jars/log4j-*.jar)
 class_path=$(paste -sd: <<<"$on_cluster")
 for jar in beam-jars/*.jar; do
@@ -69,13 +71,15 @@ done
 jvm() {
 	local name=$1
 	shift
-	java -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:-UsePerfData "${opens[@]}" -Djava.io.tmpdir="$PWD/cluster-tmp" "-Dlog4j.configurationFile=$PWD/log4j.properties" "$@" >"$name.log" 2>&1 &
+	java -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:-UsePerfData "${opens[@]}" \
+		-Djava.io.tmpdir="$PWD/cluster-tmp" "-Dlog4j.configurationFile=$PWD/log4j.properties" "$@" >"$name.log" 2>&1 &
 	pid=$!
 }
 task_manager() {
-	jvm "$1" -Xmx768m -XX:MaxDirectMemorySize=512m -cp "$class_path" org.apache.flink.runtime.taskexecutor.TaskManagerRunner --configDir conf
+	jvm "$1" -Xmx768m -XX:MaxDirectMemorySize=512m -cp "$class_path" \
+		org.apache.flink.runtime.taskexecutor.TaskManagerRunner --configDir conf
 }
-# left prints the processes of ours that there are.
+# left prints the processes that this script started and that still run.
 left() {
 	for exe in /proc/[0-9]*/exe; do
 		case $(readlink "$exe" 2>/dev/null || true) in
@@ -107,7 +111,8 @@ now() { date +%s.%N; }
 since() { awk "BEGIN { printf \"%.1f\", $(now) - $1 }"; }
 
 start=$(now)
-jvm jobmanager -Xmx700m -cp "$class_path" org.apache.flink.runtime.entrypoint.StandaloneSessionClusterEntrypoint --configDir conf
+jvm jobmanager -Xmx700m -cp "$class_path" \
+	org.apache.flink.runtime.entrypoint.StandaloneSessionClusterEntrypoint --configDir conf
 jobmanager=$pid
 task_manager taskmanager1
 first=$pid
@@ -126,7 +131,8 @@ echo "the cluster is up: $(since "$start") s"
 train() {
 	local name=$1
 	shift
-	./espalier train --input 'data/*.parquet' --label class --output "$name" --memory_objects 500 --max_depth 4 --progress plain "$@" >"$name.out" 2>"$name.err"
+	./espalier train --input 'data/*.parquet' --label class --output "$name" \
+		--memory_objects 500 --max_depth 4 --progress plain "$@" >"$name.out" 2>"$name.err"
 }
 on_flink=(--runner flink --endpoint 127.0.0.1:8099 --environment_type PROCESS --parallelism 4)
 train direct || fail "the direct runner"
@@ -146,7 +152,7 @@ known=$(workers "$second" || true)
 newer() { [ -n "$(comm -13 <(sort <<<"$known") <(workers "$second" | sort))" ]; }
 await 60 "worker of level 1" newer
 kill -9 "$second"
-wait "$second" 2>/dev/null || true # bash would tell of it
+wait "$second" 2>/dev/null || true # or bash would report the end of the job
 echo "a TaskManager was killed after $(since "$start") s"
 sleep 2
 task_manager taskmanager3
@@ -158,9 +164,15 @@ restarts=$(grep -c 'from state RUNNING to RESTARTING' jobmanager.log || true)
 [ "$restarts" -gt 0 ] || fail "the TaskManager was killed when no job was on its way"
 
 kill "$jobserver" "$first" "$third" "$jobmanager"
-gone() { ! kill -0 "$jobserver" 2>/dev/null && ! kill -0 "$first" 2>/dev/null && ! kill -0 "$third" 2>/dev/null && ! kill -0 "$jobmanager" 2>/dev/null; }
+gone() {
+	local pid
+	for pid in "$jobserver" "$first" "$third" "$jobmanager"; do
+		! kill -0 "$pid" 2>/dev/null || return 1
+	done
+}
 await 30 "end of the cluster" gone
 nothing_left() { [ -z "$(left)" ]; }
 await 30 "end of all processes" nothing_left
 [ -z "$(ls -A /tmp)" ] || fail "files stay in /tmp: $(ls -A /tmp)"
-echo "undisturbed $undisturbed s, with a TaskManager killed $disturbed s ($restarts restarts); the same tree: $(digest direct)"
+echo "undisturbed $undisturbed s, with a TaskManager killed $disturbed s ($restarts restarts);" \
+	"the same tree: $(digest direct)"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Trains on every row of each data set, by each algorithm and family of tests,
-# and has the independent judge check the tree against its rows.
+# and lets an independent judge check the tree against its rows.
 #
 #	bench/matrix.sh [DATASET ...]
 #

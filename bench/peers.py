@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""Holds the frontier against other makers of trees, on the very same rows.
+"""Holds the frontier against trees of other libraries, on the same rows.
 
     bench/peers.py [--sets NAME,..] [--splits 5] [--csv FILE] [--optimal_csv FILE]
 
 For each data set of the paper in ../shared/data and each seed 1..SPLITS, the
-rows are dealt to train, validation and test (70/10/20), in a column of a Parquet
-copy that Espalier trains on (--split part, the default preset) and that the
-peers obey. Each side offers trees; at each published cost of the set, taken as
-a budget of expected tests on the training rows, each answers with its tree that
-is best on validation within the budget, and is scored on test (AUC, one class
-against the rest, macro). The peers:
+rows are split into train, validation and test (70/10/20). The part is a column of
+a Parquet copy, which Espalier trains on (--split part, the default preset) and all
+peers use. Each side offers trees. Each published cost of the set is a budget of
+expected tests on the training rows. For each budget each side chooses its tree that
+is best on validation within the budget, and the tree is scored on test (AUC, one
+class against the rest, macro). The peers:
 
 - CART: scikit-learn's, by entropy and by Gini, on exact thresholds and one-hot
   categories, pruned along its whole cost-complexity path (--min_leaf: rows of a
@@ -19,14 +19,15 @@ against the rest, macro). The peers:
 - LightGBM, 100 rounds with its defaults, whatever tests that takes, against the
   frontier at 10 expected tests;
 - STreeD: the tree of least training error at depth 2 and 3, and 4, on indicators
-  of 9 quantile cuts, on sets of up to 6,000 rows and 100 columns, where it ends within a minute;
+  of 9 quantile cuts, on sets of up to 6,000 rows and 100 columns, if it ends within a
+  minute;
   against the frontier of --max_depth at equal depth by accuracy, and against the
   frontier of any depth at equal expected tests by AUC.
 
 Prints two Markdown tables, the means over the splits: at how many budgets
 Espalier is ahead (level: within 1e-9), with the mean and the least margin; and
-"best on test", the mean margins when both sides choose by test AUC, which is no
-result but says whether the trees or the choice among them is what lacks. Needs
+"best on test", the mean margins when both sides choose by test AUC. This is not a
+result; it shows whether the trees or the choice among them could be better. Needs
 the folder ../shared and Python; installs by pip what is missing of numpy,
 pandas, pyarrow, scikit-learn, lightgbm and pystreed.
 """
@@ -45,7 +46,7 @@ import rivals
 from protocol import Espalier, arguments, load, oracle, query, save, splits, table
 
 level = 1e-9
-plenty = 10  # expected tests at which the frontier is held against the ensemble
+plenty = 10  # budget of expected tests for the comparison with the ensemble
 
 
 def write_parts(split, folder):
@@ -104,7 +105,7 @@ def shallow(espalier, data, seed, file, frontier, depth, point, accuracy, second
 
 
 def most_accurate(espalier, folder, trees):
-    """Test accuracy of the tree of a frontier that is most accurate on validation."""
+    """Test accuracy of the frontier's tree with the highest accuracy on validation."""
     best = max(trees, key=lambda p: (espalier.measure(folder, p.name, 'validation')['accuracy'], -p.cost))
     return espalier.measure(folder, best.name, 'test')['accuracy']
 

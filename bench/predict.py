@@ -9,14 +9,14 @@ single bins, random costs in groups for every second set, a quarter of the value
 of every third column of the new rows replaced by nulls and by values that
 training did not have), and rows are scored with --keep all. In every file the rows
 stand in the order of the input, the input's columns are as they were, and
-prediction, probabilities, leaf, tests and cost are those of the leaf that this
-script finds by the conditions of tree.json.
+prediction, probabilities, leaf, tests and cost must be those of the leaf found by
+this script from the conditions of tree.json.
 
-Of covertype, the time from Parquet to Parquet is held against that in which
-pyarrow reads the columns that the tree tests and writes the columns of the
-predictions: the median of RUNS pairs, one after the other. Fails where a row
-differs or the ratio is above 2. Needs the folder ../shared and Python; installs by
-pip what is missing of numpy and pyarrow.
+On covertype the time from Parquet to Parquet is compared with pyarrow's time for
+reading the tested columns and writing the columns of the predictions: the median
+of RUNS pairs, one after the other. Fails if a row differs or the ratio is above 2.
+Needs the folder ../shared and Python; installs by pip what is missing of numpy and
+pyarrow.
 """
 
 import argparse, glob, os, sys, time
@@ -42,7 +42,7 @@ def spell(x):
 
 
 class Column:
-    """A column as conditions ask of it."""
+    """A column in the form for conditions."""
 
     def __init__(self, array, kind):
         self.null = np.array(array.is_null(nan_is_null=True))
@@ -53,7 +53,7 @@ class Column:
 
 
 def holds(when, column, listed):
-    """Which rows that have a value fulfil a condition."""
+    """The rows with a value that fulfil a condition, as a mask."""
     (first, value), *rest = when.items()
     v = column.values
     with np.errstate(invalid='ignore'):

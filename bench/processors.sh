@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The same bytes on other processors: arm64, which qemu runs, and amd64 with all
-# instructions of its third level. Both multiply and add with one rounding where
-# code lets them.
+# instructions of its third level. Both can multiply and add with a single
+# rounding, if the code allows it.
 #
 #	bench/processors.sh build DIR   compiles what the check runs (minutes, mostly Beam)
 #	bench/processors.sh check DIR   runs it
@@ -19,14 +19,17 @@ if [ "$1" = build ]; then
 	exit
 fi
 
-# The compiler's own word on all packages that decide or write.
-ESPALIER_FUSED="./../io/... ./../transforms/... ./../pipelines/..." go test -count=1 -run 'NothingFused|OwnFunctions' ./induce
+# The compiler's output shows whether it fuses a product with a sum in these packages.
+ESPALIER_FUSED="./../io/... ./../transforms/... ./../pipelines/..." go test -count=1 \
+	-run 'NothingFused|OwnFunctions' ./induce
 
 golden=testdata/golden
 if [ -d ../shared/golden ]; then golden=$(cd ../shared/golden && pwd); fi
-run() { # of a test binary, in its package's folder
+run() { # runs a test binary in the folder of its package
 	for p in $tests; do
-		(cd "$p" && ESPALIER_GOLDEN=$golden "${@:2}" "$bin/$1-$(basename "$p").test" -test.run 'Golden|Levels|Bits|Ends|Log2|Xlogx|Heavy|Score') | tail -1
+		(cd "$p" && ESPALIER_GOLDEN=$golden "${@:2}" \
+			"$bin/$1-$(basename "$p").test" \
+			-test.run 'Golden|Levels|Bits|Ends|Log2|Xlogx|Heavy|Score') | tail -1
 	done
 }
 echo "arm64:" && run arm64 qemu-aarch64-static
@@ -49,5 +52,6 @@ if [ -d ../shared/data ]; then
 	data=../shared/data
 	same credit-g --input "$data/credit-g/*.parquet" --label class
 	same phoneme-kmeans --input "$data/phoneme/*.parquet" --label class --preset paper --leaf_estimate smoothed
-	same electricity --input "$data/electricity/*.parquet" --label class --categorical day --algorithm ecart,asr --lambda 10 --prune leaves --select best
+	same electricity --input "$data/electricity/*.parquet" --label class --categorical day \
+		--algorithm ecart,asr --lambda 10 --prune leaves --select best
 fi

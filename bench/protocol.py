@@ -1,13 +1,12 @@
-"""What budgets.py, peers.py and predict.py share: the data sets, the published points,
+"""The common part of budgets.py, peers.py and predict.py: the data sets, the published points,
 training with the binary, and the budget query.
 
-A Point is a tree of some side: its expected cost (or tests) on the training
-rows and its area under the ROC curve on validation and test rows, one class
-against the rest, the mean of the classes that have it. Of the frontier the
-merit stands for the validation area: that is it or, on small data, half and
-half with the mean area of folds of the training rows. A budget query is answered
-with the point that is best on validation among those within the budget; test
-figures are looked at afterwards alone.
+A Point is a tree: its expected cost (or number of tests) on the training rows, and
+its area under the ROC curve on validation and test rows, one class against the rest,
+averaged over the classes. For a point of the frontier the merit takes the place of
+the validation area: the two are equal or, on small data, the merit is the mean of the
+area and of the area on folds of the training rows. The answer to a budget query is the
+point within the budget that is best on validation. Test figures take no part in it.
 """
 
 import argparse, csv, dataclasses, glob, json, os, shutil, subprocess, sys, tempfile
@@ -43,7 +42,7 @@ def query(points, budget):
 
 
 def oracle(points, budget):
-    """The same by test area: how much the choice loses, as a diagnosis."""
+    """The point of the largest test area within the budget, to see how much the choice loses."""
     return max((p for p in [leaf, *points] if p.cost <= budget), key=lambda p: p.test)
 
 
@@ -77,7 +76,7 @@ def splits(options):
 
 
 def data_sets(names, of_paper=True):
-    """The data sets in ../shared/data, those of the paper alone or all; of them those that are named, if any."""
+    """The data sets in ../shared/data: of the paper or all, and only the named ones, if any are."""
     if not os.path.isdir(os.path.join(shared, 'data')):
         sys.exit(f'no data sets in {shared}/data')
     table = list(csv.DictReader(open(os.path.join(shared, 'paper', 'published_unit.csv'))))
@@ -121,7 +120,7 @@ class Espalier:
             sys.exit(f'espalier {" ".join(argv)}\n{done.stdout}')
 
     def train(self, data, files, *flags):
-        """Trains, and returns the run folder, which the next training takes."""
+        """Trains, and returns the run folder. The next training overwrites it."""
         out = os.path.join(self.work, 'run')
         shutil.rmtree(out, ignore_errors=True)
         self.run(
@@ -178,7 +177,7 @@ def table(header, rows):
 
 
 def save(file, rows):
-    """Rows (dicts of the same keys) as CSV, where a file is asked for."""
+    """Writes rows (dicts of the same keys) as CSV, if a file is given."""
     if file and rows:
         with open(file, 'w', newline='') as f:
             w = csv.DictWriter(f, rows[0].keys())

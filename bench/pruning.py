@@ -5,11 +5,11 @@
 
 Trains trees with the binary on ../shared/data, builds each once more as a tree
 of scikit-learn (the same nodes; impurities computed here from the raw class
-weights) and has scikit-learn's ccp_pruning_path prune it. Alphas and impurities
-of the whole sequence must agree to 1e-9, and so must the number of leaves of
-what scikit-learn prunes at an alpha between each two. scikit-learn cuts nodes
-whose alphas tie one after the other: its entries within 1e-9 of each other are
-one of ours. Needs the folder ../shared, and Python with numpy and scikit-learn
+weights), and prunes it by scikit-learn's ccp_pruning_path. Alphas and impurities
+of the whole sequence must agree to 1e-9. The number of leaves must be the same when
+scikit-learn prunes at an alpha between each two. scikit-learn cuts nodes with tied
+alphas one after the other: its entries within 1e-9 of each other are one entry of
+ours. Needs the folder ../shared, and Python with numpy and scikit-learn
 (installed by pip where they are missing).
 """
 

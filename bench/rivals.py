@@ -1,9 +1,9 @@
-"""The peers of peers.py, each as the points that it offers on one split:
+"""The peers of peers.py, and the points of each on one split:
 scikit-learn's CART with its whole cost-complexity path, one LightGBM tree, a
 LightGBM ensemble, and an optimal tree by STreeD.
 
 The cost of a point is its expected number of tests: the mean length of the
-decision path over the training rows, summed over the trees that a row takes.
+decision path over the training rows, summed over the trees of an ensemble.
 """
 
 import dataclasses, heapq, json, os, time
@@ -47,7 +47,7 @@ class Split:
         return self.y[self.rows[part]]
 
     def one_hot(self):
-        """Numbers as they are, an indicator for each value of the categorical columns; in float32, as in scikit-learn."""
+        """Numbers as they are, an indicator for each value of the categorical columns, in float32."""
         columns = []
         for c in self.frame:
             if c not in self.codes:
@@ -58,7 +58,7 @@ class Split:
         return np.concatenate(columns, 1)
 
     def native(self):
-        """Numbers as they are, codes of the categorical columns (unseen values missing); and which these are."""
+        """Numbers as they are, codes of the categorical columns (unseen values missing), and a mask of these."""
         x = np.empty((len(self.y), self.frame.shape[1]))
         for i, c in enumerate(self.frame):
             x[:, i] = (
@@ -88,7 +88,7 @@ class Split:
 
 @dataclasses.dataclass
 class Offers:
-    """What the peers have on one split: points by peer, and of the optimal trees
+    """The points of each peer on one split, and for the optimal trees
     by depth the point, its accuracy on test rows and the seconds it took."""
 
     cart: list
@@ -108,7 +108,7 @@ def offers(split, min_leaf):
 
 
 def kept_offers(split, min_leaf, file):
-    """The same from a file, where there is one: they do not change with Espalier."""
+    """The same from a file, if it exists: the points do not depend on Espalier."""
     if file and os.path.exists(file):
         with open(file) as f:
             kept = json.load(f)
@@ -169,7 +169,7 @@ def cart_sequence(split, x, criterion, min_leaf):
     probabilities, share = t.value[:, 0], t.weighted_n_node_samples / t.weighted_n_node_samples[0]
     dropped = drops(t, cut, steps)
     points = []
-    # The trees that matter to budgets are at the end: all of the last 150, and as many before them, evenly.
+    # The trees for budgets are at the end: all of the last 150 stay, and 150 others at even steps.
     for k in sorted({*range(max(0, steps - 150), steps + 1), *np.linspace(0, steps, 150).astype(int).tolist()}):
         leaves = (cut <= k) & (dropped > k)
         area = {p: macro_area(probabilities[leaves], counts[p][leaves]) for p in counts}
@@ -203,7 +203,7 @@ def risks(t, cut, steps):
 def agree(path, ours):
     """scikit-learn's path is found again: steps whose alphas tie may come in another order."""
     alphas = path.ccp_alphas
-    last = np.append(np.diff(alphas) > 1e-9, True)  # of those that tie
+    last = np.append(np.diff(alphas) > 1e-9, True)  # the last of tied steps
     far = max(abs(ours - risk).min() for risk in path.impurities[last])
     if far > 1e-9:
         raise AssertionError(f'the pruning sequence is {far} away from cost_complexity_pruning_path')
@@ -318,7 +318,7 @@ class Boosting:
         )
 
     def single_trees(self):
-        """One round at full step, so that a leaf has the frequencies of its rows: the grid of sizes."""
+        """One round at full step over the grid of sizes. A leaf then has the frequencies of its rows."""
         return [
             self.point(
                 1,
@@ -350,7 +350,7 @@ def leaf_depths(node, leaves):
 
 # STreeD
 
-small = 6000, 100  # rows and columns that an exact search is tried on
+small = 6000, 100  # greatest number of rows and columns for an exact search
 cuts, patience = 9, 60  # quantiles of a number column; seconds
 
 

@@ -10,18 +10,18 @@ scorer passes over the same rows, in turn, RUNS times:
 - espalier row (Scorer.Predict, by numbers and by values), espalier batch
   (Scorer.Leaves), one goroutine;
 - if-else: Go source that m2cgen makes of the tree, compiled: as of a decision tree
-  classifier, which returns probabilities as ours does, and as of a regression tree,
-  which returns a bare number;
+  classifier, which returns probabilities like ours, and as of a regression tree, which
+  returns a single number;
 - leaves (github.com/dmitryikh/leaves), row by row and by PredictDense, one thread;
-  left out with a word where it cannot be fetched;
+  left out with a message if it cannot be fetched;
 - LightGBM's own predict in Python, one thread, C-ordered float64 rows.
 
-Row by row the first 512 rows come again and again, ROWS in all, as a service has its
-row at hand in a near cache, and in random order, as the processor else learns the
-way of each by heart, which it never can of a service's rows. Each pass is made once
-before it is timed. All must agree on the sum of what the leaves say. Prints the median ns a row of each, and the medians over the
-runs of the ratios to ours, row by row to both of ours and to our batch, batches to
-our batch: above 1 we are ahead. Needs the folder ../shared, Go and Python; installs
+Row by row, the first 512 rows repeat until ROWS are scored. So the rows are in a near
+cache, like the row of a service. Their order is random, since in a fixed order the
+processor would learn the path of each row. Each pass is made once before it is timed.
+The sums of the predictions must agree. Prints the median time of each scorer in ns a
+row, and the medians over the runs of the ratios to ours: row by row to both of ours and
+to our batch, batches to our batch. Above 1 we are faster. Needs the folder ../shared, Go and Python; installs
 by pip what is missing of numpy, pyarrow, lightgbm and m2cgen.
 """
 
@@ -38,7 +38,7 @@ import pyarrow as pa, pyarrow.compute as pc, pyarrow.parquet as pq
 from m2cgen import ast
 from m2cgen.interpreters import GoInterpreter
 
-at_hand = 512  # rows that come again and again, row by row
+at_hand = 512  # number of rows that repeat, row by row
 
 here = os.path.dirname(os.path.abspath(__file__))
 program = os.path.join(here, 'scorers')
@@ -187,7 +187,7 @@ def compare(x, order, booster, binary, folder, runs):
             if abs(got - want) > 1e-6 * max(1, abs(want)):
                 sys.exit(f'{name} disagrees: {got}, LightGBM {want}')
     program.close()
-    return {name: t[1:] for name, t in timed.items()}  # the first is a warm-up
+    return {name: t[1:] for name, t in timed.items()}  # without the first run, a warm-up
 
 
 def ratio(theirs, ours):

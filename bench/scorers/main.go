@@ -58,7 +58,7 @@ func serve(folder string) error {
 		if pass == nil {
 			return fmt.Errorf("scorer %q: want one of %q", lines.Text(), c.names)
 		}
-		pass() // so that all find their rows in the same caches
+		pass() // a warm-up: all passes find their rows in the same caches
 		start := time.Now()
 		sum := pass()
 		if _, err := fmt.Fprintln(os.Stdout, float64(time.Since(start).Nanoseconds())/float64(c.count),
@@ -69,17 +69,17 @@ func serve(folder string) error {
 	return nil
 }
 
-// contest is a tree, its rows, and a pass over all rows for each scorer, which
-// gives the sum of the values of the leaves that they reach.
+// contest is a tree, its rows, and a pass over all rows for each scorer. A pass returns the
+// sum of the values of the leaves that the rows reach.
 type contest struct {
 	scorer *tree.Scorer
 	leaves []float64 // value of each node
-	rows   []float64 // of all features of the tree, row by row
-	width  int       // features of the tree
-	count  int       // rows
-	order  []int32   // of the rows, in passes row by row
+	rows   []float64 // values of all features, row by row
+	width  int       // number of features
+	count  int       // number of rows
+	order  []int32   // order of the rows, for passes row by row
 
-	numbers []float64 // of the features that the tree tests, row by row
+	numbers []float64 // values of the tested features, row by row
 
 	names  []string
 	passes map[string]func() float64
@@ -119,7 +119,7 @@ func (c *contest) add(name string, pass func() float64) {
 	c.names, c.passes[name] = append(c.names, name), pass
 }
 
-// addOurs adds the ways of tree.Scorer.
+// addOurs adds the passes of tree.Scorer.
 func (c *contest) addOurs() {
 	s := c.scorer
 	inputs := len(s.Features())
