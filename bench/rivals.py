@@ -58,7 +58,7 @@ class Split:
         return np.concatenate(columns, 1)
 
     def native(self):
-        """Numbers as they are, codes of the categorical columns (unseen values missing), and a mask of these."""
+        """Numbers as they are, codes of the categorical columns (unseen values missing), and the positions of these."""
         x = np.empty((len(self.y), self.frame.shape[1]))
         for i, c in enumerate(self.frame):
             x[:, i] = (

@@ -112,8 +112,8 @@ func (p *problem) assumptions(d Data, opts *Options) []tree.Assumption {
 			"free repeats %v, groups %d", opts.RepeatFree, len(p.groups)),
 		needed("positive_costs", least > 0, "the cheapest test costs %v", least),
 		needed("distinct_objects", p.mixed == 0, "%d sets of equal codes with objects of several classes", p.mixed),
-		helpful("integral_costs", whole, "whole numbers; others are multiples of a common unit too, by which the proof "+
-			"may be scaled: the factor has no cost in it"),
+		helpful("integral_costs", whole, "whole numbers; others are multiples of a common unit too, by which "+
+			"the proof may be scaled: the factor has no cost in it"),
 		helpful("theta_multiple", math.Abs(multiple-math.Round(multiple)) <= 1e-9*max(1, multiple),
 			"theta W = %v, weights are multiples of %d, the lightest object weighs %d of %d; else "+
 				"epsilon, which the factor takes into account, may be small", theta, p.weightUnit(), p.lightest, p.total),

@@ -396,9 +396,11 @@ func TestJSONNames(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const want = `{"rows":0,"weight":0,"auc_ovr_macro":null,"auc_ovo_macro":null,"accuracy":null,"balanced_accuracy":null,` +
-		`"log_loss":null,"brier":null,"confusion":[[0]],"per_class":[{"class":"a","precision":null,"recall":null,"f1":null,` +
-		`"auc":null,"support":0,"prevalence":null,"specificity":null,"average_precision":null,"brier":null,"gains":null,"lift":null}],` +
+	const want = `{"rows":0,"weight":0,"auc_ovr_macro":null,"auc_ovo_macro":null,"accuracy":null,` +
+		`"balanced_accuracy":null,"log_loss":null,"brier":null,"confusion":[[0]],` +
+		`"per_class":[{"class":"a","precision":null,"recall":null,"f1":null,` +
+		`"auc":null,"support":0,"prevalence":null,"specificity":null,"average_precision":null,` +
+		`"brier":null,"gains":null,"lift":null}],` +
 		`"expected_cost":null,"expected_tests":null,"expected_billed_cost":null,"intervals":null,"calibration":null}`
 	if string(b) != want {
 		t.Errorf("got  %s\nwant %s", b, want)

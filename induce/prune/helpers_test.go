@@ -53,6 +53,14 @@ func randomTree(r *rand.Rand, inner, classes int, most int64) *tree.Tree {
 			t.Nodes = append(t.Nodes, tree.Node{})
 		}
 	}
+	drawWeights(r, t, classes, most)
+	t.Estimate(tree.Smoothed, 1)
+	t.Measure()
+	return t
+}
+
+// drawWeights draws the class weights of the leaves, and adds them up towards the root.
+func drawWeights(r *rand.Rand, t *tree.Tree, classes int, most int64) {
 	shares := lean(r, t, classes)
 	for v := len(t.Nodes) - 1; v >= 0; v-- {
 		n := &t.Nodes[v]
@@ -75,9 +83,6 @@ func randomTree(r *rand.Rand, inner, classes int, most int64) *tree.Tree {
 		}
 		n.ClassWeights, n.Rows, n.Objects = n.RawClassWeights, n.Weight, n.Weight
 	}
-	t.Estimate(tree.Smoothed, 1)
-	t.Measure()
-	return t
 }
 
 // lean returns by node and class the preference of its rows for the class, which

@@ -134,6 +134,13 @@ func hostile() []struct{ name, from, to, want string } {
 		{"negative child", `"child": 1}`, `"child": -1}`, "child -1"},
 		{"huge child", `"child": 1}`, `"child": 9223372036854775807}`, "child"},
 		{"two parents", `"child": 3}`, `"child": 4}`, "parents"},
+	}
+}
+
+// hostileTests lists further edits of smallTree that Decode must refuse, of tests and
+// features.
+func hostileTests() []struct{ name, from, to, want string } {
+	return []struct{ name, from, to, want string }{
 		{"unknown feature", `"test": {"feature": "age"`, `"test": {"feature": "agee"`, "agee"},
 		{"unknown kind", `"kind": "threshold"`, `"kind": "thresh"`, "thresh"},
 		{"unknown type", `"type": "numeric"`, `"type": "number"`, "numeric or categorical"},
@@ -251,7 +258,7 @@ func misbilled() []struct{ name, from, to, want string } {
 }
 
 func TestDecodeErrors(t *testing.T) {
-	refuse(t, smallTree(), hostile())
+	refuse(t, smallTree(), slices.Concat(hostile(), hostileTests()))
 	refuse(t, decideBy(smallTree(), []float64{.75, .25}, [][]float64{{0, 1}, {4, 0}}), hostileDecisions())
 	refuse(t, billedTree(), misbilled())
 	refuse(t, wishfulTree(), unfulfilled())
@@ -348,7 +355,7 @@ func FuzzDecode(f *testing.F) {
 	for seed := range uint64(4) {
 		f.Add(datedTree(seed).Encode())
 	}
-	for _, test := range hostile() {
+	for _, test := range slices.Concat(hostile(), hostileTests()) {
 		f.Add([]byte(strings.Replace(valid, test.from, test.to, 1)))
 	}
 	valid = string(decideBy(smallTree(), []float64{.75, .25}, [][]float64{{0, 1}, {4, 0}}).Encode())

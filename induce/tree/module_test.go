@@ -8,18 +8,8 @@ import (
 	"testing"
 )
 
-// TestOneModule: a program that imports only package tree builds without any other
-// module, as docs/scoring.md says: the build has no network and an empty module cache.
-func TestOneModule(t *testing.T) {
-	root, err := filepath.Abs(filepath.Join("..", ".."))
-	if err != nil {
-		t.Fatal(err)
-	}
-	dir := t.TempDir()
-	for name, content := range map[string]string{
-		"go.mod": "module example.com/program\n\ngo 1.26\n\nrequire github.com/espalier-ml/espalier v0.0.0\n\n" +
-			"replace github.com/espalier-ml/espalier => " + root + "\n",
-		"main.go": `package main
+// scoringProgram decodes a tree.json and scores a row of missing values.
+const scoringProgram = `package main
 
 import (
 	"fmt"
@@ -40,7 +30,20 @@ func main() {
 	p, err := t.Scorer().Predict(make([]tree.Value, len(t.Scorer().Features())))
 	fmt.Println(p.Class, err)
 }
-`,
+`
+
+// TestOneModule: a program that imports only package tree builds without any other
+// module, as docs/scoring.md says: the build has no network and an empty module cache.
+func TestOneModule(t *testing.T) {
+	root, err := filepath.Abs(filepath.Join("..", ".."))
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	for name, content := range map[string]string{
+		"go.mod": "module example.com/program\n\ngo 1.26\n\nrequire github.com/espalier-ml/espalier v0.0.0\n\n" +
+			"replace github.com/espalier-ml/espalier => " + root + "\n",
+		"main.go": scoringProgram,
 	} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {
 			t.Fatal(err)

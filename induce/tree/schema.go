@@ -51,7 +51,8 @@ func (s *Schema) Encode() []byte {
 	e.raw(",\n  \"columns\": [")
 	for i := range s.Columns {
 		c := &s.Columns[i]
-		e.comma(i).raw("\n    {\"name\": ").text(c.Name).raw(`, "role": `).text(c.Role).raw(`, "physical": `).text(c.Physical)
+		e.comma(i).raw("\n    {\"name\": ").text(c.Name).raw(`, "role": `).text(c.Role)
+		e.raw(`, "physical": `).text(c.Physical)
 		if c.Logical != "" {
 			e.raw(`, "logical": `).text(c.Logical)
 		}

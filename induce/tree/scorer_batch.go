@@ -123,8 +123,8 @@ func (b *batch) column(input int32) *column {
 	case categories == nil:
 		c.entries = append(append(make([]float64, 0, len(v.Numbers)+1), math.NaN()), v.Numbers...)
 	case v.Type == dataset.Number:
-		c.entries = codesOfNumbers(append(make([]float64, 0, len(v.Numbers)+1), float64(categories.Missing())), categories,
-			v.Numbers)
+		c.entries = append(make([]float64, 0, len(v.Numbers)+1), float64(categories.Missing()))
+		c.entries = codesOfNumbers(c.entries, categories, v.Numbers)
 	default:
 		c.entries = append(make([]float64, 0, len(v.Texts)+1), float64(categories.Missing()))
 		for _, s := range v.Texts {

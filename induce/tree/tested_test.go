@@ -126,7 +126,8 @@ func TestSchemaRoundTrip(t *testing.T) {
 
 // TestSchemaFaults: a faulty feature has the same error as in tree.json.
 func TestSchemaFaults(t *testing.T) {
-	const head = `{"format": "espalier/schema", "version": 1, "label": {"column": "y", "classes": ["a", "b"]}, "columns": [`
+	const head = `{"format": "espalier/schema", "version": 1, ` +
+		`"label": {"column": "y", "classes": ["a", "b"]}, "columns": [`
 	for content, want := range map[string]string{
 		`[]`:                            "not a schema.json",
 		`{"format": "espalier/schema"}`: "version 0",

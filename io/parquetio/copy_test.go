@@ -232,7 +232,9 @@ func changedFooter(tb testing.TB, file []byte, change func(*format.FileMetaData)
 // useless without the key. Other columns of the file are.
 func TestEncryptedColumn(t *testing.T) {
 	byKey := &format.EncryptionWithColumnKey{PathInSchema: thrift.Slice[string]{"text"}}
-	for name, crypto := range map[string]format.ColumnCryptoMetaDataValue{"footer key": new(format.EncryptionWithFooterKey), "column key": byKey} {
+	for name, crypto := range map[string]format.ColumnCryptoMetaDataValue{
+		"footer key": new(format.EncryptionWithFooterKey), "column key": byKey,
+	} {
 		t.Run(name, func(t *testing.T) {
 			store, url := put(t, name, changedFooter(t, sample(t, parquetio.WriteOptions{}),
 				func(m *format.FileMetaData) {

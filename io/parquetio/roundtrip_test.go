@@ -33,110 +33,123 @@ type column struct {
 	spell     func(parquet.Value) string
 }
 
-func columns() []column {
-	fixed := []encoding.Encoding{&parquet.Plain, &parquet.RLEDictionary, &parquet.ByteStreamSplit}
-	integers := slices.Concat(fixed, []encoding.Encoding{&parquet.DeltaBinaryPacked})
-	bytesOnly := []encoding.Encoding{&parquet.Plain, &parquet.RLEDictionary, &parquet.DeltaLengthByteArray,
+// Encodings by the kind of a type.
+var (
+	fixedEncodings   = []encoding.Encoding{&parquet.Plain, &parquet.RLEDictionary, &parquet.ByteStreamSplit}
+	integerEncodings = slices.Concat(fixedEncodings, []encoding.Encoding{&parquet.DeltaBinaryPacked})
+	byteEncodings    = []encoding.Encoding{&parquet.Plain, &parquet.RLEDictionary, &parquet.DeltaLengthByteArray,
 		&parquet.DeltaByteArray}
-	fixedBytes := []encoding.Encoding{&parquet.Plain, &parquet.RLEDictionary, &parquet.DeltaByteArray,
+	fixedByteEncodings = []encoding.Encoding{&parquet.Plain, &parquet.RLEDictionary, &parquet.DeltaByteArray,
 		&parquet.ByteStreamSplit}
-	int32of := func(spread uint32) func(*rand.Rand) parquet.Value {
-		return func(r *rand.Rand) parquet.Value {
-			return parquet.Int32Value(int32(r.Uint32()%spread) - int32(spread/2))
+)
+
+func int32of(spread uint32) func(*rand.Rand) parquet.Value {
+	return func(r *rand.Rand) parquet.Value {
+		return parquet.Int32Value(int32(r.Uint32()%spread) - int32(spread/2))
+	}
+}
+
+func int64of(spread uint64) func(*rand.Rand) parquet.Value {
+	return func(r *rand.Rand) parquet.Value {
+		return parquet.Int64Value(int64(r.Uint64()%spread) - int64(spread/2))
+	}
+}
+
+func fixedOf(n int) func(*rand.Rand) parquet.Value {
+	return func(r *rand.Rand) parquet.Value { return parquet.FixedLenByteArrayValue(randomBytes(r, n)) }
+}
+
+func randomBytes(r *rand.Rand, n int) []byte {
+	b := make([]byte, n)
+	for i := range b {
+		b[i] = byte(r.Uint32())
+	}
+	return b
+}
+
+func randomText(r *rand.Rand) parquet.Value {
+	return parquet.ByteArrayValue([]byte(fmt.Sprintf("%0*d ä€", r.IntN(20), r.IntN(400))))
+}
+
+func randomDouble(r *rand.Rand) parquet.Value {
+	special := []float64{0, math.Copysign(0, -1), math.NaN(), math.Inf(1), math.Inf(-1), math.MaxFloat64, 5e-324}
+	if i := r.IntN(40); i < len(special) {
+		return parquet.DoubleValue(special[i])
+	}
+	return parquet.DoubleValue(float64(r.IntN(2000)) / 7)
+}
+
+func randomFloat(r *rand.Rand) parquet.Value {
+	return parquet.FloatValue(float32(randomDouble(r).Double()))
+}
+
+func spellInt32(v parquet.Value) string { return strconv.Itoa(int(v.Int32())) }
+
+func spellInt64(v parquet.Value) string { return spellFloat(float64(v.Int64())) }
+
+// spellMillis and spellNanos convert to microseconds, rounded down: Euclidean division.
+func spellMillis(v parquet.Value) string { return strconv.FormatInt(1000*v.Int64(), 10) }
+
+func spellNanos(v parquet.Value) string {
+	return new(big.Int).Div(big.NewInt(v.Int64()), big.NewInt(1000)).String()
+}
+
+func spellDecimal(x *big.Int, scale int64) string {
+	f, _ := new(big.Rat).SetFrac(x, new(big.Int).Exp(big.NewInt(10), big.NewInt(scale), nil)).Float64()
+	return spellFloat(f)
+}
+
+func spellBytes(scale int64) func(parquet.Value) string {
+	return func(v parquet.Value) string {
+		b := v.ByteArray()
+		x := new(big.Int).SetBytes(b)
+		if len(b) > 0 && b[0]&0x80 != 0 {
+			x.Sub(x, new(big.Int).Lsh(big.NewInt(1), uint(8*len(b))))
 		}
+		return spellDecimal(x, scale)
 	}
-	int64of := func(spread uint64) func(*rand.Rand) parquet.Value {
-		return func(r *rand.Rand) parquet.Value {
-			return parquet.Int64Value(int64(r.Uint64()%spread) - int64(spread/2))
-		}
-	}
-	texts := func(r *rand.Rand) parquet.Value {
-		return parquet.ByteArrayValue([]byte(fmt.Sprintf("%0*d ä€", r.IntN(20), r.IntN(400))))
-	}
-	spellInt32 := func(v parquet.Value) string { return strconv.Itoa(int(v.Int32())) }
-	// Times and timestamps become microseconds, rounded down: Euclidean division.
-	thousand := big.NewInt(1000)
-	spellMillis := func(v parquet.Value) string { return strconv.FormatInt(1000*v.Int64(), 10) }
-	spellNanos := func(v parquet.Value) string { return new(big.Int).Div(big.NewInt(v.Int64()), thousand).String() }
-	spellInt64 := func(v parquet.Value) string { return spellFloat(float64(v.Int64())) }
-	decimalOf := func(scale int) func(*big.Int) string {
-		return func(x *big.Int) string {
-			f, _ := new(big.Rat).SetFrac(x, new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(scale)), nil)).Float64()
-			return spellFloat(f)
-		}
-	}
-	spellBytes := func(scale int) func(parquet.Value) string {
-		return func(v parquet.Value) string {
-			b := v.ByteArray()
-			x := new(big.Int).SetBytes(b)
-			if len(b) > 0 && b[0]&0x80 != 0 {
-				x.Sub(x, new(big.Int).Lsh(big.NewInt(1), uint(8*len(b))))
-			}
-			return decimalOf(scale)(x)
-		}
-	}
-	randomBytes := func(r *rand.Rand, n int) []byte {
-		b := make([]byte, n)
-		for i := range b {
-			b[i] = byte(r.Uint32())
-		}
-		return b
-	}
-	fixedOf := func(n int) func(*rand.Rand) parquet.Value {
-		return func(r *rand.Rand) parquet.Value { return parquet.FixedLenByteArrayValue(randomBytes(r, n)) }
-	}
-	doubles := func(r *rand.Rand) parquet.Value {
-		special := []float64{0, math.Copysign(0, -1), math.NaN(), math.Inf(1), math.Inf(-1), math.MaxFloat64, 5e-324}
-		if i := r.IntN(40); i < len(special) {
-			return parquet.DoubleValue(special[i])
-		}
-		return parquet.DoubleValue(float64(r.IntN(2000)) / 7)
-	}
-	floats := func(r *rand.Rand) parquet.Value { return parquet.FloatValue(float32(doubles(r).Double())) }
+}
+
+// columns returns columns of all types.
+func columns() []column {
+	return slices.Concat(numberColumns(), timeColumns(), decimalColumns(), textColumns())
+}
+
+func numberColumns() []column {
 	return []column{
 		{
 			"boolean", parquet.Leaf(parquet.BooleanType),
 			[]encoding.Encoding{&parquet.Plain, &parquet.RLE, &parquet.RLEDictionary},
 			func(r *rand.Rand) parquet.Value { return parquet.BooleanValue(r.IntN(5) == 0) }, spellAny,
 		},
-		{"int32", parquet.Leaf(parquet.Int32Type), integers, int32of(math.MaxUint32), spellInt32},
-		{"int8", parquet.Int(8), integers, int32of(256), spellInt32},
-		{"int16", parquet.Int(16), integers, int32of(1 << 16), spellInt32},
-		{"uint8", parquet.Uint(8), integers,
+		{"int32", parquet.Leaf(parquet.Int32Type), integerEncodings, int32of(math.MaxUint32), spellInt32},
+		{"int8", parquet.Int(8), integerEncodings, int32of(256), spellInt32},
+		{"int16", parquet.Int(16), integerEncodings, int32of(1 << 16), spellInt32},
+		{"uint8", parquet.Uint(8), integerEncodings,
 			func(r *rand.Rand) parquet.Value { return parquet.Int32Value(r.Int32N(256)) }, spellInt32},
 		{
-			"uint32", parquet.Uint(32), integers, int32of(math.MaxUint32),
+			"uint32", parquet.Uint(32), integerEncodings, int32of(math.MaxUint32),
 			func(v parquet.Value) string { return strconv.Itoa(int(uint32(v.Int32()))) },
 		},
-		{"int64", parquet.Int(64), integers, int64of(1 << 54), spellInt64},
+		{"int64", parquet.Int(64), integerEncodings, int64of(1 << 54), spellInt64},
 		{
-			"uint64", parquet.Uint(64), integers,
+			"uint64", parquet.Uint(64), integerEncodings,
 			func(r *rand.Rand) parquet.Value { return parquet.Int64Value(r.Int64N(1<<53) * (1 + 2047*r.Int64N(2))) },
 			func(v parquet.Value) string { return spellFloat(float64(uint64(v.Int64()))) },
 		},
-		{"float", parquet.Leaf(parquet.FloatType), fixed, floats, spellAny},
-		{"double", parquet.Leaf(parquet.DoubleType), fixed, doubles, spellAny},
-		{"date", parquet.Date(), integers, int32of(40000), spellInt32},
-		{"time_ms", parquet.Time(parquet.Millisecond), integers, int32of(86400000),
+		{"float", parquet.Leaf(parquet.FloatType), fixedEncodings, randomFloat, spellAny},
+		{"double", parquet.Leaf(parquet.DoubleType), fixedEncodings, randomDouble, spellAny},
+	}
+}
+
+func timeColumns() []column {
+	return []column{
+		{"date", parquet.Date(), integerEncodings, int32of(40000), spellInt32},
+		{"time_ms", parquet.Time(parquet.Millisecond), integerEncodings, int32of(86400000),
 			func(v parquet.Value) string { return strconv.Itoa(1000 * int(v.Int32())) }},
-		{"time_us", parquet.Time(parquet.Microsecond), integers, int64of(86400000000), spellInt64},
-		{"timestamp_ns", parquet.Timestamp(parquet.Nanosecond), integers, int64of(math.MaxInt64), spellNanos},
-		{"timestamp_ms", parquet.Timestamp(parquet.Millisecond), integers, int64of(1 << 41), spellMillis},
-		{
-			"decimal32", parquet.Decimal(2, 9, parquet.Int32Type), integers, int32of(2000000),
-			func(v parquet.Value) string { return decimalOf(2)(big.NewInt(int64(v.Int32()))) },
-		},
-		{
-			"decimal64", parquet.Decimal(5, 18, parquet.Int64Type), integers, int64of(math.MaxUint64),
-			func(v parquet.Value) string { return decimalOf(5)(big.NewInt(v.Int64())) },
-		},
-		{"decimal_fixed", parquet.Decimal(10, 38, parquet.FixedLenByteArrayType(16)), fixedBytes, fixedOf(16),
-			spellBytes(10)},
-		{
-			"decimal_bytes", parquet.Decimal(3, 38, parquet.ByteArrayType), bytesOnly,
-			func(r *rand.Rand) parquet.Value { return parquet.ByteArrayValue(randomBytes(r, r.IntN(16))) },
-			spellBytes(3),
-		},
+		{"time_us", parquet.Time(parquet.Microsecond), integerEncodings, int64of(86400000000), spellInt64},
+		{"timestamp_ns", parquet.Timestamp(parquet.Nanosecond), integerEncodings, int64of(math.MaxInt64), spellNanos},
+		{"timestamp_ms", parquet.Timestamp(parquet.Millisecond), integerEncodings, int64of(1 << 41), spellMillis},
 		{
 			"int96", parquet.Leaf(parquet.Int96Type),
 			[]encoding.Encoding{&parquet.Plain, &parquet.RLEDictionary},
@@ -149,12 +162,37 @@ func columns() []column {
 				return strconv.FormatInt((int64(x[2])-2440588)*86400e6+(int64(x[1])<<32+int64(x[0]))/1000, 10)
 			},
 		},
-		{"string", parquet.String(), bytesOnly, texts, spellAny},
-		{"enum", parquet.Enum(), bytesOnly, texts, spellAny},
-		{"json", parquet.JSON(), bytesOnly, texts, spellAny},
-		{"bson", parquet.BSON(), bytesOnly, texts, spellAny},
-		{"bytes", parquet.Leaf(parquet.ByteArrayType), bytesOnly, texts, spellAny},
-		{"uuid", parquet.UUID(), fixedBytes, fixedOf(16), func(v parquet.Value) string {
+	}
+}
+
+func decimalColumns() []column {
+	return []column{
+		{
+			"decimal32", parquet.Decimal(2, 9, parquet.Int32Type), integerEncodings, int32of(2000000),
+			func(v parquet.Value) string { return spellDecimal(big.NewInt(int64(v.Int32())), 2) },
+		},
+		{
+			"decimal64", parquet.Decimal(5, 18, parquet.Int64Type), integerEncodings, int64of(math.MaxUint64),
+			func(v parquet.Value) string { return spellDecimal(big.NewInt(v.Int64()), 5) },
+		},
+		{"decimal_fixed", parquet.Decimal(10, 38, parquet.FixedLenByteArrayType(16)), fixedByteEncodings, fixedOf(16),
+			spellBytes(10)},
+		{
+			"decimal_bytes", parquet.Decimal(3, 38, parquet.ByteArrayType), byteEncodings,
+			func(r *rand.Rand) parquet.Value { return parquet.ByteArrayValue(randomBytes(r, r.IntN(16))) },
+			spellBytes(3),
+		},
+	}
+}
+
+func textColumns() []column {
+	return []column{
+		{"string", parquet.String(), byteEncodings, randomText, spellAny},
+		{"enum", parquet.Enum(), byteEncodings, randomText, spellAny},
+		{"json", parquet.JSON(), byteEncodings, randomText, spellAny},
+		{"bson", parquet.BSON(), byteEncodings, randomText, spellAny},
+		{"bytes", parquet.Leaf(parquet.ByteArrayType), byteEncodings, randomText, spellAny},
+		{"uuid", parquet.UUID(), fixedByteEncodings, fixedOf(16), func(v parquet.Value) string {
 			b := v.ByteArray()
 			return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
 		}},

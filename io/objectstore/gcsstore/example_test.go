@@ -14,8 +14,8 @@ func ExampleNew() {
 	store := objectstore.New()
 	store.Register("gs", gcsstore.New(httpstore.Options{Attempts: 3}))
 	fmt.Println(store.Check("gs://bucket/folder/rows.parquet"))
-	fmt.Println(store.Check("gs:/bucket/x"))
+	fmt.Println(store.Check("gs:/b/x"))
 	// Output:
 	// <nil>
-	// gs:/bucket/x: a URL has two slashes behind the colon: did you mean gs://bucket/x? A file of that name is ./gs:/bucket/x
+	// gs:/b/x: a URL has two slashes behind the colon: did you mean gs://b/x? A file of that name is ./gs:/b/x
 }

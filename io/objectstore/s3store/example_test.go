@@ -14,8 +14,8 @@ func ExampleNew() {
 	store := objectstore.New()
 	store.Register("s3", s3store.New(httpstore.Options{Attempts: 3}))
 	fmt.Println(store.Check("s3://bucket/folder/rows.parquet"))
-	fmt.Println(store.Check("s3:/bucket/x"))
+	fmt.Println(store.Check("s3:/b/x"))
 	// Output:
 	// <nil>
-	// s3:/bucket/x: a URL has two slashes behind the colon: did you mean s3://bucket/x? A file of that name is ./s3:/bucket/x
+	// s3:/b/x: a URL has two slashes behind the colon: did you mean s3://b/x? A file of that name is ./s3:/b/x
 }
