@@ -37,7 +37,8 @@ func (p *plan) schemaFile(f *fitted) *tree.Schema {
 
 func (r *run) manifest(g *grown, c *chosen, estimate *runfolder.Estimate, start time.Time) *runfolder.Manifest {
 	m := &runfolder.Manifest{
-		Format: runfolder.ManifestFormat, Version: 1, Espalier: runfolder.Version(), Started: start.UTC(), Seconds: time.Since(start).Seconds(),
+		Format: runfolder.ManifestFormat, Version: 1, Espalier: runfolder.Version(),
+		Started: start.UTC(), Seconds: time.Since(start).Seconds(),
 		Config: r.config, Timings: r.driver.Timings,
 		Counters: map[string]int64{
 			"rows": g.stats.Rows, "dropped_null_labels": g.stats.Dropped, "ignored_zero_weight": g.stats.Ignored,

@@ -1,12 +1,12 @@
 package main_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"io/fs"
 	"maps"
 	"os"
 	"os/exec"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -16,49 +16,33 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/espalier-ml/espalier/io/parquetio"
+	"github.com/espalier-ml/espalier/io/runfolder"
 	"github.com/espalier-ml/espalier/io/setting"
 	"github.com/espalier-ml/espalier/pipelines"
 )
 
-// documentOf names the JSON Schema of a file that a verb has written, by the place
-// of the file below the verb's output; "": it is for Espalier alone.
-func documentOf(t *testing.T, verb, file string) string {
+// schemaOf names the JSON Schema of a file that a verb has written, by the place of the file
+// below the verb's output; "": it is for Espalier alone.
+func schemaOf(t *testing.T, verb, file string) string {
 	t.Helper()
 	file = filepath.ToSlash(file)
+	kind := runfolder.Training
 	switch {
 	case strings.HasPrefix(file, "checkpoints/"):
 		return ""
-	case verb == "predict" && file == "manifest.json":
-		return "predictions"
-	case verb == "synth" && file == "manifest.json":
-		return "synth"
-	case strings.HasPrefix(file, "frontier/") || file == "_tree.json":
-		return "tree"
+	case verb == "ask": // prints a line
+		return verb
+	case verb == "predict":
+		kind = runfolder.Predictions
+	case verb == "synth":
+		kind = runfolder.Synth
 	}
-	name := strings.TrimSuffix(path.Base(file), ".json")
-	if !slices.Contains(schemas(t), name) {
-		t.Errorf("%s writes %s, of which no JSON Schema is in schemas: add one", verb, file)
+	d := kind.DocumentOf(file)
+	if d == nil || d.Schema == "" {
+		t.Errorf("%s writes %s, which runfolder.Documents does not list with a JSON Schema", verb, file)
 		return ""
 	}
-	return name
-}
-
-// schemaFile returns the path of the JSON Schema of a document.
-func schemaFile(document string) string {
-	return filepath.Join("..", "..", "io", "runfolder", "schemas", document+".schema.json")
-}
-
-// schemas returns the names of the documents that have a JSON Schema.
-func schemas(t *testing.T) []string {
-	t.Helper()
-	files, err := filepath.Glob(schemaFile("*"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i := range files {
-		files[i] = strings.TrimSuffix(filepath.Base(files[i]), ".schema.json")
-	}
-	return files
+	return d.Schema
 }
 
 // validateAll validates all JSON that a verb has written to its output by its
@@ -74,7 +58,7 @@ func validateAll(t *testing.T, verb, output string) map[string]int {
 		if below == "." {
 			below = filepath.Base(file)
 		}
-		if document := documentOf(t, verb, below); document != "" {
+		if document := schemaOf(t, verb, below); document != "" {
 			validate(t, document, file)
 			seen[document]++
 		}
@@ -115,7 +99,7 @@ func TestSchemas(t *testing.T) {
 		t.Fatal(err)
 	}
 	seen["ask"] += validateAll(t, "ask", out("ask.json"))["ask"]
-	for _, document := range schemas(t) {
+	for document := range runfolder.Schemas() {
 		if seen[document] == 0 {
 			t.Errorf("schemas/%s.schema.json is that of no document written: %v", document, seen)
 		}
@@ -128,12 +112,8 @@ func TestSchemas(t *testing.T) {
 // TestSchemasAreClosed: schemas allow no key that they do not describe, so that a
 // new one must be described.
 func TestSchemasAreClosed(t *testing.T) {
-	for _, document := range schemas(t) {
-		b, err := os.ReadFile(schemaFile(document))
-		if err != nil {
-			t.Fatal(err)
-		}
-		schema, err := jsonschema.UnmarshalJSON(strings.NewReader(string(b)))
+	for document, b := range runfolder.Schemas() {
+		schema, err := jsonschema.UnmarshalJSON(bytes.NewReader(b))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -176,7 +156,7 @@ func TestSchemasListTheSettings(t *testing.T) {
 				Config struct{ Properties map[string]any }
 			}
 		}
-		if err := json.Unmarshal(read(t, schemaFile(document)), &schema); err != nil {
+		if err := json.Unmarshal(runfolder.Schemas()[document], &schema); err != nil {
 			t.Fatal(err)
 		}
 		want := slices.Sorted(slices.Values(setting.Names(settings)))

@@ -2,10 +2,11 @@ package main_test
 
 import (
 	"encoding/json"
-	"os"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/espalier-ml/espalier/io/runfolder"
 )
 
 // TestFeaturesAreSpelledAlike compares the members of a feature in
@@ -16,11 +17,7 @@ func TestFeaturesAreSpelledAlike(t *testing.T) {
 		Required   []string
 	}
 	read := func(document string, to any) {
-		b, err := os.ReadFile(schemaFile(document))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := json.Unmarshal(b, to); err != nil {
+		if err := json.Unmarshal(runfolder.Schemas()[document], to); err != nil {
 			t.Fatal(err)
 		}
 	}

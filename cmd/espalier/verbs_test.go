@@ -1,6 +1,7 @@
 package main_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"os"
@@ -13,6 +14,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/espalier-ml/espalier/io/parquetio"
+	"github.com/espalier-ml/espalier/io/runfolder"
 )
 
 // The README is read in one sitting, and its example at a glance.
@@ -114,7 +116,15 @@ func TestDocuments(t *testing.T) {
 
 func validate(t *testing.T, document, file string) {
 	t.Helper()
-	schema, err := jsonschema.NewCompiler().Compile(schemaFile(document))
+	described, err := jsonschema.UnmarshalJSON(bytes.NewReader(runfolder.Schemas()[document]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := jsonschema.NewCompiler()
+	if err := c.AddResource("schema.json", described); err != nil {
+		t.Fatal(err)
+	}
+	schema, err := c.Compile("schema.json")
 	if err != nil {
 		t.Fatal(err)
 	}

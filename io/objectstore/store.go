@@ -135,13 +135,19 @@ func (s *Store) List(ctx context.Context, pattern string) ([]Object, error) {
 	case !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, ErrFolder):
 		return nil, l.fail("list", err)
 	case hasMeta(l.path):
-		return nil, l.fail("list", fmt.Errorf("no object matches: %w", fs.ErrNotExist))
+		return nil, l.fail("list", noMatchError{})
 	case l.isFolder(ctx, err):
 		return nil, l.fail("list", fmt.Errorf("%w; add /*.parquet to read the files in it", ErrFolder))
 	default:
 		return nil, l.fail("list", err)
 	}
 }
+
+// noMatchError says that no object has a name that a pattern matches. It is fs.ErrNotExist.
+type noMatchError struct{}
+
+func (noMatchError) Error() string     { return "no object matches" }
+func (noMatchError) Is(err error) bool { return err == fs.ErrNotExist }
 
 // Below returns the objects at most depth levels below a folder (1: in the folder itself),
 // sorted by URL, with hidden names. Wildcards in the folder's name have no meaning. A

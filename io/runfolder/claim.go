@@ -12,8 +12,8 @@ import (
 
 // Claim writes a manifest.json with a list of the files to come, so that a run that is
 // killed leaves files known as Espalier's. rows are the names of the Parquet files.
-// optional names those documents to come that not every run has. The files of an earlier
-// run must be gone: see RemoveEarlier.
+// optional names the optional documents to come. The files of an earlier run must be gone:
+// see RemoveEarlier.
 func (f *Folder) Claim(ctx context.Context, started time.Time, rows []string, optional ...string) error {
 	b, err := encodeJSON(&head{
 		Format: f.kind.terms().format, Version: 1, Espalier: Version(), Started: started.UTC(),

@@ -1,11 +1,12 @@
-// Package runfolder holds the folders that runs write: their documents by name, their
-// manifests, the lock, and the commit that makes all files of a run visible together. It is
-// not meant for other programs, but for the types of the documents.
+// Package runfolder writes and reads the folders of runs: of training, of predictions, of
+// made-up data. It is not meant for other programs, but for the types of the documents.
 //
-//	lock    _LOCK, with signs of life: one run at a time is at work in a folder
-//	claim   manifest.json before the work begins: it lists the files to come
-//	commit  each document is written aside and bound to the file that the run saw when
-//	        it began; _SUCCESS comes last
-//
-// Kinds lists the kinds of folders: of training, of predictions, of made-up data.
+//	Documents  the list of all documents: names, kinds of folders, JSON Schemas, and how
+//	           a document is written from a Run and read back
+//	Acquire    the lock, _LOCK with signs of life: one run at a time is at work in a folder
+//	Open       refuses files of others, and an earlier run's that are not to be replaced
+//	Claim      writes manifest.json before the work begins: it lists the files to come
+//	Write      writes each file aside, checks that nobody else has written meanwhile, and
+//	           gives the files their names; _SUCCESS comes last
+//	Read       reads the documents back
 package runfolder

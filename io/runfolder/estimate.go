@@ -8,22 +8,22 @@ import (
 	"github.com/dustin/go-humanize"
 )
 
-// Estimate is what a run takes: as foreseen by a rehearsal on a sample of its
-// rows, or as measured. Bytes of engines are those of one bundle a worker: they
-// may cut more.
+// Estimate says how much work, memory and time a run takes: a forecast from a sample of the
+// rows, or the measured values. Shuffled bytes on an engine are counted for one bundle a
+// worker; an engine may cut more bundles.
 type Estimate struct {
 	Rows           int64 `json:"rows"`
-	Objects        int64 `json:"objects"`         // of all parts
-	TrainObjects   int64 `json:"objects_train"`   //
+	Objects        int64 `json:"objects"`         // in all parts
+	TrainObjects   int64 `json:"objects_train"`   // in the training part
 	RowPasses      int64 `json:"row_passes"`      // over the input
-	ObjectPasses   int64 `json:"object_passes"`   // over the training objects: those of levels, and one for the small nodes
-	ColumnBytes    int64 `json:"column_bytes"`    // read from Parquet by all passes
-	BlockBytes     int64 `json:"block_bytes"`     // read from object blocks by all passes
+	ObjectPasses   int64 `json:"object_passes"`   // over the training objects
+	ColumnBytes    int64 `json:"column_bytes"`    // read from Parquet by all passes over rows
+	BlockBytes     int64 `json:"block_bytes"`     // read from object blocks by all passes over objects
 	ShuffleBytes   int64 `json:"shuffle_bytes"`   // between the halves of jobs: summaries, objects, counts
-	HistogramBytes int64 `json:"histogram_bytes"` // of the largest pass of a level; 0: none
+	HistogramBytes int64 `json:"histogram_bytes"` // of the largest pass over objects by levels; 0: no such pass
 	DiskBytes      int64 `json:"disk_bytes"`      // of object blocks and spilled objects below the run folder
 	DriverMemory   int64 `json:"driver_memory"`   // peak
-	WorkerMemory   int64 `json:"worker_memory"`   // peak of one; on the local runners it is the driver
+	WorkerMemory   int64 `json:"worker_memory"`   // peak of one worker; on local runners the driver's
 
 	Seconds Durations `json:"seconds"`
 }
@@ -34,15 +34,17 @@ func (e *Estimate) String() string {
 	if e.Seconds.Total() > 0 {
 		took = "; time " + e.Seconds.String()
 	}
-	return fmt.Sprintf("expecting %s rows, %s objects; passes: %d over rows, %d over objects; to read %s, to shuffle %s, on disk %s; memory %s, of a worker %s%s",
-		humanize.Comma(e.Rows), humanize.Comma(e.Objects), e.RowPasses, e.ObjectPasses, size(e.ColumnBytes+e.BlockBytes), size(e.ShuffleBytes), size(e.DiskBytes),
+	return fmt.Sprintf("expecting %s rows, %s objects; passes: %d over rows, %d over objects; "+
+		"to read %s, to shuffle %s, on disk %s; memory %s, of a worker %s%s",
+		humanize.Comma(e.Rows), humanize.Comma(e.Objects), e.RowPasses, e.ObjectPasses,
+		size(e.ColumnBytes+e.BlockBytes), size(e.ShuffleBytes), size(e.DiskBytes),
 		size(e.DriverMemory), size(e.WorkerMemory), took)
 }
 
 func size(n int64) string { return humanize.Bytes(uint64(max(0, n))) }
 
-// Durations are seconds of a run by what they go to; as foreseen: 0 where the rates of
-// this process say nothing, as those of an engine's workers.
+// Durations are the seconds of a run by its stages. In a forecast, 0 stands for a stage whose
+// speed this process cannot know, such as work on an engine.
 type Durations struct {
 	Rows        float64 `json:"rows"`        // to read footers and rows, twice, and to make bins and objects of them
 	Growth      float64 `json:"growth"`      // of the trees of the grid
@@ -56,7 +58,9 @@ func (d *Durations) Total() float64 { return d.Rows + d.Growth + d.Choice + d.Fo
 
 // String returns the total and the largest parts.
 func (d *Durations) String() string {
-	parts := []Timing{{"rows", d.Rows}, {"growth", d.Growth}, {"choice", d.Choice}, {"folds", d.Folds}, {"certificate", d.Certificate}}
+	parts := []Timing{
+		{"rows", d.Rows}, {"growth", d.Growth}, {"choice", d.Choice}, {"folds", d.Folds}, {"certificate", d.Certificate},
+	}
 	slices.SortStableFunc(parts, func(a, b Timing) int { return int(2 * (b.Seconds - a.Seconds)) })
 	var texts []string
 	for _, p := range parts {
@@ -67,7 +71,7 @@ func (d *Durations) String() string {
 	return fmt.Sprintf("%s s (%s)", Seconds(d.Total()), strings.Join(texts, ", "))
 }
 
-// Seconds writes a number of seconds as far as an estimate can tell it.
+// Seconds formats seconds with two digits, or without decimals from 10 on.
 func Seconds(x float64) string {
 	if x >= 10 {
 		return fmt.Sprintf("%.0f", x)

@@ -12,15 +12,15 @@ import (
 	"github.com/espalier-ml/espalier/io/usage"
 )
 
-// MetricsOutput is the file that an evaluation writes.
+// MetricsOutput is the file of an evaluation's metrics.
 type MetricsOutput struct {
 	store *objectstore.Store
 	url   string // empty: none
 	bound objectstore.WriteOptions
 }
 
-// OpenMetrics looks at what lies where the metrics are to be written, before any work is
-// done. Nothing is replaced but metrics that an evaluation has written, if it is told to.
+// OpenMetrics looks at the file of the metrics, before any work is done. Only metrics of
+// another evaluation are replaced, and only with replace. Errors are usage errors.
 func OpenMetrics(ctx context.Context, s *objectstore.Store, url string, replace bool) (*MetricsOutput, error) {
 	o := &MetricsOutput{store: s, url: url, bound: objectstore.WriteOptions{IfAbsent: true}}
 	if url == "" {
@@ -40,7 +40,8 @@ func OpenMetrics(ctx context.Context, s *objectstore.Store, url string, replace 
 		return nil, err
 	}
 	if !replace {
-		return nil, usage.Errorf("--output: %s has the metrics of another evaluation: choose another file, or replace it with --overwrite", url)
+		return nil, usage.Errorf("--output: %s has the metrics of another evaluation: "+
+			"choose another file, or replace it with --overwrite", url)
 	}
 	o.bound = objectstore.WriteOptions{IfGeneration: seen.Generation}
 	return o, nil
@@ -58,9 +59,11 @@ func checkMetrics(ctx context.Context, s *objectstore.Store, seen objectstore.Ob
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case err != nil || m.Format != MetricsFormat:
-		return usage.Errorf("--output: %s lies there and is no metrics file of Espalier: nothing is overwritten; choose another file", seen.URL)
+		return usage.Errorf("--output: %s lies there and is no metrics file of Espalier: "+
+			"nothing is overwritten; choose another file", seen.URL)
 	case m.Train != nil || m.Validation != nil || m.Folds != nil || isListed(ctx, s, seen.URL):
-		return usage.Errorf("--output: %s is a part of another run's output, not of an evaluation: nothing is overwritten; choose another file", seen.URL)
+		return usage.Errorf("--output: %s is a part of another run's output, not of an evaluation: "+
+			"nothing is overwritten; choose another file", seen.URL)
 	default:
 		return nil
 	}
@@ -88,7 +91,7 @@ func isListed(ctx context.Context, s *objectstore.Store, url string) bool {
 	return false
 }
 
-// Write writes the metrics over what openMetrics saw.
+// Write writes the metrics over the file that OpenMetrics saw.
 func (o *MetricsOutput) Write(ctx context.Context, m *Metrics) error {
 	if o.url == "" {
 		return nil
@@ -100,11 +103,12 @@ func (o *MetricsOutput) Write(ctx context.Context, m *Metrics) error {
 	_, err = objectstore.WriteSeen(ctx, o.store, o.url, b, o.bound)
 	switch {
 	case errors.Is(err, fs.ErrExist):
-		return usage.Errorf("--output: %s has appeared or changed while the rows were scored: nothing is overwritten; choose another file", o.url)
+		return usage.Errorf("--output: %s has appeared or changed while the rows were scored: "+
+			"nothing is overwritten; choose another file", o.url)
 	case err != nil && ctx.Err() != nil:
 		return context.Cause(ctx)
 	case err != nil:
-		return usage.Errorf("--output: %v", err)
+		return OutputError(err)
 	default:
 		return nil
 	}

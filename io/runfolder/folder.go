@@ -27,7 +27,9 @@ type Folder struct {
 // Open looks at the names in a folder that a run would write, before any work is done.
 // further lists names beside those of the kind. Files of others are refused. An earlier
 // run's result is refused without replace. Errors are usage errors.
-func Open(ctx context.Context, s *objectstore.Store, url string, kind Kind, replace bool, further ...string) (*Folder, error) {
+func Open(
+	ctx context.Context, s *objectstore.Store, url string, kind Kind, replace bool, further ...string,
+) (*Folder, error) {
 	f := &Folder{store: s, url: url, kind: kind, seen: make(map[string]objectstore.Object)}
 	if err := f.look(ctx, slices.Concat(kind.ownNames(), further)); err != nil {
 		return nil, OutputError(err)

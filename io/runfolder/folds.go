@@ -7,23 +7,22 @@ import (
 	"github.com/espalier-ml/espalier/io/report"
 )
 
-// Folds says how far the chosen tree depends on which training rows there
-// were: how good trees of its kind, grown by the same parameters without the rows
-// of a fold and pruned at the same alpha, are on the rows of the fold, and how far
-// they ask what it asks. The folds share codes: bins are those of all training
-// rows, and how far their cuts would move without a fold does not show. Rows weigh
-// what they do in training.
+// Folds says how far the chosen tree depends on the choice of the training rows. For each
+// fold, a tree is grown by the same parameters without the rows of the fold, pruned at the
+// same alpha, and measured on the rows of the fold. Stability compares its tests with those
+// of the chosen tree. All folds have the bins of all training rows. Rows have the weights of
+// training.
 type Folds struct {
-	Count             int           `json:"count"` // folds that trees were grown without
+	Count             int           `json:"count"` // number of folds
 	Each              []FoldFigures `json:"each"`
-	Mean              FoldMeans     `json:"mean"`               // over the folds that define a figure
-	StandardDeviation FoldMeans     `json:"standard_deviation"` // of them, as a sample: by one less than their number
+	Mean              FoldMeans     `json:"mean"`               // over the folds with the figure
+	StandardDeviation FoldMeans     `json:"standard_deviation"` // over the same folds, as of a sample (n-1)
 
-	*tree.Stability // shares of the folds' trees
+	*tree.Stability // as shares of the folds' trees
 }
 
-// FoldFigures are the figures of one fold's tree on the rows of the fold; nil
-// where these do not define them.
+// FoldFigures are the figures of one fold's tree on the rows of the fold; nil: the rows do
+// not define the figure.
 type FoldFigures struct {
 	Rows               int64    `json:"rows"`
 	AUCOvRMacro        *float64 `json:"auc_ovr_macro"`
@@ -33,7 +32,7 @@ type FoldFigures struct {
 	Leaves             int      `json:"leaves"`
 }
 
-// FoldMeans are means of the figures over folds, or how far folds are from them.
+// FoldMeans are means or standard deviations of the figures over folds; nil: too few folds.
 type FoldMeans struct {
 	AUCOvRMacro        *float64 `json:"auc_ovr_macro"`
 	Accuracy           *float64 `json:"accuracy"`
@@ -44,7 +43,9 @@ type FoldMeans struct {
 
 // Report returns the figures that are printed.
 func (r *Folds) Report() *report.Folds {
-	return &report.Folds{Count: r.Count, Area: r.Mean.AUCOvRMacro, Deviation: r.StandardDeviation.AUCOvRMacro, Stability: r.Stability}
+	return &report.Folds{
+		Count: r.Count, Area: r.Mean.AUCOvRMacro, Deviation: r.StandardDeviation.AUCOvRMacro, Stability: r.Stability,
+	}
 }
 
 // FillMeans fills in means and standard deviations.
@@ -62,12 +63,14 @@ func (r *Folds) FillMeans() {
 	mean.AUCOvRMacro, deviation.AUCOvRMacro = spread(func(f *FoldFigures) *float64 { return f.AUCOvRMacro })
 	mean.Accuracy, deviation.Accuracy = spread(func(f *FoldFigures) *float64 { return f.Accuracy })
 	mean.ExpectedCost, deviation.ExpectedCost = spread(func(f *FoldFigures) *float64 { return f.ExpectedCost })
-	mean.ExpectedBilledCost, deviation.ExpectedBilledCost = spread(func(f *FoldFigures) *float64 { return f.ExpectedBilledCost })
+	mean.ExpectedBilledCost, deviation.ExpectedBilledCost = spread(func(f *FoldFigures) *float64 {
+		return f.ExpectedBilledCost
+	})
 	mean.Leaves, deviation.Leaves = spread(func(f *FoldFigures) *float64 { x := float64(f.Leaves); return &x })
 }
 
-// meanAndDeviation returns the mean, nil of nothing, and the standard deviation of
-// a sample, nil of less than two.
+// meanAndDeviation returns the mean, nil of no number, and the standard deviation of a sample
+// (n-1), nil of fewer than two numbers.
 func meanAndDeviation(xs []float64) (mean, deviation *float64) {
 	if len(xs) == 0 {
 		return nil, nil

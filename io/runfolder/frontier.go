@@ -6,17 +6,17 @@ import (
 	"github.com/espalier-ml/espalier/io/report"
 )
 
-// Frontier is frontier.json: the trees of which none is better on the
-// validation rows for at most the cost, by ascending expected cost.
+// Frontier is frontier.json: the best trees at each expected cost, by ascending cost. A
+// tree belongs to it if every better one on the validation rows costs more.
 type Frontier struct {
 	Format  string `json:"format"`
 	Version int    `json:"version"`
-	Select  string `json:"select"`          // the rule by which one was chosen
-	Folds   int    `json:"folds,omitempty"` // that merit takes in; absent: validation alone
-	// Tolerance is the merit that the chosen tree may lack to be cheaper; absent: none.
+	Select  string `json:"select"`          // the rule of the choice
+	Folds   int    `json:"folds,omitempty"` // folds in the merit; absent: validation rows alone
+	// Tolerance is the merit that a cheaper tree may lack; absent: none.
 	Tolerance float64 `json:"tolerance,omitempty"`
 	Grown     int     `json:"grown"`  // trees of the grid
-	Pruned    int     `json:"pruned"` // their prunings, of which these are the best
+	Pruned    int     `json:"pruned"` // all their prunings
 	Points    []Point `json:"points"`
 }
 
@@ -26,13 +26,13 @@ type Point struct {
 	Algorithm tree.Algorithm `json:"algorithm"`
 	tree.Complexity
 
-	Merit      float64  `json:"merit"` // by which trees are chosen: see frontier.Judge
+	Merit      float64  `json:"merit"` // the figure that trees are chosen by: see frontier.Judge
 	Validation Part     `json:"validation"`
-	Folds      *float64 `json:"folds_auc,omitempty"` // mean area of trees of its kind on folds of the training rows
+	Folds      *float64 `json:"folds_auc,omitempty"` // mean AUC on the folds, of trees grown and pruned alike
 	Test       Part     `json:"test"`
 	Selected   bool     `json:"selected,omitempty"`
 	Highest    bool     `json:"highest,omitempty"` // the highest merit within the limits
-	Knee       bool     `json:"knee,omitempty"`    // farthest above the chord from the cheapest point to that of highest merit
+	Knee       bool     `json:"knee,omitempty"`    // farthest above the chord from the cheapest to the highest point
 }
 
 // Part is how good a tree of the frontier is on a part of the rows.
@@ -49,7 +49,8 @@ func (f *Frontier) Report() []report.Point {
 	for i := range f.Points {
 		p := &f.Points[i]
 		points[i] = report.Point{
-			Tree: p.Tree, Algorithm: &p.Algorithm, Complexity: &p.Complexity, Merit: p.Merit, Validation: p.Validation.AUC,
+			Tree: p.Tree, Algorithm: &p.Algorithm, Complexity: &p.Complexity,
+			Merit: p.Merit, Validation: p.Validation.AUC,
 			Interval: p.Validation.Interval, Test: p.Test.AUC, Selected: p.Selected, Highest: p.Highest, Knee: p.Knee,
 		}
 	}

@@ -18,17 +18,15 @@ import (
 	"github.com/espalier-ml/espalier/io/usage"
 )
 
-// LockName is in a run folder while a run is at work in it.
+// LockName is the file of the lock, which is there while a run is at work in the folder.
 const LockName = "_LOCK"
 
 const (
 	lockFormat = "espalier/lock"
 	maxLock    = 1 << 16
 
-	// beatEvery is the time between two signs of life, silence the number of
-	// them that a run misses when it is taken for dead, or takes itself for it.
-	beatEvery = 10 * time.Second
-	silence   = 3
+	beatEvery = 10 * time.Second // between two signs of life
+	silence   = 3                // signs of life that a dead run has missed; a run that could not write them ends
 )
 
 // Lock says which run is at work in a folder, and that it is alive.
@@ -37,8 +35,8 @@ type Lock struct {
 	Run    string    `json:"run"`
 	Host   string    `json:"host"`
 	PID    int       `json:"pid"`
-	Space  string    `json:"space"`   // boot and process namespace that PID belongs to; empty: not known
-	Birth  string    `json:"birth"`   // of the process, as the system tells it
+	Space  string    `json:"space"`   // boot and process namespace of PID; empty: not known
+	Birth  string    `json:"birth"`   // of the process, in the system's clock ticks
 	Beat   time.Time `json:"beat"`    // last sign of life
 	Every  float64   `json:"every_s"` // seconds between two
 
@@ -49,9 +47,12 @@ type Lock struct {
 	beating    sync.WaitGroup
 }
 
-// Acquire takes the lock of a folder. The context that it returns ends when the
-// lock is lost. A lock whose run is dead is taken over, and its run returned.
-func Acquire(ctx context.Context, s *objectstore.Store, folder string, warn func(text string)) (l *Lock, locked context.Context, dead *Lock, err error) {
+// Acquire takes the lock of a folder. The context locked ends when the lock is lost. The
+// lock of a dead run is taken over, and returned as dead. Errors are usage errors, or why ctx
+// has ended.
+func Acquire(ctx context.Context, s *objectstore.Store, folder string, warn func(text string)) (
+	l *Lock, locked context.Context, dead *Lock, err error,
+) {
 	l = newLock(s, folder)
 	err = l.write(ctx, objectstore.WriteOptions{IfAbsent: true})
 	if errors.Is(err, fs.ErrExist) {
@@ -59,7 +60,8 @@ func Acquire(ctx context.Context, s *objectstore.Store, folder string, warn func
 			err = l.write(ctx, objectstore.WriteOptions{IfGeneration: dead.generation})
 		}
 		if errors.Is(err, fs.ErrExist) || errors.Is(err, fs.ErrNotExist) {
-			err = usage.Errorf("--output %s: another run has just begun or ended there: try again, or choose another folder", folder)
+			err = usage.Errorf("--output %s: another run has just begun or ended there: try again, or choose another folder",
+				folder)
 		}
 	}
 	if err != nil && !errors.As(err, new(*usage.Error)) && ctx.Err() == nil {
@@ -76,7 +78,8 @@ func Acquire(ctx context.Context, s *objectstore.Store, folder string, warn func
 func newLock(s *objectstore.Store, folder string) *Lock {
 	host, _ := os.Hostname() // for people only
 	l := &Lock{
-		Format: lockFormat, Run: uuid.NewString(), Host: host, PID: os.Getpid(), Space: processSpace(), Birth: processBirth(os.Getpid()),
+		Format: lockFormat, Run: uuid.NewString(), Host: host,
+		PID: os.Getpid(), Space: processSpace(), Birth: processBirth(os.Getpid()),
 		Every: beatEvery.Seconds(), store: s, folder: folder, ended: make(chan struct{}),
 	}
 	return l
@@ -119,14 +122,15 @@ func (l *Lock) read(ctx context.Context) (*Lock, error) {
 	}
 	there := &Lock{generation: stat.Generation}
 	if err := json.Unmarshal(b, there); err != nil || there.Format != lockFormat {
-		return nil, usage.Errorf("--output %s: %s there is not Espalier's, and is not overwritten: choose another folder; if a crash of the machine has left it, remove it", l.folder, LockName)
+		return nil, usage.Errorf("--output %s: %s there is not Espalier's, and is not overwritten: choose another folder; "+
+			"if a crash of the machine has left it, remove it", l.folder, LockName)
 	}
 	return there, nil
 }
 
-// await returns the lock of a dead run, or an error if the run is alive. Where
-// only its signs of life can tell, no clock but this process's own is trusted to
-// call it dead.
+// await returns the lock of a dead run, or an error if the run is alive. The run of another
+// machine is dead if no sign of life comes for a while by this process's clock: clocks of
+// machines may differ.
 func (l *Lock) await(ctx context.Context, warn func(text string)) (*Lock, error) {
 	there, err := l.read(ctx)
 	if err != nil {
@@ -142,7 +146,8 @@ func (l *Lock) await(ctx context.Context, warn func(text string)) (*Lock, error)
 	if age := time.Since(there.Beat); age >= 0 && age < patience {
 		return nil, l.taken(there)
 	}
-	warn(fmt.Sprintf("%s is held by the process %d on %s: waiting up to %v for a sign of its life", l.url(), there.PID, there.Host, patience))
+	warn(fmt.Sprintf("%s is held by the process %d on %s: waiting up to %v for a sign of life",
+		l.url(), there.PID, there.Host, patience))
 	for end := time.Now().Add(patience); time.Now().Before(end); {
 		select {
 		case <-ctx.Done():
@@ -160,14 +165,15 @@ func (l *Lock) await(ctx context.Context, warn func(text string)) (*Lock, error)
 	return there, nil
 }
 
+// taken refuses a folder in which a living run is at work.
 func (l *Lock) taken(by *Lock) error {
-	return usage.Errorf("--output %s: another run, process %d on %s, is at work there (last sign of life %v ago): wait for it, or choose another folder",
+	return usage.Errorf("--output %s: another run, process %d on %s, is at work there (last sign of life %v ago): "+
+		"wait for it, or choose another folder",
 		l.folder, by.PID, by.Host, time.Since(by.Beat).Round(time.Second))
 }
 
-// beat gives signs of life until the lock is released. It ends the run when
-// another one has taken the lock, or may have: no sign got through for as long
-// as others wait for one.
+// beat writes signs of life until the lock is released. It ends the run when another run has
+// taken the lock, and when it could not write for so long that another run may take it.
 func (l *Lock) beat(ctx context.Context, cancel context.CancelCauseFunc) {
 	tick := time.NewTicker(beatEvery)
 	defer tick.Stop()
@@ -197,12 +203,12 @@ func (l *Lock) Release(ctx context.Context) {
 	l.beating.Wait()
 	ctx = context.WithoutCancel(ctx)
 	if stat, err := l.store.Stat(ctx, l.url()); err == nil && stat.Generation == l.generation {
-		_ = l.store.Remove(ctx, l.url()) // if it stays, the next run finds it dead
+		_ = l.store.Remove(ctx, l.url()) // the next run finds that the run of a lock left here is dead
 	}
 }
 
-// processSpace names the boot and process namespace of this process; empty where
-// the system does not tell.
+// processSpace returns the boot and process namespace of this process; empty: the system
+// does not say.
 func processSpace() string {
 	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	if err != nil {
@@ -215,8 +221,8 @@ func processSpace() string {
 	return strings.TrimSpace(string(boot)) + " " + space
 }
 
-// processBirth returns when a process began, as the system tells it; empty for
-// none, and for one that has ended and only waits for its parent.
+// processBirth returns when a process began, in the system's clock ticks; empty: no such
+// process, or one that has ended and waits for its parent.
 func processBirth(pid int) string {
 	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {

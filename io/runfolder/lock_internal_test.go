@@ -39,8 +39,8 @@ func TestLock(t *testing.T) {
 	if err != nil || dead != nil {
 		t.Fatal(dead, err)
 	}
-	var usage *usage.Error
-	if _, _, _, err := Acquire(ctx, s, folder, ignore); !errors.As(err, &usage) || !strings.Contains(err.Error(), "another run") {
+	var refused *usage.Error
+	if _, _, _, err := Acquire(ctx, s, folder, ignore); !errors.As(err, &refused) || !strings.Contains(err.Error(), "another run") {
 		t.Errorf("a second lock: error %v", err)
 	}
 	first.Release(ctx)

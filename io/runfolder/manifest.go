@@ -2,15 +2,15 @@ package runfolder
 
 import "time"
 
-// The formats by which manifest.json says what its folder has.
+// The formats of manifest.json, by the kind of the folder.
 const (
 	ManifestFormat    = "espalier/manifest"
 	PredictionsFormat = "espalier/predictions"
 	SynthFormat       = "espalier/synth"
 )
 
-// Manifest is manifest.json: what a run read, with which configuration, and
-// how it went.
+// Manifest is the manifest.json of a training run: its configuration and inputs, its files,
+// and the time and memory that it took.
 type Manifest struct {
 	Format   string           `json:"format"`
 	Version  int              `json:"version"`
@@ -19,11 +19,11 @@ type Manifest struct {
 	Seconds  float64          `json:"seconds"`
 	Config   any              `json:"config"` // effective
 	Inputs   []Input          `json:"inputs"`
-	Files    []string         `json:"files"` // that the run wrote, beside this one and _SUCCESS: a later run replaces no others
+	Files    []string         `json:"files"` // all but manifest.json and _SUCCESS; a later run may replace them
 	Timings  []Timing         `json:"timings"`
 	Counters map[string]int64 `json:"counters"`
-	Estimate *Estimate        `json:"estimate,omitempty"` // of before the run
-	Measured *Estimate        `json:"measured,omitempty"` // after it; engines count in processes of their own
+	Estimate *Estimate        `json:"estimate,omitempty"` // the forecast
+	Measured *Estimate        `json:"measured,omitempty"` // without the work of an engine's processes
 }
 
 // Input is one input file.
@@ -46,28 +46,28 @@ type PredictionsManifest struct {
 	Digest   string          `json:"model_digest"` // of tree.json: SHA-256, in hex
 	Inputs   []Input         `json:"inputs"`
 	Outputs  []string        `json:"outputs"` // in the order of the inputs, below the folder
-	Files    []string        `json:"files"`   // all that was written, beside this one and _SUCCESS: a later run replaces no others
+	Files    []string        `json:"files"`   // as in Manifest
 	Timings  []Timing        `json:"timings"`
 	Rows     int64           `json:"rows"`
 	Columns  []ColumnNovelty `json:"columns"`
 }
 
-// SynthManifest is the manifest.json beside a made-up data set. It does not depend on time
-// or place.
+// SynthManifest is the manifest.json beside a made-up data set. Equal data sets have equal
+// manifests, whenever and wherever they are made.
 type SynthManifest struct {
 	Format   string   `json:"format"`
 	Version  int      `json:"version"`
 	Espalier string   `json:"espalier"` // version of the program
 	Config   any      `json:"config"`
-	Files    []string `json:"files"` // all that was written, beside this one and _SUCCESS: a later run replaces no others
+	Files    []string `json:"files"` // as in Manifest
 }
 
-// ColumnNovelty counts the rows by what is new about a column's values.
+// ColumnNovelty counts the rows with a missing or new value in a column.
 type ColumnNovelty struct {
 	Column  string `json:"column"`
 	Missing int64  `json:"missing"`           // no value
-	Unseen  int64  `json:"unseen,omitempty"`  // a category that training did not have, or had too seldom
-	Outside int64  `json:"outside,omitempty"` // a number outside of the range that training had
+	Unseen  int64  `json:"unseen,omitempty"`  // a category without a code: new, or rare in training
+	Outside int64  `json:"outside,omitempty"` // a number outside of the range of training
 }
 
 // Timing is how long a job took.

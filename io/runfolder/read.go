@@ -52,12 +52,12 @@ func (k Kind) named(names []string) ([]stored, error) {
 	return wanted, nil
 }
 
-// manyOf returns those files of the manifest's list that are one of many. It sets Rows to the
-// names of the Parquet files.
+// manyOf returns the numbered files in the manifest's list. It sets Rows to the names of the
+// Parquet files.
 func (k Kind) manyOf(r *Run) []stored {
 	var wanted []stored
 	for _, name := range r.listed() {
-		d := k.documentOf(name)
+		d := k.DocumentOf(name)
 		switch {
 		case d == nil || d.decode == nil:
 			r.Rows = append(r.Rows, name)
@@ -68,8 +68,9 @@ func (k Kind) manyOf(r *Run) []stored {
 	return wanted
 }
 
-// documentOf returns the document that a file belongs to; nil: its name alone does not tell.
-func (k Kind) documentOf(name string) *Document {
+// DocumentOf returns the document of a file below a folder of the kind; nil: no document has
+// such a name. Files of predictions have names of the input, and no document.
+func (k Kind) DocumentOf(name string) *Document {
 	for _, d := range k.Documents() {
 		if ok, _ := path.Match(d.pattern, name); ok || d.many == nil && d.Name == name { // the patterns are good ones
 			return &d

@@ -14,8 +14,8 @@ import (
 // RemoveEarlier removes the files of an earlier run.
 func (f *Folder) RemoveEarlier(ctx context.Context) error { return f.removeEarlier(ctx, nil) }
 
-// removeEarlier removes the files of an earlier run, but those that this run replaces.
-// _SUCCESS goes first: from then on the folder is not finished.
+// removeEarlier removes the files of an earlier run. Files that this run has written anew
+// stay. _SUCCESS goes first: from then on the folder is not finished.
 func (f *Folder) removeEarlier(ctx context.Context, written map[string]bool) error {
 	if !f.earlier {
 		return nil

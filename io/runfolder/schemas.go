@@ -13,8 +13,8 @@ var schemas embed.FS
 // schemaExtension ends the file name of a JSON Schema.
 const schemaExtension = ".schema.json"
 
-// Schemas returns all JSON Schemas by name: those that Documents names, and "ask", of the
-// line that ask --json prints.
+// Schemas returns the JSON Schemas of all documents by Document.Schema. The schema "ask"
+// describes the line of ask --json.
 func Schemas() map[string][]byte {
 	files, err := fs.Glob(schemas, "schemas/*"+schemaExtension)
 	if err != nil {

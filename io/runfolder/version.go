@@ -8,13 +8,11 @@ import (
 // modulePath is the path by which other modules require this one.
 const modulePath = "github.com/espalier-ml/espalier"
 
-// unversioned is the version of a build that knows neither a release nor a commit, such
-// as that of `go run`.
+// unversioned is the version of a build without a release and a commit, such as `go run`.
 const unversioned = "devel"
 
-// Version returns the version of Espalier in this program, as the build knows it: that
-// of a release (v0.2.0), else that of a commit, else "devel". Manifests and checkpoints
-// name it.
+// Version returns the version of Espalier in this program, as the build knows it: a
+// release (v0.2.0), else a commit, else "devel". Manifests and checkpoints name it.
 func Version() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
@@ -38,7 +36,7 @@ func versionOf(info *debug.BuildInfo) string {
 	return unversioned
 }
 
-// released returns the version of a module, empty where it is that of a working copy.
+// released returns the version of a module; empty: the module is a working copy.
 func released(module *debug.Module) string {
 	if module.Version == "(devel)" {
 		return ""
@@ -46,11 +44,11 @@ func released(module *debug.Module) string {
 	return module.Version
 }
 
-// commitDigits are as many as versions of commits have in go.mod.
+// commitDigits is the number of digits of a commit in go.mod.
 const commitDigits = 12
 
-// commit returns the commit that the main module was built from, with a mark where files
-// had changed since; empty where the build does not know it.
+// commit returns the commit of the main module, marked where files had changed since;
+// empty: the build does not know it.
 func commit(info *debug.BuildInfo) string {
 	revision, mark := "", ""
 	for _, s := range info.Settings {

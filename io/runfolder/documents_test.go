@@ -1,0 +1,294 @@
+package runfolder_test
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/espalier-ml/espalier/induce/metric"
+	"github.com/espalier-ml/espalier/induce/tree"
+	"github.com/espalier-ml/espalier/io/objectstore"
+	"github.com/espalier-ml/espalier/io/runfolder"
+	"github.com/espalier-ml/espalier/io/synth"
+)
+
+var update = flag.Bool("update", false, "write the tables of docs/files.md anew")
+
+// kinds are the kinds of folders by the verb that writes them.
+var kinds = []struct {
+	verb string
+	kind runfolder.Kind
+}{{"train", runfolder.Training}, {"predict", runfolder.Predictions}, {"synth", runfolder.Synth}}
+
+// small returns a tree that can be decoded.
+func small(t *testing.T) *tree.Tree {
+	t.Helper()
+	c := synth.Default()
+	c.Rows, c.Numeric, c.Categorical, c.Noise = 100, 3, 0, 0
+	p, err := synth.New(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	counts := make([]int64, p.CountsLen())
+	g := p.NewGroup()
+	g.Reset(0, int(c.Rows))
+	g.Labels()
+	g.Count(counts)
+	return p.Tree(counts).Tested()
+}
+
+// runOf returns a run with a value for each document of a kind.
+func runOf(t *testing.T, kind runfolder.Kind) *runfolder.Run {
+	t.Helper()
+	model := small(t)
+	metrics := &runfolder.Metrics{Format: runfolder.MetricsFormat, Version: 1, Test: &metric.Metrics{Rows: 3}}
+	began := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	switch kind {
+	case runfolder.Training:
+		points := []runfolder.Point{
+			{Tree: runfolder.FrontierTree(0), Merit: 0.5}, {Tree: runfolder.FrontierTree(1), Merit: 0.75, Selected: true},
+		}
+		return &runfolder.Run{
+			Tree: model, Metrics: metrics, Trees: []*tree.Tree{model, model},
+			Schema: &tree.Schema{
+				Label: model.Label, Columns: []tree.SchemaColumn{{Name: "a", Role: "key", Physical: "INT64"}},
+			},
+			Frontier: &runfolder.Frontier{Format: runfolder.FrontierFormat, Version: 1, Select: "best", Points: points},
+			Manifest: &runfolder.Manifest{Format: runfolder.ManifestFormat, Version: 1, Started: began},
+		}
+	case runfolder.Predictions:
+		return &runfolder.Run{
+			Metrics: metrics, Rows: []string{"a.parquet", "x=1/b.parquet"},
+			Predictions: &runfolder.PredictionsManifest{Format: runfolder.PredictionsFormat, Version: 1, Started: began},
+		}
+	default:
+		return &runfolder.Run{
+			Tree: model, Rows: []string{runfolder.PartName(0), runfolder.PartName(1)},
+			Costs: &runfolder.Costs{Features: []runfolder.FeatureCost{{Feature: "a", Cost: 1}, {Feature: "b", Cost: 0.25}}},
+			Synth: &runfolder.SynthManifest{Format: runfolder.SynthFormat, Version: 1},
+		}
+	}
+}
+
+// encoded compares trees and schemas as they are written.
+var encoded = cmp.Options{
+	cmp.Comparer(func(a, b *tree.Tree) bool {
+		return a == b || a != nil && b != nil && bytes.Equal(a.Encode(), b.Encode())
+	}),
+	cmp.Comparer(func(a, b *tree.Schema) bool {
+		return a == b || a != nil && b != nil && bytes.Equal(a.Encode(), b.Encode())
+	}),
+}
+
+// TestRoundTrip: what is written is read back, and manifest.json and the result list the files.
+func TestRoundTrip(t *testing.T) {
+	listed := map[runfolder.Kind][]string{
+		runfolder.Training: {
+			"tree.json", "metrics.json", "schema.json", "frontier.json", "frontier/000.json", "frontier/001.json",
+		},
+		runfolder.Predictions: {"a.parquet", "x=1/b.parquet", "metrics.json"},
+		runfolder.Synth:       {"_costs.csv", "_tree.json", "part-00000.parquet", "part-00001.parquet"},
+	}
+	named := map[runfolder.Kind][]string{
+		runfolder.Training:    {"tree.json", "metrics.json", "schema.json", "manifest.json", "frontier.json", "_SUCCESS"},
+		runfolder.Predictions: {"metrics.json", "manifest.json", "_SUCCESS"},
+		runfolder.Synth:       {"_costs.csv", "_tree.json", "manifest.json", "_SUCCESS"},
+	}
+	for _, base := range []string{"mem://" + t.Name(), t.TempDir()} {
+		for _, k := range kinds {
+			s, url := objectstore.New(), objectstore.Join(base, k.verb)
+			f, err := runfolder.Open(t.Context(), s, url, k.kind, false)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := runOf(t, k.kind)
+			urls, err := f.Write(t.Context(), want)
+			if err != nil {
+				t.Fatalf("%s: %v", k.verb, err)
+			}
+			for i := range urls {
+				urls[i] = strings.TrimPrefix(urls[i], url+"/")
+			}
+			if !slices.Equal(urls, named[k.kind]) {
+				t.Errorf("%s: the result lists %q, want %q", k.verb, urls, named[k.kind])
+			}
+			got, err := runfolder.Read(t.Context(), s, url, k.kind)
+			if err != nil {
+				t.Fatalf("%s: %v", k.verb, err)
+			}
+			if diff := cmp.Diff(want, got, encoded); diff != "" {
+				t.Errorf("%s (-written +read):\n%s", k.verb, diff)
+			}
+			if files := manifestFiles(got); !slices.Equal(files, listed[k.kind]) {
+				t.Errorf("%s: manifest.json lists %q, want %q", k.verb, files, listed[k.kind])
+			}
+		}
+	}
+}
+
+// manifestFiles returns the list in the manifest of a run.
+func manifestFiles(r *runfolder.Run) []string {
+	switch {
+	case r.Manifest != nil:
+		return r.Manifest.Files
+	case r.Predictions != nil:
+		return r.Predictions.Files
+	default:
+		return r.Synth.Files
+	}
+}
+
+// TestReadSome: documents are read by name; a document that a run may lack may be missing.
+func TestReadSome(t *testing.T) {
+	s, url := objectstore.New(), "mem://"+t.Name()
+	f, err := runfolder.Open(t.Context(), s, url, runfolder.Training, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := runOf(t, runfolder.Training)
+	r.Frontier, r.Trees = nil, nil
+	if _, err := f.Write(t.Context(), r); err != nil {
+		t.Fatal(err)
+	}
+	read := func(names ...string) (*runfolder.Run, error) {
+		return runfolder.Read(t.Context(), s, url, runfolder.Training, names...)
+	}
+	got, err := read(runfolder.MetricsName, runfolder.FrontierName)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(&runfolder.Run{Metrics: r.Metrics}, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if err := s.Remove(t.Context(), url+"/metrics.json"); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"notes.json", "_costs.csv", "frontier/000.json", "metrics.json"} {
+		if _, err := read(name); err == nil || !strings.Contains(err.Error(), name) {
+			t.Errorf("%s: got %v, want an error that names it", name, err)
+		}
+	}
+}
+
+// TestWriteLacks: a run without the value of a document that all runs have is refused, and
+// nothing is written.
+func TestWriteLacks(t *testing.T) {
+	s, url := objectstore.New(), "mem://"+t.Name()
+	f, err := runfolder.Open(t.Context(), s, url, runfolder.Training, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := runOf(t, runfolder.Training)
+	r.Schema = nil
+	if _, err := f.Write(t.Context(), r); err == nil || !strings.Contains(err.Error(), "schema.json") {
+		t.Errorf("got %v, want an error that names schema.json", err)
+	}
+	if left, err := s.Below(t.Context(), url, -1); err == nil && len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+}
+
+// TestDocuments: each document has a description and, in JSON, a schema, and is found by its
+// name in each of its kinds of folders and in no other.
+func TestDocuments(t *testing.T) {
+	schemas := runfolder.Schemas()
+	used := map[string]bool{"ask": true} // describes no file
+	for _, d := range runfolder.Documents() {
+		if d.Holds == "" || len(d.Kinds) == 0 {
+			t.Errorf("%s: no description or no kind", d.Name)
+		}
+		if _, ok := schemas[d.Schema]; ok != (filepath.Ext(d.Name) == ".json") {
+			t.Errorf("%s: schema %q is there: %v", d.Name, d.Schema, ok)
+		}
+		used[d.Schema] = true
+		for _, k := range kinds {
+			found := k.kind.DocumentOf(d.Name)
+			switch {
+			case strings.HasPrefix(d.Name, "NAME."): // a name of the input
+			case !slices.Contains(d.Kinds, k.kind):
+				if found != nil && found.Holds == d.Holds {
+					t.Errorf("%s is found in the folders of %s", d.Name, k.verb)
+				}
+			case found == nil || found.Holds != d.Holds:
+				t.Errorf("%s is not found in the folders of %s", d.Name, k.verb)
+			}
+		}
+	}
+	for name := range schemas {
+		if !used[name] {
+			t.Errorf("schemas/%s.schema.json describes no document", name)
+		}
+	}
+	for _, name := range []string{"metrics.json", "manifest.json", "_SUCCESS", "_LOCK"} {
+		if !runfolder.Predictions.Reserves(name) {
+			t.Errorf("predictions may be called %s", name)
+		}
+	}
+	if runfolder.Predictions.Reserves("tree.json") {
+		t.Error("predictions may not be called tree.json")
+	}
+}
+
+// TestFilesPage: docs/files.md has the tables of the documents.
+func TestFilesPage(t *testing.T) {
+	page := filepath.Join("..", "..", "docs", "files.md")
+	b, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := string(b)
+	for _, k := range kinds {
+		before, after, ok := strings.Cut(text, "\n## What "+k.verb+" writes\n\n")
+		if !ok {
+			t.Fatalf("%s has no section on what %s writes", page, k.verb)
+		}
+		there, rest, _ := strings.Cut(after, "\n\n")
+		if diff := cmp.Diff(table(k.kind), there); diff != "" && !*update {
+			t.Errorf("%s: what %s writes (-want +got; accept with go test ./io/runfolder -update):\n%s",
+				page, k.verb, diff)
+		}
+		text = before + "\n## What " + k.verb + " writes\n\n" + table(k.kind) + "\n\n" + rest
+	}
+	if *update {
+		if err := os.WriteFile(page, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// table lists the documents of a kind in Markdown.
+func table(kind runfolder.Kind) string {
+	rows := [][3]string{{"file", "holds", "schema"}}
+	for _, d := range kind.Documents() {
+		rows = append(rows, [3]string{"`" + d.Name + "`", d.Holds, d.Schema})
+	}
+	var widths [3]int
+	for _, row := range rows {
+		for i, cell := range row {
+			widths[i] = max(widths[i], len(cell))
+		}
+	}
+	line := func(row [3]string) string {
+		return fmt.Sprintf("| %-*s | %-*s | %-*s |", widths[0], row[0], widths[1], row[1], widths[2], row[2])
+	}
+	var lines []string
+	for i, row := range rows {
+		lines = append(lines, line(row))
+		if i == 0 {
+			var dashes [3]string
+			for j := range dashes {
+				dashes[j] = strings.Repeat("-", widths[j])
+			}
+			lines = append(lines, line(dashes))
+		}
+	}
+	return strings.Join(lines, "\n")
+}
