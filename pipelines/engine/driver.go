@@ -18,27 +18,6 @@ import (
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
-// running admits one pipeline of this process at a time, whatever run it is of:
-// two pipelines at once race in the SDK. Who holds it may also read and set the
-// SDK's flags, of which there is one set in a process.
-var running = make(chan struct{}, 1) //nolint:gochecknoglobals // guards the SDK's own globals
-
-// admit waits for the SDK, or for the end of the context. Call leave after it.
-func admit(ctx context.Context) error {
-	if err := ctx.Err(); err != nil {
-		return context.Cause(ctx)
-	}
-	select {
-	case running <- struct{}{}:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
-}
-
-// leave ends the use of the SDK that admit began.
-func leave() { <-running }
-
 // ReportEvery is the time between two looks at the progress of a job.
 const ReportEvery = 100 * time.Millisecond
 

@@ -4,10 +4,8 @@ import (
 	"context"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
-	"github.com/apache/beam/sdks/v2/go/pkg/beam/options/jobopts"
 
 	"github.com/espalier-ml/espalier/io/setting"
-	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/pipelines/source"
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
@@ -72,23 +70,3 @@ type Submission struct {
 	Files    *source.Files  // of the run
 	Scratch  string         // folder that the workers can reach; empty: there is none
 }
-
-// checkInit returns an error if the SDK is not ready for an engine that starts workers, be
-// it in this process.
-func checkInit(runner string) error {
-	if !beam.Initialized() {
-		return usage.Errorf("--runner %s: beam.Init was not called: "+
-			"main of a program that uses this runner calls it first", runner)
-	}
-	return nil
-}
-
-// setFlag sets a flag of the SDK and returns how its former value is put back.
-func setFlag(flag *string, value string) (restore func()) {
-	before := *flag
-	*flag = value
-	return func() { *flag = before }
-}
-
-// setJobName sets the SDK's flag of a job's name and returns how it is put back.
-func setJobName(name string) (restore func()) { return setFlag(jobopts.JobName, name) }

@@ -20,7 +20,7 @@ type prism struct {
 func (*prism) Traits() Traits {
 	return Traits{
 		Name: prismName, Title: "prism", Local: true, Serialises: true, Spreads: true,
-		ShuffleCopies: 8, // measured
+		ShuffleCopies: 8,
 	}
 }
 

@@ -1,0 +1,53 @@
+package engine
+
+import (
+	"context"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/options/jobopts"
+
+	"github.com/espalier-ml/espalier/io/usage"
+)
+
+// running admits one pipeline of this process at a time, over all runs: two pipelines at
+// once race in the SDK. The one that is admitted may also read and set the SDK's flags and
+// the fields of engines, of which a process has one set.
+var running = make(chan struct{}, 1) //nolint:gochecknoglobals // guards the SDK's own globals
+
+// admit waits until no other pipeline of this process runs, or until the context ends. Call
+// leave after it.
+func admit(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return context.Cause(ctx)
+	}
+	select {
+	case running <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// leave ends the use of the SDK that admit began.
+func leave() { <-running }
+
+// checkInit returns an error if the SDK is not ready for a runner that starts workers, even
+// if it starts them in this process.
+func checkInit(runner string) error {
+	if !beam.Initialized() {
+		return usage.Errorf("--runner %s: beam.Init was not called: "+
+			"main of a program that uses this runner calls it first", runner)
+	}
+	return nil
+}
+
+// setFlag sets a flag of the SDK, and returns a function that puts its former value back.
+func setFlag(flag *string, value string) (restore func()) {
+	before := *flag
+	*flag = value
+	return func() { *flag = before }
+}
+
+// setJobName sets the SDK's flag of a job's name, and returns a function that puts the
+// former name back.
+func setJobName(name string) (restore func()) { return setFlag(jobopts.JobName, name) }
