@@ -10,9 +10,12 @@ import (
 	"github.com/espalier-ml/espalier/pipelines/source"
 )
 
-// lockFolder takes the lock of a folder, and clears away what a dead run has left: of
-// its jobs, on the same runner, and of the files that it was writing.
-func lockFolder(ctx context.Context, f *source.Files, folder string, e engine.Engine, reporter engine.Reporter) (*runfolder.Lock, context.Context, error) {
+// lockFolder takes the lock of a folder. If a dead run held the lock, lockFolder cancels the
+// jobs of that run on the engine, and removes the temporary files of that run. The context
+// that it returns ends when the lock is lost.
+func lockFolder(
+	ctx context.Context, f *source.Files, folder string, e engine.Engine, reporter engine.Reporter,
+) (*runfolder.Lock, context.Context, error) {
 	l, locked, dead, err := runfolder.Acquire(ctx, f.Store, folder, reporter.Warn)
 	if err != nil || dead == nil {
 		return l, locked, err

@@ -2,8 +2,8 @@ package pipelines
 
 import "context"
 
-// translate translates all jobs of a run for its engine without submitting any of them, and
-// returns their names. done are the trees of the run, or of its rehearsal.
+// translate lets the engine translate one job of each kind without submitting it, and returns
+// the names of the jobs. done are the trees of the run, or of its rehearsal.
 func (r *run) translate(ctx context.Context, done *grown) ([]string, error) {
 	var names []string
 	for _, g := range r.graphs(done) {

@@ -14,21 +14,21 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/util/grpcx"
 )
 
-// dialWithin is the time in which an engine must answer; the SDK would wait for
-// two minutes.
+// dialWithin is the time for an engine to accept a connection; the SDK would wait for two
+// minutes.
 const dialWithin = 5 * time.Second
 
-// boot takes the place of Beam's boot program, which engines start as the
-// PROCESS environment: it asks for the endpoints and replaces itself with the
-// worker. As that has the same process id, it ends when the engine ends it;
-// Beam's own boot leaves workers behind.
+// boot does the work of Beam's boot program, which engines start in the environment PROCESS:
+// it asks the engine for the endpoints, and replaces this process with the worker. The worker
+// keeps the process id, so that the engine can end it. Beam's own boot program starts a second
+// process, which may stay behind. boot returns only if it fails.
 func boot(ctx context.Context, args []string) error {
 	dialer := net.Dialer{Timeout: dialWithin}
 	c, err := dialer.DialContext(ctx, "tcp", flagOf(args, "provision_endpoint"))
 	if err != nil {
 		return err
 	}
-	_ = c.Close() // only a look
+	_ = c.Close() // it has shown that something listens
 	ctx = grpcx.WriteWorkerID(ctx, flagOf(args, "id"))
 	info, err := tools.ProvisionInfo(ctx, flagOf(args, "provision_endpoint"))
 	if err != nil {

@@ -12,19 +12,19 @@ import (
 	"github.com/espalier-ml/espalier/pipelines/engine"
 )
 
-// workerHook is the name by which the driver has its workers set up.
+// workerHook is the name of the SDK's hook that sets workers up.
 const workerHook = "espalier_worker"
 
-// enableWorkers tells workers to do what registerWorker registers. Workers in
-// the driver's own process do not: they log as it does and end with it.
+// enableWorkers makes worker processes run the hook of registerWorker. For workers in the
+// driver's own process the hook is empty: they log as the driver does, and end with it.
 func enableWorkers() error {
 	hooks.RegisterHook(workerHook, func([]string) hooks.Hook { return hooks.Hook{} })
 	return hooks.EnableHook(workerHook)
 }
 
-// registerWorker registers what a worker process does once the SDK has connected
-// its log: it sends what is logged by slog there, as its stderr goes nowhere, and
-// ends when its job has.
+// registerWorker registers the hook of a worker process, which the SDK runs once it has
+// connected its log. The hook sends the records of slog to that log, as nobody reads the
+// worker's stderr, and calls end when the job has ended.
 func registerWorker(id string, end func()) {
 	hooks.RegisterHook(workerHook, func([]string) hooks.Hook {
 		return hooks.Hook{Init: func(ctx context.Context) (context.Context, error) {
@@ -37,7 +37,7 @@ func registerWorker(id string, end func()) {
 	})
 }
 
-// workerLog hands records to the SDK's log, with their level.
+// workerLog is a slog.Handler that hands records to the SDK's log, with their level.
 type workerLog struct {
 	dress []func(slog.Handler) slog.Handler // attributes and groups
 }
@@ -57,7 +57,7 @@ func (h workerLog) Handle(ctx context.Context, r slog.Record) error {
 	return nil
 }
 
-// dropTold drops what the SDK's log has by itself.
+// dropTold drops time and level, which the SDK's log adds by itself.
 func dropTold(groups []string, a slog.Attr) slog.Attr {
 	if len(groups) == 0 && (a.Key == slog.TimeKey || a.Key == slog.LevelKey) {
 		return slog.Attr{}
@@ -77,6 +77,7 @@ func (h workerLog) dressed(dress func(slog.Handler) slog.Handler) slog.Handler {
 	return workerLog{append(h.dress[:len(h.dress):len(h.dress)], dress)}
 }
 
+// severityOf returns the SDK's severity of a level of slog.
 func severityOf(level slog.Level) beamlog.Severity {
 	switch {
 	case level >= slog.LevelError:
@@ -90,7 +91,7 @@ func severityOf(level slog.Level) beamlog.Severity {
 	}
 }
 
-// sdkLog hands the SDK's log to slog.
+// sdkLog hands the records of the SDK's log to slog.
 type sdkLog struct{}
 
 func (sdkLog) Log(ctx context.Context, severity beamlog.Severity, _ int, text string) {
@@ -102,7 +103,7 @@ func (sdkLog) Log(ctx context.Context, severity beamlog.Severity, _ int, text st
 		level = slog.LevelWarn
 	case beamlog.SevError, beamlog.SevFatal:
 		level = slog.LevelError
-	default: // of no severity
+	default: // no severity
 	}
 	slog.Log(ctx, level, text)
 }

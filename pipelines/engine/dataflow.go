@@ -11,7 +11,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/options/gcpopts"
 	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/runners/dataflow" // Google Cloud's engine
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners/dataflow/dataflowlib"
-	dataflowapi "google.golang.org/api/dataflow/v1b3" // cancels jobs, which the SDK does not
+	dataflowapi "google.golang.org/api/dataflow/v1b3" // cancels jobs; the SDK does not
 
 	"github.com/espalier-ml/espalier/io/usage"
 )
@@ -86,13 +86,13 @@ func (dataflow) Translate(ctx context.Context, job Submission) error {
 	if err := dry.Value.Set("true"); err != nil {
 		return err
 	}
-	defer dry.Value.Set(before) //nolint:errcheck // it was one before
+	defer dry.Value.Set(before) //nolint:errcheck // the flag had this value before
 	defer setJobName(job.Name)()
 	_, err := beam.Run(ctx, dataflowName, job.Pipeline)
 	return err
 }
 
-// cancelWithin is the time that cancelling takes at most.
+// cancelWithin is the longest time that an order to cancel jobs may take.
 const cancelWithin = 30 * time.Second
 
 // cancelOnDataflow cancels the active jobs whose names begin with a prefix.

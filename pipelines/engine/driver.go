@@ -26,8 +26,8 @@ type Driver struct {
 	Engine   Engine
 	Reporter Reporter
 	Files    *source.Files // of the run
-	RunID    string        // in the names of an engine's jobs; empty: any
-	Scratch  string        // folder that an engine's workers see; empty: they can neither be ended nor show progress
+	RunID    string        // is part of the names of the run's jobs; empty: ID makes one up
+	Scratch  string        // folder that all workers can reach; empty: they hold no lease and show no progress
 	Config   Config        // the zero value: the defaults
 	Timings  []runfolder.Timing
 	Figures  figures // of all jobs so far
@@ -36,15 +36,15 @@ type Driver struct {
 // Local reports whether DoFns run in this process and see its memory.
 func (j *Driver) Local() bool { return j.Engine.Traits().Local }
 
-// Serialises reports whether DoFns and elements are encoded, as for another process.
+// Serialises reports whether DoFns and elements are encoded between the steps of a job.
 func (j *Driver) Serialises() bool { return j.Engine.Traits().Serialises }
 
 // ShuffleCopies returns the number of copies of shuffled elements that a local engine
 // holds in memory.
 func (j *Driver) ShuffleCopies() int { return j.Engine.Traits().ShuffleCopies }
 
-// Workers returns the goroutines that a bundle may use: local engines run one bundle at a
-// time, others as many as they have slots.
+// Workers returns the number of goroutines that a bundle may use: all processors on a local
+// engine, which runs one bundle at a time, and 1 on others, which run a bundle a slot.
 func (j *Driver) Workers() int {
 	if j.Local() {
 		return runtime.GOMAXPROCS(0)
@@ -52,7 +52,8 @@ func (j *Driver) Workers() int {
 	return 1
 }
 
-// Processes returns the number of worker processes.
+// Processes returns the number of worker processes, at least 1: --parallelism on engines with
+// processes of their own.
 func (j *Driver) Processes() int {
 	if j.Local() {
 		return 1
@@ -60,13 +61,12 @@ func (j *Driver) Processes() int {
 	return max(1, *jobopts.Parallelism)
 }
 
-// Job describes a job for the reporter: its number of steps, their unit, and
-// how to read off what is done.
+// Job describes a job for the reporter.
 type Job struct {
 	Name  string
-	Total int64
-	Unit  string
-	Done  func(p *jobs.Progress) (int64, string)
+	Total int64                                  // steps
+	Unit  string                                 // of the steps, in the plural
+	Done  func(p *jobs.Progress) (int64, string) // returns the steps that are done, with a note
 }
 
 // TasksDone counts the tasks that are done, with a note on rows and objects.
@@ -74,16 +74,18 @@ func TasksDone(p *jobs.Progress) (int64, string) {
 	var notes []string
 	for _, n := range []struct {
 		count int64
-		of    string
+		unit  string
 	}{{p.Rows.Load(), "rows"}, {p.Objects.Load(), "objects"}} {
 		if n.count > 0 {
-			notes = append(notes, fmt.Sprintf("%d %s", n.count, n.of))
+			notes = append(notes, fmt.Sprintf("%d %s", n.count, n.unit))
 		}
 	}
 	return p.Tasks.Load(), strings.Join(notes, ", ")
 }
 
-// Run builds and runs one pipeline over tasks.
+// Run builds one pipeline over tasks, runs it and waits for its end. It returns a
+// dataset.DataError if the data are at fault, a usage.Error if the output cannot be written,
+// the cause of the context's end if that ended the job, else a RunnerError.
 func (j *Driver) Run(ctx context.Context, what Job, tasks []jobs.Task, build Build) error {
 	j.Reporter.Job(what.Name, what.Total, what.Unit)
 	if err := admit(ctx); err != nil {
@@ -95,7 +97,7 @@ func (j *Driver) Run(ctx context.Context, what Job, tasks []jobs.Task, build Bui
 	job := Submission{Name: JobName(j.ID(), what.Name), Progress: progress, Files: j.Files, Scratch: j.Scratch}
 	finished := make(chan error, 1)
 	go func() {
-		defer leave() // when it has ended, which may be after run has
+		defer leave() // when the pipeline has ended: Run may have returned before
 		finished <- parallel.Guard(func() error { return j.pipeline(ctx, job, tasks, build) })
 	}()
 	err := j.watch(ctx, what, progress, finished)
@@ -117,8 +119,8 @@ func (j *Driver) Run(ctx context.Context, what Job, tasks []jobs.Task, build Bui
 	return &RunnerError{Job: what.Name, Runner: j.name(), Err: err}
 }
 
-// progress returns what the DoFns of a job count on: that of this process if
-// they run here, else one that an engine's counters fill.
+// progress returns the counts of a job's progress. DoFns in this process add to the counts
+// of the run; else the engine sets new counts.
 func (j *Driver) progress() *jobs.Progress {
 	if j.Local() || jobopts.IsLoopback() {
 		return j.Files.Run.Progress()
@@ -126,10 +128,10 @@ func (j *Driver) progress() *jobs.Progress {
 	return new(jobs.Progress)
 }
 
-// watch reports progress until the pipeline has finished or the context ends. A
-// local pipeline notices the end of its context a little later: it is left behind,
-// and the next one waits for it. That of an engine would go on by itself, and is
-// waited for until it is cancelled.
+// watch reports progress until the pipeline has finished or the context ends. A local
+// pipeline notices the end of the context a little later: watch leaves it behind, and the
+// next pipeline waits for it. A job on another engine would go on by itself: watch waits
+// until the job is cancelled.
 func (j *Driver) watch(ctx context.Context, what Job, progress *jobs.Progress, finished <-chan error) error {
 	tick := time.NewTicker(ReportEvery)
 	defer tick.Stop()
@@ -156,8 +158,8 @@ func (j *Driver) watch(ctx context.Context, what Job, progress *jobs.Progress, f
 	}
 }
 
-// pipeline builds and runs a pipeline. The SDK panics on faults of
-// construction.
+// pipeline builds a job's pipeline and runs it on the engine. A panic of the SDK becomes an
+// error.
 func (j *Driver) pipeline(ctx context.Context, job Submission, tasks []jobs.Task, build Build) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -175,16 +177,17 @@ func (j *Driver) pipeline(ctx context.Context, job Submission, tasks []jobs.Task
 	return j.Engine.Run(ctx, job)
 }
 
-// timeout limits the time of a job on an engine.
+// timeout returns a context that ends after the time limit of a job.
 func (j *Driver) timeout(ctx context.Context) (context.Context, context.CancelFunc) {
 	timeout := j.Config.jobTimeout()
-	return context.WithTimeoutCause(ctx, timeout, fmt.Errorf("it was cancelled after %v: raise --job_timeout if the engine was still at work, and go on with --resume", timeout))
+	return context.WithTimeoutCause(ctx, timeout, fmt.Errorf("it was cancelled after %v: "+
+		"raise --job_timeout if the engine was still at work, and go on with --resume", timeout))
 }
 
 // name returns the name of the engine.
 func (j *Driver) name() string { return j.Engine.Traits().Name }
 
-// ID returns the run's id.
+// ID returns the run's id, and makes one up if the run has none.
 func (j *Driver) ID() string {
 	if j.RunID == "" {
 		j.RunID = uuid.NewString()
@@ -192,8 +195,8 @@ func (j *Driver) ID() string {
 	return j.RunID
 }
 
-// CancelLeftovers cancels what an earlier process, which was killed, has left
-// running on the engine for this run, and waits until it has ended.
+// CancelLeftovers cancels the jobs that a killed process has left running for this run, and
+// waits until they have ended. The jobs of a local engine have ended with their process.
 func (j *Driver) CancelLeftovers(ctx context.Context) error {
 	if j.Local() {
 		return nil
@@ -211,8 +214,8 @@ func (j *Driver) Translates() bool {
 	return ok
 }
 
-// CheckTranslation makes sure that an engine that translates jobs has what it needs. It
-// does nothing for other engines, on which a dry run submits and translates nothing.
+// CheckTranslation runs the engine's check before a dry run. It does nothing if the engine is
+// no Translator: a dry run does not use such an engine.
 func (j *Driver) CheckTranslation(ctx context.Context, urls ...string) error {
 	if !j.Translates() {
 		return nil
@@ -220,8 +223,8 @@ func (j *Driver) CheckTranslation(ctx context.Context, urls ...string) error {
 	return check(ctx, j.Engine, urls)
 }
 
-// Translate builds a job and has the engine translate it without submitting it. Engines
-// that do not translate only build it.
+// Translate builds a job and lets the engine translate it, without submitting it. An engine
+// that is no Translator accepts every job. Errors are RunnerErrors.
 func (j *Driver) Translate(ctx context.Context, name string, tasks []jobs.Task, build Build) error {
 	if err := admit(ctx); err != nil {
 		return err

@@ -13,34 +13,34 @@ import (
 // Engine is where the jobs of a run are carried out. Each engine has a file of its own,
 // and stands in the list of engines.go.
 //
-// An engine may read and set the SDK's flags: its methods but Traits run while this process
-// has admitted no other pipeline. Local engines read no flag in Check, which for them runs
-// at any time.
+// Check, Run, Cancel and Translate may read and set the SDK's flags: while one of them runs
+// this process admits no other pipeline. Two methods run at any time and touch no flag:
+// Traits, and Check of a local engine.
 type Engine interface {
 	// Traits returns what holds for every run on this engine.
 	Traits() Traits
-	// Check returns an error if a run lacks what it needs on this engine. The URLs are
-	// those of the run's input and output, which the workers must reach.
+	// Check returns an error if a run lacks what it needs on this engine. The workers
+	// must reach the URLs: they are the run's input and output.
 	Check(ctx context.Context, urls []string) error
 	// Run runs a pipeline as a job and waits until the job has ended. The job is
 	// cancelled when the context ends.
 	Run(ctx context.Context, job Submission) error
-	// Cancel cancels the jobs of a run whose process is dead, and waits until they have
-	// ended.
+	// Cancel cancels the jobs that a dead process has left running for a run, and waits
+	// until they have ended.
 	Cancel(ctx context.Context, runID string) error
 }
 
 // Translator is an Engine that can translate a job without submitting it, for dry runs.
 type Translator interface {
 	Engine
-	// Translate translates a job, and returns what the engine refuses in it.
+	// Translate translates a job. An error says what the engine refuses in the job.
 	Translate(ctx context.Context, job Submission) error
 }
 
 // Settable is an Engine that takes settings of the SDK.
 type Settable interface {
 	Engine
-	// Settings declares them. They set flags of the SDK.
+	// Settings declares the settings, which set flags of the SDK.
 	Settings() []setting.Setting
 }
 
@@ -52,8 +52,8 @@ type Traits struct {
 	Title string
 	// Local says that DoFns run in this process and see its memory.
 	Local bool
-	// Serialises says that DoFns and elements are encoded, as for another process. Else
-	// they are handed over as Go values.
+	// Serialises says that DoFns and elements are encoded between the steps of a job.
+	// An engine that does not serialise hands them over as Go values.
 	Serialises bool
 	// Spreads says that tasks are spread over workers, by a Reshuffle.
 	Spreads bool
@@ -64,9 +64,9 @@ type Traits struct {
 
 // Submission is a pipeline that is to run as a job.
 type Submission struct {
-	Name     string // under which the engine lists the job
+	Name     string // the engine lists the job by this name
 	Pipeline *beam.Pipeline
 	Progress *jobs.Progress // is set to the counts of the job's workers
 	Files    *source.Files  // of the run
-	Scratch  string         // folder that the workers can reach; empty: there is none
+	Scratch  string         // folder for small files that driver and workers exchange; empty: none
 }

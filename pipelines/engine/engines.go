@@ -7,16 +7,16 @@ import (
 	"github.com/espalier-ml/espalier/io/setting"
 )
 
-// engines lists the engines: those of this process first. The first is the default.
+// engines is the list of all engines: the local ones first. The first is the default.
 var engines = []Engine{direct{}, &prism{}, flink(), spark(), dataflow{}} //nolint:gochecknoglobals // the one list
 
-// Default returns the engine of a run that names none, and of rehearsals.
+// Default returns the engine of runs that name no runner, and of rehearsals.
 func Default() Engine { return engines[0] }
 
 // DefaultRunner returns the name of the default engine.
 func DefaultRunner() string { return Default().Traits().Name }
 
-// Named returns the engine with this name, which is a value of --runner.
+// Named returns the engine with this name, or an error that lists the names.
 func Named(runner string) (Engine, error) {
 	for _, e := range engines {
 		if e.Traits().Name == runner {
@@ -26,13 +26,13 @@ func Named(runner string) (Engine, error) {
 	return nil, fmt.Errorf("--runner %s: want one of %v", runner, Runners())
 }
 
-// Runners lists the names of all engines: those of this process first.
+// Runners lists the names of all engines, which are the values of --runner: the local ones first.
 func Runners() []string { return names(func(Traits) bool { return true }) }
 
 // LocalRunners lists the names of the engines whose DoFns run in this process.
 func LocalRunners() []string { return names(func(t Traits) bool { return t.Local }) }
 
-// names lists the names of the engines whose traits are wanted.
+// names lists the names of the engines with wanted traits.
 func names(wanted func(Traits) bool) []string {
 	var list []string
 	for _, e := range engines {
@@ -52,7 +52,7 @@ func Title(runner string) string {
 	return e.Traits().Title
 }
 
-// SDKSettings declares the settings of the SDK that one of the engines takes, each once.
+// SDKSettings declares the settings of the SDK for all engines, each setting once.
 func SDKSettings() []setting.Setting {
 	var list []setting.Setting
 	for _, e := range engines {

@@ -6,8 +6,7 @@ import (
 	"testing"
 )
 
-// TestCause: what engines say, as it was seen on Flink 1.19 under Beam 2.62,
-// comes down to a sentence.
+// TestCause: errors of engines, as seen on Flink 1.19 under Beam 2.62, are cut to a sentence.
 func TestCause(t *testing.T) {
 	const grpc = "org.apache.beam.vendor.grpc.v1p60p1.io.grpc.StatusRuntimeException: "
 	harness := "java.lang.RuntimeException: Error received from SDK harness for instruction 6: process bundle failed for instruction 6 using plan 49-6 : while executing FinishBundle for Plan[49-6]:\n" +

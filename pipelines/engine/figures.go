@@ -4,7 +4,8 @@ import (
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
-// figures are the counts of what jobs have done in this process.
+// figures are the bytes that jobs have read, exchanged and written in this process, and the
+// bytes of the largest histograms.
 type figures struct{ Read, Exchanged, Written, Histogram int64 }
 
 func (f *figures) add(p *jobs.Progress) {

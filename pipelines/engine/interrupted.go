@@ -6,8 +6,8 @@ import (
 	"fmt"
 )
 
-// OrInterrupted returns why a context has ended in place of an error that came after
-// the end: whatever failed then, in whatever words, did so for want of the context.
+// OrInterrupted returns the cause of a context's end in place of an error that came after
+// the end: work that fails then fails because the context has ended.
 func OrInterrupted(ctx context.Context, err error) error {
 	if err == nil || ctx.Err() == nil || errors.As(err, new(*InterruptedError)) {
 		return err
@@ -17,14 +17,14 @@ func OrInterrupted(ctx context.Context, err error) error {
 
 // InterruptedError says that a run was interrupted and can be resumed.
 type InterruptedError struct {
-	Checkpoints string // folder from which --resume goes on
+	Checkpoints string // folder that --resume reads
 	Err         error
 }
 
-// Error says where the checkpoints are.
+// Error names the folder of the checkpoints.
 func (e *InterruptedError) Error() string {
 	return fmt.Sprintf("%v; its checkpoints stay in %s", e.Err, e.Checkpoints)
 }
 
-// Unwrap returns what has ended the run.
+// Unwrap returns the cause of the interrupt.
 func (e *InterruptedError) Unwrap() error { return e.Err }

@@ -20,14 +20,16 @@ import (
 	"github.com/espalier-ml/espalier/io/usage"
 )
 
-// jobModel is a pipeline in the form in which it is sent to a job service.
+// jobModel is a pipeline in Beam's portable form, ready for a job service.
 type jobModel struct {
 	pipeline *pipepb.Pipeline
-	worker   string              // file that is staged for the workers
-	lease    string              // folder, for workers in other processes
-	loopback *extworker.Loopback // serves workers in this process; nil: there are none
+	worker   string              // file that is staged for the workers: their program
+	lease    string              // folder of the lease of workers in other processes; empty: none
+	loopback *extworker.Loopback // serves the workers of this process; nil: workers are other processes
 }
 
+// newJobModel translates a pipeline, and starts the workers of this process if the
+// environment is LOOPBACK. Call release after the job.
 func newJobModel(ctx context.Context, p *beam.Pipeline) (*jobModel, error) {
 	worker, err := workerBinary()
 	if err != nil {
@@ -36,7 +38,7 @@ func newJobModel(ctx context.Context, p *beam.Pipeline) (*jobModel, error) {
 	m := &jobModel{worker: worker}
 	config := jobopts.GetEnvironmentConfig
 	if jobopts.IsLoopback() {
-		// They outlive the context: the engine ends them as it ends the job.
+		// The workers outlive the context: the engine ends them when it ends the job.
 		if m.loopback, err = extworker.StartLoopback(context.WithoutCancel(ctx), 0); err != nil {
 			return nil, err
 		}
@@ -49,6 +51,7 @@ func newJobModel(ctx context.Context, p *beam.Pipeline) (*jobModel, error) {
 	return m, nil
 }
 
+// marshal translates a pipeline for workers of the configured environment.
 func (m *jobModel) marshal(ctx context.Context, p *beam.Pipeline, config func(context.Context) string) error {
 	edges, _, err := p.Build()
 	if err != nil {
@@ -58,17 +61,18 @@ func (m *jobModel) marshal(ctx context.Context, p *beam.Pipeline, config func(co
 	if err != nil {
 		return err
 	}
-	m.pipeline, err = graphx.Marshal(edges, &graphx.Options{Environment: environment, PipelineResourceHints: jobopts.GetPipelineResourceHints()})
+	options := &graphx.Options{Environment: environment, PipelineResourceHints: jobopts.GetPipelineResourceHints()}
+	m.pipeline, err = graphx.Marshal(edges, options)
 	if err != nil {
 		return err
 	}
 	return runnerlib.UpdateGoEnvironmentWorker(m.worker, m.pipeline)
 }
 
-// workerBinary returns the file that is staged for workers. Workers in this
-// process need none, but the SDK stages one all the same: the smallest that
-// there is will do. The SDK's own client leaves a temporary file behind for
-// them, and compiles the program anew for other workers.
+// workerBinary returns the file that is staged for workers. Workers in this process need
+// none, but the SDK always stages one: the smallest file will do. The SDK's own client
+// leaves a temporary file behind for workers in this process, and compiles the program anew
+// for others.
 func workerBinary() (string, error) {
 	switch {
 	case jobopts.IsLoopback():
@@ -76,14 +80,15 @@ func workerBinary() (string, error) {
 	case *jobopts.WorkerBinary != "":
 		return *jobopts.WorkerBinary, nil
 	case runtime.GOOS != "linux":
-		return "", usage.Errorf("--environment_type %s needs --worker_binary: a build of this program for the workers' Linux", *jobopts.EnvironmentType)
+		return "", usage.Errorf("--environment_type %s needs --worker_binary: "+
+			"a build of this program for the workers' Linux", *jobopts.EnvironmentType)
 	default:
 		return os.Executable()
 	}
 }
 
-// jobOptions are the pipeline options that a job service reads. The SDK's own
-// have no name of the job: engines make up one then, from the app's.
+// jobOptions are the pipeline options that a job service reads. The SDK's own options lack
+// the name of the job: engines then make one up from the name of the app.
 type jobOptions struct {
 	beamruntime.RawOptionsWrapper
 
@@ -108,8 +113,8 @@ func (m *jobModel) request(name string) (*jobpb.PrepareJobRequest, error) {
 	return &jobpb.PrepareJobRequest{Pipeline: m.pipeline, PipelineOptions: options, JobName: name}, err
 }
 
-// releaseWithin is the time for workers in this process to end: an engine that
-// hangs keeps its connections to them.
+// releaseWithin is the time for workers in this process to end: an engine that hangs keeps
+// its connections to the workers.
 const releaseWithin = 2 * time.Second
 
 // release ends the workers in this process.

@@ -25,20 +25,23 @@ import (
 
 // patience says how long a job service may take.
 type patience struct {
-	ready     time.Duration // to answer at all; the SDK would wait for two minutes
-	cancel    time.Duration // to take an order to cancel, and then again to carry it out
-	leftovers time.Duration // to carry out the orders to cancel an earlier process's jobs
+	ready     time.Duration // to answer a request; the SDK would wait for two minutes
+	cancel    time.Duration // to accept an order to cancel a job, and then again to end the job
+	leftovers time.Duration // to end all jobs that a dead process has left running
 	lost      time.Duration // between two answers while a job runs
-	interval  time.Duration // between two questions
+	interval  time.Duration // between two requests for the state of a job
 }
 
+// defaultPatience is the patience of runs; tests have less.
 func defaultPatience() patience {
-	return patience{ready: 5 * time.Second, cancel: 5 * time.Second, leftovers: 30 * time.Second, lost: time.Minute, interval: time.Second}
+	return patience{
+		ready: 5 * time.Second, cancel: 5 * time.Second, leftovers: 30 * time.Second,
+		lost: time.Minute, interval: time.Second,
+	}
 }
 
-// jobService is a client of an engine's Beam job service. Other than the SDK's
-// own client it knows the ids of its jobs and can cancel them: the jobs of the
-// SDK's go on when the client is gone.
+// jobService is a client of an engine's Beam job service. It knows the ids of its jobs and can
+// cancel them. The SDK's own client cannot: its jobs go on when the client has ended.
 type jobService struct {
 	patience
 
@@ -47,7 +50,7 @@ type jobService struct {
 	client   jobpb.JobServiceClient
 }
 
-// openJobService connects to a job service and makes sure that it is one.
+// openJobService connects to an endpoint and makes sure that a job service listens there.
 func openJobService(ctx context.Context, endpoint string, p patience) (*jobService, error) {
 	conn, err := grpc.NewClient(endpoint, grpc.WithTransportCredentials(insecure.NewCredentials()),
 		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(math.MaxInt32)))
@@ -55,27 +58,28 @@ func openJobService(ctx context.Context, endpoint string, p patience) (*jobServi
 		return nil, err
 	}
 	s := &jobService{patience: p, endpoint: endpoint, conn: conn, client: jobpb.NewJobServiceClient(conn)}
-	if err := s.answers(ctx); err != nil {
+	if err := s.identify(ctx); err != nil {
 		s.close()
 		return nil, err
 	}
 	return s, nil
 }
 
-func (s *jobService) close() { _ = s.conn.Close() } // nothing is left to be sent
+func (s *jobService) close() { _ = s.conn.Close() } // nothing waits to be sent
 
-// answers asks what only a job service knows.
-func (s *jobService) answers(ctx context.Context) error {
+// identify lists the jobs, as only a job service can, and returns an error if it cannot.
+func (s *jobService) identify(ctx context.Context) error {
 	const hint = "--endpoint wants the port of the job service, often 8099, not the engine's own"
 	soon, cancel := context.WithTimeout(ctx, s.ready)
 	defer cancel()
 	var dialer net.Dialer
-	c, err := dialer.DialContext(soon, "tcp", s.endpoint) // whose error says more than that of a gRPC client
+	// The error of a plain connection says more than the error of a gRPC client.
+	c, err := dialer.DialContext(soon, "tcp", s.endpoint)
 	if err != nil && ctx.Err() == nil {
 		return fmt.Errorf("no job service at %s: %w", s.endpoint, err)
 	}
 	if err == nil {
-		_ = c.Close() // only a look
+		_ = c.Close() // it has shown that something listens
 		_, err = s.client.GetJobs(soon, &jobpb.GetJobsRequest{})
 	}
 	switch {
@@ -90,8 +94,9 @@ func (s *jobService) answers(ctx context.Context) error {
 	}
 }
 
-// run runs a job and waits for its end. A job whose context ends, or that can no
-// longer be watched, is cancelled.
+// run runs a job and waits for its end. It cancels the job if the context ends, or if the job
+// service no longer answers. The folder of the lease is for the workers; empty: they hold
+// none.
 func (s *jobService) run(ctx context.Context, job Submission, lease string) error {
 	m, err := newJobModel(ctx, job.Pipeline)
 	if err != nil {
@@ -103,8 +108,8 @@ func (s *jobService) run(ctx context.Context, job Submission, lease string) erro
 	if err != nil {
 		return err
 	}
-	// The messages are listened to until the job has ended, also if it is
-	// cancelled: job services take it ill if a listener hangs up.
+	// The stream of messages stays open until the job has ended, also if the job is
+	// cancelled: job services cope badly with a client that closes the stream early.
 	watched, stop := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer stop(nil)
 	outcome := make(chan error, 1)
@@ -121,7 +126,7 @@ func (s *jobService) run(ctx context.Context, job Submission, lease string) erro
 	return orLeft(err, job.Name, fault)
 }
 
-// submit returns the id of the job.
+// submit submits a job and returns its id.
 func (s *jobService) submit(ctx context.Context, name string, m *jobModel) (string, error) {
 	request, err := m.request(name)
 	if err != nil {
@@ -131,12 +136,13 @@ func (s *jobService) submit(ctx context.Context, name string, m *jobModel) (stri
 	if err != nil {
 		return "", endOf(ctx, err)
 	}
-	token, err := runnerlib.Stage(ctx, prepared.GetPreparationId(), prepared.GetArtifactStagingEndpoint().GetUrl(), m.worker, prepared.GetStagingSessionToken())
+	token, err := runnerlib.Stage(ctx, prepared.GetPreparationId(), prepared.GetArtifactStagingEndpoint().GetUrl(),
+		m.worker, prepared.GetStagingSessionToken())
 	if err != nil {
 		return "", endOf(ctx, err)
 	}
-	// A job whose id never comes back cannot be cancelled by it: an order that is
-	// under way when the context ends is waited for.
+	// Without its id a job cannot be cancelled: a request that is under way when the
+	// context ends may go on for a while, until it returns the id.
 	outliving, cancel := outlive(ctx, s.cancel)
 	defer cancel()
 	id, err := runnerlib.Submit(outliving, s.client, prepared.GetPreparationId(), token)
@@ -146,7 +152,7 @@ func (s *jobService) submit(ctx context.Context, name string, m *jobModel) (stri
 	return id, nil
 }
 
-// endOf returns why the context has ended, if it has, else the error.
+// endOf returns the cause of the context's end, or the error if the context has not ended.
 func endOf(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -154,20 +160,20 @@ func endOf(ctx context.Context, err error) error {
 	return err
 }
 
-// outlive returns a context that ends some time after another one.
+// outlive returns a context that ends a grace period after another context.
 func outlive(ctx context.Context, grace time.Duration) (context.Context, context.CancelFunc) {
 	outliving, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(ctx, func() { time.AfterFunc(grace, cancel) })
 	return outliving, func() { stop(); cancel() }
 }
 
-// endedError says that a job has come to an end other than the wanted one.
+// endedError says that a job has ended, but not as done.
 type endedError struct {
 	state jobpb.JobState_Enum
-	said  string // by the engine
+	said  string // the engine's last error message; empty: there was none
 }
 
-// Error returns what the engine said.
+// Error returns the engine's error message, or says in which state the job has ended.
 func (e *endedError) Error() string {
 	switch {
 	case e.state == jobpb.JobState_CANCELLED:
@@ -181,24 +187,24 @@ func (e *endedError) Error() string {
 	}
 }
 
-// leftError says that a job that was to be cancelled may go on.
+// leftError says that a job could not be cancelled, and may go on.
 type leftError struct {
-	err   error // for which it was to be cancelled
+	err   error // why the job was to be cancelled
 	job   string
-	fault error
+	fault error // why that failed
 }
 
-// Error returns both errors.
+// Error returns the reason and the warning.
 func (e *leftError) Error() string { return e.err.Error() + "; " + e.warning() }
 
-// Unwrap returns for what the job was to be cancelled.
+// Unwrap returns the reason why the job was to be cancelled.
 func (e *leftError) Unwrap() error { return e.err }
 
 func (e *leftError) warning() string {
 	return fmt.Sprintf("the job %s may go on in the engine: cancel it there (%v)", e.job, e.fault)
 }
 
-// orLeft adds to an error that the job could not be cancelled, if that is so.
+// orLeft adds a warning to an error if the job could not be cancelled; fault says why not.
 func orLeft(err error, job string, fault error) error {
 	if fault == nil {
 		return err
@@ -206,8 +212,11 @@ func orLeft(err error, job string, fault error) error {
 	return &leftError{err, job, fault}
 }
 
-// follow waits for the end of a job, or until the context is stopped.
-func (s *jobService) follow(ctx context.Context, stop context.CancelCauseFunc, id string, progress *jobs.Progress) error {
+// follow waits for the end of a job, or until stop has ended the context. It returns nil for a
+// job that is done, and an endedError for one that has ended otherwise.
+func (s *jobService) follow(
+	ctx context.Context, stop context.CancelCauseFunc, id string, progress *jobs.Progress,
+) error {
 	polling, enough := context.WithCancel(ctx)
 	defer enough()
 	go s.poll(polling, stop, id, progress)
@@ -234,7 +243,7 @@ func (s *jobService) follow(ctx context.Context, stop context.CancelCauseFunc, i
 	return &end
 }
 
-// wait waits for a time or the end of the context.
+// wait waits for a time, or until the context ends.
 func wait(ctx context.Context, d time.Duration) {
 	select {
 	case <-ctx.Done():
@@ -242,9 +251,9 @@ func wait(ctx context.Context, d time.Duration) {
 	}
 }
 
-// listen reads the messages of a job until it has ended; an error is that of
-// the connection. If the job has failed, an error message is waited for: there
-// may be none.
+// listen reads the messages of a job until the job has ended, and keeps its state and the last
+// error message in end. An error is one of the connection. After a failure listen waits for
+// an error message: poll ends the context if none comes.
 func (s *jobService) listen(ctx context.Context, id string, end *endedError) error {
 	stream, err := s.client.GetMessageStream(ctx, &jobpb.JobMessagesRequest{JobId: id})
 	if err != nil {
@@ -277,7 +286,7 @@ func (s *jobService) listen(ctx context.Context, id string, end *endedError) err
 	}
 }
 
-// tell logs what the engine says, by its own level.
+// tell logs a message of the engine at its level.
 func tell(ctx context.Context, m *jobpb.JobMessage) {
 	level := slog.LevelDebug
 	switch m.GetImportance() {
@@ -295,14 +304,15 @@ func tell(ctx context.Context, m *jobpb.JobMessage) {
 // terminal reports whether a job in this state has ended.
 func terminal(s jobpb.JobState_Enum) bool {
 	switch s {
-	case jobpb.JobState_DONE, jobpb.JobState_FAILED, jobpb.JobState_CANCELLED, jobpb.JobState_UPDATED, jobpb.JobState_DRAINED:
+	case jobpb.JobState_DONE, jobpb.JobState_FAILED, jobpb.JobState_CANCELLED,
+		jobpb.JobState_UPDATED, jobpb.JobState_DRAINED:
 		return true
 	default:
 		return false
 	}
 }
 
-// state asks for the state of a job, as patiently as for an answer at all.
+// state asks for the state of a job.
 func (s *jobService) state(ctx context.Context, id string) (jobpb.JobState_Enum, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.ready)
 	defer cancel()
@@ -310,10 +320,10 @@ func (s *jobService) state(ctx context.Context, id string) (jobpb.JobState_Enum,
 	return r.GetState(), err
 }
 
-// poll keeps the counts of a job's progress and looks whether the job service
-// is still there, which the stream of messages does not show: that may be silent
-// for hours. It stops who listens to it if it is not, or if the job has ended
-// without a message.
+// poll asks for the state and the counters of a job until the context ends. It calls stop, and
+// so ends listen, in three cases: the job has ended without a message, the job service no
+// longer knows the job, or the job service has not answered for long. The stream of messages
+// shows none of the three: it may be silent for hours.
 func (s *jobService) poll(ctx context.Context, stop context.CancelCauseFunc, id string, progress *jobs.Progress) {
 	answered, over := time.Now(), 0
 	for {
@@ -324,7 +334,7 @@ func (s *jobService) poll(ctx context.Context, stop context.CancelCauseFunc, id 
 		state, err := s.state(ctx, id)
 		switch {
 		case err == nil && terminal(state):
-			if over++; over == 2 { // the message had the time between two looks to come
+			if over++; over == 2 { // the message had an interval of time to come
 				stop(&endedError{state: state})
 			}
 		case err == nil:
@@ -338,11 +348,10 @@ func (s *jobService) poll(ctx context.Context, stop context.CancelCauseFunc, id 
 	}
 }
 
-// userCounter is the type of Beam's counters.
+// userCounter is Beam's name of the type of user counters.
 const userCounter = "beam:metric:user:sum_int64:v1"
 
-// count sets the counts of a job's progress to those of its counters, as far as
-// the engine gives them.
+// count sets the progress to the counters of a job, if the engine gives any.
 func (s *jobService) count(ctx context.Context, id string, progress *jobs.Progress) {
 	if progress == nil {
 		return
@@ -357,19 +366,19 @@ func (s *jobService) count(ctx context.Context, id string, progress *jobs.Progre
 	progress.Set(sums(r.GetMetrics().GetAttempted()))
 }
 
-// sums adds up this program's counters over the steps of a job.
+// sums adds up this program's counters over the steps of a job, by the name of the counter.
 func sums(infos []*pipepb.MonitoringInfo) map[string]int64 {
 	sums := make(map[string]int64)
 	for _, info := range infos {
 		if info.GetUrn() == userCounter && info.GetLabels()["NAMESPACE"] == jobs.CounterNamespace {
-			n, _ := binary.Uvarint(info.GetPayload()) // 0 if it is none
+			n, _ := binary.Uvarint(info.GetPayload()) // 0 if the payload is damaged
 			sums[info.GetLabels()["NAME"]] += int64(n)
 		}
 	}
 	return sums
 }
 
-// cancelJobs cancels jobs and waits until they have ended.
+// cancelJobs cancels jobs and waits until they have ended, at most the given time.
 func (s *jobService) cancelJobs(ctx context.Context, ids []string, within time.Duration) error {
 	var faults []error
 	for _, id := range ids {
@@ -389,7 +398,7 @@ func (s *jobService) cancelJobs(ctx context.Context, ids []string, within time.D
 			return errors.Join(append(faults, err)...)
 		}
 	}
-	return nil // an order that failed was of a job that had ended
+	return nil // all jobs have ended: an order that failed came too late
 }
 
 func (s *jobService) cancelJob(ctx context.Context, id string) error {
@@ -399,7 +408,8 @@ func (s *jobService) cancelJob(ctx context.Context, id string) error {
 	return err
 }
 
-// cancelNamed cancels the jobs whose names begin with a prefix.
+// cancelNamed cancels the jobs whose names begin with a prefix, and waits until they have
+// ended, at most the given time.
 func (s *jobService) cancelNamed(ctx context.Context, prefix string, within time.Duration) error {
 	soon, stop := context.WithTimeout(ctx, s.ready)
 	defer stop()
@@ -416,16 +426,18 @@ func (s *jobService) cancelNamed(ctx context.Context, prefix string, within time
 	return s.cancelJobs(ctx, ids, within)
 }
 
-// cancelLeftovers cancels the jobs that an earlier process has left running for
-// a run, and waits until they have ended.
+// cancelLeftovers cancels the jobs that a dead process has left running for a run, and waits
+// until they have ended.
 func (s *jobService) cancelLeftovers(ctx context.Context, runID string) error {
-	if err := s.cancelNamed(ctx, JobName(runID, ""), s.leftovers); err != nil {
-		return fmt.Errorf("jobs named %s* of the interrupted run may still go on: cancel them in the engine first: %w", JobName(runID, ""), err)
+	prefix := JobName(runID, "")
+	if err := s.cancelNamed(ctx, prefix, s.leftovers); err != nil {
+		return fmt.Errorf("jobs named %s* of the interrupted run may still go on: "+
+			"cancel them in the engine first: %w", prefix, err)
 	}
 	return nil
 }
 
-// JobName returns the name under which an engine lists a job of a run.
+// JobName returns the name by which an engine lists a job of a run.
 func JobName(runID, step string) string {
 	return "espalier-" + runID + "-" + strings.ReplaceAll(step, " ", "-")
 }

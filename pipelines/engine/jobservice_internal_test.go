@@ -27,21 +27,21 @@ import (
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
-// fakeEngine is a job service whose jobs do as the test says.
+// fakeEngine is a job service that a test scripts.
 type fakeEngine struct {
 	jobpb.UnimplementedJobServiceServer
 	jobpb.UnimplementedArtifactStagingServiceServer
 
-	// What the test says; nil: the job runs for ever, and ends when it is cancelled.
-	run       func(j *fakeJob) error // an error is the answer to who submits
+	// The script of the test; nil: a job runs for ever, and ends when it is cancelled.
+	run       func(j *fakeJob) error // called when a job is submitted; an error is the answer
 	cancelled func(j *fakeJob)
-	state     func(ctx context.Context) error // before any answer on a state
+	state     func(ctx context.Context) error // called before each answer on a state
 
 	endpoint string
 	mu       sync.Mutex
 	jobs     []*fakeJob
 	requests []*jobpb.PrepareJobRequest
-	orders   []string // ids of the jobs that were to be cancelled
+	orders   []string // ids of jobs, one for each order to cancel
 }
 
 type fakeJob struct {
@@ -50,8 +50,8 @@ type fakeJob struct {
 	mu      sync.Mutex
 	state   jobpb.JobState_Enum
 	events  []*jobpb.JobMessagesResponse
-	news    chan struct{} // closed when there is an event more
-	breaks  int           // streams of messages that break off at once
+	news    chan struct{} // closed when there is a further event
+	breaks  int           // number of streams of messages that break off at once
 	metrics []*pipepb.MonitoringInfo
 }
 
@@ -63,7 +63,7 @@ func (j *fakeJob) tell(e *jobpb.JobMessagesResponse) {
 	j.news = make(chan struct{})
 }
 
-// become changes the state and tells it.
+// become changes the state and sends a message of it.
 func (j *fakeJob) become(s jobpb.JobState_Enum) {
 	j.silently(s)
 	j.tell(&jobpb.JobMessagesResponse{Response: &jobpb.JobMessagesResponse_StateResponse{StateResponse: &jobpb.JobStateEvent{State: s}}})
@@ -224,7 +224,7 @@ func serve(t *testing.T, register func(s *grpc.Server)) string {
 	return l.Addr().String()
 }
 
-// start serves the engine and points the SDK's flags to it.
+// start serves the engine, sets the SDK's flags to its endpoint, and returns a client.
 func (f *fakeEngine) start(t *testing.T) *jobService {
 	t.Helper()
 	f.endpoint = serve(t, func(s *grpc.Server) {
@@ -260,7 +260,7 @@ func somePipeline() *beam.Pipeline {
 	return p
 }
 
-// TestJobEnds: only a job that is done is a success, however it is told.
+// TestJobEnds: only a job in the state done is a success; the message of it may be lost.
 func TestJobEnds(t *testing.T) {
 	fails := func(j *fakeJob) error {
 		go func() {
@@ -306,8 +306,8 @@ func TestJobEnds(t *testing.T) {
 	}
 }
 
-// TestInterruptedJob: when the context ends, the job has ended before run
-// returns; if it does not end, it is named.
+// TestInterruptedJob: when the context ends, run returns after the job has ended; if the job
+// does not end, the error names it.
 func TestInterruptedJob(t *testing.T) {
 	f := &fakeEngine{}
 	s := f.start(t)
@@ -336,8 +336,8 @@ func TestInterruptedJob(t *testing.T) {
 	}
 }
 
-// TestInterruptedSubmission: a job that begins while the context ends is
-// cancelled too.
+// TestInterruptedSubmission: a job whose submission is under way when the context ends is
+// cancelled, too.
 func TestInterruptedSubmission(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	f := &fakeEngine{run: func(j *fakeJob) error {
@@ -355,7 +355,7 @@ func TestInterruptedSubmission(t *testing.T) {
 	}
 }
 
-// heard is a Reporter that keeps what it is told.
+// heard is a Reporter that keeps steps, notes and warnings.
 type heard struct {
 	steps    []int64
 	notes    []string
@@ -375,7 +375,7 @@ func runJob(t *testing.T, j *Driver) error {
 	return j.Run(t.Context(), Job{"level 1", 4, "blocks", TasksDone}, []jobs.Task{{File: "a"}}, func(beam.Scope, beam.PCollection) {})
 }
 
-// TestJobTimeout: a job that takes too long is cancelled, and the flag is named.
+// TestJobTimeout: a job that exceeds its time limit is cancelled, and the error names the flag.
 func TestJobTimeout(t *testing.T) {
 	f := &fakeEngine{}
 	f.start(t)
@@ -401,8 +401,7 @@ func TestJobTimeout(t *testing.T) {
 	}
 }
 
-// TestLeftovers: of the jobs that an engine has, those of the run that still go
-// on are cancelled.
+// TestLeftovers: the jobs of the run that still go on are cancelled, and no others.
 func TestLeftovers(t *testing.T) {
 	f := &fakeEngine{}
 	s := f.start(t)
@@ -423,7 +422,7 @@ func TestLeftovers(t *testing.T) {
 	}
 }
 
-// TestCounters: the counters of a job, summed over its steps, are its progress.
+// TestCounters: the progress of a job is the sum of its counters over the steps.
 func TestCounters(t *testing.T) {
 	info := func(urn, namespace, name string, n uint64) *pipepb.MonitoringInfo {
 		return &pipepb.MonitoringInfo{Urn: urn, Payload: binary.AppendUvarint(nil, n), Labels: map[string]string{"NAMESPACE": namespace, "NAME": name}}
@@ -449,7 +448,7 @@ func TestCounters(t *testing.T) {
 	}
 }
 
-// TestReadiness: what is no job service is told in a sentence, and soon.
+// TestReadiness: an endpoint without a job service is refused soon, in a sentence with a hint.
 func TestReadiness(t *testing.T) {
 	silent, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -20,27 +20,26 @@ import (
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
-// A job's workers hold a lease: a file that the driver writes anew all the
-// while. They end when it is gone, or has not changed for long, as that of a
-// driver that was killed. For Flink's job service calls a batch job cancelled
-// without telling Flink, whose tasks go on; and an engine gives the counters of
-// a batch job when it has ended, so that workers leave their counts beside the
-// lease.
+// The workers of a job hold a lease: a file that the driver rewrites again and again while the
+// job runs. Workers end when the file is gone, or when it has not changed for leaseLasts: the
+// driver was killed. Beside the lease each worker writes a file of its counts. An engine's
+// own cancelling and counters do not replace the lease: some engines report a job as
+// cancelled while its tasks go on, and give counters only when the job has ended.
 const (
-	leaseOption   = "espalier_lease" // pipeline option: the folder of the lease
+	leaseOption   = "espalier_lease" // pipeline option that names the folder of the lease
 	leaseFile     = "lease"
 	countsPrefix  = "counts-"
-	leaseLasts    = 5 * time.Minute // without a change
+	leaseLasts    = 5 * time.Minute // since the last change that a worker has seen
 	maxLeaseBytes = 1 << 12
 )
 
-// pace returns the time between two looks at a lease: short ones at first, as
-// each costs a request to an object store.
+// pace returns the time between two looks at a lease. It grows with the time since the job
+// began, from 1 s to 5 s: each look costs a request to an object store.
 func pace(begun time.Time) time.Duration {
 	return min(time.Second+time.Since(begun)/20, 5*time.Second)
 }
 
-// lease is the driver's side.
+// lease is the driver's side of a lease.
 type lease struct {
 	files  *source.Files
 	folder string
@@ -48,8 +47,8 @@ type lease struct {
 	wg     sync.WaitGroup
 }
 
-// grantLease writes a lease and keeps it until it is revoked. Meanwhile the
-// counts of the workers are put into progress.
+// grantLease writes a lease and renews it until it is revoked. Meanwhile it sets progress to
+// the sums of the workers' counts.
 func grantLease(ctx context.Context, f *source.Files, scratch string, progress *jobs.Progress) (*lease, error) {
 	l := &lease{files: f, folder: objectstore.Join(scratch, "job-"+uuid.NewString()), done: make(chan struct{})}
 	if err := l.renew(ctx, 0); err != nil {
@@ -76,15 +75,15 @@ func (l *lease) keep(ctx context.Context, progress *jobs.Progress) {
 			err = l.gather(ctx, progress)
 		}
 		if err != nil && ctx.Err() == nil {
-			slog.WarnContext(ctx, "the lease of the workers", "error", err) // it lasts for a while
+			slog.WarnContext(ctx, "the lease of the workers was not renewed", "error", err) // the last one is still good
 		}
 	}
 }
 
-// literal makes a pattern that matches a name alone.
+// literal escapes a name for use in a pattern.
 var literal = strings.NewReplacer("[", "[[]", "*", "[*]", "?", "[?]") //nolint:gochecknoglobals // a constant
 
-// gather adds up what the workers have counted.
+// gather sets progress to the sums of the workers' counts.
 func (l *lease) gather(ctx context.Context, progress *jobs.Progress) error {
 	list, err := l.files.Store.List(ctx, objectstore.Join(literal.Replace(l.folder), countsPrefix+"*"))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -111,18 +110,18 @@ func (l *lease) gather(ctx context.Context, progress *jobs.Progress) error {
 	return nil
 }
 
-// revoke ends the workers, if the job has not ended them.
+// revoke removes the lease: workers that still run end.
 func (l *lease) revoke(ctx context.Context) {
 	close(l.done)
 	l.wg.Wait()
 	if err := l.files.Store.RemoveAll(context.WithoutCancel(ctx), l.folder); err != nil {
-		slog.WarnContext(ctx, "the lease of the workers runs on for a while", "error", err)
+		slog.WarnContext(ctx, "the lease of the workers was not removed: they end when it has run out", "error", err)
 	}
 }
 
-// HoldLease keeps a worker process alive for as long as the driver of its job
-// wants it: over is called when that has ended or was interrupted. It returns at
-// once, with an error if the job is over already.
+// HoldLease has a worker process watch its lease, if it has one. It calls over when the driver
+// has ended the job, was killed or was interrupted. It returns at once, with an error if the
+// job is over already.
 func HoldLease(ctx context.Context, over func()) error {
 	folder := beam.PipelineOptions.Get(leaseOption)
 	if folder == "" {
@@ -134,7 +133,7 @@ func HoldLease(ctx context.Context, over func()) error {
 	}
 	begun := h.changed
 	go func() {
-		for ctx.Err() == nil && h.look(ctx) { // when the connection has ended the SDK would sleep for ever
+		for ctx.Err() == nil && h.look(ctx) { // by itself the SDK would sleep for ever once its connection has ended
 			h.publish(ctx)
 			wait(ctx, pace(begun))
 		}
@@ -143,17 +142,17 @@ func HoldLease(ctx context.Context, over func()) error {
 	return nil
 }
 
-// holder is the workers' side of a lease.
+// holder is a worker's side of a lease.
 type holder struct {
 	files   *source.Files
 	folder  string
-	counts  string // name of the file of this worker's counts
-	lease   []byte
-	changed time.Time
-	told    []byte
+	counts  string    // name of the file of this worker's counts
+	lease   []byte    // as it was last read
+	changed time.Time // when the lease was last seen to change
+	told    []byte    // counts that were last written
 }
 
-// look reports whether the lease is still good.
+// look reads the lease and reports whether it is still good.
 func (h *holder) look(ctx context.Context) bool {
 	b, err := h.files.Store.ReadAll(ctx, objectstore.Join(h.folder, leaseFile), maxLeaseBytes)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -165,7 +164,7 @@ func (h *holder) look(ctx context.Context) bool {
 	return time.Since(h.changed) < leaseLasts
 }
 
-// publish writes what this worker has counted.
+// publish writes this worker's counts, if they have changed.
 func (h *holder) publish(ctx context.Context) {
 	b, err := json.Marshal(jobs.LocalProgress().Get())
 	if err != nil || bytes.Equal(b, h.told) {

@@ -10,10 +10,10 @@ import (
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
-// TestLease: workers see that the driver is there, is done, or was killed; the
-// driver sees what they have counted.
+// TestLease: workers see whether the driver runs, has ended or was killed; the driver sees the
+// counts of the workers.
 func TestLease(t *testing.T) {
-	scratch := filepath.Join(t.TempDir(), "run [1]*") // which is no pattern
+	scratch := filepath.Join(t.TempDir(), "run [1]*") // a name, not a pattern
 	var progress jobs.Progress
 	l, err := grantLease(t.Context(), source.Process, scratch, &progress)
 	if err != nil {

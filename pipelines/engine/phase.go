@@ -8,22 +8,24 @@ import (
 	"github.com/espalier-ml/espalier/io/runfolder"
 )
 
-// PatienceAfterEnd is the time that a pipeline has to notice that its context has
-// ended, and to clear away what it was writing. After it the pipeline is left behind:
-// a user who interrupts a run waits for no kernel of it.
+// PatienceAfterEnd is the time for a pipeline to notice the end of its context, and to remove
+// the files that it was writing. After this time the run leaves the pipeline behind: a user
+// who interrupts a run waits for no kernel.
 const PatienceAfterEnd = 300 * time.Millisecond
 
-// ended is how work has ended.
+// ended is the outcome of the work of a phase.
 type ended struct {
 	err      error
-	panicked any
+	panicked any // what the work has panicked with; nil: it has not
 }
 
-// Phase does work of a run between its pipelines, in this process, and shows its
-// progress in steps of the unit. A phase that is over before the
-// first look at it is not shown. When the context ends, phase returns: the work is
-// left behind until it notices, and nobody looks at what it makes.
-func (j *Driver) Phase(ctx context.Context, name string, total int64, unit string, work func(s *parallel.Steps) error) error {
+// Phase does work of a run between its pipelines, in this process, and shows its progress in
+// steps; unit names them. A phase that ends before the first look at it is not shown. When
+// the context ends Phase returns at once: the work goes on until it notices the end, and its
+// results are dropped.
+func (j *Driver) Phase(
+	ctx context.Context, name string, total int64, unit string, work func(s *parallel.Steps) error,
+) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
@@ -44,8 +46,8 @@ func (j *Driver) Phase(ctx context.Context, name string, total int64, unit strin
 	return err
 }
 
-// look shows how far a phase is until it has finished or the context has ended. A
-// panic of its work is raised again here, where the caller can recover it.
+// look shows the progress of a phase until the phase has finished or the context has ended.
+// A panic of the work is raised again here, where the caller of Phase can recover it.
 func (j *Driver) look(ctx context.Context, name, unit string, s *parallel.Steps, finished <-chan ended) error {
 	tick := time.NewTicker(ReportEvery)
 	defer tick.Stop()
@@ -67,15 +69,16 @@ func (j *Driver) look(ctx context.Context, name, unit string, s *parallel.Steps,
 				j.Reporter.Job(name, total, unit)
 				told = total
 			}
-			j.Reporter.Step(min(s.Done.Load(), told-1), "") // the last step is told in the end
+			j.Reporter.Step(min(s.Done.Load(), told-1), "") // the last step is shown at the end
 		}
 	}
 }
 
-// awaitEnd waits for a pipeline whose context has ended, but not long.
+// awaitEnd waits for the end of a pipeline after the end of its context, at most
+// PatienceAfterEnd.
 func awaitEnd(finished <-chan error) {
 	select {
-	case <-finished: //nolint:errcheck // the context's own error says why it ended
+	case <-finished: //nolint:errcheck // the caller returns the cause of the context's end
 	case <-time.After(PatienceAfterEnd):
 	}
 }

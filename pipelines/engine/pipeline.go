@@ -11,8 +11,9 @@ import (
 // Build adds the steps of a job to a pipeline.
 type Build func(s beam.Scope, tasks beam.PCollection)
 
-// NewPipeline builds a job over its tasks. The SDK panics on faults of
-// construction.
+// NewPipeline builds the pipeline of a job over its tasks; spread adds a Reshuffle, after
+// which the tasks are spread over workers. The SDK panics on faults of construction, which
+// become errors here.
 func NewPipeline(tasks []jobs.Task, spread bool, build Build) (p *beam.Pipeline, err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -25,7 +26,7 @@ func NewPipeline(tasks []jobs.Task, spread bool, build Build) (p *beam.Pipeline,
 		elements[i] = t.Encode()
 	}
 	list := beam.CreateList(s, elements)
-	if spread { // over workers; the direct runner has one
+	if spread {
 		list = beam.Reshuffle(s, list)
 	}
 	build(s, list)

@@ -4,15 +4,15 @@ import (
 	"sync"
 )
 
-// Reporter shows progress. Its methods are called from one goroutine at a time.
+// Reporter shows the progress of a run. Its methods are called from one goroutine at a time.
 type Reporter interface {
-	// Job starts a job of total steps; unit names them.
+	// Job starts a job of total steps; unit names the steps, in the plural.
 	Job(name string, total int64, unit string)
-	// Step says how many steps of the job are done, and a note on them.
+	// Step shows how many steps of the job are done, and a note, which may be empty.
 	Step(done int64, note string)
 	// Warn shows a warning to the user.
 	Warn(text string)
-	// Note tells the user what is worth knowing before a run.
+	// Note shows a remark to the user, such as the estimate before a run.
 	Note(text string)
 }
 
@@ -46,8 +46,8 @@ func (o *oneAtATime) Note(text string) {
 	o.r.Note(text)
 }
 
-// OneAtATime returns the reporter of a run: one that tells nothing where there is
-// none.
+// OneAtATime returns a reporter that many goroutines may call at once; it calls r from one
+// goroutine at a time. A nil reporter becomes Silent.
 func OneAtATime(r Reporter) Reporter {
 	if r == nil {
 		r = Silent{}
@@ -55,7 +55,7 @@ func OneAtATime(r Reporter) Reporter {
 	return &oneAtATime{r: r}
 }
 
-// Silent tells nothing: a program that calls Train may want to hear nothing.
+// Silent is a Reporter that shows nothing.
 type Silent struct{}
 
 // Job implements Reporter.

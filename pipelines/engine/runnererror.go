@@ -8,7 +8,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/dataset"
 )
 
-// RunnerError says that a job failed for other reasons than the data.
+// RunnerError says that a job failed, and that the data are not the reason.
 type RunnerError struct {
 	Job, Runner string
 	Err         error
@@ -19,15 +19,16 @@ func (e *RunnerError) Error() string {
 	return fmt.Sprintf("the job %q failed on the runner %q: %v", e.Job, e.Runner, cause(e.Err))
 }
 
-// Unwrap returns what the runner returned.
+// Unwrap returns the error of the runner.
 func (e *RunnerError) Unwrap() error { return e.Err }
 
-// cause cuts the runner's own words off an error's text: they name the whole
-// pipeline before the one line that matters.
+// cause returns the one line of a runner's error that says what went wrong. Runners put a
+// description of the whole pipeline before it.
 func cause(err error) string {
 	text := err.Error()
 	if workerEnded(text) {
-		return "a worker process ended without a word: killed, or out of memory? Give workers more memory, or lower --parallelism, --memory_objects or --histogram_memory"
+		return "a worker process ended without a word: killed, or out of memory? Give workers more memory, " +
+			"or lower --parallelism, --memory_objects or --histogram_memory"
 	}
 	text = afterLast(text, "caused by:")
 	if head, rest, ok := strings.Cut(strings.TrimSpace(text), "\n"); ok && strings.HasPrefix(head, "DoFn[") {
@@ -40,13 +41,14 @@ func cause(err error) string {
 	return text
 }
 
-// workerEnded recognises how Beam's Java engines tell that a worker's connection
-// or its process has ended.
+// workerEnded reports whether an error of Beam's Java engines says that the connection to a
+// worker or its process has ended.
 func workerEnded(text string) bool {
-	return strings.Contains(text, "StatusRuntimeException: CANCELLED: ") || strings.Contains(text, "Process died with exit code")
+	return strings.Contains(text, "StatusRuntimeException: CANCELLED: ") ||
+		strings.Contains(text, "Process died with exit code")
 }
 
-// afterLast returns what follows the last sep in s, or s.
+// afterLast returns the text after the last sep in s, or all of s if it has no sep.
 func afterLast(s, sep string) string {
 	if i := strings.LastIndex(s, sep); i >= 0 {
 		return s[i+len(sep):]
@@ -54,7 +56,7 @@ func afterLast(s, sep string) string {
 	return s
 }
 
-// asDataError finds a data error in what a runner returned.
+// asDataError finds a data error in the error of a runner, by its type or by its text.
 func asDataError(err error) (*dataset.DataError, bool) {
 	var e *dataset.DataError
 	if errors.As(err, &e) {

@@ -10,9 +10,9 @@ import (
 	"github.com/espalier-ml/espalier/pipelines/source"
 )
 
-// Settle returns the engine with a name, and makes sure that a run has what it needs
-// there. URLs become such that mean the same in the engine's workers; those of a local
-// engine stay as they are.
+// Settle returns the engine with a name, after a check of what a run needs there. For an
+// engine with workers in other processes it replaces relative paths by absolute ones. The
+// caller has checked the name: an unknown one is a usage error.
 func Settle(ctx context.Context, runner string, input *[]string, others ...*string) (Engine, error) {
 	e, err := Named(runner)
 	if err != nil {
@@ -36,7 +36,7 @@ func Settle(ctx context.Context, runner string, input *[]string, others ...*stri
 	return e, check(ctx, e, urls)
 }
 
-// check makes sure that a run has what it needs on an engine of other processes.
+// check runs the check of an engine that may read the SDK's flags.
 func check(ctx context.Context, e Engine, urls []string) error {
 	if err := admit(ctx); err != nil {
 		return err
@@ -45,12 +45,13 @@ func check(ctx context.Context, e Engine, urls []string) error {
 	return e.Check(ctx, urls)
 }
 
-// absolute returns paths that mean the same in other processes.
+// absolute replaces relative paths by absolute ones, and leaves URLs as they are.
 func absolute(urls ...string) ([]string, error) {
 	list := make([]string, len(urls))
 	for i, url := range urls {
 		list[i] = url
-		if err := source.Process.Store.Check(url); err != nil { // before it becomes a path that there can be
+		// A damaged URL such as gs:/bucket would become a path of a local folder.
+		if err := source.Process.Store.Check(url); err != nil {
 			return nil, usage.Errorf("%v", err)
 		}
 		if strings.Contains(url, "://") || filepath.IsAbs(url) {

@@ -16,8 +16,8 @@ import (
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
-// TestWaitingRunEnds: a run that waits for another one's pipeline ends with its
-// context, and leaves the next one to run.
+// TestWaitingRunEnds: a run that waits for another run's pipeline ends with its context, and
+// the next run is admitted.
 func TestWaitingRunEnds(t *testing.T) {
 	if err := admit(t.Context()); err != nil {
 		t.Fatal(err)
@@ -41,7 +41,7 @@ func TestWaitingRunEnds(t *testing.T) {
 	}
 }
 
-// watched is a Reporter that keeps the names of jobs and all notes.
+// watched is a Reporter that keeps jobs with their steps, and notes.
 type watched struct{ jobs, notes []string }
 
 func (w *watched) Job(name string, total int64, unit string) {
@@ -54,8 +54,8 @@ func (w *watched) Warn(string) {}
 
 func (w *watched) Note(text string) { w.notes = append(w.notes, text) }
 
-// TestPhase: a phase that takes a while is shown with how far it is, ends with its
-// context even if its work does not, and panics where it is called.
+// TestPhase: a phase of some length is shown with its progress. A phase ends with its context
+// even if its work does not. A panic of the work reaches the caller.
 func TestPhase(t *testing.T) {
 	w := new(watched)
 	j := &Driver{Engine: Default(), Reporter: w}
