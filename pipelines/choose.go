@@ -3,6 +3,7 @@ package pipelines
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/espalier-ml/espalier/induce"
 	"github.com/espalier-ml/espalier/induce/dataset"
@@ -44,7 +45,7 @@ type chosen struct {
 	frontierTrees []*tree.Tree        // the trees of the frontier's points
 }
 
-// choose takes one of the scored trees, or one of their prunings.
+// choose chooses a tree among the scored trees and their prunings.
 func (r *run) choose(ctx context.Context, s *scored) (*chosen, error) {
 	c := choosing{
 		driver: r.driver, config: r.config, selection: &r.parsed.selection, features: s.features, columns: r.columns(s.features),
@@ -60,32 +61,27 @@ func (r *run) choose(ctx context.Context, s *scored) (*chosen, error) {
 // choose chooses a tree, bounds its cost from below, and describes it.
 func (c *choosing) choose(ctx context.Context, candidates []frontier.Candidate) (*chosen, error) {
 	c.warnOfDeadline(candidates)
-	r := new(chosen)
-	var folds *runfolder.Folds
-	if c.selection.Undecided(len(candidates)) {
-		var err error
-		if folds, err = c.compete(ctx, candidates, r); err != nil {
-			return nil, err
-		}
-	} else {
-		r.candidate = c.selection.Sole(&candidates[0])
-	}
-	err := c.driver.Phase(ctx, "certificate", 1, "steps", func(s *parallel.Steps) error {
-		return c.certify(ctx, r, int64(len(candidates)), s)
-	})
+	w, err := c.winner(ctx, candidates)
 	if err != nil {
 		return nil, err
 	}
-	r.tree = r.candidate.Tree.Tested()
-	if r.frontier != nil {
-		for i := range r.frontier.Points {
-			if r.frontier.Points[i].Selected {
-				r.frontierTrees[i] = r.tree // with its certificate
-			}
-		}
+	grown := len(candidates)
+	if w.frontier != nil {
+		grown *= 1 + w.frontier.Folds
 	}
-	r.metrics = newMetrics(r.candidate.Tree, r.candidate.Counts, c.spec)
-	r.metrics.Folds = folds
+	certificate, err := c.certify(ctx, w.candidate, int64(grown))
+	if err != nil {
+		return nil, err
+	}
+	w.candidate.Tree.Certificate = certificate
+	r := &chosen{
+		candidate: w.candidate, tree: w.candidate.Tree.Tested(), frontier: w.frontier, frontierTrees: w.trees,
+		metrics: newMetrics(w.candidate.Tree, w.candidate.Counts, c.spec),
+	}
+	if w.frontier != nil {
+		r.frontierTrees[w.at] = r.tree // with its certificate
+	}
+	r.metrics.Folds = w.folds
 	if n := r.tree.Training.LeftOutRows; n > 0 {
 		c.driver.Reporter.Warn(fmt.Sprintf("%d training rows are of a class with the weight 0: they are left out", n))
 	}
@@ -106,11 +102,26 @@ func (c *choosing) warnOfDeadline(candidates []frontier.Candidate) {
 	}
 }
 
+// winner is the chosen tree, and the documents about the trees that it was chosen among.
+type winner struct {
+	candidate *frontier.Candidate
+	frontier  *runfolder.Frontier // nil: there was no competition
+	trees     []*tree.Tree        // the trees of the frontier's points
+	at        int                 // index of the winner among them
+	folds     *runfolder.Folds    // nil: there was no cross-validation
+}
+
+// winner returns the tree that is chosen, after a competition if there is a choice.
+func (c *choosing) winner(ctx context.Context, candidates []frontier.Candidate) (*winner, error) {
+	if c.selection.Undecided(len(candidates)) {
+		return c.compete(ctx, candidates)
+	}
+	return &winner{candidate: c.selection.Sole(&candidates[0])}, nil
+}
+
 // compete prunes the candidates, cross-validates the prunings, chooses one and
-// describes the frontier. It returns the report of the folds, nil without folds.
-func (c *choosing) compete(
-	ctx context.Context, candidates []frontier.Candidate, r *chosen,
-) (*runfolder.Folds, error) {
+// describes the frontier.
+func (c *choosing) compete(ctx context.Context, candidates []frontier.Candidate) (*winner, error) {
 	pool, err := newPool(ctx, c.driver, candidates, &c.selection.Settings)
 	if err != nil {
 		return nil, err
@@ -124,17 +135,13 @@ func (c *choosing) compete(
 	if err != nil {
 		return nil, usage.Errorf("--select %s: %v", c.config.Select, err)
 	}
-	r.frontier = &runfolder.Frontier{
-		Format: runfolder.FrontierFormat, Version: 1, Select: c.config.Select, Folds: number,
-		Grown: len(candidates), Pruned: len(pool.Points),
-	}
-	if c.selection.Rule == frontier.Best {
-		r.frontier.Tolerance = c.selection.Tolerance
-	}
-	if err := c.describe(ctx, pool, choice, r); err != nil {
+	w, err := c.describe(ctx, pool, choice)
+	if err != nil {
 		return nil, err
 	}
-	return foldsReport(r.candidate.Tree, crossvalidate.Counterparts(folds, pool, &choice.Chosen)), nil
+	w.frontier.Folds = number
+	w.folds = foldsReport(w.candidate.Tree, crossvalidate.Counterparts(folds, pool, &choice.Chosen))
+	return w, nil
 }
 
 // newPool prunes and scores the candidates.
@@ -153,26 +160,41 @@ func newPool(
 	return pool, nil
 }
 
-// describe fills in the points of frontier.json, their trees and the chosen candidate.
-func (c *choosing) describe(ctx context.Context, pool *frontier.Pool, choice *frontier.Choice, r *chosen) error {
+// describe describes the listed points of a choice, and takes the chosen one.
+func (c *choosing) describe(ctx context.Context, pool *frontier.Pool, choice *frontier.Choice) (*winner, error) {
 	n := len(choice.Listed)
-	r.frontier.Points, r.frontierTrees = make([]runfolder.Point, n), make([]*tree.Tree, n)
-	return c.driver.Phase(ctx, "frontier", int64(n), "trees", func(s *parallel.Steps) error {
+	list := make([]*frontier.Candidate, n)
+	trees, points := make([]*tree.Tree, n), make([]runfolder.Point, n)
+	err := c.driver.Phase(ctx, "frontier", int64(n), "trees", func(s *parallel.Steps) error {
 		return parallel.EachUntil(ctx, n, &s.Done, func(i int) {
 			p := &choice.Listed[i]
-			candidate, scores := pool.Candidate(&p.Point), &pool.Prunings[pool.PruningOf(&p.Point)]
-			r.frontierTrees[i] = candidate.Tree.Tested()
-			r.frontier.Points[i] = runfolder.Point{
-				Tree: runfolder.FrontierTree(i), Algorithm: candidate.Tree.Algorithm, Complexity: candidate.Tree.Complexity,
-				Merit: p.Merit, Folds: p.Folds, Selected: p.Chosen, Highest: p.Highest, Knee: p.Knee,
-				Validation: frontierPart(candidate, dataset.Validation, &scores.Validation[p.Step]),
-				Test:       frontierPart(candidate, dataset.Test, &scores.Test[p.Step]),
-			}
-			if p.Chosen {
-				r.candidate = candidate
-			}
+			list[i] = pool.Candidate(&p.Point)
+			trees[i], points[i] = list[i].Tree.Tested(), frontierPoint(i, p, list[i], pool)
 		})
 	})
+	if err != nil {
+		return nil, err
+	}
+	f := &runfolder.Frontier{
+		Format: runfolder.FrontierFormat, Version: 1, Select: c.config.Select, Points: points,
+		Grown: len(pool.Candidates), Pruned: len(pool.Points),
+	}
+	if c.selection.Rule == frontier.Best {
+		f.Tolerance = c.selection.Tolerance
+	}
+	at := slices.IndexFunc(choice.Listed, func(p frontier.Listed) bool { return p.Chosen })
+	return &winner{candidate: list[at], frontier: f, trees: trees, at: at}, nil
+}
+
+// frontierPoint describes the point of an index in frontier.json.
+func frontierPoint(i int, p *frontier.Listed, c *frontier.Candidate, pool *frontier.Pool) runfolder.Point {
+	scores := &pool.Prunings[pool.PruningOf(&p.Point)]
+	return runfolder.Point{
+		Tree: runfolder.FrontierTree(i), Algorithm: c.Tree.Algorithm, Complexity: c.Tree.Complexity,
+		Merit: p.Merit, Folds: p.Folds, Selected: p.Chosen, Highest: p.Highest, Knee: p.Knee,
+		Validation: frontierPart(c, dataset.Validation, &scores.Validation[p.Step]),
+		Test:       frontierPart(c, dataset.Test, &scores.Test[p.Step]),
+	}
 }
 
 func frontierPart(c *frontier.Candidate, part dataset.Part, s *prune.Score) runfolder.Part {
