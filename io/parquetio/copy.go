@@ -113,7 +113,7 @@ func (o *Original) chunk(group, at int) (*format.ColumnMetaData, span, error) {
 func (w *Writer) CopyChunks(group int) error {
 	f := &w.fields[w.next]
 	if f.original == nil {
-		return w.fault(f, errors.New("chunks are for columns that are copied"))
+		return w.fault(f, errors.New("want chunks for a copied column only"))
 	}
 	to, err := w.begin(f, int(f.original.meta.RowGroups[group].NumRows))
 	if err != nil {

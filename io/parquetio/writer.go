@@ -332,8 +332,8 @@ func (w *Writer) begin(f *field, rows int) ([]format.ColumnChunk, error) {
 func (w *Writer) beginOwn(rows int, indexed bool) (*field, *format.ColumnMetaData, error) {
 	f := &w.fields[w.next]
 	if f.indexed != indexed || f.original != nil {
-		return nil, nil, w.fault(f, errors.New("indexes are for columns with a dictionary, chunks for those that "+
-			"are copied, numbers for others"))
+		return nil, nil, w.fault(f, errors.New("want indexes for a column with a dictionary, chunks for a "+
+			"copied column, numbers for any other"))
 	}
 	chunks, err := w.begin(f, rows)
 	if err != nil {

@@ -241,7 +241,7 @@ func TestWriterRefuses(t *testing.T) {
 		t.Errorf("codec lzo: %v", err)
 	}
 	for problem, write := range map[string]func(w *parquetio.Writer) error{
-		"numbers for others":        func(w *parquetio.Writer) error { return w.WriteNumbers([]float64{1}) },
+		"numbers for any other":     func(w *parquetio.Writer) error { return w.WriteNumbers([]float64{1}) },
 		"row group of 0 rows":       func(w *parquetio.Writer) error { return w.WriteIndexes(nil) },
 		"index 2 into a dictionary": func(w *parquetio.Writer) error { return w.WriteIndexes([]uint16{0, 2, 1}) },
 		"index 65535 into a diction": func(w *parquetio.Writer) error {

@@ -26,10 +26,10 @@ func (f *Folds) Text(w io.Writer, width int) error {
 	}
 	if s := f.Stability; len(s.Splits) > 0 {
 		root := math.Round(s.Splits[0].SameTest * float64(f.Count))
-		printf(&b, "; the root's test is that of %.0f of %d trees", root, f.Count)
+		printf(&b, "; the root has the same test in %.0f of %d trees", root, f.Count)
 		if s.SameFeature != nil {
-			printf(&b, ", %.0f %% of the splits by weight are on the feature that they ask there, %.0f %% their "+
-				"very test", 100**s.SameFeature, 100**s.SameTest)
+			printf(&b, ", a split has the same feature in %.0f %% of them and the same test in %.0f %% (means by "+
+				"weight)", 100**s.SameFeature, 100**s.SameTest)
 		}
 	}
 	_, err := fmt.Fprintln(w, Wrapped(b.String(), width, ""))

@@ -13,8 +13,8 @@ func TestFolds(t *testing.T) {
 	area, deviation, feature, test := .91234, .02, .834, .5
 	splits := []tree.SplitStability{{Node: 0, Feature: "x", SameFeature: 1, SameTest: .8}}
 	for want, f := range map[string]report.Folds{
-		"5 folds: AUC 0.9123 +- 0.0200; the root's test is that of 4 of 5 trees, 83 % of the splits by weight are " +
-			"on the feature that they ask there, 50 % their very test\n": {
+		"5 folds: AUC 0.9123 +- 0.0200; the root has the same test in 4 of 5 trees, a split has the same " +
+			"feature in 83 % of them and the same test in 50 % (means by weight)\n": {
 			Count: 5, Area: &area, Deviation: &deviation,
 			Stability: &tree.Stability{SameFeature: &feature, SameTest: &test, Splits: splits},
 		},
