@@ -12,10 +12,10 @@ import (
 // Options describe the trees to bound, and limit the work.
 type Options struct {
 	Algorithm split.Algorithm // criterion of the tree, for the paper's factor
-	Family    split.Family    // family of tests that trees may use
+	Family    split.Family    // family of the trees' tests
 	Theta     float64         // a leaf with at most this share of the weight may have several classes
 	Lambda    float64         // weight of the discrimination in the criterion
-	Subset    int             // the one of dataset.Feature.Subsets whose cuts trees may use, from 1; 0: all cuts
+	Subset    int             // number of a dataset.Feature.Subsets: trees use only its cuts; from 1; 0: all cuts
 	// RepeatFree makes repeated tests on a feature without value costs free on a path.
 	RepeatFree bool
 

@@ -64,7 +64,7 @@ func TestChoose(t *testing.T) {
 }
 
 // TestThinned: by hand. At a price of .1 for the second test of grownTree, 0/1 is below
-// the chord, so the knee is 0/0. A step of .3 drops 0/1, whose area is .286 above that
+// the chord, so the knee is 0/0. A step of .3 drops 0/1, whose area is .286 above the area
 // of 0/2.
 func TestThinned(t *testing.T) {
 	for step, want := range map[float64]string{0: "0/2 0/1 0/0chk", .28: "0/2 0/1 0/0chk", .3: "0/2 0/0chk"} {

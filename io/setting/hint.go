@@ -9,7 +9,7 @@ import (
 // maxHinted is the number of names that a hint lists.
 const maxHinted = 8
 
-// Hint proposes the name that was meant, else says which ones there are.
+// Hint proposes the most similar name; if no name is similar, it lists all names.
 func Hint(name string, names []string) string {
 	if near := Nearest(name, names); near != "" {
 		return fmt.Sprintf("; did you mean %q?", near)

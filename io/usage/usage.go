@@ -1,5 +1,5 @@
-// Package usage says what is wrong with a command, its settings or its output, in words
-// that name the setting, what was expected and what to do. It is not meant for other programs.
+// Package usage has the errors of a command, its settings and its output. An error names the
+// setting, the expected value and the remedy. It is not meant for other programs.
 package usage
 
 import (
@@ -32,8 +32,8 @@ func All(faults []error) error {
 	return &Error{Problem: strings.Join(texts, "; ")}
 }
 
-// outputMark opens what a worker says of an output that it cannot write: the type of an
-// error does not survive the way out of a pipeline, its text does.
+// outputMark opens the text of a worker's error on its output. A pipeline keeps the text of
+// an error, but not its type.
 const outputMark = "espalier-output-fault:"
 
 // MarkOutput marks what goes wrong with an output in a worker. Faults of the input and
