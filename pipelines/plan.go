@@ -8,6 +8,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/frontier"
 	"github.com/espalier-ml/espalier/io/runfolder"
+	"github.com/espalier-ml/espalier/pipelines/engine"
 	"github.com/espalier-ml/espalier/pipelines/source"
 	"github.com/espalier-ml/espalier/pipelines/tables"
 )
@@ -51,7 +52,7 @@ func newPlan(ctx context.Context, f *source.Files, c *TrainConfig, p *parsed, in
 func (p *plan) sample(rows int64) (*plan, float64) {
 	in, share := p.input.Sample(rows)
 	config, settings := *p.config, *p.parsed
-	config.MemoryObjects, config.Runner, config.LevelsPerJob, config.Deadline = -1, "direct", 1, 0
+	config.MemoryObjects, config.Runner, config.LevelsPerJob, config.Deadline = -1, engine.DefaultRunner(), 1, 0
 	settings.grid = slices.Clone(settings.grid)
 	for i := range settings.grid {
 		params := &settings.grid[i].params

@@ -43,7 +43,7 @@ func names(wanted func(Traits) bool) []string {
 	return list
 }
 
-// Title returns the name by which people call the engine that --runner names.
+// Title returns the title of the engine with this name, or the name if there is no such engine.
 func Title(runner string) string {
 	e, err := Named(runner)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/dataset"
 )
 
-// RunnerError says that a job failed, and that the data are not the reason.
+// RunnerError says that a job failed for other reasons than the data.
 type RunnerError struct {
 	Job, Runner string
 	Err         error
@@ -22,7 +22,7 @@ func (e *RunnerError) Error() string {
 // Unwrap returns the error of the runner.
 func (e *RunnerError) Unwrap() error { return e.Err }
 
-// cause returns the one line of a runner's error that says what went wrong. Runners put a
+// cause cuts a runner's error to the reason of the failure. Runners put a long
 // description of the whole pipeline before it.
 func cause(err error) string {
 	text := err.Error()
