@@ -1,19 +1,16 @@
 package pipelines_test
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/io/objectstore"
 	"github.com/espalier-ml/espalier/io/parquetio"
-	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/pipelines"
 )
 
@@ -142,47 +139,5 @@ func TestHiveBelowInput(t *testing.T) {
 	}
 	if x := featureOf(t, s.Features(), "x"); len(x.Cuts) != 1 || x.Cuts[0] != 1.5 {
 		t.Errorf("x has cuts %v, want that between the folders' values", x.Cuts)
-	}
-}
-
-// TestInputFaults: what is wrong with --input, and what to do.
-func TestInputFaults(t *testing.T) {
-	root := t.TempDir()
-	partition(t, filepath.Join(root, "data", "deep", "000000_0"), 20, 0)
-	mark(t, filepath.Join(root, "data", "empty.csv"))
-	partition(t, filepath.Join(root, "mixed", "day=1", "a.parquet"), 20, 0)
-	partition(t, filepath.Join(root, "mixed", "b.parquet"), 20, 1)
-	for name, c := range map[string]struct{ input, want string }{
-		"folder without parquet": {root + "/data", root + "/data/**"},
-		"only empty files":       {root + "/data/*.csv", "empty"},
-		"scheme":                 {"fiel://" + root, `did you mean "file"?`},
-		"no match":               {root + "/*.parquet", "no object matches"},
-		"no such file":           {root + "/none", "no such file"},
-	} {
-		_, _, err := trainOn(t, c.input)
-		if err == nil || !strings.Contains(err.Error(), c.want) || !errors.As(err, new(*usage.Error)) {
-			t.Errorf("%s: got %v, want a usage error with %q", name, err, c.want)
-		}
-	}
-	_, _, err := trainOn(t, root+"/mixed")
-	var e *dataset.DataError
-	if !errors.As(err, &e) || e.Column != "day" || !strings.HasSuffix(e.File, "/b.parquet") {
-		t.Errorf("a column that some paths lack: got %v", err)
-	}
-	if _, _, err := trainOn(t, root+"/data/**"); err != nil {
-		t.Errorf("files by another name: %v", err)
-	}
-}
-
-// TestCommas: a file with commas in its name is found when its name was taken for several.
-func TestCommas(t *testing.T) {
-	folder := t.TempDir()
-	file := filepath.Join(folder, "2026,11,b.parquet")
-	partition(t, file, 50, 0)
-	if r, _, err := trainOn(t, strings.Split(file, ",")...); err != nil || r.Tree.Training.Rows != 50 {
-		t.Errorf("got %v", err)
-	}
-	if _, _, err := trainOn(t, filepath.Join(folder, "2026"), "12", "b.parquet"); err == nil || !strings.Contains(err.Error(), "--input") || !strings.Contains(err.Error(), "2026") {
-		t.Errorf("a file that is not there: got %v", err)
 	}
 }

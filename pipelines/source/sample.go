@@ -12,7 +12,7 @@ func (in *Input) Sample(rows int64) (*Input, float64) {
 	if all <= rows {
 		return in, 1
 	}
-	for n := max(1, int(float64(len(sizes))*float64(rows)/float64(all))); ; n++ {
+	for n := max(1, int(float64(len(sizes))*float64(rows)/float64(all))); ; n = min(n+1+n/8, len(sizes)) { // sizes may differ a lot
 		s, have := *in, int64(0)
 		s.Tasks = nil
 		for i := range n {
@@ -23,7 +23,6 @@ func (in *Input) Sample(rows int64) (*Input, float64) {
 			s.Rows = have
 			return &s, float64(have) / float64(all)
 		}
-		n += n / 8 // sizes may differ a lot
 	}
 }
 

@@ -1,0 +1,282 @@
+package source_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/parallel"
+	"github.com/espalier-ml/espalier/io/objectstore"
+	"github.com/espalier-ml/espalier/io/objectstore/objectstoretest"
+	"github.com/espalier-ml/espalier/io/objectstore/objectstoretest/gcstest"
+	"github.com/espalier-ml/espalier/io/parquetio"
+	"github.com/espalier-ml/espalier/io/runfolder"
+	"github.com/espalier-ml/espalier/io/usage"
+	"github.com/espalier-ml/espalier/pipelines/source"
+	"github.com/espalier-ml/espalier/transforms/jobs"
+)
+
+// TestInput: by hand, two files of 25 and 0 rows in row groups of 10.
+func TestInput(t *testing.T) {
+	folder := t.TempDir()
+	first := numbered(t, filepath.Join(folder, "a.parquet"), 25)
+	second := write(t, filepath.Join(folder, "deep", "b.parquet"), parquetio.WriteOptions{},
+		parquetio.WriteColumn{Name: "y", Values: []string{}}, parquetio.WriteColumn{Name: "x", Values: []float64{}})
+	mark(t, filepath.Join(folder, "deep", "_SUCCESS"))
+	mark(t, filepath.Join(folder, "c.parquet"))
+	var steps parallel.Steps
+	in, err := source.OpenInput(t.Context(), begin(t), []string{folder, first, folder + "/deep/*.parquet"}, &steps)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if steps.Total.Load() != 2 || steps.Done.Load() != 2 {
+		t.Errorf("%d of %d footers are told, want 2 of 2", steps.Done.Load(), steps.Total.Load())
+	}
+	if in.Rows != 25 || !slices.Equal(in.Names(), []string{"x", "y"}) || !slices.Equal(in.Below, []string{"a.parquet", "deep/b.parquet"}) {
+		t.Errorf("%d rows, columns %q, files %q", in.Rows, in.Names(), in.Below)
+	}
+	if diff := cmp.Diff([]runfolder.Reading{{Flag: "input", URL: first}, {Flag: "input", URL: second}}, in.Reads()); diff != "" {
+		t.Errorf("readings (-want +got):\n%s", diff)
+	}
+	var groups []int
+	for _, task := range in.Tasks {
+		groups = append(groups, task.RowGroup)
+		if task.File != first || task.Size == 0 {
+			t.Errorf("task %+v, want one of %s", task, first)
+		}
+	}
+	if !slices.Equal(groups, []int{0, 1, 2}) || !slices.Equal(in.TaskRows(), []int64{10, 10, 5}) {
+		t.Errorf("tasks of the row groups %v, of %v rows", groups, in.TaskRows())
+	}
+	if in.FileWith("x") != 0 || in.FileWith("y") != 1 || in.FileWith("z") != 0 {
+		t.Errorf("x is in file %d, y in file %d", in.FileWith("x"), in.FileWith("y"))
+	}
+	size, err := os.Stat(first)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := in.Manifest()[0]
+	if len(got.FooterDigest) != 64 {
+		t.Errorf("digest of the footer %q, want 64 hexadecimal digits", got.FooterDigest)
+	}
+	got.FooterDigest = ""
+	if want := (runfolder.Input{URL: first, Size: size.Size(), Rows: 25, RowGroups: 3}); got != want {
+		t.Errorf("manifest %+v, want %+v", got, want)
+	}
+}
+
+// TestInputFaults: what is wrong with --input, and what to do.
+func TestInputFaults(t *testing.T) {
+	root := t.TempDir()
+	numbered(t, filepath.Join(root, "data", "deep", "000000_0"), 20)
+	mark(t, filepath.Join(root, "data", "empty.csv"))
+	numbered(t, filepath.Join(root, "mixed", "day=1", "a.parquet"), 20)
+	numbered(t, filepath.Join(root, "mixed", "b.parquet"), 20)
+	f := begin(t)
+	for name, c := range map[string]struct{ input, want string }{
+		"folder without parquet": {root + "/data", root + "/data/**"},
+		"only empty files":       {root + "/data/*.csv", "empty"},
+		"scheme":                 {"fiel://" + root, `did you mean "file"?`},
+		"no match":               {root + "/*.parquet", "no object matches"},
+		"no such file":           {root + "/none", "no such file"},
+	} {
+		_, err := source.OpenInput(t.Context(), f, []string{c.input}, new(parallel.Steps))
+		wantUsage(t, name, err, "--input", c.want)
+	}
+	in := open(t, f, root+"/mixed")
+	wantData(t, "a column that some paths lack", in.Check(column(t, in, "day")),
+		dataset.DataError{File: "b.parquet", Column: "day", Problem: "missing in this file", Hint: "--ignore"})
+	if in := open(t, f, root+"/data/**"); in.Rows != 20 {
+		t.Errorf("files by another name: %d rows, want 20", in.Rows)
+	}
+}
+
+// TestInputIsNoParquet: a damaged file is told as a fault of the data.
+func TestInputIsNoParquet(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "a.parquet")
+	if err := os.WriteFile(file, []byte("a,b\n1,2\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	_, err := source.OpenInput(t.Context(), begin(t), []string{file}, new(parallel.Steps))
+	var e *dataset.DataError
+	if !errors.As(err, &e) || e.File != file {
+		t.Errorf("%v, want a data error of %s", err, file)
+	}
+}
+
+// TestInputOfFaultyStore: a store that refuses a footer is told as a fault of --input.
+// A run that is interrupted meanwhile says no other reason.
+func TestInputOfFaultyStore(t *testing.T) {
+	faults := objectstoretest.NewFaults(t, gcstest.Start(t, "bucket"))
+	gcstest.Use(t, faults.URL)
+	f := begin(t)
+	file := numbered(t, filepath.Join(t.TempDir(), "a.parquet"), 20)
+	b, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Put(t.Context(), "gs://bucket/a.parquet", b, objectstore.WriteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	refuse := objectstoretest.Fault{Kinds: []objectstoretest.Kind{objectstoretest.Read}, Effect: objectstoretest.Status(403)}
+	faults.Inject(refuse)
+	_, err = source.OpenInput(t.Context(), f, []string{"gs://bucket/*.parquet"}, new(parallel.Steps))
+	wantUsage(t, "a refused footer", err, "--input: ", "gs://bucket/a.parquet")
+
+	faults.Clear()
+	ctx, cancel := context.WithCancel(t.Context())
+	refuse.Match = func(*http.Request) bool { cancel(); return true }
+	faults.Inject(refuse)
+	_, err = source.OpenInput(ctx, f, []string{"gs://bucket/*.parquet"}, new(parallel.Steps))
+	if err == nil || errors.As(err, new(*usage.Error)) {
+		t.Errorf("interrupted: %v, want an error that blames no setting", err)
+	}
+}
+
+// TestCommas: a file with commas in its name is found when its name was taken for several.
+func TestCommas(t *testing.T) {
+	folder := t.TempDir()
+	file := numbered(t, filepath.Join(folder, "2026,11,b.parquet"), 50)
+	f := begin(t)
+	if in := open(t, f, strings.Split(file, ",")...); in.Rows != 50 {
+		t.Errorf("%d rows, want 50", in.Rows)
+	}
+	_, err := source.OpenInput(t.Context(), f, []string{filepath.Join(folder, "2026"), "12", "b.parquet"}, new(parallel.Steps))
+	wantUsage(t, "a file that is not there", err, "--input", "2026")
+}
+
+// TestCheck: files must agree on what a column holds. A column of nulls fits all.
+func TestCheck(t *testing.T) {
+	folder := t.TempDir()
+	files := []string{
+		write(t, filepath.Join(folder, "a.parquet"), parquetio.WriteOptions{},
+			parquetio.WriteColumn{Name: "size", Values: []float64{1, 2}}, parquetio.WriteColumn{Name: "null", Values: []float64{3, 4}}),
+		write(t, filepath.Join(folder, "b.parquet"), parquetio.WriteOptions{},
+			parquetio.WriteColumn{Name: "size", Values: []string{"1", "2"}}, parquetio.WriteColumn{Name: "date", Values: []string{"x", "y"}}),
+		typesFile,
+	}
+	f := begin(t)
+	in := open(t, f, files[:2]...)
+	wantData(t, "numbers and texts", in.Check(column(t, in, "size")),
+		dataset.DataError{File: "b.parquet", Column: "size", Problem: "holds texts here and numbers in other files", Hint: "make the files agree"})
+
+	in = open(t, f, files[0], files[2])
+	if c := column(t, in, "null"); c.Physical != "DOUBLE" || in.Check(c) != nil {
+		t.Errorf("a column of nulls in one file, numbers in another: %+v, %v", c, in.Check(c))
+	}
+	in = open(t, f, files[2], filepath.Join(filepath.Dir(typesFile), "types_v2_zstd_plain.parquet"))
+	for i := range in.Columns {
+		if err := in.Check(&in.Columns[i]); err != nil {
+			t.Error(err)
+		}
+	}
+	in = open(t, f, files[1], copied(t, typesFile, filepath.Join(folder, "c.parquet")))
+	wantData(t, "a text and a date", in.Check(column(t, in, "date")),
+		dataset.DataError{File: "c.parquet", Column: "date", Problem: "holds dates here and texts in other files", Hint: "--ignore"})
+}
+
+// TestFileWithValues: a file that says what the values are goes before one of nulls.
+func TestFileWithValues(t *testing.T) {
+	folder := t.TempDir()
+	nulls := copied(t, typesFile, filepath.Join(folder, "a.parquet"))
+	f := begin(t)
+	if in := open(t, f, nulls); in.FileWith("null") != 0 {
+		t.Errorf("the file of nulls alone: file %d", in.FileWith("null"))
+	}
+	write(t, filepath.Join(folder, "b.parquet"), parquetio.WriteOptions{}, parquetio.WriteColumn{Name: "null", Values: []string{"x"}})
+	in := open(t, f, folder+"/*.parquet")
+	if in.FileWith("null") != 1 || column(t, in, "null").Type != dataset.Text {
+		t.Errorf("file %d, column %+v, want the texts of the second file", in.FileWith("null"), column(t, in, "null"))
+	}
+}
+
+// TestSample: by hand, of 8 row groups of 10 rows and one of 5.
+func TestSample(t *testing.T) {
+	in := open(t, begin(t), numbered(t, "mem://"+t.Name()+"/a.parquet", 85))
+	for _, c := range []struct {
+		rows int64
+		want []int // row groups
+	}{
+		{1, []int{4}}, // the middle one
+		{20, []int{2, 6}},
+		{30, []int{1, 4, 7}},
+		{84, []int{0, 1, 2, 3, 4, 5, 6, 7, 8}},
+	} {
+		s, share := in.Sample(c.rows)
+		var got []int
+		rows := int64(0)
+		for _, task := range s.Tasks {
+			got, rows = append(got, task.RowGroup), rows+in.TaskRows()[task.RowGroup]
+		}
+		if !slices.Equal(got, c.want) || s.Rows != rows || share != float64(rows)/85 {
+			t.Errorf("%d rows: row groups %v with %d rows, a share of %v, want %v", c.rows, got, s.Rows, share, c.want)
+		}
+	}
+	for _, rows := range []int64{85, 1000} {
+		if s, share := in.Sample(rows); s != in || share != 1 {
+			t.Errorf("%d rows: a share of %v, want the input itself", rows, share)
+		}
+	}
+	if len(in.Tasks) != 9 {
+		t.Errorf("the input has %d tasks left", len(in.Tasks))
+	}
+}
+
+// TestPaths: columns of paths, with what Hive and Spark write: dates, numbers with
+// zeros in front, percent-encoded texts, nulls.
+func TestPaths(t *testing.T) {
+	root := "mem://" + t.Name() + "/run=3"
+	for _, folder := range []string{
+		"day=2026-11-01/store=7", "day=2026-11-02/store=08", "day=2026%2F11/store=7.5", "day=__HIVE_DEFAULT_PARTITION__/store=", "plain/=x/day=a%zz/store=7/store=9",
+	} {
+		numbered(t, root+"/"+folder+"/x=1/part-0.parquet", 3)
+	}
+	in := open(t, begin(t), root+"/**")
+	text := func(s string) jobs.PathColumn { return jobs.PathColumn{Name: "day", Type: dataset.Text, Text: s} }
+	number := func(name string, x float64) jobs.PathColumn {
+		return jobs.PathColumn{Name: name, Type: dataset.Number, Number: x}
+	}
+	want := map[string][]jobs.PathColumn{
+		"day=2026-11-01/store=7":  {text("2026-11-01"), number("store", 7), number("x", 1)},
+		"day=2026-11-02/store=08": {text("2026-11-02"), number("store", 8), number("x", 1)},
+		"day=2026%2F11/store=7.5": {text("2026/11"), number("store", 7.5), number("x", 1)},
+		"day=__HIVE_DEFAULT_PARTITION__/store=": {
+			{Name: "day", Type: dataset.Text, Null: true}, {Name: "store", Type: dataset.Number, Null: true}, number("x", 1),
+		},
+		"plain/=x/day=a%zz/store=7/store=9": {text("a%zz"), number("store", 7), number("x", 1)},
+	}
+	for i, below := range in.Below {
+		folder := strings.TrimSuffix(below, "/x=1/part-0.parquet")
+		if diff := cmp.Diff(want[folder], in.Paths[i]); diff != "" || want[folder] == nil {
+			t.Errorf("%s (-want +got):\n%s", below, diff)
+		}
+	}
+	if !slices.Equal(in.Names(), []string{"x", "day", "store"}) || column(t, in, "x").Physical != "path" {
+		t.Errorf("columns %q, x %+v: want x of the path in the place of the file's", in.Names(), column(t, in, "x"))
+	}
+}
+
+// TestNumbersOfPaths: what looks like a number in Go alone is a text, and so are all
+// values of a column with one text.
+func TestNumbersOfPaths(t *testing.T) {
+	for value, number := range map[string]bool{
+		"1": true, "-1.5e3": true, "1_000": false, "0x10": false, "1p3": false, "NaN": false, "Inf": false, "1e999": false, "x": false,
+	} {
+		root := "mem://" + strings.ReplaceAll(t.Name()+value, ".", "-")
+		numbered(t, root+"/k="+value+"/a.parquet", 1)
+		numbered(t, root+"/k=2/a.parquet", 1)
+		for _, path := range open(t, begin(t), root+"/**").Paths {
+			if c := path[0]; (c.Type == dataset.Number) != number || number != (c.Text == "") {
+				t.Errorf("beside %q: %+v, want a number: %t", value, c, number)
+			}
+		}
+	}
+}
