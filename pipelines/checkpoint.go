@@ -64,35 +64,18 @@ type checkpoint struct {
 	seen objectstore.Object // state.json as it was read
 }
 
-// fixed returns the settings that the tree depends on.
-func (c *TrainConfig) fixed() (map[string]any, error) {
-	b, err := json.Marshal(c)
-	if err != nil {
-		return nil, err
-	}
-	settings := make(map[string]any)
-	if err := json.Unmarshal(b, &settings); err != nil {
-		return nil, err
-	}
-	for _, s := range c.Settings() {
-		if s.Changeable {
-			delete(settings, s.Name)
-		}
-	}
-	return settings, nil
+// checkpointURL returns the URL of a file or folder in the checkpoint folder of a run folder.
+func checkpointURL(output string, elem ...string) string {
+	return objectstore.Join(output, append([]string{checkpointFolder}, elem...)...)
 }
 
-func (c *TrainConfig) checkpointURL(elem ...string) string {
-	return objectstore.Join(c.Output, append([]string{checkpointFolder}, elem...)...)
-}
-
-// checkpoints reports whether a run leaves checkpoints.
-func (c *TrainConfig) checkpoints() bool { return c.MemoryObjects >= 0 || !engine.IsLocal(c.Runner) }
+// leavesCheckpoints reports whether a run leaves checkpoints.
+func leavesCheckpoints(c *TrainConfig) bool { return c.MemoryObjects >= 0 || !engine.IsLocal(c.Runner) }
 
 // readCheckpoint returns the checkpoint of an unfinished run in the run folder, or nil.
 // What is not Espalier's is not looked at further, or refused if it is in the way.
 func readCheckpoint(ctx context.Context, f *source.Files, config *TrainConfig) (*checkpoint, error) {
-	wanted := config.Resume || config.checkpoints()
+	wanted := config.Resume || leavesCheckpoints(config)
 	if wanted {
 		folder := objectstore.Join(config.Output, checkpointFolder)
 		if _, err := f.Store.Stat(ctx, folder); err == nil {

@@ -21,7 +21,7 @@ const rehearsalRows = 1 << 18
 
 // inMemory reports whether a run keeps all objects in this process, where a run is over
 // before much could be foreseen of it.
-func (c *TrainConfig) inMemory() bool { return c.MemoryObjects < 0 && engine.IsLocal(c.Runner) }
+func inMemory(c *TrainConfig) bool { return c.MemoryObjects < 0 && engine.IsLocal(c.Runner) }
 
 // dryRun says what a run would take.
 func dryRun(ctx context.Context, c *TrainConfig, p *parsed, reporter engine.Reporter) (*Result, error) {
@@ -49,7 +49,7 @@ func dryRun(ctx context.Context, c *TrainConfig, p *parsed, reporter engine.Repo
 	if err != nil || !d.Translates() {
 		return &Result{Estimate: estimate}, err
 	}
-	there := place{scratch: c.checkpointURL(scratchFolder, "dry-run"), blocks: c.checkpointURL("dry-run"), spills: true}
+	there := place{scratch: checkpointURL(c.Output, scratchFolder, "dry-run"), blocks: checkpointURL(c.Output, "dry-run"), spills: true}
 	names, err := (&run{plan: plan, driver: d, files: f, place: there}).translate(ctx, g)
 	return &Result{Estimate: estimate, Translated: names}, err
 }
@@ -58,7 +58,7 @@ func dryRun(ctx context.Context, c *TrainConfig, p *parsed, reporter engine.Repo
 // none. A sample from which nothing can be foreseen does not keep the run from trying: what
 // is wrong with the data, the run says.
 func (r *run) foretell(ctx context.Context) (*runfolder.Estimate, error) {
-	if r.config.inMemory() {
+	if inMemory(r.config) {
 		return nil, nil //nolint:nilnil // none is made
 	}
 	e, _, err := r.foresee(ctx, r.driver)
@@ -174,7 +174,7 @@ func (p *plan) foreseen(d *engine.Driver) *forecast.Run {
 	r := &forecast.Run{
 		Rows: p.input.Rows, Columns: len(p.schema.rows.Columns()),
 		Weighted: c.Weight != "" || tables.WeighsClasses(c.ClassWeights),
-		Local:    d.Local(), InMemory: c.inMemory(), Workers: forecast.Workers{Processes: d.Processes(), Each: d.Workers()},
+		Local:    d.Local(), InMemory: inMemory(c), Workers: forecast.Workers{Processes: d.Processes(), Each: d.Workers()},
 		Memory: forecast.Memory{Histogram: c.HistogramMemory, Objects: c.MemoryObjects}, Levels: c.LevelsPerJob,
 		Copies:    d.ShuffleCopies(),
 		Certified: c.Certificate != certificateNone,

@@ -60,15 +60,15 @@ func Evaluate(ctx context.Context, c EvaluateConfig, reporter engine.Reporter) (
 	if err != nil {
 		return nil, nil, err
 	}
-	t, m, err = c.measure(ctx, f, e, reporter)
+	t, m, err = measureRows(ctx, &c, f, e, reporter)
 	if err == nil {
 		err = output.Write(ctx, m)
 	}
 	return t, m, err
 }
 
-// measure scores the rows and counts.
-func (c *EvaluateConfig) measure(ctx context.Context, f *source.Files, e engine.Engine, reporter engine.Reporter) (*tree.Tree, *runfolder.Metrics, error) {
+// measureRows scores the rows and counts.
+func measureRows(ctx context.Context, c *EvaluateConfig, f *source.Files, e engine.Engine, reporter engine.Reporter) (*tree.Tree, *runfolder.Metrics, error) {
 	t, err := runfolder.ReadTree(ctx, f.Store, c.Model)
 	if err != nil {
 		return nil, nil, err

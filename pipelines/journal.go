@@ -49,7 +49,7 @@ func openJournal(ctx context.Context, d *engine.Driver, p *plan, c *checkpoint, 
 		d.Reporter.Warn("there is no checkpoint to resume from: the run starts anew")
 	}
 	switch {
-	case p.config.checkpoints():
+	case leavesCheckpoints(p.config):
 		return j, nil, j.claim(ctx, c)
 	case c != nil:
 		return j, nil, c.remove(ctx, d.Files.Store, p.config.Output)
@@ -61,7 +61,7 @@ func openJournal(ctx context.Context, d *engine.Driver, p *plan, c *checkpoint, 
 // claim names the run's folder before any work is done.
 func (j *journal) claim(ctx context.Context, c *checkpoint) error {
 	claim := checkpoint{Format: checkpointFormat, Version: 1, Espalier: runfolder.Version(), Blocks: uuid.NewString()}
-	j.on, j.blocks = true, j.plan.config.checkpointURL(claim.Blocks)
+	j.on, j.blocks = true, checkpointURL(j.plan.config.Output, claim.Blocks)
 	bound := objectstore.WriteOptions{IfAbsent: true}
 	if c != nil {
 		claim.Stale, bound = c.folders(), objectstore.WriteOptions{IfGeneration: c.seen.Generation}
@@ -78,7 +78,7 @@ func (j *journal) restore(ctx context.Context, c *checkpoint) (*saved, error) {
 	if err := j.plan.refuseOther(c); err != nil {
 		return nil, err
 	}
-	j.on, j.resumable, j.blocks, j.generation = true, true, config.checkpointURL(c.Blocks), c.seen.Generation
+	j.on, j.resumable, j.blocks, j.generation = true, true, checkpointURL(config.Output, c.Blocks), c.seen.Generation
 	if err := j.files.Store.RemoveAll(ctx, objectstore.Join(j.blocks, scratchFolder)); err != nil { // of the run before
 		return nil, usage.Errorf("--output: %v", err)
 	}
@@ -142,7 +142,7 @@ func (j *journal) save(ctx context.Context, o *objects, at progress) error {
 
 // folder names the folder of all that the run keeps, in the checkpoint folder.
 func (j *journal) folder() string {
-	return strings.TrimPrefix(j.blocks, j.plan.config.checkpointURL()+"/")
+	return strings.TrimPrefix(j.blocks, checkpointURL(j.plan.config.Output)+"/")
 }
 
 // write writes state.json over what this run has seen or written.
@@ -152,7 +152,7 @@ func (j *journal) write(ctx context.Context, c *checkpoint, o objectstore.WriteO
 		return err
 	}
 	config := j.plan.config
-	generation, err := objectstore.WriteSeen(ctx, j.files.Store, config.checkpointURL(checkpointFile), b, o)
+	generation, err := objectstore.WriteSeen(ctx, j.files.Store, checkpointURL(config.Output, checkpointFile), b, o)
 	if errors.Is(err, fs.ErrExist) {
 		return usage.Errorf("--output %s: another run or program has written %s/%s meanwhile: choose another folder",
 			config.Output, checkpointFolder, checkpointFile)
@@ -173,7 +173,7 @@ func (j *journal) discard(ctx context.Context) error {
 	config := j.plan.config
 	c := checkpoint{
 		Blocks: j.folder(),
-		seen:   objectstore.Object{URL: config.checkpointURL(checkpointFile), Generation: j.generation},
+		seen:   objectstore.Object{URL: checkpointURL(config.Output, checkpointFile), Generation: j.generation},
 	}
 	return c.remove(ctx, j.files.Store, config.Output)
 }

@@ -132,7 +132,7 @@ func (g *grower) closeLarge(ctx context.Context, level *levels.Grower) error {
 }
 
 // deadline returns when a run that began at a time should be over; zero: at no time.
-func (c *TrainConfig) deadline(start time.Time) time.Time {
+func deadline(c *TrainConfig, start time.Time) time.Time {
 	if c.Deadline == 0 {
 		return time.Time{}
 	}

@@ -4,7 +4,6 @@ import (
 	"github.com/espalier-ml/espalier/io/runfolder"
 	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/pipelines/engine"
-	"github.com/espalier-ml/espalier/pipelines/source"
 )
 
 // The names of other packages' types by which callers of Train, Evaluate, Predict and
@@ -12,10 +11,6 @@ import (
 type (
 	// Reporter shows progress.
 	Reporter = engine.Reporter
-	// EngineConfig says how jobs run on an engine.
-	EngineConfig = engine.Config
-	// StorageConfig says how object stores are read.
-	StorageConfig = source.Config
 
 	// UsageError says that a command or its configuration cannot be carried out.
 	UsageError = usage.Error
@@ -33,12 +28,6 @@ type (
 	// Manifest is the manifest.json of a run.
 	Manifest = runfolder.Manifest
 )
-
-// DefaultStorageConfig reads 64 MiB ahead and waits 30 seconds.
-func DefaultStorageConfig() StorageConfig { return source.DefaultConfig() }
-
-// DefaultEngineConfig gives a job six hours.
-func DefaultEngineConfig() EngineConfig { return engine.DefaultConfig() }
 
 // Runners lists the runners: those of this process, then engines.
 func Runners() []string { return engine.Runners() }

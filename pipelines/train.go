@@ -80,7 +80,7 @@ func (o *opened) train(ctx context.Context, d *engine.Driver, c *TrainConfig, p 
 		if there.scratch != memory {
 			d.Scratch = there.scratch
 		}
-		r := &run{plan: plan, driver: d, files: d.Files, place: there, journal: journal, deadline: c.deadline(start)}
+		r := &run{plan: plan, driver: d, files: d.Files, place: there, journal: journal, deadline: deadline(c, start)}
 		result, err = r.train(ctx, saved, o.output, start)
 	}
 	if err != nil {
@@ -146,7 +146,7 @@ func (j *journal) giveUp(ctx context.Context, err error) error {
 		defer cancel()
 		_ = j.discard(soon) // the first error says more
 	case errors.Is(context.Cause(ctx), context.Canceled):
-		return &engine.InterruptedError{Checkpoints: j.plan.config.checkpointURL(), Err: context.Cause(ctx)}
+		return &engine.InterruptedError{Checkpoints: checkpointURL(j.plan.config.Output), Err: context.Cause(ctx)}
 	}
 	return err
 }

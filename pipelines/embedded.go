@@ -1,0 +1,20 @@
+package pipelines
+
+import (
+	"github.com/espalier-ml/espalier/pipelines/engine"
+	"github.com/espalier-ml/espalier/pipelines/source"
+)
+
+// The settings that several verbs share.
+type (
+	// EngineConfig says how jobs run on an engine.
+	EngineConfig = engine.Config
+	// StorageConfig says how object stores are read.
+	StorageConfig = source.Config
+)
+
+// DefaultStorageConfig reads 64 MiB ahead and waits 30 seconds.
+func DefaultStorageConfig() StorageConfig { return source.DefaultConfig() }
+
+// DefaultEngineConfig gives a job six hours.
+func DefaultEngineConfig() EngineConfig { return engine.DefaultConfig() }

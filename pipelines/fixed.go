@@ -1,0 +1,21 @@
+package pipelines
+
+import "encoding/json"
+
+// fixed returns the settings that the tree depends on.
+func (c *TrainConfig) fixed() (map[string]any, error) {
+	b, err := json.Marshal(c)
+	if err != nil {
+		return nil, err
+	}
+	settings := make(map[string]any)
+	if err := json.Unmarshal(b, &settings); err != nil {
+		return nil, err
+	}
+	for _, s := range c.Settings() {
+		if s.Changeable {
+			delete(settings, s.Name)
+		}
+	}
+	return settings, nil
+}
