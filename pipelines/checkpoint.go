@@ -70,7 +70,9 @@ func checkpointURL(output string, elem ...string) string {
 }
 
 // leavesCheckpoints reports whether a run leaves checkpoints.
-func leavesCheckpoints(c *TrainConfig) bool { return c.MemoryObjects >= 0 || !engine.IsLocal(c.Runner) }
+func leavesCheckpoints(c *TrainConfig) bool {
+	return c.MemoryObjects >= 0 || !engine.IsLocal(c.Runner)
+}
 
 // readCheckpoint returns the checkpoint of an unfinished run in the run folder, or nil.
 // What is not Espalier's is not looked at further, or refused if it is in the way.
@@ -163,7 +165,7 @@ func (p *plan) refuseOther(c *checkpoint) error {
 	if c.Espalier != runfolder.Version() {
 		return changed(fmt.Sprintf("Espalier has become version %s instead of %s", runfolder.Version(), c.Espalier))
 	}
-	settings, err := p.config.fixed()
+	settings, err := p.config.Fixed()
 	if err != nil {
 		return err
 	}

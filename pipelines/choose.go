@@ -15,6 +15,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/io/runfolder"
 	"github.com/espalier-ml/espalier/io/usage"
+	"github.com/espalier-ml/espalier/pipelines/config"
 	"github.com/espalier-ml/espalier/pipelines/engine"
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
@@ -23,7 +24,7 @@ import (
 type choosing struct {
 	driver    *engine.Driver
 	config    *TrainConfig
-	selection *selection
+	selection *config.Selection
 	features  []dataset.Feature
 	columns   []split.Column // the features as the growth of trees sees them
 	classes   int
@@ -48,7 +49,7 @@ type chosen struct {
 // choose chooses a tree among the scored trees and their prunings.
 func (r *run) choose(ctx context.Context, s *scored) (*chosen, error) {
 	c := choosing{
-		driver: r.driver, config: r.config, selection: &r.parsed.selection, features: s.features, columns: r.columns(s.features),
+		driver: r.driver, config: r.config, selection: &r.parsed.Selection, features: s.features, columns: r.columns(s.features),
 		classes: len(s.label.Classes), spec: &s.spec, train: s.train(),
 		objects: func(ctx context.Context) (*dataset.Objects, error) { return r.trainingObjects(ctx, s.objects) },
 		model: func(root *induce.Node, candidate int) *tree.Tree {

@@ -15,7 +15,7 @@ import (
 // says why.
 func (c *choosing) foldsWanted(validation *tree.LeafCounts) int {
 	rare, objects := crossvalidate.Rarest(validation, c.classes), c.train.Objects
-	d := c.selection.folds.Decide(rare, float64(objects))
+	d := c.selection.Folds.Decide(rare, float64(objects))
 	switch d.Reason {
 	case crossvalidate.Enough:
 		c.driver.Reporter.Note(fmt.Sprintf("--folds auto: no cross-validation, as the validation rows have %.0f of "+

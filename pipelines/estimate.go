@@ -9,6 +9,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/frontier/crossvalidate"
 	"github.com/espalier-ml/espalier/io/runfolder"
+	"github.com/espalier-ml/espalier/pipelines/config"
 	"github.com/espalier-ml/espalier/pipelines/engine"
 	"github.com/espalier-ml/espalier/pipelines/forecast"
 	"github.com/espalier-ml/espalier/pipelines/source"
@@ -24,7 +25,7 @@ const rehearsalRows = 1 << 18
 func inMemory(c *TrainConfig) bool { return c.MemoryObjects < 0 && engine.IsLocal(c.Runner) }
 
 // dryRun says what a run would take.
-func dryRun(ctx context.Context, c *TrainConfig, p *parsed, reporter engine.Reporter) (*Result, error) {
+func dryRun(ctx context.Context, c *TrainConfig, p *config.Parsed, reporter engine.Reporter) (*Result, error) {
 	e, err := engine.Named(c.Runner)
 	if err != nil {
 		return nil, err
@@ -90,7 +91,7 @@ func (p *plan) foresee(ctx context.Context, d *engine.Driver) (*runfolder.Estima
 	}
 	o := forecast.New(p.foreseen(d), s)
 	folds, err := r.rehearseChoice(ctx, g, func(rare float64) int {
-		return p.parsed.selection.folds.Decide(rare/share, o.TrainObjects()).Folds
+		return p.parsed.Selection.Folds.Decide(rare/share, o.TrainObjects()).Folds
 	})
 	if err != nil {
 		return nil, nil, err
@@ -120,7 +121,7 @@ func (r *run) rehearse(ctx context.Context, share float64) (*grown, *forecast.Sa
 		Share: share, Setting: r.growConfig(o, g.members[len(g.members)-1]).Setting, Layout: o.layout(), Trees: g.roots, Sent: sent,
 	}
 	for _, m := range g.members {
-		s.Params = append(s.Params, m.params)
+		s.Params = append(s.Params, m.Params)
 	}
 	for part := range dataset.Part(dataset.Parts) {
 		if s.Tally[part], s.Bytes[part], err = r.tallyObjects(ctx, o, part); err != nil {
@@ -141,7 +142,7 @@ func (r *run) rehearseChoice(ctx context.Context, g *grown, folds func(rare floa
 	if err != nil {
 		return 0, err
 	}
-	if _, err = newPool(ctx, r.driver, s.candidates, &r.parsed.selection.Settings); err != nil {
+	if _, err = newPool(ctx, r.driver, s.candidates, &r.parsed.Selection.Settings); err != nil {
 		return 0, err
 	}
 	rare := crossvalidate.Rarest(s.candidates[0].Counts[dataset.Validation], len(g.label.Classes))
@@ -177,7 +178,7 @@ func (p *plan) foreseen(d *engine.Driver) *forecast.Run {
 		Local:    d.Local(), InMemory: inMemory(c), Workers: forecast.Workers{Processes: d.Processes(), Each: d.Workers()},
 		Memory: forecast.Memory{Histogram: c.HistogramMemory, Objects: c.MemoryObjects}, Levels: c.LevelsPerJob,
 		Copies:    d.ShuffleCopies(),
-		Certified: c.Certificate != certificateNone,
+		Certified: c.Certificate != config.CertificateNone,
 	}
 	for _, rows := range p.input.TaskRows() {
 		r.LargestGroup = max(r.LargestGroup, rows)

@@ -119,7 +119,7 @@ func (r *run) fitLabel(encoded []byte) (tree.Label, error) {
 	if r.sampled { // a sample need not have all classes
 		return tree.Label{Column: column, Classes: classes}, nil
 	}
-	if len(r.parsed.monotone) > 0 && len(classes) != 2 {
+	if len(r.parsed.Monotone) > 0 && len(classes) != 2 {
 		// A probability that does not fall is that of the second of two classes.
 		return tree.Label{}, usage.Errorf("--monotone: the label %q has %d classes, want two", column, len(classes))
 	}
@@ -185,7 +185,7 @@ func (r *run) fitFeature(column *jobs.FeatureColumn, encoded []byte) (dataset.Fe
 		return dataset.Feature{}, err
 	}
 	f, err := binning.FitFeature(column.Name, s, binning.FeatureConfig{
-		Method: r.parsed.method, Bins: r.parsed.bins, SingleBins: r.parsed.singleBins(), Categories: r.config.MaxCategories,
+		Method: r.parsed.Method, Bins: r.parsed.Bins, SingleBins: r.parsed.SingleBins(), Categories: r.config.MaxCategories,
 		Unit: column.Unit,
 	})
 	return f, dataset.WithHint(err, "leave it out with --ignore "+column.Name)

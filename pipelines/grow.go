@@ -14,6 +14,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/parallel"
 	"github.com/espalier-ml/espalier/induce/split"
 	"github.com/espalier-ml/espalier/induce/tree"
+	"github.com/espalier-ml/espalier/pipelines/config"
 	"github.com/espalier-ml/espalier/pipelines/engine"
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
@@ -22,9 +23,9 @@ import (
 type grown struct {
 	*objects
 
-	members []member       // of the grid
-	roots   []*induce.Node // their trees
-	passes  int64          // of jobs over the training objects
+	members []config.Member // of the grid
+	roots   []*induce.Node  // their trees
+	passes  int64           // of jobs over the training objects
 }
 
 // progress is how far the trees of the grid have been grown.
@@ -39,7 +40,7 @@ type grower struct {
 	*run
 	*objects
 
-	members   []member // of the grid, those without time left out
+	members   []config.Member // of the grid, those without time left out
 	progress  progress
 	passes    int64         // of jobs over the training objects
 	levelTook time.Duration // by the last level
@@ -47,7 +48,7 @@ type grower struct {
 
 // grow grows the trees of the grid from where progress stands, and saves it at each level.
 func (r *run) grow(ctx context.Context, o *objects, from progress) (*grown, error) {
-	g := &grower{run: r, objects: o, members: r.parsed.grid, progress: from}
+	g := &grower{run: r, objects: o, members: r.parsed.Grid, progress: from}
 	for g.progress.next != nil {
 		if err := g.finishNext(ctx); err != nil {
 			return nil, err
@@ -98,17 +99,17 @@ func (p *plan) columns(features []dataset.Feature) []split.Column {
 		name := features[i].Name
 		columns[i].FreeRepeats = p.config.RepeatCost == tree.RepeatFree
 		columns[i].First = slices.Index(p.config.First, name) + 1
-		columns[i].Monotone = p.parsed.monotone[name]
+		columns[i].Monotone = p.parsed.Monotone[name]
 	}
 	return columns
 }
 
 // growConfig returns what the jobs of the growth share, of a member of the grid.
-func (r *run) growConfig(o *objects, m member) jobs.GrowConfig {
+func (r *run) growConfig(o *objects, m config.Member) jobs.GrowConfig {
 	train := o.train()
 	return jobs.GrowConfig{
 		Setting: levels.Setting{
-			Params: m.params, Columns: r.columns(o.features), Classes: len(o.label.Classes),
+			Params: m.Params, Columns: r.columns(o.features), Classes: len(o.label.Classes),
 			Total: train.Weight, Heaviest: train.Heaviest,
 		},
 		Weighted: o.spec.Weighted(), Widths: o.layout().Widths, Workers: r.driver.Workers(), Run: r.files.Run.Name(),
@@ -124,7 +125,7 @@ func (g *grower) next() jobs.GrowConfig {
 func (g *grower) smallConfig() jobs.SmallConfig {
 	c := jobs.SmallConfig{GrowConfig: g.next(), Spill: g.spill("grow"), Deadline: g.growUntil()}
 	for _, m := range g.members[len(g.progress.roots):] {
-		c.Trees = append(c.Trees, m.params)
+		c.Trees = append(c.Trees, m.Params)
 	}
 	if !g.driver.Local() { // which has workers for each
 		c.Together = 1

@@ -117,7 +117,7 @@ func (j *journal) save(ctx context.Context, o *objects, at progress) error {
 		return nil
 	}
 	p := j.plan
-	settings, err := p.config.fixed()
+	settings, err := p.config.Fixed()
 	if err != nil {
 		return err
 	}

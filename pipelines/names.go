@@ -3,6 +3,7 @@ package pipelines
 import (
 	"github.com/espalier-ml/espalier/io/runfolder"
 	"github.com/espalier-ml/espalier/io/usage"
+	"github.com/espalier-ml/espalier/pipelines/config"
 	"github.com/espalier-ml/espalier/pipelines/engine"
 )
 
@@ -11,6 +12,21 @@ import (
 type (
 	// Reporter shows progress.
 	Reporter = engine.Reporter
+
+	// TrainConfig is the configuration of a training run.
+	TrainConfig = config.Train
+	// EvaluateConfig is the configuration of an evaluation.
+	EvaluateConfig = config.Evaluate
+	// PredictConfig is the configuration of a scoring of files.
+	PredictConfig = config.Predict
+	// SynthConfig is the configuration of a made-up data set.
+	SynthConfig = config.Synth
+	// StorageConfig says how object stores are read.
+	StorageConfig = config.StorageConfig
+	// EngineConfig says how jobs run on an engine.
+	EngineConfig = config.EngineConfig
+	// Choices are the values of a setting for each of which trees are grown.
+	Choices = config.Choices
 
 	// UsageError says that a command or its configuration cannot be carried out.
 	UsageError = usage.Error
@@ -34,3 +50,24 @@ func Runners() []string { return engine.Runners() }
 
 // LocalRunners lists the runners that run in this process.
 func LocalRunners() []string { return engine.LocalRunners() }
+
+// DefaultConfig returns the preset "default" of TrainConfig.
+func DefaultConfig() TrainConfig { return config.DefaultTrain() }
+
+// Preset returns the configuration of a preset: "default" or "paper".
+func Preset(name string) (TrainConfig, error) { return config.Preset(name) }
+
+// DefaultEvaluateConfig evaluates on the default runner.
+func DefaultEvaluateConfig() EvaluateConfig { return config.DefaultEvaluate() }
+
+// DefaultPredictConfig writes predictions alone, whatever the values.
+func DefaultPredictConfig() PredictConfig { return config.DefaultPredict() }
+
+// DefaultSynthConfig makes up files of a million rows.
+func DefaultSynthConfig() SynthConfig { return config.DefaultSynth() }
+
+// DefaultStorageConfig reads 64 MiB ahead and waits 30 seconds.
+func DefaultStorageConfig() StorageConfig { return config.DefaultStorageConfig() }
+
+// DefaultEngineConfig gives a job six hours.
+func DefaultEngineConfig() EngineConfig { return config.DefaultEngineConfig() }

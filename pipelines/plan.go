@@ -8,6 +8,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/frontier"
 	"github.com/espalier-ml/espalier/io/runfolder"
+	"github.com/espalier-ml/espalier/pipelines/config"
 	"github.com/espalier-ml/espalier/pipelines/engine"
 	"github.com/espalier-ml/espalier/pipelines/source"
 	"github.com/espalier-ml/espalier/pipelines/tables"
@@ -17,7 +18,7 @@ import (
 // stage changes it.
 type plan struct {
 	config  *TrainConfig
-	parsed  *parsed
+	parsed  *config.Parsed
 	input   *source.Input
 	schema  *schema
 	costs   *tables.Costs
@@ -27,7 +28,7 @@ type plan struct {
 
 // newPlan checks a configuration against the columns of its input, and reads the tables
 // that it names.
-func newPlan(ctx context.Context, f *source.Files, c *TrainConfig, p *parsed, in *source.Input) (*plan, error) {
+func newPlan(ctx context.Context, f *source.Files, c *TrainConfig, p *config.Parsed, in *source.Input) (*plan, error) {
 	s, err := resolve(in, c, p)
 	if err != nil {
 		return nil, err
@@ -40,8 +41,8 @@ func newPlan(ctx context.Context, f *source.Files, c *TrainConfig, p *parsed, in
 	if err != nil {
 		return nil, err
 	}
-	p.settleBins(in.Rows)
-	if err := p.settleSetUps(costs); err != nil {
+	p.SettleBins(in.Rows)
+	if err := p.SettleSetUps(costs); err != nil {
 		return nil, err
 	}
 	return &plan{config: c, parsed: p, input: in, schema: s, costs: costs, tables: classes}, nil
@@ -53,9 +54,9 @@ func (p *plan) sample(rows int64) (*plan, float64) {
 	in, share := p.input.Sample(rows)
 	config, settings := *p.config, *p.parsed
 	config.MemoryObjects, config.Runner, config.LevelsPerJob, config.Deadline = -1, engine.DefaultRunner(), 1, 0
-	settings.grid = slices.Clone(settings.grid)
-	for i := range settings.grid {
-		params := &settings.grid[i].params
+	settings.Grid = slices.Clone(settings.Grid)
+	for i := range settings.Grid {
+		params := &settings.Grid[i].Params
 		params.MinRows = int64(math.Ceil(float64(params.MinRows) * share))
 	}
 	return &plan{
@@ -65,25 +66,25 @@ func (p *plan) sample(rows int64) (*plan, float64) {
 }
 
 // undecided reports whether there is a tree to choose.
-func (p *plan) undecided() bool { return p.parsed.selection.Undecided(len(p.parsed.grid)) }
+func (p *plan) undecided() bool { return p.parsed.Selection.Undecided(len(p.parsed.Grid)) }
 
 // mayValidate reports whether the settings set rows aside for validation. Whether there
 // are any is known once the rows have been read.
 func (p *plan) mayValidate() bool {
-	return p.parsed.column != "" || p.parsed.shares[dataset.Validation] > 0
+	return p.parsed.Column != "" || p.parsed.Shares[dataset.Validation] > 0
 }
 
 // narrowed returns the plan without the trees that nothing chooses: where there are no
 // validation rows to choose by, the grid is its first tree. note tells the user so.
 func (p *plan) narrowed(validates bool, note func(text string)) *plan {
 	narrow, settings := *p, *p.parsed
-	if s := &settings.selection; s.Undecided(len(settings.grid)) && !validates && s.folds.Number == 0 {
+	if s := &settings.Selection; s.Undecided(len(settings.Grid)) && !validates && s.Folds.Number == 0 {
 		note("there are no validation rows to choose a tree by: it is the first of the grid, as it was grown; " +
 			"--folds 5 chooses by cross-validation")
 		s.Settings = s.Unjudged()
 	}
-	if settings.selection.Rule == frontier.First {
-		settings.grid = settings.grid[:1]
+	if settings.Selection.Rule == frontier.First {
+		settings.Grid = settings.Grid[:1]
 	}
 	narrow.parsed = &settings
 	return &narrow

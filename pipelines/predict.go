@@ -21,6 +21,7 @@ import (
 	"github.com/espalier-ml/espalier/io/report"
 	"github.com/espalier-ml/espalier/io/runfolder"
 	"github.com/espalier-ml/espalier/io/usage"
+	"github.com/espalier-ml/espalier/pipelines/config"
 	"github.com/espalier-ml/espalier/pipelines/engine"
 	"github.com/espalier-ml/espalier/pipelines/forecast"
 	"github.com/espalier-ml/espalier/pipelines/source"
@@ -94,7 +95,7 @@ func newPrediction(ctx context.Context, f *source.Files, c *PredictConfig, e eng
 	}
 	label, weight := c.Label, c.Weight
 	switch {
-	case label == labelNone || label == "" && !slices.Contains(p.input.Names(), p.tree.Label.Column):
+	case label == config.LabelNone || label == "" && !slices.Contains(p.input.Names(), p.tree.Label.Column):
 		label, weight = "", ""
 	case label == "":
 		label = p.tree.Label.Column
@@ -122,7 +123,7 @@ func (p *prediction) checkCopied() error {
 	for _, c := range jobs.PredictionColumns(p.tree, p.paths) {
 		taken[c.Name] = true
 	}
-	if p.config.Keep == keepAll {
+	if p.config.Keep == config.KeepAll {
 		p.config.Key = p.input.Names()
 	}
 	for i, name := range p.config.Key {

@@ -16,6 +16,7 @@ import (
 	"github.com/espalier-ml/espalier/io/objectstore"
 	"github.com/espalier-ml/espalier/io/parquetio"
 	"github.com/espalier-ml/espalier/io/runfolder"
+	"github.com/espalier-ml/espalier/pipelines/config"
 	"github.com/espalier-ml/espalier/pipelines/engine"
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
@@ -90,7 +91,7 @@ func TestFoldsAreTold(t *testing.T) {
 	} {
 		w := new(noted)
 		c := choosing{
-			driver: &engine.Driver{Reporter: w}, selection: &selection{folds: crossvalidate.Setting{Auto: true}}, classes: 2,
+			driver: &engine.Driver{Reporter: w}, selection: &config.Selection{Folds: crossvalidate.Setting{Auto: true}}, classes: 2,
 			train: &jobs.ObjectStats{Objects: one.objects},
 		}
 		validation := &tree.LeafCounts{Weights: [][]int64{{1000 - one.rare, one.rare}}, Rows: []int64{1000}}

@@ -9,6 +9,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/io/parquetio"
 	"github.com/espalier-ml/espalier/io/usage"
+	"github.com/espalier-ml/espalier/pipelines/config"
 	"github.com/espalier-ml/espalier/pipelines/source"
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
@@ -42,13 +43,13 @@ type schemaColumn struct {
 }
 
 // resolve decides what each column is used for.
-func resolve(in *source.Input, c *TrainConfig, p *parsed) (*schema, error) {
+func resolve(in *source.Input, c *TrainConfig, p *config.Parsed) (*schema, error) {
 	if err := checkFlags(in, c, p); err != nil {
 		return nil, err
 	}
 	s := &schema{rows: jobs.RowSpec{
-		Label: c.Label, Weight: c.Weight, SplitColumn: p.column, Key: c.Key,
-		Shares: p.shares, Seed: c.Seed, DropNullLabels: c.DropNullLabels, WeightScale: 1,
+		Label: c.Label, Weight: c.Weight, SplitColumn: p.Column, Key: c.Key,
+		Shares: p.Shares, Seed: c.Seed, DropNullLabels: c.DropNullLabels, WeightScale: 1,
 	}}
 	if err := s.checkReadable(in, c, p); err != nil {
 		return nil, err
@@ -74,7 +75,7 @@ func resolve(in *source.Input, c *TrainConfig, p *parsed) (*schema, error) {
 	return s, s.checkWishes(c, p)
 }
 
-func checkFlags(in *source.Input, c *TrainConfig, p *parsed) error {
+func checkFlags(in *source.Input, c *TrainConfig, p *config.Parsed) error {
 	names := in.Names()
 	var faults []error
 	look := func(flag string, columns ...string) {
@@ -86,18 +87,18 @@ func checkFlags(in *source.Input, c *TrainConfig, p *parsed) error {
 	}
 	look("label", c.Label)
 	look("weight", c.Weight)
-	look("split", p.column)
+	look("split", p.Column)
 	look("key", c.Key)
 	look("ignore", c.Ignore...)
 	look("categorical", c.Categorical...)
 	look("numeric", c.Numeric...)
 	look("first", c.First...)
 	look("forbid", c.Forbid...)
-	look("monotone", slices.Sorted(maps.Keys(p.monotone))...)
+	look("monotone", slices.Sorted(maps.Keys(p.Monotone))...)
 	if len(faults) > 0 {
 		return usage.All(faults)
 	}
-	for _, name := range []string{c.Weight, p.column, c.Key} {
+	for _, name := range []string{c.Weight, p.Column, c.Key} {
 		if name != "" && name == c.Label {
 			return usage.Errorf("--label: column %q has another use already", name)
 		}
@@ -105,13 +106,13 @@ func checkFlags(in *source.Input, c *TrainConfig, p *parsed) error {
 	return nil
 }
 
-func roleOf(name string, c *TrainConfig, p *parsed) Role {
+func roleOf(name string, c *TrainConfig, p *config.Parsed) Role {
 	switch {
 	case name == c.Label:
 		return RoleLabel
 	case name == c.Weight:
 		return RoleWeight
-	case name == p.column:
+	case name == p.Column:
 		return RoleSplit
 	case name == c.Key:
 		return RoleKey
@@ -137,7 +138,7 @@ func kindOf(column *parquetio.Column, c *TrainConfig) dataset.Kind {
 
 // checkReadable makes sure that all columns but the ignored ones can be read. Its error
 // names every column of another type.
-func (s *schema) checkReadable(in *source.Input, c *TrainConfig, p *parsed) error {
+func (s *schema) checkReadable(in *source.Input, c *TrainConfig, p *config.Parsed) error {
 	var names []string
 	var first *dataset.DataError
 	for i := range in.Columns {

@@ -6,11 +6,12 @@ import (
 
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/io/usage"
+	"github.com/espalier-ml/espalier/pipelines/config"
 )
 
 // checkWishes makes sure that the wishes are about features, and constraints
 // about numeric ones.
-func (s *schema) checkWishes(c *TrainConfig, p *parsed) error {
+func (s *schema) checkWishes(c *TrainConfig, p *config.Parsed) error {
 	var faults []error
 	for i := range s.columns {
 		column := &s.columns[i]
@@ -20,13 +21,13 @@ func (s *schema) checkWishes(c *TrainConfig, p *parsed) error {
 		}{
 			{"first", slices.Contains(c.First, column.Name)},
 			{"forbid", slices.Contains(c.Forbid, column.Name)},
-			{"monotone", p.monotone[column.Name] != 0},
+			{"monotone", p.Monotone[column.Name] != 0},
 		} {
 			if wish.named && column.role != RoleFeature && column.role != RoleForbidden {
 				faults = append(faults, fmt.Errorf("--%s: column %q is no feature, its role is %s", wish.flag, column.Name, column.role))
 			}
 		}
-		if p.monotone[column.Name] != 0 && column.kind == dataset.Categorical {
+		if p.Monotone[column.Name] != 0 && column.kind == dataset.Categorical {
 			faults = append(faults, fmt.Errorf("--monotone: column %q is categorical, want a numeric one", column.Name))
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/parallel"
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/io/runfolder"
+	"github.com/espalier-ml/espalier/pipelines/config"
 	"github.com/espalier-ml/espalier/pipelines/engine"
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
@@ -30,7 +31,7 @@ func (r *run) score(ctx context.Context, g *grown) (*scored, error) {
 	trees := make([]*tree.Tree, len(g.roots))
 	build := func(i int) {
 		trees[i] = r.model(g.objects, g.roots[i], g.members[i])
-		candidates[i] = frontier.NewCandidate(trees[i], g.members[i].params)
+		candidates[i] = frontier.NewCandidate(trees[i], g.members[i].Params)
 	}
 	err := r.driver.Phase(ctx, "trees", int64(len(trees)), "trees", func(s *parallel.Steps) error {
 		return parallel.EachUntil(ctx, len(trees), &s.Done, build)
@@ -51,16 +52,16 @@ func (r *run) score(ctx context.Context, g *grown) (*scored, error) {
 }
 
 // model makes a tree of the grown nodes of a member of the grid.
-func (p *plan) model(o *objects, root *induce.Node, m member) *tree.Tree {
+func (p *plan) model(o *objects, root *induce.Node, m config.Member) *tree.Tree {
 	train := o.train()
 	root.SumUp()
-	if p.parsed.selection.Rule == frontier.First {
+	if p.parsed.Selection.Rule == frontier.First {
 		root.BestFirst(p.config.MaxLeaves)
 	}
 	model, _ := induce.Model(root, o.features)
 	model.Label = o.label
-	model.Algorithm = m.algorithm
-	if p.parsed.selection.Rule == frontier.First {
+	model.Algorithm = m.Algorithm
+	if p.parsed.Selection.Rule == frontier.First {
 		model.Algorithm.MaxLeaves = p.config.MaxLeaves
 	}
 	model.Training = tree.Training{
@@ -72,7 +73,7 @@ func (p *plan) model(o *objects, root *induce.Node, m member) *tree.Tree {
 	if scale > 1 {
 		model.Training.WeightScale = scale
 	}
-	model.Estimate(p.parsed.estimate, scale)
+	model.Estimate(p.parsed.Estimate, scale)
 	model.Measure()
 	return model
 }

@@ -41,7 +41,7 @@ func Synth(ctx context.Context, c SynthConfig, reporter engine.Reporter) (result
 	if err != nil {
 		return nil, usage.Errorf("--%v", err)
 	}
-	f := source.New(c.storage())
+	f := source.New(c.Storage())
 	reporter = engine.OneAtATime(reporter)
 	plan, err := synth.New(c.Config)
 	if err != nil {
@@ -99,7 +99,7 @@ func (s *synthesis) clear(ctx context.Context) error {
 // parts lists the Parquet files of the run.
 func (s *synthesis) parts() []string {
 	var names []string
-	for file := range s.config.files() {
+	for file := range s.config.Files() {
 		names = append(names, runfolder.PartName(file))
 	}
 	return names
@@ -151,7 +151,7 @@ func (s *synthesis) writeRows(parent context.Context, reporter engine.Reporter) 
 	defer cancel(nil)
 	reporter.Job("synth", s.config.Rows, "rows")
 	var workers sync.WaitGroup
-	for range min(int64(runtime.GOMAXPROCS(0)), s.config.files()) {
+	for range min(int64(runtime.GOMAXPROCS(0)), s.config.Files()) {
 		workers.Go(func() {
 			if err := parallel.Guard(func() error { return s.work(ctx) }); err != nil {
 				cancel(err) // the first one counts
@@ -190,7 +190,7 @@ func (s *synthesis) work(ctx context.Context) error {
 		fields[i] = parquetio.Field{Name: c.Name, Dictionary: c.Dictionary, Optional: s.config.Nulls > 0}
 	}
 	fields = append(fields, parquetio.Field{Name: synth.Label, Dictionary: s.plan.Classes})
-	for file := s.next.Add(1) - 1; file < s.config.files(); file = s.next.Add(1) - 1 {
+	for file := s.next.Add(1) - 1; file < s.config.Files(); file = s.next.Add(1) - 1 {
 		if err := s.writeFile(ctx, file, group, fields); err != nil {
 			return err
 		}

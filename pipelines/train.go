@@ -12,6 +12,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/parallel"
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/io/runfolder"
+	"github.com/espalier-ml/espalier/pipelines/config"
 	"github.com/espalier-ml/espalier/pipelines/engine"
 	"github.com/espalier-ml/espalier/pipelines/forecast"
 	"github.com/espalier-ml/espalier/pipelines/source"
@@ -34,7 +35,7 @@ func Train(ctx context.Context, c TrainConfig, reporter engine.Reporter) (r *Res
 	defer func() { err = engine.OrInterrupted(ctx, err) }()
 	start := time.Now()
 	reporter = engine.OneAtATime(reporter)
-	p, err := c.parse()
+	p, err := c.Parse()
 	if err != nil {
 		return nil, err
 	}
@@ -59,7 +60,7 @@ func Train(ctx context.Context, c TrainConfig, reporter engine.Reporter) (r *Res
 }
 
 // train trains on what was opened.
-func (o *opened) train(ctx context.Context, d *engine.Driver, c *TrainConfig, p *parsed, start time.Time) (*Result, error) {
+func (o *opened) train(ctx context.Context, d *engine.Driver, c *TrainConfig, p *config.Parsed, start time.Time) (*Result, error) {
 	if o.output.Finished() && c.Resume {
 		return o.finishedRun(ctx, d.Files, c)
 	}

@@ -1,4 +1,4 @@
-package pipelines
+package config
 
 import (
 	"slices"
@@ -8,9 +8,9 @@ import (
 	"github.com/espalier-ml/espalier/pipelines/engine"
 )
 
-// EvaluateConfig is the configuration of an evaluation. Settings declares what each field
+// Evaluate is the configuration of an evaluation. Settings declares what each field
 // means; docs/settings.md lists that. In JSON the fields have the names of the flags.
-type EvaluateConfig struct {
+type Evaluate struct {
 	Model          string // run folder or tree.json
 	Input          []string
 	Label          string // column; empty: as in training
@@ -23,13 +23,13 @@ type EvaluateConfig struct {
 	StorageConfig
 }
 
-// DefaultEvaluateConfig writes no file.
-func DefaultEvaluateConfig() EvaluateConfig {
-	return EvaluateConfig{Runner: engine.DefaultRunner(), StorageConfig: DefaultStorageConfig()}
+// DefaultEvaluate writes no file.
+func DefaultEvaluate() Evaluate {
+	return Evaluate{Runner: engine.DefaultRunner(), StorageConfig: DefaultStorageConfig()}
 }
 
 // Settings declares the settings of an evaluation, which set the fields of c.
-func (c *EvaluateConfig) Settings() []setting.Setting {
+func (c *Evaluate) Settings() []setting.Setting {
 	run := setting.In(setting.Run, []setting.Setting{
 		modelSetting(&c.Model),
 		scoredSetting(&c.Input),
@@ -55,14 +55,14 @@ func (c *EvaluateConfig) Settings() []setting.Setting {
 }
 
 // MarshalJSON writes the settings by the names of their flags, in the order of the fields.
-func (c EvaluateConfig) MarshalJSON() ([]byte, error) { return setting.Encode(&c, c.Settings()) }
+func (c Evaluate) MarshalJSON() ([]byte, error) { return setting.Encode(&c, c.Settings()) }
 
 // UnmarshalJSON reads settings by the names of their flags. Others stay as they are;
 // unknown names are refused.
-func (c *EvaluateConfig) UnmarshalJSON(b []byte) error { return setting.Decode(b, c.Settings()) }
+func (c *Evaluate) UnmarshalJSON(b []byte) error { return setting.Decode(b, c.Settings()) }
 
 // Validate returns all faults at once, each with the name of its flag.
-func (c *EvaluateConfig) Validate() error {
+func (c *Evaluate) Validate() error {
 	if faults := setting.Faults(c.Settings()); len(faults) > 0 {
 		return usage.All(faults)
 	}

@@ -1,4 +1,4 @@
-package pipelines
+package config
 
 import (
 	"errors"
@@ -14,25 +14,25 @@ import (
 
 // Values of the flags that say how a tree is chosen.
 const (
-	selectFirst = "first" // --select: see frontier.First
+	SelectFirst = "first" // --select: see frontier.First
 	alphaAuto   = "auto"  // --alpha: the alpha of the chosen tree is chosen, too
 	foldsAuto   = crossvalidate.Auto
 
-	certificateNone  = string(certify.None)
+	CertificateNone  = string(certify.None)
 	certificateQuick = string(certify.Quick)
 	certificateFull  = string(certify.Full)
 )
 
-// selection says how a tree is chosen among those of the grid.
-type selection struct {
+// Selection says how a tree is chosen among those of the grid.
+type Selection struct {
 	frontier.Settings
 
-	folds crossvalidate.Setting
+	Folds crossvalidate.Setting
 }
 
 // selection reads the settings of the choice, which have been checked one by one.
-func (c *TrainConfig) selection() selection {
-	var s selection
+func (c *Train) selection() Selection {
+	var s Selection
 	s.Rule, _ = frontier.ParseRule(c.Select)
 	s.Limits = frontier.Limits{ExpectedCost: c.MaxExpectedCost, MaxCost: c.MaxCost, Leaves: c.MaxLeaves}
 	s.Tolerance, s.Step = c.Tolerance, c.FrontierStep
@@ -43,7 +43,7 @@ func (c *TrainConfig) selection() selection {
 		alpha, _ := parseAlpha(c.Alpha)
 		s.Alpha = &alpha
 	}
-	s.folds, _ = crossvalidate.ParseSetting(c.Folds)
+	s.Folds, _ = crossvalidate.ParseSetting(c.Folds)
 	return s
 }
 
@@ -58,13 +58,13 @@ func checkAlpha(text string) error {
 
 // conflictsOfChoice returns the faults of settings of the choice that do not go together.
 // The rule first takes the first tree of the grid, whatever it costs.
-func (c *TrainConfig) conflictsOfChoice() []error {
+func (c *Train) conflictsOfChoice() []error {
 	var faults []error
 	if c.Alpha != alphaAuto && len(c.Prune) > 1 {
 		faults = append(faults,
 			fmt.Errorf("--alpha %s is of one currency: name it with --prune, such as --prune leaves", c.Alpha))
 	}
-	if c.Select != selectFirst {
+	if c.Select != SelectFirst {
 		return faults
 	}
 	if slices.Equal(c.Lambda, Choices{lambdaChosen}) {

@@ -1,4 +1,4 @@
-package pipelines
+package config
 
 import (
 	"errors"
@@ -28,7 +28,7 @@ func parseConstraint(text string) (constraint, error) {
 }
 
 // monotone returns the constraints by feature; nil: there are none.
-func (c *TrainConfig) monotone() map[string]int8 {
+func (c *Train) monotone() map[string]int8 {
 	if len(c.Monotone) == 0 {
 		return nil
 	}
@@ -40,7 +40,7 @@ func (c *TrainConfig) monotone() map[string]int8 {
 }
 
 // conflictsOfWishes returns the faults that the wishes have whatever the columns are.
-func (c *TrainConfig) conflictsOfWishes() []error {
+func (c *Train) conflictsOfWishes() []error {
 	var faults []error
 	constrained := make([]string, len(c.Monotone))
 	for i, one := range parseEach(c.Monotone, parseConstraint) {

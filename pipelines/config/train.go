@@ -1,4 +1,4 @@
-package pipelines
+package config
 
 import (
 	"errors"
@@ -20,13 +20,33 @@ import (
 	"github.com/espalier-ml/espalier/pipelines/tables"
 )
 
-// TrainConfig is the configuration of a training run. Settings declares what each field
+// Train is the configuration of a training run. Settings declares what each field
 // means; docs/settings.md lists that. In JSON the fields have the names of the flags.
-type TrainConfig struct {
+type Train struct {
+	Files
+	Growth
+	Choice
+	Features
+	Classes
+	Parts
+	Limits
+
+	StorageConfig
+	EngineConfig
+	Resources
+
+	AlsoRead []string `json:"-"` // files that this configuration was read from: the run does not replace them
+}
+
+// Files are what a run reads and writes.
+type Files struct {
 	Input  []string
 	Label  string
 	Output string
+}
 
+// Growth says how trees are grown.
+type Growth struct {
 	Algorithm    Choices
 	Lambda       Choices
 	Theta        Choices
@@ -37,7 +57,10 @@ type TrainConfig struct {
 	MaxDepth     int   // 0: any
 	MinRows      int64 // of an inner node
 	MaxLeaves    int   // 0: any
+}
 
+// Choice says how one of the trees, or one of their prunings, is chosen.
+type Choice struct {
 	Prune           Choices
 	Alpha           string // a number, or auto
 	Select          string
@@ -48,7 +71,10 @@ type TrainConfig struct {
 	MaxCost         float64 // 0: any
 
 	Certificate string
+}
 
+// Features says what the columns are, what their tests cost and where they may be tested.
+type Features struct {
 	Costs       string // URL; empty: each test costs 1
 	RepeatCost  string
 	CostUnit    string
@@ -59,23 +85,32 @@ type TrainConfig struct {
 	Ignore      []string
 	Categorical []string
 	Numeric     []string
+}
 
+// Classes says what classes weigh and what mistakes cost.
+type Classes struct {
 	ClassWeights string // none, balanced or a URL
 	Priors       string // CLASS=P,.. or a URL; empty: as in training
 	ErrorCosts   string // URL; empty: 0 for right, 1 for wrong
+}
 
+// Parts says how rows are split into training, validation and test parts.
+type Parts struct {
 	Split          string // shares such as 70/10/20, or a column
 	Key            string // column; empty: the position of the row
 	Seed           uint64
 	DropNullLabels bool
+}
 
+// Limits bound the numbers of different values.
+type Limits struct {
 	MaxClasses    int
 	MaxCategories int
 	MaxValues     int
+}
 
-	StorageConfig
-	EngineConfig
-
+// Resources says where and how a run works.
+type Resources struct {
 	HistogramMemory int64 // bytes
 	MemoryObjects   int64 // -1: any
 	LevelsPerJob    int
@@ -84,19 +119,17 @@ type TrainConfig struct {
 	Overwrite       bool
 	Resume          bool
 	DryRun          bool
-
-	AlsoRead []string `json:"-"` // files that this configuration was read from: the run does not replace them
 }
 
 // Settings declares the settings of a training run, which set the fields of c.
-func (c *TrainConfig) Settings() []setting.Setting {
+func (c *Train) Settings() []setting.Setting {
 	return slices.Concat(c.runSettings(), c.rowSettings(), c.testSettings(), c.costSettings(), c.classSettings(),
 		c.growthSettings(), c.choiceSettings(), c.resourceSettings(), c.StorageConfig.Settings(),
 		[]setting.Setting{engine.RunnerSetting(&c.Runner, engine.Runners())}, c.EngineConfig.Settings())
 }
 
 // runSettings declares what a run reads and writes.
-func (c *TrainConfig) runSettings() []setting.Setting {
+func (c *Train) runSettings() []setting.Setting {
 	return setting.In(setting.Run, []setting.Setting{
 		{
 			Name: "input", Value: setting.List(&c.Input), Required: true,
@@ -120,7 +153,7 @@ func (c *TrainConfig) runSettings() []setting.Setting {
 }
 
 // rowSettings declares weights, labels and parts of the rows.
-func (c *TrainConfig) rowSettings() []setting.Setting {
+func (c *Train) rowSettings() []setting.Setting {
 	return setting.In(setting.Rows, []setting.Setting{
 		{Name: "weight", Value: setting.Text(&c.Weight), Help: "column of row weights, 0 to 1e9"},
 		{
@@ -140,7 +173,7 @@ func (c *TrainConfig) rowSettings() []setting.Setting {
 }
 
 // testSettings declares what a node may test.
-func (c *TrainConfig) testSettings() []setting.Setting {
+func (c *Train) testSettings() []setting.Setting {
 	return setting.In(setting.Tests, []setting.Setting{
 		{Name: "ignore", Value: setting.List(&c.Ignore), Help: "columns to leave out"},
 		{Name: "forbid", Value: setting.List(&c.Forbid), Help: "columns that are read but never tested"},
@@ -182,7 +215,7 @@ func (c *TrainConfig) testSettings() []setting.Setting {
 }
 
 // costSettings declares what tests cost.
-func (c *TrainConfig) costSettings() []setting.Setting {
+func (c *Train) costSettings() []setting.Setting {
 	return setting.In(setting.Costs, []setting.Setting{
 		{
 			Name: "costs", Value: setting.Text(&c.Costs),
@@ -201,7 +234,7 @@ func (c *TrainConfig) costSettings() []setting.Setting {
 }
 
 // classSettings declares what is known of the classes.
-func (c *TrainConfig) classSettings() []setting.Setting {
+func (c *Train) classSettings() []setting.Setting {
 	return setting.In(setting.Classes, []setting.Setting{
 		{
 			Name: "class_weights", Value: setting.Text(&c.ClassWeights),
@@ -225,7 +258,7 @@ func (c *TrainConfig) classSettings() []setting.Setting {
 }
 
 // growthSettings declares how trees are grown.
-func (c *TrainConfig) growthSettings() []setting.Setting {
+func (c *Train) growthSettings() []setting.Setting {
 	return setting.In(setting.Growth, []setting.Setting{
 		{
 			Name: "algorithm", Value: setting.List(&c.Algorithm, setting.By(split.ParseAlgorithm)),
@@ -252,7 +285,7 @@ func (c *TrainConfig) growthSettings() []setting.Setting {
 			Help: "nodes with fewer rows are leaves",
 		},
 		{
-			Name: "certificate", Value: setting.OneOf(&c.Certificate, certificateNone, certificateQuick, certificateFull),
+			Name: "certificate", Value: setting.OneOf(&c.Certificate, CertificateNone, certificateQuick, certificateFull),
 			Help: "a lower bound on what every tree over the same bins and tests costs that separates the rows as far: " +
 				"none, quick or full (tighter, takes seconds)",
 		},
@@ -260,7 +293,7 @@ func (c *TrainConfig) growthSettings() []setting.Setting {
 }
 
 // choiceSettings declares what is chosen among the trees.
-func (c *TrainConfig) choiceSettings() []setting.Setting {
+func (c *Train) choiceSettings() []setting.Setting {
 	return setting.In(setting.Choice, []setting.Setting{
 		{
 			Name: "select", Value: setting.Text(&c.Select, setting.By(frontier.ParseRule)),
@@ -305,7 +338,7 @@ func (c *TrainConfig) choiceSettings() []setting.Setting {
 }
 
 // resourceSettings declares what a run may take.
-func (c *TrainConfig) resourceSettings() []setting.Setting {
+func (c *Train) resourceSettings() []setting.Setting {
 	return setting.In(setting.Resources, []setting.Setting{
 		{
 			Name: "deadline", Value: setting.Duration(&c.Deadline, setting.Between(0, 1e9)), Changeable: true,
@@ -327,44 +360,53 @@ func (c *TrainConfig) resourceSettings() []setting.Setting {
 }
 
 // MarshalJSON writes the settings by the names of their flags, in the order of the fields.
-func (c TrainConfig) MarshalJSON() ([]byte, error) { return setting.Encode(&c, c.Settings()) }
+func (c Train) MarshalJSON() ([]byte, error) { return setting.Encode(&c, c.Settings()) }
 
 // UnmarshalJSON reads settings by the names of their flags. Others stay as they are;
 // unknown names are refused.
-func (c *TrainConfig) UnmarshalJSON(b []byte) error { return setting.Decode(b, c.Settings()) }
+func (c *Train) UnmarshalJSON(b []byte) error { return setting.Decode(b, c.Settings()) }
 
 // defaultTolerance is the merit that the rule best gives up for a cheaper tree. On the
 // public data sets of the paper it costs no area on test rows in the mean.
 const defaultTolerance = 0.001
 
-// DefaultConfig returns the preset "default": of ec45 with four lambdas and of c45
+// DefaultTrain returns the preset "default": of ec45 with four lambdas and of c45
 // (and cc45, where tests have prices), with threshold tests on quantile bins alone and
 // with tests for single bins beside them, smoothed leaves and both prunings, the tree
 // that is best on the validation rows. This grid was the best for its time on the public
 // data sets of the paper.
-func DefaultConfig() TrainConfig {
-	return TrainConfig{
-		Algorithm: Choices{"ec45", "c45", "cc45"}, Lambda: Choices{"10", "3", "30", "1000"},
-		Theta: Choices{"0.005", "0.0005"}, Tests: Choices{"threshold", "both"}, Bins: Choices{binsAuto},
-		Binning: "quantile", LeafEstimate: "smoothed", Certificate: certificateQuick,
-		Prune: Choices{"leaves", "cost"}, Alpha: alphaAuto, Select: "best", Tolerance: defaultTolerance,
-		Folds: foldsAuto, FrontierStep: 0.001,
-		RepeatCost: tables.RepeatFull, ClassWeights: tables.NoClassWeights, Split: "70/10/20", Seed: 1,
-		MaxClasses: 1000, MaxCategories: 1000, MaxValues: 1 << 16,
-		StorageConfig: DefaultStorageConfig(), EngineConfig: DefaultEngineConfig(),
-		HistogramMemory: 256 << 20, MemoryObjects: -1, LevelsPerJob: 1, Runner: engine.DefaultRunner(),
+func DefaultTrain() Train {
+	return Train{
+		Growth: Growth{
+			Algorithm: Choices{"ec45", "c45", "cc45"}, Lambda: Choices{"10", "3", "30", "1000"},
+			Theta: Choices{"0.005", "0.0005"}, Tests: Choices{"threshold", "both"}, Bins: Choices{binsAuto},
+			Binning: "quantile", LeafEstimate: "smoothed",
+		},
+		Choice: Choice{
+			Prune: Choices{"leaves", "cost"}, Alpha: alphaAuto, Select: "best", Tolerance: defaultTolerance,
+			Folds: foldsAuto, FrontierStep: 0.001, Certificate: certificateQuick,
+		},
+		Features:      Features{RepeatCost: tables.RepeatFull},
+		Classes:       Classes{ClassWeights: tables.NoClassWeights},
+		Parts:         Parts{Split: "70/10/20", Seed: 1},
+		Limits:        Limits{MaxClasses: 1000, MaxCategories: 1000, MaxValues: 1 << 16},
+		StorageConfig: DefaultStorageConfig(),
+		EngineConfig:  DefaultEngineConfig(),
+		Resources: Resources{
+			HistogramMemory: 256 << 20, MemoryObjects: -1, LevelsPerJob: 1, Runner: engine.DefaultRunner(),
+		},
 	}
 }
 
 // Preset returns the configuration of a preset: "default" or "paper".
-func Preset(name string) (TrainConfig, error) {
-	c := DefaultConfig()
+func Preset(name string) (Train, error) {
+	c := DefaultTrain()
 	switch name {
 	case "default":
 	case "paper":
 		c.Algorithm, c.Lambda, c.Theta = Choices{"ec45"}, Choices{"10"}, Choices{"0.005"}
 		c.Tests, c.Bins, c.Binning, c.LeafEstimate = Choices{"onehot"}, Choices{"5"}, "kmeans", "majority"
-		c.Prune, c.Select, c.Folds, c.Certificate = Choices{pruneNone}, selectFirst, "0", certificateNone
+		c.Prune, c.Select, c.Folds, c.Certificate = Choices{pruneNone}, SelectFirst, "0", CertificateNone
 	default:
 		return c, usage.Errorf("--preset %s: want default or paper", name)
 	}
@@ -384,41 +426,41 @@ func orAlone(word string, check func(items []string) []error) func(items []strin
 // maxBins leaves a code for missing within two bytes.
 const maxBins = math.MaxUint16 - 1
 
-// parsed is a validated configuration in the types of package induce.
-type parsed struct {
-	grid      []member
-	bins      []int // that trees of the grid have, see member
-	selection selection
-	method    binning.Method
-	estimate  tree.Estimate
-	shares    dataset.Shares
-	column    string // of the split; empty: by shares
-	monotone  map[string]int8
+// Parsed is a validated configuration in the types of package induce.
+type Parsed struct {
+	Grid      []Member
+	Bins      []int // that trees of the grid have, see member
+	Selection Selection
+	Method    binning.Method
+	Estimate  tree.Estimate
+	Shares    dataset.Shares
+	Column    string // of the split; empty: by shares
+	Monotone  map[string]int8
 }
 
 // Validate returns all faults at once, each with the name of its flag.
-func (c *TrainConfig) Validate() error {
-	_, err := c.parse()
+func (c *Train) Validate() error {
+	_, err := c.Parse()
 	return err
 }
 
-// parse checks the configuration. What the settings have checked one by one is parsed
+// Parse checks the configuration. What the settings have checked one by one is parsed
 // without a fault.
-func (c *TrainConfig) parse() (*parsed, error) {
+func (c *Train) Parse() (*Parsed, error) {
 	faults := append(setting.Faults(c.Settings()), c.conflicts()...)
 	if len(faults) > 0 {
 		return nil, usage.All(faults)
 	}
-	p := &parsed{bins: c.bins(), selection: c.selection(), monotone: c.monotone()}
-	p.method, _ = binning.ParseMethod(c.Binning)
-	p.estimate, _ = tree.ParseEstimate(c.LeafEstimate)
+	p := &Parsed{Bins: c.bins(), Selection: c.selection(), Monotone: c.monotone()}
+	p.Method, _ = binning.ParseMethod(c.Binning)
+	p.Estimate, _ = tree.ParseEstimate(c.LeafEstimate)
 	if looksLikeShares(c.Split) {
-		p.shares, _ = dataset.ParseShares(c.Split)
+		p.Shares, _ = dataset.ParseShares(c.Split)
 	} else {
-		p.column = c.Split // checked against the columns later
+		p.Column = c.Split // checked against the columns later
 	}
 	var err error
-	if p.grid, err = c.grid(); err != nil {
+	if p.Grid, err = c.grid(); err != nil {
 		return nil, usage.Errorf("%v", err)
 	}
 	return p, nil
@@ -438,7 +480,7 @@ func looksLikeShares(s string) bool {
 }
 
 // conflicts returns the faults of settings that do not go together.
-func (c *TrainConfig) conflicts() []error {
+func (c *Train) conflicts() []error {
 	var faults []error
 	if c.Resume && c.Overwrite {
 		faults = append(faults, errors.New("--resume goes on with a run, --overwrite replaces it: choose one"))

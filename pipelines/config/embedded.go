@@ -1,4 +1,4 @@
-package pipelines
+package config
 
 import (
 	"github.com/espalier-ml/espalier/pipelines/engine"

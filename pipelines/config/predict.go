@@ -1,4 +1,4 @@
-package pipelines
+package config
 
 import (
 	"slices"
@@ -8,9 +8,9 @@ import (
 	"github.com/espalier-ml/espalier/pipelines/engine"
 )
 
-// PredictConfig is the configuration of a scoring of files. Settings declares what each
+// Predict is the configuration of a scoring of files. Settings declares what each
 // field means; docs/settings.md lists that. In JSON the fields have the names of the flags.
-type PredictConfig struct {
+type Predict struct {
 	Model     string // run folder or tree.json
 	Input     []string
 	Output    string
@@ -27,9 +27,9 @@ type PredictConfig struct {
 	EngineConfig
 }
 
-// DefaultPredictConfig writes predictions alone, whatever the values.
-func DefaultPredictConfig() PredictConfig {
-	return PredictConfig{
+// DefaultPredict writes predictions alone, whatever the values.
+func DefaultPredict() Predict {
+	return Predict{
 		Keep: keepKey, MaxUnseen: 1, Runner: engine.DefaultRunner(),
 		StorageConfig: DefaultStorageConfig(), EngineConfig: DefaultEngineConfig(),
 	}
@@ -37,12 +37,12 @@ func DefaultPredictConfig() PredictConfig {
 
 const (
 	keepKey   = "key"
-	keepAll   = "all"
-	labelNone = "none" // no metrics, even if the input has a column of that name
+	KeepAll   = "all"
+	LabelNone = "none" // no metrics, even if the input has a column of that name
 )
 
 // Settings declares the settings of a scoring, which set the fields of c.
-func (c *PredictConfig) Settings() []setting.Setting {
+func (c *Predict) Settings() []setting.Setting {
 	run := setting.In(setting.Run, []setting.Setting{
 		modelSetting(&c.Model),
 		scoredSetting(&c.Input),
@@ -59,7 +59,7 @@ func (c *PredictConfig) Settings() []setting.Setting {
 			Help: "columns that stand beside the predictions, as they are",
 		},
 		{
-			Name: "keep", Value: setting.OneOf(&c.Keep, keepKey, keepAll),
+			Name: "keep", Value: setting.OneOf(&c.Keep, keepKey, KeepAll),
 			Help: "what stands beside the predictions: key (the columns of --key) or all",
 		},
 		{Name: "explain", Value: setting.Switch(&c.Explain), Help: "write each row's path, too, as text"},
@@ -96,14 +96,14 @@ func scoredSetting(input *[]string) setting.Setting {
 }
 
 // MarshalJSON writes the settings by the names of their flags, in the order of the fields.
-func (c PredictConfig) MarshalJSON() ([]byte, error) { return setting.Encode(&c, c.Settings()) }
+func (c Predict) MarshalJSON() ([]byte, error) { return setting.Encode(&c, c.Settings()) }
 
 // UnmarshalJSON reads settings by the names of their flags. Others stay as they are;
 // unknown names are refused.
-func (c *PredictConfig) UnmarshalJSON(b []byte) error { return setting.Decode(b, c.Settings()) }
+func (c *Predict) UnmarshalJSON(b []byte) error { return setting.Decode(b, c.Settings()) }
 
 // Validate returns all faults at once, each with the name of its flag.
-func (c *PredictConfig) Validate() error {
+func (c *Predict) Validate() error {
 	if faults := setting.Faults(c.Settings()); len(faults) > 0 {
 		return usage.All(faults)
 	}

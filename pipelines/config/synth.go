@@ -1,4 +1,4 @@
-package pipelines
+package config
 
 import (
 	"fmt"
@@ -11,9 +11,9 @@ import (
 	"github.com/espalier-ml/espalier/pipelines/source"
 )
 
-// SynthConfig is the configuration of a made-up data set. Settings declares what each
+// Synth is the configuration of a made-up data set. Settings declares what each
 // field means; docs/settings.md lists that. In JSON the fields have the names of the flags.
-type SynthConfig struct {
+type Synth struct {
 	synth.Config
 
 	Output       string
@@ -27,9 +27,9 @@ type SynthConfig struct {
 	AlsoRead []string `json:"-"` // files that this configuration was read from: they are not replaced
 }
 
-// DefaultSynthConfig returns synth.Default in files of a million rows.
-func DefaultSynthConfig() SynthConfig {
-	return SynthConfig{
+// DefaultSynth returns synth.Default in files of a million rows.
+func DefaultSynth() Synth {
+	return Synth{
 		Config: synth.Default(), RowsPerFile: 1_000_000, RowsPerGroup: 250_000, Codec: "snappy",
 		StorageTimeout: DefaultStorageConfig().StorageTimeout,
 	}
@@ -41,7 +41,7 @@ const (
 )
 
 // Settings declares the settings of a made-up data set, which set the fields of c.
-func (c *SynthConfig) Settings() []setting.Setting {
+func (c *Synth) Settings() []setting.Setting {
 	run := setting.In(setting.Run, []setting.Setting{
 		{
 			Name: "output", Value: setting.Text(&c.Output), Required: true,
@@ -68,14 +68,14 @@ func (c *SynthConfig) Settings() []setting.Setting {
 }
 
 // MarshalJSON writes the settings by the names of their flags, in the order of the fields.
-func (c SynthConfig) MarshalJSON() ([]byte, error) { return setting.Encode(&c, c.Settings()) }
+func (c Synth) MarshalJSON() ([]byte, error) { return setting.Encode(&c, c.Settings()) }
 
 // UnmarshalJSON reads settings by the names of their flags. Others stay as they are;
 // unknown names are refused.
-func (c *SynthConfig) UnmarshalJSON(b []byte) error { return setting.Decode(b, c.Settings()) }
+func (c *Synth) UnmarshalJSON(b []byte) error { return setting.Decode(b, c.Settings()) }
 
 // Validate returns all faults at once, each with the name of its flag.
-func (c *SynthConfig) Validate() error {
+func (c *Synth) Validate() error {
 	faults := setting.Faults(c.Settings())
 	if len(faults) > 0 {
 		return usage.All(faults)
@@ -83,7 +83,7 @@ func (c *SynthConfig) Validate() error {
 	if err := c.Config.Validate(); err != nil {
 		faults = append(faults, err)
 	}
-	if files := c.files(); files > maxSynthFiles {
+	if files := c.Files(); files > maxSynthFiles {
 		faults = append(faults, fmt.Errorf("--rows_per_file %d: that makes %d files; want at most %d", c.RowsPerFile, files,
 			maxSynthFiles))
 	}
@@ -93,10 +93,10 @@ func (c *SynthConfig) Validate() error {
 	return nil
 }
 
-func (c *SynthConfig) storage() StorageConfig {
+func (c *Synth) Storage() StorageConfig {
 	s := DefaultStorageConfig()
 	s.StorageTimeout = c.StorageTimeout
 	return s
 }
 
-func (c *SynthConfig) files() int64 { return (c.Rows-1)/c.RowsPerFile + 1 }
+func (c *Synth) Files() int64 { return (c.Rows-1)/c.RowsPerFile + 1 }

@@ -1,4 +1,4 @@
-package pipelines
+package config
 
 import (
 	"encoding/json"
@@ -56,10 +56,10 @@ func (c Choices) MarshalJSON() ([]byte, error) {
 	return json.Marshal(values)
 }
 
-// member is a tree of the grid: how it is grown, and how tree.json says so.
-type member struct {
-	params    induce.Params
-	algorithm tree.Algorithm
+// Member is a tree of the grid: how it is grown, and how tree.json says so.
+type Member struct {
+	Params    induce.Params
+	Algorithm tree.Algorithm
 }
 
 // maxGrid bounds the trees of one training.
@@ -84,21 +84,21 @@ func parseTheta(text string) (float64, error)  { return setting.Between(0, 1).Pa
 // Algorithms that count prices are left out where all tests cost the same and the
 // algorithm without prices is in the grid. The first tree has the first value of each
 // setting. The settings have been checked one by one.
-func (c *TrainConfig) grid() ([]member, error) {
+func (c *Train) grid() ([]Member, error) {
 	lambdas := c.Lambda
 	if slices.Equal(lambdas, Choices{lambdaChosen}) {
 		lambdas = lambdaAuto()
 	}
 	algorithms, families := parseEach(c.Algorithm, split.ParseAlgorithm), parseEach(c.Tests, split.ParseFamily)
 	weights, thetas := parseEach(lambdas, parseLambda), parseEach(c.Theta, parseTheta)
-	var grid []member
+	var grid []Member
 	for _, p := range c.starts(families) {
 		for _, theta := range thetas {
 			for _, algorithm := range algorithms {
 				for _, lambda := range weights {
 					p.Algorithm, p.Lambda, p.Theta = algorithm, lambda, theta
 					m := c.member(p)
-					if !c.redundant(algorithm) && !slices.ContainsFunc(grid, func(other member) bool { return other.params == m.params }) {
+					if !c.redundant(algorithm) && !slices.ContainsFunc(grid, func(other Member) bool { return other.Params == m.Params }) {
 						grid = append(grid, m)
 					}
 				}
@@ -113,7 +113,7 @@ func (c *TrainConfig) grid() ([]member, error) {
 }
 
 // starts are the parameters of trees for each family of tests and number of bins.
-func (c *TrainConfig) starts(families []split.Family) []induce.Params {
+func (c *Train) starts(families []split.Family) []induce.Params {
 	var list []induce.Params
 	for _, family := range families {
 		for i := range c.Bins {
@@ -128,7 +128,7 @@ func (c *TrainConfig) starts(families []split.Family) []induce.Params {
 }
 
 // bins returns the numbers of bins, 0 for auto.
-func (c *TrainConfig) bins() []int {
+func (c *Train) bins() []int {
 	if slices.Equal(c.Bins, Choices{binsAuto}) {
 		return []int{0}
 	}
@@ -156,46 +156,46 @@ func checkBins(items []string) []error {
 // more, on fewer they find noise.
 const manyRows = 30_000
 
-// settleBins replaces auto by what the number of input rows calls for, and tells
+// SettleBins replaces auto by what the number of input rows calls for, and tells
 // the trees of the grid their bins.
-func (p *parsed) settleBins(rows int64) {
-	if p.bins[0] == 0 {
-		p.bins[0] = 128
+func (p *Parsed) SettleBins(rows int64) {
+	if p.Bins[0] == 0 {
+		p.Bins[0] = 128
 		if rows >= manyRows {
-			p.bins[0] = 512
+			p.Bins[0] = 512
 		}
 	}
-	for i := range p.grid {
-		p.grid[i].algorithm.Bins = p.bins[max(p.grid[i].params.Subset-1, 0)]
+	for i := range p.Grid {
+		p.Grid[i].Algorithm.Bins = p.Bins[max(p.Grid[i].Params.Subset-1, 0)]
 	}
 }
 
-// settleSetUps adds, where groups have prices and a tree is chosen, trees whose scores
+// SettleSetUps adds, where groups have prices and a tree is chosen, trees whose scores
 // count these in other ways, for each tree whose scores count prices. The plain ones
 // come first: the first of all is the one that --select first takes.
-func (p *parsed) settleSetUps(prices *tables.Costs) error {
-	if !prices.Grouped() || len(p.grid) < 2 {
+func (p *Parsed) SettleSetUps(prices *tables.Costs) error {
+	if !prices.Grouped() || len(p.Grid) < 2 {
 		return nil
 	}
-	for _, plain := range slices.Clone(p.grid) {
-		if !plain.params.Algorithm.ByPrice() {
+	for _, plain := range slices.Clone(p.Grid) {
+		if !plain.Params.Algorithm.ByPrice() {
 			continue
 		}
 		for _, way := range []split.SetUps{split.SharedSetUps, split.FreeSetUps, split.NoSetUps} {
 			m := plain
-			m.params.SetUps, m.algorithm.SetUps = way, way.String()
-			p.grid = append(p.grid, m)
+			m.Params.SetUps, m.Algorithm.SetUps = way, way.String()
+			p.Grid = append(p.Grid, m)
 		}
 	}
-	if len(p.grid) > maxGrid {
-		return usage.Errorf("--algorithm, --lambda, --theta, --tests and --bins make %d trees with groups of costs, four for each: want at most %d", len(p.grid), maxGrid)
+	if len(p.Grid) > maxGrid {
+		return usage.Errorf("--algorithm, --lambda, --theta, --tests and --bins make %d trees with groups of costs, four for each: want at most %d", len(p.Grid), maxGrid)
 	}
 	return nil
 }
 
 // redundant reports whether an algorithm grows the same trees as another one that
 // is named, too.
-func (c *TrainConfig) redundant(a split.Algorithm) bool {
+func (c *Train) redundant(a split.Algorithm) bool {
 	if c.Costs != "" || c.RepeatCost != tables.RepeatFull {
 		return false
 	}
@@ -203,7 +203,7 @@ func (c *TrainConfig) redundant(a split.Algorithm) bool {
 		a == split.CCART && slices.Contains(c.Algorithm, split.CART.String())
 }
 
-func (c *TrainConfig) member(p induce.Params) member {
+func (c *Train) member(p induce.Params) Member {
 	if !p.Algorithm.HasLambda() && len(c.Algorithm)*len(c.Lambda) > 1 {
 		p.Lambda = 0
 	}
@@ -211,7 +211,7 @@ func (c *TrainConfig) member(p induce.Params) member {
 	if c.RepeatCost == tree.RepeatFree {
 		repeat = tree.RepeatFree
 	}
-	return member{p, tree.Algorithm{
+	return Member{p, tree.Algorithm{
 		Name: p.Algorithm.String(), Lambda: p.Lambda, Theta: p.Theta, Tests: p.Family.String(), Binning: c.Binning,
 		LeafEstimate: c.LeafEstimate, Prune: pruneNone, MaxDepth: c.MaxDepth, MinRows: c.MinRows, Seed: c.Seed,
 		RepeatCost: repeat, CostUnit: c.CostUnit, First: c.First, Forbid: c.Forbid, Monotone: c.monotone(),
@@ -230,9 +230,9 @@ func parseEach[T any](list Choices, parse func(string) (T, error)) []T {
 	return values
 }
 
-// singleBins reports whether some trees of the grid have tests for single bins.
-func (p *parsed) singleBins() bool {
-	return slices.ContainsFunc(p.grid, func(m member) bool {
-		return m.params.Family == split.OneHot || m.params.Family == split.Both
+// SingleBins reports whether some trees of the grid have tests for single bins.
+func (p *Parsed) SingleBins() bool {
+	return slices.ContainsFunc(p.Grid, func(m Member) bool {
+		return m.Params.Family == split.OneHot || m.Params.Family == split.Both
 	})
 }

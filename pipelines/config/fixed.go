@@ -1,9 +1,9 @@
-package pipelines
+package config
 
 import "encoding/json"
 
-// fixed returns the settings that the tree depends on.
-func (c *TrainConfig) fixed() (map[string]any, error) {
+// Fixed returns the settings that the tree depends on.
+func (c *Train) Fixed() (map[string]any, error) {
 	b, err := json.Marshal(c)
 	if err != nil {
 		return nil, err

@@ -1,4 +1,4 @@
-package pipelines_test
+package config_test
 
 import (
 	"encoding/json"
@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/espalier-ml/espalier/io/setting"
-	"github.com/espalier-ml/espalier/pipelines"
+	"github.com/espalier-ml/espalier/pipelines/config"
 )
 
 // settings is a configuration whose fields are declared.
@@ -20,11 +20,11 @@ type settings interface {
 
 // configs returns the default configurations by verb, each with an empty one of its type.
 func configs() map[string][2]settings {
-	train, predict := pipelines.DefaultConfig(), pipelines.DefaultPredictConfig()
-	evaluate, synth := pipelines.DefaultEvaluateConfig(), pipelines.DefaultSynthConfig()
+	train, predict := config.DefaultTrain(), config.DefaultPredict()
+	evaluate, synth := config.DefaultEvaluate(), config.DefaultSynth()
 	return map[string][2]settings{
-		"train": {&train, &pipelines.TrainConfig{}}, "predict": {&predict, &pipelines.PredictConfig{}},
-		"evaluate": {&evaluate, &pipelines.EvaluateConfig{}}, "synth": {&synth, &pipelines.SynthConfig{}},
+		"train": {&train, &config.Train{}}, "predict": {&predict, &config.Predict{}},
+		"evaluate": {&evaluate, &config.Evaluate{}}, "synth": {&synth, &config.Synth{}},
 	}
 }
 
@@ -69,7 +69,7 @@ func TestDefaultsAreValid(t *testing.T) {
 		}
 	}
 	for _, preset := range []string{"default", "paper"} {
-		c, err := pipelines.Preset(preset)
+		c, err := config.Preset(preset)
 		c.Input, c.Label, c.Output = []string{"a"}, "b", "c"
 		if err != nil || c.Validate() != nil {
 			t.Errorf("preset %s: %v, %v", preset, err, c.Validate())
@@ -91,7 +91,7 @@ func TestConfigsRefuseUnknownKeys(t *testing.T) {
 
 // TestChangeable: by hand, the settings that do not decide which tree a run makes.
 func TestChangeable(t *testing.T) {
-	c := pipelines.DefaultConfig()
+	c := config.DefaultTrain()
 	var got []string
 	for _, s := range c.Settings() {
 		if s.Changeable {
