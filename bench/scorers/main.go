@@ -100,8 +100,10 @@ func load(folder string) (*contest, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &contest{scorer: t.Scorer(), width: len(t.Features), rows: make([]float64, len(rows)/8),
-		order: make([]int32, len(order)/4), passes: make(map[string]func() float64)}
+	c := &contest{
+		scorer: t.Scorer(), width: len(t.Features), rows: make([]float64, len(rows)/8),
+		order: make([]int32, len(order)/4), passes: make(map[string]func() float64),
+	}
 	if err := json.Unmarshal(values, &c.leaves); err != nil {
 		return nil, err
 	}

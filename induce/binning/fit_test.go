@@ -18,8 +18,10 @@ import (
 )
 
 func TestMethodNames(t *testing.T) {
-	for m, want := range map[binning.Method]string{binning.KMeans: "kmeans", binning.Quantile: "quantile",
-		binning.Uniform: "uniform"} {
+	for m, want := range map[binning.Method]string{
+		binning.KMeans: "kmeans", binning.Quantile: "quantile",
+		binning.Uniform: "uniform",
+	} {
 		if m.String() != want {
 			t.Errorf("method %d is %q, want %q", m, m, want)
 		}
@@ -317,8 +319,10 @@ func TestUniformExtremes(t *testing.T) {
 	for _, test := range []struct{ values, want []float64 }{
 		{[]float64{-most, -most / 4, 0, most / 4, most}, []float64{-most / 2, 0, most / 2}},
 		{[]float64{math.Inf(-1), -most, -1, 1, most, math.Inf(1)}, []float64{0}},
-		{[]float64{0, 4 * math.SmallestNonzeroFloat64, 8 * math.SmallestNonzeroFloat64},
-			[]float64{4 * math.SmallestNonzeroFloat64}},
+		{
+			[]float64{0, 4 * math.SmallestNonzeroFloat64, 8 * math.SmallestNonzeroFloat64},
+			[]float64{4 * math.SmallestNonzeroFloat64},
+		},
 		{[]float64{math.Inf(-1), 5, math.Inf(1)}, nil}, // one finite value: no width
 	} {
 		got := binning.FitNumeric(numericSummary(test.values), binning.Uniform, max(2, len(test.want)+1))

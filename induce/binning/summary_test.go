@@ -41,8 +41,10 @@ type contents struct {
 }
 
 func contentsOf(s *binning.Summary) contents {
-	c := contents{Distinct: s.Distinct(), Missing: s.Missing(), Weight: s.Weight(), Exact: s.Exact(),
-		Overflow: s.Overflow()}
+	c := contents{
+		Distinct: s.Distinct(), Missing: s.Missing(), Weight: s.Weight(), Exact: s.Exact(),
+		Overflow: s.Overflow(),
+	}
 	c.Numbers, c.Weights = s.Numbers()
 	c.Spelled, c.Weights = s.Spelled()
 	return c
@@ -101,8 +103,10 @@ func randomColumn(r *rand.Rand, kind dataset.Kind, typ dataset.ValueType, distin
 	}
 	for range 1 + r.IntN(3*distinct) {
 		x := numbers[r.IntN(distinct)]
-		cell := cell{number: x, text: strconv.FormatFloat(x, 'g', 3, 64), weight: 1,
-			missing: math.IsNaN(x) || r.IntN(20) == 0}
+		cell := cell{
+			number: x, text: strconv.FormatFloat(x, 'g', 3, 64), weight: 1,
+			missing: math.IsNaN(x) || r.IntN(20) == 0,
+		}
 		if r.IntN(2) == 0 {
 			cell.weight = 1 + r.Int64N(1<<uint(r.IntN(40)))
 		}

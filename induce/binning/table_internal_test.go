@@ -12,8 +12,10 @@ import (
 func TestKeys(t *testing.T) {
 	const most, least = math.MaxFloat64, math.SmallestNonzeroFloat64
 	inf := math.Inf(1)
-	ascending := []float64{-inf, -most, -2, math.Nextafter(-1, -2), -1, -0x1p-1022, -least, 0, least, 0x1p-1022, 1,
-		math.Nextafter(1, 2), 2, most, inf}
+	ascending := []float64{
+		-inf, -most, -2, math.Nextafter(-1, -2), -1, -0x1p-1022, -least, 0, least, 0x1p-1022, 1,
+		math.Nextafter(1, 2), 2, most, inf,
+	}
 	before := uint64(keyNone)
 	for _, x := range ascending {
 		key := numberKey(x)

@@ -43,8 +43,10 @@ func someRows(n, width int) certify.Data {
 // cost of a tree.
 func TestBudget(t *testing.T) {
 	d := someRows(3000, 8)
-	opts := certify.Options{Algorithm: split.EC45, Family: split.Thresholds, Theta: 0.002, Lambda: 1, Seed: 1,
-		Sample: 100, Work: 1 << 17}
+	opts := certify.Options{
+		Algorithm: split.EC45, Family: split.Thresholds, Theta: 0.002, Lambda: 1, Seed: 1,
+		Sample: 100, Work: 1 << 17,
+	}
 	r := rand.New(rand.NewPCG(32, 1))
 	order := make([]int32, d.Objects.Len())
 	for i, j := range r.Perm(len(order)) {
@@ -101,8 +103,10 @@ func TestBudgetBelowOptimum(t *testing.T) {
 func TestStop(t *testing.T) {
 	d := someRows(30000, 12)
 	var asked atomic.Int64
-	opts := certify.Options{Algorithm: split.EC45, Family: split.Both, Theta: 1e-4, Lambda: 1, Workers: 2,
-		Sample: 100000, Work: 1 << 30}
+	opts := certify.Options{
+		Algorithm: split.EC45, Family: split.Both, Theta: 1e-4, Lambda: 1, Workers: 2,
+		Sample: 100000, Work: 1 << 30,
+	}
 	var since atomic.Pointer[time.Time]
 	opts.Stop = func() bool {
 		if asked.Add(1) < 100 {

@@ -79,8 +79,10 @@ func Certify(d Data, opts Options) Bound {
 		opts.Work = defaultWork
 	}
 	p := newProblem(d.Objects, d.Features, &opts)
-	b := Bound{Theta: opts.Theta, Budget: max(0, opts.Budget), Confidence: 1, Sample: p.len(),
-		LogFactor: p.logFactor(&opts), Assumptions: p.assumptions(d, &opts)}
+	b := Bound{
+		Theta: opts.Theta, Budget: max(0, opts.Budget), Confidence: 1, Sample: p.len(),
+		LogFactor: p.logFactor(&opts), Assumptions: p.assumptions(d, &opts),
+	}
 	if p.trivial() {
 		b.Method = Optimum
 		return b

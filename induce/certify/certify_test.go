@@ -31,8 +31,10 @@ func with(noted, name string) string {
 // newCloud draws n objects over four features. Their classes follow the codes, with
 // 10 % noise.
 func newCloud(r *rand.Rand, n int) *instance {
-	in := &instance{opts: certify.Options{Algorithm: split.EC45, Lambda: 10, Family: split.Thresholds, Theta: 0.01,
-		Seed: 3, Work: 1 << 16}}
+	in := &instance{opts: certify.Options{
+		Algorithm: split.EC45, Lambda: 10, Family: split.Thresholds, Theta: 0.01,
+		Seed: 3, Work: 1 << 16,
+	}}
 	for f := range 4 {
 		feature := dataset.Feature{Name: fmt.Sprint("x", f), Kind: dataset.Numeric, Cost: 1}
 		for b := range 20 {

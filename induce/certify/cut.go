@@ -62,8 +62,10 @@ func (a *feature) cut(f int32, s shape, bound uint16, slot int, cost float64) cu
 	if a.free {
 		slot = 0
 	}
-	return cut{cost: cost, feature: f, item: a.base + int32(slot), group: a.group, bound: bound, missing: a.missing,
-		shape: s}
+	return cut{
+		cost: cost, feature: f, item: a.base + int32(slot), group: a.group, bound: bound, missing: a.missing,
+		shape: s,
+	}
 }
 
 // appendCuts appends the least cuts of feature f that part the code own from the

@@ -221,8 +221,10 @@ func (in *instance) look(set int) (weight int64, homogeneous bool) {
 
 // greedy returns the expected cost of the tree that induce grows.
 func (in *instance) greedy() float64 {
-	p := induce.Params{Algorithm: in.opts.Algorithm, Family: in.opts.Family, Lambda: in.opts.Lambda,
-		Theta: in.opts.Theta}
+	p := induce.Params{
+		Algorithm: in.opts.Algorithm, Family: in.opts.Family, Lambda: in.opts.Lambda,
+		Theta: in.opts.Theta,
+	}
 	root := memory.Grow(in.Objects, split.Columns(in.Features), p, in.total, memory.Options{})
 	return in.bill(root, state{}) / float64(in.total)
 }

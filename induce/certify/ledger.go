@@ -10,8 +10,10 @@ type ledger struct {
 }
 
 func newLedger(p *problem) ledger {
-	return ledger{groups: p.groups, spare: make([]float64, p.items), stamp: make([]int32, p.items),
-		group: make([]float64, len(p.groups))}
+	return ledger{
+		groups: p.groups, spare: make([]float64, p.items), stamp: make([]int32, p.items),
+		group: make([]float64, len(p.groups)),
+	}
 }
 
 // open starts a round in which the region's cuts and their groups are paid.

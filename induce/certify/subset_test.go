@@ -14,8 +14,10 @@ import (
 // data with only these cuts. A bin between two cuts of the subset is a test, and
 // trees over all cuts do not have it.
 func TestSubset(t *testing.T) {
-	fine := dataset.Feature{Name: "x", Kind: dataset.Numeric, Cuts: []float64{1, 2, 3, 4, 5, 6}, Missing: 1, Cost: 1,
-		Subsets: [][]uint16{{0, 1, 2, 3, 4, 5}, {1, 4}}}
+	fine := dataset.Feature{
+		Name: "x", Kind: dataset.Numeric, Cuts: []float64{1, 2, 3, 4, 5, 6}, Missing: 1, Cost: 1,
+		Subsets: [][]uint16{{0, 1, 2, 3, 4, 5}, {1, 4}},
+	}
 	coarse := dataset.Feature{Name: "x", Kind: dataset.Numeric, Cuts: []float64{2, 5}, Missing: 1, Cost: 1}
 	binOf := []int{0, 0, 1, 1, 1, 2, 2, 3} // by hand; the last is missing
 	for seed := range uint64(40) {
@@ -29,8 +31,10 @@ func TestSubset(t *testing.T) {
 			a.Append(row, raw, 1)
 			b.Append([]int{binOf[row[0]], binOf[row[1]]}, raw, 1)
 		}
-		o := certify.Options{Algorithm: split.EC45,
-			Family: []split.Family{split.OneHot, split.Both, split.Thresholds}[r.IntN(3)], Theta: 0.01, Lambda: 1}
+		o := certify.Options{
+			Algorithm: split.EC45,
+			Family:    []split.Family{split.OneHot, split.Both, split.Thresholds}[r.IntN(3)], Theta: 0.01, Lambda: 1,
+		}
 		want := certify.Certify(certify.Data{Objects: b, Features: confined}, o)
 		o.Subset = 2
 		if got := certify.Certify(certify.Data{Objects: a, Features: features}, o); !reflect.DeepEqual(got, want) {

@@ -33,8 +33,10 @@ func smallBlock() ([]byte, []object) {
 	)
 	return block, []object{
 		{Codes: []int{4, 300}, Class: 129, Weight: 5, Rows: 3, Raw: []dataset.ClassWeight{{Class: 129, Weight: 5}}},
-		{Codes: []int{0, 255}, Class: 0, Weight: 255, Rows: 256,
-			Raw: []dataset.ClassWeight{{Class: 0, Weight: 128}, {Class: 2, Weight: 127}}},
+		{
+			Codes: []int{0, 255}, Class: 0, Weight: 255, Rows: 256,
+			Raw: []dataset.ClassWeight{{Class: 0, Weight: 128}, {Class: 2, Weight: 127}},
+		},
 	}
 }
 
@@ -219,7 +221,9 @@ func TestBlockLayout(t *testing.T) {
 func TestBlockLenErrors(t *testing.T) {
 	block, _ := smallBlock()
 	for _, b := range [][]byte{
-		nil, block[:1], block[:2], {2, 0, 0}, slices.Concat(block[:2], uvarint(1<<40)),
+		nil, block[:1], block[:2],
+		{2, 0, 0},
+		slices.Concat(block[:2], uvarint(1<<40)),
 		slices.Concat(block[:2], bytes.Repeat([]byte{0xff}, 11)),
 	} {
 		if n, err := dataset.BlockLen(b); err == nil {

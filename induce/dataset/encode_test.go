@@ -62,8 +62,10 @@ func around(f *dataset.Feature) []float64 {
 // asDictionary returns the same rows by an index, with a further missing row, unused
 // entries and repeated entries.
 func asDictionary(v *dataset.Vector) *dataset.Vector {
-	d := &dataset.Vector{Type: v.Type, Index: []int32{-1}, Numbers: slices.Concat(v.Numbers, v.Numbers),
-		Texts: slices.Concat(v.Texts, v.Texts)}
+	d := &dataset.Vector{
+		Type: v.Type, Index: []int32{-1}, Numbers: slices.Concat(v.Numbers, v.Numbers),
+		Texts: slices.Concat(v.Texts, v.Texts),
+	}
 	n := max(len(v.Numbers), len(v.Texts))
 	for i := range n {
 		d.Index = append(d.Index, int32(i), int32(n+n-1-i))
@@ -176,8 +178,10 @@ func TestBin(t *testing.T) {
 func TestEncodeTexts(t *testing.T) {
 	for _, values := range []int{0, 1, 2, 253, 254, 255, 300} {
 		f := categorical("job", values)
-		v := &dataset.Vector{Type: dataset.Text,
-			Texts: append([]string{"", "unknown", "V0", "v0 ", "v", "NaN"}, f.Values...)}
+		v := &dataset.Vector{
+			Type:  dataset.Text,
+			Texts: append([]string{"", "unknown", "V0", "v0 ", "v", "NaN"}, f.Values...),
+		}
 		checkEncode(t, &f, v)
 	}
 	f := dataset.Feature{Kind: dataset.Categorical, Type: dataset.Text, Values: []string{"", "01", "1", "NaN", "é"}}
@@ -188,8 +192,10 @@ func TestEncodeTexts(t *testing.T) {
 // TestEncodeCategoricalNumbers: numbers of a categorical feature match by value, in any
 // spelling.
 func TestEncodeCategoricalNumbers(t *testing.T) {
-	f := dataset.Feature{Kind: dataset.Categorical, Type: dataset.Number,
-		Values: []string{"-1", "0", "0.1", "1e+21", "+Inf", "zip"}}
+	f := dataset.Feature{
+		Kind: dataset.Categorical, Type: dataset.Number,
+		Values: []string{"-1", "0", "0.1", "1e+21", "+Inf", "zip"},
+	}
 	v := &dataset.Vector{Type: dataset.Number, Numbers: append(around(&f), -1, 0.1, 1e21, 2, math.Nextafter(0.1, 1))}
 	checkEncode(t, &f, v)
 }
@@ -253,8 +259,10 @@ func TestFeatureCodes(t *testing.T) {
 }
 
 func TestLayout(t *testing.T) {
-	got := dataset.NewLayout([]dataset.Feature{numeric("a", 2), numeric("b", 256), categorical("c", 3),
-		categorical("d", 999)})
+	got := dataset.NewLayout([]dataset.Feature{
+		numeric("a", 2), numeric("b", 256), categorical("c", 3),
+		categorical("d", 999),
+	})
 	want := dataset.Layout{Offsets: []int{0, 1, 3, 4}, Widths: []int{1, 2, 1, 2}, Stride: 6} // by hand
 	if diff := gocmp.Diff(want, got); diff != "" {
 		t.Errorf("layout differs (-want +got):\n%s", diff)

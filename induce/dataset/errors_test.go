@@ -40,10 +40,14 @@ func TestDataError(t *testing.T) {
 func dataErrors() []dataset.DataError {
 	return []dataset.DataError{
 		{Problem: "no rows"},
-		{File: "a b.parquet", RowGroup: rowGroup(0), Column: "naïve", Value: "日本", Problem: "odd",
-			Hint: "see the manual"},
-		{File: `C:\x`, RowGroup: rowGroup(1 << 30), Column: "a\"b'c", Value: "<&>\u2028\x00\t", Problem: "two\nlines}",
-			Hint: "{\"problem\":1}"},
+		{
+			File: "a b.parquet", RowGroup: rowGroup(0), Column: "naïve", Value: "日本", Problem: "odd",
+			Hint: "see the manual",
+		},
+		{
+			File: `C:\x`, RowGroup: rowGroup(1 << 30), Column: "a\"b'c", Value: "<&>\u2028\x00\t", Problem: "two\nlines}",
+			Hint: "{\"problem\":1}",
+		},
 		{Value: strings.Repeat("v", 80), Problem: "long"},
 		{Value: `espalier-data-error:{"problem":"another"}`, Problem: "a value that looks like the line"},
 	}

@@ -50,8 +50,12 @@ func shapes() []shape {
 		{"no features", nil, 1, 2, false},
 		{"narrow", []dataset.Feature{numeric("x", 3)}, 5, 3, false},
 		{"narrow and weighted", []dataset.Feature{categorical("job", 2)}, 4, 5, true},
-		{"both widths", []dataset.Feature{categorical("job", 4), numeric("many", 300), numeric("few", 254)}, 400, 2,
-			true},
+		{
+			"both widths",
+			[]dataset.Feature{categorical("job", 4), numeric("many", 300), numeric("few", 254)},
+			400, 2,
+			true,
+		},
 		{"wide", wide, 150, 40, false},
 		{"wide and weighted", wide, 2000, 300, true},
 	}
@@ -231,8 +235,10 @@ func draws(seeds uint64) []draw {
 	var list []draw
 	for _, s := range shapes() {
 		for seed := range seeds {
-			list = append(list, draw{&s, fmt.Sprintf("%s/seed %d", s.name, seed),
-				rand.New(rand.NewPCG(seed, uint64(s.distinct)))})
+			list = append(list, draw{
+				&s, fmt.Sprintf("%s/seed %d", s.name, seed),
+				rand.New(rand.NewPCG(seed, uint64(s.distinct))),
+			})
 		}
 	}
 	return list

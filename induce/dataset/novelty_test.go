@@ -19,20 +19,37 @@ func TestWatch(t *testing.T) {
 		vector  dataset.Vector
 		want    dataset.Novelty
 	}{
-		{"numbers", number, dataset.Vector{Type: dataset.Number, Numbers: []float64{nan, 1, 5, 0.9, 5.1, -inf, inf, 3}},
-			dataset.Novelty{Missing: 1, Outside: 4}},
-		{"numbers of unknown range", unbounded, dataset.Vector{Type: dataset.Number, Numbers: []float64{nan, 1, -inf}},
-			dataset.Novelty{Missing: 1}},
-		{"numbers by dictionary", number, dataset.Vector{Type: dataset.Number, Numbers: []float64{2, 7, nan},
-			Index: []int32{0, 1, 1, -1, 2, 0}}, dataset.Novelty{Missing: 2, Outside: 2}},
-		{"texts", texts, dataset.Vector{Type: dataset.Text, Texts: []string{"b", "c", ""},
-			Index: []int32{0, 1, 1, -1, 2, 0}}, dataset.Novelty{Missing: 1, Unseen: 3}},
-		{"texts that are all listed", texts, dataset.Vector{Type: dataset.Text, Texts: []string{"b", "a"},
-			Index: []int32{0, 1, -1}}, dataset.Novelty{Missing: 1}},
-		{"numbers as categories", codes, dataset.Vector{Type: dataset.Number, Numbers: []float64{1, 2, 3, nan}},
-			dataset.Novelty{Missing: 1, Unseen: 1}},
-		{"numbers as categories by dictionary", codes, dataset.Vector{Type: dataset.Number, Numbers: []float64{1, 9},
-			Index: []int32{0, 1, 1}}, dataset.Novelty{Unseen: 2}},
+		{
+			"numbers", number,
+			dataset.Vector{Type: dataset.Number, Numbers: []float64{nan, 1, 5, 0.9, 5.1, -inf, inf, 3}},
+			dataset.Novelty{Missing: 1, Outside: 4},
+		},
+		{
+			"numbers of unknown range", unbounded,
+			dataset.Vector{Type: dataset.Number, Numbers: []float64{nan, 1, -inf}},
+			dataset.Novelty{Missing: 1},
+		},
+		{"numbers by dictionary", number, dataset.Vector{
+			Type: dataset.Number, Numbers: []float64{2, 7, nan},
+			Index: []int32{0, 1, 1, -1, 2, 0},
+		}, dataset.Novelty{Missing: 2, Outside: 2}},
+		{"texts", texts, dataset.Vector{
+			Type: dataset.Text, Texts: []string{"b", "c", ""},
+			Index: []int32{0, 1, 1, -1, 2, 0},
+		}, dataset.Novelty{Missing: 1, Unseen: 3}},
+		{"texts that are all listed", texts, dataset.Vector{
+			Type: dataset.Text, Texts: []string{"b", "a"},
+			Index: []int32{0, 1, -1},
+		}, dataset.Novelty{Missing: 1}},
+		{
+			"numbers as categories", codes,
+			dataset.Vector{Type: dataset.Number, Numbers: []float64{1, 2, 3, nan}},
+			dataset.Novelty{Missing: 1, Unseen: 1},
+		},
+		{"numbers as categories by dictionary", codes, dataset.Vector{
+			Type: dataset.Number, Numbers: []float64{1, 9},
+			Index: []int32{0, 1, 1},
+		}, dataset.Novelty{Unseen: 2}},
 	} {
 		if got := dataset.NewWatch(&test.feature).Count(&test.vector); got != test.want {
 			t.Errorf("%s: %+v, want %+v", test.name, got, test.want)

@@ -192,8 +192,10 @@ func TestHashesDistinct(t *testing.T) {
 		seen[hash] = what
 	}
 	for seed := range uint64(4) {
-		for _, file := range []string{"", "a", "a\x00", "\x00a", "part-0.parquet", "part-1.parquet",
-			strings.Repeat("\x00", 8)} {
+		for _, file := range []string{
+			"", "a", "a\x00", "\x00a", "part-0.parquet", "part-1.parquet",
+			strings.Repeat("\x00", 8),
+		} {
 			for group := range 8 {
 				for row := range 64 {
 					h := dataset.HashRow(dataset.HashPosition(seed, file, group), row)

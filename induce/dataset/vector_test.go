@@ -16,14 +16,22 @@ func TestVector(t *testing.T) {
 	}{
 		"no rows":          {dataset.Vector{Type: dataset.Number}, nil},
 		"no rows, indexed": {dataset.Vector{Type: dataset.Text, Index: []int32{}, Texts: []string{"a"}}, nil},
-		"numbers": {dataset.Vector{Type: dataset.Number, Numbers: []float64{1, nan, 2.5}},
-			[]string{"1", "", "2.5"}},
-		"numbers, indexed": {dataset.Vector{Type: dataset.Number, Index: []int32{2, -1, 0, 1},
-			Numbers: []float64{7, nan, 9}}, []string{"9", "", "7", ""}},
-		"texts": {dataset.Vector{Type: dataset.Text, Index: []int32{1, 1, -1, 0},
-			Texts: []string{"a", "b"}}, []string{"b", "b", "", "a"}},
-		"texts with numbers": {dataset.Vector{Type: dataset.Text, Index: []int32{0}, Texts: []string{"a"},
-			Numbers: []float64{nan}}, []string{"a"}},
+		"numbers": {
+			dataset.Vector{Type: dataset.Number, Numbers: []float64{1, nan, 2.5}},
+			[]string{"1", "", "2.5"},
+		},
+		"numbers, indexed": {dataset.Vector{
+			Type: dataset.Number, Index: []int32{2, -1, 0, 1},
+			Numbers: []float64{7, nan, 9},
+		}, []string{"9", "", "7", ""}},
+		"texts": {dataset.Vector{
+			Type: dataset.Text, Index: []int32{1, 1, -1, 0},
+			Texts: []string{"a", "b"},
+		}, []string{"b", "b", "", "a"}},
+		"texts with numbers": {dataset.Vector{
+			Type: dataset.Text, Index: []int32{0}, Texts: []string{"a"},
+			Numbers: []float64{nan},
+		}, []string{"a"}},
 	} {
 		if test.v.Rows() != len(test.want) {
 			t.Errorf("%s: %d rows, want %d", name, test.v.Rows(), len(test.want))

@@ -21,8 +21,10 @@ func is(x float64) *float64 { return &x }
 func point(i int, lambda float64, step int, cost, auc float64) frontier.Point {
 	return frontier.Point{
 		Tree: i, Lambda: lambda, Currency: prune.Cost, Step: step, AUC: is(auc), LogLoss: is(1 - auc), Merit: auc,
-		Complexity: tree.Complexity{ExpectedCost: cost, ExpectedTests: cost, MaxCost: 2 * cost,
-			Leaves: 1 + int(4*cost)},
+		Complexity: tree.Complexity{
+			ExpectedCost: cost, ExpectedTests: cost, MaxCost: 2 * cost,
+			Leaves: 1 + int(4*cost),
+		},
 	}
 }
 
@@ -175,8 +177,10 @@ func TestTies(t *testing.T) {
 			if len(kept) != 1 || kept[0] != last[i] {
 				t.Errorf("tie %d: kept %+v", i, kept)
 			}
-			for _, rule := range []frontier.Rule{frontier.Best, frontier.Highest, frontier.Knee, frontier.OnePercent,
-				frontier.Paper} {
+			for _, rule := range []frontier.Rule{
+				frontier.Best, frontier.Highest, frontier.Knee, frontier.OnePercent,
+				frontier.Paper,
+			} {
 				if got, err := frontier.Select(points, frontier.Query{Rule: rule}); err != nil || got != last[i] {
 					t.Errorf("tie %d, %v: %+v, %v", i, rule, got, err)
 				}
@@ -200,8 +204,10 @@ func TestErrors(t *testing.T) {
 	if !errors.Is(err, frontier.ErrLimits) || err.Error() != want {
 		t.Errorf("got  %v\nwant %s", err, want)
 	}
-	if _, err := frontier.Select(nil, frontier.Query{Rule: frontier.Best,
-		Limits: frontier.Limits{MaxCost: 3}}); !errors.Is(err, frontier.ErrLimits) {
+	if _, err := frontier.Select(nil, frontier.Query{
+		Rule:   frontier.Best,
+		Limits: frontier.Limits{MaxCost: 3},
+	}); !errors.Is(err, frontier.ErrLimits) {
 		t.Errorf("of no trees: %v", err)
 	}
 	if _, err := frontier.Select(table(), frontier.Query{Rule: frontier.OneSE}); !errors.Is(err,
@@ -304,7 +310,8 @@ func checkFrontier(t *testing.T, points, kept []frontier.Point) {
 }
 
 func checkChoice(t *testing.T, points []frontier.Point, got frontier.Point, rule frontier.Rule, limits frontier.Limits,
-	err error) {
+	err error,
+) {
 	t.Helper()
 	allowed := slices.DeleteFunc(slices.Clone(points),
 		func(p frontier.Point) bool { return !limits.Allow(&p.Complexity) })

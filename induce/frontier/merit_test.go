@@ -30,8 +30,10 @@ func TestJudge(t *testing.T) {
 		pruned(6, 49, 5.0, .70), // alike in leaves, not in cost
 		pruned(7, 1, 0, .5),
 	}
-	want := []float64{.90, (.90 + .94 + .91) / 3, (.90 + .94 + .91 + .93 + .92) / 5, (.91 + .93 + .92) / 3, .92, .80,
-		.70, .5}
+	want := []float64{
+		.90, (.90 + .94 + .91) / 3, (.90 + .94 + .91 + .93 + .92) / 5, (.91 + .93 + .92) / 3, .92, .80,
+		.70, .5,
+	}
 	r := rand.New(rand.NewPCG(2, 9))
 	for range 20 {
 		r.Shuffle(len(points), func(i, j int) { points[i], points[j] = points[j], points[i] })

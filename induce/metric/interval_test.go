@@ -318,8 +318,10 @@ func TestIntervalsAtTheEdges(t *testing.T) {
 	}
 	m = metric.Evaluate(binaryLeaves(), []string{"no", "yes"}, 1)
 	// scipy 1.17.1: binomtest(47, 57).proportion_ci(method="wilson").
-	want = metric.Interval{StandardError: math.Sqrt(47. / 57 * 10 / 57 / 57), Low: 0.7063264717030607,
-		High: 0.9018114776029004}
+	want = metric.Interval{
+		StandardError: math.Sqrt(47. / 57 * 10 / 57 / 57), Low: 0.7063264717030607,
+		High: 0.9018114776029004,
+	}
 	if diff := cmp.Diff(want, *m.Intervals.Accuracy, within()); diff != "" {
 		t.Errorf("accuracy (-want +got):\n%s", diff)
 	}

@@ -10,8 +10,10 @@ type heap struct {
 }
 
 func newHeap(nodes int) heap {
-	return heap{key: make([]float64, nodes), left: make([]int32, nodes), right: make([]int32, nodes),
-		rank: make([]int32, nodes)}
+	return heap{
+		key: make([]float64, nodes), left: make([]int32, nodes), right: make([]int32, nodes),
+		rank: make([]int32, nodes),
+	}
 }
 
 // single returns the heap of one node.

@@ -19,8 +19,10 @@ import (
 func randomTree(r *rand.Rand, inner, classes int, most int64) *tree.Tree {
 	t := &tree.Tree{Label: tree.Label{Column: "y"}, Nodes: make([]tree.Node, 1)}
 	for _, name := range []string{"x", "y", "z"} {
-		t.Features = append(t.Features, dataset.Feature{Name: name, Kind: dataset.Categorical,
-			Values: []string{"a", "b", "c", "d"}, Cost: 1})
+		t.Features = append(t.Features, dataset.Feature{
+			Name: name, Kind: dataset.Categorical,
+			Values: []string{"a", "b", "c", "d"}, Cost: 1,
+		})
 	}
 	if r.IntN(2) == 0 {
 		t.Features[0].Group, t.Features[0].GroupCost = "g", 2

@@ -263,8 +263,10 @@ func within() cmp.Option {
 //	    4: 2 rows, 0 : 2, leaf
 func handTree() *tree.Tree {
 	node := func(a, b int64) tree.Node {
-		return tree.Node{Rows: a + b, Objects: a + b, Weight: a + b, ClassWeights: []int64{a, b},
-			RawClassWeights: []int64{a, b}}
+		return tree.Node{
+			Rows: a + b, Objects: a + b, Weight: a + b, ClassWeights: []int64{a, b},
+			RawClassWeights: []int64{a, b},
+		}
 	}
 	t := &tree.Tree{
 		Label:    tree.Label{Classes: []string{"a", "b"}},
@@ -343,8 +345,10 @@ func TestDeep(t *testing.T) {
 
 // chain is a tree whose every test splits one leaf off.
 func chain(depth int) *tree.Tree {
-	t := &tree.Tree{Label: tree.Label{Classes: []string{"a", "b"}}, Features: make([]dataset.Feature, 1),
-		Nodes: make([]tree.Node, 2*depth+1)}
+	t := &tree.Tree{
+		Label: tree.Label{Classes: []string{"a", "b"}}, Features: make([]dataset.Feature, 1),
+		Nodes: make([]tree.Node, 2*depth+1),
+	}
 	for v := 2 * depth; v >= 0; v-- {
 		n := &t.Nodes[v]
 		n.RawClassWeights = []int64{int64(v % 3), int64(v%5) + 1}

@@ -58,8 +58,10 @@ func (s *Sequence) gather(counts *tree.LeafCounts) *reached {
 	if len(counts.Weights) != nodes || len(counts.Rows) != nodes {
 		panic(fmt.Sprintf("prune: counts of %d nodes for a tree of %d", len(counts.Weights), nodes))
 	}
-	r := &reached{classes: classes, classed: make([]int64, nodes*classes), weight: make([]int64, nodes),
-		rows: make([]int64, nodes)}
+	r := &reached{
+		classes: classes, classed: make([]int64, nodes*classes), weight: make([]int64, nodes),
+		rows: make([]int64, nodes),
+	}
 	for v := nodes - 1; v >= 0; v-- {
 		if s.tree.Nodes[v].Leaf() {
 			r.rows[v] = counts.Rows[v]

@@ -75,9 +75,11 @@ func TestSweep(t *testing.T) {
 				if m.AUCOvRMacro == nil {
 					undefined++
 				}
-				want := prune.Score{AUC: m.AUCOvRMacro, LogLoss: m.LogLoss, Accuracy: m.Accuracy,
+				want := prune.Score{
+					AUC: m.AUCOvRMacro, LogLoss: m.LogLoss, Accuracy: m.Accuracy,
 					ExpectedCost: m.ExpectedCost, ExpectedBilledCost: billed(pruned, s.Counts(k, counts)),
-					ExpectedTests: m.ExpectedTests}
+					ExpectedTests: m.ExpectedTests,
+				}
 				if diff := cmp.Diff(want, scores[k], within()); diff != "" {
 					t.Fatalf("tree %d, step %d (-want +got):\n%s", i, k, diff)
 				}

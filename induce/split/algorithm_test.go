@@ -49,8 +49,10 @@ func TestColumns(t *testing.T) {
 	features := []dataset.Feature{
 		{Name: "age", Kind: dataset.Numeric, Cuts: []float64{1, 2}, Cost: 3},
 		{Name: "job", Kind: dataset.Categorical, Values: []string{"a", "b"}, Cost: 2},
-		{Name: "town", Kind: dataset.Categorical, Values: []string{"a", "b"}, Cost: 2,
-			ValueCosts: map[string]float64{"b": 5, "c": 9}},
+		{
+			Name: "town", Kind: dataset.Categorical, Values: []string{"a", "b"}, Cost: 2,
+			ValueCosts: map[string]float64{"b": 5, "c": 9},
+		},
 		{Name: "iron", Kind: dataset.Numeric, Cost: 2, Group: "blood", GroupCost: 7},
 	}
 	want := []split.Column{

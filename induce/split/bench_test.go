@@ -31,8 +31,10 @@ func benchmarkScan(b *testing.B, kind string, a split.Algorithm, classes, codes 
 	r := rand.New(rand.NewPCG(1, 2))
 	n := &node{classes: classes, columns: []split.Column{{Codes: codes, Numeric: true, Cost: 1}}}
 	for range 10_000 {
-		n.objects = append(n.objects, object{codes: []int{r.IntN(codes - 1)}, class: r.IntN(classes),
-			weight: int64(1 + r.IntN(3))})
+		n.objects = append(n.objects, object{
+			codes: []int{r.IntN(codes - 1)}, class: r.IntN(classes),
+			weight: int64(1 + r.IntN(3)),
+		})
 	}
 	n.total = n.weight(n.objects)
 	s, _, load := n.load(split.NewCriterion(a, family, 1, 0.005, n.total), true)

@@ -40,8 +40,10 @@ type Column struct {
 
 // NewColumn returns the column of a feature.
 func NewColumn(f *dataset.Feature) Column {
-	c := Column{Codes: f.Codes(), Numeric: f.Kind == dataset.Numeric, Cost: f.Cost, Group: f.Group,
-		GroupCost: f.GroupCost}
+	c := Column{
+		Codes: f.Codes(), Numeric: f.Kind == dataset.Numeric, Cost: f.Cost, Group: f.Group,
+		GroupCost: f.GroupCost,
+	}
 	for _, cuts := range f.Subsets {
 		c.ThresholdsFrom = append(c.ThresholdsFrom, thresholdsFrom(cuts, c.Codes))
 	}

@@ -101,8 +101,10 @@ func TestFloats(t *testing.T) {
 func hostile() []struct{ name, from, to, want string } {
 	return []struct{ name, from, to, want string }{
 		{"empty", "*", "", "not a tree.json"},
-		{"an unknown unit", `"type": "numeric",`, `"type": "numeric", "unit": "minutes",`,
-			`unit "minutes": want date, time, timestamp`},
+		{
+			"an unknown unit", `"type": "numeric",`, `"type": "numeric", "unit": "minutes",`,
+			`unit "minutes": want date, time, timestamp`,
+		},
 		{"null", "*", "null", "format"},
 		{"array", "*", "[]", "not a tree.json"},
 		{"another format", "espalier/tree", "other/tree", "format"},
@@ -118,8 +120,10 @@ func hostile() []struct{ name, from, to, want string } {
 		{"nodes that are no array", `"nodes": [`, `"nodes": 7, "more": [`, "want an array"},
 		{"branches that are no array", `"branches": [`, `"branches": 7, "more": [`, "not a tree.json"},
 		{"branches that are numbers", `"branches": [`, `"branches": [7, `, "not a tree.json"},
-		{"negative cost of a test", `"cost": 3, "score"`, `"cost": -3, "score"`,
-			"node 0: cost -3: want a number from 0"},
+		{
+			"negative cost of a test", `"cost": 3, "score"`, `"cost": -3, "score"`,
+			"node 0: cost -3: want a number from 0",
+		},
 		{"huge cost of a test", `"cost": 3, "score"`, `"cost": 1e39, "score"`, "from 0"},
 		{"negative cost of a feature", `"cost": 3}`, `"cost": -3}`, "from 0"},
 		{"huge cost of a feature", `"cost": 3}`, `"cost": 1e300}`, "from 0"},
@@ -171,8 +175,10 @@ func hostileTests() []struct{ name, from, to, want string } {
 		{"unseen values on the branch that the test does not send them to", `"child": 3},
         {"when": {"not_in": ["b"]}, "child": 4, "missing": true, "other": true}`, `"child": 3, "other": true},
         {"when": {"not_in": ["b"]}, "child": 4, "missing": true}`, ""},
-		{"branches without a test", `"test": {"feature": "age"`, `"tset": {"feature": "age"`,
-			"branches without a test"},
+		{
+			"branches without a test", `"test": {"feature": "age"`, `"tset": {"feature": "age"`,
+			"branches without a test",
+		},
 		{"count beyond int64", `"rows": 20`, `"rows": 9223372036854775808`, "not a tree.json"},
 	}
 }
@@ -244,16 +250,22 @@ func misbilled() []struct{ name, from, to, want string } {
 	return []struct{ name, from, to, want string }{
 		{"group not paid", `"billed": 7, `, ``, "billed at 3: want 7"},
 		{"group paid in part", `"billed": 7, `, `"billed": 6, `, "billed at 6: want 7"},
-		{"group paid twice", `"kind": "equals", "cost": 2`, `"kind": "equals", "cost": 2, "billed": 6`,
-			"billed at 6: want 2"},
+		{
+			"group paid twice", `"kind": "equals", "cost": 2`, `"kind": "equals", "cost": 2, "billed": 6`,
+			"billed at 6: want 2",
+		},
 		{"nothing paid for a first test", `"billed": 7, `, `"billed": 0, `, "billed at 0: want 7"},
 		{"free where repeats are paid", `"repeat_cost": "free", `, ``, "billed at 0: want 3"},
 		{"repeats at half the price", `"repeat_cost": "free"`, `"repeat_cost": "half"`, "repeat_cost"},
-		{"two prices of a group", `"cost": 3, "group": "visit", "group_cost": 4`,
-			`"cost": 3, "group": "visit", "group_cost": 5`, "group"},
+		{
+			"two prices of a group", `"cost": 3, "group": "visit", "group_cost": 4`,
+			`"cost": 3, "group": "visit", "group_cost": 5`, "group",
+		},
 		{"price of no group", `"cost": 3, "group": "visit", "group_cost": 4`, `"cost": 3, "group_cost": 4`, "group"},
-		{"negative price of a group", `"cost": 3, "group": "visit", "group_cost": 4`,
-			`"cost": 3, "group": "visit", "group_cost": -4`, "group"},
+		{
+			"negative price of a group", `"cost": 3, "group": "visit", "group_cost": 4`,
+			`"cost": 3, "group": "visit", "group_cost": -4`, "group",
+		},
 	}
 }
 
@@ -320,8 +332,10 @@ func wideTree(values int) *tree.Tree {
 	for i := range values {
 		f.Values = append(f.Values, fmt.Sprintf("an identifier, number %d", i))
 		root.Branches = append(root.Branches, tree.Branch{Outcome: i, Child: i + 1, Missing: i == 0, Other: i == 0})
-		tr.Nodes = append(tr.Nodes, tree.Node{ClassWeights: []int64{1, 0}, RawClassWeights: []int64{1, 0},
-			Probabilities: []float64{1, 0}})
+		tr.Nodes = append(tr.Nodes, tree.Node{
+			ClassWeights: []int64{1, 0}, RawClassWeights: []int64{1, 0},
+			Probabilities: []float64{1, 0},
+		})
 	}
 	tr.Features[0] = *f
 	return tr
@@ -330,14 +344,22 @@ func wideTree(values int) *tree.Tree {
 // datedTree is a random tree of features that are points in time.
 func datedTree(seed uint64) *tree.Tree {
 	fs := []dataset.Feature{
-		{Name: "day", Kind: dataset.Numeric, Unit: dataset.Date, Cuts: []float64{-3, 20778, 3e6},
-			Range: []float64{-1e6, 1e7}, Cost: 1},
-		{Name: "clock", Kind: dataset.Numeric, Unit: dataset.Time, Cuts: []float64{1, 34200e6, 1e12}, Missing: 2,
-			Cost: 1},
-		{Name: "at", Kind: dataset.Numeric, Unit: dataset.Timestamp, Cuts: []float64{-1.5, 1795253400000001, 1e300},
-			Cost: 1},
-		{Name: "since", Kind: dataset.Categorical, Unit: dataset.Date, Values: []string{"-1", "20778", "no date"},
-			Cost: 1},
+		{
+			Name: "day", Kind: dataset.Numeric, Unit: dataset.Date, Cuts: []float64{-3, 20778, 3e6},
+			Range: []float64{-1e6, 1e7}, Cost: 1,
+		},
+		{
+			Name: "clock", Kind: dataset.Numeric, Unit: dataset.Time, Cuts: []float64{1, 34200e6, 1e12}, Missing: 2,
+			Cost: 1,
+		},
+		{
+			Name: "at", Kind: dataset.Numeric, Unit: dataset.Timestamp, Cuts: []float64{-1.5, 1795253400000001, 1e300},
+			Cost: 1,
+		},
+		{
+			Name: "since", Kind: dataset.Categorical, Unit: dataset.Date, Values: []string{"-1", "20778", "no date"},
+			Cost: 1,
+		},
 	}
 	return grownTree(rand.New(rand.NewPCG(23, seed)), split.Both, 12, fs)
 }

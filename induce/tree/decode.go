@@ -49,8 +49,10 @@ type decoder struct {
 }
 
 func (d *decoder) feature(f *fileFeature) error {
-	feature := dataset.Feature{Name: f.Name, Cuts: f.Cuts, Range: f.Range, Values: f.Values, Missing: f.Missing,
-		Other: f.Other, Cost: f.Cost, Group: f.Group, GroupCost: f.GroupCost}
+	feature := dataset.Feature{
+		Name: f.Name, Cuts: f.Cuts, Range: f.Range, Values: f.Values, Missing: f.Missing,
+		Other: f.Other, Cost: f.Cost, Group: f.Group, GroupCost: f.GroupCost,
+	}
 	switch f.Type {
 	case dataset.Numeric.String():
 		feature.Kind = dataset.Numeric
@@ -174,8 +176,10 @@ func (d *decoder) test(n *Node, f *fileNode) error {
 	if err != nil {
 		return err
 	}
-	n.Test = &Test{Test: split.Test{Feature: feature, Kind: kind}, Cost: f.Test.Cost, Billed: f.Test.Billed,
-		Score: f.Test.Score}
+	n.Test = &Test{
+		Test: split.Test{Feature: feature, Kind: kind}, Cost: f.Test.Cost, Billed: f.Test.Billed,
+		Score: f.Test.Score,
+	}
 	n.Branches = make([]Branch, len(branches))
 	missing, other := 0, 0
 	for i := range branches {

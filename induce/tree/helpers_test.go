@@ -47,8 +47,10 @@ func features() []dataset.Feature {
 	}
 	return []dataset.Feature{
 		{Name: "age", Kind: dataset.Numeric, Cuts: []float64{-1e-7, 30.5, 41, 1e21}, Missing: 12, Cost: 1},
-		{Name: `quote " and \`, Kind: dataset.Categorical, Values: []string{"a", `"`, `\`, "<&>", "\n", "é", "\u2028"},
-			Other: 3, Cost: 0.1},
+		{
+			Name: `quote " and \`, Kind: dataset.Categorical, Values: []string{"a", `"`, `\`, "<&>", "\n", "é", "\u2028"},
+			Other: 3, Cost: 0.1,
+		},
 		{Name: "constant", Kind: dataset.Numeric, Cuts: []float64{}, Missing: 3, Cost: 1},
 		{Name: "", Kind: dataset.Categorical, Values: []string{"", "no", "yes"}, Cost: 1e-7},
 		many,

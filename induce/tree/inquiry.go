@@ -132,8 +132,10 @@ const (
 // probability and the next test would cost something.
 func (q *Questions) Start(confidence float64) *Inquiry {
 	inputs := len(q.scorer.inputs)
-	return &Inquiry{questions: q, confidence: confidence, values: make([]Value, inputs), known: make([]known, inputs),
-		bills: make([]Bill, inputs)}
+	return &Inquiry{
+		questions: q, confidence: confidence, values: make([]Value, inputs), known: make([]known, inputs),
+		bills: make([]Bill, inputs),
+	}
 }
 
 // Question is the next value to obtain.
@@ -196,8 +198,10 @@ func (i *Inquiry) Next() *Question {
 		return nil
 	}
 	f := &t.Features[n.Test.Feature]
-	return &Question{Feature: f.Name, Kind: f.Kind, Counts: f.Unit, Values: f.Values, Cost: i.price(i.at),
-		Unit: t.Algorithm.CostUnit, Node: i.at}
+	return &Question{
+		Feature: f.Name, Kind: f.Kind, Counts: f.Unit, Values: f.Values, Cost: i.price(i.at),
+		Unit: t.Algorithm.CostUnit, Node: i.at,
+	}
 }
 
 // Answer answers the open question, and pays for it. The missing Value is an answer,
@@ -249,8 +253,10 @@ func (i *Inquiry) Standing() Standing {
 	i.advance()
 	t := i.questions.tree
 	n := &t.Nodes[i.at]
-	s := Standing{Class: t.Label.Classes[n.Class], Probabilities: n.Probabilities, Node: i.at, Leaf: n.Leaf(),
-		Tests: i.tests, Paid: i.paid}
+	s := Standing{
+		Class: t.Label.Classes[n.Class], Probabilities: n.Probabilities, Node: i.at, Leaf: n.Leaf(),
+		Tests: i.tests, Paid: i.paid,
+	}
 	s.Worst, s.Expected = i.outlook()
 	return s
 }

@@ -80,7 +80,8 @@ func bill(tr *tree.Tree, nodes []int, given map[string]bool) float64 {
 // inquire answers an inquiry from a row. Before each question it gives each other value
 // with probability gifts. It returns the features asked and given.
 func inquire(t *testing.T, r *rand.Rand, tr *tree.Tree, i *tree.Inquiry, v row, gifts float64) (bought,
-	given map[string]bool) {
+	given map[string]bool,
+) {
 	t.Helper()
 	bought, given = make(map[string]bool), make(map[string]bool)
 	order := r.Perm(len(tr.Features))

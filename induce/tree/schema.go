@@ -121,8 +121,10 @@ func DecodeSchema(b []byte) (*Schema, error) {
 		if c.Name == "" && c.Role == "" {
 			return nil, errors.New("not a schema.json: a column without a name and a role")
 		}
-		s.Columns = append(s.Columns, SchemaColumn{Name: c.Name, Role: c.Role, Physical: c.Physical,
-			Logical: c.Logical})
+		s.Columns = append(s.Columns, SchemaColumn{
+			Name: c.Name, Role: c.Role, Physical: c.Physical,
+			Logical: c.Logical,
+		})
 		if feature.Cuts == nil && feature.Values == nil {
 			continue
 		}

@@ -84,8 +84,10 @@ func dictionaryOf(values []any) dataset.Vector {
 // spelled in two ways.
 func numberedFeatures() []dataset.Feature {
 	return []dataset.Feature{
-		{Name: "zip", Kind: dataset.Categorical, Values: []string{"-1", "0", "1.0", "1", "1e3", "0x10", "nan", "inf",
-			"none"}, Cost: 1, Group: "g", GroupCost: 2},
+		{Name: "zip", Kind: dataset.Categorical, Values: []string{
+			"-1", "0", "1.0", "1", "1e3", "0x10", "nan", "inf",
+			"none",
+		}, Cost: 1, Group: "g", GroupCost: 2},
 		{Name: "line", Kind: dataset.Numeric, Cost: 1},
 		{Name: "x", Kind: dataset.Numeric, Cuts: []float64{-1, 0, 1e3}, Cost: 0.5, Group: "g", GroupCost: 2},
 	}
@@ -310,8 +312,10 @@ func TestScorerErrors(t *testing.T) {
 		t.Error("no numbers: no error")
 	}
 	age, job := vectorOf([]any{1.}, dataset.Numeric), dictionaryOf([]any{"a"})
-	for name, columns := range map[string][]dataset.Vector{"column": {age}, "of type text": {job, job},
-		"0 rows": {age, dictionaryOf(nil)}} {
+	for name, columns := range map[string][]dataset.Vector{
+		"column": {age}, "of type text": {job, job},
+		"0 rows": {age, dictionaryOf(nil)},
+	} {
 		if err := scorer.Leaves(columns, make([]int32, 1)); err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("%v, want %s", err, name)
 		}
@@ -330,8 +334,10 @@ func TestScorerInputs(t *testing.T) {
 	for _, i := range []int{0, 2} {
 		tr.Nodes[i].Test.Feature++
 	}
-	want := []tree.Input{{Name: "age", Kind: dataset.Numeric, Feature: 1},
-		{Name: "job", Kind: dataset.Categorical, Feature: 2}}
+	want := []tree.Input{
+		{Name: "age", Kind: dataset.Numeric, Feature: 1},
+		{Name: "job", Kind: dataset.Categorical, Feature: 2},
+	}
 	if diff := cmp.Diff(want, tr.Scorer().Features()); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

@@ -59,18 +59,28 @@ func TestStability(t *testing.T) {
 		other *question
 		want  [3]agrees
 	}{
-		"the same": {age(2, job(1, nil, age(3, nil, nil)), nil),
-			[3]agrees{{1, 1}, {1, 1}, {1, 1}}},
+		"the same": {
+			age(2, job(1, nil, age(3, nil, nil)), nil),
+			[3]agrees{{1, 1}, {1, 1}, {1, 1}},
+		},
 		"more of it": {age(2, job(1, age(1, nil, nil), age(3, nil, job(0, nil, nil))),
 			job(2, nil, nil)), [3]agrees{{1, 1}, {1, 1}, {1, 1}}},
-		"another cut, the sides stay": {age(1, job(1, nil, age(3, nil, nil)), nil),
-			[3]agrees{{1, 0}, {1, 1}, {1, 1}}},
-		"sides exchanged": {age(2, nil, job(1, nil, age(3, nil, nil))),
-			[3]agrees{{1, 1}, {0, 0}, {0, 0}}},
-		"another value, whose sides part": {age(2, job(0, nil, age(3, nil, nil)), nil),
-			[3]agrees{{1, 1}, {1, 0}, {0, 0}}},
-		"the answers of job exchanged": {age(2, job(1, age(3, nil, nil), nil), nil),
-			[3]agrees{{1, 1}, {1, 1}, {0, 0}}},
+		"another cut, the sides stay": {
+			age(1, job(1, nil, age(3, nil, nil)), nil),
+			[3]agrees{{1, 0}, {1, 1}, {1, 1}},
+		},
+		"sides exchanged": {
+			age(2, nil, job(1, nil, age(3, nil, nil))),
+			[3]agrees{{1, 1}, {0, 0}, {0, 0}},
+		},
+		"another value, whose sides part": {
+			age(2, job(0, nil, age(3, nil, nil)), nil),
+			[3]agrees{{1, 1}, {1, 0}, {0, 0}},
+		},
+		"the answers of job exchanged": {
+			age(2, job(1, age(3, nil, nil), nil), nil),
+			[3]agrees{{1, 1}, {1, 1}, {0, 0}},
+		},
 		"another kind of test": {
 			&question{0, split.Missing, 4, job(1, nil, age(3, nil, nil)), nil}, [3]agrees{{1, 0}, {0, 0}, {0, 0}},
 		},
@@ -80,8 +90,10 @@ func TestStability(t *testing.T) {
 		want := &tree.Stability{SameFeature: new(float64), SameTest: new(float64)}
 		for i, node := range []int{0, 1, 4} {
 			a := test.want[i]
-			want.Splits = append(want.Splits, tree.SplitStability{Node: node, Feature: []string{"age", "job", "age"}[i],
-				SameFeature: a.feature, SameTest: a.test})
+			want.Splits = append(want.Splits, tree.SplitStability{
+				Node: node, Feature: []string{"age", "job", "age"}[i],
+				SameFeature: a.feature, SameTest: a.test,
+			})
 			*want.SameFeature += a.feature * []float64{8, 4, 2}[i] / 14
 			*want.SameTest += a.test * []float64{8, 4, 2}[i] / 14
 		}
@@ -102,8 +114,10 @@ func near() cmp.Option {
 // TestStabilityOfSeveral: by hand, shares of four trees.
 func TestStabilityOfSeveral(t *testing.T) {
 	tr := asking(age(2, job(1, nil, nil), nil))
-	got := tr.Stability([]*tree.Tree{asking(age(2, nil, nil)), asking(age(1, job(1, nil, nil), nil)),
-		asking(job(1, nil, nil)), asking(nil)})
+	got := tr.Stability([]*tree.Tree{
+		asking(age(2, nil, nil)), asking(age(1, job(1, nil, nil), nil)),
+		asking(job(1, nil, nil)), asking(nil),
+	})
 	features, tests := (8*.5+4*.25)/12, (8*.25+4*.25)/12
 	want := &tree.Stability{SameFeature: &features, SameTest: &tests, Splits: []tree.SplitStability{
 		{Node: 0, Feature: "age", SameFeature: .5, SameTest: .25},

@@ -87,8 +87,10 @@ func smallSchema() *tree.Schema {
 	fs := features()
 	fs[0].Group, fs[0].GroupCost, fs[4].Range = "blood", 3.5, []float64{-1, 40}
 	for i := range fs {
-		s.Columns = append(s.Columns, tree.SchemaColumn{Name: fs[i].Name, Role: "feature", Physical: "DOUBLE",
-			Logical: "STRING", Feature: &fs[i]})
+		s.Columns = append(s.Columns, tree.SchemaColumn{
+			Name: fs[i].Name, Role: "feature", Physical: "DOUBLE",
+			Logical: "STRING", Feature: &fs[i],
+		})
 	}
 	s.Columns = append(s.Columns, tree.SchemaColumn{Name: "c", Role: "constant", Physical: "DOUBLE"})
 	return s

@@ -70,8 +70,10 @@ func TestEstimate(t *testing.T) {
 // for the second.
 func TestMeasure(t *testing.T) {
 	tr := smallTree()
-	want := tree.Complexity{ExpectedCost: (20*3. + 12*2.) / 20, ExpectedTests: 32. / 20, MaxCost: 5, Nodes: 5,
-		Leaves: 3, Depth: 2}
+	want := tree.Complexity{
+		ExpectedCost: (20*3. + 12*2.) / 20, ExpectedTests: 32. / 20, MaxCost: 5, Nodes: 5,
+		Leaves: 3, Depth: 2,
+	}
 	if diff := cmp.Diff(want, tr.Complexity); diff != "" {
 		t.Errorf("complexity (-want +got):\n%s", diff)
 	}
@@ -100,8 +102,10 @@ func billedTree() *tree.Tree {
 	tr.Nodes[4].Test = &tree.Test{Test: split.Test{Feature: 0, Kind: split.Missing, Code: 2}, Cost: 3, Billed: &nothing}
 	tr.Nodes[4].Branches = []tree.Branch{{Outcome: 1, Child: 5, Missing: true}, {Outcome: 0, Child: 6}}
 	for _, weights := range [][]int64{{4, 1}, {0, 5}} {
-		tr.Nodes = append(tr.Nodes, tree.Node{Rows: 5, Objects: 5, Weight: 5, ClassWeights: weights,
-			RawClassWeights: weights})
+		tr.Nodes = append(tr.Nodes, tree.Node{
+			Rows: 5, Objects: 5, Weight: 5, ClassWeights: weights,
+			RawClassWeights: weights,
+		})
 	}
 	tr.Estimate(tree.Raw, 1)
 	tr.Measure()

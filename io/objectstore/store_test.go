@@ -290,8 +290,10 @@ func TestJoin(t *testing.T) {
 }
 
 func FuzzList(f *testing.F) {
-	for _, url := range []string{"mem://fuzz/*", "mem://fuzz/**/[a-z]?", "x://y", "file://", "mem://a//b", "**", "[",
-		"mem://fuzz/[!"} {
+	for _, url := range []string{
+		"mem://fuzz/*", "mem://fuzz/**/[a-z]?", "x://y", "file://", "mem://a//b", "**", "[",
+		"mem://fuzz/[!",
+	} {
 		f.Add(url)
 	}
 	s := objectstore.New()
@@ -321,8 +323,10 @@ func TestIdentityOfFiles(t *testing.T) {
 	if err := os.Symlink("d", "link"); err != nil {
 		t.Skipf("no links here: %v", err)
 	}
-	urls := []string{"d/x", "./d/x", "d//x", "link/x", "d/../d/x", "link/./x", filepath.Join(folder, "d", "x"),
-		"file://" + filepath.Join(folder, "link", "x")}
+	urls := []string{
+		"d/x", "./d/x", "d//x", "link/x", "d/../d/x", "link/./x", filepath.Join(folder, "d", "x"),
+		"file://" + filepath.Join(folder, "link", "x"),
+	}
 	for range 2 {
 		want, err := s.Identity(urls[0])
 		if err != nil {

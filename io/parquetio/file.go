@@ -185,8 +185,10 @@ const hintWritten = "run again once nothing writes to it"
 // openFault distinguishes a replaced file from a fault of the storage.
 func (f *File) openFault(err error) error {
 	if errors.Is(err, objectstore.ErrChanged) {
-		return &dataset.DataError{File: f.URL, Problem: "the file was replaced or removed since it was listed",
-			Hint: hintWritten}
+		return &dataset.DataError{
+			File: f.URL, Problem: "the file was replaced or removed since it was listed",
+			Hint: hintWritten,
+		}
 	}
 	return err
 }

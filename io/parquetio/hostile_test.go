@@ -183,8 +183,11 @@ func FuzzOpen(f *testing.F) {
 	for _, file := range fixtures(f) {
 		f.Add(file)
 	}
-	for _, o := range []parquetio.WriteOptions{{}, {PageVersion: 2, Codec: parquetio.Uncompressed},
-		{Codec: parquetio.Zstd, DictionaryBytes: 100}} {
+	for _, o := range []parquetio.WriteOptions{
+		{},
+		{PageVersion: 2, Codec: parquetio.Uncompressed},
+		{Codec: parquetio.Zstd, DictionaryBytes: 100},
+	} {
 		f.Add(sample(f, o))
 	}
 	f.Add([]byte("PAR1\x00\x00\x00\x00PAR1"))

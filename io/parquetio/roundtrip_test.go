@@ -37,10 +37,14 @@ type column struct {
 var (
 	fixedEncodings   = []encoding.Encoding{&parquet.Plain, &parquet.RLEDictionary, &parquet.ByteStreamSplit}
 	integerEncodings = slices.Concat(fixedEncodings, []encoding.Encoding{&parquet.DeltaBinaryPacked})
-	byteEncodings    = []encoding.Encoding{&parquet.Plain, &parquet.RLEDictionary, &parquet.DeltaLengthByteArray,
-		&parquet.DeltaByteArray}
-	fixedByteEncodings = []encoding.Encoding{&parquet.Plain, &parquet.RLEDictionary, &parquet.DeltaByteArray,
-		&parquet.ByteStreamSplit}
+	byteEncodings    = []encoding.Encoding{
+		&parquet.Plain, &parquet.RLEDictionary, &parquet.DeltaLengthByteArray,
+		&parquet.DeltaByteArray,
+	}
+	fixedByteEncodings = []encoding.Encoding{
+		&parquet.Plain, &parquet.RLEDictionary, &parquet.DeltaByteArray,
+		&parquet.ByteStreamSplit,
+	}
 )
 
 func int32of(spread uint32) func(*rand.Rand) parquet.Value {
@@ -125,8 +129,10 @@ func numberColumns() []column {
 		{"int32", parquet.Leaf(parquet.Int32Type), integerEncodings, int32of(math.MaxUint32), spellInt32},
 		{"int8", parquet.Int(8), integerEncodings, int32of(256), spellInt32},
 		{"int16", parquet.Int(16), integerEncodings, int32of(1 << 16), spellInt32},
-		{"uint8", parquet.Uint(8), integerEncodings,
-			func(r *rand.Rand) parquet.Value { return parquet.Int32Value(r.Int32N(256)) }, spellInt32},
+		{
+			"uint8", parquet.Uint(8), integerEncodings,
+			func(r *rand.Rand) parquet.Value { return parquet.Int32Value(r.Int32N(256)) }, spellInt32,
+		},
 		{
 			"uint32", parquet.Uint(32), integerEncodings, int32of(math.MaxUint32),
 			func(v parquet.Value) string { return strconv.Itoa(int(uint32(v.Int32()))) },
@@ -145,8 +151,10 @@ func numberColumns() []column {
 func timeColumns() []column {
 	return []column{
 		{"date", parquet.Date(), integerEncodings, int32of(40000), spellInt32},
-		{"time_ms", parquet.Time(parquet.Millisecond), integerEncodings, int32of(86400000),
-			func(v parquet.Value) string { return strconv.Itoa(1000 * int(v.Int32())) }},
+		{
+			"time_ms", parquet.Time(parquet.Millisecond), integerEncodings, int32of(86400000),
+			func(v parquet.Value) string { return strconv.Itoa(1000 * int(v.Int32())) },
+		},
 		{"time_us", parquet.Time(parquet.Microsecond), integerEncodings, int64of(86400000000), spellInt64},
 		{"timestamp_ns", parquet.Timestamp(parquet.Nanosecond), integerEncodings, int64of(math.MaxInt64), spellNanos},
 		{"timestamp_ms", parquet.Timestamp(parquet.Millisecond), integerEncodings, int64of(1 << 41), spellMillis},
@@ -175,8 +183,10 @@ func decimalColumns() []column {
 			"decimal64", parquet.Decimal(5, 18, parquet.Int64Type), integerEncodings, int64of(math.MaxUint64),
 			func(v parquet.Value) string { return spellDecimal(big.NewInt(v.Int64()), 5) },
 		},
-		{"decimal_fixed", parquet.Decimal(10, 38, parquet.FixedLenByteArrayType(16)), fixedByteEncodings, fixedOf(16),
-			spellBytes(10)},
+		{
+			"decimal_fixed", parquet.Decimal(10, 38, parquet.FixedLenByteArrayType(16)), fixedByteEncodings, fixedOf(16),
+			spellBytes(10),
+		},
 		{
 			"decimal_bytes", parquet.Decimal(3, 38, parquet.ByteArrayType), byteEncodings,
 			func(r *rand.Rand) parquet.Value { return parquet.ByteArrayValue(randomBytes(r, r.IntN(16))) },
@@ -225,7 +235,8 @@ type layout struct {
 }
 
 func generate(tb testing.TB, c column, e encoding.Encoding, nulls func(*rand.Rand, int) bool, l layout,
-	r *rand.Rand) (file []byte, want []string) {
+	r *rand.Rand,
+) (file []byte, want []string) {
 	tb.Helper()
 	node := parquet.Encoded(c.node, e)
 	if nulls != nil {

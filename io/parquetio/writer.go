@@ -88,7 +88,8 @@ type WriterOptions struct {
 
 // NewWriter begins a file. Nothing is visible until Commit returned nil.
 func NewWriter(ctx context.Context, store *objectstore.Store, url string, fields []Field, o WriterOptions) (*Writer,
-	error) {
+	error,
+) {
 	c, err := o.Codec.codec()
 	if err != nil {
 		return nil, fmt.Errorf("write %s: %w", url, err)
@@ -131,8 +132,10 @@ func (w *Writer) addFields(fields []Field) error {
 }
 
 func (w *Writer) addField(f *Field) error {
-	c := field{name: f.Name, optional: f.Optional, indexed: f.Dictionary != nil, original: f.Original, at: w.chunks,
-		chunks: 1}
+	c := field{
+		name: f.Name, optional: f.Optional, indexed: f.Dictionary != nil, original: f.Original, at: w.chunks,
+		chunks: 1,
+	}
 	if c.original != nil {
 		return w.addCopied(c)
 	}
@@ -157,8 +160,10 @@ func (w *Writer) addField(f *Field) error {
 	if c.indexed {
 		header := format.PageHeader{
 			Type: format.DictionaryPage,
-			DictionaryPageHeader: thrift.New(format.DictionaryPageHeader{NumValues: int32(c.size),
-				Encoding: format.Plain}),
+			DictionaryPageHeader: thrift.New(format.DictionaryPageHeader{
+				NumValues: int32(c.size),
+				Encoding:  format.Plain,
+			}),
 		}
 		body, err := w.pack(&header, plain)
 		if err != nil {

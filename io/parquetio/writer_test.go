@@ -42,8 +42,10 @@ func dictionaries() []written {
 		for i, dictionary := range []any{numbers, wholes, texts} {
 			for _, optional := range []bool{false, true} {
 				name := fmt.Sprintf("%T %d %v", dictionary, size, optional)
-				columns = append(columns, written{field: parquetio.Field{Name: name, Dictionary: dictionary,
-					Optional: optional}, spell: spelled[i]})
+				columns = append(columns, written{field: parquetio.Field{
+					Name: name, Dictionary: dictionary,
+					Optional: optional,
+				}, spell: spelled[i]})
 			}
 		}
 	}
@@ -137,8 +139,10 @@ func TestWriter(t *testing.T) {
 func TestWriterPages(t *testing.T) {
 	store, url, r := objectstore.New(), "mem://"+t.Name(), rand.New(rand.NewPCG(3, 4))
 	columns := []written{
-		{field: parquetio.Field{Name: "s", Dictionary: []string{"a", "b", "c"}, Optional: true},
-			spell: []string{"a", "b", "c"}},
+		{
+			field: parquetio.Field{Name: "s", Dictionary: []string{"a", "b", "c"}, Optional: true},
+			spell: []string{"a", "b", "c"},
+		},
 		{field: parquetio.Field{Name: "n", Dictionary: []int64{5, 6}}, spell: []string{"5", "6"}},
 		{field: parquetio.Field{Name: "x", Optional: true}},
 	}

@@ -20,10 +20,14 @@ func TestCertificateDigits(t *testing.T) {
 		bound, cost := 1.23456789*unit, 2.34565999*unit
 		m := &tree.Tree{
 			Label: tree.Label{Classes: []string{"a", "b"}},
-			Nodes: []tree.Node{{Weight: 1, ClassWeights: []int64{1, 0}, RawClassWeights: []int64{1, 0},
-				Probabilities: []float64{1, 0}}},
-			Certificate: &tree.Certificate{Theta: 0.00123456, LowerBound: bound, ExpectedCost: cost,
-				Ratio: cost / bound, Method: certify.Cover, Confidence: 1},
+			Nodes: []tree.Node{{
+				Weight: 1, ClassWeights: []int64{1, 0}, RawClassWeights: []int64{1, 0},
+				Probabilities: []float64{1, 0},
+			}},
+			Certificate: &tree.Certificate{
+				Theta: 0.00123456, LowerBound: bound, ExpectedCost: cost,
+				Ratio: cost / bound, Method: certify.Cover, Confidence: 1,
+			},
 		}
 		var b strings.Builder
 		if err := report.Text(&b, m, 0); err != nil {

@@ -64,13 +64,22 @@ func frontierTable(points []Point, shown []int) *Table {
 		absent bool
 		cell   func(p *Point) string
 	}{
-		{Column{Head: "tree", Left: true, Rank: 3}, false,
-			func(p *Point) string { return strings.TrimSuffix(path.Base(p.Tree), ".json") }},
+		{
+			Column{Head: "tree", Left: true, Rank: 3},
+			false,
+			func(p *Point) string { return strings.TrimSuffix(path.Base(p.Tree), ".json") },
+		},
 		{Column{Head: "cost"}, false, func(p *Point) string { c, _ := p.Complexity.Billed(); return threeDigits(c) }},
-		{Column{Head: "tests", Rank: 2}, !priced,
-			func(p *Point) string { return threeDigits(p.Complexity.ExpectedTests) }},
-		{Column{Head: "dearest path", Rank: 4}, false,
-			func(p *Point) string { _, most := p.Complexity.Billed(); return number(most) }},
+		{
+			Column{Head: "tests", Rank: 2},
+			!priced,
+			func(p *Point) string { return threeDigits(p.Complexity.ExpectedTests) },
+		},
+		{
+			Column{Head: "dearest path", Rank: 4},
+			false,
+			func(p *Point) string { _, most := p.Complexity.Billed(); return number(most) },
+		},
 		{Column{Head: "leaves"}, false, func(p *Point) string { return strconv.Itoa(p.Complexity.Leaves) }},
 		{Column{Head: "merit"}, !folded, func(p *Point) string { return fmt.Sprintf("%.4f", p.Merit) }},
 		{Column{Head: "validation AUC"}, false, func(p *Point) string { return Figure(p.Validation) }},

@@ -18,8 +18,10 @@ func TestPathsOfEachKind(t *testing.T) {
 		{Name: "x", Kind: dataset.Numeric, Cuts: []float64{0.30000000000000004, 144342.5, 1e300}},
 		{Name: "day", Kind: dataset.Numeric, Unit: dataset.Date, Cuts: []float64{20778}},
 		{Name: "at", Kind: dataset.Numeric, Unit: dataset.Timestamp, Cuts: []float64{1795253400000001}},
-		{Name: "a = b", Kind: dataset.Categorical,
-			Values: []string{"clerk ", "this and that", strings.Repeat("long", 20), "19"}},
+		{
+			Name: "a = b", Kind: dataset.Categorical,
+			Values: []string{"clerk ", "this and that", strings.Repeat("long", 20), "19"},
+		},
 		{Name: "since", Kind: dataset.Categorical, Unit: dataset.Date, Values: []string{"20778"}},
 	}
 	one := func(feature int, kind split.Kind, code int) *tree.Tree {
@@ -42,8 +44,10 @@ func TestPathsOfEachKind(t *testing.T) {
 		{one(0, split.Bin, 3), []string{"x >= 1e+300", "(x < 1e+300 or missing)"}},
 		{one(0, split.Missing, 4), []string{"x is missing", "x is not missing"}},
 		{one(1, split.Threshold, 1), []string{"day >= 2026-11-21", "(day < 2026-11-21 or missing)"}},
-		{one(2, split.Threshold, 1), []string{"at >= 2026-11-21T09:30:00.000001",
-			"(at < 2026-11-21T09:30:00.000001 or missing)"}},
+		{one(2, split.Threshold, 1), []string{
+			"at >= 2026-11-21T09:30:00.000001",
+			"(at < 2026-11-21T09:30:00.000001 or missing)",
+		}},
 		{one(3, split.Equals, 0), []string{`"a = b" = "clerk "`, `"a = b" != "clerk "`}},
 		{one(3, split.Equals, 1), []string{`"a = b" = "this and that"`, `"a = b" != "this and that"`}},
 		{one(3, split.Equals, 2), []string{`"a = b" = ` + fs[3].Values[2], `"a = b" != ` + fs[3].Values[2]}},
@@ -61,8 +65,10 @@ func TestPathsOfEachKind(t *testing.T) {
 		Branches: []tree.Branch{{Outcome: 1, Child: 3}, {Outcome: 0, Child: 4, Missing: true}},
 	}
 	two.Nodes = append(two.Nodes, tree.Node{}, tree.Node{})
-	want := []string{"(x < 0.30000000000000004 or missing)", "x >= 0.30000000000000004 and x >= 144342.5",
-		"x >= 0.30000000000000004 and x < 144342.5"}
+	want := []string{
+		"(x < 0.30000000000000004 or missing)", "x >= 0.30000000000000004 and x >= 144342.5",
+		"x >= 0.30000000000000004 and x < 144342.5",
+	}
 	if got := report.Paths(two); !slices.Equal(got, want) {
 		t.Errorf("paths %q, want %q", got, want)
 	}

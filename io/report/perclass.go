@@ -61,7 +61,8 @@ func bySupport(m *metric.Metrics) []int {
 	}
 	if len(order) > maxListed {
 		slices.SortStableFunc(order, func(a,
-			b int) int {
+			b int,
+		) int {
 			return cmp.Compare(m.PerClass[b].Support, m.PerClass[a].Support)
 		})
 		order = order[:maxListed]
@@ -87,8 +88,10 @@ func (c *classTable) table(confusion bool) *Table {
 	}
 	for _, k := range c.order {
 		one := &c.metrics.PerClass[k]
-		row := []string{name(one.Class), c.rows(one.Support), Figure(one.Precision), Figure(one.Recall),
-			Figure(one.AUC)}
+		row := []string{
+			name(one.Class), c.rows(one.Support), Figure(one.Precision), Figure(one.Recall),
+			Figure(one.AUC),
+		}
 		if confusion {
 			for _, predicted := range c.order {
 				row = append(row, c.rows(c.metrics.Confusion[k][predicted]))

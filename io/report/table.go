@@ -115,7 +115,8 @@ func (t *Table) fit(widths []int, page int) []int {
 	}
 	for total() > page {
 		last := slices.MaxFunc(kept, func(a,
-			b int) int {
+			b int,
+		) int {
 			return cmp.Or(cmp.Compare(t.Columns[a].Rank, t.Columns[b].Rank), a-b)
 		})
 		if t.Columns[last].Rank == 0 {

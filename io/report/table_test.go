@@ -39,8 +39,10 @@ func chain(depth int) *tree.Tree {
 	}
 	t := &tree.Tree{
 		Label: tree.Label{Column: "class", Classes: []string{strings.Repeat("very ", 30) + "no", "yes"}},
-		Features: []dataset.Feature{{Name: "the name of a feature", Kind: dataset.Categorical, Values: values,
-			Cost: 1}},
+		Features: []dataset.Feature{{
+			Name: "the name of a feature", Kind: dataset.Categorical, Values: values,
+			Cost: 1,
+		}},
 		Algorithm: tree.Algorithm{Name: "c45"},
 	}
 	for i := range depth {
@@ -64,8 +66,10 @@ func chain(depth int) *tree.Tree {
 // TestWidths: no line is wider than the page, no value of a tree is lost, and without a
 // limit nothing is cut.
 func TestWidths(t *testing.T) {
-	leaves := []metric.Leaf{{Probabilities: []float64{0.75, 0.25}, Weights: []int64{3, 1}, Rows: 4, Billed: 1,
-		Tests: 1}}
+	leaves := []metric.Leaf{{
+		Probabilities: []float64{0.75, 0.25}, Weights: []int64{3, 1}, Rows: 4, Billed: 1,
+		Tests: 1,
+	}}
 	some := metric.Evaluate(leaves, []string{"no", "yes"}, 1)
 	priced := some
 	priced.SetErrorCosts([][]float64{{0, 1}, {5, 0}})
@@ -129,8 +133,10 @@ func TestTable(t *testing.T) {
 
 // TestWrapped: by hand.
 func TestWrapped(t *testing.T) {
-	for width, want := range map[int]string{0: "one two three", 13: "one two three", 12: "one two\n  three",
-		7: "one two\n  three", 4: "one\n  two\n  three"} {
+	for width, want := range map[int]string{
+		0: "one two three", 13: "one two three", 12: "one two\n  three",
+		7: "one two\n  three", 4: "one\n  two\n  three",
+	} {
 		if got := report.Wrapped("one two three", width, "  "); got != want {
 			t.Errorf("at %d: %q, want %q", width, got, want)
 		}
@@ -172,8 +178,10 @@ func manyFeatures(n int) *tree.Tree {
 	t := chain(n)
 	t.Features = nil
 	for i := range n {
-		t.Features = append(t.Features, dataset.Feature{Name: fmt.Sprintf("f%d", i), Kind: dataset.Categorical,
-			Values: []string{"a"}, Cost: 1})
+		t.Features = append(t.Features, dataset.Feature{
+			Name: fmt.Sprintf("f%d", i), Kind: dataset.Categorical,
+			Values: []string{"a"}, Cost: 1,
+		})
 		t.Nodes[2*i].Test.Feature, t.Nodes[2*i].Test.Code = i, 0
 	}
 	return t
@@ -187,8 +195,10 @@ func TestClasses(t *testing.T) {
 		names := make([]string, classes)
 		for k := range classes {
 			names[k] = fmt.Sprintf("class\t%c", 'A'+k)
-			leaf := metric.Leaf{Probabilities: make([]float64, classes), Class: k, Weights: make([]int64, classes),
-				Rows: 4}
+			leaf := metric.Leaf{
+				Probabilities: make([]float64, classes), Class: k, Weights: make([]int64, classes),
+				Rows: 4,
+			}
 			leaf.Probabilities[k], leaf.Weights[k] = 1, 3*scale
 			leaf.Weights[(k+1)%classes] = scale/2 + scale%2*int64(k+1)
 			leaves = append(leaves, leaf)
@@ -200,8 +210,15 @@ func TestClasses(t *testing.T) {
 	for _, c := range []struct {
 		metrics *metric.Metrics
 		width   int
-	}{{made(3, 1), 0}, {made(3, 2), 80}, {made(3, 2), 60}, {made(8, 1), 100}, {made(8, 1), 80}, {made(12, 1), 0},
-		{made(1, 1), 0}} {
+	}{
+		{made(3, 1), 0},
+		{made(3, 2), 80},
+		{made(3, 2), 60},
+		{made(8, 1), 100},
+		{made(8, 1), 80},
+		{made(12, 1), 0},
+		{made(1, 1), 0},
+	} {
 		var one strings.Builder
 		if err := report.Classes(&one, report.Part{Name: "class (test)", Metrics: c.metrics}, c.width); err != nil {
 			t.Fatal(err)

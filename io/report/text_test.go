@@ -39,8 +39,10 @@ func golden(t *testing.T, name, got string) {
 func every() *tree.Tree {
 	features := []dataset.Feature{
 		{Name: "age", Kind: dataset.Numeric, Cuts: []float64{18, 40.5, 65}, Cost: 1},
-		{Name: "job\nor\x1b[31m " + strings.Repeat("long ", 20), Kind: dataset.Categorical,
-			Values: []string{"", "clerk", "tab\there"}, Other: 1, Missing: 1, Cost: 2.5},
+		{
+			Name: "job\nor\x1b[31m " + strings.Repeat("long ", 20), Kind: dataset.Categorical,
+			Values: []string{"", "clerk", "tab\there"}, Other: 1, Missing: 1, Cost: 2.5,
+		},
 	}
 	test := func(feature int, kind split.Kind, code int) *tree.Test {
 		return &tree.Test{Test: split.Test{Feature: feature, Kind: kind, Code: code}, Cost: features[feature].Cost}
@@ -58,7 +60,9 @@ func every() *tree.Tree {
 		{Weight: 1000, Test: test(0, split.Threshold, 2), Branches: two(1, 2)},
 		{Weight: 400, Test: test(0, split.Bin, 3), Branches: two(3, 4)},
 		{Weight: 600, Test: test(1, split.Multiway, 0), Branches: []tree.Branch{
-			{Outcome: 0, Child: 5}, {Outcome: 2, Child: 6}, {Outcome: 3, Child: 7, Other: true},
+			{Outcome: 0, Child: 5},
+			{Outcome: 2, Child: 6},
+			{Outcome: 3, Child: 7, Other: true},
 			{Outcome: 4, Child: 8, Missing: true},
 		}},
 		{Weight: 100, Test: test(0, split.Missing, 4), Branches: two(9, 10)},

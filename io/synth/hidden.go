@@ -270,8 +270,10 @@ func (p *Plan) CountsLen() int { return len(p.nodes) * len(p.Classes) }
 func (p *Plan) Tree(counts []int64) *tree.Tree {
 	t := &tree.Tree{
 		Label: tree.Label{Column: Label, Classes: p.Classes},
-		Algorithm: tree.Algorithm{Name: "ec45", Tests: "threshold", Bins: 2, Binning: "quantile", LeafEstimate: "raw",
-			Prune: "none", Seed: p.config.Seed},
+		Algorithm: tree.Algorithm{
+			Name: "ec45", Tests: "threshold", Bins: 2, Binning: "quantile", LeafEstimate: "raw",
+			Prune: "none", Seed: p.config.Seed,
+		},
 		Nodes: make([]tree.Node, len(p.nodes)),
 	}
 	cuts := p.features(t)
@@ -284,8 +286,10 @@ func (p *Plan) Tree(counts []int64) *tree.Tree {
 				weights[k] = t.Nodes[n.yes].RawClassWeights[k] + t.Nodes[n.yes+1].RawClassWeights[k]
 			}
 			node.Test = n.test(t, cuts[n.column])
-			node.Branches = []tree.Branch{{Outcome: 1, Child: n.yes},
-				{Outcome: 0, Child: n.yes + 1, Missing: true, Other: n.equals}}
+			node.Branches = []tree.Branch{
+				{Outcome: 1, Child: n.yes},
+				{Outcome: 0, Child: n.yes + 1, Missing: true, Other: n.equals},
+			}
 		}
 		for _, w := range weights {
 			node.Rows += w

@@ -191,10 +191,14 @@ func TestForeignGenerations(t *testing.T) {
 // TestStall has a store that accepts an upload, but never reads it.
 func TestStall(t *testing.T) {
 	faults := objectstoretest.NewFaults(t, gcstest.Start(t, "bucket"))
-	s, base := newStore(t, faults.URL, httpstore.Options{Attempts: 2, IdleTimeout: 100 * time.Millisecond,
-		Backoff: time.Millisecond})
-	faults.Inject(objectstoretest.Fault{Kinds: []objectstoretest.Kind{objectstoretest.Write}, Skip: 1,
-		Effect: objectstoretest.Hang()})
+	s, base := newStore(t, faults.URL, httpstore.Options{
+		Attempts: 2, IdleTimeout: 100 * time.Millisecond,
+		Backoff: time.Millisecond,
+	})
+	faults.Inject(objectstoretest.Fault{
+		Kinds: []objectstoretest.Kind{objectstoretest.Write}, Skip: 1,
+		Effect: objectstoretest.Hang(),
+	})
 	w, err := s.Create(t.Context(), base+"/x", objectstore.WriteOptions{})
 	if err != nil {
 		t.Fatal(err)

@@ -20,8 +20,10 @@ import (
 func newClient(ctx context.Context, o httpstore.Options) (*storage.Client, error) {
 	ctx = context.WithoutCancel(ctx) // the client outlives the first operation
 	hc := &http.Client{Transport: rawMedia{httpstore.Transport(o)}}
-	options := []option.ClientOption{option.WithHTTPClient(hc), storage.WithJSONReads(),
-		storage.WithDisabledClientMetrics()}
+	options := []option.ClientOption{
+		option.WithHTTPClient(hc), storage.WithJSONReads(),
+		storage.WithDisabledClientMetrics(),
+	}
 	if os.Getenv("STORAGE_EMULATOR_HOST") == "" {
 		creds, err := detect(o)
 		if err != nil {

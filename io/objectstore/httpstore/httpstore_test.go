@@ -108,8 +108,10 @@ func TestReason(t *testing.T) {
 		"gave up after 3 tries: the store answered 503 Service Unavailable": &url.Error{
 			Err: &httpstore.GaveUpError{Tries: 3, Err: &httpstore.StatusError{Code: 503}},
 		},
-		"no answer for 1s": &httpstore.GaveUpError{Tries: 1,
-			Err: &httpstore.IdleError{What: "no answer", Idle: time.Second}},
+		"no answer for 1s": &httpstore.GaveUpError{
+			Tries: 1,
+			Err:   &httpstore.IdleError{What: "no answer", Idle: time.Second},
+		},
 	} {
 		if got := httpstore.Reason(err); got != want {
 			t.Errorf("got %q, expected %q", got, want)
@@ -171,8 +173,10 @@ func TestWithoutTries(t *testing.T) {
 		w.WriteHeader(http.StatusServiceUnavailable)
 	}))
 	defer server.Close()
-	client := &http.Client{Transport: httpstore.Transport(httpstore.Options{Attempts: 1,
-		IdleTimeout: 100 * time.Millisecond})}
+	client := &http.Client{Transport: httpstore.Transport(httpstore.Options{
+		Attempts:    1,
+		IdleTimeout: 100 * time.Millisecond,
+	})}
 	get := func(path string) (*http.Response, error) {
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL+path, http.NoBody)
 		if err != nil {

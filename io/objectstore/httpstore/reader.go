@@ -17,7 +17,8 @@ type Fetch func(ctx context.Context, off, length int64) (body io.ReadCloser, ann
 // NewReader returns a reader with at least one request per read, bounded by the context. It
 // turns errors into sentences by explain.
 func NewReader(ctx context.Context, o objectstore.Object, options Options, fetch Fetch,
-	explain func(error) error) objectstore.Reader {
+	explain func(error) error,
+) objectstore.Reader {
 	return &reader{ctx: ctx, object: o, options: options.WithDefaults(), fetch: fetch, explain: explain}
 }
 

@@ -51,8 +51,10 @@ func TestEffects(t *testing.T) {
 		err    error
 	}{
 		"Latency": {objectstoretest.Latency(time.Millisecond), 200, content, nil},
-		"Status": {objectstoretest.Status(418), 418,
-			"<Error><Code>InternalError</Code><Message>injected</Message></Error>", nil},
+		"Status": {
+			objectstoretest.Status(418), 418,
+			"<Error><Code>InternalError</Code><Message>injected</Message></Error>", nil,
+		},
 		"Reset":              {objectstoretest.Reset(), 0, "", io.EOF},
 		"LoseAnswer":         {objectstoretest.LoseAnswer(), 0, "", io.EOF},
 		"CutBody":            {objectstoretest.CutBody(4), 200, "0123", io.ErrUnexpectedEOF},
@@ -107,7 +109,8 @@ func equal(a, b []int) bool {
 func TestCounts(t *testing.T) {
 	faults := newFaults(t)
 	for _, q := range []struct{ method, path, body string }{
-		{http.MethodPut, "/bucket/x", "abc"}, {http.MethodGet, "/bucket/x", ""},
+		{http.MethodPut, "/bucket/x", "abc"},
+		{http.MethodGet, "/bucket/x", ""},
 		{http.MethodGet, "/bucket?list-type=2", ""},
 	} {
 		if _, _, err := send(t, q.method, faults.URL+q.path, q.body); err != nil {

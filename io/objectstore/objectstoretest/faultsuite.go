@@ -378,8 +378,10 @@ func wrongLengthOnce(f *faulty) {
 	content := pattern(10_000)
 	f.put(f.url("x"), string(content))
 	r := f.open(f.url("x"))
-	for name, effect := range map[string]Effect{"short": ShortBody(10), "long": LongBody(10),
-		"empty": ShortBody(5000)} {
+	for name, effect := range map[string]Effect{
+		"short": ShortBody(10), "long": LongBody(10),
+		"empty": ShortBody(5000),
+	} {
 		f.faults.Clear()
 		f.inject(Read, 0, 2, effect)
 		f.wantRange(r, content, 1000, 5000)

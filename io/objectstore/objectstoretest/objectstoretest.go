@@ -471,8 +471,10 @@ func removeAll(f *fixture) {
 
 // oddNames has names with characters that URLs usually encode.
 func oddNames(f *fixture) {
-	names := []string{"a b", "a%20b", "a%2Fb", "a+b", "a&b=c", "a#b", "day=2024-01-01/x", "ä€😀", "a'b\"c",
-		"a;b,c:d@e!f~g$(h)"}
+	names := []string{
+		"a b", "a%20b", "a%2Fb", "a+b", "a&b=c", "a#b", "day=2024-01-01/x", "ä€😀", "a'b\"c",
+		"a;b,c:d@e!f~g$(h)",
+	}
 	for _, name := range names {
 		f.put(f.url(name), name)
 	}
@@ -685,8 +687,10 @@ func below(f *fixture) {
 	for _, name := range []string{"[1]/x", "[1]/_y", "[1]/d/z", "1/x", "[1]x"} {
 		f.put(f.url(name), "x")
 	}
-	for folder, names := range map[string][]string{"[1]": {"[1]/_y", "[1]/x"}, "[1]/": {"[1]/_y", "[1]/x"},
-		"[1]/d": {"[1]/d/z"}, "*": nil, "none": nil} {
+	for folder, names := range map[string][]string{
+		"[1]": {"[1]/_y", "[1]/x"}, "[1]/": {"[1]/_y", "[1]/x"},
+		"[1]/d": {"[1]/d/z"}, "*": nil, "none": nil,
+	} {
 		objects, err := f.store.Below(f.Context(), f.base+"/"+folder, 1)
 		if err != nil {
 			f.Error(err)

@@ -73,8 +73,10 @@ func all(t *testing.T, s *objectstore.Store, base string) []error {
 
 func TestOtherRegion(t *testing.T) {
 	region := map[string]string{"X-Amz-Bucket-Region": "eu-west-1"}
-	for status, code := range map[int]string{301: "PermanentRedirect", 307: "TemporaryRedirect",
-		400: "AuthorizationHeaderMalformed"} {
+	for status, code := range map[int]string{
+		301: "PermanentRedirect", 307: "TemporaryRedirect",
+		400: "AuthorizationHeaderMalformed",
+	} {
 		s, base := answering(t, status, region, code)
 		for _, err := range all(t, s, base) {
 			if err == nil || !strings.Contains(err.Error(),
