@@ -5,7 +5,6 @@ import (
 	"context"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/espalier-ml/espalier/io/parquetio"
@@ -19,31 +18,6 @@ func costsFile(t *testing.T, text string) string {
 		t.Fatal(err)
 	}
 	return file
-}
-
-// TestCostsRefused: each fault of a costs file is told with its line and what to do.
-func TestCostsRefused(t *testing.T) {
-	input := newRows(60).write(t, ascending(60), 1, parquetio.WriteOptions{})
-	for text, want := range map[string]string{
-		"feature,cost\na,1\na,1\n":                              `line 3: the feature "a" has a cost by line 2 already`,
-		"feature,value,cost\ncolor,red,1\ncolor,red,2\n":        `line 3: the value "red" of the feature "color" has a cost by line 2 already`,
-		"feature,cost,group,group_cost\na,1,lab,3\nb,1,lab,4\n": `line 3: group_cost 4: the group "lab" costs 3 by line 2`,
-		"feature,cost\na,1e-310\n":                              `line 2: cost "1e-310": is above 0 and below 1e-30: count all costs in a smaller unit`,
-		"feature,cost\na,1e50\n":                                `line 2: cost "1e50": is above 1e+30: count all costs in a larger unit`,
-		"feature,cost\na,1e999\n":                               `line 2: cost "1e999": is above 1e+30`,
-		"feature,cost\na,-1\n":                                  `line 2: cost "-1": is below 0`,
-		"feature,cost\na,NaN\n":                                 `line 2: cost "NaN": want a number from 0`,
-		"feature,cost\na,much\n":                                `line 2: cost "much": want a number from 0`,
-		"feature,cost,group,group_cost\na,1,lab,1e40\n":         `line 2: group_cost "1e40" of the group "lab": is above 1e+30`,
-		"feature,cost,group,group_cost\na,1,,3\n":               `line 2: group_cost "3" of no group`,
-		"feature,cost,group,group_cost\na,1,lab,\n":             `line 2: group_cost "" of the group "lab": want a number from 0`,
-	} {
-		c := oneTree()
-		c.Input, c.Label, c.Ignore, c.Output, c.Costs = []string{input}, "class", []string{"id", "weight"}, t.TempDir(), costsFile(t, text)
-		if _, err := pipelines.Train(context.Background(), c, &silent{}); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%q: %v, want %q", text, err, want)
-		}
-	}
 }
 
 // TestUnusualCosts: whatever the costs, the tree in memory is the one by levels, and

@@ -1,0 +1,132 @@
+package tables_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/io/usage"
+	"github.com/espalier-ml/espalier/pipelines/source"
+	"github.com/espalier-ml/espalier/pipelines/tables"
+)
+
+// columns are those of the files that the costs belong to.
+func columns() []string { return []string{"a", "b", "twin", "color", "flag"} }
+
+func costsFile(t *testing.T, text string) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "costs.csv")
+	if err := os.WriteFile(file, []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+// readCosts reads a costs file without faults.
+func readCosts(t *testing.T, text string) *tables.Costs {
+	t.Helper()
+	c, err := tables.ReadCosts(t.Context(), source.Process, costsFile(t, text), columns())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// TestCostsRefused: each fault of a costs file is told with its line and what to do.
+func TestCostsRefused(t *testing.T) {
+	for text, want := range map[string]string{
+		"feature,cost\na,1\na,1\n":                              `line 3: the feature "a" has a cost by line 2 already`,
+		"feature,value,cost\ncolor,red,1\ncolor,red,2\n":        `line 3: the value "red" of the feature "color" has a cost by line 2 already`,
+		"feature,cost,group,group_cost\na,1,lab,3\nb,1,lab,4\n": `line 3: group_cost 4: the group "lab" costs 3 by line 2`,
+		"feature,cost\na,1e-310\n":                              `line 2: cost "1e-310": is above 0 and below 1e-30: count all costs in a smaller unit`,
+		"feature,cost\na,1e50\n":                                `line 2: cost "1e50": is above 1e+30: count all costs in a larger unit`,
+		"feature,cost\na,1e999\n":                               `line 2: cost "1e999": is above 1e+30`,
+		"feature,cost\na,-1\n":                                  `line 2: cost "-1": is below 0`,
+		"feature,cost\na,NaN\n":                                 `line 2: cost "NaN": want a number from 0`,
+		"feature,cost\na,much\n":                                `line 2: cost "much": want a number from 0`,
+		"feature,cost,group,group_cost\na,1,lab,1e40\n":         `line 2: group_cost "1e40" of the group "lab": is above 1e+30`,
+		"feature,cost,group,group_cost\na,1,,3\n":               `line 2: group_cost "3" of no group`,
+		"feature,cost,group,group_cost\na,1,lab,\n":             `line 2: group_cost "" of the group "lab": want a number from 0`,
+		"feature,cost\nb,1\ncolour,1\n":                         `line 3: no feature "colour"; did you mean "color"?`,
+		"feature,cost\nsomething else,1\n":                      `line 2: no feature "something else"`,
+	} {
+		url := costsFile(t, text)
+		_, err := tables.ReadCosts(t.Context(), source.Process, url, columns())
+		if !errors.As(err, new(*usage.Error)) || !strings.HasPrefix(err.Error(), "--costs "+url+", "+want) {
+			t.Errorf("%q: %v, want %q", text, err, want)
+		}
+	}
+	_, err := tables.ReadCosts(t.Context(), source.Process, filepath.Join(t.TempDir(), "none.csv"), columns())
+	if !errors.As(err, new(*usage.Error)) || !strings.Contains(err.Error(), "--costs: ") {
+		t.Errorf("no such file: %v", err)
+	}
+}
+
+// someFeatures are two numeric features and a categorical one.
+func someFeatures() []dataset.Feature {
+	return []dataset.Feature{
+		{Name: "a", Kind: dataset.Numeric},
+		{Name: "twin", Kind: dataset.Numeric},
+		{Name: "color", Kind: dataset.Categorical, Values: []string{"blue", "red"}},
+	}
+}
+
+// TestApply: by hand. Features without a line cost 1, and columns that are no features
+// have no effect.
+func TestApply(t *testing.T) {
+	for text, c := range map[string]struct {
+		edit    func(f []dataset.Feature)
+		grouped bool
+	}{
+		"feature,cost\na,2.5\nb,7\ncolor,0\n": {func(f []dataset.Feature) { f[0].Cost, f[2].Cost = 2.5, 0 }, false},
+		"feature,cost,group,group_cost\na,2,lab,9\ncolor,3,lab,9\ntwin,4,,\n": {func(f []dataset.Feature) {
+			f[0].Cost, f[0].Group, f[0].GroupCost = 2, "lab", 9
+			f[2].Cost, f[2].Group, f[2].GroupCost = 3, "lab", 9
+			f[1].Cost = 4
+		}, true},
+		"feature,cost,group,group_cost\na,2,lab,0\n":      {func(f []dataset.Feature) { f[0].Cost, f[0].Group = 2, "lab" }, false},
+		"feature,value,cost\ncolor,red,5\ncolor,blue,0\n": {func(f []dataset.Feature) { f[2].ValueCosts = map[string]float64{"red": 5, "blue": 0} }, false},
+	} {
+		costs, got, want := readCosts(t, text), someFeatures(), someFeatures()
+		for i := range want {
+			want[i].Cost = 1
+		}
+		c.edit(want)
+		if err := costs.Apply(got); err != nil {
+			t.Errorf("%q: %v", text, err)
+		}
+		if diff := cmp.Diff(want, got); diff != "" || costs.Grouped() != c.grouped || len(costs.Digest) != 64 {
+			t.Errorf("%q: grouped %t, digest %q (-want +got):\n%s", text, costs.Grouped(), costs.Digest, diff)
+		}
+	}
+	none, err := tables.ReadCosts(t.Context(), source.Process, "", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := someFeatures()
+	if err := none.Apply(got); err != nil || got[0].Cost != 1 || none.Digest != "" || none.Grouped() {
+		t.Errorf("without a file: costs %v, digest %q, %v", got[0].Cost, none.Digest, err)
+	}
+}
+
+// TestApplyRefused: a value has a cost of its own only if a test asks for it alone. A
+// sample of the rows need not have each value.
+func TestApplyRefused(t *testing.T) {
+	for text, want := range map[string]string{
+		"feature,value,cost\ncolor,red,5\na,7,1\n":      `, line 3: feature "a" is numeric, only the values of categorical features`,
+		"feature,value,cost\ncolor,mauve,5\nb,none,1\n": `, line 2: feature "color" has no value "mauve" among the training rows`,
+	} {
+		costs := readCosts(t, text)
+		if err := costs.Apply(someFeatures()); !errors.As(err, new(*usage.Error)) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %q", text, err, want)
+		}
+		if err := costs.OfFeatures().Apply(someFeatures()); err != nil {
+			t.Errorf("%q without values: %v", text, err)
+		}
+	}
+}
