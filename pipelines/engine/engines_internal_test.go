@@ -121,7 +121,9 @@ func TestAddedEngine(t *testing.T) {
 	run := func() error {
 		return j.Run(t.Context(), Job{"level 1", 4, "blocks", TasksDone}, []jobs.Task{{File: "a"}}, build)
 	}
-	if err := run(); err != nil || !slices.Equal(e.names, []string{"espalier-abc-level-1"}) || !slices.Equal(h.steps, []int64{4}) {
+	err = run()
+	last := len(h.steps) - 1 // earlier ones are shown on a slow machine only
+	if err != nil || !slices.Equal(e.names, []string{"espalier-abc-level-1"}) || last < 0 || h.steps[last] != 4 {
 		t.Errorf("jobs %v, steps %v: %v", e.names, h.steps, err)
 	}
 	if err := j.CancelLeftovers(t.Context()); err != nil || !slices.Equal(e.cancelled, []string{"abc"}) {
