@@ -22,8 +22,11 @@ import (
 // resume: at no time is there half a file, and in the end there are the bytes
 // of an unbroken run and nothing else.
 func TestKill(t *testing.T) {
-	moments := 20
-	if testing.Short() {
+	moments := 5 // the fifth is while the results are written
+	switch {
+	case long():
+		moments = 20
+	case testing.Short():
 		moments = 3
 	}
 	input := mixed(t, 30_000, parquetio.WriteOptions{RowsPerGroup: 4000})
