@@ -1,0 +1,383 @@
+package runfolder_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/metric"
+	"github.com/espalier-ml/espalier/io/objectstore"
+	"github.com/espalier-ml/espalier/io/runfolder"
+	"github.com/espalier-ml/espalier/io/usage"
+)
+
+// folderOf makes a folder in memory with files by name.
+func folderOf(t *testing.T, s *objectstore.Store, files map[string]string) string {
+	t.Helper()
+	url := "mem://" + strings.ReplaceAll(t.Name(), "/", "-") + "/" + time.Now().Format("150405.000000000")
+	for name, content := range files {
+		put(t, s, objectstore.Join(url, name), content)
+	}
+	return url
+}
+
+func put(t *testing.T, s *objectstore.Store, url, content string) {
+	t.Helper()
+	w, err := s.Create(t.Context(), url, objectstore.WriteOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.Write([]byte(content)); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Commit(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func isThere(t *testing.T, s *objectstore.Store, url string) bool {
+	t.Helper()
+	_, err := s.Stat(t.Context(), url)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		t.Fatal(err)
+	}
+	return err == nil
+}
+
+// wantRefusal checks that an error is one of usage, with a text.
+func wantRefusal(t *testing.T, what string, err error, text string) {
+	t.Helper()
+	if !errors.As(err, new(*usage.Error)) || !strings.Contains(err.Error(), text) {
+		t.Errorf("%s: %v, want a usage error with %q", what, err, text)
+	}
+}
+
+// TestOpenRefused: files of others and finished runs stay as they are.
+func TestOpenRefused(t *testing.T) {
+	const synth = `{"format": "espalier/synth", "files": ["_costs.csv", "part-00000.parquet"]}`
+	for name, c := range map[string]struct {
+		files   map[string]string
+		replace bool
+		want    string // empty: it may be written
+	}{
+		"nothing":        {nil, false, ""},
+		"other files":    {map[string]string{"notes.txt": "x"}, false, ""},
+		"a finished run": {map[string]string{"manifest.json": synth, "_SUCCESS": ""}, false, "has a finished data set: choose another folder"},
+		"an unfinished":  {map[string]string{"manifest.json": synth}, false, "has an unfinished data set: replace it with --overwrite"},
+		"a run replaced": {map[string]string{"manifest.json": synth, "_SUCCESS": "", "_costs.csv": "x"}, true, ""},
+		"foreign": {
+			map[string]string{"_costs.csv": "x", "_tree.json": "x", "part-1.parquet": "x", "part-2.parquet": "x", "part-3.parquet": "x"},
+			true,
+			"_costs.csv (and _tree.json, part-1.parquet, part-2.parquet, ...) lies there, and no manifest.json of a made-up data set",
+		},
+		"foreign beside a run": {
+			map[string]string{"manifest.json": synth, "_SUCCESS": "", "part-00007.parquet": "x"},
+			true,
+			"part-00007.parquet lies there",
+		},
+		"of another kind":  {map[string]string{"manifest.json": `{"format": "espalier/predictions"}`}, true, "manifest.json there is of predictions: the folder has something else than a made-up data set"},
+		"of others":        {map[string]string{"manifest.json": `{"name": "app"}`}, true, "manifest.json there is not Espalier's, and is not overwritten"},
+		"no JSON":          {map[string]string{"manifest.json": "x"}, true, "manifest.json there is not Espalier's"},
+		"a list that lies": {map[string]string{"manifest.json": `{"format": "espalier/synth", "files": ["../x"]}`}, true, `lists the file "../x", which no run writes`},
+		"without a list":   {map[string]string{"manifest.json": `{"format": "espalier/synth"}`}, true, ""},
+	} {
+		s := objectstore.New()
+		_, err := runfolder.Open(t.Context(), s, folderOf(t, s, c.files), runfolder.Synth, c.replace)
+		if c.want != "" {
+			wantRefusal(t, name, err, c.want)
+		} else if err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	_, err := runfolder.Open(t.Context(), objectstore.New(), "fiel://x", runfolder.Synth, false)
+	wantRefusal(t, "scheme", err, "--output: ")
+}
+
+// TestFoldersOfEarlierVersions: their manifests did not list all files, which are known
+// by their names, and by those in frontier.json.
+func TestFoldersOfEarlierVersions(t *testing.T) {
+	for _, c := range []struct {
+		kind  runfolder.Kind
+		files map[string]string
+		stays string
+	}{
+		{runfolder.Training, map[string]string{
+			"manifest.json": `{"format": "espalier/manifest"}`, "_SUCCESS": "", "tree.json": "x", "metrics.json": "x", "schema.json": "x",
+			"frontier.json": `{"format": "espalier/frontier", "points": [{"tree": "frontier/000.json"}]}`, "frontier/000.json": "x",
+		}, "notes.txt"},
+		{runfolder.Training, map[string]string{"manifest.json": `{"format": "espalier/manifest"}`, "tree.json": "x"}, "frontier.txt"},
+		{runfolder.Predictions, map[string]string{
+			"manifest.json": `{"format": "espalier/predictions", "outputs": ["day=1/a.parquet"]}`, "_SUCCESS": "", "day=1/a.parquet": "x",
+		}, "b.parquet"},
+	} {
+		s := objectstore.New()
+		url := folderOf(t, s, c.files)
+		put(t, s, objectstore.Join(url, c.stays), "mine")
+		f, err := runfolder.Open(t.Context(), s, url, c.kind, true)
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		if _, finished := c.files["_SUCCESS"]; f.Finished() != finished {
+			t.Errorf("finished: %t, want %t", f.Finished(), finished)
+		}
+		if err := f.RemoveEarlier(t.Context()); err != nil {
+			t.Error(err)
+		}
+		for name := range c.files {
+			if there := isThere(t, s, f.File(name)); there != (name == runfolder.ManifestName) {
+				t.Errorf("%s of an earlier run is there: %t", name, there)
+			}
+		}
+		if !isThere(t, s, f.File(c.stays)) {
+			t.Errorf("%s of a user is gone", c.stays)
+		}
+	}
+	s := objectstore.New()
+	url := folderOf(t, s, map[string]string{"manifest.json": `{"format": "espalier/predictions", "outputs": 7}`})
+	_, err := runfolder.Open(t.Context(), s, url, runfolder.Predictions, true)
+	wantRefusal(t, "a damaged manifest", err, "--output: ")
+}
+
+// TestClaim: what a run claims is known as its own, and goes if the run fails. Of two
+// runs that claim a folder, the second is refused.
+func TestClaim(t *testing.T) {
+	s := objectstore.New()
+	url := folderOf(t, s, nil)
+	open := func(replace bool) *runfolder.Folder {
+		t.Helper()
+		f, err := runfolder.Open(t.Context(), s, url, runfolder.Predictions, replace)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return f
+	}
+	first, second := open(false), open(false)
+	started := time.Date(2026, 11, 21, 9, 30, 0, 0, time.FixedZone("", 3600))
+	if err := first.Claim(t.Context(), started, []string{"a.parquet"}, "metrics.json"); err != nil {
+		t.Fatal(err)
+	}
+	wantRefusal(t, "the second run", second.Claim(t.Context(), started, nil), "another run has written manifest.json meanwhile")
+	b, err := s.ReadAll(t.Context(), first.File("manifest.json"), 1000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got struct {
+		Format  string
+		Started string
+		Files   []string
+	}
+	if err := json.Unmarshal(b, &got); err != nil || got.Format != "espalier/predictions" || got.Started != "2026-11-21T08:30:00Z" ||
+		strings.Join(got.Files, " ") != "a.parquet metrics.json" {
+		t.Errorf("claim %s, %v", b, err)
+	}
+	if !first.HoldsClaim(t.Context()) {
+		t.Error("the claim is lost")
+	}
+	put(t, s, first.File("a.parquet"), "killed before the end")
+	third := open(true)
+	if err := third.RemoveEarlier(t.Context()); err != nil || isThere(t, s, first.File("a.parquet")) {
+		t.Errorf("rows of a killed run are there: %v", err)
+	}
+	if err := third.Claim(t.Context(), started, nil); err != nil || first.HoldsClaim(t.Context()) || !third.HoldsClaim(t.Context()) {
+		t.Errorf("the third run has taken the folder over: %v", err)
+	}
+	if err := third.RemoveClaim(t.Context()); err != nil || isThere(t, s, third.File("manifest.json")) {
+		t.Errorf("the claim of a failed run is there: %v", err)
+	}
+}
+
+// TestProtectInputs: a run does not replace what it reads.
+func TestProtectInputs(t *testing.T) {
+	s := objectstore.New()
+	url := folderOf(t, s, map[string]string{"manifest.json": `{"format": "espalier/synth", "files": ["part-00000.parquet"]}`})
+	f, err := runfolder.Open(t.Context(), s, url, runfolder.Synth, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	others := []runfolder.Reading{{Flag: "priors", URL: "a=1,b=2"}, {Flag: "costs", URL: "fiel://x"}, {Flag: "input", URL: url + "/part-1.parquet"}}
+	if err := f.ProtectInputs(others); err != nil {
+		t.Error(err)
+	}
+	for _, name := range []string{"part-00000.parquet", "manifest.json", "_SUCCESS"} {
+		err := f.ProtectInputs(append(others, runfolder.Reading{Flag: "input", URL: f.File(name)}))
+		wantRefusal(t, name, err, name+" there is what --input "+f.File(name)+" names, and would be replaced while it is read")
+	}
+	empty, err := runfolder.Open(t.Context(), s, folderOf(t, s, nil), runfolder.Synth, false)
+	if err != nil || empty.ProtectInputs([]runfolder.Reading{{Flag: "input", URL: empty.File("_costs.csv")}}) != nil {
+		t.Errorf("a folder without an earlier run replaces nothing: %v", err)
+	}
+}
+
+// TestMetricsOutput: only metrics of an evaluation are replaced.
+func TestMetricsOutput(t *testing.T) {
+	s := objectstore.New()
+	const evaluated = `{"format": "espalier/metrics", "test": {}}`
+	url := folderOf(t, s, map[string]string{
+		"mine.json": `{"a": 1}`, "text.json": "x", "trained.json": `{"format": "espalier/metrics", "train": {}}`,
+		"metrics.json": evaluated, "listed.json": evaluated, "evaluated.json": evaluated,
+		"manifest.json":     `{"format": "espalier/predictions", "files": ["listed.json"]}`,
+		"old/manifest.json": `{"format": "espalier/predictions"}`, "old/metrics.json": evaluated, "old/other.json": evaluated,
+		"app/manifest.json": `{"name": "app"}`, "app/metrics.json": evaluated,
+	})
+	for name, want := range map[string]string{
+		"mine.json": "is no metrics file of Espalier", "text.json": "is no metrics file of Espalier",
+		"trained.json": "is a part of another run's output", "listed.json": "is a part of another run's output",
+		"old/metrics.json": "is a part of another run's output", "old/other.json": "", "app/metrics.json": "", "metrics.json": "",
+		"evaluated.json": "", "new.json": "",
+	} {
+		o, err := runfolder.OpenMetrics(t.Context(), s, url+"/"+name, true)
+		if want != "" {
+			wantRefusal(t, name, err, want)
+			continue
+		}
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if err := o.Write(t.Context(), &runfolder.Metrics{Format: runfolder.MetricsFormat, Version: 1}); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		wantRefusal(t, name, o.Write(t.Context(), new(runfolder.Metrics)), "has appeared or changed while the rows were scored")
+	}
+	_, err := runfolder.OpenMetrics(t.Context(), s, url+"/evaluated.json", false)
+	wantRefusal(t, "without --overwrite", err, "has the metrics of another evaluation: choose another file, or replace it with --overwrite")
+	_, err = runfolder.OpenMetrics(t.Context(), s, "", true)
+	wantRefusal(t, "--overwrite of nothing", err, "name it")
+	_, err = runfolder.OpenMetrics(t.Context(), s, "fiel://x", false)
+	wantRefusal(t, "scheme", err, "--output: ")
+	if o, err := runfolder.OpenMetrics(t.Context(), s, "", false); err != nil || o.Write(t.Context(), nil) != nil {
+		t.Errorf("without a file: %v", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := runfolder.OpenMetrics(ctx, s, url+"/mine.json", true); err == nil {
+		t.Error("an interrupted run has opened its file")
+	}
+}
+
+// TestReadTree: a model is a run folder or a tree.json; what is none is told by its name.
+func TestReadTree(t *testing.T) {
+	s := objectstore.New()
+	url := folderOf(t, s, map[string]string{"tree.json": string(small(t).Encode()), "bad/tree.json": "{}"})
+	for _, model := range []string{url, url + "/", url + "/tree.json"} {
+		if got, err := runfolder.ReadTree(t.Context(), s, model); err != nil || len(got.Nodes) != len(small(t).Nodes) {
+			t.Errorf("%s: %v", model, err)
+		}
+	}
+	_, err := runfolder.ReadTree(t.Context(), s, url+"/none")
+	wantRefusal(t, "nothing there", err, "--model "+url+"/none: ")
+	_, err = runfolder.ReadTree(t.Context(), s, url+"/bad")
+	var e *dataset.DataError
+	if !errors.As(err, &e) || e.File != url+"/bad/tree.json" || e.Hint == "" {
+		t.Errorf("no tree: %v, want a data error with the file and a remedy", err)
+	}
+}
+
+// TestReadDamaged: the document that cannot be read is named.
+func TestReadDamaged(t *testing.T) {
+	s := objectstore.New()
+	url := folderOf(t, s, map[string]string{"frontier.json": "{", "tree.json": "{}"})
+	_, err := runfolder.Read(t.Context(), s, url, runfolder.Training, runfolder.FrontierName)
+	wantRefusal(t, "JSON", err, "--output: "+url+"/frontier.json: ")
+	var e *dataset.DataError
+	if _, err := runfolder.Read(t.Context(), s, url, runfolder.Training, runfolder.TreeName); !errors.As(err, &e) || e.File != url+"/tree.json" {
+		t.Errorf("%v, want a data error of tree.json", err)
+	}
+	if _, err := runfolder.Read(t.Context(), s, url, runfolder.Training, "_costs.csv"); err == nil ||
+		!strings.Contains(err.Error(), "_costs.csv is no document of a run") {
+		t.Errorf("%v, want that there is no such document", err)
+	}
+	for content, want := range map[string]string{
+		"cost,feature\n": "does not begin with", "feature,cost\na,b\n": "is not a feature and its cost",
+		"feature,cost\na,b,1\n": "is not a feature and its cost", "feature,cost\n\"a\n": "",
+	} {
+		put(t, s, url+"/_costs.csv", content)
+		_, err := runfolder.Read(t.Context(), s, url, runfolder.Synth, "_costs.csv")
+		wantRefusal(t, content, err, want)
+	}
+}
+
+// TestEstimateText: by hand.
+func TestEstimateText(t *testing.T) {
+	e := runfolder.Estimate{
+		Rows: 1_200_000, Objects: 5000, RowPasses: 2, ObjectPasses: 3, ColumnBytes: 2_000_000, BlockBytes: 500_000, ShuffleBytes: 1000,
+		DriverMemory: 3e9, WorkerMemory: 1e9,
+	}
+	const want = "expecting 1,200,000 rows, 5,000 objects; passes: 2 over rows, 3 over objects; to read 2.5 MB, to shuffle 1.0 kB, on disk 0 B; " +
+		"memory 3.0 GB, of a worker 1.0 GB"
+	if got := e.String(); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	e.Seconds = runfolder.Durations{Rows: 1.25, Growth: 20, Folds: 100.4}
+	if got, end := e.String(), "; time 122 s (folds 100, growth 20, rows 1.2)"; !strings.HasSuffix(got, end) {
+		t.Errorf("got %s, want it to end in %s", got, end)
+	}
+}
+
+// TestFoldMeans: by hand, of 1 and 3: the mean is 2, the deviation of a sample the root
+// of 2.
+func TestFoldMeans(t *testing.T) {
+	x := func(v float64) *float64 { return &v }
+	r := &runfolder.Folds{Count: 3, Each: []runfolder.FoldFigures{
+		{AUCOvRMacro: x(1), Accuracy: x(.5), Leaves: 1}, {AUCOvRMacro: x(3), Leaves: 2}, {Leaves: 3},
+	}}
+	r.FillMeans()
+	if m, d := r.Mean, r.StandardDeviation; *m.AUCOvRMacro != 2 || *d.AUCOvRMacro != 1.4142135623730951 || *m.Accuracy != .5 ||
+		d.Accuracy != nil || m.ExpectedCost != nil || *m.Leaves != 2 || *d.Leaves != 1 {
+		t.Errorf("means %+v, deviations %+v", m, d)
+	}
+	if p := r.Report(); p.Count != 3 || *p.Area != 2 || p.Deviation != r.StandardDeviation.AUCOvRMacro {
+		t.Errorf("printed %+v", p)
+	}
+}
+
+// TestMetricsParts: of the parts that there are, the test rows are to quote.
+func TestMetricsParts(t *testing.T) {
+	m := new(runfolder.Metrics)
+	var want, got []string
+	for _, part := range []dataset.Part{dataset.Train, dataset.Validation, dataset.Test} {
+		m.Set(part, &metric.Metrics{Rows: int64(part) + 1})
+		if name, best := m.Best(); name != part.String() || best.Rows != int64(part)+1 {
+			t.Errorf("%s: %s is to quote, of %d rows", part, name, best.Rows)
+		}
+		want = append(want, part.String())
+	}
+	for _, p := range m.Parts() {
+		got = append(got, p.Name)
+	}
+	m.DescribeWeights()
+	if !slices.Equal(got, want) || m.Train.Weights != runfolder.WeightsByClass || m.Validation.Weights != "rows" || m.Test.Weights != "rows" {
+		t.Errorf("parts %q, want %q; weights %q, %q", got, want, m.Train.Weights, m.Test.Weights)
+	}
+}
+
+// TestFrontierReport: what is printed of a point.
+func TestFrontierReport(t *testing.T) {
+	area := .75
+	f := &runfolder.Frontier{Points: []runfolder.Point{{Tree: "frontier/000.json", Merit: .5, Knee: true}, {Tree: "b", Selected: true}}}
+	f.Points[0].Validation.AUC, f.Points[0].ExpectedCost, f.Points[0].Algorithm.Name = &area, 7, "ec45"
+	got := f.Report()
+	if p := got[0]; len(got) != 2 || p.Tree != "frontier/000.json" || p.Merit != .5 || !p.Knee || p.Selected || *p.Validation != .75 ||
+		p.Test != nil || p.Complexity.ExpectedCost != 7 || p.Algorithm.Name != "ec45" || !got[1].Selected {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestNames(t *testing.T) {
+	if got := runfolder.Folders(); strings.Join(got, " ") != "frontier" {
+		t.Errorf("folders %q, want that of the trees", got)
+	}
+	if runfolder.Version() == "" {
+		t.Error("no version")
+	}
+	if !runfolder.Synth.Reserves("_LOCK") || !runfolder.Synth.Reserves("_costs.csv") || runfolder.Synth.Reserves("tree.json") {
+		t.Error("names that a made-up data set reserves")
+	}
+}
