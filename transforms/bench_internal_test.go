@@ -21,7 +21,10 @@ type benchmarkMap map[string]any
 // benchmarkTree asks for the color and, of what is not red, for the age.
 func benchmarkTree() []byte {
 	leaf := func(class int) tree.Node {
-		n := tree.Node{Rows: 1, Objects: 1, Weight: 1, ClassWeights: []int64{0, 0}, RawClassWeights: []int64{0, 0}, Class: class, Probabilities: []float64{0, 0}}
+		n := tree.Node{
+			Rows: 1, Objects: 1, Weight: 1, ClassWeights: []int64{0, 0}, RawClassWeights: []int64{0, 0},
+			Class: class, Probabilities: []float64{0, 0},
+		}
 		n.ClassWeights[class], n.RawClassWeights[class], n.Probabilities[class] = 1, 1, 1
 		return n
 	}

@@ -22,7 +22,8 @@ func (s *trainSpec) empty(ctx context.Context, sums *rowSums) error {
 	c := &s.Config
 	if sums.Label == nil {
 		fault := &dataset.DataError{
-			Column: c.Label, Problem: fmt.Sprintf("no row can be trained on: %d came without a label, and none with a label and a weight above 0", sums.Dropped),
+			Column: c.Label, Problem: fmt.Sprintf("no row can be trained on: %d came without a label, and none with a label "+
+				"and a weight above 0", sums.Dropped),
 			Hint: "look at the rows' source, or set AllowEmpty to have no tree",
 		}
 		if !c.AllowEmpty {
@@ -35,8 +36,9 @@ func (s *trainSpec) empty(ctx context.Context, sums *rowSums) error {
 	for _, name := range s.unseen(sums) {
 		if !c.AllowEmpty {
 			return &dataset.DataError{
-				Column: name, Problem: fmt.Sprintf("no row of type %s has a value of this feature, expected one in some row", s.Schema.Type),
-				Hint: "mend the name in Features, leave it out there, or set AllowEmpty",
+				Column:  name,
+				Problem: fmt.Sprintf("no row of type %s has a value of this feature, expected one in some row", s.Schema.Type),
+				Hint:    "mend the name in Features, leave it out there, or set AllowEmpty",
 			}
 		}
 	}
@@ -59,6 +61,7 @@ func (s *trainSpec) unseen(sums *rowSums) []string {
 func (s *trainSpec) warn(ctx context.Context, who string, sums *rowSums) {
 	if names := s.unseen(sums); len(names) > 0 {
 		featuresMissing.Inc(ctx, int64(len(names)))
-		log.Warnf(ctx, "%s: no row of type %s has a value of the features %q: are they misspelled?", who, s.Schema.Type, names)
+		log.Warnf(ctx, "%s: no row of type %s has a value of the features %q: are they misspelled?", who, s.Schema.Type,
+			names)
 	}
 }

@@ -47,7 +47,10 @@ func (p *plan) open() error {
 func classIn(numbers map[string]uint16, name, label string) (uint16, error) {
 	k, ok := numbers[name]
 	if !ok {
-		return 0, &dataset.DataError{Column: label, Value: name, Problem: "not one of the classes", Hint: "leave such rows out of the input"}
+		return 0, &dataset.DataError{
+			Column: label, Value: name, Problem: "not one of the classes",
+			Hint: "leave such rows out of the input",
+		}
 	}
 	return k, nil
 }
@@ -77,7 +80,8 @@ func (s *trainSpec) fit(sums *rowSums) (*plan, error) {
 		p.Scale = dataset.TallyScale
 	}
 	if sums.Weight >= jobs.MaxTotalWeight {
-		return nil, &dataset.DataError{Column: c.Weight, Problem: "the weights of all rows add up to more than can be counted, 2^60 / 1e6 of fractional and 2^60 of whole ones", Hint: "divide them by their mean"}
+		return nil, &dataset.DataError{Column: c.Weight, Problem: "the weights of all rows add up to more than can be " +
+			"counted, 2^60 / 1e6 of fractional and 2^60 of whole ones", Hint: "divide them by their mean"}
 	}
 	var err error
 	if p.Classes, err = binning.FitClasses(c.Label, sums.Label, c.MaxClasses); err != nil {
@@ -96,12 +100,15 @@ func (s *trainSpec) fit(sums *rowSums) (*plan, error) {
 	return p, p.open()
 }
 
-func (s *trainSpec) fitColumn(column *jobs.FeatureColumn, sum *binning.Summary, bins int, unit dataset.Unit) (dataset.Feature, error) {
+func (s *trainSpec) fitColumn(
+	column *jobs.FeatureColumn, sum *binning.Summary, bins int, unit dataset.Unit,
+) (dataset.Feature, error) {
 	c := &s.Config
 	p, _, _ := s.params()                       // checked already
 	method, _ := binning.ParseMethod(c.Binning) // likewise
 	f, err := binning.FitFeature(column.Name, sum, binning.FeatureConfig{
-		Method: method, Bins: []int{bins}, SingleBins: p.Family == split.OneHot || p.Family == split.Both, Categories: c.MaxCategories, Unit: unit,
+		Method: method, Bins: []int{bins}, SingleBins: p.Family == split.OneHot || p.Family == split.Both,
+		Categories: c.MaxCategories, Unit: unit,
 	})
 	f.Cost = 1
 	if cost, given := c.Costs[column.Name]; given {
@@ -152,7 +159,8 @@ func (s *trainSpec) grow(t *dataset.Table, p *plan) (encoded []byte, rows int64,
 	stats := jobs.NewObjectStats(dataset.Train, len(p.Classes), len(p.features))
 	stats.Count(o, p.features)
 	training := tree.Training{
-		Rows: stats.Rows, Objects: stats.Objects, Weight: stats.Weight, RelabelledRows: stats.RelabelledRows(&jobs.RowSpec{WeightScale: max(1, p.Scale)}), DroppedNullLabel: p.Dropped,
+		Rows: stats.Rows, Objects: stats.Objects, Weight: stats.Weight,
+		RelabelledRows: stats.RelabelledRows(&jobs.RowSpec{WeightScale: max(1, p.Scale)}), DroppedNullLabel: p.Dropped,
 	}
 	if p.Scale > 1 {
 		training.WeightScale = p.Scale

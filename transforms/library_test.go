@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -86,7 +87,8 @@ func (*sinkFn) ProcessElement(row beam.T, p transforms.Prediction) {
 	case textRow:
 		id = r["id"]
 	}
-	sunk.rows = append(sunk.rows, fmt.Sprintf("%s: %s %.2f, leaf %d, %d tests, %v %v", id, p.Class, p.Probabilities, p.Leaf, p.Tests, p.Cost, p.Billed))
+	sunk.rows = append(sunk.rows,
+		fmt.Sprintf("%s: %s %.2f, leaf %d, %d tests, %v %v", id, p.Class, p.Probabilities, p.Leaf, p.Tests, p.Cost, p.Billed))
 }
 
 type sinkTreeFn struct{}
@@ -146,7 +148,10 @@ func day(n int) time.Time { return time.Date(2026, 1, 1+n, 13, 0, 0, 0, time.UTC
 func visits(n int) []visit {
 	list := make([]visit, n)
 	for i := range list {
-		v := visit{base: base{int32(i)}, Weight: float32(60 + i%40), Day: day(i % 9), Ward: ward("abc"[i%3 : i%3+1]), Class: "well"}
+		v := visit{
+			base: base{int32(i)}, Weight: float32(60 + i%40), Day: day(i % 9), Ward: ward("abc"[i%3 : i%3+1]),
+			Class: "well",
+		}
 		if i%5 > 0 {
 			v.Age = pointer(uint8(20 + i*7%60))
 		}
@@ -169,7 +174,10 @@ func visitConfig() transforms.TrainConfig {
 
 // asMap returns a row as JSON would spell it.
 func (v *visit) asMap() map[string]any {
-	m := map[string]any{"id": float64(v.ID), "kg": float64(v.Weight), "day": v.Day.Format("2006-01-02"), "ward": string(v.Ward), "Class": v.Class}
+	m := map[string]any{
+		"id": float64(v.ID), "kg": float64(v.Weight), "day": v.Day.Format("2006-01-02"),
+		"ward": string(v.Ward), "Class": v.Class,
+	}
 	if v.Age != nil {
 		m["age"] = float64(*v.Age)
 	}
@@ -224,7 +232,8 @@ func TestRowTypes(t *testing.T) {
 			})
 			slices.Sort(sunk.rows)
 			if err != nil || !slices.Equal(sunk.rows, want) {
-				t.Errorf("%s on %s: %v; scored\n%s\nwant\n%s", name, runner, err, strings.Join(sunk.rows, "\n"), strings.Join(want, "\n"))
+				t.Errorf("%s on %s: %v; scored\n%s\nwant\n%s", name, runner, err, strings.Join(sunk.rows, "\n"),
+					strings.Join(want, "\n"))
 			}
 		}
 	}
@@ -262,7 +271,8 @@ func scoredBy(t *testing.T, encoded []byte, list []visit) []string {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want = append(want, fmt.Sprintf("%d: %s %.2f, leaf %d, %d tests, %v %v", list[i].ID, p.Class, p.Probabilities, p.Leaf, p.Tests, p.Cost, p.Billed))
+		want = append(want, fmt.Sprintf("%d: %s %.2f, leaf %d, %d tests, %v %v", list[i].ID, p.Class, p.Probabilities, p.Leaf,
+			p.Tests, p.Cost, p.Billed))
 	}
 	slices.Sort(want)
 	return want
@@ -308,123 +318,194 @@ func TestWindowsOfSchema(t *testing.T) {
 	}
 }
 
-// TestBindErrors: what does not fit together is told when the pipeline is built.
-func TestBindErrors(t *testing.T) {
-	encoded := library(t, "direct", visits(120), visitConfig())
-	type wrong struct {
-		Age  string `json:"age"`
-		Kg   float64
-		Day  []int  `json:"day"`
-		Ward string `json:"ward"`
+// buildFault is a pipeline that cannot be built, with words of the error.
+type buildFault struct {
+	build func(s beam.Scope) error
+	want  []string
+}
+
+// wrongRow has columns of other types than visit.
+type wrongRow struct {
+	Age  string `json:"age"`
+	Kg   float64
+	Day  []int  `json:"day"`
+	Ward string `json:"ward"`
+}
+
+// twiceNamed has two fields for one column.
+type twiceNamed struct {
+	A int `espalier:"x"`
+	X int `json:"x"`
+}
+
+// training builds Train by a changed configuration.
+func training(change func(*transforms.TrainConfig)) func(s beam.Scope) error {
+	return func(s beam.Scope) error {
+		c := visitConfig()
+		change(&c)
+		_, err := transforms.TryTrain(s, beam.CreateList(s, visits(1)), c)
+		return err
 	}
-	type twice struct {
-		A int `espalier:"x"`
-		X int `json:"x"`
+}
+
+// windowing builds WindowedTree by a changed configuration.
+func windowing(change func(*transforms.WindowConfig)) func(s beam.Scope) error {
+	return func(s beam.Scope) error {
+		c := transforms.WindowConfig{TrainConfig: visitConfig(), Windows: window.NewFixedWindows(time.Minute)}
+		change(&c)
+		_, err := transforms.TryWindowedTree(s, beam.CreateList(s, visits(1)), c)
+		return err
 	}
-	train := func(change func(*transforms.TrainConfig)) func(s beam.Scope) error {
-		return func(s beam.Scope) error {
-			c := visitConfig()
-			change(&c)
-			_, err := transforms.TryTrain(s, beam.CreateList(s, visits(1)), c)
-			return err
-		}
+}
+
+// scoring builds Score of a model and rows.
+func scoring(m transforms.Model, rows func(s beam.Scope) beam.PCollection) func(s beam.Scope) error {
+	return func(s beam.Scope) error {
+		_, err := transforms.TryScore(s, rows(s), m)
+		return err
 	}
-	windowed := func(change func(*transforms.WindowConfig)) func(s beam.Scope) error {
-		return func(s beam.Scope) error {
-			c := transforms.WindowConfig{TrainConfig: visitConfig(), Windows: window.NewFixedWindows(time.Minute)}
-			change(&c)
-			_, err := transforms.TryWindowedTree(s, beam.CreateList(s, visits(1)), c)
-			return err
-		}
-	}
-	score := func(m transforms.Model, rows func(s beam.Scope) beam.PCollection) func(s beam.Scope) error {
-		return func(s beam.Scope) error {
-			_, err := transforms.TryScore(s, rows(s), m)
-			return err
-		}
-	}
-	some := func(s beam.Scope) beam.PCollection { return beam.CreateList(s, visits(1)) }
-	for name, test := range map[string]struct {
-		build func(s beam.Scope) error
-		want  []string
-	}{
+}
+
+func oneVisit(s beam.Scope) beam.PCollection { return beam.CreateList(s, visits(1)) }
+
+// rowsOf makes a collection of one row.
+func rowsOf(row any) func(s beam.Scope) beam.PCollection {
+	return func(s beam.Scope) beam.PCollection { return beam.Create(s, row) }
+}
+
+// scoreFaults lists models and rows that Score refuses.
+func scoreFaults(t *testing.T, encoded []byte) map[string]buildFault {
+	t.Helper()
+	return map[string]buildFault{
 		"fields": {
-			score(transforms.Model{JSON: encoded}, func(s beam.Scope) beam.PCollection { return beam.Create(s, wrong{}) }),
-			[]string{"transforms_test.wrong", `column "age" is a text, want a number`, `no field for column "smoker"`, `"Kg"`, `column "day" cannot be read`, "[]int"},
+			scoring(transforms.Model{JSON: encoded}, rowsOf(wrongRow{})),
+			[]string{
+				"transforms_test.wrongRow", `column "age" is a text, want a number`, `no field for column "smoker"`, `"Kg"`,
+				`column "day" cannot be read`, "[]int",
+			},
 		},
 		"two fields of a name": {
-			score(transforms.Model{JSON: encoded}, func(s beam.Scope) beam.PCollection { return beam.Create(s, twice{}) }),
+			scoring(transforms.Model{JSON: encoded}, rowsOf(twiceNamed{})),
 			[]string{"two fields", `"x"`},
 		},
 		"numbers as rows": {
-			score(transforms.Model{JSON: encoded}, func(s beam.Scope) beam.PCollection { return beam.Create(s, 3) }),
+			scoring(transforms.Model{JSON: encoded}, rowsOf(3)),
 			[]string{"type int", "want a struct"},
 		},
 		"keyed rows": {
-			score(transforms.Model{JSON: encoded}, func(s beam.Scope) beam.PCollection { return beam.AddFixedKey(s, some(s)) }),
+			scoring(transforms.Model{JSON: encoded},
+				func(s beam.Scope) beam.PCollection { return beam.AddFixedKey(s, oneVisit(s)) }),
 			[]string{"KV<int,", "beam.DropKey"},
 		},
-		"no model":             {score(transforms.Model{}, some), []string{"JSON", "URL"}},
-		"two models":           {score(transforms.Model{JSON: encoded, URL: "x"}, some), []string{"JSON", "URL"}},
-		"no tree":              {score(transforms.Model{JSON: []byte("{}")}, some), []string{"the model", "format"}},
-		"nothing to read anew": {score(transforms.Model{JSON: encoded, Every: 1}, some), []string{"Every"}},
-		"no label":             {train(func(c *transforms.TrainConfig) { c.Label = "" }), []string{"no Label"}},
+		"no model":   {scoring(transforms.Model{}, oneVisit), []string{"JSON", "URL"}},
+		"two models": {scoring(transforms.Model{JSON: encoded, URL: "x"}, oneVisit), []string{"JSON", "URL"}},
+		"no tree": {
+			scoring(transforms.Model{JSON: []byte("{}")}, oneVisit), []string{"the model", "format"},
+		},
+		"nothing to read anew": {scoring(transforms.Model{JSON: encoded, Every: 1}, oneVisit), []string{"Every"}},
+		"a model that comes later": {
+			scoring(transforms.Model{JSON: encoded, Later: true}, oneVisit), []string{"Later", "URL"},
+		},
+		"no model at the URL": {
+			scoring(transforms.Model{URL: filepath.Join(t.TempDir(), "none.json"), Every: 1}, oneVisit),
+			[]string{"none.json", "Later"},
+		},
+		"fields and a URL": {
+			scoring(transforms.Model{URL: written(t, encoded)},
+				rowsOf(wrongRow{})),
+			[]string{"tree.json", `column "age" is a text, want a number`},
+		},
+		"no tree at the URL": {
+			scoring(transforms.Model{URL: written(t, []byte("{}"))}, oneVisit), []string{"tree.json", "format"},
+		},
+	}
+}
+
+// trainFaults lists settings that Train refuses.
+func trainFaults() map[string]buildFault {
+	return map[string]buildFault{
+		"no label": {training(func(c *transforms.TrainConfig) { c.Label = "" }), []string{"no Label"}},
 		"unknown columns": {
-			train(func(c *transforms.TrainConfig) { c.Label, c.Features, c.Weight = "klass", []string{"age", "agee"}, "w" }),
+			training(func(c *transforms.TrainConfig) { c.Label, c.Features, c.Weight = "klass", []string{"age", "agee"}, "w" }),
 			[]string{`"klass"`, `"agee"`, `"w"`, "transforms_test.visit"},
 		},
 		"settings": {
-			train(func(c *transforms.TrainConfig) {
+			training(func(c *transforms.TrainConfig) {
 				c.Algorithm, c.Theta, c.Bins, c.Tests, c.Costs = "id3", 2, 1, "x", map[string]float64{"kg": -1, "y": 1}
 			}),
 			[]string{`"id3"`, "Theta 2", "Bins 1", `"x"`, `Costs["kg"] -1`, `"y" is no feature`},
 		},
-		"text weights":    {train(func(c *transforms.TrainConfig) { c.Weight = "ward"; c.Features = []string{"age"} }), []string{"weights", `"ward"`, "numbers"}},
-		"a feature twice": {train(func(c *transforms.TrainConfig) { c.Features = append(c.Features, "kg", "age") }), []string{`the Features: "kg" stands there twice`, `"age"`}},
+		"text weights": {
+			training(func(c *transforms.TrainConfig) { c.Weight = "ward"; c.Features = []string{"age"} }),
+			[]string{"weights", `"ward"`, "numbers"},
+		},
+		"a feature twice": {
+			training(func(c *transforms.TrainConfig) { c.Features = append(c.Features, "kg", "age") }),
+			[]string{`the Features: "kg" stands there twice`, `"age"`},
+		},
 		"names in other lists": {
-			train(func(c *transforms.TrainConfig) {
-				c.Ignore, c.Categorical, c.Numeric = []string{"wardd", "Class", "age", "ID", "Scan"}, []string{"kgg", "Class", "Scan"}, []string{"ward", "ward", "id"}
+			training(func(c *transforms.TrainConfig) {
+				c.Ignore, c.Categorical, c.Numeric = []string{"wardd", "Class", "age", "ID", "Scan"},
+					[]string{"kgg", "Class", "Scan"}, []string{"ward", "ward", "id"}
 			}), []string{
-				`the Ignore: rows of type transforms_test.visit have no field for column "wardd"`, `column "age" is named in Features`, `no field for column "ID"`,
-				`the Categorical: "kgg" is no feature`, `the Categorical: "Class"`, `the Categorical: "Scan"`, `the Numeric: "ward" stands there twice`, `the Numeric: "id" is no feature`,
+				`the Ignore: rows of type transforms_test.visit have no field for column "wardd"`,
+				`column "age" is named in Features`, `no field for column "ID"`,
+				`the Categorical: "kgg" is no feature`, `the Categorical: "Class"`, `the Categorical: "Scan"`,
+				`the Numeric: "ward" stands there twice`, `the Numeric: "id" is no feature`,
 			},
 		},
 		"a misspelled Ignore": {
-			train(func(c *transforms.TrainConfig) { c.Features, c.Ignore = nil, []string{"Scan", "wardd"} }), []string{`the Ignore: rows of type transforms_test.visit have no field for column "wardd"`, `"ward"`},
+			training(func(c *transforms.TrainConfig) { c.Features, c.Ignore = nil, []string{"Scan", "wardd"} }),
+			[]string{`the Ignore: rows of type transforms_test.visit have no field for column "wardd"`, `"ward"`},
 		},
 		"nothing to test": {
-			train(func(c *transforms.TrainConfig) {
+			training(func(c *transforms.TrainConfig) {
 				c.Features, c.Ignore = nil, []string{"Scan", "age", "kg", "smoker", "day", "ward", "id"}
 			}), []string{"no field that may be tested"},
 		},
 		"in both lists": {
-			train(func(c *transforms.TrainConfig) { c.Categorical, c.Numeric = []string{"age"}, []string{"age"} }), []string{"both Categorical and Numeric"},
+			training(func(c *transforms.TrainConfig) { c.Categorical, c.Numeric = []string{"age"}, []string{"age"} }),
+			[]string{"both Categorical and Numeric"},
 		},
-		"a model that comes later": {score(transforms.Model{JSON: encoded, Later: true}, some), []string{"Later", "URL"}},
-		"no model at the URL":      {score(transforms.Model{URL: filepath.Join(t.TempDir(), "none.json"), Every: 1}, some), []string{"none.json", "Later"}},
-		"fields and a URL": {
-			score(transforms.Model{URL: written(t, encoded)}, func(s beam.Scope) beam.PCollection { return beam.Create(s, wrong{}) }),
-			[]string{"tree.json", `column "age" is a text, want a number`},
+		"unreadable": {training(func(c *transforms.TrainConfig) { c.Features = nil }), []string{`"Scan"`, "[]uint8"}},
+	}
+}
+
+// windowFaults lists windows and bins that WindowedTree refuses.
+func windowFaults(t *testing.T, encoded []byte) map[string]buildFault {
+	t.Helper()
+	return map[string]buildFault{
+		"no windows": {
+			windowing(func(c *transforms.WindowConfig) { c.Windows, c.Ignore = nil, []string{"wardd"} }),
+			[]string{"no Windows", `"wardd"`},
 		},
-		"no tree at the URL": {score(transforms.Model{URL: written(t, []byte("{}"))}, some), []string{"tree.json", "format"}},
-		"unreadable":         {train(func(c *transforms.TrainConfig) { c.Features = nil }), []string{`"Scan"`, "[]uint8"}},
-		"no windows":         {windowed(func(c *transforms.WindowConfig) { c.Windows, c.Ignore = nil, []string{"wardd"} }), []string{"no Windows", `"wardd"`}},
 		"previous session": {
-			windowed(func(c *transforms.WindowConfig) {
+			windowing(func(c *transforms.WindowConfig) {
 				c.PreviousBins, c.Windows = true, window.NewSessions(time.Minute)
 			}), []string{"PreviousBins", "fixed windows"},
 		},
 		"bins of another tree": {
-			windowed(func(c *transforms.WindowConfig) { c.Bins, c.Features = encoded, []string{"ward"} }), []string{"Bins", `"age"`},
+			windowing(func(c *transforms.WindowConfig) { c.Bins, c.Features = encoded, []string{"ward"} }),
+			[]string{"Bins", `"age"`},
 		},
 		"bins that lack a feature": {
-			windowed(func(c *transforms.WindowConfig) { c.Bins, c.Features = encoded, append(c.Features, "id") }),
+			windowing(func(c *transforms.WindowConfig) { c.Bins, c.Features = encoded, append(c.Features, "id") }),
 			[]string{"Bins", "a tree.json has the features that its tree tests", `"id"`, "schema.json", "Ignore"},
 		},
 		"bins of another unit": {
-			windowed(func(c *transforms.WindowConfig) { c.Bins = schemaOf(t, encoded, dataset.Timestamp) }), []string{"Bins", `"day" is of timestamps, the rows have dates`},
+			windowing(func(c *transforms.WindowConfig) { c.Bins = schemaOf(t, encoded, dataset.Timestamp) }),
+			[]string{"Bins", `"day" is of timestamps, the rows have dates`},
 		},
-	} {
+	}
+}
+
+// TestBindErrors: what does not fit together is told when the pipeline is built.
+func TestBindErrors(t *testing.T) {
+	encoded := library(t, "direct", visits(120), visitConfig())
+	faults := scoreFaults(t, encoded)
+	maps.Copy(faults, trainFaults())
+	maps.Copy(faults, windowFaults(t, encoded))
+	for name, test := range faults {
 		t.Run(name, func(t *testing.T) {
 			_, s := beam.NewPipelineWithRoot()
 			err := test.build(s)
@@ -439,7 +520,8 @@ func TestBindErrors(t *testing.T) {
 		})
 	}
 	_, s := beam.NewPipelineWithRoot()
-	if _, err := transforms.TryTrain(s, beam.CreateList(s, []anyRow{{}}), transforms.DefaultTrainConfig("x")); err == nil || !strings.Contains(err.Error(), "name the Features") {
+	if _, err := transforms.TryTrain(s, beam.CreateList(s, []anyRow{{}}),
+		transforms.DefaultTrainConfig("x")); err == nil || !strings.Contains(err.Error(), "name the Features") {
 		t.Errorf("maps without features: %v", err)
 	}
 }
@@ -523,8 +605,14 @@ func TestTrainOfNothing(t *testing.T) {
 		rows   func(s beam.Scope) beam.PCollection
 		told   string
 	}{
-		"no rows":  {c, func(s beam.Scope) beam.PCollection { return beam.ParDo(s, &noneFn{}, beam.Create(s, wide{})) }, "0 came without a label"},
-		"no label": {c, func(s beam.Scope) beam.PCollection { return beam.Create(s, wide{Text: "x"}, wide{Text: "y"}) }, "2 came without a label"},
+		"no rows": {
+			c, func(s beam.Scope) beam.PCollection { return beam.ParDo(s, &noneFn{}, beam.Create(s, wide{})) },
+			"0 came without a label",
+		},
+		"no label": {
+			c, func(s beam.Scope) beam.PCollection { return beam.Create(s, wide{Text: "x"}, wide{Text: "y"}) },
+			"2 came without a label",
+		},
 		"no weight": {weighted, func(s beam.Scope) beam.PCollection {
 			return beam.Create(s, wide{Text: "x", Number: pointer(0.), Label: pointer("a")})
 		}, "none with a label and a weight above 0"},
@@ -535,13 +623,15 @@ func TestTrainOfNothing(t *testing.T) {
 				err := runPipeline(t, runner, func(s beam.Scope) {
 					beam.ParDo0(s, &sinkBytesFn{}, transforms.Train(s, test.rows(s), test.config))
 				})
-				if len(sunk.bytes) > 0 || allowed && err != nil || !allowed && (err == nil || !strings.Contains(err.Error(), test.told)) {
+				if len(sunk.bytes) > 0 || allowed && err != nil || !allowed &&
+					(err == nil || !strings.Contains(err.Error(), test.told)) {
 					t.Errorf("%s on %s, allowed %v: %d trees, error %v", name, runner, allowed, len(sunk.bytes), err)
 				}
 			}
 		}
 	}
-	encoded := library(t, "prism", []wide{{Text: "x", Label: pointer("a")}, {Text: "y"}, {Text: "y", Label: pointer("b")}}, c)
+	encoded := library(t, "prism", []wide{{Text: "x", Label: pointer("a")}, {Text: "y"}, {Text: "y", Label: pointer("b")}},
+		c)
 	model, err := tree.Decode(encoded)
 	if err != nil || model.Training.DroppedNullLabel != 1 || model.Training.Rows != 2 {
 		t.Errorf("%+v, error %v: want 2 rows, and 1 left out", model.Training, err)
@@ -598,7 +688,8 @@ func TestModelFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "tree.json")
 	score := func(every time.Duration) error {
 		return runPipeline(t, "direct", func(s beam.Scope) {
-			beam.ParDo0(s, &sinkFn{}, transforms.Score(s, beam.ParDo(s, &spoilFn{path}, beam.CreateList(s, visits(100))), transforms.Model{URL: "file://" + path, Every: every, Later: true}))
+			beam.ParDo0(s, &sinkFn{}, transforms.Score(s, beam.ParDo(s, &spoilFn{path}, beam.CreateList(s, visits(100))),
+				transforms.Model{URL: "file://" + path, Every: every, Later: true}))
 		})
 	}
 	if err := score(time.Nanosecond); err == nil || !strings.Contains(err.Error(), path) {
@@ -669,11 +760,9 @@ func wideRows(n int) []wide {
 // minutes is a time of the test streams, in ms.
 func minutes(x float64) int64 { return int64(x * 60000) }
 
-// TestPanes: each pane's tree is that of the rows which have come until then. What
-// comes behind the allowed lateness is for TestStream: on a test stream prism takes
-// it for the rows of a window of its own.
-func TestPanes(t *testing.T) {
-	list := wideRows(200)
+// paneStream sends rows of two windows of a minute, some of them late.
+func paneStream(t *testing.T, list []wide) teststream.Config {
+	t.Helper()
 	stream := teststream.NewConfig()
 	add := func(at float64, rows []wide) {
 		var list [][]byte
@@ -705,7 +794,19 @@ func TestPanes(t *testing.T) {
 	if err := stream.AdvanceWatermarkToInfinity(); err != nil {
 		t.Fatal(err)
 	}
-	c := transforms.WindowConfig{TrainConfig: transforms.DefaultTrainConfig("label"), Windows: window.NewFixedWindows(time.Minute), AllowedLateness: time.Minute}
+	return stream
+}
+
+// TestPanes: each pane's tree is that of the rows which have come until then. What
+// comes behind the allowed lateness is for TestStream: on a test stream prism takes
+// it for the rows of a window of its own.
+func TestPanes(t *testing.T) {
+	list := wideRows(200)
+	stream := paneStream(t, list)
+	c := transforms.WindowConfig{
+		TrainConfig: transforms.DefaultTrainConfig("label"),
+		Windows:     window.NewFixedWindows(time.Minute), AllowedLateness: time.Minute,
+	}
 	c.Trigger = trigger.AfterEndOfWindow().EarlyFiring(trigger.AfterCount(math.MaxInt32)).LateFiring(trigger.AfterCount(1))
 	err := runPipeline(t, "prism", func(s beam.Scope) {
 		rows := beam.ParDo(s, &timedFn{}, teststream.Create(s, stream))

@@ -3,7 +3,8 @@ package transforms_test
 import (
 	"testing"
 
-	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/runners/direct" //nolint:staticcheck // the embedded default, see package pipelines
+	//nolint:staticcheck // the embedded default, see package pipelines
+	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/runners/direct"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/testing/ptest"
 )
 

@@ -12,7 +12,8 @@ import (
 // DoFns are registered by their type: see transforms/jobs/registration.go.
 func init() {
 	for _, t := range []reflect.Type{
-		reflect.TypeFor[summariseTallyFn](), reflect.TypeFor[fitFn](), reflect.TypeFor[codeTallyFn](), reflect.TypeFor[growObjectsFn](),
+		reflect.TypeFor[summariseTallyFn](), reflect.TypeFor[fitFn](), reflect.TypeFor[codeTallyFn](),
+		reflect.TypeFor[growObjectsFn](),
 		reflect.TypeFor[tagFn](), reflect.TypeFor[noRowsFn](), reflect.TypeFor[windowTreeFn](),
 		reflect.TypeFor[scoreFn](), reflect.TypeFor[tallyFn](),
 	} {

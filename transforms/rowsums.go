@@ -37,7 +37,10 @@ func (s *trainSpec) summarise(tally []byte, kind byte) (*rowSums, error) {
 	if err != nil {
 		return nil, err
 	}
-	sums := &rowSums{Columns: make([]*binning.Summary, len(s.Columns)), Units: make([]int, len(s.Columns)), Dropped: r.tally.Dropped, Scaled: r.tally.Scaled}
+	sums := &rowSums{
+		Columns: make([]*binning.Summary, len(s.Columns)), Units: make([]int, len(s.Columns)),
+		Dropped: r.tally.Dropped, Scaled: r.tally.Scaled,
+	}
 	for i := range sums.Units {
 		if sums.Units[i] = int(r.types[i].unit); r.types[i].typ == 0 {
 			sums.Units[i] = -1
@@ -118,7 +121,8 @@ func (s *trainSpec) mergeSums(list [][]byte) (*rowSums, error) {
 		if err := s.mergeUnits(sums.Units, head.Units); err != nil {
 			return nil, err
 		}
-		sums.Dropped, sums.Scaled, sums.Weight = sums.Dropped+head.Dropped, sums.Scaled || head.Scaled, sums.Weight+head.Weight
+		sums.Dropped, sums.Scaled, sums.Weight = sums.Dropped+head.Dropped, sums.Scaled || head.Scaled,
+			sums.Weight+head.Weight
 		for i := range s.Columns {
 			if rest, err = mergeSum(&sums.Columns[i], rest, s.Columns[i].Name); err != nil {
 				return nil, err

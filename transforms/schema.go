@@ -74,7 +74,8 @@ func schemaOf(rows beam.PCollection) (*rowSchema, error) {
 	}
 	t := rows.Type()
 	if typex.IsComposite(t.Type()) {
-		return nil, fmt.Errorf("rows are of type %v, want a struct, or a map from string: put a key into the row, or drop it with beam.DropKey", t)
+		return nil, fmt.Errorf("rows are of type %v, want a struct, or a map from string: put a key into the row, or drop "+
+			"it with beam.DropKey", t)
 	}
 	return schemaOfType(t.Type())
 }
@@ -111,7 +112,8 @@ func (s *rowSchema) hide() error {
 	for i := range s.Columns {
 		name := s.Columns[i].Name
 		if seen[name] {
-			faults = append(faults, fmt.Errorf("rows of type %s have two fields for column %q: give one of them another name, as in `espalier:\"name\"`", s.Type, name))
+			faults = append(faults, fmt.Errorf("rows of type %s have two fields for column %q: give one of them another "+
+				"name, as in `espalier:\"name\"`", s.Type, name))
 		}
 		seen[name] = true
 	}
@@ -217,7 +219,8 @@ func (s *rowSchema) column(name string) (*rowColumn, error) {
 			return c, nil
 		}
 	}
-	return nil, fmt.Errorf("rows of type %s have no field for column %q, only for %q: name it with a tag, as in `espalier:%q`", s.Type, name, s.names(), name)
+	return nil, fmt.Errorf("rows of type %s have no field for column %q, only for %q: name it with a tag, as in "+
+		"`espalier:%q`", s.Type, name, s.names(), name)
 }
 
 // names returns the names of the columns, in the order of fields.
@@ -261,7 +264,10 @@ func (r *rowReader) read(row any, dst []cell) ([]cell, error) {
 	v := reflect.ValueOf(row)
 	if v.Kind() == reflect.Pointer {
 		if v.IsNil() {
-			return nil, &dataset.DataError{Problem: fmt.Sprintf("a nil row of type %s, expected a row", r.schema.Type), Hint: "filter such rows out before"}
+			return nil, &dataset.DataError{
+				Problem: fmt.Sprintf("a nil row of type %s, expected a row", r.schema.Type),
+				Hint:    "filter such rows out before",
+			}
 		}
 		v = v.Elem()
 	}
@@ -445,9 +451,15 @@ func (c *cell) asNumber(column string, unit dataset.Unit) error {
 	x, ok := jobs.NumberIn(c.text, unit)
 	switch {
 	case !ok && unit != dataset.Plain:
-		return &dataset.DataError{Column: column, Value: c.text, Problem: fmt.Sprintf("not a %s, which the feature is", unit), Hint: "write it as " + unit.Example()}
+		return &dataset.DataError{
+			Column: column, Value: c.text, Problem: fmt.Sprintf("not a %s, which the feature is", unit),
+			Hint: "write it as " + unit.Example(),
+		}
 	case !ok:
-		return &dataset.DataError{Column: column, Value: c.text, Problem: "not a number, which the feature is made of", Hint: "leave the column out of the numeric ones, or the row out of the input"}
+		return &dataset.DataError{
+			Column: column, Value: c.text, Problem: "not a number, which the feature is made of",
+			Hint: "leave the column out of the numeric ones, or the row out of the input",
+		}
 	}
 	*c = numberCell(x)
 	c.unit = unit

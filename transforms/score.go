@@ -107,7 +107,8 @@ func TryScore(s beam.Scope, rows beam.PCollection, m Model) (beam.PCollection, e
 	case (len(m.JSON) > 0) == (m.URL != ""):
 		return fail(errors.New("want a model by its JSON or by its URL: one of them"))
 	case m.Every < 0 || m.Every > 0 && m.URL == "":
-		return fail(fmt.Errorf("the interval Every is %v: want a time of at least 0, and 0 where the model is not a URL", m.Every))
+		return fail(fmt.Errorf("the interval Every is %v: want a time of at least 0, and 0 where the model is not a URL",
+			m.Every))
 	case m.Later && m.URL == "":
 		return fail(errors.New("the field Later is set: want the URL of a model that comes later"))
 	case !m.Later:
@@ -174,9 +175,12 @@ func newScorer(encoded []byte, schema *rowSchema) (*scorer, error) {
 		in := &inputs[i]
 		switch {
 		case c.Type == dataset.Text && (in.Kind == dataset.Numeric || in.Unit != dataset.Plain):
-			faults = append(faults, fmt.Errorf("rows of type %s: column %q is a text, want a %s: the tree's feature is one of %s", schema.Type, c.Name, thing(in.Unit), in.Unit.Things()))
+			faults = append(faults,
+				fmt.Errorf("rows of type %s: column %q is a text, want a %s: the tree's feature is one of %s", schema.Type, c.Name,
+					thing(in.Unit), in.Unit.Things()))
 		case c.Type == dataset.Number && c.Unit != in.Unit:
-			faults = append(faults, fmt.Errorf("rows of type %s: column %q has %s, want %s as the tree's feature: say so with a tag, as in `espalier:\",date\"`, or train anew", schema.Type, c.Name, c.Unit.Things(), in.Unit.Things()))
+			faults = append(faults, fmt.Errorf("rows of type %s: column %q has %s, want %s as the tree's feature: say so "+
+				"with a tag, as in `espalier:\",date\"`, or train anew", schema.Type, c.Name, c.Unit.Things(), in.Unit.Things()))
 		case c.Type == 0:
 			c.Unit = in.Unit // of a time.Time
 		}
@@ -226,7 +230,8 @@ func (f *scoreFn) ProcessElement(ctx context.Context, row beam.T, emit func(beam
 	}
 	f.count(ctx)
 	emit(row, Prediction{
-		Class: p.Class, Probabilities: p.Probabilities, Leaf: p.Leaf, Tests: p.Tests, Cost: p.Cost, Billed: p.Billed, Model: f.scorer.id,
+		Class: p.Class, Probabilities: p.Probabilities, Leaf: p.Leaf, Tests: p.Tests, Cost: p.Cost, Billed: p.Billed,
+		Model: f.scorer.id,
 	})
 	return nil
 }
@@ -284,7 +289,8 @@ func (f *scoreFn) count(ctx context.Context) {
 		}
 	}
 	if len(names) > 0 {
-		log.Warnf(ctx, "transforms.Score: none of the first %d rows of type %s has a value of %q, which model %s tests: are the keys misspelled?", keysLooked, f.schema.Type, names, f.scorer.id)
+		log.Warnf(ctx, "transforms.Score: none of the first %d rows of type %s has a value of %q, which model %s tests: "+
+			"are the keys misspelled?", keysLooked, f.schema.Type, names, f.scorer.id)
 	}
 }
 

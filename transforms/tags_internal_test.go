@@ -10,44 +10,70 @@ import (
 	"github.com/espalier-ml/espalier/induce/dataset"
 )
 
+// tagCases lists tags with what each says of its column.
+func tagCases() map[string]fieldTag {
+	const ns, us, ms, day = time.Nanosecond, time.Microsecond, time.Millisecond, 24 * time.Hour
+	return map[string]fieldTag{
+		``:                                            {tick: ns},
+		`json:"age"`:                                  {name: "age", tick: ns},
+		`json:"age,omitempty"`:                        {name: "age", tick: ns},
+		`json:",omitempty"`:                           {tick: ns},
+		`json:"-"`:                                    {skip: true, tick: ns},
+		`json:"-,"`:                                   {name: "-", tick: ns},
+		`json:"a=b"`:                                  {name: "a=b", tick: ns},
+		`beam:"age" json:"other"`:                     {name: "age", tick: ns},
+		`parquet:"-" json:"age"`:                      {skip: true, tick: ns},
+		`espalier:"age" parquet:"-"`:                  {name: "age", tick: ns},
+		`espalier:"-" json:"age"`:                     {skip: true, tick: ns},
+		`espalier:",date" json:"day"`:                 {name: "day", tick: day, unit: dataset.Date},
+		`espalier:"d" parquet:"day,date"`:             {name: "d", tick: day, unit: dataset.Date},
+		`parquet:"age,optional,snappy"`:               {name: "age", tick: ns},
+		`parquet:",optional" json:"age"`:              {name: "age", tick: ns},
+		`parquet:"updated,optional"`:                  {name: "updated", tick: ns},
+		`parquet:"at,timestamp"`:                      {name: "at", tick: ms, unit: dataset.Timestamp},
+		`parquet:"at,timestamp(microsecond:utc)"`:     {name: "at", tick: us, unit: dataset.Timestamp},
+		`parquet:"price,decimal(2:9)"`:                {name: "price", tick: ns, scale: 2},
+		`parquet:"name=age, type=INT64"`:              {name: "age", tick: ns},
+		`parquet:"type=INT64" json:"age"`:             {name: "age", tick: ns},
+		`espalier:"age" parquet:"name=a, type=INT64"`: {name: "age", tick: ns},
+
+		`espalier:"d,timestamp(microsecond)" parquet:"day,date"`: {
+			name: "d", tick: us, unit: dataset.Timestamp,
+		},
+		`parquet:"at,optional,timestamp(nanosecond:local)"`: {
+			name: "at", tick: ns, unit: dataset.Timestamp,
+		},
+		`parquet:"type=INT64,Name = age , encoding=PLAIN"`: {
+			name: "age", tick: ns,
+		},
+		`parquet:"name=name, type=BYTE_ARRAY, convertedtype=UTF8, encoding=PLAIN_DICTIONARY"`: {
+			name: "name", tick: ns,
+		},
+		`parquet:"name=day, type=INT32, convertedtype=DATE"`: {
+			name: "day", tick: day, unit: dataset.Date,
+		},
+		`parquet:"name=at, type=INT64, convertedtype=TIMESTAMP_MILLIS"`: {
+			name: "at", tick: ms, unit: dataset.Timestamp,
+		},
+		`parquet:"name=at, type=INT64, logicaltype=TIMESTAMP, logicaltype.unit=MICROS"`: {
+			name: "at", tick: us, unit: dataset.Timestamp,
+		},
+		`parquet:"name=at, type=INT64, logicaltype=TIMESTAMP, logicaltype.unit=NANOS"`: {
+			name: "at", tick: ns, unit: dataset.Timestamp,
+		},
+		`parquet:"name=price, type=INT64, convertedtype=DECIMAL, scale=2, precision=9"`: {
+			name: "price", tick: ns, scale: 2,
+		},
+		`parquet:"name=price, type=INT64, logicaltype=DECIMAL, logicaltype.scale=3, logicaltype.precision=9"`: {
+			name: "price", tick: ns, scale: 3,
+		},
+	}
+}
+
 // TestTags: the tags of fields by hand, as encoding/json, parquet-go v0.32 and
 // Beam's parquetio (xitongsys/parquet-go v1.6) document them.
 func TestTags(t *testing.T) {
-	const ns, us, ms, day = time.Nanosecond, time.Microsecond, time.Millisecond, 24 * time.Hour
-	for tag, want := range map[string]fieldTag{
-		``:                                {tick: ns},
-		`json:"age"`:                      {name: "age", tick: ns},
-		`json:"age,omitempty"`:            {name: "age", tick: ns},
-		`json:",omitempty"`:               {tick: ns},
-		`json:"-"`:                        {skip: true, tick: ns},
-		`json:"-,"`:                       {name: "-", tick: ns},
-		`json:"a=b"`:                      {name: "a=b", tick: ns},
-		`beam:"age" json:"other"`:         {name: "age", tick: ns},
-		`parquet:"-" json:"age"`:          {skip: true, tick: ns},
-		`espalier:"age" parquet:"-"`:      {name: "age", tick: ns},
-		`espalier:"-" json:"age"`:         {skip: true, tick: ns},
-		`espalier:",date" json:"day"`:     {name: "day", tick: day, unit: dataset.Date},
-		`espalier:"d" parquet:"day,date"`: {name: "d", tick: day, unit: dataset.Date},
-		`espalier:"d,timestamp(microsecond)" parquet:"day,date"`:                                              {name: "d", tick: us, unit: dataset.Timestamp},
-		`parquet:"age,optional,snappy"`:                                                                       {name: "age", tick: ns},
-		`parquet:",optional" json:"age"`:                                                                      {name: "age", tick: ns},
-		`parquet:"updated,optional"`:                                                                          {name: "updated", tick: ns},
-		`parquet:"at,timestamp"`:                                                                              {name: "at", tick: ms, unit: dataset.Timestamp},
-		`parquet:"at,timestamp(microsecond:utc)"`:                                                             {name: "at", tick: us, unit: dataset.Timestamp},
-		`parquet:"at,optional,timestamp(nanosecond:local)"`:                                                   {name: "at", tick: ns, unit: dataset.Timestamp},
-		`parquet:"price,decimal(2:9)"`:                                                                        {name: "price", tick: ns, scale: 2},
-		`parquet:"name=age, type=INT64"`:                                                                      {name: "age", tick: ns},
-		`parquet:"type=INT64,Name = age , encoding=PLAIN"`:                                                    {name: "age", tick: ns},
-		`parquet:"name=name, type=BYTE_ARRAY, convertedtype=UTF8, encoding=PLAIN_DICTIONARY"`:                 {name: "name", tick: ns},
-		`parquet:"type=INT64" json:"age"`:                                                                     {name: "age", tick: ns},
-		`parquet:"name=day, type=INT32, convertedtype=DATE"`:                                                  {name: "day", tick: day, unit: dataset.Date},
-		`parquet:"name=at, type=INT64, convertedtype=TIMESTAMP_MILLIS"`:                                       {name: "at", tick: ms, unit: dataset.Timestamp},
-		`parquet:"name=at, type=INT64, logicaltype=TIMESTAMP, logicaltype.unit=MICROS"`:                       {name: "at", tick: us, unit: dataset.Timestamp},
-		`parquet:"name=at, type=INT64, logicaltype=TIMESTAMP, logicaltype.unit=NANOS"`:                        {name: "at", tick: ns, unit: dataset.Timestamp},
-		`parquet:"name=price, type=INT64, convertedtype=DECIMAL, scale=2, precision=9"`:                       {name: "price", tick: ns, scale: 2},
-		`parquet:"name=price, type=INT64, logicaltype=DECIMAL, logicaltype.scale=3, logicaltype.precision=9"`: {name: "price", tick: ns, scale: 3},
-		`espalier:"age" parquet:"name=a, type=INT64"`:                                                         {name: "age", tick: ns},
-	} {
+	for tag, want := range tagCases() {
 		got := parseTag(&reflect.StructField{Name: "F", Tag: reflect.StructTag(tag)})
 		if got != want {
 			t.Errorf("%s: %+v, want %+v", tag, got, want)
@@ -84,7 +110,8 @@ func TestColumnsOfStructs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]string{"name", "price", "Deep", "id", "Age", "hidden", "when", "List", "Any"}, schema.names()); diff != "" {
+	if diff := cmp.Diff([]string{"name", "price", "Deep", "id", "Age", "hidden", "when", "List", "Any"},
+		schema.names()); diff != "" {
 		t.Errorf("columns (-want +got):\n%s", diff)
 	}
 	for _, name := range []string{"hidden", "List"} {
@@ -102,7 +129,10 @@ func TestColumnsOfStructs(t *testing.T) {
 		row  sensor
 		want []string
 	}{
-		{sensor{person: person{1, "Ada"}, deepest: &deepest{1999, true}, ID: "a", Age: &pointer, When: &at, Any: 2.5}, []string{"Ada", "19.99", "true", "a", "7", "2", "2.5"}},
+		{
+			sensor{person: person{1, "Ada"}, deepest: &deepest{1999, true}, ID: "a", Age: &pointer, When: &at, Any: 2.5},
+			[]string{"Ada", "19.99", "true", "a", "7", "2", "2.5"},
+		},
 		{sensor{ID: "b"}, []string{"", "missing", "missing", "b", "missing", "missing", "missing"}},
 	} {
 		cells, err := reader.read(test.row, nil)
@@ -121,6 +151,10 @@ func TestColumnsOfStructs(t *testing.T) {
 			t.Errorf("cells of %+v (-want +got):\n%s", test.row, diff)
 		}
 	}
+}
+
+// TestOddStructs: fields of one name, and a struct within itself.
+func TestOddStructs(t *testing.T) {
 	type twice struct {
 		person
 		Ward struct{}

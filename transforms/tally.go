@@ -145,7 +145,9 @@ func (f *tallyFn) StartBundle(context.Context, func(beam.EventTime, int64, []byt
 	f.open, f.held = make(map[tallyKey]*timedTally), 0
 }
 
-func (f *tallyFn) ProcessElement(_ context.Context, at beam.EventTime, row beam.T, emit func(beam.EventTime, int64, []byte)) error {
+func (f *tallyFn) ProcessElement(
+	_ context.Context, at beam.EventTime, row beam.T, emit func(beam.EventTime, int64, []byte),
+) error {
 	weight, whole, label, err := f.encode(row)
 	if err != nil {
 		return jobs.Carry(err)
@@ -231,7 +233,10 @@ func (f *tallyFn) encode(row any) (weight int64, whole bool, label int, err erro
 	c := &f.spec.Config
 	if f.cells[0].typ == 0 {
 		if !c.DropNullLabels {
-			return 0, false, 0, &dataset.DataError{Column: c.Label, Problem: "the label of a row is null, expected a class", Hint: "DropNullLabels leaves such rows out"}
+			return 0, false, 0, &dataset.DataError{
+				Column: c.Label, Problem: "the label of a row is null, expected a class",
+				Hint: "DropNullLabels leaves such rows out",
+			}
 		}
 		return 0, false, 0, nil
 	}
@@ -281,7 +286,10 @@ type rowCoder struct {
 }
 
 func newRowCoder(p *plan, label string) *rowCoder {
-	c := &rowCoder{plan: p, label: label, classes: jobs.ClassCodes(p.Classes), encoders: jobs.NewEncoders(p.features), inputs: make(map[int]tree.Input)}
+	c := &rowCoder{
+		plan: p, label: label, classes: jobs.ClassCodes(p.Classes), encoders: jobs.NewEncoders(p.features),
+		inputs: make(map[int]tree.Input),
+	}
 	for i := range p.features {
 		f := &p.features[i]
 		c.inputs[p.Columns[i]] = tree.Input{Name: f.Name, Kind: f.Kind, Unit: f.Unit}
@@ -305,7 +313,10 @@ func (c *rowCoder) code(dst []byte, label *cell, features []cell) ([]byte, error
 			if c.plan.features[i].Kind == dataset.Numeric {
 				return nil, mixed(c.plan.features[i].Name)
 			}
-			*v = dataset.Vector{Type: dataset.Text, Index: append(v.Index[:0], 0), Texts: append(v.Texts[:0], x.text), Numbers: v.Numbers}
+			*v = dataset.Vector{
+				Type: dataset.Text, Index: append(v.Index[:0], 0), Texts: append(v.Texts[:0], x.text),
+				Numbers: v.Numbers,
+			}
 		} else {
 			number := x.number
 			if x.typ == 0 {
@@ -346,7 +357,10 @@ func (f *tallyFn) weigh(x *cell) (weight int64, whole bool, err error) {
 		return 0, false, err
 	}
 	if x.typ == 0 || x.number < 0 || x.number > jobs.MaxWeight {
-		return 0, false, &dataset.DataError{Column: column, Value: x.spell(), Problem: "the weight of a row is null or out of range, expected a number from 0 to 1e9"}
+		return 0, false, &dataset.DataError{
+			Column: column, Value: x.spell(),
+			Problem: "the weight of a row is null or out of range, expected a number from 0 to 1e9",
+		}
 	}
 	return int64(math.RoundToEven(float64(x.number * dataset.TallyScale))), x.number == math.Trunc(x.number), nil
 }

@@ -29,7 +29,10 @@ type rowsReader struct {
 const rowsTogether = 1 << 14
 
 func newRowsReader(spec *trainSpec, tally []byte, kind byte) (*rowsReader, error) {
-	r := &rowsReader{spec: spec, kind: kind, columns: make([]dataset.Vector, len(spec.Columns)), texts: make([]map[string]int32, len(spec.Columns)+1)}
+	r := &rowsReader{
+		spec: spec, kind: kind, columns: make([]dataset.Vector, len(spec.Columns)),
+		texts: make([]map[string]int32, len(spec.Columns)+1),
+	}
 	var err error
 	if r.types, err = spec.typesIn(tally, kind); err != nil {
 		return nil, err
@@ -85,7 +88,8 @@ func (s *trainSpec) typesIn(tally []byte, kind byte) ([]cellType, error) {
 }
 
 func mixed(column string) error {
-	return &dataset.DataError{Column: column, Problem: "some rows have a number and some a text or a point in time, expected one type", Hint: "convert the values, or name the column in Numeric if all are numbers"}
+	return &dataset.DataError{Column: column, Problem: "some rows have a number and some a text or a point in time, " +
+		"expected one type", Hint: "convert the values, or name the column in Numeric if all are numbers"}
 }
 
 // kindOf returns the kind of a feature, which may depend on the rows.

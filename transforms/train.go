@@ -42,11 +42,13 @@ type TrainConfig struct {
 	// may always be empty: see WindowedTree.
 	AllowEmpty bool
 
-	Algorithm    string             // see split.ParseAlgorithm
-	Lambda       float64            // weight of the discrimination, 0 to 1e12
-	Theta        float64            // share of the weight at which a node is a leaf, 0 to 1
-	Tests        string             // see split.ParseFamily
-	Bins         int                // bins of a numeric feature, 2 to 65,534; 0: 128, and 512 from 30,000 rows of a weight above 0 on
+	Algorithm string  // see split.ParseAlgorithm
+	Lambda    float64 // weight of the discrimination, 0 to 1e12
+	Theta     float64 // share of the weight at which a node is a leaf, 0 to 1
+	Tests     string  // see split.ParseFamily
+	// bins of a numeric feature, 2 to 65,534; 0: 128, and 512 from 30,000 rows of a weight
+	// above 0 on
+	Bins         int
 	Binning      string             // kmeans, quantile or uniform
 	LeafEstimate string             // majority, raw or smoothed
 	MaxDepth     int                // tests on the longest path; 0: any
@@ -72,8 +74,9 @@ type TrainConfig struct {
 // no pruning.
 func DefaultTrainConfig(label string) TrainConfig {
 	return TrainConfig{
-		Label: label, Algorithm: "ec45", Lambda: 10, Theta: 0.005, Tests: "threshold", Binning: "quantile", LeafEstimate: "smoothed",
-		MaxClasses: 1000, MaxCategories: 1000, MaxValues: 1 << 16, Shards: 64, Workers: 1,
+		Label: label, Algorithm: "ec45", Lambda: 10, Theta: 0.005, Tests: "threshold", Binning: "quantile",
+		LeafEstimate: "smoothed",
+		MaxClasses:   1000, MaxCategories: 1000, MaxValues: 1 << 16, Shards: 64, Workers: 1,
 	}
 }
 
@@ -118,7 +121,8 @@ func TryTrain(s beam.Scope, rows beam.PCollection, c TrainConfig) (beam.PCollect
 	batches = beam.WindowInto(s, window.NewGlobalWindows(), batches)
 	tallies := beam.CombinePerKey(s, &mergeTalliesFn{}, batches)
 	summaries := beam.ParDo(s, &summariseTallyFn{Spec: encoded}, tallies)
-	summaries = beam.Flatten(s, summaries, beam.ParDo(s, &noRowsFn{}, beam.Impulse(s))) // so that fitFn is called without a row, too
+	// so that fitFn is called without a row, too
+	summaries = beam.Flatten(s, summaries, beam.ParDo(s, &noRowsFn{}, beam.Impulse(s)))
 	plans := beam.ParDo(s, &fitFn{Spec: encoded, Shards: c.Shards}, beam.GroupByKey(s, summaries))
 	shards := beam.GroupByKey(s, beam.Flatten(s, beam.ParDo(s, &tagFn{}, tallies), plans))
 	objects := beam.ParDo(s, &codeTallyFn{Spec: encoded}, shards)
@@ -186,9 +190,13 @@ func (s *trainSpec) params() (induce.Params, tree.Algorithm, error) {
 	c := &s.Config
 	algorithm, err := split.ParseAlgorithm(c.Algorithm)
 	family, err2 := split.ParseFamily(c.Tests)
-	p := induce.Params{Algorithm: algorithm, Family: family, Lambda: c.Lambda, Theta: c.Theta, MaxDepth: c.MaxDepth, MinRows: c.MinRows}
+	p := induce.Params{
+		Algorithm: algorithm, Family: family, Lambda: c.Lambda, Theta: c.Theta, MaxDepth: c.MaxDepth,
+		MinRows: c.MinRows,
+	}
 	return p, tree.Algorithm{
-		Name: c.Algorithm, Lambda: c.Lambda, Theta: c.Theta, Tests: c.Tests, Bins: c.Bins, Binning: c.Binning, LeafEstimate: c.LeafEstimate, Prune: "none",
+		Name: c.Algorithm, Lambda: c.Lambda, Theta: c.Theta, Tests: c.Tests, Bins: c.Bins, Binning: c.Binning,
+		LeafEstimate: c.LeafEstimate, Prune: "none",
 		MaxDepth: c.MaxDepth, MinRows: c.MinRows, MaxLeaves: c.MaxLeaves, Seed: trainSeed,
 	}, errors.Join(err, err2)
 }
@@ -204,16 +212,19 @@ func (s *trainSpec) bind() error {
 	switch {
 	case len(names) > 0:
 	case s.Schema.Map:
-		faults = append(faults, fmt.Errorf("rows are of type %s, which does not say what columns there are: name the Features", s.Schema.Type))
+		faults = append(faults,
+			fmt.Errorf("rows are of type %s, which does not say what columns there are: name the Features", s.Schema.Type))
 	default:
-		faults = append(faults, fmt.Errorf("rows of type %s have no field that may be tested: beside Label, Weight and Ignore there must be one", s.Schema.Type))
+		faults = append(faults, fmt.Errorf("rows of type %s have no field that may be tested: beside Label, Weight and "+
+			"Ignore there must be one", s.Schema.Type))
 	}
 	for _, name := range names {
 		f, err := s.feature(name)
 		faults = append(faults, err)
 		s.Columns = append(s.Columns, f)
 	}
-	faults = append(faults, repeated("Features", c.Features), s.ofFeatures("Categorical", c.Categorical, names), s.ofFeatures("Numeric", c.Numeric, names),
+	faults = append(faults, repeated("Features", c.Features), s.ofFeatures("Categorical", c.Categorical, names),
+		s.ofFeatures("Numeric", c.Numeric, names),
 		s.ofFeatures("Costs", slices.Sorted(maps.Keys(c.Costs)), names))
 	return errors.Join(faults...)
 }
@@ -239,9 +250,11 @@ func (s *trainSpec) ignored() error {
 	for _, name := range c.Ignore {
 		switch {
 		case slices.Contains(c.Features, name):
-			faults = append(faults, fmt.Errorf("the Ignore: column %q is named in Features, too: leave it out of one of them", name))
+			faults = append(faults,
+				fmt.Errorf("the Ignore: column %q is named in Features, too: leave it out of one of them", name))
 		case !s.Schema.Map && !s.Schema.has(name):
-			faults = append(faults, fmt.Errorf("the Ignore: rows of type %s have no field for column %q, only for %q", s.Schema.Type, name, s.Schema.names()))
+			faults = append(faults, fmt.Errorf("the Ignore: rows of type %s have no field for column %q, only for %q",
+				s.Schema.Type, name, s.Schema.names()))
 		}
 	}
 	return errors.Join(faults...)
@@ -280,7 +293,8 @@ func (s *trainSpec) bindLabel() error {
 		if s.weight, err2 = s.Schema.column(c.Weight); err2 == nil {
 			s.Whole = s.weight.Whole
 			if s.weight.Type == dataset.Text || c.Weight == c.Label {
-				err2 = fmt.Errorf("rows of type %s: the weights in column %q are texts or the label, want numbers of a column of their own", s.Schema.Type, c.Weight)
+				err2 = fmt.Errorf("rows of type %s: the weights in column %q are texts or the label, want numbers of a column "+
+					"of their own", s.Schema.Type, c.Weight)
 			}
 		}
 	}
@@ -356,7 +370,9 @@ type fitFn struct {
 	Shards int
 }
 
-func (f *fitFn) ProcessElement(ctx context.Context, _ int64, values func(*[]byte) bool, emit func(int64, []byte)) error {
+func (f *fitFn) ProcessElement(
+	ctx context.Context, _ int64, values func(*[]byte) bool, emit func(int64, []byte),
+) error {
 	spec, err := openSpec(f.Spec)
 	if err != nil {
 		return err
@@ -397,7 +413,9 @@ func (f *tagFn) ProcessElement(_ context.Context, shard int64, tally []byte, emi
 // codeTallyFn makes objects of a shard's rows.
 type codeTallyFn struct{ Spec []byte }
 
-func (f *codeTallyFn) ProcessElement(_ context.Context, _ int64, values func(*[]byte) bool, emit func(int64, []byte)) error {
+func (f *codeTallyFn) ProcessElement(
+	_ context.Context, _ int64, values func(*[]byte) bool, emit func(int64, []byte),
+) error {
 	spec, err := openSpec(f.Spec)
 	if err != nil {
 		return err
@@ -434,7 +452,9 @@ func (f *codeTallyFn) ProcessElement(_ context.Context, _ int64, values func(*[]
 // growObjectsFn grows the tree.
 type growObjectsFn struct{ Spec []byte }
 
-func (f *growObjectsFn) ProcessElement(_ context.Context, _ int64, values func(*[]byte) bool, emit func(int64, []byte)) error {
+func (f *growObjectsFn) ProcessElement(
+	_ context.Context, _ int64, values func(*[]byte) bool, emit func(int64, []byte),
+) error {
 	spec, err := openSpec(f.Spec)
 	if err != nil {
 		return err

@@ -42,8 +42,10 @@ func TestTimesOfRows(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, want := range map[string]string{
-		"at": "timestamp 1969-12-31T23:59:59.999998", "coarse": "timestamp 1969-12-31T23:59:59.999", "day": "date 1969-12-31", "clock": "time 23:59:59.999998",
-		"millis": "timestamp 1969-12-31T23:59:59.999", "nanos": "timestamp 1969-12-31T23:59:59.999999", "days": "date 2026-11-21", "beam": "time 00:00:00.000005",
+		"at": "timestamp 1969-12-31T23:59:59.999998", "coarse": "timestamp 1969-12-31T23:59:59.999", "day": "date 1969-12-31",
+		"clock":  "time 23:59:59.999998",
+		"millis": "timestamp 1969-12-31T23:59:59.999", "nanos": "timestamp 1969-12-31T23:59:59.999999",
+		"days": "date 2026-11-21", "beam": "time 00:00:00.000005",
 		"lasts": "time 00:00:00.000001", "Plain": " 7",
 	} {
 		c := &cells[indexOf(names, i)]
@@ -51,7 +53,11 @@ func TestTimesOfRows(t *testing.T) {
 			t.Errorf("%s: %s, want %s", i, got, want)
 		}
 	}
-	for _, far := range []any{timed{Millis: 1 << 62}, timed{Millis: 253402300799999}, timed{At: time.Date(300_000, 1, 1, 0, 0, 0, 1000, time.UTC)}} {
+	for _, far := range []any{
+		timed{Millis: 1 << 62},
+		timed{Millis: 253402300799999},
+		timed{At: time.Date(300_000, 1, 1, 0, 0, 0, 1000, time.UTC)},
+	} {
 		if _, err := r.read(far, nil); err == nil || !strings.Contains(err.Error(), "a timestamp of more microseconds") {
 			t.Errorf("%+v: %v, want an error of its unit", far, err)
 		}

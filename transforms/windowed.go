@@ -178,9 +178,11 @@ func (c *WindowConfig) given(spec *trainSpec) ([]byte, error) {
 		case at < 0:
 			faults = append(faults, fmt.Errorf("the Bins: their feature %q is no feature of the rows", f.Name))
 		case spec.Columns[at].Type == dataset.Number && spec.Columns[at].Unit != f.Unit:
-			faults = append(faults, fmt.Errorf("the Bins: their feature %q is of %s, the rows have %s", f.Name, f.Unit.Things(), spec.Columns[at].Unit.Things()))
+			faults = append(faults, fmt.Errorf("the Bins: their feature %q is of %s, the rows have %s", f.Name, f.Unit.Things(),
+				spec.Columns[at].Unit.Things()))
 		case f.Kind == dataset.Numeric && spec.Columns[at].Type == dataset.Text:
-			faults = append(faults, fmt.Errorf("the Bins: their feature %q is numeric, the rows have texts: name it in Numeric", f.Name))
+			faults = append(faults,
+				fmt.Errorf("the Bins: their feature %q is numeric, the rows have texts: name it in Numeric", f.Name))
 		}
 		p.Columns = append(p.Columns, at)
 	}
@@ -207,7 +209,8 @@ func (c *WindowConfig) bins(spec *trainSpec) ([]dataset.Feature, []string, error
 		}
 	}
 	if len(others) > 0 {
-		return nil, nil, fmt.Errorf("a tree.json has the features that its tree tests, and not %q of the rows: give the schema.json beside it, or leave these out with Ignore", others)
+		return nil, nil, fmt.Errorf("a tree.json has the features that its tree tests, and not %q of the rows: give the "+
+			"schema.json beside it, or leave these out with Ignore", others)
 	}
 	return t.Features, t.Label.Classes, nil
 }
@@ -218,7 +221,10 @@ type windowTreeFn struct {
 	Given []byte
 }
 
-func (f *windowTreeFn) ProcessElement(ctx context.Context, pane beam.PaneInfo, w beam.Window, _ int64, values func(*[]byte) bool, emit func(WindowTree)) error {
+func (f *windowTreeFn) ProcessElement(
+	ctx context.Context, pane beam.PaneInfo, w beam.Window, _ int64,
+	values func(*[]byte) bool, emit func(WindowTree),
+) error {
 	list := jobs.Collect(values)
 	if len(list) == 0 {
 		return nil // a pane of no rows

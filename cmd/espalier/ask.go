@@ -297,7 +297,8 @@ func parseAnswer(kind dataset.Kind, counts dataset.Unit, values []string, text s
 	if trimmed[0] == '"' {
 		s, err := strconv.Unquote(trimmed)
 		if err != nil {
-			return answer{}, fmt.Sprintf("the answer %s: want double quotes at both ends, and a backslash before each within", text)
+			return answer{},
+				fmt.Sprintf("the answer %s: want double quotes at both ends, and a backslash before each within", text)
 		}
 		return answer{tree.Text(s), s}, ""
 	}
@@ -344,7 +345,8 @@ func (q *questionnaire) outcome() *askOutcome {
 	s := q.inquiry.Standing()
 	o := &askOutcome{
 		Class: s.Class, Probabilities: make(map[string]float64), Node: s.Node, Leaf: s.Leaf, Tests: s.Tests, Paid: s.Paid,
-		CostUnit: q.tree.Algorithm.CostUnit, Values: q.known, leading: leading(&s, q.tree.Label.Classes, len(s.Probabilities)),
+		CostUnit: q.tree.Algorithm.CostUnit, Values: q.known,
+		leading: leading(&s, q.tree.Label.Classes, len(s.Probabilities)),
 	}
 	if o.Values == nil {
 		o.Values = []knownValue{}
@@ -369,7 +371,8 @@ func (o *askOutcome) text() string {
 	}
 	fmt.Fprintf(b, "%s %d, after %s for %s\n", end, o.Node, counted(o.Tests, "test"), money(o.Paid, o.CostUnit))
 	for _, v := range o.Values {
-		fmt.Fprintf(b, "  %s: %s (%s)\n", printable(v.Feature), printable(answer{shown: v.Value}.spelled()), v.spelled(o.CostUnit))
+		fmt.Fprintf(b, "  %s: %s (%s)\n", printable(v.Feature), printable(answer{shown: v.Value}.spelled()),
+			v.spelled(o.CostUnit))
 	}
 	return b.String()
 }
@@ -405,7 +408,8 @@ func leading(s *tree.Standing, classes []string, most int) []string {
 // soFar says what is known before a question.
 func (p *prompt) soFar() string {
 	return fmt.Sprintf("so far %s; paid %s, %.4g to come in the mean and %.4g at most",
-		strings.Join(leading(&p.standing, p.classes, maxLeading), ", "), money(p.standing.Paid, p.Unit), p.standing.Expected, p.standing.Worst)
+		strings.Join(leading(&p.standing, p.classes, maxLeading), ", "), money(p.standing.Paid, p.Unit), p.standing.Expected,
+		p.standing.Worst)
 }
 
 func money(amount float64, unit string) string {

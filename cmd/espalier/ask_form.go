@@ -32,7 +32,8 @@ func (f *formAsker) ask(ctx context.Context, q *questionnaire) error {
 	if !f.next() {
 		return nil
 	}
-	_, err := tea.NewProgram(f, tea.WithContext(ctx), tea.WithInput(f.input), tea.WithOutput(f.output), tea.WithoutSignalHandler()).Run()
+	_, err := tea.NewProgram(f, tea.WithContext(ctx), tea.WithInput(f.input), tea.WithOutput(f.output),
+		tea.WithoutSignalHandler()).Run()
 	switch {
 	case ctx.Err() != nil:
 		return context.Canceled
@@ -132,7 +133,8 @@ func categoryField(p *prompt, a *answer) huh.Field {
 		options = append(options, huh.NewOption(spelled, answer{tree.Text(v), v}))
 	}
 	options = append(options, huh.NewOption("(another value)", answer{tree.Text(other), other}))
-	return huh.NewSelect[answer]().Title(p.title()).Description(p.soFar()).Options(options...).Height(min(listHeight, len(options)+4)).Value(a)
+	return huh.NewSelect[answer]().Title(p.title()).Description(p.soFar()).Options(options...).
+		Height(min(listHeight, len(options)+4)).Value(a)
 }
 
 // noneOf returns a text that is none of the values.

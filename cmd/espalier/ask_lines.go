@@ -67,7 +67,8 @@ func (l *lineAsker) ask(ctx context.Context, q *questionnaire) error {
 
 // one asks one question.
 func (l *lineAsker) one(ctx context.Context, p *prompt) (answer, error) {
-	say(l.notes, "question %d: %s, for %s (%s)\n  %s\n", p.number, printable(p.Feature), money(p.Cost, p.Unit), p.wanted(), p.soFar())
+	say(l.notes, "question %d: %s, for %s (%s)\n  %s\n", p.number, printable(p.Feature), money(p.Cost, p.Unit), p.wanted(),
+		p.soFar())
 	var got line
 	select {
 	case <-ctx.Done():
@@ -78,7 +79,8 @@ func (l *lineAsker) one(ctx context.Context, p *prompt) (answer, error) {
 	fault := &dataset.DataError{File: fmt.Sprintf("standard input, line %d", l.read), Column: p.Feature}
 	switch {
 	case errors.Is(got.err, io.EOF):
-		fault.Problem, fault.Hint = "there is no such line, and the tree needs the value: want "+p.wanted(), "an empty line says that it is unknown"
+		fault.Problem, fault.Hint = "there is no such line, and the tree needs the value: want "+p.wanted(),
+			"an empty line says that it is unknown"
 		return answer{}, fault
 	case got.err != nil:
 		fault.Problem = fmt.Sprintf("cannot be read: %v", got.err)
@@ -115,7 +117,8 @@ func unlistedNote(feature string, values []string, a answer) string {
 	if near := setting.Nearest(a.spelled(), values); near != "" {
 		hint = fmt.Sprintf("; did you mean %q?", near)
 	}
-	return fmt.Sprintf("%s is none of the values that %s is known to have: it counts as another value%s", a.value, printable(feature), hint)
+	return fmt.Sprintf("%s is none of the values that %s is known to have: it counts as another value%s", a.value,
+		printable(feature), hint)
 }
 
 // maxListed bounds the values that a line lists.

@@ -89,7 +89,8 @@ func TestAskTerminal(t *testing.T) {
 		want outcome
 	}{
 		"answers": {
-			[]key{{"for 7 euros", "old\r"}, {"* a number", "\x7f\x7f\x7f20\r"}, {"(another value)", "\x1b[B\x1b[B\r"}}, // two down
+			// two down
+			[]key{{"for 7 euros", "old\r"}, {"* a number", "\x7f\x7f\x7f20\r"}, {"(another value)", "\x1b[B\x1b[B\r"}},
 			outcome{stdout: "p (p 1, n 0)\nleaf 3, after 2 tests for 9 euros\n  age: 20 (7 euros)\n  job: b (2 euros)\n"},
 		},
 		"interrupt": {[]key{{"for 7 euros", "\x03"}}, outcome{code: 130}},
@@ -105,7 +106,8 @@ func TestAskTerminal(t *testing.T) {
 			}
 			shown.Lock()
 			defer shown.Unlock()
-			t.Errorf("exit code %d, want %d; stdout %s, want %s; terminal:\n%q", got.code, c.want.code, got.stdout, c.want.stdout, shown.String())
+			t.Errorf("exit code %d, want %d; stdout %s, want %s; terminal:\n%q", got.code, c.want.code, got.stdout,
+				c.want.stdout, shown.String())
 		})
 	}
 }

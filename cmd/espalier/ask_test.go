@@ -49,7 +49,8 @@ func ask(t *testing.T, answers string, args ...string) outcome {
 // TestAsk: by hand. Each line is an answer, and only what the tree comes to is
 // asked for.
 func TestAsk(t *testing.T) {
-	const unknown = "question 1: age, for 7 euros (a number, or an empty line)\n  so far n 0.6, p 0.4; paid 0 euros, 8.2 to come in the mean and 9 at most\n"
+	const unknown = "question 1: age, for 7 euros (a number, or an empty line)\n  so far n 0.6, p 0.4; paid 0 euros, " +
+		"8.2 to come in the mean and 9 at most\n"
 	for name, c := range map[string]struct {
 		answers string
 		args    []string
@@ -57,17 +58,35 @@ func TestAsk(t *testing.T) {
 		stdout  string
 	}{
 		"one question": {"50\n", nil, unknown, "n (n 1, p 0)\nleaf 1, after 1 test for 7 euros\n  age: 50 (7 euros)\n"},
-		"unknown":      {"\n\"c\"\n", nil, "it counts as another value", "n (n 0.8, p 0.2)\nleaf 5, after 3 tests for 9 euros\n  age: unknown (7 euros for 2 tests)\n  job: c (2 euros)\n"},
-		"no line end":  {"20\nb", nil, "question 2: job, for 2 euros (a, b, another value, or an empty line)", "p (p 1, n 0)\nleaf 3, after 2 tests for 9 euros\n  age: 20 (7 euros)\n  job: b (2 euros)\n"},
+		"unknown": {
+			"\n\"c\"\n", nil, "it counts as another value",
+			"n (n 0.8, p 0.2)\nleaf 5, after 3 tests for 9 euros\n  age: unknown (7 euros for 2 tests)\n  job: c (2 euros)\n",
+		},
+		"no line end": {
+			"20\nb", nil, "question 2: job, for 2 euros (a, b, another value, or an empty line)",
+			"p (p 1, n 0)\nleaf 3, after 2 tests for 9 euros\n  age: 20 (7 euros)\n  job: b (2 euros)\n",
+		},
 		"beforehand": {
 			"b\n",
 			[]string{"--value", "age=20"},
 			"question 1: job, for 6 euros",
 			"p (p 1, n 0)\nleaf 3, after 2 tests for 6 euros\n  age: 20 (known beforehand)\n  job: b (6 euros)\n",
 		},
-		"all beforehand":     {"", []string{"--value", "age=", "--value", "job=b"}, "", "p (p 1, n 0)\nleaf 3, after 2 tests for 0 euros\n  age: unknown (known beforehand)\n  job: b (known beforehand)\n"},
-		"sure at once":       {"", []string{"--confidence", "0.6"}, "", "n (n 0.6, p 0.4)\nsure enough at node 0, after 0 tests for 0 euros\n"},
-		"sure after a while": {"20\n", []string{"--confidence", "0.61"}, "", "p (p 0.6667, n 0.3333)\nsure enough at node 2, after 1 test for 7 euros\n  age: 20 (7 euros)\n"},
+		"all beforehand": {
+			"",
+			[]string{"--value", "age=", "--value", "job=b"},
+			"",
+			"p (p 1, n 0)\nleaf 3, after 2 tests for 0 euros\n  age: unknown (known beforehand)\n  job: b (known beforehand)\n",
+		},
+		"sure at once": {
+			"", []string{"--confidence", "0.6"}, "", "n (n 0.6, p 0.4)\nsure enough at node 0, after 0 tests for 0 euros\n",
+		},
+		"sure after a while": {
+			"20\n",
+			[]string{"--confidence", "0.61"},
+			"",
+			"p (p 0.6667, n 0.3333)\nsure enough at node 2, after 1 test for 7 euros\n  age: 20 (7 euros)\n",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := ask(t, c.answers, append(c.args, billedModel)...)
@@ -88,7 +107,8 @@ func TestAskJSON(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := map[string]any{
-		"class": "p", "probabilities": map[string]any{"n": 0., "p": 1.}, "node": 6., "leaf": true, "tests": 3., "paid": 9., "cost_unit": "euros",
+		"class": "p", "probabilities": map[string]any{"n": 0., "p": 1.}, "node": 6., "leaf": true, "tests": 3., "paid": 9.,
+		"cost_unit": "euros",
 		"values": []any{
 			map[string]any{"feature": "age", "value": "-Inf", "asked": true, "tests": 2., "cost": 7.},
 			map[string]any{"feature": "job", "value": nil, "asked": true, "tests": 1., "cost": 2.},
@@ -103,12 +123,14 @@ func TestAskJSON(t *testing.T) {
 // the text says what the JSON says.
 func TestAskAddsUp(t *testing.T) {
 	costs := filepath.Join(t.TempDir(), "costs.csv")
-	if err := os.WriteFile(costs, []byte("feature,cost,group,group_cost\nx,1.5,lab,4\nn,2,lab,4\ns,3,,\n"), 0o666); err != nil {
+	if err := os.WriteFile(costs, []byte("feature,cost,group,group_cost\nx,1.5,lab,4\nn,2,lab,4\ns,3,,\n"),
+		0o666); err != nil {
 		t.Fatal(err)
 	}
 	repeats := 0
 	for _, repeat := range []string{"full", "free"} {
-		o, output := train(t, mixed(t, 600, parquetio.WriteOptions{}), "--select", "first", "--certificate", "none", "--theta", "0", "--costs", costs, "--repeat_cost", repeat)
+		o, output := train(t, mixed(t, 600, parquetio.WriteOptions{}), "--select", "first", "--certificate", "none",
+			"--theta", "0", "--costs", costs, "--repeat_cost", repeat)
 		o.wants(t, 0)
 		for i, answers := range []string{"1\n2\n3\n4\n5\n", "9\n70\nvalue-3\n1\n1\n", "\n\n\n\n\n"} {
 			more := [][]string{nil, {"--value", "n=50"}, {"--value", "s=value-2"}}[i]
@@ -143,7 +165,8 @@ func TestAskAddsUp(t *testing.T) {
 					t.Errorf("the text has no line on %+v:\n%s", v, text)
 				}
 			}
-			if math.Abs(paid-outcome.Paid) > 1e-9 || tests != outcome.Tests || !strings.Contains(text, fmt.Sprintf("after %d tests for %.6g\n", tests, paid)) {
+			if math.Abs(paid-outcome.Paid) > 1e-9 || tests != outcome.Tests ||
+				!strings.Contains(text, fmt.Sprintf("after %d tests for %.6g\n", tests, paid)) {
 				t.Errorf("the lines add up to %v for %d tests, want %v for %d:\n%s", paid, tests, outcome.Paid, outcome.Tests, text)
 			}
 		}
@@ -155,9 +178,11 @@ func TestAskAddsUp(t *testing.T) {
 
 // TestAskNearest: a value that is not listed is told with the nearest one.
 func TestAskNearest(t *testing.T) {
-	o, output := train(t, mixed(t, 600, parquetio.WriteOptions{}), "--select", "first", "--certificate", "none", "--first", "s")
+	o, output := train(t, mixed(t, 600, parquetio.WriteOptions{}), "--select", "first", "--certificate", "none", "--first",
+		"s")
 	o.wants(t, 0)
-	const want = `"valu-3" is none of the values that s is known to have: it counts as another value; did you mean "value-3"?`
+	const want = `"valu-3" is none of the values that s is known to have: it counts as another value; ` +
+		`did you mean "value-3"?`
 	ask(t, "valu-3\n1\n1\n1\n1\n", output).wants(t, 0, want)
 	ask(t, "1\n1\n1\n1\n", output, "--value", "s=valu-3").wants(t, 0, want)
 }
@@ -165,7 +190,8 @@ func TestAskNearest(t *testing.T) {
 // TestAskTraining: a tree that was trained asks for what the example's rows have.
 func TestAskTraining(t *testing.T) {
 	output := filepath.Join(t.TempDir(), "run")
-	espalier(t, "train", "--input", filepath.Join("example", "tic-tac-toe.parquet"), "--label", "class", "--output", output, "--select", "first", "--certificate", "none").wants(t, 0)
+	espalier(t, "train", "--input", filepath.Join("example", "tic-tac-toe.parquet"), "--label", "class", "--output",
+		output, "--select", "first", "--certificate", "none").wants(t, 0)
 	o := ask(t, strings.Repeat("x\n", 9), output)
 	o.wants(t, 0, "question 1: ", "(b, o, x, another value, or an empty line)")
 	if !strings.HasPrefix(o.stdout, "positive (positive ") {
@@ -184,22 +210,37 @@ func TestAskErrors(t *testing.T) {
 		code    int
 		want    string
 	}{
-		"no model":           {"", nil, 2, "which tree?"},
-		"two models":         {"", []string{billedModel, billedModel}, 2, "ask takes one model"},
-		"absent model":       {"", []string{"none.json"}, 2, "none.json"},
-		"hostile model":      {"", []string{hostile}, 3, "not a tree"},
-		"confidence":         {"", []string{billedModel, "--confidence", "1.5"}, 2, "--confidence 1.5: want a share from 0 to 1"},
-		"no confidence":      {"", []string{billedModel, "--confidence", "NaN"}, 2, "--confidence NaN: want a share from 0 to 1"},
-		"unknown feature":    {"", []string{billedModel, "--value", "agee=3"}, 2, `did you mean "age"?`},
-		"no such feature":    {"", []string{billedModel, "--value", "nope=1"}, 2, `--value nope=1: the tree asks for no feature "nope"; it asks for age, job`},
+		"no model":      {"", nil, 2, "which tree?"},
+		"two models":    {"", []string{billedModel, billedModel}, 2, "ask takes one model"},
+		"absent model":  {"", []string{"none.json"}, 2, "none.json"},
+		"hostile model": {"", []string{hostile}, 3, "not a tree"},
+		"confidence": {
+			"", []string{billedModel, "--confidence", "1.5"}, 2, "--confidence 1.5: want a share from 0 to 1",
+		},
+		"no confidence": {
+			"", []string{billedModel, "--confidence", "NaN"}, 2, "--confidence NaN: want a share from 0 to 1",
+		},
+		"unknown feature": {"", []string{billedModel, "--value", "agee=3"}, 2, `did you mean "age"?`},
+		"no such feature": {
+			"",
+			[]string{billedModel, "--value", "nope=1"},
+			2,
+			`--value nope=1: the tree asks for no feature "nope"; it asks for age, job`,
+		},
 		"no value":           {"", []string{billedModel, "--value", "age"}, 2, "want NAME=VALUE"},
 		"value of no number": {"", []string{billedModel, "--value", "age=old"}, 2, `the answer "old": want a number`},
 		"two values":         {"", []string{billedModel, "--value", "age=3", "--value", "age=4"}, 2, "it is known as 3"},
-		"answer of none":     {"old\n", []string{billedModel}, 3, `standard input, line 1, column "age": the answer "old": want a number`},
-		"NaN":                {"NaN\n", []string{billedModel}, 3, "want a number"},
-		"half quoted":        {"3\n\"b\n", []string{billedModel}, 3, `line 2, column "job": the answer "b: want double quotes at both ends`},
-		"too few answers":    {"3\n", []string{billedModel}, 3, `standard input, line 2, column "job": there is no such line`},
-		"an endless line":    {strings.Repeat("9", 2<<20), []string{billedModel}, 3, "cannot be read"},
+		"answer of none": {
+			"old\n", []string{billedModel}, 3, `standard input, line 1, column "age": the answer "old": want a number`,
+		},
+		"NaN": {"NaN\n", []string{billedModel}, 3, "want a number"},
+		"half quoted": {
+			"3\n\"b\n", []string{billedModel}, 3, `line 2, column "job": the answer "b: want double quotes at both ends`,
+		},
+		"too few answers": {
+			"3\n", []string{billedModel}, 3, `standard input, line 2, column "job": there is no such line`,
+		},
+		"an endless line": {strings.Repeat("9", 2<<20), []string{billedModel}, 3, "cannot be read"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := ask(t, c.answers, c.args...)
@@ -214,15 +255,20 @@ func TestAskErrors(t *testing.T) {
 // datedModel asks for a date: since 2026-11-21, or before.
 const datedModel = `{"format": "espalier/tree", "version": 1, "label": {"column": "c", "classes": ["new", "old"]},
 "features": [{"name": "day", "type": "numeric", "unit": "date", "cuts": [20778], "missing": 0, "cost": 1}],
-"algorithm": {"name": "c45", "lambda": 0, "theta": 0, "tests": "threshold", "bins": 2, "binning": "quantile", "leaf_estimate": "raw", "prune": "none", "seed": 1},
+"algorithm": {"name": "c45", "lambda": 0, "theta": 0, "tests": "threshold", "bins": 2, "binning": "quantile",
+ "leaf_estimate": "raw", "prune": "none", "seed": 1},
 "training": {"rows": 2, "objects": 2, "weight": 2, "relabelled_rows": 0},
 "complexity": {"expected_cost": 1, "expected_tests": 1, "max_cost": 1, "nodes": 3, "leaves": 2, "depth": 1},
 "nodes": [
-{"id": 0, "rows": 2, "objects": 2, "weight": 2, "class_weights": [1, 1], "raw_class_weights": [1, 1], "class": "new", "probabilities": [0.5, 0.5],
- "test": {"feature": "day", "kind": "threshold", "cost": 1, "score": {"balance": 0, "efficiency": 0, "discrimination": 1, "total": 1}},
+{"id": 0, "rows": 2, "objects": 2, "weight": 2, "class_weights": [1, 1], "raw_class_weights": [1, 1],
+ "class": "new", "probabilities": [0.5, 0.5],
+ "test": {"feature": "day", "kind": "threshold", "cost": 1,
+          "score": {"balance": 0, "efficiency": 0, "discrimination": 1, "total": 1}},
  "branches": [{"when": {"ge": 20778}, "child": 1}, {"when": {"lt": 20778}, "child": 2, "missing": true}]},
-{"id": 1, "rows": 1, "objects": 1, "weight": 1, "class_weights": [1, 0], "raw_class_weights": [1, 0], "class": "new", "probabilities": [1, 0]},
-{"id": 2, "rows": 1, "objects": 1, "weight": 1, "class_weights": [0, 1], "raw_class_weights": [0, 1], "class": "old", "probabilities": [0, 1]}
+{"id": 1, "rows": 1, "objects": 1, "weight": 1, "class_weights": [1, 0], "raw_class_weights": [1, 0],
+ "class": "new", "probabilities": [1, 0]},
+{"id": 2, "rows": 1, "objects": 1, "weight": 1, "class_weights": [0, 1], "raw_class_weights": [0, 1],
+ "class": "old", "probabilities": [0, 1]}
 ]}`
 
 // TestAskDate: dates are asked and answered as dates, or as the number of days.
@@ -232,10 +278,12 @@ func TestAskDate(t *testing.T) {
 		t.Fatal(err)
 	}
 	validate(t, "tree", model)
-	for answer, class := range map[string]string{"2026-11-21": "new", "2026-11-20": "old", "20778": "new", "1969-12-31": "old"} {
+	classes := map[string]string{"2026-11-21": "new", "2026-11-20": "old", "20778": "new", "1969-12-31": "old"}
+	for answer, class := range classes {
 		o := ask(t, answer+"\n", model)
 		o.wants(t, 0, "a date such as 2026-11-21, or an empty line")
-		if !strings.HasPrefix(o.stdout, class+" ") || !strings.Contains(o.stdout, "day: "+strings.Replace(answer, "20778", "2026-11-21", 1)) {
+		if !strings.HasPrefix(o.stdout, class+" ") ||
+			!strings.Contains(o.stdout, "day: "+strings.Replace(answer, "20778", "2026-11-21", 1)) {
 			t.Errorf("%s: %s, want %s", answer, o.stdout, class)
 		}
 	}

@@ -2,6 +2,7 @@ package main_test
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -31,33 +32,61 @@ func repeat[T any](n int, f func(i int) T) []T {
 
 func ab(i int) string { return []string{"a", "b"}[i%2] }
 
-// TestBadInput: each fault ends in its exit code and one clear sentence.
-func TestBadInput(t *testing.T) {
-	plain := parquetio.WriteOptions{}
-	class := column("class", repeat(20, ab))
-	x := column("x", repeat(20, func(i int) float64 { return float64(i * i % 7) }))
-	file := func(columns ...parquetio.WriteColumn) func(*testing.T) string {
-		return func(t *testing.T) string {
-			t.Helper()
-			return parquet(t, plain, columns...)
-		}
+// badInput is a case of TestBadInput.
+type badInput struct {
+	input input
+	flags []string
+	code  int
+	words []string
+}
+
+// input returns the input of a case, which it may write to a folder of the test.
+type input func(t *testing.T) string
+
+// withColumns returns a Parquet file of columns.
+func withColumns(columns ...parquetio.WriteColumn) input {
+	return func(t *testing.T) string {
+		t.Helper()
+		return parquet(t, parquetio.WriteOptions{}, columns...)
 	}
-	named := func(name, content string) func(*testing.T) string {
-		return func(t *testing.T) string {
-			t.Helper()
-			file := filepath.Join(t.TempDir(), name)
-			if err := os.WriteFile(file, []byte(content), 0o666); err != nil {
-				t.Fatal(err)
-			}
-			return file
+}
+
+// withContent returns a file of some content, Parquet or not.
+func withContent(name, content string) input {
+	return func(t *testing.T) string {
+		t.Helper()
+		file := filepath.Join(t.TempDir(), name)
+		if err := os.WriteFile(file, []byte(content), 0o666); err != nil {
+			t.Fatal(err)
 		}
+		return file
 	}
-	below := func(pattern string) func(*testing.T) string { // a name in an empty folder
-		return func(t *testing.T) string {
-			t.Helper()
-			return filepath.Join(t.TempDir(), pattern)
-		}
+}
+
+// inEmptyFolder returns a name or a pattern in an empty folder.
+func inEmptyFolder(pattern string) input {
+	return func(t *testing.T) string {
+		t.Helper()
+		return filepath.Join(t.TempDir(), pattern)
 	}
+}
+
+// goodColumns returns a numeric feature and a label, of 20 rows.
+func goodColumns() (x, class parquetio.WriteColumn) {
+	return column("x", repeat(20, func(i int) float64 { return float64(i * i % 7) })), column("class", repeat(20, ab))
+}
+
+// badInputs lists inputs and flags with the exit code and words of the message.
+func badInputs() map[string]badInput {
+	all := badFiles()
+	maps.Copy(all, badSettings())
+	maps.Copy(all, oddValues())
+	return all
+}
+
+// badFiles lists files that are missing, or lack what a tree needs.
+func badFiles() map[string]badInput {
+	x, class := goodColumns()
 	nulls := repeat(20, func(i int) *string {
 		s := ab(i)
 		if i == 7 {
@@ -65,52 +94,137 @@ func TestBadInput(t *testing.T) {
 		}
 		return &s
 	})
+	nested := func(*testing.T) string { return filepath.Join("testdata", "nested.parquet") }
+	return map[string]badInput{
+		"no such file": {
+			func(*testing.T) string { return "nowhere/data.parquet" }, nil, 2,
+			[]string{"--input", "nowhere/data.parquet"},
+		},
+		"no match": {inEmptyFolder("*.parquet"), nil, 2, []string{"--input", "no object matches"}},
+		"a folder": {inEmptyFolder(""), nil, 2, []string{"*.parquet", "/**"}},
+		"not Parquet": {
+			withContent("data.parquet", strings.Repeat("a,b,c\n1,2,3\n", 40)), nil, 3,
+			[]string{"data.parquet", "not a Parquet file"},
+		},
+		"empty file": {withContent("data.parquet", ""), nil, 3, []string{"data.parquet"}},
+		"no label":   {withColumns(x, class), []string{"--label", "clss"}, 2, []string{"--label", `did you mean "class"?`}},
+		"null label": {
+			withColumns(x, column("class", nulls)), nil, 3,
+			[]string{"data.parquet", "row group 0", `column "class"`, "row 7", "--drop_null_labels"},
+		},
+		"null label dropped": {withColumns(x, column("class", nulls)), []string{"--drop_null_labels"}, 0, nil},
+		"nested label": {
+			nested,
+			[]string{"--label", "tags"},
+			3,
+			[]string{`column "tags"`, "nested"},
+		},
+		"nested column": {
+			nested, nil, 3,
+			[]string{`["tags" "period"]`, "nested", "--ignore tags"},
+		},
+		"nested ignored": {
+			nested,
+			[]string{"--ignore", "tags,period"},
+			0, nil,
+		},
+		"unsupported label": {
+			nested,
+			[]string{"--label", "period", "--ignore", "tags"},
+			3,
+			[]string{`column "period"`},
+		},
+	}
+}
+
+// badSettings lists flags that do not fit the rows.
+func badSettings() map[string]badInput {
+	x, class := goodColumns()
+	return map[string]badInput{
+		"one class": {
+			withColumns(x, column("class", repeat(20, func(int) string { return "only" }))), nil, 0,
+			[]string{"warning", "one class"},
+		},
+		"too many classes": {
+			withColumns(x, column("class", repeat(20, func(i int) int64 { return int64(i) }))),
+			[]string{"--max_classes", "5"},
+			3,
+			[]string{"more than 5 classes", "--max_classes"},
+		},
+		"numbers as label": {withColumns(column("class", repeat(3000, func(i int) float64 { return float64(i) / 3 })),
+			column("x", repeat(3000, ab))), nil, 3, []string{"more than 1000 classes"}},
+		"unknown ignore": {withColumns(x, class), []string{"--ignore", "xx"}, 2, []string{"--ignore", `did you mean "x"?`}},
+		"unknown categories": {
+			withColumns(x, class), []string{"--categorical", "klass"}, 2, []string{"--categorical", `did you mean "class"?`},
+		},
+		"unknown numbers": {withColumns(x, class), []string{"--numeric", "y"}, 2, []string{"--numeric", `"y"`}},
+		"unknown weight":  {withColumns(x, class), []string{"--weight", "weight"}, 2, []string{"--weight"}},
+		"unknown key":     {withColumns(x, class), []string{"--key", "id"}, 2, []string{"--key"}},
+		"unknown split":   {withColumns(x, class), []string{"--split", "part"}, 2, []string{"--split"}},
+		"bad split":       {withColumns(x, class), []string{"--split", "70/30"}, 2, []string{"70/10/20"}},
+		"text weights": {
+			withColumns(x, class), []string{"--weight", "class", "--label", "x"}, 3, []string{"weight", `column "class"`},
+		},
+		"negative weight": {
+			withColumns(x, class, column("w", repeat(20, func(i int) float64 { return float64(5 - i) }))),
+			[]string{"--weight", "w"},
+			3,
+			[]string{`column "w"`, "row 6", "from 0 to 1e9"},
+		},
+		"text as numbers": {
+			withColumns(column("x", repeat(20, ab)), class),
+			[]string{"--numeric", "x"},
+			3,
+			[]string{`column "x"`, "not a number", "--numeric"},
+		},
+		"constant features": {
+			withColumns(column("x", repeat(20, func(int) float64 { return 1 })), class), nil, 0,
+			[]string{"warning", "constant"},
+		},
+		"only a label": {withColumns(class), nil, 0, []string{"warning"}},
+		"zero rows": {
+			withColumns(column("x", []float64{}), column("class", []string{})), nil, 3,
+			[]string{"no input file has a row"},
+		},
+		"all rows for test": {
+			withColumns(x, class, column("part", repeat(20, func(int) string { return "test" }))),
+			[]string{"--split", "part"},
+			3,
+			[]string{"no row is left for training"},
+		},
+	}
+}
+
+// oddValues lists values at the limits of what features may have.
+func oddValues() map[string]badInput {
+	_, class := goodColumns()
 	big := strings.Repeat("long ", 2<<20)
-	for name, c := range map[string]struct {
-		input func(*testing.T) string
-		flags []string
-		code  int
-		words []string
-	}{
-		"no such file":       {func(*testing.T) string { return "nowhere/data.parquet" }, nil, 2, []string{"--input", "nowhere/data.parquet"}},
-		"no match":           {below("*.parquet"), nil, 2, []string{"--input", "no object matches"}},
-		"a folder":           {below(""), nil, 2, []string{"*.parquet", "/**"}},
-		"not Parquet":        {named("data.parquet", strings.Repeat("a,b,c\n1,2,3\n", 40)), nil, 3, []string{"data.parquet", "not a Parquet file"}},
-		"empty file":         {named("data.parquet", ""), nil, 3, []string{"data.parquet"}},
-		"no label":           {file(x, class), []string{"--label", "clss"}, 2, []string{"--label", `did you mean "class"?`}},
-		"null label":         {file(x, column("class", nulls)), nil, 3, []string{"data.parquet", "row group 0", `column "class"`, "row 7", "--drop_null_labels"}},
-		"null label dropped": {file(x, column("class", nulls)), []string{"--drop_null_labels"}, 0, nil},
-		"nested label":       {func(*testing.T) string { return filepath.Join("testdata", "nested.parquet") }, []string{"--label", "tags"}, 3, []string{`column "tags"`, "nested"}},
-		"nested column":      {func(*testing.T) string { return filepath.Join("testdata", "nested.parquet") }, nil, 3, []string{`["tags" "period"]`, "nested", "--ignore tags"}},
-		"nested ignored":     {func(*testing.T) string { return filepath.Join("testdata", "nested.parquet") }, []string{"--ignore", "tags,period"}, 0, nil},
-		"unsupported label":  {func(*testing.T) string { return filepath.Join("testdata", "nested.parquet") }, []string{"--label", "period", "--ignore", "tags"}, 3, []string{`column "period"`}},
-		"one class":          {file(x, column("class", repeat(20, func(int) string { return "only" }))), nil, 0, []string{"warning", "one class"}},
-		"too many classes":   {file(x, column("class", repeat(20, func(i int) int64 { return int64(i) }))), []string{"--max_classes", "5"}, 3, []string{"more than 5 classes", "--max_classes"}},
-		"numbers as label":   {file(column("class", repeat(3000, func(i int) float64 { return float64(i) / 3 })), column("x", repeat(3000, ab))), nil, 3, []string{"more than 1000 classes"}},
-		"unknown ignore":     {file(x, class), []string{"--ignore", "xx"}, 2, []string{"--ignore", `did you mean "x"?`}},
-		"unknown categories": {file(x, class), []string{"--categorical", "klass"}, 2, []string{"--categorical", `did you mean "class"?`}},
-		"unknown numbers":    {file(x, class), []string{"--numeric", "y"}, 2, []string{"--numeric", `"y"`}},
-		"unknown weight":     {file(x, class), []string{"--weight", "weight"}, 2, []string{"--weight"}},
-		"unknown key":        {file(x, class), []string{"--key", "id"}, 2, []string{"--key"}},
-		"unknown split":      {file(x, class), []string{"--split", "part"}, 2, []string{"--split"}},
-		"bad split":          {file(x, class), []string{"--split", "70/30"}, 2, []string{"70/10/20"}},
-		"text weights":       {file(x, class), []string{"--weight", "class", "--label", "x"}, 3, []string{"weight", `column "class"`}},
-		"negative weight":    {file(x, class, column("w", repeat(20, func(i int) float64 { return float64(5 - i) }))), []string{"--weight", "w"}, 3, []string{`column "w"`, "row 6", "from 0 to 1e9"}},
-		"text as numbers":    {file(column("x", repeat(20, ab)), class), []string{"--numeric", "x"}, 3, []string{`column "x"`, "not a number", "--numeric"}},
-		"constant features":  {file(column("x", repeat(20, func(int) float64 { return 1 })), class), nil, 0, []string{"warning", "constant"}},
-		"only a label":       {file(class), nil, 0, []string{"warning"}},
-		"zero rows":          {file(column("x", []float64{}), column("class", []string{})), nil, 3, []string{"no input file has a row"}},
-		"all rows for test":  {file(x, class, column("part", repeat(20, func(int) string { return "test" }))), []string{"--split", "part"}, 3, []string{"no row is left for training"}},
-		"NaN and Inf and -0": {file(column("x", repeat(20, func(i int) float64 {
+	return map[string]badInput{
+		"NaN and Inf and -0": {withColumns(column("x", repeat(20, func(i int) float64 {
 			return []float64{math.NaN(), math.Inf(1), math.Inf(-1), math.Copysign(0, -1), 0, 1}[i%6]
 		})), class), []string{"--split", "100/0/0"}, 0, nil},
-		"NaN and Inf by k-means": {file(column("x", repeat(40, func(i int) float64 {
-			return []float64{math.NaN(), math.Inf(1), math.Inf(-1), math.MaxFloat64, -math.MaxFloat64, 1e-308, 3, float64(i)}[i%8]
+		"NaN and Inf by k-means": {withColumns(column("x", repeat(40, func(i int) float64 {
+			return []float64{
+				math.NaN(), math.Inf(1), math.Inf(-1), math.MaxFloat64, -math.MaxFloat64, 1e-308, 3,
+				float64(i),
+			}[i%8]
 		})), column("class", repeat(40, ab))), []string{"--split", "100/0/0", "--preset", "paper"}, 0, nil},
-		"beyond 2^53": {file(column("x", repeat(20, func(i int) int64 { return 1<<53 + int64(i) })), class), nil, 3, []string{"data.parquet", "row group 0", `column "x"`, "900719925474099"}},
-		"10 MB text":  {file(column("x", repeat(20, func(i int) string { return big + ab(i) })), class), nil, 3, []string{`column "x"`, "--ignore"}},
-		"identifiers": {file(column("x", repeat(200_000, func(i int) string { return fmt.Sprintf("id-%07d", i) })), column("class", repeat(200_000, ab))), nil, 3, []string{`column "x"`, "65536", "--ignore x"}},
-	} {
+		"beyond 2^53": {
+			withColumns(column("x", repeat(20, func(i int) int64 { return 1<<53 + int64(i) })), class), nil, 3,
+			[]string{"data.parquet", "row group 0", `column "x"`, "900719925474099"},
+		},
+		"10 MB text": {
+			withColumns(column("x", repeat(20, func(i int) string { return big + ab(i) })), class), nil, 3,
+			[]string{`column "x"`, "--ignore"},
+		},
+		"identifiers": {withColumns(column("x", repeat(200_000, func(i int) string { return fmt.Sprintf("id-%07d", i) })),
+			column("class", repeat(200_000, ab))), nil, 3, []string{`column "x"`, "65536", "--ignore x"}},
+	}
+}
+
+// TestBadInput: each fault ends in its exit code and one clear sentence.
+func TestBadInput(t *testing.T) {
+	for name, c := range badInputs() {
 		t.Run(name, func(t *testing.T) {
 			o, output := train(t, c.input(t), c.flags...)
 			o.wants(t, c.code, c.words...)
@@ -149,7 +263,8 @@ func damaged(t *testing.T, cases int, damage func(i int) []byte) {
 				if err := os.WriteFile(file, damage(i), 0o666); err != nil {
 					t.Error(err)
 				}
-				o := espalier(t, "train", "--input", file, "--label", "class", "--output", output, "--progress", "none", "--overwrite",
+				o := espalier(t, "train", "--input", file, "--label", "class", "--output", output, "--progress", "none",
+					"--overwrite",
 					"--select", "first", "--certificate", "none")
 				switch o.code {
 				case 0, 2, 3: // 2: a damaged name of the label
@@ -224,7 +339,10 @@ func TestOutputThatCannotBeWritten(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o666); err != nil {
 		t.Fatal(err)
 	}
-	args := []string{"train", "--select", "first", "--certificate", "none", "--input", input, "--label", "class", "--progress", "none", "--output"}
+	args := []string{
+		"train", "--select", "first", "--certificate", "none", "--input", input, "--label", "class",
+		"--progress", "none", "--output",
+	}
 	espalier(t, append(args, file)...).wants(t, 2, "--output", "taken")
 	espalier(t, append(args, "/proc/nowhere")...).wants(t, 2, "--output", "/proc/nowhere")
 }
@@ -233,7 +351,8 @@ func TestOutputThatCannotBeWritten(t *testing.T) {
 func TestInterrupt(t *testing.T) {
 	input := mixed(t, 200_000, parquetio.WriteOptions{RowsPerGroup: 20_000})
 	output := filepath.Join(t.TempDir(), "run")
-	o := interruptAt(t, "level 1", "train", "--select", "first", "--certificate", "none", "--input", input, "--label", "class", "--output", output,
+	o := interruptAt(t, "level 1", "train", "--select", "first", "--certificate", "none", "--input", input, "--label",
+		"class", "--output", output,
 		"--progress", "plain", "--memory_objects", "0", "--theta", "0", "--split", "100/0/0")
 	o.wants(t, 130, "interrupted")
 	for name := range files(t, output) {

@@ -109,14 +109,19 @@ func TestCloud(t *testing.T) {
 	for _, scheme := range []string{"gs", "s3"} {
 		t.Run(scheme, func(t *testing.T) {
 			c := newCloud(t, scheme)
-			for name, text := range map[string]string{"train.yaml": "ignore: " + fiveColumns() + "\n", "costs.csv": "feature,cost\nx39,3\n"} {
+			for name, text := range map[string]string{
+				"train.yaml": "ignore: " + fiveColumns() + "\n",
+				"costs.csv":  "feature,cost\nx39,3\n",
+			} {
 				put(t, c.store, c.url+"/etc/"+name, text)
 			}
 			c.Clear()
-			c.train(t, c.url+"/*.parquet", c.url+"/run", "--config", c.url+"/etc/train.yaml", "--costs", c.url+"/etc/costs.csv").wants(t, 0)
+			c.train(t, c.url+"/*.parquet", c.url+"/run", "--config", c.url+"/etc/train.yaml", "--costs",
+				c.url+"/etc/costs.csv").wants(t, 0)
 			c.checkReads(t)
 			localRun := filepath.Join(t.TempDir(), "run")
-			c.train(t, c.local+"/*.parquet", localRun, "--config", c.url+"/etc/train.yaml", "--costs", c.url+"/etc/costs.csv").wants(t, 0)
+			c.train(t, c.local+"/*.parquet", localRun, "--config", c.url+"/etc/train.yaml", "--costs",
+				c.url+"/etc/costs.csv").wants(t, 0)
 			for _, name := range []string{"tree.json", "metrics.json", "schema.json", "_SUCCESS"} {
 				got, err := c.store.ReadAll(t.Context(), c.url+"/run/"+name, 0)
 				if err != nil {
@@ -126,7 +131,8 @@ func TestCloud(t *testing.T) {
 					t.Errorf("%s differs from that of the local run", name)
 				}
 			}
-			o := espalier(t, "evaluate", "--model", c.url+"/run", "--input", c.url+"/*.parquet", "--output", c.url+"/out/metrics.json", "--progress", "none")
+			o := espalier(t, "evaluate", "--model", c.url+"/run", "--input", c.url+"/*.parquet", "--output",
+				c.url+"/out/metrics.json", "--progress", "none")
 			o.wants(t, 0)
 			if _, err := c.store.Stat(t.Context(), c.url+"/out/metrics.json"); err != nil {
 				t.Error(err)
@@ -224,7 +230,8 @@ func TestCloudCovertype(t *testing.T) {
 		_, received := c.Bytes(objectstoretest.Read)
 		footers, columns := c.needed(t)
 		if limit := footers + columns*101/100; received > limit {
-			t.Errorf("%s: %d bytes read, want at most %d for footers of %d and columns of %d", scheme, received, limit, footers, columns)
+			t.Errorf("%s: %d bytes read, want at most %d for footers of %d and columns of %d", scheme, received, limit, footers,
+				columns)
 		}
 		if limit := 3*len(files) + 2*48; reads > limit {
 			t.Errorf("%s: %d reads of 16 files with 48 row groups, want at most %d", scheme, reads, limit)
@@ -235,35 +242,69 @@ func TestCloudCovertype(t *testing.T) {
 	}
 }
 
+// fault is a fault that a store is made to have.
+type fault = objectstoretest.Fault
+
+// cloudFault is a case of TestCloudFaults.
+type cloudFault struct {
+	fault fault
+	code  int
+	words []string
+}
+
+// cloudFaults lists faults of a store, with the exit code and words of the message.
+func cloudFaults() map[string]cloudFault {
+	reads, lists, writes := []objectstoretest.Kind{objectstoretest.Read}, []objectstoretest.Kind{objectstoretest.List},
+		[]objectstoretest.Kind{objectstoretest.Write}
+	aPage := func(r *http.Request) bool { return r.Header.Get("Range") != "" }
+	const footers = 2 * cloudFiles // requests before the first page is read
+	return map[string]cloudFault{
+		"503 burst": {fault{Times: 3, Effect: objectstoretest.Status(http.StatusServiceUnavailable)}, 0, nil},
+		"429 burst of reads": {
+			fault{Kinds: reads, Times: 3, Effect: objectstoretest.Status(http.StatusTooManyRequests)},
+			0, nil,
+		},
+		"bodies cut":   {fault{Kinds: reads, Times: 6, Effect: objectstoretest.CutBody(100)}, 0, nil},
+		"answers lost": {fault{Kinds: writes, Times: 2, Effect: objectstoretest.LoseAnswer()}, 0, nil},
+		"a byte flipped once": {
+			fault{Kinds: reads, Skip: footers, Times: 1, Effect: objectstoretest.FlipByte(200)}, 0, nil,
+		},
+		"short bodies once": {fault{Kinds: reads, Times: 2, Effect: objectstoretest.ShortBody(3)}, 0, nil},
+		"stalls once":       {fault{Kinds: reads, Times: 1, Effect: objectstoretest.StallBody(2)}, 0, nil},
+		"slow bodies": {
+			fault{Kinds: reads, Times: 1, Effect: objectstoretest.SlowBody(64, time.Millisecond)}, 0, nil,
+		},
+		"never answers lists": {fault{Kinds: lists, Effect: objectstoretest.Hang()}, 2, []string{"--input", "bucket/wide"}},
+		"never answers reads": {
+			fault{Kinds: reads, Skip: footers, Match: aPage, Effect: objectstoretest.Hang()}, 5, []string{"part-"},
+		},
+		"no right to list": {
+			fault{Kinds: lists, Effect: objectstoretest.Status(http.StatusForbidden)}, 2, []string{"--input", "ist", "bucket"},
+		},
+		"no right to read": {
+			fault{Kinds: reads, Effect: objectstoretest.Status(http.StatusForbidden)}, 2, []string{"--input", "part-", "et"},
+		},
+		"no right to write": {
+			fault{Kinds: writes, Effect: objectstoretest.Status(http.StatusForbidden)}, 2, []string{"--output", "_LOCK"},
+		},
+		"flipped for good": {
+			fault{Kinds: reads, Skip: footers, Effect: objectstoretest.FlipByte(200)},
+			3,
+			[]string{"part-", "row group", "damaged"},
+		},
+		"condition lost": {
+			fault{Kinds: writes, Effect: objectstoretest.Status(http.StatusPreconditionFailed)},
+			2,
+			[]string{"--output", "another run"},
+		},
+		"bodies of wrong sizes": {fault{Kinds: reads, Effect: objectstoretest.LongBody(7)}, 2, []string{"expected", "bytes"}},
+	}
+}
+
 // TestCloudFaults: what is transient is tried again, all else is told in one
 // sentence, and nothing half-written is seen.
 func TestCloudFaults(t *testing.T) {
-	type fault = objectstoretest.Fault
-	reads, lists, writes := []objectstoretest.Kind{objectstoretest.Read}, []objectstoretest.Kind{objectstoretest.List}, []objectstoretest.Kind{objectstoretest.Write}
-	aPage := func(r *http.Request) bool { return r.Header.Get("Range") != "" }
-	const footers = 2 * cloudFiles // requests before the first page is read
-	for name, c := range map[string]struct {
-		fault fault
-		code  int
-		words []string
-	}{
-		"503 burst":             {fault{Times: 3, Effect: objectstoretest.Status(http.StatusServiceUnavailable)}, 0, nil},
-		"429 burst of reads":    {fault{Kinds: reads, Times: 3, Effect: objectstoretest.Status(http.StatusTooManyRequests)}, 0, nil},
-		"bodies cut":            {fault{Kinds: reads, Times: 6, Effect: objectstoretest.CutBody(100)}, 0, nil},
-		"answers lost":          {fault{Kinds: writes, Times: 2, Effect: objectstoretest.LoseAnswer()}, 0, nil},
-		"a byte flipped once":   {fault{Kinds: reads, Skip: footers, Times: 1, Effect: objectstoretest.FlipByte(200)}, 0, nil},
-		"short bodies once":     {fault{Kinds: reads, Times: 2, Effect: objectstoretest.ShortBody(3)}, 0, nil},
-		"stalls once":           {fault{Kinds: reads, Times: 1, Effect: objectstoretest.StallBody(2)}, 0, nil},
-		"slow bodies":           {fault{Kinds: reads, Times: 1, Effect: objectstoretest.SlowBody(64, time.Millisecond)}, 0, nil},
-		"never answers lists":   {fault{Kinds: lists, Effect: objectstoretest.Hang()}, 2, []string{"--input", "bucket/wide"}},
-		"never answers reads":   {fault{Kinds: reads, Skip: footers, Match: aPage, Effect: objectstoretest.Hang()}, 5, []string{"part-"}},
-		"no right to list":      {fault{Kinds: lists, Effect: objectstoretest.Status(http.StatusForbidden)}, 2, []string{"--input", "ist", "bucket"}},
-		"no right to read":      {fault{Kinds: reads, Effect: objectstoretest.Status(http.StatusForbidden)}, 2, []string{"--input", "part-", "et"}},
-		"no right to write":     {fault{Kinds: writes, Effect: objectstoretest.Status(http.StatusForbidden)}, 2, []string{"--output", "_LOCK"}},
-		"flipped for good":      {fault{Kinds: reads, Skip: footers, Effect: objectstoretest.FlipByte(200)}, 3, []string{"part-", "row group", "damaged"}},
-		"condition lost":        {fault{Kinds: writes, Effect: objectstoretest.Status(http.StatusPreconditionFailed)}, 2, []string{"--output", "another run"}},
-		"bodies of wrong sizes": {fault{Kinds: reads, Effect: objectstoretest.LongBody(7)}, 2, []string{"expected", "bytes"}},
-	} {
+	for name, c := range cloudFaults() {
 		t.Run(name, func(t *testing.T) {
 			schemes := []string{"gs", "s3"}
 			if !long() {
@@ -326,7 +367,8 @@ func TestCloudMistakes(t *testing.T) {
 // TestCloudCredentials: without credentials the error says what to do.
 func TestCloudCredentials(t *testing.T) {
 	for _, name := range []string{
-		"STORAGE_EMULATOR_HOST", "GOOGLE_APPLICATION_CREDENTIALS", "AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_S3", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_PROFILE",
+		"STORAGE_EMULATOR_HOST", "GOOGLE_APPLICATION_CREDENTIALS", "AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_S3",
+		"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_PROFILE",
 	} {
 		t.Setenv(name, "")
 		if err := os.Unsetenv(name); err != nil {
@@ -337,8 +379,10 @@ func TestCloudCredentials(t *testing.T) {
 	t.Setenv("AWS_EC2_METADATA_DISABLED", "true")
 	t.Setenv("GCE_METADATA_HOST", "127.0.0.1:9") // nobody answers
 	t.Setenv("AWS_REGION", "us-east-1")
-	espalier(t, "train", "--input", "s3://bucket/x", "--label", "class", "--output", t.TempDir(), "--progress", "none", "--storage_timeout", "1").
+	espalier(t, "train", "--input", "s3://bucket/x", "--label", "class", "--output", t.TempDir(), "--progress", "none",
+		"--storage_timeout", "1").
 		wants(t, 2, "AWS_ACCESS_KEY_ID")
-	espalier(t, "train", "--input", "gs://bucket/x", "--label", "class", "--output", t.TempDir(), "--progress", "none", "--storage_timeout", "1").
+	espalier(t, "train", "--input", "gs://bucket/x", "--label", "class", "--output", t.TempDir(), "--progress", "none",
+		"--storage_timeout", "1").
 		wants(t, 2, "GOOGLE_APPLICATION_CREDENTIALS")
 }

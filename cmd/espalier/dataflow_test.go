@@ -12,14 +12,18 @@ import (
 func TestDataflowDryRun(t *testing.T) {
 	c := newCloud(t, "gs")
 	t.Setenv("GOOGLE_APPLICATION_CREDENTIALS", filepath.Join(t.TempDir(), "none"))
-	args := []string{"train", "--runner", "dataflow", "--dry_run", "--label", "class", "--progress", "none", "--output", "gs://bucket/run", "--input"}
+	args := []string{
+		"train", "--runner", "dataflow", "--dry_run", "--label", "class", "--progress", "none", "--output",
+		"gs://bucket/run", "--input",
+	}
 	engine := []string{"--project", "project", "--region", "europe-west1", "--staging_location", "gs://bucket/staging"}
 	espalier(t, append(args, c.url+"/*.parquet")...).wants(t, 2, "--project", "--region", "--staging_location")
 	local := mixed(t, 100, parquetio.WriteOptions{})
 	espalier(t, append(append(args, local), engine...)...).wants(t, 2, "dataflow", local, "gs://")
 	o := espalier(t, append(append(args, c.url+"/*.parquet"), engine...)...)
 	o.wants(t, 0)
-	outcome{stderr: o.stdout}.wants(t, 0, "translated for Dataflow: summarise, coalesce, level, grow, evaluate", "passes over objects")
+	outcome{stderr: o.stdout}.wants(t, 0, "translated for Dataflow: summarise, coalesce, level, grow, evaluate",
+		"passes over objects")
 	if list, err := c.store.List(t.Context(), "gs://bucket/run/**"); err == nil {
 		t.Errorf("the dry run has written %v", list)
 	}

@@ -33,7 +33,8 @@ func TestDiskFullOfPredictions(t *testing.T) {
 	for _, runner := range []string{"direct", "prism"} {
 		for _, keep := range []string{"key", "all"} {
 			output := filepath.Join(folder, "scored")
-			espalier(t, "predict", "--model", run, "--input", input, "--output", output, "--keep", keep, "--runner", runner, "--progress", "none").
+			espalier(t, "predict", "--model", run, "--input", input, "--output", output, "--keep", keep, "--runner", runner,
+				"--progress", "none").
 				wants(t, 2, "--output", "data.parquet", "no space left")
 			leftNothing(t, output)
 		}
@@ -44,7 +45,8 @@ func TestDiskFullOfPredictions(t *testing.T) {
 func TestDiskFull(t *testing.T) {
 	output := filepath.Join(smallDisk(t), "run")
 	input := mixed(t, 3000, parquetio.WriteOptions{})
-	o := espalier(t, "train", "--select", "first", "--certificate", "none", "--input", input, "--label", "class", "--output", output, "--progress", "none", "--theta", "0", "--split", "100/0/0")
+	o := espalier(t, "train", "--select", "first", "--certificate", "none", "--input", input, "--label", "class",
+		"--output", output, "--progress", "none", "--theta", "0", "--split", "100/0/0")
 	o.wants(t, 2, "--output", "no space left")
 	leftNothing(t, output)
 }

@@ -98,7 +98,10 @@ func top(path ...string) string {
 func documents(t *testing.T) map[string]string {
 	t.Helper()
 	list := make(map[string]string)
-	for _, pattern := range []string{top("*.md"), top("docs", "*.md"), top("bench", "*.md"), filepath.Join("deploy", "*.md")} {
+	for _, pattern := range []string{
+		top("*.md"), top("docs", "*.md"), top("bench", "*.md"),
+		filepath.Join("deploy", "*.md"),
+	} {
 		paths, err := filepath.Glob(pattern)
 		if err != nil {
 			t.Fatal(err)

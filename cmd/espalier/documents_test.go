@@ -12,7 +12,8 @@ import (
 
 // cited finds what looks like a document in comments and in documentation: a
 // path that ends as documents do, or a name in capitals with a section number.
-var cited = regexp.MustCompile(`\bDESIGN\b|[\w./-]*\w\.(?:md|pdf|rst|adoc|docx)\b|\b[A-Z]{4,}(?:,? (?:section|chapter)s? \d|\.(?:txt|md))`)
+var cited = regexp.MustCompile(`\bDESIGN\b|[\w./-]*\w\.(?:md|pdf|rst|adoc|docx)\b|` +
+	`\b[A-Z]{4,}(?:,? (?:section|chapter)s? \d|\.(?:txt|md))`)
 
 // TestDocumentsCited: a document that a file of the repository cites is in the
 // repository, so that a reader can follow the reference.

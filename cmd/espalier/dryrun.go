@@ -43,7 +43,8 @@ func printEstimate(w io.Writer, r *pipelines.Result, title string) error {
 		{"histograms", bytes(e.HistogramBytes), "of the largest pass of a level; 0: all nodes are grown in memory"},
 		{"disk", bytes(e.DiskBytes), "of checkpoints, beside the run's files"},
 		{"memory", bytes(e.DriverMemory), "peak of this process, folds and certificate included"},
-		{"memory of a worker", bytes(e.WorkerMemory), "the same process on the runners " + strings.Join(pipelines.LocalRunners(), " and ")},
+		{"memory of a worker", bytes(e.WorkerMemory), "the same process on the runners " +
+			strings.Join(pipelines.LocalRunners(), " and ")},
 	} {
 		t.Add(row.name, row.value, row.note)
 	}
@@ -64,6 +65,7 @@ func printEstimate(w io.Writer, r *pipelines.Result, title string) error {
 			return err
 		}
 	}
-	_, err := fmt.Fprintln(w, "\n"+report.Wrapped("an estimate, by a rehearsal on a sample of the rows; nothing was written", pageWidth(w), ""))
+	_, err := fmt.Fprintln(w,
+		"\n"+report.Wrapped("an estimate, by a rehearsal on a sample of the rows; nothing was written", pageWidth(w), ""))
 	return err
 }

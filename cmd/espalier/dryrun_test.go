@@ -43,7 +43,8 @@ func TestPeakMemory(t *testing.T) {
 	o, folder := synth(t, "--rows", "5e5")
 	o.wants(t, 0)
 	output := filepath.Join(t.TempDir(), "run")
-	o = espalier(t, "train", "--input", filepath.Join(folder, "*.parquet"), "--label", "class", "--output", output, "--select", "first", "--certificate", "none", "--memory_objects", "1e5", "--progress", "plain")
+	o = espalier(t, "train", "--input", filepath.Join(folder, "*.parquet"), "--label", "class", "--output", output,
+		"--select", "first", "--certificate", "none", "--memory_objects", "1e5", "--progress", "plain")
 	o.wants(t, 0, "expecting 500,000 rows")
 	validate(t, "manifest", filepath.Join(output, "manifest.json"))
 	var m runfolder.Manifest

@@ -12,7 +12,10 @@ import (
 // TestNoEngine: an engine that is not there is told at once.
 func TestNoEngine(t *testing.T) {
 	input := mixed(t, 100, parquetio.WriteOptions{})
-	args := []string{"train", "--input", input, "--label", "class", "--progress", "none", "--output", filepath.Join(t.TempDir(), "run"), "--runner"}
+	args := []string{
+		"train", "--input", input, "--label", "class", "--progress", "none", "--output",
+		filepath.Join(t.TempDir(), "run"), "--runner",
+	}
 	espalier(t, append(args, "flink")...).wants(t, 2, "--endpoint")
 	espalier(t, append(args, "flink", "--endpoint", "127.0.0.1:9")...).wants(t, 5, "flink", "refused")
 	config := filepath.Join(t.TempDir(), "engine.yaml")

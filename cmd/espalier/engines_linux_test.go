@@ -49,8 +49,12 @@ func dataFault(t *testing.T, e *engine) {
 func scoring(t *testing.T, e *engine) {
 	t.Helper()
 	data := filepath.Join(t.TempDir(), "data")
-	espalier(t, "synth", "--output", data, "--rows", "60000", "--rows_per_file", "25000", "--rows_per_group", "10000", "--progress", "none").wants(t, 0)
-	args := []string{"predict", "--model", filepath.Join(data, "_tree.json"), "--input", data + "/*.parquet", "--keep", "all", "--progress", "none"}
+	espalier(t, "synth", "--output", data, "--rows", "60000", "--rows_per_file", "25000", "--rows_per_group", "10000",
+		"--progress", "none").wants(t, 0)
+	args := []string{
+		"predict", "--model", filepath.Join(data, "_tree.json"), "--input", data + "/*.parquet", "--keep",
+		"all", "--progress", "none",
+	}
 	score := func(more ...string) map[string]string {
 		output := filepath.Join(t.TempDir(), "scored")
 		espalier(t, slices.Concat(args, more, []string{"--output", output})...).wants(t, 0)
@@ -111,9 +115,11 @@ func newHarmed(t *testing.T) *harmed {
 	t.Helper()
 	flink.require(t)
 	data := filepath.Join(t.TempDir(), "data")
-	espalier(t, "synth", "--output", data, "--rows", "600000", "--rows_per_group", "50000", "--progress", "none").wants(t, 0)
+	espalier(t, "synth", "--output", data, "--rows", "600000", "--rows_per_group", "50000", "--progress", "none").wants(t,
+		0)
 	h := &harmed{args: []string{
-		"train", "--select", "first", "--certificate", "none", "--input", data + "/*.parquet", "--label", "class", "--memory_objects", "0", "--max_depth", "3", "--progress", "plain",
+		"train", "--select", "first", "--certificate", "none", "--input", data + "/*.parquet", "--label", "class",
+		"--memory_objects", "0", "--max_depth", "3", "--progress", "plain",
 	}}
 	here := filepath.Join(t.TempDir(), "here")
 	espalier(t, append(h.args, "--output", here)...).wants(t, 0)
@@ -124,7 +130,9 @@ func newHarmed(t *testing.T) *harmed {
 
 // midLevel starts a run and returns it, with the worker of the level after the
 // given one, some time after that has begun.
-func (h *harmed) midLevel(t *testing.T, output string, level int, random *rand.Rand) (run *exec.Cmd, stderr *strings.Builder, worker int) {
+func (h *harmed) midLevel(t *testing.T, output string, level int, random *rand.Rand) (run *exec.Cmd,
+	stderr *strings.Builder, worker int,
+) {
 	t.Helper()
 	run = exec.Command(binary, slices.Concat(h.args, h.engine.flags("PROCESS", "2"), []string{"--output", output})...)
 	stderr = &strings.Builder{}

@@ -44,7 +44,8 @@ func help(page int) func(*cobra.Command, []string) {
 		if about == "" {
 			about = c.Short
 		}
-		_, _ = fmt.Fprintf(c.OutOrStdout(), "%s\n\n%s", reflowed(about, page), c.UsageString()) // a pager may have been closed
+		// a pager may have been closed
+		_, _ = fmt.Fprintf(c.OutOrStdout(), "%s\n\n%s", reflowed(about, page), c.UsageString())
 	}
 }
 

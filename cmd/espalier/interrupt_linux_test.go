@@ -53,7 +53,8 @@ func TestFlinkInterrupt(t *testing.T) {
 	input := mixed(t, 500_000, parquetio.WriteOptions{RowsPerGroup: 50_000})
 	args := func(environment string) []string {
 		return []string{
-			"train", "--select", "first", "--certificate", "none", "--input", input, "--label", "class", "--output", filepath.Join(t.TempDir(), "run"), "--progress", "plain",
+			"train", "--select", "first", "--certificate", "none", "--input", input, "--label", "class", "--output",
+			filepath.Join(t.TempDir(), "run"), "--progress", "plain",
 			"--runner", "flink", "--endpoint", endpoint, "--environment_type", environment, "--parallelism", "2",
 		}
 	}

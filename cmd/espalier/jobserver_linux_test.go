@@ -30,7 +30,8 @@ type jobServer struct {
 // opened are the packages of java.base that all engines reach into from Java 17
 // on.
 var opened = []string{
-	"java.lang", "java.lang.reflect", "java.util", "java.util.concurrent", "java.net", "java.io", "java.nio", "java.text", "java.time", "sun.nio.ch",
+	"java.lang", "java.lang.reflect", "java.util", "java.util.concurrent", "java.net", "java.io", "java.nio", "java.text",
+	"java.time", "sun.nio.ch",
 }
 
 var (
@@ -43,7 +44,10 @@ var (
 		runner: "spark", jars: "ESPALIER_SPARK", class: "org.apache.beam.runners.spark.SparkJobServerDriver",
 		packages: []string{"sun.nio.cs", "sun.util.calendar", "sun.security.action", "jdk.internal.ref"},
 		java: func(work string) []string {
-			return []string{"-Dspark.ui.enabled=false", "-Dspark.driver.host=127.0.0.1", "-Dspark.driver.bindAddress=127.0.0.1", "-Dspark.local.dir=" + work}
+			return []string{
+				"-Dspark.ui.enabled=false", "-Dspark.driver.host=127.0.0.1", "-Dspark.driver.bindAddress=127.0.0.1",
+				"-Dspark.local.dir=" + work,
+			}
 		},
 		flags: func(string, string) []string { return []string{"--spark-master-url=local[2]"} },
 	}
@@ -63,7 +67,8 @@ func (s *jobServer) require(t *testing.T) string {
 	t.Helper()
 	jars := os.Getenv(s.jars)
 	if jars == "" {
-		t.Skipf("waits for %s to name a folder of jars: .ci/run fetches them by testdata/%s/pom.xml and sets it", s.jars, s.runner)
+		t.Skipf("waits for %s to name a folder of jars: .ci/run fetches them by testdata/%s/pom.xml and sets it", s.jars,
+			s.runner)
 	}
 	return jars
 }
@@ -89,7 +94,8 @@ func (s *jobServer) start(t *testing.T) *engine {
 	for _, name := range append(s.packages, opened...) {
 		args = append(args, "--add-opens=java.base/"+name+"=ALL-UNNAMED")
 	}
-	args = append(args, "-cp", jars+"/*", s.class, "--job-host=localhost", "--job-port="+port, "--artifact-port=0", "--expansion-port=0", "--artifacts-dir="+work)
+	args = append(args, "-cp", jars+"/*", s.class, "--job-host=localhost", "--job-port="+port, "--artifact-port=0",
+		"--expansion-port=0", "--artifacts-dir="+work)
 	server := exec.Command("java", append(args, s.flags(work, conf)...)...) // Java 17
 	server.Dir = work
 	server.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // so that its workers can be found
@@ -101,7 +107,10 @@ func (s *jobServer) start(t *testing.T) *engine {
 	if err := server.Start(); err != nil {
 		t.Fatal(err)
 	}
-	e := &engine{runner: s.runner, endpoint: "localhost:" + port, log: log.Name(), process: server.Process, ended: make(chan struct{})}
+	e := &engine{
+		runner: s.runner, endpoint: "localhost:" + port, log: log.Name(), process: server.Process,
+		ended: make(chan struct{}),
+	}
 	go func() {
 		_ = server.Wait() // how it ends is looked at where that matters
 		close(e.ended)
@@ -159,7 +168,10 @@ func (e *engine) restarts(t *testing.T) int {
 
 // flags returns the flags that make a run one of this engine.
 func (e *engine) flags(environment, parallelism string) []string {
-	return []string{"--runner", e.runner, "--endpoint", e.endpoint, "--environment_type", environment, "--parallelism", parallelism}
+	return []string{
+		"--runner", e.runner, "--endpoint", e.endpoint, "--environment_type", environment, "--parallelism",
+		parallelism,
+	}
 }
 
 func tail(b []byte, n int) []byte { return b[max(0, len(b)-n):] }

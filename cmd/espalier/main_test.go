@@ -112,7 +112,8 @@ func parquet(t *testing.T, opts parquetio.WriteOptions, columns ...parquetio.Wri
 func train(t *testing.T, input string, more ...string) (outcome, string) {
 	t.Helper()
 	output := filepath.Join(t.TempDir(), "run")
-	args := append([]string{"train", "--input", input, "--label", "class", "--output", output, "--progress", "none"}, more...)
+	args := append([]string{"train", "--input", input, "--label", "class", "--output", output, "--progress", "none"},
+		more...)
 	return espalier(t, args...), output
 }
 

@@ -155,7 +155,10 @@ func newMatrix(t *testing.T, names []string) *matrix {
 	t.Helper()
 	m := &matrix{cloud: emptyCloud(t, "gs"), sets: make(map[string]*set)}
 	for _, name := range names {
-		s := &set{input: make(map[string]string), flags: []string{"--theta", "0.001", "--max_depth", "2", "--split", "80/10/10", "--key", "row"}}
+		s := &set{
+			input: make(map[string]string),
+			flags: []string{"--theta", "0.001", "--max_depth", "2", "--split", "80/10/10", "--key", "row"},
+		}
 		files := []string{}
 		if name == "mixed" {
 			files = append(files, mixed(t, 5000, parquetio.WriteOptions{}))
@@ -164,7 +167,8 @@ func newMatrix(t *testing.T, names []string) *matrix {
 			s.flags = append(s.flags, "--categorical", categorical(t, name))
 		}
 		columns := readColumns(t, m.cloud.store, files)
-		columns = append(columns, column("row", repeat(rowsOf(columns), pointer))) // or a row's place in its file decides its part
+		// or a row's place in its file decides its part
+		columns = append(columns, column("row", repeat(rowsOf(columns), pointer)))
 		for place, folder := range map[string]string{"folder": t.TempDir(), "bucket": "gs://bucket/" + name} {
 			for _, parts := range []int{1, 13} {
 				url := fmt.Sprintf("%s/%d", folder, parts)
@@ -182,7 +186,10 @@ func newMatrix(t *testing.T, names []string) *matrix {
 
 func (s *set) train(t *testing.T, input, output string, flags ...string) outcome {
 	t.Helper()
-	args := append([]string{"train", "--select", "first", "--certificate", "none", "--input", input, "--label", "class", "--output", output, "--progress", "plain"}, s.flags...)
+	args := append([]string{
+		"train", "--select", "first", "--certificate", "none", "--input", input, "--label", "class",
+		"--output", output, "--progress", "plain",
+	}, s.flags...)
 	return espalier(t, append(args, flags...)...)
 }
 
@@ -360,7 +367,8 @@ func writeParts(t *testing.T, store *objectstore.Store, url string, columns []pa
 			part[k] = column(c.Name, reflect.ValueOf(c.Values).Slice(i*rows/parts, (i+1)*rows/parts).Interface())
 		}
 		name := fmt.Sprintf("%s/part-%02d.parquet", url, i)
-		if err := parquetio.Write(t.Context(), store, name, part, parquetio.WriteOptions{RowsPerGroup: rows/(2*parts) + 7}); err != nil {
+		if err := parquetio.Write(t.Context(), store, name, part,
+			parquetio.WriteOptions{RowsPerGroup: rows/(2*parts) + 7}); err != nil {
 			t.Fatal(err)
 		}
 	}

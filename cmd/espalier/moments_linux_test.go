@@ -33,12 +33,17 @@ func TestInterruptedAtAnyMoment(t *testing.T) {
 	}
 	wide, long := filepath.Join(t.TempDir(), "wide"), filepath.Join(t.TempDir(), "long")
 	espalier(t, "synth", "--output", wide, "--rows", rows, "--numeric", columns, "--progress", "none").wants(t, 0)
-	espalier(t, "synth", "--output", long, "--rows", "60000", "--rows_per_group", "5000", "--rows_per_file", "20000", "--progress", "none").wants(t, 0)
+	espalier(t, "synth", "--output", long, "--rows", "60000", "--rows_per_group", "5000", "--rows_per_file", "20000",
+		"--progress", "none").wants(t, 0)
 	model := filepath.Join(t.TempDir(), "model")
-	espalier(t, "train", "--input", long, "--label", "class", "--output", model, "--select", "first", "--certificate", "none", "--progress", "none").wants(t, 0)
+	espalier(t, "train", "--input", long, "--label", "class", "--output", model, "--select", "first", "--certificate",
+		"none", "--progress", "none").wants(t, 0)
 	for name, args := range map[string][]string{
-		"train":   {"train", "--input", wide, "--label", "class"},
-		"levels":  {"train", "--input", long, "--label", "class", "--memory_objects", "1000", "--select", "first", "--certificate", "none"},
+		"train": {"train", "--input", wide, "--label", "class"},
+		"levels": {
+			"train", "--input", long, "--label", "class", "--memory_objects", "1000", "--select", "first",
+			"--certificate", "none",
+		},
 		"predict": {"predict", "--input", long, "--model", model},
 		"synth":   {"synth", "--rows", "1000000", "--rows_per_file", "100000"},
 	} {

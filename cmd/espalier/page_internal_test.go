@@ -77,7 +77,8 @@ func pageItem(s setting.Setting) string {
 	}
 	facts := []string{wants}
 	value := s.Value.String()
-	if slices.Contains(setting.Names(engine.SDKSettings()), s.Name) { // all sets of flags share them: a test may have set one
+	// All sets of flags share the SDK's flags: a test may have set one.
+	if slices.Contains(setting.Names(engine.SDKSettings()), s.Name) {
 		value = flag.Lookup(s.Name).DefValue
 	}
 	switch {

@@ -94,7 +94,8 @@ func printPredictedJSON(w io.Writer, r *pipelines.PredictResult) error {
 
 func printPredicted(w io.Writer, r *pipelines.PredictResult, folder string) error {
 	b, width := bufio.NewWriter(w), pageWidth(w) // keeps the first error for Flush
-	t := report.NewTable(report.Column{Head: "tested column", Left: true}, report.Column{Head: "no value"}, report.Column{Head: "unseen"},
+	t := report.NewTable(report.Column{Head: "tested column", Left: true}, report.Column{Head: "no value"},
+		report.Column{Head: "unseen"},
 		report.Column{Head: "outside of the range"})
 	count := func(n int64) string { return strconv.FormatInt(n, 10) }
 	plain := 0

@@ -24,7 +24,8 @@ func TestPredict(t *testing.T) {
 		Metrics struct{ Test struct{ Rows int64 } }
 		Files   []string
 	}
-	if err := json.Unmarshal([]byte(o.stdout), &summary); err != nil || summary.Rows != 300 || summary.Metrics.Test.Rows != 300 || len(summary.Files) != 1 {
+	if err := json.Unmarshal([]byte(o.stdout), &summary); err != nil || summary.Rows != 300 ||
+		summary.Metrics.Test.Rows != 300 || len(summary.Files) != 1 {
 		t.Errorf("summary %+v, error %v of\n%s", summary, err, o.stdout)
 	}
 	espalier(t, args...).wants(t, 2, "--overwrite")

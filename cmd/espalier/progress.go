@@ -76,7 +76,8 @@ func (p *plain) Step(done int64, note string) {
 		return
 	}
 	p.told = p.now()
-	say(p.w, "%s: %d%% of %d %s%s after %v%s\n", p.name, 100*done/p.total, p.total, p.unit, note, took.Round(time.Second), timeLeft(done, p.total, took))
+	say(p.w, "%s: %d%% of %d %s%s after %v%s\n", p.name, 100*done/p.total, p.total, p.unit, note, took.Round(time.Second),
+		timeLeft(done, p.total, took))
 }
 
 // timeLeft estimates the time that a job still takes, from what it has taken.

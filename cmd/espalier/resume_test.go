@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"math/rand/v2"
 	"os"
@@ -32,8 +33,8 @@ func TestKill(t *testing.T) {
 	input := mixed(t, 30_000, parquetio.WriteOptions{RowsPerGroup: 4000})
 	run := func(output string, flags ...string) *exec.Cmd {
 		return exec.CommandContext(t.Context(), binary, append([]string{
-			"train", "--select", "first", "--certificate", "none", "--input", input, "--label", "class", "--output", output, "--progress", "none",
-			"--theta", "0.001", "--memory_objects", "500", "--split", "80/10/10",
+			"train", "--input", input, "--label", "class", "--output", output, "--progress", "none", "--select", "first",
+			"--certificate", "none", "--theta", "0.001", "--memory_objects", "500", "--split", "80/10/10",
 		}, flags...)...)
 	}
 	whole := filepath.Join(t.TempDir(), "whole")
@@ -81,16 +82,22 @@ func TestKill(t *testing.T) {
 			}
 			killed++
 		}
-		got := files(t, output)
-		for _, name := range []string{"tree.json", "metrics.json", "schema.json", "_SUCCESS"} {
-			if got[name] != want[name] {
-				t.Errorf("moment %d, killed %d times: %s differs from that of an unbroken run", moment, killed, name)
-			}
+		sameRun(t, fmt.Sprintf("moment %d, killed %d times", moment, killed), files(t, output), want)
+	}
+}
+
+// sameRun checks that a run folder holds the documents of an unbroken run and no
+// other file. Both are contents by name.
+func sameRun(t *testing.T, when string, got, want map[string]string) {
+	t.Helper()
+	for _, name := range []string{"tree.json", "metrics.json", "schema.json", "_SUCCESS"} {
+		if got[name] != want[name] {
+			t.Errorf("%s: %s differs from that of an unbroken run", when, name)
 		}
-		for name := range got {
-			if _, ok := want[name]; !ok {
-				t.Errorf("moment %d, killed %d times: %s stays", moment, killed, name)
-			}
+	}
+	for name := range got {
+		if _, ok := want[name]; !ok {
+			t.Errorf("%s: %s stays", when, name)
 		}
 	}
 }
@@ -154,7 +161,10 @@ func halfWritten(t *testing.T, folder string) {
 // on where it was.
 func TestInterruptAndResume(t *testing.T) {
 	input := mixed(t, 30_000, parquetio.WriteOptions{RowsPerGroup: 4000})
-	args := []string{"train", "--select", "first", "--certificate", "none", "--input", input, "--label", "class", "--progress", "plain", "--theta", "0", "--memory_objects", "0", "--max_depth", "8", "--output"}
+	args := []string{
+		"train", "--select", "first", "--certificate", "none", "--input", input, "--label", "class",
+		"--progress", "plain", "--theta", "0", "--memory_objects", "0", "--max_depth", "8", "--output",
+	}
 	whole, output := filepath.Join(t.TempDir(), "whole"), filepath.Join(t.TempDir(), "run")
 	espalier(t, append(args, whole)...).wants(t, 0)
 	interruptAt(t, "level 1", append(args, output)...).wants(t, 130, "interrupted")
@@ -174,7 +184,10 @@ func TestInterruptAndResume(t *testing.T) {
 func TestTwoRuns(t *testing.T) {
 	input := mixed(t, 30_000, parquetio.WriteOptions{RowsPerGroup: 4000})
 	output := filepath.Join(t.TempDir(), "run")
-	args := []string{"train", "--select", "first", "--certificate", "none", "--input", input, "--label", "class", "--progress", "none", "--theta", "0", "--memory_objects", "0", "--output"}
+	args := []string{
+		"train", "--select", "first", "--certificate", "none", "--input", input, "--label", "class",
+		"--progress", "none", "--theta", "0", "--memory_objects", "0", "--output",
+	}
 	first := exec.CommandContext(t.Context(), binary, append(args, output)...)
 	if err := first.Start(); err != nil {
 		t.Fatal(err)

@@ -65,7 +65,8 @@ func start(ctx context.Context, args []string, stdout, stderr io.Writer) (code i
 	if ctx.Err() != nil || errors.Is(err, huh.ErrUserAborted) {
 		var run *engine.InterruptedError
 		if errors.As(err, &run) {
-			say(stderr, "espalier: interrupted; checkpoints stay in %s: the same command with --resume goes on from there\n", run.Checkpoints)
+			say(stderr, "espalier: interrupted; checkpoints stay in %s: the same command with --resume goes on from there\n",
+				run.Checkpoints)
 			return exitInterrupted
 		}
 		say(stderr, "espalier: interrupted; nothing half-written was left\n")
@@ -207,7 +208,8 @@ func noArguments(_ *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	return &usage.Error{Problem: fmt.Sprintf("unexpected argument %q: globs go into --input in quotes, so that the shell leaves them alone", args[0])}
+	return &usage.Error{Problem: fmt.Sprintf("unexpected argument %q: globs go into --input in quotes, so that the "+
+		"shell leaves them alone", args[0])}
 }
 
 // initBeam prepares the SDK for running pipelines. A failing DoFn is logged as

@@ -94,8 +94,10 @@ func verbsWithFiles() map[string]func() *pflag.FlagSet {
 // key, or is refused in both.
 func TestFilesAndFlagsAgree(t *testing.T) {
 	texts := []string{
-		"", "0", "1", "007", "-1", "3.5", "1e3", "1e50", "1_000", "0x10", "NaN", ".inf", "inf", "true", "yes", "null", "~", "none", "auto", "a,b", `"a,b",c`, `"a`,
-		"70/10/20", "64MiB", "1.5GB", "30s", "5m", "2024-01-01", "x: y", "# no", "é 東京", "a\tb", "*a", "[a", "{a", "'", "0.25",
+		"", "0", "1", "007", "-1", "3.5", "1e3", "1e50", "1_000", "0x10", "NaN", ".inf", "inf", "true", "yes", "null", "~",
+		"none", "auto", "a,b", `"a,b",c`, `"a`,
+		"70/10/20", "64MiB", "1.5GB", "30s", "5m", "2024-01-01", "x: y", "# no", "é 東京", "a\tb", "*a", "[a", "{a", "'",
+		"0.25",
 	}
 	for verb, flags := range verbsWithFiles() {
 		seen := 0
@@ -115,7 +117,8 @@ func TestFilesAndFlagsAgree(t *testing.T) {
 				if a, b := direct.Lookup(name).Value.String(), filed.Lookup(name).Value.String(); err == nil && a != b {
 					t.Errorf("%s --%s %q: by flag %s, by file %s", verb, name, text, a, b)
 				}
-				if err != nil && (!strings.Contains(err.Error(), "--config x.yaml, line 1: "+name+": got ") || strings.Contains(err.Error(), "strconv")) {
+				if err != nil && (!strings.Contains(err.Error(), "--config x.yaml, line 1: "+name+": got ") ||
+					strings.Contains(err.Error(), "strconv")) {
 					t.Errorf("%s --%s %q: %v", verb, name, text, err)
 				}
 				seen++
@@ -167,8 +170,10 @@ func settled(t *testing.T, content string, args ...string) (*trainFlags, error) 
 
 // TestConfigFile: what is plain YAML is read as people mean it.
 func TestConfigFile(t *testing.T) {
-	final, err := settled(t, "\ufeff# a file of Windows\r\ninput: [\"a,b.parquet\", c.parquet]\r\nlabel: 007\r\noutput: 2024-01-01\r\nlambda: [1, 2.5]\r\ntheta: &t 0.01\r\n"+
-		"split: 80/0/20\r\nignore: x,y\r\nread_ahead: 1MiB\r\ndeadline: 5m\r\nshow: true\r\nseed: 1e3\r\nfrontier_step: *t\r\n", "--theta", "0.5,0.25", "--seed", "7")
+	final, err := settled(t, "\ufeff# a file of Windows\r\ninput: [\"a,b.parquet\", c.parquet]\r\nlabel: "+
+		"007\r\noutput: 2024-01-01\r\nlambda: [1, 2.5]\r\ntheta: &t 0.01\r\n"+
+		"split: 80/0/20\r\nignore: x,y\r\nread_ahead: 1MiB\r\ndeadline: 5m\r\nshow: true\r\nseed: 1e3\r\nfrontier_step: "+
+		"*t\r\n", "--theta", "0.5,0.25", "--seed", "7")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -178,8 +183,9 @@ func TestConfigFile(t *testing.T) {
 		"output": {final.Output, "2024-01-01"},
 		"lambda": {strings.Join(final.Lambda, ";"), "1;2.5"},
 		"theta":  {strings.Join(final.Theta, ";"), "0.5;0.25"},
-		"ignore": {strings.Join(final.Ignore, ";"), "x;y"}, "read_ahead": {final.ReadAhead, int64(1 << 20)}, "deadline": {final.Deadline, 300.0},
-		"show": {final.show, true}, "seed": {final.Seed, uint64(7)}, "frontier_step": {final.FrontierStep, 0.01},
+		"ignore": {strings.Join(final.Ignore, ";"), "x;y"}, "read_ahead": {final.ReadAhead, int64(1 << 20)},
+		"deadline": {final.Deadline, 300.0},
+		"show":     {final.show, true}, "seed": {final.Seed, uint64(7)}, "frontier_step": {final.FrontierStep, 0.01},
 	} {
 		if pair[0] != pair[1] {
 			t.Errorf("%s: %v, want %v", what, pair[0], pair[1])
@@ -202,17 +208,18 @@ func TestConfigRefusals(t *testing.T) {
 		"ignore: {a: b}\n":             `ignore: got a table of keys: want a value or a list of them`,
 		"ignore: [a, ~]\n":             `ignore: a value of the list is no value: want texts or numbers`,
 		"ignore:\n- a\n- [b]\n":        `--config t.yaml, line 3: ignore: a value of the list is a list`,
-		"max_depth: three\n":           `--config t.yaml, line 1: max_depth: got three: want a whole number such as 250000 or 1e8`,
-		"show: 3\n":                    `show: got 3: want true or false`,
-		"max_cost: .inf\n":             `max_cost: got .inf: want a finite number`,
-		"read_ahead: much\n":           `read_ahead: got much: want a size such as 64MiB`,
-		"deadline: soon\n":             `deadline: got soon: want a duration such as 30s`,
-		"- label\n":                    `--config t.yaml, line 1: want settings such as`,
-		"label: a\n---\nlabel: b\n":    `a second document: want one`,
-		"label: [a\n":                  `--config t.yaml: not YAML: `,
-		"[a]: b\n":                     `a key that is no text`,
-		"preset: papers\n":             `--preset papers: want default or paper (preset stands in line 1 of t.yaml)`,
-		"label: a\nlambda: -3\n":       `--lambda -3: want a number from 0 to 1e+12`,
+		"max_depth: three\n": `--config t.yaml, line 1: max_depth: got three: ` +
+			`want a whole number such as 250000 or 1e8`,
+		"show: 3\n":                 `show: got 3: want true or false`,
+		"max_cost: .inf\n":          `max_cost: got .inf: want a finite number`,
+		"read_ahead: much\n":        `read_ahead: got much: want a size such as 64MiB`,
+		"deadline: soon\n":          `deadline: got soon: want a duration such as 30s`,
+		"- label\n":                 `--config t.yaml, line 1: want settings such as`,
+		"label: a\n---\nlabel: b\n": `a second document: want one`,
+		"label: [a\n":               `--config t.yaml: not YAML: `,
+		"[a]: b\n":                  `a key that is no text`,
+		"preset: papers\n":          `--preset papers: want default or paper (preset stands in line 1 of t.yaml)`,
+		"label: a\nlambda: -3\n":    `--lambda -3: want a number from 0 to 1e+12`,
 		"input: a\nlabel: a\noutput: b\ntests: [one]\n": `(tests stands in line 4 of t.yaml)`,
 		"max_depth: *a\n":      `not YAML`,
 		"ignore: &a [b, *a]\n": `ignore: a value of the list is a list`,
@@ -229,16 +236,20 @@ func TestConfigRefusals(t *testing.T) {
 // names the file or a flag.
 func FuzzConfig(f *testing.F) {
 	for _, seed := range []string{
-		"", "# nothing\n", "input: a\nlabel: b\noutput: c\n", "lambda: [1, 2]\npreset: paper\n", "a: &a [*a]\n", "<<: {label: a}\n", "label: !!binary aGk=\n", "? [a]\n: b\n",
-		"label: |\n  a\n  b\n", "\ufefflabel: a\n", "%YAML 1.1\n---\nlabel: yes\n", "max_depth: 1e400\n", "seed: -1\n", "split: 1/2/3/4\n", "bins: [2, 2]\n",
-		"monotone: [a=+1, a=-1]\n", "priors: a=1\n", "read_ahead: 99999999999999EiB\n", "deadline: 9999999999h\n", "label: \"\\0\"\n", "parallelism: x\n", "endpoint: [a]\n",
+		"", "# nothing\n", "input: a\nlabel: b\noutput: c\n", "lambda: [1, 2]\npreset: paper\n", "a: &a [*a]\n",
+		"<<: {label: a}\n", "label: !!binary aGk=\n", "? [a]\n: b\n",
+		"label: |\n  a\n  b\n", "\ufefflabel: a\n", "%YAML 1.1\n---\nlabel: yes\n", "max_depth: 1e400\n", "seed: -1\n",
+		"split: 1/2/3/4\n", "bins: [2, 2]\n",
+		"monotone: [a=+1, a=-1]\n", "priors: a=1\n", "read_ahead: 99999999999999EiB\n", "deadline: 9999999999h\n",
+		"label: \"\\0\"\n", "parallelism: x\n", "endpoint: [a]\n",
 	} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, content string) {
 		_, err := settled(t, content)
 		var invalid *usage.Error
-		if err != nil && (!errors.As(err, &invalid) || !strings.Contains(err.Error(), "--") && !strings.Contains(err.Error(), "t.yaml")) {
+		if err != nil &&
+			(!errors.As(err, &invalid) || !strings.Contains(err.Error(), "--") && !strings.Contains(err.Error(), "t.yaml")) {
 			t.Errorf("%q: %v", content, err)
 		}
 	})

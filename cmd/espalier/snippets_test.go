@@ -38,7 +38,8 @@ func TestSnippetsCompile(t *testing.T) {
 		t.Fatal(err)
 	}
 	replace, origin := make(map[string]string), make(map[string]string)
-	argv := []string{"list", "-export", "-overlay", filepath.Join(t.TempDir(), "overlay.json")} // which compiles and does not link
+	// which compiles and does not link
+	argv := []string{"list", "-export", "-overlay", filepath.Join(t.TempDir(), "overlay.json")}
 	for path, content := range repository(t, root) {
 		if filepath.Ext(path) != ".md" {
 			continue
@@ -90,15 +91,18 @@ func TestSnippetRuns(t *testing.T) {
 		t.Fatal("no block reads runs/tic-tac-toe/tree.json")
 	}
 	dir := t.TempDir()
-	o := espalier(t, "train", "--config", filepath.Join("example", "tic-tac-toe.yaml"), "--input", filepath.Join("example", "tic-tac-toe.parquet"),
+	o := espalier(t, "train", "--config", filepath.Join("example", "tic-tac-toe.yaml"), "--input",
+		filepath.Join("example", "tic-tac-toe.parquet"),
 		"--output", filepath.Join(dir, "runs", "tic-tac-toe"), "--folds", "0", "--certificate", "none")
 	o.wants(t, 0)
 	root, err := filepath.Abs(filepath.Join("..", ".."))
 	if err != nil {
 		t.Fatal(err)
 	}
-	file, overlay, binary := filepath.Join(dir, "main.go"), filepath.Join(dir, "overlay.json"), filepath.Join(dir, "decide")
-	replace, err := json.Marshal(map[string]any{"Replace": map[string]string{filepath.Join(root, "bench", "decide", "main.go"): file}})
+	file, overlay, binary := filepath.Join(dir, "main.go"), filepath.Join(dir, "overlay.json"),
+		filepath.Join(dir, "decide")
+	replace, err := json.Marshal(map[string]any{"Replace": map[string]string{filepath.Join(root, "bench", "decide",
+		"main.go"): file}})
 	if err != nil {
 		t.Fatal(err)
 	}

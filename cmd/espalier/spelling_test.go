@@ -30,7 +30,8 @@ func TestFeaturesAreSpelledAlike(t *testing.T) {
 	read("schema", &schema)
 	features, columns := tree.Properties.Features.Items.OneOf, schema.Properties.Columns.Items.OneOf
 	if len(features) != 2 || len(columns) != 3 {
-		t.Fatalf("%d kinds of feature and %d of column, want 2 and, with those that are no features, 3", len(features), len(columns))
+		t.Fatalf("%d kinds of feature and %d of column, want 2 and, with those that are no features, 3", len(features),
+			len(columns))
 	}
 	for i, feature := range features {
 		column := columns[i+1]

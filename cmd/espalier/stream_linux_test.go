@@ -10,7 +10,8 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/runners/flink"
 
-	"github.com/espalier-ml/espalier/transforms/transformstest" //nolint:depguard // not the command is tested here, but the engine that its tests start
+	//nolint:depguard // not the command is tested here, but the engine that its tests start
+	"github.com/espalier-ml/espalier/transforms/transformstest"
 )
 
 // TestFlinkStream sends streams of events from a broker through Score and
@@ -29,7 +30,8 @@ func TestFlinkStream(t *testing.T) {
 		beam.Init()
 	}
 	e := flink.start(t)
-	for name, value := range map[string]string{"endpoint": e.endpoint, "environment_type": "LOOPBACK", "parallelism": "2"} {
+	options := map[string]string{"endpoint": e.endpoint, "environment_type": "LOOPBACK", "parallelism": "2"}
+	for name, value := range options {
 		if err := flag.Set(name, value); err != nil {
 			t.Fatal(err)
 		}

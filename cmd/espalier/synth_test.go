@@ -19,7 +19,8 @@ func synth(t *testing.T, args ...string) (outcome, string) {
 
 // TestSynth makes up a data set and trains on it by the command that it prints.
 func TestSynth(t *testing.T) {
-	o, output := synth(t, "--rows", "2e4", "--rows_per_file", "8000", "--nulls", "0.02", "--duplicates", "0.3", "--distinct", "1e3")
+	o, output := synth(t, "--rows", "2e4", "--rows_per_file", "8000", "--nulls", "0.02", "--duplicates", "0.3",
+		"--distinct", "1e3")
 	o.wants(t, 0)
 	validate(t, "tree", filepath.Join(output, "_tree.json"))
 	validate(t, "synth", filepath.Join(output, "manifest.json"))
@@ -33,7 +34,8 @@ func TestSynth(t *testing.T) {
 	}
 	args[len(args)-1] = filepath.Join(t.TempDir(), "run") // the last one is --output
 	espalier(t, append(args, "--progress", "none")...).wants(t, 0)
-	evaluated := espalier(t, "evaluate", "--model", filepath.Join(output, "_tree.json"), "--input", filepath.Join(output, "*.parquet"), "--progress", "none")
+	evaluated := espalier(t, "evaluate", "--model", filepath.Join(output, "_tree.json"), "--input",
+		filepath.Join(output, "*.parquet"), "--progress", "none")
 	evaluated.wants(t, 0)
 	if !strings.Contains(evaluated.stdout, "20000") {
 		t.Errorf("the mark, the costs or the tree are read as rows:\n%s", evaluated.stdout)
@@ -56,12 +58,14 @@ func TestSynthConfig(t *testing.T) {
 	output := filepath.Join(t.TempDir(), "made-up")
 	o := espalier(t, "synth", "--config", config, "--output", output, "--categorical", "2")
 	o.wants(t, 0, "synth: 1000 rows in ")
-	if got := string(read(t, filepath.Join(output, "_costs.csv"))); strings.Count(got, "\n") != 5 || !strings.Contains(got, "\nx01,") || !strings.Contains(got, "\nc01,") {
+	if got := string(read(t, filepath.Join(output, "_costs.csv"))); strings.Count(got, "\n") != 5 ||
+		!strings.Contains(got, "\nx01,") || !strings.Contains(got, "\nc01,") {
 		t.Errorf("costs, want those of two numeric and two categorical columns:\n%s", got)
 	}
 	same, other := synth(t, "--rows", "1000", "--numeric", "2", "--categorical", "2", "--noise", ".5", "--codec", "zstd")
 	same.wants(t, 0)
-	if !bytes.Equal(read(t, filepath.Join(output, "part-00000.parquet")), read(t, filepath.Join(other, "part-00000.parquet"))) {
+	if !bytes.Equal(read(t, filepath.Join(output, "part-00000.parquet")),
+		read(t, filepath.Join(other, "part-00000.parquet"))) {
 		t.Error("the same settings by flags give other bytes")
 	}
 }
@@ -115,7 +119,8 @@ func TestSynthUsage(t *testing.T) {
 // TestSynthInterrupt interrupts a long run once it has written a file.
 func TestSynthInterrupt(t *testing.T) {
 	output := filepath.Join(t.TempDir(), "made-up")
-	c := exec.Command(binary, "synth", "--output", output, "--rows", "1e10", "--rows_per_file", "2e5", "--progress", "plain")
+	c := exec.Command(binary, "synth", "--output", output, "--rows", "1e10", "--rows_per_file", "2e5", "--progress",
+		"plain")
 	var stderr strings.Builder
 	c.Stderr = &stderr
 	if err := c.Start(); err != nil {

@@ -44,7 +44,8 @@ func TestUnknownTopic(t *testing.T) {
 		"predct":     `no help on "predct"; did you mean "predict"?`,
 		"xyzzyxyzzy": `no help on "xyzzyxyzzy" (espalier help lists verbs and topics)`,
 	} {
-		if err := run(context.Background(), []string{"help", topic}, &out, &out); err == nil || !strings.Contains(err.Error(), want) {
+		if err := run(context.Background(), []string{"help", topic}, &out, &out); err == nil ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("help %s: %v, want %s", topic, err, want)
 		}
 	}
@@ -56,7 +57,8 @@ func TestReadable(t *testing.T) {
 		"- one item that is longer than a line\n- see [the words](glossary.md) or [a site](https://example.org)\n\n" +
 		"| a | b |\n| - | - |\n\n```sh\nespalier help\n\nespalier version\n```\n"
 	const want = "# Title\n\nA paragraph with `code` and\nweight that goes on for more\nthan a line.\n\n" +
-		"- one item that is longer than\n  a line\n- see the words (espalier help\n  glossary) or a site\n  (https://example.org)\n\n" +
+		"- one item that is longer than\n  a line\n- see the words (espalier help\n  glossary) or a site\n  " +
+		"(https://example.org)\n\n" +
 		"| a | b |\n| - | - |\n\n    espalier help\n\n    espalier version\n"
 	if got := readable(markdown, 30); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
@@ -70,7 +72,8 @@ func TestTopicsFit(t *testing.T) {
 		fenced := false
 		for _, line := range strings.Split(readable(p.Text, page), "\n") {
 			fenced = strings.HasPrefix(line, "    ")
-			if n := runewidth.StringWidth(line); n > page && !fenced && !strings.HasPrefix(line, "|") && !strings.HasPrefix(line, "#") {
+			if n := runewidth.StringWidth(line); n > page && !fenced && !strings.HasPrefix(line, "|") &&
+				!strings.HasPrefix(line, "#") {
 				t.Errorf("%s: %d characters: %s", p.Name, n, line)
 			}
 		}

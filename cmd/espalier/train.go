@@ -149,7 +149,8 @@ func settleFirst(set *pflag.FlagSet, c *trainFlags, file *configFile, reporter e
 		values []string
 	}{{"algorithm", c.Algorithm}, {"lambda", c.Lambda}, {"theta", c.Theta}, {"tests", c.Tests}, {"bins", c.Bins}} {
 		if n := len(list.values); n > 1 && file.says(set, list.flag) {
-			return &usage.Error{Problem: fmt.Sprintf("--%s %s: --select first grows the first of the values alone: name one, or a rule that chooses, such as --select best",
+			return &usage.Error{Problem: fmt.Sprintf("--%s %s: --select first grows the first of the values alone: name one, "+
+				"or a rule that chooses, such as --select best",
 				list.flag, strings.Join(list.values, ","))}
 		}
 	}
@@ -174,7 +175,8 @@ func printResult(w io.Writer, r *pipelines.Result, show bool) error {
 		_ = report.Features(b, r.Tree, width)
 	}
 	if r.Frontier != nil {
-		_, _ = fmt.Fprintf(b, "\nthe frontier, of %d prunings of %d trees (* chosen: %s)\n", r.Frontier.Pruned, r.Frontier.Grown, r.Frontier.Select)
+		_, _ = fmt.Fprintf(b, "\nthe frontier, of %d prunings of %d trees (* chosen: %s)\n", r.Frontier.Pruned,
+			r.Frontier.Grown, r.Frontier.Select)
 		_ = report.Frontier(b, r.Frontier.Report(), width)
 	}
 	if r.Metrics.Folds != nil {

@@ -32,7 +32,8 @@ func TestExample(t *testing.T) {
 	}
 	output := filepath.Join(t.TempDir(), "run")
 	input := filepath.Join("example", "tic-tac-toe.parquet")
-	o := espalier(t, "train", "--config", filepath.Join("example", "tic-tac-toe.yaml"), "--input", input, "--output", output)
+	o := espalier(t, "train", "--config", filepath.Join("example", "tic-tac-toe.yaml"), "--input", input, "--output",
+		output)
 	o.wants(t, 0, "induce: 13640 weight settled")
 	found := 0
 	for _, block := range fenced(readme, "text") {
@@ -66,7 +67,8 @@ func TestDocuments(t *testing.T) {
 		t.Fatal(err)
 	}
 	groups := filepath.Join(t.TempDir(), "costs.csv")
-	if err := os.WriteFile(groups, []byte("feature,cost,group,group_cost\nx,1,lab,2.5\ns,2,lab,2.5\nn,0.5,,\n"), 0o666); err != nil {
+	if err := os.WriteFile(groups, []byte("feature,cost,group,group_cost\nx,1,lab,2.5\ns,2,lab,2.5\nn,0.5,,\n"),
+		0o666); err != nil {
 		t.Fatal(err)
 	}
 	for name, flags := range map[string][]string{
@@ -93,7 +95,8 @@ func TestDocuments(t *testing.T) {
 				}
 			}
 			validateAll(t, "train", output)
-			if !strings.Contains(o.stdout, "wrote "+output) || !strings.Contains(o.stdout, "AUC ") || !strings.Contains(o.stdout, "expected cost") {
+			if !strings.Contains(o.stdout, "wrote "+output) || !strings.Contains(o.stdout, "AUC ") ||
+				!strings.Contains(o.stdout, "expected cost") {
 				t.Errorf("stdout lacks what was written, AUC or expected cost:\n%s", o.stdout)
 			}
 			if name == "folds" && !strings.Contains(o.stdout, "3 folds: AUC ") {
@@ -101,7 +104,8 @@ func TestDocuments(t *testing.T) {
 			}
 			espalier(t, "evaluate", "--model", output, "--input", input, "--progress", "none").wants(t, 0)
 			scored := filepath.Join(t.TempDir(), "scored")
-			p := espalier(t, "predict", "--model", output, "--input", input, "--output", scored, "--key", "n", "--explain", "--progress", "none")
+			p := espalier(t, "predict", "--model", output, "--input", input, "--output", scored, "--key", "n", "--explain",
+				"--progress", "none")
 			p.wants(t, 0)
 			if !strings.Contains(p.stdout, "scored 600 rows") || !strings.Contains(p.stdout, "AUC") {
 				t.Errorf("stdout of predict lacks rows or AUC:\n%s", p.stdout)
@@ -159,7 +163,10 @@ func TestPrecedence(t *testing.T) {
 	if err := json.Unmarshal(b, &manifest); err != nil {
 		t.Fatal(err)
 	}
-	for key, want := range map[string]any{"tests": "onehot", "lambda": 3.0, "bins": 9.0, "binning": "kmeans", "split": "80/0/20"} {
+	for key, want := range map[string]any{
+		"tests": "onehot", "lambda": 3.0, "bins": 9.0, "binning": "kmeans",
+		"split": "80/0/20",
+	} {
 		if got := manifest.Config[key]; got != want {
 			t.Errorf("%s: %v, want %v", key, got, want)
 		}
@@ -194,7 +201,10 @@ func TestFirst(t *testing.T) {
 		{[]string{"--lambda", "auto", "--select", "first"}, "--lambda auto is a choice"},
 		{[]string{"--lambda", "1,10"}, "--lambda 1,10: --select first grows the first of the values alone"},
 		{[]string{"--bins", "5,9"}, "--bins 5,9: --select first"},
-		{[]string{"--max_expected_cost", "2"}, "--max_expected_cost 2 is a budget to choose by: --select first chooses nothing"},
+		{
+			[]string{"--max_expected_cost", "2"},
+			"--max_expected_cost 2 is a budget to choose by: --select first chooses nothing",
+		},
 		{[]string{"--max_cost", "2"}, "--max_cost 2 is a budget"},
 	} {
 		o, _ := train(t, input, append(c.flags, "--preset", "paper")...)
@@ -204,21 +214,17 @@ func TestFirst(t *testing.T) {
 	o.wants(t, 0)
 }
 
-func TestCommandLine(t *testing.T) {
-	input := mixed(t, 100, parquetio.WriteOptions{})
-	yaml := filepath.Join(t.TempDir(), "bad.yaml")
-	if err := os.WriteFile(yaml, []byte("lamda: 3\n"), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	endless := filepath.Join(t.TempDir(), "endless.yaml")
-	if err := os.WriteFile(endless, []byte("lambda: .inf\n"), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	for _, c := range []struct {
-		args  []string
-		code  int
-		words []string // of stderr, or of stdout for code 0
-	}{
+// commandLine is a case of TestCommandLine.
+type commandLine struct {
+	args  []string
+	code  int
+	words []string // of stderr, or of stdout for code 0
+}
+
+// commandLines lists command lines with the exit code and words of the output. input is a Parquet
+// file, misspelled and endless are config files with a fault.
+func commandLines(input, misspelled, endless string) []commandLine {
+	return []commandLine{
 		{[]string{"version"}, 0, []string{"espalier ", ", go1.", "Beam 2.77.0"}},
 		{[]string{"--version"}, 0, []string{"espalier ", ", go1.", "Beam 2.77.0"}},
 		{[]string{"train", "--max_depth", "three"}, 2, []string{"espalier: --max_depth three: want a whole number"}},
@@ -237,19 +243,40 @@ func TestCommandLine(t *testing.T) {
 		{[]string{"train", "a.parquet", "b.parquet"}, 2, []string{"in quotes"}},
 		{[]string{"train", "--preset", "papers"}, 2, []string{"default or paper"}},
 		{[]string{"train"}, 2, []string{"--input", "--label", "--output"}},
-		{[]string{"train", "--config", yaml}, 2, []string{`did you mean "lambda"?`}},
+		{[]string{"train", "--config", misspelled}, 2, []string{`did you mean "lambda"?`}},
 		{[]string{"train", "--lambda", "NaN"}, 2, []string{"--lambda NaN", "want a number"}},
 		{[]string{"train", "--theta", "-Inf"}, 2, []string{"--theta -Inf", "want a number"}},
 		{[]string{"train", "--config", endless}, 2, []string{"--lambda .inf: want a number", "line 1 of ", "endless.yaml"}},
 		{[]string{"train", "--config", "nowhere.yaml"}, 2, []string{"nowhere.yaml"}},
-		{[]string{"train", "--input", input, "--label", "class", "--output", "x", "--runner", "samza"}, 2, []string{"direct", "prism"}},
-		{[]string{"train", "--input", input, "--label", "class", "--output", "x", "--progress", "loud"}, 2, []string{"auto, bar, plain or none"}},
+		{
+			[]string{"train", "--input", input, "--label", "class", "--output", "x", "--runner", "samza"},
+			2,
+			[]string{"direct", "prism"},
+		},
+		{
+			[]string{"train", "--input", input, "--label", "class", "--output", "x", "--progress", "loud"},
+			2,
+			[]string{"auto, bar, plain or none"},
+		},
 		{[]string{"train", "--input", "gs3://bucket/x", "--label", "class", "--output", "x"}, 2, []string{"unknown scheme"}},
 		{[]string{"show"}, 2, []string{"which tree"}},
 		{[]string{"show", "nowhere"}, 2, []string{"nowhere"}},
 		{[]string{"show", input}, 2, []string{"tree.json"}},
 		{[]string{"evaluate", "--model", "nowhere", "--input", input}, 2, []string{"nowhere"}},
-	} {
+	}
+}
+
+func TestCommandLine(t *testing.T) {
+	input := mixed(t, 100, parquetio.WriteOptions{})
+	yaml := filepath.Join(t.TempDir(), "bad.yaml")
+	if err := os.WriteFile(yaml, []byte("lamda: 3\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	endless := filepath.Join(t.TempDir(), "endless.yaml")
+	if err := os.WriteFile(endless, []byte("lambda: .inf\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range commandLines(input, yaml, endless) {
 		o := espalier(t, c.args...)
 		if c.code != 0 {
 			o.wants(t, c.code, c.words...)

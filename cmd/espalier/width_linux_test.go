@@ -52,7 +52,10 @@ func TestTerminalWidth(t *testing.T) {
 			{"train", "--help"},
 			{"help", "glossary"},
 			{"predict", "--model", output, "--input", input, "--output", t.TempDir() + "/scored", "--progress", "none"},
-			{"train", "--input", input, "--label", "class", "--output", t.TempDir() + "/run", "--select", "first", "--show", "--progress", "none"},
+			{
+				"train", "--input", input, "--label", "class", "--output", t.TempDir() + "/run", "--select", "first", "--show",
+				"--progress", "none",
+			},
 		} {
 			if args[1] == "--help" && width < 80 { // what is said before the flags has lines of up to 80 characters
 				continue

@@ -17,7 +17,10 @@ type coder struct {
 }
 
 func newCoder(spec RowSpec, features []dataset.Feature, classes []string, pieces int) *coder {
-	c := &coder{spec: spec, layout: dataset.NewLayout(features), encoders: NewEncoders(features), classes: ClassCodes(classes), pieces: max(1, min(pieces, len(features)))}
+	c := &coder{
+		spec: spec, layout: dataset.NewLayout(features), encoders: NewEncoders(features),
+		classes: ClassCodes(classes), pieces: max(1, min(pieces, len(features))),
+	}
 	return c
 }
 
@@ -71,7 +74,10 @@ func (c *coder) code(ctx context.Context, g *rowGroup, s *coded) error {
 	p := newPool(c.pieces, 0)
 	for i := range c.pieces {
 		from, to := i*len(c.encoders)/c.pieces, (i+1)*len(c.encoders)/c.pieces
-		if err := p.do(ctx, func(worker int) error { return c.codeColumns(ctx, g, from, to, s.keys, &s.columns[worker]) }); err != nil {
+		err := p.do(ctx, func(worker int) error {
+			return c.codeColumns(ctx, g, from, to, s.keys, &s.columns[worker])
+		})
+		if err != nil {
 			break // wait returns it
 		}
 	}
@@ -120,7 +126,8 @@ func (g *rowGroup) classNumbers(numbers map[string]uint16, classes []uint16) ([]
 			k = classOf(v, r, numbers)
 		}
 		if k < 0 {
-			return nil, g.errorAt(g.spec.Label, v.Spell(r), "not one of the tree's classes", "train anew, leave such rows out of the input, or predict with --label none")
+			return nil, g.errorAt(g.spec.Label, v.Spell(r), "not one of the tree's classes",
+				"train anew, leave such rows out of the input, or predict with --label none")
 		}
 		classes[r] = uint16(k)
 	}

@@ -138,7 +138,9 @@ func (f *evaluateFn) FinishBundle(ctx context.Context, emit func(int64, []byte))
 
 // ReadLeafCounts returns the counts of a part that Evaluate wrote for each tree;
 // zeros where it has no rows.
-func ReadLeafCounts(ctx context.Context, out string, part dataset.Part, trees []*tree.Tree) ([]*tree.LeafCounts, error) {
+func ReadLeafCounts(
+	ctx context.Context, out string, part dataset.Part, trees []*tree.Tree,
+) ([]*tree.LeafCounts, error) {
 	urls, counts := make([]string, len(trees)), make([]*tree.LeafCounts, len(trees))
 	for at, t := range trees {
 		urls[at], counts[at] = countsURL(out, leavesKey(at, part)), t.NewLeafCounts()

@@ -46,13 +46,19 @@ func newWorld(t *testing.T) *world {
 	w := &world{memoryFiles: newMemory(t), features: []dataset.Feature{
 		{Name: "x", Kind: dataset.Numeric, Cuts: []float64{1, 2, 3, 4, 5, 6, 7}, Range: []float64{0, 8}, Cost: 1},
 		{Name: "y", Kind: dataset.Numeric, Cuts: []float64{-0.5, 0.5}, Range: []float64{-1, 1}, Missing: 1, Cost: 2},
-		{Name: "color", Kind: dataset.Categorical, Values: []string{"blue", "green", "red"}, Type: dataset.Text, Other: 1, Cost: 1},
+		{
+			Name: "color", Kind: dataset.Categorical, Values: []string{"blue", "green", "red"}, Type: dataset.Text, Other: 1,
+			Cost: 1,
+		},
 	}}
 	w.columns, w.layout = split.Columns(w.features), dataset.NewLayout(w.features)
 	random := rand.New(rand.NewPCG(3, 4))
 	table := dataset.NewTable(w.layout, false)
 	for range 900 {
-		key := []byte{byte(random.IntN(8)), byte([]int{0, 1, 2, w.features[1].MissingCode()}[random.IntN(4)]), byte(random.IntN(4))}
+		key := []byte{
+			byte(random.IntN(8)), byte([]int{0, 1, 2, w.features[1].MissingCode()}[random.IntN(4)]),
+			byte(random.IntN(4)),
+		}
 		class := uint16(0)
 		switch {
 		case key[0] > 4 != (key[2] == 1):
@@ -91,8 +97,11 @@ func (w *world) growth(budget int64) *levels.Growth {
 
 func (w *world) growConfig(p induce.Params, out string) jobs.GrowConfig {
 	return jobs.GrowConfig{
-		Setting: levels.Setting{Params: p, Columns: w.columns, Classes: len(worldClasses), Total: w.weight, Heaviest: w.heaviest, Piece: 200},
-		Widths:  w.layout.Widths, Workers: 2, Out: out,
+		Setting: levels.Setting{
+			Params: p, Columns: w.columns, Classes: len(worldClasses), Total: w.weight,
+			Heaviest: w.heaviest, Piece: 200,
+		},
+		Widths: w.layout.Widths, Workers: 2, Out: out,
 	}
 }
 
@@ -148,12 +157,14 @@ func same(t *testing.T, what string, got, want *induce.Node) {
 // one pass over the objects and in several, are those that are grown in memory.
 func TestLevel(t *testing.T) {
 	for _, test := range []struct {
-		name   string
-		runner string
-		levels int
-		memory int64
+		name, runner string
+		levels       int
+		memory       int64
 	}{
-		{"one level", "direct", 1, 1 << 20}, {"many passes", "direct", 1, 600}, {"three levels", "direct", 3, 1 << 20}, {"on prism", "prism", 3, 1 << 20},
+		{"one level", "direct", 1, 1 << 20},
+		{"many passes", "direct", 1, 600},
+		{"three levels", "direct", 3, 1 << 20},
+		{"on prism", "prism", 3, 1 << 20},
 	} {
 		for at, p := range worldParams() {
 			w := newWorld(t)
@@ -217,7 +228,10 @@ func TestGrow(t *testing.T) {
 	} {
 		w := newWorld(t)
 		small := func(g *levels.Growth, out string, trees []induce.Params) []*induce.Node {
-			c := jobs.SmallConfig{GrowConfig: w.growConfig(trees[0], out), Trees: trees, Together: test.together, Spill: test.spill}
+			c := jobs.SmallConfig{
+				GrowConfig: w.growConfig(trees[0], out), Trees: trees, Together: test.together,
+				Spill: test.spill,
+			}
 			if err := jobs.WriteSmall(t.Context(), &c, g, test.partition); err != nil {
 				t.Fatal(err)
 			}
@@ -354,6 +368,97 @@ func (f *writtenFile) Commit() error {
 
 func (f *writtenFile) Abort() error { return nil }
 
+// scoredRows are rows of a world with what the tree's scorer finds for each.
+type scoredRows struct {
+	x, y         []float64
+	color, label []string
+	leaves       []int // node of each row's leaf
+	counts       *tree.LeafCounts
+	novelty      map[string]dataset.Novelty // by feature
+}
+
+func newScoredRows(t *testing.T, w *world, model *tree.Tree, rows int) *scoredRows {
+	t.Helper()
+	scorer := model.Scorer()
+	random := rand.New(rand.NewPCG(5, 6))
+	s := &scoredRows{
+		x: make([]float64, rows), y: make([]float64, rows), color: make([]string, rows), label: make([]string, rows),
+		leaves: make([]int, rows), counts: model.NewLeafCounts(), novelty: make(map[string]dataset.Novelty),
+	}
+	for r := range rows {
+		s.x[r], s.y[r] = float64(random.IntN(100))/10-0.5, float64(random.IntN(5))/2-1
+		s.color[r], s.label[r] = []string{"red", "green", "blue", "pink", ""}[random.IntN(5)], worldClasses[random.IntN(3)]
+		if r%11 == 0 {
+			s.y[r] = math.NaN()
+		}
+		values := []tree.Value{tree.Number(s.x[r]), tree.Number(s.y[r]), tree.Text(s.color[r])}
+		if r%11 == 0 {
+			values[1] = tree.Value{}
+		}
+		if s.color[r] == "" { // the dictionary's null
+			values[2] = tree.Value{}
+		}
+		s.leaves[r] = leafOf(t, scorer, func(f int) tree.Value { return values[f] })
+		s.counts.Rows[s.leaves[r]]++
+		s.counts.Weights[s.leaves[r]][slices.Index(worldClasses, s.label[r])]++
+		for f, n := range [3]dataset.Novelty{ // by hand: see the ranges and values of newWorld
+			{Outside: one(s.x[r] < 0 || s.x[r] > 8)},
+			{Missing: one(r%11 == 0), Outside: one(s.y[r] < -1 || s.y[r] > 1)},
+			{Missing: one(s.color[r] == ""), Unseen: one(s.color[r] == "pink")},
+		} {
+			sum := s.novelty[w.features[f].Name]
+			sum.Add(n)
+			s.novelty[w.features[f].Name] = sum
+		}
+	}
+	return s
+}
+
+// inFiles returns the tasks of files with up to two row groups each, and puts the
+// row groups into the world.
+func (s *scoredRows) inFiles(w *world, group int) []jobs.Task {
+	rows := len(s.x)
+	var tasks []jobs.Task
+	for from := 0; from < rows; from += 2 * group {
+		task := jobs.Task{File: fmt.Sprintf("rows-%d", from), Output: fmt.Sprintf("scored-%d", from)}
+		for ; task.RowGroups < 2 && from+task.RowGroups*group < rows; task.RowGroups++ {
+			low := from + task.RowGroups*group
+			high := min(low+group, rows)
+			w.groups[task.File+"#"+strconv.Itoa(task.RowGroups)] = map[string]*dataset.Vector{
+				"x":     {Type: dataset.Number, Numbers: s.x[low:high]},
+				"y":     {Type: dataset.Number, Numbers: s.y[low:high]},
+				"color": texts(s.color[low:high]), "class": texts(s.label[low:high]),
+			}
+		}
+		tasks = append(tasks, task)
+	}
+	return tasks
+}
+
+// checkLeaves holds the leaves that were written against those of the scorer, and
+// returns the number of rows.
+func (s *scoredRows) checkLeaves(t *testing.T, f *writtenFile, group int) int {
+	t.Helper()
+	rows := 0
+	from, err := strconv.Atoi(f.output[len("scored-"):])
+	if err != nil || !f.committed {
+		t.Errorf("%s was not committed, error %v", f.output, err)
+	}
+	ids, ok := f.columns[len(f.columns)-3].Values.([]int32)
+	if !ok || f.columns[len(f.columns)-3].Name != "leaf" {
+		t.Fatalf("columns %+v", f.columns)
+	}
+	for g, list := range f.leaves {
+		for i, leaf := range list {
+			if want := s.leaves[from+g*group+i]; int(ids[leaf]) != want {
+				t.Errorf("row %d of %s is in leaf %d, want %d", g*group+i, f.output, ids[leaf], want)
+			}
+			rows++
+		}
+	}
+	return rows
+}
+
 // TestPredict: the leaf of each row is the one that the tree's scorer finds, and
 // rows, classes and new values are counted. Two row groups are a file.
 func TestPredict(t *testing.T) {
@@ -363,55 +468,14 @@ func TestPredict(t *testing.T) {
 		model := w.model(w.grown(worldParams()[0]))
 		w.files["tree.json"] = model.Encode()
 		scorer := model.Scorer()
-		random := rand.New(rand.NewPCG(5, 6))
-		x, y, color, label := make([]float64, rows), make([]float64, rows), make([]string, rows), make([]string, rows)
-		want, leaves := model.NewLeafCounts(), make([]int, rows)
-		novelty := make(map[string]dataset.Novelty)
-		for r := range rows {
-			x[r], y[r] = float64(random.IntN(100))/10-0.5, float64(random.IntN(5))/2-1
-			color[r], label[r] = []string{"red", "green", "blue", "pink", ""}[random.IntN(5)], worldClasses[random.IntN(3)]
-			if r%11 == 0 {
-				y[r] = math.NaN()
-			}
-			values := []tree.Value{tree.Number(x[r]), tree.Number(y[r]), tree.Text(color[r])}
-			if r%11 == 0 {
-				values[1] = tree.Value{}
-			}
-			if color[r] == "" { // the dictionary's null
-				values[2] = tree.Value{}
-			}
-			leaves[r] = leafOf(t, scorer, func(f int) tree.Value { return values[f] })
-			want.Rows[leaves[r]]++
-			want.Weights[leaves[r]][slices.Index(worldClasses, label[r])]++
-			for f, n := range [3]dataset.Novelty{ // by hand: see the ranges and values of newWorld
-				{Outside: one(x[r] < 0 || x[r] > 8)},
-				{Missing: one(r%11 == 0), Outside: one(y[r] < -1 || y[r] > 1)},
-				{Missing: one(color[r] == ""), Unseen: one(color[r] == "pink")},
-			} {
-				sum := novelty[w.features[f].Name]
-				sum.Add(n)
-				novelty[w.features[f].Name] = sum
-			}
-		}
+		list := newScoredRows(t, w, model, rows)
 		var files []*writtenFile
 		w.predictions = func(output string, columns []jobs.PredictionColumn) jobs.Predictions {
 			f := &writtenFile{m: w.memoryFiles, output: output, columns: columns, leaves: make(map[int][]uint16)}
 			files = append(files, f)
 			return f
 		}
-		w.tasks = nil
-		for from := 0; from < rows; from += 2 * group {
-			task := jobs.Task{File: fmt.Sprintf("rows-%d", from), Output: fmt.Sprintf("scored-%d", from)}
-			for ; task.RowGroups < 2 && from+task.RowGroups*group < rows; task.RowGroups++ {
-				low := from + task.RowGroups*group
-				high := min(low+group, rows)
-				w.groups[task.File+"#"+strconv.Itoa(task.RowGroups)] = map[string]*dataset.Vector{
-					"x": {Type: dataset.Number, Numbers: x[low:high]}, "y": {Type: dataset.Number, Numbers: y[low:high]},
-					"color": texts(color[low:high]), "class": texts(label[low:high]),
-				}
-			}
-			w.tasks = append(w.tasks, task)
-		}
+		w.tasks = list.inFiles(w, group)
 		spec := jobs.RowSpec{Label: "class", WeightScale: 1, Shares: dataset.Shares{1}}
 		for _, in := range scorer.Features() {
 			spec.Features = append(spec.Features, jobs.FeatureColumn{Name: in.Name, Kind: in.Kind})
@@ -426,31 +490,16 @@ func TestPredict(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		wanted := &jobs.Predicted{Rows: rows, Counts: want}
+		wanted := &jobs.Predicted{Rows: rows, Counts: list.counts}
 		for _, in := range scorer.Features() {
-			wanted.Novelty = append(wanted.Novelty, novelty[in.Name])
+			wanted.Novelty = append(wanted.Novelty, list.novelty[in.Name])
 		}
 		if diff := cmp.Diff(wanted, got); diff != "" {
 			t.Errorf("%s: counts (-want +got):\n%s", runner, diff)
 		}
 		seen := 0
 		for _, f := range files {
-			from, err := strconv.Atoi(f.output[len("scored-"):])
-			if err != nil || !f.committed {
-				t.Errorf("%s: %s was not committed, error %v", runner, f.output, err)
-			}
-			ids, ok := f.columns[len(f.columns)-3].Values.([]int32)
-			if !ok || f.columns[len(f.columns)-3].Name != "leaf" {
-				t.Fatalf("columns %+v", f.columns)
-			}
-			for g, list := range f.leaves {
-				for i, leaf := range list {
-					if want := leaves[from+g*group+i]; int(ids[leaf]) != want {
-						t.Errorf("%s: row %d of %s is in leaf %d, want %d", runner, g*group+i, f.output, ids[leaf], want)
-					}
-					seen++
-				}
-			}
+			seen += list.checkLeaves(t, f, group)
 		}
 		if seen != rows || len(files) != len(w.tasks) {
 			t.Errorf("%s: %d rows in %d files, want %d in %d", runner, seen, len(files), rows, len(w.tasks))

@@ -162,7 +162,9 @@ func (f *mergeLevelFn) StartBundle(_ context.Context, _ func(int64, []byte)) err
 	return nil
 }
 
-func (f *mergeLevelFn) ProcessElement(ctx context.Context, key int64, values func(*[]byte) bool, emit func(int64, []byte)) error {
+func (f *mergeLevelFn) ProcessElement(
+	ctx context.Context, key int64, values func(*[]byte) bool, emit func(int64, []byte),
+) error {
 	ctx, err := f.Run.enter(ctx)
 	if err != nil {
 		return err
@@ -273,7 +275,9 @@ func ReadLevel(ctx context.Context, c *LevelConfig) (*LevelState, int, error) {
 }
 
 // ReadCounts returns what was counted of a pass at a level of a job.
-func ReadCounts(ctx context.Context, grower *levels.Grower, p *levels.Pass, out string, level int) (*levels.Counts, error) {
+func ReadCounts(
+	ctx context.Context, grower *levels.Grower, p *levels.Pass, out string, level int,
+) (*levels.Counts, error) {
 	keys := grower.PieceKeys(p)
 	urls := make([]string, len(keys))
 	for i, key := range keys {

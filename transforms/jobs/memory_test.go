@@ -9,7 +9,8 @@ import (
 	"testing"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
-	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/runners/direct" //nolint:staticcheck // the embedded default, see package pipelines
+	//nolint:staticcheck // the embedded default, see package pipelines
+	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/runners/direct"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/testing/ptest"
 
 	"github.com/espalier-ml/espalier/induce/binning"
@@ -54,7 +55,9 @@ func (m *memoryFiles) RowGroup(_ context.Context, task jobs.Task, columns []stri
 	return r, nil
 }
 
-func (m *memoryFiles) Predictions(_ context.Context, task jobs.Task, _ []string, columns []jobs.PredictionColumn) (jobs.Predictions, error) {
+func (m *memoryFiles) Predictions(_ context.Context, task jobs.Task, _ []string,
+	columns []jobs.PredictionColumn,
+) (jobs.Predictions, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.predictions == nil {

@@ -124,7 +124,10 @@ func (f *mergeObjectsFn) newStats(key int64, weighted bool) *ObjectStats {
 // NewObjectStats returns statistics of no objects. features: those of which rows
 // without a value are counted; 0: none.
 func NewObjectStats(part dataset.Part, classes, features int) *ObjectStats {
-	s := &ObjectStats{Part: part, ClassObjects: make([]int64, classes), ClassWeight: make([]int64, classes), Relabelled: make([]int64, classes)}
+	s := &ObjectStats{
+		Part: part, ClassObjects: make([]int64, classes), ClassWeight: make([]int64, classes),
+		Relabelled: make([]int64, classes),
+	}
 	if features > 0 {
 		s.Missing, s.Other = make([]int64, features), make([]int64, features)
 	}

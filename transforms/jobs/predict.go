@@ -16,12 +16,14 @@ import (
 type PredictConfig struct {
 	Tree    string     // URL of tree.json
 	Decoded *tree.Tree `json:"-"` // the same, for DoFns in the driver's own process; elsewhere it is decoded
-	Rows    []byte     // RowSpec, whose features are those that the tree tests, in the order of its Scorer; a label is for metrics, and may be none
-	Copied  []string   // columns that predictions stand beside
-	Paths   []string   // by leaf, in the order of their nodes: the texts of a column path; nil: there is none
-	Workers int        // goroutines of a bundle; 1 on engines
-	Pieces  int        // goroutines that share a row group's columns, for few files
-	Out     string     // folder of counts
+	// RowSpec, whose features are those that the tree tests, in the order of its Scorer; a
+	// label is for metrics, and may be none
+	Rows    []byte
+	Copied  []string // columns that predictions stand beside
+	Paths   []string // by leaf, in the order of their nodes: the texts of a column path; nil: there is none
+	Workers int      // goroutines of a bundle; 1 on engines
+	Pieces  int      // goroutines that share a row group's columns, for few files
+	Out     string   // folder of counts
 	Run     RunName
 }
 
@@ -57,7 +59,8 @@ func PredictionColumns(t *tree.Tree, paths []string) []PredictionColumn {
 		if p == nil {
 			continue
 		}
-		classes, leaves, tests, costs = append(classes, p.Class), append(leaves, int32(p.Leaf)), append(tests, int32(p.Tests)), append(costs, p.Billed)
+		classes, leaves, tests, costs = append(classes, p.Class), append(leaves, int32(p.Leaf)),
+			append(tests, int32(p.Tests)), append(costs, p.Billed)
 		for k, x := range p.Probabilities {
 			probabilities[k] = append(probabilities[k], x)
 		}
@@ -66,7 +69,8 @@ func PredictionColumns(t *tree.Tree, paths []string) []PredictionColumn {
 	for k, class := range t.Label.Classes {
 		columns = append(columns, PredictionColumn{"probability_" + class, probabilities[k]})
 	}
-	columns = append(columns, PredictionColumn{"leaf", leaves}, PredictionColumn{"tests", tests}, PredictionColumn{"cost", costs})
+	columns = append(columns, PredictionColumn{"leaf", leaves}, PredictionColumn{"tests", tests},
+		PredictionColumn{"cost", costs})
 	if paths != nil {
 		columns = append(columns, PredictionColumn{"path", paths})
 	}
@@ -147,7 +151,10 @@ func (f *predictFn) StartBundle(ctx context.Context, _ func(int64, []byte)) erro
 	f.workers = make([]predictWorker, max(1, f.Workers))
 	for i := range f.workers {
 		inputs := len(f.watches)
-		f.workers[i] = predictWorker{vectors: make([]dataset.Vector, inputs), novelty: make([]dataset.Novelty, inputs), counts: f.tree.NewLeafCounts()}
+		f.workers[i] = predictWorker{
+			vectors: make([]dataset.Vector, inputs), novelty: make([]dataset.Novelty, inputs),
+			counts: f.tree.NewLeafCounts(),
+		}
 	}
 	return nil
 }

@@ -35,13 +35,17 @@ const CounterNamespace = "espalier"
 
 // names returns the names of the counters, in the order of fields.
 func names() [quantities]string {
-	return [quantities]string{"tasks", "rows", "objects", "nodes", "weight", "read_bytes", "exchanged_bytes", "written_bytes"}
+	return [quantities]string{
+		"tasks", "rows", "objects", "nodes", "weight", "read_bytes", "exchanged_bytes",
+		"written_bytes",
+	}
 }
 
 // quantities is the number of fields of Progress.
 const quantities = 8
 
-var progress Progress //nolint:gochecknoglobals // of all DoFns in this process whose run has begun in another one, or that have none
+//nolint:gochecknoglobals // of all DoFns in this process whose run has begun in another one, or that have none
+var progress Progress
 
 // LocalProgress counts the work of the DoFns of a worker process, and of DoFns without a
 // run.

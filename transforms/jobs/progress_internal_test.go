@@ -36,7 +36,10 @@ func TestReport(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	want := map[string]int64{"tasks": bundles * elements, "rows": bundles * elements * 3 * 7, "objects": 0, "nodes": 0, "weight": bundles}
+	want := map[string]int64{
+		"tasks": bundles * elements, "rows": bundles * elements * 3 * 7, "objects": 0, "nodes": 0,
+		"weight": bundles,
+	}
 	got := make(map[string]int64)
 	for _, store := range stores {
 		extract(t, store, got)

@@ -14,15 +14,16 @@ import (
 
 // Task names a row group, or a scratch file with an object block.
 type Task struct {
-	File       string       `json:"file"`
-	Size       int64        `json:"size,omitempty"`       // of the file when it was listed
-	Generation string       `json:"generation,omitempty"` // of the file when it was listed
-	RowGroup   int          `json:"row_group,omitempty"`
-	RowGroups  int          `json:"row_groups,omitempty"` // from that one on; 0: it alone
-	Output     string       `json:"output,omitempty"`     // file that is made of it, where there is none
-	Repeated   bool         `json:"repeated,omitempty"`   // the task may be done several times: the same output is as good as none
-	Path       []PathColumn `json:"path,omitempty"`       // columns of which the value stands in the file's path
-	Part       dataset.Part `json:"part,omitempty"`       // of a block
+	File       string `json:"file"`
+	Size       int64  `json:"size,omitempty"`       // of the file when it was listed
+	Generation string `json:"generation,omitempty"` // of the file when it was listed
+	RowGroup   int    `json:"row_group,omitempty"`
+	RowGroups  int    `json:"row_groups,omitempty"` // from that one on; 0: it alone
+	Output     string `json:"output,omitempty"`     // file that is made of it, where there is none
+	// the task may be done several times: the same output is as good as none
+	Repeated bool         `json:"repeated,omitempty"`
+	Path     []PathColumn `json:"path,omitempty"` // columns of which the value stands in the file's path
+	Part     dataset.Part `json:"part,omitempty"` // of a block
 }
 
 // PathColumn is a column that has one value in all rows of a file.
@@ -45,15 +46,16 @@ func decodeTask(b []byte) (t Task, err error) {
 
 // RowSpec says what the columns of a row are for.
 type RowSpec struct {
-	Features       []FeatureColumn `json:"features"`
-	Label          string          `json:"label"`
-	Weight         string          `json:"weight,omitempty"`       // column of row weights
-	WeightScale    int64           `json:"weight_scale,omitempty"` // fixed-point units per weight of 1
-	SplitColumn    string          `json:"split_column,omitempty"` // column that names each row's part
-	Key            string          `json:"key,omitempty"`          // column whose hash decides the part; else the row's position does
-	Shares         dataset.Shares  `json:"shares"`
-	Seed           uint64          `json:"seed"`
-	DropNullLabels bool            `json:"drop_null_labels,omitempty"`
+	Features    []FeatureColumn `json:"features"`
+	Label       string          `json:"label"`
+	Weight      string          `json:"weight,omitempty"`       // column of row weights
+	WeightScale int64           `json:"weight_scale,omitempty"` // fixed-point units per weight of 1
+	SplitColumn string          `json:"split_column,omitempty"` // column that names each row's part
+	// column whose hash decides the part; else the row's position does
+	Key            string         `json:"key,omitempty"`
+	Shares         dataset.Shares `json:"shares"`
+	Seed           uint64         `json:"seed"`
+	DropNullLabels bool           `json:"drop_null_labels,omitempty"`
 
 	// ClassWeights are what the weights of training rows are multiplied by, by
 	// class, in units of 1/FractionScale; empty: 1 each. TrainScale is the number of
@@ -171,7 +173,8 @@ func (g *rowGroup) prepare() error {
 		switch {
 		case g.label.Missing(r):
 			if !g.spec.DropNullLabels {
-				return g.errorAt(g.spec.Label, "", fmt.Sprintf("the label of row %d is null, expected a class", r), "--drop_null_labels leaves such rows out")
+				return g.errorAt(g.spec.Label, "", fmt.Sprintf("the label of row %d is null, expected a class", r),
+					"--drop_null_labels leaves such rows out")
 			}
 			g.dropped++
 			g.parts[r] = dataset.None
@@ -193,7 +196,8 @@ func (g *rowGroup) assignParts(read func(*dataset.Vector) error) error {
 		for r := range g.parts {
 			part, ok := dataset.ParsePart(v.Spell(r))
 			if !ok {
-				return g.errorAt(spec.SplitColumn, v.Spell(r), fmt.Sprintf("row %d names no part, expected train, validation or test", r), "")
+				return g.errorAt(spec.SplitColumn, v.Spell(r),
+					fmt.Sprintf("row %d names no part, expected train, validation or test", r), "")
 			}
 			g.parts[r] = part
 		}
@@ -259,12 +263,14 @@ const MaxTotalWeight = 1 << 60
 
 func (g *rowGroup) readWeights(v *dataset.Vector) error {
 	if v.Type != dataset.Number {
-		return g.errorAt(g.spec.Weight, v.Spell(0), "the weights are text, expected numbers", "name another column with --weight")
+		return g.errorAt(g.spec.Weight, v.Spell(0), "the weights are text, expected numbers",
+			"name another column with --weight")
 	}
 	g.weights = make([]int64, g.Rows())
 	for r := range g.weights {
 		if v.Missing(r) {
-			return g.errorAt(g.spec.Weight, "", fmt.Sprintf("the weight of row %d is null or NaN, expected a number from 0 to 1e9", r), "")
+			return g.errorAt(g.spec.Weight, "",
+				fmt.Sprintf("the weight of row %d is null or NaN, expected a number from 0 to 1e9", r), "")
 		}
 		i := r
 		if v.Index != nil {
@@ -272,7 +278,8 @@ func (g *rowGroup) readWeights(v *dataset.Vector) error {
 		}
 		x := v.Numbers[i]
 		if x < 0 || x > MaxWeight {
-			return g.errorAt(g.spec.Weight, v.Spell(r), fmt.Sprintf("the weight of row %d is out of range, expected a number from 0 to 1e9", r), "")
+			return g.errorAt(g.spec.Weight, v.Spell(r),
+				fmt.Sprintf("the weight of row %d is out of range, expected a number from 0 to 1e9", r), "")
 		}
 		if x != math.Trunc(x) {
 			g.whole = false
@@ -356,9 +363,11 @@ func (g *rowGroup) asNumbers(f *FeatureColumn, v *dataset.Vector) error {
 		x, ok := NumberIn(s, f.Unit)
 		switch {
 		case !ok && f.Unit != dataset.Plain:
-			return g.errorAt(f.Name, s, fmt.Sprintf("not a %s, and the feature is one", f.Unit), fmt.Sprintf("write it as %s, or null", f.Unit.Example()))
+			return g.errorAt(f.Name, s, fmt.Sprintf("not a %s, and the feature is one", f.Unit),
+				fmt.Sprintf("write it as %s, or null", f.Unit.Example()))
 		case !ok:
-			return g.errorAt(f.Name, s, "not a number, and the feature is numeric", "write a number or null there; in training leave the column out of --numeric, or --ignore it")
+			return g.errorAt(f.Name, s, "not a number, and the feature is numeric",
+				"write a number or null there; in training leave the column out of --numeric, or --ignore it")
 		}
 		numbers[i] = x
 	}
@@ -386,5 +395,8 @@ func NumberIn(text string, unit dataset.Unit) (x float64, ok bool) {
 
 func (g *rowGroup) errorAt(column, value, problem, hint string) error {
 	group := g.task.RowGroup
-	return &dataset.DataError{File: g.task.File, RowGroup: &group, Column: column, Value: value, Problem: problem, Hint: hint}
+	return &dataset.DataError{
+		File: g.task.File, RowGroup: &group, Column: column, Value: value, Problem: problem,
+		Hint: hint,
+	}
 }

@@ -28,7 +28,9 @@ type RunName struct {
 }
 
 // runs lists the runs that DoFns of this process may belong to.
-var runs = registry{process: uuid.NewString(), list: make(map[string]*Run)} //nolint:gochecknoglobals // DoFns are made by the runner, which can hand them nothing but exported fields
+//
+//nolint:gochecknoglobals // DoFns are made by the runner, which can hand them nothing but exported fields
+var runs = registry{process: uuid.NewString(), list: make(map[string]*Run)}
 
 type registry struct {
 	process string // a name of this process
@@ -46,7 +48,8 @@ func SetStorage(open func(settings []byte) (Storage, error)) {
 	runs.mu.Lock()
 	defer runs.mu.Unlock()
 	runs.open = open
-	maps.DeleteFunc(runs.list, func(_ string, r *Run) bool { return r.name.Process != runs.process }) // they were opened otherwise
+	// they were opened otherwise
+	maps.DeleteFunc(runs.list, func(_ string, r *Run) bool { return r.name.Process != runs.process })
 }
 
 // NewRun begins a run in this process. Its DoFns use the storage here; in other
@@ -55,7 +58,10 @@ func NewRun(s Storage, settings []byte) *Run {
 	runs.mu.Lock()
 	defer runs.mu.Unlock()
 	runs.last++
-	r := &Run{name: RunName{Process: runs.process, Number: runs.last, Settings: settings}, storage: s, progress: new(Progress)}
+	r := &Run{
+		name: RunName{Process: runs.process, Number: runs.last, Settings: settings}, storage: s,
+		progress: new(Progress),
+	}
 	runs.list[r.name.key()] = r
 	return r
 }

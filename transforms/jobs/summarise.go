@@ -173,7 +173,9 @@ func (f *summariseFn) addLabel(ctx context.Context, g *shared, w *summariseWorke
 	progressOf(ctx).Rows.Add(int64(g.Rows()))
 }
 
-func (w *summariseWorker) summary(i int, kind dataset.Kind, typ dataset.ValueType, limits binning.Limits) *binning.Summary {
+func (w *summariseWorker) summary(
+	i int, kind dataset.Kind, typ dataset.ValueType, limits binning.Limits,
+) *binning.Summary {
 	if w.summaries[i] == nil {
 		w.summaries[i] = binning.New(kind, typ, limits)
 	}

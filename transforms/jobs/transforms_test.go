@@ -21,7 +21,8 @@ func TestSummarise(t *testing.T) {
 			m := newMemory(t)
 			tasks := put(transformstest.NewTable(200), m, "rows.parquet", size)
 			c := jobs.SummariseConfig{Rows: spec().Encode(), Limits: limits(), Workers: 2, Pieces: 2, Out: "out"}
-			if err := runJob(t, runner, tasks, func(s beam.Scope, tasks beam.PCollection) { jobs.Summarise(s, tasks, c) }); err != nil {
+			if err := runJob(t, runner, tasks,
+				func(s beam.Scope, tasks beam.PCollection) { jobs.Summarise(s, tasks, c) }); err != nil {
 				t.Fatal(err)
 			}
 			stats, encoded, err := jobs.ReadSummaries(context.Background(), "out", c.Columns(2))
@@ -64,7 +65,8 @@ func TestNullLabelIsADataError(t *testing.T) {
 		if !ok {
 			t.Fatalf("%s: no data error in %v", runner, err)
 		}
-		if e.File != "rows.parquet" || e.Column != "label" || e.RowGroup == nil || *e.RowGroup != 0 || !strings.Contains(e.Problem, "row 3") {
+		if e.File != "rows.parquet" || e.Column != "label" || e.RowGroup == nil || *e.RowGroup != 0 ||
+			!strings.Contains(e.Problem, "row 3") {
 			t.Errorf("%s: %v", runner, e)
 		}
 	}
@@ -94,8 +96,12 @@ func TestCoalesce(t *testing.T) {
 		for _, size := range []int{1000, 7} {
 			m := newMemory(t)
 			tasks := put(data, m, "rows.parquet", size)
-			c := jobs.CoalesceConfig{Rows: spec().Encode(), Features: dataset.EncodeFeatures(features), Classes: []string{"no", "yes"}, Workers: 2, Shards: 64, Out: "out"}
-			if err := runJob(t, runner, tasks, func(s beam.Scope, tasks beam.PCollection) { jobs.Coalesce(s, tasks, c) }); err != nil {
+			c := jobs.CoalesceConfig{
+				Rows: spec().Encode(), Features: dataset.EncodeFeatures(features),
+				Classes: []string{"no", "yes"}, Workers: 2, Shards: 64, Out: "out",
+			}
+			if err := runJob(t, runner, tasks,
+				func(s beam.Scope, tasks beam.PCollection) { jobs.Coalesce(s, tasks, c) }); err != nil {
 				t.Fatal(err)
 			}
 			stats, err := jobs.ReadObjectStats(context.Background(), &c)

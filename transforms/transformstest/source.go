@@ -55,7 +55,10 @@ type broker struct {
 
 func startBroker(tb testing.TB) *broker {
 	tb.Helper()
-	srv, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: -1, JetStream: true, StoreDir: tb.TempDir(), NoSigs: true, NoLog: true})
+	srv, err := server.NewServer(&server.Options{
+		Host: "127.0.0.1", Port: -1, JetStream: true, StoreDir: tb.TempDir(),
+		NoSigs: true, NoLog: true,
+	})
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -76,7 +79,8 @@ func startBroker(tb testing.TB) *broker {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	_, err = js.CreateStream(tb.Context(), jetstream.StreamConfig{Name: streamName, Subjects: []string{subject}, Storage: jetstream.MemoryStorage})
+	_, err = js.CreateStream(tb.Context(),
+		jetstream.StreamConfig{Name: streamName, Subjects: []string{subject}, Storage: jetstream.MemoryStorage})
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -186,7 +190,10 @@ func (f *readFn) Teardown() {
 	}
 }
 
-func (f *readFn) ProcessElement(ctx context.Context, we *sdf.ManualWatermarkEstimator, rt *sdf.LockRTracker, _ []byte, emit func(beam.EventTime, Event)) (sdf.ProcessContinuation, error) {
+func (f *readFn) ProcessElement(
+	ctx context.Context, we *sdf.ManualWatermarkEstimator, rt *sdf.LockRTracker, _ []byte,
+	emit func(beam.EventTime, Event),
+) (sdf.ProcessContinuation, error) {
 	const wait = 50 * time.Millisecond
 	start := rt.GetRestriction().(offsetrange.Restriction).Start //nolint:errcheck // it is one
 	if err := f.consume(ctx, start); err != nil {

@@ -70,7 +70,8 @@ func newEvent(i, n, windows int) Event {
 	share := float64(i) / float64(n)
 	e := Event{
 		ID: int64(i), Millis: start().UnixMilli() + int64(share*float64(windows)*float64(size.Milliseconds())),
-		X: math.Round(100*(random.NormFloat64()+share)) / 100, Color: []string{"red", "green", "blue"}[random.IntN(3)], Member: random.IntN(2) == 0,
+		X: math.Round(100*(random.NormFloat64()+share)) / 100, Color: []string{"red", "green", "blue"}[random.IntN(3)],
+		Member: random.IntN(2) == 0,
 	}
 	y := math.Round(10*random.ExpFloat64()) / 10
 	if random.IntN(9) > 0 {
@@ -234,7 +235,10 @@ func Run(tb testing.TB, c Config) *Report {
 	tb.Helper()
 	r := &run{TB: tb, config: &c, events: newSent(&c), broker: startBroker(tb), ended: make(chan error, 1)}
 	all := c.Events + len(r.events.probe)
-	r.observer = &observer{models: make([]string, all), leaves: make([]int, all), times: make([]int, all), trees: make(map[int64][]transforms.WindowTree)}
+	r.observer = &observer{
+		models: make([]string, all), leaves: make([]int, all), times: make([]int, all),
+		trees: make(map[int64][]transforms.WindowTree),
+	}
 	observers.Store(tb.Name(), r.observer)
 	defer observers.Delete(tb.Name())
 	r.model = filepath.Join(tb.TempDir(), "tree.json")
@@ -276,8 +280,10 @@ func (r *run) place(i int) {
 // windowConfig is how the trees of the windows are grown.
 func (r *run) windowConfig() transforms.WindowConfig {
 	c := transforms.WindowConfig{
-		TrainConfig: trainConfig(), Windows: window.NewFixedWindows(size), AllowedLateness: lateness, PreviousBins: r.config.Previous,
-		Trigger: trigger.AfterEndOfWindow().EarlyFiring(trigger.AfterCount(math.MaxInt32)).LateFiring(trigger.AfterCount(1)),
+		TrainConfig: trainConfig(), Windows: window.NewFixedWindows(size), AllowedLateness: lateness,
+		PreviousBins: r.config.Previous,
+		Trigger: trigger.AfterEndOfWindow().EarlyFiring(trigger.AfterCount(math.MaxInt32)).
+			LateFiring(trigger.AfterCount(1)),
 	}
 	if r.config.Given {
 		c.Bins = r.models[0]
@@ -288,7 +294,8 @@ func (r *run) windowConfig() transforms.WindowConfig {
 func (r *run) pipeline(ctx context.Context, last int64) error {
 	p, s := beam.NewPipelineWithRoot()
 	rows := beam.ParDo(s, &readFn{URL: r.broker.url, Last: last, Behind: behind, Bundle: 5000}, beam.Impulse(s))
-	scored := transforms.Score(s, rows, transforms.Model{URL: r.model, Every: every}) //nolint:contextcheck // a pipeline is built without a context
+	//nolint:contextcheck // a pipeline is built without a context
+	scored := transforms.Score(s, rows, transforms.Model{URL: r.model, Every: every})
 	beam.ParDo0(s, &scoredFn{r.Name()}, scored)
 	beam.ParDo0(s, &grownFn{r.Name()}, transforms.WindowedTree(s, rows, r.windowConfig()))
 	_, err := beam.Run(ctx, r.config.Runner, p)
@@ -361,7 +368,8 @@ func (r *run) checkScored(report *Report) {
 		}
 		report.ByModel[o.models[e.ID]]++
 		if o.times[e.ID] != 1 || o.models[e.ID] != ids[model] || o.leaves[e.ID] != p.Leaf {
-			r.Fatalf("event %d was scored %d times, at last by model %s to leaf %d: want once by %s to leaf %d", e.ID, o.times[e.ID], o.models[e.ID], o.leaves[e.ID], ids[model], p.Leaf)
+			r.Fatalf("event %d was scored %d times, at last by model %s to leaf %d: want once by %s to leaf %d", e.ID,
+				o.times[e.ID], o.models[e.ID], o.leaves[e.ID], ids[model], p.Leaf)
 		}
 	}
 }
@@ -402,7 +410,8 @@ func (r *run) checkTrees(report *Report) {
 		last := slices.MaxFunc(panes, func(a, b transforms.WindowTree) int { return cmp.Compare(a.Rows, b.Rows) })
 		for _, p := range panes {
 			report.Panes[p.Timing]++
-			if p.Rows == last.Rows && string(p.JSON) != string(last.JSON) && !r.config.Previous { // there, other bins may have come
+			// there, other bins may have come
+			if p.Rows == last.Rows && string(p.JSON) != string(last.JSON) && !r.config.Previous {
 				r.Errorf("window %d: two trees of the same %d rows", at, p.Rows)
 			}
 		}
@@ -418,6 +427,7 @@ func (r *run) checkTrees(report *Report) {
 	}
 	report.Dropped = int64(report.Events) - report.InTrees
 	if report.Windows != len(byWindow) || report.Dropped != int64(len(r.events.tooLate)) {
-		r.Errorf("%d windows, %d events too late: want %d and %d", report.Windows, report.Dropped, len(byWindow), len(r.events.tooLate))
+		r.Errorf("%d windows, %d events too late: want %d and %d", report.Windows, report.Dropped, len(byWindow),
+			len(r.events.tooLate))
 	}
 }
