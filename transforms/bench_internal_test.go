@@ -18,7 +18,7 @@ type benchmarkRow struct {
 
 type benchmarkMap map[string]any
 
-// benchmarkTree asks for the color and, of what is not red, for the age.
+// benchmarkTree tests the color and, if it is not red, the age.
 func benchmarkTree() []byte {
 	leaf := func(class int) tree.Node {
 		n := tree.Node{
@@ -48,7 +48,7 @@ func benchmarkTree() []byte {
 	return t.Encode()
 }
 
-// BenchmarkScoreRow: what Score does with a row, but for the runner.
+// BenchmarkScoreRow measures what Score does with a row, without the runner.
 func BenchmarkScoreRow(b *testing.B) {
 	age := 41.0
 	for name, row := range map[string]any{

@@ -16,15 +16,15 @@ var (
 	featuresMissing = beam.NewCounter(jobs.CounterNamespace, "features_missing")
 )
 
-// empty looks for rows and features of which there are none: a fault unless
-// AllowEmpty is set, else logged and counted.
-func (s *trainSpec) empty(ctx context.Context, sums *rowSums) error {
+// checkEmpty refuses summaries without a row to train on, or without any value of a
+// feature. With AllowEmpty it logs and counts them instead.
+func (s *trainSpec) checkEmpty(ctx context.Context, sums *rowSums) error {
 	c := &s.Config
 	if sums.Label == nil {
 		fault := &dataset.DataError{
-			Column: c.Label, Problem: fmt.Sprintf("no row can be trained on: %d came without a label, and none with a label "+
-				"and a weight above 0", sums.Dropped),
-			Hint: "look at the rows' source, or set AllowEmpty to have no tree",
+			Column: c.Label, Problem: fmt.Sprintf("no row can be trained on: %d rows have no label, and no row has both a "+
+				"label and a weight above 0", sums.Dropped),
+			Hint: "check the source of the rows, or set AllowEmpty to go on without a tree",
 		}
 		if !c.AllowEmpty {
 			return fault
@@ -33,12 +33,12 @@ func (s *trainSpec) empty(ctx context.Context, sums *rowSums) error {
 		log.Warnf(ctx, "transforms.Train makes no tree: %s", fault.Problem)
 		return nil
 	}
-	for _, name := range s.unseen(sums) {
+	for _, name := range s.absent(sums) {
 		if !c.AllowEmpty {
 			return &dataset.DataError{
 				Column:  name,
 				Problem: fmt.Sprintf("no row of type %s has a value of this feature, expected one in some row", s.Schema.Type),
-				Hint:    "mend the name in Features, leave it out there, or set AllowEmpty",
+				Hint:    "correct the name in Features, remove it there, or set AllowEmpty",
 			}
 		}
 	}
@@ -46,8 +46,9 @@ func (s *trainSpec) empty(ctx context.Context, sums *rowSums) error {
 	return nil
 }
 
-// unseen returns the features of maps that no row has a value of.
-func (s *trainSpec) unseen(sums *rowSums) []string {
+// absent returns the features without a value in any row. Only rows that are maps
+// have such features: a struct always has its fields.
+func (s *trainSpec) absent(sums *rowSums) []string {
 	var names []string
 	for i, sum := range sums.Columns {
 		if s.Schema.Map && (sum == nil || sum.Weight() == 0) {
@@ -57,11 +58,11 @@ func (s *trainSpec) unseen(sums *rowSums) []string {
 	return names
 }
 
-// warn logs and counts the features of maps that no row has a value of.
-func (s *trainSpec) warn(ctx context.Context, who string, sums *rowSums) {
-	if names := s.unseen(sums); len(names) > 0 {
+// warn logs and counts the absent features. caller is the name in the log.
+func (s *trainSpec) warn(ctx context.Context, caller string, sums *rowSums) {
+	if names := s.absent(sums); len(names) > 0 {
 		featuresMissing.Inc(ctx, int64(len(names)))
-		log.Warnf(ctx, "%s: no row of type %s has a value of the features %q: are they misspelled?", who, s.Schema.Type,
+		log.Warnf(ctx, "%s: no row of type %s has a value of the features %q: are they misspelled?", caller, s.Schema.Type,
 			names)
 	}
 }

@@ -14,8 +14,7 @@ import (
 	"github.com/espalier-ml/espalier/transforms"
 )
 
-// Fruit is a row. A tag gives a column its name, a pointer is a value that may be
-// missing.
+// Fruit is a row. A tag names the column. A pointer is a value that may be missing.
 type Fruit struct {
 	Name  string   `json:"name"`
 	Grams *float64 `json:"grams"`
@@ -50,7 +49,7 @@ func fruitConfig() transforms.TrainConfig {
 	return c
 }
 
-// printTree, printPrediction and printWindow end the examples' pipelines.
+// printTree, printPrediction and printWindow print the results of the examples.
 type printTree struct{}
 
 func (*printTree) ProcessElement(encoded []byte) error {
@@ -59,7 +58,7 @@ func (*printTree) ProcessElement(encoded []byte) error {
 	return err
 }
 
-// fruitModel is what printTree has seen.
+// fruitModel is the tree that printTree was given.
 var fruitModel []byte
 
 type printPrediction struct{}
@@ -76,7 +75,7 @@ func (*printWindow) ProcessElement(t transforms.WindowTree) error {
 	return err
 }
 
-// pick gives fruit times: one a minute.
+// pick gives each fruit a time, one minute after the fruit before.
 type pick struct{}
 
 func (*pick) ProcessElement(f Fruit, emit func(beam.EventTime, Fruit)) {

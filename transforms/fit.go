@@ -13,22 +13,23 @@ import (
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
-// The steps from tallied rows to a tree, by the kernels that package pipelines
-// uses, for rows that fit a worker.
+// This file has the steps from tallied rows to a tree. They call the same kernels as
+// package pipelines, and hold all rows in the memory of one worker.
 
 // plan says how tallied rows become objects.
 type plan struct {
 	Encoded []byte   `json:"features"` // see dataset.EncodeFeatures
-	Columns []int    `json:"columns"`  // of each feature, in trainSpec.Columns
+	Columns []int    `json:"columns"`  // by feature: its position in trainSpec.Columns
 	Classes []string `json:"classes"`
 	Dropped int64    `json:"dropped"` // rows without a label
-	Scale   int64    `json:"scale"`   // units in a weight of 1
-	Bins    int      `json:"bins"`    // of a numeric feature, at most
+	Scale   int64    `json:"scale"`   // fixed-point units in a weight of 1
+	Bins    int      `json:"bins"`    // most bins of a numeric feature
 
 	features []dataset.Feature
 	layout   dataset.Layout
 }
 
+// openPlan decodes a plan.
 func openPlan(b []byte) (*plan, error) {
 	p := new(plan)
 	if err := json.Unmarshal(b, p); err != nil {
@@ -37,6 +38,7 @@ func openPlan(b []byte) (*plan, error) {
 	return p, p.open()
 }
 
+// open derives the features and their layout from the encoded fields.
 func (p *plan) open() error {
 	var err error
 	p.features, err = dataset.DecodeFeatures(p.Encoded)
@@ -44,23 +46,23 @@ func (p *plan) open() error {
 	return err
 }
 
-func classIn(numbers map[string]uint16, name, label string) (uint16, error) {
-	k, ok := numbers[name]
+// classCode returns the code of a class. label is the column, for the error.
+func classCode(codes map[string]uint16, name, label string) (uint16, error) {
+	k, ok := codes[name]
 	if !ok {
 		return 0, &dataset.DataError{
 			Column: label, Value: name, Problem: "not one of the classes",
-			Hint: "leave such rows out of the input",
+			Hint: "filter such rows out before",
 		}
 	}
 	return k, nil
 }
 
-// manyRows is the number of rows from which on 512 bins serve better than 128, as
-// for `espalier train --bins auto`.
+// manyRows is the number of rows at which the default changes from 128 to 512 bins, as
+// for `espalier train --bins auto`: with fewer rows finer bins are mostly noise.
 const manyRows = 30_000
 
-// bins returns the number of bins that are fitted to so many rows, those without a
-// label among them.
+// bins returns the number of bins for a number of rows. Rows without a label count too.
 func (c *TrainConfig) bins(rows int64) int {
 	switch {
 	case c.Bins != 0:
@@ -72,7 +74,8 @@ func (c *TrainConfig) bins(rows int64) int {
 	}
 }
 
-// fit fits the features and the classes.
+// fit fits bins and categories of the features, and the classes, to summaries. It
+// leaves out features with a single value.
 func (s *trainSpec) fit(sums *rowSums) (*plan, error) {
 	c := &s.Config
 	p := &plan{Dropped: sums.Dropped, Scale: 1, Bins: c.bins(sums.rows())}
@@ -81,7 +84,7 @@ func (s *trainSpec) fit(sums *rowSums) (*plan, error) {
 	}
 	if sums.Weight >= jobs.MaxTotalWeight {
 		return nil, &dataset.DataError{Column: c.Weight, Problem: "the weights of all rows add up to more than can be " +
-			"counted, 2^60 / 1e6 of fractional and 2^60 of whole ones", Hint: "divide them by their mean"}
+			"counted: at most 2^60 where they are whole numbers, else 2^60 / 1e6", Hint: "divide the weights by their mean"}
 	}
 	var err error
 	if p.Classes, err = binning.FitClasses(c.Label, sums.Label, c.MaxClasses); err != nil {
@@ -100,12 +103,13 @@ func (s *trainSpec) fit(sums *rowSums) (*plan, error) {
 	return p, p.open()
 }
 
+// fitColumn fits the bins or the categories of one feature to its summary.
 func (s *trainSpec) fitColumn(
 	column *jobs.FeatureColumn, sum *binning.Summary, bins int, unit dataset.Unit,
 ) (dataset.Feature, error) {
 	c := &s.Config
-	p, _, _ := s.params()                       // checked already
-	method, _ := binning.ParseMethod(c.Binning) // likewise
+	p, _, _ := s.params()                       // newTrainSpec has checked them
+	method, _ := binning.ParseMethod(c.Binning) // the same
 	f, err := binning.FitFeature(column.Name, sum, binning.FeatureConfig{
 		Method: method, Bins: []int{bins}, SingleBins: p.Family == split.OneHot || p.Family == split.Both,
 		Categories: c.MaxCategories, Unit: unit,
@@ -117,7 +121,8 @@ func (s *trainSpec) fitColumn(
 	return f, dataset.WithHint(err, "leave it out with Ignore")
 }
 
-// code makes objects of the rows of a tally.
+// code turns the rows of a tally into objects: it encodes each row and merges rows of
+// equal codes.
 func (s *trainSpec) code(tally []byte, p *plan) (*dataset.Table, error) {
 	r, err := newRowsReader(s, tally, ownRows)
 	if err != nil {
@@ -129,16 +134,16 @@ func (s *trainSpec) code(tally []byte, p *plan) (*dataset.Table, error) {
 	var keys []byte
 	var scratch []uint16
 	for r.next() {
-		keys = jobs.Grown(keys, len(r.all)*stride)
+		keys = jobs.Resized(keys, len(r.positions)*stride)
 		for i, encoder := range encoders {
 			v := &r.columns[p.Columns[i]]
 			if v.Type == dataset.Text && p.features[i].Kind == dataset.Numeric {
-				return nil, mixed(p.features[i].Name)
+				return nil, mixedTypes(p.features[i].Name)
 			}
 			scratch = encoder.Encode(v, keys, p.layout.Offsets[i], stride, scratch)
 		}
-		for row := range r.all {
-			class, err := classIn(classes, r.label.Spell(row), s.Config.Label)
+		for row := range r.positions {
+			class, err := classCode(classes, r.label.Spell(row), s.Config.Label)
 			if err != nil {
 				return nil, err
 			}
@@ -149,8 +154,7 @@ func (s *trainSpec) code(tally []byte, p *plan) (*dataset.Table, error) {
 	return t, r.err()
 }
 
-// grow grows the tree of objects and returns its JSON and the number of their
-// rows.
+// grow grows a tree from objects. It returns the tree.json and the number of rows.
 func (s *trainSpec) grow(t *dataset.Table, p *plan) (encoded []byte, rows int64, err error) {
 	o := dataset.NewObjects(p.layout, len(p.Classes), s.weighted(), t.Len())
 	if err := o.AppendFrom(t.AppendBlock(nil, 0, t.Len()), p.layout); err != nil {
@@ -165,7 +169,8 @@ func (s *trainSpec) grow(t *dataset.Table, p *plan) (encoded []byte, rows int64,
 	if p.Scale > 1 {
 		training.WeightScale = p.Scale
 	}
-	for i := range stats.Missing { // bins may be those of other rows, and summaries count weight
+	// The features' own counts may be of other rows (WindowConfig.Bins), or of weights.
+	for i := range stats.Missing {
 		p.features[i].Missing, p.features[i].Other = stats.Missing[i], stats.Other[i]
 	}
 	params, algorithm, err := s.params()
@@ -187,13 +192,13 @@ func (s *trainSpec) grow(t *dataset.Table, p *plan) (encoded []byte, rows int64,
 	return model.Tested().Encode(), training.Rows, nil
 }
 
-// summaryWeights returns the rows' weights in the units in which bins are
-// fitted: those of the column's type, whole or not.
+// summaryWeights returns the weights of the rows for fitting bins: whole numbers where
+// the column's type has only these, else multiples of 1/dataset.TallyScale.
 func (r *rowsReader) summaryWeights() []int64 {
 	if r.spec.Whole || r.tally.Scaled {
 		return r.weights
 	}
-	r.scaled = jobs.Grown(r.scaled, len(r.weights))
+	r.scaled = jobs.Resized(r.scaled, len(r.weights))
 	for i, w := range r.weights {
 		r.scaled[i] = w
 		if w <= math.MaxInt64/dataset.TallyScale {
@@ -203,7 +208,8 @@ func (r *rowsReader) summaryWeights() []int64 {
 	return r.scaled
 }
 
-// weight returns a row's weight in units of which scale are a weight of 1.
+// weight returns the weight of a row in fixed-point units. scale is the number of
+// units in a weight of 1.
 func (r *rowsReader) weight(row int, scale int64) int64 {
 	w := r.weights[row]
 	if scale > 1 && !r.tally.Scaled {

@@ -29,12 +29,12 @@ import (
 	"github.com/espalier-ml/espalier/transforms/transformstest"
 )
 
-// base is embedded, as common fields are.
+// base has fields that several rows share. It is embedded in them.
 type base struct {
 	ID int32 `json:"id,omitempty"`
 }
 
-// visit has a field of each type that rows may have, its names by all tags.
+// visit has a field of every type, with names from each of the tags.
 type visit struct {
 	base
 
@@ -50,7 +50,7 @@ type visit struct {
 
 type ward string
 
-// Beam takes maps as elements only by a name.
+// Beam accepts maps as elements only if their type has a name.
 type (
 	anyRow  map[string]any
 	textRow map[string]string
@@ -126,7 +126,7 @@ func runPipeline(t *testing.T, runner string, build func(s beam.Scope)) error {
 	return err
 }
 
-// library is the tree of rows that are trained on by Train.
+// library returns the tree that Train grows from rows.
 func library[T any](t *testing.T, runner string, rows []T, c transforms.TrainConfig) []byte {
 	t.Helper()
 	if err := runPipeline(t, runner, func(s beam.Scope) {
@@ -142,7 +142,7 @@ func library[T any](t *testing.T, runner string, rows []T, c transforms.TrainCon
 
 func pointer[T any](x T) *T { return &x }
 
-// day is so many days after 2026-01-01.
+// day returns the n-th day after 2026-01-01.
 func day(n int) time.Time { return time.Date(2026, 1, 1+n, 13, 0, 0, 0, time.UTC) }
 
 func visits(n int) []visit {
@@ -172,7 +172,7 @@ func visitConfig() transforms.TrainConfig {
 	return c
 }
 
-// asMap returns a row as JSON would spell it.
+// asMap returns a row in the spelling of JSON.
 func (v *visit) asMap() map[string]any {
 	m := map[string]any{
 		"id": float64(v.ID), "kg": float64(v.Weight), "day": v.Day.Format("2006-01-02"),
@@ -195,8 +195,8 @@ func (v *visit) asTexts() map[string]string {
 	return m
 }
 
-// TestRowTypes: the same rows as structs, pointers to them and maps train the same
-// tree, and score alike: as the tree's own scorer has it by the values.
+// TestRowTypes: structs, pointers to structs and maps of the same values train the same
+// tree. Score gives the predictions of the tree's own scorer for each of them.
 func TestRowTypes(t *testing.T) {
 	list := visits(120)
 	var maps []anyRow
@@ -239,7 +239,7 @@ func TestRowTypes(t *testing.T) {
 	}
 }
 
-// scoredBy returns what sinkFn is to see, sorted.
+// scoredBy returns the sorted predictions that sinkFn should see.
 func scoredBy(t *testing.T, encoded []byte, list []visit) []string {
 	t.Helper()
 	model, err := tree.Decode(encoded)
@@ -278,7 +278,7 @@ func scoredBy(t *testing.T, encoded []byte, list []visit) []string {
 	return want
 }
 
-// schemaOf is a schema.json with the features of a tree, its dates of a unit.
+// schemaOf returns a schema.json with the features of a tree. Dates get another unit.
 func schemaOf(t *testing.T, encoded []byte, unit dataset.Unit) []byte {
 	t.Helper()
 	m, err := tree.Decode(encoded)
@@ -296,8 +296,8 @@ func schemaOf(t *testing.T, encoded []byte, unit dataset.Unit) []byte {
 	return s.Encode()
 }
 
-// TestWindowsOfSchema: a schema.json gives windows the bins that the tree.json of the
-// same features does, and may have fewer features than the rows.
+// TestWindowsOfSchema: a schema.json gives windows the same bins as the tree.json with
+// these features. It may have fewer features than the rows.
 func TestWindowsOfSchema(t *testing.T) {
 	encoded := library(t, "direct", visits(120), visitConfig())
 	var want []byte
@@ -499,7 +499,8 @@ func windowFaults(t *testing.T, encoded []byte) map[string]buildFault {
 	}
 }
 
-// TestBindErrors: what does not fit together is told when the pipeline is built.
+// TestBindErrors: rows, models and settings that do not fit together are refused when
+// the pipeline is built.
 func TestBindErrors(t *testing.T) {
 	encoded := library(t, "direct", visits(120), visitConfig())
 	faults := scoreFaults(t, encoded)
@@ -526,7 +527,7 @@ func TestBindErrors(t *testing.T) {
 	}
 }
 
-// written returns a file of a model.
+// written writes a model to a file and returns its path.
 func written(t *testing.T, model []byte) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "tree.json")
@@ -536,8 +537,7 @@ func written(t *testing.T, model []byte) string {
 	return path
 }
 
-// TestRowErrors: what is wrong with a row is a data error that names the column
-// and the value.
+// TestRowErrors: a bad row gives a data error with the column and the value.
 func TestRowErrors(t *testing.T) {
 	label := pointer("a")
 	type entry = anyRow
@@ -592,9 +592,8 @@ func TestRowErrors(t *testing.T) {
 	}
 }
 
-// TestTrainOfNothing: without a row that can be trained on the pipeline fails with
-// a word, or there is no tree where that is allowed; and rows without a label are
-// counted where they may be left out.
+// TestTrainOfNothing: without a row to train on the pipeline fails and says why. With
+// AllowEmpty it succeeds without a tree. Dropped rows without a label are counted.
 func TestTrainOfNothing(t *testing.T) {
 	c := transforms.DefaultTrainConfig("label")
 	c.DropNullLabels = true
@@ -607,15 +606,15 @@ func TestTrainOfNothing(t *testing.T) {
 	}{
 		"no rows": {
 			c, func(s beam.Scope) beam.PCollection { return beam.ParDo(s, &noneFn{}, beam.Create(s, wide{})) },
-			"0 came without a label",
+			"0 rows have no label",
 		},
 		"no label": {
 			c, func(s beam.Scope) beam.PCollection { return beam.Create(s, wide{Text: "x"}, wide{Text: "y"}) },
-			"2 came without a label",
+			"2 rows have no label",
 		},
 		"no weight": {weighted, func(s beam.Scope) beam.PCollection {
 			return beam.Create(s, wide{Text: "x", Number: pointer(0.), Label: pointer("a")})
-		}, "none with a label and a weight above 0"},
+		}, "no row has both a label and a weight above 0"},
 	} {
 		for _, runner := range transformstest.RunnersOfFailures() {
 			for _, allowed := range []bool{false, true} {
@@ -638,8 +637,8 @@ func TestTrainOfNothing(t *testing.T) {
 	}
 }
 
-// TestMissingKeys: what maps do not have is counted where it is scored, and is no
-// fault where training allows it.
+// TestMissingKeys: Score counts the missing keys of maps, and Train accepts them with
+// AllowEmpty.
 func TestMissingKeys(t *testing.T) {
 	c := transforms.DefaultTrainConfig("label")
 	c.Features, c.Theta, c.AllowEmpty = []string{"numbr", "number"}, 0, true
@@ -672,7 +671,7 @@ func TestMissingKeys(t *testing.T) {
 	}
 }
 
-// noneFn lets nothing through.
+// noneFn drops all rows.
 type noneFn struct{}
 
 func (*noneFn) ProcessElement(wide, func(wide)) {}
@@ -682,8 +681,8 @@ func init() {
 	register.Emitter1[wide]()
 }
 
-// TestModelFile: a URL without a tree fails the pipeline, one that is spoilt later
-// does not.
+// TestModelFile: a URL without a tree fails the pipeline, but a tree that is damaged
+// later does not.
 func TestModelFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "tree.json")
 	score := func(every time.Duration) error {
@@ -710,7 +709,7 @@ func TestModelFile(t *testing.T) {
 	}
 }
 
-// spoilFn spoils a file, if it is there, before the 50th row.
+// spoilFn damages a file, if there is one, before the 50th row.
 type spoilFn struct{ Path string }
 
 func (f *spoilFn) ProcessElement(v visit, emit func(visit)) error {
@@ -757,7 +756,7 @@ func wideRows(n int) []wide {
 	return list
 }
 
-// minutes is a time of the test streams, in ms.
+// minutes converts minutes to the milliseconds of the test streams.
 func minutes(x float64) int64 { return int64(x * 60000) }
 
 // paneStream sends rows of two windows of a minute, some of them late.
@@ -797,9 +796,9 @@ func paneStream(t *testing.T, list []wide) teststream.Config {
 	return stream
 }
 
-// TestPanes: each pane's tree is that of the rows which have come until then. What
-// comes behind the allowed lateness is for TestStream: on a test stream prism takes
-// it for the rows of a window of its own.
+// TestPanes: the tree of each pane is the tree of the window's rows so far. TestStream
+// has rows beyond the allowed lateness: on a test stream, prism puts them into a window
+// of their own.
 func TestPanes(t *testing.T) {
 	list := wideRows(200)
 	stream := paneStream(t, list)
@@ -845,7 +844,7 @@ func TestPanes(t *testing.T) {
 	}
 }
 
-// TestWindows: the trees of windows of all kinds are those of the rows in them.
+// TestWindows: the tree of a window, of any kind, is the tree of the rows in it.
 func TestWindows(t *testing.T) {
 	list := wideRows(120)
 	stream := teststream.NewConfig()

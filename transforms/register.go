@@ -9,7 +9,8 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 )
 
-// DoFns are registered by their type: see transforms/jobs/registration.go.
+// Most DoFns are registered by their type alone: transforms/jobs/registration.go says
+// why.
 func init() {
 	for _, t := range []reflect.Type{
 		reflect.TypeFor[summariseTallyFn](), reflect.TypeFor[fitFn](), reflect.TypeFor[codeTallyFn](),
@@ -28,7 +29,8 @@ func init() {
 	beam.RegisterType(reflect.TypeFor[WindowTree]())
 }
 
-// What is called for each row is called without reflection.
+// The DoFns that see each row are called without reflection: a reflective call costs
+// more than scoring the row.
 func init() {
 	reflectx.RegisterStructWrapper(reflect.TypeFor[scoreFn](), func(fn any) map[string]reflectx.Func {
 		process := fn.(*scoreFn).ProcessElement //nolint:errcheck // Beam has looked at the type
@@ -40,7 +42,7 @@ func init() {
 	})
 }
 
-// scoreCall is a reflectx.Func3x1.
+// scoreCall calls scoreFn without reflection: it is a reflectx.Func3x1.
 type scoreCall struct {
 	reflectx.Func
 
@@ -53,7 +55,7 @@ func (c scoreCall) Call3x1(ctx, row, emit any) any {
 	return c.process(ctx.(context.Context), row, emit.(func(beam.T, Prediction)))
 }
 
-// tallyCall is a reflectx.Func4x1.
+// tallyCall calls tallyFn without reflection: it is a reflectx.Func4x1.
 type tallyCall struct {
 	reflectx.Func
 

@@ -7,8 +7,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/util/reflectx"
 )
 
-// TestRowCalls: Beam finds the calls without reflection of what is called for each
-// row.
+// TestRowCalls: Beam finds the calls without reflection for the DoFns that see each row.
 func TestRowCalls(t *testing.T) {
 	score, err := graph.NewDoFn(&scoreFn{})
 	if err != nil {

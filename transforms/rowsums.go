@@ -11,19 +11,19 @@ import (
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
-// rowSums are the summaries of tallied rows.
+// rowSums summarises tallied rows: the distribution of each column's values.
 type rowSums struct {
-	Columns []*binning.Summary // per feature; nil: no value
-	Label   *binning.Summary
-	Units   []int // per feature; -1: no value says it
+	Columns []*binning.Summary // by feature; nil: no row has been read
+	Label   *binning.Summary   // nil: no row has been read
+	Units   []int              // dataset.Unit by feature; -1: no value is known
 
-	BinRows int64   // rows that the columns are of, where they are not the label's; 0: they are
+	BinRows int64   // rows of Columns if these are other rows than those of Label; else 0
 	Dropped int64   // rows without a label
-	Scaled  bool    // some weight is not whole
-	Weight  float64 // of all rows: only its size matters
+	Scaled  bool    // some weight is not a whole number
+	Weight  float64 // of all rows, rounded: it is compared with a limit only
 }
 
-// rows returns the number of rows that the columns are of.
+// rows returns the number of rows that Columns summarises.
 func (s *rowSums) rows() int64 {
 	if s.BinRows > 0 {
 		return s.BinRows
@@ -31,7 +31,7 @@ func (s *rowSums) rows() int64 {
 	return s.Label.Weight() + s.Dropped
 }
 
-// summarise summarises the rows of one kind in a tally.
+// summarise summarises the rows of a kind in a tally.
 func (s *trainSpec) summarise(tally []byte, kind byte) (*rowSums, error) {
 	r, err := newRowsReader(s, tally, kind)
 	if err != nil {
@@ -57,12 +57,12 @@ func (s *trainSpec) summarise(tally []byte, kind byte) (*rowSums, error) {
 			if sums.Columns[i] == nil {
 				sums.Columns[i] = binning.New(r.kindOf(i), v.Type, limits)
 			}
-			sums.Columns[i].AddVector(v, r.all, weights)
+			sums.Columns[i].AddVector(v, r.positions, weights)
 		}
 		if sums.Label == nil {
 			sums.Label = binning.New(dataset.Categorical, r.label.Type, limits)
 		}
-		sums.Label.AddVector(&r.label, r.all, r.rows)
+		sums.Label.AddVector(&r.label, r.positions, r.rows)
 		for _, w := range weights {
 			sums.Weight += float64(w)
 		}
@@ -70,8 +70,8 @@ func (s *trainSpec) summarise(tally []byte, kind byte) (*rowSums, error) {
 	return sums, r.err()
 }
 
-// appendSums appends the summaries of rows: the counts as JSON with their length,
-// then the columns and the label.
+// appendSums encodes the summaries: the length and the bytes of a sumsHead in JSON, then
+// the summary of each column and of the label.
 func appendSums(b []byte, s *rowSums) ([]byte, error) {
 	head := jobs.MustJSON(sumsHead{s.Dropped, s.Scaled, s.Weight, s.Units})
 	b = append(binary.AppendUvarint(b, uint64(len(head))), head...)
@@ -84,6 +84,7 @@ func appendSums(b []byte, s *rowSums) ([]byte, error) {
 	return b, nil
 }
 
+// sumsHead is the part of rowSums that is encoded as JSON.
 type sumsHead struct {
 	Dropped int64
 	Scaled  bool
@@ -91,7 +92,7 @@ type sumsHead struct {
 	Units   []int
 }
 
-// mergeUnits merges the units of the columns.
+// mergeUnits adds the units of further rows to those of earlier ones, by feature.
 func (s *trainSpec) mergeUnits(into, from []int) error {
 	for i, unit := range from {
 		switch {
@@ -100,13 +101,13 @@ func (s *trainSpec) mergeUnits(into, from []int) error {
 		case into[i] < 0:
 			into[i] = unit
 		case unit >= 0 && unit != into[i]:
-			return mixed(s.Columns[i].Name)
+			return mixedTypes(s.Columns[i].Name)
 		}
 	}
 	return nil
 }
 
-// mergeSums merges what appendSums wrote, in any order.
+// mergeSums merges values of appendSums. Their order does not matter.
 func (s *trainSpec) mergeSums(list [][]byte) (*rowSums, error) {
 	sums := &rowSums{Columns: make([]*binning.Summary, len(s.Columns)), Units: slices.Repeat([]int{-1}, len(s.Columns))}
 	for _, b := range list {
@@ -135,8 +136,8 @@ func (s *trainSpec) mergeSums(list [][]byte) (*rowSums, error) {
 	return sums, nil
 }
 
-// mergeSum merges the first encoded summary of b into another and returns what
-// follows it. One without any value says nothing of the column's type.
+// mergeSum merges the first summary of b into another one and returns the bytes behind
+// it. A summary without any value fits every type of column.
 func mergeSum(into **binning.Summary, b []byte, column string) ([]byte, error) {
 	encoded, rest, err := jobs.CutSummary(b)
 	if err != nil || len(encoded) == 0 {
@@ -157,7 +158,7 @@ func mergeSum(into **binning.Summary, b []byte, column string) ([]byte, error) {
 	case other.Weight() == 0:
 		*into = onlyMissing(one, other.Missing())
 	default:
-		return nil, mixed(column)
+		return nil, mixedTypes(column)
 	}
 	if err := (*into).Merge(one); err != nil {
 		return nil, fmt.Errorf("column %q: %w", column, err)
@@ -165,7 +166,7 @@ func mergeSum(into **binning.Summary, b []byte, column string) ([]byte, error) {
 	return rest, nil
 }
 
-// onlyMissing returns a summary like another, of rows without a value.
+// onlyMissing returns a summary of rows without a value, of the same type as like.
 func onlyMissing(like *binning.Summary, missing int64) *binning.Summary {
 	s := binning.New(like.Kind(), like.Type(), like.Limits())
 	s.AddVector(&dataset.Vector{Type: like.Type(), Index: []int32{-1}}, []int32{0}, []int64{missing})

@@ -21,26 +21,26 @@ import (
 // rowSchema says how the columns of rows of one Go type are read. It travels to
 // workers, which may know the type without its tags.
 type rowSchema struct {
-	Type    string      `json:"type"` // as Go spells it
+	Type    string      `json:"type"` // name of the Go type
 	Map     bool        `json:"map,omitempty"`
-	Columns []rowColumn `json:"columns"` // in the order of fields; of maps those that were asked for
+	Columns []rowColumn `json:"columns"` // of a struct, in the order of its fields; none of a map
 }
 
 // rowColumn is a column of rows.
 type rowColumn struct {
 	Name  string            `json:"name"`
-	Field []int             `json:"field,omitempty"` // of structs, see reflect.Value.FieldByIndex
-	Type  dataset.ValueType `json:"type,omitempty"`  // 0: known only once the row is seen
-	Whole bool              `json:"whole,omitempty"` // numbers are integers
-	Unit  dataset.Unit      `json:"unit,omitempty"`  // what numbers count
-	Tick  time.Duration     `json:"tick,omitempty"`  // of times: what the row counts, or is precise to
-	Scale int               `json:"scale,omitempty"` // of whole numbers that are decimals: digits behind the point
+	Field []int             `json:"field,omitempty"` // of a struct, for reflect.Value.FieldByIndex
+	Type  dataset.ValueType `json:"type,omitempty"`  // 0: each row decides
+	Whole bool              `json:"whole,omitempty"` // the Go type is an integer
+	Unit  dataset.Unit      `json:"unit,omitempty"`  // unit of numbers
+	Tick  time.Duration     `json:"tick,omitempty"`  // of points in time: precision, and what a whole number counts
+	Scale int               `json:"scale,omitempty"` // of decimals in whole numbers: digits behind the point
 
-	Unsupported string `json:"unsupported,omitempty"` // why the field cannot be read; empty: it can
+	Unsupported string `json:"unsupported,omitempty"` // why the field cannot be read; empty: it can be read
 }
 
-// cell is what a row holds in one column: a number, a text or, as the zero cell,
-// nothing.
+// cell is a row's value in one column: a number or a text. The zero cell is a missing
+// value.
 type cell struct {
 	typ    dataset.ValueType
 	unit   dataset.Unit // of a number
@@ -48,6 +48,7 @@ type cell struct {
 	text   string
 }
 
+// value returns the cell as an input of a tree.
 func (c *cell) value() tree.Value {
 	switch c.typ {
 	case dataset.Number:
@@ -59,7 +60,7 @@ func (c *cell) value() tree.Value {
 	}
 }
 
-// spell returns the value as classes are spelled.
+// spell returns the value in the spelling of class names.
 func (c *cell) spell() string {
 	if c.typ == dataset.Number {
 		return dataset.SpellNumber(c.number)
@@ -67,7 +68,7 @@ func (c *cell) spell() string {
 	return c.text
 }
 
-// schemaOf returns how rows of a PCollection are read.
+// schemaOf returns how to read the rows of a PCollection.
 func schemaOf(rows beam.PCollection) (*rowSchema, error) {
 	if !rows.IsValid() {
 		return nil, errors.New("the PCollection of rows is not valid")
@@ -80,6 +81,7 @@ func schemaOf(rows beam.PCollection) (*rowSchema, error) {
 	return schemaOfType(t.Type())
 }
 
+// schemaOfType returns how to read rows of a Go type.
 func schemaOfType(t reflect.Type) (*rowSchema, error) {
 	s := &rowSchema{Type: t.String()}
 	if t.Kind() == reflect.Pointer {
@@ -93,13 +95,13 @@ func schemaOfType(t reflect.Type) (*rowSchema, error) {
 	default:
 		return nil, fmt.Errorf("rows are of type %s, want a struct, or a map from string", s.Type)
 	}
-	return s, s.hide()
+	return s, s.dropHidden()
 }
 
-// hide leaves out the fields of embedded structs that a field of the same name
-// hides in Go, one that lies less deep. Two fields of equal depth are a fault.
-func (s *rowSchema) hide() error {
-	least := make(map[string]int) // depth by name
+// dropHidden removes hidden columns, by Go's rule: of several fields of one name, the
+// least deeply embedded one hides the others. Two such fields at equal depth are an error.
+func (s *rowSchema) dropHidden() error {
+	least := make(map[string]int) // least depth by name
 	for i := range s.Columns {
 		c := &s.Columns[i]
 		if depth, ok := least[c.Name]; !ok || len(c.Field) < depth {
@@ -122,9 +124,10 @@ func (s *rowSchema) hide() error {
 
 var timeType = reflect.TypeFor[time.Time]() //nolint:gochecknoglobals // a constant
 
-// columnsOf lists the fields of a struct that are columns: the exported ones, those
-// of embedded structs in their place, and unexported ones that a tag names, which
-// cannot be read.
+// columnsOf lists the fields of a struct that are columns: the exported fields, and the
+// fields of embedded structs in place of these. An unexported field with the name of a
+// column in its tag is listed too, as one that cannot be read. at is the index of the
+// struct within the row.
 func columnsOf(t reflect.Type, at []int) []rowColumn {
 	var columns []rowColumn
 	for i := range t.NumField() {
@@ -148,11 +151,10 @@ func columnsOf(t reflect.Type, at []int) []rowColumn {
 	return columns
 }
 
-// maxEmbedded is the depth to which structs that are embedded in each other are
-// looked into.
+// maxEmbedded is the greatest depth of embedded structs whose fields are columns.
 const maxEmbedded = 8
 
-// embedded returns the struct that a field embeds, itself or by a pointer.
+// embedded returns the struct that a field embeds, directly or by a pointer.
 func embedded(f *reflect.StructField) (reflect.Type, bool) {
 	t := f.Type
 	if t.Kind() == reflect.Pointer {
@@ -161,19 +163,21 @@ func embedded(f *reflect.StructField) (reflect.Type, bool) {
 	return t, f.Anonymous && t.Kind() == reflect.Struct && t != timeType
 }
 
+// newColumn returns the column of a field.
 func newColumn(f *reflect.StructField, field []int, tag *fieldTag) rowColumn {
 	c := rowColumn{Name: f.Name, Field: field}
 	if tag.name != "" {
 		c.Name = tag.name
 	}
 	if !f.IsExported() {
-		c.Unsupported = fmt.Sprintf("its name %s is not exported, begin it with a capital letter", f.Name)
+		c.Unsupported = fmt.Sprintf("the name %s is not exported, begin it with a capital letter", f.Name)
 		return c
 	}
 	c.describe(f.Type, tag)
 	return c
 }
 
+// describe derives how to read the column from the field's Go type and its tags.
 func (c *rowColumn) describe(t reflect.Type, tag *fieldTag) {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
@@ -196,17 +200,17 @@ func (c *rowColumn) describe(t reflect.Type, tag *fieldTag) {
 			c.Type, c.Whole, c.Scale = dataset.Number, tag.scale == 0, tag.scale
 			c.Unit, c.Tick = tag.unit, tag.tick
 			if c.Tick == 0 && t.Kind() == reflect.Int32 {
-				c.Tick = time.Millisecond // as parquet-go writes it
+				c.Tick = time.Millisecond // as in parquet-go
 			}
 			return
 		}
-		c.Unsupported = fmt.Sprintf("it is of type %s, want a number, a string, a bool, a time.Time, or a pointer to one", t)
+		c.Unsupported = fmt.Sprintf("its type is %s, want a number, a string, a bool, a time.Time, or a pointer to one", t)
 	}
 }
 
 func isWhole(k reflect.Kind) bool { return k >= reflect.Int && k <= reflect.Uintptr }
 
-// column returns the column of that name.
+// column returns the column of a name. Maps have a column for every name.
 func (s *rowSchema) column(name string) (*rowColumn, error) {
 	if s.Map {
 		return &rowColumn{Name: name}, nil
@@ -223,7 +227,7 @@ func (s *rowSchema) column(name string) (*rowColumn, error) {
 		"`espalier:%q`", s.Type, name, s.names(), name)
 }
 
-// names returns the names of the columns, in the order of fields.
+// names returns the names of the columns, in the order of the fields.
 func (s *rowSchema) names() []string {
 	names := make([]string, len(s.Columns))
 	for i := range s.Columns {
@@ -232,17 +236,17 @@ func (s *rowSchema) names() []string {
 	return names
 }
 
-// has reports whether there is a column of that name, which may be unreadable.
+// has reports whether there is a column of a name. It may be one that cannot be read.
 func (s *rowSchema) has(name string) bool { return slices.Contains(s.names(), name) }
 
-// rowReader reads the columns that were asked for of rows, in that order.
+// rowReader reads some columns of rows, in a given order.
 type rowReader struct {
 	schema  *rowSchema
 	columns []rowColumn
 }
 
-// reader returns the reader of columns by name. It is not to be used where there
-// is an error, but has as many columns.
+// reader returns a reader of the named columns. With an error the reader still has a
+// column for every name, but must not read rows.
 func (s *rowSchema) reader(names []string) (*rowReader, error) {
 	r := &rowReader{schema: s}
 	var faults []error
@@ -275,7 +279,7 @@ func (r *rowReader) read(row any, dst []cell) ([]cell, error) {
 		c := &r.columns[i]
 		field, err := v.FieldByIndexErr(c.Field)
 		if err != nil {
-			dst = append(dst, cell{}) // of an embedded struct by a pointer that is nil
+			dst = append(dst, cell{}) // the pointer to an embedded struct is nil
 			continue
 		}
 		x, err := c.read(field)
@@ -287,6 +291,7 @@ func (r *rowReader) read(row any, dst []cell) ([]cell, error) {
 	return dst, nil
 }
 
+// readMap appends the cells of a row that is a map to dst.
 func (r *rowReader) readMap(row any, dst []cell) ([]cell, error) {
 	switch m := row.(type) {
 	case map[string]string:
@@ -323,10 +328,10 @@ func (r *rowReader) readMap(row any, dst []cell) ([]cell, error) {
 	return dst, nil
 }
 
-// read returns what a field or an entry of a map holds.
+// read returns the value of a field or of an entry of a map.
 func (c *rowColumn) read(v reflect.Value) (cell, error) {
 	for v.Kind() == reflect.Pointer || v.Kind() == reflect.Interface {
-		v = v.Elem() // of nil: the zero Value
+		v = v.Elem() // the zero Value for nil
 	}
 	switch v.Kind() {
 	case reflect.Invalid:
@@ -344,7 +349,7 @@ func (c *rowColumn) read(v reflect.Value) (cell, error) {
 		if c.Scale != 0 {
 			return c.decimal(strconv.FormatUint(x, 10))
 		}
-		if f := float64(x); f >= math.MaxUint64 || uint64(f) != x { // the former rounds up to 2^64
+		if f := float64(x); f >= math.MaxUint64 || uint64(f) != x { // float64(x) may be 2^64, which uint64 cannot hold
 			return cell{}, c.inexact(strconv.FormatUint(x, 10))
 		}
 		return numberCell(float64(x)), nil
@@ -359,6 +364,7 @@ func (c *rowColumn) read(v reflect.Value) (cell, error) {
 	}
 }
 
+// text returns a string. A json.Number is a number.
 func (c *rowColumn) text(v reflect.Value) cell {
 	if n, ok := v.Interface().(json.Number); ok {
 		if x, err := n.Float64(); err == nil {
@@ -368,29 +374,31 @@ func (c *rowColumn) text(v reflect.Value) cell {
 	return cell{typ: dataset.Text, text: v.String()}
 }
 
+// whole returns a whole number in the column's unit.
 func (c *rowColumn) whole(x int64) (cell, error) {
 	if c.Scale != 0 {
 		return c.decimal(strconv.FormatInt(x, 10))
 	}
-	as := *c
-	if c.Type == 0 { // a map's number says nothing of what it counts
-		as.Unit = dataset.Plain
+	column := *c
+	if c.Type == 0 { // a number in a map has no unit
+		column.Unit = dataset.Plain
 	}
 	switch {
-	case as.Unit == dataset.Plain || as.Unit == dataset.Date:
+	case column.Unit == dataset.Plain || column.Unit == dataset.Date:
 	case c.Tick < time.Microsecond:
 		x = floorDiv(x, int64(time.Microsecond/max(c.Tick, 1)))
 	default:
-		up := int64(c.Tick / time.Microsecond)
-		if x*up/up != x {
+		factor := int64(c.Tick / time.Microsecond)
+		if x*factor/factor != x {
 			return cell{}, c.inexact(fmt.Sprintf("%d x %v", x, c.Tick))
 		}
-		x *= up
+		x *= factor
 	}
-	return as.count(x)
+	return column.count(x)
 }
 
-// count returns a count of the column's unit.
+// count returns the number for n counts of the column's unit: days or microseconds. It
+// fails if a float64 cannot hold n exactly.
 func (c *rowColumn) count(n int64) (cell, error) {
 	x, ok := c.Unit.Exact(n)
 	if !ok {
@@ -399,43 +407,44 @@ func (c *rowColumn) count(n int64) (cell, error) {
 	return cell{typ: dataset.Number, unit: c.Unit, number: x}, nil
 }
 
-// decimal returns the float64 nearest to digits/10^Scale, as it is read from
-// Parquet files.
+// decimal returns the float64 nearest to digits/10^Scale, which is also the value that
+// is read from Parquet files.
 func (c *rowColumn) decimal(digits string) (cell, error) {
 	x, err := strconv.ParseFloat(digits+"e"+strconv.Itoa(-c.Scale), 64)
 	return numberCell(x), err
 }
 
+// inexact returns the error of a value that a float64 cannot hold exactly.
 func (c *rowColumn) inexact(value string) error {
 	e := c.Unit.Inexact(value)
 	e.Column = c.Name
 	if c.Unit == dataset.Plain {
-		e.Hint = "make the field a string or leave it out"
+		e.Hint = "make the field a string, or leave it out"
 	}
 	return e
 }
 
-// time returns a point in time in the column's unit, or as a timestamp where that is
-// not known before the row is seen; rounded down to what the field is precise to.
+// time returns a point in time in the column's unit, rounded down to a multiple of Tick.
+// It is a timestamp if the column has no unit.
 func (c *rowColumn) time(at time.Time) (cell, error) {
 	if at.IsZero() {
-		return cell{}, nil // no time at all
+		return cell{}, nil // a zero time is a missing value
 	}
-	as := *c
-	if as.Unit == dataset.Plain {
-		as.Unit = dataset.Timestamp
+	column := *c
+	if column.Unit == dataset.Plain {
+		column.Unit = dataset.Timestamp
 	}
-	n, ok := as.Unit.Of(at)
+	n, ok := column.Unit.Of(at)
 	if !ok {
-		return cell{}, as.inexact(at.String())
+		return cell{}, column.inexact(at.String())
 	}
-	if tick := int64(c.Tick / time.Microsecond); tick > 1 && as.Unit != dataset.Date {
+	if tick := int64(c.Tick / time.Microsecond); tick > 1 && column.Unit != dataset.Date {
 		n = floorDiv(n, tick) * tick
 	}
-	return as.count(n)
+	return column.count(n)
 }
 
-// numberCell returns a number, without the sign of zero; NaN is missing.
+// numberCell returns the cell of a number. NaN is a missing value, and -0 becomes 0.
 func numberCell(x float64) cell {
 	if x != x {
 		return cell{}
@@ -443,7 +452,8 @@ func numberCell(x float64) cell {
 	return cell{typ: dataset.Number, number: x + 0}
 }
 
-// asNumber reads a text as a number or, of a unit, as a point in time: see numberIn.
+// asNumber turns a text into a number or, if the unit is one of time, into a point in
+// time: see jobs.NumberIn.
 func (c *cell) asNumber(column string, unit dataset.Unit) error {
 	if c.typ != dataset.Text {
 		return nil
@@ -452,13 +462,13 @@ func (c *cell) asNumber(column string, unit dataset.Unit) error {
 	switch {
 	case !ok && unit != dataset.Plain:
 		return &dataset.DataError{
-			Column: column, Value: c.text, Problem: fmt.Sprintf("not a %s, which the feature is", unit),
+			Column: column, Value: c.text, Problem: fmt.Sprintf("not a %s, as the feature needs", unit),
 			Hint: "write it as " + unit.Example(),
 		}
 	case !ok:
 		return &dataset.DataError{
-			Column: column, Value: c.text, Problem: "not a number, which the feature is made of",
-			Hint: "leave the column out of the numeric ones, or the row out of the input",
+			Column: column, Value: c.text, Problem: "not a number, as the feature needs",
+			Hint: "leave the column out of Numeric, or filter the row out before",
 		}
 	}
 	*c = numberCell(x)
@@ -466,8 +476,8 @@ func (c *cell) asNumber(column string, unit dataset.Unit) error {
 	return nil
 }
 
-// fit makes a value of a column whose type is not known before one that a feature
-// can have.
+// fit converts a cell to the kind and the unit of a tree's feature, or refuses it. It is
+// for columns whose type only the rows tell.
 func (c *cell) fit(in *tree.Input) error {
 	if c.typ == dataset.Text && (in.Kind == dataset.Numeric || in.Unit != dataset.Plain) {
 		return c.asNumber(in.Name, in.Unit)
@@ -475,7 +485,7 @@ func (c *cell) fit(in *tree.Input) error {
 	if c.typ == dataset.Number && c.unit != in.Unit {
 		return &dataset.DataError{
 			Column: in.Name, Value: c.unit.Spell(c.number),
-			Problem: fmt.Sprintf("the row has one of the %s, the feature is of %s", c.unit.Things(), in.Unit.Things()),
+			Problem: fmt.Sprintf("the row has one of the %s, the feature takes %s", c.unit.Things(), in.Unit.Things()),
 			Hint:    "give a time.Time or a text in ISO 8601 for a point in time, and a number for a number",
 		}
 	}

@@ -21,80 +21,82 @@ import (
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
-// Model says which tree scores rows. Either JSON or URL is set.
+// Model says which tree scores rows. Set either JSON or URL.
 type Model struct {
-	// JSON is a tree.json.
+	// JSON is the content of a tree.json.
 	JSON []byte
 
-	// URL names a tree.json that workers read: with package pipelines in the
-	// program, by its stores (plain paths, file://, gs://, s3://); without it, by
-	// the file systems that are registered with Beam, of which plain paths always
-	// are.
+	// URL is the place of a tree.json. Workers read it. A program with package pipelines
+	// reads plain paths, file://, gs:// and s3://. Any other program reads the file
+	// systems that are registered with Beam; plain paths always are.
 	URL string
-	// Every is the time after which the URL is read anew, each worker for itself,
-	// when the next row comes. What cannot be read or decoded, or asks for columns
-	// that the rows do not have, does not take the place of the tree before it: it
-	// is logged and counted as models_refused. 0: the URL is read once.
+	// Every is the interval after which each worker reads the URL again, when the next
+	// row comes. If the new model cannot be read or decoded, or tests columns that the
+	// rows lack, the worker keeps the tree before it; this is logged, and counted as
+	// models_refused. 0: the URL is read once.
 	Every time.Duration
-	// Later says that the URL need not name a model yet when the pipeline is built,
-	// or cannot be read there. It is then looked at by the first row of a worker,
-	// which fails where there is still no model. Without it the URL is read and held
-	// against the rows when the pipeline is built, and once more by each worker.
+	// Later allows a URL without a model when the pipeline is built, or one that cannot be
+	// read there. Each worker then reads it at its first row, and fails if there is still
+	// no model. By default the model is also read when the pipeline is built, and checked
+	// against the type of the rows.
 	Later bool
 }
 
-// Prediction is what a tree says of a row.
+// Prediction is the prediction of a tree for a row.
 type Prediction struct {
 	Class         string
-	Probabilities []float64 // by class, in the order of the tree's label.classes
-	Leaf          int       // id of the node
-	Tests         int       // asked on the way there
-	Cost          float64   // of these tests, by their own prices
-	Billed        float64   // what is really paid for them, see tree.Test.Billed
+	Probabilities []float64 // by class, in the order of label.classes in the tree.json
+	Leaf          int       // id of the leaf among the nodes
+	Tests         int       // tests on the path to the leaf
+	Cost          float64   // sum of the tests' own costs
+	Billed        float64   // sum of what is paid for the tests, see tree.Test.Billed
 	Model         string    // see ModelID
 }
 
-// ModelID names a tree.json: the first 16 hexadecimal digits of its SHA-256.
+// ModelID returns the name of a tree.json: the first 16 hexadecimal digits of the
+// SHA-256 of its bytes.
 func ModelID(encoded []byte) string {
 	sum := sha256.Sum256(encoded)
 	return hex.EncodeToString(sum[:8])
 }
 
-// Score scores rows, a PCollection<T>, and returns a PCollection<KV<T,
-// Prediction>>: every row once, in its window and at its time. The collection may
-// be unbounded.
+// Score scores rows, a PCollection<T>, and returns a PCollection<KV<T, Prediction>>. It
+// emits every row once, in its window and at its time. The collection may be unbounded.
 //
-// T is a struct, a pointer to one, or a named type of maps from string to strings
-// or to anything (Beam takes maps as elements only by a name that is registered).
-// A feature of the tree is the exported field of its name, which a tag
-// gives (espalier, parquet, beam or json, in this order), or is the field's own;
-// the name "-" is no column. The parquet tag is that of parquet-go ("age,optional")
-// or of Beam's parquetio ("name=age, type=INT64"). Fields of embedded structs count
-// as the struct's own unless one that lies less deep has their name.
-// Fields may be numbers, strings, bools, time.Time and pointers to these, of
-// which nil is a missing value, as are NaN, a zero time and what a map does not
-// have. Texts from maps, which have no types, are read as numbers where the
-// feature is numeric, and in ISO 8601 where it is a date, a time or a timestamp. A
-// time.Time is a timestamp, in UTC, or what the tag's options say: "date" is its
-// day, "time" its time of day, "timestamp(millisecond)" is precise to that. The
-// options apply to whole numbers, too: they make them points in time, or decimals
-// ("decimal(2:9)" is 2 digits behind the point).
+// T is a struct, a pointer to a struct, or a named map type from string to string or to
+// any. (Beam accepts maps as elements only if their type has a name and is registered.)
 //
-// Columns that the tree does not test need not be there. Those that it does are
-// looked for when the pipeline is built, unless Model.Later is set. A key that a map
-// does not have cannot be told from a missing value: the counter rows_scored has the
-// rows, values_missing the values that the tree tests and rows do not have, and a
-// worker logs the features that none of its first 100 maps has. Score panics where
-// TryScore returns an error.
+// Names: a column is an exported field. Its name comes from the first of the tags
+// espalier, parquet, beam and json that has a name, else it is the field's own name. The
+// name "-" leaves the field out. The parquet tag has the form of parquet-go
+// ("age,optional") or of Beam's parquetio ("name=age, type=INT64"). Fields of embedded
+// structs are columns too, by Go's rules: a less deeply embedded field of the same name
+// hides them.
 //
-// User structs should be registered with beam.RegisterType, as for any DoFn.
+// Values: fields may be numbers, strings, bools, time.Time, or pointers to these. A nil
+// pointer, NaN, a zero time and an absent key of a map are missing values. A text in a
+// map becomes a number if the feature is numeric, and is read by ISO 8601 if the feature
+// is a date, a time or a timestamp. A time.Time is a timestamp in UTC, unless an option
+// in the tag says otherwise: "date" takes its day, "time" its time of day, and
+// "timestamp(millisecond)" rounds it down to milliseconds. The same options turn whole
+// numbers into points in time, and "decimal(2:9)" turns them into decimals with 2 digits
+// behind the point.
+//
+// Rows may lack columns that the tree does not test. The tested columns are looked up
+// when the pipeline is built, unless Model.Later is set. A misspelled key of a map looks
+// like a missing value. So a worker logs the features that are missing in all of its
+// first 100 maps, the counter rows_scored counts rows, and values_missing counts the
+// missing values of tested features.
+//
+// Score panics where TryScore returns an error. Register structs with
+// beam.RegisterType, as for any DoFn.
 func Score(s beam.Scope, rows beam.PCollection, m Model) beam.PCollection {
 	return beam.Must(TryScore(s, rows, m))
 }
 
-// TryScore is Score with an error: of a model that is not a tree.json, or of rows
-// that lack a field that it tests, or have it of another type; and, unless
-// Model.Later is set, of a URL that cannot be read.
+// TryScore is Score with an error instead of a panic. It refuses a model that is not a
+// tree.json, rows without a field for a tested feature or with a field of another type
+// and, unless Model.Later is set, a URL that cannot be read.
 func TryScore(s beam.Scope, rows beam.PCollection, m Model) (beam.PCollection, error) {
 	fail := func(err error) (beam.PCollection, error) {
 		return beam.PCollection{}, fmt.Errorf("transforms.Score: %w", err)
@@ -105,12 +107,12 @@ func TryScore(s beam.Scope, rows beam.PCollection, m Model) (beam.PCollection, e
 	}
 	switch {
 	case (len(m.JSON) > 0) == (m.URL != ""):
-		return fail(errors.New("want a model by its JSON or by its URL: one of them"))
+		return fail(errors.New("want a model: set either JSON or URL"))
 	case m.Every < 0 || m.Every > 0 && m.URL == "":
-		return fail(fmt.Errorf("the interval Every is %v: want a time of at least 0, and 0 where the model is not a URL",
+		return fail(fmt.Errorf("the interval Every is %v: want a duration of at least 0, and 0 for a model without a URL",
 			m.Every))
 	case m.Later && m.URL == "":
-		return fail(errors.New("the field Later is set: want the URL of a model that comes later"))
+		return fail(errors.New("the field Later is set: want a URL, too, where the model comes later"))
 	case !m.Later:
 		if err := m.check(schema); err != nil {
 			return fail(err)
@@ -125,10 +127,10 @@ func TryScore(s beam.Scope, rows beam.PCollection, m Model) (beam.PCollection, e
 	return out[0], nil
 }
 
-// checkTime bounds the reading of a model when a pipeline is built.
+// checkTime is the longest time for reading a model when a pipeline is built.
 const checkTime = time.Minute
 
-// check binds the model to the rows.
+// check reads the model and binds it to the rows, to find faults early.
 func (m *Model) check(schema *rowSchema) error {
 	if m.URL == "" {
 		_, err := newScorer(m.JSON, schema)
@@ -141,21 +143,21 @@ func (m *Model) check(schema *rowSchema) error {
 		_, err = newScorer(encoded, schema)
 	}
 	if err != nil {
-		return fmt.Errorf("%s: %w (set Later for a model that is there only when rows come)", m.URL, err)
+		return fmt.Errorf("%s: %w (set Later if the model comes only after the pipeline is built)", m.URL, err)
 	}
 	return nil
 }
 
-// scorer is a tree that is bound to rows.
+// scorer is a tree bound to the columns of rows.
 type scorer struct {
-	id     string
-	scorer *tree.Scorer
-	reader *rowReader
-	inputs []tree.Input
-	loose  []bool // by input: the type of its values is known only when the row is seen
+	id      string
+	scorer  *tree.Scorer
+	reader  *rowReader
+	inputs  []tree.Input
+	untyped []bool // by input: each row decides on the type of its value
 }
 
-// newScorer decodes a tree.json and finds the columns that it tests.
+// newScorer decodes a tree.json and finds the columns of its tests.
 func newScorer(encoded []byte, schema *rowSchema) (*scorer, error) {
 	model, err := tree.Decode(encoded)
 	if err != nil {
@@ -176,21 +178,21 @@ func newScorer(encoded []byte, schema *rowSchema) (*scorer, error) {
 		switch {
 		case c.Type == dataset.Text && (in.Kind == dataset.Numeric || in.Unit != dataset.Plain):
 			faults = append(faults,
-				fmt.Errorf("rows of type %s: column %q is a text, want a %s: the tree's feature is one of %s", schema.Type, c.Name,
-					thing(in.Unit), in.Unit.Things()))
+				fmt.Errorf("rows of type %s: column %q is a text, want a %s: the tree's feature has %s", schema.Type, c.Name,
+					singular(in.Unit), in.Unit.Things()))
 		case c.Type == dataset.Number && c.Unit != in.Unit:
 			faults = append(faults, fmt.Errorf("rows of type %s: column %q has %s, want %s as the tree's feature: say so "+
 				"with a tag, as in `espalier:\",date\"`, or train anew", schema.Type, c.Name, c.Unit.Things(), in.Unit.Things()))
 		case c.Type == 0:
-			c.Unit = in.Unit // of a time.Time
+			c.Unit = in.Unit // in case the row has a time.Time
 		}
-		b.loose = append(b.loose, c.Type == 0)
+		b.untyped = append(b.untyped, c.Type == 0)
 	}
 	return b, errors.Join(faults...)
 }
 
-// thing returns what one number of a unit is.
-func thing(u dataset.Unit) string { return strings.TrimSuffix(u.Things(), "s") }
+// singular names one value of a unit.
+func singular(u dataset.Unit) string { return strings.TrimSuffix(u.Things(), "s") }
 
 // scoreFn scores rows.
 type scoreFn struct {
@@ -199,14 +201,14 @@ type scoreFn struct {
 
 	schema *rowSchema
 	scorer *scorer
-	due    time.Time // when the URL is read next; zero: never
+	due    time.Time // time of the next reading of the URL; zero: never
 
 	cells  []cell
 	values []tree.Value
-	seen   keysSeen
+	usage  columnUsage
 }
 
-// Setup binds a model that travels with the pipeline.
+// Setup binds a model that is part of the pipeline.
 func (f *scoreFn) Setup() error {
 	f.schema = new(rowSchema)
 	if err := json.Unmarshal(f.Schema, f.schema); err != nil {
@@ -236,6 +238,7 @@ func (f *scoreFn) ProcessElement(ctx context.Context, row beam.T, emit func(beam
 	return nil
 }
 
+// predict returns the prediction for a row. It leaves the row's cells in f.cells.
 func (f *scoreFn) predict(row any) (*tree.Prediction, error) {
 	var err error
 	if f.cells, err = f.scorer.reader.read(row, f.cells[:0]); err != nil {
@@ -243,7 +246,7 @@ func (f *scoreFn) predict(row any) (*tree.Prediction, error) {
 	}
 	f.values = f.values[:0]
 	for i := range f.cells {
-		if f.scorer.loose[i] {
+		if f.scorer.untyped[i] {
 			if err := f.cells[i].fit(&f.scorer.inputs[i]); err != nil {
 				return nil, err
 			}
@@ -253,21 +256,22 @@ func (f *scoreFn) predict(row any) (*tree.Prediction, error) {
 	return f.scorer.scorer.Predict(f.values)
 }
 
-// keysSeen tells the columns of rows that no row has had a value of.
-type keysSeen struct {
-	model string // whose columns these are
-	rows  int    // of that model
-	seen  []bool // by column
+// columnUsage counts rows and missing values, and notes the columns with a value.
+type columnUsage struct {
+	model string // id of the model whose columns these are
+	rows  int    // rows that the model has scored
+	seen  []bool // by column: some row had a value
 
-	scored, missing int64 // rows and values without one, of the bundle
+	scored, missing int64 // rows and missing values of the current bundle
 }
 
-// keysLooked is the number of rows after which columns without a value are told.
-const keysLooked = 100
+// firstRows is the number of rows after which columns without any value are logged.
+const firstRows = 100
 
-// count counts a row, and tells once a model what it asks for and no row has.
+// count counts the row in f.cells. Once for each model it logs the tested features that
+// the first rows all lack.
 func (f *scoreFn) count(ctx context.Context) {
-	k := &f.seen
+	k := &f.usage
 	if k.model != f.scorer.id {
 		k.model, k.rows, k.seen = f.scorer.id, 0, make([]bool, len(f.cells))
 	}
@@ -279,7 +283,7 @@ func (f *scoreFn) count(ctx context.Context) {
 			k.seen[i] = true
 		}
 	}
-	if k.rows++; k.rows != keysLooked || !f.schema.Map {
+	if k.rows++; k.rows != firstRows || !f.schema.Map {
 		return
 	}
 	var names []string
@@ -290,15 +294,16 @@ func (f *scoreFn) count(ctx context.Context) {
 	}
 	if len(names) > 0 {
 		log.Warnf(ctx, "transforms.Score: none of the first %d rows of type %s has a value of %q, which model %s tests: "+
-			"are the keys misspelled?", keysLooked, f.schema.Type, names, f.scorer.id)
+			"are the keys misspelled?", firstRows, f.schema.Type, names, f.scorer.id)
 	}
 }
 
-// FinishBundle counts what the bundle has scored: a counter costs more than a row.
+// FinishBundle adds the bundle's counts to the counters: to increment a counter takes
+// longer than to score a row.
 func (f *scoreFn) FinishBundle(ctx context.Context, _ func(beam.T, Prediction)) {
-	rowsScored.Inc(ctx, f.seen.scored)
-	valuesMissing.Inc(ctx, f.seen.missing)
-	f.seen.scored, f.seen.missing = 0, 0
+	rowsScored.Inc(ctx, f.usage.scored)
+	valuesMissing.Inc(ctx, f.usage.missing)
+	f.usage.scored, f.usage.missing = 0, 0
 }
 
 var (
@@ -308,8 +313,8 @@ var (
 	modelsRefused = beam.NewCounter(jobs.CounterNamespace, "models_refused")
 )
 
-// renew reads the model's URL where that is due. Only the first tree must be
-// there: later a stream goes on with the one it has.
+// renew reads the model's URL if that is due. Without a first model it fails; later a
+// model that cannot be read is logged, and the tree in use stays.
 func (f *scoreFn) renew(ctx context.Context) error {
 	if f.Model.URL == "" || f.scorer != nil && (f.due.IsZero() || time.Now().Before(f.due)) {
 		return nil
@@ -337,11 +342,11 @@ func (f *scoreFn) renew(ctx context.Context) error {
 	return nil
 }
 
-// maxModelBytes bounds a tree.json.
+// maxModelBytes is the largest size of a tree.json.
 const maxModelBytes = 1 << 30
 
-// readModel reads a file by the stores of package pipelines if the program has
-// them, else by those registered with Beam.
+// readModel reads a file through the stores of package pipelines if the program has
+// them, else through the file systems that are registered with Beam.
 func readModel(ctx context.Context, url string) ([]byte, error) {
 	if s, err := jobs.OpenStorage(ctx); err == nil {
 		return s.Read(ctx, url)

@@ -9,8 +9,8 @@ import (
 	"github.com/espalier-ml/espalier/transforms/transformstest"
 )
 
-// streamEvents returns the number of events of a stream, which
-// ESPALIER_STREAM_EVENTS raises, and what a stream of so many may take.
+// streamEvents returns the number of events of a stream and the time that it may take.
+// ESPALIER_STREAM_EVENTS raises the number.
 func streamEvents(t *testing.T, n int) (events int, deadline time.Duration) {
 	t.Helper()
 	if s := os.Getenv("ESPALIER_STREAM_EVENTS"); s != "" {

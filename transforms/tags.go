@@ -9,29 +9,28 @@ import (
 	"github.com/espalier-ml/espalier/induce/dataset"
 )
 
-// fieldTag is what the tags of a struct field say of its column.
+// fieldTag is what the tags of a struct field say about its column.
 type fieldTag struct {
-	name  string        // empty: no tag gives one
+	name  string        // of the column; empty: no tag gives a name
 	skip  bool          // the field is no column
-	tick  time.Duration // 0: that of the field's type
-	unit  dataset.Unit  // of points in time; Plain where the options say of none
-	scale int           // decimals: digits of the whole number that stand behind the point
+	tick  time.Duration // what a whole number counts; 0: the field's type decides
+	unit  dataset.Unit  // of points in time; Plain: the options name no unit
+	scale int           // of decimals: digits behind the point; 0: no decimals
 }
 
-// tagKeys are the tags that are looked at, the first one before the others.
+// tagKeys returns the tags that parseTag reads. A tag overrules those behind it.
 func tagKeys() [4]string { return [4]string{"espalier", "parquet", "beam", "json"} }
 
-// parseTag reads the tags of a field. The first of tagKeys that gives a name, or
-// the name "-", decides on the column. The tags espalier and
-// parquet may have options for reading the column's values; the first tag with options
-// decides.
+// parseTag reads the tags of a field. The first of tagKeys with a name decides on the
+// column; the name "-" leaves the field out. The tags espalier and parquet may have
+// options on how to read the values: the first tag with options decides.
 //
-// The parquet tag is written as for parquet-go ("age,optional") or as for Beam's
-// parquetio ("name=age, type=INT64"): its keys are not case-sensitive, and there
-// may be blanks around them.
+// The parquet tag has the form of parquet-go ("age,optional") or of Beam's parquetio
+// ("name=age, type=INT64"). In the second form the case of keys, and blanks around them,
+// do not matter.
 func parseTag(f *reflect.StructField) fieldTag {
 	t := fieldTag{tick: time.Nanosecond}
-	named, told := false, false
+	named, described := false, false
 	for _, key := range tagKeys() {
 		text, ok := f.Tag.Lookup(key)
 		if !ok {
@@ -41,16 +40,16 @@ func parseTag(f *reflect.StructField) fieldTag {
 		if !named && (name != "" || text == "-") {
 			t.name, t.skip, named = name, text == "-", true
 		}
-		if !told && len(options) > 0 && (key == "espalier" || key == "parquet") {
-			told = true
+		if !described && len(options) > 0 && (key == "espalier" || key == "parquet") {
+			described = true
 			t.describe(options)
 		}
 	}
 	return t
 }
 
-// splitTag returns the name in a tag and its options, those of Beam's parquetio in
-// the words of parquet-go.
+// splitTag returns the name and the options of a tag. Options of Beam's parquetio are
+// translated into those of parquet-go.
 func splitTag(key, text string) (name string, options []string) {
 	parts := strings.Split(text, ",")
 	if key == "parquet" && strings.Contains(parts[0], "=") {
@@ -65,7 +64,7 @@ func splitTag(key, text string) (name string, options []string) {
 	return parts[0], parts[1:]
 }
 
-// splitPairs reads a tag of pairs "key=value".
+// splitPairs reads the pairs "key=value" of a tag for Beam's parquetio.
 func splitPairs(parts []string) (name string, options []string) {
 	pairs := make(map[string]string)
 	for _, part := range parts {
@@ -93,7 +92,7 @@ func splitPairs(parts []string) (name string, options []string) {
 	return pairs["name"], options
 }
 
-// describe reads options as parquet-go writes them.
+// describe reads options in the form of parquet-go.
 func (t *fieldTag) describe(options []string) {
 	for _, option := range options {
 		word, argument, _ := strings.Cut(strings.TrimSuffix(option, ")"), "(")
@@ -104,19 +103,19 @@ func (t *fieldTag) describe(options []string) {
 			t.tick, t.unit = tickNamed(argument), dataset.Timestamp
 		case "time":
 			if t.tick, t.unit = tickNamed(argument), dataset.Time; argument == "" {
-				t.tick = 0 // that of the field's type
+				t.tick = 0 // the field's type decides
 			}
 		case "decimal":
 			digits, _, _ := strings.Cut(argument, ":")
-			t.scale, _ = strconv.Atoi(digits) // none: 0
+			t.scale, _ = strconv.Atoi(digits) // 0 without digits
 		}
 	}
 }
 
-// tickNamed returns the unit of a timestamp, as the option timestamp(millisecond)
-// has it; "timestamp" alone counts milliseconds, as parquet-go writes it.
+// tickNamed returns the duration that the option timestamp(millisecond) names. For
+// "timestamp" alone it is a millisecond, as in parquet-go.
 func tickNamed(unit string) time.Duration {
-	unit, _, _ = strings.Cut(unit, ":") // the zone follows
+	unit, _, _ = strings.Cut(unit, ":") // drop the time zone
 	switch unit {
 	case "microsecond":
 		return time.Microsecond

@@ -95,7 +95,7 @@ type sensor struct {
 	person
 	*deepest
 
-	ID     string `json:"id"` // hides that of person
+	ID     string `json:"id"` // hides person.ID
 	Age    **int32
 	hidden int        `espalier:"hidden"` //nolint:unused // a tag without effect is what is tested
 	Skip   int        `json:"-"`

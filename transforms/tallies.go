@@ -2,14 +2,15 @@ package transforms
 
 import "github.com/espalier-ml/espalier/induce/dataset"
 
-// mergeTalliesFn merges tallies.
+// mergeTalliesFn merges the tallies of a key.
 type mergeTalliesFn struct{}
 
-// tallies are encoded ones, to be merged when there are enough of them.
+// tallies are encoded tallies. They are merged once the new ones take as many bytes as
+// the merged one, so that no row is merged more than a few times.
 type tallies struct {
-	list   [][]byte
-	merged int // bytes of the first one, which is merged
-	bytes  int // of the others
+	list   [][]byte // the merged tally, then new ones
+	merged int      // bytes of the merged tally
+	bytes  int      // bytes of the new ones
 }
 
 func (t *tallies) add(b []byte) error {

@@ -14,20 +14,23 @@ import (
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
-// A row is tallied by a key of its kind, its label and its features, each a cell:
-// a byte for its type and unit, then 8 bytes of a number, or the length and the bytes of a
-// text. With bins that are given it is the kind, the number of its class as
-// uvarint and its codes.
+// A tally counts equal rows by a key. The key of a row is its kind (a byte), then the
+// cell of its label, then the cells of its features. A cell is a byte for type and unit,
+// then the 8 bytes of a number, or the length and the bytes of a text. Where the bins
+// are given beforehand, the key is the kind, the code of the class as a uvarint and the
+// codes of the features.
 
-// The kinds of tallied rows. Earlier ones are of the window before, for its bins.
+// The kinds of tallied rows.
 const (
-	earlierRows byte = iota
-	ownRows
+	earlierRows byte = iota // of the window before, which the bins are fitted to
+	ownRows                 // of the window itself, which the tree is grown from
 )
 
-// cellMissing opens a cell without a value; others open with their value type.
+// cellMissing is the type of a cell without a value. Other cells have a
+// dataset.ValueType.
 const cellMissing = 0
 
+// appendCell appends a cell to a key.
 func appendCell(b []byte, c *cell) []byte {
 	b = append(b, byte(c.typ)|byte(c.unit)<<unitShift)
 	switch c.typ {
@@ -41,17 +44,19 @@ func appendCell(b []byte, c *cell) []byte {
 
 var errRow = errors.New("transforms: not a tallied row")
 
-// unitShift is where a cell's first byte has its unit, above its type.
+// unitShift is the position of the unit in the first byte of a cell. The bits below are
+// the type.
 const unitShift = 4
 
-// cellType is what the cells of a column are; the zero cellType: all are missing.
+// cellType is the type and the unit of the cells of a column. The zero cellType stands
+// for a column without any value.
 type cellType struct {
 	typ  dataset.ValueType
 	unit dataset.Unit
 }
 
-// tallied is a cell of a key.
-type tallied struct {
+// keyCell is a cell of a key.
+type keyCell struct {
 	cellType
 
 	number float64
@@ -59,7 +64,7 @@ type tallied struct {
 }
 
 // cutCell takes the first cell off a key.
-func cutCell(b []byte) (c tallied, rest []byte, err error) {
+func cutCell(b []byte) (c keyCell, rest []byte, err error) {
 	if len(b) == 0 {
 		return c, nil, errRow
 	}
@@ -85,32 +90,35 @@ func cutCell(b []byte) (c tallied, rest []byte, err error) {
 	}
 }
 
-// tallyBytes is the memory of the tallies of a bundle at which they are sent on
-// before it ends.
+// tallyBytes is the memory of a bundle's tallies at which the bundle emits them early.
 const tallyBytes = 64 << 20
 
-// tallyFn counts equal rows of a bundle, apart for each shard and each stretch of
-// time. The rows must come in the global window, as a bundle can end in no other.
+// tallyFn counts the equal rows of a bundle, separately for each shard and each stretch
+// of time. Its rows must come in the global window: FinishBundle can emit in no other.
 type tallyFn struct {
-	Spec   []byte        // trainSpec
-	Shards int           // that rows are dealt to by their hash
-	Given  []byte        // plan by which rows are coded at once; empty: none
-	Of     time.Duration // length of the stretches that windows are made of; 0: all time
-	Alone  bool          // rows are not counted together, as their windows are their own
+	Spec    []byte        // trainSpec
+	Shards  int           // rows go to shards by their hash
+	Given   []byte        // plan with the bins of WindowConfig.Bins; empty: none are given
+	Stretch time.Duration // windows consist of stretches of this length; 0: a window has all time
+	Alone   bool          // emit each row by itself, as its windows depend on it (sessions)
 
-	Earlier time.Duration // rows are sent once more as earlier ones, so much later; 0: they are not
+	// Earlier is the time after which a row counts again, as a row of the window before.
+	// 0: it does not.
+	Earlier time.Duration
 
 	spec   *trainSpec
 	reader *rowReader
-	given  *rowCoder // by which rows are coded at once; nil: they are not
+	coder  *rowCoder // codes rows by the given bins; nil: none are given
 	open   map[tallyKey]*timedTally
-	held   int
+	held   int // bytes of open
 	cells  []cell
 	key    []byte
 }
 
+// tallyKey tells the tallies of a bundle apart.
 type tallyKey struct{ shard, stretch int64 }
 
+// timedTally is a tally with the time at which it is emitted.
 type timedTally struct {
 	dataset.Tally
 
@@ -137,7 +145,7 @@ func (f *tallyFn) Setup() error {
 	if err != nil {
 		return err
 	}
-	f.given = newRowCoder(p, f.spec.Config.Label)
+	f.coder = newRowCoder(p, f.spec.Config.Label)
 	return nil
 }
 
@@ -148,16 +156,16 @@ func (f *tallyFn) StartBundle(context.Context, func(beam.EventTime, int64, []byt
 func (f *tallyFn) ProcessElement(
 	_ context.Context, at beam.EventTime, row beam.T, emit func(beam.EventTime, int64, []byte),
 ) error {
-	weight, whole, label, err := f.encode(row)
+	weight, whole, labelEnd, err := f.encode(row)
 	if err != nil {
 		return jobs.Carry(err)
 	}
 	var to tallyKey
-	if f.Shards > 1 && label > 0 {
-		to.shard = int64(dataset.HashKey(f.key[label:]) >> 32 % uint64(f.Shards))
+	if f.Shards > 1 && labelEnd > 0 {
+		to.shard = int64(dataset.HashKey(f.key[labelEnd:]) >> 32 % uint64(f.Shards))
 	}
-	if f.Of > 0 {
-		to.stretch = floorDiv(int64(at), f.Of.Milliseconds())
+	if f.Stretch > 0 {
+		to.stretch = floorDiv(int64(at), f.Stretch.Milliseconds())
 	}
 	t := f.open[to]
 	if t == nil {
@@ -167,7 +175,7 @@ func (f *tallyFn) ProcessElement(
 	t.at = max(t.at, at)
 	before := t.Bytes()
 	switch {
-	case label == 0:
+	case labelEnd == 0:
 		t.Dropped++
 	case weight > 0:
 		t.Add(f.key, weight, whole)
@@ -179,6 +187,7 @@ func (f *tallyFn) ProcessElement(
 	return nil
 }
 
+// floorDiv returns a/b rounded down; b is above 0.
 func floorDiv(a, b int64) int64 {
 	q := a / b
 	if a%b < 0 {
@@ -191,14 +200,16 @@ func (f *tallyFn) FinishBundle(_ context.Context, emit func(beam.EventTime, int6
 	f.flush(emit)
 }
 
+// flush emits the open tallies. Their order does not matter: they merge to the same
+// bytes in any order.
 func (f *tallyFn) flush(emit func(beam.EventTime, int64, []byte)) {
-	for at, t := range f.open { // in any order: tallies merge to the same bytes in each
+	for at, t := range f.open {
 		if t.Empty() {
 			continue
 		}
 		emit(t.at, at.shard, t.AppendBinary(nil))
 		if f.Earlier > 0 {
-			t.Dropped = 0 // they count once
+			t.Dropped = 0 // dropped rows count once
 			emit(t.at+beam.EventTime(f.Earlier.Milliseconds()), at.shard, asEarlier(t.AppendBinary(nil)))
 		}
 	}
@@ -206,7 +217,7 @@ func (f *tallyFn) flush(emit func(beam.EventTime, int64, []byte)) {
 	f.held = 0
 }
 
-// asEarlier makes the rows of a tally earlier ones, in place.
+// asEarlier changes the kind of a tally's rows to earlierRows, in place.
 func asEarlier(b []byte) []byte {
 	r, err := dataset.ReadTally(b)
 	for err == nil && r.Next() {
@@ -215,10 +226,10 @@ func asEarlier(b []byte) []byte {
 	return b
 }
 
-// encode makes the key of a row and returns its weight in units of
-// 1/dataset.TallyScale and the bytes before its features, 0 where the row has no
-// label and is left out.
-func (f *tallyFn) encode(row any) (weight int64, whole bool, label int, err error) {
+// encode makes the key of a row. It returns the row's weight in units of
+// 1/dataset.TallyScale, whether this is a whole number, and where the label ends in the
+// key. labelEnd is 0 if the row has no label and is left out.
+func (f *tallyFn) encode(row any) (weight int64, whole bool, labelEnd int, err error) {
 	if f.cells, err = f.reader.read(row, f.cells[:0]); err != nil {
 		return 0, false, 0, err
 	}
@@ -235,30 +246,31 @@ func (f *tallyFn) encode(row any) (weight int64, whole bool, label int, err erro
 		if !c.DropNullLabels {
 			return 0, false, 0, &dataset.DataError{
 				Column: c.Label, Problem: "the label of a row is null, expected a class",
-				Hint: "DropNullLabels leaves such rows out",
+				Hint: "set DropNullLabels to leave such rows out",
 			}
 		}
 		return 0, false, 0, nil
 	}
 	f.key = appendCell(append(f.key[:0], ownRows), &f.cells[0])
-	label = len(f.key)
+	labelEnd = len(f.key)
 	for i := range features {
 		if err := f.fit(i, &features[i]); err != nil {
 			return 0, false, 0, err
 		}
 		f.key = appendCell(f.key, &features[i])
 	}
-	if f.given != nil {
-		f.key, err = f.given.code(f.key[:1], &f.cells[0], features)
+	if f.coder != nil {
+		f.key, err = f.coder.code(f.key[:1], &f.cells[0], features)
 	}
-	return weight, whole, label, err
+	return weight, whole, labelEnd, err
 }
 
-// fit makes the value of a feature one that it can have.
+// fit converts the value of feature i to the type and the unit of the feature, or
+// refuses it.
 func (f *tallyFn) fit(i int, x *cell) error {
 	column := &f.spec.Columns[i]
-	if f.given != nil {
-		if in := f.given.inputs[i]; in.Name != "" {
+	if f.coder != nil {
+		if in := f.coder.inputs[i]; in.Name != "" {
 			return x.fit(&in)
 		}
 	}
@@ -268,18 +280,18 @@ func (f *tallyFn) fit(i int, x *cell) error {
 		}
 	}
 	if x.typ == dataset.Number && column.Type == dataset.Number && x.unit != column.Unit {
-		return mixed(column.Name)
+		return mixedTypes(column.Name)
 	}
 	return nil
 }
 
-// rowCoder codes rows one by one.
+// rowCoder encodes rows one by one, by given bins.
 type rowCoder struct {
 	plan     *plan
 	label    string
 	classes  map[string]uint16
 	encoders []*dataset.Encoder
-	inputs   map[int]tree.Input // by column of the rows
+	inputs   map[int]tree.Input // by position in trainSpec.Columns
 
 	vector  dataset.Vector
 	scratch []uint16
@@ -297,9 +309,9 @@ func newRowCoder(p *plan, label string) *rowCoder {
 	return c
 }
 
-// code appends the number of a row's class and its codes.
+// code appends the code of a row's class and the codes of its features to dst.
 func (c *rowCoder) code(dst []byte, label *cell, features []cell) ([]byte, error) {
-	class, err := classIn(c.classes, label.spell(), c.label)
+	class, err := classCode(c.classes, label.spell(), c.label)
 	if err != nil {
 		return nil, err
 	}
@@ -311,7 +323,7 @@ func (c *rowCoder) code(dst []byte, label *cell, features []cell) ([]byte, error
 		v := &c.vector
 		if x.typ == dataset.Text {
 			if c.plan.features[i].Kind == dataset.Numeric {
-				return nil, mixed(c.plan.features[i].Name)
+				return nil, mixedTypes(c.plan.features[i].Name)
 			}
 			*v = dataset.Vector{
 				Type: dataset.Text, Index: append(v.Index[:0], 0), Texts: append(v.Texts[:0], x.text),
@@ -329,7 +341,7 @@ func (c *rowCoder) code(dst []byte, label *cell, features []cell) ([]byte, error
 	return dst, nil
 }
 
-// objects makes objects of coded rows.
+// objects merges the rows of a tally that tallyFn has coded into objects.
 func (p *plan) objects(tally []byte, weighted bool) (*dataset.Table, error) {
 	r, err := dataset.ReadTally(tally)
 	if err != nil {
@@ -351,6 +363,7 @@ func (p *plan) objects(tally []byte, weighted bool) (*dataset.Table, error) {
 	return t, r.Err()
 }
 
+// weigh reads the weight of a row, in units of 1/dataset.TallyScale.
 func (f *tallyFn) weigh(x *cell) (weight int64, whole bool, err error) {
 	column := f.spec.Config.Weight
 	if err := x.asNumber(column, dataset.Plain); err != nil {

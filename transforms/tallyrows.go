@@ -7,25 +7,26 @@ import (
 	"github.com/espalier-ml/espalier/induce/dataset"
 )
 
-// rowsReader reads the rows of a kind in a tally, some at a time, as columns.
+// rowsReader reads the rows of one kind from a tally, some at a time, into columns.
 type rowsReader struct {
 	spec  *trainSpec
 	tally *dataset.TallyReader
 	kind  byte
-	types []cellType // of the features and, at last, the label
+	types []cellType // by feature, then of the label
 
 	label   dataset.Vector
-	columns []dataset.Vector
-	weights []int64
-	rows    []int64
-	all     []int32 // 0, 1, ..
+	columns []dataset.Vector // by feature
+	weights []int64          // of each row
+	rows    []int64          // number of equal rows that each stands for
+
+	positions []int32 // of the rows that are in the columns: 0, 1, ...
 
 	scaled []int64
-	texts  []map[string]int32 // by feature and label: positions in their dictionaries
+	texts  []map[string]int32 // by feature, then of the label: positions in the dictionary
 	fault  error
 }
 
-// rowsTogether is the number of distinct rows that are columns at a time.
+// rowsTogether is the number of distinct rows that next reads at most.
 const rowsTogether = 1 << 14
 
 func newRowsReader(spec *trainSpec, tally []byte, kind byte) (*rowsReader, error) {
@@ -41,8 +42,8 @@ func newRowsReader(spec *trainSpec, tally []byte, kind byte) (*rowsReader, error
 	return r, err
 }
 
-// typesIn returns the types of the features and, at last, of the label, where
-// some are known only from the rows. Of a column without a value it is 0.
+// typesIn returns the types of the features, then of the label. The rows decide where
+// the Go type does not say it. A column without any value has the zero cellType.
 func (s *trainSpec) typesIn(tally []byte, kind byte) ([]cellType, error) {
 	types := make([]cellType, len(s.Columns)+1)
 	unknown := s.label.Type == 0
@@ -73,26 +74,27 @@ func (s *trainSpec) typesIn(tally []byte, kind byte) ([]cellType, error) {
 			} else {
 				column = s.Columns[at].Name
 			}
-			var c tallied
+			var c keyCell
 			if c, rest, err = cutCell(rest); err != nil {
 				return nil, err
 			}
 			if types[at].typ == 0 {
 				types[at] = c.cellType
 			} else if c.typ != 0 && c.cellType != types[at] {
-				return nil, mixed(column)
+				return nil, mixedTypes(column)
 			}
 		}
 	}
 	return types, r.Err()
 }
 
-func mixed(column string) error {
+// mixedTypes returns the error of a column whose values are of several types.
+func mixedTypes(column string) error {
 	return &dataset.DataError{Column: column, Problem: "some rows have a number and some a text or a point in time, " +
-		"expected one type", Hint: "convert the values, or name the column in Numeric if all are numbers"}
+		"expected one type", Hint: "convert the values, or name the column in Numeric if all texts spell numbers"}
 }
 
-// kindOf returns the kind of a feature, which may depend on the rows.
+// kindOf returns the kind of a feature. The rows decide where the configuration does not.
 func (r *rowsReader) kindOf(i int) dataset.Kind {
 	if kind := r.spec.Columns[i].Kind; kind != 0 {
 		return kind
@@ -103,15 +105,15 @@ func (r *rowsReader) kindOf(i int) dataset.Kind {
 	return dataset.Numeric
 }
 
-// next reads the next rows into the columns. It returns false after the last one
-// and at a fault: see err.
+// next reads the next rows into the columns. It returns false after the last row, and
+// at a fault: see err.
 func (r *rowsReader) next() bool {
-	r.weights, r.rows, r.all = r.weights[:0], r.rows[:0], r.all[:0]
+	r.weights, r.rows, r.positions = r.weights[:0], r.rows[:0], r.positions[:0]
 	for i := range r.columns {
 		r.reset(&r.columns[i], i)
 	}
 	r.reset(&r.label, len(r.columns))
-	for len(r.all) < rowsTogether && r.tally.Next() {
+	for len(r.positions) < rowsTogether && r.tally.Next() {
 		if len(r.tally.Key) == 0 {
 			r.fault = errRow
 			return false
@@ -123,21 +125,23 @@ func (r *rowsReader) next() bool {
 			return false
 		}
 	}
-	return len(r.all) > 0 && r.tally.Err() == nil
+	return len(r.positions) > 0 && r.tally.Err() == nil
 }
 
 func (r *rowsReader) err() error { return errors.Join(r.fault, r.tally.Err()) }
 
+// reset empties a column. A column without any value becomes one of numbers.
 func (r *rowsReader) reset(v *dataset.Vector, i int) {
 	*v = dataset.Vector{Type: r.types[i].typ, Numbers: v.Numbers[:0], Texts: v.Texts[:0], Index: v.Index[:0]}
 	switch v.Type {
 	case dataset.Text:
 		r.texts[i] = make(map[string]int32)
-	default: // without any value: numbers, none of which there is
+	default:
 		v.Type, v.Index = dataset.Number, nil
 	}
 }
 
+// row appends the tally's current row to the columns.
 func (r *rowsReader) row() error {
 	rest := r.tally.Key[1:]
 	var err error
@@ -152,11 +156,12 @@ func (r *rowsReader) row() error {
 	if len(rest) > 0 {
 		return errRow
 	}
-	r.all = append(r.all, int32(len(r.all)))
+	r.positions = append(r.positions, int32(len(r.positions)))
 	r.weights, r.rows = append(r.weights, r.tally.Weight), append(r.rows, r.tally.Rows)
 	return nil
 }
 
+// cell appends the first cell of b to the column of feature i and returns what follows it.
 func (r *rowsReader) cell(v *dataset.Vector, i int, b []byte) ([]byte, error) {
 	c, rest, err := cutCell(b)
 	switch {

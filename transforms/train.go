@@ -20,58 +20,58 @@ import (
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
-// TrainConfig says how a tree is grown from the rows of a PCollection. The fields
-// are those of the flags of `espalier train`, whose help says more of each.
+// TrainConfig says how a tree is grown from the rows of a PCollection. Its fields have
+// the names of flags of `espalier train`: `espalier train --help` says more on each.
 type TrainConfig struct {
 	Label  string // class column; required
 	Weight string // column of row weights; empty: 1 each
 
-	// Features are the columns that may be tested, in the order in which ties are
-	// broken. Empty: all fields of the struct but Label, Weight and Ignore, in
-	// their order. Rows that are maps have no fields, and it is required.
+	// Features lists the columns that the tree may test. Where two tests are equally
+	// good, the feature that comes first wins. Empty: all fields of the struct except
+	// Label, Weight and Ignore, in their order. It is required where rows are maps.
 	Features    []string
-	Ignore      []string // columns that are no features; of structs they must be there
-	Categorical []string // features of numbers whose values are categories
-	Numeric     []string // features of texts and booleans that are read as numbers
+	Ignore      []string // columns that are no features; a struct must have them
+	Categorical []string // features whose numbers are categories
+	Numeric     []string // features whose texts or booleans are read as numbers
 
-	// AllowEmpty lets Train go on where there may be nothing to learn from. Without
-	// it a pipeline fails in which no row has a label and a weight above 0, and one
-	// in which no row has a value of some feature where rows are maps: the feature's
-	// name is misspelled then. With it there is no tree, or one without the feature;
-	// either is logged and counted, as trees_missing and features_missing. Windows
-	// may always be empty: see WindowedTree.
+	// AllowEmpty lets Train go on without rows or values to learn from. By default the
+	// pipeline fails if no row has both a label and a weight above 0. Where rows are
+	// maps, it also fails if no row has a value of some feature, as the feature's name
+	// is probably misspelled. With AllowEmpty the first case gives no tree, and the
+	// second a tree without the feature. Both are logged, and counted as trees_missing
+	// and features_missing. Windows may always be empty: see WindowedTree.
 	AllowEmpty bool
 
 	Algorithm string  // see split.ParseAlgorithm
 	Lambda    float64 // weight of the discrimination, 0 to 1e12
-	Theta     float64 // share of the weight at which a node is a leaf, 0 to 1
+	Theta     float64 // a node with this share of the weight or less is a leaf, 0 to 1
 	Tests     string  // see split.ParseFamily
-	// bins of a numeric feature, 2 to 65,534; 0: 128, and 512 from 30,000 rows of a weight
-	// above 0 on
+	// Bins is the number of bins of a numeric feature, 2 to 65,534. 0: 512 where 30,000
+	// rows or more have a weight above 0, else 128.
 	Bins         int
 	Binning      string             // kmeans, quantile or uniform
 	LeafEstimate string             // majority, raw or smoothed
-	MaxDepth     int                // tests on the longest path; 0: any
+	MaxDepth     int                // most tests on a path; 0: no limit
 	MinRows      int64              // nodes with fewer rows are leaves
-	MaxLeaves    int                // by growing best first; 0: any
-	Costs        map[string]float64 // prices of tests by feature, 0 for a free one; 1 unless given here
+	MaxLeaves    int                // most leaves, grown best first; 0: no limit
+	Costs        map[string]float64 // cost of a test by feature, 0 is free; default 1
 
 	DropNullLabels bool // leave out rows without a label instead of failing
 	MaxClasses     int  // more classes are an error
-	MaxCategories  int  // values of a categorical feature beyond which the tail becomes "other"
-	MaxValues      int  // distinct numbers of a column that are kept exactly
+	MaxCategories  int  // of a categorical feature; rarer ones become "other"
+	MaxValues      int  // distinct numbers of a column that are counted exactly
 
-	// Shards is the number of parts that the rows of Train are dealt to by their
-	// hash. A worker holds the distinct rows of one at a time, so that there should
-	// be one for each 10 MiB of them.
+	// Shards is the number of shards that Train splits the rows into, by their hash. A
+	// worker holds the distinct rows of one shard at a time: have one shard for every
+	// 10 MiB of distinct rows.
 	Shards  int
 	Workers int // goroutines that grow a tree
 }
 
-// DefaultTrainConfig is the configuration of `espalier train --split 100/0/0
-// --select first --certificate none`: ec45 with lambda 10 and theta 0.005,
-// threshold tests on 128 quantile bins, or 512 from 30,000 rows on, smoothed leaves,
-// no pruning.
+// DefaultTrainConfig returns the configuration of `espalier train --split 100/0/0
+// --select first --certificate none`: ec45 with lambda 10 and theta 0.005, threshold
+// tests on quantile bins (512 from 30,000 rows on, else 128), smoothed leaves, no
+// pruning.
 func DefaultTrainConfig(label string) TrainConfig {
 	return TrainConfig{
 		Label: label, Algorithm: "ec45", Lambda: 10, Theta: 0.005, Tests: "threshold", Binning: "quantile",
@@ -80,34 +80,33 @@ func DefaultTrainConfig(label string) TrainConfig {
 	}
 }
 
-// trainSeed is the seed that tree.json names. Nothing is drawn: all rows train.
+// trainSeed is the seed in tree.json. Train draws nothing: all rows are training rows.
 const trainSeed = 1
 
 // Train trains a tree on rows, a bounded PCollection<T> with T as in Score, and
 // returns a PCollection<[]byte> of one tree.json: the bytes that `espalier train
 // --split 100/0/0 --select first --certificate none` writes for the same rows and
-// parameters. Of no rows the pipeline fails, or there is no tree: see
-// TrainConfig.AllowEmpty.
+// parameters. Without rows the pipeline fails: see TrainConfig.AllowEmpty.
 //
-// It is one Beam graph without a driver or side inputs:
+// Train is one Beam graph without a driver or side inputs:
 //
 //	rows -> encode and count equal rows in the bundle -> CombinePerKey: tallies of Shards shards
 //	     -> summaries of each column -> CombinePerKey -> fit the bins -> to all shards
 //	     -> GroupByKey with the shards -> codes, objects of equal codes -> GroupByKey -> grow
 //
-// The objects, all rows of equal codes being one, are gathered and grown in one
-// worker. It takes the memory of one code of a byte or two per object and feature
-// three times over, and on Flink, where all values of a key from one slot must fit
-// one buffer, as does each shard's tally, some 100 MiB of either. For more than
-// that there is `espalier train`, which grows level by level.
+// An object stands for all rows of equal codes. One worker gathers all objects and
+// grows the tree. A code takes one or two bytes, and the worker needs three times the
+// bytes of all codes. On Flink the objects, and each shard's tally, must stay below
+// about 100 MiB, because all values of a key from one slot have to fit into one buffer.
+// For larger data use `espalier train`, which grows the tree level by level.
 //
 // Train panics where TryTrain returns an error.
 func Train(s beam.Scope, rows beam.PCollection, c TrainConfig) beam.PCollection {
 	return beam.Must(TryTrain(s, rows, c))
 }
 
-// TryTrain is Train with an error: of settings out of range, and of rows that
-// lack a field or have one of another type than is wanted. All are told at once.
+// TryTrain is Train with an error instead of a panic. It checks the ranges of settings,
+// and the names and types of the rows' fields. The error names all faults at once.
 func TryTrain(s beam.Scope, rows beam.PCollection, c TrainConfig) (beam.PCollection, error) {
 	spec, err := newTrainSpec(rows, &c)
 	if err != nil {
@@ -115,13 +114,13 @@ func TryTrain(s beam.Scope, rows beam.PCollection, c TrainConfig) (beam.PCollect
 	}
 	s = s.Scope("transforms.Train")
 	encoded := jobs.MustJSON(spec)
-	// Bundles end in the global window, whatever windows the rows come in.
+	// tallyFn emits when its bundle ends, which is possible in the global window only.
 	rows = beam.WindowInto(s, window.NewGlobalWindows(), rows)
 	batches := beam.ParDo(s, &tallyFn{Spec: encoded, Shards: c.Shards}, rows)
 	batches = beam.WindowInto(s, window.NewGlobalWindows(), batches)
 	tallies := beam.CombinePerKey(s, &mergeTalliesFn{}, batches)
 	summaries := beam.ParDo(s, &summariseTallyFn{Spec: encoded}, tallies)
-	// so that fitFn is called without a row, too
+	// noRowsFn makes sure that fitFn is called even without a row.
 	summaries = beam.Flatten(s, summaries, beam.ParDo(s, &noRowsFn{}, beam.Impulse(s)))
 	plans := beam.ParDo(s, &fitFn{Spec: encoded, Shards: c.Shards}, beam.GroupByKey(s, summaries))
 	shards := beam.GroupByKey(s, beam.Flatten(s, beam.ParDo(s, &tagFn{}, tallies), plans))
@@ -129,16 +128,17 @@ func TryTrain(s beam.Scope, rows beam.PCollection, c TrainConfig) (beam.PCollect
 	return beam.DropKey(s, beam.ParDo(s, &growObjectsFn{Spec: encoded}, beam.GroupByKey(s, objects))), nil
 }
 
-// trainSpec is a validated configuration against the columns of the rows.
+// trainSpec is a checked configuration together with the columns of the rows.
 type trainSpec struct {
 	Config  TrainConfig          `json:"config"`
 	Schema  *rowSchema           `json:"schema"`
 	Columns []jobs.FeatureColumn `json:"columns"` // the features
-	Whole   bool                 `json:"whole"`   // weights are integers by their type
+	Whole   bool                 `json:"whole"`   // the type of the weights is an integer
 
 	label, weight *rowColumn
 }
 
+// newTrainSpec binds a configuration to the type of rows, and checks both.
 func newTrainSpec(rows beam.PCollection, c *TrainConfig) (*trainSpec, error) {
 	schema, err := schemaOf(rows)
 	if err != nil {
@@ -148,7 +148,7 @@ func newTrainSpec(rows beam.PCollection, c *TrainConfig) (*trainSpec, error) {
 	return s, errors.Join(s.check(), s.bind())
 }
 
-// check looks at the settings.
+// check checks the ranges of the settings.
 func (s *trainSpec) check() error {
 	c := &s.Config
 	var faults []error
@@ -177,7 +177,7 @@ func (s *trainSpec) check() error {
 	within("Shards", float64(c.Shards), 1, 1<<16)
 	within("Workers", float64(c.Workers), 0, 1024)
 	for name, cost := range c.Costs {
-		least := 0.0 // which is free
+		least := 0.0 // a free test
 		if cost > 0 {
 			least = 1e-30
 		}
@@ -186,6 +186,7 @@ func (s *trainSpec) check() error {
 	return errors.Join(faults...)
 }
 
+// params returns what the kernels need, and the record for tree.json.
 func (s *trainSpec) params() (induce.Params, tree.Algorithm, error) {
 	c := &s.Config
 	algorithm, err := split.ParseAlgorithm(c.Algorithm)
@@ -201,36 +202,37 @@ func (s *trainSpec) params() (induce.Params, tree.Algorithm, error) {
 	}, errors.Join(err, err2)
 }
 
-// bind finds the columns in the rows.
+// bind finds the columns of the configuration among the columns of the rows.
 func (s *trainSpec) bind() error {
 	c := &s.Config
-	faults := []error{s.bindLabel(), s.ignored()}
+	faults := []error{s.bindLabel(), s.checkIgnore()}
 	names := c.Features
 	if len(names) == 0 {
-		names = s.others()
+		names = s.defaultFeatures()
 	}
 	switch {
 	case len(names) > 0:
 	case s.Schema.Map:
 		faults = append(faults,
-			fmt.Errorf("rows are of type %s, which does not say what columns there are: name the Features", s.Schema.Type))
+			fmt.Errorf("rows are of type %s, whose columns are unknown here: name the Features", s.Schema.Type))
 	default:
-		faults = append(faults, fmt.Errorf("rows of type %s have no field that may be tested: beside Label, Weight and "+
-			"Ignore there must be one", s.Schema.Type))
+		faults = append(faults, fmt.Errorf("rows of type %s have no field that may be tested: there must be one "+
+			"besides Label, Weight and Ignore", s.Schema.Type))
 	}
 	for _, name := range names {
 		f, err := s.feature(name)
 		faults = append(faults, err)
 		s.Columns = append(s.Columns, f)
 	}
-	faults = append(faults, repeated("Features", c.Features), s.ofFeatures("Categorical", c.Categorical, names),
-		s.ofFeatures("Numeric", c.Numeric, names),
-		s.ofFeatures("Costs", slices.Sorted(maps.Keys(c.Costs)), names))
+	faults = append(faults, repeated("Features", c.Features), s.checkAreFeatures("Categorical", c.Categorical, names),
+		s.checkAreFeatures("Numeric", c.Numeric, names),
+		s.checkAreFeatures("Costs", slices.Sorted(maps.Keys(c.Costs)), names))
 	return errors.Join(faults...)
 }
 
-// others returns the columns other than the label, the weight and the ignored ones.
-func (s *trainSpec) others() []string {
+// defaultFeatures returns all columns except the label, the weight and the ignored
+// ones.
+func (s *trainSpec) defaultFeatures() []string {
 	c := &s.Config
 	var names []string
 	for i := range s.Schema.Columns {
@@ -242,16 +244,16 @@ func (s *trainSpec) others() []string {
 	return names
 }
 
-// ignored looks at Ignore. Columns that cannot be read may stand there; of maps
-// nothing is known.
-func (s *trainSpec) ignored() error {
+// checkIgnore checks that the columns of Ignore exist and are no features. They may be
+// columns that Train cannot read. The keys of maps are unknown here.
+func (s *trainSpec) checkIgnore() error {
 	c := &s.Config
 	faults := []error{repeated("Ignore", c.Ignore)}
 	for _, name := range c.Ignore {
 		switch {
 		case slices.Contains(c.Features, name):
 			faults = append(faults,
-				fmt.Errorf("the Ignore: column %q is named in Features, too: leave it out of one of them", name))
+				fmt.Errorf("the Ignore: column %q is named in Features, too: remove it from one of them", name))
 		case !s.Schema.Map && !s.Schema.has(name):
 			faults = append(faults, fmt.Errorf("the Ignore: rows of type %s have no field for column %q, only for %q",
 				s.Schema.Type, name, s.Schema.names()))
@@ -260,8 +262,8 @@ func (s *trainSpec) ignored() error {
 	return errors.Join(faults...)
 }
 
-// ofFeatures looks at a list whose names must be features.
-func (s *trainSpec) ofFeatures(list string, names, features []string) error {
+// checkAreFeatures checks that all names of a list are features.
+func (s *trainSpec) checkAreFeatures(list string, names, features []string) error {
 	faults := []error{repeated(list, names)}
 	for _, name := range names {
 		if !slices.Contains(features, name) {
@@ -271,7 +273,7 @@ func (s *trainSpec) ofFeatures(list string, names, features []string) error {
 	return errors.Join(faults...)
 }
 
-// repeated looks for names that stand twice in a list.
+// repeated returns an error for each name that a list has twice.
 func repeated(list string, names []string) error {
 	var faults []error
 	for i, name := range names {
@@ -282,6 +284,7 @@ func repeated(list string, names []string) error {
 	return errors.Join(faults...)
 }
 
+// bindLabel finds the columns of the label and of the weights.
 func (s *trainSpec) bindLabel() error {
 	c := &s.Config
 	if c.Label == "" {
@@ -293,7 +296,7 @@ func (s *trainSpec) bindLabel() error {
 		if s.weight, err2 = s.Schema.column(c.Weight); err2 == nil {
 			s.Whole = s.weight.Whole
 			if s.weight.Type == dataset.Text || c.Weight == c.Label {
-				err2 = fmt.Errorf("rows of type %s: the weights in column %q are texts or the label, want numbers of a column "+
+				err2 = fmt.Errorf("rows of type %s: the weights in column %q are texts or the label, want numbers in a column "+
 					"of their own", s.Schema.Type, c.Weight)
 			}
 		}
@@ -301,6 +304,7 @@ func (s *trainSpec) bindLabel() error {
 	return errors.Join(err, err2)
 }
 
+// feature returns how the column of a feature is read.
 func (s *trainSpec) feature(name string) (jobs.FeatureColumn, error) {
 	c := &s.Config
 	column, err := s.Schema.column(name)
@@ -319,13 +323,13 @@ func (s *trainSpec) feature(name string) (jobs.FeatureColumn, error) {
 		f.Type = dataset.Number
 	case column.Type == dataset.Text || slices.Contains(c.Categorical, name):
 		f.Kind = dataset.Categorical
-	case column.Type == 0: // by what the rows hold
+	case column.Type == 0: // the rows decide
 		f.Kind = 0
 	}
 	return f, nil
 }
 
-// openSpec reads what mustJSON wrote of a trainSpec.
+// openSpec decodes a trainSpec.
 func openSpec(b []byte) (*trainSpec, error) {
 	s := new(trainSpec)
 	if err := json.Unmarshal(b, s); err != nil {
@@ -334,10 +338,10 @@ func openSpec(b []byte) (*trainSpec, error) {
 	return s, errors.Join(s.bindLabel())
 }
 
-// weighted reports whether rows weigh other than 1.
+// weighted reports whether rows have weights.
 func (s *trainSpec) weighted() bool { return s.Config.Weight != "" }
 
-// summariseTallyFn summarises the columns of a shard's rows.
+// summariseTallyFn summarises each column over the rows of a shard.
 type summariseTallyFn struct{ Spec []byte }
 
 func (f *summariseTallyFn) ProcessElement(_ context.Context, _ int64, tally []byte, emit func(int64, []byte)) error {
@@ -357,14 +361,14 @@ func (f *summariseTallyFn) ProcessElement(_ context.Context, _ int64, tally []by
 	return nil
 }
 
-// noRowsFn stands in for the summaries of a shard without rows.
+// noRowsFn emits empty summaries, as of a shard without rows.
 type noRowsFn struct{}
 
 func (*noRowsFn) ProcessElement(_ context.Context, _ []byte, emit func(int64, []byte)) {
 	emit(0, nil)
 }
 
-// fitFn fits the bins to the merged summaries and sends them to all shards.
+// fitFn merges the summaries of all shards, fits the plan and sends it to all shards.
 type fitFn struct {
 	Spec   []byte
 	Shards int
@@ -380,7 +384,7 @@ func (f *fitFn) ProcessElement(
 	list := slices.DeleteFunc(jobs.Collect(values), func(b []byte) bool { return len(b) == 0 })
 	sums, err := spec.mergeSums(list)
 	if err == nil {
-		err = spec.empty(ctx, sums)
+		err = spec.checkEmpty(ctx, sums)
 	}
 	if err != nil || sums.Label == nil {
 		return jobs.Carry(err)
@@ -396,13 +400,13 @@ func (f *fitFn) ProcessElement(
 	return nil
 }
 
-// The last byte of a value tells a plan from a shard's tally.
+// The kinds of values that codeTallyFn receives, in the last byte of each.
 const (
 	valueTally = iota
 	valuePlan
 )
 
-// tagFn marks tallies as such.
+// tagFn appends valueTally to tallies.
 type tagFn struct{}
 
 func (f *tagFn) ProcessElement(_ context.Context, shard int64, tally []byte, emit func(int64, []byte)) error {
@@ -410,7 +414,7 @@ func (f *tagFn) ProcessElement(_ context.Context, shard int64, tally []byte, emi
 	return nil
 }
 
-// codeTallyFn makes objects of a shard's rows.
+// codeTallyFn turns the rows of a shard into objects, by the plan.
 type codeTallyFn struct{ Spec []byte }
 
 func (f *codeTallyFn) ProcessElement(
@@ -433,7 +437,7 @@ func (f *codeTallyFn) ProcessElement(
 		}
 	}
 	if tally == nil || encoded == nil {
-		return nil // no row came to this shard, or none at all to learn from
+		return nil // this shard has no rows, or there is no plan as no row can be trained on
 	}
 	p, err := openPlan(encoded)
 	if err != nil {
@@ -449,7 +453,7 @@ func (f *codeTallyFn) ProcessElement(
 	return nil
 }
 
-// growObjectsFn grows the tree.
+// growObjectsFn merges the objects of all shards and grows the tree.
 type growObjectsFn struct{ Spec []byte }
 
 func (f *growObjectsFn) ProcessElement(

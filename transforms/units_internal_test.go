@@ -10,7 +10,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/tree"
 )
 
-// timed is a row of points in time, as parquet-go tags them.
+// timed is a row of points in time, with tags of parquet-go.
 type timed struct {
 	At     time.Time     `json:"at"`
 	Coarse time.Time     `parquet:"coarse,timestamp(millisecond)"`
@@ -24,8 +24,8 @@ type timed struct {
 	Plain  int64
 }
 
-// TestTimesOfRows: whatever a field counts, a date is days and a time microseconds,
-// rounded down; by hand.
+// TestTimesOfRows: dates become days, and times and timestamps become microseconds,
+// rounded down, whatever unit the field has. The numbers were worked out by hand.
 func TestTimesOfRows(t *testing.T) {
 	schema, err := schemaOfType(reflect.TypeFor[timed]())
 	if err != nil {
@@ -73,14 +73,14 @@ func indexOf(names []string, name string) int {
 	return -1
 }
 
-// TestFitOfUnits: what a map or an interface holds becomes the feature's unit, or is
-// refused in a sentence.
+// TestFitOfUnits: a value in a map or in an interface is converted to the feature's unit,
+// or refused in one sentence.
 func TestFitOfUnits(t *testing.T) {
 	at := time.Date(2026, 11, 21, 9, 30, 0, 0, time.UTC)
 	for _, c := range []struct {
 		unit dataset.Unit
 		row  any
-		want string // spelled, or part of the error
+		want string // the spelled value, or part of the error
 	}{
 		{dataset.Date, at, "2026-11-21"},
 		{dataset.Date, "2026-11-21", "2026-11-21"},
@@ -89,9 +89,9 @@ func TestFitOfUnits(t *testing.T) {
 		{dataset.Time, "09:30", "09:30:00"},
 		{dataset.Plain, "12.5", "12.5"},
 		{dataset.Plain, 7, "7"},
-		{dataset.Date, 20778, "the row has one of the numbers, the feature is of dates"},
+		{dataset.Date, 20778, "the row has one of the numbers, the feature takes dates"},
 		{dataset.Date, "20778", "not a date"},
-		{dataset.Plain, at, "the row has one of the timestamps, the feature is of numbers"},
+		{dataset.Plain, at, "the row has one of the timestamps, the feature takes numbers"},
 		{dataset.Timestamp, "soon", "not a timestamp"},
 	} {
 		in := tree.Input{Name: "x", Kind: dataset.Numeric, Unit: c.unit}

@@ -17,96 +17,96 @@ import (
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
-// WindowConfig says how trees are grown from the windows of rows. Shards is of no
-// use here: the rows of a window are gathered in one worker.
+// WindowConfig says how trees are grown from the windows of rows. Shards has no effect:
+// one worker gathers all rows of a window.
 type WindowConfig struct {
 	TrainConfig
 
-	// Windows are fixed, sliding or session windows, or the global one; required.
+	// Windows says which windows the rows fall into: fixed, sliding or session windows, or
+	// the global window. It is required.
 	Windows *window.Fn
-	// Trigger fires the panes of a window, which accumulate: each gives a tree of all
-	// rows of the window that have come until then. nil: one when the watermark
-	// passes the window's end, and one whenever late rows have come. Any trigger
-	// will do. Of AfterEndOfWindow, Flink wants both the early and the late one to be
-	// set, as Beam's Go SDK leaves it a default that it cannot read.
+	// Trigger fires the panes of a window. Panes accumulate: each gives a tree of all rows
+	// of the window so far. nil: a pane fires when the watermark passes the window's end,
+	// and again whenever late rows have come. With AfterEndOfWindow on Flink set both the
+	// early and the late trigger: Flink cannot read the default of Beam's Go SDK.
 	Trigger trigger.Trigger
-	// AllowedLateness is the time for which rows are waited for after the end of
-	// their window. The runner drops later ones. (Prism, which is for tests, may
-	// take rows that come right after that time for the only ones of their window.)
+	// AllowedLateness is how long after the end of a window its late rows still count. The
+	// runner drops later rows. (Prism, a runner for tests, may instead take rows that come
+	// shortly after this time for a window of their own.)
 	AllowedLateness time.Duration
 
-	// Bins is a schema.json or a tree.json whose features (with cuts, values and
-	// costs) and classes all windows have; by them rows are codes from the start, and
-	// a window is kept as its objects. A schema.json has every feature with
-	// two values or more. A tree.json has only the features of its tests: Features or
-	// Ignore must leave all other columns out. Empty: bins are fitted to the rows,
-	// which are kept as they are, equal ones together. A row of another class is an
-	// error.
+	// Bins is a schema.json or a tree.json. All windows take its features (with cuts,
+	// values and costs) and its classes. Rows are then encoded at once, and a window is
+	// stored as objects, which takes less memory. A schema.json has every feature with two
+	// or more values. A tree.json has only the features of its tests: leave out all other
+	// columns by Features or Ignore. A row of another class is an error. Empty: bins are
+	// fitted to the rows of each window, which is stored as its distinct rows.
 	Bins []byte
-	// PreviousBins fits the bins of a window to the rows of the one before, those
-	// that have come until the pane, so that the trees of neighbours have the same
-	// cuts where the data stay. Where no row came in the window before, as before
-	// the first one, they are its own. For fixed windows.
+	// PreviousBins fits the bins of a window to the rows of the window before, as far as
+	// they have come when the pane fires. Neighbouring trees then have the same cuts if
+	// the data do not change. If the window before has no rows, the bins are fitted to
+	// the window's own rows. PreviousBins needs fixed windows.
 	PreviousBins bool
 }
 
 // WindowTree is the tree of a window.
 type WindowTree struct {
-	Start, End int64  // of the window, ms since 1970; both 0: the global window
-	Pane       int64  // number of the pane, from 0 on
+	Start, End int64  // times of the window in ms since 1970; both 0: the global window
+	Pane       int64  // number of the pane in its window, from 0 on
 	Timing     string // of the pane: early, ontime, late or unknown
-	Last       bool   // the runner knows that no pane follows
-	Rows       int64  // that the tree is grown from
+	Last       bool   // no pane of this window follows; false if the runner does not know
+	Rows       int64  // number of rows that the tree is grown from
 	JSON       []byte // tree.json
 }
 
-// WindowedTree grows a tree of each window of rows, a PCollection<T> with T as in
-// Score, which may be unbounded, and returns a PCollection<WindowTree> in these
-// windows. It windows the rows itself, by their times, whatever windows they come
-// in.
+// WindowedTree grows a tree from each window of rows. rows is a PCollection<T> with T as
+// in Score and may be unbounded. The result is a PCollection<WindowTree> in the windows
+// of the configuration. WindowedTree assigns these windows itself, by the rows' times,
+// and disregards the windows in which the rows come.
 //
-// A pane's tree is that of all rows of its window that have come, to the byte,
-// whatever their order, bundles and panes; without Bins and PreviousBins it is
-// the tree of Train for these rows. Runners may fire a pane twice, or one to which
-// no row was added: it has the same tree. A window without rows has none, nor one
-// whose rows are all left out. A feature of maps that no row of a window has a value
-// of is not in the window's tree; it is logged and counted as features_missing.
+// The tree of a pane is grown from all rows of its window so far. Its bytes do not
+// depend on the order of the rows, on bundles or on earlier panes. Without Bins and
+// PreviousBins it is the tree of Train for the same rows. A runner may fire a pane twice,
+// or a pane without new rows: it repeats the same tree. A window without rows that can be
+// trained on has no tree. Where rows are maps, a feature without a value in any row of a
+// window is left out of its tree; it is logged, and counted as features_missing.
 //
-// Equal rows are counted in each bundle, and the counts of a window are merged and
-// its tree is grown in one worker, within its memory: see Train.
+// Each bundle counts its equal rows. One worker merges the counts of a window and grows
+// its tree, in memory: see Train.
 //
 // WindowedTree panics where TryWindowedTree returns an error.
 func WindowedTree(s beam.Scope, rows beam.PCollection, c WindowConfig) beam.PCollection {
 	return beam.Must(TryWindowedTree(s, rows, c))
 }
 
-// TryWindowedTree is WindowedTree with an error, see TryTrain.
+// TryWindowedTree is WindowedTree with an error instead of a panic: see TryTrain.
 func TryWindowedTree(s beam.Scope, rows beam.PCollection, c WindowConfig) (beam.PCollection, error) {
 	spec, err := newTrainSpec(rows, &c.TrainConfig)
 	err = errors.Join(err, c.check())
 	var given []byte
 	if err == nil {
-		given, err = c.given(spec)
+		given, err = c.givenPlan(spec)
 	}
 	if err != nil {
 		return beam.PCollection{}, fmt.Errorf("transforms.WindowedTree: %w", err)
 	}
 	s = s.Scope("transforms.WindowedTree")
 	fn := &tallyFn{Spec: jobs.MustJSON(spec), Shards: 1, Given: given}
-	fn.Of, fn.Alone = stretch(c.Windows)
+	fn.Stretch, fn.Alone = stretch(c.Windows)
 	if c.PreviousBins {
 		fn.Earlier = c.Windows.Size
 	}
-	// Bundles end in the global window, whatever windows the rows come in.
+	// tallyFn emits when its bundle ends, which is possible in the global window only.
 	batches := beam.ParDo(s, fn, beam.WindowInto(s, window.NewGlobalWindows(), rows))
 	batches = beam.WindowInto(s, c.Windows, batches, c.windowing()...)
-	// No CombinePerKey: what it gives has lost its pane (exec.ExtractOutput).
+	// CombinePerKey will not do: its results do not know their pane (exec.ExtractOutput).
 	return beam.ParDo(s, &windowTreeFn{Spec: fn.Spec, Given: given}, beam.GroupByKey(s, batches)), nil
 }
 
+// check checks the settings of windows.
 func (c *WindowConfig) check() error {
 	if c.Windows == nil {
-		return errors.New("no Windows: want some, as window.NewFixedWindows(time.Hour)")
+		return errors.New("no Windows: want some, such as window.NewFixedWindows(time.Hour)")
 	}
 	var faults []error
 	if c.Windows.Kind == window.FixedWindows && c.Windows.Size < time.Millisecond {
@@ -121,6 +121,7 @@ func (c *WindowConfig) check() error {
 	return errors.Join(faults...)
 }
 
+// windowing returns the options of WindowInto.
 func (c *WindowConfig) windowing() []beam.WindowIntoOption {
 	options := []beam.WindowIntoOption{beam.PanesAccumulate(), beam.AllowedLateness(c.AllowedLateness)}
 	if c.Trigger != nil {
@@ -129,24 +130,25 @@ func (c *WindowConfig) windowing() []beam.WindowIntoOption {
 	return options
 }
 
-// stretch returns the length of the stretches of time that the windows are made
-// of, so that rows of one stretch have the same windows; 0: one window has them
-// all. alone: windows depend on the rows.
-func stretch(w *window.Fn) (of time.Duration, alone bool) {
+// stretch returns the longest stretch of time such that all rows of a stretch fall into
+// the same windows. 0: all rows fall into one window. alone reports that the windows of a
+// row depend on other rows.
+func stretch(w *window.Fn) (length time.Duration, alone bool) {
 	switch w.Kind {
 	case window.GlobalWindows:
 		return 0, false
 	case window.FixedWindows:
 		return w.Size, false
 	case window.SlidingWindows:
-		if of = gcd(w.Period, w.Size).Truncate(time.Millisecond); of > 0 {
-			return of, false
+		if length = gcd(w.Period, w.Size).Truncate(time.Millisecond); length > 0 {
+			return length, false
 		}
 	case window.Sessions:
 	}
 	return 0, true
 }
 
+// gcd returns the greatest common divisor.
 func gcd(a, b time.Duration) time.Duration {
 	for b != 0 {
 		a, b = b, a%b
@@ -154,9 +156,8 @@ func gcd(a, b time.Duration) time.Duration {
 	return a
 }
 
-// given returns the plan of the bins that all windows have; empty: there are
-// none.
-func (c *WindowConfig) given(spec *trainSpec) ([]byte, error) {
+// givenPlan returns the encoded plan of Bins; empty: no Bins are given.
+func (c *WindowConfig) givenPlan(spec *trainSpec) ([]byte, error) {
 	if len(c.Bins) == 0 {
 		return nil, nil
 	}
@@ -189,7 +190,7 @@ func (c *WindowConfig) given(spec *trainSpec) ([]byte, error) {
 	return jobs.MustJSON(p), errors.Join(faults...)
 }
 
-// bins returns the features and classes of Bins.
+// bins returns the features and the classes of Bins.
 func (c *WindowConfig) bins(spec *trainSpec) ([]dataset.Feature, []string, error) {
 	if tree.IsSchema(c.Bins) {
 		s, err := tree.DecodeSchema(c.Bins)
@@ -209,7 +210,7 @@ func (c *WindowConfig) bins(spec *trainSpec) ([]dataset.Feature, []string, error
 		}
 	}
 	if len(others) > 0 {
-		return nil, nil, fmt.Errorf("a tree.json has the features that its tree tests, and not %q of the rows: give the "+
+		return nil, nil, fmt.Errorf("a tree.json has the features that its tree tests, and the rows also have %q: give the "+
 			"schema.json beside it, or leave these out with Ignore", others)
 	}
 	return t.Features, t.Label.Classes, nil
@@ -227,7 +228,7 @@ func (f *windowTreeFn) ProcessElement(
 ) error {
 	list := jobs.Collect(values)
 	if len(list) == 0 {
-		return nil // a pane of no rows
+		return nil // a pane without rows
 	}
 	tally, err := dataset.MergeTallies(list...)
 	if err != nil {
@@ -245,13 +246,14 @@ func (f *windowTreeFn) ProcessElement(
 		return nil
 	}
 	t := WindowTree{Pane: pane.Index, Timing: timing(pane.Timing), Last: pane.IsLast, Rows: rows, JSON: encoded}
-	if of, ok := w.(window.IntervalWindow); ok {
-		t.Start, t.End = int64(of.Start), int64(of.End)
+	if interval, ok := w.(window.IntervalWindow); ok {
+		t.Start, t.End = int64(interval.Start), int64(interval.End)
 	}
 	emit(t)
 	return nil
 }
 
+// timing names the timing of a pane.
 func timing(t typex.PaneTiming) string {
 	switch t {
 	case typex.PaneEarly:
@@ -265,7 +267,8 @@ func timing(t typex.PaneTiming) string {
 	}
 }
 
-// growTally grows the tree of a tally's own rows; none: there are no rows.
+// growTally grows the tree of a window from its tally. rows is 0, and there is no tree,
+// if the tally has no row of the window itself.
 func (s *trainSpec) growTally(ctx context.Context, tally, given []byte) (encoded []byte, rows int64, err error) {
 	var p *plan
 	var t *dataset.Table
@@ -273,7 +276,7 @@ func (s *trainSpec) growTally(ctx context.Context, tally, given []byte) (encoded
 		if p, err = openPlan(given); err == nil {
 			t, err = p.objects(tally, s.weighted())
 		}
-	} else if p, err = s.planOf(ctx, tally); err == nil && p != nil {
+	} else if p, err = s.fitTally(ctx, tally); err == nil && p != nil {
 		t, err = s.code(tally, p)
 	}
 	if err != nil || t == nil || t.Len() == 0 {
@@ -282,9 +285,9 @@ func (s *trainSpec) growTally(ctx context.Context, tally, given []byte) (encoded
 	return s.grow(t, p)
 }
 
-// planOf fits the bins to the earlier rows of a tally, or to its own where there
-// are no earlier ones; nil: it has no own rows.
-func (s *trainSpec) planOf(ctx context.Context, tally []byte) (*plan, error) {
+// fitTally fits the bins to the rows of the window before, or to the window's own rows if
+// the tally has no earlier ones. It returns nil if the tally has no rows of the window.
+func (s *trainSpec) fitTally(ctx context.Context, tally []byte) (*plan, error) {
 	sums, err := s.summarise(tally, ownRows)
 	if err != nil || sums.Label == nil {
 		return nil, err

@@ -138,7 +138,7 @@ func (f *coalesceFn) add(ctx context.Context, g *rowGroup, s *coalesceScratch) e
 		return err
 	}
 	n, stride := g.Rows(), f.coder.layout.Stride
-	s.hashes = Grown(s.hashes, n)
+	s.hashes = Resized(s.hashes, n)
 	for r := range n {
 		s.hashes[r] = dataset.HashKey(s.keys[r*stride : (r+1)*stride])
 	}
@@ -171,7 +171,7 @@ func (f *coalesceFn) insert(g *rowGroup, s *coalesceScratch) {
 
 // deal sorts the rows by the table that they belong to.
 func (f *coalesceFn) deal(g *rowGroup, s *coalesceScratch) {
-	s.ends = Grown(s.ends, len(f.tables))
+	s.ends = Resized(s.ends, len(f.tables))
 	clear(s.ends)
 	table := func(r int) int { return int(g.parts[r])*f.Shards + int(s.hashes[r]>>32%uint64(f.Shards)) }
 	n := 0
@@ -186,7 +186,7 @@ func (f *coalesceFn) deal(g *rowGroup, s *coalesceScratch) {
 		s.ends[i] = at
 		at += k
 	}
-	s.rows = Grown(s.rows, n)
+	s.rows = Resized(s.rows, n)
 	for r, part := range g.parts {
 		if part != dataset.None {
 			i := table(r)

@@ -67,7 +67,7 @@ func (c *coder) code(ctx context.Context, g *rowGroup, s *coded) error {
 		return err
 	}
 	g.weighClasses(s.classes)
-	s.keys = Grown(s.keys, g.Rows()*c.layout.Stride)
+	s.keys = Resized(s.keys, g.Rows()*c.layout.Stride)
 	if s.columns == nil {
 		s.columns = make([]codedColumn, c.pieces)
 	}
@@ -100,7 +100,7 @@ func (c *coder) codeColumns(ctx context.Context, g *rowGroup, from, to int, keys
 
 // classNumbers returns the class of each row that has a part.
 func (g *rowGroup) classNumbers(numbers map[string]uint16, classes []uint16) ([]uint16, error) {
-	classes = Grown(classes, g.Rows())
+	classes = Resized(classes, g.Rows())
 	clear(classes)
 	v := &g.label
 	known := make([]int, 0) // by dictionary position: class, or -1
@@ -141,8 +141,9 @@ func classOf(v *dataset.Vector, r int, numbers map[string]uint16) int {
 	return -1
 }
 
-// Grown returns b with n members, which may hold anything.
-func Grown[T any](b []T, n int) []T {
+// Resized returns a slice of n elements, in the memory of b if it has room. The elements
+// have any values.
+func Resized[T any](b []T, n int) []T {
 	if cap(b) < n {
 		return make([]T, n)
 	}

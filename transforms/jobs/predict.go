@@ -222,7 +222,7 @@ func (f *predictFn) scoreRowGroup(ctx context.Context, t Task, w *predictWorker,
 	if out == nil {
 		return nil
 	}
-	w.numbers = Grown(w.numbers, g.Rows())
+	w.numbers = Resized(w.numbers, g.Rows())
 	for r, leaf := range w.leaves {
 		w.numbers[r] = f.number[leaf]
 	}
@@ -240,7 +240,7 @@ func (f *predictFn) score(ctx context.Context, g *rowGroup, w *predictWorker) er
 		return err
 	}
 	w.rows += int64(g.Rows())
-	w.leaves = Grown(w.leaves, g.Rows())
+	w.leaves = Resized(w.leaves, g.Rows())
 	if err := f.scorer.Leaves(w.vectors, w.leaves); err != nil {
 		return err
 	}

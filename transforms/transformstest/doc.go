@@ -1,4 +1,4 @@
-// Package transformstest runs the transforms for other people's pipelines on a
-// stream of events from a broker, and checks what comes out of them against
-// batches of the same events. Runners that know streams can be held to it.
+// Package transformstest runs the transforms for other people's pipelines on a stream of
+// events from a broker, and compares the results with those of batches of the same
+// events. It can test any runner that supports streams.
 package transformstest

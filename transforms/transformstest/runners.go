@@ -2,12 +2,12 @@ package transformstest
 
 import "testing"
 
-// Runners lists the runners of this process that tests of pipelines run on.
+// Runners returns the runners for tests of pipelines. They run in the test's process.
 func Runners() []string { return []string{"direct", "prism"} }
 
-// RunnersOfFailures lists the runners for tests of pipelines that fail. With -short, which
-// CI sets for the race detector, prism is left out: when a job fails, the SDK's worker closes
-// a channel while another of its goroutines still sends on it.
+// RunnersOfFailures returns the runners for tests of failing pipelines. It leaves prism
+// out with -short, which CI sets for the race detector: when a job fails, the SDK's worker
+// closes a channel while another of its goroutines still sends on it.
 func RunnersOfFailures() []string {
 	if testing.Short() {
 		return []string{"direct"}

@@ -24,10 +24,10 @@ func init() {
 	beam.RegisterType(reflect.TypeFor[offsetrange.Restriction]())
 }
 
-// Event is a row of the stream.
+// Event is a row of the stream. Y may be missing.
 type Event struct {
 	ID     int64    `json:"id"`
-	Millis int64    `json:"millis"` // its time, since 1970
+	Millis int64    `json:"millis"` // time of the event in ms since 1970
 	X      float64  `json:"x"`
 	Y      *float64 `json:"y"`
 	Color  string   `json:"color"`
@@ -35,7 +35,7 @@ type Event struct {
 	Class  string   `json:"class"`
 }
 
-// message is what the broker has: an event, or word of how far time has come.
+// message is a message of the broker: an event, or a new watermark.
 type message struct {
 	Event     *Event `json:"event,omitempty"`
 	Watermark int64  `json:"watermark,omitempty"` // ms since 1970
@@ -53,6 +53,7 @@ type broker struct {
 	js  jetstream.JetStream
 }
 
+// startBroker starts a broker that ends with the test.
 func startBroker(tb testing.TB) *broker {
 	tb.Helper()
 	srv, err := server.NewServer(&server.Options{
@@ -87,7 +88,7 @@ func startBroker(tb testing.TB) *broker {
 	return &broker{srv.ClientURL(), js}
 }
 
-// publish sends messages, and returns when the broker has them.
+// publish sends messages, and returns when the broker has stored them.
 func (b *broker) publish(tb testing.TB, list []message) {
 	tb.Helper()
 	for i := range list {
@@ -106,18 +107,18 @@ func (b *broker) publish(tb testing.TB, list []message) {
 	}
 }
 
-// readFn reads the stream, from its first message to one whose number is known
-// beforehand. The watermark is some time behind the latest event, or where
-// a message puts it: Beam's own natsio knows no times of events.
+// readFn reads the stream from its first message to its last. The watermark stays some
+// time behind the latest event, unless a message sets it. (Beam's own natsio does not know
+// the times of events.)
 type readFn struct {
 	URL    string
 	Last   int64         // number of the last message
-	Behind time.Duration // of the watermark behind the latest event
+	Behind time.Duration // how far the watermark is behind the latest event
 	Bundle int           // most messages of a bundle
 
 	conn *nats.Conn
 	cons jetstream.Consumer
-	next int64 // that the consumer gives
+	next int64 // number of the consumer's next message
 }
 
 func (f *readFn) CreateInitialRestriction([]byte) offsetrange.Restriction {
@@ -130,8 +131,8 @@ func (f *readFn) SplitRestriction(_ []byte, r offsetrange.Restriction) []offsetr
 
 func (f *readFn) RestrictionSize(_ []byte, r offsetrange.Restriction) float64 { return r.Size() }
 
-// oneReader lets a bundle end early, but not a second one read at the same time:
-// its watermark would be of events far ahead.
+// oneReader lets a bundle end early, but lets no second bundle read at the same time: the
+// second one would set the watermark by events far ahead.
 type oneReader struct{ *offsetrange.Tracker }
 
 func (t oneReader) TrySplit(fraction float64) (primary, residual any, err error) {
@@ -161,7 +162,7 @@ func (f *readFn) WatermarkEstimatorState(we *sdf.ManualWatermarkEstimator) int64
 	return we.State.UnixMilli()
 }
 
-// consume makes the consumer give the message of that number next.
+// consume makes the consumer continue with the message of a number.
 func (f *readFn) consume(ctx context.Context, number int64) error {
 	if f.conn == nil {
 		var err error
@@ -195,7 +196,7 @@ func (f *readFn) ProcessElement(
 	emit func(beam.EventTime, Event),
 ) (sdf.ProcessContinuation, error) {
 	const wait = 50 * time.Millisecond
-	start := rt.GetRestriction().(offsetrange.Restriction).Start //nolint:errcheck // it is one
+	start := rt.GetRestriction().(offsetrange.Restriction).Start //nolint:errcheck // CreateTracker made it
 	if err := f.consume(ctx, start); err != nil {
 		return sdf.StopProcessing(), err
 	}
@@ -207,7 +208,7 @@ func (f *readFn) ProcessElement(
 		got := 0
 		for m := range batch.Messages() {
 			if !rt.TryClaim(f.next) {
-				f.cons = nil // what is fetched is lost
+				f.cons = nil // the messages it has fetched are lost
 				return sdf.StopProcessing(), rt.GetError()
 			}
 			f.next++
@@ -224,12 +225,13 @@ func (f *readFn) ProcessElement(
 		}
 	}
 	if f.next > f.Last {
-		rt.TryClaim(f.next) // there is no more
+		rt.TryClaim(f.next) // no message follows
 		return sdf.StopProcessing(), rt.GetError()
 	}
 	return sdf.ResumeProcessingIn(time.Millisecond), nil
 }
 
+// message emits the event of a message, and moves the watermark on.
 func (f *readFn) message(payload []byte, we *sdf.ManualWatermarkEstimator, emit func(beam.EventTime, Event)) error {
 	var m message
 	if err := json.Unmarshal(payload, &m); err != nil {

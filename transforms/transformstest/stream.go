@@ -30,41 +30,41 @@ func init() {
 	beam.RegisterDoFn(reflect.TypeFor[keepFn]())
 }
 
-// Config says what stream is sent through which runner.
+// Config describes a stream and the runner that takes it.
 type Config struct {
 	Runner   string
-	Events   int  // about
-	Windows  int  // of a minute each
-	Previous bool // bins are those of the window before
-	Given    bool // bins are given
-	Deadline time.Duration
+	Events   int           // approximate number of events
+	Windows  int           // number of windows of a minute
+	Previous bool          // set WindowConfig.PreviousBins
+	Given    bool          // set WindowConfig.Bins
+	Deadline time.Duration // longest time for the whole stream
 }
 
-// Report is what came of a stream.
+// Report counts the results of a stream.
 type Report struct {
-	Events  int            // sent
-	Scored  int64          // came out of Score
-	ByModel map[string]int // of these
-	InTrees int64          // in the last trees of the windows
-	Dropped int64          // too late
-	Windows int
-	Panes   map[string]int // by timing
+	Events  int            // events sent
+	Scored  int64          // events that Score has emitted
+	ByModel map[string]int // scored events by the id of the model
+	InTrees int64          // events in the last trees of the windows
+	Dropped int64          // events that came too late
+	Windows int            // windows with a tree
+	Panes   map[string]int // panes by timing
 	Took    time.Duration  // from the first message to the end of the pipeline
 }
 
 const (
-	size     = time.Minute      // of a window
-	disorder = 20 * time.Second // by which events come later than their time
-	behind   = 8 * time.Second  // of the watermark: less than the disorder, so that some events are late
-	lateness = 30 * time.Minute
-	every    = 200 * time.Millisecond // that the model is read
+	size     = time.Minute            // length of a window
+	disorder = 20 * time.Second       // greatest delay of an event
+	behind   = 8 * time.Second        // delay of the watermark: below disorder, to have late events
+	lateness = 30 * time.Minute       // allowed lateness
+	every    = 200 * time.Millisecond // interval at which workers read the model again
 )
 
 // start is the time of the first event.
 func start() time.Time { return time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC) }
 
-// newEvent makes the i-th event. Its class follows from its columns, which drift,
-// and from noise.
+// newEvent makes the i-th event. Its class follows from its columns, with some noise. The
+// columns drift over time.
 func newEvent(i, n, windows int) Event {
 	random := rand.New(rand.NewPCG(17, uint64(i)))
 	share := float64(i) / float64(n)
@@ -84,7 +84,7 @@ func newEvent(i, n, windows int) Event {
 	return e
 }
 
-// sent are the events in the order in which they are sent.
+// sent has the events in the order of sending.
 type sent struct {
 	main, late, tooLate, probe []Event
 }
@@ -120,11 +120,12 @@ func newSent(c *Config) *sent {
 	return s
 }
 
-// end is the end of the windows but that of the probe.
+// end returns the end of the last window, without the window of the probe.
 func (s *sent) end(c *Config) int64 {
 	return start().UnixMilli() + int64(c.Windows)*size.Milliseconds()
 }
 
+// messages makes messages of events, and of a watermark unless it is 0.
 func messages(events []Event, watermark int64) []message {
 	list := make([]message, len(events), len(events)+1)
 	for i := range events {
@@ -136,20 +137,19 @@ func messages(events []Event, watermark int64) []message {
 	return list
 }
 
-// observer sees what comes out of the pipeline, in this process: the runners
-// here call back into it.
+// observer collects the results of a pipeline. Its DoFns run in the test's process.
 type observer struct {
 	scored atomic.Int64
 
 	mu     sync.Mutex
 	models []string // by event
 	leaves []int    // by event
-	times  []int    // by event
+	times  []int    // how often each event was scored
 	trees  map[int64][]transforms.WindowTree
 	kept   [][]byte
 }
 
-// observers are those of the pipelines that run, by name.
+// observers has the observer of each running pipeline by its name.
 var observers sync.Map //nolint:gochecknoglobals // DoFns find it by a name, as they are made by the runner
 
 func observe(name string) *observer {
@@ -157,7 +157,7 @@ func observe(name string) *observer {
 	return o.(*observer) //nolint:errcheck // nothing else is stored
 }
 
-// scoredFn ends the scored rows.
+// scoredFn gives scored events to an observer.
 type scoredFn struct{ Observer string }
 
 func (f *scoredFn) ProcessElement(e Event, p transforms.Prediction) {
@@ -169,7 +169,7 @@ func (f *scoredFn) ProcessElement(e Event, p transforms.Prediction) {
 	o.scored.Add(1)
 }
 
-// grownFn ends the trees.
+// grownFn gives the trees of windows to an observer.
 type grownFn struct{ Observer string }
 
 func (f *grownFn) ProcessElement(t transforms.WindowTree) {
@@ -179,7 +179,7 @@ func (f *grownFn) ProcessElement(t transforms.WindowTree) {
 	o.trees[t.Start] = append(o.trees[t.Start], t)
 }
 
-// keepFn keeps what a batch gives.
+// keepFn gives the tree of a batch to an observer.
 type keepFn struct{ Observer string }
 
 func (f *keepFn) ProcessElement(b []byte) {
@@ -196,7 +196,7 @@ func trainConfig() transforms.TrainConfig {
 	return c
 }
 
-// Batch returns the tree of events that all come at once.
+// Batch returns the tree that Train grows from events in one batch.
 func Batch(tb testing.TB, events []Event, c transforms.TrainConfig) []byte {
 	tb.Helper()
 	o := &observer{}
@@ -214,7 +214,7 @@ func Batch(tb testing.TB, events []Event, c transforms.TrainConfig) []byte {
 	return o.kept[0]
 }
 
-// run is one stream on its way.
+// run is the test of one stream.
 type run struct {
 	testing.TB
 
@@ -222,15 +222,15 @@ type run struct {
 	events   *sent
 	observer *observer
 	broker   *broker
-	models   [2][]byte
-	model    string // the file
+	models   [2][]byte // the first model, and its successor
+	model    string    // path of the model in use
 	ended    chan error
 }
 
-// Run sends a stream of events, out of order and late, through Score and
-// WindowedTree. It fails unless each event is scored once, by the model that is in
-// place when it comes, and the last tree of each window is the tree of a batch of
-// the window's events, without those that came after it had been closed.
+// Run sends a stream of events, some of them out of order and some late, through Score
+// and WindowedTree. The test fails unless each event is scored once, by the model in use
+// when it comes. It also fails unless the last tree of each window is the tree of a batch:
+// of all events of the window that came before the window was closed.
 func Run(tb testing.TB, c Config) *Report {
 	tb.Helper()
 	r := &run{TB: tb, config: &c, events: newSent(&c), broker: startBroker(tb), ended: make(chan error, 1)}
@@ -265,7 +265,7 @@ func Run(tb testing.TB, c Config) *Report {
 	return report
 }
 
-// place puts a model in the place of the one before.
+// place replaces the model in use.
 func (r *run) place(i int) {
 	r.Helper()
 	next := r.model + ".next"
@@ -277,7 +277,7 @@ func (r *run) place(i int) {
 	}
 }
 
-// windowConfig is how the trees of the windows are grown.
+// windowConfig returns the configuration of WindowedTree.
 func (r *run) windowConfig() transforms.WindowConfig {
 	c := transforms.WindowConfig{
 		TrainConfig: trainConfig(), Windows: window.NewFixedWindows(size), AllowedLateness: lateness,
@@ -302,14 +302,14 @@ func (r *run) pipeline(ctx context.Context, last int64) error {
 	return err
 }
 
-// send sends the events, and waits for what they lead to.
+// send sends the events, and waits for their results.
 func (r *run) send(ctx context.Context) {
 	e := r.events
 	half := len(e.main) / 2
 	r.broker.publish(r, messages(e.main[:half], 0))
 	r.await(ctx, "the first half to be scored", func() bool { return r.observer.scored.Load() == int64(half) })
 	r.place(1)
-	time.Sleep(every) // after which workers look again
+	time.Sleep(every) // workers read the model again after this time
 	r.broker.publish(r, messages(e.main[half:], e.end(r.config)))
 	r.await(ctx, "all windows to have a tree", func() bool { return r.windows() == r.config.Windows })
 	r.broker.publish(r, messages(e.late, 0))
@@ -325,6 +325,7 @@ func (r *run) windows() int {
 	return len(r.observer.trees)
 }
 
+// await waits for a condition.
 func (r *run) await(ctx context.Context, what string, done func() bool) {
 	r.Helper()
 	for !done() {
@@ -338,8 +339,8 @@ func (r *run) await(ctx context.Context, what string, done func() bool) {
 	}
 }
 
-// checkScored looks for events that were lost, scored twice, or by another model
-// than the one in place.
+// checkScored looks for events that were lost, scored twice, or scored by a model that
+// was not in use.
 func (r *run) checkScored(report *Report) {
 	r.Helper()
 	o := r.observer
@@ -395,7 +396,7 @@ func (e *Event) values(s *tree.Scorer) []tree.Value {
 	return values
 }
 
-// checkTrees compares the last tree of each window with that of a batch.
+// checkTrees compares the last tree of each window with the tree of a batch.
 func (r *run) checkTrees(report *Report) {
 	r.Helper()
 	byWindow := make(map[int64][]Event)
@@ -410,7 +411,7 @@ func (r *run) checkTrees(report *Report) {
 		last := slices.MaxFunc(panes, func(a, b transforms.WindowTree) int { return cmp.Compare(a.Rows, b.Rows) })
 		for _, p := range panes {
 			report.Panes[p.Timing]++
-			// there, other bins may have come
+			// With PreviousBins the same rows may have other bins, as the window before grew.
 			if p.Rows == last.Rows && string(p.JSON) != string(last.JSON) && !r.config.Previous {
 				r.Errorf("window %d: two trees of the same %d rows", at, p.Rows)
 			}

@@ -5,15 +5,15 @@ import (
 	"math/rand/v2"
 )
 
-// Table is a small data set: a numeric feature with missing values (NaN), a categorical
-// feature, and a label with a null (an empty text).
+// Table is a small data set. It has a numeric feature with missing values (NaN), a
+// categorical feature, and a label with one null (an empty text).
 type Table struct {
 	Number []float64
 	Text   []string
 	Label  []string
 }
 
-// NewTable draws a table of so many rows, the same ones at each call.
+// NewTable draws a table with a number of rows. Every call draws the same rows.
 func NewTable(rows int) *Table {
 	random := rand.New(rand.NewPCG(1, 2))
 	t := &Table{}

@@ -11,7 +11,7 @@ import (
 	"github.com/espalier-ml/espalier/transforms"
 )
 
-// want returns the tree that a window is to have.
+// want returns the tree that a window should have.
 func (r *run) want(events, earlier []Event) []byte {
 	r.Helper()
 	c := trainConfig()
@@ -25,8 +25,8 @@ func (r *run) want(events, earlier []Event) []byte {
 	}
 }
 
-// grow grows a tree of events by the bins of another tree, from the kernels: no
-// code of package transforms.
+// grow grows a tree of events with the bins of another tree. It calls the kernels and no
+// code of package transforms, so that it can serve as a check.
 func (r *run) grow(bins []byte, events []Event, c transforms.TrainConfig) []byte {
 	r.Helper()
 	like, err := tree.Decode(bins)
@@ -77,7 +77,7 @@ func (r *run) grow(bins []byte, events []Event, c transforms.TrainConfig) []byte
 	return t.Tested().Encode()
 }
 
-// vector returns what an event has in a column.
+// vector returns the value of an event in a column.
 func (e *Event) vector(column string) *dataset.Vector {
 	text := func(s string) *dataset.Vector {
 		return &dataset.Vector{Type: dataset.Text, Index: []int32{0}, Texts: []string{s}}
