@@ -199,16 +199,17 @@ func (v *visit) asTexts() map[string]string {
 // tree. Score gives the predictions of the tree's own scorer for each of them.
 func TestRowTypes(t *testing.T) {
 	list := visits(120)
-	var maps []anyRow
+	var rowMaps []anyRow
 	var texts []textRow
 	var pointers []*visit
 	for i := range list {
-		maps, texts, pointers = append(maps, list[i].asMap()), append(texts, list[i].asTexts()), append(pointers, &list[i])
+		rowMaps, texts = append(rowMaps, list[i].asMap()), append(texts, list[i].asTexts())
+		pointers = append(pointers, &list[i])
 	}
 	c := visitConfig()
 	c.Features = []string{"age", "kg", "smoker", "ward"} // maps do not say that a text is a date
 	encoded := library(t, "prism", list, c)
-	if other := library(t, "prism", maps, c); string(other) != string(encoded) {
+	if other := library(t, "prism", rowMaps, c); string(other) != string(encoded) {
 		t.Errorf("maps of anything give another tree:\n%s\n%s", encoded, other)
 	}
 	c.Numeric = []string{"age", "kg"}
@@ -223,7 +224,7 @@ func TestRowTypes(t *testing.T) {
 	for name, rows := range map[string]func(s beam.Scope) beam.PCollection{
 		"structs":          func(s beam.Scope) beam.PCollection { return beam.CreateList(s, list) },
 		"pointers":         func(s beam.Scope) beam.PCollection { return beam.CreateList(s, pointers) },
-		"maps of anything": func(s beam.Scope) beam.PCollection { return beam.CreateList(s, maps) },
+		"maps of anything": func(s beam.Scope) beam.PCollection { return beam.CreateList(s, rowMaps) },
 		"maps of texts":    func(s beam.Scope) beam.PCollection { return beam.CreateList(s, texts) },
 	} {
 		for _, runner := range transformstest.Runners() {
