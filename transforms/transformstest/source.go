@@ -5,16 +5,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
-	"testing"
 	"time"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/sdf"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/io/rtrackers/offsetrange"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
-	"github.com/nats-io/nats-server/v2/server"
-	"github.com/nats-io/nats.go"
-	"github.com/nats-io/nats.go/jetstream"
 )
 
 func init() {
@@ -41,72 +37,6 @@ type message struct {
 	Watermark int64  `json:"watermark,omitempty"` // ms since 1970
 }
 
-// The stream and its subject at the broker.
-const (
-	streamName = "EVENTS"
-	subject    = "events"
-)
-
-// broker is a NATS server in this process, on the loopback interface.
-type broker struct {
-	url string
-	js  jetstream.JetStream
-}
-
-// startBroker starts a broker that ends with the test.
-func startBroker(tb testing.TB) *broker {
-	tb.Helper()
-	srv, err := server.NewServer(&server.Options{
-		Host: "127.0.0.1", Port: -1, JetStream: true, StoreDir: tb.TempDir(),
-		NoSigs: true, NoLog: true,
-	})
-	if err != nil {
-		tb.Fatal(err)
-	}
-	srv.Start()
-	tb.Cleanup(func() {
-		srv.Shutdown()
-		srv.WaitForShutdown()
-	})
-	if !srv.ReadyForConnections(10 * time.Second) {
-		tb.Fatal("the broker is not ready")
-	}
-	conn, err := nats.Connect(srv.ClientURL())
-	if err != nil {
-		tb.Fatal(err)
-	}
-	tb.Cleanup(conn.Close)
-	js, err := jetstream.New(conn, jetstream.WithPublishAsyncMaxPending(4096))
-	if err != nil {
-		tb.Fatal(err)
-	}
-	_, err = js.CreateStream(tb.Context(),
-		jetstream.StreamConfig{Name: streamName, Subjects: []string{subject}, Storage: jetstream.MemoryStorage})
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return &broker{srv.ClientURL(), js}
-}
-
-// publish sends messages, and returns when the broker has stored them.
-func (b *broker) publish(tb testing.TB, list []message) {
-	tb.Helper()
-	for i := range list {
-		payload, err := json.Marshal(&list[i])
-		if err != nil {
-			tb.Fatal(err)
-		}
-		if _, err := b.js.PublishAsync(subject, payload, jetstream.WithStallWait(time.Minute)); err != nil {
-			tb.Fatal(err)
-		}
-	}
-	select {
-	case <-b.js.PublishAsyncComplete():
-	case <-time.After(time.Minute):
-		tb.Fatal("the broker does not take the messages")
-	}
-}
-
 // readFn reads the stream from its first message to its last. The watermark stays some
 // time behind the latest event, unless a message sets it. (Beam's own natsio does not know
 // the times of events.)
@@ -116,9 +46,8 @@ type readFn struct {
 	Behind time.Duration // how far the watermark is behind the latest event
 	Bundle int           // most messages of a bundle
 
-	conn *nats.Conn
-	cons jetstream.Consumer
-	next int64 // number of the consumer's next message
+	from *subscription
+	next int64 // number of the message to be read next
 }
 
 func (f *readFn) CreateInitialRestriction([]byte) offsetrange.Restriction {
@@ -162,32 +91,10 @@ func (f *readFn) WatermarkEstimatorState(we *sdf.ManualWatermarkEstimator) int64
 	return we.State.UnixMilli()
 }
 
-// consume makes the consumer continue with the message of a number.
-func (f *readFn) consume(ctx context.Context, number int64) error {
-	if f.conn == nil {
-		var err error
-		if f.conn, err = nats.Connect(f.URL); err != nil {
-			return err
-		}
-	}
-	if f.cons != nil && f.next == number {
-		return nil
-	}
-	js, err := jetstream.New(f.conn)
-	if err != nil {
-		return err
-	}
-	f.next = number
-	f.cons, err = js.OrderedConsumer(ctx, streamName, jetstream.OrderedConsumerConfig{
-		DeliverPolicy: jetstream.DeliverByStartSequencePolicy, OptStartSeq: uint64(number),
-	})
-	return err
-}
-
 // Teardown closes the connection.
 func (f *readFn) Teardown() {
-	if f.conn != nil {
-		f.conn.Close()
+	if f.from != nil {
+		f.from.close()
 	}
 }
 
@@ -197,30 +104,28 @@ func (f *readFn) ProcessElement(
 ) (sdf.ProcessContinuation, error) {
 	const wait = 50 * time.Millisecond
 	start := rt.GetRestriction().(offsetrange.Restriction).Start //nolint:errcheck // CreateTracker made it
-	if err := f.consume(ctx, start); err != nil {
-		return sdf.StopProcessing(), err
+	if f.from == nil {
+		var err error
+		if f.from, err = subscribe(f.URL); err != nil {
+			return sdf.StopProcessing(), err
+		}
 	}
+	f.next = start
 	for read := 0; read < f.Bundle; {
-		batch, err := f.cons.Fetch(min(1000, f.Bundle-read), jetstream.FetchMaxWait(wait))
+		batch, err := f.from.fetch(ctx, f.next, min(1000, f.Bundle-read), wait)
 		if err != nil {
 			return sdf.StopProcessing(), err
 		}
-		got := 0
-		for m := range batch.Messages() {
+		for _, payload := range batch {
 			if !rt.TryClaim(f.next) {
-				f.cons = nil // the messages it has fetched are lost
 				return sdf.StopProcessing(), rt.GetError()
 			}
 			f.next++
-			got++
-			if err := f.message(m.Data(), we, emit); err != nil {
+			if err := f.message(payload, we, emit); err != nil {
 				return sdf.StopProcessing(), err
 			}
 		}
-		if err := batch.Error(); err != nil {
-			return sdf.StopProcessing(), err
-		}
-		if read += got; got == 0 {
+		if read += len(batch); len(batch) == 0 {
 			break
 		}
 	}

@@ -1,0 +1,132 @@
+//go:build nats
+
+package transformstest
+
+import (
+	"context"
+	"encoding/json"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// The stream and its subject at the broker.
+const (
+	streamName = "EVENTS"
+	subject    = "events"
+)
+
+// broker is a NATS server in this process, on the loopback interface.
+type broker struct {
+	url string
+	js  jetstream.JetStream
+}
+
+// startBroker starts a broker that ends with the test.
+func startBroker(tb testing.TB) *broker {
+	tb.Helper()
+	srv, err := server.NewServer(&server.Options{
+		Host: "127.0.0.1", Port: -1, JetStream: true, StoreDir: tb.TempDir(), NoSigs: true, NoLog: true,
+	})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	srv.Start()
+	tb.Cleanup(func() {
+		srv.Shutdown()
+		srv.WaitForShutdown()
+	})
+	if !srv.ReadyForConnections(10 * time.Second) {
+		tb.Fatal("the broker is not ready")
+	}
+	conn, err := nats.Connect(srv.ClientURL())
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(conn.Close)
+	js, err := jetstream.New(conn, jetstream.WithPublishAsyncMaxPending(4096))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	_, err = js.CreateStream(tb.Context(), jetstream.StreamConfig{
+		Name: streamName, Subjects: []string{subject}, Storage: jetstream.MemoryStorage,
+	})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Log("the broker is a NATS server")
+	return &broker{srv.ClientURL(), js}
+}
+
+// publish sends messages, and returns when the broker has stored them.
+func (b *broker) publish(tb testing.TB, list []message) {
+	tb.Helper()
+	for i := range list {
+		payload, err := json.Marshal(&list[i])
+		if err != nil {
+			tb.Fatal(err)
+		}
+		if _, err := b.js.PublishAsync(subject, payload, jetstream.WithStallWait(time.Minute)); err != nil {
+			tb.Fatal(err)
+		}
+	}
+	select {
+	case <-b.js.PublishAsyncComplete():
+	case <-time.After(time.Minute):
+		tb.Fatal("the broker does not take the messages")
+	}
+}
+
+// subscription reads the messages of a broker in their order.
+type subscription struct {
+	conn *nats.Conn
+	cons jetstream.Consumer
+	next int64 // number of the consumer's next message
+}
+
+func subscribe(url string) (*subscription, error) {
+	conn, err := nats.Connect(url)
+	if err != nil {
+		return nil, err
+	}
+	return &subscription{conn: conn}, nil
+}
+
+func (s *subscription) close() { s.conn.Close() }
+
+// consume makes the consumer continue with the message of a number.
+func (s *subscription) consume(ctx context.Context, number int64) error {
+	if s.cons != nil && s.next == number {
+		return nil
+	}
+	js, err := jetstream.New(s.conn)
+	if err != nil {
+		return err
+	}
+	s.next = number
+	s.cons, err = js.OrderedConsumer(ctx, streamName, jetstream.OrderedConsumerConfig{
+		DeliverPolicy: jetstream.DeliverByStartSequencePolicy, OptStartSeq: uint64(number),
+	})
+	return err
+}
+
+// fetch returns at most n messages from a number on, or none if none has come
+// within the wait.
+func (s *subscription) fetch(ctx context.Context, from int64, n int, wait time.Duration) ([]json.RawMessage, error) {
+	if err := s.consume(ctx, from); err != nil {
+		return nil, err
+	}
+	messages, err := s.cons.Fetch(n, jetstream.FetchMaxWait(wait))
+	if err != nil {
+		return nil, err
+	}
+	var batch []json.RawMessage
+	for m := range messages.Messages() {
+		s.next++
+		batch = append(batch, m.Data())
+	}
+	return batch, messages.Error()
+}
