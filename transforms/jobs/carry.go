@@ -6,8 +6,8 @@ import (
 	"github.com/espalier-ml/espalier/induce/dataset"
 )
 
-// Carry puts the machine-readable line of a data error into the text of what a
-// DoFn returns: runners keep an error's text, not its type.
+// Carry prepares an error for a runner, which keeps only the text of an error. If err is a
+// dataset.DataError, the text is its machine-readable line, for dataset.ParseError.
 func Carry(err error) error {
 	var e *dataset.DataError
 	if !errors.As(err, &e) {

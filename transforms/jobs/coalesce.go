@@ -10,15 +10,14 @@ import (
 	"github.com/espalier-ml/espalier/induce/dataset"
 )
 
-// flushBytes is the memory of all tables of a bundle beyond which they are sent
-// on before the bundle ends; spillBytes where they go by way of files.
+// A bundle whose tables take this much memory sends them before its end.
 const (
-	flushBytes = 1 << 30
-	spillBytes = 256 << 20
+	flushBytes = 1 << 30   // where they go through the shuffle
+	spillBytes = 256 << 20 // where they go through files
 )
 
-// HeldBytes returns the memory of coalescing tables from which on they are sent
-// on before the end of a bundle.
+// HeldBytes returns the memory of a bundle's tables at which the bundle sends them early.
+// spill says that they go through files.
 func HeldBytes(spill bool) int64 {
 	if spill {
 		return spillBytes
@@ -26,10 +25,11 @@ func HeldBytes(spill bool) int64 {
 	return flushBytes
 }
 
-// InlineBytes is what a bundle of a job that may spill sends without files.
+// InlineBytes is the most that a bundle sends through the runner's shuffle if it may use
+// files.
 const InlineBytes = inlineBytes
 
-// blockBytes is the size at which objects are cut into blocks.
+// blockBytes is the approximate size of an object block.
 const blockBytes = 4 << 20
 
 // CoalesceConfig says how rows become objects.
@@ -39,22 +39,23 @@ type CoalesceConfig struct {
 	Classes  []string
 	Workers  int    // goroutines of a bundle; 1 on engines
 	Pieces   int    // goroutines that share a row group's columns, for few row groups
-	Shards   int    // that the objects of a part are dealt to by their hash
+	Shards   int    // number of shards of a part; objects go to shards by their hash
 	Out      string // folder of statistics
-	Spill    string // folder for objects on their way; empty: they go inline
+	Spill    string // folder for objects between the halves of the job; empty: the shuffle has them
 	Blocks   string // folder of blocks
 	Run      RunName
 }
 
-// Coalesce reads the row groups of tasks, a PCollection<[]byte> of Task, codes
-// their rows and merges rows with equal codes. It writes object blocks and, per
-// part and shard, ObjectStats.
+// Coalesce turns rows into objects: it reads the row groups of tasks, a
+// PCollection<[]byte> of Task, encodes their rows and merges rows of equal codes. It
+// writes object blocks, and ObjectStats for each part and shard.
 func Coalesce(s beam.Scope, tasks beam.PCollection, c CoalesceConfig) {
 	s = s.Scope("transforms.Coalesce")
 	merged := beam.GroupByKey(s, beam.ParDo(s, &coalesceFn{CoalesceConfig: c}, tasks))
 	beam.ParDo0(s, &mergeObjectsFn{CoalesceConfig: c}, merged)
 }
 
+// coalesceFn encodes and merges the rows of a bundle.
 type coalesceFn struct {
 	CoalesceConfig
 
@@ -64,20 +65,22 @@ type coalesceFn struct {
 	scratch []coalesceScratch
 }
 
+// sharedTable is a table that the workers of a bundle share.
 type sharedTable struct {
 	mu sync.Mutex
 	t  *dataset.Table
 }
 
-// coalesceScratch is one worker's memory.
+// coalesceScratch is the memory of one worker.
 type coalesceScratch struct {
 	coded
 
 	hashes []uint64
-	rows   []int32 // by table, see deal
-	ends   []int
+	rows   []int32 // positions of the rows, sorted by table: see sortByTable
+	ends   []int   // where the rows of each table end
 }
 
+// open decodes the specification of rows and the features.
 func (c *CoalesceConfig) open() (RowSpec, []dataset.Feature, error) {
 	var spec RowSpec
 	if err := json.Unmarshal(c.Rows, &spec); err != nil {
@@ -148,10 +151,10 @@ func (f *coalesceFn) add(ctx context.Context, g *rowGroup, s *coalesceScratch) e
 	return nil
 }
 
-// insert adds the rows to the tables, one table after the other, so that two
-// workers seldom want the same one.
+// insert adds the rows to the tables, one table after the other: so two workers seldom
+// need the same table at the same time.
 func (f *coalesceFn) insert(g *rowGroup, s *coalesceScratch) {
-	f.deal(g, s)
+	f.sortByTable(g, s)
 	stride := f.coder.layout.Stride
 	from := 0
 	for i, end := range s.ends {
@@ -169,8 +172,8 @@ func (f *coalesceFn) insert(g *rowGroup, s *coalesceScratch) {
 	}
 }
 
-// deal sorts the rows by the table that they belong to.
-func (f *coalesceFn) deal(g *rowGroup, s *coalesceScratch) {
+// sortByTable sorts the rows by the table of their part and shard (a counting sort).
+func (f *coalesceFn) sortByTable(g *rowGroup, s *coalesceScratch) {
 	s.ends = Resized(s.ends, len(f.tables))
 	clear(s.ends)
 	table := func(r int) int { return int(g.parts[r])*f.Shards + int(s.hashes[r]>>32%uint64(f.Shards)) }
@@ -196,7 +199,7 @@ func (f *coalesceFn) deal(g *rowGroup, s *coalesceScratch) {
 	}
 }
 
-// held returns the memory of all tables.
+// held returns the bytes of all tables.
 func (f *coalesceFn) held() int {
 	held := 0
 	for _, shared := range f.tables {
@@ -207,9 +210,10 @@ func (f *coalesceFn) held() int {
 	return held
 }
 
-// flush sends the tables on. Row groups may be coalesced meanwhile.
+// flush sends the tables and replaces them with empty ones. Workers may add rows
+// meanwhile.
 func (f *coalesceFn) flush(ctx context.Context, emit func(int64, []byte), inline bool) error {
-	// Encoded by the workers, emitted here: emitters belong to this goroutine.
+	// Workers encode the tables. Only this goroutine may call emit.
 	values := make([][][]byte, len(f.tables))
 	p := newPool(f.Workers, 0)
 	for i, shared := range f.tables {
@@ -241,7 +245,8 @@ func (f *coalesceFn) flush(ctx context.Context, emit func(int64, []byte), inline
 	return nil
 }
 
-// Blocks encodes a table's objects in blocks of about blockBytes.
+// Blocks encodes the objects of a table in blocks of about 4 MiB. stride is the number of
+// bytes of an object's codes.
 func Blocks(t *dataset.Table, stride int) [][]byte {
 	var list [][]byte
 	step := max(1, blockBytes/(stride+4))
@@ -252,8 +257,8 @@ func Blocks(t *dataset.Table, stride int) [][]byte {
 	return list
 }
 
-// Shards returns the number of shards of objects, of so many bytes each, that rows make at
-// most: enough for a worker's memory to hold a shard several times.
+// Shards returns the number of shards for a number of rows with codes of stride bytes. A
+// worker's memory can hold a shard several times, even if no two rows are equal.
 func Shards(rows int64, stride int) int {
 	const least, most, bytes = 64, 4096, 64 << 20
 	return int(min(max(least, rows*int64(stride+8)/bytes), most))

@@ -6,12 +6,12 @@ import (
 	"github.com/espalier-ml/espalier/induce/dataset"
 )
 
-// coder turns the rows of row groups into keys of codes. It does not change
-// after newCoder.
+// coder turns the rows of row groups into keys of codes. Several goroutines may use it: it
+// does not change after newCoder.
 type coder struct {
 	spec     RowSpec
 	layout   dataset.Layout
-	encoders []*dataset.Encoder // per feature
+	encoders []*dataset.Encoder // by feature
 	classes  map[string]uint16
 	pieces   int // goroutines that share the columns of a row group
 }
@@ -44,10 +44,10 @@ func ClassCodes(classes []string) map[string]uint16 {
 
 func (c *coder) newTable() *dataset.Table { return dataset.NewTable(c.layout, c.spec.Weighted()) }
 
-// coded is a row group in codes, and the memory for the next one.
+// coded has the codes of a row group. The next row group takes over its memory.
 type coded struct {
-	keys    []byte   // Stride bytes a row
-	classes []uint16 // per row that has a part
+	keys    []byte   // Stride bytes for each row
+	classes []uint16 // class of each row that belongs to a part
 
 	columns []codedColumn // by piece
 }
@@ -57,13 +57,13 @@ type codedColumn struct {
 	codes  []uint16
 }
 
-// code prepares a row group and codes its rows.
+// code prepares a row group and encodes its rows.
 func (c *coder) code(ctx context.Context, g *rowGroup, s *coded) error {
 	err := g.prepare()
 	if err != nil {
 		return err
 	}
-	if s.classes, err = g.classNumbers(c.classes, s.classes); err != nil {
+	if s.classes, err = g.classCodes(c.classes, s.classes); err != nil {
 		return err
 	}
 	g.weighClasses(s.classes)
@@ -78,13 +78,13 @@ func (c *coder) code(ctx context.Context, g *rowGroup, s *coded) error {
 			return c.codeColumns(ctx, g, from, to, s.keys, &s.columns[worker])
 		})
 		if err != nil {
-			break // wait returns it
+			break // wait returns the error
 		}
 	}
 	return p.wait()
 }
 
-// codeColumns codes the features [from, to) of all rows.
+// codeColumns encodes the features [from, to) of all rows.
 func (c *coder) codeColumns(ctx context.Context, g *rowGroup, from, to int, keys []byte, s *codedColumn) error {
 	for i := from; i < to; i++ {
 		if ctx.Err() != nil {
@@ -98,12 +98,12 @@ func (c *coder) codeColumns(ctx context.Context, g *rowGroup, from, to int, keys
 	return nil
 }
 
-// classNumbers returns the class of each row that has a part.
-func (g *rowGroup) classNumbers(numbers map[string]uint16, classes []uint16) ([]uint16, error) {
+// classCodes returns the code of the class of each row that belongs to a part.
+func (g *rowGroup) classCodes(codes map[string]uint16, classes []uint16) ([]uint16, error) {
 	classes = Resized(classes, g.Rows())
 	clear(classes)
 	v := &g.label
-	known := make([]int, 0) // by dictionary position: class, or -1
+	known := make([]int, 0) // code of the class by position in the dictionary; -1: no class
 	if v.Index != nil {
 		n := len(v.Texts)
 		if v.Type == dataset.Number {
@@ -112,7 +112,7 @@ func (g *rowGroup) classNumbers(numbers map[string]uint16, classes []uint16) ([]
 		known = make([]int, n)
 		for i := range known {
 			one := dataset.Vector{Type: v.Type, Index: []int32{int32(i)}, Numbers: v.Numbers, Texts: v.Texts}
-			known[i] = classOf(&one, 0, numbers)
+			known[i] = classOf(&one, 0, codes)
 		}
 	}
 	for r, part := range g.parts {
@@ -123,7 +123,7 @@ func (g *rowGroup) classNumbers(numbers map[string]uint16, classes []uint16) ([]
 		if v.Index != nil {
 			k = known[v.Index[r]]
 		} else {
-			k = classOf(v, r, numbers)
+			k = classOf(v, r, codes)
 		}
 		if k < 0 {
 			return nil, g.errorAt(g.spec.Label, v.Spell(r), "not one of the tree's classes",
@@ -134,8 +134,9 @@ func (g *rowGroup) classNumbers(numbers map[string]uint16, classes []uint16) ([]
 	return classes, nil
 }
 
-func classOf(v *dataset.Vector, r int, numbers map[string]uint16) int {
-	if k, ok := numbers[v.Spell(r)]; ok {
+// classOf returns the code of the class of row r; -1: it is none of the classes.
+func classOf(v *dataset.Vector, r int, codes map[string]uint16) int {
+	if k, ok := codes[v.Spell(r)]; ok {
 		return int(k)
 	}
 	return -1

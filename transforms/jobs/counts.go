@@ -7,7 +7,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/tree"
 )
 
-// mergeCountsFn adds up lists of counts by key, and writes each sum.
+// mergeCountsFn adds up the encoded counts of each key and writes the sum to a file.
 type mergeCountsFn struct {
 	Out string
 	Run RunName

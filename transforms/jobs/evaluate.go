@@ -11,26 +11,27 @@ import (
 	"github.com/espalier-ml/espalier/induce/tree"
 )
 
-// EvaluateConfig says which trees are evaluated on what. All have the same
-// features and classes.
+// EvaluateConfig has the trees to evaluate, and the form of the object blocks. All trees
+// have the same features and classes.
 type EvaluateConfig struct {
-	Trees   []string     // URLs of their tree.json
-	Decoded []*tree.Tree `json:"-"` // the same, for DoFns in the driver's own process; elsewhere they are decoded
-	Widths  []int        // of blocks: bytes of each feature's codes
-	Weights bool         // of blocks: rows weigh other than 1
+	Trees   []string     // URLs of the tree.json
+	Decoded []*tree.Tree `json:"-"` // the same trees; nil in other processes, which read Trees
+	Widths  []int        // bytes of each feature's codes in blocks
+	Weights bool         // blocks have rows with weights other than 1
 	Workers int          // goroutines of a bundle; 1 on engines
 	Out     string       // folder of results
 	Run     RunName
 }
 
-// Evaluate counts, by leaf and class, the rows of object blocks, a
-// PCollection<[]byte> of Task. It writes tree.LeafCounts per tree and part, see ReadLeafCounts.
+// Evaluate counts the rows of object blocks by leaf and class, for each tree. tasks is a
+// PCollection<[]byte> of Task. ReadLeafCounts reads the result.
 func Evaluate(s beam.Scope, tasks beam.PCollection, c EvaluateConfig) {
 	s = s.Scope("transforms.Evaluate")
 	merged := beam.GroupByKey(s, beam.ParDo(s, &evaluateFn{EvaluateConfig: c}, tasks))
 	beam.ParDo0(s, &mergeCountsFn{c.Out, c.Run}, merged)
 }
 
+// evaluateFn counts the rows of the blocks of a bundle.
 type evaluateFn struct {
 	EvaluateConfig
 
@@ -40,7 +41,7 @@ type evaluateFn struct {
 	counts  [][]*tree.LeafCounts // by worker, then by key
 }
 
-// leavesKey is the key of a tree's counts of a part.
+// leavesKey returns the key of the counts of a tree and a part.
 func leavesKey(at int, part dataset.Part) int64 { return int64(at*int(dataset.Parts) + int(part)) }
 
 func (f *evaluateFn) StartBundle(ctx context.Context, _ func(int64, []byte)) error {
@@ -66,6 +67,7 @@ func (f *evaluateFn) StartBundle(ctx context.Context, _ func(int64, []byte)) err
 	return nil
 }
 
+// readTrees reads and decodes trees.
 func readTrees(ctx context.Context, urls []string) ([]*tree.Tree, error) {
 	trees := make([]*tree.Tree, len(urls))
 	return trees, readEach(ctx, urls, func(i int, b []byte) error {
@@ -87,6 +89,7 @@ func (f *evaluateFn) ProcessElement(ctx context.Context, task []byte, _ func(int
 	return Carry(f.pool.do(ctx, func(worker int) error { return f.addBlock(ctx, task, worker) }))
 }
 
+// countsOf returns a worker's counts of a tree and a part.
 func (f *evaluateFn) countsOf(worker, at int, part dataset.Part) *tree.LeafCounts {
 	key := leavesKey(at, part)
 	c := f.counts[worker][key]
@@ -97,6 +100,7 @@ func (f *evaluateFn) countsOf(worker, at int, part dataset.Part) *tree.LeafCount
 	return c
 }
 
+// addBlock counts the rows of a block for all trees.
 func (f *evaluateFn) addBlock(ctx context.Context, task []byte, worker int) error {
 	t, block, err := readBlock(ctx, task)
 	if err != nil {
@@ -136,8 +140,8 @@ func (f *evaluateFn) FinishBundle(ctx context.Context, emit func(int64, []byte))
 	return nil
 }
 
-// ReadLeafCounts returns the counts of a part that Evaluate wrote for each tree;
-// zeros where it has no rows.
+// ReadLeafCounts returns the counts of a part by tree, as Evaluate wrote them. They are
+// zeros for a part without rows.
 func ReadLeafCounts(
 	ctx context.Context, out string, part dataset.Part, trees []*tree.Tree,
 ) ([]*tree.LeafCounts, error) {

@@ -8,25 +8,26 @@ import (
 	"github.com/google/uuid"
 )
 
-// inlineBytes is what a bundle sends through the runner's own shuffle; more goes
-// by way of files. Engines hold a bundle's output in memory, Flink at most a
-// hundred messages of some MiB, and hang beyond it.
+// inlineBytes is the most that a bundle sends through the runner's own shuffle. Larger
+// output goes through files: engines hold a bundle's output in memory, and Flink hangs
+// beyond a hundred messages of some MiB.
 const inlineBytes = 32 << 20
 
-// exchange is the way of bulk data from the first half of a job to the second:
-// as values of the shuffle, or as files whose names are. Names are new ones, so
-// that what a bundle has left that was run again is never looked at.
+// exchange carries bulk data from the first half of a job to the second. The shuffle has
+// either the data or the name of a file with the data. Every file gets a new name, so
+// that a repeated bundle leaves files behind that nobody reads.
 type exchange struct {
-	folder string // of files; empty: all is sent inline
+	folder string // folder of the files; empty: all data go through the shuffle
 }
 
-// The last byte of a value says what the others are.
+// The last byte of a value says what the bytes before are.
 const (
-	valueInline = iota
-	valueFile
+	valueInline = iota // the data
+	valueFile          // the URL of a file with the data
 )
 
-// send returns the value that stands for b, which it keeps.
+// send returns the value for b, and writes b to a file unless inline is set. The caller
+// must not use b afterwards.
 func (x exchange) send(ctx context.Context, b []byte, inline bool) ([]byte, error) {
 	progressOf(ctx).Exchanged.Add(int64(len(b)))
 	if inline || x.folder == "" {
@@ -42,9 +43,9 @@ func (x exchange) send(ctx context.Context, b []byte, inline bool) ([]byte, erro
 }
 
 // ErrValue says that a value was not sent by a DoFn of the same job.
-var ErrValue = errors.New("transforms: not a value of this job")
+var ErrValue = errors.New("jobs: not a value of this job")
 
-// receive returns what a value stands for.
+// receive returns the data of a value of send.
 func receive(ctx context.Context, value []byte) ([]byte, error) {
 	if len(value) == 0 {
 		return nil, ErrValue
@@ -64,18 +65,17 @@ func receive(ctx context.Context, value []byte) ([]byte, error) {
 	}
 }
 
-// fileValue returns the value that stands for a file that there is already.
+// fileValue returns the value for an existing file.
 func fileValue(url string) []byte { return append([]byte(url), valueFile) }
 
-// A packet is a block with the position of the open node that it belongs to.
-
-// AppendPacket appends the objects of a node, as a block, to a value.
+// AppendPacket appends a packet to a value. A packet is a block of objects with the
+// position of their node.
 func AppendPacket(b []byte, node int, block []byte) []byte {
 	b = binary.AppendUvarint(binary.AppendUvarint(b, uint64(node)), uint64(len(block)))
 	return append(b, block...)
 }
 
-// NextPacket returns the first packet of b, and what follows it.
+// NextPacket returns the node and the block of the first packet of b, and the rest of b.
 func NextPacket(b []byte) (node int, block, rest []byte, err error) {
 	id, n := binary.Uvarint(b)
 	if n <= 0 {

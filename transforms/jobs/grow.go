@@ -16,36 +16,37 @@ import (
 	"github.com/espalier-ml/espalier/induce/memory"
 )
 
-// SmallConfig says how one job grows the small nodes of a tree, each in one
-// worker. Below the root itself it grows several trees.
+// SmallConfig says how one job grows the small nodes of a tree, each in one worker. If
+// the root itself is small, the job grows several trees from it.
 type SmallConfig struct {
 	GrowConfig
 
-	Trees      []induce.Params // of which Params of GrowConfig are not used
-	Together   int             // trees that one worker grows side by side; 0: all
-	Nodes      int             // small nodes
-	Partitions int             // that the small nodes are dealt to
-	Spill      string          // folder for objects on their way; empty: they go inline
+	Trees      []induce.Params // parameters of each tree, in place of GrowConfig.Params
+	Together   int             // trees that one worker grows at the same time; 0: all
+	Nodes      int             // number of small nodes
+	Partitions int             // number of partitions of the small nodes
+	Spill      string          // folder for objects between the halves of the job; empty: the shuffle has them
 	Deadline   int64           // Unix time in ms at which open nodes become leaves; 0: none
 }
 
-// smallState is what the job needs to know of the tree.
+// smallState is the tree with its small nodes, in a file.
 type smallState struct {
 	Growth    *levels.Growth `json:"growth"`
-	Partition []int          `json:"partition"` // of each small node
+	Partition []int          `json:"partition"` // partition of each small node
 }
 
-// Grow gathers the objects of the small nodes from the blocks of tasks, a
-// PCollection<[]byte> of Task, by partition, and grows the nodes' subtrees. See
-// WriteSmall and ReadGrown.
+// Grow gathers the objects of the small nodes by partition, and grows the subtrees of
+// these nodes. tasks is a PCollection<[]byte> of Task, which names object blocks.
+// WriteSmall must come before, and ReadGrown reads the result.
 func Grow(s beam.Scope, tasks beam.PCollection, c SmallConfig) {
 	s = s.Scope("transforms.Grow")
 	gathered := beam.GroupByKey(s, beam.ParDo(s, &gatherFn{SmallConfig: c}, tasks))
 	beam.ParDo0(s, &growFn{SmallConfig: c}, gathered)
 }
 
-// WriteSmall deals the small nodes of a growth to partitions of up to so many
-// objects, sets their number and writes what the job needs to know.
+// WriteSmall assigns the small nodes of a growth to partitions, and writes the state that
+// Grow reads. A partition has at most the given number of objects, or a single node. It
+// sets Nodes, Partitions and Together.
 func WriteSmall(ctx context.Context, c *SmallConfig, g *levels.Growth, objects int64) error {
 	state := smallState{Growth: g, Partition: make([]int, len(g.Small))}
 	held := int64(0)
@@ -83,18 +84,18 @@ func readSmall(ctx context.Context, out string) (*smallState, error) {
 	return state, json.Unmarshal(b, state)
 }
 
-// gatherFn sends the objects of each small node to where it is grown.
+// gatherFn sends the objects of each small node to the node's partition.
 type gatherFn struct {
 	SmallConfig
 
 	state   *smallState
 	router  *levels.Router
-	at      map[int]int // position among the small nodes by number in the tree
-	packets [][]byte    // by partition
-	held    int
+	at      map[int]int // position among the small nodes by number of the node in the tree
+	packets [][]byte    // packets of objects by partition
+	held    int         // bytes of packets
 }
 
-// open reads the state, with the first task.
+// open reads the state. The first task calls it: only then the state is written.
 func (f *gatherFn) open(ctx context.Context) error {
 	var err error
 	if f.state, err = readSmall(ctx, f.Out); err != nil {
@@ -117,7 +118,7 @@ func (f *gatherFn) ProcessElement(ctx context.Context, task []byte, emit func(in
 	}
 	progressOf(ctx).Tasks.Add(1)
 	defer report(ctx)
-	if f.router.Len() == 1 { // the root itself: all objects, as they lie there
+	if f.router.Len() == 1 { // the root is small: all objects, in the blocks as they are
 		t, err := decodeTask(task)
 		if err != nil {
 			return err
@@ -142,6 +143,7 @@ func (f *gatherFn) ProcessElement(ctx context.Context, task []byte, emit func(in
 	return nil
 }
 
+// gather adds the objects of a block to the packets of their nodes.
 func (f *gatherFn) gather(o *dataset.Objects) {
 	ids := make([][]int32, f.Nodes)
 	for i := range o.Len() {
@@ -160,6 +162,7 @@ func (f *gatherFn) gather(o *dataset.Objects) {
 	}
 }
 
+// flush sends the packets.
 func (f *gatherFn) flush(ctx context.Context, emit func(int64, []byte), inline bool) error {
 	f.held = 0
 	for partition, packets := range f.packets {
@@ -225,6 +228,7 @@ func (f *growFn) FinishBundle(ctx context.Context) error {
 	return reportUntil(ctx, f.pool.wait)
 }
 
+// grow grows the subtrees of a partition and writes them.
 func (f *growFn) grow(ctx context.Context, key int64, list [][]byte) error {
 	objects := make(map[int]*dataset.Objects)
 	for _, value := range list {
@@ -241,7 +245,7 @@ func (f *growFn) grow(ctx context.Context, key int64, list [][]byte) error {
 			continue
 		}
 		grown = append(grown, memory.GrowBelow(objects[at], f.Columns, trees, f.Total, o.Place(), f.options(ctx))...)
-		if ctx.Err() != nil { // the trees are cut short
+		if ctx.Err() != nil { // the trees are not complete
 			return context.Cause(ctx)
 		}
 		objects[at] = nil
@@ -250,10 +254,10 @@ func (f *growFn) grow(ctx context.Context, key int64, list [][]byte) error {
 	if err != nil {
 		return err
 	}
-	encoded := make([]json.RawMessage, len(grown)) // apart, as they are large
+	encoded := make([]json.RawMessage, len(grown)) // several at a time, as they are large
 	p := newPool(f.Workers, 0)
 	for i, n := range grown {
-		_ = p.do(ctx, func(int) error { // which does not fail
+		_ = p.do(ctx, func(int) error { // it does not fail
 			encoded[i] = MustJSON(n)
 			return nil
 		})
@@ -264,13 +268,13 @@ func (f *growFn) grow(ctx context.Context, key int64, list [][]byte) error {
 	return s.Write(ctx, grownURL(f.Out, int(key)), MustJSON(encoded))
 }
 
-// unpack adds what a value stands for to the objects of each small node.
+// unpack adds the objects of a value to the objects of their small nodes.
 func (f *growFn) unpack(ctx context.Context, value []byte, objects map[int]*dataset.Objects) error {
 	b, err := receive(ctx, value)
 	if err != nil {
 		return err
 	}
-	if len(f.state.Growth.Root.Children) == 0 { // a block as it is
+	if len(f.state.Growth.Root.Children) == 0 { // the root is small: the value is a block
 		progressOf(ctx).Read.Add(int64(len(b)))
 		return f.append(objects, 0, b)
 	}
@@ -287,6 +291,7 @@ func (f *growFn) unpack(ctx context.Context, value []byte, objects map[int]*data
 	return nil
 }
 
+// append adds a block to the objects of the small node at a position.
 func (f *growFn) append(objects map[int]*dataset.Objects, at int, block []byte) error {
 	l := f.layout()
 	if at >= len(f.state.Growth.Small) {
@@ -298,6 +303,7 @@ func (f *growFn) append(objects map[int]*dataset.Objects, at int, block []byte) 
 	return objects[at].AppendFrom(block, l)
 }
 
+// options returns how the trees are grown in memory: with progress, and with an end.
 func (f *growFn) options(ctx context.Context) memory.Options {
 	progress := progressOf(ctx)
 	o := memory.Options{
@@ -317,8 +323,8 @@ func (f *growFn) options(ctx context.Context) memory.Options {
 
 func grownURL(out string, partition int) string { return fmt.Sprintf("%s/grown-%06d", out, partition) }
 
-// ReadGrown returns the subtrees that Grow wrote: in the order of the small
-// nodes, or below the root in the order of the trees.
+// ReadGrown returns the subtrees that Grow wrote, in the order of the small nodes. If the
+// root is small, it returns the trees in the order of SmallConfig.Trees.
 func ReadGrown(ctx context.Context, c *SmallConfig) ([]*induce.Node, error) {
 	urls := make([]string, c.Partitions)
 	for i := range urls {
@@ -342,12 +348,12 @@ func ReadGrown(ctx context.Context, c *SmallConfig) ([]*induce.Node, error) {
 	p := newPool(runtime.GOMAXPROCS(0), 0)
 	for i, b := range encoded {
 		if err := p.do(ctx, func(int) error { return json.Unmarshal(b, &grown[i]) }); err != nil {
-			break // wait returns it
+			break // wait returns the error
 		}
 	}
 	return grown, p.wait()
 }
 
-// PartitionObjects is the number of objects that one worker has at least: small nodes do not
-// each get a file of their own.
+// PartitionObjects is the least number of objects for which small nodes get partitions of
+// their own. Every partition has a file, and many tiny files would be slow.
 const PartitionObjects = 1 << 16

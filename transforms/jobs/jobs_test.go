@@ -23,8 +23,8 @@ import (
 	"github.com/espalier-ml/espalier/transforms/transformstest"
 )
 
-// world is a small data set as objects, whole and in blocks: what the jobs find of
-// it is held against what package induce finds of the objects in memory.
+// world is a small data set as objects, both in memory and in blocks. Tests compare the
+// results of the jobs with those of package induce in memory.
 type world struct {
 	*memoryFiles
 
@@ -105,12 +105,12 @@ func (w *world) growConfig(p induce.Params, out string) jobs.GrowConfig {
 	}
 }
 
-// grown returns the tree that is grown in memory.
+// grown returns the tree that package memory grows.
 func (w *world) grown(p induce.Params) *induce.Node {
 	return memory.Grow(w.objects, w.columns, p, w.weight, memory.Options{})
 }
 
-// model returns a tree as it is written.
+// model returns a tree in the form of tree.json.
 func (w *world) model(root *induce.Node) *tree.Tree {
 	t, _ := induce.Model(root, w.features)
 	t.Label = tree.Label{Column: "class", Classes: worldClasses}
@@ -119,7 +119,7 @@ func (w *world) model(root *induce.Node) *tree.Tree {
 	return t
 }
 
-// worldParams are those of trees of two shapes.
+// worldParams returns the parameters of two trees of different shapes.
 func worldParams() []induce.Params {
 	return []induce.Params{
 		{Algorithm: split.EC45, Family: split.Both, Lambda: 3, Theta: 0.004},
@@ -134,8 +134,8 @@ func (w *world) run(t *testing.T, runner string, build func(s beam.Scope, tasks 
 	}
 }
 
-// same compares two trees, with all scores and counts.
-func same(t *testing.T, what string, got, want *induce.Node) {
+// sameTree compares two trees, with all scores and counts.
+func sameTree(t *testing.T, what string, got, want *induce.Node) {
 	t.Helper()
 	encoded := make([]string, 2)
 	for i, n := range []*induce.Node{got, want} {
@@ -153,8 +153,8 @@ func same(t *testing.T, what string, got, want *induce.Node) {
 	}
 }
 
-// TestLevel: trees that are grown by levels, in jobs of one level and of three, in
-// one pass over the objects and in several, are those that are grown in memory.
+// TestLevel: growing by levels gives the trees that are grown in memory, in jobs of one or
+// three levels, with one or several passes over the objects.
 func TestLevel(t *testing.T) {
 	for _, test := range []struct {
 		name, runner string
@@ -208,7 +208,7 @@ func TestLevel(t *testing.T) {
 					return jobs.ReadCounts(t.Context(), grower, pass, c.Out, level)
 				})
 			}
-			same(t, fmt.Sprintf("%s, tree %d", test.name, at), g.Root, w.grown(p))
+			sameTree(t, fmt.Sprintf("%s, tree %d", test.name, at), g.Root, w.grown(p))
 			if test.levels > 1 && ran > 4 || (test.memory < 1000) != (passes > 1) {
 				t.Errorf("%s, tree %d: %d jobs, %d passes a level at most", test.name, at, ran, passes)
 			}
@@ -216,8 +216,8 @@ func TestLevel(t *testing.T) {
 	}
 }
 
-// TestGrow: the small nodes below a level, and from the root on several trees at a
-// time, are grown as they are in memory.
+// TestGrow: the job grows small nodes, and several trees from a small root, as they are
+// grown in memory.
 func TestGrow(t *testing.T) {
 	for _, test := range []struct {
 		runner, spill string
@@ -243,12 +243,12 @@ func TestGrow(t *testing.T) {
 			return grown
 		}
 		for i, root := range small(w.growth(-1), "root", worldParams()) {
-			same(t, fmt.Sprintf("%+v, tree %d", test, i), root, w.grown(worldParams()[i]))
+			sameTree(t, fmt.Sprintf("%+v, tree %d", test, i), root, w.grown(worldParams()[i]))
 		}
 
 		p := worldParams()[0]
 		g, grower := w.growth(50), levels.NewGrower(w.growConfig(p, "").Setting)
-		for len(g.Large) > 0 { // counted here, as TestLevel has the job that does
+		for len(g.Large) > 0 { // counted in memory: TestLevel tests the job
 			children, err := grower.Expand(g, grower.Passes(g, 1<<20), 0, 1, func(pass *levels.Pass) (*levels.Counts, error) {
 				level, counts := grower.Counter(g.Root, pass), grower.NewCounts(pass)
 				level.Add(w.objects, 1)
@@ -271,11 +271,11 @@ func TestGrow(t *testing.T) {
 		for i, n := range small(g, "nodes", []induce.Params{p}) {
 			*g.Small[i].Node = *n
 		}
-		same(t, fmt.Sprintf("%+v, small nodes", test), g.Root, w.grown(p))
+		sameTree(t, fmt.Sprintf("%+v, small nodes", test), g.Root, w.grown(p))
 	}
 }
 
-// value is one that an object may have had in a feature, told by its code.
+// value returns a value of a feature with the given code.
 func (w *world) value(feature, code int) tree.Value {
 	f := &w.features[feature]
 	switch {
@@ -306,8 +306,8 @@ func leafOf(t *testing.T, s *tree.Scorer, value func(feature int) tree.Value) in
 	return p.Leaf
 }
 
-// TestEvaluate: the counts of each tree's leaves are those of the objects that the
-// tree's scorer sends there.
+// TestEvaluate: the counts of a leaf are those of the objects that the tree's scorer sends
+// to the leaf.
 func TestEvaluate(t *testing.T) {
 	for _, runner := range transformstest.Runners() {
 		w := newWorld(t)
@@ -345,7 +345,7 @@ func TestEvaluate(t *testing.T) {
 	}
 }
 
-// writtenFile are the predictions of one file.
+// writtenFile has the predictions of one file.
 type writtenFile struct {
 	m         *memoryFiles
 	output    string
@@ -459,8 +459,8 @@ func (s *scoredRows) checkLeaves(t *testing.T, f *writtenFile, group int) int {
 	return rows
 }
 
-// TestPredict: the leaf of each row is the one that the tree's scorer finds, and
-// rows, classes and new values are counted. Two row groups are a file.
+// TestPredict: each row gets the leaf that the tree's scorer finds, and rows, classes and
+// unseen values are counted. A file has two row groups.
 func TestPredict(t *testing.T) {
 	const rows, group = 300, 70
 	for _, runner := range transformstest.Runners() {

@@ -11,11 +11,11 @@ import (
 	"github.com/espalier-ml/espalier/induce/levels"
 )
 
-// GrowConfig is what the jobs that grow a tree share.
+// GrowConfig has the settings of all jobs that grow a tree.
 type GrowConfig struct {
 	levels.Setting
 
-	Weighted bool
+	Weighted bool   // rows have weights other than 1
 	Widths   []int  // bytes of each feature's codes
 	Workers  int    // goroutines of a bundle; 1 on engines
 	Out      string // folder of the job's files
@@ -26,24 +26,24 @@ type GrowConfig struct {
 type LevelConfig struct {
 	GrowConfig
 
-	Levels int   // levels that the job unrolls, at least 1
-	Budget int64 // objects of nodes that are not split by levels any more
-	Memory int64 // bytes of the histograms of a level
-	Level  int   // set by Level
+	Levels int   // levels that the job grows, at least 1
+	Budget int64 // a node with at most so many objects is small: it is grown in memory
+	Memory int64 // most bytes of the histograms of a pass
+	Level  int   // level of a DoFn within the job; Level sets it
 }
 
-// LevelState is the tree at the beginning of a level, and how it is counted.
-// The tree travels in a file: the levels that a job unrolls are not known when
-// its graph is built, which so does not grow with the tree.
+// LevelState is the tree at the beginning of a level, with the pass that counts the level.
+// It is stored in a file: later levels are not known when the graph of the job is built,
+// and the graph stays small for large trees.
 type LevelState struct {
 	Growth *levels.Growth `json:"growth"`
-	Pass   *levels.Pass   `json:"pass,omitempty"` // none: the job ended with the level before
+	Pass   *levels.Pass   `json:"pass,omitempty"` // nil: the job ended with the level before
 }
 
-// Level counts the objects of tasks, a PCollection<[]byte> of Task, for the
-// pass that WriteLevel has written. The job expands the tree itself and goes on
-// to the next level as long as it unrolls one and a single pass counts it. See
-// ReadLevel.
+// Level counts the objects of tasks, a PCollection<[]byte> of Task, for the pass that
+// WriteLevel has written. The job then expands the tree itself and goes on with the next
+// level. It ends after LevelConfig.Levels levels, or before a level that needs more than
+// one pass. ReadLevel reads the result.
 func Level(s beam.Scope, tasks beam.PCollection, c LevelConfig) {
 	s = s.Scope("transforms.Level")
 	for c.Level = range max(1, c.Levels) {
@@ -56,6 +56,7 @@ func Level(s beam.Scope, tasks beam.PCollection, c LevelConfig) {
 	}
 }
 
+// layout returns the layout of the codes in blocks.
 func (c *GrowConfig) layout() dataset.Layout {
 	l := dataset.Layout{Offsets: make([]int, len(c.Widths)), Widths: c.Widths}
 	for i, w := range c.Widths {
@@ -65,7 +66,7 @@ func (c *GrowConfig) layout() dataset.Layout {
 	return l
 }
 
-// load reads an object block.
+// load decodes an object block.
 func (c *GrowConfig) load(block []byte) (*dataset.Objects, error) {
 	n, err := dataset.BlockLen(block)
 	if err != nil {
@@ -76,7 +77,7 @@ func (c *GrowConfig) load(block []byte) (*dataset.Objects, error) {
 	return o, o.AppendFrom(block, l)
 }
 
-// readBlock reads the block that a task names.
+// readBlock reads the block of a task.
 func readBlock(ctx context.Context, task []byte) (Task, []byte, error) {
 	t, err := decodeTask(task)
 	if err != nil {
@@ -101,7 +102,7 @@ func pieceURL(out string, level int, k int64) string {
 type levelFn struct {
 	LevelConfig
 
-	level *levels.PassCounter // nil before the first task: the state is not written earlier
+	level *levels.PassCounter // nil before the first task: only then the state is written
 }
 
 func (f *levelFn) ProcessElement(ctx context.Context, task []byte, _ func(int64, []byte)) error {
@@ -150,7 +151,8 @@ func (f *levelFn) FinishBundle(ctx context.Context, emit func(int64, []byte)) er
 	return nil
 }
 
-// mergeLevelFn writes the sum of the pieces of one key, and says so.
+// mergeLevelFn adds up the pieces of a key and writes the sum. It emits an empty element,
+// so that advanceFn waits for all sums.
 type mergeLevelFn struct {
 	LevelConfig
 
@@ -184,8 +186,8 @@ func (f *mergeLevelFn) ProcessElement(
 	return nil
 }
 
-// advanceFn expands the tree by a level that all pieces are written of, and
-// sends the tasks on if the job counts the next level too.
+// advanceFn expands the tree by the level that was counted. It emits the tasks again if
+// the job counts the next level too.
 type advanceFn struct{ LevelConfig }
 
 func (f *advanceFn) ProcessElement(ctx context.Context, _ int64, _ func(*[]byte) bool, emit func(int64, []byte)) error {
@@ -198,7 +200,7 @@ func (f *advanceFn) ProcessElement(ctx context.Context, _ int64, _ func(*[]byte)
 		return err
 	}
 	grower := levels.NewGrower(f.Setting)
-	passes := grower.Passes(state.Growth, f.Memory) // the one that was counted
+	passes := grower.Passes(state.Growth, f.Memory) // the single pass that was counted
 	children, err := grower.Expand(state.Growth, passes, 0, f.Workers, func(p *levels.Pass) (*levels.Counts, error) {
 		return ReadCounts(ctx, grower, p, f.Out, f.Level)
 	})
@@ -231,6 +233,7 @@ func (f *advanceFn) ProcessElement(ctx context.Context, _ int64, _ func(*[]byte)
 	return nil
 }
 
+// readState reads the state of a level.
 func readState(ctx context.Context, out string, level int) (*LevelState, error) {
 	s, err := OpenStorage(ctx)
 	if err != nil {
@@ -244,7 +247,8 @@ func readState(ctx context.Context, out string, level int) (*LevelState, error) 
 	return state, json.Unmarshal(b, state)
 }
 
-// WriteLevel writes what a job needs to know of the tree and its first level.
+// WriteLevel writes the files that Level reads: the state and, for several levels, the
+// tasks.
 func WriteLevel(ctx context.Context, c *LevelConfig, state *LevelState, tasks []Task) error {
 	s, err := OpenStorage(ctx)
 	if err != nil {
@@ -262,8 +266,8 @@ func WriteLevel(ctx context.Context, c *LevelConfig, state *LevelState, tasks []
 	return s.Write(ctx, stateURL(c.Out, 0), MustJSON(state))
 }
 
-// ReadLevel returns the last state that a job has come to, and its level in the
-// job. If it has a pass, that was counted, see ReadCounts.
+// ReadLevel returns the last state of a job of Level, and its level within the job. If the
+// state has a pass, the pass was counted: see ReadCounts.
 func ReadLevel(ctx context.Context, c *LevelConfig) (*LevelState, int, error) {
 	for level := c.Levels - 1; ; level-- {
 		state, err := readState(ctx, c.Out, level)
@@ -274,7 +278,7 @@ func ReadLevel(ctx context.Context, c *LevelConfig) (*LevelState, int, error) {
 	}
 }
 
-// ReadCounts returns what was counted of a pass at a level of a job.
+// ReadCounts returns the counts of a pass at a level of a job.
 func ReadCounts(
 	ctx context.Context, grower *levels.Grower, p *levels.Pass, out string, level int,
 ) (*levels.Counts, error) {

@@ -23,8 +23,8 @@ import (
 // otherwise.
 func TestMain(m *testing.M) { ptest.MainWithDefault(m, "prism") }
 
-// memoryFiles is a Storage of which the row groups are columns in memory. The local
-// runners run the DoFns in this process.
+// memoryFiles is a Storage in memory. The local runners run the DoFns in this process, so
+// that they can use it.
 type memoryFiles struct {
 	mu     sync.Mutex
 	files  map[string][]byte

@@ -11,22 +11,22 @@ import (
 	"github.com/espalier-ml/espalier/induce/dataset"
 )
 
-// ObjectStats describes the objects of one shard of one part.
+// ObjectStats counts the objects of a part, or of one shard of it.
 type ObjectStats struct {
 	Part         dataset.Part `json:"part"`
-	Blocks       []string     `json:"blocks"`
+	Blocks       []string     `json:"blocks"` // URLs of the object blocks
 	Rows         int64        `json:"rows"`
 	Objects      int64        `json:"objects"`
 	Heaviest     int64        `json:"heaviest"` // greatest weight of an object
 	Weight       int64        `json:"weight"`
-	ClassObjects []int64      `json:"class_objects"` // by majority class
-	ClassWeight  []int64      `json:"class_weight"`  // by majority class
-	Relabelled   []int64      `json:"relabelled"`    // weight of rows whose class is not their object's, by class
-	Missing      []int64      `json:"missing,omitempty"`
-	Other        []int64      `json:"other,omitempty"`
+	ClassObjects []int64      `json:"class_objects"`     // by majority class
+	ClassWeight  []int64      `json:"class_weight"`      // by majority class
+	Relabelled   []int64      `json:"relabelled"`        // weight of rows whose class is not their object's, by class
+	Missing      []int64      `json:"missing,omitempty"` // rows without a value by feature; nil: not counted
+	Other        []int64      `json:"other,omitempty"`   // rows with a value of the tail by feature; nil: not counted
 }
 
-// mergeObjectsFn merges the blocks of one part and shard.
+// mergeObjectsFn merges the blocks of a part and shard.
 type mergeObjectsFn struct {
 	CoalesceConfig
 
@@ -57,7 +57,7 @@ func (f *mergeObjectsFn) ProcessElement(ctx context.Context, key int64, values f
 
 func (f *mergeObjectsFn) FinishBundle(context.Context) error { return Carry(f.pool.wait()) }
 
-// Collect returns copies of all values of a key.
+// Collect lists all values of a key.
 func Collect(values func(*[]byte) bool) [][]byte {
 	var list [][]byte
 	var b []byte
@@ -68,6 +68,7 @@ func Collect(values func(*[]byte) bool) [][]byte {
 	return list
 }
 
+// merge merges the blocks of a key, and writes the new blocks and their statistics.
 func (f *mergeObjectsFn) merge(ctx context.Context, key int64, list [][]byte) error {
 	s, err := OpenStorage(ctx)
 	if err != nil {
@@ -94,7 +95,7 @@ func (f *mergeObjectsFn) merge(ctx context.Context, key int64, list [][]byte) er
 		list = Blocks(t, f.layout.Stride)
 	}
 	stats := f.newStats(key, weighted)
-	run := uuid.NewString() // another run of the same bundle may cut other blocks
+	run := uuid.NewString() // a repeated bundle may make other blocks
 	for i, b := range list {
 		if err := f.addStats(stats, b, weighted); err != nil {
 			return err
@@ -113,6 +114,8 @@ func statsURL(out string, part dataset.Part, shard int) string {
 	return fmt.Sprintf("%s/stats-%s-%02d", out, part, shard)
 }
 
+// newStats returns empty statistics for a key. Missing values are counted for weighted
+// training rows only, as summaries count weights and not rows.
 func (f *mergeObjectsFn) newStats(key int64, weighted bool) *ObjectStats {
 	part, features := dataset.Part(int(key)/f.Shards), 0
 	if weighted && part == dataset.Train {
@@ -121,8 +124,8 @@ func (f *mergeObjectsFn) newStats(key int64, weighted bool) *ObjectStats {
 	return NewObjectStats(part, len(f.Classes), features)
 }
 
-// NewObjectStats returns statistics of no objects. features: those of which rows
-// without a value are counted; 0: none.
+// NewObjectStats returns statistics without objects. features is the number of features
+// whose missing values are counted, or 0.
 func NewObjectStats(part dataset.Part, classes, features int) *ObjectStats {
 	s := &ObjectStats{
 		Part: part, ClassObjects: make([]int64, classes), ClassWeight: make([]int64, classes),
@@ -134,6 +137,7 @@ func NewObjectStats(part dataset.Part, classes, features int) *ObjectStats {
 	return s
 }
 
+// addStats counts the objects of a block.
 func (f *mergeObjectsFn) addStats(stats *ObjectStats, block []byte, weighted bool) error {
 	n, err := dataset.BlockLen(block)
 	if err != nil {
@@ -154,8 +158,8 @@ func (f *mergeObjectsFn) addStats(stats *ObjectStats, block []byte, weighted boo
 	return nil
 }
 
-// Count counts objects; rows without a value, or of the tail, where Missing and Other
-// have a place for each feature.
+// Count adds objects to the statistics. It counts missing values and values of the tail
+// only if Missing and Other have an element for each feature.
 func (s *ObjectStats) Count(o *dataset.Objects, features []dataset.Feature) {
 	s.Objects += int64(o.Len())
 	for i := range o.Len() {
@@ -184,8 +188,8 @@ func (s *ObjectStats) Count(o *dataset.Objects, features []dataset.Feature) {
 	}
 }
 
-// RelabelledRows returns the number of rows whose class is not their object's, or
-// their own weight where rows are weighted: without the factors of their classes.
+// RelabelledRows returns the number of rows with another class than their object. Where
+// rows have weights, it is the sum of these weights, without the factors of classes.
 func (s *ObjectStats) RelabelledRows(spec *RowSpec) int64 {
 	sum := 0.0
 	for k, weight := range s.Relabelled {
@@ -200,8 +204,8 @@ func (s *ObjectStats) RelabelledRows(spec *RowSpec) int64 {
 	return int64(math.RoundToEven(sum))
 }
 
-// ReadObjectStats returns the statistics that Coalesce wrote: those of all
-// shards of each part, added up. No row may have come to a shard.
+// ReadObjectStats returns the statistics of each part, as Coalesce wrote them for its
+// shards. A shard without rows has no file.
 func ReadObjectStats(ctx context.Context, c *CoalesceConfig) (*[dataset.Parts]ObjectStats, error) {
 	var urls []string
 	for part := range dataset.Part(dataset.Parts) {
@@ -244,6 +248,7 @@ func (s *ObjectStats) add(o *ObjectStats) {
 	s.Other = addTo(s.Other, o.Other)
 }
 
+// addTo adds b to a, element by element. A nil a has zeros.
 func addTo(a, b []int64) []int64 {
 	if a == nil {
 		a = make([]int64, len(b))

@@ -8,61 +8,60 @@ import (
 	"github.com/espalier-ml/espalier/induce/parallel"
 )
 
-// pool runs the tasks of one bundle on a fixed number of workers, in the order
-// in which they came. A worker has a number, by which tasks find memory that no
-// other task uses meanwhile.
+// pool runs the tasks of one bundle on a fixed number of goroutines, its workers, in the
+// order of their arrival. A task gets the number of its worker, to use memory that no
+// other task uses at the same time.
 type pool struct {
-	slots chan struct{} // one per task that is under way or waits
+	slots chan struct{} // one element for each task that runs or waits
 	wg    sync.WaitGroup
 
 	mu    sync.Mutex
-	free  []int // workers
+	idle  []int // numbers of the workers without a task
 	queue []poolTask
-	err   error
+	err   error // of the first task that failed
 }
 
+// poolTask is a task that waits for a worker.
 type poolTask struct {
-	ctx context.Context //nolint:containedctx // the task's, which may wait
+	ctx context.Context //nolint:containedctx // the task may run after do has returned
 	run func(worker int) error
-	end io.Closer // may be nil
+	end io.Closer // to close after run; may be nil
 }
 
-// rowGroupsAhead is the number of row groups that wait, opened, for a worker.
-// What an object store sends of them meanwhile is bounded by the bytes that
-// the Storage fetches ahead.
+// rowGroupsAhead is the number of opened row groups that may wait for a worker. The
+// Storage bounds the bytes that it fetches ahead for them.
 const rowGroupsAhead = 64
 
-// newPool returns a pool of so many workers, at which so many tasks may wait.
+// newPool returns a pool with a number of workers and of tasks that may wait.
 func newPool(workers, waiting int) *pool {
 	workers = max(1, workers)
 	p := &pool{slots: make(chan struct{}, workers+waiting)}
 	for i := range workers {
-		p.free = append(p.free, workers-1-i)
+		p.idle = append(p.idle, workers-1-i)
 	}
 	return p
 }
 
-// do runs f on a worker. It waits while as many tasks wait as may, and returns
-// the first error of any task before; then f does not run, nor once the context has
-// ended.
+// do queues f for a worker. It blocks while the queue is full. It returns the first error
+// of earlier tasks. After an error, or once the context has ended, f does not run.
 func (p *pool) do(ctx context.Context, f func(worker int) error) error { return p.doWith(ctx, nil, f) }
 
-// doWith is do, and closes c once f has run or is not going to.
+// doWith is do with a Closer. It closes c after f, and also if f does not run.
 func (p *pool) doWith(ctx context.Context, c io.Closer, f func(worker int) error) error {
 	p.slots <- struct{}{}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.queue = append(p.queue, poolTask{ctx, f, c})
-	if n := len(p.free); n > 0 {
-		worker := p.free[n-1]
-		p.free = p.free[:n-1]
+	if n := len(p.idle); n > 0 {
+		worker := p.idle[n-1]
+		p.idle = p.idle[:n-1]
 		p.wg.Add(1)
 		go p.work(worker)
 	}
 	return p.err
 }
 
-// work runs tasks until none waits.
+// work runs tasks until the queue is empty.
 func (p *pool) work(worker int) {
 	defer p.wg.Done()
 	for {
@@ -78,21 +77,23 @@ func (p *pool) work(worker int) {
 			p.fail(guard(worker, t.run))
 		}
 		if t.end != nil {
-			_ = t.end.Close() // what was read has been looked at
+			_ = t.end.Close() // reading has returned its errors already
 		}
 		<-p.slots
 	}
 }
 
+// next takes the first task of the queue; without one the worker becomes idle. failed: an
+// earlier task failed, and this one must not run.
 func (p *pool) next(worker int) (t poolTask, failed, ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if len(p.queue) == 0 {
-		p.free = append(p.free, worker)
+		p.idle = append(p.idle, worker)
 		return t, false, false
 	}
 	t = p.queue[0]
-	p.queue[0] = poolTask{} // lets go of the row group: the slice's array stays
+	p.queue[0] = poolTask{} // frees the row group: the slice's array stays
 	p.queue = p.queue[1:]
 	return t, p.err != nil, true
 }
@@ -105,6 +106,7 @@ func (p *pool) wait() error {
 	return p.err
 }
 
+// fail records the error of a task; the first one counts.
 func (p *pool) fail(err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -113,8 +115,8 @@ func (p *pool) fail(err error) {
 	}
 }
 
-// guard turns a panic into an error: outside of a runner's own goroutine it
-// would end the process.
+// guard turns a panic of a task into an error. In a goroutine other than the runner's own
+// a panic would end the process.
 func guard(worker int, f func(worker int) error) error {
 	return parallel.Guard(func() error { return f(worker) })
 }

@@ -12,15 +12,16 @@ import (
 	"github.com/espalier-ml/espalier/induce/tree"
 )
 
-// PredictConfig says by which tree rows are scored, and what is written of it.
+// PredictConfig has the tree that scores rows, and the columns of the output.
 type PredictConfig struct {
-	Tree    string     // URL of tree.json
-	Decoded *tree.Tree `json:"-"` // the same, for DoFns in the driver's own process; elsewhere it is decoded
-	// RowSpec, whose features are those that the tree tests, in the order of its Scorer; a
-	// label is for metrics, and may be none
+	Tree    string     // URL of the tree.json
+	Decoded *tree.Tree `json:"-"` // the same tree; nil in other processes, which read Tree
+
+	// Rows is an encoded RowSpec. Its features are the features of the tree's tests, in
+	// the order of the tree's Scorer. With a label, classes are counted for metrics.
 	Rows    []byte
-	Copied  []string // columns that predictions stand beside
-	Paths   []string // by leaf, in the order of their nodes: the texts of a column path; nil: there is none
+	Copied  []string // columns of the input that the output has too
+	Paths   []string // texts of the column path by leaf, in the order of nodes; nil: no such column
 	Workers int      // goroutines of a bundle; 1 on engines
 	Pieces  int      // goroutines that share a row group's columns, for few files
 	Out     string   // folder of counts
@@ -29,8 +30,9 @@ type PredictConfig struct {
 
 // Predictions writes the file of predictions for one file of rows.
 type Predictions interface {
-	// RowGroup writes a row group beside the copied columns of the input's: the
-	// number of each row's leaf, in the order of the leaves' nodes.
+	// RowGroup writes the predictions for a row group of the input, and copies its columns.
+	// leaves has the number of each row's leaf: its position among the leaves, in the
+	// order of nodes.
 	RowGroup(group int, leaves []uint16) error
 	// Commit makes the file visible.
 	Commit() error
@@ -38,16 +40,15 @@ type Predictions interface {
 	Abort() error
 }
 
-// PredictionColumn is a column of predictions: its value at each leaf, in the order
-// of their nodes.
+// PredictionColumn is a column of predictions. It has a value for each leaf, in the order
+// of nodes.
 type PredictionColumn struct {
 	Name   string
 	Values any // []string, []float64 or []int32
 }
 
-// PredictionColumns lists what is written of each row besides copied columns: class,
-// probabilities, leaf, tests asked, what they cost as billed, and
-// the path where paths are given by leaf.
+// PredictionColumns returns the columns of predictions: class, probabilities, leaf, number
+// of tests, billed cost of the tests and, unless paths is nil, the path.
 func PredictionColumns(t *tree.Tree, paths []string) []PredictionColumn {
 	scorer := t.Scorer()
 	var classes []string
@@ -77,27 +78,28 @@ func PredictionColumns(t *tree.Tree, paths []string) []PredictionColumn {
 	return columns
 }
 
-// Predict scores the rows of tasks, a PCollection<[]byte> of Task, and writes the
-// file that each names as its output, if it does. It counts the rows that reach
-// each leaf by class, and what is new about the features' values: see ReadPredicted.
+// Predict scores the rows of tasks, a PCollection<[]byte> of Task, and writes the output
+// file of each task that names one. It counts rows by leaf and class, and values that
+// training did not have. ReadPredicted reads the counts.
 func Predict(s beam.Scope, tasks beam.PCollection, c PredictConfig) {
 	s = s.Scope("transforms.Predict")
 	results := beam.ParDo(s, &predictFn{PredictConfig: c}, tasks)
 	beam.ParDo0(s, &mergeCountsFn{c.Out, c.Run}, beam.GroupByKey(s, results))
 }
 
-// The keys of what Predict counts.
+// The keys of the counts of Predict.
 const (
 	predictedLeaves = int64(iota)
 	predictedNovelty
 )
 
+// predictFn scores the rows of the tasks of a bundle.
 type predictFn struct {
 	PredictConfig
 
 	tree    *tree.Tree
 	scorer  *tree.Scorer
-	number  []uint16 // of the leaves, by node
+	number  []uint16 // number of the leaf, by node
 	columns []PredictionColumn
 	spec    RowSpec
 	classes map[string]uint16
@@ -106,12 +108,12 @@ type predictFn struct {
 	workers []predictWorker
 }
 
-// predictWorker is the memory of one goroutine.
+// predictWorker is the memory of one worker of the pool.
 type predictWorker struct {
 	vectors []dataset.Vector // by input
-	leaves  []int32          // by row
-	numbers []uint16         // likewise
-	classes []uint16         // likewise
+	leaves  []int32          // node of the leaf by row
+	numbers []uint16         // number of the leaf by row
+	classes []uint16         // code of the class by row
 	counts  *tree.LeafCounts
 	novelty []dataset.Novelty // by input
 	rows    int64
@@ -172,7 +174,7 @@ func (f *predictFn) ProcessElement(ctx context.Context, task []byte, _ func(int6
 	return Carry(f.pool.do(ctx, func(worker int) error { return f.scoreFile(ctx, t, &f.workers[worker]) }))
 }
 
-// scoreFile scores the row groups of a task, one after the other.
+// scoreFile scores the row groups of a task one after the other.
 func (f *predictFn) scoreFile(ctx context.Context, t Task, w *predictWorker) error {
 	s, err := OpenStorage(ctx)
 	if err != nil {
@@ -205,12 +207,13 @@ func (f *predictFn) scoreFile(ctx context.Context, t Task, w *predictWorker) err
 	return out.Commit()
 }
 
+// scoreRowGroup scores a row group and writes its predictions, unless out is nil.
 func (f *predictFn) scoreRowGroup(ctx context.Context, t Task, w *predictWorker, out Predictions) error {
 	g, err := openRowGroup(ctx, &f.spec, t)
 	if err != nil {
 		return err
 	}
-	defer g.Close() //nolint:errcheck // what was read has been looked at
+	defer g.Close() //nolint:errcheck // reading has returned its errors already
 	if g.Rows() == 0 {
 		return nil
 	}
@@ -229,7 +232,7 @@ func (f *predictFn) scoreRowGroup(ctx context.Context, t Task, w *predictWorker,
 	return out.RowGroup(t.RowGroup, w.numbers)
 }
 
-// score finds the leaf of each row, and counts.
+// score finds the leaf of each row and counts the rows.
 func (f *predictFn) score(ctx context.Context, g *rowGroup, w *predictWorker) error {
 	if f.spec.Label != "" {
 		if err := g.prepare(); err != nil {
@@ -251,7 +254,7 @@ func (f *predictFn) score(ctx context.Context, g *rowGroup, w *predictWorker) er
 		return nil
 	}
 	var err error
-	if w.classes, err = g.classNumbers(f.classes, w.classes); err != nil {
+	if w.classes, err = g.classCodes(f.classes, w.classes); err != nil {
 		return err
 	}
 	for r, leaf := range w.leaves {
@@ -263,7 +266,7 @@ func (f *predictFn) score(ctx context.Context, g *rowGroup, w *predictWorker) er
 	return nil
 }
 
-// readInputs decodes the columns that the tree tests.
+// readInputs decodes the columns of the tree's tests.
 func (f *predictFn) readInputs(ctx context.Context, g *rowGroup, w *predictWorker) error {
 	p := newPool(max(1, min(f.Pieces, len(w.vectors))), 0)
 	for i := range w.vectors {
@@ -275,7 +278,7 @@ func (f *predictFn) readInputs(ctx context.Context, g *rowGroup, w *predictWorke
 			return nil
 		})
 		if err != nil {
-			break // wait returns it
+			break // wait returns the error
 		}
 	}
 	return p.wait()
@@ -301,14 +304,14 @@ func (f *predictFn) FinishBundle(ctx context.Context, emit func(int64, []byte)) 
 	return nil
 }
 
-// Predicted is what Predict has counted.
+// Predicted has the counts of Predict.
 type Predicted struct {
 	Rows    int64
-	Counts  *tree.LeafCounts  // of the rows that have a label; where none was asked for, of all, without classes
-	Novelty []dataset.Novelty // by feature that the tree tests, in the order of its Scorer
+	Counts  *tree.LeafCounts  // of rows with a label; of all rows, without classes, if RowSpec names no label
+	Novelty []dataset.Novelty // by tested feature, in the order of the tree's Scorer
 }
 
-// ReadPredicted returns what Predict has counted.
+// ReadPredicted returns the counts of Predict.
 func ReadPredicted(ctx context.Context, out string, t *tree.Tree) (*Predicted, error) {
 	p := &Predicted{Counts: t.NewLeafCounts(), Novelty: make([]dataset.Novelty, len(t.Scorer().Features()))}
 	urls := []string{countsURL(out, predictedLeaves), countsURL(out, predictedNovelty)}

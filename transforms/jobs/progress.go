@@ -11,19 +11,19 @@ import (
 	"github.com/espalier-ml/espalier/induce/parallel"
 )
 
-// Progress counts what DoFns have done. It is for showing progress only.
+// Progress counts the work of DoFns. It serves to show progress only.
 type Progress struct {
 	Tasks     atomic.Int64 // row groups or blocks read
-	Rows      atomic.Int64
-	Objects   atomic.Int64
-	Nodes     atomic.Int64 // leaves settled
-	Weight    atomic.Int64 // training weight in settled leaves
-	Read      atomic.Int64 // bytes of blocks
+	Rows      atomic.Int64 // rows read
+	Objects   atomic.Int64 // objects counted or evaluated
+	Nodes     atomic.Int64 // leaves that are final
+	Weight    atomic.Int64 // training weight in these leaves
+	Read      atomic.Int64 // bytes of blocks read
 	Exchanged atomic.Int64 // bytes between the halves of the job
 	Written   atomic.Int64 // bytes of blocks, and of files between the halves of the job
-	Histogram atomic.Int64 // bytes of the counts of the largest pass
+	Histogram atomic.Int64 // bytes of the histograms of the largest pass
 
-	reported struct { // what Beam's counters have of it
+	reported struct { // the part that Beam's counters have already
 		sync.Mutex
 
 		counts [quantities]int64
@@ -33,7 +33,7 @@ type Progress struct {
 // CounterNamespace is the namespace of the Beam counters of a Progress.
 const CounterNamespace = "espalier"
 
-// names returns the names of the counters, in the order of fields.
+// names returns the names of the counters, in the order of Progress.fields.
 func names() [quantities]string {
 	return [quantities]string{
 		"tasks", "rows", "objects", "nodes", "weight", "read_bytes", "exchanged_bytes",
@@ -41,14 +41,14 @@ func names() [quantities]string {
 	}
 }
 
-// quantities is the number of fields of Progress.
+// quantities is the number of counts with a counter: all but Histogram.
 const quantities = 8
 
-//nolint:gochecknoglobals // of all DoFns in this process whose run has begun in another one, or that have none
+//nolint:gochecknoglobals // shared by the DoFns whose run began in another process, or that have no run
 var progress Progress
 
-// LocalProgress counts the work of the DoFns of a worker process, and of DoFns without a
-// run.
+// LocalProgress returns the counts of DoFns whose run began in another process, and of
+// DoFns without a run.
 func LocalProgress() *Progress { return &progress }
 
 // fields returns the counts in the order of names.
@@ -67,7 +67,7 @@ func (p *Progress) Reset() {
 	p.reported.counts = [quantities]int64{}
 }
 
-// Get returns the counts by the names of their counters.
+// Get returns the counts by the names of the counters.
 func (p *Progress) Get() map[string]int64 {
 	values := make(map[string]int64, quantities)
 	for i, f := range p.fields() {
@@ -76,9 +76,8 @@ func (p *Progress) Get() map[string]int64 {
 	return values
 }
 
-// Set sets the counts to the values of counters by their names; those that are
-// not named stay. A count never goes back: engines that try a bundle again
-// begin to count anew.
+// Set raises counts to the values of counters, given by name. A count never goes back,
+// because an engine that repeats a bundle counts its work from 0 again.
 func (p *Progress) Set(values map[string]int64) {
 	fields := p.fields()
 	for i, name := range names() {
@@ -87,11 +86,10 @@ func (p *Progress) Set(values map[string]int64) {
 	}
 }
 
-// report moves what the run has counted here since the last call into Beam's
-// counters of the calling DoFn. The goroutines of a bundle may not touch these,
-// and bundles run at the same time: so each part is claimed once, by whichever
-// DoFn comes first. A DoFn calls it from its own goroutine, in the end of
-// ProcessElement and of FinishBundle.
+// report adds the counts since the last report to Beam's counters, in the name of the
+// calling DoFn. A DoFn calls it from its own goroutine, at the end of ProcessElement and
+// of FinishBundle: the goroutines of a bundle must not touch Beam's counters. Bundles run
+// at the same time, and the first one to call reports the counts of all.
 func report(ctx context.Context) {
 	p := progressOf(ctx)
 	p.reported.Lock()
@@ -105,12 +103,10 @@ func report(ctx context.Context) {
 	}
 }
 
-// reportEvery is the time between two reports of a bundle that waits for its
-// goroutines.
+// reportEvery is the interval of reports while a bundle waits for its goroutines.
 const reportEvery = time.Second
 
-// reportUntil waits for what the goroutines of a bundle do, and reports on it
-// meanwhile and in the end.
+// reportUntil waits for the goroutines of a bundle. It reports meanwhile and at the end.
 func reportUntil(ctx context.Context, wait func() error) error {
 	done := make(chan error, 1)
 	go func() { done <- parallel.Guard(wait) }()
@@ -127,7 +123,7 @@ func reportUntil(ctx context.Context, wait func() error) error {
 	}
 }
 
-// atLeast raises a count to a value.
+// atLeast raises a count to a value, unless it is higher already.
 func atLeast(count *atomic.Int64, value int64) {
 	for {
 		old := count.Load()

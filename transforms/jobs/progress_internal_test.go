@@ -9,8 +9,8 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/metrics"
 )
 
-// TestReport: what the goroutines of bundles that run at the same time count is
-// in the bundles' counters once, and still in this process's own.
+// TestReport: the goroutines of concurrent bundles count. Each count is in the bundles'
+// counters once, and also in the counts of this process.
 func TestReport(t *testing.T) {
 	const bundles, elements = 8, 500
 	LocalProgress().Reset()
@@ -71,7 +71,7 @@ func extract(t *testing.T, store *metrics.Store, sums map[string]int64) {
 	}
 }
 
-// TestProgressSet: counts that engines give never go back.
+// TestProgressSet: the counts of engines never go back.
 func TestProgressSet(t *testing.T) {
 	var p Progress
 	p.Set(map[string]int64{"rows": 5, "objects": 2})

@@ -12,21 +12,22 @@ import (
 	"github.com/espalier-ml/espalier/induce/dataset"
 )
 
-// Task names a row group, or a scratch file with an object block.
+// Task names row groups of a file, or a scratch file with an object block.
 type Task struct {
 	File       string `json:"file"`
 	Size       int64  `json:"size,omitempty"`       // of the file when it was listed
 	Generation string `json:"generation,omitempty"` // of the file when it was listed
 	RowGroup   int    `json:"row_group,omitempty"`
-	RowGroups  int    `json:"row_groups,omitempty"` // from that one on; 0: it alone
-	Output     string `json:"output,omitempty"`     // file that is made of it, where there is none
-	// the task may be done several times: the same output is as good as none
+	RowGroups  int    `json:"row_groups,omitempty"` // number of row groups from RowGroup on; 0: one
+	Output     string `json:"output,omitempty"`     // URL of the file to write; empty: none
+	// Repeated says that a runner may do the task several times: an existing output with
+	// the same content is then no error.
 	Repeated bool         `json:"repeated,omitempty"`
-	Path     []PathColumn `json:"path,omitempty"` // columns of which the value stands in the file's path
+	Path     []PathColumn `json:"path,omitempty"` // columns whose value is part of the file's path
 	Part     dataset.Part `json:"part,omitempty"` // of a block
 }
 
-// PathColumn is a column that has one value in all rows of a file.
+// PathColumn is a column with a single value for all rows of a file.
 type PathColumn struct {
 	Name   string            `json:"name"`
 	Type   dataset.ValueType `json:"type"`
@@ -35,39 +36,39 @@ type PathColumn struct {
 	Null   bool              `json:"null,omitempty"`
 }
 
-// Encode returns the task as an element.
+// Encode returns the task as an element of a PCollection.
 func (t Task) Encode() []byte { return MustJSON(t) }
 
-// decodeTask reads what Encode wrote.
+// decodeTask decodes the result of Encode.
 func decodeTask(b []byte) (t Task, err error) {
 	err = json.Unmarshal(b, &t)
 	return t, err
 }
 
-// RowSpec says what the columns of a row are for.
+// RowSpec says what each column of a row serves for.
 type RowSpec struct {
 	Features    []FeatureColumn `json:"features"`
 	Label       string          `json:"label"`
 	Weight      string          `json:"weight,omitempty"`       // column of row weights
 	WeightScale int64           `json:"weight_scale,omitempty"` // fixed-point units per weight of 1
 	SplitColumn string          `json:"split_column,omitempty"` // column that names each row's part
-	// column whose hash decides the part; else the row's position does
+	// Key is the column whose hash decides a row's part; empty: the row's position decides.
 	Key            string         `json:"key,omitempty"`
 	Shares         dataset.Shares `json:"shares"`
 	Seed           uint64         `json:"seed"`
 	DropNullLabels bool           `json:"drop_null_labels,omitempty"`
 
-	// ClassWeights are what the weights of training rows are multiplied by, by
-	// class, in units of 1/FractionScale; empty: 1 each. TrainScale is the number of
-	// fixed-point units in a product of 1, either 1 or FractionScale.
+	// ClassWeights has a factor for the weights of training rows by class, in units of
+	// 1/FractionScale. Empty: all factors are 1. TrainScale is the number of fixed-point
+	// units in a product of 1, either 1 or FractionScale.
 	ClassWeights []int64 `json:"class_weights,omitempty"`
 	TrainScale   int64   `json:"train_scale,omitempty"`
 }
 
-// Weighted reports whether rows of some part weigh other than 1.
+// Weighted reports whether rows of some part have weights other than 1.
 func (s *RowSpec) Weighted() bool { return s.Weight != "" || len(s.ClassWeights) > 0 }
 
-// ScaleOf returns the fixed-point units in a weight of 1 of a part's rows.
+// ScaleOf returns the number of fixed-point units in a weight of 1 for rows of a part.
 func (s *RowSpec) ScaleOf(part dataset.Part) int64 {
 	if part == dataset.Train && len(s.ClassWeights) > 0 {
 		return s.TrainScale
@@ -75,18 +76,18 @@ func (s *RowSpec) ScaleOf(part dataset.Part) int64 {
 	return s.WeightScale
 }
 
-// FeatureColumn is a column that features are made of.
+// FeatureColumn is a column whose values become a feature.
 type FeatureColumn struct {
 	Name string            `json:"name"`
 	Kind dataset.Kind      `json:"kind"`
-	Type dataset.ValueType `json:"type"` // of the values as the file has them
+	Type dataset.ValueType `json:"type"` // type of the values in the file
 	Unit dataset.Unit      `json:"unit,omitempty"`
 }
 
-// Encode returns the specification as a field of a DoFn.
+// Encode returns the specification as the value of a DoFn's field.
 func (s *RowSpec) Encode() []byte { return MustJSON(s) }
 
-// MustJSON encodes what has a JSON form at all times.
+// MustJSON encodes a value of numbers, texts and lists, which cannot fail.
 func MustJSON(v any) []byte {
 	b, err := json.Marshal(v)
 	if err != nil { // plain structs of texts and numbers
@@ -95,7 +96,8 @@ func MustJSON(v any) []byte {
 	return b
 }
 
-// Columns lists what is read of a row group: the features, then the rest.
+// Columns returns the columns to read: the features, then label, weight, split column and
+// key, as far as they are set.
 func (s *RowSpec) Columns() []string {
 	names := make([]string, 0, len(s.Features)+4)
 	for _, f := range s.Features {
@@ -109,23 +111,23 @@ func (s *RowSpec) Columns() []string {
 	return names
 }
 
-// rowGroup is an opened row group of which label, weight and part of each row
-// are known; its features can be decoded.
+// rowGroup is an opened row group. After prepare, the label, the weight and the part of
+// each row are known. Features are decoded on demand.
 type rowGroup struct {
 	dataset.RowGroup
 
 	spec    *RowSpec
 	task    Task
 	label   dataset.Vector
-	weights []int64        // per row, in fixed-point units; nil: 1 each
+	weights []int64        // by row, in fixed-point units; nil: 1 each
 	total   int64          // weight of all rows, at most MaxTotalWeight
-	parts   []dataset.Part // per row
+	parts   []dataset.Part // by row
 	dropped int64          // rows without a label
-	ignored int64          // rows of weight zero
+	ignored int64          // rows with a weight of 0
 	whole   bool           // all weights are whole numbers
 }
 
-// openTask is openRowGroup of an encoded task.
+// openTask opens the row group of an encoded task.
 func openTask(ctx context.Context, spec *RowSpec, task []byte) (*rowGroup, error) {
 	t, err := decodeTask(task)
 	if err != nil {
@@ -134,8 +136,7 @@ func openTask(ctx context.Context, spec *RowSpec, task []byte) (*rowGroup, error
 	return openRowGroup(ctx, spec, t)
 }
 
-// openRowGroup opens the row group of a task. Nothing is decoded before
-// prepare.
+// openRowGroup opens the row group of a task. It decodes nothing: see prepare.
 func openRowGroup(ctx context.Context, spec *RowSpec, task Task) (*rowGroup, error) {
 	g := &rowGroup{spec: spec, whole: true, task: task}
 	s, err := OpenStorage(ctx)
@@ -146,7 +147,7 @@ func openRowGroup(ctx context.Context, spec *RowSpec, task Task) (*rowGroup, err
 	return g, err
 }
 
-// prepare decodes label, weights and parts.
+// prepare decodes labels and weights, and decides on the part of each row.
 func (g *rowGroup) prepare() error {
 	next := len(g.spec.Features)
 	read := func(dst *dataset.Vector) error {
@@ -186,6 +187,8 @@ func (g *rowGroup) prepare() error {
 	return nil
 }
 
+// assignParts sets the part of each row: by the split column, by the hash of the key, or
+// by the hash of the row's position.
 func (g *rowGroup) assignParts(read func(*dataset.Vector) error) error {
 	spec := g.spec
 	if spec.SplitColumn != "" {
@@ -226,8 +229,8 @@ func (g *rowGroup) assignParts(read func(*dataset.Vector) error) error {
 	return nil
 }
 
-// baseName returns the file's name without its folders, so that a data set that
-// moves is split alike.
+// baseName returns the name of a file without its folders. The split depends on it alone,
+// so a data set that was moved has the same split.
 func baseName(url string) string {
 	for i := len(url) - 1; i >= 0; i-- {
 		if url[i] == '/' {
@@ -237,6 +240,7 @@ func baseName(url string) string {
 	return url
 }
 
+// hashKey returns the hash of the key of row r.
 func hashKey(seed uint64, v *dataset.Vector, r int) uint64 {
 	if v.Missing(r) {
 		return dataset.HashText(seed, "")
@@ -251,16 +255,17 @@ func hashKey(seed uint64, v *dataset.Vector, r int) uint64 {
 	return dataset.HashNumber(seed, v.Numbers[i])
 }
 
-// FractionScale is the fixed-point scale of fractional weights.
+// FractionScale is the number of fixed-point units in 1 where weights have fractions.
 const FractionScale = 1_000_000
 
-// MaxWeight bounds the weight of a row.
+// MaxWeight is the largest weight of a row.
 const MaxWeight = 1e9
 
-// MaxTotalWeight bounds the weight of all rows in fixed-point units, so that no
-// sum overflows. Sums stop there.
+// MaxTotalWeight is the largest weight of all rows, in fixed-point units. Sums stop there,
+// so that none overflows.
 const MaxTotalWeight = 1 << 60
 
+// readWeights converts the column of weights to fixed-point units.
 func (g *rowGroup) readWeights(v *dataset.Vector) error {
 	if v.Type != dataset.Number {
 		return g.errorAt(g.spec.Weight, v.Spell(0), "the weights are text, expected numbers",
@@ -290,8 +295,8 @@ func (g *rowGroup) readWeights(v *dataset.Vector) error {
 	return nil
 }
 
-// weighClasses multiplies the weights of training rows by those of their classes.
-// Rows that weigh nothing after that are left out.
+// weighClasses multiplies the weight of each training row by the factor of its class. A
+// row with a product of 0 is left out.
 func (g *rowGroup) weighClasses(classes []uint16) {
 	if len(g.spec.ClassWeights) == 0 {
 		return
@@ -310,8 +315,7 @@ func (g *rowGroup) weighClasses(classes []uint16) {
 	}
 }
 
-// multiplied returns the product of two weights over a unit, rounded, and at most
-// MaxTotalWeight.
+// multiplied returns weight*factor/unit, rounded, and at most MaxTotalWeight.
 func multiplied(weight, factor int64, unit uint64) int64 {
 	hi, lo := bits.Mul64(uint64(weight), uint64(factor))
 	lo, carry := bits.Add64(lo, unit/2, 0)
@@ -330,7 +334,7 @@ func (g *rowGroup) weight(r int) int64 {
 	return g.weights[r]
 }
 
-// rowsOf returns the numbers of the part's rows.
+// rowsOf appends the positions of a part's rows to dst.
 func (g *rowGroup) rowsOf(part dataset.Part, dst []int32) []int32 {
 	for r, p := range g.parts {
 		if p == part {
@@ -340,13 +344,13 @@ func (g *rowGroup) rowsOf(part dataset.Part, dst []int32) []int32 {
 	return dst
 }
 
-// feature decodes a feature's column in the form that its kind needs.
+// feature decodes the column of feature i, as numbers or texts according to its kind.
 func (g *rowGroup) feature(i int, dst *dataset.Vector) error {
 	if err := g.ReadColumn(i, dst); err != nil {
 		return err
 	}
 	f := &g.spec.Features[i]
-	if f.Type == dataset.Text && dst.Type == dataset.Number { // a column whose type says that it has no value
+	if f.Type == dataset.Text && dst.Type == dataset.Number { // a Parquet column of type null, without any value
 		dst.Type, dst.Texts = dataset.Text, nil
 	}
 	if dst.Type == dataset.Text && (f.Kind == dataset.Numeric || f.Unit != dataset.Plain) {
@@ -355,8 +359,8 @@ func (g *rowGroup) feature(i int, dst *dataset.Vector) error {
 	return nil
 }
 
-// asNumbers reads a text column as numbers or as points in time, which --numeric or
-// a tree asks for.
+// asNumbers turns a column of texts into numbers or points in time. It serves columns of
+// --numeric, and columns that a tree takes for numeric.
 func (g *rowGroup) asNumbers(f *FeatureColumn, v *dataset.Vector) error {
 	numbers := make([]float64, len(v.Texts))
 	for i, s := range v.Texts {
@@ -375,8 +379,8 @@ func (g *rowGroup) asNumbers(f *FeatureColumn, v *dataset.Vector) error {
 	return nil
 }
 
-// NumberIn reads a text as a number or, of a unit, as a point in time in ISO 8601:
-// the empty one is NaN, which is missing, and booleans are the numbers 0 and 1.
+// NumberIn reads a text as a number or, if the unit is one of time, as a point in time in
+// ISO 8601. An empty text is NaN, a missing value. "false" and "true" are 0 and 1.
 func NumberIn(text string, unit dataset.Unit) (x float64, ok bool) {
 	switch {
 	case text == "":
@@ -389,10 +393,11 @@ func NumberIn(text string, unit dataset.Unit) (x float64, ok bool) {
 		return 0, true
 	default:
 		x, err := strconv.ParseFloat(text, 64)
-		return x + 0, err == nil // turns -0 into 0
+		return x + 0, err == nil // x + 0 turns -0 into 0
 	}
 }
 
+// errorAt returns a data error with the place of the row group.
 func (g *rowGroup) errorAt(column, value, problem, hint string) error {
 	group := g.task.RowGroup
 	return &dataset.DataError{

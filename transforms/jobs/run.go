@@ -10,50 +10,50 @@ import (
 	"github.com/google/uuid"
 )
 
-// Run is what a run shares with the DoFns of its jobs: the storage that they read
-// and write, and the progress that they count. Runs of one process share neither.
+// Run has the storage and the progress that a run shares with the DoFns of its jobs. Two
+// runs of one process share neither.
 type Run struct {
 	name     RunName
 	storage  Storage // nil: there is none
 	progress *Progress
 }
 
-// RunName is the exported field by which a DoFn finds its run: runners make DoFns
-// anew, in this process or in another one. The zero value names the run of all
-// DoFns that belong to none: its storage is the one of the default settings.
+// RunName is an exported field by which a DoFn finds its run: runners decode DoFns anew,
+// in this process or in another one. The zero value names a run for DoFns without one,
+// whose storage has the default settings.
 type RunName struct {
-	Process  string // the process that began the run
-	Number   int    // of the run among those of its process
-	Settings []byte // of the storage, for other processes: see SetStorage
+	Process  string // name of the process that began the run
+	Number   int    // number of the run within this process
+	Settings []byte // settings of the storage, for other processes: see SetStorage
 }
 
-// runs lists the runs that DoFns of this process may belong to.
+// runs lists the runs of the DoFns in this process.
 //
 //nolint:gochecknoglobals // DoFns are made by the runner, which can hand them nothing but exported fields
 var runs = registry{process: uuid.NewString(), list: make(map[string]*Run)}
 
 type registry struct {
-	process string // a name of this process
+	process string // name of this process
 
 	mu   sync.Mutex
-	last int // number of the run that began last
+	last int // number of the latest run
 	list map[string]*Run
 	open func(settings []byte) (Storage, error) // nil: this program has no storage
 }
 
-// SetStorage sets how this program opens the storage of DoFns from the settings of
-// their run; nil stands for the default settings. Package pipelines calls it from
-// init, so that workers, which run the same program, can open it too.
+// SetStorage sets the function that opens the storage of DoFns from the settings of their
+// run. Nil settings are the default ones. Package pipelines/source calls it from init, so
+// that it also has an effect in workers, which run the same program.
 func SetStorage(open func(settings []byte) (Storage, error)) {
 	runs.mu.Lock()
 	defer runs.mu.Unlock()
 	runs.open = open
-	// they were opened otherwise
+	// Runs of other processes have a storage from the function before.
 	maps.DeleteFunc(runs.list, func(_ string, r *Run) bool { return r.name.Process != runs.process })
 }
 
-// NewRun begins a run in this process. Its DoFns use the storage here; in other
-// processes they use one of the same settings. Close ends the run.
+// NewRun begins a run in this process. Its DoFns use the given storage in this process,
+// and open a storage with the same settings in other processes. Close ends the run.
 func NewRun(s Storage, settings []byte) *Run {
 	runs.mu.Lock()
 	defer runs.mu.Unlock()
@@ -66,30 +66,30 @@ func NewRun(s Storage, settings []byte) *Run {
 	return r
 }
 
-// Close ends the run: DoFns that are still at work for it fail.
+// Close ends the run. Its DoFns fail if they are still at work.
 func (r *Run) Close() {
 	runs.mu.Lock()
 	defer runs.mu.Unlock()
 	delete(runs.list, r.name.key())
 }
 
-// Name returns the name by which the DoFns of the run's jobs find it.
+// Name returns the name by which DoFns find the run.
 func (r *Run) Name() RunName { return r.name }
 
-// Progress returns what the run's DoFns in this process have done since Reset.
+// Progress returns the counts of the run's DoFns in this process.
 func (r *Run) Progress() *Progress { return r.progress }
 
 type runKey struct{}
 
-// Context returns a context in which the functions of this package that read and
-// write files of jobs use the storage of the run.
+// Context returns a context of the run. With it this package's functions read and write
+// files in the run's storage.
 func (r *Run) Context(ctx context.Context) context.Context {
 	return context.WithValue(ctx, runKey{}, r)
 }
 
 func (n RunName) key() string { return fmt.Sprintf("%s/%d", n.Process, n.Number) }
 
-// enter returns a context of the run that a DoFn belongs to.
+// enter returns a context of the run.
 func (n RunName) enter(ctx context.Context) (context.Context, error) {
 	r, err := n.find()
 	if err != nil {
@@ -98,7 +98,8 @@ func (n RunName) enter(ctx context.Context) (context.Context, error) {
 	return r.Context(ctx), nil
 }
 
-// find returns the run. The first DoFn of another process's run opens its storage.
+// find returns the run. In a process that did not begin the run, the first call opens the
+// storage.
 func (n RunName) find() (*Run, error) {
 	runs.mu.Lock()
 	defer runs.mu.Unlock()
@@ -106,7 +107,7 @@ func (n RunName) find() (*Run, error) {
 		return r, nil
 	}
 	if n.Process == runs.process {
-		return nil, errors.New("transforms: the run of this job has ended")
+		return nil, errors.New("jobs: the run of this job has ended")
 	}
 	r := &Run{name: n, progress: &progress}
 	if runs.open != nil {
@@ -119,7 +120,7 @@ func (n RunName) find() (*Run, error) {
 	return r, nil
 }
 
-// runOf returns the run of a context, that of DoFns without a run if it has none.
+// runOf returns the run of a context. Without one it is the run of the zero RunName.
 func runOf(ctx context.Context) (*Run, error) {
 	if r, ok := ctx.Value(runKey{}).(*Run); ok {
 		return r, nil
@@ -127,7 +128,7 @@ func runOf(ctx context.Context) (*Run, error) {
 	return RunName{}.find()
 }
 
-// progressOf returns where the DoFns of a context's run count what they do.
+// progressOf returns the progress of a context's run.
 func progressOf(ctx context.Context) *Progress {
 	if r, err := runOf(ctx); err == nil {
 		return r.progress
@@ -135,11 +136,11 @@ func progressOf(ctx context.Context) *Progress {
 	return &progress
 }
 
-// OpenStorage returns the storage of the run that a context belongs to.
+// OpenStorage returns the storage of a context's run.
 func OpenStorage(ctx context.Context) (Storage, error) {
 	r, err := runOf(ctx)
 	if err == nil && r.storage == nil {
-		err = errors.New("transforms: no storage set")
+		err = errors.New("jobs: no storage is set")
 	}
 	if err != nil {
 		return nil, err

@@ -9,29 +9,28 @@ import (
 	"github.com/espalier-ml/espalier/induce/dataset"
 )
 
-// Storage is what the DoFns need of the world outside.
+// Storage gives DoFns access to files.
 type Storage interface {
-	// RowGroup opens the row group that a task names for reading the columns,
-	// and may begin to fetch them. It may wait until others that were opened
-	// before are closed.
+	// RowGroup opens the row group of a task for reading some columns. It may begin to
+	// fetch them, and may block until earlier row groups are closed.
 	RowGroup(ctx context.Context, t Task, columns []string) (dataset.RowGroup, error)
-	// Predictions begins to write the output that a task names, with columns
-	// copied from its input and others.
+	// Predictions begins the output file of a task. The file has the copied columns of
+	// the task's input, then the columns of predictions.
 	Predictions(ctx context.Context, t Task, copied []string, columns []PredictionColumn) (Predictions, error)
-	// Read returns the whole of a scratch file.
+	// Read returns the content of a scratch file.
 	Read(ctx context.Context, url string) ([]byte, error)
-	// Write writes a scratch file; it may keep b.
+	// Write writes a scratch file. The caller must not change b afterwards.
 	Write(ctx context.Context, url string, b []byte) error
 }
 
 func isNotExist(err error) bool { return errors.Is(err, fs.ErrNotExist) }
 
-// readersAhead is the number of scratch files that are read at the same time:
-// object stores take a while for each.
+// readersAhead is the number of scratch files that readEach reads at the same time, as a
+// request to an object store takes long.
 const readersAhead = 16
 
-// readEach reads scratch files, some at a time, and calls f with the content of
-// each, nil where there is none, one call at a time in any order.
+// readEach reads scratch files, several at a time, and calls f with the content of each.
+// The content of a missing file is nil. The calls come one at a time, in any order.
 func readEach(ctx context.Context, urls []string, f func(i int, b []byte) error) error {
 	s, err := OpenStorage(ctx)
 	if err != nil {
@@ -50,7 +49,7 @@ func readEach(ctx context.Context, urls []string, f func(i int, b []byte) error)
 			return f(i, b)
 		})
 		if err != nil {
-			break // wait returns it
+			break // wait returns the error
 		}
 	}
 	return p.wait()

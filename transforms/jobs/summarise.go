@@ -15,18 +15,19 @@ import (
 	"github.com/espalier-ml/espalier/induce/dataset"
 )
 
-// SummariseConfig says which columns are summarised and how exactly.
+// SummariseConfig has the columns to summarise and the precision of the summaries.
 type SummariseConfig struct {
-	Rows    []byte         // RowSpec
-	Limits  binning.Limits // of distinct values
+	Rows    []byte         // encoded RowSpec
+	Limits  binning.Limits // most distinct values that a summary counts exactly
 	Workers int            // goroutines of a bundle; 1 on engines
-	Pieces  int            // pieces that a row group's columns are cut in, for few row groups
-	Classes bool           // the label is summarised by the weight of the training rows too
+	Pieces  int            // goroutines that share a row group's columns, for few row groups
+	Classes bool           // also summarise the label of training rows by weight
 	Out     string         // folder of results
 	Run     RunName
 }
 
-// Columns returns the number of summaries of so many features and the label.
+// Columns returns the number of summaries: one for each feature, and one or two of the
+// label.
 func (c *SummariseConfig) Columns(features int) int {
 	if c.Classes {
 		return features + 2
@@ -34,32 +35,33 @@ func (c *SummariseConfig) Columns(features int) int {
 	return features + 1
 }
 
-// RowStats counts the rows that were summarised.
+// RowStats counts the summarised rows.
 type RowStats struct {
 	Rows       int64 `json:"rows"`
-	Train      int64 `json:"train"`
-	Dropped    int64 `json:"dropped"`    // without a label
-	Ignored    int64 `json:"ignored"`    // of weight zero
+	Train      int64 `json:"train"`      // training rows
+	Dropped    int64 `json:"dropped"`    // rows without a label
+	Ignored    int64 `json:"ignored"`    // rows with a weight of 0
 	Weight     int64 `json:"weight"`     // of all rows in fixed-point units, at most MaxTotalWeight
 	Fractional bool  `json:"fractional"` // some weight is no whole number
 }
 
-// summaryBlock is the number of columns whose summaries travel together.
+// summaryBlock is the number of columns whose summaries form one value of the shuffle.
 const summaryBlock = 64
 
-// statsKey is the key of RowStats beside the blocks of summaries.
+// statsKey is the key of RowStats. Keys from 0 on belong to blocks of summaries.
 const statsKey = -1
 
-// Summarise reads the row groups of tasks, a PCollection<[]byte> of Task, and
-// summarises each feature over the training rows, the label over all rows that
-// have a part and, if wanted, the label over the training rows by their weight. See
-// ReadSummaries.
+// Summarise reads the row groups of tasks, a PCollection<[]byte> of Task. It summarises
+// each feature over the training rows, and the label over the rows of all parts. With
+// SummariseConfig.Classes it also summarises the label of training rows by weight.
+// ReadSummaries reads the result.
 func Summarise(s beam.Scope, tasks beam.PCollection, c SummariseConfig) {
 	s = s.Scope("transforms.Summarise")
 	merged := beam.GroupByKey(s, beam.ParDo(s, &summariseFn{SummariseConfig: c}, tasks))
 	beam.ParDo0(s, &mergeSummariesFn{SummariseConfig: c}, merged)
 }
 
+// summariseFn summarises the rows of a bundle.
 type summariseFn struct {
 	SummariseConfig
 
@@ -68,9 +70,9 @@ type summariseFn struct {
 	workers []summariseWorker
 }
 
-// summariseWorker is one worker's memory: no other task uses it meanwhile.
+// summariseWorker is the memory of one worker.
 type summariseWorker struct {
-	summaries []*binning.Summary // per column, see Columns; nil: nothing yet
+	summaries []*binning.Summary // by column, see Columns; nil: no row yet
 	vector    dataset.Vector
 	stats     RowStats
 }
@@ -87,16 +89,16 @@ func (f *summariseFn) StartBundle(_ context.Context, _ func(int64, []byte)) erro
 	return nil
 }
 
-// shared is a row group that several tasks read; each closes it.
+// shared is a row group that several tasks read. Each task closes it.
 type shared struct {
 	*rowGroup
 
-	prepared func() error
-	train    []int32
-	left     atomic.Int32
+	prepared func() error // prepares the row group once
+	train    []int32      // positions of the training rows
+	left     atomic.Int32 // tasks that have not closed the row group
 }
 
-// Close closes the row group when it was called by all tasks.
+// Close closes the row group when the last task calls it.
 func (s *shared) Close() error {
 	if s.left.Add(-1) > 0 {
 		return nil
@@ -129,8 +131,8 @@ func (f *summariseFn) ProcessElement(ctx context.Context, task []byte, _ func(in
 	return Carry(err)
 }
 
-// add summarises the features [from, to) of a row group; the first piece does
-// the label too.
+// add summarises the features [from, to) of a row group. The first piece also summarises
+// the label.
 func (f *summariseFn) add(ctx context.Context, group *shared, from, to int, w *summariseWorker) error {
 	if err := group.prepared(); err != nil {
 		return err
@@ -151,6 +153,7 @@ func (f *summariseFn) add(ctx context.Context, group *shared, from, to int, w *s
 	return nil
 }
 
+// addLabel summarises the label and counts the rows.
 func (f *summariseFn) addLabel(ctx context.Context, g *shared, w *summariseWorker) {
 	var rows []int32
 	for r, part := range g.parts {
@@ -173,6 +176,7 @@ func (f *summariseFn) addLabel(ctx context.Context, g *shared, w *summariseWorke
 	progressOf(ctx).Rows.Add(int64(g.Rows()))
 }
 
+// summary returns the summary of a column, new if there is none.
 func (w *summariseWorker) summary(
 	i int, kind dataset.Kind, typ dataset.ValueType, limits binning.Limits,
 ) *binning.Summary {
@@ -195,7 +199,7 @@ func (f *summariseFn) FinishBundle(ctx context.Context, emit func(int64, []byte)
 		stats.add(&f.workers[i].stats)
 	}
 	emit(statsKey, MustJSON(stats))
-	// Encoded by the workers, emitted here: emitters belong to this goroutine.
+	// Workers encode the summaries. Only this goroutine may call emit.
 	columns := f.Columns(len(f.spec.Features))
 	encoded := make([][]byte, (columns+summaryBlock-1)/summaryBlock)
 	p := newPool(f.Workers, 0)
@@ -227,7 +231,7 @@ func (s *RowStats) add(o *RowStats) {
 	s.Fractional = s.Fractional || o.Fractional
 }
 
-// encode merges what the workers have of the columns [from, to) and encodes it.
+// encode merges the workers' summaries of the columns [from, to) and encodes them.
 func (f *summariseFn) encode(from, to int) ([]byte, error) {
 	var b []byte
 	for i := from; i < to; i++ {
@@ -253,7 +257,7 @@ func (f *summariseFn) encode(from, to int) ([]byte, error) {
 	return b, nil
 }
 
-// AppendSummary appends a summary with its length before it; nil: length 0.
+// AppendSummary appends the length and the bytes of a summary. A nil summary has length 0.
 func AppendSummary(b []byte, s *binning.Summary) ([]byte, error) {
 	if s == nil {
 		return binary.AppendUvarint(b, 0), nil
@@ -262,10 +266,11 @@ func AppendSummary(b []byte, s *binning.Summary) ([]byte, error) {
 	return append(binary.AppendUvarint(b, uint64(len(one))), one...), err
 }
 
-// ErrSummaries says that a value is not a block of summaries.
+// ErrSummaries is the error of a value that is no block of summaries.
 var ErrSummaries = errors.New("not a block of summaries")
 
-// CutSummary takes the first encoded summary off a block; nil: none.
+// CutSummary returns the bytes of the first summary of a block, and the rest of the block.
+// A nil summary has no bytes.
 func CutSummary(b []byte) (one, rest []byte, err error) {
 	n, k := binary.Uvarint(b)
 	if k <= 0 || n > uint64(len(b)-k) {
@@ -299,6 +304,7 @@ func (f *mergeSummariesFn) ProcessElement(ctx context.Context, key int64, values
 	return s.Write(ctx, summaryURL(f.Out, key), b)
 }
 
+// mergeStats adds up encoded RowStats.
 func mergeStats(list [][]byte) ([]byte, error) {
 	var sum RowStats
 	for _, b := range list {
@@ -311,6 +317,7 @@ func mergeStats(list [][]byte) ([]byte, error) {
 	return MustJSON(sum), nil
 }
 
+// mergeSummaries merges blocks of summaries, column by column.
 func mergeSummaries(list [][]byte) ([]byte, error) {
 	var merged []byte
 	for len(list[0]) > 0 {
@@ -344,9 +351,9 @@ func mergeSummaries(list [][]byte) ([]byte, error) {
 
 func summaryURL(out string, key int64) string { return fmt.Sprintf("%s/summary-%d", out, key) }
 
-// ReadSummaries returns what Summarise wrote: the counts of rows and, per column
-// of SummariseConfig.Columns, the encoded summary: of the features, of the label
-// and, if wanted, of the label by weight. It is nil where there were no rows.
+// ReadSummaries returns the results of Summarise: the counts of rows, and the encoded
+// summary of each column. The columns are the features, the label and, with
+// SummariseConfig.Classes, the label by weight. A summary is empty if it has no rows.
 func ReadSummaries(ctx context.Context, out string, columns int) (*RowStats, [][]byte, error) {
 	s, err := OpenStorage(ctx)
 	if err != nil {
