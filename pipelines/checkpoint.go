@@ -28,40 +28,63 @@ const (
 	checkpointFolder = "checkpoints" // in the run folder, until the run has finished
 	checkpointFile   = "state.json"
 	scratchFolder    = "scratch" // in the folder of blocks
-	checkpointFormat = "espalier/checkpoint"
-	maxCheckpoint    = 1 << 30
+	maxCheckpoint    = 1 << 30   // bytes
+
+	checkpointFormat  = "espalier/checkpoint"
+	checkpointVersion = 1
 )
 
-// checkpoint is the finished work of a run that grows its tree by levels. It is
-// written after the rows were coalesced and after each level, whole or not at all.
-// A first one names the run's folder before any work is done: the leftovers of a
-// killed run are then known to be Espalier's. Only state.json and the folders named
-// in it are; other files in the checkpoint folder are somebody else's.
+// checkpoint is state.json: what a run that grows its trees by levels has finished. The run
+// writes it after it has coalesced the rows, after each level and after each tree. A write
+// replaces the whole file or nothing. The first write, before any work, only names the run's
+// folder, so that the next run knows the leftovers of a killed run. Only state.json and the
+// folders that it names belong to Espalier; other files in the checkpoint folder do not.
 type checkpoint struct {
+	checkpointHead
+	checkpointSource
+	ownedFolders
+	checkpointData
+
+	Grown  []*induce.Node `json:"grown,omitempty"` // the finished trees of the grid
+	Growth *levels.Growth `json:"growth"`          // of the next tree; nil: all trees are finished
+
+	seen objectstore.Object // state.json as it was read
+}
+
+// checkpointHead says what wrote state.json. It comes first in the file: see checkpointBegin.
+type checkpointHead struct {
 	Format   string `json:"format"`
 	Version  int    `json:"version"`
-	Espalier string `json:"espalier"`
+	Espalier string `json:"espalier"` // version of Espalier
+}
 
-	// What the tree depends on: a run with other values must not go on from here.
-	Config map[string]any    `json:"config"`
-	Costs  string            `json:"costs"` // digest of the costs file
-	Inputs []runfolder.Input `json:"inputs"`
+// newCheckpointHead returns the head of the checkpoints that this version writes.
+func newCheckpointHead() checkpointHead {
+	return checkpointHead{Format: checkpointFormat, Version: checkpointVersion, Espalier: runfolder.Version()}
+}
 
+// checkpointSource is what the trees depend on. A run resumes only if all of it is the same.
+type checkpointSource struct {
+	Config   map[string]any    `json:"config"`
+	Costs    string            `json:"costs"` // digest of the costs file
+	Inputs   []runfolder.Input `json:"inputs"`
 	PerClass map[string]string `json:"per_class,omitempty"` // digests of the files about classes, by flag
+}
 
-	Blocks   string                          `json:"blocks"`          // folder in the checkpoint folder of all that the run keeps: object blocks and scratch
-	Stale    []string                        `json:"stale,omitempty"` // such folders of runs before it, which are to go
-	RowStats *jobs.RowStats                  `json:"row_stats"`
+// ownedFolders names the folders in the checkpoint folder that belong to Espalier.
+type ownedFolders struct {
+	Blocks string   `json:"blocks"`          // of this run: object blocks and scratch
+	Stale  []string `json:"stale,omitempty"` // of earlier runs: they are to be removed
+}
+
+// checkpointData is what the run knows of the rows and where their objects are.
+type checkpointData struct {
+	RowStats *jobs.RowStats                  `json:"row_stats"` // nil: the rows are not coalesced yet
 	Spec     *jobs.RowSpec                   `json:"spec"`
-	Constant []string                        `json:"constant"` // columns that are no features
+	Constant []string                        `json:"constant"` // columns with one code: they are no features
 	Features []byte                          `json:"features"` // see dataset.EncodeFeatures
 	Classes  []string                        `json:"classes"`
 	Objects  [dataset.Parts]jobs.ObjectStats `json:"objects"`
-
-	Grown  []*induce.Node `json:"grown,omitempty"` // the trees of the grid that are finished
-	Growth *levels.Growth `json:"growth"`          // of the next one; none: all are
-
-	seen objectstore.Object // state.json as it was read
 }
 
 // checkpointURL returns the URL of a file or folder in the checkpoint folder of a run folder.
@@ -103,8 +126,8 @@ func readCheckpoint(ctx context.Context, f *source.Files, config *TrainConfig) (
 		return nil, usage.Errorf("--output: %s is not Espalier's, and is not overwritten: choose another folder, or move it away", url)
 	}
 	c := &checkpoint{}
-	if err := json.Unmarshal(b, c); err != nil || c.Version != 1 || !c.whole() {
-		c = &checkpoint{Blocks: c.Blocks, Stale: c.Stale}
+	if err := json.Unmarshal(b, c); err != nil || c.Version != checkpointVersion || !c.whole() {
+		c = &checkpoint{ownedFolders: c.ownedFolders}
 		if !config.Overwrite {
 			return nil, usage.Errorf("--output: %s is no checkpoint of this version of Espalier: start anew with --overwrite", url)
 		}
@@ -121,7 +144,7 @@ func (c *checkpoint) resumable() bool { return c.RowStats != nil }
 
 // remove removes a checkpoint and the folders that it names.
 func (c *checkpoint) remove(ctx context.Context, s *objectstore.Store, output string) error {
-	all := checkpoint{Stale: c.folders()}
+	all := checkpoint{ownedFolders: ownedFolders{Stale: c.folders()}}
 	err := all.removeStale(ctx, s, output)
 	if err == nil {
 		err = s.RemoveSeen(ctx, c.seen)

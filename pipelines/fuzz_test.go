@@ -43,7 +43,9 @@ func FuzzCloudURL(f *testing.F) {
 				t.Errorf("--%s %q: got %v", flag, url, err)
 			}
 		}
-		p := pipelines.PredictConfig{Model: url, Input: []string{url}, Output: url, Keep: "key", MaxUnseen: 1, Runner: "direct", StorageConfig: c.StorageConfig, EngineConfig: c.EngineConfig}
+		p := pipelines.DefaultPredictConfig()
+		p.Model, p.Input, p.Output, p.Runner = url, []string{url}, url, "direct"
+		p.StorageConfig, p.EngineConfig = c.StorageConfig, c.EngineConfig
 		if _, err := pipelines.Predict(t.Context(), p, nil); err == nil || !strings.Contains(err.Error(), "--") && !strings.Contains(err.Error(), url) {
 			t.Errorf("predict with %q: got %v", url, err)
 		}

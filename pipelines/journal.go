@@ -11,7 +11,6 @@ import (
 
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/io/objectstore"
-	"github.com/espalier-ml/espalier/io/runfolder"
 	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/pipelines/engine"
 	"github.com/espalier-ml/espalier/pipelines/source"
@@ -60,7 +59,10 @@ func openJournal(ctx context.Context, d *engine.Driver, p *plan, c *checkpoint, 
 
 // claim names the run's folder before any work is done.
 func (j *journal) claim(ctx context.Context, c *checkpoint) error {
-	claim := checkpoint{Format: checkpointFormat, Version: 1, Espalier: runfolder.Version(), Blocks: uuid.NewString()}
+	claim := checkpoint{
+		checkpointHead: newCheckpointHead(),
+		ownedFolders:   ownedFolders{Blocks: uuid.NewString()},
+	}
 	j.on, j.blocks = true, checkpointURL(j.plan.config.Output, claim.Blocks)
 	bound := objectstore.WriteOptions{IfAbsent: true}
 	if c != nil {
@@ -122,10 +124,16 @@ func (j *journal) save(ctx context.Context, o *objects, at progress) error {
 		return err
 	}
 	c := checkpoint{
-		Format: checkpointFormat, Version: 1, Espalier: runfolder.Version(), Config: settings, Costs: p.costs.Digest,
-		Inputs: p.input.Manifest(), PerClass: p.tables.Digests(), Blocks: j.folder(), RowStats: o.stats, Spec: &o.spec,
-		Constant: o.constant, Features: dataset.EncodeFeatures(o.features), Classes: o.label.Classes,
-		Objects: *o.parts, Grown: at.roots, Growth: at.next,
+		checkpointHead: newCheckpointHead(),
+		checkpointSource: checkpointSource{
+			Config: settings, Costs: p.costs.Digest, Inputs: p.input.Manifest(), PerClass: p.tables.Digests(),
+		},
+		ownedFolders: ownedFolders{Blocks: j.folder()},
+		checkpointData: checkpointData{
+			RowStats: o.stats, Spec: &o.spec, Constant: o.constant, Features: dataset.EncodeFeatures(o.features),
+			Classes: o.label.Classes, Objects: *o.parts,
+		},
+		Grown: at.roots, Growth: at.next,
 	}
 	for part := range c.Objects {
 		c.Objects[part].Blocks = nil
@@ -172,8 +180,8 @@ func (j *journal) discard(ctx context.Context) error {
 	}
 	config := j.plan.config
 	c := checkpoint{
-		Blocks: j.folder(),
-		seen:   objectstore.Object{URL: checkpointURL(config.Output, checkpointFile), Generation: j.generation},
+		ownedFolders: ownedFolders{Blocks: j.folder()},
+		seen:         objectstore.Object{URL: checkpointURL(config.Output, checkpointFile), Generation: j.generation},
 	}
 	return c.remove(ctx, j.files.Store, config.Output)
 }

@@ -11,11 +11,12 @@ import (
 // Predict is the configuration of a scoring of files. Settings declares what each
 // field means; docs/settings.md lists that. In JSON the fields have the names of the flags.
 type Predict struct {
-	Model     string // run folder or tree.json
-	Input     []string
-	Output    string
-	Key       []string // columns
-	Keep      string
+	Model  string // run folder or tree.json
+	Input  []string
+	Output string
+
+	Copied
+
 	Label     string // column; empty: as in training; none: no metrics
 	Weight    string // column; empty: each row weighs 1
 	MaxUnseen float64
@@ -27,10 +28,16 @@ type Predict struct {
 	EngineConfig
 }
 
+// Copied says which columns of the input stand beside the predictions.
+type Copied struct {
+	Key  []string
+	Keep string // key: the columns of Key; all: all columns
+}
+
 // DefaultPredict writes predictions alone, whatever the values.
 func DefaultPredict() Predict {
 	return Predict{
-		Keep: keepKey, MaxUnseen: 1, Runner: engine.DefaultRunner(),
+		Copied: Copied{Keep: keepKey}, MaxUnseen: 1, Runner: engine.DefaultRunner(),
 		StorageConfig: DefaultStorageConfig(), EngineConfig: DefaultEngineConfig(),
 	}
 }
