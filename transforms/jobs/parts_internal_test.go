@@ -1,0 +1,225 @@
+package jobs
+
+import (
+	"context"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/espalier-ml/espalier/induce/dataset"
+)
+
+// vectors is a row group of decoded columns.
+type vectors []dataset.Vector
+
+func (v vectors) Rows() int { return v[0].Rows() }
+
+func (v vectors) ReadColumn(i int, dst *dataset.Vector) error {
+	*dst = v[i]
+	return nil
+}
+
+func (vectors) Close() error { return nil }
+
+// groupOf returns a row group of a file that spec describes.
+func groupOf(spec *RowSpec, columns ...dataset.Vector) *rowGroup {
+	v := vectors(columns)
+	return &rowGroup{RowGroup: v, spec: spec, task: Task{File: "folder/a.parquet", RowGroup: 3}, parts: make([]dataset.Part, v.Rows()), whole: true}
+}
+
+func textsOf(values ...string) dataset.Vector {
+	v := dataset.Vector{Type: dataset.Text, Texts: values}
+	for i := range values {
+		v.Index = append(v.Index, int32(i))
+	}
+	return v
+}
+
+func numbersOf(values ...float64) dataset.Vector {
+	return dataset.Vector{Type: dataset.Number, Numbers: values}
+}
+
+// assigned returns the parts of the rows of a column.
+func assigned(t *testing.T, spec *RowSpec, v dataset.Vector) []dataset.Part {
+	t.Helper()
+	g := groupOf(spec, v)
+	if err := g.assignParts(func(dst *dataset.Vector) error { return g.ReadColumn(0, dst) }); err != nil {
+		t.Fatal(err)
+	}
+	return g.parts
+}
+
+// TestAssignParts: a column names the parts, else all rows are of one, else a hash decides:
+// of the key, so that equal keys stay together, or of the place in the file.
+func TestAssignParts(t *testing.T) {
+	named := textsOf("test", "train", "validation", "train")
+	want := []dataset.Part{dataset.Test, dataset.Train, dataset.Validation, dataset.Train}
+	if got := assigned(t, &RowSpec{SplitColumn: "part"}, named); !slices.Equal(got, want) {
+		t.Errorf("parts %v, want %v", got, want)
+	}
+	whole := &RowSpec{Shares: dataset.Shares{dataset.Validation: 1}}
+	if got := assigned(t, whole, numbersOf(1, 2)); !slices.Equal(got, []dataset.Part{dataset.Validation, dataset.Validation}) {
+		t.Errorf("parts %v, want validation alone", got)
+	}
+	halves := dataset.Shares{dataset.Train: 1, dataset.Test: 1}
+	spec := &RowSpec{Shares: halves, Seed: 7}
+	const n = 2000
+	place := assigned(t, spec, numbersOf(make([]float64, n)...))
+	for _, parts := range [][]dataset.Part{place, assigned(t, &RowSpec{Shares: halves, Key: "id"}, numbersOf(counted(n)...))} {
+		train := 0
+		for _, p := range parts {
+			if p == dataset.Train {
+				train++
+			}
+		}
+		if math.Abs(float64(train)-n/2) > 6*math.Sqrt(n)/2 { // six deviations: one in 5e8
+			t.Errorf("%d of %d rows are to train, want about a half", train, n)
+		}
+	}
+	keyed := &RowSpec{Shares: halves, Seed: 7, Key: "id"}
+	for i := range 50 {
+		key := strings.Repeat("k", i)
+		missing := dataset.Vector{Type: dataset.Text, Texts: []string{key}, Index: []int32{0, 0, -1}}
+		parts := assigned(t, keyed, missing)
+		if parts[0] != parts[1] || parts[2] != assigned(t, keyed, textsOf(""))[0] {
+			t.Errorf("key %q: parts %v", key, parts)
+		}
+		x := float64(i)
+		indexed := dataset.Vector{Type: dataset.Number, Numbers: []float64{x}, Index: []int32{0}}
+		if assigned(t, keyed, numbersOf(x))[0] != assigned(t, keyed, indexed)[0] {
+			t.Errorf("key %v has another part in a dictionary", x)
+		}
+	}
+	moved := groupOf(spec, numbersOf(make([]float64, n)...))
+	moved.task.File = "gs://bucket/elsewhere/a.parquet"
+	if err := moved.assignParts(nil); err != nil || !slices.Equal(moved.parts, place) {
+		t.Errorf("a data set that has moved is split otherwise: %v", err)
+	}
+	if baseName("a.parquet") != "a.parquet" {
+		t.Error("a name without folders")
+	}
+	g := groupOf(&RowSpec{SplitColumn: "part"}, textsOf("train", "tset"))
+	err := g.assignParts(func(dst *dataset.Vector) error { return g.ReadColumn(0, dst) })
+	if err == nil || !strings.Contains(err.Error(), `row 1 names no part, expected train, validation or test (value "tset")`) {
+		t.Errorf("a part by another name: %v", err)
+	}
+}
+
+// counted returns the numbers from 0 on.
+func counted(n int) []float64 {
+	x := make([]float64, n)
+	for i := range x {
+		x[i] = float64(i)
+	}
+	return x
+}
+
+// TestReadWeights: by hand, in units of 1e-6.
+func TestReadWeights(t *testing.T) {
+	g := groupOf(&RowSpec{Weight: "w", WeightScale: FractionScale}, numbersOf(0, 1, 0.25, 1e9))
+	v := numbersOf(0, 1, 0.25, 1e9)
+	if err := g.readWeights(&v); err != nil || g.whole || g.total != 1e15+1_250_000 {
+		t.Errorf("total %d, whole %t, %v", g.total, g.whole, err)
+	}
+	if diff := cmp.Diff([]int64{0, 1_000_000, 250_000, 1e15}, g.weights); diff != "" || g.weight(1) != 1_000_000 {
+		t.Errorf("weights (-want +got):\n%s", diff)
+	}
+	if plain := groupOf(&RowSpec{}, numbersOf(1)); plain.weight(0) != 1 {
+		t.Error("a row without a weight weighs other than 1")
+	}
+	for want, v := range map[string]dataset.Vector{
+		"the weights are text, expected numbers": textsOf("1"), "row 0 is null or NaN": numbersOf(math.NaN()),
+		"the weight of row 1 is out of range": numbersOf(1, -1), "the weight of row 0 is out of range": numbersOf(1e10),
+	} {
+		g := groupOf(&RowSpec{Weight: "w", WeightScale: 1}, v)
+		err := g.readWeights(&v)
+		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), `folder/a.parquet, row group 3, column "w"`) {
+			t.Errorf("%v, want %q with its place", err, want)
+		}
+	}
+}
+
+// TestFeature: texts become numbers or points in time where a feature is one.
+func TestFeature(t *testing.T) {
+	number := FeatureColumn{Name: "x", Kind: dataset.Numeric, Type: dataset.Text}
+	date := FeatureColumn{Name: "x", Kind: dataset.Numeric, Type: dataset.Text, Unit: dataset.Date}
+	for _, c := range []struct {
+		feature FeatureColumn
+		column  dataset.Vector
+		want    []float64
+		fault   string
+	}{
+		{number, textsOf("1.5", "true", "false", ""), []float64{1.5, 1, 0, math.NaN()}, ""},
+		{date, textsOf("1970-01-02", ""), []float64{1, math.NaN()}, ""}, // days since 1970
+		{number, textsOf("1", "much"), nil, `not a number, and the feature is numeric (value "much"); write a number or null there`},
+		{date, textsOf("soon"), nil, `not a date, and the feature is one (value "soon"); write it as 2026-11-21, or null`},
+	} {
+		g := groupOf(&RowSpec{Features: []FeatureColumn{c.feature}}, c.column)
+		var got dataset.Vector
+		err := g.feature(0, &got)
+		if c.fault != "" {
+			if err == nil || !strings.Contains(err.Error(), c.fault) {
+				t.Errorf("%v, want %q", err, c.fault)
+			}
+			continue
+		}
+		same := func(a, b float64) bool { return a == b || math.IsNaN(a) && math.IsNaN(b) }
+		if err != nil || got.Type != dataset.Number || !slices.EqualFunc(got.Numbers, c.want, same) {
+			t.Errorf("%+v, %v, want %v", got, err, c.want)
+		}
+	}
+	nulls := groupOf(&RowSpec{Features: []FeatureColumn{{Name: "x", Kind: dataset.Categorical, Type: dataset.Text}}}, numbersOf(math.NaN()))
+	var got dataset.Vector
+	if err := nulls.feature(0, &got); err != nil || got.Type != dataset.Text {
+		t.Errorf("a column without values beside texts: %+v, %v", got, err)
+	}
+}
+
+// TestShards: by hand, 64 MiB of keys and counts a shard, from 64 to 4096 shards.
+func TestShards(t *testing.T) {
+	for _, c := range []struct {
+		rows   int64
+		stride int
+		want   int
+	}{{1, 1, 64}, {64 << 20, 92, 100}, {1 << 40, 10, 4096}} {
+		if got := Shards(c.rows, c.stride); got != c.want {
+			t.Errorf("%d rows of %d bytes: %d shards, want %d", c.rows, c.stride, got, c.want)
+		}
+	}
+	if HeldBytes(true) >= HeldBytes(false) {
+		t.Error("jobs that may spill hold no fewer bytes")
+	}
+}
+
+// TestRelabelledRows: by hand. Training rows of the classes weigh 2 and a half, in units
+// of 1e-6; test rows weigh what they do.
+func TestRelabelledRows(t *testing.T) {
+	spec := &RowSpec{WeightScale: 1, ClassWeights: []int64{2_000_000, 500_000}, TrainScale: FractionScale}
+	train := &ObjectStats{Part: dataset.Train, Relabelled: []int64{6_000_000, 2_000_000}}
+	test := &ObjectStats{Part: dataset.Test, Relabelled: []int64{6, 0}}
+	if a, b := train.RelabelledRows(spec), test.RelabelledRows(spec); a != 3+4 || b != 6 {
+		t.Errorf("%d and %d rows, want 7 and 6", a, b)
+	}
+	if spec.ScaleOf(dataset.Train) != FractionScale || spec.ScaleOf(dataset.Test) != 1 || !spec.Weighted() || new(RowSpec).Weighted() {
+		t.Error("scales of weights")
+	}
+}
+
+// TestRun: DoFns find their run by its name until it is closed.
+func TestRun(t *testing.T) {
+	r := NewRun(nil, []byte("{}"))
+	ctx, err := r.Name().enter(context.Background())
+	if err != nil || progressOf(ctx) != r.Progress() {
+		t.Errorf("%v, want the run's own progress", err)
+	}
+	if _, err := OpenStorage(ctx); err == nil || !strings.Contains(err.Error(), "no storage") {
+		t.Errorf("a run without storage: %v", err)
+	}
+	r.Close()
+	if _, err := r.Name().enter(context.Background()); err == nil || !strings.Contains(err.Error(), "the run of this job has ended") {
+		t.Errorf("after its end: %v", err)
+	}
+}
