@@ -36,8 +36,8 @@ func All(faults []error) error {
 // an error, but not its type.
 const outputMark = "espalier-output-fault:"
 
-// MarkOutput marks what goes wrong with an output in a worker. Faults of the input and
-// the end of the run stay what they are.
+// MarkOutput marks an error of a worker as a fault of its output. A fault of the input and
+// the end of the run are returned as they are.
 func MarkOutput(err error) error {
 	if err == nil || errors.As(err, new(*dataset.DataError)) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err
@@ -45,7 +45,7 @@ func MarkOutput(err error) error {
 	return errors.New(outputMark + strconv.Quote(err.Error()))
 }
 
-// MarkedOutput finds the mark of outputFault in the error of a runner.
+// MarkedOutput finds the mark of MarkOutput in the error of a runner.
 func MarkedOutput(err error) (*Error, bool) {
 	_, rest, ok := strings.Cut(err.Error(), outputMark)
 	if !ok {

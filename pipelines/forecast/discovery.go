@@ -3,16 +3,16 @@ package forecast
 import "math"
 
 // discovery foresees how many objects rows make, from a sample of them. The
-// chance that the row after k others makes a new object is, by the estimator of
-// Good and Turing (Good 1953), the share of those k that are alone in their
-// object. Between half of the sample and all of it the chance falls by a power
-// of k; that it goes on to do so is Heaps' law of the words of a language. Where
-// rows are drawn from a pool that is larger than the sample, the chance falls
-// faster in the end, and what is foreseen is an upper figure.
+// estimator of Good and Turing (Good 1953) gives the probability that the row after k
+// rows makes a new object: the share of rows, among the k, that are alone in their object.
+// Between half of the sample and all of it, this probability falls by a power of k. It is
+// assumed to fall by the same power beyond the sample, as in Heaps' law of the words of a
+// language. If rows are drawn from a pool larger than the sample, the probability falls
+// faster in the end, and the forecast is too high.
 type discovery struct {
 	rows    float64 // of the sample
-	objects float64 // that they make
-	chance  float64 // that one row more makes a new object
+	objects float64 // number of objects of the sample
+	chance  float64 // probability of a new object for one row more
 	decay   float64 // power by which the chance falls
 }
 

@@ -10,8 +10,8 @@ import (
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
-// spilled returns what of a job's shuffle goes by way of files: all of it, unless
-// the memory of a bundle is small.
+// spilled returns the bytes of a job's shuffle that go through files: all bytes, or none if
+// a bundle takes little memory.
 func spilled(sent, memory float64) float64 {
 	if memory <= jobs.InlineBytes {
 		return 0
@@ -141,9 +141,8 @@ func (o *Outlook) add(f *levels.Forecast) {
 	}
 }
 
-// objectsOf returns the objects of a part among a share of all rows. The parts
-// are drawn from the same rows: what the largest one has shown of them goes for
-// all.
+// objectsOf returns the objects of a part among a share of all rows. All
+// parts are drawn from the same rows, so the discovery of the largest part serves for all.
 func (o *Outlook) objectsOf(part dataset.Part, share float64) float64 {
 	sample := &o.sample.Tally[part]
 	times := share / o.sample.Share
@@ -157,12 +156,12 @@ func (o *Outlook) objectsOf(part dataset.Part, share float64) float64 {
 	return min(objects, float64(sample.objects))
 }
 
-// bytes returns those of a part's blocks.
+// bytes returns the bytes of a part's blocks.
 func (o *Outlook) bytes(part dataset.Part) float64 {
 	return float64(o.objects[part] * o.objectBytes(part))
 }
 
-// objectBytes returns those of an object in a block.
+// objectBytes returns the mean bytes of an object in a block.
 func (o *Outlook) objectBytes(part dataset.Part) float64 {
 	objects := o.sample.Tally[part].objects
 	return float64(o.sample.Bytes[part]) / float64(max(1, objects))
@@ -248,7 +247,7 @@ func (o *Outlook) small() float64 {
 	return n
 }
 
-// packetBytes are those of a packet and its block without objects, about.
+// packetBytes is the size of a packet and its block without objects, about.
 const packetBytes = 8
 
 // gathered returns the bytes of objects that go to where small nodes are grown.
@@ -259,7 +258,8 @@ func (o *Outlook) gathered() float64 {
 	}
 	small := o.small()
 	blocks := float64(jobs.Shards(o.run.Rows, o.sample.Layout.Stride))
-	return float64(small*o.objectBytes(dataset.Train)) + float64(packetBytes*min(small, blocks*float64(len(o.growth.Small))))
+	packets := min(small, blocks*float64(len(o.growth.Small)))
+	return float64(small*o.objectBytes(dataset.Train)) + float64(packetBytes*packets)
 }
 
 // What the heap comes to, by measurement on 1e6 and 1e7 rows of 20 columns: the
@@ -271,10 +271,10 @@ const (
 	valueGarbage   = 4       // bytes of garbage a value that is read
 	rowBytes       = 40      // of a row that is coded, beside its key
 	summaryTimes   = 3       // memory of a summary by its encoded bytes
-	countTimes     = 3       // counts of a pass: while they are made, added up and inferred
-	grownBytes     = 48      // of an object that is grown, beside its codes
-	workspaceTimes = 16      // histograms that are kept while a node is grown
-	keptBytes      = 1 << 28 // of histograms that are kept while nodes are grown
+	countTimes     = 3       // counts of a pass in memory: being made, added up and inferred
+	grownBytes     = 48      // of an object in a node that grows, beside its codes
+	workspaceTimes = 16      // histograms in memory while a node grows
+	keptBytes      = 1 << 28 // most bytes of these histograms
 )
 
 // memory returns the peak of the driver and of a worker.
@@ -345,8 +345,8 @@ func (o *Outlook) coalescing() float64 {
 	return o.decoding() + memory + encoded
 }
 
-// growing returns the memory of the objects of small nodes: those on their way,
-// and those of the partitions that are grown at the same time.
+// growing returns the memory of the objects of small nodes: of objects on their way to a
+// worker, and of the partitions that are grown at the same time.
 func (o *Outlook) growing() float64 {
 	small, largest := o.small(), 0.0
 	for _, objects := range o.growth.Small {

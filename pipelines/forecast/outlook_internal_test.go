@@ -118,8 +118,8 @@ func TestEstimateOfFolds(t *testing.T) {
 	}
 }
 
-// TestEstimateByLevels: what package levels foresees of a tree, beside what is gathered of
-// small nodes: by hand, 50 objects of 12 bytes in 50 packets of 8.
+// TestEstimateByLevels: the forecast of package levels for a tree, and the objects of small
+// nodes: by hand, 50 objects of 12 bytes in 50 packets of 8.
 func TestEstimateByLevels(t *testing.T) {
 	s := aSample()
 	setting := s.Setting

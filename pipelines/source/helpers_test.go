@@ -85,7 +85,7 @@ func column(t *testing.T, in *source.Input, name string) *parquetio.Column {
 	return nil
 }
 
-// wantUsage checks that an error is one of usage, with these texts.
+// wantUsage checks an error: it must be a usage error with these texts.
 func wantUsage(t *testing.T, what string, err error, texts ...string) {
 	t.Helper()
 	if !errors.As(err, new(*usage.Error)) {

@@ -22,15 +22,15 @@ import (
 type Input struct {
 	Files   []*parquetio.File
 	ByName  []map[string]parquetio.Column // per file
-	Columns []parquetio.Column            // of all files: those of the first in its order, then others, then those of paths
+	Columns []parquetio.Column            // of all files, in the order of their first appearance; columns of paths last
 	Rows    int64
 	Tasks   []jobs.Task         // one a row group
 	Below   []string            // per file: its path below the folder that was asked for
-	Paths   [][]jobs.PathColumn // per file: columns of which the value stands in its path
+	Paths   [][]jobs.PathColumn // per file: columns whose value stands in its path
 }
 
-// footerReaders is the number of footers that are read at a time: each takes an
-// object store two requests.
+// footerReaders is the number of footers that are read at a time. Each footer takes two
+// requests to an object store.
 const footerReaders = 32
 
 // listed is an input file and the folder that it was found below.
@@ -40,7 +40,8 @@ type listed struct {
 	folder string
 }
 
-// OpenInput lists the files and reads their footers, which it counts.
+// OpenInput lists the files and reads their footers. The steps count the footers. A pattern
+// that matches no file is a usage error; a damaged file is a *dataset.DataError.
 func OpenInput(ctx context.Context, f *Files, patterns []string, s *parallel.Steps) (*Input, error) {
 	list, err := listInput(ctx, f.Store, patterns)
 	if err != nil {
@@ -99,7 +100,9 @@ func (in *Input) gather() {
 		in.ByName = append(in.ByName, byName)
 		for g := range file.RowGroups() {
 			if file.RowGroupRows(g) > 0 {
-				in.Tasks = append(in.Tasks, jobs.Task{File: file.URL, Size: file.Size, Generation: file.Generation, RowGroup: g, Path: in.Paths[i]})
+				in.Tasks = append(in.Tasks, jobs.Task{
+					File: file.URL, Size: file.Size, Generation: file.Generation, RowGroup: g, Path: in.Paths[i],
+				})
 			}
 		}
 		in.Rows += file.Rows
@@ -114,10 +117,10 @@ func (in *Input) gather() {
 	}
 }
 
-// listInput lists the files of all patterns, each once, sorted by URL. A folder
-// stands for the Parquet files in it, at any depth. Files without a byte are
-// marks that engines leave, unless they are named. Where one of several is not there, all
-// together may be the name of one file, with commas.
+// listInput lists the files of all patterns, each once, sorted by URL. A folder stands for
+// the Parquet files in it, at any depth. An empty file is left out, unless a pattern names
+// it: engines leave such files as marks. If a file is missing, all patterns together may be
+// the name of one file with commas.
 func listInput(ctx context.Context, s *objectstore.Store, patterns []string) ([]listed, error) {
 	var list []listed
 	for _, pattern := range patterns {
@@ -154,12 +157,13 @@ func listInput(ctx context.Context, s *objectstore.Store, patterns []string) ([]
 func listFolder(ctx context.Context, s *objectstore.Store, folder string) ([]objectstore.Object, error) {
 	objects, err := s.List(ctx, folder+"/**/*.parquet")
 	if err != nil {
-		return nil, fmt.Errorf("%s is a folder without a *.parquet file at any depth: name files, or a pattern such as %s/**", folder, folder)
+		return nil, fmt.Errorf("%s is a folder without a *.parquet file at any depth: "+
+			"name files, or a pattern such as %s/**", folder, folder)
 	}
 	return objects, nil
 }
 
-// Reads lists the files.
+// Reads lists the files with their flag, so that no output replaces them.
 func (in *Input) Reads() []runfolder.Reading {
 	list := make([]runfolder.Reading, len(in.Files))
 	for i, file := range in.Files {
@@ -177,7 +181,8 @@ func (in *Input) Names() []string {
 	return names
 }
 
-// FileWith returns the first file that has a column and says what its values are.
+// FileWith returns the number of the first file with values in a column: else of the first
+// file with the column, else 0.
 func (in *Input) FileWith(column string) int {
 	first := -1
 	for i := range in.Files {
@@ -192,7 +197,7 @@ func (in *Input) FileWith(column string) int {
 	return max(first, 0)
 }
 
-// holds says what the values of a column are.
+// holds names the values of a column in a message.
 func holds(c *parquetio.Column) string {
 	if c.Type == dataset.Text {
 		return "texts"
@@ -200,16 +205,24 @@ func holds(c *parquetio.Column) string {
 	return c.Unit.Things()
 }
 
-// Check makes sure that every file has the column, with values of one kind, or
-// none. Units of one kind are no matter: see dataset.Unit.
+// Check returns a *dataset.DataError if a file lacks the column or has values of another
+// kind. A column of nulls is of any kind. Milliseconds and nanoseconds are of one kind: see
+// dataset.Unit.
 func (in *Input) Check(column *parquetio.Column) error {
 	for i, file := range in.Files {
 		c, ok := in.ByName[i][column.Name]
 		if !ok {
-			return &dataset.DataError{File: file.URL, Column: column.Name, Problem: "the column is missing in this file and there in others", Hint: "ignore it with --ignore, or leave the file out"}
+			return &dataset.DataError{
+				File: file.URL, Column: column.Name, Problem: "the column is missing in this file and there in others",
+				Hint: "ignore it with --ignore, or leave the file out",
+			}
 		}
 		if (c.Type != column.Type || c.Unit != column.Unit) && !c.Null && !column.Null {
-			return &dataset.DataError{File: file.URL, Column: column.Name, Problem: fmt.Sprintf("the column holds %s here and %s in other files", holds(&c), holds(column)), Hint: "make the files agree, or ignore the column with --ignore"}
+			return &dataset.DataError{
+				File: file.URL, Column: column.Name,
+				Problem: fmt.Sprintf("the column holds %s here and %s in other files", holds(&c), holds(column)),
+				Hint:    "make the files agree, or ignore the column with --ignore",
+			}
 		}
 	}
 	return nil

@@ -73,7 +73,7 @@ func TestInput(t *testing.T) {
 	}
 }
 
-// TestInputFaults: what is wrong with --input, and what to do.
+// TestInputFaults: a fault of --input is told with a remedy.
 func TestInputFaults(t *testing.T) {
 	root := t.TempDir()
 	numbered(t, filepath.Join(root, "data", "deep", "000000_0"), 20)
@@ -183,7 +183,7 @@ func TestCheck(t *testing.T) {
 		dataset.DataError{File: "c.parquet", Column: "date", Problem: "holds dates here and texts in other files", Hint: "--ignore"})
 }
 
-// TestFileWithValues: a file that says what the values are goes before one of nulls.
+// TestFileWithValues: a file with values goes before a file of nulls.
 func TestFileWithValues(t *testing.T) {
 	folder := t.TempDir()
 	nulls := copied(t, typesFile, filepath.Join(folder, "a.parquet"))

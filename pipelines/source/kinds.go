@@ -8,8 +8,8 @@ import (
 	"github.com/espalier-ml/espalier/io/parquetio"
 )
 
-// checkInputs makes sure that the input has all columns that a tree tests, flat
-// ones. One error names all missing columns, and one all nested columns.
+// checkInputs returns an error if the input lacks a column that a tree tests, or if such a
+// column is nested. The error names all such columns.
 func (in *Input) checkInputs(inputs []tree.Input, columns map[string]int) error {
 	var lacking, nested []string
 	for i := range inputs {
@@ -24,22 +24,33 @@ func (in *Input) checkInputs(inputs []tree.Input, columns map[string]int) error 
 		names                []string
 		one, several, advice string
 	}{
-		{lacking, "the tree needs this column and the input lacks it", "the tree needs the columns %q and the input lacks them", "add what is missing, or use a tree that does without"},
-		{nested, "the tree needs this column and it is nested (a list, map or struct)", "the tree needs the columns %q and they are nested (lists, maps or structs)", "write them as numbers or texts, as in training"},
+		{
+			lacking, "the tree needs this column and the input lacks it",
+			"the tree needs the columns %q and the input lacks them", "add what is missing, or use a tree that does without",
+		},
+		{
+			nested, "the tree needs this column and it is nested (a list, map or struct)",
+			"the tree needs the columns %q and they are nested (lists, maps or structs)",
+			"write them as numbers or texts, as in training",
+		},
 	} {
 		switch len(fault.names) {
 		case 0:
 			continue
 		case 1:
-			return &dataset.DataError{File: in.Files[0].URL, Column: fault.names[0], Problem: fault.one, Hint: fault.advice}
+			return &dataset.DataError{
+				File: in.Files[0].URL, Column: fault.names[0], Problem: fault.one, Hint: fault.advice,
+			}
 		default:
-			return &dataset.DataError{File: in.Files[0].URL, Problem: fmt.Sprintf(fault.several, fault.names), Hint: fault.advice}
+			return &dataset.DataError{
+				File: in.Files[0].URL, Problem: fmt.Sprintf(fault.several, fault.names), Hint: fault.advice,
+			}
 		}
 	}
 	return nil
 }
 
-// checkKind makes sure that a column's values can be read as those of a feature:
+// checkKind returns an error if a column's values cannot be read as values of a feature:
 //
 //   - a column without values fits each feature
 //   - texts fit categories; for a numeric feature each text must be a number or a
@@ -56,13 +67,15 @@ func (in *Input) checkKind(column *parquetio.Column, f *dataset.Feature) error {
 	fault := &dataset.DataError{File: in.Files[in.FileWith(column.Name)].URL, Column: f.Name}
 	switch {
 	case column.Unit != f.Unit:
-		fault.Problem = fmt.Sprintf("the column holds %s (%s), the tree's feature is of %s", column.Unit.Things(), spellType(column), wanted(f))
+		fault.Problem = fmt.Sprintf("the column holds %s (%s), the tree's feature is of %s",
+			column.Unit.Things(), spellType(column), wanted(f))
 		fault.Hint = "write the column as in training, or train anew"
 		if f.Unit == dataset.Plain && f.Kind == dataset.Numeric {
 			fault.Hint = "write the column as in training, or train anew: trees of earlier versions do not know units"
 		}
 	case f.Kind == dataset.Categorical && len(f.Values) > 0 && len(f.Numbers()) == 0 && !in.inPath(column.Name):
-		fault.Problem = fmt.Sprintf("the column holds numbers (%s), the tree's feature is of %s, as %q", spellType(column), wanted(f), f.Values[0])
+		fault.Problem = fmt.Sprintf("the column holds numbers (%s), the tree's feature is of %s, as %q",
+			spellType(column), wanted(f), f.Values[0])
 		fault.Hint = "write the column as texts, as in training, or train anew"
 	default:
 		return nil
@@ -70,8 +83,8 @@ func (in *Input) checkKind(column *parquetio.Column, f *dataset.Feature) error {
 	return fault
 }
 
-// checkBoolean makes sure that a column of booleans, which become the numbers 0 and
-// 1, is one for a feature of such numbers.
+// checkBoolean returns an error if booleans, read as the numbers 0 and 1, cannot be values
+// of the feature.
 func (in *Input) checkBoolean(column *parquetio.Column, f *dataset.Feature) error {
 	if column.Physical != "BOOLEAN" || f.Kind == dataset.Categorical && f.Unit == dataset.Plain {
 		return nil
@@ -89,8 +102,8 @@ func (in *Input) checkBoolean(column *parquetio.Column, f *dataset.Feature) erro
 	}
 }
 
-// inPath reports whether a column stands in the paths of the files, where a part of
-// the files may look like numbers that are none in all.
+// inPath reports whether a column stands in the paths of the files. There, the values of
+// some files may look like numbers though the values of all files do not.
 func (in *Input) inPath(column string) bool {
 	for _, path := range in.Paths {
 		for _, c := range path {
@@ -102,7 +115,7 @@ func (in *Input) inPath(column string) bool {
 	return false
 }
 
-// wanted says what a feature is of.
+// wanted names the values of a feature in a message.
 func wanted(f *dataset.Feature) string {
 	if f.Kind == dataset.Categorical && f.Unit == dataset.Plain {
 		return "texts"

@@ -8,7 +8,9 @@ import (
 func (in *Input) Manifest() []runfolder.Input {
 	list := make([]runfolder.Input, len(in.Files))
 	for i, f := range in.Files {
-		list[i] = runfolder.Input{URL: f.URL, Size: f.Size, FooterDigest: f.FooterDigest, Rows: f.Rows, RowGroups: f.RowGroups()}
+		list[i] = runfolder.Input{
+			URL: f.URL, Size: f.Size, FooterDigest: f.FooterDigest, Rows: f.Rows, RowGroups: f.RowGroups(),
+		}
 	}
 	return list
 }

@@ -14,9 +14,9 @@ import (
 // nullPartition is how Hive spells a null in a path.
 const nullPartition = "__HIVE_DEFAULT_PARTITION__"
 
-// pathColumns returns the columns that stand in each file's path, as Hive
-// partitions data: the folders called name=value below the folder that was
-// asked for. A column is of numbers if all files say a number.
+// pathColumns returns the columns in each file's path, as Hive partitions data: folders
+// named name=value below the folder that --input names. A column is of numbers if its value
+// is a number in all files.
 func pathColumns(list []listed) [][]jobs.PathColumn {
 	paths := make([][]jobs.PathColumn, len(list))
 	texts := make(map[string]bool) // columns with a value that is no number
@@ -55,7 +55,8 @@ func pathColumn(folder string) (jobs.PathColumn, bool) {
 		c.Null, c.Text = true, ""
 		return c, true
 	}
-	if x, err := strconv.ParseFloat(c.Text, 64); err == nil && !math.IsInf(x, 0) && !math.IsNaN(x) && !strings.ContainsAny(c.Text, "_xXpP") {
+	x, err := strconv.ParseFloat(c.Text, 64)
+	if err == nil && !math.IsInf(x, 0) && !math.IsNaN(x) && !strings.ContainsAny(c.Text, "_xXpP") {
 		c.Type, c.Number = dataset.Number, x+0
 	}
 	return c, true
@@ -68,11 +69,11 @@ func unescape(s string) string {
 	return s
 }
 
-// withPath is a row group and the columns of its file's path.
+// withPath is a row group with the columns of its file's path.
 type withPath struct {
-	dataset.RowGroup // of the columns that are in the file
+	dataset.RowGroup // of the wanted columns in the file
 
-	columns []pathOrFile // that were asked for
+	columns []pathOrFile // all wanted columns
 }
 
 // pathOrFile is a column of the path or else one of the row group.
@@ -81,7 +82,7 @@ type pathOrFile struct {
 	column int
 }
 
-// splitColumns tells the columns of a task's path from those in its file.
+// splitColumns divides wanted columns into columns of the file and columns of its path.
 func splitColumns(t *jobs.Task, names []string) (inFile []string, columns []pathOrFile) {
 	for _, name := range names {
 		i := slices.IndexFunc(t.Path, func(c jobs.PathColumn) bool { return c.Name == name })

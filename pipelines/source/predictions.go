@@ -26,14 +26,17 @@ type predictionsFile struct {
 	index    []uint16   // of a row group
 }
 
-// copiedColumn is a column of the input, or the one value that stands in its path.
+// copiedColumn is a column of the input file, or a column of its path with one value.
 type copiedColumn struct {
 	path  bool
-	index uint16 // of that value
+	index uint16 // of the one value; parquetio.Null: it is null
 }
 
-// Predictions begins the file of predictions that a task names.
-func (f *Files) Predictions(ctx context.Context, t jobs.Task, copied []string, columns []jobs.PredictionColumn) (jobs.Predictions, error) {
+// Predictions begins the file of predictions that a task names: columns copied from its
+// input, then columns of predictions.
+func (f *Files) Predictions(
+	ctx context.Context, t jobs.Task, copied []string, columns []jobs.PredictionColumn,
+) (jobs.Predictions, error) {
 	p := &predictionsFile{ctx: ctx, url: t.Output, files: f}
 	var fields []parquetio.Field
 	for _, name := range copied {
@@ -57,7 +60,8 @@ func (f *Files) Predictions(ctx context.Context, t jobs.Task, copied []string, c
 		p.written, fields = append(p.written, places), append(fields, parquetio.Field{Name: c.Name, Dictionary: values})
 	}
 	var err error
-	p.writer, err = parquetio.NewWriter(ctx, f.Store, t.Output, fields, parquetio.WriterOptions{IfAbsent: true, OrSame: t.Repeated})
+	options := parquetio.WriterOptions{IfAbsent: true, OrSame: t.Repeated}
+	p.writer, err = parquetio.NewWriter(ctx, f.Store, t.Output, fields, options)
 	if err != nil {
 		p.close()
 		return nil, usage.MarkOutput(err)
@@ -74,7 +78,7 @@ func (p *predictionsFile) open(ctx context.Context, f *Files, t *jobs.Task) erro
 	return err
 }
 
-// constant returns a column of the one value that stands in a file's path.
+// constant returns the column of a path's value.
 func constant(c *jobs.PathColumn) (copiedColumn, parquetio.Field) {
 	column, field := copiedColumn{path: true}, parquetio.Field{Name: c.Name, Optional: true}
 	if c.Null {
@@ -86,8 +90,8 @@ func constant(c *jobs.PathColumn) (copiedColumn, parquetio.Field) {
 	return column, field
 }
 
-// distinctValues returns the distinct values of a list in the order in which they
-// come, and the place of each of the list's there.
+// distinctValues returns the distinct values of a list, in the order of their first
+// appearance, and for each value of the list its place among them.
 func distinctValues(values any) (any, []uint16, error) {
 	switch v := values.(type) {
 	case []string:
@@ -153,12 +157,13 @@ func (p *predictionsFile) Commit() error {
 	defer p.close()
 	p.files.Committing.RLock()
 	defer p.files.Committing.RUnlock()
-	if p.ctx.Err() != nil { // what the run has written may be gone by now
+	if p.ctx.Err() != nil { // the run may have removed its files by now
 		return errors.Join(p.ctx.Err(), p.writer.Abort())
 	}
 	err := p.writer.Commit()
 	if errors.Is(err, fs.ErrExist) {
-		err = fmt.Errorf("%s was not there when the run began, and is now: nothing is overwritten; choose another folder", p.url)
+		err = fmt.Errorf("%s was not there when the run began, and is now: "+
+			"nothing is overwritten; choose another folder", p.url)
 	}
 	if err != nil {
 		return usage.MarkOutput(err)

@@ -1,8 +1,7 @@
 package source
 
-// Sample returns an input of row groups that are spread evenly over all and have
-// so many rows together, or of all if they have fewer, and their share of the
-// rows.
+// Sample returns an input of evenly spaced row groups with at least the given number of rows,
+// and their share of all rows: all row groups if there are no more rows.
 func (in *Input) Sample(rows int64) (*Input, float64) {
 	sizes := in.TaskRows()
 	all := int64(0)
@@ -26,7 +25,7 @@ func (in *Input) Sample(rows int64) (*Input, float64) {
 	}
 }
 
-// TaskRows returns the rows of each task.
+// TaskRows returns the number of rows of each task.
 func (in *Input) TaskRows() []int64 {
 	rows := make([]int64, 0, len(in.Tasks))
 	for _, file := range in.Files {

@@ -6,8 +6,9 @@ import (
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
-// ScoringSpec reads the columns that a tree tests, by their names, and those of
-// label and weight, which may be none; all rows are of the part "test".
+// ScoringSpec says how rows are read for a tree: the columns that it tests, by their names,
+// with a label and a weight unless these names are empty. All rows are of the part "test".
+// Columns that do not fit the tree are a *dataset.DataError.
 func ScoringSpec(in *Input, t *tree.Tree, label, weight string) (*jobs.RowSpec, error) {
 	spec := &jobs.RowSpec{Label: label, Weight: weight, WeightScale: 1, Shares: dataset.Shares{dataset.Test: 1}}
 	columns := make(map[string]int, len(in.Columns))

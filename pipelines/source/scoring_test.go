@@ -76,7 +76,7 @@ func TestScoringSpec(t *testing.T) {
 	}
 }
 
-// TestScoringFaults: columns that do not hold what the tree asks for.
+// TestScoringFaults: columns with other values than the tree's features.
 func TestScoringFaults(t *testing.T) {
 	in := open(t, begin(t), typesFile)
 	for name, c := range map[string]struct {

@@ -17,28 +17,28 @@ import (
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
-// keepChunks is the number of bytes of column chunks from object stores that
-// are kept between the two passes of a training.
+// keepChunks is the number of bytes of column chunks, from object stores, in memory between
+// the two passes of a training.
 const keepChunks = 256 << 20
 
-// openFooters is the number of files whose footers are kept.
+// openFooters is the number of footers in memory.
 const openFooters = 256
 
-// maxScratch bounds a scratch file, which is written in pieces of some MiB.
+// maxScratch is the greatest size of a scratch file, in bytes.
 const maxScratch = 1 << 31
 
 // Files is the storage of one run, in the driver and in its workers alike.
 type Files struct {
 	Store   *objectstore.Store
 	Parquet *parquetio.Source
-	Run     *jobs.Run // nil in workers, which belong to one
+	Run     *jobs.Run // nil in a worker process, and in Process
 
-	Predicted  sync.Map     // URLs of the predictions that were written in this process
+	Predicted  sync.Map     // URLs of the files of predictions from this process
 	Committing sync.RWMutex // held for reading while predictions are committed
 }
 
-// Process is the storage of what belongs to no run, by the default settings.
-var Process = Begin(DefaultConfig()) //nolint:gochecknoglobals // it keeps connections, and nothing of what was read
+// Process is the storage of this process outside of its runs, with the default settings.
+var Process = Begin(DefaultConfig()) //nolint:gochecknoglobals // it keeps connections and no content
 
 // New returns storage of the given settings.
 func New(c Config) *Files {
@@ -46,14 +46,15 @@ func New(c Config) *Files {
 	o := httpstore.Options{IdleTimeout: time.Duration(c.StorageTimeout * float64(time.Second))}
 	f.Store.Register("gs", gcsstore.New(o))
 	f.Store.Register("s3", s3store.New(o))
-	f.Parquet = parquetio.NewSource(f.Store, parquetio.SourceOptions{Footers: openFooters, ReadAhead: c.ReadAhead, Keep: keepChunks})
+	options := parquetio.SourceOptions{Footers: openFooters, ReadAhead: c.ReadAhead, Keep: keepChunks}
+	f.Parquet = parquetio.NewSource(f.Store, options)
 	return f
 }
 
-// Begin returns storage for a run that begins. Its end is told by end.
+// Begin returns storage for a run that begins. End ends it.
 func Begin(c Config) *Files {
 	settings, err := setting.Encode(&c, c.Settings())
-	if err != nil { // numbers, of which Validate has looked at each
+	if err != nil { // the settings are numbers, and Validate has checked them
 		panic(err)
 	}
 	f := New(c)
@@ -61,14 +62,14 @@ func Begin(c Config) *Files {
 	return f
 }
 
-// End lets go of what the run has read. DoFns that are still at work for it fail.
+// End releases the memory of the run. DoFns at work for the run fail from now on.
 func (f *Files) End() {
 	f.Run.Close()
 	f.Parquet.Forget()
 }
 
-// openFiles opens the storage of a run of another process by its settings, nil for
-// what belongs to no run.
+// openFiles opens the storage of a run that began in another process. settings are nil for
+// DoFns without a run.
 func openFiles(settings []byte) (jobs.Storage, error) {
 	if settings == nil {
 		return Process, nil
@@ -153,10 +154,10 @@ func (f *Files) Put(ctx context.Context, url string, b []byte, o objectstore.Wri
 	return w.Commit()
 }
 
-// maxConfig bounds a config file.
+// maxConfig is the greatest size of a config file, in bytes.
 const maxConfig = 1 << 20
 
-// ReadConfig returns a config file from any store.
+// ReadConfig returns the content of a config file in any store.
 func ReadConfig(ctx context.Context, url string) ([]byte, error) {
 	b, err := Process.Store.ReadAll(ctx, url, maxConfig)
 	if err != nil {

@@ -102,8 +102,7 @@ func TestScratch(t *testing.T) {
 	}
 }
 
-// TestEnd: what belongs to a run that has ended finds no storage; what belongs to
-// none has the storage of the default settings.
+// TestEnd: a run has its own storage. Outside of runs, the storage has the default settings.
 func TestEnd(t *testing.T) {
 	f := source.Begin(source.DefaultConfig())
 	ctx := f.Run.Context(context.Background())

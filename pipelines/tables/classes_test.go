@@ -145,7 +145,7 @@ func TestPriors(t *testing.T) {
 	}
 }
 
-// TestReadClassesRefused: what is wrong with a flag or a file, and what to do.
+// TestReadClassesRefused: a fault of a flag or a file is told with a remedy.
 func TestReadClassesRefused(t *testing.T) {
 	for _, c := range []struct{ weights, priors, errorCosts, want string }{
 		{"balance", "", "", `; did you mean "balanced"?`},

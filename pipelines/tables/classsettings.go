@@ -11,8 +11,8 @@ import (
 // classes.
 func WeighsClasses(setting string) bool { return setting != "" && setting != NoClassWeights }
 
-// ReadClasses reads the files of --class_weights, --priors and --error_costs, of
-// those that are given.
+// ReadClasses reads --class_weights, --priors and --error_costs. An empty value stands for a
+// flag that is not given. Errors are usage errors.
 func ReadClasses(ctx context.Context, from *source.Files, weights, priors, errorCosts string) (Classes, error) {
 	var s Classes
 	var err [3]error

@@ -15,7 +15,7 @@ import (
 	"github.com/espalier-ml/espalier/pipelines/tables"
 )
 
-// columns are those of the files that the costs belong to.
+// columns are the columns of the input.
 func columns() []string { return []string{"a", "b", "twin", "color", "flag"} }
 
 func costsFile(t *testing.T, text string) string {

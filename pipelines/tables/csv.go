@@ -30,7 +30,7 @@ func headerProblem(header []string, err error, wanted string) string {
 	}
 }
 
-// lineProblem says what is wrong with a line that could not be read.
+// lineProblem describes why a line could not be read.
 func lineProblem(err error, fields int) string {
 	var parse *csv.ParseError
 	switch {

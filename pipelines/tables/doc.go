@@ -1,4 +1,4 @@
-// Package tables reads the CSV files by which a data owner says what tests and mistakes
-// cost and what classes weigh: --costs, --class_weights, --priors and --error_costs. It is not
-// meant for other programs.
+// Package tables reads the CSV files of a data owner: the costs of tests (--costs), the costs
+// of wrong predictions (--error_costs), and the weights and frequencies of classes
+// (--class_weights, --priors). It is not meant for other programs.
 package tables
