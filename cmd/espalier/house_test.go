@@ -180,11 +180,11 @@ func (f *folder) faults() []string {
 	add := func(at token.Pos, text string) {
 		list = append(list, strings.TrimSuffix(f.place(at), ":")+": "+text)
 	}
-	var told string
-	for _, file := range f.code {
-		told += file.Doc.Text()
+	docs := make([]string, len(f.code))
+	for i, file := range f.code {
+		docs[i] = file.Doc.Text()
 	}
-	name := f.code[0].Name
+	told, name := strings.Join(docs, ""), f.code[0].Name
 	if told == "" {
 		add(name.Pos(), "package "+name.Name+" has no doc comment")
 	}
