@@ -195,8 +195,8 @@ func (q *questionnaire) give(pair string) error {
 	return nil
 }
 
-// noFeature is the refusal of a NAME=VALUE that names no feature: it proposes the
-// nearest name, else lists those that the tree asks for.
+// noFeature refuses a NAME=VALUE without the name of a feature. It proposes the nearest
+// name, or else lists the features of the tree.
 func (q *questionnaire) noFeature(pair string) error {
 	name, _, hasValue := strings.Cut(pair, "=")
 	if !hasValue {
@@ -259,8 +259,8 @@ func (q *questionnaire) next() *prompt {
 	return &prompt{question, q.asked, q.inquiry.Standing(), q.tree.Label.Classes}
 }
 
-// answer takes the answer to a question. The note says what further tests, on what
-// is known by then, have cost.
+// answer takes the answer to a question. The note names the cost of further tests that the
+// known values then decide.
 func (q *questionnaire) answer(p *prompt, a answer) (note string, err error) {
 	q.known = append(q.known, knownValue{Feature: p.Feature, Value: a.shown, Asked: true})
 	before := q.inquiry.Standing()

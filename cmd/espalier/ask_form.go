@@ -13,9 +13,8 @@ import (
 	"github.com/espalier-ml/espalier/induce/tree"
 )
 
-// formAsker asks a person at a terminal, a form a question. All forms are shown by
-// one program: a second one would miss the keys that the first one's reader still
-// waits for.
+// formAsker asks a person at a terminal, with a form for each question. One program shows
+// all forms: a second program would lose keys to the reader of the first one.
 type formAsker struct {
 	input  io.Reader
 	output io.Writer
@@ -41,7 +40,7 @@ func (f *formAsker) ask(ctx context.Context, q *questionnaire) error {
 		return f.err
 	case err != nil:
 		return err
-	case f.prompt != nil: // whatever ended it, the answers are not complete
+	case f.prompt != nil: // the program ended early: the answers are not complete
 		return huh.ErrUserAborted
 	}
 	return nil
@@ -64,9 +63,9 @@ func (f *formAsker) next() bool {
 // Init shows the first form.
 func (f *formAsker) Init() tea.Cmd { return f.form.Init() }
 
-// Update passes a key on, and goes on to the next form.
+// Update passes a key to the form. After an answer it shows the next form.
 func (f *formAsker) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
-	if f.prompt == nil || f.err != nil { // the end is on its way
+	if f.prompt == nil || f.err != nil { // the program is about to end
 		return f, nil
 	}
 	_, cmd := f.form.Update(msg)
@@ -98,13 +97,14 @@ func (f *formAsker) View() tea.View {
 	return tea.NewView(f.form.View())
 }
 
+// title returns the question: the feature and its cost.
 func (p *prompt) title() string {
 	return printable(p.Feature) + ", for " + money(p.Cost, p.Unit)
 }
 
-// numberField asks for a number or a point in time. What is wanted stands in the
-// description and not in the field, where the library cannot draw it on a terminal
-// that does not tell its width.
+// numberField asks for a number or a point in time. The expected form is part of the
+// description: in the field itself, the library cannot draw it on a terminal of unknown
+// width.
 func numberField(p *prompt, a *answer) huh.Field {
 	wantNumber := wantedOf(p.Counts) + ", or nothing if it is unknown"
 	return huh.NewInput().Title(p.title()).Description(p.soFar() + "\n" + wantNumber).Validate(func(s string) error {
@@ -117,11 +117,11 @@ func numberField(p *prompt, a *answer) huh.Field {
 	})
 }
 
-// listHeight bounds the lines of a list of values; longer ones scroll, and typing
-// a slash searches them.
+// listHeight is the most lines of a list of values. Longer lists scroll, and a slash
+// begins a search.
 const listHeight = 15
 
-// categoryField has a value chosen.
+// categoryField asks for a category, in a list of the known ones.
 func categoryField(p *prompt, a *answer) huh.Field {
 	other := noneOf(p.Values)
 	options := []huh.Option[answer]{huh.NewOption("(unknown)", answer{})}
@@ -137,7 +137,7 @@ func categoryField(p *prompt, a *answer) huh.Field {
 		Height(min(listHeight, len(options)+4)).Value(a)
 }
 
-// noneOf returns a text that is none of the values.
+// noneOf returns a text that differs from all values.
 func noneOf(values []string) string {
 	other := "other"
 	for slices.Contains(values, other) {

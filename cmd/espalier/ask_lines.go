@@ -121,10 +121,10 @@ func unlistedNote(feature string, values []string, a answer) string {
 		printable(feature), hint)
 }
 
-// maxListed bounds the values that a line lists.
+// maxListed is the most values that a line lists.
 const maxListed = 12
 
-// wanted says what can be answered.
+// wanted says which answers a question takes.
 func (p *prompt) wanted() string {
 	if p.Kind == dataset.Numeric || p.Counts != dataset.Plain {
 		return wantedOf(p.Counts) + ", or an empty line"

@@ -46,8 +46,8 @@ func ask(t *testing.T, answers string, args ...string) outcome {
 	return outcome{code: c.ProcessState.ExitCode(), stdout: stdout.String(), stderr: stderr.String()}
 }
 
-// TestAsk: by hand. Each line is an answer, and only what the tree comes to is
-// asked for.
+// TestAsk: each line is an answer, and ask only asks for the values that the tree comes to.
+// The expected texts were worked out by hand.
 func TestAsk(t *testing.T) {
 	const unknown = "question 1: age, for 7 euros (a number, or an empty line)\n  so far n 0.6, p 0.4; paid 0 euros, " +
 		"8.2 to come in the mean and 9 at most\n"
@@ -187,7 +187,7 @@ func TestAskNearest(t *testing.T) {
 	ask(t, "1\n1\n1\n1\n", output, "--value", "s=valu-3").wants(t, 0, want)
 }
 
-// TestAskTraining: a tree that was trained asks for what the example's rows have.
+// TestAskTraining: a tree trained on the example asks for columns of the example.
 func TestAskTraining(t *testing.T) {
 	output := filepath.Join(t.TempDir(), "run")
 	espalier(t, "train", "--input", filepath.Join("example", "tic-tac-toe.parquet"), "--label", "class", "--output",

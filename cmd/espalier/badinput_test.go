@@ -84,7 +84,7 @@ func badInputs() map[string]badInput {
 	return all
 }
 
-// badFiles lists files that are missing, or lack what a tree needs.
+// badFiles lists missing files, and files without the columns or values of a training.
 func badFiles() map[string]badInput {
 	x, class := goodColumns()
 	nulls := repeat(20, func(i int) *string {

@@ -14,11 +14,11 @@ import (
 	"github.com/espalier-ml/espalier/pipelines"
 )
 
-// dryRunFlag is the name of a flag of train that the SDK has, too, for runners
-// that only look at a job then.
+// dryRunFlag is a flag of train. The SDK has a flag of the same name, with which some
+// runners only check a job.
 const dryRunFlag = "dry_run"
 
-// tellDryRun hands the flag on to the SDK, where a runner has registered it.
+// tellDryRun passes the flag on to the SDK if a runner has registered it.
 func tellDryRun(dry bool) error {
 	if flag.Lookup(dryRunFlag) == nil {
 		return nil
@@ -26,8 +26,8 @@ func tellDryRun(dry bool) error {
 	return flag.Set(dryRunFlag, strconv.FormatBool(dry))
 }
 
-// printEstimate prints what a run would take, and which of its jobs the engine has
-// translated.
+// printEstimate prints the estimated cost of a run, and the jobs that the engine could
+// translate.
 func printEstimate(w io.Writer, r *pipelines.Result, title string) error {
 	e := r.Estimate
 	bytes := func(n int64) string { return humanize.Bytes(uint64(max(0, n))) }

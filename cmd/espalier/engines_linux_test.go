@@ -170,7 +170,7 @@ func TestFlinkWorkerKilled(t *testing.T) {
 		if err := run.Wait(); err != nil {
 			t.Fatalf("moment %d: %v\n%s", moment, err, stderr)
 		}
-		same(t, h.want, files(t, output))
+		sameFiles(t, h.want, files(t, output))
 		if h.engine.restarts(t) > before { // else it had done its work
 			hits++
 		}
@@ -197,7 +197,7 @@ func TestFlinkDriverKilled(t *testing.T) {
 		if strings.Contains(o.stderr, "coalesce") {
 			t.Errorf("the rows were read again:\n%s", o.stderr)
 		}
-		same(t, h.want, files(t, output))
+		sameFiles(t, h.want, files(t, output))
 		noWorkers(t)
 	}
 }

@@ -69,7 +69,7 @@ that training did not have go where the tree sends unseen ones.`,
 	return c
 }
 
-// printEvaluated prints the figures that matter most.
+// printEvaluated prints the most important figures.
 func printEvaluated(w io.Writer, metrics *runfolder.Metrics) error {
 	width, m := pageWidth(w), metrics.Test
 	b := bufio.NewWriter(w) // keeps the first error for Flush

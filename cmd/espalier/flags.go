@@ -22,13 +22,13 @@ func addFlags(f *pflag.FlagSet, settings []setting.Setting) {
 		one := f.VarPF(s.Value, s.Name, "", help)
 		one.Annotations = map[string][]string{sectionKey: {s.Group.String()}}
 		if s.Value.Type() == "bool" {
-			one.NoOptDefVal = "true" // of the flag without a value
+			one.NoOptDefVal = "true" // value of the flag without an argument
 		}
 	}
 }
 
-// addBeamFlags accepts the SDK's own flags without listing them, but for those
-// that this verb has under the same name.
+// addBeamFlags accepts the SDK's own flags, without listing them in the help. A flag of
+// the verb with the same name takes precedence.
 func addBeamFlags(flags *pflag.FlagSet) {
 	flag.CommandLine.VisitAll(func(f *flag.Flag) {
 		if flags.Lookup(f.Name) == nil {
@@ -53,8 +53,8 @@ const (
 	progressNone  = "none"
 )
 
-// progressSettings declares what is told while a verb runs; a verb without jobs has no
-// log of the SDK.
+// progressSettings declares --progress and, unless verbose is nil, --verbose. A verb
+// without jobs has no log of the SDK to show.
 func progressSettings(progress *string, verbose *bool) []setting.Setting {
 	list := []setting.Setting{{
 		Name: "progress", Group: setting.Printed,
@@ -69,12 +69,12 @@ func progressSettings(progress *string, verbose *bool) []setting.Setting {
 	return list
 }
 
-// jsonSetting declares that the outcome is printed as JSON.
+// jsonSetting declares --json.
 func jsonSetting(asJSON *bool, help string) setting.Setting {
 	return setting.Setting{Name: "json", Group: setting.Printed, Value: setting.Switch(asJSON), Help: help}
 }
 
-// shownModel declares the tree of a verb that takes it without a flag, too.
+// shownModel declares --model for a verb that also takes the model as an argument.
 func shownModel(model *string) setting.Setting {
 	return setting.Setting{
 		Name: "model", Group: setting.Model, Value: setting.Text(model), Help: "run folder or tree.json, instead of MODEL",

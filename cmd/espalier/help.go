@@ -22,13 +22,13 @@ func sections() []string {
 	return titles
 }
 
-// pipePage is the width of help that is not written to a terminal: to a pager, say.
+// pipePage is the width of help that goes elsewhere than to a terminal, such as a pager.
 const pipePage = 80
 
 // maxHelp is the width beyond which lines of help are hard to read.
 const maxHelp = 110
 
-// helpPage is the width of help on a page of a width; 0: of what is no terminal.
+// helpPage returns the width of help for the width of a page; 0: there is no terminal.
 func helpPage(page int) int {
 	if page == 0 {
 		return pipePage
@@ -36,7 +36,7 @@ func helpPage(page int) int {
 	return min(page, maxHelp)
 }
 
-// help returns how a verb explains itself: what it does, then its usage.
+// help returns the function that prints the help of a verb: its purpose, then its usage.
 func help(page int) func(*cobra.Command, []string) {
 	page = helpPage(page)
 	return func(c *cobra.Command, _ []string) {
@@ -49,7 +49,7 @@ func help(page int) func(*cobra.Command, []string) {
 	}
 }
 
-// reflowed breaks the paragraphs of a text anew, but for those with indented lines.
+// reflowed breaks the lines of paragraphs anew. Paragraphs with indented lines stay.
 func reflowed(text string, page int) string {
 	paragraphs := strings.Split(strings.TrimSpace(text), "\n\n")
 	for i, p := range paragraphs {
@@ -60,8 +60,8 @@ func reflowed(text string, page int) string {
 	return strings.Join(paragraphs, "\n\n")
 }
 
-// usageText returns how the usage of every verb is written, for a page of a width; 0: of
-// what is no terminal.
+// usageText returns the function that prints the usage of a verb. page is the width of the
+// page; 0: there is no terminal.
 func usageText(page int) func(*cobra.Command) error {
 	page = helpPage(page)
 	return func(c *cobra.Command) error {
@@ -93,7 +93,7 @@ func usageText(page int) func(*cobra.Command) error {
 	}
 }
 
-// writeSection writes the flags of a section, those without one under "Flags".
+// writeSection writes the flags of a section. Flags without a section come under "Flags".
 func writeSection(b *strings.Builder, flags *pflag.FlagSet, name string, page int) {
 	part := pflag.NewFlagSet(name, pflag.ContinueOnError)
 	part.SortFlags = false
@@ -111,6 +111,7 @@ func writeSection(b *strings.Builder, flags *pflag.FlagSet, name string, page in
 	fmt.Fprintf(b, "\n%s:\n%s", name, part.FlagUsagesWrapped(page))
 }
 
+// sectionOf returns the annotation of flags in a section.
 func sectionOf(name string) []string {
 	if name == "" {
 		return nil

@@ -44,8 +44,7 @@ func TestHouse(t *testing.T) {
 	}
 }
 
-// TestHouseFindsFaults checks that the rules of TestHouse refuse code that
-// breaks them.
+// TestHouseFindsFaults: the rules of TestHouse find code with faults.
 func TestHouseFindsFaults(t *testing.T) {
 	const (
 		bare = `package p

@@ -166,7 +166,7 @@ func (e *engine) restarts(t *testing.T) int {
 	return bytes.Count(read(t, e.log), []byte("from state RUNNING to RESTARTING"))
 }
 
-// flags returns the flags that make a run one of this engine.
+// flags returns the flags for running on this engine.
 func (e *engine) flags(environment, parallelism string) []string {
 	return []string{
 		"--runner", e.runner, "--endpoint", e.endpoint, "--environment_type", environment, "--parallelism",

@@ -12,12 +12,12 @@ import (
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	if isWorker(os.Args[1:]) {
-		context.AfterFunc(ctx, endWorker) // the SDK knows no end of a worker
+		context.AfterFunc(ctx, endWorker) // the SDK does not end a worker by itself
 	}
 	code := start(ctx, os.Args[1:], os.Stdout, os.Stderr)
 	stop()
 	os.Exit(code)
 }
 
-// endWorker ends a worker process, whatever its DoFns are at.
+// endWorker ends a worker process, even while its DoFns are at work.
 func endWorker() { os.Exit(exitInterrupted) }

@@ -209,12 +209,12 @@ func (m *matrix) run(t *testing.T, e *engine, choice map[string]string) {
 	}
 	o := s.train(t, s.input[choice["place"]+choice["files"]], output, flags...)
 	o.wants(t, 0)
-	same(t, s.want, objects(t, m.cloud.store, output))
+	sameFiles(t, s.want, objects(t, m.cloud.store, output))
 }
 
-// same checks that a run folder has the files of another, and that those in
-// which neither names nor times stand have the same bytes.
-func same(t *testing.T, want, got map[string]string) {
+// sameFiles checks that two run folders have the same files. Files without names or times
+// in them must have the same bytes.
+func sameFiles(t *testing.T, want, got map[string]string) {
 	t.Helper()
 	for name := range got {
 		if _, ok := want[name]; !ok {

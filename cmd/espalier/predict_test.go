@@ -9,8 +9,8 @@ import (
 	"github.com/espalier-ml/espalier/io/parquetio"
 )
 
-// TestPredict: the summary as JSON, what is refused with which exit code, and that
-// nothing of it is left.
+// TestPredict checks the summary as JSON, and the exit codes of refused runs. These leave
+// no files.
 func TestPredict(t *testing.T) {
 	input := mixed(t, 300, parquetio.WriteOptions{RowsPerGroup: 100})
 	o, run := train(t, input, "--select", "first", "--certificate", "none", "--max_depth", "4")

@@ -32,15 +32,14 @@ func newReporter(kind string, w io.Writer) (engine.Reporter, error) {
 	}
 }
 
-// tellEvery is the time between two lines on a job that takes long.
+// tellEvery is the time between two lines about a long job.
 const tellEvery = 10 * time.Second
 
-// plain writes a line when a job has ended, and now and then one on a job that
-// takes long.
+// plain writes a line at the end of each job, and a line every tellEvery during a long job.
 type plain struct {
 	mu    sync.Mutex
 	w     io.Writer
-	jobs  bool // report jobs; warnings always are
+	jobs  bool // report jobs and notes; warnings are always reported
 	now   func() time.Time
 	name  string
 	unit  string
@@ -80,7 +79,7 @@ func (p *plain) Step(done int64, note string) {
 		timeLeft(done, p.total, took))
 }
 
-// timeLeft estimates the time that a job still takes, from what it has taken.
+// timeLeft estimates the remaining time of a job from the time it took so far.
 func timeLeft(done, total int64, took time.Duration) string {
 	if done <= 0 {
 		return ""
@@ -124,5 +123,5 @@ func (b *bars) Step(done int64, note string) {
 	if note != "" {
 		b.bar.Describe(fmt.Sprintf("%-10s %s", b.name, note))
 	}
-	_ = b.bar.Set64(done) // a bar that cannot be drawn is no fault of the run
+	_ = b.bar.Set64(done) // the run goes on even if the bar cannot be drawn
 }

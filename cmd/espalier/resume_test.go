@@ -139,7 +139,7 @@ func files(t *testing.T, folder string) map[string]string {
 	return all
 }
 
-// halfWritten checks that what has its final name is whole.
+// halfWritten checks that every file under its final name is complete.
 func halfWritten(t *testing.T, folder string) {
 	t.Helper()
 	all := files(t, folder)

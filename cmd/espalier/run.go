@@ -34,12 +34,12 @@ const (
 	exitInterrupted = 130
 )
 
-// gcPercent trades memory, of which training needs little, for time: at the
-// default of 100 the collector takes a tenth of the processors.
+// gcPercent trades memory for time. Training needs little memory, and with the default of
+// 100 the collector takes a tenth of the processor time.
 const gcPercent = 300
 
-// start runs a command line and returns its exit code. What goes wrong is one
-// sentence on stderr.
+// start runs a command line and returns its exit code. It reports an error in one sentence
+// on stderr.
 func start(ctx context.Context, args []string, stdout, stderr io.Writer) (code int) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -76,7 +76,7 @@ func start(ctx context.Context, args []string, stdout, stderr io.Writer) (code i
 	return exitCode(err)
 }
 
-// say writes to stderr, of which a failure could be told nowhere.
+// say writes to stderr. An error of stderr cannot be reported anywhere.
 func say(w io.Writer, format string, args ...any) { _, _ = fmt.Fprintf(w, format, args...) }
 
 // flagOf returns the value of a flag of the form --name=value.
@@ -89,14 +89,15 @@ func flagOf(args []string, name string) string {
 	return ""
 }
 
-// isWorker reports whether a runner starts this binary as a worker: by flags
-// alone, before any verb is looked at.
+// isWorker reports whether a runner starts this binary as a worker. Runners do so by flags
+// alone, without a verb.
 func isWorker(args []string) bool {
 	return slices.ContainsFunc(args, func(a string) bool {
 		return a == "--worker" || a == "-worker" || strings.HasPrefix(a, "--worker=") || strings.HasPrefix(a, "-worker=")
 	})
 }
 
+// exitCode returns the exit code for an error.
 func exitCode(err error) int {
 	var invalid *usage.Error
 	var data *dataset.DataError
@@ -122,8 +123,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	return root.ExecuteContext(ctx)
 }
 
-// newRoot returns the command with its verbs; their help is for a page of the given
-// width; 0: of what is no terminal.
+// newRoot returns the command with its verbs. page is the width of the help in characters;
+// 0: the output is no terminal.
 func newRoot(page int) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "espalier",
@@ -172,7 +173,7 @@ func verbNames(c *cobra.Command) []string {
 	return names
 }
 
-// flagError makes a usage error of what the flag library says, and proposes the
+// flagError turns an error of the flag library into a usage error, and proposes the
 // nearest flag.
 func flagError(c *cobra.Command, err error) error {
 	text := err.Error()
@@ -190,7 +191,7 @@ func flagError(c *cobra.Command, err error) error {
 	return &usage.Error{Problem: text}
 }
 
-// wanted says what a flag takes instead of the value that it was given.
+// wanted says which values a flag takes, after it was given another one.
 func wanted(invalid *pflag.InvalidValueError) string {
 	switch invalid.GetFlag().Value.Type() { // of the SDK's own flags
 	case "bool":
@@ -202,8 +203,8 @@ func wanted(invalid *pflag.InvalidValueError) string {
 	}
 }
 
-// noArguments refuses arguments that are no flags, with a word on why they may
-// be there.
+// noArguments refuses arguments that are no flags. The likely cause is a glob without
+// quotes.
 func noArguments(_ *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -212,9 +213,9 @@ func noArguments(_ *cobra.Command, args []string) error {
 		"shell leaves them alone", args[0])}
 }
 
-// initBeam prepares the SDK for running pipelines. A failing DoFn is logged as
-// an error, and so is what an engine says of it: the driver tells it in one
-// sentence, and the rest is for those who ask.
+// initBeam prepares the SDK for running pipelines. The SDK and the engines log every
+// failing DoFn. The driver reports the failure in one sentence itself, so their log is
+// shown only with verbose.
 func initBeam(verbose bool, stderr io.Writer) error {
 	if err := flag.CommandLine.Parse(nil); err != nil {
 		return err

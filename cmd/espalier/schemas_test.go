@@ -70,8 +70,8 @@ func validateAll(t *testing.T, verb, output string) map[string]int {
 	return seen
 }
 
-// TestSchemas: each document that a verb writes has a JSON Schema that holds, and
-// each schema is that of such a document.
+// TestSchemas: every document of a verb is valid by its JSON Schema, and every schema
+// belongs to a document.
 func TestSchemas(t *testing.T) {
 	dir := t.TempDir()
 	input := mixed(t, 900, parquetio.WriteOptions{})

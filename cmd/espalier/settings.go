@@ -21,11 +21,11 @@ import (
 // configFlag is the flag that names a config file.
 const configFlag = "config"
 
-// configFile is a YAML file of settings by the names of flags.
+// configFile is a YAML file of settings. Its keys are the names of flags.
 type configFile struct {
 	url     string
 	entries []configEntry
-	lines   map[string]int // of the keys
+	lines   map[string]int // line by key
 }
 
 // configEntry is a key with its value.
@@ -34,7 +34,7 @@ type configEntry struct {
 	value *yaml.Node
 }
 
-// readConfig reads a config file; of an empty url, one without settings.
+// readConfig reads a config file. An empty url gives a file without settings.
 func readConfig(ctx context.Context, url string) (*configFile, error) {
 	if url == "" {
 		return &configFile{}, nil
@@ -46,8 +46,8 @@ func readConfig(ctx context.Context, url string) (*configFile, error) {
 	return parseConfig(url, b)
 }
 
-// parseConfig reads the keys and values of a config file, which one set of flags or
-// another will understand.
+// parseConfig reads the keys and values of a config file. It does not check the keys: see
+// apply.
 func parseConfig(url string, b []byte) (*configFile, error) {
 	file := &configFile{url: url, lines: make(map[string]int)}
 	var document, second yaml.Node
@@ -115,8 +115,8 @@ func resolved(n *yaml.Node) *yaml.Node {
 	return n
 }
 
-// apply sets the flags that the keys name, each by the flag's own parser, so that
-// what can be said by a flag can be said in the file in the same words.
+// apply sets the flags named by the keys. Each flag parses its value itself, so that the
+// file takes the same values as the command line.
 func (c *configFile) apply(flags *pflag.FlagSet) error {
 	for _, e := range c.entries {
 		f := flags.Lookup(e.key)
@@ -223,10 +223,10 @@ func givenFlags(flags *pflag.FlagSet) given {
 	return g
 }
 
-// settle sets fresh, the flags of a verb over its defaults, to what the config file
-// says and then to what was given on the command line.
+// settle sets fresh, the flags of a verb with default values, first from the config file
+// and then from the command line.
 func (c *configFile) settle(flags, fresh *pflag.FlagSet) error {
-	values := givenFlags(flags) // the SDK's are shared by both sets
+	values := givenFlags(flags) // both sets share the SDK's flags
 	if err := c.apply(fresh); err != nil {
 		return err
 	}
@@ -238,12 +238,12 @@ func (c *configFile) settle(flags, fresh *pflag.FlagSet) error {
 	return nil
 }
 
-// says reports whether a setting was chosen, by the file or by a flag.
+// says reports whether the file or a flag sets a setting.
 func (c *configFile) says(flags *pflag.FlagSet, name string) bool {
 	return c.lines[name] > 0 || flags.Changed(name)
 }
 
-// locate adds to a refusal of settings where they stand, if that is the file.
+// locate adds line numbers to a usage error, for settings that come from the file.
 func (c *configFile) locate(err error, flags *pflag.FlagSet) error {
 	var invalid *usage.Error
 	if !errors.As(err, &invalid) || strings.HasPrefix(invalid.Problem, "--config ") {

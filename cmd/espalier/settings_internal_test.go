@@ -16,7 +16,7 @@ import (
 	"github.com/espalier-ml/espalier/pipelines/engine"
 )
 
-// visible returns the flags that a verb lists, but for those of the help.
+// visible returns the flags in the help of a verb, without --help itself.
 func visible(c *cobra.Command) []*pflag.Flag {
 	var list []*pflag.Flag
 	c.LocalFlags().VisitAll(func(f *pflag.Flag) {
@@ -130,8 +130,8 @@ func TestFilesAndFlagsAgree(t *testing.T) {
 	}
 }
 
-// names returns the flags that a file can name, but for those that the SDK shares
-// among all sets.
+// names returns the flags that a config file may set, without the flags of the SDK, which
+// all sets share.
 func names(flags *pflag.FlagSet) []string {
 	var list []string
 	flags.VisitAll(func(f *pflag.Flag) {

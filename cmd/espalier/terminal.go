@@ -12,11 +12,11 @@ func isTerminal(stream any) bool {
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// minPage is the width below which lines are left to the terminal to wrap.
+// minPage is the least width of a page. On a narrower terminal lines are wrapped by it.
 const minPage = 40
 
-// pageWidth returns the characters of a line of what is written to: those of the
-// terminal; 0, any number, where it is none or does not tell.
+// pageWidth returns the width of a terminal in characters. 0: the stream is no terminal,
+// or the width is unknown, and lines may have any length.
 func pageWidth(stream any) int {
 	f, ok := stream.(*os.File)
 	if !ok {

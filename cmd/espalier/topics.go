@@ -16,7 +16,7 @@ import (
 )
 
 // newHelp returns the verb help. It prints the help of a verb, or a page of the
-// documentation for a terminal of the given width; 0: for what is no terminal.
+// documentation. page is the width of the terminal; 0: there is none.
 func newHelp(page int) *cobra.Command {
 	return &cobra.Command{
 		Use:   "help [VERB | TOPIC]",
@@ -46,8 +46,8 @@ func newHelp(page int) *cobra.Command {
 	}
 }
 
-// findHelp returns the verb whose help is asked for, nil where it is a page of the
-// documentation. Without names it is the root.
+// findHelp returns the verb or the page of the documentation with a name; the other one is
+// nil. Without names it returns the root.
 func findHelp(root *cobra.Command, names []string) (*cobra.Command, *docs.Page, error) {
 	if len(names) == 1 {
 		if topic, ok := docs.Find(names[0]); ok {
@@ -65,8 +65,8 @@ func findHelp(root *cobra.Command, names []string) (*cobra.Command, *docs.Page, 
 	return verb, nil, nil
 }
 
-// unknownTopic refuses the name of what is neither a verb nor a topic, and proposes
-// the nearest name.
+// unknownTopic refuses a name that is neither a verb nor a topic, and proposes the nearest
+// name.
 func unknownTopic(c *cobra.Command, name string) error {
 	hint := ""
 	if near := setting.Nearest(name, append(verbNames(c), topicNames()...)); near != "" {
@@ -94,9 +94,9 @@ func writeTopics(b *strings.Builder, padding int) {
 // link finds a link of Markdown: its text and its target.
 var link = regexp.MustCompile(`\[([^\]]+)\]\(([^)\s]+)\)`)
 
-// readable lays Markdown out as plain text of a width: paragraphs and items of lists
-// are wrapped, links to other pages name their topics, and what is between fences is
-// indented. Headings and tables stay as they are, for both read well in a terminal.
+// readable turns Markdown into plain text of a width. It wraps paragraphs and items of
+// lists, names the topics of links to other pages, and indents fenced blocks. Headings and
+// tables stay as they are: they read well in a terminal.
 func readable(markdown string, width int) string {
 	var b strings.Builder
 	var text []string // the lines of the paragraph or item that is being read
@@ -131,11 +131,11 @@ func readable(markdown string, width int) string {
 // item matches the beginning of an item of a list: its indent and its mark.
 var item = regexp.MustCompile(`^ *(?:- |[0-9]+\. )`)
 
-// bold matches words between double asterisks. A glob such as ** is none.
+// bold matches words between double asterisks, but no glob such as **.
 var bold = regexp.MustCompile(`\*\*([^*\s](?:[^*]*[^*\s])?)\*\*`)
 
-// wrappedItem wraps a paragraph, or an item of a list whose further lines begin below
-// the first one's text.
+// wrappedItem wraps a paragraph or an item of a list. Further lines of an item begin below
+// the text of its first line.
 func wrappedItem(text string, width int) string {
 	mark := item.FindString(text)
 	text = strings.Join(strings.Fields(text[len(mark):]), " ")
@@ -143,7 +143,7 @@ func wrappedItem(text string, width int) string {
 	return report.Wrapped(mark+text, width, strings.Repeat(" ", len(mark)))
 }
 
-// pointed spells a link for readers who cannot follow it.
+// pointed returns the text of a link with its target, for a terminal.
 func pointed(markdown string) string {
 	parts := link.FindStringSubmatch(markdown)
 	text, target := parts[1], parts[2]

@@ -26,7 +26,7 @@ type trainFlags struct {
 	show, verbose            bool
 }
 
-// defaultPreset is the preset that is meant where none is named.
+// defaultPreset is the preset without --preset.
 const defaultPreset = "default"
 
 func newTrainFlags() *trainFlags {
@@ -73,7 +73,7 @@ a value with a comma in it stands in double quotes.`,
 	return c
 }
 
-// runTrain trains with the flags as they were settled.
+// runTrain trains with the final settings.
 func runTrain(c *cobra.Command, final *trainFlags, file *configFile) error {
 	if file.url != "" {
 		final.AlsoRead = []string{file.url}
@@ -114,7 +114,7 @@ func (c *trainFlags) Settings() []setting.Setting {
 	return slices.Concat(c.TrainConfig.Settings(), own, progressSettings(&c.progress, &c.verbose), engine.SDKSettings())
 }
 
-// settleTrain puts preset, config file and flags together.
+// settleTrain combines the preset, the config file and the flags.
 func settleTrain(set *pflag.FlagSet, flags *trainFlags, file *configFile) (*trainFlags, error) {
 	preset := flags.preset
 	if text, ok := file.text("preset"); ok && !set.Changed("preset") {
@@ -132,9 +132,9 @@ func settleTrain(set *pflag.FlagSet, flags *trainFlags, file *configFile) (*trai
 	return final, file.settle(set, fresh)
 }
 
-// settleFirst makes sure that what was listed is not left out unsaid: the rule first
-// grows the first value of each list alone. That is the rule of the preset paper;
-// lambda auto is the paper's own way to choose.
+// settleFirst refuses lists of several values with the rule first, which would silently
+// use only the first value of each list. The preset paper has this rule. There, lambda
+// auto selects the paper's own rule instead.
 func settleFirst(set *pflag.FlagSet, c *trainFlags, file *configFile, reporter engine.Reporter) error {
 	if c.Select != "first" {
 		return nil
@@ -149,7 +149,7 @@ func settleFirst(set *pflag.FlagSet, c *trainFlags, file *configFile, reporter e
 		values []string
 	}{{"algorithm", c.Algorithm}, {"lambda", c.Lambda}, {"theta", c.Theta}, {"tests", c.Tests}, {"bins", c.Bins}} {
 		if n := len(list.values); n > 1 && file.says(set, list.flag) {
-			return &usage.Error{Problem: fmt.Sprintf("--%s %s: --select first grows the first of the values alone: name one, "+
+			return &usage.Error{Problem: fmt.Sprintf("--%s %s: --select first uses only the first value: give one value, "+
 				"or a rule that chooses, such as --select best",
 				list.flag, strings.Join(list.values, ","))}
 		}
@@ -157,7 +157,7 @@ func settleFirst(set *pflag.FlagSet, c *trainFlags, file *configFile, reporter e
 	return nil
 }
 
-// printResult prints what was written and the figures that matter most.
+// printResult prints the most important figures and the names of the written files.
 func printResult(w io.Writer, r *pipelines.Result, show bool) error {
 	width := pageWidth(w)
 	b := bufio.NewWriter(w) // keeps the first error for Flush
@@ -195,7 +195,7 @@ func printResult(w io.Writer, r *pipelines.Result, show bool) error {
 	return b.Flush()
 }
 
-// wrote names the files of a run folder behind the folder.
+// wrote returns a line with the run folder and its files.
 func wrote(files []string) string {
 	folder, names := "", make([]string, len(files))
 	for i, file := range files {

@@ -199,7 +199,7 @@ func TestFirst(t *testing.T) {
 		words string
 	}{
 		{[]string{"--lambda", "auto", "--select", "first"}, "--lambda auto is a choice"},
-		{[]string{"--lambda", "1,10"}, "--lambda 1,10: --select first grows the first of the values alone"},
+		{[]string{"--lambda", "1,10"}, "--lambda 1,10: --select first uses only the first value"},
 		{[]string{"--bins", "5,9"}, "--bins 5,9: --select first"},
 		{
 			[]string{"--max_expected_cost", "2"},

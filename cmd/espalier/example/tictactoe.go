@@ -29,7 +29,7 @@ func (b *board) won(player byte) bool {
 	return false
 }
 
-// play plays all games on from a board and collects the boards where they end.
+// play continues all games from a board and collects the boards at their ends.
 func play(b board, moves int, ends map[board]bool) {
 	player := byte('x')
 	if moves%2 == 1 {
@@ -49,8 +49,8 @@ func play(b board, moves int, ends map[board]bool) {
 	}
 }
 
-// TicTacToe returns the distinct boards at the end of a game, x having begun,
-// as nine columns of squares and the class: positive where x has won.
+// TicTacToe returns the distinct boards at the end of a game that x began. There are nine
+// columns of squares, and the class: positive if x has won, else negative.
 func TicTacToe() []parquetio.WriteColumn {
 	ends := make(map[board]bool)
 	play(board{'b', 'b', 'b', 'b', 'b', 'b', 'b', 'b', 'b'}, 0, ends)

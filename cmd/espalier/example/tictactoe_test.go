@@ -10,8 +10,8 @@ import (
 	"github.com/espalier-ml/espalier/cmd/espalier/example"
 )
 
-// TestEndPositions counts what there must be: 958 end positions of which x has
-// won 626 (UCI Machine Learning Repository, Tic-Tac-Toe Endgame).
+// TestEndPositions: there are 958 end positions, and x has won 626 of them (UCI Machine
+// Learning Repository, Tic-Tac-Toe Endgame).
 func TestEndPositions(t *testing.T) {
 	columns := example.TicTacToe()
 	class, ok := columns[9].Values.([]string)
@@ -29,7 +29,7 @@ func TestEndPositions(t *testing.T) {
 	}
 }
 
-// TestFileIsGenerated keeps the committed file what the code makes.
+// TestFileIsGenerated: the committed file has the bytes that the code writes.
 func TestFileIsGenerated(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "tic-tac-toe.parquet")
 	if err := example.Write(context.Background(), file); err != nil {
