@@ -152,12 +152,12 @@ func TestPrismNeedsInit(t *testing.T) {
 	}
 	c := fruitConfig(t)
 	c.Runner = "prism"
-	var usage *usage.Error
-	if _, err := pipelines.Train(t.Context(), c, nil); !errors.As(err, &usage) || !strings.Contains(err.Error(), "beam.Init") {
+	var refused *usage.Error
+	if _, err := pipelines.Train(t.Context(), c, nil); !errors.As(err, &refused) || !strings.Contains(err.Error(), "beam.Init") {
 		t.Errorf("train: %v", err)
 	}
 	e := pipelines.EvaluateConfig{Model: "model", Input: c.Input, Runner: "prism"}
-	if _, _, err := pipelines.Evaluate(t.Context(), e, nil); !errors.As(err, &usage) || !strings.Contains(err.Error(), "beam.Init") {
+	if _, _, err := pipelines.Evaluate(t.Context(), e, nil); !errors.As(err, &refused) || !strings.Contains(err.Error(), "beam.Init") {
 		t.Errorf("evaluate: %v", err)
 	}
 }

@@ -161,8 +161,8 @@ func TestSynthReplaces(t *testing.T) {
 func wantUsage(t *testing.T, c pipelines.SynthConfig, words ...string) {
 	t.Helper()
 	_, err := pipelines.Synth(t.Context(), c, &silent{})
-	var usage *usage.Error
-	if !errors.As(err, &usage) {
+	var refused *usage.Error
+	if !errors.As(err, &refused) {
 		t.Fatalf("got %v, want a usage error", err)
 	}
 	for _, word := range words {

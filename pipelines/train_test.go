@@ -77,8 +77,8 @@ func TestTrainWritesARunFolder(t *testing.T) {
 	}
 
 	_, err = pipelines.Train(context.Background(), c, &silent{})
-	var usage *usage.Error
-	if !errors.As(err, &usage) || !strings.Contains(err.Error(), "--overwrite") {
+	var refused *usage.Error
+	if !errors.As(err, &refused) || !strings.Contains(err.Error(), "--overwrite") {
 		t.Errorf("second run into the folder: %v, want a usage error that names --overwrite", err)
 	}
 	c.Overwrite = true
@@ -174,8 +174,8 @@ func TestWishes(t *testing.T) {
 		c := fruitConfig(t)
 		wish(&c)
 		_, err := pipelines.Train(context.Background(), c, &silent{})
-		var usage *usage.Error
-		if !errors.As(err, &usage) || !strings.Contains(err.Error(), want) {
+		var refused *usage.Error
+		if !errors.As(err, &refused) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want a usage error with %q", err, want)
 		}
 	}
@@ -217,8 +217,8 @@ func TestCosts(t *testing.T) {
 	} {
 		c.Costs = file(content)
 		_, err := pipelines.Train(context.Background(), c, &silent{})
-		var usage *usage.Error
-		if !errors.As(err, &usage) || !strings.Contains(err.Error(), want) {
+		var refused *usage.Error
+		if !errors.As(err, &refused) || !strings.Contains(err.Error(), want) {
 			t.Errorf("costs %q: %v, want a usage error with %q", content, err, want)
 		}
 	}
@@ -273,8 +273,8 @@ func TestUnknownColumns(t *testing.T) {
 	c := fruitConfig(t)
 	c.Label, c.Ignore, c.Categorical, c.Key, c.Weight = "kinds", []string{"colour"}, []string{"sise"}, "shopp", "nothing like it"
 	_, err := pipelines.Train(context.Background(), c, &silent{})
-	var usage *usage.Error
-	if !errors.As(err, &usage) {
+	var refused *usage.Error
+	if !errors.As(err, &refused) {
 		t.Fatalf("%v, want a usage error", err)
 	}
 	for _, want := range []string{`--label: no input file has a column "kinds"; did you mean "kind"?`, `"color"`, `"size"`, `"shop"`, "nothing like it"} {

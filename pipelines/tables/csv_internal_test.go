@@ -107,8 +107,8 @@ func FuzzCSV(f *testing.F) {
 	f.Fuzz(func(t *testing.T, content string) {
 		for flag, read := range csvReaders() {
 			err := read(t.Context(), csvOf(t, content))
-			var usage *usage.Error
-			if err != nil && (!errors.As(err, &usage) || !strings.HasPrefix(err.Error(), "--"+flag)) {
+			var refused *usage.Error
+			if err != nil && (!errors.As(err, &refused) || !strings.HasPrefix(err.Error(), "--"+flag)) {
 				t.Errorf("--%s of %q: %v", flag, content, err)
 			}
 		}
@@ -128,8 +128,8 @@ func FuzzPriors(f *testing.F) {
 		if err == nil {
 			_, err = (&Classes{priors: s}).PriorsOf([]string{"a", "b"})
 		}
-		var usage *usage.Error
-		if err != nil && (!errors.As(err, &usage) || !strings.HasPrefix(err.Error(), "--priors")) {
+		var refused *usage.Error
+		if err != nil && (!errors.As(err, &refused) || !strings.HasPrefix(err.Error(), "--priors")) {
 			t.Errorf("%q: %v", text, err)
 		}
 	})
