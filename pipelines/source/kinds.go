@@ -98,7 +98,8 @@ func (in *Input) checkBoolean(column *parquetio.Column, f *dataset.Feature) erro
 	}
 	return &dataset.DataError{
 		File: in.Files[in.FileWith(column.Name)].URL, Column: f.Name,
-		Problem: "the column holds booleans, the tree's feature is of " + what, Hint: "write the column as in training, or train anew",
+		Problem: "the column holds booleans, the tree's feature is of " + what,
+		Hint:    "write the column as in training, or train anew",
 	}
 }
 

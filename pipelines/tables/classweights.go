@@ -50,7 +50,8 @@ func (s *Classes) PriorsOf(classes []string) ([]float64, error) {
 	sum := 0.0
 	for k, p := range priors {
 		if p == 0 {
-			return nil, usage.Errorf("--priors: the class %q has none: give one to each of the %d classes", classes[k], len(classes))
+			return nil, usage.Errorf("--priors: the class %q has none: give one to each of the %d classes",
+				classes[k], len(classes))
 		}
 		sum += p
 	}
@@ -146,7 +147,8 @@ func checkTotal(totals []int64, rows *jobs.RowSpec, scale int64) error {
 	}
 	sum.Mul(sum, big.NewInt(rows.TrainScale)).Div(sum, big.NewInt(scale)).Div(sum, big.NewInt(jobs.FractionScale))
 	if sum.Cmp(big.NewInt(jobs.MaxTotalWeight/2)) >= 0 { // half: what rounding adds
-		return usage.Errorf("--class_weights: the weights of all training rows add up to more than can be counted: divide them by their mean")
+		return usage.Errorf("--class_weights: the weights of all training rows add up to more than can be counted: " +
+			"divide them by their mean")
 	}
 	return nil
 }

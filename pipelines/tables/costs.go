@@ -82,7 +82,8 @@ var (
 	errNoNumber = errors.New("want a number from 0, which is free")
 	errNegative = errors.New("is below 0: want a number from 0, which is free")
 	errGreat    = fmt.Errorf("is above %v: count all costs in a larger unit", greatestCost)
-	errSmall    = fmt.Errorf("is above 0 and below %v: count all costs in a smaller unit, or write 0 for what is free", leastCost)
+	errSmall    = fmt.Errorf("is above 0 and below %v: count all costs in a smaller unit, or write 0 for what is free",
+		leastCost)
 )
 
 // costHeaders are the first lines that a costs file may have.
@@ -141,7 +142,8 @@ func ReadCosts(ctx context.Context, f *source.Files, url string, columns []strin
 		}
 		before[key] = line.number
 		if first := groups[line.group]; first != nil && first.groupCost != line.groupCost {
-			return nil, c.fault(line, "group_cost %v: the group %q costs %v by line %d; want one price for all of a group", line.groupCost, line.group, first.groupCost, first.number)
+			return nil, c.fault(line, "group_cost %v: the group %q costs %v by line %d; want one price for all of a group",
+				line.groupCost, line.group, first.groupCost, first.number)
 		}
 		groups[line.group] = line
 		c.lines = append(c.lines, *line)
