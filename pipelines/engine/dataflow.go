@@ -48,7 +48,7 @@ func (dataflow) Check(ctx context.Context, urls []string) error {
 				dataflowName, url)
 		}
 	}
-	return nil
+	return checkInit(dataflowName)
 }
 
 // Run runs a pipeline as a job on Dataflow. The SDK waits for the job; when the context
