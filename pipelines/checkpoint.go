@@ -104,7 +104,8 @@ func readCheckpoint(ctx context.Context, f *source.Files, config *TrainConfig) (
 	if wanted {
 		folder := objectstore.Join(config.Output, checkpointFolder)
 		if _, err := f.Store.Stat(ctx, folder); err == nil {
-			return nil, usage.Errorf("--output: %s is a file, where the run would have a folder: nothing is overwritten; choose another folder, or move it away", folder)
+			return nil, usage.Errorf("--output: %s is a file, where the run would have a folder: "+
+				"nothing is overwritten; choose another folder, or move it away", folder)
 		}
 	}
 	url := objectstore.Join(config.Output, checkpointFolder, checkpointFile)
@@ -123,13 +124,15 @@ func readCheckpoint(ctx context.Context, f *source.Files, config *TrainConfig) (
 		if !wanted {
 			return nil, nil //nolint:nilnil // another's file is none either
 		}
-		return nil, usage.Errorf("--output: %s is not Espalier's, and is not overwritten: choose another folder, or move it away", url)
+		return nil, usage.Errorf("--output: %s is not Espalier's, and is not overwritten: "+
+			"choose another folder, or move it away", url)
 	}
 	c := &checkpoint{}
 	if err := json.Unmarshal(b, c); err != nil || c.Version != checkpointVersion || !c.whole() {
 		c = &checkpoint{ownedFolders: c.ownedFolders}
 		if !config.Overwrite {
-			return nil, usage.Errorf("--output: %s is no checkpoint of this version of Espalier: start anew with --overwrite", url)
+			return nil, usage.Errorf("--output: %s is no checkpoint of this version of Espalier: "+
+				"start anew with --overwrite", url)
 		}
 	}
 	c.seen = seen
@@ -183,7 +186,8 @@ func (c *checkpoint) whole() bool {
 // which.
 func (p *plan) refuseOther(c *checkpoint) error {
 	changed := func(what string) error {
-		return usage.Errorf("--resume: %s since the run in %s began: undo that, or start anew with --overwrite", what, p.config.Output)
+		return usage.Errorf("--resume: %s since the run in %s began: undo that, or start anew with --overwrite",
+			what, p.config.Output)
 	}
 	if c.Espalier != runfolder.Version() {
 		return changed(fmt.Sprintf("Espalier has become version %s instead of %s", runfolder.Version(), c.Espalier))

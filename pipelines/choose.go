@@ -51,8 +51,9 @@ type chosen struct {
 // choose chooses a tree among the scored trees and their prunings.
 func (r *run) choose(ctx context.Context, s *scored) (*chosen, error) {
 	c := choosing{
-		driver: r.driver, config: r.config, selection: &r.parsed.Selection, features: s.features, columns: r.columns(s.features),
-		classes: len(s.label.Classes), spec: &s.spec, train: s.train(),
+		driver: r.driver, config: r.config, selection: &r.parsed.Selection,
+		features: s.features, columns: r.columns(s.features), classes: len(s.label.Classes),
+		spec: &s.spec, train: s.train(),
 		objects: func(ctx context.Context) (*dataset.Objects, error) { return r.trainingObjects(ctx, s.objects) },
 		model: func(root *induce.Node, candidate int) *tree.Tree {
 			return r.model(s.objects, root, s.members[candidate])

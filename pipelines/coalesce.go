@@ -40,8 +40,10 @@ func (r *run) coalesceConfig(f *fitted) jobs.CoalesceConfig {
 	workers := r.driver.Workers()
 	return jobs.CoalesceConfig{
 		Rows: f.spec.Encode(), Features: dataset.EncodeFeatures(f.features), Classes: f.label.Classes,
-		Workers: workers, Pieces: pieces(workers, len(r.input.Tasks)), Out: r.place.scratch + "/coalesce", Blocks: r.place.blocks,
-		Shards: jobs.Shards(f.stats.Rows, f.layout().Stride), Spill: r.spill("coalesce"), Run: r.files.Run.Name(),
+		Workers: workers, Pieces: pieces(workers, len(r.input.Tasks)),
+		Shards: jobs.Shards(f.stats.Rows, f.layout().Stride),
+		Out:    r.place.scratch + "/coalesce", Blocks: r.place.blocks, Spill: r.spill("coalesce"),
+		Run: r.files.Run.Name(),
 	}
 }
 

@@ -21,8 +21,9 @@ func (c *choosing) foldsWanted(validation *tree.LeafCounts) int {
 		c.driver.Reporter.Note(fmt.Sprintf("--folds auto: no cross-validation, as the validation rows have %.0f of "+
 			"the rarest class, and %d are enough", rare, crossvalidate.EnoughRows))
 	case crossvalidate.TooMany:
-		c.driver.Reporter.Note(fmt.Sprintf("--folds auto: no cross-validation, as %d training objects are more than %d, "+
-			"though the validation rows have only %.0f of the rarest class: --folds %d cross-validates all the same",
+		c.driver.Reporter.Note(fmt.Sprintf("--folds auto: no cross-validation, as %d training objects are more "+
+			"than %d, though the validation rows have only %.0f of the rarest class: "+
+			"--folds %d cross-validates all the same",
 			objects, crossvalidate.MostAuto, rare, crossvalidate.AutoFolds))
 	case crossvalidate.Asked, crossvalidate.RareRows:
 	}

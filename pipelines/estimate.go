@@ -51,7 +51,10 @@ func dryRun(ctx context.Context, c *TrainConfig, p *config.Parsed, reporter engi
 	if err != nil || !d.Translates() {
 		return &Result{Estimate: estimate}, err
 	}
-	there := place{scratch: checkpointURL(c.Output, scratchFolder, "dry-run"), blocks: checkpointURL(c.Output, "dry-run"), spills: true}
+	there := place{
+		scratch: checkpointURL(c.Output, scratchFolder, "dry-run"), blocks: checkpointURL(c.Output, "dry-run"),
+		spills: true,
+	}
 	names, err := (&run{plan: plan, driver: d, files: f, place: there}).translate(ctx, g)
 	return &Result{Estimate: estimate, Translated: names}, err
 }
@@ -119,7 +122,8 @@ func (r *run) rehearse(ctx context.Context, share float64) (*grown, *forecast.Sa
 		return nil, nil, err
 	}
 	s := &forecast.Sample{
-		Share: share, Setting: r.growConfig(o, g.members[len(g.members)-1]).Setting, Layout: o.layout(), Trees: g.roots, Sent: sent,
+		Share: share, Setting: r.growConfig(o, g.members[len(g.members)-1]).Setting, Layout: o.layout(),
+		Trees: g.roots, Sent: sent,
 	}
 	for _, m := range g.members {
 		s.Params = append(s.Params, m.Params)
@@ -151,7 +155,9 @@ func (r *run) rehearseChoice(ctx context.Context, g *grown, folds func(rare floa
 }
 
 // tallyObjects counts the objects of a part by their rows, and the bytes of their blocks.
-func (r *run) tallyObjects(ctx context.Context, o *objects, part dataset.Part) (t forecast.Tally, bytes int64, err error) {
+func (r *run) tallyObjects(
+	ctx context.Context, o *objects, part dataset.Part,
+) (t forecast.Tally, bytes int64, err error) {
 	layout := o.layout()
 	for _, task := range o.tasks(part) {
 		b, err := r.files.Read(ctx, task.File)
@@ -176,8 +182,9 @@ func (p *plan) foreseen(d *engine.Driver) *forecast.Run {
 	r := &forecast.Run{
 		Rows: p.input.Rows, Columns: len(p.schema.rows.Columns()),
 		Weighted: c.Weight != "" || tables.WeighsClasses(c.ClassWeights),
-		Local:    d.Local(), InMemory: inMemory(c), Workers: forecast.Workers{Processes: d.Processes(), Each: d.Workers()},
-		Memory: forecast.Memory{Histogram: c.HistogramMemory, Objects: c.MemoryObjects}, Levels: c.LevelsPerJob,
+		Local:    d.Local(), InMemory: inMemory(c), Levels: c.LevelsPerJob,
+		Workers:   forecast.Workers{Processes: d.Processes(), Each: d.Workers()},
+		Memory:    forecast.Memory{Histogram: c.HistogramMemory, Objects: c.MemoryObjects},
 		Copies:    d.ShuffleCopies(),
 		Certified: c.Certificate != config.CertificateNone,
 	}
@@ -254,8 +261,9 @@ type graph struct {
 // each kind.
 func (r *run) graphs(done *grown) []graph {
 	g := &grower{run: r, objects: done.objects, members: done.members, progress: progress{roots: done.roots}}
-	summarise, coalesce, evaluate := r.summariseConfig(), r.coalesceConfig(done.fitted), r.evaluateConfig(done.objects, nil)
+	summarise, coalesce := r.summariseConfig(), r.coalesceConfig(done.fitted)
 	level, small := g.levelConfig(r.config.LevelsPerJob), g.smallConfig()
+	evaluate := r.evaluateConfig(done.objects, nil)
 	rows, train, test := r.input.Tasks, done.tasks(dataset.Train), done.tasks(dataset.Test)
 	return []graph{
 		{"summarise", rows, func(s beam.Scope, tasks beam.PCollection) { jobs.Summarise(s, tasks, summarise) }},

@@ -44,7 +44,9 @@ func measure(t *tree.Tree, counts *tree.LeafCounts, scale int64) *metric.Metrics
 }
 
 // Evaluate measures a tree on rows. The metrics stand under the part "test".
-func Evaluate(ctx context.Context, c EvaluateConfig, reporter engine.Reporter) (t *tree.Tree, m *runfolder.Metrics, err error) {
+func Evaluate(
+	ctx context.Context, c EvaluateConfig, reporter engine.Reporter,
+) (t *tree.Tree, m *runfolder.Metrics, err error) {
 	defer func() { err = engine.OrInterrupted(ctx, err) }()
 	if err := c.Validate(); err != nil {
 		return nil, nil, err
@@ -68,7 +70,9 @@ func Evaluate(ctx context.Context, c EvaluateConfig, reporter engine.Reporter) (
 }
 
 // measureRows scores the rows and counts.
-func measureRows(ctx context.Context, c *EvaluateConfig, f *source.Files, e engine.Engine, reporter engine.Reporter) (*tree.Tree, *runfolder.Metrics, error) {
+func measureRows(
+	ctx context.Context, c *EvaluateConfig, f *source.Files, e engine.Engine, reporter engine.Reporter,
+) (*tree.Tree, *runfolder.Metrics, error) {
 	t, err := runfolder.ReadTree(ctx, f.Store, c.Model)
 	if err != nil {
 		return nil, nil, err
@@ -79,7 +83,9 @@ func measureRows(ctx context.Context, c *EvaluateConfig, f *source.Files, e engi
 		return nil, nil, err
 	}
 	if len(in.Tasks) == 0 {
-		return nil, nil, &dataset.DataError{File: in.Files[0].URL, Problem: "no input file has a row", Hint: "check --input"}
+		return nil, nil, &dataset.DataError{
+			File: in.Files[0].URL, Problem: "no input file has a row", Hint: "check --input",
+		}
 	}
 	spec, err := source.ScoringSpec(in, t, cmp.Or(c.Label, t.Label.Column), c.Weight)
 	if err != nil {
@@ -89,8 +95,8 @@ func measureRows(ctx context.Context, c *EvaluateConfig, f *source.Files, e engi
 	scratch := "mem://espalier-" + uuid.NewString()
 	defer f.Store.RemoveAll(context.WithoutCancel(ctx), scratch) //nolint:errcheck // scratch in memory
 	counted, err := predictJob(ctx, j, t, in.Tasks, "evaluate", jobs.PredictConfig{
-		Tree: runfolder.TreeURL(c.Model), Decoded: t, Rows: spec.Encode(), Workers: j.Workers(), Pieces: pieces(j.Workers(), len(in.Tasks)), Out: scratch,
-		Run: f.Run.Name(),
+		Tree: runfolder.TreeURL(c.Model), Decoded: t, Rows: spec.Encode(),
+		Workers: j.Workers(), Pieces: pieces(j.Workers(), len(in.Tasks)), Out: scratch, Run: f.Run.Name(),
 	})
 	if err != nil {
 		return nil, nil, err
@@ -98,7 +104,9 @@ func measureRows(ctx context.Context, c *EvaluateConfig, f *source.Files, e engi
 	warnOfNovelty(j.Reporter, novelties(t, counted), counted.Rows)
 	m := newMetrics(t, [dataset.Parts]*tree.LeafCounts{dataset.Test: counted.Counts}, spec)
 	if m.Test == nil {
-		err = &dataset.DataError{File: in.Files[0].URL, Problem: "no row has a label", Hint: "check --input and --label"}
+		err = &dataset.DataError{
+			File: in.Files[0].URL, Problem: "no row has a label", Hint: "check --input and --label",
+		}
 	}
 	return t, m, err
 }

@@ -51,9 +51,10 @@ func (r *run) fit(ctx context.Context) (*fitted, error) {
 	}
 	if stats.Weight >= jobs.MaxTotalWeight {
 		return nil, &dataset.DataError{
-			Column:  r.config.Weight,
-			Problem: "the weights of all rows add up to more than can be counted, 2^60 / 1e6 of fractional and 2^60 of whole ones",
-			Hint:    "divide them by their mean",
+			Column: r.config.Weight,
+			Problem: "the weights of all rows add up to more than can be counted, " +
+				"2^60 / 1e6 of fractional and 2^60 of whole ones",
+			Hint: "divide them by their mean",
 		}
 	}
 	f := &fitted{spec: r.schema.rows, stats: stats}
@@ -114,7 +115,8 @@ func (r *run) fitLabel(encoded []byte) (tree.Label, error) {
 		return tree.Label{}, dataset.WithHint(err, "raise --max_classes, or name a column of classes with --label")
 	}
 	if len(classes) == 1 {
-		r.driver.Reporter.Warn(fmt.Sprintf("the label %q has one class, %q: the tree is a single leaf", column, classes[0]))
+		r.driver.Reporter.Warn(fmt.Sprintf(
+			"the label %q has one class, %q: the tree is a single leaf", column, classes[0]))
 	}
 	if r.sampled { // a sample need not have all classes
 		return tree.Label{Column: column, Classes: classes}, nil
@@ -163,7 +165,8 @@ func (r *run) fitFeatures(ctx context.Context, f *fitted, encoded [][]byte) erro
 	f.spec.Features = nil
 	for i := range all {
 		if all[i].Other > 0 {
-			r.driver.Reporter.Warn(fmt.Sprintf("column %q has more than %d values: the rarest are put together as \"other\"",
+			r.driver.Reporter.Warn(fmt.Sprintf(
+				"column %q has more than %d values: the rarest are put together as \"other\"",
 				all[i].Name, r.config.MaxCategories))
 		}
 		if all[i].CodesSeen() < 2 {
@@ -185,8 +188,8 @@ func (r *run) fitFeature(column *jobs.FeatureColumn, encoded []byte) (dataset.Fe
 		return dataset.Feature{}, err
 	}
 	f, err := binning.FitFeature(column.Name, s, binning.FeatureConfig{
-		Method: r.parsed.Method, Bins: r.parsed.Bins, SingleBins: r.parsed.SingleBins(), Categories: r.config.MaxCategories,
-		Unit: column.Unit,
+		Method: r.parsed.Method, Bins: r.parsed.Bins, SingleBins: r.parsed.SingleBins(),
+		Categories: r.config.MaxCategories, Unit: column.Unit,
 	})
 	return f, dataset.WithHint(err, "leave it out with --ignore "+column.Name)
 }

@@ -84,7 +84,8 @@ func (g *grower) finishNext(ctx context.Context) error {
 	switch {
 	case len(done) == len(g.members):
 	case g.late():
-		g.driver.Reporter.Warn(fmt.Sprintf("--deadline came first: %d of %d trees were grown", len(done), len(g.members)))
+		g.driver.Reporter.Warn(fmt.Sprintf(
+			"--deadline came first: %d of %d trees were grown", len(done), len(g.members)))
 		g.members = g.members[:len(done)]
 	default:
 		g.progress.next = g.begin(g.objects).next
@@ -146,9 +147,10 @@ func (g *grower) growSmall(ctx context.Context) ([]*induce.Node, error) {
 		return nil, err
 	}
 	total := int64(len(config.Trees)) * next.Weight()
-	what := engine.Job{Name: "induce", Total: total, Unit: "weight settled", Done: func(p *jobs.Progress) (int64, string) {
+	settled := func(p *jobs.Progress) (int64, string) {
 		return p.Weight.Load(), fmt.Sprintf("%d leaves", p.Nodes.Load())
-	}}
+	}
+	what := engine.Job{Name: "induce", Total: total, Unit: "weight settled", Done: settled}
 	err := g.driver.Run(ctx, what, g.tasks(dataset.Train), func(s beam.Scope, tasks beam.PCollection) {
 		jobs.Grow(s, tasks, config)
 	})

@@ -36,14 +36,17 @@ type saved struct {
 // else in the checkpoint folder. c is the checkpoint of an unfinished run in the output
 // folder, or nil. A run that is told to resume goes on from it: saved is what it holds, else
 // nil.
-func openJournal(ctx context.Context, d *engine.Driver, p *plan, c *checkpoint, scratch string) (*journal, *saved, error) {
+func openJournal(
+	ctx context.Context, d *engine.Driver, p *plan, c *checkpoint, scratch string,
+) (*journal, *saved, error) {
 	j := &journal{plan: p, files: d.Files, blocks: scratch + "/blocks"}
 	switch {
 	case c != nil && p.config.Resume && c.resumable():
 		s, err := j.restore(ctx, c)
 		return j, s, err
 	case c != nil && !p.config.Overwrite && c.resumable():
-		return j, nil, usage.Errorf("--output %s has an unfinished run: go on with --resume, or replace it with --overwrite", p.config.Output)
+		return j, nil, usage.Errorf("--output %s has an unfinished run: go on with --resume, or replace it "+
+			"with --overwrite", p.config.Output)
 	case p.config.Resume:
 		d.Reporter.Warn("there is no checkpoint to resume from: the run starts anew")
 	}

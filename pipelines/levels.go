@@ -46,9 +46,8 @@ func (g *grower) advance(ctx context.Context, level *levels.Grower) error {
 	if g.config.LevelsPerJob > 1 { // its workers do not see the driver's histograms
 		keep = 0
 	}
-	children, err := level.Expand(next, passes, keep, runtime.GOMAXPROCS(0), func(p *levels.Pass) (*levels.Counts, error) {
-		return g.count(ctx, p, level, name)
-	})
+	count := func(p *levels.Pass) (*levels.Counts, error) { return g.count(ctx, p, level, name) }
+	children, err := level.Expand(next, passes, keep, runtime.GOMAXPROCS(0), count)
 	if err != nil {
 		return err
 	}
@@ -87,9 +86,9 @@ func (g *grower) unroll(ctx context.Context, p *levels.Pass, level *levels.Growe
 	}
 	g.passes++
 	next := state.Growth
-	children, err := level.Expand(next, level.Passes(next, config.Memory), 0, runtime.GOMAXPROCS(0), func(p *levels.Pass) (*levels.Counts, error) {
-		return jobs.ReadCounts(ctx, level, p, config.Out, last)
-	})
+	passes := level.Passes(next, config.Memory)
+	counted := func(p *levels.Pass) (*levels.Counts, error) { return jobs.ReadCounts(ctx, level, p, config.Out, last) }
+	children, err := level.Expand(next, passes, 0, runtime.GOMAXPROCS(0), counted)
 	if err != nil {
 		return err
 	}
@@ -112,8 +111,8 @@ func (g *grower) runLevels(ctx context.Context, config *jobs.LevelConfig, state 
 		return err
 	}
 	what := engine.Job{
-		Name: name, Total: int64(len(tasks) * config.Levels), Unit: fmt.Sprintf("blocks, %d open nodes", len(state.Growth.Large)),
-		Done: engine.TasksDone,
+		Name: name, Total: int64(len(tasks) * config.Levels),
+		Unit: fmt.Sprintf("blocks, %d open nodes", len(state.Growth.Large)), Done: engine.TasksDone,
 	}
 	return g.driver.Run(ctx, what, tasks, func(s beam.Scope, tasks beam.PCollection) {
 		jobs.Level(s, tasks, *config)

@@ -81,8 +81,13 @@ type prediction struct {
 	driver *engine.Driver
 }
 
-func newPrediction(ctx context.Context, f *source.Files, c *PredictConfig, e engine.Engine, reporter engine.Reporter) (*prediction, error) {
-	p := &prediction{config: c, files: f, driver: &engine.Driver{Engine: e, Reporter: reporter, Config: c.EngineConfig, Files: f}}
+func newPrediction(
+	ctx context.Context, f *source.Files, c *PredictConfig, e engine.Engine, reporter engine.Reporter,
+) (*prediction, error) {
+	p := &prediction{
+		config: c, files: f,
+		driver: &engine.Driver{Engine: e, Reporter: reporter, Config: c.EngineConfig, Files: f},
+	}
 	var err error
 	if p.tree, err = runfolder.ReadTree(ctx, f.Store, c.Model); err != nil {
 		return nil, err
@@ -117,7 +122,8 @@ const maxPredictedLeaves = 1<<16 - 1
 // names that predictions do not have, and lists them.
 func (p *prediction) checkCopied() error {
 	if n := p.tree.CountLeaves(); n > maxPredictedLeaves {
-		return usage.Errorf("--model %s: a tree of %d leaves; predictions are written of at most %d", p.config.Model, n, maxPredictedLeaves)
+		return usage.Errorf("--model %s: a tree of %d leaves; predictions are written of at most %d",
+			p.config.Model, n, maxPredictedLeaves)
 	}
 	taken := make(map[string]bool)
 	for _, c := range jobs.PredictionColumns(p.tree, p.paths) {
@@ -129,7 +135,8 @@ func (p *prediction) checkCopied() error {
 	for i, name := range p.config.Key {
 		switch {
 		case taken[name]:
-			return usage.Errorf("column %q is to be copied and has the name of one of the predictions': leave it out of --key, without --keep all", name)
+			return usage.Errorf("column %q is to be copied and has the name of one of the predictions': "+
+				"leave it out of --key, without --keep all", name)
 		case slices.Contains(p.config.Key[:i], name):
 			return usage.Errorf("--key names the column %q twice", name)
 		case !slices.Contains(p.input.Names(), name):
@@ -137,7 +144,10 @@ func (p *prediction) checkCopied() error {
 		}
 		for i, file := range p.input.Files {
 			if _, ok := p.input.ByName[i][name]; !ok {
-				return &dataset.DataError{File: file.URL, Column: name, Problem: "the column is missing in this file and there in others", Hint: "name columns with --key that all files have"}
+				return &dataset.DataError{
+					File: file.URL, Column: name, Problem: "the column is missing in this file and there in others",
+					Hint: "name columns with --key that all files have",
+				}
 			}
 		}
 	}
@@ -151,9 +161,11 @@ func (p *prediction) nameOutputs() error {
 		name := p.input.Below[i]
 		switch other, ok := seen[name]; {
 		case ok:
-			return usage.Errorf("--input: %s and %s would both become %s: score them one after the other, into folders of their own", other, file.URL, name)
+			return usage.Errorf("--input: %s and %s would both become %s: score them one after the other, "+
+				"into folders of their own", other, file.URL, name)
 		case runfolder.Predictions.Reserves(name):
-			return usage.Errorf("--input: the predictions of %s would have the name of the %s beside them: rename the file", file.URL, name)
+			return usage.Errorf("--input: the predictions of %s would have the name of the %s beside them: "+
+				"rename the file", file.URL, name)
 		}
 		seen[name] = file.URL
 		p.names = append(p.names, name)
@@ -162,7 +174,8 @@ func (p *prediction) nameOutputs() error {
 			return usage.Errorf("--output: %v", err)
 		}
 		if input, err := p.files.Store.Identity(file.URL); err != nil || input == output {
-			return usage.Errorf("--output %s: the predictions of %s would replace it: choose another folder", p.config.Output, file.URL)
+			return usage.Errorf("--output %s: the predictions of %s would replace it: choose another folder",
+				p.config.Output, file.URL)
 		}
 	}
 	return nil
@@ -179,8 +192,10 @@ func (p *prediction) clear(ctx context.Context, start time.Time) error {
 	if !p.driver.Local() {
 		names = append(slices.Clone(names), objectstore.Join(scratchInOutput, p.driver.ID()))
 	}
+	c := p.config
 	var err error
-	if p.output, err = runfolder.Open(ctx, p.files.Store, p.config.Output, runfolder.Predictions, p.config.Overwrite, names...); err != nil {
+	p.output, err = runfolder.Open(ctx, p.files.Store, c.Output, runfolder.Predictions, c.Overwrite, names...)
+	if err != nil {
 		return err
 	}
 	reads := append(p.input.Reads(), runfolder.Reading{Flag: "model", URL: runfolder.TreeURL(p.config.Model)})
@@ -205,7 +220,8 @@ func (p *prediction) run(ctx context.Context, start time.Time) (*PredictResult, 
 	r, err := p.score(ctx)
 	if err == nil {
 		// The work notices the end of the context itself: nothing is left half done.
-		err = p.driver.Phase(context.WithoutCancel(ctx), forecast.Write, 1, "folder", func(*parallel.Steps) error { return p.commit(ctx, r, start) })
+		write := func(*parallel.Steps) error { return p.commit(ctx, r, start) }
+		err = p.driver.Phase(context.WithoutCancel(ctx), forecast.Write, 1, "folder", write)
 	}
 	if err != nil {
 		p.sweep(ctx)
@@ -280,7 +296,8 @@ func (p *prediction) undo(ctx context.Context) {
 		}
 	}
 	if left {
-		p.driver.Reporter.Warn(fmt.Sprintf("unfinished predictions stay in %s: replace them with --overwrite", p.config.Output))
+		p.driver.Reporter.Warn(fmt.Sprintf(
+			"unfinished predictions stay in %s: replace them with --overwrite", p.config.Output))
 		return
 	}
 	_ = p.output.RemoveClaim(ctx) // the first error says more
@@ -301,18 +318,22 @@ func (p *prediction) tasks() []jobs.Task {
 func (p *prediction) predictConfig(scratch string) jobs.PredictConfig {
 	workers := p.driver.Workers()
 	return jobs.PredictConfig{
-		Tree: runfolder.TreeURL(p.config.Model), Decoded: p.tree, Rows: p.spec.Encode(), Copied: p.config.Key, Paths: p.paths,
+		Tree: runfolder.TreeURL(p.config.Model), Decoded: p.tree, Rows: p.spec.Encode(),
+		Copied: p.config.Key, Paths: p.paths,
 		Workers: workers, Pieces: pieces(workers, len(p.input.Files)), Out: scratch, Run: p.files.Run.Name(),
 	}
 }
 
 // predictJob runs a job that scores the rows of tasks.
-func predictJob(ctx context.Context, j *engine.Driver, t *tree.Tree, tasks []jobs.Task, name string, config jobs.PredictConfig) (*jobs.Predicted, error) {
+func predictJob(
+	ctx context.Context, j *engine.Driver, t *tree.Tree, tasks []jobs.Task, name string, config jobs.PredictConfig,
+) (*jobs.Predicted, error) {
 	groups := int64(0)
 	for _, task := range tasks {
 		groups += int64(max(1, task.RowGroups))
 	}
-	err := j.Run(ctx, engine.Job{Name: name, Total: groups, Unit: "row groups", Done: engine.TasksDone}, tasks, func(s beam.Scope, tasks beam.PCollection) {
+	what := engine.Job{Name: name, Total: groups, Unit: "row groups", Done: engine.TasksDone}
+	err := j.Run(ctx, what, tasks, func(s beam.Scope, tasks beam.PCollection) {
 		jobs.Predict(s, tasks, config)
 	})
 	if err != nil {
@@ -325,14 +346,17 @@ func novelties(t *tree.Tree, counted *jobs.Predicted) []runfolder.ColumnNovelty 
 	var list []runfolder.ColumnNovelty
 	for i, input := range t.Scorer().Features() {
 		n := counted.Novelty[i]
-		list = append(list, runfolder.ColumnNovelty{Column: input.Name, Missing: n.Missing, Unseen: n.Unseen, Outside: n.Outside})
+		list = append(list, runfolder.ColumnNovelty{
+			Column: input.Name, Missing: n.Missing, Unseen: n.Unseen, Outside: n.Outside,
+		})
 	}
 	return list
 }
 
 // checkNovelty refuses rows too many of which are unlike those of training.
 func (p *prediction) checkNovelty(r *PredictResult) error {
-	worst := slices.MaxFunc(append([]runfolder.ColumnNovelty{{}}, r.Columns...), func(a, b runfolder.ColumnNovelty) int {
+	columns := append([]runfolder.ColumnNovelty{{}}, r.Columns...) // a tree may test none
+	worst := slices.MaxFunc(columns, func(a, b runfolder.ColumnNovelty) int {
 		return cmp.Compare(a.Unseen+a.Outside, b.Unseen+b.Outside)
 	})
 	fresh := worst.Unseen + worst.Outside
@@ -341,19 +365,21 @@ func (p *prediction) checkNovelty(r *PredictResult) error {
 	}
 	return &dataset.DataError{
 		File: p.input.Files[0].URL, Column: worst.Column,
-		Problem: fmt.Sprintf("%d of %d rows (in all files) have a value that training did not have, more than --max_unseen %v; nothing was written", fresh, r.Rows, p.config.MaxUnseen),
-		Hint:    "check whether the column means what it meant, or train anew",
+		Problem: fmt.Sprintf("%d of %d rows (in all files) have a value that training did not have, "+
+			"more than --max_unseen %v; nothing was written", fresh, r.Rows, p.config.MaxUnseen),
+		Hint: "check whether the column means what it meant, or train anew",
 	}
 }
 
 // commit writes what stands beside the predictions, the mark of success last.
 func (p *prediction) commit(ctx context.Context, r *PredictResult, start time.Time) error {
 	digest := sha256.Sum256(p.tree.Encode())
-	urls, err := p.output.Write(ctx, &runfolder.Run{Rows: p.names, Metrics: r.Metrics, Predictions: &runfolder.PredictionsManifest{
+	manifest := runfolder.PredictionsManifest{
 		Format: runfolder.PredictionsFormat, Version: 1, Espalier: runfolder.Version(), Started: start.UTC(),
 		Seconds: time.Since(start).Seconds(), Config: p.config, Digest: hex.EncodeToString(digest[:]),
 		Inputs: p.input.Manifest(), Outputs: p.names, Timings: p.driver.Timings, Rows: r.Rows, Columns: r.Columns,
-	}})
+	}
+	urls, err := p.output.Write(ctx, &runfolder.Run{Rows: p.names, Metrics: r.Metrics, Predictions: &manifest})
 	for _, name := range p.names {
 		r.Files = append(r.Files, p.output.File(name))
 		p.files.Predicted.Delete(p.output.File(name))
@@ -379,6 +405,7 @@ func warnOfNovelty(reporter engine.Reporter, columns []runfolder.ColumnNovelty, 
 		if c.Outside > 0 {
 			what = "outside of the range of training (another unit, another time?)"
 		}
-		reporter.Warn(fmt.Sprintf("column %q: %.4g %% of the rows have a value %s", c.Column, 100*float64(fresh)/float64(rows), what))
+		percent := 100 * float64(fresh) / float64(rows)
+		reporter.Warn(fmt.Sprintf("column %q: %.4g %% of the rows have a value %s", c.Column, percent, what))
 	}
 }

@@ -68,11 +68,13 @@ func resolve(in *source.Input, c *TrainConfig, p *config.Parsed) (*schema, error
 		}
 		if sc.role == RoleFeature || sc.role == RoleForbidden {
 			sc.kind = kindOf(&column, c)
-			s.rows.Features = append(s.rows.Features, jobs.FeatureColumn{Name: column.Name, Kind: sc.kind, Type: column.Type, Unit: column.Unit})
+			s.rows.Features = append(s.rows.Features, jobs.FeatureColumn{
+				Name: column.Name, Kind: sc.kind, Type: column.Type, Unit: column.Unit,
+			})
 		}
 		s.columns = append(s.columns, sc)
 	}
-	return s, s.checkWishes(c, p)
+	return s, s.checkConstraints(c, p)
 }
 
 func checkFlags(in *source.Input, c *TrainConfig, p *config.Parsed) error {
@@ -155,7 +157,9 @@ func (s *schema) checkReadable(in *source.Input, c *TrainConfig, p *config.Parse
 		return asError(first)
 	}
 	return &dataset.DataError{
-		File: first.File, Problem: fmt.Sprintf("the columns %q cannot be read: nested ones, or of types that are neither numbers, texts nor booleans", names),
+		File: first.File,
+		Problem: fmt.Sprintf("the columns %q cannot be read: nested ones, or of types that are neither numbers, "+
+			"texts nor booleans", names),
 		Hint: "leave them out with --ignore " + strings.Join(names, ","),
 	}
 }
@@ -169,7 +173,10 @@ func asError(e *dataset.DataError) error {
 }
 
 func unsupported(in *source.Input, column *parquetio.Column, c *TrainConfig) *dataset.DataError {
-	e := &dataset.DataError{File: in.Files[in.FileWith(column.Name)].URL, Column: column.Name, Problem: column.Unsupported, Hint: "leave it out with --ignore " + column.Name}
+	e := &dataset.DataError{
+		File: in.Files[in.FileWith(column.Name)].URL, Column: column.Name, Problem: column.Unsupported,
+		Hint: "leave it out with --ignore " + column.Name,
+	}
 	if column.Nested {
 		e.Problem = "a nested column, expected a flat one of numbers, texts or booleans"
 	}
@@ -179,13 +186,13 @@ func unsupported(in *source.Input, column *parquetio.Column, c *TrainConfig) *da
 	return e
 }
 
-// checkWishes makes sure that the wishes are about features, and constraints
-// about numeric ones.
-func (s *schema) checkWishes(c *TrainConfig, p *config.Parsed) error {
+// checkConstraints makes sure that --first, --forbid and --monotone name features, and
+// --monotone numeric ones.
+func (s *schema) checkConstraints(c *TrainConfig, p *config.Parsed) error {
 	var faults []error
 	for i := range s.columns {
 		column := &s.columns[i]
-		for _, wish := range []struct {
+		for _, constraint := range []struct {
 			flag  string
 			named bool
 		}{
@@ -193,8 +200,9 @@ func (s *schema) checkWishes(c *TrainConfig, p *config.Parsed) error {
 			{"forbid", slices.Contains(c.Forbid, column.Name)},
 			{"monotone", p.Monotone[column.Name] != 0},
 		} {
-			if wish.named && column.role != RoleFeature && column.role != RoleForbidden {
-				faults = append(faults, fmt.Errorf("--%s: column %q is no feature, its role is %s", wish.flag, column.Name, column.role))
+			if constraint.named && column.role != RoleFeature && column.role != RoleForbidden {
+				faults = append(faults, fmt.Errorf("--%s: column %q is no feature, its role is %s",
+					constraint.flag, column.Name, column.role))
 			}
 		}
 		if p.Monotone[column.Name] != 0 && column.kind == dataset.Categorical {

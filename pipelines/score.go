@@ -109,7 +109,9 @@ func (r *run) evaluateConfig(o *objects, trees []*tree.Tree) jobs.EvaluateConfig
 }
 
 // countLeaves counts the validation and test rows by the leaf of each tree that they reach.
-func (r *run) countLeaves(ctx context.Context, o *objects, trees []*tree.Tree) (counts [dataset.Parts][]*tree.LeafCounts, err error) {
+func (r *run) countLeaves(
+	ctx context.Context, o *objects, trees []*tree.Tree,
+) (counts [dataset.Parts][]*tree.LeafCounts, err error) {
 	config := r.evaluateConfig(o, trees)
 	tasks := slices.Concat(o.tasks(dataset.Validation), o.tasks(dataset.Test))
 	if len(tasks) > 0 && r.driver.Serialises() { // which hands them over as they are

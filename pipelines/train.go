@@ -60,7 +60,9 @@ func Train(ctx context.Context, c TrainConfig, reporter engine.Reporter) (r *Res
 }
 
 // train trains on what was opened.
-func (o *opened) train(ctx context.Context, d *engine.Driver, c *TrainConfig, p *config.Parsed, start time.Time) (*Result, error) {
+func (o *opened) train(
+	ctx context.Context, d *engine.Driver, c *TrainConfig, p *config.Parsed, start time.Time,
+) (*Result, error) {
 	if o.output.Finished() && c.Resume {
 		return o.finishedRun(ctx, d.Files, c)
 	}
@@ -173,7 +175,9 @@ func open(ctx context.Context, j *engine.Driver, c *TrainConfig) (o *opened, loc
 	return o, locked, err
 }
 
-func openAll(ctx context.Context, j *engine.Driver, c *TrainConfig, s *parallel.Steps) (o *opened, locked context.Context, err error) {
+func openAll(
+	ctx context.Context, j *engine.Driver, c *TrainConfig, s *parallel.Steps,
+) (o *opened, locked context.Context, err error) {
 	f := j.Files
 	o = new(opened)
 	reading, cancel := context.WithCancel(ctx)

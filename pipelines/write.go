@@ -66,8 +66,8 @@ func (r *run) write(
 	// The work notices the end of the context itself: nothing is left half done.
 	err = r.driver.Phase(context.WithoutCancel(ctx), forecast.Write, 1, "folder", func(*parallel.Steps) error {
 		urls, err := output.Write(ctx, &runfolder.Run{
-			Tree: c.tree, Metrics: c.metrics, Schema: r.schemaFile(g.fitted), Manifest: r.manifest(g, c, estimate, start),
-			Frontier: c.frontier, Trees: c.frontierTrees,
+			Tree: c.tree, Metrics: c.metrics, Frontier: c.frontier, Trees: c.frontierTrees,
+			Schema: r.schemaFile(g.fitted), Manifest: r.manifest(g, c, estimate, start),
 		})
 		result = &Result{Tree: c.tree, Metrics: c.metrics, Frontier: c.frontier, Files: urls, Estimate: estimate}
 		return err

@@ -39,8 +39,9 @@ func (c *Train) monotone() map[string]int8 {
 	return constraints
 }
 
-// conflictsOfWishes returns the faults that the wishes have whatever the columns are.
-func (c *Train) conflictsOfWishes() []error {
+// conflictsOfConstraints returns the faults of --first, --forbid and --monotone that show
+// without the columns of the input.
+func (c *Train) conflictsOfConstraints() []error {
 	var faults []error
 	constrained := make([]string, len(c.Monotone))
 	for i, one := range parseEach(c.Monotone, parseConstraint) {

@@ -98,7 +98,8 @@ func (c *Train) grid() ([]Member, error) {
 				for _, lambda := range weights {
 					p.Algorithm, p.Lambda, p.Theta = algorithm, lambda, theta
 					m := c.member(p)
-					if !c.redundant(algorithm) && !slices.ContainsFunc(grid, func(other Member) bool { return other.Params == m.Params }) {
+					same := func(other Member) bool { return other.Params == m.Params }
+					if !c.redundant(algorithm) && !slices.ContainsFunc(grid, same) {
 						grid = append(grid, m)
 					}
 				}
@@ -141,7 +142,8 @@ func checkBins(items []string) []error {
 	for i, text := range items {
 		n, err := strconv.Atoi(text)
 		if err != nil || n < 2 || n > maxBins || slices.Contains(items[:i], text) {
-			return []error{fmt.Errorf("%s: want numbers from 2 to %d, each once, or auto", strings.Join(items, ","), maxBins)}
+			return []error{fmt.Errorf(
+				"%s: want numbers from 2 to %d, each once, or auto", strings.Join(items, ","), maxBins)}
 		}
 		codes += n
 	}
@@ -188,7 +190,8 @@ func (p *Parsed) SettleSetUps(prices *tables.Costs) error {
 		}
 	}
 	if len(p.Grid) > maxGrid {
-		return usage.Errorf("--algorithm, --lambda, --theta, --tests and --bins make %d trees with groups of costs, four for each: want at most %d", len(p.Grid), maxGrid)
+		return usage.Errorf("--algorithm, --lambda, --theta, --tests and --bins make %d trees with groups of costs, "+
+			"four for each: want at most %d", len(p.Grid), maxGrid)
 	}
 	return nil
 }

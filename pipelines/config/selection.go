@@ -68,16 +68,16 @@ func (c *Train) conflictsOfChoice() []error {
 		return faults
 	}
 	if slices.Equal(c.Lambda, Choices{lambdaChosen}) {
-		faults = append(faults, errors.New("--lambda auto is a choice among the paper's lambdas: --select first makes none, "+
-			"--select paper does"))
+		faults = append(faults, errors.New("--lambda auto is a choice among the paper's lambdas: "+
+			"--select first makes none, --select paper does"))
 	}
 	for _, budget := range []struct {
 		flag string
 		cost float64
 	}{{"max_expected_cost", c.MaxExpectedCost}, {"max_cost", c.MaxCost}} {
 		if budget.cost != 0 {
-			faults = append(faults, fmt.Errorf("--%s %v is a budget to choose by: --select first chooses nothing; name a rule "+
-				"that does, such as --select best", budget.flag, budget.cost))
+			faults = append(faults, fmt.Errorf("--%s %v is a budget to choose by: --select first chooses nothing; "+
+				"name a rule that does, such as --select best", budget.flag, budget.cost))
 		}
 	}
 	return faults

@@ -84,8 +84,8 @@ func (c *Synth) Validate() error {
 		faults = append(faults, err)
 	}
 	if files := c.Files(); files > maxSynthFiles {
-		faults = append(faults, fmt.Errorf("--rows_per_file %d: that makes %d files; want at most %d", c.RowsPerFile, files,
-			maxSynthFiles))
+		faults = append(faults, fmt.Errorf("--rows_per_file %d: that makes %d files; want at most %d",
+			c.RowsPerFile, files, maxSynthFiles))
 	}
 	if len(faults) > 0 {
 		return usage.All(faults)

@@ -183,8 +183,8 @@ func (c *Train) testSettings() []setting.Setting {
 		},
 		{
 			Name: "monotone", Value: setting.List(&c.Monotone, setting.By(parseConstraint)),
-			Help: "numeric features with which the probability of the second of two classes must not fall (age=+1) or " +
-				"rise (age=-1)",
+			Help: "numeric features with which the probability of the second of two classes must not fall (age=+1) " +
+				"or rise (age=-1)",
 		},
 		{
 			Name: "categorical", Value: setting.List(&c.Categorical),
@@ -219,8 +219,8 @@ func (c *Train) costSettings() []setting.Setting {
 	return setting.In(setting.Costs, []setting.Setting{
 		{
 			Name: "costs", Value: setting.Text(&c.Costs),
-			Help: "CSV of test costs: feature,cost, feature,cost,group,group_cost (a group is paid once on a path) or " +
-				"feature,value,cost; others cost 1",
+			Help: "CSV of test costs: feature,cost, feature,cost,group,group_cost (a group is paid once on a path) " +
+				"or feature,value,cost; others cost 1",
 		},
 		{
 			Name: "repeat_cost", Value: setting.OneOf(&c.RepeatCost, tables.RepeatFull, tree.RepeatFree),
@@ -243,8 +243,8 @@ func (c *Train) classSettings() []setting.Setting {
 		},
 		{
 			Name: "priors", Value: setting.Text(&c.Priors),
-			Help: "frequencies of the classes where the tree is used: CLASS=P,.. or a CSV class,prior (default: as in " +
-				"training)",
+			Help: "frequencies of the classes where the tree is used: CLASS=P,.. or a CSV class,prior " +
+				"(default: as in training)",
 		},
 		{
 			Name: "error_costs", Value: setting.Text(&c.ErrorCosts),
@@ -265,8 +265,9 @@ func (c *Train) growthSettings() []setting.Setting {
 			Help: "score of a test: ec45, ecart, asr, c45, cart, cc45, ccart, ip or bal",
 		},
 		{
-			Name: "lambda", Value: setting.ListBy(&c.Lambda, orAlone(lambdaChosen, setting.Each(setting.By(parseLambda)))),
-			Help: "weight of the impurity reduction in ec45 and ecart; auto: the paper's grid, 1000 to 0.1",
+			Name:  "lambda",
+			Value: setting.ListBy(&c.Lambda, orAlone(lambdaChosen, setting.Each(setting.By(parseLambda)))),
+			Help:  "weight of the impurity reduction in ec45 and ecart; auto: the paper's grid, 1000 to 0.1",
 		},
 		{
 			Name: "theta", Value: setting.List(&c.Theta, setting.By(parseTheta)),
@@ -285,9 +286,10 @@ func (c *Train) growthSettings() []setting.Setting {
 			Help: "nodes with fewer rows are leaves",
 		},
 		{
-			Name: "certificate", Value: setting.OneOf(&c.Certificate, CertificateNone, certificateQuick, certificateFull),
-			Help: "a lower bound on what every tree over the same bins and tests costs that separates the rows as far: " +
-				"none, quick or full (tighter, takes seconds)",
+			Name:  "certificate",
+			Value: setting.OneOf(&c.Certificate, CertificateNone, certificateQuick, certificateFull),
+			Help: "a lower bound on what every tree over the same bins and tests costs that separates the rows " +
+				"as far: none, quick or full (tighter, takes seconds)",
 		},
 	})
 }
@@ -490,5 +492,5 @@ func (c *Train) conflicts() []error {
 			faults = append(faults, fmt.Errorf("column %q is named in both --categorical and --numeric", name))
 		}
 	}
-	return slices.Concat(faults, c.conflictsOfWishes(), c.conflictsOfChoice())
+	return slices.Concat(faults, c.conflictsOfConstraints(), c.conflictsOfChoice())
 }
