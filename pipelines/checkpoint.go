@@ -34,7 +34,7 @@ const (
 	checkpointVersion = 1
 )
 
-// checkpoint is state.json: what a run that grows its trees by levels has finished. The run
+// checkpoint is state.json: the finished work of a run that grows its trees by levels. The run
 // writes it after it has coalesced the rows, after each level and after each tree. A write
 // replaces the whole file or nothing. The first write, before any work, only names the run's
 // folder, so that the next run knows the leftovers of a killed run. Only state.json and the
@@ -92,13 +92,15 @@ func checkpointURL(output string, elem ...string) string {
 	return objectstore.Join(output, append([]string{checkpointFolder}, elem...)...)
 }
 
-// leavesCheckpoints reports whether a run leaves checkpoints.
+// leavesCheckpoints reports whether a run writes checkpoints: it does if it grows trees by
+// levels, or runs on an engine outside this process.
 func leavesCheckpoints(c *TrainConfig) bool {
 	return c.MemoryObjects >= 0 || !engine.IsLocal(c.Runner)
 }
 
 // readCheckpoint returns the checkpoint of an unfinished run in the run folder, or nil.
-// What is not Espalier's is not looked at further, or refused if it is in the way.
+// It ignores a file that is not Espalier's, or refuses the file if this run would write its
+// checkpoints there.
 func readCheckpoint(ctx context.Context, f *source.Files, config *TrainConfig) (*checkpoint, error) {
 	wanted := config.Resume || leavesCheckpoints(config)
 	if wanted {
@@ -122,7 +124,7 @@ func readCheckpoint(ctx context.Context, f *source.Files, config *TrainConfig) (
 	}
 	if !bytes.HasPrefix(b, []byte(checkpointBegin)) {
 		if !wanted {
-			return nil, nil //nolint:nilnil // another's file is none either
+			return nil, nil //nolint:nilnil // the file of another program is no checkpoint
 		}
 		return nil, usage.Errorf("--output: %s is not Espalier's, and is not overwritten: "+
 			"choose another folder, or move it away", url)
@@ -142,7 +144,7 @@ func readCheckpoint(ctx context.Context, f *source.Files, config *TrainConfig) (
 // checkpointBegin is how state.json begins.
 const checkpointBegin = `{"format":"` + checkpointFormat + `",`
 
-// resumable reports whether there is something to go on from.
+// resumable reports whether the checkpoint holds objects to go on from.
 func (c *checkpoint) resumable() bool { return c.RowStats != nil }
 
 // remove removes a checkpoint and the folders that it names.
@@ -161,7 +163,7 @@ func (c *checkpoint) remove(ctx context.Context, s *objectstore.Store, output st
 // folders lists the folders that a checkpoint names.
 func (c *checkpoint) folders() []string { return append(slices.Clone(c.Stale), c.Blocks) }
 
-// removeStale removes folders of runs that are over.
+// removeStale removes the folders of earlier runs.
 func (c *checkpoint) removeStale(ctx context.Context, s *objectstore.Store, output string) error {
 	for _, name := range c.Stale {
 		if uuid.Validate(name) != nil { // no run has such a folder
@@ -182,8 +184,8 @@ func (c *checkpoint) whole() bool {
 	return c.Spec != nil && (c.Growth == nil || len(c.Growth.Root.Class) == len(c.Classes))
 }
 
-// refuseOther refuses a checkpoint of another version, input or configuration, and says
-// which.
+// refuseOther refuses a checkpoint of another version, input or configuration, and says what
+// differs.
 func (p *plan) refuseOther(c *checkpoint) error {
 	changed := func(what string) error {
 		return usage.Errorf("--resume: %s since the run in %s began: undo that, or start anew with --overwrite",

@@ -35,7 +35,7 @@ type choosing struct {
 
 	// objects reads all training objects.
 	objects func(ctx context.Context) (*dataset.Objects, error)
-	// model makes a tree of a root that was grown by the parameters of a candidate.
+	// model makes a tree of a root that was grown with the parameters of a candidate.
 	model func(root *induce.Node, candidate int) *tree.Tree
 }
 
@@ -106,7 +106,7 @@ func (c *choosing) warnOfDeadline(candidates []frontier.Candidate) {
 	}
 }
 
-// winner is the chosen tree, and the documents about the trees that it was chosen among.
+// winner is the chosen tree, with the documents about its competitors.
 type winner struct {
 	candidate *frontier.Candidate
 	frontier  *runfolder.Frontier // nil: there was no competition
@@ -115,7 +115,7 @@ type winner struct {
 	folds     *runfolder.Folds    // nil: there was no cross-validation
 }
 
-// winner returns the tree that is chosen, after a competition if there is a choice.
+// winner returns the chosen tree: the winner of a competition, or the only candidate.
 func (c *choosing) winner(ctx context.Context, candidates []frontier.Candidate) (*winner, error) {
 	if c.selection.Undecided(len(candidates)) {
 		return c.compete(ctx, candidates)
@@ -164,7 +164,7 @@ func newPool(
 	return pool, nil
 }
 
-// describe describes the listed points of a choice, and takes the chosen one.
+// describe describes the points that frontier.json lists, and returns the chosen one.
 func (c *choosing) describe(ctx context.Context, pool *frontier.Pool, choice *frontier.Choice) (*winner, error) {
 	n := len(choice.Listed)
 	list := make([]*frontier.Candidate, n)
@@ -190,7 +190,7 @@ func (c *choosing) describe(ctx context.Context, pool *frontier.Pool, choice *fr
 	return &winner{candidate: list[at], frontier: f, trees: trees, at: at}, nil
 }
 
-// frontierPoint describes the point of an index in frontier.json.
+// frontierPoint returns the entry of frontier.json with the index i.
 func frontierPoint(i int, p *frontier.Listed, c *frontier.Candidate, pool *frontier.Pool) runfolder.Point {
 	scores := &pool.Prunings[pool.PruningOf(&p.Point)]
 	return runfolder.Point{
@@ -211,8 +211,8 @@ func frontierPart(c *frontier.Candidate, part dataset.Part, s *prune.Score) runf
 
 // certify returns the certificate of a tree: a lower bound on the cost of any tree that
 // separates the training objects as far as this one did before it was pruned. grown is
-// the number of trees that the run has grown. The certificate is nil if the run is to
-// have none, or can have none.
+// the number of trees that the run has grown. The certificate is nil if the settings or
+// the size of the data rule it out.
 func (c *choosing) certify(ctx context.Context, t *frontier.Candidate, grown int64) (*tree.Certificate, error) {
 	var certificate *tree.Certificate
 	err := c.driver.Phase(ctx, "certificate", 1, "steps", func(s *parallel.Steps) error {

@@ -11,7 +11,8 @@ import (
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
-// objects are the rows of each part of the split, those of equal codes put together.
+// objects are the objects of each part of the split: an object stands for all rows with the
+// same codes.
 type objects struct {
 	*fitted
 
@@ -71,8 +72,8 @@ func (r *run) coalesce(ctx context.Context, f *fitted) (*objects, error) {
 	return &objects{f.counted(&parts[dataset.Train]), parts}, nil
 }
 
-// counted returns the same features with the numbers of training rows that have no value or
-// a rare one: rows have weights, and the summaries count weights.
+// counted returns the same features with the numbers of training rows whose value is missing
+// or rare. The summaries have the weights of these rows, not their numbers.
 func (f *fitted) counted(train *jobs.ObjectStats) *fitted {
 	counted := *f
 	counted.features = slices.Clone(f.features)

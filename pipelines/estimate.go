@@ -18,14 +18,15 @@ import (
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
-// rehearsalRows are the rows from which a run is foreseen.
+// rehearsalRows is the number of rows of a rehearsal.
 const rehearsalRows = 1 << 18
 
-// inMemory reports whether a run keeps all objects in this process, where a run is over
-// before much could be foreseen of it.
+// inMemory reports whether a run keeps all objects in the memory of this process. Such a run
+// is not rehearsed: it would be over about as soon as the rehearsal.
 func inMemory(c *TrainConfig) bool { return c.MemoryObjects < 0 && engine.IsLocal(c.Runner) }
 
-// dryRun says what a run would take.
+// dryRun estimates the time and memory that a run would take, and lets the engine translate
+// its jobs.
 func dryRun(ctx context.Context, c *TrainConfig, p *config.Parsed, reporter engine.Reporter) (*Result, error) {
 	e, err := engine.Named(c.Runner)
 	if err != nil {
@@ -59,9 +60,9 @@ func dryRun(ctx context.Context, c *TrainConfig, p *config.Parsed, reporter engi
 	return &Result{Estimate: estimate, Translated: names}, err
 }
 
-// foretell makes the estimate of a run that is about to begin and tells it; nil: there is
-// none. A sample from which nothing can be foreseen does not keep the run from trying: what
-// is wrong with the data, the run says.
+// foretell estimates what a run that is about to begin will take, and tells the user; nil:
+// there is no estimate. The run begins even if the rehearsal fails: a sample may have faults
+// that all rows together do not have.
 func (r *run) foretell(ctx context.Context) (*runfolder.Estimate, error) {
 	if inMemory(r.config) {
 		return nil, nil //nolint:nilnil // none is made
@@ -106,7 +107,7 @@ func (p *plan) foresee(ctx context.Context, d *engine.Driver) (*runfolder.Estima
 	return e, g, nil
 }
 
-// rehearse trains on a sample, up to the grown trees. What is in its scratch folder stays.
+// rehearse trains on a sample, up to the grown trees. The caller removes the scratch folder.
 func (r *run) rehearse(ctx context.Context, share float64) (*grown, *forecast.Sample, error) {
 	f, err := r.fit(ctx)
 	if err != nil {
@@ -137,8 +138,9 @@ func (r *run) rehearse(ctx context.Context, share float64) (*grown, *forecast.Sa
 	return g, s, nil
 }
 
-// rehearseChoice scores and prunes the trees of a rehearsal, for how long that takes. It
-// returns the folds that the run will want, by the validation rows of the rarest class.
+// rehearseChoice scores and prunes the trees of a rehearsal, to measure the time. It returns
+// the number of folds of the run, which folds decides by the validation rows of the rarest
+// class in the sample.
 func (r *run) rehearseChoice(ctx context.Context, g *grown, folds func(rare float64) int) (int, error) {
 	if !r.undecided() {
 		return 0, nil
@@ -194,8 +196,8 @@ func (p *plan) foreseen(d *engine.Driver) *forecast.Run {
 	return r
 }
 
-// columnBytes returns what the two passes over the rows read: the second one leaves constant
-// columns out.
+// columnBytes returns the bytes that the two passes over the rows read. The second pass leaves
+// constant columns out.
 func (p *plan) columnBytes(second *jobs.RowSpec) int64 {
 	n := int64(0)
 	for _, f := range p.input.Files {
@@ -204,8 +206,8 @@ func (p *plan) columnBytes(second *jobs.RowSpec) int64 {
 	return n
 }
 
-// measured returns what the run has taken; nil on engines, of which this process does not
-// see the counts.
+// measured returns the time, memory and bytes that the run has taken; nil on an engine outside
+// this process, whose counts this process does not see.
 func (r *run) measured(g *grown) *runfolder.Estimate {
 	if !r.driver.Local() {
 		return nil
@@ -235,8 +237,8 @@ func (r *run) measured(g *grown) *runfolder.Estimate {
 	return e
 }
 
-// rehearsing shows the jobs of a rehearsal. It drops warnings and notes: the run says them
-// again.
+// rehearsing shows the jobs of a rehearsal. It drops warnings and notes, as the run itself
+// repeats them.
 type rehearsing struct{ engine.Reporter }
 
 // Job implements engine.Reporter.
@@ -257,8 +259,8 @@ type graph struct {
 	build func(s beam.Scope, tasks beam.PCollection)
 }
 
-// graphs returns the jobs of a run that has grown so far, or whose rehearsal has: one of
-// each kind.
+// graphs returns one job of each kind, with the settings of a run whose trees, or those of its
+// rehearsal, are grown.
 func (r *run) graphs(done *grown) []graph {
 	g := &grower{run: r, objects: done.objects, members: done.members, progress: progress{roots: done.roots}}
 	summarise, coalesce := r.summariseConfig(), r.coalesceConfig(done.fitted)

@@ -52,8 +52,8 @@ func foreseen(t *testing.T, c pipelines.TrainConfig) (estimate, measured *runfol
 	return r.Estimate, m.Measured
 }
 
-// within checks an estimate against what was measured. Memory is that of the
-// test's own process, which has run other tests: the command's test checks it.
+// within checks an estimate against the measured figures, without memory: the process has run
+// other tests before, so that the command's test checks memory.
 func within(t *testing.T, factor float64, estimate, measured *runfolder.Estimate) {
 	t.Helper()
 	check := func(name string, got, want int64) {

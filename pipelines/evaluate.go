@@ -69,7 +69,7 @@ func Evaluate(
 	return t, m, err
 }
 
-// measureRows scores the rows and counts.
+// measureRows scores the rows, and measures the tree by their labels.
 func measureRows(
 	ctx context.Context, c *EvaluateConfig, f *source.Files, e engine.Engine, reporter engine.Reporter,
 ) (*tree.Tree, *runfolder.Metrics, error) {

@@ -19,12 +19,12 @@ import (
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
-// fitted is what one pass over the rows has shown.
+// fitted is what a run knows after one pass over the rows.
 type fitted struct {
 	label    tree.Label
-	features []dataset.Feature // that have tests
+	features []dataset.Feature // with at least two codes, so that a node can test them
 	spec     jobs.RowSpec      // how the columns of these features, the label and the weight are read
-	constant []string          // columns of which all training rows have one code
+	constant []string          // columns with the same code in all training rows
 	stats    *jobs.RowStats
 }
 
@@ -35,7 +35,7 @@ func (r *run) summariseConfig() jobs.SummariseConfig {
 		Rows: r.schema.rows.Encode(), Workers: workers, Out: r.place.scratch + "/summarise",
 		Classes: tables.WeighsClasses(r.config.ClassWeights),
 		Limits:  binning.Limits{Values: r.config.MaxValues, Categories: binning.DefaultLimits().Categories},
-		Pieces:  pieces(4*workers, len(r.input.Tasks)), // more than workers, which so end at about the same time
+		Pieces:  pieces(4*workers, len(r.input.Tasks)), // small ones, so that all workers end at about the same time
 		Run:     r.files.Run.Name(),
 	}
 }
@@ -61,7 +61,7 @@ func (r *run) fit(ctx context.Context) (*fitted, error) {
 	if !stats.Fractional {
 		f.spec.WeightScale = 1
 	}
-	at := len(r.schema.rows.Features) // of the label; that of the classes' weights comes last
+	at := len(r.schema.rows.Features) // index of the label; the class weights come last
 	if f.label, err = r.fitLabel(columns[at]); err != nil {
 		return nil, err
 	}
@@ -74,9 +74,9 @@ func (r *run) fit(ctx context.Context) (*fitted, error) {
 	return f, r.fitFeatures(ctx, f, columns[:at])
 }
 
-// summarise runs the pass over the rows. It returns their statistics and the encoded
-// summaries of all columns: those of the features, then that of the label, and where
-// classes are weighed that of their weights.
+// summarise runs the pass over the rows. It returns the statistics of the rows and an encoded
+// summary of each column: the features in order, the label, and the class weights if classes
+// are weighed.
 func (r *run) summarise(ctx context.Context) (*jobs.RowStats, [][]byte, error) {
 	config := r.summariseConfig()
 	if len(r.input.Tasks) == 0 {
@@ -103,7 +103,7 @@ func (p *plan) noRows(problem string) error {
 	}
 }
 
-// fitLabel finds the classes, and what the data owner says about them.
+// fitLabel finds the classes, and adds the priors and error costs that the user states.
 func (r *run) fitLabel(encoded []byte) (tree.Label, error) {
 	column := r.config.Label
 	s, _, err := binning.Decode(encoded)
@@ -122,7 +122,7 @@ func (r *run) fitLabel(encoded []byte) (tree.Label, error) {
 		return tree.Label{Column: column, Classes: classes}, nil
 	}
 	if len(r.parsed.Monotone) > 0 && len(classes) != 2 {
-		// A probability that does not fall is that of the second of two classes.
+		// A constraint is about the probability of the second of two classes.
 		return tree.Label{}, usage.Errorf("--monotone: the label %q has %d classes, want two", column, len(classes))
 	}
 	return r.describeLabel(classes)
@@ -138,8 +138,8 @@ func (p *plan) describeLabel(classes []string) (l tree.Label, err error) {
 	return l, err
 }
 
-// fitFeatures fits each feature to its summary. It leaves out those with one code, and
-// those that are forbidden.
+// fitFeatures fits each feature to its summary. It leaves out forbidden features and features
+// with a single code.
 func (r *run) fitFeatures(ctx context.Context, f *fitted, encoded [][]byte) error {
 	tested := make([]int, 0, len(encoded))
 	for i := range encoded {

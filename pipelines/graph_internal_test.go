@@ -186,9 +186,9 @@ func TestGraphs(t *testing.T) {
 func TestGraphSize(t *testing.T) {
 	smallRun, small := trained(t, 600, 0.5)
 	largeRun, large := trained(t, 600, 0)
-	bytes := func(g *grown) int { return len(jobs.MustJSON(g.roots[0])) }
-	if bytes(small)*10 > bytes(large) {
-		t.Fatalf("trees of %d and %d bytes: want very different ones", bytes(small), bytes(large))
+	size := func(g *grown) int { return len(jobs.MustJSON(g.roots[0])) }
+	if size(small)*10 > size(large) {
+		t.Fatalf("trees of %d and %d bytes: want very different ones", size(small), size(large))
 	}
 	a, b := protos(t, smallRun, small), protos(t, largeRun, large)
 	for name := range a {
@@ -237,7 +237,7 @@ func TestTranslate(t *testing.T) {
 		} `json:"autoscalingSettings"`
 		Packages []struct{ Name, Location string }
 	}
-	var jobs []string
+	var got []string
 	for _, text := range jobsIn(log.String()) {
 		var job struct {
 			Name, Type, ProjectID string
@@ -250,13 +250,13 @@ func TestTranslate(t *testing.T) {
 			t.Fatalf("%v in\n%s", err, text)
 		}
 		w := job.Environment.WorkerPools[0]
-		jobs = append(jobs, fmt.Sprintf("%s %s %d %d %v %s", job.Name, job.Type, w.Threads, w.Scaling.Max, slices.Contains(job.Environment.Experiments, "use_runner_v2"), w.Packages[0].Name))
+		got = append(got, fmt.Sprintf("%s %s %d %d %v %s", job.Name, job.Type, w.Threads, w.Scaling.Max, slices.Contains(job.Environment.Experiments, "use_runner_v2"), w.Packages[0].Name))
 	}
 	var want []string
 	for _, name := range []string{"summarise", "coalesce", "level", "grow", "evaluate"} {
 		want = append(want, "espalier-dry-run-"+name+" JOB_TYPE_BATCH 4 7 true worker")
 	}
-	if diff := cmp.Diff(want, jobs); diff != "" {
+	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("jobs (-want +got):\n%s", diff)
 	}
 }

@@ -19,13 +19,13 @@ import (
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
-// grown are the trees of the grid, or as many as there was time for.
+// grown are the trees of the grid, or as many of them as there was time for.
 type grown struct {
 	*objects
 
 	members []config.Member // of the grid
 	roots   []*induce.Node  // their trees
-	passes  int64           // of jobs over the training objects
+	passes  int64           // times that jobs have read all training objects
 }
 
 // progress is how far the trees of the grid have been grown.
@@ -40,13 +40,14 @@ type grower struct {
 	*run
 	*objects
 
-	members   []config.Member // of the grid, those without time left out
+	members   []config.Member // of the grid; fewer if the deadline came first
 	progress  progress
-	passes    int64         // of jobs over the training objects
+	passes    int64         // times that jobs have read all training objects
 	levelTook time.Duration // by the last level
 }
 
-// grow grows the trees of the grid from where progress stands, and saves it at each level.
+// grow grows the trees of the grid on from a progress. It saves the progress after each level
+// and each tree.
 func (r *run) grow(ctx context.Context, o *objects, from progress) (*grown, error) {
 	g := &grower{run: r, objects: o, members: r.parsed.Grid, progress: from}
 	for g.progress.next != nil {
@@ -60,13 +61,13 @@ func (r *run) grow(ctx context.Context, o *objects, from progress) (*grown, erro
 	return &grown{objects: o, members: g.members, roots: g.progress.roots, passes: g.passes}, nil
 }
 
-// begin returns the progress of a grid of which nothing is grown.
+// begin returns the progress before any tree is grown.
 func (r *run) begin(o *objects) progress {
 	train := o.train()
 	return progress{next: levels.NewGrowth(train.ClassObjects, train.ClassWeight, r.config.MemoryObjects)}
 }
 
-// finishNext finishes the next tree, and with it as many trees as one job can grow.
+// finishNext finishes the next tree, and all trees after it if one job can grow them together.
 func (g *grower) finishNext(ctx context.Context) error {
 	if err := g.settleLarge(ctx); err != nil {
 		return err
@@ -79,7 +80,7 @@ func (g *grower) finishNext(ctx context.Context) error {
 			return err
 		}
 	}
-	done := append(g.progress.roots, roots...)
+	done := slices.Concat(g.progress.roots, roots)
 	g.progress = progress{roots: done}
 	switch {
 	case len(done) == len(g.members):
@@ -93,7 +94,7 @@ func (g *grower) finishNext(ctx context.Context) error {
 	return nil
 }
 
-// columns returns the features as the scan for tests sees them, with the wishes about them.
+// columns returns the features as the scan for tests needs them, with their constraints.
 func (p *plan) columns(features []dataset.Feature) []split.Column {
 	columns := split.Columns(features)
 	for i := range columns {
@@ -105,7 +106,7 @@ func (p *plan) columns(features []dataset.Feature) []split.Column {
 	return columns
 }
 
-// growConfig returns what the jobs of the growth share, of a member of the grid.
+// growConfig returns the settings that all jobs share in growing a member of the grid.
 func (r *run) growConfig(o *objects, m config.Member) jobs.GrowConfig {
 	train := o.train()
 	return jobs.GrowConfig{
@@ -117,8 +118,8 @@ func (r *run) growConfig(o *objects, m config.Member) jobs.GrowConfig {
 	}
 }
 
-// next returns the job settings of the tree under growth, of the last tree where all are
-// finished.
+// next returns the settings of the jobs that grow the next tree; if all trees are finished,
+// of the jobs that grew the last one.
 func (g *grower) next() jobs.GrowConfig {
 	return g.growConfig(g.objects, g.members[min(len(g.progress.roots), len(g.members)-1)])
 }
@@ -128,31 +129,32 @@ func (g *grower) smallConfig() jobs.SmallConfig {
 	for _, m := range g.members[len(g.progress.roots):] {
 		c.Trees = append(c.Trees, m.Params)
 	}
-	if !g.driver.Local() { // which has workers for each
+	if !g.driver.Local() { // an engine has workers for each tree
 		c.Together = 1
 	}
 	c.Out = g.newFolder("grow")
 	return c
 }
 
-// growSmall gathers the objects of small open nodes and grows each in one worker, and with
-// the root all trees that are left. It returns their roots.
+// growSmall gathers the objects of each small open node in one worker, which grows the node to
+// the end. If the root itself is small, the job grows all trees that are left. growSmall
+// returns the roots of the trees.
 func (g *grower) growSmall(ctx context.Context) ([]*induce.Node, error) {
-	config, next := g.smallConfig(), g.progress.next
+	small, next := g.smallConfig(), g.progress.next
 	if next.Root.Test != nil {
-		config.Trees = config.Trees[:1]
+		small.Trees = small.Trees[:1]
 	}
-	defer g.removeAll(context.WithoutCancel(ctx), config.Out, config.Spill) //nolint:errcheck // scratch
-	if err := jobs.WriteSmall(ctx, &config, next, max(jobs.PartitionObjects, g.config.MemoryObjects)); err != nil {
+	defer g.removeAll(context.WithoutCancel(ctx), small.Out, small.Spill) //nolint:errcheck // scratch
+	if err := jobs.WriteSmall(ctx, &small, next, max(jobs.PartitionObjects, g.config.MemoryObjects)); err != nil {
 		return nil, err
 	}
-	total := int64(len(config.Trees)) * next.Weight()
+	total := int64(len(small.Trees)) * next.Weight()
 	settled := func(p *jobs.Progress) (int64, string) {
 		return p.Weight.Load(), fmt.Sprintf("%d leaves", p.Nodes.Load())
 	}
 	what := engine.Job{Name: "induce", Total: total, Unit: "weight settled", Done: settled}
 	err := g.driver.Run(ctx, what, g.tasks(dataset.Train), func(s beam.Scope, tasks beam.PCollection) {
-		jobs.Grow(s, tasks, config)
+		jobs.Grow(s, tasks, small)
 	})
 	if err != nil {
 		return nil, err
@@ -160,7 +162,7 @@ func (g *grower) growSmall(ctx context.Context) ([]*induce.Node, error) {
 	g.passes++
 	var roots []*induce.Node
 	err = g.driver.Phase(ctx, "collect", 1, "trees", func(*parallel.Steps) (err error) {
-		roots, err = jobs.ReadGrown(ctx, &config)
+		roots, err = jobs.ReadGrown(ctx, &small)
 		return err
 	})
 	if err != nil {

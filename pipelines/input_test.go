@@ -122,8 +122,8 @@ func featureOf(t *testing.T, features []dataset.Feature, name string) *dataset.F
 	return nil
 }
 
-// TestHiveBelowInput: what stands before the folder that was asked for names no
-// column, and a column of the path beats that of the file.
+// TestHiveBelowInput: folders above the input folder name no columns, and a column of the
+// path replaces the file's column of the same name.
 func TestHiveBelowInput(t *testing.T) {
 	root := filepath.Join(t.TempDir(), "run=3")
 	partition(t, filepath.Join(root, "x=1", "a.parquet"), 20, 0)

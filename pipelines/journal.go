@@ -21,7 +21,7 @@ type journal struct {
 	plan       *plan
 	files      *source.Files
 	blocks     string // folder of all that the run keeps: object blocks and scratch
-	on         bool   // the run leaves checkpoints
+	on         bool   // the run writes checkpoints
 	generation string // of state.json; empty: there is none
 	resumable  bool   // state.json holds objects to go on from
 }
@@ -34,8 +34,8 @@ type saved struct {
 
 // openJournal decides where a run keeps its objects: in memory if all nodes are grown there,
 // else in the checkpoint folder. c is the checkpoint of an unfinished run in the output
-// folder, or nil. A run that is told to resume goes on from it: saved is what it holds, else
-// nil.
+// folder, or nil. If this run resumes the unfinished one, openJournal returns the
+// objects and trees of the checkpoint, else nil.
 func openJournal(
 	ctx context.Context, d *engine.Driver, p *plan, c *checkpoint, scratch string,
 ) (*journal, *saved, error) {
@@ -60,7 +60,7 @@ func openJournal(
 	}
 }
 
-// claim names the run's folder before any work is done.
+// claim writes a checkpoint that only names the run's folder, before any work is done.
 func (j *journal) claim(ctx context.Context, c *checkpoint) error {
 	claim := checkpoint{
 		checkpointHead: newCheckpointHead(),
@@ -77,14 +77,16 @@ func (j *journal) claim(ctx context.Context, c *checkpoint) error {
 	return claim.removeStale(ctx, j.files.Store, j.plan.config.Output)
 }
 
-// restore takes over what a checkpoint says, if it is of the same input and configuration.
+// restore returns what a checkpoint holds. It refuses a checkpoint of another input or
+// configuration.
 func (j *journal) restore(ctx context.Context, c *checkpoint) (*saved, error) {
 	config := j.plan.config
 	if err := j.plan.refuseOther(c); err != nil {
 		return nil, err
 	}
 	j.on, j.resumable, j.blocks, j.generation = true, true, checkpointURL(config.Output, c.Blocks), c.seen.Generation
-	if err := j.files.Store.RemoveAll(ctx, objectstore.Join(j.blocks, scratchFolder)); err != nil { // of the run before
+	earlier := objectstore.Join(j.blocks, scratchFolder)
+	if err := j.files.Store.RemoveAll(ctx, earlier); err != nil {
 		return nil, usage.Errorf("--output: %v", err)
 	}
 	f := &fitted{spec: *c.Spec, constant: c.Constant, stats: c.RowStats}
@@ -107,7 +109,8 @@ func (j *journal) restore(ctx context.Context, c *checkpoint) (*saved, error) {
 }
 
 // place returns where the run keeps what its jobs exchange. memory is a folder in the memory
-// of this process, which the workers of an engine do not see: local says that there are none.
+// of this process. local reports whether all workers are in this process: others do not see
+// that folder.
 func (j *journal) place(memory string, local bool) place {
 	scratch := memory
 	if j.on && !local {
@@ -151,12 +154,13 @@ func (j *journal) save(ctx context.Context, o *objects, at progress) error {
 	return nil
 }
 
-// folder names the folder of all that the run keeps, in the checkpoint folder.
+// folder returns the name of blocks within the checkpoint folder.
 func (j *journal) folder() string {
 	return strings.TrimPrefix(j.blocks, checkpointURL(j.plan.config.Output)+"/")
 }
 
-// write writes state.json over what this run has seen or written.
+// write writes state.json. It fails if anyone else has written the file since this run read or
+// wrote it.
 func (j *journal) write(ctx context.Context, c *checkpoint, o objectstore.WriteOptions) error {
 	b, err := json.Marshal(c)
 	if err != nil {
@@ -175,8 +179,8 @@ func (j *journal) write(ctx context.Context, c *checkpoint, o objectstore.WriteO
 	return nil
 }
 
-// discard removes what a run that has finished, or has come to no checkpoint, keeps in the
-// checkpoint folder.
+// discard removes what the run keeps in the checkpoint folder, once the run has finished or
+// has failed with nothing to go on from.
 func (j *journal) discard(ctx context.Context) error {
 	if j.generation == "" {
 		return nil

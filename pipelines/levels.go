@@ -34,8 +34,8 @@ func (g *grower) settleLarge(ctx context.Context) error {
 	return nil
 }
 
-// advance grows the large nodes by a level, or by several if one job is to do so and a
-// single pass counts the first.
+// advance grows the large nodes by one level. It grows several levels in one job if
+// --levels_per_job says so and one pass counts the first of these levels.
 func (g *grower) advance(ctx context.Context, level *levels.Grower) error {
 	next, memory := g.progress.next, g.config.HistogramMemory
 	passes := level.Passes(next, memory)
@@ -66,7 +66,7 @@ func (g *grower) count(ctx context.Context, p *levels.Pass, level *levels.Grower
 	return jobs.ReadCounts(ctx, level, p, config.Out, 0)
 }
 
-// unroll runs a job of several levels.
+// unroll runs one job that grows several levels.
 func (g *grower) unroll(ctx context.Context, p *levels.Pass, level *levels.Grower) error {
 	config := g.levelConfig(g.config.LevelsPerJob)
 	defer g.files.Store.RemoveAll(context.WithoutCancel(ctx), config.Out) //nolint:errcheck // scratch
@@ -104,7 +104,7 @@ func (g *grower) levelConfig(depth int) jobs.LevelConfig {
 	return c
 }
 
-// runLevels runs one job of levels.
+// runLevels runs one job that counts or grows levels.
 func (g *grower) runLevels(ctx context.Context, config *jobs.LevelConfig, state *jobs.LevelState, name string) error {
 	tasks := g.tasks(dataset.Train)
 	if err := jobs.WriteLevel(ctx, config, state, tasks); err != nil {
@@ -119,7 +119,7 @@ func (g *grower) runLevels(ctx context.Context, config *jobs.LevelConfig, state 
 	})
 }
 
-// closeLarge makes leaves of the large open nodes, for want of time.
+// closeLarge makes the large open nodes leaves, because the deadline is near.
 func (g *grower) closeLarge(ctx context.Context, level *levels.Grower) error {
 	p := g.progress.next.Close()
 	counts, err := g.count(ctx, p, level, "closing")
@@ -130,7 +130,7 @@ func (g *grower) closeLarge(ctx context.Context, level *levels.Grower) error {
 	return nil
 }
 
-// deadline returns when a run that began at a time should be over; zero: at no time.
+// deadline returns when a run that began at start should be over; zero: there is no deadline.
 func deadline(c *TrainConfig, start time.Time) time.Time {
 	if c.Deadline == 0 {
 		return time.Time{}
@@ -138,8 +138,9 @@ func deadline(c *TrainConfig, start time.Time) time.Time {
 	return start.Add(time.Duration(c.Deadline * float64(time.Second)))
 }
 
-// levelsAhead is how often the time of the last level must be left for another one to begin:
-// for the level itself, for counting what it leaves open, and for the evaluation.
+// levelsAhead is the time that must be left before another level begins, in multiples of the
+// time of the last level: one for the level, one for counting the nodes that it leaves open,
+// and one for the evaluation.
 const levelsAhead = 3
 
 // late reports whether another level would not be over in time.
@@ -147,8 +148,8 @@ func (g *grower) late() bool {
 	return !g.deadline.IsZero() && time.Now().Add(levelsAhead*g.levelTook).After(g.deadline)
 }
 
-// growUntil returns the Unix time in ms at which small nodes must be grown; 0: at no time.
-// The evaluation takes about as long as a level.
+// growUntil returns the Unix time, in ms, by which small nodes must be grown; 0: there is no
+// deadline. It leaves the evaluation as much time as the last level took.
 func (g *grower) growUntil() int64 {
 	if g.deadline.IsZero() {
 		return 0

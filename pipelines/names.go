@@ -7,8 +7,7 @@ import (
 	"github.com/espalier-ml/espalier/pipelines/engine"
 )
 
-// The names of other packages' types by which callers of Train, Evaluate, Predict and
-// Synth say what they want and see what they get.
+// Types of other packages that callers of Train, Evaluate, Predict and Synth use.
 type (
 	// Reporter shows progress.
 	Reporter = engine.Reporter
@@ -25,7 +24,7 @@ type (
 	StorageConfig = config.StorageConfig
 	// EngineConfig says how jobs run on an engine.
 	EngineConfig = config.EngineConfig
-	// Choices are the values of a setting for each of which trees are grown.
+	// Choices are the values of a setting: trees are grown for each value.
 	Choices = config.Choices
 
 	// UsageError says that a command or its configuration cannot be carried out.
@@ -35,7 +34,7 @@ type (
 	// InterruptedError says that a run was interrupted and can be resumed.
 	InterruptedError = engine.InterruptedError
 
-	// Estimate is what a run takes.
+	// Estimate is the time and memory that a run takes.
 	Estimate = runfolder.Estimate
 	// MetricsFile is metrics.json.
 	MetricsFile = runfolder.Metrics

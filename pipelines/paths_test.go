@@ -67,7 +67,7 @@ func printedRows(n int) []printedRow {
 	return list
 }
 
-// class depends on all columns, so that whatever is left of them is tested.
+// class depends on all columns, so that a tree tests each column that a run has.
 func (p *printedRow) class(r *rand.Rand) string {
 	score := 0
 	for _, yes := range []bool{

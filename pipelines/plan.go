@@ -48,24 +48,25 @@ func newPlan(ctx context.Context, f *source.Files, c *TrainConfig, p *config.Par
 	return &plan{config: c, parsed: p, input: in, schema: s, costs: costs, tables: classes}, nil
 }
 
-// sample returns the plan of the same run over row groups that have so many rows together,
-// in this process and in memory, and their share of all rows.
+// sample returns the plan of a rehearsal: the same run over row groups of at least the given
+// number of rows together, in this process and in memory. It also returns the share of all
+// rows that these row groups have.
 func (p *plan) sample(rows int64) (*plan, float64) {
 	in, share := p.input.Sample(rows)
-	config, settings := *p.config, *p.parsed
-	config.MemoryObjects, config.Runner, config.LevelsPerJob, config.Deadline = -1, engine.DefaultRunner(), 1, 0
+	changed, settings := *p.config, *p.parsed
+	changed.MemoryObjects, changed.Runner, changed.LevelsPerJob, changed.Deadline = -1, engine.DefaultRunner(), 1, 0
 	settings.Grid = slices.Clone(settings.Grid)
 	for i := range settings.Grid {
 		params := &settings.Grid[i].Params
 		params.MinRows = int64(math.Ceil(float64(params.MinRows) * share))
 	}
 	return &plan{
-		config: &config, parsed: &settings, input: in, schema: p.schema, costs: p.costs.OfFeatures(), tables: p.tables,
+		config: &changed, parsed: &settings, input: in, schema: p.schema, costs: p.costs.OfFeatures(), tables: p.tables,
 		sampled: true,
 	}, share
 }
 
-// undecided reports whether there is a tree to choose.
+// undecided reports whether the run has to choose among trees.
 func (p *plan) undecided() bool { return p.parsed.Selection.Undecided(len(p.parsed.Grid)) }
 
 // mayValidate reports whether the settings set rows aside for validation. Whether there
@@ -74,8 +75,9 @@ func (p *plan) mayValidate() bool {
 	return p.parsed.Column != "" || p.parsed.Shares[dataset.Validation] > 0
 }
 
-// narrowed returns the plan without the trees that nothing chooses: where there are no
-// validation rows to choose by, the grid is its first tree. note tells the user so.
+// narrowed returns the plan without the trees that cannot be chosen: the grid is only its
+// first tree if the rule is to take that one, or if there are neither validation rows nor
+// folds to choose by. It calls note to tell the user of the latter.
 func (p *plan) narrowed(validates bool, note func(text string)) *plan {
 	narrow, settings := *p, *p.parsed
 	if s := &settings.Selection; s.Undecided(len(settings.Grid)) && !validates && s.Folds.Number == 0 {

@@ -28,7 +28,7 @@ import (
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
-// PredictResult is what a scoring has come to.
+// PredictResult is the result of a scoring.
 type PredictResult struct {
 	Tree    *tree.Tree
 	Rows    int64
@@ -108,18 +108,18 @@ func newPrediction(
 	if p.spec, err = source.ScoringSpec(p.input, p.tree, label, weight); err != nil {
 		return nil, err
 	}
-	p.spec.DropNullLabels = true // such rows are scored, and not measured
+	p.spec.DropNullLabels = true // rows without a label are scored, not measured
 	if err := p.checkCopied(); err != nil {
 		return nil, err
 	}
 	return p, p.nameOutputs()
 }
 
-// maxPredictedLeaves is what two bytes can number beside the mark of null.
+// maxPredictedLeaves is the number of leaves that two bytes can tell apart, beside null.
 const maxPredictedLeaves = 1<<16 - 1
 
-// checkCopied makes sure that all files have the columns that are copied, under
-// names that predictions do not have, and lists them.
+// checkCopied lists the columns to copy. It refuses a column that is missing in a file, and
+// a column with the name of a column of the predictions.
 func (p *prediction) checkCopied() error {
 	if n := p.tree.CountLeaves(); n > maxPredictedLeaves {
 		return usage.Errorf("--model %s: a tree of %d leaves; predictions are written of at most %d",
@@ -154,7 +154,7 @@ func (p *prediction) checkCopied() error {
 	return nil
 }
 
-// nameOutputs names each file's predictions as the file is named below its folder.
+// nameOutputs gives the predictions of each file the path of that file below its folder.
 func (p *prediction) nameOutputs() error {
 	seen := make(map[string]string)
 	for i, file := range p.input.Files {
@@ -184,9 +184,8 @@ func (p *prediction) nameOutputs() error {
 // scratchInOutput is the folder of what an engine's workers exchange.
 const scratchInOutput = "_scratch"
 
-// clear opens the folder of the predictions, removes finished ones that are to be
-// replaced, and claims the names of these: until they are finished the folder has
-// no others.
+// clear opens the folder of the predictions, removes earlier predictions that are to be
+// replaced, and claims the names of the new ones.
 func (p *prediction) clear(ctx context.Context, start time.Time) error {
 	names := p.names
 	if !p.driver.Local() {
@@ -219,7 +218,7 @@ func (p *prediction) run(ctx context.Context, start time.Time) (*PredictResult, 
 	}
 	r, err := p.score(ctx)
 	if err == nil {
-		// The work notices the end of the context itself: nothing is left half done.
+		// Phase waits even if ctx has ended: the work itself watches ctx, and leaves no half-written folder.
 		write := func(*parallel.Steps) error { return p.commit(ctx, r, start) }
 		err = p.driver.Phase(context.WithoutCancel(ctx), forecast.Write, 1, "folder", write)
 	}
@@ -258,8 +257,8 @@ func (p *prediction) score(ctx context.Context) (*PredictResult, error) {
 	return r, nil
 }
 
-// sweepWithin is the time in which temporary files go after an interrupt; those that
-// stay are nobody's, and go with the next run into the folder.
+// sweepWithin is the time for removing temporary files after an interrupt. The next run into
+// the folder removes the rest.
 const sweepWithin = 300 * time.Millisecond
 
 // sweep removes the temporary files of an interrupted run whose workers were left
@@ -273,9 +272,8 @@ func (p *prediction) sweep(ctx context.Context) {
 	_ = p.files.Store.Sweep(soon, p.config.Output) // the interrupt says more
 }
 
-// undo removes what was written of predictions that are not finished, and the claim. Which
-// files an engine's workers have written before it failed is not known: they stay,
-// claimed, and --overwrite replaces them.
+// undo removes unfinished predictions and the claim. Files that the workers of an engine may
+// have written stay, and so does the claim: a run with --overwrite replaces them.
 func (p *prediction) undo(ctx context.Context) {
 	if !p.output.HoldsClaim(ctx) { // another run has taken the folder over
 		return
@@ -326,7 +324,7 @@ func (p *prediction) predictConfig(scratch string) jobs.PredictConfig {
 
 // predictJob runs a job that scores the rows of tasks.
 func predictJob(
-	ctx context.Context, j *engine.Driver, t *tree.Tree, tasks []jobs.Task, name string, config jobs.PredictConfig,
+	ctx context.Context, j *engine.Driver, t *tree.Tree, tasks []jobs.Task, name string, c jobs.PredictConfig,
 ) (*jobs.Predicted, error) {
 	groups := int64(0)
 	for _, task := range tasks {
@@ -334,12 +332,12 @@ func predictJob(
 	}
 	what := engine.Job{Name: name, Total: groups, Unit: "row groups", Done: engine.TasksDone}
 	err := j.Run(ctx, what, tasks, func(s beam.Scope, tasks beam.PCollection) {
-		jobs.Predict(s, tasks, config)
+		jobs.Predict(s, tasks, c)
 	})
 	if err != nil {
 		return nil, err
 	}
-	return jobs.ReadPredicted(ctx, config.Out, t)
+	return jobs.ReadPredicted(ctx, c.Out, t)
 }
 
 func novelties(t *tree.Tree, counted *jobs.Predicted) []runfolder.ColumnNovelty {
@@ -353,7 +351,7 @@ func novelties(t *tree.Tree, counted *jobs.Predicted) []runfolder.ColumnNovelty 
 	return list
 }
 
-// checkNovelty refuses rows too many of which are unlike those of training.
+// checkNovelty refuses the rows if too many have a value that training did not have.
 func (p *prediction) checkNovelty(r *PredictResult) error {
 	columns := append([]runfolder.ColumnNovelty{{}}, r.Columns...) // a tree may test none
 	worst := slices.MaxFunc(columns, func(a, b runfolder.ColumnNovelty) int {
@@ -388,13 +386,13 @@ func (p *prediction) commit(ctx context.Context, r *PredictResult, start time.Ti
 	return err
 }
 
-// unseenTold is one in how many rows may have a value that training did not have
-// before that is told.
+// unseenTold is the share of rows, one in so many, that may have a value that training did not
+// have without a warning.
 const unseenTold = 10
 
-// warnOfNovelty names the columns of which more than a tenth of the rows have a
-// value that training did not have: a category that is not listed, or a number out
-// of the range. Whatever the tree says of such rows is a guess.
+// warnOfNovelty warns of each column in which more than a tenth of the rows have a value
+// that training did not have: a new category, or a number out of the range. The tree can
+// only guess the classes of such rows.
 func warnOfNovelty(reporter engine.Reporter, columns []runfolder.ColumnNovelty, rows int64) {
 	for _, c := range columns {
 		fresh := c.Unseen + c.Outside

@@ -16,18 +16,18 @@ import (
 	"github.com/espalier-ml/espalier/pipelines/source"
 )
 
-// run is what all stages of a training work with. The stages are values, each made of the
-// one before it:
+// run is what all stages of a training work with. Each stage is a value, made from the stage
+// before it:
 //
 //	fitted   features, classes and row statistics, from the rows
 //	objects  rows of equal codes put together, in blocks
 //	grown    a tree for each member of the grid
-//	scored   the trees with the rows that reach their leaves
+//	scored   the trees with the numbers of rows at their leaves
 //	chosen   one of them, or one of their prunings, with its documents
-//	Result   what was written
+//	Result   the chosen tree, its metrics and the files of the run folder
 //
-// A resumed run begins with objects and trees that a checkpoint holds; a rehearsal makes
-// the same stages of a sample of the rows.
+// A resumed run begins with the objects and trees of a checkpoint. A rehearsal makes the same
+// stages from a sample of the rows.
 type run struct {
 	*plan
 
@@ -35,17 +35,17 @@ type run struct {
 	files    *source.Files
 	place    place
 	journal  *journal
-	deadline time.Time // at which the run should be over; zero: at no time
+	deadline time.Time // when the run should be over; zero: there is no deadline
 }
 
 // place is where a run keeps what its jobs exchange.
 type place struct {
-	scratch string // folder of what one job leaves to the next one
+	scratch string // folder of what a job leaves for the next job
 	blocks  string // folder of object blocks
-	spills  bool   // jobs exchange by files there what is too much for a shuffle
+	spills  bool   // jobs write what is too large for a shuffle to files in blocks
 }
 
-// narrowed returns the run without the trees that nothing chooses: see plan.narrowed.
+// narrowed returns the run without the trees that cannot be chosen: see plan.narrowed.
 func (r *run) narrowed(validates bool) *run {
 	narrow := *r
 	narrow.plan = r.plan.narrowed(validates, r.driver.Reporter.Note)
@@ -57,7 +57,7 @@ func (r *run) newFolder(name string) string {
 	return fmt.Sprintf("%s/%s-%d", r.place.scratch, name, len(r.driver.Timings))
 }
 
-// spill returns a new folder for what is too much for a job's shuffle; empty if all is to
+// spill returns a new folder for data that are too large for a job's shuffle; empty: all data
 // stay in memory.
 func (r *run) spill(name string) string {
 	if !r.place.spills {
@@ -79,7 +79,8 @@ func (r *run) removeAll(ctx context.Context, folders ...string) error {
 	return nil
 }
 
-// pieces returns into how many pieces row groups are cut so that all workers have work.
+// pieces returns the number of pieces to cut each row group into, so that all workers have
+// work.
 func pieces(workers, rowGroups int) int { return (workers + rowGroups - 1) / max(1, rowGroups) }
 
 // readInput is openInput as a phase of a run.

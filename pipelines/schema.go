@@ -139,7 +139,7 @@ func kindOf(column *parquetio.Column, c *TrainConfig) dataset.Kind {
 }
 
 // checkReadable makes sure that all columns but the ignored ones can be read. Its error
-// names every column of another type.
+// names every column that cannot be read.
 func (s *schema) checkReadable(in *source.Input, c *TrainConfig, p *config.Parsed) error {
 	var names []string
 	var first *dataset.DataError
@@ -164,7 +164,7 @@ func (s *schema) checkReadable(in *source.Input, c *TrainConfig, p *config.Parse
 	}
 }
 
-// asError returns the error, or nil where there is none.
+// asError returns e as an error: a nil pointer becomes a nil error.
 func asError(e *dataset.DataError) error {
 	if e == nil {
 		return nil

@@ -18,14 +18,14 @@ import (
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
-// scored are the grown trees with the rows that reach their leaves.
+// scored are the grown trees with the numbers of validation and test rows at their leaves.
 type scored struct {
 	*grown
 
 	candidates []frontier.Candidate
 }
 
-// score makes trees of what was grown, and counts the rows that reach their leaves.
+// score makes trees of the grown nodes, and counts the validation and test rows at their leaves.
 func (r *run) score(ctx context.Context, g *grown) (*scored, error) {
 	candidates := make([]frontier.Candidate, len(g.roots))
 	trees := make([]*tree.Tree, len(g.roots))
@@ -89,7 +89,7 @@ func stoppedLeaves(root *induce.Node) int {
 	return n
 }
 
-// describeWeights says in a tree what its weights are.
+// describeWeights notes in a tree how its training rows were weighed.
 func (f *fitted) describeWeights(d *tree.Training) {
 	if len(f.spec.ClassWeights) == 0 {
 		return
@@ -108,16 +108,16 @@ func (r *run) evaluateConfig(o *objects, trees []*tree.Tree) jobs.EvaluateConfig
 	}
 }
 
-// countLeaves counts the validation and test rows by the leaf of each tree that they reach.
+// countLeaves counts the validation and test rows at each leaf of each tree.
 func (r *run) countLeaves(
 	ctx context.Context, o *objects, trees []*tree.Tree,
 ) (counts [dataset.Parts][]*tree.LeafCounts, err error) {
-	config := r.evaluateConfig(o, trees)
+	c := r.evaluateConfig(o, trees)
 	tasks := slices.Concat(o.tasks(dataset.Validation), o.tasks(dataset.Test))
-	if len(tasks) > 0 && r.driver.Serialises() { // which hands them over as they are
+	if len(tasks) > 0 && r.driver.Serialises() { // a job in this process takes the trees as they are
 		for i := range trees {
-			config.Trees = append(config.Trees, fmt.Sprintf("%s/tree-%03d.json", config.Out, i))
-			if err := r.files.Write(ctx, config.Trees[i], trees[i].Encode()); err != nil {
+			c.Trees = append(c.Trees, fmt.Sprintf("%s/tree-%03d.json", c.Out, i))
+			if err := r.files.Write(ctx, c.Trees[i], trees[i].Encode()); err != nil {
 				return counts, err
 			}
 		}
@@ -125,14 +125,14 @@ func (r *run) countLeaves(
 	if len(tasks) > 0 {
 		what := engine.Job{Name: "evaluate", Total: int64(len(tasks)), Unit: "blocks", Done: engine.TasksDone}
 		err := r.driver.Run(ctx, what, tasks, func(s beam.Scope, tasks beam.PCollection) {
-			jobs.Evaluate(s, tasks, config)
+			jobs.Evaluate(s, tasks, c)
 		})
 		if err != nil {
 			return counts, err
 		}
 	}
 	for part := range dataset.Part(dataset.Parts) {
-		if counts[part], err = jobs.ReadLeafCounts(ctx, config.Out, part, trees); err != nil {
+		if counts[part], err = jobs.ReadLeafCounts(ctx, c.Out, part, trees); err != nil {
 			return counts, err
 		}
 	}

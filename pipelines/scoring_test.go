@@ -65,10 +65,10 @@ func (s *publicSet) quickTree(t *testing.T, columns []string, repeats string) *t
 	return tr
 }
 
-// TestScoredPublicData: on each row of the public data sets the scorer reaches the
-// leaf that the router does by codes, row by row and by columns, and who asks for
-// one value at a time asks for the features on the row's path, each once and no
-// other, and pays what that path is billed at.
+// TestScoredPublicData: on each row of the public data sets the scorer reaches the leaf of
+// the router, which goes by codes. It does so row by row and by columns. Asking for one value
+// at a time asks for each feature on the path once and for no other, and costs the bill of
+// the path.
 func TestScoredPublicData(t *testing.T) {
 	for i, s := range publicSets(t) {
 		t.Run(s.name, func(t *testing.T) {

@@ -17,7 +17,7 @@ import (
 	"github.com/espalier-ml/espalier/pipelines/source"
 )
 
-// SynthResult is what a made-up data set has come to.
+// SynthResult describes the data set that Synth has written.
 type SynthResult struct {
 	Files  int // of rows
 	Rows   int64
@@ -29,9 +29,9 @@ type SynthResult struct {
 
 // Synth makes up a data set whose classes follow a hidden tree, and writes it as
 // Parquet files, with the costs of its features and the tree beside them. The
-// same configuration gives the same values everywhere and the same bytes
-// wherever the codec does, which is at least on all processors of a kind. If it
-// fails or is interrupted, no file stays.
+// same configuration gives the same values everywhere, and the same bytes wherever
+// the codec gives the same bytes: at least on all processors of one architecture.
+// If Synth fails or is interrupted, no file stays.
 func Synth(ctx context.Context, c SynthConfig, reporter engine.Reporter) (result *SynthResult, err error) {
 	defer func() { err = engine.OrInterrupted(ctx, err) }()
 	if err := c.Validate(); err != nil {
@@ -66,8 +66,8 @@ type synthesis struct {
 	store  *objectstore.Store
 	folder *runfolder.Folder
 
-	next atomic.Int64 // file that no worker has taken
-	rows atomic.Int64 // done
+	next atomic.Int64 // index of the next file to write
+	rows atomic.Int64 // written
 
 	mu      sync.Mutex
 	counts  []int64  // see synth.Group.Count

@@ -18,16 +18,16 @@ import (
 	"github.com/espalier-ml/espalier/pipelines/source"
 )
 
-// Result is what a training run has made.
+// Result is what a training run has made. A dry run makes only Estimate and Translated.
 type Result struct {
 	Tree    *tree.Tree
 	Metrics *runfolder.Metrics
-	Files   []string // written, in order, but for the trees of the frontier
+	Files   []string // URLs in the order of writing, without the trees of the frontier
 
 	Frontier *runfolder.Frontier // nil: there was nothing to choose
 
-	Estimate   *runfolder.Estimate // of what the run takes; nil where it was not wanted. A dry run has nothing else,
-	Translated []string            // but for the jobs that the engine has translated
+	Estimate   *runfolder.Estimate // time and memory, estimated before the run; nil: not estimated
+	Translated []string            // jobs that the engine has translated in a dry run
 }
 
 // Train trains a tree and writes its run folder.
@@ -59,7 +59,7 @@ func Train(ctx context.Context, c TrainConfig, reporter engine.Reporter) (r *Res
 	return r, engine.OrInterrupted(locked, err)
 }
 
-// train trains on what was opened.
+// train trains on the opened input, or returns the result of a finished run.
 func (o *opened) train(
 	ctx context.Context, d *engine.Driver, c *TrainConfig, p *config.Parsed, start time.Time,
 ) (*Result, error) {
@@ -95,7 +95,7 @@ func (o *opened) train(
 	return result, nil
 }
 
-// train takes a run through its stages, from what is saved of it, if anything.
+// train takes a run through its stages. It begins with the saved stages if from is not nil.
 func (r *run) train(ctx context.Context, from *saved, output *runfolder.Folder, start time.Time) (*Result, error) {
 	r = r.narrowed(r.mayValidate())
 	var estimate *runfolder.Estimate
@@ -124,7 +124,7 @@ func (r *run) train(ctx context.Context, from *saved, output *runfolder.Folder, 
 	return r.write(ctx, g, c, output, estimate, start)
 }
 
-// prepare makes objects of the rows, which is the first thing to be saved.
+// prepare makes objects of the rows, and saves them.
 func (r *run) prepare(ctx context.Context) (*saved, error) {
 	f, err := r.fit(ctx)
 	if err != nil {
@@ -138,7 +138,8 @@ func (r *run) prepare(ctx context.Context) (*saved, error) {
 	return &saved{o, at}, r.journal.save(ctx, o, at)
 }
 
-// giveUp ends a run that has failed: what it keeps is left only if it can go on from there.
+// giveUp ends a run that has failed, and returns its error. It removes what the run keeps,
+// unless a resumed run can go on from that.
 func (j *journal) giveUp(ctx context.Context, err error) error {
 	switch {
 	case !j.resumable:
@@ -158,16 +159,15 @@ func (j *journal) giveUp(ctx context.Context, err error) error {
 type opened struct {
 	input      *source.Input
 	output     *runfolder.Folder
-	unfinished *checkpoint // of a run before it; nil: none
+	unfinished *checkpoint // checkpoint of an earlier run; nil: there is none
 	lock       *runfolder.Lock
 }
 
-// open reads the footers of the input, locks the output folder, looks at it and
-// reads the checkpoint in it, if any, as far as possible at the same time: object
-// stores take a while for each.
-// The context that it returns ends when the lock is lost.
+// open reads the footers of the input, locks and opens the output folder, and reads the
+// checkpoint in that folder, if any. It does so at the same time as far as possible, since
+// object stores answer slowly. The context that it returns ends when the lock is lost.
 func open(ctx context.Context, j *engine.Driver, c *TrainConfig) (o *opened, locked context.Context, err error) {
-	// The work notices the end of the context itself: a lock must not be left behind.
+	// Phase waits even if ctx has ended: the work itself watches ctx, and leaves no lock.
 	err = j.Phase(context.WithoutCancel(ctx), forecast.Footers, 0, "files", func(s *parallel.Steps) (err error) {
 		o, locked, err = openAll(ctx, j, c, s)
 		return err
@@ -190,7 +190,7 @@ func openAll(
 		o.output, err = runfolder.Open(reading, f.Store, c.Output, runfolder.Training, c.Overwrite || c.Resume)
 	}
 	if err != nil {
-		cancel() // the others are of no interest then
+		cancel() // the other results are not needed
 	}
 	wg.Wait()
 	if err = cmp.Or(err, inputErr, checkpointErr); err != nil && o.lock != nil {
@@ -213,5 +213,5 @@ func (o *opened) finishedRun(ctx context.Context, f *source.Files, c *TrainConfi
 	if o.unfinished == nil {
 		return r, nil
 	}
-	return r, o.unfinished.remove(ctx, f.Store, c.Output) // which the run had no time for
+	return r, o.unfinished.remove(ctx, f.Store, c.Output) // the run ended before it could
 }

@@ -129,8 +129,8 @@ func TestColumnOrderDoesNotMatter(t *testing.T) {
 	}
 }
 
-// TestWishes: by hand, size parts the fruit no better than color does.
-func TestWishes(t *testing.T) {
+// TestConstraints: by hand, size parts the fruit no better than color does.
+func TestConstraints(t *testing.T) {
 	c := fruitConfig(t)
 	c.Overwrite, c.First = true, []string{"size"}
 	r, err := pipelines.Train(context.Background(), c, &silent{})

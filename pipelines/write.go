@@ -11,8 +11,8 @@ import (
 	"github.com/espalier-ml/espalier/pipelines/forecast"
 )
 
-// schemaFile returns schema.json: what each column is used for and, of the features
-// that could be tested, how their values become codes and what they cost.
+// schemaFile returns schema.json: the role of each column, and how the values of each
+// fitted feature become codes and what its tests cost.
 func (p *plan) schemaFile(f *fitted) *tree.Schema {
 	s := &tree.Schema{Label: f.label}
 	fitted := make(map[string]*dataset.Feature, len(f.features))
@@ -35,6 +35,7 @@ func (p *plan) schemaFile(f *fitted) *tree.Schema {
 	return s
 }
 
+// manifest returns manifest.json: the settings, the inputs, the counts and the times of the run.
 func (r *run) manifest(g *grown, c *chosen, estimate *runfolder.Estimate, start time.Time) *runfolder.Manifest {
 	m := &runfolder.Manifest{
 		Format: runfolder.ManifestFormat, Version: 1, Espalier: runfolder.Version(),
@@ -63,7 +64,7 @@ func (r *run) manifest(g *grown, c *chosen, estimate *runfolder.Estimate, start 
 func (r *run) write(
 	ctx context.Context, g *grown, c *chosen, output *runfolder.Folder, estimate *runfolder.Estimate, start time.Time,
 ) (result *Result, err error) {
-	// The work notices the end of the context itself: nothing is left half done.
+	// Phase waits even if ctx has ended: the work itself watches ctx, and leaves no half-written folder.
 	err = r.driver.Phase(context.WithoutCancel(ctx), forecast.Write, 1, "folder", func(*parallel.Steps) error {
 		urls, err := output.Write(ctx, &runfolder.Run{
 			Tree: c.tree, Metrics: c.metrics, Frontier: c.frontier, Trees: c.frontierTrees,

@@ -89,7 +89,7 @@ func TestConfigsRefuseUnknownKeys(t *testing.T) {
 	}
 }
 
-// TestChangeable: by hand, the settings that do not decide which tree a run makes.
+// TestChangeable lists, by hand, the settings without influence on the tree.
 func TestChangeable(t *testing.T) {
 	c := config.DefaultTrain()
 	var got []string

@@ -16,8 +16,8 @@ import (
 	"github.com/espalier-ml/espalier/pipelines/tables"
 )
 
-// Choices are the values of a setting of which each makes trees of its own: see
-// member. In JSON and YAML one value may stand without the list.
+// Choices are the values of a setting: the grid has trees for each value. In JSON and YAML
+// one value may stand without the list.
 type Choices []string
 
 // UnmarshalJSON reads a list of texts and numbers, or one of them.
@@ -68,11 +68,11 @@ const maxGrid = 256
 // lambdaChosen stands for the paper's grid of lambda.
 const lambdaChosen = "auto"
 
-// lambdaAuto is the paper's grid of lambda, from large to small: one that falls
-// until the validation AUC does, too.
+// lambdaAuto is the paper's grid of lambda, from large to small. The paper lowers lambda
+// until the validation AUC falls.
 func lambdaAuto() Choices { return Choices{"1000", "300", "100", "30", "10", "3", "1", "0.3", "0.1"} }
 
-// binsAuto stands for 128 bins, and 512 of plenty of rows.
+// binsAuto stands for 128 bins, and for 512 bins from manyRows on.
 const binsAuto = "auto"
 
 // parseLambda and parseTheta read a number of the grid.
@@ -113,7 +113,7 @@ func (c *Train) grid() ([]Member, error) {
 	return grid, nil
 }
 
-// starts are the parameters of trees for each family of tests and number of bins.
+// starts returns parameters for each family of tests and number of bins.
 func (c *Train) starts(families []split.Family) []induce.Params {
 	var list []induce.Params
 	for _, family := range families {
@@ -158,8 +158,8 @@ func checkBins(items []string) []error {
 // more, on fewer they find noise.
 const manyRows = 30_000
 
-// SettleBins replaces auto by what the number of input rows calls for, and tells
-// the trees of the grid their bins.
+// SettleBins replaces auto by the number of bins that suits the number of input rows, and
+// sets the bins of each tree of the grid.
 func (p *Parsed) SettleBins(rows int64) {
 	if p.Bins[0] == 0 {
 		p.Bins[0] = 128
@@ -172,9 +172,9 @@ func (p *Parsed) SettleBins(rows int64) {
 	}
 }
 
-// SettleSetUps adds, where groups have prices and a tree is chosen, trees whose scores
-// count these in other ways, for each tree whose scores count prices. The plain ones
-// come first: the first of all is the one that --select first takes.
+// SettleSetUps adds trees to the grid if groups of features have prices and a tree is to be
+// chosen: for each tree whose score counts prices, one tree for each other way to count the
+// prices of groups. It adds them at the end, as --select first takes the first tree.
 func (p *Parsed) SettleSetUps(prices *tables.Costs) error {
 	if !prices.Grouped() || len(p.Grid) < 2 {
 		return nil
@@ -196,8 +196,8 @@ func (p *Parsed) SettleSetUps(prices *tables.Costs) error {
 	return nil
 }
 
-// redundant reports whether an algorithm grows the same trees as another one that
-// is named, too.
+// redundant reports whether an algorithm grows the same trees as another algorithm of the
+// grid.
 func (c *Train) redundant(a split.Algorithm) bool {
 	if c.Costs != "" || c.RepeatCost != tables.RepeatFull {
 		return false

@@ -42,10 +42,11 @@ func DefaultPredict() Predict {
 	}
 }
 
+// Values of the settings of a scoring.
 const (
-	keepKey   = "key"
-	KeepAll   = "all"
-	LabelNone = "none" // no metrics, even if the input has a column of that name
+	keepKey   = "key"  // --keep: the columns of --key
+	KeepAll   = "all"  // --keep: all columns
+	LabelNone = "none" // --label: no metrics, even if the input has a column of that name
 )
 
 // Settings declares the settings of a scoring, which set the fields of c.

@@ -93,10 +93,12 @@ func (c *Synth) Validate() error {
 	return nil
 }
 
+// Storage returns the settings by which the files are written.
 func (c *Synth) Storage() StorageConfig {
 	s := DefaultStorageConfig()
 	s.StorageTimeout = c.StorageTimeout
 	return s
 }
 
+// Files returns the number of Parquet files.
 func (c *Synth) Files() int64 { return (c.Rows-1)/c.RowsPerFile + 1 }
