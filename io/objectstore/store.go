@@ -143,7 +143,7 @@ func (s *Store) List(ctx context.Context, pattern string) ([]Object, error) {
 	}
 }
 
-// noMatchError says that no object has a name that a pattern matches. It is fs.ErrNotExist.
+// noMatchError says that a pattern matches no object. It is fs.ErrNotExist.
 type noMatchError struct{}
 
 func (noMatchError) Error() string     { return "no object matches" }

@@ -50,7 +50,7 @@ func isThere(t *testing.T, s *objectstore.Store, url string) bool {
 	return err == nil
 }
 
-// wantRefusal checks that an error is one of usage, with a text.
+// wantRefusal wants an error of usage with this text.
 func wantRefusal(t *testing.T, what string, err error, text string) {
 	t.Helper()
 	if !errors.As(err, new(*usage.Error)) || !strings.Contains(err.Error(), text) {

@@ -7,20 +7,20 @@ type Group int
 
 // The groups, in the order of the help.
 const (
-	Run       Group = iota // what is read and written
-	Model                  // the tree that is used
+	Run       Group = iota // input and output
+	Model                  // the tree in use
 	Rows                   // weights, labels and parts of the rows
-	Tests                  // what a node may test
-	Costs                  // what tests cost
-	Classes                // what is known of the classes
-	Growth                 // how trees are grown
-	Choice                 // which tree is chosen
-	Case                   // the case that is asked about
-	MadeUp                 // the data set that is made up
+	Tests                  // tests that a node may have
+	Costs                  // prices of tests
+	Classes                // class weights, priors, prices of errors
+	Growth                 // growth of trees
+	Choice                 // choice of the tree
+	Case                   // the case of ask
+	MadeUp                 // the data set of synth
 	Resources              // time and memory
-	Printed                // what is printed
+	Printed                // output on the terminal
 	Storage                // object stores and files
-	Engines                // where jobs run
+	Engines                // runners
 )
 
 // Groups lists the groups in the order of the help.

@@ -43,7 +43,7 @@ func sdkFlag(t *testing.T, name, value string) {
 	})
 }
 
-// wantUsage checks that an error is one of usage, with a text.
+// wantUsage wants an error of usage with this text.
 func wantUsage(t *testing.T, what string, err error, text string) {
 	t.Helper()
 	if !errors.As(err, new(*usage.Error)) || !strings.Contains(err.Error(), text) {
