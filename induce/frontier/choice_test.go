@@ -29,7 +29,7 @@ func listed(c *frontier.Choice) string {
 
 // TestChoose: by hand on grownTree, pruned in leaves. Costs and areas are 0 and .5, 1
 // and .786, 2.25 and .827; the second point is .43 above the chord, and so the knee. The
-// second tree has equal points, which come after those of the first. The tree with one
+// second tree has equal points, after the points of the first tree. The tree with one
 // test has a worst path of 1, the whole tree one of 3.
 func TestChoose(t *testing.T) {
 	for _, c := range []struct {
