@@ -76,7 +76,7 @@ func (c *Config) Settings() []setting.Setting {
 		},
 		{
 			Name: "noise", Value: setting.Share(&c.Noise),
-			Help: "share of the rows whose class is not that of the hidden tree",
+			Help: "share of rows with another class than the hidden tree gives",
 		},
 		{
 			Name: "seed", Value: setting.Whole(&c.Seed, setting.From(0)),

@@ -356,7 +356,7 @@ func (c *Train) resourceSettings() []setting.Setting {
 		},
 		{
 			Name: "levels_per_job", Value: setting.Whole(&c.LevelsPerJob, setting.Between(1, 64)), Changeable: true,
-			Help: "levels that one job grows, for engines that are slow to start one",
+			Help: "levels grown by one job; more than 1 suits engines with slow starts of jobs",
 		},
 	})
 }
