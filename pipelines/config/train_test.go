@@ -1,0 +1,176 @@
+package config_test
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/espalier-ml/espalier/induce/split"
+	"github.com/espalier-ml/espalier/pipelines/config"
+	"github.com/espalier-ml/espalier/pipelines/source"
+	"github.com/espalier-ml/espalier/pipelines/tables"
+)
+
+// required returns the default settings of a training with what a run requires.
+func required() config.Train {
+	c := config.DefaultTrain()
+	c.Input, c.Label, c.Output = []string{"a.parquet"}, "class", "run"
+	return c
+}
+
+func parsed(t *testing.T, c config.Train) *config.Parsed {
+	t.Helper()
+	p, err := c.Parse()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// TestGrids: the trees of a grid, by hand: an algorithm without a lambda takes one tree for
+// all lambdas, and cc45 grows the trees of c45 where all tests have one price.
+func TestGrids(t *testing.T) {
+	for name, test := range map[string]struct {
+		change func(c *config.Train)
+		trees  int
+		single bool // tests for single bins
+	}{
+		"default":         {func(*config.Train) {}, (4 + 1) * 2 * 2, true},
+		"with prices":     {func(c *config.Train) { c.RepeatCost = "free" }, (4 + 2) * 2 * 2, true},
+		"the paper's":     {func(c *config.Train) { c.Lambda, c.Theta = config.Choices{"auto"}, config.Choices{"0.005"} }, (9 + 1) * 2, true},
+		"thresholds":      {func(c *config.Train) { c.Tests = config.Choices{"threshold"} }, (4 + 1) * 2, false},
+		"numbers of bins": {func(c *config.Train) { c.Bins, c.Tests = config.Choices{"8", "32"}, config.Choices{"both"} }, (4 + 1) * 2 * 2, true},
+	} {
+		c := required()
+		test.change(&c)
+		p := parsed(t, c)
+		if len(p.Grid) != test.trees || p.SingleBins() != test.single {
+			t.Errorf("%s: %d trees, single bins %v; want %d, %v", name, len(p.Grid), p.SingleBins(), test.trees, test.single)
+		}
+	}
+}
+
+// TestAutoBins: 128 bins, and 512 from 30,000 rows on, as docs/settings.md says.
+func TestAutoBins(t *testing.T) {
+	for rows, want := range map[int64]int{29_999: 128, 30_000: 512} {
+		p := parsed(t, required())
+		p.SettleBins(rows)
+		if !slices.Equal(p.Bins, []int{want}) || p.Grid[0].Algorithm.Bins != want {
+			t.Errorf("%d rows: %v bins, %d in the tree; want %d", rows, p.Bins, p.Grid[0].Algorithm.Bins, want)
+		}
+	}
+}
+
+// TestSetUps: where groups have a price, each tree whose scores count prices gets three
+// more, which count the price of a group otherwise; the plain ones come first.
+func TestSetUps(t *testing.T) {
+	url := filepath.Join(t.TempDir(), "costs.csv")
+	if err := os.WriteFile(url, []byte("feature,cost,group,group_cost\na,1,lab,5\nb,2,lab,5\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	costs, err := tables.ReadCosts(t.Context(), source.Process, url, []string{"a", "b"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := required()
+	c.Costs = url
+	p := parsed(t, c)
+	plain, priced := slices.Clone(p.Grid), 0
+	for _, m := range plain {
+		if m.Params.Algorithm.ByPrice() {
+			priced++
+		}
+	}
+	if err := p.SettleSetUps(costs); err != nil {
+		t.Fatal(err)
+	}
+	if len(p.Grid) != len(plain)+3*priced || priced == 0 {
+		t.Errorf("%d trees of %d, %d by price: want three more for each", len(p.Grid), len(plain), priced)
+	}
+	if last := p.Grid[len(p.Grid)-1]; last.Params.SetUps != split.NoSetUps || last.Algorithm.SetUps == "" {
+		t.Errorf("the last tree counts set-ups by %v, %q", last.Params.SetUps, last.Algorithm.SetUps)
+	}
+	before := len(p.Grid)
+	if err := p.SettleSetUps(new(tables.Costs)); err != nil || len(p.Grid) != before {
+		t.Errorf("without groups: %d trees of %d, error %v", len(p.Grid), before, err)
+	}
+}
+
+// TestFaults: settings that do not go together are refused by their names.
+func TestFaults(t *testing.T) {
+	for text, change := range map[string]func(c *config.Train){
+		"--resume goes on with a run":                func(c *config.Train) { c.Resume, c.Overwrite = true, true },
+		`"a" is named in both --categorical`:         func(c *config.Train) { c.Categorical, c.Numeric = []string{"a"}, []string{"a"} },
+		"--lambda auto":                              func(c *config.Train) { c.Select, c.Lambda = "first", config.Choices{"auto"} },
+		"--max_cost 3":                               func(c *config.Train) { c.Select, c.MaxCost = "first", 3 },
+		"--alpha":                                    func(c *config.Train) { c.Alpha = "0.5" },
+		`--monotone: the feature "a" is named twice`: func(c *config.Train) { c.Monotone = []string{"a=+1", "a=-1"} },
+		"want FEATURE=+1":                            func(c *config.Train) { c.Monotone = []string{"a"} },
+		"threshold tests":                            func(c *config.Train) { c.Monotone, c.Tests = []string{"a=1"}, config.Choices{"onehot"} },
+		"both --first and --forbid":                  func(c *config.Train) { c.First, c.Forbid = []string{"a"}, []string{"a"} },
+		"both --monotone and --forbid":               func(c *config.Train) { c.Monotone, c.Forbid = []string{"a=1"}, []string{"a"} },
+		"--split 70/10":                              func(c *config.Train) { c.Split = "70/10" },
+		"--bins":                                     func(c *config.Train) { c.Bins = config.Choices{"8", "8"} },
+		"trees: want 1 to 256": func(c *config.Train) {
+			c.Theta = nil
+			for i := range 60 {
+				c.Theta = append(c.Theta, "0.0"+strings.Repeat("0", i%20)+strings.Repeat("1", 1+i/20))
+			}
+		},
+	} {
+		c := required()
+		change(&c)
+		if err := c.Validate(); err == nil || !strings.Contains(err.Error(), text) {
+			t.Errorf("want an error with %q, got %v", text, err)
+		}
+	}
+}
+
+// TestFixed: the fixed settings decide which tree a run makes. The others may change when a
+// run is resumed.
+func TestFixed(t *testing.T) {
+	c := required()
+	c.Monotone, c.Alpha, c.Prune, c.Split = []string{"a=-1"}, "0.5", config.Choices{"leaves"}, "part"
+	p := parsed(t, c)
+	if p.Monotone["a"] != -1 || p.Column != "part" || p.Selection.Alpha == nil || *p.Selection.Alpha != 0.5 {
+		t.Errorf("parsed %+v", p)
+	}
+	fixed, err := c.Fixed()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, there := fixed["output"]; there || fixed["label"] != "class" || fixed["alpha"] != "0.5" {
+		t.Errorf("fixed settings: %v", fixed)
+	}
+	if _, err := config.Preset("papers"); err == nil {
+		t.Error("no error for a preset that there is not")
+	}
+}
+
+// TestOtherVerbs: evaluate, predict and synth name their missing settings; synth counts its
+// files.
+func TestOtherVerbs(t *testing.T) {
+	evaluate, predict, synth := config.DefaultEvaluate(), config.DefaultPredict(), config.DefaultSynth()
+	for name, err := range map[string]error{"evaluate": evaluate.Validate(), "predict": predict.Validate(), "synth": synth.Validate()} {
+		if err == nil || !strings.Contains(err.Error(), "required") {
+			t.Errorf("%s without settings: %v", name, err)
+		}
+	}
+	evaluate.Model, evaluate.Input = "run", []string{"a.parquet"}
+	predict.Model, predict.Input, predict.Output = "run", []string{"a.parquet"}, "scored"
+	synth.Output, synth.Rows, synth.StorageTimeout = "data", 2_500_000, 7
+	for name, err := range map[string]error{"evaluate": evaluate.Validate(), "predict": predict.Validate(), "synth": synth.Validate()} {
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if synth.Files() != 3 || synth.Storage().StorageTimeout != 7 {
+		t.Errorf("%d files, %v s; want 3 files of a million rows at most, 7 s", synth.Files(), synth.Storage().StorageTimeout)
+	}
+	synth.RowsPerFile = 1
+	if err := synth.Validate(); err == nil || !strings.Contains(err.Error(), "--rows_per_file") {
+		t.Errorf("2,500,000 files: %v", err)
+	}
+}
