@@ -68,14 +68,15 @@ func (s *searcher) tabulate() {
 	var cuts []cut
 	for f, own := range s.p.row(s.object) {
 		a := &s.p.features[f]
-		for code := range s.table[f] {
-			s.table[f][code] = mass.total
+		table := s.table[s.tables[f]:]
+		for code := range a.weight {
+			table[code] = mass.total
 			if code == int(own) || a.weight[code] == 0 {
 				continue
 			}
 			cuts = a.appendCuts(cuts[:0], int32(f), own, uint16(code))
 			for i := range cuts {
-				s.table[f][code] = min(s.table[f][code], cuts[i].taken(mass.weight[f], mass.below[f], mass.total))
+				table[code] = min(table[code], cuts[i].taken(mass.weight[f], mass.below[f], mass.total))
 			}
 		}
 	}
@@ -110,7 +111,7 @@ func (s *searcher) findCentral(g *region, most int) int {
 		}
 		taken := s.most
 		for f, code := range row {
-			if taken = min(taken, s.table[f][code]); taken <= least {
+			if taken = min(taken, s.table[s.tables[f]+int(code)]); taken <= least {
 				break
 			}
 		}

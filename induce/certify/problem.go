@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/parallel"
 	"github.com/espalier-ml/espalier/induce/portable"
 	"github.com/espalier-ml/espalier/induce/split"
 )
@@ -77,7 +78,7 @@ type problem struct {
 	groups     []float64 // price of each group
 	items      int       // see cut
 	codes      []uint16  // a row of features for each object
-	marks      []uint64  // the rows' low bytes, eight to a word
+	marks      []uint64  // the low bytes of the universe's rows, eight to a word
 	words      int       // number of words of marks in a row
 	class      []int32
 	weight     []int64
@@ -93,9 +94,10 @@ type problem struct {
 	work       int // see Options
 	effort     effort
 	meter      meter
-	mixed      int     // number of merged objects of several classes
-	limit      float64 // a leaf of at most this weight may have several classes
-	unit       float64 // all prices are multiples of it; 0: there is no such unit
+	searchers  []*searcher // at rest, see bounds
+	mixed      int         // number of merged objects of several classes
+	limit      float64     // a leaf of at most this weight may have several classes
+	unit       float64     // all prices are multiples of it; 0: there is no such unit
 }
 
 func (p *problem) len() int { return len(p.class) }
@@ -109,7 +111,7 @@ func (p *problem) row(i int32) []uint16 {
 func newProblem(o *dataset.Objects, features []dataset.Feature, opts *Options) *problem {
 	p := &problem{effort: effort{pilot: pilotSize, peers: peerSample}}
 	p.meter.stop, p.meter.progress = opts.Stop, opts.Progress
-	p.addObjects(o, p.addFeatures(o, features, opts), opts.Seed)
+	p.addObjects(o, p.addFeatures(o, features, opts), opts)
 	for _, w := range p.weight {
 		p.total += w
 		p.cumulative = append(p.cumulative, p.total)
@@ -118,11 +120,6 @@ func newProblem(o *dataset.Objects, features []dataset.Feature, opts *Options) *
 	p.seed, p.work = opts.Seed, opts.Work
 	p.universe = min(p.len(), maxUniverse)
 	p.limit = float64(opts.Theta * float64(p.total) * (1 + leafSlack))
-	for i, w := range p.weight {
-		for f, code := range p.row(int32(i)) {
-			p.features[f].weight[code] += w
-		}
-	}
 	for f := range p.features {
 		p.features[f].cumulate()
 	}
@@ -137,12 +134,64 @@ type codeView struct {
 	bins  []uint16 // by code: the bin of the subset; nil: the code itself
 }
 
-func (c *codeView) at(i int) int {
-	code := c.codes.At(i)
+func (c *codeView) at(i int32) uint16 {
+	code := uint16(c.codes.At(int(i)))
 	if c.bins != nil {
-		code = int(c.bins[code])
+		code = c.bins[code]
 	}
 	return code
+}
+
+// weigh returns the weight of the objects by code, for n codes, and how many codes
+// occur among them. Every object has weight.
+func (c *codeView) weigh(objects []int64, n int) (weight []int64, present int) {
+	weight = make([]int64, n)
+	switch {
+	case c.bins != nil:
+		for i, w := range objects {
+			weight[c.at(int32(i))] += w
+		}
+	case c.codes.U8 != nil:
+		for i, code := range c.codes.U8 {
+			weight[code] += objects[i]
+		}
+	default:
+		for i, code := range c.codes.U16 {
+			weight[code] += objects[i]
+		}
+	}
+	for _, w := range weight {
+		if w > 0 {
+			present++
+		}
+	}
+	return weight, present
+}
+
+// hash adds the codes of the objects from the given one on to their hashes.
+func (c *codeView) hash(hashes []uint64, from int, seed uint64) {
+	if codes := c.codes.U8; codes != nil && c.bins == nil {
+		for i, code := range codes[from : from+len(hashes)] {
+			hashes[i] = mix(hashes[i]^seed, uint64(code)+1)
+		}
+		return
+	}
+	for i := range hashes {
+		hashes[i] = mix(hashes[i]^seed, uint64(c.at(int32(from+i)))+1)
+	}
+}
+
+// fill sets every width-th of the rows' codes to the codes of the listed objects.
+func (c *codeView) fill(rows []uint16, width int, objects []int32) {
+	if codes := c.codes.U8; codes != nil && c.bins == nil {
+		for k, i := range objects {
+			rows[k*width] = uint16(codes[i])
+		}
+		return
+	}
+	for k, i := range objects {
+		rows[k*width] = c.at(i)
+	}
 }
 
 // confine returns a feature with only the cuts of a subset, and the bin of each
@@ -172,54 +221,50 @@ func confine(f dataset.Feature, subset int) (confined dataset.Feature, bins []ui
 // addFeatures adds the features with at least two codes among the objects, and
 // returns their columns.
 func (p *problem) addFeatures(o *dataset.Objects, all []dataset.Feature, opts *Options) []codeView {
+	type column struct {
+		codeView
+
+		feature dataset.Feature
+		weight  []int64
+		present int
+	}
+	list := make([]column, len(all))
+	parallel.Each(len(all), opts.Workers, func(f int) {
+		c := &list[f]
+		c.feature, c.bins = confine(all[f], opts.Subset)
+		c.codes = &o.Codes[f]
+		c.weight, c.present = c.weigh(o.Weight, c.feature.Codes())
+	})
 	numbers := make(map[string]int32)
-	features := make([]dataset.Feature, len(all))
 	var columns []codeView
-	for f := range features {
-		var bins []uint16
-		features[f], bins = confine(all[f], opts.Subset)
-		c := codeView{&o.Codes[f], bins}
-		present := c.present(o.Len(), features[f].Codes())
-		if present < 2 {
+	for i := range list {
+		c := &list[i]
+		if c.present < 2 {
 			continue
 		}
-		columns = append(columns, c)
-		a := newFeature(&features[f], opts)
-		a.present, a.base = present, int32(p.items)
-		if features[f].Group != "" {
-			number, ok := numbers[features[f].Group]
+		columns = append(columns, c.codeView)
+		a := newFeature(&c.feature, opts)
+		a.weight, a.present, a.base = c.weight, c.present, int32(p.items)
+		if c.feature.Group != "" {
+			number, ok := numbers[c.feature.Group]
 			if !ok {
 				number = int32(len(p.groups))
-				numbers[features[f].Group] = number
-				p.groups = append(p.groups, features[f].GroupCost)
+				numbers[c.feature.Group] = number
+				p.groups = append(p.groups, c.feature.GroupCost)
 			}
 			a.group = number
-			p.groups[number] = min(p.groups[number], features[f].GroupCost)
+			p.groups[number] = min(p.groups[number], c.feature.GroupCost)
 		}
-		p.items += a.slots(features[f].Codes())
+		p.items += a.slots(c.feature.Codes())
 		p.features = append(p.features, a)
 	}
 	return columns
-}
-
-// present returns how many of the feature's n codes occur among the objects.
-func (c *codeView) present(objects, n int) int {
-	seen := make([]bool, n)
-	present := 0
-	for i := range objects {
-		if code := c.at(i); !seen[code] {
-			seen[code] = true
-			present++
-		}
-	}
-	return present
 }
 
 // newFeature lists the family's tests on a feature, as package split defines them.
 func newFeature(f *dataset.Feature, opts *Options) feature {
 	column := split.NewColumn(f)
 	a := feature{cost: f.Cost, missing: uint16(f.MissingCode()), group: -1}
-	a.weight = make([]int64, f.Codes())
 	switch {
 	case f.Kind == dataset.Numeric:
 		a.ordered = opts.Family != split.OneHot
@@ -246,27 +291,16 @@ func (a *feature) cumulate() {
 
 // addObjects sorts the objects by a seeded hash of their codes, and merges objects
 // with equal codes. Any run of consecutive objects is then a random sample.
-func (p *problem) addObjects(o *dataset.Objects, columns []codeView, seed uint64) {
-	n, width := o.Len(), len(columns)
-	rows, hash := make([]uint16, n*width), make([]uint64, n)
-	for from := 0; from < n; from += stretch {
-		for f := range columns {
-			c := &columns[f]
-			for i := from; i < min(n, from+stretch); i++ {
-				code := c.at(i)
-				rows[i*width+f] = uint16(code)
-				hash[i] = mix(hash[i]^seed, uint64(code)+1)
-			}
-		}
-	}
-	row := func(i int32) []uint16 { return rows[int(i)*width : int(i+1)*width] }
-	order := sorted(hash, row)
-	p.codes = make([]uint16, 0, n*width)
+func (p *problem) addObjects(o *dataset.Objects, columns []codeView, opts *Options) {
+	hash := hashes(o.Len(), columns, opts)
+	order := sorted(hash, columns, opts.Workers)
+	firsts := order[:0] // an object of each set of equal codes; it overwrites what was read
+	p.class, p.weight = make([]int32, 0, len(order)), make([]int64, 0, len(order))
 	classes := int32(o.Classes)
-	for at := 0; at < n; {
+	for at := 0; at < len(order); {
 		first := order[at]
 		class, weight := int32(o.Class[first]), o.Weight[first]
-		for at++; at < n && hash[order[at]] == hash[first] && slices.Equal(row(order[at]), row(first)); at++ {
+		for at++; at < len(order) && hash[order[at]] == hash[first] && compare(columns, order[at], first) == 0; at++ {
 			weight += o.Weight[order[at]]
 			if class < classes && class != int32(o.Class[order[at]]) {
 				class = int32(-1)
@@ -277,9 +311,16 @@ func (p *problem) addObjects(o *dataset.Objects, columns []codeView, seed uint64
 			p.mixed++
 			classes++
 		}
-		p.codes = append(p.codes, row(first)...)
+		firsts = append(firsts, first)
 		p.class, p.weight = append(p.class, class), append(p.weight, weight)
 	}
+	width := len(columns)
+	p.codes = make([]uint16, len(firsts)*width)
+	stretches(len(firsts), opts.Workers, func(from, to int) {
+		for f := range columns {
+			columns[f].fill(p.codes[from*width+f:], width, firsts[from:to])
+		}
+	})
 	p.members = make([][]int32, classes)
 	p.masses, p.massesOf = make([]sync.Once, classes), make([]*classMass, classes)
 	for i, k := range p.class {
@@ -287,30 +328,73 @@ func (p *problem) addObjects(o *dataset.Objects, columns []codeView, seed uint64
 	}
 }
 
-// stretch is the number of objects whose rows are filled in together. The rows of a
-// stretch stay in the cache.
+// stretch is the number of objects whose codes are read together. What is written for
+// a stretch stays in the cache.
 const stretch = 1 << 10
 
-// sorted returns the objects ordered by hash, then by row.
-func sorted(hash []uint64, row func(i int32) []uint16) []int32 {
+// stretches calls f for each stretch of n objects.
+func stretches(n, workers int, f func(from, to int)) {
+	parallel.Each((n+stretch-1)/stretch, workers, func(i int) {
+		f(i*stretch, min(n, (i+1)*stretch))
+	})
+}
+
+// hashes returns the seeded hash of each object's codes.
+func hashes(n int, columns []codeView, opts *Options) []uint64 {
+	hash := make([]uint64, n)
+	stretches(n, opts.Workers, func(from, to int) {
+		for f := range columns {
+			columns[f].hash(hash[from:to], from, opts.Seed)
+		}
+	})
+	return hash
+}
+
+// compare compares the codes of two objects, feature by feature.
+func compare(columns []codeView, i, j int32) int {
+	for f := range columns {
+		if a, b := columns[f].at(i), columns[f].at(j); a != b {
+			return cmp.Compare(a, b)
+		}
+	}
+	return 0
+}
+
+// sorted returns the objects ordered by hash, then by codes. Objects whose hashes begin
+// with the same byte are sorted together.
+func sorted(hash []uint64, columns []codeView, workers int) []int32 {
+	const shift = 56
+	var ends [1 << (64 - shift)]int
+	for _, h := range hash {
+		ends[h>>shift]++
+	}
+	var starts [len(ends)]int
+	for k := 1; k < len(ends); k++ {
+		starts[k] = ends[k-1]
+		ends[k] += ends[k-1]
+	}
 	type key struct {
 		hash   uint64
 		object int32
 	}
-	keys := make([]key, len(hash))
+	keys, next := make([]key, len(hash)), starts
 	for i, h := range hash {
-		keys[i] = key{h, int32(i)}
+		keys[next[h>>shift]] = key{h, int32(i)}
+		next[h>>shift]++
 	}
-	slices.SortFunc(keys, func(a, b key) int {
-		if a.hash != b.hash {
-			return cmp.Compare(a.hash, b.hash)
+	order := make([]int32, len(hash))
+	parallel.Each(len(ends), workers, func(k int) {
+		part := keys[starts[k]:ends[k]]
+		slices.SortFunc(part, func(a, b key) int {
+			if a.hash != b.hash {
+				return cmp.Compare(a.hash, b.hash)
+			}
+			return compare(columns, a.object, b.object)
+		})
+		for i := range part {
+			order[starts[k]+i] = part[i].object
 		}
-		return slices.Compare(row(a.object), row(b.object))
 	})
-	order := make([]int32, len(keys))
-	for i, k := range keys {
-		order[i] = k.object
-	}
 	return order
 }
 
@@ -320,16 +404,20 @@ func mix(a, b uint64) uint64 {
 	return hi ^ lo
 }
 
-// mark packs the low bytes of the codes into words. The search for the nearest
-// objects compares eight features at a time.
+// mark packs the low bytes of the universe's codes into words. The search for the
+// nearest objects compares eight features at a time.
 func (p *problem) mark() {
-	width := len(p.features)
-	p.words = (width + 7) / 8
-	p.marks = make([]uint64, p.len()*p.words)
-	for i := range p.len() {
-		for f, code := range p.codes[i*width : (i+1)*width] {
-			p.marks[i*p.words+f/8] |= uint64(code&0xff) << (8 * (f % 8))
-		}
+	p.words = (len(p.features) + 7) / 8
+	p.marks = make([]uint64, p.universe*p.words)
+	for i := range p.universe {
+		pack(p.marks[i*p.words:], p.row(int32(i)))
+	}
+}
+
+// pack packs the low bytes of a row into words, which must be zero.
+func pack(words []uint64, row []uint16) {
+	for f, code := range row {
+		words[f/8] |= uint64(code&0xff) << (8 * (f % 8))
 	}
 }
 

@@ -42,9 +42,13 @@ func (p *problem) all() []int32 {
 // leaf. The objects are draws of a sample, numbered from first on.
 func (p *problem) bounds(objects []int32, first int, values []value, workers int) [][]float64 {
 	bounds := make([][]float64, len(objects))
-	var next atomic.Int64
-	parallel.Run(min(workers, len(objects)), func() {
-		s := newSearcher(p)
+	workers = max(1, min(workers, len(objects)))
+	for len(p.searchers) < workers { // the pilot's search the sample, too
+		p.searchers = append(p.searchers, newSearcher(p))
+	}
+	var next, at atomic.Int64
+	parallel.Run(workers, func() {
+		s := p.searchers[at.Add(1)-1]
 		for i := int(next.Add(1) - 1); i < len(objects); i = int(next.Add(1) - 1) {
 			if bounds[i] = make([]float64, len(values)); !p.meter.stops() {
 				s.values(objects[i], first+i, values, bounds[i])

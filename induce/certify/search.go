@@ -79,8 +79,9 @@ type searcher struct {
 	object int32
 	known  map[int32]bool // objects that are rivals already
 	rivals []rival
-	table  [][]int64 // by feature and code, see tabulate
-	most   int64     // greatest entry of the table
+	table  []int64 // by feature and code, see tabulate
+	tables []int   // by feature: where its part of the table begins
+	most   int64   // greatest entry of the table
 
 	peerRows   []uint16 // codes of the peers that may share a leaf with the object, by peer
 	peerCodes  []uint16 // the same codes by feature
@@ -89,12 +90,14 @@ type searcher struct {
 	scale      int64 // weight of the data from which the peers were taken
 	random     *rand.Rand
 
+	own    []uint64 // low bytes of the object's row, eight to a word
 	near   []nearObject
 	counts []int // number of near objects by distance
 
 	prices   ledger  // prices left in the open region
 	packed   ledger  // prices left after packing
 	paid     float64 // sum of the payments of packing
+	pack     packing // scratch memory of fractional
 	fraction float64 // bound of fractional
 	open     frontier
 	seen     map[string]bool // regions made, by their cuts
@@ -110,11 +113,14 @@ func newSearcher(p *problem) *searcher {
 	s := &searcher{
 		p: p, prices: newLedger(p), packed: newLedger(p), seen: make(map[string]bool), known: make(map[int32]bool),
 		counts: make([]int, 8*p.words+1), tally: newTally(p),
-		table: make([][]int64, len(p.features)),
+		own: make([]uint64, p.words), pack: newPacking(p),
 	}
-	for f := range s.table {
-		s.table[f] = make([]int64, len(p.features[f].weight))
+	entries := 0
+	for f := range p.features {
+		s.tables = append(s.tables, entries)
+		entries += len(p.features[f].weight)
 	}
+	s.table = make([]int64, entries)
 	return s
 }
 
@@ -139,13 +145,20 @@ func (s *searcher) add(object int32) {
 		return
 	}
 	s.known[object] = true
-	own, r := s.p.row(s.object), rival{object: object}
+	if n := len(s.rivals); n < cap(s.rivals) {
+		s.rivals = s.rivals[:n+1] // with the memory of an earlier object's cuts
+	} else {
+		s.rivals = append(s.rivals, rival{})
+	}
+	r := &s.rivals[len(s.rivals)-1]
+	r.object = object
+	own, cuts := s.p.row(s.object), r.cuts[:0]
 	for f, code := range s.p.row(object) {
 		if code != own[f] {
-			r.cuts = s.p.features[f].appendCuts(r.cuts, int32(f), own[f], code)
+			cuts = s.p.features[f].appendCuts(cuts, int32(f), own[f], code)
 		}
 	}
-	s.rivals = append(s.rivals, r)
+	r.cuts = cuts
 }
 
 type nearObject struct {
@@ -157,7 +170,8 @@ type nearObject struct {
 // fewest features.
 func (s *searcher) findNear() {
 	p := s.p
-	own := p.marks[int(s.object)*p.words : int(s.object+1)*p.words]
+	clear(s.own)
+	pack(s.own, p.row(s.object))
 	s.near = s.near[:0]
 	clear(s.counts)
 	worst, class := int32(math.MaxInt32), p.class[s.object]
@@ -168,7 +182,7 @@ func (s *searcher) findNear() {
 		if k == class {
 			continue
 		}
-		d := differing(own, p.marks[i*p.words:(i+1)*p.words])
+		d := differing(s.own, p.marks[i*p.words:(i+1)*p.words])
 		if d >= worst {
 			continue
 		}
