@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 )
 
 // blockVersion opens each object block.
@@ -31,26 +32,34 @@ func (t *Table) AppendBlock(dst []byte, from, to int) []byte {
 		raw = t.classWeights(id, raw)
 		var rows int64
 		if t.hasRows {
-			rows = t.rows[id]
+			p, at := t.place(id)
+			rows = p.rows[at]
 		}
 		dst = appendClasses(dst, raw, rows, t.hasRows)
 	}
 	return dst
 }
 
+// appendColumn appends the codes of a feature.
 func (t *Table) appendColumn(dst []byte, offset, width, from, to int) []byte {
 	stride := t.layout.Stride
 	at := len(dst)
-	dst = append(dst, make([]byte, (to-from)*width)...)
+	dst = slices.Grow(dst, (to-from)*width)[:at+(to-from)*width]
 	column := dst[at:]
-	if width == 1 {
-		for i, k := 0, from*stride+offset; i < len(column); i, k = i+1, k+stride {
-			column[i] = t.keys[k]
+	for from < to {
+		p, i := t.place(from)
+		n := min(to-from, len(p.class)-i)
+		keys := p.keys[i*stride+offset:]
+		if width == 1 {
+			for i := range column[:n] {
+				column[i] = keys[i*stride]
+			}
+		} else {
+			for i := range n {
+				column[2*i], column[2*i+1] = keys[i*stride], keys[i*stride+1]
+			}
 		}
-		return dst
-	}
-	for i, k := 0, from*stride+offset; i < len(column); i, k = i+2, k+stride {
-		column[i], column[i+1] = t.keys[k], t.keys[k+1]
+		column, from = column[n*width:], from+n
 	}
 	return dst
 }
@@ -131,6 +140,10 @@ func (r *blockReader) uvarint() uint64 {
 // classes reads the class weights and the rows of the next object. If the block has no
 // rows, the number of rows is the weight.
 func (r *blockReader) classes(dst []ClassWeight, classes int) (raw []ClassWeight, rows int64, err error) {
+	if b := r.rest; len(b) >= 3 && b[0] == 1 && b[1]|b[2] < 0x80 && int(b[1]) < classes && b[2] > 0 && !r.hasRows {
+		r.rest = b[3:] // by far the most frequent: few rows of one class
+		return append(dst[:0], ClassWeight{uint16(b[1]), int64(b[2])}), int64(b[2]), nil
+	}
 	n := r.uvarint()
 	if r.bad || n == 0 || n > uint64(classes) {
 		return nil, 0, errBlock
@@ -215,6 +228,24 @@ func (o *Objects) appendClasses(r *blockReader) error {
 			return err
 		}
 		o.addClasses(raw, rows)
+	}
+	return r.end()
+}
+
+// EachClasses calls visit with the class weights, in class order, and the rows of each
+// object of a block. The next call changes raw.
+func EachClasses(block []byte, layout Layout, classes int, visit func(raw []ClassWeight, rows int64)) error {
+	r, err := openBlock(block, layout)
+	if err != nil {
+		return err
+	}
+	var raw []ClassWeight
+	for range r.objects {
+		var rows int64
+		if raw, rows, err = r.classes(raw, classes); err != nil {
+			return err
+		}
+		visit(raw, rows)
 	}
 	return r.end()
 }

@@ -3,22 +3,37 @@ package dataset
 import (
 	"bytes"
 	"cmp"
+	"math/bits"
 	"slices"
 )
 
 // Table coalesces rows with equal keys into objects. It belongs to one
 // goroutine at a time.
+//
+// Objects lie in pages of a fixed number of objects, so that a table grows without copying
+// them. The slots of the hash table are in the order of the hashes. So it, too, grows in
+// one pass from front to back, without a look at the keys.
 type Table struct {
 	layout  Layout
 	hasRows bool // rows and weight differ
 
+	n     int         // objects
+	page  uint8       // log2 of the objects in a page
+	pages []tablePage // all full but the last
+	slots []uint64    // open addressing: upper half of the hash, object number plus one
+	shift uint8       // 32 - log2(len(slots))
+	head  []int32     // by object: first entry of its further classes plus one; nil: there are none
+	more  []entry     // further classes, chained
+	bytes int         // memory of the pages
+	seen  uint64      // of no use: see fetch
+}
+
+// tablePage holds objects of neighbouring numbers.
+type tablePage struct {
 	keys   []byte   // Stride bytes per object
-	slots  []uint64 // open addressing: upper half of the hash, object number plus one
 	class  []uint16 // by object: class of its first row
 	weight []int64  // by object: weight of that class
 	rows   []int64  // by object: number of rows, if hasRows
-	head   []int32  // by object: first entry of its further classes plus one; nil: there are none
-	more   []entry  // further classes, chained
 }
 
 type entry struct {
@@ -33,26 +48,35 @@ type ClassWeight struct {
 	Weight int64
 }
 
+const (
+	pageBytes = 64 << 10 // greatest size of a page's keys, unless one key is larger
+	leastPage = 16       // objects for which a table makes room at first
+	leastSlot = 64
+)
+
 // NewTable returns an empty table. weighted says that rows may have weights other than
 // 1; objects then count their rows beside their weight.
 func NewTable(layout Layout, weighted bool) *Table {
-	return &Table{layout: layout, hasRows: weighted}
+	page := bits.Len(uint(max(1, pageBytes/max(1, layout.Stride)))) - 1
+	return &Table{layout: layout, hasRows: weighted, page: uint8(min(page, 10))}
 }
 
 // Len returns the number of objects.
-func (t *Table) Len() int { return len(t.class) }
+func (t *Table) Len() int { return t.n }
 
 // Bytes returns the approximate memory of the table, in bytes.
 func (t *Table) Bytes() int {
-	perObject := 2*cap(t.class) + 8*cap(t.weight) + 8*cap(t.rows) + 4*cap(t.head)
-	return cap(t.keys) + 8*cap(t.slots) + perObject + 16*cap(t.more)
+	return t.bytes + 8*cap(t.slots) + 4*cap(t.head) + 16*cap(t.more)
 }
 
 // Reset empties the table and keeps its memory.
 func (t *Table) Reset() {
 	clear(t.slots)
-	t.keys, t.class, t.weight, t.rows, t.head, t.more = t.keys[:0], t.class[:0], t.weight[:0], t.rows[:0], nil,
-		t.more[:0]
+	for i := range t.pages {
+		p := &t.pages[i]
+		p.keys, p.class, p.weight, p.rows = p.keys[:0], p.class[:0], p.weight[:0], p.rows[:0]
+	}
+	t.n, t.head, t.more = 0, nil, t.more[:0]
 }
 
 // HashKey returns the hash of a key. It also decides the shard of the key.
@@ -61,71 +85,149 @@ func HashKey(key []byte) uint64 { return hashBytes(sqrt264, key) }
 // Add adds rows of one key, all of one class. hash must be HashKey(key).
 func (t *Table) Add(key []byte, hash uint64, class uint16, weight, rows int64) {
 	id := t.find(key, hash, class)
+	p, at := t.place(id)
 	if t.hasRows {
-		t.rows[id] += rows
+		p.rows[at] += rows
 	}
-	if t.class[id] == class {
-		t.weight[id] += weight
+	if p.class[at] == class {
+		p.weight[at] += weight
 		return
 	}
 	t.addMore(id, class, weight)
 }
 
+// Rows are rows in the form that AddRows takes.
+type Rows struct {
+	Keys    []byte   // Stride bytes for each row
+	Hashes  []uint64 // HashKey of each key
+	Classes []uint16
+	Weights []int64 // nil: 1 each
+}
+
+// AddRows adds the rows at the given positions, each as one row.
+func (t *Table) AddRows(r *Rows, at []int32) {
+	const ahead = 16 // rows whose slots are fetched from memory at the same time
+	stride := t.layout.Stride
+	for len(at) > 0 {
+		now := at[:min(ahead, len(at))]
+		at = at[len(now):]
+		t.fetch(r.Hashes, now)
+		for _, i := range now {
+			weight := int64(1)
+			if r.Weights != nil {
+				weight = r.Weights[i]
+			}
+			t.Add(r.Keys[int(i)*stride:int(i+1)*stride], r.Hashes[i], r.Classes[i], weight, 1)
+		}
+	}
+}
+
+// fetch looks at the slots of rows. Without it, each row would wait for the memory by
+// itself, because the processor guesses wrong what a slot holds.
+func (t *Table) fetch(hashes []uint64, at []int32) {
+	if len(t.slots) < leastSlot {
+		return
+	}
+	seen := uint64(0)
+	for _, i := range at {
+		seen |= t.slots[t.slotOf(hashes[i])]
+	}
+	t.seen = seen // else the compiler would leave the loads out
+}
+
+// slotOf returns the first slot of the search for a hash: the higher the hash, the later.
+func (t *Table) slotOf(hash uint64) int { return int(hash >> 32 >> (t.shift & 63)) }
+
+// place returns the page of an object, and its position there.
+func (t *Table) place(id int) (*tablePage, int) {
+	return &t.pages[id>>(t.page&63)], id & (1<<(t.page&63) - 1)
+}
+
 // find returns the number of the key's object, and adds an object for a new key.
 func (t *Table) find(key []byte, hash uint64, class uint16) int {
-	if 4*(len(t.class)+1) > 3*len(t.slots) {
+	if 4*(t.n+1) > 3*len(t.slots) {
 		t.grow()
 	}
 	stride := t.layout.Stride
-	mask := uint64(len(t.slots) - 1)
-	tag := hash >> 32 << 32
-	for at := hash & mask; ; at = (at + 1) & mask {
-		slot := t.slots[at]
+	mask := len(t.slots) - 1
+	tag := hash >> 32
+	for at := t.slotOf(hash); ; at++ {
+		slot := t.slots[at&mask]
 		if slot == 0 {
-			t.slots[at] = tag | uint64(len(t.class)+1)
+			t.slots[at&mask] = tag<<32 | uint64(t.n+1)
 			return t.insert(key, class)
 		}
-		if slot>>32<<32 != tag {
+		if slot>>32 != tag {
 			continue
 		}
 		id := int(uint32(slot)) - 1
-		if bytes.Equal(t.keys[id*stride:id*stride+stride], key[:stride]) {
+		p, i := t.place(id)
+		if bytes.Equal(p.keys[i*stride:i*stride+stride], key[:stride]) {
 			return id
 		}
 	}
 }
 
 func (t *Table) insert(key []byte, class uint16) int {
-	t.keys = append(t.keys, key[:t.layout.Stride]...)
-	t.class = append(t.class, class)
-	t.weight = append(t.weight, 0)
+	id := t.n
+	if id>>t.page == len(t.pages) {
+		t.pages = append(t.pages, tablePage{})
+	}
+	p := &t.pages[id>>t.page]
+	if len(p.class) == cap(p.class) {
+		t.enlarge(p)
+	}
+	p.keys = append(p.keys, key[:t.layout.Stride]...)
+	p.class = append(p.class, class)
+	p.weight = append(p.weight, 0)
 	if t.hasRows {
-		t.rows = append(t.rows, 0)
+		p.rows = append(p.rows, 0)
 	}
 	if t.head != nil {
 		t.head = append(t.head, 0)
 	}
-	return len(t.class) - 1
+	t.n++
+	return id
 }
 
+// enlarge makes room in a page. Only the first page of a table grows by and by, as most
+// tables of a small data set have few objects.
+func (t *Table) enlarge(p *tablePage) {
+	n := 1 << t.page
+	if len(t.pages) == 1 {
+		n = min(n, max(leastPage, 2*len(p.class)))
+	}
+	more := n - cap(p.class)
+	t.bytes += more * (t.layout.Stride + 2 + 8)
+	p.keys = append(make([]byte, 0, n*t.layout.Stride), p.keys...)
+	p.class = append(make([]uint16, 0, n), p.class...)
+	p.weight = append(make([]int64, 0, n), p.weight...)
+	if t.hasRows {
+		t.bytes += 8 * more
+		p.rows = append(make([]int64, 0, n), p.rows...)
+	}
+}
+
+// grow doubles the number of slots.
 func (t *Table) grow() {
-	n := max(64, 2*len(t.slots))
-	t.slots = make([]uint64, n)
-	mask := uint64(n - 1)
-	stride := t.layout.Stride
-	for id := range t.class {
-		hash := HashKey(t.keys[id*stride : id*stride+stride])
-		at := hash & mask
-		for t.slots[at] != 0 {
-			at = (at + 1) & mask
+	old := t.slots
+	n := max(leastSlot, 2*len(old))
+	t.slots, t.shift = make([]uint64, n), uint8(32-bits.TrailingZeros(uint(n)))
+	for _, slot := range old {
+		if slot == 0 {
+			continue
 		}
-		t.slots[at] = hash>>32<<32 | uint64(id+1)
+		at := t.slotOf(slot)
+		for t.slots[at&(n-1)] != 0 {
+			at++
+		}
+		t.slots[at&(n-1)] = slot
 	}
 }
 
 func (t *Table) addMore(id int, class uint16, weight int64) {
 	if t.head == nil {
-		t.head = make([]int32, len(t.class), cap(t.class))
+		t.head = make([]int32, t.n)
 	}
 	for i := t.head[id]; i != 0; i = t.more[i-1].next {
 		if e := &t.more[i-1]; e.class == class {
@@ -139,7 +241,8 @@ func (t *Table) addMore(id int, class uint16, weight int64) {
 
 // classWeights appends the classes of an object in class order.
 func (t *Table) classWeights(id int, dst []ClassWeight) []ClassWeight {
-	dst = append(dst[:0], ClassWeight{t.class[id], t.weight[id]})
+	p, at := t.place(id)
+	dst = append(dst[:0], ClassWeight{p.class[at], p.weight[at]})
 	if t.head == nil || t.head[id] == 0 {
 		return dst
 	}

@@ -23,20 +23,55 @@ type Objects struct {
 	Weight  []int64  // weight of all classes, in fixed-point units
 	Rows    []int64  // number of rows; nil if each row weighs 1, so Weight counts rows
 
-	rawEnd []int64 // end of an object's entries in raw
-	raw    []ClassWeight
+	// Class weights take no memory for an object of weight 1, little for an object of one
+	// class. rawAt is nil while all objects weigh 1. Else rawAt[i] is 0 for an object of
+	// weight 1. For others its low bits are one more than the position of the object's
+	// first entry in raw; with rawMany the entry before has the number of its entries.
+	rawAt []uint32
+	raw   []ClassWeight
+	units []ClassWeight // by class: an object of this class and of weight 1
 }
+
+// rawMany marks an object with several classes.
+const rawMany = 1 << 31
 
 // Len returns the number of objects.
 func (o *Objects) Len() int { return len(o.Class) }
 
 // Raw returns the weights of the classes in object i, in class order, without classes of
-// weight 0.
+// weight 0. They must not be changed.
 func (o *Objects) Raw(i int) []ClassWeight {
-	if i == 0 {
-		return o.raw[:o.rawEnd[0]]
+	if o.rawAt == nil || o.rawAt[i] == 0 {
+		k := o.Class[i]
+		return o.units[k : k+1 : k+1]
 	}
-	return o.raw[o.rawEnd[i-1]:o.rawEnd[i]]
+	at, n := o.rawAt[i]-1, uint32(1)
+	if at&rawMany != 0 {
+		at &^= rawMany
+		n = uint32(o.raw[at-1].Weight)
+	}
+	return o.raw[at : at+n : at+n]
+}
+
+// addRaw appends the class weights of the last object.
+func (o *Objects) addRaw(raw []ClassWeight) {
+	unit := len(raw) == 1 && raw[0].Weight == 1
+	if unit && o.rawAt == nil {
+		return
+	}
+	if o.rawAt == nil {
+		o.rawAt = make([]uint32, len(o.Class)-1, cap(o.Class))
+	}
+	at, many := uint32(0), uint32(0)
+	if len(raw) > 1 {
+		many = rawMany
+		o.raw = append(o.raw, ClassWeight{Weight: int64(len(raw))})
+	}
+	if !unit {
+		at = uint32(len(o.raw)+1) | many
+		o.raw = append(o.raw, raw...)
+	}
+	o.rawAt = append(o.rawAt, at)
 }
 
 // RowsOf returns the number of rows of object i.
@@ -54,8 +89,7 @@ func NewObjects(layout Layout, classes int, weighted bool, n int) *Objects {
 		Codes:   make([]Codes, len(layout.Widths)),
 		Class:   make([]uint16, 0, n),
 		Weight:  make([]int64, 0, n),
-		rawEnd:  make([]int64, 0, n),
-		raw:     make([]ClassWeight, 0, n),
+		units:   units(classes),
 	}
 	if weighted {
 		o.Rows = make([]int64, 0, n)
@@ -70,23 +104,37 @@ func NewObjects(layout Layout, classes int, weighted bool, n int) *Objects {
 	return o
 }
 
-// addClasses appends the weights of one object, without its codes.
-func (o *Objects) addClasses(raw []ClassWeight, rows int64) {
-	var total, most int64
-	var class uint16
+// units returns an entry of weight 1 for each class.
+func units(classes int) []ClassWeight {
+	list := make([]ClassWeight, classes)
+	for k := range list {
+		list[k] = ClassWeight{uint16(k), 1}
+	}
+	return list
+}
+
+// Majority returns the class of the most weight, the first of several such classes, and
+// the weight of all classes.
+func Majority(raw []ClassWeight) (class uint16, total int64) {
+	var most int64
 	for _, cw := range raw {
 		total += cw.Weight
 		if cw.Weight > most {
 			class, most = cw.Class, cw.Weight
 		}
 	}
+	return class, total
+}
+
+// addClasses appends the weights of one object, without its codes.
+func (o *Objects) addClasses(raw []ClassWeight, rows int64) {
+	class, total := Majority(raw)
 	o.Class = append(o.Class, class)
 	o.Weight = append(o.Weight, total)
 	if o.Rows != nil {
 		o.Rows = append(o.Rows, rows)
 	}
-	o.raw = append(o.raw, raw...)
-	o.rawEnd = append(o.rawEnd, int64(len(o.raw)))
+	o.addRaw(raw)
 }
 
 // Append appends one object: its codes in feature order, the weights of its
@@ -109,8 +157,7 @@ func (o *Objects) Select(ids []int32) *Objects {
 		Codes:   make([]Codes, len(o.Codes)),
 		Class:   make([]uint16, 0, len(ids)),
 		Weight:  make([]int64, 0, len(ids)),
-		rawEnd:  make([]int64, 0, len(ids)),
-		raw:     make([]ClassWeight, 0, len(ids)),
+		units:   o.units,
 	}
 	if o.Rows != nil {
 		s.Rows = make([]int64, 0, len(ids))

@@ -138,7 +138,7 @@ func (r memoryReader) Size() int64 { return int64(len(r.bytes)) }
 func (r memoryReader) Generation() string { return r.generation }
 
 // Bytes implements Byteser.
-func (r memoryReader) Bytes() []byte { return r.bytes }
+func (r memoryReader) Bytes() []byte { return r.bytes[:len(r.bytes):len(r.bytes)] }
 
 // memoryWriter collects bytes. Commit stores them without a copy.
 type memoryWriter struct {
@@ -153,6 +153,9 @@ func (w *memoryWriter) Write(p []byte) (int, error) {
 	w.buf = append(w.buf, p...)
 	return len(p), nil
 }
+
+// keep implements keeper.
+func (w *memoryWriter) keep(b []byte) { w.buf = b }
 
 // Commit implements Writer.
 func (w *memoryWriter) Commit() error {

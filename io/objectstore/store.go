@@ -349,7 +349,35 @@ func (s *Store) Sweep(ctx context.Context, folder string) error {
 	return nil
 }
 
+// keeper is a Writer that can hold the content of an object without a copy.
+type keeper interface {
+	// keep takes over the whole content, before any Write.
+	keep(b []byte)
+}
+
+// Put writes an object, whole or not at all. Neither the caller nor anyone else may change
+// b afterwards: an object in memory is b itself.
+func (s *Store) Put(ctx context.Context, url string, b []byte, o WriteOptions) error {
+	created, err := s.Create(ctx, url, o)
+	if err != nil {
+		return err
+	}
+	defer created.Abort() //nolint:errcheck // after Commit nothing is left to undo
+	if w, ok := created.(*writer); ok && w.sum == nil {
+		if k, ok := w.Writer.(keeper); ok {
+			k.keep(b)
+			return w.Commit()
+		}
+	}
+	if _, err := created.Write(b); err != nil {
+		return err
+	}
+	return created.Commit()
+}
+
 // ReadAll reads a whole object of at most limit bytes. A limit of 0 or less is no limit.
+// The caller must not change the bytes: those of an object in memory are the object
+// itself.
 func (s *Store) ReadAll(ctx context.Context, url string, limit int64) ([]byte, error) {
 	l, err := s.locate(url)
 	if err != nil {
@@ -362,6 +390,9 @@ func (s *Store) ReadAll(ctx context.Context, url string, limit int64) ([]byte, e
 	defer func() { _ = r.Close() }() // read only: nothing can be lost
 	if limit > 0 && r.Size() > limit {
 		return nil, l.fail("read", fmt.Errorf("it has %d bytes, expected at most %d", r.Size(), limit))
+	}
+	if memory, ok := r.(Byteser); ok {
+		return memory.Bytes(), nil
 	}
 	b := make([]byte, r.Size())
 	if n, err := r.ReadAt(b, 0); n < len(b) {

@@ -123,7 +123,7 @@ func TestInputOfFaultyStore(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := f.Put(t.Context(), "gs://bucket/a.parquet", b, objectstore.WriteOptions{}); err != nil {
+	if err := f.Store.Put(t.Context(), "gs://bucket/a.parquet", b, objectstore.WriteOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	refuse := objectstoretest.Fault{Kinds: []objectstoretest.Kind{objectstoretest.Read}, Effect: objectstoretest.Status(403)}

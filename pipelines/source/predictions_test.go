@@ -95,7 +95,7 @@ func TestPredictions(t *testing.T) {
 // written is told.
 func TestPredictionsRefused(t *testing.T) {
 	f, one := task(t)
-	if err := f.Put(t.Context(), one.Output, []byte("mine"), objectstore.WriteOptions{}); err != nil {
+	if err := f.Store.Put(t.Context(), one.Output, []byte("mine"), objectstore.WriteOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	if err := predict(t, f, one); err == nil || !strings.Contains(err.Error(), "nothing is overwritten; choose another folder") {

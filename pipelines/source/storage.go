@@ -131,27 +131,14 @@ func (f *Files) RowGroup(ctx context.Context, t jobs.Task, names []string) (data
 	return &withPath{g, columns}, nil
 }
 
-// Read returns the whole of a scratch file.
+// Read returns the whole of a scratch file. The caller must not change it.
 func (f *Files) Read(ctx context.Context, url string) ([]byte, error) {
 	return f.Store.ReadAll(ctx, url, maxScratch)
 }
 
-// Write writes a scratch file.
+// Write writes a scratch file, whole or not at all.
 func (f *Files) Write(ctx context.Context, url string, b []byte) error {
-	return f.Put(ctx, url, b, objectstore.WriteOptions{Volatile: true})
-}
-
-// Put writes a file, whole or not at all.
-func (f *Files) Put(ctx context.Context, url string, b []byte, o objectstore.WriteOptions) error {
-	w, err := f.Store.Create(ctx, url, o)
-	if err != nil {
-		return err
-	}
-	defer w.Abort() //nolint:errcheck // after Commit nothing is left to undo
-	if _, err := w.Write(b); err != nil {
-		return err
-	}
-	return w.Commit()
+	return f.Store.Put(ctx, url, b, objectstore.WriteOptions{Volatile: true})
 }
 
 // maxConfig is the greatest size of a config file, in bytes.

@@ -94,10 +94,10 @@ func TestScratch(t *testing.T) {
 	if _, err := f.Read(t.Context(), url+"2"); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("%v, want that the file is not there", err)
 	}
-	if err := f.Put(t.Context(), url, []byte("abd"), objectstore.WriteOptions{IfAbsent: true}); !errors.Is(err, fs.ErrExist) {
+	if err := f.Store.Put(t.Context(), url, []byte("abd"), objectstore.WriteOptions{IfAbsent: true}); !errors.Is(err, fs.ErrExist) {
 		t.Errorf("%v, want that the file is there already", err)
 	}
-	if err := f.Put(t.Context(), "fiel://a", nil, objectstore.WriteOptions{}); err == nil {
+	if err := f.Store.Put(t.Context(), "fiel://a", nil, objectstore.WriteOptions{}); err == nil {
 		t.Error("no error for an unknown scheme")
 	}
 }
@@ -143,7 +143,7 @@ func TestSettings(t *testing.T) {
 
 func TestReadConfig(t *testing.T) {
 	url := "mem://" + t.Name() + "/c.yaml"
-	if err := source.Process.Put(t.Context(), url, []byte("bins: 7\n"), objectstore.WriteOptions{}); err != nil {
+	if err := source.Process.Store.Put(t.Context(), url, []byte("bins: 7\n"), objectstore.WriteOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	if b, err := source.ReadConfig(t.Context(), url); err != nil || string(b) != "bins: 7\n" {
@@ -151,7 +151,7 @@ func TestReadConfig(t *testing.T) {
 	}
 	_, err := source.ReadConfig(t.Context(), url+"2")
 	wantUsage(t, "no config file", err, "--config: ", url+"2")
-	if err := source.Process.Put(t.Context(), url, make([]byte, 1<<20+1), objectstore.WriteOptions{}); err != nil {
+	if err := source.Process.Store.Put(t.Context(), url, make([]byte, 1<<20+1), objectstore.WriteOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	_, err = source.ReadConfig(t.Context(), url)

@@ -16,7 +16,7 @@ import (
 func csvOf(t *testing.T, content string) string {
 	t.Helper()
 	url := "mem://csv/" + strings.ReplaceAll(t.Name(), "/", "-") + ".csv"
-	if err := source.Process.Put(t.Context(), url, []byte(content), objectstore.WriteOptions{}); err != nil {
+	if err := source.Process.Store.Put(t.Context(), url, []byte(content), objectstore.WriteOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	return url

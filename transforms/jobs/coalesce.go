@@ -155,7 +155,7 @@ func (f *coalesceFn) add(ctx context.Context, g *rowGroup, s *coalesceScratch) e
 // need the same table at the same time.
 func (f *coalesceFn) insert(g *rowGroup, s *coalesceScratch) {
 	f.sortByTable(g, s)
-	stride := f.coder.layout.Stride
+	all := dataset.Rows{Keys: s.keys, Hashes: s.hashes, Classes: s.classes, Weights: g.weights}
 	from := 0
 	for i, end := range s.ends {
 		rows := s.rows[from:end]
@@ -165,9 +165,7 @@ func (f *coalesceFn) insert(g *rowGroup, s *coalesceScratch) {
 		}
 		shared := f.tables[i]
 		shared.mu.Lock()
-		for _, r := range rows {
-			shared.t.Add(s.keys[int(r)*stride:int(r+1)*stride], s.hashes[r], s.classes[r], g.weight(int(r)), 1)
-		}
+		shared.t.AddRows(&all, rows)
 		shared.mu.Unlock()
 	}
 }

@@ -139,19 +139,15 @@ func NewObjectStats(part dataset.Part, classes, features int) *ObjectStats {
 
 // addStats counts the objects of a block.
 func (f *mergeObjectsFn) addStats(stats *ObjectStats, block []byte, weighted bool) error {
+	if stats.Missing == nil {
+		return dataset.EachClasses(block, f.layout, len(f.Classes), stats.addObject)
+	}
 	n, err := dataset.BlockLen(block)
 	if err != nil {
 		return err
 	}
-	var o *dataset.Objects
-	if stats.Missing == nil {
-		o = dataset.NewObjects(dataset.Layout{}, len(f.Classes), weighted, n)
-		err = o.AppendClassesFrom(block, f.layout)
-	} else {
-		o = dataset.NewObjects(f.layout, len(f.Classes), weighted, n)
-		err = o.AppendFrom(block, f.layout)
-	}
-	if err != nil {
+	o := dataset.NewObjects(f.layout, len(f.Classes), weighted, n)
+	if err := o.AppendFrom(block, f.layout); err != nil {
 		return err
 	}
 	stats.Count(o, f.features)
@@ -161,19 +157,8 @@ func (f *mergeObjectsFn) addStats(stats *ObjectStats, block []byte, weighted boo
 // Count adds objects to the statistics. It counts missing values and values of the tail
 // only if Missing and Other have an element for each feature.
 func (s *ObjectStats) Count(o *dataset.Objects, features []dataset.Feature) {
-	s.Objects += int64(o.Len())
 	for i := range o.Len() {
-		k, weight := o.Class[i], o.Weight[i]
-		s.Rows += o.RowsOf(i)
-		s.Weight += weight
-		s.Heaviest = max(s.Heaviest, weight)
-		s.ClassObjects[k]++
-		s.ClassWeight[k] += weight
-		for _, cw := range o.Raw(i) {
-			if cw.Class != k {
-				s.Relabelled[cw.Class] += cw.Weight
-			}
-		}
+		s.addObject(o.Raw(i), o.RowsOf(i))
 	}
 	for i := range s.Missing {
 		feature := &features[i]
@@ -184,6 +169,22 @@ func (s *ObjectStats) Count(o *dataset.Objects, features []dataset.Feature) {
 			case feature.OtherCode():
 				s.Other[i] += o.RowsOf(j)
 			}
+		}
+	}
+}
+
+// addObject counts one object of the given class weights.
+func (s *ObjectStats) addObject(raw []dataset.ClassWeight, rows int64) {
+	k, weight := dataset.Majority(raw)
+	s.Objects++
+	s.Rows += rows
+	s.Weight += weight
+	s.Heaviest = max(s.Heaviest, weight)
+	s.ClassObjects[k]++
+	s.ClassWeight[k] += weight
+	for _, cw := range raw {
+		if cw.Class != k {
+			s.Relabelled[cw.Class] += cw.Weight
 		}
 	}
 }
