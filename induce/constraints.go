@@ -29,6 +29,9 @@ func NewConstraints(columns []split.Column, classes int) Constraints {
 	return c
 }
 
+// Monotone reports whether some feature is monotone.
+func (c *Constraints) Monotone() bool { return c.monotone }
+
 // Restrict enforces the feature that nodes of a depth have to test: it sets the scores
 // of all other features to -Inf. scores are the best scores of the features from the
 // given one on. Where the demanded feature is not among them or has no test with two

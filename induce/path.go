@@ -1,6 +1,10 @@
 package induce
 
-import "github.com/espalier-ml/espalier/induce/split"
+import (
+	"slices"
+
+	"github.com/espalier-ml/espalier/induce/split"
+)
 
 // Place is where in a tree a node is. The zero value is the root's.
 type Place struct {
@@ -15,6 +19,32 @@ type Path struct {
 	test    split.Test
 	outcome int     // of the test; two-outcome tests only
 	middle  float64 // of a threshold, with two classes: see split.Middle
+}
+
+// Step is one test of a path, in a form that can be stored.
+type Step struct {
+	Test    split.Test `json:"test"`
+	Outcome int        `json:"outcome"`
+	Middle  float64    `json:"middle,omitempty"` // see split.Middle
+}
+
+// Steps returns the tests of the path, from the root down.
+func (p *Path) Steps() []Step {
+	var steps []Step
+	for ; p != nil; p = p.up {
+		steps = append(steps, Step{p.test, p.outcome, p.middle})
+	}
+	slices.Reverse(steps)
+	return steps
+}
+
+// NewPath returns the path of the steps.
+func NewPath(steps []Step) *Path {
+	var p *Path
+	for _, s := range steps {
+		p = &Path{up: p, test: s.Test, outcome: s.Outcome, middle: s.Middle}
+	}
+	return p
 }
 
 // Below returns the path to a child of the path's node, if the test splits the node.

@@ -1,105 +1,123 @@
 package levels
 
 import (
+	"sync"
+	"sync/atomic"
+
 	"github.com/espalier-ml/espalier/induce"
 	"github.com/espalier-ml/espalier/induce/dataset"
-	"github.com/espalier-ml/espalier/induce/parallel"
 	"github.com/espalier-ml/espalier/induce/split"
 )
 
-// PassCounter counts objects into the histograms of one pass. The counts of several
-// counters are added up by their encoded pieces.
+// PassCounter counts objects into the histograms of one pass. Several goroutines may add
+// objects at the same time. The counts of several counters are added up by their encoded
+// pieces.
 type PassCounter struct {
 	*Grower
 
 	pass   *Pass
 	router *Router
-	at     []int32         // by node of the tree: its position in the pass, -1: it is not counted
-	starts []int           // of each node in sums
-	sums   []int64         // of each node: raw class weights, rows, cells
-	heavy  [][]split.Heavy // of each node, by code of the pass's features; nil: no heavy object
+	starts []int   // of each node in sums
+	sums   []int64 // of each node: raw class weights, rows, cells
+
+	heavyStarts []int         // of each node in heavy
+	heavy       []split.Heavy // of each node, by theta and code
+	turn        atomic.Uint32 // numbers the visits of nodes
+	features    []sync.Mutex  // of the cells of each feature of the pass
+	rest        sync.Mutex    // of the other sums
+	memory      sync.Pool     // of *induce.Selection
 }
 
-// Counter returns an empty counter of a pass over the tree below root.
-func (g *Grower) Counter(root *induce.Node, p *Pass) *PassCounter {
+// Counter returns an empty counter of a pass.
+func (g *Grower) Counter(p *Pass) *PassCounter {
 	c := &PassCounter{
-		Grower: g, pass: p, router: NewRouter(root, g.Columns), heavy: make([][]split.Heavy, len(p.Nodes)),
+		Grower: g, pass: p, router: NewRouter(p.Routes, g.Columns), starts: g.starts(p), heavyStarts: g.heavyStarts(p),
+		features: make([]sync.Mutex, p.To-p.From),
 	}
-	c.starts = g.starts(p)
 	c.sums = make([]int64, c.starts[len(p.Nodes)])
-	c.at = make([]int32, c.router.Len())
-	for i := range c.at {
-		c.at[i] = -1
-	}
-	for i, n := range p.Nodes {
-		c.at[n.Number] = int32(i)
-	}
+	c.heavy = make([]split.Heavy, c.heavyStarts[len(p.Nodes)])
 	return c
 }
-
-// raw returns the raw class weights of a node, and its rows after them.
-func (c *PassCounter) raw(at int) []int64 { return c.sums[c.starts[at]:][:c.Classes+1] }
 
 // cells returns the histogram of a node, of the features of the pass.
 func (c *PassCounter) cells(at int) []int64 { return c.sums[c.starts[at]+c.Classes+1 : c.starts[at+1]] }
 
-// Add counts objects. The workers share the features.
-func (c *PassCounter) Add(o *dataset.Objects, workers int) {
-	reached := make([]induce.Selection, len(c.pass.Nodes))
-	unused := make([]int64, c.Classes) // its length is the number of classes; only a common code needs its sums
-	for i := range o.Len() {
-		leaf := c.router.Leaf(o, i)
-		if leaf < 0 || c.at[leaf] < 0 {
-			continue
-		}
-		at := c.at[leaf]
-		raw := c.raw(int(at))
-		for _, cw := range o.Raw(i) {
-			raw[cw.Class] += cw.Weight
-		}
-		raw[len(raw)-1] += o.RowsOf(i)
-		if n := &c.pass.Nodes[at]; n.Cells || n.Split && c.heavies {
-			r := &reached[at]
-			r.Order, r.Class = append(r.Order, int32(i)), append(r.Class, o.Class[i])
-			r.Weight, r.N = append(r.Weight, o.Weight[i]), unused
-		}
-	}
-	c.addHeavy(o, reached)
-	from, to := c.pass.From, c.pass.To
-	parallel.Each(to-from, workers, func(i int) {
-		f := from + i
-		counter := induce.ColumnCounter{Codes: &o.Codes[f], Common: -1}
-		for i := range c.pass.Nodes {
-			if c.pass.Nodes[i].Cells && len(reached[i].Order) > 0 {
-				counter.Count(c.layout.Column(c.cells(i), f, from), &reached[i])
+// Add counts objects.
+func (c *PassCounter) Add(o *dataset.Objects) {
+	raw := make([]int64, c.Classes+1)
+	c.router.Route(o, func(at int, ids []int32) {
+		clear(raw)
+		for _, id := range ids {
+			for _, cw := range o.Raw(int(id)) {
+				raw[cw.Class] += cw.Weight
 			}
+			raw[c.Classes] += o.RowsOf(int(id))
+		}
+		c.addRest(o, at, ids, raw)
+		if c.pass.Nodes[at].Cells {
+			c.addCells(o, at, ids)
 		}
 	})
 }
 
-// addHeavy sums up the heavy objects that have reached each node by code. An object
-// that has the whole weight of its node is left out: no test splits the node.
-func (c *PassCounter) addHeavy(o *dataset.Objects, reached []induce.Selection) {
-	if !c.heavies {
-		return
+// addRest adds the raw class weights and rows of objects that reach a node, and sums up the
+// heavy objects among them by code. An object that has the whole weight of the node is left
+// out: no test splits the node.
+func (c *PassCounter) addRest(o *dataset.Objects, at int, ids []int32, raw []int64) {
+	c.rest.Lock()
+	defer c.rest.Unlock()
+	for i, x := range raw {
+		c.sums[c.starts[at]+i] += x
 	}
-	from, to := c.pass.From, c.pass.To
-	for at := range reached {
-		node := &c.pass.Nodes[at]
-		if !node.Split {
-			continue
-		}
-		for _, id := range reached[at].Order {
-			if !c.criterion.IsHeavy(o.Weight[id]) || o.Weight[id] >= node.Weight {
+	node, from := &c.pass.Nodes[at], c.heavyStarts[at]
+	for _, tree := range node.Heavies {
+		criterion := c.criteria[tree]
+		for _, id := range ids {
+			if !criterion.IsHeavy(o.Weight[id]) || o.Weight[id] >= node.Weight {
 				continue
 			}
-			if c.heavy[at] == nil {
-				c.heavy[at] = make([]split.Heavy, c.codesAt[to]-c.codesAt[from])
-			}
 			h := split.NewHeavy(o.Weight[id], node.Weight)
-			for f := from; f < to; f++ {
-				c.heavy[at][c.codesAt[f]-c.codesAt[from]+o.Codes[f].At(int(id))].Add(&h)
+			for f := c.pass.From; f < c.pass.To; f++ {
+				c.heavy[from+c.codesAt[f]-c.codesAt[c.pass.From]+o.Codes[f].At(int(id))].Add(&h)
 			}
 		}
+		from += c.codes(c.pass)
+	}
+}
+
+// addCells adds the objects that reach a node to its histogram. It begins with another
+// feature at each visit, and counts features that other goroutines are at in the end: so
+// they rarely wait for each other.
+func (c *PassCounter) addCells(o *dataset.Objects, at int, ids []int32) {
+	s, ok := c.memory.Get().(*induce.Selection)
+	if !ok {
+		s = &induce.Selection{N: make([]int64, c.Classes)} // its length is the number of classes
+	}
+	defer c.memory.Put(s)
+	s.Order, s.Class, s.Weight = append(s.Order[:0], ids...), s.Class[:0], s.Weight[:0]
+	for _, id := range ids {
+		s.Class, s.Weight = append(s.Class, o.Class[id]), append(s.Weight, o.Weight[id])
+	}
+	cells := c.cells(at)
+	count := func(i int) {
+		f := c.pass.From + i
+		counter := induce.ColumnCounter{Codes: &o.Codes[f], Common: -1}
+		counter.Count(c.layout.Column(cells, f, c.pass.From), s)
+		c.features[i].Unlock()
+	}
+	var busy []int
+	n := len(c.features)
+	first := int(c.turn.Add(1)) * 7 % n
+	for k := range n {
+		i := (first + k) % n
+		if !c.features[i].TryLock() {
+			busy = append(busy, i)
+			continue
+		}
+		count(i)
+	}
+	for _, i := range busy {
+		c.features[i].Lock()
+		count(i)
 	}
 }

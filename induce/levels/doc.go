@@ -1,28 +1,30 @@
-// Package levels grows a tree level by level from counts, where the objects are too many
-// for the memory of one machine.
+// Package levels grows trees level by level from counts, where the objects are too many
+// for the memory of one machine. It grows all trees of a grid together: nodes to which the
+// same tests lead in several trees are counted once.
 //
 // # The loop
 //
-//  1. A Growth starts with an open root (NewGrowth).
+//  1. A Growth starts with an open root, which all trees share (NewGrowth).
 //  2. Grower.Passes plans how to count the large open nodes within the memory: the
 //     objects of one level in one pass, or in several.
 //  3. Many workers count objects, each with its own PassCounter, and emit encoded pieces
 //     of their counts (PassCounter.Pieces). Pieces of one key add up in any order and
 //     grouping (Grower.MergePieces, Grower.AddPiece).
-//  4. Grower.Expand reads the merged counts, scores all tests, and splits the nodes. The
-//     children are the next level (Growth.Next), until no large node is left.
+//  4. Grower.Expand reads the merged counts, scores all tests for each tree, and splits the
+//     nodes: by one test or, where trees choose different tests, by several. The children
+//     are the next level (Growth.Next), until no large node is left.
 //  5. Small nodes are grown as a whole, by package memory: Open.Place says where in the
-//     tree a node is, and a Router finds its objects.
+//     trees a node is, and a Router on Growth.Routes finds its objects.
 //
 // A growth and its passes travel as JSON, so each step may run on another machine, and a
-// stopped run goes on from its last level. If time runs out, Growth.Close makes leaves of
+// stopped run goes on from its last level. If time runs out, Grower.Close makes leaves of
 // the large nodes.
 //
 // Where the memory allows it, the histogram of the largest child of a node is not counted
 // but inferred: the parent's histogram less the siblings' histograms.
 //
 // Counts are integers, and the tests are scored by the code that package memory uses, so
-// both grow the same tree to the last bit, whatever the memory, the budget and the
+// both grow the same trees to the last bit, whatever the memory, the budget and the
 // number of workers.
 //
 // # Glossary
@@ -31,6 +33,8 @@
 //   - large node: an open node of more objects. It is split by counts.
 //   - level: the large nodes of a growth, all of which are split in one step.
 //   - pass: one pass over all objects, to count some open nodes and features.
+//   - route: a node on the way to the nodes that are counted or gathered.
+//   - member: a shared node as the node of one tree.
 //   - piece: a part of the counts of a pass, encoded, with a key.
-//   - family: the children of one node, with its histogram.
+//   - family: the children of one node by one test, with its histogram.
 package levels

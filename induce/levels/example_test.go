@@ -26,14 +26,17 @@ func Example() {
 			blocks[y%2].Append([]int{x, y}, []dataset.ClassWeight{{Class: class, Weight: 1}}, 1)
 		}
 	}
-	params := induce.Params{Algorithm: split.EC45, Family: split.Thresholds, Lambda: 1}
-	grower := levels.NewGrower(levels.Setting{Params: params, Columns: columns, Classes: 2, Total: 8, Heaviest: 1})
+	trees := []induce.Params{
+		{Algorithm: split.EC45, Family: split.Thresholds, Lambda: 1},
+		{Algorithm: split.C45, Family: split.Thresholds},
+	}
+	grower := levels.NewGrower(levels.Setting{Trees: trees, Columns: columns, Classes: 2, Total: 8, Heaviest: 1})
 
-	count := func(growth *levels.Growth, p *levels.Pass) (*levels.Counts, error) {
+	count := func(p *levels.Pass) (*levels.Counts, error) {
 		counts := grower.NewCounts(p)
 		for _, objects := range blocks { // on many machines
-			counter := grower.Counter(growth.Root, p)
-			counter.Add(objects, 1)
+			counter := grower.Counter(p)
+			counter.Add(objects)
 			var failed error
 			counter.Pieces(func(key int64, piece []byte) {
 				if err := grower.AddPiece(counts, key, piece); err != nil {
@@ -47,39 +50,46 @@ func Example() {
 		return counts, nil
 	}
 	const budget, bytes = 2, 1 << 20
-	growth := levels.NewGrowth([]int64{6, 2}, []int64{6, 2}, budget)
+	growth := levels.NewGrowth(len(trees), []int64{6, 2}, []int64{6, 2}, budget)
 	for level := 0; len(growth.Large) > 0; level++ {
 		passes := grower.Passes(growth, bytes)
 		fmt.Printf("level %d: %d large nodes, %d passes\n", level, len(growth.Large), len(passes))
-		children, err := grower.Expand(growth, passes, bytes, 1, func(p *levels.Pass) (*levels.Counts, error) {
-			return count(growth, p)
-		})
+		children, err := grower.Expand(growth, passes, bytes, 1, count)
 		if err != nil {
 			log.Fatal(err)
 		}
 		growth.Next(children, budget)
 	}
-	router, small := levels.NewRouter(growth.Root, columns), growth.Numbered()
+	router := levels.NewRouter(growth.Routes(growth.Small), columns)
 	gathered := make([]*dataset.Objects, len(growth.Small))
 	for i := range gathered {
 		gathered[i] = dataset.NewObjects(layout, 2, false, 0)
 	}
 	for _, objects := range blocks {
-		for i := range objects.Len() {
-			if node, ok := small[router.Leaf(objects, i)]; ok {
-				codes := []int{objects.Codes[0].At(i), objects.Codes[1].At(i)}
-				gathered[node].Append(codes, objects.Raw(i), objects.RowsOf(i))
+		router.Route(objects, func(node int, reached []int32) {
+			for _, i := range reached {
+				codes := []int{objects.Codes[0].At(int(i)), objects.Codes[1].At(int(i))}
+				gathered[node].Append(codes, objects.Raw(int(i)), objects.RowsOf(int(i)))
 			}
-		}
+		})
 	}
 	for i, open := range growth.Small {
-		grown := memory.GrowBelow(gathered[i], columns, []induce.Params{params}, 8, open.Place(), memory.Options{})
-		*open.Node = *grown[0]
+		var params []induce.Params
+		for _, tree := range open.Trees() {
+			params = append(params, trees[tree])
+		}
+		roots := memory.GrowBelow(gathered[i], columns, params, 8, open.Place(), memory.Options{})
+		for at, member := range open.Members {
+			*member.Node = *roots[at]
+		}
 	}
-	growth.Root.SumUp()
-	fmt.Println(growth.Root.Leaves(), "leaves, class weights", growth.Root.Raw)
+	for _, root := range growth.Roots {
+		root.SumUp()
+		fmt.Println(root.Leaves(), "leaves, class weights", root.Raw)
+	}
 	// Output:
 	// level 0: 1 large nodes, 1 passes
 	// level 1: 2 large nodes, 1 passes
+	// 3 leaves, class weights [6 2]
 	// 3 leaves, class weights [6 2]
 }

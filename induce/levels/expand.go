@@ -1,12 +1,10 @@
 package levels
 
 import (
-	"math"
 	"slices"
 
 	"github.com/espalier-ml/espalier/induce"
 	"github.com/espalier-ml/espalier/induce/parallel"
-	"github.com/espalier-ml/espalier/induce/split"
 )
 
 // Expand splits the large nodes of a growth or makes leaves of them, and returns their
@@ -18,7 +16,7 @@ func (g *Grower) Expand(
 	searches := make(map[*Open]*search, len(growth.Large))
 	list := make([]*search, len(growth.Large))
 	for i, o := range growth.Large {
-		list[i] = &search{Grower: g, open: o, best: math.Inf(-1)}
+		list[i] = g.newSearch(o)
 		searches[o] = list[i]
 	}
 	for i := range passes {
@@ -48,10 +46,13 @@ func (g *Grower) Expand(
 	return children, nil
 }
 
-// Fill sets the rows and raw class weights of closed nodes, see Growth.Close.
+// Fill sets the rows and raw class weights of closed nodes, see Close.
 func (g *Grower) Fill(p *Pass, c *Counts) {
 	for at, o := range p.open {
-		o.Node.Raw, o.Node.Rows = c.raw(g, at)
+		raw, rows := c.raw(g, at)
+		for _, m := range o.Members {
+			m.Node.Raw, m.Node.Rows = raw, rows
+		}
 	}
 }
 
@@ -85,132 +86,26 @@ func (c *Counts) counted(g *Grower, at int) []int64 {
 	return c.sums[c.starts[at]+g.Classes+1 : c.starts[at+1]]
 }
 
-// search seeks the best test of one open node, pass after pass.
-type search struct {
-	*Grower
-
-	open  *Open
-	raw   []int64
-	rows  int64
-	cells []int64 // of all features; nil: not kept
-	best  float64 // score
-	found []found // tests whose scores tie with the best so far
-
-	restricted bool // the feature that the node has to test has been scanned, and has tests
-}
-
-// found is a test, with all that a split by it needs.
-type found struct {
-	split.Candidate
-
-	parts    split.Parts
-	outcomes []int32
-	cells    [][]int64 // sums of the objects by outcome
-}
-
-// add adds the counts of a pass, where the node has the given position.
-func (s *search) add(p *Pass, c *Counts, at int) {
-	if p.From == 0 {
-		s.raw, s.rows = c.raw(s.Grower, at)
+// children makes the child nodes of some trees that have chosen the same test, from the sums
+// of each of its outcomes.
+func (o *Open) children(members []Member, outcomes [][]int64) []*Open {
+	trees := make([]int, len(members))
+	for i, m := range members {
+		trees[i] = m.Tree
 	}
-	cells := c.counted(s.Grower, at)
-	if inferred, ok := c.cells[at]; ok {
-		cells = inferred
-	}
-	if !p.Nodes[at].Split || len(cells) == 0 || s.Params.MinRows > 0 && s.rows < s.Params.MinRows {
-		return
-	}
-	s.scan(p, cells, c.heavy[c.heavyStarts[at]:c.heavyStarts[at+1]])
-	if p.To-p.From == len(s.Columns) {
-		s.cells = cells
-	}
-}
-
-// scan scores the tests of the features of a pass.
-func (s *search) scan(p *Pass, cells []int64, heavies []split.Heavy) {
-	if s.restricted {
-		return
-	}
-	var heavy split.Heavy
-	for i := range min(len(heavies), s.Columns[p.From].Codes) { // each object has one code of any feature
-		heavy.Add(&heavies[i])
-	}
-	if heavy.Weight == 0 {
-		heavies = nil
-	}
-	scanner := split.NewScanner(s.criterion)
-	totals := s.criterion.NewTotals(s.open.Objects, s.open.Weight)
-	scanner.Node(s.constraints.Bound(totals, s.open.path, s.Columns), heavy)
-	var column split.Column
-	load := func(f int) {
-		h := split.Histogram{Cells: s.layout.Column(cells, f, p.From)}
-		if heavies != nil {
-			h.Heavy = heavies[s.codesAt[f]-s.codesAt[p.From] : s.codesAt[f+1]-s.codesAt[p.From]]
-		}
-		scanner.Load(f, s.open.path.Column(f, s.Columns, &column), h, nil)
-	}
-	scores := make([]float64, p.To-p.From)
-	for i := range scores {
-		load(p.From + i)
-		scores[i] = scanner.Scan()
-	}
-	if s.constraints.Restrict(s.open.Depth, p.From, scores) {
-		s.restricted, s.best, s.found = true, math.Inf(-1), nil
-	}
-	s.best = max(s.best, slices.Max(scores))
-	if math.IsInf(s.best, -1) {
-		return
-	}
-	floor := split.Floor(s.best)
-	s.found = slices.DeleteFunc(s.found, func(f found) bool { return f.Score < floor })
-	for _, t := range slices.Clone(scanner.Tied(p.From, scores, floor, load)) {
-		f := found{Candidate: t}
-		load(t.Feature)
-		f.parts, f.cells, f.outcomes = scanner.Parts(&t)
-		s.found = append(s.found, f)
-	}
-}
-
-// expand sets the test and the sums of the node, and returns its children: none of a
-// leaf.
-func (s *search) expand() []*Open {
-	o, n := s.open, s.open.Node
-	n.Raw, n.Rows = s.raw, s.rows
-	if len(s.found) == 0 {
-		return nil
-	}
-	best := 0
-	for i := range s.found {
-		if s.found[i].Cost < s.found[best].Cost {
-			best = i
-		}
-	}
-	f := &s.found[best]
-	n.Test, n.Parts, n.Outcomes = &f.Candidate, f.parts, f.outcomes
-	children := o.children(f.cells)
-	if s.cells != nil {
-		kin := &family{s.cells, children}
-		for _, child := range children {
-			child.family = kin
-		}
-	}
-	return children
-}
-
-// children makes the child nodes from the sums of each outcome.
-func (o *Open) children(outcomes [][]int64) []*Open {
 	children, weights := make([]*Open, len(outcomes)), make([][]int64, len(outcomes))
 	for i, cells := range outcomes {
 		objects, weight := make([]int64, len(o.Objects)), make([]int64, len(o.Objects))
 		for k := range objects {
 			objects[k], weight[k] = cells[2*k], cells[2*k+1]
 		}
-		child := NewOpen(objects, weight, o.Depth+1)
-		children[i], weights[i] = child, weight
-		o.Node.Children = append(o.Node.Children, child.Node)
+		children[i], weights[i] = NewOpen(trees, objects, weight, o.Depth+1), weight
+		for at, m := range members {
+			m.Node.Children = append(m.Node.Children, children[i].Members[at].Node)
+		}
 	}
 	for i, child := range children {
-		child.path = o.path.Below(o.Node.Test.Test, weights, i)
+		child.path = o.path.Below(members[0].Node.Test.Test, weights, i)
 	}
 	return children
 }

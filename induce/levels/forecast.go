@@ -8,27 +8,37 @@ import (
 
 // Forecast estimates what a training by levels takes.
 type Forecast struct {
-	Passes    int       // over all objects, for all levels
-	Histogram int64     // counts of the largest pass, in bytes
-	Pieces    float64   // encoded pieces of all passes, in bytes, about
-	Small     []float64 // objects of each small node
+	Passes    int     // over all objects, for all levels
+	Histogram int64   // counts of the largest pass, in bytes
+	Pieces    float64 // encoded pieces of all passes, in bytes, about
+	Small     []SmallNode
+}
+
+// SmallNode is a small node of a forecast.
+type SmallNode struct {
+	Objects float64
+	Trees   int // that share the node
 }
 
 // Scale is the ratio of a whole training to its sample.
 type Scale struct{ Objects, Weight float64 }
 
-// Forecast estimates how a training grows a tree by levels, from a tree that was grown
+// Forecast estimates how a training grows its trees by levels, from trees that were grown
 // for a sample of its rows. g is the grower of the sample, and s the ratio of the
 // training to the sample. budget (objects of small nodes; -1: all are small), memory and
 // keep (bytes of histograms that are counted and kept at a time) are those of the
 // training, and its passes are planned as Passes and Expand plan them.
-func (g *Grower) Forecast(root *induce.Node, s Scale, budget, memory, keep int64) *Forecast {
+func (g *Grower) Forecast(roots []*induce.Node, s Scale, budget, memory, keep int64) *Forecast {
 	if budget >= 0 {
 		budget = int64(float64(budget) / s.Objects)
 	}
 	f := new(Forecast)
-	growth := &Growth{Root: root}
-	growth.deal([]*Open{reopened(root, 0)}, budget)
+	growth := &Growth{Roots: roots}
+	members := make([]Member, len(roots))
+	for i, root := range roots {
+		members[i] = Member{i, root}
+	}
+	growth.deal([]*Open{reopened(members, 0)}, budget)
 	for len(growth.Large) > 0 {
 		passes := g.Passes(growth, memory)
 		f.Passes += len(passes)
@@ -36,28 +46,26 @@ func (g *Grower) Forecast(root *induce.Node, s Scale, budget, memory, keep int64
 			f.Histogram = max(f.Histogram, g.PassBytes(&passes[i]))
 			f.Pieces += g.pieceBytes(&passes[i], s)
 		}
-		for _, o := range growth.Small {
-			f.Small = append(f.Small, float64(o.Node.Objects)*s.Objects)
-		}
-		growth.Small = nil
 		growth.Next(g.reopen(growth, passes, keep), budget)
 	}
 	for _, o := range growth.Small {
-		f.Small = append(f.Small, float64(o.Node.Objects)*s.Objects)
+		f.Small = append(f.Small, SmallNode{float64(o.Count) * s.Objects, len(o.Members)})
 	}
 	return f
 }
 
-// reopened returns a grown node as it was when it was open. Its objects by class are not
-// known: a class with weight counts as one object, which tells leaves from other nodes.
-func reopened(n *induce.Node, depth int) *Open {
+// reopened returns a grown node of some trees as it was when it was open. Its objects by
+// class are not known: a class with weight counts as one object, which tells leaves from
+// other nodes.
+func reopened(members []Member, depth int) *Open {
+	n := members[0].Node
 	objects := make([]int64, len(n.Class))
 	for k, w := range n.Class {
 		if w > 0 {
 			objects[k] = 1
 		}
 	}
-	return &Open{Node: n, Depth: depth, Objects: objects, Weight: n.Class}
+	return &Open{Members: members, Depth: depth, Count: n.Objects, Objects: objects, Weight: n.Class}
 }
 
 // reopen returns the children of the large nodes. Like Expand it keeps histograms, those
@@ -77,17 +85,19 @@ func (g *Grower) reopen(growth *Growth, passes []Pass, keep int64) []*Open {
 	}
 	var all []*Open
 	for _, o := range growth.Large {
-		children := make([]*Open, len(o.Node.Children))
-		for i, n := range o.Node.Children {
-			children[i] = reopened(n, o.Depth+1)
-		}
-		if kept[o] {
-			kin := &family{children: children}
-			for _, child := range children {
-				child.family = kin
+		for _, members := range byTest(o.Members) {
+			children := make([]*Open, len(members[0].Node.Children))
+			for i := range children {
+				children[i] = reopened(below(members, i), o.Depth+1)
 			}
+			if kept[o] {
+				kin := &family{children: children}
+				for _, child := range children {
+					child.family = kin
+				}
+			}
+			all = append(all, children...)
 		}
-		all = append(all, children...)
 	}
 	return all
 }
@@ -99,11 +109,9 @@ const heavyBytes = 2 * maxVarint
 func (g *Grower) pieceBytes(p *Pass, s Scale) float64 {
 	bytes := 0.0
 	for at, n := range p.Nodes {
-		node := p.open[at].Node
+		node := p.open[at].Members[0].Node
 		bytes += float64(g.Classes + 1)
-		if n.Split && g.heavies {
-			bytes += float64(heavyBytes * float64(p.To-p.From))
-		}
+		bytes += float64(heavyBytes * float64(p.To-p.From) * float64(len(n.Heavies)))
 		if !n.Cells {
 			continue
 		}

@@ -7,8 +7,8 @@ import (
 
 // Setting is what all levels of one training share.
 type Setting struct {
-	Params   induce.Params
-	Columns  []split.Column // per feature
+	Trees    []induce.Params // parameters of each tree
+	Columns  []split.Column  // per feature
 	Classes  int
 	Total    int64 // W, the weight of all training objects
 	Heaviest int64 // the greatest weight of a training object
@@ -23,10 +23,10 @@ const defaultPiece = 4 << 20
 type Grower struct {
 	Setting
 
-	criterion   *split.Criterion
+	criteria    []*split.Criterion // per tree
+	heavies     []int              // per tree: the first tree of the same theta; -1: no object is heavy
 	layout      induce.Layout
 	codesAt     []int // number of codes of the features before each one, and of all: len(Columns)+1
-	heavies     bool  // some training object is heavy, see split.Heavy
 	constraints induce.Constraints
 }
 
@@ -36,11 +36,20 @@ func NewGrower(s Setting) *Grower {
 		s.Piece = defaultPiece
 	}
 	g := &Grower{
-		Setting: s, criterion: s.Params.Criterion(s.Total), codesAt: make([]int, len(s.Columns)+1),
+		Setting: s, codesAt: make([]int, len(s.Columns)+1),
 		layout:      induce.NewLayout(s.Columns, s.Classes),
 		constraints: induce.NewConstraints(s.Columns, s.Classes),
 	}
-	g.heavies = g.criterion.IsHeavy(s.Heaviest)
+	for i := range s.Trees {
+		c := s.Trees[i].Criterion(s.Total)
+		first := -1
+		for at := 0; first < 0 && c.IsHeavy(s.Heaviest); at++ {
+			if s.Trees[at].Theta == s.Trees[i].Theta {
+				first = at
+			}
+		}
+		g.criteria, g.heavies = append(g.criteria, c), append(g.heavies, first)
+	}
 	for f := range s.Columns {
 		g.codesAt[f+1] = g.codesAt[f] + s.Columns[f].Codes
 	}
@@ -48,8 +57,18 @@ func NewGrower(s Setting) *Grower {
 }
 
 // wantsSplit reports whether neither the criterion nor the depth makes a leaf of an
-// open node. Its rows are not known before they are counted.
-func (g *Grower) wantsSplit(o *Open) bool {
-	leaf := g.criterion.IsLeaf(g.criterion.NewTotals(o.Objects, o.Weight))
-	return !leaf && (g.Params.MaxDepth <= 0 || o.Depth < g.Params.MaxDepth)
+// open node in a tree. The node's rows are not known before they are counted.
+func (g *Grower) wantsSplit(o *Open, tree int) bool {
+	criterion, depth := g.criteria[tree], g.Trees[tree].MaxDepth
+	return !criterion.IsLeaf(criterion.NewTotals(o.Objects, o.Weight)) && (depth <= 0 || o.Depth < depth)
+}
+
+// wants reports whether an open node may be split in some tree.
+func (g *Grower) wants(o *Open) bool {
+	for _, m := range o.Members {
+		if g.wantsSplit(o, m.Tree) {
+			return true
+		}
+	}
+	return false
 }

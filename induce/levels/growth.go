@@ -8,11 +8,13 @@ import (
 	"github.com/espalier-ml/espalier/induce"
 )
 
-// Open is an open node of a tree that is grown by levels. Only its counts are known:
-// its objects lie in blocks elsewhere.
+// Open is an open node of trees that are grown by levels. All trees in which the same tests
+// lead to the node share it, as they share its objects. Only its counts are known: its
+// objects lie in blocks elsewhere.
 type Open struct {
-	Node    *induce.Node
+	Members []Member
 	Depth   int
+	Count   int64   // objects
 	Objects []int64 // by class
 	Weight  []int64 // by class
 
@@ -20,40 +22,93 @@ type Open struct {
 	family *family // nil: its histogram cannot be inferred
 }
 
-// family is the children of one node, with the node's histogram. The histogram of one
-// child is that of the parent less those of all other children.
+// Member is the node of one tree.
+type Member struct {
+	Tree int
+	Node *induce.Node
+}
+
+// byTest groups the nodes that have a test by their tests, in the order of the nodes.
+func byTest(nodes []Member) [][]Member {
+	var groups [][]Member
+	for _, m := range nodes {
+		if m.Node.Test == nil {
+			continue
+		}
+		at := slices.IndexFunc(groups, func(of []Member) bool { return of[0].Node.Test.Test == m.Node.Test.Test })
+		if at < 0 {
+			at = len(groups)
+			groups = append(groups, nil)
+		}
+		groups[at] = append(groups[at], m)
+	}
+	return groups
+}
+
+// below returns the children of nodes for one outcome of their test.
+func below(nodes []Member, outcome int) []Member {
+	children := make([]Member, len(nodes))
+	for i, m := range nodes {
+		children[i] = Member{m.Tree, m.Node.Children[outcome]}
+	}
+	return children
+}
+
+// family is the children of one node by one test, with the node's histogram. The histogram
+// of one child is that of the parent less those of all other children.
 type family struct {
 	cells    []int64 // of the parent, over all features
 	children []*Open
 }
 
-// Place returns where in the tree the node is.
+// Place returns where in its trees the node is.
 func (o *Open) Place() induce.Place { return induce.Place{Depth: o.Depth, Path: o.path} }
 
-// NewOpen returns an open node with the given objects and weight by class,
-// which it keeps.
-func NewOpen(objects, weight []int64, depth int) *Open {
-	n := &induce.Node{Class: weight, Raw: make([]int64, len(weight))}
-	for k := range objects {
-		n.Objects += objects[k]
-		n.Weight += weight[k]
+// Trees returns the numbers of the trees that share the node.
+func (o *Open) Trees() []int {
+	trees := make([]int, len(o.Members))
+	for i, m := range o.Members {
+		trees[i] = m.Tree
 	}
-	return &Open{Node: n, Depth: depth, Objects: objects, Weight: weight}
+	return trees
 }
 
-// Growth is a tree that is being grown by levels: its nodes, and the open nodes among
+// NewOpen returns an open node of the given trees, with objects and weight by class, which
+// it keeps.
+func NewOpen(trees []int, objects, weight []int64, depth int) *Open {
+	o := &Open{Depth: depth, Objects: objects, Weight: weight}
+	total := int64(0)
+	for k := range objects {
+		o.Count += objects[k]
+		total += weight[k]
+	}
+	raw := make([]int64, len(weight))
+	for _, tree := range trees {
+		o.Members = append(o.Members, Member{tree, &induce.Node{Objects: o.Count, Weight: total, Class: weight, Raw: raw}})
+	}
+	return o
+}
+
+// Growth is trees that are being grown by levels: their nodes, and the open nodes among
 // them.
 type Growth struct {
-	Root  *induce.Node
-	Large []*Open // to be split by counts, level after level
-	Small []*Open // to be grown in memory, each as a whole
+	Roots []*induce.Node // by tree
+	Large []*Open        // to be split by counts, level after level
+	Small []*Open        // to be grown in memory, each as a whole
 }
 
-// NewGrowth returns a tree of an open root, from the number and weight of all training
-// objects by class. Nodes of up to budget objects are small; -1: all nodes are.
-func NewGrowth(objects, weight []int64, budget int64) *Growth {
-	root := NewOpen(objects, weight, 0)
-	g := &Growth{Root: root.Node}
+// NewGrowth returns so many trees of an open root, from the number and weight of all
+// training objects by class. Nodes of up to budget objects are small; -1: all nodes are.
+func NewGrowth(trees int, objects, weight []int64, budget int64) *Growth {
+	numbers := make([]int, trees)
+	for i := range numbers {
+		numbers[i] = i
+	}
+	root := NewOpen(numbers, objects, weight, 0)
+	g := new(Growth)
+	for _, m := range root.Members {
+		g.Roots = append(g.Roots, m.Node)
+	}
 	g.deal([]*Open{root}, budget)
 	return g
 }
@@ -62,7 +117,7 @@ func NewGrowth(objects, weight []int64, budget int64) *Growth {
 // -1: all are small.
 func (g *Growth) deal(open []*Open, budget int64) {
 	for _, o := range open {
-		if budget < 0 || o.Node.Objects <= budget {
+		if budget < 0 || o.Count <= budget {
 			g.Small = append(g.Small, o)
 		} else {
 			g.Large = append(g.Large, o)
@@ -83,124 +138,123 @@ func (g *Growth) Redeal(budget int64) {
 	g.deal(open, budget)
 }
 
-// Weight returns the weight of the open nodes.
+// Done reports whether no node is open.
+func (g *Growth) Done() bool { return len(g.Large)+len(g.Small) == 0 }
+
+// Weight returns the weight of the open nodes, summed over the trees.
 func (g *Growth) Weight() int64 {
 	weight := int64(0)
 	for _, list := range [][]*Open{g.Large, g.Small} {
 		for _, o := range list {
-			weight += o.Node.Weight
+			for _, m := range o.Members {
+				weight += m.Node.Weight
+			}
 		}
 	}
 	return weight
 }
 
-// numbers numbers the nodes of the tree breadth-first, the children of a node in their
-// order.
-func (g *Growth) numbers() map[*induce.Node]int {
-	numbers := make(map[*induce.Node]int)
-	g.Root.Walk(func(n *induce.Node, _ int) { numbers[n] = len(numbers) })
-	return numbers
-}
-
-// paths returns the nodes by number, and the path to each.
-func (g *Growth) paths() (nodes []*induce.Node, paths []*induce.Path) {
-	paths = []*induce.Path{nil}
-	g.Root.Walk(func(n *induce.Node, _ int) {
-		weights := make([][]int64, len(n.Children))
-		for i, child := range n.Children {
-			weights[i] = child.Class
-		}
-		for i := range n.Children {
-			below := paths[len(nodes)]
-			if n.Test != nil {
-				below = below.Below(n.Test.Test, weights, i)
-			}
-			paths = append(paths, below)
-		}
-		nodes = append(nodes, n)
-	})
-	return nodes, paths
-}
-
 // growthJSON is the JSON of a Growth.
 type growthJSON struct {
-	Root  *induce.Node `json:"root"`
-	Large []openJSON   `json:"large"`
-	Small []openJSON   `json:"small"`
+	Roots []*induce.Node `json:"roots"`
+	Large []openJSON     `json:"large"`
+	Small []openJSON     `json:"small"`
 }
 
 type openJSON struct {
-	Number  int     `json:"number"` // see numbers
-	Depth   int     `json:"depth"`
-	Objects []int64 `json:"objects"`
-	Weight  []int64 `json:"weight"`
+	Members [][2]int      `json:"members"` // tree, and number of the node: see numbered
+	Path    []induce.Step `json:"path"`
+	Objects []int64       `json:"objects"`
+	Weight  []int64       `json:"weight"`
 }
 
-// MarshalJSON encodes the tree with its open nodes.
+// numbered returns the nodes of a tree breadth-first, the children of a node in their order.
+func numbered(root *induce.Node) []*induce.Node {
+	var nodes []*induce.Node
+	root.Walk(func(n *induce.Node, _ int) { nodes = append(nodes, n) })
+	return nodes
+}
+
+// MarshalJSON encodes the trees with their open nodes.
 func (g *Growth) MarshalJSON() ([]byte, error) {
-	numbers := g.numbers()
+	numbers := make(map[*induce.Node]int)
+	for _, root := range g.Roots {
+		for i, n := range numbered(root) {
+			numbers[n] = i
+		}
+	}
 	list := func(open []*Open) []openJSON {
 		nodes := make([]openJSON, len(open))
 		for i, o := range open {
-			nodes[i] = openJSON{numbers[o.Node], o.Depth, o.Objects, o.Weight}
+			nodes[i] = openJSON{Path: o.path.Steps(), Objects: o.Objects, Weight: o.Weight}
+			for _, m := range o.Members {
+				nodes[i].Members = append(nodes[i].Members, [2]int{m.Tree, numbers[m.Node]})
+			}
 		}
 		return nodes
 	}
-	return json.Marshal(growthJSON{g.Root, list(g.Large), list(g.Small)})
+	return json.Marshal(growthJSON{g.Roots, list(g.Large), list(g.Small)})
 }
 
+var errGrowth = errors.New("an open node that the trees do not have")
+
 // UnmarshalJSON decodes what MarshalJSON has encoded. It refuses open nodes whose number
-// no node of the tree has.
+// no node of their tree has.
 func (g *Growth) UnmarshalJSON(b []byte) error {
 	var j growthJSON
 	if err := json.Unmarshal(b, &j); err != nil {
 		return err
 	}
-	if j.Root == nil {
+	if len(j.Roots) == 0 || slices.Contains(j.Roots, nil) {
 		return errors.New("a tree without a root")
 	}
-	g.Root = j.Root
-	nodes, paths := g.paths()
-	list := func(open []openJSON) ([]*Open, error) {
-		var opened []*Open
-		for _, o := range open {
-			classes := len(g.Root.Class)
-			if o.Number < 0 || o.Number >= len(nodes) || len(o.Objects) != classes || len(o.Weight) != classes {
-				return nil, errors.New("an open node that the tree does not have")
-			}
-			opened = append(opened, &Open{
-				Node: nodes[o.Number], Depth: o.Depth, Objects: o.Objects, Weight: o.Weight, path: paths[o.Number],
-			})
-		}
-		return opened, nil
+	g.Roots = j.Roots
+	nodes := make([][]*induce.Node, len(g.Roots))
+	for i, root := range g.Roots {
+		nodes[i] = numbered(root)
 	}
 	var err error
-	if g.Large, err = list(j.Large); err == nil {
-		g.Small, err = list(j.Small)
+	if g.Large, err = reopenAll(j.Large, nodes); err == nil {
+		g.Small, err = reopenAll(j.Small, nodes)
 	}
 	return err
 }
 
-// Close makes leaves of the large nodes, as time has run out. The returned pass counts
-// their rows and raw class weights, which Grower.Fill then sets.
-func (g *Growth) Close() *Pass {
-	numbers := g.numbers()
-	p := &Pass{open: g.Large}
-	for _, o := range g.Large {
-		o.Node.Stopped = true
-		p.Nodes = append(p.Nodes, PassNode{Number: numbers[o.Node], Weight: o.Node.Weight})
+// reopenAll returns the open nodes of a JSON among the nodes of each tree.
+func reopenAll(open []openJSON, nodes [][]*induce.Node) ([]*Open, error) {
+	var opened []*Open
+	for i := range open {
+		j := &open[i]
+		if len(j.Members) == 0 || len(j.Objects) != len(j.Weight) {
+			return nil, errGrowth
+		}
+		o := &Open{Depth: len(j.Path), Objects: j.Objects, Weight: j.Weight, path: induce.NewPath(j.Path)}
+		for _, n := range j.Objects {
+			o.Count += n
+		}
+		for _, m := range j.Members {
+			tree, number := m[0], m[1]
+			if tree < 0 || tree >= len(nodes) || number < 0 || number >= len(nodes[tree]) ||
+				len(nodes[tree][number].Class) != len(o.Weight) {
+				return nil, errGrowth
+			}
+			o.Members = append(o.Members, Member{tree, nodes[tree][number]})
+		}
+		opened = append(opened, o)
 	}
-	g.Large = nil
-	return p
+	return opened, nil
 }
 
-// Numbered returns the position in Small of each small node, by the node's number in the
-// tree (see NewRouter).
-func (g *Growth) Numbered() map[int]int {
-	numbers := g.numbers()
-	at := make(map[int]int, len(g.Small))
-	for i, o := range g.Small {
-		at[numbers[o.Node]] = i
+// Close makes leaves of the large nodes, as time has run out. The returned pass counts
+// their rows and raw class weights, which Fill then sets.
+func (g *Grower) Close(growth *Growth) *Pass {
+	p := &Pass{open: growth.Large, Routes: growth.Routes(growth.Large)}
+	for _, o := range growth.Large {
+		for _, m := range o.Members {
+			m.Node.Stopped = g.wantsSplit(o, m.Tree)
+		}
+		p.Nodes = append(p.Nodes, PassNode{Weight: o.Members[0].Node.Weight})
 	}
-	return at
+	growth.Large = nil
+	return p
 }

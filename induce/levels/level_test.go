@@ -12,6 +12,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/internal/growtest"
 	"github.com/espalier-ml/espalier/induce/levels"
 	"github.com/espalier-ml/espalier/induce/memory"
+	"github.com/espalier-ml/espalier/induce/parallel"
 	"github.com/espalier-ml/espalier/induce/split"
 )
 
@@ -22,7 +23,7 @@ type byLevels struct {
 	*growtest.Data
 
 	t      *testing.T
-	p      induce.Params
+	trees  []induce.Params
 	grower *levels.Grower
 	layout dataset.Layout
 	blocks [][]byte
@@ -35,11 +36,13 @@ type byLevels struct {
 	passes   int
 }
 
-func newByLevels(t *testing.T, d *growtest.Data, p induce.Params, blocks int, budget int64, piece int) *byLevels {
+func newByLevels(
+	t *testing.T, d *growtest.Data, blocks int, budget int64, piece int, trees ...induce.Params,
+) *byLevels {
 	t.Helper()
-	g := &byLevels{Data: d, t: t, p: p, budget: budget, memory: 1 << 30, layout: dataset.NewLayout(d.Features)}
+	g := &byLevels{Data: d, t: t, trees: trees, budget: budget, memory: 1 << 30, layout: dataset.NewLayout(d.Features)}
 	setting := levels.Setting{
-		Params: p, Columns: d.Columns, Classes: d.Objects.Classes, Total: d.Total,
+		Trees: trees, Columns: d.Columns, Classes: d.Objects.Classes, Total: d.Total,
 		Heaviest: slices.Max(d.Objects.Weight), Piece: piece,
 	}
 	g.grower = levels.NewGrower(setting)
@@ -61,19 +64,19 @@ func (g *byLevels) start() *levels.Growth {
 		n[k]++
 		m[k] += g.Objects.Weight[i]
 	}
-	return levels.NewGrowth(n, m, g.budget)
+	return levels.NewGrowth(len(g.trees), n, m, g.budget)
 }
 
-func (g *byLevels) grow() *induce.Node {
+func (g *byLevels) grow() []*induce.Node {
 	growth := g.start()
 	for len(growth.Large) > 0 {
 		if g.forget {
 			growth = transported(g.t, growth)
 		}
-		passes, there := g.grower.Passes(growth, g.memory), transported(g.t, growth)
+		passes := g.grower.Passes(growth, g.memory)
 		g.passes += len(passes)
 		children, err := g.grower.Expand(growth, passes, g.memory, 2, func(p *levels.Pass) (*levels.Counts, error) {
-			return g.count(there, p), nil
+			return g.count(p), nil
 		})
 		if err != nil {
 			g.t.Fatal(err)
@@ -81,8 +84,10 @@ func (g *byLevels) grow() *induce.Node {
 		growth.Next(children, g.budget)
 	}
 	g.growSmall(growth)
-	growth.Root.SumUp()
-	return growth.Root
+	for _, root := range growth.Roots {
+		root.SumUp()
+	}
+	return growth.Roots
 }
 
 // transported sends a value through its JSON.
@@ -110,12 +115,16 @@ func (g *byLevels) load(block []byte) *dataset.Objects {
 
 // count counts one pass, each block on its own. Of the pieces of one key the
 // first half are merged beforehand, as combiners do, the others one by one.
-func (g *byLevels) count(growth *levels.Growth, p *levels.Pass) *levels.Counts {
+func (g *byLevels) count(p *levels.Pass) *levels.Counts {
 	plan := transported(g.t, p)
 	pieces := make(map[int64][][]byte)
 	for i, block := range g.blocks {
-		level := g.grower.Counter(growth.Root, plan)
-		level.Add(g.load(block), 1+i%3)
+		level := g.grower.Counter(plan)
+		if i%2 == 0 {
+			level.Add(g.load(block))
+		} else {
+			g.addHalves(level, g.load(block))
+		}
 		level.Pieces(func(key int64, b []byte) { pieces[key] = append(pieces[key], b) })
 	}
 	for _, n := range p.Nodes {
@@ -144,35 +153,43 @@ func (g *byLevels) count(growth *levels.Growth, p *levels.Pass) *levels.Counts {
 	return counts
 }
 
+// addHalves adds the two halves of a block at the same time.
+func (g *byLevels) addHalves(c *levels.PassCounter, o *dataset.Objects) {
+	parallel.Each(2, 2, func(half int) {
+		var ids []int32
+		for id := half; id < o.Len(); id += 2 {
+			ids = append(ids, int32(id))
+		}
+		c.Add(o.Select(ids))
+	})
+}
+
 // growSmall gathers the objects of each small node and grows it in memory.
 func (g *byLevels) growSmall(growth *levels.Growth) {
-	there := transported(g.t, growth)
-	router := levels.NewRouter(there.Root, g.Columns)
-	numbers := make(map[*induce.Node]int)
-	growth.Root.Walk(func(n *induce.Node, _ int) { numbers[n] = len(numbers) })
-	grown := make([]*induce.Node, len(growth.Small))
-	for i, o := range growth.Small {
-		gathered := dataset.NewObjects(g.layout, g.Objects.Classes, g.Objects.Rows != nil, 0)
-		for _, block := range g.blocks {
-			objects := g.load(block)
-			var ids []int32
-			for id := range objects.Len() {
-				if router.Leaf(objects, id) == numbers[o.Node] {
-					ids = append(ids, int32(id))
-				}
-			}
-			if err := gathered.AppendFrom(objects.Select(ids).AppendBlock(nil), g.layout); err != nil {
+	router := levels.NewRouter(growth.Routes(growth.Small), g.Columns)
+	gathered := make([]*dataset.Objects, len(growth.Small))
+	for i := range gathered {
+		gathered[i] = dataset.NewObjects(g.layout, g.Objects.Classes, g.Objects.Rows != nil, 0)
+	}
+	for _, block := range g.blocks {
+		objects := g.load(block)
+		router.Route(objects, func(at int, ids []int32) {
+			if err := gathered[at].AppendFrom(objects.Select(ids).AppendBlock(nil), g.layout); err != nil {
 				g.t.Fatal(err)
 			}
-		}
-		if int64(gathered.Len()) != o.Node.Objects {
-			g.t.Fatalf("%d objects reach node %d, want %d", gathered.Len(), numbers[o.Node], o.Node.Objects)
-		}
-		at := there.Small[i].Place()
-		grown[i] = memory.GrowBelow(gathered, g.Columns, []induce.Params{g.p}, g.Total, at, memory.Options{})[0]
+		})
 	}
 	for i, o := range growth.Small {
-		*o.Node = *grown[i]
+		if int64(gathered[i].Len()) != o.Count {
+			g.t.Fatalf("%d objects reach small node %d, want %d", gathered[i].Len(), i, o.Count)
+		}
+		var trees []induce.Params
+		for _, tree := range o.Trees() {
+			trees = append(trees, g.trees[tree])
+		}
+		for at, root := range memory.GrowBelow(gathered[i], g.Columns, trees, g.Total, o.Place(), memory.Options{}) {
+			*o.Members[at].Node = *root
+		}
 	}
 }
 
@@ -197,14 +214,28 @@ func TestLevels(t *testing.T) {
 				case 2:
 					d = growtest.New(r, growtest.PricedFeatures(), 2+r.IntN(6), 150, r.IntN(2) == 0).Freely()
 				}
-				p := growtest.RandomParams(r, a, family)
-				want := growtest.Encode(t, d.Grow(p, 1))
+				trees := []induce.Params{growtest.RandomParams(r, a, family)}
+				for range r.IntN(4) { // others beside it: alike, or of any kind
+					p := growtest.RandomParams(r, a, family)
+					if r.IntN(2) == 0 {
+						all, families := growtest.Algorithms(), growtest.Families()
+						p = growtest.RandomParams(r, all[r.IntN(len(all))], families[r.IntN(len(families))])
+					}
+					trees = append(trees, p)
+				}
+				var want []string
+				for _, p := range trees {
+					want = append(want, growtest.Encode(t, d.Grow(p, 1)))
+				}
 				for _, budget := range budgets {
 					blocks, piece := 1+r.IntN(5), []int{50, 2000, 1 << 20}[r.IntN(3)]
-					g := newByLevels(t, d.Shuffled(r), p, blocks, budget, piece)
+					g := newByLevels(t, d.Shuffled(r), blocks, budget, piece, trees...)
 					g.memory, g.forget = []int64{0, 30_000, 100_000, 1 << 30}[r.IntN(4)], r.IntN(3) == 0
-					if got := growtest.Encode(t, g.grow()); got != want {
-						t.Errorf("%d blocks, budget %d, memory %d, %+v: tree\n%s, want\n%s", blocks, budget, g.memory, p, got, want)
+					for i, root := range g.grow() {
+						if got := growtest.Encode(t, root); got != want[i] {
+							t.Errorf("%d blocks, budget %d, memory %d, tree %d of %+v:\n%s, want\n%s",
+								blocks, budget, g.memory, i, trees, got, want[i])
+						}
 					}
 					inferred, passes = inferred+g.inferred, passes+g.passes
 				}
@@ -226,10 +257,30 @@ func TestLevelsOneBin(t *testing.T) {
 		d := growtest.New(rand.New(rand.NewPCG(1, 2)), features, 2, 40, false)
 		p := induce.Params{Algorithm: split.EC45, Family: family, Lambda: 1}
 		want := growtest.Encode(t, d.Grow(p, 1))
-		if got := growtest.Encode(t, newByLevels(t, d, p, 2, 0, 0).grow()); got != want {
+		if got := growtest.Encode(t, newByLevels(t, d, 2, 0, 0, p).grow()[0]); got != want {
 			t.Errorf("tests %s: tree\n%s, want\n%s", family, got, want)
 		}
 	}
+}
+
+// ways lists the tests and outcomes that lead to each node of a pass.
+func ways(p *levels.Pass) []string {
+	list := make([]string, len(p.Nodes))
+	var follow func(route int, way string)
+	follow = func(route int, way string) {
+		if at := p.Routes[route].At; at >= 0 {
+			list[at] = way
+		}
+		for _, f := range p.Routes[route].Forks {
+			for outcome, to := range f.To {
+				if to >= 0 {
+					follow(to, fmt.Sprintf("%s/%v=%d", way, f.Test, outcome))
+				}
+			}
+		}
+	}
+	follow(0, "root")
+	return list
 }
 
 // TestPasses: no pass takes more memory than it may, but for the least that
@@ -237,33 +288,34 @@ func TestLevelsOneBin(t *testing.T) {
 func TestPasses(t *testing.T) {
 	d := growtest.New(rand.New(rand.NewPCG(5, 6)), growtest.SomeFeatures(), 3, 150, false)
 	p := induce.Params{Algorithm: split.EC45, Family: split.Both, Lambda: 1, Theta: 0.001}
+	more := induce.Params{Algorithm: split.CART, Family: split.OneHot, Theta: 0.01}
 	for _, limit := range []int64{0, 5000, 50_000, 1 << 30} {
-		g := newByLevels(t, d, p, 2, 0, 1000)
+		g := newByLevels(t, d, 2, 0, 1000, p, p, more)
 		g.memory = limit
 		growth := g.start()
 		for len(growth.Large) > 0 {
 			passes := g.grower.Passes(growth, limit)
-			features := make(map[int]int)
+			features := make(map[string]int)
 			for i := range passes {
 				pass := &passes[i]
 				least := len(pass.Nodes) == 1 && pass.To == pass.From+1
 				if bytes := g.grower.PassBytes(pass); bytes > limit+1000 && !least { // beside raw class weights
 					t.Errorf("memory %d: a pass of %d nodes takes %d", limit, len(pass.Nodes), bytes)
 				}
-				for _, n := range pass.Nodes {
-					features[n.Number] += pass.To - pass.From
+				for _, way := range ways(pass) {
+					features[way] += pass.To - pass.From
 				}
 			}
-			for number, n := range features {
+			for way, n := range features {
 				if n != len(d.Columns) {
-					t.Errorf("memory %d: node %d is counted for %d of %d features", limit, number, n, len(d.Columns))
+					t.Errorf("memory %d: node %s is counted for %d of %d features", limit, way, n, len(d.Columns))
 				}
 			}
 			if len(features) < len(growth.Large) {
 				t.Errorf("memory %d: %d of %d large nodes are counted", limit, len(features), len(growth.Large))
 			}
 			children, err := g.grower.Expand(growth, passes, limit, 1, func(p *levels.Pass) (*levels.Counts, error) {
-				return g.count(growth, p), nil
+				return g.count(p), nil
 			})
 			if err != nil {
 				t.Fatal(err)
@@ -278,10 +330,10 @@ func TestPieceErrors(t *testing.T) {
 	d := growtest.New(rand.New(rand.NewPCG(3, 4)), growtest.SomeFeatures(), 3, 50, true)
 	for _, theta := range []float64{0, 1} {
 		p := induce.Params{Algorithm: split.EC45, Family: split.Both, Lambda: 1, Theta: theta}
-		g := newByLevels(t, d, p, 1, 0, 1<<20)
-		pass := &levels.Pass{Nodes: []levels.PassNode{{Weight: d.Total, Cells: true, Split: true}}, To: len(d.Columns)}
-		level := g.grower.Counter(g.start().Root, pass)
-		level.Add(d.Objects, 1)
+		g := newByLevels(t, d, 1, 0, 1<<20, p)
+		pass := &g.grower.Passes(g.start(), 1<<30)[0]
+		level := g.grower.Counter(pass)
+		level.Add(d.Objects)
 		level.Pieces(func(key int64, b []byte) {
 			for _, bad := range [][]byte{
 				nil, b[:1], b[:len(b)/2], b[:len(b)-1], append(slices.Clone(b), 2), append(slices.Clone(b), 0, 1),
@@ -302,10 +354,13 @@ func TestPieceErrors(t *testing.T) {
 // TestGrowthErrors: growths that no run can have written are refused.
 func TestGrowthErrors(t *testing.T) {
 	for _, text := range []string{
-		`{}`, `{"root":null}`,
-		`{"root":{"class":[1,2]},"large":[{"number":1,"objects":[1,1],"weight":[1,2]}]}`,
-		`{"root":{"class":[1,2]},"small":[{"number":-1,"objects":[1,1],"weight":[1,2]}]}`,
-		`{"root":{"class":[1,2]},"small":[{"number":0,"objects":[1],"weight":[1,2]}]}`,
+		`{}`, `{"roots":[]}`, `{"roots":[null]}`,
+		`{"roots":[{"class":[1,2]}],"large":[{"members":[[0,1]],"objects":[1,1],"weight":[1,2]}]}`,
+		`{"roots":[{"class":[1,2]}],"large":[{"members":[[1,0]],"objects":[1,1],"weight":[1,2]}]}`,
+		`{"roots":[{"class":[1,2]}],"small":[{"members":[[0,-1]],"objects":[1,1],"weight":[1,2]}]}`,
+		`{"roots":[{"class":[1,2]}],"small":[{"members":[[0,0]],"objects":[1],"weight":[1,2]}]}`,
+		`{"roots":[{"class":[1,2]}],"small":[{"members":[[0,0]],"objects":[1],"weight":[1]}]}`,
+		`{"roots":[{"class":[1,2]}],"small":[{"members":[],"objects":[1,1],"weight":[1,2]}]}`,
 	} {
 		if err := json.Unmarshal([]byte(text), new(levels.Growth)); err == nil {
 			t.Errorf("%s: no error", text)
@@ -317,12 +372,12 @@ func TestGrowthErrors(t *testing.T) {
 func FuzzPiece(f *testing.F) {
 	d := growtest.New(rand.New(rand.NewPCG(3, 4)), growtest.SomeFeatures(), 3, 50, true)
 	l := levels.NewGrower(levels.Setting{
-		Params: induce.Params{Algorithm: split.EC45, Family: split.Both}, Columns: d.Columns, Classes: 3, Total: d.Total,
+		Trees: []induce.Params{{Algorithm: split.EC45, Family: split.Both}}, Columns: d.Columns, Classes: 3, Total: d.Total,
 		Heaviest: slices.Max(d.Objects.Weight), Piece: 5000,
 	})
-	pass := &levels.Pass{Nodes: []levels.PassNode{{Weight: d.Total, Cells: true, Split: true}}, To: len(d.Columns)}
-	level := l.Counter(levels.NewOpen(make([]int64, 3), make([]int64, 3), 0).Node, pass)
-	level.Add(d.Objects, 1)
+	pass := &l.Passes(levels.NewGrowth(1, []int64{20, 20, 10}, []int64{20, 20, d.Total - 40}, 0), 1<<30)[0]
+	level := l.Counter(pass)
+	level.Add(d.Objects)
 	level.Pieces(func(key int64, b []byte) { f.Add(key, b) })
 	f.Add(int64(0), []byte{0, 255, 255, 255, 255, 255, 255, 255, 255, 255, 1})
 	f.Fuzz(func(_ *testing.T, key int64, b []byte) {
@@ -337,23 +392,23 @@ func TestClose(t *testing.T) {
 	p := induce.Params{Algorithm: split.EC45, Family: split.Both, Lambda: 1, Theta: 0.001}
 	whole := d.Grow(p, 1)
 	for settled := range 4 {
-		g := newByLevels(t, d, p, 3, 10, 1000)
+		g := newByLevels(t, d, 3, 10, 1000, p)
 		growth := g.start()
 		for range settled {
 			passes := g.grower.Passes(growth, g.memory)
 			children, err := g.grower.Expand(growth, passes, g.memory, 1, func(p *levels.Pass) (*levels.Counts, error) {
-				return g.count(growth, p), nil
+				return g.count(p), nil
 			})
 			if err != nil {
 				t.Fatal(err)
 			}
 			growth.Next(children, g.budget)
 		}
-		pass := growth.Close()
-		g.grower.Fill(pass, g.count(growth, pass))
+		pass := g.grower.Close(growth)
+		g.grower.Fill(pass, g.count(pass))
 		g.growSmall(growth)
-		growth.Root.SumUp()
-		if leaves := growtest.Stopped(t, growth.Root, whole); leaves != len(pass.Nodes) && settled == 0 {
+		growth.Roots[0].SumUp()
+		if leaves := growtest.Stopped(t, growth.Roots[0], whole); leaves != len(pass.Nodes) && settled == 0 {
 			t.Errorf("%d levels: %d leaves are marked, want %d", settled, leaves, len(pass.Nodes))
 		}
 	}

@@ -1,12 +1,13 @@
 package levels
 
-import "github.com/espalier-ml/espalier/induce"
+import "slices"
 
 // Pass is one pass over all objects. It counts the objects of some open nodes by the
 // codes of the features [From, To). A level whose histograms exceed the memory takes
 // several passes.
 type Pass struct {
 	Nodes    []PassNode
+	Routes   []Route // to the nodes
 	From, To int
 
 	open []*Open // of each node; nil where the pass was read from JSON
@@ -15,10 +16,10 @@ type Pass struct {
 // PassNode says what the workers of a pass count of an open node. They always count its
 // rows and raw class weights.
 type PassNode struct {
-	Number int   // of the node in the tree, see NewRouter
-	Weight int64 // of the node's objects
-	Cells  bool  // count its histogram; false: it needs none, or it is inferred from its family
-	Split  bool  // the node may be split: sum up its heavy objects
+	Weight  int64 // of the node's objects
+	Cells   bool  // count its histogram; false: it needs none, or it is inferred from its family
+	Split   bool  // the node may be split
+	Heavies []int `json:",omitempty"` // sum up the heavy objects of these trees, which have distinct thetas
 }
 
 // unit is a list of open nodes that must be counted in the same pass.
@@ -27,9 +28,19 @@ type unit struct {
 	open  []*Open
 }
 
-func (u *unit) add(o *Open, number int, cells, split bool) {
-	u.nodes = append(u.nodes, PassNode{number, o.Node.Weight, cells, split})
-	u.open = append(u.open, o)
+// addTo adds an open node to a unit. Its histogram is counted if cells is true.
+func (g *Grower) addTo(u *unit, o *Open, cells bool) {
+	n := PassNode{Weight: o.Members[0].Node.Weight, Cells: cells}
+	for _, m := range o.Members {
+		if !g.wantsSplit(o, m.Tree) {
+			continue
+		}
+		n.Split = true
+		if tree := g.heavies[m.Tree]; tree >= 0 && !slices.Contains(n.Heavies, tree) {
+			n.Heavies = append(n.Heavies, tree)
+		}
+	}
+	u.nodes, u.open = append(u.nodes, n), append(u.open, o)
 }
 
 // Passes plans the counting of the large nodes of a growth. The counts of one pass take
@@ -50,13 +61,15 @@ func (g *Grower) Passes(growth *Growth, memory int64) []Pass {
 		p.Nodes, p.open = append(p.Nodes, u.nodes...), append(p.open, u.open...)
 		held += bytes
 	}
+	for i := range passes {
+		passes[i].Routes = growth.Routes(passes[i].open)
+	}
 	return passes
 }
 
 // units returns the large nodes: a node whose histogram is inferred together with its
 // siblings, any other node by itself.
 func (g *Grower) units(growth *Growth, memory int64) []unit {
-	numbers := growth.numbers()
 	var units []unit
 	left := make(map[*Open]bool, len(growth.Large))
 	for _, o := range growth.Large {
@@ -66,7 +79,7 @@ func (g *Grower) units(growth *Growth, memory int64) []unit {
 		if !left[o] {
 			continue
 		}
-		if u := g.familyUnit(o, left, numbers); u != nil && g.PassBytes(&Pass{Nodes: u.nodes, To: len(g.Columns)}) <= memory {
+		if u := g.familyUnit(o, left); u != nil && g.PassBytes(&Pass{Nodes: u.nodes, To: len(g.Columns)}) <= memory {
 			for _, child := range u.open {
 				delete(left, child)
 			}
@@ -74,8 +87,7 @@ func (g *Grower) units(growth *Growth, memory int64) []unit {
 			continue
 		}
 		var u unit
-		wants := g.wantsSplit(o)
-		u.add(o, numbers[o.Node], wants, wants)
+		g.addTo(&u, o, g.wants(o))
 		units = append(units, u)
 	}
 	return units
@@ -84,26 +96,26 @@ func (g *Grower) units(growth *Growth, memory int64) []unit {
 // familyUnit returns the unit of a node's family if the histogram of the largest member
 // is inferred, else nil. It is where that member may be split, and no more histograms
 // are counted in the end.
-func (g *Grower) familyUnit(o *Open, large map[*Open]bool, numbers map[*induce.Node]int) *unit {
+func (g *Grower) familyUnit(o *Open, large map[*Open]bool) *unit {
 	if o.family == nil {
 		return nil
 	}
 	children := o.family.children
 	largest, wanted := 0, 0
 	for i, child := range children {
-		if child.Node.Objects > children[largest].Node.Objects {
+		if child.Count > children[largest].Count {
 			largest = i
 		}
-		if large[child] && g.wantsSplit(child) {
+		if large[child] && g.wants(child) {
 			wanted++
 		}
 	}
-	if !large[children[largest]] || !g.wantsSplit(children[largest]) || len(children)-1 > wanted {
+	if !large[children[largest]] || !g.wants(children[largest]) || len(children)-1 > wanted {
 		return nil
 	}
 	u := new(unit)
 	for i, child := range children {
-		u.add(child, numbers[child.Node], i != largest, g.wantsSplit(child))
+		g.addTo(u, child, i != largest)
 	}
 	return u
 }
@@ -142,14 +154,12 @@ func (g *Grower) starts(p *Pass) []int {
 	return starts
 }
 
-// heavyStarts is the same for the sums of heavy objects.
+// heavyStarts is the same for the sums of heavy objects: of each theta, by code.
 func (g *Grower) heavyStarts(p *Pass) []int {
 	starts := make([]int, len(p.Nodes)+1)
 	for i, n := range p.Nodes {
 		starts[i+1] = starts[i]
-		if n.Split && g.heavies {
-			starts[i+1] += g.codes(p)
-		}
+		starts[i+1] += len(n.Heavies) * g.codes(p)
 	}
 	return starts
 }

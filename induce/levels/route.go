@@ -1,69 +1,215 @@
 package levels
 
 import (
+	"sync"
+
 	"github.com/espalier-ml/espalier/induce"
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/split"
 )
 
-// Router finds the leaves of training objects in a tree that is being grown. It is read
-// only and may be shared by goroutines.
-type Router struct{ nodes []routerNode }
-
-type routerNode struct {
-	feature  int
-	children []int32 // by code; nil in leaves
+// Route is a node on the way of objects to the nodes that are sought, or one of these. It
+// stands for the nodes of all trees to which the same tests lead.
+type Route struct {
+	At    int    `json:"at"` // position among the nodes sought; -1: it is none of them
+	Forks []Fork `json:"forks,omitempty"`
 }
 
-// NewRouter returns the router of the tree below root, whose nodes it numbers
-// breadth-first. It is for the objects that the tree is grown from: at a multiway test,
-// codes that no object of the node has lead nowhere.
-func NewRouter(root *induce.Node, columns []split.Column) *Router {
-	r := &Router{}
-	next := int32(1)
-	root.Walk(func(n *induce.Node, _ int) {
-		var to routerNode
-		if n.Test != nil {
-			to.feature, to.children = n.Test.Feature, byCode(n, columns[n.Test.Feature].Codes, next)
-			next += int32(len(n.Children))
+// Fork is a test with the routes of its outcomes. Trees that test other things at the same
+// place have forks of their own.
+type Fork struct {
+	Test     split.Test `json:"test"`
+	Outcomes []int32    `json:"outcomes,omitempty"` // of a multiway test: the code of each route
+	To       []int      `json:"to"`                 // number of each route; -1: no node sought lies there
+}
+
+// Routes returns the routes from the root, the first of them, to open nodes. There are none
+// without open nodes.
+func (g *Growth) Routes(to []*Open) []Route {
+	r := routes{at: make(map[*induce.Node]int, len(to))}
+	for i, o := range to {
+		r.at[o.Members[0].Node] = i
+	}
+	roots := make([]Member, len(g.Roots))
+	for i, root := range g.Roots {
+		roots[i] = Member{i, root}
+	}
+	r.add(roots)
+	return r.list
+}
+
+// routes collects routes.
+type routes struct {
+	at   map[*induce.Node]int // position of each node sought, by its first tree
+	list []Route
+}
+
+// add adds the route of nodes to which the same tests lead, with all routes below it. It
+// returns the number of the route; -1: it leads nowhere.
+func (r *routes) add(nodes []Member) int {
+	number, route := len(r.list), Route{At: -1}
+	for _, m := range nodes {
+		if at, ok := r.at[m.Node]; ok {
+			route.At = at
 		}
-		r.nodes = append(r.nodes, to)
-	})
+	}
+	r.list = append(r.list, route)
+	for _, group := range byTest(nodes) {
+		first := group[0].Node
+		fork, leads := Fork{Test: first.Test.Test, Outcomes: first.Outcomes}, false
+		for outcome := range first.Children {
+			to := r.add(below(group, outcome))
+			fork.To, leads = append(fork.To, to), leads || to >= 0
+		}
+		if leads {
+			route.Forks = append(route.Forks, fork)
+		}
+	}
+	if route.At < 0 && route.Forks == nil {
+		r.list = r.list[:number]
+		return -1
+	}
+	r.list[number] = route
+	return number
+}
+
+// Router sends training objects on their routes. It is read only and may be shared by
+// goroutines.
+type Router struct {
+	routes []routerNode
+	memory sync.Pool // of *routing
+}
+
+type routerNode struct {
+	at    int
+	forks []routerFork
+}
+
+// routerFork is a Fork with the outcome of each code.
+type routerFork struct {
+	feature int
+	two     bool     // the test has two outcomes, and every code leads to one of them
+	outcome []uint16 // by code; len(to): the code leads nowhere
+	to      []int
+}
+
+// NewRouter returns the router of routes. It is for the objects that the trees are grown
+// from: at a multiway test, codes that no object of the node has lead nowhere.
+func NewRouter(list []Route, columns []split.Column) *Router {
+	r := &Router{routes: make([]routerNode, len(list))}
+	for i := range list {
+		r.routes[i].at = list[i].At
+		for _, fork := range list[i].Forks {
+			f := fork.Test.Feature
+			r.routes[i].forks = append(r.routes[i].forks, routerFork{
+				f, fork.Test.Kind != split.Multiway, fork.byCode(columns[f].Codes), fork.To,
+			})
+		}
+	}
 	return r
 }
 
-// byCode returns the number of the child for each code of the tested feature, if the
-// first child has the number first.
-func byCode(n *induce.Node, codes int, first int32) []int32 {
-	children := make([]int32, codes)
-	if n.Test.Kind == split.Multiway {
-		for i := range children {
-			children[i] = -1
+// byCode returns the outcome of each code of the tested feature.
+func (f *Fork) byCode(codes int) []uint16 {
+	outcome := make([]uint16, codes)
+	if f.Test.Kind != split.Multiway {
+		for code := range outcome {
+			outcome[code] = uint16(f.Test.Outcome(code, codes-1))
 		}
-		for i, code := range n.Outcomes {
-			children[code] = first + int32(i)
-		}
-		return children
+		return outcome
 	}
-	for code := range children {
-		children[code] = first + int32(n.Test.Outcome(code, codes-1))
+	for code := range outcome {
+		outcome[code] = uint16(len(f.To))
 	}
-	return children
+	for i, code := range f.Outcomes {
+		outcome[code] = uint16(i)
+	}
+	return outcome
 }
 
-// Leaf returns the number of the leaf that object i reaches, -1 where its code leads
-// nowhere.
-func (r *Router) Leaf(o *dataset.Objects, i int) int {
-	at := 0
-	for at >= 0 {
-		n := &r.nodes[at]
-		if n.children == nil {
-			return at
-		}
-		at = int(n.children[o.Codes[n.feature].At(i)])
+// routing is the memory of one call of Route: the objects of a route, by its depth.
+type routing struct{ ids [][]int32 }
+
+// Route sends all objects on their routes. It calls visit with the objects that reach each
+// node sought, ascending or descending; visit must not keep the slice. A node that no object
+// reaches is left out.
+func (r *Router) Route(o *dataset.Objects, visit func(at int, objects []int32)) {
+	if len(r.routes) == 0 || o.Len() == 0 {
+		return
 	}
-	return at
+	m, ok := r.memory.Get().(*routing)
+	if !ok {
+		m = new(routing)
+	}
+	defer r.memory.Put(m)
+	all := m.at(0, o.Len())
+	for i := range all {
+		all[i] = int32(i)
+	}
+	r.route(o, 0, 0, all, m, visit)
 }
 
-// Len returns the number of nodes.
-func (r *Router) Len() int { return len(r.nodes) }
+// at returns the memory for n objects at a depth.
+func (m *routing) at(depth, n int) []int32 {
+	if depth == len(m.ids) {
+		m.ids = append(m.ids, nil)
+	}
+	if cap(m.ids[depth]) < n {
+		m.ids[depth] = make([]int32, n)
+	}
+	return m.ids[depth][:n]
+}
+
+func (r *Router) route(
+	o *dataset.Objects, number, depth int, ids []int32, m *routing, visit func(at int, objects []int32),
+) {
+	n := &r.routes[number]
+	if n.at >= 0 {
+		visit(n.at, ids)
+	}
+	for i := range n.forks {
+		f := &n.forks[i]
+		below, ends := m.at(depth+1, len(ids)), make([]int, len(f.to)+1)
+		if codes := &o.Codes[f.feature]; codes.U8 != nil {
+			divide(f, below, ids, codes.U8, ends)
+		} else {
+			divide(f, below, ids, codes.U16, ends)
+		}
+		from := 0
+		for outcome, to := range f.to {
+			if list := below[from:ends[outcome]]; to >= 0 && len(list) > 0 {
+				r.route(o, to, depth+1, list, m, visit)
+			}
+			from = ends[outcome]
+		}
+	}
+}
+
+// divide puts the objects of each outcome side by side, and sets where those of each outcome
+// end. It is the innermost loop of routing.
+func divide[T uint8 | uint16](f *routerFork, below, ids []int32, codes []T, ends []int) {
+	if f.two {
+		no, yes := 0, len(below)
+		for _, id := range ids { // without a branch, which the processor would often mispredict
+			outcome := int(f.outcome[codes[id]])
+			below[no], below[yes-1] = id, id
+			no, yes = no+1-outcome, yes-outcome
+		}
+		ends[0], ends[1] = no, len(below)
+		return
+	}
+	for _, id := range ids {
+		ends[f.outcome[codes[id]]]++
+	}
+	starts, sum := make([]int, len(ends)), 0
+	for outcome, n := range ends {
+		starts[outcome] = sum
+		sum += n
+		ends[outcome] = sum
+	}
+	for _, id := range ids {
+		outcome := f.outcome[codes[id]]
+		below[starts[outcome]] = id
+		starts[outcome]++
+	}
+}

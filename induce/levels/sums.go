@@ -11,7 +11,7 @@ import (
 type Counts struct {
 	starts, heavyStarts []int // of each node
 	sums                []int64
-	heavy               []split.Heavy   // of one node after the other
+	heavy               []split.Heavy   // of one node after the other, by theta and code
 	cells               map[int][]int64 // inferred histograms, by position of the node in the pass
 }
 
@@ -19,6 +19,24 @@ type Counts struct {
 func (g *Grower) NewCounts(p *Pass) *Counts {
 	c := &Counts{starts: g.starts(p), heavyStarts: g.heavyStarts(p)}
 	c.sums, c.heavy = make([]int64, c.starts[len(p.Nodes)]), make([]split.Heavy, c.heavyStarts[len(p.Nodes)])
+	return c
+}
+
+// Total adds up counters of a pass. It keeps the memory of the first.
+func (g *Grower) Total(p *Pass, counters []*PassCounter) *Counts {
+	if len(counters) == 0 {
+		return g.NewCounts(p)
+	}
+	first := counters[0]
+	c := &Counts{starts: first.starts, heavyStarts: first.heavyStarts, sums: first.sums, heavy: first.heavy}
+	for _, other := range counters[1:] {
+		for i, x := range other.sums {
+			c.sums[i] += x
+		}
+		for i := range other.heavy {
+			c.heavy[i].Add(&other.heavy[i])
+		}
+	}
 	return c
 }
 
@@ -64,14 +82,9 @@ func (c *PassCounter) Pieces(emit func(key int64, b []byte)) {
 		key := int64(2 * i)
 		emit(key, appendSums(nil, pieceOf(c.sums, c.pieceLen(), key)))
 	}
-	starts := c.heavyStarts(c.pass)
-	all := make([]split.Heavy, starts[len(starts)-1])
-	for i, h := range c.heavy {
-		copy(all[starts[i]:], h)
-	}
-	for i := range count(len(all), c.heavyLen()) {
+	for i := range count(len(c.heavy), c.heavyLen()) {
 		key := int64(2*i + 1)
-		emit(key, appendHeavies(nil, pieceOf(all, c.heavyLen(), key)))
+		emit(key, appendHeavies(nil, pieceOf(c.heavy, c.heavyLen(), key)))
 	}
 }
 

@@ -1,11 +1,13 @@
 package jobs
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"runtime"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
@@ -16,24 +18,34 @@ import (
 	"github.com/espalier-ml/espalier/induce/memory"
 )
 
-// SmallConfig says how one job grows the small nodes of a tree, each in one worker. If
-// the root itself is small, the job grows several trees from it.
+// SmallConfig says how one job grows the small nodes of the trees, each in one worker.
 type SmallConfig struct {
 	GrowConfig
 
-	Trees      []induce.Params // parameters of each tree, in place of GrowConfig.Params
-	Together   int             // trees that one worker grows at the same time; 0: all
-	Nodes      int             // number of small nodes
-	Partitions int             // number of partitions of the small nodes
-	Spill      string          // folder for objects between the halves of the job; empty: the shuffle has them
-	Deadline   int64           // Unix time in ms at which open nodes become leaves; 0: none
+	Together   int    // trees that one worker grows together from the root, if the root is small; 0: all
+	Partitions int    // number of partitions of the small nodes
+	Spill      string // folder for objects between the halves of the job; empty: the shuffle has them
+	Deadline   int64  // Unix time in ms at which open nodes become leaves; 0: none
 }
 
-// smallState is the tree with its small nodes, in a file.
+// smallState is the small nodes, in a file.
 type smallState struct {
-	Growth    *levels.Growth `json:"growth"`
-	Partition []int          `json:"partition"` // partition of each small node
+	Routes []levels.Route `json:"routes"`
+	Nodes  []smallNode    `json:"nodes"`
 }
+
+// smallNode is a small node with the trees that one worker grows below it.
+type smallNode struct {
+	At        int           `json:"at"` // position among the small nodes of the growth
+	Trees     []int         `json:"trees"`
+	Objects   int64         `json:"objects"`
+	Path      []induce.Step `json:"path"`
+	Partition int           `json:"partition"`
+}
+
+// rootIsSmall reports whether the root is small: then all objects are sought, in the blocks
+// as they are.
+func (s *smallState) rootIsSmall() bool { return len(s.Routes) > 0 && s.Routes[0].At >= 0 }
 
 // Grow gathers the objects of the small nodes by partition, and grows the subtrees of
 // these nodes. tasks is a PCollection<[]byte> of Task, which names object blocks.
@@ -46,29 +58,35 @@ func Grow(s beam.Scope, tasks beam.PCollection, c SmallConfig) {
 
 // WriteSmall assigns the small nodes of a growth to partitions, and writes the state that
 // Grow reads. A partition has at most the given number of objects, or a single node. It
-// sets Nodes, Partitions and Together.
+// sets Partitions.
 func WriteSmall(ctx context.Context, c *SmallConfig, g *levels.Growth, objects int64) error {
-	state := smallState{Growth: g, Partition: make([]int, len(g.Small))}
-	held := int64(0)
-	c.Nodes, c.Partitions = len(g.Small), 1
-	if c.Together == 0 {
-		c.Together = len(c.Trees)
-	}
-	for i, o := range g.Small {
-		if held > 0 && held+o.Node.Objects > objects {
-			c.Partitions, held = c.Partitions+1, 0
-		}
-		held += o.Node.Objects
-		state.Partition[i] = c.Partitions - 1
-	}
-	if g.Root.Test == nil { // all trees start from the same objects
-		c.Partitions = (len(c.Trees) + c.Together - 1) / c.Together
-	}
+	state := newSmallState(c, g, objects)
 	s, err := OpenStorage(ctx)
 	if err != nil {
 		return err
 	}
 	return s.Write(ctx, stateURL(c.Out, 0), MustJSON(state))
+}
+
+// newSmallState assigns the small nodes to partitions, and sets their number.
+func newSmallState(c *SmallConfig, g *levels.Growth, objects int64) *smallState {
+	state := &smallState{Routes: g.Routes(g.Small)}
+	held := int64(0)
+	c.Partitions = 1
+	for at, o := range g.Small {
+		together := len(o.Members)
+		if c.Together > 0 && o.Depth == 0 {
+			together = min(together, c.Together)
+		}
+		for trees := range slices.Chunk(o.Trees(), together) {
+			if held > 0 && (held+o.Count > objects || o.Depth == 0) {
+				c.Partitions, held = c.Partitions+1, 0
+			}
+			held += o.Count
+			state.Nodes = append(state.Nodes, smallNode{at, trees, o.Count, o.Place().Path.Steps(), c.Partitions - 1})
+		}
+	}
+	return state
 }
 
 func readSmall(ctx context.Context, out string) (*smallState, error) {
@@ -84,15 +102,18 @@ func readSmall(ctx context.Context, out string) (*smallState, error) {
 	return state, json.Unmarshal(b, state)
 }
 
-// gatherFn sends the objects of each small node to the node's partition.
+// gatherFn sends the objects of each small node to the node's partitions.
 type gatherFn struct {
 	SmallConfig
 
-	state   *smallState
-	router  *levels.Router
-	at      map[int]int // position among the small nodes by number of the node in the tree
-	packets [][]byte    // packets of objects by partition
-	held    int         // bytes of packets
+	state  *smallState // nil before the first task
+	router *levels.Router
+	nodes  [][]int // of each small node of the growth: its entries in the state
+	pool   *pool
+
+	mu      *sync.Mutex
+	packets [][]byte // packets of objects by partition
+	held    int      // bytes of packets
 }
 
 // open reads the state. The first task calls it: only then the state is written.
@@ -101,8 +122,14 @@ func (f *gatherFn) open(ctx context.Context) error {
 	if f.state, err = readSmall(ctx, f.Out); err != nil {
 		return err
 	}
-	f.router = levels.NewRouter(f.state.Growth.Root, f.Columns)
-	f.at, f.packets, f.held = f.state.Growth.Numbered(), make([][]byte, f.Partitions), 0
+	f.router, f.pool, f.mu = levels.NewRouter(f.state.Routes, f.Columns), newPool(f.Workers, 0), new(sync.Mutex)
+	f.nodes, f.packets, f.held = nil, make([][]byte, f.Partitions), 0
+	for i, n := range f.state.Nodes {
+		for n.At >= len(f.nodes) {
+			f.nodes = append(f.nodes, nil)
+		}
+		f.nodes[n.At] = append(f.nodes[n.At], i)
+	}
 	return nil
 }
 
@@ -116,9 +143,8 @@ func (f *gatherFn) ProcessElement(ctx context.Context, task []byte, emit func(in
 			return err
 		}
 	}
-	progressOf(ctx).Tasks.Add(1)
 	defer report(ctx)
-	if f.router.Len() == 1 { // the root is small: all objects, in the blocks as they are
+	if f.state.rootIsSmall() {
 		t, err := decodeTask(task)
 		if err != nil {
 			return err
@@ -126,8 +152,22 @@ func (f *gatherFn) ProcessElement(ctx context.Context, task []byte, emit func(in
 		for partition := range f.Partitions {
 			emit(int64(partition), fileValue(t.File))
 		}
+		progressOf(ctx).Tasks.Add(1)
 		return nil
 	}
+	if err := f.pool.do(ctx, func(int) error { return f.gather(ctx, task) }); err != nil {
+		return err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.Spill != "" && f.held > spillBytes {
+		return f.flush(ctx, emit, false)
+	}
+	return nil
+}
+
+// gather adds the objects of a block to the packets of their nodes.
+func (f *gatherFn) gather(ctx context.Context, task []byte) error {
 	_, block, err := readBlock(ctx, task)
 	if err != nil {
 		return err
@@ -136,30 +176,19 @@ func (f *gatherFn) ProcessElement(ctx context.Context, task []byte, emit func(in
 	if err != nil {
 		return err
 	}
-	f.gather(o)
-	if f.Spill != "" && f.held > spillBytes {
-		return f.flush(ctx, emit, false)
-	}
+	f.router.Route(o, func(at int, ids []int32) {
+		packet := o.Select(ids).AppendBlock(nil)
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		for _, node := range f.nodes[at] {
+			to := &f.packets[f.state.Nodes[node].Partition]
+			before := len(*to)
+			*to = AppendPacket(*to, node, packet)
+			f.held += len(*to) - before
+		}
+	})
+	progressOf(ctx).Tasks.Add(1)
 	return nil
-}
-
-// gather adds the objects of a block to the packets of their nodes.
-func (f *gatherFn) gather(o *dataset.Objects) {
-	ids := make([][]int32, f.Nodes)
-	for i := range o.Len() {
-		if at, ok := f.at[f.router.Leaf(o, i)]; ok {
-			ids[at] = append(ids[at], int32(i))
-		}
-	}
-	for at, list := range ids {
-		if len(list) == 0 {
-			continue
-		}
-		to := &f.packets[f.state.Partition[at]]
-		before := len(*to)
-		*to = AppendPacket(*to, at, o.Select(list).AppendBlock(nil))
-		f.held += len(*to) - before
-	}
 }
 
 // flush sends the packets.
@@ -186,6 +215,9 @@ func (f *gatherFn) FinishBundle(ctx context.Context, emit func(int64, []byte)) e
 	}
 	if f.state == nil {
 		return nil
+	}
+	if err := reportUntil(ctx, f.pool.wait); err != nil {
+		return err
 	}
 	f.state = nil
 	return f.flush(ctx, emit, f.held <= inlineBytes)
@@ -230,26 +262,41 @@ func (f *growFn) FinishBundle(ctx context.Context) error {
 
 // grow grows the subtrees of a partition and writes them.
 func (f *growFn) grow(ctx context.Context, key int64, list [][]byte) error {
-	objects := make(map[int]*dataset.Objects)
-	for _, value := range list {
-		if err := f.unpack(ctx, value, objects); err != nil {
+	objects := make([]*dataset.Objects, len(f.state.Nodes))
+	for i, value := range list {
+		if err := f.unpack(ctx, key, value, objects); err != nil {
 			return err
 		}
+		list[i] = nil
 	}
 	var grown []*induce.Node
-	for at, o := range f.state.Growth.Small {
-		trees := f.Trees
-		if f.state.Growth.Root.Test == nil {
-			trees = trees[int(key)*f.Together : min(len(trees), (int(key)+1)*f.Together)]
-		} else if f.state.Partition[at] != int(key) {
+	for i, n := range f.state.Nodes {
+		if n.Partition != int(key) {
 			continue
 		}
-		grown = append(grown, memory.GrowBelow(objects[at], f.Columns, trees, f.Total, o.Place(), f.options(ctx))...)
+		if objects[i] == nil {
+			return ErrValue
+		}
+		trees := make([]induce.Params, len(n.Trees))
+		for at, tree := range n.Trees {
+			trees[at] = f.Trees[tree]
+		}
+		place := induce.Place{Depth: len(n.Path), Path: induce.NewPath(n.Path)}
+		grown = append(grown, memory.GrowBelow(objects[i], f.Columns, trees, f.Total, place, f.options(ctx))...)
 		if ctx.Err() != nil { // the trees are not complete
 			return context.Cause(ctx)
 		}
-		objects[at] = nil
+		objects[i] = nil
 	}
+	if f.Handover != nil {
+		f.Handover.grow(key, grown)
+		return nil
+	}
+	return f.write(ctx, key, grown)
+}
+
+// write writes the subtrees of a partition.
+func (f *growFn) write(ctx context.Context, key int64, grown []*induce.Node) error {
 	s, err := OpenStorage(ctx)
 	if err != nil {
 		return err
@@ -268,39 +315,46 @@ func (f *growFn) grow(ctx context.Context, key int64, list [][]byte) error {
 	return s.Write(ctx, grownURL(f.Out, int(key)), MustJSON(encoded))
 }
 
-// unpack adds the objects of a value to the objects of their small nodes.
-func (f *growFn) unpack(ctx context.Context, value []byte, objects map[int]*dataset.Objects) error {
+// unpack adds the objects of a value to the objects of their nodes.
+func (f *growFn) unpack(ctx context.Context, key int64, value []byte, objects []*dataset.Objects) error {
 	b, err := receive(ctx, value)
 	if err != nil {
 		return err
 	}
-	if len(f.state.Growth.Root.Children) == 0 { // the root is small: the value is a block
+	if f.state.rootIsSmall() { // the value is a block
 		progressOf(ctx).Read.Add(int64(len(b)))
-		return f.append(objects, 0, b)
+		for i, n := range f.state.Nodes {
+			if n.Partition == int(key) {
+				if err := f.append(objects, i, b); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
 	}
 	for len(b) > 0 {
-		var at int
+		var node int
 		var block []byte
-		if at, block, b, err = NextPacket(b); err != nil {
+		if node, block, b, err = NextPacket(b); err != nil {
 			return err
 		}
-		if err := f.append(objects, at, block); err != nil {
+		if err := f.append(objects, node, block); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// append adds a block to the objects of the small node at a position.
-func (f *growFn) append(objects map[int]*dataset.Objects, at int, block []byte) error {
+// append adds a block to the objects of a node.
+func (f *growFn) append(objects []*dataset.Objects, node int, block []byte) error {
 	l := f.layout()
-	if at >= len(f.state.Growth.Small) {
+	if node >= len(objects) {
 		return ErrValue
 	}
-	if objects[at] == nil {
-		objects[at] = dataset.NewObjects(l, f.Classes, f.Weighted, int(f.state.Growth.Small[at].Node.Objects))
+	if objects[node] == nil {
+		objects[node] = dataset.NewObjects(l, f.Classes, f.Weighted, int(f.state.Nodes[node].Objects))
 	}
-	return objects[at].AppendFrom(block, l)
+	return objects[node].AppendFrom(block, l)
 }
 
 // options returns how the trees are grown in memory: with progress, and with an end.
@@ -323,35 +377,57 @@ func (f *growFn) options(ctx context.Context) memory.Options {
 
 func grownURL(out string, partition int) string { return fmt.Sprintf("%s/grown-%06d", out, partition) }
 
-// ReadGrown returns the subtrees that Grow wrote, in the order of the small nodes. If the
-// root is small, it returns the trees in the order of SmallConfig.Trees.
-func ReadGrown(ctx context.Context, c *SmallConfig) ([]*induce.Node, error) {
+// ReadGrown puts the subtrees that Grow has grown below the small nodes of the growth, which
+// then has none left. objects is that of WriteSmall.
+func ReadGrown(ctx context.Context, c *SmallConfig, g *levels.Growth, objects int64) error {
+	state := newSmallState(c, g, objects)
+	lists := make([][]*induce.Node, c.Partitions)
+	if c.Handover != nil {
+		for partition, grown := range c.Handover.grown {
+			lists[partition] = grown
+		}
+	} else if err := readGrown(ctx, c, lists); err != nil {
+		return err
+	}
+	for _, n := range state.Nodes {
+		o, list := g.Small[n.At], lists[n.Partition]
+		if len(list) < len(n.Trees) {
+			return fmt.Errorf("subtrees of partition %d are missing", n.Partition)
+		}
+		for i, tree := range n.Trees {
+			at := slices.IndexFunc(o.Members, func(m levels.Member) bool { return m.Tree == tree })
+			*o.Members[at].Node = *list[i]
+		}
+		lists[n.Partition] = list[len(n.Trees):]
+	}
+	g.Small = nil
+	return nil
+}
+
+// readGrown reads the subtrees of each partition.
+func readGrown(ctx context.Context, c *SmallConfig, lists [][]*induce.Node) error {
 	urls := make([]string, c.Partitions)
 	for i := range urls {
 		urls[i] = grownURL(c.Out, i)
 	}
-	lists := make([][]json.RawMessage, len(urls))
+	p := newPool(runtime.GOMAXPROCS(0), 0)
 	err := readEach(ctx, urls, func(i int, b []byte) error {
 		if b == nil {
 			return fmt.Errorf("the job has not written %s", urls[i])
 		}
-		return json.Unmarshal(b, &lists[i])
-	})
-	if err != nil {
-		return nil, err
-	}
-	encoded := slices.Concat(lists...)
-	if want := c.Nodes * len(c.Trees); len(encoded) != want {
-		return nil, fmt.Errorf("%d subtrees were grown instead of %d", len(encoded), want)
-	}
-	grown := make([]*induce.Node, len(encoded))
-	p := newPool(runtime.GOMAXPROCS(0), 0)
-	for i, b := range encoded {
-		if err := p.do(ctx, func(int) error { return json.Unmarshal(b, &grown[i]) }); err != nil {
-			break // wait returns the error
+		var encoded []json.RawMessage
+		if err := json.Unmarshal(b, &encoded); err != nil {
+			return err
 		}
-	}
-	return grown, p.wait()
+		lists[i] = make([]*induce.Node, len(encoded))
+		for at, b := range encoded {
+			if err := p.do(ctx, func(int) error { return json.Unmarshal(b, &lists[i][at]) }); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return cmp.Or(err, p.wait())
 }
 
 // PartitionObjects is the least number of objects for which small nodes get partitions of

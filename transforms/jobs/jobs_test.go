@@ -92,13 +92,13 @@ func newWorld(t *testing.T) *world {
 }
 
 func (w *world) growth(budget int64) *levels.Growth {
-	return levels.NewGrowth(slices.Clone(w.counts[0]), slices.Clone(w.counts[1]), budget)
+	return levels.NewGrowth(len(worldParams()), slices.Clone(w.counts[0]), slices.Clone(w.counts[1]), budget)
 }
 
-func (w *world) growConfig(p induce.Params, out string) jobs.GrowConfig {
+func (w *world) growConfig(out string) jobs.GrowConfig {
 	return jobs.GrowConfig{
 		Setting: levels.Setting{
-			Params: p, Columns: w.columns, Classes: len(worldClasses), Total: w.weight,
+			Trees: worldParams(), Columns: w.columns, Classes: len(worldClasses), Total: w.weight,
 			Heaviest: w.heaviest, Piece: 200,
 		},
 		Widths: w.layout.Widths, Workers: 2, Out: out,
@@ -154,111 +154,110 @@ func sameTree(t *testing.T, what string, got, want *induce.Node) {
 }
 
 // TestLevel: growing by levels gives the trees that are grown in memory, in jobs of one or
-// three levels, with one or several passes over the objects.
+// three levels, with one or several passes over the objects, with and without files.
 func TestLevel(t *testing.T) {
 	for _, test := range []struct {
 		name, runner string
 		levels       int
 		memory       int64
+		handover     bool
 	}{
-		{"one level", "direct", 1, 1 << 20},
-		{"many passes", "direct", 1, 600},
-		{"three levels", "direct", 3, 1 << 20},
-		{"on prism", "prism", 3, 1 << 20},
+		{"one level", "direct", 1, 1 << 20, false},
+		{"in this process", "direct", 1, 1 << 20, true},
+		{"many passes", "direct", 1, 600, false},
+		{"three levels", "direct", 3, 1 << 20, false},
+		{"on prism", "prism", 3, 1 << 20, false},
 	} {
-		for at, p := range worldParams() {
-			w := newWorld(t)
-			ran := 0
-			count := func(g *levels.Growth, pass *levels.Pass, deep int) jobs.LevelConfig {
-				ran++
-				c := jobs.LevelConfig{GrowConfig: w.growConfig(p, fmt.Sprintf("job-%d", ran)), Levels: deep, Memory: test.memory}
-				if err := jobs.WriteLevel(t.Context(), &c, &jobs.LevelState{Growth: g, Pass: pass}, w.tasks); err != nil {
-					t.Fatal(err)
-				}
-				w.run(t, test.runner, func(s beam.Scope, tasks beam.PCollection) { jobs.Level(s, tasks, c) })
-				return c
+		w := newWorld(t)
+		ran := 0
+		count := func(state *jobs.LevelState, deep int) jobs.LevelConfig {
+			ran++
+			c := jobs.LevelConfig{GrowConfig: w.growConfig(fmt.Sprintf("job-%d", ran)), Levels: deep, Memory: test.memory}
+			if test.handover {
+				c.Handover = new(jobs.Handover)
 			}
-			g, passes := w.growth(0), 0
-			grower := levels.NewGrower(w.growConfig(p, "").Setting)
-			expand := func(list []levels.Pass, counts func(*levels.Pass) (*levels.Counts, error)) {
-				children, err := grower.Expand(g, list, 0, 2, counts)
-				if err != nil {
-					t.Fatal(err)
-				}
-				g.Next(children, 0)
+			if err := jobs.WriteLevel(t.Context(), &c, state, w.tasks); err != nil {
+				t.Fatal(err)
 			}
-			for len(g.Large) > 0 {
-				list := grower.Passes(g, test.memory)
-				passes = max(passes, len(list))
-				if test.levels == 1 || len(list) > 1 {
-					expand(list, func(pass *levels.Pass) (*levels.Counts, error) {
-						return jobs.ReadCounts(t.Context(), grower, pass, count(g, pass, 1).Out, 0)
-					})
-					continue
-				}
-				c := count(g, &list[0], test.levels)
-				state, level, err := jobs.ReadLevel(t.Context(), &c)
-				if err != nil {
-					t.Fatal(err)
-				}
-				if g = state.Growth; state.Pass == nil {
-					continue
-				}
-				expand(grower.Passes(g, test.memory), func(pass *levels.Pass) (*levels.Counts, error) {
-					return jobs.ReadCounts(t.Context(), grower, pass, c.Out, level)
+			w.run(t, test.runner, func(s beam.Scope, tasks beam.PCollection) { jobs.Level(s, tasks, c) })
+			return c
+		}
+		g, passes := w.growth(0), 0
+		grower := levels.NewGrower(w.growConfig("").Setting)
+		expand := func(list []levels.Pass, counts func(*levels.Pass) (*levels.Counts, error)) {
+			children, err := grower.Expand(g, list, 0, 2, counts)
+			if err != nil {
+				t.Fatal(err)
+			}
+			g.Next(children, 0)
+		}
+		for len(g.Large) > 0 {
+			list := grower.Passes(g, test.memory)
+			passes = max(passes, len(list))
+			if test.levels == 1 || len(list) > 1 {
+				expand(list, func(pass *levels.Pass) (*levels.Counts, error) {
+					c := count(&jobs.LevelState{Pass: pass}, 1)
+					return jobs.ReadCounts(t.Context(), &c, grower, pass, 0)
 				})
+				continue
 			}
-			sameTree(t, fmt.Sprintf("%s, tree %d", test.name, at), g.Root, w.grown(p))
-			if test.levels > 1 && ran > 4 || (test.memory < 1000) != (passes > 1) {
-				t.Errorf("%s, tree %d: %d jobs, %d passes a level at most", test.name, at, ran, passes)
+			c := count(&jobs.LevelState{Growth: g, Pass: &list[0]}, test.levels)
+			state, level, err := jobs.ReadLevel(t.Context(), &c)
+			if err != nil {
+				t.Fatal(err)
 			}
+			if g = state.Growth; state.Pass == nil {
+				continue
+			}
+			expand(grower.Passes(g, test.memory), func(pass *levels.Pass) (*levels.Counts, error) {
+				return jobs.ReadCounts(t.Context(), &c, grower, pass, level)
+			})
+		}
+		for i, root := range g.Roots {
+			sameTree(t, fmt.Sprintf("%s, tree %d", test.name, i), root, w.grown(worldParams()[i]))
+		}
+		if test.levels > 1 && ran > 4 || (test.memory < 1000) != (passes > 1) {
+			t.Errorf("%s: %d jobs, %d passes a level at most", test.name, ran, passes)
 		}
 	}
 }
 
-// TestGrow: the job grows small nodes, and several trees from a small root, as they are
-// grown in memory.
+// TestGrow: the job grows small nodes, and all trees from a small root, as they are grown in
+// memory.
 func TestGrow(t *testing.T) {
 	for _, test := range []struct {
 		runner, spill string
 		partition     int64 // objects of a partition
 		together      int   // trees of a partition, from the root on
+		handover      bool
 	}{
-		{"direct", "", 40, 0}, {"direct", "spilt", 1 << 20, 1}, {"prism", "", 1, 1},
+		{"direct", "", 40, 0, false}, {"direct", "", 40, 1, true}, {"direct", "spilt", 1 << 20, 1, false}, {"prism", "", 1, 1, false},
 	} {
 		w := newWorld(t)
-		small := func(g *levels.Growth, out string, trees []induce.Params) []*induce.Node {
-			c := jobs.SmallConfig{
-				GrowConfig: w.growConfig(trees[0], out), Trees: trees, Together: test.together,
-				Spill: test.spill,
+		small := func(g *levels.Growth, out string) {
+			c := jobs.SmallConfig{GrowConfig: w.growConfig(out), Together: test.together, Spill: test.spill}
+			if test.handover {
+				c.Handover = new(jobs.Handover)
 			}
 			if err := jobs.WriteSmall(t.Context(), &c, g, test.partition); err != nil {
 				t.Fatal(err)
 			}
 			w.run(t, test.runner, func(s beam.Scope, tasks beam.PCollection) { jobs.Grow(s, tasks, c) })
-			grown, err := jobs.ReadGrown(t.Context(), &c)
-			if err != nil {
+			if err := jobs.ReadGrown(t.Context(), &c, g, test.partition); err != nil {
 				t.Fatal(err)
 			}
-			return grown
+			for i, root := range g.Roots {
+				sameTree(t, fmt.Sprintf("%+v, %s, tree %d", test, out, i), root, w.grown(worldParams()[i]))
+			}
 		}
-		for i, root := range small(w.growth(-1), "root", worldParams()) {
-			sameTree(t, fmt.Sprintf("%+v, tree %d", test, i), root, w.grown(worldParams()[i]))
-		}
+		small(w.growth(-1), "root")
 
-		p := worldParams()[0]
-		g, grower := w.growth(50), levels.NewGrower(w.growConfig(p, "").Setting)
+		g, grower := w.growth(50), levels.NewGrower(w.growConfig("").Setting)
 		for len(g.Large) > 0 { // counted in memory: TestLevel tests the job
 			children, err := grower.Expand(g, grower.Passes(g, 1<<20), 0, 1, func(pass *levels.Pass) (*levels.Counts, error) {
-				level, counts := grower.Counter(g.Root, pass), grower.NewCounts(pass)
-				level.Add(w.objects, 1)
-				var err error
-				level.Pieces(func(key int64, b []byte) {
-					if failed := grower.AddPiece(counts, key, b); failed != nil {
-						err = failed
-					}
-				})
-				return counts, err
+				counter := grower.Counter(pass)
+				counter.Add(w.objects)
+				return grower.Total(pass, []*levels.PassCounter{counter}), nil
 			})
 			if err != nil {
 				t.Fatal(err)
@@ -268,10 +267,7 @@ func TestGrow(t *testing.T) {
 		if len(g.Small) < 3 {
 			t.Fatalf("%d small nodes, want some", len(g.Small))
 		}
-		for i, n := range small(g, "nodes", []induce.Params{p}) {
-			*g.Small[i].Node = *n
-		}
-		sameTree(t, fmt.Sprintf("%+v, small nodes", test), g.Root, w.grown(p))
+		small(g, "nodes")
 	}
 }
 

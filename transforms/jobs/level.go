@@ -11,7 +11,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/levels"
 )
 
-// GrowConfig has the settings of all jobs that grow a tree.
+// GrowConfig has the settings of all jobs that grow trees.
 type GrowConfig struct {
 	levels.Setting
 
@@ -20,9 +20,13 @@ type GrowConfig struct {
 	Workers  int    // goroutines of a bundle; 1 on engines
 	Out      string // folder of the job's files
 	Run      RunName
+
+	// Handover takes results as they are; nil: the job encodes them in files. It serves jobs
+	// that run in this process and do not encode their DoFns.
+	Handover *Handover `json:"-"`
 }
 
-// LevelConfig says how one job grows a tree by levels.
+// LevelConfig says how one job grows trees by levels.
 type LevelConfig struct {
 	GrowConfig
 
@@ -32,12 +36,11 @@ type LevelConfig struct {
 	Level  int   // level of a DoFn within the job; Level sets it
 }
 
-// LevelState is the tree at the beginning of a level, with the pass that counts the level.
-// It is stored in a file: later levels are not known when the graph of the job is built,
-// and the graph stays small for large trees.
+// LevelState is the pass that counts a level. It is stored in a file: later levels are not
+// known when the graph of the job is built, and the graph stays small for large trees.
 type LevelState struct {
-	Growth *levels.Growth `json:"growth"`
-	Pass   *levels.Pass   `json:"pass,omitempty"` // nil: the job ended with the level before
+	Growth *levels.Growth `json:"growth,omitempty"` // at the beginning of the level; nil: the job grows one level
+	Pass   *levels.Pass   `json:"pass,omitempty"`   // nil: the job ended with the level before
 }
 
 // Level counts the objects of tasks, a PCollection<[]byte> of Task, for the pass that
@@ -102,7 +105,20 @@ func pieceURL(out string, level int, k int64) string {
 type levelFn struct {
 	LevelConfig
 
-	level *levels.PassCounter // nil before the first task: only then the state is written
+	counter *levels.PassCounter // nil before the first task: only then the state is written
+	pool    *pool
+}
+
+// open reads the state, and begins to count.
+func (f *levelFn) open(ctx context.Context) error {
+	state, err := readState(ctx, f.Out, f.Level)
+	if err != nil {
+		return err
+	}
+	grower := levels.NewGrower(f.Setting)
+	f.counter, f.pool = grower.Counter(state.Pass), newPool(f.Workers, 0)
+	atLeast(&progressOf(ctx).Histogram, grower.PassBytes(state.Pass))
+	return nil
 }
 
 func (f *levelFn) ProcessElement(ctx context.Context, task []byte, _ func(int64, []byte)) error {
@@ -110,15 +126,17 @@ func (f *levelFn) ProcessElement(ctx context.Context, task []byte, _ func(int64,
 	if err != nil {
 		return err
 	}
-	if f.level == nil {
-		state, err := readState(ctx, f.Out, f.Level)
-		if err != nil {
+	if f.counter == nil {
+		if err := f.open(ctx); err != nil {
 			return err
 		}
-		grower := levels.NewGrower(f.Setting)
-		f.level = grower.Counter(state.Growth.Root, state.Pass)
-		atLeast(&progressOf(ctx).Histogram, grower.PassBytes(state.Pass))
 	}
+	defer report(ctx)
+	return f.pool.do(ctx, func(int) error { return f.count(ctx, task) })
+}
+
+// count counts the objects of one block.
+func (f *levelFn) count(ctx context.Context, task []byte) error {
 	_, block, err := readBlock(ctx, task)
 	if err != nil {
 		return err
@@ -127,10 +145,9 @@ func (f *levelFn) ProcessElement(ctx context.Context, task []byte, _ func(int64,
 	if err != nil {
 		return err
 	}
-	f.level.Add(o, f.Workers)
+	f.counter.Add(o)
 	progressOf(ctx).Tasks.Add(1)
 	progressOf(ctx).Objects.Add(int64(o.Len()))
-	report(ctx)
 	return nil
 }
 
@@ -139,14 +156,22 @@ func (f *levelFn) FinishBundle(ctx context.Context, emit func(int64, []byte)) er
 	if err != nil {
 		return err
 	}
-	if f.level == nil {
+	if f.counter == nil {
 		return nil
 	}
-	f.level.Pieces(func(key int64, b []byte) {
+	if err := reportUntil(ctx, f.pool.wait); err != nil {
+		return err
+	}
+	counter := f.counter
+	f.counter, f.pool = nil, nil
+	if f.Handover != nil {
+		f.Handover.count(counter)
+		return nil
+	}
+	counter.Pieces(func(key int64, b []byte) {
 		progressOf(ctx).Exchanged.Add(int64(len(b)))
 		emit(key, b)
 	})
-	f.level = nil
 	report(ctx)
 	return nil
 }
@@ -202,7 +227,7 @@ func (f *advanceFn) ProcessElement(ctx context.Context, _ int64, _ func(*[]byte)
 	grower := levels.NewGrower(f.Setting)
 	passes := grower.Passes(state.Growth, f.Memory) // the single pass that was counted
 	children, err := grower.Expand(state.Growth, passes, 0, f.Workers, func(p *levels.Pass) (*levels.Counts, error) {
-		return ReadCounts(ctx, grower, p, f.Out, f.Level)
+		return ReadCounts(ctx, &f.LevelConfig, grower, p, f.Level)
 	})
 	if err != nil {
 		return err
@@ -280,8 +305,12 @@ func ReadLevel(ctx context.Context, c *LevelConfig) (*LevelState, int, error) {
 
 // ReadCounts returns the counts of a pass at a level of a job.
 func ReadCounts(
-	ctx context.Context, grower *levels.Grower, p *levels.Pass, out string, level int,
+	ctx context.Context, c *LevelConfig, grower *levels.Grower, p *levels.Pass, level int,
 ) (*levels.Counts, error) {
+	if c.Handover != nil {
+		return grower.Total(p, c.Handover.counters), nil
+	}
+	out := c.Out
 	keys := grower.PieceKeys(p)
 	urls := make([]string, len(keys))
 	for i, key := range keys {
