@@ -13,7 +13,6 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/espalier-ml/espalier/induce"
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/levels"
 	"github.com/espalier-ml/espalier/io/objectstore"
@@ -31,11 +30,11 @@ const (
 	maxCheckpoint    = 1 << 30   // bytes
 
 	checkpointFormat  = "espalier/checkpoint"
-	checkpointVersion = 1
+	checkpointVersion = 2
 )
 
 // checkpoint is state.json: the finished work of a run that grows its trees by levels. The run
-// writes it after it has coalesced the rows, after each level and after each tree. A write
+// writes it after it has coalesced the rows, after each level and after all small nodes. A write
 // replaces the whole file or nothing. The first write, before any work, only names the run's
 // folder, so that the next run knows the leftovers of a killed run. Only state.json and the
 // folders that it names belong to Espalier; other files in the checkpoint folder do not.
@@ -45,8 +44,7 @@ type checkpoint struct {
 	ownedFolders
 	checkpointData
 
-	Grown  []*induce.Node `json:"grown,omitempty"` // the finished trees of the grid
-	Growth *levels.Growth `json:"growth"`          // of the next tree; nil: all trees are finished
+	Growth *levels.Growth `json:"growth"` // the trees of the grid with their open nodes; nil: see RowStats
 
 	seen objectstore.Object // state.json as it was read
 }
@@ -181,7 +179,7 @@ func (c *checkpoint) whole() bool {
 	if c.RowStats == nil { // there is nothing to restore yet
 		return c.Blocks != ""
 	}
-	return c.Spec != nil && (c.Growth == nil || len(c.Growth.Root.Class) == len(c.Classes))
+	return c.Spec != nil && c.Growth != nil && len(c.Growth.Roots[0].Class) == len(c.Classes)
 }
 
 // refuseOther refuses a checkpoint of another version, input or configuration, and says what

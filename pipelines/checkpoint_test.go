@@ -158,7 +158,7 @@ func TestResumeRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, damaged := range []string{string(b[:len(b)/2]), strings.Replace(string(b), `"number":`, `"number":-`, 1)} {
+	for _, damaged := range []string{string(b[:len(b)/2]), strings.Replace(string(b), `"members":[[0,`, `"members":[[0,-1`, 1)} {
 		if err := os.WriteFile(state, []byte(damaged), 0o666); err != nil {
 			t.Fatal(err)
 		}

@@ -123,11 +123,7 @@ func (r *run) rehearse(ctx context.Context, share float64) (*grown, *forecast.Sa
 		return nil, nil, err
 	}
 	s := &forecast.Sample{
-		Share: share, Setting: r.growConfig(o, g.members[len(g.members)-1]).Setting, Layout: o.layout(),
-		Trees: g.roots, Sent: sent,
-	}
-	for _, m := range g.members {
-		s.Params = append(s.Params, m.Params)
+		Share: share, Setting: r.growConfig(o).Setting, Layout: o.layout(), Trees: g.roots, Sent: sent,
 	}
 	for part := range dataset.Part(dataset.Parts) {
 		if s.Tally[part], s.Bytes[part], err = r.tallyObjects(ctx, o, part); err != nil {
@@ -184,7 +180,7 @@ func (p *plan) foreseen(d *engine.Driver) *forecast.Run {
 	r := &forecast.Run{
 		Rows: p.input.Rows, Columns: len(p.schema.rows.Columns()),
 		Weighted: c.Weight != "" || tables.WeighsClasses(c.ClassWeights),
-		Local:    d.Local(), InMemory: inMemory(c), Levels: c.LevelsPerJob,
+		Local:    d.Local(), HandsOn: !d.Serialises(), InMemory: inMemory(c), Levels: c.LevelsPerJob,
 		Workers:   forecast.Workers{Processes: d.Processes(), Each: d.Workers()},
 		Memory:    forecast.Memory{Histogram: c.HistogramMemory, Objects: c.MemoryObjects},
 		Copies:    d.ShuffleCopies(),
@@ -262,7 +258,7 @@ type graph struct {
 // graphs returns one job of each kind, with the settings of a run whose trees, or those of its
 // rehearsal, are grown.
 func (r *run) graphs(done *grown) []graph {
-	g := &grower{run: r, objects: done.objects, members: done.members, progress: progress{roots: done.roots}}
+	g := &grower{run: r, objects: done.objects}
 	summarise, coalesce := r.summariseConfig(), r.coalesceConfig(done.fitted)
 	level, small := g.levelConfig(r.config.LevelsPerJob), g.smallConfig()
 	evaluate := r.evaluateConfig(done.objects, nil)

@@ -71,7 +71,7 @@ func trained(t *testing.T, rows int, theta float64) (*run, *grown) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	g, err := r.grow(ctx, from.objects, from.progress)
+	g, err := r.grow(ctx, from.objects, from.growth)
 	if err != nil {
 		t.Fatal(err)
 	}

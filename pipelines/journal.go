@@ -10,6 +10,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/levels"
 	"github.com/espalier-ml/espalier/io/objectstore"
 	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/pipelines/engine"
@@ -28,8 +29,8 @@ type journal struct {
 
 // saved is what a resumed run goes on from.
 type saved struct {
-	objects  *objects
-	progress progress
+	objects *objects
+	growth  *levels.Growth
 }
 
 // openJournal decides where a run keeps its objects: in memory if all nodes are grown there,
@@ -102,10 +103,8 @@ func (j *journal) restore(ctx context.Context, c *checkpoint) (*saved, error) {
 			c.Objects[part].Blocks[i] = objectstore.Join(j.blocks, name)
 		}
 	}
-	if c.Growth != nil {
-		c.Growth.Redeal(config.MemoryObjects) // by the budget of this run
-	}
-	return &saved{&objects{f, &c.Objects}, progress{c.Grown, c.Growth}}, nil
+	c.Growth.Redeal(config.MemoryObjects) // by the budget of this run
+	return &saved{&objects{f, &c.Objects}, c.Growth}, nil
 }
 
 // place returns where the run keeps what its jobs exchange. memory is a folder in the memory
@@ -120,7 +119,7 @@ func (j *journal) place(memory string, local bool) place {
 }
 
 // save writes a checkpoint of the objects and of the trees so far.
-func (j *journal) save(ctx context.Context, o *objects, at progress) error {
+func (j *journal) save(ctx context.Context, o *objects, at *levels.Growth) error {
 	if !j.on {
 		return nil
 	}
@@ -139,7 +138,7 @@ func (j *journal) save(ctx context.Context, o *objects, at progress) error {
 			RowStats: o.stats, Spec: &o.spec, Constant: o.constant, Features: dataset.EncodeFeatures(o.features),
 			Classes: o.label.Classes, Objects: *o.parts,
 		},
-		Grown: at.roots, Growth: at.next,
+		Growth: at,
 	}
 	for part := range c.Objects {
 		c.Objects[part].Blocks = nil

@@ -14,11 +14,10 @@ import (
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
-// settleLarge grows levels by jobs while nodes of the tree under growth exceed the memory
-// budget.
+// settleLarge grows levels by jobs while nodes exceed the memory budget.
 func (g *grower) settleLarge(ctx context.Context) error {
-	level := levels.NewGrower(g.next().Setting)
-	for len(g.progress.next.Large) > 0 {
+	level := levels.NewGrower(g.growConfig(g.objects).Setting)
+	for len(g.growth.Large) > 0 {
 		if g.late() {
 			return g.closeLarge(ctx, level)
 		}
@@ -27,7 +26,7 @@ func (g *grower) settleLarge(ctx context.Context) error {
 			return err
 		}
 		g.levelTook = time.Since(start)
-		if err := g.journal.save(ctx, g.objects, g.progress); err != nil {
+		if err := g.journal.save(ctx, g.objects, g.growth); err != nil {
 			return err
 		}
 	}
@@ -37,21 +36,21 @@ func (g *grower) settleLarge(ctx context.Context) error {
 // advance grows the large nodes by one level. It grows several levels in one job if
 // --levels_per_job says so and one pass counts the first of these levels.
 func (g *grower) advance(ctx context.Context, level *levels.Grower) error {
-	next, memory := g.progress.next, g.config.HistogramMemory
-	passes := level.Passes(next, memory)
+	memory := g.config.HistogramMemory
+	passes := level.Passes(g.growth, memory)
 	if g.config.LevelsPerJob > 1 && len(passes) == 1 {
 		return g.unroll(ctx, &passes[0], level)
 	}
-	name, keep := fmt.Sprintf("level %d", next.Large[0].Depth), memory
+	name, keep := fmt.Sprintf("level %d", g.growth.Large[0].Depth), memory
 	if g.config.LevelsPerJob > 1 { // its workers do not see the driver's histograms
 		keep = 0
 	}
 	count := func(p *levels.Pass) (*levels.Counts, error) { return g.count(ctx, p, level, name) }
-	children, err := level.Expand(next, passes, keep, runtime.GOMAXPROCS(0), count)
+	children, err := level.Expand(g.growth, passes, keep, runtime.GOMAXPROCS(0), count)
 	if err != nil {
 		return err
 	}
-	next.Next(children, g.config.MemoryObjects)
+	g.growth.Next(children, g.config.MemoryObjects)
 	return nil
 }
 
@@ -59,20 +58,20 @@ func (g *grower) advance(ctx context.Context, level *levels.Grower) error {
 func (g *grower) count(ctx context.Context, p *levels.Pass, level *levels.Grower, name string) (*levels.Counts, error) {
 	config := g.levelConfig(1)
 	defer g.files.Store.RemoveAll(context.WithoutCancel(ctx), config.Out) //nolint:errcheck // scratch
-	if err := g.runLevels(ctx, &config, &jobs.LevelState{Growth: g.progress.next, Pass: p}, name); err != nil {
+	if err := g.runLevels(ctx, &config, &jobs.LevelState{Pass: p}, name); err != nil {
 		return nil, err
 	}
 	g.passes++
-	return jobs.ReadCounts(ctx, level, p, config.Out, 0)
+	return jobs.ReadCounts(ctx, &config, level, p, 0)
 }
 
 // unroll runs one job that grows several levels.
 func (g *grower) unroll(ctx context.Context, p *levels.Pass, level *levels.Grower) error {
 	config := g.levelConfig(g.config.LevelsPerJob)
 	defer g.files.Store.RemoveAll(context.WithoutCancel(ctx), config.Out) //nolint:errcheck // scratch
-	depth := g.progress.next.Large[0].Depth
+	depth := g.growth.Large[0].Depth
 	name := fmt.Sprintf("levels %d to %d", depth, depth+config.Levels-1)
-	if err := g.runLevels(ctx, &config, &jobs.LevelState{Growth: g.progress.next, Pass: p}, name); err != nil {
+	if err := g.runLevels(ctx, &config, &jobs.LevelState{Growth: g.growth, Pass: p}, name); err != nil {
 		return err
 	}
 	state, last, err := jobs.ReadLevel(ctx, &config)
@@ -80,27 +79,30 @@ func (g *grower) unroll(ctx context.Context, p *levels.Pass, level *levels.Growe
 	if err != nil {
 		return err
 	}
-	g.progress.next = state.Growth
+	g.growth = state.Growth
 	if state.Pass == nil {
 		return nil
 	}
 	g.passes++
-	next := state.Growth
-	passes := level.Passes(next, config.Memory)
-	counted := func(p *levels.Pass) (*levels.Counts, error) { return jobs.ReadCounts(ctx, level, p, config.Out, last) }
-	children, err := level.Expand(next, passes, 0, runtime.GOMAXPROCS(0), counted)
+	passes := level.Passes(g.growth, config.Memory)
+	counted := func(p *levels.Pass) (*levels.Counts, error) { return jobs.ReadCounts(ctx, &config, level, p, last) }
+	children, err := level.Expand(g.growth, passes, 0, runtime.GOMAXPROCS(0), counted)
 	if err != nil {
 		return err
 	}
-	next.Next(children, config.Budget)
+	g.growth.Next(children, config.Budget)
 	return nil
 }
 
 func (g *grower) levelConfig(depth int) jobs.LevelConfig {
 	c := jobs.LevelConfig{
-		GrowConfig: g.next(), Levels: depth, Budget: g.config.MemoryObjects, Memory: g.config.HistogramMemory,
+		GrowConfig: g.growConfig(g.objects), Levels: depth, Budget: g.config.MemoryObjects,
+		Memory: g.config.HistogramMemory,
 	}
 	c.Out = g.newFolder("level")
+	if depth == 1 {
+		c.Handover = g.handover()
+	}
 	return c
 }
 
@@ -112,7 +114,7 @@ func (g *grower) runLevels(ctx context.Context, config *jobs.LevelConfig, state 
 	}
 	what := engine.Job{
 		Name: name, Total: int64(len(tasks) * config.Levels),
-		Unit: fmt.Sprintf("blocks, %d open nodes", len(state.Growth.Large)), Done: engine.TasksDone,
+		Unit: fmt.Sprintf("blocks, %d open nodes", len(state.Pass.Nodes)), Done: engine.TasksDone,
 	}
 	return g.driver.Run(ctx, what, tasks, func(s beam.Scope, tasks beam.PCollection) {
 		jobs.Level(s, tasks, *config)
@@ -121,7 +123,7 @@ func (g *grower) runLevels(ctx context.Context, config *jobs.LevelConfig, state 
 
 // closeLarge makes the large open nodes leaves, because the deadline is near.
 func (g *grower) closeLarge(ctx context.Context, level *levels.Grower) error {
-	p := g.progress.next.Close()
+	p := level.Close(g.growth)
 	counts, err := g.count(ctx, p, level, "closing")
 	if err != nil {
 		return err

@@ -109,7 +109,7 @@ func (r *run) train(ctx context.Context, from *saved, output *runfolder.Folder, 
 		}
 	}
 	r = r.narrowed(from.objects.validates())
-	g, err := r.grow(ctx, from.objects, from.progress)
+	g, err := r.grow(ctx, from.objects, from.growth)
 	if err != nil {
 		return nil, err
 	}

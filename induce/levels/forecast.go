@@ -8,16 +8,10 @@ import (
 
 // Forecast estimates what a training by levels takes.
 type Forecast struct {
-	Passes    int     // over all objects, for all levels
-	Histogram int64   // counts of the largest pass, in bytes
-	Pieces    float64 // encoded pieces of all passes, in bytes, about
-	Small     []SmallNode
-}
-
-// SmallNode is a small node of a forecast.
-type SmallNode struct {
-	Objects float64
-	Trees   int // that share the node
+	Passes    int       // over all objects, for all levels
+	Histogram int64     // counts of the largest pass, in bytes
+	Pieces    float64   // encoded pieces of all passes, in bytes, about
+	Small     []float64 // objects of each small node
 }
 
 // Scale is the ratio of a whole training to its sample.
@@ -49,7 +43,7 @@ func (g *Grower) Forecast(roots []*induce.Node, s Scale, budget, memory, keep in
 		growth.Next(g.reopen(growth, passes, keep), budget)
 	}
 	for _, o := range growth.Small {
-		f.Small = append(f.Small, SmallNode{float64(o.Count) * s.Objects, len(o.Members)})
+		f.Small = append(f.Small, float64(o.Count)*s.Objects)
 	}
 	return f
 }

@@ -27,6 +27,7 @@ type Run struct {
 	Weighted     bool  // rows or classes have weights
 
 	Local    bool // the jobs run in this process
+	HandsOn  bool // they hand counts on as they are, and do not send them
 	InMemory bool // all objects stay in this process
 	Copies   int  // of shuffled objects that the runner keeps in this process
 	Workers  Workers
@@ -53,8 +54,7 @@ type Sample struct {
 	Share   float64 // of all rows
 	Setting levels.Setting
 	Layout  dataset.Layout
-	Params  []induce.Params // of the grid
-	Trees   []*induce.Node  // of the grid
+	Trees   []*induce.Node // of the grid
 
 	Tally   [dataset.Parts]Tally
 	Bytes   [dataset.Parts]int64 // of object blocks
@@ -70,9 +70,9 @@ type Outlook struct {
 	found   discovery // of the part with the most rows
 	objects [dataset.Parts]float64
 	grower  *levels.Grower
-	growth  levels.Forecast // of all trees
-	gathers int             // jobs that gather the objects of small nodes
-	folds   int             // of the cross-validation
+	growth  *levels.Forecast
+	gathers int // jobs that gather the objects of small nodes
+	folds   int // of the cross-validation
 }
 
 // New carries a sample forward to all rows of a run.
@@ -94,10 +94,9 @@ func New(r *Run, s *Sample) *Outlook {
 	scale := levels.Scale{
 		Objects: o.objects[dataset.Train] / float64(s.Tally[dataset.Train].objects), Weight: 1 / s.Share,
 	}
-	for i, root := range s.Trees {
-		setting := s.Setting
-		setting.Params = s.Params[i]
-		o.add(levels.NewGrower(setting).Forecast(root, scale, r.Memory.Objects, r.Memory.Histogram, keep))
+	o.growth = o.grower.Forecast(s.Trees, scale, r.Memory.Objects, r.Memory.Histogram, keep)
+	if len(o.growth.Small) > 0 {
+		o.gathers = 1
 	}
 	return o
 }
@@ -117,10 +116,13 @@ func (o *Outlook) Estimate(folds int) *runfolder.Estimate {
 	train := float64(float64(e.ObjectPasses) * o.bytes(dataset.Train))
 	e.BlockBytes = int64(train + o.bytes(dataset.Validation) + o.bytes(dataset.Test))
 	pieces := float64(o.processes() * o.growth.Pieces)
+	if o.run.HandsOn && o.run.Levels <= 1 {
+		pieces = 0
+	}
 	e.ShuffleBytes = int64(o.summaries() + o.coalesced() + pieces + o.gathered())
 	if !o.run.InMemory {
 		_, memory := o.flushes()
-		gathered := spilled(o.gathered(), o.gathered()/o.processes()) / float64(max(1, o.gathers))
+		gathered := spilled(o.gathered(), o.gathered()/o.processes())
 		e.DiskBytes = int64(o.allBytes() + spilled(o.coalesced(), memory) + gathered)
 	}
 	e.DriverMemory, e.WorkerMemory = o.memory()
@@ -129,17 +131,6 @@ func (o *Outlook) Estimate(folds int) *runfolder.Estimate {
 }
 
 func (o *Outlook) processes() float64 { return float64(o.run.Workers.Processes) }
-
-// add takes in another tree. Those that are small from the root on share a job.
-func (o *Outlook) add(f *levels.Forecast) {
-	o.growth.Histogram = max(o.growth.Histogram, f.Histogram)
-	o.growth.Passes += f.Passes
-	o.growth.Pieces += f.Pieces
-	if len(f.Small) > 0 && (f.Passes > 0 || o.gathers == 0) {
-		o.gathers++
-		o.growth.Small = append(o.growth.Small, f.Small...)
-	}
-}
 
 // objectsOf returns the objects of a part among a share of all rows. All
 // parts are drawn from the same rows, so the discovery of the largest part serves for all.

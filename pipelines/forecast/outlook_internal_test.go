@@ -20,8 +20,10 @@ import (
 func aSample() *Sample {
 	s := &Sample{
 		Share: 0.1, Layout: dataset.Layout{Offsets: []int{0}, Widths: []int{1}, Stride: 1}, Sent: 40, Memory: 80 << 20,
-		Setting: levels.Setting{Columns: []split.Column{{Codes: 5, Numeric: true, Cost: 1}}, Classes: 2, Total: 100, Heaviest: 2},
-		Params:  []induce.Params{{Algorithm: split.EC45, Family: split.Both, Lambda: 1}},
+		Setting: levels.Setting{
+			Trees:   []induce.Params{{Algorithm: split.EC45, Family: split.Both, Lambda: 1}},
+			Columns: []split.Column{{Codes: 5, Numeric: true, Cost: 1}}, Classes: 2, Total: 100, Heaviest: 2,
+		},
 		Trees: []*induce.Node{{
 			Objects: 50, Rows: 100, Weight: 100, Class: []int64{70, 30}, Raw: []int64{70, 30}, Test: new(split.Candidate),
 			Children: []*induce.Node{
@@ -122,10 +124,8 @@ func TestEstimateOfFolds(t *testing.T) {
 // nodes: by hand, 50 objects of 12 bytes in 50 packets of 8.
 func TestEstimateByLevels(t *testing.T) {
 	s := aSample()
-	setting := s.Setting
-	setting.Params = s.Params[0]
 	const budget, memory = 45, 1 << 20
-	tree := levels.NewGrower(setting).Forecast(s.Trees[0], levels.Scale{Objects: 1, Weight: 10}, budget, memory, memory)
+	tree := levels.NewGrower(s.Setting).Forecast(s.Trees, levels.Scale{Objects: 1, Weight: 10}, budget, memory, memory)
 	if tree.Passes != 1 || tree.Histogram == 0 || len(tree.Small) != 2 {
 		t.Fatalf("package levels foresees %+v, want one pass and two small nodes", tree)
 	}
@@ -151,18 +151,18 @@ func TestEstimateByLevels(t *testing.T) {
 	}
 }
 
-// TestEstimateOfSeveralTrees: trees that are small from the root on share a job. Those by
-// levels have passes and jobs of their own, and the largest histogram counts.
+// TestEstimateOfSeveralTrees: trees share their jobs, and nodes of the same tests share their
+// counts: two like trees take no more passes and no more counts than one.
 func TestEstimateOfSeveralTrees(t *testing.T) {
 	s := aSample()
-	s.Params, s.Trees = append(s.Params, s.Params[0]), append(s.Trees, s.Trees[0])
+	s.Setting.Trees, s.Trees = append(s.Setting.Trees, s.Setting.Trees[0]), append(s.Trees, s.Trees[0])
 	if got := New(aRun(), s).Estimate(0).ObjectPasses; got != 1 {
 		t.Errorf("%d passes of two trees in memory, want 1", got)
 	}
 	r := aRun()
 	r.InMemory, r.Levels, r.Memory.Objects = false, 2, 25
 	one, two := New(r, aSample()).Estimate(0), New(r, s).Estimate(0)
-	if two.ObjectPasses != 2*one.ObjectPasses || two.HistogramBytes != one.HistogramBytes {
+	if two.ObjectPasses != one.ObjectPasses || two.HistogramBytes != one.HistogramBytes {
 		t.Errorf("two trees: %+v, one: %+v", two, one)
 	}
 }
