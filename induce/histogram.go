@@ -8,16 +8,22 @@ import (
 )
 
 // Layout says where each feature's cells lie in a node's histogram. For each code and
-// class there are two cells: the number of objects and their weight.
+// class there are two cells: the number of objects and their weight. A packed layout has
+// one cell for both, see Selection.
 type Layout struct {
 	offsets []int // of each feature's cells, and the number of all: len(columns)+1
 }
 
 // NewLayout returns the layout of the histograms of the features.
-func NewLayout(columns []split.Column, classes int) Layout {
+func NewLayout(columns []split.Column, classes int) Layout { return newLayout(columns, 2*classes) }
+
+// NewPackedLayout returns the layout of the packed histograms of the features.
+func NewPackedLayout(columns []split.Column, classes int) Layout { return newLayout(columns, classes) }
+
+func newLayout(columns []split.Column, width int) Layout {
 	l := Layout{offsets: make([]int, len(columns)+1)}
 	for f := range columns {
-		l.offsets[f+1] = l.offsets[f] + 2*classes*columns[f].Codes
+		l.offsets[f+1] = l.offsets[f] + width*columns[f].Codes
 	}
 	return l
 }
@@ -36,10 +42,59 @@ func (l *Layout) Column(cells []int64, feature, from int) []int64 {
 
 // Selection is a list of objects to be counted.
 type Selection struct {
-	Order  []int32  // numbers of the objects
+	Order  []int32  // numbers of the objects, ascending; nil: 0, 1, 2, ...
 	Class  []uint16 // of each
-	Weight []int64  // of each
+	Weight []int64  // of each; nil in a packed selection: each weighs 1
 	N, M   []int64  // number and weight of the objects by class
+
+	// Packed says that the cells are packed: the upper half of a cell is the number of
+	// objects, the lower half their weight, which must be below 2^32. To count an object
+	// is then one sum in place of two, and the cells take half the memory.
+	Packed bool
+}
+
+// packedObject is one object in a packed cell.
+const packedObject = 1 << 32
+
+// Width returns the number of cells of a code.
+func (s *Selection) Width() int {
+	if s.Packed {
+		return len(s.N)
+	}
+	return 2 * len(s.N)
+}
+
+// Unpack writes the packed cells of a feature's codes as pairs: the number of objects,
+// and their weight. It writes the codes with objects alone, and returns them, ascending,
+// in the memory of present.
+func Unpack(pairs, packed []int64, classes int, present []int32) []int32 {
+	present = present[:0]
+	for code := 0; code*classes < len(packed); code++ {
+		cells, some := packed[code*classes:code*classes+classes], int64(0)
+		for _, cell := range cells {
+			some |= cell
+		}
+		if some != 0 {
+			unpack(pairs[2*code*classes:2*(code+1)*classes], cells)
+			present = append(present, int32(code))
+		}
+	}
+	return present
+}
+
+// UnpackCodes writes the packed cells of the given codes as pairs, as Unpack does.
+func UnpackCodes(pairs, packed []int64, classes int, codes []int32) {
+	for _, code := range codes {
+		at := int(code) * classes
+		unpack(pairs[2*at:2*(at+classes)], packed[at:at+classes])
+	}
+}
+
+func unpack(pairs, cells []int64) {
+	pairs = pairs[:2*len(cells)]
+	for k, cell := range cells {
+		pairs[2*k], pairs[2*k+1] = cell>>32, int64(uint32(cell))
+	}
 }
 
 // ColumnCounter counts the codes of one feature into its cells.
@@ -48,7 +103,7 @@ type ColumnCounter struct {
 	Common int // a code that most objects have, see CommonCode; -1: none
 }
 
-// Count adds the selected objects to a feature's cells, 2*len(s.N) a code. The
+// Count adds the selected objects to a feature's cells, Selection.Width a code. The
 // objects of the common code are not counted: their cells are the totals less all
 // other cells.
 func (c *ColumnCounter) Count(cells []int64, s *Selection) {
@@ -60,7 +115,7 @@ func (c *ColumnCounter) Count(cells []int64, s *Selection) {
 	if c.Common < 0 {
 		return
 	}
-	width := 2 * len(s.N)
+	width := s.Width()
 	rest := cells[c.Common*width : c.Common*width+width]
 	s.total(rest)
 	for code := 0; code < len(cells); code += width {
@@ -70,18 +125,66 @@ func (c *ColumnCounter) Count(cells []int64, s *Selection) {
 	}
 }
 
-// total writes the sums of all selected objects to the cells of one code.
-func (s *Selection) total(cells []int64) {
-	for k := range s.N {
-		cells[2*k], cells[2*k+1] = s.N[k], s.M[k]
+// Uncount takes the selected objects from a feature's cells.
+func (c *ColumnCounter) Uncount(cells []int64, s *Selection) {
+	if c.Codes.U8 != nil {
+		uncountCodes(cells, c.Codes.U8, s)
+	} else {
+		uncountCodes(cells, c.Codes.U16, s)
 	}
 }
 
-// countCodes is the innermost loop of training.
+func uncountCodes[T uint8 | uint16](cells []int64, codes []T, s *Selection) {
+	classes := len(s.N)
+	for i, id := range s.Order {
+		at := int(codes[id])*classes + int(s.Class[i])
+		switch {
+		case !s.Packed:
+			cells[2*at]--
+			cells[2*at+1] -= s.Weight[i]
+		case s.Weight == nil:
+			cells[at] -= packedObject + 1
+		default:
+			cells[at] -= packedObject + s.Weight[i]
+		}
+	}
+}
+
+// total writes the sums of all selected objects to the cells of one code.
+func (s *Selection) total(cells []int64) {
+	for k := range s.N {
+		if s.Packed {
+			cells[k] = s.N[k]*packedObject + s.M[k]
+		} else {
+			cells[2*k], cells[2*k+1] = s.N[k], s.M[k]
+		}
+	}
+}
+
+// countCodes counts a feature's codes. Its loops are the innermost of training.
 func countCodes[T uint8 | uint16](cells []int64, codes []T, s *Selection, common int) {
-	order, classes := s.Order, len(s.N)
-	class, weight := s.Class[:len(order)], s.Weight[:len(order)]
-	for i, id := range order {
+	switch {
+	case !s.Packed:
+		countPairs(cells, codes, s, common)
+	case s.Weight != nil && s.Order == nil:
+		countAllWeights(cells, codes, s, common)
+	case s.Weight != nil:
+		countWeights(cells, codes, s, common)
+	case s.Order == nil:
+		countAll(cells, codes, s, common)
+	default:
+		countOnes(cells, codes, s, common)
+	}
+}
+
+func countPairs[T uint8 | uint16](cells []int64, codes []T, s *Selection, common int) {
+	classes, class := len(s.N), s.Class
+	weight := s.Weight[:len(class)]
+	for i := range class {
+		id := i
+		if s.Order != nil {
+			id = int(s.Order[i])
+		}
 		code := int(codes[id])
 		if code == common {
 			continue
@@ -90,6 +193,46 @@ func countCodes[T uint8 | uint16](cells []int64, codes []T, s *Selection, common
 		cell := cells[at : at+2 : at+2]
 		cell[0]++
 		cell[1] += weight[i]
+	}
+}
+
+func countWeights[T uint8 | uint16](cells []int64, codes []T, s *Selection, common int) {
+	order, classes := s.Order, len(s.N)
+	class, weight := s.Class[:len(order)], s.Weight[:len(order)]
+	for i, id := range order {
+		if code := int(codes[id]); code != common {
+			cells[code*classes+int(class[i])] += packedObject + weight[i]
+		}
+	}
+}
+
+func countAllWeights[T uint8 | uint16](cells []int64, codes []T, s *Selection, common int) {
+	class, classes := s.Class, len(s.N)
+	codes, weight := codes[:len(class)], s.Weight[:len(class)]
+	for i, k := range class {
+		if code := int(codes[i]); code != common {
+			cells[code*classes+int(k)] += packedObject + weight[i]
+		}
+	}
+}
+
+func countOnes[T uint8 | uint16](cells []int64, codes []T, s *Selection, common int) {
+	order, classes := s.Order, len(s.N)
+	class := s.Class[:len(order)]
+	for i, id := range order {
+		if code := int(codes[id]); code != common {
+			cells[code*classes+int(class[i])] += packedObject + 1
+		}
+	}
+}
+
+func countAll[T uint8 | uint16](cells []int64, codes []T, s *Selection, common int) {
+	class, classes := s.Class, len(s.N)
+	codes = codes[:len(class)]
+	for i, k := range class {
+		if code := int(codes[i]); code != common {
+			cells[code*classes+int(k)] += packedObject + 1
+		}
 	}
 }
 
@@ -103,10 +246,10 @@ func (c *ColumnCounter) CountSeen(cells []int64, s *Selection, seen []uint64, pr
 	} else {
 		counted = countCodesSeen(cells, c.Codes.U16, s, c.Common, seen)
 	}
-	if counted == len(s.Order) {
+	if counted == len(s.Class) {
 		return drain(seen, present[:0])
 	}
-	width := 2 * len(s.N)
+	width := s.Width()
 	rest := cells[c.Common*width : c.Common*width+width]
 	s.total(rest)
 	for i, word := range seen {
@@ -123,6 +266,13 @@ func (c *ColumnCounter) CountSeen(cells []int64, s *Selection, seen []uint64, pr
 // without the common code.
 func countCodesSeen[T uint8 | uint16](cells []int64, codes []T, s *Selection, common int, seen []uint64) int {
 	order, classes := s.Order, len(s.N)
+	if order == nil || !s.Packed {
+		countCodes(cells, codes, s, common)
+		return mark(codes, s, common, seen)
+	}
+	if s.Weight == nil {
+		return countOnesSeen(cells, codes, s, common, seen)
+	}
 	class, weight := s.Class[:len(order)], s.Weight[:len(order)]
 	counted := 0
 	for i, id := range order {
@@ -132,10 +282,40 @@ func countCodesSeen[T uint8 | uint16](cells []int64, codes []T, s *Selection, co
 		}
 		counted++
 		seen[code>>6] |= 1 << (code & 63)
-		at := 2 * (code*classes + int(class[i]))
-		cell := cells[at : at+2 : at+2]
-		cell[0]++
-		cell[1] += weight[i]
+		cells[code*classes+int(class[i])] += packedObject + weight[i]
+	}
+	return counted
+}
+
+func countOnesSeen[T uint8 | uint16](cells []int64, codes []T, s *Selection, common int, seen []uint64) int {
+	order, classes := s.Order, len(s.N)
+	class := s.Class[:len(order)]
+	counted := 0
+	for i, id := range order {
+		code := int(codes[id])
+		if code == common {
+			continue
+		}
+		counted++
+		seen[code>>6] |= 1 << (code & 63)
+		cells[code*classes+int(class[i])] += packedObject + 1
+	}
+	return counted
+}
+
+// mark marks the codes of the selected objects, other than the common one, and returns
+// the number of these objects.
+func mark[T uint8 | uint16](codes []T, s *Selection, common int, seen []uint64) int {
+	counted := 0
+	for i := range s.Class {
+		id := i
+		if s.Order != nil {
+			id = int(s.Order[i])
+		}
+		if code := int(codes[id]); code != common {
+			counted++
+			seen[code>>6] |= 1 << (code & 63)
+		}
 	}
 	return counted
 }

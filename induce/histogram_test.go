@@ -82,6 +82,114 @@ func TestColumnCounter(t *testing.T) {
 	}
 }
 
+// TestPacked compares packed counts with pairs: of all objects and of some, of weights
+// and without, with a common code and without.
+func TestPacked(t *testing.T) {
+	const n, classes, codes = 300, 3, 290
+	r := rand.New(rand.NewPCG(3, 4))
+	for _, wide := range []bool{false, true} {
+		for _, all := range []bool{false, true} {
+			for _, unit := range []bool{false, true} {
+				for _, common := range []float64{0, 0.9} {
+					drawn := drawCodes(r, n, min(codes, 256), common, wide)
+					s := selected(r, n, classes)
+					if all {
+						s = everything(r, n, classes)
+					}
+					if unit {
+						for i := range s.Weight {
+							s.Weight[i] = 1
+						}
+						s.M = s.N
+					}
+					c := induce.ColumnCounter{Codes: drawn, Common: induce.CommonCode(drawn, n, make([]int32, codes))}
+					comparePacked(t, &c, s, codes, unit)
+				}
+			}
+		}
+	}
+}
+
+// everything returns all objects, with their numbers.
+func everything(r *rand.Rand, n, classes int) *induce.Selection {
+	s := selected(r, 0, classes)
+	for i := range n {
+		class, weight := r.IntN(classes), int64(1+r.IntN(9))
+		s.Order = append(s.Order, int32(i))
+		s.Class, s.Weight = append(s.Class, uint16(class)), append(s.Weight, weight)
+		s.N[class]++
+		s.M[class] += weight
+	}
+	return s
+}
+
+func comparePacked(t *testing.T, c *induce.ColumnCounter, s *induce.Selection, codes int, unit bool) {
+	t.Helper()
+	classes := len(s.N)
+	want := make([]int64, 2*classes*codes)
+	c.Count(want, s)
+	packed := *s
+	packed.Packed = true
+	if unit {
+		packed.Weight = nil
+	}
+	orders := [][]int32{s.Order}
+	if len(s.Order) > 0 && int(s.Order[len(s.Order)-1]) == len(s.Order)-1 {
+		orders = append(orders, nil)
+	}
+	for _, packed.Order = range orders {
+		cells, seen := make([]int64, classes*codes), make([]int64, classes*codes)
+		c.Count(cells, &packed)
+		codesSeen := c.CountSeen(seen, &packed, make([]uint64, (codes+63)/64), nil)
+		pairs, pairsSeen := make([]int64, len(want)), make([]int64, len(want))
+		present := induce.Unpack(pairs, cells, classes, nil)
+		induce.UnpackCodes(pairsSeen, seen, classes, codesSeen)
+		if !slices.Equal(pairs, want) || !slices.Equal(pairsSeen, want) || !slices.Equal(present, codesSeen) {
+			t.Errorf("common code %d, unit %v, %d orders: other counts", c.Common, unit, len(orders))
+		}
+	}
+	packed.Order = s.Order
+	for _, sel := range []*induce.Selection{s, &packed} {
+		cells := make([]int64, sel.Width()*codes)
+		c.Count(cells, sel)
+		c.Uncount(cells, sel)
+		if slices.ContainsFunc(cells, func(x int64) bool { return x != 0 }) {
+			t.Errorf("common code %d, packed %v: not all objects are taken away", c.Common, sel.Packed)
+		}
+	}
+}
+
+// BenchmarkCount counts the codes of one feature of 100,000 objects, of which each fourth
+// is in the node.
+func BenchmarkCount(b *testing.B) {
+	const n, codes = 100_000, 200
+	r := rand.New(rand.NewPCG(1, 1))
+	for _, classes := range []int{2, 7} {
+		all := everything(r, n, classes)
+		s := induce.Selection{Weight: all.Weight[:n/4], N: all.N, M: all.M}
+		for i := 0; i < n; i += 4 {
+			s.Order, s.Class = append(s.Order, int32(i)), append(s.Class, all.Class[i])
+		}
+		for _, wide := range []bool{false, true} {
+			c := induce.ColumnCounter{Codes: drawCodes(r, n, codes, 0, wide), Common: -1}
+			for _, cells := range []string{"pairs", "packed", "ones"} {
+				counted := s
+				counted.Packed = cells != "pairs"
+				if cells == "ones" {
+					counted.Weight = nil
+				}
+				b.Run(fmt.Sprintf("classes=%d/wide=%v/cells=%s", classes, wide, cells), func(b *testing.B) {
+					sums := make([]int64, 2*classes*codes)[:counted.Width()*codes]
+					for b.Loop() {
+						c.Count(sums, &counted)
+					}
+					b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*n/4), "ns/object")
+				})
+			}
+		}
+	}
+}
+
 // TestLayout: the cells of the features lie side by side.
 func TestLayout(t *testing.T) {
 	l := induce.NewLayout([]split.Column{{Codes: 3}, {Codes: 5}, {Codes: 2}}, 2)

@@ -2,7 +2,6 @@ package memory
 
 import (
 	"slices"
-	"sync/atomic"
 
 	"github.com/espalier-ml/espalier/induce"
 	"github.com/espalier-ml/espalier/induce/split"
@@ -17,7 +16,8 @@ type choice struct {
 }
 
 // choices groups the trees of a node by the tests that they have chosen, and
-// records the tests in their nodes. A tree without a test is left with a leaf.
+// records the tests in their nodes. A tree without a test is left with a leaf. The
+// choice of the most trees comes last.
 func (g *grower) choices(o *openNode, s *search, w *workspace) []choice {
 	var choices []choice
 	for i := range s.seekers {
@@ -34,6 +34,8 @@ func (g *grower) choices(o *openNode, s *search, w *workspace) []choice {
 		}
 		choices[at].members = append(choices[at].members, m.member)
 	}
+	w.unload()
+	slices.SortStableFunc(choices, func(a, b choice) int { return len(a.members) - len(b.members) })
 	return choices
 }
 
@@ -42,12 +44,12 @@ func (g *grower) choices(o *openNode, s *search, w *workspace) []choice {
 func (g *grower) split(o *openNode, s *search, m *seeker, w *workspace) [][]int64 {
 	f := m.best.Feature
 	w.scanners[m.tree].Node(m.totals, m.sum)
-	scanner := g.loadScanner(o, m, f, g.countCells(o, s, f, w), w)
+	w.load(o, s, f, g.columns[f].Codes)
+	scanner := g.loadScanner(o, m, f, w)
 	m.node.Test = &m.best
 	var cells [][]int64
 	m.node.Parts, cells, m.node.Outcomes = scanner.Parts(&m.best)
 	g.clearHeavy(o, m, f, w)
-	g.clearCells(s, w)
 	if s.used == nil {
 		return cells
 	}
@@ -61,135 +63,138 @@ func (g *grower) split(o *openNode, s *search, m *seeker, w *workspace) [][]int6
 	return all
 }
 
-// children splits the node by each choice and returns the child nodes, those of one
-// choice smallest first. The last choice takes over the node's objects and
-// histogram, the others get copies.
-func (g *grower) children(o *openNode, choices []choice, ws []*workspace) []*openNode {
-	if len(choices) == 0 {
-		g.release(o, ws[0])
-		return nil
-	}
-	var children []*openNode
-	for i := range choices {
-		parent := o
-		if i < len(choices)-1 {
-			parent = o.fork()
-		}
-		parent.members = choices[i].members
-		children = append(children, g.childrenBy(parent, &choices[i], ws)...)
-	}
-	return children
-}
-
-// childrenBy splits the node by one choice.
-func (g *grower) childrenBy(o *openNode, by *choice, ws []*workspace) []*openNode {
+// children splits the node by a choice and returns the child nodes, smallest first. The
+// last choice takes over the node's histogram, others copy it.
+func (g *grower) children(o *openNode, by *choice, last bool, w *workspace) []*openNode {
 	children := make([]*openNode, len(by.cells))
-	from, weights := o.from, make([][]int64, len(by.cells))
+	weights := make([][]int64, len(by.cells))
+	b := &block{order: w.numbers.get(o.objects)}
+	g.held.Add(4 * int64(len(b.order)))
+	b.users.Store(int32(len(children)))
+	from := 0
 	for i, c := range by.cells {
-		child := &openNode{extent: o.extent, from: from, n: make([]int64, len(o.n)), m: make([]int64, len(o.n))}
+		child := &openNode{extent: o.extent, block: b, n: make([]int64, len(o.n)), m: make([]int64, len(o.n))}
 		for k := range child.n {
 			child.n[k], child.m[k] = c[2*k], c[2*k+1]
-			from += int(c[2*k])
+			child.objects += int(c[2*k])
 		}
-		child.to = from
+		child.order = b.order[from : from+child.objects]
+		from += child.objects
 		children[i], weights[i] = child, child.m
-		for _, m := range o.members {
+		child.members = make([]member, len(by.members))
+		for j, m := range by.members {
 			node := &induce.Node{}
 			m.node.Children = append(m.node.Children, node)
-			child.members = append(child.members, member{m.tree, node})
+			child.members[j] = member{m.tree, node}
 		}
 	}
+	o.extent.users.Add(int32(len(children)))
 	for i, child := range children {
 		child.Place = induce.Place{Depth: o.Depth + 1, Path: o.Path.Below(by.test, weights, i)}
 	}
-	g.partition(o, by, children, ws[0])
-	g.inherit(o, children, ws)
+	g.partition(o, by, children, w)
+	slices.SortStableFunc(children, func(a, b *openNode) int { return a.objects - b.objects })
+	g.inherit(o, children, last, w)
 	return children
 }
 
-// partition moves the objects of each outcome side by side and keeps their order.
+// partition writes the objects of each outcome side by side, in their order.
 func (g *grower) partition(o *openNode, by *choice, children []*openNode, w *workspace) {
-	t := by.test
-	missing := g.columns[t.Feature].Codes - 1
-	codes := &o.objects.Codes[t.Feature]
-	starts := w.starts[:0]
-	for _, c := range children {
-		starts = append(starts, c.from)
-	}
-	for i, code := range by.outcomes {
-		w.childOf[code] = int32(i)
-	}
-	n := o.to - o.from
-	order, class, weight := o.order[o.from:o.to], o.class[o.from:o.to], o.weight[o.from:o.to]
-	w.orderCopy = append(w.orderCopy[:0], order...)
-	w.classCopy = append(w.classCopy[:0], class...)
-	w.weightCopy = append(w.weightCopy[:0], weight...)
-	for i := range n {
-		id := w.orderCopy[i]
-		to := t.Outcome(codes.At(int(id)), missing)
-		if t.Kind == split.Multiway {
-			to = int(w.childOf[to])
+	codes, t := o.extent.counters[by.test.Feature].Codes, by.test
+	if t.Kind == split.Multiway {
+		next := make([]int, len(children))
+		for i, code := range by.outcomes {
+			w.childOf[code] = int32(i)
 		}
-		j := starts[to] - o.from
-		order[j], class[j], weight[j] = id, w.classCopy[i], w.weightCopy[i]
-		starts[to]++
+		for i := range o.objects {
+			id := o.at(i)
+			to := w.childOf[codes.At(int(id))]
+			children[to].order[next[to]] = id
+			next[to]++
+		}
+		return
 	}
-	w.starts = starts
+	from, width := t.Code, t.Span+1
+	if t.Kind == split.Threshold { // the last code is missing: its answer is no
+		width = g.columns[t.Feature].Codes - 1 - from
+	}
+	if codes.U8 != nil {
+		part(codes.U8, o, children[0].order, children[1].order, from, width)
+	} else {
+		part(codes.U16, o, children[0].order, children[1].order, from, width)
+	}
 }
 
-// inherit sorts the children by size. Where it costs less than counting, the
-// largest child gets its parent's histogram less those of its siblings.
-func (g *grower) inherit(o *openNode, children []*openNode, ws []*workspace) {
-	slices.SortStableFunc(children, func(a, b *openNode) int { return (a.to - a.from) - (b.to - b.from) })
-	if o.cells == nil {
-		return
-	}
-	largest := children[len(children)-1]
-	if !g.worthKeeping(largest.to - largest.from) {
-		g.release(o, ws[0])
-		return
-	}
-	siblings := children[:len(children)-1]
-	for _, child := range siblings {
-		if g.worthKeeping(child.to - child.from) {
-			child.cells = ws[0].histograms.get(g.layout.Cells())
-			clear(child.cells)
-		}
-	}
-	var next atomic.Int64
-	inParallel(len(ws), func(int) {
-		for f := int(next.Add(1) - 1); f < len(g.columns); f = int(next.Add(1) - 1) {
-			parent := g.layout.Column(o.cells, f, 0)
-			for _, child := range siblings {
-				g.subtractChild(parent, child, f)
+// part deals the objects to the outcomes of a test. An object has outcome 1 if its code
+// is one of the given codes.
+func part[T uint8 | uint16](codes []T, o *openNode, no, yes []int32, from, width int) {
+	if o.order == nil {
+		at, n := 0, 0
+		for i, code := range codes[:o.objects] {
+			if uint(int(code)-from) < uint(width) {
+				yes[at] = int32(i)
+				at++
+			} else {
+				no[n] = int32(i)
+				n++
 			}
 		}
-	})
-	largest.cells, o.cells = o.cells, nil
+		return
+	}
+	at, n := 0, 0
+	for _, id := range o.order {
+		if uint(int(codes[id])-from) < uint(width) {
+			yes[at] = id
+			at++
+		} else {
+			no[n] = id
+			n++
+		}
+	}
+}
+
+// inherit makes the histograms of the children. Where it costs less than counting, the
+// largest child gets its parent's histogram less those of its siblings.
+func (g *grower) inherit(o *openNode, children []*openNode, last bool, w *workspace) {
+	largest := children[len(children)-1]
+	if o.cells == nil || !g.worthKeeping(largest.objects) {
+		return
+	}
+	if last {
+		largest.cells, o.cells = o.cells, nil
+	} else {
+		largest.cells = g.newCells(w)
+		copy(largest.cells, o.cells)
+	}
+	for _, child := range children[:len(children)-1] {
+		if g.worthKeeping(child.objects) {
+			child.cells = g.newCells(w)
+			clear(child.cells)
+		}
+		r := g.selection(child, w)
+		g.shareIfLarge(child, w, func(_ *workspace, next func() int) {
+			for f := next(); f >= 0; f = next() {
+				g.subtractChild(g.layout.Column(largest.cells, f, 0), child, &r, f)
+			}
+		})
+	}
 }
 
 // subtractChild subtracts a child's counts of a feature from those of its parent.
 // A child that keeps its histogram keeps the counts.
-func (g *grower) subtractChild(parent []int64, child *openNode, f int) {
-	r := child.selection()
-	if child.cells != nil {
-		cells := g.layout.Column(child.cells, f, 0)
-		child.counters[f].Count(cells, &r)
-		induce.Subtract(parent, cells)
+func (g *grower) subtractChild(parent []int64, child *openNode, r *induce.Selection, f int) {
+	if child.cells == nil {
+		child.extent.counters[f].Uncount(parent, r)
 		return
 	}
-	codes, classes := child.counters[f].Codes, g.classes
-	for i, id := range r.Order {
-		at := 2 * (codes.At(int(id))*classes + int(r.Class[i]))
-		parent[at]--
-		parent[at+1] -= r.Weight[i]
-	}
+	cells := g.layout.Column(child.cells, f, 0)
+	child.extent.counters[f].Count(cells, r)
+	induce.Subtract(parent, cells)
 }
 
-// release gives the node's histogram back.
-func (g *grower) release(o *openNode, w *workspace) {
-	if o.cells != nil {
-		w.histograms.put(o.cells)
-		o.cells = nil
-	}
+// newCells returns memory for a histogram.
+func (g *grower) newCells(w *workspace) []int64 {
+	cells := w.histograms.get(g.layout.Cells())
+	g.held.Add(8 * int64(len(cells)))
+	return cells
 }

@@ -14,19 +14,24 @@
 //     histogram, the smaller children are counted and subtracted from it, and the
 //     largest child gets what is left.
 //
-// All workers share the features of a large node. Below the large nodes each worker
-// grows whole subtrees.
+// Each worker grows whole subtrees, depth-first. A worker without a subtree takes over a
+// large node of another worker, or helps with its features. See crew.
 //
 // Several trees are grown together: they start as members of one open node, and stay
 // members of the same nodes as long as they choose the same tests. Such a node is
 // counted once, and scanned once for all criteria that measure outcomes alike.
+//
+// A node has the numbers of its objects in memory of its own, so it can be split by
+// several tests. All subtrees below one test are grown before the next test splits the
+// node, and their memory serves again: the open nodes of one path are held at a time.
 //
 // Counts are integers, and each tie has a rule, so the tree does not depend on the order
 // of the objects, on the workers, or on the other trees.
 //
 // # Glossary
 //
-//   - extent: the numbers of objects, where each open node has a range.
+//   - extent: the codes of objects, of which each open node has a part by number.
+//   - block: the numbers of the objects of siblings, side by side.
 //   - member: the node of one tree at an open node.
 //   - seeker: a member that is no leaf yet, and seeks its best test.
 //   - team: seekers that scan together, as the scanner of the first looks at the tests of

@@ -18,6 +18,10 @@ type Options struct {
 	// Stop is called at each open node, from any goroutine; may be nil. Once it returns
 	// true all open nodes become leaves, and Node.Stopped marks them.
 	Stop func() bool
+
+	// Memory is about how many bytes the growth holds beside the objects and the trees;
+	// 0: 1 GiB. With less memory the growth takes longer, see Bytes.
+	Memory int64
 }
 
 // Grow grows a whole tree from its objects. There must be at least one object, and
@@ -41,23 +45,16 @@ func GrowBelow(
 	o *dataset.Objects, columns []split.Column, ps []induce.Params, total int64, at induce.Place, opts Options,
 ) []*induce.Node {
 	var roots []*induce.Node
-	for batch := range slices.Chunk(ps, max(1, extentBytes/extentObject/max(1, o.Len()))) {
+	for batch := range slices.Chunk(ps, together(o, columns, len(ps), opts)) {
 		g := newGrower(o, columns, batch, total, opts)
-		roots = append(roots, g.grow(o, at)...)
+		roots = append(roots, g.grow(at)...)
 	}
 	return roots
 }
 
-// Trees that are grown together copy the numbers, classes and weights of the objects
-// where their tests differ: extentObject bytes an object. extentBytes bounds the
-// copies of one batch of trees.
-const (
-	extentBytes  = 1 << 30
-	extentObject = 4 + 2 + 8
-)
-
 // grower grows the subtrees below one node, one for each of the parameters.
 type grower struct {
+	objects     *dataset.Objects
 	columns     []split.Column
 	classes     int
 	params      []induce.Params    // per tree
@@ -65,16 +62,58 @@ type grower struct {
 	opts        Options
 	layout      induce.Layout
 	constraints induce.Constraints
+	crew        *crew
+	traits
 
-	gatherable int // bytes of codes that large nodes may still gather
+	held   atomic.Int64 // bytes of the open nodes
+	budget int64        // of held
+}
+
+// traits are facts of the objects that make the growth quicker.
+type traits struct {
+	unit     bool  // each object weighs 1
+	packed   bool  // histograms are packed, see induce.Selection
+	pure     bool  // each object has rows of one class
+	heaviest int64 // weight of the heaviest object
+
+	narrow      int   // number of features with codes of one byte
+	objectBytes int64 // bytes to gather an object
+}
+
+// newTraits looks at all objects.
+func newTraits(o *dataset.Objects) traits {
+	t := traits{pure: true}
+	var total int64
+	for i, weight := range o.Weight {
+		t.heaviest = max(t.heaviest, weight)
+		total += weight
+		t.pure = t.pure && len(o.Raw(i)) == 1
+	}
+	t.unit, t.packed = t.heaviest <= 1, total < 1<<32
+	t.objectBytes = 4 + 2
+	if !t.unit {
+		t.objectBytes += 8
+	}
+	for f := range o.Codes {
+		if o.Codes[f].U8 != nil {
+			t.narrow++
+			t.objectBytes--
+		}
+		t.objectBytes += 2
+	}
+	return t
 }
 
 func newGrower(
 	o *dataset.Objects, columns []split.Column, ps []induce.Params, total int64, opts Options,
 ) *grower {
 	g := &grower{
-		columns: columns, classes: o.Classes, params: ps, opts: opts, gatherable: gatheredLarge,
+		objects: o, columns: columns, classes: o.Classes, params: ps, opts: opts, crew: newCrew(opts.Workers),
 		layout: induce.NewLayout(columns, o.Classes), constraints: induce.NewConstraints(columns, o.Classes),
+		traits: newTraits(o), budget: opts.memory(),
+	}
+	if g.packed {
+		g.layout = induce.NewPackedLayout(columns, o.Classes)
 	}
 	for _, p := range ps {
 		g.criteria = append(g.criteria, p.Criterion(total))
@@ -82,11 +121,10 @@ func newGrower(
 	return g
 }
 
-// grow grows the subtrees from their objects.
-func (g *grower) grow(o *dataset.Objects, at induce.Place) []*induce.Node {
-	root := &openNode{
-		extent: g.newExtent(o), Place: at, to: o.Len(), n: make([]int64, o.Classes), m: make([]int64, o.Classes),
-	}
+// grow grows the subtrees of all objects.
+func (g *grower) grow(at induce.Place) []*induce.Node {
+	o := g.objects
+	root := &openNode{Place: at, objects: o.Len(), n: make([]int64, o.Classes), m: make([]int64, o.Classes)}
 	roots := make([]*induce.Node, len(g.params))
 	for i := range roots {
 		roots[i] = &induce.Node{}
@@ -96,82 +134,73 @@ func (g *grower) grow(o *dataset.Objects, at induce.Place) []*induce.Node {
 		root.n[k]++
 		root.m[k] += o.Weight[i]
 	}
-	g.run(root)
+	g.crew.nodes = append(g.crew.nodes, root)
+	parallel.Run(g.crew.workers, func() { g.crew.work(g.newWorkspace(), g.expand) })
 	for _, n := range roots {
 		n.SumUp()
 	}
 	return roots
 }
 
-// grain separates large nodes from small ones, in objects times features: all
-// workers share the features of a large node, one worker grows the whole subtrees
-// below a small one.
-const grain = 1 << 19
+const (
+	// grain is the least node that several workers work on, or hand over, in objects
+	// times features.
+	grain = 1 << 16
 
-// keptCells bounds the histogram that a node keeps for its children, at 256 MiB;
-// with more cells each node counts its objects anew.
-const keptCells = 1 << 25
+	// keptCells bounds the histogram that a node keeps for its children, at 128 MiB;
+	// with more cells each node counts its objects anew.
+	keptCells = 1 << 24
+)
 
-// run grows the large nodes first, and then the small ones below them.
-func (g *grower) run(root *openNode) {
-	var small []*openNode
-	g.growLarge(root, g.newWorkspaces(), &small)
-	// Largest first, so that the workers end at about the same time.
-	slices.SortStableFunc(small, func(a, b *openNode) int { return b.work() - a.work() })
-	workers := max(1, min(g.opts.Workers, len(small)))
-	var next atomic.Int64
-	inParallel(workers, func(int) {
-		w := g.newWorkspace()
-		for i := next.Add(1) - 1; i < int64(len(small)); i = next.Add(1) - 1 {
-			small[i].gather()
-			g.growSmall(small[i], w)
+// shareIfLarge calls body with a function that deals the features, with all idle workers
+// where the node is large.
+func (g *grower) shareIfLarge(o *openNode, w *workspace, body func(w *workspace, next func() int)) {
+	if g.crew.workers > 1 && g.work(o) >= grain {
+		g.crew.share(w, len(g.columns), body)
+		return
+	}
+	f := -1
+	body(w, func() int {
+		if f++; f < len(g.columns) {
+			return f
 		}
+		return -1
 	})
 }
 
-// inParallel calls f(0), f(1), .. f(n-1), each in a goroutine when n > 1.
-func inParallel(n int, f func(worker int)) {
-	if n <= 1 {
-		f(0)
-		return
-	}
-	var group parallel.Group
-	for i := range n {
-		group.Go(func() { f(i) })
-	}
-	group.Wait()
-}
-
-// growLarge grows a large node with all workers, and lists the small nodes below it.
-func (g *grower) growLarge(o *openNode, ws []*workspace, small *[]*openNode) {
-	if (o.to-o.from)*len(g.columns) < grain {
-		g.release(o, ws[0])
-		*small = append(*small, o)
-		return
-	}
-	if bytes := (o.to - o.from) * len(g.columns); bytes <= g.gatherable && o.gather() {
-		g.gatherable -= bytes
-	}
-	for _, child := range g.expand(o, ws) {
-		g.growLarge(child, ws, small)
-	}
-}
-
-// growSmall grows the subtrees below a small node in one workspace.
-func (g *grower) growSmall(o *openNode, w *workspace) {
-	for _, child := range g.expand(o, []*workspace{w}) {
-		g.growSmall(child, w)
-	}
-}
-
 // expand makes a leaf of a node or splits it: by one test or, where its trees choose
-// different tests, by several. It returns the children, those of one test smallest
-// first. While a subtree is grown, only its larger siblings then hold histograms: at
-// most log2 of the number of objects.
-func (g *grower) expand(o *openNode, ws []*workspace) []*openNode {
-	s := g.newSearch(o, ws[0])
-	g.findTests(o, s, ws)
-	choices := g.choices(o, s, ws[0])
+// different tests, by several. It grows all subtrees below one test before it splits by
+// the next, so that few objects' numbers and histograms are held at a time: those of one
+// path. Of siblings the largest comes last and holds nothing of its parent, so histograms
+// are held of the larger siblings alone: at most log2 of the number of objects for each
+// test of a node on the path.
+func (g *grower) expand(o *openNode, w *workspace) {
+	if o.extent == nil {
+		o.extent = g.newExtent(g.objects, w)
+	}
+	s := g.newSearch(o, w)
+	g.findTests(o, s, w)
+	choices := g.choices(o, s, w)
 	g.settle(o, s.leaves)
-	return g.children(o, choices, ws)
+	for i := range choices {
+		last := i == len(choices)-1
+		children := g.children(o, &choices[i], last, w)
+		if last {
+			g.release(o, w)
+		}
+		for j, child := range children {
+			if last && j == len(children)-1 || !g.hand(child) {
+				g.expand(child, w)
+			}
+		}
+	}
+	if len(choices) == 0 {
+		g.release(o, w)
+	}
+}
+
+// hand hands a large node over to an idle worker. As a second subtree holds memory of its
+// own, the workers stay together where memory is short.
+func (g *grower) hand(o *openNode) bool {
+	return g.crew.workers > 1 && g.work(o) >= grain && g.held.Load() < g.budget/2 && g.crew.hand(o)
 }

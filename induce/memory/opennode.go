@@ -1,7 +1,6 @@
 package memory
 
 import (
-	"slices"
 	"sync/atomic"
 
 	"github.com/espalier-ml/espalier/induce"
@@ -9,15 +8,17 @@ import (
 )
 
 // openNode is a node that is being grown: of one tree, or of several trees whose
-// tests on the way to it are the same. Its objects are [from, to) of its extent.
+// tests on the way to it are the same.
 type openNode struct {
-	*extent
 	induce.Place
 
-	members  []member
-	from, to int
-	n, m     []int64 // number and weight of objects by class
-	cells    []int64 // histogram of all features; nil: not kept
+	extent  *extent
+	order   []int32 // numbers of its objects in the extent, ascending; nil: all objects
+	block   *block  // holds order
+	members []member
+	n, m    []int64 // number and weight of objects by class
+	objects int
+	cells   []int64 // histogram of all features; nil: not kept
 }
 
 // member is the node of one tree.
@@ -26,92 +27,62 @@ type member struct {
 	node *induce.Node
 }
 
-// selection returns the node's objects for counting, with all classes.
-func (o *openNode) selection() induce.Selection {
-	return induce.Selection{
-		Order: o.order[o.from:o.to], Class: o.class[o.from:o.to], Weight: o.weight[o.from:o.to], N: o.n, M: o.m,
-	}
-}
-
-// rows returns the number of rows of the node's objects.
-func (o *openNode) rows() int64 {
-	rows := int64(0)
-	for _, id := range o.order[o.from:o.to] {
-		rows += o.objects.RowsOf(int(id))
-	}
-	return rows
-}
-
 // work estimates the time to grow the subtrees below the node.
-func (o *openNode) work() int { return (o.to - o.from) * len(o.members) }
+func (g *grower) work(o *openNode) int { return o.objects * len(g.columns) }
 
-// fork returns a node with copies of the objects' numbers and of the histogram.
-func (o *openNode) fork() *openNode {
-	f := *o
-	f.extent = &extent{
-		objects: o.objects, counters: o.counters,
-		order:  slices.Clone(o.order[o.from:o.to]),
-		class:  slices.Clone(o.class[o.from:o.to]),
-		weight: slices.Clone(o.weight[o.from:o.to]),
-	}
-	f.from, f.to, f.cells = 0, o.to-o.from, slices.Clone(o.cells)
-	return &f
+// block is memory for the numbers of the objects of siblings, which share it.
+type block struct {
+	order []int32
+	users atomic.Int32 // siblings that are not released
 }
 
-// gather copies the codes of the node's objects side by side where these objects
-// are few of all: their codes lie in distinct cache lines else. It reports whether
-// it did.
-func (o *openNode) gather() bool {
-	n := o.to - o.from
-	if sparse*n > o.objects.Len() {
-		return false
-	}
-	e := newExtent(o.objects.Select(o.order[o.from:o.to]))
-	for f := range o.counters {
-		e.counters = append(e.counters, induce.ColumnCounter{Codes: &e.objects.Codes[f], Common: o.counters[f].Common})
-	}
-	o.extent, o.from, o.to = e, 0, n
-	return true
+// release gives back what the node holds.
+func (g *grower) release(o *openNode, w *workspace) {
+	g.releaseCells(o, w)
+	g.releaseOrder(o, w)
+	g.releaseExtent(o, w)
 }
 
-const (
-	// sparse: a node gathers its objects if they are at most one in so many of its
-	// extent's.
-	sparse = 4
+// releaseCells gives the node's histogram back.
+func (g *grower) releaseCells(o *openNode, w *workspace) {
+	if o.cells != nil {
+		w.histograms.put(o.cells)
+		g.held.Add(-8 * int64(len(o.cells)))
+		o.cells = nil
+	}
+}
 
-	// gatheredLarge is how many bytes of codes all large nodes together may gather.
-	// Small nodes have no limit: each worker gathers one at a time.
-	gatheredLarge = 256 << 20
-)
+// releaseOrder gives back the numbers of the node's objects.
+func (g *grower) releaseOrder(o *openNode, w *workspace) {
+	if b := o.block; b != nil && b.users.Add(-1) == 0 {
+		g.held.Add(-4 * int64(len(b.order)))
+		w.numbers.put(b.order)
+	}
+	o.order, o.block = nil, nil
+}
 
-// extent holds the objects of open nodes, those of one node side by side and in
-// ascending order.
+// extent holds the codes of objects: of all, or of those of a node, gathered side by
+// side. The open nodes below it have numbers of its objects.
 type extent struct {
-	objects  *dataset.Objects
 	counters []induce.ColumnCounter // per feature
-	order    []int32                // numbers of objects
-	class    []uint16
-	weight   []int64
-}
+	class    []uint16               // per object
+	weight   []int64                // per object; nil: each weighs 1
+	ids      []int32                // number of each object among all; nil: the same
 
-func newExtent(o *dataset.Objects) *extent {
-	e := &extent{
-		objects: o, order: make([]int32, o.Len()), class: slices.Clone(o.Class), weight: slices.Clone(o.Weight),
-	}
-	for i := range e.order {
-		e.order[i] = int32(i)
-	}
-	return e
+	users atomic.Int32 // open nodes
+	u8    []uint8      // memory of the codes
+	u16   []uint16     // memory of the codes and of class
 }
 
 // newExtent returns the extent of all objects, with its counters.
-func (g *grower) newExtent(o *dataset.Objects) *extent {
-	e := newExtent(o)
-	e.counters = make([]induce.ColumnCounter, len(g.columns))
-	var next atomic.Int64
-	inParallel(max(1, g.opts.Workers), func(int) {
+func (g *grower) newExtent(o *dataset.Objects, w *workspace) *extent {
+	e := &extent{class: o.Class, weight: o.Weight, counters: make([]induce.ColumnCounter, len(g.columns))}
+	if g.unit {
+		e.weight = nil
+	}
+	g.crew.share(w, len(g.columns), func(_ *workspace, next func() int) {
 		var seen []int32
-		for f := int(next.Add(1) - 1); f < len(g.columns); f = int(next.Add(1) - 1) {
+		for f := next(); f >= 0; f = next() {
 			if len(seen) < g.columns[f].Codes {
 				seen = make([]int32, g.columns[f].Codes)
 			}
@@ -119,5 +90,107 @@ func (g *grower) newExtent(o *dataset.Objects) *extent {
 			e.counters[f] = induce.ColumnCounter{Codes: codes, Common: induce.CommonCode(codes, o.Len(), seen)}
 		}
 	})
+	e.users.Store(1)
 	return e
+}
+
+const (
+	// sparse: a node gathers its objects if they are at most one in so many of its
+	// extent's. The codes of more scattered objects lie in distinct cache lines.
+	sparse = 4
+
+	// cached is how many bytes of codes are not worth gathering: they stay in the cache.
+	cached = 1 << 18
+)
+
+// gather copies the codes of the node's objects side by side, if these are few of its
+// extent's. All workers share the features of a large node.
+func (g *grower) gather(o *openNode, w *workspace) {
+	from, n := o.extent, o.objects
+	bytes := int64(n) * g.objectBytes
+	if o.order == nil || sparse*n > len(from.class) || len(from.class)*len(g.columns) <= cached || g.held.Load()+bytes > g.budget {
+		return
+	}
+	e := &extent{counters: make([]induce.ColumnCounter, len(g.columns)), ids: w.numbers.get(n)}
+	e.users.Store(1)
+	e.u8, e.u16 = w.bytes.get(n*g.narrow), w.words.get(n*(len(g.columns)-g.narrow+1))
+	e.class = e.u16[:n:n]
+	if from.weight != nil {
+		e.weight = w.weights.get(n)
+	}
+	at8, at16 := 0, n
+	codes := make([]dataset.Codes, len(g.columns))
+	for f := range g.columns {
+		if from.counters[f].Codes.U8 != nil {
+			codes[f].U8, at8 = e.u8[at8:at8+n:at8+n], at8+n
+		} else {
+			codes[f].U16, at16 = e.u16[at16:at16+n:at16+n], at16+n
+		}
+		e.counters[f] = induce.ColumnCounter{Codes: &codes[f], Common: from.counters[f].Common}
+	}
+	g.shareIfLarge(o, w, func(_ *workspace, next func() int) {
+		for f := next(); f >= 0; f = next() {
+			pick(codes[f].U8, from.counters[f].Codes.U8, o.order)
+			pick(codes[f].U16, from.counters[f].Codes.U16, o.order)
+		}
+	})
+	for i, id := range o.order {
+		e.ids[i], e.class[i] = from.id(id), from.class[id]
+		if e.weight != nil {
+			e.weight[i] = from.weight[id]
+		}
+	}
+	g.held.Add(bytes)
+	g.releaseOrder(o, w)
+	g.releaseExtent(o, w)
+	o.extent = e
+}
+
+// pick copies the codes of some objects; none if the feature has codes of other width.
+func pick[T uint8 | uint16](to, from []T, order []int32) {
+	if from == nil {
+		return
+	}
+	to = to[:len(order)]
+	for i, id := range order {
+		to[i] = from[id]
+	}
+}
+
+// id returns the number among all objects of an object of the extent.
+func (e *extent) id(i int32) int32 {
+	if e.ids == nil {
+		return i
+	}
+	return e.ids[i]
+}
+
+// releaseExtent gives the codes back that no other node needs.
+func (g *grower) releaseExtent(o *openNode, w *workspace) {
+	e := o.extent
+	o.extent = nil
+	if e.users.Add(-1) > 0 || e.ids == nil {
+		return
+	}
+	g.held.Add(-g.objectBytes * int64(len(e.class)))
+	w.numbers.put(e.ids)
+	w.bytes.put(e.u8)
+	w.words.put(e.u16)
+	w.weights.put(e.weight)
+}
+
+// at returns the number in the extent of the node's object i.
+func (o *openNode) at(i int) int32 {
+	if o.order == nil {
+		return int32(i)
+	}
+	return o.order[i]
+}
+
+// weightOf returns the weight of an object of the extent.
+func (e *extent) weightOf(id int32) int64 {
+	if e.weight == nil {
+		return 1
+	}
+	return e.weight[id]
 }

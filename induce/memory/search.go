@@ -1,8 +1,6 @@
 package memory
 
 import (
-	"sync/atomic"
-
 	"github.com/espalier-ml/espalier/induce"
 	"github.com/espalier-ml/espalier/induce/split"
 )
@@ -10,6 +8,7 @@ import (
 // search is the search for tests of one node. The objects are counted with all
 // classes where the node keeps its histogram, else with the classes that it has.
 type search struct {
+	layout  *induce.Layout // of the kept histogram
 	objects induce.Selection
 	used    []int          // the classes that are counted; nil: all
 	fresh   bool           // the kept histogram is not counted yet
@@ -37,30 +36,38 @@ type heavyObject struct {
 // newSearch fills in the counts of the node and prepares the search. Trees for
 // which the node is a leaf in any case do not seek.
 func (g *grower) newSearch(o *openNode, w *workspace) *search {
-	s := &search{objects: o.selection()}
+	s := &search{layout: &g.layout}
 	stop := g.opts.Stop != nil && g.opts.Stop()
+	rows := int64(-1)
 	for _, m := range o.members {
+		if g.params[m.tree].MinRows > 0 && rows < 0 {
+			rows = g.rows(o)
+		}
 		totals := g.totals(o, m, o.n, o.m)
 		m.node.Objects, m.node.Weight, m.node.Class = totals.Objects, totals.Weight, o.m
-		if leaf := g.isLeaf(o, m, totals); leaf || stop {
+		if leaf := g.isLeaf(o, m, totals, rows); leaf || stop {
 			m.node.Stopped = !leaf
 			s.leaves = append(s.leaves, m.node)
 			continue
 		}
-		seeks := seeker{member: m, totals: totals}
-		g.addHeavy(o, &seeks)
-		s.seekers = append(s.seekers, seeks)
+		s.seekers = append(s.seekers, seeker{member: m, totals: totals})
 	}
 	if len(s.seekers) == 0 {
 		return s
 	}
-	if o.cells == nil && g.worthKeeping(o.to-o.from) {
-		o.cells = w.histograms.get(g.layout.Cells())
+	g.gather(o, w)
+	for i := range s.seekers {
+		g.addHeavy(o, &s.seekers[i])
+	}
+	if o.cells == nil && g.worthKeeping(o.objects) {
+		o.cells = g.newCells(w)
 		clear(o.cells)
 		s.fresh = true
 	}
 	if o.cells == nil {
 		g.compact(o, s, w)
+	} else {
+		s.objects = g.selection(o, w)
 	}
 	return s
 }
@@ -71,19 +78,23 @@ func (g *grower) totals(o *openNode, m member, objects, weight []int64) *split.T
 	return g.constraints.Bound(g.criteria[m.tree].NewTotals(objects, weight), o.Path, g.columns)
 }
 
-// isLeaf reports whether the node is a leaf of a tree, whatever tests there are.
-func (g *grower) isLeaf(o *openNode, m member, t *split.Totals) bool {
+// isLeaf reports whether the node, of so many rows, is a leaf of a tree, whatever tests
+// there are.
+func (g *grower) isLeaf(o *openNode, m member, t *split.Totals, rows int64) bool {
 	p := &g.params[m.tree]
-	return g.criteria[m.tree].IsLeaf(t) || p.MaxDepth > 0 && o.Depth >= p.MaxDepth ||
-		p.MinRows > 0 && o.rows() < p.MinRows
+	return g.criteria[m.tree].IsLeaf(t) || p.MaxDepth > 0 && o.Depth >= p.MaxDepth || p.MinRows > 0 && rows < p.MinRows
 }
 
 // addHeavy lists the heavy objects of the node.
 func (g *grower) addHeavy(o *openNode, to *seeker) {
 	criterion := g.criteria[to.tree]
-	for i, weight := range o.weight[o.from:o.to] {
-		if criterion.IsHeavy(weight) {
-			h := heavyObject{o.order[o.from+i], split.NewHeavy(weight, to.totals.Weight)}
+	if !criterion.IsHeavy(g.heaviest) {
+		return
+	}
+	for i := range o.objects {
+		id := o.at(i)
+		if weight := o.extent.weightOf(id); criterion.IsHeavy(weight) {
+			h := heavyObject{id, split.NewHeavy(weight, to.totals.Weight)}
 			to.heavy = append(to.heavy, h)
 			to.sum.Add(&h.sum)
 		}
@@ -97,6 +108,44 @@ func (g *grower) worthKeeping(objects int) bool {
 	return cells <= keptCells && 2*objects*len(g.columns) > 3*cells
 }
 
+// selection returns the node's objects for counting, with all classes, in the memory of
+// the workspace.
+func (g *grower) selection(o *openNode, w *workspace) induce.Selection {
+	s := induce.Selection{Order: o.order, N: o.n, M: o.m, Packed: g.packed}
+	if o.order == nil {
+		s.Class, s.Weight = o.extent.class, o.extent.weight
+		return s
+	}
+	class := o.extent.class
+	w.classOf = fit(w.classOf, len(o.order))
+	for i, id := range o.order {
+		w.classOf[i] = class[id]
+	}
+	s.Class, s.Weight = w.classOf, w.weigh(o)
+	return s
+}
+
+// weigh returns the weights of the node's objects, nil if each weighs 1.
+func (w *workspace) weigh(o *openNode) []int64 {
+	weight := o.extent.weight
+	if weight == nil || o.order == nil {
+		return weight
+	}
+	w.weightOf = fit(w.weightOf, len(o.order))
+	for i, id := range o.order {
+		w.weightOf[i] = weight[id]
+	}
+	return w.weightOf
+}
+
+// fit returns memory for n values.
+func fit[T any](s []T, n int) []T {
+	if cap(s) < n {
+		return make([]T, n, n+n/4)
+	}
+	return s[:n]
+}
+
 // compact numbers the classes that the node has, and counts with these numbers.
 func (g *grower) compact(o *openNode, s *search, w *workspace) {
 	s.used = w.used[:0]
@@ -107,12 +156,18 @@ func (g *grower) compact(o *openNode, s *search, w *workspace) {
 			s.used, n, m = append(s.used, k), append(n, objects), append(m, o.m[k])
 		}
 	}
-	w.classes = w.classes[:0]
-	for _, k := range s.objects.Class {
-		w.classes = append(w.classes, w.numberOf[k])
+	class := o.extent.class
+	w.classOf = fit(w.classOf, o.objects)
+	for i := range w.classOf {
+		w.classOf[i] = w.numberOf[class[o.at(i)]]
 	}
-	s.objects.Class, s.objects.N, s.objects.M = w.classes, n, m
+	s.objects = induce.Selection{
+		Order: o.order, Class: w.classOf, Weight: w.weigh(o), N: n, M: m, Packed: g.packed,
+	}
 	w.used, w.usedObjects, w.usedWeight = s.used, n, m
+	if len(s.used) == g.classes {
+		return
+	}
 	for i := range s.seekers {
 		m := &s.seekers[i]
 		m.totals = g.totals(o, m.member, s.objects.N, s.objects.M)
@@ -120,42 +175,40 @@ func (g *grower) compact(o *openNode, s *search, w *workspace) {
 }
 
 // findTests finds each tree's best test of the node.
-func (g *grower) findTests(o *openNode, s *search, ws []*workspace) {
+func (g *grower) findTests(o *openNode, s *search, w *workspace) {
 	if len(s.seekers) == 0 {
 		return
 	}
 	g.makeTeams(s)
-	scores := ws[0].scores
-	var next atomic.Int64
-	inParallel(len(ws), func(i int) {
-		w := ws[i]
+	scores := w.scores
+	g.shareIfLarge(o, w, func(w *workspace, next func() int) {
 		for i := range s.seekers {
 			m := &s.seekers[i]
 			w.scanners[m.tree].Node(m.totals, m.sum)
 		}
-		for f := int(next.Add(1) - 1); f < len(g.columns); f = int(next.Add(1) - 1) {
-			cells := g.countCells(o, s, f, w)
+		for f := next(); f >= 0; f = next() {
+			w.load(o, s, f, g.columns[f].Codes)
 			for _, team := range s.teams {
-				g.scan(o, s, team, f, cells, w, scores)
+				g.scan(o, s, team, f, w, scores)
 			}
-			g.clearCells(s, w)
 		}
+		w.unload()
 	})
 	s.fresh = false
 	for i := range s.seekers {
 		g.constraints.Restrict(o.Depth, 0, scores[s.seekers[i].tree])
-		g.choose(o, s, &s.seekers[i], ws[0])
+		g.choose(o, s, &s.seekers[i], w)
 	}
 }
 
 // scan scores a feature's tests for the trees of a team.
-func (g *grower) scan(o *openNode, s *search, team []int, f int, cells []int64, w *workspace, scores [][]float64) {
+func (g *grower) scan(o *openNode, s *search, team []int, f int, w *workspace, scores [][]float64) {
 	first := &s.seekers[team[0]]
 	w.others = w.others[:0]
 	for _, i := range team[1:] {
 		w.others = append(w.others, w.scanners[s.seekers[i].tree])
 	}
-	scores[first.tree][f] = g.loadScanner(o, first, f, cells, w).ScanWith(w.others)
+	scores[first.tree][f] = g.loadScanner(o, first, f, w).ScanWith(w.others)
 	g.clearHeavy(o, first, f, w)
 	for i, scanner := range w.others {
 		scores[s.seekers[team[1+i]].tree][f] = scanner.Best()
@@ -187,68 +240,40 @@ seekers:
 
 // choose finds the best of a tree's tests from the scores of the features.
 func (g *grower) choose(o *openNode, s *search, m *seeker, w *workspace) {
-	scanner, loaded := w.scanners[m.tree], -1
+	scanner, scored := w.scanners[m.tree], -1
 	scanner.Node(m.totals, m.sum)
-	clearLoaded := func() {
-		if loaded >= 0 {
-			g.clearHeavy(o, m, loaded, w)
-			g.clearCells(s, w)
-		}
-	}
 	m.best = scanner.Choose(w.scores[m.tree], func(f int) {
-		clearLoaded()
-		g.loadScanner(o, m, f, g.countCells(o, s, f, w), w)
-		loaded = f
-	})
-	clearLoaded()
-}
-
-// countCells returns a feature's cells: those of the kept histogram, or newly counted
-// ones in the workspace.
-func (g *grower) countCells(o *openNode, s *search, f int, w *workspace) []int64 {
-	if o.cells != nil {
-		cells := g.layout.Column(o.cells, f, 0)
-		if s.fresh {
-			o.counters[f].Count(cells, &s.objects)
+		if scored >= 0 {
+			g.clearHeavy(o, m, scored, w)
 		}
-		return cells
+		w.load(o, s, f, g.columns[f].Codes)
+		g.loadScanner(o, m, f, w)
+		scored = f
+	})
+	if scored >= 0 {
+		g.clearHeavy(o, m, scored, w)
 	}
-	cells := w.cells[:2*len(s.objects.N)*g.columns[f].Codes]
-	w.present = o.counters[f].CountSeen(cells, &s.objects, w.seen[:(g.columns[f].Codes+63)/64], w.present)
-	return cells
 }
 
-// clearCells zeroes the cells that countCells counted in the workspace.
-func (g *grower) clearCells(s *search, w *workspace) {
-	for _, code := range w.present {
-		clear(w.cells[2*len(s.objects.N)*int(code) : 2*len(s.objects.N)*int(code+1)])
-	}
-	w.present = w.present[:0]
-}
-
-// loadScanner gives a feature's cells to the scanner of a tree, and returns the
-// scanner.
-func (g *grower) loadScanner(o *openNode, m *seeker, f int, cells []int64, w *workspace) *split.Scanner {
-	h := split.Histogram{Cells: cells}
+// loadScanner gives the loaded cells of a feature to the scanner of a tree, and returns
+// the scanner.
+func (g *grower) loadScanner(o *openNode, m *seeker, f int, w *workspace) *split.Scanner {
+	h := split.Histogram{Cells: w.pairs}
 	if len(m.heavy) > 0 {
 		h.Heavy = w.heavySums(g.columns[f].Codes)
 		for i := range m.heavy {
-			h.Heavy[o.counters[f].Codes.At(int(m.heavy[i].id))].Add(&m.heavy[i].sum)
+			h.Heavy[o.extent.counters[f].Codes.At(int(m.heavy[i].id))].Add(&m.heavy[i].sum)
 		}
 	}
-	var present []int32
-	if len(w.present) > 0 {
-		present = w.present
-	}
 	scanner := w.scanners[m.tree]
-	scanner.Load(f, o.Path.Column(f, g.columns, &w.column), h, present)
+	scanner.Load(f, o.Path.Column(f, g.columns, &w.column), h, w.present)
 	return scanner
 }
 
 // clearHeavy zeroes the sums of heavy objects that loadScanner made in the workspace.
 func (g *grower) clearHeavy(o *openNode, m *seeker, f int, w *workspace) {
 	for i := range m.heavy {
-		w.heavy[o.counters[f].Codes.At(int(m.heavy[i].id))] = split.Heavy{}
+		w.heavy[o.extent.counters[f].Codes.At(int(m.heavy[i].id))] = split.Heavy{}
 	}
 }
 
@@ -257,17 +282,34 @@ func (g *grower) settle(o *openNode, leaves []*induce.Node) {
 	if len(leaves) == 0 {
 		return
 	}
-	raw := make([]int64, g.classes)
-	for _, id := range o.order[o.from:o.to] {
-		for _, cw := range o.objects.Raw(int(id)) {
-			raw[cw.Class] += cw.Weight
+	raw, rows := o.m, g.rows(o)
+	if !g.pure {
+		raw = make([]int64, g.classes)
+		for i := range o.objects {
+			for _, cw := range g.objects.Raw(int(o.extent.id(o.at(i)))) {
+				raw[cw.Class] += cw.Weight
+			}
 		}
 	}
-	rows := o.rows()
 	for _, n := range leaves {
 		n.Raw, n.Rows = raw, rows
 		if g.opts.Settled != nil {
 			g.opts.Settled(n.Weight)
 		}
 	}
+}
+
+// rows returns the number of rows of the node's objects.
+func (g *grower) rows(o *openNode) int64 {
+	rows := int64(0)
+	if g.objects.Rows == nil { // each row weighs 1
+		for _, weight := range o.m {
+			rows += weight
+		}
+		return rows
+	}
+	for i := range o.objects {
+		rows += g.objects.Rows[o.extent.id(o.at(i))]
+	}
+	return rows
 }

@@ -1,43 +1,45 @@
 package memory
 
-import "github.com/espalier-ml/espalier/induce/split"
+import (
+	"slices"
+
+	"github.com/espalier-ml/espalier/induce"
+	"github.com/espalier-ml/espalier/induce/split"
+)
 
 // workspace is the scratch memory of one worker.
 type workspace struct {
-	scanners   []*split.Scanner // per tree
-	histograms pool
+	scanners []*split.Scanner // per tree
+
+	histograms pool[int64]
+	weights    pool[int64]
+	numbers    pool[int32]
+	words      pool[uint16]
+	bytes      pool[uint8]
 
 	// of scan
 	others []*split.Scanner
 	scores [][]float64  // best score by tree and feature
 	column split.Column // one feature at a node
 
-	// of countCells
-	cells   []int64       // of one feature; all zero between uses
+	// of load
+	loaded  int           // feature whose cells are loaded; -1: none
+	pairs   []int64       // its cells
+	present []int32       // its codes with objects, ascending
+	cells   []int64       // memory to count in; all zero between uses
+	counted int           // cells of a code to be zeroed in cells; 0: none
 	seen    []uint64      // a bit for each code of one feature; all zero between uses
-	present []int32       // codes whose cells are not zero, ascending
+	memory  []int64       // of pairs
 	heavy   []split.Heavy // by code; all zero between uses
 
-	// of compact
+	// of selections
 	used                    []int // the classes that the node has
 	usedObjects, usedWeight []int64
 	numberOf                []uint16 // number of each class among those used
-	classes                 []uint16
+	classOf                 []uint16
+	weightOf                []int64
 
-	// of partition
-	starts     []int
-	childOf    []int32 // child by code, for multiway tests
-	orderCopy  []int32
-	classCopy  []uint16
-	weightCopy []int64
-}
-
-func (g *grower) newWorkspaces() []*workspace {
-	ws := make([]*workspace, max(1, g.opts.Workers))
-	for i := range ws {
-		ws[i] = g.newWorkspace()
-	}
-	return ws
+	childOf []int32 // child by code, for multiway tests
 }
 
 func (g *grower) newWorkspace() *workspace {
@@ -46,10 +48,7 @@ func (g *grower) newWorkspace() *workspace {
 		codes = max(codes, g.columns[f].Codes)
 	}
 	w := &workspace{
-		cells:    make([]int64, 2*codes*g.classes),
-		seen:     make([]uint64, (codes+63)/64),
-		numberOf: make([]uint16, g.classes),
-		childOf:  make([]int32, codes),
+		loaded: -1, seen: make([]uint64, (codes+63)/64), numberOf: make([]uint16, g.classes), childOf: make([]int32, codes),
 	}
 	for _, c := range g.criteria {
 		w.scanners = append(w.scanners, split.NewScanner(c))
@@ -66,16 +65,60 @@ func (w *workspace) heavySums(codes int) []split.Heavy {
 	return w.heavy[:codes]
 }
 
-// pool hands out histograms and takes them back.
-type pool struct{ idle [][]int64 }
-
-func (p *pool) get(cells int) []int64 {
-	if n := len(p.idle); n > 0 {
-		h := p.idle[n-1]
-		p.idle = p.idle[:n-1]
-		return h
+// load loads a feature's cells: those of the kept histogram, or newly counted ones.
+func (w *workspace) load(o *openNode, s *search, f, codes int) {
+	if w.loaded == f {
+		return
 	}
-	return make([]int64, cells)
+	w.unload()
+	w.loaded = f
+	counter, packed := &o.extent.counters[f], s.objects.Packed
+	classes, width := len(s.objects.N), s.objects.Width()
+	pairs := func() []int64 {
+		w.memory = slices.Grow(w.memory[:0], 2*classes*codes)
+		return w.memory[:2*classes*codes]
+	}
+	if o.cells == nil {
+		if len(w.cells) < width*codes {
+			w.cells = make([]int64, width*codes)
+		}
+		w.counted, w.pairs = width, w.cells[:width*codes]
+		w.present = counter.CountSeen(w.pairs, &s.objects, w.seen[:(codes+63)/64], w.present)
+		if packed {
+			w.pairs = pairs()
+			induce.UnpackCodes(w.pairs, w.cells, classes, w.present)
+		}
+		return
+	}
+	cells := s.layout.Column(o.cells, f, 0)
+	if s.fresh {
+		counter.Count(cells, &s.objects)
+	}
+	if packed {
+		w.pairs = pairs()
+		w.present = induce.Unpack(w.pairs, cells, classes, w.present)
+		return
+	}
+	w.pairs, w.present = cells, w.present[:0]
+	for code := range codes {
+		for _, cell := range cells[code*width : (code+1)*width] {
+			if cell != 0 {
+				w.present = append(w.present, int32(code))
+				break
+			}
+		}
+	}
 }
 
-func (p *pool) put(h []int64) { p.idle = append(p.idle, h) }
+// unload zeroes the cells that load has counted.
+func (w *workspace) unload() {
+	if w.loaded < 0 {
+		return
+	}
+	if width := w.counted; width > 0 {
+		for _, code := range w.present {
+			clear(w.cells[int(code)*width : (int(code)+1)*width])
+		}
+	}
+	w.loaded, w.counted = -1, 0
+}
