@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"runtime/debug"
 	"slices"
 	"strings"
 
@@ -34,10 +33,6 @@ const (
 	exitInterrupted = 130
 )
 
-// gcPercent trades memory for time. Training needs little memory, and with the default of
-// 100 the collector takes a tenth of the processor time.
-const gcPercent = 300
-
 // start runs a command line and returns its exit code. It reports an error in one sentence
 // on stderr.
 func start(ctx context.Context, args []string, stdout, stderr io.Writer) (code int) {
@@ -57,7 +52,7 @@ func start(ctx context.Context, args []string, stdout, stderr io.Writer) (code i
 		beam.Init() // serves the runner until it is done, then ends the process
 		return exitDone
 	}
-	debug.SetGCPercent(gcPercent)
+	boundGarbage()
 	err := run(ctx, args, stdout, stderr)
 	if err == nil {
 		return exitDone

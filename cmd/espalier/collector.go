@@ -1,0 +1,47 @@
+package main
+
+import (
+	"runtime"
+	"runtime/debug"
+	"runtime/metrics"
+	"sync"
+)
+
+// Garbage is collected before the heap exceeds what was alive after the last collection by
+// mostGarbage percent of it, and by slackBytes or half of it, whichever is more. Training
+// makes large objects without pointers, so a collection is cheap. Of a large heap, the
+// garbage would be most of the memory.
+const (
+	mostGarbage  = 300
+	leastGarbage = 50
+	slackBytes   = 192 << 20
+)
+
+// garbagePercent returns the percentage of live bytes by which the heap may grow.
+func garbagePercent(live uint64) int {
+	if live == 0 {
+		return mostGarbage
+	}
+	return int(min(mostGarbage, max(leastGarbage, 100*slackBytes/live)))
+}
+
+// boundGarbage sets the percentage after each collection, until the process ends.
+//
+//nolint:gochecknoglobals // a process has one collector
+var boundGarbage = sync.OnceFunc(func() {
+	debug.SetGCPercent(mostGarbage)
+	afterCollection(mostGarbage)
+})
+
+// afterCollection arms a finaliser, which runs after the next collection.
+func afterCollection(now int) {
+	runtime.SetFinalizer(new(*byte), func(**byte) {
+		live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
+		metrics.Read(live)
+		percent := garbagePercent(live[0].Value.Uint64())
+		if percent != now {
+			debug.SetGCPercent(percent)
+		}
+		afterCollection(percent)
+	})
+}

@@ -1,0 +1,16 @@
+package main
+
+import "testing"
+
+func TestGarbagePercent(t *testing.T) {
+	for _, c := range []struct {
+		live uint64
+		want int
+	}{
+		{0, 300}, {1 << 20, 300}, {64 << 20, 300}, {96 << 20, 200}, {192 << 20, 100}, {1 << 30, 50}, {1 << 40, 50},
+	} {
+		if got := garbagePercent(c.live); got != c.want {
+			t.Errorf("%d live bytes: got %d %%, expected %d", c.live, got, c.want)
+		}
+	}
+}
