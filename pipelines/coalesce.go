@@ -41,11 +41,20 @@ func (r *run) coalesceConfig(f *fitted) jobs.CoalesceConfig {
 	workers := r.driver.Workers()
 	return jobs.CoalesceConfig{
 		Rows: f.spec.Encode(), Features: dataset.EncodeFeatures(f.features), Classes: f.label.Classes,
-		Workers: workers, Pieces: pieces(workers, len(r.input.Tasks)),
+		Workers: workers, Pieces: pieces(workers, r.rowPieces()),
 		Shards: jobs.Shards(f.stats.Rows, f.layout().Stride),
 		Out:    r.place.scratch + "/coalesce", Blocks: r.place.blocks, Spill: r.spill("coalesce"),
 		Run: r.files.Run.Name(),
 	}
+}
+
+// rowPieces returns the number of row groups, or pieces of large ones, that workers share.
+func (p *plan) rowPieces() int {
+	n := int64(0)
+	for _, rows := range p.input.TaskRows() {
+		n += jobs.RowPieces(rows)
+	}
+	return int(n)
 }
 
 // coalesce makes objects of the rows.

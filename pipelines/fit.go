@@ -35,7 +35,7 @@ func (r *run) summariseConfig() jobs.SummariseConfig {
 		Rows: r.schema.rows.Encode(), Workers: workers, Out: r.place.scratch + "/summarise",
 		Classes: tables.WeighsClasses(r.config.ClassWeights),
 		Limits:  binning.Limits{Values: r.config.MaxValues, Categories: binning.DefaultLimits().Categories},
-		Pieces:  pieces(4*workers, len(r.input.Tasks)), // small ones, so that all workers end at about the same time
+		Pieces:  pieces(4*workers, r.rowPieces()), // small ones, so that all workers end at about the same time
 		Run:     r.files.Run.Name(),
 	}
 }

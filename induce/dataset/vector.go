@@ -82,13 +82,16 @@ func SpellNumber(x float64) string {
 	return strconv.FormatFloat(x, 'g', -1, 64)
 }
 
-// RowGroup is an open row group, whose columns are decoded one by one. ReadColumn may be
-// called from several goroutines with distinct vectors.
+// RowGroup is an open row group, whose columns are decoded one by one. ReadColumn and
+// ReadRows may be called from several goroutines with distinct vectors.
 type RowGroup interface {
 	// Rows returns the number of rows.
 	Rows() int
 	// ReadColumn decodes the i-th requested column into dst, reusing its buffers.
 	ReadColumn(i int, dst *Vector) error
+	// ReadRows decodes the rows [from, to) of the i-th requested column into dst, reusing
+	// its buffers.
+	ReadRows(i, from, to int, dst *Vector) error
 	// Close releases the row group's memory and files.
 	Close() error
 }

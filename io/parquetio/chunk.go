@@ -31,7 +31,8 @@ type rowGroup struct {
 	ctx     context.Context // bounds all reads
 	cancel  context.CancelFunc
 	fetches []*fetch // requests under way or done; nil for a local file
-	held    int64    // bytes taken from the source's read-ahead
+	indexes indexes
+	held    int64 // bytes taken from the source's read-ahead
 }
 
 // Rows implements dataset.RowGroup.
@@ -50,7 +51,13 @@ func (g *rowGroup) Close() error {
 
 // ReadColumn implements dataset.RowGroup. The texts of a vector may share one string, so a
 // caller that keeps a text must clone it.
-func (g *rowGroup) ReadColumn(i int, dst *dataset.Vector) (err error) {
+func (g *rowGroup) ReadColumn(i int, dst *dataset.Vector) error {
+	return g.ReadRows(i, 0, g.Rows(), dst)
+}
+
+// ReadRows implements dataset.RowGroup. It decodes the pages with some of the rows, and the
+// dictionary. Of a local file it reads nothing else, beside the headers of all pages once.
+func (g *rowGroup) ReadRows(i, from, to int, dst *dataset.Vector) (err error) {
 	column := g.columns[i]
 	defer func() {
 		if p := recover(); p != nil {
@@ -69,56 +76,123 @@ func (g *rowGroup) ReadColumn(i int, dst *dataset.Vector) (err error) {
 		s = new(scratch)
 	}
 	defer scratches.Put(s)
-	chunk, err := g.chunk(s, meta)
-	if err != nil {
-		return g.placeFetch(column, err)
-	}
-	decode := func(chunk []byte) error {
-		d := decoder{scratch: s, leaf: &g.file.leaves[column], meta: meta, dst: dst, rows: g.Rows()}
-		return d.run(chunk)
-	}
-	err = decode(chunk)
+	r := reading{g, s, meta, i, from, to, dst}
 	if objectstore.IsLocal(g.reader) {
-		return g.place(column, err)
+		return r.local()
 	}
-	at := meta.span()
-	if err != nil { // the network may have changed bytes
-		again, readErr := g.read(at)
-		if readErr != nil || bytes.Equal(again, chunk) {
-			return g.place(column, err)
-		}
-		if chunk, err = again, decode(again); err != nil {
-			return g.place(column, err)
-		}
-	}
-	g.file.source.keep(g.key(at), chunk)
-	return nil
+	return r.remote()
 }
 
-// chunk returns the bytes of a column chunk.
-func (g *rowGroup) chunk(s *scratch, m *columnMeta) ([]byte, error) {
-	at := m.span()
-	if !objectstore.IsLocal(g.reader) {
-		return g.fetched(at)
+// reading is one call of ReadRows.
+type reading struct {
+	*rowGroup
+	*scratch
+
+	meta     *columnMeta
+	i        int // number of the column among rowGroup.columns
+	from, to int // rows
+	dst      *dataset.Vector
+}
+
+func (r *reading) column() int { return r.columns[r.i] }
+
+// whole reports whether all rows are to be read.
+func (r *reading) whole() bool { return r.from == 0 && r.to == r.Rows() }
+
+// decoder returns a decoder of the rows. It expects all pages of the chunk.
+func (r *reading) decoder() decoder {
+	return decoder{
+		scratch: r.scratch, leaf: &r.file.leaves[r.column()], meta: r.meta, dst: r.dst,
+		rows: r.to - r.from, left: r.Rows(), skip: r.from,
 	}
-	if r, ok := g.reader.(objectstore.Byteser); ok {
-		return r.Bytes()[at.start:at.end:at.end], nil
+}
+
+// decode decodes the rows from the bytes of the whole chunk. pages may be nil.
+func (r *reading) decode(chunk []byte, pages *pageIndex) error {
+	d := r.decoder()
+	if pages == nil {
+		return d.run(nil, chunk)
 	}
-	s.chunk = grow(s.chunk, int(m.TotalCompressedSize))
-	if err := readFull(g.reader, s.chunk, at.start); err != nil {
-		return nil, g.file.readFault(err)
+	dictionary, span := pages.part(&d)
+	return d.run(chunk[dictionary.start:dictionary.end], chunk[span.start:span.end])
+}
+
+// local reads rows of a local file, or of an object in memory.
+func (r *reading) local() error {
+	at := r.meta.span()
+	d := r.decoder()
+	dictionary, pages := span{}, span{0, at.end - at.start}
+	if !r.whole() {
+		index, err := r.index(func() (*pageIndex, error) { return r.scan(at) })
+		if err != nil {
+			return r.placeFetch(r.column(), err)
+		}
+		dictionary, pages = index.part(&d)
 	}
-	return s.chunk, nil
+	first, err := r.bytes(&r.first, at.start, dictionary)
+	if err != nil {
+		return r.placeFetch(r.column(), err)
+	}
+	rest, err := r.bytes(&r.chunk, at.start, pages)
+	if err != nil {
+		return r.placeFetch(r.column(), err)
+	}
+	return r.place(r.column(), d.run(first, rest))
+}
+
+// bytes returns the bytes of a span behind an offset of a local file. It reads them into a
+// buffer, unless the file is in memory.
+func (r *reading) bytes(buffer *[]byte, offset int64, s span) ([]byte, error) {
+	if memory, ok := r.reader.(objectstore.Byteser); ok {
+		return memory.Bytes()[offset+s.start : offset+s.end : offset+s.end], nil
+	}
+	*buffer = grow(*buffer, int(s.end-s.start))
+	if err := readFull(r.reader, *buffer, offset+s.start); err != nil {
+		return nil, r.file.readFault(err)
+	}
+	return *buffer, nil
+}
+
+// remote reads rows of a fetched chunk. The source may keep the chunk.
+func (r *reading) remote() error {
+	at := r.meta.span()
+	chunk, err := r.fetched(at)
+	if err != nil {
+		return r.placeFetch(r.column(), err)
+	}
+	var pages *pageIndex
+	if !r.whole() {
+		pages, err = r.index(func() (*pageIndex, error) { return r.scanBytes(chunk) })
+	}
+	if err == nil {
+		err = r.decode(chunk, pages)
+	}
+	if err != nil { // the network may have changed bytes
+		again, readErr := r.read(at)
+		if readErr != nil || bytes.Equal(again, chunk) {
+			return r.place(r.column(), err)
+		}
+		if !r.whole() {
+			if pages, err = r.scanBytes(again); err != nil {
+				return r.place(r.column(), err)
+			}
+		}
+		if chunk, err = again, r.decode(again, pages); err != nil {
+			return r.place(r.column(), err)
+		}
+	}
+	r.file.source.keep(r.key(at), chunk)
+	return nil
 }
 
 // scratch holds the buffers for decoding a column.
 type scratch struct {
-	chunk, page, plain, levels []byte
-	ints, moreInts             []int64
-	index                      []int32
-	numbers                    []float64
-	gzip                       *gzip.Reader
-	header                     pageHeader
+	chunk, first, page, plain, levels []byte
+	ints, moreInts                    []int64
+	index                             []int32
+	numbers                           []float64
+	gzip                              *gzip.Reader
+	header                            pageHeader
 }
 
 // scratches keeps buffers between columns. Allocating them per column would take longer
@@ -168,29 +242,21 @@ type dataPageHeaderV2 struct {
 	IsCompressed thrift.Null[bool] `thrift:"7,optional"`
 }
 
-// run decodes the pages of a chunk.
-func (d *decoder) run(chunk []byte) error {
+// run decodes the page of the dictionary, if there is one, and pages of a chunk, until all
+// rows are decoded. A dictionary may also be among the pages.
+func (d *decoder) run(dictionary, pages []byte) error {
 	d.begin()
-	for d.done < d.rows {
-		if len(chunk) == 0 {
-			return damage("its pages end after %d of %d rows", d.done, d.rows)
-		}
-		d.header = pageHeader{}
-		h := &d.header
-		n, err := unmarshal(chunk, h)
-		if err != nil {
-			return fmt.Errorf("page header: %w", err)
-		}
-		chunk = chunk[n:]
-		if err := d.checkSizes(len(chunk)); err != nil {
+	if len(dictionary) > 0 {
+		if _, err := d.nextPage(dictionary); err != nil {
 			return err
 		}
-		body := chunk[:h.CompressedSize]
-		chunk = chunk[h.CompressedSize:]
-		if h.CRC.Valid && crc32.ChecksumIEEE(body) != uint32(h.CRC.V) {
-			return errors.New("the checksum of a page is wrong")
+	}
+	for d.done < d.rows {
+		if len(pages) == 0 {
+			return damage("its pages end after %d of %d rows", d.skipped+d.done, d.skipped+d.rows)
 		}
-		if err := d.readPage(body); err != nil {
+		var err error
+		if pages, err = d.nextPage(pages); err != nil {
 			return err
 		}
 	}
@@ -198,11 +264,30 @@ func (d *decoder) run(chunk []byte) error {
 	return nil
 }
 
-func (d *decoder) checkSizes(rest int) error {
+// nextPage decodes the first page of b, and returns the rest of b.
+func (d *decoder) nextPage(b []byte) (rest []byte, err error) {
+	d.header = pageHeader{}
 	h := &d.header
-	limit := min(maxPage, d.meta.TotalUncompressedSize+pageSlack)
+	n, err := unmarshal(b, h)
+	if err != nil {
+		return nil, fmt.Errorf("page header: %w", err)
+	}
+	b = b[n:]
+	if err := h.checkSizes(d.meta, int64(len(b))); err != nil {
+		return nil, err
+	}
+	body := b[:h.CompressedSize]
+	if h.CRC.Valid && crc32.ChecksumIEEE(body) != uint32(h.CRC.V) {
+		return nil, errors.New("the checksum of a page is wrong")
+	}
+	return b[h.CompressedSize:], d.readPage(body)
+}
+
+// checkSizes checks the sizes of a page against the bytes that are left behind its header.
+func (h *pageHeader) checkSizes(m *columnMeta, rest int64) error {
+	limit := min(maxPage, m.TotalUncompressedSize+pageSlack)
 	switch {
-	case h.CompressedSize < 0 || int(h.CompressedSize) > rest:
+	case h.CompressedSize < 0 || int64(h.CompressedSize) > rest:
 		return damage("a page of %d bytes where %d are left", h.CompressedSize, rest)
 	case h.UncompressedSize < 0 || int64(h.UncompressedSize) > limit:
 		return damage("a page of %d bytes once decompressed, expected at most %d", h.UncompressedSize, limit)
@@ -229,7 +314,7 @@ func (d *decoder) readPage(body []byte) error {
 
 func (d *decoder) readDictionary(body []byte) error {
 	h := &d.header.Dictionary.V
-	if d.hasDictionary || d.done > 0 {
+	if d.hasDictionary || d.done+d.skipped > 0 {
 		return damage("a dictionary that is not its first page")
 	}
 	if h.Encoding != format.Plain && h.Encoding != plainDictionary {
@@ -267,8 +352,8 @@ func (d *decoder) readData(body []byte) error {
 }
 
 func (d *decoder) pageRows(n int32) (int, error) {
-	if n < 0 || int(n) > d.rows-d.done {
-		return 0, damage("a page of %d values where %d are left", n, d.rows-d.done)
+	if n < 0 || int(n) > d.left {
+		return 0, damage("a page of %d values where %d are left", n, d.left)
 	}
 	return int(n), nil
 }

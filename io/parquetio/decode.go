@@ -27,8 +27,12 @@ type decoder struct {
 	leaf *leaf
 	meta *columnMeta
 	dst  *dataset.Vector
-	rows int // number of rows of the chunk
+	rows int // number of rows to decode
 	done int // number of rows decoded
+	left int // number of rows of the chunk in pages that were not read yet
+	skip int // number of rows to leave out before the first row to decode
+
+	skipped int // number of rows left out
 
 	hasDictionary bool
 	size          int              // number of values in the dictionary
@@ -92,19 +96,54 @@ func (d *decoder) setDictionary(data []byte, n int) (err error) {
 	return err
 }
 
-// append decodes one page.
+// append decodes the wanted rows of one page.
 func (d *decoder) append(p page) error {
-	var err error
+	d.left -= p.rows
+	before := min(d.skip, p.rows)
+	wanted := min(p.rows-before, d.rows-d.done)
+	d.skip -= before
+	d.skipped += before
+	if wanted == 0 {
+		return nil
+	}
+	if wanted < p.rows && p.encoding == format.Plain && p.missing == 0 && d.leaf.width > 0 {
+		// Of this encoding the other rows need not be decoded.
+		if len(p.data)/d.leaf.width < p.rows {
+			return errShort
+		}
+		p.data = p.data[before*d.leaf.width : (before+wanted)*d.leaf.width]
+		p.rows, p.levels, before = wanted, nil, 0
+	}
+	if err := d.appendPage(p); err != nil {
+		return err
+	}
+	if v := d.dst; wanted < p.rows {
+		if v.Index != nil {
+			v.Index = cut(v.Index, d.done, before, wanted)
+		} else {
+			v.Numbers = cut(v.Numbers, d.done, before, wanted)
+		}
+	}
+	d.done += wanted
+	return nil
+}
+
+// cut removes the elements [at, at+before) and those behind the next wanted elements.
+func cut[T any](s []T, at, before, wanted int) []T {
+	copy(s[at:], s[at+before:at+before+wanted])
+	return s[:at+wanted]
+}
+
+// appendPage decodes all rows of a page.
+func (d *decoder) appendPage(p page) error {
 	switch {
 	case p.encoding == format.RLEDictionary || p.encoding == plainDictionary:
-		err = d.appendIndexed(p)
+		return d.appendIndexed(p)
 	case d.dst.Type == dataset.Text:
-		err = d.appendTexts(p)
+		return d.appendTexts(p)
 	default:
-		err = d.appendPlain(p)
+		return d.appendPlain(p)
 	}
-	d.done += p.rows
-	return err
 }
 
 func (d *decoder) appendIndexed(p page) error {

@@ -47,11 +47,40 @@ func spell(tb testing.TB, store *objectstore.Store, url, column string) []string
 			tb.Fatal(err)
 		}
 		checkVector(tb, &v, int(f.RowGroupRows(i)))
+		before := len(all)
 		for r := range v.Rows() {
 			all = append(all, v.Spell(r))
 		}
+		checkRows(tb, f, i, column, &v, all[before:])
 	}
 	return all
+}
+
+// checkRows reads a row group in pieces of several sizes, and compares their values with
+// the values of the whole row group.
+func checkRows(tb testing.TB, f *parquetio.File, group int, column string, v *dataset.Vector, want []string) {
+	tb.Helper()
+	g, err := f.RowGroup(tb.Context(), group, []string{column})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	defer func() {
+		if err := g.Close(); err != nil {
+			tb.Error(err)
+		}
+	}()
+	for from, size := 0, 1; from < len(want); from, size = from+size, 3*size {
+		to := min(from+size, len(want))
+		if err := g.ReadRows(0, from, to, v); err != nil {
+			tb.Fatal(err)
+		}
+		checkVector(tb, v, to-from)
+		for r := range v.Rows() {
+			if v.Spell(r) != want[from+r] {
+				tb.Fatalf("column %q: row %d of rows %d to %d is %q, expected %q", column, r, from, to, v.Spell(r), want[from+r])
+			}
+		}
+	}
 }
 
 func readColumn(tb testing.TB, f *parquetio.File, group int, column string, v *dataset.Vector) error {

@@ -98,12 +98,17 @@ func splitColumns(t *jobs.Task, names []string) (inFile []string, columns []path
 
 // ReadColumn implements dataset.RowGroup.
 func (g *withPath) ReadColumn(i int, dst *dataset.Vector) error {
+	return g.ReadRows(i, 0, g.Rows(), dst)
+}
+
+// ReadRows implements dataset.RowGroup.
+func (g *withPath) ReadRows(i, from, to int, dst *dataset.Vector) error {
 	c := &g.columns[i]
 	if c.path == nil {
-		return g.RowGroup.ReadColumn(c.column, dst)
+		return g.RowGroup.ReadRows(c.column, from, to, dst)
 	}
 	dst.Type, dst.Numbers, dst.Texts = c.path.Type, nil, nil
-	dst.Index = slices.Grow(dst.Index[:0], g.Rows())[:g.Rows()]
+	dst.Index = slices.Grow(dst.Index[:0], to-from)[:to-from]
 	value := int32(0)
 	switch {
 	case c.path.Null:

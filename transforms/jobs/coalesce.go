@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"sync"
+	"sync/atomic"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
@@ -43,6 +44,7 @@ type CoalesceConfig struct {
 	Out      string // folder of statistics
 	Spill    string // folder for objects between the halves of the job; empty: the shuffle has them
 	Blocks   string // folder of blocks
+	Memory   int64  // bytes of tables at which a bundle sends them early: see CoalesceBytes; 0: HeldBytes
 	Run      RunName
 }
 
@@ -62,6 +64,7 @@ type coalesceFn struct {
 	coder   *coder
 	pool    *pool
 	tables  []*sharedTable // by part and shard
+	waiting atomic.Int64   // rows in the queue of the pool
 	scratch []coalesceScratch
 }
 
@@ -114,11 +117,33 @@ func (f *coalesceFn) ProcessElement(ctx context.Context, task []byte, emit func(
 	if err != nil {
 		return Carry(err)
 	}
-	if err := f.pool.doWith(ctx, g, func(worker int) error { return f.add(ctx, g, &f.scratch[worker]) }); err != nil {
-		return Carry(err)
+	pieces := g.pieces()
+	all := newShared(g, len(pieces))
+	for _, piece := range pieces { // all of them even after an error, as each closes the row group
+		f.waiting.Add(int64(piece.rows))
+		err = f.pool.doWith(ctx, all, func(worker int) error {
+			defer f.waiting.Add(-int64(piece.rows))
+			return f.add(ctx, piece, &f.scratch[worker])
+		})
+		if err == nil {
+			err = f.bound(ctx, emit)
+		}
 	}
 	report(ctx)
-	if int64(f.held()) < HeldBytes(f.Spill != "") {
+	return Carry(err)
+}
+
+// bound sends the tables if they, and what the rows in the queue may add, exceed the
+// memory. Before, it waits for these rows: they may turn out to be objects of the tables.
+func (f *coalesceFn) bound(ctx context.Context, emit func(int64, []byte)) error {
+	most, each := f.tableBytes(), tableBytesOf(f.coder.layout.Stride)
+	if f.held()+f.waiting.Load()*each < most {
+		return nil
+	}
+	if err := f.pool.wait(); err != nil {
+		return err
+	}
+	if f.held()+int64(f.Workers)*pieceRows*each < most {
 		return nil
 	}
 	return f.flush(ctx, emit, false)
@@ -146,8 +171,7 @@ func (f *coalesceFn) add(ctx context.Context, g *rowGroup, s *coalesceScratch) e
 		s.hashes[r] = dataset.HashKey(s.keys[r*stride : (r+1)*stride])
 	}
 	f.insert(g, s)
-	progressOf(ctx).Tasks.Add(1)
-	progressOf(ctx).Rows.Add(int64(n))
+	g.count(ctx)
 	return nil
 }
 
@@ -198,11 +222,11 @@ func (f *coalesceFn) sortByTable(g *rowGroup, s *coalesceScratch) {
 }
 
 // held returns the bytes of all tables.
-func (f *coalesceFn) held() int {
-	held := 0
+func (f *coalesceFn) held() int64 {
+	held := int64(0)
 	for _, shared := range f.tables {
 		shared.mu.Lock()
-		held += shared.t.Bytes()
+		held += int64(shared.t.Bytes())
 		shared.mu.Unlock()
 	}
 	return held
@@ -253,6 +277,47 @@ func Blocks(t *dataset.Table, stride int) [][]byte {
 		list = append(list, t.AppendBlock(make([]byte, 0, (to-from)*(stride+4)+16), from, to))
 	}
 	return list
+}
+
+// tableBytes returns the memory of a bundle's tables at which the bundle sends them.
+func (c *CoalesceConfig) tableBytes() int64 {
+	if c.Memory > 0 {
+		return c.Memory / 2 // the other half is for the rows being read, and for blocks under way
+	}
+	return HeldBytes(c.Spill != "")
+}
+
+// tableBytesOf returns the most bytes that a table takes for an object with codes of
+// stride bytes: codes, class, weight, and up to 1/0.375 slots of 8 bytes.
+func tableBytesOf(stride int) int64 { return int64(stride) + 2 + 8 + 22 }
+
+// blockBytesOf returns the bytes of an object in a block: codes, and mostly three bytes of
+// class weights.
+func blockBytesOf(stride int) int64 { return int64(stride) + 3 }
+
+// CoalesceBytes returns the memory of Coalesce at its peak in one process with a number of
+// workers, for so many objects with codes of stride bytes in so many shards of each part:
+//
+//   - rows being read: codes, hashes, classes and positions of up to two pieces a worker;
+//   - in the first half the tables, at most memory/2 (0: HeldBytes), where they are sent
+//     early; in the second half a table and blocks of one shard a worker;
+//   - all blocks, unless they go to files.
+//
+// It leaves out garbage and what the runner holds.
+func CoalesceBytes(objects int64, stride, shards, workers int, memory int64, files bool) int64 {
+	c := CoalesceConfig{Memory: memory}
+	if files {
+		c.Spill = "files"
+	}
+	table, block := tableBytesOf(stride), blockBytesOf(stride)
+	rows := int64(workers) * 2 * pieceRows * int64(stride+8+2+4+8+1)
+	reading := min(objects*table, c.tableBytes())
+	merging := min(objects, int64(workers)*(objects/int64(max(1, shards))+1)) * (table + block)
+	blocks := objects * block
+	if files {
+		blocks = int64(workers) * blockBytes
+	}
+	return rows + max(reading, merging) + blocks
 }
 
 // Shards returns the number of shards for a number of rows with codes of stride bytes. A

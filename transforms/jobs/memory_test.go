@@ -88,7 +88,16 @@ type memoryGroup struct{ columns []*dataset.Vector }
 func (g *memoryGroup) Rows() int { return g.columns[0].Rows() }
 
 func (g *memoryGroup) ReadColumn(i int, dst *dataset.Vector) error {
+	return g.ReadRows(i, 0, g.Rows(), dst)
+}
+
+func (g *memoryGroup) ReadRows(i, from, to int, dst *dataset.Vector) error {
 	*dst = *g.columns[i]
+	if dst.Index != nil {
+		dst.Index = dst.Index[from:to]
+	} else {
+		dst.Numbers = dst.Numbers[from:to]
+	}
 	return nil
 }
 

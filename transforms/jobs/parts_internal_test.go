@@ -22,12 +22,24 @@ func (v vectors) ReadColumn(i int, dst *dataset.Vector) error {
 	return nil
 }
 
+func (v vectors) ReadRows(i, from, to int, dst *dataset.Vector) error {
+	*dst = v[i]
+	if dst.Index != nil {
+		dst.Index = dst.Index[from:to]
+	} else {
+		dst.Numbers = dst.Numbers[from:to]
+	}
+	return nil
+}
+
 func (vectors) Close() error { return nil }
 
 // groupOf returns a row group of a file that spec describes.
 func groupOf(spec *RowSpec, columns ...dataset.Vector) *rowGroup {
 	v := vectors(columns)
-	return &rowGroup{RowGroup: v, spec: spec, task: Task{File: "folder/a.parquet", RowGroup: 3}, parts: make([]dataset.Part, v.Rows()), whole: true}
+	g := newRowGroup(v, spec, Task{File: "folder/a.parquet", RowGroup: 3})
+	g.parts = make([]dataset.Part, v.Rows())
+	return g
 }
 
 func textsOf(values ...string) dataset.Vector {
@@ -221,5 +233,42 @@ func TestRun(t *testing.T) {
 	r.Close()
 	if _, err := r.Name().enter(context.Background()); err == nil || !strings.Contains(err.Error(), "the run of this job has ended") {
 		t.Errorf("after its end: %v", err)
+	}
+}
+
+// The pieces of a row group have the parts and the weights of the whole.
+func TestPieces(t *testing.T) {
+	const rows = 3*pieceRows + 5
+	label := textsOf("a", "b")
+	label.Index = make([]int32, rows)
+	weight := dataset.Vector{Type: dataset.Number, Numbers: make([]float64, rows)}
+	for r := range rows {
+		label.Index[r], weight.Numbers[r] = int32(r%3)-1, float64(r%5)
+	}
+	spec := &RowSpec{
+		Label: "label", Weight: "weight", WeightScale: 1, Shares: dataset.Shares{70, 10, 20}, Seed: 3, DropNullLabels: true,
+	}
+	whole := groupOf(spec, label, weight)
+	if err := whole.prepare(); err != nil {
+		t.Fatal(err)
+	}
+	var parts []dataset.Part
+	var weights []int64
+	var dropped, ignored int64
+	for _, piece := range whole.pieces() {
+		if err := piece.prepare(); err != nil {
+			t.Fatal(err)
+		}
+		if piece.Rows() != len(piece.parts) || piece.Rows() < pieceRows {
+			t.Errorf("a piece of %d rows with %d parts, expected at least %d", piece.Rows(), len(piece.parts), pieceRows)
+		}
+		parts, weights = append(parts, piece.parts...), append(weights, piece.weights...)
+		dropped, ignored = dropped+piece.dropped, ignored+piece.ignored
+	}
+	if !slices.Equal(parts, whole.parts) || !slices.Equal(weights, whole.weights) {
+		t.Error("the pieces have other parts or weights than the whole row group")
+	}
+	if dropped != whole.dropped || ignored != whole.ignored || dropped == 0 || ignored == 0 {
+		t.Errorf("dropped %d and ignored %d, expected %d and %d", dropped, ignored, whole.dropped, whole.ignored)
 	}
 }

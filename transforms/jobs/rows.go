@@ -8,6 +8,7 @@ import (
 	"math/bits"
 	"slices"
 	"strconv"
+	"sync/atomic"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
 )
@@ -111,13 +112,15 @@ func (s *RowSpec) Columns() []string {
 	return names
 }
 
-// rowGroup is an opened row group. After prepare, the label, the weight and the part of
-// each row are known. Features are decoded on demand.
+// rowGroup has rows of an opened row group. After prepare, the label, the weight and the
+// part of each row are known. Features are decoded on demand.
 type rowGroup struct {
 	dataset.RowGroup
 
 	spec    *RowSpec
 	task    Task
+	first   int // position of the first of the rows in the row group
+	rows    int
 	label   dataset.Vector
 	weights []int64        // by row, in fixed-point units; nil: 1 each
 	total   int64          // weight of all rows, at most MaxTotalWeight
@@ -125,6 +128,72 @@ type rowGroup struct {
 	dropped int64          // rows without a label
 	ignored int64          // rows with a weight of 0
 	whole   bool           // all weights are whole numbers
+}
+
+// newRowGroup returns all rows of an opened row group.
+func newRowGroup(opened dataset.RowGroup, spec *RowSpec, task Task) *rowGroup {
+	return &rowGroup{RowGroup: opened, spec: spec, task: task, rows: opened.Rows(), whole: true}
+}
+
+// Rows returns the number of rows.
+func (g *rowGroup) Rows() int { return g.rows }
+
+// ReadColumn decodes the rows of the i-th requested column.
+func (g *rowGroup) ReadColumn(i int, dst *dataset.Vector) error {
+	return g.ReadRows(i, g.first, g.first+g.rows, dst)
+}
+
+// pieceRows is the least number of rows of a piece of a large row group. The memory of a
+// worker is in proportion to it, and so is the share of the pages that two pieces decode.
+const pieceRows = 1 << 17
+
+// RowPieces returns the number of pieces that workers share of a row group with so many
+// rows.
+func RowPieces(rows int64) int64 { return max(1, rows/pieceRows) }
+
+// pieces cuts the rows into pieces that are prepared each for itself.
+func (g *rowGroup) pieces() []*rowGroup {
+	n := int(RowPieces(int64(g.rows)))
+	if n == 1 {
+		return []*rowGroup{g}
+	}
+	list := make([]*rowGroup, n)
+	for i := range list {
+		list[i] = newRowGroup(g.RowGroup, g.spec, g.task)
+		list[i].first = i * g.rows / n
+		list[i].rows = (i+1)*g.rows/n - list[i].first
+	}
+	return list
+}
+
+// shared is a row group that several tasks read. Each task closes it.
+type shared struct {
+	*rowGroup
+
+	left atomic.Int32 // tasks that have not closed the row group
+}
+
+// newShared returns a row group that a number of tasks read.
+func newShared(g *rowGroup, tasks int) *shared {
+	s := &shared{rowGroup: g}
+	s.left.Store(int32(tasks))
+	return s
+}
+
+// Close closes the row group when the last task calls it.
+func (s *shared) Close() error {
+	if s.left.Add(-1) > 0 {
+		return nil
+	}
+	return s.rowGroup.Close()
+}
+
+// count adds the rows to the progress. The row group counts once, however many its pieces.
+func (g *rowGroup) count(ctx context.Context) {
+	if g.first == 0 {
+		progressOf(ctx).Tasks.Add(1)
+	}
+	progressOf(ctx).Rows.Add(int64(g.rows))
 }
 
 // openTask opens the row group of an encoded task.
@@ -138,13 +207,15 @@ func openTask(ctx context.Context, spec *RowSpec, task []byte) (*rowGroup, error
 
 // openRowGroup opens the row group of a task. It decodes nothing: see prepare.
 func openRowGroup(ctx context.Context, spec *RowSpec, task Task) (*rowGroup, error) {
-	g := &rowGroup{spec: spec, whole: true, task: task}
 	s, err := OpenStorage(ctx)
 	if err != nil {
 		return nil, err
 	}
-	g.RowGroup, err = s.RowGroup(ctx, g.task, spec.Columns())
-	return g, err
+	opened, err := s.RowGroup(ctx, task, spec.Columns())
+	if err != nil {
+		return nil, err
+	}
+	return newRowGroup(opened, spec, task), nil
 }
 
 // prepare decodes labels and weights, and decides on the part of each row.
@@ -174,7 +245,7 @@ func (g *rowGroup) prepare() error {
 		switch {
 		case g.label.Missing(r):
 			if !g.spec.DropNullLabels {
-				return g.errorAt(g.spec.Label, "", fmt.Sprintf("the label of row %d is null, expected a class", r),
+				return g.errorAt(g.spec.Label, "", fmt.Sprintf("the label of row %d is null, expected a class", g.first+r),
 					"--drop_null_labels leaves such rows out")
 			}
 			g.dropped++
@@ -200,7 +271,7 @@ func (g *rowGroup) assignParts(read func(*dataset.Vector) error) error {
 			part, ok := dataset.ParsePart(v.Spell(r))
 			if !ok {
 				return g.errorAt(spec.SplitColumn, v.Spell(r),
-					fmt.Sprintf("row %d names no part, expected train, validation or test", r), "")
+					fmt.Sprintf("row %d names no part, expected train, validation or test", g.first+r), "")
 			}
 			g.parts[r] = part
 		}
@@ -215,7 +286,7 @@ func (g *rowGroup) assignParts(read func(*dataset.Vector) error) error {
 	if spec.Key == "" {
 		group := dataset.HashPosition(spec.Seed, baseName(g.task.File), g.task.RowGroup)
 		for r := range g.parts {
-			g.parts[r] = spec.Shares.Of(dataset.HashRow(group, r))
+			g.parts[r] = spec.Shares.Of(dataset.HashRow(group, g.first+r))
 		}
 		return nil
 	}
@@ -275,7 +346,7 @@ func (g *rowGroup) readWeights(v *dataset.Vector) error {
 	for r := range g.weights {
 		if v.Missing(r) {
 			return g.errorAt(g.spec.Weight, "",
-				fmt.Sprintf("the weight of row %d is null or NaN, expected a number from 0 to 1e9", r), "")
+				fmt.Sprintf("the weight of row %d is null or NaN, expected a number from 0 to 1e9", g.first+r), "")
 		}
 		i := r
 		if v.Index != nil {
@@ -284,7 +355,7 @@ func (g *rowGroup) readWeights(v *dataset.Vector) error {
 		x := v.Numbers[i]
 		if x < 0 || x > MaxWeight {
 			return g.errorAt(g.spec.Weight, v.Spell(r),
-				fmt.Sprintf("the weight of row %d is out of range, expected a number from 0 to 1e9", r), "")
+				fmt.Sprintf("the weight of row %d is out of range, expected a number from 0 to 1e9", g.first+r), "")
 		}
 		if x != math.Trunc(x) {
 			g.whole = false
@@ -336,6 +407,7 @@ func (g *rowGroup) weight(r int) int64 {
 
 // rowsOf appends the positions of a part's rows to dst.
 func (g *rowGroup) rowsOf(part dataset.Part, dst []int32) []int32 {
+	dst = slices.Grow(dst, g.rows)
 	for r, p := range g.parts {
 		if p == part {
 			dst = append(dst, int32(r))

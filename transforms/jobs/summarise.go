@@ -6,8 +6,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
-	"sync/atomic"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
@@ -74,6 +74,7 @@ type summariseFn struct {
 type summariseWorker struct {
 	summaries []*binning.Summary // by column, see Columns; nil: no row yet
 	vector    dataset.Vector
+	rows      []int32 // positions of the rows of a part
 	stats     RowStats
 }
 
@@ -89,21 +90,22 @@ func (f *summariseFn) StartBundle(_ context.Context, _ func(int64, []byte)) erro
 	return nil
 }
 
-// shared is a row group that several tasks read. Each task closes it.
-type shared struct {
+// summarised is a piece of a row group whose columns several tasks share.
+type summarised struct {
 	*rowGroup
 
-	prepared func() error // prepares the row group once
+	prepared func() error // prepares the rows once
 	train    []int32      // positions of the training rows
-	left     atomic.Int32 // tasks that have not closed the row group
 }
 
-// Close closes the row group when the last task calls it.
-func (s *shared) Close() error {
-	if s.left.Add(-1) > 0 {
-		return nil
-	}
-	return s.rowGroup.Close()
+func newSummarised(g *rowGroup) *summarised {
+	s := &summarised{rowGroup: g}
+	s.prepared = sync.OnceValue(func() error {
+		err := g.prepare()
+		s.train = g.rowsOf(dataset.Train, nil)
+		return err
+	})
+	return s
 }
 
 func (f *summariseFn) ProcessElement(ctx context.Context, task []byte, _ func(int64, []byte)) error {
@@ -115,52 +117,53 @@ func (f *summariseFn) ProcessElement(ctx context.Context, task []byte, _ func(in
 	if err != nil {
 		return Carry(err)
 	}
-	pieces := max(1, min(f.Pieces, len(f.spec.Features)))
-	group := &shared{rowGroup: g}
-	group.left.Store(int32(pieces))
-	group.prepared = sync.OnceValue(func() error {
-		err := g.prepare()
-		group.train = g.rowsOf(dataset.Train, nil)
-		return err
-	})
-	for i := range pieces {
-		from, to := i*len(f.spec.Features)/pieces, (i+1)*len(f.spec.Features)/pieces
-		err = f.pool.doWith(ctx, group, func(worker int) error { return f.add(ctx, group, from, to, &f.workers[worker]) })
+	byRows, byColumns := g.pieces(), max(1, min(f.Pieces, len(f.spec.Features)))
+	if len(byRows) > 1 {
+		byColumns = 1
+	}
+	all := newShared(g, len(byRows)*byColumns)
+	for _, rows := range byRows {
+		piece := newSummarised(rows)
+		for i := range byColumns {
+			from, to := i*len(f.spec.Features)/byColumns, (i+1)*len(f.spec.Features)/byColumns
+			err = f.pool.doWith(ctx, all, func(worker int) error { return f.add(ctx, piece, from, to, &f.workers[worker]) })
+		}
 	}
 	report(ctx)
 	return Carry(err)
 }
 
-// add summarises the features [from, to) of a row group. The first piece also summarises
-// the label.
-func (f *summariseFn) add(ctx context.Context, group *shared, from, to int, w *summariseWorker) error {
-	if err := group.prepared(); err != nil {
+// add summarises the features [from, to) of a piece of a row group. The first task also
+// summarises the label.
+func (f *summariseFn) add(ctx context.Context, piece *summarised, from, to int, w *summariseWorker) error {
+	if err := piece.prepared(); err != nil {
 		return err
 	}
 	for i := from; i < to; i++ {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		if err := group.feature(i, &w.vector); err != nil {
+		if err := piece.feature(i, &w.vector); err != nil {
 			return err
 		}
 		c := f.spec.Features[i]
-		w.summary(i, c.Kind, w.vector.Type, f.Limits).AddVector(&w.vector, group.train, group.weights)
+		w.summary(i, c.Kind, w.vector.Type, f.Limits).AddVector(&w.vector, piece.train, piece.weights)
 	}
 	if from == 0 {
-		f.addLabel(ctx, group, w)
+		f.addLabel(ctx, piece, w)
 	}
 	return nil
 }
 
 // addLabel summarises the label and counts the rows.
-func (f *summariseFn) addLabel(ctx context.Context, g *shared, w *summariseWorker) {
-	var rows []int32
+func (f *summariseFn) addLabel(ctx context.Context, g *summarised, w *summariseWorker) {
+	rows := slices.Grow(w.rows[:0], g.rows)
 	for r, part := range g.parts {
 		if part != dataset.None {
 			rows = append(rows, int32(r))
 		}
 	}
+	w.rows = rows
 	label := len(f.spec.Features)
 	w.summary(label, dataset.Categorical, g.label.Type, f.Limits).AddVector(&g.label, rows, nil)
 	if f.Classes {
@@ -172,8 +175,7 @@ func (f *summariseFn) addLabel(ctx context.Context, g *shared, w *summariseWorke
 	w.stats.Ignored += g.ignored
 	w.stats.Weight = min(w.stats.Weight+g.total, MaxTotalWeight)
 	w.stats.Fractional = w.stats.Fractional || !g.whole
-	progressOf(ctx).Tasks.Add(1)
-	progressOf(ctx).Rows.Add(int64(g.Rows()))
+	g.count(ctx)
 }
 
 // summary returns the summary of a column, new if there is none.

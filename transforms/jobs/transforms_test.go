@@ -131,3 +131,44 @@ func TestCoalesce(t *testing.T) {
 		}
 	}
 }
+
+// A row group that is cut into pieces, and tables that are sent early, change nothing.
+func TestCoalescePieces(t *testing.T) {
+	features := []dataset.Feature{
+		{Name: "number", Kind: dataset.Numeric, Cuts: []float64{2.5, 5, 7.5}},
+		{Name: "text", Kind: dataset.Categorical, Values: []string{"a", "b", "c", "e"}},
+	}
+	const rows = 300_000
+	if jobs.RowPieces(rows) < 2 {
+		t.Fatal("one piece: use more rows")
+	}
+	data := transformstest.NewTable(rows)
+	var want *jobs.ObjectStats
+	for _, c := range []jobs.CoalesceConfig{
+		{Workers: 1, Pieces: rows}, // Pieces has the size of the row groups
+		{Workers: 2, Pieces: 50_000},
+		{Workers: 2, Pieces: rows, Memory: 1, Spill: "spill"},
+		{Workers: 2, Pieces: 50_000, Memory: 1},
+	} {
+		m := newMemory(t)
+		tasks := put(data, m, "rows.parquet", c.Pieces)
+		c.Rows, c.Features, c.Classes = spec().Encode(), dataset.EncodeFeatures(features), []string{"no", "yes"}
+		c.Shards, c.Out, c.Pieces = 3, "out", 2
+		if err := runJob(t, "direct", tasks,
+			func(s beam.Scope, tasks beam.PCollection) { jobs.Coalesce(s, tasks, c) }); err != nil {
+			t.Fatal(err)
+		}
+		stats, err := jobs.ReadObjectStats(context.Background(), &c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := &stats[dataset.Train]
+		got.Blocks = nil
+		if want == nil {
+			want = got
+		}
+		if diff := cmp.Diff(want, got); diff != "" || got.Rows < rows*9/10 {
+			t.Errorf("%+v: statistics (-want +got):\n%s", c, diff)
+		}
+	}
+}

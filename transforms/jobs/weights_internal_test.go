@@ -81,6 +81,7 @@ func TestWeighClasses(t *testing.T) {
 	for _, c := range weighCases() {
 		t.Run(c.name, func(t *testing.T) {
 			g := &rowGroup{
+				rows:     len(parts),
 				RowGroup: fixedRows(len(parts)), weights: c.weights, parts: append([]dataset.Part(nil), parts...),
 				spec: &RowSpec{WeightScale: c.scale, ClassWeights: c.factors, TrainScale: c.trainScale},
 			}
@@ -104,6 +105,7 @@ func TestWeighClasses(t *testing.T) {
 // fixedRows is a row group without columns.
 type fixedRows int
 
-func (n fixedRows) Rows() int                           { return int(n) }
-func (fixedRows) ReadColumn(int, *dataset.Vector) error { return nil }
-func (fixedRows) Close() error                          { return nil }
+func (n fixedRows) Rows() int                                   { return int(n) }
+func (fixedRows) ReadColumn(int, *dataset.Vector) error         { return nil }
+func (fixedRows) ReadRows(int, int, int, *dataset.Vector) error { return nil }
+func (fixedRows) Close() error                                  { return nil }

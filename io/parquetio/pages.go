@@ -1,0 +1,147 @@
+package parquetio
+
+import (
+	"fmt"
+	"sort"
+	"sync"
+
+	"github.com/parquet-go/parquet-go/format"
+
+	"github.com/espalier-ml/espalier/io/objectstore"
+)
+
+// pageIndex says where the pages of a column chunk lie. It is made of the pages' headers,
+// since not all writers write an offset index.
+type pageIndex struct {
+	dictionary span   // in the chunk; empty: there is none
+	pages      []span // of data, in the chunk
+	rows       []int  // number of rows before each page, and the number of all rows
+}
+
+// indexes has the page indexes of a row group's columns.
+type indexes struct {
+	mu       sync.Mutex
+	byColumn []columnIndex
+}
+
+type columnIndex struct {
+	mu    sync.Mutex
+	pages *pageIndex // nil: not made yet
+}
+
+// index returns the page index of the column. scan makes it if there is none yet.
+func (r *reading) index(scan func() (*pageIndex, error)) (*pageIndex, error) {
+	all := &r.indexes
+	all.mu.Lock()
+	if all.byColumn == nil {
+		all.byColumn = make([]columnIndex, len(r.columns))
+	}
+	x := &all.byColumn[r.i]
+	all.mu.Unlock()
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.pages == nil {
+		var err error
+		if x.pages, err = scan(); err != nil {
+			return nil, err
+		}
+	}
+	return x.pages, nil
+}
+
+// The bytes in which a page's header is searched: most are within the first few, and those
+// with statistics of long texts within the last.
+const (
+	shortHeader = 1 << 9
+	longHeader  = 1 << 20
+)
+
+// scan makes the page index of a chunk of a local file.
+func (r *reading) scan(chunk span) (*pageIndex, error) {
+	if memory, ok := r.reader.(objectstore.Byteser); ok {
+		return r.scanBytes(memory.Bytes()[chunk.start:chunk.end])
+	}
+	buffer := make([]byte, shortHeader)
+	return r.scanHeaders(chunk.end-chunk.start, func(at int64, h *pageHeader) (int, error) {
+		for {
+			b := buffer[:min(int64(len(buffer)), chunk.end-chunk.start-at)]
+			if err := readFull(r.reader, b, chunk.start+at); err != nil {
+				return 0, r.file.readFault(err)
+			}
+			n, err := unmarshal(b, h)
+			if err == nil || len(buffer) >= longHeader || len(b) < len(buffer) {
+				return n, err
+			}
+			buffer = make([]byte, longHeader)
+			*h = pageHeader{}
+		}
+	})
+}
+
+// scanBytes makes the page index of a chunk in memory.
+func (r *reading) scanBytes(chunk []byte) (*pageIndex, error) {
+	return r.scanHeaders(int64(len(chunk)), func(at int64, h *pageHeader) (int, error) {
+		return unmarshal(chunk[at:], h)
+	})
+}
+
+// scanHeaders makes a page index. read reads the header at an offset in the chunk, and
+// returns its size.
+func (r *reading) scanHeaders(size int64, read func(at int64, h *pageHeader) (int, error)) (*pageIndex, error) {
+	x := &pageIndex{rows: []int{0}}
+	done := 0
+	for at := int64(0); done < r.Rows(); {
+		if at == size {
+			return nil, damage("its pages end after %d of %d rows", done, r.Rows())
+		}
+		var h pageHeader
+		n, err := read(at, &h)
+		if err != nil {
+			return nil, fmt.Errorf("page header: %w", err)
+		}
+		if err := h.checkSizes(r.meta, size-at-int64(n)); err != nil {
+			return nil, err
+		}
+		page := span{at, at + int64(n) + int64(h.CompressedSize)}
+		at = page.end
+		values := int32(0)
+		switch {
+		case h.Type == format.DictionaryPage:
+			if done > 0 || x.dictionary.end > 0 {
+				return nil, damage("a dictionary that is not its first page")
+			}
+			x.dictionary = page
+			continue
+		case h.Type == format.DataPage && h.Data.Valid:
+			values = h.Data.V.NumValues
+		case h.Type == format.DataPageV2 && h.DataV2.Valid:
+			values = h.DataV2.V.NumValues
+		case h.Type == format.IndexPage:
+			continue
+		default:
+			return nil, damage("a page of unknown type %d", h.Type)
+		}
+		if values < 0 || int(values) > r.Rows()-done {
+			return nil, damage("a page of %d values where %d are left", values, r.Rows()-done)
+		}
+		done += int(values)
+		x.pages, x.rows = append(x.pages, page), append(x.rows, done)
+	}
+	return x, nil
+}
+
+// part returns the span of the dictionary, and that of the pages with the rows that a
+// decoder wants. It sets how many rows of these pages the decoder skips.
+func (x *pageIndex) part(d *decoder) (dictionary, pages span) {
+	from, to := d.skip, d.skip+d.rows
+	// The last page that begins at or before the first row, and the first page that begins
+	// at or behind the end.
+	first := sort.Search(len(x.pages), func(i int) bool { return x.rows[i+1] > from })
+	last := sort.Search(len(x.pages), func(i int) bool { return x.rows[i] >= to })
+	if first >= last {
+		return span{}, span{}
+	}
+	d.skip = from - x.rows[first]
+	d.left = x.rows[last] - x.rows[first]
+	return x.dictionary, span{x.pages[first].start, x.pages[last-1].end}
+}
