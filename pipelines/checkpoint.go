@@ -19,6 +19,7 @@ import (
 	"github.com/espalier-ml/espalier/io/runfolder"
 	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/pipelines/engine"
+	"github.com/espalier-ml/espalier/pipelines/forecast"
 	"github.com/espalier-ml/espalier/pipelines/source"
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
@@ -46,7 +47,8 @@ type checkpoint struct {
 
 	Growth *levels.Growth `json:"growth"` // the trees of the grid with their open nodes; nil: see RowStats
 
-	seen objectstore.Object // state.json as it was read
+	seen    objectstore.Object // state.json as it was read
+	refused error              // what is there is no checkpoint, and a run that writes checkpoints says so
 }
 
 // checkpointHead says what wrote state.json. It comes first in the file: see checkpointBegin.
@@ -90,42 +92,53 @@ func checkpointURL(output string, elem ...string) string {
 	return objectstore.Join(output, append([]string{checkpointFolder}, elem...)...)
 }
 
-// leavesCheckpoints reports whether a run writes checkpoints: it does if it grows trees by
-// levels, or runs on an engine outside this process.
-func leavesCheckpoints(c *TrainConfig) bool {
-	return c.MemoryObjects >= 0 || !engine.IsLocal(c.Runner)
+// leavesCheckpoints reports whether the run writes checkpoints: it does if it grows trees by
+// levels, runs on an engine outside this process, or may need more memory than it may take.
+func (p *plan) leavesCheckpoints() bool {
+	return p.config.MemoryObjects >= 0 || !engine.IsLocal(p.config.Runner) || !p.fits()
 }
 
+// fits reports whether the memory of this process holds all rows, even if each makes an object
+// of its own with two bytes a code: the blocks, and training objects while the trees grow.
+func (p *plan) fits() bool {
+	columns := len(p.schema.rows.Columns())
+	room := forecast.Room{Memory: p.memory, Stride: 2 * columns, Trees: len(p.parsed.Grid)}
+	rows, train := float64(p.input.Rows), 1.0
+	if shares := p.parsed.Shares; p.parsed.Column == "" {
+		train = float64(shares[dataset.Train]) / float64(shares[dataset.Train]+shares[dataset.Validation]+shares[dataset.Test])
+	}
+	return room.Fits(float64(train*rows), rows*float64(room.Stride+blockOverhead))
+}
+
+// blockOverhead are the bytes of an object in a block beside its codes, about.
+const blockOverhead = 4
+
 // readCheckpoint returns the checkpoint of an unfinished run in the run folder, or nil.
-// It ignores a file that is not Espalier's, or refuses the file if this run would write its
-// checkpoints there.
+// Where there is a file that is not Espalier's, it returns a checkpoint that only has the
+// reason to refuse the file: a run that writes no checkpoints may ignore the file.
 func readCheckpoint(ctx context.Context, f *source.Files, config *TrainConfig) (*checkpoint, error) {
-	wanted := config.Resume || leavesCheckpoints(config)
-	if wanted {
-		folder := objectstore.Join(config.Output, checkpointFolder)
-		if _, err := f.Store.Stat(ctx, folder); err == nil {
-			return nil, usage.Errorf("--output: %s is a file, where the run would have a folder: "+
-				"nothing is overwritten; choose another folder, or move it away", folder)
-		}
+	refuse := func(format string, args ...any) (*checkpoint, error) {
+		return &checkpoint{refused: usage.Errorf("--output: "+format, args...)}, nil
+	}
+	folder := objectstore.Join(config.Output, checkpointFolder)
+	if _, err := f.Store.Stat(ctx, folder); err == nil {
+		return refuse("%s is a file, where the run would have a folder: "+
+			"nothing is overwritten; choose another folder, or move it away", folder)
 	}
 	url := objectstore.Join(config.Output, checkpointFolder, checkpointFile)
 	seen, err := f.Store.Stat(ctx, url)
-	if errors.Is(err, fs.ErrNotExist) || err != nil && !wanted {
+	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil //nolint:nilnil // no checkpoint is no fault
 	}
 	if err != nil {
-		return nil, usage.Errorf("--output: %v", err)
+		return refuse("%v", err)
 	}
 	b, err := objectstore.ReadSeen(ctx, f.Store, seen, maxCheckpoint)
 	if err != nil {
 		return nil, usage.Errorf("--output: %v", err)
 	}
 	if !bytes.HasPrefix(b, []byte(checkpointBegin)) {
-		if !wanted {
-			return nil, nil //nolint:nilnil // the file of another program is no checkpoint
-		}
-		return nil, usage.Errorf("--output: %s is not Espalier's, and is not overwritten: "+
-			"choose another folder, or move it away", url)
+		return refuse("%s is not Espalier's, and is not overwritten: choose another folder, or move it away", url)
 	}
 	c := &checkpoint{}
 	if err := json.Unmarshal(b, c); err != nil || c.Version != checkpointVersion || !c.whole() {

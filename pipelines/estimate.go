@@ -21,10 +21,6 @@ import (
 // rehearsalRows is the number of rows of a rehearsal.
 const rehearsalRows = 1 << 18
 
-// inMemory reports whether a run keeps all objects in the memory of this process. Such a run
-// is not rehearsed: it would be over about as soon as the rehearsal.
-func inMemory(c *TrainConfig) bool { return c.MemoryObjects < 0 && engine.IsLocal(c.Runner) }
-
 // dryRun estimates the time and memory that a run would take, and lets the engine translate
 // its jobs.
 func dryRun(ctx context.Context, c *TrainConfig, p *config.Parsed, reporter engine.Reporter) (*Result, error) {
@@ -64,7 +60,7 @@ func dryRun(ctx context.Context, c *TrainConfig, p *config.Parsed, reporter engi
 // there is no estimate. The run begins even if the rehearsal fails: a sample may have faults
 // that all rows together do not have.
 func (r *run) foretell(ctx context.Context) (*runfolder.Estimate, error) {
-	if inMemory(r.config) {
+	if !r.leavesCheckpoints() { // it would be over about as soon as the rehearsal
 		return nil, nil //nolint:nilnil // none is made
 	}
 	e, _, err := r.foresee(ctx, r.driver)
@@ -180,7 +176,7 @@ func (p *plan) foreseen(d *engine.Driver) *forecast.Run {
 	r := &forecast.Run{
 		Rows: p.input.Rows, Columns: len(p.schema.rows.Columns()),
 		Weighted: c.Weight != "" || tables.WeighsClasses(c.ClassWeights),
-		Local:    d.Local(), HandsOn: !d.Serialises(), InMemory: inMemory(c), Levels: c.LevelsPerJob,
+		Local:    d.Local(), HandsOn: !d.Serialises(), InMemory: !p.leavesCheckpoints(), Levels: c.LevelsPerJob,
 		Workers:   forecast.Workers{Processes: d.Processes(), Each: d.Workers()},
 		Memory:    forecast.Memory{Histogram: c.HistogramMemory, Objects: c.MemoryObjects},
 		Copies:    d.ShuffleCopies(),

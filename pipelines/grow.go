@@ -16,6 +16,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/pipelines/config"
 	"github.com/espalier-ml/espalier/pipelines/engine"
+	"github.com/espalier-ml/espalier/pipelines/forecast"
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
@@ -35,6 +36,7 @@ type grower struct {
 	*objects
 
 	growth    *levels.Growth
+	budget    int64         // objects up to which a node is grown in memory; -1: any number
 	passes    int64         // times that jobs have read all training objects
 	levelTook time.Duration // by the last level
 }
@@ -42,11 +44,12 @@ type grower struct {
 // grow grows the trees of the grid on from a growth. It saves the growth after each level and
 // in the end.
 func (r *run) grow(ctx context.Context, o *objects, from *levels.Growth) (*grown, error) {
-	g := &grower{run: r, objects: o, growth: from}
+	g := &grower{run: r, objects: o, growth: from, budget: r.memoryObjects(o)}
+	g.growth.Redeal(g.budget) // a resumed run may have another memory
 	if err := g.settleLarge(ctx); err != nil {
 		return nil, err
 	}
-	if len(g.growth.Small) > 0 {
+	for len(g.growth.Small) > 0 {
 		if err := g.growSmall(ctx); err != nil {
 			return nil, err
 		}
@@ -60,7 +63,29 @@ func (r *run) grow(ctx context.Context, o *objects, from *levels.Growth) (*grown
 // begin returns the growth before any node is split.
 func (r *run) begin(o *objects) *levels.Growth {
 	train := o.train()
-	return levels.NewGrowth(len(r.parsed.Grid), train.ClassObjects, train.ClassWeight, r.config.MemoryObjects)
+	return levels.NewGrowth(len(r.parsed.Grid), train.ClassObjects, train.ClassWeight, r.memoryObjects(o))
+}
+
+// room returns the memory of a process while the trees grow.
+func (r *run) room(o *objects) *forecast.Room {
+	room := &forecast.Room{
+		Memory: r.memory, Stride: o.layout().Stride, Trees: len(r.parsed.Grid), Workers: r.driver.Workers(),
+	}
+	if !r.place.spills { // the blocks are in memory, too
+		for part := range o.parts {
+			room.Memory -= o.parts[part].Objects * int64(room.Stride+blockOverhead)
+		}
+	}
+	return room
+}
+
+// memoryObjects returns the number of objects up to which a node is grown in memory; -1: any
+// number.
+func (r *run) memoryObjects(o *objects) int64 {
+	if r.config.MemoryObjects >= 0 {
+		return r.config.MemoryObjects
+	}
+	return r.room(o).Objects(o.train().Objects)
 }
 
 // columns returns the features as the scan for tests needs them, with their constraints.
@@ -108,18 +133,37 @@ func (g *grower) smallConfig() jobs.SmallConfig {
 	return c
 }
 
+// gatherBytes bounds the files of one job in this process that gathers the objects of small
+// nodes: an object is gathered once for each way in which the trees part.
+const gatherBytes = 16 << 30
+
+// takeSmall takes small nodes out of the growth: all of them, or as many as one job gathers.
+func (g *grower) takeSmall() *levels.Growth {
+	n, bytes := 0, int64(0)
+	for _, o := range g.growth.Small {
+		bytes += o.Count * int64(g.layout().Stride+blockOverhead)
+		if n > 0 && bytes > gatherBytes && g.driver.Local() {
+			break
+		}
+		n++
+	}
+	taken := &levels.Growth{Roots: g.growth.Roots, Small: g.growth.Small[:n]}
+	g.growth.Small = g.growth.Small[n:]
+	return taken
+}
+
 // growSmall gathers the objects of each small open node in one worker, which grows the node to
 // the end in all trees that share it.
 func (g *grower) growSmall(ctx context.Context) error {
-	small, objects := g.smallConfig(), max(jobs.PartitionObjects, g.config.MemoryObjects)
+	small, objects, taken := g.smallConfig(), max(jobs.PartitionObjects, g.budget), g.takeSmall()
 	defer g.removeAll(context.WithoutCancel(ctx), small.Out, small.Spill) //nolint:errcheck // scratch
-	if err := jobs.WriteSmall(ctx, &small, g.growth, objects); err != nil {
+	if err := jobs.WriteSmall(ctx, &small, taken, objects); err != nil {
 		return err
 	}
 	settled := func(p *jobs.Progress) (int64, string) {
 		return p.Weight.Load(), fmt.Sprintf("%d leaves", p.Nodes.Load())
 	}
-	what := engine.Job{Name: "induce", Total: g.growth.Weight(), Unit: "weight settled", Done: settled}
+	what := engine.Job{Name: "induce", Total: taken.Weight(), Unit: "weight settled", Done: settled}
 	err := g.driver.Run(ctx, what, g.tasks(dataset.Train), func(s beam.Scope, tasks beam.PCollection) {
 		jobs.Grow(s, tasks, small)
 	})
@@ -128,6 +172,6 @@ func (g *grower) growSmall(ctx context.Context) error {
 	}
 	g.passes++
 	return g.driver.Phase(ctx, "collect", 1, "trees", func(*parallel.Steps) error {
-		return jobs.ReadGrown(ctx, &small, g.growth, objects)
+		return jobs.ReadGrown(ctx, &small, taken, objects)
 	})
 }

@@ -52,7 +52,7 @@ func openJournal(
 		d.Reporter.Warn("there is no checkpoint to resume from: the run starts anew")
 	}
 	switch {
-	case leavesCheckpoints(p.config):
+	case p.leavesCheckpoints():
 		return j, nil, j.claim(ctx, c)
 	case c != nil:
 		return j, nil, c.remove(ctx, d.Files.Store, p.config.Output)
@@ -103,7 +103,6 @@ func (j *journal) restore(ctx context.Context, c *checkpoint) (*saved, error) {
 			c.Objects[part].Blocks[i] = objectstore.Join(j.blocks, name)
 		}
 	}
-	c.Growth.Redeal(config.MemoryObjects) // by the budget of this run
 	return &saved{&objects{f, &c.Objects}, c.Growth}, nil
 }
 

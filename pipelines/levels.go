@@ -36,7 +36,7 @@ func (g *grower) settleLarge(ctx context.Context) error {
 // advance grows the large nodes by one level. It grows several levels in one job if
 // --levels_per_job says so and one pass counts the first of these levels.
 func (g *grower) advance(ctx context.Context, level *levels.Grower) error {
-	memory := g.config.HistogramMemory
+	memory := g.histogramMemory()
 	passes := level.Passes(g.growth, memory)
 	if g.config.LevelsPerJob > 1 && len(passes) == 1 {
 		return g.unroll(ctx, &passes[0], level)
@@ -50,7 +50,7 @@ func (g *grower) advance(ctx context.Context, level *levels.Grower) error {
 	if err != nil {
 		return err
 	}
-	g.growth.Next(children, g.config.MemoryObjects)
+	g.growth.Next(children, g.budget)
 	return nil
 }
 
@@ -94,10 +94,15 @@ func (g *grower) unroll(ctx context.Context, p *levels.Pass, level *levels.Growe
 	return nil
 }
 
+// histogramMemory returns the bytes of the histograms of a level.
+func (g *grower) histogramMemory() int64 {
+	return g.room(g.objects).Histograms(g.config.HistogramMemory)
+}
+
 func (g *grower) levelConfig(depth int) jobs.LevelConfig {
 	c := jobs.LevelConfig{
-		GrowConfig: g.growConfig(g.objects), Levels: depth, Budget: g.config.MemoryObjects,
-		Memory: g.config.HistogramMemory,
+		GrowConfig: g.growConfig(g.objects), Levels: depth, Budget: g.budget,
+		Memory: g.histogramMemory(),
 	}
 	c.Out = g.newFolder("level")
 	if depth == 1 {

@@ -10,6 +10,7 @@ import (
 	"github.com/espalier-ml/espalier/io/runfolder"
 	"github.com/espalier-ml/espalier/pipelines/config"
 	"github.com/espalier-ml/espalier/pipelines/engine"
+	"github.com/espalier-ml/espalier/pipelines/forecast"
 	"github.com/espalier-ml/espalier/pipelines/source"
 	"github.com/espalier-ml/espalier/pipelines/tables"
 )
@@ -23,6 +24,7 @@ type plan struct {
 	schema  *schema
 	costs   *tables.Costs
 	tables  tables.Classes // what the data owner says about the classes
+	memory  int64          // bytes that each process may take
 	sampled bool           // the rows are a sample, which may lack classes and values
 }
 
@@ -45,7 +47,8 @@ func newPlan(ctx context.Context, f *source.Files, c *TrainConfig, p *config.Par
 	if err := p.SettleSetUps(costs); err != nil {
 		return nil, err
 	}
-	return &plan{config: c, parsed: p, input: in, schema: s, costs: costs, tables: classes}, nil
+	return &plan{config: c, parsed: p, input: in, schema: s, costs: costs, tables: classes,
+		memory: forecast.Allowance(c.Memory)}, nil
 }
 
 // sample returns the plan of a rehearsal: the same run over row groups of at least the given
@@ -62,7 +65,7 @@ func (p *plan) sample(rows int64) (*plan, float64) {
 	}
 	return &plan{
 		config: &changed, parsed: &settings, input: in, schema: p.schema, costs: p.costs.OfFeatures(), tables: p.tables,
-		sampled: true,
+		memory: p.memory, sampled: true,
 	}, share
 }
 

@@ -63,12 +63,15 @@ func Train(ctx context.Context, c TrainConfig, reporter engine.Reporter) (r *Res
 func (o *opened) train(
 	ctx context.Context, d *engine.Driver, c *TrainConfig, p *config.Parsed, start time.Time,
 ) (*Result, error) {
-	if o.output.Finished() && c.Resume {
+	if o.output.Finished() && c.Resume && !o.refused(true) {
 		return o.finishedRun(ctx, d.Files, c)
 	}
 	plan, err := newPlan(ctx, d.Files, c, p, o.input)
 	if err != nil {
 		return nil, err
+	}
+	if o.refused(c.Resume || plan.leavesCheckpoints()) {
+		return nil, o.unfinished.refused
 	}
 	if err := o.output.ProtectInputs(plan.reads()); err != nil {
 		return nil, err
@@ -197,6 +200,18 @@ func openAll(
 		o.lock.Release(ctx)
 	}
 	return o, locked, err
+}
+
+// refused reports whether a run that writes checkpoints must not begin, for a file that is not
+// Espalier's. Other runs ignore the file.
+func (o *opened) refused(writes bool) bool {
+	if o.unfinished == nil || o.unfinished.refused == nil {
+		return false
+	}
+	if !writes {
+		o.unfinished = nil
+	}
+	return writes
 }
 
 // finishedRun returns the result of a run that has nothing left to do.

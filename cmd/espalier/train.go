@@ -4,6 +4,8 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"math"
+	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,6 +18,7 @@ import (
 	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/pipelines"
 	"github.com/espalier-ml/espalier/pipelines/engine"
+	"github.com/espalier-ml/espalier/pipelines/forecast"
 )
 
 // trainFlags are the flags of train.
@@ -91,6 +94,7 @@ func runTrain(c *cobra.Command, final *trainFlags, file *configFile) error {
 	if err := settleFirst(c.Flags(), final, file, reporter); err != nil {
 		return err
 	}
+	limitMemory(final.Memory)
 	r, err := pipelines.Train(c.Context(), final.TrainConfig, reporter)
 	if err != nil {
 		return err
@@ -99,6 +103,14 @@ func runTrain(c *cobra.Command, final *trainFlags, file *configFile) error {
 		return printEstimate(c.OutOrStdout(), r, engine.Title(final.Runner))
 	}
 	return printResult(c.OutOrStdout(), r, final.show)
+}
+
+// limitMemory makes the collector of this process keep to --memory. A GOMEMLIMIT of the user
+// stays if there is no such setting.
+func limitMemory(setting int64) {
+	if setting > 0 || debug.SetMemoryLimit(-1) == math.MaxInt64 {
+		debug.SetMemoryLimit(forecast.Allowance(setting) / 10 * 9)
+	}
 }
 
 // Settings declares the flags of train.

@@ -99,7 +99,7 @@ func TestChangeable(t *testing.T) {
 		}
 	}
 	want := []string{
-		"output", "overwrite", "resume", "runner", "memory_objects", "histogram_memory", "levels_per_job", "deadline",
+		"output", "overwrite", "resume", "runner", "memory", "memory_objects", "histogram_memory", "levels_per_job", "deadline",
 		"read_ahead", "storage_timeout", "job_timeout", "dry_run",
 	}
 	slices.Sort(got)

@@ -111,6 +111,7 @@ type Limits struct {
 
 // Resources says where and how a run works.
 type Resources struct {
+	Memory          int64 // bytes of each process; 0: see forecast.Allowance
 	HistogramMemory int64 // bytes
 	MemoryObjects   int64 // -1: any
 	LevelsPerJob    int
@@ -143,7 +144,7 @@ func (c *Train) runSettings() []setting.Setting {
 		},
 		{
 			Name: "resume", Value: setting.Switch(&c.Resume), Changeable: true,
-			Help: "go on with an unfinished run, which --memory_objects 0 or more leaves in the output folder",
+			Help: "go on with an unfinished run, which stays in the output folder: on an engine, with --memory_objects 0 or more, or beyond --memory",
 		},
 		{
 			Name: "dry_run", Value: setting.Switch(&c.DryRun), Changeable: true,
@@ -347,8 +348,13 @@ func (c *Train) resourceSettings() []setting.Setting {
 			Help: "time in which the run should be over: the tree is cut short at the end of a level; 0: any time",
 		},
 		{
+			Name: "memory", Value: setting.Size(&c.Memory), Changeable: true,
+			Help: "memory that each process of the run may take; 0: three quarters of what the machine or the " +
+				"container has, or GOMEMLIMIT",
+		},
+		{
 			Name: "memory_objects", Value: setting.Whole(&c.MemoryObjects, setting.From(-1)), Changeable: true,
-			Help: "objects up to which a node is grown in memory, else level by level; -1: any number",
+			Help: "objects up to which a node is grown in memory, else level by level; -1: as many as --memory allows",
 		},
 		{
 			Name: "histogram_memory", Value: setting.Size(&c.HistogramMemory), Changeable: true,
