@@ -2,43 +2,82 @@ package metric
 
 import "math"
 
-// fillAreas sets the areas under ROC curves.
-func (m *Metrics) fillAreas(leaves []Leaf, rankings []ranking) {
-	if len(rankings) == 2 {
-		m.fillBinary(&rankings[1])
-		return
-	}
-	var rest, pairs []float64
-	areas := make([][]*float64, len(rankings)) // by two classes: the first against the second, ranked by the first
-	for c := range rankings {
-		m.PerClass[c].AUC = rankings[c].area()
-		if auc := m.PerClass[c].AUC; auc != nil {
-			rest = append(rest, *auc)
-		}
-		areas[c] = make([]*float64, len(areas))
-		for other := range areas {
-			if other != c {
-				areas[c][other] = rankings[c].areaAgainst(leaves, other)
-			}
-		}
-	}
-	for a := range areas {
-		for b := range a {
-			if areas[a][b] != nil {
-				pairs = append(pairs, (*areas[a][b]+*areas[b][a])/2)
-			}
-		}
-	}
-	m.AUCOvRMacro, m.AUCOvOMacro = mean(rest), mean(pairs)
+// pairs holds the areas of each two classes, ranked by the first.
+type pairs struct {
+	table *table
+	areas [][]float64 // by the class that ranks, then by the other; nil: the class has no rows
 }
 
-// fillBinary ranks by the probability of the second class for all areas. Ranking by
-// the first class gives the same areas, unless rounding makes two probabilities
-// equal and their complements different.
-func (m *Metrics) fillBinary(second *ranking) {
-	auc := second.area()
-	m.AUCOvRMacro, m.AUCOvOMacro = auc, auc
-	m.PerClass[0].AUC, m.PerClass[1].AUC = auc, auc
+// add adds the areas of a class against each other one.
+func (p *pairs) add(r *ranking) {
+	if r.own == 0 {
+		p.areas = append(p.areas, nil)
+		return
+	}
+	beaten, areas := r.beaten(), make([]float64, len(p.table.ends))
+	for other := range areas {
+		if other == r.class {
+			continue
+		}
+		var twice Pairs
+		weight := uint64(0)
+		for _, m := range p.table.of(other) {
+			twice.Add(m.weight, beaten[r.slots[m.leaf]])
+			weight += m.weight
+		}
+		if weight > 0 {
+			areas[other] = twice.Over(r.own, weight)
+		}
+	}
+	p.areas = append(p.areas, areas)
+}
+
+// mean returns the mean over the pairs of classes with rows.
+func (p *pairs) mean() *float64 {
+	var list []float64
+	for a := range p.areas {
+		for b := range a {
+			if p.areas[a] != nil && p.areas[b] != nil {
+				list = append(list, (p.areas[a][b]+p.areas[b][a])/2)
+			}
+		}
+	}
+	return mean(list)
+}
+
+// fillRanked sets all metrics that follow from the rankings, and adds the areas to the
+// projection, which may be nil.
+//
+// With two classes, the second's probability ranks for all areas. Ranking by the first
+// class gives the same areas, unless rounding makes two probabilities equal and their
+// complements different.
+func (m *Metrics) fillRanked(t *table, p *projection) {
+	var rest []float64
+	two, between := len(m.PerClass) == 2, pairs{table: t}
+	t.each(0, func(r *ranking) {
+		class := &m.PerClass[r.class]
+		class.AveragePrecision, class.Gains = r.averagePrecision(), r.gains()
+		for i, gain := range class.Gains {
+			class.Lift = append(class.Lift, gain*Shares/float64(i+1))
+		}
+		if r.class < firstRanked(len(m.PerClass)) {
+			return
+		}
+		class.AUC = r.area()
+		if class.AUC != nil {
+			rest = append(rest, *class.AUC)
+			p.add(r)
+		}
+		if !two {
+			between.add(r)
+		}
+	})
+	if two {
+		auc := m.PerClass[1].AUC
+		m.AUCOvRMacro, m.AUCOvOMacro, m.PerClass[0].AUC = auc, auc, auc
+		return
+	}
+	m.AUCOvRMacro, m.AUCOvOMacro = mean(rest), between.mean()
 }
 
 // Area returns the area under the ROC curve of one class against the rest,
@@ -72,9 +111,16 @@ func Area(leaves []Leaf) *Estimate {
 	for i := range leaves {
 		leaves[i].mustFit(classes)
 	}
-	totals := weightsOf(leaves)
-	rankings := rankAll(leaves, totals, firstRanked(classes), classes)
-	return area(leaves, rankings, canonical(leaves), newSample(leaves, totals))
+	t := newTable(leaves, classes)
+	p := newProjection(t, newSample(t))
+	var areas []float64
+	t.each(firstRanked(classes), func(r *ranking) {
+		if auc := r.area(); auc != nil {
+			areas = append(areas, *auc)
+			p.add(r)
+		}
+	})
+	return p.estimate(mean(areas))
 }
 
 // firstRanked returns the first class with a ranking of its own in the mean area. Two
@@ -86,69 +132,51 @@ func firstRanked(classes int) int {
 	return 0
 }
 
-// rankAll ranks the leaves by each of the classes [from, to).
-func rankAll(leaves []Leaf, totals []uint64, from, to int) []ranking {
-	rankings := make([]ranking, 0, to-from)
-	for c := from; c < to; c++ {
-		rankings = append(rankings, rank(leaves, totals, c))
-	}
-	return rankings
+// projection holds by how much one row moves the mean of some areas. A nil projection
+// is that of leaves without rows.
+type projection struct {
+	*table
+
+	sample *sample
+	areas  float64   // number of areas
+	all    []float64 // by leaf: move of the areas' sum by a row of another class than theirs
+	own    []float64 // by member: further move by a row of the class
+	most   []float64 // by class: greatest move by a row of the class
 }
 
-// area is Area, given the rankings from firstRanked on. Floats are added in the given
-// order of the leaves.
-func area(leaves []Leaf, rankings []ranking, order []int, s *sample) *Estimate {
-	var used []*ranking // rankings of the classes with an area
-	var areas []float64
-	for c := range rankings {
-		if auc := rankings[c].area(); auc != nil {
-			used, areas = append(used, &rankings[c]), append(areas, *auc)
-		}
-	}
-	auc := mean(areas)
-	if auc == nil || s.rows == 0 {
+// newProjection returns the projection of no areas; nil if the leaves do not count rows.
+func newProjection(t *table, s *sample) *projection {
+	if s.rows == 0 {
 		return nil
 	}
-	variance := newProjection(leaves, used, s).variance(leaves, order)
-	return &Estimate{*auc, shareInterval(*auc, math.Sqrt(variance), s.leastRows())}
-}
-
-// projection holds by how much one row moves the mean of some areas.
-type projection struct {
-	sample *sample
-	areas  float64     // number of areas
-	all    []float64   // by leaf: move of the areas' sum by a row of another class than theirs
-	own    [][]float64 // by class and leaf: further move by a row of the class; nil: none
-	most   []float64   // by class: greatest move by a row of the class
-}
-
-func newProjection(leaves []Leaf, used []*ranking, s *sample) *projection {
-	p := &projection{
-		sample: s, areas: float64(len(used)), all: make([]float64, len(leaves)),
-		own: make([][]float64, len(s.classes)), most: make([]float64, len(s.classes)),
+	return &projection{
+		table: t, sample: s, all: make([]float64, len(t.leaves)), own: make([]float64, len(t.members)),
+		most: make([]float64, len(s.classes)),
 	}
-	for _, r := range used {
-		p.own[r.class] = make([]float64, len(leaves))
-		p.add(r, s.per*float64(r.own), s.per*float64(r.rest))
-	}
-	return p
 }
 
-// add adds the area of a ranking. own is the number of rows of its class, rest the
-// number of other rows.
-func (p *projection) add(r *ranking, own, rest float64) {
+// add adds the area of a ranking.
+func (p *projection) add(r *ranking) {
+	if p == nil {
+		return
+	}
+	own, rest := p.sample.per*float64(r.own), p.sample.per*float64(r.rest)
+	by := make([]struct{ beats, beaten float64 }, len(r.tiers)) // moves by slot
 	var ownBelow, restBelow uint64
-	from := 0
-	for _, t := range r.tiers {
+	for slot, t := range r.tiers {
 		beats := float64(2*restBelow+t.rest) / 2 / float64(r.rest)
 		beaten := float64(2*(r.own-ownBelow-t.own)+t.own) / 2 / float64(r.own)
-		for _, i := range r.order[from:t.end] {
-			p.all[i] += beaten / rest
-			p.own[r.class][i] = beats/own - beaten/rest
-		}
-		from = t.end
+		by[slot].beats, by[slot].beaten = beats/own, beaten/rest
 		ownBelow += t.own
 		restBelow += t.rest
+	}
+	for i, slot := range r.slots {
+		p.all[i] += by[slot].beaten
+	}
+	first := p.first(r.class)
+	for i, m := range p.of(r.class) {
+		move := &by[r.slots[m.leaf]]
+		p.own[first+i] = move.beats - move.beaten
 	}
 	for k := range p.most {
 		if k == r.class {
@@ -157,31 +185,33 @@ func (p *projection) add(r *ranking, own, rest float64) {
 			p.most[k] += 1 / rest
 		}
 	}
+	p.areas++
 }
 
-// at returns the move of the mean area by a row of class k in a leaf.
-func (p *projection) at(k, leaf int) float64 {
-	if p.own[k] == nil {
-		return p.all[leaf] / p.areas
+// estimate returns the mean of the areas with its uncertainty; nil without areas.
+func (p *projection) estimate(auc *float64) *Estimate {
+	if auc == nil || p == nil {
+		return nil
 	}
-	return (p.all[leaf] + p.own[k][leaf]) / p.areas
+	return &Estimate{*auc, shareInterval(*auc, math.Sqrt(p.variance()), p.sample.leastRows())}
 }
 
 // variance returns the variance of the mean area.
-func (p *projection) variance(leaves []Leaf, order []int) float64 {
+func (p *projection) variance() float64 {
 	variance := 0.0
 	for k, weight := range p.sample.classes {
 		if weight == 0 {
 			continue
 		}
 		sum, squares := 0.0, 0.0
-		for _, i := range order {
-			sum += float64(float64(leaves[i].Weights[k]) * p.at(k, i))
+		first := p.first(k)
+		for i, m := range p.of(k) {
+			sum += float64(float64(m.weight) * p.at(first+i, m))
 		}
 		center := sum / float64(weight)
-		for _, i := range order {
-			d := p.at(k, i) - center
-			squares += float64(float64(leaves[i].Weights[k]) * float64(d*d))
+		for i, m := range p.of(k) {
+			d := p.at(first+i, m) - center
+			squares += float64(float64(m.weight) * float64(d*d))
 		}
 		n := float64(p.sample.per * float64(weight))
 		one := max(0, center*(p.most[k]/p.areas-center)) // variance of one row's move
@@ -191,4 +221,10 @@ func (p *projection) variance(leaves []Leaf, order []int) float64 {
 		variance += float64(n * one)
 	}
 	return variance
+}
+
+// at returns the move of the mean area by a row of a member, which is at a position of
+// all members.
+func (p *projection) at(position int, m member) float64 {
+	return (p.all[m.leaf] + p.own[position]) / p.areas
 }

@@ -37,18 +37,17 @@ type sample struct {
 	classes []uint64 // weight of each class
 }
 
-func newSample(leaves []Leaf, totals []uint64) *sample {
-	s := &sample{}
+func newSample(t *table) *sample {
+	s := &sample{classes: make([]uint64, len(t.ends))}
 	var rows int64
 	var weight uint64
-	for i := range leaves {
-		rows += leaves[i].Rows
-		weight += totals[i]
-		if s.classes == nil {
-			s.classes = make([]uint64, len(leaves[i].Weights))
-		}
-		for k, w := range leaves[i].Weights {
-			s.classes[k] += uint64(w)
+	for i := range t.leaves {
+		rows += t.leaves[i].Rows
+		weight += t.totals[i]
+	}
+	for k := range s.classes {
+		for _, m := range t.of(k) {
+			s.classes[k] += m.weight
 		}
 	}
 	if weight > 0 {

@@ -91,7 +91,8 @@ type Class struct {
 // 2^60. Evaluate panics if a leaf does not have one probability and weight per class,
 // or has no predicted class: trees are checked when they are read.
 //
-// The time is O(classes^2 * leaves + classes * leaves * log(leaves)).
+// The time is O(classes * (classes + leaves * log(leaves) + members)), where members is
+// the number of weights above 0.
 func Evaluate(leaves []Leaf, classes []string, scale int64) Metrics {
 	m := Metrics{PerClass: make([]Class, len(classes))}
 	if scale > 1 {
@@ -110,12 +111,12 @@ func Evaluate(leaves []Leaf, classes []string, scale int64) Metrics {
 		m.Weight += m.PerClass[c].Support
 	}
 	m.fillHits()
-	totals := weightsOf(leaves)
-	rankings := rankAll(leaves, totals, 0, len(classes))
-	m.fillAreas(leaves, rankings)
-	m.fillRanks(rankings)
+	t := newTable(leaves, len(classes))
+	sample := newSample(t)
+	p := newProjection(t, sample)
+	m.fillRanked(t, p)
 	if m.Weight > 0 {
-		m.fillMeans(leaves, rankings, newSample(leaves, totals))
+		m.fillMeans(t, p, sample)
 	}
 	return m
 }
@@ -182,21 +183,10 @@ func (m *Metrics) fillHits() {
 	m.BalancedAccuracy = mean(recalls)
 }
 
-// fillRanks sets the metrics that follow from the rankings, without the areas.
-func (m *Metrics) fillRanks(rankings []ranking) {
-	for c := range rankings {
-		class := &m.PerClass[c]
-		class.AveragePrecision, class.Gains = rankings[c].averagePrecision(), rankings[c].gains()
-		for i, gain := range class.Gains {
-			class.Lift = append(class.Lift, gain*Shares/float64(i+1))
-		}
-	}
-}
-
 // fillMeans sets the means over rows, their intervals and the calibration. There must
 // be rows.
-func (m *Metrics) fillMeans(leaves []Leaf, rankings []ranking, s *sample) {
-	order := canonical(leaves)
+func (m *Metrics) fillMeans(t *table, p *projection, s *sample) {
+	leaves, order := t.leaves, t.order
 	m.fillScores(leaves, order)
 	m.fillCalibration(leaves, order)
 	m.Intervals = &Intervals{}
@@ -216,7 +206,7 @@ func (m *Metrics) fillMeans(leaves []Leaf, rankings []ranking, s *sample) {
 		return
 	}
 	m.fillShareIntervals(s)
-	if e := area(leaves, rankings[firstRanked(len(rankings)):], order, s); e != nil {
+	if e := p.estimate(m.AUCOvRMacro); e != nil {
 		m.Intervals.AUCOvRMacro = &e.Interval
 	}
 }

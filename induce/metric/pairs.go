@@ -29,6 +29,11 @@ func (p *Pairs) Share(positive, negative uint64) *float64 {
 	if positive == 0 || negative == 0 {
 		return nil
 	}
+	return defined(p.Over(positive, negative))
+}
+
+// Over is Share for weights above 0.
+func (p *Pairs) Over(positive, negative uint64) float64 {
 	twice := float64(float64(p.hi)*0x1p64) + float64(p.lo)
-	return defined(twice / 2 / float64(positive) / float64(negative))
+	return twice / 2 / float64(positive) / float64(negative)
 }

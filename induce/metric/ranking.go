@@ -1,67 +1,49 @@
 package metric
 
-import (
-	"cmp"
-	"slices"
-)
+import "slices"
 
 // ranking sorts the leaves by ascending probability of a class. Tied leaves are
-// counted together, so areas and gains do not depend on their order.
+// counted together, so areas and gains do not depend on their order. So are leaves
+// between two tiers: they have no rows of the class.
 type ranking struct {
 	class     int
-	order     []int // positions of the leaves
-	tiers     []tier
-	own, rest uint64 // weight of the rows of the class, and of all others
+	slots     []int32 // by leaf: see Tiers
+	tiers     []tier  // by slot
+	own, rest uint64  // weight of the rows of the class, and of all others
 }
 
-// tier is the run of leaves with one probability.
-type tier struct {
-	end       int // end of the run in the order
-	own, rest uint64
-}
+// tier is the weight of the rows of a slot: of the class, and of all others.
+type tier struct{ own, rest uint64 }
 
-// rank ranks the leaves by a class. totals are the weights of the leaves.
-func rank(leaves []Leaf, totals []uint64, class int) ranking {
-	r := ranking{class: class, order: byProbability(leaves, class)}
-	for from := 0; from < len(r.order); {
-		p := leaves[r.order[from]].Probabilities[class]
-		t := tier{end: from}
-		for ; t.end < len(r.order) && leaves[r.order[t.end]].Probabilities[class] == p; t.end++ {
-			i := r.order[t.end]
-			own := uint64(leaves[i].Weights[class])
-			t.own += own
-			t.rest += totals[i] - own
+// each calls visit with the ranking by each class from the given one on. The ranking
+// is valid during the call.
+func (t *table) each(from int, visit func(r *ranking)) {
+	r := ranking{slots: make([]int32, len(t.leaves))}
+	var tiers Tiers
+	for c := from; c < len(t.ends); c++ {
+		r.class, r.own, r.rest = c, 0, 0
+		tiers.Clear()
+		for _, m := range t.of(c) {
+			tiers.Add(t.leaves[m.leaf].Probabilities[c])
 		}
-		r.own += t.own
-		r.rest += t.rest
-		r.tiers = append(r.tiers, t)
-		from = t.end
-	}
-	return r
-}
-
-// weightsOf returns the weight of each leaf.
-func weightsOf(leaves []Leaf) []uint64 {
-	totals := make([]uint64, len(leaves))
-	for i := range leaves {
-		for _, w := range leaves[i].Weights {
-			totals[i] += uint64(w)
+		tiers.Settle()
+		r.tiers = slices.Grow(r.tiers[:0], tiers.Slots())[:tiers.Slots()]
+		clear(r.tiers)
+		for i := range t.leaves {
+			slot := tiers.Slot(t.leaves[i].Probabilities[c])
+			r.slots[i] = slot
+			r.tiers[slot].rest += t.totals[i]
+			r.rest += t.totals[i]
 		}
+		for _, m := range t.of(c) {
+			slot := &r.tiers[r.slots[m.leaf]]
+			slot.own += m.weight
+			slot.rest -= m.weight
+			r.own += m.weight
+			r.rest -= m.weight
+		}
+		visit(&r)
 	}
-	return totals
-}
-
-// byProbability returns the positions of the leaves by ascending probability of
-// a class.
-func byProbability(leaves []Leaf, class int) []int {
-	order := make([]int, len(leaves))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortFunc(order, func(i, j int) int {
-		return cmp.Compare(leaves[i].Probabilities[class], leaves[j].Probabilities[class])
-	})
-	return order
 }
 
 // area returns the area under the ROC curve: Mann and Whitney's U over the number of
@@ -78,21 +60,16 @@ func (r *ranking) area() *float64 {
 	return twice.Share(r.own, r.rest)
 }
 
-// areaAgainst is area with the rows of one other class in place of all other rows.
-func (r *ranking) areaAgainst(leaves []Leaf, other int) *float64 {
-	var below uint64
-	var twice Pairs
-	from := 0
-	for _, t := range r.tiers {
-		var tied uint64
-		for _, i := range r.order[from:t.end] {
-			tied += uint64(leaves[i].Weights[other])
-		}
-		twice.Add(t.own, 2*below+tied)
-		below += tied
-		from = t.end
+// beaten returns by slot twice the weight of the rows of the class that rank higher
+// than a row of the slot. A tie counts half.
+func (r *ranking) beaten() []uint64 {
+	list := make([]uint64, len(r.tiers))
+	above := uint64(0)
+	for slot, t := range slices.Backward(r.tiers) {
+		list[slot] = 2*above + t.own
+		above += t.own
 	}
-	return twice.Share(r.own, below)
+	return list
 }
 
 // averagePrecision returns the sum of (recall - recall before) * precision over the

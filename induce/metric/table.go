@@ -1,0 +1,104 @@
+package metric
+
+import (
+	"math"
+	"slices"
+)
+
+// table is the leaves with their weights by class, without zeros.
+type table struct {
+	leaves  []Leaf
+	order   []int    // the leaves in canonical order
+	totals  []uint64 // by leaf: weight of its rows
+	members []member // by class, then in canonical order
+	ends    []int    // by class: end of its members
+}
+
+// member is a leaf with rows of a class.
+type member struct {
+	leaf   int32
+	weight uint64 // of the rows of the class
+}
+
+func newTable(leaves []Leaf, classes int) *table {
+	t := &table{leaves: leaves, order: canonical(leaves), totals: make([]uint64, len(leaves)), ends: make([]int, classes)}
+	for i := range leaves {
+		for c, w := range leaves[i].Weights {
+			t.totals[i] += uint64(w)
+			if w > 0 {
+				t.ends[c]++
+			}
+		}
+	}
+	all := 0
+	for c, n := range t.ends {
+		t.ends[c] = all // moves on to the end below
+		all += n
+	}
+	t.members = make([]member, all)
+	for _, i := range t.order {
+		for c, w := range leaves[i].Weights {
+			if w > 0 {
+				t.members[t.ends[c]] = member{int32(i), uint64(w)}
+				t.ends[c]++
+			}
+		}
+	}
+	return t
+}
+
+// first returns the position of a class's first member.
+func (t *table) first(class int) int {
+	if class == 0 {
+		return 0
+	}
+	return t.ends[class-1]
+}
+
+// of returns the members of a class.
+func (t *table) of(class int) []member { return t.members[t.first(class):t.ends[class]] }
+
+// Tiers are the distinct probabilities of a class among the leaves with rows of the
+// class. They cut the line of probabilities into slots: slot 2i+1 is the tier i, and
+// slot 2i lies between the tiers i-1 and i. All else that an area depends on is the
+// weight of the rows in each slot. Most leaves have no rows of a rare class, so the
+// slots are few.
+type Tiers struct{ bits []uint64 }
+
+// Clear forgets all tiers.
+func (t *Tiers) Clear() { t.bits = t.bits[:0] }
+
+// Add adds a probability. Settle must follow the last one.
+func (t *Tiers) Add(probability float64) { t.bits = append(t.bits, order(probability)) }
+
+// Settle sorts the tiers.
+func (t *Tiers) Settle() {
+	slices.Sort(t.bits)
+	t.bits = slices.Compact(t.bits)
+}
+
+// Len returns the number of tiers.
+func (t *Tiers) Len() int { return len(t.bits) }
+
+// Slots returns the number of slots.
+func (t *Tiers) Slots() int { return 2*len(t.bits) + 1 }
+
+// Slot returns the slot of a probability.
+func (t *Tiers) Slot(probability float64) int32 {
+	x, low, n := order(probability), 0, len(t.bits)
+	for n > 0 { // the halves are chosen without a branch, as no processor could predict it
+		half, next := (n+1)/2, low
+		if t.bits[low+half-1] < x {
+			next = low + half
+		}
+		low = next
+		n -= half
+	}
+	if low < len(t.bits) && t.bits[low] == x {
+		return int32(2*low + 1)
+	}
+	return int32(2 * low)
+}
+
+// order returns the bits of a number of at least 0: they ascend as the numbers do.
+func order(x float64) uint64 { return math.Float64bits(x + 0) } // -0 becomes 0
