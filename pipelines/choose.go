@@ -167,13 +167,12 @@ func newPool(
 // describe describes the points that frontier.json lists, and returns the chosen one.
 func (c *choosing) describe(ctx context.Context, pool *frontier.Pool, choice *frontier.Choice) (*winner, error) {
 	n := len(choice.Listed)
-	list := make([]*frontier.Candidate, n)
 	trees, points := make([]*tree.Tree, n), make([]runfolder.Point, n)
 	err := c.driver.Phase(ctx, "frontier", int64(n), "trees", func(s *parallel.Steps) error {
 		return parallel.EachUntil(ctx, n, &s.Done, func(i int) {
 			p := &choice.Listed[i]
-			list[i] = pool.Candidate(&p.Point)
-			trees[i], points[i] = list[i].Tree.Tested(), frontierPoint(i, p, list[i], pool)
+			t := pool.Tree(&p.Point)
+			trees[i], points[i] = t.Tested(), frontierPoint(i, p, t, pool)
 		})
 	})
 	if err != nil {
@@ -187,26 +186,25 @@ func (c *choosing) describe(ctx context.Context, pool *frontier.Pool, choice *fr
 		f.Tolerance = c.selection.Tolerance
 	}
 	at := slices.IndexFunc(choice.Listed, func(p frontier.Listed) bool { return p.Chosen })
-	return &winner{candidate: list[at], frontier: f, trees: trees, at: at}, nil
+	return &winner{candidate: pool.Candidate(&choice.Chosen), frontier: f, trees: trees, at: at}, nil
 }
 
 // frontierPoint returns the entry of frontier.json with the index i.
-func frontierPoint(i int, p *frontier.Listed, c *frontier.Candidate, pool *frontier.Pool) runfolder.Point {
+func frontierPoint(i int, p *frontier.Listed, t *tree.Tree, pool *frontier.Pool) runfolder.Point {
 	scores := &pool.Prunings[pool.PruningOf(&p.Point)]
+	part := func(of dataset.Part, s *prune.Score) runfolder.Part {
+		figures := runfolder.Part{AUC: s.AUC, LogLoss: s.LogLoss}
+		if area := pool.Area(&p.Point, t, of); area != nil {
+			figures.Interval = &area.Interval
+		}
+		return figures
+	}
 	return runfolder.Point{
-		Tree: runfolder.FrontierTree(i), Algorithm: c.Tree.Algorithm, Complexity: c.Tree.Complexity,
+		Tree: runfolder.FrontierTree(i), Algorithm: t.Algorithm, Complexity: t.Complexity,
 		Merit: p.Merit, Folds: p.Folds, Selected: p.Chosen, Highest: p.Highest, Knee: p.Knee,
-		Validation: frontierPart(c, dataset.Validation, &scores.Validation[p.Step]),
-		Test:       frontierPart(c, dataset.Test, &scores.Test[p.Step]),
+		Validation: part(dataset.Validation, &scores.Validation[p.Step]),
+		Test:       part(dataset.Test, &scores.Test[p.Step]),
 	}
-}
-
-func frontierPart(c *frontier.Candidate, part dataset.Part, s *prune.Score) runfolder.Part {
-	p := runfolder.Part{AUC: s.AUC, LogLoss: s.LogLoss}
-	if area := c.Area(part); area != nil {
-		p.Interval = &area.Interval
-	}
-	return p
 }
 
 // certify returns the certificate of a tree: a lower bound on the cost of any tree that

@@ -5,7 +5,6 @@ import (
 
 	"github.com/espalier-ml/espalier/induce"
 	"github.com/espalier-ml/espalier/induce/dataset"
-	"github.com/espalier-ml/espalier/induce/metric"
 	"github.com/espalier-ml/espalier/induce/prune"
 	"github.com/espalier-ml/espalier/induce/split"
 	"github.com/espalier-ml/espalier/induce/tree"
@@ -34,30 +33,31 @@ func NewCandidate(t *tree.Tree, p induce.Params) Candidate {
 	return c
 }
 
-// Prune prunes a tree that was grown by the parameters of the candidate, such as the
-// candidate's own, by the impurity that it was grown by.
-func (c *Candidate) Prune(t *tree.Tree, currency prune.Currency) *prune.Sequence {
-	return prune.NewSequence(t, currency, c.Params.Algorithm.Gini())
+// Prune prunes a tree in each of the currencies by the impurity that it was grown by.
+// The parameters of the candidate have grown the tree: it is the candidate's own, or
+// that of a fold.
+func (c *Candidate) Prune(t *tree.Tree, currencies ...prune.Currency) []*prune.Sequence {
+	return prune.NewSequences(t, currencies, c.Params.Algorithm.Gini())
 }
 
 // Pruned returns the candidate at a step of a sequence of its own tree. The tree's
 // Algorithm.Alpha is the alpha of the step. An infinite alpha, at which subtrees
 // without cost are cut, becomes the greatest finite number.
 func (c *Candidate) Pruned(s *prune.Sequence, step int) *Candidate {
-	p := &Candidate{Params: c.Params, Tree: s.Tree(step), Grown: c.Grown}
-	if step > 0 {
-		p.Tree.Algorithm.Alpha = min(s.Steps[step].Alpha, math.MaxFloat64)
-	}
+	p := &Candidate{Params: c.Params, Tree: pruned(s, step), Grown: c.Grown}
 	for part := range c.Counts {
 		p.Counts[part] = s.Counts(step, c.Counts[part])
 	}
 	return p
 }
 
-// Area returns the area under the ROC curve on the rows of a part, with its
-// uncertainty. It is nil if the rows do not define the area.
-func (c *Candidate) Area(part dataset.Part) *metric.Estimate {
-	return metric.Area(metric.Leaves(c.Tree, c.Counts[part]))
+// pruned returns the tree of a step, with its alpha.
+func pruned(s *prune.Sequence, step int) *tree.Tree {
+	t := s.Tree(step)
+	if step > 0 {
+		t.Algorithm.Alpha = min(s.Steps[step].Alpha, math.MaxFloat64)
+	}
+	return t
 }
 
 // lambda returns the lambda of Point: criteria of impurity alone have the upper end of

@@ -63,7 +63,7 @@ func (p *Pool) choosePoint(s *Settings) (chosen, highest Point, err error) {
 		return chosen, highest, err
 	}
 	if s.Rule == OneSE {
-		if area := p.Candidate(&highest).Area(dataset.Validation); area != nil {
+		if area := p.Area(&highest, p.Tree(&highest), dataset.Validation); area != nil {
 			at := slices.IndexFunc(p.Points, func(q Point) bool { return q.same(&highest) })
 			p.Points[at].Interval = &Interval{SE: area.StandardError, Low: area.Low, High: area.High}
 		}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/frontier"
+	"github.com/espalier-ml/espalier/induce/metric"
 )
 
 // listed writes the listed points as step and marks: c for chosen, h for highest, k for
@@ -107,7 +108,7 @@ func TestOneStandardError(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	area := p.Candidates[0].Area(dataset.Validation)
+	area := metric.Area(metric.Leaves(p.Candidates[0].Tree, p.Candidates[0].Counts[dataset.Validation]))
 	if area.StandardError <= .041 || area.StandardError >= .326 {
 		t.Errorf("standard error %v", area.StandardError)
 	}

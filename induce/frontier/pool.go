@@ -3,11 +3,14 @@ package frontier
 import (
 	"context"
 	"slices"
+	"sync"
 	"sync/atomic"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/metric"
 	"github.com/espalier-ml/espalier/induce/parallel"
 	"github.com/espalier-ml/espalier/induce/prune"
+	"github.com/espalier-ml/espalier/induce/tree"
 )
 
 // Pool is the set of the candidates with their prunings: the trees among which one is
@@ -16,6 +19,23 @@ type Pool struct {
 	Candidates []Candidate
 	Prunings   []Pruning // by candidate, then by currency
 	Points     []Point   // the prunings that compete, in the order of Prunings and steps
+
+	rows [dataset.Parts][]rowsOnce // by candidate: see rowsOf
+}
+
+// rowsOnce makes the rows of a part at the nodes of a candidate at the first call.
+type rowsOnce struct {
+	sync.Once
+
+	rows *prune.Rows
+}
+
+// rowsOf returns the rows of a part at the nodes of a candidate. Several goroutines may
+// call it.
+func (p *Pool) rowsOf(candidate int, part dataset.Part) *prune.Rows {
+	at, c := &p.rows[part][candidate], &p.Candidates[candidate]
+	at.Do(func() { at.rows = prune.NewRows(c.Tree, c.Counts[part]) })
+	return at.rows
 }
 
 // Pruning is a candidate's sequence of prunings in one currency, with the scores of
@@ -33,17 +53,23 @@ type Pruning struct {
 func NewPool(ctx context.Context, candidates []Candidate, s *Settings, done *atomic.Int64) (*Pool, error) {
 	currencies := s.currencies()
 	p := &Pool{Candidates: candidates, Prunings: make([]Pruning, s.Sequences(len(candidates)))}
-	err := parallel.EachUntil(ctx, len(p.Prunings), done, func(i int) {
-		at := i / len(currencies)
-		c := &candidates[at]
-		q := c.Prune(c.Tree, currencies[i%len(currencies)])
-		p.Prunings[i] = Pruning{
-			Candidate: at, Sequence: q,
-			Validation: q.Sweep(c.Counts[dataset.Validation]), Test: q.Sweep(c.Counts[dataset.Test]),
+	err := parallel.EachUntil(ctx, len(candidates), done, func(i int) {
+		c := &candidates[i]
+		sequences := c.Prune(c.Tree, currencies...)
+		validation := prune.Sweep(sequences, prune.NewRows(c.Tree, c.Counts[dataset.Validation]))
+		test := prune.Sweep(sequences, prune.NewRows(c.Tree, c.Counts[dataset.Test]))
+		for k, q := range sequences {
+			p.Prunings[i*len(currencies)+k] = Pruning{
+				Candidate: i, Sequence: q, Validation: validation[k], Test: test[k],
+			}
 		}
+		done.Add(int64(len(sequences) - 1)) // EachUntil adds 1
 	})
 	if err != nil {
 		return nil, err
+	}
+	for part := range p.rows {
+		p.rows[part] = make([]rowsOnce, len(candidates))
 	}
 	for i := range p.Prunings {
 		q := &p.Prunings[i]
@@ -72,7 +98,18 @@ func (p *Pool) PruningOf(q *Point) int {
 	})
 }
 
-// Candidate returns the pruned tree of a point.
+// Candidate returns the pruned tree of a point, with the rows at its leaves.
 func (p *Pool) Candidate(q *Point) *Candidate {
 	return p.Candidates[q.Tree].Pruned(p.Prunings[p.PruningOf(q)].Sequence, q.Step)
+}
+
+// Tree returns the pruned tree of a point.
+func (p *Pool) Tree(q *Point) *tree.Tree { return pruned(p.Prunings[p.PruningOf(q)].Sequence, q.Step) }
+
+// Area returns the area under the ROC curve of a point's pruned tree on the rows of a
+// part, with its uncertainty. It is nil if the rows do not define the area. Several
+// goroutines may call it.
+func (p *Pool) Area(q *Point, t *tree.Tree, part dataset.Part) *metric.Estimate {
+	s := p.Prunings[p.PruningOf(q)].Sequence
+	return metric.Area(metric.Leaves(t, s.CountsOf(q.Step, p.rowsOf(q.Tree, part))))
 }

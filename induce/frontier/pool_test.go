@@ -144,7 +144,8 @@ func TestCompeting(t *testing.T) {
 // un-pruned tree is kept.
 func TestPruned(t *testing.T) {
 	p := pool(t, &frontier.Settings{Currencies: both()}, candidates())
-	c := p.Candidate(&p.Points[10]) // step 1 of the second tree, in costs
+	at := &p.Points[10] // step 1 of the second tree, in costs
+	c := p.Candidate(at)
 	if a := c.Tree.Algorithm; a.Name != "ecart" || a.Prune != "cost" || math.Abs(a.Alpha-.16) > 1e-15 {
 		t.Errorf("algorithm %+v", a)
 	}
@@ -160,8 +161,12 @@ func TestPruned(t *testing.T) {
 			t.Errorf("%v (-want +got):\n%s", part, diff)
 		}
 	}
-	if a := c.Area(dataset.Validation); math.Abs(a.Value-areas[1]) > 1e-15 || c.Area(dataset.Test) != nil {
-		t.Errorf("area %+v, want %v; of no rows %+v", a, areas[1], c.Area(dataset.Test))
+	if diff := cmp.Diff(c.Tree, p.Tree(at)); diff != "" {
+		t.Error(diff)
+	}
+	none := p.Area(at, c.Tree, dataset.Test)
+	if a := p.Area(at, c.Tree, dataset.Validation); math.Abs(a.Value-areas[1]) > 1e-15 || none != nil {
+		t.Errorf("area %+v, want %v; of no rows %+v", a, areas[1], none)
 	}
 	if whole := p.Candidate(&p.Points[0]); whole.Tree.Algorithm.Alpha != 0 || whole.Tree.Algorithm.Prune != "none" {
 		t.Errorf("un-pruned: %+v", whole.Tree.Algorithm)
@@ -173,7 +178,7 @@ func TestPruned(t *testing.T) {
 func TestInfiniteAlpha(t *testing.T) {
 	c := candidates()[0]
 	c.Tree.Nodes[0].Test.Cost, c.Tree.Nodes[2].Test.Cost = 0, 0
-	s := c.Prune(c.Tree, prune.Cost)
+	s := c.Prune(c.Tree, prune.Cost)[0]
 	last := len(s.Steps) - 1
 	if got := c.Pruned(s, last).Tree.Algorithm.Alpha; !math.IsInf(s.Steps[last].Alpha, 1) || got != math.MaxFloat64 {
 		t.Errorf("alpha %v written as %v", s.Steps[last].Alpha, got)

@@ -33,7 +33,7 @@ func (s *Settings) Sole(c *Candidate) *Candidate {
 	if s.Alpha == nil || len(s.Currencies) == 0 {
 		return c
 	}
-	sequence := c.Prune(c.Tree, s.Currencies[0])
+	sequence := c.Prune(c.Tree, s.Currencies[0])[0]
 	return c.Pruned(sequence, sequence.At(*s.Alpha))
 }
 

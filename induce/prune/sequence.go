@@ -38,7 +38,20 @@ func (s *Sequence) Currency() Currency { return s.currency }
 // gini is true, else the entropy in bits. The sequence keeps the tree, and never
 // changes it. The time is O(nodes * (classes + log(nodes))).
 func NewSequence(t *tree.Tree, currency Currency, gini bool) *Sequence {
-	leaf := risks(t, gini)
+	return NewSequences(t, []Currency{currency}, gini)[0]
+}
+
+// NewSequences prunes a tree in each of the currencies, as NewSequence does.
+func NewSequences(t *tree.Tree, currencies []Currency, gini bool) []*Sequence {
+	leaf, list := risks(t, gini), make([]*Sequence, len(currencies))
+	for i, currency := range currencies {
+		list[i] = newSequence(t, currency, leaf)
+	}
+	return list
+}
+
+// newSequence prunes a tree, given the risk of each node as a leaf.
+func newSequence(t *tree.Tree, currency Currency, leaf []float64) *Sequence {
 	alpha := alphas(t, currency, leaf)
 	starts := distinct(t, alpha)
 	s := &Sequence{
@@ -109,12 +122,23 @@ func (s *Sequence) Tree(step int) *tree.Tree {
 // Counts merges counts of rows by leaf of the un-pruned tree into counts by leaf of
 // a step's tree.
 func (s *Sequence) Counts(step int, counts *tree.LeafCounts) *tree.LeafCounts {
-	r := s.gather(counts)
+	return s.CountsOf(step, NewRows(s.tree, counts))
+}
+
+// CountsOf returns the counts of rows by leaf of a step's tree.
+func (s *Sequence) CountsOf(step int, r *Rows) *tree.LeafCounts {
 	kept, _ := s.kept(step)
+	classes := len(s.tree.Label.Classes)
 	merged := &tree.LeafCounts{Weights: make([][]int64, len(kept)), Rows: make([]int64, len(kept))}
+	weights := make([]int64, classes*s.Steps[step].Leaves)
 	for i, v := range kept {
-		if s.leafAt(v, step) {
-			merged.Weights[i], merged.Rows[i] = slices.Clone(r.classWeights(v)), r.rows[v]
+		if !s.leafAt(v, step) {
+			continue
+		}
+		merged.Weights[i], weights = weights[:classes:classes], weights[classes:]
+		merged.Rows[i] = r.rows[v]
+		for _, w := range r.of(v) {
+			merged.Weights[i][w.class] = w.weight
 		}
 	}
 	return merged

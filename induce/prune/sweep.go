@@ -1,8 +1,6 @@
 package prune
 
 import (
-	"fmt"
-
 	"github.com/espalier-ml/espalier/induce/metric"
 	"github.com/espalier-ml/espalier/induce/tree"
 )
@@ -18,111 +16,127 @@ type Score struct {
 	ExpectedTests      *float64 // mean number of the tests
 }
 
-// Sweep scores every step on rows counted by leaf of the un-pruned tree. The area
-// and the accuracy equal those of metric.Evaluate for the step's tree to the last
-// bit; the means may differ by rounding. It panics on counts of another tree.
-//
-// The time is O(nodes * classes * log(nodes)) for the whole sequence.
+// Sweep scores every step on rows counted by leaf of the un-pruned tree. See the
+// function Sweep.
 func (s *Sequence) Sweep(counts *tree.LeafCounts) []Score {
-	r := s.gather(counts)
-	scores := make([]Score, len(s.Steps))
+	return Sweep([]*Sequence{s}, NewRows(s.tree, counts))[0]
+}
+
+// Sweep scores every step of sequences of one tree, by sequence and step. The area and
+// the accuracy equal those of metric.Evaluate for the step's tree to the last bit; the
+// means may differ by rounding. It panics on rows of another tree.
+//
+// The time is O(nodes * classes * log(nodes)) for each sequence.
+func Sweep(sequences []*Sequence, r *Rows) [][]Score {
+	scores, paths := make([][]Score, len(sequences)), make([]moves, len(sequences))
+	for i, s := range sequences {
+		if s.tree != r.tree {
+			panic("prune: rows of another tree")
+		}
+		scores[i] = make([]Score, len(s.Steps))
+	}
 	if r.weight[0] == 0 {
 		return scores
 	}
-	moves := s.moves()
-	s.scoreAreas(scores, r, moves)
-	s.scoreLeaves(scores, r, moves)
-	for k, e := range s.expected(r.weight) {
-		score := &scores[k]
-		score.ExpectedCost, score.ExpectedBilledCost, score.ExpectedTests = new(e.cost), new(e.billed), new(e.tests)
+	loss := r.losses()
+	for i, s := range sequences {
+		paths[i] = s.moves()
+		r.scoreLeaves(scores[i], &paths[i], loss)
+		values := make([]expectation, len(s.Steps)) // one allocation for all steps
+		for k, e := range s.expected(r.weight) {
+			v, score := &values[k], &scores[i][k]
+			*v = e
+			score.ExpectedCost, score.ExpectedBilledCost, score.ExpectedTests = &v.cost, &v.billed, &v.tests
+		}
 	}
+	scoreAreas(sequences, paths, scores, r)
 	return scores
 }
 
-// reached holds the rows that reach each node.
-type reached struct {
-	classes int
-	classed []int64 // weight by node, then by class
-	weight  []int64 // by node
-	rows    []int64 // by node
+// moves lists by step the nodes that become leaves (in), and the leaves that cease to
+// be leaves (out), each with the node that is the leaf of its rows from then on (to).
+// Nodes are in order within a step, and each is at most once in each of the two lists.
+type moves struct {
+	in, out, to     []int32
+	inEnds, outEnds []int32 // by step: end of its part
 }
 
-// classWeights returns the weight, by class, of the rows that reach a node.
-func (r *reached) classWeights(node int) []int64 {
-	return r.classed[node*r.classes : (node+1)*r.classes : (node+1)*r.classes]
-}
-
-// gather adds up the counts of the leaves towards the root.
-func (s *Sequence) gather(counts *tree.LeafCounts) *reached {
-	nodes, classes := len(s.tree.Nodes), len(s.tree.Label.Classes)
-	if len(counts.Weights) != nodes || len(counts.Rows) != nodes {
-		panic(fmt.Sprintf("prune: counts of %d nodes for a tree of %d", len(counts.Weights), nodes))
-	}
-	r := &reached{
-		classes: classes, classed: make([]int64, nodes*classes), weight: make([]int64, nodes),
-		rows: make([]int64, nodes),
-	}
-	for v := nodes - 1; v >= 0; v-- {
-		if s.tree.Nodes[v].Leaf() {
-			r.rows[v] = counts.Rows[v]
-			copy(r.classWeights(v), counts.Weights[v])
+func (s *Sequence) moves() moves {
+	m := moves{inEnds: make([]int32, len(s.Steps)), outEnds: make([]int32, len(s.Steps))}
+	host := make([]int32, len(s.cut)) // by node: the nearest one from itself upwards that is ever a leaf
+	for v := range host {
+		host[v] = int32(v)
+		if !s.everLeaf(v) {
+			host[v] = host[s.parent[v]]
+			continue
 		}
-		for _, w := range r.classWeights(v) {
-			r.weight[v] += w
-		}
-		if v == 0 {
-			break
-		}
-		up := int(s.parent[v])
-		r.rows[up] += r.rows[v]
-		for c, w := range r.classWeights(v) {
-			r.classed[up*classes+c] += w
+		m.inEnds[s.cut[v]]++
+		if v > 0 {
+			m.outEnds[s.gone(v)]++
 		}
 	}
-	return r
-}
-
-// moves lists by step the nodes that become leaves (in), and the leaves that their
-// parent's cut removes (out).
-type moves struct{ in, out [][]int32 }
-
-// moves lists every node at most once in each of the two lists, in order.
-func (s *Sequence) moves() *moves {
-	m := &moves{in: make([][]int32, len(s.Steps)), out: make([][]int32, len(s.Steps)+1)}
-	for v := range s.tree.Nodes {
-		from, to := s.cut[v], s.gone(v)
-		if from < to {
-			m.in[from] = append(m.in[from], int32(v))
-			m.out[to] = append(m.out[to], int32(v))
+	m.in, m.out = make([]int32, begins(m.inEnds)), make([]int32, begins(m.outEnds))
+	m.to = make([]int32, len(m.out))
+	for v := range host {
+		if !s.everLeaf(v) {
+			continue
+		}
+		k := s.cut[v]
+		m.in[m.inEnds[k]] = int32(v)
+		m.inEnds[k]++
+		if v > 0 {
+			k = s.gone(v)
+			m.out[m.outEnds[k]], m.to[m.outEnds[k]] = int32(v), host[s.parent[v]]
+			m.outEnds[k]++
 		}
 	}
 	return m
 }
 
-// scoreLeaves sets the accuracies and log losses.
-func (s *Sequence) scoreLeaves(scores []Score, r *reached, m *moves) {
-	loss := make([]float64, len(s.tree.Nodes))
+// everLeaf reports whether a node is a leaf at some step.
+func (s *Sequence) everLeaf(node int) bool { return s.cut[node] < s.gone(node) }
+
+// begins replaces the lengths of parts by their beginnings, and returns the sum of all.
+func begins(lengths []int32) int32 {
+	all := int32(0)
+	for k, n := range lengths {
+		lengths[k] = all
+		all += n
+	}
+	return all
+}
+
+// losses returns by node the log loss of the rows that reach the node, with the node as
+// their leaf.
+func (r *Rows) losses() []float64 {
+	loss := make([]float64, len(r.weight))
 	for v := range loss {
-		for c, w := range r.classWeights(v) {
-			if w > 0 {
-				loss[v] += float64(float64(w) * metric.Surprise(s.tree.Nodes[v].Probabilities[c]))
-			}
+		for _, s := range r.of(v) {
+			loss[v] += float64(float64(s.weight) * metric.Surprise(r.tree.Nodes[v].Probabilities[s.class]))
 		}
 	}
+	return loss
+}
+
+// scoreLeaves sets the accuracies and log losses.
+func (r *Rows) scoreLeaves(scores []Score, m *moves, loss []float64) {
 	var hits int64
 	var losses compensated
 	total := float64(r.weight[0])
+	values := make([]struct{ accuracy, loss float64 }, len(scores))
+	in, out := int32(0), int32(0)
 	for k := range scores {
-		for _, v := range m.out[k] {
-			hits -= r.classWeights(int(v))[s.tree.Nodes[v].Class]
-			losses.add(-loss[v])
+		for ; out < m.outEnds[k]; out++ {
+			hits -= r.hits[m.out[out]]
+			losses.add(-loss[m.out[out]])
 		}
-		for _, v := range m.in[k] {
-			hits += r.classWeights(int(v))[s.tree.Nodes[v].Class]
-			losses.add(loss[v])
+		for ; in < m.inEnds[k]; in++ {
+			hits += r.hits[m.in[in]]
+			losses.add(loss[m.in[in]])
 		}
-		scores[k].Accuracy = new(float64(hits) / total)
-		scores[k].LogLoss = new(losses.sum() / total)
+		v := &values[k]
+		v.accuracy, v.loss = float64(hits)/total, losses.sum()/total
+		scores[k].Accuracy, scores[k].LogLoss = &v.accuracy, &v.loss
 	}
 }
 

@@ -111,14 +111,18 @@ func (g *Growth) fold(
 		counts[i] = count(trees[i], g.Objects, held)
 	}
 	f := Fold{rows: sum(counts[0].Rows)}
+	currencies := make([][]prune.Currency, len(trees)) // by candidate, in the order of the prunings
 	for i := range pool.Prunings {
+		p := &pool.Prunings[i]
+		currencies[p.Candidate] = append(currencies[p.Candidate], p.Sequence.Currency())
+	}
+	for i, t := range trees {
 		if ctx.Err() != nil {
 			return Fold{}
 		}
-		p := &pool.Prunings[i]
-		s := pool.Candidates[p.Candidate].Prune(trees[p.Candidate], p.Sequence.Currency())
-		f.sequences = append(f.sequences, s)
-		f.scores = append(f.scores, s.Sweep(counts[p.Candidate]))
+		sequences := pool.Candidates[i].Prune(t, currencies[i]...)
+		f.sequences = append(f.sequences, sequences...)
+		f.scores = append(f.scores, prune.Sweep(sequences, prune.NewRows(t, counts[i]))...)
 	}
 	return f
 }

@@ -214,7 +214,7 @@ func TestCounterparts(t *testing.T) {
 		sum, n := 0.0, 0
 		for fold, one := range crossvalidate.Counterparts(folds, p, q) {
 			grown, _ := d.byHand(held[fold], q.Tree)
-			own := p.Candidates[q.Tree].Prune(grown, q.Currency)
+			own := p.Candidates[q.Tree].Prune(grown, q.Currency)[0]
 			at := 0
 			switch {
 			case q.Step == len(steps)-1:

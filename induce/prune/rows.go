@@ -1,0 +1,144 @@
+package prune
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/espalier-ml/espalier/induce/tree"
+)
+
+// Rows are rows counted by leaf of a tree, added up towards the root. All sequences of
+// the tree may share them.
+type Rows struct {
+	tree   *tree.Tree
+	rows   []int64 // by node: number of rows that reach the node
+	weight []int64 // by node
+	hits   []int64 // by node: weight of the rows of the node's class
+
+	list []share // by node, then by class: the weights above 0
+	ends []int   // by node: end of its part of the list
+}
+
+// share is the weight of the rows of a class.
+type share struct {
+	class  int32
+	weight int64
+}
+
+// NewRows adds up counts of rows by leaf of a tree. It panics on counts of another tree.
+func NewRows(t *tree.Tree, counts *tree.LeafCounts) *Rows {
+	nodes := len(t.Nodes)
+	if len(counts.Weights) != nodes || len(counts.Rows) != nodes {
+		panic(fmt.Sprintf("prune: counts of %d nodes for a tree of %d", len(counts.Weights), nodes))
+	}
+	r := &Rows{
+		tree: t, rows: make([]int64, nodes), weight: make([]int64, nodes), hits: make([]int64, nodes),
+	}
+	lists := r.gather(counts)
+	all := 0
+	for _, list := range lists {
+		all += len(list)
+	}
+	r.list, r.ends = make([]share, 0, all), make([]int, nodes)
+	for v, list := range lists {
+		r.list = append(r.list, list...)
+		r.ends[v] = len(r.list)
+		n := &t.Nodes[v]
+		for _, s := range list {
+			r.weight[v] += s.weight
+			if int(s.class) == n.Class {
+				r.hits[v] = s.weight
+			}
+		}
+	}
+	return r
+}
+
+// gather returns by node the weights above 0, and sets the rows.
+func (r *Rows) gather(counts *tree.LeafCounts) [][]share {
+	lists, sums := make([][]share, len(r.rows)), newSums(len(r.tree.Label.Classes))
+	for v := len(lists) - 1; v >= 0; v-- {
+		n := &r.tree.Nodes[v]
+		if n.Leaf() {
+			r.rows[v] = counts.Rows[v]
+			for c, w := range counts.Weights[v] {
+				if w > 0 {
+					sums.add(share{int32(c), w})
+				}
+			}
+		}
+		for _, b := range n.Branches {
+			r.rows[v] += r.rows[b.Child]
+			for _, s := range lists[b.Child] {
+				sums.add(s)
+			}
+		}
+		lists[v] = sums.take()
+	}
+	return lists
+}
+
+// sums adds up weights by class.
+type sums struct {
+	weight []int64 // by class
+	seen   []int32 // classes with weight
+	spare  []share // memory for lists
+}
+
+func newSums(classes int) *sums { return &sums{weight: make([]int64, classes)} }
+
+func (s *sums) add(x share) {
+	if s.weight[x.class] == 0 {
+		s.seen = append(s.seen, x.class)
+	}
+	s.weight[x.class] += x.weight
+}
+
+// take returns the sums by class, and begins anew.
+func (s *sums) take() []share {
+	slices.Sort(s.seen)
+	if len(s.spare) < len(s.seen) {
+		s.spare = make([]share, max(1<<12, len(s.seen)))
+	}
+	list := s.spare[:len(s.seen):len(s.seen)]
+	s.spare = s.spare[len(s.seen):]
+	for i, c := range s.seen {
+		list[i] = share{c, s.weight[c]}
+		s.weight[c] = 0
+	}
+	s.seen = s.seen[:0]
+	return list
+}
+
+// of returns the weights above 0 of the rows that reach a node, by class.
+func (r *Rows) of(node int) []share {
+	if node == 0 {
+		return r.list[:r.ends[0]]
+	}
+	return r.list[r.ends[node-1]:r.ends[node]]
+}
+
+// nodeShare is the weight of a class's rows at a node.
+type nodeShare struct {
+	node   int32
+	weight int64
+}
+
+// byClass returns for each class the nodes that its rows reach, with their weights.
+func (r *Rows) byClass() [][]nodeShare {
+	classes := make([][]nodeShare, len(r.tree.Label.Classes))
+	counts := make([]int, len(classes))
+	for i := range r.list {
+		counts[r.list[i].class]++
+	}
+	all := make([]nodeShare, len(r.list))
+	for c, n := range counts {
+		classes[c], all = all[:0:n], all[n:]
+	}
+	for v := range r.ends {
+		for _, s := range r.of(v) {
+			classes[s.class] = append(classes[s.class], nodeShare{int32(v), s.weight})
+		}
+	}
+	return classes
+}
