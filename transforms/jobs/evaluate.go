@@ -7,7 +7,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
-	"github.com/espalier-ml/espalier/induce/levels"
+	"github.com/espalier-ml/espalier/induce/parallel"
 	"github.com/espalier-ml/espalier/induce/tree"
 )
 
@@ -28,18 +28,33 @@ type EvaluateConfig struct {
 func Evaluate(s beam.Scope, tasks beam.PCollection, c EvaluateConfig) {
 	s = s.Scope("transforms.Evaluate")
 	merged := beam.GroupByKey(s, beam.ParDo(s, &evaluateFn{EvaluateConfig: c}, tasks))
-	beam.ParDo0(s, &mergeCountsFn{c.Out, c.Run}, merged)
+	beam.ParDo0(s, &mergeCountsFn{Out: c.Out, Run: c.Run}, merged)
 }
 
 // evaluateFn counts the rows of the blocks of a bundle.
 type evaluateFn struct {
 	EvaluateConfig
 
-	trees   []*tree.Tree
-	routers []*tree.Router
-	pool    *pool
-	counts  [][]*tree.LeafCounts // by worker, then by key
+	trees  []*tree.Tree
+	forest *tree.Forest
+	layout dataset.Layout
+	pool   *pool
+	tables []evaluateTable // by worker and part
 }
+
+// evaluateTable is a worker's counts of a part. Objects wait until there are some: many
+// objects pass the trees together faster than few.
+type evaluateTable struct {
+	counts  *tree.ForestCounts // nil: the worker has no block of the part
+	waiting *dataset.Objects
+}
+
+// The objects that wait are fewer than waitingObjects,
+// and their codes are fewer than waitingBytes.
+const (
+	waitingObjects = 1 << 15
+	waitingBytes   = 8 << 20
+)
 
 // leavesKey returns the key of the counts of a tree and a part.
 func leavesKey(at int, part dataset.Part) int64 { return int64(at*int(dataset.Parts) + int(part)) }
@@ -49,21 +64,16 @@ func (f *evaluateFn) StartBundle(ctx context.Context, _ func(int64, []byte)) err
 	if err != nil {
 		return err
 	}
-	f.trees, f.routers = f.Decoded, nil
-	if f.trees == nil {
-		var err error
-		if f.trees, err = readTrees(ctx, f.Trees); err != nil {
-			return err
+	if f.forest == nil { // else an earlier bundle has made it
+		if f.trees = f.Decoded; f.trees == nil {
+			if f.trees, err = readTrees(ctx, f.Trees); err != nil {
+				return err
+			}
 		}
-	}
-	for _, t := range f.trees {
-		f.routers = append(f.routers, t.Router())
+		f.forest, f.layout = tree.NewForest(f.trees), (&GrowConfig{Widths: f.Widths}).layout()
 	}
 	f.pool = newPool(f.Workers, 0)
-	f.counts = make([][]*tree.LeafCounts, max(1, f.Workers))
-	for i := range f.counts {
-		f.counts[i] = make([]*tree.LeafCounts, leavesKey(len(f.trees), 0))
-	}
+	f.tables = make([]evaluateTable, max(1, f.Workers)*int(dataset.Parts))
 	return nil
 }
 
@@ -89,37 +99,41 @@ func (f *evaluateFn) ProcessElement(ctx context.Context, task []byte, _ func(int
 	return Carry(f.pool.do(ctx, func(worker int) error { return f.addBlock(ctx, task, worker) }))
 }
 
-// countsOf returns a worker's counts of a tree and a part.
-func (f *evaluateFn) countsOf(worker, at int, part dataset.Part) *tree.LeafCounts {
-	key := leavesKey(at, part)
-	c := f.counts[worker][key]
-	if c == nil {
-		c = f.trees[at].NewLeafCounts()
-		f.counts[worker][key] = c
-	}
-	return c
-}
-
 // addBlock counts the rows of a block for all trees.
 func (f *evaluateFn) addBlock(ctx context.Context, task []byte, worker int) error {
 	t, block, err := readBlock(ctx, task)
 	if err != nil {
 		return err
 	}
-	g := GrowConfig{Setting: levels.Setting{Classes: len(f.trees[0].Label.Classes)}, Widths: f.Widths, Weighted: f.Weights}
-	o, err := g.load(block)
+	n, err := dataset.BlockLen(block)
 	if err != nil {
 		return err
 	}
-	defer progressOf(ctx).Tasks.Add(1)
-	defer progressOf(ctx).Objects.Add(int64(o.Len()))
-	for at, router := range f.routers {
-		c := f.countsOf(worker, at, t.Part)
-		for i := range o.Len() {
-			c.Count(router.Leaf(o, i), o, i)
-		}
+	table := &f.tables[worker*int(dataset.Parts)+int(t.Part)]
+	if table.counts == nil {
+		table.counts = f.forest.NewCounts()
 	}
+	most := min(waitingObjects, waitingBytes/max(1, f.layout.Stride))
+	if table.waiting == nil {
+		table.waiting = dataset.NewObjects(f.layout, len(f.trees[0].Label.Classes), f.Weights, n+most)
+	}
+	if err := table.waiting.AppendFrom(block, f.layout); err != nil {
+		return err
+	}
+	if table.waiting.Len() >= most {
+		table.countWaiting()
+	}
+	progressOf(ctx).Tasks.Add(1)
+	progressOf(ctx).Objects.Add(int64(n))
 	return nil
+}
+
+// countWaiting counts the objects that wait.
+func (t *evaluateTable) countWaiting() {
+	if t.waiting != nil {
+		t.counts.Add(t.waiting)
+		t.waiting = nil
+	}
 }
 
 func (f *evaluateFn) FinishBundle(ctx context.Context, emit func(int64, []byte)) error {
@@ -127,16 +141,25 @@ func (f *evaluateFn) FinishBundle(ctx context.Context, emit func(int64, []byte))
 	if err != nil {
 		return err
 	}
-	if err := reportUntil(ctx, f.pool.wait); err != nil {
+	if err := reportUntil(ctx, f.wait); err != nil {
 		return Carry(err)
 	}
 	for key := range leavesKey(len(f.trees), 0) {
-		for _, counts := range f.counts {
-			if counts[key] != nil {
-				emit(key, counts[key].Encode())
+		for at := int(key) % int(dataset.Parts); at < len(f.tables); at += int(dataset.Parts) {
+			if counts := f.tables[at].counts; counts != nil {
+				emit(key, counts.Encode(int(key)/int(dataset.Parts)))
 			}
 		}
 	}
+	return nil
+}
+
+// wait waits until all blocks are read, and counts the rest of the objects.
+func (f *evaluateFn) wait() error {
+	if err := f.pool.wait(); err != nil {
+		return err
+	}
+	parallel.Each(len(f.tables), f.Workers, func(i int) { f.tables[i].countWaiting() })
 	return nil
 }
 

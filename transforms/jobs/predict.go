@@ -84,7 +84,7 @@ func PredictionColumns(t *tree.Tree, paths []string) []PredictionColumn {
 func Predict(s beam.Scope, tasks beam.PCollection, c PredictConfig) {
 	s = s.Scope("transforms.Predict")
 	results := beam.ParDo(s, &predictFn{PredictConfig: c}, tasks)
-	beam.ParDo0(s, &mergeCountsFn{c.Out, c.Run}, beam.GroupByKey(s, results))
+	beam.ParDo0(s, &mergeCountsFn{c.Out, c.Run, predictedNovelty}, beam.GroupByKey(s, results))
 }
 
 // The keys of the counts of Predict.

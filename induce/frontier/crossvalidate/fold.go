@@ -105,12 +105,12 @@ func (g *Growth) fold(
 		Stop:    func() bool { return ctx.Err() != nil },
 	}
 	trees := make([]*tree.Tree, len(params))
-	counts := make([]*tree.LeafCounts, len(params))
 	for i, root := range memory.GrowEach(objects, g.Columns, params, sum(objects.Weight), options) {
 		trees[i] = g.Model(root, i)
-		counts[i] = count(trees[i], g.Objects, held)
 	}
-	f := Fold{rows: sum(counts[0].Rows)}
+	counts := tree.NewForest(trees).NewCounts()
+	counts.AddSome(g.Objects, held)
+	f := Fold{rows: sum(counts.Tree(0).Rows)}
 	currencies := make([][]prune.Currency, len(trees)) // by candidate, in the order of the prunings
 	for i := range pool.Prunings {
 		p := &pool.Prunings[i]
@@ -122,16 +122,7 @@ func (g *Growth) fold(
 		}
 		sequences := pool.Candidates[i].Prune(t, currencies[i]...)
 		f.sequences = append(f.sequences, sequences...)
-		f.scores = append(f.scores, prune.Sweep(sequences, prune.NewRows(t, counts[i]))...)
+		f.scores = append(f.scores, prune.Sweep(sequences, prune.NewRows(t, counts.Tree(i)))...)
 	}
 	return f
-}
-
-// count counts some of the objects by the leaf that they reach.
-func count(t *tree.Tree, o *dataset.Objects, ids []int32) *tree.LeafCounts {
-	counts, router := t.NewLeafCounts(), t.Router()
-	for _, id := range ids {
-		counts.Count(router.Leaf(o, int(id)), o, int(id))
-	}
-	return counts
 }

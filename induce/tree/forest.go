@@ -1,0 +1,382 @@
+package tree
+
+import (
+	"slices"
+
+	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/split"
+)
+
+// Forest sends objects through several trees at once. Trees of a grid begin with the
+// same tests: such nodes are one node of the forest, and an object passes it once. A
+// forest is read-only, so goroutines may share it.
+type Forest struct {
+	trees  []*Tree
+	nodes  []forestNode
+	leaves int       // number of distinct leaves
+	leafOf [][]int32 // by tree and node: number of the distinct leaf
+}
+
+// forestNode stands for the nodes of all trees with the same path.
+type forestNode struct {
+	leaf  int32 // number of the leaf that it is in some trees; -1: in none
+	tests []forestTest
+}
+
+// forestTest is a test of some trees at a node. Outcome 1 of a test of two outcomes is
+// the codes from low to low+span: missing, the greatest code, is above all of them or
+// the only one.
+type forestTest struct {
+	feature   int32
+	low, span uint32
+	children  [2]int32 // by outcome
+	fan       *fan     // for multiway tests
+}
+
+// forestMember is a node of a tree.
+type forestMember struct{ tree, node int32 }
+
+// NewForest returns the forest of trees with the same features and classes.
+func NewForest(trees []*Tree) *Forest {
+	f := &Forest{trees: trees, leafOf: make([][]int32, len(trees))}
+	roots := make([]forestMember, len(trees))
+	for i, t := range trees {
+		f.leafOf[i] = make([]int32, len(t.Nodes))
+		roots[i].tree = int32(i)
+	}
+	queue := [][]forestMember{roots}
+	for at := 0; at < len(queue); at++ {
+		members := queue[at]
+		queue[at] = nil
+		f.nodes = append(f.nodes, forestNode{leaf: -1})
+		for len(members) > 0 {
+			first := f.node(members[0])
+			alike, others := members[:0:0], members[:0]
+			for _, m := range members {
+				if alikeNodes(first, f.node(m)) {
+					alike = append(alike, m)
+				} else {
+					others = append(others, m)
+				}
+			}
+			members = others
+			if first.Leaf() {
+				f.nodes[at].leaf = int32(f.leaves)
+				for _, m := range alike {
+					f.leafOf[m.tree][m.node] = int32(f.leaves)
+				}
+				f.leaves++
+				continue
+			}
+			f.nodes[at].tests = append(f.nodes[at].tests, f.test(first, len(queue)))
+			for i := range first.Branches {
+				child := make([]forestMember, len(alike))
+				for k, m := range alike {
+					child[k] = forestMember{m.tree, int32(f.node(m).Branches[i].Child)}
+				}
+				queue = append(queue, child)
+			}
+		}
+	}
+	return f
+}
+
+func (f *Forest) node(m forestMember) *Node { return &f.trees[m.tree].Nodes[m.node] }
+
+// alikeNodes reports whether two nodes are leaves, or have the same test and deal the
+// codes to the same branches.
+func alikeNodes(a, b *Node) bool {
+	if a.Leaf() || b.Leaf() {
+		return a.Leaf() && b.Leaf()
+	}
+	return a.Test.Test == b.Test.Test && slices.EqualFunc(a.Branches, b.Branches, func(x, y Branch) bool {
+		return x.Outcome == y.Outcome && x.Missing == y.Missing && x.Other == y.Other
+	})
+}
+
+// test returns the test of a node, whose children follow each other from the given
+// node of the forest on.
+func (f *Forest) test(n *Node, child int) forestTest {
+	t := forestTest{feature: int32(n.Test.Feature), low: uint32(n.Test.Code), span: uint32(n.Test.Span)}
+	feature := &f.trees[0].Features[n.Test.Feature]
+	switch n.Test.Kind {
+	case split.Multiway:
+		branches, targets := slices.Clone(n.Branches), make([]int32, len(n.Branches))
+		for i := range branches {
+			branches[i].Child, targets[i] = i, int32(child+i)
+		}
+		fan := newFan(branches, feature, targets)
+		t.fan = &fan
+		return t
+	case split.Threshold:
+		t.span = uint32(feature.MissingCode() - 1 - n.Test.Code)
+	}
+	for i, b := range n.Branches {
+		t.children[b.Outcome] = int32(child + i)
+	}
+	return t
+}
+
+// child returns the child for a code.
+func (t *forestTest) child(code int) int32 {
+	if t.fan != nil {
+		return t.fan.child(int32(code))
+	}
+	if uint32(code)-t.low <= t.span {
+		return t.children[1]
+	}
+	return t.children[0]
+}
+
+// ForestCounts counts objects by leaf and class, for all trees of a forest. It belongs
+// to one goroutine.
+type ForestCounts struct {
+	forest *Forest
+	leaves []leafCount // by number of the distinct leaf
+	spare  []share     // memory for shares
+
+	objects *dataset.Objects
+	lists   []int32 // numbers of objects: a stack of lists
+	yes     []int32 // the objects of outcome 1 of a list
+	byChild []int64 // objects of a list at a multiway test, with the child in the high bits
+}
+
+// leafCount is the count of a leaf. Few classes are listed, many are not.
+type leafCount struct {
+	rows   int64
+	shares []share
+	dense  []int64 // by class; nil: shares has the weights
+}
+
+// share is the weight of the rows of a class.
+type share struct {
+	class  int32
+	weight int64
+}
+
+// listedClasses is the greatest number of classes that a leaf lists.
+const listedClasses = 24
+
+// NewCounts returns zero counts.
+func (f *Forest) NewCounts() *ForestCounts {
+	return &ForestCounts{forest: f, leaves: make([]leafCount, f.leaves)}
+}
+
+// forestObjects is the number of objects that pass the trees together. Their codes of a
+// feature and the lists of them stay in the cache.
+const forestObjects = 1 << 15
+
+// Add counts all objects.
+func (c *ForestCounts) Add(o *dataset.Objects) {
+	for from := 0; from < o.Len(); from += forestObjects {
+		c.lists = c.lists[:0]
+		for i := from; i < min(o.Len(), from+forestObjects); i++ {
+			c.lists = append(c.lists, int32(i))
+		}
+		c.add(o)
+	}
+}
+
+// AddSome counts the objects with the given numbers.
+func (c *ForestCounts) AddSome(o *dataset.Objects, ids []int32) {
+	for part := range slices.Chunk(ids, forestObjects) {
+		c.lists = append(c.lists[:0], part...)
+		c.add(o)
+	}
+}
+
+// add counts the objects in lists.
+func (c *ForestCounts) add(o *dataset.Objects) {
+	c.objects = o
+	c.yes = slices.Grow(c.yes[:0], len(c.lists))[:len(c.lists)]
+	c.route(0, 0, len(c.lists))
+	c.objects = nil
+}
+
+// route counts the objects of lists[from:to], which have reached a node. It may change
+// their order.
+func (c *ForestCounts) route(at int32, from, to int) {
+	const few = 4 // objects that pass alone
+	n := &c.forest.nodes[at]
+	if to-from <= few {
+		for _, id := range c.lists[from:to] {
+			c.walk(at, id)
+		}
+		return
+	}
+	if n.leaf >= 0 {
+		leaf := &c.leaves[n.leaf]
+		for _, id := range c.lists[from:to] {
+			c.count(leaf, id)
+		}
+	}
+	for i := range n.tests {
+		if i == len(n.tests)-1 {
+			c.deal(&n.tests[i], from, to)
+			return
+		}
+		end := len(c.lists)
+		c.lists = append(c.lists, c.lists[from:to]...)
+		c.deal(&n.tests[i], end, len(c.lists))
+		c.lists = c.lists[:end]
+	}
+}
+
+// deal sends the objects of lists[from:to] to the children of a test.
+func (c *ForestCounts) deal(t *forestTest, from, to int) {
+	codes, list := &c.objects.Codes[t.feature], c.lists[from:to]
+	if t.fan != nil {
+		c.dealFan(t, codes, from, to)
+		return
+	}
+	var no int
+	if codes.U8 != nil {
+		no = divide(codes.U8, list, c.yes, t)
+	} else {
+		no = divide(codes.U16, list, c.yes, t)
+	}
+	if no > 0 {
+		c.route(t.children[0], from, from+no)
+	}
+	if from+no < to {
+		c.route(t.children[1], from+no, to)
+	}
+}
+
+// divide puts the objects of outcome 0 before those of outcome 1, and returns their
+// number. There is no branch for an outcome, as no processor could predict it.
+func divide[T uint8 | uint16](codes []T, list, scratch []int32, t *forestTest) int {
+	no, yes, low, end := 0, 0, t.low, uint64(t.span)+1
+	for _, id := range list {
+		one := int((uint64(uint32(codes[id])-low) - end) >> 63)
+		list[no], scratch[yes] = id, id
+		no, yes = no+1-one, yes+one
+	}
+	copy(list[no:], scratch[:yes])
+	return no
+}
+
+// dealFan is deal for a multiway test.
+func (c *ForestCounts) dealFan(t *forestTest, codes *dataset.Codes, from, to int) {
+	list := c.lists[from:to]
+	c.byChild = c.byChild[:0]
+	for _, id := range list {
+		c.byChild = append(c.byChild, int64(t.fan.child(int32(codes.At(int(id)))))<<32|int64(id))
+	}
+	slices.Sort(c.byChild)
+	var runs []struct {
+		child int32
+		end   int
+	}
+	for i, x := range c.byChild {
+		list[i] = int32(x)
+		if child := int32(x >> 32); len(runs) == 0 || runs[len(runs)-1].child != child {
+			runs = append(runs, struct {
+				child int32
+				end   int
+			}{child, from + i})
+		}
+		runs[len(runs)-1].end++
+	}
+	for _, r := range runs {
+		c.route(r.child, from, r.end)
+		from = r.end
+	}
+}
+
+// walk counts an object that has reached a node.
+func (c *ForestCounts) walk(at, id int32) {
+	for {
+		n := &c.forest.nodes[at]
+		if n.leaf >= 0 {
+			c.count(&c.leaves[n.leaf], id)
+		}
+		if len(n.tests) == 0 {
+			return
+		}
+		last := len(n.tests) - 1
+		for i := range n.tests[:last] {
+			c.walk(c.next(&n.tests[i], id), id)
+		}
+		at = c.next(&n.tests[last], id)
+	}
+}
+
+// next returns the child of an object at a test.
+func (c *ForestCounts) next(t *forestTest, id int32) int32 {
+	return t.child(c.objects.Codes[t.feature].At(int(id)))
+}
+
+// count adds an object to a leaf.
+func (c *ForestCounts) count(leaf *leafCount, id int32) {
+	leaf.rows += c.objects.RowsOf(int(id))
+	for _, cw := range c.objects.Raw(int(id)) {
+		if leaf.dense != nil {
+			leaf.dense[cw.Class] += cw.Weight
+		} else {
+			c.addShare(leaf, share{int32(cw.Class), cw.Weight})
+		}
+	}
+}
+
+// addShare adds a weight to a leaf that lists its classes.
+func (c *ForestCounts) addShare(leaf *leafCount, s share) {
+	for i := range leaf.shares {
+		if leaf.shares[i].class == s.class {
+			leaf.shares[i].weight += s.weight
+			return
+		}
+	}
+	if len(leaf.shares) < listedClasses {
+		if leaf.shares == nil { // most leaves have few classes
+			const usual, many = 3, 1 << 10
+			if len(c.spare) < usual {
+				c.spare = make([]share, usual*many)
+			}
+			leaf.shares, c.spare = c.spare[:0:usual], c.spare[usual:]
+		}
+		leaf.shares = append(leaf.shares, s)
+		return
+	}
+	leaf.dense = make([]int64, len(c.forest.trees[0].Label.Classes))
+	for _, s := range leaf.shares {
+		leaf.dense[s.class] = s.weight
+	}
+	leaf.shares = nil
+	leaf.dense[s.class] += s.weight
+}
+
+// Tree returns the counts of a tree.
+func (c *ForestCounts) Tree(at int) *LeafCounts {
+	t := c.forest.trees[at]
+	counts := t.NewLeafCounts()
+	for v := range t.Nodes {
+		if !t.Nodes[v].Leaf() {
+			continue
+		}
+		leaf := &c.leaves[c.forest.leafOf[at][v]]
+		counts.Rows[v] = leaf.rows
+		copy(counts.Weights[v], leaf.dense)
+		for _, s := range leaf.shares {
+			counts.Weights[v][s.class] = s.weight
+		}
+	}
+	return counts
+}
+
+// Encode returns the counts of a tree as LeafCounts.Encode does.
+func (c *ForestCounts) Encode(at int) []byte {
+	var b []byte
+	for v := range c.forest.trees[at].Nodes {
+		if c.forest.trees[at].Nodes[v].Leaf() {
+			leaf := &c.leaves[c.forest.leafOf[at][v]]
+			shares := leaf.shares
+			if leaf.dense != nil {
+				shares = listed(leaf.dense)
+			}
+			slices.SortFunc(shares, func(a, b share) int { return int(a.class - b.class) })
+			b = appendLeaf(b, leaf.rows, shares)
+		}
+	}
+	return b
+}
