@@ -53,9 +53,9 @@ func Sweep(sequences []*Sequence, r *Rows) [][]Score {
 	return scores
 }
 
-// moves lists by step the nodes that become leaves (in), and the leaves that cease to
-// be leaves (out), each with the node that is the leaf of its rows from then on (to).
-// Nodes are in order within a step, and each is at most once in each of the two lists.
+// moves lists by step the nodes that become leaves (in) and the nodes that cease to be
+// leaves (out). From then on the rows of the latter have another leaf (to). Nodes are
+// in order within a step. Each node is at most once in each of the two lists.
 type moves struct {
 	in, out, to     []int32
 	inEnds, outEnds []int32 // by step: end of its part

@@ -44,41 +44,46 @@ func NewForest(trees []*Tree) *Forest {
 		f.leafOf[i] = make([]int32, len(t.Nodes))
 		roots[i].tree = int32(i)
 	}
-	queue := [][]forestMember{roots}
-	for at := 0; at < len(queue); at++ {
-		members := queue[at]
-		queue[at] = nil
+	for queue := [][]forestMember{roots}; len(queue) > len(f.nodes); {
+		at := len(f.nodes)
 		f.nodes = append(f.nodes, forestNode{leaf: -1})
-		for len(members) > 0 {
-			first := f.node(members[0])
-			alike, others := members[:0:0], members[:0]
-			for _, m := range members {
-				if alikeNodes(first, f.node(m)) {
-					alike = append(alike, m)
-				} else {
-					others = append(others, m)
-				}
-			}
-			members = others
-			if first.Leaf() {
-				f.nodes[at].leaf = int32(f.leaves)
-				for _, m := range alike {
-					f.leafOf[m.tree][m.node] = int32(f.leaves)
-				}
-				f.leaves++
-				continue
-			}
-			f.nodes[at].tests = append(f.nodes[at].tests, f.test(first, len(queue)))
-			for i := range first.Branches {
-				child := make([]forestMember, len(alike))
-				for k, m := range alike {
-					child[k] = forestMember{m.tree, int32(f.node(m).Branches[i].Child)}
-				}
-				queue = append(queue, child)
-			}
-		}
+		queue = f.expand(&f.nodes[at], queue[at], queue)
 	}
 	return f
+}
+
+// expand fills in a node for its members. It appends the members of each child to the
+// queue, in which the child's place is its number.
+func (f *Forest) expand(n *forestNode, members []forestMember, queue [][]forestMember) [][]forestMember {
+	for len(members) > 0 {
+		first := f.node(members[0])
+		alike, others := members[:0:0], members[:0]
+		for _, m := range members {
+			if alikeNodes(first, f.node(m)) {
+				alike = append(alike, m)
+			} else {
+				others = append(others, m)
+			}
+		}
+		members = others
+		if first.Leaf() {
+			n.leaf = int32(f.leaves)
+			f.leaves++
+			for _, m := range alike {
+				f.leafOf[m.tree][m.node] = n.leaf
+			}
+			continue
+		}
+		n.tests = append(n.tests, f.test(first, len(queue)))
+		for i := range first.Branches {
+			child := make([]forestMember, len(alike))
+			for k, m := range alike {
+				child[k] = forestMember{m.tree, int32(f.node(m).Branches[i].Child)}
+			}
+			queue = append(queue, child)
+		}
+	}
+	return queue
 }
 
 func (f *Forest) node(m forestMember) *Node { return &f.trees[m.tree].Nodes[m.node] }
@@ -99,8 +104,7 @@ func alikeNodes(a, b *Node) bool {
 func (f *Forest) test(n *Node, child int) forestTest {
 	t := forestTest{feature: int32(n.Test.Feature), low: uint32(n.Test.Code), span: uint32(n.Test.Span)}
 	feature := &f.trees[0].Features[n.Test.Feature]
-	switch n.Test.Kind {
-	case split.Multiway:
+	if n.Test.Kind == split.Multiway {
 		branches, targets := slices.Clone(n.Branches), make([]int32, len(n.Branches))
 		for i := range branches {
 			branches[i].Child, targets[i] = i, int32(child+i)
@@ -108,7 +112,8 @@ func (f *Forest) test(n *Node, child int) forestTest {
 		fan := newFan(branches, feature, targets)
 		t.fan = &fan
 		return t
-	case split.Threshold:
+	}
+	if n.Test.Kind == split.Threshold {
 		t.span = uint32(feature.MissingCode() - 1 - n.Test.Code)
 	}
 	for i, b := range n.Branches {
