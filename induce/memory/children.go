@@ -13,6 +13,7 @@ type choice struct {
 	outcomes []int32
 	cells    [][]int64 // of each outcome, over all classes
 	members  []member
+	first    *seeker // of the members
 }
 
 // choices groups the trees of a node by the tests that they have chosen, and
@@ -26,41 +27,48 @@ func (g *grower) choices(o *openNode, s *search, w *workspace) []choice {
 			s.leaves = append(s.leaves, m.node)
 			continue
 		}
-		cells := g.split(o, s, m, w)
-		at := slices.IndexFunc(choices, func(c choice) bool { return c.test == m.best.Test })
+		best := m.best
+		m.node.Test = &best
+		at := slices.IndexFunc(choices, func(c choice) bool { return c.test == best.Test })
 		if at < 0 {
 			at = len(choices)
-			choices = append(choices, choice{test: m.best.Test, outcomes: m.node.Outcomes, cells: cells})
+			choices = append(choices, choice{test: best.Test, first: m})
 		}
-		choices[at].members = append(choices[at].members, m.member)
+		c := &choices[at]
+		c.members = append(c.members, m.member)
+		if m != c.first && m.team == c.first.team {
+			scanner := w.scanners[c.first.tree]
+			m.node.Parts, m.node.Outcomes = scanner.PartsBy(g.criteria[m.tree], &best), c.outcomes
+			continue
+		}
+		c.outcomes, c.cells = g.split(o, s, m, w)
 	}
 	w.unload()
 	slices.SortStableFunc(choices, func(a, b choice) int { return len(a.members) - len(b.members) })
 	return choices
 }
 
-// split records a tree's test in its node and returns the cells of each
-// outcome, over all classes.
-func (g *grower) split(o *openNode, s *search, m *seeker, w *workspace) [][]int64 {
+// split records a tree's test in its node and returns the codes and the cells of each
+// outcome, the cells over all classes.
+func (g *grower) split(o *openNode, s *search, m *seeker, w *workspace) (outcomes []int32, all [][]int64) {
 	f := m.best.Feature
 	w.scanners[m.tree].Node(m.totals, m.sum)
 	w.load(o, s, f, g.columns[f].Codes)
 	scanner := g.loadScanner(o, m, f, w)
-	m.node.Test = &m.best
-	var cells [][]int64
-	m.node.Parts, cells, m.node.Outcomes = scanner.Parts(&m.best)
+	parts, cells, outcomes := scanner.Parts(&m.best)
+	m.node.Parts, m.node.Outcomes = parts, outcomes
 	g.clearHeavy(o, m, f, w)
 	if s.used == nil {
-		return cells
+		return outcomes, cells
 	}
-	all := make([][]int64, len(cells))
+	all = make([][]int64, len(cells))
 	for i := range cells {
 		all[i] = make([]int64, 2*len(o.n))
 		for number, k := range s.used {
 			all[i][2*k], all[i][2*k+1] = cells[i][2*number], cells[i][2*number+1]
 		}
 	}
-	return all
+	return outcomes, all
 }
 
 // children splits the node by a choice and returns the child nodes, smallest first. The

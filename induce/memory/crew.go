@@ -15,9 +15,9 @@ type crew struct {
 
 	mu    sync.Mutex
 	wake  *sync.Cond
-	nodes []*openNode // handed over
-	loops []*loop     // that other workers may join
-	busy  int         // workers that grow a subtree
+	nodes []*openNode // nodes that were handed over
+	loops []*loop     // other workers may join these
+	busy  int         // number of workers at a subtree
 }
 
 func newCrew(workers int) *crew {

@@ -34,8 +34,8 @@
 //   - block: the numbers of the objects of siblings, side by side.
 //   - member: the node of one tree at an open node.
 //   - seeker: a member that is no leaf yet, and seeks its best test.
-//   - team: seekers that scan together, as the scanner of the first looks at the tests of
-//     all, and measures their outcomes as they do (split.Criterion.Leads).
+//   - team: seekers that scan together, as they measure the outcomes of tests alike (see
+//     split.Team).
 //   - choice: the members that have chosen the same test.
 //   - gather: to copy the codes of a node's objects side by side.
 package memory

@@ -76,6 +76,8 @@ type traits struct {
 	pure     bool  // each object has rows of one class
 	heaviest int64 // weight of the heaviest object
 
+	unpriced bool // some column has no least price to divide scores by, see split.Columns
+
 	narrow      int   // number of features with codes of one byte
 	objectBytes int64 // bytes to gather an object
 }
@@ -114,6 +116,9 @@ func newGrower(
 	}
 	if g.packed {
 		g.layout = induce.NewPackedLayout(columns, o.Classes)
+	}
+	for f := range columns {
+		g.unpriced = g.unpriced || !(columns[f].Floor > 0)
 	}
 	for _, p := range ps {
 		g.criteria = append(g.criteria, p.Criterion(total))

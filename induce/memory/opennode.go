@@ -108,7 +108,8 @@ const (
 func (g *grower) gather(o *openNode, w *workspace) {
 	from, n := o.extent, o.objects
 	bytes := int64(n) * g.objectBytes
-	if o.order == nil || sparse*n > len(from.class) || len(from.class)*len(g.columns) <= cached || g.held.Load()+bytes > g.budget {
+	dense := o.order == nil || sparse*n > len(from.class)
+	if dense || len(from.class)*len(g.columns) <= cached || g.held.Load()+bytes > g.budget {
 		return
 	}
 	e := &extent{counters: make([]induce.ColumnCounter, len(g.columns)), ids: w.numbers.get(n)}

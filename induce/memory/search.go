@@ -1,6 +1,9 @@
 package memory
 
 import (
+	"math"
+	"slices"
+
 	"github.com/espalier-ml/espalier/induce"
 	"github.com/espalier-ml/espalier/induce/split"
 )
@@ -14,13 +17,21 @@ type search struct {
 	fresh   bool           // the kept histogram is not counted yet
 	leaves  []*induce.Node // of trees that stop at the node
 	seekers []seeker
-	teams   [][]int // of seekers that scan each test together, the leader first
+	teams   []team
+}
+
+// team is seekers that scan each test together, see split.Team.
+type team struct {
+	alone    bool // one seeker that no team takes
+	seekers  []int
+	criteria []*split.Criterion
 }
 
 // seeker is a tree that seeks its best test of the node.
 type seeker struct {
 	member
 
+	team   int // number among the teams
 	totals *split.Totals
 	heavy  []heavyObject
 	sum    split.Heavy     // of all heavy objects
@@ -39,11 +50,12 @@ func (g *grower) newSearch(o *openNode, w *workspace) *search {
 	s := &search{layout: &g.layout}
 	stop := g.opts.Stop != nil && g.opts.Stop()
 	rows := int64(-1)
+	var all [2]*split.Totals
 	for _, m := range o.members {
 		if g.params[m.tree].MinRows > 0 && rows < 0 {
 			rows = g.rows(o)
 		}
-		totals := g.totals(o, m, o.n, o.m)
+		totals := g.totals(o, m, o.n, o.m, &all)
 		m.node.Objects, m.node.Weight, m.node.Class = totals.Objects, totals.Weight, o.m
 		if leaf := g.isLeaf(o, m, totals, rows); leaf || stop {
 			m.node.Stopped = !leaf
@@ -73,9 +85,17 @@ func (g *grower) newSearch(o *openNode, w *workspace) *search {
 }
 
 // totals returns the node's sums as the criterion of a tree needs them, from the
-// number and weight of the objects by class.
-func (g *grower) totals(o *openNode, m member, objects, weight []int64) *split.Totals {
-	return g.constraints.Bound(g.criteria[m.tree].NewTotals(objects, weight), o.Path, g.columns)
+// number and weight of the objects by class. made has the sums for criteria without the
+// Gini index and with it, once they are made.
+func (g *grower) totals(o *openNode, m member, objects, weight []int64, made *[2]*split.Totals) *split.Totals {
+	kind := 0
+	if g.params[m.tree].Algorithm.Gini() {
+		kind = 1
+	}
+	if made[kind] == nil {
+		made[kind] = g.constraints.Bound(g.criteria[m.tree].NewTotals(objects, weight), o.Path, g.columns)
+	}
+	return made[kind]
 }
 
 // isLeaf reports whether the node, of so many rows, is a leaf of a tree, whatever tests
@@ -168,9 +188,32 @@ func (g *grower) compact(o *openNode, s *search, w *workspace) {
 	if len(s.used) == g.classes {
 		return
 	}
+	var made [2]*split.Totals
 	for i := range s.seekers {
 		m := &s.seekers[i]
-		m.totals = g.totals(o, m.member, s.objects.N, s.objects.M)
+		m.totals = g.totals(o, m.member, s.objects.N, s.objects.M, &made)
+	}
+}
+
+// makeTeams groups the seekers that can scan together. Seekers with heavy objects or
+// bounds have sums of their own, and scan alone.
+func (g *grower) makeTeams(s *search) {
+	for i := range s.seekers {
+		m := &s.seekers[i]
+		c := g.criteria[m.tree]
+		if len(m.heavy) > 0 || m.totals.Bounds != nil || !c.Joins(c) || g.unpriced {
+			m.team = len(s.teams)
+			s.teams = append(s.teams, team{alone: true, seekers: []int{i}})
+			continue
+		}
+		at := slices.IndexFunc(s.teams, func(t team) bool { return !t.alone && t.criteria[0].Joins(c) })
+		if at < 0 {
+			at = len(s.teams)
+			s.teams = append(s.teams, team{})
+		}
+		t := &s.teams[at]
+		m.team = at
+		t.seekers, t.criteria = append(t.seekers, i), append(t.criteria, c)
 	}
 }
 
@@ -182,67 +225,72 @@ func (g *grower) findTests(o *openNode, s *search, w *workspace) {
 	g.makeTeams(s)
 	scores := w.scores
 	g.shareIfLarge(o, w, func(w *workspace, next func() int) {
-		for i := range s.seekers {
-			m := &s.seekers[i]
-			w.scanners[m.tree].Node(m.totals, m.sum)
-		}
+		g.begin(s, w)
 		for f := next(); f >= 0; f = next() {
 			w.load(o, s, f, g.columns[f].Codes)
-			for _, team := range s.teams {
-				g.scan(o, s, team, f, w, scores)
+			for i := range s.teams {
+				g.scan(o, s, i, f, w, scores)
 			}
 		}
 		w.unload()
 	})
 	s.fresh = false
-	for i := range s.seekers {
-		g.constraints.Restrict(o.Depth, 0, scores[s.seekers[i].tree])
-		g.choose(o, s, &s.seekers[i], w)
+	for i := range s.teams {
+		t := &s.teams[i]
+		for _, seeker := range t.seekers {
+			g.constraints.Restrict(o.Depth, 0, scores[s.seekers[seeker].tree].high)
+		}
+		if t.alone {
+			g.choose(o, s, &s.seekers[t.seekers[0]], w)
+		} else {
+			g.chooseEach(o, s, i, w)
+		}
+	}
+}
+
+// begin starts a node in a worker's scanners.
+func (g *grower) begin(s *search, w *workspace) {
+	for i := range s.teams {
+		t, first := &s.teams[i], &s.seekers[s.teams[i].seekers[0]]
+		if t.alone {
+			w.scanners[first.tree].Node(first.totals, first.sum)
+		} else {
+			w.team(i).Node(first.totals, t.criteria)
+		}
 	}
 }
 
 // scan scores a feature's tests for the trees of a team.
-func (g *grower) scan(o *openNode, s *search, team []int, f int, w *workspace, scores [][]float64) {
-	first := &s.seekers[team[0]]
-	w.others = w.others[:0]
-	for _, i := range team[1:] {
-		w.others = append(w.others, w.scanners[s.seekers[i].tree])
+func (g *grower) scan(o *openNode, s *search, at, f int, w *workspace, scores []scores) {
+	t := &s.teams[at]
+	if t.alone {
+		m := &s.seekers[t.seekers[0]]
+		score := g.loadScanner(o, m, f, w).Scan()
+		scores[m.tree].low[f], scores[m.tree].high[f] = score, score
+		g.clearHeavy(o, m, f, w)
+		return
 	}
-	scores[first.tree][f] = g.loadScanner(o, first, f, w).ScanWith(w.others)
-	g.clearHeavy(o, first, f, w)
-	for i, scanner := range w.others {
-		scores[s.seekers[team[1+i]].tree][f] = scanner.Best()
-	}
-}
-
-// makeTeams groups the seekers that can scan together. Seekers with heavy objects or
-// bounds have sums of their own, and scan alone.
-func (g *grower) makeTeams(s *search) {
-	alone := func(m *seeker) bool { return len(m.heavy) > 0 || m.totals.Bounds != nil }
-seekers:
-	for i := range s.seekers {
-		m := &s.seekers[i]
-		for p, team := range s.teams {
-			first := &s.seekers[team[0]]
-			switch {
-			case alone(m) || alone(first):
-			case g.criteria[first.tree].Leads(g.criteria[m.tree]):
-				s.teams[p] = append(team, i)
-				continue seekers
-			case g.criteria[m.tree].Leads(g.criteria[first.tree]):
-				s.teams[p] = append([]int{i}, team...)
-				continue seekers
-			}
-		}
-		s.teams = append(s.teams, []int{i})
+	w.best = fit(w.best, len(t.seekers))
+	g.loadTeam(o, at, f, w).Scan(w.best)
+	for i, seeker := range t.seekers {
+		tree := s.seekers[seeker].tree
+		scores[tree].low[f], scores[tree].high[f] = w.best[i].Low, w.best[i].High
 	}
 }
 
-// choose finds the best of a tree's tests from the scores of the features.
+// loadTeam gives the loaded cells of a feature to a worker's team.
+func (g *grower) loadTeam(o *openNode, at, f int, w *workspace) *split.Team {
+	t := w.team(at)
+	t.Load(f, o.Path.Column(f, g.columns, &w.column), split.Histogram{Cells: w.pairs}, w.present)
+	return t
+}
+
+// choose finds the best of the tests of a tree that scans alone, from the scores of the
+// features.
 func (g *grower) choose(o *openNode, s *search, m *seeker, w *workspace) {
 	scanner, scored := w.scanners[m.tree], -1
 	scanner.Node(m.totals, m.sum)
-	m.best = scanner.Choose(w.scores[m.tree], func(f int) {
+	m.best = scanner.Choose(w.scores[m.tree].high, func(f int) {
 		if scored >= 0 {
 			g.clearHeavy(o, m, scored, w)
 		}
@@ -252,6 +300,47 @@ func (g *grower) choose(o *openNode, s *search, m *seeker, w *workspace) {
 	})
 	if scored >= 0 {
 		g.clearHeavy(o, m, scored, w)
+	}
+}
+
+// chooseEach finds the best tests for the trees of a team, from the estimates of the
+// features' best scores. Only features that may have the best test are scanned again.
+func (g *grower) chooseEach(o *openNode, s *search, at int, w *workspace) {
+	t := &s.teams[at]
+	w.cuts, w.least = fit(w.cuts, len(t.seekers)), fit(w.least, len(t.seekers))
+	for len(w.found) < len(t.seekers) {
+		w.found = append(w.found, nil)
+	}
+	found := w.found[:len(t.seekers)]
+	for i, seeker := range t.seekers {
+		scores, best := &w.scores[s.seekers[seeker].tree], math.Inf(-1)
+		for f, low := range scores.low {
+			if low > best && !math.IsInf(scores.high[f], -1) {
+				best = low
+			}
+		}
+		found[i], w.least[i] = found[i][:0], math.Inf(1)
+		if !math.IsInf(best, -1) {
+			w.least[i] = split.Cut(best)
+		}
+	}
+	for f := range g.columns {
+		wanted := false
+		for i, seeker := range t.seekers {
+			w.cuts[i] = math.Inf(1)
+			if w.scores[s.seekers[seeker].tree].high[f] >= w.least[i] {
+				w.cuts[i], wanted = w.least[i], true
+			}
+		}
+		if wanted {
+			w.load(o, s, f, g.columns[f].Codes)
+			g.loadTeam(o, at, f, w).Collect(w.cuts, found)
+		}
+	}
+	for i, seeker := range t.seekers {
+		if len(found[i]) > 0 {
+			s.seekers[seeker].best = split.Best(found[i])
+		}
 	}
 }
 

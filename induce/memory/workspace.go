@@ -17,9 +17,13 @@ type workspace struct {
 	words      pool[uint16]
 	bytes      pool[uint8]
 
-	// of scan
-	others []*split.Scanner
-	scores [][]float64  // best score by tree and feature
+	// of scan and choose
+	teams  []*split.Team
+	scores []scores         // by tree
+	best   []split.Estimate // by member of a team, as are the next
+	cuts   []float64
+	least  []float64
+	found  [][]split.Candidate
 	column split.Column // one feature at a node
 
 	// of load
@@ -52,9 +56,21 @@ func (g *grower) newWorkspace() *workspace {
 	}
 	for _, c := range g.criteria {
 		w.scanners = append(w.scanners, split.NewScanner(c))
-		w.scores = append(w.scores, make([]float64, len(g.columns)))
+		w.scores = append(w.scores, scores{make([]float64, len(g.columns)), make([]float64, len(g.columns))})
 	}
 	return w
+}
+
+// scores are bounds of the best scores of a tree's tests at a node, by feature; -Inf: the
+// feature has no test.
+type scores struct{ low, high []float64 }
+
+// team returns the worker's own team of a number.
+func (w *workspace) team(at int) *split.Team {
+	for len(w.teams) <= at {
+		w.teams = append(w.teams, split.NewTeam())
+	}
+	return w.teams[at]
 }
 
 // heavySums returns the sums of heavy objects by code, all zero.

@@ -154,6 +154,25 @@ func (c *Criterion) finish(sum float64, w int64) float64 {
 	return c.xlogx.at(w) - sum
 }
 
+// nearTerm is an estimate of term, see xlogx.near.
+func (c *Criterion) nearTerm(m int64) float64 {
+	if c.algorithm.Gini() {
+		return float64(float64(m) * float64(m))
+	}
+	return c.xlogx.near(m)
+}
+
+// nearFinish is an estimate of finish.
+func (c *Criterion) nearFinish(sum float64, w int64) float64 {
+	if w == 0 {
+		return 0
+	}
+	if c.algorithm.Gini() {
+		return float64(w) - sum/float64(w)
+	}
+	return c.xlogx.near(w) - sum
+}
+
 // side is one outcome of a test in a node.
 type side struct {
 	objects  int64

@@ -423,5 +423,12 @@ func (s *Scanner) Parts(t *Candidate) (Parts, [][]int64, []int32) {
 		cells[0][2*k+1] = s.n.M[k] - s.acc[2*k+1]
 	}
 	no.impurity, yes.impurity = s.cellsImpurity(cells[0], no.weight), s.cellsImpurity(cells[1], yes.weight)
-	return s.c.parts(s.n, []side{no, yes}, divisor), cells, nil
+	s.sides = append(s.sides[:0], no, yes)
+	return s.c.parts(s.n, s.sides, divisor), cells, nil
+}
+
+// PartsBy returns the parts of the score of the last test given to Parts, by another
+// criterion that joins the scanner's.
+func (s *Scanner) PartsBy(c *Criterion, t *Candidate) Parts {
+	return c.parts(s.n, s.sides, max(t.Cost-s.waived, s.column.Floor))
 }

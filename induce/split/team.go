@@ -1,0 +1,383 @@
+package split
+
+import (
+	"math"
+	"math/bits"
+	"slices"
+)
+
+// Team scores the tests of one feature after the other in one node, for several criteria
+// at once. It estimates scores, as quotients and logarithms take most of the time, and
+// says how far an estimate is off at most. The few tests that may be a criterion's best
+// are then scored exactly. A team holds scratch memory and belongs to one goroutine at a
+// time.
+type Team struct {
+	n        *Totals
+	criteria []*Criterion
+	members  []teamMember // by criterion
+	ways     []way
+	lights   []light
+	exact    *Scanner // of a criterion that measures all parts that any criterion needs
+	total    float64  // inverse of the total weight
+
+	scale, most float64 // inverse of the divisor and of the total weight: of the next test, and the largest
+	slots       [slots]bool
+
+	acc                 []int64   // sums of one outcome, as in Scanner
+	nodeTerms           []float64 // by class: the term of the node's weight
+	termsOne, termsRest []float64 // by class: the terms of one outcome, and of the rest
+	nodeTerm            float64   // sum of nodeTerms
+	nodeSquares         int64     // sum of the squared objects by class
+
+	batch
+	found func(i, member int)
+	cuts  []float64
+}
+
+// Estimate is bounds of the best score of a feature's tests; both are -Inf if no test has
+// two outcomes in the node.
+type Estimate struct{ Low, High float64 }
+
+// none is the estimate of no tests.
+func none() Estimate { return Estimate{math.Inf(-1), math.Inf(-1)} }
+
+// A criterion looks at the tests of some slots.
+const (
+	slotThresholds = iota
+	slotBins
+	slotRest // tests for missing, and all of categorical features
+	slots
+)
+
+type teamMember struct {
+	way   int
+	slots [slots]bool
+}
+
+// way is a way to score, which several criteria may share.
+type way struct {
+	light  int // number among the lights; -1: balance and efficiency do not count
+	lambda float64
+	priced bool
+	off    float64        // how far an estimate without the price may be off a score in this node
+	best   [slots]float64 // estimate of the best score by slot
+	cut    float64        // of collect: estimates below it matter to no criterion
+}
+
+// light is a weight beyond which the efficiency falls, see Criterion.efficiency.
+type light struct {
+	weight float64
+	factor float64 // inverse of the pairs of the node, and of its weight above the light one
+}
+
+// batchSize is the number of tests that are measured before they are scored: their
+// measures stay in the nearest cache.
+const batchSize = 128
+
+// batch is the measures of some tests of a slot.
+type batch struct {
+	slot     int
+	tests    int
+	at       [batchSize]int32     // position among the present codes: of a threshold the last code of the no side
+	end      [batchSize]int32     // of a merged bin: the position behind its last code
+	gain     [batchSize]float64   // reduction of the impurity, by price
+	unpriced [batchSize]float64   // the same without the price
+	base     [][batchSize]float64 // balance and efficiency, by price, for each of the lights
+}
+
+// NewTeam returns a team.
+func NewTeam() *Team { return &Team{exact: &Scanner{}} }
+
+// Joins reports whether both criteria can be in one team: they measure the outcomes of
+// the same tests in the same way.
+func (c *Criterion) Joins(other *Criterion) bool {
+	teams := func(c *Criterion) bool { return c.algorithm != IP && c.algorithm != Bal && c.family != Multiways }
+	return teams(c) && teams(other) && c.algorithm.Gini() == other.algorithm.Gini() &&
+		c.subset == other.subset && c.setUps == other.setUps && c.total == other.total
+}
+
+// Node starts a node without heavy objects and without bounds. The criteria must join
+// each other.
+func (t *Team) Node(n *Totals, criteria []*Criterion) {
+	t.n = n
+	if !slices.Equal(t.criteria, criteria) {
+		t.gather(criteria)
+	}
+	t.exact.Node(n, Heavy{})
+	for i := range t.lights {
+		t.lights[i].factor = 1 / ((float64(n.Weight) - t.lights[i].weight) * float64(n.pairs))
+	}
+	for i := range t.ways {
+		t.setOff(&t.ways[i])
+	}
+	if len(n.N) <= 2 {
+		return
+	}
+	t.nodeTerms, t.nodeTerm, t.nodeSquares = t.nodeTerms[:0], 0, 0
+	for k, m := range n.M {
+		t.nodeTerms = append(t.nodeTerms, t.exact.c.nearTerm(m))
+		t.nodeTerm += t.nodeTerms[k]
+		t.nodeSquares += n.N[k] * n.N[k]
+	}
+	t.acc = slices.Grow(t.acc[:0], 2*len(n.N))[:2*len(n.N)]
+	t.termsOne = slices.Grow(t.termsOne[:0], len(n.N))[:len(n.N)]
+	t.termsRest = slices.Grow(t.termsRest[:0], len(n.N))[:len(n.N)]
+}
+
+// gather finds the ways of scoring that the criteria share.
+func (t *Team) gather(criteria []*Criterion) {
+	t.criteria = append(t.criteria[:0], criteria...)
+	t.members, t.ways, t.lights, t.slots = t.members[:0], t.ways[:0], t.lights[:0], [slots]bool{}
+	lead := criteria[0]
+	for _, c := range criteria {
+		if c.algorithm != ASR {
+			lead = c
+		}
+		m := teamMember{slots: [slots]bool{c.family != OneHot, c.family != Thresholds, true}}
+		for i, has := range m.slots {
+			t.slots[i] = t.slots[i] || has
+		}
+		w := t.way(c)
+		m.way = slices.IndexFunc(t.ways, func(o way) bool {
+			return o.light == w.light && o.lambda == w.lambda && o.priced == w.priced
+		})
+		if m.way < 0 {
+			m.way = len(t.ways)
+			t.ways = append(t.ways, w)
+		}
+		t.members = append(t.members, m)
+	}
+	t.exact.c, t.total = lead, 1/lead.total
+	if len(t.base) < len(t.lights) {
+		t.base = make([][batchSize]float64, len(t.lights))
+	}
+}
+
+// way returns the way in which a criterion scores.
+func (t *Team) way(c *Criterion) way {
+	switch c.algorithm {
+	case C45, CART:
+		return way{light: -1, lambda: 1}
+	case CC45, CCART:
+		return way{light: -1, lambda: 1, priced: true}
+	default:
+	}
+	at := slices.IndexFunc(t.lights, func(l light) bool { return l.weight == c.light })
+	if at < 0 {
+		at = len(t.lights)
+		t.lights = append(t.lights, light{weight: c.light})
+	}
+	if c.algorithm == ASR {
+		return way{light: at, priced: true}
+	}
+	return way{light: at, lambda: c.lambda, priced: true}
+}
+
+// Load sets the feature to scan. The histogram has no heavy objects, and present lists
+// the codes with objects, ascending.
+func (t *Team) Load(feature int, column *Column, h Histogram, present []int32) {
+	t.exact.Load(feature, column, h, present)
+}
+
+// Scan estimates for each criterion the best score of the loaded feature's tests.
+func (t *Team) Scan(best []Estimate) {
+	for i := range t.ways {
+		t.ways[i].best = [slots]float64{math.Inf(-1), math.Inf(-1), math.Inf(-1)}
+	}
+	t.found = nil
+	t.visit()
+	for i := range t.members {
+		m := &t.members[i]
+		w := &t.ways[m.way]
+		best[i] = none()
+		for slot, has := range m.slots {
+			if has && w.best[slot] > best[i].High {
+				best[i].High = w.best[slot]
+			}
+		}
+		if !math.IsInf(best[i].High, -1) {
+			off := t.off(w)
+			best[i].Low, best[i].High = best[i].High-off, best[i].High+off
+		}
+	}
+}
+
+// off returns how far an estimate of the loaded feature may be off a score.
+func (t *Team) off(w *way) float64 {
+	if w.priced {
+		return float64(w.off * t.most)
+	}
+	return float64(w.off * t.total)
+}
+
+// setOff sets how far estimates may be off. The unit is the rounding of one operation on
+// numbers as large as the parts of a score; estimate and score both take less than so
+// many. No part exceeds the node's weight, or for the entropy its product with the
+// logarithm.
+func (t *Team) setOff(w *way) {
+	const unit = 0x1p-52
+	operations := float64(64 + 8*len(t.n.N))
+	parts := float64(w.lambda*operations) * float64(1+bits.Len64(uint64(t.n.Weight)))
+	if w.light >= 0 {
+		parts += 2 * operations
+	}
+	w.off = float64(unit * float64(t.n.Weight) * parts)
+}
+
+// Collect scores the tests that may have the best score, given for each criterion the
+// least score that matters: +Inf for criteria to be left out. It appends the tests of
+// each criterion to found, in test order.
+func (t *Team) Collect(cuts []float64, found [][]Candidate) {
+	t.cuts = cuts
+	for i := range t.ways {
+		t.ways[i].cut = math.Inf(1)
+	}
+	for i, m := range t.members {
+		t.ways[m.way].cut = min(t.ways[m.way].cut, cuts[i])
+	}
+	slot, at := -1, int32(0)
+	var test Test
+	var cost, divisor float64
+	var no, yes side
+	t.found = func(i, member int) {
+		if t.slot != slot || t.at[i] != at {
+			slot, at = t.slot, t.at[i]
+			test, cost = t.test(i, &no, &yes)
+			divisor = t.exact.divisor(cost)
+		}
+		score := t.criteria[member].rank(t.exact.n, &no, &yes, divisor)
+		found[member] = append(found[member], Candidate{Test: test, Cost: cost, Free: t.exact.column.free, Score: score})
+	}
+	t.visit()
+}
+
+// Best returns the best of the tests that Collect has found for a criterion, as
+// Scanner.Choose does.
+func Best(found []Candidate) Candidate {
+	best := math.Inf(-1)
+	for i := range found {
+		best = max(best, found[i].Score)
+	}
+	floor := Floor(best)
+	return Cheapest(slices.DeleteFunc(found, func(c Candidate) bool { return c.Score < floor }))
+}
+
+// Cut returns the least estimate that a test with the best score may have, or a test that
+// ties with it, given the low estimate of the best score.
+func Cut(low float64) float64 { return low - float64(2*tie*max(1, max(low, -low))) }
+
+// visit measures and scores the tests of the loaded feature in test order.
+func (t *Team) visit() {
+	s := t.exact
+	t.most = 0
+	if len(s.present) < 2 || s.c.setUps == NoSetUps && s.column.GroupCost > 0 {
+		return
+	}
+	t.price(s.column.Cost)
+	if !s.column.Numeric {
+		t.categorical()
+		return
+	}
+	if t.slots[slotThresholds] {
+		t.begin(slotThresholds)
+		t.thresholds()
+		t.score()
+	}
+	if s.column.Monotone == 0 && t.slots[slotBins] {
+		t.begin(slotBins)
+		if s.column.whole(s.c.subset) {
+			t.bins()
+		} else {
+			t.mergedBins()
+		}
+		t.score()
+	}
+	if last := len(s.present) - 1; int(s.present[last]) == s.column.missing() {
+		t.begin(slotRest)
+		t.single(last)
+		t.score()
+	}
+}
+
+// price sets the price of the tests that follow.
+func (t *Team) price(cost float64) {
+	t.scale = t.total / t.exact.divisor(cost)
+	t.most = max(t.most, t.scale)
+}
+
+func (t *Team) begin(slot int) { t.slot, t.tests = slot, 0 }
+
+// categorical visits the tests of a feature that is not numeric.
+func (t *Team) categorical() {
+	s := t.exact
+	t.begin(slotRest)
+	missing := s.column.missing()
+	for i, code := range s.present {
+		if s.column.Monotone != 0 && int(code) != missing {
+			continue
+		}
+		if s.column.Costs != nil {
+			_, cost := t.codeTest(int(code))
+			t.price(cost)
+		}
+		t.single(i)
+	}
+	t.score()
+}
+
+// codeTest returns the test of a slotRest for one code, and its price.
+func (t *Team) codeTest(code int) (Test, float64) {
+	column := t.exact.column
+	test := Test{t.exact.feature, Equals, code, 0}
+	switch code {
+	case column.missing():
+		test.Kind = Missing
+	case column.other():
+		test.Kind = Other
+	default:
+		return test, column.cost(code)
+	}
+	return test, column.Cost
+}
+
+// test returns test i of the batch and its price, and measures its outcomes exactly.
+func (t *Team) test(i int, no, yes *side) (Test, float64) {
+	s, at := t.exact, int(t.at[i])
+	*no, *yes = side{}, side{}
+	if t.slot == slotRest {
+		s.singleSides(int(s.present[at]), no, yes)
+		return t.codeTest(int(s.present[at]))
+	}
+	clear(s.acc)
+	var heavy Heavy
+	if t.slot == slotBins {
+		from, to := at, at+1
+		test := Test{s.feature, Bin, int(s.present[at]), 0}
+		if !s.column.whole(s.c.subset) {
+			to = int(t.end[i])
+			test.Code = 0
+			end := s.column.binEnd(s.c.subset, 0)
+			for int(s.present[at]) >= end {
+				test.Code, end = end, s.column.binEnd(s.c.subset, end)
+			}
+			test.Span = end - test.Code - 1
+		}
+		for _, code := range s.present[from:to] {
+			s.add(int(code), &heavy)
+		}
+		s.part(s.acc, &heavy, yes, no)
+		return test, s.column.Cost
+	}
+	if last := s.present[len(s.present)-1]; int(last) == s.column.missing() {
+		s.add(int(last), &heavy)
+	}
+	for _, code := range s.present[:at+1] {
+		s.add(int(code), &heavy)
+	}
+	s.part(s.acc, &heavy, no, yes)
+	from := 1
+	if at >= 0 {
+		from = int(s.present[at]) + 1
+	}
+	return Test{s.feature, Threshold, s.column.threshold(s.c.subset, from), 0}, s.column.Cost
+}

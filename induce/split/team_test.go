@@ -1,0 +1,157 @@
+package split_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/espalier-ml/espalier/induce/split"
+)
+
+// team returns criteria that join each other, for a node without heavy objects.
+func team(r *rand.Rand, total int64, subset int) []*split.Criterion {
+	gini := r.IntN(2) == 0
+	algorithms := []split.Algorithm{split.EC45, split.ASR, split.C45, split.CC45}
+	if gini {
+		algorithms = []split.Algorithm{split.ECART, split.CART, split.CCART}
+	}
+	var criteria []*split.Criterion
+	for range 1 + r.IntN(12) {
+		a, family := algorithms[r.IntN(len(algorithms))], families()[r.IntN(3)]
+		lambda, theta := []float64{0, 1, 10, 1000, 1e9}[r.IntN(5)], []float64{0.05, 0.1, 0.2}[r.IntN(3)]
+		criteria = append(criteria, split.NewCriterion(a, family, lambda, theta, total).Confine(subset))
+	}
+	return criteria
+}
+
+// lightNode draws a node without heavy objects, of large weights now and then, and
+// with features whose cuts have a subset.
+func lightNode(r *rand.Rand) *node {
+	n := &node{classes: 2 + r.IntN(5)}
+	for range 1 + r.IntN(5) {
+		c := randomColumn(r)
+		c.Floor, c.Unit = 0.1, []float64{0, 1, 0.5}[r.IntN(3)]
+		if c.Numeric {
+			c.Codes += r.IntN(600)
+			var from []int32
+			next := int32(c.Codes)
+			for code := c.Codes; code >= 0; code-- {
+				if code > 0 && code < c.Codes && r.IntN(3) == 0 {
+					next = int32(code)
+				}
+				from = append([]int32{next}, from...)
+			}
+			c.ThresholdsFrom = [][]int32{from}
+		}
+		n.columns = append(n.columns, c)
+	}
+	scale := []int64{1, 1, 100_000, 1 << 40}[r.IntN(4)]
+	for range 60 + r.IntN([]int{400, 400, 3000}[r.IntN(3)]) {
+		o := object{class: r.IntN(n.classes), weight: scale * int64(1+r.IntN(2))}
+		for _, c := range n.columns {
+			code := r.IntN(c.Codes)
+			if r.IntN(2) == 0 { // features of the same partitions, for ties
+				code = min(o.class, c.Codes-1)
+			}
+			o.codes = append(o.codes, code)
+		}
+		n.objects = append(n.objects, o)
+	}
+	n.total = n.weight(n.objects) + 10*scale
+	return n
+}
+
+// TestTeam: a team chooses for each of its criteria the test that the criterion's own
+// scanner chooses, with the same score to the last bit.
+func TestTeam(t *testing.T) {
+	for seed := range uint64(200) {
+		r := rand.New(rand.NewPCG(20, seed))
+		n := lightNode(r)
+		criteria := team(r, n.total, r.IntN(2))
+		for i, c := range criteria {
+			if !c.Joins(criteria[0]) || !criteria[0].Joins(c) {
+				t.Fatalf("seed %d: criterion %d does not join the team", seed, i)
+			}
+		}
+		found := teamChoice(t, n, criteria)
+		for i, c := range criteria {
+			s, totals, load := n.load(c, true)
+			if c.IsLeaf(totals) {
+				continue
+			}
+			scores := make([]float64, len(n.columns))
+			for f := range scores {
+				load(f)
+				scores[f] = s.Scan()
+			}
+			want := s.Choose(scores, load)
+			if got := found[i]; got != want {
+				t.Errorf("seed %d: criterion %d of %d chooses %+v, want %+v", seed, i, len(criteria), got, want)
+			}
+		}
+	}
+}
+
+// teamChoice returns the tests that a team chooses. It checks the estimates.
+func teamChoice(t *testing.T, n *node, criteria []*split.Criterion) []split.Candidate {
+	t.Helper()
+	_, totals, _ := n.load(criteria[0], true)
+	team := split.NewTeam()
+	team.Node(totals, criteria)
+	best := make([][]split.Estimate, len(n.columns))
+	lows, cuts := make([]float64, len(criteria)), make([]float64, len(criteria))
+	for i := range lows {
+		lows[i] = math.Inf(-1)
+	}
+	for f := range best {
+		best[f] = make([]split.Estimate, len(criteria))
+		h, present := n.histogram(f)
+		team.Load(f, &n.columns[f], h, present)
+		team.Scan(best[f])
+		for i, e := range best[f] {
+			lows[i] = max(lows[i], e.Low)
+			s, _, load := n.load(criteria[i], true)
+			load(f)
+			if score := s.Scan(); !(e.Low <= score && score <= e.High) {
+				t.Errorf("feature %d: the estimate %+v, the score is %v", f, e, score)
+			}
+		}
+	}
+	found := make([][]split.Candidate, len(criteria))
+	for f := range best {
+		for i := range cuts {
+			cuts[i] = math.Inf(1)
+			if cut := split.Cut(lows[i]); best[f][i].High >= cut && !math.IsInf(lows[i], -1) {
+				cuts[i] = cut
+			}
+		}
+		h, present := n.histogram(f)
+		team.Load(f, &n.columns[f], h, present)
+		team.Collect(cuts, found)
+	}
+	chosen := make([]split.Candidate, len(criteria))
+	for i, tests := range found {
+		if len(tests) > 0 {
+			chosen[i] = split.Best(tests)
+		}
+	}
+	return chosen
+}
+
+// histogram counts a feature, and lists its codes with objects.
+func (n *node) histogram(f int) (h split.Histogram, present []int32) {
+	h.Cells = make([]int64, 2*n.classes*n.columns[f].Codes)
+	counted := make([]bool, n.columns[f].Codes)
+	for _, o := range n.objects {
+		at := 2 * (o.codes[f]*n.classes + o.class)
+		h.Cells[at]++
+		h.Cells[at+1] += o.weight
+		counted[o.codes[f]] = true
+	}
+	for code, here := range counted {
+		if here {
+			present = append(present, int32(code))
+		}
+	}
+	return h, present
+}
