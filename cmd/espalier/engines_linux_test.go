@@ -103,7 +103,7 @@ func TestSpark(t *testing.T) {
 	t.Run("predict", func(t *testing.T) { scoring(t, e) })
 }
 
-// harmed is a run on Flink, level by level, that a test does harm to while
+// harmed is a run of the whole grid on Flink, level by level, that a test does harm to while
 // a level is on its way.
 type harmed struct {
 	engine *engine
@@ -118,7 +118,7 @@ func newHarmed(t *testing.T) *harmed {
 	espalier(t, "synth", "--output", data, "--rows", "600000", "--rows_per_group", "50000", "--progress", "none").wants(t,
 		0)
 	h := &harmed{args: []string{
-		"train", "--select", "first", "--certificate", "none", "--input", data + "/*.parquet", "--label", "class",
+		"train", "--input", data + "/*.parquet", "--label", "class", "--certificate", "none",
 		"--memory_objects", "0", "--max_depth", "3", "--progress", "plain",
 	}}
 	here := filepath.Join(t.TempDir(), "here")
