@@ -9,12 +9,14 @@ import (
 	"io/fs"
 	"maps"
 	"reflect"
+	"runtime"
 	"slices"
 
 	"github.com/google/uuid"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/levels"
+	"github.com/espalier-ml/espalier/induce/split"
 	"github.com/espalier-ml/espalier/io/objectstore"
 	"github.com/espalier-ml/espalier/io/runfolder"
 	"github.com/espalier-ml/espalier/io/usage"
@@ -101,14 +103,23 @@ func (p *plan) leavesCheckpoints() bool {
 // fits reports whether the memory of this process holds all rows, even if each makes an object
 // of its own with two bytes a code: the blocks, and training objects while the trees grow.
 func (p *plan) fits() bool {
-	columns := len(p.schema.rows.Columns())
-	room := forecast.Room{Memory: p.memory, Stride: 2 * columns, Trees: len(p.parsed.Grid)}
+	columns := make([]split.Column, len(p.schema.rows.Columns()))
+	for i := range columns {
+		columns[i] = split.Column{Codes: assumedCodes, Numeric: true}
+	}
+	room := forecast.Room{
+		Memory: p.memory, Stride: 2 * len(columns), Columns: columns, Classes: 2, Trees: len(p.parsed.Grid),
+		Workers: runtime.GOMAXPROCS(0),
+	}
 	rows, train := float64(p.input.Rows), 1.0
 	if shares := p.parsed.Shares; p.parsed.Column == "" {
 		train = float64(shares[dataset.Train]) / float64(shares[dataset.Train]+shares[dataset.Validation]+shares[dataset.Test])
 	}
-	return room.Fits(float64(train*rows), rows*float64(room.Stride+blockOverhead))
+	return room.Fits(int64(train*rows), p.input.Rows*int64(room.Stride+blockOverhead))
 }
+
+// assumedCodes are the codes of a feature before its bins are known.
+const assumedCodes = 1 << 9
 
 // blockOverhead are the bytes of an object in a block beside its codes, about.
 const blockOverhead = 4

@@ -38,11 +38,15 @@ func (o *objects) tasks(part dataset.Part) []jobs.Task {
 func (f *fitted) layout() dataset.Layout { return dataset.NewLayout(f.features) }
 
 func (r *run) coalesceConfig(f *fitted) jobs.CoalesceConfig {
-	workers := r.driver.Workers()
+	workers, memory := r.driver.Workers(), int64(0)
+	if r.driver.Local() { // the memory of an engine's workers is not known
+		memory = r.memory / 2
+	}
 	return jobs.CoalesceConfig{
 		Rows: f.spec.Encode(), Features: dataset.EncodeFeatures(f.features), Classes: f.label.Classes,
 		Workers: workers, Pieces: pieces(workers, r.rowPieces()),
 		Shards: jobs.Shards(f.stats.Rows, f.layout().Stride),
+		Memory: memory,
 		Out:    r.place.scratch + "/coalesce", Blocks: r.place.blocks, Spill: r.spill("coalesce"),
 		Run: r.files.Run.Name(),
 	}

@@ -18,8 +18,15 @@ import (
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
-// rehearsalRows is the number of rows of a rehearsal.
+// rehearsalRows is the number of rows of a rehearsal, if they take a small part of the memory.
 const rehearsalRows = 1 << 18
+
+// rehearsed returns the number of rows of the run's rehearsal.
+func (p *plan) rehearsed() int64 {
+	const part, rowBytes = 16, 32 // of the memory; of a value while it is read, summarised and coded
+	columns := int64(len(p.schema.rows.Columns()))
+	return min(rehearsalRows, max(1<<12, p.memory/(part*rowBytes*max(1, columns))))
+}
 
 // dryRun estimates the time and memory that a run would take, and lets the engine translate
 // its jobs.
@@ -78,7 +85,7 @@ func (r *run) foretell(ctx context.Context) (*runfolder.Estimate, error) {
 // foresee rehearses a run and estimates what it takes. It returns the trees of the
 // rehearsal, too.
 func (p *plan) foresee(ctx context.Context, d *engine.Driver) (*runfolder.Estimate, *grown, error) {
-	sampled, share := p.sample(rehearsalRows)
+	sampled, share := p.sample(p.rehearsed())
 	scratch := "mem://espalier-" + uuid.NewString()
 	defer d.Files.Store.RemoveAll(context.WithoutCancel(ctx), scratch) //nolint:errcheck // scratch in memory
 	there := place{scratch: scratch, blocks: scratch + "/blocks"}
@@ -181,6 +188,9 @@ func (p *plan) foreseen(d *engine.Driver) *forecast.Run {
 		Memory:    forecast.Memory{Histogram: c.HistogramMemory, Objects: c.MemoryObjects},
 		Copies:    d.ShuffleCopies(),
 		Certified: c.Certificate != config.CertificateNone,
+	}
+	if r.Local {
+		r.Memory.Tables = p.memory / 4
 	}
 	for _, rows := range p.input.TaskRows() {
 		r.LargestGroup = max(r.LargestGroup, rows)

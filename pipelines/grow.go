@@ -69,7 +69,8 @@ func (r *run) begin(o *objects) *levels.Growth {
 // room returns the memory of a process while the trees grow.
 func (r *run) room(o *objects) *forecast.Room {
 	room := &forecast.Room{
-		Memory: r.memory, Stride: o.layout().Stride, Trees: len(r.parsed.Grid), Workers: r.driver.Workers(),
+		Memory: r.memory, Stride: o.layout().Stride, Columns: split.Columns(o.features),
+		Classes: len(o.label.Classes), Trees: len(r.parsed.Grid), Workers: r.driver.Workers(),
 	}
 	if !r.place.spills { // the blocks are in memory, too
 		for part := range o.parts {
@@ -82,7 +83,7 @@ func (r *run) room(o *objects) *forecast.Room {
 // memoryObjects returns the number of objects up to which a node is grown in memory; -1: any
 // number.
 func (r *run) memoryObjects(o *objects) int64 {
-	if r.config.MemoryObjects >= 0 {
+	if r.config.MemoryObjects >= 0 || r.sampled {
 		return r.config.MemoryObjects
 	}
 	return r.room(o).Objects(o.train().Objects)
@@ -129,7 +130,7 @@ func (g *grower) smallConfig() jobs.SmallConfig {
 		workers := g.driver.Processes()
 		c.Together = (len(c.Trees) + workers - 1) / workers
 	}
-	c.Out, c.Handover = g.newFolder("grow"), g.handover()
+	c.Out, c.Handover, c.Memory = g.newFolder("grow"), g.handover(), g.room(g.objects).Usable()
 	return c
 }
 

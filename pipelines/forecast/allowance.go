@@ -5,6 +5,9 @@ import (
 	"runtime/debug"
 
 	"github.com/KimMachineGun/automemlimit/memlimit"
+
+	"github.com/espalier-ml/espalier/induce/memory"
+	"github.com/espalier-ml/espalier/induce/split"
 )
 
 // Allowance returns the bytes of memory that this process may take: the setting of --memory.
@@ -27,47 +30,56 @@ func Allowance(setting int64) int64 {
 // unknownMemory is the allowance where the system does not tell its memory.
 const unknownMemory = 4 << 30
 
-// Room is the memory of one process, and what growth would hold in it.
+// Room is the memory of one process, and the form of what grows in it.
 type Room struct {
 	Memory  int64 // bytes that the process may take
 	Stride  int   // bytes of an object's codes
-	Trees   int   // that grow together
-	Workers int   // goroutines of the process
+	Columns []split.Column
+	Classes int
+	Trees   int // that grow together
+	Workers int // goroutines of the process
 }
 
-// forkBytes are the bytes of an object in the node of one tree: number, class and weight.
-// objectBytes are those that all trees share, beside its codes.
-const forkBytes, objectBytes = 14, 24
+// objectBytes are the bytes of an object in memory beside its codes, about: its classes and
+// their weights.
+const objectBytes = 16
 
-// OfObjects returns the bytes that growth holds for so many objects, in one piece.
-func (r *Room) OfObjects(objects float64) float64 {
-	forks := min(float64(r.Trees), maxForks)
-	return objects * (float64(r.Stride) + objectBytes + float64(forkBytes*forks))
+// OfObjects returns the bytes that so many objects take while the trees grow.
+func (r *Room) OfObjects(objects int64) int64 {
+	return objects*int64(r.Stride+objectBytes) +
+		memory.Bytes(objects, r.Columns, r.Classes, r.Trees, r.Workers)
 }
 
-// maxForks is the greatest number of trees that have parted at a large node, about: most of a
-// grid begin with the same tests.
-const maxForks = 8
+// usable is the part of the memory for objects and their growth. The rest is for the program,
+// the trees and what waits for the collector.
+const usable = 0.6
 
-// fixedShare is the part of the memory that is not for objects: the program, histograms and
-// what waits for the collector.
-const fixedShare = 0.4
+// Usable returns the bytes for objects and their growth.
+func (r *Room) Usable() int64 { return int64(usable * float64(r.Memory)) }
 
 // Fits reports whether all training objects may be grown in memory at once, beside the given
 // bytes.
-func (r *Room) Fits(objects, beside float64) bool {
-	return r.OfObjects(objects)+beside <= float64((1-fixedShare)*float64(r.Memory))
-}
+func (r *Room) Fits(objects, beside int64) bool { return r.OfObjects(objects)+beside <= r.Usable() }
 
 // Objects returns the number of objects up to which a node is grown in memory; -1: any
 // number. objects is the number of all training objects. Each worker grows a partition of
-// small nodes, so that the memory holds as many partitions as there are workers.
+// small nodes, and as much memory again is for the files that the partitions come from.
 func (r *Room) Objects(objects int64) int64 {
-	if r.Fits(float64(objects), 0) {
+	if r.Fits(objects, 0) {
 		return -1
 	}
-	each := float64((1-fixedShare)*float64(r.Memory)) / float64(2*max(1, r.Workers))
-	return max(leastBudget, int64(each/r.OfObjects(1)))
+	one := *r
+	one.Workers = 1
+	least, most := int64(leastBudget), max(leastBudget, objects)
+	for least < most {
+		middle := (least + most + 1) / 2
+		if 2*int64(max(1, r.Workers))*one.OfObjects(middle) <= r.Usable() {
+			least = middle
+		} else {
+			most = middle - 1
+		}
+	}
+	return least
 }
 
 // leastBudget is the least number of objects up to which a node is grown in memory, unless a

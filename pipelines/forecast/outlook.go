@@ -1,6 +1,7 @@
 package forecast
 
 import (
+	"cmp"
 	"runtime"
 
 	"github.com/espalier-ml/espalier/induce"
@@ -46,6 +47,7 @@ type Workers struct {
 // Memory is what a run may take.
 type Memory struct {
 	Histogram int64 // bytes of the histograms of one job
+	Tables    int64 // bytes of coalescing tables, at which a process sends them on; 0: jobs.HeldBytes
 	Objects   int64 // up to which a node is grown in one worker; -1: any number
 }
 
@@ -204,7 +206,7 @@ func (o *Outlook) tableBytes() float64 {
 // flushes returns how often tables are sent on by all workers together, and the
 // memory that they have by then.
 func (o *Outlook) flushes() (times, memory float64) {
-	limit := float64(jobs.HeldBytes(!o.run.InMemory))
+	limit := float64(cmp.Or(o.run.Memory.Tables, jobs.HeldBytes(!o.run.InMemory)))
 	share := 1 / o.processes()
 	if _, memory = o.held(share); memory <= limit {
 		return 1 / share, memory

@@ -25,6 +25,7 @@ type SmallConfig struct {
 	Together   int    // trees that one worker grows together from the root, if the root is small; 0: all
 	Partitions int    // number of partitions of the small nodes
 	Spill      string // folder for objects between the halves of the job; empty: the shuffle has them
+	Memory     int64  // bytes of objects and of their growth in one process; 0: any number
 	Deadline   int64  // Unix time in ms at which open nodes become leaves; 0: none
 }
 
@@ -360,8 +361,9 @@ func (f *growFn) append(objects []*dataset.Objects, node int, block []byte) erro
 // options returns how the trees are grown in memory: with progress, and with an end.
 func (f *growFn) options(ctx context.Context) memory.Options {
 	progress := progressOf(ctx)
+	together := max(1, min(f.Workers, f.Partitions)) // partitions that grow at the same time
 	o := memory.Options{
-		Workers: f.Workers,
+		Workers: max(1, f.Workers/together), Memory: f.Memory / int64(2*together),
 		Settled: func(weight int64) {
 			progress.Nodes.Add(1)
 			progress.Weight.Add(weight)
