@@ -19,7 +19,12 @@ const (
 // order, each feature on a line, each member of a node on a line, floats in
 // shortest round-trip form, a final newline.
 func (t *Tree) Encode() []byte {
-	e := &encoder{b: make([]byte, 0, 256*len(t.Nodes)+256*len(t.Features))}
+	return t.AppendJSON(make([]byte, 0, (400+24*len(t.Label.Classes))*len(t.Nodes)+256*len(t.Features)))
+}
+
+// AppendJSON appends the tree to dst in the form of Encode.
+func (t *Tree) AppendJSON(dst []byte) []byte {
+	e := &encoder{b: dst}
 	e.raw("{\n  \"format\": ").text(Format).raw(",\n  \"version\": ").int(Version)
 	e.raw(",\n  \"label\": ").label(&t.Label)
 	e.raw(",\n  \"features\": [")
@@ -206,7 +211,9 @@ func (e *encoder) node(t *Tree, id int) {
 		if n.Test.Billed != nil {
 			e.raw(`, "billed": `).float(*n.Test.Billed)
 		}
-		e.raw(`, "score": `).value(n.Test.Score).raw("}")
+		p := &n.Test.Score
+		e.raw(`, "score": {"balance": `).float(p.Balance).raw(`, "efficiency": `).float(p.Efficiency)
+		e.raw(`, "discrimination": `).float(p.Discrimination).raw(`, "total": `).float(p.Total).raw("}}")
 		e.raw(line + `"branches": [`)
 		for i, b := range n.Branches {
 			e.comma(i).raw("\n        ").branch(f, n.Test, &b)

@@ -2,16 +2,14 @@ package runfolder
 
 import (
 	"encoding/json"
-	"runtime"
 
-	"github.com/espalier-ml/espalier/induce/parallel"
 	"github.com/espalier-ml/espalier/induce/tree"
 )
 
 // codec writes and reads the files of a document.
 type codec struct {
 	has    func(r *Run) bool                  // the run has a value
-	encode func(r *Run) ([][]byte, error)     // one content a file
+	encode func(r *Run) ([]File, error)       // one for each file, without its name
 	decode func(r *Run, content []byte) error // adds the value of a file
 }
 
@@ -38,9 +36,9 @@ func text[T any](field func(r *Run) **T, encode func(*T) []byte, decode func([]b
 func single[T any](field func(r *Run) **T, encode func(*T) ([]byte, error), decode func([]byte) (*T, error)) codec {
 	return codec{
 		has: func(r *Run) bool { return *field(r) != nil },
-		encode: func(r *Run) ([][]byte, error) {
+		encode: func(r *Run) ([]File, error) {
 			b, err := encode(*field(r))
-			return [][]byte{b}, err
+			return []File{{Content: b}}, err
 		},
 		decode: func(r *Run, content []byte) error {
 			value, err := decode(content)
@@ -58,14 +56,16 @@ func treeCodec() codec {
 
 func metricsCodec() codec { return inJSON(func(r *Run) **Metrics { return &r.Metrics }) }
 
-// treesCodec writes each tree of the frontier to a file, several at a time.
+// treesCodec writes each tree of the frontier to a file.
 func treesCodec() codec {
 	return codec{
 		has: func(r *Run) bool { return len(r.Trees) > 0 },
-		encode: func(r *Run) ([][]byte, error) {
-			contents := make([][]byte, len(r.Trees))
-			parallel.Each(len(contents), runtime.GOMAXPROCS(0), func(i int) { contents[i] = r.Trees[i].Encode() })
-			return contents, nil
+		encode: func(r *Run) ([]File, error) {
+			files := make([]File, len(r.Trees))
+			for i, t := range r.Trees {
+				files[i].append = t.AppendJSON
+			}
+			return files, nil
 		},
 		decode: func(r *Run, content []byte) error {
 			t, err := decodeTree(content)

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"runtime"
 	"slices"
+	"sync/atomic"
 
 	"github.com/espalier-ml/espalier/induce/parallel"
 	"github.com/espalier-ml/espalier/io/objectstore"
@@ -31,16 +33,14 @@ func (f *Folder) commit(ctx context.Context, files []File) error {
 			_ = p.Abort() // after Commit nothing is left to undo
 		}
 	}()
+	files = append(slices.Clone(files), File{Name: SuccessName})
 	written := make(map[string]bool)
-	for _, file := range append(slices.Clone(files), File{Name: SuccessName}) {
-		w, err := f.store.Create(ctx, f.File(file.Name), f.condition(file.Name))
-		if err != nil {
-			return OutputError(err)
-		}
-		all, written[file.Name] = append(all, &pending{Writer: w, name: file.Name}), true
-		if _, err := w.Write(file.Content); err != nil {
-			return OutputError(err)
-		}
+	for _, file := range files {
+		written[file.Name] = true
+	}
+	all, err := f.writeAside(ctx, files)
+	if err != nil {
+		return OutputError(err)
 	}
 	if err := ctx.Err(); err != nil {
 		return err
@@ -57,6 +57,34 @@ func (f *Folder) commit(ctx context.Context, files []File) error {
 		return f.overtaken(failed)
 	}
 	return OutputError(err)
+}
+
+// writeAside writes files aside, several at a time. It returns those that it has created,
+// also if one of them failed.
+func (f *Folder) writeAside(ctx context.Context, files []File) ([]*pending, error) {
+	all, faults := make([]*pending, len(files)), make([]error, len(files))
+	var next atomic.Int64
+	var failed atomic.Bool
+	parallel.Run(min(len(files), runtime.GOMAXPROCS(0)), func() {
+		var buffer []byte // of one file after the other
+		for i := int(next.Add(1) - 1); i < len(files) && !failed.Load(); i = int(next.Add(1) - 1) {
+			file := &files[i]
+			w, err := f.store.Create(ctx, f.File(file.Name), f.condition(file.Name))
+			if err == nil {
+				all[i] = &pending{Writer: w, name: file.Name}
+				content := file.Content
+				if file.append != nil {
+					buffer = file.append(buffer[:0])
+					content = buffer
+				}
+				_, err = w.Write(content)
+			}
+			if faults[i] = err; err != nil {
+				failed.Store(true)
+			}
+		}
+	})
+	return slices.DeleteFunc(all, func(p *pending) bool { return p == nil }), parallel.First(faults)
 }
 
 // publish gives files their names: manifest.json first, then all others at the same time,

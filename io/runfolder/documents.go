@@ -164,13 +164,12 @@ func (d *Document) files(r *Run) ([]File, error) {
 	if !d.has(r) {
 		return nil, fmt.Errorf("%s: the run has no value for it", d.Name)
 	}
-	contents, err := d.encode(r)
+	files, err := d.encode(r)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", d.Name, err)
 	}
-	files := make([]File, len(names))
 	for i, name := range names {
-		files[i] = File{Name: name, Content: contents[i]}
+		files[i].Name = name
 	}
 	return files, nil
 }

@@ -29,7 +29,8 @@ func TestTwoRuns(t *testing.T) {
 		}
 		commit := func(f *Folder, content string) error {
 			return f.commit(t.Context(), []File{
-				{costsName, []byte(content)}, {ManifestName, []byte(synthManifest)}, {behindName, []byte(content)},
+				{Name: costsName, Content: []byte(content)}, {Name: ManifestName, Content: []byte(synthManifest)},
+				{Name: behindName, Content: []byte(content)},
 			})
 		}
 		want := func(content string) {
@@ -74,7 +75,7 @@ func TestHalfARun(t *testing.T) {
 	if err := w.Commit(); err != nil {
 		t.Fatal(err)
 	}
-	if err := f.commit(t.Context(), []File{{costsName, nil}, {behindName, nil}, {ManifestName, nil}}); err == nil {
+	if err := f.commit(t.Context(), []File{{Name: costsName}, {Name: behindName}, {Name: ManifestName}}); err == nil {
 		t.Error("no error")
 	}
 	for _, name := range []string{costsName, ManifestName, SuccessName} {

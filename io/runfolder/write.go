@@ -10,6 +10,10 @@ import (
 type File struct {
 	Name    string // below the folder
 	Content []byte
+
+	// append appends the content as it is written, so that not all large files are in
+	// memory at once; nil: Content is the content.
+	append func(dst []byte) []byte
 }
 
 // Write writes the documents of a run to the folder, all or none, and _SUCCESS last. It
