@@ -83,6 +83,8 @@ type problem struct {
 	class      []int32
 	weight     []int64
 	cumulative []int64 // weight of the objects up to each one
+	guide      []int32 // see guideDraws
+	shift      int
 	members    [][]int32
 	masses     []sync.Once // by class: guards massesOf
 	massesOf   []*classMass
@@ -112,10 +114,12 @@ func newProblem(o *dataset.Objects, features []dataset.Feature, opts *Options) *
 	p := &problem{effort: effort{pilot: pilotSize, peers: peerSample}}
 	p.meter.stop, p.meter.progress = opts.Stop, opts.Progress
 	p.addObjects(o, p.addFeatures(o, features, opts), opts)
-	for _, w := range p.weight {
+	p.cumulative = make([]int64, len(p.weight))
+	for i, w := range p.weight {
 		p.total += w
-		p.cumulative = append(p.cumulative, p.total)
+		p.cumulative[i] = p.total
 	}
+	p.guideDraws()
 	p.lightest = slices.Min(p.weight)
 	p.seed, p.work = opts.Seed, opts.Work
 	p.universe = min(p.len(), maxUniverse)
@@ -183,12 +187,6 @@ func (c *codeView) hash(hashes []uint64, from int, seed uint64) {
 
 // fill sets every width-th of the rows' codes to the codes of the listed objects.
 func (c *codeView) fill(rows []uint16, width int, objects []int32) {
-	if codes := c.codes.U8; codes != nil && c.bins == nil {
-		for k, i := range objects {
-			rows[k*width] = uint16(codes[i])
-		}
-		return
-	}
 	for k, i := range objects {
 		rows[k*width] = c.at(i)
 	}
@@ -314,18 +312,46 @@ func (p *problem) addObjects(o *dataset.Objects, columns []codeView, opts *Optio
 		firsts = append(firsts, first)
 		p.class, p.weight = append(p.class, class), append(p.weight, weight)
 	}
-	width := len(columns)
-	p.codes = make([]uint16, len(firsts)*width)
-	stretches(len(firsts), opts.Workers, func(from, to int) {
-		for f := range columns {
-			columns[f].fill(p.codes[from*width+f:], width, firsts[from:to])
-		}
-	})
+	p.fill(columns, firsts, len(order), opts.Workers)
 	p.members = make([][]int32, classes)
 	p.masses, p.massesOf = make([]sync.Once, classes), make([]*classMass, classes)
 	for i, k := range p.class {
 		p.members[k] = append(p.members[k], int32(i))
 	}
+}
+
+// fill sets the codes to the rows of the listed ones of n objects.
+func (p *problem) fill(columns []codeView, objects []int32, n, workers int) {
+	width := len(columns)
+	p.codes = make([]uint16, len(objects)*width)
+	if slices.ContainsFunc(columns, func(c codeView) bool { return c.codes.U8 == nil || c.bins != nil }) {
+		stretches(len(objects), workers, func(from, to int) {
+			for f := range columns {
+				columns[f].fill(p.codes[from*width+f:], width, objects[from:to])
+			}
+		})
+		return
+	}
+	// Rows first, in the order of the columns: the objects are in random order, so one
+	// code of an object would be far from all others.
+	rows := make([]uint8, n*width)
+	stretches(n, workers, func(from, to int) {
+		for f := range columns {
+			at := from*width + f
+			for _, code := range columns[f].codes.U8[from:to] {
+				rows[at] = code
+				at += width
+			}
+		}
+	})
+	stretches(len(objects), workers, func(from, to int) {
+		for k, i := range objects[from:to] {
+			to := p.codes[(from+k)*width : (from+k+1)*width]
+			for f, code := range rows[int(i)*width : (int(i)+1)*width] {
+				to[f] = uint16(code)
+			}
+		}
+	})
 }
 
 // stretch is the number of objects whose codes are read together. What is written for

@@ -25,8 +25,27 @@ func (p *problem) draw(n int, seed, stream uint64) []int32 {
 
 // pick draws an object by weight.
 func (p *problem) pick(r *rand.Rand) int32 {
-	at, _ := slices.BinarySearch(p.cumulative, 1+r.Int64N(p.total))
-	return int32(at)
+	x := r.Int64N(p.total)
+	part := x >> p.shift
+	from, to := p.guide[part], p.guide[part+1]+1
+	at, _ := slices.BinarySearch(p.cumulative[from:to], 1+x)
+	return from + int32(at)
+}
+
+// guideDraws cuts the weight into about as many equal parts as there are objects, and
+// lists the object at which each part begins, and the last object.
+func (p *problem) guideDraws() {
+	for p.total>>p.shift > int64(2*p.len()) {
+		p.shift++
+	}
+	p.guide = make([]int32, (p.total-1)>>p.shift+2)
+	at := int32(0)
+	for part := range p.guide {
+		for int(at) < p.len()-1 && p.cumulative[at] <= int64(part)<<p.shift {
+			at++
+		}
+		p.guide[part] = at
+	}
 }
 
 // all lists the objects.
