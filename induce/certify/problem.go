@@ -146,22 +146,30 @@ func (c *codeView) at(i int32) uint16 {
 	return code
 }
 
+// table returns the bins of the codes of a column of bytes.
+func (c *codeView) table() *[256]uint8 {
+	t := new([256]uint8)
+	for code := range t {
+		t[code] = uint8(code)
+		if code < len(c.bins) {
+			t[code] = uint8(c.bins[code])
+		}
+	}
+	return t
+}
+
 // weigh returns the weight of the objects by code, for n codes, and how many codes
 // occur among them. Every object has weight.
 func (c *codeView) weigh(objects []int64, n int) (weight []int64, present int) {
 	weight = make([]int64, n)
-	switch {
-	case c.bins != nil:
+	if c.codes.U8 != nil {
+		bins := c.table()
+		for i, code := range c.codes.U8 {
+			weight[bins[code]] += objects[i]
+		}
+	} else {
 		for i, w := range objects {
 			weight[c.at(int32(i))] += w
-		}
-	case c.codes.U8 != nil:
-		for i, code := range c.codes.U8 {
-			weight[code] += objects[i]
-		}
-	default:
-		for i, code := range c.codes.U16 {
-			weight[code] += objects[i]
 		}
 	}
 	for _, w := range weight {
@@ -174,9 +182,10 @@ func (c *codeView) weigh(objects []int64, n int) (weight []int64, present int) {
 
 // hash adds the codes of the objects from the given one on to their hashes.
 func (c *codeView) hash(hashes []uint64, from int, seed uint64) {
-	if codes := c.codes.U8; codes != nil && c.bins == nil {
+	if codes := c.codes.U8; codes != nil {
+		bins := c.table()
 		for i, code := range codes[from : from+len(hashes)] {
-			hashes[i] = mix(hashes[i]^seed, uint64(code)+1)
+			hashes[i] = mix(hashes[i]^seed, uint64(bins[code])+1)
 		}
 		return
 	}
@@ -324,7 +333,7 @@ func (p *problem) addObjects(o *dataset.Objects, columns []codeView, opts *Optio
 func (p *problem) fill(columns []codeView, objects []int32, n, workers int) {
 	width := len(columns)
 	p.codes = make([]uint16, len(objects)*width)
-	if slices.ContainsFunc(columns, func(c codeView) bool { return c.codes.U8 == nil || c.bins != nil }) {
+	if slices.ContainsFunc(columns, func(c codeView) bool { return c.codes.U8 == nil }) {
 		stretches(len(objects), workers, func(from, to int) {
 			for f := range columns {
 				columns[f].fill(p.codes[from*width+f:], width, objects[from:to])
@@ -337,9 +346,9 @@ func (p *problem) fill(columns []codeView, objects []int32, n, workers int) {
 	rows := make([]uint8, n*width)
 	stretches(n, workers, func(from, to int) {
 		for f := range columns {
-			at := from*width + f
+			at, bins := from*width+f, columns[f].table()
 			for _, code := range columns[f].codes.U8[from:to] {
-				rows[at] = code
+				rows[at] = bins[code]
 				at += width
 			}
 		}
