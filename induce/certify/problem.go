@@ -194,13 +194,6 @@ func (c *codeView) hash(hashes []uint64, from int, seed uint64) {
 	}
 }
 
-// fill sets every width-th of the rows' codes to the codes of the listed objects.
-func (c *codeView) fill(rows []uint16, width int, objects []int32) {
-	for k, i := range objects {
-		rows[k*width] = c.at(i)
-	}
-}
-
 // confine returns a feature with only the cuts of a subset, and the bin of each
 // code. Subset 0 is the whole feature.
 func confine(f dataset.Feature, subset int) (confined dataset.Feature, bins []uint16) {
@@ -331,31 +324,42 @@ func (p *problem) addObjects(o *dataset.Objects, columns []codeView, opts *Optio
 
 // fill sets the codes to the rows of the listed ones of n objects.
 func (p *problem) fill(columns []codeView, objects []int32, n, workers int) {
-	width := len(columns)
-	p.codes = make([]uint16, len(objects)*width)
-	if slices.ContainsFunc(columns, func(c codeView) bool { return c.codes.U8 == nil }) {
-		stretches(len(objects), workers, func(from, to int) {
-			for f := range columns {
-				columns[f].fill(p.codes[from*width+f:], width, objects[from:to])
-			}
-		})
-		return
+	p.codes = make([]uint16, len(objects)*len(columns))
+	for f := range p.features {
+		if len(p.features[f].weight) > 1<<8 {
+			fillThrough[uint16](p.codes, columns, objects, n, workers)
+			return
+		}
 	}
-	// Rows first, in the order of the columns: the objects are in random order, so one
-	// code of an object would be far from all others.
-	rows := make([]uint8, n*width)
+	fillThrough[uint8](p.codes, columns, objects, n, workers)
+}
+
+// fillThrough fills rows with the codes of the listed ones of n objects. It makes rows
+// of all objects first, in the order of the columns: the listed objects are in random
+// order, so one code of an object is far from its other codes and from those before it.
+func fillThrough[T uint8 | uint16](codes []uint16, columns []codeView, objects []int32, n, workers int) {
+	width := len(columns)
+	rows := make([]T, n*width)
 	stretches(n, workers, func(from, to int) {
 		for f := range columns {
-			at, bins := from*width+f, columns[f].table()
-			for _, code := range columns[f].codes.U8[from:to] {
-				rows[at] = bins[code]
+			at, c := from*width+f, &columns[f]
+			if c.codes.U8 == nil {
+				for i := from; i < to; i++ {
+					rows[at] = T(c.at(int32(i)))
+					at += width
+				}
+				continue
+			}
+			bins := c.table()
+			for _, code := range c.codes.U8[from:to] {
+				rows[at] = T(bins[code])
 				at += width
 			}
 		}
 	})
 	stretches(len(objects), workers, func(from, to int) {
 		for k, i := range objects[from:to] {
-			to := p.codes[(from+k)*width : (from+k+1)*width]
+			to := codes[(from+k)*width : (from+k+1)*width]
 			for f, code := range rows[int(i)*width : (int(i)+1)*width] {
 				to[f] = uint16(code)
 			}
