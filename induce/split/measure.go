@@ -1,10 +1,16 @@
 package split
 
+import "math"
+
 // thresholds measures one threshold for each distinct partition of the node, as
 // Scanner.thresholds does.
 func (t *Team) thresholds() {
 	s := t.exact
 	many := len(t.n.N) > 2
+	if !many && !s.c.algorithm.Gini() && s.column.whole(s.c.subset) {
+		t.thresholdsOfTwo()
+		return
+	}
 	if many {
 		clear(t.acc)
 		clear(t.termsOne)
@@ -75,6 +81,10 @@ func (t *Team) add(code int, sum *outcome) {
 // bins measures the tests for single bins of all cuts.
 func (t *Team) bins() {
 	missing := t.exact.column.missing()
+	if len(t.n.N) == 2 && !t.exact.c.algorithm.Gini() {
+		t.binsOfTwo()
+		return
+	}
 	for i, code := range t.exact.present {
 		if int(code) != missing {
 			t.single(i)
@@ -176,72 +186,93 @@ func (t *Team) append(at int, no bool, sum *outcome, pairsOne, pairsRest int64, 
 	}
 	n, c, i := t.n, t.exact.c, t.tests
 	t.at[i] = int32(at)
-	weightOne, weightRest := float64(sum.weight), float64(n.Weight-sum.weight)
-	more := 2*sum.objects > n.Objects || no && 2*sum.objects == n.Objects // ties: outcome 0 counts as the larger one
-	balance := weightOne
-	if more {
-		balance = weightRest
+	t.one[i], t.rest[i] = float64(sum.weight), float64(n.Weight-sum.weight)
+	t.pairs[i], t.pairsRest[i] = float64(pairsOne), float64(pairsRest)
+	t.balance[i] = t.one[i]
+	if 2*sum.objects > n.Objects || no && 2*sum.objects == n.Objects { // ties: outcome 0 counts as the larger one
+		t.balance[i] = t.rest[i]
 	}
-	for k := range t.lights {
-		l := &t.lights[k]
-		lost := 0.0
-		if over := weightOne - l.weight; over > 0 {
-			lost = float64(float64(over*weightOne) * float64(pairsOne))
-		}
-		if over := weightRest - l.weight; over > 0 {
-			lost += float64(float64(over*weightRest) * float64(pairsRest))
-		}
-		t.base[k][i] = (balance + float64(n.Weight) - float64(lost*l.factor)) * t.scale
-	}
-	gain := max(n.impurity-c.nearFinish(one, sum.weight)-c.nearFinish(rest, n.Weight-sum.weight), 0)
-	t.gain[i], t.unpriced[i] = float64(gain*t.scale), float64(gain*t.total)
+	t.gain[i] = n.impurity - c.nearFinish(one, sum.weight) - c.nearFinish(rest, n.Weight-sum.weight)
 	t.tests++
 }
 
-// score scores the tests of the batch in all ways.
+// rate adds up balance and efficiency of the tests of the batch for each of the lights,
+// and cuts off gains below 0.
+func (t *Team) rate() {
+	tests := t.tests
+	one, rest, balance := t.one[:tests], t.rest[:tests], t.balance[:tests]
+	pairs, pairsRest := t.pairs[:tests], t.pairsRest[:tests]
+	weight := float64(t.n.Weight)
+	for k := range t.lights {
+		l, efficiency := t.lights[k], t.efficiency[k][:tests]
+		for i := range efficiency {
+			lost := 0.0
+			if over := one[i] - l.weight; over > 0 {
+				lost = float64(float64(over*one[i]) * pairs[i])
+			}
+			if over := rest[i] - l.weight; over > 0 {
+				lost += float64(float64(over*rest[i]) * pairsRest[i])
+			}
+			efficiency[i] = balance[i] + weight - float64(lost*l.factor)
+		}
+	}
+	gain := t.gain[:tests]
+	for i, g := range gain {
+		if g < 0 {
+			gain[i] = 0
+		}
+	}
+}
+
+// score scores the tests of the batch in all ways, and empties the batch.
 func (t *Team) score() {
+	if t.tests == 0 {
+		return
+	}
+	t.rate()
 	if t.found != nil {
 		t.collect()
 		t.tests = 0
 		return
 	}
+	gain := t.gain[:t.tests]
 	for i := range t.ways {
 		w := &t.ways[i]
-		best := w.best[t.slot]
-		gain := t.gain[:t.tests]
-		switch {
-		case w.light >= 0:
-			base := t.base[w.light][:len(gain)]
+		best := math.Inf(-1)
+		if w.light >= 0 {
+			efficiency, lambda := t.efficiency[w.light][:len(gain)], w.lambda
 			for j, g := range gain {
-				if x := base[j] + float64(w.lambda*g); x > best {
+				if x := efficiency[j] + float64(lambda*g); x > best {
 					best = x
 				}
 			}
-		default:
-			if !w.priced {
-				gain = t.unpriced[:t.tests]
-			}
+		} else {
 			for _, x := range gain {
 				if x > best {
 					best = x
 				}
 			}
 		}
-		w.best[t.slot] = best
+		w.best[t.slot] = max(w.best[t.slot], float64(best*t.scaleOf(w)))
 	}
 	t.tests = 0
 }
 
+// scaleOf returns the factor of a way's estimates of the batch.
+func (t *Team) scaleOf(w *way) float64 {
+	if w.priced {
+		return t.scale
+	}
+	return t.total
+}
+
 // estimate returns the estimate of a test of the batch.
 func (t *Team) estimate(w *way, i int) float64 {
-	switch {
-	case w.light >= 0:
-		return t.base[w.light][i] + float64(w.lambda*t.gain[i])
-	case w.priced:
-		return t.gain[i]
-	default:
-		return t.unpriced[i]
+	x := t.gain[i]
+	if w.light >= 0 {
+		x = t.efficiency[w.light][i] + float64(w.lambda*x)
 	}
+	return float64(x * t.scaleOf(w))
 }
 
 // collect finds the tests of the batch that matter to some criterion, in test order.
@@ -261,4 +292,67 @@ func (t *Team) collect() {
 			}
 		}
 	}
+}
+
+// thresholdsOfTwo is thresholds for two classes, the entropy and all cuts.
+func (t *Team) thresholdsOfTwo() {
+	s := t.exact
+	var a pair
+	present, cells := s.present, s.h.Cells
+	if last := len(present) - 1; int(present[last]) == s.column.missing() { // the answer of a missing value is no
+		a.add(cells, present[last])
+		if present[0] >= 1 {
+			t.appendTwo(-1, true, &a)
+		}
+		present = present[:last]
+	}
+	for i, code := range present[:max(len(present)-1, 0)] {
+		a.add(cells, code)
+		t.appendTwo(i, true, &a)
+	}
+}
+
+// binsOfTwo is bins for two classes and the entropy.
+func (t *Team) binsOfTwo() {
+	s := t.exact
+	missing := s.column.missing()
+	for i, code := range s.present {
+		if int(code) != missing {
+			var a pair
+			a.add(s.h.Cells, code)
+			t.appendTwo(i, false, &a)
+		}
+	}
+}
+
+// pair is the objects and weights of two classes.
+type pair struct{ n0, m0, n1, m1 int64 }
+
+func (a *pair) add(cells []int64, code int32) {
+	c := cells[4*int(code) : 4*int(code)+4 : 4*int(code)+4]
+	a.n0 += c[0]
+	a.m0 += c[1]
+	a.n1 += c[2]
+	a.m1 += c[3]
+}
+
+// appendTwo adds a test of one outcome to the batch, for two classes and the entropy.
+func (t *Team) appendTwo(at int, no bool, a *pair) {
+	if t.tests == batchSize {
+		t.score()
+	}
+	n, x, i := t.n, &t.exact.c.xlogx, t.tests&(batchSize-1)
+	t.at[i] = int32(at)
+	l0, l1 := n.M[0]-a.m0, n.M[1]-a.m1
+	one, rest := a.m0+a.m1, l0+l1
+	t.gain[i] = n.impurity - (x.near(one) - (x.near(a.m0) + x.near(a.m1))) - (x.near(rest) - (x.near(l0) + x.near(l1)))
+	t.one[i], t.rest[i] = float64(one), float64(rest)
+	t.pairs[i], t.pairsRest[i] = float64(a.n0*a.n1), float64((n.N[0]-a.n0)*(n.N[1]-a.n1))
+	balance := one
+	twice := 2 * (a.n0 + a.n1)
+	if twice > n.Objects || no && twice == n.Objects { // ties: outcome 0 counts as the larger one
+		balance = rest
+	}
+	t.balance[i] = float64(balance)
+	t.tests++
 }

@@ -20,7 +20,7 @@ type Team struct {
 	exact    *Scanner // of a criterion that measures all parts that any criterion needs
 	total    float64  // inverse of the total weight
 
-	scale, most float64 // inverse of the divisor and of the total weight: of the next test, and the largest
+	scale, most float64 // inverse of the divisor and of the total weight: of the batch, and the largest
 	slots       [slots]bool
 
 	acc                 []int64   // sums of one outcome, as in Scanner
@@ -74,15 +74,20 @@ type light struct {
 // measures stay in the nearest cache.
 const batchSize = 128
 
-// batch is the measures of some tests of a slot.
+// batch is the measures of some tests of a slot and a price. Outcome one is the outcome
+// that is counted, rest is the other one.
 type batch struct {
-	slot     int
-	tests    int
-	at       [batchSize]int32     // position among the present codes: of a threshold the last code of the no side
-	end      [batchSize]int32     // of a merged bin: the position behind its last code
-	gain     [batchSize]float64   // reduction of the impurity, by price
-	unpriced [batchSize]float64   // the same without the price
-	base     [][batchSize]float64 // balance and efficiency, by price, for each of the lights
+	slot  int
+	tests int
+
+	at         [batchSize]int32     // position among the present codes: of a threshold the last code of the no side
+	end        [batchSize]int32     // of a merged bin: the position behind its last code
+	one, rest  [batchSize]float64   // weights of the outcomes
+	pairs      [batchSize]float64   // heterogeneous pairs of one
+	pairsRest  [batchSize]float64   // heterogeneous pairs of rest
+	balance    [batchSize]float64   // weight that the outcome of the most objects lacks
+	gain       [batchSize]float64   // reduction of the impurity
+	efficiency [][batchSize]float64 // balance and efficiency, for each of the lights
 }
 
 // NewTeam returns a team.
@@ -148,8 +153,8 @@ func (t *Team) gather(criteria []*Criterion) {
 		t.members = append(t.members, m)
 	}
 	t.exact.c, t.total = lead, 1/lead.total
-	if len(t.base) < len(t.lights) {
-		t.base = make([][batchSize]float64, len(t.lights))
+	if len(t.efficiency) < len(t.lights) {
+		t.efficiency = make([][batchSize]float64, len(t.lights))
 	}
 }
 
@@ -269,7 +274,7 @@ func Cut(low float64) float64 { return low - float64(2*tie*max(1, max(low, -low)
 // visit measures and scores the tests of the loaded feature in test order.
 func (t *Team) visit() {
 	s := t.exact
-	t.most = 0
+	t.most, t.tests = 0, 0
 	if len(s.present) < 2 || s.c.setUps == NoSetUps && s.column.GroupCost > 0 {
 		return
 	}
@@ -301,6 +306,7 @@ func (t *Team) visit() {
 
 // price sets the price of the tests that follow.
 func (t *Team) price(cost float64) {
+	t.score()
 	t.scale = t.total / t.exact.divisor(cost)
 	t.most = max(t.most, t.scale)
 }

@@ -45,13 +45,18 @@ func lightNode(r *rand.Rand) *node {
 		}
 		n.columns = append(n.columns, c)
 	}
+	mixed := []int{1, 2, 3, 6}[r.IntN(4)]
 	scale := []int64{1, 1, 100_000, 1 << 40}[r.IntN(4)]
 	for range 60 + r.IntN([]int{400, 400, 3000}[r.IntN(3)]) {
 		o := object{class: r.IntN(n.classes), weight: scale * int64(1+r.IntN(2))}
-		for _, c := range n.columns {
+		for f, c := range n.columns {
 			code := r.IntN(c.Codes)
-			if r.IntN(2) == 0 { // features of the same partitions, for ties
+			switch (r.IntN(mixed) + f) % max(2, mixed) { // features of the same partitions, for ties
+			case 0:
 				code = min(o.class, c.Codes-1)
+			case 1:
+				code = []int{0, c.Codes - 1}[min(o.class, 1)]
+			default:
 			}
 			o.codes = append(o.codes, code)
 		}
