@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
@@ -149,10 +150,16 @@ func (r *run) fitFeatures(ctx context.Context, f *fitted, encoded [][]byte) erro
 	}
 	all := make([]dataset.Feature, len(tested))
 	faults := make([]error, len(tested))
+	var fitters sync.Pool // one for each goroutine
 	err := r.driver.Phase(ctx, "bins", int64(len(tested)), "features", func(s *parallel.Steps) error {
 		return parallel.EachUntil(ctx, len(tested), &s.Done, func(i int) {
 			at := tested[i]
-			all[i], faults[i] = r.fitFeature(&r.schema.rows.Features[at], encoded[at])
+			fitter, _ := fitters.Get().(*binning.Fitter)
+			if fitter == nil {
+				fitter = new(binning.Fitter)
+			}
+			all[i], faults[i] = r.fitFeature(fitter, &r.schema.rows.Features[at], encoded[at])
+			fitters.Put(fitter)
 			encoded[at] = nil
 		})
 	})
@@ -182,12 +189,14 @@ func (r *run) fitFeatures(ctx context.Context, f *fitted, encoded [][]byte) erro
 	return r.costs.Apply(f.features)
 }
 
-func (r *run) fitFeature(column *jobs.FeatureColumn, encoded []byte) (dataset.Feature, error) {
+func (r *run) fitFeature(
+	fitter *binning.Fitter, column *jobs.FeatureColumn, encoded []byte,
+) (dataset.Feature, error) {
 	s, _, err := binning.Decode(encoded)
 	if err != nil {
 		return dataset.Feature{}, err
 	}
-	f, err := binning.FitFeature(column.Name, s, binning.FeatureConfig{
+	f, err := fitter.FitFeature(column.Name, s, binning.FeatureConfig{
 		Method: r.parsed.Method, Bins: r.parsed.Bins, SingleBins: r.parsed.SingleBins(),
 		Categories: r.config.MaxCategories, Unit: column.Unit,
 	})

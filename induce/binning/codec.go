@@ -212,7 +212,7 @@ func (d *decoder) numbers(s *Summary) {
 		d.bad = true
 		return
 	}
-	s.numbers.reserve(n)
+	list := make([]entry, 0, n)
 	const least, most = keyZero - 0x7ff<<52, keyZero + 0x7ff<<52 // the infinities
 	key, all := uint64(0), uint64(keyZero)
 	for range n {
@@ -229,8 +229,9 @@ func (d *decoder) numbers(s *Summary) {
 		}
 		all |= key
 		s.weight += w
-		s.numbers.add(key, w)
+		list = append(list, entry{key, w})
 	}
+	s.numbers = table{n: n, list: list}
 	if bits.TrailingZeros64(all) != int(zeros) {
 		d.bad = true
 	}

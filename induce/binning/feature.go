@@ -29,6 +29,11 @@ type FeatureConfig struct {
 // The error is a *dataset.DataError without a hint, for a categorical column with more
 // values than a summary holds.
 func FitFeature(name string, s *Summary, c FeatureConfig) (dataset.Feature, error) {
+	return new(Fitter).FitFeature(name, s, c)
+}
+
+// FitFeature is the function FitFeature with reused memory.
+func (fitter *Fitter) FitFeature(name string, s *Summary, c FeatureConfig) (dataset.Feature, error) {
 	f := dataset.Feature{Name: name, Kind: s.Kind(), Type: s.Type(), Unit: c.Unit, Missing: s.Missing()}
 	switch {
 	case f.Kind == dataset.Categorical && s.Overflow():
@@ -42,7 +47,7 @@ func FitFeature(name string, s *Summary, c FeatureConfig) (dataset.Feature, erro
 		values, _ := s.Numbers()
 		f.Kind, f.Values = dataset.Categorical, []string{dataset.SpellNumber(values[0])}
 	case s.Distinct() > 0:
-		f.Cuts, f.Subsets = fitCuts(s, &c)
+		f.Cuts, f.Subsets = fitter.fitCuts(s, &c)
 		f.Range = s.Range()
 	}
 	return f, nil
@@ -50,11 +55,12 @@ func FitFeature(name string, s *Summary, c FeatureConfig) (dataset.Feature, erro
 
 // fitCuts returns the union of the cuts of all numbers of bins. For several numbers it
 // also returns the positions of each number's cuts in the union.
-func fitCuts(s *Summary, c *FeatureConfig) (cuts []float64, subsets [][]uint16) {
+func (fitter *Fitter) fitCuts(s *Summary, c *FeatureConfig) (cuts []float64, subsets [][]uint16) {
+	fitter.load(s)
 	each := make([][]float64, len(c.Bins))
 	cuts = []float64{}
 	for i, n := range c.Bins {
-		each[i] = FitNumeric(s, c.Method, n)
+		each[i] = fitter.cuts(c.Method, n)
 		if c.Unit != dataset.Plain {
 			roundUp(each[i])
 		}

@@ -62,6 +62,11 @@ func FitNumeric(s *Summary, m Method, bins int) []float64 {
 // FitNumeric is the function FitNumeric with reused memory.
 func (f *Fitter) FitNumeric(s *Summary, m Method, bins int) []float64 {
 	f.load(s)
+	return f.cuts(m, bins)
+}
+
+// cuts returns the cuts of the loaded summary.
+func (f *Fitter) cuts(m Method, bins int) []float64 {
 	if len(f.values) < 2 || bins < 2 {
 		return nil
 	}

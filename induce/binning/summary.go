@@ -8,6 +8,7 @@ import (
 	"math/bits"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
 )
@@ -55,8 +56,6 @@ type Summary struct {
 	shift    uint8            // number of low bits dropped from the keys of numbers
 	numbers  table            // by key
 	texts    map[string]int64 // by value, categorical texts only
-
-	scratch []int64 // weights by position in a dictionary
 }
 
 // New returns an empty summary. A numeric column must be of type Number. Limits below 1
@@ -119,7 +118,7 @@ func (s *Summary) Distinct() int {
 // Bytes returns the approximate memory of the summary, in bytes.
 func (s *Summary) Bytes() int {
 	const perText = 64 // string header, weight, share of the map, and a short text
-	return 16*cap(s.numbers.slots) + perText*len(s.texts) + 8*cap(s.scratch)
+	return 16*(cap(s.numbers.slots)+cap(s.numbers.list)) + perText*len(s.texts)
 }
 
 // AddVector adds the rows at the given positions of a row group's column. weights[r] is
@@ -174,7 +173,14 @@ func (s *Summary) addDictionary(v *dataset.Vector, rows []int32, weights []int64
 	if v.Type == dataset.Text {
 		values = len(v.Texts)
 	}
-	counts := s.counts(values + 1) // the first is for index -1, missing
+	scratch, _ := countsPool.Get().(*[]int64)
+	if scratch == nil {
+		scratch = new([]int64)
+	}
+	defer countsPool.Put(scratch)
+	*scratch = slices.Grow((*scratch)[:0], values+1)
+	counts := (*scratch)[:values+1] // the first is for index -1, missing
+	clear(counts)
 	if weights == nil {
 		for _, r := range rows {
 			counts[v.Index[r]+1]++
@@ -185,6 +191,9 @@ func (s *Summary) addDictionary(v *dataset.Vector, rows []int32, weights []int64
 		}
 	}
 	s.missing += counts[0]
+	if s.typ == dataset.Number && s.numbers.n == 0 {
+		s.numbers.reserve(min(present(counts[1:]), s.limits.Values))
+	}
 	for i, w := range counts[1:] {
 		switch {
 		case w == 0:
@@ -196,17 +205,18 @@ func (s *Summary) addDictionary(v *dataset.Vector, rows []int32, weights []int64
 	}
 }
 
-// counts returns n zeros. It keeps only a short slice for the next call, as there may be
-// thousands of columns. A large dictionary has many rows, so allocating is cheap.
-func (s *Summary) counts(n int) []int64 {
-	const kept = 4096
-	if n > kept {
-		return make([]int64, n)
+// present returns the number of counts above zero.
+func present(counts []int64) (n int) {
+	for _, w := range counts {
+		if w > 0 {
+			n++
+		}
 	}
-	s.scratch = slices.Grow(s.scratch[:0], n)[:n]
-	clear(s.scratch)
-	return s.scratch
+	return n
 }
+
+// countsPool keeps weights by position in a dictionary.
+var countsPool sync.Pool //nolint:gochecknoglobals // a pool
 
 func (s *Summary) addNumber(x float64, w int64) {
 	if x != x {

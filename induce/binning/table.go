@@ -38,11 +38,12 @@ type entry struct {
 }
 
 // table sums weights by key: open addressing with linear probing, at most three
-// quarters full.
+// quarters full. A decoded table is a list until a key is added: mostly it is only read.
 type table struct {
 	slots []entry // a power of two, or none
 	shift uint8   // 64 - log2(len(slots))
 	n     int     // keys
+	list  []entry // all entries, ascending, in place of the slots; nil: they are in the slots
 }
 
 const minSlots = 16
@@ -80,6 +81,9 @@ func (t *table) reserve(n int) {
 	}
 	size := max(minSlots, 1<<bits.Len(uint(4*n-1)/3))
 	old := t.slots
+	if t.list != nil {
+		old, t.list = t.list, nil
+	}
 	t.slots, t.n = make([]entry, size), 0
 	t.shift = uint8(64 - bits.TrailingZeros(uint(size)))
 	for _, e := range old {
@@ -94,6 +98,11 @@ func (t *table) reserve(n int) {
 // one end of a smaller table after the other.
 func (t *table) scattered() iter.Seq[entry] {
 	return func(yield func(entry) bool) {
+		for _, e := range t.list {
+			if !yield(e) {
+				return
+			}
+		}
 		const stride = 0x9e3779b1 // odd, so each slot is visited once
 		mask := uint64(len(t.slots) - 1)
 		for i := range uint64(len(t.slots)) {
@@ -104,8 +113,11 @@ func (t *table) scattered() iter.Seq[entry] {
 	}
 }
 
-// sorted returns the entries in ascending order of their keys.
+// sorted returns the entries in ascending order of their keys. They must not be changed.
 func (t *table) sorted() []entry {
+	if t.list != nil {
+		return t.list
+	}
 	list := make([]entry, 0, t.n)
 	for _, e := range t.slots {
 		if e.key != keyNone {

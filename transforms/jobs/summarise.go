@@ -235,7 +235,7 @@ func (s *RowStats) add(o *RowStats) {
 
 // encode merges the workers' summaries of the columns [from, to) and encodes them.
 func (f *summariseFn) encode(from, to int) ([]byte, error) {
-	var b []byte
+	var b, one []byte
 	for i := from; i < to; i++ {
 		var sum *binning.Summary
 		for k := range f.workers {
@@ -252,7 +252,7 @@ func (f *summariseFn) encode(from, to int) ([]byte, error) {
 			}
 		}
 		var err error
-		if b, err = AppendSummary(b, sum); err != nil {
+		if b, one, err = appendSummary(b, one, sum); err != nil {
 			return nil, err
 		}
 	}
@@ -261,11 +261,17 @@ func (f *summariseFn) encode(from, to int) ([]byte, error) {
 
 // AppendSummary appends the length and the bytes of a summary. A nil summary has length 0.
 func AppendSummary(b []byte, s *binning.Summary) ([]byte, error) {
+	b, _, err := appendSummary(b, nil, s)
+	return b, err
+}
+
+// appendSummary is AppendSummary with reused memory.
+func appendSummary(b, scratch []byte, s *binning.Summary) (appended, reuse []byte, err error) {
 	if s == nil {
-		return binary.AppendUvarint(b, 0), nil
+		return binary.AppendUvarint(b, 0), scratch, nil
 	}
-	one, err := s.AppendBinary(nil)
-	return append(binary.AppendUvarint(b, uint64(len(one))), one...), err
+	one, err := s.AppendBinary(scratch[:0])
+	return append(binary.AppendUvarint(b, uint64(len(one))), one...), one, err
 }
 
 // ErrSummaries is the error of a value that is no block of summaries.
