@@ -62,10 +62,10 @@ func TestGrowEach(t *testing.T) {
 		for _, p := range ps {
 			want = append(want, growtest.Encode(t, d.Grow(p, 1)))
 		}
-		for _, workers := range []int{1, 3} {
-			for i, n := range memory.GrowEach(d.Objects, d.Columns, ps, d.Total, memory.Options{Workers: workers}) {
+		for _, opts := range []memory.Options{{Workers: 1}, {Workers: 3}, {Workers: 2, Memory: 1 << 20}} {
+			for i, n := range memory.GrowEach(d.Objects, d.Columns, ps, d.Total, opts) {
 				if growtest.Encode(t, n) != want[i] {
-					t.Errorf("%d objects, %d workers, %+v: another tree", test.objects, workers, ps[i])
+					t.Errorf("%d objects, %+v, %+v: another tree", test.objects, opts, ps[i])
 				}
 			}
 		}

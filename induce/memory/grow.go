@@ -76,7 +76,8 @@ type traits struct {
 	pure     bool  // each object has rows of one class
 	heaviest int64 // weight of the heaviest object
 
-	unpriced bool // some column has no least price to divide scores by, see split.Columns
+	demanding bool // some nodes have to test a given feature
+	unpriced  bool // some column has no least price to divide scores by, see split.Columns
 
 	narrow      int   // number of features with codes of one byte
 	objectBytes int64 // bytes to gather an object
@@ -118,6 +119,7 @@ func newGrower(
 		g.layout = induce.NewPackedLayout(columns, o.Classes)
 	}
 	for f := range columns {
+		g.demanding = g.demanding || columns[f].First > 0
 		g.unpriced = g.unpriced || !(columns[f].Floor > 0)
 	}
 	for _, p := range ps {

@@ -1,6 +1,9 @@
 package memory
 
-import "math/bits"
+import (
+	"math/bits"
+	"slices"
+)
 
 // pool hands out slices and takes them back. Fresh memory costs more than its use, as
 // the system clears it page by page.
@@ -8,17 +11,22 @@ type pool[T any] struct {
 	idle [64][][]T // by the logarithm of their capacity
 }
 
-// get returns a slice of n elements of any values.
+// get returns a slice of n elements of any values. Where the idle slices of its size are
+// all too short, it drops one of them: so few are kept in all.
 func (p *pool[T]) get(n int) []T {
 	at := bits.Len(uint(n))
-	for _, class := range []int{at, at + 1} { // the first may be too short, the second is not
+	for _, class := range []int{at, at + 1} {
 		idle := p.idle[class]
-		if last := len(idle) - 1; last >= 0 && cap(idle[last]) >= n {
-			s := idle[last]
-			idle[last] = nil
-			p.idle[class] = idle[:last]
-			return s[:n]
+		for i := len(idle) - 1; i >= 0; i-- {
+			if cap(idle[i]) >= n {
+				s := idle[i]
+				p.idle[class] = slices.Delete(idle, i, i+1)
+				return s[:n]
+			}
 		}
+	}
+	if idle := p.idle[at]; len(idle) > 0 {
+		p.idle[at] = slices.Delete(idle, 0, 1)
 	}
 	return make([]T, n)
 }

@@ -18,11 +18,14 @@ type search struct {
 	leaves  []*induce.Node // of trees that stop at the node
 	seekers []seeker
 	teams   []team
+
+	estimates []split.Estimate // of the best scores: for each feature those of each seeker, in the order of the teams
 }
 
 // team is seekers that scan each test together, see split.Team.
 type team struct {
 	alone    bool // one seeker that no team takes
+	first    int  // position of the first seeker's estimate
 	seekers  []int
 	criteria []*split.Criterion
 }
@@ -215,6 +218,17 @@ func (g *grower) makeTeams(s *search) {
 		m.team = at
 		t.seekers, t.criteria = append(t.seekers, i), append(t.criteria, c)
 	}
+	first := 0
+	for i := range s.teams {
+		s.teams[i].first = first
+		first += len(s.teams[i].seekers)
+	}
+}
+
+// row returns the estimates of a feature for the seekers of a team.
+func (s *search) row(f int, t *team) []split.Estimate {
+	at := f*len(s.seekers) + t.first
+	return s.estimates[at : at+len(t.seekers)]
 }
 
 // findTests finds each tree's best test of the node.
@@ -223,13 +237,14 @@ func (g *grower) findTests(o *openNode, s *search, w *workspace) {
 		return
 	}
 	g.makeTeams(s)
-	scores := w.scores
+	w.estimates = fit(w.estimates, len(g.columns)*len(s.seekers))
+	s.estimates = w.estimates
 	g.shareIfLarge(o, w, func(w *workspace, next func() int) {
 		g.begin(s, w)
 		for f := next(); f >= 0; f = next() {
 			w.load(o, s, f, g.columns[f].Codes)
 			for i := range s.teams {
-				g.scan(o, s, i, f, w, scores)
+				g.scan(o, s, i, f, w)
 			}
 		}
 		w.unload()
@@ -237,13 +252,31 @@ func (g *grower) findTests(o *openNode, s *search, w *workspace) {
 	s.fresh = false
 	for i := range s.teams {
 		t := &s.teams[i]
-		for _, seeker := range t.seekers {
-			g.constraints.Restrict(o.Depth, 0, scores[s.seekers[seeker].tree].high)
+		if g.demanding {
+			g.restrict(o, s, t)
 		}
 		if t.alone {
-			g.choose(o, s, &s.seekers[t.seekers[0]], w)
+			g.choose(o, s, t, w)
 		} else {
 			g.chooseEach(o, s, i, w)
+		}
+	}
+}
+
+// restrict enforces the feature that the node has to test.
+func (g *grower) restrict(o *openNode, s *search, t *team) {
+	for i := range t.seekers {
+		scores := make([]float64, len(g.columns))
+		for f := range scores {
+			scores[f] = s.row(f, t)[i].High
+		}
+		if !g.constraints.Restrict(o.Depth, 0, scores) {
+			return
+		}
+		for f, score := range scores {
+			if math.IsInf(score, -1) {
+				s.row(f, t)[i] = split.Estimate{Low: score, High: score}
+			}
 		}
 	}
 }
@@ -261,21 +294,16 @@ func (g *grower) begin(s *search, w *workspace) {
 }
 
 // scan scores a feature's tests for the trees of a team.
-func (g *grower) scan(o *openNode, s *search, at, f int, w *workspace, scores []scores) {
+func (g *grower) scan(o *openNode, s *search, at, f int, w *workspace) {
 	t := &s.teams[at]
-	if t.alone {
-		m := &s.seekers[t.seekers[0]]
-		score := g.loadScanner(o, m, f, w).Scan()
-		scores[m.tree].low[f], scores[m.tree].high[f] = score, score
-		g.clearHeavy(o, m, f, w)
+	if !t.alone {
+		g.loadTeam(o, at, f, w).Scan(s.row(f, t))
 		return
 	}
-	w.best = fit(w.best, len(t.seekers))
-	g.loadTeam(o, at, f, w).Scan(w.best)
-	for i, seeker := range t.seekers {
-		tree := s.seekers[seeker].tree
-		scores[tree].low[f], scores[tree].high[f] = w.best[i].Low, w.best[i].High
-	}
+	m := &s.seekers[t.seekers[0]]
+	score := g.loadScanner(o, m, f, w).Scan()
+	s.row(f, t)[0] = split.Estimate{Low: score, High: score}
+	g.clearHeavy(o, m, f, w)
 }
 
 // loadTeam gives the loaded cells of a feature to a worker's team.
@@ -287,10 +315,15 @@ func (g *grower) loadTeam(o *openNode, at, f int, w *workspace) *split.Team {
 
 // choose finds the best of the tests of a tree that scans alone, from the scores of the
 // features.
-func (g *grower) choose(o *openNode, s *search, m *seeker, w *workspace) {
-	scanner, scored := w.scanners[m.tree], -1
+func (g *grower) choose(o *openNode, s *search, t *team, w *workspace) {
+	m, scored := &s.seekers[t.seekers[0]], -1
+	w.scores = fit(w.scores, len(g.columns))
+	for f := range w.scores {
+		w.scores[f] = s.row(f, t)[0].High
+	}
+	scanner := w.scanners[m.tree]
 	scanner.Node(m.totals, m.sum)
-	m.best = scanner.Choose(w.scores[m.tree].high, func(f int) {
+	m.best = scanner.Choose(w.scores, func(f int) {
 		if scored >= 0 {
 			g.clearHeavy(o, m, scored, w)
 		}
@@ -312,23 +345,26 @@ func (g *grower) chooseEach(o *openNode, s *search, at int, w *workspace) {
 		w.found = append(w.found, nil)
 	}
 	found := w.found[:len(t.seekers)]
-	for i, seeker := range t.seekers {
-		scores, best := &w.scores[s.seekers[seeker].tree], math.Inf(-1)
-		for f, low := range scores.low {
-			if low > best && !math.IsInf(scores.high[f], -1) {
-				best = low
+	for i := range found {
+		found[i], w.least[i] = found[i][:0], math.Inf(-1)
+	}
+	for f := range g.columns {
+		for i, e := range s.row(f, t) {
+			if e.Low > w.least[i] {
+				w.least[i] = e.Low
 			}
 		}
-		found[i], w.least[i] = found[i][:0], math.Inf(1)
-		if !math.IsInf(best, -1) {
-			w.least[i] = split.Cut(best)
+	}
+	for i, low := range w.least {
+		if w.least[i] = split.Cut(low); math.IsInf(low, -1) {
+			w.least[i] = math.Inf(1)
 		}
 	}
 	for f := range g.columns {
 		wanted := false
-		for i, seeker := range t.seekers {
+		for i, e := range s.row(f, t) {
 			w.cuts[i] = math.Inf(1)
-			if w.scores[s.seekers[seeker].tree].high[f] >= w.least[i] {
+			if e.High >= w.least[i] {
 				w.cuts[i], wanted = w.least[i], true
 			}
 		}

@@ -18,13 +18,13 @@ type workspace struct {
 	bytes      pool[uint8]
 
 	// of scan and choose
-	teams  []*split.Team
-	scores []scores         // by tree
-	best   []split.Estimate // by member of a team, as are the next
-	cuts   []float64
-	least  []float64
-	found  [][]split.Candidate
-	column split.Column // one feature at a node
+	teams     []*split.Team
+	estimates []split.Estimate    // see search
+	scores    []float64           // best scores of a tree by feature
+	cuts      []float64           // by member of a team: the least score that matters of a feature
+	least     []float64           // by member: the least score that matters
+	found     [][]split.Candidate // by member: the tests that may be the best
+	column    split.Column        // one feature at a node
 
 	// of load
 	loaded  int           // feature whose cells are loaded; -1: none
@@ -56,14 +56,9 @@ func (g *grower) newWorkspace() *workspace {
 	}
 	for _, c := range g.criteria {
 		w.scanners = append(w.scanners, split.NewScanner(c))
-		w.scores = append(w.scores, scores{make([]float64, len(g.columns)), make([]float64, len(g.columns))})
 	}
 	return w
 }
-
-// scores are bounds of the best scores of a tree's tests at a node, by feature; -Inf: the
-// feature has no test.
-type scores struct{ low, high []float64 }
 
 // team returns the worker's own team of a number.
 func (w *workspace) team(at int) *split.Team {

@@ -38,9 +38,6 @@ type Team struct {
 // two outcomes in the node.
 type Estimate struct{ Low, High float64 }
 
-// none is the estimate of no tests.
-func none() Estimate { return Estimate{math.Inf(-1), math.Inf(-1)} }
-
 // A criterion looks at the tests of some slots.
 const (
 	slotThresholds = iota
@@ -194,16 +191,15 @@ func (t *Team) Scan(best []Estimate) {
 	for i := range t.members {
 		m := &t.members[i]
 		w := &t.ways[m.way]
-		best[i] = none()
-		for slot, has := range m.slots {
-			if has && w.best[slot] > best[i].High {
-				best[i].High = w.best[slot]
-			}
+		high := w.best[slotRest]
+		if x := w.best[slotThresholds]; m.slots[slotThresholds] && x > high {
+			high = x
 		}
-		if !math.IsInf(best[i].High, -1) {
-			off := t.off(w)
-			best[i].Low, best[i].High = best[i].High-off, best[i].High+off
+		if x := w.best[slotBins]; m.slots[slotBins] && x > high {
+			high = x
 		}
+		off := t.off(w)
+		best[i] = Estimate{high - off, high + off} // -Inf stays -Inf
 	}
 }
 
@@ -290,6 +286,9 @@ func (t *Team) visit() {
 	}
 	if s.column.Monotone == 0 && t.slots[slotBins] {
 		t.begin(slotBins)
+		if t.sameBins() {
+			return
+		}
 		if s.column.whole(s.c.subset) {
 			t.bins()
 		} else {
@@ -302,6 +301,27 @@ func (t *Team) visit() {
 		t.single(last)
 		t.score()
 	}
+}
+
+// sameBins scores the tests for single bins where there are two codes and no missing
+// values: these tests part the node as its one threshold does.
+func (t *Team) sameBins() bool {
+	s := t.exact
+	if t.found != nil || len(s.present) != 2 || int(s.present[1]) == s.column.missing() || !t.slots[slotThresholds] ||
+		!s.column.whole(s.c.subset) {
+		return false
+	}
+	objects, cells := int64(0), s.cells(int(s.present[0]))
+	for k := 0; k < len(cells); k += 2 {
+		objects += cells[k]
+	}
+	if 2*objects == t.n.Objects { // the balance then depends on which outcome is yes
+		return false
+	}
+	for i := range t.ways {
+		t.ways[i].best[slotBins] = t.ways[i].best[slotThresholds]
+	}
+	return true
 }
 
 // price sets the price of the tests that follow.
