@@ -19,6 +19,7 @@ import (
 	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/pipelines/config"
 	"github.com/espalier-ml/espalier/pipelines/engine"
+	"github.com/espalier-ml/espalier/pipelines/forecast"
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
@@ -32,8 +33,9 @@ type choosing struct {
 	classes   int
 	spec      *jobs.RowSpec
 	train     *jobs.ObjectStats // of the training part
+	memory    int64             // bytes that growth of trees may take
 
-	// objects reads all training objects.
+	// objects reads all training objects at the first call, and keeps them for the next.
 	objects func(ctx context.Context) (*dataset.Objects, error)
 	// model makes a tree of a root that was grown with the parameters of a candidate.
 	model func(root *induce.Node, candidate int) *tree.Tree
@@ -53,13 +55,28 @@ func (r *run) choose(ctx context.Context, s *scored) (*chosen, error) {
 	c := choosing{
 		driver: r.driver, config: r.config, selection: &r.parsed.Selection,
 		features: s.features, columns: r.columns(s.features), classes: len(s.label.Classes),
-		spec: &s.spec, train: s.train(),
-		objects: func(ctx context.Context) (*dataset.Objects, error) { return r.trainingObjects(ctx, s.objects) },
+		spec: &s.spec, train: s.train(), memory: (&forecast.Room{Memory: r.memory}).Usable(),
+		objects: once(func(ctx context.Context) (*dataset.Objects, error) { return r.trainingObjects(ctx, s.objects) }),
 		model: func(root *induce.Node, candidate int) *tree.Tree {
 			return r.model(s.objects, root, s.members[candidate])
 		},
 	}
 	return c.choose(ctx, s.candidates)
+}
+
+// once returns a function that keeps the result of its first call without an error.
+func once[T any](read func(ctx context.Context) (*T, error)) func(ctx context.Context) (*T, error) {
+	var kept *T
+	return func(ctx context.Context) (*T, error) {
+		if kept != nil {
+			return kept, nil
+		}
+		value, err := read(ctx)
+		if err == nil {
+			kept = value
+		}
+		return value, err
+	}
 }
 
 // choose chooses a tree, bounds its cost from below, and describes it.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/frontier"
 	"github.com/espalier-ml/espalier/induce/frontier/crossvalidate"
 	"github.com/espalier-ml/espalier/induce/parallel"
@@ -27,6 +28,12 @@ func (c *choosing) foldsWanted(validation *tree.LeafCounts) int {
 			objects, crossvalidate.MostAuto, rare, crossvalidate.AutoFolds))
 	case crossvalidate.Asked, crossvalidate.RareRows:
 	}
+	bytes := objects * int64(dataset.NewLayout(c.features).Stride)
+	if d.Folds > 0 && bytes > crossvalidate.MaxBytes {
+		c.driver.Reporter.Note(fmt.Sprintf("--folds %s: no cross-validation, as it takes all training objects in "+
+			"memory, %d MiB, and at most %d MiB are allowed", c.config.Folds, bytes>>20, int64(crossvalidate.MaxBytes)>>20))
+		return 0
+	}
 	return d.Folds
 }
 
@@ -45,6 +52,7 @@ func (c *choosing) crossValidate(ctx context.Context, pool *frontier.Pool, numbe
 		}
 		g := crossvalidate.Growth{
 			Objects: objects, Columns: c.columns, Folds: number, Seed: c.config.Seed, Model: c.model,
+			Memory: c.memory,
 		}
 		folds, err = g.Grow(ctx, pool, &s.Done)
 		return err

@@ -23,7 +23,7 @@ type Candidate struct {
 // adds the counts of the validation and test rows.
 func NewCandidate(t *tree.Tree, p induce.Params) Candidate {
 	c := Candidate{Params: p, Tree: t, Grown: t}
-	train := t.NewLeafCounts()
+	train := &tree.LeafCounts{Weights: make([][]int64, len(t.Nodes)), Rows: make([]int64, len(t.Nodes))}
 	for i := range t.Nodes {
 		if n := &t.Nodes[i]; n.Leaf() {
 			train.Weights[i], train.Rows[i] = n.RawClassWeights, n.Rows

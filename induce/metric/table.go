@@ -86,6 +86,9 @@ func (t *Tiers) Slots() int { return 2*len(t.bits) + 1 }
 // Slot returns the slot of a probability.
 func (t *Tiers) Slot(probability float64) int32 {
 	x, low, n := order(probability), 0, len(t.bits)
+	if n == 0 || x < t.bits[0] { // as nearly all leaves without rows of a rare class
+		return 0
+	}
 	for n > 0 { // the halves are chosen without a branch, as no processor could predict it
 		half, next := (n+1)/2, low
 		if t.bits[low+half-1] < x {

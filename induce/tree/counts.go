@@ -18,9 +18,11 @@ type LeafCounts struct {
 // NewLeafCounts returns zero counts for a tree.
 func (t *Tree) NewLeafCounts() *LeafCounts {
 	c := &LeafCounts{Weights: make([][]int64, len(t.Nodes)), Rows: make([]int64, len(t.Nodes))}
+	classes := len(t.Label.Classes)
+	weights := make([]int64, classes*t.CountLeaves())
 	for i := range t.Nodes {
 		if t.Nodes[i].Leaf() {
-			c.Weights[i] = make([]int64, len(t.Label.Classes))
+			c.Weights[i], weights = weights[:classes:classes], weights[classes:]
 		}
 	}
 	return c

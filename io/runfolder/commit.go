@@ -59,8 +59,8 @@ func (f *Folder) commit(ctx context.Context, files []File) error {
 	return OutputError(err)
 }
 
-// writeAside writes files aside, several at a time. It returns those that it has created,
-// also if one of them failed.
+// writeAside writes files aside, several at a time. It returns the files that it has
+// created, also after an error.
 func (f *Folder) writeAside(ctx context.Context, files []File) ([]*pending, error) {
 	all, faults := make([]*pending, len(files)), make([]error, len(files))
 	var next atomic.Int64

@@ -22,6 +22,7 @@ type Growth struct {
 	Columns []split.Column
 	Folds   int // at least 2
 	Seed    uint64
+	Memory  int64 // bytes that the growth may take beside the objects, see memory.Options; 0: 2 GiB
 	// Model makes a tree of a root that was grown by the parameters of a candidate of
 	// the pool, with the estimates of the leaves. Several goroutines call it.
 	Model func(root *induce.Node, candidate int) *tree.Tree
@@ -43,17 +44,24 @@ type Fold struct {
 func (g *Growth) Grow(ctx context.Context, pool *frontier.Pool, settled *atomic.Int64) ([]Fold, error) {
 	held := Deal(g.Objects, g.Folds, g.Seed)
 	folds := make([]Fold, g.Folds)
-	err := parallel.EachUntil(ctx, g.Folds, new(atomic.Int64), func(fold int) {
-		rest := others(held, fold)
-		if len(rest) > 0 && len(held[fold]) > 0 {
-			folds[fold] = g.fold(ctx, pool, rest, held[fold], settled)
+	parallel.Each(g.Folds, together, func(fold int) {
+		if len(held[fold]) > 0 && len(held[fold]) < g.Objects.Len() && ctx.Err() == nil {
+			folds[fold] = g.fold(ctx, pool, others(held, fold), held[fold], settled)
 		}
 	})
-	if err != nil {
-		return nil, err
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
 	}
 	return slices.DeleteFunc(folds, func(f Fold) bool { return f.sequences == nil }), nil
 }
+
+// together is the number of folds that are grown at the same time. Each uses all
+// processors: while one of them ends, the other one keeps the processors busy.
+const together = 2
+
+// MaxBytes bounds the codes of the objects of which folds are grown. The objects are in
+// memory, and so are copies of most of them for each of the folds that grow together.
+const MaxBytes = 8 << 30
 
 // Weight returns the weight that the trees of all folds settle: each of the trees is
 // grown from all folds but one, for each fold. weight is that of all objects.
@@ -100,7 +108,8 @@ func (g *Growth) fold(
 	}
 	objects := g.Objects.Select(rest)
 	options := memory.Options{
-		Workers: max(1, runtime.GOMAXPROCS(0)/g.Folds),
+		Workers: runtime.GOMAXPROCS(0),
+		Memory:  g.Memory / together,
 		Settled: func(weight int64) { settled.Add(weight) },
 		Stop:    func() bool { return ctx.Err() != nil },
 	}
