@@ -14,7 +14,7 @@ import (
 const (
 	mostGarbage  = 300
 	leastGarbage = 50
-	slackBytes   = 192 << 20
+	slackBytes   = 128 << 20
 )
 
 // garbagePercent returns the percentage of live bytes by which the heap may grow.
