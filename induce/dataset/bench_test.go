@@ -232,3 +232,36 @@ func BenchmarkParts(b *testing.B) {
 	}
 	reportEach(b, benchRows, "ns/row")
 }
+
+// BenchmarkTableGrow fills a new table with the rows of a row group, one by one or
+// together.
+func BenchmarkTableGrow(b *testing.B) {
+	for _, s := range benchShapes() {
+		rows := s.benchRows()
+		all := dataset.Rows{}
+		at := make([]int32, len(rows))
+		for i := range rows {
+			key := s.key(rows[i].codes)
+			all.Keys, all.Hashes = append(all.Keys, key...), append(all.Hashes, dataset.HashKey(key))
+			all.Classes, at[i] = append(all.Classes, rows[i].class), int32(i)
+		}
+		stride := s.layout().Stride
+		b.Run(s.benchName()+"/add=one", func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				t := dataset.NewTable(s.layout(), false)
+				for i := range rows {
+					t.Add(all.Keys[i*stride:(i+1)*stride], all.Hashes[i], all.Classes[i], 1, 1)
+				}
+			}
+			reportEach(b, len(rows), "ns/row")
+		})
+		b.Run(s.benchName()+"/add=rows", func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				dataset.NewTable(s.layout(), false).AddRows(&all, at)
+			}
+			reportEach(b, len(rows), "ns/row")
+		})
+	}
+}

@@ -105,7 +105,7 @@ func names(f *parquetio.File) []string {
 	return n
 }
 
-// BenchmarkReadColumn decodes one column chunk from memory.
+// BenchmarkReadColumn decodes one column chunk from memory, as a whole or in pieces.
 func BenchmarkReadColumn(b *testing.B) {
 	const rows = 1 << 18
 	numbers, texts, codes := make([]float64, rows), make([]string, rows), make([]int64, rows)
@@ -150,13 +150,19 @@ func BenchmarkReadColumn(b *testing.B) {
 				b.Fatal(err)
 			}
 			defer func() { _ = group.Close() }()
-			var v dataset.Vector
-			b.SetBytes(8 * rows)
-			b.ReportAllocs()
-			for b.Loop() {
-				if err := group.ReadColumn(0, &v); err != nil {
-					b.Fatal(err)
-				}
+			for _, pieces := range []int{1, 8} {
+				b.Run(fmt.Sprintf("pieces=%d", pieces), func(b *testing.B) {
+					var v dataset.Vector
+					b.SetBytes(8 * rows)
+					b.ReportAllocs()
+					for b.Loop() {
+						for i := range pieces {
+							if err := group.ReadRows(0, i*rows/pieces, (i+1)*rows/pieces, &v); err != nil {
+								b.Fatal(err)
+							}
+						}
+					}
+				})
 			}
 		})
 	}

@@ -173,7 +173,8 @@ func (r *reading) remote() error {
 			return r.place(r.column(), err)
 		}
 		if !r.whole() {
-			if pages, err = r.scanBytes(again); err != nil {
+			r.forgetIndex() // it may be made of the changed bytes
+			if pages, err = r.index(func() (*pageIndex, error) { return r.scanBytes(again) }); err != nil {
 				return r.place(r.column(), err)
 			}
 		}

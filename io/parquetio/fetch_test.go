@@ -328,3 +328,38 @@ func TestFlippedOnTheWay(t *testing.T) {
 		t.Error("no read came over the byte")
 	}
 }
+
+// TestFlippedPieces: likewise for a byte anywhere in the chunk, if the row group is read in
+// pieces.
+func TestFlippedPieces(t *testing.T) {
+	store, d := newFar()
+	wide(t, store, "far://pieces/x", 1, 1000)
+	f, err := parquetio.Open(t.Context(), store, "far://pieces/x")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want, got dataset.Vector
+	whole := rowGroup(t, f, 0, "x0")
+	if err := whole.ReadColumn(0, &want); err != nil {
+		t.Fatal(err)
+	}
+	closeGroup(t, whole)
+	for at := int64(4); at < 2000; at += 7 {
+		d.flip = at
+		g := rowGroup(t, f, 0, "x0")
+		g.PageRows() // it may see the flipped byte first
+		for from := 0; from < g.Rows(); from += 300 {
+			to := min(from+300, g.Rows())
+			if err := g.ReadRows(0, from, to, &got); err != nil {
+				t.Fatalf("byte %d, rows %d to %d: %v", at, from, to, err)
+			}
+			for r := range got.Rows() {
+				if got.Spell(r) != want.Spell(from+r) {
+					t.Fatalf("byte %d: row %d is %q, expected %q", at, from+r, got.Spell(r), want.Spell(from+r))
+				}
+			}
+		}
+		closeGroup(t, g)
+		d.flip = 0
+	}
+}

@@ -31,13 +31,7 @@ type columnIndex struct {
 
 // index returns the page index of the column. scan makes it if there is none yet.
 func (r *reading) index(scan func() (*pageIndex, error)) (*pageIndex, error) {
-	all := &r.indexes
-	all.mu.Lock()
-	if all.byColumn == nil {
-		all.byColumn = make([]columnIndex, len(r.columns))
-	}
-	x := &all.byColumn[r.i]
-	all.mu.Unlock()
+	x := r.columnIndex()
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if x.pages == nil {
@@ -47,6 +41,62 @@ func (r *reading) index(scan func() (*pageIndex, error)) (*pageIndex, error) {
 		}
 	}
 	return x.pages, nil
+}
+
+// columnIndex returns the place of the column's page index.
+func (r *reading) columnIndex() *columnIndex {
+	all := &r.indexes
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	if all.byColumn == nil {
+		all.byColumn = make([]columnIndex, len(r.columns))
+	}
+	return &all.byColumn[r.i]
+}
+
+// forgetIndex drops the column's page index.
+func (r *reading) forgetIndex() {
+	x := r.columnIndex()
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.pages = nil
+}
+
+// PageRows implements dataset.RowGroup. It looks at the headers of all pages.
+func (g *rowGroup) PageRows() int {
+	most := 0
+	for i := range g.columns {
+		pages, err := g.pagesOf(i)
+		if err != nil {
+			continue // reading returns the error
+		}
+		for k := range pages.pages {
+			most = max(most, pages.rows[k+1]-pages.rows[k])
+		}
+	}
+	return most
+}
+
+// pagesOf returns the page index of the i-th column.
+func (g *rowGroup) pagesOf(i int) (x *pageIndex, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = damage("%v", p)
+		}
+	}()
+	meta, err := g.file.chunkRange(g.number, g.columns[i])
+	if err != nil {
+		return nil, err
+	}
+	r := reading{rowGroup: g, meta: meta, i: i}
+	if objectstore.IsLocal(g.reader) {
+		return r.index(func() (*pageIndex, error) { return r.scan(meta.span()) })
+	}
+	chunk, err := g.fetched(meta.span())
+	if err != nil {
+		return nil, err
+	}
+	return r.index(func() (*pageIndex, error) { return r.scanBytes(chunk) })
 }
 
 // The bytes in which a page's header is searched: most are within the first few, and those

@@ -69,6 +69,9 @@ func checkRows(tb testing.TB, f *parquetio.File, group int, column string, v *da
 			tb.Error(err)
 		}
 	}()
+	if n := g.PageRows(); n > len(want) || n == 0 && len(want) > 0 {
+		tb.Errorf("a page of %d rows in a row group of %d", n, len(want))
+	}
 	for from, size := 0, 1; from < len(want); from, size = from+size, 3*size {
 		to := min(from+size, len(want))
 		if err := g.ReadRows(0, from, to, v); err != nil {

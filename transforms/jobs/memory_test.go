@@ -101,6 +101,8 @@ func (g *memoryGroup) ReadRows(i, from, to int, dst *dataset.Vector) error {
 	return nil
 }
 
+func (g *memoryGroup) PageRows() int { return 0 }
+
 func (g *memoryGroup) Close() error { return nil }
 
 // put stores the table as row groups of the given size and returns their tasks.

@@ -32,6 +32,8 @@ func (v vectors) ReadRows(i, from, to int, dst *dataset.Vector) error {
 	return nil
 }
 
+func (vectors) PageRows() int { return 0 }
+
 func (vectors) Close() error { return nil }
 
 // groupOf returns a row group of a file that spec describes.

@@ -157,6 +157,9 @@ func (g *rowGroup) pieces() []*rowGroup {
 	if n == 1 {
 		return []*rowGroup{g}
 	}
+	if page := g.PageRows(); page > 0 { // at most three pieces decode a page
+		n = min(n, max(1, 2*g.rows/page))
+	}
 	list := make([]*rowGroup, n)
 	for i := range list {
 		list[i] = newRowGroup(g.RowGroup, g.spec, g.task)

@@ -108,4 +108,5 @@ type fixedRows int
 func (n fixedRows) Rows() int                                   { return int(n) }
 func (fixedRows) ReadColumn(int, *dataset.Vector) error         { return nil }
 func (fixedRows) ReadRows(int, int, int, *dataset.Vector) error { return nil }
+func (fixedRows) PageRows() int                                 { return 0 }
 func (fixedRows) Close() error                                  { return nil }
