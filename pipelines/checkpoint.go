@@ -111,11 +111,11 @@ func (p *plan) fits() bool {
 		Memory: p.memory, Stride: 2 * len(columns), Columns: columns, Classes: 2, Trees: len(p.parsed.Grid),
 		Workers: runtime.GOMAXPROCS(0),
 	}
-	rows, train := float64(p.input.Rows), 1.0
+	rows, train := float64(p.rows()), 1.0
 	if shares := p.parsed.Shares; p.parsed.Column == "" {
 		train = float64(shares[dataset.Train]) / float64(shares[dataset.Train]+shares[dataset.Validation]+shares[dataset.Test])
 	}
-	return room.Fits(int64(train*rows), p.input.Rows*int64(room.Stride+blockOverhead))
+	return room.Fits(int64(train*rows), p.rows()*int64(room.Stride+blockOverhead))
 }
 
 // assumedCodes are the codes of a feature before its bins are known.

@@ -106,7 +106,7 @@ func (p *plan) foresee(ctx context.Context, d *engine.Driver) (*runfolder.Estima
 	}
 	s.Timings = r.driver.Timings
 	e := o.Estimate(folds)
-	e.ColumnBytes = p.columnBytes(&g.spec)
+	e.ColumnBytes = int64(float64(p.columnBytes(&g.spec)) * float64(p.rows()) / float64(p.input.Rows))
 	return e, g, nil
 }
 
@@ -134,7 +134,40 @@ func (r *run) rehearse(ctx context.Context, share float64) (*grown, *forecast.Sa
 		}
 	}
 	s.Memory = forecast.PeakMemory()
-	return g, s, nil
+	s.Half, err = r.rehearseHalf(ctx, o)
+	return g, s, err
+}
+
+// rehearseHalf grows the trees from half of the training objects, and returns the seconds: how
+// the time grows from half of the sample to all of it tells how it grows beyond.
+func (r *run) rehearseHalf(ctx context.Context, o *objects) (float64, error) {
+	parts := *o.parts
+	train := jobs.NewObjectStats(dataset.Train, len(o.label.Classes), 0)
+	train.Blocks = o.train().Blocks[:(len(o.train().Blocks)+1)/2]
+	parts[dataset.Train] = *train
+	half := &objects{o.fitted, &parts}
+	layout := o.layout()
+	for _, task := range half.tasks(dataset.Train) {
+		b, err := r.files.Read(ctx, task.File)
+		if err != nil {
+			return 0, err
+		}
+		block := dataset.NewObjects(dataset.Layout{}, len(o.label.Classes), o.spec.Weighted(), 0)
+		if err := block.AppendClassesFrom(b, layout); err != nil {
+			return 0, err
+		}
+		parts[dataset.Train].Count(block, nil)
+	}
+	if 2*half.train().Objects > 3*o.train().Objects/2 || half.train().Objects == 0 { // not about half
+		return 0, nil
+	}
+	before := len(r.driver.Timings)
+	if _, err := r.grow(ctx, half, r.begin(half)); err != nil {
+		return 0, err
+	}
+	d := forecast.DurationsOf(r.driver.Timings[before:])
+	r.driver.Timings = r.driver.Timings[:before]
+	return d.Growth, nil
 }
 
 // rehearseChoice scores and prunes the trees of a rehearsal, to measure the time. It returns
@@ -181,11 +214,11 @@ func (r *run) tallyObjects(
 func (p *plan) foreseen(d *engine.Driver) *forecast.Run {
 	c := p.config
 	r := &forecast.Run{
-		Rows: p.input.Rows, Columns: len(p.schema.rows.Columns()),
+		Rows: p.rows(), Columns: len(p.schema.rows.Columns()),
 		Weighted: c.Weight != "" || tables.WeighsClasses(c.ClassWeights),
 		Local:    d.Local(), HandsOn: !d.Serialises(), InMemory: !p.leavesCheckpoints(), Levels: c.LevelsPerJob,
 		Workers:   forecast.Workers{Processes: d.Processes(), Each: d.Workers()},
-		Memory:    forecast.Memory{Histogram: c.HistogramMemory, Objects: c.MemoryObjects},
+		Memory:    forecast.Memory{Process: p.memory, Histogram: c.HistogramMemory, Objects: c.MemoryObjects},
 		Copies:    d.ShuffleCopies(),
 		Certified: c.Certificate != config.CertificateNone,
 	}
@@ -193,7 +226,7 @@ func (p *plan) foreseen(d *engine.Driver) *forecast.Run {
 		r.Memory.Tables = p.memory / 4
 	}
 	for _, rows := range p.input.TaskRows() {
-		r.LargestGroup = max(r.LargestGroup, rows)
+		r.LargestPiece = max(r.LargestPiece, rows/jobs.RowPieces(rows))
 	}
 	return r
 }

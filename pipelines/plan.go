@@ -1,6 +1,7 @@
 package pipelines
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"slices"
@@ -43,7 +44,7 @@ func newPlan(ctx context.Context, f *source.Files, c *TrainConfig, p *config.Par
 	if err != nil {
 		return nil, err
 	}
-	p.SettleBins(in.Rows)
+	p.SettleBins(cmp.Or(c.Rows, in.Rows))
 	if err := p.SettleSetUps(costs); err != nil {
 		return nil, err
 	}
@@ -58,6 +59,7 @@ func (p *plan) sample(rows int64) (*plan, float64) {
 	in, share := p.input.Sample(rows)
 	changed, settings := *p.config, *p.parsed
 	changed.MemoryObjects, changed.Runner, changed.LevelsPerJob, changed.Deadline = -1, engine.DefaultRunner(), 1, 0
+	changed.Rows = 0
 	settings.Grid = slices.Clone(settings.Grid)
 	for i := range settings.Grid {
 		params := &settings.Grid[i].Params
@@ -66,8 +68,12 @@ func (p *plan) sample(rows int64) (*plan, float64) {
 	return &plan{
 		config: &changed, parsed: &settings, input: in, schema: p.schema, costs: p.costs.OfFeatures(), tables: p.tables,
 		memory: p.memory, sampled: true,
-	}, share
+	}, share * float64(p.input.Rows) / float64(p.rows())
 }
+
+// rows returns the number of rows of the run: those of the input or, in a dry run, those of
+// which the input is a sample.
+func (p *plan) rows() int64 { return cmp.Or(p.config.Rows, p.input.Rows) }
 
 // undecided reports whether the run has to choose among trees.
 func (p *plan) undecided() bool { return p.parsed.Selection.Undecided(len(p.parsed.Grid)) }

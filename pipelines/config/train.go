@@ -120,6 +120,7 @@ type Resources struct {
 	Overwrite       bool
 	Resume          bool
 	DryRun          bool
+	Rows            int64 // that a dry run foresees; 0: those of the input
 }
 
 // Settings declares the settings of a training run, which set the fields of c.
@@ -144,11 +145,16 @@ func (c *Train) runSettings() []setting.Setting {
 		},
 		{
 			Name: "resume", Value: setting.Switch(&c.Resume), Changeable: true,
-			Help: "go on with an unfinished run, which stays in the output folder: on an engine, with --memory_objects 0 or more, or beyond --memory",
+			Help: "go on with an unfinished run, which stays in the output folder if the run writes checkpoints: " +
+				"on an engine, with --memory_objects, or beyond --memory",
 		},
 		{
 			Name: "dry_run", Value: setting.Switch(&c.DryRun), Changeable: true,
 			Help: "say what the run would take, by a rehearsal on a sample of the rows, and write nothing",
+		},
+		{
+			Name: "rows", Value: setting.Whole(&c.Rows, setting.From(0)), Changeable: true,
+			Help: "rows for which --dry_run says it, where the input is a sample of them; 0: the rows of the input",
 		},
 	})
 }
@@ -492,6 +498,9 @@ func (c *Train) conflicts() []error {
 	var faults []error
 	if c.Resume && c.Overwrite {
 		faults = append(faults, errors.New("--resume goes on with a run, --overwrite replaces it: choose one"))
+	}
+	if c.Rows > 0 && !c.DryRun {
+		faults = append(faults, errors.New("--rows says what --dry_run is to foresee: add --dry_run, or leave out --rows"))
 	}
 	for _, name := range c.Categorical {
 		if slices.Contains(c.Numeric, name) {

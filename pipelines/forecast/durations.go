@@ -7,10 +7,11 @@ import (
 	"github.com/espalier-ml/espalier/io/runfolder"
 )
 
-// The phases that are told from jobs by their names.
+// The jobs and phases that are told from others by their names.
 const (
-	Footers = "footers" // in which the footers of the input are read
-	Write   = "write"   // in which the documents of a folder are written
+	Evaluate = "evaluate" // in which the validation and test objects are counted at the leaves
+	Footers  = "footers"  // in which the footers of the input are read
+	Write    = "write"    // in which the documents of a folder are written
 )
 
 // DurationsOf sums up the timings of jobs and phases by what they belong to.
@@ -24,7 +25,7 @@ func DurationsOf(timings []runfolder.Timing) runfolder.Durations {
 			d.Folds += t.Seconds
 		case "certificate":
 			d.Certificate += t.Seconds
-		case "trees", "evaluate", "prune", "frontier", Write:
+		case "trees", Evaluate, "prune", "frontier", Write:
 			d.Choice += t.Seconds
 		default: // induce, level.., collect
 			d.Growth += t.Seconds
@@ -44,12 +45,16 @@ func (o *Outlook) durations() runfolder.Durations {
 		return runfolder.Durations{}
 	}
 	d := DurationsOf(o.sample.Timings)
-	more := o.scale()
 	d.Rows /= o.sample.Share
-	d.Growth = float64(d.Growth * more)
-	if !o.run.InMemory { // each pass of a level reads all objects, and settles a part of the growth
-		d.Growth += float64(float64(o.growth.Passes) * d.Rows / 2)
+	d.Growth = o.growthSeconds(d.Growth)
+	if scored := o.scoredTimes(); scored > 1 { // the leaves stay about as many
+		for _, t := range o.sample.Timings {
+			if t.Job == Evaluate {
+				d.Choice += float64(t.Seconds * (scored - 1))
+			}
+		}
 	}
+	d.Growth += float64(float64(o.growth.Passes) * passShare * d.Rows)
 	if folds := o.folds; folds > 0 {
 		workers := runtime.GOMAXPROCS(0)
 		rounds := (folds + workers - 1) / workers * workers // a fold is grown by one worker
@@ -62,6 +67,37 @@ func (o *Outlook) durations() runfolder.Durations {
 		d.Certificate = certificateShare / (1 - certificateShare) * d.Total()
 	}
 	return d
+}
+
+// passShare is the time of a pass over the objects, as a share of the time of reading all rows
+// twice: measured at 1e7 and 1e8 rows of 20 columns.
+const passShare = 0.1
+
+// growthSeconds carries the seconds of growing in memory forward to all objects. The time is
+// taken to grow in a straight line from half of the sample on: small samples take more time an
+// object, as every node costs something whatever it holds.
+func (o *Outlook) growthSeconds(sample float64) float64 {
+	more := o.scale()
+	if o.sample.Half == 0 || more <= 1 {
+		return sample * more
+	}
+	slope := min(1, max(leastSlope, 2*(sample-o.sample.Half)/max(sample, 1e-9)))
+	return sample * (1 + float64(slope*(more-1)))
+}
+
+// leastSlope bounds the slope of the time of growing, which two noisy measurements give, from
+// below.
+const leastSlope = 0.3
+
+// scoredTimes returns how many times the validation and test objects of the rehearsal the run
+// has.
+func (o *Outlook) scoredTimes() float64 {
+	there, sample := 0.0, int64(0)
+	for _, part := range []dataset.Part{dataset.Validation, dataset.Test} {
+		there += o.objects[part]
+		sample += o.sample.Tally[part].objects
+	}
+	return there / float64(max(1, sample))
 }
 
 // scale returns how many times the training objects of the rehearsal the run has.

@@ -22,8 +22,8 @@ func spilled(sent, memory float64) float64 {
 
 // Run is a run that is foreseen.
 type Run struct {
-	Rows         int64 // of the input
-	LargestGroup int64 // rows of the largest row group
+	Rows         int64
+	LargestPiece int64 // rows that a worker reads at a time, at most
 	Columns      int   // that are read
 	Weighted     bool  // rows or classes have weights
 
@@ -46,6 +46,7 @@ type Workers struct {
 
 // Memory is what a run may take.
 type Memory struct {
+	Process   int64 // bytes of one process
 	Histogram int64 // bytes of the histograms of one job
 	Tables    int64 // bytes of coalescing tables, at which a process sends them on; 0: jobs.HeldBytes
 	Objects   int64 // up to which a node is grown in one worker; -1: any number
@@ -62,6 +63,7 @@ type Sample struct {
 	Bytes   [dataset.Parts]int64 // of object blocks
 	Sent    int64                // bytes of the summaries
 	Memory  int64                // peak of the process so far
+	Half    float64              // seconds of growing from half of the training objects; 0: not measured
 	Timings []runfolder.Timing   // of the jobs and phases
 }
 
@@ -73,8 +75,9 @@ type Outlook struct {
 	objects [dataset.Parts]float64
 	grower  *levels.Grower
 	growth  *levels.Forecast
-	gathers int // jobs that gather the objects of small nodes
-	folds   int // of the cross-validation
+	budget  int64 // objects up to which a node is grown in memory; -1: any number
+	gathers int   // jobs that gather the objects of small nodes
+	folds   int   // of the cross-validation
 }
 
 // New carries a sample forward to all rows of a run.
@@ -96,7 +99,8 @@ func New(r *Run, s *Sample) *Outlook {
 	scale := levels.Scale{
 		Objects: o.objects[dataset.Train] / float64(s.Tally[dataset.Train].objects), Weight: 1 / s.Share,
 	}
-	o.growth = o.grower.Forecast(s.Trees, scale, r.Memory.Objects, r.Memory.Histogram, keep)
+	o.budget = o.memoryObjects()
+	o.growth = o.grower.Forecast(s.Trees, scale, o.budget, r.Memory.Histogram, keep)
 	if len(o.growth.Small) > 0 {
 		o.gathers = 1
 	}
@@ -255,52 +259,64 @@ func (o *Outlook) gathered() float64 {
 	return float64(small*o.objectBytes(dataset.Train)) + float64(packetBytes*packets)
 }
 
-// What the heap comes to, by measurement on 1e6 and 1e7 rows of 20 columns: the
-// collector lets it grow to four times of what lives, and on average it is at
-// three times when most lives; what was never allocated cannot lie there.
 const (
-	processBytes   = 70 << 20 // without any data
-	heapTimes      = 3
-	valueGarbage   = 4       // bytes of garbage a value that is read
-	rowBytes       = 40      // of a row that is coded, beside its key
-	summaryTimes   = 3       // memory of a summary by its encoded bytes
-	countTimes     = 3       // counts of a pass in memory: being made, added up and inferred
-	grownBytes     = 48      // of an object in a node that grows, beside its codes
-	workspaceTimes = 16      // histograms in memory while a node grows
-	keptBytes      = 1 << 28 // most bytes of these histograms
+	processBytes = 70 << 20 // without any data
+	valueGarbage = 4        // bytes of garbage a value that is read
+	rowBytes     = 40       // of a row that is coded, beside its key
+	summaryTimes = 3        // memory of a summary by its encoded bytes
+	countTimes   = 3        // counts of a pass in memory: being made, added up and inferred
+	leastSlack   = 128 << 20
 )
+
+// peak returns the memory of a process in which so many bytes live at most. The collector lets
+// the heap grow by three times of what lives, but beyond 128 MiB by no more than half of it;
+// what was never allocated cannot lie there. --memory bounds all.
+func (o *Outlook) peak(live float64) int64 {
+	slack := min(float64(3*live), max(leastSlack, live/2), o.garbage())
+	return min(processBytes+int64(live+slack), max(processBytes, o.run.Memory.Process))
+}
 
 // memory returns the peak of the driver and of a worker.
 func (o *Outlook) memory() (driver, worker int64) {
 	counting := float64(countTimes*float64(o.growth.Histogram)) + float64(2*o.kept()) // those of the parents, too
-	garbage := o.garbage()
-	peak := func(live float64) int64 {
-		return processBytes + int64(min(float64(heapTimes*live), live+garbage))
-	}
-	living := max(o.summarising(), o.coalescing(), o.growing())
+	living := max(o.summarising(), o.coalescing(), o.growing(), o.folding())
 	if o.run.Local {
-		driver = peak(max(living, counting))
-		if o.run.InMemory {
-			driver = max(driver, o.rehearsedPeak())
-		}
-		if !o.run.InMemory { // the process has rehearsed, too
-			driver = max(driver, o.sample.Memory)
-		}
+		driver = max(o.peak(max(living, counting)), o.sample.Memory) // which the rehearsal has come to
 		return driver, driver
 	}
-	return max(peak(counting), o.sample.Memory), peak(max(living, 2*float64(o.growth.Histogram)))
+	return max(o.peak(max(counting, o.folding())), o.sample.Memory), o.peak(max(living, 2*float64(o.growth.Histogram)))
 }
 
-// rehearsedPeak carries the memory that the rehearsal has taken forward: its objects
-// and open nodes become more. Folds are grown beside all objects, as many at a time
-// as there are processors.
-func (o *Outlook) rehearsedPeak() int64 {
-	grown := float64(max(0, o.sample.Memory-processBytes)) * max(1, o.scale())
-	if folds := o.folds; folds > 0 {
-		together := min(folds, runtime.GOMAXPROCS(0))
-		grown *= 1 + float64(together*(folds-1))/float64(folds)
+// room returns the memory of one process and the form of the objects.
+func (o *Outlook) room() *Room {
+	r := &Room{
+		Memory: o.run.Memory.Process, Stride: o.sample.Layout.Stride, Columns: o.sample.Setting.Columns,
+		Classes: o.sample.Setting.Classes, Trees: len(o.sample.Trees), Workers: o.run.Workers.Each,
 	}
-	return processBytes + int64(grown)
+	if o.run.InMemory {
+		r.Memory -= int64(o.allBytes())
+	}
+	return r
+}
+
+// memoryObjects returns the number of objects up to which a node is grown in memory; -1: any.
+func (o *Outlook) memoryObjects() int64 {
+	if o.run.Memory.Objects >= 0 || o.run.Memory.Process == 0 {
+		return o.run.Memory.Objects
+	}
+	return o.room().Objects(int64(o.objects[dataset.Train]))
+}
+
+// folding returns the memory of the objects while the trees of the folds grow, as many folds
+// at a time as there are processors.
+func (o *Outlook) folding() float64 {
+	if o.folds == 0 {
+		return 0
+	}
+	one := o.room()
+	one.Workers = 1
+	together := min(o.folds, runtime.GOMAXPROCS(0))
+	return o.bytes(dataset.Train) + float64(float64(together)*float64(one.OfObjects(int64(o.objects[dataset.Train]))))
 }
 
 // garbage returns what a process leaves to the collector.
@@ -321,7 +337,7 @@ func (o *Outlook) kept() float64 {
 
 // decoding returns the memory of row groups that are coded at the same time.
 func (o *Outlook) decoding() float64 {
-	return float64(float64(o.run.Workers.Each) * float64(o.run.LargestGroup) * (rowBytes + float64(o.sample.Layout.Stride)))
+	return float64(float64(o.run.Workers.Each) * float64(o.run.LargestPiece) * (rowBytes + float64(o.sample.Layout.Stride)))
 }
 
 func (o *Outlook) summarising() float64 {
@@ -341,15 +357,20 @@ func (o *Outlook) coalescing() float64 {
 // growing returns the memory of the objects of small nodes: of objects on their way to a
 // worker, and of the partitions that are grown at the same time.
 func (o *Outlook) growing() float64 {
-	small, largest := o.small(), 0.0
+	room, small, largest := o.room(), o.small(), 0.0
+	if o.growth.Passes == 0 {
+		live := float64(room.OfObjects(int64(small)))
+		if o.run.InMemory {
+			live += o.allBytes()
+		}
+		return live
+	}
 	for _, objects := range o.growth.Small {
 		largest = max(largest, objects)
 	}
-	partition := min(small, max(largest, jobs.PartitionObjects, float64(o.run.Memory.Objects)))
-	grown := min(small, float64(o.run.Workers.Each)*partition)
-	live := float64(grown*(grownBytes+float64(o.sample.Layout.Stride))) + min(keptBytes, float64(workspaceTimes*o.grower.Bytes()))
-	if o.run.InMemory {
-		return live + o.allBytes()
-	}
+	partition := min(small, max(largest, jobs.PartitionObjects, float64(o.budget)))
+	each := float64(max(1, room.Workers))
+	room.Workers = 1
+	live := float64(room.OfObjects(int64(partition))) * min(each, small/max(1, partition))
 	return live + min(o.gathered()/o.processes(), float64(jobs.HeldBytes(true)))
 }

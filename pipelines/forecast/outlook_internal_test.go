@@ -50,8 +50,8 @@ func aSample() *Sample {
 // aRun reads 1000 rows of 3 columns in row groups of at most 500, in this process.
 func aRun() *Run {
 	return &Run{
-		Rows: 1000, LargestGroup: 500, Columns: 3, Local: true, InMemory: true, Copies: 2,
-		Workers: Workers{Processes: 1, Each: 2}, Memory: Memory{Histogram: 1 << 20, Objects: -1}, Levels: 1,
+		Rows: 1000, LargestPiece: 500, Columns: 3, Local: true, InMemory: true, Copies: 2,
+		Workers: Workers{Processes: 1, Each: 2}, Memory: Memory{Process: 1 << 40, Histogram: 1 << 20, Objects: -1}, Levels: 1,
 	}
 }
 
@@ -80,7 +80,7 @@ func TestEstimateInMemory(t *testing.T) {
 		t.Errorf("estimate (-want +got):\n%s", diff)
 	}
 
-	// By hand: row groups that are coded, 2 x 500 x (40 + 1) bytes; 50 objects of 1.15 x 11 + 16
+	// By hand: pieces that are coded, 2 x 500 x (40 + 1) bytes; 50 objects of 1.15 x 11 + 16
 	// bytes in the table; two copies of 600 bytes of blocks. Garbage: 2 x 4 x 3 x 1000 bytes of
 	// values, and twice the table.
 	s := aSample()
@@ -90,19 +90,25 @@ func TestEstimateInMemory(t *testing.T) {
 	if got, want := New(aRun(), s).Estimate(0).DriverMemory, 70<<20+int64(living+garbage); got != want {
 		t.Errorf("memory without a rehearsal: %d bytes, want %d", got, want)
 	}
+	r := aRun()
+	r.Memory.Process = 1 << 20
+	if got := New(r, s).Estimate(0).DriverMemory; got != 70<<20 {
+		t.Errorf("with --memory 1MiB: %d bytes, want those of the program alone", got)
+	}
 }
 
 // TestEstimateOfFolds: by hand. Each of 5 folds grows and prunes 4/5 of the rows, 6 s for
-// all rows. Two processors take 3 rounds of 2.
+// all rows. Two processors take 3 rounds of 2. Where folds are many objects, their memory
+// counts: that of 2 or of 5 folds at a time.
 func TestEstimateOfFolds(t *testing.T) {
 	for _, c := range []struct {
 		processors int
 		seconds    float64
-		times      float64 // memory of the rehearsal's objects, with those of folds
+		together   int // folds
 	}{
-		{2, 6 * 4 * 6. / 5, 1 + 2*4./5},
-		{5, 6 * 4, 1 + 5*4./5},
-		{8, 6 * 4, 1 + 5*4./5}, // a fold is grown by several
+		{2, 6 * 4 * 6. / 5, 2},
+		{5, 6 * 4, 5},
+		{8, 6 * 4, 5}, // a fold is grown by several
 	} {
 		processors(t, c.processors)
 		r := aRun()
@@ -114,8 +120,12 @@ func TestEstimateOfFolds(t *testing.T) {
 		if share := got.Seconds.Certificate / got.Seconds.Total(); math.Abs(share-0.1) > 1e-9 {
 			t.Errorf("the certificate takes a share of %v, want a tenth", share)
 		}
-		if want := 70<<20 + int64(10<<20*c.times); got.DriverMemory != want {
-			t.Errorf("%d processors: %d bytes, want %d", c.processors, got.DriverMemory, want)
+		o := New(r, aSample())
+		o.folds = 5
+		one := o.room()
+		one.Workers = 1
+		if want := 600 + float64(c.together)*float64(one.OfObjects(50)); math.Abs(o.folding()-want) > 1e-6 {
+			t.Errorf("%d processors: folds take %v bytes, want %v", c.processors, o.folding(), want)
 		}
 	}
 }
@@ -131,7 +141,7 @@ func TestEstimateByLevels(t *testing.T) {
 	}
 	for _, local := range []bool{true, false} {
 		r := aRun()
-		r.Local, r.InMemory, r.Memory, r.Workers = local, false, Memory{Histogram: memory, Objects: budget}, Workers{Processes: 3, Each: 2}
+		r.Local, r.InMemory, r.Memory, r.Workers = local, false, Memory{Process: 1 << 40, Histogram: memory, Objects: budget}, Workers{Processes: 3, Each: 2}
 		got := New(r, s).Estimate(5)
 		want := &runfolder.Estimate{
 			Rows: 1000, Objects: 50, TrainObjects: 50, RowPasses: 2, ObjectPasses: 2, BlockBytes: 2 * 600,
@@ -139,8 +149,8 @@ func TestEstimateByLevels(t *testing.T) {
 		}
 		// Each of 3 workers has all objects in its table, and sends them on.
 		want.ShuffleBytes = int64(3*40 + 3*600 + 3*tree.Pieces + 50*12 + 50*8)
-		if local { // a pass over objects takes half of what reading takes; 4 s of growth
-			want.Seconds = runfolder.Durations{Rows: 60, Growth: 4 + 60./2, Choice: 2, Folds: got.Seconds.Folds}
+		if local { // a pass over objects takes a tenth of what reading takes; 4 s of growth
+			want.Seconds = runfolder.Durations{Rows: 60, Growth: 4 + 60./10, Choice: 2, Folds: got.Seconds.Folds}
 			want.WorkerMemory = 80 << 20
 		} else if got.WorkerMemory <= processBytes || got.WorkerMemory > processBytes+1<<20 {
 			t.Errorf("a worker takes %d bytes, want little above %d", got.WorkerMemory, processBytes)
@@ -190,9 +200,8 @@ func TestEstimateBeyondMemory(t *testing.T) {
 	if want := all + all + o.gathered(); math.Abs(float64(e.DiskBytes)-want) > 1e-6*want {
 		t.Errorf("%d bytes on disk, want the objects, what coalescing spills and what is gathered: %v", e.DiskBytes, want)
 	}
-	// By hand: the half of the process's work that grows: two workers have 4e8 objects of 48 + 1
-	// bytes, as there are no more.
-	if least := int64(4e8 * 49); e.DriverMemory < least {
+	// Two workers have 1e9 objects of at least 16 + 1 bytes together.
+	if least := int64(1e9 * 17); e.DriverMemory < least {
 		t.Errorf("%d bytes of memory, want at least %d", e.DriverMemory, least)
 	}
 }
