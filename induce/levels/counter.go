@@ -47,6 +47,10 @@ func (c *PassCounter) Add(o *dataset.Objects) {
 	raw := make([]int64, c.Classes+1)
 	c.router.Route(o, func(at int, ids []int32) {
 		clear(raw)
+		if c.pass.Nodes[at].inferred() { // only its heavy objects are sought
+			c.addRest(o, at, ids, raw)
+			return
+		}
 		for _, id := range ids {
 			for _, cw := range o.Raw(int(id)) {
 				raw[cw.Class] += cw.Weight

@@ -56,28 +56,39 @@ func (g *Grower) Fill(p *Pass, c *Counts) {
 	}
 }
 
-// raw returns the raw class weights of a node and its rows.
+// raw returns the raw class weights of a node and its rows, as they were counted.
 func (c *Counts) raw(g *Grower, at int) ([]int64, int64) {
 	raw := c.sums[c.starts[at]:][:g.Classes+1]
 	return slices.Clone(raw[:g.Classes]), raw[g.Classes]
 }
 
-// infer makes the histograms of nodes that were not counted: the parent's histogram less
-// the siblings' histograms.
+// sums are the counts of a node that follow from those of its family.
+type sums struct {
+	cells, raw []int64
+	rows       int64
+}
+
+// infer makes the counts of nodes that were not counted: the parent's counts less the
+// siblings' counts.
 func (g *Grower) infer(p *Pass, c *Counts) {
-	c.cells = make(map[int][]int64)
-	for at, n := range p.Nodes {
-		o := p.open[at]
-		if n.Cells || !n.Split {
+	c.inferred = make(map[int]sums)
+	for at := range p.Nodes {
+		if !p.Nodes[at].inferred() {
 			continue
 		}
-		rest := slices.Clone(o.family.cells)
+		o := p.open[at]
+		rest := sums{slices.Clone(o.family.cells), slices.Clone(o.family.raw), o.family.rows}
 		for _, sibling := range o.family.children {
-			if sibling != o {
-				induce.Subtract(rest, c.counted(g, slices.Index(p.open, sibling)))
+			if sibling == o {
+				continue
 			}
+			there := slices.Index(p.open, sibling)
+			raw, rows := c.raw(g, there)
+			induce.Subtract(rest.cells, c.counted(g, there))
+			induce.Subtract(rest.raw, raw)
+			rest.rows -= rows
 		}
-		c.cells[at] = rest
+		c.inferred[at] = rest
 	}
 }
 

@@ -54,10 +54,12 @@ func below(nodes []Member, outcome int) []Member {
 	return children
 }
 
-// family is the children of one node by one test, with the node's histogram. The histogram
-// of one child is that of the parent less those of all other children.
+// family is the children of one node by one test, with the node's counts. The counts of one
+// child are those of the parent less those of all other children.
 type family struct {
-	cells    []int64 // of the parent, over all features
+	cells    []int64 // histogram of the parent, over all features
+	raw      []int64 // raw class weights of the parent
+	rows     int64   // of the parent
 	children []*Open
 }
 

@@ -13,8 +13,8 @@ type Pass struct {
 	open []*Open // of each node; nil where the pass was read from JSON
 }
 
-// PassNode says what the workers of a pass count of an open node. They always count its
-// rows and raw class weights.
+// PassNode says what the workers of a pass count of an open node. Where its histogram is not
+// inferred, they always count its rows and raw class weights.
 type PassNode struct {
 	Weight  int64 // of the node's objects
 	Cells   bool  // count its histogram; false: it needs none, or it is inferred from its family
@@ -62,10 +62,20 @@ func (g *Grower) Passes(growth *Growth, memory int64) []Pass {
 		held += bytes
 	}
 	for i := range passes {
-		passes[i].Routes = growth.Routes(passes[i].open)
+		p := &passes[i]
+		to := slices.Clone(p.open)
+		for at := range p.Nodes {
+			if p.Nodes[at].inferred() && len(p.Nodes[at].Heavies) == 0 {
+				to[at] = nil
+			}
+		}
+		p.Routes = growth.Routes(to)
 	}
 	return passes
 }
+
+// inferred reports whether the counts of a node follow from those of its family.
+func (n *PassNode) inferred() bool { return n.Split && !n.Cells }
 
 // units returns the large nodes: a node whose histogram is inferred together with its
 // siblings, any other node by itself.

@@ -1,6 +1,9 @@
 package levels
 
 import (
+	"bytes"
+	"cmp"
+	"slices"
 	"sync"
 
 	"github.com/espalier-ml/espalier/induce"
@@ -23,12 +26,14 @@ type Fork struct {
 	To       []int      `json:"to"`                 // number of each route; -1: no node sought lies there
 }
 
-// Routes returns the routes from the root, the first of them, to open nodes. There are none
-// without open nodes.
+// Routes returns the routes from the root, the first of them, to open nodes, leaving out those
+// that are nil. There are none without open nodes.
 func (g *Growth) Routes(to []*Open) []Route {
 	r := routes{at: make(map[*induce.Node]int, len(to))}
 	for i, o := range to {
-		r.at[o.Members[0].Node] = i
+		if o != nil {
+			r.at[o.Members[0].Node] = i
+		}
 	}
 	roots := make([]Member, len(g.Roots))
 	for i, root := range g.Roots {
@@ -83,6 +88,7 @@ type Router struct {
 type routerNode struct {
 	at    int
 	forks []routerFork
+	lanes []lane
 }
 
 // routerFork is a Fork with the outcome of each code.
@@ -93,20 +99,105 @@ type routerFork struct {
 	to      []int
 }
 
+// lane is a row of forks each of which leads on by one outcome alone. However many tests there
+// are, an object passes one gate for each feature that they test.
+type lane struct {
+	gates []gate
+	to    int
+}
+
+// gate lets the objects of some codes of a feature pass.
+type gate struct {
+	feature int
+	open    []uint8 // by code: 1 or 0
+}
+
 // NewRouter returns the router of routes. It is for the objects that the trees are grown
 // from: at a multiway test, codes that no object of the node has lead nowhere.
 func NewRouter(list []Route, columns []split.Column) *Router {
 	r := &Router{routes: make([]routerNode, len(list))}
 	for i := range list {
-		r.routes[i].at = list[i].At
-		for _, fork := range list[i].Forks {
+		n := &r.routes[i]
+		n.at = list[i].At
+		for at := range list[i].Forks {
+			fork := &list[i].Forks[at]
+			if fork.only() >= 0 {
+				n.lanes = append(n.lanes, newLane(fork, list, columns))
+				continue
+			}
 			f := fork.Test.Feature
-			r.routes[i].forks = append(r.routes[i].forks, routerFork{
+			n.forks = append(n.forks, routerFork{
 				f, fork.Test.Kind != split.Multiway, fork.byCode(columns[f].Codes), fork.To,
 			})
 		}
 	}
 	return r
+}
+
+// only returns the outcome that alone leads on; -1: several do.
+func (f *Fork) only() int {
+	only := -1
+	for outcome, to := range f.To {
+		if to >= 0 && only >= 0 {
+			return -1
+		}
+		if to >= 0 {
+			only = outcome
+		}
+	}
+	return only
+}
+
+// newLane follows forks that lead on by one outcome, from the first on. The gates of few codes
+// come first, as the fewest objects pass them.
+func newLane(fork *Fork, list []Route, columns []split.Column) lane {
+	var l lane
+	for {
+		f, only := fork.Test.Feature, fork.only()
+		at := slices.IndexFunc(l.gates, func(g gate) bool { return g.feature == f })
+		if at < 0 {
+			at = len(l.gates)
+			l.gates = append(l.gates, gate{f, bytes.Repeat([]byte{1}, columns[f].Codes)})
+		}
+		for code, outcome := range fork.byCode(columns[f].Codes) {
+			if int(outcome) != only {
+				l.gates[at].open[code] = 0
+			}
+		}
+		l.to = fork.To[only]
+		next := &list[l.to]
+		if next.At >= 0 || len(next.Forks) != 1 || next.Forks[0].only() < 0 {
+			break
+		}
+		fork = &next.Forks[0]
+	}
+	share := func(g gate) float64 { return float64(bytes.Count(g.open, []byte{1})) / float64(len(g.open)) }
+	slices.SortStableFunc(l.gates, func(a, b gate) int { return cmp.Compare(share(a), share(b)) })
+	return l
+}
+
+// pass returns the objects that pass all gates of a lane, in the memory of below.
+func (l *lane) pass(o *dataset.Objects, below, ids []int32) []int32 {
+	for i := range l.gates {
+		g := &l.gates[i]
+		if codes := &o.Codes[g.feature]; codes.U8 != nil {
+			ids = below[:sift(below, ids, codes.U8, g.open)]
+		} else {
+			ids = below[:sift(below, ids, codes.U16, g.open)]
+		}
+	}
+	return ids
+}
+
+// sift moves the objects that pass a gate to below, which may be ids itself, and returns their
+// number.
+func sift[T uint8 | uint16](below, ids []int32, codes []T, open []uint8) int {
+	n := 0
+	for _, id := range ids {
+		below[n] = id
+		n += int(open[codes[id]])
+	}
+	return n
 }
 
 // byCode returns the outcome of each code of the tested feature.
@@ -181,6 +272,12 @@ func (r *Router) route(
 				r.route(o, to, depth+1, list, m, visit)
 			}
 			from = ends[outcome]
+		}
+	}
+	for i := range n.lanes {
+		l := &n.lanes[i]
+		if list := l.pass(o, m.at(depth+1, len(ids)), ids); len(list) > 0 {
+			r.route(o, l.to, depth+1, list, m, visit)
 		}
 	}
 }

@@ -55,16 +55,19 @@ func (g *Grower) newSearch(o *Open) *search {
 
 // add adds the counts of a pass, where the node has the given position.
 func (s *search) add(p *Pass, c *Counts, at int) {
+	cells := c.counted(s.Grower, at)
+	inferred, infers := c.inferred[at]
+	if infers {
+		cells = inferred.cells
+	}
 	if p.From == 0 {
-		s.raw, s.rows = c.raw(s.Grower, at)
+		if s.raw, s.rows = inferred.raw, inferred.rows; !infers {
+			s.raw, s.rows = c.raw(s.Grower, at)
+		}
 		s.seekers = slices.DeleteFunc(s.seekers, func(k *seeker) bool {
 			least := s.Trees[k.Tree].MinRows
 			return least > 0 && s.rows < least
 		})
-	}
-	cells := c.counted(s.Grower, at)
-	if inferred, ok := c.cells[at]; ok {
-		cells = inferred
 	}
 	if len(s.seekers) == 0 || len(cells) == 0 {
 		return
@@ -188,7 +191,7 @@ func (s *search) expand() []*Open {
 	for _, members := range byTest(s.open.Members) {
 		children := s.open.children(members, cells[members[0].Node])
 		if s.cells != nil {
-			kin := &family{s.cells, children}
+			kin := &family{s.cells, s.raw, s.rows, children}
 			for _, child := range children {
 				child.family = kin
 			}

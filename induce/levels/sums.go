@@ -11,8 +11,8 @@ import (
 type Counts struct {
 	starts, heavyStarts []int // of each node
 	sums                []int64
-	heavy               []split.Heavy   // of one node after the other, by theta and code
-	cells               map[int][]int64 // inferred histograms, by position of the node in the pass
+	heavy               []split.Heavy // of one node after the other, by theta and code
+	inferred            map[int]sums  // by position of the node in the pass
 }
 
 // NewCounts returns zero counts of a pass.
