@@ -45,9 +45,11 @@ func GrowBelow(
 	o *dataset.Objects, columns []split.Column, ps []induce.Params, total int64, at induce.Place, opts Options,
 ) []*induce.Node {
 	var roots []*induce.Node
+	t := newTraits(o, columns)
+	ws := newWorkspaces(columns, o.Classes, opts.Workers) // later batches use their memory again
 	for batch := range slices.Chunk(ps, together(o, columns, len(ps), opts)) {
-		g := newGrower(o, columns, batch, total, opts)
-		roots = append(roots, g.grow(at)...)
+		g := newGrower(o, columns, t, batch, total, opts)
+		roots = append(roots, g.grow(at, ws)...)
 	}
 	return roots
 }
@@ -69,7 +71,7 @@ type grower struct {
 	budget int64        // of held
 }
 
-// traits are facts of the objects that make the growth quicker.
+// traits are facts of the objects and columns that make the growth quicker.
 type traits struct {
 	unit     bool  // each object weighs 1
 	packed   bool  // histograms are packed, see induce.Selection
@@ -83,8 +85,8 @@ type traits struct {
 	objectBytes int64 // bytes to gather an object
 }
 
-// newTraits looks at all objects.
-func newTraits(o *dataset.Objects) traits {
+// newTraits looks at all objects and columns.
+func newTraits(o *dataset.Objects, columns []split.Column) traits {
 	t := traits{pure: true}
 	var total int64
 	for i, weight := range o.Weight {
@@ -104,23 +106,23 @@ func newTraits(o *dataset.Objects) traits {
 		}
 		t.objectBytes += 2
 	}
+	for f := range columns {
+		t.demanding = t.demanding || columns[f].First > 0
+		t.unpriced = t.unpriced || !(columns[f].Floor > 0)
+	}
 	return t
 }
 
 func newGrower(
-	o *dataset.Objects, columns []split.Column, ps []induce.Params, total int64, opts Options,
+	o *dataset.Objects, columns []split.Column, t traits, ps []induce.Params, total int64, opts Options,
 ) *grower {
 	g := &grower{
 		objects: o, columns: columns, classes: o.Classes, params: ps, opts: opts, crew: newCrew(opts.Workers),
 		layout: induce.NewLayout(columns, o.Classes), constraints: induce.NewConstraints(columns, o.Classes),
-		traits: newTraits(o), budget: opts.memory(),
+		traits: t, budget: opts.memory(),
 	}
 	if g.packed {
 		g.layout = induce.NewPackedLayout(columns, o.Classes)
-	}
-	for f := range columns {
-		g.demanding = g.demanding || columns[f].First > 0
-		g.unpriced = g.unpriced || !(columns[f].Floor > 0)
 	}
 	for _, p := range ps {
 		g.criteria = append(g.criteria, p.Criterion(total))
@@ -129,7 +131,7 @@ func newGrower(
 }
 
 // grow grows the subtrees of all objects.
-func (g *grower) grow(at induce.Place) []*induce.Node {
+func (g *grower) grow(at induce.Place, ws []*workspace) []*induce.Node {
 	o := g.objects
 	root := &openNode{Place: at, objects: o.Len(), n: make([]int64, o.Classes), m: make([]int64, o.Classes)}
 	roots := make([]*induce.Node, len(g.params))
@@ -142,7 +144,10 @@ func (g *grower) grow(at induce.Place) []*induce.Node {
 		root.m[k] += o.Weight[i]
 	}
 	g.crew.nodes = append(g.crew.nodes, root)
-	parallel.Run(g.crew.workers, func() { g.crew.work(g.newWorkspace(), g.expand) })
+	parallel.Each(len(ws), len(ws), func(i int) {
+		ws[i].begin(g.criteria)
+		g.crew.work(ws[i], g.expand)
+	})
 	for _, n := range roots {
 		n.SumUp()
 	}

@@ -46,18 +46,27 @@ type workspace struct {
 	childOf []int32 // child by code, for multiway tests
 }
 
-func (g *grower) newWorkspace() *workspace {
+// newWorkspaces returns a workspace for each worker.
+func newWorkspaces(columns []split.Column, classes, workers int) []*workspace {
 	codes := 0
-	for f := range g.columns {
-		codes = max(codes, g.columns[f].Codes)
+	for f := range columns {
+		codes = max(codes, columns[f].Codes)
 	}
-	w := &workspace{
-		loaded: -1, seen: make([]uint64, (codes+63)/64), numberOf: make([]uint16, g.classes), childOf: make([]int32, codes),
+	ws := make([]*workspace, max(1, workers))
+	for i := range ws {
+		ws[i] = &workspace{
+			loaded: -1, seen: make([]uint64, (codes+63)/64), numberOf: make([]uint16, classes), childOf: make([]int32, codes),
+		}
 	}
-	for _, c := range g.criteria {
+	return ws
+}
+
+// begin begins the growth of trees by some criteria.
+func (w *workspace) begin(criteria []*split.Criterion) {
+	w.scanners = w.scanners[:0]
+	for _, c := range criteria {
 		w.scanners = append(w.scanners, split.NewScanner(c))
 	}
-	return w
 }
 
 // team returns the worker's own team of a number.
