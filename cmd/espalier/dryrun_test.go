@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -54,4 +56,52 @@ func TestPeakMemory(t *testing.T) {
 	if e, r := m.Estimate.DriverMemory, m.Measured.DriverMemory; e > 2*r || r > 2*e {
 		t.Errorf("%d bytes foreseen, %d measured", e, r)
 	}
+}
+
+// TestDryRunRows: --rows carries the estimate forward to so many rows, from an input that is
+// a sample of them.
+func TestDryRunRows(t *testing.T) {
+	o, folder := synth(t, "--rows", "20000", "--features", "5")
+	o.wants(t, 0)
+	input := filepath.Join(folder, "*.parquet")
+	foreseen := func(more ...string) map[string]float64 {
+		t.Helper()
+		o, _ := train(t, input, append(more, "--dry_run")...)
+		o.wants(t, 0)
+		return figures(t, o.stdout)
+	}
+	few, many := foreseen(), foreseen("--rows", "1000000")
+	if few["rows"] != 20000 || many["rows"] != 1e6 {
+		t.Errorf("%g rows without --rows, %g with 1,000,000", few["rows"], many["rows"])
+	}
+	for _, name := range []string{"objects", "read of columns", "read of blocks", "memory", "time"} {
+		if few[name] <= 0 || many[name] <= few[name] {
+			t.Errorf("%s: %g for 20,000 rows, %g for 1,000,000: want more", name, few[name], many[name])
+		}
+	}
+	o, output := train(t, input, "--rows", "1000000")
+	o.wants(t, 2, "--rows says what --dry_run is to foresee: add --dry_run, or leave out --rows")
+	if left := files(t, filepath.Dir(output)); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+}
+
+// figures reads the table of an estimate: bytes or seconds where the figure has a unit.
+func figures(t *testing.T, table string) map[string]float64 {
+	t.Helper()
+	line := regexp.MustCompile(`^(\S+(?: \S+)*?) +([\d,.]+)(?: (B|kB|MB|GB|TB|s)\b)?`)
+	units := map[string]float64{"": 1, "s": 1, "B": 1, "kB": 1e3, "MB": 1e6, "GB": 1e9, "TB": 1e12}
+	found := make(map[string]float64)
+	for _, text := range strings.Split(table, "\n") {
+		m := line.FindStringSubmatch(text)
+		if m == nil {
+			continue
+		}
+		x, err := strconv.ParseFloat(strings.ReplaceAll(m[2], ",", ""), 64)
+		if err != nil {
+			t.Fatalf("%q: %v", text, err)
+		}
+		found[m[1]] = x * units[m[3]]
+	}
+	return found
 }
