@@ -61,7 +61,7 @@ func TestPeakMemory(t *testing.T) {
 // TestDryRunRows: --rows carries the estimate forward to so many rows, from an input that is
 // a sample of them.
 func TestDryRunRows(t *testing.T) {
-	o, folder := synth(t, "--rows", "20000", "--features", "5")
+	o, folder := synth(t, "--rows", "20000", "--numeric", "4", "--categorical", "1")
 	o.wants(t, 0)
 	input := filepath.Join(folder, "*.parquet")
 	foreseen := func(more ...string) map[string]float64 {
