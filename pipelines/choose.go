@@ -52,13 +52,14 @@ type chosen struct {
 
 // choose chooses a tree among the scored trees and their prunings.
 func (r *run) choose(ctx context.Context, s *scored) (*chosen, error) {
+	g := s.grown // the candidates are not needed once one of them is chosen
 	c := choosing{
 		driver: r.driver, config: r.config, selection: &r.parsed.Selection,
-		features: s.features, columns: r.columns(s.features), classes: len(s.label.Classes),
-		spec: &s.spec, train: s.train(), memory: (&forecast.Room{Memory: r.memory}).Usable(),
-		objects: once(func(ctx context.Context) (*dataset.Objects, error) { return r.trainingObjects(ctx, s.objects) }),
+		features: g.features, columns: r.columns(g.features), classes: len(g.label.Classes),
+		spec: &g.spec, train: g.train(), memory: (&forecast.Room{Memory: r.memory}).Usable(),
+		objects: once(func(ctx context.Context) (*dataset.Objects, error) { return r.trainingObjects(ctx, g.objects) }),
 		model: func(root *induce.Node, candidate int) *tree.Tree {
-			return r.model(s.objects, root, s.members[candidate])
+			return r.model(g.objects, root, g.members[candidate])
 		},
 	}
 	return c.choose(ctx, s.candidates)

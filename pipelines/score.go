@@ -48,7 +48,9 @@ func (r *run) score(ctx context.Context, g *grown) (*scored, error) {
 			candidates[i].Counts[part] = counts[part][i]
 		}
 	}
-	return &scored{g, candidates}, nil
+	kept := *g
+	kept.roots = nil // the trees stand for them
+	return &scored{&kept, candidates}, nil
 }
 
 // model makes a tree of the grown nodes of a member of the grid.

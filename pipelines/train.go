@@ -120,6 +120,7 @@ func (r *run) train(ctx context.Context, from *saved, output *runfolder.Folder, 
 	if err != nil {
 		return nil, err
 	}
+	g = s.grown
 	c, err := r.choose(ctx, s)
 	if err != nil {
 		return nil, err

@@ -25,7 +25,9 @@ func benchLeaves(r *rand.Rand, n, classes int) []metric.Leaf {
 }
 
 func BenchmarkEvaluate(b *testing.B) {
-	for _, c := range []struct{ leaves, classes int }{{100, 2}, {10_000, 2}, {100_000, 2}, {1000, 7}, {10_000, 26}, {3000, 500}} {
+	for _, c := range []struct{ leaves, classes int }{
+		{100, 2}, {10_000, 2}, {100_000, 2}, {1000, 7}, {10_000, 26}, {3000, 500},
+	} {
 		b.Run(fmt.Sprintf("leaves=%d/classes=%d", c.leaves, c.classes), func(b *testing.B) {
 			r := rand.New(rand.NewPCG(1, 1))
 			leaves := benchLeaves(r, c.leaves, c.classes)
