@@ -69,8 +69,8 @@ type area struct {
 	all      uint64   // weight of the rows of the class
 	rest     uint64   // weight of all other rows
 
-	positives, negatives fenwick // by tier; by slot
-	twice                metric.Pairs
+	leaves fenwick // weights in leaves, by slot
+	twice  metric.Pairs
 }
 
 func newArea(r *Rows) *area {
@@ -115,7 +115,7 @@ func (a *area) sweep(m *moves, sums []float64) {
 			v := m.out[at]
 			if from, to := a.slots[v], a.slots[m.to[at]]; from != to {
 				p := a.positive[v]
-				a.move(from, to, p, uint64(a.rows.weight[v])-p)
+				a.move(from, to, weights{p, uint64(a.rows.weight[v]) - p})
 				moved = true
 			}
 		}
@@ -128,70 +128,55 @@ func (a *area) sweep(m *moves, sums []float64) {
 
 // start puts the rows into the leaves of the un-pruned tree.
 func (a *area) start(leaves []int32) {
-	a.positives.reset(a.tiers.Len())
-	a.negatives.reset(a.tiers.Slots())
+	a.leaves.reset(a.tiers.Slots())
 	for _, v := range leaves {
-		p := a.positive[v]
-		a.negatives.own[a.slots[v]] += uint64(a.rows.weight[v]) - p
-		if p > 0 {
-			a.positives.own[a.slots[v]/2] += p
-		}
+		slot, p := &a.leaves.own[a.slots[v]], a.positive[v]
+		slot.positive += p
+		slot.negative += uint64(a.rows.weight[v]) - p
 	}
 	a.twice = metric.Pairs{}
 	below := uint64(0)
-	for tier, p := range a.positives.own {
-		below += a.negatives.own[2*tier]
-		tied := a.negatives.own[2*tier+1]
-		a.twice.Add(p, 2*below+tied)
-		below += tied
+	for _, slot := range a.leaves.own {
+		a.twice.Add(slot.positive, 2*below+slot.negative)
+		below += slot.negative
 	}
-	a.positives.build()
-	a.negatives.build()
+	a.leaves.build()
 }
 
 // move moves positive and negative rows from a slot to another one.
-func (a *area) move(from, to int32, positive, negative uint64) {
-	if positive > 0 { // both slots are tiers
-		a.positives.add(from/2, -positive) // modulo 2^64: the sums themselves are never negative
-		a.twice.Sub(positive, a.beats(from))
-	}
-	if negative > 0 {
-		all := a.all - positive
-		a.twice.Sub(negative, a.beatenBy(from, all))
-		a.twice.Add(negative, a.beatenBy(to, all))
-		a.negatives.add(from, -negative)
-		a.negatives.add(to, negative)
-	}
-	if positive > 0 {
-		a.twice.Add(positive, a.beats(to))
-		a.positives.add(to/2, positive)
-	}
+func (a *area) move(from, to int32, w weights) {
+	a.leaves.add(from, weights{-w.positive, -w.negative}) // modulo 2^64: the sums themselves are never negative
+	beats, beaten := a.pairs(from, &w)
+	a.twice.Sub(w.positive, beats)
+	a.twice.Sub(w.negative, beaten)
+	beats, beaten = a.pairs(to, &w)
+	a.twice.Add(w.positive, beats)
+	a.twice.Add(w.negative, beaten)
+	a.leaves.add(to, w)
 }
 
-// beats returns twice the weight of the negative rows that a positive row of a slot
-// ranks above; a tie counts half.
-func (a *area) beats(slot int32) uint64 { return 2*a.negatives.before(slot) + a.negatives.own[slot] }
-
-// beatenBy returns twice the weight of the positive rows, all in number, that rank above
-// a negative row of a slot; a tie counts half.
-func (a *area) beatenBy(slot int32, all uint64) uint64 {
-	beaten := 2 * (all - a.positives.before(slot/2))
-	if slot%2 == 1 {
-		beaten -= a.positives.own[slot/2]
-	}
-	return beaten
+// pairs returns twice the weight of the negative rows that a positive one of the rows in
+// a slot ranks above, and twice the weight of the positive rows that rank above a
+// negative one of the rows. A tie counts half. The rows are not in the leaves; pairs
+// among themselves are in the first weight only.
+func (a *area) pairs(slot int32, w *weights) (beats, beaten uint64) {
+	below, tied := a.leaves.before(slot), &a.leaves.own[slot]
+	return 2*below.negative + tied.negative + w.negative, 2*(a.all-w.positive-below.positive) - tied.positive
 }
+
+// weights are the weight of the rows of a class, and of all other rows.
+type weights struct{ positive, negative uint64 }
 
 // fenwick is a list of weights with the sums of its beginnings (Fenwick 1994).
 type fenwick struct {
-	own  []uint64
-	sums []uint64 // entry i is the sum of the i & -i elements before position i
+	own  []weights
+	sums []weights // entry i is the sum of the i & -i elements before position i
 }
 
 // reset makes all n elements 0. The caller may set own, and must then call build.
 func (f *fenwick) reset(n int) {
 	if cap(f.own) < n {
-		f.own, f.sums = make([]uint64, 2*n), make([]uint64, 2*n+1)
+		f.own, f.sums = make([]weights, 2*n), make([]weights, 2*n+1)
 	}
 	f.own, f.sums = f.own[:n], f.sums[:n+1]
 	clear(f.own)
@@ -201,25 +186,30 @@ func (f *fenwick) reset(n int) {
 func (f *fenwick) build() {
 	clear(f.sums)
 	for i := 1; i < len(f.sums); i++ {
-		f.sums[i] += f.own[i-1]
+		f.sums[i].add(&f.own[i-1])
 		if up := i + i&-i; up < len(f.sums) {
-			f.sums[up] += f.sums[i]
+			f.sums[up].add(&f.sums[i])
 		}
 	}
 }
 
-func (f *fenwick) add(at int32, weight uint64) {
-	f.own[at] += weight
+func (f *fenwick) add(at int32, w weights) {
+	f.own[at].add(&w)
 	for i := int(at) + 1; i < len(f.sums); i += i & -i {
-		f.sums[i] += weight
+		f.sums[i].add(&w)
 	}
 }
 
 // before returns the sum of the elements before a position.
-func (f *fenwick) before(at int32) uint64 {
-	sum := uint64(0)
+func (f *fenwick) before(at int32) weights {
+	var sum weights
 	for i := int(at); i > 0; i &= i - 1 {
-		sum += f.sums[i]
+		sum.add(&f.sums[i])
 	}
 	return sum
+}
+
+func (w *weights) add(x *weights) {
+	w.positive += x.positive
+	w.negative += x.negative
 }
