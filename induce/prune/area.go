@@ -155,10 +155,10 @@ func (a *area) move(from, to int32, w weights) {
 	a.leaves.add(to, w)
 }
 
-// pairs returns twice the weight of the negative rows that a positive one of the rows in
-// a slot ranks above, and twice the weight of the positive rows that rank above a
-// negative one of the rows. A tie counts half. The rows are not in the leaves; pairs
-// among themselves are in the first weight only.
+// pairs returns the pairs of one of the rows with rows of the leaves, if the rows were in
+// a slot: twice the weight of the negative rows below a positive one (beats), and twice
+// the weight of the positive rows above a negative one (beaten). A tie counts half. The
+// rows are not in the leaves. Pairs among themselves are in the first weight only.
 func (a *area) pairs(slot int32, w *weights) (beats, beaten uint64) {
 	below, tied := a.leaves.before(slot), &a.leaves.own[slot]
 	return 2*below.negative + tied.negative + w.negative, 2*(a.all-w.positive-below.positive) - tied.positive
