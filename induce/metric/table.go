@@ -77,9 +77,6 @@ func (t *Tiers) Settle() {
 	t.bits = slices.Compact(t.bits)
 }
 
-// Len returns the number of tiers.
-func (t *Tiers) Len() int { return len(t.bits) }
-
 // Slots returns the number of slots.
 func (t *Tiers) Slots() int { return 2*len(t.bits) + 1 }
 
