@@ -69,6 +69,9 @@ func (s *Selection) Width() int {
 // in the memory of present.
 func Unpack(pairs, packed []int64, classes int, present []int32) []int32 {
 	present = present[:0]
+	if classes == 2 {
+		return unpackTwo(pairs, packed, present)
+	}
 	for code := 0; code*classes < len(packed); code++ {
 		cells, some := packed[code*classes:code*classes+classes], int64(0)
 		for _, cell := range cells {
@@ -78,6 +81,20 @@ func Unpack(pairs, packed []int64, classes int, present []int32) []int32 {
 			unpack(pairs[2*code*classes:2*(code+1)*classes], cells)
 			present = append(present, int32(code))
 		}
+	}
+	return present
+}
+
+// unpackTwo is Unpack for two classes.
+func unpackTwo(pairs, packed []int64, present []int32) []int32 {
+	for at := 0; at+1 < len(packed); at += 2 {
+		a, b := packed[at], packed[at+1]
+		if a|b == 0 {
+			continue
+		}
+		to := pairs[2*at : 2*at+4 : 2*at+4]
+		to[0], to[1], to[2], to[3] = a>>32, int64(uint32(a)), b>>32, int64(uint32(b))
+		present = append(present, int32(at>>1))
 	}
 	return present
 }
@@ -135,17 +152,22 @@ func (c *ColumnCounter) Uncount(cells []int64, s *Selection) {
 }
 
 func uncountCodes[T uint8 | uint16](cells []int64, codes []T, s *Selection) {
-	classes := len(s.N)
-	for i, id := range s.Order {
-		at := int(codes[id])*classes + int(s.Class[i])
-		switch {
-		case !s.Packed:
-			cells[2*at]--
-			cells[2*at+1] -= s.Weight[i]
-		case s.Weight == nil:
-			cells[at] -= packedObject + 1
-		default:
-			cells[at] -= packedObject + s.Weight[i]
+	order, classes := s.Order, len(s.N)
+	class := s.Class[:len(order)]
+	switch {
+	case s.Packed && s.Weight == nil:
+		for i, id := range order {
+			cells[int(codes[id])*classes+int(class[i])] -= packedObject + 1
+		}
+	case s.Packed:
+		for i, id := range order {
+			cells[int(codes[id])*classes+int(class[i])] -= packedObject + s.Weight[i]
+		}
+	default:
+		for i, id := range order {
+			at := 2 * (int(codes[id])*classes + int(class[i]))
+			cells[at]--
+			cells[at+1] -= s.Weight[i]
 		}
 	}
 }

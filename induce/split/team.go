@@ -20,6 +20,7 @@ type Team struct {
 	exact    *Scanner // of a criterion that measures all parts that any criterion needs
 	total    float64  // inverse of the total weight
 
+	divisor     float64 // of scale
 	scale, most float64 // inverse of the divisor and of the total weight: of the batch, and the largest
 	slots       [slots]bool
 
@@ -149,7 +150,7 @@ func (t *Team) gather(criteria []*Criterion) {
 		}
 		t.members = append(t.members, m)
 	}
-	t.exact.c, t.total = lead, 1/lead.total
+	t.exact.c, t.total, t.divisor = lead, 1/lead.total, math.NaN()
 	if len(t.efficiency) < len(t.lights) {
 		t.efficiency = make([][batchSize]float64, len(t.lights))
 	}
@@ -327,7 +328,9 @@ func (t *Team) sameBins() bool {
 // price sets the price of the tests that follow.
 func (t *Team) price(cost float64) {
 	t.score()
-	t.scale = t.total / t.exact.divisor(cost)
+	if divisor := t.exact.divisor(cost); divisor != t.divisor {
+		t.divisor, t.scale = divisor, t.total/divisor
+	}
 	t.most = max(t.most, t.scale)
 }
 
