@@ -48,8 +48,9 @@ func newPlan(ctx context.Context, f *source.Files, c *TrainConfig, p *config.Par
 	if err := p.SettleSetUps(costs); err != nil {
 		return nil, err
 	}
-	return &plan{config: c, parsed: p, input: in, schema: s, costs: costs, tables: classes,
-		memory: forecast.Allowance(c.Memory)}, nil
+	return &plan{
+		config: c, parsed: p, input: in, schema: s, costs: costs, tables: classes, memory: forecast.Allowance(c.Memory),
+	}, nil
 }
 
 // sample returns the plan of a rehearsal: the same run over row groups of at least the given
