@@ -5,22 +5,28 @@ import "math"
 // discovery foresees how many objects rows make, from a sample of them. The
 // estimator of Good and Turing (Good 1953) gives the probability that the row after k
 // rows makes a new object: the share of rows, among the k, that are alone in their object.
-// Between half of the sample and all of it, this probability falls by a power of k. It is
-// assumed to fall by the same power beyond the sample, as in Heaps' law of the words of a
-// language. If rows are drawn from a pool larger than the sample, the probability falls
-// faster in the end, and the forecast is too high.
+// From an eighth of the sample on, each doubling of the rows lowers this probability by a
+// certain ratio of what the doubling before lowered it by. The ratio is assumed to go on
+// beyond the sample as it went within it. It stays the same where the objects follow Heaps'
+// law of the words of a language, and falls where rows are drawn from a pool that the sample
+// has nearly exhausted; what is left is the share of rows that are like no other. If the pool
+// is larger than the sample, the forecast is too high.
 type discovery struct {
 	rows    float64 // of the sample
 	objects float64 // number of objects of the sample
 	chance  float64 // probability of a new object for one row more
-	decay   float64 // power by which the chance falls
+	decay   float64 // power by which the chance falls from half of the sample to all of it
+	fall    float64 // by which the last doubling lowered the chance
+	ratio   float64 // of this fall to the fall by the doubling before
+	change  float64 // of the ratio, from one doubling to the next
 }
 
 // Tally counts the objects of a sample by their rows.
 type Tally struct {
 	rows, objects int64
-	single        int64   // objects of one row
-	halfSingle    float64 // objects of one row among a random half of the sample, on average
+	single        int64      // objects of one row
+	halfSingle    float64    // objects of one row among a random half of the sample, on average
+	lessSingle    [2]float64 // the same among a random quarter and an eighth
 }
 
 // Add counts an object of so many rows. A random half leaves r of its rows with
@@ -32,6 +38,8 @@ func (t *Tally) Add(rows int64) {
 		t.single++
 	}
 	t.halfSingle += math.Ldexp(float64(rows), -int(min(rows, 1000)))
+	t.lessSingle[0] += float64(rows) / 4 * math.Pow(3./4, float64(rows-1))
+	t.lessSingle[1] += float64(rows) / 8 * math.Pow(7./8, float64(rows-1))
 }
 
 func (t *Tally) discovery() discovery {
@@ -40,7 +48,15 @@ func (t *Tally) discovery() discovery {
 		return d
 	}
 	d.chance = float64(t.single) / d.rows
-	d.decay = max(0, math.Log2(t.halfSingle/(d.rows/2)/d.chance))
+	half, quarter, eighth := t.halfSingle/(d.rows/2), t.lessSingle[0]/(d.rows/4), t.lessSingle[1]/(d.rows/8)
+	d.decay = max(0, math.Log2(half/d.chance))
+	d.fall, d.ratio, d.change = max(0, half-d.chance), 1, 1
+	if earlier := quarter - half; earlier > 0 {
+		d.ratio = d.fall / earlier
+		if first := eighth - quarter; first > 0 && d.ratio > 0 {
+			d.change = min(1, d.ratio*first/earlier)
+		}
+	}
 	return d
 }
 
@@ -50,10 +66,27 @@ func (d *discovery) at(rows float64) float64 {
 	if d.rows == 0 || rows == d.rows {
 		return d.objects
 	}
+	if rows > d.rows {
+		return min(rows, d.beyond(rows))
+	}
 	times, power := rows/d.rows, 1-d.decay
 	grown := math.Log(times)
 	if math.Abs(power) > 1e-9 {
 		grown = (math.Pow(times, power) - 1) / power
 	}
 	return min(rows, max(min(1, rows), d.objects+float64(d.chance*d.rows*grown)))
+}
+
+// beyond returns the objects that more rows than the sample make, doubling by doubling.
+func (d *discovery) beyond(rows float64) float64 {
+	objects, chance, fall, ratio, change := d.objects, d.chance, d.fall, d.ratio, d.change
+	for from := d.rows; from < rows && chance > 0; from *= 2 {
+		ratio, change = ratio*change, change*change // the square: as a pool is exhausted exponentially
+		fall *= ratio
+		next := max(0, chance-fall)
+		more := min(from, rows-from)
+		objects += float64(more * (chance + float64((next-chance)*more/from/2)))
+		chance = next
+	}
+	return objects
 }

@@ -47,6 +47,13 @@ func TestDiscovery(t *testing.T) {
 				}
 				return next
 			}, 1.1},
+			"one in twenty like no other": {func() int {
+				next++
+				if random.IntN(20) > 0 {
+					return -random.IntN(4000)
+				}
+				return next
+			}, 1.3},
 			"words": {func() int { return int(zipf.Uint64()) }, 1.3}, // Heaps' law itself
 		}
 		for name, p := range pools {
