@@ -36,6 +36,9 @@ const MaxBytes = 2 << 30
 // objectBytes is the memory of an object beside its codes: class, weight and rows.
 const objectBytes = 16
 
+// ObjectsBytes returns the memory of so many training objects with codes of stride bytes.
+func ObjectsBytes(objects int64, stride int) int64 { return objects * int64(stride+objectBytes) }
+
 // Decision says whether a tree can have a certificate.
 type Decision struct {
 	Answer Answer
@@ -51,7 +54,7 @@ func (m Mode) Decide(features []dataset.Feature, objects int64) Decision {
 	case len(features) == 0:
 		return Decision{Answer: NoFeatures}
 	}
-	bytes := objects * int64(dataset.NewLayout(features).Stride+objectBytes)
+	bytes := ObjectsBytes(objects, dataset.NewLayout(features).Stride)
 	if bytes > MaxBytes {
 		return Decision{TooLarge, bytes}
 	}
@@ -82,3 +85,10 @@ const (
 func (r Run) Budget() int64 {
 	return stepsPerGrown*r.Trees*r.Objects*r.Features/4 + stepsPerRead*r.Rows*r.Features + stepsOfRun
 }
+
+// stepsOfSearch are the steps of the greatest search, about, whatever the number of objects.
+const stepsOfSearch = 400_000_000
+
+// MostSteps returns about the most steps that the run's quick certificate takes: those of its
+// budget, or fewer where the greatest search over all objects does not need as many.
+func (r Run) MostSteps() int64 { return min(r.Budget(), preparing*r.Objects*r.Features+stepsOfSearch) }

@@ -337,7 +337,7 @@ func (c *Train) choiceSettings() []setting.Setting {
 		{
 			Name: "folds", Value: setting.Text(&c.Folds, setting.By(crossvalidate.ParseSetting)),
 			Help: "folds of the cross-validation beside the validation rows; 0: none; auto: 5 where the rarest class " +
-				"has fewer than 200 validation rows, none from 50,000 objects on",
+				"has fewer than 200 validation rows, none from 50,000 objects on; beyond 8 GiB of codes there are none",
 		},
 		{
 			Name: "frontier_step", Value: setting.Number(&c.FrontierStep, setting.Between(0, 1)),
