@@ -93,3 +93,34 @@ func BenchmarkGrow(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkGrid grows trees as the default grid does: by two algorithms, of two families of
+// tests.
+func BenchmarkGrid(b *testing.B) {
+	var ps []induce.Params
+	for _, family := range []split.Family{split.Thresholds, split.Both} {
+		for _, theta := range []float64{0.005, 0.0005} {
+			for _, lambda := range []float64{10, 3, 30, 1000} {
+				ps = append(ps, induce.Params{Algorithm: split.EC45, Lambda: lambda, Theta: theta, Family: family})
+			}
+			ps = append(ps, induce.Params{Algorithm: split.C45, Theta: theta, Family: family})
+		}
+	}
+	for _, shape := range []struct{ objects, features, bins, classes int }{
+		{50_000, 20, 500, 2}, {50_000, 20, 500, 7}, {3000, 400, 100, 2}, {50_000, 60, 3, 2},
+	} {
+		var features []dataset.Feature
+		for f := range shape.features {
+			features = append(features, growtest.Numeric(fmt.Sprintf("n%d", f), shape.bins, 1))
+		}
+		d := growtest.New(rand.New(rand.NewPCG(1, 2)), features, shape.classes, shape.objects, false)
+		name := fmt.Sprintf("objects=%d/features=%d/bins=%d/classes=%d",
+			shape.objects, shape.features, shape.bins, shape.classes)
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				memory.GrowEach(d.Objects, d.Columns, ps, d.Total, memory.Options{Workers: 2})
+			}
+		})
+	}
+}

@@ -65,6 +65,9 @@ func (g *grower) newSearch(o *openNode, w *workspace) *search {
 			s.leaves = append(s.leaves, m.node)
 			continue
 		}
+		if s.seekers == nil {
+			s.seekers = make([]seeker, 0, len(o.members))
+		}
 		s.seekers = append(s.seekers, seeker{member: m, totals: totals})
 	}
 	if len(s.seekers) == 0 {
@@ -212,7 +215,8 @@ func (g *grower) makeTeams(s *search) {
 		at := slices.IndexFunc(s.teams, func(t team) bool { return !t.alone && t.criteria[0].Joins(c) })
 		if at < 0 {
 			at = len(s.teams)
-			s.teams = append(s.teams, team{})
+			n := len(s.seekers)
+			s.teams = append(s.teams, team{seekers: make([]int, 0, n), criteria: make([]*split.Criterion, 0, n)})
 		}
 		t := &s.teams[at]
 		m.team = at
