@@ -130,15 +130,12 @@ func (f *Feature) CodesSeen() int {
 // Bin returns the number of cuts <= x: the code of x in a numeric feature, if x is
 // not NaN.
 func (f *Feature) Bin(x float64) int {
-	below, n := 0, len(f.Cuts)
-	for n > 0 { // sort.Search, without a function call per step
-		half := n >> 1
-		if f.Cuts[below+half] <= x {
-			below += half + 1
-			n -= half + 1
-		} else {
-			n = half
-		}
+	// A binary search whose steps do not depend on x: no branch to guess wrong.
+	below, cuts := 0, f.Cuts
+	for n := len(cuts); n > 0; {
+		half := (n + 1) >> 1
+		below += half & -boolToInt(cuts[below+half-1] <= x)
+		n -= half
 	}
 	return below
 }

@@ -228,22 +228,17 @@ func (d *decoder) decodeIndexes(dst []int32, data []byte, n int) error {
 	return nil
 }
 
-// allBelow reports whether all indexes lie in [0, size). It first tries the union of all
-// bits, which is at least the largest index and quicker to compute.
+// allBelow reports whether all indexes lie in [0, size).
 func allBelow(index []int32, size int) bool {
-	var all uint32
-	for _, i := range index {
-		all |= uint32(i)
-	}
-	if uint64(all) < uint64(size) {
-		return true
+	var a, b, c, d uint32 // four at a time: a maximum waits for the one before
+	for len(index) >= 4 {
+		a, b, c, d = max(a, uint32(index[0])), max(b, uint32(index[1])), max(c, uint32(index[2])), max(d, uint32(index[3]))
+		index = index[4:]
 	}
 	for _, i := range index {
-		if uint64(uint32(i)) >= uint64(size) {
-			return false
-		}
+		a = max(a, uint32(i))
 	}
-	return true
+	return uint64(max(a, b, c, d)) < uint64(size)
 }
 
 // spread moves the n values at the start of s to the rows with a value, and sets missing in
