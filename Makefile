@@ -1,5 +1,5 @@
 # The README's two commands and the checks; everything here is plain go.
-.PHONY: example test lint bench ci matrix pruning budgets peers predict speed scorers cluster processors
+.PHONY: example test lint bench ci matrix pruning budgets peers predict speed scorers shapes cluster processors
 
 example:
 	go run ./cmd/espalier train --config cmd/espalier/example/tic-tac-toe.yaml
@@ -36,6 +36,9 @@ speed:
 
 scorers:
 	bench/scorers.py
+
+shapes:
+	bench/shapes.py
 
 cluster:
 	bench/cluster.sh

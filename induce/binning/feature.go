@@ -33,34 +33,34 @@ func FitFeature(name string, s *Summary, c FeatureConfig) (dataset.Feature, erro
 }
 
 // FitFeature is the function FitFeature with reused memory.
-func (fitter *Fitter) FitFeature(name string, s *Summary, c FeatureConfig) (dataset.Feature, error) {
-	f := dataset.Feature{Name: name, Kind: s.Kind(), Type: s.Type(), Unit: c.Unit, Missing: s.Missing()}
+func (f *Fitter) FitFeature(name string, s *Summary, c FeatureConfig) (dataset.Feature, error) {
+	feature := dataset.Feature{Name: name, Kind: s.Kind(), Type: s.Type(), Unit: c.Unit, Missing: s.Missing()}
 	switch {
-	case f.Kind == dataset.Categorical && s.Overflow():
-		return f, &dataset.DataError{Column: name, Problem: fmt.Sprintf("a categorical column with more than %d "+
+	case feature.Kind == dataset.Categorical && s.Overflow():
+		return feature, &dataset.DataError{Column: name, Problem: fmt.Sprintf("a categorical column with more than %d "+
 			"distinct values, most likely an identifier", s.Limits().Categories)}
-	case f.Kind == dataset.Categorical:
+	case feature.Kind == dataset.Categorical:
 		var err error
-		f.Values, f.Other, err = FitCategorical(s, c.Categories)
-		return f, err
-	case s.Distinct() == 1 && f.Missing > 0 && c.SingleBins:
+		feature.Values, feature.Other, err = FitCategorical(s, c.Categories)
+		return feature, err
+	case s.Distinct() == 1 && feature.Missing > 0 && c.SingleBins:
 		values, _ := s.Numbers()
-		f.Kind, f.Values = dataset.Categorical, []string{dataset.SpellNumber(values[0])}
+		feature.Kind, feature.Values = dataset.Categorical, []string{dataset.SpellNumber(values[0])}
 	case s.Distinct() > 0:
-		f.Cuts, f.Subsets = fitter.fitCuts(s, &c)
-		f.Range = s.Range()
+		feature.Cuts, feature.Subsets = f.fitCuts(s, &c)
+		feature.Range = s.Range()
 	}
-	return f, nil
+	return feature, nil
 }
 
 // fitCuts returns the union of the cuts of all numbers of bins. For several numbers it
 // also returns the positions of each number's cuts in the union.
-func (fitter *Fitter) fitCuts(s *Summary, c *FeatureConfig) (cuts []float64, subsets [][]uint16) {
-	fitter.load(s)
+func (f *Fitter) fitCuts(s *Summary, c *FeatureConfig) (cuts []float64, subsets [][]uint16) {
+	f.load(s)
 	each := make([][]float64, len(c.Bins))
 	cuts = []float64{}
 	for i, n := range c.Bins {
-		each[i] = fitter.cuts(c.Method, n)
+		each[i] = f.cuts(c.Method, n)
 		if c.Unit != dataset.Plain {
 			roundUp(each[i])
 		}

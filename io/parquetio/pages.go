@@ -153,31 +153,40 @@ func (r *reading) scanHeaders(size int64, read func(at int64, h *pageHeader) (in
 			return nil, err
 		}
 		page := span{at, at + int64(n) + int64(h.CompressedSize)}
+		if done, err = x.add(&h, page, r.Rows()); err != nil {
+			return nil, err
+		}
 		at = page.end
-		values := int32(0)
-		switch {
-		case h.Type == format.DictionaryPage:
-			if done > 0 || x.dictionary.end > 0 {
-				return nil, damage("a dictionary that is not its first page")
-			}
-			x.dictionary = page
-			continue
-		case h.Type == format.DataPage && h.Data.Valid:
-			values = h.Data.V.NumValues
-		case h.Type == format.DataPageV2 && h.DataV2.Valid:
-			values = h.DataV2.V.NumValues
-		case h.Type == format.IndexPage:
-			continue
-		default:
-			return nil, damage("a page of unknown type %d", h.Type)
-		}
-		if values < 0 || int(values) > r.Rows()-done {
-			return nil, damage("a page of %d values where %d are left", values, r.Rows()-done)
-		}
-		done += int(values)
-		x.pages, x.rows = append(x.pages, page), append(x.rows, done)
 	}
 	return x, nil
+}
+
+// add adds a page, and returns the number of rows so far of all the rows.
+func (x *pageIndex) add(h *pageHeader, page span, all int) (done int, err error) {
+	done = x.rows[len(x.rows)-1]
+	values := int32(0)
+	switch {
+	case h.Type == format.DictionaryPage:
+		if done > 0 || x.dictionary.end > 0 {
+			return done, damage("a dictionary that is not its first page")
+		}
+		x.dictionary = page
+		return done, nil
+	case h.Type == format.DataPage && h.Data.Valid:
+		values = h.Data.V.NumValues
+	case h.Type == format.DataPageV2 && h.DataV2.Valid:
+		values = h.DataV2.V.NumValues
+	case h.Type == format.IndexPage:
+		return done, nil
+	default:
+		return done, damage("a page of unknown type %d", h.Type)
+	}
+	if values < 0 || int(values) > all-done {
+		return done, damage("a page of %d values where %d are left", values, all-done)
+	}
+	done += int(values)
+	x.pages, x.rows = append(x.pages, page), append(x.rows, done)
+	return done, nil
 }
 
 // part returns the span of the dictionary, and that of the pages with the rows that a
