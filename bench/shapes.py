@@ -15,7 +15,7 @@ The largest sizes:
     rows        1,000,000 nearly distinct rows of 20 numbers
     columns     2,000 rows of 10,000 numbers
     classes     100,000 rows of 10 numbers in 1,000 classes
-    categories  1,000,000 rows of 4 texts, with 64,000 values in each column
+    categories  1,000,000 rows of 4 texts, with up to 64,000 values in each column
     groups      5,000 row groups of 100 rows
     group       10,000,000 rows of 10 numbers in one row group
 """
