@@ -7,6 +7,8 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/split"
+	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/pipelines/engine"
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
@@ -81,6 +83,10 @@ func (r *run) coalesce(ctx context.Context, f *fitted) (*objects, error) {
 	}
 	if parts[dataset.Train].Objects == 0 {
 		return nil, r.noRows("no training row has a weight left")
+	}
+	if n := parts[dataset.Train].Objects; n > split.MostObjects {
+		return nil, usage.Errorf("%d training objects are more than %d, whose pairs still fit 64 bits: take fewer --bins, "+
+			"leave columns out by --ignore, or train on a part of the rows", n, int64(split.MostObjects))
 	}
 	return &objects{f.counted(&parts[dataset.Train]), parts}, nil
 }

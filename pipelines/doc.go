@@ -5,8 +5,8 @@
 //
 //	fit       row groups -> summaries -> cuts and values of each feature
 //	coalesce  row groups -> codes -> objects, in blocks, by part of the split
-//	grow      objects -> trees: whole in one worker where they fit --memory_objects, else
-//	          level by level, a job a level
+//	grow      objects -> all trees of the grid: in one job where the objects fit the memory,
+//	          else level by level, a job a level, and the small nodes in one job more
 //	score     objects of the validation and test parts -> rows at each leaf
 //	choose    prunings, folds and limits -> one tree, with its certificate
 //	write     the run folder, _SUCCESS last

@@ -124,10 +124,16 @@ func (r *run) handover() *jobs.Handover {
 	return new(jobs.Handover)
 }
 
+// unknownWorkers is the number of shares of the grid where --parallelism is not set.
+const unknownWorkers = 4
+
 func (g *grower) smallConfig() jobs.SmallConfig {
 	c := jobs.SmallConfig{GrowConfig: g.growConfig(g.objects), Spill: g.spill("grow"), Deadline: g.growUntil()}
 	if !g.driver.Local() { // each worker of the engine grows a share of the trees
 		workers := g.driver.Processes()
+		if workers <= 1 { // --parallelism does not say how many there are
+			workers = unknownWorkers
+		}
 		c.Together = (len(c.Trees) + workers - 1) / workers
 	}
 	c.Out, c.Handover, c.Memory = g.newFolder("grow"), g.handover(), g.room(g.objects).Usable()

@@ -24,9 +24,9 @@ type plan struct {
 	input   *source.Input
 	schema  *schema
 	costs   *tables.Costs
-	tables  tables.Classes // what the data owner says about the classes
-	memory  int64          // bytes that each process may take
-	sampled bool           // the rows are a sample, which may lack classes and values
+	tables  tables.Classes // weights, priors and error costs of the classes
+	memory  int64          // bytes a process may take
+	sampled bool           // the rows are a sample: it may lack classes and values
 }
 
 // newPlan checks a configuration against the columns of its input, and reads the tables
@@ -72,8 +72,7 @@ func (p *plan) sample(rows int64) (*plan, float64) {
 	}, share * float64(p.input.Rows) / float64(p.rows())
 }
 
-// rows returns the number of rows of the run: those of the input or, in a dry run, those of
-// which the input is a sample.
+// rows returns the number of rows of the run: those of the input, unless a dry run has --rows.
 func (p *plan) rows() int64 { return cmp.Or(p.config.Rows, p.input.Rows) }
 
 // undecided reports whether the run has to choose among trees.

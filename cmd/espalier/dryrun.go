@@ -28,12 +28,16 @@ func tellDryRun(dry bool) error {
 
 // printEstimate prints the estimated cost of a run, and the jobs that the engine could
 // translate.
-func printEstimate(w io.Writer, r *pipelines.Result, title string) error {
+func printEstimate(w io.Writer, r *pipelines.Result, title string, rows int64) error {
+	rowsFrom := "in the files"
+	if rows > 0 {
+		rowsFrom = "of --rows, foreseen from those in the files"
+	}
 	e := r.Estimate
 	bytes := func(n int64) string { return humanize.Bytes(uint64(max(0, n))) }
 	t := report.NewTable(report.Column{Left: true}, report.Column{}, report.Column{Left: true, Rank: 1})
 	for _, row := range []struct{ name, value, note string }{
-		{"rows", humanize.Comma(e.Rows), "in the files"},
+		{"rows", humanize.Comma(e.Rows), rowsFrom},
 		{"objects", humanize.Comma(e.Objects), humanize.Comma(e.TrainObjects) + " of them to train on"},
 		{"passes over rows", humanize.Comma(e.RowPasses), "summarise, coalesce"},
 		{"passes over objects", humanize.Comma(e.ObjectPasses), "levels, and one for the small nodes"},

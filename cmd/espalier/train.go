@@ -100,7 +100,7 @@ func runTrain(c *cobra.Command, final *trainFlags, file *configFile) error {
 		return err
 	}
 	if final.DryRun {
-		return printEstimate(c.OutOrStdout(), r, engine.Title(final.Runner))
+		return printEstimate(c.OutOrStdout(), r, engine.Title(final.Runner), final.Rows)
 	}
 	return printResult(c.OutOrStdout(), r, final.show)
 }

@@ -62,7 +62,7 @@ func (c *Counts) raw(g *Grower, at int) ([]int64, int64) {
 	return slices.Clone(raw[:g.Classes]), raw[g.Classes]
 }
 
-// sums are the counts of a node that follow from those of its family.
+// sums are the inferred counts of a node.
 type sums struct {
 	cells, raw []int64
 	rows       int64

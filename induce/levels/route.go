@@ -26,8 +26,8 @@ type Fork struct {
 	To       []int      `json:"to"`                 // number of each route; -1: no node sought lies there
 }
 
-// Routes returns the routes from the root, the first of them, to open nodes, leaving out those
-// that are nil. There are none without open nodes.
+// Routes returns the routes to open nodes. The first route is the root. A nil node has no
+// route, and without nodes there is no route at all.
 func (g *Growth) Routes(to []*Open) []Route {
 	r := routes{at: make(map[*induce.Node]int, len(to))}
 	for i, o := range to {

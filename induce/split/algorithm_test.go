@@ -114,3 +114,17 @@ func TestIsLeaf(t *testing.T) {
 		})
 	}
 }
+
+// TestMostObjects: by hand, the square of the greatest number of objects is below 2^63, and that
+// of the next number is not. A node of two equal halves of so many objects has its pairs.
+func TestMostObjects(t *testing.T) {
+	n := uint64(split.MostObjects)
+	if n*n > math.MaxInt64 || (n+1)*(n+1) <= math.MaxInt64 {
+		t.Errorf("the squares of %d and the next number are %d and %d", n, n*n, (n+1)*(n+1))
+	}
+	half := int64(n / 2)
+	c := split.NewCriterion(split.IP, split.OneHot, 0, 0, 2*half)
+	if c.IsLeaf(c.NewTotals([]int64{half, half}, []int64{half, half})) {
+		t.Error("a node of two equal classes is a leaf")
+	}
+}

@@ -63,6 +63,10 @@ func (c *Criterion) IsLeaf(n *Totals) bool {
 // IsHeavy reports whether an object of weight w is heavy.
 func (c *Criterion) IsHeavy(w int64) bool { return float64(w) > c.light }
 
+// MostObjects is the greatest number of training objects: the square of a greater number does
+// not fit 64 bits, and the pairs of a node are half the difference of squares.
+const MostObjects = 3_037_000_499
+
 // Totals are the sums over a whole node that the criterion needs.
 type Totals struct {
 	N       []int64 // objects by class

@@ -154,7 +154,7 @@ func (c *Train) runSettings() []setting.Setting {
 		},
 		{
 			Name: "rows", Value: setting.Whole(&c.Rows, setting.From(0)), Changeable: true,
-			Help: "rows for which --dry_run says it, where the input is a sample of them; 0: the rows of the input",
+			Help: "rows that --dry_run foresees, if the input is only a sample; 0: the rows of the input",
 		},
 	})
 }

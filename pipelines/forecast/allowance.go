@@ -59,7 +59,13 @@ func (r *Room) Usable() int64 { return int64(usable * float64(r.Memory)) }
 
 // Fits reports whether all training objects may be grown in memory at once, beside the given
 // bytes.
-func (r *Room) Fits(objects, beside int64) bool { return r.OfObjects(objects)+beside <= r.Usable() }
+func (r *Room) Fits(objects, beside int64) bool {
+	return objects <= mostInMemory && r.OfObjects(objects)+beside <= r.Usable()
+}
+
+// mostInMemory is the greatest number of objects below a node that is grown in memory: they
+// have numbers of 32 bits.
+const mostInMemory = math.MaxInt32
 
 // Objects returns the number of objects up to which a node is grown in memory; -1: any
 // number. objects is the number of all training objects. Each worker grows a partition of
@@ -70,7 +76,7 @@ func (r *Room) Objects(objects int64) int64 {
 	}
 	one := *r
 	one.Workers = 1
-	least, most := int64(leastBudget), max(leastBudget, objects)
+	least, most := int64(leastBudget), min(mostInMemory, max(leastBudget, objects))
 	for least < most {
 		middle := (least + most + 1) / 2
 		if 2*int64(max(1, r.Workers))*one.OfObjects(middle) <= r.Usable() {

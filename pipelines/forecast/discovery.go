@@ -9,7 +9,7 @@ import "math"
 // certain ratio of what the doubling before lowered it by. The ratio is assumed to go on
 // beyond the sample as it went within it. It stays the same where the objects follow Heaps'
 // law of the words of a language, and falls where rows are drawn from a pool that the sample
-// has nearly exhausted; what is left is the share of rows that are like no other. If the pool
+// has nearly exhausted; what is left is the share of rows like no other. If the pool
 // is larger than the sample, the forecast is too high.
 type discovery struct {
 	rows    float64 // of the sample

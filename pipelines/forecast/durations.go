@@ -10,9 +10,9 @@ import (
 
 // The jobs and phases that are told from others by their names.
 const (
-	Evaluate = "evaluate" // in which the validation and test objects are counted at the leaves
-	Footers  = "footers"  // in which the footers of the input are read
-	Write    = "write"    // in which the documents of a folder are written
+	Evaluate = "evaluate" // job: validation and test objects at the leaves
+	Footers  = "footers"  // phase: the footers of the input
+	Write    = "write"    // phase: the documents of a folder
 )
 
 // DurationsOf sums up the timings of jobs and phases by what they belong to.
