@@ -35,9 +35,11 @@ func (r *run) summariseConfig() jobs.SummariseConfig {
 	return jobs.SummariseConfig{
 		Rows: r.schema.rows.Encode(), Workers: workers, Out: r.place.scratch + "/summarise",
 		Classes: tables.WeighsClasses(r.config.ClassWeights),
-		Limits:  binning.Limits{Values: r.config.MaxValues, Categories: binning.DefaultLimits().Categories},
-		Pieces:  pieces(4*workers, r.rowPieces()), // small ones, so that all workers end at about the same time
-		Run:     r.files.Run.Name(),
+		Limits: binning.Limits{
+			Values: r.config.MaxValues, Categories: max(r.config.MaxValues, binning.DefaultLimits().Categories),
+		},
+		Pieces: pieces(4*workers, r.rowPieces()), // small ones, so that all workers end at about the same time
+		Run:    r.files.Run.Name(),
 	}
 }
 
@@ -200,5 +202,5 @@ func (r *run) fitFeature(
 		Method: r.parsed.Method, Bins: r.parsed.Bins, SingleBins: r.parsed.SingleBins(),
 		Categories: r.config.MaxCategories, Unit: column.Unit,
 	})
-	return f, dataset.WithHint(err, "leave it out with --ignore "+column.Name)
+	return f, dataset.WithHint(err, "leave it out with --ignore "+column.Name+", or allow more values with --max_values")
 }

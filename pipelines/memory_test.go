@@ -1,6 +1,7 @@
 package pipelines_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -8,6 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/espalier-ml/espalier/io/objectstore"
+	"github.com/espalier-ml/espalier/io/parquetio"
 	"github.com/espalier-ml/espalier/pipelines"
 )
 
@@ -60,5 +63,40 @@ func TestMemory(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("--memory 1MiB (-want +got):\n%s", diff)
+	}
+}
+
+// TestManyCategories: a column of more values than a summary keeps by default is refused with
+// the ways out, one of which is to keep more: the rarest are then other values.
+func TestManyCategories(t *testing.T) {
+	const n = 70_000
+	names, class := make([]string, n), make([]string, n)
+	for i := range names {
+		names[i], class[i] = fmt.Sprintf("name %05d", i), []string{"yes", "no"}[i%2]
+	}
+	for range 100 { // one value is frequent
+		names, class = append(names, "name 00007"), append(class, "yes")
+	}
+	url := filepath.Join(t.TempDir(), "rows.parquet")
+	columns := []parquetio.WriteColumn{{Name: "name", Values: names}, {Name: "class", Values: class}}
+	if err := parquetio.Write(t.Context(), objectstore.New(), url, columns, parquetio.WriteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	c, err := pipelines.Preset("paper")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Input, c.Label, c.Output, c.Split = []string{url}, "class", filepath.Join(t.TempDir(), "run"), "100/0/0"
+	_, err = pipelines.Train(t.Context(), c, new(silent))
+	if err == nil || !strings.Contains(err.Error(), "--ignore name") || !strings.Contains(err.Error(), "--max_values") {
+		t.Errorf("%d values: %v, want the ways out", n, err)
+	}
+	c.MaxValues, c.Theta = 100_000, pipelines.Choices{"0.001"}
+	r, err := pipelines.Train(t.Context(), c, new(silent))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f := r.Tree.Features[0]; len(f.Values) != c.MaxCategories || f.Other != int64(n-c.MaxCategories) {
+		t.Errorf("%d values and %d rows of others", len(f.Values), f.Other)
 	}
 }

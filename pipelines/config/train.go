@@ -216,7 +216,8 @@ func (c *Train) testSettings() []setting.Setting {
 		},
 		{
 			Name: "max_values", Value: setting.Whole(&c.MaxValues, setting.Between(1, 1<<26)),
-			Help: "distinct numbers of a column that are kept exactly when bins are cut",
+			Help: "distinct numbers of a column that are kept exactly when bins are cut; a categorical column may have " +
+				"as many values, and 65536 in any case",
 		},
 	})
 }
