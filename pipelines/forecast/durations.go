@@ -86,7 +86,7 @@ func (o *Outlook) durations() runfolder.Durations {
 
 // passShare is the time of a pass over the objects, as a share of the time of reading all rows
 // twice: measured at 1e7 and 1e8 rows of 20 columns.
-const passShare = 0.06
+const passShare = 0.05
 
 // growthSeconds carries the seconds of growing in memory forward to all objects. The time is
 // taken to grow in a straight line from half of the sample on: small samples take more time an
