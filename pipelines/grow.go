@@ -36,9 +36,10 @@ type grower struct {
 	*objects
 
 	growth    *levels.Growth
-	budget    int64         // objects up to which a node is grown in memory; -1: any number
-	passes    int64         // times that jobs have read all training objects
-	levelTook time.Duration // by the last level
+	budget    int64            // objects up to which a node is grown in memory; -1: any number
+	cache     *jobs.BlockCache // of the levels; nil: there is none
+	passes    int64            // times that jobs have read all training objects
+	levelTook time.Duration    // by the last level
 }
 
 // grow grows the trees of the grid on from a growth. It saves the growth after each level and
@@ -46,9 +47,13 @@ type grower struct {
 func (r *run) grow(ctx context.Context, o *objects, from *levels.Growth) (*grown, error) {
 	g := &grower{run: r, objects: o, growth: from, budget: r.memoryObjects(o)}
 	g.growth.Redeal(g.budget) // a resumed run may have another memory
+	if !r.driver.Serialises() {
+		g.cache = jobs.NewBlockCache(r.memory / cachedShare)
+	}
 	if err := g.settleLarge(ctx); err != nil {
 		return nil, err
 	}
+	g.cache = nil // its memory is for the small nodes
 	for len(g.growth.Small) > 0 {
 		if err := g.growSmall(ctx); err != nil {
 			return nil, err
@@ -59,6 +64,10 @@ func (r *run) grow(ctx context.Context, o *objects, from *levels.Growth) (*grown
 	}
 	return &grown{objects: o, members: r.parsed.Grid, roots: g.growth.Roots, passes: g.passes}, nil
 }
+
+// cachedShare is the part of the memory, as a fraction of 1, for blocks that the levels have
+// decoded.
+const cachedShare = 4
 
 // begin returns the growth before any node is split.
 func (r *run) begin(o *objects) *levels.Growth {

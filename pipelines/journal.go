@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io/fs"
 	"strings"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -25,6 +26,9 @@ type journal struct {
 	on         bool   // the run writes checkpoints
 	generation string // of state.json; empty: there is none
 	resumable  bool   // state.json holds objects to go on from
+
+	saved time.Time     // when state.json was written last
+	took  time.Duration // to write it
 }
 
 // saved is what a resumed run goes on from.
@@ -117,11 +121,26 @@ func (j *journal) place(memory string, local bool) place {
 	return place{scratch: scratch, blocks: j.blocks, spills: j.on}
 }
 
+// savedShare bounds the time of writing checkpoints: each takes at most one part in so many of
+// the time since the one before.
+const savedShare = 10
+
+// saveSoon is save for one of many short steps: it leaves out checkpoints that would follow
+// each other closely.
+func (j *journal) saveSoon(ctx context.Context, o *objects, at *levels.Growth) error {
+	if time.Since(j.saved) < savedShare*j.took {
+		return nil
+	}
+	return j.save(ctx, o, at)
+}
+
 // save writes a checkpoint of the objects and of the trees so far.
 func (j *journal) save(ctx context.Context, o *objects, at *levels.Growth) error {
 	if !j.on {
 		return nil
 	}
+	start := time.Now()
+	defer func() { j.saved, j.took = time.Now(), time.Since(start) }()
 	p := j.plan
 	settings, err := p.config.Fixed()
 	if err != nil {

@@ -26,7 +26,7 @@ func (g *grower) settleLarge(ctx context.Context) error {
 			return err
 		}
 		g.levelTook = time.Since(start)
-		if err := g.journal.save(ctx, g.objects, g.growth); err != nil {
+		if err := g.journal.saveSoon(ctx, g.objects, g.growth); err != nil {
 			return err
 		}
 	}
@@ -106,7 +106,7 @@ func (g *grower) levelConfig(depth int) jobs.LevelConfig {
 	}
 	c.Out = g.newFolder("level")
 	if depth == 1 {
-		c.Handover = g.handover()
+		c.Handover, c.Cache = g.handover(), g.cache
 	}
 	return c
 }

@@ -169,11 +169,7 @@ func (f *gatherFn) ProcessElement(ctx context.Context, task []byte, emit func(in
 
 // gather adds the objects of a block to the packets of their nodes.
 func (f *gatherFn) gather(ctx context.Context, task []byte) error {
-	_, block, err := readBlock(ctx, task)
-	if err != nil {
-		return err
-	}
-	o, err := f.load(block)
+	o, err := f.objects(ctx, task)
 	if err != nil {
 		return err
 	}

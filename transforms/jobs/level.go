@@ -24,6 +24,9 @@ type GrowConfig struct {
 	// Handover takes results as they are; nil: the job encodes them in files. It serves jobs
 	// that run in this process and do not encode their DoFns.
 	Handover *Handover `json:"-"`
+
+	// Cache keeps blocks from one job to the next; nil: every job reads its blocks.
+	Cache *BlockCache `json:"-"`
 }
 
 // LevelConfig says how one job grows trees by levels.
@@ -137,11 +140,7 @@ func (f *levelFn) ProcessElement(ctx context.Context, task []byte, _ func(int64,
 
 // count counts the objects of one block.
 func (f *levelFn) count(ctx context.Context, task []byte) error {
-	_, block, err := readBlock(ctx, task)
-	if err != nil {
-		return err
-	}
-	o, err := f.load(block)
+	o, err := f.objects(ctx, task)
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,71 @@
+package jobs
+
+import (
+	"context"
+	"sync"
+
+	"github.com/espalier-ml/espalier/induce/dataset"
+)
+
+// BlockCache keeps decoded object blocks for the passes over them that follow, in the memory
+// of this process. What it has taken stays: all blocks are passed over in every level, so
+// that another choice of blocks would serve no better.
+type BlockCache struct {
+	most int64 // bytes
+
+	mu     sync.Mutex
+	held   int64
+	blocks map[string]cachedBlock
+}
+
+type cachedBlock struct {
+	objects *dataset.Objects
+	bytes   int64 // of the encoded block
+}
+
+// NewBlockCache returns an empty cache of up to the given bytes of blocks.
+func NewBlockCache(most int64) *BlockCache {
+	return &BlockCache{most: most, blocks: make(map[string]cachedBlock)}
+}
+
+// decodedTimes is the memory of a decoded block by that of the encoded one, at most about.
+const decodedTimes = 2
+
+// objects returns the objects of a task's block, which the caller must not change. It counts
+// the bytes of the block as read.
+func (c *GrowConfig) objects(ctx context.Context, task []byte) (*dataset.Objects, error) {
+	cache := c.Cache
+	if cache == nil {
+		_, block, err := readBlock(ctx, task)
+		if err != nil {
+			return nil, err
+		}
+		return c.load(block)
+	}
+	t, err := decodeTask(task)
+	if err != nil {
+		return nil, err
+	}
+	cache.mu.Lock()
+	kept, ok := cache.blocks[t.File]
+	cache.mu.Unlock()
+	if ok {
+		progressOf(ctx).Read.Add(kept.bytes)
+		return kept.objects, nil
+	}
+	_, block, err := readBlock(ctx, task)
+	if err != nil {
+		return nil, err
+	}
+	o, err := c.load(block)
+	if err != nil {
+		return nil, err
+	}
+	cache.mu.Lock()
+	defer cache.mu.Unlock()
+	if bytes := int64(len(block)); cache.held+decodedTimes*bytes <= cache.most {
+		cache.held += decodedTimes * bytes
+		cache.blocks[t.File] = cachedBlock{o, bytes}
+	}
+	return o, nil
+}
