@@ -107,9 +107,9 @@ func runTrain(c *cobra.Command, final *trainFlags, file *configFile) error {
 
 // limitMemory makes the collector of this process keep to --memory. A GOMEMLIMIT of the user
 // stays if there is no such setting.
-func limitMemory(setting int64) {
-	if setting > 0 || debug.SetMemoryLimit(-1) == math.MaxInt64 {
-		debug.SetMemoryLimit(forecast.Allowance(setting) / 10 * 9)
+func limitMemory(memory int64) {
+	if memory > 0 || debug.SetMemoryLimit(-1) == math.MaxInt64 {
+		debug.SetMemoryLimit(forecast.Allowance(memory) / 10 * 9)
 	}
 }
 

@@ -138,12 +138,18 @@ func (r *blockReader) uvarint() uint64 {
 }
 
 // classes reads the class weights and the rows of the next object. If the block has no
-// rows, the number of rows is the weight.
+// rows, the number of rows is the weight. By far the most objects are few rows of one class.
 func (r *blockReader) classes(dst []ClassWeight, classes int) (raw []ClassWeight, rows int64, err error) {
-	if b := r.rest; len(b) >= 3 && b[0] == 1 && b[1]|b[2] < 0x80 && int(b[1]) < classes && b[2] > 0 && !r.hasRows {
-		r.rest = b[3:] // by far the most frequent: few rows of one class
-		return append(dst[:0], ClassWeight{uint16(b[1]), int64(b[2])}), int64(b[2]), nil
+	b := r.rest
+	if len(b) < 3 || b[0] != 1 || b[1]|b[2] >= 0x80 || int(b[1]) >= classes || b[2] == 0 || r.hasRows {
+		return r.manyClasses(dst, classes)
 	}
+	r.rest = b[3:]
+	return append(dst[:0], ClassWeight{uint16(b[1]), int64(b[2])}), int64(b[2]), nil
+}
+
+// manyClasses is classes for any object.
+func (r *blockReader) manyClasses(dst []ClassWeight, classes int) (raw []ClassWeight, rows int64, err error) {
 	n := r.uvarint()
 	if r.bad || n == 0 || n > uint64(classes) {
 		return nil, 0, errBlock

@@ -1,8 +1,8 @@
 package memory
 
 import (
-	"fmt"
 	"math/rand/v2"
+	"strconv"
 	"sync/atomic"
 	"testing"
 
@@ -16,7 +16,7 @@ func drawn(n, features, bins int) (*dataset.Objects, []split.Column) {
 	r := rand.New(rand.NewPCG(7, 7))
 	list := make([]dataset.Feature, features)
 	for f := range list {
-		list[f] = dataset.Feature{Name: fmt.Sprint(f), Kind: dataset.Numeric, Cost: 1}
+		list[f] = dataset.Feature{Name: strconv.Itoa(f), Kind: dataset.Numeric, Cost: 1}
 		for b := 1; b < bins; b++ {
 			list[f].Cuts = append(list[f].Cuts, float64(b))
 		}

@@ -168,22 +168,29 @@ func (r *reading) remote() error {
 		err = r.decode(chunk, pages)
 	}
 	if err != nil { // the network may have changed bytes
-		again, readErr := r.read(at)
-		if readErr != nil || bytes.Equal(again, chunk) {
-			return r.place(r.column(), err)
-		}
-		if !r.whole() {
-			r.forgetIndex() // it may be made of the changed bytes
-			if pages, err = r.index(func() (*pageIndex, error) { return r.scanBytes(again) }); err != nil {
-				return r.place(r.column(), err)
-			}
-		}
-		if chunk, err = again, r.decode(again, pages); err != nil {
+		if chunk, err = r.again(at, chunk, err); err != nil {
 			return r.place(r.column(), err)
 		}
 	}
 	r.file.source.keep(r.key(at), chunk)
 	return nil
+}
+
+// again reads a chunk anew whose bytes could not be decoded, and decodes it. It returns the
+// first error if the bytes are the same.
+func (r *reading) again(at span, chunk []byte, first error) ([]byte, error) {
+	again, err := r.read(at)
+	if err != nil || bytes.Equal(again, chunk) {
+		return nil, first
+	}
+	var pages *pageIndex
+	if !r.whole() {
+		r.forgetIndex() // it may be made of the changed bytes
+		if pages, err = r.index(func() (*pageIndex, error) { return r.scanBytes(again) }); err != nil {
+			return nil, err
+		}
+	}
+	return again, r.decode(again, pages)
 }
 
 // scratch holds the buffers for decoding a column.

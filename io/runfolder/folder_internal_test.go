@@ -29,7 +29,8 @@ func TestTwoRuns(t *testing.T) {
 		}
 		commit := func(f *Folder, content string) error {
 			return f.commit(t.Context(), []File{
-				{Name: costsName, Content: []byte(content)}, {Name: ManifestName, Content: []byte(synthManifest)},
+				{Name: costsName, Content: []byte(content)},
+				{Name: ManifestName, Content: []byte(synthManifest)},
 				{Name: behindName, Content: []byte(content)},
 			})
 		}
