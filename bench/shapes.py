@@ -15,7 +15,7 @@ The largest sizes:
     rows        1,000,000 nearly distinct rows of 20 numbers
     columns     2,000 rows of 10,000 numbers
     classes     100,000 rows of 10 numbers in 1,000 classes
-    categories  1,000,000 rows of 4 texts, with up to 64,000 values in each column
+    categories  1,000,000 rows of 4 texts, with up to 1,000,000 values in each column
     groups      5,000 row groups of 100 rows
     group       10,000,000 rows of 10 numbers in one row group
 """
@@ -33,7 +33,7 @@ largest = {
     'rows': 1_000_000,
     'columns': 10_000,
     'classes': 1000,
-    'categories': 64_000,
+    'categories': 1_000_000,
     'groups': 5000,
     'group': 10_000_000,
 }
@@ -95,7 +95,7 @@ def measure(binary, preset, folder):
     start = time.perf_counter()
     p = subprocess.Popen(
         [binary, 'train', '--input', os.path.join(folder, 'x.parquet'), '--label', 'class', '--output', out]
-        + ['--progress', 'none', *presets[preset]],
+        + ['--progress', 'none', '--max_values', '2000000', *presets[preset]],
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         text=True,

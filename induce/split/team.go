@@ -219,9 +219,9 @@ func (t *Team) off(w *way) float64 {
 func (t *Team) setOff(w *way) {
 	const unit = 0x1p-52
 	operations := float64(64 + 8*len(t.n.N))
-	parts := float64(w.lambda*operations) * float64(1+bits.Len64(uint64(t.n.Weight)))
+	parts := float64(float64(w.lambda*operations) * float64(1+bits.Len64(uint64(t.n.Weight))))
 	if w.light >= 0 {
-		parts += 2 * operations
+		parts += float64(2 * operations)
 	}
 	w.off = float64(unit * float64(t.n.Weight) * parts)
 }

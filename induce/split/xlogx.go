@@ -45,16 +45,17 @@ func untabled(m int64) float64 {
 	return float64(m) * portable.Log2(float64(m))
 }
 
-// nearLogs is a table for near: the binary logarithms of numbers in [1, 2), and their
-// inverses.
+// nearBits says how long the table of near is: 2^9 numbers.
 const nearBits = 9
 
 type nearLog struct{ inverse, log float64 }
 
+// nearLogs is the table of near: the binary logarithms of numbers in [1, 2), and their
+// inverses.
 var nearLogs = sync.OnceValue(func() *[1 << nearBits]nearLog { //nolint:gochecknoglobals // a constant table
 	var t [1 << nearBits]nearLog
 	for i := range t {
-		x := 1 + (float64(i)+0.5)/(1<<nearBits)
+		x := 1 + float64((float64(i)+0.5)/(1<<nearBits))
 		t[i] = nearLog{1 / x, portable.Log2(x)}
 	}
 	return &t

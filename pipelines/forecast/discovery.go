@@ -38,8 +38,8 @@ func (t *Tally) Add(rows int64) {
 		t.single++
 	}
 	t.halfSingle += math.Ldexp(float64(rows), -int(min(rows, 1000)))
-	t.lessSingle[0] += float64(rows) / 4 * math.Pow(3./4, float64(rows-1))
-	t.lessSingle[1] += float64(rows) / 8 * math.Pow(7./8, float64(rows-1))
+	t.lessSingle[0] += float64(float64(rows) / 4 * math.Pow(3./4, float64(rows-1)))
+	t.lessSingle[1] += float64(float64(rows) / 8 * math.Pow(7./8, float64(rows-1)))
 }
 
 func (t *Tally) discovery() discovery {
@@ -82,7 +82,7 @@ func (d *discovery) beyond(rows float64) float64 {
 	objects, chance, fall, ratio, change := d.objects, d.chance, d.fall, d.ratio, d.change
 	for from := d.rows; from < rows && chance > 0; from *= 2 {
 		ratio, change = ratio*change, change*change // the square: as a pool is exhausted exponentially
-		fall *= ratio
+		fall = float64(fall * ratio)
 		next := max(0, chance-fall)
 		more := min(from, rows-from)
 		objects += float64(more * (chance + float64((next-chance)*more/from/2)))

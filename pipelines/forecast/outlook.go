@@ -371,6 +371,6 @@ func (o *Outlook) growing() float64 {
 	partition := min(small, max(largest, jobs.PartitionObjects, float64(o.budget)))
 	each := float64(max(1, room.Workers))
 	room.Workers = 1
-	live := float64(room.OfObjects(int64(partition))) * min(each, small/max(1, partition))
+	live := float64(float64(room.OfObjects(int64(partition))) * min(each, small/max(1, partition)))
 	return live + min(o.gathered()/o.processes(), float64(jobs.HeldBytes(true)))
 }
