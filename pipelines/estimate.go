@@ -19,13 +19,20 @@ import (
 )
 
 // rehearsalRows is the number of rows of a rehearsal, if they take a small part of the memory.
-const rehearsalRows = 1 << 18
+// dryRunRows is the same for a dry run, which has nothing else to do.
+const (
+	rehearsalRows = 1 << 18
+	dryRunRows    = 1 << 20
+)
 
 // rehearsed returns the number of rows of the run's rehearsal.
 func (p *plan) rehearsed() int64 {
 	const part, rowBytes = 16, 32 // of the memory; of a value while it is read, summarised and coded
-	columns := int64(len(p.schema.rows.Columns()))
-	return min(rehearsalRows, max(1<<12, p.memory/(part*rowBytes*max(1, columns))))
+	columns, most := int64(len(p.schema.rows.Columns())), int64(rehearsalRows)
+	if p.config.DryRun {
+		most = dryRunRows
+	}
+	return min(most, max(1<<12, p.memory/(part*rowBytes*max(1, columns))))
 }
 
 // dryRun estimates the time and memory that a run would take, and lets the engine translate
