@@ -109,7 +109,7 @@ func (g *grower) gather(o *openNode, w *workspace) {
 	from, n := o.extent, o.objects
 	bytes := int64(n) * g.objectBytes
 	dense := o.order == nil || sparse*n > len(from.class)
-	if dense || len(from.class)*len(g.columns) <= cached || g.held.Load()+bytes > g.budget {
+	if dense || len(from.class)*len(g.columns) <= cached || !g.reserve(bytes) {
 		return
 	}
 	e := &extent{counters: make([]induce.ColumnCounter, len(g.columns)), ids: w.numbers.get(n)}
@@ -141,10 +141,19 @@ func (g *grower) gather(o *openNode, w *workspace) {
 			e.weight[i] = from.weight[id]
 		}
 	}
-	g.held.Add(bytes)
 	g.releaseOrder(o, w)
 	g.releaseExtent(o, w)
 	o.extent = e
+}
+
+// reserve counts bytes as held, if they and all that is held take at most three quarters
+// of the budget. The last quarter is for the numbers of objects and the histograms below.
+func (g *grower) reserve(bytes int64) bool {
+	if g.held.Add(bytes) <= g.budget-g.budget/4 {
+		return true
+	}
+	g.held.Add(-bytes)
+	return false
 }
 
 // pick copies the codes of some objects; none if the feature has codes of other width.
