@@ -17,7 +17,9 @@ import (
 var bits []byte
 
 func TestBits(t *testing.T) {
-	functions := map[string]func(float64) float64{"log2": portable.Log2, "log": portable.Log, "exp2": portable.Exp2}
+	functions := map[string]func(float64) float64{
+		"log2": portable.Log2, "log": portable.Log, "exp2": portable.Exp2, "exp": portable.Exp,
+	}
 	lines := 0
 	for line := range bytes.Lines(bits) {
 		var name string
@@ -56,6 +58,11 @@ func TestEnds(t *testing.T) {
 		{"exp2 1024", portable.Exp2(1024), inf},
 		{"exp2 -2000", portable.Exp2(-2000), 0},
 		{"exp2 nan", portable.Exp2(nan), nan},
+		{"exp inf", portable.Exp(inf), inf},
+		{"exp -inf", portable.Exp(-inf), 0},
+		{"exp 709.79", portable.Exp(709.79), inf},
+		{"exp -746", portable.Exp(-746), 0},
+		{"exp nan", portable.Exp(nan), nan},
 	} {
 		if math.Float64bits(c.got) != math.Float64bits(c.nat) && !(math.IsNaN(c.got) && math.IsNaN(c.nat)) {
 			t.Errorf("%s: %v, want %v", c.name, c.got, c.nat)

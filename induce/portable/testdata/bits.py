@@ -46,6 +46,18 @@ def exp2(x):
     return math.ldexp(1 + p * r, whole)
 
 
+def exp(x):
+    k = math.floor(x * 1.4426950408889634 + 0.5)
+    high, low = x - k * HIGH, k * LOW
+    r = high - low
+    t = r * r
+    p = 4.13813679705723846039e-08
+    for q in (-1.65339022054652515390e-06, 6.61375632143793436117e-05, -2.77777777770155933842e-03, 1.66666666666666657415e-01):
+        p = q + t * p
+    c = r - t * p
+    return math.ldexp(1 - ((low - r * c / (2 - c)) - high), k)
+
+
 def bits(x):
     return "%016x" % struct.unpack(">Q", struct.pack(">d", x))[0]
 
@@ -65,3 +77,6 @@ for x in xs:
     row("log", x, log(x), mp.log(mpf(x)))
 for x in [0.0, 1.0, -1.0, 0.5, -0.5, 1023.5, -1021.25] + [random.uniform(-40, 40) for _ in range(200)]:
     row("exp2", x, exp2(x), mp.mpf(2) ** mpf(x))
+for x in [0.0, 1.0, -1.0, 0.5, -0.5, 709.782712893384, -745.1332191019411, -708.5, -744.5, 1e-300, -5e-324, 1e-17] \
+        + [random.uniform(-40, 40) for _ in range(200)] + [random.uniform(-745, 709) for _ in range(200)] + [random.uniform(-1, 1) for _ in range(100)]:
+    row("exp", x, exp(x), mp.exp(mpf(x)))
