@@ -108,7 +108,7 @@ func hostile() []struct{ name, from, to, want string } {
 		{"null", "*", "null", "format"},
 		{"array", "*", "[]", "not a tree.json"},
 		{"another format", "espalier/tree", "other/tree", "format"},
-		{"another version", `"version": 1`, `"version": 2`, "version"},
+		{"another version", `"version": 1`, `"version": 3`, "version 1 or 2"},
 		{"bytes after the tree", "\n}\n", "\n}\n{}", "not a tree.json"},
 		{"no classes", `"classes": ["n", "p"]`, `"classes": []`, "class"},
 		{"class twice", `"classes": ["n", "p"]`, `"classes": ["n", "n"]`, "twice"},
@@ -385,6 +385,15 @@ func FuzzDecode(f *testing.F) {
 	for _, test := range hostileDecisions() {
 		f.Add([]byte(strings.Replace(valid, test.from, test.to, 1)))
 	}
+	valid = string(modelledTree().Encode())
+	f.Add([]byte(valid))
+	for _, test := range hostileModels() {
+		f.Add([]byte(strings.Replace(valid, test.from, test.to, 1)))
+	}
+	for i, family := range families() {
+		r := rand.New(rand.NewPCG(7, uint64(i)))
+		f.Add(withModels(r, randomTree(r, family, 8), .5, 3).Encode())
+	}
 	f.Fuzz(func(t *testing.T, b []byte) {
 		tr, err := tree.Decode(b)
 		if err != nil {
@@ -427,6 +436,10 @@ func scores(t *testing.T, tr *tree.Tree, r *rand.Rand) {
 		if err := scorer.Leaves(columns, leaves); err != nil || int(leaves[0]) != want {
 			t.Fatalf("%v: by columns %v, %v, want leaf %d", v, leaves, err, want)
 		}
+		var all tree.Scores
+		if err := scorer.Score(columns, 1, &all); err != nil || tr.Modelled() && !slices.Equal(all.Of(0), p.Probabilities) {
+			t.Fatalf("%v: by columns %+v, %v, want %+v", v, all, err, p)
+		}
 		i := questions.Start(0)
 		for q := i.Next(); q != nil; q = i.Next() {
 			if err := i.Answer(v.value(tr, q.Feature)); err != nil {
@@ -443,7 +456,7 @@ func scores(t *testing.T, tr *tree.Tree, r *rand.Rand) {
 // size of the file, for any content.
 func TestDecodeMemory(t *testing.T) {
 	const size = 1 << 20
-	valid := string(smallTree().Encode())
+	valid, modelled := string(smallTree().Encode()), string(modelledTree().Encode())
 	many := func(of string) string { return strings.Repeat(of+",", size/(len(of)+1)) }
 	for name, b := range map[string]string{
 		"empty nodes":       strings.Replace(valid, `"nodes": [`, `"nodes": [`+many("{}"), 1),
@@ -461,6 +474,12 @@ func TestDecodeMemory(t *testing.T) {
 			`"certificate": {"assumptions": [`+many("{}")+`{}]}, "nodes": [`, 1),
 		"nested":          strings.Repeat("[", size),
 		"nested unknown":  `{"x": ` + strings.Repeat(`{"x":`, size/5),
+		"terms":           strings.Replace(modelled, `"terms": [`, `"terms": [`+many("{}"), 1),
+		"null terms":      strings.Replace(modelled, `"terms": [`, `"terms": [`+many("null"), 1),
+		"values":          strings.Replace(modelled, `"values": [`, `"values": [`+many("[]"), 1),
+		"values, numbers": strings.Replace(modelled, `"values": [`, `"values": [`+many("[0]"), 1),
+		"knots":           strings.Replace(modelled, `"at": [`, `"at": [`+many("0"), 1),
+		"models":          strings.Replace(modelled, `"nodes": [`, `"nodes": [`+many(`{"model":{}}`), 1),
 		"cuts":            strings.Replace(valid, `"cuts": [`, `"cuts": [`+many("0"), 1),
 		"wide":            string(wideTree(20_000).Encode()),
 		"many wide tests": string(multiwayChain(1000, 20_000).Encode()),

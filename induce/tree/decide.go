@@ -24,7 +24,11 @@ func (l *Label) Decide(probabilities []float64) int {
 		}
 		return best
 	}
-	expected := make([]float64, len(probabilities))
+	var few [16]float64 // no memory is allocated for a few classes
+	expected := few[:min(len(few), len(probabilities))]
+	if len(expected) < len(probabilities) {
+		expected = make([]float64, len(probabilities))
+	}
 	for actual, p := range probabilities {
 		for predicted, cost := range l.ErrorCosts[actual] {
 			expected[predicted] += float64(p * cost)
@@ -40,18 +44,9 @@ func (l *Label) Decide(probabilities []float64) int {
 // the root's probabilities become the priors. A class without training rows keeps
 // probability 0.
 func (t *Tree) applyPriors() {
-	factors := make([]float64, len(t.Label.Priors))
-	for k, p := range t.Nodes[0].Probabilities {
-		if p > 0 {
-			factors[k] = t.Label.Priors[k] / p
-		}
-	}
+	factors := factorsOf(t.Label.Priors, t.Nodes[0].Probabilities)
 	for i := range t.Nodes {
-		p := t.Nodes[i].Probabilities
-		for k := range p {
-			p[k] = float64(p[k] * factors[k])
-		}
-		normalise(p)
+		rescale(t.Nodes[i].Probabilities, factors)
 	}
 }
 

@@ -14,7 +14,8 @@ import (
 
 // Decode reads a tree.json and checks it: the nodes form one tree, tests and
 // branches name existing features and values, and the classes follow from the priors
-// and error costs, if there are any.
+// and error costs, if there are any. A leaf model names numeric features that the tests
+// on its leaf's path ask for.
 func Decode(b []byte) (*Tree, error) {
 	d := decoder{Tree: new(Tree), file: newFile(b)}
 	if err := d.read(); err != nil {
@@ -24,7 +25,9 @@ func Decode(b []byte) (*Tree, error) {
 	if len(t.Nodes) == 0 {
 		return nil, errors.New("a tree needs at least one class and one node")
 	}
-	for _, check := range []func() error{t.check, t.checkDepth, t.checkDecisions, t.checkBilled, t.checkWishes} {
+	for _, check := range []func() error{
+		t.check, t.checkDepth, t.checkDecisions, t.checkBilled, t.checkWishes, t.checkModels,
+	} {
 		if err := check(); err != nil {
 			return nil, err
 		}
@@ -43,7 +46,9 @@ const maxCost = math.MaxFloat32
 type decoder struct {
 	*Tree
 
-	file  file
+	file        file
+	fileVersion int
+
 	names map[string]int   // features by name
 	codes []map[string]int // by feature: codes of the values
 }
@@ -128,6 +133,15 @@ func (d *decoder) node(f *fileNode) error {
 		Rows: f.Rows, Objects: f.Objects, Weight: f.Weight, ClassWeights: f.ClassWeights,
 		RawClassWeights: f.RawClassWeights, Probabilities: f.Probabilities, Class: class,
 	})
+	if f.Model != nil {
+		if f.Test != nil {
+			return errors.New("a model beside a test: want models of leaves only")
+		}
+		var err error
+		if d.Nodes[f.ID].Model, err = d.model(f.Model); err != nil {
+			return fmt.Errorf("model: %w", err)
+		}
+	}
 	if f.Test == nil {
 		if branches, err := f.Branches.list(); err != nil || len(branches) > 0 {
 			return cmp.Or(err, errors.New("branches without a test"))

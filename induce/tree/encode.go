@@ -9,15 +9,17 @@ import (
 	"github.com/espalier-ml/espalier/induce/split"
 )
 
-// Format and Version identify tree.json.
+// Format and Version identify tree.json. ModelVersion is the version of a tree with leaf
+// models.
 const (
-	Format  = "espalier/tree"
-	Version = 1
+	Format       = "espalier/tree"
+	Version      = 1
+	ModelVersion = 2
 )
 
 // Encode returns the tree in canonical JSON: UTF-8, two-space indent, fixed key
-// order, each feature on a line, each member of a node on a line, floats in
-// shortest round-trip form, a final newline.
+// order, each feature on a line, each member of a node on a line, each term of a leaf
+// model on a line, floats in shortest round-trip form, a final newline.
 func (t *Tree) Encode() []byte {
 	return t.AppendJSON(make([]byte, 0, (400+24*len(t.Label.Classes))*len(t.Nodes)+256*len(t.Features)))
 }
@@ -25,7 +27,11 @@ func (t *Tree) Encode() []byte {
 // AppendJSON appends the tree to dst in the form of Encode.
 func (t *Tree) AppendJSON(dst []byte) []byte {
 	e := &encoder{b: dst}
-	e.raw("{\n  \"format\": ").text(Format).raw(",\n  \"version\": ").int(Version)
+	version := int64(Version)
+	if t.Modelled() {
+		version = ModelVersion
+	}
+	e.raw("{\n  \"format\": ").text(Format).raw(",\n  \"version\": ").int(version)
 	e.raw(",\n  \"label\": ").label(&t.Label)
 	e.raw(",\n  \"features\": [")
 	for i := range t.Features {
@@ -204,6 +210,9 @@ func (e *encoder) node(t *Tree, id int) {
 	e.raw(line + `"raw_class_weights": `).ints(n.RawClassWeights)
 	e.raw(line + `"class": `).text(t.Label.Classes[n.Class])
 	e.raw(line + `"probabilities": `).floats(n.Probabilities)
+	if n.Leaf() && n.Model != nil {
+		e.raw(line+`"model": `).model(t, n.Model)
+	}
 	if !n.Leaf() {
 		f := &t.Features[n.Test.Feature]
 		e.raw(line + `"test": {"feature": `).text(f.Name).raw(`, "kind": `).text(n.Test.Kind.String())
@@ -221,6 +230,26 @@ func (e *encoder) node(t *Tree, id int) {
 		e.raw("\n      ]")
 	}
 	e.raw("\n    }")
+}
+
+func (e *encoder) model(t *Tree, m *LeafModel) {
+	e.raw(`{"intercept": `).floats(m.Intercept)
+	e.raw(`, "terms": [`)
+	for i := range m.Terms {
+		term := &m.Terms[i]
+		e.comma(i).raw("\n        {\"feature\": ").text(t.Features[term.Feature].Name)
+		e.raw(`, "at": `).floats(term.At)
+		e.raw(`, "values": [`)
+		for k, values := range term.Values {
+			e.comma(k).space(k).floats(values)
+		}
+		e.raw(`], "missing": `).floats(term.Missing)
+		e.raw("}")
+	}
+	if len(m.Terms) > 0 {
+		e.raw("\n      ")
+	}
+	e.raw("]}")
 }
 
 func (e *encoder) branch(f *dataset.Feature, t *Test, b *Branch) {

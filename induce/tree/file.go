@@ -38,8 +38,24 @@ type fileNode struct {
 	RawClassWeights []int64      `json:"raw_class_weights"`
 	Class           string       `json:"class"`
 	Probabilities   []float64    `json:"probabilities"`
+	Model           *fileModel   `json:"model"`
 	Test            *fileTest    `json:"test"`
 	Branches        fileBranches `json:"branches"`
+}
+
+type fileModel struct {
+	Intercept []float64 `json:"intercept"`
+	Terms     fileTerms `json:"terms"`
+}
+
+// fileTerms are the terms of a leaf model as bytes, not yet parsed.
+type fileTerms json.RawMessage
+
+type fileTerm struct {
+	Feature string      `json:"feature"`
+	At      []float64   `json:"at"`
+	Values  [][]float64 `json:"values"`
+	Missing []float64   `json:"missing"`
 }
 
 type fileTest struct {
@@ -77,6 +93,24 @@ type fileWhen struct {
 func (b *fileBranches) UnmarshalJSON(data []byte) error {
 	*b = append((*b)[:0], data...)
 	return nil
+}
+
+// UnmarshalJSON keeps the bytes.
+func (b *fileTerms) UnmarshalJSON(data []byte) error {
+	*b = append((*b)[:0], data...)
+	return nil
+}
+
+// each parses the terms one by one, up to the first that visit refuses.
+func (b *fileTerms) each(visit func(*fileTerm) error) error {
+	f := newFile(*b)
+	return f.list(func() error {
+		var term fileTerm
+		if err := f.value(&term); err != nil {
+			return err
+		}
+		return visit(&term)
+	})
 }
 
 // list parses the branches. A few bytes can stand for a large struct, so a long list is
@@ -200,11 +234,17 @@ func (d *decoder) read() error {
 	if !seen["format"] || !seen["version"] {
 		return wrongFormat("", 0)
 	}
+	for i := range d.Nodes { // the version may stand behind the nodes
+		if d.Nodes[i].Model != nil && d.fileVersion < ModelVersion {
+			return fmt.Errorf("node %d: a model in a file of version %d: want version %d", i, d.fileVersion, ModelVersion)
+		}
+	}
 	return nil
 }
 
 func wrongFormat(format string, version int) error {
-	return fmt.Errorf("format %q version %d: want %q version %d", format, version, Format, Version)
+	return fmt.Errorf("format %q version %d: want %q version %d or %d", format, version, Format, Version,
+		ModelVersion)
 }
 
 // section reads a member of the file.
@@ -257,12 +297,11 @@ func (d *decoder) format() error {
 }
 
 func (d *decoder) version() error {
-	var version int
-	if err := d.file.value(&version); err != nil {
+	if err := d.file.value(&d.fileVersion); err != nil {
 		return err
 	}
-	if version != Version {
-		return wrongFormat(Format, version)
+	if d.fileVersion != Version && d.fileVersion != ModelVersion {
+		return wrongFormat(Format, d.fileVersion)
 	}
 	return nil
 }

@@ -74,14 +74,28 @@ func grownTree(r *rand.Rand, family split.Family, objects int, fs []dataset.Feat
 
 // billedAs is grownTree with a --repeat_cost.
 func billedAs(r *rand.Rand, family split.Family, objects int, fs []dataset.Feature, repeats string) *tree.Tree {
-	classes := []string{"negative", "positive", `\"`}
+	return grownWith(r, family, objects, fs, repeats, []string{"negative", "positive", `\"`})
+}
+
+// grownOf is grownTree with a number of classes.
+func grownOf(r *rand.Rand, family split.Family, objects int, fs []dataset.Feature, classes int) *tree.Tree {
+	var names []string
+	for k := range classes {
+		names = append(names, string(rune('a'+k)))
+	}
+	return grownWith(r, family, objects, fs, "", names)
+}
+
+func grownWith(r *rand.Rand, family split.Family, objects int, fs []dataset.Feature, repeats string,
+	classes []string,
+) *tree.Tree {
 	o := dataset.NewObjects(dataset.NewLayout(fs), len(classes), false, objects)
 	codes := make([]int, len(fs))
 	for range objects {
 		for f := range fs {
 			codes[f] = r.IntN(fs[f].Codes())
 		}
-		o.Append(codes, []dataset.ClassWeight{{Class: uint16(r.IntN(3)), Weight: int64(1 + r.IntN(4))}}, 1)
+		o.Append(codes, []dataset.ClassWeight{{Class: uint16(r.IntN(len(classes))), Weight: int64(1 + r.IntN(4))}}, 1)
 	}
 	total := int64(0)
 	for _, w := range o.Weight {

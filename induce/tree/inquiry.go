@@ -149,7 +149,8 @@ type Question struct {
 	Node    int          // id of the node that asks
 }
 
-// Standing is the state of an inquiry.
+// Standing is the state of an inquiry. At a leaf with a model, class and probabilities are
+// the model's for the known values.
 type Standing struct {
 	Class         string
 	Probabilities []float64 // by class, in the order of Label.Classes; must not be changed
@@ -257,8 +258,25 @@ func (i *Inquiry) Standing() Standing {
 		Class: t.Label.Classes[n.Class], Probabilities: n.Probabilities, Node: i.at, Leaf: n.Leaf(),
 		Tests: i.tests, Paid: i.paid,
 	}
+	if scorer := i.questions.scorer; n.Leaf() && scorer.models != nil {
+		if leaf := uint32(scorer.byNode[i.at] - 1); scorer.modelled(leaf) {
+			s.Probabilities = make([]float64, len(n.Probabilities))
+			s.Class = t.Label.Classes[scorer.models.refine(leaf, i.values, s.Probabilities)]
+		}
+	}
 	s.Worst, s.Expected = i.outlook()
 	return s
+}
+
+// Model returns the features whose values the model of the leaf reached uses, in the
+// order of its terms. ok is false if no leaf with a model is reached.
+func (i *Inquiry) Model() (features []string, ok bool) {
+	i.advance()
+	inputs, ok := i.questions.scorer.ModelOf(i.at)
+	for _, in := range inputs {
+		features = append(features, in.Name)
+	}
+	return features, ok
 }
 
 // input returns the number of the input that an inner node tests.

@@ -94,8 +94,8 @@ func (in *Input) Parse(s string) (Value, error) {
 	return Number(x), nil
 }
 
-// Prediction is the tree's prediction at a leaf. All rows of the leaf share it, so it
-// must not be changed.
+// Prediction is the tree's prediction for a row. All rows of a leaf without a model share
+// one Prediction, so it must not be changed.
 type Prediction struct {
 	Class         string
 	Probabilities []float64 // by class, in the order of Label.Classes
@@ -122,6 +122,7 @@ type Scorer struct {
 	byNode     []int32               // by node: its leaf plus 1
 	root       int32                 // first step, or complement of a lone leaf, as step.yes
 	links      []link                // the steps in another form, if all features are numeric
+	models     *modelling            // nil: no leaf has a model
 }
 
 // step is an inner node.
@@ -164,6 +165,7 @@ func (t *Tree) Scorer() *Scorer {
 	if !slices.Contains(s.numeric, false) {
 		s.link(s.root)
 	}
+	s.models = s.newModelling(t)
 	return s
 }
 
@@ -310,7 +312,7 @@ func (n *fan) search(code int32) int32 {
 func (s *Scorer) Features() []Input { return s.inputs }
 
 // Prediction returns the prediction of a leaf, given the id of its node; nil if the
-// node is no leaf.
+// node is no leaf. It is the prediction without the leaf's model.
 func (s *Scorer) Prediction(leaf int) *Prediction {
 	if leaf < 0 || leaf >= len(s.byNode) || s.byNode[leaf] == 0 {
 		return nil
@@ -320,24 +322,38 @@ func (s *Scorer) Prediction(leaf int) *Prediction {
 
 // Predict returns the prediction of a row, given one value per input. There are two
 // errors: a wrong number of values, and a text for a numeric feature tested on the
-// row's path. Predict allocates no memory.
+// row's path. Predict allocates memory only at leaves with models: PredictInto does not.
 func (s *Scorer) Predict(values []Value) (*Prediction, error) {
+	leaf, err := s.leafOf(values)
+	if err != nil {
+		return nil, err
+	}
+	if !s.modelled(leaf) {
+		return &s.leaves[leaf], nil
+	}
+	p := new(Prediction)
+	s.fill(p, leaf, s.models.refine(leaf, values, s.room(p)))
+	return p, nil
+}
+
+// leafOf returns the number of a row's leaf.
+func (s *Scorer) leafOf(values []Value) (leaf uint32, err error) {
 	if len(values) != len(s.inputs) {
-		return nil, s.wrongCount(len(values))
+		return 0, s.wrongCount(len(values))
 	}
 	if s.links != nil {
 		leaf, ok := walkValues(s.links, values)
 		if !ok {
-			return nil, wrongKind(&s.inputs[leaf], &values[leaf])
+			return 0, wrongKind(&s.inputs[leaf], &values[leaf])
 		}
-		return &s.leaves[leaf], nil
+		return leaf, nil
 	}
 	at := s.root
 	for at >= 0 {
 		n := &s.steps[at]
 		v := &values[n.input]
 		if v.bits == textBits && s.numeric[n.input] {
-			return nil, wrongKind(&s.inputs[n.input], v)
+			return 0, wrongKind(&s.inputs[n.input], v)
 		}
 		if n.op == opThreshold {
 			if v.number() >= n.cut {
@@ -349,7 +365,7 @@ func (s *Scorer) Predict(values []Value) (*Prediction, error) {
 		}
 		at = s.decide(at, v)
 	}
-	return &s.leaves[^at], nil
+	return uint32(^at), nil
 }
 
 // decide returns the target of a step for a value: a step, or the complement of a
@@ -377,14 +393,16 @@ func (s *Scorer) decide(at int32, v *Value) int32 {
 // PredictNumbers is Predict for a tree whose inputs are all numeric. It takes one
 // number per input; NaN is missing.
 func (s *Scorer) PredictNumbers(numbers []float64) (*Prediction, error) {
-	if len(numbers) != len(s.inputs) {
-		return nil, s.wrongCount(len(numbers))
+	if err := s.checkNumbers(numbers); err != nil {
+		return nil, err
 	}
-	if s.links == nil {
-		return nil, fmt.Errorf("feature %q is categorical: PredictNumbers takes trees of numeric features only",
-			s.inputs[slices.Index(s.numeric, false)].Name)
+	leaf := walkNumbers(s.links, numbers)
+	if !s.modelled(leaf) {
+		return &s.leaves[leaf], nil
 	}
-	return &s.leaves[walkNumbers(s.links, numbers)], nil
+	p := new(Prediction)
+	s.fill(p, leaf, s.models.refineNumbers(leaf, numbers, s.room(p)))
+	return p, nil
 }
 
 func (s *Scorer) wrongCount(values int) error {

@@ -17,6 +17,12 @@ const blockRows = 4096
 // Features, with numbers for numeric features. Leaves allocates memory by column, not
 // by row.
 func (s *Scorer) Leaves(columns []dataset.Vector, leaves []int32) error {
+	var b batch
+	return b.run(s, columns, leaves)
+}
+
+// run sets the leaves of rows.
+func (b *batch) run(s *Scorer, columns []dataset.Vector, leaves []int32) error {
 	if len(columns) != len(s.inputs) {
 		return fmt.Errorf("%d columns: want one for each of the %d features that the tree tests", len(columns),
 			len(s.inputs))
@@ -29,7 +35,7 @@ func (s *Scorer) Leaves(columns []dataset.Vector, leaves []int32) error {
 			return fmt.Errorf("feature %q: a column of type %s: want numbers", s.inputs[i].Name, columns[i].Type)
 		}
 	}
-	b := &batch{Scorer: s, vectors: columns, columns: make([]column, len(columns)), leaves: leaves}
+	b.Scorer, b.vectors, b.columns, b.leaves = s, columns, make([]column, len(columns)), leaves
 	for from := 0; from < len(leaves); from += blockRows {
 		b.block(from, min(from+blockRows, len(leaves)))
 	}

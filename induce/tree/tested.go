@@ -6,13 +6,19 @@ import (
 	"github.com/espalier-ml/espalier/induce/dataset"
 )
 
-// Tested returns the tree with only the features that some test uses, in their order.
+// Tested returns the tree with only the features that some test or leaf model uses, in
+// their order.
 // tree.json lists these. The two trees share their nodes' slices.
 func (t *Tree) Tested() *Tree {
 	number := make([]int, len(t.Features)) // by feature: its new number plus 1; 0: left out
 	for i := range t.Nodes {
-		if n := &t.Nodes[i]; !n.Leaf() {
+		n := &t.Nodes[i]
+		if !n.Leaf() {
 			number[n.Test.Feature] = 1
+		} else if n.Model != nil {
+			for k := range n.Model.Terms {
+				number[n.Model.Terms[k].Feature] = 1
+			}
 		}
 	}
 	tested := *t
@@ -25,10 +31,13 @@ func (t *Tree) Tested() *Tree {
 	}
 	tested.Nodes = slices.Clone(t.Nodes)
 	for i := range tested.Nodes {
-		if n := &tested.Nodes[i]; !n.Leaf() {
+		n := &tested.Nodes[i]
+		if !n.Leaf() {
 			test := *n.Test
 			test.Feature = number[test.Feature] - 1
-			n.Test = &test
+			n.Test, n.Model = &test, nil
+		} else if n.Model != nil {
+			n.Model = n.Model.renumbered(func(feature int) int { return number[feature] - 1 })
 		}
 	}
 	return &tested

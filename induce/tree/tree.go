@@ -1,6 +1,7 @@
 // Package tree is the model: nodes with tests and leaf estimates, routing of
-// codes, and the canonical JSON form "espalier/tree" version 1, whose JSON
-// Schema is io/runfolder/schemas/tree.schema.json.
+// codes, and the canonical JSON form "espalier/tree", whose JSON Schema is
+// io/runfolder/schemas/tree.schema.json. Leaves may have models (LeafModel): such a
+// tree has version 2, every other tree version 1.
 package tree
 
 import (
@@ -124,6 +125,10 @@ type Node struct {
 
 	Test     *Test
 	Branches []Branch // two-outcome tests: yes, no
+
+	// Model gives a leaf's rows probabilities of their own; nil: Probabilities hold for
+	// all of them. The model of an inner node has no effect.
+	Model *LeafModel
 }
 
 // Test is the question that an inner node asks.

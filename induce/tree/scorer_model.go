@@ -1,0 +1,288 @@
+package tree
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/espalier-ml/espalier/induce/dataset"
+)
+
+// modelling is what a scorer needs at leaves with models.
+type modelling struct {
+	label   *Label
+	width   int            // scores of a row
+	factors []float64      // of the priors, by class; nil: none
+	leaves  []compiledLeaf // by leaf
+	plain   []int32        // by leaf: the class without a model
+	terms   []compiledTerm // of all leaves
+	numbers []float64      // of all terms, see compiledTerm
+}
+
+// compiledLeaf is a leaf's model; without an intercept there is none.
+type compiledLeaf struct {
+	intercept []float64
+	from, to  int32 // terms
+}
+
+// compiledTerm is a Term whose numbers lie together, each stretch of values in a record:
+// the knots, the values for a missing value, then a record for the values before the
+// first knot, between each two knots, and beyond the last. A record has a knot, the
+// distance to the next one, the values at the knot, and their rises up to the next one.
+type compiledTerm struct {
+	input int32
+	knots int32
+	from  int // position in the numbers
+}
+
+// newModelling compiles the models of the leaves; nil if no leaf has one.
+func (s *Scorer) newModelling(t *Tree) *modelling {
+	if !t.Modelled() {
+		return nil
+	}
+	m := &modelling{
+		label: &t.Label, width: ModelWidth(len(t.Label.Classes)), factors: t.priorFactors(),
+		leaves: make([]compiledLeaf, len(s.leaves)),
+	}
+	for i := range s.leaves {
+		node := &t.Nodes[s.leaves[i].Leaf]
+		m.plain = append(m.plain, int32(node.Class))
+		if node.Model == nil {
+			continue
+		}
+		leaf := &m.leaves[i]
+		leaf.intercept, leaf.from = node.Model.Intercept, int32(len(m.terms))
+		for k := range node.Model.Terms {
+			m.add(&node.Model.Terms[k], s.columns)
+		}
+		leaf.to = int32(len(m.terms))
+	}
+	return m
+}
+
+// add compiles a term.
+func (m *modelling) add(t *Term, columns []int) {
+	last := len(t.At) - 1
+	m.terms = append(m.terms, compiledTerm{int32(columns[t.Feature] - 1), int32(len(t.At)), len(m.numbers)})
+	m.numbers = append(append(m.numbers, t.At...), t.Missing...)
+	flat := func(at int) {
+		m.numbers = append(append(m.numbers, t.At[at], 1), t.Values[at]...)
+		m.numbers = append(m.numbers, make([]float64, m.width)...)
+	}
+	flat(0)
+	for i := range last {
+		m.numbers = append(append(m.numbers, t.At[i], t.At[i+1]-t.At[i]), t.Values[i]...)
+		for k, to := range t.Values[i+1] {
+			m.numbers = append(m.numbers, to-t.Values[i][k])
+		}
+	}
+	flat(last)
+}
+
+// addTo is Term.AddTo. There is no branch that the processor could mispredict, but for
+// missing values.
+func (m *modelling) addTo(scores []float64, t *compiledTerm, x float64) {
+	n := int(t.knots)
+	numbers := m.numbers[t.from:]
+	at := numbers[:n]
+	if x != x {
+		add(scores, numbers[n:n+len(scores)])
+		return
+	}
+	x = min(max(x, at[0]), at[n-1])
+	low := 0 // the number of knots of at most x
+	for n > 1 {
+		half, next := n/2, low
+		if at[low+half-1] <= x {
+			next = low + half
+		}
+		low = next
+		n -= half
+	}
+	if at[low] <= x {
+		low++
+	}
+	size := 2 + 2*len(scores)
+	record := numbers[int(t.knots)+len(scores)+low*size:][:size]
+	share := (x - record[0]) / record[1]
+	if len(scores) == 1 {
+		scores[0] += record[2] + float64(record[3]*share)
+		return
+	}
+	values, rises := record[2:2+len(scores)], record[2+len(scores):]
+	for k := range scores {
+		scores[k] += values[k] + float64(rises[k]*share)
+	}
+}
+
+// begin sets the scores to the intercept. probabilities has room for the scores.
+func (l *compiledLeaf) begin(probabilities []float64) (scores []float64) {
+	scores = probabilities[:len(l.intercept)]
+	copy(scores, l.intercept)
+	return scores
+}
+
+// finish turns the scores of begin into probabilities, and returns the class.
+func (m *modelling) finish(probabilities, scores []float64) (class int) {
+	fillProbabilities(probabilities, scores)
+	if m.factors != nil {
+		rescale(probabilities, m.factors)
+	}
+	return m.label.Decide(probabilities)
+}
+
+// refine sets the probabilities of a row at a leaf with a model, given the values by
+// input, and returns the class.
+func (m *modelling) refine(leaf uint32, values []Value, probabilities []float64) (class int) {
+	l := &m.leaves[leaf]
+	scores := l.begin(probabilities)
+	for i := range m.terms[l.from:l.to] {
+		t := &m.terms[int(l.from)+i]
+		m.addTo(scores, t, values[t.input].number())
+	}
+	return m.finish(probabilities, scores)
+}
+
+// refineNumbers is refine for numbers by input.
+func (m *modelling) refineNumbers(leaf uint32, numbers, probabilities []float64) (class int) {
+	l := &m.leaves[leaf]
+	scores := l.begin(probabilities)
+	for i := range m.terms[l.from:l.to] {
+		t := &m.terms[int(l.from)+i]
+		m.addTo(scores, t, numbers[t.input])
+	}
+	return m.finish(probabilities, scores)
+}
+
+// Modelled reports whether the prediction depends on more than the leaf: some leaf has a
+// model.
+func (s *Scorer) Modelled() bool { return s.models != nil }
+
+// ModelOf returns the inputs that the model of a leaf uses, in the order of its terms,
+// given the id of the leaf's node. ok is false if the node is no leaf with a model.
+func (s *Scorer) ModelOf(leaf int) (inputs []*Input, ok bool) {
+	if s.models == nil || s.Prediction(leaf) == nil {
+		return nil, false
+	}
+	l := &s.models.leaves[s.byNode[leaf]-1]
+	for _, t := range s.models.terms[l.from:l.to] {
+		inputs = append(inputs, &s.inputs[t.input])
+	}
+	return inputs, l.intercept != nil
+}
+
+// modelled reports whether a leaf has a model, given its number.
+func (s *Scorer) modelled(leaf uint32) bool {
+	return s.models != nil && s.models.leaves[leaf].intercept != nil
+}
+
+// PredictInto is Predict into memory of the caller. It allocates none if p has been used
+// before with the same tree. p's probabilities are its own, and may be changed.
+func (s *Scorer) PredictInto(values []Value, p *Prediction) error {
+	leaf, err := s.leafOf(values)
+	if err != nil {
+		return err
+	}
+	class := -1
+	if room := s.room(p); s.modelled(leaf) {
+		class = s.models.refine(leaf, values, room)
+	}
+	s.fill(p, leaf, class)
+	return nil
+}
+
+// PredictNumbersInto is PredictNumbers into memory of the caller, as PredictInto.
+func (s *Scorer) PredictNumbersInto(numbers []float64, p *Prediction) error {
+	if err := s.checkNumbers(numbers); err != nil {
+		return err
+	}
+	leaf, class := walkNumbers(s.links, numbers), -1
+	if room := s.room(p); s.modelled(leaf) {
+		class = s.models.refineNumbers(leaf, numbers, room)
+	}
+	s.fill(p, leaf, class)
+	return nil
+}
+
+// room gives p room for its probabilities, and returns it.
+func (s *Scorer) room(p *Prediction) []float64 {
+	classes := len(s.leaves[0].Probabilities)
+	if cap(p.Probabilities) < classes {
+		p.Probabilities = make([]float64, classes)
+	}
+	p.Probabilities = p.Probabilities[:classes]
+	return p.Probabilities
+}
+
+// fill sets all of p but its probabilities from the leaf and the class of its model; -1:
+// the leaf has no model, and the probabilities are set, too.
+func (s *Scorer) fill(p *Prediction, leaf uint32, class int) {
+	of, probabilities := &s.leaves[leaf], p.Probabilities
+	*p = *of
+	if p.Probabilities = probabilities; class < 0 {
+		copy(probabilities, of.Probabilities)
+		return
+	}
+	p.Class = s.models.label.Classes[class]
+}
+
+// Scores are the predictions of rows by a tree. A Scores keeps its memory between uses.
+type Scores struct {
+	Leaves  []int32 // by row: id of the leaf's node
+	Classes []int32 // by row: number of the predicted class
+	// Probabilities has the classes of a row one after the other; it is empty for a tree
+	// without leaf models, whose nodes have them.
+	Probabilities []float64
+}
+
+// Of returns the probabilities of a row by class.
+func (s *Scores) Of(row int) []float64 {
+	classes := len(s.Probabilities) / len(s.Leaves)
+	return s.Probabilities[row*classes:][:classes:classes]
+}
+
+// Score sets the predictions of rows. columns are as in Leaves. For a tree without leaf
+// models it sets the leaves only.
+func (s *Scorer) Score(columns []dataset.Vector, rows int, into *Scores) error {
+	into.Leaves = slices.Grow(into.Leaves[:0], rows)[:rows]
+	var b batch
+	err := b.run(s, columns, into.Leaves)
+	into.Classes, into.Probabilities = into.Classes[:0], into.Probabilities[:0]
+	if err != nil || s.models == nil {
+		return err
+	}
+	classes := len(s.models.label.Classes)
+	into.Classes = slices.Grow(into.Classes, rows)[:rows]
+	into.Probabilities = slices.Grow(into.Probabilities, rows*classes)[:rows*classes]
+	for r, node := range into.Leaves {
+		into.Classes[r] = int32(b.refine(int32(r), s.byNode[node]-1, into.Probabilities[r*classes:][:classes]))
+	}
+	return nil
+}
+
+// refine sets the probabilities of a row at a leaf, and returns the class.
+func (b *batch) refine(row, leaf int32, probabilities []float64) (class int) {
+	m := b.models
+	l := &m.leaves[leaf]
+	if l.intercept == nil {
+		copy(probabilities, b.Scorer.leaves[leaf].Probabilities)
+		return int(m.plain[leaf])
+	}
+	scores := l.begin(probabilities)
+	for i := range m.terms[l.from:l.to] {
+		t := &m.terms[int(l.from)+i]
+		m.addTo(scores, t, b.columns[t.input].at(row))
+	}
+	return m.finish(probabilities, scores)
+}
+
+// checkNumbers checks what PredictNumbers takes.
+func (s *Scorer) checkNumbers(numbers []float64) error {
+	if len(numbers) != len(s.inputs) {
+		return s.wrongCount(len(numbers))
+	}
+	if s.links == nil {
+		return fmt.Errorf("feature %q is categorical: PredictNumbers takes trees of numeric features only",
+			s.inputs[slices.Index(s.numeric, false)].Name)
+	}
+	return nil
+}
