@@ -12,6 +12,7 @@
 //	the best test        split.Scanner          the criterion in closed form
 //	grown nodes          Node                   by memory.Grow, or by levels.Grower
 //	the tree             tree.Tree              made by Model; canonical JSON, routing
+//	models in leaves     leafmodel.Fit          if they are asked for
 //	metrics              metric.Evaluate        from the leaves' class weights
 //
 // # Growing

@@ -59,7 +59,7 @@ func (f *Forest) expand(n *forestNode, members []forestMember, queue [][]forestM
 		first := f.node(members[0])
 		alike, others := members[:0:0], members[:0]
 		for _, m := range members {
-			if alikeNodes(first, f.node(m)) {
+			if AlikeNodes(first, f.node(m)) {
 				alike = append(alike, m)
 			} else {
 				others = append(others, m)
@@ -88,9 +88,9 @@ func (f *Forest) expand(n *forestNode, members []forestMember, queue [][]forestM
 
 func (f *Forest) node(m forestMember) *Node { return &f.trees[m.tree].Nodes[m.node] }
 
-// alikeNodes reports whether two nodes are leaves, or have the same test and deal the
+// AlikeNodes reports whether two nodes are leaves, or have the same test and deal the
 // codes to the same branches.
-func alikeNodes(a, b *Node) bool {
+func AlikeNodes(a, b *Node) bool {
 	if a.Leaf() || b.Leaf() {
 		return a.Leaf() && b.Leaf()
 	}

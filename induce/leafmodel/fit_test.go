@@ -1,0 +1,196 @@
+package leafmodel_test
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"testing"
+
+	"github.com/espalier-ml/espalier/induce"
+	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/internal/growtest"
+	"github.com/espalier-ml/espalier/induce/leafmodel"
+	"github.com/espalier-ml/espalier/induce/split"
+	"github.com/espalier-ml/espalier/induce/tree"
+)
+
+// forest returns objects and trees that share some of their paths.
+func forest(seed uint64, classes, objects int) (*growtest.Data, []*tree.Tree) {
+	d := growtest.New(rand.New(rand.NewPCG(seed, 1)), growtest.SomeFeatures(), classes, objects, true)
+	var trees []*tree.Tree
+	for _, a := range []split.Algorithm{split.EC45, split.C45, split.CART} {
+		for _, theta := range []float64{0.02, 0.1} {
+			p := induce.Params{Algorithm: a, Family: split.Both, Lambda: 3, Theta: theta}
+			trees = append(trees, d.Model(d.Grow(p, 1)))
+		}
+	}
+	return d, trees
+}
+
+func attached(d *growtest.Data, o *dataset.Objects, trees []*tree.Tree, opts leafmodel.Options) []*tree.Tree {
+	var list []*tree.Tree
+	for i, models := range leafmodel.Fit(leafmodel.Sorted(o, 0), d.Features, trees, opts) {
+		list = append(list, leafmodel.Attach(trees[i], models))
+	}
+	return list
+}
+
+// TestFitAlone: the models of a tree depend neither on the other trees, nor on the order of
+// the objects, nor on the number of goroutines.
+func TestFitAlone(t *testing.T) {
+	for _, classes := range []int{2, 4} {
+		t.Run(fmt.Sprintf("classes=%d", classes), func(t *testing.T) {
+			d, trees := forest(uint64(classes), classes, 3000)
+			together := attached(d, d.Objects, trees, leafmodel.Options{Ridge: 3, Workers: 4})
+			shuffled := d.Shuffled(rand.New(rand.NewPCG(5, 5))).Objects
+			models := 0
+			for i := range trees {
+				alone := attached(d, shuffled, trees[i:i+1], leafmodel.Options{Ridge: 3, Workers: 1})
+				if !reflect.DeepEqual(alone[0].Nodes, together[i].Nodes) {
+					t.Errorf("tree %d has other models alone", i)
+				}
+				for k := range together[i].Nodes {
+					if together[i].Nodes[k].Model != nil {
+						models++
+					}
+				}
+			}
+			if models == 0 {
+				t.Error("no leaf has a model")
+			}
+		})
+	}
+}
+
+// TestModels: models name numeric features of their paths alone, have ascending knots, and
+// are as good for the training objects as the frequencies in the leaves.
+func TestModels(t *testing.T) {
+	for _, classes := range []int{2, 3} {
+		d, trees := forest(uint64(10+classes), classes, 4000)
+		o := leafmodel.Sorted(d.Objects, 0)
+		for i, models := range leafmodel.Fit(o, d.Features, trees, leafmodel.Options{Ridge: 1}) {
+			with := leafmodel.Attach(trees[i], models)
+			plain, modelled := 0.0, 0.0
+			router, p := trees[i].Router(), make([]float64, classes)
+			for id := range o.Len() {
+				leaf := router.Leaf(o, id)
+				frequencies := trees[i].Nodes[leaf].RawClassWeights
+				sum := int64(0)
+				for _, w := range frequencies {
+					sum += w
+				}
+				for k := range p {
+					p[k] = float64(frequencies[k]) / float64(sum)
+				}
+				plain += logLoss(o, id, p)
+				if models[leaf] != nil {
+					models[leaf].Probabilities(o, id, p)
+				}
+				modelled += logLoss(o, id, p)
+			}
+			if modelled > 1.02*plain {
+				t.Errorf("tree %d: the training rows' loss is %.1f with models, %.1f without", i, modelled, plain)
+			}
+			checkModels(t, with)
+		}
+	}
+}
+
+func logLoss(o *dataset.Objects, i int, p []float64) float64 {
+	loss := 0.0
+	for _, w := range o.Raw(i) {
+		loss -= float64(w.Weight) * math.Log(max(p[w.Class], 1e-15))
+	}
+	return loss
+}
+
+// checkModels walks the paths of a tree.
+func checkModels(t *testing.T, with *tree.Tree) {
+	t.Helper()
+	var visit func(at int, asked []int)
+	visit = func(at int, asked []int) {
+		n := &with.Nodes[at]
+		if n.Model != nil {
+			for _, term := range n.Model.Terms {
+				f := &with.Features[term.Feature]
+				if !slices.Contains(asked, term.Feature) || f.Kind != dataset.Numeric {
+					t.Errorf("leaf %d has a term of %s", at, f.Name)
+				}
+				if len(term.At) == 0 || len(term.At) != len(term.Values) || !slices.IsSorted(term.At) {
+					t.Errorf("leaf %d, %s: knots %v", at, f.Name, term.At)
+				}
+			}
+		}
+		for _, b := range n.Branches {
+			visit(b.Child, append(slices.Clone(asked), n.Test.Feature))
+		}
+	}
+	visit(0, nil)
+}
+
+// TestLeaf: a model in tree.json gives the scores of the codes at the middles of bins, but
+// for what knots that are left out may change.
+func TestLeaf(t *testing.T) {
+	d, trees := forest(20, 2, 4000)
+	o := leafmodel.Sorted(d.Objects, 0)
+	models := leafmodel.Fit(o, d.Features, trees[:1], leafmodel.Options{Ridge: 1})[0]
+	router, p := trees[0].Router(), make([]float64, 2)
+	compared := 0
+	for id := range min(500, o.Len()) {
+		m := models[router.Leaf(o, id)]
+		if m == nil {
+			continue
+		}
+		m.Probabilities(o, id, p)
+		l := m.Leaf(d.Features)
+		z := slices.Clone(l.Intercept)
+		for i := range l.Terms {
+			l.Terms[i].AddTo(z, middle(&d.Features[l.Terms[i].Feature], o.Codes[l.Terms[i].Feature].At(id)))
+		}
+		if got := 1 / (1 + math.Exp(-z[0])); math.Abs(got-p[1]) > 1e-9+0.002*float64(len(l.Terms)) {
+			t.Errorf("object %d: %.5f by tree.json, %.5f by codes", id, got, p[1])
+		}
+		compared++
+	}
+	if compared == 0 {
+		t.Error("no leaf has a model")
+	}
+}
+
+// middle returns a value of a code.
+func middle(f *dataset.Feature, code int) float64 {
+	switch {
+	case code == f.MissingCode():
+		return math.NaN()
+	case code == 0:
+		return f.Cuts[0] - 1e9
+	case code == len(f.Cuts):
+		return f.Cuts[len(f.Cuts)-1] + 1e9
+	default:
+		return (f.Cuts[code-1] + f.Cuts[code]) / 2
+	}
+}
+
+// TestStop: a stopped fit returns.
+func TestStop(t *testing.T) {
+	d, trees := forest(30, 2, 1000)
+	models := leafmodel.Fit(d.Objects, d.Features, trees, leafmodel.Options{Ridge: 1, Stop: func() bool { return true }})
+	if len(models) != len(trees) {
+		t.Errorf("%d lists of models of %d trees", len(models), len(trees))
+	}
+}
+
+// BenchmarkFit fits the models of six trees that share paths.
+func BenchmarkFit(b *testing.B) {
+	for _, classes := range []int{2, 7} {
+		d, trees := forest(1, classes, 50_000)
+		o := leafmodel.Sorted(d.Objects, 0)
+		b.Run(fmt.Sprintf("classes=%d", classes), func(b *testing.B) {
+			for b.Loop() {
+				leafmodel.Fit(o, d.Features, trees, leafmodel.Options{Ridge: 3})
+			}
+		})
+	}
+}
