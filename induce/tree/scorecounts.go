@@ -1,0 +1,419 @@
+package tree
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+)
+
+// ScoreCounts counts rows by leaf, predicted probabilities and true class. All metrics of
+// a tree with leaf models follow from it; those of a tree without models follow from
+// LeafCounts.
+//
+// The table of probabilities has at most 2^19 entries for a class: 262,144 of two
+// classes. As long as the distinct probabilities fit, it is exact. Otherwise each
+// probability loses its lowest bits, as few as possible for all rows to fit: this number
+// depends on the rows alone, not on their order or on the order of merges. Predicted
+// classes, leaves and weights stay exact.
+type ScoreCounts struct {
+	tree  *Tree
+	plain *LeafCounts // of leaves without models
+	table scoreTable
+	key   []uint64
+}
+
+// scoreNumbers is the number of probabilities in a table.
+const scoreNumbers = 1 << 19
+
+// scoreTable has the distinct probabilities of rows at leaves with models, with the rows'
+// numbers and weights. It is a hash table.
+type scoreTable struct {
+	classes int
+	most    int // entries
+	level   int // see shift
+	keys    []uint64
+	rows    []int64  // by entry
+	weights []int64  // by entry, then by true class
+	slots   []int32  // entry plus 1; 0: empty
+	passed  []uint64 // memory for a key
+}
+
+// The key of an entry is its leaf and predicted class in one word, then the bits of each
+// class's probability, shifted to the right.
+func (t *scoreTable) keyLen() int { return 1 + t.classes }
+
+func (t *scoreTable) len() int { return len(t.rows) }
+
+func (t *scoreTable) keyOf(entry int) []uint64 { return t.keys[entry*t.keyLen():][:t.keyLen()] }
+
+// lastLevel is the level of probabilities without any bit.
+const lastLevel = 53
+
+// shift returns the number of lowest bits of a probability that are lost at a level: all
+// 64 at the last one.
+func shift(level int) int {
+	if level == lastLevel {
+		return 64
+	}
+	return level
+}
+
+// NewScoreCounts returns zero counts for a tree.
+func (t *Tree) NewScoreCounts() *ScoreCounts {
+	classes := len(t.Label.Classes)
+	return &ScoreCounts{tree: t, plain: t.NewLeafCounts(), table: newScoreTable(classes, max(1, scoreNumbers/classes))}
+}
+
+func newScoreTable(classes, most int) scoreTable {
+	return scoreTable{classes: classes, most: most, passed: make([]uint64, 1+classes)}
+}
+
+// Add counts a row: the id of its leaf's node, the predicted class, the probabilities by
+// class, the true class, and the weight in fixed point. At a leaf without a model the
+// predictions are the leaf's own, and those given have no effect.
+func (c *ScoreCounts) Add(leaf, predicted int, probabilities []float64, class int, weight int64) {
+	if c.tree.Nodes[leaf].Model == nil {
+		c.plain.Rows[leaf]++
+		c.plain.Weights[leaf][class] += weight
+		return
+	}
+	c.key = append(c.key[:0], uint64(leaf)<<16|uint64(predicted))
+	by := shift(c.table.level)
+	for _, p := range probabilities {
+		c.key = append(c.key, math.Float64bits(p+0)>>by) // -0 becomes 0
+	}
+	entry := c.table.entry(c.key)
+	c.table.rows[entry]++
+	c.table.weights[entry*c.table.classes+class] += weight
+	c.table.fit()
+}
+
+// Count adds a row of a scored batch, see Add.
+func (c *ScoreCounts) Count(s *Scores, row, class int, weight int64) {
+	leaf := int(s.Leaves[row])
+	if c.tree.Nodes[leaf].Model == nil {
+		c.plain.Rows[leaf]++
+		c.plain.Weights[leaf][class] += weight
+		return
+	}
+	c.Add(leaf, int(s.Classes[row]), s.Of(row), class, weight)
+}
+
+// entry returns the entry of a key, which it adds if there is none.
+func (t *scoreTable) entry(key []uint64) int {
+	if 2*t.len() >= len(t.slots) {
+		t.grow()
+	}
+	mask := len(t.slots) - 1
+	for at := int(hashOf(key)) & mask; ; at = (at + 1) & mask {
+		switch entry := int(t.slots[at]) - 1; {
+		case entry < 0:
+			t.slots[at] = int32(t.len() + 1)
+			t.keys, t.rows = append(t.keys, key...), append(t.rows, 0)
+			for range t.classes {
+				t.weights = append(t.weights, 0)
+			}
+			return t.len() - 1
+		case slices.Equal(t.keyOf(entry), key):
+			return entry
+		}
+	}
+}
+
+func (t *scoreTable) grow() {
+	t.slots = make([]int32, max(16, 2*len(t.slots)))
+	mask := len(t.slots) - 1
+	for entry := range t.len() {
+		at := int(hashOf(t.keyOf(entry))) & mask
+		for t.slots[at] != 0 {
+			at = (at + 1) & mask
+		}
+		t.slots[at] = int32(entry + 1)
+	}
+}
+
+func hashOf(key []uint64) uint64 {
+	h := uint64(0)
+	for _, word := range key {
+		h = (h ^ word) * 0x9e3779b97f4a7c15
+		h ^= h >> 29
+	}
+	return h >> 1 // no negative int
+}
+
+// fit raises the level to the least at which there are at most as many entries as
+// allowed; to the last level if there is none.
+func (t *scoreTable) fit() {
+	if t.len() <= t.most || t.level == lastLevel {
+		return
+	}
+	low, step := t.level, 1 // at low there are too many
+	fits := t.at(min(low+step, lastLevel))
+	for fits.len() > t.most && fits.level < lastLevel {
+		low, step = fits.level, 2*step
+		fits = t.at(min(low+step, lastLevel))
+	}
+	for fits.level-low > 1 {
+		if middle := t.at((low + fits.level) / 2); middle.len() > t.most {
+			low = middle.level
+		} else {
+			fits = middle
+		}
+	}
+	*t = fits
+}
+
+// at returns the table at a level from its own on.
+func (t *scoreTable) at(level int) scoreTable {
+	to := newScoreTable(t.classes, t.most)
+	to.level = level
+	to.addAll(t)
+	return to
+}
+
+// addAll adds the entries of a table of at most the same level.
+func (t *scoreTable) addAll(from *scoreTable) {
+	for entry := range from.len() {
+		t.addEntry(from.level, from.keyOf(entry), from.rows[entry], from.weights[entry*t.classes:][:t.classes])
+	}
+}
+
+// addEntry adds an entry of at most the same level.
+func (t *scoreTable) addEntry(level int, key []uint64, rows int64, weights []int64) {
+	by := shift(t.level) - shift(level)
+	t.passed[0] = key[0]
+	for k, bits := range key[1:] {
+		t.passed[1+k] = bits >> by
+	}
+	to := t.entry(t.passed)
+	t.rows[to] += rows
+	for k, w := range weights {
+		t.weights[to*t.classes+k] += w
+	}
+}
+
+// sorted returns the entries in the order of their keys.
+func (t *scoreTable) sorted() []int {
+	order := make([]int, t.len())
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(a, b int) int { return slices.Compare(t.keyOf(a), t.keyOf(b)) })
+	return order
+}
+
+// LostBits returns the number of lowest bits that each probability has lost; 0: the counts
+// are exact. 64: the probabilities of a leaf with a model are those without the model.
+func (c *ScoreCounts) LostBits() int { return shift(c.table.level) }
+
+// Plain returns the counts of the leaves without models. Those of the other leaves are 0.
+func (c *ScoreCounts) Plain() *LeafCounts { return c.plain }
+
+// ScoreCount is the number of rows of a leaf with a model that have the same prediction.
+type ScoreCount struct {
+	Leaf          int       // id of the leaf's node
+	Class         int       // predicted class
+	Probabilities []float64 // by class
+	Weights       []int64   // by true class
+	Rows          int64
+}
+
+// Modelled returns the rows of the leaves with models by their predictions, in the order
+// of leaves, classes and probabilities. Probabilities that have lost bits are in the
+// middle of the numbers that they stand for, and scaled to a sum of 1.
+func (c *ScoreCounts) Modelled() []ScoreCount {
+	t := &c.table
+	list := make([]ScoreCount, 0, t.len())
+	numbers := make([]float64, t.len()*t.classes)
+	for _, entry := range t.sorted() {
+		key, p := t.keyOf(entry), numbers[:t.classes:t.classes]
+		numbers = numbers[t.classes:]
+		one := ScoreCount{
+			Leaf: int(key[0] >> 16), Class: int(key[0] & math.MaxUint16), Probabilities: p,
+			Weights: t.weights[entry*t.classes:][:t.classes:t.classes], Rows: t.rows[entry],
+		}
+		if t.level == lastLevel {
+			copy(p, c.tree.Nodes[one.Leaf].Probabilities)
+		} else {
+			middles(p, key[1:], t.level)
+		}
+		list = append(list, one)
+	}
+	return list
+}
+
+// middles sets probabilities from their bits at a level.
+func middles(p []float64, bits []uint64, level int) {
+	sum := 0.0
+	for k, b := range bits {
+		if level > 0 {
+			b = b<<level | 1<<(level-1)
+		}
+		p[k] = min(1, math.Float64frombits(b))
+		sum += p[k]
+	}
+	for k := range p {
+		if level > 0 {
+			p[k] /= sum
+		}
+	}
+}
+
+// Encode returns the counts in a form that does not depend on the order of rows and
+// merges: the counts of the leaves without models, then the table.
+func (c *ScoreCounts) Encode() []byte { return appendScores(nil, c.plain.Encode(), &c.table) }
+
+func appendScores(b, plain []byte, t *scoreTable) []byte {
+	b = append(binary.AppendUvarint(b, uint64(len(plain))), plain...)
+	for _, n := range []int{t.classes, t.most, t.level, t.len()} {
+		b = binary.AppendUvarint(b, uint64(n))
+	}
+	before := uint64(0)
+	for _, entry := range t.sorted() {
+		key := t.keyOf(entry)
+		b = binary.AppendUvarint(b, key[0]-before)
+		before = key[0]
+		for _, bits := range key[1:] {
+			b = binary.AppendUvarint(b, bits)
+		}
+		b = appendLeaf(b, t.rows[entry], listed(t.weights[entry*t.classes:][:t.classes]))
+	}
+	return b
+}
+
+var errScoreCounts = errors.New("counts by probabilities of another tree, or cut short")
+
+// scoreReader reads encoded counts.
+type scoreReader struct {
+	leafReader
+
+	plain []byte
+	table scoreTable // without entries
+	count int
+}
+
+// number reads a number of at most most.
+func (r *scoreReader) number(most uint64) (uint64, error) {
+	x, n := binary.Uvarint(r.b)
+	if n <= 0 || x > most {
+		return 0, errScoreCounts
+	}
+	r.b = r.b[n:]
+	return x, nil
+}
+
+func newScoreReader(b []byte) (*scoreReader, error) {
+	r := &scoreReader{leafReader: leafReader{b: b}}
+	size, err := r.number(uint64(len(b)))
+	if err != nil || size > uint64(len(r.b)) {
+		return nil, errScoreCounts
+	}
+	r.plain, r.b = r.b[:size], r.b[size:]
+	var numbers [4]int
+	for i, most := range []uint64{maxClasses, scoreNumbers, lastLevel, uint64(len(b))} {
+		x, err := r.number(most)
+		if err != nil {
+			return nil, err
+		}
+		numbers[i] = int(x)
+	}
+	r.table = newScoreTable(numbers[0], numbers[1])
+	r.table.level, r.count = numbers[2], numbers[3]
+	return r, nil
+}
+
+// each reads the entries.
+func (r *scoreReader) each(visit func(key []uint64, rows int64, weights []int64) error) error {
+	key, weights := make([]uint64, r.table.keyLen()), make([]int64, r.table.classes)
+	for range r.count {
+		step, err := r.number(math.MaxUint64)
+		if err != nil {
+			return err
+		}
+		key[0] += step
+		for k := range r.table.classes {
+			if key[1+k], err = r.number(math.MaxUint64 >> shift(r.table.level)); err != nil {
+				return err
+			}
+		}
+		if err := r.next(r.table.classes); err != nil {
+			return err
+		}
+		clear(weights)
+		for _, s := range r.shares {
+			weights[s.class] = s.weight
+		}
+		if err := visit(key, r.rows, weights); err != nil {
+			return err
+		}
+	}
+	if len(r.b) > 0 {
+		return errScoreCounts
+	}
+	return nil
+}
+
+// mergeInto adds the entries to a table.
+func (r *scoreReader) mergeInto(t *scoreTable, check func(key []uint64) error) error {
+	if r.table.classes != t.classes || r.table.most != t.most {
+		return errScoreCounts
+	}
+	if r.table.level > t.level {
+		*t = t.at(r.table.level)
+	}
+	return r.each(func(key []uint64, rows int64, weights []int64) error {
+		if err := check(key); err != nil {
+			return err
+		}
+		t.addEntry(r.table.level, key, rows, weights)
+		t.fit()
+		return nil
+	})
+}
+
+// Merge adds encoded counts of the same tree. After an error the counts are invalid.
+func (c *ScoreCounts) Merge(b []byte) error {
+	r, err := newScoreReader(b)
+	if err == nil {
+		err = c.plain.Add(r.plain)
+	}
+	if err != nil {
+		return err
+	}
+	return r.mergeInto(&c.table, func(key []uint64) error {
+		leaf := key[0] >> 16
+		if leaf >= uint64(len(c.tree.Nodes)) || c.tree.Nodes[leaf].Model == nil || !c.tree.Nodes[leaf].Leaf() ||
+			int(key[0]&math.MaxUint16) >= c.table.classes {
+			return fmt.Errorf("node %d: %w", leaf, errScoreCounts)
+		}
+		return nil
+	})
+}
+
+// MergeScoreCounts adds up encoded counts of one tree without the tree itself.
+func MergeScoreCounts(list [][]byte) ([]byte, error) {
+	if len(list) == 1 {
+		return list[0], nil
+	}
+	var plain [][]byte
+	var table scoreTable
+	for i, b := range list {
+		r, err := newScoreReader(b)
+		if err != nil {
+			return nil, err
+		}
+		if plain = append(plain, r.plain); i == 0 {
+			table = newScoreTable(r.table.classes, r.table.most)
+		}
+		if err := r.mergeInto(&table, func([]uint64) error { return nil }); err != nil {
+			return nil, err
+		}
+	}
+	merged, err := MergeLeafCounts(plain)
+	if err != nil {
+		return nil, err
+	}
+	return appendScores(nil, merged, &table), nil
+}

@@ -1,0 +1,244 @@
+package tree_test
+
+import (
+	"bytes"
+	"cmp"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	gocmp "github.com/google/go-cmp/cmp"
+
+	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/split"
+	"github.com/espalier-ml/espalier/induce/tree"
+)
+
+// scoredRow is a row with its prediction.
+type scoredRow struct {
+	leaf, predicted, class int
+	probabilities          []float64
+	weight                 int64
+}
+
+// scoredRows sends random rows through a tree.
+func scoredRows(t *testing.T, r *rand.Rand, tr *tree.Tree, n int) []scoredRow {
+	t.Helper()
+	scorer := tr.Scorer()
+	var some []row
+	for range n / 2 {
+		some = append(some, randomRow(r, tr.Features))
+	}
+	rows := make([]scoredRow, n)
+	for i := range rows {
+		p, err := scorer.Predict(some[r.IntN(len(some))].values(scorer.Features()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows[i] = scoredRow{
+			p.Leaf, slices.Index(tr.Label.Classes, p.Class), r.IntN(len(tr.Label.Classes)), p.Probabilities, int64(1 + r.IntN(5)),
+		}
+	}
+	return rows
+}
+
+// countScores counts rows, with a greatest number of distinct predictions.
+func countScores(tr *tree.Tree, rows []scoredRow, most int) *tree.ScoreCounts {
+	c := tr.NewScoreCounts()
+	c.SetMost(most)
+	for _, v := range rows {
+		c.Add(v.leaf, v.predicted, v.probabilities, v.class, v.weight)
+	}
+	return c
+}
+
+// naiveScores groups the rows at leaves with models at the least level at which there are
+// at most so many groups, by the definition. The probabilities are those of a group's
+// first row.
+func naiveScores(tr *tree.Tree, rows []scoredRow, most int) (lost int, list []tree.ScoreCount) {
+	for lost = 0; ; lost++ {
+		if lost == 53 {
+			lost = 64
+		}
+		groups := make(map[string]*tree.ScoreCount)
+		list = nil
+		for _, v := range rows {
+			if tr.Nodes[v.leaf].Model == nil {
+				continue
+			}
+			key := []byte{byte(v.leaf), byte(v.leaf >> 8), byte(v.predicted)}
+			for _, p := range v.probabilities {
+				for x, k := math.Float64bits(p)>>lost, 0; k < 8; k++ {
+					key = append(key, byte(x>>(8*k)))
+				}
+			}
+			g := groups[string(key)]
+			if g == nil {
+				g = &tree.ScoreCount{
+					Leaf: v.leaf, Class: v.predicted, Probabilities: v.probabilities, Weights: make([]int64, len(tr.Label.Classes)),
+				}
+				groups[string(key)] = g
+			}
+			g.Rows++
+			g.Weights[v.class] += v.weight
+		}
+		for _, g := range groups {
+			list = append(list, *g)
+		}
+		if len(list) <= most || lost == 64 {
+			slices.SortFunc(list, func(a, b tree.ScoreCount) int {
+				return cmp.Or(a.Leaf-b.Leaf, a.Class-b.Class, slices.CompareFunc(a.Probabilities, b.Probabilities,
+					func(p, q float64) int { return cmp.Compare(math.Float64bits(p)>>lost, math.Float64bits(q)>>lost) }))
+			})
+			return lost, list
+		}
+	}
+}
+
+// TestScoreCounts: the counts are those of the definition, whatever the order of rows and
+// merges; so are their bytes.
+func TestScoreCounts(t *testing.T) {
+	levels := make(map[int]bool)
+	for seed := range uint64(60) {
+		r := rand.New(rand.NewPCG(41, seed))
+		tr := grownTree(r, split.Both, 30, numericFeatures())
+		if seed%2 == 0 {
+			twoClasses(tr)
+		}
+		withModels(r, tr, .6, 4)
+		rows := scoredRows(t, r, tr, 400)
+		most := []int{1, 40, 120, 200, 100000}[seed%5]
+		whole := countScores(tr, rows, most)
+		lost, want := naiveScores(tr, rows, most)
+		levels[lost] = true
+		if whole.LostBits() != lost {
+			t.Fatalf("seed %d: %d bits lost, want %d", seed, whole.LostBits(), lost)
+		}
+		checkScores(t, tr, whole, want, lost)
+		shuffled := slices.Clone(rows)
+		r.Shuffle(len(rows), func(i, j int) { shuffled[i], shuffled[j] = shuffled[j], shuffled[i] })
+		var parts [][]byte
+		for part := range slices.Chunk(shuffled, 1+r.IntN(200)) {
+			parts = append(parts, countScores(tr, part, most).Encode())
+		}
+		merged := countScores(tr, nil, most)
+		for _, b := range parts {
+			if err := merged.Merge(b); err != nil {
+				t.Fatal(err)
+			}
+		}
+		without, err := tree.MergeScoreCounts(parts)
+		if err != nil || !bytes.Equal(merged.Encode(), whole.Encode()) || !bytes.Equal(without, whole.Encode()) {
+			t.Errorf("seed %d: merged from %d parts, the bytes differ (%v)", seed, len(parts), err)
+		}
+	}
+	if !levels[0] || !levels[64] || len(levels) < 6 {
+		t.Errorf("levels %v: the test shows little", levels)
+	}
+}
+
+// checkScores compares counts with those of the definition.
+func checkScores(t *testing.T, tr *tree.Tree, c *tree.ScoreCounts, want []tree.ScoreCount, lost int) {
+	t.Helper()
+	got := c.Modelled()
+	if len(got) != len(want) {
+		t.Fatalf("%d distinct predictions, want %d", len(got), len(want))
+	}
+	within := math.Ldexp(1, lost-51) // a half of the lost bits, and as much for the sum of 1
+	for i := range got {
+		a, b := &got[i], &want[i]
+		if lost == 64 {
+			b.Probabilities, within = tr.Nodes[b.Leaf].Probabilities, 0
+		}
+		if lost == 0 {
+			within = 0
+		}
+		if a.Leaf != b.Leaf || a.Class != b.Class || a.Rows != b.Rows || !slices.Equal(a.Weights, b.Weights) {
+			t.Fatalf("%+v, want %+v", a, b)
+		}
+		sum := 0.0
+		for k, p := range a.Probabilities {
+			if sum += p; math.Abs(p-b.Probabilities[k]) > within {
+				t.Fatalf("probabilities %v, want %v within %v", a.Probabilities, b.Probabilities, within)
+			}
+		}
+		if math.Abs(sum-1) > 1e-9 {
+			t.Fatalf("probabilities %v of sum %v", a.Probabilities, sum)
+		}
+	}
+}
+
+// TestScoreCountsPlain: of a tree without models the counts are the leaf counts.
+func TestScoreCountsPlain(t *testing.T) {
+	r := rand.New(rand.NewPCG(43, 1))
+	tr := grownTree(r, split.Both, 200, numericFeatures())
+	rows := scoredRows(t, r, tr, 300)
+	leaves := tr.NewLeafCounts()
+	for _, v := range rows {
+		leaves.Rows[v.leaf]++
+		leaves.Weights[v.leaf][v.class] += v.weight
+	}
+	if c := countScores(tr, rows, 1); gocmp.Diff(leaves, c.Plain()) != "" || len(c.Modelled()) > 0 || c.LostBits() > 0 {
+		t.Errorf("%d distinct predictions, %s", len(c.Modelled()), gocmp.Diff(leaves, c.Plain()))
+	}
+}
+
+// TestScoreCountsErrors: no bytes panic, and bytes that are cut short or of another tree
+// are refused.
+func TestScoreCountsErrors(t *testing.T) {
+	r := rand.New(rand.NewPCG(44, 1))
+	tr := withModels(r, grownTree(r, split.Both, 30, numericFeatures()), 1, 3)
+	other := withModels(r, grownTree(r, split.Both, 60, numericFeatures()), .5, 3)
+	b := countScores(tr, scoredRows(t, r, tr, 50), 1000).Encode()
+	if err := other.NewScoreCounts().Merge(b); err == nil {
+		t.Error("counts of another tree are taken")
+	}
+	for n := range b {
+		if _, err := tree.MergeScoreCounts([][]byte{b[:n], b[:n]}); err == nil {
+			t.Errorf("%d of %d bytes are taken", n, len(b))
+		}
+	}
+	for range 2000 {
+		broken := slices.Clone(b)
+		broken[r.IntN(len(broken))] = byte(r.IntN(256))
+		_ = tr.NewScoreCounts().Merge(broken)                     // either way
+		_, _ = tree.MergeScoreCounts([][]byte{broken, b, broken}) // either way
+	}
+}
+
+// BenchmarkScoreCounts counts rows with as many distinct predictions, in a table with and
+// without room for all.
+func BenchmarkScoreCounts(b *testing.B) {
+	r := rand.New(rand.NewPCG(45, 1))
+	tr := withModels(r, grownTree(r, split.Both, 300, numericFeatures()), 1, 6)
+	scorer := tr.Scorer()
+	const n = 1 << 17
+	columns := make([][]any, len(tr.Features))
+	for range n {
+		v := randomRow(r, tr.Features)
+		for f := range columns {
+			columns[f] = append(columns[f], v[f])
+		}
+	}
+	var vectors []dataset.Vector
+	for _, in := range scorer.Features() {
+		vectors = append(vectors, vectorOf(columns[in.Feature], in.Kind))
+	}
+	var scores tree.Scores
+	if err := scorer.Score(vectors, n, &scores); err != nil {
+		b.Fatal(err)
+	}
+	for name, most := range map[string]int{"exact": n, "rounded": 1 << 12} {
+		b.Run("table="+name, func(b *testing.B) {
+			for b.Loop() {
+				c := tr.NewScoreCounts()
+				c.SetMost(most)
+				for i := range n {
+					c.Count(&scores, i, i%3, 1)
+				}
+			}
+			b.ReportMetric(float64(n*b.N)/b.Elapsed().Seconds(), "rows/s")
+		})
+	}
+}
