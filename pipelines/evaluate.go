@@ -36,11 +36,28 @@ func sum(xs []int64) int64 {
 
 // measure computes the metrics of leaf counts.
 func measure(t *tree.Tree, counts *tree.LeafCounts, scale int64) *metric.Metrics {
-	m := metric.Evaluate(metric.Leaves(t, counts), t.Label.Classes, scale)
+	return measureLeaves(t, metric.Leaves(t, counts), scale)
+}
+
+// measureLeaves computes the metrics of a table of leaves, or of predictions.
+func measureLeaves(t *tree.Tree, leaves []metric.Leaf, scale int64) *metric.Metrics {
+	m := metric.Evaluate(leaves, t.Label.Classes, scale)
 	if t.Label.ErrorCosts != nil {
 		m.SetErrorCosts(t.Label.ErrorCosts)
 	}
 	return &m
+}
+
+// newPredictedMetrics measures a tree on scored rows, as the part "test".
+func newPredictedMetrics(t *tree.Tree, counted *jobs.Predicted, spec *jobs.RowSpec) *runfolder.Metrics {
+	if counted.Scores == nil {
+		return newMetrics(t, [dataset.Parts]*tree.LeafCounts{dataset.Test: counted.Counts}, spec)
+	}
+	m := &runfolder.Metrics{Format: runfolder.MetricsFormat, Version: 1}
+	if one := measureLeaves(t, metric.Scores(t, counted.Scores), spec.ScaleOf(dataset.Test)); one.Rows > 0 {
+		m.Set(dataset.Test, one)
+	}
+	return m
 }
 
 // Evaluate measures a tree on rows. The metrics stand under the part "test".
@@ -95,14 +112,14 @@ func measureRows(
 	scratch := "mem://espalier-" + uuid.NewString()
 	defer f.Store.RemoveAll(context.WithoutCancel(ctx), scratch) //nolint:errcheck // scratch in memory
 	counted, err := predictJob(ctx, j, t, in.Tasks, "evaluate", jobs.PredictConfig{
-		Tree: runfolder.TreeURL(c.Model), Decoded: t, Rows: spec.Encode(),
+		Tree: runfolder.TreeURL(c.Model), Decoded: t, Rows: spec.Encode(), Modelled: t.Modelled(),
 		Workers: j.Workers(), Pieces: pieces(j.Workers(), len(in.Tasks)), Out: scratch, Run: f.Run.Name(),
 	})
 	if err != nil {
 		return nil, nil, err
 	}
 	warnOfNovelty(j.Reporter, novelties(t, counted), counted.Rows)
-	m := newMetrics(t, [dataset.Parts]*tree.LeafCounts{dataset.Test: counted.Counts}, spec)
+	m := newPredictedMetrics(t, counted, spec)
 	if m.Test == nil {
 		err = &dataset.DataError{
 			File: in.Files[0].URL, Problem: "no row has a label", Hint: "check --input and --label",

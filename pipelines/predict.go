@@ -249,7 +249,7 @@ func (p *prediction) score(ctx context.Context) (*PredictResult, error) {
 		return nil, err
 	}
 	if p.spec.Label != "" {
-		r.Metrics = newMetrics(p.tree, [dataset.Parts]*tree.LeafCounts{dataset.Test: counted.Counts}, p.spec)
+		r.Metrics = newPredictedMetrics(p.tree, counted, p.spec)
 		if r.Metrics.Test == nil {
 			r.Metrics = nil
 		}
@@ -316,7 +316,7 @@ func (p *prediction) tasks() []jobs.Task {
 func (p *prediction) predictConfig(scratch string) jobs.PredictConfig {
 	workers := p.driver.Workers()
 	return jobs.PredictConfig{
-		Tree: runfolder.TreeURL(p.config.Model), Decoded: p.tree, Rows: p.spec.Encode(),
+		Tree: runfolder.TreeURL(p.config.Model), Decoded: p.tree, Rows: p.spec.Encode(), Modelled: p.tree.Modelled(),
 		Copied: p.config.Key, Paths: p.paths,
 		Workers: workers, Pieces: pieces(workers, len(p.input.Files)), Out: scratch, Run: p.files.Run.Name(),
 	}

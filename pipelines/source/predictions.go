@@ -22,8 +22,16 @@ type predictionsFile struct {
 	original *parquetio.Original
 	writer   *parquetio.Writer
 	copied   []copiedColumn
-	written  [][]uint16 // by column of predictions: the place of each leaf's value in the dictionary
-	index    []uint16   // of a row group
+	written  []writtenColumn
+	index    []uint16  // of a row group
+	numbers  []float64 // of a row group
+}
+
+// writtenColumn is a column of predictions.
+type writtenColumn struct {
+	jobs.PredictionColumn
+
+	places []uint16 // the place of each value in the dictionary
 }
 
 // copiedColumn is a column of the input file, or a column of its path with one value.
@@ -53,11 +61,14 @@ func (f *Files) Predictions(
 		p.copied, fields = append(p.copied, column), append(fields, field)
 	}
 	for _, c := range columns {
-		values, places, err := distinctValues(c.Values)
-		if err != nil {
-			return nil, fmt.Errorf("column %q: %w", c.Name, err)
+		column, field := writtenColumn{PredictionColumn: c}, parquetio.Field{Name: c.Name}
+		if c.By != jobs.ByRow {
+			var err error
+			if field.Dictionary, column.places, err = distinctValues(c.Values); err != nil {
+				return nil, fmt.Errorf("column %q: %w", c.Name, err)
+			}
 		}
-		p.written, fields = append(p.written, places), append(fields, parquetio.Field{Name: c.Name, Dictionary: values})
+		p.written, fields = append(p.written, column), append(fields, field)
 	}
 	var err error
 	options := parquetio.WriterOptions{IfAbsent: true, OrSame: t.Repeated}
@@ -122,11 +133,9 @@ func distinctOf[T comparable](values []T) (distinct []T, places []uint16) {
 }
 
 // RowGroup writes a row group.
-func (p *predictionsFile) RowGroup(group int, leaves []uint16) error {
-	if cap(p.index) < len(leaves) {
-		p.index = make([]uint16, len(leaves))
-	}
-	index := p.index[:len(leaves)]
+func (p *predictionsFile) RowGroup(group int, rows *jobs.PredictedRows) error {
+	p.index = jobs.Resized(p.index, len(rows.Leaves))
+	index := p.index
 	for _, c := range p.copied {
 		if !c.path {
 			if err := p.writer.CopyChunks(group); err != nil {
@@ -141,15 +150,33 @@ func (p *predictionsFile) RowGroup(group int, leaves []uint16) error {
 			return usage.MarkOutput(err)
 		}
 	}
-	for _, places := range p.written {
-		for r, leaf := range leaves {
-			index[r] = places[leaf]
-		}
-		if err := p.writer.WriteIndexes(index); err != nil {
+	for i := range p.written {
+		if err := p.write(&p.written[i], rows); err != nil {
 			return usage.MarkOutput(err)
 		}
 	}
 	return nil
+}
+
+// write writes a column of predictions for a row group.
+func (p *predictionsFile) write(c *writtenColumn, rows *jobs.PredictedRows) error {
+	switch c.By {
+	case jobs.ByRow:
+		p.numbers = jobs.Resized(p.numbers, len(rows.Leaves))
+		for r := range p.numbers {
+			p.numbers[r] = rows.Scores.Of(r)[c.Class]
+		}
+		return p.writer.WriteNumbers(p.numbers)
+	case jobs.ByClass:
+		for r, class := range rows.Scores.Classes {
+			p.index[r] = c.places[class]
+		}
+	default:
+		for r, leaf := range rows.Leaves {
+			p.index[r] = c.places[leaf]
+		}
+	}
+	return p.writer.WriteIndexes(p.index)
 }
 
 // Commit makes the file visible.

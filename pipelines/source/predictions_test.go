@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/parquet-go/parquet-go" //nolint:depguard // judges what this project's own writer has written
 
+	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/io/objectstore"
 	"github.com/espalier-ml/espalier/pipelines/source"
 	"github.com/espalier-ml/espalier/transforms/jobs"
@@ -54,7 +55,7 @@ func predict(t *testing.T, f *source.Files, one jobs.Task) error {
 		return err
 	}
 	for group, leaves := range [][]uint16{{0, 1, 2, 0, 1, 2, 0, 1, 2, 0}, {1, 2}} {
-		if err := p.RowGroup(group, leaves); err != nil {
+		if err := p.RowGroup(group, &jobs.PredictedRows{Leaves: leaves}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -88,6 +89,43 @@ func TestPredictions(t *testing.T) {
 	one.Repeated = true
 	if err := predict(t, f, one); err != nil {
 		t.Errorf("the same again: %v", err)
+	}
+}
+
+// TestPredictionsByRow: by hand, the columns of a tree with leaf models.
+func TestPredictionsByRow(t *testing.T) {
+	f, one := task(t)
+	columns := []jobs.PredictionColumn{
+		{Name: "prediction", Values: []string{"no", "yes"}, By: jobs.ByClass}, {Name: "score", By: jobs.ByRow, Class: 1},
+		{Name: "leaf", Values: []int32{3, 5, 6}},
+	}
+	p, err := f.Predictions(t.Context(), one, nil, columns)
+	if err != nil {
+		t.Fatal(err)
+	}
+	first := &tree.Scores{Leaves: make([]int32, 3), Classes: []int32{1, 0, 1}, Probabilities: []float64{.4, .6, .8, .2, 0, 1}}
+	second := &tree.Scores{Leaves: make([]int32, 1), Classes: []int32{1}, Probabilities: []float64{.3, .7}}
+	if err := p.RowGroup(0, &jobs.PredictedRows{Leaves: []uint16{2, 0, 1}, Scores: first}); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.RowGroup(1, &jobs.PredictedRows{Leaves: []uint16{1}, Scores: second}); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	type scored struct {
+		Class string  `parquet:"prediction"`
+		Score float64 `parquet:"score"`
+		Leaf  int32   `parquet:"leaf"`
+	}
+	got, err := parquet.ReadFile[scored](one.Output)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []scored{{"yes", .6, 6}, {"no", .2, 3}, {"yes", 1, 5}, {"yes", .7, 5}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("rows (-want +got):\n%s", diff)
 	}
 }
 
@@ -126,7 +164,7 @@ func TestPredictionsRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := p.RowGroup(0, []uint16{0}); err == nil {
+	if err := p.RowGroup(0, &jobs.PredictedRows{Leaves: []uint16{0}}); err == nil {
 		t.Error("no error for a row group of 10 rows with one leaf")
 	}
 	if err := p.Abort(); err != nil {
@@ -142,7 +180,7 @@ func TestPredictionsOfEndedRun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := p.RowGroup(0, []uint16{0, 1}); err != nil {
+	if err := p.RowGroup(0, &jobs.PredictedRows{Leaves: []uint16{0, 1}}); err != nil {
 		t.Fatal(err)
 	}
 	cancel()

@@ -1,6 +1,7 @@
 package jobs_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -288,8 +289,13 @@ func (w *world) value(feature, code int) tree.Value {
 	}
 }
 
-// leafOf returns the leaf that a scorer finds for values by feature.
+// leafOf returns the leaf of a row.
 func leafOf(t *testing.T, s *tree.Scorer, value func(feature int) tree.Value) int {
+	t.Helper()
+	return predictionOf(t, s, value).Leaf
+}
+
+func predictionOf(t *testing.T, s *tree.Scorer, value func(feature int) tree.Value) *tree.Prediction {
 	t.Helper()
 	var values []tree.Value
 	for _, in := range s.Features() {
@@ -299,7 +305,7 @@ func leafOf(t *testing.T, s *tree.Scorer, value func(feature int) tree.Value) in
 	if err != nil {
 		t.Fatal(err)
 	}
-	return p.Leaf
+	return p
 }
 
 // TestEvaluate: the counts of a leaf are those of the objects that the tree's scorer sends
@@ -347,11 +353,17 @@ type writtenFile struct {
 	output    string
 	columns   []jobs.PredictionColumn
 	leaves    map[int][]uint16 // by row group
+	scores    map[int]*tree.Scores
 	committed bool
 }
 
-func (f *writtenFile) RowGroup(group int, leaves []uint16) error {
-	f.leaves[group] = slices.Clone(leaves)
+func (f *writtenFile) RowGroup(group int, rows *jobs.PredictedRows) error {
+	f.leaves[group] = slices.Clone(rows.Leaves)
+	if s := rows.Scores; s != nil {
+		f.scores[group] = &tree.Scores{
+			Leaves: slices.Clone(s.Leaves), Classes: slices.Clone(s.Classes), Probabilities: slices.Clone(s.Probabilities),
+		}
+	}
 	return nil
 }
 
@@ -369,8 +381,36 @@ type scoredRows struct {
 	x, y         []float64
 	color, label []string
 	leaves       []int // node of each row's leaf
+	predictions  []*tree.Prediction
 	counts       *tree.LeafCounts
+	scores       *tree.ScoreCounts
 	novelty      map[string]dataset.Novelty // by feature
+}
+
+// withModels gives the leaves below a test on x or y models.
+func (w *world) withModels(model *tree.Tree) *tree.Tree {
+	tested := make([][2]bool, len(model.Nodes))
+	for i := range model.Nodes {
+		n := &model.Nodes[i]
+		for _, b := range n.Branches {
+			tested[b.Child] = tested[i]
+			if n.Test.Feature < 2 {
+				tested[b.Child][n.Test.Feature] = true
+			}
+		}
+		for f, is := range tested[i] {
+			if !n.Leaf() || !is {
+				continue
+			}
+			if n.Model == nil {
+				n.Model = &tree.LeafModel{Intercept: []float64{0, float64(i%5) / 4, .25}}
+			}
+			n.Model.Terms = append(n.Model.Terms, tree.Term{
+				Feature: f, At: []float64{0, 5}, Values: [][]float64{{1, float64(i % 3), 0}, {-1, 0, 2}}, Missing: []float64{0, 1, 0},
+			})
+		}
+	}
+	return model
 }
 
 func newScoredRows(t *testing.T, w *world, model *tree.Tree, rows int) *scoredRows {
@@ -380,6 +420,7 @@ func newScoredRows(t *testing.T, w *world, model *tree.Tree, rows int) *scoredRo
 	s := &scoredRows{
 		x: make([]float64, rows), y: make([]float64, rows), color: make([]string, rows), label: make([]string, rows),
 		leaves: make([]int, rows), counts: model.NewLeafCounts(), novelty: make(map[string]dataset.Novelty),
+		scores: model.NewScoreCounts(),
 	}
 	for r := range rows {
 		s.x[r], s.y[r] = float64(random.IntN(100))/10-0.5, float64(random.IntN(5))/2-1
@@ -394,9 +435,12 @@ func newScoredRows(t *testing.T, w *world, model *tree.Tree, rows int) *scoredRo
 		if s.color[r] == "" { // the dictionary's null
 			values[2] = tree.Value{}
 		}
-		s.leaves[r] = leafOf(t, scorer, func(f int) tree.Value { return values[f] })
+		p := predictionOf(t, scorer, func(f int) tree.Value { return values[f] })
+		s.leaves[r], s.predictions = p.Leaf, append(s.predictions, p)
+		class := slices.Index(worldClasses, s.label[r])
+		s.scores.Add(p.Leaf, slices.Index(worldClasses, p.Class), p.Probabilities, class, 1)
 		s.counts.Rows[s.leaves[r]]++
-		s.counts.Weights[s.leaves[r]][slices.Index(worldClasses, s.label[r])]++
+		s.counts.Weights[s.leaves[r]][class]++
 		for f, n := range [3]dataset.Novelty{ // by hand: see the ranges and values of newWorld
 			{Outside: one(s.x[r] < 0 || s.x[r] > 8)},
 			{Missing: one(r%11 == 0), Outside: one(s.y[r] < -1 || s.y[r] > 1)},
@@ -431,9 +475,10 @@ func (s *scoredRows) inFiles(w *world, group int) []jobs.Task {
 	return tasks
 }
 
-// checkLeaves holds the leaves that were written against those of the scorer, and
+// checkLeaves holds the leaves that were written, and of a tree with leaf models the
+// classes and probabilities, against those of the scorer, and
 // returns the number of rows.
-func (s *scoredRows) checkLeaves(t *testing.T, f *writtenFile, group int) int {
+func (s *scoredRows) checkLeaves(t *testing.T, f *writtenFile, group int, modelled bool) int {
 	t.Helper()
 	rows := 0
 	from, err := strconv.Atoi(f.output[len("scored-"):])
@@ -449,6 +494,10 @@ func (s *scoredRows) checkLeaves(t *testing.T, f *writtenFile, group int) int {
 			if want := s.leaves[from+g*group+i]; int(ids[leaf]) != want {
 				t.Errorf("row %d of %s is in leaf %d, want %d", g*group+i, f.output, ids[leaf], want)
 			}
+			if p := s.predictions[from+g*group+i]; modelled &&
+				(worldClasses[f.scores[g].Classes[i]] != p.Class || !slices.Equal(f.scores[g].Of(i), p.Probabilities)) {
+				t.Errorf("row %d of %s has %v, want %+v", g*group+i, f.output, f.scores[g].Of(i), p)
+			}
 			rows++
 		}
 	}
@@ -459,15 +508,19 @@ func (s *scoredRows) checkLeaves(t *testing.T, f *writtenFile, group int) int {
 // unseen values are counted. A file has two row groups.
 func TestPredict(t *testing.T) {
 	const rows, group = 300, 70
-	for _, runner := range transformstest.Runners() {
+	for i, runner := range slices.Concat(transformstest.Runners(), transformstest.Runners()) {
 		w := newWorld(t)
-		model := w.model(w.grown(worldParams()[0]))
+		model, modelled := w.model(w.grown(worldParams()[0])), i >= len(transformstest.Runners())
+		if modelled {
+			model = w.withModels(model)
+		}
 		w.files["tree.json"] = model.Encode()
 		scorer := model.Scorer()
 		list := newScoredRows(t, w, model, rows)
 		var files []*writtenFile
 		w.predictions = func(output string, columns []jobs.PredictionColumn) jobs.Predictions {
 			f := &writtenFile{m: w.memoryFiles, output: output, columns: columns, leaves: make(map[int][]uint16)}
+			f.scores = make(map[int]*tree.Scores)
 			files = append(files, f)
 			return f
 		}
@@ -480,6 +533,7 @@ func TestPredict(t *testing.T) {
 			t.Fatalf("the tree tests %d features, want all", len(spec.Features))
 		}
 		c := jobs.PredictConfig{Tree: "tree.json", Rows: spec.Encode(), Workers: 2, Pieces: 2, Out: "out"}
+		c.Modelled = modelled
 		w.run(t, runner, func(s beam.Scope, tasks beam.PCollection) { jobs.Predict(s, tasks, c) })
 
 		got, err := jobs.ReadPredicted(context.Background(), c.Out, model)
@@ -487,6 +541,13 @@ func TestPredict(t *testing.T) {
 			t.Fatal(err)
 		}
 		wanted := &jobs.Predicted{Rows: rows, Counts: list.counts}
+		if modelled {
+			wanted.Counts = nil
+			if !bytes.Equal(got.Scores.Encode(), list.scores.Encode()) || len(got.Scores.Modelled()) < 20 {
+				t.Errorf("%s: %d counts by predictions, want %d", runner, len(got.Scores.Modelled()), len(list.scores.Modelled()))
+			}
+			got.Scores = nil
+		}
 		for _, in := range scorer.Features() {
 			wanted.Novelty = append(wanted.Novelty, list.novelty[in.Name])
 		}
@@ -495,7 +556,7 @@ func TestPredict(t *testing.T) {
 		}
 		seen := 0
 		for _, f := range files {
-			seen += list.checkLeaves(t, f, group)
+			seen += list.checkLeaves(t, f, group, modelled)
 		}
 		if seen != rows || len(files) != len(w.tasks) {
 			t.Errorf("%s: %d rows in %d files, want %d in %d", runner, seen, len(files), rows, len(w.tasks))
@@ -508,4 +569,104 @@ func one(is bool) int64 {
 		return 1
 	}
 	return 0
+}
+
+// TestEvaluateRows: the counts are those of the scorer row by row, by tree and part, with
+// and without leaf models.
+func TestEvaluateRows(t *testing.T) {
+	const rows, group = 900, 130
+	for _, runner := range transformstest.Runners() {
+		w := newWorld(t)
+		var trees []*tree.Tree
+		c := jobs.EvaluateRowsConfig{Workers: 2, Out: "out"}
+		for i := range 4 {
+			model := w.model(w.grown(worldParams()[i%2]))
+			if i < 2 {
+				model = w.withModels(model)
+			}
+			if i == 3 { // leaves the features of the others as they are
+				root := model.Nodes[0]
+				root.Test, root.Branches = nil, nil
+				model.Nodes = []tree.Node{root}
+			}
+			trees = append(trees, model)
+			c.Trees = append(c.Trees, fmt.Sprintf("tree-%d.json", i))
+			w.files[c.Trees[i]] = model.Encode()
+		}
+		if runner == "direct" {
+			c.Decoded = trees
+		}
+		list := newScoredRows(t, w, trees[0], rows)
+		w.tasks = nil
+		want := evaluated(t, w, list, trees, group)
+		spec := jobs.RowSpec{
+			Label: "class", WeightScale: 1, Weight: "weight", SplitColumn: "part", DropNullLabels: true,
+			Features: []jobs.FeatureColumn{{Name: "unused", Kind: dataset.Numeric}},
+		}
+		for _, f := range w.features {
+			spec.Features = append(spec.Features, jobs.FeatureColumn{Name: f.Name, Kind: f.Kind})
+		}
+		c.Rows = spec.Encode()
+		w.run(t, runner, func(s beam.Scope, tasks beam.PCollection) { jobs.EvaluateRows(s, tasks, c) })
+		for _, part := range []dataset.Part{dataset.Train, dataset.Validation, dataset.Test} {
+			got, err := jobs.ReadScoreCounts(t.Context(), c.Out, part, trees)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for at := range trees {
+				if !bytes.Equal(got[at].Encode(), want[part][at].Encode()) {
+					t.Errorf("%s, part %d, tree %d: the counts differ", runner, part, at)
+				}
+				if (len(got[at].Modelled()) > 20) != (at < 2 && part != dataset.Train) {
+					t.Errorf("%s, part %d, tree %d: %d predictions by models", runner, part, at, len(got[at].Modelled()))
+				}
+			}
+		}
+	}
+}
+
+// evaluated puts rows with weights and parts into the world, and returns the counts by
+// part and tree of the validation and test rows.
+func evaluated(
+	t *testing.T, w *world, list *scoredRows, trees []*tree.Tree, group int,
+) (want [dataset.Parts][]*tree.ScoreCounts) {
+	t.Helper()
+	for part := range want {
+		for _, model := range trees {
+			want[part] = append(want[part], model.NewScoreCounts())
+		}
+	}
+	var weights []float64
+	var parts []string
+	for r := range list.x {
+		weights, parts = append(weights, float64(r%4)), append(parts, []string{"train", "validation", "test"}[r%3])
+		if r%17 == 0 {
+			list.label[r] = ""
+		}
+		if r%3 == 0 || r%4 == 0 || r%17 == 0 { // training rows, and rows that do not count
+			continue
+		}
+		values := []tree.Value{tree.Number(list.x[r]), tree.Number(list.y[r]), tree.Text(list.color[r])}
+		if list.color[r] == "" {
+			values[2] = tree.Value{}
+		}
+		for at, model := range trees {
+			p := predictionOf(t, model.Scorer(), func(f int) tree.Value { return values[f] })
+			part := []dataset.Part{dataset.Train, dataset.Validation, dataset.Test}[r%3]
+			class := slices.Index(worldClasses, list.label[r])
+			want[part][at].Add(p.Leaf, slices.Index(worldClasses, p.Class), p.Probabilities, class, int64(r%4))
+		}
+	}
+	for from := 0; from < len(list.x); from += group {
+		to := min(from+group, len(list.x))
+		task := jobs.Task{File: "rows", RowGroup: len(w.tasks)}
+		w.groups[task.File+"#"+strconv.Itoa(task.RowGroup)] = map[string]*dataset.Vector{
+			"x":     {Type: dataset.Number, Numbers: list.x[from:to]},
+			"y":     {Type: dataset.Number, Numbers: list.y[from:to]},
+			"color": texts(list.color[from:to]), "class": texts(list.label[from:to]),
+			"part": texts(parts[from:to]), "weight": {Type: dataset.Number, Numbers: weights[from:to]},
+		}
+		w.tasks = append(w.tasks, task)
+	}
+	return want
 }

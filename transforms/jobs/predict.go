@@ -19,36 +19,56 @@ type PredictConfig struct {
 
 	// Rows is an encoded RowSpec. Its features are the features of the tree's tests, in
 	// the order of the tree's Scorer. With a label, classes are counted for metrics.
-	Rows    []byte
-	Copied  []string // columns of the input that the output has too
-	Paths   []string // texts of the column path by leaf, in the order of nodes; nil: no such column
-	Workers int      // goroutines of a bundle; 1 on engines
-	Pieces  int      // goroutines that share a row group's columns, for few files
-	Out     string   // folder of counts
-	Run     RunName
+	Rows     []byte
+	Modelled bool     // the tree has leaf models
+	Copied   []string // columns of the input that the output has too
+	Paths    []string // texts of the column path by leaf, in the order of nodes; nil: no such column
+	Workers  int      // goroutines of a bundle; 1 on engines
+	Pieces   int      // goroutines that share a row group's columns, for few files
+	Out      string   // folder of counts
+	Run      RunName
 }
 
 // Predictions writes the file of predictions for one file of rows.
 type Predictions interface {
 	// RowGroup writes the predictions for a row group of the input, and copies its columns.
-	// leaves has the number of each row's leaf: its position among the leaves, in the
-	// order of nodes.
-	RowGroup(group int, leaves []uint16) error
+	RowGroup(group int, rows *PredictedRows) error
 	// Commit makes the file visible.
 	Commit() error
 	// Abort drops the file. After Commit it does nothing.
 	Abort() error
 }
 
-// PredictionColumn is a column of predictions. It has a value for each leaf, in the order
-// of nodes.
-type PredictionColumn struct {
-	Name   string
-	Values any // []string, []float64 or []int32
+// PredictedRows has the predictions of a row group.
+type PredictedRows struct {
+	// Leaves has the number of each row's leaf: its position among the leaves, in the order
+	// of nodes.
+	Leaves []uint16
+	// Scores has the class and the probabilities of each row; nil for a tree without leaf
+	// models.
+	Scores *tree.Scores
 }
 
+// PredictionColumn is a column of predictions.
+type PredictionColumn struct {
+	Name   string
+	Values any // []string, []float64 or []int32; nil if By is ByRow
+	By     ValuesBy
+	Class  int // number of the class whose probability the column has, if By is ByRow
+}
+
+// ValuesBy says which rows of a column of predictions share a value.
+type ValuesBy uint8
+
+const (
+	ByLeaf  ValuesBy = iota // a value for each leaf, in the order of nodes
+	ByClass                 // a value for each predicted class, in the order of classes
+	ByRow                   // a probability for each row
+)
+
 // PredictionColumns returns the columns of predictions: class, probabilities, leaf, number
-// of tests, billed cost of the tests and, unless paths is nil, the path.
+// of tests, billed cost of the tests and, unless paths is nil, the path. With leaf models,
+// classes and probabilities are not the same for all rows of a leaf.
 func PredictionColumns(t *tree.Tree, paths []string) []PredictionColumn {
 	scorer := t.Scorer()
 	var classes []string
@@ -66,25 +86,33 @@ func PredictionColumns(t *tree.Tree, paths []string) []PredictionColumn {
 			probabilities[k] = append(probabilities[k], x)
 		}
 	}
-	columns := []PredictionColumn{{"prediction", classes}}
-	for k, class := range t.Label.Classes {
-		columns = append(columns, PredictionColumn{"probability_" + class, probabilities[k]})
+	columns := []PredictionColumn{{Name: "prediction", Values: classes}}
+	if scorer.Modelled() {
+		columns[0].Values, columns[0].By = t.Label.Classes, ByClass
 	}
-	columns = append(columns, PredictionColumn{"leaf", leaves}, PredictionColumn{"tests", tests},
-		PredictionColumn{"cost", costs})
+	for k, class := range t.Label.Classes {
+		column := PredictionColumn{Name: "probability_" + class, Values: probabilities[k]}
+		if scorer.Modelled() {
+			column.Values, column.By, column.Class = nil, ByRow, k
+		}
+		columns = append(columns, column)
+	}
+	columns = append(columns, PredictionColumn{Name: "leaf", Values: leaves},
+		PredictionColumn{Name: "tests", Values: tests}, PredictionColumn{Name: "cost", Values: costs})
 	if paths != nil {
-		columns = append(columns, PredictionColumn{"path", paths})
+		columns = append(columns, PredictionColumn{Name: "path", Values: paths})
 	}
 	return columns
 }
 
 // Predict scores the rows of tasks, a PCollection<[]byte> of Task, and writes the output
-// file of each task that names one. It counts rows by leaf and class, and values that
-// training did not have. ReadPredicted reads the counts.
+// file of each task that names one. It counts rows by leaf and class (with leaf models, by
+// predicted probabilities too), and values that training did not have. ReadPredicted reads
+// the counts.
 func Predict(s beam.Scope, tasks beam.PCollection, c PredictConfig) {
 	s = s.Scope("transforms.Predict")
 	results := beam.ParDo(s, &predictFn{PredictConfig: c}, tasks)
-	beam.ParDo0(s, &mergeCountsFn{c.Out, c.Run, predictedNovelty}, beam.GroupByKey(s, results))
+	beam.ParDo0(s, &mergeCountsFn{c.Out, c.Run, predictedNovelty, c.Modelled}, beam.GroupByKey(s, results))
 }
 
 // The keys of the counts of Predict.
@@ -111,10 +139,12 @@ type predictFn struct {
 // predictWorker is the memory of one worker of the pool.
 type predictWorker struct {
 	vectors []dataset.Vector // by input
-	leaves  []int32          // node of the leaf by row
+	leaves  []int32          // node of the leaf by row; for a tree with leaf models see scores
+	scores  tree.Scores      // for a tree with leaf models
 	numbers []uint16         // number of the leaf by row
 	classes []uint16         // code of the class by row
-	counts  *tree.LeafCounts
+	counts  *tree.LeafCounts // for a tree without leaf models
+	scored  *tree.ScoreCounts
 	novelty []dataset.Novelty // by input
 	rows    int64
 }
@@ -136,6 +166,9 @@ func (f *predictFn) StartBundle(ctx context.Context, _ func(int64, []byte)) erro
 		return err
 	}
 	f.scorer, f.columns = f.tree.Scorer(), PredictionColumns(f.tree, f.Paths)
+	if f.scorer.Modelled() != f.Modelled {
+		return fmt.Errorf("the tree has leaf models: %v, but the job was made for %v", !f.Modelled, f.Modelled)
+	}
 	f.number = make([]uint16, len(f.tree.Nodes))
 	leaves := uint16(0)
 	for i := range f.tree.Nodes {
@@ -155,7 +188,11 @@ func (f *predictFn) StartBundle(ctx context.Context, _ func(int64, []byte)) erro
 		inputs := len(f.watches)
 		f.workers[i] = predictWorker{
 			vectors: make([]dataset.Vector, inputs), novelty: make([]dataset.Novelty, inputs),
-			counts: f.tree.NewLeafCounts(),
+		}
+		if f.Modelled {
+			f.workers[i].scored = f.tree.NewScoreCounts()
+		} else {
+			f.workers[i].counts = f.tree.NewLeafCounts()
 		}
 	}
 	return nil
@@ -229,7 +266,11 @@ func (f *predictFn) scoreRowGroup(ctx context.Context, t Task, w *predictWorker,
 	for r, leaf := range w.leaves {
 		w.numbers[r] = f.number[leaf]
 	}
-	return out.RowGroup(t.RowGroup, w.numbers)
+	rows := &PredictedRows{Leaves: w.numbers}
+	if f.Modelled {
+		rows.Scores = &w.scores
+	}
+	return out.RowGroup(t.RowGroup, rows)
 }
 
 // score finds the leaf of each row and counts the rows.
@@ -243,6 +284,9 @@ func (f *predictFn) score(ctx context.Context, g *rowGroup, w *predictWorker) er
 		return err
 	}
 	w.rows += int64(g.Rows())
+	if f.Modelled {
+		return f.scoreByModels(g, w)
+	}
 	w.leaves = Resized(w.leaves, g.Rows())
 	if err := f.scorer.Leaves(w.vectors, w.leaves); err != nil {
 		return err
@@ -261,6 +305,25 @@ func (f *predictFn) score(ctx context.Context, g *rowGroup, w *predictWorker) er
 		if g.parts[r] != dataset.None {
 			w.counts.Rows[leaf]++
 			w.counts.Weights[leaf][w.classes[r]] += g.weight(r)
+		}
+	}
+	return nil
+}
+
+// scoreByModels predicts each row by a tree with leaf models, and counts the rows with a
+// label.
+func (f *predictFn) scoreByModels(g *rowGroup, w *predictWorker) error {
+	err := f.scorer.Score(w.vectors, g.Rows(), &w.scores)
+	w.leaves = w.scores.Leaves
+	if err != nil || f.spec.Label == "" {
+		return err
+	}
+	if w.classes, err = g.classCodes(f.classes, w.classes); err != nil {
+		return err
+	}
+	for r, part := range g.parts {
+		if part != dataset.None {
+			w.scored.Count(&w.scores, r, int(w.classes[r]), g.weight(r))
 		}
 	}
 	return nil
@@ -294,7 +357,11 @@ func (f *predictFn) FinishBundle(ctx context.Context, emit func(int64, []byte)) 
 	}
 	for i := range f.workers {
 		w := &f.workers[i]
-		emit(predictedLeaves, w.counts.Encode())
+		if f.Modelled {
+			emit(predictedLeaves, w.scored.Encode())
+		} else {
+			emit(predictedLeaves, w.counts.Encode())
+		}
 		b := binary.AppendVarint(nil, w.rows)
 		for _, n := range w.novelty {
 			b = binary.AppendVarint(binary.AppendVarint(binary.AppendVarint(b, n.Missing), n.Unseen), n.Outside)
@@ -308,17 +375,25 @@ func (f *predictFn) FinishBundle(ctx context.Context, emit func(int64, []byte)) 
 type Predicted struct {
 	Rows    int64
 	Counts  *tree.LeafCounts  // of rows with a label; of all rows, without classes, if RowSpec names no label
+	Scores  *tree.ScoreCounts // with leaf models, in place of Counts: of rows with a label
 	Novelty []dataset.Novelty // by tested feature, in the order of the tree's Scorer
 }
 
 // ReadPredicted returns the counts of Predict.
 func ReadPredicted(ctx context.Context, out string, t *tree.Tree) (*Predicted, error) {
-	p := &Predicted{Counts: t.NewLeafCounts(), Novelty: make([]dataset.Novelty, len(t.Scorer().Features()))}
+	p := &Predicted{Novelty: make([]dataset.Novelty, len(t.Scorer().Features()))}
+	if t.Modelled() {
+		p.Scores = t.NewScoreCounts()
+	} else {
+		p.Counts = t.NewLeafCounts()
+	}
 	urls := []string{countsURL(out, predictedLeaves), countsURL(out, predictedNovelty)}
 	return p, readEach(ctx, urls, func(i int, b []byte) error {
 		switch {
 		case b == nil:
 			return fmt.Errorf("the counts %s are gone", urls[i])
+		case int64(i) == predictedLeaves && p.Scores != nil:
+			return p.Scores.Merge(b)
 		case int64(i) == predictedLeaves:
 			return p.Counts.Add(b)
 		}

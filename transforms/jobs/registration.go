@@ -17,7 +17,8 @@ func init() {
 		reflect.TypeFor[coalesceFn](), reflect.TypeFor[mergeObjectsFn](),
 		reflect.TypeFor[levelFn](), reflect.TypeFor[mergeLevelFn](), reflect.TypeFor[advanceFn](),
 		reflect.TypeFor[gatherFn](), reflect.TypeFor[growFn](),
-		reflect.TypeFor[evaluateFn](), reflect.TypeFor[predictFn](), reflect.TypeFor[mergeCountsFn](),
+		reflect.TypeFor[evaluateFn](), reflect.TypeFor[evaluateRowsFn](), reflect.TypeFor[predictFn](),
+		reflect.TypeFor[mergeCountsFn](),
 	} {
 		beam.RegisterDoFn(t)
 	}

@@ -1,0 +1,276 @@
+package jobs
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+
+	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/tree"
+)
+
+// EvaluateRowsConfig has the trees to evaluate on rows, and says what the rows' columns
+// serve for. All trees have the same features and classes.
+type EvaluateRowsConfig struct {
+	Trees   []string     // URLs of the tree.json
+	Decoded []*tree.Tree `json:"-"` // the same trees; nil in other processes, which read Trees
+
+	// Rows is an encoded RowSpec with a label, such as that of the training. Only the
+	// features that some tree tests are read; they are found by their names.
+	Rows    []byte
+	Parts   []dataset.Part // whose rows are counted; nil: validation and test
+	Workers int            // goroutines of a bundle; 1 on engines
+	Out     string         // folder of results
+	Run     RunName
+}
+
+// EvaluateRows counts rows by leaf, predicted probabilities and true class, for each tree
+// and part: see tree.ScoreCounts. It serves trees with leaf models, whose predictions need
+// the rows' values; Evaluate counts objects, whose values are codes. tasks is a
+// PCollection<[]byte> of Task, one for each row group. ReadScoreCounts reads the result.
+func EvaluateRows(s beam.Scope, tasks beam.PCollection, c EvaluateRowsConfig) {
+	s = s.Scope("transforms.EvaluateRows")
+	merged := beam.GroupByKey(s, beam.ParDo(s, &evaluateRowsFn{EvaluateRowsConfig: c}, tasks))
+	beam.ParDo0(s, &mergeCountsFn{Out: c.Out, Run: c.Run, Scores: true}, merged)
+}
+
+// evaluateRowsFn counts the rows of a bundle.
+type evaluateRowsFn struct {
+	EvaluateRowsConfig
+
+	trees   []evaluatedTree
+	spec    RowSpec
+	classes map[string]uint16
+	pool    *pool
+	workers []evaluateRowsWorker
+	tables  []scoreTable // by leavesKey
+}
+
+// evaluatedTree is a tree with its scorer.
+type evaluatedTree struct {
+	*tree.Tree
+
+	scorer *tree.Scorer
+	inputs []int // by input of the scorer: its column
+}
+
+// scoreTable is the counts of a tree and a part. All workers share it, as a table for each
+// of them would take much memory.
+type scoreTable struct {
+	mu     sync.Mutex
+	counts *tree.ScoreCounts // nil: no rows yet
+}
+
+// evaluateRowsWorker is the memory of one worker.
+type evaluateRowsWorker struct {
+	whole   dataset.Vector   // a column of all rows
+	columns []dataset.Vector // the rows to count
+	rows    []int32          // their positions
+	classes []uint16         // code of the class by row
+	inputs  []dataset.Vector
+	scores  tree.Scores
+}
+
+func (f *evaluateRowsFn) StartBundle(ctx context.Context, _ func(int64, []byte)) error {
+	ctx, err := f.Run.enter(ctx)
+	if err != nil {
+		return err
+	}
+	if f.trees == nil { // else an earlier bundle has made them
+		if err := f.prepare(ctx); err != nil {
+			return err
+		}
+	}
+	f.pool = newPool(f.Workers, rowGroupsAhead)
+	f.workers = make([]evaluateRowsWorker, max(1, f.Workers))
+	for i := range f.workers {
+		f.workers[i].columns = make([]dataset.Vector, len(f.spec.Features))
+	}
+	f.tables = make([]scoreTable, leavesKey(len(f.trees), 0))
+	return nil
+}
+
+// prepare makes the scorers, and the specification with the columns that they need.
+func (f *evaluateRowsFn) prepare(ctx context.Context) error {
+	trees := f.Decoded
+	if trees == nil {
+		var err error
+		if trees, err = readTrees(ctx, f.Trees); err != nil {
+			return err
+		}
+	}
+	if err := json.Unmarshal(f.Rows, &f.spec); err != nil {
+		return err
+	}
+	if f.Parts == nil {
+		f.Parts = []dataset.Part{dataset.Validation, dataset.Test}
+	}
+	var needed []FeatureColumn
+	for _, t := range trees {
+		one := evaluatedTree{Tree: t, scorer: t.Scorer()}
+		for _, in := range one.scorer.Features() {
+			named := func(c FeatureColumn) bool { return c.Name == in.Name }
+			at := slices.IndexFunc(needed, named)
+			if at < 0 {
+				given := slices.IndexFunc(f.spec.Features, named)
+				if given < 0 {
+					return fmt.Errorf("feature %q of a tree: the rows have none of that name", in.Name)
+				}
+				at = len(needed)
+				needed = append(needed, f.spec.Features[given])
+			}
+			one.inputs = append(one.inputs, at)
+		}
+		f.trees = append(f.trees, one)
+		f.classes = ClassCodes(t.Label.Classes)
+	}
+	f.spec.Features = needed
+	return nil
+}
+
+func (f *evaluateRowsFn) ProcessElement(ctx context.Context, task []byte, _ func(int64, []byte)) error {
+	ctx, err := f.Run.enter(ctx)
+	if err != nil {
+		return err
+	}
+	g, err := openTask(ctx, &f.spec, task)
+	if err != nil {
+		return Carry(err)
+	}
+	pieces := g.pieces()
+	all := newShared(g, len(pieces))
+	for _, piece := range pieces { // all of them even after an error, as each closes the row group
+		err = f.pool.doWith(ctx, all, func(worker int) error { return f.add(ctx, piece, &f.workers[worker]) })
+	}
+	report(ctx)
+	return Carry(err)
+}
+
+// add counts the rows of a piece of a row group.
+func (f *evaluateRowsFn) add(ctx context.Context, g *rowGroup, w *evaluateRowsWorker) error {
+	if err := f.read(ctx, g, w); err != nil {
+		return err
+	}
+	for at := range f.trees {
+		if len(w.rows) == 0 {
+			break
+		}
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		t := &f.trees[at]
+		w.inputs = w.inputs[:0]
+		for _, column := range t.inputs {
+			w.inputs = append(w.inputs, w.columns[column])
+		}
+		if err := t.scorer.Score(w.inputs, len(w.rows), &w.scores); err != nil {
+			return err
+		}
+		for _, part := range f.Parts {
+			f.count(at, part, g, w)
+		}
+	}
+	g.count(ctx)
+	return nil
+}
+
+// read decides which rows to count, and reads their columns.
+func (f *evaluateRowsFn) read(ctx context.Context, g *rowGroup, w *evaluateRowsWorker) error {
+	err := g.prepare()
+	if err != nil {
+		return err
+	}
+	if w.classes, err = g.classCodes(f.classes, w.classes); err != nil {
+		return err
+	}
+	g.weighClasses(w.classes)
+	w.rows = w.rows[:0]
+	for r, part := range g.parts {
+		if slices.Contains(f.Parts, part) {
+			w.rows = append(w.rows, int32(r))
+		}
+	}
+	for i := range w.columns {
+		if len(w.rows) == 0 {
+			break
+		}
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if err := g.feature(i, &w.whole); err != nil {
+			return err
+		}
+		pick(&w.columns[i], &w.whole, w.rows)
+	}
+	return nil
+}
+
+// pick copies the rows at the given positions.
+func pick(to, from *dataset.Vector, rows []int32) {
+	to.Type = from.Type
+	if from.Index == nil {
+		to.Index, to.Texts, to.Numbers = nil, nil, Resized(to.Numbers, len(rows))
+		for i, r := range rows {
+			to.Numbers[i] = from.Numbers[r]
+		}
+		return
+	}
+	to.Numbers, to.Texts = append(to.Numbers[:0], from.Numbers...), append(to.Texts[:0], from.Texts...)
+	to.Index = Resized(to.Index, len(rows))
+	for i, r := range rows {
+		to.Index[i] = from.Index[r]
+	}
+}
+
+// count adds the scored rows of a part to the counts of a tree.
+func (f *evaluateRowsFn) count(at int, part dataset.Part, g *rowGroup, w *evaluateRowsWorker) {
+	table := &f.tables[leavesKey(at, part)]
+	table.mu.Lock()
+	defer table.mu.Unlock()
+	if table.counts == nil {
+		table.counts = f.trees[at].NewScoreCounts()
+	}
+	for i, r := range w.rows {
+		if g.parts[r] == part {
+			table.counts.Count(&w.scores, i, int(w.classes[r]), g.weight(int(r)))
+		}
+	}
+}
+
+func (f *evaluateRowsFn) FinishBundle(ctx context.Context, emit func(int64, []byte)) error {
+	ctx, err := f.Run.enter(ctx)
+	if err != nil {
+		return err
+	}
+	if err := reportUntil(ctx, f.pool.wait); err != nil {
+		return Carry(err)
+	}
+	for key := range f.tables {
+		if counts := f.tables[key].counts; counts != nil {
+			emit(int64(key), counts.Encode())
+		}
+	}
+	f.tables = nil
+	return nil
+}
+
+// ReadScoreCounts returns the counts of a part by tree, as EvaluateRows wrote them. They
+// are zeros for a part without rows.
+func ReadScoreCounts(
+	ctx context.Context, out string, part dataset.Part, trees []*tree.Tree,
+) ([]*tree.ScoreCounts, error) {
+	urls, counts := make([]string, len(trees)), make([]*tree.ScoreCounts, len(trees))
+	for at, t := range trees {
+		urls[at], counts[at] = countsURL(out, leavesKey(at, part)), t.NewScoreCounts()
+	}
+	return counts, readEach(ctx, urls, func(at int, b []byte) error {
+		if b == nil {
+			return nil
+		}
+		return counts[at].Merge(b)
+	})
+}
