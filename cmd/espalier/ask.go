@@ -16,6 +16,7 @@ import (
 
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/tree"
+	"github.com/espalier-ml/espalier/io/report"
 	"github.com/espalier-ml/espalier/io/setting"
 	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/pipelines"
@@ -332,13 +333,15 @@ type askOutcome struct {
 	Class         string             `json:"class"`
 	Probabilities map[string]float64 `json:"probabilities"`
 	Node          int                `json:"node"`
-	Leaf          bool               `json:"leaf"` // or ended early, at --confidence
+	Leaf          bool               `json:"leaf"`            // or ended early, at --confidence
+	Model         []string           `json:"model,omitempty"` // features that the leaf's model takes
 	Tests         int                `json:"tests"`
 	Paid          float64            `json:"paid"`
 	CostUnit      string             `json:"cost_unit,omitempty"`
 	Values        []knownValue       `json:"values"`
 
 	leading []string // classes with their probabilities
+	without []string // the same without the leaf's model; nil: there is no model
 }
 
 func (q *questionnaire) outcome() *askOutcome {
@@ -358,6 +361,11 @@ func (q *questionnaire) outcome() *askOutcome {
 	for k, class := range q.tree.Label.Classes {
 		o.Probabilities[class] = s.Probabilities[k]
 	}
+	if features, ok := q.inquiry.Model(); ok {
+		o.Model = features
+		s.Probabilities = q.tree.Nodes[s.Node].Probabilities
+		o.without = leading(&s, q.tree.Label.Classes, len(s.Probabilities))
+	}
 	return o
 }
 
@@ -370,6 +378,13 @@ func (o *askOutcome) text() string {
 		end = "sure enough at node"
 	}
 	fmt.Fprintf(b, "%s %d, after %s for %s\n", end, o.Node, counted(o.Tests, "test"), money(o.Paid, o.CostUnit))
+	if o.without != nil {
+		of := ""
+		if len(o.Model) > 0 {
+			of = " of " + report.Listed(o.Model, printable)
+		}
+		fmt.Fprintf(b, "by the leaf's model%s; without it %s\n", of, strings.Join(o.without, ", "))
+	}
 	for _, v := range o.Values {
 		fmt.Fprintf(b, "  %s: %s (%s)\n", printable(v.Feature), printable(answer{shown: v.Value}.spelled()),
 			v.spelled(o.CostUnit))

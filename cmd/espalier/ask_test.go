@@ -98,6 +98,31 @@ func TestAsk(t *testing.T) {
 	}
 }
 
+// TestAskModel: by hand, the outcome at a leaf with a model, as text and as JSON.
+func TestAskModel(t *testing.T) {
+	model := filepath.Join("..", "..", "induce", "tree", "testdata", "golden", "modelled.json")
+	o := ask(t, "25\n\n", model) // the logit of p is 0.25 + 0.5
+	o.wants(t, 0)
+	want := "p (p 0.6792, n 0.3208)\nleaf 4, after 2 tests for 5\nby the leaf's model of age; without it p 0.6, n 0.4\n" +
+		"  age: 25 (3)\n  job: unknown (2)\n"
+	if diff := cmp.Diff(want, o.stdout); diff != "" {
+		t.Errorf("stdout (-want +got):\n%s", diff)
+	}
+	file := filepath.Join(t.TempDir(), "ask.json")
+	if err := os.WriteFile(file, []byte(ask(t, "25\n\n", "--json", model).stdout), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	validate(t, "ask", file)
+	b, err := os.ReadFile(file)
+	if err != nil || !bytes.Contains(b, []byte(`"model":["age"]`)) {
+		t.Errorf("%s, %v", b, err)
+	}
+	other := ask(t, "50\n", model)
+	if other.wants(t, 0); strings.Contains(other.stdout, "model") {
+		t.Errorf("a leaf without a model: %s", other.stdout)
+	}
+}
+
 // TestAskJSON: one object on stdout, whatever the questions say on stderr.
 func TestAskJSON(t *testing.T) {
 	o := ask(t, "-inf\n\n", "--json", "--model", billedModel)

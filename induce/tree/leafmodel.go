@@ -8,6 +8,7 @@ import (
 
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/portable"
+	"github.com/espalier-ml/espalier/induce/split"
 )
 
 // LeafModel gives the class probabilities of a leaf from values that were asked for on
@@ -239,4 +240,158 @@ func (t *Tree) checkModels() error {
 		}
 	}, func(node int) { count(node, -1) })
 	return fault
+}
+
+// ModelRange says what probabilities a leaf's model can give.
+type ModelRange struct {
+	Features []int // of the model's terms, in their order
+	// Low and High bound the probability of the class that the leaf has without the model.
+	// For two classes they are the least and the greatest one. For more classes they are a
+	// bound: each other class is at its best and its worst by itself.
+	Low, High float64
+}
+
+// ModelRanges returns by node what its leaf's model can give; nil: there is no model. The
+// values are those that reach the leaf: within the bounds of the tests on its path, and
+// within the range of the training rows if the tree knows it. Missing values are among
+// them if training rows had some.
+func (t *Tree) ModelRanges() []*ModelRange {
+	ranges := make([]*ModelRange, len(t.Nodes))
+	if !t.Modelled() {
+		return ranges
+	}
+	above := make([]way, len(t.Nodes))
+	for i := range t.Nodes {
+		n := &t.Nodes[i]
+		for k, b := range n.Branches {
+			above[b.Child] = way{i, k}
+		}
+		if !n.Leaf() || n.Model == nil {
+			continue
+		}
+		r := &ModelRange{}
+		reach := make([]span, len(n.Model.Terms))
+		for k := range n.Model.Terms {
+			f := n.Model.Terms[k].Feature
+			r.Features, reach[k] = append(r.Features, f), t.spanOf(i, f, above)
+		}
+		r.Low, r.High = t.modelBounds(n, reach)
+		ranges[i] = r
+	}
+	return ranges
+}
+
+// way is the parent of a node, and the branch that leads to the node.
+type way struct{ parent, branch int }
+
+// span is the values of a feature that reach a leaf.
+type span struct {
+	low, high float64
+	missing   bool // rows without a value do, too
+}
+
+// spanOf returns the values of a numeric feature that reach a leaf.
+func (t *Tree) spanOf(leaf, feature int, above []way) span {
+	f := &t.Features[feature]
+	s := span{math.Inf(-1), math.Inf(1), f.Missing > 0}
+	if len(f.Range) == 2 {
+		s.low, s.high = f.Range[0], f.Range[1]
+	}
+	for at := leaf; at > 0; at = above[at].parent {
+		n := &t.Nodes[above[at].parent]
+		if n.Test.Feature != feature {
+			continue
+		}
+		b := &n.Branches[above[at].branch]
+		s.missing = s.missing && b.Missing
+		low, high := math.Inf(-1), math.Inf(1) // of outcome 1
+		switch n.Test.Kind {
+		case split.Threshold:
+			low = f.Cuts[n.Test.Code-1]
+		case split.Bin:
+			if n.Test.Code > 0 {
+				low = f.Cuts[n.Test.Code-1]
+			}
+			if end := n.Test.Code + n.Test.Span; end < len(f.Cuts) {
+				high = f.Cuts[end]
+			}
+		default: // of missing values
+			continue
+		}
+		switch {
+		case b.Outcome == 1:
+			s.low, s.high = max(s.low, low), min(s.high, high)
+		case math.IsInf(high, 1):
+			s.high = min(s.high, low)
+		case math.IsInf(low, -1):
+			s.low = max(s.low, high)
+		}
+	}
+	return s
+}
+
+// modelBounds returns the bounds of a ModelRange, given the values of each term's feature.
+func (t *Tree) modelBounds(n *Node, reach []span) (low, high float64) {
+	factors := t.priorFactors()
+	factor := func(class int) float64 {
+		if factors == nil {
+			return 1
+		}
+		return factors[class]
+	}
+	if factor(n.Class) == 0 {
+		return 0, 0
+	}
+	classes := len(t.Label.Classes)
+	most, least := 0.0, 0.0 // weight of the other classes, that of the class being 1
+	for other := range classes {
+		if other == n.Class || factor(other) == 0 {
+			continue
+		}
+		lead := func(scores []float64) float64 { // of the class before the other one
+			if classes == 2 {
+				return float64(n.Class-other) * scores[0]
+			}
+			return scores[n.Class] - scores[other]
+		}
+		worst := lead(n.Model.Intercept)
+		best := worst
+		for k := range n.Model.Terms {
+			a, b := n.Model.Terms[k].extremes(reach[k], len(n.Model.Intercept), lead)
+			worst, best = worst+a, best+b
+		}
+		weight := factor(other) / factor(n.Class)
+		most += float64(weight * portable.Exp(-worst))
+		least += float64(weight * portable.Exp(-best))
+	}
+	return 1 / (1 + most), 1 / (1 + least)
+}
+
+// extremes returns the least and the greatest value of a linear function of the term's
+// values: they lie at knots, or at the ends of the span.
+func (t *Term) extremes(reach span, width int, of func(scores []float64) float64) (least, most float64) {
+	least, most = math.Inf(1), math.Inf(-1)
+	scores := make([]float64, width)
+	try := func(x float64) {
+		clear(scores)
+		t.AddTo(scores, x)
+		v := of(scores)
+		least, most = min(least, v), max(most, v)
+	}
+	if reach.missing {
+		try(math.NaN())
+	}
+	if reach.low <= reach.high {
+		try(reach.low)
+		try(reach.high)
+		for _, x := range t.At {
+			if x > reach.low && x < reach.high {
+				try(x)
+			}
+		}
+	}
+	if least > most { // no training row reaches the leaf
+		try(math.NaN())
+	}
+	return least, most
 }

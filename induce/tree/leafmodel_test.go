@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/split"
@@ -453,5 +454,48 @@ func BenchmarkModels(b *testing.B) {
 				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(rows*b.N), "ns/row")
 			})
 		}
+	}
+}
+
+// TestModelRanges: no row's probability is beyond the range of its leaf. The range of one
+// leaf is by hand.
+func TestModelRanges(t *testing.T) {
+	tr := modelledTree()
+	tr.Features[0].Range = []float64{22, 70}
+	second := func(z float64) float64 { return 1 / (1 + math.Exp(-z)) }
+	r := tr.ModelRanges()
+	want := &tree.ModelRange{Features: []int{0}, Low: second(.25 - .4), High: second(2.25)} // 22 <= age < 30.5
+	if diff := cmp.Diff(want, r[4], cmpopts.EquateApprox(0, 1e-12)); diff != "" || r[1] != nil || r[0] != nil {
+		t.Errorf("by hand (-want +got):\n%s", diff)
+	}
+	inside := 0
+	modelTrees(t, func(t *testing.T, tr *tree.Tree, rows []row) {
+		scorer := tr.Scorer()
+		for i := range tr.Features { // missing values are among those of training
+			tr.Features[i].Missing = 1
+		}
+		ranges := tr.ModelRanges()
+		for _, v := range rows {
+			p, err := scorer.Predict(v.values(scorer.Features()))
+			if err != nil {
+				t.Fatal(err)
+			}
+			r := ranges[p.Leaf]
+			if (r == nil) != (tr.Nodes[p.Leaf].Model == nil) {
+				t.Fatalf("leaf %d: range %v", p.Leaf, r)
+			}
+			if r == nil {
+				continue
+			}
+			if q := p.Probabilities[tr.Nodes[p.Leaf].Class]; q < r.Low-1e-12 || q > r.High+1e-12 {
+				t.Errorf("%v: probability %v, range %+v", v, q, r)
+			}
+			if r.High-r.Low < .9 {
+				inside++
+			}
+		}
+	})
+	if inside < 200 {
+		t.Errorf("%d rows at leaves with a narrow range: the test shows little", inside)
 	}
 }

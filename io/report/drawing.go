@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/espalier-ml/espalier/induce/tree"
@@ -10,9 +11,10 @@ import (
 
 // drawing walks a tree depth first.
 type drawing struct {
-	tree  *tree.Tree
-	costs []float64
-	lines []line
+	tree   *tree.Tree
+	costs  []float64
+	ranges []*tree.ModelRange
+	lines  []line
 }
 
 // line is the line of a node: its branches, its condition and its figures.
@@ -20,6 +22,7 @@ type line struct {
 	branches           []branch // by level, from the root down
 	condition          string
 	share, paid, class string
+	model              string // what the leaf's model can give; empty: there is none
 }
 
 // branch is the drawing of one level in a line.
@@ -81,7 +84,7 @@ func (l *line) fitted(indent, width int) string {
 // write draws the tree in lines of at most width characters; 0: of any length. If the
 // lines are too long, it indents levels less, then leaves out the middles of conditions.
 func (d *drawing) write(w io.Writer, width int) {
-	d.costs = d.tree.Billed()
+	d.costs, d.ranges = d.tree.Billed(), d.tree.ModelRanges()
 	d.node(0, nil, "all rows")
 	longest := func(of func(*line) string) int {
 		n := 0
@@ -92,11 +95,19 @@ func (d *drawing) write(w io.Writer, width int) {
 	}
 	const head = "class (* leaf)"
 	paid := max(len("paid"), longest(func(l *line) string { return l.paid }), minPaid)
-	class := max(1+len(head), longest(func(l *line) string { return l.class }))
+	class := max(1+len(head), longest(func(l *line) string { return l.class + l.model }))
+	below := width > 0 && class > width/2 && d.tree.Modelled() // the models stand below their leaves
+	if below {
+		class = max(1+len(head), longest(func(l *line) string { return l.class }))
+	}
 	indent := wideIndent
 	left := longest(func(l *line) string { return l.left(indent) })
 	if width > 0 {
-		class = min(class, max(1+len(head), width/4))
+		most := width / 4
+		if d.tree.Modelled() && !below {
+			most = width / 2
+		}
+		class = min(class, max(1+len(head), most))
 		room := max(minCondition, width-len(gap)-shareWidth-len(gap)-paid-1-class)
 		for left > room && indent > narrowIndent {
 			indent--
@@ -107,9 +118,26 @@ func (d *drawing) write(w io.Writer, width int) {
 	printf(w, "%-*s  %*s  %*s  %s\n", left, "", shareWidth, "rows", paid, "paid", head)
 	for i := range d.lines {
 		l := &d.lines[i]
+		text := l.class + l.model
+		if below {
+			text = l.class
+		}
 		printf(w, "%s  %*s  %s %s\n", aligned(l.fitted(indent, left), left, true), shareWidth, l.share,
-			aligned(l.paid, paid, false), cutMiddle(l.class, class))
+			aligned(l.paid, paid, false), cutMiddle(text, class))
+		if below && l.model != "" {
+			printf(w, "%s\n", l.modelBelow(indent, width))
+		}
 	}
+}
+
+// modelBelow returns a line with what the model of the line's leaf can give.
+func (l *line) modelBelow(indent, width int) string {
+	under := line{branches: slices.Clone(l.branches), condition: strings.TrimSpace(l.class) + l.model}
+	if k := len(under.branches); k > 0 {
+		under.branches[k-1] = under.branches[k-1].below()
+	}
+	under.condition = "   " + strings.TrimPrefix(under.condition, "*")
+	return under.fitted(indent, width)
 }
 
 const (
@@ -129,8 +157,19 @@ func (d *drawing) node(id int, branches []branch, condition string) {
 	if n.Leaf() {
 		mark = "*"
 	}
+	model := ""
+	if r := d.ranges[id]; r != nil {
+		var features []string
+		for _, f := range r.Features {
+			features = append(features, d.tree.Features[f].Name)
+		}
+		model = fmt.Sprintf(", from %.2f to %.2f", r.Low, r.High)
+		if len(features) > 0 {
+			model += " with " + Listed(features, name)
+		}
+	}
 	d.lines = append(d.lines, line{
-		branches: branches, condition: condition, share: Percent(share), paid: number(d.costs[id]),
+		branches: branches, condition: condition, share: Percent(share), paid: number(d.costs[id]), model: model,
 		class: fmt.Sprintf("%s%s %.2f", mark, name(d.tree.Label.Classes[n.Class]), n.Probabilities[n.Class]),
 	})
 	below := make([]branch, len(branches), len(branches)+1)

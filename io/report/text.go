@@ -14,8 +14,9 @@ import (
 )
 
 // Text writes the tree as text: for each node its condition, its share of the training
-// rows, its most probable class, and the cost paid for the tests above it. Lines have at
-// most width characters; 0: any length.
+// rows, its most probable class, and the cost paid for the tests above it. For a leaf
+// with a model it says the least and the greatest probability of the class that the
+// model can give, see tree.ModelRange. Lines have at most width characters; 0: any length.
 func Text(w io.Writer, t *tree.Tree, width int) error {
 	var head, tail strings.Builder
 	c := &t.Complexity
@@ -57,6 +58,21 @@ func describe(a *tree.Algorithm) string {
 		s += ", set-ups " + a.SetUps
 	}
 	return s
+}
+
+// Listed joins words: "a", "a and b", "a, b and c". spell writes a word.
+func Listed(words []string, spell func(string) string) string {
+	var b strings.Builder
+	for i, word := range words {
+		switch {
+		case i > 0 && i == len(words)-1:
+			b.WriteString(" and ")
+		case i > 0:
+			b.WriteString(", ")
+		}
+		b.WriteString(spell(word))
+	}
+	return b.String()
 }
 
 func pick(yes bool, a, b string) string {

@@ -1,0 +1,49 @@
+package report_test
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/espalier-ml/espalier/induce/tree"
+	"github.com/espalier-ml/espalier/io/report"
+)
+
+// TestTextModels: by hand. What a leaf's model can give stands beside its class, and below
+// the leaf where lines are short.
+func TestTextModels(t *testing.T) {
+	b, err := os.ReadFile(filepath.Join("..", "..", "induce", "tree", "testdata", "golden", "modelled.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := tree.Decode(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for width, want := range map[int]string{
+		0:  "   └─ job != b    50.0%       5 *p 0.60, from 0.32 to 0.90 with age\n",
+		90: "   └─ job != b    50.0%       5 *p 0.60, from 0.32 to 0.90 with age\n",
+		60: "   └─ job != b    50.0%       5 *p 0.60\n         p 0.60, from 0.32 to 0.90 with age\n",
+	} {
+		var got bytes.Buffer
+		if err := report.Text(&got, m, width); err != nil || !strings.Contains(got.String(), want) {
+			t.Errorf("width %d: %v, want %q in\n%s", width, err, want, got.String())
+		}
+		for line := range strings.Lines(got.String()) {
+			if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); width > 0 && n > width {
+				t.Errorf("width %d: a line of %d characters: %s", width, n, line)
+			}
+		}
+	}
+}
+
+func TestListed(t *testing.T) {
+	for want, words := range map[string][]string{"": nil, "a": {"a"}, "a and b": {"a", "b"}, "a, b and c": {"a", "b", "c"}} {
+		if got := report.Listed(words, strings.Clone); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
