@@ -251,10 +251,10 @@ type ModelRange struct {
 	Low, High float64
 }
 
-// ModelRanges returns by node what its leaf's model can give; nil: there is no model. The
-// values are those that reach the leaf: within the bounds of the tests on its path, and
-// within the range of the training rows if the tree knows it. Missing values are among
-// them if training rows had some.
+// ModelRanges returns by node what its leaf's model can give; nil: there is no model.
+// Values lie within the bounds of the tests on the leaf's path, and within the range of
+// the training rows if the tree knows it. They may be missing if the path allows it and
+// some training rows had none.
 func (t *Tree) ModelRanges() []*ModelRange {
 	ranges := make([]*ModelRange, len(t.Nodes))
 	if !t.Modelled() {
