@@ -12,11 +12,13 @@ import (
 // a tree with leaf models follow from it; those of a tree without models follow from
 // LeafCounts.
 //
-// The table of probabilities has at most 2^19 entries for a class: 262,144 of two
-// classes. As long as the distinct probabilities fit, it is exact. Otherwise each
-// probability loses its lowest bits, as few as possible for all rows to fit: this number
-// depends on the rows alone, not on their order or on the order of merges. Predicted
-// classes, leaves and weights stay exact.
+// The table of predictions has at most 2^21 probabilities: 1,048,576 entries of two
+// classes, 299,593 of seven. As long as the distinct predictions fit, it is exact.
+// Otherwise rows share an entry if their probabilities differ only in the lowest bits. As
+// few bits as possible are lost for all rows to fit, and an entry has the mean of its
+// rows' probabilities. Both depend on the rows alone, not on their order or on the order
+// of merges. Predicted classes, leaves and weights stay exact. An entry takes about 80
+// bytes for two classes, and 24 more for each further class.
 type ScoreCounts struct {
 	tree  *Tree
 	plain *LeafCounts // of leaves without models
@@ -25,16 +27,17 @@ type ScoreCounts struct {
 }
 
 // scoreNumbers is the number of probabilities in a table.
-const scoreNumbers = 1 << 19
+const scoreNumbers = 1 << 21
 
 // scoreTable has the distinct probabilities of rows at leaves with models, with the rows'
 // numbers and weights. It is a hash table.
 type scoreTable struct {
 	classes int
 	most    int // entries
-	level   int // see shift
+	level   int // number of lowest bits that each probability has lost
 	keys    []uint64
 	rows    []int64  // by entry
+	sums    []int64  // by entry, then by class: sum over rows of the highest bits; only if level > 0
 	weights []int64  // by entry, then by true class
 	slots   []int32  // entry plus 1; 0: empty
 	passed  []uint64 // memory for a key
@@ -49,22 +52,21 @@ func (t *scoreTable) len() int { return len(t.rows) }
 func (t *scoreTable) keyOf(entry int) []uint64 { return t.keys[entry*t.keyLen():][:t.keyLen()] }
 
 // lastLevel is the level of probabilities without any bit.
-const lastLevel = 53
+const lastLevel = 64
 
-// shift returns the number of lowest bits of a probability that are lost at a level: all
-// 64 at the last one.
-func shift(level int) int {
-	if level == lastLevel {
-		return 64
-	}
-	return level
-}
+// meanBits is the number of lowest bits of a probability that the sums of an entry leave
+// out: the sums of 2^33 rows have room. Bits of a positive number grow as its logarithm
+// does, about, so their mean is about the logarithm's.
+const meanBits = 32
 
 // NewScoreCounts returns zero counts for a tree.
 func (t *Tree) NewScoreCounts() *ScoreCounts {
 	classes := len(t.Label.Classes)
 	return &ScoreCounts{tree: t, plain: t.NewLeafCounts(), table: newScoreTable(classes, max(1, scoreNumbers/classes))}
 }
+
+// Bound lowers the number of entries to most, at least 1, before any row is counted.
+func (c *ScoreCounts) Bound(most int) { c.table.most = max(1, min(c.table.most, most)) }
 
 func newScoreTable(classes, most int) scoreTable {
 	return scoreTable{classes: classes, most: most, passed: make([]uint64, 1+classes)}
@@ -80,14 +82,35 @@ func (c *ScoreCounts) Add(leaf, predicted int, probabilities []float64, class in
 		return
 	}
 	c.key = append(c.key[:0], uint64(leaf)<<16|uint64(predicted))
-	by := shift(c.table.level)
 	for _, p := range probabilities {
-		c.key = append(c.key, math.Float64bits(p+0)>>by) // -0 becomes 0
+		c.key = append(c.key, math.Float64bits(p+0)) // -0 becomes 0
 	}
-	entry := c.table.entry(c.key)
-	c.table.rows[entry]++
-	c.table.weights[entry*c.table.classes+class] += weight
+	c.table.weights[c.table.addRows(c.key, 1)*c.table.classes+class] += weight
 	c.table.fit()
+}
+
+// addRows adds rows with all bits of their probabilities to an entry, which it returns.
+func (t *scoreTable) addRows(key []uint64, rows int64) int {
+	if t.level == 0 {
+		entry := t.entry(key)
+		t.rows[entry] += rows
+		return entry
+	}
+	entry := t.entryAt(0, key)
+	t.rows[entry] += rows
+	for k, bits := range key[1:] {
+		t.sums[entry*t.classes+k] += rows * int64(bits>>meanBits)
+	}
+	return entry
+}
+
+// entryAt returns the entry of a key of at most the table's level.
+func (t *scoreTable) entryAt(level int, key []uint64) int {
+	t.passed[0] = key[0]
+	for k, bits := range key[1:] {
+		t.passed[1+k] = bits >> (t.level - level)
+	}
+	return t.entry(t.passed)
 }
 
 // Count adds a row of a scored batch, see Add.
@@ -114,6 +137,9 @@ func (t *scoreTable) entry(key []uint64) int {
 			t.keys, t.rows = append(t.keys, key...), append(t.rows, 0)
 			for range t.classes {
 				t.weights = append(t.weights, 0)
+				if t.level > 0 {
+					t.sums = append(t.sums, 0)
+				}
 			}
 			return t.len() - 1
 		case slices.Equal(t.keyOf(entry), key):
@@ -176,19 +202,26 @@ func (t *scoreTable) at(level int) scoreTable {
 // addAll adds the entries of a table of at most the same level.
 func (t *scoreTable) addAll(from *scoreTable) {
 	for entry := range from.len() {
-		t.addEntry(from.level, from.keyOf(entry), from.rows[entry], from.weights[entry*t.classes:][:t.classes])
+		var sums []int64
+		if from.level > 0 {
+			sums = from.sums[entry*t.classes:][:t.classes]
+		}
+		t.addEntry(from.level, from.keyOf(entry), from.rows[entry], sums, from.weights[entry*t.classes:][:t.classes])
 	}
 }
 
-// addEntry adds an entry of at most the same level.
-func (t *scoreTable) addEntry(level int, key []uint64, rows int64, weights []int64) {
-	by := shift(t.level) - shift(level)
-	t.passed[0] = key[0]
-	for k, bits := range key[1:] {
-		t.passed[1+k] = bits >> by
+// addEntry adds an entry of at most the same level. sums is nil at level 0.
+func (t *scoreTable) addEntry(level int, key []uint64, rows int64, sums, weights []int64) {
+	var to int
+	if level == 0 {
+		to = t.addRows(key, rows)
+	} else {
+		to = t.entryAt(level, key)
+		t.rows[to] += rows
+		for k, sum := range sums {
+			t.sums[to*t.classes+k] += sum
+		}
 	}
-	to := t.entry(t.passed)
-	t.rows[to] += rows
 	for k, w := range weights {
 		t.weights[to*t.classes+k] += w
 	}
@@ -204,9 +237,9 @@ func (t *scoreTable) sorted() []int {
 	return order
 }
 
-// LostBits returns the number of lowest bits that each probability has lost; 0: the counts
-// are exact. 64: the probabilities of a leaf with a model are those without the model.
-func (c *ScoreCounts) LostBits() int { return shift(c.table.level) }
+// LostBits returns the number of lowest bits that each probability has lost, up to 64; 0:
+// the counts are exact.
+func (c *ScoreCounts) LostBits() int { return c.table.level }
 
 // Plain returns the counts of the leaves without models. Those of the other leaves are 0.
 func (c *ScoreCounts) Plain() *LeafCounts { return c.plain }
@@ -221,8 +254,7 @@ type ScoreCount struct {
 }
 
 // Modelled returns the rows of the leaves with models by their predictions, in the order
-// of leaves, classes and probabilities. Probabilities that have lost bits are in the
-// middle of the numbers that they stand for, and scaled to a sum of 1.
+// of leaves, classes and probabilities.
 func (c *ScoreCounts) Modelled() []ScoreCount {
 	t := &c.table
 	list := make([]ScoreCount, 0, t.len())
@@ -230,35 +262,27 @@ func (c *ScoreCounts) Modelled() []ScoreCount {
 	for _, entry := range t.sorted() {
 		key, p := t.keyOf(entry), numbers[:t.classes:t.classes]
 		numbers = numbers[t.classes:]
-		one := ScoreCount{
+		for k, bits := range key[1:] {
+			if p[k] = math.Float64frombits(bits); t.level > 0 {
+				p[k] = meanOf(t.sums[entry*t.classes+k], t.rows[entry])
+			}
+		}
+		if t.level > 0 {
+			normalise(p)
+		}
+		list = append(list, ScoreCount{
 			Leaf: int(key[0] >> 16), Class: int(key[0] & math.MaxUint16), Probabilities: p,
 			Weights: t.weights[entry*t.classes:][:t.classes:t.classes], Rows: t.rows[entry],
-		}
-		if t.level == lastLevel {
-			copy(p, c.tree.Nodes[one.Leaf].Probabilities)
-		} else {
-			middles(p, key[1:], t.level)
-		}
-		list = append(list, one)
+		})
 	}
 	return list
 }
 
-// middles sets probabilities from their bits at a level.
-func middles(p []float64, bits []uint64, level int) {
-	sum := 0.0
-	for k, b := range bits {
-		if level > 0 {
-			b = b<<level | 1<<(level-1)
-		}
-		p[k] = min(1, math.Float64frombits(b))
-		sum += p[k]
-	}
-	for k := range p {
-		if level > 0 {
-			p[k] /= sum
-		}
-	}
+// meanOf returns the mean of the probabilities of rows, given the sum of their highest
+// bits. The bits left out are half of their range in the mean.
+func meanOf(sum, rows int64) float64 {
+	mean := float64(sum)/float64(rows) + 0.5
+	return min(1, math.Float64frombits(uint64(float64(mean*(1<<meanBits)))))
 }
 
 // Encode returns the counts in a form that does not depend on the order of rows and
@@ -275,8 +299,10 @@ func appendScores(b, plain []byte, t *scoreTable) []byte {
 		key := t.keyOf(entry)
 		b = binary.AppendUvarint(b, key[0]-before)
 		before = key[0]
-		for _, bits := range key[1:] {
-			b = binary.AppendUvarint(b, bits)
+		for k, bits := range key[1:] {
+			if b = binary.AppendUvarint(b, bits); t.level > 0 {
+				b = binary.AppendUvarint(b, uint64(t.sums[entry*t.classes+k]))
+			}
 		}
 		b = appendLeaf(b, t.rows[entry], listed(t.weights[entry*t.classes:][:t.classes]))
 	}
@@ -325,8 +351,9 @@ func newScoreReader(b []byte) (*scoreReader, error) {
 }
 
 // each reads the entries.
-func (r *scoreReader) each(visit func(key []uint64, rows int64, weights []int64) error) error {
+func (r *scoreReader) each(visit func(key []uint64, rows int64, sums, weights []int64) error) error {
 	key, weights := make([]uint64, r.table.keyLen()), make([]int64, r.table.classes)
+	sums := make([]int64, r.table.classes)
 	for range r.count {
 		step, err := r.number(math.MaxUint64)
 		if err != nil {
@@ -334,18 +361,28 @@ func (r *scoreReader) each(visit func(key []uint64, rows int64, weights []int64)
 		}
 		key[0] += step
 		for k := range r.table.classes {
-			if key[1+k], err = r.number(math.MaxUint64 >> shift(r.table.level)); err != nil {
+			if key[1+k], err = r.number(math.Float64bits(1) >> r.table.level); err != nil {
 				return err
+			}
+			if r.table.level > 0 {
+				sum, err := r.number(math.MaxInt64)
+				if err != nil {
+					return err
+				}
+				sums[k] = int64(sum)
 			}
 		}
 		if err := r.next(r.table.classes); err != nil {
 			return err
 		}
+		if r.rows <= 0 || slices.Max(sums)/r.rows > int64(math.Float64bits(1)>>meanBits) {
+			return errScoreCounts
+		}
 		clear(weights)
 		for _, s := range r.shares {
 			weights[s.class] = s.weight
 		}
-		if err := visit(key, r.rows, weights); err != nil {
+		if err := visit(key, r.rows, sums, weights); err != nil {
 			return err
 		}
 	}
@@ -357,23 +394,27 @@ func (r *scoreReader) each(visit func(key []uint64, rows int64, weights []int64)
 
 // mergeInto adds the entries to a table.
 func (r *scoreReader) mergeInto(t *scoreTable, check func(key []uint64) error) error {
+	if t.len() == 0 && r.table.most > 0 {
+		t.most = r.table.most
+	}
 	if r.table.classes != t.classes || r.table.most != t.most {
 		return errScoreCounts
 	}
 	if r.table.level > t.level {
 		*t = t.at(r.table.level)
 	}
-	return r.each(func(key []uint64, rows int64, weights []int64) error {
+	return r.each(func(key []uint64, rows int64, sums, weights []int64) error {
 		if err := check(key); err != nil {
 			return err
 		}
-		t.addEntry(r.table.level, key, rows, weights)
+		t.addEntry(r.table.level, key, rows, sums, weights)
 		t.fit()
 		return nil
 	})
 }
 
-// Merge adds encoded counts of the same tree. After an error the counts are invalid.
+// Merge adds encoded counts of the same tree, whose bound counts without rows take over.
+// After an error the counts are invalid.
 func (c *ScoreCounts) Merge(b []byte) error {
 	r, err := newScoreReader(b)
 	if err == nil {

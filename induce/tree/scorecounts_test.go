@@ -2,7 +2,8 @@ package tree_test
 
 import (
 	"bytes"
-	"cmp"
+	"encoding/binary"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -46,7 +47,7 @@ func scoredRows(t *testing.T, r *rand.Rand, tr *tree.Tree, n int) []scoredRow {
 // countScores counts rows, with a greatest number of distinct predictions.
 func countScores(tr *tree.Tree, rows []scoredRow, most int) *tree.ScoreCounts {
 	c := tr.NewScoreCounts()
-	c.SetMost(most)
+	c.Bound(most)
 	for _, v := range rows {
 		c.Add(v.leaf, v.predicted, v.probabilities, v.class, v.weight)
 	}
@@ -55,44 +56,52 @@ func countScores(tr *tree.Tree, rows []scoredRow, most int) *tree.ScoreCounts {
 
 // naiveScores groups the rows at leaves with models at the least level at which there are
 // at most so many groups, by the definition. The probabilities are those of a group's
-// first row.
+// first row if no bits are lost; else by the mean of the rows' bits.
 func naiveScores(tr *tree.Tree, rows []scoredRow, most int) (lost int, list []tree.ScoreCount) {
 	for lost = 0; ; lost++ {
-		if lost == 53 {
-			lost = 64
-		}
-		groups := make(map[string]*tree.ScoreCount)
+		groups, means := make(map[string]*tree.ScoreCount), make(map[*tree.ScoreCount][]float64)
 		list = nil
 		for _, v := range rows {
 			if tr.Nodes[v.leaf].Model == nil {
 				continue
 			}
-			key := []byte{byte(v.leaf), byte(v.leaf >> 8), byte(v.predicted)}
+			key := []byte{byte(v.leaf >> 8), byte(v.leaf), byte(v.predicted)} // in the order of the list
 			for _, p := range v.probabilities {
-				for x, k := math.Float64bits(p)>>lost, 0; k < 8; k++ {
-					key = append(key, byte(x>>(8*k)))
-				}
+				key = binary.BigEndian.AppendUint64(key, math.Float64bits(p)>>lost)
 			}
 			g := groups[string(key)]
 			if g == nil {
 				g = &tree.ScoreCount{
 					Leaf: v.leaf, Class: v.predicted, Probabilities: v.probabilities, Weights: make([]int64, len(tr.Label.Classes)),
 				}
-				groups[string(key)] = g
+				groups[string(key)], means[g] = g, make([]float64, len(v.probabilities))
+			}
+			for k, p := range v.probabilities {
+				means[g][k] += float64(math.Float64bits(p))
 			}
 			g.Rows++
 			g.Weights[v.class] += v.weight
 		}
-		for _, g := range groups {
+		if len(groups) > most && lost < 64 {
+			continue
+		}
+		keys := slices.Sorted(maps.Keys(groups))
+		for _, key := range keys {
+			g := groups[key]
+			if lost > 0 {
+				p, sum := make([]float64, len(means[g])), 0.0
+				for k, x := range means[g] {
+					p[k] = math.Float64frombits(uint64(x / float64(g.Rows)))
+					sum += p[k]
+				}
+				for k := range p {
+					p[k] /= sum
+				}
+				g.Probabilities = p
+			}
 			list = append(list, *g)
 		}
-		if len(list) <= most || lost == 64 {
-			slices.SortFunc(list, func(a, b tree.ScoreCount) int {
-				return cmp.Or(a.Leaf-b.Leaf, a.Class-b.Class, slices.CompareFunc(a.Probabilities, b.Probabilities,
-					func(p, q float64) int { return cmp.Compare(math.Float64bits(p)>>lost, math.Float64bits(q)>>lost) }))
-			})
-			return lost, list
-		}
+		return lost, list
 	}
 }
 
@@ -115,7 +124,7 @@ func TestScoreCounts(t *testing.T) {
 		if whole.LostBits() != lost {
 			t.Fatalf("seed %d: %d bits lost, want %d", seed, whole.LostBits(), lost)
 		}
-		checkScores(t, tr, whole, want, lost)
+		checkScores(t, whole, want, lost)
 		shuffled := slices.Clone(rows)
 		r.Shuffle(len(rows), func(i, j int) { shuffled[i], shuffled[j] = shuffled[j], shuffled[i] })
 		var parts [][]byte
@@ -139,28 +148,21 @@ func TestScoreCounts(t *testing.T) {
 }
 
 // checkScores compares counts with those of the definition.
-func checkScores(t *testing.T, tr *tree.Tree, c *tree.ScoreCounts, want []tree.ScoreCount, lost int) {
+func checkScores(t *testing.T, c *tree.ScoreCounts, want []tree.ScoreCount, lost int) {
 	t.Helper()
 	got := c.Modelled()
 	if len(got) != len(want) {
 		t.Fatalf("%d distinct predictions, want %d", len(got), len(want))
 	}
-	within := math.Ldexp(1, lost-51) // a half of the lost bits, and as much for the sum of 1
 	for i := range got {
 		a, b := &got[i], &want[i]
-		if lost == 64 {
-			b.Probabilities, within = tr.Nodes[b.Leaf].Probabilities, 0
-		}
-		if lost == 0 {
-			within = 0
-		}
 		if a.Leaf != b.Leaf || a.Class != b.Class || a.Rows != b.Rows || !slices.Equal(a.Weights, b.Weights) {
 			t.Fatalf("%+v, want %+v", a, b)
 		}
 		sum := 0.0
 		for k, p := range a.Probabilities {
-			if sum += p; math.Abs(p-b.Probabilities[k]) > within {
-				t.Fatalf("probabilities %v, want %v within %v", a.Probabilities, b.Probabilities, within)
+			if sum += p; math.Abs(p-b.Probabilities[k]) > 2e-6*p || lost == 0 && p != b.Probabilities[k] {
+				t.Fatalf("probabilities %v, want %v", a.Probabilities, b.Probabilities)
 			}
 		}
 		if math.Abs(sum-1) > 1e-9 {
@@ -233,7 +235,7 @@ func BenchmarkScoreCounts(b *testing.B) {
 		b.Run("table="+name, func(b *testing.B) {
 			for b.Loop() {
 				c := tr.NewScoreCounts()
-				c.SetMost(most)
+				c.Bound(most)
 				for i := range n {
 					c.Count(&scores, i, i%3, 1)
 				}

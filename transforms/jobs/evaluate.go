@@ -186,7 +186,7 @@ type mergeCountsFn struct {
 	Out     string
 	Run     RunName
 	Numbers int64 // key whose values are not leaf counts but lists of numbers; 0: none
-	Scores  bool  // the other values are not leaf counts but tree.ScoreCounts
+	Scores  bool  // the other values are not leaf counts but values of sendScores
 }
 
 func (f *mergeCountsFn) ProcessElement(ctx context.Context, key int64, values func(*[]byte) bool) error {
@@ -194,14 +194,19 @@ func (f *mergeCountsFn) ProcessElement(ctx context.Context, key int64, values fu
 	if err != nil {
 		return err
 	}
-	merge := tree.MergeLeafCounts
+	list, merge := Collect(values), tree.MergeLeafCounts
 	switch {
 	case f.Numbers != 0 && key == f.Numbers:
 		merge = mergeNumbers
 	case f.Scores:
 		merge = tree.MergeScoreCounts
+		for i := range list {
+			if list[i], err = receive(ctx, list[i]); err != nil {
+				return err
+			}
+		}
 	}
-	b, err := merge(Collect(values))
+	b, err := merge(list)
 	if err != nil {
 		return err
 	}

@@ -21,11 +21,14 @@ type EvaluateRowsConfig struct {
 
 	// Rows is an encoded RowSpec with a label, such as that of the training. Only the
 	// features that some tree tests are read; they are found by their names.
-	Rows    []byte
-	Parts   []dataset.Part // whose rows are counted; nil: validation and test
-	Workers int            // goroutines of a bundle; 1 on engines
-	Out     string         // folder of results
-	Run     RunName
+	Rows  []byte
+	Parts []dataset.Part // whose rows are counted; nil: validation and test
+	// Distinct bounds the distinct predictions that are counted exactly of a tree and a
+	// part; 0: the bound of tree.ScoreCounts. The memory is in proportion to it.
+	Distinct int
+	Workers  int    // goroutines of a bundle; 1 on engines
+	Out      string // folder of results
+	Run      RunName
 }
 
 // EvaluateRows counts rows by leaf, predicted probabilities and true class, for each tree
@@ -232,7 +235,9 @@ func (f *evaluateRowsFn) count(at int, part dataset.Part, g *rowGroup, w *evalua
 	table.mu.Lock()
 	defer table.mu.Unlock()
 	if table.counts == nil {
-		table.counts = f.trees[at].NewScoreCounts()
+		if table.counts = f.trees[at].NewScoreCounts(); f.Distinct > 0 {
+			table.counts.Bound(f.Distinct)
+		}
 	}
 	for i, r := range w.rows {
 		if g.parts[r] == part {
@@ -251,11 +256,25 @@ func (f *evaluateRowsFn) FinishBundle(ctx context.Context, emit func(int64, []by
 	}
 	for key := range f.tables {
 		if counts := f.tables[key].counts; counts != nil {
-			emit(int64(key), counts.Encode())
+			value, err := sendScores(ctx, counts, f.Out)
+			if err != nil {
+				return Carry(err)
+			}
+			emit(int64(key), value)
 		}
 	}
 	f.tables = nil
 	return nil
+}
+
+// inlineScores is the most bytes of encoded scores that go through the runner's shuffle.
+const inlineScores = 1 << 20
+
+// sendScores returns the value of counts for mergeCountsFn. Large counts go through a file
+// in the folder of results.
+func sendScores(ctx context.Context, counts *tree.ScoreCounts, out string) ([]byte, error) {
+	b := counts.Encode()
+	return exchange{out}.send(ctx, b, len(b) <= inlineScores)
 }
 
 // ReadScoreCounts returns the counts of a part by tree, as EvaluateRows wrote them. They

@@ -357,11 +357,11 @@ func (f *predictFn) FinishBundle(ctx context.Context, emit func(int64, []byte)) 
 	}
 	for i := range f.workers {
 		w := &f.workers[i]
-		if f.Modelled {
-			emit(predictedLeaves, w.scored.Encode())
-		} else {
-			emit(predictedLeaves, w.counts.Encode())
+		counts, err := f.encode(ctx, w)
+		if err != nil {
+			return Carry(err)
 		}
+		emit(predictedLeaves, counts)
 		b := binary.AppendVarint(nil, w.rows)
 		for _, n := range w.novelty {
 			b = binary.AppendVarint(binary.AppendVarint(binary.AppendVarint(b, n.Missing), n.Unseen), n.Outside)
@@ -369,6 +369,14 @@ func (f *predictFn) FinishBundle(ctx context.Context, emit func(int64, []byte)) 
 		emit(predictedNovelty, b)
 	}
 	return nil
+}
+
+// encode returns a worker's counts as a value for mergeCountsFn.
+func (f *predictFn) encode(ctx context.Context, w *predictWorker) ([]byte, error) {
+	if f.Modelled {
+		return sendScores(ctx, w.scored, f.Out)
+	}
+	return w.counts.Encode(), nil
 }
 
 // Predicted has the counts of Predict.
