@@ -1,5 +1,5 @@
 # The README's two commands and the checks; everything here is plain go.
-.PHONY: example test lint bench ci matrix pruning budgets peers predict speed scorers shapes cluster processors
+.PHONY: example test lint bench ci matrix pruning budgets peers predict models speed scorers shapes cluster processors
 
 example:
 	go run ./cmd/espalier train --config cmd/espalier/example/tic-tac-toe.yaml
@@ -30,6 +30,9 @@ peers:
 
 predict:
 	bench/predict.py
+
+models:
+	bench/check_models.py --sets all
 
 speed:
 	bench/speed.py
