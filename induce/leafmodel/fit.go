@@ -8,7 +8,6 @@ import (
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/parallel"
 	"github.com/espalier-ml/espalier/induce/portable"
-	"github.com/espalier-ml/espalier/induce/split"
 	"github.com/espalier-ml/espalier/induce/tree"
 )
 
@@ -47,17 +46,15 @@ const (
 // asks for no numeric feature has no model, and so has a leaf without objects.
 func Fit(objects *dataset.Objects, features []dataset.Feature, trees []*tree.Tree, o Options) [][]*Model {
 	f := &fitter{
-		objects: objects, features: features, trees: trees, options: o, scores: objects.Classes,
+		walk: walk{objects, features, trees}, options: o, scores: objects.Classes,
 		scale: 1 / float64(max(1, o.Scale)), models: make([][]*Model, len(trees)),
 	}
 	if f.scores == 2 {
 		f.scores = 1
 	}
 	f.bound = max(least, bound/f.scores)
-	members := make([]member, len(trees))
 	for i, t := range trees {
 		f.models[i] = make([]*Model, len(t.Nodes))
-		members[i].tree = i
 	}
 	workers := o.Workers
 	if workers < 1 {
@@ -66,29 +63,25 @@ func Fit(objects *dataset.Objects, features []dataset.Feature, trees []*tree.Tre
 	f.free = make(chan struct{}, workers-1)
 	var group parallel.Group
 	f.group = &group
-	f.root(members)
+	f.root()
 	group.Wait()
 	return f.models
 }
 
 // fitter fits the models of some trees.
 type fitter struct {
-	objects  *dataset.Objects
-	features []dataset.Feature
-	trees    []*tree.Tree
-	options  Options
-	scores   int     // of a model
-	scale    float64 // rows per unit of weight
-	bound    int     // objects of a fit
-	models   [][]*Model
+	walk
+
+	options Options
+	scores  int     // of a model
+	scale   float64 // rows per unit of weight
+	bound   int     // objects of a fit
+	models  [][]*Model
 
 	group   *parallel.Group
 	free    chan struct{} // one for each worker at work beside the first
 	scratch sync.Pool     // of *regression
 }
-
-// member is a node of a tree.
-type member struct{ tree, node int }
 
 // place is a node of some trees to which the same tests lead.
 type place struct {
@@ -113,17 +106,16 @@ type layerTerm struct {
 }
 
 // root begins with the frequencies of the classes.
-func (f *fitter) root(members []member) {
-	n := f.objects.Len()
-	p := &place{members: members, ids: make([]int32, n)}
+func (f *fitter) root() {
+	p := new(place)
+	p.members, p.ids = f.roots()
 	weights := make([]float64, f.objects.Classes)
 	for i := range p.ids {
-		p.ids[i] = int32(i)
 		for _, w := range f.objects.Raw(i) {
 			weights[w.Class] += float64(f.scale * float64(w.Weight))
 		}
 	}
-	p.layer = &layer{objects: n, intercept: make([]float64, f.scores)}
+	p.layer = &layer{objects: len(p.ids), intercept: make([]float64, f.scores)}
 	for k := range p.layer.intercept {
 		if p.layer.intercept[k] = portable.Log(weights[k] + 0.5); f.scores == 1 {
 			p.layer.intercept[k] = portable.Log(weights[1]+0.5) - portable.Log(weights[0]+0.5)
@@ -159,69 +151,18 @@ func (f *fitter) visit(p *place) {
 	}
 }
 
-// sortMembers returns the members with tests, by their test, and the leaves.
-func (f *fitter) sortMembers(members []member) (inner [][]member, leaves []member) {
-	for _, m := range members {
-		n := f.node(m)
-		if n.Leaf() {
-			leaves = append(leaves, m)
-			continue
-		}
-		at := slices.IndexFunc(inner, func(list []member) bool { return tree.AlikeNodes(f.node(list[0]), n) })
-		if at < 0 {
-			at, inner = len(inner), append(inner, nil)
-		}
-		inner[at] = append(inner[at], m)
-	}
-	return inner, leaves
-}
-
-func (f *fitter) node(m member) *tree.Node { return &f.trees[m.tree].Nodes[m.node] }
-
 // split visits the children of members with the same test.
 func (f *fitter) split(p *place, members []member) {
-	n := f.node(members[0])
-	feature := n.Test.Feature
-	branch := branches(n, &f.features[feature])
+	feature := f.node(members[0]).Test.Feature
 	asked := p.asked
 	if f.features[feature].Kind == dataset.Numeric {
 		if at, found := slices.BinarySearch(asked, feature); !found {
 			asked = slices.Insert(slices.Clone(asked), at, feature)
 		}
 	}
-	codes := &f.objects.Codes[feature]
-	for at := range n.Branches {
-		child := &place{layer: p.layer, asked: asked, members: make([]member, len(members))}
-		for i, m := range members {
-			child.members[i] = member{m.tree, f.node(m).Branches[at].Child}
-		}
-		for _, id := range p.ids {
-			if int(branch[codes.At(int(id))]) == at {
-				child.ids = append(child.ids, id)
-			}
-		}
-		f.hand(child)
-	}
-}
-
-// branches returns the index of the branch for each code of the node's feature, -1 for none.
-func branches(n *tree.Node, f *dataset.Feature) []int16 {
-	to := make([]int16, f.Codes())
-	for code := range to {
-		to[code] = -1
-		for at, b := range n.Branches {
-			outcome := code
-			if n.Test.Kind != split.Multiway {
-				outcome = n.Test.Outcome(code, f.MissingCode())
-			} else if code == f.MissingCode() && b.Missing || code == f.OtherCode() && b.Other {
-				outcome = b.Outcome
-			}
-			if outcome == b.Outcome {
-				to[code] = int16(at)
-			}
-		}
-	}
-	return to
+	f.children(members, p.ids, func(members []member, ids []int32) {
+		f.hand(&place{layer: p.layer, asked: asked, members: members, ids: ids})
+	})
 }
 
 // handed is the number of objects of a node from which on another goroutine may take it.

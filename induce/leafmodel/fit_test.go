@@ -12,6 +12,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/internal/growtest"
 	"github.com/espalier-ml/espalier/induce/leafmodel"
+	"github.com/espalier-ml/espalier/induce/metric"
 	"github.com/espalier-ml/espalier/induce/split"
 	"github.com/espalier-ml/espalier/induce/tree"
 )
@@ -192,5 +193,35 @@ func BenchmarkFit(b *testing.B) {
 				leafmodel.Fit(o, d.Features, trees, leafmodel.Options{Ridge: 3})
 			}
 		})
+	}
+}
+
+// TestEvaluate compares the scores of several trees with those of package metric, which
+// ranks each object by itself.
+func TestEvaluate(t *testing.T) {
+	for _, classes := range []int{2, 4} {
+		d, trees := forest(uint64(40+classes), classes, 3000)
+		o := leafmodel.Sorted(d.Objects, 0)
+		all := leafmodel.Fit(o, d.Features, trees, leafmodel.Options{Ridge: 1})
+		for _, models := range [][][]*leafmodel.Model{nil, all} {
+			for i, score := range leafmodel.Evaluate(o, d.Features, trees, models) {
+				router, leaves := trees[i].Router(), make([]metric.Leaf, o.Len())
+				for id := range leaves {
+					at := router.Leaf(o, id)
+					l := metric.Leaf{Probabilities: slices.Clone(trees[i].Nodes[at].Probabilities), Weights: make([]int64, classes), Rows: 1}
+					if models != nil && models[i][at] != nil {
+						models[i][at].Probabilities(o, id, l.Probabilities)
+					}
+					for _, w := range o.Raw(id) {
+						l.Weights[w.Class] = w.Weight
+					}
+					leaves[id] = l
+				}
+				want := metric.Evaluate(leaves, trees[i].Label.Classes, 1)
+				if math.Abs(*score.AUC-*want.AUCOvRMacro) > 1e-4 || math.Abs(*score.LogLoss-*want.LogLoss) > 1e-9 {
+					t.Errorf("tree %d: AUC %v, log loss %v, want %v, %v", i, *score.AUC, *score.LogLoss, *want.AUCOvRMacro, *want.LogLoss)
+				}
+			}
+		}
 	}
 }

@@ -151,3 +151,13 @@ func (t *Tree) checkDecisions() error {
 	}
 	return nil
 }
+
+// Adapter returns a function that adapts the probabilities of a leaf model to the label's
+// priors, as those of the leaves are. Without priors it leaves them as they are.
+func (t *Tree) Adapter() func(probabilities []float64) {
+	factors := t.priorFactors()
+	if factors == nil {
+		return func([]float64) {}
+	}
+	return func(probabilities []float64) { rescale(probabilities, factors) }
+}
