@@ -203,8 +203,10 @@ func TestSameBytes(t *testing.T) {
 	}
 	wishes := priced
 	wishes.Label, wishes.First, wishes.Forbid, wishes.Monotone = "flag", []string{"color", "b"}, []string{"class"}, []string{"a=+1", "b=-1"}
+	modelled := key
+	modelled.LeafModel, modelled.Weight = "auto", "weight"
 	configurations := map[string]pipelines.TrainConfig{
-		"paper": paper, "weighted": both, "by_key": key, "default": all, "multiway": multiway, "priced": priced, "wishes": wishes,
+		"paper": paper, "weighted": both, "modelled": modelled, "by_key": key, "default": all, "multiway": multiway, "priced": priced, "wishes": wishes,
 	}
 	for place, name := range slices.Sorted(maps.Keys(configurations)) {
 		t.Run(name, func(t *testing.T) {
@@ -219,7 +221,7 @@ func TestSameBytes(t *testing.T) {
 				c.Ignore = []string{"id"}
 			}
 			if c.Key != "" {
-				c.Ignore = []string{"weight"}
+				c.Ignore = slices.DeleteFunc([]string{"weight"}, func(column string) bool { return column == c.Weight })
 			}
 			plain := data.write(t, ascending(n), 1, parquetio.WriteOptions{})
 			c.Input = []string{plain}

@@ -35,10 +35,20 @@ type choosing struct {
 	train     *jobs.ObjectStats // of the training part
 	memory    int64             // bytes that growth of trees may take
 
-	// objects reads all training objects at the first call, and keeps them for the next.
-	objects func(ctx context.Context) (*dataset.Objects, error)
+	rows rowReader
+
 	// model makes a tree of a root that was grown with the parameters of a candidate.
 	model func(root *induce.Node, candidate int) *tree.Tree
+}
+
+// rowReader reads the objects and rows of a run.
+type rowReader struct {
+	// objects reads all training objects at the first call, and keeps them for the next.
+	objects func(ctx context.Context) (*dataset.Objects, error)
+	// sample reads objects of a part, see sampleObjects.
+	sample func(ctx context.Context, part dataset.Part) (*dataset.Objects, error)
+	// measure measures a tree with leaf models.
+	measure func(ctx context.Context, t *tree.Tree) (*runfolder.Metrics, error)
 }
 
 // chosen is the chosen tree with the documents that describe it.
@@ -57,7 +67,15 @@ func (r *run) choose(ctx context.Context, s *scored) (*chosen, error) {
 		driver: r.driver, config: r.config, selection: &r.parsed.Selection,
 		features: g.features, columns: r.columns(g.features), classes: len(g.label.Classes),
 		spec: &g.spec, train: g.train(), memory: (&forecast.Room{Memory: r.memory}).Usable(),
-		objects: once(func(ctx context.Context) (*dataset.Objects, error) { return r.trainingObjects(ctx, g.objects) }),
+		rows: rowReader{
+			objects: once(func(ctx context.Context) (*dataset.Objects, error) { return r.trainingObjects(ctx, g.objects) }),
+			sample: func(ctx context.Context, part dataset.Part) (*dataset.Objects, error) {
+				return r.sampleObjects(ctx, g.objects, part)
+			},
+			measure: func(ctx context.Context, t *tree.Tree) (*runfolder.Metrics, error) {
+				return r.measureModels(ctx, g.objects, t)
+			},
+		},
 		model: func(root *induce.Node, candidate int) *tree.Tree {
 			return r.model(g.objects, root, g.members[candidate])
 		},
@@ -100,6 +118,11 @@ func (c *choosing) choose(ctx context.Context, candidates []frontier.Candidate) 
 		candidate: w.candidate, tree: w.candidate.Tree.Tested(), frontier: w.frontier, frontierTrees: w.trees,
 		metrics: newMetrics(w.candidate.Tree, w.candidate.Counts, c.spec),
 	}
+	if w.candidate.Tree.Modelled() {
+		if r.metrics, err = c.rows.measure(ctx, w.candidate.Tree); err != nil {
+			return nil, err
+		}
+	}
 	if w.frontier != nil {
 		r.frontierTrees[w.at] = r.tree // with its certificate
 	}
@@ -138,7 +161,14 @@ func (c *choosing) winner(ctx context.Context, candidates []frontier.Candidate) 
 	if c.selection.Undecided(len(candidates)) {
 		return c.compete(ctx, candidates)
 	}
-	return &winner{candidate: c.selection.Sole(&candidates[0])}, nil
+	sole := c.selection.Sole(&candidates[0])
+	if c.wantsModels() {
+		var err error
+		if sole, err = c.soleWithModels(ctx, sole); err != nil {
+			return nil, err
+		}
+	}
+	return &winner{candidate: sole}, nil
 }
 
 // compete prunes the candidates, cross-validates the prunings, chooses one and
@@ -157,7 +187,13 @@ func (c *choosing) compete(ctx context.Context, candidates []frontier.Candidate)
 	if err != nil {
 		return nil, usage.Errorf("--select %s: %v", c.config.Select, err)
 	}
-	w, err := c.describe(ctx, pool, choice)
+	var models *modelled
+	if c.wantsModels() {
+		if choice, models, err = c.withModels(ctx, pool, choice, number, folds); err != nil {
+			return nil, usage.Errorf("--select %s: %v", c.config.Select, err)
+		}
+	}
+	w, err := c.describe(ctx, pool, choice, models)
 	if err != nil {
 		return nil, err
 	}
@@ -183,14 +219,21 @@ func newPool(
 }
 
 // describe describes the points that frontier.json lists, and returns the chosen one.
-func (c *choosing) describe(ctx context.Context, pool *frontier.Pool, choice *frontier.Choice) (*winner, error) {
+func (c *choosing) describe(
+	ctx context.Context, pool *frontier.Pool, choice *frontier.Choice, models *modelled,
+) (*winner, error) {
 	n := len(choice.Listed)
 	trees, points := make([]*tree.Tree, n), make([]runfolder.Point, n)
 	err := c.driver.Phase(ctx, "frontier", int64(n), "trees", func(s *parallel.Steps) error {
 		return parallel.EachUntil(ctx, n, &s.Done, func(i int) {
 			p := &choice.Listed[i]
 			t := pool.Tree(&p.Point)
-			trees[i], points[i] = t.Tested(), frontierPoint(i, p, t, pool)
+			points[i] = frontierPoint(i, p, t, pool)
+			if p.Ridge > 0 {
+				t = models.tree(&p.Point)
+				points[i].Validation, points[i].Test = models.part(&p.Point, dataset.Validation), models.part(&p.Point, dataset.Test)
+			}
+			trees[i], points[i].Algorithm = t.Tested(), t.Algorithm
 		})
 	})
 	if err != nil {
@@ -204,7 +247,11 @@ func (c *choosing) describe(ctx context.Context, pool *frontier.Pool, choice *fr
 		f.Tolerance = c.selection.Tolerance
 	}
 	at := slices.IndexFunc(choice.Listed, func(p frontier.Listed) bool { return p.Chosen })
-	return &winner{candidate: pool.Candidate(&choice.Chosen), frontier: f, trees: trees, at: at}, nil
+	candidate := pool.Candidate(&choice.Chosen)
+	if choice.Chosen.Ridge > 0 {
+		candidate.Tree = models.tree(&choice.Chosen)
+	}
+	return &winner{candidate: candidate, frontier: f, trees: trees, at: at}, nil
 }
 
 // frontierPoint returns the entry of frontier.json with the index i.
@@ -241,7 +288,7 @@ func (c *choosing) certify(ctx context.Context, t *frontier.Candidate, grown int
 		if d.Answer != certify.Possible {
 			return nil
 		}
-		objects, err := c.objects(ctx)
+		objects, err := c.rows.objects(ctx)
 		if err != nil {
 			return err
 		}

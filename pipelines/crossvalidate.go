@@ -46,13 +46,9 @@ func (c *choosing) crossValidate(ctx context.Context, pool *frontier.Pool, numbe
 	var folds []crossvalidate.Fold
 	weight := crossvalidate.Weight(c.train.Weight, len(pool.Candidates), number)
 	err := c.driver.Phase(ctx, "folds", weight, "weight settled", func(s *parallel.Steps) error {
-		objects, err := c.objects(ctx)
+		g, err := c.growth(ctx, number)
 		if err != nil {
 			return err
-		}
-		g := crossvalidate.Growth{
-			Objects: objects, Columns: c.columns, Folds: number, Seed: c.config.Seed, Model: c.model,
-			Memory: c.memory,
 		}
 		folds, err = g.Grow(ctx, pool, &s.Done)
 		return err
@@ -62,6 +58,17 @@ func (c *choosing) crossValidate(ctx context.Context, pool *frontier.Pool, numbe
 	}
 	crossvalidate.SetAreas(folds, pool)
 	return folds, nil
+}
+
+// growth returns from what the trees of the folds are grown.
+func (c *choosing) growth(ctx context.Context, folds int) (*crossvalidate.Growth, error) {
+	objects, err := c.rows.objects(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &crossvalidate.Growth{
+		Objects: objects, Columns: c.columns, Folds: folds, Seed: c.config.Seed, Model: c.model, Memory: c.memory,
+	}, nil
 }
 
 // foldsReport compares the chosen tree with its counterparts of the folds; nil without

@@ -69,7 +69,7 @@ func LocalRunners() []string { return engine.LocalRunners() }
 // DefaultConfig returns the preset "default" of TrainConfig.
 func DefaultConfig() TrainConfig { return config.DefaultTrain() }
 
-// Preset returns the configuration of a preset: "default" or "paper".
+// Preset returns the configuration of a preset: "default", "accurate" or "paper".
 func Preset(name string) (TrainConfig, error) { return config.Preset(name) }
 
 // DefaultEvaluateConfig evaluates on the default runner.

@@ -218,7 +218,7 @@ func TestConfigRefusals(t *testing.T) {
 		"label: a\n---\nlabel: b\n": `a second document: want one`,
 		"label: [a\n":               `--config t.yaml: not YAML: `,
 		"[a]: b\n":                  `a key that is no text`,
-		"preset: papers\n":          `--preset papers: want default or paper (preset stands in line 1 of t.yaml)`,
+		"preset: papers\n":          `--preset papers: want default, accurate or paper (preset stands in line 1 of t.yaml)`,
 		"label: a\nlambda: -3\n":    `--lambda -3: want a number from 0 to 1e+12`,
 		"input: a\nlabel: a\noutput: b\ntests: [one]\n": `(tests stands in line 4 of t.yaml)`,
 		"max_depth: *a\n":      `not YAML`,

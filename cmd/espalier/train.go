@@ -119,7 +119,7 @@ func (c *trainFlags) Settings() []setting.Setting {
 		configSetting(&c.config),
 		{
 			Name: "preset", Group: setting.Run, Value: setting.Text(&c.preset),
-			Help: "settings to start from: default or paper",
+			Help: "settings to start from: default; accurate, with models in the leaves; or paper",
 		},
 		{Name: "show", Group: setting.Printed, Value: setting.Switch(&c.show), Help: "print the tree"},
 	}

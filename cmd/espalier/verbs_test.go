@@ -241,7 +241,7 @@ func commandLines(input, misspelled, endless string) []commandLine {
 		{[]string{"train", "--lamda", "3"}, 2, []string{"did you mean --lambda?"}},
 		{[]string{"train", "--lambda", "three"}, 2, []string{"lambda", "three"}},
 		{[]string{"train", "a.parquet", "b.parquet"}, 2, []string{"in quotes"}},
-		{[]string{"train", "--preset", "papers"}, 2, []string{"default or paper"}},
+		{[]string{"train", "--preset", "papers"}, 2, []string{"default, accurate or paper"}},
 		{[]string{"train"}, 2, []string{"--input", "--label", "--output"}},
 		{[]string{"train", "--config", misspelled}, 2, []string{`did you mean "lambda"?`}},
 		{[]string{"train", "--lambda", "NaN"}, 2, []string{"--lambda NaN", "want a number"}},

@@ -30,11 +30,17 @@ func (p *Pool) Choose(s *Settings) (*Choice, error) {
 	if err := Judge(p.Points); err != nil {
 		return nil, err
 	}
-	chosen, highest, err := p.choosePoint(s)
+	return p.ChooseAmong(p.Points, s)
+}
+
+// ChooseAmong is Choose for points that have merits. Each is a point of the pool, or one
+// with leaf models in its tree.
+func (p *Pool) ChooseAmong(all []Point, s *Settings) (*Choice, error) {
+	chosen, highest, err := p.choosePoint(all, s)
 	if err != nil {
 		return nil, err
 	}
-	front := NonDominated(p.Points)
+	front := NonDominated(all)
 	bend, err := Select(front, Query{Rule: Knee})
 	if err != nil {
 		return nil, err
@@ -56,23 +62,24 @@ func (p *Pool) Choose(s *Settings) (*Choice, error) {
 // choosePoint chooses by the settings, and returns the point of highest merit within
 // the limits, too. For the rule OneSE it sets the interval of the point of highest
 // merit.
-func (p *Pool) choosePoint(s *Settings) (chosen, highest Point, err error) {
+func (p *Pool) choosePoint(all []Point, s *Settings) (chosen, highest Point, err error) {
 	query := s.Query
 	query.Rule = Highest
-	if highest, err = Select(p.Points, query); err != nil {
+	if highest, err = Select(all, query); err != nil {
 		return chosen, highest, err
 	}
 	if s.Rule == OneSE {
 		if area := p.Area(&highest, p.Tree(&highest), dataset.Validation); area != nil {
-			at := slices.IndexFunc(p.Points, func(q Point) bool { return q.same(&highest) })
-			p.Points[at].Interval = &Interval{SE: area.StandardError, Low: area.Low, High: area.High}
+			at := slices.IndexFunc(all, func(q Point) bool { return q.same(&highest) })
+			all[at].Interval = &Interval{SE: area.StandardError, Low: area.Low, High: area.High}
 		}
 	}
-	chosen, err = Select(p.Points, s.Query)
+	chosen, err = Select(all, s.Query)
 	return chosen, highest, err
 }
 
-// same reports whether two points are the same pruning of the same tree.
+// same reports whether two points are the same pruning of the same tree, with the same
+// models in its leaves.
 func (p *Point) same(q *Point) bool {
-	return p.Tree == q.Tree && p.Currency == q.Currency && p.Step == q.Step
+	return p.Tree == q.Tree && p.Currency == q.Currency && p.Step == q.Step && p.Ridge == q.Ridge
 }

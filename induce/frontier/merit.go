@@ -75,6 +75,25 @@ func (p *Point) rawMerit() float64 {
 	}
 }
 
+// Raise raises the merit by the mean of gains in the figure that merits are of: areas, or
+// log losses. Gains that are nil do not count.
+func (p *Point) Raise(areas, losses []*float64) {
+	gains := areas
+	if p.byLoss {
+		gains = losses
+	}
+	sum, n := 0.0, 0
+	for _, gain := range gains {
+		if gain != nil {
+			sum += *gain
+			n++
+		}
+	}
+	if n > 0 {
+		p.Merit += sum / float64(n)
+	}
+}
+
 // bySequence compares points by tree, currency and step.
 func bySequence(a, b *Point) int {
 	return cmp.Or(cmp.Compare(a.Tree, b.Tree), cmp.Compare(a.Currency, b.Currency), cmp.Compare(a.Step, b.Step))

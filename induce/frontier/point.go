@@ -18,6 +18,7 @@ type Point struct {
 	Currency prune.Currency // currency of the pruning
 	Step     int            // step of the pruning sequence; 0: the un-pruned tree
 	Alpha    float64        // alpha of the step
+	Ridge    float64        // strength of the models in the leaves; 0: there are none
 
 	tree.Complexity // measured on the training rows
 
@@ -57,6 +58,7 @@ func inOrder(a, b *Point) int {
 		cmp.Compare(a.Tree, b.Tree),
 		cmp.Compare(a.Currency, b.Currency),
 		cmp.Compare(a.Step, b.Step),
+		cmp.Compare(a.Ridge, b.Ridge),
 	)
 }
 

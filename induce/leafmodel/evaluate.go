@@ -19,6 +19,20 @@ type Score struct {
 	LogLoss *float64 // in nats; nil without objects
 }
 
+// Gain returns by how much a score is better than another one: the area higher, the log loss
+// lower. A gain is nil if one of the scores is.
+func (s *Score) Gain(over *Score) (auc, logLoss *float64) {
+	if s.AUC != nil && over.AUC != nil {
+		gain := *s.AUC - *over.AUC
+		auc = &gain
+	}
+	if s.LogLoss != nil && over.LogLoss != nil {
+		gain := *over.LogLoss - *s.LogLoss
+		logLoss = &gain
+	}
+	return auc, logLoss
+}
+
 // Evaluate scores trees on objects by their codes. models are those of Fit; nil: the leaves
 // have their plain probabilities. Priors count as in the trees.
 func Evaluate(objects *dataset.Objects, features []dataset.Feature, trees []*tree.Tree, models [][]*Model) []Score {

@@ -30,8 +30,8 @@ const (
 	// fitted to the first of them.
 	bound = 1 << 12
 
-	// least is the number of objects of a fit with features. Fewer objects move the
-	// intercept alone.
+	// least is the weight of a fit with features, in rows. Less weight moves the intercept
+	// alone.
 	least = 10
 
 	// interceptRidge bounds the ridge of the intercept.
@@ -52,7 +52,7 @@ func Fit(objects *dataset.Objects, features []dataset.Feature, trees []*tree.Tre
 	if f.scores == 2 {
 		f.scores = 1
 	}
-	f.bound = max(least, bound/f.scores)
+	f.bound = max(1, bound/f.scores)
 	for i, t := range trees {
 		f.models[i] = make([]*Model, len(t.Nodes))
 	}
@@ -217,7 +217,11 @@ func (f *fitter) fit(p *place) *layer {
 
 // bases returns the bases of the features that were asked, by the node's first n objects.
 func (f *fitter) bases(p *place, n int) []*basis {
-	if n < least {
+	weight := 0.0
+	for _, id := range p.ids[:n] {
+		weight += float64(f.scale * float64(f.objects.Weight[id]))
+	}
+	if weight < least {
 		return nil
 	}
 	var list []*basis

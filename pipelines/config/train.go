@@ -54,9 +54,10 @@ type Growth struct {
 	Bins         Choices
 	Binning      string
 	LeafEstimate string
-	MaxDepth     int   // 0: any
-	MinRows      int64 // of an inner node
-	MaxLeaves    int   // 0: any
+	LeafModel    string // none, linear or auto
+	MaxDepth     int    // 0: any
+	MinRows      int64  // of an inner node
+	MaxLeaves    int    // 0: any
 }
 
 // Choice has the settings by which a run chooses among the trees and their prunings.
@@ -286,6 +287,11 @@ func (c *Train) growthSettings() []setting.Setting {
 			Help: "class probabilities: smoothed, raw or majority",
 		},
 		{
+			Name: "leaf_model", Value: setting.OneOf(&c.LeafModel, LeafModelNone, LeafModelLinear, LeafModelAuto),
+			Help: "models in the leaves, of the numbers that the path has asked for: none; linear; or auto, for the trees " +
+				"that are better with them on validation rows and folds",
+		},
+		{
 			Name: "max_depth", Value: setting.Whole(&c.MaxDepth, setting.Between(0, 1e6)),
 			Help: "tests on the longest path; 0: any number",
 		},
@@ -385,6 +391,13 @@ func (c *Train) UnmarshalJSON(b []byte) error { return setting.Decode(b, c.Setti
 // public data sets of the paper it costs no AUC on test rows on average.
 const defaultTolerance = 0.001
 
+// Values of --leaf_model.
+const (
+	LeafModelNone   = "none"
+	LeafModelLinear = "linear"
+	LeafModelAuto   = "auto"
+)
+
 // DefaultTrain returns the preset "default". It grows trees by ec45 with four lambdas and by
 // c45 (and cc45, where tests have prices), each with threshold tests alone and with tests for
 // single bins as well. It prunes them in both currencies, and chooses the tree that is best on
@@ -395,7 +408,7 @@ func DefaultTrain() Train {
 		Growth: Growth{
 			Algorithm: Choices{"ec45", "c45", "cc45"}, Lambda: Choices{"10", "3", "30", "1000"},
 			Theta: Choices{"0.005", "0.0005"}, Tests: Choices{"threshold", "both"}, Bins: Choices{binsAuto},
-			Binning: "quantile", LeafEstimate: "smoothed",
+			Binning: "quantile", LeafEstimate: "smoothed", LeafModel: LeafModelNone,
 		},
 		Choice: Choice{
 			Prune: Choices{"leaves", "cost"}, Alpha: alphaAuto, Select: "best", Tolerance: defaultTolerance,
@@ -413,17 +426,19 @@ func DefaultTrain() Train {
 	}
 }
 
-// Preset returns the configuration of a preset: "default" or "paper".
+// Preset returns the configuration of a preset: "default", "accurate" or "paper".
 func Preset(name string) (Train, error) {
 	c := DefaultTrain()
 	switch name {
 	case "default":
+	case "accurate":
+		c.LeafModel = LeafModelAuto
 	case "paper":
 		c.Algorithm, c.Lambda, c.Theta = Choices{"ec45"}, Choices{"10"}, Choices{"0.005"}
 		c.Tests, c.Bins, c.Binning, c.LeafEstimate = Choices{"onehot"}, Choices{"5"}, "kmeans", "majority"
 		c.Prune, c.Select, c.Folds, c.Certificate = Choices{pruneNone}, SelectFirst, "0", CertificateNone
 	default:
-		return c, usage.Errorf("--preset %s: want default or paper", name)
+		return c, usage.Errorf("--preset %s: want default, accurate or paper", name)
 	}
 	return c, nil
 }
@@ -507,6 +522,10 @@ func (c *Train) conflicts() []error {
 		if slices.Contains(c.Numeric, name) {
 			faults = append(faults, fmt.Errorf("column %q is named in both --categorical and --numeric", name))
 		}
+	}
+	if c.LeafModel == LeafModelLinear && len(c.Monotone) > 0 {
+		faults = append(faults, errors.New("--leaf_model linear does not keep --monotone: a model in a leaf may rise and "+
+			"fall with a value; leave out one of the two"))
 	}
 	return slices.Concat(faults, c.conflictsOfConstraints(), c.conflictsOfChoice())
 }

@@ -31,6 +31,7 @@ type Growth struct {
 // Fold is what was grown without the objects of a fold, with its scores on these
 // objects.
 type Fold struct {
+	number    int               // of the deal
 	rows      int64             // number of rows of the fold's objects
 	sequences []*prune.Sequence // by pruning of the pool
 	scores    [][]prune.Score   // by pruning of the pool, then by step of the fold's own sequence
@@ -47,6 +48,7 @@ func (g *Growth) Grow(ctx context.Context, pool *frontier.Pool, settled *atomic.
 	parallel.Each(g.Folds, together, func(fold int) {
 		if len(held[fold]) > 0 && len(held[fold]) < g.Objects.Len() && ctx.Err() == nil {
 			folds[fold] = g.fold(ctx, pool, others(held, fold), held[fold], settled)
+			folds[fold].number = fold
 		}
 	})
 	if ctx.Err() != nil {

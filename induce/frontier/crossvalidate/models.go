@@ -1,0 +1,108 @@
+package crossvalidate
+
+import (
+	"context"
+	"runtime"
+	"sync/atomic"
+
+	"github.com/espalier-ml/espalier/induce/frontier"
+	"github.com/espalier-ml/espalier/induce/leafmodel"
+	"github.com/espalier-ml/espalier/induce/parallel"
+	"github.com/espalier-ml/espalier/induce/tree"
+)
+
+// Gain is by how much models in the leaves of a point's tree raise the mean area on the
+// folds, and lower the log loss. A gain is nil if no fold defines it.
+type Gain struct {
+	AUC     *float64
+	LogLoss *float64
+}
+
+// Gains returns the gains of points of the pool by the strengths of the models (see
+// leafmodel.Options), by strength and point. The models of a fold are fitted in the point's
+// counterpart, to the objects of the other folds. done counts fits, of which there are one
+// for each fold and strength. If the context ends first, the error is its cause.
+func (g *Growth) Gains(
+	ctx context.Context, pool *frontier.Pool, folds []Fold, points []frontier.Point, o leafmodel.Options,
+	strengths []float64, done *atomic.Int64,
+) ([][]Gain, error) {
+	held := Deal(g.Objects, g.Folds, g.Seed)
+	sums := make([][]gainSum, len(folds)*len(strengths)) // by fold and strength
+	err := parallel.EachUntil(ctx, len(folds), new(atomic.Int64), func(i int) {
+		f := &folds[i]
+		trees := make([]*tree.Tree, len(points))
+		for k := range points {
+			at, step := f.counterpart(pool, &points[k])
+			trees[k] = f.sequences[at].Tree(step)
+		}
+		features := trees[0].Features
+		rest := leafmodel.Sorted(g.Objects.Select(others(held, f.number)), 0)
+		out := leafmodel.Sorted(g.Objects.Select(held[f.number]), 0)
+		plain := leafmodel.Evaluate(out, features, trees, nil)
+		for s, ridge := range strengths {
+			if ctx.Err() != nil {
+				return
+			}
+			o := o
+			o.Ridge, o.Workers, o.Stop = ridge, max(1, runtime.GOMAXPROCS(0)/len(folds)), func() bool { return ctx.Err() != nil }
+			models := leafmodel.Fit(rest, features, trees, o)
+			sums[i*len(strengths)+s] = compare(plain, leafmodel.Evaluate(out, features, trees, models))
+			done.Add(1)
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	gains := make([][]Gain, len(strengths))
+	for s := range gains {
+		gains[s] = make([]Gain, len(points))
+		for k := range points {
+			var total gainSum
+			for i := range folds {
+				total.add(&sums[i*len(strengths)+s][k])
+			}
+			gains[s][k] = total.mean()
+		}
+	}
+	return gains, nil
+}
+
+// gainSum adds up the gains of folds.
+type gainSum struct {
+	auc, loss         float64
+	withAUC, withLoss int // folds
+}
+
+// compare returns the gains of trees on the objects of a fold.
+func compare(plain, modelled []leafmodel.Score) []gainSum {
+	sums := make([]gainSum, len(plain))
+	for i := range plain {
+		auc, loss := modelled[i].Gain(&plain[i])
+		if auc != nil {
+			sums[i].auc, sums[i].withAUC = *auc, 1
+		}
+		if loss != nil {
+			sums[i].loss, sums[i].withLoss = *loss, 1
+		}
+	}
+	return sums
+}
+
+func (s *gainSum) add(other *gainSum) {
+	s.auc, s.loss = s.auc+other.auc, s.loss+other.loss
+	s.withAUC, s.withLoss = s.withAUC+other.withAUC, s.withLoss+other.withLoss
+}
+
+// mean returns the mean over the folds.
+func (s *gainSum) mean() Gain {
+	var g Gain
+	if s.withAUC > 0 {
+		mean := s.auc / float64(s.withAUC)
+		g.AUC = &mean
+	}
+	if s.withLoss > 0 {
+		mean := s.loss / float64(s.withLoss)
+		g.LogLoss = &mean
+	}
+	return g
+}

@@ -1,0 +1,277 @@
+package pipelines
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+
+	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/frontier"
+	"github.com/espalier-ml/espalier/induce/frontier/crossvalidate"
+	"github.com/espalier-ml/espalier/induce/leafmodel"
+	"github.com/espalier-ml/espalier/induce/metric"
+	"github.com/espalier-ml/espalier/induce/parallel"
+	"github.com/espalier-ml/espalier/induce/tree"
+	"github.com/espalier-ml/espalier/io/runfolder"
+	"github.com/espalier-ml/espalier/pipelines/config"
+	"github.com/espalier-ml/espalier/pipelines/engine"
+	"github.com/espalier-ml/espalier/transforms/jobs"
+)
+
+// ridges are the strengths of leaf models that compete, in rows. Of those tried on public
+// data sets, more strengths gave no better trees.
+func ridges() []float64 { return []float64{3, 10, 30} }
+
+// middleRidge is the strength without rows to choose it by.
+const middleRidge = 10
+
+// modelObjects is the number of objects of a part that leaf models are fitted to or scored
+// on: those of the least hashes.
+const modelObjects = 1 << 20
+
+// modelled is the listed points of the frontier with models in the leaves of their trees.
+type modelled struct {
+	points []frontier.Point
+	trees  []*tree.Tree           // by point, without models
+	models [][][]*leafmodel.Model // by strength, point and node
+	scores [dataset.Parts]scoresOfPart
+}
+
+// scoresOfPart are the scores on the objects of a part.
+type scoresOfPart struct {
+	plain    []leafmodel.Score   // by point
+	modelled [][]leafmodel.Score // by strength and point
+}
+
+// wantsModels reports whether leaves may have models. The wishes of --monotone hold for plain
+// probabilities alone.
+func (c *choosing) wantsModels() bool {
+	return c.config.LeafModel != config.LeafModelNone && len(c.config.Monotone) == 0
+}
+
+// withModels fits models to the leaves of the listed trees, and chooses again among the trees
+// with models and those without.
+func (c *choosing) withModels(
+	ctx context.Context, pool *frontier.Pool, choice *frontier.Choice, number int, folds []crossvalidate.Fold,
+) (*frontier.Choice, *modelled, error) {
+	m := new(modelled)
+	for i := range choice.Listed {
+		m.points = append(m.points, choice.Listed[i].Point)
+		m.trees = append(m.trees, pool.Tree(&choice.Listed[i].Point))
+	}
+	if err := c.fitModels(ctx, m); err != nil {
+		return nil, nil, err
+	}
+	gains, err := c.foldGains(ctx, pool, number, folds, m.points)
+	if err != nil {
+		return nil, nil, err
+	}
+	chosen, err := pool.ChooseAmong(m.candidates(gains, c.config.LeafModel == config.LeafModelLinear), &c.selection.Settings)
+	return chosen, m, err
+}
+
+// soleWithModels fits models to the leaves of the only tree, if they gain on the validation
+// objects or are asked for. Without validation rows the strength is middleRidge.
+func (c *choosing) soleWithModels(ctx context.Context, t *frontier.Candidate) (*frontier.Candidate, error) {
+	always := c.config.LeafModel == config.LeafModelLinear
+	validated := sum(t.Counts[dataset.Validation].Rows) > 0
+	if !validated && !always {
+		c.driver.Reporter.Note("--leaf_model auto: no models, as there are no validation rows to judge them by")
+		return t, nil
+	}
+	m := &modelled{points: make([]frontier.Point, 1), trees: []*tree.Tree{t.Tree}}
+	if err := c.fitModels(ctx, m); err != nil || !m.has(0) {
+		return t, err
+	}
+	best := slices.MaxFunc(m.candidates(nil, always), func(a, b frontier.Point) int { return cmp.Compare(a.Merit, b.Merit) })
+	if !validated {
+		best.Ridge = middleRidge
+	}
+	with := *t
+	if best.Ridge > 0 {
+		with.Tree = m.tree(&best)
+	}
+	return &with, nil
+}
+
+// fitModels fits models of each strength, and scores them on the validation and test objects.
+func (c *choosing) fitModels(ctx context.Context, m *modelled) error {
+	strengths := ridges()
+	const parts = 2
+	total := int64(len(strengths)*(1+parts) + parts)
+	return c.driver.Phase(ctx, "leaf models", total, "steps", func(s *parallel.Steps) error {
+		objects, err := c.rows.sample(ctx, dataset.Train)
+		if err != nil {
+			return err
+		}
+		o := leafmodel.Options{Scale: c.spec.ScaleOf(dataset.Train), Stop: func() bool { return ctx.Err() != nil }}
+		for _, ridge := range strengths {
+			o.Ridge = ridge
+			m.models = append(m.models, leafmodel.Fit(objects, c.features, m.trees, o))
+			s.Done.Add(1)
+		}
+		for _, part := range []dataset.Part{dataset.Validation, dataset.Test} {
+			objects, err := c.rows.sample(ctx, part)
+			if err != nil {
+				return err
+			}
+			scores := &m.scores[part]
+			scores.modelled = make([][]leafmodel.Score, len(strengths))
+			err = parallel.EachUntil(ctx, 1+len(strengths), &s.Done, func(i int) {
+				if i == 0 {
+					scores.plain = leafmodel.Evaluate(objects, c.features, m.trees, nil)
+				} else {
+					scores.modelled[i-1] = leafmodel.Evaluate(objects, c.features, m.trees, m.models[i-1])
+				}
+			})
+			if err != nil {
+				return err
+			}
+		}
+		return context.Cause(ctx)
+	})
+}
+
+// foldGains returns what models gain on the folds, by strength and point; nil without folds.
+func (c *choosing) foldGains(
+	ctx context.Context, pool *frontier.Pool, number int, folds []crossvalidate.Fold, points []frontier.Point,
+) ([][]crossvalidate.Gain, error) {
+	if len(folds) == 0 {
+		return nil, nil
+	}
+	strengths := ridges()
+	var gains [][]crossvalidate.Gain
+	err := c.driver.Phase(ctx, "folds of leaf models", int64(len(folds)*len(strengths)), "fits", func(s *parallel.Steps) error {
+		g, err := c.growth(ctx, number)
+		if err != nil {
+			return err
+		}
+		o := leafmodel.Options{Scale: c.spec.ScaleOf(dataset.Train)}
+		gains, err = g.Gains(ctx, pool, folds, points, o, strengths, &s.Done)
+		return err
+	})
+	return gains, err
+}
+
+// candidates returns the points without models and with models of each strength. The merit
+// of a point with models is that of the point without, plus what the models gain on the
+// validation objects and the folds. always leaves out points without models where there is
+// one with models.
+func (m *modelled) candidates(gains [][]crossvalidate.Gain, always bool) []frontier.Point {
+	var list []frontier.Point
+	for i, p := range m.points {
+		if !always || !m.has(i) {
+			list = append(list, p)
+		}
+		for s, ridge := range ridges() {
+			if !m.has(i) {
+				break
+			}
+			var folds crossvalidate.Gain
+			if gains != nil {
+				folds = gains[s][i]
+			}
+			list = append(list, m.point(i, s, ridge, folds))
+		}
+	}
+	return list
+}
+
+// has reports whether some leaf of a point's tree has a model.
+func (m *modelled) has(point int) bool {
+	return slices.ContainsFunc(m.models[0][point], func(l *leafmodel.Model) bool { return l != nil })
+}
+
+// point returns a point with models of a strength.
+func (m *modelled) point(at, strength int, ridge float64, folds crossvalidate.Gain) frontier.Point {
+	p := m.points[at]
+	p.Ridge, p.Interval = ridge, nil
+	validation, test := &m.scores[dataset.Validation], &m.scores[dataset.Test]
+	with := &validation.modelled[strength][at]
+	auc, loss := with.Gain(&validation.plain[at])
+	p.Raise([]*float64{auc, folds.AUC}, []*float64{loss, folds.LogLoss})
+	p.AUC, p.LogLoss, p.TestAUC = with.AUC, with.LogLoss, test.modelled[strength][at].AUC
+	return p
+}
+
+// tree returns the tree of a point with its models.
+func (m *modelled) tree(p *frontier.Point) *tree.Tree {
+	at, strength := m.find(p)
+	t := leafmodel.Attach(m.trees[at], m.models[strength][at])
+	t.Algorithm.Ridge = p.Ridge
+	return t
+}
+
+// find returns the number of a point with models, and of its strength.
+func (m *modelled) find(p *frontier.Point) (at, strength int) {
+	at = slices.IndexFunc(m.points, func(q frontier.Point) bool {
+		return p.Tree == q.Tree && p.Currency == q.Currency && p.Step == q.Step
+	})
+	return at, slices.Index(ridges(), p.Ridge)
+}
+
+// part returns the figures of a point with models on the objects of a part.
+func (m *modelled) part(p *frontier.Point, of dataset.Part) runfolder.Part {
+	at, strength := m.find(p)
+	s := &m.scores[of].modelled[strength][at]
+	return runfolder.Part{AUC: s.AUC, LogLoss: s.LogLoss}
+}
+
+// sampleObjects reads the objects of a part, at most modelObjects: those of the least hashes.
+func (r *run) sampleObjects(ctx context.Context, o *objects, part dataset.Part) (*dataset.Objects, error) {
+	layout := o.layout()
+	newObjects := func() *dataset.Objects {
+		n := min(o.parts[part].Objects, 2*modelObjects)
+		return dataset.NewObjects(layout, len(o.label.Classes), o.spec.Weighted(), int(n))
+	}
+	all := newObjects()
+	for _, task := range o.tasks(part) {
+		b, err := r.files.Read(ctx, task.File)
+		if err != nil {
+			return nil, err
+		}
+		if err := all.AppendFrom(b, layout); err != nil {
+			return nil, err
+		}
+		if all.Len() > 2*modelObjects {
+			all = leafmodel.Sorted(all, modelObjects)
+		}
+	}
+	return leafmodel.Sorted(all, modelObjects), nil
+}
+
+// measureModels measures a tree with models on the rows of each part: unlike the objects,
+// the rows have the values that the models use.
+func (r *run) measureModels(ctx context.Context, o *objects, t *tree.Tree) (*runfolder.Metrics, error) {
+	c := jobs.EvaluateRowsConfig{
+		Decoded: []*tree.Tree{t}, Rows: o.spec.Encode(),
+		Parts:   []dataset.Part{dataset.Train, dataset.Validation, dataset.Test},
+		Workers: r.driver.Workers(), Out: r.newFolder("evaluate_rows"), Run: r.files.Run.Name(),
+	}
+	if r.driver.Serialises() {
+		c.Trees = []string{c.Out + "/tree.json"}
+		if err := r.files.Write(ctx, c.Trees[0], t.Encode()); err != nil {
+			return nil, err
+		}
+	}
+	what := engine.Job{Name: "evaluate rows", Total: int64(len(r.input.Tasks)), Unit: "row groups", Done: engine.TasksDone}
+	err := r.driver.Run(ctx, what, r.input.Tasks, func(s beam.Scope, tasks beam.PCollection) {
+		jobs.EvaluateRows(s, tasks, c)
+	})
+	if err != nil {
+		return nil, err
+	}
+	m := &runfolder.Metrics{Format: runfolder.MetricsFormat, Version: 1}
+	for _, part := range c.Parts {
+		counts, err := jobs.ReadScoreCounts(ctx, c.Out, part, c.Decoded)
+		if err != nil {
+			return nil, err
+		}
+		if one := measureLeaves(t, metric.Scores(t, counts[0]), o.spec.ScaleOf(part)); one.Rows > 0 {
+			m.Set(part, one)
+		}
+	}
+	return m, nil
+}

@@ -1,0 +1,149 @@
+package pipelines_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"math"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/espalier-ml/espalier/pipelines"
+)
+
+// trainCurved makes rows, and returns the configuration of a training with models.
+func trainCurved(t *testing.T) pipelines.TrainConfig {
+	t.Helper()
+	s := pipelines.DefaultSynthConfig()
+	s.Output, s.Rows, s.RowsPerGroup, s.Numeric, s.Categorical, s.Nulls = "mem://"+t.Name()+t.TempDir()+"/data", 4000, 1000, 4, 1, 0.05
+	made, err := pipelines.Synth(t.Context(), s, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := pipelines.Preset("accurate")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Input, c.Label, c.Output = []string{made.Input}, made.Label, filepath.Join(t.TempDir(), "run")
+	c.Certificate = "none"
+	return c
+}
+
+// curved trains with models on made-up rows.
+func curved(t *testing.T, edit func(*pipelines.TrainConfig)) *pipelines.Result {
+	t.Helper()
+	c := trainCurved(t)
+	if edit != nil {
+		edit(&c)
+	}
+	r, err := pipelines.Train(t.Context(), c, new(silent))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// TestLeafModels: at every cost of the frontier, trees with models are at least as good as
+// trees without, ask the same tests, and one run's metrics are those of its predictions.
+func TestLeafModels(t *testing.T) {
+	with := curved(t, nil)
+	plain := curved(t, func(c *pipelines.TrainConfig) { c.LeafModel = "none" })
+	if !with.Tree.Modelled() || plain.Tree.Modelled() {
+		t.Fatalf("models: %v with --leaf_model auto, %v without", with.Tree.Modelled(), plain.Tree.Modelled())
+	}
+	if !bytes.Contains(with.Tree.Encode(), []byte(`"version": 2`)) || !bytes.Contains(plain.Tree.Encode(), []byte(`"version": 1`)) {
+		t.Error("a tree with models is not of version 2, or a tree without is not of version 1")
+	}
+	for _, p := range plain.Frontier.Points {
+		best := math.Inf(-1)
+		for _, q := range with.Frontier.Points {
+			if q.ExpectedCost <= p.ExpectedCost {
+				best = max(best, q.Merit)
+			}
+		}
+		if best < p.Merit-0.001 { // frontier.json leaves out points that differ by less
+			t.Errorf("cost %.3f: merit %.4f with models, %.4f without", p.ExpectedCost, best, p.Merit)
+		}
+	}
+}
+
+// TestLeafModelMetrics: metrics.json of a tree with models has the metrics that evaluate
+// finds on the same rows.
+func TestLeafModelMetrics(t *testing.T) {
+	c := trainCurved(t)
+	c.LeafModel, c.Select, c.Split = "linear", "first", "100/0/0"
+	r, err := pipelines.Train(t.Context(), c, new(silent))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !r.Tree.Modelled() {
+		t.Fatal("no models")
+	}
+	_, m, err := pipelines.Evaluate(t.Context(), pipelines.EvaluateConfig{
+		Model: c.Output, Input: c.Input, Runner: "direct", StorageConfig: pipelines.DefaultStorageConfig(),
+	}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, want := m.Test, r.Metrics.Train
+	if *got.AUCOvRMacro != *want.AUCOvRMacro || *got.LogLoss != *want.LogLoss || got.Rows != want.Rows {
+		t.Errorf("AUC %v, log loss %v of %d rows; want %v, %v of %d",
+			*got.AUCOvRMacro, *got.LogLoss, got.Rows, *want.AUCOvRMacro, *want.LogLoss, want.Rows)
+	}
+}
+
+// TestLeafModelWishes: models are refused beside constraints, and a run that may leave them
+// out does.
+func TestLeafModelWishes(t *testing.T) {
+	c, err := pipelines.Preset("accurate")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Input, c.Label, c.Output, c.Monotone, c.LeafModel = []string{"rows.parquet"}, "class", "run", []string{"x=+1"}, "linear"
+	if err := c.Validate(); err == nil || !strings.Contains(err.Error(), "--monotone") {
+		t.Errorf("--leaf_model linear beside --monotone: %v", err)
+	}
+	c.LeafModel = "auto"
+	if err := c.Validate(); err != nil {
+		t.Error(err)
+	}
+	c.LeafModel = "cubic"
+	if err := c.Validate(); err == nil || !strings.Contains(err.Error(), "linear") {
+		t.Errorf("--leaf_model cubic: %v", err)
+	}
+}
+
+// canceller is a Reporter that cancels a run when a job begins.
+type canceller struct {
+	silent
+
+	job    string
+	cancel func()
+}
+
+func (c *canceller) Job(name string, _ int64, _ string) {
+	if name == c.job {
+		c.cancel()
+	}
+}
+
+// TestLeafModelsInterrupted: a run that is interrupted while it fits or measures models says
+// so, and leaves no documents.
+func TestLeafModelsInterrupted(t *testing.T) {
+	for _, job := range []string{"leaf models", "folds of leaf models", "evaluate rows"} {
+		t.Run(job, func(t *testing.T) {
+			c := trainCurved(t)
+			c.Folds = "3"
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			_, err := pipelines.Train(ctx, c, &canceller{job: job, cancel: cancel})
+			if !errors.Is(err, context.Canceled) {
+				t.Errorf("the error is %v", err)
+			}
+			if left, _ := filepath.Glob(filepath.Join(c.Output, "*.json")); len(left) > 0 {
+				t.Errorf("files are left: %v", left)
+			}
+		})
+	}
+}
