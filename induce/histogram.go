@@ -45,7 +45,15 @@ type Selection struct {
 	Order  []int32  // numbers of the objects, ascending; nil: 0, 1, 2, ...
 	Class  []uint16 // of each
 	Weight []int64  // of each; nil in a packed selection: each weighs 1
-	N, M   []int64  // number and weight of the objects by class
+	N, M   []int64  // number and weight of the objects by class; of soft objects M has their raw weights
+
+	// Soft are the objects if they are soft: each adds its number to the cell of its class,
+	// and its raw weights to the cells of their classes. Such a selection is not packed.
+	Soft *dataset.Objects
+	// IDs are the numbers in Soft of the selected objects; nil: those of Order.
+	IDs []int32
+	// Numbers are the numbers in Class of the classes of Soft; nil: the same.
+	Numbers []uint16
 
 	// Packed says that the cells are packed: the upper half of a cell is the number of
 	// objects, the lower half their weight, which must be below 2^32. To count an object
@@ -155,6 +163,8 @@ func uncountCodes[T uint8 | uint16](cells []int64, codes []T, s *Selection) {
 	order, classes := s.Order, len(s.N)
 	class := s.Class[:len(order)]
 	switch {
+	case s.Soft != nil:
+		countSoft(cells, codes, s, -1, -1)
 	case s.Packed && s.Weight == nil:
 		for i, id := range order {
 			cells[int(codes[id])*classes+int(class[i])] -= packedObject + 1
@@ -186,6 +196,8 @@ func (s *Selection) total(cells []int64) {
 // countCodes counts a feature's codes. Its loops are the innermost of training.
 func countCodes[T uint8 | uint16](cells []int64, codes []T, s *Selection, common int) {
 	switch {
+	case s.Soft != nil:
+		countSoft(cells, codes, s, common, 1)
 	case !s.Packed:
 		countPairs(cells, codes, s, common)
 	case s.Weight != nil && s.Order == nil:
@@ -215,6 +227,33 @@ func countPairs[T uint8 | uint16](cells []int64, codes []T, s *Selection, common
 		cell := cells[at : at+2 : at+2]
 		cell[0]++
 		cell[1] += weight[i]
+	}
+}
+
+// countSoft adds soft objects to a feature's cells if sign is 1, and takes them away if it is -1.
+func countSoft[T uint8 | uint16](cells []int64, codes []T, s *Selection, common int, sign int64) {
+	classes := len(s.N)
+	for i, class := range s.Class {
+		id := int32(i)
+		if s.Order != nil {
+			id = s.Order[i]
+		}
+		code := int(codes[id])
+		if code == common {
+			continue
+		}
+		if s.IDs != nil {
+			id = s.IDs[i]
+		}
+		of := cells[2*code*classes : 2*(code+1)*classes]
+		of[2*int(class)] += sign
+		for _, cw := range s.Soft.Raw(int(id)) {
+			k := cw.Class
+			if s.Numbers != nil {
+				k = s.Numbers[k]
+			}
+			of[2*int(k)+1] += sign * cw.Weight
+		}
 	}
 }
 

@@ -111,6 +111,9 @@ func (p *plan) fits() bool {
 		Memory: p.memory, Stride: 2 * len(columns), Columns: columns, Classes: 2, Trees: len(p.parsed.Grid),
 		Workers: runtime.GOMAXPROCS(0),
 	}
+	if classes := len(p.schema.rows.Soft.Columns); classes > 0 {
+		room.Soft, room.Classes = true, classes
+	}
 	rows, train := float64(p.rows()), 1.0
 	if shares := p.parsed.Shares; p.parsed.Column == "" {
 		train = float64(shares[dataset.Train]) / float64(shares[dataset.Train]+shares[dataset.Validation]+shares[dataset.Test])

@@ -27,6 +27,19 @@ func (o *objects) train() *jobs.ObjectStats { return &o.parts[dataset.Train] }
 // validates reports whether there are validation rows.
 func (o *objects) validates() bool { return o.parts[dataset.Validation].Rows > 0 }
 
+// soft reports whether the training objects are soft, see dataset.Objects.
+func (o *objects) soft() bool { return o.spec.Soft.Scale > 0 }
+
+// blockBytes returns the bytes of an object of a part in a block, about.
+func (o *objects) blockBytes(part dataset.Part) int64 {
+	const each = 4 // bytes of a class and its soft weight
+	bytes := int64(o.layout().Stride + blockOverhead)
+	if o.soft() && part == dataset.Train {
+		bytes += int64(each * len(o.label.Classes))
+	}
+	return bytes
+}
+
 // tasks returns a task for each block of a part.
 func (o *objects) tasks(part dataset.Part) []jobs.Task {
 	tasks := make([]jobs.Task, len(o.parts[part].Blocks))

@@ -222,8 +222,8 @@ func (p *plan) foreseen(d *engine.Driver) *forecast.Run {
 	c := p.config
 	r := &forecast.Run{
 		Rows: p.rows(), Columns: len(p.schema.rows.Columns()),
-		Weighted: c.Weight != "" || tables.WeighsClasses(c.ClassWeights),
-		Local:    d.Local(), HandsOn: !d.Serialises(), InMemory: !p.leavesCheckpoints(), Levels: c.LevelsPerJob,
+		Weighted: c.Weight != "" || tables.WeighsClasses(c.ClassWeights), Soft: len(p.schema.rows.Soft.Columns) > 0,
+		Local: d.Local(), HandsOn: !d.Serialises(), InMemory: !p.leavesCheckpoints(), Levels: c.LevelsPerJob,
 		Workers:   forecast.Workers{Processes: d.Processes(), Each: d.Workers()},
 		Memory:    forecast.Memory{Process: p.memory, Histogram: c.HistogramMemory, Objects: c.MemoryObjects},
 		Copies:    d.ShuffleCopies(),

@@ -1,6 +1,7 @@
 package pipelines
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -68,11 +69,12 @@ func (r *run) fit(ctx context.Context) (*fitted, error) {
 	if f.label, err = r.fitLabel(columns[at]); err != nil {
 		return nil, err
 	}
-	if tables.WeighsClasses(r.config.ClassWeights) {
-		weights, scale := columns[len(columns)-1], r.schema.rows.WeightScale
-		if err := r.tables.Weigh(&f.spec, weights, f.label.Classes, scale, r.sampled); err != nil {
-			return nil, err
-		}
+	weight, err := r.weighClasses(f, columns[len(columns)-1])
+	if err != nil {
+		return nil, err
+	}
+	if err := r.soften(f, weight); err != nil {
+		return nil, err
 	}
 	return f, r.fitFeatures(ctx, f, columns[:at])
 }
@@ -108,7 +110,7 @@ func (p *plan) noRows(problem string) error {
 
 // fitLabel finds the classes, and adds the priors and error costs that the user states.
 func (r *run) fitLabel(encoded []byte) (tree.Label, error) {
-	column := r.config.Label
+	column := r.labelColumn()
 	s, _, err := binning.Decode(encoded)
 	if err != nil {
 		return tree.Label{}, err
@@ -116,6 +118,9 @@ func (r *run) fitLabel(encoded []byte) (tree.Label, error) {
 	classes, err := binning.FitClasses(column, s, r.config.MaxClasses)
 	if err != nil {
 		return tree.Label{}, dataset.WithHint(err, "raise --max_classes, or name a column of classes with --label")
+	}
+	if classes, err = r.classesOf(classes); err != nil {
+		return tree.Label{}, err
 	}
 	if len(classes) == 1 {
 		r.driver.Reporter.Warn(fmt.Sprintf(
@@ -133,7 +138,7 @@ func (r *run) fitLabel(encoded []byte) (tree.Label, error) {
 
 // describeLabel describes the class column, with priors and error costs.
 func (p *plan) describeLabel(classes []string) (l tree.Label, err error) {
-	l = tree.Label{Column: p.config.Label, Classes: classes}
+	l = tree.Label{Column: p.labelColumn(), Classes: classes}
 	if l.Priors, err = p.tables.PriorsOf(classes); err != nil {
 		return l, err
 	}
@@ -203,4 +208,97 @@ func (r *run) fitFeature(
 		Categories: r.config.MaxCategories, Unit: column.Unit,
 	})
 	return f, dataset.WithHint(err, "leave it out with --ignore "+column.Name+", or allow more values with --max_values")
+}
+
+// labelColumn returns the name that the label has in tree.json: its column, or what names the
+// columns of probabilities.
+func (p *plan) labelColumn() string { return cmp.Or(p.config.Label, p.schema.rows.Soft.Named) }
+
+// classesOf returns the classes of a run, from those that the rows of the label have. With
+// columns of probabilities each class must have one. Each of the columns must have a class,
+// unless there is no label, or the rows are a sample.
+func (p *plan) classesOf(label []string) ([]string, error) {
+	columns := p.schema.rows.Soft.Columns
+	if len(columns) == 0 {
+		return label, nil
+	}
+	classes := make([]string, len(columns))
+	for k, c := range columns {
+		classes[k] = c.Class
+	}
+	for _, class := range label {
+		if !slices.Contains(classes, class) {
+			return nil, &dataset.DataError{
+				Column: p.config.Label, Value: class,
+				Problem: fmt.Sprintf("a class without a column of probabilities: --label_probabilities %s has the classes %q",
+					p.schema.rows.Soft.Named, classes),
+				Hint: "add its column, or leave its rows out of the input",
+			}
+		}
+	}
+	if p.config.Label == "" || p.sampled {
+		return classes, nil
+	}
+	for _, c := range columns {
+		if !slices.Contains(label, c.Class) {
+			return nil, &dataset.DataError{
+				Column: c.Name, Value: c.Class,
+				Problem: fmt.Sprintf("probabilities of no class: the label %q has the classes %q", p.config.Label, label),
+				Hint:    "leave the column out with --ignore, or name the columns one by one, as CLASS=COLUMN",
+			}
+		}
+	}
+	return label, nil
+}
+
+// soften decides how soft labels are counted. If the probabilities of all training rows say
+// what their labels say, they are not counted: so the trees are those of the labels, byte for
+// byte. weight is that of the training rows, or more.
+func (p *plan) soften(f *fitted, weight int64) error {
+	soft := &f.spec.Soft
+	if len(soft.Columns) == 0 {
+		return nil
+	}
+	if !f.stats.Soft && p.config.Label != "" {
+		*soft = jobs.SoftLabels{}
+		return nil
+	}
+	soft.Columns = slices.Clone(soft.Columns)
+	slices.SortFunc(soft.Columns, func(a, b jobs.ProbabilityColumn) int {
+		return slices.Index(f.label.Classes, a.Class) - slices.Index(f.label.Classes, b.Class)
+	})
+	if !f.stats.Soft {
+		return nil
+	}
+	const least, exact = 1 << 8, 1 << 53 // JSON's readers know whole numbers up to 2^53
+	soft.Scale = jobs.MostSoftScale
+	for soft.Scale > least && weight > exact/soft.Scale {
+		soft.Scale /= 2
+	}
+	if weight > jobs.MaxTotalWeight/2/least {
+		return &dataset.DataError{
+			Column: p.config.Weight,
+			Problem: "the weights of all rows add up to more than can be counted with soft labels, " +
+				"2^51 / 1e6 of fractional and 2^51 of whole ones",
+			Hint: "divide them by their mean",
+		}
+	}
+	return nil
+}
+
+// weightOf returns the weight of all rows, in units of their weights.
+func (p *plan) weightOf(f *fitted) int64 {
+	if p.config.Weight == "" {
+		return f.stats.Rows
+	}
+	return f.stats.Weight / (p.schema.rows.WeightScale / f.spec.WeightScale)
+}
+
+// weighClasses decides what the weights of training rows are multiplied by. It returns the
+// weight of all training rows, or more.
+func (r *run) weighClasses(f *fitted, weights []byte) (int64, error) {
+	if !tables.WeighsClasses(r.config.ClassWeights) {
+		return r.weightOf(f), nil
+	}
+	return r.tables.Weigh(&f.spec, weights, f.label.Classes, r.schema.rows.WeightScale, r.sampled)
 }

@@ -79,11 +79,11 @@ func (r *run) begin(o *objects) *levels.Growth {
 func (r *run) room(o *objects) *forecast.Room {
 	room := &forecast.Room{
 		Memory: r.memory, Stride: o.layout().Stride, Columns: split.Columns(o.features),
-		Classes: len(o.label.Classes), Trees: len(r.parsed.Grid), Workers: r.driver.Workers(),
+		Classes: len(o.label.Classes), Soft: o.soft(), Trees: len(r.parsed.Grid), Workers: r.driver.Workers(),
 	}
 	if !r.place.spills { // the blocks are in memory, too
 		for part := range o.parts {
-			room.Memory -= o.parts[part].Objects * int64(room.Stride+blockOverhead)
+			room.Memory -= o.parts[part].Objects * o.blockBytes(dataset.Part(part))
 		}
 	}
 	return room
@@ -157,7 +157,7 @@ const gatherBytes = 16 << 30
 func (g *grower) takeSmall() *levels.Growth {
 	n, bytes := 0, int64(0)
 	for _, o := range g.growth.Small {
-		bytes += o.Count * int64(g.layout().Stride+blockOverhead)
+		bytes += o.Count * g.blockBytes(dataset.Train)
 		if n > 0 && bytes > gatherBytes && g.driver.Local() {
 			break
 		}

@@ -1,6 +1,7 @@
 package pipelines
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -27,6 +28,8 @@ const (
 	RoleIgnored   Role = "ignored"
 	RoleForbidden Role = "forbidden" // read, but never tested
 	RoleConstant  Role = "constant"  // one code among the training rows: nothing to test
+
+	RoleProbability Role = "probability" // of a class: part of what trees learn from
 )
 
 // schema is what each column is used for.
@@ -51,16 +54,23 @@ func resolve(in *source.Input, c *TrainConfig, p *config.Parsed) (*schema, error
 		Label: c.Label, Weight: c.Weight, SplitColumn: p.Column, Key: c.Key,
 		Shares: p.Shares, Seed: c.Seed, DropNullLabels: c.DropNullLabels, WeightScale: 1,
 	}}
+	var err error
+	if s.rows.Soft, err = softLabels(in, c, p); err != nil {
+		return nil, err
+	}
 	if err := s.checkReadable(in, c, p); err != nil {
 		return nil, err
 	}
 	for _, column := range in.Columns {
-		sc := schemaColumn{Column: column, role: roleOf(column.Name, c, p)}
+		sc := schemaColumn{Column: column, role: s.roleOf(column.Name, c, p)}
 		if sc.role == RoleIgnored {
 			s.columns = append(s.columns, sc)
 			continue
 		}
 		if err := in.Check(&column); err != nil {
+			return nil, err
+		}
+		if err := checkProbability(in, &sc); err != nil {
 			return nil, err
 		}
 		if sc.role == RoleWeight && !column.Integer {
@@ -145,7 +155,7 @@ func (s *schema) checkReadable(in *source.Input, c *TrainConfig, p *config.Parse
 	var first *dataset.DataError
 	for i := range in.Columns {
 		column := &in.Columns[i]
-		if roleOf(column.Name, c, p) == RoleIgnored || !column.Nested && column.Unsupported == "" {
+		if s.roleOf(column.Name, c, p) == RoleIgnored || !column.Nested && column.Unsupported == "" {
 			continue
 		}
 		names = append(names, column.Name)
@@ -213,4 +223,108 @@ func (s *schema) checkConstraints(c *TrainConfig, p *config.Parsed) error {
 		return usage.All(faults)
 	}
 	return nil
+}
+
+// softLabels finds the columns of --label_probabilities, in the order that their classes have
+// as classes of a label. A pattern passes over columns that have another use.
+func softLabels(in *source.Input, c *TrainConfig, p *config.Parsed) (jobs.SoftLabels, error) {
+	if len(c.LabelProbabilities) == 0 {
+		return jobs.SoftLabels{}, nil
+	}
+	soft := jobs.SoftLabels{Named: strings.Join(c.LabelProbabilities, ","), TeacherWeight: c.TeacherWeight}
+	if c.Label == "" {
+		soft.TeacherWeight = 1
+	}
+	var faults []error
+	for _, text := range c.LabelProbabilities {
+		named, err := config.ParseProbability(text)
+		if err != nil {
+			return soft, err
+		}
+		columns, err := columnsNamed(&named, text, in, c, p)
+		if err != nil {
+			faults = append(faults, err)
+		}
+		for _, column := range columns {
+			same := func(o jobs.ProbabilityColumn) bool { return o.Class == column.Class || o.Name == column.Name }
+			if at := slices.IndexFunc(soft.Columns, same); at >= 0 {
+				faults = append(faults, fmt.Errorf("--label_probabilities: column %q of class %q and column %q of class %q: "+
+					"want one column for each class", soft.Columns[at].Name, soft.Columns[at].Class, column.Name, column.Class))
+			}
+			soft.Columns = append(soft.Columns, column)
+		}
+	}
+	if len(faults) > 0 {
+		return soft, usage.All(faults)
+	}
+	sortClasses(soft.Columns)
+	return soft, nil
+}
+
+// columnsNamed returns the columns that one item of --label_probabilities names.
+func columnsNamed(
+	named *config.Probability, text string, in *source.Input, c *TrainConfig, p *config.Parsed,
+) ([]jobs.ProbabilityColumn, error) {
+	var columns []jobs.ProbabilityColumn
+	for _, name := range in.Names() {
+		class := named.ClassOf(name)
+		if class == "" {
+			continue
+		}
+		role := roleOf(name, c, p)
+		if role == RoleFeature {
+			columns = append(columns, jobs.ProbabilityColumn{Name: name, Class: class})
+		} else if named.Column != "" {
+			return nil, usage.Errorf("--label_probabilities: column %q has another use already, its role is %s", name, role)
+		}
+	}
+	if len(columns) == 0 && named.Column != "" {
+		return nil, source.UnknownColumn("label_probabilities", named.Column, in.Names())
+	}
+	if len(columns) == 0 {
+		return nil, usage.Errorf("--label_probabilities: no column of the input files has a name as %s, among those "+
+			"without another use", text)
+	}
+	return columns, nil
+}
+
+// sortClasses puts columns in the order of their classes: of numbers, if all classes are
+// numbers, else of texts.
+func sortClasses(columns []jobs.ProbabilityColumn) {
+	numbers := !slices.ContainsFunc(columns, func(c jobs.ProbabilityColumn) bool {
+		_, ok := jobs.ClassNumber(c.Class)
+		return !ok
+	})
+	slices.SortFunc(columns, func(a, b jobs.ProbabilityColumn) int {
+		if numbers {
+			x, _ := jobs.ClassNumber(a.Class)
+			y, _ := jobs.ClassNumber(b.Class)
+			return cmp.Compare(x, y)
+		}
+		return cmp.Compare(a.Class, b.Class)
+	})
+}
+
+// roleOf returns what a column is used for.
+func (s *schema) roleOf(name string, c *TrainConfig, p *config.Parsed) Role {
+	if slices.ContainsFunc(s.rows.Soft.Columns, func(o jobs.ProbabilityColumn) bool { return o.Name == name }) {
+		return RoleProbability
+	}
+	return roleOf(name, c, p)
+}
+
+// checkProbability makes sure that a column of probabilities has numbers.
+func checkProbability(in *source.Input, c *schemaColumn) error {
+	if c.role != RoleProbability || c.Type == dataset.Number && c.Unit == dataset.Plain {
+		return nil
+	}
+	kind := "text or booleans"
+	if c.Type == dataset.Number {
+		kind = c.Unit.Things()
+	}
+	return &dataset.DataError{
+		File: in.Files[in.FileWith(c.Name)].URL, Column: c.Name,
+		Problem: fmt.Sprintf("a column of %s, and --label_probabilities names it: expected numbers from 0 to 1", kind),
+		Hint:    "name the columns of probabilities one by one, as CLASS=COLUMN",
+	}
 }

@@ -43,7 +43,11 @@ func (r *run) score(ctx context.Context, g *grown) (*scored, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, part := range []dataset.Part{dataset.Validation, dataset.Test} {
+	parts := []dataset.Part{dataset.Validation, dataset.Test}
+	if g.soft() { // the trees know the soft weights of their training rows, not the labels
+		parts = append(parts, dataset.Train)
+	}
+	for _, part := range parts {
 		for i := range candidates {
 			candidates[i].Counts[part] = counts[part][i]
 		}
@@ -71,7 +75,7 @@ func (p *plan) model(o *objects, root *induce.Node, m config.Member) *tree.Tree 
 		DroppedNullLabel: o.stats.Dropped, CutLeaves: stoppedLeaves(root),
 	}
 	o.describeWeights(&model.Training)
-	scale := o.spec.ScaleOf(dataset.Train)
+	scale := o.spec.GrowthScale()
 	if scale > 1 {
 		model.Training.WeightScale = scale
 	}
@@ -116,6 +120,9 @@ func (r *run) countLeaves(
 ) (counts [dataset.Parts][]*tree.LeafCounts, err error) {
 	c := r.evaluateConfig(o, trees)
 	tasks := slices.Concat(o.tasks(dataset.Validation), o.tasks(dataset.Test))
+	if o.soft() {
+		tasks = append(tasks, o.tasks(dataset.Train)...)
+	}
 	if len(tasks) > 0 && r.driver.Serialises() { // a job in this process takes the trees as they are
 		for i := range trees {
 			c.Trees = append(c.Trees, fmt.Sprintf("%s/tree-%03d.json", c.Out, i))

@@ -81,6 +81,7 @@ func badInputs() map[string]badInput {
 	all := badFiles()
 	maps.Copy(all, badSettings())
 	maps.Copy(all, oddValues())
+	maps.Copy(all, badProbabilities())
 	return all
 }
 
@@ -191,6 +192,73 @@ func badSettings() map[string]badInput {
 			[]string{"--split", "part"},
 			3,
 			[]string{"no row is left for training"},
+		},
+	}
+}
+
+// badProbabilities lists probabilities of classes that do not fit the rows.
+func badProbabilities() map[string]badInput {
+	const missing = -7
+	x, class := goodColumns()
+	one := func(name string, at int, value float64) parquetio.WriteColumn {
+		return column(name, repeat(20, func(i int) *float64 {
+			p := 0.5
+			if i == at {
+				p = value
+			}
+			if p == missing {
+				return nil
+			}
+			return &p
+		}))
+	}
+	soft := []string{"--label_probabilities", "p_*", "--split", "100/0/0"}
+	bad := func(value float64, words ...string) badInput {
+		words = append([]string{"data.parquet", "row group 0", "row 6"}, words...)
+		return badInput{withColumns(x, class, one("p_a", 6, value), one("p_b", 6, 0.5)), soft, 3, words}
+	}
+	return map[string]badInput{
+		"probabilities":          {withColumns(x, class, one("p_a", 0, 0.5), one("p_b", 0, 0.5)), soft, 0, nil},
+		"negative probability":   bad(-0.25, `column "p_a"`, "from 0 to 1", "-0.25"),
+		"probability above 1":    bad(1.5, `column "p_a"`, "from 0 to 1", "1.5"),
+		"null probability":       bad(missing, `column "p_a"`, "null or NaN"),
+		"NaN probability":        bad(math.NaN(), `column "p_a"`, "null or NaN"),
+		"probabilities of 1.25":  bad(0.75, `column "p_*"`, "add up to 1", "1e-06", "1.25"),
+		"a class without column": {withColumns(x, class, one("p_a", 0, 0.5)), soft, 3, []string{"data.parquet", "add up to 1"}},
+		"a class without its column": {
+			withColumns(x, class, one("p_a", 0, 0.5), one("p_c", 0, 0.5)), soft, 3, []string{`column "class"`, `value "b"`, "p_*"},
+		},
+		"a column without class": {
+			withColumns(x, class, one("p_a", 0, 0.5), one("p_b", 0, 0.5), column("p_c", make([]float64, 20))), soft, 3,
+			[]string{`column "p_c"`, "no class", "--ignore"},
+		},
+		"a column without class ignored": {
+			withColumns(x, class, one("p_a", 0, 0.5), one("p_b", 0, 0.5), one("p_c", 0, 0)),
+			append([]string{"--ignore", "p_c"}, soft...), 0, nil,
+		},
+		"text probabilities": {
+			withColumns(x, class, one("p_a", 0, 0.5), column("p_b", repeat(20, ab))), soft, 3, []string{`column "p_b"`, "text"},
+		},
+		"no such probabilities": {withColumns(x, class), soft, 2, []string{"--label_probabilities", "p_*"}},
+		"no such probability": {
+			withColumns(x, class), []string{"--label_probabilities", "a=q"}, 2, []string{"--label_probabilities", `"q"`},
+		},
+		"probabilities of no class": {
+			withColumns(x, class), []string{"--label_probabilities", "p_"}, 2, []string{"--label_probabilities", "CLASS=COLUMN"},
+		},
+		"two columns of a class": {
+			withColumns(x, class, one("p_a", 0, 0.5), one("p_b", 0, 0.5), one("q", 0, 0.5)),
+			[]string{"--label_probabilities", "p_*,a=q"}, 2, []string{`"p_a"`, `"q"`},
+		},
+		"the label as probability": {
+			withColumns(x, class), []string{"--label_probabilities", "a=class"}, 2, []string{`"class"`, "another use"},
+		},
+		"teacher without probabilities": {
+			withColumns(x, class), []string{"--teacher_weight", "0.25"}, 2, []string{"--teacher_weight", "--label_probabilities"},
+		},
+		"no label and no probabilities": {withColumns(x, class), []string{"--label", ""}, 2, []string{"--label is required"}},
+		"probabilities without a label": {
+			withColumns(x, one("p_a", 3, 1), one("p_b", 3, 0)), append([]string{"--label", ""}, soft...), 0, nil,
 		},
 	}
 }

@@ -71,9 +71,18 @@ func (p *problem) weightUnit() int64 {
 
 // greatestImpurity returns the greatest impurity of an object's class in a node
 // with the object: the node holds no other object of the class, and all objects of
-// the other classes. The argument of impurity is the inverse of the class's share.
+// the other classes. The argument of impurity is the inverse of the class's share. Of soft
+// objects each class counts that an object has a share of.
 func (p *problem) greatestImpurity(impurity func(odds float64) float64) float64 {
 	most := 0.0
+	for _, s := range p.shares {
+		if s.weight > 0 {
+			most = max(most, impurity(float64(p.total-s.weight+s.lightest)/float64(s.lightest)))
+		}
+	}
+	if p.shares != nil {
+		return most
+	}
 	for _, members := range p.members {
 		weight, lightest := int64(0), int64(math.MaxInt64)
 		for _, i := range members {
@@ -93,7 +102,7 @@ func (p *problem) assumptions(d Data, opts *Options) []tree.Assumption {
 	multiple := theta / float64(p.weightUnit())
 	relabelled := int64(0)
 	for i := range d.Objects.Len() {
-		for _, cw := range d.Objects.Raw(i) {
+		for _, cw := range d.Objects.Labels(i) {
 			if cw.Class != d.Objects.Class[i] {
 				relabelled += cw.Weight
 			}

@@ -100,6 +100,29 @@ type problem struct {
 	mixed      int         // number of merged objects of several classes
 	limit      float64     // a leaf of at most this weight may have several classes
 	unit       float64     // all prices are multiples of it; 0: there is no such unit
+	shares     []classShare
+}
+
+// classShare is what soft objects have of a class. Other objects have no shares.
+type classShare struct {
+	weight, lightest int64 // of all objects, and the least of an object that has some
+}
+
+// sharesOf returns by class what soft objects have; nil: they are not soft.
+func sharesOf(o *dataset.Objects) []classShare {
+	if !o.Soft() {
+		return nil
+	}
+	shares := make([]classShare, o.Classes)
+	for i := range o.Len() {
+		for _, cw := range o.Raw(i) {
+			s := &shares[cw.Class]
+			if s.weight += cw.Weight; s.lightest == 0 || cw.Weight < s.lightest {
+				s.lightest = cw.Weight
+			}
+		}
+	}
+	return shares
 }
 
 func (p *problem) len() int { return len(p.class) }
@@ -114,6 +137,7 @@ func newProblem(o *dataset.Objects, features []dataset.Feature, opts *Options) *
 	p := &problem{effort: effort{pilot: pilotSize, peers: peerSample}}
 	p.meter.stop, p.meter.progress = opts.Stop, opts.Progress
 	p.addObjects(o, p.addFeatures(o, features, opts), opts)
+	p.shares = sharesOf(o)
 	p.cumulative = make([]int64, len(p.weight))
 	for i, w := range p.weight {
 		p.total += w

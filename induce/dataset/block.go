@@ -18,12 +18,13 @@ var errBlock = errors.New("not an object block of this layout")
 
 // AppendBlock appends objects [from, to) of the table to dst as one block:
 //
-//	version, flags        1 byte each; flag 1: rows follow
+//	version, flags        1 byte each; flag 1: rows follow; flag 2: the objects are soft
 //	objects               uvarint
 //	codes                 per feature a column of objects * width bytes
 //	per object            uvarints: number of classes, then class and weight of each; rows
+//	                      of soft objects those are of the labels; raw ones follow likewise
 func (t *Table) AppendBlock(dst []byte, from, to int) []byte {
-	dst = appendBlockHead(dst, to-from, t.hasRows)
+	dst = appendBlockHead(dst, to-from, t.hasRows, t.soft > 0)
 	for f, width := range t.layout.Widths {
 		dst = t.appendColumn(dst, t.layout.Offsets[f], width, from, to)
 	}
@@ -36,6 +37,10 @@ func (t *Table) AppendBlock(dst []byte, from, to int) []byte {
 			rows = p.rows[at]
 		}
 		dst = appendClasses(dst, raw, rows, t.hasRows)
+		if t.soft > 0 {
+			raw = t.softWeights(id, raw)
+			dst = appendClasses(dst, raw, 0, false)
+		}
 	}
 	return dst
 }
@@ -66,7 +71,7 @@ func (t *Table) appendColumn(dst []byte, offset, width, from, to int) []byte {
 
 // AppendBlock appends all objects to dst as one block.
 func (o *Objects) AppendBlock(dst []byte) []byte {
-	dst = appendBlockHead(dst, o.Len(), o.Rows != nil)
+	dst = appendBlockHead(dst, o.Len(), o.Rows != nil, o.Soft())
 	for f := range o.Codes {
 		dst = append(dst, o.Codes[f].U8...)
 		for _, c := range o.Codes[f].U16 {
@@ -74,15 +79,27 @@ func (o *Objects) AppendBlock(dst []byte) []byte {
 		}
 	}
 	for i := range o.Class {
-		dst = appendClasses(dst, o.Raw(i), o.RowsOf(i), o.Rows != nil)
+		dst = appendClasses(dst, o.Labels(i), o.RowsOf(i), o.Rows != nil)
+		if o.Soft() {
+			dst = appendClasses(dst, o.Raw(i), 0, false)
+		}
 	}
 	return dst
 }
 
-func appendBlockHead(dst []byte, objects int, hasRows bool) []byte {
+// The flags of a block.
+const (
+	blockRows = 1 << iota
+	blockSoft
+)
+
+func appendBlockHead(dst []byte, objects int, hasRows, soft bool) []byte {
 	var flags byte
 	if hasRows {
-		flags = 1
+		flags |= blockRows
+	}
+	if soft {
+		flags |= blockSoft
 	}
 	return binary.AppendUvarint(append(dst, blockVersion, flags), uint64(objects))
 }
@@ -103,6 +120,7 @@ func appendClasses(dst []byte, raw []ClassWeight, rows int64, hasRows bool) []by
 type blockReader struct {
 	objects int
 	hasRows bool
+	soft    bool
 	columns [][]byte // per feature
 	rest    []byte
 	bad     bool
@@ -110,10 +128,10 @@ type blockReader struct {
 
 // openBlock checks a block's head against the layout.
 func openBlock(b []byte, layout Layout) (*blockReader, error) {
-	if len(b) < 2 || b[0] != blockVersion || b[1] > 1 {
+	if len(b) < 2 || b[0] != blockVersion || b[1] > blockRows|blockSoft || b[1] == blockSoft {
 		return nil, errBlock
 	}
-	r := &blockReader{hasRows: b[1] != 0, rest: b[2:]}
+	r := &blockReader{hasRows: b[1]&blockRows != 0, soft: b[1]&blockSoft != 0, rest: b[2:]}
 	n := r.uvarint()
 	if r.bad || n > uint64(len(b)) || int(n)*layout.Stride > len(r.rest) {
 		return nil, errBlock
@@ -150,12 +168,24 @@ func (r *blockReader) classes(dst []ClassWeight, classes int) (raw []ClassWeight
 
 // manyClasses is classes for any object.
 func (r *blockReader) manyClasses(dst []ClassWeight, classes int) (raw []ClassWeight, rows int64, err error) {
+	raw, total, err := r.list(dst, classes)
+	if err == nil && r.hasRows {
+		total = r.uvarint()
+	}
+	if err != nil || r.bad || total > maxBlockCount {
+		return nil, 0, errBlock
+	}
+	return raw, int64(total), nil
+}
+
+// list reads one list of classes with their weights, and adds up the weights.
+func (r *blockReader) list(dst []ClassWeight, classes int) (list []ClassWeight, total uint64, err error) {
 	n := r.uvarint()
 	if r.bad || n == 0 || n > uint64(classes) {
 		return nil, 0, errBlock
 	}
 	dst = dst[:0]
-	var next, total uint64 // next: least class that may follow; total: weight so far
+	next := uint64(0) // least class that may follow
 	for range n {
 		class, weight := r.uvarint(), r.uvarint()
 		if class < next || class >= uint64(classes) || weight == 0 || weight > maxBlockCount-total {
@@ -164,13 +194,10 @@ func (r *blockReader) manyClasses(dst []ClassWeight, classes int) (raw []ClassWe
 		dst = append(dst, ClassWeight{uint16(class), int64(weight)})
 		next, total = class+1, total+weight
 	}
-	if r.hasRows {
-		total = r.uvarint()
-	}
-	if r.bad || total > maxBlockCount {
+	if r.bad {
 		return nil, 0, errBlock
 	}
-	return dst, int64(total), nil
+	return dst, total, nil
 }
 
 // end checks that nothing follows the last object.
@@ -202,6 +229,9 @@ func (o *Objects) AppendFrom(block []byte, layout Layout) error {
 	if len(o.Codes) != len(r.columns) {
 		return fmt.Errorf("%w: %d features, expected %d", errBlock, len(r.columns), len(o.Codes))
 	}
+	if err := o.checkSoft(r); err != nil {
+		return err
+	}
 	for f, column := range r.columns {
 		c := &o.Codes[f]
 		if layout.Widths[f] == 1 {
@@ -215,43 +245,81 @@ func (o *Objects) AppendFrom(block []byte, layout Layout) error {
 	return o.appendClasses(r)
 }
 
+// checkSoft makes sure that the objects are of the block's kind, soft or not. No objects
+// become soft by the first soft block.
+func (o *Objects) checkSoft(r *blockReader) error {
+	if r.objects == 0 || r.soft == o.Soft() {
+		return nil
+	}
+	if o.Len() > 0 || o.Soft() {
+		return fmt.Errorf("%w: some objects are soft and others are not", errBlock)
+	}
+	o.soften()
+	return nil
+}
+
 // AppendClassesFrom appends the weights and rows of a block's objects without
 // their codes.
 func (o *Objects) AppendClassesFrom(block []byte, layout Layout) error {
 	r, err := openBlock(block, layout)
+	if err == nil {
+		err = o.checkSoft(r)
+	}
 	if err != nil {
 		return err
 	}
 	return o.appendClasses(r)
 }
 
+var errObjects = errors.New("more soft objects than memory can number: take less --memory, or fewer rows")
+
 func (o *Objects) appendClasses(r *blockReader) error {
-	var raw []ClassWeight
+	var labels, soft []ClassWeight
 	for range r.objects {
 		var rows int64
 		var err error
-		if raw, rows, err = r.classes(raw, o.Classes); err != nil {
+		if labels, rows, err = r.classes(labels, o.Classes); err != nil {
 			return err
 		}
-		o.addClasses(raw, rows)
+		if !r.soft {
+			o.addClasses(labels, rows)
+			continue
+		}
+		if soft, _, err = r.list(soft, o.Classes); err != nil {
+			return err
+		}
+		if o.raw.full() || o.labels.full() {
+			return errObjects
+		}
+		o.addSoftClasses(labels, soft, rows)
 	}
 	return r.end()
 }
 
-// EachClasses calls visit with the class weights, in class order, and the rows of each
-// object of a block. The next call changes raw.
-func EachClasses(block []byte, layout Layout, classes int, visit func(raw []ClassWeight, rows int64)) error {
+// EachClasses calls visit with the weights of the labels and the raw class weights, in
+// class order, and the rows of each object of a block. They are those of Objects.Labels and
+// Objects.Raw. The next call changes them.
+func EachClasses(
+	block []byte, layout Layout, classes int, visit func(labels, raw []ClassWeight, rows int64),
+) error {
 	r, err := openBlock(block, layout)
 	if err != nil {
 		return err
 	}
-	var raw []ClassWeight
+	var labels, soft []ClassWeight
 	for range r.objects {
 		var rows int64
-		if raw, rows, err = r.classes(raw, classes); err != nil {
+		if labels, rows, err = r.classes(labels, classes); err != nil {
 			return err
 		}
-		visit(raw, rows)
+		raw := labels
+		if r.soft {
+			if soft, _, err = r.list(soft, classes); err != nil {
+				return err
+			}
+			raw = soft
+		}
+		visit(labels, raw, rows)
 	}
 	return r.end()
 }
@@ -262,21 +330,31 @@ func (t *Table) AddBlock(block []byte, classes int) error {
 	if err != nil {
 		return err
 	}
+	if r.soft != (t.soft > 0) || r.soft && classes != t.soft {
+		return errBlock
+	}
 	key := make([]byte, t.layout.Stride)
-	var raw []ClassWeight
+	var labels, soft []ClassWeight
 	for i := range r.objects {
 		for f, column := range r.columns {
 			at, width := t.layout.Offsets[f], t.layout.Widths[f]
 			copy(key[at:at+width], column[i*width:])
 		}
 		var rows int64
-		if raw, rows, err = r.classes(raw, classes); err != nil {
+		if labels, rows, err = r.classes(labels, classes); err != nil {
 			return err
 		}
 		hash := HashKey(key)
-		for j, cw := range raw {
+		for j, cw := range labels {
 			t.Add(key, hash, cw.Class, cw.Weight, rows*int64(boolToInt(j == 0)))
 		}
+		if !r.soft {
+			continue
+		}
+		if soft, _, err = r.list(soft, classes); err != nil {
+			return err
+		}
+		t.addSoft(t.find(key, hash, labels[0].Class), soft)
 	}
 	return r.end()
 }

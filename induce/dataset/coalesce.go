@@ -16,6 +16,7 @@ import (
 type Table struct {
 	layout  Layout
 	hasRows bool // rows and weight differ
+	soft    int  // number of classes if the objects are soft, see Objects; else 0
 
 	n     int         // objects
 	page  uint8       // log2 of the objects in a page
@@ -34,6 +35,7 @@ type tablePage struct {
 	class  []uint16 // by object: class of its first row
 	weight []int64  // by object: weight of that class
 	rows   []int64  // by object: number of rows, if hasRows
+	soft   []int64  // by object and class: raw weight, if the table is soft
 }
 
 type entry struct {
@@ -61,6 +63,14 @@ func NewTable(layout Layout, weighted bool) *Table {
 	return &Table{layout: layout, hasRows: weighted, page: uint8(min(page, 10))}
 }
 
+// NewSoftTable returns an empty table of soft objects with so many classes, see Objects. It
+// takes rows that have shares.
+func NewSoftTable(layout Layout, classes int) *Table {
+	t := NewTable(layout, true)
+	t.soft = classes
+	return t
+}
+
 // Len returns the number of objects.
 func (t *Table) Len() int { return t.n }
 
@@ -75,6 +85,7 @@ func (t *Table) Reset() {
 	for i := range t.pages {
 		p := &t.pages[i]
 		p.keys, p.class, p.weight, p.rows = p.keys[:0], p.class[:0], p.weight[:0], p.rows[:0]
+		p.soft = p.soft[:0]
 	}
 	t.n, t.head, t.more = 0, nil, t.more[:0]
 }
@@ -102,11 +113,20 @@ type Rows struct {
 	Hashes  []uint64 // HashKey of each key
 	Classes []uint16
 	Weights []int64 // nil: 1 each
+
+	// Shares are those of the classes in each row, class by class, for tables of soft
+	// objects. A class gets its share times the weight of the row. The shares of a row add up
+	// to the same number in all rows; none is negative.
+	Shares []int32
 }
 
 // AddRows adds the rows at the given positions, each as one row.
 func (t *Table) AddRows(r *Rows, at []int32) {
 	const ahead = 16 // rows whose slots are fetched from memory at the same time
+	if t.soft > 0 {
+		t.addSoftRows(r, at)
+		return
+	}
 	stride := t.layout.Stride
 	for len(at) > 0 {
 		now := at[:min(ahead, len(at))]
@@ -119,6 +139,32 @@ func (t *Table) AddRows(r *Rows, at []int32) {
 			}
 			t.Add(r.Keys[int(i)*stride:int(i+1)*stride], r.Hashes[i], r.Classes[i], weight, 1)
 		}
+	}
+}
+
+// addSoftRows is AddRows for a table of soft objects.
+func (t *Table) addSoftRows(r *Rows, rows []int32) {
+	stride := t.layout.Stride
+	for _, i := range rows {
+		weight := int64(1)
+		if r.Weights != nil {
+			weight = r.Weights[i]
+		}
+		key := r.Keys[int(i)*stride : int(i+1)*stride]
+		t.Add(key, r.Hashes[i], r.Classes[i], weight, 1)
+		p, at := t.place(t.find(key, r.Hashes[i], r.Classes[i]))
+		soft := p.soft[at*t.soft : (at+1)*t.soft]
+		for k, share := range r.Shares[int(i)*t.soft : int(i+1)*t.soft] {
+			soft[k] += int64(share) * weight
+		}
+	}
+}
+
+// addSoft adds raw weights to an object.
+func (t *Table) addSoft(id int, raw []ClassWeight) {
+	p, at := t.place(id)
+	for _, cw := range raw {
+		p.soft[at*t.soft+int(cw.Class)] += cw.Weight
 	}
 }
 
@@ -183,6 +229,11 @@ func (t *Table) insert(key []byte, class uint16) int {
 	if t.hasRows {
 		p.rows = append(p.rows, 0)
 	}
+	if t.soft > 0 {
+		n := len(p.soft)
+		p.soft = p.soft[:n+t.soft]
+		clear(p.soft[n:])
+	}
 	if t.head != nil {
 		t.head = append(t.head, 0)
 	}
@@ -205,6 +256,10 @@ func (t *Table) enlarge(p *tablePage) {
 	if t.hasRows {
 		t.bytes += 8 * more
 		p.rows = append(make([]int64, 0, n), p.rows...)
+	}
+	if t.soft > 0 {
+		t.bytes += 8 * more * t.soft
+		p.soft = append(make([]int64, 0, n*t.soft), p.soft...)
 	}
 }
 
@@ -237,6 +292,18 @@ func (t *Table) addMore(id int, class uint16, weight int64) {
 	}
 	t.more = append(t.more, entry{class: class, weight: weight, next: t.head[id]})
 	t.head[id] = int32(len(t.more))
+}
+
+// softWeights lists the raw weights of an object in class order, in the memory of dst.
+func (t *Table) softWeights(id int, dst []ClassWeight) []ClassWeight {
+	p, at := t.place(id)
+	dst = dst[:0]
+	for k, weight := range p.soft[at*t.soft : (at+1)*t.soft] {
+		if weight != 0 {
+			dst = append(dst, ClassWeight{uint16(k), weight})
+		}
+	}
+	return dst
 }
 
 // classWeights appends the classes of an object in class order.

@@ -19,59 +19,96 @@ func (c *Codes) At(i int) int {
 type Objects struct {
 	Classes int
 	Codes   []Codes  // per feature
-	Class   []uint16 // class of the most weight; ties: the first class
+	Class   []uint16 // class of the most weight by the rows' labels; ties: the first class
 	Weight  []int64  // weight of all classes, in fixed-point units
 	Rows    []int64  // number of rows; nil if each row weighs 1, so Weight counts rows
 
-	// Class weights take no memory for an object of weight 1, little for an object of one
-	// class. rawAt is nil while all objects weigh 1. Else rawAt[i] is 0 for an object of
-	// weight 1. For others its low bits are one more than the position of the object's
-	// first entry in raw; with rawMany the entry before has the number of its entries.
-	rawAt []uint32
-	raw   []ClassWeight
-	units []ClassWeight // by class: an object of this class and of weight 1
+	raw    classLists    // see Raw
+	labels *classLists   // see Labels; nil: the same as raw
+	units  []ClassWeight // by class: an object of this class and of weight 1
 }
 
-// rawMany marks an object with several classes.
-const rawMany = 1 << 31
+// classLists has the class weights of objects. They take no memory for an object of weight
+// 1, little for an object of one class. at is nil while all objects weigh 1. Else at[i] is 0
+// for an object of weight 1. For others its low bits are one more than the position of the
+// object's first entry; with manyEntries the entry before has the number of its entries.
+type classLists struct {
+	at      []uint32
+	entries []ClassWeight
+}
+
+// manyEntries marks an object with several classes.
+const manyEntries = 1 << 31
 
 // Len returns the number of objects.
 func (o *Objects) Len() int { return len(o.Class) }
 
 // Raw returns the weights of the classes in object i, in class order, without classes of
-// weight 0. They must not be changed.
+// weight 0: what trees are grown from. They must not be changed.
 func (o *Objects) Raw(i int) []ClassWeight {
-	if o.rawAt == nil || o.rawAt[i] == 0 {
+	if o.raw.at == nil || o.raw.at[i] == 0 {
 		k := o.Class[i]
 		return o.units[k : k+1 : k+1]
 	}
-	at, n := o.rawAt[i]-1, uint32(1)
-	if at&rawMany != 0 {
-		at &^= rawMany
-		n = uint32(o.raw[at-1].Weight)
-	}
-	return o.raw[at : at+n : at+n]
+	return o.raw.of(o.raw.at[i] - 1)
 }
 
-// addRaw appends the class weights of the last object.
-func (o *Objects) addRaw(raw []ClassWeight) {
-	unit := len(raw) == 1 && raw[0].Weight == 1
-	if unit && o.rawAt == nil {
+// Labels returns the weights of the rows' labels in object i, as Raw does. Of soft objects
+// they differ from Raw, and their unit may be another one; of others they are the same.
+func (o *Objects) Labels(i int) []ClassWeight {
+	if o.labels == nil {
+		return o.Raw(i)
+	}
+	if o.labels.at == nil || o.labels.at[i] == 0 {
+		k := o.Class[i]
+		return o.units[k : k+1 : k+1]
+	}
+	return o.labels.of(o.labels.at[i] - 1)
+}
+
+// Soft reports whether the class weights are soft: Raw then differs from Labels.
+func (o *Objects) Soft() bool { return o.labels != nil }
+
+// soften turns no objects into no soft objects.
+func (o *Objects) soften() {
+	o.labels = new(classLists)
+	if o.Rows == nil {
+		o.Rows = make([]int64, 0, cap(o.Class)) // their weights do not count rows
+	}
+}
+
+// of returns the entries of an object, from the position of the first.
+func (l *classLists) of(at uint32) []ClassWeight {
+	n := uint32(1)
+	if at&manyEntries != 0 {
+		at &^= manyEntries
+		n = uint32(l.entries[at-1].Weight)
+	}
+	return l.entries[at : at+n : at+n]
+}
+
+// full reports whether no further object fits.
+func (l *classLists) full() bool { return len(l.entries) >= manyEntries-(1<<17) }
+
+// add appends the class weights of the last of all objects, whose classes are given.
+func (l *classLists) add(list []ClassWeight, classes []uint16) {
+	unit := len(list) == 1 && list[0] == ClassWeight{classes[len(classes)-1], 1}
+	if unit && l.at == nil {
 		return
 	}
-	if o.rawAt == nil {
-		o.rawAt = make([]uint32, len(o.Class)-1, cap(o.Class))
+	if l.at == nil {
+		l.at = make([]uint32, len(classes)-1, cap(classes))
 	}
 	at, many := uint32(0), uint32(0)
-	if len(raw) > 1 {
-		many = rawMany
-		o.raw = append(o.raw, ClassWeight{Weight: int64(len(raw))})
+	if len(list) > 1 {
+		many = manyEntries
+		l.entries = append(l.entries, ClassWeight{Weight: int64(len(list))})
 	}
 	if !unit {
-		at = uint32(len(o.raw)+1) | many
-		o.raw = append(o.raw, raw...)
+		at = uint32(len(l.entries)+1) | many
+		l.entries = append(l.entries, list...)
 	}
-	o.rawAt = append(o.rawAt, at)
+	l.at = append(l.at, at)
 }
 
 // RowsOf returns the number of rows of object i.
@@ -134,12 +171,36 @@ func (o *Objects) addClasses(raw []ClassWeight, rows int64) {
 	if o.Rows != nil {
 		o.Rows = append(o.Rows, rows)
 	}
-	o.addRaw(raw)
+	o.raw.add(raw, o.Class)
+}
+
+// addSoftClasses is addClasses for a soft object.
+func (o *Objects) addSoftClasses(labels, raw []ClassWeight, rows int64) {
+	class, _ := Majority(labels)
+	_, total := Majority(raw)
+	o.Class, o.Weight, o.Rows = append(o.Class, class), append(o.Weight, total), append(o.Rows, rows)
+	o.raw.add(raw, o.Class)
+	o.labels.add(labels, o.Class)
 }
 
 // Append appends one object: its codes in feature order, the weights of its
 // classes in class order, and its rows.
 func (o *Objects) Append(codes []int, raw []ClassWeight, rows int64) {
+	o.appendCodes(codes)
+	o.addClasses(raw, rows)
+}
+
+// AppendSoft is Append for a soft object: labels has the weights of the rows' labels, raw
+// those that trees are grown from. All objects are soft, or none is.
+func (o *Objects) AppendSoft(codes []int, labels, raw []ClassWeight, rows int64) {
+	if o.labels == nil {
+		o.soften()
+	}
+	o.appendCodes(codes)
+	o.addSoftClasses(labels, raw, rows)
+}
+
+func (o *Objects) appendCodes(codes []int) {
 	for f, code := range codes {
 		if c := &o.Codes[f]; c.U8 != nil {
 			c.U8 = append(c.U8, uint8(code))
@@ -147,7 +208,6 @@ func (o *Objects) Append(codes []int, raw []ClassWeight, rows int64) {
 			c.U16 = append(c.U16, uint16(code))
 		}
 	}
-	o.addClasses(raw, rows)
 }
 
 // Select returns the objects with the given numbers, in that order.
@@ -169,8 +229,15 @@ func (o *Objects) Select(ids []int32) *Objects {
 			s.Codes[f].U16 = pick(c.U16, ids)
 		}
 	}
+	if o.Soft() {
+		s.soften()
+	}
 	for _, id := range ids {
-		s.addClasses(o.Raw(int(id)), o.RowsOf(int(id)))
+		if o.Soft() {
+			s.addSoftClasses(o.Labels(int(id)), o.Raw(int(id)), o.RowsOf(int(id)))
+		} else {
+			s.addClasses(o.Raw(int(id)), o.RowsOf(int(id)))
+		}
 	}
 	return s
 }

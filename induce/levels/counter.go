@@ -102,6 +102,10 @@ func (c *PassCounter) addCells(o *dataset.Objects, at int, ids []int32) {
 	for _, id := range ids {
 		s.Class, s.Weight = append(s.Class, o.Class[id]), append(s.Weight, o.Weight[id])
 	}
+	if o.Soft() {
+		s.Soft = o
+		defer func() { s.Soft = nil }()
+	}
 	cells := c.cells(at)
 	count := func(i int) {
 		f := c.pass.From + i

@@ -62,7 +62,13 @@ func (g *byLevels) start() *levels.Growth {
 	n, m := make([]int64, g.Objects.Classes), make([]int64, g.Objects.Classes)
 	for i, k := range g.Objects.Class {
 		n[k]++
-		m[k] += g.Objects.Weight[i]
+		if !g.Objects.Soft() {
+			m[k] += g.Objects.Weight[i]
+			continue
+		}
+		for _, cw := range g.Objects.Raw(i) {
+			m[cw.Class] += cw.Weight
+		}
 	}
 	return levels.NewGrowth(len(g.trees), n, m, g.budget)
 }
@@ -213,6 +219,9 @@ func TestLevels(t *testing.T) {
 					d = growtest.New(r, growtest.PricedFeatures(), 2+r.IntN(6), 150, r.IntN(2) == 0)
 				case 2:
 					d = growtest.New(r, growtest.PricedFeatures(), 2+r.IntN(6), 150, r.IntN(2) == 0).Freely()
+				}
+				if r.IntN(3) == 0 {
+					d = d.Softened(r)
 				}
 				trees := []induce.Params{growtest.RandomParams(r, a, family)}
 				for range r.IntN(4) { // others beside it: alike, or of any kind

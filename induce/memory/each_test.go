@@ -45,17 +45,25 @@ func TestGrowEach(t *testing.T) {
 	for _, test := range []struct {
 		features         []dataset.Feature
 		classes, objects int
+		soft             bool
 	}{
-		{growtest.SomeFeatures(), 2, 60},
-		{growtest.SomeFeatures(), 7, 300},
-		{wide, 3, 20_000}, // large enough for all workers on one node, and for gathering
+		{growtest.SomeFeatures(), 2, 60, false},
+		{growtest.SomeFeatures(), 7, 300, false},
+		{growtest.SomeFeatures(), 7, 300, true},
+		{wide, 3, 20_000, false}, // large enough for all workers on one node, and for gathering
+		{wide, 3, 14_000, true},
 	} {
 		if testing.Short() && test.objects > 1000 {
 			test.objects = 14_000
 		}
 		d := growtest.New(rand.New(rand.NewPCG(8, uint64(test.classes))), test.features, test.classes, test.objects, true)
+		if test.soft {
+			d = d.Softened(rand.New(rand.NewPCG(8, 9)))
+		}
 		ps := grid()
-		if test.objects > 1000 { // all families, at two of the thetas
+		if test.soft {
+			ps = ps[:4]
+		} else if test.objects > 1000 { // all families, at two of the thetas
 			ps = slices.Concat(ps[:16], ps[28:36])
 		}
 		var want []string

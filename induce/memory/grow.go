@@ -75,7 +75,8 @@ type grower struct {
 type traits struct {
 	unit     bool  // each object weighs 1
 	packed   bool  // histograms are packed, see induce.Selection
-	pure     bool  // each object has rows of one class
+	pure     bool  // the raw class weights of nodes are those by class: each object has rows of one class, or is soft
+	soft     bool  // the objects are soft, see dataset.Objects
 	heaviest int64 // weight of the heaviest object
 
 	demanding bool // some nodes have to test a given feature
@@ -87,14 +88,14 @@ type traits struct {
 
 // newTraits looks at all objects and columns.
 func newTraits(o *dataset.Objects, columns []split.Column) traits {
-	t := traits{pure: true}
+	t := traits{pure: true, soft: o.Soft()}
 	var total int64
 	for i, weight := range o.Weight {
 		t.heaviest = max(t.heaviest, weight)
 		total += weight
-		t.pure = t.pure && len(o.Raw(i)) == 1
+		t.pure = t.pure && (t.soft || len(o.Raw(i)) == 1)
 	}
-	t.unit, t.packed = t.heaviest <= 1, total < 1<<32
+	t.unit, t.packed = t.heaviest <= 1 && !t.soft, total < 1<<32 && !t.soft
 	t.objectBytes = 4 + 2
 	if !t.unit {
 		t.objectBytes += 8
@@ -141,7 +142,13 @@ func (g *grower) grow(at induce.Place, ws []*workspace) []*induce.Node {
 	}
 	for i, k := range o.Class {
 		root.n[k]++
-		root.m[k] += o.Weight[i]
+		if !g.soft {
+			root.m[k] += o.Weight[i]
+			continue
+		}
+		for _, cw := range o.Raw(i) {
+			root.m[cw.Class] += cw.Weight
+		}
 	}
 	g.crew.nodes = append(g.crew.nodes, root)
 	parallel.Each(len(ws), len(ws), func(i int) {

@@ -26,7 +26,9 @@ func (g *naive) grow(ids, asked []int, low, high float64) *induce.Node {
 		n.Objects++
 		n.Rows += g.Objects.RowsOf(i)
 		n.Weight += g.Objects.Weight[i]
-		n.Class[g.Objects.Class[i]] += g.Objects.Weight[i]
+		for _, cw := range g.weights(i) {
+			n.Class[cw.Class] += cw.Weight
+		}
 		for _, cw := range g.Objects.Raw(i) {
 			n.Raw[cw.Class] += cw.Weight
 		}
@@ -105,8 +107,10 @@ func (g *naive) share(ids []int) float64 {
 	var second, all int64
 	for _, i := range ids {
 		all += g.Objects.Weight[i]
-		if g.Objects.Class[i] == 1 {
-			second += g.Objects.Weight[i]
+		for _, cw := range g.weights(i) {
+			if cw.Class == 1 {
+				second += cw.Weight
+			}
 		}
 	}
 	return float64(second) / float64(all)
@@ -218,7 +222,9 @@ func (g *naive) pairs(ids []int) float64 {
 func (g *naive) impurity(ids []int) float64 {
 	m, w := make([]float64, g.Objects.Classes), 0.0
 	for _, i := range ids {
-		m[g.Objects.Class[i]] += float64(g.Objects.Weight[i])
+		for _, cw := range g.weights(i) {
+			m[cw.Class] += float64(cw.Weight)
+		}
 		w += float64(g.Objects.Weight[i])
 	}
 	entropy, gini := 0.0, 1.0
@@ -232,6 +238,14 @@ func (g *naive) impurity(ids []int) float64 {
 		return w / float64(g.Total) * gini
 	}
 	return w / float64(g.Total) * entropy
+}
+
+// weights returns the weights of an object by class, as the impurity sees them.
+func (g *naive) weights(i int) []dataset.ClassWeight {
+	if g.Objects.Soft() {
+		return g.Objects.Raw(i)
+	}
+	return []dataset.ClassWeight{{Class: g.Objects.Class[i], Weight: g.Objects.Weight[i]}}
 }
 
 func (g *naive) weight(ids []int) float64 {

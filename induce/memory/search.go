@@ -138,6 +138,9 @@ func (g *grower) worthKeeping(objects int) bool {
 // the workspace.
 func (g *grower) selection(o *openNode, w *workspace) induce.Selection {
 	s := induce.Selection{Order: o.order, N: o.n, M: o.m, Packed: g.packed}
+	if g.soft {
+		s.Soft, s.IDs = g.objects, w.identify(o)
+	}
 	if o.order == nil {
 		s.Class, s.Weight = o.extent.class, o.extent.weight
 		return s
@@ -164,6 +167,19 @@ func (w *workspace) weigh(o *openNode) []int64 {
 	return w.weightOf
 }
 
+// identify returns the numbers of the node's objects among all; nil: they are those in the
+// extent.
+func (w *workspace) identify(o *openNode) []int32 {
+	if o.extent.ids == nil {
+		return nil
+	}
+	w.idOf = fit(w.idOf, o.objects)
+	for i := range w.idOf {
+		w.idOf[i] = o.extent.ids[o.at(i)]
+	}
+	return w.idOf
+}
+
 // fit returns memory for n values.
 func fit[T any](s []T, n int) []T {
 	if cap(s) < n {
@@ -177,7 +193,7 @@ func (g *grower) compact(o *openNode, s *search, w *workspace) {
 	s.used = w.used[:0]
 	n, m := w.usedObjects[:0], w.usedWeight[:0]
 	for k, objects := range o.n {
-		if objects > 0 {
+		if objects > 0 || g.soft && o.m[k] > 0 {
 			w.numberOf[k] = uint16(len(s.used))
 			s.used, n, m = append(s.used, k), append(n, objects), append(m, o.m[k])
 		}
@@ -189,6 +205,9 @@ func (g *grower) compact(o *openNode, s *search, w *workspace) {
 	}
 	s.objects = induce.Selection{
 		Order: o.order, Class: w.classOf, Weight: w.weigh(o), N: n, M: m, Packed: g.packed,
+	}
+	if g.soft {
+		s.objects.Soft, s.objects.IDs, s.objects.Numbers = g.objects, w.identify(o), w.numberOf
 	}
 	w.used, w.usedObjects, w.usedWeight = s.used, n, m
 	if len(s.used) == g.classes {

@@ -62,7 +62,7 @@ func (t *Team) add(code int, sum *outcome) {
 	acc := t.acc[:len(cells)]
 	for k := 0; k+1 < len(cells); k += 2 {
 		n := cells[k]
-		if n == 0 {
+		if n|cells[k+1] == 0 { // soft objects have weight of classes that none has
 			continue
 		}
 		class := k / 2
@@ -106,7 +106,7 @@ func (t *Team) single(at int) {
 	one, rest := 0.0, t.nodeTerm
 	for k := 0; k+1 < len(cells); k += 2 {
 		n := cells[k]
-		if n == 0 {
+		if n|cells[k+1] == 0 { // soft objects have weight of classes that none has
 			continue
 		}
 		class := k / 2

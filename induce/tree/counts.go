@@ -31,7 +31,7 @@ func (t *Tree) NewLeafCounts() *LeafCounts {
 // Count adds object i to a leaf.
 func (c *LeafCounts) Count(leaf int, o *dataset.Objects, i int) {
 	c.Rows[leaf] += o.RowsOf(i)
-	for _, cw := range o.Raw(i) {
+	for _, cw := range o.Labels(i) {
 		c.Weights[leaf][cw.Class] += cw.Weight
 	}
 }

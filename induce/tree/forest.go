@@ -315,7 +315,7 @@ func (c *ForestCounts) next(t *forestTest, id int32) int32 {
 // count adds an object to a leaf.
 func (c *ForestCounts) count(leaf *leafCount, id int32) {
 	leaf.rows += c.objects.RowsOf(int(id))
-	for _, cw := range c.objects.Raw(int(id)) {
+	for _, cw := range c.objects.Labels(int(id)) {
 		if leaf.dense != nil {
 			leaf.dense[cw.Class] += cw.Weight
 		} else {

@@ -88,8 +88,11 @@ type Features struct {
 	Numeric     []string
 }
 
-// Classes has the weights and priors of the classes and the costs of errors.
+// Classes has the probabilities, weights and priors of the classes and the costs of errors.
 type Classes struct {
+	LabelProbabilities []string // patterns, or CLASS=COLUMN; empty: the label alone counts
+	TeacherWeight      float64  // of the probabilities against the label
+
 	ClassWeights string // none, balanced or a URL
 	Priors       string // CLASS=P,.. or a URL; empty: as in training
 	ErrorCosts   string // URL; empty: 0 for right, 1 for wrong
@@ -138,7 +141,10 @@ func (c *Train) runSettings() []setting.Setting {
 			Name: "input", Value: setting.List(&c.Input), Required: true,
 			Help: "Parquet files: URLs or globs (* ? [..] **), comma-separated",
 		},
-		{Name: "label", Value: setting.Text(&c.Label), Required: true, Help: "column of the classes"},
+		{
+			Name: "label", Value: setting.Text(&c.Label), Required: len(c.LabelProbabilities) == 0,
+			Help: "column of the classes; only with --label_probabilities it may be left out",
+		},
 		{Name: "output", Value: setting.Text(&c.Output), Required: true, Changeable: true, Help: "run folder"},
 		{
 			Name: "overwrite", Value: setting.Switch(&c.Overwrite), Changeable: true,
@@ -163,6 +169,14 @@ func (c *Train) runSettings() []setting.Setting {
 // rowSettings declares weights, labels and parts of the rows.
 func (c *Train) rowSettings() []setting.Setting {
 	return setting.In(setting.Rows, []setting.Setting{
+		{
+			Name: "label_probabilities", Value: setting.List(&c.LabelProbabilities, setting.By(ParseProbability)),
+			Help: "columns of class probabilities, as p_* (the * is the class) or CLASS=COLUMN,..: trees learn from them too",
+		},
+		{
+			Name: "teacher_weight", Value: setting.Number(&c.TeacherWeight, setting.Between(0, 1)),
+			Help: "share of --label_probabilities against the label in what trees learn from, 0 to 1; 1 without --label",
+		},
 		{Name: "weight", Value: setting.Text(&c.Weight), Help: "column of row weights, 0 to 1e9"},
 		{
 			Name: "split", Value: setting.Text(&c.Split, checkSplit),
@@ -415,7 +429,7 @@ func DefaultTrain() Train {
 			Folds: foldsAuto, FrontierStep: 0.001, Certificate: certificateQuick,
 		},
 		Features:      Features{RepeatCost: tables.RepeatFull},
-		Classes:       Classes{ClassWeights: tables.NoClassWeights},
+		Classes:       Classes{ClassWeights: tables.NoClassWeights, TeacherWeight: defaultTeacherWeight},
 		Parts:         Parts{Split: "70/10/20", Seed: 1},
 		Limits:        Limits{MaxClasses: 1000, MaxCategories: 1000, MaxValues: 1 << 16},
 		StorageConfig: DefaultStorageConfig(),
@@ -517,6 +531,9 @@ func (c *Train) conflicts() []error {
 	}
 	if c.Rows > 0 && !c.DryRun {
 		faults = append(faults, errors.New("--rows says what --dry_run is to foresee: add --dry_run, or leave out --rows"))
+	}
+	if len(c.LabelProbabilities) == 0 && c.TeacherWeight != defaultTeacherWeight {
+		faults = append(faults, errors.New("--teacher_weight is the share of --label_probabilities: name their columns, too"))
 	}
 	for _, name := range c.Categorical {
 		if slices.Contains(c.Numeric, name) {

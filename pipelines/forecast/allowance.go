@@ -36,17 +36,25 @@ type Room struct {
 	Stride  int   // bytes of an object's codes
 	Columns []split.Column
 	Classes int
-	Trees   int // that grow together
-	Workers int // goroutines of the process
+	Soft    bool // the objects are soft, see dataset.Objects
+	Trees   int  // that grow together
+	Workers int  // goroutines of the process
 }
 
 // objectBytes are the bytes of an object in memory beside its codes, about: its classes and
 // their weights.
 const objectBytes = 16
 
+// softBytes are the bytes of a class of a soft object in memory.
+const softBytes = 16
+
 // OfObjects returns the bytes that so many objects take while the trees grow.
 func (r *Room) OfObjects(objects int64) int64 {
-	return objects*int64(r.Stride+objectBytes) +
+	bytes := int64(r.Stride + objectBytes)
+	if r.Soft {
+		bytes += int64(softBytes * (r.Classes + 1))
+	}
+	return objects*bytes +
 		memory.Bytes(objects, r.Columns, r.Classes, r.Trees, r.Workers)
 }
 

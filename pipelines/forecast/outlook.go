@@ -26,6 +26,7 @@ type Run struct {
 	LargestPiece int64 // rows that a worker reads at a time, at most
 	Columns      int   // that are read
 	Weighted     bool  // rows or classes have weights
+	Soft         bool  // training objects are soft, see dataset.Objects
 
 	Local    bool // the jobs run in this process
 	HandsOn  bool // they hand counts on as they are, and do not send them
@@ -204,6 +205,9 @@ func (o *Outlook) tableBytes() float64 {
 	if o.run.Weighted {
 		n += 8
 	}
+	if o.run.Soft {
+		n += float64(8 * (1 + o.sample.Setting.Classes))
+	}
 	return float64(1.15*n) + 16
 }
 
@@ -291,7 +295,7 @@ func (o *Outlook) memory() (driver, worker int64) {
 func (o *Outlook) room() *Room {
 	r := &Room{
 		Memory: o.run.Memory.Process, Stride: o.sample.Layout.Stride, Columns: o.sample.Setting.Columns,
-		Classes: o.sample.Setting.Classes, Trees: len(o.sample.Trees), Workers: o.run.Workers.Each,
+		Classes: o.sample.Setting.Classes, Soft: o.run.Soft, Trees: len(o.sample.Trees), Workers: o.run.Workers.Each,
 	}
 	if o.run.InMemory {
 		r.Memory -= int64(o.allBytes())

@@ -79,7 +79,7 @@ func TestWeigh(t *testing.T) {
 		},
 	} {
 		rows := &jobs.RowSpec{WeightScale: c.scale}
-		if err := readClasses(t, c.setting, "", "").Weigh(rows, encoded, classes(), c.scale, false); err != nil {
+		if _, err := readClasses(t, c.setting, "", "").Weigh(rows, encoded, classes(), c.scale, false); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 		if diff := cmp.Diff(c.want, rows.ClassWeights); diff != "" || rows.TrainScale != c.units {
@@ -102,17 +102,17 @@ func TestWeighRefused(t *testing.T) {
 		"many":    {csvFile(t, "class,weight\nlime,1000\n"), "--class_weights: the weights of all training rows add up to more", many},
 	} {
 		s := readClasses(t, c.setting, "", "")
-		err := s.Weigh(&jobs.RowSpec{WeightScale: 1}, weightOf(t, c.weights), classes(), 1, false)
+		_, err := s.Weigh(&jobs.RowSpec{WeightScale: 1}, weightOf(t, c.weights), classes(), 1, false)
 		if !errors.As(err, new(*usage.Error)) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", name, err, c.want)
 		}
 	}
 	rows := &jobs.RowSpec{WeightScale: 1}
-	if err := readClasses(t, unknown, "", "").Weigh(rows, weightOf(t, few), classes(), 1, true); err != nil ||
+	if _, err := readClasses(t, unknown, "", "").Weigh(rows, weightOf(t, few), classes(), 1, true); err != nil ||
 		rows.ClassWeights[1] != 2_000_000 {
 		t.Errorf("of a sample: weights %v, %v", rows.ClassWeights, err)
 	}
-	if err := readClasses(t, "balanced", "", "").Weigh(rows, []byte("damaged"), classes(), 1, false); err == nil {
+	if _, err := readClasses(t, "balanced", "", "").Weigh(rows, []byte("damaged"), classes(), 1, false); err == nil {
 		t.Error("no error for a damaged summary")
 	}
 }

@@ -136,30 +136,31 @@ func trainScale(rows *jobs.RowSpec) int64 {
 }
 
 // checkTotal makes sure that the weighted rows can be counted, and that there are
-// some. scale is that of the totals.
-func checkTotal(totals []int64, rows *jobs.RowSpec, scale int64) error {
+// some, and returns their weight. scale is that of the totals.
+func checkTotal(totals []int64, rows *jobs.RowSpec, scale int64) (int64, error) {
 	sum := new(big.Int)
 	for k, w := range totals {
 		sum.Add(sum, new(big.Int).Mul(big.NewInt(w), big.NewInt(rows.ClassWeights[k])))
 	}
 	if sum.Sign() == 0 {
-		return usage.Errorf("--class_weights: all classes of the training rows have the weight 0")
+		return 0, usage.Errorf("--class_weights: all classes of the training rows have the weight 0")
 	}
 	sum.Mul(sum, big.NewInt(rows.TrainScale)).Div(sum, big.NewInt(scale)).Div(sum, big.NewInt(jobs.FractionScale))
 	if sum.Cmp(big.NewInt(jobs.MaxTotalWeight/2)) >= 0 { // half: what rounding adds
-		return usage.Errorf("--class_weights: the weights of all training rows add up to more than can be counted: " +
+		return 0, usage.Errorf("--class_weights: the weights of all training rows add up to more than can be counted: " +
 			"divide them by their mean")
 	}
-	return nil
+	return sum.Int64(), nil
 }
 
 // Weigh decides, from the encoded weight of the training rows by class, what the weight
 // of a row is multiplied by, and says so in rows. scale is the number of units in a weight
-// of 1. absent allows classes in the file that no row has.
-func (s *Classes) Weigh(rows *jobs.RowSpec, encoded []byte, classes []string, scale int64, absent bool) error {
+// of 1. absent allows classes in the file that no row has. It returns the weight of all
+// weighted rows.
+func (s *Classes) Weigh(rows *jobs.RowSpec, encoded []byte, classes []string, scale int64, absent bool) (int64, error) {
 	totals, err := classTotals(encoded, classes)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	rows.ClassWeights = balancedFactors(totals)
 	if v := s.weights; v != nil {
@@ -170,7 +171,7 @@ func (s *Classes) Weigh(rows *jobs.RowSpec, encoded []byte, classes []string, sc
 			rows.ClassWeights[at[0]] = int64(math.RoundToEven(float64(x * jobs.FractionScale)))
 		})
 		if err != nil {
-			return err
+			return 0, err
 		}
 	}
 	rows.TrainScale = trainScale(rows)

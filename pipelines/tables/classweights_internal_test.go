@@ -68,7 +68,7 @@ func TestCheckTotal(t *testing.T) {
 		{[]int64{1 << 58, 1}, []int64{1e6, 1e6}, 1, 1, ""},
 		{[]int64{1 << 58, 1}, []int64{4e6, 1e6}, 1, 1, "divide them"},
 	} {
-		err := checkTotal(c.totals, &jobs.RowSpec{ClassWeights: c.factors, TrainScale: c.trainScale}, c.scale)
+		_, err := checkTotal(c.totals, &jobs.RowSpec{ClassWeights: c.factors, TrainScale: c.trainScale}, c.scale)
 		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
 			t.Errorf("totals %v, factors %v: %v, want %q", c.totals, c.factors, err, c.want)
 		}

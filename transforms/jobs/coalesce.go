@@ -103,7 +103,7 @@ func (f *coalesceFn) StartBundle(_ context.Context, _ func(int64, []byte)) error
 	f.scratch = make([]coalesceScratch, max(1, f.Workers))
 	f.tables = make([]*sharedTable, dataset.Parts*f.Shards)
 	for i := range f.tables {
-		f.tables[i] = &sharedTable{t: f.coder.newTable()}
+		f.tables[i] = &sharedTable{t: f.coder.newTable(f.partOf(i))}
 	}
 	return nil
 }
@@ -136,7 +136,7 @@ func (f *coalesceFn) ProcessElement(ctx context.Context, task []byte, emit func(
 // bound sends the tables if they, and what the rows in the queue may add, exceed the
 // memory. Before, it waits for these rows: they may turn out to be objects of the tables.
 func (f *coalesceFn) bound(ctx context.Context, emit func(int64, []byte)) error {
-	most, each := f.tableBytes(), tableBytesOf(f.coder.layout.Stride)
+	most, each := f.tableBytes(), tableBytesOf(f.coder.layout.Stride+f.coder.spec.Soft.bytes())
 	if f.held()+f.waiting.Load()*each < most {
 		return nil
 	}
@@ -179,7 +179,7 @@ func (f *coalesceFn) add(ctx context.Context, g *rowGroup, s *coalesceScratch) e
 // need the same table at the same time.
 func (f *coalesceFn) insert(g *rowGroup, s *coalesceScratch) {
 	f.sortByTable(g, s)
-	all := dataset.Rows{Keys: s.keys, Hashes: s.hashes, Classes: s.classes, Weights: g.weights}
+	all := dataset.Rows{Keys: s.keys, Hashes: s.hashes, Classes: s.classes, Weights: g.weights, Shares: g.shares}
 	from := 0
 	for i, end := range s.ends {
 		rows := s.rows[from:end]
@@ -221,6 +221,9 @@ func (f *coalesceFn) sortByTable(g *rowGroup, s *coalesceScratch) {
 	}
 }
 
+// partOf returns the part of a table.
+func (c *CoalesceConfig) partOf(table int) dataset.Part { return dataset.Part(table / c.Shards) }
+
 // held returns the bytes of all tables.
 func (f *coalesceFn) held() int64 {
 	held := int64(0)
@@ -242,9 +245,9 @@ func (f *coalesceFn) flush(ctx context.Context, emit func(int64, []byte), inline
 		if err := p.do(ctx, func(int) error {
 			shared.mu.Lock()
 			t := shared.t
-			shared.t = f.coder.newTable()
+			shared.t = f.coder.newTable(f.partOf(i))
 			shared.mu.Unlock()
-			for _, b := range Blocks(t, f.coder.layout.Stride) {
+			for _, b := range Blocks(t, f.coder.layout.Stride+f.coder.spec.Soft.bytes()) {
 				value, err := exchange{f.Spill}.send(ctx, b, inline)
 				if err != nil {
 					return err

@@ -2,6 +2,7 @@ package jobs
 
 import (
 	"context"
+	"iter"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
 )
@@ -42,7 +43,13 @@ func ClassCodes(classes []string) map[string]uint16 {
 	return codes
 }
 
-func (c *coder) newTable() *dataset.Table { return dataset.NewTable(c.layout, c.spec.Weighted()) }
+// newTable returns an empty table for rows of a part.
+func (c *coder) newTable(part dataset.Part) *dataset.Table {
+	if part == dataset.Train && c.spec.Soft.Scale > 0 {
+		return dataset.NewSoftTable(c.layout, len(c.classes))
+	}
+	return dataset.NewTable(c.layout, c.spec.Weighted())
+}
 
 // coded has the codes of a row group. The next row group takes over its memory.
 type coded struct {
@@ -102,6 +109,19 @@ func (c *coder) codeColumns(ctx context.Context, g *rowGroup, from, to int, keys
 func (g *rowGroup) classCodes(codes map[string]uint16, classes []uint16) ([]uint16, error) {
 	classes = Resized(classes, g.Rows())
 	clear(classes)
+	for r, k := range g.eachClass(codes) {
+		if k < 0 {
+			return nil, g.errorAt(g.spec.Label, g.label.Spell(r), "not one of the tree's classes",
+				"train anew, leave such rows out of the input, or predict with --label none")
+		}
+		classes[r] = uint16(k)
+	}
+	return classes, nil
+}
+
+// eachClass yields each row that belongs to a part, with the code of its class; -1: it is
+// none of the classes.
+func (g *rowGroup) eachClass(codes map[string]uint16) iter.Seq2[int, int] {
 	v := &g.label
 	known := make([]int, 0) // code of the class by position in the dictionary; -1: no class
 	if v.Index != nil {
@@ -115,23 +135,22 @@ func (g *rowGroup) classCodes(codes map[string]uint16, classes []uint16) ([]uint
 			known[i] = classOf(&one, 0, codes)
 		}
 	}
-	for r, part := range g.parts {
-		if part == dataset.None {
-			continue
+	return func(yield func(int, int) bool) {
+		for r, part := range g.parts {
+			if part == dataset.None {
+				continue
+			}
+			var k int
+			if v.Index != nil {
+				k = known[v.Index[r]]
+			} else {
+				k = classOf(v, r, codes)
+			}
+			if !yield(r, k) {
+				return
+			}
 		}
-		var k int
-		if v.Index != nil {
-			k = known[v.Index[r]]
-		} else {
-			k = classOf(v, r, codes)
-		}
-		if k < 0 {
-			return nil, g.errorAt(g.spec.Label, v.Spell(r), "not one of the tree's classes",
-				"train anew, leave such rows out of the input, or predict with --label none")
-		}
-		classes[r] = uint16(k)
 	}
-	return classes, nil
 }
 
 // classOf returns the code of the class of row r; -1: it is none of the classes.

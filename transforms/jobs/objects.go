@@ -20,7 +20,7 @@ type ObjectStats struct {
 	Heaviest     int64        `json:"heaviest"` // greatest weight of an object
 	Weight       int64        `json:"weight"`
 	ClassObjects []int64      `json:"class_objects"`     // by majority class
-	ClassWeight  []int64      `json:"class_weight"`      // by majority class
+	ClassWeight  []int64      `json:"class_weight"`      // by majority class; of soft objects by the raw weights
 	Relabelled   []int64      `json:"relabelled"`        // weight of rows whose class is not their object's, by class
 	Missing      []int64      `json:"missing,omitempty"` // rows without a value by feature; nil: not counted
 	Other        []int64      `json:"other,omitempty"`   // rows with a value of the tail by feature; nil: not counted
@@ -82,7 +82,7 @@ func (f *mergeObjectsFn) merge(ctx context.Context, key int64, list [][]byte) er
 		}
 		list[0] = b
 	} else {
-		t := dataset.NewTable(f.layout, weighted)
+		t := newCoder(f.spec, f.features, f.Classes, 1).newTable(f.partOf(int(key)))
 		for _, value := range list {
 			b, err := receive(ctx, value)
 			if err != nil {
@@ -92,7 +92,7 @@ func (f *mergeObjectsFn) merge(ctx context.Context, key int64, list [][]byte) er
 				return err
 			}
 		}
-		list = Blocks(t, f.layout.Stride)
+		list = Blocks(t, f.layout.Stride+f.spec.Soft.bytes())
 	}
 	stats := f.newStats(key, weighted)
 	run := uuid.NewString() // a repeated bundle may make other blocks
@@ -158,7 +158,7 @@ func (f *mergeObjectsFn) addStats(stats *ObjectStats, block []byte, weighted boo
 // only if Missing and Other have an element for each feature.
 func (s *ObjectStats) Count(o *dataset.Objects, features []dataset.Feature) {
 	for i := range o.Len() {
-		s.addObject(o.Raw(i), o.RowsOf(i))
+		s.addObject(o.Labels(i), o.Raw(i), o.RowsOf(i))
 	}
 	for i := range s.Missing {
 		feature := &features[i]
@@ -173,16 +173,23 @@ func (s *ObjectStats) Count(o *dataset.Objects, features []dataset.Feature) {
 	}
 }
 
-// addObject counts one object of the given class weights.
-func (s *ObjectStats) addObject(raw []dataset.ClassWeight, rows int64) {
-	k, weight := dataset.Majority(raw)
+// addObject counts one object, from the weights of its labels and its raw class weights.
+func (s *ObjectStats) addObject(labels, raw []dataset.ClassWeight, rows int64) {
+	k, weight := dataset.Majority(labels)
+	if &raw[0] != &labels[0] { // a soft object
+		_, weight = dataset.Majority(raw)
+		for _, cw := range raw {
+			s.ClassWeight[cw.Class] += cw.Weight
+		}
+	} else {
+		s.ClassWeight[k] += weight
+	}
 	s.Objects++
 	s.Rows += rows
 	s.Weight += weight
 	s.Heaviest = max(s.Heaviest, weight)
 	s.ClassObjects[k]++
-	s.ClassWeight[k] += weight
-	for _, cw := range raw {
+	for _, cw := range labels {
 		if cw.Class != k {
 			s.Relabelled[cw.Class] += cw.Weight
 		}

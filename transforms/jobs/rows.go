@@ -64,18 +64,24 @@ type RowSpec struct {
 	// units in a product of 1, either 1 or FractionScale.
 	ClassWeights []int64 `json:"class_weights,omitempty"`
 	TrainScale   int64   `json:"train_scale,omitempty"`
+
+	Soft SoftLabels `json:"soft_labels,omitzero"`
 }
 
 // Weighted reports whether rows of some part have weights other than 1.
 func (s *RowSpec) Weighted() bool { return s.Weight != "" || len(s.ClassWeights) > 0 }
 
-// ScaleOf returns the number of fixed-point units in a weight of 1 for rows of a part.
+// ScaleOf returns the number of fixed-point units in a weight of 1 for rows of a part, by
+// their labels.
 func (s *RowSpec) ScaleOf(part dataset.Part) int64 {
 	if part == dataset.Train && len(s.ClassWeights) > 0 {
 		return s.TrainScale
 	}
 	return s.WeightScale
 }
+
+// GrowthScale returns the number of fixed-point units in a weight of 1 where trees grow.
+func (s *RowSpec) GrowthScale() int64 { return s.ScaleOf(dataset.Train) * max(1, s.Soft.Scale) }
 
 // FeatureColumn is a column whose values become a feature.
 type FeatureColumn struct {
@@ -97,8 +103,8 @@ func MustJSON(v any) []byte {
 	return b
 }
 
-// Columns returns the columns to read: the features, then label, weight, split column and
-// key, as far as they are set.
+// Columns returns the columns to read: the features, then label, weight, split column, key
+// and the probabilities of the classes, as far as they are set.
 func (s *RowSpec) Columns() []string {
 	names := make([]string, 0, len(s.Features)+4)
 	for _, f := range s.Features {
@@ -108,6 +114,9 @@ func (s *RowSpec) Columns() []string {
 		if name != "" {
 			names = append(names, name)
 		}
+	}
+	for _, c := range s.Soft.Columns {
+		names = append(names, c.Name)
 	}
 	return names
 }
@@ -128,6 +137,8 @@ type rowGroup struct {
 	dropped int64          // rows without a label
 	ignored int64          // rows with a weight of 0
 	whole   bool           // all weights are whole numbers
+	shares  []int32        // by row and class: see dataset.Rows; nil: the label alone counts
+	soft    bool           // some training row has probabilities that its label does not have
 }
 
 // newRowGroup returns all rows of an opened row group.
@@ -228,8 +239,10 @@ func (g *rowGroup) prepare() error {
 		next++
 		return g.ReadColumn(next-1, dst)
 	}
-	if err := read(&g.label); err != nil {
-		return err
+	if g.spec.Label != "" {
+		if err := read(&g.label); err != nil {
+			return err
+		}
 	}
 	g.parts = make([]dataset.Part, g.Rows())
 	if g.spec.Weight != "" {
@@ -244,9 +257,20 @@ func (g *rowGroup) prepare() error {
 	if err := g.assignParts(read); err != nil {
 		return err
 	}
+	if err := g.leaveOut(); err != nil {
+		return err
+	}
+	if len(g.spec.Soft.Columns) > 0 {
+		return g.readProbabilities()
+	}
+	return nil
+}
+
+// leaveOut leaves rows out that have no label or no weight.
+func (g *rowGroup) leaveOut() error {
 	for r := range g.parts {
 		switch {
-		case g.label.Missing(r):
+		case g.spec.Label != "" && g.label.Missing(r):
 			if !g.spec.DropNullLabels {
 				return g.errorAt(g.spec.Label, "", fmt.Sprintf("the label of row %d is null, expected a class", g.first+r),
 					"--drop_null_labels leaves such rows out")

@@ -8,6 +8,8 @@ import (
 	"sync"
 
 	"github.com/google/uuid"
+
+	"github.com/espalier-ml/espalier/induce/dataset"
 )
 
 // Run has the storage and the progress that a run shares with the DoFns of its jobs. Two
@@ -146,4 +148,18 @@ func OpenStorage(ctx context.Context) (Storage, error) {
 		return nil, err
 	}
 	return r.storage, nil
+}
+
+// Carry prepares an error for a runner, which keeps only the text of an error. If err is a
+// dataset.DataError, the text is its machine-readable line, for dataset.ParseError.
+func Carry(err error) error {
+	var e *dataset.DataError
+	if !errors.As(err, &e) {
+		return err
+	}
+	line, failed := e.MarshalText()
+	if failed != nil {
+		return err
+	}
+	return errors.New(string(line))
 }

@@ -43,6 +43,9 @@ type RowStats struct {
 	Ignored    int64 `json:"ignored"`    // rows with a weight of 0
 	Weight     int64 `json:"weight"`     // of all rows in fixed-point units, at most MaxTotalWeight
 	Fractional bool  `json:"fractional"` // some weight is no whole number
+	// Soft says that some training row has probabilities of classes other than 1 for its label
+	// and 0 for others.
+	Soft bool `json:"soft,omitempty"`
 }
 
 // summaryBlock is the number of columns whose summaries form one value of the shuffle.
@@ -175,6 +178,7 @@ func (f *summariseFn) addLabel(ctx context.Context, g *summarised, w *summariseW
 	w.stats.Ignored += g.ignored
 	w.stats.Weight = min(w.stats.Weight+g.total, MaxTotalWeight)
 	w.stats.Fractional = w.stats.Fractional || !g.whole
+	w.stats.Soft = w.stats.Soft || g.soft
 	g.count(ctx)
 }
 
@@ -231,6 +235,7 @@ func (s *RowStats) add(o *RowStats) {
 	s.Ignored += o.Ignored
 	s.Weight = min(s.Weight+o.Weight, MaxTotalWeight)
 	s.Fractional = s.Fractional || o.Fractional
+	s.Soft = s.Soft || o.Soft
 }
 
 // encode merges the workers' summaries of the columns [from, to) and encodes them.

@@ -121,6 +121,37 @@ func randomWeights(r *rand.Rand, class, classes int, weighted bool) (raw []datas
 	return raw, rows
 }
 
+// Softened returns the same data with soft objects: of each object some weight goes to other
+// classes, or all of it.
+func (d *Data) Softened(r *rand.Rand) *Data {
+	const scale = 1 << 10
+	s := *d
+	s.Objects, s.Total = dataset.NewObjects(dataset.NewLayout(d.Features), d.Objects.Classes, true, 0), 0
+	codes, classes := make([]int, len(d.Features)), d.Objects.Classes
+	for i := range d.Objects.Len() {
+		for f := range codes {
+			codes[f] = d.Objects.Codes[f].At(i)
+		}
+		left := scale * d.Objects.Weight[i]
+		shares := make([]int64, classes)
+		for range r.IntN(4) {
+			share := r.Int64N(left + 1)
+			shares[r.IntN(classes)] += share
+			left -= share
+		}
+		shares[d.Objects.Class[i]] += left
+		var raw []dataset.ClassWeight
+		for k, share := range shares {
+			if share > 0 {
+				raw = append(raw, dataset.ClassWeight{Class: uint16(k), Weight: share})
+			}
+		}
+		s.Objects.AppendSoft(codes, d.Objects.Labels(i), raw, d.Objects.RowsOf(i))
+		s.Total += scale * d.Objects.Weight[i]
+	}
+	return &s
+}
+
 // Shuffled returns the same objects in another order.
 func (d *Data) Shuffled(r *rand.Rand) *Data {
 	order := make([]int32, d.Objects.Len())
