@@ -106,7 +106,7 @@ func (c *choosing) fitModels(ctx context.Context, m *modelled) error {
 		if err != nil {
 			return err
 		}
-		o := leafmodel.Options{Scale: c.spec.ScaleOf(dataset.Train), Stop: func() bool { return ctx.Err() != nil }}
+		o := leafmodel.Options{Scale: c.spec.GrowthScale(), Stop: func() bool { return ctx.Err() != nil }}
 		for _, ridge := range strengths {
 			o.Ridge = ridge
 			m.models = append(m.models, leafmodel.Fit(objects, c.features, m.trees, o))
@@ -148,7 +148,7 @@ func (c *choosing) foldGains(
 		if err != nil {
 			return err
 		}
-		o := leafmodel.Options{Scale: c.spec.ScaleOf(dataset.Train)}
+		o := leafmodel.Options{Scale: c.spec.GrowthScale()}
 		gains, err = g.Gains(ctx, pool, folds, points, o, strengths, &s.Done)
 		return err
 	})
@@ -246,7 +246,7 @@ func (r *run) sampleObjects(ctx context.Context, o *objects, part dataset.Part) 
 // the rows have the values that the models use.
 func (r *run) measureModels(ctx context.Context, o *objects, t *tree.Tree) (*runfolder.Metrics, error) {
 	c := jobs.EvaluateRowsConfig{
-		Decoded: []*tree.Tree{t}, Rows: o.spec.Encode(),
+		Decoded: []*tree.Tree{t}, Rows: o.spec.OfLabels().Encode(),
 		Parts:   []dataset.Part{dataset.Train, dataset.Validation, dataset.Test},
 		Workers: r.driver.Workers(), Out: r.newFolder("evaluate_rows"), Run: r.files.Run.Name(),
 	}

@@ -100,6 +100,7 @@ func TestSoftSameBytes(t *testing.T) {
 	for name, change := range map[string]func(*pipelines.TrainConfig){
 		"plain":    func(*pipelines.TrainConfig) {},
 		"weighted": func(c *pipelines.TrainConfig) { c.Weight, c.Ignore, c.ClassWeights = "weight", nil, "balanced" },
+		"models":   func(c *pipelines.TrainConfig) { c.LeafModel = "linear" },
 		"teacher":  func(c *pipelines.TrainConfig) { c.TeacherWeight, c.Weight, c.Ignore = 1, "weight", nil },
 	} {
 		t.Run(name, func(t *testing.T) {

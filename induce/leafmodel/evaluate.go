@@ -47,7 +47,7 @@ func Evaluate(objects *dataset.Objects, features []dataset.Feature, trees []*tre
 	}
 	e.losses = make([]float64, len(trees))
 	for i := range objects.Len() {
-		for _, w := range objects.Raw(i) {
+		for _, w := range objects.Labels(i) {
 			e.weight += w.Weight
 		}
 	}
@@ -124,7 +124,7 @@ func (e *evaluation) count(leaves []member, ids []int32) {
 			m.Probabilities(e.objects, int(id), p)
 			adapt(p)
 		}
-		raw := e.objects.Raw(int(id))
+		raw := e.objects.Labels(int(id))
 		total := int64(0)
 		for _, w := range raw {
 			total += w.Weight

@@ -83,6 +83,15 @@ func (s *RowSpec) ScaleOf(part dataset.Part) int64 {
 // GrowthScale returns the number of fixed-point units in a weight of 1 where trees grow.
 func (s *RowSpec) GrowthScale() int64 { return s.ScaleOf(dataset.Train) * max(1, s.Soft.Scale) }
 
+// OfLabels returns the specification of the same rows where the labels alone count.
+func (s *RowSpec) OfLabels() *RowSpec {
+	rows := *s
+	if rows.Soft.Scale = 0; rows.Label != "" {
+		rows.Soft = SoftLabels{}
+	}
+	return &rows
+}
+
 // FeatureColumn is a column whose values become a feature.
 type FeatureColumn struct {
 	Name string            `json:"name"`
