@@ -220,7 +220,11 @@ func TestRowTypes(t *testing.T) {
 	if !strings.Contains(string(encoded), `"unit": "date"`) {
 		t.Fatalf("the tree tests no date:\n%s", encoded)
 	}
-	want := scoredBy(t, encoded, list)
+	withModels := modelled(t, encoded)
+	want, wantModelled := scoredBy(t, encoded, list), scoredBy(t, withModels, list)
+	if slices.Equal(want, wantModelled) {
+		t.Error("leaf models change nothing: the test shows nothing of them")
+	}
 	for name, rows := range map[string]func(s beam.Scope) beam.PCollection{
 		"structs":          func(s beam.Scope) beam.PCollection { return beam.CreateList(s, list) },
 		"pointers":         func(s beam.Scope) beam.PCollection { return beam.CreateList(s, pointers) },
@@ -228,16 +232,44 @@ func TestRowTypes(t *testing.T) {
 		"maps of texts":    func(s beam.Scope) beam.PCollection { return beam.CreateList(s, texts) },
 	} {
 		for _, runner := range transformstest.Runners() {
-			err := runPipeline(t, runner, func(s beam.Scope) {
-				beam.ParDo0(s, &sinkFn{}, transforms.Score(s, rows(s), transforms.Model{JSON: encoded}))
-			})
-			slices.Sort(sunk.rows)
-			if err != nil || !slices.Equal(sunk.rows, want) {
-				t.Errorf("%s on %s: %v; scored\n%s\nwant\n%s", name, runner, err, strings.Join(sunk.rows, "\n"),
-					strings.Join(want, "\n"))
+			for i, json := range [][]byte{encoded, withModels} {
+				want := [][]string{want, wantModelled}[i]
+				err := runPipeline(t, runner, func(s beam.Scope) {
+					beam.ParDo0(s, &sinkFn{}, transforms.Score(s, rows(s), transforms.Model{JSON: json}))
+				})
+				slices.Sort(sunk.rows)
+				if err != nil || !slices.Equal(sunk.rows, want) {
+					t.Errorf("%s on %s, models %v: %v; scored\n%s\nwant\n%s", name, runner, i > 0, err,
+						strings.Join(sunk.rows, "\n"), strings.Join(want, "\n"))
+				}
 			}
 		}
 	}
+}
+
+// modelled returns a tree with models in the leaves below tests on numbers.
+func modelled(t *testing.T, encoded []byte) []byte {
+	t.Helper()
+	m, err := tree.Decode(encoded)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tested := make([]int, len(m.Nodes)) // the last number tested above the node; 0: none, else its feature plus 1
+	for i := range m.Nodes {
+		n := &m.Nodes[i]
+		for _, b := range n.Branches {
+			tested[b.Child] = tested[i]
+			if m.Features[n.Test.Feature].Kind == dataset.Numeric {
+				tested[b.Child] = n.Test.Feature + 1
+			}
+		}
+		if n.Leaf() && tested[i] > 0 {
+			n.Model = &tree.LeafModel{Intercept: []float64{0.5}, Terms: []tree.Term{{
+				Feature: tested[i] - 1, At: []float64{20, 80, 20000}, Values: [][]float64{{-2}, {3}, {1}}, Missing: []float64{-1},
+			}}}
+		}
+	}
+	return m.Encode()
 }
 
 // scoredBy returns the sorted predictions that sinkFn should see.
