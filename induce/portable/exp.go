@@ -8,6 +8,7 @@ import "math"
 // x is k log 2 + r with r within log(2)/2 of 0. The remainder is FreeBSD's e_exp.c:
 // e^r = 1 + r + r c/(2-c) with a polynomial c.
 func Exp(x float64) float64 {
+	const toWhole = 0x1.8p52 // a sum with it is a whole number, with k in its lowest bits
 	switch {
 	case x != x: // NaN
 		return x
@@ -16,7 +17,8 @@ func Exp(x float64) float64 {
 	case x < -0x1.74910d52d3052p+9:
 		return 0
 	}
-	k := math.Floor(float64(x*math.Log2E) + 0.5)
+	sum := float64(x*math.Log2E) + toWhole
+	k := sum - toWhole
 	high, low := x-float64(k*ln2High), float64(k*ln2Low)
 	r := high - low
 	t := float64(r * r)
@@ -26,10 +28,10 @@ func Exp(x float64) float64 {
 	p = expP1 + float64(t*p)
 	c := r - float64(t*p)
 	y := 1 - ((low - float64(r*c)/(2-c)) - high)
-	if k > -1022 && k < 1024 { // 2^k is a normal number
-		return float64(y * math.Float64frombits(uint64(int64(k)+1023)<<52))
+	if x < -708 || x > 709 { // 2^k may be no normal number
+		return math.Ldexp(y, int(k))
 	}
-	return math.Ldexp(y, int(k))
+	return float64(y * math.Float64frombits((math.Float64bits(sum)+1023)<<52))
 }
 
 // The coefficients of t^1 to t^5, t = r^2, in r - c.

@@ -69,3 +69,25 @@ func TestEnds(t *testing.T) {
 		}
 	}
 }
+
+// BenchmarkExp: of scores, and of the same numbers by package math.
+func BenchmarkExp(b *testing.B) {
+	var xs [1024]float64
+	for i := range xs {
+		xs[i] = -float64(i*i%997) / 50
+	}
+	for name, exp := range map[string]func(float64) float64{"portable": portable.Exp, "math": math.Exp} {
+		b.Run("by="+name, func(b *testing.B) {
+			sum := 0.0
+			for b.Loop() {
+				for _, x := range xs {
+					sum += exp(x)
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(len(xs)*b.N), "ns/value")
+			if sum == 0 {
+				b.Fatal("no sum")
+			}
+		})
+	}
+}

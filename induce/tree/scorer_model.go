@@ -2,6 +2,7 @@ package tree
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
@@ -24,10 +25,8 @@ type compiledLeaf struct {
 	from, to  int32 // terms
 }
 
-// compiledTerm is a Term whose numbers lie together, each stretch of values in a record:
-// the knots, the values for a missing value, then a record for the values before the
-// first knot, between each two knots, and beyond the last. A record has a knot, the
-// distance to the next one, the values at the knot, and their rises up to the next one.
+// compiledTerm is a Term whose numbers lie together: the knots and infinity, the values of
+// each knot, those of the last one once more, and those for a missing value.
 type compiledTerm struct {
 	input int32
 	knots int32
@@ -40,8 +39,7 @@ func (s *Scorer) newModelling(t *Tree) *modelling {
 		return nil
 	}
 	m := &modelling{
-		label: &t.Label, width: ModelWidth(len(t.Label.Classes)), factors: t.priorFactors(),
-		leaves: make([]compiledLeaf, len(s.leaves)),
+		label: &t.Label, factors: t.priorFactors(), leaves: make([]compiledLeaf, len(s.leaves)),
 	}
 	for i := range s.leaves {
 		node := &t.Nodes[s.leaves[i].Leaf]
@@ -61,56 +59,44 @@ func (s *Scorer) newModelling(t *Tree) *modelling {
 
 // add compiles a term.
 func (m *modelling) add(t *Term, columns []int) {
-	last := len(t.At) - 1
 	m.terms = append(m.terms, compiledTerm{int32(columns[t.Feature] - 1), int32(len(t.At)), len(m.numbers)})
-	m.numbers = append(append(m.numbers, t.At...), t.Missing...)
-	flat := func(at int) {
-		m.numbers = append(append(m.numbers, t.At[at], 1), t.Values[at]...)
-		m.numbers = append(m.numbers, make([]float64, m.width)...)
+	m.numbers = append(append(m.numbers, t.At...), math.Inf(1))
+	for _, values := range t.Values {
+		m.numbers = append(m.numbers, values...)
 	}
-	flat(0)
-	for i := range last {
-		m.numbers = append(append(m.numbers, t.At[i], t.At[i+1]-t.At[i]), t.Values[i]...)
-		for k, to := range t.Values[i+1] {
-			m.numbers = append(m.numbers, to-t.Values[i][k])
-		}
-	}
-	flat(last)
+	m.numbers = append(append(m.numbers, t.Values[len(t.At)-1]...), t.Missing...)
 }
 
 // addTo is Term.AddTo. There is no branch that the processor could mispredict, but for
-// missing values.
+// missing values. From the last knot on, the share of the way to infinity is 0.
 func (m *modelling) addTo(scores []float64, t *compiledTerm, x float64) {
 	n := int(t.knots)
 	numbers := m.numbers[t.from:]
-	at := numbers[:n]
+	at, values := numbers[:n+1], numbers[n+1:]
 	if x != x {
-		add(scores, numbers[n:n+len(scores)])
+		add(scores, values[(n+1)*len(scores):][:len(scores)])
 		return
 	}
 	x = min(max(x, at[0]), at[n-1])
-	low := 0 // the number of knots of at most x
+	low := 0 // becomes the last knot of at most x
 	for n > 1 {
 		half, next := n/2, low
-		if at[low+half-1] <= x {
+		if at[low+half] <= x {
 			next = low + half
 		}
 		low = next
 		n -= half
 	}
-	if at[low] <= x {
-		low++
-	}
-	size := 2 + 2*len(scores)
-	record := numbers[int(t.knots)+len(scores)+low*size:][:size]
-	share := (x - record[0]) / record[1]
+	share := (x - at[low]) / (at[low+1] - at[low])
+	values = values[low*len(scores):]
 	if len(scores) == 1 {
-		scores[0] += record[2] + float64(record[3]*share)
+		scores[0] += values[0] + float64((values[1]-values[0])*share)
 		return
 	}
-	values, rises := record[2:2+len(scores)], record[2+len(scores):]
+	to := values[len(scores):]
+	to, values = to[:len(scores)], values[:len(scores)] // the compiler then checks no bounds in the loop
 	for k := range scores {
-		scores[k] += values[k] + float64(rises[k]*share)
+		scores[k] += values[k] + float64((to[k]-values[k])*share)
 	}
 }
 

@@ -47,7 +47,7 @@ def exp2(x):
 
 
 def exp(x):
-    k = math.floor(x * 1.4426950408889634 + 0.5)
+    k = (x * 1.4426950408889634 + 6755399441055744.0) - 6755399441055744.0
     high, low = x - k * HIGH, k * LOW
     r = high - low
     t = r * r
@@ -55,7 +55,7 @@ def exp(x):
     for q in (-1.65339022054652515390e-06, 6.61375632143793436117e-05, -2.77777777770155933842e-03, 1.66666666666666657415e-01):
         p = q + t * p
     c = r - t * p
-    return math.ldexp(1 - ((low - r * c / (2 - c)) - high), k)
+    return math.ldexp(1 - ((low - r * c / (2 - c)) - high), int(k))
 
 
 def bits(x):
