@@ -51,6 +51,7 @@ type batch struct {
 	vectors []dataset.Vector
 	columns []column
 	leaves  []int32
+	scores  *Scores             // classes and probabilities; nil: leaves only
 	lists   [2][blockRows]int32 // rows; a node's rows are dealt from one list to the same places of the other
 	stack   []segment
 	sorted  []int64 // rows of a segment at a multiway test, with the target in the high bits
@@ -86,6 +87,9 @@ func (b *batch) deal(g segment) {
 		leaf := int32(b.Scorer.leaves[^g.at].Leaf)
 		for _, r := range rows {
 			b.leaves[r] = leaf
+		}
+		if b.scores != nil {
+			b.refine(^g.at, rows)
 		}
 		return
 	}

@@ -231,34 +231,41 @@ func (s *Scores) Of(row int) []float64 {
 func (s *Scorer) Score(columns []dataset.Vector, rows int, into *Scores) error {
 	into.Leaves = slices.Grow(into.Leaves[:0], rows)[:rows]
 	var b batch
-	err := b.run(s, columns, into.Leaves)
 	into.Classes, into.Probabilities = into.Classes[:0], into.Probabilities[:0]
-	if err != nil || s.models == nil {
-		return err
+	if s.models != nil {
+		classes := len(s.models.label.Classes)
+		into.Classes = slices.Grow(into.Classes, rows)[:rows]
+		into.Probabilities = slices.Grow(into.Probabilities, rows*classes)[:rows*classes]
+		b.scores = into
 	}
-	classes := len(s.models.label.Classes)
-	into.Classes = slices.Grow(into.Classes, rows)[:rows]
-	into.Probabilities = slices.Grow(into.Probabilities, rows*classes)[:rows*classes]
-	for r, node := range into.Leaves {
-		into.Classes[r] = int32(b.refine(int32(r), s.byNode[node]-1, into.Probabilities[r*classes:][:classes]))
-	}
-	return nil
+	return b.run(s, columns, into.Leaves)
 }
 
-// refine sets the probabilities of a row at a leaf, and returns the class.
-func (b *batch) refine(row, leaf int32, probabilities []float64) (class int) {
-	m := b.models
-	l := &m.leaves[leaf]
-	if l.intercept == nil {
-		copy(probabilities, b.Scorer.leaves[leaf].Probabilities)
-		return int(m.plain[leaf])
+// refine sets the classes and probabilities of rows at a leaf, term by term.
+func (b *batch) refine(leaf int32, rows []int32) {
+	m, classes := b.models, len(b.models.label.Classes)
+	l, width := &m.leaves[leaf], len(m.leaves[leaf].intercept)
+	of := func(r int32, n int) []float64 { return b.scores.Probabilities[int(r)*classes:][:n] }
+	for _, r := range rows {
+		if l.intercept == nil {
+			b.scores.Classes[r] = m.plain[leaf]
+			copy(of(r, classes), b.Scorer.leaves[leaf].Probabilities)
+		}
+		copy(of(r, width), l.intercept)
 	}
-	scores := l.begin(probabilities)
+	if l.intercept == nil {
+		return
+	}
 	for i := range m.terms[l.from:l.to] {
 		t := &m.terms[int(l.from)+i]
-		m.addTo(scores, t, b.columns[t.input].at(row))
+		c := b.column(t.input)
+		for _, r := range rows {
+			m.addTo(of(r, width), t, c.at(r))
+		}
 	}
-	return m.finish(probabilities, scores)
+	for _, r := range rows {
+		b.scores.Classes[r] = int32(m.finish(of(r, classes), of(r, width)))
+	}
 }
 
 // checkNumbers checks what PredictNumbers takes.
