@@ -67,8 +67,8 @@ func (m *modelling) add(t *Term, columns []int) {
 	m.numbers = append(append(m.numbers, t.Values[len(t.At)-1]...), t.Missing...)
 }
 
-// addTo is Term.AddTo. There is no branch that the processor could mispredict, but for
-// missing values. From the last knot on, the share of the way to infinity is 0.
+// addTo is Term.AddTo. Missing values aside, there is no branch that the processor could
+// mispredict. From the last knot on, the share of the way to infinity is 0.
 func (m *modelling) addTo(scores []float64, t *compiledTerm, x float64) {
 	n := int(t.knots)
 	numbers := m.numbers[t.from:]
@@ -77,14 +77,12 @@ func (m *modelling) addTo(scores []float64, t *compiledTerm, x float64) {
 		add(scores, values[(n+1)*len(scores):][:len(scores)])
 		return
 	}
-	x = min(max(x, at[0]), at[n-1])
-	low := 0 // becomes the last knot of at most x
+	x = min(max(x, at[0]), at[n-1]) + 0 // -0 becomes 0
+	low := 0                            // becomes the last knot of at most x
 	for n > 1 {
-		half, next := n/2, low
-		if at[low+half] <= x {
-			next = low + half
-		}
-		low = next
+		half := n / 2
+		below := int(math.Float64bits(x-at[low+half])) >> 63 // -1 if x is below the knot, else 0
+		low += half &^ below
 		n -= half
 	}
 	share := (x - at[low]) / (at[low+1] - at[low])
