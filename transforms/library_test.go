@@ -232,10 +232,10 @@ func TestRowTypes(t *testing.T) {
 		"maps of texts":    func(s beam.Scope) beam.PCollection { return beam.CreateList(s, texts) },
 	} {
 		for _, runner := range transformstest.Runners() {
-			for i, json := range [][]byte{encoded, withModels} {
+			for i, model := range [][]byte{encoded, withModels} {
 				want := [][]string{want, wantModelled}[i]
 				err := runPipeline(t, runner, func(s beam.Scope) {
-					beam.ParDo0(s, &sinkFn{}, transforms.Score(s, rows(s), transforms.Model{JSON: json}))
+					beam.ParDo0(s, &sinkFn{}, transforms.Score(s, rows(s), transforms.Model{JSON: model}))
 				})
 				slices.Sort(sunk.rows)
 				if err != nil || !slices.Equal(sunk.rows, want) {

@@ -53,7 +53,8 @@ func TestScores(t *testing.T) {
 			Label: tree.Label{Classes: classes}, Features: []dataset.Feature{{Name: "x", Cost: 3}},
 			Nodes: []tree.Node{
 				{Test: &tree.Test{Cost: 3}, Branches: []tree.Branch{{Outcome: 1, Child: 1}, {Outcome: 0, Child: 2}}},
-				{Model: new(tree.LeafModel)}, {},
+				{Model: new(tree.LeafModel)},
+				{},
 			},
 		}
 		if seed%5 == 0 {

@@ -174,6 +174,7 @@ func twoClasses(tr *tree.Tree) {
 func TestModels(t *testing.T) {
 	refined, moved := 0, 0
 	modelTrees(t, func(t *testing.T, tr *tree.Tree, rows []row) {
+		t.Helper()
 		scorer := tr.Scorer()
 		decoded, err := tree.Decode(tr.Encode())
 		if err != nil {
@@ -264,8 +265,13 @@ func TestModelByHand(t *testing.T) {
 		age   tree.Value
 		score float64
 	}{
-		{tree.Number(10), -0.75}, {tree.Number(20), -0.75}, {tree.Number(25), 0.75}, {tree.Number(29), 1.95},
-		{tree.Number(30.25), 2.25}, {tree.Value{}, 0.75}, {tree.Number(math.Inf(-1)), -0.75},
+		{tree.Number(10), -0.75},
+		{tree.Number(20), -0.75},
+		{tree.Number(25), 0.75},
+		{tree.Number(29), 1.95},
+		{tree.Number(30.25), 2.25},
+		{tree.Value{}, 0.75},
+		{tree.Number(math.Inf(-1)), -0.75},
 	} {
 		p, err := scorer.Predict([]tree.Value{c.age, tree.Text("a")})
 		second := 1 / (1 + math.Exp(-c.score))
@@ -288,6 +294,7 @@ func TestModelVersions(t *testing.T) {
 	}
 	golden(t, "modelled.json", modelledTree().Encode())
 	modelTrees(t, func(t *testing.T, tr *tree.Tree, _ []row) {
+		t.Helper()
 		b := tr.Encode()
 		want := `"version": 1`
 		if tr.Modelled() {
@@ -379,6 +386,7 @@ func TestModelRangesOfNumbers(t *testing.T) {
 // TestModelAllocs: PredictInto and PredictNumbersInto allocate nothing.
 func TestModelAllocs(t *testing.T) {
 	modelTrees(t, func(t *testing.T, tr *tree.Tree, rows []row) {
+		t.Helper()
 		scorer := tr.Scorer()
 		var values [][]tree.Value
 		for _, v := range rows {
@@ -470,6 +478,7 @@ func TestModelRanges(t *testing.T) {
 	}
 	inside := 0
 	modelTrees(t, func(t *testing.T, tr *tree.Tree, rows []row) {
+		t.Helper()
 		scorer := tr.Scorer()
 		for i := range tr.Features { // missing values are among those of training
 			tr.Features[i].Missing = 1
@@ -497,5 +506,32 @@ func TestModelRanges(t *testing.T) {
 	})
 	if inside < 200 {
 		t.Errorf("%d rows at leaves with a narrow range: the test shows little", inside)
+	}
+}
+
+// TestModelMutations: no change of some bytes of a tree with models makes Decode or the
+// use of the tree panic.
+func TestModelMutations(t *testing.T) {
+	r := rand.New(rand.NewPCG(71, 1))
+	const characters = `0123456789-.e,[]{}" `
+	valid := modelledTree().Encode()
+	from := bytes.Index(valid, []byte(`"model"`))
+	decoded := 0
+	for range 4000 {
+		b := slices.Clone(valid)
+		for range 1 + r.IntN(2) {
+			at := from + r.IntN(len(b)-from)
+			b[at] = characters[r.IntN(len(characters))]
+		}
+		tr, err := tree.Decode(b)
+		if err != nil {
+			continue
+		}
+		decoded++
+		scores(t, tr, r)
+		tr.ModelRanges()
+	}
+	if decoded < 200 {
+		t.Errorf("%d trees were decoded: the test shows little", decoded)
 	}
 }

@@ -11,7 +11,6 @@ import (
 // modelling is what a scorer needs at leaves with models.
 type modelling struct {
 	label   *Label
-	width   int            // scores of a row
 	factors []float64      // of the priors, by class; nil: none
 	leaves  []compiledLeaf // by leaf
 	plain   []int32        // by leaf: the class without a model

@@ -96,7 +96,8 @@ func TestPredictions(t *testing.T) {
 func TestPredictionsByRow(t *testing.T) {
 	f, one := task(t)
 	columns := []jobs.PredictionColumn{
-		{Name: "prediction", Values: []string{"no", "yes"}, By: jobs.ByClass}, {Name: "score", By: jobs.ByRow, Class: 1},
+		{Name: "prediction", Values: []string{"no", "yes"}, By: jobs.ByClass},
+		{Name: "score", By: jobs.ByRow, Class: 1},
 		{Name: "leaf", Values: []int32{3, 5, 6}},
 	}
 	p, err := f.Predictions(t.Context(), one, nil, columns)

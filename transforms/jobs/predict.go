@@ -60,6 +60,7 @@ type PredictionColumn struct {
 // ValuesBy says which rows of a column of predictions share a value.
 type ValuesBy uint8
 
+// The values of columns of predictions.
 const (
 	ByLeaf  ValuesBy = iota // a value for each leaf, in the order of nodes
 	ByClass                 // a value for each predicted class, in the order of classes
