@@ -1,10 +1,12 @@
 package tree
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"math"
+	"math/bits"
 	"slices"
 )
 
@@ -18,7 +20,8 @@ import (
 // few bits as possible are lost for all rows to fit, and an entry has the mean of its
 // rows' probabilities. Both depend on the rows alone, not on their order or on the order
 // of merges. Predicted classes, leaves and weights stay exact. An entry takes about 80
-// bytes for two classes, and 24 more for each further class.
+// bytes for two classes, and 24 more for each further class. While rows are counted there
+// are up to twice as many entries.
 type ScoreCounts struct {
 	tree  *Tree
 	plain *LeafCounts // of leaves without models
@@ -86,7 +89,7 @@ func (c *ScoreCounts) Add(leaf, predicted int, probabilities []float64, class in
 		c.key = append(c.key, math.Float64bits(p+0)) // -0 becomes 0
 	}
 	c.table.weights[c.table.addRows(c.key, 1)*c.table.classes+class] += weight
-	c.table.fit()
+	c.table.fitSoon()
 }
 
 // addRows adds rows with all bits of their probabilities to an entry, which it returns.
@@ -98,8 +101,8 @@ func (t *scoreTable) addRows(key []uint64, rows int64) int {
 	}
 	entry := t.entryAt(0, key)
 	t.rows[entry] += rows
-	for k, bits := range key[1:] {
-		t.sums[entry*t.classes+k] += rows * int64(bits>>meanBits)
+	for k, word := range key[1:] {
+		t.sums[entry*t.classes+k] += rows * int64(word>>meanBits)
 	}
 	return entry
 }
@@ -107,8 +110,8 @@ func (t *scoreTable) addRows(key []uint64, rows int64) int {
 // entryAt returns the entry of a key of at most the table's level.
 func (t *scoreTable) entryAt(level int, key []uint64) int {
 	t.passed[0] = key[0]
-	for k, bits := range key[1:] {
-		t.passed[1+k] = bits >> (t.level - level)
+	for k, word := range key[1:] {
+		t.passed[1+k] = word >> (t.level - level)
 	}
 	return t.entry(t.passed)
 }
@@ -175,26 +178,54 @@ func (t *scoreTable) fit() {
 	if t.len() <= t.most || t.level == lastLevel {
 		return
 	}
-	low, step := t.level, 1 // at low there are too many
-	fits := t.at(min(low+step, lastLevel))
-	for fits.len() > t.most && fits.level < lastLevel {
-		low, step = fits.level, 2*step
-		fits = t.at(min(low+step, lastLevel))
-	}
-	for fits.level-low > 1 {
-		if middle := t.at((low + fits.level) / 2); middle.len() > t.most {
-			low = middle.level
-		} else {
-			fits = middle
+	order := t.sortedBy(compareByBits)
+	var merging [lastLevel + 1]int // by further level: entries that fall together with the one before
+	for i, entry := range order[1:] {
+		if a, b := t.keyOf(order[i]), t.keyOf(entry); a[0] == b[0] {
+			_, differ := highest(a, b)
+			merging[bits.Len64(differ)]++
 		}
 	}
-	*t = fits
+	up, left := 1, t.len()-merging[1]
+	for left > t.most && t.level+up < lastLevel {
+		up++
+		left -= merging[up]
+	}
+	*t = t.at(t.level + up)
+}
+
+// fitSoon is fit once there are twice as many entries as allowed: fewer calls are then
+// needed in all. Who reads the table calls fit first.
+func (t *scoreTable) fitSoon() {
+	if t.len() > 2*t.most {
+		t.fit()
+	}
+}
+
+// compareByBits orders keys by leaf and class, then by the highest bit of each
+// probability, then by the next one, and so on. So entries that fall together at a level
+// stand side by side.
+func compareByBits(a, b []uint64) int {
+	k, _ := highest(a, b)
+	return cmp.Or(cmp.Compare(a[0], b[0]), cmp.Compare(a[k], b[k]))
+}
+
+// highest returns the position of the first probability whose difference has the highest
+// bit of all, and the difference.
+func highest(a, b []uint64) (position int, differ uint64) {
+	for k := range a[1:] {
+		if x := a[1+k] ^ b[1+k]; differ < x && differ < differ^x {
+			position, differ = 1+k, x
+		}
+	}
+	return position, differ
 }
 
 // at returns the table at a level from its own on.
 func (t *scoreTable) at(level int) scoreTable {
-	to := newScoreTable(t.classes, t.most)
-	to.level = level
+	to, n := newScoreTable(t.classes, t.most), min(t.len(), t.most)
+	to.level, to.rows, to.keys = level, make([]int64, 0, n), make([]uint64, 0, n*t.keyLen())
+	to.sums, to.weights = make([]int64, 0, n*t.classes), make([]int64, 0, n*t.classes)
 	to.addAll(t)
 	return to
 }
@@ -228,18 +259,23 @@ func (t *scoreTable) addEntry(level int, key []uint64, rows int64, sums, weights
 }
 
 // sorted returns the entries in the order of their keys.
-func (t *scoreTable) sorted() []int {
+func (t *scoreTable) sorted() []int { return t.sortedBy(slices.Compare[[]uint64]) }
+
+func (t *scoreTable) sortedBy(compare func(a, b []uint64) int) []int {
 	order := make([]int, t.len())
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortFunc(order, func(a, b int) int { return slices.Compare(t.keyOf(a), t.keyOf(b)) })
+	slices.SortFunc(order, func(a, b int) int { return compare(t.keyOf(a), t.keyOf(b)) })
 	return order
 }
 
 // LostBits returns the number of lowest bits that each probability has lost, up to 64; 0:
 // the counts are exact.
-func (c *ScoreCounts) LostBits() int { return c.table.level }
+func (c *ScoreCounts) LostBits() int {
+	c.table.fit()
+	return c.table.level
+}
 
 // Plain returns the counts of the leaves without models. Those of the other leaves are 0.
 func (c *ScoreCounts) Plain() *LeafCounts { return c.plain }
@@ -257,13 +293,14 @@ type ScoreCount struct {
 // of leaves, classes and probabilities.
 func (c *ScoreCounts) Modelled() []ScoreCount {
 	t := &c.table
+	t.fit()
 	list := make([]ScoreCount, 0, t.len())
 	numbers := make([]float64, t.len()*t.classes)
 	for _, entry := range t.sorted() {
 		key, p := t.keyOf(entry), numbers[:t.classes:t.classes]
 		numbers = numbers[t.classes:]
-		for k, bits := range key[1:] {
-			if p[k] = math.Float64frombits(bits); t.level > 0 {
+		for k, word := range key[1:] {
+			if p[k] = math.Float64frombits(word); t.level > 0 {
 				p[k] = meanOf(t.sums[entry*t.classes+k], t.rows[entry])
 			}
 		}
@@ -290,6 +327,7 @@ func meanOf(sum, rows int64) float64 {
 func (c *ScoreCounts) Encode() []byte { return appendScores(nil, c.plain.Encode(), &c.table) }
 
 func appendScores(b, plain []byte, t *scoreTable) []byte {
+	t.fit()
 	b = append(binary.AppendUvarint(b, uint64(len(plain))), plain...)
 	for _, n := range []int{t.classes, t.most, t.level, t.len()} {
 		b = binary.AppendUvarint(b, uint64(n))
@@ -299,8 +337,8 @@ func appendScores(b, plain []byte, t *scoreTable) []byte {
 		key := t.keyOf(entry)
 		b = binary.AppendUvarint(b, key[0]-before)
 		before = key[0]
-		for k, bits := range key[1:] {
-			if b = binary.AppendUvarint(b, bits); t.level > 0 {
+		for k, word := range key[1:] {
+			if b = binary.AppendUvarint(b, word); t.level > 0 {
 				b = binary.AppendUvarint(b, uint64(t.sums[entry*t.classes+k]))
 			}
 		}
@@ -408,7 +446,7 @@ func (r *scoreReader) mergeInto(t *scoreTable, check func(key []uint64) error) e
 			return err
 		}
 		t.addEntry(r.table.level, key, rows, sums, weights)
-		t.fit()
+		t.fitSoon()
 		return nil
 	})
 }
