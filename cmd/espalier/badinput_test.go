@@ -248,7 +248,9 @@ func badProbabilities() map[string]badInput {
 		},
 		"two columns of a class": {
 			withColumns(x, class, one("p_a", 0, 0.5), one("p_b", 0, 0.5), one("q", 0, 0.5)),
-			[]string{"--label_probabilities", "p_*,a=q"}, 2, []string{`"p_a"`, `"q"`},
+			[]string{"--label_probabilities", "p_*,a=q"},
+			2,
+			[]string{`"p_a"`, `"q"`},
 		},
 		"the label as probability": {
 			withColumns(x, class), []string{"--label_probabilities", "a=class"}, 2, []string{`"class"`, "another use"},
