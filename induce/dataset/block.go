@@ -79,10 +79,12 @@ func (o *Objects) AppendBlock(dst []byte) []byte {
 		}
 	}
 	for i := range o.Class {
-		dst = appendClasses(dst, o.Labels(i), o.RowsOf(i), o.Rows != nil)
-		if o.Soft() {
+		if o.labels != nil {
+			dst = appendClasses(dst, o.Labels(i), o.RowsOf(i), true)
 			dst = appendClasses(dst, o.Raw(i), 0, false)
+			continue
 		}
+		dst = appendClasses(dst, o.Raw(i), o.RowsOf(i), o.Rows != nil)
 	}
 	return dst
 }

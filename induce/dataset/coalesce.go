@@ -15,8 +15,9 @@ import (
 // one pass from front to back, without a look at the keys.
 type Table struct {
 	layout  Layout
-	hasRows bool // rows and weight differ
-	soft    int  // number of classes if the objects are soft, see Objects; else 0
+	hasRows bool      // rows and weight differ
+	soft    int       // number of classes if the objects are soft, see Objects; else 0
+	raw     [][]int64 // of soft objects, page by page: raw weight by object and class
 
 	n     int         // objects
 	page  uint8       // log2 of the objects in a page
@@ -35,7 +36,6 @@ type tablePage struct {
 	class  []uint16 // by object: class of its first row
 	weight []int64  // by object: weight of that class
 	rows   []int64  // by object: number of rows, if hasRows
-	soft   []int64  // by object and class: raw weight, if the table is soft
 }
 
 type entry struct {
@@ -85,7 +85,9 @@ func (t *Table) Reset() {
 	for i := range t.pages {
 		p := &t.pages[i]
 		p.keys, p.class, p.weight, p.rows = p.keys[:0], p.class[:0], p.weight[:0], p.rows[:0]
-		p.soft = p.soft[:0]
+	}
+	for i := range t.raw {
+		t.raw[i] = t.raw[i][:0]
 	}
 	t.n, t.head, t.more = 0, nil, t.more[:0]
 }
@@ -152,8 +154,7 @@ func (t *Table) addSoftRows(r *Rows, rows []int32) {
 		}
 		key := r.Keys[int(i)*stride : int(i+1)*stride]
 		t.Add(key, r.Hashes[i], r.Classes[i], weight, 1)
-		p, at := t.place(t.find(key, r.Hashes[i], r.Classes[i]))
-		soft := p.soft[at*t.soft : (at+1)*t.soft]
+		soft := t.softOf(t.find(key, r.Hashes[i], r.Classes[i]))
 		for k, share := range r.Shares[int(i)*t.soft : int(i+1)*t.soft] {
 			soft[k] += int64(share) * weight
 		}
@@ -162,10 +163,27 @@ func (t *Table) addSoftRows(r *Rows, rows []int32) {
 
 // addSoft adds raw weights to an object.
 func (t *Table) addSoft(id int, raw []ClassWeight) {
-	p, at := t.place(id)
+	soft := t.softOf(id)
 	for _, cw := range raw {
-		p.soft[at*t.soft+int(cw.Class)] += cw.Weight
+		soft[cw.Class] += cw.Weight
 	}
+}
+
+// softOf returns the raw weights of an object by class.
+func (t *Table) softOf(id int) []int64 {
+	_, at := t.place(id)
+	return t.raw[id>>t.page][at*t.soft : (at+1)*t.soft]
+}
+
+// insertSoft makes room for the raw weights of a new object.
+func (t *Table) insertSoft(id int) {
+	if id>>t.page == len(t.raw) {
+		t.raw = append(t.raw, nil)
+	}
+	page := &t.raw[id>>t.page]
+	before := cap(*page)
+	*page = append(*page, make([]int64, t.soft)...)
+	t.bytes += 8 * (cap(*page) - before)
 }
 
 // fetch looks at the slots of rows. Without it, each row would wait for the memory by
@@ -230,9 +248,7 @@ func (t *Table) insert(key []byte, class uint16) int {
 		p.rows = append(p.rows, 0)
 	}
 	if t.soft > 0 {
-		n := len(p.soft)
-		p.soft = p.soft[:n+t.soft]
-		clear(p.soft[n:])
+		t.insertSoft(id)
 	}
 	if t.head != nil {
 		t.head = append(t.head, 0)
@@ -256,10 +272,6 @@ func (t *Table) enlarge(p *tablePage) {
 	if t.hasRows {
 		t.bytes += 8 * more
 		p.rows = append(make([]int64, 0, n), p.rows...)
-	}
-	if t.soft > 0 {
-		t.bytes += 8 * more * t.soft
-		p.soft = append(make([]int64, 0, n*t.soft), p.soft...)
 	}
 }
 
@@ -296,9 +308,8 @@ func (t *Table) addMore(id int, class uint16, weight int64) {
 
 // softWeights lists the raw weights of an object in class order, in the memory of dst.
 func (t *Table) softWeights(id int, dst []ClassWeight) []ClassWeight {
-	p, at := t.place(id)
 	dst = dst[:0]
-	for k, weight := range p.soft[at*t.soft : (at+1)*t.soft] {
+	for k, weight := range t.softOf(id) {
 		if weight != 0 {
 			dst = append(dst, ClassWeight{uint16(k), weight})
 		}

@@ -90,9 +90,9 @@ func (l *classLists) of(at uint32) []ClassWeight {
 // full reports whether no further object fits.
 func (l *classLists) full() bool { return len(l.entries) >= manyEntries-(1<<17) }
 
-// add appends the class weights of the last of all objects, whose classes are given.
-func (l *classLists) add(list []ClassWeight, classes []uint16) {
-	unit := len(list) == 1 && list[0] == ClassWeight{classes[len(classes)-1], 1}
+// add appends the class weights of the last of all objects, whose classes are given. unit says
+// that it weighs 1, all of it of its class.
+func (l *classLists) add(list []ClassWeight, unit bool, classes []uint16) {
 	if unit && l.at == nil {
 		return
 	}
@@ -171,7 +171,7 @@ func (o *Objects) addClasses(raw []ClassWeight, rows int64) {
 	if o.Rows != nil {
 		o.Rows = append(o.Rows, rows)
 	}
-	o.raw.add(raw, o.Class)
+	o.raw.add(raw, len(raw) == 1 && raw[0].Weight == 1, o.Class)
 }
 
 // addSoftClasses is addClasses for a soft object.
@@ -179,8 +179,8 @@ func (o *Objects) addSoftClasses(labels, raw []ClassWeight, rows int64) {
 	class, _ := Majority(labels)
 	_, total := Majority(raw)
 	o.Class, o.Weight, o.Rows = append(o.Class, class), append(o.Weight, total), append(o.Rows, rows)
-	o.raw.add(raw, o.Class)
-	o.labels.add(labels, o.Class)
+	o.raw.add(raw, raw[0] == ClassWeight{class, 1} && len(raw) == 1, o.Class)
+	o.labels.add(labels, len(labels) == 1 && labels[0].Weight == 1, o.Class)
 }
 
 // Append appends one object: its codes in feature order, the weights of its

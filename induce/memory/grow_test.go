@@ -27,9 +27,11 @@ func TestGrow(t *testing.T) {
 					}
 					d := growtest.New(r, growtest.SomeFeatures(), classes, objects, r.IntN(2) == 0)
 					p := growtest.RandomParams(r, a, family)
-					soft := d.Softened(r)
-					if growtest.Compare(t, soft.Grow(p, 1), growNaively(soft, p), "soft root"); t.Failed() {
-						t.Errorf("soft labels, %+v", p)
+					if classes < 40 {
+						soft := d.Softened(r)
+						if growtest.Compare(t, soft.Grow(p, 1), growNaively(soft, p), "soft root"); t.Failed() {
+							t.Errorf("soft labels, %+v", p)
+						}
 					}
 					if growtest.Compare(t, d.Grow(p, 1), growNaively(d, p), "root"); t.Failed() {
 						t.Errorf("%+v", p)
