@@ -20,12 +20,17 @@ import (
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
-// ridges are the strengths of leaf models that compete, in rows. Of those tried on public
-// data sets, more strengths gave no better trees.
-func ridges() []float64 { return []float64{3, 30, 100} }
+// ridges returns the strengths of leaf models that compete, in rows. On public data sets the
+// weakest is the best, or nearly so, from so many training objects on.
+func ridges(objects int64) []float64 {
+	if objects > manyObjects {
+		return []float64{3}
+	}
+	return []float64{3, 30, 100}
+}
 
-// middleRidge is the strength without rows to choose it by.
-const middleRidge = 10
+// manyObjects is the number of training objects from which on one strength will do.
+const manyObjects = crossvalidate.MostAuto
 
 // modelObjects is the number of objects of a part that leaf models are fitted to or scored
 // on: those of the least hashes.
@@ -33,6 +38,7 @@ const modelObjects = 1 << 20
 
 // modelled is the listed points of the frontier with models in the leaves of their trees.
 type modelled struct {
+	ridges []float64
 	points []frontier.Point
 	trees  []*tree.Tree           // by point, without models
 	models [][][]*leafmodel.Model // by strength, point and node
@@ -56,7 +62,7 @@ func (c *choosing) wantsModels() bool {
 func (c *choosing) withModels(
 	ctx context.Context, pool *frontier.Pool, choice *frontier.Choice, number int, folds []crossvalidate.Fold,
 ) (*frontier.Choice, *modelled, error) {
-	m := new(modelled)
+	m := &modelled{ridges: ridges(c.train.Objects)}
 	for i := range choice.Listed {
 		m.points = append(m.points, choice.Listed[i].Point)
 		m.trees = append(m.trees, pool.Tree(&choice.Listed[i].Point))
@@ -64,7 +70,7 @@ func (c *choosing) withModels(
 	if err := c.fitModels(ctx, m); err != nil {
 		return nil, nil, err
 	}
-	gains, err := c.foldGains(ctx, pool, number, folds, m.points)
+	gains, err := c.foldGains(ctx, pool, number, folds, m)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -73,7 +79,7 @@ func (c *choosing) withModels(
 }
 
 // soleWithModels fits models to the leaves of the only tree, if they gain on the validation
-// objects or are asked for. Without validation rows the strength is middleRidge.
+// objects or are asked for. Without validation rows the strength is the middle one.
 func (c *choosing) soleWithModels(ctx context.Context, t *frontier.Candidate) (*frontier.Candidate, error) {
 	always := c.config.LeafModel == config.LeafModelLinear
 	validated := sum(t.Counts[dataset.Validation].Rows) > 0
@@ -81,13 +87,13 @@ func (c *choosing) soleWithModels(ctx context.Context, t *frontier.Candidate) (*
 		c.driver.Reporter.Note("--leaf_model auto: no models, as there are no validation rows to judge them by")
 		return t, nil
 	}
-	m := &modelled{points: make([]frontier.Point, 1), trees: []*tree.Tree{t.Tree}}
+	m := &modelled{ridges: ridges(c.train.Objects), points: make([]frontier.Point, 1), trees: []*tree.Tree{t.Tree}}
 	if err := c.fitModels(ctx, m); err != nil || !m.has(0) {
 		return t, err
 	}
 	best := slices.MaxFunc(m.candidates(nil, always), func(a, b frontier.Point) int { return cmp.Compare(a.Merit, b.Merit) })
 	if !validated {
-		best.Ridge = middleRidge
+		best.Ridge = m.ridges[len(m.ridges)/2]
 	}
 	with := *t
 	if best.Ridge > 0 {
@@ -98,7 +104,7 @@ func (c *choosing) soleWithModels(ctx context.Context, t *frontier.Candidate) (*
 
 // fitModels fits models of each strength, and scores them on the validation and test objects.
 func (c *choosing) fitModels(ctx context.Context, m *modelled) error {
-	strengths := ridges()
+	strengths := m.ridges
 	const parts = 2
 	total := int64(len(strengths)*(1+parts) + parts)
 	return c.driver.Phase(ctx, "leaf models", total, "steps", func(s *parallel.Steps) error {
@@ -136,20 +142,19 @@ func (c *choosing) fitModels(ctx context.Context, m *modelled) error {
 
 // foldGains returns what models gain on the folds, by strength and point; nil without folds.
 func (c *choosing) foldGains(
-	ctx context.Context, pool *frontier.Pool, number int, folds []crossvalidate.Fold, points []frontier.Point,
+	ctx context.Context, pool *frontier.Pool, number int, folds []crossvalidate.Fold, m *modelled,
 ) ([][]crossvalidate.Gain, error) {
 	if len(folds) == 0 {
 		return nil, nil
 	}
-	strengths := ridges()
 	var gains [][]crossvalidate.Gain
-	err := c.driver.Phase(ctx, "folds of leaf models", int64(len(folds)*len(strengths)), "fits", func(s *parallel.Steps) error {
+	err := c.driver.Phase(ctx, "folds of leaf models", int64(len(folds)*len(m.ridges)), "fits", func(s *parallel.Steps) error {
 		g, err := c.growth(ctx, number)
 		if err != nil {
 			return err
 		}
 		o := leafmodel.Options{Scale: c.spec.GrowthScale()}
-		gains, err = g.Gains(ctx, pool, folds, points, o, strengths, &s.Done)
+		gains, err = g.Gains(ctx, pool, folds, m.points, o, m.ridges, &s.Done)
 		return err
 	})
 	return gains, err
@@ -165,7 +170,7 @@ func (m *modelled) candidates(gains [][]crossvalidate.Gain, always bool) []front
 		if !always || !m.has(i) {
 			list = append(list, p)
 		}
-		for s, ridge := range ridges() {
+		for s, ridge := range m.ridges {
 			if !m.has(i) {
 				break
 			}
@@ -209,7 +214,7 @@ func (m *modelled) find(p *frontier.Point) (at, strength int) {
 	at = slices.IndexFunc(m.points, func(q frontier.Point) bool {
 		return p.Tree == q.Tree && p.Currency == q.Currency && p.Step == q.Step
 	})
-	return at, slices.Index(ridges(), p.Ridge)
+	return at, slices.Index(m.ridges, p.Ridge)
 }
 
 // part returns the figures of a point with models on the objects of a part.

@@ -15,6 +15,9 @@ type basis struct {
 	values      []float64 // by code and column
 }
 
+// of returns the values of the functions at a code.
+func (b *basis) of(code int) []float64 { return b.values[code*b.columns : (code+1)*b.columns] }
+
 // newBasis returns the basis of a feature by the weights of its codes among the objects; nil
 // if no two objects have distinct values.
 func newBasis(feature int, f *dataset.Feature, weights []float64) *basis {

@@ -28,7 +28,7 @@ const (
 
 	// bound is the number of objects, times scores, of a fit. A node of more objects is
 	// fitted to the first of them.
-	bound = 1 << 12
+	bound = 1 << 14
 
 	// least is the weight of a fit with features, in rows. Less weight moves the intercept
 	// alone.
@@ -38,7 +38,7 @@ const (
 	interceptRidge = 1
 
 	steps     = 8
-	tolerance = 1e-4
+	tolerance = 1e-3
 )
 
 // Fit returns the models of the leaves of some trees, by tree and node. All trees have the
@@ -47,7 +47,7 @@ const (
 func Fit(objects *dataset.Objects, features []dataset.Feature, trees []*tree.Tree, o Options) [][]*Model {
 	f := &fitter{
 		walk: walk{objects, features, trees}, options: o, scores: objects.Classes,
-		scale: 1 / float64(max(1, o.Scale)), models: make([][]*Model, len(trees)),
+		scale: 1 / float64(max(1, o.Scale)), models: make([][]*Model, len(trees)), values: codeValues(features),
 	}
 	if f.scores == 2 {
 		f.scores = 1
@@ -77,6 +77,7 @@ type fitter struct {
 	scale   float64 // rows per unit of weight
 	bound   int     // objects of a fit
 	models  [][]*Model
+	values  [][]float64 // see codeValues
 
 	group   *parallel.Group
 	free    chan struct{} // one for each worker at work beside the first
@@ -101,8 +102,8 @@ type layer struct {
 
 // layerTerm is what a fit adds for a feature.
 type layerTerm struct {
-	basis  *basis
-	scores []float64 // by code and score
+	basis        *basis
+	coefficients []float64 // by score and function
 }
 
 // root begins with the frequencies of the classes.
@@ -191,9 +192,10 @@ func (f *fitter) fit(p *place) *layer {
 		r = new(regression)
 	}
 	defer f.scratch.Put(r)
-	n := min(len(p.ids), f.bound)
-	bases := f.bases(p, n)
-	f.fill(r, p, n, bases)
+	ids := p.ids[:min(len(p.ids), f.bound)]
+	f.begin(r, p.layer, ids)
+	bases := f.bases(r, p.asked, ids)
+	f.design(r, bases, ids, len(ids) == len(p.ids))
 	r.fit()
 	made := &layer{above: p.layer, objects: len(p.ids), intercept: make([]float64, f.scores)}
 	for k := range made.intercept {
@@ -201,13 +203,9 @@ func (f *fitter) fit(p *place) *layer {
 	}
 	column := 1
 	for _, b := range bases {
-		codes := len(b.values) / b.columns
-		t := layerTerm{basis: b, scores: make([]float64, codes*f.scores)}
-		for code := range codes {
-			values := b.values[code*b.columns : (code+1)*b.columns]
-			for k := range f.scores {
-				t.scores[code*f.scores+k] = dot(values, r.coefficients[k*r.columns+column:])
-			}
+		t := layerTerm{basis: b, coefficients: make([]float64, 0, f.scores*b.columns)}
+		for k := range f.scores {
+			t.coefficients = append(t.coefficients, r.coefficients[k*r.columns+column:][:b.columns]...)
 		}
 		made.terms = append(made.terms, t)
 		column += b.columns
@@ -215,57 +213,17 @@ func (f *fitter) fit(p *place) *layer {
 	return made
 }
 
-// bases returns the bases of the features that were asked, by the node's first n objects.
-func (f *fitter) bases(p *place, n int) []*basis {
-	weight := 0.0
-	for _, id := range p.ids[:n] {
-		weight += float64(f.scale * float64(f.objects.Weight[id]))
-	}
-	if weight < least {
-		return nil
-	}
-	var list []*basis
-	for _, feature := range p.asked {
-		weights := make([]float64, f.features[feature].Codes())
-		codes := &f.objects.Codes[feature]
-		for _, id := range p.ids[:n] {
-			weights[codes.At(int(id))] += float64(f.scale * float64(f.objects.Weight[id]))
-		}
-		if b := newBasis(feature, &f.features[feature], weights); b != nil {
-			list = append(list, b)
-		}
-	}
-	return list
-}
-
-// fill sets a regression of the node's first n objects on the bases.
-func (f *fitter) fill(r *regression, p *place, n int, bases []*basis) {
-	r.rows, r.scores, r.columns = n, f.scores, 1
-	for _, b := range bases {
-		r.columns += b.columns
-	}
+// begin sets a regression's rows: their weights, classes and scores so far.
+func (f *fitter) begin(r *regression, above *layer, ids []int32) {
+	n := len(ids)
+	r.rows, r.scores = n, f.scores
 	r.tolerance, r.steps = tolerance, steps
-	r.ridge = zeros(r.ridge, r.columns)
-	for j := range r.ridge {
-		r.ridge[j] = f.options.Ridge
-	}
-	r.ridge[0] = min(f.options.Ridge, interceptRidge)
 	r.offset = zeros(r.offset, n*f.scores)
-	for l := p.layer; l != nil; l = l.above {
-		f.raise(r.offset, p.ids[:n], l)
+	for l := above; l != nil; l = l.above {
+		f.raise(r.offset, ids, l)
 	}
-	r.design = zeros(r.design, n*r.columns)
-	r.target = zeros(r.target, n*f.scores)
-	r.weight = zeros(r.weight, n)
-	for i, id := range p.ids[:n] {
-		row := r.design[i*r.columns : (i+1)*r.columns]
-		row[0] = 1
-		column := 1
-		for _, b := range bases {
-			code := f.objects.Codes[b.feature].At(int(id))
-			copy(row[column:], b.values[code*b.columns:(code+1)*b.columns])
-			column += b.columns
-		}
+	r.target, r.weight = zeros(r.target, n*f.scores), zeros(r.weight, n)
+	for i, id := range ids {
 		r.weight[i] = f.scale * float64(f.objects.Weight[id])
 		for _, w := range f.objects.Raw(int(id)) {
 			if f.scores > 1 {
@@ -277,6 +235,52 @@ func (f *fitter) fill(r *regression, p *place, n int, bases []*basis) {
 	}
 }
 
+// bases returns the bases of the features that were asked; none if the rows weigh too little.
+func (f *fitter) bases(r *regression, asked []int, ids []int32) []*basis {
+	weight := 0.0
+	for _, w := range r.weight {
+		weight += w
+	}
+	if weight < least {
+		return nil
+	}
+	var list []*basis
+	for _, feature := range asked {
+		weights := make([]float64, f.features[feature].Codes())
+		codes := &f.objects.Codes[feature]
+		for i, id := range ids {
+			weights[codes.At(int(id))] += r.weight[i]
+		}
+		if b := newBasis(feature, &f.features[feature], weights); b != nil {
+			list = append(list, b)
+		}
+	}
+	return list
+}
+
+// design sets a regression's columns. whole says that the rows are all of the node's.
+func (f *fitter) design(r *regression, bases []*basis, ids []int32, whole bool) {
+	r.columns = 1
+	for _, b := range bases {
+		r.columns += b.columns
+	}
+	r.ridge = zeros(r.ridge, r.columns)
+	for j := range r.ridge {
+		r.ridge[j] = f.options.Ridge
+	}
+	r.ridge[0] = min(f.options.Ridge, interceptRidge)
+	r.design = zeros(r.design, r.rows*r.columns)
+	for i, id := range ids {
+		row := r.design[i*r.columns : (i+1)*r.columns]
+		row[0] = 1
+		column := 1
+		for _, b := range bases {
+			column += copy(row[column:], b.of(f.objects.Codes[b.feature].At(int(id))))
+		}
+	}
+	r.narrow(whole)
+}
+
 // raise adds a layer to the scores of some objects.
 func (f *fitter) raise(scores []float64, ids []int32, l *layer) {
 	for i := range ids {
@@ -285,12 +289,17 @@ func (f *fitter) raise(scores []float64, ids []int32, l *layer) {
 		}
 	}
 	for t := range l.terms {
-		codes, by := &f.objects.Codes[l.terms[t].basis.feature], l.terms[t].scores
+		codes := &f.objects.Codes[l.terms[t].basis.feature]
 		for i, id := range ids {
-			code := codes.At(int(id))
-			for k, v := range by[code*f.scores : (code+1)*f.scores] {
-				scores[i*f.scores+k] += v
-			}
+			l.terms[t].addTo(scores[i*f.scores:(i+1)*f.scores], codes.At(int(id)))
 		}
+	}
+}
+
+// addTo adds the scores of a code.
+func (t *layerTerm) addTo(scores []float64, code int) {
+	values := t.basis.of(code)
+	for k := range scores {
+		scores[k] += dot(values, t.coefficients[k*len(values):])
 	}
 }

@@ -131,46 +131,19 @@ func checkModels(t *testing.T, with *tree.Tree) {
 	visit(0, nil)
 }
 
-// TestLeaf: a model in tree.json gives the scores of the codes at the middles of bins, but
-// for what knots that are left out may change.
-func TestLeaf(t *testing.T) {
+// TestKnots: a term has few knots, and is within a few hundredths of its curve.
+func TestKnots(t *testing.T) {
 	d, trees := forest(20, 2, 4000)
-	o := leafmodel.Sorted(d.Objects, 0)
-	models := leafmodel.Fit(o, d.Features, trees[:1], leafmodel.Options{Ridge: 1})[0]
-	router, p := trees[0].Router(), make([]float64, 2)
-	compared := 0
-	for id := range min(500, o.Len()) {
-		m := models[router.Leaf(o, id)]
-		if m == nil {
-			continue
+	terms, knots := 0, 0
+	for _, m := range leafmodel.Fit(leafmodel.Sorted(d.Objects, 0), d.Features, trees[:1], leafmodel.Options{Ridge: 1})[0] {
+		if m != nil {
+			for _, term := range m.Leaf.Terms {
+				terms, knots = terms+1, knots+len(term.At)
+			}
 		}
-		m.Probabilities(o, id, p)
-		l := m.Leaf(d.Features)
-		z := slices.Clone(l.Intercept)
-		for i := range l.Terms {
-			l.Terms[i].AddTo(z, middle(&d.Features[l.Terms[i].Feature], o.Codes[l.Terms[i].Feature].At(id)))
-		}
-		if got := 1 / (1 + math.Exp(-z[0])); math.Abs(got-p[1]) > 1e-9+0.002*float64(len(l.Terms)) {
-			t.Errorf("object %d: %.5f by tree.json, %.5f by codes", id, got, p[1])
-		}
-		compared++
 	}
-	if compared == 0 {
-		t.Error("no leaf has a model")
-	}
-}
-
-// middle returns a value of a code.
-func middle(f *dataset.Feature, code int) float64 {
-	switch {
-	case code == f.MissingCode():
-		return math.NaN()
-	case code == 0:
-		return f.Cuts[0] - 1e9
-	case code == len(f.Cuts):
-		return f.Cuts[len(f.Cuts)-1] + 1e9
-	default:
-		return (f.Cuts[code-1] + f.Cuts[code]) / 2
+	if terms == 0 || knots > 8*terms {
+		t.Errorf("%d knots of %d terms", knots, terms)
 	}
 }
 

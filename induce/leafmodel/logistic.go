@@ -16,6 +16,8 @@ type regression struct {
 	target []float64 // by row and score: weight of the score's class
 	weight []float64 // by row: weight of all classes
 	ridge  []float64 // by column: factor of half the square of a coefficient
+	// width is the number of columns that a score uses: all, or the intercept alone. nil: all.
+	width []int
 
 	tolerance float64 // relative fall of the loss at which the fit ends
 	steps     int     // most Newton steps
@@ -62,6 +64,31 @@ func (r *regression) fit() {
 	}
 }
 
+// narrow leaves scores of classes that no row has with the intercept alone, if the rows are
+// whole: a class that a sample has not may be in the rest.
+func (r *regression) narrow(whole bool) {
+	r.width = r.width[:0]
+	for k := range r.scores {
+		sum := 0.0
+		for i := range r.rows {
+			sum += r.target[i*r.scores+k]
+		}
+		if whole && r.scores > 1 && sum == 0 {
+			r.width = append(r.width, 1)
+		} else {
+			r.width = append(r.width, r.columns)
+		}
+	}
+}
+
+// widthOf returns the number of columns that a score uses.
+func (r *regression) widthOf(score int) int {
+	if r.width == nil {
+		return r.columns
+	}
+	return r.width[score]
+}
+
 // zeros returns n zeros, in the memory of a slice if it is large enough.
 func zeros(s []float64, n int) []float64 {
 	if cap(s) < n {
@@ -82,7 +109,7 @@ func (r *regression) loss(coefficients []float64) float64 {
 		at := i * r.scores
 		z = append(z[:0], r.offset[at:at+r.scores]...)
 		for k := range z {
-			z[k] += dot(x, coefficients[k*r.columns:(k+1)*r.columns])
+			z[k] += dot(x[:r.widthOf(k)], coefficients[k*r.columns:])
 		}
 		target := r.target[at : at+r.scores]
 		total += float64(r.weight[i] * normaliser(z, r.probabilities[at:at+r.scores]))
@@ -151,7 +178,7 @@ func (r *regression) curve() {
 		for k, q := range r.probabilities[i*r.scores : (i+1)*r.scores] {
 			curvature := r.weight[i] * max(float64(q*(1-q)), leastCurvature)
 			h := r.hessians[k*d*d : (k+1)*d*d]
-			for a, v := range x {
+			for a, v := range x[:r.widthOf(k)] {
 				scaled := float64(curvature * v)
 				row := h[a*d : a*d+a+1]
 				for b, w := range x[:len(row)] {
@@ -165,7 +192,7 @@ func (r *regression) curve() {
 		for a, penalty := range r.ridge {
 			h[a*d+a] += penalty
 		}
-		factor(h, d)
+		factor(h, d, r.widthOf(k))
 	}
 }
 
@@ -179,7 +206,7 @@ func (r *regression) descend() {
 		for k, q := range r.probabilities[i*r.scores : (i+1)*r.scores] {
 			residual := r.target[i*r.scores+k] - float64(r.weight[i]*q)
 			g := r.step[k*d : (k+1)*d]
-			for a, v := range x {
+			for a, v := range x[:r.widthOf(k)] {
 				g[a] += float64(residual * v)
 			}
 		}
@@ -189,33 +216,34 @@ func (r *regression) descend() {
 		for a, penalty := range r.ridge {
 			g[a] -= float64(penalty * r.coefficients[k*d+a])
 		}
-		substitute(r.hessians[k*d*d:(k+1)*d*d], d, g)
+		substitute(r.hessians[k*d*d:(k+1)*d*d], d, g[:r.widthOf(k)])
 	}
 }
 
 // leastPivot keeps the factors of a nearly singular matrix finite.
 const leastPivot = 1e-12
 
-// factor replaces the lower half of a symmetric positive definite matrix of d rows by its
-// Cholesky factor.
-func factor(h []float64, d int) {
-	for j := range d {
+// factor replaces the lower half of the first n rows of a symmetric positive definite matrix
+// by its Cholesky factor. d is the length of a row.
+func factor(h []float64, d, n int) {
+	for j := range n {
 		pivots := h[j*d : j*d+j]
 		pivot := math.Sqrt(max(h[j*d+j]-dot(pivots, pivots), leastPivot))
 		h[j*d+j] = pivot
-		for i := j + 1; i < d; i++ {
+		for i := j + 1; i < n; i++ {
 			h[i*d+j] = (h[i*d+j] - dot(pivots, h[i*d:i*d+j])) / pivot
 		}
 	}
 }
 
-// substitute replaces b by the solution x of h x = b, where h is a Cholesky factor.
+// substitute replaces b by the solution x of h x = b, where h is a Cholesky factor. d is the
+// length of a row of h.
 func substitute(h []float64, d int, b []float64) {
-	for i := range d {
+	for i := range b {
 		b[i] = (b[i] - dot(h[i*d:i*d+i], b[:i])) / h[i*d+i]
 	}
-	for i := d - 1; i >= 0; i-- {
-		for k := i + 1; k < d; k++ {
+	for i := len(b) - 1; i >= 0; i-- {
+		for k := i + 1; k < len(b); k++ {
 			b[i] -= float64(h[k*d+i] * b[k])
 		}
 		b[i] /= h[i*d+i]

@@ -1,6 +1,7 @@
 package leafmodel
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -8,160 +9,195 @@ import (
 	"github.com/espalier-ml/espalier/induce/tree"
 )
 
-// Model gives the class probabilities of the objects of a leaf by their codes.
+// Model gives the class probabilities of the objects of a leaf by their codes, as its Leaf
+// does by values.
 type Model struct {
-	scores    int
-	intercept []float64
-	terms     []term // by ascending feature
+	Leaf *tree.LeafModel // as tree.json has it; features have the numbers of Fit's
+
+	values [][]float64 // by feature and code: see codeValues
 }
 
-// term is the part of a feature.
-type term struct {
+// Probabilities sets the class probabilities of object i.
+func (m *Model) Probabilities(o *dataset.Objects, i int, probabilities []float64) {
+	z := probabilities[len(probabilities)-len(m.Leaf.Intercept):] // two classes: the second
+	copy(z, m.Leaf.Intercept)
+	for t := range m.Leaf.Terms {
+		term := &m.Leaf.Terms[t]
+		term.AddTo(z, m.values[term.Feature][o.Codes[term.Feature].At(i)])
+	}
+	normaliser(slices.Clone(z), z)
+	if len(z) == 1 {
+		probabilities[0] = 1 - probabilities[1]
+	}
+}
+
+// codeValues returns by code a value of each feature: the middles of bins, and NaN for
+// missing values. Values of categorical features are not used.
+func codeValues(features []dataset.Feature) [][]float64 {
+	values := make([][]float64, len(features))
+	for i := range features {
+		f := &features[i]
+		if f.Kind != dataset.Numeric {
+			continue
+		}
+		for bin := range f.Bins() {
+			values[i] = append(values[i], middle(f, bin))
+		}
+		values[i] = append(values[i], math.NaN())
+	}
+	return values
+}
+
+// middle returns the middle of a bin. The first and the last bin end at the range of the
+// training values.
+func middle(f *dataset.Feature, bin int) float64 {
+	low, high := math.Inf(-1), math.Inf(1)
+	if bin > 0 {
+		low = f.Cuts[bin-1]
+	} else if f.Range != nil {
+		low = f.Range[0]
+	}
+	if bin < len(f.Cuts) {
+		high = f.Cuts[bin]
+	} else if f.Range != nil {
+		high = f.Range[1]
+	}
+	switch {
+	case math.IsInf(low, 0):
+		return high
+	case math.IsInf(high, 0):
+		return low
+	default:
+		return low/2 + high/2
+	}
+}
+
+// curve is the part of a feature in a model, by the bins of the leaf's objects.
+type curve struct {
 	feature     int
-	first, last int       // least and greatest bin of the leaf's objects
-	scores      []float64 // by code and score
+	first, last int         // least and greatest bin of the leaf's objects
+	scores      [][]float64 // by bin from first on, then for missing values
 }
 
-// model returns the model of a leaf: the sum of its layers.
+// model returns the model of a leaf: the sum of its layers. It is nil if no layer has a term.
 func (f *fitter) model(l *layer, p *place) *Model {
-	m := &Model{scores: f.scores, intercept: make([]float64, f.scores)}
+	intercept := make([]float64, f.scores)
 	var layers []*layer
 	for ; l != nil; l = l.above {
 		layers = append(layers, l)
 	}
 	slices.Reverse(layers)
+	var curves []*curve
 	for _, l := range layers {
 		for k, v := range l.intercept {
-			m.intercept[k] += v
+			intercept[k] += v
 		}
 		for i := range l.terms {
-			m.add(&l.terms[i])
+			curves = f.addTo(curves, &l.terms[i], p)
 		}
 	}
-	for i := range m.terms {
-		f.clip(&m.terms[i], p)
+	if len(curves) == 0 {
+		return nil
+	}
+	m := &Model{Leaf: &tree.LeafModel{Intercept: rounded(intercept)}, values: f.values}
+	for _, c := range curves {
+		m.Leaf.Terms = append(m.Leaf.Terms, c.term(f.values[c.feature]))
 	}
 	return m
 }
 
-// add adds a layer's part of a feature.
-func (m *Model) add(t *layerTerm) {
-	at, found := slices.BinarySearchFunc(m.terms, t.basis.feature, func(t term, feature int) int { return t.feature - feature })
+// addTo adds a layer's part of a feature to the curves, which are in the order of features.
+func (f *fitter) addTo(curves []*curve, t *layerTerm, p *place) []*curve {
+	at, found := slices.BinarySearchFunc(curves, t.basis.feature, func(c *curve, feature int) int {
+		return cmp.Compare(c.feature, feature)
+	})
 	if !found {
-		m.terms = slices.Insert(m.terms, at, term{feature: t.basis.feature, scores: make([]float64, len(t.scores))})
+		curves = slices.Insert(curves, at, f.newCurve(t.basis.feature, p))
 	}
-	for i, v := range t.scores {
-		m.terms[at].scores[i] += v
+	c := curves[at]
+	for bin := c.first; bin <= c.last; bin++ {
+		t.addTo(c.scores[bin-c.first], bin)
 	}
+	t.addTo(c.scores[len(c.scores)-1], f.features[c.feature].MissingCode())
+	return curves
 }
 
-// clip makes a term constant beyond the bins of the leaf's objects. If no object of the leaf
-// has a value, the term keeps its bins.
-func (f *fitter) clip(t *term, p *place) {
-	bins := f.features[t.feature].Bins()
-	codes := &f.objects.Codes[t.feature]
-	t.first, t.last = bins, -1
+// newCurve returns a curve of zeros for the bins of the leaf's objects. If no object of the
+// leaf has a value, it has all bins.
+func (f *fitter) newCurve(feature int, p *place) *curve {
+	bins := f.features[feature].Bins()
+	codes := &f.objects.Codes[feature]
+	c := &curve{feature: feature, first: bins, last: -1}
 	for _, id := range p.ids {
 		if bin := codes.At(int(id)); bin < bins {
-			t.first, t.last = min(t.first, bin), max(t.last, bin)
+			c.first, c.last = min(c.first, bin), max(c.last, bin)
 		}
 	}
-	if t.last < 0 {
-		t.first, t.last = 0, bins-1
+	if c.last < 0 {
+		c.first, c.last = 0, bins-1
 	}
-	for bin := range bins {
-		from := max(t.first, min(t.last, bin)) * f.scores
-		copy(t.scores[bin*f.scores:], t.scores[from:from+f.scores])
+	c.scores = make([][]float64, c.last-c.first+2)
+	for i := range c.scores {
+		c.scores[i] = make([]float64, f.scores)
 	}
+	return c
 }
 
-// Probabilities sets the class probabilities of object i.
-func (m *Model) Probabilities(o *dataset.Objects, i int, probabilities []float64) {
-	z := probabilities[len(probabilities)-m.scores:] // two classes: the second
-	copy(z, m.intercept)
-	for t := range m.terms {
-		code := o.Codes[m.terms[t].feature].At(i)
-		for k, v := range m.terms[t].scores[code*m.scores : (code+1)*m.scores] {
-			z[k] += v
-		}
+// term returns a curve as tree.json has it: a piecewise linear function of the value. values
+// are those of the feature's codes.
+func (c *curve) term(values []float64) tree.Term {
+	last := len(c.scores) - 1
+	t := tree.Term{Feature: c.feature, Missing: rounded(c.scores[last])}
+	at := values[c.first : c.last+1]
+	for _, k := range knots(at, c.scores[:last]) {
+		t.At = append(t.At, at[k])
+		t.Values = append(t.Values, rounded(c.scores[k]))
 	}
-	normaliser(slices.Clone(z), z)
-	if m.scores == 1 {
-		probabilities[0] = 1 - probabilities[1]
-	}
+	return t
 }
 
-// exactness is the greatest error of a score, by leaving out knots of a term.
-const exactness = 0.002
+const (
+	// exactness is the greatest change of a score by leaving out knots of a term. A leaf's
+	// model then has few knots, which a person can read.
+	exactness = 0.05
 
-// Leaf returns the model as tree.json has it. Knots are the middles of bins.
-func (m *Model) Leaf(features []dataset.Feature) *tree.LeafModel {
-	l := &tree.LeafModel{Intercept: slices.Clone(m.intercept)}
-	for i := range m.terms {
-		t := &m.terms[i]
-		f := &features[t.feature]
-		row := func(code int) []float64 { return slices.Clone(t.scores[code*m.scores : (code+1)*m.scores]) }
-		made := tree.Term{Feature: t.feature, Missing: row(f.MissingCode())}
-		middles := middles(f, t.first, t.last)
-		for _, k := range m.knots(t, middles) {
-			made.At = append(made.At, middles[k])
-			made.Values = append(made.Values, row(t.first+k))
-		}
-		l.Terms = append(l.Terms, made)
-	}
-	return l
-}
+	// decimals is the inverse of the unit of scores in tree.json.
+	decimals = 1000
+)
 
-// middles returns the middles of the bins first to last, strictly ascending.
-func middles(f *dataset.Feature, first, last int) []float64 {
-	list := make([]float64, 0, last-first+1)
-	for bin := first; bin <= last; bin++ {
-		low, high := math.Inf(-1), math.Inf(1)
-		if bin > 0 {
-			low = f.Cuts[bin-1]
-		} else if f.Range != nil {
-			low = f.Range[0]
-		}
-		if bin < len(f.Cuts) {
-			high = f.Cuts[bin]
-		} else if f.Range != nil {
-			high = f.Range[1]
-		}
-		switch {
-		case math.IsInf(low, 0):
-			low = high
-		case math.IsInf(high, 0):
-			high = low
-		}
-		list = append(list, low/2+high/2)
+// rounded returns scores to three decimals.
+func rounded(scores []float64) []float64 {
+	list := make([]float64, len(scores))
+	for k, v := range scores {
+		list[k] = math.Round(v*decimals)/decimals + 0 // no -0
 	}
 	return list
 }
 
-// knots returns the positions of the middles that a term keeps: all others are within
-// exactness of the line between the kept ones beside them (Ramer, Douglas and Peucker).
-func (m *Model) knots(t *term, middles []float64) []int {
+// knots returns the positions that a piecewise linear function keeps: at all others it is
+// within exactness of the line between the kept ones beside them (Ramer, Douglas and
+// Peucker).
+func knots(at []float64, scores [][]float64) []int {
 	kept := []int{0}
 	var between func(a, b int)
 	between = func(a, b int) {
-		worst, at := exactness, -1
-		for k := a + 1; k < b; k++ {
-			share := (middles[k] - middles[a]) / (middles[b] - middles[a])
-			for s := range m.scores {
-				u, v := t.scores[(t.first+a)*m.scores+s], t.scores[(t.first+b)*m.scores+s]
-				if d := math.Abs(u + float64(share*(v-u)) - t.scores[(t.first+k)*m.scores+s]); d > worst {
-					worst, at = d, k
+		worst, split := exactness, -1
+		for i := a + 1; i < b; i++ {
+			share := (at[i] - at[a]) / (at[b] - at[a])
+			for k, u := range scores[a] {
+				if d := math.Abs(u + float64(share*(scores[b][k]-u)) - scores[i][k]); d > worst {
+					worst, split = d, i
 				}
 			}
 		}
-		if at >= 0 {
-			between(a, at)
-			between(at, b)
+		if split >= 0 {
+			between(a, split)
+			between(split, b)
 			return
 		}
 		kept = append(kept, b)
 	}
-	if last := len(middles) - 1; last > 0 {
+	if last := len(at) - 1; last > 0 {
 		between(0, last)
 	}
 	return kept
@@ -171,15 +207,10 @@ func (m *Model) knots(t *term, middles []float64) []int {
 func Attach(t *tree.Tree, models []*Model) *tree.Tree {
 	with := *t
 	with.Nodes = slices.Clone(t.Nodes)
-	made := make(map[*Model]*tree.LeafModel)
 	for i, m := range models {
-		if m == nil || len(m.terms) == 0 {
-			continue
+		if m != nil {
+			with.Nodes[i].Model = m.Leaf
 		}
-		if made[m] == nil {
-			made[m] = m.Leaf(t.Features)
-		}
-		with.Nodes[i].Model = made[m]
 	}
 	return &with
 }
