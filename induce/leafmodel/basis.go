@@ -40,11 +40,11 @@ func newBasis(feature int, f *dataset.Feature, weights []float64) *basis {
 		b.columns++
 	}
 	b.values = make([]float64, len(weights)*b.columns)
-	low := weights[b.first] / 2
-	span := total - low - weights[b.last]/2 // of the ranks of the bins' middles
+	low := float64(weights[b.first] / 2)
+	span := total - low - float64(weights[b.last]/2) // of the ranks of the bins' middles
 	below := 0.0
 	for bin, w := range weights[:f.Bins()] {
-		u := max(-1, min(1, 2*(below+w/2-low)/span-1))
+		u := max(-1, min(1, float64(2*(below+float64(w/2)-low))/span-1))
 		below += w
 		at := b.values[bin*b.columns:]
 		at[0], at[1], at[2] = u, float64(u*u)-1.0/3, max(u, 0)

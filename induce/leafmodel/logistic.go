@@ -120,7 +120,7 @@ func (r *regression) loss(coefficients []float64) float64 {
 	for k := range r.scores {
 		for j, penalty := range r.ridge {
 			c := coefficients[k*r.columns+j]
-			total += float64(float64(penalty*c)*c) / 2
+			total += float64(float64(float64(penalty*c)*c) / 2)
 		}
 	}
 	return total

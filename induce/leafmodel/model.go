@@ -68,7 +68,7 @@ func middle(f *dataset.Feature, bin int) float64 {
 	case math.IsInf(high, 0):
 		return low
 	default:
-		return low/2 + high/2
+		return float64(low/2) + float64(high/2)
 	}
 }
 
