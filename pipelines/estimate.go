@@ -19,18 +19,19 @@ import (
 )
 
 // rehearsalRows is the number of rows of a rehearsal, if they take a small part of the memory.
-// dryRunRows is the same for a dry run, which has nothing else to do.
+// sampleRows is the same where the input is a sample of the rows that a dry run foresees: what
+// the sample shows is carried far.
 const (
 	rehearsalRows = 1 << 18
-	dryRunRows    = 1 << 20
+	sampleRows    = 1 << 20
 )
 
 // rehearsed returns the number of rows of the run's rehearsal.
 func (p *plan) rehearsed() int64 {
 	const part, rowBytes = 16, 32 // of the memory; of a value while it is read, summarised and coded
 	columns, most := int64(len(p.schema.rows.Columns())), int64(rehearsalRows)
-	if p.config.DryRun {
-		most = dryRunRows
+	if p.config.Rows > 0 {
+		most = sampleRows
 	}
 	return min(most, max(1<<12, p.memory/(part*rowBytes*max(1, columns))))
 }
