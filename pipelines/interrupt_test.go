@@ -31,6 +31,17 @@ func TestInterruptedIsTold(t *testing.T) {
 			_, err := pipelines.Train(ctx, c, nil)
 			return err
 		},
+		"train with models": func(ctx context.Context, output string) error {
+			c := pipelines.DefaultConfig()
+			c.Input, c.Label, c.Ignore, c.Output = []string{input}, "class", []string{"id", "weight"}, output
+			c.Algorithm, c.Lambda, c.Theta, c.Tests = pipelines.Choices{"ec45"}, pipelines.Choices{"10"}, pipelines.Choices{"0.005"}, pipelines.Choices{"threshold"}
+			c.LeafModel, c.Folds, c.Certificate = "linear", "3", "none"
+			_, err := pipelines.Train(ctx, c, nil)
+			if left, _ := filepath.Glob(filepath.Join(output, "*.json")); err != nil && len(left) > 0 {
+				t.Errorf("after %v files are left: %v", err, left)
+			}
+			return err
+		},
 		"predict": func(ctx context.Context, output string) error {
 			c := pipelines.DefaultPredictConfig()
 			c.Model, c.Input, c.Output = model, []string{input}, output

@@ -2,8 +2,6 @@ package pipelines_test
 
 import (
 	"bytes"
-	"context"
-	"errors"
 	"math"
 	"path/filepath"
 	"strings"
@@ -111,45 +109,5 @@ func TestLeafModelWishes(t *testing.T) {
 	c.LeafModel = "cubic"
 	if err := c.Validate(); err == nil || !strings.Contains(err.Error(), "linear") {
 		t.Errorf("--leaf_model cubic: %v", err)
-	}
-}
-
-// canceller is a Reporter that cancels a run when a job begins.
-type canceller struct {
-	silent
-
-	job       string
-	cancel    func()
-	cancelled bool
-}
-
-func (c *canceller) Job(name string, _ int64, _ string) {
-	if name == c.job {
-		c.cancelled = true
-		c.cancel()
-	}
-}
-
-// TestLeafModelsInterrupted: a run that is interrupted while it fits or measures models says
-// so, and leaves no documents.
-func TestLeafModelsInterrupted(t *testing.T) {
-	for _, job := range []string{"leaf models", "folds of leaf models", "evaluate rows"} {
-		t.Run(job, func(t *testing.T) {
-			c := trainCurved(t)
-			c.Folds = "3"
-			ctx, cancel := context.WithCancel(t.Context())
-			defer cancel()
-			reporter := &canceller{job: job, cancel: cancel}
-			_, err := pipelines.Train(ctx, c, reporter)
-			if !reporter.cancelled {
-				t.Skip("the phase was over before it was shown")
-			}
-			if !errors.Is(err, context.Canceled) {
-				t.Errorf("the error is %v", err)
-			}
-			if left, _ := filepath.Glob(filepath.Join(c.Output, "*.json")); len(left) > 0 {
-				t.Errorf("files are left: %v", left)
-			}
-		})
 	}
 }
