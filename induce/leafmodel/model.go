@@ -19,16 +19,12 @@ type Model struct {
 
 // Probabilities sets the class probabilities of object i.
 func (m *Model) Probabilities(o *dataset.Objects, i int, probabilities []float64) {
-	z := probabilities[len(probabilities)-len(m.Leaf.Intercept):] // two classes: the second
-	copy(z, m.Leaf.Intercept)
+	z := probabilities[:copy(probabilities, m.Leaf.Intercept)]
 	for t := range m.Leaf.Terms {
 		term := &m.Leaf.Terms[t]
 		term.AddTo(z, m.values[term.Feature][o.Codes[term.Feature].At(i)])
 	}
-	normaliser(slices.Clone(z), z)
-	if len(z) == 1 {
-		probabilities[0] = 1 - probabilities[1]
-	}
+	tree.FillProbabilities(probabilities, z)
 }
 
 // codeValues returns by code a value of each feature: the middles of bins, and NaN for

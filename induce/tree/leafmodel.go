@@ -73,10 +73,10 @@ func add(scores, values []float64) {
 	}
 }
 
-// fillProbabilities sets the probabilities by class from scores. With two classes
+// FillProbabilities sets the probabilities by class from scores. With two classes
 // scores[0] is the logit of the second class; probabilities and scores may be the same
 // list.
-func fillProbabilities(probabilities, scores []float64) {
+func FillProbabilities(probabilities, scores []float64) {
 	if len(probabilities) == 2 {
 		z := scores[0]
 		e := portable.Exp(-math.Abs(z)) // at most 1

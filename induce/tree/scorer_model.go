@@ -106,7 +106,7 @@ func (l *compiledLeaf) begin(probabilities []float64) (scores []float64) {
 
 // finish turns the scores of begin into probabilities, and returns the class.
 func (m *modelling) finish(probabilities, scores []float64) (class int) {
-	fillProbabilities(probabilities, scores)
+	FillProbabilities(probabilities, scores)
 	if m.factors != nil {
 		rescale(probabilities, m.factors)
 	}
