@@ -11,8 +11,8 @@ import (
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/frontier"
 	"github.com/espalier-ml/espalier/induce/frontier/crossvalidate"
+	"github.com/espalier-ml/espalier/induce/leafmodel"
 	"github.com/espalier-ml/espalier/induce/parallel"
-	"github.com/espalier-ml/espalier/induce/prune"
 	"github.com/espalier-ml/espalier/induce/split"
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/io/runfolder"
@@ -63,14 +63,22 @@ type chosen struct {
 // choose chooses a tree among the scored trees and their prunings.
 func (r *run) choose(ctx context.Context, s *scored) (*chosen, error) {
 	g := s.grown // the candidates are not needed once one of them is chosen
+	objects := once(func(ctx context.Context) (*dataset.Objects, error) { return r.trainingObjects(ctx, g.objects) })
 	c := choosing{
 		driver: r.driver, config: r.config, selection: &r.parsed.Selection,
 		features: g.features, columns: r.columns(g.features), classes: len(g.label.Classes),
 		spec: &g.spec, train: g.train(), memory: (&forecast.Room{Memory: r.memory}).Usable(),
 		rows: rowReader{
-			objects: once(func(ctx context.Context) (*dataset.Objects, error) { return r.trainingObjects(ctx, g.objects) }),
+			objects: objects,
 			sample: func(ctx context.Context, part dataset.Part) (*dataset.Objects, error) {
-				return r.sampleObjects(ctx, g.objects, part)
+				if part != dataset.Train || g.train().Objects > modelObjects {
+					return r.sampleObjects(ctx, g.objects, part)
+				}
+				all, err := objects(ctx) // the folds and the certificate read them, too
+				if err != nil {
+					return nil, err
+				}
+				return leafmodel.Sorted(all, 0), nil
 			},
 			measure: func(ctx context.Context, t *tree.Tree) (*runfolder.Metrics, error) {
 				return r.measureModels(ctx, g.objects, t)
@@ -116,12 +124,11 @@ func (c *choosing) choose(ctx context.Context, candidates []frontier.Candidate) 
 	w.candidate.Tree.Certificate = certificate
 	r := &chosen{
 		candidate: w.candidate, tree: w.candidate.Tree.Tested(), frontier: w.frontier, frontierTrees: w.trees,
-		metrics: newMetrics(w.candidate.Tree, w.candidate.Counts, c.spec),
 	}
-	if w.candidate.Tree.Modelled() {
-		if r.metrics, err = c.rows.measure(ctx, w.candidate.Tree); err != nil {
-			return nil, err
-		}
+	if !w.candidate.Tree.Modelled() {
+		r.metrics = newMetrics(w.candidate.Tree, w.candidate.Counts, c.spec)
+	} else if r.metrics, err = c.rows.measure(ctx, w.candidate.Tree); err != nil {
+		return nil, err
 	}
 	if w.frontier != nil {
 		r.frontierTrees[w.at] = r.tree // with its certificate
@@ -227,13 +234,11 @@ func (c *choosing) describe(
 	err := c.driver.Phase(ctx, "frontier", int64(n), "trees", func(s *parallel.Steps) error {
 		return parallel.EachUntil(ctx, n, &s.Done, func(i int) {
 			p := &choice.Listed[i]
-			t := pool.Tree(&p.Point)
-			points[i] = frontierPoint(i, p, t, pool)
+			t, part := pool.Tree(&p.Point), poolPart(pool)
 			if p.Ridge > 0 {
-				t = models.tree(&p.Point)
-				points[i].Validation, points[i].Test = models.part(&p.Point, dataset.Validation), models.part(&p.Point, dataset.Test)
+				t, part = models.tree(&p.Point), models.part
 			}
-			trees[i], points[i].Algorithm = t.Tested(), t.Algorithm
+			trees[i], points[i] = t.Tested(), frontierPoint(i, p, t, part)
 		})
 	})
 	if err != nil {
@@ -254,21 +259,31 @@ func (c *choosing) describe(
 	return &winner{candidate: candidate, frontier: f, trees: trees, at: at}, nil
 }
 
-// frontierPoint returns the entry of frontier.json with the index i.
-func frontierPoint(i int, p *frontier.Listed, t *tree.Tree, pool *frontier.Pool) runfolder.Point {
-	scores := &pool.Prunings[pool.PruningOf(&p.Point)]
-	part := func(of dataset.Part, s *prune.Score) runfolder.Part {
-		figures := runfolder.Part{AUC: s.AUC, LogLoss: s.LogLoss}
-		if area := pool.Area(&p.Point, t, of); area != nil {
+// partOf returns the figures of a point's tree on a part of the rows.
+type partOf func(p *frontier.Point, t *tree.Tree, of dataset.Part) runfolder.Part
+
+// poolPart returns the figures of trees without leaf models.
+func poolPart(pool *frontier.Pool) partOf {
+	return func(p *frontier.Point, t *tree.Tree, of dataset.Part) runfolder.Part {
+		pruning := &pool.Prunings[pool.PruningOf(p)]
+		score := &pruning.Validation[p.Step]
+		if of == dataset.Test {
+			score = &pruning.Test[p.Step]
+		}
+		figures := runfolder.Part{AUC: score.AUC, LogLoss: score.LogLoss}
+		if area := pool.Area(p, t, of); area != nil {
 			figures.Interval = &area.Interval
 		}
 		return figures
 	}
+}
+
+// frontierPoint returns the entry of frontier.json with the index i.
+func frontierPoint(i int, p *frontier.Listed, t *tree.Tree, part partOf) runfolder.Point {
 	return runfolder.Point{
 		Tree: runfolder.FrontierTree(i), Algorithm: t.Algorithm, Complexity: t.Complexity,
 		Merit: p.Merit, Folds: p.Folds, Selected: p.Chosen, Highest: p.Highest, Knee: p.Knee,
-		Validation: part(dataset.Validation, &scores.Validation[p.Step]),
-		Test:       part(dataset.Test, &scores.Test[p.Step]),
+		Validation: part(&p.Point, t, dataset.Validation), Test: part(&p.Point, t, dataset.Test),
 	}
 }
 

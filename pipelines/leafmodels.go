@@ -197,6 +197,10 @@ func (m *modelled) point(at, strength int, ridge float64, folds crossvalidate.Ga
 	with := &validation.modelled[strength][at]
 	auc, loss := with.Gain(&validation.plain[at])
 	p.Raise([]*float64{auc, folds.AUC}, []*float64{loss, folds.LogLoss})
+	if p.Folds != nil && folds.AUC != nil {
+		area := *p.Folds + *folds.AUC
+		p.Folds = &area
+	}
 	p.AUC, p.LogLoss, p.TestAUC = with.AUC, with.LogLoss, test.modelled[strength][at].AUC
 	return p
 }
@@ -218,7 +222,7 @@ func (m *modelled) find(p *frontier.Point) (at, strength int) {
 }
 
 // part returns the figures of a point with models on the objects of a part.
-func (m *modelled) part(p *frontier.Point, of dataset.Part) runfolder.Part {
+func (m *modelled) part(p *frontier.Point, _ *tree.Tree, of dataset.Part) runfolder.Part {
 	at, strength := m.find(p)
 	s := &m.scores[of].modelled[strength][at]
 	return runfolder.Part{AUC: s.AUC, LogLoss: s.LogLoss}
