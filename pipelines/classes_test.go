@@ -236,21 +236,40 @@ func TestPriorsAndErrorCosts(t *testing.T) {
 	}
 }
 
+// broken trains to the end, then again into another folder until the run is interrupted. It
+// returns the documents of the first run, and sets the configuration to resume the second.
+func broken(t *testing.T, c *pipelines.TrainConfig) string {
+	t.Helper()
+	if _, err := pipelines.Train(t.Context(), *c, new(silent)); err != nil {
+		t.Fatal(err)
+	}
+	want := readRun(t, c.Output)
+	c.Output = filepath.Join(t.TempDir(), "resumed")
+	if _, err := trainUntil(t, *c, 4); !errors.Is(err, context.Canceled) {
+		t.Fatalf("got %v, want that the run was interrupted", err)
+	}
+	c.Resume = true
+	return want
+}
+
+// resumes resumes a run, and compares its documents with those of an unbroken one.
+func resumes(t *testing.T, c pipelines.TrainConfig, want string) {
+	t.Helper()
+	if _, err := pipelines.Train(t.Context(), c, new(silent)); err != nil {
+		t.Fatal(err)
+	}
+	if got := readRun(t, c.Output); got != want {
+		t.Errorf("another run than an unbroken one (-want +got):\n%s", cmp.Diff(want, got))
+	}
+}
+
 // TestResumeByClass: what is said about classes belongs to a checkpoint.
 func TestResumeByClass(t *testing.T) {
 	c := resumable(t)
 	c.ClassWeights = textFile(t, "weights.csv", "class,weight\nhigh,2.5\n")
 	c.ErrorCosts = textFile(t, "errors.csv", "actual,predicted,cost\nhigh,low,3\n")
 	c.Priors = "high=1,low=1,middle=2"
-	if _, err := pipelines.Train(t.Context(), c, new(silent)); err != nil {
-		t.Fatal(err)
-	}
-	want := readRun(t, c.Output)
-	c.Output = filepath.Join(t.TempDir(), "resumed")
-	if _, err := trainUntil(t, c, 4); !errors.Is(err, context.Canceled) {
-		t.Fatalf("got %v, want that the run was interrupted", err)
-	}
-	c.Resume = true
+	want := broken(t, &c)
 	for flag, url := range map[string]string{"class_weights": c.ClassWeights, "error_costs": c.ErrorCosts} {
 		b, err := os.ReadFile(url)
 		if err != nil {
@@ -273,12 +292,7 @@ func TestResumeByClass(t *testing.T) {
 	if _, err := pipelines.Train(t.Context(), changed, new(silent)); err == nil || !strings.Contains(err.Error(), "--priors has become") {
 		t.Errorf("other priors: %v", err)
 	}
-	if _, err := pipelines.Train(t.Context(), c, new(silent)); err != nil {
-		t.Fatal(err)
-	}
-	if got := readRun(t, c.Output); got != want {
-		t.Errorf("another run than an unbroken one (-want +got):\n%s", cmp.Diff(want, got))
-	}
+	resumes(t, c, want)
 }
 
 // TestEstimateByClass: a rehearsal goes through it all, on rows that need not have

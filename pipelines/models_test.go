@@ -9,7 +9,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
-	"github.com/parquet-go/parquet-go" //nolint:depguard // judges what this project's own writer has written
 
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/metric"
@@ -88,14 +87,7 @@ func TestPredictModels(t *testing.T) {
 		c := predictConfig(t, url, input)
 		c.Key, c.Runner = []string{"id"}, runner
 		r := predict(t, c)
-		var got []predicted
-		for _, file := range r.Files {
-			rows, err := parquet.ReadFile[predicted](file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			got = append(got, rows...)
-		}
+		got := readPredictions(t, r)
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%s: rows (-scorer +predict):\n%s", runner, diff)
 		}

@@ -90,6 +90,20 @@ func (r *rows) valuesOf(row int, s *tree.Scorer) []tree.Value {
 	return values
 }
 
+// readPredictions returns all predictions that a run has written.
+func readPredictions(t *testing.T, r *pipelines.PredictResult) []predicted {
+	t.Helper()
+	var all []predicted
+	for _, file := range r.Files {
+		rows, err := parquet.ReadFile[predicted](file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, rows...)
+	}
+	return all
+}
+
 // TestPredict: a file for a file, rows in their order, each with what the scorer
 // says of it, on both runners; with labels, the metrics are those of evaluate.
 func TestPredict(t *testing.T) {
@@ -100,14 +114,7 @@ func TestPredict(t *testing.T) {
 		c := predictConfig(t, run, input)
 		c.Key, c.Runner = []string{"id"}, runner
 		r := predict(t, c)
-		var got []predicted
-		for _, file := range r.Files {
-			rows, err := parquet.ReadFile[predicted](file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			got = append(got, rows...)
-		}
+		got := readPredictions(t, r)
 		if len(r.Files) != 3 || len(got) != 700 || r.Rows != 700 {
 			t.Fatalf("%s: %d files, %d rows, counted %d", runner, len(r.Files), len(got), r.Rows)
 		}

@@ -2,7 +2,6 @@ package pipelines_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"path/filepath"
@@ -196,26 +195,13 @@ func TestSoftResume(t *testing.T) {
 	c := softTrees()
 	c.Input, c.Output = []string{newSoftRows(n, false).write(t, ascending(n), 2, true)}, t.TempDir()
 	c.MemoryObjects = 30
-	if _, err := pipelines.Train(t.Context(), c, new(silent)); err != nil {
-		t.Fatal(err)
-	}
-	want := readRun(t, c.Output)
-	c.Output = filepath.Join(t.TempDir(), "resumed")
-	if _, err := trainUntil(t, c, 4); !errors.Is(err, context.Canceled) {
-		t.Fatalf("got %v, want that the run was interrupted", err)
-	}
-	c.Resume = true
+	want := broken(t, &c)
 	changed := c
 	changed.TeacherWeight = 0.75
 	if _, err := pipelines.Train(t.Context(), changed, new(silent)); err == nil || !strings.Contains(err.Error(), "--teacher_weight has become") {
 		t.Errorf("another weight of the teacher: %v", err)
 	}
-	if _, err := pipelines.Train(t.Context(), c, new(silent)); err != nil {
-		t.Fatal(err)
-	}
-	if got := readRun(t, c.Output); got != want {
-		t.Errorf("another run than an unbroken one (-want +got):\n%s", cmp.Diff(want, got))
-	}
+	resumes(t, c, want)
 	c.Resume, c.DryRun = false, true
 	if r, err := pipelines.Train(t.Context(), c, new(silent)); err != nil || r.Estimate == nil {
 		t.Errorf("dry run: %v", err)
