@@ -1,0 +1,164 @@
+package forest
+
+import (
+	"math/bits"
+
+	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/portable"
+)
+
+const (
+	// mostLots is the number of lots of an entry. Its rows are drawn in at most so many lots.
+	mostLots = 16
+	// mostDraws is the number of times that a tree draws a lot at most.
+	mostDraws = 8
+	// weightBits is the length of the weight of all entries, scaled. With mostDraws the
+	// weights of a tree stay below 2^31, and their squares below 2^62.
+	weightBits = 28
+)
+
+// entry is what is drawn by itself: the rows of one class in an object. Soft objects do not
+// know the classes of their rows: their classes are drawn together and have the same hash.
+type entry struct {
+	hash   uint64
+	object int32
+	weight uint32 // of a lot, scaled; at least 1
+	class  uint16
+	lots   uint16
+}
+
+// drawing draws the rows of trees. What a tree draws of an entry depends on the seed, the
+// tree and the codes of the object alone.
+type drawing struct {
+	entries []entry
+	first   []int32  // first entry of each object, and the number of entries
+	chances []uint64 // of at most 0, 1, .. draws of a lot, times 2^64
+	row     float64  // scaled weight of a row, as a mean
+}
+
+// newDrawing returns nil for objects without weight.
+func newDrawing(o *dataset.Objects, draws int) *drawing {
+	var total, rows int64
+	for i := range o.Len() {
+		total += o.Weight[i]
+		rows += o.RowsOf(i)
+	}
+	if total <= 0 {
+		return nil
+	}
+	d := &drawing{entries: make([]entry, 0, o.Len()), first: make([]int32, 0, o.Len()+1)}
+	shift := weightBits - bits.Len64(uint64(total))
+	lots := 0
+	key := make([]byte, 2*len(o.Codes))
+	for i := range o.Len() {
+		d.first = append(d.first, int32(len(d.entries)))
+		hash := hashOf(o, i, key)
+		for _, cw := range o.Raw(i) {
+			e := entry{hash: hash, object: int32(i), class: cw.Class, lots: uint16(min(o.RowsOf(i), mostLots))}
+			if !o.Soft() {
+				e.hash = mix(hash, uint64(cw.Class))
+				e.lots = lotsOf(cw.Weight, o.Weight[i], o.RowsOf(i))
+			}
+			e.lots = max(e.lots, 1)
+			e.weight = scaled(cw.Weight, shift, e.lots)
+			lots += int(e.lots)
+			d.entries = append(d.entries, e)
+		}
+	}
+	d.first = append(d.first, int32(len(d.entries)))
+	d.chances = poisson(min(1, float64(draws)/float64(lots)))
+	d.row = float64(total) / float64(rows) // scaled below, by a power of two
+	for ; shift > 0; shift-- {
+		d.row *= 2
+	}
+	for ; shift < 0; shift++ {
+		d.row /= 2
+	}
+	return d
+}
+
+// lotsOf returns the number of lots of a class of an object: about its number of rows.
+func lotsOf(weight, all, rows int64) uint16 {
+	if weight >= all {
+		return uint16(min(rows, mostLots))
+	}
+	high, low := bits.Mul64(uint64(weight), uint64(rows))
+	low, carry := bits.Add64(low, uint64(all)/2, 0)
+	if high += carry; high >= uint64(all) {
+		return mostLots
+	}
+	n, _ := bits.Div64(high, low, uint64(all))
+	return uint16(min(n, mostLots))
+}
+
+// scaled returns a lot's share of a weight, times 2^shift, rounded up to at least 1.
+func scaled(weight int64, shift int, lots uint16) uint32 {
+	w := uint64(weight)
+	if shift >= 0 {
+		w <<= shift
+	} else {
+		w >>= -shift
+	}
+	return uint32(max((w+uint64(lots)/2)/uint64(lots), 1))
+}
+
+// poisson returns the chances of at most 0, 1, .. draws if the mean is the given one, times
+// 2^64.
+func poisson(mean float64) []uint64 {
+	chances := make([]uint64, mostDraws)
+	p := portable.Exp(-mean)
+	for n, sum := 0, 0.0; n < mostDraws; n++ {
+		sum += p
+		p = p * mean / float64(n+1)
+		chances[n] = uint64(min(sum, 1-0x1p-53)*(1<<53)) << 11
+	}
+	return chances
+}
+
+// draw returns how often a tree draws lots of an entry, and how many of its lots the tree
+// does not draw.
+func (d *drawing) draw(tree uint64, e *entry) (drawn, left int) {
+	h := mix(tree, e.hash)
+	for range e.lots {
+		n := 0
+		for n < mostDraws && h >= d.chances[n] {
+			n++
+		}
+		if drawn += n; n == 0 {
+			left++
+		}
+		h = mix(h, 1)
+	}
+	return drawn, left
+}
+
+// hashOf returns the hash of the codes of an object. key has two bytes a feature.
+func hashOf(o *dataset.Objects, i int, key []byte) uint64 {
+	for f := range o.Codes {
+		code := o.Codes[f].At(i)
+		key[2*f], key[2*f+1] = byte(code), byte(code>>8)
+	}
+	return dataset.HashKey(key)
+}
+
+// mix hashes two words (the finisher of splitmix64).
+func mix(a, b uint64) uint64 {
+	x := a + (b+1)*0x9e3779b97f4a7c15
+	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+	x = (x ^ x>>27) * 0x94d049bb133111eb
+	return x ^ x>>31
+}
+
+// random is a sequence of random numbers.
+type random uint64
+
+func (r *random) next() uint64 {
+	*r += 0x9e3779b97f4a7c15
+	return mix(uint64(*r), 0)
+}
+
+// below returns a number from 0 to n-1.
+func (r *random) below(n int) int {
+	high, _ := bits.Mul64(r.next(), uint64(n))
+	return int(high)
+}

@@ -1,0 +1,109 @@
+package forest
+
+import (
+	"runtime"
+	"sync/atomic"
+
+	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/parallel"
+)
+
+// Options say how a forest is grown. The zero value of each is its default.
+type Options struct {
+	Trees   int         // number of trees; 0: 200
+	Seed    uint64      // of all random choices
+	Workers int         // goroutines; 0: as many as processors. They do not change the forest
+	Stop    func() bool // called before each tree, from any goroutine; true: no forest; nil: never
+
+	Draws    int     // rows that a tree draws at most, as a mean; 0: 2^15
+	Features int     // features that a node considers; 0: the square root of their number
+	Leaf     float64 // least weight of a leaf, in rows; 0: 1
+	Smooth   float64 // rows of the class shares of all objects, mixed into each leaf; 0: 0.5
+}
+
+// The defaults of Options.
+const (
+	defaultTrees  = 200
+	defaultDraws  = 1 << 15
+	defaultLeaf   = 1
+	defaultSmooth = 0.5
+)
+
+// Forest is a random forest. It keeps the objects that it is grown from. Its methods may be
+// called from many goroutines.
+type Forest struct {
+	objects  *dataset.Objects
+	features []dataset.Feature
+	options  Options
+	drawing  *drawing
+	prior    []float64 // class shares of all objects
+	trees    []tree
+}
+
+// Grow grows a forest from the class weights (Raw) of objects of the given features. It
+// returns nil if there is no object of a weight, or if Stop says so.
+func Grow(objects *dataset.Objects, features []dataset.Feature, o Options) *Forest {
+	f := &Forest{objects: objects, features: features, options: o.orDefault(len(features))}
+	f.drawing = newDrawing(objects, f.options.Draws)
+	if f.drawing == nil {
+		return nil
+	}
+	f.prior = priors(objects)
+	f.trees = make([]tree, f.options.Trees)
+	var next atomic.Int64
+	var stopped atomic.Bool
+	parallel.Run(min(f.options.Workers, len(f.trees)), func() {
+		g := newGrower(f)
+		for i := int(next.Add(1) - 1); i < len(f.trees); i = int(next.Add(1) - 1) {
+			if stopped.Load() || o.Stop != nil && o.Stop() {
+				stopped.Store(true)
+				return
+			}
+			f.trees[i] = g.grow(i)
+		}
+	})
+	if stopped.Load() {
+		return nil
+	}
+	return f
+}
+
+func (o Options) orDefault(features int) Options {
+	if o.Trees <= 0 {
+		o.Trees = defaultTrees
+	}
+	if o.Workers <= 0 {
+		o.Workers = runtime.GOMAXPROCS(0)
+	}
+	if o.Draws <= 0 {
+		o.Draws = defaultDraws
+	}
+	if o.Features <= 0 {
+		for o.Features = 1; (o.Features+1)*(o.Features+1) <= features; {
+			o.Features++
+		}
+	}
+	if o.Leaf <= 0 {
+		o.Leaf = defaultLeaf
+	}
+	if o.Smooth <= 0 {
+		o.Smooth = defaultSmooth
+	}
+	return o
+}
+
+// priors returns the share of each class in the weight of all objects.
+func priors(o *dataset.Objects) []float64 {
+	weights, total := make([]int64, o.Classes), int64(0)
+	for i := range o.Len() {
+		for _, cw := range o.Raw(i) {
+			weights[cw.Class] += cw.Weight
+			total += cw.Weight
+		}
+	}
+	shares := make([]float64, o.Classes)
+	for k, w := range weights {
+		shares[k] = float64(w) / float64(total)
+	}
+	return shares
+}

@@ -1,0 +1,237 @@
+package forest
+
+import (
+	"cmp"
+	"math/bits"
+	"runtime"
+	"slices"
+	"sort"
+
+	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/parallel"
+)
+
+const (
+	// mostStarts bounds the objects around which others are made up.
+	mostStarts = 1 << 17
+	// projections is the number of random projections. Each puts the objects in an order.
+	projections = 8
+	// reach is the number of places to each side, in each order, of possible neighbours.
+	reach = 4
+	// mostAttempts bounds the attempts for a new object.
+	mostAttempts = 4
+	// jitterBins is the number of bins for which a numeric code moves by up to one.
+	jitterBins = 32
+)
+
+// MakeUp returns up to n objects around the given ones. Each has the codes of an object,
+// drawn by weight, with about half of the features taken from a neighbour: one of the most
+// similar objects among some. Codes of numeric features then move by up to 1/32 of the
+// bins, within the codes of the given objects. Missing values stay missing, and categories
+// are taken over unchanged.
+//
+// The objects differ from the given ones and from each other. There may be fewer than n,
+// where few other codes exist. Each weighs 1. Its class is that of the first object, and
+// says nothing: see Forest.Probabilities. The order of the given objects does not matter.
+func MakeUp(objects *dataset.Objects, features []dataset.Feature, n int, seed uint64) *dataset.Objects {
+	out := dataset.NewObjects(dataset.NewLayout(features), objects.Classes, false, max(n, 0))
+	m := newMaker(objects, features, seed)
+	if len(m.starts) == 0 || m.sums[len(m.sums)-1] <= 0 {
+		return out
+	}
+	known := m.known()
+	const batch = 1 << 12
+	made, codes := make([][]int, batch), make([]int, batch*len(features))
+	classes, hashes := make([]uint16, batch), make([]uint64, batch)
+	for first := 0; out.Len() < n && first < n*mostAttempts+batch; first += batch {
+		parallel.Each(batch, runtime.GOMAXPROCS(0), func(i int) {
+			made[i] = codes[i*len(features) : (i+1)*len(features)]
+			classes[i] = m.make(first+i, made[i])
+			hashes[i] = hashOfCodes(made[i])
+		})
+		for i := 0; i < batch && out.Len() < n; i++ {
+			if _, ok := known[hashes[i]]; !ok {
+				known[hashes[i]] = struct{}{}
+				out.Append(made[i], []dataset.ClassWeight{{Class: classes[i], Weight: 1}}, 1)
+			}
+		}
+	}
+	return out
+}
+
+// maker makes up objects around those of starts.
+type maker struct {
+	objects  *dataset.Objects
+	features []dataset.Feature
+	seed     uint64
+	starts   []int32 // objects in the order of the hashes of their codes
+	sums     []int64 // weight of the objects of starts up to each
+	codes    [][]uint16
+	low      []int     // least and greatest code of each numeric feature, but missing
+	high     []int     //
+	orders   [][]int32 // positions in starts, by projection
+	places   [][]int32 // place of a position in an order
+}
+
+func newMaker(o *dataset.Objects, features []dataset.Feature, seed uint64) *maker {
+	m := &maker{objects: o, features: features, seed: mix(seed, 1<<32)}
+	m.starts = canonical(o)
+	m.starts = m.starts[:min(len(m.starts), mostStarts)]
+	sum := int64(0)
+	for _, id := range m.starts {
+		sum += o.Weight[id]
+		m.sums = append(m.sums, sum)
+	}
+	chosen := o.Select(m.starts)
+	m.codes = codesOf(chosen, 0, chosen.Len())
+	for f := range features {
+		low, high, missing := features[f].MissingCode(), 0, features[f].MissingCode()
+		for _, row := range m.codes {
+			if code := int(row[f]); code != missing {
+				low, high = min(low, code), max(high, code)
+			}
+		}
+		m.low, m.high = append(m.low, low), append(m.high, high)
+	}
+	m.orders, m.places = make([][]int32, projections), make([][]int32, projections)
+	parallel.Each(projections, runtime.GOMAXPROCS(0), m.project)
+	return m
+}
+
+// canonical returns the numbers of all objects in the order of the hashes of their codes.
+func canonical(o *dataset.Objects) []int32 {
+	ids, hashes := make([]int32, o.Len()), make([]uint64, o.Len())
+	key := make([]byte, 2*len(o.Codes))
+	for i := range ids {
+		ids[i], hashes[i] = int32(i), hashOf(o, i, key)
+	}
+	slices.SortFunc(ids, func(a, b int32) int {
+		return cmp.Or(cmp.Compare(hashes[a], hashes[b]), slices.CompareFunc(o.Raw(int(a)), o.Raw(int(b)),
+			func(x, y dataset.ClassWeight) int {
+				return cmp.Or(cmp.Compare(x.Class, y.Class), cmp.Compare(x.Weight, y.Weight))
+			}))
+	})
+	return ids
+}
+
+// known returns the hashes of the codes of all objects.
+func (m *maker) known() map[uint64]struct{} {
+	hashes := make(map[uint64]struct{}, m.objects.Len())
+	key := make([]byte, 2*len(m.features))
+	for i := range m.objects.Len() {
+		hashes[hashOf(m.objects, i, key)] = struct{}{}
+	}
+	return hashes
+}
+
+// hashOfCodes is hashOf for codes in a row.
+func hashOfCodes(codes []int) uint64 {
+	key := make([]byte, 0, 256)
+	for _, code := range codes {
+		key = append(key, byte(code), byte(code>>8))
+	}
+	return dataset.HashKey(key)
+}
+
+// whole is the distance between the first and the last bin of a feature, and between two
+// categories.
+const whole = 1 << 12
+
+// project puts the objects into the order of a random projection of their codes.
+func (m *maker) project(number int) {
+	values := make([]int64, len(m.starts))
+	for f := range m.features {
+		feature := &m.features[f]
+		key := mix(mix(m.seed, uint64(number)), uint64(f))
+		slope := int64(key>>40)%511 - 255
+		for i, row := range m.codes {
+			code := int64(row[f])
+			if feature.Kind == dataset.Categorical || int(row[f]) == feature.MissingCode() {
+				values[i] += int64(mix(key, uint64(code))>>40) % 511 * whole / 2
+			} else {
+				values[i] += slope * code * whole / int64(max(feature.Bins()-1, 1))
+			}
+		}
+	}
+	order, places := make([]int32, len(values)), make([]int32, len(values))
+	for i := range order {
+		order[i] = int32(i)
+	}
+	slices.SortFunc(order, func(a, b int32) int {
+		return cmp.Or(cmp.Compare(values[a], values[b]), cmp.Compare(a, b))
+	})
+	for place, i := range order {
+		places[i] = int32(place)
+	}
+	m.orders[number], m.places[number] = order, places
+}
+
+// make makes up the codes of an object, and returns the class of the object that it began
+// with.
+func (m *maker) make(number int, codes []int) uint16 {
+	r := random(mix(m.seed, uint64(number)))
+	high, _ := bits.Mul64(r.next(), uint64(m.sums[len(m.sums)-1]))
+	start := sort.Search(len(m.sums), func(i int) bool { return m.sums[i] > int64(high) })
+	own, other := m.codes[start], m.codes[m.neighbour(start, &r)]
+	swaps := uint64(0)
+	for f := range codes {
+		if f%64 == 0 {
+			swaps = r.next()
+		}
+		code := int(own[f])
+		if swaps>>(f%64)&1 == 1 {
+			code = int(other[f])
+		}
+		feature := &m.features[f]
+		if feature.Kind == dataset.Numeric && code != feature.MissingCode() {
+			if most := (feature.Bins() + jitterBins - 1) / jitterBins; feature.Bins() > 8 {
+				code = min(max(code+r.below(2*most+1)-most, m.low[f]), m.high[f])
+			}
+		}
+		codes[f] = code
+	}
+	return m.objects.Class[m.starts[start]]
+}
+
+// neighbour returns the position of the object nearest to another one, among those at some
+// of the places beside it in the orders of all projections.
+func (m *maker) neighbour(start int, r *random) int {
+	best, least := start, int64(1<<62)
+	for p, order := range m.orders {
+		place := int(m.places[p][start])
+		for range 2 {
+			at := place + 1 + r.below(reach)
+			if r.below(2) == 0 {
+				at = 2*place - at
+			}
+			if at < 0 || at >= len(order) {
+				continue
+			}
+			if d := m.distance(m.codes[start], m.codes[order[at]], least); d < least {
+				best, least = int(order[at]), d
+			}
+		}
+	}
+	return best
+}
+
+// distance returns the distance between two objects, or at least most if it is not below.
+func (m *maker) distance(a, b []uint16, most int64) int64 {
+	sum := int64(0)
+	for f := range a {
+		x, y := int64(a[f]), int64(b[f])
+		feature := &m.features[f]
+		switch missing := int64(feature.MissingCode()); {
+		case x == y:
+			continue
+		case feature.Kind == dataset.Categorical || x == missing || y == missing:
+			sum += whole
+		default:
+			sum += max(x-y, y-x) * whole / int64(max(feature.Bins()-1, 1))
+		}
+		if sum >= most {
+			return sum
+		}
+	}
+	return sum
+}
