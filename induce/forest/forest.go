@@ -16,9 +16,9 @@ type Options struct {
 	Stop    func() bool // called before each tree, from any goroutine; true: no forest; nil: never
 
 	Draws    int     // rows that a tree draws at most, as a mean; 0: 2^15
-	Features int     // features that a node considers; 0: the square root of their number
+	Features int     // features that a node considers; 0: the square root of their number, rounded
 	Leaf     float64 // least weight of a leaf, in rows; 0: 1
-	Smooth   float64 // rows of the class shares of all objects, mixed into each leaf; 0: 0.5
+	Smooth   float64 // rows of the class shares of all objects, mixed into each leaf; 0: 0.1
 }
 
 // The defaults of Options.
@@ -26,7 +26,7 @@ const (
 	defaultTrees  = 200
 	defaultDraws  = 1 << 15
 	defaultLeaf   = 1
-	defaultSmooth = 0.5
+	defaultSmooth = 0.1
 )
 
 // Forest is a random forest. It keeps the objects that it is grown from. Its methods may be
@@ -79,7 +79,7 @@ func (o Options) orDefault(features int) Options {
 		o.Draws = defaultDraws
 	}
 	if o.Features <= 0 {
-		for o.Features = 1; (o.Features+1)*(o.Features+1) <= features; {
+		for o.Features = 1; o.Features*(o.Features+1) < features; {
 			o.Features++
 		}
 	}

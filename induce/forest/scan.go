@@ -32,7 +32,7 @@ type scan struct {
 
 	total   int64   // weight of the node
 	both    uint64  // of two classes: the node's packed weight
-	classes []int64 // the node's weight by class; of two classes not used
+	classes []int64 // the node's weight by class, of more classes
 	present []uint16
 	squares int64 // of classes, summed
 
@@ -41,6 +41,7 @@ type scan struct {
 	sorted []int32  // of more classes: items by code
 	ends   []int32  // by code: end of its items in sorted
 	left   []int64  // by class: weight on the left
+	shares []uint64 // of more classes, by code: weight, and from bit 32 on that of one class
 }
 
 func newScan(features []dataset.Feature, classes int) scan {
@@ -49,10 +50,12 @@ func newScan(features []dataset.Feature, classes int) scan {
 		most = max(most, features[i].Codes())
 	}
 	s := scan{features: features, columns: make([][]uint16, len(features)), sums: make([]uint64, most)}
-	s.classes, s.left, s.ends = make([]int64, classes), make([]int64, classes), make([]int32, most)
 	if classes <= 2 {
 		s.packed = make([]uint64, 0, 1)
+		return s
 	}
+	s.classes, s.left = make([]int64, classes), make([]int64, classes)
+	s.ends, s.shares = make([]int32, most), make([]uint64, most)
 	return s
 }
 
@@ -224,7 +227,10 @@ func (s *scan) arrange(ids []int32, column []uint16) {
 				most = k
 			}
 		}
-		sums = make([]uint64, len(s.sums))
+		sums = s.shares
+		for _, code := range s.order {
+			sums[code] = 0
+		}
 		for _, id := range ids {
 			w := uint64(s.weight[id])
 			if s.class[id] == most {
