@@ -36,19 +36,22 @@ const manyObjects = crossvalidate.MostAuto
 // on: those of the least hashes.
 const modelObjects = 1 << 20
 
-// modelled is the listed points of the frontier with models in the leaves of their trees.
+// modelStep is the difference in merit of neighbouring points that get models, if there are
+// many objects. Models take longer than all the rest then, and points that differ by less
+// have much the same gains.
+const modelStep = 0.003
+
+// modelled is points of the frontier with models in the leaves of their trees.
 type modelled struct {
 	ridges []float64
 	points []frontier.Point
+	others []frontier.Point       // listed points that get no models
 	trees  []*tree.Tree           // by point, without models
 	models [][][]*leafmodel.Model // by strength, point and node
-	scores [dataset.Parts]scoresOfPart
-}
-
-// scoresOfPart are the scores on the objects of a part.
-type scoresOfPart struct {
-	plain    []leafmodel.Score   // by point
-	modelled [][]leafmodel.Score // by strength and point
+	plain  []leafmodel.Score      // by point: without models, on the validation objects
+	// scores with models, by part, strength and point. Those on the test objects are of the
+	// listed points alone.
+	scores [dataset.Parts][][]leafmodel.Score
 }
 
 // wantsModels reports whether leaves may have models. The wishes of --monotone hold for plain
@@ -63,9 +66,9 @@ func (c *choosing) withModels(
 	ctx context.Context, pool *frontier.Pool, choice *frontier.Choice, number int, folds []crossvalidate.Fold,
 ) (*frontier.Choice, *modelled, error) {
 	m := &modelled{ridges: ridges(c.train.Objects)}
-	for i := range choice.Listed {
-		m.points = append(m.points, choice.Listed[i].Point)
-		m.trees = append(m.trees, pool.Tree(&choice.Listed[i].Point))
+	m.points, m.others = worthwhile(choice.Listed, c.train.Objects)
+	for i := range m.points {
+		m.trees = append(m.trees, pool.Tree(&m.points[i]))
 	}
 	if err := c.fitModels(ctx, m); err != nil {
 		return nil, nil, err
@@ -75,7 +78,24 @@ func (c *choosing) withModels(
 		return nil, nil, err
 	}
 	chosen, err := pool.ChooseAmong(m.candidates(gains, c.config.LeafModel == config.LeafModelLinear), &c.selection.Settings)
-	return chosen, m, err
+	if err != nil {
+		return nil, nil, err
+	}
+	return chosen, m, c.testModels(ctx, m, chosen.Listed)
+}
+
+// worthwhile returns the listed points that get models, and the others.
+func worthwhile(listed []frontier.Listed, objects int64) (points, others []frontier.Point) {
+	for i := range listed {
+		p := &listed[i]
+		marked := p.Chosen || p.Highest || p.Knee
+		if objects <= manyObjects || marked || len(points) == 0 || p.Merit-points[len(points)-1].Merit >= modelStep {
+			points = append(points, p.Point)
+		} else {
+			others = append(others, p.Point)
+		}
+	}
+	return points, others
 }
 
 // soleWithModels fits models to the leaves of the only tree, if they gain on the validation
@@ -102,41 +122,69 @@ func (c *choosing) soleWithModels(ctx context.Context, t *frontier.Candidate) (*
 	return &with, nil
 }
 
-// fitModels fits models of each strength, and scores them on the validation and test objects.
+// fitModels fits models of each strength, and scores them on the validation objects.
 func (c *choosing) fitModels(ctx context.Context, m *modelled) error {
-	strengths := m.ridges
-	const parts = 2
-	total := int64(len(strengths)*(1+parts) + parts)
+	total := 1 + int64(2*len(m.ridges))
 	return c.driver.Phase(ctx, "leaf models", total, "steps", func(s *parallel.Steps) error {
 		objects, err := c.rows.sample(ctx, dataset.Train)
 		if err != nil {
 			return err
 		}
 		o := leafmodel.Options{Scale: c.spec.GrowthScale(), Stop: func() bool { return ctx.Err() != nil }}
-		for _, ridge := range strengths {
+		for _, ridge := range m.ridges {
 			o.Ridge = ridge
 			m.models = append(m.models, leafmodel.Fit(objects, c.features, m.trees, o))
 			s.Done.Add(1)
 		}
-		for _, part := range []dataset.Part{dataset.Validation, dataset.Test} {
-			objects, err := c.rows.sample(ctx, part)
-			if err != nil {
-				return err
-			}
-			scores := &m.scores[part]
-			scores.modelled = make([][]leafmodel.Score, len(strengths))
-			err = parallel.EachUntil(ctx, 1+len(strengths), &s.Done, func(i int) {
-				if i == 0 {
-					scores.plain = leafmodel.Evaluate(objects, c.features, m.trees, nil)
-				} else {
-					scores.modelled[i-1] = leafmodel.Evaluate(objects, c.features, m.trees, m.models[i-1])
-				}
-			})
-			if err != nil {
-				return err
+		if objects, err = c.rows.sample(ctx, dataset.Validation); err != nil {
+			return err
+		}
+		m.plain = leafmodel.Evaluate(objects, c.features, m.trees, nil, 0)
+		s.Done.Add(1)
+		for i := range m.ridges {
+			scores := leafmodel.Evaluate(objects, c.features, m.trees, m.models[i], 0)
+			m.scores[dataset.Validation] = append(m.scores[dataset.Validation], scores)
+			s.Done.Add(1)
+			if ctx.Err() != nil {
+				return context.Cause(ctx)
 			}
 		}
 		return context.Cause(ctx)
+	})
+}
+
+// testModels scores the models of listed points on the test objects.
+func (c *choosing) testModels(ctx context.Context, m *modelled, listed []frontier.Listed) error {
+	total := int64(len(m.ridges))
+	return c.driver.Phase(ctx, "test of leaf models", total, "steps", func(s *parallel.Steps) error {
+		objects, err := c.rows.sample(ctx, dataset.Test)
+		if err != nil {
+			return err
+		}
+		for strength, ridge := range m.ridges {
+			all := make([]leafmodel.Score, len(m.points))
+			var trees []*tree.Tree
+			var models [][]*leafmodel.Model
+			var at []int // by tree: its listed point
+			for i := range listed {
+				if p := &listed[i].Point; p.Ridge == ridge {
+					point, _ := m.find(p)
+					trees, models = append(trees, m.trees[point]), append(models, m.models[strength][point])
+					at = append(at, i)
+				}
+			}
+			for k, score := range leafmodel.Evaluate(objects, c.features, trees, models, 0) {
+				p := &listed[at[k]].Point
+				point, _ := m.find(p)
+				all[point], p.TestAUC = score, score.AUC
+			}
+			m.scores[dataset.Test] = append(m.scores[dataset.Test], all)
+			s.Done.Add(1)
+			if ctx.Err() != nil {
+				return context.Cause(ctx)
+			}
+		}
+		return nil
 	})
 }
 
@@ -166,6 +214,9 @@ func (c *choosing) foldGains(
 // one with models.
 func (m *modelled) candidates(gains [][]crossvalidate.Gain, always bool) []frontier.Point {
 	var list []frontier.Point
+	if !always {
+		list = append(list, m.others...)
+	}
 	for i, p := range m.points {
 		if !always || !m.has(i) {
 			list = append(list, p)
@@ -193,15 +244,14 @@ func (m *modelled) has(point int) bool {
 func (m *modelled) point(at, strength int, ridge float64, folds crossvalidate.Gain) frontier.Point {
 	p := m.points[at]
 	p.Ridge, p.Interval = ridge, nil
-	validation, test := &m.scores[dataset.Validation], &m.scores[dataset.Test]
-	with := &validation.modelled[strength][at]
-	auc, loss := with.Gain(&validation.plain[at])
+	with := &m.scores[dataset.Validation][strength][at]
+	auc, loss := with.Gain(&m.plain[at])
 	p.Raise([]*float64{auc, folds.AUC}, []*float64{loss, folds.LogLoss})
 	if p.Folds != nil && folds.AUC != nil {
 		area := *p.Folds + *folds.AUC
 		p.Folds = &area
 	}
-	p.AUC, p.LogLoss, p.TestAUC = with.AUC, with.LogLoss, test.modelled[strength][at].AUC
+	p.AUC, p.LogLoss, p.TestAUC = with.AUC, with.LogLoss, nil // see testModels
 	return p
 }
 
@@ -224,7 +274,7 @@ func (m *modelled) find(p *frontier.Point) (at, strength int) {
 // part returns the figures of a point with models on the objects of a part.
 func (m *modelled) part(p *frontier.Point, _ *tree.Tree, of dataset.Part) runfolder.Part {
 	at, strength := m.find(p)
-	s := &m.scores[of].modelled[strength][at]
+	s := &m.scores[of][strength][at]
 	return runfolder.Part{AUC: s.AUC, LogLoss: s.LogLoss}
 }
 

@@ -2,6 +2,8 @@ package leafmodel
 
 import (
 	"math"
+	"slices"
+	"sync"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/metric"
@@ -34,24 +36,30 @@ func (s *Score) Gain(over *Score) (auc, logLoss *float64) {
 }
 
 // Evaluate scores trees on objects by their codes. models are those of Fit; nil: the leaves
-// have their plain probabilities. Priors count as in the trees.
-func Evaluate(objects *dataset.Objects, features []dataset.Feature, trees []*tree.Tree, models [][]*Model) []Score {
+// have their plain probabilities. Priors count as in the trees. workers bounds the
+// goroutines; 0: as many as processors.
+func Evaluate(
+	objects *dataset.Objects, features []dataset.Feature, trees []*tree.Tree, models [][]*Model, workers int,
+) []Score {
 	e := &evaluation{walk: walk{objects, features, trees}, models: models, classes: objects.Classes}
 	if e.classes == 2 {
 		e.first = 1
 	}
 	e.intervals = newIntervals(len(trees) * (e.classes - e.first))
-	e.counts = make([][]int64, len(trees))
-	for i := range e.counts {
-		e.counts[i] = make([]int64, (e.classes-e.first)*e.intervals.number()*2)
+	e.tallies = make([]tally, len(trees))
+	for i, t := range trees {
+		e.tallies[i].counts = make([]int64, (e.classes-e.first)*e.intervals.number()*2)
+		e.tallies[i].losses = make([]float64, len(t.Nodes))
+		e.tallies[i].adapt = t.Adapter()
 	}
-	e.losses = make([]float64, len(trees))
 	for i := range objects.Len() {
 		for _, w := range objects.Labels(i) {
 			e.weight += w.Weight
 		}
 	}
+	e.crew = newCrew(workers)
 	e.visit(e.roots())
+	e.crew.group.Wait()
 	scores := make([]Score, len(trees))
 	for i := range scores {
 		scores[i] = e.score(i)
@@ -66,10 +74,25 @@ type evaluation struct {
 	models    [][]*Model
 	classes   int
 	intervals intervals
-	first     int       // class whose area counts first: of two classes, the second's alone
-	weight    int64     // of all objects
-	counts    [][]int64 // by tree: by class and interval: the weight of the class, and of the rest
-	losses    []float64 // by tree
+	first     int   // class whose area counts first: of two classes, the second's alone
+	weight    int64 // of all objects
+	tallies   []tally
+	crew      *crew
+	scratch   sync.Pool // of *[]entry
+}
+
+// tally is what is counted of a tree.
+type tally struct {
+	adapt  func(probabilities []float64)
+	mu     sync.Mutex
+	counts []int64   // by class and interval: the weight of the class, and of the rest
+	losses []float64 // by leaf: a sum of all leaves in one order is the same every time
+}
+
+// entry is what an object, or several, add to the counts.
+type entry struct {
+	at        int // position in the counts
+	own, rest int64
 }
 
 // visit sends objects to the leaves below a node.
@@ -91,7 +114,9 @@ func (e *evaluation) visit(members []member, ids []int32) {
 		leaves = others
 	}
 	for _, alike := range inner {
-		e.children(alike, ids, e.visit)
+		e.children(alike, ids, func(members []member, ids []int32) {
+			e.crew.hand(len(ids), func() { e.visit(members, ids) })
+		})
 	}
 }
 
@@ -105,48 +130,61 @@ func (e *evaluation) model(m member) *Model {
 
 // alikeEstimates reports whether two leaves have the same probabilities.
 func (e *evaluation) alikeEstimates(a, b member) bool {
-	p, q := e.node(a).Probabilities, e.node(b).Probabilities
-	for k := range p {
-		if p[k] != q[k] {
-			return false
-		}
-	}
-	return true
+	return slices.Equal(e.node(a).Probabilities, e.node(b).Probabilities)
 }
 
 // count counts the objects of a leaf of several trees.
 func (e *evaluation) count(leaves []member, ids []int32) {
-	m, adapt := e.model(leaves[0]), e.trees[leaves[0].tree].Adapter()
+	list, _ := e.scratch.Get().(*[]entry)
+	if list == nil {
+		list = new([]entry)
+	}
+	defer e.scratch.Put(list)
+	*list = (*list)[:0]
+	m, adapt := e.model(leaves[0]), e.tallies[leaves[0].tree].adapt
 	p := append([]float64(nil), e.node(leaves[0]).Probabilities...)
-	loss := 0.0
+	loss, weights := 0.0, make([]int64, e.classes)
 	for _, id := range ids {
-		if m != nil {
-			m.Probabilities(e.objects, int(id), p)
-			adapt(p)
+		for _, w := range e.objects.Labels(int(id)) {
+			weights[w.Class] += w.Weight
 		}
-		raw := e.objects.Labels(int(id))
-		total := int64(0)
-		for _, w := range raw {
-			total += w.Weight
-			loss -= float64(float64(w.Weight) * portable.Log(max(leastProbability, min(p[w.Class], 1-leastProbability))))
+		if m == nil { // all objects have the same probabilities
+			continue
 		}
-		for k := e.first; k < e.classes; k++ {
-			own := int64(0)
-			for _, w := range raw {
-				if int(w.Class) == k {
-					own = w.Weight
-				}
-			}
-			at := ((k-e.first)*e.intervals.number() + e.intervals.of(p[k])) * 2
-			for _, l := range leaves {
-				e.counts[l.tree][at] += own
-				e.counts[l.tree][at+1] += total - own
-			}
-		}
+		m.Probabilities(e.objects, int(id), p)
+		adapt(p)
+		loss += e.tell(list, p, weights)
+		clear(weights)
+	}
+	if m == nil {
+		loss = e.tell(list, p, weights)
 	}
 	for _, l := range leaves {
-		e.losses[l.tree] += loss
+		t := &e.tallies[l.tree]
+		t.mu.Lock()
+		for _, one := range *list {
+			t.counts[one.at] += one.own
+			t.counts[one.at+1] += one.rest
+		}
+		t.mu.Unlock()
+		t.losses[l.node] = loss
 	}
+}
+
+// tell appends the entries of objects with the same probabilities to a list, given their
+// weights by class, and returns their log loss.
+func (e *evaluation) tell(list *[]entry, p []float64, weights []int64) (loss float64) {
+	total := int64(0)
+	for k, w := range weights {
+		if total += w; w > 0 {
+			loss -= float64(float64(w) * portable.Log(max(leastProbability, min(p[k], 1-leastProbability))))
+		}
+	}
+	for k := e.first; k < e.classes; k++ {
+		at := ((k-e.first)*e.intervals.number() + e.intervals.of(p[k])) * 2
+		*list = append(*list, entry{at, weights[k], total - weights[k]})
+	}
+	return loss
 }
 
 // leastProbability clips the probabilities of log losses, as package metric does.
@@ -191,13 +229,17 @@ func (e *evaluation) score(at int) Score {
 	if e.weight == 0 {
 		return s
 	}
-	loss := e.losses[at] / float64(e.weight)
-	s.LogLoss = &loss
+	t, losses := &e.tallies[at], 0.0
+	for _, loss := range t.losses {
+		losses += loss
+	}
+	losses /= float64(e.weight)
+	s.LogLoss = &losses
 	sum, n := 0.0, 0
 	for k := e.first; k < e.classes; k++ {
 		var twice metric.Pairs
 		own, rest := uint64(0), uint64(0)
-		counts := e.counts[at][(k-e.first)*e.intervals.number()*2:][:e.intervals.number()*2]
+		counts := t.counts[(k-e.first)*e.intervals.number()*2:][:e.intervals.number()*2]
 		for i := 0; i < len(counts); i += 2 {
 			if counts[i] == 0 && counts[i+1] == 0 {
 				continue

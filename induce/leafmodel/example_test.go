@@ -28,8 +28,8 @@ func Example() {
 		},
 	}
 	models := leafmodel.Fit(leafmodel.Sorted(objects, 0), features, []*tree.Tree{t}, leafmodel.Options{Ridge: 1})
-	plain := leafmodel.Evaluate(objects, features, []*tree.Tree{t}, nil)[0]
-	with := leafmodel.Evaluate(objects, features, []*tree.Tree{t}, models)[0]
+	plain := leafmodel.Evaluate(objects, features, []*tree.Tree{t}, nil, 0)[0]
+	with := leafmodel.Evaluate(objects, features, []*tree.Tree{t}, models, 0)[0]
 	fmt.Printf("AUC %.3f plain, %.3f with models\n", *plain.AUC, *with.AUC)
 	// Output: AUC 0.700 plain, 0.750 with models
 }

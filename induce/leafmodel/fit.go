@@ -1,12 +1,10 @@
 package leafmodel
 
 import (
-	"runtime"
 	"slices"
 	"sync"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
-	"github.com/espalier-ml/espalier/induce/parallel"
 	"github.com/espalier-ml/espalier/induce/portable"
 	"github.com/espalier-ml/espalier/induce/tree"
 )
@@ -56,15 +54,9 @@ func Fit(objects *dataset.Objects, features []dataset.Feature, trees []*tree.Tre
 	for i, t := range trees {
 		f.models[i] = make([]*Model, len(t.Nodes))
 	}
-	workers := o.Workers
-	if workers < 1 {
-		workers = runtime.GOMAXPROCS(0)
-	}
-	f.free = make(chan struct{}, workers-1)
-	var group parallel.Group
-	f.group = &group
+	f.crew = newCrew(o.Workers)
 	f.root()
-	group.Wait()
+	f.crew.group.Wait()
 	return f.models
 }
 
@@ -79,9 +71,8 @@ type fitter struct {
 	models  [][]*Model
 	values  [][]float64 // see codeValues
 
-	group   *parallel.Group
-	free    chan struct{} // one for each worker at work beside the first
-	scratch sync.Pool     // of *regression
+	crew    *crew
+	scratch sync.Pool // of *regression
 }
 
 // place is a node of some trees to which the same tests lead.
@@ -90,20 +81,6 @@ type place struct {
 	ids     []int32 // the node's objects
 	layer   *layer  // the last fit above
 	asked   []int   // numeric features that the path asks for, ascending
-}
-
-// layer is what a fit adds to the scores.
-type layer struct {
-	above     *layer
-	objects   int // number of the node's objects
-	intercept []float64
-	terms     []layerTerm
-}
-
-// layerTerm is what a fit adds for a feature.
-type layerTerm struct {
-	basis        *basis
-	coefficients []float64 // by score and function
 }
 
 // root begins with the frequencies of the classes.
@@ -162,27 +139,9 @@ func (f *fitter) split(p *place, members []member) {
 		}
 	}
 	f.children(members, p.ids, func(members []member, ids []int32) {
-		f.hand(&place{layer: p.layer, asked: asked, members: members, ids: ids})
+		child := &place{layer: p.layer, asked: asked, members: members, ids: ids}
+		f.crew.hand(len(ids), func() { f.visit(child) })
 	})
-}
-
-// handed is the number of objects of a node from which on another goroutine may take it.
-const handed = 1 << 9
-
-// hand visits a node, on another goroutine if one is free.
-func (f *fitter) hand(p *place) {
-	if len(p.ids) >= handed {
-		select {
-		case f.free <- struct{}{}:
-			f.group.Go(func() {
-				defer func() { <-f.free }()
-				f.visit(p)
-			})
-			return
-		default:
-		}
-	}
-	f.visit(p)
 }
 
 // fit fits a node to its first objects.
@@ -192,44 +151,89 @@ func (f *fitter) fit(p *place) *layer {
 		r = new(regression)
 	}
 	defer f.scratch.Put(r)
-	ids := p.ids[:min(len(p.ids), f.bound)]
-	f.begin(r, p.layer, ids)
-	bases := f.bases(r, p.asked, ids)
-	f.design(r, bases, ids, len(ids) == len(p.ids))
-	r.fit()
 	made := &layer{above: p.layer, objects: len(p.ids), intercept: make([]float64, f.scores)}
-	for k := range made.intercept {
-		made.intercept[k] = r.coefficients[k*r.columns]
+	w := f.wanted(p.ids)
+	if len(w.scores) > 1 || f.scores == 1 {
+		ids := p.ids[:min(len(p.ids), f.bound)]
+		f.begin(r, p.layer, ids, w)
+		bases := f.bases(r, p.asked, ids)
+		f.design(r, bases, ids, w)
+		r.fit()
+		made.take(r, bases, w)
 	}
-	column := 1
-	for _, b := range bases {
-		t := layerTerm{basis: b, coefficients: make([]float64, 0, f.scores*b.columns)}
-		for k := range f.scores {
-			t.coefficients = append(t.coefficients, r.coefficients[k*r.columns+column:][:b.columns]...)
-		}
-		made.terms = append(made.terms, t)
-		column += b.columns
+	if len(w.absent) > 0 {
+		f.fade(made, p.ids, w)
 	}
 	return made
 }
 
-// begin sets a regression's rows: their weights, classes and scores so far.
-func (f *fitter) begin(r *regression, above *layer, ids []int32) {
-	n := len(ids)
-	r.rows, r.scores = n, f.scores
-	r.tolerance, r.steps = tolerance, steps
-	r.offset = zeros(r.offset, n*f.scores)
-	for l := above; l != nil; l = l.above {
-		f.raise(r.offset, ids, l)
+// wanted says which scores a fit is about: those of classes that some object has. The one
+// score of two classes always is.
+type wanted struct {
+	scores []int // ascending
+	absent []int // the others
+	// pair says that two of several scores are fitted, by their difference: the second less
+	// the first. Half of it goes to each, so their ridges add up to half of the difference's.
+	pair bool
+}
+
+// width returns the number of scores of the regression.
+func (w *wanted) width() int {
+	if w.pair {
+		return 1
 	}
-	r.target, r.weight = zeros(r.target, n*f.scores), zeros(r.weight, n)
+	return len(w.scores)
+}
+
+// wanted returns the scores for a fit of some objects.
+func (f *fitter) wanted(ids []int32) *wanted {
+	if f.scores == 1 {
+		return &wanted{scores: []int{0}}
+	}
+	seen := make([]bool, f.scores)
+	for _, id := range ids {
+		for _, w := range f.objects.Raw(int(id)) {
+			seen[w.Class] = seen[w.Class] || w.Weight > 0
+		}
+	}
+	w := new(wanted)
+	for k, is := range seen {
+		if is {
+			w.scores = append(w.scores, k)
+		} else {
+			w.absent = append(w.absent, k)
+		}
+	}
+	w.pair = len(w.scores) == 2
+	return w
+}
+
+// begin sets a regression's rows: their weights, classes and scores so far.
+func (f *fitter) begin(r *regression, above *layer, ids []int32, w *wanted) {
+	n, width := len(ids), w.width()
+	r.rows, r.scores = n, width
+	r.tolerance, r.steps = tolerance, steps
+	r.offset = zeros(r.offset, n*width)
+	for l := above; l != nil; l = l.above {
+		f.raise(r.offset, ids, l, w)
+	}
+	at := make([]int, f.objects.Classes) // by class: its score in the regression; below 0: none
+	for class := range at {
+		switch {
+		case f.scores == 1:
+			at[class] = class - 1
+		case w.pair:
+			at[class] = slices.Index(w.scores, class) - 1
+		default:
+			at[class] = slices.Index(w.scores, class)
+		}
+	}
+	r.target, r.weight = zeros(r.target, n*width), zeros(r.weight, n)
 	for i, id := range ids {
 		r.weight[i] = f.scale * float64(f.objects.Weight[id])
 		for _, w := range f.objects.Raw(int(id)) {
-			if f.scores > 1 {
-				r.target[i*f.scores+int(w.Class)] = f.scale * float64(w.Weight)
-			} else if w.Class == 1 {
-				r.target[i] = f.scale * float64(w.Weight)
+			if k := at[w.Class]; k >= 0 {
+				r.target[i*width+k] = f.scale * float64(w.Weight)
 			}
 		}
 	}
@@ -258,8 +262,8 @@ func (f *fitter) bases(r *regression, asked []int, ids []int32) []*basis {
 	return list
 }
 
-// design sets a regression's columns. whole says that the rows are all of the node's.
-func (f *fitter) design(r *regression, bases []*basis, ids []int32, whole bool) {
+// design sets a regression's columns.
+func (f *fitter) design(r *regression, bases []*basis, ids []int32, w *wanted) {
 	r.columns = 1
 	for _, b := range bases {
 		r.columns += b.columns
@@ -269,6 +273,11 @@ func (f *fitter) design(r *regression, bases []*basis, ids []int32, whole bool) 
 		r.ridge[j] = f.options.Ridge
 	}
 	r.ridge[0] = min(f.options.Ridge, interceptRidge)
+	if w.pair {
+		for j := range r.ridge {
+			r.ridge[j] /= 2
+		}
+	}
 	r.design = zeros(r.design, r.rows*r.columns)
 	for i, id := range ids {
 		row := r.design[i*r.columns : (i+1)*r.columns]
@@ -277,29 +286,5 @@ func (f *fitter) design(r *regression, bases []*basis, ids []int32, whole bool) 
 		for _, b := range bases {
 			column += copy(row[column:], b.of(f.objects.Codes[b.feature].At(int(id))))
 		}
-	}
-	r.narrow(whole)
-}
-
-// raise adds a layer to the scores of some objects.
-func (f *fitter) raise(scores []float64, ids []int32, l *layer) {
-	for i := range ids {
-		for k, v := range l.intercept {
-			scores[i*f.scores+k] += v
-		}
-	}
-	for t := range l.terms {
-		codes := &f.objects.Codes[l.terms[t].basis.feature]
-		for i, id := range ids {
-			l.terms[t].addTo(scores[i*f.scores:(i+1)*f.scores], codes.At(int(id)))
-		}
-	}
-}
-
-// addTo adds the scores of a code.
-func (t *layerTerm) addTo(scores []float64, code int) {
-	values := t.basis.of(code)
-	for k := range scores {
-		scores[k] += dot(values, t.coefficients[k*len(values):])
 	}
 }

@@ -177,7 +177,7 @@ func TestEvaluate(t *testing.T) {
 		o := leafmodel.Sorted(d.Objects, 0)
 		all := leafmodel.Fit(o, d.Features, trees, leafmodel.Options{Ridge: 1})
 		for _, models := range [][][]*leafmodel.Model{nil, all} {
-			for i, score := range leafmodel.Evaluate(o, d.Features, trees, models) {
+			for i, score := range leafmodel.Evaluate(o, d.Features, trees, models, 3) {
 				router, leaves := trees[i].Router(), make([]metric.Leaf, o.Len())
 				for id := range leaves {
 					at := router.Leaf(o, id)

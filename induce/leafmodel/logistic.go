@@ -16,8 +16,6 @@ type regression struct {
 	target []float64 // by row and score: weight of the score's class
 	weight []float64 // by row: weight of all classes
 	ridge  []float64 // by column: factor of half the square of a coefficient
-	// width is the number of columns that a score uses: all, or the intercept alone. nil: all.
-	width []int
 
 	tolerance float64 // relative fall of the loss at which the fit ends
 	steps     int     // most Newton steps
@@ -30,9 +28,8 @@ type regression struct {
 // damping bounds the number of times that a Newton step is halved.
 const damping = 10
 
-// fit minimises the loss from coefficients of 0 by Newton steps. The steps of several scores
-// neglect the terms of the Hessian between scores. A step that does not lower the loss is
-// halved; if no part of it does, the fit ends.
+// fit minimises the loss from coefficients of 0 by Newton steps. A step that does not lower
+// the loss is halved; if no part of it does, the fit ends.
 func (r *regression) fit() {
 	n := r.scores * r.columns
 	r.coefficients, r.trial, r.step = zeros(r.coefficients, n), zeros(r.trial, n), zeros(r.step, n)
@@ -64,31 +61,6 @@ func (r *regression) fit() {
 	}
 }
 
-// narrow leaves scores of classes that no row has with the intercept alone, if the rows are
-// whole: a class that a sample has not may be in the rest.
-func (r *regression) narrow(whole bool) {
-	r.width = r.width[:0]
-	for k := range r.scores {
-		sum := 0.0
-		for i := range r.rows {
-			sum += r.target[i*r.scores+k]
-		}
-		if whole && r.scores > 1 && sum == 0 {
-			r.width = append(r.width, 1)
-		} else {
-			r.width = append(r.width, r.columns)
-		}
-	}
-}
-
-// widthOf returns the number of columns that a score uses.
-func (r *regression) widthOf(score int) int {
-	if r.width == nil {
-		return r.columns
-	}
-	return r.width[score]
-}
-
 // zeros returns n zeros, in the memory of a slice if it is large enough.
 func zeros(s []float64, n int) []float64 {
 	if cap(s) < n {
@@ -102,21 +74,23 @@ func zeros(s []float64, n int) []float64 {
 // loss returns the penalised log loss, in nats, and sets the probabilities.
 func (r *regression) loss(coefficients []float64) float64 {
 	total := 0.0
+	var logs logSum
 	var space [16]float64
 	z := space[:0]
 	for i := range r.rows {
 		x := r.design[i*r.columns : (i+1)*r.columns]
 		at := i * r.scores
 		z = append(z[:0], r.offset[at:at+r.scores]...)
+		target, p := r.target[at:at+r.scores], r.probabilities[at:at+r.scores]
 		for k := range z {
-			z[k] += dot(x[:r.widthOf(k)], coefficients[k*r.columns:])
+			z[k] += dot(x, coefficients[k*r.columns:])
+			total -= float64(target[k] * z[k])
 		}
-		target := r.target[at : at+r.scores]
-		total += float64(r.weight[i] * normaliser(z, r.probabilities[at:at+r.scores]))
-		for k, w := range target {
-			total -= float64(w * z[k])
-		}
+		most, sum := normaliser(z, p)
+		total += float64(r.weight[i] * most)
+		logs.add(r.weight[i], sum)
 	}
+	total += logs.sum()
 	for k := range r.scores {
 		for j, penalty := range r.ridge {
 			c := coefficients[k*r.columns+j]
@@ -126,28 +100,56 @@ func (r *regression) loss(coefficients []float64) float64 {
 	return total
 }
 
-// dot returns the inner product of two vectors.
-func dot(x, y []float64) float64 {
-	sum := 0.0
-	for j, v := range x {
-		sum += float64(v * y[j])
-	}
-	return sum
+// logSum adds up logarithms with weights. It takes one logarithm of many factors.
+type logSum struct {
+	total           float64
+	weight, product float64 // of the factors that are not in the total
 }
 
-// normaliser sets the probabilities of the scores, and returns the logarithm by which they
-// are divided: log(1 + e^z) for one score, else the logarithm of the sum of e^z.
-func normaliser(z, probabilities []float64) float64 {
-	if len(z) == 1 {
-		e := portable.Exp(-math.Abs(z[0]))
-		if z[0] >= 0 {
-			probabilities[0] = 1 / (1 + e)
-		} else {
-			probabilities[0] = e / (1 + e)
-		}
-		return max(z[0], 0) + portable.Log(1+e)
+// add adds weight * log(factor), for a factor from 1 on.
+func (s *logSum) add(weight, factor float64) {
+	if weight != s.weight || s.product > math.MaxFloat32 || factor > math.MaxFloat32 {
+		s.total = s.sum()
+		s.weight, s.product = weight, 1
 	}
-	most, sum := z[0], 0.0
+	s.product = float64(s.product * factor)
+}
+
+func (s *logSum) sum() float64 {
+	if s.product <= 1 {
+		return s.total
+	}
+	return s.total + float64(s.weight*portable.Log(s.product))
+}
+
+// dot returns the inner product of two vectors.
+func dot(x, y []float64) float64 {
+	y = y[:len(x)]
+	even, odd := 0.0, 0.0 // two sums, as each addition waits for the last one
+	for len(x) >= 4 && len(y) >= 4 {
+		even += float64(x[0]*y[0]) + float64(x[1]*y[1])
+		odd += float64(x[2]*y[2]) + float64(x[3]*y[3])
+		x, y = x[4:], y[4:]
+	}
+	for j, v := range x {
+		even += float64(v * y[j])
+	}
+	return even + odd
+}
+
+// normaliser sets the probabilities of the scores. It returns the logarithm by which they are
+// divided in two parts, most + log(sum): it is log(1 + e^z) for one score, else the logarithm
+// of the sum of e^z.
+func normaliser(z, probabilities []float64) (most, sum float64) {
+	if len(z) == 1 {
+		e := portable.Exp(-math.Abs(z[0])) // at most 1
+		sum = 1 + e
+		if probabilities[0] = 1 / sum; z[0] < 0 {
+			probabilities[0] = e / sum
+		}
+		return max(z[0], 0), sum
+	}
+	most = z[0]
 	for _, v := range z {
 		most = max(most, v)
 	}
@@ -158,7 +160,7 @@ func normaliser(z, probabilities []float64) float64 {
 	for k := range probabilities {
 		probabilities[k] /= sum
 	}
-	return most + portable.Log(sum)
+	return most, sum
 }
 
 // leastCurvature keeps the Hessian positive where probabilities are 0 or 1.
@@ -167,24 +169,31 @@ const leastCurvature = 1e-6
 // refresh is the number of steps that share a Hessian. It takes most of the time of a step.
 const refresh = 3
 
+// curvature returns the curvature of a row by a score with a probability. Of several scores,
+// each has a Hessian of its own. Twice p(1-p) bounds what the others add to its curvature.
+// So does p for all scores at once, as they add up to 1.
+func (r *regression) curvature(p float64) float64 {
+	c := float64(p * (1 - p))
+	if r.scores > 1 {
+		c = min(p, 2*c)
+	}
+	return max(c, leastCurvature)
+}
+
 // curve sets the Cholesky factors of the Hessians of all scores, at the coefficients whose
-// probabilities loss has set. This is the hot loop of a fit: it fills the lower halves of
-// all Hessians in one pass over the rows.
+// probabilities loss has set. This is the hot loop of a fit: it takes four rows at a time,
+// and fills the lower halves.
 func (r *regression) curve() {
 	d := r.columns
 	r.hessians = zeros(r.hessians, r.scores*d*d)
-	for i := range r.rows {
-		x := r.design[i*d : (i+1)*d]
-		for k, q := range r.probabilities[i*r.scores : (i+1)*r.scores] {
-			curvature := r.weight[i] * max(float64(q*(1-q)), leastCurvature)
-			h := r.hessians[k*d*d : (k+1)*d*d]
-			for a, v := range x[:r.widthOf(k)] {
-				scaled := float64(curvature * v)
-				row := h[a*d : a*d+a+1]
-				for b, w := range x[:len(row)] {
-					row[b] += float64(scaled * w)
-				}
+	var none [4]float64
+	for i := 0; i < r.rows; i += len(none) {
+		for k := range r.scores {
+			curvatures := none
+			for j := range curvatures[:min(len(none), r.rows-i)] {
+				curvatures[j] = float64(r.weight[i+j] * r.curvature(r.probabilities[(i+j)*r.scores+k]))
 			}
+			addSquares(r.hessians[k*d*d:(k+1)*d*d], r.design[i*d:min(i+4, r.rows)*d], d, curvatures)
 		}
 	}
 	for k := range r.scores {
@@ -192,7 +201,25 @@ func (r *regression) curve() {
 		for a, penalty := range r.ridge {
 			h[a*d+a] += penalty
 		}
-		factor(h, d, r.widthOf(k))
+		factor(h, d)
+	}
+}
+
+// addSquares adds the products of up to four rows with themselves, times their curvatures,
+// to the lower half of a matrix.
+func addSquares(h, rows []float64, d int, curvatures [4]float64) {
+	if len(rows) < 4*d {
+		rows = append(make([]float64, 0, 4*d), rows...)[:4*d]
+	}
+	x, y, z, u := rows[:d], rows[d:2*d], rows[2*d:3*d], rows[3*d:4*d]
+	for a := range d {
+		p, q := float64(curvatures[0]*x[a]), float64(curvatures[1]*y[a])
+		r, s := float64(curvatures[2]*z[a]), float64(curvatures[3]*u[a])
+		to := h[a*d : a*d+a+1]
+		x, y, z, u := x[:len(to)], y[:len(to)], z[:len(to)], u[:len(to)]
+		for b := range to {
+			to[b] += (float64(p*x[b]) + float64(q*y[b])) + (float64(r*z[b]) + float64(s*u[b]))
+		}
 	}
 }
 
@@ -206,7 +233,7 @@ func (r *regression) descend() {
 		for k, q := range r.probabilities[i*r.scores : (i+1)*r.scores] {
 			residual := r.target[i*r.scores+k] - float64(r.weight[i]*q)
 			g := r.step[k*d : (k+1)*d]
-			for a, v := range x[:r.widthOf(k)] {
+			for a, v := range x {
 				g[a] += float64(residual * v)
 			}
 		}
@@ -216,21 +243,21 @@ func (r *regression) descend() {
 		for a, penalty := range r.ridge {
 			g[a] -= float64(penalty * r.coefficients[k*d+a])
 		}
-		substitute(r.hessians[k*d*d:(k+1)*d*d], d, g[:r.widthOf(k)])
+		substitute(r.hessians[k*d*d:(k+1)*d*d], d, g)
 	}
 }
 
 // leastPivot keeps the factors of a nearly singular matrix finite.
 const leastPivot = 1e-12
 
-// factor replaces the lower half of the first n rows of a symmetric positive definite matrix
-// by its Cholesky factor. d is the length of a row.
-func factor(h []float64, d, n int) {
-	for j := range n {
+// factor replaces the lower half of a symmetric positive definite matrix by its Cholesky
+// factor. d is the length of a row.
+func factor(h []float64, d int) {
+	for j := range d {
 		pivots := h[j*d : j*d+j]
 		pivot := math.Sqrt(max(h[j*d+j]-dot(pivots, pivots), leastPivot))
 		h[j*d+j] = pivot
-		for i := j + 1; i < n; i++ {
+		for i := j + 1; i < d; i++ {
 			h[i*d+j] = (h[i*d+j] - dot(pivots, h[i*d:i*d+j])) / pivot
 		}
 	}

@@ -77,7 +77,7 @@ type curve struct {
 
 // model returns the model of a leaf: the sum of its layers. It is nil if no layer has a term.
 func (f *fitter) model(l *layer, p *place) *Model {
-	intercept := make([]float64, f.scores)
+	intercept, flat := make([]float64, f.scores), l.flat
 	var layers []*layer
 	for ; l != nil; l = l.above {
 		layers = append(layers, l)
@@ -89,11 +89,16 @@ func (f *fitter) model(l *layer, p *place) *Model {
 			intercept[k] += v
 		}
 		for i := range l.terms {
-			curves = f.addTo(curves, &l.terms[i], p)
+			curves = f.addTo(curves, l, i, p, flat)
 		}
 	}
 	if len(curves) == 0 {
 		return nil
+	}
+	for k, z := range flat {
+		if z == z {
+			intercept[k] = z
+		}
 	}
 	m := &Model{Leaf: &tree.LeafModel{Intercept: rounded(intercept)}, values: f.values}
 	for _, c := range curves {
@@ -103,7 +108,8 @@ func (f *fitter) model(l *layer, p *place) *Model {
 }
 
 // addTo adds a layer's part of a feature to the curves, which are in the order of features.
-func (f *fitter) addTo(curves []*curve, t *layerTerm, p *place) []*curve {
+func (f *fitter) addTo(curves []*curve, l *layer, term int, p *place, flat []float64) []*curve {
+	t := &l.terms[term]
 	at, found := slices.BinarySearchFunc(curves, t.basis.feature, func(c *curve, feature int) int {
 		return cmp.Compare(c.feature, feature)
 	})
@@ -112,9 +118,9 @@ func (f *fitter) addTo(curves []*curve, t *layerTerm, p *place) []*curve {
 	}
 	c := curves[at]
 	for bin := c.first; bin <= c.last; bin++ {
-		t.addTo(c.scores[bin-c.first], bin)
+		l.addTo(c.scores[bin-c.first], t, bin, flat)
 	}
-	t.addTo(c.scores[len(c.scores)-1], f.features[c.feature].MissingCode())
+	l.addTo(c.scores[len(c.scores)-1], t, f.features[c.feature].MissingCode(), flat)
 	return curves
 }
 

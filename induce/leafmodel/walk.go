@@ -1,9 +1,11 @@
 package leafmodel
 
 import (
+	"runtime"
 	"slices"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/parallel"
 	"github.com/espalier-ml/espalier/induce/split"
 	"github.com/espalier-ml/espalier/induce/tree"
 )
@@ -56,18 +58,27 @@ func (w *walk) children(members []member, ids []int32, visit func(members []memb
 	n := w.node(members[0])
 	branch := branches(n, &w.features[n.Test.Feature])
 	codes := &w.objects.Codes[n.Test.Feature]
+	ends := make([]int, len(n.Branches)+1) // of the parts, after a part for no branch
+	for _, id := range ids {
+		ends[branch[codes.At(int(id))]+1]++
+	}
+	for at := range n.Branches {
+		ends[at+1] += ends[at]
+	}
+	sorted, begin := make([]int32, len(ids)), ends[0]
+	next := append([]int{0}, ends[:len(n.Branches)]...)
+	for _, id := range ids {
+		at := &next[branch[codes.At(int(id))]+1]
+		sorted[*at] = id
+		*at++
+	}
 	for at := range n.Branches {
 		child := make([]member, len(members))
 		for i, m := range members {
 			child[i] = member{m.tree, w.node(m).Branches[at].Child}
 		}
-		var part []int32
-		for _, id := range ids {
-			if int(branch[codes.At(int(id))]) == at {
-				part = append(part, id)
-			}
-		}
-		visit(child, part)
+		visit(child, sorted[begin:ends[at+1]])
+		begin = ends[at+1]
 	}
 }
 
@@ -89,4 +100,38 @@ func branches(n *tree.Node, f *dataset.Feature) []int16 {
 		}
 	}
 	return to
+}
+
+// crew are goroutines that take parts of a walk.
+type crew struct {
+	group parallel.Group
+	free  chan struct{} // one for each goroutine that may begin
+}
+
+// newCrew returns a crew of workers, the caller being the first of them; 0 workers: as many
+// as there are processors.
+func newCrew(workers int) *crew {
+	if workers < 1 {
+		workers = runtime.GOMAXPROCS(0)
+	}
+	return &crew{free: make(chan struct{}, workers-1)}
+}
+
+// handed is the number of objects of a node from which on another goroutine may take it.
+const handed = 1 << 9
+
+// hand visits a node of some objects, on another goroutine if one is free.
+func (c *crew) hand(objects int, visit func()) {
+	if objects >= handed {
+		select {
+		case c.free <- struct{}{}:
+			c.group.Go(func() {
+				defer func() { <-c.free }()
+				visit()
+			})
+			return
+		default:
+		}
+	}
+	visit()
 }

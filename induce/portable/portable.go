@@ -53,18 +53,34 @@ func limit(x float64) float64 {
 // x > 0. The significand f lies in [sqrt(1/2), sqrt(2)), and s = (f-1)/(f+1). The
 // first omitted term of the series is below 2^-57 of the sum.
 func reduced(x float64) (e, atanh float64) {
-	f, exponent := math.Frexp(x)
+	f, exponent := significand(x)
 	if f < math.Sqrt2/2 {
 		f *= 2
 		exponent--
 	}
 	s := (f - 1) / (f + 1)
 	z := float64(s * s)
-	p := 1.0 / 23
-	for k := 21; k >= 3; k -= 2 {
-		p = float64(p*z) + 1/float64(k)
-	}
+	p := 1.0/21 + float64(z*(1.0/23))
+	p = 1.0/19 + float64(p*z)
+	p = 1.0/17 + float64(p*z)
+	p = 1.0/15 + float64(p*z)
+	p = 1.0/13 + float64(p*z)
+	p = 1.0/11 + float64(p*z)
+	p = 1.0/9 + float64(p*z)
+	p = 1.0/7 + float64(p*z)
+	p = 1.0/5 + float64(p*z)
+	p = 1.0/3 + float64(p*z)
 	return float64(exponent), s + float64(float64(p*z)*s) // the product is the series without its first term
+}
+
+// significand is math.Frexp for finite x > 0.
+func significand(x float64) (f float64, exponent int) {
+	const one = 1022 // exponent of numbers from one half to 1
+	bits := math.Float64bits(x)
+	if exponent = int(bits >> 52); exponent == 0 { // no normal number
+		return math.Frexp(x)
+	}
+	return math.Float64frombits(bits&(1<<52-1) | one<<52), exponent - one
 }
 
 // Exp2 returns 2^x, within 1.5 units of the last place. It is 0 for x below -1022,

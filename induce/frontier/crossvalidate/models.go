@@ -38,15 +38,16 @@ func (g *Growth) Gains(
 		features := trees[0].Features
 		rest := leafmodel.Sorted(g.Objects.Select(others(held, f.number)), 0)
 		out := leafmodel.Sorted(g.Objects.Select(held[f.number]), 0)
-		plain := leafmodel.Evaluate(out, features, trees, nil)
+		workers := max(1, runtime.GOMAXPROCS(0)/len(folds))
+		plain := leafmodel.Evaluate(out, features, trees, nil, workers)
 		for s, ridge := range strengths {
 			if ctx.Err() != nil {
 				return
 			}
 			o := o
-			o.Ridge, o.Workers, o.Stop = ridge, max(1, runtime.GOMAXPROCS(0)/len(folds)), func() bool { return ctx.Err() != nil }
+			o.Ridge, o.Workers, o.Stop = ridge, workers, func() bool { return ctx.Err() != nil }
 			models := leafmodel.Fit(rest, features, trees, o)
-			sums[i*len(strengths)+s] = compare(plain, leafmodel.Evaluate(out, features, trees, models))
+			sums[i*len(strengths)+s] = compare(plain, leafmodel.Evaluate(out, features, trees, models, workers))
 			done.Add(1)
 		}
 	})

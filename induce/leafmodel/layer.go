@@ -1,0 +1,176 @@
+package leafmodel
+
+import (
+	"math"
+	"slices"
+
+	"github.com/espalier-ml/espalier/induce/portable"
+)
+
+// layer is what a fit adds to the scores.
+type layer struct {
+	above     *layer
+	objects   int // number of the node's objects
+	intercept []float64
+	scores    []int // those that have terms, ascending
+	terms     []layerTerm
+	flat      []float64 // by score: all of it, if it is the same for all objects; else NaN; nil: none is
+}
+
+// layerTerm is what a fit adds for a feature.
+type layerTerm struct {
+	basis        *basis
+	coefficients []float64 // by score that has terms, and function
+}
+
+// take takes the coefficients of a fit.
+func (l *layer) take(r *regression, bases []*basis, w *wanted) {
+	coefficients := r.coefficients
+	if w.pair {
+		coefficients = make([]float64, 0, 2*r.columns)
+		for _, share := range []float64{-0.5, 0.5} {
+			for _, c := range r.coefficients {
+				coefficients = append(coefficients, float64(share*c))
+			}
+		}
+	}
+	l.scores = w.scores
+	for at, k := range w.scores {
+		l.intercept[k] = coefficients[at*r.columns]
+	}
+	column := 1
+	for _, b := range bases {
+		t := layerTerm{basis: b, coefficients: make([]float64, 0, len(w.scores)*b.columns)}
+		for at := range w.scores {
+			t.coefficients = append(t.coefficients, coefficients[at*r.columns+column:][:b.columns]...)
+		}
+		l.terms = append(l.terms, t)
+		column += b.columns
+	}
+}
+
+// of returns the coefficients of a term for one of the model's scores; nil: they are 0.
+func (l *layer) of(t *layerTerm, score int) []float64 {
+	at, found := slices.BinarySearch(l.scores, score)
+	if !found {
+		return nil
+	}
+	return t.coefficients[at*t.basis.columns:][:t.basis.columns]
+}
+
+// addTo adds the scores of a code to those scores of the model that are not flat.
+func (l *layer) addTo(scores []float64, t *layerTerm, code int, flat []float64) {
+	values := t.basis.of(code)
+	for at, k := range l.scores {
+		if flat != nil && flat[k] == flat[k] {
+			continue
+		}
+		scores[k] += dot(values, t.coefficients[at*len(values):])
+	}
+}
+
+// raise adds a layer to the wanted scores of some objects, by object and score.
+func (f *fitter) raise(scores []float64, ids []int32, l *layer, w *wanted) {
+	width := w.width()
+	add := make([]float64, width)
+	for at, k := range w.scores {
+		if w.pair {
+			add[0] = l.intercept[w.scores[1]] - l.intercept[w.scores[0]]
+			break
+		}
+		add[at] = l.intercept[k]
+	}
+	for i := range ids {
+		for at, v := range add {
+			scores[i*width+at] += v
+		}
+	}
+	var coefficients []float64
+	for t := range l.terms {
+		term := &l.terms[t]
+		columns := term.basis.columns
+		coefficients = zeros(coefficients, width*columns)
+		for at, k := range w.scores {
+			to := coefficients[min(at, width-1)*columns:]
+			for j, c := range l.of(term, k) {
+				if w.pair && at == 0 {
+					c = -c
+				}
+				to[j] += c
+			}
+		}
+		codes := &f.objects.Codes[term.basis.feature]
+		for i, id := range ids {
+			values := term.basis.of(codes.At(int(id)))
+			for at := range width {
+				scores[i*width+at] += dot(values, coefficients[at*columns:])
+			}
+		}
+	}
+}
+
+// faded is the number of objects by which fade judges absent classes.
+const faded = 32
+
+// fade makes the scores flat whose classes no object of a node has. The fits so far expect
+// some rows of such a class. The penalised likelihood is greatest where the score has fallen
+// by the drop of which expected * e^-drop = ridge * drop: this is also the number of rows
+// that are expected then.
+func (f *fitter) fade(made *layer, ids []int32, w *wanted) {
+	weight := int64(0)
+	for _, id := range ids {
+		weight += f.objects.Weight[id]
+	}
+	ids = ids[:min(len(ids), faded)]
+	made.flat = make([]float64, f.scores)
+	rest := &wanted{} // scores that are not flat yet
+	for k := range made.flat {
+		if made.flat[k] = math.NaN(); made.above.flat != nil {
+			made.flat[k] = made.above.flat[k]
+		}
+		if math.IsNaN(made.flat[k]) {
+			rest.scores = append(rest.scores, k)
+		}
+	}
+	scores := make([]float64, len(ids)*len(rest.scores))
+	for l := made; l != nil; l = l.above {
+		f.raise(scores, ids, l, rest)
+	}
+	// sums over the objects: of a score of 0, and by score
+	judged, unit, expected, z := int64(0), 0.0, make([]float64, f.scores), slices.Clone(made.flat)
+	for i, id := range ids {
+		for at, k := range rest.scores {
+			z[k] = scores[i*len(rest.scores)+at]
+		}
+		most, sum := math.Inf(-1), 0.0
+		for _, k := range w.scores {
+			most = max(most, z[k])
+		}
+		for _, k := range w.scores {
+			sum += portable.Exp(z[k] - most)
+		}
+		own := float64(f.objects.Weight[id])
+		judged += f.objects.Weight[id]
+		unit += float64(own*portable.Exp(-most)) / sum
+		for _, k := range w.absent {
+			expected[k] += float64(own * min(1, portable.Exp(z[k]-most)/sum))
+		}
+	}
+	share, ridge := f.scale*float64(weight)/float64(judged), min(f.options.Ridge, interceptRidge)
+	for _, k := range w.absent {
+		fallen := float64(ridge * drop(float64(expected[k]*share), ridge))
+		made.flat[k] = portable.Log(max(fallen, leastProbability) / float64(unit*share))
+	}
+}
+
+// drop returns x of which expected * e^-x = ridge * x, by Newton steps on the logarithms.
+func drop(expected, ridge float64) float64 {
+	x := portable.Log(1 + expected/ridge) // above the solution
+	for range 4 {
+		if !(x > 0) {
+			return 0
+		}
+		x -= float64(x*(x+portable.Log(x*ridge/expected))) / (1 + x)
+	}
+	return x
+}
