@@ -154,8 +154,11 @@ func normaliser(z, probabilities []float64) (most, sum float64) {
 		most = max(most, v)
 	}
 	for k, v := range z {
-		probabilities[k] = portable.Exp(v - most)
-		sum += probabilities[k]
+		probabilities[k] = v - most
+	}
+	portable.ExpEach(probabilities)
+	for _, e := range probabilities {
+		sum += e
 	}
 	for k := range probabilities {
 		probabilities[k] /= sum

@@ -70,7 +70,8 @@ func TestEnds(t *testing.T) {
 	}
 }
 
-// BenchmarkExp: of scores, and of the same numbers by package math.
+// BenchmarkExp: of scores, one by one and seven at a time, and of the same numbers by
+// package math.
 func BenchmarkExp(b *testing.B) {
 	var xs [1024]float64
 	for i := range xs {
@@ -89,5 +90,37 @@ func BenchmarkExp(b *testing.B) {
 				b.Fatal("no sum")
 			}
 		})
+	}
+	b.Run("by=each", func(b *testing.B) {
+		sum := 0.0
+		for b.Loop() {
+			list := xs
+			for at := 0; at+7 <= len(list); at += 7 {
+				portable.ExpEach(list[at : at+7])
+			}
+			sum += list[1]
+		}
+		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(len(xs)*b.N), "ns/value")
+		if sum == 0 {
+			b.Fatal("no sum")
+		}
+	})
+}
+
+// TestExpEach: each number's exponential is that of Exp, far numbers' too.
+func TestExpEach(t *testing.T) {
+	list := []float64{0, -1, 1.5, -708.5, -745.2, 709.5, 710, math.Inf(1), math.Inf(-1), math.NaN(), -1e-300, 5e-324}
+	for i := range 2000 {
+		list = append(list, math.Sin(float64(i))*750)
+	}
+	got := append([]float64(nil), list...)
+	portable.ExpEach(got)
+	for i, x := range list {
+		if want := portable.Exp(x); math.Float64bits(got[i]) != math.Float64bits(want) {
+			t.Errorf("e^%v = %v, want %v", x, got[i], want)
+		}
+		if want := math.Exp(x); math.Abs(got[i]-want) > 1e-15*want {
+			t.Errorf("e^%v = %v, math.Exp says %v", x, got[i], want)
+		}
 	}
 }

@@ -88,11 +88,19 @@ func FillProbabilities(probabilities, scores []float64) {
 		}
 		return
 	}
-	most := slices.Max(scores)
-	sum := 0.0
+	most := scores[0]
+	for _, z := range scores {
+		if z > most {
+			most = z
+		}
+	}
 	for k, z := range scores {
-		probabilities[k] = portable.Exp(z - most)
-		sum += probabilities[k]
+		probabilities[k] = z - most
+	}
+	portable.ExpEach(probabilities)
+	sum := 0.0
+	for _, e := range probabilities {
+		sum += e
 	}
 	for k := range probabilities {
 		probabilities[k] /= sum

@@ -21,16 +21,31 @@ type modelling struct {
 // compiledLeaf is a leaf's model; without an intercept there is none.
 type compiledLeaf struct {
 	intercept []float64
-	from, to  int32 // terms
+	// raised is the scores that some term raises, ascending; the others are their
+	// intercepts. start is the intercepts of the raised ones.
+	raised   []int32
+	start    []float64
+	from, to int32 // terms
 }
 
-// compiledTerm is a Term whose numbers lie together: the knots and infinity, the values of
-// each knot, those of the last one once more, and those for a missing value.
+// compiledTerm is a Term whose numbers lie together, for the raised scores alone: the knots,
+// infinities up to a whole number of knotBlocks, and records. A record is a knot and the
+// values there. The first record is a knot before all others, with the values of the first
+// one; the last is infinity, with the values for a missing number.
 type compiledTerm struct {
-	input int32
-	knots int32
-	from  int // position in the numbers
+	input  int32
+	blocks int32 // of knots
+	from   int32 // position in the numbers, in numberBlocks
+	last   int32 // position of the last record, after from
 }
+
+const (
+	// knotBlock is the number of knots that are compared at once. Terms have few knots.
+	knotBlock = 8
+
+	// numberBlock is the unit of positions of terms: those of a line of the cache.
+	numberBlock = 8
+)
 
 // newModelling compiles the models of the leaves; nil if no leaf has one.
 func (s *Scorer) newModelling(t *Tree) *modelling {
@@ -48,64 +63,116 @@ func (s *Scorer) newModelling(t *Tree) *modelling {
 		}
 		leaf := &m.leaves[i]
 		leaf.intercept, leaf.from = node.Model.Intercept, int32(len(m.terms))
+		leaf.raised = node.Model.raised()
+		leaf.start = picked(nil, node.Model.Intercept, leaf.raised)
 		for k := range node.Model.Terms {
-			m.add(&node.Model.Terms[k], s.columns)
+			m.add(&node.Model.Terms[k], s.columns, leaf.raised)
 		}
 		leaf.to = int32(len(m.terms))
 	}
 	return m
 }
 
+// raised returns the scores to which some term adds something else than 0.
+func (m *LeafModel) raised() []int32 {
+	var list []int32
+	for k := range m.Intercept {
+		not0 := func(values []float64) bool { return values[k] != 0 }
+		if slices.ContainsFunc(m.Terms, func(t Term) bool { return not0(t.Missing) || slices.ContainsFunc(t.Values, not0) }) {
+			list = append(list, int32(k))
+		}
+	}
+	return list
+}
+
+// picked appends those of the numbers at the given positions.
+func picked(list, numbers []float64, at []int32) []float64 {
+	for _, k := range at {
+		list = append(list, numbers[k])
+	}
+	return list
+}
+
 // add compiles a term.
-func (m *modelling) add(t *Term, columns []int) {
-	m.terms = append(m.terms, compiledTerm{int32(columns[t.Feature] - 1), int32(len(t.At)), len(m.numbers)})
-	m.numbers = append(append(m.numbers, t.At...), math.Inf(1))
-	for _, values := range t.Values {
-		m.numbers = append(m.numbers, values...)
+func (m *modelling) add(t *Term, columns []int, raised []int32) {
+	blocks := (len(t.At) + knotBlock - 1) / knotBlock
+	from := len(m.numbers)
+	m.numbers = append(m.numbers, t.At...)
+	for range blocks*knotBlock - len(t.At) {
+		m.numbers = append(m.numbers, math.Inf(1))
 	}
-	m.numbers = append(append(m.numbers, t.Values[len(t.At)-1]...), t.Missing...)
+	m.numbers = picked(append(m.numbers, -maxKnot), t.Values[0], raised)
+	for k, x := range t.At {
+		m.numbers = picked(append(m.numbers, x), t.Values[k], raised)
+	}
+	last := len(m.numbers) - from
+	m.numbers = picked(append(m.numbers, math.Inf(1)), t.Missing, raised)
+	for len(m.numbers)%numberBlock != 0 {
+		m.numbers = append(m.numbers, 0)
+	}
+	m.terms = append(m.terms, compiledTerm{
+		int32(columns[t.Feature] - 1), int32(blocks), int32(from / numberBlock), int32(last),
+	})
 }
 
-// addTo is Term.AddTo. Missing values aside, there is no branch that the processor could
-// mispredict. From the last knot on, the share of the way to infinity is 0.
+// addTo is Term.AddTo for the raised scores. Missing and very large numbers aside, there is
+// no branch that the processor could mispredict for a term of few knots. From the last knot
+// on, the share of the way to infinity is 0.
 func (m *modelling) addTo(scores []float64, t *compiledTerm, x float64) {
-	n := int(t.knots)
-	numbers := m.numbers[t.from:]
-	at, values := numbers[:n+1], numbers[n+1:]
-	if x != x {
-		add(scores, values[(n+1)*len(scores):][:len(scores)])
-		return
+	numbers := m.numbers[int(t.from)*numberBlock:]
+	if !(math.Abs(x) <= maxKnot) {
+		if x != x {
+			add(scores, numbers[t.last+1:][:len(scores)])
+			return
+		}
+		x = max(-maxKnot, min(x, maxKnot))
 	}
-	x = min(max(x, at[0]), at[n-1]) + 0 // -0 becomes 0
-	low := 0                            // becomes the last knot of at most x
-	for n > 1 {
-		half := n / 2
-		below := int(math.Float64bits(x-at[low+half])) >> 63 // -1 if x is below the knot, else 0
-		low += half &^ below
-		n -= half
+	passed := 0 // knots of at most x
+	for range t.blocks {
+		knots := (*[knotBlock]float64)(numbers)
+		for _, knot := range knots {
+			one := 0
+			if x >= knot {
+				one = 1
+			}
+			passed += one
+		}
+		numbers = numbers[knotBlock:]
 	}
-	share := (x - at[low]) / (at[low+1] - at[low])
-	values = values[low*len(scores):]
-	if len(scores) == 1 {
-		scores[0] += values[0] + float64((values[1]-values[0])*share)
-		return
-	}
-	to := values[len(scores):]
-	to, values = to[:len(scores)], values[:len(scores)] // the compiler then checks no bounds in the loop
-	for k := range scores {
-		scores[k] += values[k] + float64((to[k]-values[k])*share)
+	record := 1 + len(scores)
+	numbers = numbers[passed*record:]
+	from, to := numbers[:record], numbers[record:2*record]
+	share := (x - from[0]) / (to[0] - from[0])
+	from, to = from[1:], to[1:]
+	to, scores = to[:len(from)], scores[:len(from)] // the compiler then checks no bounds in the loop
+	for k, v := range from {
+		scores[k] += v + float64((to[k]-v)*share)
 	}
 }
 
-// begin sets the scores to the intercept. probabilities has room for the scores.
+// begin sets the raised scores to their intercepts. probabilities has room for the scores.
 func (l *compiledLeaf) begin(probabilities []float64) (scores []float64) {
-	scores = probabilities[:len(l.intercept)]
-	copy(scores, l.intercept)
+	scores = probabilities[:len(l.start)]
+	for k, z := range l.start {
+		scores[k] = z
+	}
 	return scores
 }
 
-// finish turns the scores of begin into probabilities, and returns the class.
-func (m *modelling) finish(probabilities, scores []float64) (class int) {
+// finish turns the raised scores, at the front of the probabilities, into probabilities, and
+// returns the class.
+func (m *modelling) finish(l *compiledLeaf, probabilities []float64) (class int) {
+	scores := probabilities[:len(l.intercept)]
+	if at := len(l.raised) - 1; at+1 < len(scores) {
+		for k := len(scores) - 1; k >= 0; k-- {
+			if at >= 0 && int(l.raised[at]) == k {
+				scores[k] = scores[at]
+				at--
+			} else {
+				scores[k] = l.intercept[k]
+			}
+		}
+	}
 	FillProbabilities(probabilities, scores)
 	if m.factors != nil {
 		rescale(probabilities, m.factors)
@@ -122,7 +189,7 @@ func (m *modelling) refine(leaf uint32, values []Value, probabilities []float64)
 		t := &m.terms[int(l.from)+i]
 		m.addTo(scores, t, values[t.input].number())
 	}
-	return m.finish(probabilities, scores)
+	return m.finish(l, probabilities)
 }
 
 // refineNumbers is refine for numbers by input.
@@ -133,7 +200,7 @@ func (m *modelling) refineNumbers(leaf uint32, numbers, probabilities []float64)
 		t := &m.terms[int(l.from)+i]
 		m.addTo(scores, t, numbers[t.input])
 	}
-	return m.finish(probabilities, scores)
+	return m.finish(l, probabilities)
 }
 
 // Modelled reports whether the prediction depends on more than the leaf: some leaf has a
@@ -241,14 +308,15 @@ func (s *Scorer) Score(columns []dataset.Vector, rows int, into *Scores) error {
 // refine sets the classes and probabilities of rows at a leaf, term by term.
 func (b *batch) refine(leaf int32, rows []int32) {
 	m, classes := b.models, len(b.models.label.Classes)
-	l, width := &m.leaves[leaf], len(m.leaves[leaf].intercept)
+	l := &m.leaves[leaf]
 	of := func(r int32, n int) []float64 { return b.scores.Probabilities[int(r)*classes:][:n] }
 	for _, r := range rows {
 		if l.intercept == nil {
 			b.scores.Classes[r] = m.plain[leaf]
 			copy(of(r, classes), b.Scorer.leaves[leaf].Probabilities)
+		} else {
+			l.begin(of(r, classes))
 		}
-		copy(of(r, width), l.intercept)
 	}
 	if l.intercept == nil {
 		return
@@ -257,11 +325,11 @@ func (b *batch) refine(leaf int32, rows []int32) {
 		t := &m.terms[int(l.from)+i]
 		c := b.column(t.input)
 		for _, r := range rows {
-			m.addTo(of(r, width), t, c.at(r))
+			m.addTo(of(r, len(l.raised)), t, c.at(r))
 		}
 	}
 	for _, r := range rows {
-		b.scores.Classes[r] = int32(m.finish(of(r, classes), of(r, width)))
+		b.scores.Classes[r] = int32(m.finish(l, of(r, classes)))
 	}
 }
 

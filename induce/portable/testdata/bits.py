@@ -46,16 +46,16 @@ def exp2(x):
     return math.ldexp(1 + p * r, whole)
 
 
+POWERS = [float(mp.mpf(2) ** (mpf(j) / 128)) for j in range(128)]
+
+
 def exp(x):
-    k = (x * 1.4426950408889634 + 6755399441055744.0) - 6755399441055744.0
-    high, low = x - k * HIGH, k * LOW
-    r = high - low
-    t = r * r
-    p = 4.13813679705723846039e-08
-    for q in (-1.65339022054652515390e-06, 6.61375632143793436117e-05, -2.77777777770155933842e-03, 1.66666666666666657415e-01):
-        p = q + t * p
-    c = r - t * p
-    return math.ldexp(1 - ((low - r * c / (2 - c)) - high), int(k))
+    k = (x * (128 * 1.4426950408889634) + 6755399441055744.0) - 6755399441055744.0
+    r = (x - k * (HIGH / 128)) - k * (LOW / 128)
+    s = r * r
+    p = r + s * ((0.5 + r * (1 / 6)) + s * (1 / 24 + r * (1 / 120)))
+    power = POWERS[int(k) % 128]
+    return math.ldexp(power + power * p, int(k) // 128)
 
 
 def bits(x):
