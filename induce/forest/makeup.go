@@ -21,12 +21,12 @@ const (
 	// mostAttempts bounds the attempts for a new object.
 	mostAttempts = 4
 	// jitterBins is the number of bins for which a numeric code moves by up to one.
-	jitterBins = 32
+	jitterBins = 128
 )
 
 // MakeUp returns up to n objects around the given ones. Each has the codes of an object,
 // drawn by weight, with about half of the features taken from a neighbour: one of the most
-// similar objects among some. Codes of numeric features then move by up to 1/32 of the
+// similar objects among some. Codes of numeric features then move by up to 1/128 of the
 // bins, within the codes of the given objects. Missing values stay missing, and categories
 // are taken over unchanged.
 //
