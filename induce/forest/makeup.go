@@ -26,9 +26,9 @@ const (
 
 // MakeUp returns up to n objects around the given ones. Each has the codes of an object,
 // drawn by weight, with about half of the features taken from a neighbour: one of the most
-// similar objects among some. Codes of numeric features then move by up to 1/128 of the
-// bins, within the codes of the given objects. Missing values stay missing, and categories
-// are taken over unchanged.
+// similar objects among some. Codes of numeric features of more than 8 bins then move by up
+// to 1/128 of the bins, rounded up, within the codes of the given objects. Missing values
+// stay missing, and categories are taken over unchanged.
 //
 // The objects differ from the given ones and from each other. There may be fewer than n,
 // where few other codes exist. Each weighs 1. Its class is that of the first object, and
