@@ -9,6 +9,7 @@ import (
 	"github.com/espalier-ml/espalier/induce"
 	"github.com/espalier-ml/espalier/induce/certify"
 	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/distill"
 	"github.com/espalier-ml/espalier/induce/frontier"
 	"github.com/espalier-ml/espalier/induce/frontier/crossvalidate"
 	"github.com/espalier-ml/espalier/induce/leafmodel"
@@ -34,6 +35,10 @@ type choosing struct {
 	spec      *jobs.RowSpec
 	train     *jobs.ObjectStats // of the training part
 	memory    int64             // bytes that growth of trees may take
+
+	taught  int // candidates that have grown from a lesson: the last ones
+	teacher distill.Config
+	lesson  *distill.Lesson // nil: there is none
 
 	rows rowReader
 
@@ -63,7 +68,12 @@ type chosen struct {
 // choose chooses a tree among the scored trees and their prunings.
 func (r *run) choose(ctx context.Context, s *scored) (*chosen, error) {
 	g := s.grown // the candidates are not needed once one of them is chosen
-	objects := once(func(ctx context.Context) (*dataset.Objects, error) { return r.trainingObjects(ctx, g.objects) })
+	objects := once(func(ctx context.Context) (*dataset.Objects, error) {
+		if g.training != nil {
+			return g.training, nil
+		}
+		return r.trainingObjects(ctx, g.objects)
+	})
 	c := choosing{
 		driver: r.driver, config: r.config, selection: &r.parsed.Selection,
 		features: g.features, columns: r.columns(g.features), classes: len(g.label.Classes),
@@ -87,6 +97,9 @@ func (r *run) choose(ctx context.Context, s *scored) (*chosen, error) {
 		model: func(root *induce.Node, candidate int) *tree.Tree {
 			return r.model(g.objects, root, g.members[candidate])
 		},
+	}
+	if g.lesson != nil {
+		c.taught, c.teacher, c.lesson = len(r.parsed.Grid), r.teacher(g.objects), g.lesson
 	}
 	return c.choose(ctx, s.candidates)
 }

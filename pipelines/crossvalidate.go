@@ -44,7 +44,7 @@ func (c *choosing) crossValidate(ctx context.Context, pool *frontier.Pool, numbe
 		return nil, nil
 	}
 	var folds []crossvalidate.Fold
-	weight := crossvalidate.Weight(c.train.Weight, len(pool.Candidates), number)
+	weight := crossvalidate.Weight(c.train.Weight, len(pool.Candidates)-c.taught, number)
 	err := c.driver.Phase(ctx, "folds", weight, "weight settled", func(s *parallel.Steps) error {
 		g, err := c.growth(ctx, number)
 		if err != nil {
@@ -68,6 +68,7 @@ func (c *choosing) growth(ctx context.Context, folds int) (*crossvalidate.Growth
 	}
 	return &crossvalidate.Growth{
 		Objects: objects, Columns: c.columns, Folds: folds, Seed: c.config.Seed, Model: c.model, Memory: c.memory,
+		Taught: c.taught, Teacher: c.teacher,
 	}, nil
 }
 

@@ -3,6 +3,7 @@ package pipelines
 import (
 	"context"
 	"fmt"
+	"runtime"
 	"slices"
 	"time"
 
@@ -10,7 +11,10 @@ import (
 
 	"github.com/espalier-ml/espalier/induce"
 	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/distill"
+	"github.com/espalier-ml/espalier/induce/frontier/crossvalidate"
 	"github.com/espalier-ml/espalier/induce/levels"
+	"github.com/espalier-ml/espalier/induce/memory"
 	"github.com/espalier-ml/espalier/induce/parallel"
 	"github.com/espalier-ml/espalier/induce/split"
 	"github.com/espalier-ml/espalier/induce/tree"
@@ -27,6 +31,9 @@ type grown struct {
 	members []config.Member // of the grid
 	roots   []*induce.Node  // their trees
 	passes  int64           // times that jobs have read all training objects
+
+	training *dataset.Objects // nil: not read
+	lesson   *distill.Lesson  // that the last trees have grown from, as many as in the grid; nil: none
 }
 
 // grower grows the trees of the grid together: nodes that exceed the memory budget level by
@@ -63,6 +70,75 @@ func (r *run) grow(ctx context.Context, o *objects, from *levels.Growth) (*grown
 		}
 	}
 	return &grown{objects: o, members: r.parsed.Grid, roots: g.growth.Roots, passes: g.passes}, nil
+}
+
+// teach grows the trees of the grid once more, from the lesson of a teacher.
+func (r *run) teach(ctx context.Context, g *grown) (*grown, error) {
+	if !r.wantsTeacher(g.objects) {
+		return g, nil
+	}
+	taught := *g
+	what := int64(len(r.parsed.Grid))
+	err := r.driver.Phase(ctx, "teacher", what, "trees", func(s *parallel.Steps) (err error) {
+		if taught.training, err = r.trainingObjects(ctx, g.objects); err != nil {
+			return err
+		}
+		teacher := r.teacher(g.objects)
+		teacher.Stop = func() bool { return ctx.Err() != nil }
+		if taught.lesson = teacher.NewLesson(taught.training); taught.lesson == nil {
+			return context.Cause(ctx)
+		}
+		params := r.growConfig(g.objects).Trees
+		roots := taught.lesson.Grow(r.columns(g.features), params, memory.Options{
+			Workers: runtime.GOMAXPROCS(0), Memory: r.room(g.objects).Usable(),
+			Stop: func() bool { return ctx.Err() != nil || !r.deadline.IsZero() && time.Now().After(r.deadline) },
+		})
+		taught.roots = slices.Concat(g.roots, roots)
+		s.Done.Store(what)
+		return context.Cause(ctx)
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, m := range r.parsed.Grid {
+		m.Algorithm.Teacher = config.TeacherForest
+		taught.members = append(taught.members[:len(taught.members):len(taught.members)], m)
+	}
+	return &taught, nil
+}
+
+// mostTaught is the number of training objects up to which --teacher auto has a teacher: it has
+// all objects in memory, and trees gain the most by it where objects are few.
+const mostTaught = crossvalidate.MostAuto
+
+// wantsTeacher reports whether trees are to grow from a teacher's lesson, too. A note says why
+// not, if a teacher is asked for.
+func (r *run) wantsTeacher(o *objects) bool {
+	c := r.config
+	switch chosen := r.parsed.Selection.Undecided(2); {
+	case c.Teacher == config.TeacherNone:
+		return false
+	case c.Teacher == config.TeacherForest && !chosen:
+		r.driver.Reporter.Note("--teacher forest: no tree is taught, as there are no validation rows to judge it by")
+		return false
+	case c.Teacher == config.TeacherForest:
+		return true
+	default:
+		return chosen && o.train().Objects <= mostTaught && !o.soft() && len(c.Monotone) == 0
+	}
+}
+
+// teacher returns the settings of the teacher.
+func (r *run) teacher(o *objects) distill.Config {
+	c := distill.Config{
+		Features: o.features, Share: r.config.TeacherWeight, Seed: r.config.Seed, Scale: o.spec.GrowthScale(),
+		MadeUp: int(r.config.MadeUpRows), Workers: runtime.GOMAXPROCS(0),
+	}
+	if r.config.MadeUpRows < 0 {
+		const each, most = 5, 50_000
+		c.MadeUp = int(min(each*o.train().Objects, most))
+	}
+	return c
 }
 
 // cachedShare is the part of the memory, as a fraction of 1, for blocks that the levels have

@@ -8,6 +8,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/distill"
 	"github.com/espalier-ml/espalier/induce/frontier"
 	"github.com/espalier-ml/espalier/induce/frontier/crossvalidate"
 	"github.com/espalier-ml/espalier/induce/leafmodel"
@@ -133,7 +134,7 @@ func (c *choosing) fitModels(ctx context.Context, m *modelled) error {
 		o := leafmodel.Options{Scale: c.spec.GrowthScale(), Stop: func() bool { return ctx.Err() != nil }}
 		for _, ridge := range m.ridges {
 			o.Ridge = ridge
-			m.models = append(m.models, leafmodel.Fit(objects, c.features, m.trees, o))
+			m.models = append(m.models, distill.FitModels(objects, c.lesson, c.features, m.trees, o))
 			s.Done.Add(1)
 		}
 		if objects, err = c.rows.sample(ctx, dataset.Validation); err != nil {

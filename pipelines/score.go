@@ -9,6 +9,7 @@ import (
 
 	"github.com/espalier-ml/espalier/induce"
 	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/distill"
 	"github.com/espalier-ml/espalier/induce/frontier"
 	"github.com/espalier-ml/espalier/induce/parallel"
 	"github.com/espalier-ml/espalier/induce/tree"
@@ -39,12 +40,12 @@ func (r *run) score(ctx context.Context, g *grown) (*scored, error) {
 	if err != nil {
 		return nil, err
 	}
-	counts, err := r.countLeaves(ctx, g.objects, trees)
+	counts, err := r.countLeaves(ctx, g.objects, trees, g.soft() || g.lesson != nil)
 	if err != nil {
 		return nil, err
 	}
 	parts := []dataset.Part{dataset.Validation, dataset.Test}
-	if g.soft() { // the trees know the soft weights of their training rows, not the labels
+	if g.soft() || g.lesson != nil { // trees know the soft weights of their training rows, not the labels
 		parts = append(parts, dataset.Train)
 	}
 	for _, part := range parts {
@@ -76,6 +77,11 @@ func (p *plan) model(o *objects, root *induce.Node, m config.Member) *tree.Tree 
 	}
 	o.describeWeights(&model.Training)
 	scale := o.spec.GrowthScale()
+	if m.Algorithm.Teacher != "" {
+		factor := distill.Factor(scale)
+		scale *= factor
+		model.Training.Weight *= factor
+	}
 	if scale > 1 {
 		model.Training.WeightScale = scale
 	}
@@ -114,13 +120,14 @@ func (r *run) evaluateConfig(o *objects, trees []*tree.Tree) jobs.EvaluateConfig
 	}
 }
 
-// countLeaves counts the validation and test rows at each leaf of each tree.
+// countLeaves counts the validation and test rows at each leaf of each tree, and the training
+// rows if they are wanted.
 func (r *run) countLeaves(
-	ctx context.Context, o *objects, trees []*tree.Tree,
+	ctx context.Context, o *objects, trees []*tree.Tree, training bool,
 ) (counts [dataset.Parts][]*tree.LeafCounts, err error) {
 	c := r.evaluateConfig(o, trees)
 	tasks := slices.Concat(o.tasks(dataset.Validation), o.tasks(dataset.Test))
-	if o.soft() {
+	if training {
 		tasks = append(tasks, o.tasks(dataset.Train)...)
 	}
 	if len(tasks) > 0 && r.driver.Serialises() { // a job in this process takes the trees as they are

@@ -116,6 +116,9 @@ func (r *run) train(ctx context.Context, from *saved, output *runfolder.Folder, 
 	if err != nil {
 		return nil, err
 	}
+	if g, err = r.teach(ctx, g); err != nil {
+		return nil, err
+	}
 	s, err := r.score(ctx, g)
 	if err != nil {
 		return nil, err

@@ -26,7 +26,7 @@ func Describe(t *tree.Tree) Grown {
 	cost, _ := t.Complexity.Billed()
 	_, limited := Separated(t)
 	a := &t.Algorithm
-	free := len(a.First) == 0 && len(a.Monotone) == 0 // each node has the test with the best score
+	free := len(a.First) == 0 && len(a.Monotone) == 0 && a.Teacher == "" // each node has the test with the best score
 	whole := t.Training.CutLeaves == 0 && a.MaxDepth == 0 && a.MinRows == 0 && a.MaxLeaves == 0
 	return Grown{ExpectedCost: cost, Complete: free && whole && !limited}
 }

@@ -144,6 +144,9 @@ func (c *Column) Price(t *Test) float64 {
 	return c.Cost
 }
 
+// Bill returns the cost of a test at a node whose column is c, as Candidate has it.
+func (c *Column) Bill(t *Test) (cost float64, free bool) { return c.Price(t), c.free }
+
 func (c *Column) missing() int { return c.Codes - 1 }
 
 func (c *Column) other() int {

@@ -55,6 +55,8 @@ type Algorithm struct {
 	// shared, free or never; empty: in full.
 	SetUps   string `json:"set_ups,omitempty"`
 	CostUnit string `json:"cost_unit,omitempty"` // unit of the costs; empty: none
+	// Teacher is what has taught the tree beside the labels, see package distill; empty: nothing.
+	Teacher string `json:"teacher,omitempty"`
 	// Ridge is the strength of the leaf models, in rows: see package leafmodel; 0: there are none.
 	Ridge float64 `json:"ridge,omitempty"`
 

@@ -91,6 +91,8 @@ type Features struct {
 // Classes has the probabilities, weights and priors of the classes and the costs of errors.
 type Classes struct {
 	LabelProbabilities []string // patterns, or CLASS=COLUMN; empty: the label alone counts
+	Teacher            string   // none, forest or auto
+	MadeUpRows         int64    // that the teacher labels; -1: by the number of training objects
 	TeacherWeight      float64  // of the probabilities against the label
 
 	ClassWeights string // none, balanced or a URL
@@ -174,8 +176,18 @@ func (c *Train) rowSettings() []setting.Setting {
 			Help: "columns of class probabilities, as p_* (the * is the class) or CLASS=COLUMN,..: trees learn from them too",
 		},
 		{
+			Name: "teacher", Value: setting.OneOf(&c.Teacher, TeacherNone, TeacherForest, TeacherAuto),
+			Help: "forest: also grow trees from the class probabilities of a random forest, and choose among all trees; " +
+				"auto: up to 50,000 training objects",
+		},
+		{
+			Name: "made_up_rows", Value: setting.Whole(&c.MadeUpRows, setting.Between(-1, 1<<24)),
+			Help: "rows that --teacher makes up around the training rows; -1: 5 for each training object, at most 50,000",
+		},
+		{
 			Name: "teacher_weight", Value: setting.Number(&c.TeacherWeight, setting.Between(0, 1)),
-			Help: "share of --label_probabilities against the label in what trees learn from, 0 to 1; 1 without --label",
+			Help: "share of --label_probabilities or --teacher against the label in what trees learn from, 0 to 1; " +
+				"1 without --label",
 		},
 		{Name: "weight", Value: setting.Text(&c.Weight), Help: "column of row weights, 0 to 1e9"},
 		{
@@ -429,7 +441,9 @@ func DefaultTrain() Train {
 			Folds: foldsAuto, FrontierStep: 0.001, Certificate: certificateQuick,
 		},
 		Features:      Features{RepeatCost: tables.RepeatFull},
-		Classes:       Classes{ClassWeights: tables.NoClassWeights, TeacherWeight: defaultTeacherWeight},
+		Classes:       Classes{
+			Teacher: TeacherNone, MadeUpRows: -1, TeacherWeight: defaultTeacherWeight, ClassWeights: tables.NoClassWeights,
+		},
 		Parts:         Parts{Split: "70/10/20", Seed: 1},
 		Limits:        Limits{MaxClasses: 1000, MaxCategories: 1000, MaxValues: 1 << 16},
 		StorageConfig: DefaultStorageConfig(),
@@ -446,7 +460,7 @@ func Preset(name string) (Train, error) {
 	switch name {
 	case "default":
 	case "accurate":
-		c.LeafModel = LeafModelAuto
+		c.LeafModel, c.Teacher = LeafModelAuto, TeacherAuto
 	case "paper":
 		c.Algorithm, c.Lambda, c.Theta = Choices{"ec45"}, Choices{"10"}, Choices{"0.005"}
 		c.Tests, c.Bins, c.Binning, c.LeafEstimate = Choices{"onehot"}, Choices{"5"}, "kmeans", "majority"
@@ -532,9 +546,7 @@ func (c *Train) conflicts() []error {
 	if c.Rows > 0 && !c.DryRun {
 		faults = append(faults, errors.New("--rows says what --dry_run is to foresee: add --dry_run, or leave out --rows"))
 	}
-	if len(c.LabelProbabilities) == 0 && c.TeacherWeight != defaultTeacherWeight {
-		faults = append(faults, errors.New("--teacher_weight is the share of --label_probabilities: name their columns, too"))
-	}
+	faults = append(faults, c.conflictsOfTeacher()...)
 	for _, name := range c.Categorical {
 		if slices.Contains(c.Numeric, name) {
 			faults = append(faults, fmt.Errorf("column %q is named in both --categorical and --numeric", name))

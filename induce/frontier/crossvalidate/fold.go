@@ -8,6 +8,7 @@ import (
 
 	"github.com/espalier-ml/espalier/induce"
 	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/distill"
 	"github.com/espalier-ml/espalier/induce/frontier"
 	"github.com/espalier-ml/espalier/induce/memory"
 	"github.com/espalier-ml/espalier/induce/parallel"
@@ -26,6 +27,10 @@ type Growth struct {
 	// Model makes a tree of a root that was grown by the parameters of a candidate of
 	// the pool, with the estimates of the leaves. Several goroutines call it.
 	Model func(root *induce.Node, candidate int) *tree.Tree
+
+	// Taught is the number of candidates, the last ones of the pool, that grow from lessons.
+	Taught  int
+	Teacher distill.Config // what is made up is for all objects: a fold has its part
 }
 
 // Fold is what was grown without the objects of a fold, with its scores on these
@@ -35,6 +40,7 @@ type Fold struct {
 	rows      int64             // number of rows of the fold's objects
 	sequences []*prune.Sequence // by pruning of the pool
 	scores    [][]prune.Score   // by pruning of the pool, then by step of the fold's own sequence
+	lesson    *distill.Lesson   // nil: no tree was taught
 }
 
 // Grow deals the objects to the folds, and grows, prunes and scores trees for each. It
@@ -98,6 +104,17 @@ func others(held [][]int32, fold int) []int32 {
 	return rest
 }
 
+// lesson returns what the teacher makes of a fold's objects; nil: no tree is taught.
+func (g *Growth) lesson(objects *dataset.Objects, stop func() bool) *distill.Lesson {
+	if g.Taught == 0 {
+		return nil
+	}
+	c := g.Teacher
+	c.MadeUp = c.MadeUp * objects.Len() / g.Objects.Len()
+	c.Stop = stop
+	return c.NewLesson(objects)
+}
+
 // fold grows the trees of a fold from the rest of the objects, and prunes and scores
 // them on the objects that were held out. After the end of the context the fold is
 // empty: its trees were cut short.
@@ -115,13 +132,23 @@ func (g *Growth) fold(
 		Settled: func(weight int64) { settled.Add(weight) },
 		Stop:    func() bool { return ctx.Err() != nil },
 	}
+	plain := len(params) - g.Taught
+	roots := memory.GrowEach(objects, g.Columns, params[:plain], sum(objects.Weight), options)
+	lesson := g.lesson(objects, options.Stop)
+	if ctx.Err() != nil {
+		return Fold{}
+	}
+	if lesson != nil {
+		options.Settled = nil
+		roots = append(roots, lesson.Grow(g.Columns, params[plain:], options)...)
+	}
 	trees := make([]*tree.Tree, len(params))
-	for i, root := range memory.GrowEach(objects, g.Columns, params, sum(objects.Weight), options) {
+	for i, root := range roots {
 		trees[i] = g.Model(root, i)
 	}
 	counts := tree.NewForest(trees).NewCounts()
 	counts.AddSome(g.Objects, held)
-	f := Fold{rows: sum(counts.Tree(0).Rows)}
+	f := Fold{rows: sum(counts.Tree(0).Rows), lesson: lesson}
 	currencies := make([][]prune.Currency, len(trees)) // by candidate, in the order of the prunings
 	for i := range pool.Prunings {
 		p := &pool.Prunings[i]

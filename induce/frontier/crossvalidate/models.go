@@ -5,6 +5,7 @@ import (
 	"runtime"
 	"sync/atomic"
 
+	"github.com/espalier-ml/espalier/induce/distill"
 	"github.com/espalier-ml/espalier/induce/frontier"
 	"github.com/espalier-ml/espalier/induce/leafmodel"
 	"github.com/espalier-ml/espalier/induce/parallel"
@@ -46,7 +47,7 @@ func (g *Growth) Gains(
 			}
 			o := o
 			o.Ridge, o.Workers, o.Stop = ridge, workers, func() bool { return ctx.Err() != nil }
-			models := leafmodel.Fit(rest, features, trees, o)
+			models := distill.FitModels(rest, f.lesson, features, trees, o)
 			sums[i*len(strengths)+s] = compare(plain, leafmodel.Evaluate(out, features, trees, models, workers))
 			done.Add(1)
 		}

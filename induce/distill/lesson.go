@@ -1,0 +1,139 @@
+package distill
+
+import (
+	"math"
+
+	"github.com/espalier-ml/espalier/induce"
+	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/forest"
+	"github.com/espalier-ml/espalier/induce/leafmodel"
+	"github.com/espalier-ml/espalier/induce/memory"
+	"github.com/espalier-ml/espalier/induce/split"
+)
+
+// Config says what is taught.
+type Config struct {
+	Features []dataset.Feature
+	Share    float64 // of the teacher's probabilities in a training object's class weights, 0 to 1
+	MadeUp   int     // number of made-up objects; 0: none
+	Seed     uint64
+	Scale    int64 // fixed-point weight of a row of the training objects; 0: 1
+
+	Workers int         // goroutines; 0: as many as processors
+	Stop    func() bool // true: the result is not used; nil: never
+}
+
+// finest is the fixed-point weight of a row at least: so finely do classes share the weight
+// of a row.
+const finest = 256
+
+// Factor returns the units of a lesson's weights in a unit of the training objects' weights, of
+// which a row has so many.
+func Factor(scale int64) int64 {
+	if scale >= finest {
+		return 1
+	}
+	return finest
+}
+
+// Lesson is what trees grow from: the training objects with the teacher's share in their class
+// weights, and the made-up objects.
+type Lesson struct {
+	Objects *dataset.Objects // soft, in the order of leafmodel.Sorted; made-up ones have no rows
+
+	config   *Config
+	training *dataset.Objects
+}
+
+// NewLesson has the teacher learn and teach the training objects. The lesson does not depend
+// on their order. It is nil if Stop says so.
+func (c *Config) NewLesson(training *dataset.Objects) *Lesson {
+	sorted := leafmodel.Sorted(training, 0)
+	f := forest.Grow(sorted, c.Features, forest.Options{Seed: c.Seed, Workers: c.Workers, Stop: c.Stop})
+	if f == nil {
+		return nil
+	}
+	l := &Lesson{config: c, training: training}
+	l.Objects = dataset.NewObjects(dataset.NewLayout(c.Features), sorted.Classes, true, sorted.Len()+c.MadeUp)
+	l.mix(sorted, f.OutOfBag())
+	if c.MadeUp > 0 {
+		made := forest.MakeUp(sorted, c.Features, c.MadeUp, c.Seed)
+		l.add(made, f.Probabilities(made), sum(sorted.Weight))
+	}
+	l.Objects = leafmodel.Sorted(l.Objects, 0)
+	return l
+}
+
+// mix adds the training objects with the teacher's probabilities, by object and class, in
+// their class weights.
+func (l *Lesson) mix(o *dataset.Objects, probabilities []float32) {
+	factor, shares := Factor(l.config.Scale), make([]float64, o.Classes)
+	for i := range o.Len() {
+		for k, p := range probabilities[i*o.Classes : (i+1)*o.Classes] {
+			shares[k] = float64(l.config.Share * float64(p))
+		}
+		for _, w := range o.Raw(i) {
+			shares[w.Class] += float64((1 - l.config.Share) * (float64(w.Weight) / float64(o.Weight[i])))
+		}
+		l.append(o, i, o.Labels(i), weights(shares, factor*o.Weight[i]), o.RowsOf(i))
+	}
+}
+
+// add adds made-up objects with the probabilities that the forest gives them, which together
+// weigh about as much as the training objects.
+func (l *Lesson) add(o *dataset.Objects, probabilities []float32, weight int64) {
+	each := max(1, Factor(l.config.Scale)*weight/int64(max(1, o.Len())))
+	shares := make([]float64, o.Classes)
+	for i := range o.Len() {
+		for k, p := range probabilities[i*o.Classes : (i+1)*o.Classes] {
+			shares[k] = float64(p)
+		}
+		w := weights(shares, each)
+		l.append(o, i, w, w, 0)
+	}
+}
+
+// append adds object i of o with other class weights.
+func (l *Lesson) append(o *dataset.Objects, i int, labels, raw []dataset.ClassWeight, rows int64) {
+	codes := make([]int, len(o.Codes))
+	for f := range codes {
+		codes[f] = o.Codes[f].At(i)
+	}
+	l.Objects.AppendSoft(codes, labels, raw, rows)
+}
+
+// shareBits is the binary logarithm of the whole numbers that stand for a probability of 1.
+const shareBits = 30
+
+// weights deals a weight to the classes by their shares.
+func weights(shares []float64, total int64) []dataset.ClassWeight {
+	whole := make([]int64, len(shares))
+	for k, s := range shares {
+		whole[k] = int64(math.Round(math.Ldexp(s, shareBits)))
+	}
+	var list []dataset.ClassWeight
+	for k, w := range apportion(whole, total) {
+		if w > 0 {
+			list = append(list, dataset.ClassWeight{Class: uint16(k), Weight: w})
+		}
+	}
+	return list
+}
+
+// Grow grows trees from the lesson, one by each of the parameters, and counts them again on the
+// training objects: see Recount.
+func (l *Lesson) Grow(columns []split.Column, params []induce.Params, o memory.Options) []*induce.Node {
+	roots := memory.GrowEach(l.Objects, columns, params, sum(l.Objects.Weight), o)
+	for i, root := range roots {
+		roots[i] = Recount(root, l.training, columns, Factor(l.config.Scale))
+	}
+	return roots
+}
+
+func sum(list []int64) int64 {
+	total := int64(0)
+	for _, x := range list {
+		total += x
+	}
+	return total
+}

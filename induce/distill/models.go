@@ -1,0 +1,38 @@
+package distill
+
+import (
+	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/leafmodel"
+	"github.com/espalier-ml/espalier/induce/tree"
+)
+
+// FitModels fits models to the leaves of some trees, see leafmodel.Fit: those of taught trees to
+// the objects of the lesson, the others to the training objects. o.Scale is that of the
+// training objects, which are in the order of leafmodel.Sorted.
+func FitModels(
+	training *dataset.Objects, l *Lesson, features []dataset.Feature, trees []*tree.Tree, o leafmodel.Options,
+) [][]*leafmodel.Model {
+	if l == nil {
+		return leafmodel.Fit(training, features, trees, o)
+	}
+	var plain, taught []*tree.Tree
+	for _, t := range trees {
+		if t.Algorithm.Teacher == "" {
+			plain = append(plain, t)
+		} else {
+			taught = append(taught, t)
+		}
+	}
+	ofPlain := leafmodel.Fit(training, features, plain, o)
+	o.Scale = max(1, o.Scale) * Factor(o.Scale)
+	ofTaught := leafmodel.Fit(l.Objects, features, taught, o)
+	models := make([][]*leafmodel.Model, len(trees))
+	for i, t := range trees {
+		if t.Algorithm.Teacher == "" {
+			models[i], ofPlain = ofPlain[0], ofPlain[1:]
+		} else {
+			models[i], ofTaught = ofTaught[0], ofTaught[1:]
+		}
+	}
+	return models
+}

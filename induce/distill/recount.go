@@ -1,0 +1,124 @@
+package distill
+
+import (
+	"math/bits"
+	"slices"
+
+	"github.com/espalier-ml/espalier/induce"
+	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/split"
+)
+
+// recounter counts the nodes of a grown tree again.
+type recounter struct {
+	objects *dataset.Objects
+	columns []split.Column
+	scale   int64 // units of the nodes' weights in a unit of the objects' weights
+}
+
+// Recount returns a tree as it is on some objects, of which there must be at least one. Each
+// node counts the objects that reach it; weights are in units of 1/scale of the objects'.
+// A test with one outcome is left out, and tests below it are billed as if it had not been
+// asked. The raw class weights of leaves keep their shares, and add up to the new weight;
+// those of inner nodes are not set, see induce.Node.SumUp.
+func Recount(root *induce.Node, objects *dataset.Objects, columns []split.Column, scale int64) *induce.Node {
+	ids := make([]int32, objects.Len())
+	for i := range ids {
+		ids[i] = int32(i)
+	}
+	r := &recounter{objects, columns, scale}
+	return r.node(root, ids, nil)
+}
+
+// node recounts the subtree of a node at the end of a path.
+func (r *recounter) node(n *induce.Node, ids []int32, path *induce.Path) *induce.Node {
+	if n.Test == nil {
+		return r.leaf(n, ids)
+	}
+	parts := r.deal(n, ids)
+	var reached []int
+	for child, part := range parts {
+		if len(part) > 0 {
+			reached = append(reached, child)
+		}
+	}
+	if len(reached) == 1 {
+		return r.node(n.Children[reached[0]], ids, path)
+	}
+	made := r.counted(n, ids)
+	made.Raw, made.Parts, made.Outcomes = nil, n.Parts, nil
+	made.Test = r.billed(n.Test, path)
+	weights := make([][]int64, len(reached)) // by child and class
+	for i, child := range reached {
+		weights[i] = r.counted(n, parts[child]).Class
+	}
+	for i, child := range reached {
+		if n.Outcomes != nil {
+			made.Outcomes = append(made.Outcomes, n.Outcomes[child])
+		}
+		made.Children = append(made.Children, r.node(n.Children[child], parts[child], path.Below(n.Test.Test, weights, i)))
+	}
+	return made
+}
+
+// deal returns the objects of each child.
+func (r *recounter) deal(n *induce.Node, ids []int32) [][]int32 {
+	codes, missing := &r.objects.Codes[n.Test.Feature], r.columns[n.Test.Feature].Codes-1
+	parts := make([][]int32, len(n.Children))
+	for _, id := range ids {
+		outcome := n.Test.Outcome(codes.At(int(id)), missing)
+		if n.Outcomes != nil {
+			outcome = slices.Index(n.Outcomes, int32(outcome))
+		}
+		parts[outcome] = append(parts[outcome], id)
+	}
+	return parts
+}
+
+// counted returns a node without a test that has the objects.
+func (r *recounter) counted(n *induce.Node, ids []int32) *induce.Node {
+	made := &induce.Node{Objects: int64(len(ids)), Class: make([]int64, r.objects.Classes), Stopped: n.Stopped}
+	for _, id := range ids {
+		weight := r.scale * r.objects.Weight[id]
+		made.Rows += r.objects.RowsOf(int(id))
+		made.Weight += weight
+		made.Class[r.objects.Class[id]] += weight
+	}
+	return made
+}
+
+func (r *recounter) leaf(n *induce.Node, ids []int32) *induce.Node {
+	made := r.counted(n, ids)
+	made.Raw = apportion(n.Raw, made.Weight)
+	return made
+}
+
+// billed returns a test with the price that is paid for it at the end of a path.
+func (r *recounter) billed(t *split.Candidate, path *induce.Path) *split.Candidate {
+	var at split.Column
+	made := *t
+	made.Cost, made.Free = path.Column(t.Feature, r.columns, &at).Bill(&t.Test)
+	return &made
+}
+
+// apportion deals a total to shares in proportion to their weights, of which one must be above
+// 0, by the method of the largest remainder. Of equal remainders the first ones come first.
+func apportion(weights []int64, total int64) []int64 {
+	sum := uint64(0)
+	for _, w := range weights {
+		sum += uint64(w)
+	}
+	dealt, remainders, rest := make([]int64, len(weights)), make([]uint64, len(weights)), total
+	for k, w := range weights {
+		high, low := bits.Mul64(uint64(w), uint64(total))
+		whole, remainder := bits.Div64(high, low, sum)
+		dealt[k], remainders[k] = int64(whole), remainder
+		rest -= int64(whole)
+	}
+	for ; rest > 0; rest-- {
+		k := slices.Index(remainders, slices.Max(remainders))
+		dealt[k]++
+		remainders[k] = 0
+	}
+	return dealt
+}
