@@ -205,8 +205,10 @@ func TestSameBytes(t *testing.T) {
 	wishes.Label, wishes.First, wishes.Forbid, wishes.Monotone = "flag", []string{"color", "b"}, []string{"class"}, []string{"a=+1", "b=-1"}
 	modelled := key
 	modelled.LeafModel, modelled.Weight = "auto", "weight"
+	taught := modelled
+	taught.Teacher, taught.MadeUpRows, taught.Folds = "forest", 300, "2"
 	configurations := map[string]pipelines.TrainConfig{
-		"paper": paper, "weighted": both, "modelled": modelled, "by_key": key, "default": all, "multiway": multiway, "priced": priced, "wishes": wishes,
+		"paper": paper, "weighted": both, "modelled": modelled, "taught": taught, "by_key": key, "default": all, "multiway": multiway, "priced": priced, "wishes": wishes,
 	}
 	for place, name := range slices.Sorted(maps.Keys(configurations)) {
 		t.Run(name, func(t *testing.T) {

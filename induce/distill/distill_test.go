@@ -1,0 +1,236 @@
+package distill_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"reflect"
+	"testing"
+
+	"github.com/espalier-ml/espalier/induce"
+	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/distill"
+	"github.com/espalier-ml/espalier/induce/internal/growtest"
+	"github.com/espalier-ml/espalier/induce/memory"
+	"github.com/espalier-ml/espalier/induce/split"
+	"github.com/espalier-ml/espalier/induce/tree"
+)
+
+func random(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 23)) }
+
+// some returns data of several kinds, and parameters to grow trees by.
+func some(seed uint64) (*growtest.Data, induce.Params) {
+	r := random(seed)
+	d := growtest.New(r, growtest.PricedFeatures(), 2+int(seed%3), 400, seed%2 == 1)
+	if seed%4 > 1 {
+		d = d.Freely()
+	}
+	algorithms, families := growtest.Algorithms(), growtest.Families()
+	return d, growtest.RandomParams(r, algorithms[int(seed)%len(algorithms)], families[int(seed)%len(families)])
+}
+
+// TestRecountSame: on the objects that a tree has grown from, all stays as it is but the unit
+// of the weights.
+func TestRecountSame(t *testing.T) {
+	for seed := range uint64(40) {
+		d, p := some(seed)
+		root := d.Grow(p, 1)
+		root.SumUp()
+		same := distill.Recount(root, d.Objects, d.Columns, 1)
+		same.SumUp()
+		growtest.Compare(t, same, root, fmt.Sprintf("seed %d: ", seed))
+		if growtest.Encode(t, same) != growtest.Encode(t, root) {
+			t.Errorf("seed %d: another tree", seed)
+		}
+		const scale = 7
+		scaled := distill.Recount(root, d.Objects, d.Columns, scale)
+		if scaled.Weight != scale*root.Weight || scaled.Rows != root.Rows || scaled.Objects != root.Objects {
+			t.Errorf("seed %d: weight %d of %d rows, want %d of %d", seed, scaled.Weight, scaled.Rows, scale*root.Weight,
+				root.Rows)
+		}
+	}
+}
+
+// TestRecountSome: on some of the objects each test has at least two outcomes, all counts are
+// those of the objects, and the bill is that of the tests that are left.
+func TestRecountSome(t *testing.T) {
+	fewer := 0
+	for seed := range uint64(60) {
+		d, p := some(seed)
+		root := d.Grow(p, 1)
+		kept := *d
+		kept.Objects = d.Objects.Select(firsts(random(seed).Perm(d.Objects.Len()), 40))
+		part := distill.Recount(root, kept.Objects, d.Columns, 1)
+		part.SumUp()
+		part.Walk(func(n *induce.Node, _ int) {
+			if n.Objects == 0 || n.Test != nil && len(n.Children) < 2 {
+				t.Fatalf("seed %d: a node of %d objects and %d children", seed, n.Objects, len(n.Children))
+			}
+			total := int64(0)
+			for _, w := range n.Raw {
+				total += w
+			}
+			if total != n.Weight {
+				t.Errorf("seed %d: the classes weigh %d, all of a node %d", seed, total, n.Weight)
+			}
+		})
+		if part.Leaves() < root.Leaves() {
+			fewer++
+		}
+		model := kept.Model(part)
+		checkCounts(t, model, kept.Objects)
+		if _, err := tree.Decode(model.Encode()); err != nil { // it checks the bill of each node
+			t.Errorf("seed %d: %v", seed, err)
+		}
+	}
+	if fewer < 30 {
+		t.Errorf("only %d trees have lost leaves: the test tests little", fewer)
+	}
+}
+
+// checkCounts compares the counts of leaves with those of the objects that reach them.
+func checkCounts(t *testing.T, m *tree.Tree, o *dataset.Objects) {
+	t.Helper()
+	counts := tree.NewForest([]*tree.Tree{m}).NewCounts()
+	all := make([]int32, o.Len())
+	for i := range all {
+		all[i] = int32(i)
+	}
+	counts.AddSome(o, all)
+	for i := range m.Nodes {
+		if n := &m.Nodes[i]; n.Leaf() && counts.Tree(0).Rows[i] != n.Rows {
+			t.Errorf("leaf %d has %d rows, and %d reach it", i, n.Rows, counts.Tree(0).Rows[i])
+		}
+	}
+}
+
+func firsts(list []int, n int) []int32 {
+	ids := make([]int32, n)
+	for i := range ids {
+		ids[i] = int32(list[i])
+	}
+	return ids
+}
+
+// TestLessonOfNothing: without a share of the teacher, and without made-up objects, trees grow
+// as from the class weights of the training objects.
+func TestLessonOfNothing(t *testing.T) {
+	for seed := range uint64(12) {
+		d, p := some(seed)
+		c := distill.Config{Features: d.Features}
+		got := c.NewLesson(d.Objects).Grow(d.Columns, []induce.Params{p}, memory.Options{})[0]
+		soft := *d
+		soft.Objects = dataset.NewObjects(dataset.NewLayout(d.Features), d.Objects.Classes, true, d.Objects.Len())
+		for i := range d.Objects.Len() {
+			codes := make([]int, len(d.Features))
+			for f := range codes {
+				codes[f] = d.Objects.Codes[f].At(i)
+			}
+			soft.Objects.AppendSoft(codes, d.Objects.Labels(i), d.Objects.Raw(i), d.Objects.RowsOf(i))
+		}
+		want := distill.Recount(soft.Grow(p, 1), d.Objects, d.Columns, distill.Factor(1))
+		if !sameTests(got, want) || got.Weight != want.Weight || got.Rows != want.Rows {
+			t.Errorf("seed %d: another tree of %d leaves, want %d", seed, got.Leaves(), want.Leaves())
+		}
+	}
+}
+
+func sameTests(a, b *induce.Node) bool {
+	if (a.Test == nil) != (b.Test == nil) || a.Test == nil {
+		return (a.Test == nil) == (b.Test == nil)
+	}
+	if a.Test.Test != b.Test.Test || len(a.Children) != len(b.Children) {
+		return false
+	}
+	for i := range a.Children {
+		if !sameTests(a.Children[i], b.Children[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// TestLesson: training objects keep their weights and rows, made-up objects have no rows and
+// weigh together as much, but for rounding; neither the order of the objects nor the number of
+// goroutines matters.
+func TestLesson(t *testing.T) {
+	for seed := range uint64(6) {
+		d, p := some(seed)
+		c := distill.Config{Features: d.Features, Share: 0.5, MadeUp: 300, Seed: seed, Workers: 1}
+		lesson := c.NewLesson(d.Objects)
+		var training, made, rows int64
+		for i := range lesson.Objects.Len() {
+			rows += lesson.Objects.RowsOf(i)
+			if lesson.Objects.RowsOf(i) > 0 {
+				training += lesson.Objects.Weight[i]
+			} else {
+				made += lesson.Objects.Weight[i]
+			}
+		}
+		want := distill.Factor(1) * sum(d.Objects.Weight)
+		if training != want || made > want || made < want*9/10 {
+			t.Errorf("seed %d: training objects weigh %d, made-up ones %d: want %d of each", seed, training, made, want)
+		}
+		all := int64(0)
+		for i := range d.Objects.Len() {
+			all += d.Objects.RowsOf(i)
+		}
+		if rows != all {
+			t.Errorf("seed %d: %d rows, want %d", seed, rows, all)
+		}
+		c.Workers = 3
+		other := c.NewLesson(d.Shuffled(random(99)).Objects)
+		if !reflect.DeepEqual(other.Objects, lesson.Objects) {
+			t.Errorf("seed %d: another lesson from another order", seed)
+		}
+		a := lesson.Grow(d.Columns, []induce.Params{p}, memory.Options{})[0]
+		b := other.Grow(d.Columns, []induce.Params{p}, memory.Options{Workers: 3})[0]
+		if growtest.Encode(t, a) != growtest.Encode(t, b) {
+			t.Errorf("seed %d: another tree from another order", seed)
+		}
+		if a.Weight != want || a.Rows != all {
+			t.Errorf("seed %d: the tree has %d rows of weight %d, want %d of %d", seed, a.Rows, a.Weight, all, want)
+		}
+	}
+}
+
+func sum(list []int64) int64 {
+	total := int64(0)
+	for _, x := range list {
+		total += x
+	}
+	return total
+}
+
+// TestStopped: a teacher that is stopped teaches nothing.
+func TestStopped(t *testing.T) {
+	d, _ := some(1)
+	c := distill.Config{Features: d.Features, Stop: func() bool { return true }}
+	if c.NewLesson(d.Objects) != nil {
+		t.Error("a lesson of a stopped teacher")
+	}
+}
+
+// A forest teaches the rule of noisy labels: trees that grow from its lesson count the
+// training objects alone.
+func ExampleConfig_NewLesson() {
+	features := []dataset.Feature{{Name: "x", Kind: dataset.Numeric, Cuts: []float64{1, 2, 3, 4, 5, 6, 7}, Cost: 1}}
+	objects := dataset.NewObjects(dataset.NewLayout(features), 2, false, 8)
+	for x := range 8 {
+		weights := []dataset.ClassWeight{{Class: 0, Weight: 9}, {Class: 1, Weight: 1}}
+		if x >= 4 {
+			weights = []dataset.ClassWeight{{Class: 0, Weight: 2}, {Class: 1, Weight: 8}}
+		}
+		objects.Append([]int{x}, weights, 10)
+	}
+	c := distill.Config{Features: features, Share: 0.5, MadeUp: 4}
+	params := induce.Params{Algorithm: split.C45, Family: split.Thresholds, MaxDepth: 1}
+	root := c.NewLesson(objects).Grow(split.Columns(features), []induce.Params{params}, memory.Options{})[0]
+	fmt.Println("x >=", features[0].Cuts[root.Test.Code-1])
+	for _, child := range root.Children {
+		fmt.Println(child.Objects, "objects of", child.Rows, "rows")
+	}
+	// Output:
+	// x >= 4
+	// 4 objects of 40 rows
+	// 4 objects of 40 rows
+}
