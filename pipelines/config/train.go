@@ -440,8 +440,8 @@ func DefaultTrain() Train {
 			Prune: Choices{"leaves", "cost"}, Alpha: alphaAuto, Select: "best", Tolerance: defaultTolerance,
 			Folds: foldsAuto, FrontierStep: 0.001, Certificate: certificateQuick,
 		},
-		Features:      Features{RepeatCost: tables.RepeatFull},
-		Classes:       Classes{
+		Features: Features{RepeatCost: tables.RepeatFull},
+		Classes: Classes{
 			Teacher: TeacherNone, MadeUpRows: -1, TeacherWeight: defaultTeacherWeight, ClassWeights: tables.NoClassWeights,
 		},
 		Parts:         Parts{Split: "70/10/20", Seed: 1},
