@@ -155,6 +155,7 @@ func (f *fitter) fit(p *place) *layer {
 	w := f.wanted(p.ids)
 	if len(w.scores) > 1 || f.scores == 1 {
 		ids := p.ids[:min(len(p.ids), f.bound)]
+		made.whole = len(ids) == len(p.ids)
 		f.begin(r, p.layer, ids, w)
 		bases := f.bases(r, p.asked, ids)
 		f.design(r, bases, ids, w)
@@ -162,7 +163,7 @@ func (f *fitter) fit(p *place) *layer {
 		made.take(r, bases, w)
 	}
 	if len(w.absent) > 0 {
-		f.fade(made, p.ids, w)
+		f.fade(r, made, p.ids, w)
 	}
 	return made
 }
@@ -215,7 +216,7 @@ func (f *fitter) begin(r *regression, above *layer, ids []int32, w *wanted) {
 	r.tolerance, r.steps = tolerance, steps
 	r.offset = zeros(r.offset, n*width)
 	for l := above; l != nil; l = l.above {
-		f.raise(r.offset, ids, l, w)
+		f.raise(r, r.offset, ids, l, w)
 	}
 	at := make([]int, f.objects.Classes) // by class: its score in the regression; below 0: none
 	for class := range at {
@@ -250,12 +251,18 @@ func (f *fitter) bases(r *regression, asked []int, ids []int32) []*basis {
 	}
 	var list []*basis
 	for _, feature := range asked {
-		weights := make([]float64, f.features[feature].Codes())
-		codes := &f.objects.Codes[feature]
+		of, codes := &f.features[feature], &f.objects.Codes[feature]
+		bins := of.Bins()
+		r.byCode = zeros(r.byCode, of.Codes())
+		first, last := bins, -1
 		for i, id := range ids {
-			weights[codes.At(int(id))] += r.weight[i]
+			at := codes.At(int(id))
+			r.byCode[at] += r.weight[i]
+			if at < bins && r.weight[i] > 0 {
+				first, last = min(first, at), max(last, at)
+			}
 		}
-		if b := newBasis(feature, &f.features[feature], weights); b != nil {
+		if b := newBasis(feature, of, r.byCode, first, last); b != nil {
 			list = append(list, b)
 		}
 	}

@@ -10,7 +10,8 @@ import (
 // layer is what a fit adds to the scores.
 type layer struct {
 	above     *layer
-	objects   int // number of the node's objects
+	objects   int  // number of the node's objects
+	whole     bool // the fit had all of them
 	intercept []float64
 	scores    []int // those that have terms, ascending
 	terms     []layerTerm
@@ -70,28 +71,30 @@ func (l *layer) addTo(scores []float64, t *layerTerm, code int, flat []float64) 
 }
 
 // raise adds a layer to the wanted scores of some objects, by object and score.
-func (f *fitter) raise(scores []float64, ids []int32, l *layer, w *wanted) {
+func (f *fitter) raise(r *regression, scores []float64, ids []int32, l *layer, w *wanted) {
 	width := w.width()
-	add := make([]float64, width)
+	add := zeros(r.added, width)
+	r.added = add
 	for at, k := range w.scores {
-		if w.pair {
-			add[0] = l.intercept[w.scores[1]] - l.intercept[w.scores[0]]
-			break
+		if w.pair && at == 0 {
+			add[0] -= l.intercept[k]
+		} else {
+			add[min(at, width-1)] += l.intercept[k]
 		}
-		add[at] = l.intercept[k]
 	}
 	for i := range ids {
+		to := scores[i*width : (i+1)*width]
 		for at, v := range add {
-			scores[i*width+at] += v
+			to[at] += v
 		}
 	}
-	var coefficients []float64
 	for t := range l.terms {
 		term := &l.terms[t]
-		columns := term.basis.columns
-		coefficients = zeros(coefficients, width*columns)
+		b := term.basis
+		coefficients := zeros(r.added, width*b.columns)
+		r.added = coefficients
 		for at, k := range w.scores {
-			to := coefficients[min(at, width-1)*columns:]
+			to := coefficients[min(at, width-1)*b.columns:]
 			for j, c := range l.of(term, k) {
 				if w.pair && at == 0 {
 					c = -c
@@ -99,12 +102,35 @@ func (f *fitter) raise(scores []float64, ids []int32, l *layer, w *wanted) {
 				to[j] += c
 			}
 		}
-		codes := &f.objects.Codes[term.basis.feature]
-		for i, id := range ids {
-			values := term.basis.of(codes.At(int(id)))
-			for at := range width {
-				scores[i*width+at] += dot(values, coefficients[at*columns:])
+		f.raiseBy(r, scores, ids, b, coefficients)
+	}
+}
+
+// raiseBy adds a feature's part to the scores of some objects, given the coefficients by score
+// and function. It takes a table by code if there are more objects than codes.
+func (f *fitter) raiseBy(r *regression, scores []float64, ids []int32, b *basis, coefficients []float64) {
+	width, codes := len(coefficients)/b.columns, &f.objects.Codes[b.feature]
+	if entries := b.last - b.first + 2; len(ids) > entries {
+		r.byCode = zeros(r.byCode, entries*width)
+		for at := range entries {
+			values := b.values[at*b.columns:][:b.columns]
+			for k := range width {
+				r.byCode[at*width+k] = dot(values, coefficients[k*b.columns:])
 			}
+		}
+		for i, id := range ids {
+			from := r.byCode[b.at(codes.At(int(id)))*width:][:width]
+			to := scores[i*width:][:width]
+			for k, v := range from {
+				to[k] += v
+			}
+		}
+		return
+	}
+	for i, id := range ids {
+		values := b.of(codes.At(int(id)))
+		for k := range width {
+			scores[i*width+k] += dot(values, coefficients[k*b.columns:])
 		}
 	}
 }
@@ -116,7 +142,7 @@ const faded = 32
 // some rows of such a class. The penalised likelihood is greatest where the score has fallen
 // by the drop of which expected * e^-drop = ridge * drop: this is also the number of rows
 // that are expected then.
-func (f *fitter) fade(made *layer, ids []int32, w *wanted) {
+func (f *fitter) fade(r *regression, made *layer, ids []int32, w *wanted) {
 	weight := int64(0)
 	for _, id := range ids {
 		weight += f.objects.Weight[id]
@@ -134,7 +160,7 @@ func (f *fitter) fade(made *layer, ids []int32, w *wanted) {
 	}
 	scores := make([]float64, len(ids)*len(rest.scores))
 	for l := made; l != nil; l = l.above {
-		f.raise(scores, ids, l, rest)
+		f.raise(r, scores, ids, l, rest)
 	}
 	// sums over the objects: of a score of 0, and by score
 	judged, unit, expected, z := int64(0), 0.0, make([]float64, f.scores), slices.Clone(made.flat)

@@ -22,7 +22,8 @@ type regression struct {
 
 	coefficients []float64 // by score and column; filled by fit
 
-	probabilities, trial, step, hessians []float64 // scratch
+	probabilities, trial, step, hessians, gradient []float64 // scratch
+	byCode, added                                  []float64 // scratch of who sets the rows
 }
 
 // damping bounds the number of times that a Newton step is halved.
@@ -39,8 +40,14 @@ func (r *regression) fit() {
 		if step%refresh == 0 {
 			r.curve()
 		}
-		r.descend()
+		hope := r.descend()
 		part, next := 1.0, loss
+		if hope <= float64(r.tolerance*math.Abs(loss)) { // so it is the last step
+			for j, c := range r.step {
+				r.coefficients[j] += c
+			}
+			return
+		}
 		for range damping {
 			for j, c := range r.coefficients {
 				r.trial[j] = c + float64(part*r.step[j])
@@ -227,8 +234,8 @@ func addSquares(h, rows []float64, d int, curvatures [4]float64) {
 }
 
 // descend sets the step from the gradient at the coefficients and the factors of the
-// Hessians.
-func (r *regression) descend() {
+// Hessians. It returns by how much the loss falls if it is as curved as the Hessians say.
+func (r *regression) descend() (fall float64) {
 	d := r.columns
 	clear(r.step)
 	for i := range r.rows {
@@ -246,8 +253,11 @@ func (r *regression) descend() {
 		for a, penalty := range r.ridge {
 			g[a] -= float64(penalty * r.coefficients[k*d+a])
 		}
+		r.gradient = append(r.gradient[:0], g...)
 		substitute(r.hessians[k*d*d:(k+1)*d*d], d, g)
+		fall += dot(g, r.gradient) / 2
 	}
+	return fall
 }
 
 // leastPivot keeps the factors of a nearly singular matrix finite.

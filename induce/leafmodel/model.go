@@ -77,7 +77,7 @@ type curve struct {
 
 // model returns the model of a leaf: the sum of its layers. It is nil if no layer has a term.
 func (f *fitter) model(l *layer, p *place) *Model {
-	intercept, flat := make([]float64, f.scores), l.flat
+	intercept, own := make([]float64, f.scores), l
 	var layers []*layer
 	for ; l != nil; l = l.above {
 		layers = append(layers, l)
@@ -89,13 +89,13 @@ func (f *fitter) model(l *layer, p *place) *Model {
 			intercept[k] += v
 		}
 		for i := range l.terms {
-			curves = f.addTo(curves, l, i, p, flat)
+			curves = f.addTo(curves, l, i, p, own)
 		}
 	}
 	if len(curves) == 0 {
 		return nil
 	}
-	for k, z := range flat {
+	for k, z := range own.flat {
 		if z == z {
 			intercept[k] = z
 		}
@@ -108,29 +108,36 @@ func (f *fitter) model(l *layer, p *place) *Model {
 }
 
 // addTo adds a layer's part of a feature to the curves, which are in the order of features.
-func (f *fitter) addTo(curves []*curve, l *layer, term int, p *place, flat []float64) []*curve {
+// own is the leaf's own layer.
+func (f *fitter) addTo(curves []*curve, l *layer, term int, p *place, own *layer) []*curve {
 	t := &l.terms[term]
 	at, found := slices.BinarySearchFunc(curves, t.basis.feature, func(c *curve, feature int) int {
 		return cmp.Compare(c.feature, feature)
 	})
 	if !found {
-		curves = slices.Insert(curves, at, f.newCurve(t.basis.feature, p))
+		curves = slices.Insert(curves, at, f.newCurve(t.basis.feature, p, own))
 	}
 	c := curves[at]
 	for bin := c.first; bin <= c.last; bin++ {
-		l.addTo(c.scores[bin-c.first], t, bin, flat)
+		l.addTo(c.scores[bin-c.first], t, bin, own.flat)
 	}
-	l.addTo(c.scores[len(c.scores)-1], t, f.features[c.feature].MissingCode(), flat)
+	l.addTo(c.scores[len(c.scores)-1], t, f.features[c.feature].MissingCode(), own.flat)
 	return curves
 }
 
 // newCurve returns a curve of zeros for the bins of the leaf's objects. If no object of the
 // leaf has a value, it has all bins.
-func (f *fitter) newCurve(feature int, p *place) *curve {
+func (f *fitter) newCurve(feature int, p *place, own *layer) *curve {
 	bins := f.features[feature].Bins()
 	codes := &f.objects.Codes[feature]
 	c := &curve{feature: feature, first: bins, last: -1}
-	for _, id := range p.ids {
+	ids := p.ids
+	for t := range own.terms {
+		if b := own.terms[t].basis; own.whole && b.feature == feature {
+			c.first, c.last, ids = b.first, b.last, nil
+		}
+	}
+	for _, id := range ids {
 		if bin := codes.At(int(id)); bin < bins {
 			c.first, c.last = min(c.first, bin), max(c.last, bin)
 		}
@@ -139,8 +146,9 @@ func (f *fitter) newCurve(feature int, p *place) *curve {
 		c.first, c.last = 0, bins-1
 	}
 	c.scores = make([][]float64, c.last-c.first+2)
+	all := make([]float64, len(c.scores)*f.scores)
 	for i := range c.scores {
-		c.scores[i] = make([]float64, f.scores)
+		c.scores[i] = all[i*f.scores:][:f.scores:f.scores]
 	}
 	return c
 }
