@@ -59,15 +59,18 @@ func (l *layer) of(t *layerTerm, score int) []float64 {
 	return t.coefficients[at*t.basis.columns:][:t.basis.columns]
 }
 
-// addTo adds the scores of a code to those scores of the model that are not flat.
-func (l *layer) addTo(scores []float64, t *layerTerm, code int, flat []float64) {
-	values := t.basis.of(code)
-	for at, k := range l.scores {
-		if flat != nil && flat[k] == flat[k] {
+// raised returns the scores that are not flat, and by score its place among them, below 0 for
+// a flat one.
+func (l *layer) raised() (scores, place []int) {
+	for k := range l.intercept {
+		if l.flat != nil && l.flat[k] == l.flat[k] {
+			place = append(place, -1)
 			continue
 		}
-		scores[k] += dot(values, t.coefficients[at*len(values):])
+		place = append(place, len(scores))
+		scores = append(scores, k)
 	}
+	return scores, place
 }
 
 // raise adds a layer to the wanted scores of some objects, by object and score.

@@ -23,6 +23,7 @@ type regression struct {
 	coefficients []float64 // by score and column; filled by fit
 
 	probabilities, trial, step, hessians, gradient []float64 // scratch
+	z                                              []float64 // scores of a row or of all rows
 	byCode, added                                  []float64 // scratch of who sets the rows
 }
 
@@ -80,22 +81,12 @@ func zeros(s []float64, n int) []float64 {
 
 // loss returns the penalised log loss, in nats, and sets the probabilities.
 func (r *regression) loss(coefficients []float64) float64 {
-	total := 0.0
 	var logs logSum
-	var space [16]float64
-	z := space[:0]
-	for i := range r.rows {
-		x := r.design[i*r.columns : (i+1)*r.columns]
-		at := i * r.scores
-		z = append(z[:0], r.offset[at:at+r.scores]...)
-		target, p := r.target[at:at+r.scores], r.probabilities[at:at+r.scores]
-		for k := range z {
-			z[k] += dot(x, coefficients[k*r.columns:])
-			total -= float64(target[k] * z[k])
-		}
-		most, sum := normaliser(z, p)
-		total += float64(r.weight[i] * most)
-		logs.add(r.weight[i], sum)
+	total := 0.0
+	if r.scores == 1 {
+		total = r.logistic(coefficients, &logs)
+	} else {
+		total = r.softmax(coefficients, &logs)
 	}
 	total += logs.sum()
 	for k := range r.scores {
@@ -103,6 +94,61 @@ func (r *regression) loss(coefficients []float64) float64 {
 			c := coefficients[k*r.columns+j]
 			total += float64(float64(float64(penalty*c)*c) / 2)
 		}
+	}
+	return total
+}
+
+// logistic returns the log loss of one score, but for the logarithms: the row's share of
+// these is log(1 + e^z).
+func (r *regression) logistic(coefficients []float64, logs *logSum) (total float64) {
+	r.z = zeros(r.z, r.rows)
+	p := r.probabilities[:r.rows]
+	for i := range p {
+		r.z[i] = r.offset[i] + dot(r.design[i*r.columns:(i+1)*r.columns], coefficients)
+		p[i] = -math.Abs(r.z[i]) // so its exponential is at most 1
+	}
+	portable.ExpEach(p)
+	for i, e := range p {
+		z, weight := r.z[i], r.weight[i]
+		if z >= 0 {
+			total += float64(weight * z)
+			p[i] = 1 / (1 + e)
+		} else {
+			p[i] = e / (1 + e)
+		}
+		total -= float64(r.target[i] * z)
+		logs.add(weight, 1+e)
+	}
+	return total
+}
+
+// softmax is logistic for several scores.
+func (r *regression) softmax(coefficients []float64, logs *logSum) (total float64) {
+	r.z = zeros(r.z, r.scores)
+	z := r.z
+	for i := range r.rows {
+		x := r.design[i*r.columns : (i+1)*r.columns]
+		at := i * r.scores
+		target, p := r.target[at:at+r.scores], r.probabilities[at:at+r.scores]
+		most := math.Inf(-1)
+		for k := range z {
+			z[k] = r.offset[at+k] + dot(x, coefficients[k*r.columns:])
+			total -= float64(target[k] * z[k])
+			most = max(most, z[k])
+		}
+		for k, v := range z {
+			p[k] = v - most
+		}
+		portable.ExpEach(p)
+		sum := 0.0
+		for _, e := range p {
+			sum += e
+		}
+		for k := range p {
+			p[k] /= sum
+		}
+		total += float64(r.weight[i] * most)
+		logs.add(r.weight[i], sum)
 	}
 	return total
 }
@@ -142,35 +188,6 @@ func dot(x, y []float64) float64 {
 		even += float64(v * y[j])
 	}
 	return even + odd
-}
-
-// normaliser sets the probabilities of the scores. It returns the logarithm by which they are
-// divided in two parts, most + log(sum): it is log(1 + e^z) for one score, else the logarithm
-// of the sum of e^z.
-func normaliser(z, probabilities []float64) (most, sum float64) {
-	if len(z) == 1 {
-		e := portable.Exp(-math.Abs(z[0])) // at most 1
-		sum = 1 + e
-		if probabilities[0] = 1 / sum; z[0] < 0 {
-			probabilities[0] = e / sum
-		}
-		return max(z[0], 0), sum
-	}
-	most = z[0]
-	for _, v := range z {
-		most = max(most, v)
-	}
-	for k, v := range z {
-		probabilities[k] = v - most
-	}
-	portable.ExpEach(probabilities)
-	for _, e := range probabilities {
-		sum += e
-	}
-	for k := range probabilities {
-		probabilities[k] /= sum
-	}
-	return most, sum
 }
 
 // leastCurvature keeps the Hessian positive where probabilities are 0 or 1.

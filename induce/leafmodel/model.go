@@ -72,7 +72,8 @@ func middle(f *dataset.Feature, bin int) float64 {
 type curve struct {
 	feature     int
 	first, last int         // least and greatest bin of the leaf's objects
-	scores      [][]float64 // by bin from first on, then for missing values
+	raised      []int       // the scores that are not flat; nil: all
+	scores      [][]float64 // by bin from first on, then for missing values, and by raised score
 }
 
 // model returns the model of a leaf: the sum of its layers. It is nil if no layer has a term.
@@ -84,12 +85,20 @@ func (f *fitter) model(l *layer, p *place) *Model {
 	}
 	slices.Reverse(layers)
 	var curves []*curve
+	raised, place := own.raised()
 	for _, l := range layers {
 		for k, v := range l.intercept {
 			intercept[k] += v
 		}
 		for i := range l.terms {
-			curves = f.addTo(curves, l, i, p, own)
+			t := &l.terms[i]
+			at, found := slices.BinarySearchFunc(curves, t.basis.feature, func(c *curve, feature int) int {
+				return cmp.Compare(c.feature, feature)
+			})
+			if !found {
+				curves = slices.Insert(curves, at, f.newCurve(t.basis.feature, p, own, raised))
+			}
+			curves[at].add(l, t, place)
 		}
 	}
 	if len(curves) == 0 {
@@ -102,35 +111,35 @@ func (f *fitter) model(l *layer, p *place) *Model {
 	}
 	m := &Model{Leaf: &tree.LeafModel{Intercept: rounded(intercept)}, values: f.values}
 	for _, c := range curves {
-		m.Leaf.Terms = append(m.Leaf.Terms, c.term(f.values[c.feature]))
+		m.Leaf.Terms = append(m.Leaf.Terms, c.term(f.values[c.feature], f.scores))
 	}
 	return m
 }
 
-// addTo adds a layer's part of a feature to the curves, which are in the order of features.
-// own is the leaf's own layer.
-func (f *fitter) addTo(curves []*curve, l *layer, term int, p *place, own *layer) []*curve {
-	t := &l.terms[term]
-	at, found := slices.BinarySearchFunc(curves, t.basis.feature, func(c *curve, feature int) int {
-		return cmp.Compare(c.feature, feature)
-	})
-	if !found {
-		curves = slices.Insert(curves, at, f.newCurve(t.basis.feature, p, own))
+// add adds a layer's part of the feature. place is that of each score among the raised ones;
+// below 0: the score is flat.
+func (c *curve) add(l *layer, t *layerTerm, place []int) {
+	last := len(c.scores) - 1
+	for i, scores := range c.scores {
+		code := c.first + i
+		if i == last {
+			code = t.basis.missing
+		}
+		values := t.basis.of(code)
+		for at, k := range l.scores {
+			if to := place[k]; to >= 0 {
+				scores[to] += dot(values, t.coefficients[at*len(values):])
+			}
+		}
 	}
-	c := curves[at]
-	for bin := c.first; bin <= c.last; bin++ {
-		l.addTo(c.scores[bin-c.first], t, bin, own.flat)
-	}
-	l.addTo(c.scores[len(c.scores)-1], t, f.features[c.feature].MissingCode(), own.flat)
-	return curves
 }
 
 // newCurve returns a curve of zeros for the bins of the leaf's objects. If no object of the
 // leaf has a value, it has all bins.
-func (f *fitter) newCurve(feature int, p *place, own *layer) *curve {
+func (f *fitter) newCurve(feature int, p *place, own *layer, raised []int) *curve {
 	bins := f.features[feature].Bins()
 	codes := &f.objects.Codes[feature]
-	c := &curve{feature: feature, first: bins, last: -1}
+	c := &curve{feature: feature, first: bins, last: -1, raised: raised}
 	ids := p.ids
 	for t := range own.terms {
 		if b := own.terms[t].basis; own.whole && b.feature == feature {
@@ -146,24 +155,39 @@ func (f *fitter) newCurve(feature int, p *place, own *layer) *curve {
 		c.first, c.last = 0, bins-1
 	}
 	c.scores = make([][]float64, c.last-c.first+2)
-	all := make([]float64, len(c.scores)*f.scores)
+	width := len(raised)
+	all := make([]float64, len(c.scores)*width)
 	for i := range c.scores {
-		c.scores[i] = all[i*f.scores:][:f.scores:f.scores]
+		c.scores[i] = all[i*width:][:width:width]
 	}
 	return c
 }
 
 // term returns a curve as tree.json has it: a piecewise linear function of the value. values
-// are those of the feature's codes.
-func (c *curve) term(values []float64) tree.Term {
+// are those of the feature's codes. width is the number of all scores.
+func (c *curve) term(values []float64, width int) tree.Term {
 	last := len(c.scores) - 1
-	t := tree.Term{Feature: c.feature, Missing: rounded(c.scores[last])}
+	t := tree.Term{Feature: c.feature, Missing: c.rounded(last, width)}
 	at := values[c.first : c.last+1]
-	for _, k := range knots(at, c.scores[:last]) {
-		t.At = append(t.At, at[k])
-		t.Values = append(t.Values, rounded(c.scores[k]))
+	kept := knots(at, c.scores[:last])
+	t.At, t.Values = make([]float64, len(kept)), make([][]float64, len(kept))
+	for i, k := range kept {
+		t.At[i], t.Values[i] = at[k], c.rounded(k, width)
 	}
 	return t
+}
+
+// rounded returns the scores at a position, those that are flat as 0.
+func (c *curve) rounded(at, width int) []float64 {
+	list := rounded(c.scores[at])
+	if c.raised == nil || len(list) == width {
+		return list
+	}
+	all := make([]float64, width)
+	for i, k := range c.raised {
+		all[k] = list[i]
+	}
+	return all
 }
 
 const (

@@ -21,7 +21,7 @@ func TestTerm(t *testing.T) {
 		c.scores = append(c.scores, []float64{math.Sin(x / 200), min(x, 300) / 100})
 	}
 	c.scores = append(c.scores, []float64{7, -0.0001})
-	term := c.term(values)
+	term := c.term(values, 2)
 	for bin := c.first; bin <= c.last; bin++ {
 		z := make([]float64, 2)
 		term.AddTo(z, values[bin])
@@ -35,7 +35,7 @@ func TestTerm(t *testing.T) {
 		t.Errorf("%d knots, missing %v", len(term.At), term.Missing)
 	}
 	straight := &curve{first: 0, last: 99, scores: slices.Repeat([][]float64{{1}}, 101)}
-	if got := straight.term(values); len(got.At) != 2 {
+	if got := straight.term(values, 1); len(got.At) != 2 {
 		t.Errorf("a straight line has %d knots", len(got.At))
 	}
 }
