@@ -272,7 +272,7 @@ func (r *regression) descend() (fall float64) {
 		}
 		r.gradient = append(r.gradient[:0], g...)
 		substitute(r.hessians[k*d*d:(k+1)*d*d], d, g)
-		fall += dot(g, r.gradient) / 2
+		fall += float64(dot(g, r.gradient) / 2)
 	}
 	return fall
 }
