@@ -168,8 +168,8 @@ func (f *fitter) fit(p *place) *layer {
 	return made
 }
 
-// wanted says which scores a fit is about: those of classes that some object has. The one
-// score of two classes always is.
+// wanted says which scores a fit is about: the scores of the classes that its objects have.
+// The one score of two classes always is.
 type wanted struct {
 	scores []int // ascending
 	absent []int // the others

@@ -13,7 +13,7 @@ type layer struct {
 	objects   int  // number of the node's objects
 	whole     bool // the fit had all of them
 	intercept []float64
-	scores    []int // those that have terms, ascending
+	scores    []int // scores that have terms, ascending
 	terms     []layerTerm
 	flat      []float64 // by score: all of it, if it is the same for all objects; else NaN; nil: none is
 }

@@ -177,7 +177,7 @@ func (c *curve) term(values []float64, width int) tree.Term {
 	return t
 }
 
-// rounded returns the scores at a position, those that are flat as 0.
+// rounded returns the scores at a position. Flat scores are 0.
 func (c *curve) rounded(at, width int) []float64 {
 	list := rounded(c.scores[at])
 	if c.raised == nil || len(list) == width {
