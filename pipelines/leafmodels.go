@@ -67,7 +67,7 @@ func (c *choosing) withModels(
 	ctx context.Context, pool *frontier.Pool, choice *frontier.Choice, number int, folds []crossvalidate.Fold,
 ) (*frontier.Choice, *modelled, error) {
 	m := &modelled{ridges: ridges(c.train.Objects)}
-	m.points, m.others = worthwhile(choice.Listed, c.train.Objects)
+	m.points, m.others = worthwhile(pool, choice.Listed, c.train.Objects)
 	for i := range m.points {
 		m.trees = append(m.trees, pool.Tree(&m.points[i]))
 	}
@@ -85,15 +85,28 @@ func (c *choosing) withModels(
 	return chosen, m, c.testModels(ctx, m, chosen.Listed)
 }
 
-// worthwhile returns the listed points that get models, and the others.
-func worthwhile(listed []frontier.Listed, objects int64) (points, others []frontier.Point) {
+// worthwhile returns the points that get models, and the other listed ones. With few objects
+// those are all listed points, and the front of each grown tree: what a tree is worth with
+// models is not what it is worth without.
+func worthwhile(
+	pool *frontier.Pool, listed []frontier.Listed, objects int64,
+) (points, others []frontier.Point) {
+	few := objects <= manyObjects
 	for i := range listed {
 		p := &listed[i]
 		marked := p.Chosen || p.Highest || p.Knee
-		if objects <= manyObjects || marked || len(points) == 0 || p.Merit-points[len(points)-1].Merit >= modelStep {
+		if few || marked || len(points) == 0 || p.Merit-points[len(points)-1].Merit >= modelStep {
 			points = append(points, p.Point)
 		} else {
 			others = append(others, p.Point)
+		}
+	}
+	if !few {
+		return points, others
+	}
+	for _, p := range pool.Fronts(modelStep) {
+		if !slices.ContainsFunc(points, func(q frontier.Point) bool { return q.Same(&p) }) {
+			points = append(points, p)
 		}
 	}
 	return points, others

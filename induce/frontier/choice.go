@@ -47,14 +47,14 @@ func (p *Pool) ChooseAmong(all []Point, s *Settings) (*Choice, error) {
 	}
 	points := Thin(front, s.Step)
 	for _, marked := range []Point{chosen, highest, bend} {
-		if !slices.ContainsFunc(points, func(q Point) bool { return q.same(&marked) }) {
+		if !slices.ContainsFunc(points, func(q Point) bool { return q.Same(&marked) }) {
 			points = append(points, marked)
 		}
 	}
 	slices.SortStableFunc(points, func(a, b Point) int { return cmp.Compare(a.cost(), b.cost()) })
 	choice := &Choice{Chosen: chosen, Listed: make([]Listed, len(points))}
 	for i, q := range points {
-		choice.Listed[i] = Listed{Point: q, Chosen: q.same(&chosen), Highest: q.same(&highest), Knee: q.same(&bend)}
+		choice.Listed[i] = Listed{Point: q, Chosen: q.Same(&chosen), Highest: q.Same(&highest), Knee: q.Same(&bend)}
 	}
 	return choice, nil
 }
@@ -70,7 +70,7 @@ func (p *Pool) choosePoint(all []Point, s *Settings) (chosen, highest Point, err
 	}
 	if s.Rule == OneSE {
 		if area := p.Area(&highest, p.Tree(&highest), dataset.Validation); area != nil {
-			at := slices.IndexFunc(all, func(q Point) bool { return q.same(&highest) })
+			at := slices.IndexFunc(all, func(q Point) bool { return q.Same(&highest) })
 			all[at].Interval = &Interval{SE: area.StandardError, Low: area.Low, High: area.High}
 		}
 	}
@@ -78,8 +78,22 @@ func (p *Pool) choosePoint(all []Point, s *Settings) (chosen, highest Point, err
 	return chosen, highest, err
 }
 
-// same reports whether two points are the same pruning of the same tree, with the same
+// Fronts returns the Pareto front of the prunings of each grown tree (see NonDominated), thinned
+// (see Thin). The points must have merits.
+func (p *Pool) Fronts(step float64) []Point {
+	byTree := make([][]Point, len(p.Candidates))
+	for _, q := range p.Points {
+		byTree[q.Tree] = append(byTree[q.Tree], q)
+	}
+	var points []Point
+	for _, all := range byTree {
+		points = append(points, Thin(NonDominated(all), step)...)
+	}
+	return points
+}
+
+// Same reports whether two points are the same pruning of the same tree, with the same
 // models in its leaves.
-func (p *Point) same(q *Point) bool {
+func (p *Point) Same(q *Point) bool {
 	return p.Tree == q.Tree && p.Currency == q.Currency && p.Step == q.Step && p.Ridge == q.Ridge
 }

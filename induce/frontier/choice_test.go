@@ -197,3 +197,24 @@ func TestSole(t *testing.T) {
 		t.Errorf("unjudged: %+v", s)
 	}
 }
+
+// TestFronts: by hand. Of tree 0 the point of cost 2 is dominated, and the step of the point of
+// cost 4 is too small; tree 1 has a front of its own, though tree 0 is better everywhere.
+func TestFronts(t *testing.T) {
+	point := func(tree int, cost, merit float64) frontier.Point {
+		p := frontier.Point{Tree: tree, Merit: merit}
+		p.ExpectedCost, p.MaxCost = cost, cost
+		return p
+	}
+	pool := &frontier.Pool{Candidates: make([]frontier.Candidate, 2), Points: []frontier.Point{
+		point(0, 5, 0.9), point(0, 4, 0.801), point(0, 3, 0.8), point(0, 2, 0.6), point(0, 1, 0.7),
+		point(1, 3, 0.75), point(1, 1, 0.65),
+	}}
+	var got []float64
+	for _, p := range pool.Fronts(0.01) {
+		got = append(got, p.Merit)
+	}
+	if want := []float64{0.7, 0.8, 0.9, 0.65, 0.75}; !slices.Equal(got, want) {
+		t.Errorf("merits %v, want %v", got, want)
+	}
+}
