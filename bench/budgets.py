@@ -3,9 +3,10 @@
 Espalier's own paper preset where tests have costs of their own.
 
     bench/budgets.py [--sets NAME,..] [--splits 5] [--csv FILE] [--costs_csv FILE] [--only published|costs]
+                     [--preset accurate]
 
 For each data set of the paper in ../shared/data and each seed 1..SPLITS of the
-split there is one training with the default preset, which writes frontier.json.
+split there is one training with the preset (default by default), which writes frontier.json.
 
 - Published: each point (AUC, cost) of ../shared/paper/published_unit.csv (153 on
   these sets) is put to the frontier as a budget query: of the trees within the
@@ -149,7 +150,7 @@ def main():
     ap.add_argument('--costs_csv')
     options = ap.parse_args()
     published, costs = [], []
-    with Espalier(options.espalier) as espalier:
+    with Espalier(options.espalier, options.preset) as espalier:
         for data, seed in splits(options):
             if options.only != 'costs':
                 published += against_published(espalier, data, seed)

@@ -2,10 +2,11 @@
 """Holds the frontier against trees of other libraries, on the same rows.
 
     bench/peers.py [--sets NAME,..] [--splits 5] [--csv FILE] [--optimal_csv FILE]
+                   [--preset accurate] [--without_optimal]
 
 For each data set of the paper in ../shared/data and each seed 1..SPLITS, the
 rows are split into train, validation and test (70/10/20). The part is a column of
-a Parquet copy, which Espalier trains on (--split part, the default preset) and all
+a Parquet copy, which Espalier trains on (--split part, and the preset) and all
 peers use. Each side offers trees. Each published cost of the set is a budget of
 expected tests on the training rows. For each budget each side chooses its tree that
 is best on validation within the budget, and the tree is scored on test (AUC, one
@@ -64,7 +65,7 @@ def one_split(espalier, data, seed, options):
     split = rivals.Split(data, seed)
     file = write_parts(split, espalier.work)
     kept = options.keep and os.path.join(options.keep, f'{data.name}-{seed}.json')
-    peers = rivals.kept_offers(split, options.min_leaf, kept)
+    peers = rivals.kept_offers(split, options.min_leaf, kept, not options.without_optimal)
     ours, _ = espalier.frontier(data, [file], '--split', 'part')
     rows = []
     for published in data.published:
@@ -84,6 +85,8 @@ def one_split(espalier, data, seed, options):
                 ours_plenty=query(ours, plenty).test, ensemble=peers.ensemble.test, ensemble_tests=peers.ensemble.cost
             )
         )
+    if options.without_optimal:
+        return rows, []
     return rows, [shallow(espalier, data, seed, file, ours, depth, *found) for depth, found in peers.optimal.items()]
 
 
@@ -211,9 +214,10 @@ def main():
     ap.add_argument('--min_leaf', type=lambda s: [int(n) for n in s.split(',')], default=[1])
     ap.add_argument('--keep', help='folder that keeps what the peers offer, for later runs with the same options')
     ap.add_argument('--optimal_csv')
+    ap.add_argument('--without_optimal', action='store_true', help='leave out STreeD')
     options = ap.parse_args()
     budgets, depths = [], []
-    with Espalier(options.espalier) as espalier:
+    with Espalier(options.espalier, options.preset) as espalier:
         for data, seed in splits(options):
             b, d = one_split(espalier, data, seed, options)
             budgets, depths = budgets + b, depths + d

@@ -63,6 +63,7 @@ def arguments(doc):
     ap.add_argument('--sets', type=lambda s: s.split(','), default=[])
     ap.add_argument('--splits', type=int, default=5)
     ap.add_argument('--espalier', help='a binary to use instead of building one')
+    ap.add_argument('--preset', default='default')
     ap.add_argument('--csv')
     return ap
 
@@ -102,8 +103,9 @@ def published(row):
 class Espalier:
     """The binary of this checkout (or another), and a folder for its runs."""
 
-    def __init__(self, binary=None):
+    def __init__(self, binary=None, preset='default'):
         self.work = tempfile.mkdtemp()
+        self.preset = preset
         self.binary = binary or os.path.join(self.work, 'espalier')
         if not binary:
             subprocess.check_call(['go', 'build', '-o', self.binary, './cmd/espalier'], cwd=root)
@@ -140,8 +142,8 @@ class Espalier:
         return out
 
     def frontier(self, data, files, *flags):
-        """The points of a run with the default preset, and its folder."""
-        out = self.train(data, files, *fine, *coarse.get(data.name, []), *flags)
+        """The points of a run with the preset, and its folder."""
+        out = self.train(data, files, '--preset', self.preset, *fine, *coarse.get(data.name, []), *flags)
         found = load(out, 'frontier.json')['points']
         return [Point(p['expected_cost'], p['merit'], p['test']['auc'], p['tree']) for p in found], out
 

@@ -97,17 +97,19 @@ class Offers:
     optimal: dict
 
 
-def offers(split, min_leaf):
+def offers(split, min_leaf, with_optimal):
     boosting = Boosting(split)
     return Offers(
         [p for rows in min_leaf for p in cart(split, rows)],
         boosting.single_trees(),
         boosting.ensemble(),
-        optimal_trees(split) if len(split.y) <= small[0] and split.frame.shape[1] <= small[1] else {},
+        optimal_trees(split)
+        if with_optimal and len(split.y) <= small[0] and split.frame.shape[1] <= small[1]
+        else {},
     )
 
 
-def kept_offers(split, min_leaf, file):
+def kept_offers(split, min_leaf, file, with_optimal=True):
     """The same from a file, if it exists: the points do not depend on Espalier."""
     if file and os.path.exists(file):
         with open(file) as f:
@@ -118,7 +120,7 @@ def kept_offers(split, min_leaf, file):
             Point(*kept['ensemble']),
             {int(d): (Point(*p), *rest) for d, (p, *rest) in kept['optimal'].items()},
         )
-    found = offers(split, min_leaf)
+    found = offers(split, min_leaf, with_optimal)
     if file:
         plain = dict(cart=found.cart, lightgbm=found.lightgbm, ensemble=found.ensemble, optimal=found.optimal)
         with open(file, 'w') as f:
