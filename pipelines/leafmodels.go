@@ -315,10 +315,6 @@ func (r *run) sampleObjects(ctx context.Context, o *objects, part dataset.Part) 
 	return leafmodel.Sorted(all, modelObjects), nil
 }
 
-// trainDistinct is the number of distinct predictions from which on the metrics of the
-// training part are of means of predictions that are close to each other.
-const trainDistinct = 1 << 17
-
 // measureModels measures a tree with models on the rows of each part: unlike the objects,
 // the rows have the values that the models use.
 func (r *run) measureModels(ctx context.Context, o *objects, t *tree.Tree) (*runfolder.Metrics, error) {
@@ -326,7 +322,6 @@ func (r *run) measureModels(ctx context.Context, o *objects, t *tree.Tree) (*run
 		Decoded: []*tree.Tree{t}, Rows: o.spec.OfLabels().Encode(),
 		Parts:   []dataset.Part{dataset.Train, dataset.Validation, dataset.Test},
 		Workers: r.driver.Workers(), Out: r.newFolder("evaluate_rows"), Run: r.files.Run.Name(),
-		TrainDistinct: trainDistinct,
 	}
 	if r.driver.Serialises() {
 		c.Trees = []string{c.Out + "/tree.json"}

@@ -26,13 +26,9 @@ type EvaluateRowsConfig struct {
 	// Distinct bounds the distinct predictions that are counted exactly of a tree and a
 	// part; 0: the bound of tree.ScoreCounts. The memory is in proportion to it.
 	Distinct int
-	// TrainDistinct is Distinct for the training part; 0: Distinct. Its rows are many, and
-	// most predictions are distinct.
-	TrainDistinct int
-
-	Workers int    // goroutines of a bundle; 1 on engines
-	Out     string // folder of results
-	Run     RunName
+	Workers  int    // goroutines of a bundle; 1 on engines
+	Out      string // folder of results
+	Run      RunName
 }
 
 // EvaluateRows counts rows by leaf, predicted probabilities and true class, for each tree
@@ -239,13 +235,8 @@ func (f *evaluateRowsFn) count(at int, part dataset.Part, g *rowGroup, w *evalua
 	table.mu.Lock()
 	defer table.mu.Unlock()
 	if table.counts == nil {
-		table.counts = f.trees[at].NewScoreCounts()
-		bound := f.Distinct
-		if part == dataset.Train && f.TrainDistinct > 0 {
-			bound = f.TrainDistinct
-		}
-		if bound > 0 {
-			table.counts.Bound(bound)
+		if table.counts = f.trees[at].NewScoreCounts(); f.Distinct > 0 {
+			table.counts.Bound(f.Distinct)
 		}
 	}
 	for i, r := range w.rows {
