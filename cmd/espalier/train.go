@@ -194,7 +194,9 @@ func printResult(w io.Writer, r *pipelines.Result, show bool) error {
 	}
 	if r.Metrics.Folds != nil {
 		line()
-		_ = r.Metrics.Folds.Report().Text(b, width)
+		folds := r.Metrics.Folds.Report()
+		folds.Modelled = r.Tree.Modelled()
+		_ = folds.Text(b, width)
 	}
 	three := func(x float64) string { return strconv.FormatFloat(x, 'g', 3, 64) }
 	mistakes := ""

@@ -14,13 +14,18 @@ type Folds struct {
 	Count           int
 	Area, Deviation *float64        // mean and standard deviation of the area under the ROC curve
 	Stability       *tree.Stability // agreement of the chosen tree with the trees of the folds
+	Modelled        bool            // the chosen tree has leaf models; those of the folds have none
 }
 
 // Text writes the figures in one line, or in several of at most width characters; 0: of any
 // length.
 func (f *Folds) Text(w io.Writer, width int) error {
 	var b strings.Builder
-	printf(&b, "%d folds: AUC %s", f.Count, Figure(f.Area))
+	plain := ""
+	if f.Modelled {
+		plain = " without leaf models"
+	}
+	printf(&b, "%d folds%s: AUC %s", f.Count, plain, Figure(f.Area))
 	if f.Deviation != nil {
 		printf(&b, " +- %.4f", *f.Deviation)
 	}

@@ -18,8 +18,9 @@ func TestFolds(t *testing.T) {
 			Count: 5, Area: &area, Deviation: &deviation,
 			Stability: &tree.Stability{SameFeature: &feature, SameTest: &test, Splits: splits},
 		},
-		"3 folds: AUC 0.9123\n": {Count: 3, Area: &area, Stability: &tree.Stability{}}, // a bare leaf
-		"2 folds: AUC -\n":      {Count: 2, Stability: &tree.Stability{}},              // of one class
+		"3 folds: AUC 0.9123\n":                     {Count: 3, Area: &area, Stability: &tree.Stability{}}, // a bare leaf
+		"3 folds without leaf models: AUC 0.9123\n": {Count: 3, Area: &area, Stability: &tree.Stability{}, Modelled: true},
+		"2 folds: AUC -\n":                          {Count: 2, Stability: &tree.Stability{}}, // of one class
 	} {
 		var b strings.Builder
 		if err := f.Text(&b, 0); err != nil || b.String() != want {

@@ -87,11 +87,7 @@ func frontierTable(points []Point, shown []int) *Table {
 		{Column{Head: "test AUC", Rank: 1}, false, func(p *Point) string { return Figure(p.Test) }},
 		{Column{Head: "pruned", Rank: 6}, false, func(p *Point) string { return p.Algorithm.Prune }},
 		{Column{Head: "grown by", Left: true, Rank: 7}, false, func(p *Point) string {
-			how := fmt.Sprintf("%s, theta %s, %s", describe(p.Algorithm), number(p.Algorithm.Theta), p.Algorithm.Tests)
-			if p.Algorithm.Teacher != "" {
-				how += ", taught"
-			}
-			return how
+			return fmt.Sprintf("%s, theta %s, %s", describe(p.Algorithm), number(p.Algorithm.Theta), p.Algorithm.Tests)
 		}},
 		{Column{Left: true}, false, marks},
 	}

@@ -57,6 +57,9 @@ func describe(a *tree.Algorithm) string {
 	if a.SetUps != "" {
 		s += ", set-ups " + a.SetUps
 	}
+	if a.Teacher != "" {
+		s += ", taught"
+	}
 	return s
 }
 

@@ -1,0 +1,135 @@
+package pipelines_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/espalier-ml/espalier/induce/tree"
+	"github.com/espalier-ml/espalier/io/objectstore"
+	"github.com/espalier-ml/espalier/io/parquetio"
+	"github.com/espalier-ml/espalier/pipelines"
+)
+
+// taughtTrees returns the configuration of a training with a teacher, without leaf models. The
+// classes follow the sum of two numbers, but for noise: trees of few rows are rough there, and
+// a forest is smooth.
+func taughtTrees(t *testing.T) pipelines.TrainConfig {
+	t.Helper()
+	const n = 1200
+	random := rand.New(rand.NewPCG(5, 8))
+	var x, y []float64
+	var class []string
+	for range n {
+		x, y = append(x, random.NormFloat64()), append(y, random.NormFloat64())
+		class = append(class, map[bool]string{true: "above", false: "below"}[x[len(x)-1]+y[len(y)-1]+random.NormFloat64() > 0])
+	}
+	url := filepath.Join(t.TempDir(), "rows.parquet")
+	columns := []parquetio.WriteColumn{
+		{Name: "x", Values: x}, {Name: "y", Values: y}, {Name: "class", Values: class},
+	}
+	if err := parquetio.Write(t.Context(), objectstore.New(), url, columns, parquetio.WriteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	c, err := pipelines.Preset("accurate")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Input, c.Label, c.Output, c.Certificate = []string{url}, "class", filepath.Join(t.TempDir(), "run"), "none"
+	c.LeafModel, c.Teacher, c.FrontierStep = "none", "forest", 0
+	return c
+}
+
+// TestTeacher: taught trees and others are on the frontier; rows and weights of a taught tree
+// are those of the training rows.
+func TestTeacher(t *testing.T) {
+	c := taughtTrees(t)
+	r, err := pipelines.Train(t.Context(), c, new(silent))
+	if err != nil {
+		t.Fatal(err)
+	}
+	taught, one := 0, ""
+	for _, p := range r.Frontier.Points {
+		if p.Algorithm.Teacher == "" {
+			continue
+		}
+		if taught++; p.Complexity.Leaves > 3 && one == "" {
+			one = p.Tree
+		}
+	}
+	if n := len(r.Frontier.Points); taught == 0 || taught == n || one == "" {
+		t.Fatalf("%d of %d trees were taught", taught, n)
+	}
+	b, err := os.ReadFile(filepath.Join(c.Output, one))
+	if err != nil {
+		t.Fatal(err)
+	}
+	model, err := tree.Decode(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	root := &model.Nodes[0]
+	if root.Rows != r.Tree.Training.Rows || root.Weight != root.Rows*model.Training.WeightScale {
+		t.Errorf("the root has %d rows of weight %d in units of 1/%d: want %d rows of weight 1", root.Rows, root.Weight,
+			model.Training.WeightScale, r.Tree.Training.Rows)
+	}
+}
+
+// TestTaughtMetrics: the figures of a taught tree on the training rows are those of their
+// labels: the same that evaluate finds.
+func TestTaughtMetrics(t *testing.T) {
+	c := taughtTrees(t)
+	c.Split, c.Folds, c.TeacherWeight = "100/0/0", "3", 1
+	r, err := pipelines.Train(t.Context(), c, new(silent))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Tree.Algorithm.Teacher != "forest" {
+		t.Fatal("the chosen tree was not taught: the test tests nothing")
+	}
+	_, m, err := pipelines.Evaluate(t.Context(), pipelines.EvaluateConfig{
+		Model: c.Output, Input: c.Input, Runner: "direct", StorageConfig: pipelines.DefaultStorageConfig(),
+	}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, want := m.Test, r.Metrics.Train
+	if *got.AUCOvRMacro != *want.AUCOvRMacro || *got.LogLoss != *want.LogLoss || *got.ExpectedCost != *want.ExpectedCost {
+		t.Errorf("AUC %v, log loss %v, cost %v; want %v, %v, %v", *got.AUCOvRMacro, *got.LogLoss, *got.ExpectedCost,
+			*want.AUCOvRMacro, *want.LogLoss, *want.ExpectedCost)
+	}
+	if cost := r.Tree.Complexity.ExpectedCost; math.Abs(cost-*got.ExpectedCost) > 1e-9*cost {
+		t.Errorf("tree.json has the expected cost %v, its rows %v", cost, *got.ExpectedCost)
+	}
+}
+
+// TestTeacherWishes: what does not go with a teacher is refused, or leaves the teacher out.
+func TestTeacherWishes(t *testing.T) {
+	for _, c := range []struct {
+		edit func(*pipelines.TrainConfig)
+		want string // in the error; empty: none
+	}{
+		{func(c *pipelines.TrainConfig) { c.Teacher, c.Monotone = "forest", []string{"x=+1"} }, "--monotone"},
+		{func(c *pipelines.TrainConfig) { c.Teacher, c.LabelProbabilities = "forest", []string{"p_*"} }, "two teachers"},
+		{func(c *pipelines.TrainConfig) { c.Teacher, c.Select = "forest", "first" }, "--select first"},
+		{func(c *pipelines.TrainConfig) { c.Teacher, c.MadeUpRows = "none", 10 }, "--made_up_rows"},
+		{func(c *pipelines.TrainConfig) { c.Teacher, c.TeacherWeight = "none", 0.25 }, "--teacher_weight"},
+		{func(c *pipelines.TrainConfig) { c.Teacher = "oracle" }, "forest"},
+		{func(c *pipelines.TrainConfig) { c.MadeUpRows = -2 }, "made_up_rows"},
+		{func(c *pipelines.TrainConfig) { c.Teacher, c.Monotone = "auto", []string{"x=+1"} }, ""},
+		{func(c *pipelines.TrainConfig) { c.Teacher, c.TeacherWeight, c.MadeUpRows = "forest", 0.25, 0 }, ""},
+	} {
+		config, err := pipelines.Preset("accurate")
+		if err != nil {
+			t.Fatal(err)
+		}
+		config.Input, config.Label, config.Output = []string{"rows.parquet"}, "class", "run"
+		c.edit(&config)
+		if err := config.Validate(); (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%v: want %q", err, c.want)
+		}
+	}
+}
