@@ -37,10 +37,12 @@ const manyObjects = crossvalidate.MostAuto
 // on: those of the least hashes.
 const modelObjects = 1 << 20
 
-// modelStep is the difference in merit of neighbouring points that get models, if there are
-// many objects. Models take longer than all the rest then, and points that differ by less
-// have much the same gains.
-const modelStep = 0.003
+// Differences in merit of neighbouring points that get models. Points that differ by less have
+// much the same gains.
+const (
+	listedStep = 0.001 // of the frontier, where there are many objects
+	grownStep  = 0.003 // of a grown tree's own front
+)
 
 // modelled is points of the frontier with models in the leaves of their trees.
 type modelled struct {
@@ -95,7 +97,7 @@ func worthwhile(
 	for i := range listed {
 		p := &listed[i]
 		marked := p.Chosen || p.Highest || p.Knee
-		if few || marked || len(points) == 0 || p.Merit-points[len(points)-1].Merit >= modelStep {
+		if few || marked || len(points) == 0 || p.Merit-points[len(points)-1].Merit >= listedStep {
 			points = append(points, p.Point)
 		} else {
 			others = append(others, p.Point)
@@ -104,7 +106,7 @@ func worthwhile(
 	if !few {
 		return points, others
 	}
-	for _, p := range pool.Fronts(modelStep) {
+	for _, p := range pool.Fronts(grownStep) {
 		if !slices.ContainsFunc(points, func(q frontier.Point) bool { return q.Same(&p) }) {
 			points = append(points, p)
 		}
