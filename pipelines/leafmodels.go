@@ -88,8 +88,8 @@ func (c *choosing) withModels(
 }
 
 // worthwhile returns the points that get models, and the other listed ones. With few objects
-// those are all listed points, and the front of each grown tree: what a tree is worth with
-// models is not what it is worth without.
+// those are all listed points, and the front of each grown tree: a tree that is worse without
+// models may be better with them.
 func worthwhile(
 	pool *frontier.Pool, listed []frontier.Listed, objects int64,
 ) (points, others []frontier.Point) {

@@ -56,7 +56,7 @@ func TestTeacher(t *testing.T) {
 		if p.Algorithm.Teacher == "" {
 			continue
 		}
-		if taught++; p.Complexity.Leaves > 3 && one == "" {
+		if taught++; p.Leaves > 3 && one == "" {
 			one = p.Tree
 		}
 	}

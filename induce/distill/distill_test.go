@@ -50,8 +50,8 @@ func TestRecountSame(t *testing.T) {
 	}
 }
 
-// TestRecountSome: on some of the objects each test has at least two outcomes, all counts are
-// those of the objects, and the bill is that of the tests that are left.
+// TestRecountSome: on some of the objects each test has at least two outcomes, and nodes count
+// these objects. Nothing is billed for tests that are left out.
 func TestRecountSome(t *testing.T) {
 	fewer := 0
 	for seed := range uint64(60) {
@@ -87,7 +87,7 @@ func TestRecountSome(t *testing.T) {
 	}
 }
 
-// checkCounts compares the counts of leaves with those of the objects that reach them.
+// checkCounts compares the rows of leaves with the objects that reach them.
 func checkCounts(t *testing.T, m *tree.Tree, o *dataset.Objects) {
 	t.Helper()
 	counts := tree.NewForest([]*tree.Tree{m}).NewCounts()

@@ -7,8 +7,8 @@ import (
 )
 
 // FitModels fits models to the leaves of some trees, see leafmodel.Fit: those of taught trees to
-// the objects of the lesson, the others to the training objects. o.Scale is that of the
-// training objects, which are in the order of leafmodel.Sorted.
+// the objects of the lesson, the others to the training objects. The training objects are in
+// the order of leafmodel.Sorted. o.Scale is the fixed-point weight of one of their rows.
 func FitModels(
 	training *dataset.Objects, l *Lesson, features []dataset.Feature, trees []*tree.Tree, o leafmodel.Options,
 ) [][]*leafmodel.Model {

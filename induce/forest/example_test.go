@@ -9,8 +9,10 @@ import (
 
 // One row of forty has a wrong label. The trees that did not draw this row know better.
 func Example() {
-	features := []dataset.Feature{{Name: "x", Kind: dataset.Numeric, Cuts: []float64{1, 2, 3, 4, 5, 6, 7}},
-		{Name: "y", Kind: dataset.Numeric, Cuts: []float64{1, 2, 3, 4}}}
+	features := []dataset.Feature{
+		{Name: "x", Kind: dataset.Numeric, Cuts: []float64{1, 2, 3, 4, 5, 6, 7}},
+		{Name: "y", Kind: dataset.Numeric, Cuts: []float64{1, 2, 3, 4}},
+	}
 	objects := dataset.NewObjects(dataset.NewLayout(features), 2, false, 40)
 	for i := range 40 {
 		x, y := i%8, i/8

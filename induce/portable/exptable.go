@@ -1,6 +1,8 @@
 package portable
 
 // expTable has the bits of 2^(j/128), j from 0 to 127.
+//
+//nolint:gochecknoglobals // constants: Go has no constant arrays
 var expTable = [expSteps]uint64{
 	0x3ff0000000000000, 0x3ff0163da9fb3335, 0x3ff02c9a3e778061, 0x3ff04315e86e7f85,
 	0x3ff059b0d3158574, 0x3ff0706b29ddf6de, 0x3ff0874518759bc8, 0x3ff09e3ecac6f383,

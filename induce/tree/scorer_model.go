@@ -153,9 +153,7 @@ func (m *modelling) addTo(scores []float64, t *compiledTerm, x float64) {
 // begin sets the raised scores to their intercepts. probabilities has room for the scores.
 func (l *compiledLeaf) begin(probabilities []float64) (scores []float64) {
 	scores = probabilities[:len(l.start)]
-	for k, z := range l.start {
-		scores[k] = z
-	}
+	copy(scores, l.start)
 	return scores
 }
 
