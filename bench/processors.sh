@@ -52,8 +52,7 @@ if [ -d ../shared/data ]; then
 	data=../shared/data
 	same credit-g --input "$data/credit-g/*.parquet" --label class
 	same phoneme-kmeans --input "$data/phoneme/*.parquet" --label class --preset paper --leaf_estimate smoothed
-	same phoneme-models --input "$data/phoneme/*.parquet" --label class --preset accurate \
-		--folds 0 --made_up_rows 4000
+	same phoneme-models --input "$data/phoneme/*.parquet" --label class --preset accurate
 	same iris-models --input "$data/iris/*.parquet" --label class --preset accurate
 	same electricity --input "$data/electricity/*.parquet" --label class --categorical day \
 		--algorithm ecart,asr --lambda 10 --prune leaves --select best

@@ -131,7 +131,49 @@ func checkModels(t *testing.T, with *tree.Tree) {
 	visit(0, nil)
 }
 
-// TestKnots: a term has few knots, and is within a few hundredths of its curve.
+// TestLeaf: a model in tree.json gives the scores of the codes at the middles of bins.
+func TestLeaf(t *testing.T) {
+	d, trees := forest(20, 2, 4000)
+	o := leafmodel.Sorted(d.Objects, 0)
+	models := leafmodel.Fit(o, d.Features, trees[:1], leafmodel.Options{Ridge: 1})[0]
+	router, p := trees[0].Router(), make([]float64, 2)
+	compared := 0
+	for id := range min(500, o.Len()) {
+		m := models[router.Leaf(o, id)]
+		if m == nil {
+			continue
+		}
+		m.Probabilities(o, id, p)
+		z := slices.Clone(m.Leaf.Intercept)
+		for i := range m.Leaf.Terms {
+			term := &m.Leaf.Terms[i]
+			term.AddTo(z, middle(&d.Features[term.Feature], o.Codes[term.Feature].At(id)))
+		}
+		if got := 1 / (1 + math.Exp(-z[0])); math.Abs(got-p[1]) > 1e-9 {
+			t.Errorf("object %d: %.9f by tree.json, %.9f by codes", id, got, p[1])
+		}
+		compared++
+	}
+	if compared == 0 {
+		t.Error("no leaf has a model")
+	}
+}
+
+// middle returns a value of a code: of the outer bins one beyond all knots.
+func middle(f *dataset.Feature, code int) float64 {
+	switch {
+	case code == f.MissingCode():
+		return math.NaN()
+	case code == 0:
+		return f.Cuts[0] - 1e9
+	case code == len(f.Cuts):
+		return f.Cuts[len(f.Cuts)-1] + 1e9
+	default:
+		return (f.Cuts[code-1] + f.Cuts[code]) / 2
+	}
+}
+
+// TestKnots: a term has few knots. TestTerm has their exactness.
 func TestKnots(t *testing.T) {
 	d, trees := forest(20, 2, 4000)
 	terms, knots := 0, 0
