@@ -1,5 +1,10 @@
 package dataset
 
+import (
+	"cmp"
+	"slices"
+)
+
 // Codes is one feature's column of codes, one code per object. U8 is set if the feature's
 // Width is 1, else U16.
 type Codes struct {
@@ -208,6 +213,45 @@ func (o *Objects) appendCodes(codes []int) {
 			c.U16 = append(c.U16, uint16(code))
 		}
 	}
+}
+
+// Hashes returns a hash of the codes of each object.
+func (o *Objects) Hashes(seed uint64) []uint64 {
+	hashes, key := make([]uint64, o.Len()), make([]byte, 2*len(o.Codes))
+	for i := range hashes {
+		for f := range o.Codes {
+			code := o.Codes[f].At(i)
+			key[2*f], key[2*f+1] = byte(code), byte(code>>8)
+		}
+		hashes[i] = hashBytes(seed, key)
+	}
+	return hashes
+}
+
+// ByHash returns the numbers of the objects in an order that depends on their codes alone: by
+// a hash of the codes, as if the objects were shuffled. Objects of the same codes come in the
+// order of their class weights.
+func (o *Objects) ByHash() []int32 {
+	ids, hashes := make([]int32, o.Len()), o.Hashes(0)
+	for i := range ids {
+		ids[i] = int32(i)
+	}
+	slices.SortFunc(ids, func(a, b int32) int {
+		return cmp.Or(cmp.Compare(hashes[a], hashes[b]), o.compare(int(a), int(b)))
+	})
+	return ids
+}
+
+// compare compares two objects by their codes, then by their class weights.
+func (o *Objects) compare(i, j int) int {
+	for f := range o.Codes {
+		if c := cmp.Compare(o.Codes[f].At(i), o.Codes[f].At(j)); c != 0 {
+			return c
+		}
+	}
+	return slices.CompareFunc(o.Raw(i), o.Raw(j), func(a, b ClassWeight) int {
+		return cmp.Or(cmp.Compare(a.Class, b.Class), cmp.Compare(a.Weight, b.Weight))
+	})
 }
 
 // Select returns the objects with the given numbers, in that order.

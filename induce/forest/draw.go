@@ -49,10 +49,10 @@ func newDrawing(o *dataset.Objects, draws int) *drawing {
 	d := &drawing{entries: make([]entry, 0, o.Len()), first: make([]int32, 0, o.Len()+1)}
 	shift := weightBits - bits.Len64(uint64(total))
 	lots := 0
-	key := make([]byte, 2*len(o.Codes))
+	hashes := o.Hashes(0)
 	for i := range o.Len() {
 		d.first = append(d.first, int32(len(d.entries)))
-		hash := hashOf(o, i, key)
+		hash := hashes[i]
 		for _, cw := range o.Raw(i) {
 			e := entry{hash: hash, object: int32(i), class: cw.Class, lots: uint16(min(o.RowsOf(i), mostLots))}
 			if !o.Soft() {
@@ -130,15 +130,6 @@ func (d *drawing) draw(tree uint64, e *entry) (drawn, left int) {
 		h = mix(h, 1)
 	}
 	return drawn, left
-}
-
-// hashOf returns the hash of the codes of an object. key has two bytes a feature.
-func hashOf(o *dataset.Objects, i int, key []byte) uint64 {
-	for f := range o.Codes {
-		code := o.Codes[f].At(i)
-		key[2*f], key[2*f+1] = byte(code), byte(code>>8)
-	}
-	return dataset.HashKey(key)
 }
 
 // mix hashes two words (the finisher of splitmix64).

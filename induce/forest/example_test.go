@@ -25,5 +25,5 @@ func Example() {
 	f := forest.Grow(objects, features, forest.Options{Trees: 100})
 	fmt.Printf("row 10, of class %d: class 0 has %.1f of all trees, %.1f of those that did not draw it\n",
 		objects.Class[10], f.Probabilities(objects)[2*10], f.OutOfBag()[2*10])
-	// Output: row 10, of class 1: class 0 has 0.3 of all trees, 1.0 of those that did not draw it
+	// Output: row 10, of class 1: class 0 has 0.3 of all trees, 0.9 of those that did not draw it
 }

@@ -64,7 +64,7 @@ type maker struct {
 	objects  *dataset.Objects
 	features []dataset.Feature
 	seed     uint64
-	starts   []int32 // objects in the order of the hashes of their codes
+	starts   []int32 // objects, see dataset.Objects.ByHash
 	sums     []int64 // weight of the objects of starts up to each
 	codes    [][]uint16
 	low      []int     // least and greatest code of each numeric feature, but missing
@@ -75,7 +75,7 @@ type maker struct {
 
 func newMaker(o *dataset.Objects, features []dataset.Feature, seed uint64) *maker {
 	m := &maker{objects: o, features: features, seed: mix(seed, 1<<32)}
-	m.starts = canonical(o)
+	m.starts = o.ByHash()
 	m.starts = m.starts[:min(len(m.starts), mostStarts)]
 	sum := int64(0)
 	for _, id := range m.starts {
@@ -98,39 +98,22 @@ func newMaker(o *dataset.Objects, features []dataset.Feature, seed uint64) *make
 	return m
 }
 
-// canonical returns the numbers of all objects in the order of the hashes of their codes.
-func canonical(o *dataset.Objects) []int32 {
-	ids, hashes := make([]int32, o.Len()), make([]uint64, o.Len())
-	key := make([]byte, 2*len(o.Codes))
-	for i := range ids {
-		ids[i], hashes[i] = int32(i), hashOf(o, i, key)
-	}
-	slices.SortFunc(ids, func(a, b int32) int {
-		return cmp.Or(cmp.Compare(hashes[a], hashes[b]), slices.CompareFunc(o.Raw(int(a)), o.Raw(int(b)),
-			func(x, y dataset.ClassWeight) int {
-				return cmp.Or(cmp.Compare(x.Class, y.Class), cmp.Compare(x.Weight, y.Weight))
-			}))
-	})
-	return ids
-}
-
 // known returns the hashes of the codes of all objects.
 func (m *maker) known() map[uint64]struct{} {
 	hashes := make(map[uint64]struct{}, m.objects.Len())
-	key := make([]byte, 2*len(m.features))
-	for i := range m.objects.Len() {
-		hashes[hashOf(m.objects, i, key)] = struct{}{}
+	for _, hash := range m.objects.Hashes(0) {
+		hashes[hash] = struct{}{}
 	}
 	return hashes
 }
 
-// hashOfCodes is hashOf for codes in a row.
+// hashOfCodes returns the hash of an object's codes, as dataset.Objects.Hashes does.
 func hashOfCodes(codes []int) uint64 {
 	key := make([]byte, 0, 256)
 	for _, code := range codes {
 		key = append(key, byte(code), byte(code>>8))
 	}
-	return dataset.HashKey(key)
+	return dataset.HashText(0, string(key))
 }
 
 // whole is the distance between the first and the last bin of a feature, and between two

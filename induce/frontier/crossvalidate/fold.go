@@ -79,14 +79,8 @@ func Weight(weight int64, trees, folds int) int64 { return weight * int64(trees)
 // the seed and on its codes alone, so the order of the objects does not matter.
 func Deal(o *dataset.Objects, folds int, seed uint64) [][]int32 {
 	held := make([][]int32, folds)
-	key := make([]byte, 0, 2*len(o.Codes))
-	for i := range o.Len() {
-		key = key[:0]
-		for f := range o.Codes {
-			code := o.Codes[f].At(i)
-			key = append(key, byte(code), byte(code>>8))
-		}
-		fold := dataset.HashText(seed, string(key)) % uint64(folds)
+	for i, hash := range o.Hashes(seed) {
+		fold := hash % uint64(folds)
 		held[fold] = append(held[fold], int32(i))
 	}
 	return held
