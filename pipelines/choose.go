@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
+	"sync"
 
 	"github.com/espalier-ml/espalier/induce"
 	"github.com/espalier-ml/espalier/induce/certify"
@@ -104,10 +105,14 @@ func (r *run) choose(ctx context.Context, s *scored) (*chosen, error) {
 	return c.choose(ctx, s.candidates)
 }
 
-// once returns a function that keeps the result of its first call without an error.
+// once returns a function that keeps the result of its first call without an error. One call
+// at a time reads: the abandoned work of a phase may still be reading.
 func once[T any](read func(ctx context.Context) (*T, error)) func(ctx context.Context) (*T, error) {
+	var lock sync.Mutex
 	var kept *T
 	return func(ctx context.Context) (*T, error) {
+		lock.Lock()
+		defer lock.Unlock()
 		if kept != nil {
 			return kept, nil
 		}
@@ -226,16 +231,10 @@ func (c *choosing) compete(ctx context.Context, candidates []frontier.Candidate)
 func newPool(
 	ctx context.Context, j *engine.Driver, candidates []frontier.Candidate, settings *frontier.Settings,
 ) (*frontier.Pool, error) {
-	var pool *frontier.Pool
 	sequences := int64(settings.Sequences(len(candidates)))
-	err := j.Phase(ctx, "prune", sequences, "sequences", func(s *parallel.Steps) (err error) {
-		pool, err = frontier.NewPool(ctx, candidates, settings, &s.Done)
-		return err
+	return engine.Compute(ctx, j, "prune", sequences, "sequences", func(s *parallel.Steps) (*frontier.Pool, error) {
+		return frontier.NewPool(ctx, candidates, settings, &s.Done)
 	})
-	if err != nil { // the work may still be running, and set the pool
-		return nil, err
-	}
-	return pool, nil
 }
 
 // describe describes the points that frontier.json lists, and returns the chosen one.
@@ -305,8 +304,7 @@ func frontierPoint(i int, p *frontier.Listed, t *tree.Tree, part partOf) runfold
 // the number of trees that the run has grown. The certificate is nil if the settings or
 // the size of the data rule it out.
 func (c *choosing) certify(ctx context.Context, t *frontier.Candidate, grown int64) (*tree.Certificate, error) {
-	var certificate *tree.Certificate
-	err := c.driver.Phase(ctx, "certificate", 1, "steps", func(s *parallel.Steps) error {
+	return engine.Compute(ctx, c.driver, "certificate", 1, "steps", func(s *parallel.Steps) (*tree.Certificate, error) {
 		mode := certify.Mode(c.config.Certificate)
 		d := mode.Decide(c.features, c.train.Objects)
 		if d.Answer == certify.TooLarge {
@@ -314,11 +312,11 @@ func (c *choosing) certify(ctx context.Context, t *frontier.Candidate, grown int
 				"the tree has no certificate: it takes all training objects in memory, %d MiB", d.Bytes>>20))
 		}
 		if d.Answer != certify.Possible {
-			return nil
+			return nil, nil
 		}
 		objects, err := c.rows.objects(ctx)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		run := certify.Run{
 			Trees: grown, Objects: int64(objects.Len()), Rows: c.train.Rows, Features: int64(len(c.features)),
@@ -330,15 +328,10 @@ func (c *choosing) certify(ctx context.Context, t *frontier.Candidate, grown int
 		options.Planned = func(steps int64) { s.Total.Store(max(1, steps)) }
 		bound := certify.Certify(certify.Data{Objects: objects, Features: c.features}, options)
 		if ctx.Err() != nil {
-			return context.Cause(ctx)
+			return nil, context.Cause(ctx)
 		}
 		made := bound.Certificate(certify.Describe(t.Grown))
 		made.Pruned = len(t.Grown.Nodes) != len(t.Tree.Nodes)
-		certificate = &made
-		return nil
+		return &made, nil
 	})
-	if err != nil { // the work may still be running, and set the certificate
-		return nil, err
-	}
-	return certificate, nil
 }

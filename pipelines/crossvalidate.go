@@ -10,6 +10,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/parallel"
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/io/runfolder"
+	"github.com/espalier-ml/espalier/pipelines/engine"
 )
 
 // foldsWanted returns the number of folds. If the data decide against folds, a note
@@ -43,16 +44,15 @@ func (c *choosing) crossValidate(ctx context.Context, pool *frontier.Pool, numbe
 	if number == 0 {
 		return nil, nil
 	}
-	var folds []crossvalidate.Fold
 	weight := crossvalidate.Weight(c.train.Weight, len(pool.Candidates)-c.taught, number)
-	err := c.driver.Phase(ctx, "folds", weight, "weight settled", func(s *parallel.Steps) error {
+	work := func(s *parallel.Steps) ([]crossvalidate.Fold, error) {
 		g, err := c.growth(ctx, number)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		folds, err = g.Grow(ctx, pool, &s.Done)
-		return err
-	})
+		return g.Grow(ctx, pool, &s.Done)
+	}
+	folds, err := engine.Compute(ctx, c.driver, "folds", weight, "weight settled", work)
 	if err != nil {
 		return nil, err
 	}

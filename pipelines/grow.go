@@ -77,34 +77,31 @@ func (r *run) teach(ctx context.Context, g *grown) (*grown, error) {
 	if !r.wantsTeacher(g.objects) {
 		return g, nil
 	}
-	taught := *g
 	what := int64(len(r.parsed.Grid))
-	err := r.driver.Phase(ctx, "teacher", what, "trees", func(s *parallel.Steps) (err error) {
+	return engine.Compute(ctx, r.driver, "teacher", what, "trees", func(s *parallel.Steps) (*grown, error) {
+		taught := *g
+		var err error
 		if taught.training, err = r.trainingObjects(ctx, g.objects); err != nil {
-			return err
+			return nil, err
 		}
 		teacher := r.teacher(g.objects)
 		teacher.Stop = func() bool { return ctx.Err() != nil }
 		if taught.lesson = teacher.NewLesson(taught.training); taught.lesson == nil {
-			return context.Cause(ctx)
+			return g, context.Cause(ctx)
 		}
 		params := r.growConfig(g.objects).Trees
 		roots := taught.lesson.Grow(r.columns(g.features), params, memory.Options{
 			Workers: runtime.GOMAXPROCS(0), Memory: r.room(g.objects).Usable(),
 			Stop: func() bool { return ctx.Err() != nil || !r.deadline.IsZero() && time.Now().After(r.deadline) },
 		})
-		taught.roots = slices.Concat(g.roots, roots)
+		taught.roots, taught.members = slices.Concat(g.roots, roots), slices.Clone(g.members)
+		for _, m := range r.parsed.Grid {
+			m.Algorithm.Teacher = config.TeacherForest
+			taught.members = append(taught.members, m)
+		}
 		s.Done.Store(what)
-		return context.Cause(ctx)
+		return &taught, context.Cause(ctx)
 	})
-	if err != nil {
-		return nil, err
-	}
-	for _, m := range r.parsed.Grid {
-		m.Algorithm.Teacher = config.TeacherForest
-		taught.members = append(taught.members[:len(taught.members):len(taught.members)], m)
-	}
-	return &taught, nil
 }
 
 // mostTaught is the number of training objects up to which --teacher auto has a teacher: it has

@@ -68,14 +68,16 @@ func (c *choosing) wantsModels() bool {
 func (c *choosing) withModels(
 	ctx context.Context, pool *frontier.Pool, choice *frontier.Choice, number int, folds []crossvalidate.Fold,
 ) (*frontier.Choice, *modelled, error) {
-	m := &modelled{ridges: ridges(c.train.Objects)}
-	m.points, m.others = worthwhile(pool, choice.Listed, c.train.Objects)
-	for i := range m.points {
-		m.trees = append(m.trees, pool.Tree(&m.points[i]))
+	points, others := worthwhile(pool, choice.Listed, c.train.Objects)
+	trees := make([]*tree.Tree, len(points))
+	for i := range points {
+		trees[i] = pool.Tree(&points[i])
 	}
-	if err := c.fitModels(ctx, m); err != nil {
+	m, err := c.fitModels(ctx, points, trees)
+	if err != nil {
 		return nil, nil, err
 	}
+	m.others = others
 	gains, err := c.foldGains(ctx, pool, number, folds, m)
 	if err != nil {
 		return nil, nil, err
@@ -84,7 +86,16 @@ func (c *choosing) withModels(
 	if err != nil {
 		return nil, nil, err
 	}
-	return chosen, m, c.testModels(ctx, m, chosen.Listed)
+	if m.scores[dataset.Test], err = c.testModels(ctx, m, chosen.Listed); err != nil {
+		return nil, nil, err
+	}
+	for i := range chosen.Listed {
+		if p := &chosen.Listed[i].Point; p.Ridge > 0 {
+			at, strength := m.find(p)
+			p.TestAUC = m.scores[dataset.Test][strength][at].AUC
+		}
+	}
+	return chosen, m, nil
 }
 
 // worthwhile returns the points that get models, and the other listed ones. With few objects
@@ -123,8 +134,8 @@ func (c *choosing) soleWithModels(ctx context.Context, t *frontier.Candidate) (*
 		c.driver.Reporter.Note("--leaf_model auto: no models, as there are no validation rows to judge them by")
 		return t, nil
 	}
-	m := &modelled{ridges: ridges(c.train.Objects), points: make([]frontier.Point, 1), trees: []*tree.Tree{t.Tree}}
-	if err := c.fitModels(ctx, m); err != nil || !m.has(0) {
+	m, err := c.fitModels(ctx, make([]frontier.Point, 1), []*tree.Tree{t.Tree})
+	if err != nil || !m.has(0) {
 		return t, err
 	}
 	best := slices.MaxFunc(m.candidates(nil, always), func(a, b frontier.Point) int { return cmp.Compare(a.Merit, b.Merit) })
@@ -138,13 +149,16 @@ func (c *choosing) soleWithModels(ctx context.Context, t *frontier.Candidate) (*
 	return &with, nil
 }
 
-// fitModels fits models of each strength, and scores them on the validation objects.
-func (c *choosing) fitModels(ctx context.Context, m *modelled) error {
-	total := 1 + int64(2*len(m.ridges))
-	return c.driver.Phase(ctx, "leaf models", total, "steps", func(s *parallel.Steps) error {
+// fitModels fits models of each strength to the leaves of the points' trees, and scores them on
+// the validation objects.
+func (c *choosing) fitModels(ctx context.Context, points []frontier.Point, trees []*tree.Tree) (*modelled, error) {
+	strengths := ridges(c.train.Objects)
+	total := 1 + int64(2*len(strengths))
+	return engine.Compute(ctx, c.driver, "leaf models", total, "steps", func(s *parallel.Steps) (*modelled, error) {
+		m := &modelled{ridges: strengths, points: points, trees: trees}
 		objects, err := c.rows.sample(ctx, dataset.Train)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		o := leafmodel.Options{Scale: c.spec.GrowthScale(), Stop: func() bool { return ctx.Err() != nil }}
 		for _, ridge := range m.ridges {
@@ -153,7 +167,7 @@ func (c *choosing) fitModels(ctx context.Context, m *modelled) error {
 			s.Done.Add(1)
 		}
 		if objects, err = c.rows.sample(ctx, dataset.Validation); err != nil {
-			return err
+			return nil, err
 		}
 		m.plain = leafmodel.Evaluate(objects, c.features, m.trees, nil, 0)
 		s.Done.Add(1)
@@ -162,46 +176,46 @@ func (c *choosing) fitModels(ctx context.Context, m *modelled) error {
 			m.scores[dataset.Validation] = append(m.scores[dataset.Validation], scores)
 			s.Done.Add(1)
 			if ctx.Err() != nil {
-				return context.Cause(ctx)
+				break
 			}
 		}
-		return context.Cause(ctx)
+		return m, context.Cause(ctx)
 	})
 }
 
-// testModels scores the models of listed points on the test objects.
-func (c *choosing) testModels(ctx context.Context, m *modelled, listed []frontier.Listed) error {
+// testModels returns the scores of the listed points' models on the test objects, by strength
+// and point. Scores of other points are zero.
+func (c *choosing) testModels(ctx context.Context, m *modelled, listed []frontier.Listed) ([][]leafmodel.Score, error) {
 	total := int64(len(m.ridges))
-	return c.driver.Phase(ctx, "test of leaf models", total, "steps", func(s *parallel.Steps) error {
+	work := func(s *parallel.Steps) ([][]leafmodel.Score, error) {
 		objects, err := c.rows.sample(ctx, dataset.Test)
 		if err != nil {
-			return err
+			return nil, err
 		}
+		scores := make([][]leafmodel.Score, len(m.ridges))
 		for strength, ridge := range m.ridges {
-			all := make([]leafmodel.Score, len(m.points))
+			scores[strength] = make([]leafmodel.Score, len(m.points))
 			var trees []*tree.Tree
 			var models [][]*leafmodel.Model
-			var at []int // by tree: its listed point
+			var at []int // by tree: its point
 			for i := range listed {
 				if p := &listed[i].Point; p.Ridge == ridge {
 					point, _ := m.find(p)
 					trees, models = append(trees, m.trees[point]), append(models, m.models[strength][point])
-					at = append(at, i)
+					at = append(at, point)
 				}
 			}
 			for k, score := range leafmodel.Evaluate(objects, c.features, trees, models, 0) {
-				p := &listed[at[k]].Point
-				point, _ := m.find(p)
-				all[point], p.TestAUC = score, score.AUC
+				scores[strength][at[k]] = score
 			}
-			m.scores[dataset.Test] = append(m.scores[dataset.Test], all)
 			s.Done.Add(1)
 			if ctx.Err() != nil {
-				return context.Cause(ctx)
+				break
 			}
 		}
-		return nil
-	})
+		return scores, context.Cause(ctx)
+	}
+	return engine.Compute(ctx, c.driver, "test of leaf models", total, "steps", work)
 }
 
 // foldGains returns what models gain on the folds, by strength and point; nil without folds.
@@ -211,17 +225,16 @@ func (c *choosing) foldGains(
 	if len(folds) == 0 {
 		return nil, nil
 	}
-	var gains [][]crossvalidate.Gain
-	err := c.driver.Phase(ctx, "folds of leaf models", int64(len(folds)*len(m.ridges)), "fits", func(s *parallel.Steps) error {
+	work := func(s *parallel.Steps) ([][]crossvalidate.Gain, error) {
 		g, err := c.growth(ctx, number)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		o := leafmodel.Options{Scale: c.spec.GrowthScale()}
-		gains, err = g.Gains(ctx, pool, folds, m.points, o, m.ridges, &s.Done)
-		return err
-	})
-	return gains, err
+		return g.Gains(ctx, pool, folds, m.points, o, m.ridges, &s.Done)
+	}
+	fits := int64(len(folds) * len(m.ridges))
+	return engine.Compute(ctx, c.driver, "folds of leaf models", fits, "fits", work)
 }
 
 // candidates returns the points without models and with models of each strength. The merit

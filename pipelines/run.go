@@ -85,15 +85,9 @@ func pieces(workers, rowGroups int) int { return (workers + rowGroups - 1) / max
 
 // readInput is openInput as a phase of a run.
 func readInput(ctx context.Context, j *engine.Driver, patterns []string) (*source.Input, error) {
-	var in *source.Input
-	err := j.Phase(ctx, forecast.Footers, 0, "files", func(s *parallel.Steps) (err error) {
-		in, err = source.OpenInput(ctx, j.Files, patterns, s)
-		return err
+	return engine.Compute(ctx, j, forecast.Footers, 0, "files", func(s *parallel.Steps) (*source.Input, error) {
+		return source.OpenInput(ctx, j.Files, patterns, s)
 	})
-	if err != nil {
-		return nil, err
-	}
-	return in, nil
 }
 
 // lockFolder takes the lock of a folder. If a dead run held the lock, lockFolder cancels the

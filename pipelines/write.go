@@ -8,6 +8,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/parallel"
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/io/runfolder"
+	"github.com/espalier-ml/espalier/pipelines/engine"
 	"github.com/espalier-ml/espalier/pipelines/forecast"
 )
 
@@ -63,18 +64,17 @@ func (r *run) manifest(g *grown, c *chosen, estimate *runfolder.Estimate, start 
 // write writes the run folder.
 func (r *run) write(
 	ctx context.Context, g *grown, c *chosen, output *runfolder.Folder, estimate *runfolder.Estimate, start time.Time,
-) (result *Result, err error) {
-	// Phase waits even if ctx has ended: the work itself watches ctx, and leaves no half-written folder.
-	err = r.driver.Phase(context.WithoutCancel(ctx), forecast.Write, 1, "folder", func(*parallel.Steps) error {
+) (*Result, error) {
+	// Compute waits even if ctx has ended: the work itself watches ctx, and leaves no half-written folder.
+	waits := context.WithoutCancel(ctx)
+	return engine.Compute(waits, r.driver, forecast.Write, 1, "folder", func(*parallel.Steps) (*Result, error) {
 		urls, err := output.Write(ctx, &runfolder.Run{
 			Tree: c.tree, Metrics: c.metrics, Frontier: c.frontier, Trees: c.frontierTrees,
 			Schema: r.schemaFile(g.fitted), Manifest: r.manifest(g, c, estimate, start),
 		})
-		result = &Result{Tree: c.tree, Metrics: c.metrics, Frontier: c.frontier, Files: urls, Estimate: estimate}
-		return err
+		if err != nil {
+			return nil, err
+		}
+		return &Result{Tree: c.tree, Metrics: c.metrics, Frontier: c.frontier, Files: urls, Estimate: estimate}, nil
 	})
-	if err != nil {
-		return nil, err
-	}
-	return result, nil
 }

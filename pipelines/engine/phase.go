@@ -13,63 +13,78 @@ import (
 // who interrupts a run waits for no kernel.
 const PatienceAfterEnd = 300 * time.Millisecond
 
-// ended is the outcome of the work of a phase.
-type ended struct {
+// outcome is what the work of a phase has ended with.
+type outcome[T any] struct {
+	result   T
 	err      error
 	panicked any // what the work has panicked with; nil: it has not
 }
 
-// Phase does work of a run between its pipelines, in this process, and shows its progress in
-// steps; unit names them. A phase that ends before the first look at it is not shown. When
-// the context ends Phase returns at once: the work goes on until it notices the end, and its
-// results are dropped.
+// Phase is Compute for work without a result.
 func (j *Driver) Phase(
 	ctx context.Context, name string, total int64, unit string, work func(s *parallel.Steps) error,
 ) error {
+	_, err := Compute(ctx, j, name, total, unit, func(s *parallel.Steps) (struct{}, error) {
+		return struct{}{}, work(s)
+	})
+	return err
+}
+
+// Compute does work of a run between its pipelines, in this process, and returns what the work
+// returns. It shows the progress of the work in steps; unit names them. A phase that ends
+// before the first look at it is not shown. When the context ends Compute returns at once, the
+// zero T and the cause: the work goes on until it notices the end, and its result is dropped.
+// So the work must set nothing that the caller reads after an error.
+func Compute[T any](
+	ctx context.Context, j *Driver, name string, total int64, unit string, work func(s *parallel.Steps) (T, error),
+) (T, error) {
 	if ctx.Err() != nil {
-		return context.Cause(ctx)
+		var none T
+		return none, context.Cause(ctx)
 	}
 	start := time.Now()
 	s := new(parallel.Steps)
 	s.Total.Store(total)
-	finished := make(chan ended, 1)
+	finished := make(chan outcome[T], 1)
 	go func() {
-		var e ended
+		var o outcome[T]
 		defer func() {
-			e.panicked = recover()
-			finished <- e
+			o.panicked = recover()
+			finished <- o
 		}()
-		e.err = work(s)
+		o.result, o.err = work(s)
 	}()
-	err := j.look(ctx, name, unit, s, finished)
+	o := look(ctx, j.Reporter, name, unit, s, finished)
+	if o.panicked != nil {
+		panic(o.panicked) // here the caller of Compute can recover it
+	}
 	j.Timings = append(j.Timings, runfolder.Timing{Job: name, Seconds: time.Since(start).Seconds()})
-	return err
+	return o.result, o.err
 }
 
-// look shows the progress of a phase until the phase has finished or the context has ended.
-// A panic of the work is raised again here, where the caller of Phase can recover it.
-func (j *Driver) look(ctx context.Context, name, unit string, s *parallel.Steps, finished <-chan ended) error {
+// look shows the progress of a phase until the phase has finished or the context has ended. Of
+// a context that has ended the outcome is its cause.
+func look[T any](
+	ctx context.Context, r Reporter, name, unit string, s *parallel.Steps, finished <-chan outcome[T],
+) outcome[T] {
 	tick := time.NewTicker(ReportEvery)
 	defer tick.Stop()
 	told := int64(0)
 	for {
 		select {
-		case e := <-finished:
-			if e.panicked != nil {
-				panic(e.panicked)
+		case o := <-finished:
+			if o.panicked == nil && o.err == nil && told > 0 {
+				r.Step(told, "")
 			}
-			if e.err == nil && told > 0 {
-				j.Reporter.Step(told, "")
-			}
-			return e.err
+			return o
 		case <-ctx.Done():
-			return context.Cause(ctx)
+			return outcome[T]{err: context.Cause(ctx)}
 		case <-tick.C:
 			if total := max(1, s.Total.Load()); total != told {
-				j.Reporter.Job(name, total, unit)
+				r.Job(name, total, unit)
 				told = total
 			}
-			j.Reporter.Step(min(s.Done.Load(), told-1), "") // the last step is shown at the end
+			r.Step(min(s.Done.Load(), told-1), "") // the last step is shown at the end
 		}
 	}
 }

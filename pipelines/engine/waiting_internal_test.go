@@ -87,6 +87,20 @@ func TestPhase(t *testing.T) {
 		t.Errorf("%d calls after the end of the context: %v", calls.Load(), err)
 	}
 
+	if n, err := Compute(t.Context(), j, "seven", 1, "trees", func(*parallel.Steps) (int, error) { return 7, nil }); n != 7 || err != nil {
+		t.Errorf("computed %d, %v, want 7", n, err)
+	}
+	n, err := Compute(ctx, j, "deaf", 1, "trees", func(*parallel.Steps) (int, error) { return 7, nil })
+	if n != 0 || !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("computed %d, %v after the end of the context", n, err)
+	}
+	soon, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	n, err = Compute(soon, j, "deaf", 1, "trees", func(*parallel.Steps) (int, error) { <-deaf; return 7, nil })
+	if n != 0 || !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("computed %d, %v by abandoned work", n, err)
+	}
+
 	defer func() {
 		if r := recover(); r != "of a kernel" {
 			t.Errorf("recovered %v", r)
