@@ -19,19 +19,11 @@ import (
 func newMetrics(t *tree.Tree, counts [dataset.Parts]*tree.LeafCounts, spec *jobs.RowSpec) *runfolder.Metrics {
 	m := &runfolder.Metrics{Format: runfolder.MetricsFormat, Version: 1}
 	for part, c := range counts {
-		if c != nil && sum(c.Rows) > 0 {
+		if c != nil && c.TotalRows() > 0 {
 			m.Set(dataset.Part(part), measure(t, c, spec.ScaleOf(dataset.Part(part))))
 		}
 	}
 	return m
-}
-
-func sum(xs []int64) int64 {
-	total := int64(0)
-	for _, x := range xs {
-		total += x
-	}
-	return total
 }
 
 // measure computes the metrics of leaf counts.

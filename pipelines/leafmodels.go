@@ -129,7 +129,7 @@ func worthwhile(
 // objects or are asked for. Without validation rows the strength is the middle one.
 func (c *choosing) soleWithModels(ctx context.Context, t *frontier.Candidate) (*frontier.Candidate, error) {
 	always := c.config.LeafModel == config.LeafModelLinear
-	validated := sum(t.Counts[dataset.Validation].Rows) > 0
+	validated := t.Counts[dataset.Validation].TotalRows() > 0
 	if !validated && !always {
 		c.driver.Reporter.Note("--leaf_model auto: no models, as there are no validation rows to judge them by")
 		return t, nil

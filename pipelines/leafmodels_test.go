@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"math"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/espalier-ml/espalier/pipelines"
@@ -88,26 +87,5 @@ func TestLeafModelMetrics(t *testing.T) {
 	if *got.AUCOvRMacro != *want.AUCOvRMacro || *got.LogLoss != *want.LogLoss || got.Rows != want.Rows {
 		t.Errorf("AUC %v, log loss %v of %d rows; want %v, %v of %d",
 			*got.AUCOvRMacro, *got.LogLoss, got.Rows, *want.AUCOvRMacro, *want.LogLoss, want.Rows)
-	}
-}
-
-// TestLeafModelWishes: models are refused beside constraints, and a run that may leave them
-// out does.
-func TestLeafModelWishes(t *testing.T) {
-	c, err := pipelines.Preset("accurate")
-	if err != nil {
-		t.Fatal(err)
-	}
-	c.Input, c.Label, c.Output, c.Monotone, c.LeafModel = []string{"rows.parquet"}, "class", "run", []string{"x=+1"}, "linear"
-	if err := c.Validate(); err == nil || !strings.Contains(err.Error(), "--monotone") {
-		t.Errorf("--leaf_model linear beside --monotone: %v", err)
-	}
-	c.LeafModel = "auto"
-	if err := c.Validate(); err != nil {
-		t.Error(err)
-	}
-	c.LeafModel = "cubic"
-	if err := c.Validate(); err == nil || !strings.Contains(err.Error(), "linear") {
-		t.Errorf("--leaf_model cubic: %v", err)
 	}
 }

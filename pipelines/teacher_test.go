@@ -106,8 +106,8 @@ func TestTaughtMetrics(t *testing.T) {
 	}
 }
 
-// TestTeacherWishes: what does not go with a teacher is refused, or leaves the teacher out.
-func TestTeacherWishes(t *testing.T) {
+// TestWishes: what does not go with a teacher or with leaf models is refused, or leaves them out.
+func TestWishes(t *testing.T) {
 	for _, c := range []struct {
 		edit func(*pipelines.TrainConfig)
 		want string // in the error; empty: none
@@ -121,6 +121,9 @@ func TestTeacherWishes(t *testing.T) {
 		{func(c *pipelines.TrainConfig) { c.MadeUpRows = -2 }, "made_up_rows"},
 		{func(c *pipelines.TrainConfig) { c.Teacher, c.Monotone = "auto", []string{"x=+1"} }, ""},
 		{func(c *pipelines.TrainConfig) { c.Teacher, c.TeacherWeight, c.MadeUpRows = "forest", 0.25, 0 }, ""},
+		{func(c *pipelines.TrainConfig) { c.LeafModel, c.Monotone = "linear", []string{"x=+1"} }, "--monotone"},
+		{func(c *pipelines.TrainConfig) { c.LeafModel, c.Monotone = "auto", []string{"x=+1"} }, ""},
+		{func(c *pipelines.TrainConfig) { c.LeafModel = "cubic" }, "linear"},
 	} {
 		config, err := pipelines.Preset("accurate")
 		if err != nil {

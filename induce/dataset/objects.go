@@ -48,6 +48,15 @@ const manyEntries = 1 << 31
 // Len returns the number of objects.
 func (o *Objects) Len() int { return len(o.Class) }
 
+// TotalWeight returns the weight of all objects.
+func (o *Objects) TotalWeight() int64 {
+	total := int64(0)
+	for _, w := range o.Weight {
+		total += w
+	}
+	return total
+}
+
 // Raw returns the weights of the classes in object i, in class order, without classes of
 // weight 0: what trees are grown from. They must not be changed.
 func (o *Objects) Raw(i int) []ClassWeight {

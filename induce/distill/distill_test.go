@@ -166,7 +166,7 @@ func TestLesson(t *testing.T) {
 				made += lesson.Objects.Weight[i]
 			}
 		}
-		want := distill.Factor(1) * sum(d.Objects.Weight)
+		want := distill.Factor(1) * d.Objects.TotalWeight()
 		if training != want || made > want || made < want*9/10 {
 			t.Errorf("seed %d: training objects weigh %d, made-up ones %d: want %d of each", seed, training, made, want)
 		}
@@ -191,14 +191,6 @@ func TestLesson(t *testing.T) {
 			t.Errorf("seed %d: the tree has %d rows of weight %d, want %d of %d", seed, a.Rows, a.Weight, all, want)
 		}
 	}
-}
-
-func sum(list []int64) int64 {
-	total := int64(0)
-	for _, x := range list {
-		total += x
-	}
-	return total
 }
 
 // TestStopped: a teacher that is stopped teaches nothing.

@@ -48,17 +48,16 @@ type Lesson struct {
 // NewLesson has the teacher learn and teach the training objects. The lesson does not depend
 // on their order. It is nil if Stop says so.
 func (c *Config) NewLesson(training *dataset.Objects) *Lesson {
-	sorted := leafmodel.Sorted(training, 0)
-	f := forest.Grow(sorted, c.Features, forest.Options{Seed: c.Seed, Workers: c.Workers, Stop: c.Stop})
+	f := forest.Grow(training, c.Features, forest.Options{Seed: c.Seed, Workers: c.Workers, Stop: c.Stop})
 	if f == nil {
 		return nil
 	}
 	l := &Lesson{config: c, training: training}
-	l.Objects = dataset.NewObjects(dataset.NewLayout(c.Features), sorted.Classes, true, sorted.Len()+c.MadeUp)
-	l.mix(sorted, f.OutOfBag())
+	l.Objects = dataset.NewObjects(dataset.NewLayout(c.Features), training.Classes, true, training.Len()+c.MadeUp)
+	l.mix(training, f.OutOfBag())
 	if c.MadeUp > 0 {
-		made := forest.MakeUp(sorted, c.Features, c.MadeUp, c.Seed)
-		l.add(made, f.Probabilities(made), sum(sorted.Weight))
+		made := forest.MakeUp(training, c.Features, c.MadeUp, c.Seed)
+		l.add(made, f.Probabilities(made), training.TotalWeight())
 	}
 	l.Objects = leafmodel.Sorted(l.Objects, 0)
 	return l
@@ -123,17 +122,9 @@ func weights(shares []float64, total int64) []dataset.ClassWeight {
 // Grow grows trees from the lesson, one by each of the parameters, and counts them again on the
 // training objects: see Recount.
 func (l *Lesson) Grow(columns []split.Column, params []induce.Params, o memory.Options) []*induce.Node {
-	roots := memory.GrowEach(l.Objects, columns, params, sum(l.Objects.Weight), o)
+	roots := memory.GrowEach(l.Objects, columns, params, l.Objects.TotalWeight(), o)
 	for i, root := range roots {
 		roots[i] = Recount(root, l.training, columns, Factor(l.config.Scale))
 	}
 	return roots
-}
-
-func sum(list []int64) int64 {
-	total := int64(0)
-	for _, x := range list {
-		total += x
-	}
-	return total
 }

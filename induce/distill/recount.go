@@ -27,13 +27,14 @@ func Recount(root *induce.Node, objects *dataset.Objects, columns []split.Column
 		ids[i] = int32(i)
 	}
 	r := &recounter{objects, columns, scale}
-	return r.node(root, ids, nil)
+	return r.node(root, r.counted(ids), ids, nil)
 }
 
-// node recounts the subtree of a node at the end of a path.
-func (r *recounter) node(n *induce.Node, ids []int32, path *induce.Path) *induce.Node {
+// node recounts the subtree of a node at the end of a path. made has the counts of its objects.
+func (r *recounter) node(n, made *induce.Node, ids []int32, path *induce.Path) *induce.Node {
 	if n.Test == nil {
-		return r.leaf(n, ids)
+		made.Stopped, made.Raw = n.Stopped, apportion(n.Raw, made.Weight)
+		return made
 	}
 	parts := r.deal(n, ids)
 	var reached []int
@@ -43,20 +44,21 @@ func (r *recounter) node(n *induce.Node, ids []int32, path *induce.Path) *induce
 		}
 	}
 	if len(reached) == 1 {
-		return r.node(n.Children[reached[0]], ids, path)
+		return r.node(n.Children[reached[0]], made, ids, path)
 	}
-	made := r.counted(n, ids)
-	made.Raw, made.Parts, made.Outcomes = nil, n.Parts, nil
-	made.Test = r.billed(n.Test, path)
+	made.Stopped, made.Parts, made.Test = n.Stopped, n.Parts, r.billed(n.Test, path)
+	made.Children = make([]*induce.Node, len(reached))
 	weights := make([][]int64, len(reached)) // by child and class
 	for i, child := range reached {
-		weights[i] = r.counted(n, parts[child]).Class
+		made.Children[i] = r.counted(parts[child])
+		weights[i] = made.Children[i].Class
 	}
 	for i, child := range reached {
 		if n.Outcomes != nil {
 			made.Outcomes = append(made.Outcomes, n.Outcomes[child])
 		}
-		made.Children = append(made.Children, r.node(n.Children[child], parts[child], path.Below(n.Test.Test, weights, i)))
+		below := path.Below(n.Test.Test, weights, i)
+		made.Children[i] = r.node(n.Children[child], made.Children[i], parts[child], below)
 	}
 	return made
 }
@@ -75,21 +77,15 @@ func (r *recounter) deal(n *induce.Node, ids []int32) [][]int32 {
 	return parts
 }
 
-// counted returns a node without a test that has the objects.
-func (r *recounter) counted(n *induce.Node, ids []int32) *induce.Node {
-	made := &induce.Node{Objects: int64(len(ids)), Class: make([]int64, r.objects.Classes), Stopped: n.Stopped}
+// counted returns a node that has the objects, and nothing else.
+func (r *recounter) counted(ids []int32) *induce.Node {
+	made := &induce.Node{Objects: int64(len(ids)), Class: make([]int64, r.objects.Classes)}
 	for _, id := range ids {
 		weight := r.scale * r.objects.Weight[id]
 		made.Rows += r.objects.RowsOf(int(id))
 		made.Weight += weight
 		made.Class[r.objects.Class[id]] += weight
 	}
-	return made
-}
-
-func (r *recounter) leaf(n *induce.Node, ids []int32) *induce.Node {
-	made := r.counted(n, ids)
-	made.Raw = apportion(n.Raw, made.Weight)
 	return made
 }
 

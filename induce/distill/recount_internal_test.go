@@ -43,3 +43,11 @@ func TestApportion(t *testing.T) {
 		}
 	}
 }
+
+func sum(list []int64) int64 {
+	total := int64(0)
+	for _, x := range list {
+		total += x
+	}
+	return total
+}

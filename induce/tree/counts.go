@@ -28,6 +28,15 @@ func (t *Tree) NewLeafCounts() *LeafCounts {
 	return c
 }
 
+// TotalRows returns the number of rows at all leaves.
+func (c *LeafCounts) TotalRows() int64 {
+	total := int64(0)
+	for _, rows := range c.Rows {
+		total += rows
+	}
+	return total
+}
+
 // Count adds object i to a leaf.
 func (c *LeafCounts) Count(leaf int, o *dataset.Objects, i int) {
 	c.Rows[leaf] += o.RowsOf(i)

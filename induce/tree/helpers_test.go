@@ -97,15 +97,12 @@ func grownWith(r *rand.Rand, family split.Family, objects int, fs []dataset.Feat
 		}
 		o.Append(codes, []dataset.ClassWeight{{Class: uint16(r.IntN(len(classes))), Weight: int64(1 + r.IntN(4))}}, 1)
 	}
-	total := int64(0)
-	for _, w := range o.Weight {
-		total += w
-	}
 	p := induce.Params{Algorithm: split.EC45, Family: family, Lambda: 1}
 	columns := split.Columns(fs)
 	for i := range columns {
 		columns[i].FreeRepeats = repeats == tree.RepeatFree
 	}
+	total := o.TotalWeight()
 	root := memory.Grow(o, columns, p, total, memory.Options{})
 	t, _ := induce.Model(root, fs)
 	t.Label = tree.Label{Column: "class", Classes: classes}

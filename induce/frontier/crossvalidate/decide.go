@@ -76,19 +76,12 @@ func (s Setting) Decide(rare, objects float64) Decision {
 // Rarest returns the number of rows of the rarest of the classes. If rows are weighted
 // it is an estimate: all rows times the class's share of the weight.
 func Rarest(counts *tree.LeafCounts, classes int) float64 {
-	weights := make([]int64, classes)
+	weights, all := make([]int64, classes), int64(0)
 	for _, leaf := range counts.Weights {
 		for k, w := range leaf {
 			weights[k] += w
+			all += w
 		}
 	}
-	return float64(sum(counts.Rows)) * float64(slices.Min(weights)) / float64(max(1, sum(weights)))
-}
-
-func sum(xs []int64) int64 {
-	total := int64(0)
-	for _, x := range xs {
-		total += x
-	}
-	return total
+	return float64(counts.TotalRows()) * float64(slices.Min(weights)) / float64(max(1, all))
 }

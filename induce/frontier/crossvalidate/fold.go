@@ -127,7 +127,7 @@ func (g *Growth) fold(
 		Stop:    func() bool { return ctx.Err() != nil },
 	}
 	plain := len(params) - g.Taught
-	roots := memory.GrowEach(objects, g.Columns, params[:plain], sum(objects.Weight), options)
+	roots := memory.GrowEach(objects, g.Columns, params[:plain], objects.TotalWeight(), options)
 	lesson := g.lesson(objects, options.Stop)
 	if ctx.Err() != nil {
 		return Fold{}
@@ -142,7 +142,7 @@ func (g *Growth) fold(
 	}
 	counts := tree.NewForest(trees).NewCounts()
 	counts.AddSome(g.Objects, held)
-	f := Fold{rows: sum(counts.Tree(0).Rows), lesson: lesson}
+	f := Fold{rows: counts.Tree(0).TotalRows(), lesson: lesson}
 	currencies := make([][]prune.Currency, len(trees)) // by candidate, in the order of the prunings
 	for i := range pool.Prunings {
 		p := &pool.Prunings[i]

@@ -91,9 +91,7 @@ func New(r *rand.Rand, features []dataset.Feature, classes, objects int, weighte
 		raw, rows := randomWeights(r, class%classes, classes, weighted)
 		d.Objects.Append(codes, raw, rows)
 	}
-	for _, w := range d.Objects.Weight {
-		d.Total += w
-	}
+	d.Total = d.Objects.TotalWeight()
 	return d
 }
 
