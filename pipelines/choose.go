@@ -37,9 +37,7 @@ type choosing struct {
 	train     *jobs.ObjectStats // of the training part
 	memory    int64             // bytes that growth of trees may take
 
-	taught  int // candidates that have grown from a lesson: the last ones
-	teacher distill.Config
-	lesson  *distill.Lesson // nil: there is none
+	lesson *distill.Lesson // that the last candidates have grown from; nil: there is none
 
 	rows rowReader
 
@@ -79,6 +77,7 @@ func (r *run) choose(ctx context.Context, s *scored) (*chosen, error) {
 		driver: r.driver, config: r.config, selection: &r.parsed.Selection,
 		features: g.features, columns: r.columns(g.features), classes: len(g.label.Classes),
 		spec: &g.spec, train: g.train(), memory: (&forecast.Room{Memory: r.memory}).Usable(),
+		lesson: g.lesson,
 		rows: rowReader{
 			objects: objects,
 			sample: func(ctx context.Context, part dataset.Part) (*dataset.Objects, error) {
@@ -98,9 +97,6 @@ func (r *run) choose(ctx context.Context, s *scored) (*chosen, error) {
 		model: func(root *induce.Node, candidate int) *tree.Tree {
 			return r.model(g.objects, root, g.members[candidate])
 		},
-	}
-	if g.lesson != nil {
-		c.taught, c.teacher, c.lesson = len(r.parsed.Grid), r.teacher(g.objects), g.lesson
 	}
 	return c.choose(ctx, s.candidates)
 }

@@ -44,7 +44,7 @@ func (c *choosing) crossValidate(ctx context.Context, pool *frontier.Pool, numbe
 	if number == 0 {
 		return nil, nil
 	}
-	weight := crossvalidate.Weight(c.train.Weight, len(pool.Candidates)-c.taught, number)
+	weight := crossvalidate.Weight(c.train.Weight, pool, number)
 	work := func(s *parallel.Steps) ([]crossvalidate.Fold, error) {
 		g, err := c.growth(ctx, number)
 		if err != nil {
@@ -68,7 +68,7 @@ func (c *choosing) growth(ctx context.Context, folds int) (*crossvalidate.Growth
 	}
 	return &crossvalidate.Growth{
 		Objects: objects, Columns: c.columns, Folds: folds, Seed: c.config.Seed, Model: c.model, Memory: c.memory,
-		Taught: c.taught, Teacher: c.teacher,
+		Lesson: c.lesson,
 	}, nil
 }
 

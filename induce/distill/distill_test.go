@@ -193,6 +193,25 @@ func TestLesson(t *testing.T) {
 	}
 }
 
+// TestPart: the lesson of all training objects as a part is the same lesson, and half of them
+// have at most half of the made-up objects.
+func TestPart(t *testing.T) {
+	d, _ := some(2)
+	c := distill.Config{Features: d.Features, Share: 0.5, MadeUp: 100, Seed: 3}
+	lesson := c.NewLesson(d.Objects)
+	if again := lesson.Part(d.Objects, nil); !reflect.DeepEqual(again.Objects, lesson.Objects) {
+		t.Error("another lesson of the same objects")
+	}
+	half := make([]int32, d.Objects.Len()/2)
+	for i := range half {
+		half[i] = int32(i)
+	}
+	made := lesson.Part(d.Objects.Select(half), nil).Objects.Len() - len(half)
+	if want := 50; made > want || made < want*9/10 {
+		t.Errorf("%d objects made up for half of the training objects, want about %d", made, want)
+	}
+}
+
 // TestStopped: a teacher that is stopped teaches nothing.
 func TestStopped(t *testing.T) {
 	d, _ := some(1)

@@ -63,6 +63,15 @@ func (c *Config) NewLesson(training *dataset.Objects) *Lesson {
 	return l
 }
 
+// Part has the same teacher teach some of the training objects. What is made up is as much for
+// each of them. The lesson is nil if stop says so.
+func (l *Lesson) Part(training *dataset.Objects, stop func() bool) *Lesson {
+	c := *l.config
+	c.MadeUp = c.MadeUp * training.Len() / l.training.Len()
+	c.Stop = stop
+	return c.NewLesson(training)
+}
+
 // mix adds the training objects with the teacher's probabilities, by object and class, in
 // their class weights.
 func (l *Lesson) mix(o *dataset.Objects, probabilities []float32) {

@@ -28,9 +28,9 @@ type Growth struct {
 	// the pool, with the estimates of the leaves. Several goroutines call it.
 	Model func(root *induce.Node, candidate int) *tree.Tree
 
-	// Taught is the number of candidates, the last ones of the pool, that grow from lessons.
-	Taught  int
-	Teacher distill.Config // what is made up is for all objects: a fold has its part
+	// Lesson is what the taught candidates have grown from, see distill.Lesson.Part; nil: there
+	// are none.
+	Lesson *distill.Lesson
 }
 
 // Fold is what was grown without the objects of a fold, with its scores on these
@@ -72,8 +72,20 @@ const together = 2
 const MaxBytes = 8 << 30
 
 // Weight returns the weight that the trees of all folds settle: each of the trees is
-// grown from all folds but one, for each fold. weight is that of all objects.
-func Weight(weight int64, trees, folds int) int64 { return weight * int64(trees) * int64(folds-1) }
+// grown from all folds but one, for each fold. Taught trees are not counted. weight is that of
+// all objects.
+func Weight(weight int64, pool *frontier.Pool, folds int) int64 {
+	return weight * int64(untaught(pool)) * int64(folds-1)
+}
+
+// untaught returns the number of candidates that have grown without a teacher: the first ones.
+func untaught(pool *frontier.Pool) int {
+	taught := func(c frontier.Candidate) bool { return c.Tree.Algorithm.Teacher != "" }
+	if n := slices.IndexFunc(pool.Candidates, taught); n >= 0 {
+		return n
+	}
+	return len(pool.Candidates)
+}
 
 // Deal returns the objects of each fold, ascending. The fold of an object depends on
 // the seed and on its codes alone, so the order of the objects does not matter.
@@ -98,17 +110,6 @@ func others(held [][]int32, fold int) []int32 {
 	return rest
 }
 
-// lesson returns what the teacher makes of a fold's objects; nil: no tree is taught.
-func (g *Growth) lesson(objects *dataset.Objects, stop func() bool) *distill.Lesson {
-	if g.Taught == 0 {
-		return nil
-	}
-	c := g.Teacher
-	c.MadeUp = c.MadeUp * objects.Len() / g.Objects.Len()
-	c.Stop = stop
-	return c.NewLesson(objects)
-}
-
 // fold grows the trees of a fold from the rest of the objects, and prunes and scores
 // them on the objects that were held out. After the end of the context the fold is
 // empty: its trees were cut short.
@@ -126,9 +127,12 @@ func (g *Growth) fold(
 		Settled: func(weight int64) { settled.Add(weight) },
 		Stop:    func() bool { return ctx.Err() != nil },
 	}
-	plain := len(params) - g.Taught
+	plain := untaught(pool)
 	roots := memory.GrowEach(objects, g.Columns, params[:plain], objects.TotalWeight(), options)
-	lesson := g.lesson(objects, options.Stop)
+	var lesson *distill.Lesson
+	if plain < len(params) {
+		lesson = g.Lesson.Part(objects, options.Stop)
+	}
 	if ctx.Err() != nil {
 		return Fold{}
 	}

@@ -153,7 +153,7 @@ func TestGrow(t *testing.T) {
 		t.Fatalf("%d folds, %v", len(folds), err)
 	}
 	want := d.weight * 6 // two trees, which have each object three times
-	if settled.Load() != want || crossvalidate.Weight(d.weight, 2, 4) != want {
+	if settled.Load() != want || crossvalidate.Weight(d.weight, p, 4) != want {
 		t.Errorf("weight %d settled, want %d", settled.Load(), want)
 	}
 	for i, q := range p.Points {
