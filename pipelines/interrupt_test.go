@@ -34,11 +34,22 @@ func TestInterruptedIsTold(t *testing.T) {
 		"train with models": func(ctx context.Context, output string) error {
 			c := pipelines.DefaultConfig()
 			c.Input, c.Label, c.Ignore, c.Output = []string{input}, "class", []string{"id", "weight"}, output
-			c.Algorithm, c.Lambda, c.Theta, c.Tests = pipelines.Choices{"ec45"}, pipelines.Choices{"10"}, pipelines.Choices{"0.005"}, pipelines.Choices{"threshold"}
+			oneMember(&c)
 			c.LeafModel, c.Folds, c.Certificate = "linear", "3", "none"
 			_, err := pipelines.Train(ctx, c, nil)
 			if left, _ := filepath.Glob(filepath.Join(output, "*.json")); err != nil && len(left) > 0 {
 				t.Errorf("after %v files are left: %v", err, left)
+			}
+			return err
+		},
+		"train with a teacher": func(ctx context.Context, output string) error {
+			c := c
+			c.Output, c.Split, c.Select, c.Folds = output, "60/20/20", "best", "2"
+			oneMember(&c)
+			c.Teacher, c.MadeUpRows, c.LeafModel, c.Certificate = "forest", 200, "none", "none"
+			r, err := pipelines.Train(ctx, c, nil)
+			if err == nil && r.Frontier.Grown != 2 {
+				t.Errorf("%d trees were grown: want one from the labels, one from the teacher", r.Frontier.Grown)
 			}
 			return err
 		},
@@ -82,4 +93,10 @@ func TestInterruptedIsTold(t *testing.T) {
 			}
 		})
 	}
+}
+
+// oneMember leaves the grid a sole member.
+func oneMember(c *pipelines.TrainConfig) {
+	c.Algorithm, c.Tests = pipelines.Choices{"ec45"}, pipelines.Choices{"threshold"}
+	c.Lambda, c.Theta = pipelines.Choices{"10"}, pipelines.Choices{"0.005"}
 }

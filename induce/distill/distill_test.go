@@ -2,6 +2,7 @@ package distill_test
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"reflect"
 	"testing"
@@ -218,6 +219,17 @@ func TestStopped(t *testing.T) {
 	c := distill.Config{Features: d.Features, Stop: func() bool { return true }}
 	if c.NewLesson(d.Objects) != nil {
 		t.Error("a lesson of a stopped teacher")
+	}
+	looks, most := 0, math.MaxInt
+	c.MadeUp, c.Workers, c.Stop = 100, 1, func() bool { looks++; return looks > most }
+	if c.NewLesson(d.Objects) == nil {
+		t.Fatal("no lesson of a teacher that is never stopped")
+	}
+	all := looks
+	for _, most = range []int{0, 100, 199, 200, 201, 205, 220, 1000, all - 2, all - 1} {
+		if looks = 0; c.NewLesson(d.Objects) != nil {
+			t.Errorf("a lesson of a teacher that is stopped after %d of %d looks", most, all)
+		}
 	}
 }
 

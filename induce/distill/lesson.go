@@ -48,16 +48,15 @@ type Lesson struct {
 // NewLesson has the teacher learn and teach the training objects. The lesson does not depend
 // on their order. It is nil if Stop says so.
 func (c *Config) NewLesson(training *dataset.Objects) *Lesson {
-	f := forest.Grow(training, c.Features, forest.Options{Seed: c.Seed, Workers: c.Workers, Stop: c.Stop})
+	options := forest.Options{Seed: c.Seed, Workers: c.Workers, Stop: c.Stop}
+	f := forest.Grow(training, c.Features, options)
 	if f == nil {
 		return nil
 	}
 	l := &Lesson{config: c, training: training}
 	l.Objects = dataset.NewObjects(dataset.NewLayout(c.Features), training.Classes, true, training.Len()+c.MadeUp)
-	l.mix(training, f.OutOfBag())
-	if c.MadeUp > 0 {
-		made := forest.MakeUp(training, c.Features, c.MadeUp, c.Seed)
-		l.add(made, f.Probabilities(made), training.TotalWeight())
+	if !l.mix(f) || c.MadeUp > 0 && !l.makeUp(f, options) {
+		return nil
 	}
 	l.Objects = leafmodel.Sorted(l.Objects, 0)
 	return l
@@ -72,9 +71,13 @@ func (l *Lesson) Part(training *dataset.Objects, stop func() bool) *Lesson {
 	return c.NewLesson(training)
 }
 
-// mix adds the training objects with the teacher's probabilities, by object and class, in
-// their class weights.
-func (l *Lesson) mix(o *dataset.Objects, probabilities []float32) {
+// mix adds the training objects with the forest's probabilities in their class weights. It
+// reports whether the forest has any: it has none if Stop says so.
+func (l *Lesson) mix(f *forest.Forest) bool {
+	o, probabilities := l.training, f.OutOfBag()
+	if probabilities == nil {
+		return false
+	}
 	factor, shares := Factor(l.config.Scale), make([]float64, o.Classes)
 	for i := range o.Len() {
 		for k, p := range probabilities[i*o.Classes : (i+1)*o.Classes] {
@@ -85,12 +88,21 @@ func (l *Lesson) mix(o *dataset.Objects, probabilities []float32) {
 		}
 		l.append(o, i, o.Labels(i), weights(shares, factor*o.Weight[i]), o.RowsOf(i))
 	}
+	return true
 }
 
-// add adds made-up objects with the probabilities that the forest gives them, which together
-// weigh about as much as the training objects.
-func (l *Lesson) add(o *dataset.Objects, probabilities []float32, weight int64) {
-	each := max(1, Factor(l.config.Scale)*weight/int64(max(1, o.Len())))
+// makeUp adds made-up objects with the probabilities that the forest gives them. Together they
+// weigh about as much as the training objects. It reports whether it did: not if Stop says so.
+func (l *Lesson) makeUp(f *forest.Forest, options forest.Options) bool {
+	o := forest.MakeUp(l.training, l.config.Features, l.config.MadeUp, options)
+	if o == nil {
+		return false
+	}
+	probabilities := f.Probabilities(o)
+	if probabilities == nil {
+		return false
+	}
+	each := max(1, Factor(l.config.Scale)*l.training.TotalWeight()/int64(max(1, o.Len())))
 	shares := make([]float64, o.Classes)
 	for i := range o.Len() {
 		for k, p := range probabilities[i*o.Classes : (i+1)*o.Classes] {
@@ -99,6 +111,7 @@ func (l *Lesson) add(o *dataset.Objects, probabilities []float32, weight int64) 
 		w := weights(shares, each)
 		l.append(o, i, w, w, 0)
 	}
+	return true
 }
 
 // append adds object i of o with other class weights.
@@ -129,10 +142,14 @@ func weights(shares []float64, total int64) []dataset.ClassWeight {
 }
 
 // Grow grows trees from the lesson, one by each of the parameters, and counts them again on the
-// training objects: see Recount.
+// training objects: see Recount. Trees that o.Stop has cut short are counted, too. There are
+// none if the lesson's own Stop says so.
 func (l *Lesson) Grow(columns []split.Column, params []induce.Params, o memory.Options) []*induce.Node {
 	roots := memory.GrowEach(l.Objects, columns, params, l.Objects.TotalWeight(), o)
 	for i, root := range roots {
+		if l.config.Stop != nil && l.config.Stop() {
+			return nil
+		}
 		roots[i] = Recount(root, l.training, columns, Factor(l.config.Scale))
 	}
 	return roots

@@ -39,6 +39,6 @@ func BenchmarkOutOfBag(b *testing.B) {
 func BenchmarkMakeUp(b *testing.B) {
 	features, o := rings(rand.New(rand.NewPCG(1, 2)), 2, 30_000, 128)
 	for b.Loop() {
-		forest.MakeUp(o, features, o.Len(), 1)
+		forest.MakeUp(o, features, o.Len(), forest.Options{Seed: 1})
 	}
 }

@@ -13,7 +13,7 @@ type Options struct {
 	Trees   int         // number of trees; 0: 200
 	Seed    uint64      // of all random choices
 	Workers int         // goroutines; 0: as many as processors. They do not change the forest
-	Stop    func() bool // called before each tree, from any goroutine; true: no forest; nil: never
+	Stop    func() bool // called often, from any goroutine; true: there is no result; nil: never
 
 	Draws    int     // rows that a tree draws at most, as a mean; 0: 2^15
 	Features int     // features that a node considers; 0: the square root of their number, rounded
@@ -30,7 +30,7 @@ const (
 )
 
 // Forest is a random forest. It keeps the objects that it is grown from. Its methods may be
-// called from many goroutines.
+// called from many goroutines; they use the Workers of its options, and obey Stop.
 type Forest struct {
 	objects  *dataset.Objects
 	features []dataset.Feature
@@ -55,7 +55,7 @@ func Grow(objects *dataset.Objects, features []dataset.Feature, o Options) *Fore
 	parallel.Run(min(f.options.Workers, len(f.trees)), func() {
 		g := newGrower(f)
 		for i := int(next.Add(1) - 1); i < len(f.trees); i = int(next.Add(1) - 1) {
-			if stopped.Load() || o.Stop != nil && o.Stop() {
+			if stopped.Load() || f.options.Stop() {
 				stopped.Store(true)
 				return
 			}
@@ -68,7 +68,23 @@ func Grow(objects *dataset.Objects, features []dataset.Feature, o Options) *Fore
 	return f
 }
 
+// each calls f(0), f(1), .. f(n-1) until Stop says so, and reports whether it never did.
+func (o *Options) each(n int, f func(i int)) bool {
+	var stopped atomic.Bool
+	parallel.Each(n, o.Workers, func(i int) {
+		if stopped.Load() || o.Stop() {
+			stopped.Store(true)
+			return
+		}
+		f(i)
+	})
+	return !stopped.Load()
+}
+
 func (o Options) orDefault(features int) Options {
+	if o.Stop == nil {
+		o.Stop = func() bool { return false }
+	}
 	if o.Trees <= 0 {
 		o.Trees = defaultTrees
 	}

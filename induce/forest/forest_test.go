@@ -127,7 +127,7 @@ func TestSame(t *testing.T) {
 				if reflect.DeepEqual(p, forest.Grow(o, d.Features, forest.Options{Trees: 20, Seed: 6}).OutOfBag()) {
 					t.Error("another seed grew the same forest")
 				}
-				x, y := forest.MakeUp(o, d.Features, 200, 9), forest.MakeUp(other, d.Features, 200, 9)
+				x, y := forest.MakeUp(o, d.Features, 200, forest.Options{Seed: 9}), forest.MakeUp(other, d.Features, 200, forest.Options{Seed: 9})
 				if x.Len() == 0 || !reflect.DeepEqual(x, y) {
 					t.Error("another order of the objects made up others")
 				}
@@ -142,7 +142,7 @@ func TestProbabilities(t *testing.T) {
 		r := rand.New(rand.NewPCG(uint64(classes), 13))
 		d := growtest.New(r, growtest.SomeFeatures(), classes, 300, true)
 		f := forest.Grow(d.Objects, d.Features, forest.Options{Trees: 5}) // some rows are drawn by all
-		for _, p := range [][]float32{f.OutOfBag(), f.Probabilities(forest.MakeUp(d.Objects, d.Features, 100, 1))} {
+		for _, p := range [][]float32{f.OutOfBag(), f.Probabilities(forest.MakeUp(d.Objects, d.Features, 100, forest.Options{Seed: 1}))} {
 			for ; len(p) > 0; p = p[classes:] {
 				sum := 0.0
 				for _, x := range p[:classes] {
@@ -181,7 +181,7 @@ func TestMakeUp(t *testing.T) {
 		}
 		seen[fmt.Sprint(at(o, i))] = true
 	}
-	made := forest.MakeUp(o, d.Features, 400, 3)
+	made := forest.MakeUp(o, d.Features, 400, forest.Options{Seed: 3})
 	if made.Len() != 400 {
 		t.Errorf("%d objects made up, want 400", made.Len())
 	}
@@ -200,7 +200,7 @@ func TestMakeUp(t *testing.T) {
 		}
 	}
 	one := dataset.NewObjects(dataset.NewLayout(d.Features), 3, false, 0)
-	if n := forest.MakeUp(one, d.Features, 10, 3).Len(); n != 0 {
+	if n := forest.MakeUp(one, d.Features, 10, forest.Options{Seed: 3}).Len(); n != 0 {
 		t.Errorf("%d objects made up around none", n)
 	}
 }

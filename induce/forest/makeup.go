@@ -3,12 +3,10 @@ package forest
 import (
 	"cmp"
 	"math/bits"
-	"runtime"
 	"slices"
 	"sort"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
-	"github.com/espalier-ml/espalier/induce/parallel"
 )
 
 const (
@@ -32,10 +30,15 @@ const (
 //
 // The objects differ from the given ones and from each other. There may be fewer than n,
 // where few other codes exist. Each weighs 1. Its class is that of the first object, and
-// says nothing: see Forest.Probabilities. The order of the given objects does not matter.
-func MakeUp(objects *dataset.Objects, features []dataset.Feature, n int, seed uint64) *dataset.Objects {
+// says nothing: see Forest.Probabilities. The order of the given objects does not matter. Of the
+// options there are the seed, Workers and Stop. nil: Stop says so.
+func MakeUp(objects *dataset.Objects, features []dataset.Feature, n int, o Options) *dataset.Objects {
+	o = o.orDefault(len(features))
 	out := dataset.NewObjects(dataset.NewLayout(features), objects.Classes, false, max(n, 0))
-	m := newMaker(objects, features, seed)
+	m := newMaker(objects, features, &o)
+	if m == nil {
+		return nil
+	}
 	if len(m.starts) == 0 || m.sums[len(m.sums)-1] <= 0 {
 		return out
 	}
@@ -44,11 +47,14 @@ func MakeUp(objects *dataset.Objects, features []dataset.Feature, n int, seed ui
 	made, codes := make([][]int, batch), make([]int, batch*len(features))
 	classes, hashes := make([]uint16, batch), make([]uint64, batch)
 	for first := 0; out.Len() < n && first < n*mostAttempts+batch; first += batch {
-		parallel.Each(batch, runtime.GOMAXPROCS(0), func(i int) {
+		done := o.each(batch, func(i int) {
 			made[i] = codes[i*len(features) : (i+1)*len(features)]
 			classes[i] = m.make(first+i, made[i])
 			hashes[i] = hashOfCodes(made[i])
 		})
+		if !done {
+			return nil
+		}
 		for i := 0; i < batch && out.Len() < n; i++ {
 			if _, ok := known[hashes[i]]; !ok {
 				known[hashes[i]] = struct{}{}
@@ -64,6 +70,7 @@ type maker struct {
 	objects  *dataset.Objects
 	features []dataset.Feature
 	seed     uint64
+	stop     func() bool
 	starts   []int32 // objects, see dataset.Objects.ByHash
 	sums     []int64 // weight of the objects of starts up to each
 	codes    [][]uint16
@@ -73,8 +80,9 @@ type maker struct {
 	places   [][]int32 // place of a position in an order
 }
 
-func newMaker(o *dataset.Objects, features []dataset.Feature, seed uint64) *maker {
-	m := &maker{objects: o, features: features, seed: mix(seed, 1<<32)}
+// newMaker returns nil if the options' Stop says so.
+func newMaker(o *dataset.Objects, features []dataset.Feature, options *Options) *maker {
+	m := &maker{objects: o, features: features, seed: mix(options.Seed, 1<<32), stop: options.Stop}
 	m.starts = o.ByHash()
 	m.starts = m.starts[:min(len(m.starts), mostStarts)]
 	sum := int64(0)
@@ -94,7 +102,9 @@ func newMaker(o *dataset.Objects, features []dataset.Feature, seed uint64) *make
 		m.low, m.high = append(m.low, low), append(m.high, high)
 	}
 	m.orders, m.places = make([][]int32, projections), make([][]int32, projections)
-	parallel.Each(projections, runtime.GOMAXPROCS(0), m.project)
+	if !options.each(projections, m.project) || options.Stop() {
+		return nil
+	}
 	return m
 }
 
@@ -124,6 +134,9 @@ const whole = 1 << 12
 func (m *maker) project(number int) {
 	values := make([]int64, len(m.starts))
 	for f := range m.features {
+		if m.stop() {
+			return
+		}
 		feature := &m.features[f]
 		key := mix(mix(m.seed, uint64(number)), uint64(f))
 		slope := int64(key>>40)%511 - 255

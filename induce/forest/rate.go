@@ -1,9 +1,6 @@
 package forest
 
-import (
-	"github.com/espalier-ml/espalier/induce/dataset"
-	"github.com/espalier-ml/espalier/induce/parallel"
-)
+import "github.com/espalier-ml/espalier/induce/dataset"
 
 // block is the number of objects that go through all trees together.
 const block = 256
@@ -11,11 +8,11 @@ const block = 256
 // OutOfBag returns class probabilities of the objects that the forest was grown from,
 // Classes numbers an object. Those of an object are the mean over its rows and over the
 // trees that did not draw the row. If all trees drew all rows of an object, they are the
-// mean over all trees.
+// mean over all trees. nil: Stop says so.
 func (f *Forest) OutOfBag() []float32 { return f.rate(f.objects, f.left) }
 
 // Probabilities returns class probabilities of other objects of the same features, Classes
-// numbers an object: the mean over all trees.
+// numbers an object: the mean over all trees. nil: Stop says so.
 func (f *Forest) Probabilities(o *dataset.Objects) []float32 { return f.rate(o, nil) }
 
 // left returns the weight of the rows of an object that a tree did not draw.
@@ -35,7 +32,7 @@ func (f *Forest) rate(o *dataset.Objects, weigh func(tree uint64, object int) fl
 	classes := len(f.prior)
 	out := make([]float32, o.Len()*classes)
 	blocks := (o.Len() + block - 1) / block
-	parallel.Each(blocks, f.options.Workers, func(b int) {
+	done := f.options.each(blocks, func(b int) {
 		from, to := b*block, min((b+1)*block, o.Len())
 		codes := codesOf(o, from, to)
 		sums, weights := make([]float64, (to-from)*classes), make([]float64, to-from)
@@ -47,6 +44,9 @@ func (f *Forest) rate(o *dataset.Objects, weigh func(tree uint64, object int) fl
 			f.finish(sums[i*classes:(i+1)*classes], whole, out[(from+i)*classes:(from+i+1)*classes])
 		}
 	})
+	if !done {
+		return nil
+	}
 	return out
 }
 

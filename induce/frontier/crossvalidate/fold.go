@@ -130,15 +130,14 @@ func (g *Growth) fold(
 	plain := untaught(pool)
 	roots := memory.GrowEach(objects, g.Columns, params[:plain], objects.TotalWeight(), options)
 	var lesson *distill.Lesson
-	if plain < len(params) {
-		lesson = g.Lesson.Part(objects, options.Stop)
+	if plain < len(params) && ctx.Err() == nil {
+		if lesson = g.Lesson.Part(objects, options.Stop); lesson != nil {
+			options.Settled = nil
+			roots = append(roots, lesson.Grow(g.Columns, params[plain:], options)...)
+		}
 	}
 	if ctx.Err() != nil {
 		return Fold{}
-	}
-	if lesson != nil {
-		options.Settled = nil
-		roots = append(roots, lesson.Grow(g.Columns, params[plain:], options)...)
 	}
 	trees := make([]*tree.Tree, len(params))
 	for i, root := range roots {
