@@ -37,7 +37,7 @@ type choosing struct {
 	train     *jobs.ObjectStats // of the training part
 	memory    int64             // bytes that growth of trees may take
 
-	lesson *distill.Lesson // that the last candidates have grown from; nil: there is none
+	transfer *distill.TransferSet // that the last candidates have grown from; nil: there is none
 
 	rows rowReader
 
@@ -77,7 +77,7 @@ func (r *run) choose(ctx context.Context, s *scored) (*chosen, error) {
 		driver: r.driver, config: r.config, selection: &r.parsed.Selection,
 		features: g.features, columns: r.columns(g.features), classes: len(g.label.Classes),
 		spec: &g.spec, train: g.train(), memory: (&forecast.Room{Memory: r.memory}).Usable(),
-		lesson: g.lesson,
+		transfer: g.transfer,
 		rows: rowReader{
 			objects: objects,
 			sample: func(ctx context.Context, part dataset.Part) (*dataset.Objects, error) {

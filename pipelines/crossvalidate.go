@@ -68,7 +68,7 @@ func (c *choosing) growth(ctx context.Context, folds int) (*crossvalidate.Growth
 	}
 	return &crossvalidate.Growth{
 		Objects: objects, Columns: c.columns, Folds: folds, Seed: c.config.Seed, Model: c.model, Memory: c.memory,
-		Lesson: c.lesson,
+		Transfer: c.transfer,
 	}, nil
 }
 

@@ -32,8 +32,8 @@ type grown struct {
 	roots   []*induce.Node  // their trees
 	passes  int64           // times that jobs have read all training objects
 
-	training *dataset.Objects // nil: not read
-	lesson   *distill.Lesson  // that the last trees have grown from, as many as in the grid; nil: none
+	training *dataset.Objects     // nil: not read
+	transfer *distill.TransferSet // that the last trees have grown from, as many as in the grid; nil: none
 }
 
 // grower grows the trees of the grid together: nodes that exceed the memory budget level by
@@ -72,7 +72,7 @@ func (r *run) grow(ctx context.Context, o *objects, from *levels.Growth) (*grown
 	return &grown{objects: o, members: r.parsed.Grid, roots: g.growth.Roots, passes: g.passes}, nil
 }
 
-// teach grows the trees of the grid once more, from the lesson of a teacher.
+// teach grows the trees of the grid once more, from the transfer set of a teacher.
 func (r *run) teach(ctx context.Context, g *grown) (*grown, error) {
 	if !r.wantsTeacher(g.objects) {
 		return g, nil
@@ -86,11 +86,11 @@ func (r *run) teach(ctx context.Context, g *grown) (*grown, error) {
 		}
 		teacher := r.teacher(g.objects)
 		teacher.Stop = func() bool { return ctx.Err() != nil }
-		if taught.lesson = teacher.NewLesson(taught.training); taught.lesson == nil {
+		if taught.transfer = teacher.NewTransferSet(taught.training); taught.transfer == nil {
 			return g, context.Cause(ctx)
 		}
 		params := r.growConfig(g.objects).Trees
-		roots := taught.lesson.Grow(r.columns(g.features), params, memory.Options{
+		roots := taught.transfer.Grow(r.columns(g.features), params, memory.Options{
 			Workers: runtime.GOMAXPROCS(0), Memory: r.room(g.objects).Usable(),
 			Stop: func() bool { return ctx.Err() != nil || !r.deadline.IsZero() && time.Now().After(r.deadline) },
 		})
@@ -108,7 +108,7 @@ func (r *run) teach(ctx context.Context, g *grown) (*grown, error) {
 // all objects in memory, and trees gain the most by it where objects are few.
 const mostTaught = crossvalidate.MostAuto
 
-// wantsTeacher reports whether trees are to grow from a teacher's lesson, too. A note says why
+// wantsTeacher reports whether trees are to grow from a teacher's transfer set, too. A note says why
 // not, if a teacher is asked for.
 func (r *run) wantsTeacher(o *objects) bool {
 	c := r.config

@@ -163,7 +163,7 @@ func (c *choosing) fitModels(ctx context.Context, points []frontier.Point, trees
 		o := leafmodel.Options{Scale: c.spec.GrowthScale(), Stop: func() bool { return ctx.Err() != nil }}
 		for _, ridge := range m.ridges {
 			o.Ridge = ridge
-			m.models = append(m.models, distill.FitModels(objects, c.lesson, c.features, m.trees, o))
+			m.models = append(m.models, distill.FitModels(objects, c.transfer, c.features, m.trees, o))
 			s.Done.Add(1)
 		}
 		if objects, err = c.rows.sample(ctx, dataset.Validation); err != nil {

@@ -40,12 +40,12 @@ func (r *run) score(ctx context.Context, g *grown) (*scored, error) {
 	if err != nil {
 		return nil, err
 	}
-	counts, err := r.countLeaves(ctx, g.objects, trees, g.soft() || g.lesson != nil)
+	counts, err := r.countLeaves(ctx, g.objects, trees, g.soft() || g.transfer != nil)
 	if err != nil {
 		return nil, err
 	}
 	parts := []dataset.Part{dataset.Validation, dataset.Test}
-	if g.soft() || g.lesson != nil { // trees know the soft weights of their training rows, not the labels
+	if g.soft() || g.transfer != nil { // trees know the soft weights of their training rows, not the labels
 		parts = append(parts, dataset.Train)
 	}
 	for _, part := range parts {

@@ -47,9 +47,9 @@ schema.json, manifest.json and, last of all, _SUCCESS.
 Settings come from the preset, then from the YAML file of --config, whose keys
 are these flags, then from flags. The preset "default" grows several trees and
 takes the best of their prunings: threshold tests on quantile bins with smoothed
-leaves. The preset "accurate" adds models in the leaves, where they make a tree
-better at the same cost. The preset "paper" is one tree of one-hot tests on 5
-k-means bins with majority leaves.
+leaves. The preset "accurate" adds models in the leaves and trees that a random
+forest teaches, where they are better at the same cost. The preset "paper" is
+one tree of one-hot tests on 5 k-means bins with majority leaves.
 
 Sizes take units (64MiB, 1.5GB; a plain number is bytes), durations too (30s,
 5m, 1h30m; a plain number is seconds). Values of lists are separated by commas;
@@ -120,7 +120,7 @@ func (c *trainFlags) Settings() []setting.Setting {
 		configSetting(&c.config),
 		{
 			Name: "preset", Group: setting.Run, Value: setting.Text(&c.preset),
-			Help: "settings to start from: default; accurate, with models in the leaves; or paper",
+			Help: "settings to start from: default; accurate, with models in the leaves and a teacher; or paper",
 		},
 		{Name: "show", Group: setting.Printed, Value: setting.Switch(&c.show), Help: "print the tree"},
 	}

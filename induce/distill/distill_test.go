@@ -112,13 +112,13 @@ func firsts(list []int, n int) []int32 {
 	return ids
 }
 
-// TestLessonOfNothing: without a share of the teacher, and without made-up objects, trees grow
+// TestNothingTaught: without a share of the teacher, and without made-up objects, trees grow
 // as from the class weights of the training objects.
-func TestLessonOfNothing(t *testing.T) {
+func TestNothingTaught(t *testing.T) {
 	for seed := range uint64(12) {
 		d, p := some(seed)
 		c := distill.Config{Features: d.Features}
-		got := c.NewLesson(d.Objects).Grow(d.Columns, []induce.Params{p}, memory.Options{})[0]
+		got := c.NewTransferSet(d.Objects).Grow(d.Columns, []induce.Params{p}, memory.Options{})[0]
 		soft := *d
 		soft.Objects = dataset.NewObjects(dataset.NewLayout(d.Features), d.Objects.Classes, true, d.Objects.Len())
 		for i := range d.Objects.Len() {
@@ -150,21 +150,21 @@ func sameTests(a, b *induce.Node) bool {
 	return true
 }
 
-// TestLesson: training objects keep their weights and rows, made-up objects have no rows and
+// TestTransferSet: training objects keep their weights and rows, made-up objects have no rows and
 // weigh together as much, but for rounding; neither the order of the objects nor the number of
 // goroutines matters.
-func TestLesson(t *testing.T) {
+func TestTransferSet(t *testing.T) {
 	for seed := range uint64(6) {
 		d, p := some(seed)
 		c := distill.Config{Features: d.Features, Share: 0.5, MadeUp: 300, Seed: seed, Workers: 1}
-		lesson := c.NewLesson(d.Objects)
+		transfer := c.NewTransferSet(d.Objects)
 		var training, made, rows int64
-		for i := range lesson.Objects.Len() {
-			rows += lesson.Objects.RowsOf(i)
-			if lesson.Objects.RowsOf(i) > 0 {
-				training += lesson.Objects.Weight[i]
+		for i := range transfer.Objects.Len() {
+			rows += transfer.Objects.RowsOf(i)
+			if transfer.Objects.RowsOf(i) > 0 {
+				training += transfer.Objects.Weight[i]
 			} else {
-				made += lesson.Objects.Weight[i]
+				made += transfer.Objects.Weight[i]
 			}
 		}
 		want := distill.Factor(1) * d.Objects.TotalWeight()
@@ -179,11 +179,11 @@ func TestLesson(t *testing.T) {
 			t.Errorf("seed %d: %d rows, want %d", seed, rows, all)
 		}
 		c.Workers = 3
-		other := c.NewLesson(d.Shuffled(random(99)).Objects)
-		if !reflect.DeepEqual(other.Objects, lesson.Objects) {
-			t.Errorf("seed %d: another lesson from another order", seed)
+		other := c.NewTransferSet(d.Shuffled(random(99)).Objects)
+		if !reflect.DeepEqual(other.Objects, transfer.Objects) {
+			t.Errorf("seed %d: another transfer set from another order", seed)
 		}
-		a := lesson.Grow(d.Columns, []induce.Params{p}, memory.Options{})[0]
+		a := transfer.Grow(d.Columns, []induce.Params{p}, memory.Options{})[0]
 		b := other.Grow(d.Columns, []induce.Params{p}, memory.Options{Workers: 3})[0]
 		if growtest.Encode(t, a) != growtest.Encode(t, b) {
 			t.Errorf("seed %d: another tree from another order", seed)
@@ -194,20 +194,20 @@ func TestLesson(t *testing.T) {
 	}
 }
 
-// TestPart: the lesson of all training objects as a part is the same lesson, and half of them
+// TestPart: the transfer set of all training objects as a part is the same one, and half of them
 // have at most half of the made-up objects.
 func TestPart(t *testing.T) {
 	d, _ := some(2)
 	c := distill.Config{Features: d.Features, Share: 0.5, MadeUp: 100, Seed: 3}
-	lesson := c.NewLesson(d.Objects)
-	if again := lesson.Part(d.Objects, nil); !reflect.DeepEqual(again.Objects, lesson.Objects) {
-		t.Error("another lesson of the same objects")
+	transfer := c.NewTransferSet(d.Objects)
+	if again := transfer.Part(d.Objects, nil); !reflect.DeepEqual(again.Objects, transfer.Objects) {
+		t.Error("another transfer set of the same objects")
 	}
 	half := make([]int32, d.Objects.Len()/2)
 	for i := range half {
 		half[i] = int32(i)
 	}
-	made := lesson.Part(d.Objects.Select(half), nil).Objects.Len() - len(half)
+	made := transfer.Part(d.Objects.Select(half), nil).Objects.Len() - len(half)
 	if want := 50; made > want || made < want*9/10 {
 		t.Errorf("%d objects made up for half of the training objects, want about %d", made, want)
 	}
@@ -217,25 +217,25 @@ func TestPart(t *testing.T) {
 func TestStopped(t *testing.T) {
 	d, _ := some(1)
 	c := distill.Config{Features: d.Features, Stop: func() bool { return true }}
-	if c.NewLesson(d.Objects) != nil {
-		t.Error("a lesson of a stopped teacher")
+	if c.NewTransferSet(d.Objects) != nil {
+		t.Error("a transfer set of a stopped teacher")
 	}
 	looks, most := 0, math.MaxInt
 	c.MadeUp, c.Workers, c.Stop = 100, 1, func() bool { looks++; return looks > most }
-	if c.NewLesson(d.Objects) == nil {
-		t.Fatal("no lesson of a teacher that is never stopped")
+	if c.NewTransferSet(d.Objects) == nil {
+		t.Fatal("no transfer set of a teacher that is never stopped")
 	}
 	all := looks
 	for _, most = range []int{0, 100, 199, 200, 201, 205, 220, 1000, all - 2, all - 1} {
-		if looks = 0; c.NewLesson(d.Objects) != nil {
-			t.Errorf("a lesson of a teacher that is stopped after %d of %d looks", most, all)
+		if looks = 0; c.NewTransferSet(d.Objects) != nil {
+			t.Errorf("a transfer set of a teacher that is stopped after %d of %d looks", most, all)
 		}
 	}
 }
 
-// A forest teaches the rule of noisy labels: trees that grow from its lesson count the
+// A forest teaches the rule of noisy labels: trees that grow from its transfer set count the
 // training objects alone.
-func ExampleConfig_NewLesson() {
+func ExampleConfig_NewTransferSet() {
 	features := []dataset.Feature{{Name: "x", Kind: dataset.Numeric, Cuts: []float64{1, 2, 3, 4, 5, 6, 7}, Cost: 1}}
 	objects := dataset.NewObjects(dataset.NewLayout(features), 2, false, 8)
 	for x := range 8 {
@@ -247,7 +247,7 @@ func ExampleConfig_NewLesson() {
 	}
 	c := distill.Config{Features: features, Share: 0.5, MadeUp: 4}
 	params := induce.Params{Algorithm: split.C45, Family: split.Thresholds, MaxDepth: 1}
-	root := c.NewLesson(objects).Grow(split.Columns(features), []induce.Params{params}, memory.Options{})[0]
+	root := c.NewTransferSet(objects).Grow(split.Columns(features), []induce.Params{params}, memory.Options{})[0]
 	fmt.Println("x >=", features[0].Cuts[root.Test.Code-1])
 	for _, child := range root.Children {
 		fmt.Println(child.Objects, "objects of", child.Rows, "rows")

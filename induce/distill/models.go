@@ -7,12 +7,12 @@ import (
 )
 
 // FitModels fits models to the leaves of some trees, see leafmodel.Fit: those of taught trees to
-// the objects of the lesson, the others to the training objects. The training objects are in
+// the objects of the transfer set, the others to the training objects. The training objects are in
 // the order of leafmodel.Sorted. o.Scale is the fixed-point weight of one of their rows.
 func FitModels(
-	training *dataset.Objects, l *Lesson, features []dataset.Feature, trees []*tree.Tree, o leafmodel.Options,
+	training *dataset.Objects, transfer *TransferSet, features []dataset.Feature, trees []*tree.Tree, o leafmodel.Options,
 ) [][]*leafmodel.Model {
-	if l == nil {
+	if transfer == nil {
 		return leafmodel.Fit(training, features, trees, o)
 	}
 	var plain, taught []*tree.Tree
@@ -25,7 +25,7 @@ func FitModels(
 	}
 	ofPlain := leafmodel.Fit(training, features, plain, o)
 	o.Scale = max(1, o.Scale) * Factor(o.Scale)
-	ofTaught := leafmodel.Fit(l.Objects, features, taught, o)
+	ofTaught := leafmodel.Fit(transfer.Objects, features, taught, o)
 	models := make([][]*leafmodel.Model, len(trees))
 	for i, t := range trees {
 		if t.Algorithm.Teacher == "" {

@@ -28,19 +28,19 @@ type Growth struct {
 	// the pool, with the estimates of the leaves. Several goroutines call it.
 	Model func(root *induce.Node, candidate int) *tree.Tree
 
-	// Lesson is what the taught candidates have grown from, see distill.Lesson.Part; nil: there
+	// Transfer is what the taught candidates have grown from, see distill.TransferSet.Part; nil: there
 	// are none.
-	Lesson *distill.Lesson
+	Transfer *distill.TransferSet
 }
 
 // Fold is what was grown without the objects of a fold, with its scores on these
 // objects.
 type Fold struct {
-	number    int               // of the deal
-	rows      int64             // number of rows of the fold's objects
-	sequences []*prune.Sequence // by pruning of the pool
-	scores    [][]prune.Score   // by pruning of the pool, then by step of the fold's own sequence
-	lesson    *distill.Lesson   // nil: no tree was taught
+	number    int                  // of the deal
+	rows      int64                // number of rows of the fold's objects
+	sequences []*prune.Sequence    // by pruning of the pool
+	scores    [][]prune.Score      // by pruning of the pool, then by step of the fold's own sequence
+	transfer  *distill.TransferSet // nil: no tree was taught
 }
 
 // Grow deals the objects to the folds, and grows, prunes and scores trees for each. It
@@ -129,11 +129,11 @@ func (g *Growth) fold(
 	}
 	plain := untaught(pool)
 	roots := memory.GrowEach(objects, g.Columns, params[:plain], objects.TotalWeight(), options)
-	var lesson *distill.Lesson
+	var transfer *distill.TransferSet
 	if plain < len(params) && ctx.Err() == nil {
-		if lesson = g.Lesson.Part(objects, options.Stop); lesson != nil {
+		if transfer = g.Transfer.Part(objects, options.Stop); transfer != nil {
 			options.Settled = nil
-			roots = append(roots, lesson.Grow(g.Columns, params[plain:], options)...)
+			roots = append(roots, transfer.Grow(g.Columns, params[plain:], options)...)
 		}
 	}
 	if ctx.Err() != nil {
@@ -145,7 +145,7 @@ func (g *Growth) fold(
 	}
 	counts := tree.NewForest(trees).NewCounts()
 	counts.AddSome(g.Objects, held)
-	f := Fold{rows: counts.Tree(0).TotalRows(), lesson: lesson}
+	f := Fold{rows: counts.Tree(0).TotalRows(), transfer: transfer}
 	currencies := make([][]prune.Currency, len(trees)) // by candidate, in the order of the prunings
 	for i := range pool.Prunings {
 		p := &pool.Prunings[i]

@@ -47,7 +47,7 @@ func (g *Growth) Gains(
 			}
 			o := o
 			o.Ridge, o.Workers, o.Stop = ridge, workers, func() bool { return ctx.Err() != nil }
-			models := distill.FitModels(rest, f.lesson, features, trees, o)
+			models := distill.FitModels(rest, f.transfer, features, trees, o)
 			sums[i*len(strengths)+s] = compare(plain, leafmodel.Evaluate(out, features, trees, models, workers))
 			done.Add(1)
 		}

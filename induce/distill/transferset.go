@@ -27,8 +27,8 @@ type Config struct {
 // of a row.
 const finest = 256
 
-// Factor returns the units of a lesson's weights in a unit of the training objects' weights, of
-// which a row has so many.
+// Factor returns the units of a transfer set's weights in a unit of the training objects' weights,
+// of which a row has so many.
 func Factor(scale int64) int64 {
 	if scale >= finest {
 		return 1
@@ -36,65 +36,65 @@ func Factor(scale int64) int64 {
 	return finest
 }
 
-// Lesson is what trees grow from: the training objects with the teacher's share in their class
+// TransferSet is what trees grow from: the training objects with the teacher's share in their class
 // weights, and the made-up objects.
-type Lesson struct {
+type TransferSet struct {
 	Objects *dataset.Objects // soft, in the order of leafmodel.Sorted; made-up ones have no rows
 
 	config   *Config
 	training *dataset.Objects
 }
 
-// NewLesson has the teacher learn and teach the training objects. The lesson does not depend
-// on their order. It is nil if Stop says so.
-func (c *Config) NewLesson(training *dataset.Objects) *Lesson {
+// NewTransferSet has the teacher learn and teach the training objects. The transfer set does not
+// depend on their order. It is nil if Stop says so.
+func (c *Config) NewTransferSet(training *dataset.Objects) *TransferSet {
 	options := forest.Options{Seed: c.Seed, Workers: c.Workers, Stop: c.Stop}
 	f := forest.Grow(training, c.Features, options)
 	if f == nil {
 		return nil
 	}
-	l := &Lesson{config: c, training: training}
-	l.Objects = dataset.NewObjects(dataset.NewLayout(c.Features), training.Classes, true, training.Len()+c.MadeUp)
-	if !l.mix(f) || c.MadeUp > 0 && !l.makeUp(f, options) {
+	s := &TransferSet{config: c, training: training}
+	s.Objects = dataset.NewObjects(dataset.NewLayout(c.Features), training.Classes, true, training.Len()+c.MadeUp)
+	if !s.mix(f) || c.MadeUp > 0 && !s.makeUp(f, options) {
 		return nil
 	}
-	l.Objects = leafmodel.Sorted(l.Objects, 0)
-	return l
+	s.Objects = leafmodel.Sorted(s.Objects, 0)
+	return s
 }
 
 // Part has the same teacher teach some of the training objects. What is made up is as much for
-// each of them. The lesson is nil if stop says so.
-func (l *Lesson) Part(training *dataset.Objects, stop func() bool) *Lesson {
-	c := *l.config
-	c.MadeUp = c.MadeUp * training.Len() / l.training.Len()
+// each of them. The transfer set is nil if stop says so.
+func (s *TransferSet) Part(training *dataset.Objects, stop func() bool) *TransferSet {
+	c := *s.config
+	c.MadeUp = c.MadeUp * training.Len() / s.training.Len()
 	c.Stop = stop
-	return c.NewLesson(training)
+	return c.NewTransferSet(training)
 }
 
 // mix adds the training objects with the forest's probabilities in their class weights. It
 // reports whether the forest has any: it has none if Stop says so.
-func (l *Lesson) mix(f *forest.Forest) bool {
-	o, probabilities := l.training, f.OutOfBag()
+func (s *TransferSet) mix(f *forest.Forest) bool {
+	o, probabilities := s.training, f.OutOfBag()
 	if probabilities == nil {
 		return false
 	}
-	factor, shares := Factor(l.config.Scale), make([]float64, o.Classes)
+	factor, shares := Factor(s.config.Scale), make([]float64, o.Classes)
 	for i := range o.Len() {
 		for k, p := range probabilities[i*o.Classes : (i+1)*o.Classes] {
-			shares[k] = float64(l.config.Share * float64(p))
+			shares[k] = float64(s.config.Share * float64(p))
 		}
 		for _, w := range o.Raw(i) {
-			shares[w.Class] += float64((1 - l.config.Share) * (float64(w.Weight) / float64(o.Weight[i])))
+			shares[w.Class] += float64((1 - s.config.Share) * (float64(w.Weight) / float64(o.Weight[i])))
 		}
-		l.append(o, i, o.Labels(i), weights(shares, factor*o.Weight[i]), o.RowsOf(i))
+		s.append(o, i, o.Labels(i), weights(shares, factor*o.Weight[i]), o.RowsOf(i))
 	}
 	return true
 }
 
 // makeUp adds made-up objects with the probabilities that the forest gives them. Together they
 // weigh about as much as the training objects. It reports whether it did: not if Stop says so.
-func (l *Lesson) makeUp(f *forest.Forest, options forest.Options) bool {
-	o := forest.MakeUp(l.training, l.config.Features, l.config.MadeUp, options)
+func (s *TransferSet) makeUp(f *forest.Forest, options forest.Options) bool {
+	o := forest.MakeUp(s.training, s.config.Features, s.config.MadeUp, options)
 	if o == nil {
 		return false
 	}
@@ -102,25 +102,25 @@ func (l *Lesson) makeUp(f *forest.Forest, options forest.Options) bool {
 	if probabilities == nil {
 		return false
 	}
-	each := max(1, Factor(l.config.Scale)*l.training.TotalWeight()/int64(max(1, o.Len())))
+	each := max(1, Factor(s.config.Scale)*s.training.TotalWeight()/int64(max(1, o.Len())))
 	shares := make([]float64, o.Classes)
 	for i := range o.Len() {
 		for k, p := range probabilities[i*o.Classes : (i+1)*o.Classes] {
 			shares[k] = float64(p)
 		}
 		w := weights(shares, each)
-		l.append(o, i, w, w, 0)
+		s.append(o, i, w, w, 0)
 	}
 	return true
 }
 
 // append adds object i of o with other class weights.
-func (l *Lesson) append(o *dataset.Objects, i int, labels, raw []dataset.ClassWeight, rows int64) {
+func (s *TransferSet) append(o *dataset.Objects, i int, labels, raw []dataset.ClassWeight, rows int64) {
 	codes := make([]int, len(o.Codes))
 	for f := range codes {
 		codes[f] = o.Codes[f].At(i)
 	}
-	l.Objects.AppendSoft(codes, labels, raw, rows)
+	s.Objects.AppendSoft(codes, labels, raw, rows)
 }
 
 // shareBits is the binary logarithm of the whole numbers that stand for a probability of 1.
@@ -141,16 +141,16 @@ func weights(shares []float64, total int64) []dataset.ClassWeight {
 	return list
 }
 
-// Grow grows trees from the lesson, one by each of the parameters, and counts them again on the
-// training objects: see Recount. Trees that o.Stop has cut short are counted, too. There are
-// none if the lesson's own Stop says so.
-func (l *Lesson) Grow(columns []split.Column, params []induce.Params, o memory.Options) []*induce.Node {
-	roots := memory.GrowEach(l.Objects, columns, params, l.Objects.TotalWeight(), o)
+// Grow grows trees from the transfer set, one by each of the parameters, and counts them again
+// on the training objects: see Recount. Trees that o.Stop has cut short are counted, too. There
+// are none if the transfer set's own Stop says so.
+func (s *TransferSet) Grow(columns []split.Column, params []induce.Params, o memory.Options) []*induce.Node {
+	roots := memory.GrowEach(s.Objects, columns, params, s.Objects.TotalWeight(), o)
 	for i, root := range roots {
-		if l.config.Stop != nil && l.config.Stop() {
+		if s.config.Stop != nil && s.config.Stop() {
 			return nil
 		}
-		roots[i] = Recount(root, l.training, columns, Factor(l.config.Scale))
+		roots[i] = Recount(root, s.training, columns, Factor(s.config.Scale))
 	}
 	return roots
 }
