@@ -1,5 +1,6 @@
 # The README's two commands and the checks; everything here is plain go.
-.PHONY: example test lint bench ci matrix pruning budgets peers predict models speed scorers shapes cluster processors
+.PHONY: example test lint bench ci matrix pruning budgets peers predict models speed scorers shapes cluster processors \
+	auc_at_tests soft_labels
 
 example:
 	go run ./cmd/espalier train --config cmd/espalier/example/tic-tac-toe.yaml
@@ -42,6 +43,12 @@ scorers:
 
 shapes:
 	bench/shapes.py
+
+auc_at_tests:
+	bench/auc_at_tests.py
+
+soft_labels:
+	bench/soft_labels.py
 
 cluster:
 	bench/cluster.sh
