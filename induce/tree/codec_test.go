@@ -108,7 +108,7 @@ func hostile() []struct{ name, from, to, want string } {
 		{"null", "*", "null", "format"},
 		{"array", "*", "[]", "not a tree.json"},
 		{"another format", "espalier/tree", "other/tree", "format"},
-		{"another version", `"version": 1`, `"version": 3`, "version 1 or 2"},
+		{"another version", `"version": 1`, `"version": 4`, "version 1, 2 or 3"},
 		{"bytes after the tree", "\n}\n", "\n}\n{}", "not a tree.json"},
 		{"no classes", `"classes": ["n", "p"]`, `"classes": []`, "class"},
 		{"class twice", `"classes": ["n", "p"]`, `"classes": ["n", "n"]`, "twice"},
@@ -390,9 +390,15 @@ func FuzzDecode(f *testing.F) {
 	for _, test := range hostileModels() {
 		f.Add([]byte(strings.Replace(valid, test.from, test.to, 1)))
 	}
+	valid = string(boostedTree().Encode())
+	f.Add([]byte(valid))
+	for _, test := range hostileBoosters() {
+		f.Add([]byte(strings.Replace(valid, test.from, test.to, 1)))
+	}
 	for i, family := range families() {
 		r := rand.New(rand.NewPCG(7, uint64(i)))
 		f.Add(withModels(r, randomTree(r, family, 8), .5, 3).Encode())
+		f.Add(withBoosters(r, withModels(r, randomTree(r, family, 8), .5, 3), .5, 3, 4).Encode())
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
 		tr, err := tree.Decode(b)
@@ -457,6 +463,8 @@ func scores(t *testing.T, tr *tree.Tree, r *rand.Rand) {
 func TestDecodeMemory(t *testing.T) {
 	const size = 1 << 20
 	valid, modelled := string(smallTree().Encode()), string(modelledTree().Encode())
+	boosted := string(boostedTree().Encode())
+	const boostedSplit = `{"feature":"age","ge":30.5,"yes":[1],"no":[1]}`
 	many := func(of string) string { return strings.Repeat(of+",", size/(len(of)+1)) }
 	for name, b := range map[string]string{
 		"empty nodes":       strings.Replace(valid, `"nodes": [`, `"nodes": [`+many("{}"), 1),
@@ -480,6 +488,12 @@ func TestDecodeMemory(t *testing.T) {
 		"values, numbers": strings.Replace(modelled, `"values": [`, `"values": [`+many("[0]"), 1),
 		"knots":           strings.Replace(modelled, `"at": [`, `"at": [`+many("0"), 1),
 		"models":          strings.Replace(modelled, `"nodes": [`, `"nodes": [`+many(`{"model":{}}`), 1),
+		"boosters":        strings.Replace(boosted, `"boosters": [`, `"boosters": [`+many("[]"), 1),
+		"booster trees":   strings.Replace(boosted, `"boosters": [`, `"boosters": [[`+many("[]"), 1),
+		"booster splits":  strings.Replace(boosted, `"boosters": [`, `"boosters": [[[`+many("{}"), 1),
+		"good splits":     strings.Replace(boosted, `"boosters": [`, `"boosters": [[[`+many(boostedSplit)+"]]]", 1),
+		"good trees":      strings.Replace(boosted, `"boosters": [`, `"boosters": [[`+many("["+boostedSplit+"]")+"]]", 1),
+		"booster numbers": strings.Replace(boosted, `"yes": [`, `"yes": [`+many("0"), 1),
 		"cuts":            strings.Replace(valid, `"cuts": [`, `"cuts": [`+many("0"), 1),
 		"wide":            string(wideTree(20_000).Encode()),
 		"many wide tests": string(multiwayChain(1000, 20_000).Encode()),

@@ -8,6 +8,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/espalier-ml/espalier/induce/boost"
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/split"
 )
@@ -15,7 +16,7 @@ import (
 // Decode reads a tree.json and checks it: the nodes form one tree, tests and
 // branches name existing features and values, and the classes follow from the priors
 // and error costs, if there are any. A leaf model names numeric features that the tests
-// on its leaf's path ask for.
+// on its leaf's path ask for. The features of its booster are among those of these tests.
 func Decode(b []byte) (*Tree, error) {
 	d := decoder{Tree: new(Tree), file: newFile(b)}
 	if err := d.read(); err != nil {
@@ -26,7 +27,7 @@ func Decode(b []byte) (*Tree, error) {
 		return nil, errors.New("a tree needs at least one class and one node")
 	}
 	for _, check := range []func() error{
-		t.check, t.checkDepth, t.checkDecisions, t.checkBilled, t.checkWishes, t.checkModels,
+		t.check, t.checkDepth, t.checkDecisions, t.checkBilled, t.checkWishes, t.checkModels, d.checkBoosters,
 	} {
 		if err := check(); err != nil {
 			return nil, err
@@ -51,6 +52,9 @@ type decoder struct {
 
 	names map[string]int   // features by name
 	codes []map[string]int // by feature: codes of the values
+
+	boosters []*boost.Booster
+	used     []bool // by booster: some leaf uses it
 }
 
 func (d *decoder) feature(f *fileFeature) error {

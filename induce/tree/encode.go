@@ -5,30 +5,39 @@ import (
 	"math"
 	"strconv"
 
+	"github.com/espalier-ml/espalier/induce/boost"
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/split"
 )
 
 // Format and Version identify tree.json. ModelVersion is the version of a tree with leaf
-// models.
+// models, BoosterVersion that of one whose leaf models have boosters.
 const (
-	Format       = "espalier/tree"
-	Version      = 1
-	ModelVersion = 2
+	Format         = "espalier/tree"
+	Version        = 1
+	ModelVersion   = 2
+	BoosterVersion = 3
 )
 
 // Encode returns the tree in canonical JSON: UTF-8, two-space indent, fixed key
 // order, each feature on a line, each member of a node on a line, each term of a leaf
-// model on a line, floats in shortest round-trip form, a final newline.
+// model on a line, each split of a booster on a line, floats in shortest round-trip form, a final newline.
 func (t *Tree) Encode() []byte {
 	return t.AppendJSON(make([]byte, 0, (400+24*len(t.Label.Classes))*len(t.Nodes)+256*len(t.Features)))
 }
 
 // AppendJSON appends the tree to dst in the form of Encode.
 func (t *Tree) AppendJSON(dst []byte) []byte {
-	e := &encoder{b: dst}
+	boosters := t.boosters()
+	e := &encoder{b: dst, numbers: make(map[*boost.Booster]int, len(boosters))}
+	for i, b := range boosters {
+		e.numbers[b] = i
+	}
 	version := int64(Version)
-	if t.Modelled() {
+	switch {
+	case len(boosters) > 0:
+		version = BoosterVersion
+	case t.Modelled():
 		version = ModelVersion
 	}
 	e.raw("{\n  \"format\": ").text(Format).raw(",\n  \"version\": ").int(version)
@@ -43,6 +52,9 @@ func (t *Tree) AppendJSON(dst []byte) []byte {
 	if t.Certificate != nil {
 		e.raw(",\n  \"certificate\": ").value(t.Certificate)
 	}
+	if len(boosters) > 0 {
+		e.boosters(t, boosters)
+	}
 	e.raw(",\n  \"nodes\": [")
 	for i := range t.Nodes {
 		e.comma(i).raw("\n    ").node(t, i)
@@ -53,7 +65,10 @@ func (t *Tree) AppendJSON(dst []byte) []byte {
 
 // encoder appends JSON. Its methods return the encoder, so calls can be chained in the
 // order of the output.
-type encoder struct{ b []byte }
+type encoder struct {
+	b       []byte
+	numbers map[*boost.Booster]int // of the boosters
+}
 
 func (e *encoder) raw(s string) *encoder {
 	e.b = append(e.b, s...)
@@ -230,26 +245,6 @@ func (e *encoder) node(t *Tree, id int) {
 		e.raw("\n      ]")
 	}
 	e.raw("\n    }")
-}
-
-func (e *encoder) model(t *Tree, m *LeafModel) {
-	e.raw(`{"intercept": `).floats(m.Intercept)
-	e.raw(`, "terms": [`)
-	for i := range m.Terms {
-		term := &m.Terms[i]
-		e.comma(i).raw("\n        {\"feature\": ").text(t.Features[term.Feature].Name)
-		e.raw(`, "at": `).floats(term.At)
-		e.raw(`, "values": [`)
-		for k, values := range term.Values {
-			e.comma(k).space(k).floats(values)
-		}
-		e.raw(`], "missing": `).floats(term.Missing)
-		e.raw("}")
-	}
-	if len(m.Terms) > 0 {
-		e.raw("\n      ")
-	}
-	e.raw("]}")
 }
 
 func (e *encoder) branch(f *dataset.Feature, t *Test, b *Branch) {

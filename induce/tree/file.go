@@ -43,21 +43,6 @@ type fileNode struct {
 	Branches        fileBranches `json:"branches"`
 }
 
-type fileModel struct {
-	Intercept []float64 `json:"intercept"`
-	Terms     fileTerms `json:"terms"`
-}
-
-// fileTerms are the terms of a leaf model as bytes, not yet parsed.
-type fileTerms json.RawMessage
-
-type fileTerm struct {
-	Feature string      `json:"feature"`
-	At      []float64   `json:"at"`
-	Values  [][]float64 `json:"values"`
-	Missing []float64   `json:"missing"`
-}
-
 type fileTest struct {
 	Feature string      `json:"feature"`
 	Kind    string      `json:"kind"`
@@ -93,24 +78,6 @@ type fileWhen struct {
 func (b *fileBranches) UnmarshalJSON(data []byte) error {
 	*b = append((*b)[:0], data...)
 	return nil
-}
-
-// UnmarshalJSON keeps the bytes.
-func (b *fileTerms) UnmarshalJSON(data []byte) error {
-	*b = append((*b)[:0], data...)
-	return nil
-}
-
-// each parses the terms one by one, up to the first that visit refuses.
-func (b *fileTerms) each(visit func(*fileTerm) error) error {
-	f := newFile(*b)
-	return f.list(func() error {
-		var term fileTerm
-		if err := f.value(&term); err != nil {
-			return err
-		}
-		return visit(&term)
-	})
 }
 
 // list parses the branches. A few bytes can stand for a large struct, so a long list is
@@ -234,7 +201,11 @@ func (d *decoder) read() error {
 	if !seen["format"] || !seen["version"] {
 		return wrongFormat("", 0)
 	}
-	for i := range d.Nodes { // the version may stand behind the nodes
+	// The version may stand behind the nodes.
+	if err := d.checkBoosterVersion(); err != nil && seen["boosters"] {
+		return err
+	}
+	for i := range d.Nodes {
 		if d.Nodes[i].Model != nil && d.fileVersion < ModelVersion {
 			return fmt.Errorf("node %d: a model in a file of version %d: want version %d", i, d.fileVersion, ModelVersion)
 		}
@@ -243,8 +214,8 @@ func (d *decoder) read() error {
 }
 
 func wrongFormat(format string, version int) error {
-	return fmt.Errorf("format %q version %d: want %q version %d or %d", format, version, Format, Version,
-		ModelVersion)
+	return fmt.Errorf("format %q version %d: want %q version %d, %d or %d", format, version, Format, Version,
+		ModelVersion, BoosterVersion)
 }
 
 // section reads a member of the file.
@@ -274,6 +245,11 @@ func (d *decoder) section(name string, seen map[string]bool) error {
 		return d.file.value(&d.Complexity)
 	case "certificate":
 		return d.certificate()
+	case "boosters":
+		if !seen["label"] || !seen["features"] || seen["nodes"] {
+			return errors.New("boosters come before label or features, or after nodes: want them between")
+		}
+		return d.readBoosters()
 	case "nodes":
 		if !seen["label"] || !seen["features"] {
 			return errors.New("nodes come before label or features: want them after")
@@ -300,7 +276,7 @@ func (d *decoder) version() error {
 	if err := d.file.value(&d.fileVersion); err != nil {
 		return err
 	}
-	if d.fileVersion != Version && d.fileVersion != ModelVersion {
+	if d.fileVersion < Version || d.fileVersion > BoosterVersion {
 		return wrongFormat(Format, d.fileVersion)
 	}
 	return nil

@@ -261,7 +261,7 @@ func (i *Inquiry) Standing() Standing {
 	if scorer := i.questions.scorer; n.Leaf() && scorer.models != nil {
 		if leaf := uint32(scorer.byNode[i.at] - 1); scorer.modelled(leaf) {
 			s.Probabilities = make([]float64, len(n.Probabilities))
-			s.Class = t.Label.Classes[scorer.models.refine(leaf, i.values, s.Probabilities)]
+			s.Class = t.Label.Classes[scorer.refine(leaf, i.values, s.Probabilities)]
 		}
 	}
 	s.Worst, s.Expected = i.outlook()

@@ -1,11 +1,10 @@
 package tree
 
 import (
-	"errors"
-	"fmt"
 	"math"
 	"slices"
 
+	"github.com/espalier-ml/espalier/induce/boost"
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/portable"
 	"github.com/espalier-ml/espalier/induce/split"
@@ -14,10 +13,12 @@ import (
 // LeafModel gives the class probabilities of a leaf from values that were asked for on
 // its path. With two classes the score is the logit of the second class; with more
 // classes there is one score per class, and the probabilities are their softmax. A score
-// is the intercept plus the values of all terms, added in their order.
+// is the intercept plus the values of all terms, added in their order, plus the values of
+// the booster's trees, added in theirs.
 type LeafModel struct {
 	Intercept []float64 // the logit of the second of two classes; else one score per class
 	Terms     []Term
+	Booster   *boost.Booster // leaves below a node may share one; nil: none
 }
 
 // Term is the part of a numeric feature in the scores: a piecewise linear function of the
@@ -107,9 +108,47 @@ func FillProbabilities(probabilities, scores []float64) {
 	}
 }
 
-// renumbered returns the model with other numbers of its features.
-func (m *LeafModel) renumbered(number func(feature int) int) *LeafModel {
-	c := LeafModel{Intercept: m.Intercept, Terms: slices.Clone(m.Terms)}
+// boosters returns the boosters of the leaves' models, in the order of the first leaves that
+// use them.
+func (t *Tree) boosters() []*boost.Booster {
+	var list []*boost.Booster
+	seen := map[*boost.Booster]bool{nil: true}
+	for i := range t.Nodes {
+		if n := &t.Nodes[i]; n.Leaf() && n.Model != nil && !seen[n.Model.Booster] {
+			seen[n.Model.Booster] = true
+			list = append(list, n.Model.Booster)
+		}
+	}
+	return list
+}
+
+// boosterFeatures returns by booster its features, ascending.
+func (t *Tree) boosterFeatures() map[*boost.Booster][]int {
+	features := make(map[*boost.Booster][]int)
+	for _, b := range t.boosters() {
+		features[b] = b.Features()
+	}
+	return features
+}
+
+// features returns the features of the model: those of the terms in their order, then the
+// others of the booster, ascending. booster lists those of the booster.
+func (m *LeafModel) features(booster []int) []int {
+	list := make([]int, 0, len(m.Terms)+len(booster))
+	for i := range m.Terms {
+		list = append(list, m.Terms[i].Feature)
+	}
+	for _, f := range booster {
+		if !slices.Contains(list[:len(m.Terms)], f) {
+			list = append(list, f)
+		}
+	}
+	return list
+}
+
+// renumbered returns the model with other numbers of its features, and another booster.
+func (m *LeafModel) renumbered(number func(feature int) int, booster *boost.Booster) *LeafModel {
+	c := LeafModel{Intercept: m.Intercept, Terms: slices.Clone(m.Terms), Booster: booster}
 	for i := range c.Terms {
 		c.Terms[i].Feature = number(c.Terms[i].Feature)
 	}
@@ -150,112 +189,13 @@ func rescale(p, factors []float64) {
 	normalise(p)
 }
 
-// The greatest numbers of a leaf model. Scores and differences of knots stay finite.
-const (
-	maxScore = math.MaxFloat32
-	maxKnot  = math.MaxFloat64 / 2
-)
-
-// model checks and returns a leaf model of a file.
-func (d *decoder) model(f *fileModel) (*LeafModel, error) {
-	width := ModelWidth(len(d.Label.Classes))
-	m := &LeafModel{Intercept: f.Intercept}
-	if err := checkScores("intercept", f.Intercept, width); err != nil {
-		return nil, err
-	}
-	if f.Terms == nil {
-		return nil, errors.New("no terms: want a list")
-	}
-	named := make(map[int]bool)
-	err := f.Terms.each(func(term *fileTerm) error {
-		feature, ok := d.names[term.Feature]
-		if !ok {
-			return fmt.Errorf("feature %q is not among features", term.Feature)
-		}
-		if named[feature] {
-			return fmt.Errorf("feature %q: two terms: want one", term.Feature)
-		}
-		named[feature] = true
-		if d.Features[feature].Kind != dataset.Numeric {
-			return fmt.Errorf("feature %q is categorical: want a numeric one", term.Feature)
-		}
-		if err := term.check(width); err != nil {
-			return fmt.Errorf("feature %q: %w", term.Feature, err)
-		}
-		m.Terms = append(m.Terms, Term{Feature: feature, At: term.At, Values: term.Values, Missing: term.Missing})
-		return nil
-	})
-	return m, err
-}
-
-// check checks the knots and values of a term.
-func (f *fileTerm) check(width int) error {
-	if len(f.At) == 0 || len(f.Values) != len(f.At) {
-		return fmt.Errorf("%d knots in at, %d entries in values: want as many, and at least one", len(f.At),
-			len(f.Values))
-	}
-	for i, x := range f.At {
-		if !(math.Abs(x) <= maxKnot) || i > 0 && x <= f.At[i-1] {
-			return fmt.Errorf("at: the knot %v: want finite numbers, each above the one before", x)
-		}
-	}
-	for _, values := range f.Values {
-		if err := checkScores("values", values, width); err != nil {
-			return err
-		}
-	}
-	return checkScores("missing", f.Missing, width)
-}
-
-// checkScores checks a list of numbers that are added to the scores.
-func checkScores(what string, list []float64, width int) error {
-	if len(list) != width {
-		return fmt.Errorf("%s: %d numbers: want %d (one for two classes, else one per class)", what, len(list), width)
-	}
-	for _, x := range list {
-		if !(math.Abs(x) <= maxScore) {
-			return fmt.Errorf("%s: %v: want numbers from %v to %v", what, x, -maxScore, maxScore)
-		}
-	}
-	return nil
-}
-
-// checkModels checks that leaf models name only features that are tested on the path of
-// their leaf.
-func (t *Tree) checkModels() error {
-	if !t.Modelled() {
-		return nil
-	}
-	var fault error
-	tests := make([]int, len(t.Features)) // on the path
-	count := func(node, by int) {
-		if n := &t.Nodes[node]; !n.Leaf() {
-			tests[n.Test.Feature] += by
-		}
-	}
-	t.visit(func(node int) {
-		count(node, 1)
-		n := &t.Nodes[node]
-		if n.Model == nil || fault != nil {
-			return
-		}
-		for i := range n.Model.Terms {
-			if f := n.Model.Terms[i].Feature; tests[f] == 0 {
-				fault = fmt.Errorf("node %d: model: feature %q is not tested on the leaf's path: want one that is", node,
-					t.Features[f].Name)
-				return
-			}
-		}
-	}, func(node int) { count(node, -1) })
-	return fault
-}
-
 // ModelRange says what probabilities a leaf's model can give.
 type ModelRange struct {
-	Features []int // of the model's terms, in their order
+	Features []int // of the model's terms, in their order; then the others of its booster, ascending
 	// Low and High bound the probability of the class that the leaf has without the model.
-	// For two classes they are the least and the greatest one. For more classes they are a
-	// bound: each other class is at its best and its worst by itself.
+	// For two classes they are the least and the greatest one if there is no booster. Else
+	// they are a bound: each other class, each term and each tree of the booster is at its
+	// best and its worst by itself.
 	Low, High float64
 }
 
@@ -268,7 +208,7 @@ func (t *Tree) ModelRanges() []*ModelRange {
 	if !t.Modelled() {
 		return ranges
 	}
-	above := make([]way, len(t.Nodes))
+	above, features := make([]way, len(t.Nodes)), t.boosterFeatures()
 	for i := range t.Nodes {
 		n := &t.Nodes[i]
 		for k, b := range n.Branches {
@@ -277,11 +217,12 @@ func (t *Tree) ModelRanges() []*ModelRange {
 		if !n.Leaf() || n.Model == nil {
 			continue
 		}
-		r := &ModelRange{}
-		reach := make([]span, len(n.Model.Terms))
-		for k := range n.Model.Terms {
-			f := n.Model.Terms[k].Feature
-			r.Features, reach[k] = append(r.Features, f), t.spanOf(i, f, above)
+		r := &ModelRange{Features: n.Model.features(features[n.Model.Booster])}
+		reach := make(map[int]span, len(r.Features))
+		for _, f := range r.Features {
+			if t.Features[f].Kind == dataset.Numeric {
+				reach[f] = t.spanOf(i, f, above)
+			}
 		}
 		r.Low, r.High = t.modelBounds(n, reach)
 		ranges[i] = r
@@ -338,8 +279,8 @@ func (t *Tree) spanOf(leaf, feature int, above []way) span {
 	return s
 }
 
-// modelBounds returns the bounds of a ModelRange, given the values of each term's feature.
-func (t *Tree) modelBounds(n *Node, reach []span) (low, high float64) {
+// modelBounds returns the bounds of a ModelRange, given the values of each numeric feature.
+func (t *Tree) modelBounds(n *Node, reach map[int]span) (low, high float64) {
 	factors := t.priorFactors()
 	factor := func(class int) float64 {
 		if factors == nil {
@@ -365,8 +306,15 @@ func (t *Tree) modelBounds(n *Node, reach []span) (low, high float64) {
 		worst := lead(n.Model.Intercept)
 		best := worst
 		for k := range n.Model.Terms {
-			a, b := n.Model.Terms[k].extremes(reach[k], len(n.Model.Intercept), lead)
+			term := &n.Model.Terms[k]
+			a, b := term.extremes(reach[term.Feature], len(n.Model.Intercept), lead)
 			worst, best = worst+a, best+b
+		}
+		if n.Model.Booster != nil {
+			for _, tree := range n.Model.Booster.Trees {
+				a, b := t.extremesOf(tree, reach, lead)
+				worst, best = worst+a, best+b
+			}
 		}
 		weight := factor(other) / factor(n.Class)
 		most += float64(weight * portable.Exp(-worst))
@@ -402,4 +350,50 @@ func (t *Term) extremes(reach span, width int, of func(scores []float64) float64
 		try(math.NaN())
 	}
 	return least, most
+}
+
+// extremesOf returns the least and the greatest value of a linear function of the numbers
+// that a booster's tree adds, over the sides that numbers of these spans reach. All sides of
+// splits by categorical features count.
+func (t *Tree) extremesOf(tree boost.Tree, reach map[int]span, of func(scores []float64) float64) (
+	least, most float64,
+) {
+	least, most = math.Inf(1), math.Inf(-1)
+	reached := make([]bool, len(tree))
+	reached[0] = true
+	visit := func(side *boost.Side) {
+		if side.Values == nil {
+			reached[side.Split] = true
+			return
+		}
+		v := of(side.Values)
+		least, most = min(least, v), max(most, v)
+	}
+	for i := range tree {
+		if !reached[i] {
+			continue
+		}
+		s := &tree[i]
+		yes, no := true, true
+		if f := &t.Features[s.Feature]; f.Kind == dataset.Numeric {
+			yes, no = reach[s.Feature].sides(f.Cuts[s.Code-1], s.Missing)
+		}
+		if yes {
+			visit(&s.Yes)
+		}
+		if no {
+			visit(&s.No)
+		}
+	}
+	return least, most
+}
+
+// sides reports whether values of the span are at or above a cut, and below it. Missing values
+// count as at or above it or not.
+func (s span) sides(cut float64, missing bool) (yes, no bool) {
+	some := s.low <= s.high
+	lost := s.missing || !some // no training row reaches the leaf: as in extremes
+	yes = some && s.high >= cut || lost && missing
+	no = some && s.low < cut || lost && !missing
+	return yes, no
 }

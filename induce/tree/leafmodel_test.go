@@ -95,6 +95,10 @@ func expected(tr *tree.Tree, leaf int, v row) []float64 {
 			}
 		}
 	}
+	if m.Booster != nil {
+		codes := v.codes(tr.Features)
+		m.Booster.AddTo(scores, tr.Features, func(feature int) int { return codes[feature] })
+	}
 	var p []float64
 	if len(tr.Label.Classes) == 2 {
 		p = []float64{1 / (1 + math.Exp(scores[0])), 1 / (1 + math.Exp(-scores[0]))}
@@ -121,11 +125,12 @@ func expected(tr *tree.Tree, leaf int, v row) []float64 {
 }
 
 // modelTrees calls check with trees with models: of two and three classes, with all
-// families of tests, numeric features only and not, with priors and error costs.
+// families of tests, numeric features only and not, with priors and error costs, without
+// and with boosters.
 func modelTrees(t *testing.T, check func(t *testing.T, tr *tree.Tree, rows []row)) {
 	t.Helper()
 	for _, family := range families() {
-		for seed := range uint64(12) {
+		for seed := range uint64(24) {
 			r := rand.New(rand.NewPCG(31, seed))
 			fs := features()
 			if seed%3 == 0 {
@@ -148,6 +153,9 @@ func modelTrees(t *testing.T, check func(t *testing.T, tr *tree.Tree, rows []row
 				tr = decideBy(tr, priors, costs)
 			}
 			withModels(r, tr, .7, 6)
+			if seed >= 12 {
+				withBoosters(r, tr, .3, 6, 12)
+			}
 			rows := make([]row, 50)
 			for i := range rows {
 				rows[i] = randomRow(r, fs)
@@ -284,7 +292,7 @@ func TestModelByHand(t *testing.T) {
 	}
 }
 
-// TestModelVersions: only a tree with a leaf model is version 2; it round-trips, and its
+// TestModelVersions: only a tree with a leaf model is version 2, or 3 with a booster; it round-trips, and its
 // unused features go.
 func TestModelVersions(t *testing.T) {
 	inner := smallTree()
@@ -299,6 +307,9 @@ func TestModelVersions(t *testing.T) {
 		want := `"version": 1`
 		if tr.Modelled() {
 			want = `"version": 2`
+		}
+		if slices.ContainsFunc(tr.Nodes, func(n tree.Node) bool { return n.Model != nil && n.Model.Booster != nil }) {
+			want = `"version": 3`
 		}
 		decoded, err := tree.Decode(b)
 		if err != nil || !bytes.Contains(b, []byte(want)) || decoded.Modelled() != tr.Modelled() {
@@ -321,7 +332,7 @@ func TestModelVersions(t *testing.T) {
 func hostileModels() []struct{ name, from, to, want string } {
 	return []struct{ name, from, to, want string }{
 		{"version 1", `"version": 2`, `"version": 1`, "node 4: a model in a file of version 1: want version 2"},
-		{"version 3", `"version": 2`, `"version": 3`, "version 3: want \"espalier/tree\" version 1 or 2"},
+		{"version 4", `"version": 2`, `"version": 4`, "version 4: want \"espalier/tree\" version 1, 2 or 3"},
 		{
 			"inner node", `"test": {"feature": "age"`, `"model": {"intercept": [0], "terms": []}, "test": {"feature": "age"`,
 			"node 0: a model beside a test",
@@ -514,10 +525,10 @@ func TestModelRanges(t *testing.T) {
 func TestModelMutations(t *testing.T) {
 	r := rand.New(rand.NewPCG(71, 1))
 	const characters = `0123456789-.e,[]{}" `
-	valid := modelledTree().Encode()
-	from := bytes.Index(valid, []byte(`"model"`))
 	decoded := 0
-	for range 4000 {
+	for i := range 6000 {
+		valid := [][]byte{modelledTree().Encode(), boostedTree().Encode()}[i%2]
+		from := bytes.Index(valid, []byte([]string{`"model"`, `"boosters"`}[i%2]))
 		b := slices.Clone(valid)
 		for range 1 + r.IntN(2) {
 			at := from + r.IntN(len(b)-from)

@@ -332,7 +332,7 @@ func (s *Scorer) Predict(values []Value) (*Prediction, error) {
 		return &s.leaves[leaf], nil
 	}
 	p := new(Prediction)
-	s.fill(p, leaf, s.models.refine(leaf, values, s.room(p)))
+	s.fill(p, leaf, s.refine(leaf, values, s.room(p)))
 	return p, nil
 }
 
@@ -401,7 +401,7 @@ func (s *Scorer) PredictNumbers(numbers []float64) (*Prediction, error) {
 		return &s.leaves[leaf], nil
 	}
 	p := new(Prediction)
-	s.fill(p, leaf, s.models.refineNumbers(leaf, numbers, s.room(p)))
+	s.fill(p, leaf, s.refineNumbers(leaf, numbers, s.room(p)))
 	return p, nil
 }
 

@@ -54,7 +54,8 @@ type batch struct {
 	scores  *Scores             // classes and probabilities; nil: leaves only
 	lists   [2][blockRows]int32 // rows; a node's rows are dealt from one list to the same places of the other
 	stack   []segment
-	sorted  []int64 // rows of a segment at a multiway test, with the target in the high bits
+	leads   []float64 // of a row, see lead
+	sorted  []int64   // rows of a segment at a multiway test, with the target in the high bits
 }
 
 // segment is the rows lists[list][from:to], which reached a node.
@@ -223,5 +224,81 @@ func (b *batch) fanOut(g segment, c *column, f *fan) {
 			b.stack = append(b.stack, segment{int32(x >> 32), g.from + int32(from), g.from + int32(i+1), 1 - g.list})
 			from = i + 1
 		}
+	}
+}
+
+// Scores are the predictions of rows by a tree. A Scores keeps its memory between uses.
+type Scores struct {
+	Leaves  []int32 // by row: id of the leaf's node
+	Classes []int32 // by row: number of the predicted class
+	// Probabilities has the classes of a row one after the other; it is empty for a tree
+	// without leaf models, whose nodes have them.
+	Probabilities []float64
+}
+
+// Of returns the probabilities of a row by class.
+func (s *Scores) Of(row int) []float64 {
+	classes := len(s.Probabilities) / len(s.Leaves)
+	return s.Probabilities[row*classes:][:classes:classes]
+}
+
+// Score sets the predictions of rows. columns are as in Leaves. For a tree without leaf
+// models it sets the leaves only.
+func (s *Scorer) Score(columns []dataset.Vector, rows int, into *Scores) error {
+	into.Leaves = slices.Grow(into.Leaves[:0], rows)[:rows]
+	var b batch
+	into.Classes, into.Probabilities = into.Classes[:0], into.Probabilities[:0]
+	if s.models != nil {
+		classes := len(s.models.label.Classes)
+		into.Classes = slices.Grow(into.Classes, rows)[:rows]
+		into.Probabilities = slices.Grow(into.Probabilities, rows*classes)[:rows*classes]
+		b.scores = into
+	}
+	return b.run(s, columns, into.Leaves)
+}
+
+// refine sets the classes and probabilities of rows at a leaf, term by term.
+func (b *batch) refine(leaf int32, rows []int32) {
+	m, classes := b.models, len(b.models.label.Classes)
+	l := &m.leaves[leaf]
+	of := func(r int32, n int) []float64 { return b.scores.Probabilities[int(r)*classes:][:n] }
+	for _, r := range rows {
+		if l.intercept == nil {
+			b.scores.Classes[r] = m.plain[leaf]
+			copy(of(r, classes), b.Scorer.leaves[leaf].Probabilities)
+		} else {
+			l.begin(of(r, classes))
+		}
+	}
+	if l.intercept == nil {
+		return
+	}
+	for i := range m.terms[l.from:l.to] {
+		t := &m.terms[int(l.from)+i]
+		c := b.column(t.input)
+		for _, r := range rows {
+			m.addTo(of(r, len(l.raised)), t, c.at(r))
+		}
+	}
+	if l.booster != nil {
+		b.boost(l, rows, func(r int32) []float64 { return of(r, len(l.raised)) })
+	}
+	for _, r := range rows {
+		b.scores.Classes[r] = int32(m.finish(l, of(r, classes)))
+	}
+}
+
+// boost adds the booster of a leaf's model to the scores of rows.
+func (b *batch) boost(l *compiledLeaf, rows []int32, scores func(row int32) []float64) {
+	leads := l.booster.leads
+	for i := range leads {
+		b.column(leads[i].input)
+	}
+	b.leads = slices.Grow(b.leads[:0], len(leads))[:len(leads)]
+	for _, r := range rows {
+		for i := range leads {
+			b.leads[i] = leads[i].of(b.columns[leads[i].input].at(r))
+		}
+		l.booster.addTo(scores(r), l.raised, b.leads)
 	}
 }

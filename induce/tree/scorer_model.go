@@ -4,8 +4,9 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sync"
 
-	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/boost"
 )
 
 // modelling is what a scorer needs at leaves with models.
@@ -16,16 +17,18 @@ type modelling struct {
 	plain   []int32        // by leaf: the class without a model
 	terms   []compiledTerm // of all leaves
 	numbers []float64      // of all terms, see compiledTerm
+	room    sync.Pool      // of *[]float64: room for the leads of a row
 }
 
 // compiledLeaf is a leaf's model; without an intercept there is none.
 type compiledLeaf struct {
 	intercept []float64
-	// raised is the scores that some term raises, ascending; the others are their
+	// raised is the scores that some term or the booster raises, ascending; the others are their
 	// intercepts. start is the intercepts of the raised ones.
 	raised   []int32
 	start    []float64
-	from, to int32 // terms
+	from, to int32            // terms
+	booster  *compiledBooster // shared as LeafModel.Booster; nil: none
 }
 
 // compiledTerm is a Term whose numbers lie together, for the raised scores alone: the knots,
@@ -55,6 +58,8 @@ func (s *Scorer) newModelling(t *Tree) *modelling {
 	m := &modelling{
 		label: &t.Label, factors: t.priorFactors(), leaves: make([]compiledLeaf, len(s.leaves)),
 	}
+	m.room.New = func() any { return new([]float64) }
+	boosters := s.compileBoosters(t)
 	for i := range s.leaves {
 		node := &t.Nodes[s.leaves[i].Leaf]
 		m.plain = append(m.plain, int32(node.Class))
@@ -68,17 +73,20 @@ func (s *Scorer) newModelling(t *Tree) *modelling {
 		for k := range node.Model.Terms {
 			m.add(&node.Model.Terms[k], s.columns, leaf.raised)
 		}
-		leaf.to = int32(len(m.terms))
+		leaf.to, leaf.booster = int32(len(m.terms)), boosters[node.Model.Booster]
 	}
 	return m
 }
 
-// raised returns the scores to which some term adds something else than 0.
+// raised returns the scores to which some term or the booster adds something else than 0.
 func (m *LeafModel) raised() []int32 {
 	var list []int32
 	for k := range m.Intercept {
-		not0 := func(values []float64) bool { return values[k] != 0 }
-		if slices.ContainsFunc(m.Terms, func(t Term) bool { return not0(t.Missing) || slices.ContainsFunc(t.Values, not0) }) {
+		not0 := func(values []float64) bool { return values != nil && values[k] != 0 }
+		inTerm := func(t Term) bool { return not0(t.Missing) || slices.ContainsFunc(t.Values, not0) }
+		inSplit := func(s boost.Split) bool { return not0(s.Yes.Values) || not0(s.No.Values) }
+		inTree := func(t boost.Tree) bool { return slices.ContainsFunc(t, inSplit) }
+		if slices.ContainsFunc(m.Terms, inTerm) || m.Booster != nil && slices.ContainsFunc(m.Booster.Trees, inTree) {
 			list = append(list, int32(k))
 		}
 	}
@@ -180,33 +188,72 @@ func (m *modelling) finish(l *compiledLeaf, probabilities []float64) (class int)
 
 // refine sets the probabilities of a row at a leaf with a model, given the values by
 // input, and returns the class.
-func (m *modelling) refine(leaf uint32, values []Value, probabilities []float64) (class int) {
+func (s *Scorer) refine(leaf uint32, values []Value, probabilities []float64) (class int) {
+	m := s.models
 	l := &m.leaves[leaf]
 	scores := l.begin(probabilities)
 	for i := range m.terms[l.from:l.to] {
 		t := &m.terms[int(l.from)+i]
 		m.addTo(scores, t, values[t.input].number())
 	}
+	if l.booster != nil {
+		room, leads := m.leads(l.booster)
+		last, entry := int32(-1), 0. // a number, or the code of a category
+		for i := range leads {
+			lead := &l.booster.leads[i]
+			if lead.input != last {
+				last, entry = lead.input, s.entry(lead.input, &values[lead.input])
+			}
+			leads[i] = lead.of(entry)
+		}
+		l.booster.addTo(scores, l.raised, leads)
+		m.room.Put(room)
+	}
 	return m.finish(l, probabilities)
 }
 
+// entry returns a value as a number, or the code of a category.
+func (s *Scorer) entry(input int32, v *Value) float64 {
+	if c := s.categories[input]; c != nil {
+		return float64(codeOf(c, v))
+	}
+	return v.number()
+}
+
 // refineNumbers is refine for numbers by input.
-func (m *modelling) refineNumbers(leaf uint32, numbers, probabilities []float64) (class int) {
+func (s *Scorer) refineNumbers(leaf uint32, numbers, probabilities []float64) (class int) {
+	m := s.models
 	l := &m.leaves[leaf]
 	scores := l.begin(probabilities)
 	for i := range m.terms[l.from:l.to] {
 		t := &m.terms[int(l.from)+i]
 		m.addTo(scores, t, numbers[t.input])
 	}
+	if l.booster != nil {
+		room, leads := m.leads(l.booster)
+		for i := range leads {
+			lead := &l.booster.leads[i]
+			leads[i] = lead.of(numbers[lead.input])
+		}
+		l.booster.addTo(scores, l.raised, leads)
+		m.room.Put(room)
+	}
 	return m.finish(l, probabilities)
+}
+
+// leads returns room for the leads of a row, and what to put back into the pool.
+func (m *modelling) leads(b *compiledBooster) (room *[]float64, leads []float64) {
+	room = m.room.Get().(*[]float64)
+	*room = slices.Grow((*room)[:0], len(b.leads))[:len(b.leads)]
+	return room, *room
 }
 
 // Modelled reports whether the prediction depends on more than the leaf: some leaf has a
 // model.
 func (s *Scorer) Modelled() bool { return s.models != nil }
 
-// ModelOf returns the inputs that the model of a leaf uses, in the order of its terms,
-// given the id of the leaf's node. ok is false if the node is no leaf with a model.
+// ModelOf returns the inputs that the model of a leaf uses, given the id of the leaf's node:
+// those of its terms in their order, then the others of its booster in the order of Features. ok is false if the node is no leaf with a model.
 func (s *Scorer) ModelOf(leaf int) (inputs []*Input, ok bool) {
 	if s.models == nil || s.Prediction(leaf) == nil {
 		return nil, false
@@ -214,6 +261,13 @@ func (s *Scorer) ModelOf(leaf int) (inputs []*Input, ok bool) {
 	l := &s.models.leaves[s.byNode[leaf]-1]
 	for _, t := range s.models.terms[l.from:l.to] {
 		inputs = append(inputs, &s.inputs[t.input])
+	}
+	if l.booster != nil {
+		for _, lead := range l.booster.leads { // ascending by input
+			if in := &s.inputs[lead.input]; !slices.Contains(inputs, in) {
+				inputs = append(inputs, in)
+			}
+		}
 	}
 	return inputs, l.intercept != nil
 }
@@ -232,7 +286,7 @@ func (s *Scorer) PredictInto(values []Value, p *Prediction) error {
 	}
 	class := -1
 	if room := s.room(p); s.modelled(leaf) {
-		class = s.models.refine(leaf, values, room)
+		class = s.refine(leaf, values, room)
 	}
 	s.fill(p, leaf, class)
 	return nil
@@ -245,7 +299,7 @@ func (s *Scorer) PredictNumbersInto(numbers []float64, p *Prediction) error {
 	}
 	leaf, class := walkNumbers(s.links, numbers), -1
 	if room := s.room(p); s.modelled(leaf) {
-		class = s.models.refineNumbers(leaf, numbers, room)
+		class = s.refineNumbers(leaf, numbers, room)
 	}
 	s.fill(p, leaf, class)
 	return nil
@@ -271,64 +325,6 @@ func (s *Scorer) fill(p *Prediction, leaf uint32, class int) {
 		return
 	}
 	p.Class = s.models.label.Classes[class]
-}
-
-// Scores are the predictions of rows by a tree. A Scores keeps its memory between uses.
-type Scores struct {
-	Leaves  []int32 // by row: id of the leaf's node
-	Classes []int32 // by row: number of the predicted class
-	// Probabilities has the classes of a row one after the other; it is empty for a tree
-	// without leaf models, whose nodes have them.
-	Probabilities []float64
-}
-
-// Of returns the probabilities of a row by class.
-func (s *Scores) Of(row int) []float64 {
-	classes := len(s.Probabilities) / len(s.Leaves)
-	return s.Probabilities[row*classes:][:classes:classes]
-}
-
-// Score sets the predictions of rows. columns are as in Leaves. For a tree without leaf
-// models it sets the leaves only.
-func (s *Scorer) Score(columns []dataset.Vector, rows int, into *Scores) error {
-	into.Leaves = slices.Grow(into.Leaves[:0], rows)[:rows]
-	var b batch
-	into.Classes, into.Probabilities = into.Classes[:0], into.Probabilities[:0]
-	if s.models != nil {
-		classes := len(s.models.label.Classes)
-		into.Classes = slices.Grow(into.Classes, rows)[:rows]
-		into.Probabilities = slices.Grow(into.Probabilities, rows*classes)[:rows*classes]
-		b.scores = into
-	}
-	return b.run(s, columns, into.Leaves)
-}
-
-// refine sets the classes and probabilities of rows at a leaf, term by term.
-func (b *batch) refine(leaf int32, rows []int32) {
-	m, classes := b.models, len(b.models.label.Classes)
-	l := &m.leaves[leaf]
-	of := func(r int32, n int) []float64 { return b.scores.Probabilities[int(r)*classes:][:n] }
-	for _, r := range rows {
-		if l.intercept == nil {
-			b.scores.Classes[r] = m.plain[leaf]
-			copy(of(r, classes), b.Scorer.leaves[leaf].Probabilities)
-		} else {
-			l.begin(of(r, classes))
-		}
-	}
-	if l.intercept == nil {
-		return
-	}
-	for i := range m.terms[l.from:l.to] {
-		t := &m.terms[int(l.from)+i]
-		c := b.column(t.input)
-		for _, r := range rows {
-			m.addTo(of(r, len(l.raised)), t, c.at(r))
-		}
-	}
-	for _, r := range rows {
-		b.scores.Classes[r] = int32(m.finish(l, of(r, classes)))
-	}
 }
 
 // checkNumbers checks what PredictNumbers takes.

@@ -1,12 +1,14 @@
 // Package tree is the model: nodes with tests and leaf estimates, routing of
 // codes, and the canonical JSON form "espalier/tree", whose JSON Schema is
 // io/runfolder/schemas/tree.schema.json. Leaves may have models (LeafModel): such a
-// tree has version 2, every other tree version 1.
+// tree has version 2, or 3 if some model has a booster. Every other tree has version 1.
 package tree
 
 import (
 	"fmt"
+	"slices"
 
+	"github.com/espalier-ml/espalier/induce/boost"
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/split"
 )
@@ -354,4 +356,96 @@ func (t *Tree) Path() (tests []int, costs []float64) {
 		}
 	}
 	return tests, costs
+}
+
+// Tested returns the tree with only the features that some test or leaf model uses, in
+// their order. tree.json lists these. The two trees share their nodes' slices. Leaves that
+// share a booster do so in both trees.
+func (t *Tree) Tested() *Tree {
+	number := make([]int, len(t.Features)) // by feature: its new number plus 1; 0: left out
+	for i := range t.Nodes {
+		n := &t.Nodes[i]
+		if !n.Leaf() {
+			number[n.Test.Feature] = 1
+		} else if n.Model != nil {
+			for k := range n.Model.Terms {
+				number[n.Model.Terms[k].Feature] = 1
+			}
+		}
+	}
+	for _, list := range t.boosterFeatures() {
+		for _, f := range list {
+			number[f] = 1
+		}
+	}
+	tested := *t
+	tested.Features = []dataset.Feature{}
+	for i, used := range number {
+		if used > 0 {
+			tested.Features = append(tested.Features, t.Features[i])
+			number[i] = len(tested.Features)
+		}
+	}
+	renumber := func(feature int) int { return number[feature] - 1 }
+	boosters := make(map[*boost.Booster]*boost.Booster)
+	for _, b := range t.boosters() {
+		boosters[b] = b.Renumbered(renumber)
+	}
+	tested.Nodes = slices.Clone(t.Nodes)
+	for i := range tested.Nodes {
+		n := &tested.Nodes[i]
+		if !n.Leaf() {
+			test := *n.Test
+			test.Feature = renumber(test.Feature)
+			n.Test, n.Model = &test, nil
+		} else if n.Model != nil {
+			n.Model = n.Model.renumbered(renumber, boosters[n.Model.Booster])
+		}
+	}
+	return &tested
+}
+
+// Certificate compares the expected cost of a tree with a lower bound: no tree over
+// the same bins and the same family of tests that separates the objects to Theta
+// costs less than LowerBound. Package certify makes it and proves the bound. Costs
+// are expected costs per object, by weight.
+type Certificate struct {
+	Theta        float64 `json:"theta"`            // share of the weight that a leaf of several classes has at most
+	ExpectedCost float64 `json:"expected_cost"`    // of the grown tree, before pruning
+	Pruned       bool    `json:"pruned,omitempty"` // the tree was pruned after it was compared
+	LowerBound   float64 `json:"lower_bound"`
+	Method       string  `json:"method"`          // of the bound: optimum (exact), cover, information or kraft
+	Ratio        float64 `json:"ratio,omitempty"` // expected cost over bound; absent where only the bound is 0
+
+	Sampled bool `json:"sampled"` // the bound is a one-sided lower confidence limit
+	Sample  int  `json:"sample"`  // objects looked at
+
+	// CutShort is the number of objects, pilots among them, whose search stopped at
+	// its limit of work.
+	CutShort   int     `json:"cut_short,omitempty"`
+	Steps      int64   `json:"steps,omitempty"`  // steps of the search, about: a few nanoseconds each
+	Budget     int64   `json:"budget,omitempty"` // steps that the search may take; absent: any number
+	Confidence float64 `json:"confidence"`       // of the bound; 1 unless sampled
+
+	// LogFactor is the paper's guarantee, proven before any tree is grown; absent for
+	// a criterion that has none.
+	LogFactor float64 `json:"log_factor,omitempty"`
+
+	// Guarantee is the greatest multiple of the optimum that the tree may cost: the
+	// ratio, or LogFactor where that is less and all needed assumptions hold; absent
+	// for a tree that is not complete.
+	Guarantee   float64      `json:"guarantee,omitempty"`
+	Assumptions []Assumption `json:"assumptions"`
+}
+
+// Assumption is one condition of the paper's theorem on the data, the costs or the
+// tree.
+type Assumption struct {
+	Name   string `json:"name"`
+	Holds  bool   `json:"holds"`
+	Detail string `json:"detail"`
+
+	// Needed says that LogFactor is not proven without the assumption. Without any
+	// other one LogFactor is only larger, or speaks of relabelled objects.
+	Needed bool `json:"needed"`
 }

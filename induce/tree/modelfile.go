@@ -1,0 +1,383 @@
+package tree
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/espalier-ml/espalier/induce/boost"
+	"github.com/espalier-ml/espalier/induce/dataset"
+)
+
+// The JSON form of leaf models and of their boosters.
+
+type fileModel struct {
+	Intercept []float64 `json:"intercept"`
+	Terms     fileTerms `json:"terms"`
+	Booster   *int      `json:"booster"`
+}
+
+// fileTerms are the terms of a leaf model as bytes, not yet parsed.
+type fileTerms json.RawMessage
+
+type fileTerm struct {
+	Feature string      `json:"feature"`
+	At      []float64   `json:"at"`
+	Values  [][]float64 `json:"values"`
+	Missing []float64   `json:"missing"`
+}
+
+type fileSplit struct {
+	Feature string          `json:"feature"`
+	GE      *float64        `json:"ge"`
+	Is      *string         `json:"is"`
+	Missing bool            `json:"missing"`
+	Yes     json.RawMessage `json:"yes"`
+	No      json.RawMessage `json:"no"`
+}
+
+// UnmarshalJSON keeps the bytes.
+func (b *fileTerms) UnmarshalJSON(data []byte) error {
+	*b = append((*b)[:0], data...)
+	return nil
+}
+
+// each parses the terms one by one, up to the first that visit refuses.
+func (b *fileTerms) each(visit func(*fileTerm) error) error {
+	f := newFile(*b)
+	return f.list(func() error {
+		var term fileTerm
+		if err := f.value(&term); err != nil {
+			return err
+		}
+		return visit(&term)
+	})
+}
+
+// The greatest numbers of a leaf model. Scores and differences of knots stay finite.
+const (
+	maxScore = math.MaxFloat32
+	maxKnot  = math.MaxFloat64 / 2
+)
+
+// model checks and returns a leaf model of a file.
+func (d *decoder) model(f *fileModel) (*LeafModel, error) {
+	width := ModelWidth(len(d.Label.Classes))
+	m := &LeafModel{Intercept: f.Intercept}
+	if err := checkScores("intercept", f.Intercept, width); err != nil {
+		return nil, err
+	}
+	if f.Terms == nil {
+		return nil, errors.New("no terms: want a list")
+	}
+	if f.Booster != nil {
+		var err error
+		if m.Booster, err = d.boosterOf(*f.Booster); err != nil {
+			return nil, err
+		}
+	}
+	named := make(map[int]bool)
+	err := f.Terms.each(func(term *fileTerm) error {
+		feature, ok := d.names[term.Feature]
+		if !ok {
+			return fmt.Errorf("feature %q is not among features", term.Feature)
+		}
+		if named[feature] {
+			return fmt.Errorf("feature %q: two terms: want one", term.Feature)
+		}
+		named[feature] = true
+		if d.Features[feature].Kind != dataset.Numeric {
+			return fmt.Errorf("feature %q is categorical: want a numeric one", term.Feature)
+		}
+		if err := term.check(width); err != nil {
+			return fmt.Errorf("feature %q: %w", term.Feature, err)
+		}
+		m.Terms = append(m.Terms, Term{Feature: feature, At: term.At, Values: term.Values, Missing: term.Missing})
+		return nil
+	})
+	return m, err
+}
+
+// check checks the knots and values of a term.
+func (f *fileTerm) check(width int) error {
+	if len(f.At) == 0 || len(f.Values) != len(f.At) {
+		return fmt.Errorf("%d knots in at, %d entries in values: want as many, and at least one", len(f.At),
+			len(f.Values))
+	}
+	for i, x := range f.At {
+		if !(math.Abs(x) <= maxKnot) || i > 0 && x <= f.At[i-1] {
+			return fmt.Errorf("at: the knot %v: want finite numbers, each above the one before", x)
+		}
+	}
+	for _, values := range f.Values {
+		if err := checkScores("values", values, width); err != nil {
+			return err
+		}
+	}
+	return checkScores("missing", f.Missing, width)
+}
+
+// checkScores checks a list of numbers that are added to the scores.
+func checkScores(what string, list []float64, width int) error {
+	if len(list) != width {
+		return fmt.Errorf("%s: %d numbers: want %d (one for two classes, else one per class)", what, len(list), width)
+	}
+	for _, x := range list {
+		if !(math.Abs(x) <= maxScore) {
+			return fmt.Errorf("%s: %v: want numbers from %v to %v", what, x, -maxScore, maxScore)
+		}
+	}
+	return nil
+}
+
+// boosterOf returns a booster of the file, which a leaf names.
+func (d *decoder) boosterOf(number int) (*boost.Booster, error) {
+	if err := d.checkBoosterVersion(); err != nil {
+		return nil, err
+	}
+	if number < 0 || number >= len(d.boosters) {
+		return nil, fmt.Errorf("booster %d: want one of the %d of the file, counted from 0", number, len(d.boosters))
+	}
+	d.used[number] = true
+	return d.boosters[number], nil
+}
+
+// checkBoosterVersion checks that the version, if it is known yet, is one with boosters.
+func (d *decoder) checkBoosterVersion() error {
+	if d.fileVersion >= Version && d.fileVersion < BoosterVersion {
+		return fmt.Errorf("boosters in a file of version %d: want version %d", d.fileVersion, BoosterVersion)
+	}
+	return nil
+}
+
+// readBoosters reads the boosters of the file.
+func (d *decoder) readBoosters() error {
+	if err := d.checkBoosterVersion(); err != nil {
+		return err
+	}
+	return d.file.list(func() error {
+		b := new(boost.Booster)
+		err := d.file.list(func() error {
+			t, err := d.boosterTree()
+			if err != nil {
+				return fmt.Errorf("tree %d: %w", len(b.Trees), err)
+			}
+			b.Trees = append(b.Trees, t)
+			return nil
+		})
+		if err == nil && len(b.Trees) == 0 {
+			err = errors.New("no trees: want at least one")
+		}
+		if err != nil {
+			return fmt.Errorf("booster %d: %w", len(d.boosters), err)
+		}
+		d.boosters, d.used = append(d.boosters, b), append(d.used, false)
+		return nil
+	})
+}
+
+// boosterTree reads a tree of a booster.
+func (d *decoder) boosterTree() (boost.Tree, error) {
+	var t boost.Tree
+	err := d.file.list(func() error {
+		var f fileSplit
+		err := d.file.value(&f)
+		if err == nil {
+			t = append(t, boost.Split{Missing: f.Missing})
+			err = d.boosterSplit(&f, &t[len(t)-1])
+		}
+		if err != nil {
+			return fmt.Errorf("split %d: %w", max(0, len(t)-1), err)
+		}
+		return nil
+	})
+	if err == nil && len(t) == 0 {
+		err = errors.New("no splits: want at least one")
+	}
+	if err != nil {
+		return nil, err
+	}
+	return t, checkSides(t)
+}
+
+// boosterSplit reads a split of a booster.
+func (d *decoder) boosterSplit(f *fileSplit, s *boost.Split) error {
+	feature, ok := d.names[f.Feature]
+	if !ok {
+		return fmt.Errorf("feature %q is not among features", f.Feature)
+	}
+	s.Feature = feature
+	if of := &d.Features[feature]; of.Kind == dataset.Numeric {
+		code, ok := cutIndex(of, f.GE)
+		if !ok || f.Is != nil {
+			return fmt.Errorf("feature %q: want ge, one of the feature's cuts", f.Feature)
+		}
+		s.Code = code + 1
+	} else {
+		if f.Is == nil || f.GE != nil {
+			return fmt.Errorf("feature %q: want is, one of the feature's values", f.Feature)
+		}
+		if s.Code, ok = d.codes[feature][*f.Is]; !ok {
+			return fmt.Errorf("feature %q: is %q: want one of the feature's values", f.Feature, *f.Is)
+		}
+	}
+	var err error
+	if s.Yes, err = d.side("yes", f.Yes); err != nil {
+		return err
+	}
+	s.No, err = d.side("no", f.No)
+	return err
+}
+
+// side reads a side of a split: a list of numbers, or the number of another split.
+func (d *decoder) side(what string, raw json.RawMessage) (boost.Side, error) {
+	var s boost.Side
+	if len(raw) == 0 || raw[0] != '[' {
+		if json.Unmarshal(raw, &s.Split) != nil {
+			return s, fmt.Errorf("%s: want the number of a later split, or a list of numbers", what)
+		}
+		return s, nil
+	}
+	if err := json.Unmarshal(raw, &s.Values); err != nil {
+		return s, notTree(err)
+	}
+	return s, checkScores(what, s.Values, ModelWidth(len(d.Label.Classes)))
+}
+
+// checkSides checks that the splits form one tree, so every walk ends.
+func checkSides(t boost.Tree) error {
+	parents := make([]uint8, len(t))
+	for i := range t {
+		for _, side := range []*boost.Side{&t[i].Yes, &t[i].No} {
+			switch {
+			case side.Values != nil:
+				continue
+			case side.Split <= i || side.Split >= len(t):
+				return fmt.Errorf("split %d: its side is split %d: want a later split of the %d there are", i, side.Split,
+					len(t))
+			case parents[side.Split] > 0:
+				return fmt.Errorf("split %d has 2 parents: want 1", side.Split)
+			}
+			parents[side.Split]++
+		}
+	}
+	for i, n := range parents {
+		if i > 0 && n == 0 {
+			return fmt.Errorf("split %d has 0 parents: want 1", i)
+		}
+	}
+	return nil
+}
+
+// checkBoosters checks that leaves use all boosters.
+func (d *decoder) checkBoosters() error {
+	for i, used := range d.used {
+		if !used {
+			return fmt.Errorf("booster %d: no leaf uses it: want boosters of leaves only", i)
+		}
+	}
+	return nil
+}
+
+// checkModels checks that leaf models and their boosters use only features that are tested
+// on the path of their leaf.
+func (t *Tree) checkModels() error {
+	if !t.Modelled() {
+		return nil
+	}
+	var fault error
+	asked := t.boosterFeatures()
+	tests := make([]int, len(t.Features)) // on the path
+	count := func(node, by int) {
+		if n := &t.Nodes[node]; !n.Leaf() {
+			tests[n.Test.Feature] += by
+		}
+	}
+	t.visit(func(node int) {
+		count(node, 1)
+		n := &t.Nodes[node]
+		if n.Model == nil || fault != nil {
+			return
+		}
+		for i := range n.Model.Terms {
+			if f := n.Model.Terms[i].Feature; tests[f] == 0 {
+				fault = fmt.Errorf("node %d: model: feature %q is not tested on the leaf's path: want one that is", node,
+					t.Features[f].Name)
+				return
+			}
+		}
+		for _, f := range asked[n.Model.Booster] {
+			if tests[f] == 0 {
+				fault = fmt.Errorf("node %d: model: feature %q of the booster is not tested on the leaf's path: want one "+
+					"that is", node, t.Features[f].Name)
+				return
+			}
+		}
+	}, func(node int) { count(node, -1) })
+	return fault
+}
+
+// boosters writes the boosters, each split on a line.
+func (e *encoder) boosters(t *Tree, list []*boost.Booster) {
+	e.raw(",\n  \"boosters\": [")
+	for i, b := range list {
+		e.comma(i).raw("\n    [")
+		for k, tree := range b.Trees {
+			e.comma(k).raw("\n      [")
+			for j := range tree {
+				e.comma(j).raw("\n        ").boosterSplit(&t.Features[tree[j].Feature], &tree[j])
+			}
+			e.raw("\n      ]")
+		}
+		e.raw("\n    ]")
+	}
+	e.raw("\n  ]")
+}
+
+func (e *encoder) boosterSplit(f *dataset.Feature, s *boost.Split) {
+	e.raw(`{"feature": `).text(f.Name)
+	if f.Kind == dataset.Numeric {
+		e.raw(`, "ge": `).float(f.Cuts[s.Code-1])
+	} else {
+		e.raw(`, "is": `).text(f.Values[s.Code])
+	}
+	if s.Missing {
+		e.raw(`, "missing": true`)
+	}
+	e.raw(`, "yes": `).side(&s.Yes)
+	e.raw(`, "no": `).side(&s.No)
+	e.raw("}")
+}
+
+func (e *encoder) side(s *boost.Side) {
+	if s.Values == nil {
+		e.int(int64(s.Split))
+	} else {
+		e.floats(s.Values)
+	}
+}
+
+func (e *encoder) model(t *Tree, m *LeafModel) {
+	e.raw(`{"intercept": `).floats(m.Intercept)
+	e.raw(`, "terms": [`)
+	for i := range m.Terms {
+		term := &m.Terms[i]
+		e.comma(i).raw("\n        {\"feature\": ").text(t.Features[term.Feature].Name)
+		e.raw(`, "at": `).floats(term.At)
+		e.raw(`, "values": [`)
+		for k, values := range term.Values {
+			e.comma(k).space(k).floats(values)
+		}
+		e.raw(`], "missing": `).floats(term.Missing)
+		e.raw("}")
+	}
+	if len(m.Terms) > 0 {
+		e.raw("\n      ")
+	}
+	e.raw("]")
+	if m.Booster != nil {
+		e.raw(`, "booster": `).int(int64(e.numbers[m.Booster]))
+	}
+	e.raw("}")
+}
