@@ -1,0 +1,165 @@
+package boost
+
+import (
+	"math"
+
+	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/portable"
+)
+
+const (
+	// Trees is the number of regression trees of a booster.
+	Trees = 10
+
+	// rate is the share of a Newton step that a regression tree takes.
+	rate = 0.3
+
+	// leaves is the greatest number of leaves of a regression tree.
+	leaves = 32
+
+	// least is the least number of objects of a leaf.
+	least = 20
+
+	// ridge is the factor of half the square of a leaf's numbers, in rows.
+	ridge = 1
+
+	// decimals is the inverse of the unit of a leaf's numbers.
+	decimals = 1000
+)
+
+// Options say how a booster is fitted.
+type Options struct {
+	Scale int64       // fixed-point weight of one row; 0: 1
+	Stop  func() bool // true: no further tree is fitted, and the result is not used; nil: never
+}
+
+// Fit fits a booster to some objects, given by their ids. It uses the given features. scores are
+// those of the objects so far, by object and score: one for two classes, else one for each class.
+// Fit raises them by the booster's values. The same objects in another order give a booster of
+// other last bits.
+func Fit(
+	o *dataset.Objects, features []dataset.Feature, use []int, ids []int32, scores []float64, opts Options,
+) *Booster {
+	f := newFitter(o, features, use, ids, scores, opts)
+	b := new(Booster)
+	for range Trees {
+		if opts.Stop != nil && opts.Stop() {
+			break
+		}
+		f.differentiate()
+		t := f.grow()
+		if t == nil {
+			break
+		}
+		b.Trees = append(b.Trees, t)
+	}
+	return b
+}
+
+// fitter fits a booster. Its rows are the objects of the fit.
+type fitter struct {
+	features []dataset.Feature
+	use      []int
+	codes    [][]uint16 // by used feature and row
+	first    []int      // by used feature: its first entry in a histogram
+	entries  int        // of a histogram: one for each code of each used feature
+	width    int        // number of scores
+	weights  []float64  // by row, in rows
+	targets  []float64  // by row and score: the weight of the score's class, in rows
+	scores   []float64  // by row and score
+
+	// slopes has by row and score the gradient of the log loss and its second derivative.
+	slopes []float64
+	order  []int32   // rows by leaf of the growing tree
+	spare  []int32   // as long as order
+	free   []sums    // histograms that are not in use
+	p      []float64 // by score
+}
+
+// sums are sums over rows, by entry: the number of rows, then the slopes of the scores.
+type sums []float64
+
+// stride is the number of sums of an entry.
+func (f *fitter) stride() int { return 1 + 2*f.width }
+
+func newFitter(
+	o *dataset.Objects, features []dataset.Feature, use []int, ids []int32, scores []float64, opts Options,
+) *fitter {
+	n, width := len(ids), o.Classes
+	if width == 2 {
+		width = 1
+	}
+	f := &fitter{
+		features: features, use: use, width: width, weights: make([]float64, n), targets: make([]float64, n*width),
+		scores: scores, slopes: make([]float64, 2*n*width), order: make([]int32, n), spare: make([]int32, n),
+		p: make([]float64, width),
+	}
+	unit := 1 / float64(max(1, opts.Scale))
+	for _, feature := range use {
+		f.first = append(f.first, f.entries)
+		f.entries += features[feature].Codes()
+		codes := make([]uint16, n)
+		for i, id := range ids {
+			codes[i] = uint16(o.Codes[feature].At(int(id)))
+		}
+		f.codes = append(f.codes, codes)
+	}
+	for i, id := range ids {
+		f.weights[i] = unit * float64(o.Weight[id])
+		for _, w := range o.Raw(int(id)) {
+			if k := int(w.Class) - (o.Classes - width); k >= 0 {
+				f.targets[i*width+k] = unit * float64(w.Weight)
+			}
+		}
+	}
+	return f
+}
+
+// differentiate sets the slopes at the scores.
+func (f *fitter) differentiate() {
+	for i, weight := range f.weights {
+		from, to := f.scores[i*f.width:][:f.width], f.slopes[2*i*f.width:][:2*f.width]
+		f.estimate(from)
+		for k, p := range f.p {
+			to[2*k] = float64(weight*p) - f.targets[i*f.width+k]
+			to[2*k+1] = weight * float64(p*(1-p))
+		}
+	}
+}
+
+// estimate sets the probabilities of the scores' classes.
+func (f *fitter) estimate(scores []float64) {
+	if f.width == 1 {
+		e := portable.Exp(-math.Abs(scores[0]))
+		if f.p[0] = 1 / (1 + e); scores[0] < 0 {
+			f.p[0] = e / (1 + e)
+		}
+		return
+	}
+	most := scores[0]
+	for _, z := range scores {
+		most = max(most, z)
+	}
+	for k, z := range scores {
+		f.p[k] = z - most
+	}
+	portable.ExpEach(f.p)
+	sum := 0.0
+	for _, e := range f.p {
+		sum += e
+	}
+	for k := range f.p {
+		f.p[k] /= sum
+	}
+}
+
+// values returns what a leaf adds to the scores, given the sums over its rows: a share of a
+// Newton step.
+func (f *fitter) values(total sums) []float64 {
+	values := make([]float64, f.width)
+	for k := range values {
+		step := -rate * total[1+2*k] / (total[2+2*k] + ridge)
+		values[k] = math.Round(step*decimals)/decimals + 0 // no -0
+	}
+	return values
+}
