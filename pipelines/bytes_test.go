@@ -207,8 +207,10 @@ func TestSameBytes(t *testing.T) {
 	modelled.LeafModel, modelled.Weight = "auto", "weight"
 	taught := modelled
 	taught.Teacher, taught.MadeUpRows, taught.Folds = "forest", 300, "2"
+	boosted := taught
+	boosted.LeafModel = "boosted"
 	configurations := map[string]pipelines.TrainConfig{
-		"paper": paper, "weighted": both, "modelled": modelled, "taught": taught, "by_key": key, "default": all, "multiway": multiway, "priced": priced, "wishes": wishes,
+		"paper": paper, "weighted": both, "modelled": modelled, "taught": taught, "boosted": boosted, "by_key": key, "default": all, "multiway": multiway, "priced": priced, "wishes": wishes,
 	}
 	for place, name := range slices.Sorted(maps.Keys(configurations)) {
 		t.Run(name, func(t *testing.T) {

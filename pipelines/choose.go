@@ -208,7 +208,7 @@ func (c *choosing) compete(ctx context.Context, candidates []frontier.Candidate)
 	if err != nil {
 		return nil, usage.Errorf("--select %s: %v", c.config.Select, err)
 	}
-	var models *modelled
+	var models []*modelled
 	if c.wantsModels() {
 		if choice, models, err = c.withModels(ctx, pool, choice, number, folds); err != nil {
 			return nil, usage.Errorf("--select %s: %v", c.config.Select, err)
@@ -235,17 +235,14 @@ func newPool(
 
 // describe describes the points that frontier.json lists, and returns the chosen one.
 func (c *choosing) describe(
-	ctx context.Context, pool *frontier.Pool, choice *frontier.Choice, models *modelled,
+	ctx context.Context, pool *frontier.Pool, choice *frontier.Choice, models []*modelled,
 ) (*winner, error) {
 	n := len(choice.Listed)
 	trees, points := make([]*tree.Tree, n), make([]runfolder.Point, n)
 	err := c.driver.Phase(ctx, "frontier", int64(n), "trees", func(s *parallel.Steps) error {
 		return parallel.EachUntil(ctx, n, &s.Done, func(i int) {
 			p := &choice.Listed[i]
-			t, part := pool.Tree(&p.Point), poolPart(pool)
-			if p.Ridge > 0 {
-				t, part = models.tree(&p.Point), models.part
-			}
+			t, part := treeOf(pool, models, &p.Point)
 			trees[i], points[i] = t.Tested(), frontierPoint(i, p, t, part)
 		})
 	})
@@ -261,9 +258,7 @@ func (c *choosing) describe(
 	}
 	at := slices.IndexFunc(choice.Listed, func(p frontier.Listed) bool { return p.Chosen })
 	candidate := pool.Candidate(&choice.Chosen)
-	if choice.Chosen.Ridge > 0 {
-		candidate.Tree = models.tree(&choice.Chosen)
-	}
+	candidate.Tree, _ = treeOf(pool, models, &choice.Chosen)
 	return &winner{candidate: candidate, frontier: f, trees: trees, at: at}, nil
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
+	"github.com/espalier-ml/espalier/induce/boost"
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/distill"
 	"github.com/espalier-ml/espalier/induce/frontier"
@@ -30,6 +31,21 @@ func ridges(objects int64) []float64 {
 	return []float64{3, 30, 100}
 }
 
+// fewBoosted and manyBoosted bound the training objects where --leaf_model auto tries boosters. On
+// public data sets, boosters of fewer objects are no better than none.
+const (
+	fewBoosted  = 2000
+	manyBoosted = manyObjects
+)
+
+// wantsBoosters reports whether leaf models may have boosters.
+func (c *choosing) wantsBoosters() bool {
+	if c.config.LeafModel == config.LeafModelBoosted {
+		return true
+	}
+	return c.config.LeafModel == config.LeafModelAuto && c.train.Objects >= fewBoosted && c.train.Objects <= manyBoosted
+}
+
 // manyObjects is the number of training objects from which on one strength will do.
 const manyObjects = crossvalidate.MostAuto
 
@@ -44,17 +60,41 @@ const (
 	grownStep  = 0.003 // of a grown tree's own front
 )
 
-// modelled is points of the frontier with models in the leaves of their trees.
+// variant is a kind of models that the trees of points may get.
+type variant struct {
+	ridge   float64 // strength of the linear models; 0: the point keeps its own
+	boosted int     // number of trees of a booster; 0: there are no boosters
+}
+
+// of returns a point with models of the variant. Its figures are those of the point without.
+func (v variant) of(p frontier.Point) frontier.Point {
+	p.Boosted = v.boosted
+	if v.ridge > 0 {
+		p.Ridge = v.ridge
+	}
+	return p
+}
+
+// modelled is a stage: points of the frontier with models of some variants in the leaves of their
+// trees. The first stage has linear models, the second one boosters on top.
 type modelled struct {
-	ridges []float64
-	points []frontier.Point
-	others []frontier.Point       // listed points that get no models
-	trees  []*tree.Tree           // by point, without models
-	models [][][]*leafmodel.Model // by strength, point and node
-	plain  []leafmodel.Score      // by point: without models, on the validation objects
-	// scores with models, by part, strength and point. Those on the test objects are of the
+	below    *modelled // the stage whose models these are on top of; nil: none
+	variants []variant
+	points   []frontier.Point
+	others   []frontier.Point       // listed points that get no models
+	trees    []*tree.Tree           // by point, without models
+	before   [][]*leafmodel.Model   // by point and node: models of the stage below; nil: there is none
+	models   [][][]*leafmodel.Model // by variant, point and node
+	plain    []leafmodel.Score      // by point: with the models before, on the validation objects
+	// scores with models, by part, variant and point. Those on the test objects are of the
 	// listed points alone.
 	scores [dataset.Parts][][]leafmodel.Score
+}
+
+// has reports whether a point has models of the stage.
+func (m *modelled) has(p *frontier.Point) bool {
+	at, _ := m.find(p)
+	return at >= 0
 }
 
 // wantsModels reports whether leaves may have models. The wishes of --monotone hold for plain
@@ -63,39 +103,49 @@ func (c *choosing) wantsModels() bool {
 	return c.config.LeafModel != config.LeafModelNone && len(c.config.Monotone) == 0
 }
 
-// withModels fits models to the leaves of the listed trees, and chooses again among the trees
-// with models and those without.
+// withModels fits linear models to the leaves of the listed trees, and chooses again among the
+// trees with models and those without. Then it does the same with boosters on top.
 func (c *choosing) withModels(
 	ctx context.Context, pool *frontier.Pool, choice *frontier.Choice, number int, folds []crossvalidate.Fold,
-) (*frontier.Choice, *modelled, error) {
-	points, others := worthwhile(pool, choice.Listed, c.train.Objects)
-	trees := make([]*tree.Tree, len(points))
-	for i := range points {
-		trees[i] = pool.Tree(&points[i])
+) (*frontier.Choice, []*modelled, error) {
+	m := &modelled{variants: c.linear()}
+	m.points, m.others = worthwhile(pool, choice.Listed, c.train.Objects)
+	stages := []*modelled{m}
+	choice, err := c.compare(ctx, pool, m, number, folds)
+	if err == nil && c.wantsBoosters() {
+		b := &modelled{variants: boosters(), below: m}
+		for i := range choice.Listed {
+			b.points = append(b.points, choice.Listed[i].Point)
+		}
+		stages = append(stages, b)
+		choice, err = c.compare(ctx, pool, b, number, folds)
 	}
-	m, err := c.fitModels(ctx, points, trees)
 	if err != nil {
 		return nil, nil, err
 	}
-	m.others = others
+	return choice, stages, c.testModels(ctx, stages, choice.Listed)
+}
+
+// compare fits models of a stage, and chooses among its points with these models and those without.
+func (c *choosing) compare(
+	ctx context.Context, pool *frontier.Pool, m *modelled, number int, folds []crossvalidate.Fold,
+) (*frontier.Choice, error) {
+	for i := range m.points {
+		m.trees = append(m.trees, pool.Tree(&m.points[i]))
+	}
+	if err := c.fitModels(ctx, m); err != nil {
+		return nil, err
+	}
 	gains, err := c.foldGains(ctx, pool, number, folds, m)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	chosen, err := pool.ChooseAmong(m.candidates(gains, c.config.LeafModel == config.LeafModelLinear), &c.selection.Settings)
-	if err != nil {
-		return nil, nil, err
-	}
-	if m.scores[dataset.Test], err = c.testModels(ctx, m, chosen.Listed); err != nil {
-		return nil, nil, err
-	}
-	for i := range chosen.Listed {
-		if p := &chosen.Listed[i].Point; p.Ridge > 0 {
-			at, strength := m.find(p)
-			p.TestAUC = m.scores[dataset.Test][strength][at].AUC
-		}
-	}
-	return chosen, m, nil
+	return pool.ChooseAmong(m.candidates(gains, c.always(m)), &c.selection.Settings)
+}
+
+// always reports whether the models of a stage are asked for, whatever they gain.
+func (c *choosing) always(m *modelled) bool {
+	return c.config.LeafModel == config.LeafModelLinear || c.config.LeafModel == config.LeafModelBoosted && m.below != nil
 }
 
 // worthwhile returns the points that get models, and the other listed ones. With few objects
@@ -126,88 +176,153 @@ func worthwhile(
 }
 
 // soleWithModels fits models to the leaves of the only tree, if they gain on the validation
-// objects or are asked for. Without validation rows the strength is the middle one.
+// objects or are asked for. Without validation rows it takes the middle one of the variants.
 func (c *choosing) soleWithModels(ctx context.Context, t *frontier.Candidate) (*frontier.Candidate, error) {
-	always := c.config.LeafModel == config.LeafModelLinear
 	validated := t.Counts[dataset.Validation].TotalRows() > 0
-	if !validated && !always {
+	if !validated && c.config.LeafModel == config.LeafModelAuto {
 		c.driver.Reporter.Note("--leaf_model auto: no models, as there are no validation rows to judge them by")
 		return t, nil
 	}
-	m, err := c.fitModels(ctx, make([]frontier.Point, 1), []*tree.Tree{t.Tree})
-	if err != nil || !m.has(0) {
-		return t, err
-	}
-	best := slices.MaxFunc(m.candidates(nil, always), func(a, b frontier.Point) int { return cmp.Compare(a.Merit, b.Merit) })
-	if !validated {
-		best.Ridge = m.ridges[len(m.ridges)/2]
-	}
 	with := *t
-	if best.Ridge > 0 {
-		with.Tree = m.tree(&best)
+	best := frontier.Point{}
+	try := func(m *modelled) error {
+		m.points, m.trees = []frontier.Point{best}, []*tree.Tree{t.Tree}
+		if err := c.fitModels(ctx, m); err != nil {
+			return err
+		}
+		if best = m.sole(c.always(m), validated); m.has(&best) {
+			with.Tree = m.tree(m.find(&best))
+		}
+		return nil
 	}
-	return &with, nil
+	linear := &modelled{variants: c.linear()}
+	err := try(linear)
+	if err == nil && c.wantsBoosters() {
+		err = try(&modelled{variants: boosters(), below: linear})
+	}
+	return &with, err
 }
 
-// fitModels fits models of each strength to the leaves of the points' trees, and scores them on
-// the validation objects.
-func (c *choosing) fitModels(ctx context.Context, points []frontier.Point, trees []*tree.Tree) (*modelled, error) {
-	strengths := ridges(c.train.Objects)
-	total := 1 + int64(2*len(strengths))
-	return engine.Compute(ctx, c.driver, "leaf models", total, "steps", func(s *parallel.Steps) (*modelled, error) {
-		m := &modelled{ridges: strengths, points: points, trees: trees}
+// sole returns the best of the only tree's variants; without validation rows the middle one.
+func (m *modelled) sole(always, validated bool) frontier.Point {
+	if !validated && always && m.able(0) {
+		return m.variants[len(m.variants)/2].of(m.points[0])
+	}
+	list := m.candidates(nil, always)
+	return slices.MaxFunc(list, func(a, b frontier.Point) int { return cmp.Compare(a.Merit, b.Merit) })
+}
+
+// linear returns the variants of linear models.
+func (c *choosing) linear() []variant {
+	var list []variant
+	for _, ridge := range ridges(c.train.Objects) {
+		list = append(list, variant{ridge: ridge})
+	}
+	return list
+}
+
+// boosters returns the variants of boosters.
+func boosters() []variant { return []variant{{boosted: 3}, {boosted: boost.Trees}} }
+
+// fit fits the models of all variants, given the models of the stage below.
+func (m *modelled) fit(f *distill.Fitting, before [][]*leafmodel.Model) (variants [][][]*leafmodel.Model) {
+	if m.below != nil {
+		boosted := f.Boost(before)
+		for _, v := range m.variants {
+			variants = append(variants, leafmodel.Shorten(boosted, v.boosted))
+		}
+		return variants
+	}
+	for _, v := range m.variants {
+		variants = append(variants, f.Linear(v.ridge))
+	}
+	return variants
+}
+
+// refit fits the models of the stage below, then those of all variants.
+func (m *modelled) refit(f *distill.Fitting) (before [][]*leafmodel.Model, variants [][][]*leafmodel.Model) {
+	if m.below == nil {
+		return nil, m.fit(f, nil)
+	}
+	before = noModels(f.Trees)
+	for _, v := range m.below.variants {
+		for i, models := range f.Linear(v.ridge) {
+			if m.points[i].Ridge == v.ridge {
+				before[i] = models
+			}
+		}
+	}
+	return before, m.fit(f, before)
+}
+
+// noModels returns no models for the nodes of some trees.
+func noModels(trees []*tree.Tree) [][]*leafmodel.Model {
+	none := make([][]*leafmodel.Model, len(trees))
+	for i, t := range trees {
+		none[i] = make([]*leafmodel.Model, len(t.Nodes))
+	}
+	return none
+}
+
+// fitModels fits the models of a stage, and scores them on the validation objects.
+func (c *choosing) fitModels(ctx context.Context, m *modelled) error {
+	type result struct {
+		models [][][]*leafmodel.Model
+		plain  []leafmodel.Score
+		scores [][]leafmodel.Score
+	}
+	var before [][]*leafmodel.Model
+	if m.below != nil {
+		before = noModels(m.trees)
+		for i := range m.points {
+			if at, v := m.below.find(&m.points[i]); at >= 0 {
+				before[i] = m.below.models[v][at]
+			}
+		}
+	}
+	what, total := "leaf models", 2+int64(len(m.variants))
+	if m.below != nil {
+		what = "boosters"
+	}
+	r, err := engine.Compute(ctx, c.driver, what, total, "steps", func(s *parallel.Steps) (r result, err error) {
 		objects, err := c.rows.sample(ctx, dataset.Train)
 		if err != nil {
-			return nil, err
+			return r, err
 		}
 		o := leafmodel.Options{Scale: c.spec.GrowthScale(), Stop: func() bool { return ctx.Err() != nil }}
-		for _, ridge := range m.ridges {
-			o.Ridge = ridge
-			m.models = append(m.models, distill.FitModels(objects, c.transfer, c.features, m.trees, o))
-			s.Done.Add(1)
-		}
-		if objects, err = c.rows.sample(ctx, dataset.Validation); err != nil {
-			return nil, err
-		}
-		m.plain = leafmodel.Evaluate(objects, c.features, m.trees, nil, 0)
+		f := &distill.Fitting{Training: objects, Transfer: c.transfer, Features: c.features, Trees: m.trees, Options: o}
+		r.models = m.fit(f, before)
 		s.Done.Add(1)
-		for i := range m.ridges {
-			scores := leafmodel.Evaluate(objects, c.features, m.trees, m.models[i], 0)
-			m.scores[dataset.Validation] = append(m.scores[dataset.Validation], scores)
+		if objects, err = c.rows.sample(ctx, dataset.Validation); err != nil {
+			return r, err
+		}
+		r.plain = leafmodel.Evaluate(objects, c.features, m.trees, before, 0)
+		s.Done.Add(1)
+		for i := range m.variants {
+			r.scores = append(r.scores, leafmodel.Evaluate(objects, c.features, m.trees, r.models[i], 0))
 			s.Done.Add(1)
 			if ctx.Err() != nil {
 				break
 			}
 		}
-		return m, context.Cause(ctx)
+		return r, context.Cause(ctx)
 	})
+	m.models, m.before, m.plain, m.scores[dataset.Validation] = r.models, before, r.plain, r.scores
+	return err
 }
 
-// testModels returns the scores of the listed points' models on the test objects, by strength
-// and point. Scores of other points are zero.
-func (c *choosing) testModels(ctx context.Context, m *modelled, listed []frontier.Listed) ([][]leafmodel.Score, error) {
-	total := int64(len(m.ridges))
-	work := func(s *parallel.Steps) ([][]leafmodel.Score, error) {
+// testModels scores the listed points' models on the test objects. Scores of other points are
+// zero.
+func (c *choosing) testModels(ctx context.Context, stages []*modelled, listed []frontier.Listed) error {
+	total := int64(len(stages))
+	work := func(s *parallel.Steps) ([][][]leafmodel.Score, error) { // by stage, variant and point
 		objects, err := c.rows.sample(ctx, dataset.Test)
 		if err != nil {
 			return nil, err
 		}
-		scores := make([][]leafmodel.Score, len(m.ridges))
-		for strength, ridge := range m.ridges {
-			scores[strength] = make([]leafmodel.Score, len(m.points))
-			var trees []*tree.Tree
-			var models [][]*leafmodel.Model
-			var at []int // by tree: its point
-			for i := range listed {
-				if p := &listed[i].Point; p.Ridge == ridge {
-					point, _ := m.find(p)
-					trees, models = append(trees, m.trees[point]), append(models, m.models[strength][point])
-					at = append(at, point)
-				}
-			}
-			for k, score := range leafmodel.Evaluate(objects, c.features, trees, models, 0) {
-				scores[strength][at[k]] = score
-			}
+		var scores [][][]leafmodel.Score
+		for _, m := range stages {
+			scores = append(scores, m.test(objects, c.features, listed))
 			s.Done.Add(1)
 			if ctx.Err() != nil {
 				break
@@ -215,29 +330,67 @@ func (c *choosing) testModels(ctx context.Context, m *modelled, listed []frontie
 		}
 		return scores, context.Cause(ctx)
 	}
-	return engine.Compute(ctx, c.driver, "test of leaf models", total, "steps", work)
+	scores, err := engine.Compute(ctx, c.driver, "test of leaf models", total, "steps", work)
+	if err != nil {
+		return err
+	}
+	for i, m := range stages {
+		m.scores[dataset.Test] = scores[i]
+		for k := range listed {
+			p := &listed[k].Point
+			if at, v := m.find(p); at >= 0 {
+				p.TestAUC = scores[i][v][at].AUC
+			}
+		}
+	}
+	return nil
 }
 
-// foldGains returns what models gain on the folds, by strength and point; nil without folds.
+// test returns the scores of the listed points' models on some objects, by variant and point.
+func (m *modelled) test(
+	objects *dataset.Objects, features []dataset.Feature, listed []frontier.Listed,
+) [][]leafmodel.Score {
+	scores := make([][]leafmodel.Score, len(m.variants))
+	for v := range m.variants {
+		scores[v] = make([]leafmodel.Score, len(m.points))
+		var trees []*tree.Tree
+		var models [][]*leafmodel.Model
+		var points []int // by tree
+		for i := range listed {
+			if at, of := m.find(&listed[i].Point); at >= 0 && of == v {
+				trees, models, points = append(trees, m.trees[at]), append(models, m.models[v][at]), append(points, at)
+			}
+		}
+		for k, score := range leafmodel.Evaluate(objects, features, trees, models, 0) {
+			scores[v][points[k]] = score
+		}
+	}
+	return scores
+}
+
+// foldGains returns what models of a stage gain on the folds, by variant and point; nil without
+// folds.
 func (c *choosing) foldGains(
 	ctx context.Context, pool *frontier.Pool, number int, folds []crossvalidate.Fold, m *modelled,
 ) ([][]crossvalidate.Gain, error) {
 	if len(folds) == 0 {
 		return nil, nil
 	}
-	work := func(s *parallel.Steps) ([][]crossvalidate.Gain, error) {
+	what, fits := "folds of leaf models", int64(len(folds)*len(m.variants))
+	if m.below != nil {
+		what = "folds of boosters"
+	}
+	return engine.Compute(ctx, c.driver, what, fits, "fits", func(s *parallel.Steps) ([][]crossvalidate.Gain, error) {
 		g, err := c.growth(ctx, number)
 		if err != nil {
 			return nil, err
 		}
 		o := leafmodel.Options{Scale: c.spec.GrowthScale()}
-		return g.Gains(ctx, pool, folds, m.points, o, m.ridges, &s.Done)
-	}
-	fits := int64(len(folds) * len(m.ridges))
-	return engine.Compute(ctx, c.driver, "folds of leaf models", fits, "fits", work)
+		return g.Gains(ctx, pool, folds, m.points, o, len(m.variants), m.refit, &s.Done)
+	})
 }
 
-// candidates returns the points without models and with models of each strength. The merit
+// candidates returns the points without models and with models of each variant. The merit
 // of a point with models is that of the point without, plus what the models gain on the
 // validation objects and the folds. always leaves out points without models where there is
 // one with models.
@@ -247,33 +400,38 @@ func (m *modelled) candidates(gains [][]crossvalidate.Gain, always bool) []front
 		list = append(list, m.others...)
 	}
 	for i, p := range m.points {
-		if !always || !m.has(i) {
+		if !always || !m.able(i) {
 			list = append(list, p)
 		}
-		for s, ridge := range m.ridges {
-			if !m.has(i) {
+		for v := range m.variants {
+			if !m.able(i) {
 				break
 			}
 			var folds crossvalidate.Gain
 			if gains != nil {
-				folds = gains[s][i]
+				folds = gains[v][i]
 			}
-			list = append(list, m.point(i, s, ridge, folds))
+			list = append(list, m.point(i, v, folds))
 		}
 	}
 	return list
 }
 
-// has reports whether some leaf of a point's tree has a model.
-func (m *modelled) has(point int) bool {
-	return slices.ContainsFunc(m.models[0][point], func(l *leafmodel.Model) bool { return l != nil })
+// able reports whether some leaf of a point's tree has a model that it had not before.
+func (m *modelled) able(point int) bool {
+	for node, l := range m.models[0][point] {
+		if l != nil && (m.before == nil || l != m.before[point][node]) {
+			return true
+		}
+	}
+	return false
 }
 
-// point returns a point with models of a strength.
-func (m *modelled) point(at, strength int, ridge float64, folds crossvalidate.Gain) frontier.Point {
-	p := m.points[at]
-	p.Ridge, p.Interval = ridge, nil
-	with := &m.scores[dataset.Validation][strength][at]
+// point returns a point with models of a variant.
+func (m *modelled) point(at, v int, folds crossvalidate.Gain) frontier.Point {
+	p := m.variants[v].of(m.points[at])
+	p.Interval = nil
+	with := &m.scores[dataset.Validation][v][at]
 	auc, loss := with.Gain(&m.plain[at])
 	p.Raise([]*float64{auc, folds.AUC}, []*float64{loss, folds.LogLoss})
 	if p.Folds != nil && folds.AUC != nil {
@@ -284,27 +442,39 @@ func (m *modelled) point(at, strength int, ridge float64, folds crossvalidate.Ga
 	return p
 }
 
-// tree returns the tree of a point with its models.
-func (m *modelled) tree(p *frontier.Point) *tree.Tree {
-	at, strength := m.find(p)
-	t := leafmodel.Attach(m.trees[at], m.models[strength][at])
-	t.Algorithm.Ridge = p.Ridge
+// tree returns the tree of a point with models of a variant.
+func (m *modelled) tree(at, v int) *tree.Tree {
+	t, p := leafmodel.Attach(m.trees[at], m.models[v][at]), m.variants[v].of(m.points[at])
+	t.Algorithm.Ridge, t.Algorithm.BoosterTrees = p.Ridge, p.Boosted
 	return t
 }
 
-// find returns the number of a point with models, and of its strength.
-func (m *modelled) find(p *frontier.Point) (at, strength int) {
-	at = slices.IndexFunc(m.points, func(q frontier.Point) bool {
-		return p.Tree == q.Tree && p.Currency == q.Currency && p.Step == q.Step
-	})
-	return at, slices.Index(m.ridges, p.Ridge)
+// find returns the number of a point with models, and of its variant; below 0: it has none of
+// these.
+func (m *modelled) find(p *frontier.Point) (at, v int) {
+	for v := range m.variants {
+		for at := range m.points {
+			if with := m.variants[v].of(m.points[at]); with.Same(p) {
+				return at, v
+			}
+		}
+	}
+	return -1, 0
 }
 
-// part returns the figures of a point with models on the objects of a part.
-func (m *modelled) part(p *frontier.Point, _ *tree.Tree, of dataset.Part) runfolder.Part {
-	at, strength := m.find(p)
-	s := &m.scores[of][strength][at]
-	return runfolder.Part{AUC: s.AUC, LogLoss: s.LogLoss}
+// treeOf returns the tree of a point with its models, and says where its figures come from.
+func treeOf(pool *frontier.Pool, stages []*modelled, p *frontier.Point) (*tree.Tree, partOf) {
+	for _, m := range stages {
+		at, v := m.find(p)
+		if at < 0 {
+			continue
+		}
+		return m.tree(at, v), func(_ *frontier.Point, _ *tree.Tree, of dataset.Part) runfolder.Part {
+			s := &m.scores[of][v][at]
+			return runfolder.Part{AUC: s.AUC, LogLoss: s.LogLoss}
+		}
+	}
+	return pool.Tree(p), poolPart(pool)
 }
 
 // sampleObjects reads the objects of a part, at most modelObjects: those of the least hashes.

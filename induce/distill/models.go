@@ -6,33 +6,67 @@ import (
 	"github.com/espalier-ml/espalier/induce/tree"
 )
 
-// FitModels fits models to the leaves of some trees, see leafmodel.Fit: those of taught trees to
-// the objects of the transfer set, the others to the training objects. The training objects are in
-// the order of leafmodel.Sorted. o.Scale is the fixed-point weight of one of their rows.
-func FitModels(
-	training *dataset.Objects, transfer *TransferSet, features []dataset.Feature, trees []*tree.Tree, o leafmodel.Options,
+// Fitting is what models of the leaves of some trees are fitted to.
+type Fitting struct {
+	Training *dataset.Objects // training objects in the order of leafmodel.Sorted
+	Transfer *TransferSet     // nil: no tree is taught
+	Features []dataset.Feature
+	Trees    []*tree.Tree
+	Options  leafmodel.Options // Scale is the fixed-point weight of one row of Training
+}
+
+// Linear fits linear models of a strength, see leafmodel.Fit: those of taught trees to the objects
+// of the transfer set, the others to the training objects. It returns them by tree and node.
+func (f *Fitting) Linear(ridge float64) [][]*leafmodel.Model {
+	return f.each(func(objects *dataset.Objects, at []int, o leafmodel.Options) [][]*leafmodel.Model {
+		o.Ridge = ridge
+		return leafmodel.Fit(objects, f.Features, picked(f.Trees, at), o)
+	})
+}
+
+// Boost fits boosters on top of models by tree and node, see leafmodel.Boost, to the objects of
+// Linear.
+func (f *Fitting) Boost(models [][]*leafmodel.Model) [][]*leafmodel.Model {
+	return f.each(func(objects *dataset.Objects, at []int, o leafmodel.Options) [][]*leafmodel.Model {
+		return leafmodel.Boost(objects, f.Features, picked(f.Trees, at), picked(models, at), o)
+	})
+}
+
+// each calls fit for the trees that nobody has taught, then for the taught ones, with their
+// objects and their numbers. It returns the models in the order of the trees.
+func (f *Fitting) each(
+	fit func(objects *dataset.Objects, at []int, o leafmodel.Options) [][]*leafmodel.Model,
 ) [][]*leafmodel.Model {
-	if transfer == nil {
-		return leafmodel.Fit(training, features, trees, o)
-	}
-	var plain, taught []*tree.Tree
-	for _, t := range trees {
+	var plain, taught []int
+	for i, t := range f.Trees {
 		if t.Algorithm.Teacher == "" {
-			plain = append(plain, t)
+			plain = append(plain, i)
 		} else {
-			taught = append(taught, t)
+			taught = append(taught, i)
 		}
 	}
-	ofPlain := leafmodel.Fit(training, features, plain, o)
-	o.Scale = max(1, o.Scale) * Factor(o.Scale)
-	ofTaught := leafmodel.Fit(transfer.Objects, features, taught, o)
-	models := make([][]*leafmodel.Model, len(trees))
-	for i, t := range trees {
-		if t.Algorithm.Teacher == "" {
-			models[i], ofPlain = ofPlain[0], ofPlain[1:]
-		} else {
-			models[i], ofTaught = ofTaught[0], ofTaught[1:]
+	models := make([][]*leafmodel.Model, len(f.Trees))
+	take := func(objects *dataset.Objects, at []int, o leafmodel.Options) {
+		for i, m := range fit(objects, at, o) {
+			models[at[i]] = m
 		}
+	}
+	if len(plain) > 0 {
+		take(f.Training, plain, f.Options)
+	}
+	if len(taught) > 0 {
+		o := f.Options
+		o.Scale = max(1, o.Scale) * Factor(o.Scale)
+		take(f.Transfer.Objects, taught, o)
 	}
 	return models
+}
+
+// picked returns the entries at some positions.
+func picked[T any](list []T, at []int) []T {
+	some := make([]T, len(at))
+	for i, k := range at {
+		some[i] = list[k]
+	}
+	return some
 }

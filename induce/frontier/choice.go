@@ -95,5 +95,6 @@ func (p *Pool) Fronts(step float64) []Point {
 // Same reports whether two points are the same pruning of the same tree, with the same
 // models in its leaves.
 func (p *Point) Same(q *Point) bool {
-	return p.Tree == q.Tree && p.Currency == q.Currency && p.Step == q.Step && p.Ridge == q.Ridge
+	return p.Tree == q.Tree && p.Currency == q.Currency && p.Step == q.Step &&
+		p.Ridge == q.Ridge && p.Boosted == q.Boosted
 }

@@ -19,6 +19,7 @@ type Point struct {
 	Step     int            // step of the pruning sequence; 0: the un-pruned tree
 	Alpha    float64        // alpha of the step
 	Ridge    float64        // strength of the models in the leaves; 0: there are none
+	Boosted  int            // number of trees of the leaves' boosters; 0: there are none
 
 	tree.Complexity // measured on the training rows
 
@@ -59,6 +60,7 @@ func inOrder(a, b *Point) int {
 		cmp.Compare(a.Currency, b.Currency),
 		cmp.Compare(a.Step, b.Step),
 		cmp.Compare(a.Ridge, b.Ridge),
+		cmp.Compare(a.Boosted, b.Boosted),
 	)
 }
 

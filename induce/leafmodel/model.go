@@ -14,17 +14,27 @@ import (
 type Model struct {
 	Leaf *tree.LeafModel // as tree.json has it; features have the numbers of Fit's
 
-	values [][]float64 // by feature and code: see codeValues
+	values   [][]float64 // by feature and code: see codeValues
+	features []dataset.Feature
 }
 
 // Probabilities sets the class probabilities of object i.
 func (m *Model) Probabilities(o *dataset.Objects, i int, probabilities []float64) {
-	z := probabilities[:copy(probabilities, m.Leaf.Intercept)]
+	z := probabilities[:len(m.Leaf.Intercept)]
+	m.score(o, i, z)
+	tree.FillProbabilities(probabilities, z)
+}
+
+// score sets the scores of object i.
+func (m *Model) score(o *dataset.Objects, i int, z []float64) {
+	copy(z, m.Leaf.Intercept)
 	for t := range m.Leaf.Terms {
 		term := &m.Leaf.Terms[t]
 		term.AddTo(z, m.values[term.Feature][o.Codes[term.Feature].At(i)])
 	}
-	tree.FillProbabilities(probabilities, z)
+	if m.Leaf.Booster != nil {
+		m.Leaf.Booster.AddTo(z, m.features, func(feature int) int { return o.Codes[feature].At(i) })
+	}
 }
 
 // codeValues returns by code a value of each feature: the middles of bins, and NaN for
@@ -109,7 +119,7 @@ func (f *fitter) model(l *layer, p *place) *Model {
 			intercept[k] = z
 		}
 	}
-	m := &Model{Leaf: &tree.LeafModel{Intercept: rounded(intercept)}, values: f.values}
+	m := &Model{Leaf: &tree.LeafModel{Intercept: rounded(intercept)}, values: f.values, features: f.features}
 	for _, c := range curves {
 		m.Leaf.Terms = append(m.Leaf.Terms, c.term(f.values[c.feature], f.scores))
 	}

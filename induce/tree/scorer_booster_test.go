@@ -15,8 +15,7 @@ import (
 )
 
 // withBoosters gives leaves random boosters over the features of their paths. Each inner node
-// has one with the given probability, for the leaves that have none of a node in between. A
-// booster has at most these numbers of trees and of splits in a tree.
+// has one with the given probability, for the leaves that have none of a node in between.
 func withBoosters(r *rand.Rand, tr *tree.Tree, share float64, trees, splits int) *tree.Tree {
 	width := tree.ModelWidth(len(tr.Label.Classes))
 	paths, boosters := make([][]int, len(tr.Nodes)), make([]*boost.Booster, len(tr.Nodes))
@@ -36,7 +35,7 @@ func withBoosters(r *rand.Rand, tr *tree.Tree, share float64, trees, splits int)
 			path = append(slices.Clone(path), f)
 		}
 		if len(path) > 0 && r.Float64() < share {
-			boosters[i] = randomBooster(r, tr.Features, path, width, 1+r.IntN(trees), 1+r.IntN(splits), r.IntN)
+			boosters[i] = randomBooster(r, tr.Features, path, width, trees, splits)
 		}
 		for _, b := range n.Branches {
 			paths[b.Child], boosters[b.Child] = path, boosters[i]
@@ -45,15 +44,13 @@ func withBoosters(r *rand.Rand, tr *tree.Tree, share float64, trees, splits int)
 	return tr
 }
 
-// randomBooster returns a booster of these numbers of trees and of splits in each. pick picks
-// the side of a new split among open sides.
-func randomBooster(r *rand.Rand, fs []dataset.Feature, among []int, width, trees, splits int,
-	pick func(open int) int,
-) *boost.Booster {
+// randomBooster returns a booster of at most these numbers of trees and of splits.
+func randomBooster(r *rand.Rand, fs []dataset.Feature, among []int, width, trees, splits int) *boost.Booster {
 	b := new(boost.Booster)
-	for range trees {
-		t := make(boost.Tree, splits)
+	for range 1 + r.IntN(trees) {
+		var t boost.Tree
 		var open []*int // numbers of splits to come
+		t = make(boost.Tree, 1+r.IntN(splits))
 		for i := range t {
 			s := &t[i]
 			s.Feature, s.Missing = among[r.IntN(len(among))], r.IntN(2) == 0
@@ -63,7 +60,7 @@ func randomBooster(r *rand.Rand, fs []dataset.Feature, among []int, width, trees
 				s.Code = r.IntN(len(f.Values))
 			}
 			if i > 0 {
-				k := pick(len(open))
+				k := r.IntN(len(open))
 				*open[k] = i
 				open = slices.Delete(open, k, k+1)
 			}
@@ -151,7 +148,7 @@ func TestBoosterOfManyLeads(t *testing.T) {
 	for i := range 300 {
 		tr.Features[1].Values = append(tr.Features[1].Values, string(rune('a'+2+i)))
 	}
-	tr.Nodes[4].Model.Booster = randomBooster(r, tr.Features, []int{0, 1}, 1, 20, 300, r.IntN)
+	tr.Nodes[4].Model.Booster = randomBooster(r, tr.Features, []int{0, 1}, 1, 20, 300)
 	scorer := tr.Scorer()
 	for range 500 {
 		v := randomRow(r, tr.Features)
@@ -274,22 +271,4 @@ func TestDecodeBoosterErrors(t *testing.T) {
 		!strings.Contains(err.Error(), "node 4: model: boosters in a file of version 2: want version 3") {
 		t.Errorf("a booster without boosters: %v", err)
 	}
-}
-
-// boostersOf returns by leaf a booster of 10 trees of 31 splits: one for each node at depth 3,
-// over the features of its path.
-func boostersOf(r *rand.Rand, tr *tree.Tree) []*boost.Booster {
-	tests, _ := tr.Path()
-	paths, boosters := make([][]int, len(tr.Nodes)), make([]*boost.Booster, len(tr.Nodes))
-	for i := range tr.Nodes {
-		n := &tr.Nodes[i]
-		if boosters[i] == nil && (tests[i] == 3 || n.Leaf()) {
-			first := func(int) int { return 0 } // trees of depth 5
-			boosters[i] = randomBooster(r, tr.Features, paths[i], tree.ModelWidth(len(tr.Label.Classes)), 10, 31, first)
-		}
-		for _, b := range n.Branches {
-			paths[b.Child], boosters[b.Child] = append(slices.Clone(paths[i]), n.Test.Feature), boosters[i]
-		}
-	}
-	return boosters
 }

@@ -61,6 +61,8 @@ type Algorithm struct {
 	Teacher string `json:"teacher,omitempty"`
 	// Ridge is the strength of the leaf models, in rows: see package leafmodel; 0: there are none.
 	Ridge float64 `json:"ridge,omitempty"`
+	// BoosterTrees is the greatest number of trees of a booster; 0: there are no boosters.
+	BoosterTrees int `json:"booster_trees,omitempty"`
 
 	// The wishes of the owner of the data.
 	First  []string `json:"first,omitempty"`  // features to test at depth 0, 1, ..

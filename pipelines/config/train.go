@@ -54,7 +54,7 @@ type Growth struct {
 	Bins         Choices
 	Binning      string
 	LeafEstimate string
-	LeafModel    string // none, linear or auto
+	LeafModel    string // none, linear, boosted or auto
 	MaxDepth     int    // 0: any
 	MinRows      int64  // of an inner node
 	MaxLeaves    int    // 0: any
@@ -313,9 +313,10 @@ func (c *Train) growthSettings() []setting.Setting {
 			Help: "class probabilities: smoothed, raw or majority",
 		},
 		{
-			Name: "leaf_model", Value: setting.OneOf(&c.LeafModel, LeafModelNone, LeafModelLinear, LeafModelAuto),
-			Help: "models in the leaves, of the numbers that the path has asked for: none; linear; or auto, for the trees " +
-				"that are better with them on validation rows and folds",
+			Name: "leaf_model", Value: setting.OneOf(&c.LeafModel, LeafModelNone, LeafModelLinear, LeafModelBoosted, LeafModelAuto),
+			Help: "models in the leaves, of the values that the path has asked for: none; linear; boosted, linear ones " +
+				"with small regression trees on top; or auto, for the trees that are better with them on validation " +
+				"rows and folds",
 		},
 		{
 			Name: "max_depth", Value: setting.Whole(&c.MaxDepth, setting.Between(0, 1e6)),
@@ -419,9 +420,10 @@ const defaultTolerance = 0.001
 
 // Values of --leaf_model.
 const (
-	LeafModelNone   = "none"
-	LeafModelLinear = "linear"
-	LeafModelAuto   = "auto"
+	LeafModelNone    = "none"
+	LeafModelLinear  = "linear"
+	LeafModelBoosted = "boosted"
+	LeafModelAuto    = "auto"
 )
 
 // DefaultTrain returns the preset "default". It grows trees by ec45 with four lambdas and by
@@ -552,9 +554,9 @@ func (c *Train) conflicts() []error {
 			faults = append(faults, fmt.Errorf("column %q is named in both --categorical and --numeric", name))
 		}
 	}
-	if c.LeafModel == LeafModelLinear && len(c.Monotone) > 0 {
-		faults = append(faults, errors.New("--leaf_model linear does not keep --monotone: a model in a leaf may rise and "+
-			"fall with a value; leave out one of the two"))
+	if (c.LeafModel == LeafModelLinear || c.LeafModel == LeafModelBoosted) && len(c.Monotone) > 0 {
+		faults = append(faults, fmt.Errorf("--leaf_model %s does not keep --monotone: a model in a leaf may rise and "+
+			"fall with a value; leave out one of the two", c.LeafModel))
 	}
 	return slices.Concat(faults, c.conflictsOfConstraints(), c.conflictsOfChoice())
 }

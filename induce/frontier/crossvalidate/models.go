@@ -19,16 +19,20 @@ type Gain struct {
 	LogLoss *float64
 }
 
-// Gains returns the gains of points of the pool by the strengths of the models (see
-// leafmodel.Options), by strength and point. The models of a fold are fitted in the point's
-// counterpart, to the objects of the other folds. done counts fits, of which there are one
-// for each fold and strength. If the context ends first, the error is its cause.
+// Fit fits models of several variants to the leaves of the trees of some points. It returns the
+// models before, by point and node, nil if there are none, and those of each variant.
+type Fit func(f *distill.Fitting) (before [][]*leafmodel.Model, variants [][][]*leafmodel.Model)
+
+// Gains returns what models of some number of variants gain over those before, by variant and
+// point. The models of a fold are fitted in the point's counterpart, to the objects of the other
+// folds, with the scale of o. done counts folds times variants. If the context ends first, the
+// error is its cause.
 func (g *Growth) Gains(
 	ctx context.Context, pool *frontier.Pool, folds []Fold, points []frontier.Point, o leafmodel.Options,
-	strengths []float64, done *atomic.Int64,
+	variants int, fit Fit, done *atomic.Int64,
 ) ([][]Gain, error) {
 	held := Deal(g.Objects, g.Folds, g.Seed)
-	sums := make([][]gainSum, len(folds)*len(strengths)) // by fold and strength
+	sums := make([][]gainSum, len(folds)*variants) // by fold and variant
 	err := parallel.EachUntil(ctx, len(folds), new(atomic.Int64), func(i int) {
 		f := &folds[i]
 		trees := make([]*tree.Tree, len(points))
@@ -36,34 +40,35 @@ func (g *Growth) Gains(
 			at, step := f.counterpart(pool, &points[k])
 			trees[k] = f.sequences[at].Tree(step)
 		}
+		o := o
+		o.Workers, o.Stop = max(1, runtime.GOMAXPROCS(0)/len(folds)), func() bool { return ctx.Err() != nil }
 		features := trees[0].Features
-		rest := leafmodel.Sorted(g.Objects.Select(others(held, f.number)), 0)
+		before, models := fit(&distill.Fitting{
+			Training: leafmodel.Sorted(g.Objects.Select(others(held, f.number)), 0), Transfer: f.transfer,
+			Features: features, Trees: trees, Options: o,
+		})
 		out := leafmodel.Sorted(g.Objects.Select(held[f.number]), 0)
-		workers := max(1, runtime.GOMAXPROCS(0)/len(folds))
-		plain := leafmodel.Evaluate(out, features, trees, nil, workers)
-		for s, ridge := range strengths {
+		plain := leafmodel.Evaluate(out, features, trees, before, o.Workers)
+		for v := range variants {
 			if ctx.Err() != nil {
 				return
 			}
-			o := o
-			o.Ridge, o.Workers, o.Stop = ridge, workers, func() bool { return ctx.Err() != nil }
-			models := distill.FitModels(rest, f.transfer, features, trees, o)
-			sums[i*len(strengths)+s] = compare(plain, leafmodel.Evaluate(out, features, trees, models, workers))
+			sums[i*variants+v] = compare(plain, leafmodel.Evaluate(out, features, trees, models[v], o.Workers))
 			done.Add(1)
 		}
 	})
 	if err != nil {
 		return nil, err
 	}
-	gains := make([][]Gain, len(strengths))
-	for s := range gains {
-		gains[s] = make([]Gain, len(points))
+	gains := make([][]Gain, variants)
+	for v := range gains {
+		gains[v] = make([]Gain, len(points))
 		for k := range points {
 			var total gainSum
 			for i := range folds {
-				total.add(&sums[i*len(strengths)+s][k])
+				total.add(&sums[i*variants+v][k])
 			}
-			gains[s][k] = total.mean()
+			gains[v][k] = total.mean()
 		}
 	}
 	return gains, nil

@@ -1,0 +1,196 @@
+package leafmodel
+
+import (
+	"runtime"
+	"slices"
+
+	"github.com/espalier-ml/espalier/induce/boost"
+	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/parallel"
+	"github.com/espalier-ml/espalier/induce/portable"
+	"github.com/espalier-ml/espalier/induce/tree"
+)
+
+const (
+	// leastBoosted is the number of objects of a node from which on it may have a booster.
+	leastBoosted = 200
+
+	// mostBoosted is the number of objects that a booster is fitted to.
+	mostBoosted = 1 << 16
+)
+
+// Boost returns models with boosters, by tree and node. It adds boosters to the models of Fit; a
+// leaf without one begins with its plain probabilities. objects and features are as for Fit.
+// Options.Ridge has no effect.
+//
+// A booster belongs to an inner node whose test asks for a feature for the first time on the path.
+// It is fitted to the node's objects, and uses this feature and those asked for above. A leaf has
+// the booster of the nearest such node above. A node of few objects has no booster.
+func Boost(
+	objects *dataset.Objects, features []dataset.Feature, trees []*tree.Tree, models [][]*Model, o Options,
+) [][]*Model {
+	boosted := make([][]*Model, len(trees))
+	workers := o.Workers
+	if workers < 1 {
+		workers = runtime.GOMAXPROCS(0)
+	}
+	values := codeValues(features)
+	parallel.Each(len(trees), workers, func(i int) {
+		b := &boosting{
+			walk: walk{objects, features, trees[i : i+1]}, options: o, models: slices.Clone(models[i]), width: objects.Classes,
+		}
+		if b.width == 2 {
+			b.width = 1
+		}
+		b.begin(values)
+		members, ids := b.roots()
+		b.scores = make([]float64, len(ids)*b.width)
+		b.visit(members[0], ids, nil, nil)
+		for _, s := range b.sites {
+			b.boost(s)
+		}
+		boosted[i] = b.models
+	})
+	return boosted
+}
+
+// boosting fits the boosters of one tree.
+type boosting struct {
+	walk
+
+	options Options
+	width   int       // number of scores
+	models  []*Model  // by node
+	plain   []*Model  // by node: a leaf without a model begins with this one
+	scores  []float64 // by object and score: without boosters
+	sites   []*site
+}
+
+// site is an inner node that may have a booster.
+type site struct {
+	asked  []int   // features that the path and the node ask for, ascending
+	ids    []int32 // of the node's objects
+	leaves []int   // below, that share the booster
+}
+
+// begin sets the models that leaves without models begin with: the shares of the classes, drawn
+// to those of the node above as in a smoothed estimate.
+func (b *boosting) begin(values [][]float64) {
+	t := b.trees[0]
+	scale := float64(max(1, t.Training.WeightScale))
+	shares := make([][]float64, len(t.Nodes))
+	b.plain = make([]*Model, len(t.Nodes))
+	for i := range t.Nodes {
+		n := &t.Nodes[i]
+		if i == 0 {
+			shares[0] = shrunk(n.RawClassWeights, slices.Repeat([]float64{scale / 2}, b.objects.Classes))
+		}
+		for _, branch := range n.Branches {
+			prior := make([]float64, b.objects.Classes)
+			for k, p := range shares[i] {
+				prior[k] = float64(10 * scale * p)
+			}
+			shares[branch.Child] = shrunk(t.Nodes[branch.Child].RawClassWeights, prior)
+		}
+		if !n.Leaf() || b.models[i] != nil {
+			continue
+		}
+		intercept := make([]float64, b.width)
+		for k := range intercept {
+			if intercept[k] = portable.Log(shares[i][k]); b.width == 1 {
+				intercept[k] = portable.Log(shares[i][1]) - portable.Log(shares[i][0])
+			}
+		}
+		b.plain[i] = &Model{Leaf: &tree.LeafModel{Intercept: rounded(intercept)}, values: values, features: b.features}
+	}
+}
+
+// shrunk returns the shares of weights with those of a prior added.
+func shrunk(weights []int64, prior []float64) []float64 {
+	shares, sum := make([]float64, len(weights)), 0.0
+	for k, w := range weights {
+		shares[k] = float64(w) + prior[k]
+		sum += shares[k]
+	}
+	for k := range shares {
+		shares[k] /= sum
+	}
+	return shares
+}
+
+// visit finds the sites at a node and below, and sets the scores of the node's objects. s is the
+// last site above; nil: there is none.
+func (b *boosting) visit(m member, ids []int32, asked []int, s *site) {
+	n := b.node(m)
+	if n.Leaf() {
+		start := b.models[m.node]
+		if start == nil {
+			start = b.plain[m.node]
+		}
+		for _, id := range ids {
+			start.score(b.objects, int(id), b.scores[int(id)*b.width:][:b.width])
+		}
+		if s != nil {
+			s.leaves = append(s.leaves, m.node)
+		}
+		return
+	}
+	if at, found := slices.BinarySearch(asked, n.Test.Feature); !found {
+		asked = slices.Insert(slices.Clone(asked), at, n.Test.Feature)
+		if len(ids) >= leastBoosted {
+			s = &site{asked: asked, ids: ids}
+			b.sites = append(b.sites, s)
+		}
+	}
+	b.children([]member{m}, ids, func(members []member, ids []int32) { b.visit(members[0], ids, asked, s) })
+}
+
+// boost fits a site's booster, and gives it to the leaves.
+func (b *boosting) boost(s *site) {
+	if len(s.leaves) == 0 || b.options.Stop != nil && b.options.Stop() {
+		return
+	}
+	ids := s.ids[:min(len(s.ids), mostBoosted)]
+	scores := make([]float64, 0, len(ids)*b.width)
+	for _, id := range ids {
+		scores = append(scores, b.scores[int(id)*b.width:][:b.width]...)
+	}
+	made := boost.Fit(b.objects, b.features, s.asked, ids, scores, boost.Options{Scale: b.options.Scale, Stop: b.options.Stop})
+	if len(made.Trees) == 0 {
+		return
+	}
+	for _, leaf := range s.leaves {
+		start := b.models[leaf]
+		if start == nil {
+			start = b.plain[leaf]
+		}
+		b.models[leaf] = start.with(made)
+	}
+}
+
+// Shorten returns models, by tree and node, whose boosters have at most the given number of trees:
+// their first ones.
+func Shorten(models [][]*Model, most int) [][]*Model {
+	short, list := make(map[*boost.Booster]*boost.Booster), make([][]*Model, len(models))
+	for t := range models {
+		list[t] = slices.Clone(models[t])
+		for i, m := range models[t] {
+			if m == nil || m.Leaf.Booster == nil || len(m.Leaf.Booster.Trees) <= most {
+				continue
+			}
+			long := m.Leaf.Booster
+			if short[long] == nil {
+				short[long] = &boost.Booster{Trees: long.Trees[:most:most]}
+			}
+			list[t][i] = m.with(short[long])
+		}
+	}
+	return list
+}
+
+// with returns the model with a booster.
+func (m *Model) with(b *boost.Booster) *Model {
+	c := *m
+	c.Leaf = &tree.LeafModel{Intercept: m.Leaf.Intercept, Terms: m.Leaf.Terms, Booster: b}
+	return &c
+}
