@@ -7,7 +7,8 @@
 
 ROWS are Parquet files or folders of them. Each row is sent through the tree by the
 conditions in tree.json. At a leaf with a model, its values give the row's score, by
-numpy's interpolation between knots, and the score gives the probabilities.
+numpy's interpolation between knots, plus what the trees of its booster add. The score
+gives the probabilities.
 
 FOLDER is what `espalier predict` wrote for the same rows: leaf, tests and cost must
 be equal, the probabilities equal to 1e-12, and the class the best to 1e-12.
@@ -19,8 +20,8 @@ areas are compared to 1e-6, because probabilities that are equal there may diffe
 in the last bit.
 
 With --sets the script grows a tree on each of these sets of ../shared/data ("all":
-on each), gives its leaves random models (every third tree also priors, every fourth
-error costs), has it predict rows, some with nulls, and judges the result. It fails if
+on each), gives its leaves random models (every second tree also boosters, every third
+priors, every fourth error costs), has it predict rows, some with nulls, and judges the result. It fails if
 anything differs. It needs Python, and with --sets Go; it installs by pip what is
 missing of numpy and pyarrow.
 """
@@ -110,10 +111,16 @@ class Tree:
             share = np.array(self.nodes[0][key], float)
             share /= share.sum()
             self.factors = np.divide(self.label['priors'], share, out=np.zeros(len(share)), where=share > 0)
-        judge.expect(document['format'] == 'espalier/tree' and self.version in (1, 2), 'format or version')
+        self.boosters = document.get('boosters', [])
         models = sum('model' in n for n in self.nodes)
-        judge.expect((models > 0) == (self.version == 2), f'version {self.version} with {models} models')
+        version = 3 if self.boosters else 2 if models else 1
+        judge.expect(document['format'] == 'espalier/tree' and self.version == version, f'format, or version {self.version}')
         self.check(0, [])
+        used = [n['model']['booster'] for n in self.nodes if 'booster' in n.get('model', {})]
+        judge.expect(list(dict.fromkeys(used)) == list(range(len(self.boosters))), 'the numbers of boosters')
+        for number, booster in enumerate(self.boosters):
+            for t in booster:
+                self.check_splits(f'booster {number}', t)
 
     def check(self, number, path):
         """Checks the models below a node, given the features of its path."""
@@ -133,6 +140,40 @@ class Tree:
                 rising = len(t['at']) > 0 and np.isfinite(t['at']).all() and (np.diff(t['at']) > 0).all()
                 known = t['feature'] in path and self.features[t['feature']]['type'] == 'numeric'
                 self.judge.expect(shape and rising and known, f'node {number}: the term of {t["feature"]}')
+
+            own = node['model'].get('booster')
+            for t in self.boosters[own] if own is not None else []:
+                self.judge.expect({s['feature'] for s in t} <= set(path), f'node {number}: a feature of the booster')
+
+    def check_splits(self, what, splits):
+        """Checks a tree of a booster."""
+        later = [s[side] for s in splits for side in ('yes', 'no') if isinstance(s[side], int)]
+        self.judge.expect(sorted(later) == list(range(1, len(splits))), f'{what}: its splits are no tree')
+        for i, s in enumerate(splits):
+            f = self.features[s['feature']]
+            fine = s['ge'] in f['cuts'] if f['type'] == 'numeric' else s['is'] in f['values']
+            for side in s['yes'], s['no']:
+                fine &= side > i if isinstance(side, int) else len(side) == self.width
+            self.judge.expect(fine and len({'ge', 'is'} & set(s)) == 1, f'{what}: split {i}')
+
+    def boost(self, splits, ids):
+        """What a tree of a booster adds to the scores of rows."""
+        added = np.zeros((len(ids), self.width))
+        groups = {0: np.arange(len(ids))}
+        for i, s in enumerate(splits):
+            here = groups.pop(i)
+            v = self.columns[s['feature']][ids[here]]
+            if 'ge' in s:
+                missing, yes = np.isnan(v), v >= s['ge']
+            else:
+                missing, yes = np.array([x is None for x in v], bool), v == s['is']
+            yes = np.where(missing, s.get('missing', False), yes).astype(bool)
+            for side, part in (s['yes'], here[yes]), (s['no'], here[~yes]):
+                if isinstance(side, int):
+                    groups[side] = part
+                else:
+                    added[part] = side
+        return added
 
     def route(self, rows):
         """Leaf, tests, cost and billed cost of each row."""
@@ -194,6 +235,8 @@ class Tree:
                 x, values = self.columns[t['feature']][ids], np.array(t['values'], float)
                 for k in range(self.width):
                     z[:, k] += np.where(np.isnan(x), t['missing'][k], np.interp(x, t['at'], values[:, k]))
+            for splits in self.boosters[node['model']['booster']] if 'booster' in node['model'] else []:
+                z += self.boost(splits, ids)
             if len(self.classes) == 2:
                 z = np.concatenate([np.zeros_like(z), z], 1)
             e = np.exp(z - z.max(1, keepdims=True))
@@ -263,8 +306,10 @@ def judge_tree(path, data, predictions=None, metrics=None, label=None, split=Non
         judge.expect(loss <= 2 * same, f'a predicted class is worse than the best one by {loss}')
     if metrics:
         judge_metrics(judge, tree, metrics, rows, (seen, class_, leaf, cost, billed, tests), label, split, weight, bool(predictions))
-    models = sum('model' in n for n in tree.nodes)
-    summary = f'{rows.num_rows} rows, {len(tree.nodes)} nodes, {models} models, {sum("model" in tree.nodes[i] for i in leaf)} rows by models'
+    models = [n.get('model', {}) for n in tree.nodes]
+    by = [sum(bool(models[i]) for i in leaf), sum('booster' in models[i] for i in leaf)]
+    summary = f'{rows.num_rows} rows, {len(tree.nodes)} nodes, {sum(map(bool, models))} models, {len(tree.boosters)} boosters, '
+    summary += f'{by[0]} rows by models, {by[1]} by boosters'
     return judge.finish(summary)
 
 
@@ -286,7 +331,7 @@ def judge_metrics(judge, tree, metrics, rows, scored, label, split, weight, by_p
             continue
         m = measured(tree, p[some], class_[some], truth[some], w[some], cost[some], billed[some], tests[some])
         distinct = len(np.unique(np.column_stack([leaf[some], p[some]]), axis=0))
-        rounded = tree.version == 2 and distinct * len(tree.classes) > exact
+        rounded = tree.version > 1 and distinct * len(tree.classes) > exact
         for name, want in m.items():
             of_table = name in ('auc_ovr_macro', 'log_loss')
             tolerance = (1e-4 if len(tree.classes) == 2 else 0.05) if rounded and of_table else 1e-6 if name == 'auc_ovr_macro' and not by_predictions else 1e-9
@@ -332,7 +377,50 @@ def invent(document, number, rng):
         n['model'] = {'intercept': draw(), 'terms': terms}
         models += 1
     document['version'] = 2 if models else 1
+    if number % 2 == 0:
+        boost(document, paths, rng, draw)
     return document
+
+
+def boost(document, paths, rng, draw):
+    """Gives some inner nodes random boosters, which the models of the leaves below share."""
+    features = {f['name']: f for f in document['features']}
+    own, numbers, boosters = {}, {}, []
+    for n in document['nodes']:
+        some = sorted({name for name in paths[n['id']] if features[name].get('cuts') or features[name].get('values')})
+        if some and n['id'] not in own and rng.random() < 0.3:
+            own[n['id']] = n['id'], some
+        for b in n.get('branches', []):
+            if n['id'] in own:
+                own[b['child']] = own[n['id']]
+        if 'test' in n or n['id'] not in own:
+            continue
+        root, some = own[n['id']]
+        if root not in numbers:
+            numbers[root] = len(boosters)
+            boosters.append([invent_splits(features, some, rng, draw) for _ in range(rng.integers(1, 6))])
+        n.setdefault('model', {'intercept': draw(), 'terms': []})['booster'] = numbers[root]
+    if boosters:  # which come before the nodes
+        nodes = document.pop('nodes')
+        document |= {'version': 3, 'boosters': boosters, 'nodes': nodes}
+
+
+def invent_splits(features, some, rng, draw):
+    """A random tree of a booster."""
+    splits, open_ = [], []
+    for i in range(rng.integers(1, 32)):
+        f = features[some[rng.integers(len(some))]]
+        numeric = f['type'] == 'numeric'
+        choices = f['cuts'] if numeric else f['values']
+        s = {'feature': f['name'], 'ge' if numeric else 'is': choices[rng.integers(len(choices))], 'yes': draw(), 'no': draw()}
+        if rng.random() < 0.5:
+            s['missing'] = True
+        if i > 0:
+            parent, side = open_.pop(rng.integers(len(open_)))
+            parent[side] = i
+        splits.append(s)
+        open_ += [(s, 'yes'), (s, 'no')]
+    return splits
 
 
 def judge_sets(options):

@@ -117,6 +117,11 @@ func TestAskModel(t *testing.T) {
 	if err != nil || !bytes.Contains(b, []byte(`"model":["age"]`)) {
 		t.Errorf("%s, %v", b, err)
 	}
+	boosted := ask(t, "25\n\n", strings.Replace(model, "modelled", "boosted", 1)) // 0.25 + 0.5 - 0.25 + 0.125
+	want = "p (p 0.6514, n 0.3486)\nleaf 4, after 2 tests for 5\nby the leaf's model of age and job; without it p 0.6, n 0.4\n"
+	if boosted.wants(t, 0); !strings.HasPrefix(boosted.stdout, want) {
+		t.Errorf("with a booster %q, want %q", boosted.stdout, want)
+	}
 	other := ask(t, "50\n", model)
 	if other.wants(t, 0); strings.Contains(other.stdout, "model") {
 		t.Errorf("a leaf without a model: %s", other.stdout)

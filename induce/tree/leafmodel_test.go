@@ -416,8 +416,8 @@ func TestModelAllocs(t *testing.T) {
 	})
 }
 
-// BenchmarkModels scores rows by trees of numeric features, with and without models of at
-// most 6 terms.
+// BenchmarkModels scores rows by trees of numeric features: without models, with models of at
+// most 6 terms, and with boosters of 10 trees of 31 splits beside these.
 func BenchmarkModels(b *testing.B) {
 	const rows = 1 << 16
 	var fs []dataset.Feature
@@ -431,6 +431,7 @@ func BenchmarkModels(b *testing.B) {
 	for _, classes := range []int{2, 7} {
 		r := rand.New(rand.NewPCG(1, uint64(classes)))
 		tr := grownOf(r, split.Thresholds, 300, fs, classes)
+		boosters := boostersOf(r, tr)
 		values := make([][]tree.Value, rows)
 		columns, inputs := make([][]any, len(fs)), tr.Scorer().Features()
 		for i := range values {
@@ -441,9 +442,16 @@ func BenchmarkModels(b *testing.B) {
 			}
 			values[i] = v.values(inputs)
 		}
-		for _, models := range []string{"none", "all"} {
-			if models == "all" {
+		for _, models := range []string{"none", "all", "boosted"} {
+			switch models {
+			case "all":
 				withModels(r, tr, 1, 6)
+			case "boosted":
+				for i := range tr.Nodes {
+					if n := &tr.Nodes[i]; n.Leaf() {
+						n.Model.Booster = boosters[i]
+					}
+				}
 			}
 			scorer := tr.Scorer()
 			var vectors []dataset.Vector

@@ -280,7 +280,7 @@ func (b *batch) refine(leaf int32, rows []int32) {
 			m.addTo(of(r, len(l.raised)), t, c.at(r))
 		}
 	}
-	if l.booster != nil {
+	if len(l.boosters) > 0 {
 		b.boost(l, rows, func(r int32) []float64 { return of(r, len(l.raised)) })
 	}
 	for _, r := range rows {
@@ -290,15 +290,19 @@ func (b *batch) refine(leaf int32, rows []int32) {
 
 // boost adds the booster of a leaf's model to the scores of rows.
 func (b *batch) boost(l *compiledLeaf, rows []int32, scores func(row int32) []float64) {
-	leads := l.booster.leads
-	for i := range leads {
-		b.column(leads[i].input)
-	}
-	b.leads = slices.Grow(b.leads[:0], len(leads))[:len(leads)]
-	for _, r := range rows {
-		for i := range leads {
-			b.leads[i] = leads[i].of(b.columns[leads[i].input].at(r))
+	var room leadRoom
+	for k := range l.boosters {
+		part := &l.boosters[k]
+		for i := range part.leads {
+			b.column(part.leads[i].input)
 		}
-		l.booster.addTo(scores(r), l.raised, b.leads)
+		leads := room.of(part)
+		for _, r := range rows {
+			for i := range leads {
+				lead := &part.leads[i]
+				leads[i] = lead.of(b.columns[lead.input].at(r))
+			}
+			part.addTo(scores(r), l.raised, leads)
+		}
 	}
 }

@@ -15,7 +15,8 @@ import (
 )
 
 // withBoosters gives leaves random boosters over the features of their paths. Each inner node
-// has one with the given probability, for the leaves that have none of a node in between.
+// has one with the given probability, for the leaves that have none of a node in between. A
+// booster has at most these numbers of trees and of splits in a tree.
 func withBoosters(r *rand.Rand, tr *tree.Tree, share float64, trees, splits int) *tree.Tree {
 	width := tree.ModelWidth(len(tr.Label.Classes))
 	paths, boosters := make([][]int, len(tr.Nodes)), make([]*boost.Booster, len(tr.Nodes))
@@ -35,7 +36,7 @@ func withBoosters(r *rand.Rand, tr *tree.Tree, share float64, trees, splits int)
 			path = append(slices.Clone(path), f)
 		}
 		if len(path) > 0 && r.Float64() < share {
-			boosters[i] = randomBooster(r, tr.Features, path, width, trees, splits)
+			boosters[i] = randomBooster(r, tr.Features, path, width, 1+r.IntN(trees), 1+r.IntN(splits), r.IntN)
 		}
 		for _, b := range n.Branches {
 			paths[b.Child], boosters[b.Child] = path, boosters[i]
@@ -44,13 +45,15 @@ func withBoosters(r *rand.Rand, tr *tree.Tree, share float64, trees, splits int)
 	return tr
 }
 
-// randomBooster returns a booster of at most these numbers of trees and of splits.
-func randomBooster(r *rand.Rand, fs []dataset.Feature, among []int, width, trees, splits int) *boost.Booster {
+// randomBooster returns a booster of these numbers of trees and of splits in each. pick picks
+// the side of a new split among open sides.
+func randomBooster(r *rand.Rand, fs []dataset.Feature, among []int, width, trees, splits int,
+	pick func(open int) int,
+) *boost.Booster {
 	b := new(boost.Booster)
-	for range 1 + r.IntN(trees) {
-		var t boost.Tree
+	for range trees {
+		t := make(boost.Tree, splits)
 		var open []*int // numbers of splits to come
-		t = make(boost.Tree, 1+r.IntN(splits))
 		for i := range t {
 			s := &t[i]
 			s.Feature, s.Missing = among[r.IntN(len(among))], r.IntN(2) == 0
@@ -60,7 +63,7 @@ func randomBooster(r *rand.Rand, fs []dataset.Feature, among []int, width, trees
 				s.Code = r.IntN(len(f.Values))
 			}
 			if i > 0 {
-				k := r.IntN(len(open))
+				k := pick(len(open))
 				*open[k] = i
 				open = slices.Delete(open, k, k+1)
 			}
@@ -93,7 +96,10 @@ func boostedTree() *tree.Tree {
 			{Feature: 0, Code: 1, Missing: true, Yes: boost.Side{Values: []float64{0.5}}, No: boost.Side{Split: 1}},
 			{Feature: 1, Code: 1, Yes: boost.Side{Values: []float64{1.5}}, No: boost.Side{Values: []float64{-0.25}}},
 		},
-		{{Feature: 1, Code: 0, Missing: true, Yes: boost.Side{Values: []float64{0.125}}, No: boost.Side{Values: []float64{-1}}}},
+		{{
+			Feature: 1, Code: 0, Missing: true, Yes: boost.Side{Values: []float64{0.125}},
+			No: boost.Side{Values: []float64{-1}},
+		}},
 	}}
 	tr.Nodes[3].Model = &tree.LeafModel{Intercept: []float64{1}, Booster: both}
 	tr.Nodes[4].Model.Booster = both
@@ -148,7 +154,7 @@ func TestBoosterOfManyLeads(t *testing.T) {
 	for i := range 300 {
 		tr.Features[1].Values = append(tr.Features[1].Values, string(rune('a'+2+i)))
 	}
-	tr.Nodes[4].Model.Booster = randomBooster(r, tr.Features, []int{0, 1}, 1, 20, 300)
+	tr.Nodes[4].Model.Booster = randomBooster(r, tr.Features, []int{0, 1}, 1, 20, 300, r.IntN)
 	scorer := tr.Scorer()
 	for range 500 {
 		v := randomRow(r, tr.Features)
@@ -156,6 +162,21 @@ func TestBoosterOfManyLeads(t *testing.T) {
 		if want := expected(tr, p.Leaf, v); err != nil || !near12(p.Probabilities, want) {
 			t.Fatalf("%v: %v, %v, want %v", v, p, err, want)
 		}
+	}
+}
+
+// TestBoosterOfZeros: a booster that raises no score.
+func TestBoosterOfZeros(t *testing.T) {
+	tr := boostedTree()
+	split := &tr.Nodes[1].Model.Booster.Trees[0][0]
+	split.Yes.Values[0], split.No.Values[0] = 0, 0
+	scorer := tr.Scorer()
+	p, err := scorer.Predict([]tree.Value{tree.Number(50), {}})
+	if want := 1 / (1 + math.Exp(1)); err != nil || p.Leaf != 1 || math.Abs(p.Probabilities[1]-want) > 1e-12 {
+		t.Errorf("%+v, %v, want %v", p, err, want)
+	}
+	if inputs, ok := scorer.ModelOf(1); !ok || len(inputs) != 1 {
+		t.Errorf("inputs %v, %v, want one", inputs, ok)
 	}
 }
 
@@ -227,16 +248,25 @@ func hostileBoosters() []struct{ name, from, to, want string } {
 		{"empty booster", `"boosters": [`, `"boosters": [[],`, "booster 0: no trees: want at least one"},
 		{"empty tree", `"boosters": [`, `"boosters": [[[]],`, "booster 0: tree 0: no splits: want at least one"},
 		{"a number", `"boosters": [`, `"boosters": [[[7]],`, "booster 0: tree 0: split 0: not a tree.json"},
-		{"unused", `"boosters": [`, `"boosters": [[[{"feature": "age", "ge": 30.5, "yes": [1], "no": [1]}]],`, "booster 2: no leaf"},
+		{
+			"unused", `"boosters": [`, `"boosters": [[[{"feature": "age", "ge": 30.5, "yes": [1], "no": [1]}]],`,
+			"booster 2: no leaf",
+		},
 		{"out of range", `"booster": 1`, `"booster": 2`, "node 3: model: booster 2: want one of the 2 of the file"},
 		{"below range", `"booster": 1`, `"booster": -1`, "booster -1: want one of the 2"},
 		{"a text", `"booster": 1`, `"booster": "1"`, "not a tree.json"},
-		{"path", `"booster": 0`, `"booster": 1`, `node 1: model: feature "job" of the booster is not tested on the leaf's path`},
+		{
+			"path", `"booster": 0`, `"booster": 1`,
+			`node 1: model: feature "job" of the booster is not tested on the leaf's path`,
+		},
 		{
 			"unknown feature", `"feature": "age", "ge": 30.5, "missing"`, `"feature": "agee", "ge": 30.5, "missing"`,
 			`booster 1: tree 0: split 0: feature "agee" is not among features`,
 		},
-		{"no cut", `"ge": 30.5, "missing"`, `"ge": 30, "missing"`, `split 0: feature "age": want ge, one of the feature's cuts`},
+		{
+			"no cut", `"ge": 30.5, "missing"`, `"ge": 30, "missing"`,
+			`split 0: feature "age": want ge, one of the feature's cuts`,
+		},
 		{"no ge", `"ge": 30.5, "missing"`, `"missing"`, `feature "age": want ge, one of`},
 		{"ge and is", `"ge": 30.5, "missing"`, `"ge": 30.5, "is": "a", "missing"`, `feature "age": want ge, one of`},
 		{"no is", `"is": "b", `, ``, `booster 1: tree 0: split 1: feature "job": want is, one of the feature's values`},
@@ -250,7 +280,10 @@ func hostileBoosters() []struct{ name, from, to, want string } {
 		{"no numbers", first, `"yes": [], "no": 1`, "split 0: yes: 0 numbers: want 1"},
 		{"huge number", first, `"yes": [1e39], "no": 1`, "split 0: yes: 1e+39: want numbers from"},
 		{"texts", first, `"yes": ["a"], "no": 1`, "booster 1: tree 0: split 0: not a tree.json"},
-		{"itself", first, `"yes": [0.5], "no": 0`, "booster 1: tree 0: split 0: its side is split 0: want a later split of the 2"},
+		{
+			"itself", first, `"yes": [0.5], "no": 0`,
+			"booster 1: tree 0: split 0: its side is split 0: want a later split of the 2",
+		},
 		{"null side", first, `"yes": [0.5], "no": null`, "split 0: its side is split 0"},
 		{"beyond", first, `"yes": [0.5], "no": 2`, "split 0: its side is split 2: want a later"},
 		{"back", last, `"yes": 0, "no": [-0.25]`, "split 1: its side is split 0: want a later"},
@@ -263,7 +296,8 @@ func TestDecodeBoosterErrors(t *testing.T) {
 	refuse(t, boostedTree(), hostileBoosters())
 	late := strings.Replace(string(boostedTree().Encode()), `"version": 3`, `"v": 3`, 1)
 	late = strings.TrimSuffix(late, "\n}\n") + ",\n  \"version\": 2\n}\n"
-	if _, err := tree.Decode([]byte(late)); err == nil || !strings.Contains(err.Error(), "boosters in a file of version 2") {
+	if _, err := tree.Decode([]byte(late)); err == nil ||
+		!strings.Contains(err.Error(), "boosters in a file of version 2") {
 		t.Errorf("a version at the end: %v", err)
 	}
 	named := strings.Replace(string(modelledTree().Encode()), `"terms": [`, `"booster": 0, "terms": [`, 1)
@@ -271,4 +305,22 @@ func TestDecodeBoosterErrors(t *testing.T) {
 		!strings.Contains(err.Error(), "node 4: model: boosters in a file of version 2: want version 3") {
 		t.Errorf("a booster without boosters: %v", err)
 	}
+}
+
+// boostersOf returns by leaf a booster of 10 trees of 31 splits: one for each node at depth 3,
+// over the features of its path.
+func boostersOf(r *rand.Rand, tr *tree.Tree) []*boost.Booster {
+	tests, _ := tr.Path()
+	paths, boosters := make([][]int, len(tr.Nodes)), make([]*boost.Booster, len(tr.Nodes))
+	for i := range tr.Nodes {
+		n := &tr.Nodes[i]
+		if boosters[i] == nil && (tests[i] == 3 || n.Leaf()) {
+			first := func(int) int { return 0 } // trees of depth 5
+			boosters[i] = randomBooster(r, tr.Features, paths[i], tree.ModelWidth(len(tr.Label.Classes)), 10, 31, first)
+		}
+		for _, b := range n.Branches {
+			paths[b.Child], boosters[b.Child] = append(slices.Clone(paths[i]), n.Test.Feature), boosters[i]
+		}
+	}
+	return boosters
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"sync"
 
 	"github.com/espalier-ml/espalier/induce/boost"
 )
@@ -17,7 +16,6 @@ type modelling struct {
 	plain   []int32        // by leaf: the class without a model
 	terms   []compiledTerm // of all leaves
 	numbers []float64      // of all terms, see compiledTerm
-	room    sync.Pool      // of *[]float64: room for the leads of a row
 }
 
 // compiledLeaf is a leaf's model; without an intercept there is none.
@@ -27,8 +25,8 @@ type compiledLeaf struct {
 	// intercepts. start is the intercepts of the raised ones.
 	raised   []int32
 	start    []float64
-	from, to int32            // terms
-	booster  *compiledBooster // shared as LeafModel.Booster; nil: none
+	from, to int32             // terms
+	boosters []compiledBooster // parts of the booster, shared as LeafModel.Booster
 }
 
 // compiledTerm is a Term whose numbers lie together, for the raised scores alone: the knots,
@@ -58,7 +56,6 @@ func (s *Scorer) newModelling(t *Tree) *modelling {
 	m := &modelling{
 		label: &t.Label, factors: t.priorFactors(), leaves: make([]compiledLeaf, len(s.leaves)),
 	}
-	m.room.New = func() any { return new([]float64) }
 	boosters := s.compileBoosters(t)
 	for i := range s.leaves {
 		node := &t.Nodes[s.leaves[i].Leaf]
@@ -73,7 +70,7 @@ func (s *Scorer) newModelling(t *Tree) *modelling {
 		for k := range node.Model.Terms {
 			m.add(&node.Model.Terms[k], s.columns, leaf.raised)
 		}
-		leaf.to, leaf.booster = int32(len(m.terms)), boosters[node.Model.Booster]
+		leaf.to, leaf.boosters = int32(len(m.terms)), boosters[node.Model.Booster]
 	}
 	return m
 }
@@ -196,28 +193,10 @@ func (s *Scorer) refine(leaf uint32, values []Value, probabilities []float64) (c
 		t := &m.terms[int(l.from)+i]
 		m.addTo(scores, t, values[t.input].number())
 	}
-	if l.booster != nil {
-		room, leads := m.leads(l.booster)
-		last, entry := int32(-1), 0. // a number, or the code of a category
-		for i := range leads {
-			lead := &l.booster.leads[i]
-			if lead.input != last {
-				last, entry = lead.input, s.entry(lead.input, &values[lead.input])
-			}
-			leads[i] = lead.of(entry)
-		}
-		l.booster.addTo(scores, l.raised, leads)
-		m.room.Put(room)
+	if len(l.boosters) > 0 {
+		s.boost(l, values, scores)
 	}
 	return m.finish(l, probabilities)
-}
-
-// entry returns a value as a number, or the code of a category.
-func (s *Scorer) entry(input int32, v *Value) float64 {
-	if c := s.categories[input]; c != nil {
-		return float64(codeOf(c, v))
-	}
-	return v.number()
 }
 
 // refineNumbers is refine for numbers by input.
@@ -229,23 +208,10 @@ func (s *Scorer) refineNumbers(leaf uint32, numbers, probabilities []float64) (c
 		t := &m.terms[int(l.from)+i]
 		m.addTo(scores, t, numbers[t.input])
 	}
-	if l.booster != nil {
-		room, leads := m.leads(l.booster)
-		for i := range leads {
-			lead := &l.booster.leads[i]
-			leads[i] = lead.of(numbers[lead.input])
-		}
-		l.booster.addTo(scores, l.raised, leads)
-		m.room.Put(room)
+	if len(l.boosters) > 0 {
+		l.boostNumbers(numbers, scores)
 	}
 	return m.finish(l, probabilities)
-}
-
-// leads returns room for the leads of a row, and what to put back into the pool.
-func (m *modelling) leads(b *compiledBooster) (room *[]float64, leads []float64) {
-	room = m.room.Get().(*[]float64)
-	*room = slices.Grow((*room)[:0], len(b.leads))[:len(b.leads)]
-	return room, *room
 }
 
 // Modelled reports whether the prediction depends on more than the leaf: some leaf has a
@@ -253,7 +219,8 @@ func (m *modelling) leads(b *compiledBooster) (room *[]float64, leads []float64)
 func (s *Scorer) Modelled() bool { return s.models != nil }
 
 // ModelOf returns the inputs that the model of a leaf uses, given the id of the leaf's node:
-// those of its terms in their order, then the others of its booster in the order of Features. ok is false if the node is no leaf with a model.
+// those of its terms in their order, then the others of its booster in the order of Features.
+// ok is false if the node is no leaf with a model.
 func (s *Scorer) ModelOf(leaf int) (inputs []*Input, ok bool) {
 	if s.models == nil || s.Prediction(leaf) == nil {
 		return nil, false
@@ -262,11 +229,9 @@ func (s *Scorer) ModelOf(leaf int) (inputs []*Input, ok bool) {
 	for _, t := range s.models.terms[l.from:l.to] {
 		inputs = append(inputs, &s.inputs[t.input])
 	}
-	if l.booster != nil {
-		for _, lead := range l.booster.leads { // ascending by input
-			if in := &s.inputs[lead.input]; !slices.Contains(inputs, in) {
-				inputs = append(inputs, in)
-			}
+	for _, input := range l.boosted() {
+		if in := &s.inputs[input]; !slices.Contains(inputs, in) {
+			inputs = append(inputs, in)
 		}
 	}
 	return inputs, l.intercept != nil

@@ -15,14 +15,7 @@ import (
 // TestTextModels: by hand. What a leaf's model can give stands beside its class, and below
 // the leaf where lines are short.
 func TestTextModels(t *testing.T) {
-	b, err := os.ReadFile(filepath.Join("..", "..", "induce", "tree", "testdata", "golden", "modelled.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	m, err := tree.Decode(b)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := goldenTree(t, "modelled.json")
 	for width, want := range map[int]string{
 		0:  "   └─ job != b    50.0%       5 *p 0.60, from 0.32 to 0.90 with age\n",
 		90: "   └─ job != b    50.0%       5 *p 0.60, from 0.32 to 0.90 with age\n",
@@ -38,6 +31,35 @@ func TestTextModels(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestTextBoosters: by hand. The features of a booster are among those of the model.
+func TestTextBoosters(t *testing.T) {
+	var got bytes.Buffer
+	if err := report.Text(&got, goldenTree(t, "boosted.json"), 0); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"3 *n 1.00, from 0.27 to 0.27 with age\n", "5 *p 0.60, from 0.12 to 0.98 with age and job\n",
+	} {
+		if !strings.Contains(got.String(), want) {
+			t.Errorf("want %q in\n%s", want, got.String())
+		}
+	}
+}
+
+// goldenTree reads a golden tree of package tree.
+func goldenTree(t *testing.T, name string) *tree.Tree {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join("..", "..", "induce", "tree", "testdata", "golden", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := tree.Decode(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
 }
 
 func TestListed(t *testing.T) {

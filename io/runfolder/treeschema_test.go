@@ -57,7 +57,10 @@ func TestTreeSchemaOfModels(t *testing.T) {
 		{"version 2 without a model", `"model": {`, `"other": {`},
 		{"version 3 without boosters", `"version": 2`, `"version": 3`},
 		{"a booster in version 2", `"intercept": [0.25], `, `"intercept": [0.25], "booster": 0, `},
-		{"boosters in version 2", `"nodes": [`, `"boosters": [[[{"feature": "age", "ge": 30.5, "yes": [1], "no": [1]}]]], "nodes": [`},
+		{
+			"boosters in version 2", `"nodes": [`,
+			`"boosters": [[[{"feature": "age", "ge": 30.5, "yes": [1], "no": [1]}]]], "nodes": [`,
+		},
 		{"a model of an inner node", `"test": {`, `"model": {"intercept": [0], "terms": []}, "test": {`},
 		{"no intercept", `"intercept": [0.25], `, ``},
 		{"an empty intercept", `"intercept": [0.25]`, `"intercept": []`},
