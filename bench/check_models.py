@@ -266,7 +266,8 @@ def area(score, own, rest):
 
 def measured(tree, p, class_, truth, weight, cost, billed, tests):
     """The metrics of some rows."""
-    areas = [area(p[:, k], weight * (truth == k), weight * (truth != k)) for k in range(len(tree.classes))]
+    ranked = [1] if len(tree.classes) == 2 else range(len(tree.classes))  # of two classes the second one ranks the rows
+    areas = [area(p[:, k], weight * (truth == k), weight * (truth != k)) for k in ranked]
     areas = [x for x in areas if x is not None]
     total = weight.sum()
     own = np.clip(p[np.arange(len(p)), truth], 1e-15, 1 - 1e-15)
