@@ -31,19 +31,15 @@ func ridges(objects int64) []float64 {
 	return []float64{3, 30, 100}
 }
 
-// fewBoosted and manyBoosted bound the training objects where --leaf_model auto tries boosters. On
-// public data sets, boosters of fewer objects are no better than none.
-const (
-	fewBoosted  = 2000
-	manyBoosted = manyObjects
-)
+// manyBoosted is the number of training objects up to which --leaf_model auto tries boosters.
+const manyBoosted = manyObjects
 
 // wantsBoosters reports whether leaf models may have boosters.
 func (c *choosing) wantsBoosters() bool {
 	if c.config.LeafModel == config.LeafModelBoosted {
 		return true
 	}
-	return c.config.LeafModel == config.LeafModelAuto && c.train.Objects >= fewBoosted && c.train.Objects <= manyBoosted
+	return c.config.LeafModel == config.LeafModelAuto && c.train.Objects <= manyBoosted
 }
 
 // manyObjects is the number of training objects from which on one strength will do.
