@@ -73,7 +73,7 @@ type fitter struct {
 	order  []int32   // rows by leaf of the growing tree
 	spare  []int32   // as long as order
 	free   []sums    // histograms that are not in use
-	p      []float64 // by score
+	p      []float64 // probabilities by class
 }
 
 // sums are sums over rows, by entry: the number of rows, then the slopes of the scores.
@@ -92,7 +92,7 @@ func newFitter(
 	f := &fitter{
 		features: features, use: use, width: width, weights: make([]float64, n), targets: make([]float64, n*width),
 		scores: scores, slopes: make([]float64, 2*n*width), order: make([]int32, n), spare: make([]int32, n),
-		p: make([]float64, width),
+		p: make([]float64, o.Classes),
 	}
 	unit := 1 / float64(max(1, opts.Scale))
 	for _, feature := range use {
@@ -119,37 +119,11 @@ func newFitter(
 func (f *fitter) differentiate() {
 	for i, weight := range f.weights {
 		from, to := f.scores[i*f.width:][:f.width], f.slopes[2*i*f.width:][:2*f.width]
-		f.estimate(from)
-		for k, p := range f.p {
+		portable.FillProbabilities(f.p, from)
+		for k, p := range f.p[len(f.p)-f.width:] {
 			to[2*k] = float64(weight*p) - f.targets[i*f.width+k]
 			to[2*k+1] = weight * float64(p*(1-p))
 		}
-	}
-}
-
-// estimate sets the probabilities of the scores' classes.
-func (f *fitter) estimate(scores []float64) {
-	if f.width == 1 {
-		e := portable.Exp(-math.Abs(scores[0]))
-		if f.p[0] = 1 / (1 + e); scores[0] < 0 {
-			f.p[0] = e / (1 + e)
-		}
-		return
-	}
-	most := scores[0]
-	for _, z := range scores {
-		most = max(most, z)
-	}
-	for k, z := range scores {
-		f.p[k] = z - most
-	}
-	portable.ExpEach(f.p)
-	sum := 0.0
-	for _, e := range f.p {
-		sum += e
-	}
-	for k := range f.p {
-		f.p[k] /= sum
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/portable"
 	"github.com/espalier-ml/espalier/induce/tree"
 )
 
@@ -22,7 +23,7 @@ type Model struct {
 func (m *Model) Probabilities(o *dataset.Objects, i int, probabilities []float64) {
 	z := probabilities[:len(m.Leaf.Intercept)]
 	m.score(o, i, z)
-	tree.FillProbabilities(probabilities, z)
+	portable.FillProbabilities(probabilities, z)
 }
 
 // score sets the scores of object i.

@@ -124,3 +124,21 @@ func TestExpEach(t *testing.T) {
 		}
 	}
 }
+
+// TestFillProbabilities: two scores of a logit's halves and one logit give the same
+// probabilities; they add up to 1, and scores beyond all exponentials stay finite.
+func TestFillProbabilities(t *testing.T) {
+	for _, z := range []float64{0, 0.3, -2, 40, -40, 1e5, -1e5} {
+		logistic, softmax := make([]float64, 2), make([]float64, 3)
+		portable.FillProbabilities(logistic, []float64{z})
+		portable.FillProbabilities(softmax, []float64{0, z, math.Inf(-1)})
+		for k, p := range logistic {
+			if !(math.Abs(p-softmax[k]) <= 1e-15) {
+				t.Errorf("logit %v: class %d has %v, by softmax %v", z, k, p, softmax[k])
+			}
+		}
+		if sum := logistic[0] + logistic[1]; math.Abs(sum-1) > 1e-15 {
+			t.Errorf("logit %v: probabilities add up to %v", z, sum)
+		}
+	}
+}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/espalier-ml/espalier/induce/boost"
 	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/portable"
 	"github.com/espalier-ml/espalier/induce/tree"
 )
 
@@ -135,7 +136,7 @@ func TestBoosterBits(t *testing.T) {
 			codes := v.codes(tr.Features)
 			m.Booster.AddTo(scores, tr.Features, func(feature int) int { return codes[feature] })
 			want := make([]float64, len(tr.Label.Classes))
-			tree.FillProbabilities(want, scores)
+			portable.FillProbabilities(want, scores)
 			if !slices.Equal(p.Probabilities, want) {
 				t.Errorf("%v: %v, want %v", v, p.Probabilities, want)
 			}

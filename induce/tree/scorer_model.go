@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/espalier-ml/espalier/induce/boost"
+	"github.com/espalier-ml/espalier/induce/portable"
 )
 
 // modelling is what a scorer needs at leaves with models.
@@ -176,7 +177,7 @@ func (m *modelling) finish(l *compiledLeaf, probabilities []float64) (class int)
 			}
 		}
 	}
-	FillProbabilities(probabilities, scores)
+	portable.FillProbabilities(probabilities, scores)
 	if m.factors != nil {
 		rescale(probabilities, m.factors)
 	}
