@@ -159,6 +159,20 @@ func comparePacked(t *testing.T, c *induce.ColumnCounter, s *induce.Selection, c
 	}
 }
 
+// softObjects returns soft objects of the classes without features. Each has a weight of every
+// class, as a teacher gives it.
+func softObjects(r *rand.Rand, class []uint16, classes int) *dataset.Objects {
+	o := dataset.NewObjects(dataset.NewLayout(nil), classes, true, len(class))
+	raw := make([]dataset.ClassWeight, classes)
+	for _, of := range class {
+		for k := range raw {
+			raw[k] = dataset.ClassWeight{Class: uint16(k), Weight: 1 + r.Int64N(200)}
+		}
+		o.AppendSoft(nil, []dataset.ClassWeight{{Class: of, Weight: 1}}, raw, 1)
+	}
+	return o
+}
+
 // BenchmarkCount counts the codes of one feature of 100,000 objects, of which each fourth
 // is in the node.
 func BenchmarkCount(b *testing.B) {
@@ -170,13 +184,17 @@ func BenchmarkCount(b *testing.B) {
 		for i := 0; i < n; i += 4 {
 			s.Order, s.Class = append(s.Order, int32(i)), append(s.Class, all.Class[i])
 		}
+		soft := softObjects(rand.New(rand.NewPCG(2, 2)), all.Class, classes)
 		for _, wide := range []bool{false, true} {
 			c := induce.ColumnCounter{Codes: drawCodes(r, n, codes, 0, wide), Common: -1}
-			for _, cells := range []string{"pairs", "packed", "ones"} {
+			for _, cells := range []string{"pairs", "packed", "ones", "soft"} {
 				counted := s
-				counted.Packed = cells != "pairs"
+				counted.Packed = cells == "packed" || cells == "ones"
 				if cells == "ones" {
 					counted.Weight = nil
+				}
+				if cells == "soft" {
+					counted.Soft = soft
 				}
 				b.Run(fmt.Sprintf("classes=%d/wide=%v/cells=%s", classes, wide, cells), func(b *testing.B) {
 					sums := make([]int64, 2*classes*codes)[:counted.Width()*codes]

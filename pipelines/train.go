@@ -50,13 +50,13 @@ func Train(ctx context.Context, c TrainConfig, reporter engine.Reporter) (r *Res
 	defer f.End()
 	ctx = f.Run.Context(ctx)
 	d := &engine.Driver{Engine: e, Reporter: reporter, Files: f, Config: c.EngineConfig}
-	o, err := open(ctx, d, &c)
+	o, locked, err := open(ctx, d, &c)
 	if err != nil {
 		return nil, err
 	}
 	defer o.lock.Release(ctx)
-	r, err = o.train(o.locked, d, &c, p, start)
-	return r, engine.OrInterrupted(o.locked, err)
+	r, err = o.train(locked, d, &c, p, start)
+	return r, engine.OrInterrupted(locked, err)
 }
 
 // train trains on the opened input, or returns the result of a finished run.
@@ -168,29 +168,37 @@ type opened struct {
 	output     *runfolder.Folder
 	unfinished *checkpoint // checkpoint of an earlier run; nil: there is none
 	lock       *runfolder.Lock
-	locked     context.Context // ends when the lock is lost
 }
 
 // open reads the footers of the input, locks and opens the output folder, and reads the
 // checkpoint in that folder, if any. It does so at the same time as far as possible, since
-// object stores answer slowly.
-func open(ctx context.Context, j *engine.Driver, c *TrainConfig) (*opened, error) {
+// object stores answer slowly. The context that it returns ends when the lock is lost.
+func open(ctx context.Context, j *engine.Driver, c *TrainConfig) (*opened, context.Context, error) {
+	type both struct {
+		*opened
+
+		locked context.Context
+	}
 	// Compute waits even if ctx has ended: the work itself watches ctx, and leaves no lock.
 	waits := context.WithoutCancel(ctx)
-	return engine.Compute(waits, j, forecast.Footers, 0, "files", func(s *parallel.Steps) (*opened, error) {
-		return openAll(ctx, j, c, s)
+	found, err := engine.Compute(waits, j, forecast.Footers, 0, "files", func(s *parallel.Steps) (both, error) {
+		o, locked, err := openAll(ctx, j, c, s)
+		return both{o, locked}, err
 	})
+	return found.opened, found.locked, err
 }
 
-func openAll(ctx context.Context, j *engine.Driver, c *TrainConfig, s *parallel.Steps) (*opened, error) {
-	var err error
-	f, o := j.Files, new(opened)
+func openAll(
+	ctx context.Context, j *engine.Driver, c *TrainConfig, s *parallel.Steps,
+) (o *opened, locked context.Context, err error) {
+	f := j.Files
+	o = new(opened)
 	reading, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var inputErr, checkpointErr error
 	var wg parallel.Group
 	wg.Go(func() { o.input, inputErr = source.OpenInput(reading, f, c.Input, s) })
-	if o.lock, o.locked, err = lockFolder(ctx, f, c.Output, j.Engine, j.Reporter); err == nil {
+	if o.lock, locked, err = lockFolder(ctx, f, c.Output, j.Engine, j.Reporter); err == nil {
 		wg.Go(func() { o.unfinished, checkpointErr = readCheckpoint(reading, f, c) })
 		o.output, err = runfolder.Open(reading, f.Store, c.Output, runfolder.Training, c.Overwrite || c.Resume)
 	}
@@ -201,7 +209,7 @@ func openAll(ctx context.Context, j *engine.Driver, c *TrainConfig, s *parallel.
 	if err = cmp.Or(err, inputErr, checkpointErr); err != nil && o.lock != nil {
 		o.lock.Release(ctx)
 	}
-	return o, err
+	return o, locked, err
 }
 
 // refused reports whether a run that writes checkpoints must not begin, for a file that is not

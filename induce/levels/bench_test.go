@@ -57,7 +57,13 @@ func newBenchGrowth(b *testing.B, d *growtest.Data, trees, depth int) *benchGrow
 	n, m := make([]int64, d.Objects.Classes), make([]int64, d.Objects.Classes)
 	for i, k := range d.Objects.Class {
 		n[k]++
-		m[k] += d.Objects.Weight[i]
+		if !d.Objects.Soft() {
+			m[k] += d.Objects.Weight[i]
+			continue
+		}
+		for _, cw := range d.Objects.Raw(i) {
+			m[cw.Class] += cw.Weight
+		}
 	}
 	g.growth = levels.NewGrowth(trees, n, m, 0)
 	for range depth {
@@ -122,12 +128,18 @@ func chain(depth, features int) []levels.Route {
 }
 
 // BenchmarkCount: the objects of a block are counted for the root of all trees, or for the
-// open nodes of a deeper level.
+// open nodes of a deeper level. Soft objects have weights of both classes.
 func BenchmarkCount(b *testing.B) {
-	d := benchData()
-	for _, at := range []struct{ trees, depth int }{{4, 0}, {1, 5}, {4, 5}} {
-		g := newBenchGrowth(b, d, at.trees, at.depth)
-		name := fmt.Sprintf("objects=%d/trees=%d/depth=%d", benchObjects, at.trees, at.depth)
+	hard := benchData()
+	soft := hard.Softened(rand.New(rand.NewPCG(2, 2)))
+	for _, at := range []struct {
+		*growtest.Data
+
+		trees, depth int
+		labels       string
+	}{{hard, 4, 0, ""}, {hard, 1, 5, ""}, {hard, 4, 5, ""}, {soft, 4, 0, "/labels=soft"}, {soft, 4, 5, "/labels=soft"}} {
+		d, g := at.Data, newBenchGrowth(b, at.Data, at.trees, at.depth)
+		name := fmt.Sprintf("objects=%d/trees=%d/depth=%d%s", benchObjects, at.trees, at.depth, at.labels)
 		b.Run(name, func(b *testing.B) {
 			b.SetBytes(int64(d.Objects.Len() * len(d.Columns)))
 			counter := g.grower.Counter(&g.passes[0])
