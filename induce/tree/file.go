@@ -228,15 +228,7 @@ func (d *decoder) section(name string, seen map[string]bool) error {
 	case "label":
 		return d.label()
 	case "features":
-		d.names = make(map[string]int)
-		d.Features = []dataset.Feature{}
-		return d.file.list(func() error {
-			var f fileFeature
-			if err := d.file.value(&f); err != nil {
-				return err
-			}
-			return d.feature(&f)
-		})
+		return d.readFeatures()
 	case "algorithm":
 		return d.file.value(&d.Algorithm)
 	case "training":
@@ -246,19 +238,37 @@ func (d *decoder) section(name string, seen map[string]bool) error {
 	case "certificate":
 		return d.certificate()
 	case "boosters":
-		if !seen["label"] || !seen["features"] || seen["nodes"] {
-			return errors.New("boosters come before label or features, or after nodes: want them between")
-		}
-		return d.readBoosters()
+		return d.after(seen, "boosters", d.readBoosters)
 	case "nodes":
-		if !seen["label"] || !seen["features"] {
-			return errors.New("nodes come before label or features: want them after")
-		}
-		return d.file.list(d.nextNode)
+		return d.after(seen, "nodes", func() error { return d.file.list(d.nextNode) })
 	default:
 		var unknown json.RawMessage
 		return d.file.value(&unknown)
 	}
+}
+
+// after reads a member that comes after the label and the features, and before the nodes if it is
+// not the nodes.
+func (d *decoder) after(seen map[string]bool, name string, read func() error) error {
+	switch {
+	case !seen["label"] || !seen["features"]:
+		return fmt.Errorf("%s come before label or features: want them after", name)
+	case seen["nodes"]:
+		return fmt.Errorf("%s come after nodes: want them before", name)
+	}
+	return read()
+}
+
+func (d *decoder) readFeatures() error {
+	d.names = make(map[string]int)
+	d.Features = []dataset.Feature{}
+	return d.file.list(func() error {
+		var f fileFeature
+		if err := d.file.value(&f); err != nil {
+			return err
+		}
+		return d.feature(&f)
+	})
 }
 
 func (d *decoder) format() error {

@@ -54,8 +54,7 @@ type batch struct {
 	scores  *Scores             // classes and probabilities; nil: leaves only
 	lists   [2][blockRows]int32 // rows; a node's rows are dealt from one list to the same places of the other
 	stack   []segment
-	leads   []float64 // of a row, see lead
-	sorted  []int64   // rows of a segment at a multiway test, with the target in the high bits
+	sorted  []int64 // rows of a segment at a multiway test, with the target in the high bits
 }
 
 // segment is the rows lists[list][from:to], which reached a node.

@@ -244,7 +244,7 @@ func hostileBoosters() []struct{ name, from, to, want string } {
 		{"version 2", `"version": 3`, `"version": 2`, "boosters in a file of version 2: want version 3"},
 		{"version 4", `"version": 3`, `"version": 4`, "version 4: want \"espalier/tree\" version 1, 2 or 3"},
 		{"none", `"boosters": [`, `"others": [`, "node 1: model: booster 0: want one of the 0 of the file"},
-		{"after nodes", `"boosters": [`, `"nodes": [], "boosters": [`, "boosters come before label or features, or after"},
+		{"after nodes", `"boosters": [`, `"nodes": [], "boosters": [`, "boosters come after nodes: want them before"},
 		{"null boosters", `"boosters": [`, `"boosters": null, "others": [`, "want an array"},
 		{"empty booster", `"boosters": [`, `"boosters": [[],`, "booster 0: no trees: want at least one"},
 		{"empty tree", `"boosters": [`, `"boosters": [[[]],`, "booster 0: tree 0: no splits: want at least one"},
