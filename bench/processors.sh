@@ -40,8 +40,11 @@ trap 'rm -rf "$work"' EXIT
 same() { # NAME train flags: the same files, byte for byte
 	local name=$1
 	shift
-	"$bin/amd64" train "$@" --output "$work/$name-amd64" --progress=none >/dev/null 2>&1
-	qemu-aarch64-static "$bin/arm64" train "$@" --output "$work/$name-arm64" --progress=none >/dev/null 2>&1
+	# Both write to one path, since report.html tells the output's.
+	"$bin/amd64" train "$@" --output "$work/$name" --progress=none >/dev/null 2>&1
+	mv "$work/$name" "$work/$name-amd64"
+	qemu-aarch64-static "$bin/arm64" train "$@" --output "$work/$name" --progress=none >/dev/null 2>&1
+	mv "$work/$name" "$work/$name-arm64"
 	diff -r -x manifest.json "$work/$name-amd64" "$work/$name-arm64"
 	echo "$name: $(find "$work/$name-amd64" -name '*.json' | wc -l) files are the same"
 }

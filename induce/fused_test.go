@@ -5,6 +5,7 @@ import (
 	"go/ast"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -30,13 +31,17 @@ func TestNothingFused(t *testing.T) {
 		t.Fatalf("go build: %v\n%s", err, out[:min(len(out), 2000)])
 	}
 	instruction := regexp.MustCompile(`\(([^() ]+):(\d+)\)\s+(FN?M(?:ADD|SUB)[SD])\b`)
+	here, err := filepath.Abs("..") // libraries are inlined in io/chart; its pictures round what they draw
+	if err != nil {
+		t.Fatal(err)
+	}
 	seen := 0
 	for line := range bytes.Lines(out) {
 		if bytes.Contains(line, []byte("STEXT")) {
 			seen++
 		}
 		m := instruction.FindSubmatch(line)
-		if m == nil || meant(t, string(m[1]), string(m[2])) {
+		if m == nil || !bytes.HasPrefix(m[1], []byte(here)) || meant(t, string(m[1]), string(m[2])) {
 			continue
 		}
 		t.Errorf("%s:%s: %s: a product is fused with a sum; round it by itself: float64(a*b) + c", m[1], m[2], m[3])

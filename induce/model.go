@@ -20,6 +20,10 @@ func Model(root *Node, features []dataset.Feature) (*tree.Tree, []*Node) {
 		}
 		if n.Test != nil {
 			node.Test = &tree.Test{Test: n.Test.Test, Cost: columns[n.Test.Feature].Price(&n.Test.Test), Score: n.Parts}
+			if second := n.RunnerUp; second != nil {
+				f := &features[second.Feature]
+				node.Test.RunnerUp = tree.NewRunnerUp(f, &second.Test, second.Billed(), second.Score)
+			}
 			if billed := n.Test.Billed(); billed != node.Test.Cost {
 				node.Test.Billed = &billed
 			}

@@ -36,8 +36,11 @@ type Node struct {
 
 	Stopped bool `json:"cut,omitempty"` // a leaf only because time ran out
 
-	Test     *split.Candidate `json:"test,omitempty"` // nil in leaves
-	Parts    split.Parts      `json:"parts"`
+	Test  *split.Candidate `json:"test,omitempty"` // nil in leaves
+	Parts split.Parts      `json:"parts"`
+	// RunnerUp is the best test of another feature, its score like Parts.Total. It is nil in
+	// leaves, in light nodes (see split.Criterion.Compares), and where there is none.
+	RunnerUp *split.Candidate `json:"runner_up,omitempty"`
 	Outcomes []int32          `json:"outcomes,omitempty"` // of a multiway test: the code of each child
 	Children []*Node          `json:"children,omitempty"` // of a two-outcome test: no, yes
 }
@@ -113,7 +116,7 @@ func (n *Node) BestFirst(leaves int) {
 	n.Walk(func(n *Node, _ int) {
 		_, kept := slices.BinarySearchFunc(keep, n, func(a, b *Node) int { return cmp.Compare(rank[a], rank[b]) })
 		if !kept {
-			n.Test, n.Parts, n.Outcomes, n.Children = nil, split.Parts{}, nil, nil
+			n.Test, n.Parts, n.RunnerUp, n.Outcomes, n.Children = nil, split.Parts{}, nil, nil, nil
 		}
 	})
 }

@@ -5,4 +5,6 @@
 //
 // The scores are those of leaf models: the logit of the second of two classes, or one score for
 // each class of more. A leaf of a regression tree has a number for each score.
+//
+// An ensemble is a teacher: boosted trees over all features, that rate objects out of fold.
 package boost

@@ -8,10 +8,10 @@ import (
 )
 
 const (
-	// Trees is the number of regression trees of a booster.
+	// Trees is the number of regression trees of a booster by default.
 	Trees = 10
 
-	// rate is the share of a Newton step that a regression tree takes.
+	// rate is the share of a Newton step that a regression tree takes by default.
 	rate = 0.3
 
 	// leaves is the greatest number of leaves of a regression tree.
@@ -29,8 +29,11 @@ const (
 
 // Options say how a booster is fitted.
 type Options struct {
-	Scale int64       // fixed-point weight of one row; 0: 1
-	Stop  func() bool // true: no further tree is fitted, and the result is not used; nil: never
+	Trees   int         // number of regression trees at most; 0: Trees
+	Rate    float64     // share of a Newton step that a regression tree takes; 0: 0.3
+	Scale   int64       // fixed-point weight of one row; 0: 1
+	Stop    func() bool // true: no further tree is fitted, and the result is not used; nil: never
+	Workers int         // goroutines of an ensemble; 0: as many as processors
 }
 
 // Fit fits a booster to some objects, given by their ids. It uses the given features. scores are
@@ -40,9 +43,15 @@ type Options struct {
 func Fit(
 	o *dataset.Objects, features []dataset.Feature, use []int, ids []int32, scores []float64, opts Options,
 ) *Booster {
+	if opts.Trees == 0 {
+		opts.Trees = Trees
+	}
+	if opts.Rate == 0 {
+		opts.Rate = rate
+	}
 	f := newFitter(o, features, use, ids, scores, opts)
 	b := new(Booster)
-	for range Trees {
+	for range opts.Trees {
 		if opts.Stop != nil && opts.Stop() {
 			break
 		}
@@ -74,6 +83,7 @@ type fitter struct {
 	spare  []int32   // as long as order
 	free   []sums    // histograms that are not in use
 	p      []float64 // probabilities by class
+	rate   float64   // share of a Newton step
 }
 
 // sums are sums over rows, by entry: the number of rows, then the slopes of the scores.
@@ -92,7 +102,7 @@ func newFitter(
 	f := &fitter{
 		features: features, use: use, width: width, weights: make([]float64, n), targets: make([]float64, n*width),
 		scores: scores, slopes: make([]float64, 2*n*width), order: make([]int32, n), spare: make([]int32, n),
-		p: make([]float64, o.Classes),
+		p: make([]float64, o.Classes), rate: opts.Rate,
 	}
 	unit := 1 / float64(max(1, opts.Scale))
 	for _, feature := range use {
@@ -132,7 +142,7 @@ func (f *fitter) differentiate() {
 func (f *fitter) values(total sums) []float64 {
 	values := make([]float64, f.width)
 	for k := range values {
-		step := -rate * total[1+2*k] / (total[2+2*k] + ridge)
+		step := -f.rate * total[1+2*k] / (total[2+2*k] + ridge)
 		values[k] = math.Round(step*decimals)/decimals + 0 // no -0
 	}
 	return values

@@ -57,6 +57,17 @@ func (o *Objects) TotalWeight() int64 {
 	return total
 }
 
+// ClassWeights returns the weight of each class over all objects.
+func (o *Objects) ClassWeights() []int64 {
+	weights := make([]int64, o.Classes)
+	for i := range o.Len() {
+		for _, w := range o.Raw(i) {
+			weights[w.Class] += w.Weight
+		}
+	}
+	return weights
+}
+
 // Raw returns the weights of the classes in object i, in class order, without classes of
 // weight 0: what trees are grown from. They must not be changed.
 func (o *Objects) Raw(i int) []ClassWeight {

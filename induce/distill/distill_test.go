@@ -216,19 +216,27 @@ func TestPart(t *testing.T) {
 // TestStopped: a teacher that is stopped teaches nothing.
 func TestStopped(t *testing.T) {
 	d, _ := some(1)
-	c := distill.Config{Features: d.Features, Stop: func() bool { return true }}
-	if c.NewTransferSet(d.Objects) != nil {
-		t.Error("a transfer set of a stopped teacher")
-	}
-	looks, most := 0, math.MaxInt
-	c.MadeUp, c.Workers, c.Stop = 100, 1, func() bool { looks++; return looks > most }
-	if c.NewTransferSet(d.Objects) == nil {
-		t.Fatal("no transfer set of a teacher that is never stopped")
-	}
-	all := looks
-	for _, most = range []int{0, 100, 199, 200, 201, 205, 220, 1000, all - 2, all - 1} {
-		if looks = 0; c.NewTransferSet(d.Objects) != nil {
-			t.Errorf("a transfer set of a teacher that is stopped after %d of %d looks", most, all)
+	for _, kind := range []distill.Teacher{distill.Forest, distill.Boosted} {
+		c := distill.Config{Teacher: kind, Features: d.Features, Stop: func() bool { return true }}
+		if c.NewTransferSet(d.Objects) != nil {
+			t.Errorf("teacher %d: a transfer set after a stop", kind)
+		}
+		looks, most := 0, math.MaxInt
+		c.MadeUp, c.Workers, c.Stop = 100, 1, func() bool { looks++; return looks > most }
+		if c.NewTransferSet(d.Objects) == nil {
+			t.Fatalf("teacher %d: no transfer set without a stop", kind)
+		}
+		all := looks
+		for _, share := range []float64{0, .1, .2, .21, .5, .9, 1} {
+			most = int(share * float64(all-1))
+			if looks = 0; c.NewTransferSet(d.Objects) != nil {
+				t.Errorf("teacher %d: a transfer set after a stop at %d of %d looks", kind, most, all)
+			}
+		}
+		for most = all - 5; most < all; most++ {
+			if looks = 0; c.NewTransferSet(d.Objects) != nil {
+				t.Errorf("teacher %d: a transfer set after a stop at %d of %d looks", kind, most, all)
+			}
 		}
 	}
 }

@@ -1,6 +1,6 @@
 // Package distill grows trees from what a teacher knows (knowledge distillation; Breiman and
 // Shang call such trees born again). The teacher is a random forest of the training objects,
-// see package forest. Trees then grow from more than the labels, from a transfer set (Hinton,
+// see package forest, or boosted trees, see package boost. Trees then grow from more than the labels, from a transfer set (Hinton,
 // Vinyals, Dean 2015):
 //
 //   - the class weights of each training object are mixed with the class probabilities of the

@@ -46,7 +46,7 @@ func (r *recounter) node(n, made *induce.Node, ids []int32, path *induce.Path) *
 	if len(reached) == 1 {
 		return r.node(n.Children[reached[0]], made, ids, path)
 	}
-	made.Stopped, made.Parts, made.Test = n.Stopped, n.Parts, r.billed(n.Test, path)
+	made.Stopped, made.Parts, made.RunnerUp, made.Test = n.Stopped, n.Parts, n.RunnerUp, r.billed(n.Test, path)
 	made.Children = make([]*induce.Node, len(reached))
 	weights := make([][]int64, len(reached)) // by child and class
 	for i, child := range reached {

@@ -13,6 +13,7 @@ import (
 
 // Config says what is taught.
 type Config struct {
+	Teacher  Teacher // zero: Forest
 	Features []dataset.Feature
 	Share    float64 // of the teacher's probabilities in a training object's class weights, 0 to 1
 	MadeUp   int     // number of made-up objects; 0: none
@@ -48,14 +49,13 @@ type TransferSet struct {
 // NewTransferSet has the teacher learn and teach the training objects. The transfer set does not
 // depend on their order. It is nil if Stop says so.
 func (c *Config) NewTransferSet(training *dataset.Objects) *TransferSet {
-	options := forest.Options{Seed: c.Seed, Workers: c.Workers, Stop: c.Stop}
-	f := forest.Grow(training, c.Features, options)
-	if f == nil {
+	t := c.teacher(training)
+	if t == nil {
 		return nil
 	}
 	s := &TransferSet{config: c, training: training}
 	s.Objects = dataset.NewObjects(dataset.NewLayout(c.Features), training.Classes, true, training.Len()+c.MadeUp)
-	if !s.mix(f) || c.MadeUp > 0 && !s.makeUp(f, options) {
+	if !s.mix(t) || c.MadeUp > 0 && !s.makeUp(t) {
 		return nil
 	}
 	s.Objects = leafmodel.Sorted(s.Objects, 0)
@@ -71,10 +71,10 @@ func (s *TransferSet) Part(training *dataset.Objects, stop func() bool) *Transfe
 	return c.NewTransferSet(training)
 }
 
-// mix adds the training objects with the forest's probabilities in their class weights. It
-// reports whether the forest has any: it has none if Stop says so.
-func (s *TransferSet) mix(f *forest.Forest) bool {
-	o, probabilities := s.training, f.OutOfBag()
+// mix adds the training objects with the teacher's probabilities in their class weights. It
+// reports whether the teacher has any: it has none if Stop says so.
+func (s *TransferSet) mix(t teacher) bool {
+	o, probabilities := s.training, t.unseen()
 	if probabilities == nil {
 		return false
 	}
@@ -91,14 +91,14 @@ func (s *TransferSet) mix(f *forest.Forest) bool {
 	return true
 }
 
-// makeUp adds made-up objects with the probabilities that the forest gives them. Together they
+// makeUp adds made-up objects with the probabilities that the teacher gives them. Together they
 // weigh about as much as the training objects. It reports whether it did: not if Stop says so.
-func (s *TransferSet) makeUp(f *forest.Forest, options forest.Options) bool {
-	o := forest.MakeUp(s.training, s.config.Features, s.config.MadeUp, options)
+func (s *TransferSet) makeUp(t teacher) bool {
+	o := forest.MakeUp(s.training, s.config.Features, s.config.MadeUp, s.config.ofForest())
 	if o == nil {
 		return false
 	}
-	probabilities := f.Probabilities(o)
+	probabilities := t.Probabilities(o)
 	if probabilities == nil {
 		return false
 	}

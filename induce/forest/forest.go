@@ -110,13 +110,7 @@ func (o Options) orDefault(features int) Options {
 
 // priors returns the share of each class in the weight of all objects.
 func priors(o *dataset.Objects) []float64 {
-	weights, total := make([]int64, o.Classes), int64(0)
-	for i := range o.Len() {
-		for _, cw := range o.Raw(i) {
-			weights[cw.Class] += cw.Weight
-			total += cw.Weight
-		}
-	}
+	weights, total := o.ClassWeights(), o.TotalWeight()
 	shares := make([]float64, o.Classes)
 	for k, w := range weights {
 		shares[k] = float64(w) / float64(total)

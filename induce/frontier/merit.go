@@ -61,7 +61,7 @@ func Judge(points []Point) error {
 
 // rawMerit returns the merit before averaging over neighbours. The area on the
 // validation rows measures this very tree on few rows. The area on the folds
-// measures trees of the same kind on more rows. The two have equal weight.
+// measures trees of the same kind on more rows. OfFolds says how the two share.
 func (p *Point) rawMerit() float64 {
 	switch {
 	case p.byLoss:
@@ -71,26 +71,29 @@ func (p *Point) rawMerit() float64 {
 	case p.AUC == nil:
 		return *p.Folds
 	default:
-		return (*p.AUC + *p.Folds) / 2
+		return float64((1-p.OfFolds)**p.AUC) + float64(p.OfFolds**p.Folds)
 	}
 }
 
-// Raise raises the merit by the mean of gains in the figure that merits are of: areas, or
-// log losses. Gains that are nil do not count.
-func (p *Point) Raise(areas, losses []*float64) {
-	gains := areas
+// Gain is by how much a point's tree gets better: the rise of the area under its ROC curve, and the
+// fall of its log loss in nats. Either is nil where the rows do not define it.
+type Gain struct{ AUC, LogLoss *float64 }
+
+// Raise raises the merit by what the tree gains on the validation rows and on the folds, in the
+// figure that merits are of. The two share as in the merit; without one of them the other counts
+// alone.
+func (p *Point) Raise(validation, folds Gain) {
+	a, b := validation.AUC, folds.AUC
 	if p.byLoss {
-		gains = losses
+		a, b = validation.LogLoss, folds.LogLoss
 	}
-	sum, n := 0.0, 0
-	for _, gain := range gains {
-		if gain != nil {
-			sum += *gain
-			n++
-		}
-	}
-	if n > 0 {
-		p.Merit += sum / float64(n)
+	switch {
+	case a != nil && b != nil:
+		p.Merit += float64((1-p.OfFolds)**a) + float64(p.OfFolds**b)
+	case a != nil:
+		p.Merit += *a
+	case b != nil:
+		p.Merit += *b
 	}
 }
 

@@ -49,15 +49,15 @@ func TestJudge(t *testing.T) {
 }
 
 // TestJudgeKinds: the merit is the area on the validation rows, the area on the
-// folds, or the mean of the two.
+// folds, or the weighted mean of the two.
 func TestJudgeKinds(t *testing.T) {
 	points := []frontier.Point{pruned(0, 20, 3, .9), pruned(1, 9, 2, .8), pruned(2, 2, 1, .7)}
-	points[0].Folds = is(.8)
+	points[0].Folds, points[0].OfFolds = is(.8), .75
 	points[1].AUC, points[1].Folds = nil, is(.6)
 	if err := frontier.Judge(points); err != nil {
 		t.Fatal(err)
 	}
-	for i, want := range []float64{.85, .6, .7} {
+	for i, want := range []float64{.825, .6, .7} {
 		if math.Abs(points[i].Merit-want) > 1e-12 {
 			t.Errorf("point %d: merit %v, want %v", i, points[i].Merit, want)
 		}

@@ -25,6 +25,7 @@ type Point struct {
 
 	AUC      *float64  // area on the validation rows; nil: they do not define it
 	Folds    *float64  // mean area of trees of the same kind on folds of the training rows; nil: there are no folds
+	OfFolds  float64   // share of Folds in the merit, the rest being that of AUC: from 0 to 1
 	Interval *Interval // confidence interval of AUC; nil: not computed
 	LogLoss  *float64  // log loss on the validation rows, in nats; nil: there are no rows
 	TestAUC  *float64  // area on the test rows

@@ -153,12 +153,14 @@ func (f *fitter) fit(p *place) *layer {
 	defer f.scratch.Put(r)
 	made := &layer{above: p.layer, objects: len(p.ids), intercept: make([]float64, f.scores)}
 	w := f.wanted(p.ids)
+	ids := p.ids[:min(len(p.ids), max(f.bound, faded))]
+	f.gather(r, p.asked, ids)
 	if len(w.scores) > 1 || f.scores == 1 {
-		ids := p.ids[:min(len(p.ids), f.bound)]
+		ids = ids[:min(len(ids), f.bound)]
 		made.whole = len(ids) == len(p.ids)
 		f.begin(r, p.layer, ids, w)
-		bases := f.bases(r, p.asked, ids)
-		f.design(r, bases, ids, w)
+		bases := f.bases(r, p.asked)
+		f.design(r, bases, w)
 		r.fit()
 		made.take(r, bases, w)
 	}
@@ -166,6 +168,29 @@ func (f *fitter) fit(p *place) *layer {
 		f.fade(r, made, p.ids, w)
 	}
 	return made
+}
+
+// gather copies the objects' codes of the features that were asked: they then lie together.
+func (f *fitter) gather(r *regression, asked []int, ids []int32) {
+	r.asked, r.gathered = asked, len(ids)
+	r.codes = slices.Grow(r.codes[:0], len(asked)*len(ids))
+	for _, feature := range asked {
+		if codes := &f.objects.Codes[feature]; codes.U8 != nil {
+			for _, id := range ids {
+				r.codes = append(r.codes, uint16(codes.U8[id]))
+			}
+		} else {
+			for _, id := range ids {
+				r.codes = append(r.codes, codes.U16[id])
+			}
+		}
+	}
+}
+
+// codesOf returns the codes of a feature that was asked, of the first n objects.
+func (r *regression) codesOf(feature, n int) []uint16 {
+	at, _ := slices.BinarySearch(r.asked, feature)
+	return r.codes[at*r.gathered:][:n]
 }
 
 // wanted says which scores a fit is about: the scores of the classes that its objects have.
@@ -216,7 +241,7 @@ func (f *fitter) begin(r *regression, above *layer, ids []int32, w *wanted) {
 	r.tolerance, r.steps = tolerance, steps
 	r.offset = zeros(r.offset, n*width)
 	for l := above; l != nil; l = l.above {
-		f.raise(r, r.offset, ids, l, w)
+		r.raise(r.offset, n, l, w)
 	}
 	at := make([]int, f.objects.Classes) // by class: its score in the regression; below 0: none
 	for class := range at {
@@ -241,7 +266,7 @@ func (f *fitter) begin(r *regression, above *layer, ids []int32, w *wanted) {
 }
 
 // bases returns the bases of the features that were asked; none if the rows weigh too little.
-func (f *fitter) bases(r *regression, asked []int, ids []int32) []*basis {
+func (f *fitter) bases(r *regression, asked []int) []*basis {
 	weight := 0.0
 	for _, w := range r.weight {
 		weight += w
@@ -251,12 +276,12 @@ func (f *fitter) bases(r *regression, asked []int, ids []int32) []*basis {
 	}
 	var list []*basis
 	for _, feature := range asked {
-		of, codes := &f.features[feature], &f.objects.Codes[feature]
+		of := &f.features[feature]
 		bins := of.Bins()
 		r.byCode = zeros(r.byCode, of.Codes())
 		first, last := bins, -1
-		for i, id := range ids {
-			at := codes.At(int(id))
+		for i, code := range r.codesOf(feature, r.rows) {
+			at := int(code)
 			r.byCode[at] += r.weight[i]
 			if at < bins && r.weight[i] > 0 {
 				first, last = min(first, at), max(last, at)
@@ -270,7 +295,7 @@ func (f *fitter) bases(r *regression, asked []int, ids []int32) []*basis {
 }
 
 // design sets a regression's columns.
-func (f *fitter) design(r *regression, bases []*basis, ids []int32, w *wanted) {
+func (f *fitter) design(r *regression, bases []*basis, w *wanted) {
 	r.columns = 1
 	for _, b := range bases {
 		r.columns += b.columns
@@ -286,12 +311,18 @@ func (f *fitter) design(r *regression, bases []*basis, ids []int32, w *wanted) {
 		}
 	}
 	r.design = zeros(r.design, r.rows*r.columns)
-	for i, id := range ids {
-		row := r.design[i*r.columns : (i+1)*r.columns]
-		row[0] = 1
-		column := 1
-		for _, b := range bases {
-			column += copy(row[column:], b.of(f.objects.Codes[b.feature].At(int(id))))
+	for i := range r.rows {
+		r.design[i*r.columns] = 1
+	}
+	column := 1
+	for _, b := range bases {
+		to := r.design[column:]
+		for i, code := range r.codesOf(b.feature, r.rows) {
+			row := to[i*r.columns:][:b.columns]
+			for j, v := range b.of(int(code)) {
+				row[j] = v
+			}
 		}
+		column += b.columns
 	}
 }

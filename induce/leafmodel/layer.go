@@ -73,8 +73,8 @@ func (l *layer) raised() (scores, place []int) {
 	return scores, place
 }
 
-// raise adds a layer to the wanted scores of some objects, by object and score.
-func (f *fitter) raise(r *regression, scores []float64, ids []int32, l *layer, w *wanted) {
+// raise adds a layer to the wanted scores of the first n objects, by object and score.
+func (r *regression) raise(scores []float64, n int, l *layer, w *wanted) {
 	width := w.width()
 	add := zeros(r.added, width)
 	r.added = add
@@ -85,7 +85,7 @@ func (f *fitter) raise(r *regression, scores []float64, ids []int32, l *layer, w
 			add[min(at, width-1)] += l.intercept[k]
 		}
 	}
-	for i := range ids {
+	for i := range n {
 		to := scores[i*width : (i+1)*width]
 		for at, v := range add {
 			to[at] += v
@@ -105,15 +105,15 @@ func (f *fitter) raise(r *regression, scores []float64, ids []int32, l *layer, w
 				to[j] += c
 			}
 		}
-		f.raiseBy(r, scores, ids, b, coefficients)
+		r.raiseBy(scores, n, b, coefficients)
 	}
 }
 
 // raiseBy adds a feature's part to the scores of some objects, given the coefficients by score
 // and function. It takes a table by code if there are more objects than codes.
-func (f *fitter) raiseBy(r *regression, scores []float64, ids []int32, b *basis, coefficients []float64) {
-	width, codes := len(coefficients)/b.columns, &f.objects.Codes[b.feature]
-	if entries := b.last - b.first + 2; len(ids) > entries {
+func (r *regression) raiseBy(scores []float64, n int, b *basis, coefficients []float64) {
+	width, codes := len(coefficients)/b.columns, r.codesOf(b.feature, n)
+	if entries := b.last - b.first + 2; n > entries {
 		r.byCode = zeros(r.byCode, entries*width)
 		for at := range entries {
 			values := b.values[at*b.columns:][:b.columns]
@@ -121,8 +121,14 @@ func (f *fitter) raiseBy(r *regression, scores []float64, ids []int32, b *basis,
 				r.byCode[at*width+k] = dot(values, coefficients[k*b.columns:])
 			}
 		}
-		for i, id := range ids {
-			from := r.byCode[b.at(codes.At(int(id)))*width:][:width]
+		if width == 1 {
+			for i, code := range codes {
+				scores[i] += r.byCode[b.at(int(code))]
+			}
+			return
+		}
+		for i, code := range codes {
+			from := r.byCode[b.at(int(code))*width:][:width]
 			to := scores[i*width:][:width]
 			for k, v := range from {
 				to[k] += v
@@ -130,8 +136,8 @@ func (f *fitter) raiseBy(r *regression, scores []float64, ids []int32, b *basis,
 		}
 		return
 	}
-	for i, id := range ids {
-		values := b.of(codes.At(int(id)))
+	for i, code := range codes {
+		values := b.of(int(code))
 		for k := range width {
 			scores[i*width+k] += dot(values, coefficients[k*b.columns:])
 		}
@@ -163,7 +169,7 @@ func (f *fitter) fade(r *regression, made *layer, ids []int32, w *wanted) {
 	}
 	scores := make([]float64, len(ids)*len(rest.scores))
 	for l := made; l != nil; l = l.above {
-		f.raise(r, scores, ids, l, rest)
+		r.raise(scores, len(ids), l, rest)
 	}
 	// sums over the objects: of a score of 0, and by score
 	judged, unit, expected, z := int64(0), 0.0, make([]float64, f.scores), slices.Clone(made.flat)

@@ -24,7 +24,13 @@ type regression struct {
 
 	probabilities, trial, step, hessians, gradient []float64 // scratch
 	z                                              []float64 // scores of a row or of all rows
-	byCode, added                                  []float64 // scratch of who sets the rows
+
+	// Scratch of who sets the rows. asked and codes are the features, and their codes by feature
+	// and object; gathered is the number of objects.
+	byCode, added []float64
+	asked         []int
+	codes         []uint16
+	gathered      int
 }
 
 // damping bounds the number of times that a Newton step is halved.
@@ -36,7 +42,7 @@ func (r *regression) fit() {
 	n := r.scores * r.columns
 	r.coefficients, r.trial, r.step = zeros(r.coefficients, n), zeros(r.trial, n), zeros(r.step, n)
 	r.probabilities = zeros(r.probabilities, r.rows*r.scores)
-	loss := r.loss(r.coefficients)
+	loss := r.loss(nil)
 	for step := range r.steps {
 		if step%refresh == 0 {
 			r.curve()
@@ -79,7 +85,8 @@ func zeros(s []float64, n int) []float64 {
 	return s
 }
 
-// loss returns the penalised log loss, in nats, and sets the probabilities.
+// loss returns the penalised log loss, in nats, and sets the probabilities. Without coefficients
+// they are 0.
 func (r *regression) loss(coefficients []float64) float64 {
 	var logs logSum
 	total := 0.0
@@ -89,6 +96,9 @@ func (r *regression) loss(coefficients []float64) float64 {
 		total = r.softmax(coefficients, &logs)
 	}
 	total += logs.sum()
+	if coefficients == nil {
+		return total
+	}
 	for k := range r.scores {
 		for j, penalty := range r.ridge {
 			c := coefficients[k*r.columns+j]
@@ -104,7 +114,10 @@ func (r *regression) logistic(coefficients []float64, logs *logSum) (total float
 	r.z = zeros(r.z, r.rows)
 	p := r.probabilities[:r.rows]
 	for i := range p {
-		r.z[i] = r.offset[i] + dot(r.design[i*r.columns:(i+1)*r.columns], coefficients)
+		r.z[i] = r.offset[i]
+		if coefficients != nil {
+			r.z[i] += dot(r.design[i*r.columns:(i+1)*r.columns], coefficients)
+		}
 		p[i] = -math.Abs(r.z[i]) // so its exponential is at most 1
 	}
 	portable.ExpEach(p)
@@ -132,7 +145,10 @@ func (r *regression) softmax(coefficients []float64, logs *logSum) (total float6
 		target, p := r.target[at:at+r.scores], r.probabilities[at:at+r.scores]
 		most := math.Inf(-1)
 		for k := range z {
-			z[k] = r.offset[at+k] + dot(x, coefficients[k*r.columns:])
+			z[k] = r.offset[at+k]
+			if coefficients != nil {
+				z[k] += dot(x, coefficients[k*r.columns:])
+			}
 			total -= float64(target[k] * z[k])
 			most = max(most, z[k])
 		}

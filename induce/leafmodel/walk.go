@@ -56,45 +56,79 @@ func (w *walk) node(m member) *tree.Node { return &w.trees[m.tree].Nodes[m.node]
 // the objects.
 func (w *walk) children(members []member, ids []int32, visit func(members []member, ids []int32)) {
 	n := w.node(members[0])
-	branch := branches(n, &w.features[n.Test.Feature])
-	codes := &w.objects.Codes[n.Test.Feature]
-	ends := make([]int, len(n.Branches)+1) // of the parts, after a part for no branch
-	for _, id := range ids {
-		ends[branch[codes.At(int(id))]+1]++
-	}
-	for at := range n.Branches {
-		ends[at+1] += ends[at]
-	}
-	sorted, begin := make([]int32, len(ids)), ends[0]
-	next := append([]int{0}, ends[:len(n.Branches)]...)
-	for _, id := range ids {
-		at := &next[branch[codes.At(int(id))]+1]
-		sorted[*at] = id
-		*at++
-	}
-	for at := range n.Branches {
+	for at, part := range w.parts(n, ids) {
 		child := make([]member, len(members))
 		for i, m := range members {
 			child[i] = member{m.tree, w.node(m).Branches[at].Child}
 		}
-		visit(child, sorted[begin:ends[at+1]])
-		begin = ends[at+1]
+		visit(child, part)
 	}
 }
 
-// branches returns the index of the branch for each code of the node's feature, -1 for none.
+// parts returns the objects of each branch of a node, in the order that they have.
+func (w *walk) parts(n *tree.Node, ids []int32) [][]int32 {
+	f, codes := &w.features[n.Test.Feature], &w.objects.Codes[n.Test.Feature]
+	if n.Test.Kind == split.Multiway {
+		return partsByCode(n, f, codes, ids)
+	}
+	first, last := n.Test.Code, n.Test.Code+n.Test.Span // the codes of the yes branch
+	if n.Test.Kind == split.Threshold {
+		last = f.MissingCode() - 1
+	}
+	sorted, yes := make([]int32, len(ids)), 0
+	if codes.U8 != nil {
+		yes = partition(codes.U8, ids, uint8(first), uint8(last), sorted)
+	} else {
+		yes = partition(codes.U16, ids, uint16(first), uint16(last), sorted)
+	}
+	if n.Branches[0].Outcome == 1 {
+		return [][]int32{sorted[:yes], sorted[yes:]}
+	}
+	return [][]int32{sorted[yes:], sorted[:yes]}
+}
+
+// partition moves the objects whose codes are from first to last to the front of sorted, and the
+// others behind them, and returns the number at the front.
+func partition[C uint8 | uint16](codes []C, ids []int32, first, last C, sorted []int32) int {
+	sorted = sorted[:len(ids)]
+	yes := 0
+	for _, id := range ids {
+		if codes[id]-first <= last-first {
+			yes++
+		}
+	}
+	front, back := 0, yes
+	for _, id := range ids {
+		if codes[id]-first <= last-first {
+			sorted[front] = id
+			front++
+		} else {
+			sorted[back] = id
+			back++
+		}
+	}
+	return yes
+}
+
+// partsByCode is parts for a multiway test.
+func partsByCode(n *tree.Node, f *dataset.Feature, codes *dataset.Codes, ids []int32) [][]int32 {
+	parts, branch := make([][]int32, len(n.Branches)), branches(n, f)
+	for _, id := range ids {
+		if at := branch[codes.At(int(id))]; at >= 0 {
+			parts[at] = append(parts[at], id)
+		}
+	}
+	return parts
+}
+
+// branches returns the index of the branch for each code of the feature of a multiway test, -1 for
+// none.
 func branches(n *tree.Node, f *dataset.Feature) []int16 {
 	to := make([]int16, f.Codes())
 	for code := range to {
 		to[code] = -1
 		for at, b := range n.Branches {
-			outcome := code
-			if n.Test.Kind != split.Multiway {
-				outcome = n.Test.Outcome(code, f.MissingCode())
-			} else if code == f.MissingCode() && b.Missing || code == f.OtherCode() && b.Other {
-				outcome = b.Outcome
-			}
-			if outcome == b.Outcome {
+			if code == b.Outcome || code == f.MissingCode() && b.Missing || code == f.OtherCode() && b.Other {
 				to[code] = int16(at)
 			}
 		}

@@ -27,6 +27,7 @@ type seeker struct {
 	heavies []split.Heavy // of the heavy objects of the pass by code; nil: there are none
 	best    float64       // score
 	found   []found       // tests whose scores tie with the best so far
+	rivals  *rivals       // nil: the tree does not name the node's runner-up
 
 	restricted bool // the feature that the node has to test has been scanned, and has tests
 }
@@ -45,9 +46,11 @@ func (g *Grower) newSearch(o *Open) *search {
 	s := &search{Grower: g, open: o}
 	for _, m := range o.Members {
 		if g.wantsSplit(o, m.Tree) {
-			s.seekers = append(s.seekers, &seeker{
-				Member: m, scanner: split.NewScanner(g.criteria[m.Tree]), best: math.Inf(-1),
-			})
+			k := &seeker{Member: m, scanner: split.NewScanner(g.criteria[m.Tree]), best: math.Inf(-1)}
+			if c := g.criteria[m.Tree]; c.Compares(c.NewTotals(o.Objects, o.Weight).Weight) {
+				k.rivals = newRivals()
+			}
+			s.seekers = append(s.seekers, k)
 		}
 	}
 	return s
@@ -151,10 +154,14 @@ func (s *search) teams(seekers []*seeker) [][]int {
 func (s *search) keep(p *Pass, k *seeker, scores []float64, load func(f int)) {
 	if s.constraints.Restrict(s.open.Depth, p.From, scores) {
 		k.restricted, k.best, k.found = true, math.Inf(-1), nil
+		k.rivals = nil // no other feature was allowed
 	}
 	k.best = max(k.best, slices.Max(scores))
 	if math.IsInf(k.best, -1) {
 		return
+	}
+	if k.rivals != nil {
+		k.rivals.keep(p, k.scanner, scores, load)
 	}
 	floor := split.Floor(k.best)
 	k.found = slices.DeleteFunc(k.found, func(f found) bool { return f.Score < floor })
@@ -185,6 +192,7 @@ func (s *search) expand() []*Open {
 		}
 		f := &k.found[best]
 		k.Node.Test, k.Node.Parts, k.Node.Outcomes = &f.Candidate, f.parts, f.outcomes
+		k.Node.RunnerUp = k.rivals.runnerUp(f.Feature)
 		cells[k.Node] = f.cells
 	}
 	var all []*Open

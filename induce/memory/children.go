@@ -29,6 +29,10 @@ func (g *grower) choices(o *openNode, s *search, w *workspace) []choice {
 		}
 		best := m.best
 		m.node.Test = &best
+		if m.runnerUp.Kind != 0 {
+			second := m.runnerUp
+			m.node.RunnerUp = &second
+		}
 		at := slices.IndexFunc(choices, func(c choice) bool { return c.test == best.Test })
 		if at < 0 {
 			at = len(choices)
@@ -51,13 +55,8 @@ func (g *grower) choices(o *openNode, s *search, w *workspace) []choice {
 // split records a tree's test in its node and returns the codes and the cells of each
 // outcome, the cells over all classes.
 func (g *grower) split(o *openNode, s *search, m *seeker, w *workspace) (outcomes []int32, all [][]int64) {
-	f := m.best.Feature
-	w.scanners[m.tree].Node(m.totals, m.sum)
-	w.load(o, s, f, g.columns[f].Codes)
-	scanner := g.loadScanner(o, m, f, w)
-	parts, cells, outcomes := scanner.Parts(&m.best)
+	parts, cells, outcomes := g.measure(o, s, m, &m.best, w)
 	m.node.Parts, m.node.Outcomes = parts, outcomes
-	g.clearHeavy(o, m, f, w)
 	if s.used == nil {
 		return outcomes, cells
 	}

@@ -37,11 +37,15 @@ func (g *naive) grow(ids, asked []int, low, high float64) *induce.Node {
 		g.p.MaxDepth > 0 && len(asked) == g.p.MaxDepth || n.Rows < g.p.MinRows {
 		return n
 	}
-	best, parts := g.choose(ids, asked, low, high)
+	competing, scored := g.competing(ids, asked, low, high)
+	best, parts := pick(competing, scored)
 	if best.Kind == 0 {
 		return n
 	}
 	n.Test, n.Parts = &best, parts
+	if 100*n.Weight >= g.Total {
+		n.RunnerUp = runnerUp(competing, scored, best.Feature)
+	}
 	sides := g.part(&best.Test, ids)
 	for outcome, child := range sides {
 		if len(child) > 0 {
@@ -55,38 +59,57 @@ func (g *naive) grow(ids, asked []int, low, high float64) *induce.Node {
 	return n
 }
 
-// choose finds the best of all tests by the tie rule: scores within 1e-12 of
-// the best are equal, then the cheapest wins, then the first.
-func (g *naive) choose(ids, asked []int, low, high float64) (found split.Candidate, parts split.Parts) {
-	var competing []split.Candidate
-	var scored []split.Parts
-	best := math.Inf(-1)
+// competing lists all tests that the node may have, with the parts of their scores.
+func (g *naive) competing(ids, asked []int, low, high float64) (tests []split.Candidate, scored []split.Parts) {
 	for _, t := range g.tests() {
 		if t.Cost = g.billed(&t, asked); t.Cost == 0 {
 			t.Free, t.Cost = true, g.Features[t.Feature].Cost*0.1
 		}
 		if p, ok := g.score(&t, ids); ok && g.allowed(&t.Test, ids, low, high) {
 			t.Score = p.Total
-			competing, scored = append(competing, t), append(scored, p)
+			tests, scored = append(tests, t), append(scored, p)
 		}
 	}
 	wished := func(t split.Candidate) bool { return g.Columns[t.Feature].First == len(asked)+1 }
-	if slices.ContainsFunc(competing, wished) {
-		for i := len(competing) - 1; i >= 0; i-- {
-			if !wished(competing[i]) {
-				competing, scored = slices.Delete(competing, i, i+1), slices.Delete(scored, i, i+1)
+	if slices.ContainsFunc(tests, wished) {
+		for i := len(tests) - 1; i >= 0; i-- {
+			if !wished(tests[i]) {
+				tests, scored = slices.Delete(tests, i, i+1), slices.Delete(scored, i, i+1)
 			}
 		}
 	}
-	for _, t := range competing {
+	return tests, scored
+}
+
+// pick finds the best of the tests by the tie rule: scores within 1e-12 of
+// the best are equal, then the cheapest wins, then the first.
+func pick(tests []split.Candidate, scored []split.Parts) (found split.Candidate, parts split.Parts) {
+	best := math.Inf(-1)
+	for _, t := range tests {
 		best = max(best, t.Score)
 	}
-	for i, t := range competing {
+	for i, t := range tests {
 		if best-t.Score <= 1e-12*max(1, math.Abs(best)) && (found.Kind == 0 || t.Cost < found.Cost) {
 			found, parts = t, scored[i]
 		}
 	}
 	return found, parts
+}
+
+// runnerUp finds the best of the tests of other features than the chosen one.
+func runnerUp(tests []split.Candidate, scored []split.Parts, chosen int) *split.Candidate {
+	var others []split.Candidate
+	var parts []split.Parts
+	for i, t := range tests {
+		if t.Feature != chosen {
+			others, parts = append(others, t), append(parts, scored[i])
+		}
+	}
+	if len(others) == 0 {
+		return nil
+	}
+	best, _ := pick(others, parts)
+	return &best
 }
 
 // bounds returns the bounds of one side of a test.

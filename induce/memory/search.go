@@ -39,6 +39,8 @@ type seeker struct {
 	heavy  []heavyObject
 	sum    split.Heavy     // of all heavy objects
 	best   split.Candidate // Kind 0: none
+
+	runnerUp split.Candidate // see induce.Node; Kind 0: none
 }
 
 // heavyObject is an object that weighs more than theta of all, see split.Heavy.
@@ -278,12 +280,60 @@ func (g *grower) findTests(o *openNode, s *search, w *workspace) {
 		if g.demanding {
 			g.restrict(o, s, t)
 		}
-		if t.alone {
-			g.choose(o, s, t, w)
-		} else {
-			g.chooseEach(o, s, i, w)
+		g.chooseTests(o, s, i, w)
+		g.findRunnersUp(o, s, i, w)
+	}
+}
+
+// chooseTests finds the best tests for the trees of a team, from the scores of the features.
+func (g *grower) chooseTests(o *openNode, s *search, at int, w *workspace) {
+	if t := &s.teams[at]; t.alone {
+		g.choose(o, s, t, w)
+	} else {
+		g.chooseEach(o, s, at, w)
+	}
+}
+
+// findRunnersUp finds the best tests of other features than those of the chosen tests, for the
+// trees of a team that compare them.
+func (g *grower) findRunnersUp(o *openNode, s *search, at int, w *workspace) {
+	t, none := &s.teams[at], split.Estimate{Low: math.Inf(-1), High: math.Inf(-1)}
+	winners := make([]split.Candidate, len(t.seekers))
+	compares := false
+	for i, seeker := range t.seekers {
+		m := &s.seekers[seeker]
+		winners[i], m.best = m.best, split.Candidate{}
+		wanted := winners[i].Kind != 0 && g.criteria[m.tree].Compares(m.totals.Weight)
+		compares = compares || wanted
+		for f := range g.columns {
+			if !wanted || f == winners[i].Feature {
+				s.row(f, t)[i] = none
+			}
 		}
 	}
+	if compares {
+		g.chooseTests(o, s, at, w)
+	}
+	for i, seeker := range t.seekers {
+		m := &s.seekers[seeker]
+		m.runnerUp, m.best = m.best, winners[i]
+		if m.runnerUp.Kind != 0 {
+			parts, _, _ := g.measure(o, s, m, &m.runnerUp, w)
+			m.runnerUp.Score = parts.Total
+		}
+	}
+}
+
+// measure returns the parts of the score of a test, and the cells of its outcomes.
+func (g *grower) measure(o *openNode, s *search, m *seeker, test *split.Candidate, w *workspace) (
+	parts split.Parts, cells [][]int64, outcomes []int32,
+) {
+	f := test.Feature
+	w.scanners[m.tree].Node(m.totals, m.sum)
+	w.load(o, s, f, g.columns[f].Codes)
+	parts, cells, outcomes = g.loadScanner(o, m, f, w).Parts(test)
+	g.clearHeavy(o, m, f, w)
+	return parts, cells, outcomes
 }
 
 // restrict enforces the feature that the node has to test.

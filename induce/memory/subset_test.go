@@ -26,19 +26,27 @@ func TestSubsets(t *testing.T) {
 		want := coarse.Grow(p, 1)
 		p.Subset = 1
 		got := fine.Grow(p, 1+r.IntN(2))
-		got.Walk(func(n *induce.Node, _ int) {
-			if n.Test != nil && n.Test.Kind == split.Threshold {
-				at, ok := slices.BinarySearch(fine.Features[n.Test.Feature].Subsets[0], uint16(n.Test.Code-1))
+		recode := func(test *split.Test) {
+			switch test.Kind {
+			case split.Threshold:
+				at, ok := slices.BinarySearch(fine.Features[test.Feature].Subsets[0], uint16(test.Code-1))
 				if !ok {
-					t.Fatalf("seed %d: threshold %d is not of the subset", seed, n.Test.Code)
+					t.Fatalf("seed %d: threshold %d is not of the subset", seed, test.Code)
 				}
-				n.Test.Code = at + 1
+				test.Code = at + 1
+			case split.Bin:
+				test.Code, test.Span = coarseBin(t, fine, test), 0
+			case split.Missing:
+				test.Code = coarse.Features[test.Feature].MissingCode()
+			default: // tests of values, the same in both
 			}
-			if n.Test != nil && n.Test.Kind == split.Bin {
-				n.Test.Code, n.Test.Span = coarseBin(t, fine, &n.Test.Test), 0
+		}
+		got.Walk(func(n *induce.Node, _ int) {
+			if n.Test != nil {
+				recode(&n.Test.Test)
 			}
-			if n.Test != nil && n.Test.Kind == split.Missing {
-				n.Test.Code = coarse.Features[n.Test.Feature].MissingCode()
+			if n.RunnerUp != nil {
+				recode(&n.RunnerUp.Test)
 			}
 		})
 		if growtest.Encode(t, got) != growtest.Encode(t, want) {

@@ -56,7 +56,7 @@ func (m *Metrics) fillRanked(t *table, p *projection) {
 	two, between := len(m.PerClass) == 2, pairs{table: t}
 	t.each(0, func(r *ranking) {
 		class := &m.PerClass[r.class]
-		class.AveragePrecision, class.Gains = r.averagePrecision(), r.gains()
+		class.AveragePrecision, class.Gains, class.ROC = r.averagePrecision(), r.gains(), r.roc()
 		for i, gain := range class.Gains {
 			class.Lift = append(class.Lift, gain*Shares/float64(i+1))
 		}
@@ -121,6 +121,21 @@ func Area(leaves []Leaf) *Estimate {
 		}
 	})
 	return p.estimate(mean(areas))
+}
+
+// MeanArea returns the value of Area alone, also of leaves that do not count their rows.
+func MeanArea(leaves []Leaf) *float64 {
+	if len(leaves) == 0 {
+		return nil
+	}
+	classes := len(leaves[0].Weights)
+	var areas []float64
+	newTable(leaves, classes).each(firstRanked(classes), func(r *ranking) {
+		if auc := r.area(); auc != nil {
+			areas = append(areas, *auc)
+		}
+	})
+	return mean(areas)
 }
 
 // firstRanked returns the first class with a ranking of its own in the mean area. Two

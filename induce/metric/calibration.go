@@ -25,21 +25,21 @@ type CalibrationBin struct {
 }
 
 // fillCalibration sets the calibration. There must be rows. Floats are added in the
-// given order of the leaves.
-func (m *Metrics) fillCalibration(leaves []Leaf, order []int) {
+// canonical order of the leaves.
+func (m *Metrics) fillCalibration(t *table) {
 	c := &Calibration{}
 	if len(m.PerClass) == 2 {
 		c.Class = m.PerClass[1].Class
 	}
 	var weights, hits [CalibrationBins]int64
 	var sums [CalibrationBins]float64
-	for _, i := range order {
-		l := &leaves[i]
+	for _, i := range t.order {
+		l := &t.leaves[i]
 		class := l.Class
 		if len(m.PerClass) == 2 {
 			class = 1
 		}
-		p, weight := l.Probabilities[class], l.weight()
+		p, weight := l.Probabilities[class], int64(t.totals[i])
 		bin := min(max(0, int(p*CalibrationBins)), CalibrationBins-1)
 		weights[bin] += weight
 		hits[bin] += l.Weights[class]

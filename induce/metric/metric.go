@@ -61,6 +61,8 @@ type Metrics struct {
 
 	Intervals   *Intervals   `json:"intervals"`   // nil: no rows
 	Calibration *Calibration `json:"calibration"` // nil: no rows
+
+	Slices []Slice `json:"slices,omitempty"` // by column, then by value; nil: none were asked for
 }
 
 // Class holds the metrics of one class.
@@ -83,6 +85,7 @@ type Class struct {
 	// taken evenly.
 	Gains []float64 `json:"gains"`
 	Lift  []float64 `json:"lift"`
+	ROC   *ROC      `json:"roc,omitempty"` // nil where AUC is
 }
 
 // Evaluate returns the metrics of a tree from its leaves, in any order. classes are
@@ -186,9 +189,8 @@ func (m *Metrics) fillHits() {
 // fillMeans sets the means over rows, their intervals and the calibration. There must
 // be rows.
 func (m *Metrics) fillMeans(t *table, p *projection, s *sample) {
-	leaves, order := t.leaves, t.order
-	m.fillScores(leaves, order)
-	m.fillCalibration(leaves, order)
+	m.fillScores(t)
+	m.fillCalibration(t)
 	m.Intervals = &Intervals{}
 	for _, x := range []struct {
 		of       func(*Leaf) float64
@@ -199,7 +201,7 @@ func (m *Metrics) fillMeans(t *table, p *projection, s *sample) {
 		{func(l *Leaf) float64 { return float64(l.Tests) }, &m.ExpectedTests, &m.Intervals.ExpectedTests},
 		{func(l *Leaf) float64 { return l.Billed }, &m.ExpectedBilledCost, &m.Intervals.ExpectedBilledCost},
 	} {
-		center, square := moments(leaves, order, x.of)
+		center, square := t.moments(x.of)
 		*x.mean, *x.interval = defined(center), meanInterval(center, square, s.rows)
 	}
 	if s.rows == 0 {
@@ -213,28 +215,27 @@ func (m *Metrics) fillMeans(t *table, p *projection, s *sample) {
 
 // moments returns the mean over rows of a leaf's value, and the mean square of the
 // deviations from the mean.
-func moments(leaves []Leaf, order []int, value func(*Leaf) float64) (center, square float64) {
+func (t *table) moments(value func(*Leaf) float64) (center, square float64) {
 	sum, total := 0.0, 0.0
-	for _, i := range order {
-		w := float64(leaves[i].weight())
-		sum += float64(w * value(&leaves[i]))
+	for _, i := range t.order {
+		w := float64(t.totals[i])
+		sum += float64(w * value(&t.leaves[i]))
 		total += w
 	}
 	center = sum / total
-	for _, i := range order {
-		d := value(&leaves[i]) - center
-		square += float64(float64(leaves[i].weight()) * float64(d*d))
+	for _, i := range t.order {
+		d := value(&t.leaves[i]) - center
+		square += float64(float64(t.totals[i]) * float64(d*d))
 	}
 	return center, square / total
 }
 
 // fillScores sets the log loss and the Brier scores.
-func (m *Metrics) fillScores(leaves []Leaf, order []int) {
+func (m *Metrics) fillScores(t *table) {
 	var loss, brier float64
 	perClass := make([]float64, len(m.PerClass))
-	for _, i := range order {
-		l := &leaves[i]
-		weight := l.weight()
+	for _, i := range t.order {
+		l, weight := &t.leaves[i], int64(t.totals[i])
 		for c, w := range l.Weights {
 			p := l.Probabilities[c]
 			perClass[c] += float64(float64(w)*float64((1-p)*(1-p))) + float64(float64(weight-w)*float64(p*p))
@@ -249,15 +250,6 @@ func (m *Metrics) fillScores(leaves []Leaf, order []int) {
 	for c := range perClass {
 		m.PerClass[c].Brier = defined(perClass[c] / total)
 	}
-}
-
-// weight returns the weight of the leaf's rows.
-func (l *Leaf) weight() int64 {
-	var sum int64
-	for _, w := range l.Weights {
-		sum += w
-	}
-	return sum
 }
 
 // Surprise returns the log loss, in nats, of a row with probability p of its true
@@ -284,12 +276,19 @@ func (l *Leaf) brier(class int) float64 {
 
 // canonical returns the positions of the leaves, sorted by contents.
 func canonical(leaves []Leaf) []int {
-	order := make([]int, len(leaves))
-	for i := range order {
-		order[i] = i
+	type position struct {
+		first float64 // probability: it lies at hand, unlike the leaf
+		at    int
 	}
-	slices.SortFunc(order, func(i, j int) int {
-		a, b := &leaves[i], &leaves[j]
+	list := make([]position, len(leaves))
+	for i := range leaves {
+		list[i] = position{leaves[i].Probabilities[0], i}
+	}
+	slices.SortFunc(list, func(i, j position) int {
+		if c := cmp.Compare(i.first, j.first); c != 0 {
+			return c
+		}
+		a, b := &leaves[i.at], &leaves[j.at]
 		return cmp.Or(
 			slices.Compare(a.Probabilities, b.Probabilities),
 			slices.Compare(a.Weights, b.Weights),
@@ -298,6 +297,10 @@ func canonical(leaves []Leaf) []int {
 			cmp.Compare(a.Tests, b.Tests),
 		)
 	})
+	order := make([]int, len(list))
+	for i := range list {
+		order[i] = list[i].at
+	}
 	return order
 }
 

@@ -10,18 +10,14 @@ func FillProbabilities(probabilities, scores []float64) {
 		z := scores[0]
 		e := Exp(-math.Abs(z)) // at most 1
 		rare, frequent := e/(1+e), 1/(1+e)
-		if z < 0 {
-			probabilities[0], probabilities[1] = frequent, rare
-		} else {
-			probabilities[0], probabilities[1] = rare, frequent
-		}
+		negative := math.Float64bits(z) >> 63 // no branch: the processor could not foresee it
+		_ = probabilities[1]
+		probabilities[negative], probabilities[1-negative] = rare, frequent
 		return
 	}
 	most := scores[0]
 	for _, z := range scores {
-		if z > most {
-			most = z
-		}
+		most = max(most, z)
 	}
 	for k, z := range scores {
 		probabilities[k] = z - most

@@ -36,6 +36,10 @@ func (c *Criterion) Count(s SetUps) *Criterion {
 	return c
 }
 
+// Compares reports whether a node of some weight is heavy enough to name its runner-up, the
+// best test of another feature: such a node has at least 1 % of the weight of all objects.
+func (c *Criterion) Compares(weight int64) bool { return 100*float64(weight) >= c.total }
+
 // Leads reports whether a scanner of the criterion can scan for the other criterion
 // too: it looks at all tests of the other criterion, and measures their outcomes in
 // the same way.

@@ -146,6 +146,26 @@ func hostile() []struct{ name, from, to, want string } {
 func hostileTests() []struct{ name, from, to, want string } {
 	return []struct{ name, from, to, want string }{
 		{"unknown feature", `"test": {"feature": "age"`, `"test": {"feature": "agee"`, "agee"},
+		{
+			"a runner-up of an unknown kind", `"cost": 3, "score"`,
+			`"cost": 3, "runner_up": {"feature": "x", "kind": "thresh", "cost": 1, "total": 1}, "score"`, "runner_up: ",
+		},
+		{
+			"a runner-up without a cut", `"cost": 3, "score"`,
+			`"cost": 3, "runner_up": {"feature": "x", "kind": "threshold", "cost": 1, "total": 1}, "score"`, "without",
+		},
+		{
+			"a runner-up without bounds", `"cost": 3, "score"`,
+			`"cost": 3, "runner_up": {"feature": "x", "kind": "bin", "cost": 1, "total": 1}, "score"`, "a bin: want",
+		},
+		{
+			"a runner-up without a value", `"cost": 3, "score"`,
+			`"cost": 3, "runner_up": {"feature": "x", "kind": "equals", "cost": 1, "total": 1}, "score"`, "0 values: want 1",
+		},
+		{
+			"a runner-up of negative cost", `"cost": 3, "score"`,
+			`"cost": 3, "runner_up": {"feature": "x", "kind": "missing", "cost": -1, "total": 1}, "score"`, "cost -1",
+		},
 		{"unknown kind", `"kind": "threshold"`, `"kind": "thresh"`, "thresh"},
 		{"unknown type", `"type": "numeric"`, `"type": "number"`, "numeric or categorical"},
 		{"value twice", `"values": ["a", "b"]`, `"values": ["a", "a"]`, "twice"},

@@ -16,10 +16,10 @@ const tie = 1e-12
 // the first class.
 func (l *Label) Decide(probabilities []float64) int {
 	if l.ErrorCosts == nil {
-		best := 0
+		best, most := 0, uint64(0)
 		for k, p := range probabilities {
-			if p > probabilities[best] {
-				best = k
+			if b := math.Float64bits(p); b > most { // in the order of the probabilities, and without a branch
+				best, most = k, b
 			}
 		}
 		return best
@@ -155,7 +155,7 @@ func (t *Tree) checkDecisions() error {
 // Adapter returns a function that adapts the probabilities of a leaf model to the label's
 // priors, as those of the leaves are. Without priors it leaves them as they are.
 func (t *Tree) Adapter() func(probabilities []float64) {
-	factors := t.priorFactors()
+	factors := t.PriorFactors()
 	if factors == nil {
 		return func([]float64) {}
 	}

@@ -198,6 +198,9 @@ func (d *decoder) test(n *Node, f *fileNode) error {
 		Test: split.Test{Feature: feature, Kind: kind}, Cost: f.Test.Cost, Billed: f.Test.Billed,
 		Score: f.Test.Score,
 	}
+	if n.Test.RunnerUp, err = f.Test.RunnerUp.runnerUp(); err != nil {
+		return fmt.Errorf("runner_up: %w", err)
+	}
 	n.Branches = make([]Branch, len(branches))
 	missing, other := 0, 0
 	for i := range branches {
@@ -218,6 +221,41 @@ func (d *decoder) test(n *Node, f *fileNode) error {
 		return d.checkTwo(n)
 	}
 	return d.checkMany(n)
+}
+
+// runnerUp reads a node's second best feature; nil if there is none.
+func (f *fileRunnerUp) runnerUp() (*RunnerUp, error) {
+	if f == nil {
+		return nil, nil //nolint:nilnil // a node need not name its runner-up
+	}
+	kind, err := split.ParseKind(f.Kind)
+	if err != nil {
+		return nil, err
+	}
+	r := &RunnerUp{Feature: f.Feature, Kind: kind, Cost: f.Cost, Total: f.Total}
+	whole := f.When.GE == nil && f.When.LT == nil
+	switch kind {
+	case split.Threshold:
+		r.GE = f.When.GE
+		if whole || r.GE == nil {
+			return nil, errors.New(`a threshold without "ge": want the least number of the yes branch`)
+		}
+	case split.Bin:
+		r.GE, r.LT = f.When.GE, f.When.LT
+		if whole != f.When.NotMissing {
+			return nil, errors.New(`a bin: want "ge", "lt" or both, or "not_missing"`)
+		}
+	case split.Equals:
+		if len(f.When.In) != 1 {
+			return nil, fmt.Errorf("an equality with %d values: want 1", len(f.When.In))
+		}
+		r.Value = f.When.In[0]
+	default: // the kind says all
+	}
+	if f.Cost < 0 || f.Cost > maxCost {
+		return nil, fmt.Errorf("cost %v: want a number from 0 to %v", f.Cost, maxCost)
+	}
+	return r, nil
 }
 
 // checkMany checks that each branch of a multiway test has a code of its own. If a

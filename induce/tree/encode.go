@@ -90,7 +90,12 @@ func (e *encoder) int(x int64) *encoder {
 // float writes the shortest decimal that reads back as x, without an exponent
 // between 1e-6 and 1e21, as JavaScript and encoding/json do.
 func (e *encoder) float(x float64) *encoder {
-	if a := math.Abs(x); a == 0 || a >= 1e-6 && a < 1e21 {
+	a := math.Abs(x)
+	if n := math.Round(x * 1000); a > 0 && a < 1e12 && n/1000 == x { // decimals of up to 15 digits are distinct numbers
+		e.b = appendThousandths(e.b, int64(n))
+		return e
+	}
+	if a == 0 || a >= 1e-6 && a < 1e21 {
 		e.b = strconv.AppendFloat(e.b, x, 'f', -1, 64)
 		return e
 	}
@@ -100,6 +105,23 @@ func (e *encoder) float(x float64) *encoder {
 		e.b = e.b[:n-1]
 	}
 	return e
+}
+
+// appendThousandths appends the shortest decimal of n/1000.
+func appendThousandths(b []byte, n int64) []byte {
+	if n < 0 {
+		b, n = append(b, '-'), -n
+	}
+	b = strconv.AppendInt(b, n/1000, 10)
+	rest := n % 1000
+	if rest == 0 {
+		return b
+	}
+	b = append(b, '.', byte('0'+rest/100), byte('0'+rest/10%10), byte('0'+rest%10))
+	for b[len(b)-1] == '0' {
+		b = b[:len(b)-1]
+	}
+	return b
 }
 
 func (e *encoder) text(s string) *encoder {
@@ -237,7 +259,11 @@ func (e *encoder) node(t *Tree, id int) {
 		}
 		p := &n.Test.Score
 		e.raw(`, "score": {"balance": `).float(p.Balance).raw(`, "efficiency": `).float(p.Efficiency)
-		e.raw(`, "discrimination": `).float(p.Discrimination).raw(`, "total": `).float(p.Total).raw("}}")
+		e.raw(`, "discrimination": `).float(p.Discrimination).raw(`, "total": `).float(p.Total).raw("}")
+		if r := n.Test.RunnerUp; r != nil {
+			e.raw(`, "runner_up": `).runnerUp(r)
+		}
+		e.raw("}")
 		e.raw(line + `"branches": [`)
 		for i, b := range n.Branches {
 			e.comma(i).raw("\n        ").branch(f, n.Test, &b)
@@ -245,6 +271,26 @@ func (e *encoder) node(t *Tree, id int) {
 		e.raw("\n      ]")
 	}
 	e.raw("\n    }")
+}
+
+// runnerUp writes a node's second best feature, and the condition of its yes branch.
+func (e *encoder) runnerUp(r *RunnerUp) {
+	e.raw(`{"feature": `).text(r.Feature).raw(`, "kind": `).text(r.Kind.String())
+	switch {
+	case r.GE != nil && r.LT != nil:
+		e.raw(`, "when": {`).bound("ge", *r.GE).raw(", ").bound("lt", *r.LT).raw("}")
+	case r.GE != nil:
+		e.raw(`, "when": {`).bound("ge", *r.GE).raw("}")
+	case r.LT != nil:
+		e.raw(`, "when": {`).bound("lt", *r.LT).raw("}")
+	case r.Kind == split.Bin:
+		e.raw(`, "when": {"not_missing": true}`)
+	case r.Kind == split.Equals:
+		e.raw(`, "when": {"in": [`).text(r.Value).raw("]}")
+	case r.Kind != split.Multiway:
+		e.raw(`, "when": {"` + r.Kind.String() + `": true}`)
+	}
+	e.raw(`, "cost": `).float(r.Cost).raw(`, "total": `).float(r.Total).raw("}")
 }
 
 func (e *encoder) branch(f *dataset.Feature, t *Test, b *Branch) {

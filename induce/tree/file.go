@@ -49,6 +49,16 @@ type fileTest struct {
 	Cost    float64     `json:"cost"`
 	Billed  *float64    `json:"billed"`
 	Score   split.Parts `json:"score"`
+
+	RunnerUp *fileRunnerUp `json:"runner_up"`
+}
+
+type fileRunnerUp struct {
+	Feature string   `json:"feature"`
+	Kind    string   `json:"kind"`
+	When    fileWhen `json:"when"`
+	Cost    float64  `json:"cost"`
+	Total   float64  `json:"total"`
 }
 
 // fileBranches are a node's branches as bytes, not yet parsed.

@@ -51,11 +51,11 @@ func (t *Term) AddTo(scores []float64, x float64) {
 	last := len(t.At) - 1
 	switch {
 	case x != x:
-		add(scores, t.Missing)
+		add(scores, t.Missing, nil)
 	case x <= t.At[0]:
-		add(scores, t.Values[0])
+		add(scores, t.Values[0], nil)
 	case x >= t.At[last]:
-		add(scores, t.Values[last])
+		add(scores, t.Values[last], nil)
 	default:
 		next, _ := slices.BinarySearch(t.At, x)
 		if t.At[next] == x {
@@ -65,12 +65,6 @@ func (t *Term) AddTo(scores []float64, x float64) {
 		for k, from := range t.Values[next-1] {
 			scores[k] += from + float64((t.Values[next][k]-from)*share)
 		}
-	}
-}
-
-func add(scores, values []float64) {
-	for k, v := range values {
-		scores[k] += v
 	}
 }
 
@@ -121,10 +115,10 @@ func (m *LeafModel) renumbered(number func(feature int) int, booster *boost.Boos
 	return &c
 }
 
-// priorFactors returns by class the factor that applyPriors multiplies probabilities by:
+// PriorFactors returns by class the factor that applyPriors multiplies probabilities by:
 // the prior over the training frequency, which is the root's estimate. It is nil without
 // priors.
-func (t *Tree) priorFactors() []float64 {
+func (t *Tree) PriorFactors() []float64 {
 	if t.Label.Priors == nil {
 		return nil
 	}
@@ -247,7 +241,7 @@ func (t *Tree) spanOf(leaf, feature int, above []way) span {
 
 // modelBounds returns the bounds of a ModelRange, given the values of each numeric feature.
 func (t *Tree) modelBounds(n *Node, reach map[int]span) (low, high float64) {
-	factors := t.priorFactors()
+	factors := t.PriorFactors()
 	factor := func(class int) float64 {
 		if factors == nil {
 			return 1

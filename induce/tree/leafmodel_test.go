@@ -153,7 +153,10 @@ func modelTrees(t *testing.T, check func(t *testing.T, tr *tree.Tree, rows []row
 				tr = decideBy(tr, priors, costs)
 			}
 			withModels(r, tr, .7, 6)
-			if seed >= 12 {
+			switch {
+			case seed >= 18:
+				withBoosters(r, tr, .3, 20, 40) // some trees of more ends than a scorer has bits for
+			case seed >= 12:
 				withBoosters(r, tr, .3, 6, 12)
 			}
 			rows := make([]row, 50)

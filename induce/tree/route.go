@@ -51,6 +51,9 @@ func (n *routeNode) child(code int) int {
 	return int(n.children[n.test.Outcome(code, n.missing)])
 }
 
+// Child returns the child of an inner node for a code of the feature that it tests.
+func (r *Router) Child(node, code int) int { return r.nodes[node].child(code) }
+
 // Leaf returns the number of the leaf that object i reaches.
 func (r *Router) Leaf(o *dataset.Objects, i int) int {
 	at := 0

@@ -261,12 +261,29 @@ func (t *scoreTable) addEntry(level int, key []uint64, rows int64, sums, weights
 // sorted returns the entries in the order of their keys.
 func (t *scoreTable) sorted() []int { return t.sortedBy(slices.Compare[[]uint64]) }
 
+// sortedBy returns the entries in the order of their leaves and classes, then in a given one. It
+// first brings together those of a leaf and class: their keys fit the nearest cache.
 func (t *scoreTable) sortedBy(compare func(a, b []uint64) int) []int {
-	order := make([]int, t.len())
-	for i := range order {
-		order[i] = i
+	type entry struct {
+		first uint64
+		at    int
 	}
-	slices.SortFunc(order, func(a, b int) int { return compare(t.keyOf(a), t.keyOf(b)) })
+	list := make([]entry, t.len())
+	for i := range list {
+		list[i] = entry{t.keyOf(i)[0], i}
+	}
+	slices.SortFunc(list, func(a, b entry) int { return cmp.Compare(a.first, b.first) })
+	order := make([]int, len(list))
+	for i := range list {
+		order[i] = list[i].at
+	}
+	from := 0
+	for i := range list {
+		if i+1 == len(list) || list[i+1].first != list[i].first {
+			slices.SortFunc(order[from:i+1], func(a, b int) int { return compare(t.keyOf(a), t.keyOf(b)) })
+			from = i + 1
+		}
+	}
 	return order
 }
 

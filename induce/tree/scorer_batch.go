@@ -272,36 +272,19 @@ func (b *batch) refine(leaf int32, rows []int32) {
 	if l.intercept == nil {
 		return
 	}
-	for i := range m.terms[l.from:l.to] {
-		t := &m.terms[int(l.from)+i]
-		c := b.column(t.input)
+	raised := m.width
+	if l.raised != nil {
+		raised = len(l.raised)
+	}
+	terms := m.terms[l.terms.from:l.terms.to]
+	for i := range terms {
+		c := b.column(terms[i].input)
 		for _, r := range rows {
-			m.addTo(of(r, len(l.raised)), t, c.at(r))
+			m.addTo(of(r, raised), &terms[i], c.at(r))
 		}
 	}
-	if len(l.boosters) > 0 {
-		b.boost(l, rows, func(r int32) []float64 { return of(r, len(l.raised)) })
-	}
+	b.boost(l, rows, func(r int32) []float64 { return of(r, raised) })
 	for _, r := range rows {
 		b.scores.Classes[r] = int32(m.finish(l, of(r, classes)))
-	}
-}
-
-// boost adds the booster of a leaf's model to the scores of rows.
-func (b *batch) boost(l *compiledLeaf, rows []int32, scores func(row int32) []float64) {
-	var room leadRoom
-	for k := range l.boosters {
-		part := &l.boosters[k]
-		for i := range part.leads {
-			b.column(part.leads[i].input)
-		}
-		leads := room.of(part)
-		for _, r := range rows {
-			for i := range leads {
-				lead := &part.leads[i]
-				leads[i] = lead.of(b.columns[lead.input].at(r))
-			}
-			part.addTo(scores(r), l.raised, leads)
-		}
 	}
 }

@@ -1,144 +1,212 @@
 package tree
 
 import (
-	"cmp"
 	"math"
+	"math/bits"
 	"slices"
 
 	"github.com/espalier-ml/espalier/induce/boost"
 	"github.com/espalier-ml/espalier/induce/dataset"
 )
 
-// compiledBooster is trees of a booster as a scorer needs them. First it turns the values of
-// a row into leads; the trees then ask only whether a lead is at or above a cut.
+// compiledBooster is trees of a booster as a scorer needs them: one tree of more than treeEnds
+// ends, or up to partTrees smaller ones.
+//
+// Smaller trees are not walked. Each has treeEnds bits, one an end. A value of a feature says
+// which ends the row cannot reach: those on the other sides of the splits by this feature. So
+// the cuts of all splits by a feature part its values into intervals, and each interval has a
+// mask of the ends that are left. A row's ends are what all of its masks leave.
 type compiledBooster struct {
-	leads  []lead // at most mostLeads, unless the only tree has more
 	trees  int
-	groups []treeGroup
-	nodes  []boostedNode // of all trees
-	width  int           // number of scores
-	values []float64     // by node: the numbers of an end, as many as there are scores; 0 of a split
+	words  int         // of a mask
+	half   int         // of the cuts of a lead, see passed
+	leads  []lead      // by feature
+	cuts   []float64   // by lead
+	masks  []uint64    // by lead and interval
+	firsts []int32     // by tree: its first end
+	values []float64   // by end: the numbers of the scores
+	tall   []tallSplit // the tree of more than treeEnds ends
 }
 
-// mostLeads is the number of leads for which each row has room without an allocation.
-const mostLeads = 64
+const (
+	treeEnds  = 32 // bits of a tree in a mask; boost.Fit makes no trees of more ends
+	wordTrees = 64 / treeEnds
+	partWords = 8
+	partTrees = partWords * wordTrees
+	together  = 4 // trees whose numbers are added at once
+)
 
-// together is the number of trees that are walked at once: a step of one need not wait for
-// that of another.
-const together = 4
+// left is the ends of all trees that a row can still reach.
+type left [partWords]uint64
 
-// treeGroup is trees that are walked at once. Walks take as many steps as the longest path
-// has: an end leads back to itself. So the processor foresees the end of the walk.
-type treeGroup struct {
-	roots [together]uint32 // beyond the last tree: some end
-	depth uint32
-}
-
-// boostedNode is a split or an end of a booster's tree.
-type boostedNode struct {
-	cut  float64 // of an end: NaN
-	lead uint32
-	next uint32 // the node if the lead is below the cut or NaN; the one after it if not
-}
-
-// lead is what splits on a feature compare: a number, or 1 for the rows of a category and 0
-// for others. The rows without a value have NaN, which is at or above no cut. Where they go
-// to the side of the rows at or above the cut, the lead is the negative, and the split asks
-// for the other side.
+// lead is a feature of some splits.
 type lead struct {
 	input   int32
-	code    int32 // of the category; -1: the input is numeric
-	missing int32 // code of missing values
-	sign    float64
+	cuts    int32 // position of the first one
+	masks   int32 // position of the first interval's mask
+	missing int32 // the interval of missing numbers; codes of missing values lie in one as others do
 }
 
-// of returns the lead of a number, or of the code of a category.
-func (l *lead) of(x float64) float64 {
-	if l.code >= 0 {
-		switch int32(x) {
-		case l.code:
-			x = 1
-		case l.missing:
-			x = math.NaN()
-		default:
-			x = 0
+// tallSplit is a split of a tall tree.
+type tallSplit struct {
+	side
+	yes, no int32 // a split, or the complement (below 0) of an end
+}
+
+// side says which values of an input, numbers or codes, are on the side Yes of a split: those
+// at or above low and not at or above high.
+type side struct {
+	input     int32
+	missing   bool    // missing values are
+	low, high float64 // NaN: there is no bound
+	lost      float64 // the code of missing values; of numbers: NaN
+}
+
+func (s *side) has(x float64) bool {
+	if x != x || x == s.lost {
+		return s.missing
+	}
+	return x >= s.low && !(x >= s.high)
+}
+
+// begin returns all ends.
+func (b *compiledBooster) begin() (ends left) {
+	for w := range b.words {
+		ends[w%partWords] = ^uint64(0)
+	}
+	return ends
+}
+
+// narrow leaves the ends of the rows with a value of a lead: a number, or the code of a
+// category. There is no branch that the processor could mispredict.
+func (b *compiledBooster) narrow(ends *left, number int, x float64) {
+	l := &b.leads[number]
+	at := passed(b.cuts[l.cuts:], b.half, x)
+	if x != x {
+		at = int(l.missing)
+	}
+	for w, mask := range b.masks[int(l.masks)+at*b.words:][:b.words] {
+		ends[w%partWords] &= mask
+	}
+}
+
+// passed returns the number of cuts that are at most x, of the first 2*half ones, half being a
+// power of 2 from leastHalf on. They ascend; the last one is NaN, and so are those after a NaN. There is no
+// branch that the processor could mispredict.
+func passed(cuts []float64, half int, x float64) (number int) {
+	for ; half > leastHalf; half >>= 1 {
+		number += half & -oneIf(x >= cuts[number+half-1])
+	}
+	few := (*[2 * leastHalf]float64)(cuts[number:])
+	at := oneIf(x >= few[7]) << 3
+	at += oneIf(x >= few[(at+3)%16]) << 2
+	at += oneIf(x >= few[(at+1)%16]) << 1
+	at += oneIf(x >= few[at%16])
+	return number + at
+}
+
+// oneIf returns 1 for true.
+func oneIf(is bool) int {
+	if is {
+		return 1
+	}
+	return 0
+}
+
+// halfOf returns the least half for which passed can count a number of cuts.
+func halfOf(cuts int) int { return max(leastHalf, 1<<bits.Len(uint(cuts))>>1) }
+
+// appendCuts appends cuts for passed.
+func appendCuts(to, cuts []float64, half int, last float64) []float64 {
+	to = append(to, cuts...)
+	for range 2*half - len(cuts) {
+		to = append(to, last)
+	}
+	return to
+}
+
+// addTo adds the numbers of a row's ends to its raised scores, in the order of the trees.
+func (b *compiledBooster) addTo(scores []float64, raised []int32, ends *left, width int) {
+	if width == 1 && len(scores) == 1 {
+		z := scores[0]
+		for t, first := range b.firsts {
+			z += b.values[int(first)+ends.of(t)]
+		}
+		scores[0] = z
+		return
+	}
+	if raised != nil {
+		for t := range b.firsts {
+			add(scores, b.numbers(ends, t, width), raised)
+		}
+		return
+	}
+	t := 0
+	for ; t+together <= len(b.firsts); t += together {
+		p, q := b.numbers(ends, t, width)[:len(scores)], b.numbers(ends, t+1, width)[:len(scores)]
+		r, s := b.numbers(ends, t+2, width)[:len(scores)], b.numbers(ends, t+3, width)[:len(scores)]
+		for k := range scores {
+			scores[k] = scores[k] + p[k] + q[k] + r[k] + s[k]
 		}
 	}
-	return x * l.sign
+	for ; t < len(b.firsts); t++ {
+		add(scores, b.numbers(ends, t, width), nil)
+	}
 }
 
-// addTo adds the booster to the raised scores of a row with these leads.
-func (b *compiledBooster) addTo(scores []float64, raised []int32, leads []float64) {
-	left := b.trees
-	for i := range b.groups {
-		at := walk(b.nodes, &b.groups[i], leads)
-		ends := at[:min(left, together)]
-		if b.width == 1 && len(scores) == 1 {
-			z := scores[0]
-			for _, end := range ends {
-				z += b.values[end]
-			}
-			scores[0] = z
+// numbers returns the numbers of a row's end in a tree.
+func (b *compiledBooster) numbers(ends *left, tree, width int) []float64 {
+	return b.values[(int(b.firsts[tree])+ends.of(tree))*width:][:width]
+}
+
+// of returns the number of the end that is left of a tree.
+func (ends *left) of(tree int) int {
+	return bits.TrailingZeros64(ends[tree/wordTrees%partWords] >> (tree % wordTrees * treeEnds))
+}
+
+// add adds numbers to the raised scores; nil: all are raised.
+func add(scores, values []float64, raised []int32) {
+	if raised == nil {
+		values = values[:len(scores)]
+		for k, v := range values {
+			scores[k] += v
+		}
+		return
+	}
+	scores = scores[:len(raised)]
+	for k, score := range raised {
+		scores[k] += values[score]
+	}
+}
+
+// walk adds the numbers of a row's end in a tall tree to its raised scores. value returns the
+// row's value of an input.
+func (b *compiledBooster) walk(scores []float64, raised []int32, width int, value func(input int32) float64) {
+	at := int32(0)
+	for at >= 0 {
+		if s := &b.tall[at]; s.has(value(s.input)) {
+			at = s.yes
 		} else {
-			for _, end := range ends {
-				values := b.values[int(end)*b.width:][:b.width]
-				for k, score := range raised {
-					scores[k] += values[score]
-				}
-			}
+			at = s.no
 		}
-		left -= together
 	}
-}
-
-// walk returns the ends of a row in the trees of a group. There is no branch that the
-// processor could mispredict.
-func walk(nodes []boostedNode, g *treeGroup, leads []float64) [together]uint32 {
-	a, b, c, d := g.roots[0], g.roots[1], g.roots[2], g.roots[3]
-	for range g.depth {
-		a = nodes[a].step(leads)
-		b = nodes[b].step(leads)
-		c = nodes[c].step(leads)
-		d = nodes[d].step(leads)
-	}
-	return [together]uint32{a, b, c, d}
-}
-
-// step returns the next node of a row.
-func (n *boostedNode) step(leads []float64) uint32 {
-	side := uint32(0)
-	if leads[n.lead] >= n.cut {
-		side = 1
-	}
-	return n.next + side
-}
-
-// leadRoom is the leads of a row.
-type leadRoom [mostLeads]float64
-
-// of returns room for the leads of a booster.
-func (r *leadRoom) of(b *compiledBooster) []float64 {
-	if len(b.leads) > mostLeads {
-		return make([]float64, len(b.leads))
-	}
-	return r[:len(b.leads)]
+	add(scores, b.values[int(^at)*width:][:width], raised)
 }
 
 // boost adds the booster of a leaf's model to the raised scores of a row.
 func (s *Scorer) boost(l *compiledLeaf, values []Value, scores []float64) {
-	var room leadRoom
-	for k := range l.boosters {
-		b := &l.boosters[k]
-		leads := room.of(b)
-		last, entry := int32(-1), 0. // a number, or the code of a category
-		for i := range leads {
-			lead := &b.leads[i]
-			if lead.input != last {
-				last, entry = lead.input, s.entry(lead.input, &values[lead.input])
-			}
-			leads[i] = lead.of(entry)
+	for k := l.boosters.from; k < l.boosters.to; k++ {
+		b := &s.models.boosters[k]
+		if b.tall != nil {
+			b.walk(scores, l.raised, s.models.width, func(input int32) float64 { return s.entry(input, &values[input]) })
+			continue
 		}
-		b.addTo(scores, l.raised, leads)
+		ends := b.begin()
+		for i := range b.leads {
+			input := b.leads[i].input
+			b.narrow(&ends, i, s.entry(input, &values[input]))
+		}
+		b.addTo(scores, l.raised, &ends, s.models.width)
 	}
 }
 
@@ -151,135 +219,201 @@ func (s *Scorer) entry(input int32, v *Value) float64 {
 }
 
 // boostNumbers is Scorer.boost for numbers by input.
-func (l *compiledLeaf) boostNumbers(numbers, scores []float64) {
-	var room leadRoom
-	for k := range l.boosters {
-		b := &l.boosters[k]
-		leads := room.of(b)
-		for i := range leads {
-			lead := &b.leads[i]
-			leads[i] = lead.of(numbers[lead.input])
+func (m *modelling) boostNumbers(l *compiledLeaf, numbers, scores []float64) {
+	for k := l.boosters.from; k < l.boosters.to; k++ {
+		b := &m.boosters[k]
+		if b.tall != nil {
+			b.walk(scores, l.raised, m.width, func(input int32) float64 { return numbers[input] })
+			continue
 		}
-		b.addTo(scores, l.raised, leads)
+		ends := b.begin()
+		for i := range b.leads {
+			b.narrow(&ends, i, numbers[b.leads[i].input])
+		}
+		b.addTo(scores, l.raised, &ends, m.width)
 	}
 }
 
-// boosted returns the inputs that the booster of a leaf's model uses, ascending.
-func (l *compiledLeaf) boosted() []int32 {
+// boost adds the booster of a leaf's model to the scores of rows.
+func (b *batch) boost(l *compiledLeaf, rows []int32, scores func(row int32) []float64) {
+	m := b.models
+	for k := l.boosters.from; k < l.boosters.to; k++ {
+		part := &m.boosters[k]
+		if part.tall != nil {
+			for _, r := range rows {
+				part.walk(scores(r), l.raised, m.width, func(input int32) float64 { return b.column(input).at(r) })
+			}
+			continue
+		}
+		for i := range part.leads {
+			b.column(part.leads[i].input)
+		}
+		for _, r := range rows {
+			ends := part.begin()
+			for i := range part.leads {
+				part.narrow(&ends, i, b.columns[part.leads[i].input].at(r))
+			}
+			part.addTo(scores(r), l.raised, &ends, m.width)
+		}
+	}
+}
+
+// inputs returns the inputs that the booster of a leaf's model uses, ascending.
+func (m *modelling) inputs(l *compiledLeaf) []int32 {
 	var list []int32
-	for k := range l.boosters {
-		for _, lead := range l.boosters[k].leads {
+	for _, b := range m.boosters[l.boosters.from:l.boosters.to] {
+		for _, lead := range b.leads {
 			list = append(list, lead.input)
+		}
+		for _, split := range b.tall {
+			list = append(list, split.input)
 		}
 	}
 	slices.Sort(list)
 	return slices.Compact(list)
 }
 
-// compileBoosters compiles the boosters of the leaves, each in one or more parts.
-func (s *Scorer) compileBoosters(t *Tree) map[*boost.Booster][]compiledBooster {
-	compiled := make(map[*boost.Booster][]compiledBooster)
+// compileBoosters compiles the boosters of the leaves, each in one or more parts. It returns
+// the parts of each.
+func (m *modelling) compileBoosters(s *Scorer, t *Tree) map[*boost.Booster]numbers {
+	parts := make(map[*boost.Booster]numbers)
 	for _, b := range t.boosters() {
-		var leads []lead
-		from := 0
-		for i, tree := range b.Trees {
-			more := s.leadsOf(t, tree, leads)
-			if i > from && len(more) > mostLeads {
-				compiled[b] = append(compiled[b], s.compileTrees(t, b.Trees[from:i], leads))
-				from, more = i, s.leadsOf(t, tree, nil)
+		from := int32(len(m.boosters))
+		trees := b.Trees
+		for len(trees) > 0 {
+			few := slices.IndexFunc(trees, func(t boost.Tree) bool { return len(t)+1 > treeEnds })
+			if few == 0 {
+				m.boosters = append(m.boosters, s.compileTall(t, trees[0]))
+				trees = trees[1:]
+				continue
 			}
-			leads = more
+			if few < 0 {
+				few = len(trees)
+			}
+			few = min(few, partTrees)
+			m.boosters = append(m.boosters, s.compileTrees(t, trees[:few]))
+			trees = trees[few:]
 		}
-		compiled[b] = append(compiled[b], s.compileTrees(t, b.Trees[from:], leads))
+		parts[b] = numbers{from, int32(len(m.boosters))}
 	}
-	return compiled
+	return parts
 }
 
-// leadsOf returns the leads of a tree and these, each once, in their order.
-func (s *Scorer) leadsOf(t *Tree, tree boost.Tree, leads []lead) []lead {
-	leads = slices.Clone(leads)
-	for i := range tree {
-		leads = append(leads, s.leadOf(t, &tree[i]))
-	}
-	slices.SortFunc(leads, lead.compare)
-	return slices.Compact(leads)
-}
-
-// leadOf returns the lead of a split.
-func (s *Scorer) leadOf(t *Tree, split *boost.Split) lead {
+// sideOf returns the side Yes of a split.
+func (s *Scorer) sideOf(t *Tree, split *boost.Split) side {
 	f := &t.Features[split.Feature]
-	l := lead{input: int32(s.columns[split.Feature] - 1), code: -1, missing: int32(f.MissingCode()), sign: 1}
-	if f.Kind == dataset.Categorical {
-		l.code = int32(split.Code)
+	to := side{input: int32(s.columns[split.Feature] - 1), missing: split.Missing, high: math.NaN(), lost: math.NaN()}
+	if f.Kind == dataset.Numeric {
+		to.low = f.Cuts[split.Code-1]
+	} else {
+		to.low, to.high, to.lost = float64(split.Code), float64(split.Code+1), float64(f.MissingCode())
 	}
-	if split.Missing {
-		l.sign = -1
-	}
-	return l
+	return to
 }
 
-// compileTrees compiles trees, given their leads.
-func (s *Scorer) compileTrees(t *Tree, trees []boost.Tree, leads []lead) compiledBooster {
-	c := compiledBooster{leads: leads, width: ModelWidth(len(t.Label.Classes))}
-	for _, tree := range trees {
-		c.add(tree, func(split *boost.Split) (number int, cut float64) {
-			number, _ = slices.BinarySearchFunc(leads, s.leadOf(t, split), lead.compare)
-			if f := &t.Features[split.Feature]; f.Kind == dataset.Numeric {
-				return number, f.Cuts[split.Code-1]
-			}
-			return number, 1
-		})
-	}
-	return c
-}
-
-// compare orders leads by their inputs, so those of an input lie together.
-func (l lead) compare(other lead) int {
-	return cmp.Or(cmp.Compare(l.input, other.input), cmp.Compare(l.code, other.code), cmp.Compare(l.sign, other.sign))
-}
-
-// add compiles a tree. leadOf returns the number of a split's lead, and the cut.
-func (b *compiledBooster) add(tree boost.Tree, leadOf func(*boost.Split) (number int, cut float64)) {
-	root := uint32(len(b.nodes))
-	b.extend(1)
-	at, depth, longest := make([]uint32, len(tree)), make([]uint32, len(tree)), uint32(0)
-	at[0] = root
+// compileTall compiles a tree of many ends.
+func (s *Scorer) compileTall(t *Tree, tree boost.Tree) (b compiledBooster) {
 	for i := range tree {
-		s := &tree[i]
-		longest = max(longest, depth[i]+1)
-		next := uint32(len(b.nodes))
-		b.extend(2)
-		number, cut := leadOf(s)
-		sides := []*boost.Side{&s.No, &s.Yes}
-		if s.Missing { // -x is above -cut
-			cut = math.Nextafter(-cut, math.Inf(1))
-			slices.Reverse(sides)
+		split := tallSplit{side: s.sideOf(t, &tree[i])}
+		split.yes, split.no = b.target(&tree[i].Yes), b.target(&tree[i].No)
+		b.tall = append(b.tall, split)
+	}
+	return b
+}
+
+// target returns the target of a side of a tallSplit, and appends the values of an end.
+func (b *compiledBooster) target(of *boost.Side) int32 {
+	if of.Values == nil {
+		return int32(of.Split)
+	}
+	end := int32(len(b.values) / len(of.Values))
+	b.values = append(b.values, of.Values...)
+	return ^end
+}
+
+// fork is a split of one of several trees, with the ends of its tree below its sides, as bits.
+type fork struct {
+	side
+	tree    int
+	yes, no uint64
+}
+
+// compileTrees compiles trees of few ends.
+func (s *Scorer) compileTrees(t *Tree, trees []boost.Tree) compiledBooster {
+	b := compiledBooster{trees: len(trees), words: (len(trees) + wordTrees - 1) / wordTrees}
+	forks := make([][]fork, len(s.inputs))
+	for number, tree := range trees {
+		b.firsts = append(b.firsts, int32(len(b.values)/ModelWidth(len(t.Label.Classes))))
+		for _, f := range b.forksOf(tree, func(split *boost.Split) side { return s.sideOf(t, split) }) {
+			f.tree = number
+			forks[f.input] = append(forks[f.input], f)
 		}
-		b.nodes[at[i]] = boostedNode{cut, uint32(number), next}
-		for k, side := range sides {
-			if node := next + uint32(k); side.Values == nil {
-				at[side.Split], depth[side.Split] = node, depth[i]+1
-			} else {
-				copy(b.values[int(node)*b.width:], side.Values)
+	}
+	cuts := make([][]float64, len(forks))
+	for input, list := range forks {
+		for i := range list {
+			for _, cut := range []float64{list[i].low, list[i].high, list[i].lost, list[i].lost + 1} {
+				if cut == cut {
+					cuts[input] = append(cuts[input], cut)
+				}
+			}
+		}
+		slices.Sort(cuts[input])
+		cuts[input] = slices.Compact(cuts[input])
+		b.half = max(b.half, halfOf(len(cuts[input])))
+	}
+	for input, list := range forks {
+		if list != nil {
+			b.addLead(int32(input), cuts[input], list)
+		}
+	}
+	return b
+}
+
+// forksOf returns the splits of a tree, and appends the values of its ends.
+func (b *compiledBooster) forksOf(tree boost.Tree, sideOf func(*boost.Split) side) []fork {
+	forks, ends := make([]fork, len(tree)), 0
+	for i := range tree {
+		split := &tree[i]
+		forks[i].side = sideOf(split)
+		for _, of := range []struct {
+			*boost.Side
+			below *uint64
+		}{{&split.Yes, &forks[i].yes}, {&split.No, &forks[i].no}} {
+			if of.Values != nil {
+				*of.below = 1 << ends
+				b.values = append(b.values, of.Values...)
+				ends++
 			}
 		}
 	}
-	if b.trees%together == 0 {
-		g := treeGroup{}
-		for k := range g.roots {
-			g.roots[k] = uint32(len(b.nodes) - 1) // the last node is an end
+	for i := len(tree) - 1; i >= 0; i-- { // splits come after their parents
+		for _, of := range []struct {
+			*boost.Side
+			below *uint64
+		}{{&tree[i].Yes, &forks[i].yes}, {&tree[i].No, &forks[i].no}} {
+			if of.Values == nil {
+				*of.below = forks[of.Split].yes | forks[of.Split].no
+			}
 		}
-		b.groups = append(b.groups, g)
 	}
-	g := &b.groups[len(b.groups)-1]
-	g.roots[b.trees%together], g.depth = root, max(g.depth, longest)
-	b.trees++
+	return forks
 }
 
-// extend adds ends.
-func (b *compiledBooster) extend(ends int) {
-	for range ends {
-		b.nodes = append(b.nodes, boostedNode{cut: math.NaN(), next: uint32(len(b.nodes))})
+// addLead adds the splits by an input, given their cuts.
+func (b *compiledBooster) addLead(input int32, cuts []float64, forks []fork) {
+	b.leads = append(b.leads, lead{input, int32(len(b.cuts)), int32(len(b.masks)), int32(len(cuts) + 1)})
+	b.cuts = appendCuts(b.cuts, cuts, b.half, math.NaN())
+	for _, x := range slices.Concat([]float64{math.Inf(-1)}, cuts, []float64{math.NaN()}) { // one of each interval
+		ends := b.begin()
+		for i := range forks {
+			f := &forks[i]
+			gone := f.yes
+			if f.has(x) {
+				gone = f.no
+			}
+			ends[f.tree/wordTrees] &^= gone << (f.tree % wordTrees * treeEnds)
+		}
+		b.masks = append(b.masks, ends[:b.words]...)
 	}
-	b.values = append(b.values, make([]float64, ends*b.width)...)
 }

@@ -148,14 +148,17 @@ func TestBoosterBits(t *testing.T) {
 	}
 }
 
-// TestBoosterOfManyLeads: splits of more features and values than a row of the pool had.
-func TestBoosterOfManyLeads(t *testing.T) {
+// TestBoosterOfManySplits: trees of few and of many splits in turn, and categories of many values.
+func TestBoosterOfManySplits(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 1))
 	tr := boostedTree()
 	for i := range 300 {
 		tr.Features[1].Values = append(tr.Features[1].Values, string(rune('a'+2+i)))
 	}
-	tr.Nodes[4].Model.Booster = randomBooster(r, tr.Features, []int{0, 1}, 1, 20, 300, r.IntN)
+	all := tr.Nodes[4].Model.Booster
+	for _, splits := range []int{300, 31, 32, 1, 300} {
+		all.Trees = append(all.Trees, randomBooster(r, tr.Features, []int{0, 1}, 1, 20, splits, r.IntN).Trees...)
+	}
 	scorer := tr.Scorer()
 	for range 500 {
 		v := randomRow(r, tr.Features)

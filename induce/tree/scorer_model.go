@@ -11,39 +11,43 @@ import (
 
 // modelling is what a scorer needs at leaves with models.
 type modelling struct {
-	label   *Label
-	factors []float64      // of the priors, by class; nil: none
-	leaves  []compiledLeaf // by leaf
-	plain   []int32        // by leaf: the class without a model
-	terms   []compiledTerm // of all leaves
-	numbers []float64      // of all terms, see compiledTerm
+	label    *Label
+	width    int            // number of scores
+	factors  []float64      // of the priors, by class; nil: none
+	leaves   []compiledLeaf // by leaf
+	plain    []int32        // by leaf: the class without a model
+	terms    []compiledTerm // of all leaves
+	numbers  []float64      // of all terms, see compiledTerm
+	boosters []compiledBooster
 }
 
 // compiledLeaf is a leaf's model; without an intercept there is none.
 type compiledLeaf struct {
 	intercept []float64
 	// raised is the scores that some term or the booster raises, ascending; the others are their
-	// intercepts. start is the intercepts of the raised ones.
+	// intercepts. nil: all are raised.
 	raised   []int32
-	start    []float64
-	from, to int32             // terms
-	boosters []compiledBooster // parts of the booster, shared as LeafModel.Booster
+	terms    numbers
+	boosters numbers // parts of the booster, which leaves may share
 }
 
+// numbers is those from the first one to the one before the last.
+type numbers struct{ from, to int32 }
+
 // compiledTerm is a Term whose numbers lie together, for the raised scores alone: the knots,
-// infinities up to a whole number of knotBlocks, and records. A record is a knot and the
-// values there. The first record is a knot before all others, with the values of the first
-// one; the last is infinity, with the values for a missing number.
+// infinities up to a whole number of knotBlocks, at least one; the values at each knot; the
+// values for a missing number.
 type compiledTerm struct {
-	input  int32
-	blocks int32 // of knots
-	from   int32 // position in the numbers, in numberBlocks
-	last   int32 // position of the last record, after from
+	input   int32
+	half    int32 // of the knots, see passed
+	from    int32 // position in the numbers, in numberBlocks
+	missing int32 // position of the values for a missing number, after from
 }
 
 const (
-	// knotBlock is the number of knots that are compared at once. Terms have few knots.
-	knotBlock = 8
+	// leastHalf is the least half of a term's knots. Most terms have fewer than 16 knots: the
+	// processor then foresees the end of their searches.
+	leastHalf = 8
 
 	// numberBlock is the unit of positions of terms: those of a line of the cache.
 	numberBlock = 8
@@ -55,9 +59,10 @@ func (s *Scorer) newModelling(t *Tree) *modelling {
 		return nil
 	}
 	m := &modelling{
-		label: &t.Label, factors: t.priorFactors(), leaves: make([]compiledLeaf, len(s.leaves)),
+		label: &t.Label, factors: t.PriorFactors(), leaves: make([]compiledLeaf, len(s.leaves)),
+		width: ModelWidth(len(t.Label.Classes)),
 	}
-	boosters := s.compileBoosters(t)
+	boosters := m.compileBoosters(s, t)
 	for i := range s.leaves {
 		node := &t.Nodes[s.leaves[i].Leaf]
 		m.plain = append(m.plain, int32(node.Class))
@@ -65,13 +70,15 @@ func (s *Scorer) newModelling(t *Tree) *modelling {
 			continue
 		}
 		leaf := &m.leaves[i]
-		leaf.intercept, leaf.from = node.Model.Intercept, int32(len(m.terms))
-		leaf.raised = node.Model.raised()
-		leaf.start = picked(nil, node.Model.Intercept, leaf.raised)
+		raised := node.Model.raised()
+		leaf.intercept, leaf.terms.from = node.Model.Intercept, int32(len(m.terms))
 		for k := range node.Model.Terms {
-			m.add(&node.Model.Terms[k], s.columns, leaf.raised)
+			m.add(&node.Model.Terms[k], s.columns, raised)
 		}
-		leaf.to, leaf.boosters = int32(len(m.terms)), boosters[node.Model.Booster]
+		leaf.terms.to, leaf.boosters = int32(len(m.terms)), boosters[node.Model.Booster]
+		if len(raised) < m.width {
+			leaf.raised = append([]int32{}, raised...)
+		}
 	}
 	return m
 }
@@ -101,56 +108,42 @@ func picked(list, numbers []float64, at []int32) []float64 {
 
 // add compiles a term.
 func (m *modelling) add(t *Term, columns []int, raised []int32) {
-	blocks := (len(t.At) + knotBlock - 1) / knotBlock
+	half := halfOf(len(t.At))
 	from := len(m.numbers)
-	m.numbers = append(m.numbers, t.At...)
-	for range blocks*knotBlock - len(t.At) {
-		m.numbers = append(m.numbers, math.Inf(1))
+	m.numbers = appendCuts(m.numbers, t.At, half, math.Inf(1))
+	for _, values := range t.Values {
+		m.numbers = picked(m.numbers, values, raised)
 	}
-	m.numbers = picked(append(m.numbers, -maxKnot), t.Values[0], raised)
-	for k, x := range t.At {
-		m.numbers = picked(append(m.numbers, x), t.Values[k], raised)
-	}
-	last := len(m.numbers) - from
-	m.numbers = picked(append(m.numbers, math.Inf(1)), t.Missing, raised)
+	missing := len(m.numbers) - from
+	m.numbers = picked(m.numbers, t.Missing, raised)
 	for len(m.numbers)%numberBlock != 0 {
 		m.numbers = append(m.numbers, 0)
 	}
 	m.terms = append(m.terms, compiledTerm{
-		int32(columns[t.Feature] - 1), int32(blocks), int32(from / numberBlock), int32(last),
+		int32(columns[t.Feature] - 1), int32(half), int32(from / numberBlock), int32(missing),
 	})
 }
 
 // addTo is Term.AddTo for the raised scores. Missing and very large numbers aside, there is
-// no branch that the processor could mispredict for a term of few knots. From the last knot
-// on, the share of the way to infinity is 0.
+// no branch that the processor could mispredict for a term of few knots. Before the first knot,
+// and on the way from the last one to infinity, the share of the way to the next knot is 0.
 func (m *modelling) addTo(scores []float64, t *compiledTerm, x float64) {
 	numbers := m.numbers[int(t.from)*numberBlock:]
 	if !(math.Abs(x) <= maxKnot) {
 		if x != x {
-			add(scores, numbers[t.last+1:][:len(scores)])
+			add(scores, numbers[t.missing:], nil)
 			return
 		}
 		x = max(-maxKnot, min(x, maxKnot))
 	}
-	passed := 0 // knots of at most x
-	for range t.blocks {
-		knots := (*[knotBlock]float64)(numbers)
-		for _, knot := range knots {
-			one := 0
-			if x >= knot {
-				one = 1
-			}
-			passed += one
-		}
-		numbers = numbers[knotBlock:]
-	}
-	record := 1 + len(scores)
-	numbers = numbers[passed*record:]
-	from, to := numbers[:record], numbers[record:2*record]
-	share := (x - from[0]) / (to[0] - from[0])
-	from, to = from[1:], to[1:]
-	to, scores = to[:len(from)], scores[:len(from)] // the compiler then checks no bounds in the loop
+	half := int(t.half)
+	passed := passed(numbers, half, x)
+	at := max(passed-1, 0)
+	share := (x - numbers[at]) / (numbers[at+1] - numbers[at])
+	share = math.Float64frombits(math.Float64bits(share) & uint64(-passed>>63)) // 0 if no knot is passed
+	width := len(scores)
+	values := numbers[2*half+at*width:]
+	from, to := values[:width], values[width:][:width]
 	for k, v := range from {
 		scores[k] += v + float64((to[k]-v)*share)
 	}
@@ -158,16 +151,20 @@ func (m *modelling) addTo(scores []float64, t *compiledTerm, x float64) {
 
 // begin sets the raised scores to their intercepts. probabilities has room for the scores.
 func (l *compiledLeaf) begin(probabilities []float64) (scores []float64) {
-	scores = probabilities[:len(l.start)]
-	copy(scores, l.start)
-	return scores
+	if l.raised == nil {
+		scores = probabilities[:len(l.intercept)]
+		copy(scores, l.intercept)
+		return scores
+	}
+	return picked(probabilities[:0], l.intercept, l.raised)
 }
 
 // finish turns the raised scores, at the front of the probabilities, into probabilities, and
 // returns the class.
 func (m *modelling) finish(l *compiledLeaf, probabilities []float64) (class int) {
 	scores := probabilities[:len(l.intercept)]
-	if at := len(l.raised) - 1; at+1 < len(scores) {
+	if l.raised != nil {
+		at := len(l.raised) - 1
 		for k := len(scores) - 1; k >= 0; k-- {
 			if at >= 0 && int(l.raised[at]) == k {
 				scores[k] = scores[at]
@@ -190,13 +187,11 @@ func (s *Scorer) refine(leaf uint32, values []Value, probabilities []float64) (c
 	m := s.models
 	l := &m.leaves[leaf]
 	scores := l.begin(probabilities)
-	for i := range m.terms[l.from:l.to] {
-		t := &m.terms[int(l.from)+i]
-		m.addTo(scores, t, values[t.input].number())
+	terms := m.terms[l.terms.from:l.terms.to]
+	for i := range terms {
+		m.addTo(scores, &terms[i], values[terms[i].input].number())
 	}
-	if len(l.boosters) > 0 {
-		s.boost(l, values, scores)
-	}
+	s.boost(l, values, scores)
 	return m.finish(l, probabilities)
 }
 
@@ -205,13 +200,11 @@ func (s *Scorer) refineNumbers(leaf uint32, numbers, probabilities []float64) (c
 	m := s.models
 	l := &m.leaves[leaf]
 	scores := l.begin(probabilities)
-	for i := range m.terms[l.from:l.to] {
-		t := &m.terms[int(l.from)+i]
-		m.addTo(scores, t, numbers[t.input])
+	terms := m.terms[l.terms.from:l.terms.to]
+	for i := range terms {
+		m.addTo(scores, &terms[i], numbers[terms[i].input])
 	}
-	if len(l.boosters) > 0 {
-		l.boostNumbers(numbers, scores)
-	}
+	m.boostNumbers(l, numbers, scores)
 	return m.finish(l, probabilities)
 }
 
@@ -227,10 +220,10 @@ func (s *Scorer) ModelOf(leaf int) (inputs []*Input, ok bool) {
 		return nil, false
 	}
 	l := &s.models.leaves[s.byNode[leaf]-1]
-	for _, t := range s.models.terms[l.from:l.to] {
+	for _, t := range s.models.terms[l.terms.from:l.terms.to] {
 		inputs = append(inputs, &s.inputs[t.input])
 	}
-	for _, input := range l.boosted() {
+	for _, input := range s.models.inputs(l) {
 		if in := &s.inputs[input]; !slices.Contains(inputs, in) {
 			inputs = append(inputs, in)
 		}

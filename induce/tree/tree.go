@@ -148,6 +148,40 @@ type Test struct {
 	// feature's group if no test above is of the group, and is 0 for a free repeat.
 	Billed *float64
 	Score  split.Parts
+
+	// RunnerUp is the best test of another feature, for people who ask why the node asks its
+	// own question; nil: it is not known. No row is asked it.
+	RunnerUp *RunnerUp
+}
+
+// RunnerUp is the second best feature at a node. The tree need not test this feature.
+type RunnerUp struct {
+	Feature string
+	Kind    split.Kind
+	GE, LT  *float64 // what takes the yes branch of a threshold or bin; nil: no bound
+	Value   string   // what takes the yes branch of an equality test
+	Cost    float64  // what would be paid at the node
+	Total   float64  // its score, like Score.Total
+}
+
+// NewRunnerUp describes a test of a feature, its cost and its score.
+func NewRunnerUp(f *dataset.Feature, t *split.Test, cost, total float64) *RunnerUp {
+	r := &RunnerUp{Feature: f.Name, Kind: t.Kind, Cost: cost, Total: total}
+	switch t.Kind {
+	case split.Threshold:
+		r.GE = &f.Cuts[t.Code-1]
+	case split.Bin:
+		if t.Code > 0 {
+			r.GE = &f.Cuts[t.Code-1]
+		}
+		if to := t.Code + t.Span; to < len(f.Cuts) {
+			r.LT = &f.Cuts[to]
+		}
+	case split.Equals:
+		r.Value = f.Values[t.Code]
+	default: // the kind says all
+	}
+	return r
 }
 
 // Paid returns the price paid for the test at its node.

@@ -2,14 +2,16 @@ package crossvalidate
 
 import (
 	"math"
+	"sort"
 
+	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/frontier"
 	"github.com/espalier-ml/espalier/induce/prune"
 	"github.com/espalier-ml/espalier/induce/tree"
 )
 
 // Counterpart is the tree of a fold that corresponds to a point of the pool: grown by
-// the same parameters, and pruned in the same currency at the same alpha.
+// the same parameters, and pruned in the same currency to about the same expected cost.
 type Counterpart struct {
 	Rows  int64 // number of rows of the fold's objects
 	Tree  *tree.Tree
@@ -38,12 +40,20 @@ func Stability(t *tree.Tree, counterparts []Counterpart) *tree.Stability {
 
 // SetAreas sets Folds of the pool's points: the mean area of a point's counterparts,
 // over the folds whose objects define an area. It stays nil if there is no such fold.
+// Folds and the area on the validation rows share in the merit by their numbers of rows.
 func SetAreas(folds []Fold, pool *frontier.Pool) {
+	rows := int64(0)
+	for k := range folds {
+		rows += folds[k].rows
+	}
+	validation := pool.Candidates[0].Counts[dataset.Validation].TotalRows()
+	share := float64(rows) / float64(max(1, rows+validation))
 	for i := range pool.Points {
+		p := &pool.Points[i]
 		sum, n := 0.0, 0
 		for k := range folds {
 			f := &folds[k]
-			at, step := f.counterpart(pool, &pool.Points[i])
+			at, step := f.counterpart(pool, p)
 			if area := f.scores[at][step].AUC; area != nil {
 				sum += *area
 				n++
@@ -51,25 +61,44 @@ func SetAreas(folds []Fold, pool *frontier.Pool) {
 		}
 		if n > 0 {
 			mean := sum / float64(n)
-			pool.Points[i].Folds = &mean
+			p.Folds, p.OfFolds = &mean, share
 		}
 	}
 }
 
 // counterpart returns the pruning and the step of the fold's own sequence that
-// correspond to a point. The un-pruned tree and the root alone correspond to
-// themselves, whatever the alphas of the fold's sequence are.
+// correspond to a point: of the steps at its expected billed cost, or next to it, the one
+// whose alpha is nearest. A fold's tree of the same alpha may cost more, and would then say
+// what more money buys. The un-pruned tree and the root alone correspond to themselves.
 func (f *Fold) counterpart(pool *frontier.Pool, p *frontier.Point) (pruning, step int) {
 	pruning = pool.PruningOf(p)
-	own := pool.Prunings[pruning].Sequence
+	own, steps := pool.Prunings[pruning].Sequence, f.sequences[pruning].Steps
 	switch p.Step {
 	case 0:
 		return pruning, 0
 	case len(own.Steps) - 1:
-		return pruning, len(f.sequences[pruning].Steps) - 1
-	default:
-		return pruning, f.sequences[pruning].At(middle(own, p.Step))
+		return pruning, len(steps) - 1
 	}
+	want, _ := p.Billed()
+	first := firstUpTo(steps, want)
+	if first == len(steps) {
+		first-- // the root alone
+	}
+	cost, _ := steps[first].Billed()
+	if first > 0 {
+		if above, _ := steps[first-1].Billed(); above-want < want-cost {
+			cost = above
+		}
+	}
+	from := firstUpTo(steps, cost)
+	to := from + sort.Search(len(steps)-from, func(i int) bool { c, _ := steps[from+i].Billed(); return c < cost })
+	return pruning, min(max(f.sequences[pruning].At(middle(own, p.Step)), from), max(from, to-1))
+}
+
+// firstUpTo returns the first step of at most the given expected billed cost; the number of steps if
+// there is none. Costs fall from step to step.
+func firstUpTo(steps []prune.Step, cost float64) int {
+	return sort.Search(len(steps), func(i int) bool { c, _ := steps[i].Billed(); return c <= cost })
 }
 
 // middle returns the geometric mean of the least and the greatest alpha at which a step

@@ -196,9 +196,9 @@ func (d *data) byHand(held []int32, candidate int) (*tree.Tree, metric.Metrics) 
 }
 
 // TestCounterparts: the un-pruned trees and the roots alone correspond to each other. A
-// step between them corresponds to the optimum of the fold's tree at the geometric mean
-// of the alphas from which on the step and the next one are optimal. The area of a
-// point is the mean over the folds.
+// step between them corresponds to the step of the fold's tree whose expected cost is
+// nearest, the cheaper one of two. The area of a point is the mean over the folds. All rows
+// but those of the validation part are in some fold.
 func TestCounterparts(t *testing.T) {
 	d := every(3)
 	p := d.pool(t)
@@ -220,7 +220,12 @@ func TestCounterparts(t *testing.T) {
 			case q.Step == len(steps)-1:
 				at = len(own.Steps) - 1
 			case q.Step > 0:
-				at = own.At(math.Sqrt(steps[q.Step].Alpha * steps[q.Step+1].Alpha))
+				off := func(step int) float64 { return math.Abs(own.Steps[step].ExpectedCost - q.ExpectedCost) }
+				for step := range own.Steps {
+					if off(step) <= off(at) {
+						at = step
+					}
+				}
 				between++
 			}
 			if got, want := one.Tree.Complexity, own.Tree(at).Complexity; got != want {
@@ -232,6 +237,10 @@ func TestCounterparts(t *testing.T) {
 		}
 		if want := sum / float64(n); math.Abs(*q.Folds-want) > 1e-15 {
 			t.Errorf("point %d: area %v, want the mean %v", i, *q.Folds, want)
+		}
+		validation := float64(p.Candidates[0].Counts[dataset.Validation].TotalRows())
+		if want := float64(d.weight) / (float64(d.weight) + validation); math.Abs(q.OfFolds-want) > 1e-15 {
+			t.Errorf("point %d: share %v of the folds, want %v", i, q.OfFolds, want)
 		}
 	}
 	if between < 20 {

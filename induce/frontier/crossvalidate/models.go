@@ -12,25 +12,18 @@ import (
 	"github.com/espalier-ml/espalier/induce/tree"
 )
 
-// Gain is by how much models in the leaves of a point's tree raise the mean area on the
-// folds, and lower the log loss. A gain is nil if no fold defines it.
-type Gain struct {
-	AUC     *float64
-	LogLoss *float64
-}
-
 // Fit fits models of several variants to the leaves of the trees of some points. It returns the
 // models before, by point and node, nil if there are none, and those of each variant.
 type Fit func(f *distill.Fitting) (before [][]*leafmodel.Model, variants [][][]*leafmodel.Model)
 
 // Gains returns what models of some number of variants gain over those before, by variant and
-// point. The models of a fold are fitted in the point's counterpart, to the objects of the other
+// point: the means over the folds that define them. The models of a fold are fitted in the point's counterpart, to the objects of the other
 // folds, with the scale of o. done counts folds times variants. If the context ends first, the
 // error is its cause.
 func (g *Growth) Gains(
 	ctx context.Context, pool *frontier.Pool, folds []Fold, points []frontier.Point, o leafmodel.Options,
 	variants int, fit Fit, done *atomic.Int64,
-) ([][]Gain, error) {
+) ([][]frontier.Gain, error) {
 	held := Deal(g.Objects, g.Folds, g.Seed)
 	sums := make([][]gainSum, len(folds)*variants) // by fold and variant
 	err := parallel.EachUntil(ctx, len(folds), new(atomic.Int64), func(i int) {
@@ -60,9 +53,9 @@ func (g *Growth) Gains(
 	if err != nil {
 		return nil, err
 	}
-	gains := make([][]Gain, variants)
+	gains := make([][]frontier.Gain, variants)
 	for v := range gains {
-		gains[v] = make([]Gain, len(points))
+		gains[v] = make([]frontier.Gain, len(points))
 		for k := range points {
 			var total gainSum
 			for i := range folds {
@@ -101,8 +94,8 @@ func (s *gainSum) add(other *gainSum) {
 }
 
 // mean returns the mean over the folds.
-func (s *gainSum) mean() Gain {
-	var g Gain
+func (s *gainSum) mean() frontier.Gain {
+	var g frontier.Gain
 	if s.withAUC > 0 {
 		mean := s.auc / float64(s.withAUC)
 		g.AUC = &mean

@@ -39,6 +39,7 @@ func Compare(t *testing.T, got, want *induce.Node, path string) {
 	t.Helper()
 	g, w := *got, *want
 	g.Children, w.Children, g.Test, w.Test, g.Parts, w.Parts = nil, nil, nil, nil, split.Parts{}, split.Parts{}
+	g.RunnerUp, w.RunnerUp = nil, nil
 	if Encode(t, &g) != Encode(t, &w) {
 		t.Errorf("%s: counts\n%s, want\n%s", path, Encode(t, &g), Encode(t, &w))
 		return
@@ -49,14 +50,25 @@ func Compare(t *testing.T, got, want *induce.Node, path string) {
 		}
 		return
 	}
-	same := got.Test.Test == want.Test.Test && got.Test.Cost == want.Test.Cost && got.Test.Free == want.Test.Free
-	if !same || !nearScores(got, want) {
+	if !alike(got.Test, want.Test) || !nearScores(got, want) {
 		t.Errorf("%s: %+v with %+v, want\n%+v with %+v", path, *got.Test, got.Parts, *want.Test, want.Parts)
+		return
+	}
+	if a, b := got.RunnerUp, want.RunnerUp; !alike(a, b) || a != nil && !Near(a.Score, b.Score) {
+		t.Errorf("%s: runner-up %+v, want %+v", path, a, b)
 		return
 	}
 	for i := range got.Children {
 		Compare(t, got.Children[i], want.Children[i], fmt.Sprintf("%s/%d", path, i))
 	}
+}
+
+// alike reports whether two tests, or none, are the same but for their scores.
+func alike(a, b *split.Candidate) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return a.Test == b.Test && a.Cost == b.Cost && a.Free == b.Free
 }
 
 // Stopped checks that a tree is an upper part of the whole tree, and that each leaf says

@@ -1,0 +1,309 @@
+// Package importance says what each tested feature of a tree brings, and what it costs.
+//
+// # By impurity
+//
+// Each test lowers the entropy of the classes among the training rows that come to it. The
+// impurity of a feature is the sum over its tests, in bits a training row.
+//
+// # By shuffling
+//
+// The AUC that a tree loses if the feature says nothing: each row takes the feature's value from
+// each row in turn, and keeps its other values. The AUC is over all these pairs of rows. It is
+// what random permutations have in the mean, without their noise, and needs no random numbers.
+// A tree with leaf models has a prediction for each pair. There the mean over Shifts permutations
+// takes its place: the rows lie in the order of the hashes of their codes, and each takes the value
+// of the row that lies so many places after it.
+package importance
+
+import (
+	"runtime"
+	"slices"
+
+	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/metric"
+	"github.com/espalier-ml/espalier/induce/parallel"
+	"github.com/espalier-ml/espalier/induce/portable"
+	"github.com/espalier-ml/espalier/induce/tree"
+)
+
+// Shifts is the number of permutations of a tree with leaf models.
+const Shifts = 4
+
+// Feature is what a tested feature brings and costs.
+type Feature struct {
+	Feature  int      // index among the features of the tree
+	Impurity float64  // fall of the entropy by its tests, in bits a training row
+	Asked    float64  // share of the training rows with a test on the feature
+	Tests    float64  // mean number of tests on it of a training row
+	Paid     float64  // mean billed cost of these tests
+	Loss     *float64 // AUC lost by shuffling; nil: there are no rows, or they have no AUC
+}
+
+// Importance is the importance of all features that a tree tests, in their order.
+type Importance struct {
+	AUC      *float64 // of the tree on the objects; nil: they have none
+	Features []Feature
+}
+
+// Of returns the importance of the features. The features of the tree are those of the objects. score
+// returns the AUC of a tree with leaf models on objects; nil: the tree has none.
+func Of(t *tree.Tree, o *dataset.Objects, score func(o *dataset.Objects) *float64) *Importance {
+	m := &Importance{Features: tested(t)}
+	if o.Len() == 0 {
+		return m
+	}
+	if score != nil {
+		m.AUC = score(o)
+		for i := range m.Features {
+			m.Features[i].Loss = m.shifted(o, m.Features[i].Feature, score)
+		}
+		return m
+	}
+	s := newShuffle(t, o)
+	m.AUC = s.area(s.base)
+	if m.AUC == nil {
+		return m
+	}
+	parallel.Each(len(m.Features), runtime.GOMAXPROCS(0), func(i int) {
+		one := &m.Features[i]
+		one.Loss = lost(m.AUC, s.area(s.without(one.Feature)))
+	})
+	return m
+}
+
+func lost(whole, shuffled *float64) *float64 {
+	if whole == nil || shuffled == nil {
+		return nil
+	}
+	loss := *whole - *shuffled
+	return &loss
+}
+
+// shifted returns the loss by permutations of the objects.
+func (m *Importance) shifted(o *dataset.Objects, feature int, score func(o *dataset.Objects) *float64) *float64 {
+	sum, n := 0.0, o.Len()
+	for k := 1; k <= Shifts; k++ {
+		permuted := *o
+		permuted.Codes = slices.Clone(o.Codes)
+		permuted.Codes[feature] = rotated(o.Codes[feature], k*n/(Shifts+1))
+		loss := lost(m.AUC, score(&permuted))
+		if loss == nil {
+			return nil
+		}
+		sum += *loss
+	}
+	mean := sum / Shifts
+	return &mean
+}
+
+// rotated returns the codes with each object's in the place of the one so many places before.
+func rotated(c dataset.Codes, by int) dataset.Codes {
+	return dataset.Codes{U8: rotate(c.U8, by), U16: rotate(c.U16, by)}
+}
+
+func rotate[T any](list []T, by int) []T {
+	if list == nil {
+		return nil
+	}
+	return slices.Concat(list[by:], list[:by])
+}
+
+// tested returns what follows from the training rows alone.
+func tested(t *tree.Tree) []Feature {
+	all := make([]Feature, len(t.Features))
+	above := make([][]int32, len(t.Nodes)) // by node: the features tested above
+	total := float64(t.Nodes[0].Weight)
+	for i := range t.Nodes {
+		n := &t.Nodes[i]
+		if n.Leaf() {
+			continue
+		}
+		f, share := n.Test.Feature, float64(n.Weight)/total
+		one := &all[f]
+		one.Tests += share
+		one.Paid += float64(share * n.Test.Paid())
+		one.Impurity += float64(share * fall(t, n))
+		below := above[i]
+		if !slices.Contains(below, int32(f)) {
+			one.Asked += share
+			below = append(slices.Clip(below), int32(f))
+		}
+		for _, b := range n.Branches {
+			above[b.Child] = below
+		}
+	}
+	var list []Feature
+	for f := range all {
+		if all[f].Feature = f; all[f].Tests > 0 {
+			list = append(list, all[f])
+		}
+	}
+	return list
+}
+
+// fall returns by how much a test lowers the entropy of the classes of its rows, in bits.
+func fall(t *tree.Tree, n *tree.Node) float64 {
+	whole, total := entropy(n.RawClassWeights)
+	if total == 0 {
+		return 0
+	}
+	after := 0.0
+	for _, b := range n.Branches {
+		part, weight := entropy(t.Nodes[b.Child].RawClassWeights)
+		after += float64(part * float64(float64(weight)/float64(total)))
+	}
+	return max(0, whole-after)
+}
+
+func entropy(weights []int64) (bits float64, total int64) {
+	for _, w := range weights {
+		total += w
+	}
+	for _, w := range weights {
+		if w > 0 {
+			p := float64(w) / float64(total)
+			bits -= float64(p * portable.Log2(p))
+		}
+	}
+	return bits, total
+}
+
+// shuffle counts objects at leaves where a feature has the values of all rows.
+type shuffle struct {
+	tree    *tree.Tree
+	router  *tree.Router
+	objects *dataset.Objects
+	base    *tree.LeafCounts
+	at      [][]int32 // by leaf: the objects there
+	shift   int       // numbers of rows are divided by 2 to this power, so that products fit
+}
+
+// mostPairs bounds the sums of products of weights and rows.
+const mostPairs = 1 << 59
+
+func newShuffle(t *tree.Tree, o *dataset.Objects) *shuffle {
+	s := &shuffle{tree: t, router: t.Router(), objects: o, base: t.NewLeafCounts(), at: make([][]int32, len(t.Nodes))}
+	weight, rows := int64(1), int64(1)
+	for i := range o.Len() {
+		leaf := s.router.Leaf(o, i)
+		s.base.Count(leaf, o, i)
+		s.at[leaf] = append(s.at[leaf], int32(i))
+		for _, w := range o.Labels(i) {
+			weight += w.Weight
+		}
+		rows += o.RowsOf(i)
+	}
+	for rows>>s.shift > mostPairs/weight {
+		s.shift++
+	}
+	return s
+}
+
+// area returns the AUC of counts.
+func (s *shuffle) area(counts *tree.LeafCounts) *float64 {
+	var leaves []metric.Leaf
+	for i := range s.tree.Nodes {
+		if n := &s.tree.Nodes[i]; n.Leaf() {
+			leaves = append(leaves, metric.Leaf{Probabilities: n.Probabilities, Class: n.Class, Weights: counts.Weights[i]})
+		}
+	}
+	return metric.MeanArea(leaves)
+}
+
+// code is a value of the shuffled feature, and how many rows have it.
+type code struct {
+	code int
+	rows int64
+}
+
+// codes lists the values of a feature.
+func (s *shuffle) codes(feature int) []code {
+	f := &s.tree.Features[feature]
+	rows := make([]int64, f.Codes())
+	column := &s.objects.Codes[feature]
+	for i := range s.objects.Len() {
+		rows[column.At(i)] += s.objects.RowsOf(i)
+	}
+	var list []code
+	for c, n := range rows {
+		if n >>= s.shift; n > 0 {
+			list = append(list, code{c, n})
+		}
+	}
+	return list
+}
+
+// without counts the objects at the leaves where each takes the feature's value from each row. It
+// counts weights alone.
+func (s *shuffle) without(feature int) *tree.LeafCounts {
+	t, counts := s.tree, s.tree.NewLeafCounts()
+	values := make([][]code, len(t.Nodes)) // by node: what the tests on the feature above leave
+	rows := make([]int64, len(t.Nodes))    // by node: their rows
+	asked := make([]bool, len(t.Nodes))    // by node: a test above is on the feature
+	values[0] = s.codes(feature)
+	rows[0] = sum(values[0])
+	for i := range t.Nodes {
+		n := &t.Nodes[i]
+		on := !n.Leaf() && n.Test.Feature == feature
+		for _, v := range values[i] {
+			if on {
+				child := s.router.Child(i, v.code)
+				values[child] = append(values[child], v)
+			}
+		}
+		for _, b := range n.Branches {
+			if asked[b.Child] = asked[i] || on; !on {
+				values[b.Child] = values[i]
+			}
+			rows[b.Child] = sum(values[b.Child])
+		}
+	}
+	var stack []int32
+	for leaf, objects := range s.at {
+		if asked[leaf] {
+			for _, i := range objects {
+				stack = s.spread(counts, int(i), feature, rows, stack)
+			}
+			continue
+		}
+		for k, w := range s.base.Weights[leaf] {
+			counts.Weights[leaf][k] += w * rows[leaf]
+		}
+	}
+	return counts
+}
+
+func sum(values []code) int64 {
+	rows := int64(0)
+	for _, v := range values {
+		rows += v.rows
+	}
+	return rows
+}
+
+// spread counts an object at all leaves that it reaches by some value of the feature. It uses
+// and returns the memory of a stack.
+func (s *shuffle) spread(counts *tree.LeafCounts, i, feature int, rows []int64, stack []int32) []int32 {
+	stack = append(stack[:0], 0) // the root
+	for len(stack) > 0 {
+		at := int(stack[len(stack)-1])
+		stack = stack[:len(stack)-1]
+		n := &s.tree.Nodes[at]
+		for !n.Leaf() && n.Test.Feature != feature {
+			at = s.router.Child(at, s.objects.Codes[n.Test.Feature].At(i))
+			n = &s.tree.Nodes[at]
+		}
+		if n.Leaf() {
+			for _, w := range s.objects.Labels(i) {
+				counts.Weights[at][w.Class] += w.Weight * rows[at]
+			}
+			continue
+		}
+		for _, b := range n.Branches {
+			if rows[b.Child] > 0 {
+				stack = append(stack, int32(b.Child))
+			}
+		}
+	}
+	return stack
+}

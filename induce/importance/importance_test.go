@@ -1,0 +1,218 @@
+package importance_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/importance"
+	"github.com/espalier-ml/espalier/induce/split"
+	"github.com/espalier-ml/espalier/induce/tree"
+)
+
+// features are two of five codes and one that no test asks for, the last code of each missing.
+func features() []dataset.Feature {
+	var list []dataset.Feature
+	for _, name := range []string{"x", "y", "z"} {
+		list = append(list, dataset.Feature{Name: name, Kind: dataset.Numeric, Cuts: []float64{1, 2, 3}, Cost: 1})
+	}
+	return list
+}
+
+// asked is a tree of five tests. It asks for x at the root and again below tests on y.
+//
+//	0: x >= 2
+//	  1: y >= 1      3: y = 3 (a bin)
+//	    x >= 3 or a leaf below each
+func asked(random *rand.Rand) *tree.Tree {
+	t := &tree.Tree{Label: tree.Label{Classes: []string{"a", "b", "c"}}, Features: features()}
+	tests := []split.Test{
+		{Feature: 0, Kind: split.Threshold, Code: 2},
+		{Feature: 1, Kind: split.Threshold, Code: 1},
+		{Feature: 1, Kind: split.Bin, Code: 3},
+		{Feature: 0, Kind: split.Threshold, Code: 3},
+		{Feature: 0, Kind: split.Threshold, Code: 1},
+	}
+	next := 1
+	for i := range 11 {
+		n := tree.Node{Weight: 1, Probabilities: []float64{random.Float64(), random.Float64(), random.Float64()}}
+		n.RawClassWeights = []int64{1 + random.Int64N(9), random.Int64N(9), random.Int64N(9)}
+		if i < len(tests) {
+			n.Test = &tree.Test{Test: tests[i], Cost: 2}
+			n.Branches = []tree.Branch{{Outcome: 1, Child: next}, {Outcome: 0, Child: next + 1, Missing: true}}
+			next += 2
+		}
+		t.Nodes = append(t.Nodes, n)
+	}
+	for i := len(t.Nodes) - 1; i >= 0; i-- { // counts of inner nodes are sums
+		n := &t.Nodes[i]
+		if n.Leaf() {
+			n.Weight = n.RawClassWeights[0] + n.RawClassWeights[1] + n.RawClassWeights[2]
+			continue
+		}
+		n.Weight, n.RawClassWeights = 0, make([]int64, 3)
+		for _, b := range n.Branches {
+			n.Weight += t.Nodes[b.Child].Weight
+			for k, w := range t.Nodes[b.Child].RawClassWeights {
+				n.RawClassWeights[k] += w
+			}
+		}
+	}
+	return t
+}
+
+// row is an object of the test.
+type row struct {
+	codes  []int
+	class  int
+	weight int64
+	rows   int64
+}
+
+// leaf routes codes by hand.
+func leaf(t *tree.Tree, codes []int) int {
+	at := 0
+	for !t.Nodes[at].Leaf() {
+		n := &t.Nodes[at]
+		branch := 1 - n.Test.Outcome(codes[n.Test.Feature], t.Features[n.Test.Feature].MissingCode())
+		at = n.Branches[branch].Child
+	}
+	return at
+}
+
+// area is the mean area of one class against the rest, by all pairs of entries.
+func area(t *tree.Tree, counts map[[2]int]float64) float64 {
+	sum := 0.0
+	for class := range 3 {
+		better, pairs := 0.0, 0.0
+		for a, own := range counts {
+			for b, other := range counts {
+				if a[1] != class || b[1] == class {
+					continue
+				}
+				p, q := t.Nodes[a[0]].Probabilities[class], t.Nodes[b[0]].Probabilities[class]
+				pairs += own * other
+				switch {
+				case p > q:
+					better += own * other
+				case p == q:
+					better += own * other / 2
+				}
+			}
+		}
+		sum += better / pairs
+	}
+	return sum / 3
+}
+
+// TestShuffled compares the losses with those of every row taking the value of every other row,
+// one by one. A pair has the weight of the one row, times the number of rows of the other.
+func TestShuffled(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	for _, weighted := range []bool{false, true} {
+		tr := asked(random)
+		layout := dataset.NewLayout(tr.Features)
+		o := dataset.NewObjects(layout, 3, weighted, 0)
+		var rows []row
+		for range 60 {
+			r := row{codes: []int{random.IntN(5), random.IntN(5), random.IntN(5)}, class: random.IntN(3)}
+			r.rows = 1 + random.Int64N(4)
+			if r.weight = r.rows; weighted {
+				r.weight = 1 + random.Int64N(1000)
+			}
+			o.Append(r.codes, []dataset.ClassWeight{{Class: uint16(r.class), Weight: r.weight}}, r.rows)
+			rows = append(rows, r)
+		}
+		base := map[[2]int]float64{}
+		for _, r := range rows {
+			base[[2]int{leaf(tr, r.codes), r.class}] += float64(r.weight)
+		}
+		got := importance.Of(tr, o, nil)
+		if math.Abs(*got.AUC-area(tr, base)) > 1e-12 || len(got.Features) != 2 {
+			t.Fatalf("AUC %v, want %v; %d features", *got.AUC, area(tr, base), len(got.Features))
+		}
+		for _, f := range got.Features {
+			shuffled := map[[2]int]float64{}
+			for _, r := range rows {
+				for _, donor := range rows {
+					codes := append([]int(nil), r.codes...)
+					codes[f.Feature] = donor.codes[f.Feature]
+					shuffled[[2]int{leaf(tr, codes), r.class}] += float64(r.weight * donor.rows)
+				}
+			}
+			if want := area(tr, base) - area(tr, shuffled); math.Abs(*f.Loss-want) > 1e-12 {
+				t.Errorf("weighted %v, feature %d: lost %v, want %v", weighted, f.Feature, *f.Loss, want)
+			}
+		}
+	}
+}
+
+// TestTested: by hand, of one tree: shares of the training weight, and entropies.
+func TestTested(t *testing.T) {
+	tr := &tree.Tree{Label: tree.Label{Classes: []string{"a", "b"}}, Features: features()[:2]}
+	add := func(a, b int64) { // a node with so many rows of both classes
+		tr.Nodes = append(tr.Nodes, tree.Node{Weight: a + b, RawClassWeights: []int64{a, b}, Probabilities: []float64{.5, .5}})
+	}
+	add(4, 4) // 1 bit
+	add(4, 0)
+	add(0, 4)
+	tr.Nodes[0].Test = &tree.Test{Test: split.Test{Feature: 1, Kind: split.Threshold, Code: 1}, Cost: 3}
+	tr.Nodes[0].Branches = []tree.Branch{{Outcome: 1, Child: 1}, {Outcome: 0, Child: 2}}
+	none := dataset.NewObjects(dataset.NewLayout(tr.Features), 2, false, 0)
+	got := importance.Of(tr, none, nil)
+	want := importance.Feature{Feature: 1, Impurity: 1, Asked: 1, Tests: 1, Paid: 3}
+	if len(got.Features) != 1 || got.Features[0] != want || got.AUC != nil {
+		t.Errorf("%+v, want %+v alone, and no AUC without rows", got, want)
+	}
+}
+
+// TestShifts: a tree with leaf models is scored on objects whose values of one feature are
+// permuted, and no others.
+func TestShifts(t *testing.T) {
+	random := rand.New(rand.NewPCG(3, 4))
+	tr := asked(random)
+	o := dataset.NewObjects(dataset.NewLayout(tr.Features), 3, false, 0)
+	sums := []int{0, 0, 0}
+	for i := range 37 {
+		codes := []int{random.IntN(5), random.IntN(5), random.IntN(5)}
+		for f := range codes {
+			sums[f] += codes[f]
+		}
+		o.Append(codes, []dataset.ClassWeight{{Class: uint16(i % 3), Weight: 1}}, 1)
+	}
+	calls := 0
+	got := importance.Of(tr, o, func(p *dataset.Objects) *float64 {
+		calls++
+		for f := range sums {
+			sum, moved := 0, 0
+			for i := range p.Len() {
+				sum += p.Codes[f].At(i)
+				if p.Codes[f].At(i) != o.Codes[f].At(i) {
+					moved++
+				}
+			}
+			if sum != sums[f] || f == 2 && moved > 0 {
+				t.Errorf("feature %d: the values are no permutation, or a feature that is not tested moved", f)
+			}
+		}
+		auc := 1 - float64(calls-1)/100 // 1 as it is, then .99, .98, ..
+		return &auc
+	})
+	if calls != 1+2*importance.Shifts || math.Abs(*got.Features[0].Loss-.025) > 1e-12 || math.Abs(*got.Features[1].Loss-.065) > 1e-12 {
+		t.Errorf("%d calls, lost %v and %v", calls, *got.Features[0].Loss, *got.Features[1].Loss)
+	}
+}
+
+// BenchmarkOf measures the importance of two features on 10,000 objects.
+func BenchmarkOf(b *testing.B) {
+	random := rand.New(rand.NewPCG(5, 6))
+	tr := asked(random)
+	o := dataset.NewObjects(dataset.NewLayout(tr.Features), 3, false, 0)
+	for i := range 10_000 {
+		o.Append([]int{random.IntN(5), random.IntN(5), random.IntN(5)}, []dataset.ClassWeight{{Class: uint16(i % 3), Weight: 1}}, 1)
+	}
+	for b.Loop() {
+		importance.Of(tr, o, nil)
+	}
+}

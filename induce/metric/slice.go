@@ -1,0 +1,102 @@
+package metric
+
+import (
+	"strconv"
+
+	"github.com/espalier-ml/espalier/induce/dataset"
+)
+
+// Slice holds the metrics of the rows of a part that share a value of a column, or a range
+// of values. The figures are those of Metrics by the same names.
+type Slice struct {
+	SliceRows
+
+	Rows   int64    `json:"rows"`
+	Weight int64    `json:"weight"` // fixed point, as that of the part
+	Share  *float64 `json:"share"`  // of the weight of the part
+
+	AUCOvRMacro        *float64 `json:"auc_ovr_macro"`
+	Accuracy           *float64 `json:"accuracy"`
+	BalancedAccuracy   *float64 `json:"balanced_accuracy"`
+	LogLoss            *float64 `json:"log_loss"`
+	Brier              *float64 `json:"brier"`
+	ExpectedCost       *float64 `json:"expected_cost"`
+	ExpectedTests      *float64 `json:"expected_tests"`
+	ExpectedBilledCost *float64 `json:"expected_billed_cost"`
+	ExpectedErrorCost  *float64 `json:"expected_error_cost,omitempty"`
+
+	Classes   []SliceClass `json:"classes"`
+	Intervals *Intervals   `json:"intervals"`
+}
+
+// SliceRows says which rows a slice has.
+type SliceRows struct {
+	Column string   `json:"column"`
+	Of     string   `json:"of"`              // one of the constants below
+	Value  *string  `json:"value,omitempty"` // of SliceOfValue: as spelled; points in time are in ISO 8601
+	From   *float64 `json:"from,omitempty"`  // of SliceOfRange: the least value; nil: any
+	To     *float64 `json:"to,omitempty"`    // of SliceOfRange: the value above all; nil: any
+	Unit   string   `json:"unit,omitempty"`  // of From and To, see dataset.Unit; empty: plain numbers
+}
+
+// What the rows of a slice have in common.
+const (
+	SliceOfValue   = "value"   // one value
+	SliceOfRange   = "range"   // numbers from From on and below To
+	SliceOfOthers  = "others"  // values without a slice of their own
+	SliceOfMissing = "missing" // no value
+)
+
+// SliceClass holds the shares of a class in the weight of a slice.
+type SliceClass struct {
+	Class      string   `json:"class"`
+	Prevalence *float64 `json:"prevalence"` // true class
+	Predicted  *float64 `json:"predicted"`  // predicted class
+}
+
+// RowsOf describes the rows with a code of a feature.
+func RowsOf(f *dataset.Feature, code int) SliceRows {
+	s := SliceRows{Column: f.Name}
+	switch {
+	case code == f.MissingCode():
+		s.Of = SliceOfMissing
+	case code == f.OtherCode():
+		s.Of = SliceOfOthers
+	case f.Kind == dataset.Categorical:
+		s.Of = SliceOfValue
+		value := f.Values[code]
+		if x, err := strconv.ParseFloat(value, 64); err == nil && f.Unit != dataset.Plain {
+			value = f.Unit.Spell(x)
+		}
+		s.Value = &value
+	default:
+		s.Of, s.Unit = SliceOfRange, f.Unit.String()
+		if code > 0 {
+			s.From = &f.Cuts[code-1]
+		}
+		if code < len(f.Cuts) {
+			s.To = &f.Cuts[code]
+		}
+	}
+	return s
+}
+
+// NewSlice returns the slice of the rows that m was measured on. whole is the weight of all
+// rows of the part.
+func NewSlice(rows SliceRows, m *Metrics, whole int64) Slice {
+	s := Slice{
+		SliceRows: rows, Rows: m.Rows, Weight: m.Weight, Share: ratio(m.Weight, whole),
+		AUCOvRMacro: m.AUCOvRMacro, Accuracy: m.Accuracy, BalancedAccuracy: m.BalancedAccuracy,
+		LogLoss: m.LogLoss, Brier: m.Brier,
+		ExpectedCost: m.ExpectedCost, ExpectedTests: m.ExpectedTests, ExpectedBilledCost: m.ExpectedBilledCost,
+		ExpectedErrorCost: m.ExpectedErrorCost, Intervals: m.Intervals,
+	}
+	for c := range m.PerClass {
+		predicted := int64(0)
+		for _, row := range m.Confusion {
+			predicted += row[c]
+		}
+		s.Classes = append(s.Classes, SliceClass{m.PerClass[c].Class, m.PerClass[c].Prevalence, ratio(predicted, m.Weight)})
+	}
+	return s
+}
