@@ -1,5 +1,5 @@
 # The README's two commands and the checks; everything here is plain go.
-.PHONY: example test lint bench ci matrix pruning budgets peers predict models speed scorers shapes cluster processors \
+.PHONY: example test lint bench ci matrix pruning budgets peers predict models importance roc slices exports speed scorers shapes cluster processors \
 	auc_at_tests soft_labels
 
 example:
@@ -34,6 +34,18 @@ predict:
 
 models:
 	bench/check_models.py --sets all
+
+importance:
+	bench/check_importance.py
+
+roc:
+	bench/check_roc.py
+
+slices:
+	bench/check_slices.py
+
+exports:
+	bench/check_exports.py
 
 speed:
 	bench/speed.py

@@ -147,7 +147,7 @@ func train(t *testing.T, c pipelines.TrainConfig) []byte {
 	if err != nil {
 		t.Fatal(err)
 	}
-	names := []string{"tree.json", "metrics.json"}
+	names := []string{"tree.json", "metrics.json", "importance.json"}
 	if r.Frontier != nil {
 		names = append(names, "frontier.json")
 		for _, p := range r.Frontier.Points {
@@ -188,11 +188,12 @@ func TestSameBytes(t *testing.T) {
 	}
 	both := oneTree()
 	both.Tests, both.Bins, both.Binning, both.Theta, both.Weight, both.LeafEstimate = pipelines.Choices{"both"}, pipelines.Choices{"6", "12"}, "kmeans", pipelines.Choices{"0.001"}, "weight", "raw"
+	both.Slice = []string{"weight", "b"}
 	key := pipelines.DefaultConfig() // with a frontier, of fewer trees than by default
 	key.Algorithm, key.Lambda, key.Theta, key.Tests = pipelines.Choices{"ec45", "c45"}, pipelines.Choices{"10"}, pipelines.Choices{"0.005"}, pipelines.Choices{"threshold"}
-	key.Split, key.Key = "70/10/20", "id"
+	key.Split, key.Key, key.Slice = "70/10/20", "id", []string{"color", "id", "a"}
 	all := oneTree()
-	all.Split = "100/0/0"
+	all.Split, all.Slice = "100/0/0", []string{"flag", "weight"}
 	paper.Split, both.Split = "100/0/0", "100/0/0"
 	multiway := all
 	multiway.Tests, multiway.Algorithm, multiway.Lambda, multiway.MaxLeaves = pipelines.Choices{"multiway"}, pipelines.Choices{"ecart"}, pipelines.Choices{"1"}, 9
@@ -208,7 +209,7 @@ func TestSameBytes(t *testing.T) {
 	taught := modelled
 	taught.Teacher, taught.MadeUpRows, taught.Folds = "forest", 300, "2"
 	boosted := taught
-	boosted.LeafModel = "boosted"
+	boosted.LeafModel, boosted.Teacher = "boosted", "boosted"
 	configurations := map[string]pipelines.TrainConfig{
 		"paper": paper, "weighted": both, "modelled": modelled, "taught": taught, "boosted": boosted, "by_key": key, "default": all, "multiway": multiway, "priced": priced, "wishes": wishes,
 	}

@@ -27,10 +27,9 @@ import (
 )
 
 const (
-	checkpointFolder = "checkpoints" // in the run folder, until the run has finished
-	checkpointFile   = "state.json"
-	scratchFolder    = "scratch" // in the folder of blocks
-	maxCheckpoint    = 1 << 30   // bytes
+	checkpointFile = "state.json"
+	scratchFolder  = "scratch" // in the folder of blocks
+	maxCheckpoint  = 1 << 30   // bytes
 
 	checkpointFormat  = "espalier/checkpoint"
 	checkpointVersion = 2
@@ -91,7 +90,7 @@ type checkpointData struct {
 
 // checkpointURL returns the URL of a file or folder in the checkpoint folder of a run folder.
 func checkpointURL(output string, elem ...string) string {
-	return objectstore.Join(output, append([]string{checkpointFolder}, elem...)...)
+	return objectstore.Join(output, append([]string{engine.CheckpointFolder}, elem...)...)
 }
 
 // leavesCheckpoints reports whether the run writes checkpoints: it does if it grows trees by
@@ -134,12 +133,12 @@ func readCheckpoint(ctx context.Context, f *source.Files, config *TrainConfig) (
 	refuse := func(format string, args ...any) (*checkpoint, error) {
 		return &checkpoint{refused: usage.Errorf("--output: "+format, args...)}, nil
 	}
-	folder := objectstore.Join(config.Output, checkpointFolder)
+	folder := objectstore.Join(config.Output, engine.CheckpointFolder)
 	if _, err := f.Store.Stat(ctx, folder); err == nil {
 		return refuse("%s is a file, where the run would have a folder: "+
 			"nothing is overwritten; choose another folder, or move it away", folder)
 	}
-	url := objectstore.Join(config.Output, checkpointFolder, checkpointFile)
+	url := objectstore.Join(config.Output, engine.CheckpointFolder, checkpointFile)
 	seen, err := f.Store.Stat(ctx, url)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil //nolint:nilnil // no checkpoint is no fault
@@ -180,7 +179,7 @@ func (c *checkpoint) remove(ctx context.Context, s *objectstore.Store, output st
 		err = s.RemoveSeen(ctx, c.seen)
 	}
 	if err == nil {
-		err = s.RemoveEmpty(objectstore.Join(output, checkpointFolder))
+		err = s.RemoveEmpty(objectstore.Join(output, engine.CheckpointFolder))
 	}
 	return runfolder.OutputError(err)
 }
@@ -194,7 +193,7 @@ func (c *checkpoint) removeStale(ctx context.Context, s *objectstore.Store, outp
 		if uuid.Validate(name) != nil { // no run has such a folder
 			continue
 		}
-		if err := s.RemoveAll(ctx, objectstore.Join(output, checkpointFolder, name)); err != nil {
+		if err := s.RemoveAll(ctx, objectstore.Join(output, engine.CheckpointFolder, name)); err != nil {
 			return usage.Errorf("--output: %v", err)
 		}
 	}

@@ -22,6 +22,7 @@ import (
 	"github.com/espalier-ml/espalier/pipelines/config"
 	"github.com/espalier-ml/espalier/pipelines/engine"
 	"github.com/espalier-ml/espalier/pipelines/forecast"
+	"github.com/espalier-ml/espalier/pipelines/slicing"
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
@@ -51,8 +52,12 @@ type rowReader struct {
 	objects func(ctx context.Context) (*dataset.Objects, error)
 	// sample reads objects of a part, see sampleObjects.
 	sample func(ctx context.Context, part dataset.Part) (*dataset.Objects, error)
+	// shuffled reads the objects on which the importance of features is measured.
+	shuffled func(ctx context.Context) (*runfolder.Shuffled, error)
 	// measure measures a tree with leaf models.
 	measure func(ctx context.Context, t *tree.Tree) (*runfolder.Metrics, error)
+	// slice adds the figures by --slice to metrics.
+	slice func(ctx context.Context, t *tree.Tree, m *runfolder.Metrics) error
 }
 
 // chosen is the chosen tree with the documents that describe it.
@@ -62,10 +67,12 @@ type chosen struct {
 	metrics       *runfolder.Metrics
 	frontier      *runfolder.Frontier // nil: there was nothing to choose
 	frontierTrees []*tree.Tree        // the trees of the frontier's points
+	grown         *runfolder.Grown    // nil: there was nothing to choose
+	importance    *runfolder.Importance
 }
 
 // choose chooses a tree among the scored trees and their prunings.
-func (r *run) choose(ctx context.Context, s *scored) (*chosen, error) {
+func (r *run) choose(ctx context.Context, s *scored, slicer *slicing.Slicer) (*chosen, error) {
 	g := s.grown // the candidates are not needed once one of them is chosen
 	objects := once(func(ctx context.Context) (*dataset.Objects, error) {
 		if g.training != nil {
@@ -90,8 +97,15 @@ func (r *run) choose(ctx context.Context, s *scored) (*chosen, error) {
 				}
 				return leafmodel.Sorted(all, 0), nil
 			},
+			shuffled: func(ctx context.Context) (*runfolder.Shuffled, error) { return r.importanceSample(ctx, g.objects) },
 			measure: func(ctx context.Context, t *tree.Tree) (*runfolder.Metrics, error) {
 				return r.measureModels(ctx, g.objects, t)
+			},
+			slice: func(ctx context.Context, t *tree.Tree, m *runfolder.Metrics) error {
+				if slicer == nil {
+					return nil
+				}
+				return slicer.Measure(ctx, t, &g.spec, m)
 			},
 		},
 		model: func(root *induce.Node, candidate int) *tree.Tree {
@@ -138,14 +152,21 @@ func (c *choosing) choose(ctx context.Context, candidates []frontier.Candidate) 
 	w.candidate.Tree.Certificate = certificate
 	r := &chosen{
 		candidate: w.candidate, tree: w.candidate.Tree.Tested(), frontier: w.frontier, frontierTrees: w.trees,
+		grown: w.grown,
 	}
 	if !w.candidate.Tree.Modelled() {
-		r.metrics = newMetrics(w.candidate.Tree, w.candidate.Counts, c.spec)
+		r.metrics = newMetrics(w.candidate.Tree, w.candidate.Counts, scalesOf(c.spec))
 	} else if r.metrics, err = c.rows.measure(ctx, w.candidate.Tree); err != nil {
+		return nil, err
+	}
+	if err := c.rows.slice(ctx, w.candidate.Tree, r.metrics); err != nil {
 		return nil, err
 	}
 	if w.frontier != nil {
 		r.frontierTrees[w.at] = r.tree // with its certificate
+	}
+	if err := c.weigh(ctx, r, w); err != nil {
+		return nil, err
 	}
 	r.metrics.Folds = w.folds
 	if n := r.tree.Training.LeftOutRows; n > 0 {
@@ -155,6 +176,41 @@ func (c *choosing) choose(ctx context.Context, candidates []frontier.Candidate) 
 		r.metrics.DescribeWeights()
 	}
 	return r, nil
+}
+
+// weigh measures the importance of the chosen tree's features.
+func (c *choosing) weigh(ctx context.Context, r *chosen, w *winner) error {
+	type weighed struct {
+		*runfolder.Importance
+
+		shuffled *runfolder.Shuffled
+	}
+	work := func(*parallel.Steps) (weighed, error) {
+		s, err := c.rows.shuffled(ctx)
+		if err != nil {
+			return weighed{}, err
+		}
+		t := w.candidate.Tree
+		if !t.Modelled() {
+			return weighed{runfolder.NewImportance(t, s, nil), s}, nil
+		}
+		s.Objects = leafmodel.Sorted(s.Objects, 0)
+		return weighed{runfolder.NewImportance(t, s, func(o *dataset.Objects) *float64 {
+			if w.models == nil || ctx.Err() != nil { // the only tree of a run does not keep its models
+				return nil
+			}
+			return leafmodel.Evaluate(o, c.features, []*tree.Tree{t}, [][]*leafmodel.Model{w.models}, 0)[0].AUC
+		}), s}, context.Cause(ctx)
+	}
+	m, err := engine.Compute(ctx, c.driver, "importance", 1, "trees", work)
+	if err != nil {
+		return err
+	}
+	r.importance = m.Importance
+	if g := w.grown; g != nil {
+		g.Sample, g.SamplePart, g.Weighted = m.shuffled.Objects.AppendBlock(nil), m.shuffled.Part, c.spec.Weighted()
+	}
+	return nil
 }
 
 // warnOfDeadline warns if the deadline has ended the growth of a tree.
@@ -175,6 +231,8 @@ type winner struct {
 	trees     []*tree.Tree        // the trees of the frontier's points
 	at        int                 // index of the winner among them
 	folds     *runfolder.Folds    // nil: there was no cross-validation
+	grown     *runfolder.Grown    // what other choices begin with
+	models    []*leafmodel.Model  // by node of the tree; nil: it has none
 }
 
 // winner returns the chosen tree: the winner of a competition, or the only candidate.
@@ -214,12 +272,11 @@ func (c *choosing) compete(ctx context.Context, candidates []frontier.Candidate)
 			return nil, usage.Errorf("--select %s: %v", c.config.Select, err)
 		}
 	}
-	w, err := c.describe(ctx, pool, choice, models)
+	w, err := c.describe(ctx, pool, choice, models, folds)
 	if err != nil {
 		return nil, err
 	}
 	w.frontier.Folds = number
-	w.folds = foldsReport(w.candidate.Tree, crossvalidate.Counterparts(folds, pool, &choice.Chosen))
 	return w, nil
 }
 
@@ -235,15 +292,16 @@ func newPool(
 
 // describe describes the points that frontier.json lists, and returns the chosen one.
 func (c *choosing) describe(
-	ctx context.Context, pool *frontier.Pool, choice *frontier.Choice, models []*modelled,
+	ctx context.Context, pool *frontier.Pool, choice *frontier.Choice, models []*modelled, folds []crossvalidate.Fold,
 ) (*winner, error) {
 	n := len(choice.Listed)
-	trees, points := make([]*tree.Tree, n), make([]runfolder.Point, n)
+	trees, points, reports := make([]*tree.Tree, n), make([]runfolder.Point, n), make([]*runfolder.Folds, n)
 	err := c.driver.Phase(ctx, "frontier", int64(n), "trees", func(s *parallel.Steps) error {
 		return parallel.EachUntil(ctx, n, &s.Done, func(i int) {
 			p := &choice.Listed[i]
 			t, part := treeOf(pool, models, &p.Point)
 			trees[i], points[i] = t.Tested(), frontierPoint(i, p, t, part)
+			reports[i] = foldsReport(t, crossvalidate.Counterparts(folds, pool, &p.Point))
 		})
 	})
 	if err != nil {
@@ -259,7 +317,39 @@ func (c *choosing) describe(
 	at := slices.IndexFunc(choice.Listed, func(p frontier.Listed) bool { return p.Chosen })
 	candidate := pool.Candidate(&choice.Chosen)
 	candidate.Tree, _ = treeOf(pool, models, &choice.Chosen)
-	return &winner{candidate: candidate, frontier: f, trees: trees, at: at}, nil
+	w := &winner{
+		candidate: candidate, frontier: f, trees: trees, at: at, folds: reports[at], grown: c.saved(pool),
+		models: modelsOf(models, &choice.Chosen),
+	}
+	if len(folds) > 0 {
+		w.grown.Folds = reports
+	}
+	return w, nil
+}
+
+// modelsOf returns the models of a point's tree; nil: it has none.
+func modelsOf(stages []*modelled, p *frontier.Point) []*leafmodel.Model {
+	for _, m := range stages {
+		if at, v := m.find(p); at >= 0 {
+			return m.models[v][at]
+		}
+	}
+	return nil
+}
+
+// saved returns what other choices among the trees of a pool begin with.
+func (c *choosing) saved(pool *frontier.Pool) *runfolder.Grown {
+	g := &runfolder.Grown{
+		Label: pool.Candidates[0].Tree.Label, Features: dataset.EncodeFeatures(c.features),
+		Candidates: frontier.AppendCandidates(nil, pool.Candidates), Scales: scalesOf(c.spec),
+	}
+	if slices.ContainsFunc(pool.Points, func(p frontier.Point) bool { return p.Folds != nil }) {
+		for i := range pool.Points {
+			g.Areas = append(g.Areas, pool.Points[i].Folds)
+			g.FoldShare = max(g.FoldShare, pool.Points[i].OfFolds) // the same of all points with an area
+		}
+	}
+	return g
 }
 
 // partOf returns the figures of a point's tree on a part of the rows.
@@ -284,7 +374,7 @@ func poolPart(pool *frontier.Pool) partOf {
 // frontierPoint returns the entry of frontier.json with the index i.
 func frontierPoint(i int, p *frontier.Listed, t *tree.Tree, part partOf) runfolder.Point {
 	return runfolder.Point{
-		Tree: runfolder.FrontierTree(i), Algorithm: t.Algorithm, Complexity: t.Complexity,
+		Tree: runfolder.FrontierTree(i), Grown: p.Tree, Step: p.Step, Algorithm: t.Algorithm, Complexity: t.Complexity,
 		Merit: p.Merit, Folds: p.Folds, Selected: p.Chosen, Highest: p.Highest, Knee: p.Knee,
 		Validation: part(&p.Point, t, dataset.Validation), Test: part(&p.Point, t, dataset.Test),
 	}
@@ -325,4 +415,80 @@ func (c *choosing) certify(ctx context.Context, t *frontier.Candidate, grown int
 		made.Pruned = len(t.Grown.Nodes) != len(t.Tree.Nodes)
 		return &made, nil
 	})
+}
+
+// foldsWanted returns the number of folds. If the data decide against folds, a note
+// says why.
+func (c *choosing) foldsWanted(validation *tree.LeafCounts) int {
+	rare, objects := crossvalidate.Rarest(validation, c.classes), c.train.Objects
+	d := c.selection.Folds.Decide(rare, float64(objects))
+	switch d.Reason {
+	case crossvalidate.Enough:
+		c.driver.Reporter.Note(fmt.Sprintf("--folds auto: no cross-validation, as the validation rows have %.0f of "+
+			"the rarest class, and %d are enough", rare, crossvalidate.EnoughRows))
+	case crossvalidate.TooMany:
+		c.driver.Reporter.Note(fmt.Sprintf("--folds auto: no cross-validation, as %d training objects are more "+
+			"than %d, though the validation rows have only %.0f of the rarest class: "+
+			"--folds %d cross-validates all the same",
+			objects, crossvalidate.MostAuto, rare, crossvalidate.AutoFolds))
+	case crossvalidate.Asked, crossvalidate.RareRows:
+	}
+	bytes := objects * int64(dataset.NewLayout(c.features).Stride)
+	if d.Folds > 0 && bytes > crossvalidate.MaxBytes {
+		c.driver.Reporter.Note(fmt.Sprintf("--folds %s: no cross-validation, as it takes all training objects in "+
+			"memory, %d MiB, and at most %d MiB are allowed", c.config.Folds, bytes>>20, int64(crossvalidate.MaxBytes)>>20))
+		return 0
+	}
+	return d.Folds
+}
+
+// crossValidate grows the trees of the folds, and sets the mean areas of the pool's
+// points.
+func (c *choosing) crossValidate(ctx context.Context, pool *frontier.Pool, number int) ([]crossvalidate.Fold, error) {
+	if number == 0 {
+		return nil, nil
+	}
+	weight := crossvalidate.Weight(c.train.Weight, pool, number)
+	work := func(s *parallel.Steps) ([]crossvalidate.Fold, error) {
+		g, err := c.growth(ctx, number)
+		if err != nil {
+			return nil, err
+		}
+		return g.Grow(ctx, pool, &s.Done)
+	}
+	folds, err := engine.Compute(ctx, c.driver, "folds", weight, "weight settled", work)
+	if err != nil {
+		return nil, err
+	}
+	crossvalidate.SetAreas(folds, pool)
+	return folds, nil
+}
+
+// growth returns from what the trees of the folds are grown.
+func (c *choosing) growth(ctx context.Context, folds int) (*crossvalidate.Growth, error) {
+	objects, err := c.rows.objects(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &crossvalidate.Growth{
+		Objects: objects, Columns: c.columns, Folds: folds, Seed: c.config.Seed, Model: c.model, Memory: c.memory,
+		Transfer: c.transfer,
+	}, nil
+}
+
+// foldsReport compares the chosen tree with its counterparts of the folds; nil without
+// counterparts.
+func foldsReport(t *tree.Tree, counterparts []crossvalidate.Counterpart) *runfolder.Folds {
+	if len(counterparts) == 0 {
+		return nil
+	}
+	r := &runfolder.Folds{Count: len(counterparts), Stability: crossvalidate.Stability(t, counterparts)}
+	for _, p := range counterparts {
+		r.Each = append(r.Each, runfolder.FoldFigures{
+			Rows: p.Rows, AUCOvRMacro: p.Score.AUC, Accuracy: p.Score.Accuracy, ExpectedCost: p.Score.ExpectedCost,
+			ExpectedBilledCost: p.Score.ExpectedBilledCost, Leaves: p.Tree.Complexity.Leaves,
+		})
+	}
+	r.FillMeans()
+	return r
 }

@@ -11,19 +11,31 @@ import (
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/io/runfolder"
 	"github.com/espalier-ml/espalier/pipelines/engine"
+	"github.com/espalier-ml/espalier/pipelines/slicing"
 	"github.com/espalier-ml/espalier/pipelines/source"
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
-// newMetrics measures a tree on the parts that have rows. Parts may be nil.
-func newMetrics(t *tree.Tree, counts [dataset.Parts]*tree.LeafCounts, spec *jobs.RowSpec) *runfolder.Metrics {
+// newMetrics measures a tree on the parts that have rows. Parts may be nil. scales are the
+// fixed-point units in a weight of 1 by part.
+func newMetrics(
+	t *tree.Tree, counts [dataset.Parts]*tree.LeafCounts, scales [dataset.Parts]int64,
+) *runfolder.Metrics {
 	m := &runfolder.Metrics{Format: runfolder.MetricsFormat, Version: 1}
 	for part, c := range counts {
 		if c != nil && c.TotalRows() > 0 {
-			m.Set(dataset.Part(part), measure(t, c, spec.ScaleOf(dataset.Part(part))))
+			m.Set(dataset.Part(part), measure(t, c, scales[part]))
 		}
 	}
 	return m
+}
+
+// scalesOf returns the fixed-point units in a weight of 1 by part.
+func scalesOf(spec *jobs.RowSpec) (scales [dataset.Parts]int64) {
+	for part := range scales {
+		scales[part] = spec.ScaleOf(dataset.Part(part))
+	}
+	return scales
 }
 
 // measure computes the metrics of leaf counts.
@@ -43,7 +55,7 @@ func measureLeaves(t *tree.Tree, leaves []metric.Leaf, scale int64) *metric.Metr
 // newPredictedMetrics measures a tree on scored rows, as the part "test".
 func newPredictedMetrics(t *tree.Tree, counted *jobs.Predicted, spec *jobs.RowSpec) *runfolder.Metrics {
 	if counted.Scores == nil {
-		return newMetrics(t, [dataset.Parts]*tree.LeafCounts{dataset.Test: counted.Counts}, spec)
+		return newMetrics(t, [dataset.Parts]*tree.LeafCounts{dataset.Test: counted.Counts}, scalesOf(spec))
 	}
 	m := &runfolder.Metrics{Format: runfolder.MetricsFormat, Version: 1}
 	if one := measureLeaves(t, metric.Scores(t, counted.Scores), spec.ScaleOf(dataset.Test)); one.Rows > 0 {
@@ -103,6 +115,14 @@ func measureRows(
 	spec.DropNullLabels = c.DropNullLabels
 	scratch := "mem://espalier-" + uuid.NewString()
 	defer f.Store.RemoveAll(context.WithoutCancel(ctx), scratch) //nolint:errcheck // scratch in memory
+	columns, err := slicing.Columns(in, c.Slice, spec.Label, slicing.KindFor(t))
+	if err != nil {
+		return nil, nil, err
+	}
+	slicer, err := scoringSlicer(ctx, j, in, scratch, columns, spec)
+	if err != nil {
+		return nil, nil, err
+	}
 	counted, err := predictJob(ctx, j, t, in.Tasks, "evaluate", jobs.PredictConfig{
 		Tree: runfolder.TreeURL(c.Model), Decoded: t, Rows: spec.Encode(), Modelled: t.Modelled(),
 		Workers: j.Workers(), Pieces: pieces(j.Workers(), len(in.Tasks)), Out: scratch, Run: f.Run.Name(),
@@ -113,11 +133,28 @@ func measureRows(
 	warnOfNovelty(j.Reporter, novelties(t, counted), counted.Rows)
 	m := newPredictedMetrics(t, counted, spec)
 	if m.Test == nil {
-		err = &dataset.DataError{
+		return nil, nil, &dataset.DataError{
 			File: in.Files[0].URL, Problem: "no row has a label", Hint: "check --input and --label",
 		}
 	}
+	if slicer != nil {
+		err = slicer.Measure(ctx, t, spec, m)
+	}
 	return t, m, err
+}
+
+// scoringSlicer returns what measures a tree by --slice on scored rows. The slices follow from all
+// of these rows. It is nil without columns.
+func scoringSlicer(
+	ctx context.Context, d *engine.Driver, in *source.Input, folder string, columns []jobs.FeatureColumn,
+	spec *jobs.RowSpec,
+) (*slicing.Slicer, error) {
+	if len(columns) == 0 {
+		return nil, nil //nolint:nilnil // nothing was asked for
+	}
+	all := *spec
+	all.Shares = dataset.Shares{dataset.Train: 1}
+	return slicing.New(ctx, d, in.Tasks, folder, columns, &all)
 }
 
 // ReadTree reads a tree from a run folder or a tree.json.

@@ -65,8 +65,8 @@ func TestFrontier(t *testing.T) {
 		if i > 0 && (p.ExpectedCost <= f.Points[i-1].ExpectedCost || p.Merit <= f.Points[i-1].Merit) {
 			t.Errorf("point %d does not rise above the one before: %v for %v after %v for %v", i, p.Merit, p.ExpectedCost, f.Points[i-1].Merit, f.Points[i-1].ExpectedCost)
 		}
-		if half := (*p.Validation.AUC + *p.Folds) / 2; math.Abs(p.Merit-half) > averaged {
-			t.Errorf("point %d: merit %v, want about half of both areas, %v", i, p.Merit, half)
+		if mean := *p.Validation.AUC/8 + *p.Folds*7/8; math.Abs(p.Merit-mean) > averaged { // of 10 and 70 % of the rows
+			t.Errorf("point %d: merit %v, want about the mean of both areas, %v", i, p.Merit, mean)
 		}
 		if p.Leaves == 1 && p.Merit != 0.5 { // by hand: a single leaf ranks nothing
 			t.Errorf("point %d: a single leaf has the merit %v", i, p.Merit)
@@ -274,7 +274,7 @@ func TestFrontierOverwritten(t *testing.T) {
 	trained(t, c)
 	c.Overwrite, c.FrontierStep = true, 0.1
 	points := trained(t, c).Frontier.Points
-	names, err := filepath.Glob(filepath.Join(c.Output, "frontier", "*"))
+	names, err := filepath.Glob(filepath.Join(c.Output, "frontier", "*.json"))
 	if err != nil || len(names) != len(points) {
 		t.Errorf("%d trees of %d points, %v", len(names), len(points), err)
 	}

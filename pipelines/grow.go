@@ -96,7 +96,7 @@ func (r *run) teach(ctx context.Context, g *grown) (*grown, error) {
 		})
 		taught.roots, taught.members = slices.Concat(g.roots, roots), slices.Clone(g.members)
 		for _, m := range r.parsed.Grid {
-			m.Algorithm.Teacher = config.TeacherForest
+			m.Algorithm.Teacher = r.teacherName()
 			taught.members = append(taught.members, m)
 		}
 		s.Done.Store(what)
@@ -115,14 +115,22 @@ func (r *run) wantsTeacher(o *objects) bool {
 	switch chosen := r.parsed.Selection.Undecided(2); {
 	case c.Teacher == config.TeacherNone:
 		return false
-	case c.Teacher == config.TeacherForest && !chosen:
-		r.driver.Reporter.Note("--teacher forest: no tree is taught, as there are no validation rows to judge it by")
+	case c.Teacher != config.TeacherAuto && !chosen:
+		r.driver.Reporter.Note("--teacher " + c.Teacher + ": no tree is taught, as there are no validation rows to judge it by")
 		return false
-	case c.Teacher == config.TeacherForest:
+	case c.Teacher != config.TeacherAuto:
 		return true
 	default:
 		return chosen && o.train().Objects <= mostTaught && !o.soft() && len(c.Monotone) == 0
 	}
+}
+
+// teacherName returns the kind of the teacher.
+func (r *run) teacherName() string {
+	if r.config.Teacher == config.TeacherAuto {
+		return config.TeacherBoosted
+	}
+	return r.config.Teacher
 }
 
 // teacher returns the settings of the teacher.
@@ -130,6 +138,9 @@ func (r *run) teacher(o *objects) distill.Config {
 	c := distill.Config{
 		Features: o.features, Share: r.config.TeacherWeight, Seed: r.config.Seed, Scale: o.spec.GrowthScale(),
 		MadeUp: int(r.config.MadeUpRows), Workers: runtime.GOMAXPROCS(0),
+	}
+	if r.teacherName() == config.TeacherBoosted {
+		c.Teacher = distill.Boosted
 	}
 	if r.config.MadeUpRows < 0 {
 		const each, most = 5, 50_000

@@ -187,7 +187,7 @@ func (j *journal) write(ctx context.Context, c *checkpoint, o objectstore.WriteO
 	generation, err := objectstore.WriteSeen(ctx, j.files.Store, checkpointURL(config.Output, checkpointFile), b, o)
 	if errors.Is(err, fs.ErrExist) {
 		return usage.Errorf("--output %s: another run or program has written %s/%s meanwhile: choose another folder",
-			config.Output, checkpointFolder, checkpointFile)
+			config.Output, engine.CheckpointFolder, checkpointFile)
 	}
 	if err != nil {
 		return usage.Errorf("--output: %v", err)

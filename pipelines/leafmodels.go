@@ -368,7 +368,7 @@ func (m *modelled) test(
 // folds.
 func (c *choosing) foldGains(
 	ctx context.Context, pool *frontier.Pool, number int, folds []crossvalidate.Fold, m *modelled,
-) ([][]crossvalidate.Gain, error) {
+) ([][]frontier.Gain, error) {
 	if len(folds) == 0 {
 		return nil, nil
 	}
@@ -376,7 +376,7 @@ func (c *choosing) foldGains(
 	if m.below != nil {
 		what = "folds of boosters"
 	}
-	return engine.Compute(ctx, c.driver, what, fits, "fits", func(s *parallel.Steps) ([][]crossvalidate.Gain, error) {
+	return engine.Compute(ctx, c.driver, what, fits, "fits", func(s *parallel.Steps) ([][]frontier.Gain, error) {
 		g, err := c.growth(ctx, number)
 		if err != nil {
 			return nil, err
@@ -390,7 +390,7 @@ func (c *choosing) foldGains(
 // of a point with models is that of the point without, plus what the models gain on the
 // validation objects and the folds. always leaves out points without models where there is
 // one with models.
-func (m *modelled) candidates(gains [][]crossvalidate.Gain, always bool) []frontier.Point {
+func (m *modelled) candidates(gains [][]frontier.Gain, always bool) []frontier.Point {
 	var list []frontier.Point
 	if !always {
 		list = append(list, m.others...)
@@ -403,7 +403,7 @@ func (m *modelled) candidates(gains [][]crossvalidate.Gain, always bool) []front
 			if !m.able(i) {
 				break
 			}
-			var folds crossvalidate.Gain
+			var folds frontier.Gain
 			if gains != nil {
 				folds = gains[v][i]
 			}
@@ -424,12 +424,12 @@ func (m *modelled) able(point int) bool {
 }
 
 // point returns a point with models of a variant.
-func (m *modelled) point(at, v int, folds crossvalidate.Gain) frontier.Point {
+func (m *modelled) point(at, v int, folds frontier.Gain) frontier.Point {
 	p := m.variants[v].of(m.points[at])
 	p.Interval = nil
 	with := &m.scores[dataset.Validation][v][at]
 	auc, loss := with.Gain(&m.plain[at])
-	p.Raise([]*float64{auc, folds.AUC}, []*float64{loss, folds.LogLoss})
+	p.Raise(frontier.Gain{AUC: auc, LogLoss: loss}, folds)
 	if p.Folds != nil && folds.AUC != nil {
 		area := *p.Folds + *folds.AUC
 		p.Folds = &area
@@ -503,6 +503,7 @@ func (r *run) measureModels(ctx context.Context, o *objects, t *tree.Tree) (*run
 		Decoded: []*tree.Tree{t}, Rows: o.spec.OfLabels().Encode(),
 		Parts:   []dataset.Part{dataset.Train, dataset.Validation, dataset.Test},
 		Workers: r.driver.Workers(), Out: r.newFolder("evaluate_rows"), Run: r.files.Run.Name(),
+		Handover: r.handover(),
 	}
 	if r.driver.Serialises() {
 		c.Trees = []string{c.Out + "/tree.json"}
@@ -517,14 +518,21 @@ func (r *run) measureModels(ctx context.Context, o *objects, t *tree.Tree) (*run
 	if err != nil {
 		return nil, err
 	}
-	m := &runfolder.Metrics{Format: runfolder.MetricsFormat, Version: 1}
-	for _, part := range c.Parts {
-		counts, err := jobs.ReadScoreCounts(ctx, c.Out, part, c.Decoded)
-		if err != nil {
-			return nil, err
+	parts := make([]*metric.Metrics, len(c.Parts))
+	err = parallel.AtOnce(len(parts), func(i int) error {
+		counts, err := jobs.ReadScoreCounts(ctx, &c, c.Parts[i], c.Decoded)
+		if err == nil {
+			parts[i] = measureLeaves(t, metric.Scores(t, counts[0]), o.spec.ScaleOf(c.Parts[i]))
 		}
-		if one := measureLeaves(t, metric.Scores(t, counts[0]), o.spec.ScaleOf(part)); one.Rows > 0 {
-			m.Set(part, one)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	m := &runfolder.Metrics{Format: runfolder.MetricsFormat, Version: 1}
+	for i, part := range c.Parts {
+		if parts[i].Rows > 0 {
+			m.Set(part, parts[i])
 		}
 	}
 	return m, nil

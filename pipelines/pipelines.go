@@ -36,6 +36,8 @@ type (
 	PredictConfig = config.Predict
 	// SynthConfig is the configuration of a made-up data set.
 	SynthConfig = config.Synth
+	// PromoteConfig is the configuration of another choice among the trees of a run.
+	PromoteConfig = config.Promote
 	// StorageConfig says how object stores are read.
 	StorageConfig = config.StorageConfig
 	// EngineConfig says how jobs run on an engine.
@@ -80,6 +82,9 @@ func DefaultPredictConfig() PredictConfig { return config.DefaultPredict() }
 
 // DefaultSynthConfig makes up files of a million rows.
 func DefaultSynthConfig() SynthConfig { return config.DefaultSynth() }
+
+// DefaultPromoteConfig chooses nothing.
+func DefaultPromoteConfig() PromoteConfig { return config.DefaultPromote() }
 
 // DefaultStorageConfig reads 64 MiB ahead and waits 30 seconds.
 func DefaultStorageConfig() StorageConfig { return config.DefaultStorageConfig() }

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
@@ -24,6 +25,7 @@ import (
 	"github.com/espalier-ml/espalier/pipelines/config"
 	"github.com/espalier-ml/espalier/pipelines/engine"
 	"github.com/espalier-ml/espalier/pipelines/forecast"
+	"github.com/espalier-ml/espalier/pipelines/slicing"
 	"github.com/espalier-ml/espalier/pipelines/source"
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
@@ -57,7 +59,7 @@ func Predict(ctx context.Context, c PredictConfig, reporter engine.Reporter) (r 
 	if err != nil {
 		return nil, err
 	}
-	held, locked, err := lockFolder(ctx, f, c.Output, e, reporter)
+	held, locked, err := engine.LockFolder(ctx, f, c.Output, e, reporter)
 	if err != nil {
 		return nil, err
 	}
@@ -74,7 +76,8 @@ type prediction struct {
 	tree   *tree.Tree
 	input  *source.Input
 	spec   *jobs.RowSpec
-	paths  []string // by leaf: its path as text; nil: not asked for
+	slices []jobs.FeatureColumn // of --slice
+	paths  []string             // by leaf: its path as text; nil: not asked for
 	output *runfolder.Folder
 	names  []string // of the outputs, by input file
 	scored bool     // all outputs are written
@@ -109,6 +112,13 @@ func newPrediction(
 		return nil, err
 	}
 	p.spec.DropNullLabels = true // rows without a label are scored, not measured
+	if label == "" && len(c.Slice) > 0 {
+		return nil, usage.Errorf("--slice %s: the rows have no label to measure the tree by: name its column by --label, "+
+			"or leave --slice out", strings.Join(c.Slice, ","))
+	}
+	if p.slices, err = slicing.Columns(p.input, c.Slice, label, slicing.KindFor(p.tree)); err != nil {
+		return nil, err
+	}
 	if err := p.checkCopied(); err != nil {
 		return nil, err
 	}
@@ -238,6 +248,10 @@ func (p *prediction) score(ctx context.Context) (*PredictResult, error) {
 		defer func() { _ = p.files.Store.RemoveEmpty(objectstore.Join(p.config.Output, scratchInOutput)) }() // scratch
 	}
 	defer p.files.Store.RemoveAll(context.WithoutCancel(ctx), scratch) //nolint:errcheck // scratch
+	slicer, err := scoringSlicer(ctx, p.driver, p.input, scratch, p.slices, p.spec)
+	if err != nil {
+		return nil, err
+	}
 	counted, err := predictJob(ctx, p.driver, p.tree, p.tasks(), "predict", p.predictConfig(scratch))
 	if err != nil {
 		return nil, err
@@ -253,6 +267,9 @@ func (p *prediction) score(ctx context.Context) (*PredictResult, error) {
 		if r.Metrics.Test == nil {
 			r.Metrics = nil
 		}
+	}
+	if slicer != nil && r.Metrics != nil {
+		return r, slicer.Measure(ctx, p.tree, p.spec, r.Metrics)
 	}
 	return r, nil
 }

@@ -9,8 +9,6 @@ import (
 
 	"github.com/espalier-ml/espalier/induce/parallel"
 	"github.com/espalier-ml/espalier/io/objectstore"
-	"github.com/espalier-ml/espalier/io/runfolder"
-	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/pipelines/engine"
 	"github.com/espalier-ml/espalier/pipelines/forecast"
 	"github.com/espalier-ml/espalier/pipelines/source"
@@ -88,27 +86,4 @@ func readInput(ctx context.Context, j *engine.Driver, patterns []string) (*sourc
 	return engine.Compute(ctx, j, forecast.Footers, 0, "files", func(s *parallel.Steps) (*source.Input, error) {
 		return source.OpenInput(ctx, j.Files, patterns, s)
 	})
-}
-
-// lockFolder takes the lock of a folder. If a dead run held the lock, lockFolder cancels the
-// jobs of that run on the engine, and removes the temporary files of that run. The context
-// that it returns ends when the lock is lost.
-func lockFolder(
-	ctx context.Context, f *source.Files, folder string, e engine.Engine, reporter engine.Reporter,
-) (*runfolder.Lock, context.Context, error) {
-	l, locked, dead, err := runfolder.Acquire(ctx, f.Store, folder, reporter.Warn)
-	if err != nil || dead == nil {
-		return l, locked, err
-	}
-	err = (&engine.Driver{Engine: e, RunID: dead.Run}).CancelLeftovers(ctx)
-	for _, below := range append(runfolder.Folders(), "", checkpointFolder) {
-		if sweepErr := f.Store.Sweep(ctx, objectstore.Join(folder, below)); err == nil && sweepErr != nil {
-			err = usage.Errorf("--output: %v", sweepErr)
-		}
-	}
-	if err != nil {
-		l.Release(ctx)
-		return nil, nil, err
-	}
-	return l, locked, nil
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/espalier-ml/espalier/io/parquetio"
 	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/pipelines/config"
+	"github.com/espalier-ml/espalier/pipelines/slicing"
 	"github.com/espalier-ml/espalier/pipelines/source"
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
@@ -36,6 +37,7 @@ const (
 type schema struct {
 	rows    jobs.RowSpec
 	columns []schemaColumn
+	slices  []jobs.FeatureColumn // of --slice
 }
 
 type schemaColumn struct {
@@ -59,6 +61,10 @@ func resolve(in *source.Input, c *TrainConfig, p *config.Parsed) (*schema, error
 		return nil, err
 	}
 	if err := s.checkReadable(in, c, p); err != nil {
+		return nil, err
+	}
+	kind := func(column *parquetio.Column) dataset.Kind { return kindOf(column, c) }
+	if s.slices, err = slicing.Columns(in, c.Slice, c.Label, kind); err != nil {
 		return nil, err
 	}
 	for _, column := range in.Columns {

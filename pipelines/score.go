@@ -11,11 +11,13 @@ import (
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/distill"
 	"github.com/espalier-ml/espalier/induce/frontier"
+	"github.com/espalier-ml/espalier/induce/leafmodel"
 	"github.com/espalier-ml/espalier/induce/parallel"
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/io/runfolder"
 	"github.com/espalier-ml/espalier/pipelines/config"
 	"github.com/espalier-ml/espalier/pipelines/engine"
+	"github.com/espalier-ml/espalier/pipelines/slicing"
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
@@ -155,6 +157,14 @@ func (r *run) countLeaves(
 	return counts, nil
 }
 
+// slicer returns what measures trees by --slice; nil: no columns are asked for.
+func (r *run) slicer(ctx context.Context, f *fitted) (*slicing.Slicer, error) {
+	if len(r.schema.slices) == 0 {
+		return nil, nil //nolint:nilnil // nothing was asked for
+	}
+	return slicing.New(ctx, r.driver, r.input.Tasks, r.place.scratch, r.schema.slices, &f.spec)
+}
+
 // trainingObjects reads all training objects.
 func (r *run) trainingObjects(ctx context.Context, o *objects) (*dataset.Objects, error) {
 	layout := o.layout()
@@ -169,4 +179,39 @@ func (r *run) trainingObjects(ctx context.Context, o *objects) (*dataset.Objects
 		}
 	}
 	return all, nil
+}
+
+// The importance of features is measured on at most importanceObjects objects, those of the least
+// hashes. Of a part with more than mostShuffled it is not measured: all would have to be read.
+const (
+	importanceObjects = 1 << 14
+	mostShuffled      = 1 << 22
+)
+
+// importanceSample reads the objects on which the importance of features is measured: validation
+// objects, or training objects where there are none.
+func (r *run) importanceSample(ctx context.Context, o *objects) (*runfolder.Shuffled, error) {
+	part := dataset.Validation
+	if !o.validates() {
+		part = dataset.Train
+	}
+	s := &runfolder.Shuffled{
+		Part: part.String(), Objects: dataset.NewObjects(o.layout(), len(o.label.Classes), o.spec.Weighted(), 0),
+	}
+	if o.parts[part].Objects > mostShuffled {
+		return s, nil
+	}
+	for _, task := range o.tasks(part) {
+		b, err := r.files.Read(ctx, task.File)
+		if err != nil {
+			return nil, err
+		}
+		if err := s.Objects.AppendFrom(b, o.layout()); err != nil {
+			return nil, err
+		}
+	}
+	if s.Objects.Len() > importanceObjects {
+		s.Objects = leafmodel.Sorted(s.Objects, importanceObjects)
+	}
+	return s, nil
 }

@@ -115,6 +115,8 @@ func TestWishes(t *testing.T) {
 		{func(c *pipelines.TrainConfig) { c.Teacher, c.Monotone = "forest", []string{"x=+1"} }, "--monotone"},
 		{func(c *pipelines.TrainConfig) { c.Teacher, c.LabelProbabilities = "forest", []string{"p_*"} }, "two teachers"},
 		{func(c *pipelines.TrainConfig) { c.Teacher, c.Select = "forest", "first" }, "--select first"},
+		{func(c *pipelines.TrainConfig) { c.Teacher, c.Select = "boosted", "first" }, "--select first"},
+		{func(c *pipelines.TrainConfig) { c.Teacher, c.Monotone = "boosted", []string{"x=+1"} }, "--teacher boosted"},
 		{func(c *pipelines.TrainConfig) { c.Teacher, c.MadeUpRows = "none", 10 }, "--made_up_rows"},
 		{func(c *pipelines.TrainConfig) { c.Teacher, c.TeacherWeight = "none", 0.25 }, "--teacher_weight"},
 		{func(c *pipelines.TrainConfig) { c.Teacher = "oracle" }, "forest"},

@@ -24,7 +24,8 @@ type Result struct {
 	Metrics *runfolder.Metrics
 	Files   []string // URLs in the order of writing, without the trees of the frontier
 
-	Frontier *runfolder.Frontier // nil: there was nothing to choose
+	Frontier   *runfolder.Frontier   // nil: there was nothing to choose
+	Importance *runfolder.Importance // nil: a version without it has trained
 
 	Estimate   *runfolder.Estimate // time and memory, estimated before the run; nil: not estimated
 	Translated []string            // jobs that the engine has translated in a dry run
@@ -112,6 +113,10 @@ func (r *run) train(ctx context.Context, from *saved, output *runfolder.Folder, 
 		}
 	}
 	r = r.narrowed(from.objects.validates())
+	slicer, err := r.slicer(ctx, from.objects.fitted)
+	if err != nil {
+		return nil, err
+	}
 	g, err := r.grow(ctx, from.objects, from.growth)
 	if err != nil {
 		return nil, err
@@ -124,7 +129,7 @@ func (r *run) train(ctx context.Context, from *saved, output *runfolder.Folder, 
 		return nil, err
 	}
 	g = s.grown
-	c, err := r.choose(ctx, s)
+	c, err := r.choose(ctx, s, slicer)
 	if err != nil {
 		return nil, err
 	}
@@ -198,7 +203,7 @@ func openAll(
 	var inputErr, checkpointErr error
 	var wg parallel.Group
 	wg.Go(func() { o.input, inputErr = source.OpenInput(reading, f, c.Input, s) })
-	if o.lock, locked, err = lockFolder(ctx, f, c.Output, j.Engine, j.Reporter); err == nil {
+	if o.lock, locked, err = engine.LockFolder(ctx, f, c.Output, j.Engine, j.Reporter); err == nil {
 		wg.Go(func() { o.unfinished, checkpointErr = readCheckpoint(reading, f, c) })
 		o.output, err = runfolder.Open(reading, f.Store, c.Output, runfolder.Training, c.Overwrite || c.Resume)
 	}
@@ -227,12 +232,12 @@ func (o *opened) refused(writes bool) bool {
 // finishedRun returns the result of a run that has nothing left to do.
 func (o *opened) finishedRun(ctx context.Context, f *source.Files, c *TrainConfig) (*Result, error) {
 	there, err := runfolder.Read(ctx, f.Store, c.Output, runfolder.Training,
-		runfolder.TreeName, runfolder.MetricsName, runfolder.FrontierName)
+		runfolder.TreeName, runfolder.MetricsName, runfolder.FrontierName, runfolder.ImportanceName, runfolder.ReportName)
 	if err != nil {
 		return nil, err
 	}
 	r := &Result{
-		Tree: there.Tree, Metrics: there.Metrics, Frontier: there.Frontier,
+		Tree: there.Tree, Metrics: there.Metrics, Frontier: there.Frontier, Importance: there.Importance,
 		Files: runfolder.Training.Files(c.Output, there),
 	}
 	if o.unfinished == nil {

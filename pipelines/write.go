@@ -2,14 +2,17 @@ package pipelines
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/parallel"
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/io/runfolder"
+	"github.com/espalier-ml/espalier/pipelines/config"
 	"github.com/espalier-ml/espalier/pipelines/engine"
 	"github.com/espalier-ml/espalier/pipelines/forecast"
+	"github.com/espalier-ml/espalier/pipelines/pages"
 )
 
 // schemaFile returns schema.json: the role of each column, and how the values of each
@@ -61,6 +64,16 @@ func (r *run) manifest(g *grown, c *chosen, estimate *runfolder.Estimate, start 
 	return m
 }
 
+// reportOf returns the report of a run; nil if it cannot be made: the run stays without it.
+func reportOf(documents *runfolder.Run, reporter engine.Reporter) []byte {
+	page, err := pages.Of(documents)
+	if err != nil {
+		reporter.Warn(fmt.Sprintf("the run has no %s: %v", runfolder.ReportName, err))
+		return nil
+	}
+	return page
+}
+
 // write writes the run folder.
 func (r *run) write(
 	ctx context.Context, g *grown, c *chosen, output *runfolder.Folder, estimate *runfolder.Estimate, start time.Time,
@@ -68,13 +81,21 @@ func (r *run) write(
 	// Compute waits even if ctx has ended: the work itself watches ctx, and leaves no half-written folder.
 	waits := context.WithoutCancel(ctx)
 	return engine.Compute(waits, r.driver, forecast.Write, 1, "folder", func(*parallel.Steps) (*Result, error) {
-		urls, err := output.Write(ctx, &runfolder.Run{
-			Tree: c.tree, Metrics: c.metrics, Frontier: c.frontier, Trees: c.frontierTrees,
-			Schema: r.schemaFile(g.fitted), Manifest: r.manifest(g, c, estimate, start),
-		})
+		documents := &runfolder.Run{
+			Tree: c.tree, Metrics: c.metrics, Frontier: c.frontier, Trees: c.frontierTrees, Grown: c.grown,
+			Importance: c.importance,
+			Schema:     r.schemaFile(g.fitted), Manifest: r.manifest(g, c, estimate, start),
+		}
+		if r.config.Report == config.ReportHTML {
+			documents.Report = reportOf(documents, r.driver.Reporter)
+		}
+		urls, err := output.Write(ctx, documents)
 		if err != nil {
 			return nil, err
 		}
-		return &Result{Tree: c.tree, Metrics: c.metrics, Frontier: c.frontier, Files: urls, Estimate: estimate}, nil
+		return &Result{
+			Tree: c.tree, Metrics: c.metrics, Frontier: c.frontier, Importance: c.importance, Files: urls,
+			Estimate: estimate,
+		}, nil
 	})
 }

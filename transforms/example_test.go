@@ -103,7 +103,7 @@ func Example() {
 		fmt.Println(err)
 	}
 	// Output:
-	// a tree.json of model 97302b7e162db3ea
+	// a tree.json of model c03f663160368ef4
 	// granny: apple, after 1 test
 	// gala: apple, after 1 test
 	// fuji: apple, after 1 test

@@ -76,6 +76,7 @@ func printEvaluated(w io.Writer, metrics *runfolder.Metrics) error {
 	_ = report.Figures(b, metrics.Parts(), width)
 	_, _ = fmt.Fprintln(b)
 	_ = report.Classes(b, report.Part{Name: "class", Metrics: m}, width)
+	printSlices(b, report.Part{Name: "evaluated", Metrics: m}, width)
 	mistakes := ""
 	if m.ExpectedErrorCost != nil {
 		mistakes = ", error cost " + report.Figure(m.ExpectedErrorCost)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/espalier-ml/espalier/io/report"
 	"github.com/espalier-ml/espalier/io/setting"
+	"github.com/espalier-ml/espalier/pipelines/config"
 	"github.com/espalier-ml/espalier/pipelines/engine"
 )
 
@@ -41,7 +42,11 @@ func settingsPage() string {
 		{"train", newTrainFlags().Settings()},
 		{"evaluate", newEvaluateFlags().Settings()},
 		{"predict", newPredictFlags().Settings()},
-		{"show", []setting.Setting{shownModel(new(string))}},
+		{"show", newShowOptions().Settings()},
+		{"plot", plotSettings()},
+		{"report", reportSettings()},
+		{"export", new(config.Export).Settings()},
+		{"frontier", newFrontierFlags().Settings()},
 		{"ask", new(askOptions).Settings()},
 		{"synth", newSynthFlags().Settings()},
 	} {
@@ -67,6 +72,11 @@ func settingsPage() string {
 		}
 	}
 	return b.String()
+}
+
+func plotSettings() []setting.Setting {
+	c := config.DefaultPlot()
+	return c.Settings()
 }
 
 // pageItem returns the item of a setting: its flag, its values, its default and its help.

@@ -131,6 +131,8 @@ Exit codes: 0 done, 1 internal error, 2 usage or configuration, 3 the data
 broke the contract, 5 the runner failed, 130 interrupted.`,
 		Example: `  espalier train --input 'data/*.parquet' --label class --output runs/first
   espalier show runs/first
+  espalier report runs/first --overwrite --previous runs/older
+  espalier frontier runs/first
   espalier ask runs/first
   espalier evaluate --model runs/first --input 'labelled/*.parquet'
   espalier predict --model runs/first --input 'new/*.parquet' --output scored`,
@@ -145,7 +147,8 @@ broke the contract, 5 the runner failed, 130 interrupted.`,
 	root.Version = versionLine()
 	root.SetVersionTemplate("{{.Version}}\n")
 	root.SetHelpCommand(newHelp(page))
-	root.AddCommand(newTrain(), newEvaluate(), newPredict(), newShow(), newAsk(), newSynth(), newVersion())
+	root.AddCommand(newTrain(), newEvaluate(), newPredict(), newShow(), newPlot(), newReport(),
+		newExport(), newFrontier(), newAsk(), newSynth(), newVersion())
 	return root
 }
 

@@ -28,3 +28,9 @@ func pageWidth(stream any) int {
 	}
 	return max(minPage, width)
 }
+
+// coloured reports whether a stream takes colours: a terminal does, unless NO_COLOR is set
+// (https://no-color.org) or the terminal is a dumb one.
+func coloured(stream any) bool {
+	return isTerminal(stream) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
+}

@@ -42,7 +42,7 @@ func newTrain() *cobra.Command {
 		Use:   "train",
 		Short: "Train a tree on Parquet files",
 		Long: `Train a tree on Parquet files and write a run folder: tree.json, metrics.json,
-schema.json, manifest.json and, last of all, _SUCCESS.
+report.html, schema.json, manifest.json and, last of all, _SUCCESS.
 
 Settings come from the preset, then from the YAML file of --config, whose keys
 are these flags, then from flags. The preset "default" grows several trees and
@@ -183,14 +183,21 @@ func printResult(w io.Writer, r *pipelines.Result, show bool) error {
 	line()
 	part, m := r.Metrics.Best()
 	_ = report.Classes(b, report.Part{Name: "class (" + part + ")", Metrics: m}, width)
-	if !r.Tree.Nodes[0].Leaf() {
-		line()
-		_ = report.Features(b, r.Tree, width)
+	printSlices(b, report.Part{Name: part, Metrics: m}, width)
+	if r.Importance != nil && len(r.Importance.Features) > 0 {
+		text := fmt.Sprintf("the features, with the AUC that the tree loses on %s rows if a feature says nothing",
+			r.Importance.Part)
+		_, _ = fmt.Fprintf(b, "\n%s\n", report.Wrapped(text, width, "  "))
+		_ = report.Features(b, r.Importance.Report(), width)
 	}
 	if r.Frontier != nil {
 		_, _ = fmt.Fprintf(b, "\nthe frontier, of %d prunings of %d trees (* chosen: %s)\n", r.Frontier.Pruned,
 			r.Frontier.Grown, r.Frontier.Select)
 		_ = report.Frontier(b, r.Frontier.Report(), width)
+		line()
+		_ = report.Neighbours(b, r.Frontier.Report(), width)
+		text := "to take tree N instead: espalier frontier " + folderOf(r.Files) + " --promote N"
+		_, _ = fmt.Fprintln(b, report.Wrapped(text, width, "  "))
 	}
 	if r.Metrics.Folds != nil {
 		line()
@@ -210,12 +217,26 @@ func printResult(w io.Writer, r *pipelines.Result, show bool) error {
 	return b.Flush()
 }
 
+// printSlices prints the slices of a part, if there are any.
+func printSlices(w io.Writer, part report.Part, width int) {
+	if len(part.Metrics.Slices) == 0 {
+		return
+	}
+	_, _ = fmt.Fprintf(w, "\nslices of the %s rows\n", part.Name)
+	_ = report.Slices(w, part, width)
+}
+
 // wrote returns a line with the run folder and its files.
 func wrote(files []string) string {
-	folder, names := "", make([]string, len(files))
+	names := make([]string, len(files))
 	for i, file := range files {
-		at := strings.LastIndexByte(file, '/')
-		folder, names[i] = file[:max(0, at)], file[at+1:]
+		names[i] = file[strings.LastIndexByte(file, '/')+1:]
 	}
-	return fmt.Sprintf("wrote %s: %s", folder, strings.Join(names, ", "))
+	return fmt.Sprintf("wrote %s: %s", folderOf(files), strings.Join(names, ", "))
+}
+
+// folderOf returns the run folder of its files.
+func folderOf(files []string) string {
+	last := files[len(files)-1]
+	return last[:max(0, strings.LastIndexByte(last, '/'))]
 }

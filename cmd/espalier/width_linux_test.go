@@ -3,7 +3,9 @@ package main_test
 import (
 	"bytes"
 	"io"
+	"os"
 	"os/exec"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -13,11 +15,22 @@ import (
 	"github.com/espalier-ml/espalier/io/parquetio"
 )
 
+// escapes are the codes of colours.
+var escapes = regexp.MustCompile("\x1b\\[[0-9]*m")
+
 // onTerminal runs a command line with its output on a terminal of the given width,
-// and returns its lines.
+// and returns its lines without colours.
 func onTerminal(t *testing.T, width uint16, args ...string) []string {
 	t.Helper()
+	return strings.Split(escapes.ReplaceAllString(terminalOutput(t, width, nil, args...), ""), "\n")
+}
+
+// terminalOutput runs a command line as onTerminal does, with more variables of the
+// environment, and returns its output.
+func terminalOutput(t *testing.T, width uint16, environment []string, args ...string) string {
+	t.Helper()
 	c := exec.CommandContext(t.Context(), binary, args...)
+	c.Env = append(os.Environ(), environment...)
 	terminal, end, err := pty.Open()
 	if err != nil {
 		t.Fatal(err)
@@ -36,7 +49,7 @@ func onTerminal(t *testing.T, width uint16, args ...string) []string {
 	if err := c.Wait(); err != nil {
 		t.Fatalf("%v: %v\n%s", args, err, b.String())
 	}
-	return strings.Split(strings.ReplaceAll(b.String(), "\r\n", "\n"), "\n")
+	return strings.ReplaceAll(b.String(), "\r\n", "\n")
 }
 
 // TestTerminalWidth: on a terminal no line of any verb's tables is wider than it,
@@ -47,6 +60,9 @@ func TestTerminalWidth(t *testing.T) {
 	for _, width := range []uint16{60, 80, 160} {
 		for _, args := range [][]string{
 			{"show", output},
+			{"show", output, "--depth", "2"},
+			{"show", output, "--format", "rules"},
+			{"show", output, "--row", input + ":7"},
 			{"evaluate", "--model", output, "--input", input, "--progress", "none"},
 			{"train", "--input", input, "--label", "class", "--output", t.TempDir() + "/run", "--dry_run", "--progress", "none"},
 			{"train", "--help"},
@@ -65,6 +81,23 @@ func TestTerminalWidth(t *testing.T) {
 					t.Errorf("%s at %d: %d characters: %s", args[0], width, n, line)
 				}
 			}
+		}
+	}
+}
+
+// TestColours: a terminal gets colours, unless NO_COLOR is set or the terminal is dumb. The
+// text is the same.
+func TestColours(t *testing.T) {
+	for _, c := range []struct {
+		variable string
+		want     bool
+	}{{"TERM=xterm", true}, {"NO_COLOR=1", false}, {"NO_COLOR=", true}, {"TERM=dumb", false}} {
+		got := terminalOutput(t, 100, []string{"TERM=xterm", c.variable}, "show", billedModel)
+		if strings.Contains(got, "\x1b[") != c.want {
+			t.Errorf("%s: %s", c.variable, got)
+		}
+		if plain := strings.Join(onTerminal(t, 100, "show", billedModel), "\n"); escapes.ReplaceAllString(got, "") != plain {
+			t.Errorf("%s:\n%s\nwant\n%s", c.variable, got, plain)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package report
 
 import (
 	"io"
+	"strings"
 
 	"github.com/espalier-ml/espalier/induce/certify"
 	"github.com/espalier-ml/espalier/induce/portable"
@@ -10,15 +11,24 @@ import (
 
 // certificate writes the lower bound on the cost of the best tree, in a line or two.
 func certificate(w io.Writer, t *tree.Tree) {
+	if text := Certificate(t); text != "" {
+		printf(w, "\ncertificate: %s\n", text)
+	}
+}
+
+// Certificate says in words how far a tree is from the cheapest: the lower bound on the cost of
+// the best tree. The text has line breaks. It is empty where the tree has no certificate.
+func Certificate(t *tree.Tree) string {
 	c := t.Certificate
 	if c == nil {
-		return
+		return ""
 	}
+	w := new(strings.Builder)
 	this := "this one"
 	if c.Pruned {
 		this = "this one, before it was pruned,"
 	}
-	printf(w, "\ncertificate: every tree over these bins and this family of tests whose leaves have one class,\n"+
+	printf(w, "every tree over these bins and this family of tests whose leaves have one class,\n"+
 		"or at most %s%% of the rows, costs at least %s", atMost(100*c.Theta), atLeast(c.LowerBound))
 	switch {
 	case c.Method == certify.Optimum:
@@ -31,7 +41,7 @@ func certificate(w io.Writer, t *tree.Tree) {
 	if c.Ratio > 0 {
 		printf(w, "; %s costs %s, at most %s times that", this, atMost(c.ExpectedCost), atMost(c.Ratio))
 	}
-	printf(w, "\n")
+	return w.String()
 }
 
 // atMost and atLeast write a number with four significant digits, rounded up and rounded

@@ -8,9 +8,16 @@ import (
 	"github.com/espalier-ml/espalier/induce/tree"
 )
 
-// about writes the class weights, priors and error costs. Without them the shares,
-// probabilities and classes of the nodes would be misread.
+// about writes the text of About.
 func about(w io.Writer, t *tree.Tree) {
+	if text := About(t); text != "" {
+		printf(w, "%s\n\n", text)
+	}
+}
+
+// About says in words which class weights, priors and error costs a tree has. Without them the
+// shares, probabilities and classes of the nodes would be misread. It is empty where there are none.
+func About(t *tree.Tree) string {
 	var said []string
 	if t.Training.Weights != "" {
 		said = append(said, "rows weigh "+byClass(t, t.Training.ClassWeights))
@@ -21,9 +28,7 @@ func about(w io.Writer, t *tree.Tree) {
 	if t.Label.ErrorCosts != nil {
 		said = append(said, "classes are those of least expected error cost")
 	}
-	if said != nil {
-		printf(w, "%s\n\n", strings.Join(said, "; "))
-	}
+	return strings.Join(said, "; ")
 }
 
 // maxClasses is the greatest number of classes shown with their numbers.

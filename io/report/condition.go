@@ -27,7 +27,7 @@ func Paths(t *tree.Tree) []string {
 		}
 		for k := range n.Branches {
 			b := &n.Branches[k]
-			c := newCondition(t, n, b, exact)
+			c := newCondition(t, n, b, exactly())
 			text := c.text
 			if b.Missing && c.lacks && !above.present(i, n.Test.Feature) {
 				text += " or missing"
@@ -78,17 +78,32 @@ type condition struct {
 	lists bool // an unlisted value takes another branch than the text says
 }
 
-// newCondition returns the condition of a branch. name writes names.
-func newCondition(t *tree.Tree, n *tree.Node, b *tree.Branch, name func(string) string) condition {
+// spelling writes the parts of a condition.
+type spelling struct {
+	name   func(string) string
+	number func(f *dataset.Feature, cut float64) string
+}
+
+// exactly spells everything that is needed.
+func exactly() *spelling {
+	return &spelling{exact, func(f *dataset.Feature, cut float64) string { return f.Unit.Spell(cut) }}
+}
+
+// readable spells what can be read at a glance.
+func readable() *spelling { return &spelling{name, Shortened} }
+
+// newCondition returns the condition of a branch.
+func newCondition(t *tree.Tree, n *tree.Node, b *tree.Branch, s *spelling) condition {
 	f := &t.Features[n.Test.Feature]
+	name := s.name
 	column, yes := name(f.Name), b.Outcome == 1
 	switch n.Test.Kind {
 	case split.Threshold:
-		return condition{column + pick(yes, " >= ", " < ") + f.Unit.Spell(f.Cuts[n.Test.Code-1]), true, false}
+		return condition{column + pick(yes, " >= ", " < ") + s.number(f, f.Cuts[n.Test.Code-1]), true, false}
 	case split.Bin:
-		return bin(f, &n.Test.Test, column, yes)
+		return bin(f, &n.Test.Test, column, yes, s)
 	case split.Equals:
-		return condition{column + pick(yes, " = ", " != ") + name(category(f, n.Test.Code)), yes, yes}
+		return condition{column + pick(yes, " = ", " != ") + name(Category(f, n.Test.Code)), yes, yes}
 	case split.Multiway:
 		return outcome(f, b.Outcome, column, name)
 	default:
@@ -96,8 +111,32 @@ func newCondition(t *tree.Tree, n *tree.Node, b *tree.Branch, name func(string) 
 	}
 }
 
-// category returns a value of a categorical feature.
-func category(f *dataset.Feature, code int) string {
+// RunnerUp writes what takes the yes branch of a runner-up at a node of a tree, for reading. Cuts
+// of a feature that the tree does not test have few digits: no other cut of it is known.
+func RunnerUp(t *tree.Tree, r *tree.RunnerUp) string {
+	column := name(r.Feature)
+	short := func(x float64) string { return strconv.FormatFloat(x, 'g', enoughDigits, 64) }
+	if at := slices.IndexFunc(t.Features, func(f dataset.Feature) bool { return f.Name == r.Feature }); at >= 0 {
+		short = func(x float64) string { return Shortened(&t.Features[at], x) }
+	}
+	switch {
+	case r.Kind == split.Multiway:
+		return column + ", by its value"
+	case r.Kind == split.Equals:
+		return column + " = " + name(r.Value)
+	case r.GE != nil && r.LT != nil:
+		return column + " in [" + short(*r.GE) + ", " + short(*r.LT) + ")"
+	case r.GE != nil:
+		return column + " >= " + short(*r.GE)
+	case r.LT != nil:
+		return column + " < " + short(*r.LT)
+	default:
+		return column + " is " + r.Kind.String()
+	}
+}
+
+// Category returns a value of a categorical feature; a point in time is in ISO 8601.
+func Category(f *dataset.Feature, code int) string {
 	if f.Unit != dataset.Plain {
 		if x, err := strconv.ParseFloat(f.Values[code], 64); err == nil {
 			return f.Unit.Spell(x)
@@ -113,17 +152,17 @@ func outcome(f *dataset.Feature, code int, column string, name func(string) stri
 	case f.OtherCode():
 		return condition{text: column + " is other", lacks: true}
 	default:
-		return condition{column + " = " + name(category(f, code)), true, true}
+		return condition{column + " = " + name(Category(f, code)), true, true}
 	}
 }
 
-func bin(f *dataset.Feature, t *split.Test, column string, yes bool) condition {
+func bin(f *dataset.Feature, t *split.Test, column string, yes bool, s *spelling) condition {
 	low, high := "", ""
 	if t.Code > 0 {
-		low = f.Unit.Spell(f.Cuts[t.Code-1])
+		low = s.number(f, f.Cuts[t.Code-1])
 	}
 	if end := t.Code + t.Span; end < len(f.Cuts) {
-		high = f.Unit.Spell(f.Cuts[end])
+		high = s.number(f, f.Cuts[end])
 	}
 	switch {
 	case low == "" && high == "":
@@ -135,16 +174,6 @@ func bin(f *dataset.Feature, t *split.Test, column string, yes bool) condition {
 	default:
 		return condition{column + pick(yes, " in [", " not in [") + low + ", " + high + ")", yes, false}
 	}
-}
-
-// condition writes the condition of a branch for a drawing: names are shortened, and
-// missing values are mentioned only if training rows have some.
-func (d *drawing) condition(n *tree.Node, b *tree.Branch) string {
-	f, c := &d.tree.Features[n.Test.Feature], newCondition(d.tree, n, b, name)
-	if b.Missing && c.lacks && f.Missing > 0 {
-		c.text += " or missing"
-	}
-	return c.text
 }
 
 // exact writes a name or a category, quoted if it looks like another part of a path.

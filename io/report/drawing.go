@@ -4,25 +4,30 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/espalier-ml/espalier/induce/tree"
 )
 
-// drawing walks a tree depth first.
-type drawing struct {
-	tree   *tree.Tree
-	costs  []float64
+// sketch draws a part of a tree in lines of text, depth first.
+type sketch struct {
+	*part
+
 	ranges []*tree.ModelRange
 	lines  []line
 }
 
 // line is the line of a node: its branches, its condition and its figures.
 type line struct {
-	branches           []branch // by level, from the root down
-	condition          string
-	share, paid, class string
-	model              string // what the leaf's model can give; empty: there is none
+	branches []branch // by level, from the root down
+	condition,
+	rows, share, paid, node, class string
+	leaves string // number of leaves left out below the node
+	model  string // what the leaf's model can give; empty: there is none
+	leaf   bool
+	index  int // number of the class
 }
 
 // branch is the drawing of one level in a line.
@@ -72,61 +77,124 @@ func (l *line) left(indent int) string { return l.drawn(indent) + l.condition }
 
 // fitted shortens left to at most width characters. It leaves out the middle of the
 // condition. If the branches take most of the width, it leaves out the first branches.
-func (l *line) fitted(indent, width int) string {
+func (l *line) fitted(indent, width int) (drawn, condition string) {
 	branches := l.drawn(indent)
 	if most := width / 2; displayed(branches+l.condition) > width && displayed(branches) > most {
 		levels := []rune(branches)
 		branches = ellipsis + string(levels[len(levels)-most+len(ellipsis):])
 	}
-	return branches + cutMiddle(l.condition, width-displayed(branches))
+	return branches, cutMiddle(l.condition, width-displayed(branches))
 }
 
-// write draws the tree in lines of at most width characters; 0: of any length. If the
-// lines are too long, it indents levels less, then leaves out the middles of conditions.
-func (d *drawing) write(w io.Writer, width int) {
-	d.costs, d.ranges = d.tree.Billed(), d.tree.ModelRanges()
-	d.node(0, nil, "all rows")
-	longest := func(of func(*line) string) int {
-		n := 0
-		for i := range d.lines {
-			n = max(n, displayed(of(&d.lines[i])))
-		}
-		return n
+// figure is a column behind the tree.
+type figure struct {
+	head  string
+	of    func(*line) string
+	rank  int // on a narrow page figures are dropped, the highest rank first; 0: never
+	width int
+}
+
+// figures returns the columns behind the tree that a page has room for, from left to right.
+// class is the width of the classes behind them.
+func (d *sketch) figures(class int) (list []figure, taken int) {
+	all := []figure{
+		{head: "rows", of: func(l *line) string { return l.rows }},
+		{head: "share", of: func(l *line) string { return l.share }, rank: 1},
+		{head: "paid", of: func(l *line) string { return l.paid }, rank: 2},
 	}
+	if d.Width == 0 || d.Width >= wide || d.folded {
+		all = append(all, figure{head: "node", of: func(l *line) string { return l.node }})
+	}
+	if d.folded {
+		all = append(all, figure{head: "leaves", of: func(l *line) string { return l.leaves }})
+	}
+	for k := range all {
+		f := &all[k]
+		f.width = d.longest(len(f.head), f.of)
+		taken += len(gap) + f.width
+	}
+	for rank := 2; rank > 0 && d.Width > 0 && minCondition+taken+1+class > d.Width; rank-- {
+		at := slices.IndexFunc(all, func(f figure) bool { return f.rank == rank })
+		taken -= len(gap) + all[at].width
+		all = slices.Delete(all, at, at+1)
+	}
+	return all, taken
+}
+
+// longest returns the width of the longest text of all lines, at least a given one.
+func (d *sketch) longest(least int, of func(*line) string) int {
+	for i := range d.lines {
+		least = max(least, displayed(of(&d.lines[i])))
+	}
+	return least
+}
+
+// wide is the least width of a page with the numbers of the nodes, in characters.
+const wide = 100
+
+// short reports whether long numbers are shortened.
+func (v *View) short() bool { return v.Width > 0 && v.Width < wide }
+
+// write draws the tree. If the lines are too long, it indents levels less, then leaves out
+// the middles of conditions.
+func (d *sketch) write(w io.Writer) {
+	d.ranges = d.Tree.ModelRanges()
+	d.node(d.Node, nil, d.top())
 	const head = "class (* leaf)"
-	paid := max(len("paid"), longest(func(l *line) string { return l.paid }), minPaid)
-	class := max(1+len(head), longest(func(l *line) string { return l.class + l.model }))
-	below := width > 0 && class > width/2 && d.tree.Modelled() // the models stand below their leaves
+	class := d.longest(1+len(head), func(l *line) string { return l.class + l.model })
+	below := d.Width > 0 && class > d.Width/2 && d.Tree.Modelled() // the models stand below their leaves
 	if below {
-		class = max(1+len(head), longest(func(l *line) string { return l.class }))
+		class = d.longest(1+len(head), func(l *line) string { return l.class })
 	}
-	indent := wideIndent
-	left := longest(func(l *line) string { return l.left(indent) })
-	if width > 0 {
-		most := width / 4
-		if d.tree.Modelled() && !below {
-			most = width / 2
+	if d.Width > 0 {
+		most := d.Width / 4
+		if d.Tree.Modelled() && !below {
+			most = d.Width / 2
 		}
 		class = min(class, max(1+len(head), most))
-		room := max(minCondition, width-len(gap)-shareWidth-len(gap)-paid-1-class)
+	}
+	columns, taken := d.figures(class)
+	indent := wideIndent
+	left := d.longest(0, func(l *line) string { return l.left(indent) })
+	if d.Width > 0 {
+		room := max(minCondition, d.Width-taken-1-class)
 		for left > room && indent > narrowIndent {
 			indent--
-			left = longest(func(l *line) string { return l.left(indent) })
+			left = d.longest(0, func(l *line) string { return l.left(indent) })
 		}
 		left = min(left, room)
 	}
-	printf(w, "%-*s  %*s  %*s  %s\n", left, "", shareWidth, "rows", paid, "paid", head)
+	colours := ink{d.Coloured}
+	printf(w, "%s", strings.Repeat(" ", left))
+	for _, c := range columns {
+		printf(w, "%s%s", gap, colours.of(faint, aligned(c.head, c.width, false)))
+	}
+	printf(w, "  %s\n", colours.of(faint, head))
 	for i := range d.lines {
-		l := &d.lines[i]
-		text := l.class + l.model
-		if below {
-			text = l.class
-		}
-		printf(w, "%s  %*s  %s %s\n", aligned(l.fitted(indent, left), left, true), shareWidth, l.share,
-			aligned(l.paid, paid, false), cutMiddle(text, class))
-		if below && l.model != "" {
-			printf(w, "%s\n", l.modelBelow(indent, width))
-		}
+		d.line(w, &d.lines[i], indent, left, class, columns, below)
+	}
+}
+
+// line writes the line of a node.
+func (d *sketch) line(w io.Writer, l *line, indent, left, class int, columns []figure, below bool) {
+	colours := ink{d.Coloured}
+	branches, condition := l.fitted(indent, left)
+	printf(w, "%s%s%s", colours.of(faint, branches), condition, strings.Repeat(" ",
+		max(0, left-displayed(branches)-displayed(condition))))
+	for _, c := range columns {
+		printf(w, "%s%s", gap, aligned(c.of(l), c.width, false))
+	}
+	text := l.class + l.model
+	if below {
+		text = l.class
+	}
+	code := faint
+	if l.leaf {
+		code = colours.class(l.index)
+	}
+	printf(w, " %s\n", colours.of(code, cutMiddle(text, class)))
+	if below && l.model != "" {
+		printf(w, "%s\n", l.modelBelow(indent, d.Width))
 	}
 }
 
@@ -137,41 +205,28 @@ func (l *line) modelBelow(indent, width int) string {
 		under.branches[k-1] = under.branches[k-1].below()
 	}
 	under.condition = "   " + strings.TrimPrefix(under.condition, "*")
-	return under.fitted(indent, width)
+	branches, text := under.fitted(indent, width)
+	return branches + text
 }
 
-const (
-	shareWidth   = 7  // characters of the column of shares
-	minPaid      = 6  // characters of the column of costs
-	minCondition = 20 // least number of characters of a condition with its branches
-)
+// minCondition is the least number of characters of a condition with its branches.
+const minCondition = 20
 
-// node adds the lines of a node and of all its descendants.
-func (d *drawing) node(id int, branches []branch, condition string) {
-	n := &d.tree.Nodes[id]
-	share := 0.0
-	if total := d.tree.Nodes[0].Weight; total > 0 {
-		share = float64(n.Weight) / float64(total)
-	}
+// node adds the lines of a node and of all its descendants that are shown.
+func (d *sketch) node(id int, branches []branch, condition string) {
+	n := &d.Tree.Nodes[id]
 	mark := " "
 	if n.Leaf() {
 		mark = "*"
 	}
-	model := ""
-	if r := d.ranges[id]; r != nil {
-		var features []string
-		for _, f := range r.Features {
-			features = append(features, d.tree.Features[f].Name)
-		}
-		model = fmt.Sprintf(", from %.2f to %.2f", r.Low, r.High)
-		if len(features) > 0 {
-			model += " with " + Listed(features, name)
-		}
-	}
 	d.lines = append(d.lines, line{
-		branches: branches, condition: condition, share: Percent(share), paid: number(d.costs[id]), model: model,
-		class: fmt.Sprintf("%s%s %.2f", mark, name(d.tree.Label.Classes[n.Class]), n.Probabilities[n.Class]),
+		branches: branches, condition: condition, rows: count(n.Rows, d.short()), share: Percent(d.share(id)),
+		paid: number(d.costs[id]), node: strconv.Itoa(id), leaves: strings.TrimSuffix(d.leftOut(id), " leaves"), model: rangeOf(d.Tree, d.ranges[id]),
+		class: mark + d.verdict(id), leaf: n.Leaf(), index: n.Class,
 	})
+	if !d.open[id] {
+		return
+	}
 	below := make([]branch, len(branches), len(branches)+1)
 	copy(below, branches)
 	if k := len(below); k > 0 { // descendants draw this node's branch only if it goes on below
@@ -182,8 +237,24 @@ func (d *drawing) node(id int, branches []branch, condition string) {
 		if i == len(n.Branches)-1 {
 			own = last
 		}
-		d.node(n.Branches[i].Child, append(below[:len(below):len(below)], own), d.condition(n, &n.Branches[i]))
+		d.node(n.Branches[i].Child, append(below[:len(below):len(below)], own), Condition(d.Tree, n, &n.Branches[i]))
 	}
+}
+
+// rangeOf says what probabilities the model of a leaf can give; r is nil without one.
+func rangeOf(t *tree.Tree, r *tree.ModelRange) string {
+	if r == nil {
+		return ""
+	}
+	var features []string
+	for _, f := range r.Features {
+		features = append(features, t.Features[f].Name)
+	}
+	text := fmt.Sprintf(", from %.2f to %.2f", r.Low, r.High)
+	if len(features) > 0 {
+		text += " with " + Listed(features, name)
+	}
+	return text
 }
 
 // cutMiddle shortens a text to a width. It keeps both ends: a condition begins with the
@@ -193,11 +264,15 @@ func cutMiddle(s string, width int) string {
 		return s
 	}
 	tail := (width - len(ellipsis)) / 2
-	end := []rune(s)
-	for len(end) > 0 && displayed(string(end)) > tail {
-		end = end[1:]
+	at, end := len(s), 0 // where the end begins, and its width
+	for at > 0 {
+		r, size := utf8.DecodeLastRuneInString(s[:at])
+		if end += terminal().RuneWidth(r); end > tail {
+			break
+		}
+		at -= size
 	}
-	return terminal().Truncate(s, width-displayed(string(end)), ellipsis) + string(end)
+	return terminal().Truncate(s, width-displayed(s[at:]), ellipsis) + s[at:]
 }
 
 // wrapLines writes a text with wrapped lines.

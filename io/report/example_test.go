@@ -19,12 +19,12 @@ func ExampleText() {
 		Training:  tree.Training{Rows: 10},
 		Nodes: []tree.Node{
 			{
-				Weight: 10, RawClassWeights: []int64{6, 4},
+				Rows: 10, Weight: 10, RawClassWeights: []int64{6, 4},
 				Test:     &tree.Test{Test: split.Test{Kind: split.Threshold, Code: 1}, Cost: 2},
 				Branches: []tree.Branch{{Outcome: 1, Child: 1}, {Outcome: 0, Child: 2, Missing: true}},
 			},
-			{Weight: 5, RawClassWeights: []int64{1, 4}},
-			{Weight: 5, RawClassWeights: []int64{5, 0}},
+			{Rows: 5, Weight: 5, RawClassWeights: []int64{1, 4}},
+			{Rows: 5, Weight: 5, RawClassWeights: []int64{5, 0}},
 		},
 	}
 	t.Estimate(tree.Raw, 1)
@@ -36,8 +36,8 @@ func ExampleText() {
 	// health by ec45 (lambda 10): 10 rows, expected cost 2 (1 tests), 2 leaves, depth
 	// 1
 	//
-	//                            rows    paid  class (* leaf)
-	// all rows                 100.0%       0  healthy 0.60
-	// ├─ age >= 40              50.0%       2 *ill 0.80
-	// └─ age < 40 or missing    50.0%       2 *healthy 1.00
+	//                         rows   share  paid  class (* leaf)
+	// all rows                  10  100.0%     0  healthy 0.60
+	// ├─ age >= 40               5   50.0%     2 *ill 0.80
+	// └─ age < 40 or missing     5   50.0%     2 *healthy 1.00
 }

@@ -6,91 +6,76 @@ import (
 	"io"
 	"slices"
 	"strconv"
-
-	"github.com/espalier-ml/espalier/induce/tree"
 )
 
-// use sums up the tests on a feature over the training rows.
-type use struct {
-	feature int
-	asked   int64   // weight of the rows with at least one test on the feature
-	tests   int64   // sum over rows of weight times number of tests
-	paid    float64 // sum over rows of weight times billed cost
-}
-
-// uses returns the use of each feature that a tree tests, the dearest first.
-func uses(t *tree.Tree) []use {
-	byFeature := make([]use, len(t.Features))
-	above := make([]int, len(t.Features)) // by feature: number of tests on the path
-	var walk func(id int)
-	walk = func(id int) {
-		n := &t.Nodes[id]
-		if n.Leaf() {
-			return
-		}
-		u := &byFeature[n.Test.Feature]
-		if above[n.Test.Feature] == 0 {
-			u.asked += n.Weight
-		}
-		u.tests += n.Weight
-		u.paid += float64(n.Test.Paid() * float64(n.Weight))
-		above[n.Test.Feature]++
-		for i := range n.Branches {
-			walk(n.Branches[i].Child)
-		}
-		above[n.Test.Feature]--
-	}
-	walk(0)
-	var list []use
-	for f := range byFeature {
-		byFeature[f].feature = f
-		if byFeature[f].tests > 0 {
-			list = append(list, byFeature[f])
-		}
-	}
-	slices.SortStableFunc(list, func(a, b use) int {
-		return cmp.Or(cmp.Compare(b.paid, a.paid), cmp.Compare(b.asked, a.asked))
-	})
-	return list
+// FeatureUse is what a tested feature brings and costs. All but Lost are of the training rows.
+type FeatureUse struct {
+	Name     string
+	Asked    float64  // share of the rows with a test on the feature
+	Tests    float64  // mean number of tests on it
+	Paid     float64  // mean billed cost of these tests
+	Impurity float64  // fall of the entropy by these tests, in bits a row
+	Lost     *float64 // AUC lost if the feature is shuffled; nil: not measured
 }
 
 // maxUses is the greatest number of features listed one by one.
 const maxUses = 10
 
-// Features writes a table of the features that a tree tests: the share of the training
-// rows with a test on the feature, the mean number of tests on it per row, and their mean
-// billed cost. Lines have at most width characters; 0: any length. A tree without a test
-// has no table.
-func Features(w io.Writer, t *tree.Tree, width int) error {
-	list, total := uses(t), float64(t.Nodes[0].Weight)
-	if len(list) == 0 || total == 0 {
+// Features writes the table of FeaturesTable for the ten features of the greatest losses. Lines
+// have at most width characters; 0: any length. No features have no table.
+func Features(w io.Writer, list []FeatureUse, width int) error {
+	if len(list) == 0 {
 		return nil
 	}
-	table := NewTable(Column{Head: "feature", Left: true}, Column{Head: "rows asked"},
-		Column{Head: "tests a row", Rank: 2}, Column{Head: "paid a row"},
-		Column{Head: "of all paid", Rank: 1})
-	all := 0.0
-	for i := range list {
-		all += list[i].paid
-	}
-	add := func(called, asked string, tests int64, paid float64) {
-		of := "-"
-		if all > 0 {
-			of = Percent(paid / all)
-		}
-		table.Add(called, asked, fmt.Sprintf("%.3f", float64(tests)/total), strconv.FormatFloat(paid/total, 'g', 4, 64),
-			of)
-	}
-	shown := list[:min(len(list), maxUses)]
-	for i := range shown {
-		add(name(t.Features[list[i].feature].Name), Percent(float64(list[i].asked)/total), list[i].tests, list[i].paid)
-	}
-	if rest := list[len(shown):]; len(rest) > 0 {
-		tests, paid := int64(0), 0.0
-		for i := range rest {
-			tests, paid = tests+rest[i].tests, paid+rest[i].paid
-		}
-		add(fmt.Sprintf("(%d others)", len(rest)), "", tests, paid)
-	}
-	return table.Write(w, width)
+	return FeaturesTable(list, maxUses).Write(w, width)
 }
+
+// FeaturesTable returns a table of tested features, with the AUC and the cost of each. They
+// stand by falling loss of AUC. Features beyond the given number share a row.
+func FeaturesTable(list []FeatureUse, most int) *Table {
+	list = slices.SortedStableFunc(slices.Values(list), func(a, b FeatureUse) int {
+		return cmp.Or(cmp.Compare(lostOf(&b), lostOf(&a)), cmp.Compare(b.Impurity, a.Impurity), cmp.Compare(b.Paid, a.Paid))
+	})
+	table := NewTable(Column{Head: "feature", Left: true}, Column{Head: "AUC lost"},
+		Column{Head: "AUC per cost", Rank: 1}, Column{Head: "of impurity", Rank: 2}, Column{Head: "paid a row"},
+		Column{Head: "of all paid", Rank: 4}, Column{Head: "rows asked", Rank: 3}, Column{Head: "tests a row", Rank: 5})
+	var all FeatureUse
+	for i := range list {
+		all.Paid, all.Impurity = all.Paid+list[i].Paid, all.Impurity+list[i].Impurity
+	}
+	for i := range list[:min(len(list), most)] {
+		u := &list[i]
+		each, asked := "-", Percent(u.Asked)
+		if u.Lost != nil && u.Paid > 0 {
+			each = fmt.Sprintf("%.4f", *u.Lost/u.Paid)
+		}
+		table.Add(name(u.Name), Figure(u.Lost), each, shareOf(u.Impurity, all.Impurity), fourDigits(u.Paid),
+			shareOf(u.Paid, all.Paid), asked, threeDigits(u.Tests))
+	}
+	if len(list) > most {
+		var rest FeatureUse
+		for _, u := range list[most:] {
+			rest.Tests, rest.Paid, rest.Impurity = rest.Tests+u.Tests, rest.Paid+u.Paid, rest.Impurity+u.Impurity
+		}
+		table.Add(fmt.Sprintf("(%d others)", len(list)-most), "", "", shareOf(rest.Impurity, all.Impurity),
+			fourDigits(rest.Paid), shareOf(rest.Paid, all.Paid), "", threeDigits(rest.Tests))
+	}
+	return table
+}
+
+// lostOf returns the AUC lost, below all losses where it is not measured.
+func lostOf(u *FeatureUse) float64 {
+	if u.Lost == nil {
+		return -2
+	}
+	return *u.Lost
+}
+
+func shareOf(part, whole float64) string {
+	if whole <= 0 {
+		return "-"
+	}
+	return Percent(part / whole)
+}
+
+func fourDigits(x float64) string { return strconv.FormatFloat(x, 'g', 4, 64) }

@@ -15,9 +15,12 @@ type Part struct {
 	Metrics *metric.Metrics
 }
 
-// Figures writes a table of the parts' metrics, in lines of at most width characters; 0: of
-// any length. The cost is the billed cost.
-func Figures(w io.Writer, parts []Part, width int) error {
+// Figures writes the table of FiguresTable, in lines of at most width characters; 0: of any
+// length.
+func Figures(w io.Writer, parts []Part, width int) error { return FiguresTable(parts).Write(w, width) }
+
+// FiguresTable returns a table of the parts' metrics. The cost is the billed cost.
+func FiguresTable(parts []Part) *Table {
 	t := NewTable(Column{Head: "part", Left: true}, Column{Head: "rows"}, Column{Head: "AUC"},
 		Column{Head: "95 %", Rank: 3},
 		Column{Head: "accuracy", Rank: 1}, Column{Head: "balanced", Rank: 4}, Column{Head: "log loss", Rank: 5},
@@ -39,7 +42,7 @@ func Figures(w io.Writer, parts []Part, width int) error {
 		}
 		t.Add(row...)
 	}
-	return t.Write(w, width)
+	return t
 }
 
 // Cost returns the expected billed cost of a row.

@@ -36,20 +36,46 @@ const maxPoints = 12
 // against the tree of the highest merit. Of many points it shows those of
 // frontier.Outline. Lines have at most width characters; 0: any length.
 func Frontier(w io.Writer, points []Point, width int) error {
-	costs := make([]float64, len(points))
-	chosen, knee := len(points)-1, []int(nil)
+	shown := Outlined(points, maxPoints)
+	err := frontierTable(points, shown).Write(w, width)
+	return errors.Join(err, givenUp(w, points, chosenOf(points), width))
+}
+
+// Outlined returns the indexes of at most a number of points that show a frontier, with the chosen
+// one and the knee: see frontier.Outline.
+func Outlined(points []Point, most int) []int {
+	costs, knee := make([]float64, len(points)), []int(nil)
 	for i := range points {
 		costs[i], _ = points[i].Complexity.Billed()
-		if points[i].Selected {
-			chosen = i
-		}
 		if points[i].Knee {
 			knee = append(knee, i)
 		}
 	}
-	shown := frontier.Outline(costs, chosen, knee, maxPoints)
-	err := frontierTable(points, shown).Write(w, width)
-	return errors.Join(err, givenUp(w, points, chosen, width))
+	return frontier.Outline(costs, chosenOf(points), knee, most)
+}
+
+// chosenOf returns the index of the chosen point, else of the last one.
+func chosenOf(points []Point) int {
+	if at := slices.IndexFunc(points, func(p Point) bool { return p.Selected }); at >= 0 {
+		return at
+	}
+	return len(points) - 1
+}
+
+// AllPoints writes the table of PointsTable. Lines have at most width characters; 0: any length.
+func AllPoints(w io.Writer, points []Point, width int) error {
+	return PointsTable(points).Write(w, width)
+}
+
+// PointsTable returns a table of all points of a frontier, each by the number of its file.
+func PointsTable(points []Point) *Table {
+	shown := make([]int, len(points))
+	for i := range shown {
+		shown[i] = i
+	}
+	t := frontierTable(points, shown)
+	t.Columns[0].Rank = 0 // a tree is named by it
+	return t
 }
 
 // frontierTable has a row for each shown point. It leaves out redundant columns: the number
@@ -67,7 +93,7 @@ func frontierTable(points []Point, shown []int) *Table {
 		{
 			Column{Head: "tree", Left: true, Rank: 3},
 			false,
-			func(p *Point) string { return strings.TrimSuffix(path.Base(p.Tree), ".json") },
+			func(p *Point) string { return Number(p.Tree) },
 		},
 		{Column{Head: "cost"}, false, func(p *Point) string { c, _ := p.Complexity.Billed(); return threeDigits(c) }},
 		{
@@ -81,6 +107,11 @@ func frontierTable(points []Point, shown []int) *Table {
 			func(p *Point) string { _, most := p.Complexity.Billed(); return number(most) },
 		},
 		{Column{Head: "leaves"}, false, func(p *Point) string { return strconv.Itoa(p.Complexity.Leaves) }},
+		{
+			Column{Head: "depth", Rank: 8},
+			false,
+			func(p *Point) string { return strconv.Itoa(p.Complexity.Depth) },
+		},
 		{Column{Head: "merit"}, !folded, func(p *Point) string { return fmt.Sprintf("%.4f", p.Merit) }},
 		{Column{Head: "validation AUC"}, false, func(p *Point) string { return Figure(p.Validation) }},
 		{Column{Head: "95 %", Rank: 5}, false, func(p *Point) string { return intervalOf(p.Interval) }},
@@ -89,7 +120,7 @@ func frontierTable(points []Point, shown []int) *Table {
 		{Column{Head: "grown by", Left: true, Rank: 7}, false, func(p *Point) string {
 			return fmt.Sprintf("%s, theta %s, %s", describe(p.Algorithm), number(p.Algorithm.Theta), p.Algorithm.Tests)
 		}},
-		{Column{Left: true}, false, marks},
+		{Column{Left: true}, false, (*Point).Marks},
 	}
 	t := NewTable()
 	for _, c := range columns {
@@ -109,8 +140,11 @@ func frontierTable(points []Point, shown []int) *Table {
 	return t
 }
 
-// marks names a point.
-func marks(p *Point) string {
+// Number returns the number of a tree of a frontier, from the name of its file.
+func Number(file string) string { return strings.TrimSuffix(path.Base(file), ".json") }
+
+// Marks names a point: chosen, of the highest merit, the knee.
+func (p *Point) Marks() string {
 	var list []string
 	for _, m := range []struct {
 		name  string

@@ -17,9 +17,9 @@ import (
 func TestTextModels(t *testing.T) {
 	m := goldenTree(t, "modelled.json")
 	for width, want := range map[int]string{
-		0:  "   └─ job != b    50.0%       5 *p 0.60, from 0.32 to 0.90 with age\n",
-		90: "   └─ job != b    50.0%       5 *p 0.60, from 0.32 to 0.90 with age\n",
-		60: "   └─ job != b    50.0%       5 *p 0.60\n         p 0.60, from 0.32 to 0.90 with age\n",
+		0:  "   └─ job != b    10   50.0%     5     4 *p 0.60, from 0.32 to 0.90 with age\n",
+		90: "   └─ job != b    10   50.0%     5 *p 0.60, from 0.32 to 0.90 with age\n",
+		60: "   └─ job != b    10   50.0%     5 *p 0.60\n         p 0.60, from 0.32 to 0.90 with age\n",
 	} {
 		var got bytes.Buffer
 		if err := report.Text(&got, m, width); err != nil || !strings.Contains(got.String(), want) {
@@ -40,7 +40,7 @@ func TestTextBoosters(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		"3 *n 1.00, from 0.27 to 0.27 with age\n", "5 *p 0.60, from 0.12 to 0.98 with age and job\n",
+		"3     1 *n 1.00, from 0.27 to 0.27 with age\n", "5     4 *p 0.60, from 0.12 to 0.98 with age and job\n",
 	} {
 		if !strings.Contains(got.String(), want) {
 			t.Errorf("want %q in\n%s", want, got.String())

@@ -17,6 +17,22 @@ const (
 	maxConfusions = 5
 )
 
+// ClassTable returns a table of the classes of a part: number of rows, metrics, and confusion. With
+// many classes a text lists the most frequent confusions instead of the confusion matrix; else
+// the text is empty. A part without rows has no table. The name of the part heads the column of
+// the classes.
+func ClassTable(part Part) (table *Table, confusions string) {
+	m := part.Metrics
+	if m.Weight == 0 {
+		return nil, ""
+	}
+	c := &classTable{head: part.Name, metrics: m, order: bySupport(m)}
+	if len(m.PerClass) <= maxListed {
+		return c.table(true), ""
+	}
+	return c.table(false), c.confusions()
+}
+
 // Classes writes a table of the classes of a part: number of rows, metrics, and confusion.
 // With many classes or on a narrow page, a line lists the most frequent confusions instead
 // of the confusion matrix. Lines have at most width characters; 0: any length. The name of

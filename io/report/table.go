@@ -51,6 +51,13 @@ func (t *Table) Write(w io.Writer, width int) error {
 	return err
 }
 
+// Cells returns the heads and the rows of the table. Characters that would break a line, or turn
+// the direction of a text, are escaped.
+func (t *Table) Cells() (heads []string, rows [][]string) {
+	spelled := t.spelled()
+	return spelled[0], spelled[1:]
+}
+
 // gap separates two columns.
 const gap = "  "
 

@@ -143,48 +143,72 @@ func TestWrapped(t *testing.T) {
 	}
 }
 
-// TestFeatures: by hand, of every: age is tested on 1000, 400, 100, 300 and 200 rows at
-// 1 each, job on 600, 250 and 150 at 2.5; 4.5 together is the expected cost.
+// TestFeatures: by hand, of three features with a cost of 4 and 2 bits together. Those whose loss
+// takes the most AUC come first, and unmeasured ones last.
 func TestFeatures(t *testing.T) {
-	tr := every()
-	tr.Features[1].Name = "job\nor"
-	want := `feature  rows asked  tests a row  paid a row  of all paid
-job\nor       60.0%        1.000         2.5        55.6%
-age          100.0%        2.000           2        44.4%
+	is := func(x float64) *float64 { return &x }
+	list := []report.FeatureUse{
+		{Name: "free", Asked: 0.5, Tests: 0.5, Impurity: 0.5},
+		{Name: "age", Asked: 1, Tests: 2, Paid: 3, Impurity: 1, Lost: is(0.015)},
+		{Name: "job\nor", Asked: 0.6, Tests: 1, Paid: 1, Impurity: 0.5, Lost: is(0.25)},
+	}
+	want := `feature  AUC lost  AUC per cost  of impurity  paid a row  of all paid  rows asked  tests a row
+job\nor    0.2500        0.2500        25.0%           1        25.0%       60.0%        1.000
+age        0.0150        0.0050        50.0%           3        75.0%      100.0%        2.000
+free            -             -        25.0%           0         0.0%       50.0%        0.500
 `
 	var b strings.Builder
-	if err := report.Features(&b, tr, 0); err != nil || b.String() != want {
+	if err := report.Features(&b, list, 0); err != nil || b.String() != want {
 		t.Errorf("%v\n%s\nwant\n%s", err, b.String(), want)
 	}
-	with := 7.5 // a set-up of 5 with the first test on job
-	tr.Nodes[2].Test.Billed = &with
 	b.Reset()
-	if err := report.Features(&b, tr, 0); err != nil || !strings.Contains(b.String(), "5.5        73.3%\n") {
-		t.Errorf("%v\n%s\nwant what is billed, 5.5", err, b.String())
-	}
-	b.Reset()
-	if err := report.Features(&b, &tree.Tree{Nodes: []tree.Node{{Weight: 1}}}, 0); err != nil || b.Len() > 0 {
+	if err := report.Features(&b, nil, 0); err != nil || b.Len() > 0 {
 		t.Errorf("%v, %q of a tree without tests", err, b.String())
 	}
+	var many []report.FeatureUse
+	for i := range 30 {
+		many = append(many, report.FeatureUse{Name: fmt.Sprintf("f%d", i), Paid: 1, Impurity: 1, Lost: is(float64(i))})
+	}
 	b.Reset()
-	if err := report.Features(&b, manyFeatures(30), 80); err != nil || strings.Count(b.String(), "\n") != 12 ||
-		!strings.Contains(b.String(), "(20 others)") {
+	if err := report.Features(&b, many, 80); err != nil || strings.Count(b.String(), "\n") != 12 ||
+		!strings.Contains(b.String(), "(20 others)") || !strings.Contains(b.String(), "\nf29 ") {
 		t.Errorf("%v\n%s\nwant 10 features and others", err, b.String())
+	}
+	for line := range strings.Lines(b.String()) {
+		if len(line) > 81 {
+			t.Errorf("%d characters: %s", len(line), line)
+		}
 	}
 }
 
-// manyFeatures is a chain with another feature at each level.
-func manyFeatures(n int) *tree.Tree {
-	t := chain(n)
-	t.Features = nil
-	for i := range n {
-		t.Features = append(t.Features, dataset.Feature{
-			Name: fmt.Sprintf("f%d", i), Kind: dataset.Categorical,
-			Values: []string{"a"}, Cost: 1,
+// TestNeighbours: by hand. The neighbours of a tree at cost 10 are the nearest ones at 9 or less
+// and at 11 or more; without such ones the last tree of the side.
+func TestNeighbours(t *testing.T) {
+	is := func(x float64) *float64 { return &x }
+	var points []report.Point
+	for i, cost := range []float64{2, 8, 9, 9.5, 10, 10.5, 12, 20} {
+		points = append(points, report.Point{
+			Tree: fmt.Sprintf("frontier/%03d.json", i), Complexity: &tree.Complexity{ExpectedCost: cost, Leaves: i + 1},
+			Merit: 0.5 + cost/100, Test: is(0.25), Selected: cost == 10,
 		})
-		t.Nodes[2*i].Test.Feature, t.Nodes[2*i].Test.Code = i, 0
 	}
-	return t
+	want := `instead  tree    cost  change  leaves   merit   change  test AUC   change
+cheaper   002   9.000  -1.000       3  0.5900  -0.0100    0.2500  +0.0000
+dearer    006  12.000  +2.000       7  0.6200  +0.0200    0.2500  +0.0000
+`
+	var b strings.Builder
+	if err := report.Neighbours(&b, points, 0); err != nil || b.String() != want {
+		t.Errorf("%v\n%s\nwant\n%s", err, b.String(), want)
+	}
+	b.Reset()
+	if err := report.Neighbours(&b, points[3:6], 0); err != nil || !strings.Contains(b.String(), "003   9.500") ||
+		!strings.Contains(b.String(), "005  10.500") {
+		t.Errorf("%v\n%s", err, b.String())
+	}
+	b.Reset()
+	if err := report.Neighbours(&b, points[4:5], 0); err != nil || b.Len() > 0 {
+		t.Errorf("%v, %q of one tree", err, b.String())
+	}
 }
 
 // TestClasses: by hand. Three in four rows of a class are predicted right, the others as the

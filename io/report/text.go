@@ -13,21 +13,36 @@ import (
 	"github.com/espalier-ml/espalier/induce/tree"
 )
 
-// Text writes the tree as text: for each node its condition, its share of the training
-// rows, its most probable class, and the cost paid for the tests above it. For a leaf
-// with a model it says the least and the greatest probability of the class that the
-// model can give, see tree.ModelRange. Lines have at most width characters; 0: any length.
+// Text writes the tree as text: for each node its condition, its training rows with their
+// share, its most probable class, and the cost paid for the tests above it. For a leaf with
+// a model it says the least and the greatest probability of the class that the model can
+// give, see tree.ModelRange. Cuts are Shortened. Lines have at most width characters; 0: any
+// length. Of a tree of more than 500 leaves it shows the first levels, and a table by depth.
 func Text(w io.Writer, t *tree.Tree, width int) error {
+	return Shown(w, &View{Tree: t, Depth: FittingDepth, Width: width})
+}
+
+// Shown is Text for a view.
+func Shown(w io.Writer, v *View) error {
 	var head, tail strings.Builder
+	t, p := v.Tree, v.newPart()
 	c := &t.Complexity
 	printf(&head, "%s by %s: %d rows, expected cost %s, %d leaves, depth %d\n\n",
 		name(t.Label.Column), describe(&t.Algorithm), t.Training.Rows, Expected(t, number), c.Leaves, c.Depth)
 	about(&head, t)
 	certificate(&tail, t)
 	b := bufio.NewWriter(w)
-	wrapLines(b, head.String(), width)
-	(&drawing{tree: t}).write(b, width)
-	wrapLines(b, tail.String(), width)
+	wrapLines(b, head.String(), v.Width)
+	if v.Node > 0 {
+		printf(b, "%s\n\n", Wrapped(fmt.Sprintf("from node %d, where %s", v.Node, p.way()), v.Width, "  "))
+	}
+	(&sketch{part: p}).write(b)
+	if p.folded {
+		p.writeByDepth(b)
+	}
+	if v.Node == 0 {
+		wrapLines(b, tail.String(), v.Width)
+	}
 	return b.Flush()
 }
 
@@ -90,6 +105,10 @@ func number(x float64) string { return strconv.FormatFloat(x, 'g', 6, 64) }
 
 // maxName is the greatest number of characters shown of a name.
 const maxName = 40
+
+// Name writes the name of a column or a value as the texts of this package have it: shortened to
+// 40 characters. Escapes stand for characters that are not printable.
+func Name(s string) string { return name(s) }
 
 // name writes the name of a column or a value in a line of text: shortened, and with escapes
 // for characters that are not printable.

@@ -84,6 +84,7 @@ func every() *tree.Tree {
 	}
 	for i := range t.Nodes {
 		n := &t.Nodes[i]
+		n.Rows = n.Weight
 		n.ClassWeights = []int64{n.Weight / 3, n.Weight - n.Weight/3}
 		n.RawClassWeights = n.ClassWeights
 	}

@@ -56,6 +56,18 @@ func treeCodec() codec {
 
 func metricsCodec() codec { return inJSON(func(r *Run) **Metrics { return &r.Metrics }) }
 
+// pageCodec writes a page as it is.
+func pageCodec(page func(r *Run) *[]byte) codec {
+	return codec{
+		has:    func(r *Run) bool { return len(*page(r)) > 0 },
+		encode: func(r *Run) ([]File, error) { return []File{{Content: *page(r)}}, nil },
+		decode: func(r *Run, content []byte) error {
+			*page(r) = content
+			return nil
+		},
+	}
+}
+
 // treesCodec writes each tree of the frontier to a file.
 func treesCodec() codec {
 	return codec{

@@ -18,7 +18,12 @@ type Run struct {
 	Schema   *tree.Schema // of training
 	Frontier *Frontier    // of training with a choice among trees
 	Trees    []*tree.Tree // by point of Frontier
-	Costs    *Costs       // of synth
+	Grown    *Grown       // of training with a choice among trees
+
+	Importance *Importance // of training
+	Report     []byte      // of training: report.html
+	Card       []byte      // of training: model_card.md
+	Costs      *Costs      // of synth
 
 	Manifest    *Manifest            // of training
 	Predictions *PredictionsManifest // of predictions
@@ -72,7 +77,20 @@ func Documents() []Document {
 			Holds: "figures, where the rows have a label",
 		},
 		{
-			Name: "schema.json", Kinds: training, Schema: "schema",
+			Name: ImportanceName, Kinds: training, Schema: "importance", optional: true,
+			codec: inJSON(func(r *Run) **Importance { return &r.Importance }),
+			Holds: "what each feature brings and costs",
+		},
+		{
+			Name: ReportName, Kinds: training, codec: pageCodec(func(r *Run) *[]byte { return &r.Report }), optional: true,
+			Holds: "what the tree says and costs, for people",
+		},
+		{
+			Name: CardName, Kinds: training, codec: pageCodec(func(r *Run) *[]byte { return &r.Card }), optional: true,
+			Holds: "the model card, if it was asked for",
+		},
+		{
+			Name: SchemaName, Kinds: training, Schema: "schema",
 			codec: text(func(r *Run) **tree.Schema { return &r.Schema }, (*tree.Schema).Encode, tree.DecodeSchema),
 			Holds: "each column's use, cuts, values, cost",
 		},
@@ -102,6 +120,10 @@ func Documents() []Document {
 			Holds: "the trees of frontier.json",
 		},
 		{
+			Name: GrownName, Kinds: training, codec: grownCodec(), optional: true,
+			Holds: "all grown trees, for other choices",
+		},
+		{
 			Name: PartName(0), Kinds: synth, many: rowFiles, pattern: "part-*.parquet",
 			Holds: "the rows; `part-*` is synth's alone",
 		},
@@ -114,6 +136,12 @@ const (
 	MetricsName  = "metrics.json"
 	ManifestName = "manifest.json"
 	FrontierName = "frontier.json"
+	GrownName    = frontierFolder + "/grown.bin"
+	ReportName   = "report.html"
+	CardName     = "model_card.md"
+	SchemaName   = "schema.json"
+
+	ImportanceName = "importance.json"
 
 	frontierFolder = "frontier"
 )

@@ -53,6 +53,7 @@ func runOf(t *testing.T, kind runfolder.Kind) *runfolder.Run {
 	began := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	switch kind {
 	case runfolder.Training:
+		half := 0.5
 		points := []runfolder.Point{
 			{Tree: runfolder.FrontierTree(0), Merit: 0.5}, {Tree: runfolder.FrontierTree(1), Merit: 0.75, Selected: true},
 		}
@@ -61,8 +62,13 @@ func runOf(t *testing.T, kind runfolder.Kind) *runfolder.Run {
 			Schema: &tree.Schema{
 				Label: model.Label, Columns: []tree.SchemaColumn{{Name: "a", Role: "key", Physical: "INT64"}},
 			},
-			Frontier: &runfolder.Frontier{Format: runfolder.FrontierFormat, Version: 1, Select: "best", Points: points},
-			Manifest: &runfolder.Manifest{Format: runfolder.ManifestFormat, Version: 1, Started: began},
+			Grown: &runfolder.Grown{
+				Label: model.Label, Scales: [3]int64{1, 1, 1}, Features: []byte{1, 2}, Candidates: []byte{3},
+				Sample: []byte{4, 5}, Areas: []*float64{nil, &half},
+			},
+			Importance: &runfolder.Importance{Part: "validation", Features: []runfolder.FeatureImportance{{Feature: "a"}}},
+			Frontier:   &runfolder.Frontier{Format: runfolder.FrontierFormat, Version: 1, Select: "best", Points: points},
+			Manifest:   &runfolder.Manifest{Format: runfolder.ManifestFormat, Version: 1, Started: began},
 		}
 	case runfolder.Predictions:
 		return &runfolder.Run{
@@ -92,13 +98,16 @@ var encoded = cmp.Options{
 func TestRoundTrip(t *testing.T) {
 	listed := map[runfolder.Kind][]string{
 		runfolder.Training: {
-			"tree.json", "metrics.json", "schema.json", "frontier.json", "frontier/000.json", "frontier/001.json",
+			"tree.json", "metrics.json", "importance.json", "schema.json", "frontier.json", "frontier/000.json", "frontier/001.json",
+			"frontier/grown.bin",
 		},
 		runfolder.Predictions: {"a.parquet", "x=1/b.parquet", "metrics.json"},
 		runfolder.Synth:       {"_costs.csv", "_tree.json", "part-00000.parquet", "part-00001.parquet"},
 	}
 	named := map[runfolder.Kind][]string{
-		runfolder.Training:    {"tree.json", "metrics.json", "schema.json", "manifest.json", "frontier.json", "_SUCCESS"},
+		runfolder.Training: {
+			"tree.json", "metrics.json", "importance.json", "schema.json", "manifest.json", "frontier.json", "_SUCCESS",
+		},
 		runfolder.Predictions: {"metrics.json", "manifest.json", "_SUCCESS"},
 		runfolder.Synth:       {"_costs.csv", "_tree.json", "manifest.json", "_SUCCESS"},
 	}

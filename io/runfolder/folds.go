@@ -8,8 +8,8 @@ import (
 )
 
 // Folds says how far the chosen tree depends on the choice of the training rows. For each
-// fold, a tree is grown by the same parameters without the rows of the fold, pruned at the
-// same alpha, and measured on the rows of the fold. Stability compares its tests with those
+// fold, a tree is grown by the same parameters without the rows of the fold, pruned to about the
+// same expected cost, and measured on the rows of the fold. Stability compares its tests with those
 // of the chosen tree. All folds have the bins of all training rows. Rows have the weights of
 // training.
 type Folds struct {

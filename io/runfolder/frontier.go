@@ -11,7 +11,7 @@ import (
 type Frontier struct {
 	Format  string `json:"format"`
 	Version int    `json:"version"`
-	Select  string `json:"select"`          // the rule of the choice
+	Select  string `json:"select"`          // the rule of the choice, or SelectNumber
 	Folds   int    `json:"folds,omitempty"` // folds in the merit; absent: validation rows alone
 	// Tolerance is the merit that a cheaper tree may lack; absent: none.
 	Tolerance float64 `json:"tolerance,omitempty"`
@@ -22,7 +22,9 @@ type Frontier struct {
 
 // Point is a tree of the frontier.
 type Point struct {
-	Tree      string         `json:"tree"` // its file in the run folder
+	Tree      string         `json:"tree"`  // its file in the run folder
+	Grown     int            `json:"grown"` // number of the grown tree, from 0
+	Step      int            `json:"step"`  // of the tree's sequence of prunings; 0: it is not pruned
 	Algorithm tree.Algorithm `json:"algorithm"`
 	tree.Complexity
 
@@ -59,3 +61,6 @@ func (f *Frontier) Report() []report.Point {
 
 // FrontierFormat identifies frontier.json.
 const FrontierFormat = "espalier/frontier"
+
+// SelectNumber is the Select of a frontier whose tree a person has chosen by its number.
+const SelectNumber = "number"

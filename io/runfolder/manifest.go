@@ -24,6 +24,17 @@ type Manifest struct {
 	Counters map[string]int64 `json:"counters"`
 	Estimate *Estimate        `json:"estimate,omitempty"` // the forecast
 	Measured *Estimate        `json:"measured,omitempty"` // without the work of an engine's processes
+
+	Promotions []Promotion `json:"promotions,omitempty"` // other choices of the run's tree since, in order
+}
+
+// Promotion is a choice of another tree of the frontier, after training.
+type Promotion struct {
+	Promoted time.Time         `json:"promoted"`
+	Espalier string            `json:"espalier"` // version of the program
+	Tree     string            `json:"tree"`     // the file of the tree that became the run's
+	Before   string            `json:"before"`   // the file of the run's tree before
+	By       map[string]string `json:"by"`       // the settings of the choice, by flag
 }
 
 // Input is one input file.

@@ -48,10 +48,14 @@ func (m *Metrics) Parts() []report.Part {
 	return parts
 }
 
-// Set sets the metrics of a part.
+// Set sets the metrics of a part. It takes the ROC curves of training rows away: nothing is
+// read off them, and they are as long as those of the other parts.
 func (m *Metrics) Set(part dataset.Part, x *metric.Metrics) {
 	switch part {
 	case dataset.Train:
+		for i := range x.PerClass {
+			x.PerClass[i].ROC = nil
+		}
 		m.Train = x
 	case dataset.Validation:
 		m.Validation = x

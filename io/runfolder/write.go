@@ -2,6 +2,7 @@ package runfolder
 
 import (
 	"context"
+	"path"
 
 	"github.com/espalier-ml/espalier/io/objectstore"
 )
@@ -30,11 +31,11 @@ func (f *Folder) Write(ctx context.Context, r *Run) ([]string, error) {
 }
 
 // Files returns the URLs of a run's documents in a folder, _SUCCESS last. The Parquet files
-// and the frontier's trees are left out: there may be any number of them.
+// and what lies in folders below are left out: there may be any number of them.
 func (k Kind) Files(folder string, r *Run) []string {
 	var urls []string
 	for _, d := range k.Documents() {
-		if d.many == nil && (!d.optional || d.has(r)) {
+		if d.many == nil && path.Dir(d.Name) == "." && (!d.optional || d.has(r)) {
 			urls = append(urls, objectstore.Join(folder, d.Name))
 		}
 	}

@@ -16,7 +16,8 @@ type Evaluate struct {
 	Label          string // column; empty: as in training
 	Weight         string // column; empty: each row weighs 1
 	DropNullLabels bool
-	Output         string // file; empty: none
+	Slice          []string // columns by whose values the tree is measured, too
+	Output         string   // file; empty: none
 	Overwrite      bool
 	Runner         string
 
@@ -49,6 +50,7 @@ func (c *Evaluate) Settings() []setting.Setting {
 			Name: "drop_null_labels", Value: setting.Switch(&c.DropNullLabels),
 			Help: "leave out rows without a label instead of failing",
 		},
+		sliceSetting(&c.Slice),
 	})
 	return slices.Concat(run, rows, c.StorageConfig.Settings(),
 		[]setting.Setting{engine.RunnerSetting(&c.Runner, engine.LocalRunners())})

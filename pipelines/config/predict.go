@@ -17,8 +17,8 @@ type Predict struct {
 
 	Copied
 
-	Label     string // column; empty: as in training; none: no metrics
-	Weight    string // column; empty: each row weighs 1
+	Measured
+
 	MaxUnseen float64
 	Explain   bool
 	Overwrite bool
@@ -32,6 +32,13 @@ type Predict struct {
 type Copied struct {
 	Key  []string
 	Keep string // key: the columns of Key; all: all columns
+}
+
+// Measured says how the tree is measured on rows with labels.
+type Measured struct {
+	Label  string   // column; empty: as in training; none: no metrics
+	Weight string   // column; empty: each row weighs 1
+	Slice  []string // columns by whose values the tree is measured, too
 }
 
 // DefaultPredict writes predictions alone, whatever the values.
@@ -83,6 +90,7 @@ func (c *Predict) Settings() []setting.Setting {
 			Help: "column of the classes, for metrics (default: as in training, if there is one; none: no metrics)",
 		},
 		{Name: "weight", Value: setting.Text(&c.Weight), Help: "column of row weights, for metrics"},
+		sliceSetting(&c.Slice),
 	})
 	return slices.Concat(run, rows, c.StorageConfig.Settings(),
 		[]setting.Setting{engine.RunnerSetting(&c.Runner, engine.Runners())}, c.EngineConfig.Settings())
@@ -92,6 +100,14 @@ func (c *Predict) Settings() []setting.Setting {
 func modelSetting(model *string) setting.Setting {
 	return setting.Setting{
 		Name: "model", Group: setting.Run, Value: setting.Text(model), Required: true, Help: "run folder or tree.json",
+	}
+}
+
+// sliceSetting declares the columns by whose values the tree is measured, too.
+func sliceSetting(columns *[]string) setting.Setting {
+	return setting.Setting{
+		Name: "slice", Group: setting.Rows, Value: setting.List(columns), Changeable: true,
+		Help: "columns whose values have figures of their own in metrics.json: features or others, but not the label",
 	}
 }
 

@@ -7,32 +7,33 @@ import (
 
 // Values of --teacher.
 const (
-	TeacherNone   = "none"
-	TeacherForest = "forest" // a random forest of the training objects
-	TeacherAuto   = "auto"   // a forest where the training objects are few
+	TeacherNone    = "none"
+	TeacherForest  = "forest"  // a random forest of the training objects
+	TeacherBoosted = "boosted" // boosted trees of the training objects
+	TeacherAuto    = "auto"    // boosted trees where the training objects are few
 )
 
 // conflictsOfTeacher returns the faults of settings that do not go with --teacher, and of
 // settings of a teacher where there is none.
 func (c *Train) conflictsOfTeacher() []error {
 	var faults []error
-	asked := c.Teacher == TeacherForest
+	asked, teacher := c.Teacher == TeacherForest || c.Teacher == TeacherBoosted, "--teacher "+c.Teacher
 	if asked && len(c.LabelProbabilities) > 0 {
-		faults = append(faults, errors.New("--teacher forest and --label_probabilities are two teachers: choose one"))
+		faults = append(faults, errors.New(teacher+" and --label_probabilities are two teachers: choose one"))
 	}
 	if asked && len(c.Monotone) > 0 {
-		faults = append(faults, errors.New("--teacher forest does not keep --monotone: leave out one of the two"))
+		faults = append(faults, errors.New(teacher+" does not keep --monotone: leave out one of the two"))
 	}
 	if asked && c.Select == SelectFirst {
-		faults = append(faults, errors.New("--teacher forest makes trees to choose among: --select first chooses nothing; "+
+		faults = append(faults, errors.New(teacher+" makes trees to choose among: --select first chooses nothing; "+
 			"name a rule that does, such as --select best"))
 	}
 	if c.Teacher == TeacherNone && c.MadeUpRows >= 0 {
-		faults = append(faults, errors.New("--made_up_rows are for a teacher: add --teacher forest"))
+		faults = append(faults, errors.New("--made_up_rows are for a teacher: add --teacher boosted"))
 	}
 	if c.Teacher == TeacherNone && len(c.LabelProbabilities) == 0 && c.TeacherWeight != defaultTeacherWeight {
 		faults = append(faults, errors.New("--teacher_weight is the share of a teacher: "+
-			"name the columns of --label_probabilities, or add --teacher forest"))
+			"name the columns of --label_probabilities, or add --teacher boosted"))
 	}
 	return faults
 }

@@ -43,6 +43,7 @@ type Files struct {
 	Input  []string
 	Label  string
 	Output string
+	Report string // ReportHTML or ReportNone
 }
 
 // Growth says how trees are grown.
@@ -91,7 +92,7 @@ type Features struct {
 // Classes has the probabilities, weights and priors of the classes and the costs of errors.
 type Classes struct {
 	LabelProbabilities []string // patterns, or CLASS=COLUMN; empty: the label alone counts
-	Teacher            string   // none, forest or auto
+	Teacher            string   // none, forest, boosted or auto
 	MadeUpRows         int64    // that the teacher labels; -1: by the number of training objects
 	TeacherWeight      float64  // of the probabilities against the label
 
@@ -100,12 +101,13 @@ type Classes struct {
 	ErrorCosts   string // URL; empty: 0 for right, 1 for wrong
 }
 
-// Parts says how rows are split into training, validation and test parts.
+// Parts says how rows are split into training, validation and test parts, and measured.
 type Parts struct {
 	Split          string // shares such as 70/10/20, or a column
 	Key            string // column; empty: the position of the row
 	Seed           uint64
 	DropNullLabels bool
+	Slice          []string // columns by whose values the tree is measured, too
 }
 
 // Limits bound the numbers of different values.
@@ -149,6 +151,10 @@ func (c *Train) runSettings() []setting.Setting {
 		},
 		{Name: "output", Value: setting.Text(&c.Output), Required: true, Changeable: true, Help: "run folder"},
 		{
+			Name: "report", Value: setting.OneOf(&c.Report, ReportHTML, ReportNone), Changeable: true,
+			Help: "html writes report.html into the run folder, one page to read the tree by; none does not",
+		},
+		{
 			Name: "overwrite", Value: setting.Switch(&c.Overwrite), Changeable: true,
 			Help: "replace an earlier run in the output folder: the files that its manifest.json lists",
 		},
@@ -176,9 +182,9 @@ func (c *Train) rowSettings() []setting.Setting {
 			Help: "columns of class probabilities, as p_* (the * is the class) or CLASS=COLUMN,..: trees learn from them too",
 		},
 		{
-			Name: "teacher", Value: setting.OneOf(&c.Teacher, TeacherNone, TeacherForest, TeacherAuto),
-			Help: "forest: also grow trees from the class probabilities of a random forest, and choose among all trees; " +
-				"auto: up to 50,000 training objects",
+			Name: "teacher", Value: setting.OneOf(&c.Teacher, TeacherNone, TeacherForest, TeacherBoosted, TeacherAuto),
+			Help: "also grow trees from the class probabilities of a random forest or of boosted trees, and choose " +
+				"among all trees; auto: boosted, up to 50,000 training objects",
 		},
 		{
 			Name: "made_up_rows", Value: setting.Whole(&c.MadeUpRows, setting.Between(-1, 1<<24)),
@@ -203,6 +209,7 @@ func (c *Train) rowSettings() []setting.Setting {
 			Name: "drop_null_labels", Value: setting.Switch(&c.DropNullLabels),
 			Help: "leave out rows without a label instead of failing",
 		},
+		sliceSetting(&c.Slice),
 	})
 }
 
@@ -433,6 +440,7 @@ const (
 // the best trees for its time.
 func DefaultTrain() Train {
 	return Train{
+		Files: Files{Report: ReportHTML},
 		Growth: Growth{
 			Algorithm: Choices{"ec45", "c45", "cc45"}, Lambda: Choices{"10", "3", "30", "1000"},
 			Theta: Choices{"0.005", "0.0005"}, Tests: Choices{"threshold", "both"}, Bins: Choices{binsAuto},

@@ -20,7 +20,7 @@ func DurationsOf(timings []runfolder.Timing) runfolder.Durations {
 	var d runfolder.Durations
 	for _, t := range timings {
 		switch t.Job {
-		case Footers, "summarise", "bins", "coalesce":
+		case Footers, "summarise", "bins", "coalesce", "slice values", "slices":
 			d.Rows += t.Seconds
 		case "folds":
 			d.Folds += t.Seconds

@@ -23,12 +23,25 @@ type EvaluateRowsConfig struct {
 	// features that some tree tests are read; they are found by their names.
 	Rows  []byte
 	Parts []dataset.Part // whose rows are counted; nil: validation and test
+	// Slices divides the rows of one tree by their values: ReadScoreCounts then returns the
+	// counts of each slice in the place of a tree. nil: the rows are not divided.
+	Slices *Slices
 	// Distinct bounds the distinct predictions that are counted exactly of a tree and a
 	// part; 0: the bound of tree.ScoreCounts. The memory is in proportion to it.
 	Distinct int
 	Workers  int    // goroutines of a bundle; 1 on engines
 	Out      string // folder of results
 	Run      RunName
+
+	// Handover takes results as they are, see GrowConfig; nil: files of Out have them.
+	Handover *Handover `json:"-"`
+}
+
+// Slices divides rows by their values of some columns. A slice is the rows with one code of one
+// column: the codes of the first column come first, with "other" and "missing".
+type Slices struct {
+	Columns  []FeatureColumn // how they are read
+	Features []byte          // what their codes mean, see dataset.EncodeFeatures
 }
 
 // EvaluateRows counts rows by leaf, predicted probabilities and true class, for each tree
@@ -48,9 +61,19 @@ type evaluateRowsFn struct {
 	trees   []evaluatedTree
 	spec    RowSpec
 	classes map[string]uint16
+	slices  []slicedColumn
+	groups  int // trees, or slices of one tree
 	pool    *pool
 	workers []evaluateRowsWorker
-	tables  []scoreTable // by leavesKey
+	tables  []scoreTable // by leavesKey of a tree or slice
+}
+
+// slicedColumn is a column by whose values rows are divided.
+type slicedColumn struct {
+	encoder *dataset.Encoder
+	column  int
+	codes   int
+	first   int // number of the slice of code 0
 }
 
 // evaluatedTree is a tree with its scorer.
@@ -61,7 +84,7 @@ type evaluatedTree struct {
 	inputs []int // by input of the scorer: its column
 }
 
-// scoreTable is the counts of a tree and a part. All workers share it, as a table for each
+// scoreTable is the counts of a tree or slice and a part. All workers share it, as a table for each
 // of them would take much memory.
 type scoreTable struct {
 	mu     sync.Mutex
@@ -76,6 +99,10 @@ type evaluateRowsWorker struct {
 	classes []uint16         // code of the class by row
 	inputs  []dataset.Vector
 	scores  tree.Scores
+
+	codes   []byte  // two of a slicing column, little endian, by row
+	byCode  []int32 // the rows to count, by code
+	scratch []uint16
 }
 
 func (f *evaluateRowsFn) StartBundle(ctx context.Context, _ func(int64, []byte)) error {
@@ -93,7 +120,7 @@ func (f *evaluateRowsFn) StartBundle(ctx context.Context, _ func(int64, []byte))
 	for i := range f.workers {
 		f.workers[i].columns = make([]dataset.Vector, len(f.spec.Features))
 	}
-	f.tables = make([]scoreTable, leavesKey(len(f.trees), 0))
+	f.tables = make([]scoreTable, leavesKey(f.groups, 0))
 	return nil
 }
 
@@ -131,7 +158,29 @@ func (f *evaluateRowsFn) prepare(ctx context.Context) error {
 		f.trees = append(f.trees, one)
 		f.classes = ClassCodes(t.Label.Classes)
 	}
-	f.spec.Features = needed
+	f.groups, f.spec.Features = len(f.trees), needed
+	return f.prepareSlices()
+}
+
+// prepareSlices adds the columns of Slices to the needed ones.
+func (f *evaluateRowsFn) prepareSlices() error {
+	if f.Slices == nil {
+		return nil
+	}
+	features, err := dataset.DecodeFeatures(f.Slices.Features)
+	if err != nil {
+		return err
+	}
+	f.groups = 0
+	for i, column := range f.Slices.Columns {
+		at := slices.Index(f.spec.Features, column)
+		if at < 0 {
+			at = len(f.spec.Features)
+			f.spec.Features = append(f.spec.Features, column)
+		}
+		f.slices = append(f.slices, slicedColumn{dataset.NewEncoder(&features[i]), at, features[i].Codes(), f.groups})
+		f.groups += features[i].Codes()
+	}
 	return nil
 }
 
@@ -173,8 +222,13 @@ func (f *evaluateRowsFn) add(ctx context.Context, g *rowGroup, w *evaluateRowsWo
 		if err := t.scorer.Score(w.inputs, len(w.rows), &w.scores); err != nil {
 			return err
 		}
-		for _, part := range f.Parts {
-			f.count(at, part, g, w)
+		switch {
+		case f.Slices != nil:
+			f.countSlices(g, w)
+		default:
+			for _, part := range f.Parts {
+				f.count(at, part, g, w)
+			}
 		}
 	}
 	g.count(ctx)
@@ -231,17 +285,72 @@ func pick(to, from *dataset.Vector, rows []int32) {
 
 // count adds the scored rows of a part to the counts of a tree.
 func (f *evaluateRowsFn) count(at int, part dataset.Part, g *rowGroup, w *evaluateRowsWorker) {
-	table := &f.tables[leavesKey(at, part)]
-	table.mu.Lock()
+	table := f.open(at, f.trees[at].Tree, part)
 	defer table.mu.Unlock()
-	if table.counts == nil {
-		if table.counts = f.trees[at].NewScoreCounts(); f.Distinct > 0 {
-			table.counts.Bound(f.Distinct)
-		}
-	}
 	for i, r := range w.rows {
 		if g.parts[r] == part {
 			table.counts.Count(&w.scores, i, int(w.classes[r]), g.weight(int(r)))
+		}
+	}
+}
+
+// open locks the counts of a tree or slice and a part.
+func (f *evaluateRowsFn) open(group int, t *tree.Tree, part dataset.Part) *scoreTable {
+	table := &f.tables[leavesKey(group, part)]
+	table.mu.Lock()
+	if table.counts == nil {
+		if table.counts = t.NewScoreCounts(); f.Distinct > 0 {
+			table.counts.Bound(f.Distinct)
+		}
+	}
+	return table
+}
+
+// countSlices adds the scored rows to the counts of their slices.
+func (f *evaluateRowsFn) countSlices(g *rowGroup, w *evaluateRowsWorker) {
+	const width = 2 // bytes of a code
+	w.codes, w.byCode = Resized(w.codes, width*len(w.rows)), Resized(w.byCode, len(w.rows))
+	for s := range f.slices {
+		sliced := &f.slices[s]
+		clear(w.codes) // narrow codes set the first byte alone
+		w.scratch = sliced.encoder.Encode(&w.columns[sliced.column], w.codes, 0, width, w.scratch)
+		code := func(i int) int { return int(w.codes[width*i]) | int(w.codes[width*i+1])<<8 }
+		ends := make([]int, sliced.codes+1)
+		for i := range w.rows {
+			ends[code(i)+1]++
+		}
+		for c := range sliced.codes {
+			ends[c+1] += ends[c]
+		}
+		for i := range w.rows { // ends become the ends of the code before
+			c := code(i)
+			w.byCode[ends[c]] = int32(i)
+			ends[c]++
+		}
+		from := 0
+		for c, to := range ends[:sliced.codes] {
+			f.countSlice(sliced.first+c, w.byCode[from:to], g, w)
+			from = to
+		}
+	}
+}
+
+// countSlice adds scored rows to the counts of a slice.
+func (f *evaluateRowsFn) countSlice(group int, rows []int32, g *rowGroup, w *evaluateRowsWorker) {
+	for _, part := range f.Parts {
+		var table *scoreTable
+		for _, i := range rows {
+			r := w.rows[i]
+			if g.parts[r] != part {
+				continue
+			}
+			if table == nil {
+				table = f.open(group, f.trees[0].Tree, part)
+			}
+			table.counts.Count(&w.scores, int(i), int(w.classes[r]), g.weight(int(r)))
+		}
+		if table != nil {
+			table.mu.Unlock()
 		}
 	}
 }
@@ -255,7 +364,12 @@ func (f *evaluateRowsFn) FinishBundle(ctx context.Context, emit func(int64, []by
 		return Carry(err)
 	}
 	for key := range f.tables {
-		if counts := f.tables[key].counts; counts != nil {
+		counts := f.tables[key].counts
+		switch {
+		case counts == nil:
+		case f.Handover != nil:
+			f.Handover.score(int64(key), counts)
+		default:
 			value, err := sendScores(ctx, counts, f.Out)
 			if err != nil {
 				return Carry(err)
@@ -277,14 +391,17 @@ func sendScores(ctx context.Context, counts *tree.ScoreCounts, out string) ([]by
 	return exchange{out}.send(ctx, b, len(b) <= inlineScores)
 }
 
-// ReadScoreCounts returns the counts of a part by tree, as EvaluateRows wrote them. They
-// are zeros for a part without rows.
+// ReadScoreCounts returns the counts of a part by tree, as EvaluateRows counted them. They
+// are zeros for a part without rows. Of Slices, trees has the tree once for each slice.
 func ReadScoreCounts(
-	ctx context.Context, out string, part dataset.Part, trees []*tree.Tree,
+	ctx context.Context, c *EvaluateRowsConfig, part dataset.Part, trees []*tree.Tree,
 ) ([]*tree.ScoreCounts, error) {
+	if c.Handover != nil {
+		return c.Handover.scored(part, trees)
+	}
 	urls, counts := make([]string, len(trees)), make([]*tree.ScoreCounts, len(trees))
 	for at, t := range trees {
-		urls[at], counts[at] = countsURL(out, leavesKey(at, part)), t.NewScoreCounts()
+		urls[at], counts[at] = countsURL(c.Out, leavesKey(at, part)), t.NewScoreCounts()
 	}
 	return counts, readEach(ctx, urls, func(at int, b []byte) error {
 		if b == nil {

@@ -594,22 +594,15 @@ func TestEvaluateRows(t *testing.T) {
 			w.files[c.Trees[i]] = model.Encode()
 		}
 		if runner == "direct" {
-			c.Decoded = trees
+			c.Decoded, c.Handover = trees, new(jobs.Handover)
 		}
 		list := newScoredRows(t, w, trees[0], rows)
 		w.tasks = nil
-		want := evaluated(t, w, list, trees, group)
-		spec := jobs.RowSpec{
-			Label: "class", WeightScale: 1, Weight: "weight", SplitColumn: "part", DropNullLabels: true,
-			Features: []jobs.FeatureColumn{{Name: "unused", Kind: dataset.Numeric}},
-		}
-		for _, f := range w.features {
-			spec.Features = append(spec.Features, jobs.FeatureColumn{Name: f.Name, Kind: f.Kind})
-		}
-		c.Rows = spec.Encode()
+		want := evaluated(t, w, list, trees, group, nil)
+		c.Rows = w.evaluatedSpec().Encode()
 		w.run(t, runner, func(s beam.Scope, tasks beam.PCollection) { jobs.EvaluateRows(s, tasks, c) })
 		for _, part := range []dataset.Part{dataset.Train, dataset.Validation, dataset.Test} {
-			got, err := jobs.ReadScoreCounts(t.Context(), c.Out, part, trees)
+			got, err := jobs.ReadScoreCounts(t.Context(), &c, part, trees)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -625,10 +618,87 @@ func TestEvaluateRows(t *testing.T) {
 	}
 }
 
+// evaluatedSpec says how the rows of evaluated are read.
+func (w *world) evaluatedSpec() *jobs.RowSpec {
+	spec := &jobs.RowSpec{
+		Label: "class", WeightScale: 1, Weight: "weight", SplitColumn: "part", DropNullLabels: true,
+		Features: []jobs.FeatureColumn{{Name: "unused", Kind: dataset.Numeric}},
+	}
+	for _, f := range w.features {
+		spec.Features = append(spec.Features, jobs.FeatureColumn{Name: f.Name, Kind: f.Kind})
+	}
+	return spec
+}
+
+// TestEvaluateSlices: the counts of each slice are those of the rows with its value, with and
+// without leaf models, for a tested column, a column that is no feature, and the weights.
+func TestEvaluateSlices(t *testing.T) {
+	features := []dataset.Feature{
+		{Name: "y", Kind: dataset.Numeric, Cuts: []float64{-0.5, 0.25, 0.5}},
+		{Name: "color", Kind: dataset.Categorical, Type: dataset.Text, Values: []string{"blue", "red"}},
+		{Name: "weight", Kind: dataset.Categorical, Type: dataset.Number, Values: []string{"1", "3"}},
+	}
+	groups := 5 + 4 + 4
+	for _, runner := range transformstest.Runners() {
+		for _, modelled := range []bool{false, true} {
+			w := newWorld(t)
+			model := w.model(w.grown(worldParams()[0]))
+			if modelled {
+				model = w.withModels(model)
+			}
+			c := jobs.EvaluateRowsConfig{
+				Workers: 2, Out: "out", Trees: []string{"tree.json"}, Slices: &jobs.Slices{Features: dataset.EncodeFeatures(features)},
+			}
+			for _, f := range features {
+				c.Slices.Columns = append(c.Slices.Columns, jobs.FeatureColumn{Name: f.Name, Kind: f.Kind})
+			}
+			w.files["tree.json"] = model.Encode()
+			list := newScoredRows(t, w, model, 900)
+			w.tasks = nil
+			slicesOf := func(r int) []int {
+				groups := []int{4, 5 + 2, 9 + 2}
+				if y := list.y[r]; y == y {
+					groups[0] = features[0].Bin(y)
+				}
+				if at := slices.Index([]string{"blue", "red", "*", ""}, list.color[r]); at >= 0 {
+					groups[1] = 5 + at
+				}
+				if at := slices.Index([]int{1, 3}, r%4); at >= 0 {
+					groups[2] = 9 + at
+				}
+				return groups
+			}
+			want := evaluated(t, w, list, slices.Repeat([]*tree.Tree{model}, groups), 130, slicesOf)
+			if runner == "direct" {
+				c.Decoded, c.Handover = []*tree.Tree{model}, new(jobs.Handover)
+			}
+			c.Rows = w.evaluatedSpec().Encode()
+			w.run(t, runner, func(s beam.Scope, tasks beam.PCollection) { jobs.EvaluateRows(s, tasks, c) })
+			full := 0
+			for _, part := range []dataset.Part{dataset.Train, dataset.Validation, dataset.Test} {
+				got, err := jobs.ReadScoreCounts(t.Context(), &c, part, slices.Repeat([]*tree.Tree{model}, groups))
+				if err != nil {
+					t.Fatal(err)
+				}
+				for at := range got {
+					if !bytes.Equal(got[at].Encode(), want[part][at].Encode()) {
+						t.Errorf("%s, models %v, part %d, slice %d: the counts differ", runner, modelled, part, at)
+					}
+					full += int(one(got[at].Plain().TotalRows() > 0 || len(got[at].Modelled()) > 0))
+				}
+			}
+			if full < 14 {
+				t.Errorf("%s, models %v: %d slices with rows: the test shows little", runner, modelled, full)
+			}
+		}
+	}
+}
+
 // evaluated puts rows with weights and parts into the world, and returns the counts by
-// part and tree of the validation and test rows.
+// part and tree of the validation and test rows. of returns the trees that a row counts for; nil:
+// each row counts for all.
 func evaluated(
-	t *testing.T, w *world, list *scoredRows, trees []*tree.Tree, group int,
+	t *testing.T, w *world, list *scoredRows, trees []*tree.Tree, group int, of func(r int) []int,
 ) (want [dataset.Parts][]*tree.ScoreCounts) {
 	t.Helper()
 	for part := range want {
@@ -651,6 +721,9 @@ func evaluated(
 			values[2] = tree.Value{}
 		}
 		for at, model := range trees {
+			if of != nil && !slices.Contains(of(r), at) {
+				continue
+			}
 			p := predictionOf(t, model.Scorer(), func(f int) tree.Value { return values[f] })
 			part := []dataset.Part{dataset.Train, dataset.Validation, dataset.Test}[r%3]
 			class := slices.Index(worldClasses, list.label[r])

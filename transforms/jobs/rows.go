@@ -513,3 +513,38 @@ func (g *rowGroup) errorAt(column, value, problem, hint string) error {
 		Hint: hint,
 	}
 }
+
+// ReadRows returns the values of all rows of a task's row group, a vector for each feature, as
+// Predict reads them, and the number of rows.
+func ReadRows(ctx context.Context, spec *RowSpec, task Task) (values []dataset.Vector, rows int, err error) {
+	g, err := openRowGroup(ctx, spec, task)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer g.Close() //nolint:errcheck // reading has returned its errors already
+	values, err = g.features()
+	return values, g.rows, err
+}
+
+// features decodes the columns of all features.
+func (g *rowGroup) features() ([]dataset.Vector, error) {
+	values := make([]dataset.Vector, len(g.spec.Features))
+	for i := range values {
+		if err := g.feature(i, &values[i]); err != nil {
+			return nil, err
+		}
+	}
+	return values, nil
+}
+
+// ReadRow returns the values of one row of a task's row group, one vector of one row for
+// each feature, as Predict reads them.
+func ReadRow(ctx context.Context, spec *RowSpec, task Task, row int) ([]dataset.Vector, error) {
+	g, err := openRowGroup(ctx, spec, task)
+	if err != nil {
+		return nil, err
+	}
+	defer g.Close() //nolint:errcheck // reading has returned its errors already
+	g.first, g.rows = row, 1
+	return g.features()
+}

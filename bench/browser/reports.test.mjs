@@ -1,0 +1,206 @@
+// Opens reports in Chromium. bench/browser.py makes what it needs:
+//
+// REPORT_PROGRAM: the binary. REPORT_RUNS: a folder with a run for each of REPORT_SETS and for
+// hostile, and with NAME.json, rows and what predict says of them. CHROMIUM: the browser.
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { createRequire } from "node:module";
+import { mkdirSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import puppeteer from "puppeteer-core";
+
+const { REPORT_PROGRAM: ESPALIER, REPORT_RUNS, REPORT_SETS, CHROMIUM } = process.env;
+const names = [...REPORT_SETS.split(",").filter(Boolean), "made-up"];
+const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+const pictures = join(REPORT_RUNS, "pictures");
+
+/** The greatest size of a page, in bytes, and the greatest time to its first paint, in ms. */
+const [maxBytes, maxPaint] = [2_000_000, 1000];
+
+let browser;
+before(async () => {
+  mkdirSync(pictures, { recursive: true });
+  browser = await puppeteer.launch({ executablePath: CHROMIUM, args: ["--no-sandbox", "--disable-gpu"] });
+});
+after(() => browser?.close());
+
+/** Opens a file in a page that notes what must not happen. */
+async function opened(file, { width = 1280, dark = false } = {}) {
+  const page = await browser.newPage();
+  const faults = [];
+  page.on("console", (message) => faults.push(`console: ${message.text()}`));
+  page.on("pageerror", (error) => faults.push(`error: ${error.message}`));
+  page.on("dialog", (dialog) => {
+    faults.push(`dialog: ${dialog.message()}`);
+    dialog.dismiss();
+  });
+  page.on("request", (request) => {
+    if (request.url() !== page.target().url() && !request.isNavigationRequest()) faults.push(`request: ${request.url()}`);
+  });
+  await page.setViewport({ width, height: 900 });
+  if (dark) await page.emulateMediaFeatures([{ name: "prefers-color-scheme", value: "dark" }]);
+  await page.goto(`file://${file}`);
+  return { page, faults };
+}
+
+/** The report of a run, written anew with flags. */
+function report(name, ...flags) {
+  const output = join(REPORT_RUNS, `${name}${flags.length ? "-" + flags[0].slice(2) : ""}.html`);
+  execFileSync(ESPALIER, ["report", join(REPORT_RUNS, name), "--output", output, "--overwrite", ...flags]);
+  return output;
+}
+
+/** Serious faults of accessibility. */
+async function serious(page) {
+  await page.evaluate(axe);
+  const result = await page.evaluate(() => globalThis.axe.run(document, { resultTypes: ["violations"] }));
+  return result.violations.filter((v) => ["serious", "critical"].includes(v.impact))
+    .map((v) => `${v.id}: ${v.help}: ${v.nodes.slice(0, 3).map((n) => n.html.slice(0, 120)).join(" | ")}`);
+}
+
+const text = (page, selector) => page.$eval(selector, (e) => e.textContent);
+
+for (const name of names) {
+  test(`${name}: the page is small, soon there, silent, and alone`, async () => {
+    const file = report(name);
+    const { page, faults } = await opened(file);
+    assert.ok(statSync(file).size < maxBytes, `${statSync(file).size} bytes`);
+    const paint = await page.evaluate(() => new Promise((done) => {
+      const known = () => performance.getEntriesByName("first-contentful-paint")[0]?.startTime;
+      const look = () => (known() === undefined ? requestAnimationFrame(look) : done(known()));
+      look();
+    }));
+    console.log(`${name}: ${statSync(file).size} bytes, first paint after ${paint.toFixed(0)} ms`);
+    assert.ok(paint < maxPaint, `first paint after ${paint} ms`);
+    assert.equal(await page.$$eval("h1", (list) => list.length), 1);
+    assert.deepEqual(faults, []);
+    await page.close();
+  });
+
+  test(`${name}: the tree opens, by mouse and by keys`, async () => {
+    const { page, faults } = await opened(report(name));
+    const count = () => page.$$eval("#lines [data-node]", (list) => list.length);
+    const before = await count();
+    const visible = () => page.$$eval("#lines summary, #lines .row", (list) => list.filter((e) => e.checkVisibility()).length);
+    await page.click("#close");
+    assert.equal(await page.$eval("#lines > details", (e) => e.open), false);
+    assert.equal(await visible(), 1);
+    await page.focus("#lines > details > summary");
+    await page.keyboard.press("Enter");
+    assert.equal(await page.$eval("#lines > details", (e) => e.open), true);
+    assert.ok(await visible() >= 3);
+    await page.click("#open");
+    assert.ok(await count() >= before);
+    assert.ok(await visible() > 3);
+    await page.$eval("#lines .why", (e) => { e.open = true; });
+    assert.match(await text(page, "#lines .why"), /balance.*efficiency.*discrimination.*score/);
+    assert.deepEqual(faults, []);
+    await page.close();
+  });
+
+  if (name !== "made-up") test(`${name}: the slider changes the tree, its bill and its figures`, async () => {
+    const { page, faults } = await opened(report(name));
+    const shown = () => page.evaluate(() => ["#bill", "#shown", "#lines", "#change"].map((id) => document.querySelector(id).textContent));
+    const before = await shown();
+    await page.focus("#budget");
+    await page.keyboard.press("Home");
+    const cheapest = await shown();
+    for (let k = 0; k < 4; k++) assert.notEqual(cheapest[k], before[k]);
+    assert.match(await page.$eval("#budget", (e) => e.getAttribute("aria-valuetext")), /tree 000/);
+    await page.keyboard.press("ArrowRight");
+    assert.match(await text(page, "#bill"), /tree001/);
+    assert.match(await text(page, "#promote"), /--promote 1$/);
+    await page.click("#chosen");
+    assert.deepEqual(await shown(), before);
+    assert.deepEqual(faults, []);
+    await page.close();
+  });
+
+  test(`${name}: the path of a row lights up when the page opens`, async () => {
+    const rows = JSON.parse(readFileSync(join(REPORT_RUNS, `${name}.json`), "utf8"));
+    const { page, faults } = await opened(report(name, "--row", `${rows.file}:0`));
+    const lit = await page.$$eval("#lines .lit", (list) => list.map((e) => Number(e.dataset.node)));
+    const way = await page.$$eval("#row tbody tr td:first-child", (list) => list.map((e) => Number(e.textContent)));
+    assert.deepEqual(lit.slice(0, -1), way);
+    assert.equal(lit.at(-1), rows.rows[0].leaf);
+    assert.ok(await page.$eval("#lines .lit:last-child, #lines .row.lit", (e) => e.checkVisibility()));
+    assert.deepEqual(faults, []);
+    await page.close();
+  });
+
+  test(`${name}: the questions lead 200 rows to the leaves of predict`, async () => {
+    const { features, rows } = JSON.parse(readFileSync(join(REPORT_RUNS, `${name}.json`), "utf8"));
+    const large = name === "made-up";
+    assert.ok(rows.length === 200 || rows.length === 150); // iris has no more
+    const { page, faults } = await opened(report(name));
+    const wrong = await page.evaluate((asked, list, error) => {
+      const by = (id) => document.getElementById(id);
+      const wrong = [];
+      for (const row of list) {
+        for (const b of document.querySelectorAll("#form button")) if (b.textContent === "Start again") b.click();
+        let steps = 0;
+        for (; by("value"); steps++) {
+          const name = document.querySelector("#form label").textContent.slice(0, -1);
+          const value = row.values[asked.indexOf(name)];
+          if (value === null) {
+            [...document.querySelectorAll("#form button")].find((b) => b.textContent === "It is missing").click();
+            continue;
+          }
+          const control = by("value");
+          if (control.tagName === "SELECT") {
+            const option = [...control.options].find((o) => o.textContent === value) ?? control.options[control.options.length - 1];
+            control.value = option.value;
+          } else control.value = value;
+          by("form").requestSubmit();
+          if (steps > 100) break;
+        }
+        const verdict = by("verdict");
+        const chances = JSON.parse(verdict.dataset.chances);
+        const far = chances.some((c) => Math.abs(c.p - row.probabilities[c.class]) > error);
+        const lit = [...document.querySelectorAll("#lines .lit")].at(-1);
+        if (Number(verdict.dataset.leaf) !== row.leaf || Number(verdict.dataset.class) !== row.class || far ||
+            Number(lit.dataset.node) !== row.leaf || steps > row.tests) {
+          wrong.push({ row, leaf: verdict.dataset.leaf, class: verdict.dataset.class, chances, steps });
+        }
+      }
+      return wrong;
+    }, features, large ? rows.slice(0, 50) : rows, large ? 1e-5 : 1e-9); // 35,000 nodes have fewer digits
+    assert.deepEqual(wrong.slice(0, 2), [], `${wrong.length} of ${rows.length} rows differ`);
+    assert.deepEqual(faults, []);
+    await page.close();
+  });
+
+  for (const [width, dark, checked] of [[1280, false, true], [768, false, false], [390, true, true]]) {
+    test(`${name}: ${width} pixels${dark ? ", dark" : ""}: nothing is cut off, and axe finds no serious fault`, async () => {
+      const { page, faults } = await opened(report(name), { width, dark });
+      const wide = await page.evaluate(() => document.documentElement.scrollWidth);
+      assert.ok(wide <= width, `the page is ${wide} pixels wide`);
+      await page.$$eval("main > section details", (list) => list.forEach((e) => { e.open = true; }));
+      if (checked) assert.deepEqual(await serious(page), []);
+      await page.screenshot({ path: join(pictures, `${name}-${width}${dark ? "-dark" : ""}.png`), fullPage: width > 400 });
+      assert.deepEqual(faults, []);
+      await page.close();
+    });
+  }
+}
+
+test("hostile names do nothing in a report, a page of show, and a drawing", async () => {
+  const row = JSON.parse(readFileSync(join(REPORT_RUNS, "hostile.json"), "utf8"));
+  const files = [report("hostile"), report("hostile", "--row", `${row.file}:0`)];
+  for (const format of ["html", "svg"]) {
+    files.push(join(REPORT_RUNS, `hostile-show.${format}`));
+    execFileSync(ESPALIER, ["show", join(REPORT_RUNS, "hostile"), "--format", format, "--output", files.at(-1), "--overwrite",
+      "--row", `${row.file}:0`]);
+  }
+  for (const file of files) {
+    const { page, faults } = await opened(file);
+    if (await page.$("#open")) await page.click("#open");
+    const strange = await page.$$eval("img, iframe, object, embed, link, script[src], [onload], [onerror], [onclick]", (l) => l.length);
+    assert.equal(strange, 0, file);
+    assert.equal(await page.evaluate(() => globalThis.hit ?? 0), 0);
+    assert.deepEqual(faults, [], file);
+    assert.ok(statSync(file).size < maxBytes);
+    await page.close();
+  }
+});

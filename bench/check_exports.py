@@ -1,0 +1,66 @@
+#!/usr/bin/env python3
+"""Runs exported trees by their own languages on all rows of data sets.
+
+    bench/check_exports.py [--sets iris,credit-g] [--espalier BINARY]
+
+For each data set of ../shared/data three trees are trained: with the defaults, with prices in
+groups and free repeats, and with --preset accurate, whose leaves have models. Each is exported in
+each format. `espalier export --verify` compiles and runs the file, and compares class, leaf, tests,
+cost and probabilities with the tree on all rows and on golden rows. It fails if anything differs.
+It needs Python, the languages, and Go unless --espalier names a binary.
+"""
+
+import csv, json, os, subprocess, sys
+
+sys.dont_write_bytecode = True
+
+import judging
+from judging import root
+
+shared = os.environ.get('ESPALIER_SHARED', os.path.join(root, '..', 'shared'))
+formats = ['go', 'c', 'java', 'python', 'javascript']
+
+
+def categorical(name):
+    """Returns the flags of train for a data set's categorical columns."""
+    with open(os.path.join(shared, 'data', 'MANIFEST.tsv')) as f:
+        for row in csv.DictReader(f, delimiter='\t'):
+            if list(row.values())[0] == name:
+                columns = list(row.values())[9]
+                return [] if columns == '-' else ['--categorical', columns]
+    sys.exit(f'{name}: MANIFEST.tsv has no such data set')
+
+
+def prices(run, file):
+    """Writes prices from 1 to 5, two of three features in a group, for the features of a run."""
+    with open(os.path.join(run, 'schema.json')) as f:
+        columns = json.load(f)['columns']
+    names = [c['name'] for c in columns if c['role'] == 'feature' and ('cuts' in c or 'values' in c)]
+    with open(file, 'w', newline='') as f:
+        w = csv.writer(f)
+        w.writerow(['feature', 'cost', 'group', 'group_cost'])
+        for i, name in enumerate(names):
+            w.writerow([name, 1 + i % 5, ['a', 'b', ''][i % 3], [2, 3, ''][i % 3]])
+
+
+def judge(name, binary, folder):
+    data, fine = os.path.join(shared, 'data', name), True
+    flags = categorical(name)
+    costs = os.path.join(folder, 'costs.csv')
+    for kind, more in [('plain', []), ('prices', ['--costs', costs, '--repeat_cost', 'free']),
+                       ('models', ['--preset', 'accurate'])]:
+        run = os.path.join(folder, kind)
+        subprocess.run([binary, 'train', '--input', data, '--label', 'class', '--output', run, '--progress', 'none',
+                        '--certificate', 'none', *flags, *more], check=True, stdout=subprocess.DEVNULL)
+        if kind == 'plain':
+            prices(run, costs)
+        for form in formats:
+            done = subprocess.run([binary, 'export', run, '--format', form, '--verify', os.path.join(data, '*.parquet')],
+                                  stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+            fine &= done.returncode == 0
+            last = done.stderr.strip().replace(data + '/*.parquet', 'the data')
+            print(f'{name}, {kind}: {"ok" if done.returncode == 0 else "FAIL"}: {last}', flush=True)
+    return fine
+
+
+judging.main(__doc__, ['iris', 'credit-g'], judge)

@@ -1,0 +1,243 @@
+#!/usr/bin/env python3
+"""Judges the slices of metrics.json by pandas and scikit-learn.
+
+    bench/check_slices.py [--sets NAME,..] [--espalier BIN]
+
+The script trains on each of these sets of ../shared/data (bank-marketing and firewall, if
+none is named), with and without leaf models, and asks for slices by all columns: the
+features, the column that says which rows are for validation, and one of 60 texts and nulls
+that is ignored. It finds the slices of the rows by pandas, and their figures by
+scikit-learn from the probabilities of `espalier predict`: AUC, accuracy, balanced accuracy,
+log loss, Brier score, costs, tests, the shares of the classes, and the 95 % intervals by
+the formulas of DeLong and Wilson in numpy. All must be the same to 1e-9, slice by slice and
+in the same order. Then it evaluates the test rows with the same columns, and judges that in
+the same way. With leaf models, slices of more than 16,384 rows may differ by 1e-5, as
+docs/reading.md says. It fails if anything else differs. It needs Python, and Go unless --espalier names
+a binary; it installs by pip what is missing of numpy, pandas, pyarrow and scikit-learn.
+"""
+
+import glob, json, os, subprocess, sys, warnings
+
+sys.dont_write_bytecode = True
+from needs import need
+
+need('check_slices')
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa, pyarrow.parquet as pq
+from sklearn.metrics import accuracy_score, balanced_accuracy_score, brier_score_loss, log_loss, roc_auc_score
+
+import judging
+from judging import root
+
+warnings.filterwarnings('ignore', category=UserWarning)  # of scikit-learn, for slices of one class
+shared = os.environ.get('ESPALIER_SHARED', os.path.join(root, '..', 'shared'))
+same = 1e-9  # greatest difference
+alike = 1e-5  # the same for slices of a tree with leaf models that may have more predictions than are counted exactly
+distinct = 1 << 14  # predictions that are counted exactly
+z = 1.959963984540054
+most_numbers, ranges, most_values = 10, 4, 50  # as docs/reading.md says
+
+
+def spelled(x):
+    """Spells a value as categories are spelled."""
+    if isinstance(x, (bool, np.bool_)):
+        return 'true' if x else 'false'
+    if isinstance(x, str):
+        return x
+    return str(int(x)) if float(x).is_integer() else repr(float(x))
+
+
+def slices_of(name, column, deciding):
+    """Lists the slices of a column: what a slice is, and which rows it has. deciding are the rows by
+    which the values and ranges are chosen."""
+    values = column[deciding].dropna()
+    numeric = pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column)
+    missing = column.isna()
+    found, kept = [], pd.Series(False, index=column.index)
+    if numeric and values.nunique() > most_numbers:
+        count = values.value_counts().sort_index()
+        sums, distinct = count.cumsum().to_numpy(), count.index.to_numpy(dtype=float)
+        at = [int(np.argmax(sums * ranges >= i * sums[-1])) for i in range(1, ranges)]
+        cuts = sorted({(distinct[i] + distinct[i + 1]) / 2 for i in at if i + 1 < len(distinct)})
+        bins = pd.Series(np.searchsorted(cuts, column.to_numpy(dtype=float), side='right'), index=column.index)
+        for i in range(len(cuts) + 1):
+            what = {'column': name, 'of': 'range'}
+            what |= {'from': cuts[i - 1]} if i else {}
+            what |= {'to': cuts[i]} if i < len(cuts) else {}
+            found.append((what, (bins == i) & ~missing))
+    else:
+        count = values.value_counts()
+        order = sorted(count.index, key=lambda v: (-count[v], v))[:most_values]
+        for v in sorted(order):
+            rows = (column == v).fillna(False).astype(bool)
+            found.append(({'column': name, 'of': 'value', 'value': spelled(v)}, rows))
+            kept |= rows
+        found.append(({'column': name, 'of': 'others'}, ~kept & ~missing))
+    found.append(({'column': name, 'of': 'missing'}, missing))
+    return found
+
+
+def share_interval(p, error, rows):
+    """Wilson's interval for a share of the given standard error."""
+    if p * (1 - p) > 1e-12:
+        rows = p * (1 - p) / error / error if error else np.inf
+    center, half = p + z * z / 2 / rows, z * np.sqrt(p * (1 - p) / rows + z * z / 4 / rows / rows)
+    return max(0, (center - half) / (1 + z * z / rows)), min(1, (center + half) / (1 + z * z / rows))
+
+
+def mean_interval(x):
+    if len(x) < 2:
+        return None
+    half = z * np.std(x, ddof=0) / np.sqrt(len(x) - 1)
+    return max(0, x.mean() - half), x.mean() + half
+
+
+def area_interval(actual, p, ranked, area):
+    """DeLong's interval of the mean area of some classes; None: a class has too few rows."""
+    counts = [int((actual == k).sum()) for k in range(p.shape[1])]
+    if min(c for c in counts if c) < 2:
+        return None
+    moves = np.zeros(len(actual))
+    for k in ranked:
+        own = np.sort(p[actual == k, k])
+        rest = np.sort(p[actual != k, k])
+        def below(x, where):
+            return (np.searchsorted(where, x, 'left') + np.searchsorted(where, x, 'right')) / 2 / len(where)
+        moves[actual == k] += below(p[actual == k, k], rest) / len(own)
+        moves[actual != k] += (1 - below(p[actual != k, k], own)) / len(rest)
+    moves /= len(ranked)
+    variance = sum(c * np.var(moves[actual == k], ddof=1) for k, c in enumerate(counts) if c)
+    return share_interval(area, np.sqrt(variance), min(c for c in counts if c))
+
+
+def figures(rows, classes, whole):
+    """The figures of some rows by scikit-learn; None as a value: undefined, as a missing key: not compared."""
+    n, two = len(rows), len(classes) == 2
+    actual = np.array([classes.index(spelled(v)) for v in rows['class']])
+    predicted = np.array([classes.index(v) for v in rows['prediction']])
+    p = rows[['probability_' + c for c in classes]].to_numpy()
+    seen = sorted(set(actual))
+    ranked = [k for k in ([1] if two else range(len(classes))) if 0 < (actual == k).sum() < n]
+    areas = [roc_auc_score(actual == k, p[:, k]) for k in ranked]
+    f = {
+        'rows': n, 'weight': n, 'share': n / whole, 'auc_ovr_macro': np.mean(areas) if areas else None,
+        'accuracy': accuracy_score(actual, predicted),
+        'log_loss': -np.log(np.clip(p[np.arange(n), actual], 1e-15, 1 - 1e-15)).mean(),
+        'expected_cost': rows['tests'].mean(), 'expected_tests': rows['tests'].mean(),
+        'expected_billed_cost': rows['cost'].mean(),
+    }
+    if len(seen) == len(classes):
+        assert abs(f['log_loss'] - log_loss(actual, np.clip(p, 1e-15, 1), labels=range(len(classes)))) < 1e-6
+    if two:
+        f['brier'] = brier_score_loss(actual, p[:, 1]) if len(seen) == 2 else np.mean((p[:, 1] - actual) ** 2)
+    else:
+        f['brier'] = ((p - np.eye(len(classes))[actual]) ** 2).sum(axis=1).mean()
+    recalls = [(predicted[actual == k] == k).mean() for k in seen]
+    f['balanced_accuracy'] = balanced_accuracy_score(actual, predicted) if set(predicted) <= set(seen) else np.mean(recalls)
+    counts = [(actual == k).sum() for k in seen]
+    error = np.sqrt(sum(r * (1 - r) / c for r, c in zip(recalls, counts))) / len(seen)
+    f['intervals'] = {
+        'accuracy': share_interval(f['accuracy'], np.sqrt(f['accuracy'] * (1 - f['accuracy']) / n), n),
+        'balanced_accuracy': share_interval(f['balanced_accuracy'], error, min(counts)),
+        'expected_cost': mean_interval(rows['tests']), 'expected_tests': mean_interval(rows['tests']),
+        'expected_billed_cost': mean_interval(rows['cost']),
+    }
+    interval = area_interval(actual, p, ranked, f['auc_ovr_macro']) if areas else None
+    if interval or not areas:
+        f['intervals']['auc_ovr_macro'] = interval
+    f['classes'] = [((actual == k).mean(), (predicted == k).mean()) for k in range(len(classes))]
+    return f
+
+
+def differences(what, got, want, models):
+    found = []
+    most = alike if models != 'none' and want['rows'] > distinct else same
+
+    def near(name, a, b):
+        if (a is None) != (b is None) or a is not None and abs(a - b) > most * max(1, abs(b)):
+            found.append(f'{what}: {name} {a}, by scikit-learn {b}')
+
+    for name, value in want.items():
+        if name == 'intervals':
+            for figure, ends in value.items():
+                interval = got[name][figure] if got[name] else None
+                if (interval is None) != (ends is None):
+                    found.append(f'{what}: interval of {figure} {interval}, by numpy {ends}')
+                elif ends is not None:
+                    near(f'{figure} from', interval['low'], ends[0])
+                    near(f'{figure} to', interval['high'], ends[1])
+        elif name == 'classes':
+            for c, (prevalence, predicted) in zip(got[name], value):
+                near(c['class'] + ' prevalence', c['prevalence'], prevalence)
+                near(c['class'] + ' predicted', c['predicted'], predicted)
+        else:
+            near(name, got[name], value)
+    return found
+
+
+def judge_part(part, stated, rows, deciding, names, classes, inside, models):
+    """Compares the slices of a part with those of pandas."""
+    found, at = [], 0
+    for name in names:
+        for what, member in slices_of(name, rows[name], deciding):
+            own = rows[member & inside]
+            if not len(own):
+                continue
+            if at >= len(stated) or {k: stated[at].get(k) for k in what} != what:
+                return [f'{part}: slice {at} is not {what}'], at
+            found += differences(f'{part} {what}', stated[at], figures(own, classes, int(inside.sum())), models)
+            at += 1
+    if at != len(stated):
+        found.append(f'{part}: {len(stated)} slices, by pandas {at}')
+    return found, at
+
+
+def write(name, folder):
+    """Writes a set with a column of parts and one of texts that no tree may test."""
+    table = pa.concat_tables([pq.read_table(f) for f in sorted(glob.glob(os.path.join(shared, 'data', name, '*.parquet')))])
+    draw = np.random.default_rng(1)
+    part = draw.choice(['train', 'validation', 'test'], len(table), p=[.7, .1, .2])
+    town = [None if v > 59 else f'town {v}' for v in np.minimum(62, draw.geometric(.06, len(table)))]
+    table = table.append_column('part_of_row', pa.array(part)).append_column('town', pa.array(town))
+    pq.write_table(table, os.path.join(folder, 'rows.parquet'), row_group_size=5000)
+    pq.write_table(table.filter(pa.array(part == 'test')), os.path.join(folder, 'test.parquet'))
+
+
+def run(*argv):
+    subprocess.run(argv, check=True, stdout=subprocess.DEVNULL)
+
+
+def judge(name, binary, folder, models):
+    write(name, folder)
+    file, out = (lambda f: os.path.join(folder, f)), os.path.join(folder, 'run-' + models)
+    names = [c for c in pq.read_schema(file('rows.parquet')).names if c != 'class']
+    slices = ','.join(names)
+    run(binary, 'train', '--input', file('rows.parquet'), '--label', 'class', '--split', 'part_of_row', '--ignore', 'town',
+        '--leaf_model', models, '--slice', slices, '--output', out, '--progress', 'none')
+    run(binary, 'predict', '--model', out, '--input', file('rows.parquet'), '--keep', 'all', '--output', out + '-scored',
+        '--progress', 'none')
+    run(binary, 'evaluate', '--model', out, '--input', file('test.parquet'), '--slice', slices, '--output',
+        out + '-metrics.json', '--progress', 'none')
+    rows = pd.read_parquet(os.path.join(out + '-scored', 'rows.parquet'))
+    metrics, classes = (json.load(open(os.path.join(out, f))) for f in ('metrics.json', 'tree.json'))
+    classes = classes['label']['classes']
+    train = rows['part_of_row'] == 'train'
+    found, count = [], 0
+    for part in ('train', 'validation', 'test'):
+        differ, n = judge_part(part, metrics[part]['slices'], rows, train, names, classes, rows['part_of_row'] == part,
+                               models)
+        found, count = found + differ, count + n
+    test = rows[rows['part_of_row'] == 'test']
+    every = pd.Series(True, index=test.index)
+    stated = json.load(open(out + '-metrics.json'))['test']['slices']
+    differ, n = judge_part('evaluate', stated, test, every, names, classes, every, models)
+    for text in (found + differ)[:20]:
+        print('DIFFERS', text)
+    print(f'{name}, models {models}: {"FAIL" if found or differ else "ok"}: {len(names)} columns, {count} slices of '
+          f'training, {n} of evaluation, {len(rows)} rows')
+    return not found and not differ
+
+
+judging.main(__doc__, ['bank-marketing', 'firewall'], lambda *of: all([judge(*of, models) for models in ('none', 'linear')]))

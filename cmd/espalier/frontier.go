@@ -1,0 +1,180 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/espalier-ml/espalier/io/report"
+	"github.com/espalier-ml/espalier/io/runfolder"
+	"github.com/espalier-ml/espalier/io/setting"
+	"github.com/espalier-ml/espalier/io/usage"
+	"github.com/espalier-ml/espalier/pipelines"
+	"github.com/espalier-ml/espalier/pipelines/config"
+)
+
+// frontierFlags are the flags of frontier.
+type frontierFlags struct {
+	pipelines.PromoteConfig
+
+	choice        pipelines.TrainConfig // has the flags of the choice
+	progress      string
+	json, verbose bool
+}
+
+// notNumber is the value of --promote that names no tree.
+const notNumber = -1
+
+// Settings declares the flags of frontier.
+func (c *frontierFlags) Settings() []setting.Setting {
+	rules := c.choice.ChoiceSettings()
+	for i := range rules {
+		rules[i].Help += "; where it is left out, as in training"
+	}
+	choice := setting.In(setting.Choice, append([]setting.Setting{{
+		Name: "promote", Value: setting.Whole(&c.Number, setting.From(notNumber)),
+		Help: "number of the tree that becomes the run's, as the list has it; -1: none",
+	}}, rules...))
+	run := setting.In(setting.Run, []setting.Setting{
+		{
+			Name: "input", Value: setting.List(&c.Input),
+			Help: "where the training rows lie now, if they were moved: they must be the same files",
+		},
+		{
+			Name: "without_rows", Value: setting.Switch(&c.WithoutRows),
+			Help: "leave out a certificate that would take the training rows",
+		},
+		{Name: "dry_run", Value: setting.Switch(&c.DryRun), Help: "say which tree is chosen, and write nothing"},
+	})
+	return slices.Concat(run, choice, []setting.Setting{jsonSetting(&c.json, "print the list, or the choice, as JSON")},
+		progressSettings(&c.progress, &c.verbose), c.StorageConfig.Settings())
+}
+
+func newFrontierFlags() *frontierFlags {
+	return &frontierFlags{PromoteConfig: pipelines.DefaultPromoteConfig(), progress: progressAuto}
+}
+
+func newFrontier() *cobra.Command {
+	flags := newFrontierFlags()
+	c := &cobra.Command{
+		Use:   "frontier RUN",
+		Short: "List the trees of a run, or make another one the run's tree",
+		Long: `List the trees of a run's frontier by ascending cost, each by the number of its
+file in the folder frontier/.
+
+--promote, or a budget as train has it, makes another tree the run's tree without
+training again: tree.json, metrics.json, frontier.json and manifest.json follow,
+and all trees stay in frontier/. A budget finds the tree that training with this
+budget gives, also if the list does not have it. Only the certificate of another
+grown tree, and figures of trees with leaf models, take the training rows.`,
+		Example: `  espalier frontier runs/first
+  espalier frontier runs/first --promote 14
+  espalier frontier runs/first --max_expected_cost 3 --dry_run`,
+		Args: oneRun,
+	}
+	addFlags(c.Flags(), flags.Settings())
+	addBeamFlags(c.Flags())
+	c.RunE = func(c *cobra.Command, args []string) error {
+		flags.Run, flags.Choice = args[0], make(map[string]string)
+		for _, name := range config.ChoiceFlags() {
+			if f := c.Flags().Lookup(name); f.Changed {
+				flags.Choice[name] = f.Value.String()
+			}
+		}
+		if flags.Number == notNumber && len(flags.Choice) == 0 {
+			return listFrontier(c.Context(), c.OutOrStdout(), flags)
+		}
+		return runPromote(c, flags)
+	}
+	return c
+}
+
+// oneRun takes the run folder.
+func oneRun(_ *cobra.Command, args []string) error {
+	if len(args) != 1 {
+		return &usage.Error{Problem: "frontier takes one run folder: espalier frontier runs/first"}
+	}
+	return nil
+}
+
+// listFrontier prints the trees of a run.
+func listFrontier(ctx context.Context, w io.Writer, flags *frontierFlags) error {
+	f, err := pipelines.ReadFrontier(ctx, flags.Run)
+	if err != nil {
+		return err
+	}
+	if flags.json {
+		return printJSON(w, f)
+	}
+	width, b := pageWidth(w), bufio.NewWriter(w) // keeps the first error for Flush
+	_ = report.AllPoints(b, f.Report(), width)
+	text := fmt.Sprintf("%d trees, of %d prunings of %d grown trees (* chosen: %s); tree N is %s/frontier/N.json; "+
+		"espalier frontier %s --promote N makes it the run's tree", len(f.Points), f.Pruned, f.Grown, f.Select, flags.Run,
+		flags.Run)
+	_, _ = fmt.Fprintf(b, "\n%s\n", report.Wrapped(text, width, ""))
+	return b.Flush()
+}
+
+// printJSON prints a value as a document.
+func printJSON(w io.Writer, value any) error {
+	b, err := json.MarshalIndent(value, "", "  ")
+	if err == nil {
+		_, err = w.Write(append(b, '\n'))
+	}
+	return err
+}
+
+// runPromote chooses another tree.
+func runPromote(c *cobra.Command, flags *frontierFlags) error {
+	if err := initBeam(flags.verbose, c.ErrOrStderr()); err != nil {
+		return err
+	}
+	reporter, err := newReporter(flags.progress, c.ErrOrStderr())
+	if err != nil {
+		return err
+	}
+	p, err := pipelines.Promote(c.Context(), flags.PromoteConfig, reporter)
+	if err != nil {
+		return err
+	}
+	if flags.json {
+		return printJSON(c.OutOrStdout(), struct {
+			Tree    *runfolder.Point   `json:"tree"`
+			Before  *runfolder.Point   `json:"before"`
+			Written bool               `json:"written"`
+			Metrics *runfolder.Metrics `json:"metrics,omitempty"`
+		}{p.Now, p.Before, p.Metrics != nil, p.Metrics})
+	}
+	return printPromoted(c.OutOrStdout(), p, flags)
+}
+
+// printPromoted prints the tree that was chosen, beside the one before.
+func printPromoted(w io.Writer, p *pipelines.Promoted, flags *frontierFlags) error {
+	width, b := pageWidth(w), bufio.NewWriter(w) // keeps the first error for Flush
+	two := *p.Frontier
+	two.Points = []runfolder.Point{*p.Now}
+	if p.Now != p.Before {
+		two.Points = []runfolder.Point{*p.Before, *p.Now}
+	}
+	_ = report.AllPoints(b, two.Report(), width)
+	if p.Metrics != nil {
+		_, _ = fmt.Fprintln(b)
+		_ = report.Figures(b, p.Metrics.Parts(), width)
+	}
+	now, before := report.Number(p.Now.Tree), report.Number(p.Before.Tree)
+	text := fmt.Sprintf("tree %s is the run's tree now, in %s; tree %s was before: espalier frontier %s --promote %s "+
+		"brings it back", now, runfolder.TreeURL(flags.Run), before, flags.Run, before)
+	switch {
+	case p.Now == p.Before:
+		text = fmt.Sprintf("tree %s is the run's tree already: nothing has changed", now)
+	case p.Metrics == nil:
+		text = fmt.Sprintf("tree %s would become the run's tree in place of tree %s; without --dry_run it does", now, before)
+	}
+	_, _ = fmt.Fprintf(b, "\n%s\n", report.Wrapped(text, width, ""))
+	return b.Flush()
+}

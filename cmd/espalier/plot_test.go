@@ -1,0 +1,162 @@
+package main_test
+
+import (
+	"bytes"
+	"encoding/xml"
+	"errors"
+	"image/png"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/espalier-ml/espalier/io/parquetio"
+)
+
+// hostile returns rows whose columns and classes have names that a page may stumble over.
+func hostile(t *testing.T) string {
+	t.Helper()
+	names := []string{
+		`<script>alert(1)</script>`, `"'& ]]> </text></svg>`, "two\nlines", "NUL \x00", "bidi \u202e\u2066",
+		strings.Repeat("W", 10_000),
+	}
+	value := func(row, column int) int { return (row*(2*column+3) + row/7) % 97 }
+	classes := make([]string, 600)
+	for i := range classes {
+		classes[i] = names[(value(i, 0)/25+value(i, 1)/33)%len(names)]
+	}
+	columns := []parquetio.WriteColumn{{Name: "class", Values: classes}}
+	for k, name := range names {
+		values := make([]float64, len(classes))
+		for i := range values {
+			values[i] = float64(value(i, k))
+		}
+		columns = append(columns, parquetio.WriteColumn{Name: name, Values: values})
+	}
+	return parquet(t, parquetio.WriteOptions{RowsPerGroup: 250}, columns...)
+}
+
+// pictures are the values of --what.
+func pictures() []string { return []string{"frontier", "roc", "calibration", "importance", "tree"} }
+
+// checkSVG parses a drawing: no name brings an element in.
+func checkSVG(t *testing.T, what, svg string) {
+	t.Helper()
+	d := xml.NewDecoder(strings.NewReader(svg))
+	for {
+		token, err := d.Token()
+		if errors.Is(err, io.EOF) {
+			return
+		}
+		if err != nil {
+			t.Fatalf("%s: not XML: %v", what, err)
+		}
+		if e, ok := token.(xml.StartElement); ok &&
+			!slices.Contains([]string{"svg", "title", "desc", "style", "rect", "text", "tspan", "g", "path"}, e.Name.Local) {
+			t.Errorf("%s: an element <%s>", what, e.Name.Local)
+		}
+	}
+}
+
+// TestPlot: each picture of runs with plain and with hostile names, on standard output and in
+// a file, which is the same but for its first line.
+func TestPlot(t *testing.T) {
+	for name, input := range map[string]string{"plain": mixed(t, 600, parquetio.WriteOptions{}), "hostile": hostile(t)} {
+		o, run := train(t, input, "--certificate", "none")
+		o.wants(t, 0)
+		for _, what := range pictures() {
+			svg := espalier(t, "plot", run, "--what", what)
+			svg.wants(t, 0)
+			checkSVG(t, name+" "+what, svg.stdout)
+			if !strings.HasPrefix(svg.stdout, "<svg ") || !strings.Contains(svg.stdout, "<title>") {
+				t.Errorf("%s: %.200s", what, svg.stdout)
+			}
+			file := filepath.Join(t.TempDir(), what)
+			espalier(t, "plot", run, "--what", what, "--output", file).wants(t, 0)
+			if got := string(read(t, file)); got != "<!-- espalier plot -->\n"+svg.stdout {
+				t.Errorf("%s: the file differs from standard output", what)
+			}
+			o := espalier(t, "plot", run, "--what", what, "--format", "png", "--width", "640")
+			o.wants(t, 0)
+			img, err := png.Decode(strings.NewReader(o.stdout))
+			if err != nil || img.Bounds().Dx() != 640 {
+				t.Errorf("%s %s: %v, %v", name, what, err, img)
+			}
+		}
+	}
+}
+
+// TestPlotRefuses: a run lacks a document, or a setting has no effect on the picture.
+func TestPlotRefuses(t *testing.T) {
+	input := mixed(t, 300, parquetio.WriteOptions{})
+	o, run := train(t, input, "--select", "first", "--certificate", "none", "--split", "100/0/0")
+	o.wants(t, 0)
+	for _, c := range []struct {
+		args  []string
+		words []string
+	}{
+		{nil, []string{"plot takes one run folder"}},
+		{[]string{run, run}, []string{"plot takes one run folder"}},
+		{[]string{run}, []string{run, "there is no frontier.json", "--select best"}},
+		{[]string{run, "--what", "roc"}, []string{run, "no ROC curves", "no validation or test rows"}},
+		{[]string{run, "--what", "curve"}, []string{"--what curve: want frontier, roc, calibration, importance or tree"}},
+		{[]string{run, "--what", "calibration", "--format", "gif"}, []string{"--format gif: want svg or png"}},
+		{[]string{run, "--what", "calibration", "--width", "7"}, []string{"--width 7: want 100 pixels or more"}},
+		{[]string{run, "--what", "calibration", "--width", "10001"}, []string{"--width 10001"}},
+		{[]string{run, "--what", "calibration", "--class", "a"}, []string{"--class names a curve"}},
+		{[]string{run, "--what", "calibration", "--depth", "3"}, []string{"--depth is for --what tree"}},
+		{[]string{run, "--what", "tree", "--width", "300"}, []string{"--width: the SVG of a tree"}},
+		{[]string{run, "--what", "calibration", "--overwrite"}, []string{"--overwrite replaces the file of --output"}},
+		{[]string{"nowhere"}, []string{"nowhere has no manifest.json"}},
+		{[]string{"nowhere", "--what", "tree"}, []string{"nowhere"}},
+		{[]string{filepath.Dir(input)}, []string{"has no manifest.json"}},
+	} {
+		espalier(t, append([]string{"plot"}, c.args...)...).wants(t, 2, c.words...)
+	}
+	espalier(t, "plot", billedModel, "--what", "tree").wants(t, 0) // a tree.json alone
+}
+
+// TestPlotClass: one class has one curve; an unknown one is refused with the list.
+func TestPlotClass(t *testing.T) {
+	o, run := train(t, mixed(t, 600, parquetio.WriteOptions{}), "--select", "first", "--certificate", "none")
+	o.wants(t, 0)
+	all, one := espalier(t, "plot", run, "--what", "roc"), espalier(t, "plot", run, "--what", "roc", "--class", "b")
+	if a, b := strings.Count(all.stdout, "ec-curve"), strings.Count(one.stdout, "ec-curve"); a != 3 || b != 1 {
+		t.Errorf("%d and %d curves, want 3 and 1", a, b)
+	}
+	espalier(t, "plot", run, "--what", "roc", "--class", "x").wants(t, 2, "no class is called x", "are a, b and c")
+}
+
+// TestPlotOutput: only a picture of plot is replaced, and only with --overwrite.
+func TestPlotOutput(t *testing.T) {
+	folder := t.TempDir()
+	svg, image, foreign := filepath.Join(folder, "a.svg"), filepath.Join(folder, "a.png"), filepath.Join(folder, "b.png")
+	args := func(file, format string, more ...string) []string {
+		return append([]string{"plot", billedModel, "--what", "tree", "--format", format, "--output", file}, more...)
+	}
+	for file, format := range map[string]string{svg: "svg", image: "png"} {
+		espalier(t, args(file, format)...).wants(t, 0)
+		espalier(t, args(file, format)...).wants(t, 2, "--overwrite")
+		espalier(t, args(file, "png", "--overwrite")...).wants(t, 0)
+		if got := read(t, file); !bytes.HasPrefix(got, []byte("\x89PNG")) {
+			t.Errorf("not replaced: %.100q", got)
+		}
+	}
+	var drawn bytes.Buffer
+	img, err := png.Decode(bytes.NewReader(read(t, image)))
+	if err == nil {
+		err = png.Encode(&drawn, img)
+	}
+	if err == nil {
+		err = os.WriteFile(foreign, drawn.Bytes(), 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	espalier(t, args(foreign, "png", "--overwrite")...).wants(t, 2, "no picture of espalier plot", "nothing is")
+	shown := filepath.Join(folder, "c.svg")
+	espalier(t, "show", billedModel, "--format", "svg", "--output", shown).wants(t, 0)
+	espalier(t, args(shown, "svg", "--overwrite")...).wants(t, 2, "nothing is overwritten")
+}

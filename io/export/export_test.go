@@ -1,0 +1,301 @@
+package export_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/split"
+	"github.com/espalier-ml/espalier/induce/tree"
+	"github.com/espalier-ml/espalier/io/export"
+)
+
+// read reads a tree of the tests of package tree.
+func read(t *testing.T, path string) *tree.Tree {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := tree.Decode(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// verify runs a tree in a format on its golden rows and on further ones.
+func verify(t *testing.T, m *tree.Tree, format string, more [][]export.Cell) {
+	t.Helper()
+	if !export.Runs(format) {
+		t.Skipf("waits for what runs %s: a Go, C or Java compiler, Python 3 or Node.js", format)
+	}
+	cases, err := export.Cases(m, append(export.GoldenRows(m), more...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	target, err := export.NewTarget(t.Context(), m, format)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer target.Close()
+	differences, err := target.Compare(t.Context(), cases, 5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range differences {
+		t.Error(d)
+	}
+}
+
+// TestExports: each format predicts what the tree predicts, by the real language: tests of all
+// kinds, dates, groups of prices, priors, error costs, leaf models, boosters.
+func TestExports(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob("../../induce/tree/testdata/golden/*.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	few := []string{"both", "dated", "multiway", "boosted"} // the others are alike, and a compiler takes a second
+	random := rand.New(rand.NewPCG(19, 1))
+	tried := 0
+	for _, file := range files {
+		name := strings.TrimSuffix(filepath.Base(file), ".json")
+		if name == "schema" || !long() && !slices.Contains(few, name) {
+			continue
+		}
+		tried++
+		m := read(t, file)
+		rows := randomRows(random, m, 300)
+		for _, format := range export.Formats() {
+			t.Run(name+"/"+format, func(t *testing.T) {
+				t.Parallel()
+				verify(t, m, format, rows)
+			})
+		}
+	}
+	if tried < len(few) {
+		t.Errorf("%d trees: want those of package tree", tried)
+	}
+}
+
+// long reports whether all of many like cases are wanted.
+func long() bool { return os.Getenv("ESPALIER_LONG") != "" }
+
+// randomRows returns rows of values near the cuts, and of listed and unlisted texts.
+func randomRows(random *rand.Rand, t *tree.Tree, n int) [][]export.Cell {
+	t = t.Tested()
+	rows := make([][]export.Cell, n)
+	for i := range rows {
+		rows[i] = make([]export.Cell, len(t.Features))
+		for f := range rows[i] {
+			feature := &t.Features[f]
+			switch {
+			case random.IntN(8) == 0:
+			case feature.Kind == dataset.Categorical && random.IntN(4) == 0:
+				rows[i][f] = export.TextCell("none of them")
+			case feature.Kind == dataset.Categorical:
+				rows[i][f] = export.TextCell(feature.Values[random.IntN(len(feature.Values))])
+			default:
+				cut := feature.Cuts[random.IntN(len(feature.Cuts))]
+				rows[i][f] = export.NumberCell(cut + random.NormFloat64()*10)
+			}
+		}
+	}
+	return rows
+}
+
+// hostile are names and texts that end strings, comments and lines, or that mean something.
+func hostile() []string {
+	return []string{
+		`"`, `'`, "`", `\`, `*/`, `//`, `#`, "\n", "\r\n", `\u000a`, `\`, `??/`, `%s%d`, `{{"{{"}}.}}`, `${x}`, "a\tb",
+		"</script><script>alert(1)</script>", "'; DROP TABLE model; --", "class", "def", "func", "int", "Row", "LEAVES", "",
+		" ", "a", "A", "a ", "\u202egnp.exe", "\u00e9t\u00e9", "\U0001f600", "\x01\x1f\x7f", strings.Repeat("long ", 2000),
+		"a\x00b", "\u2028", "9lives", "__proto__", "constructor", "toString", "_", "__init__", "None", "null", "nil",
+	}
+}
+
+// renamed returns a tree whose features, classes and values have other names.
+func renamed(t *testing.T, m *tree.Tree, random *rand.Rand, without string) *tree.Tree {
+	t.Helper()
+	names := slices.DeleteFunc(hostile(), func(s string) bool { return without != "" && strings.Contains(s, without) })
+	fresh := func() func() string {
+		taken := map[string]bool{}
+		return func() string {
+			s := names[random.IntN(len(names))]
+			for taken[s] {
+				s += names[random.IntN(len(names))]
+			}
+			taken[s] = true
+			return s
+		}
+	}
+	m = m.Tested()
+	next := fresh()
+	for i := range m.Features {
+		f := &m.Features[i]
+		f.Name = next()
+		value := fresh()
+		for k := range f.Values {
+			f.Values[k] = value()
+		}
+	}
+	class := fresh()
+	m.Label.Column = next()
+	for k := range m.Label.Classes {
+		m.Label.Classes[k] = class()
+	}
+	return m
+}
+
+// TestHostileNames: no name leaves its string or its comment, and no two become the same.
+func TestHostileNames(t *testing.T) {
+	t.Parallel()
+	sets, trees := 1, []string{"boosted"}
+	if long() {
+		sets, trees = 40, []string{"both", "multiway", "boosted"}
+	}
+	for set := range sets {
+		for _, name := range trees {
+			for _, format := range export.Formats() {
+				t.Run(fmt.Sprintf("%d/%s/%s", set, name, format), func(t *testing.T) {
+					t.Parallel()
+					without := ""
+					if format == "c" {
+						without = "\x00" // refused, see TestRefused
+					}
+					random := rand.New(rand.NewPCG(20, uint64(set)))
+					m := renamed(t, read(t, "../../induce/tree/testdata/golden/"+name+".json"), random, without)
+					verify(t, m, format, randomRows(random, m, 50))
+				})
+			}
+		}
+	}
+}
+
+// chain returns a tree of two features and so many levels: each level asks for one value, and
+// one side of it is a leaf.
+func chain(levels int) *tree.Tree {
+	t := &tree.Tree{Label: tree.Label{Column: "y", Classes: []string{"a", "b"}}}
+	cuts := make([]float64, levels)
+	for i := range cuts {
+		cuts[i] = float64(i)
+	}
+	t.Features = []dataset.Feature{{Name: "x", Kind: dataset.Numeric, Cuts: cuts, Cost: 1}}
+	for i := range levels {
+		inner := 2 * i
+		t.Nodes = append(t.Nodes,
+			tree.Node{
+				Rows: 1, Objects: 1, Weight: 1, ClassWeights: []int64{1, 1}, Probabilities: []float64{0.5, 0.5},
+				Test:     &tree.Test{Test: split.Test{Kind: split.Threshold, Code: levels - i}, Cost: 1},
+				Branches: []tree.Branch{{Outcome: 1, Child: inner + 1}, {Outcome: 0, Child: inner + 2, Missing: true}},
+			},
+			leafOf(i, levels))
+	}
+	t.Nodes = append(t.Nodes, leafOf(levels, levels))
+	return t
+}
+
+func leafOf(i, of int) tree.Node {
+	p := float64(i) / float64(of+1)
+	n := tree.Node{Rows: 1, Objects: 1, Weight: 1, ClassWeights: []int64{1, 1}, Probabilities: []float64{1 - p, p}}
+	if p > 0.5 {
+		n.Class = 1
+	}
+	return n
+}
+
+// TestDeepAndLarge: no compiler finds a deep or a large tree too much.
+func TestDeepAndLarge(t *testing.T) {
+	t.Parallel()
+	levels := []int{60}
+	if long() {
+		levels = append(levels, 5000)
+	}
+	for _, n := range levels {
+		for _, format := range export.Formats() {
+			t.Run(fmt.Sprintf("%d/%s", n, format), func(t *testing.T) {
+				t.Parallel()
+				verify(t, chain(n), format, nil)
+			})
+		}
+	}
+}
+
+func TestRefused(t *testing.T) {
+	t.Parallel()
+	m := read(t, "../../induce/tree/testdata/golden/both.json")
+	nul := read(t, "../../induce/tree/testdata/golden/both.json")
+	nul.Label.Classes[0] = "a\x00b"
+	for _, test := range []struct {
+		name string
+		tree *tree.Tree
+		o    export.Options
+		want string
+	}{
+		{"format", m, export.Options{Format: "cobol"}, `--format "cobol": want one of go, c,`},
+		{"no format", m, export.Options{}, "want one of"},
+		{"keyword", m, export.Options{Format: "go", Name: "func"}, `--name "func": want a name`},
+		{"name", m, export.Options{Format: "c", Name: "a-b"}, "letters, digits"},
+		{"NUL", nul, export.Options{Format: "c"}, "has a NUL, which ends texts of this language"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			err := export.Write(&bytes.Buffer{}, test.tree, test.o)
+			if err == nil || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("%v: want %s", err, test.want)
+			}
+		})
+	}
+}
+
+// TestGoldenFile: the document has a row for each leaf, and spells what JSON has no number for.
+func TestGoldenFile(t *testing.T) {
+	t.Parallel()
+	m := read(t, "../../induce/tree/testdata/golden/both.json")
+	cases, err := export.Cases(m, export.GoldenRows(m))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := export.GoldenFile(m, cases)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var doc struct {
+		Features []string
+		Rows     []struct {
+			Values []any
+			Leaf   int
+		}
+	}
+	if err := json.Unmarshal(b, &doc); err != nil {
+		t.Fatal(err)
+	}
+	leaves := map[int]bool{}
+	for _, row := range doc.Rows {
+		leaves[row.Leaf] = true
+		if len(row.Values) != len(doc.Features) {
+			t.Fatalf("%d values for %d features", len(row.Values), len(doc.Features))
+		}
+	}
+	for id := range m.Nodes {
+		if m.Nodes[id].Leaf() && !leaves[id] {
+			t.Errorf("no golden row reaches leaf %d", id)
+		}
+	}
+	for _, want := range []string{`"NaN"`, `"+Inf"`, `"-Inf"`, `"-0"`} {
+		if !bytes.Contains(b, []byte(want)) {
+			t.Errorf("no row has the number %s", want)
+		}
+	}
+	if !export.IsExport(b) {
+		t.Error("the document is not known as one of export's")
+	}
+}

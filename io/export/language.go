@@ -1,0 +1,130 @@
+package export
+
+import (
+	"fmt"
+	"go/format"
+)
+
+// tables are the names of the tables in the files, which no feature's constant may have.
+const tables = "CLASSES FEATURES UNITS VALUES LEAVES MODELS BOOSTERS FACTORS ERROR_COSTS"
+
+// language is how a language says what all formats say.
+type language struct {
+	format string // also the name of its template
+	name   string // of the package, module or class, if the user gives none
+
+	keywords   []string // that no identifier may be
+	terminated bool     // a NUL ends its texts
+
+	field, constant func(words []string) string // spell an identifier
+	text            func(string) string         // a literal
+	number          func(float64) string        // a literal
+
+	indent, open, elseIf, otherwise, end string // of nested conditions
+	or                                   string
+	leaf                                 string // returns the index of a leaf
+	calls                                string // returns what another function returns, by its number
+	numberOf, textOf                     string // the value of a feature, by its constant
+	comment                              string // begins a comment behind a statement
+
+	between, present, missing, same, lacking string                                              // conditions
+	unlisted                                 func(text, constant string, values []string) string // a condition
+
+	tidy func(source []byte) ([]byte, error) // formats the source; nil: as the template has it
+}
+
+func (l *language) call(function int) string { return fmt.Sprintf(l.calls, function) }
+
+// remark returns a comment behind a statement.
+func (l *language) remark(text string) string { return l.comment + text }
+
+// helped returns the conditions of languages whose files define functions for them.
+func helped() language {
+	return language{
+		between: "between(%[1]s, %[2]s, %[3]s)", present: "present(%s)", missing: "missing(%s)", same: "same(%s, %s)",
+		lacking: "lacking(%s)",
+		unlisted: func(text, constant string, _ []string) string {
+			return fmt.Sprintf("unlisted(%s, %s)", text, constant)
+		},
+	}
+}
+
+// braces returns a language with the syntax of C.
+func braces() language {
+	l := helped()
+	l.indent, l.open, l.elseIf, l.otherwise, l.end = "    ", "if (%s) {", "} else if (%s) {", "} else {", "}"
+	l.or, l.leaf, l.comment, l.number = " || ", "return %d;", " // ", number
+	return l
+}
+
+func languages() []language {
+	return []language{goLanguage(), cLanguage(), javaLanguage(), python(), javaScript()}
+}
+
+func goLanguage() language {
+	l := braces()
+	l.format, l.name, l.tidy = "go", "model", format.Source
+	l.keywords = reserved(`break case chan const continue default defer else fallthrough for func go goto if import
+		interface map package range return select struct switch type var`)
+	l.field, l.text = pascal, quoted
+	l.constant = func(words []string) string { return "feature" + pascal(words) }
+	l.indent, l.open, l.elseIf, l.leaf = "\t", "if %s {", "} else if %s {", "return %d"
+	l.calls, l.numberOf, l.textOf = "return walk%d(v)", "v.number(%s)", "v.text(%s)"
+	return l
+}
+
+func cLanguage() language {
+	l := braces()
+	l.format, l.name, l.terminated = "c", "model", true
+	l.keywords = reserved(`auto break case char const continue default do double else enum extern float for goto if
+		inline int long register restrict return short signed sizeof static struct switch typedef union unsigned void
+		volatile while bool true false and or not xor class delete new this template typename namespace public private
+		protected virtual operator friend catch throw try using nullptr constexpr static_assert thread_local alignas
+		alignof typeof asm near far NULL NAN INFINITY`)
+	l.field, l.text = snake, quotedC
+	l.constant = func(words []string) string { return "F_" + screaming(words) }
+	l.calls, l.numberOf, l.textOf = "return walk%d(v);", "number(v, %s)", "text(v, %s)"
+	return l
+}
+
+func javaLanguage() language {
+	l := braces()
+	l.format, l.name = "java", "Model"
+	l.keywords = reserved(`abstract assert boolean break byte case catch char class const continue default do double
+		else enum extends final finally float for goto if implements import instanceof int interface long native new
+		package private protected public return short static strictfp super switch synchronized this throw throws
+		transient try void volatile while true false null var record yield sealed permits ` + tables + `
+		clone finalize getClass hashCode notify notifyAll toString wait Row Prediction Values Leaf LeafModel Term Split
+		Arrays Map Set Function ToDoubleFunction String Math Double Integer Object Override`)
+	l.field, l.text = camel, quotedJava
+	l.constant = screaming
+	l.calls, l.numberOf, l.textOf = "return Walk%d.walk(v);", "v.number(%s)", "v.text(%s)"
+	return l
+}
+
+func python() language {
+	l := helped()
+	l.format, l.name = "python", "model"
+	l.keywords = reserved(`False None True and as assert async await break class continue def del elif else except
+		finally for from global if import in is lambda nonlocal not or pass raise return try while with yield match
+		case type self ` + tables)
+	l.field, l.constant, l.text, l.number = snake, screaming, quotedPython, number
+	l.indent, l.open, l.elseIf, l.otherwise, l.or = "    ", "if %s:", "elif %s:", "else:", " or "
+	l.leaf, l.calls, l.comment = "return %d", "return _walk%d(v)", "  # "
+	l.numberOf, l.textOf = "v.number(%s)", "v.text(%s)"
+	return l
+}
+
+func javaScript() language {
+	l := braces()
+	l.format, l.name = "javascript", "model"
+	l.keywords = reserved(`await break case catch class const continue debugger default delete do else enum export
+		extends false finally for function if implements import in instanceof interface let new null package private
+		protected public return static super switch this throw true try typeof var void while with yield arguments eval
+		undefined NaN Infinity ` + tables)
+	l.indent = "  "
+	l.field, l.text = camel, quotedUTF16
+	l.constant = screaming
+	l.calls, l.numberOf, l.textOf = "return walk%d(v);", "v.number(%s)", "v.text(%s)"
+	return l
+}

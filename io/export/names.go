@@ -1,0 +1,202 @@
+package export
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+)
+
+// words parts a name into words of ASCII letters and digits, in lower case, for identifiers.
+// At most 40 bytes are used; a name without any such word is "value".
+func words(name string) []string {
+	const most = 40
+	var list []string
+	var word strings.Builder
+	end := func() {
+		if word.Len() > 0 {
+			list = append(list, word.String())
+			word.Reset()
+		}
+	}
+	used, lower := 0, false
+	for _, r := range name {
+		if used >= most {
+			break
+		}
+		if r > unicode.MaxASCII || !unicode.IsLetter(r) && !unicode.IsDigit(r) {
+			end()
+			lower = false
+			continue
+		}
+		if unicode.IsUpper(r) && lower {
+			end()
+		}
+		lower = unicode.IsLower(r)
+		word.WriteRune(unicode.ToLower(r))
+		used++
+	}
+	end()
+	if len(list) == 0 {
+		list = []string{"value"}
+	}
+	if list[0][0] >= '0' && list[0][0] <= '9' {
+		list[0] = "n" + list[0]
+	}
+	return list
+}
+
+func snake(words []string) string { return strings.Join(words, "_") }
+
+func screaming(words []string) string { return strings.ToUpper(snake(words)) }
+
+func pascal(words []string) string {
+	var b strings.Builder
+	for _, w := range words {
+		b.WriteString(strings.ToUpper(w[:1]) + w[1:])
+	}
+	return b.String()
+}
+
+func camel(words []string) string {
+	all := pascal(words)
+	return words[0] + all[len(words[0]):]
+}
+
+// isIdentifier reports whether a name can name a package, a class or a function.
+func isIdentifier(name string) bool {
+	for i, r := range name {
+		if r > unicode.MaxASCII || r != '_' && !unicode.IsLetter(r) && (i == 0 || !unicode.IsDigit(r)) {
+			return false
+		}
+	}
+	return name != "" && name != "_"
+}
+
+// names makes identifiers unique.
+type names struct{ taken map[string]bool }
+
+func newNames(keywords []string) *names {
+	n := &names{make(map[string]bool)}
+	for _, k := range keywords {
+		n.taken[k] = true
+	}
+	return n
+}
+
+func (n *names) take(name string) string {
+	for i := 2; n.taken[name]; i++ {
+		if next := fmt.Sprintf("%s_%d", strings.TrimRight(name, "_"), i); !n.taken[next] {
+			name = next
+			break
+		}
+	}
+	n.taken[name] = true
+	return name
+}
+
+// quoted returns a text between double quotes, in ASCII, for Go and for comments of all
+// languages: no line ends within it, and no quote ends it.
+func quoted(s string) string { return strconv.QuoteToASCII(s) }
+
+// quotedUTF16 returns a text between double quotes, in ASCII, with \u escapes of UTF-16.
+func quotedUTF16(s string) string {
+	return quotedBy(s, func(r rune) string {
+		r -= 0x10000
+		return fmt.Sprintf(`\u%04x\u%04x`, 0xd800+r>>10, 0xdc00+r&0x3ff)
+	})
+}
+
+// quotedPython returns a text between double quotes, in ASCII, for Python.
+func quotedPython(s string) string {
+	return quotedBy(s, func(r rune) string { return fmt.Sprintf(`\U%08x`, r) })
+}
+
+// quotedBy returns a text between double quotes, in ASCII, with \u escapes. beyond escapes
+// characters of more than 16 bits.
+func quotedBy(s string, beyond func(r rune) string) string {
+	var b strings.Builder
+	b.WriteByte('"')
+	for _, r := range s {
+		switch {
+		case r == '"' || r == '\\':
+			b.WriteByte('\\')
+			b.WriteRune(r)
+		case r >= ' ' && r < unicode.MaxASCII:
+			b.WriteRune(r)
+		case r > 0xffff:
+			b.WriteString(beyond(r))
+		default:
+			fmt.Fprintf(&b, `\u%04x`, r)
+		}
+	}
+	b.WriteByte('"')
+	return b.String()
+}
+
+// quotedJava is quotedUTF16, with octal escapes of control characters: Java reads \u000a as
+// the end of a line even within a text.
+func quotedJava(s string) string {
+	q := quotedUTF16(s)
+	for c := range rune(' ') {
+		q = strings.ReplaceAll(q, fmt.Sprintf(`\u%04x`, c), fmt.Sprintf(`\%03o`, c))
+	}
+	return q
+}
+
+// quotedC returns a text between double quotes, in ASCII, with octal escapes of UTF-8.
+func quotedC(s string) string {
+	var b strings.Builder
+	b.WriteByte('"')
+	for i := range len(s) {
+		switch c := s[i]; {
+		case c == '"' || c == '\\' || c == '?': // "??" begins a trigraph
+			b.WriteByte('\\')
+			b.WriteByte(c)
+		case c >= ' ' && c < 0x7f:
+			b.WriteByte(c)
+		default:
+			fmt.Fprintf(&b, `\%03o`, c)
+		}
+	}
+	b.WriteByte('"')
+	return b.String()
+}
+
+// short returns a name for a comment: quoted, and at most 60 runes of it.
+func short(name string) string {
+	const most = 60
+	if runes := []rune(name); len(runes) > most {
+		return quoted(string(runes[:most])) + "..."
+	}
+	return quoted(name)
+}
+
+// number returns the shortest text that reads as the same double, with a point or an exponent:
+// some languages take a number without either for a whole number.
+func number(x float64) string {
+	s := strconv.FormatFloat(x, 'g', -1, 64)
+	if !strings.ContainsAny(s, ".e") {
+		s += ".0"
+	}
+	return s
+}
+
+// each returns the texts of a list, with commas between them.
+func each[T any](list []T, text func(T) string) string {
+	texts := make([]string, len(list))
+	for i := range list {
+		texts[i] = text(list[i])
+	}
+	return strings.Join(texts, ", ")
+}
+
+func reserved(lists ...string) []string {
+	var all []string
+	for _, l := range lists {
+		all = append(all, strings.Fields(l)...)
+	}
+	slices.Sort(all)
+	return all
+}

@@ -1,0 +1,217 @@
+package export
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/espalier-ml/espalier/induce/boost"
+	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/tree"
+)
+
+// program is what the templates write of a tree in a language.
+type program struct {
+	language *language
+	tree     *tree.Tree
+	calls    map[int]int // number of the function that holds the subtree of a node
+
+	Name     string
+	Digest   string
+	Label    tree.Label
+	Features []feature
+	Walk     []function
+	Leaves   []leaf
+	Models   []model
+	Boosters []booster
+	Factors  []float64 // that probabilities of leaf models are multiplied by, see tree.Adapter; nil: none
+}
+
+// feature is a feature that some test or leaf model uses.
+type feature struct {
+	Index   int // among the features of the program
+	Name    string
+	Ident   string // as a field of a row
+	Const   string // as a constant for the index
+	Numeric bool
+	Unit    string   // date, time, timestamp, or empty
+	Values  []string // of a categorical feature
+}
+
+// function holds a part of the tree as nested conditions.
+type function struct {
+	Number int
+	Nodes  int // of the part
+	Lines  []string
+}
+
+// leaf is a leaf of the tree, in the order of the nodes.
+type leaf struct {
+	Index         int // among the leaves
+	Node          int
+	Class         int
+	Tests         int
+	Cost          float64 // billed
+	Probabilities []float64
+	Model         int // index among the models; -1: none
+}
+
+// model is a leaf model.
+type model struct {
+	Index     int
+	Intercept []float64
+	Terms     []term
+	Booster   int // index among the boosters; -1: none
+}
+
+type term struct {
+	Feature int
+	At      []float64
+	Values  [][]float64
+	Missing []float64
+}
+
+// booster is a list of trees, each a list of splits.
+type booster struct {
+	Index int
+	Trees [][]boosterSplit
+}
+
+// boosterSplit sends a row to a side: of a number, whether it is at least Cut; of a text,
+// whether it is Value.
+type boosterSplit struct {
+	Feature int
+	Numeric bool
+	Cut     float64
+	Value   string
+	Missing bool // rows without a value go to Yes
+	Yes, No boosterSide
+}
+
+// boosterSide is another split of the tree, or values that are added to the scores.
+type boosterSide struct {
+	Split  int // -1: Values
+	Values []float64
+}
+
+func newProgram(t *tree.Tree, l *language, o Options) (*program, error) {
+	t = t.Tested() // the features of other programs are no concern of the file
+	p := &program{language: l, tree: t, Name: o.Name, Digest: o.Digest, Label: t.Label, calls: make(map[int]int)}
+	if p.Name == "" {
+		p.Name = l.name
+	}
+	if !isIdentifier(p.Name) || slices.Contains(l.keywords, p.Name) {
+		return nil, fmt.Errorf("--name %q: want a name of letters, digits and underscores that is no word of the language",
+			p.Name)
+	}
+	if err := p.check(); err != nil {
+		return nil, err
+	}
+	p.addFeatures()
+	p.addLeaves()
+	p.cut()
+	if t.Modelled() {
+		p.Factors = t.PriorFactors()
+	}
+	return p, nil
+}
+
+// check refuses texts that the language cannot hold.
+func (p *program) check() error {
+	if !p.language.terminated {
+		return nil
+	}
+	for _, f := range p.tree.Features {
+		for _, text := range append([]string{f.Name}, f.Values...) {
+			if strings.ContainsRune(text, 0) {
+				return fmt.Errorf("feature %q: the text %q has a NUL, which ends texts of this language", f.Name, text)
+			}
+		}
+	}
+	for _, class := range p.Label.Classes {
+		if strings.ContainsRune(class, 0) {
+			return fmt.Errorf("the class %q has a NUL, which ends texts of this language", class)
+		}
+	}
+	return nil
+}
+
+func (p *program) addFeatures() {
+	fields, constants := newNames(p.language.keywords), newNames(p.language.keywords)
+	for i := range p.tree.Features {
+		f := &p.tree.Features[i]
+		p.Features = append(p.Features, feature{
+			Index: i, Name: f.Name, Ident: fields.take(p.language.field(words(f.Name))),
+			Const:   constants.take(p.language.constant(words(f.Name))),
+			Numeric: f.Kind == dataset.Numeric, Unit: f.Unit.String(), Values: f.Values,
+		})
+	}
+}
+
+func (p *program) addLeaves() {
+	tests, _ := p.tree.Path()
+	cost := p.tree.Billed()
+	boosters := make(map[*boost.Booster]int)
+	for id := range p.tree.Nodes {
+		n := &p.tree.Nodes[id]
+		if !n.Leaf() {
+			continue
+		}
+		l := leaf{
+			Index: len(p.Leaves), Node: id, Class: n.Class, Tests: tests[id], Cost: cost[id],
+			Probabilities: n.Probabilities, Model: -1,
+		}
+		if n.Model != nil {
+			l.Model = len(p.Models)
+			p.addModel(n.Model, boosters)
+		}
+		p.Leaves = append(p.Leaves, l)
+	}
+}
+
+func (p *program) addModel(of *tree.LeafModel, boosters map[*boost.Booster]int) {
+	m := model{Index: len(p.Models), Intercept: of.Intercept, Booster: -1}
+	for _, t := range of.Terms {
+		m.Terms = append(m.Terms, term{t.Feature, t.At, t.Values, t.Missing})
+	}
+	if of.Booster != nil {
+		at, ok := boosters[of.Booster]
+		if !ok {
+			at = len(p.Boosters)
+			boosters[of.Booster] = at
+			p.addBooster(of.Booster)
+		}
+		m.Booster = at
+	}
+	p.Models = append(p.Models, m)
+}
+
+func (p *program) addBooster(of *boost.Booster) {
+	b := booster{Index: len(p.Boosters)}
+	for _, t := range of.Trees {
+		var splits []boosterSplit
+		for i := range t {
+			s := &t[i]
+			f := &p.tree.Features[s.Feature]
+			split := boosterSplit{
+				Feature: s.Feature, Numeric: f.Kind == dataset.Numeric, Missing: s.Missing,
+				Yes: sideOf(&s.Yes), No: sideOf(&s.No),
+			}
+			if split.Numeric {
+				split.Cut = f.Cuts[s.Code-1]
+			} else {
+				split.Value = f.Values[s.Code]
+			}
+			splits = append(splits, split)
+		}
+		b.Trees = append(b.Trees, splits)
+	}
+	p.Boosters = append(p.Boosters, b)
+}
+
+func sideOf(s *boost.Side) boosterSide {
+	if s.Values != nil {
+		return boosterSide{-1, s.Values}
+	}
+	return boosterSide{Split: s.Split}
+}

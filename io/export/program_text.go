@@ -1,0 +1,162 @@
+package export
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Methods of program that the templates call.
+
+// Text returns a text as a literal.
+func (p *program) Text(s string) string { return p.language.text(s) }
+
+// Number returns a number as a literal.
+func (p *program) Number(x float64) string { return p.language.number(x) }
+
+// Short returns a name for a comment.
+func (p *program) Short(name string) string { return short(name) }
+
+// Texts returns literals with commas between them.
+func (p *program) Texts(list []string) string { return each(list, p.language.text) }
+
+// Numbers returns literals with commas between them.
+func (p *program) Numbers(list []float64) string { return each(list, p.language.number) }
+
+// Head returns lines about the file, for its first comment.
+func (p *program) Head() []string {
+	c := &p.tree.Complexity
+	expected, most := c.Billed()
+	written := mark
+	if p.Digest != "" {
+		written += " from the tree.json with SHA-256 " + p.Digest
+	}
+	lines := []string{
+		written + "; do not edit.",
+		fmt.Sprintf("A classification tree: it predicts %s, one of %s.", short(p.Label.Column), p.classNames()),
+		fmt.Sprintf("%d leaves; a row of the training data paid %.4g in the mean for its tests, and at most %.4g.",
+			c.Leaves, expected, most),
+	}
+	if len(p.Models) > 0 {
+		lines = append(lines, fmt.Sprintf("%d leaves have models of the values that were asked for on their paths.",
+			len(p.Models)))
+	}
+	return lines
+}
+
+// classNames lists the first classes.
+func (p *program) classNames() string {
+	const most = 8
+	list := p.Label.Classes
+	if len(list) > most {
+		return fmt.Sprintf("%s and %d others", each(list[:most], short), len(list)-most)
+	}
+	return each(list, short)
+}
+
+// About describes a feature.
+func (p *program) About(f feature) string {
+	switch {
+	case !f.Numeric:
+		return fmt.Sprintf("%s: one of %d texts", short(f.Name), len(f.Values))
+	case f.Unit == "date":
+		return short(f.Name) + ": a date, in days since 1970-01-01"
+	case f.Unit == "time":
+		return short(f.Name) + ": a time of day, in microseconds since midnight"
+	case f.Unit == "timestamp":
+		return short(f.Name) + ": a point in time, in microseconds since 1970-01-01 UTC"
+	default:
+		return short(f.Name) + ": a number"
+	}
+}
+
+// Dated reports whether some feature has a unit.
+func (p *program) Dated() bool {
+	for _, f := range p.Features {
+		if f.Unit != "" {
+			return true
+		}
+	}
+	return false
+}
+
+// Width returns the number of scores of a leaf model.
+func (p *program) Width() int {
+	if len(p.Label.Classes) == 2 {
+		return 1
+	}
+	return len(p.Label.Classes)
+}
+
+// Body returns the lines of a function.
+func (f function) Body() string { return strings.Join(f.Lines, "\n") }
+
+// Side returns a side of a split for a template of its own.
+func (p *program) Side(s boosterSide) sideText { return sideText{s.Split, p.Numbers(s.Values)} }
+
+// sideText is a boosterSide as text.
+type sideText struct {
+	Split int
+	Texts string
+}
+
+// Indented returns the lines of a function, each behind a text.
+func (f function) Indented(by string) string { return by + strings.Join(f.Lines, "\n"+by) }
+
+// partNumbers is how many numbers a method of Java holds with its 64 KiB of code.
+const partNumbers = 4000
+
+// LeafParts returns the leaves in parts that methods of Java can hold.
+func (p *program) LeafParts() [][]leaf {
+	return parts(p.Leaves, func(l leaf) int { return 4 + len(l.Probabilities) })
+}
+
+// ModelParts returns the leaf models in such parts.
+func (p *program) ModelParts() [][]model {
+	return parts(p.Models, func(m model) int {
+		size := len(m.Intercept) + 2
+		for i := range m.Terms {
+			size += 2 + len(m.Terms[i].At) + (1+len(m.Terms[i].Values))*(1+len(m.Intercept))
+		}
+		return size
+	})
+}
+
+// boosterTree is a tree of a booster.
+type boosterTree struct {
+	Booster, Tree int
+	Splits        []boosterSplit
+}
+
+// TreeParts returns the trees of all boosters in such parts.
+func (p *program) TreeParts() [][]boosterTree {
+	var all []boosterTree
+	for _, b := range p.Boosters {
+		for i, t := range b.Trees {
+			all = append(all, boosterTree{b.Index, i, t})
+		}
+	}
+	return parts(all, func(t boosterTree) int { return len(t.Splits) * (8 + 2*p.Width()) })
+}
+
+// parts cuts a list into parts of at most partNumbers numbers, or of one element.
+func parts[T any](list []T, size func(T) int) [][]T {
+	var all [][]T
+	room := 0
+	for _, one := range list {
+		n := size(one)
+		if room -= n; room < 0 {
+			all, room = append(all, nil), partNumbers-n
+		}
+		all[len(all)-1] = append(all[len(all)-1], one)
+	}
+	return all
+}
+
+// Parts returns texts in parts that methods of Java can hold.
+func (p *program) Parts(texts []string) [][]string {
+	return slices.Collect(slices.Chunk(texts, partNumbers))
+}
+
+// Last returns the index of the last feature.
+func (p *program) Last() int { return len(p.Features) - 1 }

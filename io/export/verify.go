@@ -1,0 +1,269 @@
+package export
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"embed"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/espalier-ml/espalier/induce/tree"
+	"github.com/espalier-ml/espalier/io/usage"
+)
+
+//go:embed drivers/*.tmpl
+var drivers embed.FS
+
+// toolchain is how a format is run.
+type toolchain struct {
+	needs   string // what people install
+	program string // that must be there
+	source  string // the file of the tree
+	driver  string // the file of the driver
+	more    map[string]string
+	build   []string // nil: nothing is built
+	run     []string // the file of the rows follows
+}
+
+func toolchains() map[string]toolchain {
+	return map[string]toolchain{
+		"go": {
+			needs: "Go", program: "go", source: "model/model.go", driver: "main.go",
+			more:  map[string]string{"go.mod": "module check\n\ngo 1.22\n"},
+			build: []string{"go", "build", "-o", "check", "."}, run: []string{"./check"},
+		},
+		"c": {
+			needs: "a C compiler", program: "cc", source: "model.c", driver: "check.c",
+			build: []string{"cc", "-std=c99", "-O1", "-Wall", "-Wextra", "-Werror", "-o", "check", "check.c", "-lm"},
+			run:   []string{"./check"},
+		},
+		"java": {
+			needs: "a JDK of Java 17", program: "javac", source: "Model.java", driver: "Check.java",
+			build: []string{"javac", "-encoding", "ascii", "-d", ".", "Model.java", "Check.java"},
+			run:   []string{"java", "-cp", ".", "Check"},
+		},
+		"python": {
+			needs: "Python 3", program: "python3", source: "model.py", driver: "check.py",
+			run: []string{"python3", "check.py"},
+		},
+		"javascript": {
+			needs: "Node.js", program: "node", source: "model.mjs", driver: "check.mjs",
+			run: []string{"node", "check.mjs"},
+		},
+	}
+}
+
+// Runs reports whether what runs a format is installed.
+func Runs(format string) bool {
+	_, err := exec.LookPath(toolchains()[format].program)
+	return err == nil
+}
+
+// Target is a tree as a file of some format, and the programs to run this file.
+type Target struct {
+	tree   *tree.Tree
+	tools  toolchain
+	folder string
+}
+
+// NewTarget writes the tree in a format to a temporary folder, and compiles it where the format
+// is compiled. What runs the format must be installed here. Close removes the folder.
+func NewTarget(ctx context.Context, t *tree.Tree, format string) (*Target, error) {
+	l, err := languageOf(format)
+	if err != nil {
+		return nil, err
+	}
+	tools := toolchains()[format]
+	if !Runs(format) {
+		return nil, usage.Errorf("--verify runs the file: install %s, whose program %s is not there", tools.needs,
+			tools.program)
+	}
+	folder, err := os.MkdirTemp("", "espalier-verify-")
+	if err != nil {
+		return nil, fmt.Errorf("verify: %w", err)
+	}
+	target := &Target{t, tools, folder}
+	if err = target.write(l); err == nil && tools.build != nil {
+		_, err = target.command(ctx, tools.build)
+	}
+	if err != nil {
+		target.Close()
+		return nil, err
+	}
+	return target, nil
+}
+
+// Close removes the target's files.
+func (t *Target) Close() {
+	_ = os.RemoveAll(t.folder) // what stays is in the folder of temporary files
+}
+
+// Compare runs the file on the rows of the cases, by row and by asking, and compares class, leaf,
+// tests and cost, and the probabilities to the last bit; those of leaf models to 1e-12. It returns
+// the differences, a line each, at most most of them.
+func (t *Target) Compare(ctx context.Context, cases []Case, most int) (differences []string, err error) {
+	var rows bytes.Buffer
+	for i := range cases {
+		rows.WriteString(cases[i].line())
+	}
+	if err := t.file(rowsFile, rows.Bytes()); err != nil {
+		return nil, err
+	}
+	out, err := t.command(ctx, append(slices.Clone(t.tools.run), rowsFile))
+	if err != nil {
+		return nil, err
+	}
+	return compare(t.tree, cases, out, most)
+}
+
+const rowsFile = "rows.txt"
+
+// write writes the tree and the driver.
+func (t *Target) write(l *language) error {
+	p, err := newProgram(t.tree, l, Options{Format: l.format})
+	if err != nil {
+		return err
+	}
+	var source bytes.Buffer
+	if err := Write(&source, t.tree, Options{Format: l.format}); err != nil {
+		return err
+	}
+	driver, err := filled(drivers, "drivers/"+l.format+".tmpl", p)
+	if err != nil {
+		return err
+	}
+	files := map[string][]byte{t.tools.source: source.Bytes(), t.tools.driver: driver}
+	for name, text := range t.tools.more {
+		files[name] = []byte(text)
+	}
+	for name, content := range files {
+		if err := t.file(name, content); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// file writes a file of the folder.
+func (t *Target) file(name string, content []byte) error {
+	path := filepath.Join(t.folder, filepath.FromSlash(name))
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return fmt.Errorf("verify: %w", err)
+	}
+	if err := os.WriteFile(path, content, 0o600); err != nil {
+		return fmt.Errorf("verify: %w", err)
+	}
+	return nil
+}
+
+// command runs a program in the folder and returns what it prints.
+func (t *Target) command(ctx context.Context, command []string) ([]byte, error) {
+	c := exec.CommandContext(ctx, command[0], command[1:]...)
+	c.Dir = t.folder
+	var out, problems bytes.Buffer
+	c.Stdout, c.Stderr = &out, &problems
+	if err := c.Run(); err != nil {
+		text := problems.Bytes()
+		return nil, fmt.Errorf("verify: %s: %w: %s", command[0], err, text[:min(len(text), 2000)])
+	}
+	return out.Bytes(), nil
+}
+
+// line returns the row for the drivers: cells between tabs, "?" a missing value, "=" before a
+// text whose bytes that are no letters or digits are %XX.
+func (c *Case) line() string {
+	cells := make([]string, len(c.Cells))
+	for i, cell := range c.Cells {
+		switch {
+		case cell.Number != nil:
+			cells[i] = strings.TrimPrefix(strings.ToLower(strconv.FormatFloat(*cell.Number, 'g', -1, 64)), "+")
+		case cell.Text != nil:
+			cells[i] = "=" + escaped(*cell.Text)
+		default:
+			cells[i] = "?"
+		}
+	}
+	return strings.Join(cells, "\t") + "\n"
+}
+
+func escaped(s string) string {
+	var b strings.Builder
+	for i := range len(s) {
+		switch c := s[i]; {
+		case c >= '0' && c <= '9', c >= 'A' && c <= 'Z', c >= 'a' && c <= 'z':
+			b.WriteByte(c)
+		default:
+			fmt.Fprintf(&b, "%%%02X", c)
+		}
+	}
+	return b.String()
+}
+
+// compare compares what a driver printed with the cases.
+func compare(t *tree.Tree, cases []Case, out []byte, most int) ([]string, error) {
+	var differences []string
+	in := bufio.NewScanner(bytes.NewReader(out))
+	in.Buffer(nil, 1<<26)
+	at := 0
+	for ; in.Scan(); at++ {
+		if at >= len(cases) {
+			return nil, errors.New("verify: more predictions than rows")
+		}
+		if d := cases[at].differs(t, strings.Fields(in.Text())); d != "" && len(differences) < most {
+			differences = append(differences, fmt.Sprintf("row %d %v: %s", at, cases[at].Cells, d))
+		}
+	}
+	if at < len(cases) {
+		return nil, fmt.Errorf("verify: %d predictions for %d rows", at, len(cases))
+	}
+	return differences, nil
+}
+
+// near is how far the probabilities of a leaf model may be off: languages differ in exp.
+const near = 1e-12
+
+// differs says where the words of a line are not the prediction; empty: nowhere.
+func (c *Case) differs(t *tree.Tree, line []string) string {
+	const before = 4 // leaf, tests, cost, class
+	classes := t.Label.Classes
+	if len(line) != before+len(classes) {
+		return fmt.Sprintf("%d words: want %d", len(line), before+len(classes))
+	}
+	numbers := make([]float64, len(line))
+	for i, word := range line {
+		x, err := strconv.ParseFloat(word, 64)
+		if err != nil {
+			return err.Error()
+		}
+		numbers[i] = x
+	}
+	leaf, tests, cost, class := int(numbers[0]), int(numbers[1]), numbers[2], int(numbers[3])
+	switch {
+	case leaf != c.Want.Leaf:
+		return fmt.Sprintf("leaf %d: want %d", leaf, c.Want.Leaf)
+	case tests != c.Want.Tests:
+		return fmt.Sprintf("%d tests: want %d", tests, c.Want.Tests)
+	case cost != c.Want.Billed:
+		return fmt.Sprintf("cost %v: want %v", cost, c.Want.Billed)
+	case class < 0 || class >= len(classes) || classes[class] != c.Want.Class:
+		return fmt.Sprintf("class %d: want %q", class, c.Want.Class)
+	}
+	allowed := 0.0
+	if t.Nodes[leaf].Model != nil {
+		allowed = near
+	}
+	for k, p := range numbers[before:] {
+		if !(math.Abs(p-c.Want.Probabilities[k]) <= allowed) {
+			return fmt.Sprintf("probability of %q: %v: want %v", classes[k], p, c.Want.Probabilities[k])
+		}
+	}
+	return ""
+}

@@ -1,0 +1,88 @@
+package modelcard
+
+import (
+	_ "embed" // the card
+	"io"
+	"strings"
+	"text/template"
+
+	"github.com/espalier-ml/espalier/io/runfolder"
+)
+
+//go:embed card.tmpl
+var source string
+
+// Mark is how a card begins.
+const Mark = "# Model card"
+
+// Content is what a card is made of.
+type Content struct {
+	// Run has Tree, Metrics and Manifest. Schema, Importance and Frontier may be nil.
+	Run   *runfolder.Run
+	Notes Notes // nil: all notes are to be filled in
+}
+
+// card is what the template shows. All texts are Markdown.
+type card struct {
+	Title    markdown
+	Espalier markdown // the program's version
+
+	Details, Use, Factors, Evaluation, Training []fact
+
+	Metrics  []fact
+	Parts    *table
+	Classes  *table
+	Part     markdown // whose figures are quoted
+	Slices   *table
+	Apart    markdown
+	Features *table
+	Frontier *table
+	Chosen   []fact // of the frontier, certificate, folds, calibration
+	Caveats  []markdown
+	notes    Notes
+}
+
+// fact is a line of a list.
+type fact struct {
+	Name string
+	Text markdown
+}
+
+// table is a table whose first column is aligned at the left, and the others at the right.
+type table struct {
+	Heads []string
+	Rows  [][]markdown
+}
+
+// Note returns a note. If there is none, it returns a line with the question that it should answer.
+func (c *card) Note(name, question string) markdown {
+	if text := c.notes[name]; text != "" {
+		return markdown(text)
+	}
+	return markdown("*To be filled in: " + question + "*")
+}
+
+// Line is Note for a text on one line.
+func (c *card) Line(name, question string) markdown {
+	return markdown(strings.Join(strings.Fields(string(c.Note(name, question))), " "))
+}
+
+// Write writes the card of a run.
+func Write(w io.Writer, c *Content) error {
+	t, err := template.New("card").Parse(source)
+	if err != nil {
+		return err
+	}
+	b := &builder{Run: c.Run}
+	b.part, b.metrics = c.Run.Metrics.Best()
+	if err := b.readSettings(); err != nil {
+		return err
+	}
+	return t.Execute(w, &card{
+		Title: name(c.Run.Tree.Label.Column), Espalier: name(c.Run.Manifest.Espalier),
+		Details: b.details(), Use: b.use(), Factors: b.factors(), Evaluation: b.evaluation(), Training: b.training(),
+		Metrics: b.measures(), Parts: b.parts(), Classes: b.classes(), Part: markdown(b.part), Slices: b.slices(),
+		Apart: b.apart(), Features: b.features(), Frontier: b.frontier(), Chosen: b.chosen(), Caveats: b.caveats(),
+		notes: c.Notes,
+	})
+}

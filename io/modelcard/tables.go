@@ -1,0 +1,181 @@
+package modelcard
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/dustin/go-humanize"
+
+	"github.com/espalier-ml/espalier/induce/frontier"
+	"github.com/espalier-ml/espalier/induce/metric"
+	"github.com/espalier-ml/espalier/io/report"
+)
+
+// The greatest numbers of rows of tables.
+const (
+	maxClasses  = 30
+	maxSlices   = 60
+	maxFeatures = 30
+	maxPoints   = 12
+)
+
+// figure writes a metric with its 95 % interval, if there is one.
+func figure(x *float64, i *metric.Interval) markdown {
+	if x == nil || i == nil {
+		return markdown(report.Figure(x))
+	}
+	return say("%s (%.3f to %.3f)", report.Figure(x), i.Low, i.High)
+}
+
+// count writes a number of rows.
+func count(n int64) markdown { return markdown(humanize.Comma(n)) }
+
+// parts has the figures of each part.
+func (b *builder) parts() *table {
+	t := &table{Heads: []string{
+		"part", "rows", "AUC", "accuracy", "balanced accuracy", "log loss", "Brier score", "cost", "tests",
+	}}
+	priced := b.metrics.ExpectedErrorCost != nil
+	if priced {
+		t.Heads = append(t.Heads, "error cost")
+	}
+	for _, p := range b.Metrics.Parts() {
+		m := p.Metrics
+		i := m.Intervals
+		if i == nil {
+			i = &metric.Intervals{}
+		}
+		row := []markdown{
+			markdown(p.Name), count(m.Rows), figure(m.AUCOvRMacro, i.AUCOvRMacro), figure(m.Accuracy, i.Accuracy),
+			figure(m.BalancedAccuracy, i.BalancedAccuracy), figure(m.LogLoss, nil), figure(m.Brier, nil),
+			figure(m.ExpectedBilledCost, i.ExpectedBilledCost), figure(m.ExpectedTests, i.ExpectedTests),
+		}
+		if priced {
+			row = append(row, figure(m.ExpectedErrorCost, nil))
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	return t
+}
+
+// classes has the figures of each class, of many those of the most frequent.
+func (b *builder) classes() *table {
+	t := &table{Heads: []string{"class", "share of rows", "precision", "recall", "AUC", "average precision"}}
+	list := slices.Clone(b.metrics.PerClass)
+	if len(list) > maxClasses {
+		slices.SortStableFunc(list, func(a, b metric.Class) int { return cmp.Compare(b.Support, a.Support) })
+	}
+	for i := range list[:min(len(list), maxClasses)] {
+		c := &list[i]
+		t.Rows = append(t.Rows, []markdown{
+			name(c.Class), percent(c.Prevalence), figure(c.Precision, nil), figure(c.Recall, nil), figure(c.AUC, nil),
+			figure(c.AveragePrecision, nil),
+		})
+	}
+	return t.more(len(list) - maxClasses)
+}
+
+// more adds a row for what the table leaves out.
+func (t *table) more(n int) *table {
+	if n > 0 {
+		row := make([]markdown, len(t.Heads))
+		row[0] = say("and %d others", n)
+		t.Rows = append(t.Rows, row)
+	}
+	return t
+}
+
+func percent(share *float64) markdown {
+	if share == nil {
+		return "-"
+	}
+	return markdown(report.Percent(*share))
+}
+
+// slices has the figures of each slice, the worst first; nil: there are none.
+func (b *builder) slices() *table {
+	list := report.WorstSlices(b.metrics)
+	if len(list) == 0 {
+		return nil
+	}
+	t := &table{Heads: []string{"slice", "rows", "share", "AUC", "accuracy", "log loss", "cost", "against all rows"}}
+	for i := range list[:min(len(list), maxSlices)] {
+		s := &list[i]
+		in := s.Intervals
+		if in == nil {
+			in = &metric.Intervals{}
+		}
+		t.Rows = append(t.Rows, []markdown{
+			escape(report.SliceName(&s.SliceRows), math.MaxInt), count(s.Rows), percent(s.Share),
+			figure(s.AUCOvRMacro, in.AUCOvRMacro), figure(s.Accuracy, in.Accuracy), figure(s.LogLoss, nil),
+			figure(s.ExpectedBilledCost, in.ExpectedBilledCost), markdown(strings.Join(report.Apart(b.metrics, s), ", ")),
+		})
+	}
+	return t.more(len(list) - maxSlices)
+}
+
+// apart says what the last column of the slices means.
+func (b *builder) apart() markdown {
+	return "Below, above: the 95 % interval of the figure does not touch that of all rows. Of many slices some do so by " +
+		"chance."
+}
+
+// features has what each tested feature brings and costs; nil: it is not known.
+func (b *builder) features() *table {
+	if b.Importance == nil || len(b.Importance.Features) == 0 {
+		return nil
+	}
+	list := slices.Clone(b.Importance.Features)
+	lost := func(x *float64) float64 {
+		if x == nil {
+			return math.Inf(-1)
+		}
+		return *x
+	}
+	t := &table{Heads: []string{"feature", "AUC lost without it", "paid a row", "rows asked"}}
+	order := make([]int, len(list))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(i, k int) int {
+		return cmp.Or(cmp.Compare(lost(list[k].AUCLost), lost(list[i].AUCLost)),
+			cmp.Compare(list[k].Impurity, list[i].Impurity))
+	})
+	for _, i := range order[:min(len(order), maxFeatures)] {
+		f := &list[i]
+		t.Rows = append(t.Rows, []markdown{
+			name(f.Feature), figure(f.AUCLost, nil), number(f.ExpectedCost), percent(&f.RowsAsked),
+		})
+	}
+	return t.more(len(list) - maxFeatures)
+}
+
+// frontier has the trees that the run chose among, of many some; nil: there was one tree.
+func (b *builder) frontier() *table {
+	if b.Frontier == nil {
+		return nil
+	}
+	t := &table{Heads: []string{"tree", "cost", "leaves", "merit", "validation AUC", "test AUC", ""}}
+	points, chosen := b.Frontier.Points, 0
+	costs := make([]float64, len(points))
+	for i := range points {
+		costs[i], _ = points[i].Billed()
+		if points[i].Selected {
+			chosen = i
+		}
+	}
+	for _, i := range frontier.Outline(costs, chosen, nil, maxPoints) {
+		p, mark := &points[i], markdown("")
+		if p.Selected {
+			mark = "chosen"
+		}
+		t.Rows = append(t.Rows, []markdown{
+			name(report.Number(p.Tree)), number(costs[i]), markdown(strconv.Itoa(p.Leaves)), figure(&p.Merit, nil),
+			figure(p.Validation.AUC, p.Validation.Interval), figure(p.Test.AUC, p.Test.Interval), mark,
+		})
+	}
+	return t.more(len(points) - len(t.Rows))
+}

@@ -1,0 +1,73 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+)
+
+// Neighbours writes a table of the next cheaper and the next dearer tree of a frontier, with what
+// they gain and lose against the chosen one: see NextTo. Lines have at most width characters; 0: any length.
+func Neighbours(w io.Writer, points []Point, width int) error {
+	at := slices.IndexFunc(points, func(p Point) bool { return p.Selected })
+	if at < 0 {
+		return nil
+	}
+	t := NewTable(Column{Head: "instead", Left: true}, Column{Head: "tree"}, Column{Head: "cost"}, Column{Head: "change"},
+		Column{Head: "leaves", Rank: 2}, Column{Head: "merit", Rank: 1}, Column{Head: "change"},
+		Column{Head: "test AUC", Rank: 3}, Column{Head: "change", Rank: 4})
+	cheaper, dearer := NextTo(points, at)
+	for _, side := range []struct {
+		name string
+		at   int
+	}{{"cheaper", cheaper}, {"dearer", dearer}} {
+		if side.at != at {
+			t.Add(against(side.name, &points[side.at], &points[at])...)
+		}
+	}
+	if len(t.Rows) == 0 {
+		return nil
+	}
+	return t.Write(w, width)
+}
+
+// NextTo returns the indexes of the next cheaper and the next dearer tree of the one at an index.
+// They are the nearest that differ by at least a tenth of its cost, or the last of their side; at
+// itself: there is none.
+func NextTo(points []Point, at int) (cheaper, dearer int) {
+	return neighbour(points, at, -1), neighbour(points, at, 1)
+}
+
+// nearest is the least relative difference in cost of a neighbour.
+const nearest = 0.1
+
+// neighbour returns the index of the neighbour on a side; at: there is none.
+func neighbour(points []Point, at, step int) int {
+	chosen, _ := points[at].Complexity.Billed()
+	i := at
+	for next := at + step; next >= 0 && next < len(points); next += step {
+		i = next
+		if cost, _ := points[i].Complexity.Billed(); float64(step)*(cost-chosen) >= nearest*chosen {
+			break
+		}
+	}
+	return i
+}
+
+// against compares a tree with the chosen one.
+func against(name string, p, chosen *Point) []string {
+	cost, _ := p.Complexity.Billed()
+	paid, _ := chosen.Complexity.Billed()
+	return []string{
+		name, Number(p.Tree), threeDigits(cost), fmt.Sprintf("%+.3f", cost-paid), strconv.Itoa(p.Complexity.Leaves),
+		Figure(&p.Merit), changed(&p.Merit, &chosen.Merit), Figure(p.Test), changed(p.Test, chosen.Test),
+	}
+}
+
+func changed(now, before *float64) string {
+	if now == nil || before == nil {
+		return "-"
+	}
+	return fmt.Sprintf("%+.4f", *now-*before)
+}

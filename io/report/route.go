@@ -1,0 +1,187 @@
+package report
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/tree"
+)
+
+// Route is the path of a row through a tree, with what was paid.
+type Route struct {
+	Row   string // names the row
+	Steps []Step
+	Leaf  int // the node at the end
+
+	standing tree.Standing
+	model    []string // features of the leaf's model
+	modelled bool
+}
+
+// Step is a test on the path of a row.
+type Step struct {
+	Node  int        // the node that asks
+	Child int        // the node that the answer leads to
+	Value tree.Value // the row's value
+	Paid  float64    // price of the test
+	Sum   float64    // paid so far, with this test
+}
+
+// NewRoute asks for the values of a row, one at a time and only those that the tree comes
+// to, as tree.Inquiry does. values are in the order of Scorer.Features.
+func NewRoute(t *tree.Tree, values []tree.Value) (*Route, error) {
+	q := t.Questions()
+	inputs, inquiry, of := q.Features(), q.Start(0), make(map[int]tree.Value)
+	if len(inputs) != len(values) {
+		return nil, fmt.Errorf("%d values of a row: want %d, one for each tested feature", len(values), len(inputs))
+	}
+	byName := make(map[string]tree.Value, len(values))
+	for i, in := range inputs {
+		byName[in.Name], of[in.Feature] = values[i], values[i]
+	}
+	for next := inquiry.Next(); next != nil; next = inquiry.Next() {
+		if err := inquiry.Answer(byName[next.Feature]); err != nil {
+			return nil, err
+		}
+	}
+	r := &Route{standing: inquiry.Standing()}
+	r.Leaf = r.standing.Node
+	r.model, r.modelled = inquiry.Model()
+	for node := r.Leaf; node > 0; {
+		parent := parentOf(t, node)
+		test := t.Nodes[parent].Test
+		r.Steps = append(r.Steps, Step{Node: parent, Child: node, Value: of[test.Feature], Paid: test.Paid()})
+		node = parent
+	}
+	sum := 0.0
+	for i, k := 0, len(r.Steps)-1; i < k; i, k = i+1, k-1 {
+		r.Steps[i], r.Steps[k] = r.Steps[k], r.Steps[i]
+	}
+	for i := range r.Steps {
+		sum += r.Steps[i].Paid
+		r.Steps[i].Sum = sum
+	}
+	return r, nil
+}
+
+// parentOf returns the parent of a node that is not the root.
+func parentOf(t *tree.Tree, node int) int {
+	for i := range node {
+		for _, b := range t.Nodes[i].Branches {
+			if b.Child == node {
+				return i
+			}
+		}
+	}
+	return 0
+}
+
+// lit reports by node whether the route passes it; r may be nil.
+func (r *Route) lit() map[int]bool {
+	if r == nil {
+		return nil
+	}
+	lit := map[int]bool{r.Leaf: true}
+	for i := range r.Steps {
+		lit[r.Steps[i].Node] = true
+	}
+	return lit
+}
+
+// Spelled writes the value of a feature for reading: points in time in ISO 8601, and texts
+// with quotes only if they look like no value.
+func Spelled(f *dataset.Feature, v tree.Value) string {
+	text := v.String()
+	if v.Missing() {
+		return text
+	}
+	if strings.HasPrefix(text, `"`) {
+		if plain, err := strconv.Unquote(text); err == nil && plain != "" && plain != "missing" {
+			return plain
+		}
+		return text
+	}
+	if x, ok := dataset.Plain.Parse(text); ok && f.Unit != dataset.Plain {
+		return f.Unit.Spell(x)
+	}
+	return text
+}
+
+// PathTable is the path of a row for reading.
+type PathTable struct {
+	Head  string // the row, its class, its leaf and what was paid
+	Model string // what the leaf's model does; empty: there is none
+	Steps []PathLine
+}
+
+// PathLine is a test on the path of a row: the row's value, the branch that it takes, the
+// price and what was paid so far. Rows, share and class are those of the node behind the
+// branch.
+type PathLine struct{ Node, Value, So, Price, Paid, Rows, Share, Class string }
+
+// NewPathTable returns the path of a view's row; nil: the view has none.
+func NewPathTable(v *View) *PathTable {
+	if v.Route == nil {
+		return nil
+	}
+	p, r, t := v.newPart(), v.Route, &PathTable{}
+	unit, class := "", "no class"
+	if v.Tree.Algorithm.CostUnit != "" {
+		unit = " " + name(v.Tree.Algorithm.CostUnit)
+	}
+	for k, c := range v.Tree.Label.Classes {
+		if c == r.standing.Class {
+			class = fmt.Sprintf("%s %.4g", name(c), r.standing.Probabilities[k])
+		}
+	}
+	t.Head = fmt.Sprintf("%s: %s = %s, leaf %d, after %s for %s%s", quoted(r.Row), name(v.Tree.Label.Column), class,
+		r.Leaf, plural(int64(len(r.Steps)), "test"), number(r.standing.Paid), unit)
+	if r.modelled {
+		of := ""
+		if len(r.model) > 0 {
+			of = " of " + Listed(r.model, name)
+		}
+		t.Model = fmt.Sprintf("by the leaf's model%s; without it %s", of, p.verdict(r.Leaf))
+	}
+	for i := range r.Steps {
+		s := &r.Steps[i]
+		n := &v.Tree.Nodes[s.Node]
+		line := PathLine{
+			Node: strconv.Itoa(s.Node), Value: name(v.Tree.Features[n.Test.Feature].Name) + " = " +
+				name(Spelled(&v.Tree.Features[n.Test.Feature], s.Value)),
+			Price: number(s.Paid), Paid: number(s.Sum), Rows: count(v.Tree.Nodes[s.Child].Rows, v.short()),
+			Share: Percent(p.share(s.Child)), Class: p.verdict(s.Child),
+		}
+		for k := range n.Branches {
+			if n.Branches[k].Child == s.Child {
+				line.So = newCondition(v.Tree, n, &n.Branches[k], readable()).text
+			}
+		}
+		t.Steps = append(t.Steps, line)
+	}
+	return t
+}
+
+// Path writes the path of a view's row as a table.
+func Path(w io.Writer, v *View) error {
+	b, t := bufio.NewWriter(w), NewPathTable(v)
+	wrapLines(b, t.Head+"\n", v.Width)
+	if t.Model != "" {
+		wrapLines(b, t.Model+"\n", v.Width)
+	}
+	if len(t.Steps) > 0 {
+		printf(b, "\n")
+		table := NewTable(Column{Head: "node", Rank: 4}, Column{Head: "value", Left: true}, Column{Head: "so", Left: true},
+			Column{Head: "price", Rank: 1}, Column{Head: "paid"}, Column{Head: "rows", Rank: 3}, Column{Head: "share", Rank: 2},
+			Column{Head: "class then", Left: true})
+		for _, s := range t.Steps {
+			table.Add(s.Node, s.Value, s.So, s.Price, s.Paid, s.Rows, s.Share, s.Class)
+		}
+		_ = table.Write(b, v.Width) // the writer keeps its first error
+	}
+	return b.Flush()
+}

@@ -1,0 +1,164 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/metric"
+)
+
+// maxSlices is the greatest number of slices listed one by one.
+const maxSlices = 12
+
+// Slices writes the table and the note of SlicesTable. Lines have at most width characters; 0: any
+// length.
+func Slices(w io.Writer, part Part, width int) error {
+	t, note := SlicesTable(part)
+	if t == nil {
+		return nil
+	}
+	if err := t.Write(w, width); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintln(w, Wrapped(note, width, "  "))
+	return err
+}
+
+// SlicesTable returns a table of the slices of a part, the least AUC first, below a row of all rows
+// of the part. It says where the 95 % interval of a figure does not touch that of all rows. The
+// note explains these words. Of many slices it lists those with such figures, then those of the
+// least AUC. A part without slices has no table.
+func SlicesTable(part Part) (table *Table, note string) {
+	m := part.Metrics
+	if len(m.Slices) == 0 {
+		return nil, ""
+	}
+	list := WorstSlices(m)
+	apart := slices.IndexFunc(list, func(s metric.Slice) bool { return len(Apart(m, &s)) > 0 }) >= 0
+	t := NewTable(Column{Head: "slice", Left: true}, Column{Head: "rows"}, Column{Head: "share", Rank: 4},
+		Column{Head: "AUC"}, Column{Head: "95 %", Rank: 3}, Column{Head: "accuracy", Rank: 1},
+		Column{Head: "balanced", Rank: 6}, Column{Head: "log loss", Rank: 7}, Column{Head: "cost", Rank: 2},
+		Column{Head: "tests", Rank: 5})
+	if apart {
+		t.Columns = append(t.Columns, Column{Head: "against all", Left: true})
+	}
+	t.Add("(all)", strconv.FormatInt(m.Rows, 10), "", Figure(m.AUCOvRMacro), areaInterval(m), Figure(m.Accuracy),
+		Figure(m.BalancedAccuracy), Figure(m.LogLoss), Figure(Cost(m)), Figure(m.ExpectedTests))
+	shown := list
+	if len(list) > maxSlices {
+		first := slices.Clone(list)
+		slices.SortStableFunc(first, func(a, b metric.Slice) int {
+			return cmp.Compare(min(1, len(Apart(m, &b))), min(1, len(Apart(m, &a))))
+		})
+		shown = WorstSlices(&metric.Metrics{Slices: first[:maxSlices]})
+	}
+	for i := range shown {
+		s := &shown[i]
+		t.Add(SliceName(&s.SliceRows), strconv.FormatInt(s.Rows, 10), percentOf(s.Share), Figure(s.AUCOvRMacro),
+			sliceInterval(s), Figure(s.Accuracy), Figure(s.BalancedAccuracy), Figure(s.LogLoss),
+			Figure(cmp.Or(s.ExpectedBilledCost, s.ExpectedCost)), Figure(s.ExpectedTests), strings.Join(Apart(m, s), ", "))
+	}
+	if more := len(list) - len(shown); more > 0 {
+		t.Add(fmt.Sprintf("(%d others)", more))
+	}
+	note = "below, above: the 95 % interval of the figure does not touch that of all rows"
+	if !apart {
+		note = "in no slice the 95 % interval of AUC, accuracy or cost lies apart from that of all rows"
+	}
+	return t, note
+}
+
+// WorstSlices returns the slices of a part, the least AUC first. Slices without an AUC stand
+// last, by their accuracy.
+func WorstSlices(m *metric.Metrics) []metric.Slice {
+	return slices.SortedStableFunc(slices.Values(m.Slices), func(a, b metric.Slice) int {
+		return cmp.Or(cmp.Compare(orAbove(a.AUCOvRMacro), orAbove(b.AUCOvRMacro)),
+			cmp.Compare(orAbove(a.Accuracy), orAbove(b.Accuracy)))
+	})
+}
+
+// orAbove returns a share, and a number above all shares where there is none.
+func orAbove(x *float64) float64 {
+	if x == nil {
+		return 2
+	}
+	return *x
+}
+
+// Apart names the figures of a slice whose 95 % intervals do not touch those of all rows of the
+// part: AUC, accuracy and billed cost, with "below" or "above".
+func Apart(m *metric.Metrics, s *metric.Slice) []string {
+	if m.Intervals == nil || s.Intervals == nil {
+		return nil
+	}
+	var list []string
+	for _, x := range []struct {
+		name       string
+		whole, one *metric.Interval
+	}{
+		{"AUC", m.Intervals.AUCOvRMacro, s.Intervals.AUCOvRMacro},
+		{"accuracy", m.Intervals.Accuracy, s.Intervals.Accuracy},
+		{"cost", m.Intervals.ExpectedBilledCost, s.Intervals.ExpectedBilledCost},
+	} {
+		switch {
+		case x.whole == nil || x.one == nil || x.one.Low == x.one.High: // one of no width says nothing of other rows
+		case x.one.High < x.whole.Low:
+			list = append(list, x.name+" below")
+		case x.one.Low > x.whole.High:
+			list = append(list, x.name+" above")
+		}
+	}
+	return list
+}
+
+// SliceName names the rows of a slice as conditions are named: "age in [30.5, 45.5)".
+func SliceName(s *metric.SliceRows) string {
+	column := name(s.Column)
+	switch s.Of {
+	case metric.SliceOfValue:
+		return column + " = " + name(*s.Value)
+	case metric.SliceOfRange:
+		return rangeName(s, column)
+	default:
+		return column + " is " + strings.TrimSuffix(s.Of, "s")
+	}
+}
+
+func rangeName(s *metric.SliceRows, column string) string {
+	unit, _ := dataset.ParseUnit(s.Unit) // of another version: plain numbers
+	f := dataset.Feature{Unit: unit}
+	for _, cut := range []*float64{s.From, s.To} {
+		if cut != nil {
+			f.Cuts = append(f.Cuts, *cut)
+		}
+	}
+	switch {
+	case s.From == nil && s.To == nil:
+		return column + " is not missing"
+	case s.From == nil:
+		return column + " < " + Shortened(&f, *s.To)
+	case s.To == nil:
+		return column + " >= " + Shortened(&f, *s.From)
+	default:
+		return column + " in [" + Shortened(&f, *s.From) + ", " + Shortened(&f, *s.To) + ")"
+	}
+}
+
+func sliceInterval(s *metric.Slice) string {
+	if s.Intervals == nil {
+		return "-"
+	}
+	return intervalOf(s.Intervals.AUCOvRMacro)
+}
+
+func percentOf(share *float64) string {
+	if share == nil {
+		return "-"
+	}
+	return Percent(*share)
+}

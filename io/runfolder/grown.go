@@ -1,0 +1,112 @@
+package runfolder
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/tree"
+)
+
+// Grown is frontier/grown.bin: what a run has chosen its tree among. From it another tree is
+// chosen and measured without the rows.
+type Grown struct {
+	Label  tree.Label           `json:"label"`
+	Scales [dataset.Parts]int64 `json:"scales"` // fixed-point units in a weight of 1, by part
+	// Folds are the figures of the folds, by point of frontier.json; nil: there are none.
+	Folds []*Folds `json:"folds,omitempty"`
+	// FoldShare is the share of the folds' areas in the merits; 0: there are no folds.
+	FoldShare float64 `json:"fold_share,omitempty"`
+	// SamplePart is the part of the rows of Sample.
+	SamplePart string `json:"sample_part"`
+	Weighted   bool   `json:"weighted,omitempty"` // the objects of Sample have numbers of rows
+
+	Features   []byte     `json:"-"` // see dataset.EncodeFeatures
+	Candidates []byte     `json:"-"` // see frontier.AppendCandidates
+	Sample     []byte     `json:"-"` // a block of dataset.Objects, on which importance is measured
+	Areas      []*float64 `json:"-"` // mean areas on the folds, by point of the pool; nil: there are no folds
+}
+
+const (
+	grownFormat  = "espalier/grown"
+	grownVersion = 1
+)
+
+// grownHead is the first line of the file. Four sections follow.
+type grownHead struct {
+	Format   string `json:"format"`
+	Version  int    `json:"version"`
+	Sections [4]int `json:"sections"` // bytes of features, candidates, sample and areas
+	Digest   string `json:"digest"`   // of the sections: SHA-256, in hex
+
+	Grown
+}
+
+func grownCodec() codec {
+	return text(func(r *Run) **Grown { return &r.Grown }, (*Grown).encode, decodeGrown)
+}
+
+func (g *Grown) encode() []byte {
+	areas := make([]byte, 0, 8*len(g.Areas))
+	for _, x := range g.Areas {
+		bits := math.Float64bits(math.NaN()) // no area
+		if x != nil {
+			bits = math.Float64bits(*x)
+		}
+		areas = binary.LittleEndian.AppendUint64(areas, bits)
+	}
+	sections := [][]byte{g.Features, g.Candidates, g.Sample, areas}
+	head := grownHead{Format: grownFormat, Version: grownVersion, Grown: *g}
+	hash := sha256.New()
+	for i, section := range sections {
+		head.Sections[i] = len(section)
+		_, _ = hash.Write(section) // a hash takes all
+	}
+	head.Digest = hex.EncodeToString(hash.Sum(nil))
+	first, err := json.Marshal(&head)
+	if err != nil { // numbers and texts alone
+		panic(err)
+	}
+	return bytes.Join([][]byte{append(first, '\n'), bytes.Join(sections, nil)}, nil)
+}
+
+var errGrown = errors.New("not the grown trees of a run")
+
+func decodeGrown(b []byte) (*Grown, error) {
+	first, rest, _ := bytes.Cut(b, []byte{'\n'})
+	var head grownHead
+	if err := json.Unmarshal(first, &head); err != nil || head.Format != grownFormat {
+		return nil, fmt.Errorf("%w, or damaged", errGrown)
+	}
+	if head.Version != grownVersion {
+		return nil, fmt.Errorf("version %d of %s: this program reads version %d", head.Version, grownFormat, grownVersion)
+	}
+	sum, total := sha256.Sum256(rest), 0
+	for _, n := range head.Sections {
+		if n < 0 || n > len(rest)-total {
+			return nil, fmt.Errorf("%w: cut short", errGrown)
+		}
+		total += n
+	}
+	if total != len(rest) || hex.EncodeToString(sum[:]) != head.Digest {
+		return nil, fmt.Errorf("%w: damaged", errGrown)
+	}
+	g := head.Grown
+	g.Features, rest = rest[:head.Sections[0]], rest[head.Sections[0]:]
+	g.Candidates, rest = rest[:head.Sections[1]], rest[head.Sections[1]:]
+	g.Sample, rest = rest[:head.Sections[2]], rest[head.Sections[2]:]
+	for ; len(rest) >= 8; rest = rest[8:] {
+		x := math.Float64frombits(binary.LittleEndian.Uint64(rest))
+		g.Areas = append(g.Areas, nil)
+		if !math.IsNaN(x) {
+			g.Areas[len(g.Areas)-1] = &x
+		}
+	}
+	return &g, nil
+}

@@ -1,0 +1,251 @@
+package runpage
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/espalier-ml/espalier/induce/metric"
+	"github.com/espalier-ml/espalier/induce/tree"
+	"github.com/espalier-ml/espalier/io/report"
+	"github.com/espalier-ml/espalier/io/runfolder"
+)
+
+// facts are what the texts of a page are made of.
+type facts struct {
+	*runfolder.Run
+
+	part     string          // of the rows that the tree is measured on
+	metrics  *metric.Metrics // on these rows
+	points   []report.Point  // of the frontier
+	chosen   int
+	settings *table // by flag
+}
+
+// newFacts collects the facts of a run.
+func newFacts(r *runfolder.Run) (*facts, error) {
+	f := &facts{Run: r, chosen: -1}
+	f.part, f.metrics = r.Metrics.Best()
+	if r.Frontier != nil {
+		f.points = r.Frontier.Report()
+		f.chosen = slices.IndexFunc(f.points, func(p report.Point) bool { return p.Selected })
+	}
+	var err error
+	f.settings, err = settings(r.Manifest)
+	return f, err
+}
+
+// maxSetting is the greatest number of characters shown of a setting.
+const maxSetting = 300
+
+// settings returns the settings of a run in the order of manifest.json.
+func settings(m *runfolder.Manifest) (*table, error) {
+	if m == nil {
+		return nil, nil //nolint:nilnil // there are none to show
+	}
+	b, err := json.Marshal(m.Config)
+	if err != nil {
+		return nil, err
+	}
+	t := report.NewTable(report.Column{Head: "setting", Left: true}, report.Column{Head: "value", Left: true})
+	d := json.NewDecoder(bytes.NewReader(b))
+	if start, err := d.Token(); err != nil || start != json.Delim('{') {
+		return nil, err // no settings are known
+	}
+	for d.More() {
+		key, err := d.Token()
+		if err != nil {
+			return nil, err
+		}
+		var value json.RawMessage
+		if err := d.Decode(&value); err != nil {
+			return nil, err
+		}
+		t.Add(report.Name(fmt.Sprint(key)), cut(strings.Trim(string(value), `"`), maxSetting))
+	}
+	return newTable(t), nil
+}
+
+// cut shortens a text to a number of characters.
+func cut(s string, most int) string {
+	if list := []rune(s); len(list) > most {
+		return string(list[:most]) + "..."
+	}
+	return s
+}
+
+// title is the title of the page.
+func (f *facts) title() string {
+	return report.Name(f.Tree.Label.Column) + ": a tree and what it costs"
+}
+
+// lead says in one sentence what the page is about.
+func (f *facts) lead() string {
+	c := &f.Tree.Complexity
+	return fmt.Sprintf("A decision tree with %s and %s, which asks %s questions a row on average.",
+		count(c.Leaves, "leaf", "leaves"), count(c.Depth, "level", "levels"), short(c.ExpectedTests))
+}
+
+// count writes a number of things.
+func count[T int | int64](n T, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return grouped(int64(n)) + " " + many
+}
+
+// grouped writes a whole number with commas between thousands.
+func grouped(n int64) string {
+	s := strconv.FormatInt(n, 10)
+	for at := len(s) - 3; at > 0 && s[at-1] != '-'; at -= 3 {
+		s = s[:at] + "," + s[at:]
+	}
+	return s
+}
+
+// short writes a number with three significant digits, and all of those before the point.
+func short(x float64) string {
+	if math.Abs(x) >= 1000 {
+		return grouped(int64(math.Round(x)))
+	}
+	return fmt.Sprintf("%.3g", x)
+}
+
+// points writes a difference of shares in percentage points.
+func points(share float64) string { return fmt.Sprintf("%.1f percentage points", 100*share) }
+
+// cost writes a cost with its unit.
+func (f *facts) cost(x float64) string {
+	if unit := unitOf(f.Tree); unit != "" {
+		return short(x) + " " + unit
+	}
+	return short(x)
+}
+
+// notes are what a reader must know to read the figures.
+func (f *facts) notes() []string {
+	var notes []string
+	if text := report.About(f.Tree); text != "" {
+		notes = append(notes, sentence(text))
+	}
+	if n := f.Tree.Training.CutLeaves; n > 0 {
+		notes = append(notes, count(n, "leaf", "leaves")+" were not split for lack of time: a later deadline gives a larger "+
+			"tree.")
+	}
+	return notes
+}
+
+// sentence makes a text a sentence.
+func sentence(s string) string { return strings.ToUpper(s[:1]) + s[1:] + "." }
+
+// bound says how near the tree is to the cheapest one.
+func (f *facts) bound() string {
+	text := report.Certificate(f.Tree)
+	if text == "" {
+		return ""
+	}
+	return sentence(strings.ReplaceAll(text, "\n", " "))
+}
+
+// folds says how far the trees of the folds agree.
+func (f *facts) folds() string {
+	if f.Metrics.Folds == nil {
+		return ""
+	}
+	var b strings.Builder
+	folds := f.Metrics.Folds.Report()
+	folds.Modelled = f.Tree.Modelled()
+	_ = folds.Text(&b, 0) // a strings.Builder returns no error
+	return strings.TrimSpace(b.String())
+}
+
+// importance says what the table of features shows.
+func (f *facts) importance() string {
+	i := f.Importance
+	return fmt.Sprintf("AUC lost: how much worse the tree ranks %s of the %s part if the feature says nothing. "+
+		"Of impurity: its part of the uncertainty that all questions take away. Rows asked: the share of the training "+
+		"rows with a question on it.", count(i.Rows, "row", "rows"), i.Part)
+}
+
+// calibration compares probabilities with what came true, in bins.
+func (f *facts) calibration() *table {
+	c := f.metrics.Calibration
+	if c == nil {
+		return nil
+	}
+	t := report.NewTable(report.Column{Head: "the tree says", Left: true}, report.Column{Head: "rows"},
+		report.Column{Head: "said on average"}, report.Column{Head: "came true"}, report.Column{Head: "difference"})
+	scale := max(1, f.metrics.WeightScale)
+	for _, b := range c.Bins {
+		t.Add(fmt.Sprintf("%.0f to %.0f %%", 100*b.From, 100*b.To), grouped((b.Weight+scale/2)/scale),
+			report.Percent(b.MeanProbability), report.Percent(b.ObservedShare),
+			fmt.Sprintf("%+.1f", 100*(b.ObservedShare-b.MeanProbability)))
+	}
+	return newTable(t)
+}
+
+// inputs lists the input files.
+func (f *facts) inputs() *table {
+	if f.Manifest == nil || len(f.Manifest.Inputs) == 0 {
+		return nil
+	}
+	t := report.NewTable(report.Column{Head: "file", Left: true}, report.Column{Head: "rows"},
+		report.Column{Head: "bytes"}, report.Column{Head: "digest of the footer", Left: true})
+	for i := range f.Manifest.Inputs {
+		if i == maxInputs {
+			t.Add(fmt.Sprintf("(%d others)", len(f.Manifest.Inputs)-i))
+			break
+		}
+		in := &f.Manifest.Inputs[i]
+		t.Add(cut(in.URL, maxSetting), grouped(in.Rows), grouped(in.Size), cut(in.FooterDigest, 16))
+	}
+	return newTable(t)
+}
+
+// maxInputs is the greatest number of input files listed.
+const maxInputs = 20
+
+// made says when and by which program the tree was made.
+func (f *facts) made() []string {
+	m := f.Manifest
+	if m == nil {
+		return nil
+	}
+	text := []string{fmt.Sprintf("Trained by Espalier %s on %s.", report.Name(m.Espalier),
+		m.Started.UTC().Format("2006-01-02 at 15:04 UTC"))}
+	for _, p := range m.Promotions[max(0, len(m.Promotions)-maxPromotions):] {
+		text = append(text, fmt.Sprintf("On %s tree %s took the place of tree %s.",
+			p.Promoted.UTC().Format("2006-01-02 at 15:04 UTC"), report.Name(report.Number(p.Tree)),
+			report.Name(report.Number(p.Before))))
+	}
+	return text
+}
+
+// maxPromotions is the greatest number of promotions told.
+const maxPromotions = 5
+
+// files names the input files.
+func (f *facts) files() string {
+	if f.Manifest == nil || len(f.Manifest.Inputs) == 0 {
+		return ""
+	}
+	list := f.Manifest.Inputs
+	text := " of " + report.Name(path.Base(list[0].URL))
+	if n := len(list) - 1; n > 0 {
+		text += " and " + count(n, "other file", "other files")
+	}
+	return text
+}
+
+// root returns the first question's node; nil: the tree asks nothing.
+func (f *facts) root() *tree.Node {
+	if n := &f.Tree.Nodes[0]; !n.Leaf() {
+		return n
+	}
+	return nil
+}

@@ -1,0 +1,211 @@
+package runpage
+
+import (
+	"bytes"
+	"crypto/sha256"
+	_ "embed" // the page, its style and its script
+	"encoding/base64"
+	"encoding/json"
+	"html/template"
+	"io"
+	"strings"
+
+	"github.com/espalier-ml/espalier/io/chart"
+	"github.com/espalier-ml/espalier/io/pagestyle"
+	"github.com/espalier-ml/espalier/io/report"
+	"github.com/espalier-ml/espalier/io/runfolder"
+)
+
+//go:embed page.html
+var source string
+
+//go:embed page.css
+var css string
+
+// The script: score.js follows rows through trees and knows no page; page.js shows them.
+var (
+	//go:embed score.js
+	score string
+	//go:embed page.js
+	script string
+)
+
+// Mark begins each page that Write writes.
+const Mark = "<!-- espalier report -->\n"
+
+// Content is what a page shows.
+type Content struct {
+	Run      *runfolder.Run // the documents of a training run
+	Route    *report.Route  // the path of a row through its tree; nil: none
+	Previous *runfolder.Run // an earlier run to compare with; nil: none
+}
+
+// page is what the template shows.
+type page struct {
+	Mark                     template.HTML
+	Title, Lead              string
+	StyleHash, ScriptHash    string
+	Style                    template.CSS
+	Script                   template.JS
+	Data                     template.JS
+	Chart                    template.HTML // of the frontier
+	ROC, Calibration, Uses   template.HTML
+	Slices                   *table
+	SlicesNote               string
+	Answers                  []answered
+	Notes                    []string
+	Path                     *report.PathTable
+	Trees                    int // on the frontier
+	Parts, Classes, Bins     *table
+	Confusions, Folds, Bound string
+	Features, Points, Depths *table
+	Importance               string // what the table of features says
+	Previous                 *previous
+	Settings, Inputs         *table
+	Made                     []string
+}
+
+// Write writes the page of a run. Equal documents give equal pages.
+func Write(w io.Writer, c *Content) error {
+	t, err := template.New("page").Parse(source)
+	if err != nil {
+		return err
+	}
+	var b bytes.Buffer
+	for room := maxTrees; ; {
+		p, err := newPage(c, room)
+		if err != nil {
+			return err
+		}
+		b.Reset()
+		if err := t.Execute(&b, p); err != nil {
+			return err
+		}
+		over := b.Len() - maxPage
+		if over <= 0 || room == 0 {
+			break
+		}
+		room = max(0, room-over-room/8) // names of the trees' features take room, too
+	}
+	_, err = w.Write(b.Bytes())
+	return err
+}
+
+// maxPage is the greatest size of a page, in bytes.
+const maxPage = 1_990_000
+
+// newPage makes all texts and tables of a page. Its trees have at most room bytes.
+func newPage(c *Content, room int) (*page, error) {
+	facts, err := newFacts(c.Run)
+	if err != nil {
+		return nil, err
+	}
+	few := outlined(c.Run, maxPoints)
+	frontier, spots := frontierOf(few)
+	encoded, err := json.Marshal(newPayload(few, c.Route, spots, room))
+	if err != nil {
+		return nil, err
+	}
+	style, code := pagestyle.CSS()+css, strings.TrimSpace(score+script)
+	p := &page{
+		Mark: Mark, Title: facts.title(), Lead: facts.lead(), StyleHash: hashOf(style),
+		Style:  template.CSS(style),                         //nolint:gosec // the style is the package's own
+		Script: template.JS(code), ScriptHash: hashOf(code), //nolint:gosec // the script is the package's own
+		Data:    template.JS(encoded), //nolint:gosec // json.Marshal escapes <, > and &
+		Chart:   frontier,
+		Answers: facts.answers(), Notes: facts.notes(),
+		Parts: newTable(report.FiguresTable(c.Run.Metrics.Parts())), Bins: facts.calibration(),
+		Bound: facts.bound(), Folds: facts.folds(), Settings: facts.settings, Inputs: facts.inputs(), Made: facts.made(),
+	}
+	p.ROC, p.Calibration = drawn(chart.ROC(c.Run.Metrics, "")), drawn(chart.Calibration(c.Run.Metrics))
+	part, m := c.Run.Metrics.Best()
+	if t, note := report.SlicesTable(report.Part{Name: part, Metrics: m}); t != nil {
+		p.Slices, p.SlicesNote = newTable(t), note
+	}
+	if t, confusions := report.ClassTable(report.Part{Name: "class (" + part + ")", Metrics: m}); t != nil {
+		p.Classes, p.Confusions = newTable(t), confusions
+	}
+	if i := c.Run.Importance; i != nil && len(i.Features) > 0 {
+		p.Features, p.Importance = newTable(report.FeaturesTable(i.Report(), maxFeatures)), facts.importance()
+		p.Uses = drawn(chart.Importance(i))
+	}
+	if f := c.Run.Frontier; f != nil {
+		p.Trees, p.Points = len(f.Points), newTable(report.PointsTable(outlined(c.Run, maxListed).Frontier.Report()))
+	}
+	view := &report.View{Tree: c.Run.Tree, Route: c.Route}
+	if c.Run.Tree.CountLeaves() > largeTree {
+		p.Depths = newTable(report.ByDepth(&report.View{Tree: c.Run.Tree}))
+	}
+	p.Path = report.NewPathTable(view)
+	if c.Previous != nil {
+		p.Previous = newPrevious(c.Previous, c.Run)
+	}
+	return p, nil
+}
+
+// frontierOf draws the frontier of a run, and returns the places of its points.
+func frontierOf(r *runfolder.Run) (template.HTML, []chart.Spot) {
+	if r.Frontier == nil {
+		return "", nil
+	}
+	p, err := chart.Frontier(r.Frontier)
+	if err != nil {
+		return "", nil // none of its trees has an AUC: the table has what there is
+	}
+	return drawn(p, nil), p.Frame().Spots
+}
+
+// maxPicture is the greatest size of a picture on the page, in bytes.
+const maxPicture = 150_000
+
+// drawn returns a picture for the page. A picture that cannot be made for lack of figures is
+// left out, and one that is too large.
+func drawn(p *chart.Picture, err error) template.HTML {
+	var b bytes.Buffer
+	if err != nil || p.SVG(&b, 0) != nil || b.Len() > maxPicture {
+		return ""
+	}
+	return template.HTML(b.String()) //nolint:gosec // the picture has escaped all texts
+}
+
+// The greatest numbers of features and of points of the frontier in tables, and of leaves of a
+// tree without a table of its levels.
+const (
+	maxFeatures = 60
+	maxListed   = 60
+	largeTree   = 500
+)
+
+// hashOf returns the hash by which a Content-Security-Policy allows a text.
+func hashOf(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return base64.StdEncoding.EncodeToString(sum[:])
+}
+
+// table is a table of the page.
+type table struct {
+	Heads []cell
+	Rows  [][]cell
+}
+
+// cell is a cell of a table. Numbers stand at the right.
+type cell struct {
+	Text   string
+	Number bool
+}
+
+func newTable(t *report.Table) *table {
+	heads, rows := t.Cells()
+	number := func(texts []string) []cell {
+		cells := make([]cell, len(texts))
+		for i, text := range texts {
+			cells[i] = cell{text, !t.Columns[i].Left}
+		}
+		return cells
+	}
+	p := &table{Heads: number(heads)}
+	for _, row := range rows {
+		p.Rows = append(p.Rows, number(row))
+	}
+	return p
+}

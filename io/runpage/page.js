@@ -1,0 +1,649 @@
+
+// page.js shows the report: the tree, the slider over the frontier, the questions.
+
+/** The number of levels of a tree that are open at first. */
+const openLevels = 3;
+
+/** The greatest number of nodes that one click opens. */
+const mostOpened = 1500;
+
+/**
+ * A new element with attributes and children. Texts are never read as HTML.
+ * @param {string} name
+ * @param {Object<string, string>} attributes
+ * @param {...(Node | string)} children
+ * @returns {HTMLElement}
+ */
+function element(name, attributes, ...children) {
+  const made = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+  made.append(...children);
+  return made;
+}
+
+/**
+ * A new element of an SVG drawing.
+ * @param {string} name
+ * @param {Object<string, string | number>} attributes
+ * @param {...(Node | string)} children
+ * @returns {SVGElement}
+ */
+function drawn(name, attributes, ...children) {
+  const made = document.createElementNS("http://www.w3.org/2000/svg", name);
+  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, String(value));
+  made.append(...children);
+  return made;
+}
+
+/**
+ * The element of an id; undefined where the page lacks it.
+ * @param {string} id
+ * @returns {HTMLElement | undefined}
+ */
+function byId(id) {
+  return document.getElementById(id) ?? undefined;
+}
+
+/**
+ * A number with at most six significant digits.
+ * @param {number} x
+ * @returns {string}
+ */
+function number(x) {
+  return String(Number(x.toPrecision(6)));
+}
+
+/**
+ * A number with three digits behind the point or fewer.
+ * @param {number} x
+ * @returns {string}
+ */
+function rounded(x) {
+  return String(Number(x.toFixed(3)));
+}
+
+/**
+ * A count of things.
+ * @param {number} count
+ * @param {string} thing
+ * @returns {string}
+ */
+function plural(count, thing) {
+  return count + " " + thing + (count === 1 ? "" : "s");
+}
+
+/**
+ * A difference with its sign.
+ * @param {number | null} now
+ * @param {number | null} before
+ * @param {number} digits
+ * @returns {string}
+ */
+function signed(now, before, digits) {
+  if (now === null || before === null || now === before) return "";
+  const change = (now - before).toFixed(digits);
+  return " (" + (now > before ? "+" : "") + change + ")";
+}
+
+/** The page: what is shown, and what the reader has answered. */
+class Page {
+  /** @param {Data} data */
+  constructor(data) {
+    this.data = data;
+    /** @type {(Tree | undefined)[]} */
+    this.trees = [];
+    this.at = Math.max(0, data.points.findIndex((point) => point.chosen));
+    /** @type {Map<number, HTMLElement>} by node */
+    this.lines = new Map();
+    /** @type {Map<number, Value>} by feature, in the order of the answers */
+    this.answers = new Map();
+    /** @type {Tree | undefined} */
+    this.tree = this.treeOf(this.at);
+  }
+
+  /** Shows everything. */
+  start() {
+    this.prepareMark();
+    this.listen();
+    this.showPoint();
+    this.showTree();
+    const path = this.data.path ?? [];
+    if (path.length > 0) this.light(path[path.length - 1], path);
+    this.ask(false);
+  }
+
+  /** @returns {string} the unit of costs behind a number */
+  unit() {
+    return this.data.unit ? " " + this.data.unit : "";
+  }
+
+  /**
+   * The tree of a point; undefined: the page has no room for it.
+   * @param {number} at
+   * @returns {Tree | undefined}
+   */
+  treeOf(at) {
+    const number = this.data.points.length > 0 ? this.data.points[at].tree : 0;
+    const packed = this.data.trees[number];
+    if (number < 0 || !packed) return undefined;
+    return (this.trees[number] ??= unpack(this.data, packed));
+  }
+
+  /** Reacts to the controls. */
+  listen() {
+    const budget = /** @type {HTMLInputElement | undefined} */ (byId("budget"));
+    if (budget) {
+      budget.max = String(this.data.points.length - 1);
+      budget.value = String(this.at);
+      budget.addEventListener("input", () => this.move(Number(budget.value)));
+      byId("chosen")?.addEventListener("click", () => this.choose(this.data.points.findIndex((point) => point.chosen)));
+    }
+    byId("open")?.addEventListener("click", () => this.openAll());
+    byId("close")?.addEventListener("click", () => {
+      for (const line of this.lines.values()) line.removeAttribute("open");
+    });
+    byId("form")?.addEventListener("submit", (event) => {
+      event.preventDefault();
+      this.answer();
+    });
+  }
+
+  /**
+   * Moves the slider to a point.
+   * @param {number} at
+   */
+  choose(at) {
+    const budget = /** @type {HTMLInputElement | undefined} */ (byId("budget"));
+    if (budget) budget.value = String(at);
+    this.move(at);
+  }
+
+  /**
+   * Shows the tree of another point.
+   * @param {number} at
+   */
+  move(at) {
+    this.at = at;
+    this.tree = this.treeOf(at);
+    this.showPoint();
+    this.showTree();
+    this.ask(false);
+  }
+
+  // The frontier.
+
+  /** Prepares the mark of the tree shown in the picture of the frontier. */
+  prepareMark() {
+    const svg = document.querySelector("#chart svg");
+    if (!svg) return;
+    this.mark = drawn("circle", { class: "now", r: 6 });
+    svg.append(this.mark);
+    svg.addEventListener("click", (event) => {
+      const group = event.target instanceof Element ? event.target.closest("[data-point]") : null;
+      if (group) this.choose(Number(group.getAttribute("data-point")));
+    });
+  }
+
+  /** Shows the bill and the figures of the point. */
+  showPoint() {
+    const { points } = this.data;
+    const bill = byId("bill");
+    if (!bill || points.length === 0) return;
+    const point = points[this.at];
+    const run = points.find((p) => p.chosen) ?? point;
+    const interval = point.low === undefined ? "" : `, 95 %: ${point.low.toFixed(3)} to ${(point.high ?? 1).toFixed(3)}`;
+    /** @type {[string, string][]} */
+    const lines = [
+      ["tree", point.name + (point.marks ? ", " + point.marks.replace("* ", "") : "")],
+      ["cost of a row", rounded(point.cost) + this.unit() + signed(point.cost, run.cost, 3)],
+      ["questions", rounded(point.tests) + signed(point.tests, run.tests, 3)],
+      ["dearest path", number(point.most) + this.unit() + signed(point.most, run.most, 2)],
+      ["leaves, levels", `${point.leaves}, ${point.depth}`],
+      ["AUC, validation", figure(point.validation) + signed(point.validation, run.validation, 4) + interval],
+      ["AUC, test", figure(point.test) + signed(point.test, run.test, 4)],
+      ["log loss", figure(point.loss) + signed(point.loss, run.loss, 4)],
+    ];
+    bill.replaceChildren(...lines.flatMap(([name, value]) => [element("dt", {}, name), element("dd", {}, value)]));
+    byId("change")?.replaceChildren(`Shown: tree ${point.name}, cost ${rounded(point.cost)}, AUC ${figure(point.validation)}.`);
+    byId("promote")?.replaceChildren(...(point.chosen ? ["This is the run's tree."]
+      : ["To make it the run's tree: ", element("code", {}, `espalier frontier RUN --promote ${Number(point.name)}`)]));
+    const budget = byId("budget");
+    budget?.setAttribute("aria-valuetext", `${rounded(point.cost)}: tree ${point.name}, AUC ${figure(point.validation)}`);
+    this.mark?.setAttribute("cx", String(point.spot[0]));
+    this.mark?.setAttribute("cy", String(point.spot[1]));
+  }
+
+  // The tree.
+
+  /** Shows the first levels of the tree. */
+  showTree() {
+    const lines = byId("lines");
+    if (!lines) return;
+    this.lines.clear();
+    /** @type {number[]} */
+    this.lit = [];
+    const point = this.data.points[this.at];
+    const name = point ? `tree ${point.name}${point.chosen ? ", the run's tree" : ""}` : "the run's tree";
+    if (!this.tree) {
+      lines.replaceChildren(element("p", {}, `The page has no room for ${name}: `,
+        element("code", {}, `espalier show RUN/frontier/${point?.name}.json`)));
+      byId("shown")?.replaceChildren("");
+      return;
+    }
+    const count = this.tree.packed.test.length;
+    byId("shown")?.replaceChildren(name + (this.tree.packed.id
+      ? `: the page has room for its ${count} nodes with the most rows; espalier show has all`
+      : `, ${count} nodes`));
+    lines.replaceChildren(this.line(0, "all rows"));
+    this.openTo(0, openLevels);
+  }
+
+  /**
+   * Opens levels below a node.
+   * @param {number} node
+   * @param {number} levels
+   */
+  openTo(node, levels) {
+    if (levels === 0 || !this.tree || this.tree.packed.test[node] < 0) return;
+    this.fill(node);
+    this.lines.get(node)?.setAttribute("open", "");
+    for (const child of childrenOf(this.data, this.tree, node)) this.openTo(child, levels - 1);
+  }
+
+  /** Opens the nodes, those of the first levels first. */
+  openAll() {
+    const tree = this.tree;
+    if (!tree) return;
+    for (let node = 0; node < Math.min(tree.packed.test.length, mostOpened); node++) {
+      if (tree.packed.test[node] < 0) continue;
+      this.fill(node);
+      this.lines.get(node)?.setAttribute("open", "");
+    }
+  }
+
+  /**
+   * The line of a node.
+   * @param {number} node
+   * @param {string} condition
+   * @returns {HTMLElement}
+   */
+  line(node, condition) {
+    const tree = /** @type {Tree} */ (this.tree);
+    const share = 100 * shareOf(tree, node);
+    const bar = element("i", {});
+    bar.style.width = `${Math.max(1, share).toFixed(1)}%`;
+    const test = tree.packed.test[node];
+    const best = chancesOf(this.data, tree, node).find((c) => c.class === tree.packed.class[node]);
+    const texts = [
+      `${plural(tree.packed.rows[node], "row")} (${share.toFixed(1)}%), paid ${number(tree.paid[node])}${this.unit()}`,
+      ...(tree.packed.leaves && test === -2 ? [`${tree.packed.leaves[node]} leaves left out below`] : []),
+    ];
+    const parts = [
+      element("span", { class: "bar", "aria-hidden": "true" }, bar), " ", condition, " ",
+      element("b", {}, `${className(this.data, tree.packed.class[node])} ${(best?.p ?? 0).toFixed(2)}`), " ",
+      element("span", { class: "soft" }, texts.join(", ")),
+    ];
+    const model = modelOf(tree, node);
+    if (test < 0 && !model) {
+      const row = element("div", { class: "row", "data-node": String(idOf(tree, node)) }, ...parts);
+      this.lines.set(node, row);
+      return row;
+    }
+    if (test >= 0) {
+      const asked = this.data.features[this.data.tests[test][0]].name;
+      parts.push(" ", element("span", { class: "asks" }, `asks ${asked}`));
+    } else if (model) {
+      parts.push(element("span", { class: "soft" }, "; " + this.range(model)));
+    }
+    const details = element("details", { "data-node": String(idOf(tree, node)) }, element("summary", {}, ...parts));
+    details.addEventListener("toggle", () => {
+      if (details.hasAttribute("open")) this.fill(node);
+    });
+    this.lines.set(node, details);
+    return details;
+  }
+
+  /**
+   * What the model of a leaf can give, in words.
+   * @param {Model} model
+   * @returns {string}
+   */
+  range(model) {
+    const names = model.with.map((f) => this.data.features[f].name).join(", ");
+    return `a model of ${names || "no feature"} gives it ${model.range[0]} to ${model.range[1]}`;
+  }
+
+  /**
+   * Adds what stands below a node, once.
+   * @param {number} node
+   */
+  fill(node) {
+    const tree = this.tree;
+    const details = this.lines.get(node);
+    if (!tree || !details || details.childElementCount > 1) return;
+    const test = tree.packed.test[node];
+    if (test < 0) {
+      const model = modelOf(tree, node);
+      if (model) details.append(this.explain(model));
+      return;
+    }
+    details.append(this.why(node));
+    const texts = conditions(this.data, test);
+    childrenOf(this.data, tree, node).forEach((child, k) => details.append(this.line(child, texts[k])));
+  }
+
+  /**
+   * Why a node asks its question.
+   * @param {number} node
+   * @returns {HTMLElement}
+   */
+  why(node) {
+    const tree = /** @type {Tree} */ (this.tree);
+    const price = priceOf(this.data, tree, node);
+    const score = tree.packed.score?.[tree.inner[node]];
+    const body = element("tbody", {});
+    /** @type {[string, number | undefined, string][]} */
+    const rows = [
+      ["balance", score?.[0], "share of all rows that comes here and does not go to the largest side"],
+      ["efficiency", score?.[1], "how far it tells rows of different classes apart"],
+      ["discrimination", score?.[2], "by how much it lowers the uncertainty about the class"],
+      ["score", score?.[3], `all of it for the price ${number(price)}${this.unit()}`],
+    ];
+    for (const [name, value, means] of rows) {
+      body.append(element("tr", {}, element("th", { scope: "row" }, name),
+        element("td", { class: "n" }, value === undefined ? "-" : String(value)), element("td", {}, means)));
+    }
+    const details = element("details", { class: "why" }, element("summary", {}, "why this question?"),
+      score ? element("table", {}, body) : element("p", {}, "The page has no room for the scores of this tree."));
+    const rival = tree.packed.rival?.[tree.inner[node]];
+    if (rival && score) {
+      const behind = score[3] > 0 ? `, ${(100 * (1 - rival[1] / score[3])).toFixed(1)} % less` : "";
+      details.append(element("p", {}, `The best question about another feature: ${rival[0]}, with the score ${rival[1]}${behind}, ` +
+        `for the price ${number(rival[2])}${this.unit()}.`));
+    }
+    return details;
+  }
+
+  /**
+   * A leaf's model in words.
+   * @param {Model} model
+   * @returns {HTMLElement}
+   */
+  explain(model) {
+    const list = element("ul", {});
+    const two = this.data.classes.length === 2;
+    const of = two ? className(this.data, 1) : "each class";
+    for (const [feature, at, values, missing] of model.terms ?? []) {
+      const f = this.data.features[feature];
+      const knots = at.length > 6 ? [0, 1, 2, 3, 4].map((k) => Math.round((k * (at.length - 1)) / 4)) : at.map((_, k) => k);
+      const parts = knots.map((k) => `${effect(values[k])} at ${number(at[k])}`);
+      if (f.lost) parts.push(`${effect(missing)} where it is missing`);
+      list.append(element("li", {}, `${f.name} multiplies the odds of ${of} by ${parts.join(", ")}`));
+    }
+    if (model.booster !== undefined) {
+      const trees = this.tree?.packed.boosters?.[model.booster] ?? [];
+      list.append(element("li", {}, `${plural(trees.length, "small tree")} over the values already asked for ` +
+        `${trees.length === 1 ? "corrects" : "correct"} the odds further`));
+    }
+    const text = model.intercept ? `The rows of this leaf do not all get the same probability of ${of}: `
+      : "The page has no room for the numbers of this model. ";
+    return element("div", { class: "why" }, element("p", {}, text), list);
+  }
+
+  /**
+   * Lights up the way to a node, and opens it.
+   * @param {number} node
+   * @param {number[]} [ids] the numbers of the nodes in tree.json, where only they are known
+   */
+  light(node, ids) {
+    const tree = this.tree;
+    for (const at of this.lit ?? []) this.lines.get(at)?.classList.remove("lit");
+    if (!tree) return;
+    let at = node;
+    if (ids) at = tree.packed.id ? lastOf(tree.packed.id, ids) : node;
+    this.lit = wayTo(tree, at);
+    for (const step of this.lit) {
+      const line = this.lines.get(step);
+      line?.classList.add("lit");
+      if (step !== at) {
+        this.fill(step);
+        line?.setAttribute("open", "");
+      }
+    }
+    for (const step of this.lit) this.lines.get(step)?.classList.add("lit");
+  }
+
+  // The questions.
+
+  /**
+   * Asks the next question, or tells the prediction.
+   * @param {boolean} focus the reader has just answered
+   */
+  ask(focus) {
+    const form = byId("form");
+    const standing = byId("standing");
+    const tree = this.tree;
+    if (!form || !standing) return;
+    if (!tree) {
+      form.replaceChildren("The page has no room for this tree: choose another one.");
+      standing.replaceChildren("");
+      return;
+    }
+    const { node, tests, paid } = walk(this.data, tree, this.answers);
+    if (this.answers.size > 0) this.light(node);
+    this.tell(node);
+    const test = tree.packed.test[node];
+    const back = element("button", { type: "button" }, "Back");
+    back.addEventListener("click", () => this.back(false));
+    const again = element("button", { type: "button" }, "Start again");
+    again.addEventListener("click", () => this.back(true));
+    const spent = `paid ${number(paid)}${this.unit()} for ${plural(tests, "question")}`;
+    if (test < 0) {
+      form.replaceChildren(element("p", {}, ...(this.answers.size > 0 ? [back, again] : [])));
+      form.prepend(this.verdict(node));
+      standing.replaceChildren(this.summary(node) + `; ${spent}.`);
+      if (focus) again.focus();
+      return;
+    }
+    const feature = this.data.features[this.data.tests[test][0]];
+    const price = priceOf(this.data, tree, node);
+    const input = this.input(feature);
+    const submit = element("button", { type: "submit" }, "Answer");
+    const missing = element("button", { type: "button" }, "It is missing");
+    missing.addEventListener("click", () => this.give(feature.numeric ? null : feature.missing ?? null));
+    form.replaceChildren(
+      element("p", {}, element("label", { for: "value" }, `${feature.name}?`), this.hint(feature, price)),
+      element("p", {}, input, submit, missing, ...(this.answers.size > 0 ? [back, again] : [])),
+      element("p", { id: "fault", class: "fault", role: "alert" }),
+    );
+    standing.replaceChildren(`So far ${spent}; still to come: ${rounded(tree.mean[node])} on average, ` +
+      `at most ${number(tree.most[node])}.`);
+    if (focus) input.focus();
+  }
+
+  /**
+   * What a value of a feature looks like.
+   * @param {Feature} feature
+   * @param {number} price
+   * @returns {HTMLElement}
+   */
+  hint(feature, price) {
+    const form = feature.numeric ? (feature.unit ? `a ${feature.unit}` : "a number") : "one of the values";
+    const range = feature.range?.length === 2 ? `, ${feature.range[0]} to ${feature.range[1]} in training` : "";
+    return element("span", { class: "soft", id: "hint" }, `${form}${range}; price ${number(price)}${this.unit()}`);
+  }
+
+  /**
+   * The control that takes a value of a feature.
+   * @param {Feature} feature
+   * @returns {HTMLElement}
+   */
+  input(feature) {
+    const attributes = { id: "value", "aria-describedby": "hint" };
+    if (feature.numeric) {
+      return element("input", { ...attributes, type: "text", size: "20", ...(feature.unit ? {} : { inputmode: "decimal" }) });
+    }
+    const select = element("select", attributes);
+    (feature.codes ?? []).forEach((code, k) => {
+      select.append(element("option", { value: String(code) }, (feature.names ?? [])[k]));
+    });
+    if (feature.some) select.append(element("option", { value: "-1" }, "(another value of the training rows)"));
+    select.append(element("option", { value: String(feature.other) }, "(a value that training did not know)"));
+    return select;
+  }
+
+  /** Takes the value of the control. */
+  answer() {
+    const tree = this.tree;
+    const control = /** @type {HTMLInputElement | HTMLSelectElement | undefined} */ (byId("value"));
+    if (!tree || !control) return;
+    const { node } = walk(this.data, tree, this.answers);
+    const feature = this.data.features[this.data.tests[tree.packed.test[node]][0]];
+    const value = feature.numeric ? parseNumber(feature, control.value) : Number(control.value);
+    if (value === undefined) {
+      byId("fault")?.replaceChildren(`"${control.value}" is no ${feature.unit ?? "number"}: give one, or say that it is missing.`);
+      control.setAttribute("aria-invalid", "true");
+      control.focus();
+      return;
+    }
+    this.give(value);
+  }
+
+  /**
+   * Answers the open question.
+   * @param {Value} value
+   */
+  give(value) {
+    const tree = this.tree;
+    if (!tree) return;
+    const { node } = walk(this.data, tree, this.answers);
+    this.answers.set(this.data.tests[tree.packed.test[node]][0], value);
+    this.ask(true);
+  }
+
+  /**
+   * Takes back the last answer, or all of them.
+   * @param {boolean} all
+   */
+  back(all) {
+    const last = [...this.answers.keys()].pop();
+    if (all) this.answers.clear();
+    else if (last !== undefined) this.answers.delete(last);
+    if (this.answers.size === 0) this.light(0);
+    this.ask(true);
+  }
+
+  /**
+   * Lists the answers on the way to a node.
+   * @param {number} node
+   */
+  tell(node) {
+    const tree = /** @type {Tree} */ (this.tree);
+    const way = wayTo(tree, node);
+    const items = way.slice(1).map((child, k) => {
+      const test = tree.packed.test[way[k]];
+      const feature = this.data.features[this.data.tests[test][0]];
+      const value = this.answers.get(this.data.tests[test][0]) ?? null;
+      return element("li", {}, `${feature.name} is ${spelled(feature, value)}, so ` +
+        `${conditions(this.data, test)[child - tree.first[way[k]]]}: paid ${number(priceOf(this.data, tree, way[k]))}${this.unit()}`);
+    });
+    byId("answered")?.replaceChildren(...items);
+  }
+
+  /**
+   * The prediction at a node in one sentence.
+   * @param {number} node
+   * @returns {string}
+   */
+  summary(node) {
+    const tree = /** @type {Tree} */ (this.tree);
+    const result = predict(this.data, tree, node, this.answers);
+    const chance = result.chances.find((c) => c.class === result.class);
+    const place = tree.packed.test[node] === -1 ? `leaf ${idOf(tree, node)}`
+      : `node ${idOf(tree, node)}, below which the page has no more of the tree (espalier ask has)`;
+    return `${this.data.label} = ${className(this.data, result.class)} with probability ` +
+      `${(chance?.p ?? 0).toFixed(4)}, at ${place}${result.whole ? "" : ", without the leaf's model"}`;
+  }
+
+  /**
+   * A table of the probabilities at a node.
+   * @param {number} node
+   * @returns {HTMLElement}
+   */
+  verdict(node) {
+    const tree = /** @type {Tree} */ (this.tree);
+    const result = predict(this.data, tree, node, this.answers);
+    const body = element("tbody", {});
+    for (const chance of result.chances.slice(0, 8)) {
+      body.append(element("tr", {}, element("th", { scope: "row" }, className(this.data, chance.class)),
+        element("td", { class: "n" }, chance.p.toFixed(4))));
+    }
+    const head = element("tr", {}, element("th", { scope: "col" }, this.data.label),
+      element("th", { scope: "col", class: "n" }, "probability"));
+    const table = element("table", {
+      id: "verdict", "data-leaf": String(idOf(tree, node)), "data-class": String(result.class),
+      "data-chances": JSON.stringify(result.chances),
+    }, element("thead", {}, head), body);
+    return table;
+  }
+}
+
+/**
+ * The last node of the page that is on a way, given the nodes' numbers in tree.json.
+ * @param {number[]} ids by node of the page
+ * @param {number[]} way numbers of nodes
+ * @returns {number}
+ */
+function lastOf(ids, way) {
+  for (const id of [...way].reverse()) {
+    const at = ids.indexOf(id);
+    if (at >= 0) return at;
+  }
+  return 0;
+}
+
+/**
+ * The name of a class. Of very many classes the page has only the names that its tree predicts.
+ * @param {Data} data
+ * @param {number} at
+ * @returns {string}
+ */
+function className(data, at) {
+  return data.classes[at] || `class number ${at}`;
+}
+
+/**
+ * The factor of the odds that a value of a term is, in words.
+ * @param {number[]} values
+ * @returns {string}
+ */
+function effect(values) {
+  if (values.length === 1) return String(Number(Math.exp(values[0]).toPrecision(2)));
+  return "(" + values.map((v) => String(Number(Math.exp(v).toPrecision(2)))).join("; ") + ")";
+}
+
+/**
+ * A value for reading.
+ * @param {Feature} feature
+ * @param {Value} value
+ * @returns {string}
+ */
+function spelled(feature, value) {
+  if (value === null || (!feature.numeric && value === feature.missing)) return "missing";
+  if (feature.numeric) return feature.unit ? `the ${feature.unit} ${value}` : number(value);
+  const at = (feature.codes ?? []).indexOf(value);
+  return at >= 0 ? (feature.names ?? [])[at] : "another value";
+}
+
+/**
+ * A figure with four digits.
+ * @param {number | null} x
+ * @returns {string}
+ */
+function figure(x) {
+  return x === null ? "-" : x.toFixed(4);
+}
+
+if (typeof document !== "undefined") {
+  new Page(JSON.parse(byId("data")?.textContent ?? "{}")).start();
+}

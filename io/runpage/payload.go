@@ -1,0 +1,157 @@
+package runpage
+
+import (
+	"cmp"
+	"encoding/json"
+	"slices"
+
+	"github.com/espalier-ml/espalier/induce/tree"
+	"github.com/espalier-ml/espalier/io/chart"
+	"github.com/espalier-ml/espalier/io/report"
+	"github.com/espalier-ml/espalier/io/runfolder"
+)
+
+// payload is the data that the page's script reads: see the type Data in score.js.
+type payload struct {
+	Label      string            `json:"label"`
+	Classes    []string          `json:"classes"`
+	Unit       string            `json:"unit,omitempty"`    // of costs
+	Factors    []float64         `json:"factors,omitempty"` // of the priors, by class
+	ErrorCosts [][]float64       `json:"errorCosts,omitempty"`
+	Features   []pageFeature     `json:"features"`
+	Tests      []json.RawMessage `json:"tests"`
+	Trees      []json.RawMessage `json:"trees"` // the tree of the run, then those of the points
+	Points     []point           `json:"points"`
+	Path       []int             `json:"path,omitempty"` // nodes of the row that is shown
+}
+
+// point is a point of the frontier on the page.
+type point struct {
+	Name       string   `json:"name"` // number of its file
+	Tree       int      `json:"tree"` // position among the trees; -1: the page has no room for it
+	Cost       float64  `json:"cost"`
+	Most       float64  `json:"most"` // the dearest path
+	Tests      float64  `json:"tests"`
+	Leaves     int      `json:"leaves"`
+	Depth      int      `json:"depth"`
+	Merit      float64  `json:"merit"`
+	Validation *float64 `json:"validation"` // area under the ROC curve
+	Low        float64  `json:"low,omitempty"`
+	High       float64  `json:"high,omitempty"`
+	Test       *float64 `json:"test"`
+	Loss       *float64 `json:"loss"` // log loss on validation rows
+	Chosen     bool     `json:"chosen,omitempty"`
+	Marks      string   `json:"marks,omitempty"`
+
+	Spot [2]float64 `json:"spot"` // place in the picture of the frontier
+}
+
+// maxPoints is the greatest number of points of the frontier on the page.
+const maxPoints = 250
+
+// maxNamed is the number of classes up to which all are named.
+const maxNamed = 1000
+
+// maxPriced is the number of classes up to which the page has the costs of errors, which models
+// decide by.
+const maxPriced = 50
+
+// newPayload makes the data of a page.
+func newPayload(r *runfolder.Run, route *report.Route, spots []chart.Spot, room int) *payload {
+	t := r.Tree
+	d := &payload{
+		Label: report.Name(t.Label.Column), Unit: unitOf(t), Points: []point{}, Classes: make([]string, len(t.Label.Classes)),
+	}
+	a := &album{tests: newTests(), left: room, plain: t.Label.ErrorCosts != nil && len(t.Label.Classes) > maxPriced}
+	if r.Frontier == nil {
+		d.Trees = []json.RawMessage{a.add(t, room)}
+	} else {
+		d.Trees = []json.RawMessage{a.add(t, min(room, maxRunTree))}
+		d.addPoints(a, r, spots)
+	}
+	if t.Modelled() && !a.plain {
+		d.Factors, d.ErrorCosts = t.PriorFactors(), t.Label.ErrorCosts
+	}
+	named := make([]bool, len(d.Classes))
+	for i := range t.Nodes {
+		named[t.Nodes[i].Class] = true
+	}
+	for k := range d.Classes {
+		if len(d.Classes) <= maxNamed || named[k] {
+			d.Classes[k] = report.Name(t.Label.Classes[k])
+		}
+	}
+	d.Features = a.tests.pageFeatures()
+	for _, text := range a.tests.list {
+		d.Tests = append(d.Tests, json.RawMessage(text))
+	}
+	if route != nil {
+		for i := range route.Steps {
+			d.Path = append(d.Path, route.Steps[i].Node)
+		}
+		d.Path = append(d.Path, route.Leaf)
+	}
+	return d
+}
+
+// unitOf returns the unit of a tree's costs for reading; empty: there is none.
+func unitOf(t *tree.Tree) string {
+	if t.Algorithm.CostUnit == "" {
+		return ""
+	}
+	return report.Name(t.Algorithm.CostUnit)
+}
+
+// addPoints adds the points of the frontier, and their trees as far as there is room. Small
+// trees come first, and each has an equal part of the room that is left.
+func (d *payload) addPoints(a *album, r *runfolder.Run, spots []chart.Spot) {
+	all := r.Frontier.Report()
+	var order, sizes []int
+	for i := range all {
+		p, of := &r.Frontier.Points[i], &all[i]
+		cost, most := of.Complexity.Billed()
+		q := point{
+			Name: report.Number(p.Tree), Tree: -1, Cost: cost, Most: most, Tests: p.ExpectedTests, Leaves: p.Leaves,
+			Depth: p.Depth, Merit: p.Merit, Validation: p.Validation.AUC, Test: p.Test.AUC, Loss: p.Validation.LogLoss,
+			Chosen: p.Selected, Marks: of.Marks(),
+		}
+		if i < len(spots) {
+			q.Spot = [2]float64{spots[i].X, spots[i].Y}
+		}
+		if p.Validation.Interval != nil {
+			q.Low, q.High = p.Validation.Low, p.Validation.High
+		}
+		size := 0
+		switch {
+		case p.Selected:
+			q.Tree = 0
+		case i < len(r.Trees) && r.Trees[i] != nil:
+			size = estimate(r.Trees[i], &form{digits: exactDigits, scores: true})
+			order = append(order, i)
+		}
+		d.Points, sizes = append(d.Points, q), append(sizes, size)
+	}
+	slices.SortStableFunc(order, func(i, k int) int { return cmp.Compare(sizes[i], sizes[k]) })
+	for done, i := range order {
+		if b := a.add(r.Trees[i], a.left/(len(order)-done)); b != nil {
+			d.Points[i].Tree = len(d.Trees)
+			d.Trees = append(d.Trees, b)
+		}
+	}
+}
+
+// outlined returns a run with at most a number of points of its frontier, and with their trees.
+func outlined(r *runfolder.Run, most int) *runfolder.Run {
+	if r.Frontier == nil || len(r.Frontier.Points) <= most {
+		return r
+	}
+	few, f := *r, *r.Frontier
+	f.Points, few.Trees, few.Frontier = nil, nil, &f
+	for _, i := range report.Outlined(r.Frontier.Report(), most) {
+		f.Points = append(f.Points, r.Frontier.Points[i])
+		if i < len(r.Trees) {
+			few.Trees = append(few.Trees, r.Trees[i])
+		}
+	}
+	return &few
+}

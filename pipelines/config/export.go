@@ -1,0 +1,75 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/espalier-ml/espalier/io/export"
+	"github.com/espalier-ml/espalier/io/setting"
+	"github.com/espalier-ml/espalier/io/usage"
+)
+
+// Export is the configuration of a tree as source code. Settings declares what each field means.
+type Export struct {
+	Model     string // run folder or tree.json
+	Format    string // one of export.Formats
+	Name      string // of the package, module or class
+	Verify    []string
+	Golden    string
+	Output    string
+	Overwrite bool
+}
+
+// Settings declares the settings of an export, which set the fields of c.
+func (c *Export) Settings() []setting.Setting {
+	formats := export.Formats()
+	return []setting.Setting{
+		{
+			Name: "format", Group: setting.Printed, Value: setting.OneOf(&c.Format, formats...),
+			Help: strings.Join(formats[:len(formats)-1], ", ") + " or " + formats[len(formats)-1],
+		},
+		{
+			Name: "name", Group: setting.Printed, Value: setting.Text(&c.Name),
+			Help: "name of the package, class or functions (default: model; of a class Model)",
+		},
+		{
+			Name: "verify", Group: setting.Printed, Value: setting.List(&c.Verify),
+			Help: "Parquet files or patterns, separated by commas: run the file on their rows and on golden rows, and " +
+				"compare each prediction; golden: on golden rows alone",
+		},
+		{
+			Name: "golden", Group: setting.Printed, Value: setting.Text(&c.Golden),
+			Help: "JSON file or URL for golden rows and their predictions, for tests where the file is used",
+		},
+		{
+			Name: "output", Group: setting.Printed, Value: setting.Text(&c.Output),
+			Help: "file or URL to write instead of standard output",
+		},
+		{
+			Name: "overwrite", Group: setting.Printed, Value: setting.Switch(&c.Overwrite),
+			Help: "replace the files of --output and --golden, if export wrote them",
+		},
+	}
+}
+
+// GoldenRows is the value of --verify for golden rows alone.
+const GoldenRows = "golden"
+
+// Validate returns all faults at once.
+func (c *Export) Validate() error {
+	faults := setting.Faults(c.Settings())
+	if c.Model == "" {
+		faults = append(faults, errors.New("which tree? name a run folder or a tree.json"))
+	}
+	if c.Format == "" {
+		faults = append(faults, fmt.Errorf("--format: want one of %s", strings.Join(export.Formats(), ", ")))
+	}
+	if c.Overwrite && c.Output == "" && c.Golden == "" {
+		faults = append(faults, errors.New("--overwrite replaces the file of --output: name it"))
+	}
+	if len(faults) > 0 {
+		return usage.All(faults)
+	}
+	return nil
+}

@@ -1,0 +1,101 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/espalier-ml/espalier/io/chart"
+	"github.com/espalier-ml/espalier/io/report"
+	"github.com/espalier-ml/espalier/io/setting"
+	"github.com/espalier-ml/espalier/io/usage"
+)
+
+// The pictures of a run.
+const (
+	PlotFrontier    = "frontier"
+	PlotROC         = "roc"
+	PlotCalibration = "calibration"
+	PlotImportance  = "importance"
+	PlotTree        = "tree"
+)
+
+// The formats of pictures.
+const (
+	FormatSVG = "svg"
+	FormatPNG = "png"
+)
+
+// Plot is the configuration of a picture of a run. Settings declares what each field means.
+type Plot struct {
+	Run       string // run folder; for PlotTree a tree.json, too
+	What      string
+	Class     string // of PlotROC; empty: all
+	Depth     int    // of PlotTree: levels of tests, see report.View
+	Format    string
+	Width     int // in pixels; 0: the picture's own
+	Output    string
+	Overwrite bool
+}
+
+// DefaultPlot is the frontier as SVG.
+func DefaultPlot() Plot {
+	return Plot{What: PlotFrontier, Depth: report.FittingDepth, Format: FormatSVG}
+}
+
+// Settings declares the settings of a picture, which set the fields of c.
+func (c *Plot) Settings() []setting.Setting {
+	return []setting.Setting{
+		{
+			Name: "what", Group: setting.Model,
+			Value: setting.OneOf(&c.What, PlotFrontier, PlotROC, PlotCalibration, PlotImportance, PlotTree),
+			Help:  "frontier, roc, calibration, importance or tree",
+		},
+		{
+			Name: "class", Group: setting.Model, Value: setting.Text(&c.Class),
+			Help: "class of --what roc (default: each, of two the second)",
+		},
+		{
+			Name: "depth", Group: setting.Model, Value: setting.Whole(&c.Depth, setting.Between(-1, math.MaxInt32)),
+			Help: "levels of tests of --what tree; 0: all; -1: all of a tree of at most 500 leaves, else the first levels",
+		},
+		{
+			Name: "format", Group: setting.Printed, Value: setting.OneOf(&c.Format, FormatSVG, FormatPNG), Help: "svg or png",
+		},
+		{
+			Name: "width", Group: setting.Printed, Value: setting.Whole(&c.Width, setting.Between(0, chart.MaxPixels)),
+			Help: fmt.Sprintf("width in pixels, at least %d; 0: %d for svg, %d for png; of trees what their texts take",
+				chart.MinPixels, chart.Width, chart.DefaultPixels),
+		},
+		{
+			Name: "output", Group: setting.Printed, Value: setting.Text(&c.Output),
+			Help: "file or URL to write instead of standard output",
+		},
+		{
+			Name: "overwrite", Group: setting.Printed, Value: setting.Switch(&c.Overwrite),
+			Help: "replace the file of --output, if plot wrote it",
+		},
+	}
+}
+
+// Validate returns all faults at once.
+func (c *Plot) Validate() error {
+	faults := setting.Faults(c.Settings())
+	if c.Class != "" && c.What != PlotROC {
+		faults = append(faults, errors.New("--class names a curve of --what roc: leave it out"))
+	}
+	if c.Depth != report.FittingDepth && c.What != PlotTree {
+		faults = append(faults, errors.New("--depth is for --what tree: leave it out"))
+	}
+	if 0 < c.Width && c.Width < chart.MinPixels {
+		faults = append(faults, fmt.Errorf("--width %d: want %d pixels or more", c.Width, chart.MinPixels))
+	}
+	if c.Width != 0 && c.What == PlotTree && c.Format == FormatSVG {
+		faults = append(faults, errors.New("--width: the SVG of a tree is as wide as its texts; leave it out, or choose "+
+			"--format png"))
+	}
+	if len(faults) > 0 {
+		return usage.All(faults)
+	}
+	return nil
+}

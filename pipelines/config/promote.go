@@ -1,0 +1,90 @@
+package config
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/espalier-ml/espalier/io/setting"
+	"github.com/espalier-ml/espalier/io/usage"
+)
+
+// Promote is the configuration of another choice among the trees of a run's frontier.
+type Promote struct {
+	Run    string // run folder
+	Number int    // of the tree's file below frontier/; below 0: Choice says which
+	// Choice is settings of train by flag, see ChoiceFlags, that take the place of the run's own.
+	Choice map[string]string
+
+	Input       []string // where the training rows lie; empty: where they lay
+	WithoutRows bool     // leave out what takes the training rows
+	DryRun      bool     // choose and write nothing
+
+	StorageConfig
+}
+
+// DefaultPromote chooses nothing.
+func DefaultPromote() Promote { return Promote{Number: -1, StorageConfig: DefaultStorageConfig()} }
+
+// ChoiceFlags are the flags of train that choose another tree of a run's frontier.
+func ChoiceFlags() []string {
+	return []string{"max_expected_cost", "max_cost", "max_leaves", "select", "tolerance"}
+}
+
+// ChoiceSettings declares the settings of ChoiceFlags, which set the fields of c.
+func (c *Train) ChoiceSettings() []setting.Setting {
+	return slices.DeleteFunc(c.choiceSettings(), func(s setting.Setting) bool {
+		return !slices.Contains(ChoiceFlags(), s.Name)
+	})
+}
+
+// Validate returns all faults at once.
+func (c *Promote) Validate() error {
+	var faults []error
+	for _, name := range ChoiceFlags() {
+		if text, ok := c.Choice[name]; ok && name == "select" && text == SelectFirst {
+			faults = append(faults, errors.New("--select first chooses nothing: name a rule that does, such as best"))
+		}
+	}
+	if len(c.Choice) > 0 && c.Number >= 0 {
+		faults = append(faults, fmt.Errorf("--promote names a tree, and --%s chooses one: give one of them",
+			strings.Join(c.given(), ", --")))
+	}
+	if len(faults) > 0 {
+		return usage.All(faults)
+	}
+	return nil
+}
+
+// given lists the flags of the choice in order.
+func (c *Promote) given() []string {
+	return slices.DeleteFunc(ChoiceFlags(), func(name string) bool { _, ok := c.Choice[name]; return !ok })
+}
+
+// Of returns the configuration that a run was trained by, as manifest.json has it, with the
+// settings of the choice.
+func (c *Promote) Of(trained json.RawMessage) (*Train, error) {
+	t := DefaultTrain()
+	if err := json.Unmarshal(trained, &t); err != nil {
+		return nil, usage.Errorf("the settings in the run's manifest.json cannot be read: %v", err)
+	}
+	known := t.ChoiceSettings()
+	for name, text := range c.Choice {
+		at := slices.IndexFunc(known, func(s setting.Setting) bool { return s.Name == name })
+		if at < 0 {
+			return nil, usage.Errorf("--%s chooses no tree of a frontier: want one of --%s", name,
+				strings.Join(ChoiceFlags(), ", --"))
+		}
+		if err := known[at].Value.Set(text); err != nil {
+			return nil, usage.Errorf("--%s %s: %v", name, text, err)
+		}
+	}
+	if len(c.Input) > 0 {
+		t.Input = c.Input
+	}
+	t.StorageConfig = c.StorageConfig
+	t.DryRun, t.Resume, t.Overwrite = false, false, false
+	return &t, nil
+}

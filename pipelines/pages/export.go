@@ -1,0 +1,125 @@
+package pages
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/tree"
+	"github.com/espalier-ml/espalier/io/export"
+	"github.com/espalier-ml/espalier/io/runfolder"
+	"github.com/espalier-ml/espalier/io/usage"
+	"github.com/espalier-ml/espalier/pipelines/config"
+	"github.com/espalier-ml/espalier/pipelines/source"
+)
+
+// Exported is a tree as source code.
+type Exported struct {
+	Source []byte
+	Golden []byte   // golden rows in JSON; nil: not asked for
+	Checks []string // what was compared, a line each
+}
+
+// Export writes the tree of a run folder, or a tree.json, as source code. If rows are to be
+// verified, it runs the code on them; a difference is an error.
+func Export(ctx context.Context, c config.Export) (*Exported, error) {
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
+	t, err := runfolder.ReadTree(ctx, source.Process.Store, c.Model)
+	if err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	digest := sha256.Sum256(t.Encode())
+	o := export.Options{Format: c.Format, Name: c.Name, Digest: hex.EncodeToString(digest[:])}
+	if err := export.Write(&b, t, o); err != nil {
+		return nil, usage.Errorf("%v", err)
+	}
+	e := &Exported{Source: b.Bytes()}
+	if c.Golden == "" && len(c.Verify) == 0 {
+		return e, nil
+	}
+	golden, err := export.Cases(t, export.GoldenRows(t))
+	if err != nil {
+		return nil, err
+	}
+	if c.Golden != "" {
+		if e.Golden, err = export.GoldenFile(t, golden); err != nil {
+			return nil, err
+		}
+	}
+	if len(c.Verify) > 0 {
+		e.Checks, err = verify(ctx, t, &c, golden)
+	}
+	return e, err
+}
+
+// mostDifferences is how many differences are told.
+const mostDifferences = 5
+
+// verify runs the code on golden rows and on the rows of the input.
+func verify(ctx context.Context, t *tree.Tree, c *config.Export, golden []export.Case) ([]string, error) {
+	target, err := export.NewTarget(ctx, t, c.Format)
+	if err != nil {
+		return nil, err
+	}
+	defer target.Close()
+	compare := func(what string, cases []export.Case) error {
+		differences, err := target.Compare(ctx, cases, mostDifferences)
+		if err == nil && len(differences) > 0 {
+			err = fmt.Errorf("--verify: the file differs from the tree on %s:\n  %s", what,
+				strings.Join(differences, "\n  "))
+		}
+		return err
+	}
+	if err := compare("golden rows", golden); err != nil {
+		return nil, err
+	}
+	checks := []string{fmt.Sprintf("%s: no difference on %d golden rows", c.Format, len(golden))}
+	if slices.Equal(c.Verify, []string{config.GoldenRows}) {
+		return checks, nil
+	}
+	total := 0
+	err = source.EachRowGroup(ctx, source.Process, c.Verify, t, func(values []dataset.Vector, rows int) error {
+		cases, err := export.Cases(t, cellsOf(t, values, rows))
+		if err != nil {
+			return err
+		}
+		total += rows
+		return compare("rows of "+strings.Join(c.Verify, ", "), cases)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return append(checks, fmt.Sprintf("%s: no difference on %d rows of %s", c.Format, total,
+		strings.Join(c.Verify, ", "))), nil
+}
+
+// cellsOf returns rows for export.Cases, from the values of the tree's inputs.
+func cellsOf(t *tree.Tree, values []dataset.Vector, rows int) [][]export.Cell {
+	tested := t.Tested()
+	inputs := tested.Scorer().Features()
+	list := make([][]export.Cell, rows)
+	for row := range list {
+		list[row] = make([]export.Cell, len(tested.Features))
+		for i := range inputs {
+			v, cell := &values[i], &list[row][inputs[i].Feature]
+			switch {
+			case v.Missing(row):
+			case inputs[i].Kind == dataset.Categorical || v.Type != dataset.Number:
+				*cell = export.TextCell(v.Spell(row))
+			case v.Index != nil:
+				*cell = export.NumberCell(v.Numbers[v.Index[row]])
+			default:
+				*cell = export.NumberCell(v.Numbers[row])
+			}
+		}
+	}
+	return list
+}

@@ -1,0 +1,80 @@
+package pages
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+
+	"github.com/espalier-ml/espalier/io/objectstore"
+	"github.com/espalier-ml/espalier/io/runfolder"
+	"github.com/espalier-ml/espalier/io/usage"
+)
+
+// Kind says which files a verb may replace.
+type Kind struct {
+	Own     func(head []byte) bool // reports by the first bytes of a file whether it is of the kind
+	Is      string                 // such a file, in a message: "picture of a verb"
+	Another string                 // its content, in a message: "another picture"
+}
+
+// File is a file of --output.
+type File struct {
+	store *objectstore.Store
+	url   string
+	bound objectstore.WriteOptions
+}
+
+// OpenFile looks at the file of --output, before any work is done. Only a file of the kind is
+// replaced, and only with replace. Errors are usage errors.
+func OpenFile(ctx context.Context, s *objectstore.Store, url string, replace bool, kind Kind) (*File, error) {
+	f := &File{store: s, url: url, bound: objectstore.WriteOptions{IfAbsent: true}}
+	if url == "" {
+		if replace {
+			return nil, usage.Errorf("--overwrite replaces the file of --output: name it")
+		}
+		return f, nil
+	}
+	seen, err := s.Stat(ctx, url)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return f, nil
+	case err != nil:
+		return nil, usage.Errorf("--output: %v", err)
+	case !kind.Own(headOf(ctx, s, seen)):
+		return nil, usage.Errorf("--output: %s lies there and is no %s: nothing is overwritten; choose another file", url,
+			kind.Is)
+	case !replace:
+		return nil, usage.Errorf("--output: %s has %s: choose another file, or replace it with --overwrite", url,
+			kind.Another)
+	}
+	f.bound = objectstore.WriteOptions{IfGeneration: seen.Generation}
+	return f, nil
+}
+
+// headOf returns the first bytes of a file; none if it cannot be read.
+func headOf(ctx context.Context, s *objectstore.Store, seen objectstore.Object) []byte {
+	r, err := s.OpenObject(ctx, seen)
+	if err != nil {
+		return nil
+	}
+	defer func() { _ = r.Close() }() // read only: nothing can be lost
+	head := make([]byte, 128)
+	n, _ := r.ReadAt(head, 0) // a short file has fewer
+	return head[:n]
+}
+
+// Write writes the file, whole or not at all.
+func (f *File) Write(ctx context.Context, b []byte) error {
+	_, err := objectstore.WriteSeen(ctx, f.store, f.url, b, f.bound)
+	switch {
+	case errors.Is(err, fs.ErrExist) || errors.Is(err, objectstore.ErrChanged):
+		return usage.Errorf("--output: %s has appeared or changed in the meantime: nothing is overwritten; "+
+			"choose another file", f.url)
+	case err != nil && ctx.Err() != nil:
+		return context.Cause(ctx)
+	case err != nil:
+		return runfolder.OutputError(err)
+	default:
+		return nil
+	}
+}

@@ -1,0 +1,99 @@
+package pages
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+
+	"github.com/espalier-ml/espalier/io/chart"
+	"github.com/espalier-ml/espalier/io/drawing"
+	"github.com/espalier-ml/espalier/io/objectstore"
+	"github.com/espalier-ml/espalier/io/report"
+	"github.com/espalier-ml/espalier/io/runfolder"
+	"github.com/espalier-ml/espalier/io/usage"
+	"github.com/espalier-ml/espalier/pipelines/config"
+	"github.com/espalier-ml/espalier/pipelines/source"
+)
+
+// Plot returns a picture of a run as a file of the format asked for. A run without what the
+// picture shows is a usage error.
+func Plot(ctx context.Context, c config.Plot) ([]byte, error) {
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	if c.What == config.PlotTree {
+		return plotTree(ctx, &c)
+	}
+	p, err := picture(ctx, source.Process.Store, &c)
+	if err != nil {
+		return nil, err
+	}
+	if c.Format == config.FormatPNG {
+		err = p.PNG(&b, c.Width)
+	} else {
+		err = p.SVG(&b, c.Width)
+	}
+	if err != nil {
+		return nil, usage.Errorf("--width %d: %v", c.Width, err)
+	}
+	return b.Bytes(), nil
+}
+
+// plotTree draws the tree of a run folder, or that of a tree.json.
+func plotTree(ctx context.Context, c *config.Plot) ([]byte, error) {
+	t, err := runfolder.ReadTree(ctx, source.Process.Store, c.Run)
+	if err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	drawn := report.Picture(&report.View{Tree: t, Depth: c.Depth})
+	if c.Format == config.FormatSVG {
+		err = drawing.SVG(&b, drawn)
+		return b.Bytes(), err
+	}
+	if err := chart.TreePNG(&b, drawn, c.Width); err != nil {
+		return nil, usage.Errorf("--width %d: %v", c.Width, err)
+	}
+	return b.Bytes(), nil
+}
+
+// picture draws what a document of a run folder says.
+func picture(ctx context.Context, s *objectstore.Store, c *config.Plot) (*chart.Picture, error) {
+	name := map[string]string{
+		config.PlotFrontier: runfolder.FrontierName, config.PlotROC: runfolder.MetricsName,
+		config.PlotCalibration: runfolder.MetricsName, config.PlotImportance: runfolder.ImportanceName,
+	}[c.What]
+	if _, err := runfolder.ReadManifest(ctx, s, c.Run); err != nil {
+		return nil, err
+	}
+	r, err := runfolder.Read(ctx, s, c.Run, runfolder.Training, name)
+	if err != nil {
+		return nil, err
+	}
+	p, err := drawn(r, c)
+	if err != nil {
+		return nil, usage.Errorf("%s: %v", c.Run, err)
+	}
+	return p, nil
+}
+
+// drawn draws the document that was read.
+func drawn(r *runfolder.Run, c *config.Plot) (*chart.Picture, error) {
+	switch {
+	case c.What == config.PlotFrontier && r.Frontier != nil:
+		return chart.Frontier(r.Frontier)
+	case c.What == config.PlotROC && r.Metrics != nil:
+		return chart.ROC(r.Metrics, c.Class)
+	case c.What == config.PlotCalibration && r.Metrics != nil:
+		return chart.Calibration(r.Metrics)
+	case c.What == config.PlotImportance && r.Importance != nil:
+		return chart.Importance(r.Importance)
+	case c.What == config.PlotFrontier:
+		return nil, fmt.Errorf("there is no %s: the run had one tree and nothing to choose; train with a rule that "+
+			"chooses, such as --select best", runfolder.FrontierName)
+	default:
+		return nil, fmt.Errorf("there is no %s: an earlier version has written the run; train again",
+			runfolder.ImportanceName)
+	}
+}

@@ -1,0 +1,140 @@
+package pages
+
+import (
+	"bytes"
+	"context"
+	"slices"
+
+	"github.com/espalier-ml/espalier/induce/parallel"
+	"github.com/espalier-ml/espalier/induce/tree"
+	"github.com/espalier-ml/espalier/io/objectstore"
+	"github.com/espalier-ml/espalier/io/runfolder"
+	"github.com/espalier-ml/espalier/io/runpage"
+	"github.com/espalier-ml/espalier/io/usage"
+	"github.com/espalier-ml/espalier/pipelines/config"
+	"github.com/espalier-ml/espalier/pipelines/engine"
+	"github.com/espalier-ml/espalier/pipelines/source"
+)
+
+// Of returns the report of a run.
+func Of(r *runfolder.Run) ([]byte, error) {
+	var b bytes.Buffer
+	err := runpage.Write(&b, &runpage.Content{Run: r})
+	return b.Bytes(), err
+}
+
+// Report writes the report of a finished run, and returns its URL.
+func Report(ctx context.Context, c config.Report, reporter engine.Reporter) (string, error) {
+	if err := c.Validate(); err != nil {
+		return "", err
+	}
+	f := source.Begin(c.StorageConfig)
+	defer f.End()
+	ctx = f.Run.Context(ctx)
+	form := formOf(&c)
+	own := objectstore.Join(c.Run, form.name)
+	if c.Output == "" || c.Output == own {
+		return own, inRun(ctx, f, &c, form, engine.OneAtATime(reporter))
+	}
+	file, err := OpenFile(ctx, f.Store, c.Output, c.Overwrite, form.kind)
+	if err != nil {
+		return "", err
+	}
+	page, err := form.page(ctx, f, &c)
+	if err != nil {
+		return "", err
+	}
+	return c.Output, file.Write(ctx, page)
+}
+
+// reports are the files that a report may replace.
+func reports() Kind {
+	return kindOf("report of espalier", "another report", runpage.Mark)
+}
+
+// inRun writes the report into the folder of its run.
+func inRun(ctx context.Context, f *source.Files, c *config.Report, form form, reporter engine.Reporter) error {
+	if _, err := runfolder.ReadManifest(ctx, f.Store, c.Run); err != nil { // else the lock would make a folder
+		return err
+	}
+	lock, locked, err := engine.LockFolder(ctx, f, c.Run, engine.Default(), reporter)
+	if err != nil {
+		return err
+	}
+	defer lock.Release(ctx)
+	output, err := runfolder.Open(locked, f.Store, c.Run, runfolder.Training, true)
+	if err != nil {
+		return err
+	}
+	manifest, err := runfolder.ReadManifest(locked, f.Store, c.Run)
+	if err != nil {
+		return err
+	}
+	if err := output.CanReplace(manifest); err != nil {
+		return err
+	}
+	if slices.Contains(manifest.Files, form.name) && !c.Overwrite {
+		return usage.Errorf("%s has the file %s: replace it with --overwrite, or write another file with --output", c.Run,
+			form.name)
+	}
+	page, err := form.page(locked, f, c)
+	if err != nil {
+		return err
+	}
+	documents := &runfolder.Run{Manifest: manifest}
+	form.set(documents, page)
+	return output.Replace(locked, documents, []string{form.name})
+}
+
+// page makes the page of a run.
+func page(ctx context.Context, f *source.Files, c *config.Report) ([]byte, error) {
+	content := &runpage.Content{}
+	var err error
+	if content.Run, err = Read(ctx, f.Store, c.Run); err != nil {
+		return nil, err
+	}
+	if c.Previous != "" {
+		content.Previous, err = runfolder.Read(ctx, f.Store, c.Previous, runfolder.Training, runfolder.TreeName,
+			runfolder.MetricsName)
+		if err != nil {
+			return nil, usage.Errorf("--previous %s: %v", c.Previous, err)
+		}
+	}
+	if c.Row != "" {
+		if content.Route, err = Route(ctx, f, c.Row, content.Run.Tree); err != nil {
+			return nil, err
+		}
+	}
+	var b bytes.Buffer
+	err = runpage.Write(&b, content)
+	return b.Bytes(), err
+}
+
+// Read reads the documents of a training run that people read about, with the trees of its
+// frontier.
+func Read(ctx context.Context, s *objectstore.Store, run string) (*runfolder.Run, error) {
+	m, err := runfolder.ReadManifest(ctx, s, run)
+	if err != nil {
+		return nil, err
+	}
+	r, err := runfolder.Read(ctx, s, run, runfolder.Training, runfolder.TreeName, runfolder.MetricsName,
+		runfolder.ImportanceName, runfolder.FrontierName)
+	if err != nil {
+		return nil, err
+	}
+	r.Manifest = m
+	if r.Frontier != nil {
+		r.Trees, err = Trees(ctx, s, run, r.Frontier)
+	}
+	return r, err
+}
+
+// Trees reads the trees of a frontier, by its points.
+func Trees(ctx context.Context, s *objectstore.Store, run string, f *runfolder.Frontier) ([]*tree.Tree, error) {
+	trees := make([]*tree.Tree, len(f.Points))
+	err := parallel.AtOnce(len(trees), func(i int) (err error) {
+		trees[i], err = runfolder.ReadTree(ctx, s, objectstore.Join(run, f.Points[i].Tree))
+		return err
+	})
+	return trees, err
+}

@@ -1,0 +1,276 @@
+package pipelines_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/espalier-ml/espalier/io/objectstore"
+	"github.com/espalier-ml/espalier/io/parquetio"
+	"github.com/espalier-ml/espalier/io/runfolder"
+	"github.com/espalier-ml/espalier/io/usage"
+	"github.com/espalier-ml/espalier/pipelines"
+)
+
+// promoteTo makes another tree the run's.
+func promoteTo(t *testing.T, run string, number int, choice map[string]string) *pipelines.Promoted {
+	t.Helper()
+	p, err := promoted(run, number, choice, nil)
+	if err != nil {
+		t.Fatalf("%d %v: %v", number, choice, err)
+	}
+	return p
+}
+
+func promoted(
+	run string, number int, choice map[string]string, edit func(c *pipelines.PromoteConfig),
+) (*pipelines.Promoted, error) {
+	c := pipelines.DefaultPromoteConfig()
+	c.Run, c.Number, c.Choice = run, number, choice
+	if edit != nil {
+		edit(&c)
+	}
+	return pipelines.Promote(context.Background(), c, &silent{})
+}
+
+func content(t *testing.T, elem ...string) []byte {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join(elem...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// plainMetrics returns metrics.json without the figures of folds.
+func plainMetrics(t *testing.T, run string) []byte {
+	t.Helper()
+	var m runfolder.Metrics
+	if err := json.Unmarshal(content(t, run, "metrics.json"), &m); err != nil {
+		t.Fatal(err)
+	}
+	m.Folds = nil
+	b, err := m.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// TestPromote: a promoted tree and its metrics have the bytes that training with the budget
+// gives, whatever was promoted before.
+func TestPromote(t *testing.T) {
+	data := newRows(900).write(t, ascending(900), 2, parquetio.WriteOptions{})
+	few := pipelines.DefaultConfig()
+	few.Input, few.Label, few.Ignore, few.Slice = []string{data}, "class", []string{"id"}, []string{"color", "id"}
+	few.Algorithm, few.Lambda, few.Theta = pipelines.Choices{"ec45", "c45"}, pipelines.Choices{"10"}, pipelines.Choices{"0.005"}
+	weighted := few
+	weighted.Weight, weighted.ClassWeights, weighted.Folds, weighted.RepeatCost = "weight", "balanced", "0", "free"
+	multiway := few
+	multiway.Tests, multiway.Split, multiway.FrontierStep = pipelines.Choices{"multiway"}, "60/40/0", 0.02
+	for name, c := range map[string]pipelines.TrainConfig{"few": few, "weighted": weighted, "multiway": multiway} {
+		c.Output = filepath.Join(t.TempDir(), "run")
+		trained(t, c)
+		for _, budget := range []map[string]string{
+			{"max_expected_cost": "1.7"}, {"max_leaves": "5"}, {"max_cost": "4", "select": "highest"}, {"tolerance": "0.02"},
+		} {
+			other := c
+			other.Output = filepath.Join(t.TempDir(), "other")
+			for _, s := range other.ChoiceSettings() {
+				if text, ok := budget[s.Name]; ok {
+					if err := s.Value.Set(text); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+			want := trained(t, other)
+			p := promoteTo(t, c.Output, -1, budget)
+			if !bytes.Equal(content(t, c.Output, "tree.json"), content(t, other.Output, "tree.json")) {
+				t.Errorf("%s %v: another tree than training with the budget: %+v, want %+v", name, budget, p.Now.Complexity,
+					want.Tree.Complexity)
+			}
+			if !bytes.Equal(content(t, c.Output, "importance.json"), content(t, other.Output, "importance.json")) {
+				t.Errorf("%s %v: other importances than training with the budget", name, budget)
+			}
+			if !bytes.Equal(plainMetrics(t, c.Output), plainMetrics(t, other.Output)) {
+				t.Errorf("%s %v: other metrics than training with the budget", name, budget)
+			}
+			if !bytes.Equal(content(t, c.Output, p.Now.Tree), content(t, c.Output, "tree.json")) {
+				t.Errorf("%s %v: %s is not tree.json", name, budget, p.Now.Tree)
+			}
+			selected := slices.DeleteFunc(slices.Clone(p.Frontier.Points), func(q runfolder.Point) bool { return !q.Selected })
+			if len(selected) != 1 || selected[0].Tree != p.Now.Tree {
+				t.Errorf("%s %v: %d chosen points", name, budget, len(selected))
+			}
+		}
+	}
+}
+
+// TestPromoteBack: the first tree comes back by its number with all of its bytes, a tree that is
+// the run's already is not written, and a dry run writes nothing.
+func TestPromoteBack(t *testing.T) {
+	c := ticTacToe(t)
+	r := trained(t, c)
+	first := r.Frontier.Points[slices.IndexFunc(r.Frontier.Points, func(p runfolder.Point) bool { return p.Selected })].Tree
+	number, err := runfolder.PointNumber(first)
+	if err != nil {
+		t.Fatal(err)
+	}
+	documents := map[string][]byte{}
+	for _, name := range []string{"tree.json", "metrics.json", first} {
+		documents[name] = content(t, c.Output, name)
+	}
+	dry, err := promoted(c.Output, 3, nil, func(c *pipelines.PromoteConfig) { c.DryRun = true })
+	if err != nil || dry.Metrics != nil || dry.Now.Tree != runfolder.FrontierTree(3) {
+		t.Errorf("dry run: %+v, %v", dry, err)
+	}
+	if p := promoteTo(t, c.Output, number, nil); p.Metrics != nil || p.Now != p.Before {
+		t.Errorf("the run's own tree: %+v", p)
+	}
+	if p := promoteTo(t, c.Output, 3, nil); p.Before.Tree != first || p.Frontier.Select != runfolder.SelectNumber ||
+		p.Metrics.Folds == nil {
+		t.Errorf("tree 3: %+v", p)
+	}
+	if bytes.Equal(content(t, c.Output, "tree.json"), documents["tree.json"]) {
+		t.Error("tree.json is as it was")
+	}
+	promoteTo(t, c.Output, number, nil)
+	for name, want := range documents {
+		if !bytes.Equal(content(t, c.Output, name), want) {
+			t.Errorf("%s is not what it was", name)
+		}
+	}
+	m, err := runfolder.ReadManifest(t.Context(), objectstore.New(), c.Output)
+	if err != nil || len(m.Promotions) != 2 || !maps.Equal(m.Promotions[0].By, map[string]string{"promote": "3"}) {
+		t.Errorf("the manifest has the promotions %+v, %v", m.Promotions, err)
+	}
+}
+
+// TestPromoteModels: trees with leaf models are promoted, too, with metrics of the rows.
+func TestPromoteModels(t *testing.T) {
+	c := trainCurved(t)
+	c.LeafModel, c.Teacher, c.Folds = "auto", "none", "0"
+	c.Algorithm, c.Lambda, c.Theta = pipelines.Choices{"c45"}, pipelines.Choices{"10"}, pipelines.Choices{"0.005"}
+	r := trained(t, c)
+	metrics, at := content(t, c.Output, "metrics.json"), 0
+	for i := range r.Frontier.Points {
+		if r.Frontier.Points[i].Selected {
+			at = i
+		}
+	}
+	other := len(r.Frontier.Points) - 1
+	if other == at {
+		other--
+	}
+	p := promoteTo(t, c.Output, other, nil)
+	if got := readTree(t, c.Output, "tree.json"); got.Modelled() != (p.Now.Algorithm.Ridge > 0) {
+		t.Errorf("%s: modelled %v", p.Now.Tree, got.Modelled())
+	}
+	promoteTo(t, c.Output, at, nil)
+	if !bytes.Equal(content(t, c.Output, "metrics.json"), metrics) {
+		t.Error("the first tree has other metrics than training gave it")
+	}
+}
+
+// TestPromoteRefused: what is refused names the reason, and nothing is written.
+func TestPromoteRefused(t *testing.T) {
+	data := fruitConfig(t)
+	one := data
+	one.Output, one.Select = filepath.Join(t.TempDir(), "one"), "first"
+	trained(t, one)
+	c := ticTacToe(t)
+	folder := t.TempDir()
+	rows := filepath.Join(folder, "rows.parquet")
+	if err := os.WriteFile(rows, content(t, c.Input[0]), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	c.Input = []string{rows}
+	r := trained(t, c)
+	chosen := slices.IndexFunc(r.Frontier.Points, func(p runfolder.Point) bool { return p.Selected })
+	stranger := slices.IndexFunc(r.Frontier.Points, func(p runfolder.Point) bool {
+		return p.Grown != r.Frontier.Points[chosen].Grown
+	})
+	if err := os.WriteFile(rows, content(t, data.Input[0]), 0o666); err != nil || stranger < 0 {
+		t.Fatal(stranger, err)
+	}
+	if _, err := promoted(c.Output, stranger, nil, nil); err == nil || !strings.Contains(err.Error(), "has changed since") {
+		t.Errorf("other rows: %v", err)
+	}
+	if err := os.Remove(rows); err != nil {
+		t.Fatal(err)
+	}
+	before := content(t, c.Output, "manifest.json")
+	for _, x := range []struct {
+		run    string
+		number int
+		choice map[string]string
+		want   string
+	}{
+		{filepath.Join(folder, "nothing"), 0, nil, "no manifest.json"},
+		{one.Output, 0, nil, "nothing to choose"},
+		{c.Output, 999, nil, "no tree of this number"},
+		{c.Output, 1, map[string]string{"max_leaves": "3"}, "give one of them"},
+		{c.Output, -1, map[string]string{"max_leaves": "x"}, "--max_leaves x"},
+		{c.Output, -1, map[string]string{"select": "first"}, "chooses nothing"},
+		{c.Output, -1, map[string]string{"max_expected_cost": "-1"}, "max_expected_cost"},
+		{c.Output, -1, map[string]string{"label": "x"}, "chooses no tree"},
+		{c.Output, stranger, nil, "--without_rows"},
+	} {
+		_, err := promoted(x.run, x.number, x.choice, nil)
+		if !errors.As(err, new(*usage.Error)) || !strings.Contains(err.Error(), x.want) {
+			t.Errorf("%s %d %v: %v, want a usage error with %q", x.run, x.number, x.choice, err, x.want)
+		}
+	}
+	if !bytes.Equal(content(t, c.Output, "manifest.json"), before) {
+		t.Error("manifest.json has changed")
+	}
+	p, err := promoted(c.Output, stranger, nil, func(c *pipelines.PromoteConfig) { c.WithoutRows = true })
+	if err != nil || readTree(t, c.Output, "tree.json").Certificate != nil {
+		t.Errorf("without rows: %+v, %v", p, err)
+	}
+}
+
+// TestPromoteOldRuns: a run of an earlier version, without grown trees, has its listed trees promoted,
+// also twice and by budgets. Its rows measure them.
+func TestPromoteOldRuns(t *testing.T) {
+	c := ticTacToe(t)
+	r := trained(t, c)
+	want := plainMetrics(t, c.Output)
+	manifest := content(t, c.Output, "manifest.json")
+	manifest = bytes.Replace(manifest, []byte(",\n    \"frontier/grown.bin\""), nil, 1)
+	old := content(t, c.Output, "frontier.json")
+	for i := range r.Frontier.Points {
+		p := &r.Frontier.Points[i]
+		old = bytes.ReplaceAll(old, fmt.Appendf(nil, "\"grown\": %d,\n      \"step\": %d,", p.Grown, p.Step), nil)
+	}
+	for name, b := range map[string][]byte{"manifest.json": manifest, "frontier.json": old} {
+		if err := os.WriteFile(filepath.Join(c.Output, name), b, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Remove(filepath.Join(c.Output, runfolder.GrownName)); err != nil {
+		t.Fatal(err)
+	}
+	if p := promoteTo(t, c.Output, -1, map[string]string{"max_leaves": "4"}); p.Now.Leaves > 4 || p.Now == p.Before {
+		t.Errorf("%+v", p.Now)
+	}
+	if p := promoteTo(t, c.Output, -1, map[string]string{"max_expected_cost": "3"}); p.Now.ExpectedCost > 3 {
+		t.Errorf("%+v", p.Now)
+	}
+	promoteTo(t, c.Output, -1, map[string]string{"select": "best"})
+	if got := plainMetrics(t, c.Output); !bytes.Equal(got, want) {
+		t.Errorf("the first tree has other metrics by its rows:\n%s\nwant\n%s", got, want)
+	}
+	if _, err := promoted(c.Output, -1, map[string]string{"select": "one_se"}, nil); err == nil ||
+		!strings.Contains(err.Error(), "standard errors") {
+		t.Errorf("one_se: %v", err)
+	}
+}

@@ -1,0 +1,201 @@
+package slicing
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"slices"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+
+	"github.com/espalier-ml/espalier/induce/binning"
+	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/metric"
+	"github.com/espalier-ml/espalier/induce/parallel"
+	"github.com/espalier-ml/espalier/induce/tree"
+	"github.com/espalier-ml/espalier/io/runfolder"
+	"github.com/espalier-ml/espalier/pipelines/engine"
+	"github.com/espalier-ml/espalier/transforms/jobs"
+)
+
+// A column of at most MostNumbers distinct numbers or points in time has a slice for each; one
+// of more is cut into Ranges of about the same weight. Of texts and categories the MostValues of
+// the greatest weight have a slice each, and the rest are others.
+const (
+	MostNumbers = 10
+	Ranges      = 4
+	MostValues  = 50
+)
+
+// Slicer measures trees on slices of the rows of an input.
+type Slicer struct {
+	driver   *engine.Driver
+	tasks    []jobs.Task // one a row group
+	folder   string      // of what jobs leave
+	columns  []jobs.FeatureColumn
+	features []dataset.Feature // by column: the codes are the slices
+}
+
+// New decides what the slices are, by the values of the training rows of spec; spec.Features
+// do not matter. A column of too many distinct texts is a *dataset.DataError.
+func New(
+	ctx context.Context, d *engine.Driver, tasks []jobs.Task, folder string, columns []jobs.FeatureColumn,
+	spec *jobs.RowSpec,
+) (*Slicer, error) {
+	s := &Slicer{driver: d, tasks: tasks, folder: folder, columns: columns}
+	rows := *spec.OfLabels()
+	rows.Features = columns
+	c := jobs.SummariseConfig{
+		Rows: rows.Encode(), Limits: binning.DefaultLimits(), Workers: d.Workers(), Pieces: len(columns),
+		Out: folder + "/slice_values", Run: d.Files.Run.Name(),
+	}
+	what := engine.Job{Name: "slice values", Total: int64(len(tasks)), Unit: "row groups", Done: engine.TasksDone}
+	err := d.Run(ctx, what, tasks, func(s beam.Scope, tasks beam.PCollection) { jobs.Summarise(s, tasks, c) })
+	if err != nil {
+		return nil, err
+	}
+	_, summaries, err := jobs.ReadSummaries(ctx, c.Out, c.Columns(len(columns)))
+	if err != nil {
+		return nil, err
+	}
+	for i := range columns {
+		f, err := fit(&columns[i], summaries[i])
+		if err != nil {
+			return nil, err
+		}
+		s.features = append(s.features, f)
+	}
+	return s, d.Files.Store.RemoveAll(ctx, c.Out)
+}
+
+// fit returns a feature whose codes are the slices of a column.
+func fit(column *jobs.FeatureColumn, summary []byte) (dataset.Feature, error) {
+	none := dataset.Feature{Name: column.Name, Kind: dataset.Categorical, Type: column.Type, Unit: column.Unit}
+	if len(summary) == 0 { // there is no row to look at
+		return none, nil
+	}
+	s, _, err := binning.Decode(summary)
+	if err != nil {
+		return none, err
+	}
+	c := binning.FeatureConfig{Method: binning.Quantile, Bins: []int{Ranges}, Categories: MostValues, Unit: column.Unit}
+	if s.Kind() == dataset.Numeric && s.Exact() && s.Distinct() <= MostNumbers {
+		none.Type = dataset.Number
+		none.Values, _ = s.Spelled()
+		return none, nil
+	}
+	f, err := binning.FitFeature(column.Name, s, c)
+	return f, dataset.WithHint(err, "leave it out of --slice, or group its values first")
+}
+
+// Measure sets the slices of each part with metrics. spec says how the rows are read; it has
+// all features of the tree.
+func (s *Slicer) Measure(ctx context.Context, t *tree.Tree, spec *jobs.RowSpec, m *runfolder.Metrics) error {
+	for from := 0; from < len(s.columns); {
+		to := s.pass(t, from)
+		if err := s.measure(ctx, t, spec, m, from, to); err != nil {
+			return err
+		}
+		from = to
+	}
+	return nil
+}
+
+// passBytes is about the most memory of a pass over the rows. A pass takes at least one column.
+const passBytes = 256 << 20
+
+// pass returns the end of the columns, from the given one on, that a pass over the rows takes.
+func (s *Slicer) pass(t *tree.Tree, from int) int {
+	const header, word = 32, 8 // bytes of a node or an entry without classes; of a number
+	classes := len(t.Label.Classes)
+	table := int64(len(t.Nodes)*header + t.CountLeaves()*classes*word)
+	if t.Modelled() {
+		table += int64(2 * mostDistinct * (header + 3*classes*word)) // there may be twice as many entries for a while
+	}
+	table *= int64(dataset.Parts)
+	to, bytes := from, int64(0)
+	for to < len(s.features) && (to == from || bytes+int64(s.features[to].Codes())*table <= passBytes) {
+		bytes += int64(s.features[to].Codes()) * table
+		to++
+	}
+	return to
+}
+
+// mostDistinct is the number of distinct predictions of a slice that are counted exactly, if the
+// tree has leaf models: see tree.ScoreCounts.
+const mostDistinct = 1 << 14
+
+// measure counts the rows by the slices of the columns [from, to), and adds them to the metrics.
+func (s *Slicer) measure(
+	ctx context.Context, t *tree.Tree, spec *jobs.RowSpec, m *runfolder.Metrics, from, to int,
+) error {
+	features := s.features[from:to]
+	groups := 0
+	for i := range features {
+		groups += features[i].Codes()
+	}
+	c := jobs.EvaluateRowsConfig{
+		Decoded: []*tree.Tree{t}, Rows: spec.OfLabels().Encode(), Workers: s.driver.Workers(),
+		Slices:   &jobs.Slices{Columns: s.columns[from:to], Features: dataset.EncodeFeatures(features)},
+		Distinct: mostDistinct,
+		Out:      fmt.Sprintf("%s/slices-%d", s.folder, len(s.driver.Timings)), Run: s.driver.Files.Run.Name(),
+	}
+	parts := m.Parts()
+	for i := range parts {
+		part, _ := dataset.ParsePart(parts[i].Name)
+		c.Parts = append(c.Parts, part)
+	}
+	if s.driver.Serialises() {
+		c.Trees = []string{c.Out + "/tree.json"}
+		if err := s.driver.Files.Write(ctx, c.Trees[0], t.Encode()); err != nil {
+			return err
+		}
+	} else {
+		c.Handover = new(jobs.Handover)
+	}
+	what := engine.Job{Name: "slices", Total: int64(len(s.tasks)), Unit: "row groups", Done: engine.TasksDone}
+	err := s.driver.Run(ctx, what, s.tasks, func(s beam.Scope, tasks beam.PCollection) { jobs.EvaluateRows(s, tasks, c) })
+	if err != nil {
+		return err
+	}
+	for i, part := range c.Parts {
+		counts, err := jobs.ReadScoreCounts(ctx, &c, part, slices.Repeat(c.Decoded, groups))
+		if err != nil {
+			return err
+		}
+		whole := parts[i].Metrics
+		whole.Slices = append(whole.Slices, slicesOf(t, features, counts, whole.Weight, spec.ScaleOf(part))...)
+	}
+	return s.driver.Files.Store.RemoveAll(ctx, c.Out)
+}
+
+// slicesOf measures a tree on each slice with rows.
+func slicesOf(
+	t *tree.Tree, features []dataset.Feature, counts []*tree.ScoreCounts, whole, scale int64,
+) []metric.Slice {
+	var rows []metric.SliceRows
+	for i := range features {
+		for code := range features[i].Codes() {
+			rows = append(rows, metric.RowsOf(&features[i], code))
+		}
+	}
+	measured := make([]*metric.Metrics, len(rows))
+	parallel.Each(len(rows), runtime.GOMAXPROCS(0), func(i int) {
+		leaves := slices.DeleteFunc(metric.Scores(t, counts[i]), func(l metric.Leaf) bool { return l.Rows == 0 })
+		if len(leaves) == 0 {
+			return
+		}
+		one := metric.Evaluate(leaves, t.Label.Classes, scale)
+		if t.Label.ErrorCosts != nil {
+			one.SetErrorCosts(t.Label.ErrorCosts)
+		}
+		measured[i] = &one
+	})
+	var list []metric.Slice
+	for i, one := range measured {
+		if one != nil {
+			list = append(list, metric.NewSlice(rows[i], one, whole))
+		}
+	}
+	return list
+}
