@@ -2,6 +2,7 @@ package export
 
 import (
 	"bytes"
+	"context"
 	"embed"
 	"fmt"
 	"io"
@@ -21,38 +22,66 @@ type Options struct {
 	Digest string // of tree.json, for the head of the file; empty: it is not told
 }
 
+// fileFormat is one of the formats: source code of a language, or a file that a function writes.
+type fileFormat struct {
+	name     string
+	language *language // nil: write writes the file
+	write    func(t *tree.Tree, o Options) ([]byte, error)
+	// run readies a file to predict rows, where it is written; nil: the language's toolchain does.
+	run func(ctx context.Context, t *tree.Tree, o Options) (runner, error)
+	// runs reports whether run finds what it needs.
+	runs func(o Options) bool
+}
+
+// formats lists the formats in the order of the help.
+func formats() []fileFormat {
+	var all []fileFormat
+	for _, l := range languages() {
+		all = append(all, fileFormat{name: l.format, language: &l})
+	}
+	return all
+}
+
 // Formats lists the formats.
 func Formats() []string {
 	var names []string
-	for _, l := range languages() {
-		names = append(names, l.format)
+	for _, f := range formats() {
+		names = append(names, f.name)
 	}
 	return names
 }
 
 // Write writes a tree in a format. A tree that the format cannot say is refused.
 func Write(w io.Writer, t *tree.Tree, o Options) error {
-	l, err := languageOf(o.Format)
+	f, err := formatOf(o.Format)
 	if err != nil {
 		return err
 	}
-	p, err := newProgram(t, l, o)
+	write := f.write
+	if f.language != nil {
+		write = f.language.write
+	}
+	source, err := write(t, o)
 	if err != nil {
 		return fmt.Errorf("--format %s: %w", o.Format, err)
-	}
-	source, err := filled(files, "templates/"+l.format+".tmpl", p)
-	if err != nil {
-		return err
-	}
-	if l.tidy != nil {
-		if source, err = l.tidy(source); err != nil {
-			return fmt.Errorf("--format %s: %w", o.Format, err)
-		}
 	}
 	if _, err := w.Write(source); err != nil {
 		return fmt.Errorf("write: %w", err)
 	}
 	return nil
+}
+
+// write fills in the template of the language.
+func (l *language) write(t *tree.Tree, o Options) ([]byte, error) {
+	p, err := newProgram(t, l, o)
+	if err != nil {
+		return nil, err
+	}
+	source, err := filled(files, "templates/"+l.format+".tmpl", p)
+	if err != nil || l.tidy == nil {
+		return source, err
+	}
+	return l.tidy(source)
 }
 
 // mark begins the first line of each file.
@@ -65,11 +94,11 @@ func IsExport(head []byte) bool {
 
 const goldenFormat = "espalier/golden"
 
-func languageOf(format string) (*language, error) {
-	all := languages()
-	at := slices.IndexFunc(all, func(l language) bool { return l.format == format })
+func formatOf(name string) (*fileFormat, error) {
+	all := formats()
+	at := slices.IndexFunc(all, func(f fileFormat) bool { return f.name == name })
 	if at < 0 {
-		return nil, usage.Errorf("--format %q: want one of %s", format, strings.Join(Formats(), ", "))
+		return nil, usage.Errorf("--format %q: want one of %s", name, strings.Join(Formats(), ", "))
 	}
 	return &all[at], nil
 }

@@ -34,14 +34,14 @@ func read(t *testing.T, path string) *tree.Tree {
 // verify runs a tree in a format on its golden rows and on further ones.
 func verify(t *testing.T, m *tree.Tree, format string, more [][]export.Cell) {
 	t.Helper()
-	if !export.Runs(format) {
+	if !export.Runs(export.Options{Format: format}) {
 		t.Skipf("waits for what runs %s: a Go, C or Java compiler, Python 3 or Node.js", format)
 	}
 	cases, err := export.Cases(m, append(export.GoldenRows(m), more...))
 	if err != nil {
 		t.Fatal(err)
 	}
-	target, err := export.NewTarget(t.Context(), m, format)
+	target, err := export.NewTarget(t.Context(), m, export.Options{Format: format})
 	if err != nil {
 		t.Fatal(err)
 	}

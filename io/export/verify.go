@@ -62,90 +62,136 @@ func toolchains() map[string]toolchain {
 }
 
 // Runs reports whether what runs a format is installed.
-func Runs(format string) bool {
-	_, err := exec.LookPath(toolchains()[format].program)
+func Runs(o Options) bool {
+	f, err := formatOf(o.Format)
+	if err != nil {
+		return false
+	}
+	if f.runs != nil {
+		return f.runs(o)
+	}
+	_, err = exec.LookPath(toolchains()[f.name].program)
 	return err == nil
 }
 
-// Target is a tree as a file of some format, and the programs to run this file.
+// Target is a tree as a file of some format, and what runs this file.
 type Target struct {
-	tree   *tree.Tree
-	tools  toolchain
-	folder string
+	tree *tree.Tree
+	runner
+}
+
+// runner runs a file on rows.
+type runner interface {
+	// predict prints a line for each row: leaf, tests, cost, index of the class, probabilities.
+	predict(ctx context.Context, cases []Case) ([]byte, error)
+	// Close removes what was written for the runs.
+	Close()
 }
 
 // NewTarget writes the tree in a format to a temporary folder, and compiles it where the format
 // is compiled. What runs the format must be installed here. Close removes the folder.
-func NewTarget(ctx context.Context, t *tree.Tree, format string) (*Target, error) {
-	l, err := languageOf(format)
+func NewTarget(ctx context.Context, t *tree.Tree, o Options) (*Target, error) {
+	f, err := formatOf(o.Format)
 	if err != nil {
 		return nil, err
 	}
-	tools := toolchains()[format]
-	if !Runs(format) {
-		return nil, usage.Errorf("--verify runs the file: install %s, whose program %s is not there", tools.needs,
-			tools.program)
+	run := f.run
+	if run == nil {
+		run = f.language.run
 	}
-	folder, err := os.MkdirTemp("", "espalier-verify-")
+	r, err := run(ctx, t, o)
 	if err != nil {
-		return nil, fmt.Errorf("verify: %w", err)
-	}
-	target := &Target{t, tools, folder}
-	if err = target.write(l); err == nil && tools.build != nil {
-		_, err = target.command(ctx, tools.build)
-	}
-	if err != nil {
-		target.Close()
 		return nil, err
 	}
-	return target, nil
-}
-
-// Close removes the target's files.
-func (t *Target) Close() {
-	_ = os.RemoveAll(t.folder) // what stays is in the folder of temporary files
+	return &Target{t, r}, nil
 }
 
 // Compare runs the file on the rows of the cases, by row and by asking, and compares class, leaf,
 // tests and cost, and the probabilities to the last bit; those of leaf models to 1e-12. It returns
 // the differences, a line each, at most most of them.
 func (t *Target) Compare(ctx context.Context, cases []Case, most int) (differences []string, err error) {
-	var rows bytes.Buffer
-	for i := range cases {
-		rows.WriteString(cases[i].line())
-	}
-	if err := t.file(rowsFile, rows.Bytes()); err != nil {
-		return nil, err
-	}
-	out, err := t.command(ctx, append(slices.Clone(t.tools.run), rowsFile))
+	out, err := t.predict(ctx, cases)
 	if err != nil {
 		return nil, err
 	}
 	return compare(t.tree, cases, out, most)
 }
 
+// run writes and compiles the file by the language's toolchain.
+func (l *language) run(ctx context.Context, t *tree.Tree, o Options) (runner, error) {
+	tools := toolchains()[l.format]
+	if !Runs(o) {
+		return nil, usage.Errorf("--verify runs the file: install %s, whose program %s is not there", tools.needs,
+			tools.program)
+	}
+	b, err := newBench(tools.run)
+	if err != nil {
+		return nil, err
+	}
+	if err = b.write(t, l, tools); err == nil && tools.build != nil {
+		_, err = b.command(ctx, tools.build)
+	}
+	if err != nil {
+		b.Close()
+		return nil, err
+	}
+	return b, nil
+}
+
+// bench is a temporary folder with a file and its driver, and the command that runs them; the
+// file of the rows follows the command.
+type bench struct {
+	folder string
+	run    []string
+}
+
+func newBench(run []string) (*bench, error) {
+	folder, err := os.MkdirTemp("", "espalier-verify-")
+	if err != nil {
+		return nil, fmt.Errorf("verify: %w", err)
+	}
+	return &bench{folder, run}, nil
+}
+
+// Close removes the folder.
+func (b *bench) Close() {
+	_ = os.RemoveAll(b.folder) // what stays is in the folder of temporary files
+}
+
+func (b *bench) predict(ctx context.Context, cases []Case) ([]byte, error) {
+	var rows bytes.Buffer
+	for i := range cases {
+		rows.WriteString(cases[i].line())
+	}
+	if err := b.file(rowsFile, rows.Bytes()); err != nil {
+		return nil, err
+	}
+	return b.command(ctx, append(slices.Clone(b.run), rowsFile))
+}
+
 const rowsFile = "rows.txt"
 
 // write writes the tree and the driver.
-func (t *Target) write(l *language) error {
-	p, err := newProgram(t.tree, l, Options{Format: l.format})
+func (b *bench) write(t *tree.Tree, l *language, tools toolchain) error {
+	o := Options{Format: l.format}
+	p, err := newProgram(t, l, o)
 	if err != nil {
 		return err
 	}
-	var source bytes.Buffer
-	if err := Write(&source, t.tree, Options{Format: l.format}); err != nil {
+	source, err := l.write(t, o)
+	if err != nil {
 		return err
 	}
 	driver, err := filled(drivers, "drivers/"+l.format+".tmpl", p)
 	if err != nil {
 		return err
 	}
-	files := map[string][]byte{t.tools.source: source.Bytes(), t.tools.driver: driver}
-	for name, text := range t.tools.more {
+	files := map[string][]byte{tools.source: source, tools.driver: driver}
+	for name, text := range tools.more {
 		files[name] = []byte(text)
 	}
 	for name, content := range files {
-		if err := t.file(name, content); err != nil {
+		if err := b.file(name, content); err != nil {
 			return err
 		}
 	}
@@ -153,8 +199,8 @@ func (t *Target) write(l *language) error {
 }
 
 // file writes a file of the folder.
-func (t *Target) file(name string, content []byte) error {
-	path := filepath.Join(t.folder, filepath.FromSlash(name))
+func (b *bench) file(name string, content []byte) error {
+	path := filepath.Join(b.folder, filepath.FromSlash(name))
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return fmt.Errorf("verify: %w", err)
 	}
@@ -165,9 +211,9 @@ func (t *Target) file(name string, content []byte) error {
 }
 
 // command runs a program in the folder and returns what it prints.
-func (t *Target) command(ctx context.Context, command []string) ([]byte, error) {
+func (b *bench) command(ctx context.Context, command []string) ([]byte, error) {
 	c := exec.CommandContext(ctx, command[0], command[1:]...)
-	c.Dir = t.folder
+	c.Dir = b.folder
 	var out, problems bytes.Buffer
 	c.Stdout, c.Stderr = &out, &problems
 	if err := c.Run(); err != nil {

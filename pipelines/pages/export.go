@@ -65,7 +65,7 @@ const mostDifferences = 5
 
 // verify runs the code on golden rows and on the rows of the input.
 func verify(ctx context.Context, t *tree.Tree, c *config.Export, golden []export.Case) ([]string, error) {
-	target, err := export.NewTarget(ctx, t, c.Format)
+	target, err := export.NewTarget(ctx, t, export.Options{Format: c.Format})
 	if err != nil {
 		return nil, err
 	}
