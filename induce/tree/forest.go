@@ -3,6 +3,7 @@ package tree
 import (
 	"slices"
 
+	"github.com/espalier-ml/espalier/induce/counting"
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/split"
 )
@@ -137,8 +138,8 @@ func (t *forestTest) child(code int) int32 {
 // to one goroutine.
 type ForestCounts struct {
 	forest *Forest
-	leaves []leafCount // by number of the distinct leaf
-	spare  []share     // memory for shares
+	leaves []leafCount      // by number of the distinct leaf
+	spare  []counting.Share // memory for shares
 
 	objects *dataset.Objects
 	lists   []int32 // numbers of objects: a stack of lists
@@ -149,14 +150,8 @@ type ForestCounts struct {
 // leafCount is the count of a leaf. Few classes are listed, many are not.
 type leafCount struct {
 	rows   int64
-	shares []share
+	shares []counting.Share
 	dense  []int64 // by class; nil: shares has the weights
-}
-
-// share is the weight of the rows of a class.
-type share struct {
-	class  int32
-	weight int64
 }
 
 // listedClasses is the greatest number of classes that a leaf lists.
@@ -319,16 +314,16 @@ func (c *ForestCounts) count(leaf *leafCount, id int32) {
 		if leaf.dense != nil {
 			leaf.dense[cw.Class] += cw.Weight
 		} else {
-			c.addShare(leaf, share{int32(cw.Class), cw.Weight})
+			c.addShare(leaf, counting.Share{Class: int32(cw.Class), Weight: cw.Weight})
 		}
 	}
 }
 
 // addShare adds a weight to a leaf that lists its classes.
-func (c *ForestCounts) addShare(leaf *leafCount, s share) {
+func (c *ForestCounts) addShare(leaf *leafCount, s counting.Share) {
 	for i := range leaf.shares {
-		if leaf.shares[i].class == s.class {
-			leaf.shares[i].weight += s.weight
+		if leaf.shares[i].Class == s.Class {
+			leaf.shares[i].Weight += s.Weight
 			return
 		}
 	}
@@ -336,7 +331,7 @@ func (c *ForestCounts) addShare(leaf *leafCount, s share) {
 		if leaf.shares == nil { // most leaves have few classes
 			const usual, many = 3, 1 << 10
 			if len(c.spare) < usual {
-				c.spare = make([]share, usual*many)
+				c.spare = make([]counting.Share, usual*many)
 			}
 			leaf.shares, c.spare = c.spare[:0:usual], c.spare[usual:]
 		}
@@ -345,10 +340,10 @@ func (c *ForestCounts) addShare(leaf *leafCount, s share) {
 	}
 	leaf.dense = make([]int64, len(c.forest.trees[0].Label.Classes))
 	for _, s := range leaf.shares {
-		leaf.dense[s.class] = s.weight
+		leaf.dense[s.Class] = s.Weight
 	}
 	leaf.shares = nil
-	leaf.dense[s.class] += s.weight
+	leaf.dense[s.Class] += s.Weight
 }
 
 // Tree returns the counts of a tree.
@@ -363,7 +358,7 @@ func (c *ForestCounts) Tree(at int) *LeafCounts {
 		counts.Rows[v] = leaf.rows
 		copy(counts.Weights[v], leaf.dense)
 		for _, s := range leaf.shares {
-			counts.Weights[v][s.class] = s.weight
+			counts.Weights[v][s.Class] = s.Weight
 		}
 	}
 	return counts
@@ -377,10 +372,10 @@ func (c *ForestCounts) Encode(at int) []byte {
 			leaf := &c.leaves[c.forest.leafOf[at][v]]
 			shares := leaf.shares
 			if leaf.dense != nil {
-				shares = listed(leaf.dense)
+				shares = counting.Listed(leaf.dense)
 			}
-			slices.SortFunc(shares, func(a, b share) int { return int(a.class - b.class) })
-			b = appendLeaf(b, leaf.rows, shares)
+			slices.SortFunc(shares, func(a, b counting.Share) int { return int(a.Class - b.Class) })
+			b = counting.AppendRecord(b, leaf.rows, shares)
 		}
 	}
 	return b

@@ -1,0 +1,87 @@
+package counting
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"slices"
+)
+
+// Share is the value of a counter, such as the weight of the rows of a class.
+type Share struct {
+	Class  int32
+	Weight int64
+}
+
+// ErrRecord says that encoded counts are cut short, or count something else.
+var ErrRecord = errors.New("counts of another tree")
+
+// AppendRecord appends a number of rows as varints, then how many shares there are, then the shares,
+// whose classes ascend. A class is written as its distance from the class before.
+func AppendRecord(b []byte, rows int64, shares []Share) []byte {
+	b = binary.AppendUvarint(binary.AppendVarint(b, rows), uint64(len(shares)))
+	before := int32(-1)
+	for _, s := range shares {
+		b = binary.AppendVarint(binary.AppendUvarint(b, uint64(s.Class-before)), s.Weight)
+		before = s.Class
+	}
+	return b
+}
+
+// Listed returns the counters that are not 0.
+func Listed(weights []int64) []Share {
+	var shares []Share
+	for k, w := range weights {
+		if w != 0 {
+			shares = append(shares, Share{int32(k), w})
+		}
+	}
+	return shares
+}
+
+// Merged sorts shares by class, and adds up those of one class.
+func Merged(shares []Share) []Share {
+	slices.SortFunc(shares, func(a, b Share) int { return int(a.Class - b.Class) })
+	kept := shares[:0]
+	for _, s := range shares {
+		if n := len(kept); n > 0 && kept[n-1].Class == s.Class {
+			kept[n-1].Weight += s.Weight
+		} else {
+			kept = append(kept, s)
+		}
+	}
+	return kept
+}
+
+// Reader reads records one after the other.
+type Reader struct {
+	Left   []byte // what is not read yet
+	Rows   int64
+	Shares []Share // ascending by class
+}
+
+// Next reads the next record, of classes below a number. The shares are valid until the next call.
+func (r *Reader) Next(classes int) error {
+	r.Shares = r.Shares[:0]
+	rows, n := binary.Varint(r.Left)
+	if n <= 0 {
+		return fmt.Errorf("%w: cut short", ErrRecord)
+	}
+	r.Rows, r.Left = rows, r.Left[n:]
+	count, n := binary.Uvarint(r.Left)
+	if n <= 0 || count > uint64(classes) {
+		return fmt.Errorf("%w: %d classes", ErrRecord, count)
+	}
+	r.Left = r.Left[n:]
+	class := -1
+	for range count {
+		step, n := binary.Uvarint(r.Left)
+		weight, m := binary.Varint(r.Left[max(0, n):])
+		if n <= 0 || m <= 0 || step == 0 || step > uint64(classes-1-class) {
+			return fmt.Errorf("%w: a class that the tree does not have", ErrRecord)
+		}
+		class += int(step)
+		r.Shares, r.Left = append(r.Shares, Share{int32(class), weight}), r.Left[n+m:]
+	}
+	return nil
+}
