@@ -13,6 +13,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/distill"
 	"github.com/espalier-ml/espalier/induce/frontier"
 	"github.com/espalier-ml/espalier/induce/frontier/crossvalidate"
+	"github.com/espalier-ml/espalier/induce/importance"
 	"github.com/espalier-ml/espalier/induce/leafmodel"
 	"github.com/espalier-ml/espalier/induce/parallel"
 	"github.com/espalier-ml/espalier/induce/split"
@@ -194,13 +195,12 @@ func (c *choosing) weigh(ctx context.Context, r *chosen, w *winner) error {
 		if !t.Modelled() {
 			return weighed{runfolder.NewImportance(t, s, nil), s}, nil
 		}
+		if w.models == nil { // the only tree of a run does not keep its models
+			return weighed{runfolder.NewImportance(t, s, importance.NoAUC{}), s}, nil
+		}
 		s.Objects = leafmodel.Sorted(s.Objects, 0)
-		return weighed{runfolder.NewImportance(t, s, func(o *dataset.Objects) *float64 {
-			if w.models == nil || ctx.Err() != nil { // the only tree of a run does not keep its models
-				return nil
-			}
-			return leafmodel.Evaluate(o, c.features, []*tree.Tree{t}, [][]*leafmodel.Model{w.models}, 0)[0].AUC
-		}), s}, context.Cause(ctx)
+		models := leafmodel.NewShuffling(s.Objects, c.features, t, w.models)
+		return weighed{runfolder.NewImportance(t, s, models), s}, context.Cause(ctx)
 	}
 	m, err := engine.Compute(ctx, c.driver, "importance", 1, "trees", work)
 	if err != nil {

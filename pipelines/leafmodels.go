@@ -45,14 +45,18 @@ func (c *choosing) wantsBoosters() bool {
 // manyObjects is the number of training objects from which on one strength will do.
 const manyObjects = crossvalidate.MostAuto
 
-// modelObjects is the number of objects of a part that leaf models are fitted to or scored
-// on: those of the least hashes.
-const modelObjects = 1 << 20
+// Numbers of objects: those of the least hashes.
+const (
+	modelObjects = 1 << 20 // that leaf models are fitted to
+	// that their gains are scored on: the models of a tree are compared with its plain leaves on the same
+	// objects, so that few will do
+	scoredObjects = 1 << 15
+)
 
 // Differences in merit of neighbouring points that get models. Points that differ by less have
 // much the same gains.
 const (
-	listedStep = 0.001 // of the frontier, where there are many objects
+	listedStep = 0.002 // of the frontier, where there are many objects
 	grownStep  = 0.003 // of a grown tree's own front
 )
 
@@ -473,11 +477,14 @@ func treeOf(pool *frontier.Pool, stages []*modelled, p *frontier.Point) (*tree.T
 	return pool.Tree(p), poolPart(pool)
 }
 
-// sampleObjects reads the objects of a part, at most modelObjects: those of the least hashes.
+// sampleObjects reads the objects of a part for leaf models.
 func (r *run) sampleObjects(ctx context.Context, o *objects, part dataset.Part) (*dataset.Objects, error) {
-	layout := o.layout()
+	layout, most := o.layout(), modelObjects
+	if part != dataset.Train {
+		most = scoredObjects
+	}
 	newObjects := func() *dataset.Objects {
-		n := min(o.parts[part].Objects, 2*modelObjects)
+		n := min(o.parts[part].Objects, int64(2*most))
 		return dataset.NewObjects(layout, len(o.label.Classes), o.spec.Weighted(), int(n))
 	}
 	all := newObjects()
@@ -489,11 +496,11 @@ func (r *run) sampleObjects(ctx context.Context, o *objects, part dataset.Part) 
 		if err := all.AppendFrom(b, layout); err != nil {
 			return nil, err
 		}
-		if all.Len() > 2*modelObjects {
-			all = leafmodel.Sorted(all, modelObjects)
+		if all.Len() > 2*most {
+			all = leafmodel.Sorted(all, most)
 		}
 	}
-	return leafmodel.Sorted(all, modelObjects), nil
+	return leafmodel.Sorted(all, most), nil
 }
 
 // measureModels measures a tree with models on the rows of each part: unlike the objects,

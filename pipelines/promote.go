@@ -17,6 +17,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/certify"
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/frontier"
+	"github.com/espalier-ml/espalier/induce/importance"
 	"github.com/espalier-ml/espalier/induce/prune"
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/io/objectstore"
@@ -457,7 +458,7 @@ func (p *promotion) importance(t *tree.Tree) (*runfolder.Importance, error) {
 		return nil, usage.Errorf("%s: %v", objectstore.Join(p.wish.Run, runfolder.GrownName), err)
 	}
 	if t.Modelled() {
-		return runfolder.NewImportance(t, s, func(*dataset.Objects) *float64 { return nil }), nil
+		return runfolder.NewImportance(t, s, importance.NoAUC{}), nil
 	}
 	return runfolder.NewImportance(t, s, nil), nil
 }

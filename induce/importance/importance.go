@@ -45,17 +45,33 @@ type Importance struct {
 	Features []Feature
 }
 
-// Of returns the importance of the features. The features of the tree are those of the objects. score
-// returns the AUC of a tree with leaf models on objects; nil: the tree has none.
-func Of(t *tree.Tree, o *dataset.Objects, score func(o *dataset.Objects) *float64) *Importance {
+// Models score a tree with leaf models on the objects of Of.
+type Models interface {
+	AUC() *float64
+	// Without returns the AUC where a feature has the codes of each of some lists, by list.
+	Without(feature int, lists []dataset.Codes) []*float64
+}
+
+// NoAUC stands for leaf models that cannot score objects.
+type NoAUC struct{}
+
+// AUC returns nil.
+func (NoAUC) AUC() *float64 { return nil }
+
+// Without returns nil for each list.
+func (NoAUC) Without(_ int, lists []dataset.Codes) []*float64 { return make([]*float64, len(lists)) }
+
+// Of returns the importance of the features. The features of the tree are those of the objects.
+// models score a tree with leaf models; nil: the tree has none.
+func Of(t *tree.Tree, o *dataset.Objects, models Models) *Importance {
 	m := &Importance{Features: tested(t)}
 	if o.Len() == 0 {
 		return m
 	}
-	if score != nil {
-		m.AUC = score(o)
+	if models != nil {
+		m.AUC = models.AUC()
 		for i := range m.Features {
-			m.Features[i].Loss = m.shifted(o, m.Features[i].Feature, score)
+			m.Features[i].Loss = m.shifted(o, m.Features[i].Feature, models)
 		}
 		return m
 	}
@@ -80,13 +96,14 @@ func lost(whole, shuffled *float64) *float64 {
 }
 
 // shifted returns the loss by permutations of the objects.
-func (m *Importance) shifted(o *dataset.Objects, feature int, score func(o *dataset.Objects) *float64) *float64 {
-	sum, n := 0.0, o.Len()
+func (m *Importance) shifted(o *dataset.Objects, feature int, models Models) *float64 {
+	var lists []dataset.Codes
 	for k := 1; k <= Shifts; k++ {
-		permuted := *o
-		permuted.Codes = slices.Clone(o.Codes)
-		permuted.Codes[feature] = rotated(o.Codes[feature], k*n/(Shifts+1))
-		loss := lost(m.AUC, score(&permuted))
+		lists = append(lists, rotated(o.Codes[feature], k*o.Len()/(Shifts+1)))
+	}
+	sum := 0.0
+	for _, area := range models.Without(feature, lists) {
+		loss := lost(m.AUC, area)
 		if loss == nil {
 			return nil
 		}

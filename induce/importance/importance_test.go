@@ -3,6 +3,7 @@ package importance_test
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
@@ -167,41 +168,58 @@ func TestTested(t *testing.T) {
 	}
 }
 
-// TestShifts: a tree with leaf models is scored on objects whose values of one feature are
-// permuted, and no others.
+// TestShifts: a tree with leaf models is scored where the values of one feature are permuted. The
+// feature that is not tested is not asked for.
 func TestShifts(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	tr := asked(random)
 	o := dataset.NewObjects(dataset.NewLayout(tr.Features), 3, false, 0)
-	sums := []int{0, 0, 0}
 	for i := range 37 {
 		codes := []int{random.IntN(5), random.IntN(5), random.IntN(5)}
-		for f := range codes {
-			sums[f] += codes[f]
-		}
 		o.Append(codes, []dataset.ClassWeight{{Class: uint16(i % 3), Weight: 1}}, 1)
 	}
-	calls := 0
-	got := importance.Of(tr, o, func(p *dataset.Objects) *float64 {
-		calls++
-		for f := range sums {
-			sum, moved := 0, 0
-			for i := range p.Len() {
-				sum += p.Codes[f].At(i)
-				if p.Codes[f].At(i) != o.Codes[f].At(i) {
-					moved++
-				}
-			}
-			if sum != sums[f] || f == 2 && moved > 0 {
-				t.Errorf("feature %d: the values are no permutation, or a feature that is not tested moved", f)
+	m := &falling{t: t, objects: o}
+	got := importance.Of(tr, o, m)
+	if !slices.Equal(m.features, []int{0, 1}) {
+		t.Errorf("features %v were shuffled, want the tested ones, 0 and 1", m.features)
+	}
+	if math.Abs(*got.Features[0].Loss-.025) > 1e-12 || math.Abs(*got.Features[1].Loss-.065) > 1e-12 {
+		t.Errorf("lost %v and %v, want the means of .01 to .04 and of .05 to .08", *got.Features[0].Loss, *got.Features[1].Loss)
+	}
+}
+
+// falling are models whose AUC is 1, and .99, .98, .. with permuted values.
+type falling struct {
+	t        *testing.T
+	objects  *dataset.Objects
+	features []int
+	calls    int
+}
+
+func (m *falling) AUC() *float64 {
+	auc := 1.0
+	return &auc
+}
+
+func (m *falling) Without(feature int, lists []dataset.Codes) []*float64 {
+	m.features = append(m.features, feature)
+	own := m.objects.Codes[feature]
+	var areas []*float64
+	for _, list := range lists {
+		sum, moved := 0, 0
+		for i := range m.objects.Len() {
+			if sum += list.At(i) - own.At(i); list.At(i) != own.At(i) {
+				moved++
 			}
 		}
-		auc := 1 - float64(calls-1)/100 // 1 as it is, then .99, .98, ..
-		return &auc
-	})
-	if calls != 1+2*importance.Shifts || math.Abs(*got.Features[0].Loss-.025) > 1e-12 || math.Abs(*got.Features[1].Loss-.065) > 1e-12 {
-		t.Errorf("%d calls, lost %v and %v", calls, *got.Features[0].Loss, *got.Features[1].Loss)
+		if sum != 0 || moved == 0 {
+			m.t.Errorf("feature %d: the values are no permutation, or none moved", feature)
+		}
+		m.calls++
+		auc := 1 - float64(m.calls)/100
+		areas = append(areas, &auc)
 	}
+	return areas
 }
 
 // BenchmarkOf measures the importance of two features on 10,000 objects.

@@ -41,6 +41,19 @@ func (s *Score) Gain(over *Score) (auc, logLoss *float64) {
 func Evaluate(
 	objects *dataset.Objects, features []dataset.Feature, trees []*tree.Tree, models [][]*Model, workers int,
 ) []Score {
+	e := newEvaluation(objects, features, trees, models)
+	members, ids := e.roots()
+	e.run(workers, members, ids)
+	scores := make([]Score, len(trees))
+	for i := range scores {
+		scores[i] = e.score(i)
+	}
+	return scores
+}
+
+func newEvaluation(
+	objects *dataset.Objects, features []dataset.Feature, trees []*tree.Tree, models [][]*Model,
+) *evaluation {
 	e := &evaluation{walk: walk{objects, features, trees}, models: models, classes: objects.Classes}
 	if e.classes == 2 {
 		e.first = 1
@@ -52,19 +65,19 @@ func Evaluate(
 		e.tallies[i].losses = make([]float64, len(t.Nodes))
 		e.tallies[i].adapt = t.Adapter()
 	}
-	for i := range objects.Len() {
-		for _, w := range objects.Labels(i) {
+	return e
+}
+
+// run counts some objects by the trees of their roots.
+func (e *evaluation) run(workers int, roots []member, ids []int32) {
+	for i := range e.objects.Len() {
+		for _, w := range e.objects.Labels(i) {
 			e.weight += w.Weight
 		}
 	}
 	e.crew = newCrew(workers)
-	e.visit(e.roots())
+	e.visit(roots, ids)
 	e.crew.group.Wait()
-	scores := make([]Score, len(trees))
-	for i := range scores {
-		scores[i] = e.score(i)
-	}
-	return scores
 }
 
 // evaluation counts the objects of each tree by their probabilities.
@@ -79,6 +92,7 @@ type evaluation struct {
 	tallies   []tally
 	crew      *crew
 	scratch   sync.Pool // of *[]entry
+	reached   [][]int32 // by node: set to the objects of the leaves of the one tree; nil: not wanted
 }
 
 // tally is what is counted of a tree.
@@ -101,6 +115,9 @@ func (e *evaluation) visit(members []member, ids []int32) {
 		return
 	}
 	inner, leaves := e.sortMembers(members)
+	if e.reached != nil && len(leaves) > 0 {
+		e.reached[leaves[0].node] = ids
+	}
 	for len(leaves) > 0 {
 		var alike, others []member
 		for _, l := range leaves {

@@ -38,9 +38,9 @@ type Shuffled struct {
 const importanceFormat = "espalier/importance"
 
 // NewImportance measures the features that a tree tests. The tree has the features of the
-// objects. score is that of importance.Of.
-func NewImportance(t *tree.Tree, s *Shuffled, score func(o *dataset.Objects) *float64) *Importance {
-	m := importance.Of(t, s.Objects, score)
+// objects. models are those of importance.Of.
+func NewImportance(t *tree.Tree, s *Shuffled, models importance.Models) *Importance {
+	m := importance.Of(t, s.Objects, models)
 	r := &Importance{
 		Format: importanceFormat, Version: 1, Part: s.Part, Objects: int64(s.Objects.Len()), AUC: m.AUC,
 		Features: make([]FeatureImportance, len(m.Features)),

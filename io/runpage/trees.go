@@ -91,7 +91,28 @@ func estimate(t *tree.Tree, f *form) int {
 	if f.scores {
 		size += 28 * (len(t.Nodes) - leaves)
 	}
+	if f.models {
+		size += modelNumbers(t) * leastDigits
+	}
 	return size
+}
+
+// leastDigits is about how many bytes a number of a leaf model takes at least.
+const leastDigits = 3
+
+// modelNumbers returns the number of numbers in the leaf models of a tree.
+func modelNumbers(t *tree.Tree) int {
+	total := 0
+	for i := range t.Nodes {
+		m := t.Nodes[i].Model
+		if m == nil {
+			continue
+		}
+		for k := range m.Terms {
+			total += len(m.Terms[k].At) + (len(m.Terms[k].Values)+1)*len(m.Intercept)
+		}
+	}
+	return total
 }
 
 // try encodes a tree in a form. It fails if the tree and its new tests have too many bytes.

@@ -1,0 +1,77 @@
+package leafmodel
+
+import (
+	"slices"
+
+	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/tree"
+)
+
+// Shuffling scores a tree with leaf models on objects, and again where one feature has other
+// values. It then sends only those objects down the tree whose path asks for the feature:
+// the others reach the same leaf, and its model does not use the feature.
+type Shuffling struct {
+	base   *evaluation
+	leaves [][]int32 // by node: its objects, if it is a leaf
+	asking [][]int   // by node: features that the path asks for, ascending
+}
+
+// NewShuffling returns the scores of a tree on objects. models are those of its nodes, by Fit or Boost.
+func NewShuffling(
+	objects *dataset.Objects, features []dataset.Feature, t *tree.Tree, models []*Model,
+) *Shuffling {
+	s := &Shuffling{
+		base:   newEvaluation(objects, features, []*tree.Tree{t}, [][]*Model{models}),
+		leaves: make([][]int32, len(t.Nodes)), asking: make([][]int, len(t.Nodes)),
+	}
+	s.base.reached = s.leaves
+	roots, ids := s.base.roots()
+	s.base.run(0, roots, ids)
+	for i := range t.Nodes {
+		n := &t.Nodes[i]
+		if n.Leaf() {
+			continue
+		}
+		asking := s.asking[i]
+		if at, found := slices.BinarySearch(asking, n.Test.Feature); !found {
+			asking = slices.Insert(slices.Clone(asking), at, n.Test.Feature)
+		}
+		for _, b := range n.Branches {
+			s.asking[b.Child] = asking
+		}
+	}
+	return s
+}
+
+// AUC returns the area on the objects, as Score has it.
+func (s *Shuffling) AUC() *float64 { return s.base.score(0).AUC }
+
+// Without returns the area where a feature has the values of each of some lists of codes, by list.
+func (s *Shuffling) Without(feature int, lists []dataset.Codes) []*float64 {
+	var ids []int32
+	for leaf, objects := range s.leaves {
+		if _, found := slices.BinarySearch(s.asking[leaf], feature); found {
+			ids = append(ids, objects...)
+		}
+	}
+	b, root := s.base, []member{{}}
+	own := newEvaluation(b.objects, b.features, b.trees, b.models)
+	own.run(0, root, ids)
+	rest := slices.Clone(b.tallies[0].counts) // of the objects whose path does not ask for the feature
+	for i, n := range own.tallies[0].counts {
+		rest[i] -= n
+	}
+	areas := make([]*float64, len(lists))
+	for i, codes := range lists {
+		shuffled := *b.objects
+		shuffled.Codes = slices.Clone(shuffled.Codes)
+		shuffled.Codes[feature] = codes
+		e := newEvaluation(&shuffled, b.features, b.trees, b.models)
+		e.run(0, root, ids)
+		for k, n := range rest {
+			e.tallies[0].counts[k] += n
+		}
+		areas[i] = e.score(0).AUC
+	}
+	return areas
+}
