@@ -12,6 +12,8 @@ import (
 	"text/template"
 
 	"github.com/espalier-ml/espalier/induce/tree"
+	"github.com/espalier-ml/espalier/io/export/jsontree"
+	"github.com/espalier-ml/espalier/io/export/onnx"
 	"github.com/espalier-ml/espalier/io/usage"
 )
 
@@ -39,7 +41,7 @@ func formats() []fileFormat {
 	for _, l := range languages() {
 		all = append(all, fileFormat{name: l.format, language: &l})
 	}
-	return all
+	return append(all, documents()...)
 }
 
 // Formats lists the formats.
@@ -89,7 +91,14 @@ const mark = "Written by espalier export"
 
 // IsExport reports whether the first bytes of a file are those of a file of Write or GoldenFile.
 func IsExport(head []byte) bool {
-	return bytes.HasPrefix(bytes.TrimLeft(head, "/#- "), []byte(mark)) || bytes.Contains(head, []byte(goldenFormat))
+	if bytes.HasPrefix(bytes.TrimLeft(head, "/#- "), []byte(mark)) {
+		return true
+	}
+	if _, text, ok := bytes.Cut(head, []byte("<!-- ")); ok && bytes.HasPrefix(head, []byte("<?xml")) {
+		return bytes.HasPrefix(text, []byte(mark))
+	}
+	return bytes.Contains(head, []byte(goldenFormat)) || bytes.Contains(head, []byte(jsontree.Format)) ||
+		bytes.HasPrefix(head, []byte(onnx.Head))
 }
 
 const goldenFormat = "espalier/golden"

@@ -35,7 +35,7 @@ func read(t *testing.T, path string) *tree.Tree {
 func verify(t *testing.T, m *tree.Tree, format string, more [][]export.Cell) {
 	t.Helper()
 	if !export.Runs(export.Options{Format: format}) {
-		t.Skipf("waits for what runs %s: a Go, C or Java compiler, Python 3 or Node.js", format)
+		t.Skipf("waits for what runs %s: a Go, C or Java compiler, Python 3, onnxruntime or Node.js", format)
 	}
 	cases, err := export.Cases(m, append(export.GoldenRows(m), more...))
 	if err != nil {

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/espalier-ml/espalier/induce/tree"
 )
 
 // Methods of program that the templates call.
@@ -24,30 +26,36 @@ func (p *program) Texts(list []string) string { return each(list, p.language.tex
 func (p *program) Numbers(list []float64) string { return each(list, p.language.number) }
 
 // Head returns lines about the file, for its first comment.
-func (p *program) Head() []string {
-	c := &p.tree.Complexity
-	expected, most := c.Billed()
+func (p *program) Head() []string { return head(p.tree, p.Digest) }
+
+// head returns lines about a file of a tree.
+func head(t *tree.Tree, digest string) []string {
+	expected, most := t.Complexity.Billed()
 	written := mark
-	if p.Digest != "" {
-		written += " from the tree.json with SHA-256 " + p.Digest
+	if digest != "" {
+		written += " from the tree.json with SHA-256 " + digest
 	}
 	lines := []string{
 		written + "; do not edit.",
-		fmt.Sprintf("A classification tree: it predicts %s, one of %s.", short(p.Label.Column), p.classNames()),
+		fmt.Sprintf("A classification tree: it predicts %s, one of %s.", short(t.Label.Column), classNames(t.Label.Classes)),
 		fmt.Sprintf("%d leaves; a row of the training data paid %.4g in the mean for its tests, and at most %.4g.",
-			c.Leaves, expected, most),
+			t.Complexity.Leaves, expected, most),
 	}
-	if len(p.Models) > 0 {
-		lines = append(lines, fmt.Sprintf("%d leaves have models of the values that were asked for on their paths.",
-			len(p.Models)))
+	models := 0
+	for i := range t.Nodes {
+		if n := &t.Nodes[i]; n.Leaf() && n.Model != nil {
+			models++
+		}
+	}
+	if models > 0 {
+		lines = append(lines, fmt.Sprintf("%d leaves have models of the values that were asked for on their paths.", models))
 	}
 	return lines
 }
 
 // classNames lists the first classes.
-func (p *program) classNames() string {
+func classNames(list []string) string {
 	const most = 8
-	list := p.Label.Classes
 	if len(list) > most {
 		return fmt.Sprintf("%s and %d others", each(list[:most], short), len(list)-most)
 	}

@@ -153,6 +153,21 @@ func newBench(run []string) (*bench, error) {
 	return &bench{folder, run}, nil
 }
 
+// newBenchOf returns a bench with some files.
+func newBenchOf(run []string, files map[string][]byte) (*bench, error) {
+	b, err := newBench(run)
+	if err != nil {
+		return nil, err
+	}
+	for name, content := range files {
+		if err := b.file(name, content); err != nil {
+			b.Close()
+			return nil, err
+		}
+	}
+	return b, nil
+}
+
 // Close removes the folder.
 func (b *bench) Close() {
 	_ = os.RemoveAll(b.folder) // what stays is in the folder of temporary files

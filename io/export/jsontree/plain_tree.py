@@ -1,0 +1,78 @@
+import math
+
+
+def predict(tree, row):
+    """Returns class, probabilities, leaf, tests, cost of a row, a mapping from names to values."""
+    known = {name: x for name, x in row.items() if x is not None and x == x}  # NaN is missing
+    values = {f["name"]: f.get("values") for f in tree["features"]}
+    node = tree["nodes"][0]
+    while "test" in node:
+        name, test = node["feature"], node["test"]
+        x = known.get(name)
+        if x is None:
+            to = node["missing"]
+        elif test == "switch":
+            to = node["cases"].get(x, node["other"])
+        elif test == "at_least":
+            to = node["yes"] if x >= node["value"] else node["no"]
+        elif test == "between":
+            yes = node.get("from", -math.inf) <= x and ("below" not in node or x < node["below"])
+            to = node["yes"] if yes else node["no"]
+        elif test == "is":
+            to = node["yes"] if x == node["value"] else node["no"]
+        elif test == "unlisted":
+            to = node["yes"] if x not in values[name] else node["no"]
+        else:  # missing
+            to = node["no"]
+        node = tree["nodes"][to]
+    name, p = node["class"], node["probabilities"]
+    if "model" in node:
+        name, p = modelled(tree, tree["models"][node["model"]], known)
+    return name, p, node["id"], node["tests"], node["cost"]
+
+
+def modelled(tree, model, known):
+    """Returns class and probabilities of a leaf with a model; other trees need none of this."""
+    scores = model["intercept"]
+    for term in model["terms"]:
+        scores = [s + a for s, a in zip(scores, line(term, known.get(term["feature"])))]
+    for splits in tree["boosters"][model["booster"]] if "booster" in model else []:
+        split, side = splits[0], {}
+        while "add" not in side:
+            split = splits[side.get("split", 0)]
+            x = known.get(split["feature"])
+            if x is None:
+                side = split[split["missing"]]
+            else:
+                yes = x >= split["value"] if split["test"] == "at_least" else x == split["value"]
+                side = split["yes" if yes else "no"]
+        scores = [s + a for s, a in zip(scores, side["add"])]
+    if len(tree["classes"]) == 2:  # one score
+        e = math.exp(-abs(scores[0]))
+        p = [1 / (1 + e), e / (1 + e)] if scores[0] < 0 else [e / (1 + e), 1 / (1 + e)]
+    else:
+        p = shares([math.exp(s - max(scores)) for s in scores])
+    if "prior_factors" in tree:
+        p = shares([x * f for x, f in zip(p, tree["prior_factors"])])
+    best = p.index(max(p))
+    if "error_costs" in tree:
+        costs = [sum(x * c for x, c in zip(p, column)) for column in zip(*tree["error_costs"])]
+        best = next(k for k, x in enumerate(costs) if x <= min(costs) + 1e-12 * max(costs))
+    return tree["classes"][best], p
+
+
+def line(term, x):
+    """Returns what a term adds: a line between knots, constant before the first and after the last."""
+    at, values = term["at"], term["values"]
+    if x is None:
+        return term["missing"]
+    if x <= at[0] or x >= at[-1]:
+        return values[0] if x <= at[0] else values[-1]
+    i = next(k for k, knot in enumerate(at) if knot > x)
+    share = (x - at[i - 1]) / (at[i] - at[i - 1])
+    return [a + (b - a) * share for a, b in zip(values[i - 1], values[i])]
+
+
+def shares(numbers):
+    total = sum(numbers)
+    return [x / total for x in numbers] if total > 0 else numbers
