@@ -22,6 +22,36 @@ type Options struct {
 	Format string // one of Formats
 	Name   string // of the package, module or class; empty: the format's own
 	Digest string // of tree.json, for the head of the file; empty: it is not told
+	With   With   // what a prediction has besides what the format always gives
+}
+
+// With is what predictions have on request. Source code of a language always has the leaf, the
+// number of tests and the cost.
+type With struct {
+	Cost bool // number of tests, and what they cost
+	Path bool // the conditions to the leaf as text, as predict writes them
+	Leaf bool // number of the leaf in tree.json
+}
+
+// Extras lists what With can ask for.
+func Extras() []string { return []string{"cost", "path", "leaf"} }
+
+// WithExtras returns what a list of Extras asks for.
+func WithExtras(names []string) (With, error) {
+	var w With
+	for _, name := range names {
+		switch name {
+		case "cost":
+			w.Cost = true
+		case "path":
+			w.Path = true
+		case "leaf":
+			w.Leaf = true
+		default:
+			return w, usage.Errorf("--with %q: want some of %s", name, strings.Join(Extras(), ", "))
+		}
+	}
+	return w, nil
 }
 
 // fileFormat is one of the formats: source code of a language, or a file that a function writes.
@@ -29,6 +59,7 @@ type fileFormat struct {
 	name     string
 	language *language // nil: write writes the file
 	write    func(t *tree.Tree, o Options) ([]byte, error)
+	paths    bool // Options.With.Path is for it
 	// run readies a file to predict rows, where it is written; nil: the language's toolchain does.
 	run func(ctx context.Context, t *tree.Tree, o Options) (runner, error)
 	// runs reports whether run finds what it needs.
@@ -58,6 +89,9 @@ func Write(w io.Writer, t *tree.Tree, o Options) error {
 	f, err := formatOf(o.Format)
 	if err != nil {
 		return err
+	}
+	if o.With.Path && !f.paths {
+		return usage.Errorf("--with path: files of --format %s have no text of the path", f.name)
 	}
 	write := f.write
 	if f.language != nil {

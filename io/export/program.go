@@ -18,6 +18,7 @@ type program struct {
 
 	Name     string
 	Digest   string
+	With     With
 	Label    tree.Label
 	Features []feature
 	Walk     []function
@@ -96,7 +97,7 @@ type boosterSide struct {
 
 func newProgram(t *tree.Tree, l *language, o Options) (*program, error) {
 	t = t.Tested() // the features of other programs are no concern of the file
-	p := &program{language: l, tree: t, Name: o.Name, Digest: o.Digest, Label: t.Label, calls: make(map[int]int)}
+	p := &program{language: l, tree: t, Name: o.Name, Digest: o.Digest, With: o.With, Label: t.Label, calls: make(map[int]int)}
 	if p.Name == "" {
 		p.Name = l.name
 	}

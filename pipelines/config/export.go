@@ -3,6 +3,7 @@ package config
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/espalier-ml/espalier/io/export"
@@ -15,6 +16,7 @@ type Export struct {
 	Model     string // run folder or tree.json
 	Format    string // one of export.Formats
 	Name      string // of the package, module or class
+	With      []string
 	Verify    []string
 	Golden    string
 	Output    string
@@ -34,6 +36,10 @@ func (c *Export) Settings() []setting.Setting {
 			Help: "name of the package, class or functions (default: model; of a class Model)",
 		},
 		{
+			Name: "with", Group: setting.Printed, Value: setting.List(&c.With, withChecked),
+			Help: "what a prediction has besides: cost (with the number of tests), path (as text), leaf",
+		},
+		{
 			Name: "verify", Group: setting.Printed, Value: setting.List(&c.Verify),
 			Help: "Parquet files or patterns, separated by commas: run the file on their rows and on golden rows, and " +
 				"compare each prediction; golden: on golden rows alone",
@@ -51,6 +57,13 @@ func (c *Export) Settings() []setting.Setting {
 			Help: "replace the files of --output and --golden, if export wrote them",
 		},
 	}
+}
+
+func withChecked(name string) error {
+	if !slices.Contains(export.Extras(), name) {
+		return errors.New("want " + setting.Alternatives(export.Extras()))
+	}
+	return nil
 }
 
 // GoldenRows is the value of --verify for golden rows alone.

@@ -35,9 +35,13 @@ func Export(ctx context.Context, c config.Export) (*Exported, error) {
 	if err != nil {
 		return nil, err
 	}
+	with, err := export.WithExtras(c.With)
+	if err != nil {
+		return nil, err
+	}
 	var b bytes.Buffer
 	digest := sha256.Sum256(t.Encode())
-	o := export.Options{Format: c.Format, Name: c.Name, Digest: hex.EncodeToString(digest[:])}
+	o := export.Options{Format: c.Format, Name: c.Name, Digest: hex.EncodeToString(digest[:]), With: with}
 	if err := export.Write(&b, t, o); err != nil {
 		return nil, usage.Errorf("%v", err)
 	}
@@ -55,7 +59,7 @@ func Export(ctx context.Context, c config.Export) (*Exported, error) {
 		}
 	}
 	if len(c.Verify) > 0 {
-		e.Checks, err = verify(ctx, t, &c, golden)
+		e.Checks, err = verify(ctx, t, o, &c, golden)
 	}
 	return e, err
 }
@@ -64,8 +68,11 @@ func Export(ctx context.Context, c config.Export) (*Exported, error) {
 const mostDifferences = 5
 
 // verify runs the code on golden rows and on the rows of the input.
-func verify(ctx context.Context, t *tree.Tree, c *config.Export, golden []export.Case) ([]string, error) {
-	target, err := export.NewTarget(ctx, t, export.Options{Format: c.Format})
+func verify(
+	ctx context.Context, t *tree.Tree, o export.Options, c *config.Export, golden []export.Case,
+) ([]string, error) {
+	o.Name = "" // the drivers call the file by its usual name
+	target, err := export.NewTarget(ctx, t, o)
 	if err != nil {
 		return nil, err
 	}
