@@ -7,7 +7,8 @@ For each data set of ../shared/data three trees are trained: with the defaults, 
 groups and free repeats, and with --preset accurate, whose leaves have models. Each is exported in
 each format. `espalier export --verify` compiles and runs the file, and compares class, leaf, tests,
 cost and probabilities with the tree on all rows and on golden rows. It fails if anything differs.
-It needs Python with onnxruntime, the languages, and Go unless --espalier names a binary.
+It needs Python with onnxruntime, the languages, the jars of ESPALIER_PMML (see CONTRIBUTING.md), and
+Go unless --espalier names a binary.
 """
 
 import csv, json, os, subprocess, sys
@@ -18,7 +19,7 @@ import judging
 from judging import root
 
 shared = os.environ.get('ESPALIER_SHARED', os.path.join(root, '..', 'shared'))
-formats = ['go', 'c', 'java', 'python', 'javascript', 'onnx', 'json']
+formats = ['go', 'c', 'java', 'python', 'javascript', 'pmml', 'onnx', 'json']
 
 
 def categorical(name):

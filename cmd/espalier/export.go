@@ -29,6 +29,7 @@ The formats:
   java        a class of Java 17: predict takes a record
   python      a module: predict takes a mapping from names to values
   javascript  an ES module: predict takes an object
+  pmml        a PMML 4.4 document: a field for each feature
   onnx        a model for onnxruntime: an input for each feature
   json        a plain document for an interpreter of your own
 
@@ -36,7 +37,7 @@ Source code has a lazy form as well: it takes a function, and asks it for a valu
 when a test needs this value.
 
 --verify runs the file by what is installed here (Go, a C compiler, a JDK,
-Python, Node.js or onnxruntime), and compares it with the tree on each row of Parquet files
+Python, Node.js, onnxruntime or JPMML), and compares it with the tree on each row of Parquet files
 and on golden rows: at each cut from both sides, with missing and unseen values,
 infinities and zeros of both signs. Nothing is written if a prediction differs.`,
 		Example: `  espalier export runs/first --format python --output model.py

@@ -1,48 +1,72 @@
 package export
 
 import (
+	"cmp"
 	"context"
 	"embed"
 	"fmt"
 	"maps"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/io/export/jsontree"
 	"github.com/espalier-ml/espalier/io/export/onnx"
+	"github.com/espalier-ml/espalier/io/export/pmml"
 	"github.com/espalier-ml/espalier/io/usage"
 )
 
 // Formats that other programs read: no source code.
 
-//go:embed drivers/*.py
+//go:embed drivers/*.py drivers/*.java
 var readers embed.FS
 
 // documents lists the formats that other programs read.
 func documents() []fileFormat {
 	o := reader{
 		format: "onnx", file: "model.onnx", driver: "run_onnx.py", run: []string{"python3", "run_onnx.py"},
-		probe: []string{"python3", "-c", "import onnxruntime, numpy"},
+		probe: func() bool { return exec.Command("python3", "-c", "import onnxruntime, numpy").Run() == nil },
 		needs: "Python 3 with onnxruntime: pip install onnxruntime",
+	}
+	jars := filepath.Join(os.Getenv(pmmlJars), "*")
+	p := reader{
+		format: "pmml", file: "model.pmml", driver: "RunPMML.java", run: []string{"java", "-cp", jars, "RunPMML.java"},
+		probe: func() bool {
+			found, err := filepath.Glob(filepath.Join(os.Getenv(pmmlJars), "pmml-evaluator*.jar"))
+			return err == nil && len(found) > 0 && installed("javac")
+		},
+		needs: "a JDK of Java 17, and set " + pmmlJars + " to a folder with org.jpmml:pmml-evaluator-metro and what it needs",
 	}
 	j := reader{
 		format: "json", file: "model.json", driver: "run_plain.py", run: []string{"python3", "run_plain.py"},
 		more:  map[string][]byte{"plain_tree.py": jsontree.Interpreter()},
-		probe: []string{"python3", "--version"}, needs: "Python 3, whose program python3 is not there",
+		probe: func() bool { return installed("python3") }, needs: "Python 3, whose program python3 is not there",
 	}
-	return []fileFormat{o.as(writeONNX), j.as(writeJSON)}
+	return []fileFormat{p.as(writePMML), o.as(writeONNX), j.as(writeJSON)}
+}
+
+// pmmlJars is the variable with the folder of the jars of a PMML evaluator.
+const pmmlJars = "ESPALIER_PMML"
+
+func installed(program string) bool {
+	_, err := exec.LookPath(program)
+	return err == nil
 }
 
 func writeJSON(t *tree.Tree, o Options) ([]byte, error) { return jsontree.Encode(t, head(t, o.Digest)) }
 
 func writeONNX(t *tree.Tree, o Options) ([]byte, error) {
-	name := o.Name
-	if name == "" {
-		name = "model"
-	}
-	return onnx.Encode(t, name, strings.Join(head(t, o.Digest), "\n"))
+	return onnx.Encode(t, nameOr(o.Name), strings.Join(head(t, o.Digest), "\n"))
 }
+
+func writePMML(t *tree.Tree, o Options) ([]byte, error) {
+	return pmml.Encode(t, nameOr(o.Name), head(t, o.Digest))
+}
+
+// nameOr returns a name, or model if it is empty.
+func nameOr(name string) string { return cmp.Or(name, "model") }
 
 // reader is a program that reads a format.
 type reader struct {
@@ -51,17 +75,17 @@ type reader struct {
 	driver string   // among drivers; prints the predictions
 	run    []string // the file of the rows follows
 	more   map[string][]byte
-	probe  []string // fails if something is not installed
-	needs  string   // what people install
+	probe  func() bool // whether it is installed
+	needs  string      // what people install
 }
 
 // as returns the format with a function that writes it.
 func (r reader) as(write func(t *tree.Tree, o Options) ([]byte, error)) fileFormat {
 	return fileFormat{
 		name: r.format, write: write,
-		runs: func(Options) bool { return r.found() },
+		runs: func(Options) bool { return r.probe() },
 		run: func(_ context.Context, t *tree.Tree, o Options) (runner, error) {
-			if !r.found() {
+			if !r.probe() {
 				return nil, usage.Errorf("--verify runs the file: install %s", r.needs)
 			}
 			content, err := write(t, o)
@@ -78,5 +102,3 @@ func (r reader) as(write func(t *tree.Tree, o Options) ([]byte, error)) fileForm
 		},
 	}
 }
-
-func (r *reader) found() bool { return exec.Command(r.probe[0], r.probe[1:]...).Run() == nil }

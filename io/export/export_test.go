@@ -35,7 +35,7 @@ func read(t *testing.T, path string) *tree.Tree {
 func verify(t *testing.T, m *tree.Tree, format string, more [][]export.Cell) {
 	t.Helper()
 	if !export.Runs(export.Options{Format: format}) {
-		t.Skipf("waits for what runs %s: a Go, C or Java compiler, Python 3, onnxruntime or Node.js", format)
+		t.Skipf("waits for what runs %s: a Go, C or Java compiler, Python 3, onnxruntime, Node.js or ESPALIER_PMML", format)
 	}
 	cases, err := export.Cases(m, append(export.GoldenRows(m), more...))
 	if err != nil {
@@ -123,9 +123,9 @@ func hostile() []string {
 }
 
 // renamed returns a tree whose features, classes and values have other names.
-func renamed(t *testing.T, m *tree.Tree, random *rand.Rand, without string) *tree.Tree {
+func renamed(t *testing.T, m *tree.Tree, random *rand.Rand, without func(rune) bool) *tree.Tree {
 	t.Helper()
-	names := slices.DeleteFunc(hostile(), func(s string) bool { return without != "" && strings.Contains(s, without) })
+	names := slices.DeleteFunc(hostile(), func(s string) bool { return strings.ContainsFunc(s, without) })
 	fresh := func() func() string {
 		taken := map[string]bool{}
 		return func() string {
@@ -167,9 +167,8 @@ func TestHostileNames(t *testing.T) {
 			for _, format := range export.Formats() {
 				t.Run(fmt.Sprintf("%d/%s/%s", set, name, format), func(t *testing.T) {
 					t.Parallel()
-					without := ""
-					if format == "c" {
-						without = "\x00" // refused, see TestRefused
+					without := func(r rune) bool { // refused, see TestRefused
+						return format == "c" && r == 0 || format == "pmml" && r < ' ' && !strings.ContainsRune("\t\n\r", r)
 					}
 					random := rand.New(rand.NewPCG(20, uint64(set)))
 					m := renamed(t, read(t, "../../induce/tree/testdata/golden/"+name+".json"), random, without)
@@ -193,9 +192,10 @@ func chain(levels int) *tree.Tree {
 		inner := 2 * i
 		t.Nodes = append(t.Nodes,
 			tree.Node{
-				Rows: 1, Objects: 1, Weight: 1, ClassWeights: []int64{1, 1}, Probabilities: []float64{0.5, 0.5},
-				Test:     &tree.Test{Test: split.Test{Kind: split.Threshold, Code: levels - i}, Cost: 1},
-				Branches: []tree.Branch{{Outcome: 1, Child: inner + 1}, {Outcome: 0, Child: inner + 2, Missing: true}},
+				Rows: 1, Objects: 1, Weight: 1, ClassWeights: []int64{1, 1}, RawClassWeights: []int64{1, 1},
+				Probabilities: []float64{0.5, 0.5},
+				Test:          &tree.Test{Test: split.Test{Kind: split.Threshold, Code: levels - i}, Cost: 1},
+				Branches:      []tree.Branch{{Outcome: 1, Child: inner + 1}, {Outcome: 0, Child: inner + 2, Missing: true}},
 			},
 			leafOf(i, levels))
 	}
@@ -205,7 +205,10 @@ func chain(levels int) *tree.Tree {
 
 func leafOf(i, of int) tree.Node {
 	p := float64(i) / float64(of+1)
-	n := tree.Node{Rows: 1, Objects: 1, Weight: 1, ClassWeights: []int64{1, 1}, Probabilities: []float64{1 - p, p}}
+	n := tree.Node{
+		Rows: 1, Objects: 1, Weight: 1, ClassWeights: []int64{1, 1}, RawClassWeights: []int64{1, 1},
+		Probabilities: []float64{1 - p, p},
+	}
 	if p > 0.5 {
 		n.Class = 1
 	}
@@ -245,6 +248,7 @@ func TestRefused(t *testing.T) {
 		{"keyword", m, export.Options{Format: "go", Name: "func"}, `--name "func": want a name`},
 		{"name", m, export.Options{Format: "c", Name: "a-b"}, "letters, digits"},
 		{"NUL", nul, export.Options{Format: "c"}, "has a NUL, which ends texts of this language"},
+		{"NUL in XML", nul, export.Options{Format: "pmml"}, `"a\x00b" has the character U+0000, which XML cannot hold`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()

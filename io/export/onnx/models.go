@@ -230,7 +230,8 @@ func (w *writer) lines(matrix, segments string) string {
 			features[i] = int64(w.position(column))
 		}
 	}
-	value := w.op("GatherElements", []string{matrix, w.gather(w.wholes(features, n), segments)}, numberAttribute("axis", 1))
+	columns := w.gather(w.wholes(features, n), segments)
+	value := w.op("GatherElements", []string{matrix, columns}, numberAttribute("axis", 1))
 	begins := w.gather(w.doubles(w.begins, n), segments)
 	value = w.call("Where", w.gather(w.truths(w.inclined, n), segments), value, begins)
 	share := w.call("Div", w.call("Sub", value, begins), w.gather(w.doubles(w.distance, n), segments))

@@ -93,7 +93,7 @@ func (w *writer) name() {
 	}
 }
 
-// grow makes the forest that finds leaves, and the one of leaf models.
+// grow makes both forests.
 func (w *writer) grow() {
 	leaves := make(map[int]int)
 	for id := range w.tree.Nodes {

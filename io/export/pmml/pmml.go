@@ -1,0 +1,323 @@
+package pmml
+
+import (
+	"bytes"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/split"
+	"github.com/espalier-ml/espalier/induce/tree"
+)
+
+// Encode returns a tree as a document. name is that of the model, about is lines about it.
+func Encode(t *tree.Tree, name string, about []string) ([]byte, error) {
+	t = t.Tested()
+	w := &writer{tree: t, taken: make(map[string]bool)}
+	if err := w.check(); err != nil {
+		return nil, err
+	}
+	w.rename()
+	root := el("PMML", "version", "4.4", "xmlns", "http://www.dmg.org/PMML-4_4").with(
+		el("Header", "description", strings.Join(about, " ")).with(el("Application", "name", "Espalier")),
+		w.dictionary(),
+	)
+	outputs := []string{w.name("leaf"), w.name("tests"), w.name("cost")}
+	if t.Modelled() {
+		root.with(w.chain(name, outputs))
+	} else {
+		leaf := el("", "feature", "entityId")
+		root.with(w.treeModel(name).with(w.schema(w.all(), true), w.outputs(outputs, leaf), w.node(0, el("True"))))
+	}
+	text, err := xml.MarshalIndent(root, "", " ")
+	if err != nil {
+		return nil, fmt.Errorf("pmml: %w", err)
+	}
+	for _, name := range []string{
+		"True", "SimplePredicate", "ScoreDistribution", "Value", "MiningField", "FieldRef", "FieldColumnPair", "LinearNorm",
+		"NumericPredictor", "Application", "OutputField",
+	} {
+		text = bytes.ReplaceAll(text, []byte("></"+name+">"), []byte("/>")) // no text has a ">" of its own
+	}
+	// A comment has no "--". The header has all lines.
+	first := strings.ReplaceAll(about[0], "--", "- -")
+	return slices.Concat([]byte("<?xml version=\"1.0\"?>\n<!-- "+first+" -->\n"), text, []byte("\n")), nil
+}
+
+type writer struct {
+	tree  *tree.Tree
+	taken map[string]bool // names of fields
+}
+
+// check refuses trees that PMML cannot say.
+func (w *writer) check() error {
+	texts := append([]string{w.tree.Label.Column}, w.tree.Label.Classes...)
+	for i := range w.tree.Features {
+		f := &w.tree.Features[i]
+		texts = append(append(texts, f.Name), f.Values...)
+		w.taken[f.Name] = true
+	}
+	w.taken[w.tree.Label.Column] = true
+	for _, s := range texts {
+		if at := strings.IndexFunc(s, func(r rune) bool { return !inXML(r) }); at >= 0 {
+			r := []rune(s[at:])[0]
+			return fmt.Errorf("the text %.60q has the character %U, which XML cannot hold", s, r)
+		}
+	}
+	if w.tree.Modelled() && w.tree.Label.ErrorCosts != nil {
+		return errors.New("the tree has leaf models and error costs: regression models of PMML predict the most probable " +
+			"class, not the one of least cost")
+	}
+	return nil
+}
+
+// inXML reports whether XML 1.0 can hold a character.
+func inXML(r rune) bool {
+	return r == '\t' || r == '\n' || r == '\r' || r >= ' ' && r < 0xfffe && (r < 0xd800 || r > 0xdfff) || r > 0xffff
+}
+
+// rename gives the column that has an empty name another one: no field of PMML may have it.
+func (w *writer) rename() {
+	if !w.taken[""] {
+		return
+	}
+	if w.tree.Label.Column == "" {
+		w.tree.Label.Column = w.name("unnamed")
+	}
+	for i := range w.tree.Features {
+		if f := &w.tree.Features[i]; f.Name == "" {
+			f.Name = w.name("unnamed")
+		}
+	}
+}
+
+// name returns a name that no field has.
+func (w *writer) name(name string) string {
+	free := name
+	for i := 2; w.taken[free]; i++ {
+		free = fmt.Sprintf("%s_%d", name, i)
+	}
+	w.taken[free] = true
+	return free
+}
+
+func (w *writer) dictionary() *element {
+	d := el("DataDictionary")
+	for i := range w.tree.Features {
+		f := &w.tree.Features[i]
+		if f.Kind == dataset.Numeric {
+			field := el("DataField", "name", f.Name, "optype", "continuous", "dataType", "double")
+			d.with(field.with(el("Value", "value", "NaN", "property", "missing")))
+			continue
+		}
+		d.with(categories(f.Name, f.Values))
+	}
+	return d.with(categories(w.tree.Label.Column, w.tree.Label.Classes))
+}
+
+func categories(name string, values []string) *element {
+	field := el("DataField", "name", name, "optype", "categorical", "dataType", "string")
+	for _, v := range values {
+		field.with(el("Value", "value", v))
+	}
+	return field
+}
+
+// all lists the features.
+func (w *writer) all() []int {
+	list := make([]int, len(w.tree.Features))
+	for i := range list {
+		list[i] = i
+	}
+	return list
+}
+
+// schema lists the fields of a model.
+func (w *writer) schema(features []int, target bool, more ...string) *element {
+	s := el("MiningSchema")
+	for _, f := range features {
+		s.with(el("MiningField", "name", w.tree.Features[f].Name, "invalidValueTreatment", "asIs"))
+	}
+	for _, name := range more {
+		s.with(el("MiningField", "name", name))
+	}
+	if target {
+		s.with(el("MiningField", "name", w.tree.Label.Column, "usageType", "target"))
+	}
+	return s
+}
+
+// outputs lists the probabilities, leaf, tests and cost. leaf has the attributes, or the
+// expression, of the field with the number of the leaf. Probabilities of leaves without models
+// come from tables: evaluators divide those of ScoreDistribution by their sum.
+func (w *writer) outputs(names []string, leaf *element) *element {
+	field := el("OutputField", "name", names[0], "optype", "categorical", "dataType", "string")
+	field.Attrs = append(field.Attrs, leaf.Attrs...)
+	o := el("Output").with(field.with(leaf.Children...))
+	plainLeaves := slices.ContainsFunc(w.tree.Nodes, func(n tree.Node) bool { return n.Leaf() && n.Model == nil })
+	for k, class := range w.tree.Label.Classes {
+		name := w.name("probability(" + class + ")")
+		value := func(id int) string {
+			n := &w.tree.Nodes[id]
+			if n.Model != nil {
+				return "" // no row of the table
+			}
+			return number(n.Probabilities[k])
+		}
+		if !w.tree.Modelled() {
+			o.with(w.byLeaf(name, names[0], "double", value))
+			continue
+		}
+		probability := func(name string) *element {
+			return el("OutputField", "name", name, "optype", "continuous", "dataType", "double", "feature", "probability",
+				"value", class)
+		}
+		if !plainLeaves {
+			o.with(probability(name))
+			continue
+		}
+		modelled, plain := w.name("modelled "+name), w.name("plain "+name)
+		o.with(
+			hidden(probability(modelled)),
+			hidden(w.byLeaf(plain, names[0], "double", value)),
+			el("OutputField", "name", name, "optype", "continuous", "dataType", "double", "feature", "transformedValue").with(
+				el("Apply", "function", "if").with(
+					el("Apply", "function", "isMissing").with(el("FieldRef", "field", plain)),
+					el("FieldRef", "field", modelled), el("FieldRef", "field", plain))),
+		)
+	}
+	tests, _ := w.tree.Path()
+	costs := w.tree.Billed()
+	return o.with(
+		w.byLeaf(names[1], names[0], "integer", func(id int) string { return strconv.Itoa(tests[id]) }),
+		w.byLeaf(names[2], names[0], "double", func(id int) string { return number(costs[id]) }),
+	)
+}
+
+// hidden marks an output field that only others use.
+func hidden(field *element) *element {
+	field.Attrs = append(field.Attrs, el("", "isFinalResult", "false").Attrs...)
+	return field
+}
+
+// byLeaf returns a field whose value follows from the leaf; it is missing where value returns
+// nothing.
+func (w *writer) byLeaf(name, leaf, dataType string, value func(id int) string) *element {
+	table := el("InlineTable")
+	for id := range w.tree.Nodes {
+		if !w.tree.Nodes[id].Leaf() {
+			continue
+		}
+		key, of := el("leaf"), el("value")
+		if key.Text, of.Text = strconv.Itoa(id), value(id); of.Text != "" {
+			table.with(el("row").with(key, of))
+		}
+	}
+	field := el("OutputField", "name", name, "optype", "continuous", "dataType", dataType, "feature", "transformedValue")
+	return field.with(el("MapValues", "outputColumn", "value", "dataType", dataType).with(
+		el("FieldColumnPair", "field", leaf, "column", "leaf"), table))
+}
+
+// treeModel begins the model of the tree.
+func (w *writer) treeModel(name string) *element {
+	return el("TreeModel", "modelName", name, "functionName", "classification", "missingValueStrategy", "none",
+		"noTrueChildStrategy", "returnNullPrediction", "splitCharacteristic", "multiSplit")
+}
+
+// node returns the subtree of a node. Rows that meet the condition reach the node.
+func (w *writer) node(id int, condition *element) *element {
+	n := &w.tree.Nodes[id]
+	e := el("Node", "id", strconv.Itoa(id), "score", w.tree.Label.Classes[n.Class]).with(condition)
+	if n.Leaf() {
+		scale := float64(max(1, w.tree.Training.WeightScale))
+		for k, class := range w.tree.Label.Classes {
+			e.with(el("ScoreDistribution", "value", class, "recordCount", number(float64(n.RawClassWeights[k])/scale),
+				"probability", number(n.Probabilities[k])))
+		}
+		return e
+	}
+	if n.Test.Kind == split.Multiway {
+		return w.multiway(e, n)
+	}
+	yes, no := &n.Branches[0], &n.Branches[1]
+	if yes.Outcome == 0 {
+		yes, no = no, yes
+	}
+	return e.with(w.node(yes.Child, w.condition(&n.Test.Test)), w.node(no.Child, el("True")))
+}
+
+// multiway adds a child for each value; the one that takes unlisted values comes last.
+func (w *writer) multiway(e *element, n *tree.Node) *element {
+	f := &w.tree.Features[n.Test.Feature]
+	last := 0
+	for i := range n.Branches {
+		b := &n.Branches[i]
+		var takes []*element
+		if b.Outcome < len(f.Values) {
+			takes = append(takes, compare(f.Name, "equal", f.Values[b.Outcome]))
+		}
+		if b.Missing {
+			takes = append(takes, missing(f.Name))
+		}
+		if b.Other {
+			last = i
+			continue
+		}
+		e.with(w.node(b.Child, oneOf(takes)))
+	}
+	return e.with(w.node(n.Branches[last].Child, el("True")))
+}
+
+// oneOf joins conditions by or.
+func oneOf(conditions []*element) *element {
+	if len(conditions) == 1 {
+		return conditions[0]
+	}
+	return el("CompoundPredicate", "booleanOperator", "or").with(conditions...)
+}
+
+func compare(field, operator, value string) *element {
+	return el("SimplePredicate", "field", field, "operator", operator, "value", value)
+}
+
+func missing(field string) *element {
+	return el("SimplePredicate", "field", field, "operator", "isMissing")
+}
+
+// condition returns the condition of a test's yes branch.
+func (w *writer) condition(t *split.Test) *element {
+	f := &w.tree.Features[t.Feature]
+	switch t.Kind {
+	case split.Threshold:
+		return compare(f.Name, "greaterOrEqual", cut(f.Cuts[t.Code-1]))
+	case split.Bin:
+		var both []*element
+		if t.Code > 0 {
+			both = append(both, compare(f.Name, "greaterOrEqual", cut(f.Cuts[t.Code-1])))
+		}
+		if to := t.Code + t.Span; to < len(f.Cuts) {
+			both = append(both, compare(f.Name, "lessThan", cut(f.Cuts[to])))
+		}
+		switch len(both) {
+		case 0:
+			return el("SimplePredicate", "field", f.Name, "operator", "isNotMissing")
+		case 1:
+			return both[0]
+		}
+		return el("CompoundPredicate", "booleanOperator", "and").with(both...)
+	case split.Equals:
+		return compare(f.Name, "equal", f.Values[t.Code])
+	case split.Other:
+		all := []*element{el("SimplePredicate", "field", f.Name, "operator", "isNotMissing")}
+		for _, v := range f.Values { // a set would need quotes, and no two evaluators agree on backslashes
+			all = append(all, compare(f.Name, "notEqual", v))
+		}
+		return el("CompoundPredicate", "booleanOperator", "and").with(all...)
+	default:
+		return missing(f.Name)
+	}
+}
