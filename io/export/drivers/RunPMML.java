@@ -15,10 +15,19 @@ import org.jpmml.evaluator.LoadingModelEvaluatorBuilder;
 import org.jpmml.evaluator.OutputField;
 import org.jpmml.evaluator.TargetField;
 
-/** Prints what model.pmml predicts for the rows of a file: a line each. */
+/** Prints what models predict for the rows of files, by the models beside them: a line each. */
 class RunPMML {
     public static void main(String[] args) throws Exception {
-        Evaluator evaluator = new LoadingModelEvaluatorBuilder().load(new File("model.pmml")).build();
+        StringBuilder out = new StringBuilder();
+        for (String path : args) {
+            run(Path.of(path).toAbsolutePath(), out);
+        }
+        System.out.print(out);
+    }
+
+    static void run(Path path, StringBuilder out) throws Exception {
+        File model = path.resolveSibling("model.pmml").toFile();
+        Evaluator evaluator = new LoadingModelEvaluatorBuilder().load(model).build();
         evaluator.verify();
         List<? extends InputField> inputs = evaluator.getInputFields();
         TargetField target = evaluator.getTargetFields().get(0);
@@ -32,8 +41,7 @@ class RunPMML {
                 outputs.add(field.getName());
             }
         }
-        StringBuilder out = new StringBuilder();
-        for (String line : Files.readAllLines(Path.of(args[0]), StandardCharsets.US_ASCII)) {
+        for (String line : Files.readAllLines(path, StandardCharsets.US_ASCII)) {
             String[] cells = line.split("\t", -1);
             Map<String, FieldValue> row = new LinkedHashMap<>();
             for (int i = 0; i < inputs.size(); i++) {
@@ -48,7 +56,6 @@ class RunPMML {
             }
             out.append('\n');
         }
-        System.out.print(out);
     }
 
     static Object value(String cell) {

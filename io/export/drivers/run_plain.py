@@ -1,18 +1,25 @@
-"""Prints what the interpreter predicts for the rows of a file: a line each."""
+"""Prints what the interpreter predicts for the rows of files, by the trees beside them: a line each."""
 import json
+import os
 import sys
 from urllib.parse import unquote
 
 from plain_tree import predict
 
-with open("model.json", encoding="utf-8") as f:
-    tree = json.load(f)
-number = {name: i for i, name in enumerate(tree["classes"])}
-with open(sys.argv[1], encoding="ascii") as f:
-    for line in f:
-        row = {}
-        for feature, cell in zip(tree["features"], line.rstrip("\n").split("\t")):
-            if cell != "?":
-                row[feature["name"]] = unquote(cell[1:]) if feature["type"] == "text" else float(cell)
-        name, probabilities, leaf, tests, cost = predict(tree, row)
-        print(leaf, tests, repr(cost), number[name], *map(repr, probabilities))
+
+def run(path):
+    with open(os.path.join(os.path.dirname(path), "model.json"), encoding="utf-8") as f:
+        tree = json.load(f)
+    number = {name: i for i, name in enumerate(tree["classes"])}
+    with open(path, encoding="ascii") as f:
+        for line in f:
+            row = {}
+            for feature, cell in zip(tree["features"], line.rstrip("\n").split("\t")):
+                if cell != "?":
+                    row[feature["name"]] = unquote(cell[1:]) if feature["type"] == "text" else float(cell)
+            name, probabilities, leaf, tests, cost = predict(tree, row)
+            print(leaf, tests, repr(cost), number[name], *map(repr, probabilities))
+
+
+for path in sys.argv[1:]:
+    run(path)

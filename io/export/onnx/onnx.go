@@ -128,9 +128,10 @@ func (w *writer) grow() {
 
 // write adds the nodes and the outputs.
 func (w *writer) write() {
-	leaf := w.wholes([]int64{0}, 1) // a tree without tests has one leaf, and no input that says how many rows there are
-	matrix := ""
-	if len(w.leaves) > 1 {
+	leaf, matrix := "", ""
+	if len(w.leaves) == 1 { // no input says how many rows there are
+		leaf = w.wholes([]int64{0}, 1)
+	} else {
 		matrix = w.matrix(w.graph, w.inputs)
 		leaf = w.cast(w.flat(w.forest.add(w.graph, matrix, w.position)), whole)
 	}

@@ -1,0 +1,65 @@
+package export_test
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/split"
+	"github.com/espalier-ml/espalier/induce/tree"
+)
+
+// bushy returns a tree of two features and so many levels, all of whose leaves are on the last one.
+func bushy(levels int) *tree.Tree {
+	inner := 1<<levels - 1
+	t := &tree.Tree{Label: tree.Label{Column: "y", Classes: []string{"a", "b"}}}
+	for _, name := range []string{"x", "z"} {
+		cuts := make([]float64, 1<<levels)
+		for i := range cuts {
+			cuts[i] = float64(i) / 10
+		}
+		t.Features = append(t.Features, dataset.Feature{Name: name, Kind: dataset.Numeric, Cuts: cuts, Cost: 1})
+	}
+	for id := range inner {
+		level := 0
+		for id+1 >= 2<<level {
+			level++
+		}
+		// Each level of a feature halves the cuts that are left.
+		times := level / 2
+		half := len(t.Features[0].Cuts) >> (times + 1)
+		path, code := id+1-1<<level, 0
+		for above := range level {
+			if above%2 == level%2 && path>>(level-1-above)&1 == 0 { // the first branch: at or above the cut
+				code += len(t.Features[0].Cuts) >> (above/2 + 1)
+			}
+		}
+		t.Nodes = append(t.Nodes, tree.Node{
+			Rows: 1, Objects: 1, Weight: 1, ClassWeights: []int64{1, 1}, RawClassWeights: []int64{1, 1},
+			Probabilities: []float64{0.5, 0.5},
+			Test:          &tree.Test{Test: split.Test{Feature: level % 2, Kind: split.Threshold, Code: code + half}, Cost: 1},
+			Branches:      []tree.Branch{{Outcome: 1, Child: 2*id + 1}, {Outcome: 0, Child: 2*id + 2, Missing: true}},
+		})
+	}
+	for i := range inner + 1 {
+		t.Nodes = append(t.Nodes, leafOf(i, inner))
+	}
+	return t
+}
+
+// TestLargeDocuments: what reads documents takes trees of more than 5000 leaves.
+func TestLargeDocuments(t *testing.T) {
+	t.Parallel()
+	levels := 6
+	if long() {
+		levels = 13
+	}
+	m := bushy(levels)
+	rows := randomRows(rand.New(rand.NewPCG(21, 1)), m, 2000)
+	for _, format := range []string{"pmml", "onnx", "json"} {
+		t.Run(format, func(t *testing.T) {
+			t.Parallel()
+			verifyRows(t, m, format, rows)
+		})
+	}
+}
