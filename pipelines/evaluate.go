@@ -130,7 +130,7 @@ func measureRows(
 	if err != nil {
 		return nil, nil, err
 	}
-	warnOfNovelty(j.Reporter, novelties(t, counted), counted.Rows)
+	source.WarnOfNovelty(j.Reporter.Warn, source.Novelties(t, counted.Novelty), counted.Rows)
 	m := newPredictedMetrics(t, counted, spec)
 	if m.Test == nil {
 		return nil, nil, &dataset.DataError{

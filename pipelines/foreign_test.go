@@ -142,6 +142,16 @@ func writingVerbs(t *testing.T) map[string]writingVerb {
 			[]string{"out.json"},
 			[]string{"metrics.json", "manifest.json", "out.json.txt"},
 		},
+		"compare": {
+			func(output string, overwrite bool) error {
+				c := compareConfig(run, run, input)
+				c.Output, c.Overwrite = output+"/out.json", overwrite
+				_, err := pipelines.Compare(t.Context(), c, nil)
+				return err
+			},
+			[]string{"out.json"},
+			[]string{"metrics.json", "manifest.json", "out.json.txt"},
+		},
 	}
 }
 
@@ -268,6 +278,10 @@ func TestOwnInputs(t *testing.T) {
 				c := pipelines.EvaluateConfig{Model: run, Input: []string{input}, Output: output, Overwrite: overwrite, Runner: "direct"}
 				_, _, err := pipelines.Evaluate(t.Context(), c, nil)
 				refused("evaluate --output "+output, err)
+				two := compareConfig(run, run, input)
+				two.Output, two.Overwrite = output, overwrite
+				_, err = pipelines.Compare(t.Context(), two, nil)
+				refused("compare --output "+output, err)
 			}
 		}
 		for _, folder := range []string{filepath.Dir(input), run} {

@@ -65,6 +65,10 @@ func TestInterruptedIsTold(t *testing.T) {
 			}, nil)
 			return err
 		},
+		"compare": func(ctx context.Context, _ string) error {
+			_, err := pipelines.Compare(ctx, compareConfig(model, model, input), nil)
+			return err
+		},
 		"synth": func(ctx context.Context, output string) error {
 			c := pipelines.DefaultSynthConfig()
 			c.Rows, c.RowsPerFile, c.Output = 5000, 500, output

@@ -17,8 +17,11 @@
 package pipelines
 
 import (
+	"context"
+
 	"github.com/espalier-ml/espalier/io/runfolder"
 	"github.com/espalier-ml/espalier/io/usage"
+	"github.com/espalier-ml/espalier/pipelines/comparing"
 	"github.com/espalier-ml/espalier/pipelines/config"
 	"github.com/espalier-ml/espalier/pipelines/engine"
 )
@@ -38,6 +41,8 @@ type (
 	SynthConfig = config.Synth
 	// PromoteConfig is the configuration of another choice among the trees of a run.
 	PromoteConfig = config.Promote
+	// CompareConfig is the configuration of a comparison of two trees.
+	CompareConfig = config.Compare
 	// StorageConfig says how object stores are read.
 	StorageConfig = config.StorageConfig
 	// EngineConfig says how jobs run on an engine.
@@ -58,6 +63,8 @@ type (
 	MetricsFile = runfolder.Metrics
 	// FrontierFile is frontier.json.
 	FrontierFile = runfolder.Frontier
+	// Comparison is what Compare finds.
+	Comparison = runfolder.Comparison
 	// Manifest is the manifest.json of a run.
 	Manifest = runfolder.Manifest
 )
@@ -76,6 +83,15 @@ func Preset(name string) (TrainConfig, error) { return config.Preset(name) }
 
 // DefaultEvaluateConfig evaluates on the default runner.
 func DefaultEvaluateConfig() EvaluateConfig { return config.DefaultEvaluate() }
+
+// DefaultCompareConfig compares on the default runner.
+func DefaultCompareConfig() CompareConfig { return config.DefaultCompare() }
+
+// Compare measures two trees on the same rows, and finds their differences: metrics with paired
+// intervals, rows whose predicted class differs, nodes.
+func Compare(ctx context.Context, c CompareConfig, reporter Reporter) (*Comparison, error) {
+	return comparing.Compare(ctx, c, reporter)
+}
 
 // DefaultPredictConfig writes predictions alone, whatever the values.
 func DefaultPredictConfig() PredictConfig { return config.DefaultPredict() }

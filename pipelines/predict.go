@@ -257,8 +257,8 @@ func (p *prediction) score(ctx context.Context) (*PredictResult, error) {
 		return nil, err
 	}
 	p.scored = true
-	r := &PredictResult{Tree: p.tree, Rows: counted.Rows, Columns: novelties(p.tree, counted)}
-	warnOfNovelty(p.driver.Reporter, r.Columns, r.Rows)
+	r := &PredictResult{Tree: p.tree, Rows: counted.Rows, Columns: source.Novelties(p.tree, counted.Novelty)}
+	source.WarnOfNovelty(p.driver.Reporter.Warn, r.Columns, r.Rows)
 	if err := p.checkNovelty(r); err != nil {
 		return nil, err
 	}
@@ -357,17 +357,6 @@ func predictJob(
 	return jobs.ReadPredicted(ctx, c.Out, t)
 }
 
-func novelties(t *tree.Tree, counted *jobs.Predicted) []runfolder.ColumnNovelty {
-	var list []runfolder.ColumnNovelty
-	for i, input := range t.Scorer().Features() {
-		n := counted.Novelty[i]
-		list = append(list, runfolder.ColumnNovelty{
-			Column: input.Name, Missing: n.Missing, Unseen: n.Unseen, Outside: n.Outside,
-		})
-	}
-	return list
-}
-
 // checkNovelty refuses the rows if too many have a value that training did not have.
 func (p *prediction) checkNovelty(r *PredictResult) error {
 	columns := append([]runfolder.ColumnNovelty{{}}, r.Columns...) // a tree may test none
@@ -401,26 +390,4 @@ func (p *prediction) commit(ctx context.Context, r *PredictResult, start time.Ti
 	}
 	r.Beside = urls
 	return err
-}
-
-// unseenTold is the share of rows, one in so many, that may have a value that training did not
-// have without a warning.
-const unseenTold = 10
-
-// warnOfNovelty warns of each column in which more than a tenth of the rows have a value
-// that training did not have: a new category, or a number out of the range. The tree can
-// only guess the classes of such rows.
-func warnOfNovelty(reporter engine.Reporter, columns []runfolder.ColumnNovelty, rows int64) {
-	for _, c := range columns {
-		fresh := c.Unseen + c.Outside
-		if fresh*unseenTold <= rows {
-			continue
-		}
-		what := "that is none of those of training (another spelling, blanks, another type?)"
-		if c.Outside > 0 {
-			what = "outside of the range of training (another unit, another time?)"
-		}
-		percent := 100 * float64(fresh) / float64(rows)
-		reporter.Warn(fmt.Sprintf("column %q: %.4g %% of the rows have a value %s", c.Column, percent, what))
-	}
 }

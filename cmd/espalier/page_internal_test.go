@@ -41,6 +41,7 @@ func settingsPage() string {
 	}{
 		{"train", newTrainFlags().Settings()},
 		{"evaluate", newEvaluateFlags().Settings()},
+		{"compare", newCompareFlags().Settings()},
 		{"predict", newPredictFlags().Settings()},
 		{"show", newShowOptions().Settings()},
 		{"plot", plotSettings()},

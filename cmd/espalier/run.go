@@ -135,6 +135,7 @@ broke the contract, 5 the runner failed, 130 interrupted.`,
   espalier frontier runs/first
   espalier ask runs/first
   espalier evaluate --model runs/first --input 'labelled/*.parquet'
+  espalier compare runs/first runs/second --input 'labelled/*.parquet'
   espalier predict --model runs/first --input 'new/*.parquet' --output scored`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
@@ -147,7 +148,7 @@ broke the contract, 5 the runner failed, 130 interrupted.`,
 	root.Version = versionLine()
 	root.SetVersionTemplate("{{.Version}}\n")
 	root.SetHelpCommand(newHelp(page))
-	root.AddCommand(newTrain(), newEvaluate(), newPredict(), newShow(), newPlot(), newReport(),
+	root.AddCommand(newTrain(), newEvaluate(), newCompare(), newPredict(), newShow(), newPlot(), newReport(),
 		newExport(), newFrontier(), newAsk(), newSynth(), newVersion())
 	return root
 }

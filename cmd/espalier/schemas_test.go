@@ -32,6 +32,8 @@ func schemaOf(t *testing.T, verb, file string) string {
 		return ""
 	case verb == "ask": // prints a line
 		return verb
+	case verb == "compare": // writes one file
+		return "comparison"
 	case verb == "predict":
 		kind = runfolder.Predictions
 	case verb == "synth":
@@ -79,8 +81,11 @@ func TestSchemas(t *testing.T) {
 	seen := make(map[string]int)
 	for _, argv := range [][]string{
 		{"train", "--input", input, "--label", "class", "--output", out("run")},
+		{"train", "--input", input, "--label", "class", "--output", out("other"), "--select", "first", "--max_depth", "3"},
 		{"predict", "--model", out("run"), "--input", input, "--output", out("scored")},
 		{"evaluate", "--model", out("run"), "--input", input, "--output", out("metrics.json")},
+		{"compare", out("run"), out("other"), "--input", input, "--output", out("labelled.json")},
+		{"compare", out("run"), out("other"), "--input", input, "--output", out("plain.json"), "--label", "none"},
 		{"synth", "--rows", "300", "--output", out("made-up")},
 	} {
 		espalier(t, append(argv, "--progress", "none")...).wants(t, 0)

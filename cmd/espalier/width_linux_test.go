@@ -57,6 +57,7 @@ func terminalOutput(t *testing.T, width uint16, environment []string, args ...st
 func TestTerminalWidth(t *testing.T) {
 	input := mixed(t, 600, parquetio.WriteOptions{})
 	_, output := train(t, input)
+	_, other := train(t, input, "--select", "first", "--max_depth", "3")
 	for _, width := range []uint16{60, 80, 160} {
 		for _, args := range [][]string{
 			{"show", output},
@@ -64,6 +65,7 @@ func TestTerminalWidth(t *testing.T) {
 			{"show", output, "--format", "rules"},
 			{"show", output, "--row", input + ":7"},
 			{"evaluate", "--model", output, "--input", input, "--progress", "none"},
+			{"compare", output, other, "--input", input, "--progress", "none"},
 			{"train", "--input", input, "--label", "class", "--output", t.TempDir() + "/run", "--dry_run", "--progress", "none"},
 			{"train", "--help"},
 			{"help", "glossary"},

@@ -9,7 +9,7 @@ import (
 	"slices"
 )
 
-// Shape says what the key of an entry has, and what an entry sums.
+// Shape is the sizes of an entry's key and of its sums.
 type Shape struct {
 	Words    int // words that are told apart exactly, at least one
 	Numbers  int // probabilities

@@ -111,16 +111,8 @@ func Area(leaves []Leaf) *Estimate {
 	for i := range leaves {
 		leaves[i].mustFit(classes)
 	}
-	t := newTable(leaves, classes)
-	p := newProjection(t, newSample(t))
-	var areas []float64
-	t.each(firstRanked(classes), func(r *ranking) {
-		if auc := r.area(); auc != nil {
-			areas = append(areas, *auc)
-			p.add(r)
-		}
-	})
-	return p.estimate(mean(areas))
+	p, auc := projected(leaves, classes)
+	return p.estimate(auc)
 }
 
 // MeanArea returns the value of Area alone, also of leaves that do not count their rows.

@@ -50,11 +50,11 @@ func (t *Tree) applyPriors() {
 	}
 }
 
-// normalise scales non-negative numbers to a sum of 1, unless all are 0. Two numbers
+// Normalise scales non-negative numbers to a sum of 1, unless all are 0. Two numbers
 // are scaled as 1 / (1 + other/one): a greater one or a smaller other never gives a
 // smaller result, to the last bit, because each step keeps the order when rounded.
 // Dividing by the rounded sum would not. Monotone constraints rely on this.
-func normalise(p []float64) {
+func Normalise(p []float64) {
 	if len(p) == 2 && p[0]+p[1] > 0 {
 		p[0], p[1] = 1/(1+p[1]/p[0]), 1/(1+p[0]/p[1])
 		return

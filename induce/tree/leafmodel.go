@@ -146,7 +146,7 @@ func rescale(p, factors []float64) {
 	for k := range p {
 		p[k] = float64(p[k] * factors[k])
 	}
-	normalise(p)
+	Normalise(p)
 }
 
 // ModelRange says what probabilities a leaf's model can give.

@@ -80,7 +80,7 @@ func (c *ScoreCounts) Modelled() []ScoreCount {
 	list := make([]ScoreCount, 0, len(entries))
 	for _, e := range entries {
 		if rounded {
-			normalise(e.Probabilities)
+			Normalise(e.Probabilities)
 		}
 		list = append(list, ScoreCount{
 			Leaf: int(e.Words[0] >> 16), Class: int(e.Words[0] & math.MaxUint16), Probabilities: e.Probabilities,

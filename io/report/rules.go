@@ -10,8 +10,7 @@ import (
 	"strings"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
-	"github.com/espalier-ml/espalier/induce/split"
-	"github.com/espalier-ml/espalier/induce/tree"
+	"github.com/espalier-ml/espalier/induce/region"
 )
 
 // Rules writes a rule for each leaf of a view, the most frequent first: its class and
@@ -75,15 +74,15 @@ func (a *above) conditions(leaf int) []string {
 		path = append(path, at)
 	}
 	var order []int
-	sets := make(map[int][]codes)
+	sets := make(map[int][]region.Codes)
 	for _, child := range slices.Backward(path) {
 		n := &t.Nodes[a.parent[child]]
 		feature := n.Test.Feature
 		f := &t.Features[feature]
 		if sets[feature] == nil {
-			order, sets[feature] = append(order, feature), []codes{{0, f.MissingCode()}}
+			order, sets[feature] = append(order, feature), []region.Codes{{From: 0, To: f.MissingCode()}}
 		}
-		sets[feature] = both(sets[feature], codesOf(n, f, a.branch[child]))
+		sets[feature] = region.Both(sets[feature], region.Of(n, f, a.branch[child]))
 	}
 	var texts []string
 	for _, feature := range order {
@@ -96,98 +95,20 @@ func (a *above) conditions(leaf int) []string {
 	return texts
 }
 
-// codes is a range of codes of a feature, with both ends. Sets of codes are ascending ranges
-// that do not touch.
-type codes struct{ from, to int }
-
-// codesOf returns the codes that take a branch of a node.
-func codesOf(n *tree.Node, f *dataset.Feature, branch int) []codes {
-	b, last := &n.Branches[branch], f.MissingCode()
-	if n.Test.Kind != split.Multiway {
-		yes := codes{n.Test.Code, n.Test.Code + n.Test.Span}
-		if n.Test.Kind == split.Threshold {
-			yes.to = last - 1
-		}
-		if b.Outcome == 1 {
-			return []codes{yes}
-		}
-		return without([]codes{yes}, last)
-	}
-	var taken []codes // by other branches
-	for k := range n.Branches {
-		if k != branch {
-			taken = append(taken, codes{n.Branches[k].Outcome, n.Branches[k].Outcome})
-		}
-	}
-	slices.SortFunc(taken, func(a, b codes) int { return a.from - b.from })
-	var set []codes
-	for _, c := range without(taken, last) { // codes of this branch, or of none
-		switch {
-		case b.Other && b.Missing:
-			set = append(set, c)
-		case b.Other:
-			set = append(set, both([]codes{c}, []codes{{0, last - 1}})...)
-		default:
-			set = append(set, both([]codes{c}, []codes{{b.Outcome, b.Outcome}})...)
-			if b.Missing && b.Outcome != last && c.to == last {
-				set = append(set, codes{last, last})
-			}
-		}
-	}
-	return set
-}
-
-// without returns the codes up to the last one that are in none of the ranges.
-func without(ranges []codes, last int) []codes {
-	var rest []codes
-	next := 0
-	for _, c := range ranges {
-		if c.from > next {
-			rest = append(rest, codes{next, c.from - 1})
-		}
-		next = max(next, c.to+1)
-	}
-	if next <= last {
-		rest = append(rest, codes{next, last})
-	}
-	return rest
-}
-
-// both returns the codes in both sets.
-func both(a, b []codes) []codes {
-	set := []codes{}
-	for i, k := 0, 0; i < len(a) && k < len(b); {
-		if c := (codes{max(a[i].from, b[k].from), min(a[i].to, b[k].to)}); c.from <= c.to {
-			set = append(set, c)
-		}
-		if a[i].to < b[k].to {
-			i++
-		} else {
-			k++
-		}
-	}
-	return set
-}
-
-// has reports whether a code is in a set.
-func has(set []codes, code int) bool {
-	return slices.ContainsFunc(set, func(c codes) bool { return c.from <= code && code <= c.to })
-}
-
 // numericRule says which bins are allowed.
-func numericRule(f *dataset.Feature, set []codes) string {
-	column, missing, last := exact(f.Name), has(set, f.MissingCode()), f.Bins()-1
+func numericRule(f *dataset.Feature, set []region.Codes) string {
+	column, missing, last := exact(f.Name), region.Has(set, f.MissingCode()), f.Bins()-1
 	var runs []string
-	for _, c := range both(set, []codes{{0, last}}) {
+	for _, c := range region.Both(set, []region.Codes{{From: 0, To: last}}) {
 		switch {
-		case c.from == 0 && c.to == last:
+		case c.From == 0 && c.To == last:
 			return column + pick(missing, " has any value, or none", " is not missing")
-		case c.from == 0:
-			runs = append(runs, column+" < "+f.Unit.Spell(f.Cuts[c.to]))
-		case c.to == last:
-			runs = append(runs, column+" >= "+f.Unit.Spell(f.Cuts[c.from-1]))
+		case c.From == 0:
+			runs = append(runs, column+" < "+f.Unit.Spell(f.Cuts[c.To]))
+		case c.To == last:
+			runs = append(runs, column+" >= "+f.Unit.Spell(f.Cuts[c.From-1]))
 		default:
-			runs = append(runs, column+" in ["+f.Unit.Spell(f.Cuts[c.from-1])+", "+f.Unit.Spell(f.Cuts[c.to])+")")
+			runs = append(runs, column+" in ["+f.Unit.Spell(f.Cuts[c.From-1])+", "+f.Unit.Spell(f.Cuts[c.To])+")")
 		}
 	}
 	if missing {
@@ -197,17 +118,17 @@ func numericRule(f *dataset.Feature, set []codes) string {
 }
 
 // categoricalRule says which values are allowed.
-func categoricalRule(f *dataset.Feature, set []codes) string {
-	column, missing, other := exact(f.Name), has(set, f.MissingCode()), has(set, f.OtherCode())
-	spelled := func(ranges []codes) (texts []string) {
-		for _, c := range both(ranges, []codes{{0, len(f.Values) - 1}}) {
-			for code := c.from; code <= c.to; code++ {
+func categoricalRule(f *dataset.Feature, set []region.Codes) string {
+	column, missing, other := exact(f.Name), region.Has(set, f.MissingCode()), region.Has(set, f.OtherCode())
+	spelled := func(ranges []region.Codes) (texts []string) {
+		for _, c := range region.Both(ranges, []region.Codes{{From: 0, To: len(f.Values) - 1}}) {
+			for code := c.From; code <= c.To; code++ {
 				texts = append(texts, exact(Category(f, code)))
 			}
 		}
 		return texts
 	}
-	in, out := spelled(set), spelled(without(set, f.MissingCode()))
+	in, out := spelled(set), spelled(region.Without(set, f.MissingCode()))
 	if other && len(in) > 0 {
 		return allBut(column, out, missing)
 	}

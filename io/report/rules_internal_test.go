@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/espalier-ml/espalier/induce/region"
 	"github.com/espalier-ml/espalier/induce/tree"
 )
 
@@ -50,7 +51,7 @@ func TestCodesOf(t *testing.T) {
 				f := &m.Features[n.Test.Feature]
 				var takes []int
 				for k := range n.Branches {
-					if has(codesOf(n, f, k), drawn[n.Test.Feature]) {
+					if region.Has(region.Of(n, f, k), drawn[n.Test.Feature]) {
 						takes = append(takes, k)
 					}
 				}

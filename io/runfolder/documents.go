@@ -209,7 +209,7 @@ var schemas embed.FS
 const schemaExtension = ".schema.json"
 
 // Schemas returns the JSON Schemas of all documents by Document.Schema. The schema "ask"
-// describes the line of ask --json.
+// describes the line of ask --json, and "comparison" what compare writes.
 func Schemas() map[string][]byte {
 	files, err := fs.Glob(schemas, "schemas/*"+schemaExtension)
 	if err != nil {

@@ -1,8 +1,11 @@
 package source
 
 import (
+	"fmt"
+
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/tree"
+	"github.com/espalier-ml/espalier/io/runfolder"
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
@@ -46,4 +49,38 @@ func ScoringSpec(in *Input, t *tree.Tree, label, weight string) (*jobs.RowSpec, 
 		}
 	}
 	return spec, nil
+}
+
+// Novelties names the columns that a tree tests, with the values that training did not have.
+func Novelties(t *tree.Tree, counts []dataset.Novelty) []runfolder.ColumnNovelty {
+	var list []runfolder.ColumnNovelty
+	for i, input := range t.Scorer().Features() {
+		n := counts[i]
+		list = append(list, runfolder.ColumnNovelty{
+			Column: input.Name, Missing: n.Missing, Unseen: n.Unseen, Outside: n.Outside,
+		})
+	}
+	return list
+}
+
+// unseenTold is the share of rows, one in so many, that may have a value that training did not
+// have without a warning.
+const unseenTold = 10
+
+// WarnOfNovelty warns of each column in which more than a tenth of the rows have a value
+// that training did not have: a new category, or a number out of the range. The tree can
+// only guess the classes of such rows.
+func WarnOfNovelty(warn func(text string), columns []runfolder.ColumnNovelty, rows int64) {
+	for _, c := range columns {
+		fresh := c.Unseen + c.Outside
+		if fresh*unseenTold <= rows {
+			continue
+		}
+		what := "that is none of those of training (another spelling, blanks, another type?)"
+		if c.Outside > 0 {
+			what = "outside of the range of training (another unit, another time?)"
+		}
+		percent := 100 * float64(fresh) / float64(rows)
+		warn(fmt.Sprintf("column %q: %.4g %% of the rows have a value %s", c.Column, percent, what))
+	}
 }

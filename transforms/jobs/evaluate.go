@@ -7,6 +7,7 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
+	"github.com/espalier-ml/espalier/induce/comparison"
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/parallel"
 	"github.com/espalier-ml/espalier/induce/tree"
@@ -187,6 +188,7 @@ type mergeCountsFn struct {
 	Run     RunName
 	Numbers int64 // key whose values are not leaf counts but lists of numbers; 0: none
 	Scores  bool  // the other values are not leaf counts but values of sendScores
+	Pairs   bool  // the other values are not leaf counts but sent counts by two trees
 }
 
 func (f *mergeCountsFn) ProcessElement(ctx context.Context, key int64, values func(*[]byte) bool) error {
@@ -198,8 +200,10 @@ func (f *mergeCountsFn) ProcessElement(ctx context.Context, key int64, values fu
 	switch {
 	case f.Numbers != 0 && key == f.Numbers:
 		merge = mergeNumbers
-	case f.Scores:
-		merge = tree.MergeScoreCounts
+	case f.Scores || f.Pairs:
+		if merge = tree.MergeScoreCounts; f.Pairs {
+			merge = comparison.MergeCounts
+		}
 		for i := range list {
 			if list[i], err = receive(ctx, list[i]); err != nil {
 				return err

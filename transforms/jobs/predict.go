@@ -113,7 +113,8 @@ func PredictionColumns(t *tree.Tree, paths []string) []PredictionColumn {
 func Predict(s beam.Scope, tasks beam.PCollection, c PredictConfig) {
 	s = s.Scope("transforms.Predict")
 	results := beam.ParDo(s, &predictFn{PredictConfig: c}, tasks)
-	beam.ParDo0(s, &mergeCountsFn{c.Out, c.Run, predictedNovelty, c.Modelled}, beam.GroupByKey(s, results))
+	beam.ParDo0(s, &mergeCountsFn{Out: c.Out, Run: c.Run, Numbers: predictedNovelty, Scores: c.Modelled},
+		beam.GroupByKey(s, results))
 }
 
 // The keys of the counts of Predict.
@@ -363,11 +364,7 @@ func (f *predictFn) FinishBundle(ctx context.Context, emit func(int64, []byte)) 
 			return Carry(err)
 		}
 		emit(predictedLeaves, counts)
-		b := binary.AppendVarint(nil, w.rows)
-		for _, n := range w.novelty {
-			b = binary.AppendVarint(binary.AppendVarint(binary.AppendVarint(b, n.Missing), n.Unseen), n.Outside)
-		}
-		emit(predictedNovelty, b)
+		emit(predictedNovelty, appendNovelty(binary.AppendVarint(nil, w.rows), w.novelty))
 	}
 	return nil
 }
@@ -378,6 +375,28 @@ func (f *predictFn) encode(ctx context.Context, w *predictWorker) ([]byte, error
 		return sendScores(ctx, w.scored, f.Out)
 	}
 	return w.counts.Encode(), nil
+}
+
+// appendNovelty appends counts by input as numbers that mergeCountsFn adds up.
+func appendNovelty(b []byte, list []dataset.Novelty) []byte {
+	for _, n := range list {
+		b = binary.AppendVarint(binary.AppendVarint(binary.AppendVarint(b, n.Missing), n.Unseen), n.Outside)
+	}
+	return b
+}
+
+// readNovelty returns the counts of a number of inputs, and the rest of b.
+func readNovelty(b []byte, inputs int) (list []dataset.Novelty, rest []byte) {
+	next := func() int64 {
+		x, n := binary.Varint(b)
+		b = b[max(n, 0):]
+		return x
+	}
+	list = make([]dataset.Novelty, inputs)
+	for i := range list {
+		list[i] = dataset.Novelty{Missing: next(), Unseen: next(), Outside: next()}
+	}
+	return list, b
 }
 
 // Predicted has the counts of Predict.
@@ -406,15 +425,9 @@ func ReadPredicted(ctx context.Context, out string, t *tree.Tree) (*Predicted, e
 		case int64(i) == predictedLeaves:
 			return p.Counts.Add(b)
 		}
-		next := func() int64 {
-			x, n := binary.Varint(b)
-			b = b[max(n, 0):]
-			return x
-		}
-		p.Rows = next()
-		for i := range p.Novelty {
-			p.Novelty[i] = dataset.Novelty{Missing: next(), Unseen: next(), Outside: next()}
-		}
+		rows, n := binary.Varint(b)
+		p.Rows = rows
+		p.Novelty, _ = readNovelty(b[max(n, 0):], len(p.Novelty))
 		return nil
 	})
 }

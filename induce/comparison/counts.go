@@ -1,0 +1,178 @@
+package comparison
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/espalier-ml/espalier/induce/counting"
+	"github.com/espalier-ml/espalier/induce/tree"
+)
+
+// Counts counts rows by their predictions by two trees, and by true class if they have a label.
+//
+// Leaves, predicted classes and weights are always exact. Probabilities are part of the key only
+// where a tree has leaf models; beyond the bound of a counting.Table they are rounded as there.
+type Counts struct {
+	a, b    *side
+	classes int // of the label; without a label there is one
+	table   *counting.Table
+}
+
+// side is one of the trees.
+type side struct {
+	*tree.Tree
+
+	modelled bool
+	none     []float64 // probabilities in the key of a leaf without a model; empty: no leaf has one
+	class    []int     // by class of the tree: its number in the counts
+}
+
+// NewCounts returns zero counts. With labelled, true classes are counted: the trees must then have
+// the same classes, and A's order of them holds for both.
+func NewCounts(a, b *tree.Tree, labelled bool) (*Counts, error) {
+	c := &Counts{a: newSide(a), b: newSide(b), classes: 1}
+	if labelled {
+		c.classes = len(a.Label.Classes)
+		if !SameClasses(a, b) {
+			return nil, fmt.Errorf("the trees have other classes: %q and %q", a.Label.Classes, b.Label.Classes)
+		}
+		c.b.class = make([]int, c.classes)
+		for k, name := range b.Label.Classes {
+			c.b.class[k] = indexOf(a.Label.Classes, name)
+		}
+	}
+	c.table = counting.New(counting.Shape{Words: 2, Numbers: len(c.a.none) + len(c.b.none), Counters: 2 * c.classes})
+	return c, nil
+}
+
+func newSide(t *tree.Tree) *side {
+	s := &side{Tree: t, modelled: t.Modelled()}
+	if s.modelled {
+		s.none = make([]float64, len(t.Label.Classes))
+	}
+	for k := range t.Label.Classes {
+		s.class = append(s.class, k)
+	}
+	return s
+}
+
+// SameClasses reports whether two trees have the same classes, in any order.
+func SameClasses(a, b *tree.Tree) bool {
+	return len(Missing(a, b)) == 0 && len(Missing(b, a)) == 0
+}
+
+// Missing lists the classes of a tree that another one does not have.
+func Missing(from, in *tree.Tree) []string {
+	var names []string
+	for _, name := range from.Label.Classes {
+		if indexOf(in.Label.Classes, name) < 0 {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+func indexOf(names []string, name string) int {
+	for k := range names {
+		if names[k] == name {
+			return k
+		}
+	}
+	return -1
+}
+
+// Bound lowers the number of distinct pairs of predictions to most, before any row is counted. It
+// has no effect on trees without leaf models.
+func (c *Counts) Bound(most int) { c.table.Bound(most) }
+
+// LostBits returns the number of lowest bits that each probability has lost; 0: all is exact.
+func (c *Counts) LostBits() int { return c.table.LostBits() }
+
+// Count adds a row of two scored batches: its number in them, its true class (0 without labels),
+// and its weight in fixed point.
+func (c *Counts) Count(a, b *tree.Scores, row, class int, weight int64) {
+	wordA, pA := c.a.key(a, row)
+	wordB, pB := c.b.key(b, row)
+	counters := c.table.Add([]uint64{wordA, wordB}, pA, pB)
+	counters[class] += weight
+	counters[c.classes+class]++
+}
+
+// key returns what a table tells a row's prediction apart by.
+func (s *side) key(scores *tree.Scores, row int) (word uint64, probabilities []float64) {
+	leaf := int(scores.Leaves[row])
+	if n := &s.Nodes[leaf]; n.Model == nil {
+		return uint64(leaf)<<16 | uint64(n.Class), s.none
+	}
+	return uint64(leaf)<<16 | uint64(scores.Classes[row]), scores.Of(row)
+}
+
+// Encode returns the counts in a form that does not depend on the order of rows and merges.
+func (c *Counts) Encode() []byte { return c.table.Append(nil) }
+
+// Merge adds encoded counts of the same trees. After an error the counts are invalid.
+func (c *Counts) Merge(b []byte) error {
+	return c.table.Merge(b, func(words []uint64) error {
+		if !c.a.has(words[0]) || !c.b.has(words[1]) {
+			return fmt.Errorf("nodes %d and %d: %w", words[0]>>16, words[1]>>16, counting.ErrTable)
+		}
+		return nil
+	})
+}
+
+// has reports whether the word of a key names a leaf and a class of the tree.
+func (s *side) has(word uint64) bool {
+	leaf := word >> 16
+	return leaf < uint64(len(s.Nodes)) && s.Nodes[leaf].Leaf() && word&math.MaxUint16 < uint64(len(s.class))
+}
+
+// MergeCounts adds up encoded counts of the same two trees without the trees themselves.
+func MergeCounts(list [][]byte) ([]byte, error) { return counting.Merge(list) }
+
+// Prediction is what a tree says of a row.
+type Prediction struct {
+	Leaf  int // id of the leaf's node
+	Class int // of the tree's own classes
+	// Probabilities and Known are in the order of A's classes if the rows have labels: Known is the
+	// number of Class there. Without labels they are in the tree's own order.
+	Probabilities []float64
+	Known         int
+}
+
+// Rows are the rows of one prediction by each tree.
+type Rows struct {
+	A, B    Prediction
+	Rows    int64
+	Weights []int64 // by true class; of one class without labels
+	ByClass []int64 // number of rows by true class; of one class without labels
+}
+
+// List returns the rows by their predictions, in an order that depends on the rows alone.
+func (c *Counts) List() []Rows {
+	rounded, entries := c.LostBits() > 0, c.table.Entries()
+	list := make([]Rows, len(entries))
+	for i, e := range entries {
+		n := len(c.a.none)
+		list[i] = Rows{
+			A:    c.a.prediction(e.Words[0], e.Probabilities[:n], rounded),
+			B:    c.b.prediction(e.Words[1], e.Probabilities[n:], rounded),
+			Rows: e.Rows, Weights: e.Counters[:c.classes:c.classes], ByClass: e.Counters[c.classes:],
+		}
+	}
+	return list
+}
+
+// prediction returns the prediction of the rows of a key.
+func (s *side) prediction(word uint64, p []float64, rounded bool) Prediction {
+	leaf, class := int(word>>16), int(word&math.MaxUint16)
+	if n := &s.Nodes[leaf]; n.Model == nil {
+		p = n.Probabilities
+	} else if rounded {
+		tree.Normalise(p)
+	}
+	known := make([]float64, len(p))
+	for k, x := range p {
+		known[s.class[k]] = x
+	}
+	return Prediction{Leaf: leaf, Class: class, Probabilities: known, Known: s.class[class]}
+}

@@ -1,0 +1,193 @@
+package comparison
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/espalier-ml/espalier/induce/tree"
+)
+
+// Flips are the rows whose predicted class differs between the trees. Classes are compared by their
+// names.
+type Flips struct {
+	Rows   int64   `json:"rows"`
+	Weight int64   `json:"weight"` // fixed point
+	Share  float64 `json:"share"`  // of the weight of all rows
+
+	// The numbers of rows that only B, or only A, predicts right, and the probability of a number so
+	// far from even, or further, if the trees were equally often right: McNemar's test, exact and
+	// two-sided. Absent without labels.
+	BecameRight *int64   `json:"became_right,omitempty"`
+	BecameWrong *int64   `json:"became_wrong,omitempty"`
+	PValue      *float64 `json:"mcnemar_p,omitempty"`
+
+	List []Flip `json:"list"` // by falling weight
+}
+
+// Flip is the rows of one class by A and of another by B.
+type Flip struct {
+	From   string  `json:"from"`
+	To     string  `json:"to"`
+	Rows   int64   `json:"rows"`
+	Weight int64   `json:"weight"`
+	Share  float64 `json:"share"`
+
+	BecameRight *int64 `json:"became_right,omitempty"` // rows
+	BecameWrong *int64 `json:"became_wrong,omitempty"` // rows
+}
+
+// NewFlips finds the flips among rows.
+func NewFlips(a, b *tree.Tree, list []Rows, labelled bool) *Flips {
+	f, total := &Flips{List: []Flip{}}, int64(0)
+	if labelled {
+		f.BecameRight, f.BecameWrong = new(int64), new(int64)
+	}
+	at := make(map[[2]int]int)
+	for i := range list {
+		r := &list[i]
+		weight := r.weight()
+		total += weight
+		from, to := a.Label.Classes[r.A.Class], b.Label.Classes[r.B.Class]
+		if from == to {
+			continue
+		}
+		key := [2]int{r.A.Class, r.B.Class}
+		if _, ok := at[key]; !ok {
+			at[key] = len(f.List)
+			f.List = append(f.List, Flip{From: from, To: to})
+			if labelled {
+				f.List[at[key]].BecameRight, f.List[at[key]].BecameWrong = new(int64), new(int64)
+			}
+		}
+		f.add(&f.List[at[key]], r, weight)
+	}
+	for i := range f.List {
+		f.List[i].Share = share(f.List[i].Weight, total)
+	}
+	f.Share = share(f.Weight, total)
+	slices.SortFunc(f.List, func(x, y Flip) int {
+		return cmp.Or(cmp.Compare(y.Weight, x.Weight), cmp.Compare(x.From, y.From), cmp.Compare(x.To, y.To))
+	})
+	if labelled {
+		p := McNemar(*f.BecameRight, *f.BecameWrong)
+		f.PValue = &p
+	}
+	return f
+}
+
+// add adds rows to a flip and to the sums.
+func (f *Flips) add(one *Flip, r *Rows, weight int64) {
+	f.Rows += r.Rows
+	f.Weight += weight
+	one.Rows += r.Rows
+	one.Weight += weight
+	if f.BecameRight == nil {
+		return
+	}
+	right, wrong := r.ByClass[r.B.Known], r.ByClass[r.A.Known]
+	*f.BecameRight += right
+	*f.BecameWrong += wrong
+	*one.BecameRight += right
+	*one.BecameWrong += wrong
+}
+
+// weight returns the weight of all classes.
+func (r *Rows) weight() int64 {
+	sum := int64(0)
+	for _, w := range r.Weights {
+		sum += w
+	}
+	return sum
+}
+
+func share(part, whole int64) float64 {
+	if whole == 0 {
+		return 0
+	}
+	return float64(part) / float64(whole)
+}
+
+// McNemar returns the probability that of a+b throws of a coin at most min(a, b) or at least max(a, b)
+// show heads: McNemar's exact test, two-sided. It is 1 for equal numbers.
+func McNemar(a, b int64) float64 {
+	few, n := min(a, b), a+b
+	if a == b {
+		return 1
+	}
+	// The probability of exactly few heads is n!/(few! (n-few)!) / 2^n. It is multiplied up with its
+	// exponent apart, as 2^-n alone may be 0.
+	p, exponent := math.Frexp(1)
+	for i := int64(1); i <= few; i++ {
+		more := 0
+		p, more = math.Frexp(p * (float64(n-few+i) / float64(i)))
+		exponent += more
+	}
+	p = math.Ldexp(p, exponent-int(n))
+	sum, term := 1.0, 1.0
+	for i := few; i > 0 && term > 1e-18*sum; i-- { // fewer heads, by the ratio to one more
+		term *= float64(i) / float64(n-i+1)
+		sum += term
+	}
+	return min(1, 2*float64(p*sum))
+}
+
+// Leaf is a leaf with its rows.
+type Leaf struct {
+	Leaf   int     `json:"leaf"` // id of its node
+	Rows   int64   `json:"rows"`
+	Weight int64   `json:"weight"`
+	Share  float64 `json:"share"`
+}
+
+// Leaves returns the leaves of both trees, in the order of their nodes.
+func Leaves(a, b *tree.Tree, list []Rows) (ofA, ofB []Leaf) {
+	var counts [2][]Leaf
+	for side, t := range []*tree.Tree{a, b} {
+		counts[side] = make([]Leaf, len(t.Nodes))
+	}
+	total := int64(0)
+	for i := range list {
+		weight := list[i].weight()
+		total += weight
+		for side, leaf := range []int{list[i].A.Leaf, list[i].B.Leaf} {
+			counts[side][leaf].Rows += list[i].Rows
+			counts[side][leaf].Weight += weight
+		}
+	}
+	var lists [2][]Leaf
+	for side, t := range []*tree.Tree{a, b} {
+		for node := range t.Nodes {
+			if t.Nodes[node].Leaf() {
+				one := counts[side][node]
+				one.Leaf, one.Share = node, share(one.Weight, total)
+				lists[side] = append(lists[side], one)
+			}
+		}
+	}
+	return lists[0], lists[1]
+}
+
+// Predicted is the shares of the rows that the trees predict a class for.
+type Predicted struct {
+	Class string  `json:"class"`
+	A     float64 `json:"a"`
+	B     float64 `json:"b"`
+}
+
+// PredictedClasses returns A's classes in their order, then B's other classes.
+func PredictedClasses(a, b *tree.Tree, list []Rows) []Predicted {
+	names := append(slices.Clone(a.Label.Classes), Missing(b, a)...)
+	weights, total := make([][2]int64, len(names)), int64(0)
+	for i := range list {
+		weight := list[i].weight()
+		total += weight
+		weights[list[i].A.Class][0] += weight
+		weights[indexOf(names, b.Label.Classes[list[i].B.Class])][1] += weight
+	}
+	classes := make([]Predicted, len(names))
+	for k, name := range names {
+		classes[k] = Predicted{name, share(weights[k][0], total), share(weights[k][1], total)}
+	}
+	return classes
+}

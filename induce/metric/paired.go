@@ -1,0 +1,285 @@
+package metric
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/espalier-ml/espalier/induce/comparison"
+	"github.com/espalier-ml/espalier/induce/tree"
+)
+
+// PairedRows holds the rows of one prediction by each of two trees. The weights and rows of both leaves
+// are the same. Their classes have one order.
+type PairedRows struct {
+	A, B    Leaf
+	ByClass []int64 // number of rows by true class
+}
+
+// PairRows returns the rows counted of two trees. Without labels all rows have class 0, and the
+// probabilities mean nothing.
+func PairRows(a, b *tree.Tree, rows []comparison.Rows) []PairedRows {
+	pathsA, pathsB := newPaths(a), newPaths(b)
+	list := make([]PairedRows, len(rows))
+	for i := range rows {
+		r := &rows[i]
+		list[i] = PairedRows{pathsA.predicted(&r.A, r), pathsB.predicted(&r.B, r), r.ByClass}
+	}
+	return list
+}
+
+// predicted returns the entry of a prediction.
+func (p *paths) predicted(one *comparison.Prediction, r *comparison.Rows) Leaf {
+	return Leaf{
+		Probabilities: one.Probabilities, Class: one.Known, Weights: r.Weights, Rows: r.Rows,
+		Cost: p.costs[one.Leaf], Billed: p.billed[one.Leaf], Tests: p.tests[one.Leaf],
+	}
+}
+
+// Paired holds the metrics of two trees on the same rows, with their differences. Of rows without
+// labels only the costs are set. Undefined values are nil.
+type Paired struct {
+	Rows        int64 `json:"rows"`
+	Weight      int64 `json:"weight"`                 // fixed point, in units of 1/WeightScale
+	WeightScale int64 `json:"weight_scale,omitempty"` // absent: 1
+
+	AUCOvRMacro      *Difference `json:"auc_ovr_macro,omitempty"`
+	Accuracy         *Difference `json:"accuracy,omitempty"`
+	BalancedAccuracy *Difference `json:"balanced_accuracy,omitempty"`
+	LogLoss          *Difference `json:"log_loss,omitempty"`
+	Brier            *Difference `json:"brier,omitempty"`
+
+	ExpectedCost       *Difference `json:"expected_cost"`
+	ExpectedTests      *Difference `json:"expected_tests"`
+	ExpectedBilledCost *Difference `json:"expected_billed_cost"`
+	ExpectedErrorCost  *Difference `json:"expected_error_cost,omitempty"`
+}
+
+// Difference is a metric of two trees, and B's less A's. The interval is normal: 1.96 standard errors
+// to either side. It is nil where the rows are too few.
+type Difference struct {
+	A          float64   `json:"a"`
+	B          float64   `json:"b"`
+	Difference float64   `json:"difference"`
+	Interval   *Interval `json:"interval"`
+}
+
+// Compare returns the metrics of two trees on the same rows. Each row gives a difference, and the
+// standard error of a metric's difference follows from the variance of these: what both trees get
+// wrong alike does not count.
+//
+//   - Means over rows (accuracy, log loss, Brier score, costs): the sample variance of the rows'
+//     differences, over the number of rows.
+//   - Balanced accuracy: the same by class, as the mean of recalls.
+//   - AUC: DeLong, DeLong and Clarke-Pearson's, Biometrics 44 (1988), for two correlated curves. A row
+//     moves each area as Area says. Variances and covariance of the areas follow from these moves. So
+//     the differences of the moves give the variance of the areas' difference.
+//
+// With two trees that predict each row alike all differences are 0, and the intervals have no
+// width. A class of fewer than two rows has no variance: there is then no interval, unless its rows
+// have no differences. classes is the number of classes; 0: the rows have no labels. errorCosts has the
+// costs of predictions by actual, then by predicted class; nil: none. Weights, scale and weighted
+// rows are as in Evaluate. Sums run over the pairs in the order given.
+// Compare panics if a pair does not have one weight for each class.
+func Compare(pairs []PairedRows, classes int, scale int64, errorCosts [][]float64) *Paired {
+	p := newPairing(pairs, max(1, classes))
+	m := &Paired{Rows: p.rows, Weight: p.weight}
+	if scale > 1 {
+		m.WeightScale = scale
+	}
+	if p.weight == 0 {
+		return m
+	}
+	of := func(value func(l *Leaf) float64) *Difference {
+		return p.mean(func(l *Leaf, _ int) float64 { return value(l) })
+	}
+	m.ExpectedCost = of(func(l *Leaf) float64 { return l.Cost })
+	m.ExpectedTests = of(func(l *Leaf) float64 { return float64(l.Tests) })
+	m.ExpectedBilledCost = of(func(l *Leaf) float64 { return l.Billed })
+	if classes == 0 {
+		return m
+	}
+	hit := func(l *Leaf, class int) float64 {
+		if l.Class == class {
+			return 1
+		}
+		return 0
+	}
+	m.Accuracy, m.BalancedAccuracy = p.mean(hit), p.meanByClass(hit)
+	m.LogLoss = p.mean(func(l *Leaf, class int) float64 { return Surprise(l.Probabilities[class]) })
+	m.Brier = p.mean((*Leaf).brier)
+	if errorCosts != nil {
+		m.ExpectedErrorCost = p.mean(func(l *Leaf, class int) float64 { return errorCosts[class][l.Class] })
+	}
+	m.AUCOvRMacro = p.areas()
+	return m
+}
+
+// pairing is the rows of two trees.
+type pairing struct {
+	pairs  []PairedRows
+	rows   int64
+	weight int64
+	per    float64 // rows per unit of weight
+	class  []int64 // weight by class
+}
+
+func newPairing(pairs []PairedRows, classes int) *pairing {
+	p := &pairing{pairs: pairs, class: make([]int64, classes)}
+	for i := range pairs {
+		for _, l := range []*Leaf{&pairs[i].A, &pairs[i].B} {
+			if len(l.Weights) != classes {
+				panic(fmt.Sprintf("metric: rows with %d weights for %d classes", len(l.Weights), classes))
+			}
+		}
+		p.rows += pairs[i].A.Rows
+		for k, w := range pairs[i].A.Weights {
+			p.class[k] += w
+			p.weight += w
+		}
+	}
+	p.per = float64(p.rows) / float64(p.weight)
+	return p
+}
+
+// moments are sums over rows of a value of each tree and of the difference.
+type moments struct {
+	weight, a, b, center float64 // the means
+	square               float64 // mean square of the deviations of the difference from its mean
+	alike                bool    // no row has a difference
+}
+
+// moments returns the moments of a value over the rows of some classes: from one on and below
+// another.
+func (p *pairing) moments(from, to int, value func(i, class int) (a, b float64)) moments {
+	m := moments{alike: true}
+	p.each(from, to, func(i, class int, w float64) {
+		a, b := value(i, class)
+		m.weight += w
+		m.a += float64(w * a)
+		m.b += float64(w * b)
+		m.center += float64(w * (b - a))
+		m.alike = m.alike && a == b
+	})
+	m.a, m.b, m.center = m.a/m.weight, m.b/m.weight, m.center/m.weight
+	p.each(from, to, func(i, class int, w float64) {
+		a, b := value(i, class)
+		d := b - a - m.center
+		m.square += float64(w * float64(d*d))
+	})
+	m.square /= m.weight
+	return m
+}
+
+// each visits the rows of some classes.
+func (p *pairing) each(from, to int, visit func(i, class int, w float64)) {
+	for i := range p.pairs {
+		for k := from; k < to; k++ {
+			if w := p.pairs[i].A.Weights[k]; w > 0 {
+				visit(i, k, float64(w))
+			}
+		}
+	}
+}
+
+// variance returns the variance of the mean difference over n rows; false: it is not defined.
+func (m *moments) variance(n float64) (float64, bool) {
+	if m.alike {
+		return 0, true
+	}
+	return m.square / (n - 1), n >= 2
+}
+
+// difference returns a metric with the interval of its difference.
+func difference(a, b, center, variance float64, defined bool) *Difference {
+	d := &Difference{A: a, B: b, Difference: center}
+	if defined {
+		standardError := math.Sqrt(variance)
+		half := float64(z * standardError)
+		d.Interval = &Interval{standardError, center - half, center + half}
+	}
+	return d
+}
+
+// mean returns the difference of a mean over rows.
+func (p *pairing) mean(value func(l *Leaf, class int) float64) *Difference {
+	m := p.moments(0, len(p.class), func(i, class int) (a, b float64) {
+		return value(&p.pairs[i].A, class), value(&p.pairs[i].B, class)
+	})
+	variance, defined := m.variance(float64(p.rows))
+	return difference(m.a, m.b, m.center, variance, defined)
+}
+
+// meanByClass returns the difference of a mean over the classes with rows.
+func (p *pairing) meanByClass(value func(l *Leaf, class int) float64) *Difference {
+	var a, b, center, variance, classes float64
+	all := true
+	for k, weight := range p.class {
+		if weight == 0 {
+			continue
+		}
+		m := p.moments(k, k+1, func(i, class int) (a, b float64) {
+			return value(&p.pairs[i].A, class), value(&p.pairs[i].B, class)
+		})
+		one, defined := m.variance(float64(p.per * float64(weight)))
+		all = all && defined
+		a, b, center, variance, classes = a+m.a, b+m.b, center+m.center, variance+one, classes+1
+	}
+	return difference(a/classes, b/classes, center/classes, variance/classes/classes, all)
+}
+
+// areas returns the difference of the mean area under the ROC curves; nil: the rows do not define
+// it.
+func (p *pairing) areas() *Difference {
+	classes := len(p.class)
+	sides := [2]*projection{}
+	var means [2]*float64
+	for side := range sides {
+		leaves := make([]Leaf, len(p.pairs))
+		for i := range p.pairs {
+			leaves[i] = p.pairs[i].A
+			if side == 1 {
+				leaves[i] = p.pairs[i].B
+			}
+		}
+		sides[side], means[side] = projected(leaves, classes)
+	}
+	if means[0] == nil || means[1] == nil {
+		return nil
+	}
+	variance, all := 0.0, true
+	a, b := make([]float64, len(p.pairs)), make([]float64, len(p.pairs))
+	for k, weight := range p.class {
+		if weight == 0 {
+			continue
+		}
+		sides[0].moves(k, a)
+		sides[1].moves(k, b)
+		m := p.moments(k, k+1, func(i, _ int) (float64, float64) { return a[i], b[i] })
+		n := float64(p.per * float64(weight))
+		one, defined := m.variance(n) // of the mean of n moves
+		variance, all = variance+float64(float64(n*n)*one), all && defined
+	}
+	return difference(*means[0], *means[1], *means[1]-*means[0], variance, all)
+}
+
+// projected returns how rows move the mean area of some leaves, and the mean area.
+func projected(leaves []Leaf, classes int) (*projection, *float64) {
+	t := newTable(leaves, classes)
+	p := newProjection(t, newSample(t))
+	var areas []float64
+	t.each(firstRanked(classes), func(r *ranking) {
+		if auc := r.area(); auc != nil {
+			areas = append(areas, *auc)
+			p.add(r)
+		}
+	})
+	return p, mean(areas)
+}
+
+// moves sets by leaf the move of the mean area by a row of a class.
+func (p *projection) moves(class int, to []float64) {
+	first := p.first(class)
+	for i, m := range p.of(class) {
+		to[m.leaf] = p.at(first+i, m)
+	}
+}

@@ -1,0 +1,294 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/espalier-ml/espalier/induce/comparison"
+	"github.com/espalier-ml/espalier/induce/metric"
+	"github.com/espalier-ml/espalier/induce/split"
+	"github.com/espalier-ml/espalier/induce/tree"
+)
+
+// Place is a place where two trees differ, with the rows that it concerns: see
+// comparison.Difference.
+type Place struct {
+	Kind comparison.Kind `json:"kind"`
+	// Path has what leads to the place in A; in B, where A has no such node.
+	Path   []string    `json:"path"`
+	A      *PlaceNode  `json:"a"` // nil: A has no such node
+	B      *PlaceNode  `json:"b"`
+	Rows   int64       `json:"rows"` // that come here by A, by B, or by both
+	Weight int64       `json:"weight"`
+	Share  float64     `json:"share"` // of the weight of all rows
+	Other  *OtherRoute `json:"other_way,omitempty"`
+}
+
+// PlaceNode is a node of one of the trees.
+type PlaceNode struct {
+	Node     int    `json:"node"`
+	Asks     string `json:"asks,omitempty"`
+	Predicts string `json:"predicts,omitempty"` // of a leaf
+	Alone    int    `json:"alone"`              // number of nodes, from here down, that the other tree does not have
+}
+
+// OtherRoute is the rows that come to a moved cut by both trees, and take other branches there.
+type OtherRoute struct {
+	Rows   int64   `json:"rows"`
+	Weight int64   `json:"weight"`
+	Share  float64 `json:"share"`
+}
+
+// ComparedNodes says which nodes differ, see comparison.Matching.
+type ComparedNodes struct {
+	A           int             `json:"a"`
+	B           int             `json:"b"`
+	Unchanged   int             `json:"unchanged"`
+	Changed     int             `json:"changed"`
+	Removed     int             `json:"removed"`
+	Added       int             `json:"added"`
+	Estimates   OtherEstimates  `json:"other_estimates"`
+	Differences []Place         `json:"differences"`
+	Prices      []ComparedPrice `json:"prices"` // features whose tests have another price
+}
+
+// OtherEstimates counts the unchanged leaves with other probabilities.
+type OtherEstimates struct {
+	Leaves int     `json:"leaves"`
+	Rows   int64   `json:"rows"`
+	Share  float64 `json:"share"`
+}
+
+// ComparedPrice is a feature of both trees whose test has another price.
+type ComparedPrice struct {
+	Feature string  `json:"feature"`
+	A       float64 `json:"a"`
+	B       float64 `json:"b"`
+}
+
+// CompareNodes describes a matching of two trees. total is the weight of all rows.
+func CompareNodes(a, b *tree.Tree, m *comparison.Matching, total int64) ComparedNodes {
+	c := ComparedNodes{
+		A: len(a.Nodes), B: len(b.Nodes), Unchanged: m.Unchanged, Changed: m.Changed, Removed: m.Removed, Added: m.Added,
+		Estimates:   OtherEstimates{m.Estimates, m.EstimateRows, float64(m.EstimateWeight) / float64(max(1, total))},
+		Differences: places(a, b, m, total), Prices: []ComparedPrice{},
+	}
+	for i := range a.Features {
+		for k := range b.Features {
+			if x, y := &a.Features[i], &b.Features[k]; x.Name == y.Name && x.Cost != y.Cost {
+				c.Prices = append(c.Prices, ComparedPrice{x.Name, x.Cost, y.Cost})
+			}
+		}
+	}
+	return c
+}
+
+// places describes the differences of two trees.
+func places(a, b *tree.Tree, m *comparison.Matching, total int64) []Place {
+	share := func(weight int64) float64 { return float64(weight) / float64(max(1, total)) }
+	pathA, pathB := wholeAbove(a), wholeAbove(b)
+	list := make([]Place, len(m.Differences))
+	for i, d := range m.Differences {
+		p := Place{
+			Kind: d.Kind, A: placeNode(a, d.A, d.NodesA), B: placeNode(b, d.B, d.NodesB),
+			Rows: d.Rows, Weight: d.Weight, Share: share(d.Weight),
+		}
+		if d.A >= 0 {
+			p.Path = pathA.conditions(d.A)
+		} else {
+			p.Path = pathB.conditions(d.B)
+		}
+		if p.Path == nil {
+			p.Path = []string{}
+		}
+		if d.Kind == comparison.MovedCut {
+			p.Other = &OtherRoute{d.OtherWay, d.OtherWayWeight, share(d.OtherWayWeight)}
+		}
+		list[i] = p
+	}
+	return list
+}
+
+func wholeAbove(t *tree.Tree) *above {
+	a := newAbove(t)
+	for i := range t.Nodes {
+		for k, b := range t.Nodes[i].Branches {
+			a.enter(b.Child, i, k)
+		}
+	}
+	return a
+}
+
+// placeNode describes a node; nil for no node.
+func placeNode(t *tree.Tree, node, alone int) *PlaceNode {
+	if node < 0 {
+		return nil
+	}
+	p, n := &PlaceNode{Node: node, Alone: alone}, &t.Nodes[node]
+	switch {
+	case n.Leaf():
+		p.Predicts = t.Label.Classes[n.Class]
+	case n.Test.Kind == split.Multiway:
+		p.Asks = exact(t.Features[n.Test.Feature].Name) + ", by its value"
+	default:
+		for k := range n.Branches {
+			if n.Branches[k].Outcome == 1 {
+				p.Asks = newCondition(t, n, &n.Branches[k], exactly()).text
+			}
+		}
+	}
+	return p
+}
+
+// says writes what a node asks or predicts.
+func (p *PlaceNode) says() string {
+	if p.Asks != "" {
+		return "asks " + p.Asks
+	}
+	return "predicts " + name(p.Predicts)
+}
+
+// String writes the place as a sentence without its end.
+func (p *Place) String() string {
+	where := "at the root"
+	if len(p.Path) > 0 {
+		where = "where " + strings.Join(p.Path, " and ")
+	}
+	switch {
+	case p.A == nil:
+		return fmt.Sprintf("%s: B has a branch of its own with %s", where, plural(int64(p.B.Alone), "node"))
+	case p.B == nil:
+		return fmt.Sprintf("%s: A has a branch of its own with %s", where, plural(int64(p.A.Alone), "node"))
+	}
+	text := fmt.Sprintf("%s: B %s, A %s", where, p.B.says(), p.A.says())
+	switch p.Kind {
+	case comparison.Added:
+		return text + fmt.Sprintf(" (%s added)", plural(int64(p.B.Alone), "node"))
+	case comparison.Removed:
+		return text + fmt.Sprintf(" (%s removed)", plural(int64(p.A.Alone), "node"))
+	case comparison.OtherTest:
+		return text + fmt.Sprintf(" (below: %s removed, %d added)", plural(int64(p.A.Alone), "node"), p.B.Alone)
+	case comparison.MovedCut:
+		return text + fmt.Sprintf(" (%s of the rows take the other branch)", Percent(p.Other.Share))
+	default:
+		return text
+	}
+}
+
+// maxPlaces is the greatest number of places that Nodes lists.
+const maxPlaces = 20
+
+// Nodes writes how many nodes two trees share, and the places where they differ, each with its share
+// of the rows. Lines have at most width characters; 0: any length.
+func Nodes(w io.Writer, c *ComparedNodes, width int) error {
+	lines := []string{fmt.Sprintf("nodes: %d of A, %d of B; %d are the same, %d changed, %d removed, %d added", c.A, c.B,
+		c.Unchanged, c.Changed, c.Removed, c.Added)}
+	if n := c.Estimates.Leaves; n > 0 {
+		lines = append(lines, fmt.Sprintf("  of these, %s with the same class and other probabilities (%s of the rows)",
+			pick(n == 1, "1 leaf", strconv.Itoa(n)+" leaves"), Percent(c.Estimates.Share)))
+	}
+	for _, p := range c.Prices {
+		lines = append(lines, fmt.Sprintf("  a test of %s costs %s by B, %s by A", name(p.Feature), number(p.B), number(p.A)))
+	}
+	for i := range c.Differences {
+		if i == maxPlaces {
+			lines = append(lines, fmt.Sprintf("  and %d more, which --format json lists", len(c.Differences)-i))
+			break
+		}
+		p := &c.Differences[i]
+		lines = append(lines, fmt.Sprintf("%7s of the rows, %s", Percent(p.Share), p.String()))
+	}
+	var s strings.Builder
+	for _, line := range lines {
+		s.WriteString(Wrapped(line, width, "         ") + "\n")
+	}
+	_, err := io.WriteString(w, s.String())
+	return err
+}
+
+// PairedFigures returns a table of the metrics of two trees on the same rows, and of their
+// differences. It says better or worse of B where the interval leaves out 0.
+func PairedFigures(m *metric.Paired) *Table {
+	t := NewTable(Column{Head: "figure", Left: true}, Column{Head: "A"}, Column{Head: "B"}, Column{Head: "B - A"},
+		Column{Head: "95 %", Rank: 1}, Column{Head: "B is", Left: true})
+	for _, f := range []struct {
+		name string
+		of   *metric.Difference
+		sign float64 // of a better difference
+	}{
+		{"AUC", m.AUCOvRMacro, 1},
+		{"accuracy", m.Accuracy, 1},
+		{"balanced accuracy", m.BalancedAccuracy, 1},
+		{"log loss", m.LogLoss, -1},
+		{"Brier score", m.Brier, -1},
+		{"error cost", m.ExpectedErrorCost, -1},
+		{"cost", m.ExpectedBilledCost, -1},
+		{"tests", m.ExpectedTests, -1},
+	} {
+		if f.of == nil {
+			continue
+		}
+		interval, word := "-", ""
+		if i := f.of.Interval; i != nil {
+			interval = fmt.Sprintf("%+.4f to %+.4f", i.Low, i.High)
+			switch {
+			case f.sign*i.Low > 0 && f.sign*i.High > 0:
+				word = "better"
+			case f.sign*i.Low < 0 && f.sign*i.High < 0:
+				word = "worse"
+			}
+		}
+		t.Add(f.name, fmt.Sprintf("%.4f", f.of.A), fmt.Sprintf("%.4f", f.of.B), fmt.Sprintf("%+.4f", f.of.Difference),
+			interval, word)
+	}
+	return t
+}
+
+// maxFlips is the greatest number of flips listed one by one.
+const maxFlips = 20
+
+// FlipsText says how many rows have another class by B than by A.
+func FlipsText(f *comparison.Flips, rows int64) string {
+	text := fmt.Sprintf("%d of %s (%s) get another class by B", f.Rows, plural(rows, "row"), Percent(f.Share))
+	if f.PValue != nil && f.Rows > 0 {
+		text += fmt.Sprintf("; %d become right, %d become wrong (McNemar's p %.4f)", *f.BecameRight, *f.BecameWrong, *f.PValue)
+	}
+	return text
+}
+
+// FlipsTable returns a table of the flips, the most frequent first.
+func FlipsTable(f *comparison.Flips) *Table {
+	t := NewTable(Column{Head: "class by A", Left: true}, Column{Head: "by B", Left: true}, Column{Head: "rows"},
+		Column{Head: "share"})
+	if f.PValue != nil {
+		t.Columns = append(t.Columns, Column{Head: "become right", Rank: 1}, Column{Head: "become wrong", Rank: 2})
+	}
+	for i := range f.List {
+		if i == maxFlips {
+			t.Add(fmt.Sprintf("(%d others)", len(f.List)-i))
+			break
+		}
+		x := &f.List[i]
+		row := []string{x.From, x.To, strconv.FormatInt(x.Rows, 10), Percent(x.Share)}
+		if f.PValue != nil {
+			row = append(row, strconv.FormatInt(*x.BecameRight, 10), strconv.FormatInt(*x.BecameWrong, 10))
+		}
+		t.Add(row...)
+	}
+	return t
+}
+
+// PredictedTable returns a table of the shares of the rows that two trees predict each class for.
+func PredictedTable(list []comparison.Predicted) *Table {
+	t := NewTable(Column{Head: "predicted class", Left: true}, Column{Head: "A"}, Column{Head: "B"}, Column{Head: "B - A"})
+	for i, x := range list {
+		if i == maxFlips {
+			t.Add(fmt.Sprintf("(%d others)", len(list)-i))
+			break
+		}
+		t.Add(x.Class, Percent(x.A), Percent(x.B), fmt.Sprintf("%+.1f%%", 100*(x.B-x.A)))
+	}
+	return t
+}

@@ -1,0 +1,249 @@
+// Package comparing compares two trees on the rows of Parquet files. It is not meant for other
+// programs: package pipelines has Compare.
+package comparing
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	"github.com/google/uuid"
+
+	"github.com/espalier-ml/espalier/induce/comparison"
+	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/metric"
+	"github.com/espalier-ml/espalier/induce/parallel"
+	"github.com/espalier-ml/espalier/induce/tree"
+	"github.com/espalier-ml/espalier/io/report"
+	"github.com/espalier-ml/espalier/io/runfolder"
+	"github.com/espalier-ml/espalier/io/usage"
+	"github.com/espalier-ml/espalier/pipelines/config"
+	"github.com/espalier-ml/espalier/pipelines/engine"
+	"github.com/espalier-ml/espalier/pipelines/forecast"
+	"github.com/espalier-ml/espalier/pipelines/pages"
+	"github.com/espalier-ml/espalier/pipelines/source"
+	"github.com/espalier-ml/espalier/transforms/jobs"
+)
+
+// Compare compares two trees on rows, and writes the file of --output.
+func Compare(ctx context.Context, c config.Compare, reporter engine.Reporter) (r *runfolder.Comparison, err error) {
+	defer func() { err = engine.OrInterrupted(ctx, err) }()
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
+	e, err := engine.Settle(ctx, c.Runner, &c.Input)
+	if err != nil {
+		return nil, err
+	}
+	f := source.Begin(c.StorageConfig)
+	defer f.End()
+	ctx = f.Run.Context(ctx)
+	kind := pages.Kind{Own: runfolder.IsComparison, Is: "comparison of Espalier", Another: "another comparison"}
+	output, err := pages.OpenFile(ctx, f.Store, c.Output, c.Overwrite, kind)
+	if err != nil {
+		return nil, err
+	}
+	w := &work{config: &c, driver: &engine.Driver{Engine: e, Reporter: engine.OneAtATime(reporter), Files: f}}
+	if r, err = w.run(ctx); err != nil || c.Output == "" {
+		return r, err
+	}
+	b, err := r.Encode()
+	if err != nil {
+		return nil, err
+	}
+	return r, output.Write(ctx, b)
+}
+
+// work is one comparison.
+type work struct {
+	config *config.Compare
+	driver *engine.Driver
+	trees  [2]*tree.Tree
+	input  *source.Input
+	label  string // column; empty: none
+	note   string // why there are no metrics
+	spec   *jobs.RowSpec
+}
+
+func (w *work) run(ctx context.Context) (*runfolder.Comparison, error) {
+	var err error
+	for i, model := range w.models() {
+		if w.trees[i], err = runfolder.ReadTree(ctx, w.driver.Files.Store, model); err != nil {
+			return nil, err
+		}
+	}
+	w.input, err = engine.Compute(ctx, w.driver, forecast.Footers, 0, "files",
+		func(s *parallel.Steps) (*source.Input, error) {
+			return source.OpenInput(ctx, w.driver.Files, w.config.Input, s)
+		})
+	if err != nil {
+		return nil, err
+	}
+	if len(w.input.Tasks) == 0 {
+		return nil, &dataset.DataError{
+			File: w.input.Files[0].URL, Problem: "no input file has a row", Hint: "check --input",
+		}
+	}
+	if err := w.chooseLabel(); err != nil {
+		return nil, err
+	}
+	if err := w.specify(); err != nil {
+		return nil, err
+	}
+	counted, err := w.count(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for i, t := range w.trees {
+		source.WarnOfNovelty(func(text string) {
+			w.driver.Reporter.Warn(text + " of " + []string{"A", "B"}[i])
+		}, source.Novelties(t, counted.Novelty[i]), counted.Rows)
+	}
+	return w.compare(counted.Counts)
+}
+
+func (w *work) models() [2]string { return [2]string{w.config.A, w.config.B} }
+
+// chooseLabel decides on the column of the classes. Trees of other classes have no metrics in common:
+// their predictions are compared without a label, unless one was asked for.
+func (w *work) chooseLabel() error {
+	a, b := w.trees[0], w.trees[1]
+	names := w.input.Names()
+	switch {
+	case w.config.Label == config.LabelNone:
+		return nil
+	case w.config.Label != "":
+		w.label = w.config.Label
+	case a.Label.Column != b.Label.Column && slices.Contains(names, a.Label.Column) &&
+		slices.Contains(names, b.Label.Column):
+		return usage.Errorf("A predicts the column %q and B the column %q: say by --label which one has the true classes",
+			a.Label.Column, b.Label.Column)
+	case slices.Contains(names, b.Label.Column):
+		w.label = b.Label.Column
+	case slices.Contains(names, a.Label.Column):
+		w.label = a.Label.Column
+	default:
+		return nil
+	}
+	if comparison.SameClasses(a, b) {
+		return nil
+	}
+	var parts []string
+	for _, side := range []struct {
+		name  string
+		alone []string
+	}{{"A", comparison.Missing(a, b)}, {"B", comparison.Missing(b, a)}} {
+		if len(side.alone) > 0 {
+			parts = append(parts, side.name+" alone has "+listed(side.alone))
+		}
+	}
+	w.note = "the trees have other classes (" + strings.Join(parts, "; ") + "): no metrics are compared"
+	if w.config.Label != "" {
+		return usage.Errorf("--label: %s; --label none compares predictions, costs and nodes", w.note)
+	}
+	w.label = ""
+	w.driver.Reporter.Warn(w.note)
+	return nil
+}
+
+// listed names classes; of many the first ones.
+func listed(names []string) string {
+	const most = 5
+	more := ""
+	if len(names) > most {
+		names, more = names[:most], fmt.Sprintf(" and %d others", len(names)-most)
+	}
+	return fmt.Sprintf("%q", names) + more
+}
+
+// specify says how the rows are read: the columns of both trees' tests.
+func (w *work) specify() error {
+	for _, t := range w.trees {
+		spec, err := source.ScoringSpec(w.input, t, w.label, w.config.Weight)
+		if err != nil {
+			return err
+		}
+		if w.spec == nil {
+			w.spec = spec
+			continue
+		}
+		for _, column := range spec.Features {
+			if !slices.Contains(w.spec.Features, column) {
+				w.spec.Features = append(w.spec.Features, column)
+			}
+		}
+	}
+	w.spec.DropNullLabels = w.config.DropNullLabels
+	return nil
+}
+
+// count scores the rows by both trees.
+func (w *work) count(ctx context.Context) (*jobs.Compared, error) {
+	scratch := "mem://espalier-" + uuid.NewString()
+	files := w.driver.Files
+	defer files.Store.RemoveAll(context.WithoutCancel(ctx), scratch) //nolint:errcheck // scratch in memory
+	c := jobs.CompareConfig{
+		Trees:   []string{runfolder.TreeURL(w.config.A), runfolder.TreeURL(w.config.B)},
+		Decoded: w.trees[:], Rows: w.spec.Encode(), Workers: w.driver.Workers(), Out: scratch, Run: files.Run.Name(),
+	}
+	what := engine.Job{Name: "compare", Total: int64(len(w.input.Tasks)), Unit: "row groups", Done: engine.TasksDone}
+	err := w.driver.Run(ctx, what, w.input.Tasks, func(s beam.Scope, tasks beam.PCollection) {
+		jobs.Compare(s, tasks, c)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return jobs.ReadCompared(ctx, scratch, w.trees, w.label != "")
+}
+
+// compare computes all figures from the counts.
+func (w *work) compare(counts *comparison.Counts) (*runfolder.Comparison, error) {
+	a, b, rows := w.trees[0], w.trees[1], counts.List()
+	if len(rows) == 0 {
+		return nil, &dataset.DataError{
+			File: w.input.Files[0].URL, Problem: "no row has a label and a weight", Hint: "check --input, --label and --weight",
+		}
+	}
+	classes := 0
+	if w.label != "" {
+		classes = len(a.Label.Classes)
+	}
+	m := metric.Compare(metric.PairRows(a, b, rows), classes, w.spec.WeightScale, w.errorCosts())
+	r := &runfolder.Comparison{
+		Format: runfolder.ComparisonFormat, Version: 1, Label: w.label, Weight: w.config.Weight, Note: w.note,
+		LostBits: counts.LostBits(), Metrics: m, Flips: comparison.NewFlips(a, b, rows, w.label != ""),
+		Predicted: comparison.PredictedClasses(a, b, rows),
+		Nodes:     report.CompareNodes(a, b, comparison.Match(a, b, rows), m.Weight),
+	}
+	leavesA, leavesB := comparison.Leaves(a, b, rows)
+	r.A, r.B = compared(w.config.A, a, leavesA), compared(w.config.B, b, leavesB)
+	return r, nil
+}
+
+// errorCosts returns the costs of mistakes in A's order of classes. B's costs are newer, so they hold
+// for both trees; A's costs hold if B has none. It returns nil if neither tree has costs.
+func (w *work) errorCosts() [][]float64 {
+	a, b := w.trees[0], w.trees[1]
+	if b.Label.ErrorCosts == nil || w.label == "" {
+		return a.Label.ErrorCosts
+	}
+	costs := make([][]float64, len(a.Label.Classes))
+	for i, actual := range a.Label.Classes {
+		for _, predicted := range a.Label.Classes {
+			costs[i] = append(costs[i],
+				b.Label.ErrorCosts[slices.Index(b.Label.Classes, actual)][slices.Index(b.Label.Classes, predicted)])
+		}
+	}
+	return costs
+}
+
+func compared(model string, t *tree.Tree, leaves []comparison.Leaf) runfolder.ComparedTree {
+	digest := sha256.Sum256(t.Encode())
+	return runfolder.ComparedTree{
+		Model: model, Digest: hex.EncodeToString(digest[:]), Nodes: len(t.Nodes), Depth: t.Complexity.Depth, Leaves: leaves,
+	}
+}

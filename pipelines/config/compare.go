@@ -1,0 +1,72 @@
+package config
+
+import (
+	"errors"
+	"slices"
+
+	"github.com/espalier-ml/espalier/io/setting"
+	"github.com/espalier-ml/espalier/io/usage"
+	"github.com/espalier-ml/espalier/pipelines/engine"
+)
+
+// Compare is the configuration of a comparison of two trees. Settings declares what each field means;
+// docs/settings.md lists that. The trees are arguments, not settings.
+type Compare struct {
+	A, B           string // run folders or tree.json: the tree in use, and the new one
+	Input          []string
+	Label          string // column; empty: as in training, if there is one
+	Weight         string // column; empty: each row weighs 1
+	DropNullLabels bool
+	Output         string // file; empty: none
+	Overwrite      bool
+	Runner         string
+
+	StorageConfig
+}
+
+// DefaultCompare writes no file.
+func DefaultCompare() Compare {
+	return Compare{Runner: engine.DefaultRunner(), StorageConfig: DefaultStorageConfig()}
+}
+
+// Settings declares the settings of a comparison, which set the fields of c.
+func (c *Compare) Settings() []setting.Setting {
+	run := setting.In(setting.Run, []setting.Setting{
+		scoredSetting(&c.Input),
+		{
+			Name: "output", Value: setting.Text(&c.Output),
+			Help: "file for the comparison as JSON; nothing that lies there is replaced",
+		},
+		{
+			Name: "overwrite", Value: setting.Switch(&c.Overwrite), Help: "replace another comparison in the file of --output",
+		},
+	})
+	rows := setting.In(setting.Rows, []setting.Setting{
+		{
+			Name: "label", Value: setting.Text(&c.Label),
+			Help: "column of the classes, for metrics (default: as in training, if there is one; none: no metrics)",
+		},
+		{Name: "weight", Value: setting.Text(&c.Weight), Help: "column of row weights"},
+		{
+			Name: "drop_null_labels", Value: setting.Switch(&c.DropNullLabels),
+			Help: "leave out rows without a label instead of failing",
+		},
+	})
+	return slices.Concat(run, rows, c.StorageConfig.Settings(),
+		[]setting.Setting{engine.RunnerSetting(&c.Runner, engine.LocalRunners())})
+}
+
+// Validate returns all faults at once, each with the name of its flag.
+func (c *Compare) Validate() error {
+	faults := setting.Faults(c.Settings())
+	if c.A == "" || c.B == "" {
+		faults = append(faults, errors.New("which trees? name two run folders or tree.json"))
+	}
+	if c.Overwrite && c.Output == "" {
+		faults = append(faults, errors.New("--overwrite replaces the file of --output: name it"))
+	}
+	if len(faults) > 0 {
+		return usage.All(faults)
+	}
+	return nil
+}
