@@ -15,6 +15,7 @@ import (
 	"github.com/espalier-ml/espalier/io/export/jsontree"
 	"github.com/espalier-ml/espalier/io/export/onnx"
 	"github.com/espalier-ml/espalier/io/export/pmml"
+	"github.com/espalier-ml/espalier/io/report"
 	"github.com/espalier-ml/espalier/io/usage"
 )
 
@@ -55,14 +56,24 @@ func installed(program string) bool {
 	return err == nil
 }
 
-func writeJSON(t *tree.Tree, o Options) ([]byte, error) { return jsontree.Encode(t, head(t, o.Digest)) }
+func writeJSON(t *tree.Tree, o Options) ([]byte, error) {
+	return jsontree.Encode(t, head(t, o.Digest), pathsOf(t, o))
+}
 
 func writeONNX(t *tree.Tree, o Options) ([]byte, error) {
-	return onnx.Encode(t, nameOr(o.Name), strings.Join(head(t, o.Digest), "\n"))
+	return onnx.Encode(t, nameOr(o.Name), strings.Join(head(t, o.Digest), "\n"), pathsOf(t, o))
 }
 
 func writePMML(t *tree.Tree, o Options) ([]byte, error) {
-	return pmml.Encode(t, nameOr(o.Name), head(t, o.Digest))
+	return pmml.Encode(t, nameOr(o.Name), head(t, o.Digest), pathsOf(t, o))
+}
+
+// pathsOf returns by leaf the text of its path, if predictions have it.
+func pathsOf(t *tree.Tree, o Options) []string {
+	if !o.With.Path {
+		return nil
+	}
+	return report.Paths(t)
 }
 
 // nameOr returns a name, or model if it is empty.
@@ -82,7 +93,7 @@ type reader struct {
 // as returns the format with a function that writes it.
 func (r reader) as(write func(t *tree.Tree, o Options) ([]byte, error)) fileFormat {
 	return fileFormat{
-		name: r.format, write: write,
+		name: r.format, write: write, paths: true,
 		runs: func(Options) bool { return r.probe() },
 		run: func(_ context.Context, t *tree.Tree, o Options) (runner, error) {
 			if !r.probe() {

@@ -1,12 +1,15 @@
 package export_test
 
 import (
+	"bytes"
+	"errors"
 	"math/rand/v2"
 	"testing"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/split"
 	"github.com/espalier-ml/espalier/induce/tree"
+	"github.com/espalier-ml/espalier/io/export"
 )
 
 // bushy returns a tree of two features and so many levels, all of whose leaves are on the last one.
@@ -60,6 +63,41 @@ func TestLargeDocuments(t *testing.T) {
 		t.Run(format, func(t *testing.T) {
 			t.Parallel()
 			verifyRows(t, m, format, rows)
+		})
+	}
+}
+
+// TestPathOfDocuments: what reads documents gives the text of the path, and the comparison sees it.
+func TestPathOfDocuments(t *testing.T) {
+	t.Parallel()
+	m := read(t, "../../induce/tree/testdata/golden/boosted.json")
+	cases, err := export.Cases(m, export.GoldenRows(m))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, format := range []string{"pmml", "onnx", "json"} {
+		t.Run(format, func(t *testing.T) {
+			t.Parallel()
+			o := export.Options{Format: format, With: export.With{Path: true}}
+			if !export.Runs(o) {
+				t.Skipf("waits for what runs %s: Python 3, onnxruntime or ESPALIER_PMML", format)
+			}
+			target, err := export.NewTarget(t.Context(), m, o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer target.Close()
+			differences, err := target.Compare(t.Context(), cases, 5)
+			if err != nil || len(differences) > 0 {
+				t.Errorf("%v, %v", err, differences)
+			}
+			var plain, with bytes.Buffer
+			if err := errors.Join(export.Write(&plain, m, export.Options{Format: format}), export.Write(&with, m, o)); err != nil {
+				t.Fatal(err)
+			}
+			if with.Len() <= plain.Len() {
+				t.Error("the file has no more with paths than without")
+			}
 		})
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -16,6 +17,7 @@ import (
 	"strings"
 
 	"github.com/espalier-ml/espalier/induce/tree"
+	"github.com/espalier-ml/espalier/io/report"
 	"github.com/espalier-ml/espalier/io/usage"
 )
 
@@ -273,12 +275,18 @@ func compare(t *tree.Tree, cases []Case, out []byte, most int) ([]string, error)
 	var differences []string
 	in := bufio.NewScanner(bytes.NewReader(out))
 	in.Buffer(nil, 1<<26)
+	paths := pathsByNode(t)
 	at := 0
 	for ; in.Scan(); at++ {
 		if at >= len(cases) {
 			return nil, errors.New("verify: more predictions than rows")
 		}
-		if d := cases[at].differs(t, strings.Fields(in.Text())); d != "" && len(differences) < most {
+		words, path := cutPath(strings.Fields(in.Text()))
+		d := cases[at].differs(t, words)
+		if want := paths[cases[at].Want.Leaf]; d == "" && path != nil && *path != want {
+			d = fmt.Sprintf("path %q: want %q", *path, want)
+		}
+		if d != "" && len(differences) < most {
 			differences = append(differences, fmt.Sprintf("row %d %v: %s", at, cases[at].Cells, d))
 		}
 	}
@@ -286,6 +294,31 @@ func compare(t *tree.Tree, cases []Case, out []byte, most int) ([]string, error)
 		return nil, fmt.Errorf("verify: %d predictions for %d rows", at, len(cases))
 	}
 	return differences, nil
+}
+
+// pathsByNode returns the texts of the paths by the nodes of the leaves.
+func pathsByNode(t *tree.Tree) map[int]string {
+	list, paths := report.Paths(t), make(map[int]string)
+	for id := range t.Nodes {
+		if t.Nodes[id].Leaf() {
+			paths[id], list = list[0], list[1:]
+		}
+	}
+	return paths
+}
+
+// cutPath parts the words of a line from the text of the path, which follows "=" if the file has
+// it.
+func cutPath(words []string) ([]string, *string) {
+	last := len(words) - 1
+	if last < 0 || !strings.HasPrefix(words[last], "=") {
+		return words, nil
+	}
+	path, err := url.PathUnescape(words[last][1:])
+	if err != nil {
+		path = words[last]
+	}
+	return words[:last], &path
 }
 
 // near is how far the probabilities of a leaf model may be off: languages differ in exp.

@@ -1,5 +1,6 @@
 import java.io.File;
 import java.net.URLDecoder;
+import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -35,7 +36,7 @@ class RunPMML {
         for (Object category : target.getCategories()) {
             classes.add((String) category);
         }
-        List<String> outputs = new ArrayList<>(); // leaf, probabilities, tests, cost
+        List<String> outputs = new ArrayList<>(); // leaf, probabilities, tests, cost, perhaps path
         for (OutputField field : evaluator.getOutputFields()) {
             if (field.getDepth() == 0 && field.isFinalResult()) {
                 outputs.add(field.getName());
@@ -53,6 +54,10 @@ class RunPMML {
             out.append(found.get(outputs.get(n + 2))).append(' ').append(classes.indexOf(found.get(target.getName())));
             for (int k = 0; k < n; k++) {
                 out.append(' ').append(found.get(outputs.get(k + 1)));
+            }
+            if (outputs.size() > n + 3) {
+                String way = (String) found.get(outputs.get(n + 3));
+                out.append(" =").append(URLEncoder.encode(way, StandardCharsets.UTF_8).replace("+", "%20"));
             }
             out.append('\n');
         }

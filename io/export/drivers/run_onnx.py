@@ -2,7 +2,7 @@
 import json
 import os
 import sys
-from urllib.parse import unquote
+from urllib.parse import quote, unquote
 
 import numpy as np
 import onnxruntime
@@ -53,8 +53,11 @@ def run(path):
         outputs = [np.repeat(o, len(rows), axis=0) for o in outputs]
     alone(session, feed, outputs, len(rows))
     number = {name: i for i, name in enumerate(classes)}
-    for leaf, tests, cost, label, probabilities in zip(*outputs):
-        print(leaf, tests, repr(float(cost)), number[label], *(repr(float(p)) for p in probabilities))
+    paths = [""] * len(rows)
+    if "path" in (o.name for o in session.get_outputs()):
+        paths = ["=" + quote(p, safe="") for p in session.run(["path"], feed)[0]]
+    for leaf, tests, cost, label, probabilities, path in zip(*outputs, paths):
+        print(leaf, tests, repr(float(cost)), number[label], *(repr(float(p)) for p in probabilities), path)
 
 
 for path in sys.argv[1:]:

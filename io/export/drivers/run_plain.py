@@ -2,7 +2,7 @@
 import json
 import os
 import sys
-from urllib.parse import unquote
+from urllib.parse import quote, unquote
 
 from plain_tree import predict
 
@@ -18,7 +18,8 @@ def run(path):
                 if cell != "?":
                     row[feature["name"]] = unquote(cell[1:]) if feature["type"] == "text" else float(cell)
             name, probabilities, leaf, tests, cost = predict(tree, row)
-            print(leaf, tests, repr(cost), number[name], *map(repr, probabilities))
+            path = ["=" + quote(p, safe="") for p in [tree["nodes"][leaf].get("path")] if p is not None]
+            print(leaf, tests, repr(cost), number[name], *map(repr, probabilities), *path)
 
 
 for path in sys.argv[1:]:

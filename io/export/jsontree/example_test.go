@@ -21,7 +21,7 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	document, err := jsontree.Encode(t, []string{"A small tree."})
+	document, err := jsontree.Encode(t, []string{"A small tree."}, nil)
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -68,6 +68,7 @@ type leaf struct {
 	Probabilities []float64 `json:"probabilities"`
 	Tests         int       `json:"tests"`
 	Cost          float64   `json:"cost"`
+	Path          string    `json:"path,omitempty"`
 	Model         *int      `json:"model,omitempty"`
 }
 
@@ -98,8 +99,9 @@ type side struct {
 	Split int       `json:"split,omitempty"`
 }
 
-// Encode returns a tree as a document. about is lines about it.
-func Encode(t *tree.Tree, about []string) ([]byte, error) {
+// Encode returns a tree as a document. about is lines about it, paths are texts by leaf; nil:
+// leaves have none.
+func Encode(t *tree.Tree, about, paths []string) ([]byte, error) {
 	t = t.Tested()
 	w := &writer{tree: t}
 	h := header{
@@ -119,7 +121,7 @@ func Encode(t *tree.Tree, about []string) ([]byte, error) {
 	}
 	w.add(h)
 	w.out.Truncate(w.out.Len() - 1) // the last brace
-	w.list("nodes", w.nodes())
+	w.list("nodes", w.nodes(paths))
 	if len(w.models) > 0 {
 		w.list("models", w.models)
 	}
@@ -163,7 +165,7 @@ func (w *writer) list(name string, elements []any) {
 	w.out.WriteString("\n]")
 }
 
-func (w *writer) nodes() []any {
+func (w *writer) nodes(paths []string) []any {
 	tests, _ := w.tree.Path()
 	costs := w.tree.Billed()
 	list := make([]any, len(w.tree.Nodes))
@@ -175,6 +177,9 @@ func (w *writer) nodes() []any {
 		}
 		l := leaf{
 			ID: id, Class: w.tree.Label.Classes[n.Class], Probabilities: n.Probabilities, Tests: tests[id], Cost: costs[id],
+		}
+		if paths != nil {
+			l.Path, paths = paths[0], paths[1:]
 		}
 		if n.Model != nil {
 			number := len(w.models)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/io/export/jsontree"
+	"github.com/espalier-ml/espalier/io/report"
 )
 
 // TestSchema: documents of trees with all kinds of tests, leaf models and boosters are valid.
@@ -45,7 +46,7 @@ func TestSchema(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		document, err := jsontree.Encode(m, []string{"about"})
+		document, err := jsontree.Encode(m, []string{"about"}, report.Paths(m))
 		if err != nil {
 			t.Fatal(err)
 		}

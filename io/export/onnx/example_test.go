@@ -20,7 +20,7 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	model, err := onnx.Encode(t, "model", "a small tree")
+	model, err := onnx.Encode(t, "model", "a small tree", nil)
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -35,7 +35,8 @@ type input struct {
 }
 
 // Encode returns a tree as a ModelProto. name is that of the graph, about is its description.
-func Encode(t *tree.Tree, name, about string) ([]byte, error) {
+// paths are texts by leaf for the output path; nil: there is none.
+func Encode(t *tree.Tree, name, about string, paths []string) ([]byte, error) {
 	t = t.Tested()
 	w := &writer{tree: t, columns: newColumns(t), graph: &graph{taken: make(map[string]bool)}}
 	w.name()
@@ -43,7 +44,7 @@ func Encode(t *tree.Tree, name, about string) ([]byte, error) {
 	if len(w.from) > exact || len(w.ends) > exact || len(w.leaves) > exact {
 		return nil, errors.New("the tree has more than 16777216 leaves or knots, and onnxruntime numbers no more of them")
 	}
-	w.write()
+	w.write(paths)
 	return w.model(name, about)
 }
 
@@ -64,7 +65,9 @@ type writer struct {
 	outputs []message
 }
 
-func outputNames() []string { return []string{"label", "probabilities", "leaf", "tests", "cost"} }
+func outputNames() []string {
+	return []string{"label", "probabilities", "leaf", "tests", "cost", "path"}
+}
 
 // name names the inputs: as their features, if no output and no other input has the name.
 func (w *writer) name() {
@@ -127,7 +130,7 @@ func (w *writer) grow() {
 }
 
 // write adds the nodes and the outputs.
-func (w *writer) write() {
+func (w *writer) write(paths []string) {
 	leaf, matrix := "", ""
 	if len(w.leaves) == 1 { // no input says how many rows there are
 		leaf = w.wholes([]int64{0}, 1)
@@ -157,6 +160,9 @@ func (w *writer) write() {
 	w.output("leaf", whole, "number of the leaf in tree.json", w.wholes(nodes, count), leaf)
 	w.output("tests", whole, "number of tests on the row's path", w.wholes(asked, count), leaf)
 	w.output("cost", double, "what the tests cost", w.doubles(costs, count), leaf)
+	if paths != nil {
+		w.output("path", text, "the conditions to the leaf", w.texts(paths), leaf)
+	}
 }
 
 // output adds an output that a table has.

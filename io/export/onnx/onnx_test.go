@@ -41,7 +41,7 @@ for file in sys.argv[1:]:
 		if err != nil {
 			t.Fatal(err)
 		}
-		model, err := onnx.Encode(m, "model", "about")
+		model, err := onnx.Encode(m, "model", "about", nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -21,7 +21,7 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	document, err := pmml.Encode(t, "model", []string{"A small tree."})
+	document, err := pmml.Encode(t, "model", []string{"A small tree."}, nil)
 	if err != nil {
 		fmt.Println(err)
 		return

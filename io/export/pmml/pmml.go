@@ -14,10 +14,11 @@ import (
 	"github.com/espalier-ml/espalier/induce/tree"
 )
 
-// Encode returns a tree as a document. name is that of the model, about is lines about it.
-func Encode(t *tree.Tree, name string, about []string) ([]byte, error) {
+// Encode returns a tree as a document. name is that of the model, about is lines about it, paths
+// are texts by leaf for the output path; nil: there is none.
+func Encode(t *tree.Tree, name string, about, paths []string) ([]byte, error) {
 	t = t.Tested()
-	w := &writer{tree: t, taken: make(map[string]bool)}
+	w := &writer{tree: t, taken: make(map[string]bool), paths: paths}
 	if err := w.check(); err != nil {
 		return nil, err
 	}
@@ -51,6 +52,7 @@ func Encode(t *tree.Tree, name string, about []string) ([]byte, error) {
 type writer struct {
 	tree  *tree.Tree
 	taken map[string]bool // names of fields
+	paths []string        // by leaf
 }
 
 // check refuses trees that PMML cannot say.
@@ -192,10 +194,18 @@ func (w *writer) outputs(names []string, leaf *element) *element {
 	}
 	tests, _ := w.tree.Path()
 	costs := w.tree.Billed()
-	return o.with(
+	o.with(
 		w.byLeaf(names[1], names[0], "integer", func(id int) string { return strconv.Itoa(tests[id]) }),
 		w.byLeaf(names[2], names[0], "double", func(id int) string { return number(costs[id]) }),
 	)
+	if paths := w.paths; paths != nil {
+		o.with(w.byLeaf(w.name("path"), names[0], "string", func(int) string {
+			path := paths[0] // they are asked for in their order
+			paths = paths[1:]
+			return path
+		}))
+	}
+	return o
 }
 
 // hidden marks an output field that only others use.
@@ -217,7 +227,11 @@ func (w *writer) byLeaf(name, leaf, dataType string, value func(id int) string) 
 			table.with(el("row").with(key, of))
 		}
 	}
-	field := el("OutputField", "name", name, "optype", "continuous", "dataType", dataType, "feature", "transformedValue")
+	optype := "continuous"
+	if dataType == "string" {
+		optype = "categorical"
+	}
+	field := el("OutputField", "name", name, "optype", optype, "dataType", dataType, "feature", "transformedValue")
 	return field.with(el("MapValues", "outputColumn", "value", "dataType", dataType).with(
 		el("FieldColumnPair", "field", leaf, "column", "leaf"), table))
 }
