@@ -39,10 +39,15 @@ when a test needs this value.
 --verify runs the file by what is installed here (Go, a C compiler, a JDK,
 Python, Node.js, onnxruntime or JPMML), and compares it with the tree on each row of Parquet files
 and on golden rows: at each cut from both sides, with missing and unseen values,
-infinities and zeros of both signs. Nothing is written if a prediction differs.`,
+infinities and zeros of both signs. Nothing is written if a prediction differs.
+
+An output that is named like a package is one: NAME-1.0-py3-none-any.whl for
+pip, with a classifier for scikit-learn, and NAME-1.0.0.tgz for npm, with types.`,
 		Example: `  espalier export runs/first --format python --output model.py
   espalier export runs/first --format c --verify 'data/*.parquet' --output m.c
-  espalier export runs/first --format go --verify golden --output model.go`,
+  espalier export runs/first --format go --verify golden --output model.go
+  espalier export runs/first --format python --output m-1.0-py3-none-any.whl
+  espalier export runs/first --format c --output m.c --golden test_m.c`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
 				return &usage.Error{Problem: "export takes one run folder or tree.json: espalier export runs/first"}

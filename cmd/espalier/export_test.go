@@ -1,6 +1,7 @@
 package main_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -40,6 +41,30 @@ func TestExport(t *testing.T) {
 	}
 }
 
+// TestExportPackage: the verb replaces its own packages and tests.
+func TestExportPackage(t *testing.T) {
+	o, run := train(t, mixed(t, 300, parquetio.WriteOptions{}), "--certificate", "none")
+	o.wants(t, 0)
+	for format, files := range map[string][]string{
+		"python":     {"model-1.0-py3-none-any.whl", "test_model.py"},
+		"javascript": {"model-1.0.0.tgz", "model.test.mjs"},
+	} {
+		folder := t.TempDir()
+		file, golden := filepath.Join(folder, files[0]), filepath.Join(folder, files[1])
+		args := []string{"export", run, "--format", format, "--output", file, "--golden", golden}
+		espalier(t, args...).wants(t, 0)
+		first := read(t, file)
+		espalier(t, append(args, "--overwrite", "--with", "path")...).wants(t, 0)
+		espalier(t, append(args, "--overwrite")...).wants(t, 0)
+		if !bytes.Equal(first, read(t, file)) {
+			t.Errorf("%s: the second package of a tree differs from the first", format)
+		}
+		if !strings.Contains(string(read(t, golden)), "import") {
+			t.Errorf("%s: the golden rows are no test", format)
+		}
+	}
+}
+
 // TestExportVerifies runs the exported file on the rows that the tree was trained on, as they
 // are in Parquet, and on golden rows.
 func TestExportVerifies(t *testing.T) {
@@ -68,6 +93,12 @@ func TestExportRefuses(t *testing.T) {
 		{[]string{run, "--format", "go", "--name", "func"}, `--name "func": want a name`},
 		{[]string{run, "--format", "go", "--overwrite"}, "--overwrite replaces"},
 		{[]string{run + "x", "--format", "go"}, "no such"},
+		{[]string{run, "--format", "go", "--output", run + "/model-1.0-py3-none-any.whl"}, "a wheel is for python"},
+		{[]string{run, "--format", "python", "--output", run + "/model.whl"}, "named NAME-VERSION-py3-none-any.whl"},
+		{[]string{run, "--format", "javascript", "--output", run + "/model-1.tgz"}, "named NAME-VERSION.tgz"},
+		{[]string{run, "--format", "java", "--name", "A", "--output", run + "/B.java"}, "a class A is in a file A.java"},
+		{[]string{run, "--format", "go", "--golden", run + "/model_test.py"}, "a test of --format go is no such file"},
+		{[]string{run, "--format", "go", "--golden", run + "/model.go"}, "a Go test is in a file like model_test.go"},
 		{[]string{run, "--format", "go", "--verify", run + "/none.parquet"}, "none.parquet"},
 	} {
 		espalier(t, append([]string{"export"}, c.args...)...).wants(t, 2, c.want)

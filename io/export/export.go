@@ -22,7 +22,10 @@ type Options struct {
 	Format string // one of Formats
 	Name   string // of the package, module or class; empty: the format's own
 	Digest string // of tree.json, for the head of the file; empty: it is not told
+	File   string // name of the file, without folders; empty: it has none. Write tells what names say
 	With   With   // what a prediction has besides what the format always gives
+
+	pack string // the package that the file is a part of
 }
 
 // With is what predictions have on request. Source code of a language always has the leaf, the
@@ -70,7 +73,7 @@ type fileFormat struct {
 func formats() []fileFormat {
 	var all []fileFormat
 	for _, l := range languages() {
-		all = append(all, fileFormat{name: l.format, language: &l})
+		all = append(all, fileFormat{name: l.format, language: &l, paths: true})
 	}
 	return append(all, documents()...)
 }
@@ -84,7 +87,9 @@ func Formats() []string {
 	return names
 }
 
-// Write writes a tree in a format. A tree that the format cannot say is refused.
+// Write writes a tree in a format. A tree that the format cannot say is refused. It is a package if
+// Options.File is named like one: NAME-VERSION-py3-none-any.whl of python, NAME-VERSION.tgz of
+// javascript.
 func Write(w io.Writer, t *tree.Tree, o Options) error {
 	f, err := formatOf(o.Format)
 	if err != nil {
@@ -109,15 +114,24 @@ func Write(w io.Writer, t *tree.Tree, o Options) error {
 
 // write fills in the template of the language.
 func (l *language) write(t *tree.Tree, o Options) ([]byte, error) {
+	pack, version, err := l.packed(o.File)
+	if err != nil {
+		return nil, err
+	}
+	o.pack = pack
 	p, err := newProgram(t, l, o)
 	if err != nil {
 		return nil, err
 	}
 	source, err := filled(files, "templates/"+l.format+".tmpl", p)
-	if err != nil || l.tidy == nil {
+	switch {
+	case err == nil && pack != "":
+		return l.pack(p, source, version)
+	case err == nil && l.tidy != nil:
+		return l.tidy(source)
+	default:
 		return source, err
 	}
-	return l.tidy(source)
 }
 
 // mark begins the first line of each file.
@@ -127,6 +141,9 @@ const mark = "Written by espalier export"
 func IsExport(head []byte) bool {
 	if bytes.HasPrefix(bytes.TrimLeft(head, "/#- "), []byte(mark)) {
 		return true
+	}
+	if bytes.HasPrefix(head, []byte("PK")) || bytes.HasPrefix(head, []byte("\x1f\x8b")) {
+		return bytes.Contains(head, []byte(mark))
 	}
 	if _, text, ok := bytes.Cut(head, []byte("<!-- ")); ok && bytes.HasPrefix(head, []byte("<?xml")) {
 		return bytes.HasPrefix(text, []byte(mark))
@@ -146,11 +163,11 @@ func formatOf(name string) (*fileFormat, error) {
 	return &all[at], nil
 }
 
-//go:embed templates/*.tmpl
+//go:embed templates
 var files embed.FS
 
 // filled returns a template of some files, with what it shows filled in.
-func filled(from embed.FS, name string, p *program) ([]byte, error) {
+func filled(from embed.FS, name string, p any) ([]byte, error) {
 	t, err := template.New("").ParseFS(from, name)
 	if err != nil {
 		return nil, fmt.Errorf("template %s: %w", name, err)

@@ -79,7 +79,7 @@ func Cases(t *tree.Tree, rows [][]Cell) ([]Case, error) {
 func GoldenRows(t *tree.Tree) [][]Cell {
 	t = t.Tested()
 	g := &golden{t, candidates(t)}
-	above := make([][]step, len(t.Nodes))
+	above := make([][]turn, len(t.Nodes))
 	var rows [][]Cell
 	for id := range t.Nodes {
 		n := &t.Nodes[id]
@@ -97,14 +97,14 @@ func GoldenRows(t *tree.Tree) [][]Cell {
 			rows = append(rows, changed)
 		}
 		for k, b := range n.Branches {
-			above[b.Child] = append(slices.Clip(above[id]), step{n, k})
+			above[b.Child] = append(slices.Clip(above[id]), turn{n, k})
 		}
 	}
 	return rows
 }
 
-// step is a node on a path, and the branch that the path takes.
-type step struct {
+// turn is a node on a path, and the branch that the path takes.
+type turn struct {
 	node   *tree.Node
 	branch int
 }
@@ -146,7 +146,7 @@ func unseen(f *dataset.Feature) string {
 }
 
 // reaching returns a row that takes a path; nil: there is none.
-func (g *golden) reaching(path []step) []Cell {
+func (g *golden) reaching(path []turn) []Cell {
 	row := make([]Cell, len(g.tree.Features))
 	seen := make(map[int]bool)
 	for _, s := range path {
@@ -156,7 +156,7 @@ func (g *golden) reaching(path []step) []Cell {
 		}
 		seen[f] = true
 		at := slices.IndexFunc(g.candidates[f], func(c Cell) bool {
-			return !slices.ContainsFunc(path, func(s step) bool {
+			return !slices.ContainsFunc(path, func(s turn) bool {
 				return s.node.Test.Feature == f && g.branch(s.node, c) != s.branch
 			})
 		})

@@ -6,15 +6,23 @@ import (
 )
 
 // tables are the names of the tables in the files, which no feature's constant may have.
-const tables = "CLASSES FEATURES UNITS VALUES LEAVES MODELS BOOSTERS FACTORS ERROR_COSTS"
+const tables = "STEPS CLASSES FEATURES UNITS VALUES LEAVES MODELS BOOSTERS FACTORS ERROR_COSTS"
 
 // language is how a language says what all formats say.
 type language struct {
 	format string // also the name of its template
 	name   string // of the package, module or class, if the user gives none
 
+	ending   string                                                          // of the file's name
+	packages bool                                                            // the name may begin with a package, and is that of the file
+	pack     func(p *program, source []byte, version string) ([]byte, error) // returns a package; nil: there is none
+
 	keywords   []string // that no identifier may be
 	terminated bool     // a NUL ends its texts
+	moments    bool     // dates and times may be texts
+
+	missingText, missingNumber string    // literals in the rows of tests
+	specials                   [4]string // NaN, both infinities, the negative zero
 
 	field, constant func(words []string) string // spell an identifier
 	text            func(string) string         // a literal
@@ -64,6 +72,8 @@ func languages() []language {
 func goLanguage() language {
 	l := braces()
 	l.format, l.name, l.tidy = "go", "model", format.Source
+	l.ending, l.missingText, l.missingNumber = ".go", "nil", "math.NaN()"
+	l.specials = [4]string{l.missingNumber, "math.Inf(1)", "math.Inf(-1)", "math.Copysign(0, -1)"}
 	l.keywords = reserved(`break case chan const continue default defer else fallthrough for func go goto if import
 		interface map package range return select struct switch type var`)
 	l.field, l.text = pascal, quoted
@@ -76,6 +86,8 @@ func goLanguage() language {
 func cLanguage() language {
 	l := braces()
 	l.format, l.name, l.terminated = "c", "model", true
+	l.ending, l.missingText, l.missingNumber = ".c", "NULL", "NAN"
+	l.specials = [4]string{l.missingNumber, "INFINITY", "-INFINITY", "-0.0"}
 	l.keywords = reserved(`auto break case char const continue default do double else enum extern float for goto if
 		inline int long register restrict return short signed sizeof static struct switch typedef union unsigned void
 		volatile while bool true false and or not xor class delete new this template typename namespace public private
@@ -89,12 +101,14 @@ func cLanguage() language {
 
 func javaLanguage() language {
 	l := braces()
-	l.format, l.name = "java", "Model"
+	l.format, l.name, l.packages = "java", "Model", true
+	l.ending, l.missingText, l.missingNumber = ".java", "null", "Double.NaN"
+	l.specials = [4]string{l.missingNumber, "Double.POSITIVE_INFINITY", "Double.NEGATIVE_INFINITY", "-0.0"}
 	l.keywords = reserved(`abstract assert boolean break byte case catch char class const continue default do double
 		else enum extends final finally float for goto if implements import instanceof int interface long native new
 		package private protected public return short static strictfp super switch synchronized this throw throws
 		transient try void volatile while true false null var record yield sealed permits ` + tables + `
-		clone finalize getClass hashCode notify notifyAll toString wait Row Prediction Values Leaf LeafModel Term Split
+		clone finalize getClass hashCode notify notifyAll toString wait List LinkedList Step STEPS Row Prediction Values Leaf LeafModel Term Split
 		Arrays Map Set Function ToDoubleFunction String Math Double Integer Object Override`)
 	l.field, l.text = camel, quotedJava
 	l.constant = screaming
@@ -104,7 +118,9 @@ func javaLanguage() language {
 
 func python() language {
 	l := helped()
-	l.format, l.name = "python", "model"
+	l.format, l.name, l.moments, l.pack = "python", "model", true, wheel
+	l.ending, l.missingText, l.missingNumber = ".py", "None", "None"
+	l.specials = [4]string{"nan", "inf", "-inf", "-0.0"}
 	l.keywords = reserved(`False None True and as assert async await break class continue def del elif else except
 		finally for from global if import in is lambda nonlocal not or pass raise return try while with yield match
 		case type self ` + tables)
@@ -117,7 +133,9 @@ func python() language {
 
 func javaScript() language {
 	l := braces()
-	l.format, l.name = "javascript", "model"
+	l.format, l.name, l.moments, l.pack = "javascript", "model", true, npmPackage
+	l.ending, l.missingText, l.missingNumber = ".mjs", "null", "null"
+	l.specials = [4]string{"NaN", "Infinity", "-Infinity", "-0"}
 	l.keywords = reserved(`await break case catch class const continue debugger default delete do else enum export
 		extends false finally for function if implements import in instanceof interface let new null package private
 		protected public return static super switch this throw true try typeof var void while with yield arguments eval

@@ -8,6 +8,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/boost"
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/tree"
+	"github.com/espalier-ml/espalier/io/report"
 )
 
 // program is what the templates write of a tree in a language.
@@ -17,6 +18,8 @@ type program struct {
 	calls    map[int]int // number of the function that holds the subtree of a node
 
 	Name     string
+	Package  string // of a class of Java
+	Module   string // what others import
 	Digest   string
 	With     With
 	Label    tree.Label
@@ -25,6 +28,7 @@ type program struct {
 	Leaves   []leaf
 	Models   []model
 	Boosters []booster
+	Steps    []step    // by node, for paths; nil: without paths
 	Factors  []float64 // that probabilities of leaf models are multiplied by, see tree.Adapter; nil: none
 }
 
@@ -97,13 +101,9 @@ type boosterSide struct {
 
 func newProgram(t *tree.Tree, l *language, o Options) (*program, error) {
 	t = t.Tested() // the features of other programs are no concern of the file
-	p := &program{language: l, tree: t, Name: o.Name, Digest: o.Digest, With: o.With, Label: t.Label, calls: make(map[int]int)}
-	if p.Name == "" {
-		p.Name = l.name
-	}
-	if !isIdentifier(p.Name) || slices.Contains(l.keywords, p.Name) {
-		return nil, fmt.Errorf("--name %q: want a name of letters, digits and underscores that is no word of the language",
-			p.Name)
+	p := &program{language: l, tree: t, Digest: o.Digest, With: o.With, Label: t.Label, calls: make(map[int]int)}
+	if err := p.setNames(o); err != nil {
+		return nil, err
 	}
 	if err := p.check(); err != nil {
 		return nil, err
@@ -114,7 +114,81 @@ func newProgram(t *tree.Tree, l *language, o Options) (*program, error) {
 	if t.Modelled() {
 		p.Factors = t.PriorFactors()
 	}
+	if o.With.Path {
+		p.addSteps()
+	}
 	return p, nil
+}
+
+// step is a node on paths: the node above, and the condition of the branch from there.
+type step struct {
+	Node, Above int
+	Condition   string
+}
+
+func (p *program) addSteps() {
+	p.Steps = make([]step, len(p.tree.Nodes))
+	conditions := report.Conditions(p.tree)
+	p.Steps[0].Above = -1
+	for id := range p.tree.Nodes {
+		for _, b := range p.tree.Nodes[id].Branches {
+			p.Steps[b.Child] = step{b.Child, id, conditions[b.Child]}
+		}
+	}
+}
+
+// path returns the conditions on the way to a node.
+func (p *program) path(node int) []string {
+	var list []string
+	for ; len(p.Steps) > 0 && node > 0; node = p.Steps[node].Above {
+		list = append(list, p.Steps[node].Condition)
+	}
+	slices.Reverse(list)
+	return list
+}
+
+// setNames sets the name of the package, class or functions, and what others import.
+func (p *program) setNames(o Options) error {
+	l, base := p.language, strings.TrimSuffix(o.File, p.language.ending)
+	p.Name = o.Name
+	if p.Name == "" {
+		p.Name = l.name
+		if l.packages && base != o.File && isIdentifier(base) {
+			p.Name = base
+		}
+	}
+	for name := range strings.SplitSeq(p.Name, ".") {
+		if !isIdentifier(name) || slices.Contains(l.keywords, name) || name != p.Name && !l.packages {
+			return fmt.Errorf("--name %q: want a name of letters, digits and underscores that is no word of the language",
+				p.Name)
+		}
+	}
+	if dot := strings.LastIndexByte(p.Name, '.'); dot >= 0 {
+		p.Package, p.Name = p.Name[:dot], p.Name[dot+1:]
+	}
+	if l.packages && base != o.File && base != p.Name {
+		return fmt.Errorf("--name %s: a class %s is in a file %s%s, not in %s", o.Name, p.Name, p.Name, l.ending, o.File)
+	}
+	p.Module = l.module(o)
+	return nil
+}
+
+// module returns what others import.
+func (l *language) module(o Options) string {
+	file := o.File
+	if !strings.HasSuffix(file, l.ending) && (l.format != "javascript" || !strings.HasSuffix(file, ".js")) {
+		file = l.name + l.ending
+	}
+	switch {
+	case o.pack != "":
+		return o.pack
+	case l.format == "python":
+		return strings.TrimSuffix(file, l.ending)
+	case l.format == "javascript":
+		return "./" + file
+	default:
+		return file
+	}
 }
 
 // check refuses texts that the language cannot hold.

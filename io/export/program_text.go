@@ -37,7 +37,8 @@ func head(t *tree.Tree, digest string) []string {
 	}
 	lines := []string{
 		written + "; do not edit.",
-		fmt.Sprintf("A classification tree: it predicts %s, one of %s.", short(t.Label.Column), classNames(t.Label.Classes)),
+		fmt.Sprintf("A classification tree: it predicts %s, one of %s.", short(t.Label.Column), firsts(t.Label.Classes)),
+		"Espalier has trained it (github.com/espalier-ml/espalier), and is not needed to run it: this file is all.",
 		fmt.Sprintf("%d leaves; a row of the training data paid %.4g in the mean for its tests, and at most %.4g.",
 			t.Complexity.Leaves, expected, most),
 	}
@@ -53,8 +54,8 @@ func head(t *tree.Tree, digest string) []string {
 	return lines
 }
 
-// classNames lists the first classes.
-func classNames(list []string) string {
+// firsts lists the first texts of a list for a comment.
+func firsts(list []string) string {
 	const most = 8
 	if len(list) > most {
 		return fmt.Sprintf("%s and %d others", each(list[:most], short), len(list)-most)
@@ -66,7 +67,7 @@ func classNames(list []string) string {
 func (p *program) About(f feature) string {
 	switch {
 	case !f.Numeric:
-		return fmt.Sprintf("%s: one of %d texts", short(f.Name), len(f.Values))
+		return fmt.Sprintf("%s: a text; training has seen %s", short(f.Name), firsts(f.Values))
 	case f.Unit == "date":
 		return short(f.Name) + ": a date, in days since 1970-01-01"
 	case f.Unit == "time":
@@ -117,6 +118,11 @@ const partNumbers = 4000
 // LeafParts returns the leaves in parts that methods of Java can hold.
 func (p *program) LeafParts() [][]leaf {
 	return parts(p.Leaves, func(l leaf) int { return 4 + len(l.Probabilities) })
+}
+
+// StepParts returns the steps in such parts.
+func (p *program) StepParts() [][]step {
+	return parts(p.Steps, func(step) int { return 4 })
 }
 
 // ModelParts returns the leaf models in such parts.

@@ -130,7 +130,7 @@ func (l *language) run(ctx context.Context, t *tree.Tree, o Options) (runner, er
 	if err != nil {
 		return nil, err
 	}
-	if err = b.write(t, l, tools); err == nil && tools.build != nil {
+	if err = b.write(t, l, o.With, tools); err == nil && tools.build != nil {
 		_, err = b.command(ctx, tools.build)
 	}
 	if err != nil {
@@ -189,8 +189,8 @@ func (b *bench) predict(ctx context.Context, cases []Case) ([]byte, error) {
 const rowsFile = "rows.txt"
 
 // write writes the tree and the driver.
-func (b *bench) write(t *tree.Tree, l *language, tools toolchain) error {
-	o := Options{Format: l.format}
+func (b *bench) write(t *tree.Tree, l *language, with With, tools toolchain) error {
+	o := Options{Format: l.format, With: with}
 	p, err := newProgram(t, l, o)
 	if err != nil {
 		return err

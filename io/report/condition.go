@@ -19,12 +19,25 @@ import (
 // A comparison ends in "or missing" if rows without a value take the same branch, unless
 // an earlier test on the path implies that the row has a value.
 func Paths(t *tree.Tree) []string {
-	ways, paths, above := make([][]string, len(t.Nodes)), []string(nil), newAbove(t)
+	ways, paths, conditions := make([][]string, len(t.Nodes)), []string(nil), Conditions(t)
 	for i := range t.Nodes {
 		n := &t.Nodes[i]
 		if n.Leaf() {
 			paths = append(paths, strings.Join(ways[i], " and "))
 		}
+		for _, b := range n.Branches {
+			ways[b.Child] = append(slices.Clip(ways[i]), conditions[b.Child])
+		}
+	}
+	return paths
+}
+
+// Conditions returns by node the condition of the branch that leads to it, as Paths writes it; none
+// of the root.
+func Conditions(t *tree.Tree) []string {
+	conditions, above := make([]string, len(t.Nodes)), newAbove(t)
+	for i := range t.Nodes {
+		n := &t.Nodes[i]
 		for k := range n.Branches {
 			b := &n.Branches[k]
 			c := newCondition(t, n, b, exactly())
@@ -38,11 +51,11 @@ func Paths(t *tree.Tree) []string {
 			if text != c.text {
 				text = "(" + text + ")"
 			}
-			ways[b.Child] = append(slices.Clip(ways[i]), text)
+			conditions[b.Child] = text
 			above.enter(b.Child, i, k)
 		}
 	}
-	return paths
+	return conditions
 }
 
 // above holds the path to each node.

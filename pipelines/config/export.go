@@ -33,7 +33,8 @@ func (c *Export) Settings() []setting.Setting {
 		},
 		{
 			Name: "name", Group: setting.Printed, Value: setting.Text(&c.Name),
-			Help: "name of the package, class or functions (default: model; of a class Model)",
+			Help: "name of the package, class or functions (default: model; of a class that of its file; com.example.Model is in a " +
+				"package)",
 		},
 		{
 			Name: "with", Group: setting.Printed, Value: setting.List(&c.With, withChecked),
@@ -46,11 +47,13 @@ func (c *Export) Settings() []setting.Setting {
 		},
 		{
 			Name: "golden", Group: setting.Printed, Value: setting.Text(&c.Golden),
-			Help: "JSON file or URL for golden rows and their predictions, for tests where the file is used",
+			Help: "file or URL for golden rows and their predictions: JSON; or, by its ending, a test in the language of the " +
+				"format, as in model_test.go, test_model.c, ModelTest.java, test_model.py, model.test.mjs",
 		},
 		{
 			Name: "output", Group: setting.Printed, Value: setting.Text(&c.Output),
-			Help: "file or URL to write instead of standard output",
+			Help: "file or URL to write instead of standard output; NAME-1.0-py3-none-any.whl is a package for pip, " +
+				"NAME-1.0.0.tgz one for npm",
 		},
 		{
 			Name: "overwrite", Group: setting.Printed, Value: setting.Switch(&c.Overwrite),

@@ -6,6 +6,8 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -41,7 +43,9 @@ func Export(ctx context.Context, c config.Export) (*Exported, error) {
 	}
 	var b bytes.Buffer
 	digest := sha256.Sum256(t.Encode())
-	o := export.Options{Format: c.Format, Name: c.Name, Digest: hex.EncodeToString(digest[:]), With: with}
+	o := export.Options{
+		Format: c.Format, Name: c.Name, Digest: hex.EncodeToString(digest[:]), File: base(c.Output), With: with,
+	}
 	if err := export.Write(&b, t, o); err != nil {
 		return nil, usage.Errorf("%v", err)
 	}
@@ -54,7 +58,7 @@ func Export(ctx context.Context, c config.Export) (*Exported, error) {
 		return nil, err
 	}
 	if c.Golden != "" {
-		if e.Golden, err = export.GoldenFile(t, golden); err != nil {
+		if e.Golden, err = goldenRows(t, golden, o, base(c.Golden)); err != nil {
 			return nil, err
 		}
 	}
@@ -62,6 +66,27 @@ func Export(ctx context.Context, c config.Export) (*Exported, error) {
 		e.Checks, err = verify(ctx, t, o, &c, golden)
 	}
 	return e, err
+}
+
+// base returns the name of a file without folders; none of no file.
+func base(file string) string {
+	if file == "" {
+		return ""
+	}
+	return path.Base(filepath.ToSlash(file))
+}
+
+// goldenRows returns the file of golden rows: a test in the language of the format, or JSON.
+func goldenRows(t *tree.Tree, cases []export.Case, o export.Options, file string) ([]byte, error) {
+	test, err := export.IsTest(o.Format, file)
+	switch {
+	case err != nil:
+		return nil, err
+	case test:
+		return export.GoldenTest(t, cases, o, file)
+	default:
+		return export.GoldenFile(t, cases)
+	}
 }
 
 // mostDifferences is how many differences are told.

@@ -1,0 +1,65 @@
+package export
+
+import (
+	"fmt"
+	"math"
+	"strings"
+)
+
+// Returned says what a prediction has, in lines of a comment. class is how the language names the
+// class, classes the list of the classes.
+func (p *program) Returned(class, classes string) []string {
+	name := func(s string) string { return s }
+	if class == "Class" {
+		name = func(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
+	}
+	lines := []string{
+		"A prediction has:",
+		fmt.Sprintf("  %s: the class", class),
+		fmt.Sprintf("  %s: of the classes, in the order of %s", name("probabilities"), classes),
+		fmt.Sprintf("  %s: the number of the leaf, a node of tree.json", name("leaf")),
+		fmt.Sprintf("  %s: how many tests the row has passed", name("tests")),
+		fmt.Sprintf("  %s: what they cost, in the unit of the prices of training; without prices a test costs 1",
+			name("cost")),
+	}
+	if len(p.Steps) > 0 {
+		lines = append(lines, fmt.Sprintf("  %s: the conditions that the row has met, in words, from the root on",
+			name("path")))
+	}
+	return lines
+}
+
+// sample is a value in the example of a file's head.
+type sample struct {
+	feature
+
+	Value string // a literal
+	Local string // name of a variable
+}
+
+// Sample returns values of the first features whose names are short.
+func (p *program) Sample() []sample {
+	const most, longest = 3, 40
+	var list []sample
+	for i := range p.Features {
+		f, of := p.Features[i], &p.tree.Features[i]
+		if len(f.Name) > longest || len(list) == most || !f.Numeric && len(f.Values[0]) > longest {
+			continue
+		}
+		s := sample{feature: f, Local: fmt.Sprintf("text%d", len(list)+1)}
+		x := 1.0
+		if len(of.Cuts) > 0 {
+			x = of.Cuts[0]
+		}
+		switch {
+		case !f.Numeric:
+			s.Value = p.language.text(f.Values[0])
+		case f.Unit != "" && p.language.moments:
+			s.Value = p.language.text(of.Unit.Spell(math.Floor(x)))
+		default:
+			s.Value = p.language.number(x)
+		}
+		list = append(list, s)
+	}
+	return list
+}

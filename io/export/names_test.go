@@ -1,0 +1,120 @@
+package export_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/espalier-ml/espalier/io/export"
+)
+
+// batch is how many files are compiled at once.
+const batch = 50
+
+// batchOf is how a format runs many files and their golden tests at once: all with the number of
+// files, then one for each file.
+type batchOf struct {
+	format, command string
+	name            func(set int) string // of --name
+	file, test      string               // with the number of the set for %d, twice in folders
+	all             string               // the name of a file that runs all
+	head, each, end string               // of its lines
+}
+
+func batches() []batchOf {
+	plain := func(int) string { return "" }
+	return []batchOf{
+		{
+			"go", "go test .", func(set int) string { return fmt.Sprintf("s%d", set) }, "s%d/model.go", "s%d/golden.go",
+			"all_test.go", "package all\n\nimport (\n\t\"testing\"\n", "\t\"sets/s%[1]d\"\n", "",
+		},
+		{
+			"c", "for f in golden*.c; do cc -o golden $f -lm && ./golden >out || { cat out; exit 1; }; done", plain,
+			"model%d.c", "golden%d.c", "all", "", "", "",
+		},
+		{
+			"java", "javac -d . s*/*.java All.java && java -cp . All",
+			func(set int) string { return fmt.Sprintf("s%d.Model", set) }, "s%d/Model.java", "s%d/ModelTest.java", "All.java",
+			"public class All { public static void main(String[] a) {\n", "s%d.ModelTest.check();\n", "}}\n",
+		},
+		{
+			"python", "python3 -B all.py", plain, "model%d.py", "golden%d.py", "all.py", "import unittest\n",
+			"from golden%[1]d import GoldenRows as G%[1]d\n", "unittest.main()\n",
+		},
+		{
+			"javascript", "node all.mjs", plain, "model%d.mjs", "golden%d.mjs", "all.mjs", "", "import \"./golden%d.mjs\";\n", "",
+		},
+	}
+}
+
+// TestNameSets: names that end strings, comments and lines, in many trees. It takes about half a
+// minute for a hundred sets; ESPALIER_NAME_SETS is their number.
+func TestNameSets(t *testing.T) {
+	t.Parallel()
+	sets := 3
+	if long() {
+		sets = 100
+	}
+	if n, err := strconv.Atoi(os.Getenv("ESPALIER_NAME_SETS")); err == nil {
+		sets = n
+	}
+	for from := 0; from < sets; from += batch {
+		for _, b := range batches() {
+			t.Run(fmt.Sprintf("%d/%s", from, b.format), func(t *testing.T) {
+				if !export.Runs(export.Options{Format: b.format}) {
+					t.Skipf("waits for what runs %s", b.format)
+				}
+				folder := files(t, b.files(t, from, min(from+batch, sets)))
+				if out, err := run(t, folder, b.command); err != nil {
+					t.Errorf("%v: %.3000s", err, out)
+				}
+			})
+		}
+	}
+}
+
+// files returns the files of a batch.
+func (b *batchOf) files(t *testing.T, from, to int) map[string][]byte {
+	t.Helper()
+	const most = 25 // rows of a set: names are long
+	contents := map[string][]byte{"go.mod": []byte("module sets\n\ngo 1.22\n")}
+	var all strings.Builder
+	all.WriteString(b.head)
+	for set := from; set < to; set++ {
+		random := rand.New(rand.NewPCG(21, uint64(set)))
+		without := func(r rune) bool { return b.format == "c" && r == 0 } // refused, see TestRefused
+		tree := []string{"multiway", "boosted", "both", "dated"}[set%4]
+		m := renamed(t, read(t, "../../induce/tree/testdata/golden/"+tree+".json"), random, without)
+		rows := export.GoldenRows(m)
+		random.Shuffle(len(rows), func(i, k int) { rows[i], rows[k] = rows[k], rows[i] })
+		cases, err := export.Cases(m, rows[:min(most, len(rows))])
+		if err != nil {
+			t.Fatal(err)
+		}
+		file, test := fmt.Sprintf(b.file, set), fmt.Sprintf(b.test, set)
+		o := export.Options{
+			Format: b.format, Name: b.name(set), File: file[strings.LastIndexByte(file, '/')+1:],
+			With: export.With{Path: set%2 == 0},
+		}
+		contents[file] = written(t, m, o)
+		if contents[test], err = export.GoldenTest(m, cases, o, test[strings.LastIndexByte(test, '/')+1:]); err != nil {
+			t.Fatal(err)
+		}
+		if b.each != "" {
+			fmt.Fprintf(&all, b.each, set)
+		}
+	}
+	all.WriteString(b.end)
+	if b.format == "go" {
+		all.WriteString(")\n\nfunc TestAll(t *testing.T) {\n")
+		for set := from; set < to; set++ {
+			fmt.Fprintf(&all, "\ts%d.TestGoldenRows(t)\n", set)
+		}
+		all.WriteString("}\n")
+	}
+	contents[b.all] = []byte(all.String())
+	return contents
+}
