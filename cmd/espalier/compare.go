@@ -107,6 +107,9 @@ func printCompared(w io.Writer, c *pipelines.Comparison) error {
 	if c.Note != "" {
 		line("%s", c.Note)
 	}
+	if c.LostBits > 0 {
+		line("AUC, log loss and Brier score are approximate: too many pairs of predictions, see espalier help comparison")
+	}
 	_, _ = fmt.Fprintln(b)
 	_ = report.PairedFigures(c.Metrics).Write(b, width)
 	_, _ = fmt.Fprintln(b)

@@ -249,11 +249,18 @@ func PairedFigures(m *metric.Paired) *Table {
 // maxFlips is the greatest number of flips listed one by one.
 const maxFlips = 20
 
+// leastP is the least probability that is written with its digits.
+const leastP = 0.0001
+
 // FlipsText says how many rows have another class by B than by A.
 func FlipsText(f *comparison.Flips, rows int64) string {
 	text := fmt.Sprintf("%d of %s (%s) get another class by B", f.Rows, plural(rows, "row"), Percent(f.Share))
 	if f.PValue != nil && f.Rows > 0 {
-		text += fmt.Sprintf("; %d become right, %d become wrong (McNemar's p %.4f)", *f.BecameRight, *f.BecameWrong, *f.PValue)
+		p := fmt.Sprintf("%.4f", *f.PValue)
+		if *f.PValue < leastP {
+			p = fmt.Sprintf("below %v", leastP)
+		}
+		text += fmt.Sprintf("; %d become right, %d become wrong (McNemar's p %s)", *f.BecameRight, *f.BecameWrong, p)
 	}
 	return text
 }
