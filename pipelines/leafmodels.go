@@ -45,11 +45,12 @@ func (c *choosing) wantsBoosters() bool {
 // manyObjects is the number of training objects from which on one strength will do.
 const manyObjects = crossvalidate.MostAuto
 
-// Numbers of objects: those of the least hashes.
+// Of larger numbers of objects, those of the least hashes are taken.
 const (
-	modelObjects = 1 << 20 // that leaf models are fitted to
-	// that their gains are scored on: the models of a tree are compared with its plain leaves on the same
-	// objects, so that few will do
+	// modelObjects is the number of objects that leaf models are fitted to.
+	modelObjects = 1 << 20
+	// scoredObjects is the number of objects that show what models gain. A tree with models and the
+	// tree without are scored on the same objects, so few will do.
 	scoredObjects = 1 << 15
 )
 

@@ -47,6 +47,7 @@ type Importance struct {
 
 // Models score a tree with leaf models on the objects of Of.
 type Models interface {
+	// AUC returns the AUC on the objects; nil: they have none.
 	AUC() *float64
 	// Without returns the AUC where a feature has the codes of each of some lists, by list.
 	Without(feature int, lists []dataset.Codes) []*float64
