@@ -6,9 +6,10 @@
 For each data set of ../shared/data three trees are trained: with the defaults, with prices in
 groups and free repeats, and with --preset accurate, whose leaves have models. Each is exported in
 each format. `espalier export --verify` compiles and runs the file, and compares class, leaf, tests,
-cost and probabilities with the tree on all rows and on golden rows. It fails if anything differs.
-It needs Python with onnxruntime, the languages, the jars of ESPALIER_PMML (see CONTRIBUTING.md), and
-Go unless --espalier names a binary.
+cost and probabilities with the tree on all rows and on golden rows. SQL is run by its databases; by
+Spark if ESPALIER_SPARK names a folder of its jars. It fails if anything differs.
+It needs Python with onnxruntime, the languages, PostgreSQL, the jars of ESPALIER_PMML (see
+CONTRIBUTING.md), and Go unless --espalier names a binary.
 """
 
 import csv, json, os, subprocess, sys
@@ -19,7 +20,9 @@ import judging
 from judging import root
 
 shared = os.environ.get('ESPALIER_SHARED', os.path.join(root, '..', 'shared'))
-formats = ['go', 'c', 'java', 'python', 'javascript', 'pmml', 'onnx', 'json']
+dialects = ['postgresql', 'sqlite', 'duckdb', 'bigquery'] + (['spark'] if 'ESPALIER_SPARK' in os.environ else [])
+formats = [[f] for f in ['go', 'c', 'java', 'python', 'javascript', 'pmml', 'onnx', 'json']]
+formats += [['sql', '--dialect', d] for d in dialects]
 
 
 def categorical(name):
@@ -56,11 +59,11 @@ def judge(name, binary, folder):
         if kind == 'plain':
             prices(run, costs)
         for form in formats:
-            done = subprocess.run([binary, 'export', run, '--format', form, '--verify', os.path.join(data, '*.parquet')],
+            done = subprocess.run([binary, 'export', run, '--format', *form, '--verify', os.path.join(data, '*.parquet')],
                                   stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
             fine &= done.returncode == 0
             last = done.stderr.strip().replace(data + '/*.parquet', 'the data')
-            print(f'{name}, {kind}: {"ok" if done.returncode == 0 else "FAIL"}: {last}', flush=True)
+            print(f'{name}, {kind}, {form[-1]}: {"ok" if done.returncode == 0 else "FAIL"}: {last}', flush=True)
     return fine
 
 

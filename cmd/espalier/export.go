@@ -29,6 +29,7 @@ The formats:
   java        a class of Java 17: predict takes a record
   python      a module: predict takes a mapping from names to values
   javascript  an ES module: predict takes an object
+  sql         a view and a function of the database of --dialect
   pmml        a PMML 4.4 document: a field for each feature
   onnx        a model for onnxruntime: an input for each feature
   json        a plain document for an interpreter of your own
@@ -45,6 +46,7 @@ An output that is named like a package is one: NAME-1.0-py3-none-any.whl for
 pip, with a classifier for scikit-learn, and NAME-1.0.0.tgz for npm, with types.`,
 		Example: `  espalier export runs/first --format python --output model.py
   espalier export runs/first --format c --verify 'data/*.parquet' --output m.c
+  espalier export runs/first --format sql --dialect duckdb --output model.sql
   espalier export runs/first --format go --verify golden --output model.go
   espalier export runs/first --format python --output m-1.0-py3-none-any.whl
   espalier export runs/first --format c --output m.c --golden test_m.c`,

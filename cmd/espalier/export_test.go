@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -19,11 +20,15 @@ func TestExport(t *testing.T) {
 	o, run := train(t, input, "--certificate", "none")
 	o.wants(t, 0)
 	for _, format := range export.Formats() {
-		printed := espalier(t, "export", run, "--format", format)
+		written := []string{"export", run, "--format", format}
+		if format == "sql" {
+			written = append(written, "--dialect", "sqlite")
+		}
+		printed := espalier(t, written...)
 		printed.wants(t, 0)
 		folder := t.TempDir()
 		file, golden := filepath.Join(folder, "model"), filepath.Join(folder, "golden.json")
-		args := []string{"export", run, "--format", format, "--output", file, "--golden", golden}
+		args := slices.Concat(written, []string{"--output", file, "--golden", golden})
 		espalier(t, args...).wants(t, 0)
 		if got := string(read(t, file)); got != printed.stdout {
 			t.Errorf("%s: the file differs from standard output", format)

@@ -19,11 +19,13 @@ import (
 
 // Options say how a tree is written.
 type Options struct {
-	Format string // one of Formats
-	Name   string // of the package, module or class; empty: the format's own
-	Digest string // of tree.json, for the head of the file; empty: it is not told
-	File   string // name of the file, without folders; empty: it has none. Write tells what names say
-	With   With   // what a prediction has besides what the format always gives
+	Format  string // one of Formats
+	Name    string // of the package, module or class; empty: the format's own
+	Digest  string // of tree.json, for the head of the file; empty: it is not told
+	File    string // name of the file, without folders; empty: it has none. Write tells what names say
+	Dialect string // of format sql: one of Dialects
+	Table   string // of the rows, for format sql; input_rows if it is empty
+	With    With   // columns and members on request
 
 	pack string // the package that the file is a part of
 }
@@ -75,7 +77,7 @@ func formats() []fileFormat {
 	for _, l := range languages() {
 		all = append(all, fileFormat{name: l.format, language: &l, paths: true})
 	}
-	return append(all, documents()...)
+	return append(append(all, sqlFiles()), documents()...)
 }
 
 // Formats lists the formats.

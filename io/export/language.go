@@ -23,6 +23,7 @@ type language struct {
 
 	missingText, missingNumber string    // literals in the rows of tests
 	specials                   [4]string // NaN, both infinities, the negative zero
+	nesting                    int       // conditions within another; 0: as all
 
 	field, constant func(words []string) string // spell an identifier
 	text            func(string) string         // a literal

@@ -47,6 +47,7 @@ type feature struct {
 type function struct {
 	Number int
 	Nodes  int // of the part
+	Calls  []int
 	Lines  []string
 }
 

@@ -16,6 +16,14 @@ const (
 	mostNesting = 12
 )
 
+// levels returns how many conditions may be within another.
+func (l *language) levels() int {
+	if l.nesting > 0 {
+		return l.nesting
+	}
+	return mostNesting
+}
+
 // cut cuts the tree into functions, and writes each.
 func (p *program) cut() {
 	leaves := make(map[int]int, len(p.Leaves))
@@ -31,7 +39,11 @@ func (p *program) cut() {
 			roots = append(roots, root)
 		}
 		w.node(roots[0], 1)
-		p.Walk = append(p.Walk, function{Number: p.calls[roots[0]], Nodes: w.nodes, Lines: w.lines})
+		f := function{Number: p.calls[roots[0]], Nodes: w.nodes, Lines: w.lines}
+		for _, root := range w.rest {
+			f.Calls = append(f.Calls, p.calls[root])
+		}
+		p.Walk = append(p.Walk, f)
 	}
 }
 
@@ -56,7 +68,7 @@ func (w *writer) plan(root int) {
 		for _, id := range level {
 			for _, b := range w.tree.Nodes[id].Branches {
 				leaf := w.tree.Nodes[b.Child].Leaf()
-				if leaf || depth+1 < mostNesting && len(w.within) < mostNodes {
+				if leaf || depth+1 < w.language.levels() && len(w.within) < mostNodes {
 					w.within[b.Child] = true
 					next = append(next, b.Child)
 				} else {

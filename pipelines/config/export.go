@@ -16,6 +16,8 @@ type Export struct {
 	Model     string // run folder or tree.json
 	Format    string // one of export.Formats
 	Name      string // of the package, module or class
+	Dialect   string // of format sql: one of export.Dialects
+	Table     string // of format sql
 	With      []string
 	Verify    []string
 	Golden    string
@@ -35,6 +37,14 @@ func (c *Export) Settings() []setting.Setting {
 			Name: "name", Group: setting.Printed, Value: setting.Text(&c.Name),
 			Help: "name of the package, class or functions (default: model; of a class that of its file; com.example.Model is in a " +
 				"package)",
+		},
+		{
+			Name: "dialect", Group: setting.Printed, Value: setting.Text(&c.Dialect, dialectChecked),
+			Help: "database of --format sql: " + setting.Alternatives(export.Dialects()),
+		},
+		{
+			Name: "table", Group: setting.Printed, Value: setting.Text(&c.Table),
+			Help: "table whose rows the view of --format sql predicts, such as schema.table (default: input_rows)",
 		},
 		{
 			Name: "with", Group: setting.Printed, Value: setting.List(&c.With, withChecked),
@@ -62,6 +72,13 @@ func (c *Export) Settings() []setting.Setting {
 	}
 }
 
+func dialectChecked(name string) error {
+	if name != "" && !slices.Contains(export.Dialects(), name) {
+		return errors.New("want " + setting.Alternatives(export.Dialects()))
+	}
+	return nil
+}
+
 func withChecked(name string) error {
 	if !slices.Contains(export.Extras(), name) {
 		return errors.New("want " + setting.Alternatives(export.Extras()))
@@ -80,6 +97,12 @@ func (c *Export) Validate() error {
 	}
 	if c.Format == "" {
 		faults = append(faults, fmt.Errorf("--format: want one of %s", strings.Join(export.Formats(), ", ")))
+	}
+	if sql := c.Format == "sql"; sql && c.Dialect == "" {
+		faults = append(faults, fmt.Errorf("--format sql: which database? --dialect %s",
+			setting.Alternatives(export.Dialects())))
+	} else if !sql && c.Dialect+c.Table != "" {
+		faults = append(faults, errors.New("--dialect and --table are for --format sql"))
 	}
 	if c.Overwrite && c.Output == "" && c.Golden == "" {
 		faults = append(faults, errors.New("--overwrite replaces the file of --output: name it"))

@@ -44,7 +44,8 @@ func Export(ctx context.Context, c config.Export) (*Exported, error) {
 	var b bytes.Buffer
 	digest := sha256.Sum256(t.Encode())
 	o := export.Options{
-		Format: c.Format, Name: c.Name, Digest: hex.EncodeToString(digest[:]), File: base(c.Output), With: with,
+		Format: c.Format, Name: c.Name, Dialect: c.Dialect, Table: c.Table, Digest: hex.EncodeToString(digest[:]),
+		File: base(c.Output), With: with,
 	}
 	if err := export.Write(&b, t, o); err != nil {
 		return nil, usage.Errorf("%v", err)

@@ -1,0 +1,235 @@
+package export
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/espalier-ml/espalier/induce/tree"
+	"github.com/espalier-ml/espalier/io/usage"
+)
+
+// dialect is how a database says what all dialects of SQL say. Its language writes the conditions.
+type dialect struct {
+	name     string
+	language language
+
+	identifier func(string) string
+	longest    int  // bytes of an identifier; 0: any
+	sensitive  bool // names of columns that differ only in case are two columns
+	nul        bool // texts may hold a NUL
+
+	double, text string // types
+	number       string // the value of a numeric column, without NaN
+	textual      string // the value of a categorical column
+	moments      map[string]moment
+	greatest     string
+	row          string // all columns of a row of the table r, as one value; empty: there is none
+	columns      string // all columns of the source row
+	fence        string // behind a step that must not be copied into the next
+	view         string // begins the statement; %s: the name
+	function     func(s *sqlText) []string
+	uses         string // how the function is called; %[1]s: the view's name, %[2]s: the columns
+	deepest      int    // steps
+}
+
+// moment is how a date or time becomes a number.
+type moment struct{ typed, number string }
+
+const sqlFormat = "sql"
+
+// Dialects lists the dialects of format sql.
+func Dialects() []string {
+	var names []string
+	for _, d := range dialects() {
+		names = append(names, d.name)
+	}
+	return names
+}
+
+func dialectOf(name string) (*dialect, error) {
+	all := dialects()
+	if at := slices.IndexFunc(all, func(d dialect) bool { return d.name == name }); at >= 0 {
+		return &all[at], nil
+	}
+	return nil, usage.Errorf("--dialect %q: want one of %s", name, strings.Join(Dialects(), ", "))
+}
+
+func dialects() []dialect {
+	return []dialect{postgresql(), sqlite(), duckdb(), spark(), bigquery()}
+}
+
+// sqlLanguage returns the conditions of all dialects: a missing value is NULL, and no comparison
+// with it is true.
+func sqlLanguage(text func(string) string, number func(float64) string) language {
+	return language{
+		format: sqlFormat, name: "model",
+		keywords: reserved(`all and any array as asc at at_leaf between both by case cast check collate column constraint create
+			cross current cube date default deferrable desc distinct do else end escape except exclude exists extract
+			false fetch filter following for foreign from full function grant group grouping groups hash having if
+			ignore in index inner insert intersect interval into is join key lambda lateral leading left like limit
+			lookup match merge model_leaves natural new no not null nulls of off offset old on or order outer over
+			partition path_text pivot placing preceding primary proto qualify range recursive references respect
+			right rollup row rows select session_user set show similar some source_row struct symmetric system_user
+			table tablesample then time timestamp to top trailing true unbounded union unique unnest unpivot update
+			user using value values view when where window with within without leaf tests cost path prediction`),
+		field: snake, constant: snake, text: text, number: number,
+		indent: "  ", open: "CASE WHEN %s THEN", elseIf: "WHEN %s THEN", otherwise: "ELSE", end: "END", or: " OR ",
+		leaf: "%d", calls: "-%d", numberOf: "%s", textOf: "%s", comment: "  -- ",
+		between: "%[1]s >= %[2]s AND %[1]s < %[3]s", present: "%s IS NOT NULL", missing: "%s IS NULL",
+		same: "%s = %s", lacking: "%s IS NULL",
+		unlisted: func(name, _ string, values []string) string {
+			if len(values) == 0 {
+				return name + " IS NOT NULL"
+			}
+			return name + " NOT IN (" + each(values, text) + ")"
+		},
+	}
+}
+
+func postgresql() dialect {
+	epoch := "CAST(EXTRACT(EPOCH FROM %s) * 1000000 AS double precision)"
+	return dialect{
+		name: "postgresql", language: sqlLanguage(quotedByParts("chr"), number), identifier: doubled, longest: 63,
+		sensitive: true, double: "double precision", text: "text",
+		number: "NULLIF(CAST(%s AS double precision), 'NaN')", textual: `CAST(%s AS text) COLLATE "C"`,
+		moments: map[string]moment{
+			"date": {"date", "CAST(CAST(%s AS date) - DATE '1970-01-01' AS double precision)"}, "time": {"time", epoch},
+			"timestamp": {"timestamptz", epoch},
+		},
+		greatest: "GREATEST", row: "r", columns: "(p.source_row).*", fence: " OFFSET 0",
+		view: "CREATE OR REPLACE VIEW %s AS", function: postgresFunction, deepest: 40,
+		uses: "SELECT t.*, p.* FROM your_table AS t CROSS JOIN LATERAL %[1]s_row(%[2]s) AS p",
+	}
+}
+
+func sqlite() dialect {
+	l := sqlLanguage(quotedByParts("char"), sqliteNumber)
+	l.nesting = 8 // the stack of its parser
+	return dialect{
+		name: "sqlite", language: l, identifier: doubled, nul: true, double: "REAL", text: "TEXT",
+		number: "CAST(%s AS REAL)", textual: "CAST(%s AS TEXT) COLLATE BINARY", moments: map[string]moment{},
+		greatest: "MAX", columns: "r.*", view: "CREATE VIEW %s AS", deepest: 40,
+	}
+}
+
+func duckdb() dialect {
+	return dialect{
+		name: "duckdb", language: sqlLanguage(quotedByParts("chr"), duckNumber), identifier: doubled, nul: true,
+		double: "DOUBLE", text: "VARCHAR", number: "NULLIF(CAST(%s AS DOUBLE), CAST('NaN' AS DOUBLE))",
+		textual: "CAST(%s AS VARCHAR)",
+		moments: map[string]moment{
+			"date":      {"DATE", "CAST(date_diff('day', DATE '1970-01-01', CAST(%s AS DATE)) AS DOUBLE)"},
+			"time":      {"TIME", "CAST(epoch_us(CAST(%s AS TIME)) AS DOUBLE)"},
+			"timestamp": {"TIMESTAMP", "CAST(epoch_us(%s) AS DOUBLE)"},
+		},
+		greatest: "greatest", row: "r", columns: "UNNEST(p.source_row)",
+		view: "CREATE OR REPLACE VIEW %s AS", function: duckFunction, deepest: 40,
+		uses: "SELECT t.*, p.* FROM your_table AS t, LATERAL (SELECT * FROM %[1]s_row(%[2]s)) AS p",
+	}
+}
+
+func spark() dialect {
+	return dialect{
+		name: "spark", language: sqlLanguage(quotedBackslash, suffixed("D")), identifier: backticks, nul: true,
+		double: "DOUBLE", text: "STRING", number: "NULLIF(CAST(%s AS DOUBLE), DOUBLE('NaN'))", textual: "CAST(%s AS STRING)",
+		moments: map[string]moment{
+			"date":      {"DATE", "CAST(datediff(%s, DATE '1970-01-01') AS DOUBLE)"},
+			"timestamp": {"TIMESTAMP", "CAST(unix_micros(%s) AS DOUBLE)"},
+		},
+		greatest: "greatest", row: "struct(r.*)", columns: "p.source_row.*",
+		view: "CREATE OR REPLACE TEMPORARY VIEW %s AS", deepest: 40,
+	}
+}
+
+func bigquery() dialect {
+	return dialect{
+		name: "bigquery", language: sqlLanguage(quotedBackslash, number), identifier: backslashTicks, nul: true,
+		double: "FLOAT64", text: "STRING", number: "IF(IS_NAN(CAST(%[1]s AS FLOAT64)), NULL, CAST(%[1]s AS FLOAT64))",
+		textual: "CAST(%s AS STRING)",
+		moments: map[string]moment{
+			"date":      {"DATE", "CAST(UNIX_DATE(%s) AS FLOAT64)"},
+			"time":      {"TIME", "CAST(TIME_DIFF(%s, TIME '00:00:00', MICROSECOND) AS FLOAT64)"},
+			"timestamp": {"TIMESTAMP", "CAST(UNIX_MICROS(%s) AS FLOAT64)"},
+		},
+		greatest: "GREATEST", row: "r", columns: "p.source_row.*",
+		view: "CREATE OR REPLACE VIEW %s AS", function: bigFunction, deepest: 12,
+		uses: "SELECT t.*, %[1]s_row(%[2]s).* FROM your_table AS t",
+	}
+}
+
+// sqlFiles returns the format of all dialects.
+func sqlFiles() fileFormat {
+	return fileFormat{
+		name: sqlFormat, paths: true,
+		write: func(t *tree.Tree, o Options) ([]byte, error) {
+			s, err := newSQL(t, o)
+			if err != nil {
+				return nil, err
+			}
+			return s.file(), nil
+		},
+		run:  runSQL,
+		runs: runsSQL,
+	}
+}
+
+// defaultTable is the table of the rows if none is named.
+const defaultTable = "input_rows"
+
+// newSQL returns what the file of a tree is written from.
+func newSQL(t *tree.Tree, o Options) (*sqlText, error) {
+	d, err := dialectOf(o.Dialect)
+	if err != nil {
+		return nil, err
+	}
+	p, err := newProgram(t, &d.language, o)
+	if err != nil {
+		return nil, err
+	}
+	if o.Table == "" {
+		o.Table = defaultTable
+	}
+	s := &sqlText{program: p, dialect: d, options: o}
+	if err := s.check(); err != nil {
+		return nil, err
+	}
+	s.name()
+	return s, nil
+}
+
+// check refuses what the database has no way to say.
+func (s *sqlText) check() error {
+	if len(s.Features) == 0 {
+		return errors.New("the tree asks for nothing: there is no query to write")
+	}
+	columns := make(map[string]string)
+	for _, f := range s.Features {
+		if f.Name == "" || strings.ContainsRune(f.Name, 0) {
+			return fmt.Errorf("feature %q: no column of %s has this name", f.Name, s.dialect.name)
+		}
+		key := cutTo(f.Name, s.dialect.longest)
+		if !s.dialect.sensitive {
+			key = strings.ToLower(key)
+		}
+		if other, ok := columns[key]; ok {
+			return fmt.Errorf("features %s and %s: %s takes both names for the same column", short(other), short(f.Name),
+				s.dialect.name)
+		}
+		columns[key] = f.Name
+		if !s.dialect.nul && slices.ContainsFunc(f.Values, hasNUL) {
+			return fmt.Errorf("feature %q: some value has a NUL, which texts of %s cannot hold", f.Name, s.dialect.name)
+		}
+	}
+	if !s.dialect.nul && slices.ContainsFunc(s.Label.Classes, hasNUL) {
+		return fmt.Errorf("some class has a NUL, which texts of %s cannot hold", s.dialect.name)
+	}
+	if steps := len(s.levels()); steps > s.dialect.deepest {
+		return fmt.Errorf("the tree needs %d steps, one in another, and %s bears %d: train it with a smaller --max_depth",
+			steps, s.dialect.name, s.dialect.deepest)
+	}
+	return nil
+}
+
+func hasNUL(s string) bool { return strings.ContainsRune(s, 0) }

@@ -1,0 +1,157 @@
+package export_test
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/espalier-ml/espalier/induce/tree"
+	"github.com/espalier-ml/espalier/io/export"
+)
+
+// verifySQL runs a tree in a dialect on its golden rows and on further ones.
+func verifySQL(t *testing.T, m *tree.Tree, dialect string, more [][]export.Cell) {
+	t.Helper()
+	o := export.Options{Format: "sql", Dialect: dialect, With: export.With{Path: true}}
+	if !export.Runs(o) {
+		t.Skipf("waits for what runs %s: a server of PostgreSQL, duckdb and sqlglot of PyPI, or the jars of ESPALIER_SPARK",
+			dialect)
+	}
+	cases, err := export.Cases(m, append(export.GoldenRows(m), more...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	target, err := export.NewTarget(t.Context(), m, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer target.Close()
+	differences, err := target.Compare(t.Context(), cases, 5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range differences {
+		t.Error(d)
+	}
+}
+
+// withColumns reads a tree of the tests of package tree. One of its features has an empty name,
+// which no database takes for a column.
+func withColumns(t *testing.T, name string) *tree.Tree {
+	t.Helper()
+	m := read(t, "../../induce/tree/testdata/golden/"+name+".json").Tested()
+	for i := range m.Features {
+		if m.Features[i].Name == "" {
+			m.Features[i].Name = "column without a name"
+		}
+	}
+	return m
+}
+
+// TestSQL: each dialect predicts what the tree predicts, by the real database; that of BigQuery by
+// its parser, and by DuckDB after a translation.
+func TestSQL(t *testing.T) {
+	t.Parallel()
+	names := []string{"both", "dated", "multiway", "boosted"}
+	if long() {
+		names = append(names, "billed", "modelled", "onehot", "small", "threshold", "wishful")
+	}
+	random := rand.New(rand.NewPCG(19, 2))
+	for _, name := range names {
+		m := withColumns(t, name)
+		rows := randomRows(random, m, 300)
+		for _, dialect := range export.Dialects() {
+			if name != "boosted" && !long() && dialect != "sqlite" {
+				continue // a server takes seconds to start
+			}
+			t.Run(name+"/"+dialect, func(t *testing.T) {
+				t.Parallel()
+				verifySQL(t, m, dialect, rows)
+			})
+		}
+	}
+}
+
+// TestHostileNamesInSQL: no name leaves its literal, its identifier or its comment.
+func TestHostileNamesInSQL(t *testing.T) {
+	t.Parallel()
+	sets := 1
+	if long() {
+		sets = 40
+	}
+	for set := range sets {
+		for _, name := range []string{"boosted", "multiway"} {
+			for _, dialect := range export.Dialects() {
+				if !long() && (dialect == "spark" || name != "boosted") {
+					continue
+				}
+				t.Run(fmt.Sprintf("%d/%s/%s", set, name, dialect), func(t *testing.T) {
+					t.Parallel()
+					random := rand.New(rand.NewPCG(21, uint64(set)))
+					m := renamed(t, read(t, "../../induce/tree/testdata/golden/"+name+".json"), random, func(r rune) bool { return r == 0 })
+					for i := range m.Features { // no two names that are one column, and none empty
+						m.Features[i].Name = fmt.Sprintf("%d%s", i, m.Features[i].Name)
+					}
+					verifySQL(t, m, dialect, randomRows(random, m, 50))
+				})
+			}
+		}
+	}
+}
+
+// TestDeepAndLargeSQL: no database finds a tree of 60 levels or of 5,000 leaves too much.
+func TestDeepAndLargeSQL(t *testing.T) {
+	t.Parallel()
+	trees := map[string]*tree.Tree{"60 levels": chain(60)}
+	if long() {
+		trees["8192 leaves"] = bushy(13)
+	}
+	for name, m := range trees {
+		for _, dialect := range export.Dialects() {
+			if !long() && (dialect == "spark" || dialect == "bigquery") {
+				continue
+			}
+			t.Run(name+"/"+dialect, func(t *testing.T) {
+				t.Parallel()
+				verifySQL(t, m, dialect, nil)
+			})
+		}
+	}
+}
+
+func TestRefusedSQL(t *testing.T) {
+	t.Parallel()
+	const golden = "../../induce/tree/testdata/golden/both.json"
+	named := func(names ...string) *tree.Tree {
+		m := read(t, golden).Tested()
+		for i, name := range names {
+			m.Features[i].Name = name
+		}
+		return m
+	}
+	nul := withColumns(t, "both")
+	nul.Label.Classes[0] = "a\x00b"
+	long := strings.Repeat("x", 63)
+	for _, test := range []struct {
+		name, dialect string
+		tree          *tree.Tree
+		want          string
+	}{
+		{"dialect", "oracle", named(), `--dialect "oracle": want one of postgresql,`},
+		{"NUL", "postgresql", nul, "has a NUL, which texts of postgresql cannot hold"},
+		{"empty", "duckdb", named(""), "no column of duckdb has this name"},
+		{"case", "sqlite", named("a", "A"), "takes both names for the same column"},
+		{"long", "postgresql", named(long+"1", long+"2"), "takes both names for the same column"},
+		{"deep", "bigquery", chain(500), "train it with a smaller --max_depth"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			err := export.Write(&bytes.Buffer{}, test.tree, export.Options{Format: "sql", Dialect: test.dialect})
+			if err == nil || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("%v: want %s", err, test.want)
+			}
+		})
+	}
+}
