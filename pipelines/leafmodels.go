@@ -49,7 +49,7 @@ const manyObjects = crossvalidate.MostAuto
 const (
 	// modelObjects is the number of objects that leaf models are fitted to.
 	modelObjects = 1 << 20
-	// scoredObjects is the number of objects that show what models gain. A tree with models and the
+	// scoredObjects is the number of objects on which the gain of models is measured. A tree with models and the
 	// tree without are scored on the same objects, so few will do.
 	scoredObjects = 1 << 15
 )

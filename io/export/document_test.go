@@ -50,8 +50,8 @@ func bushy(levels int) *tree.Tree {
 	return t
 }
 
-// TestLargeDocuments: what reads documents takes trees of more than 5000 leaves.
-func TestLargeDocuments(t *testing.T) {
+// TestLarge: no target finds a tree of many leaves too much, more than 5,000 of them with ESPALIER_LONG.
+func TestLarge(t *testing.T) {
 	t.Parallel()
 	levels := 6
 	if long() {
@@ -59,7 +59,10 @@ func TestLargeDocuments(t *testing.T) {
 	}
 	m := bushy(levels)
 	rows := randomRows(rand.New(rand.NewPCG(21, 1)), m, 2000)
-	for _, format := range []string{"pmml", "onnx", "json"} {
+	for _, format := range export.Formats() {
+		if format == "sql" {
+			continue // TestDeepAndLargeSQL
+		}
 		t.Run(format, func(t *testing.T) {
 			t.Parallel()
 			verifyRows(t, m, format, rows)

@@ -22,7 +22,7 @@ type Options struct {
 	Format  string // one of Formats
 	Name    string // of the package, module or class; empty: the format's own
 	Digest  string // of tree.json, for the head of the file; empty: it is not told
-	File    string // name of the file, without folders; empty: it has none. Write tells what names say
+	File    string // name of the file, without folders; empty: it has none
 	Dialect string // of format sql: one of Dialects
 	Table   string // of the rows, for format sql; input_rows if it is empty
 	With    With   // columns and members on request

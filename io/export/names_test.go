@@ -50,13 +50,13 @@ func batches() []batchOf {
 	}
 }
 
-// TestNameSets: names that end strings, comments and lines, in many trees. It takes about half a
-// minute for a hundred sets; ESPALIER_NAME_SETS is their number.
+// TestNameSets: names that end strings, comments and lines, in many trees;
+// ESPALIER_NAME_SETS is their number.
 func TestNameSets(t *testing.T) {
 	t.Parallel()
 	sets := 3
 	if long() {
-		sets = 100
+		sets = 40
 	}
 	if n, err := strconv.Atoi(os.Getenv("ESPALIER_NAME_SETS")); err == nil {
 		sets = n
