@@ -94,7 +94,7 @@ func TestExportRefuses(t *testing.T) {
 	}{
 		{nil, "export takes one run folder"},
 		{[]string{run}, "--format: want one of go, c, java, python, javascript, pmml, onnx, json"},
-		{[]string{run, "--format", "cobol"}, "--format cobol: want go, c, java, python, javascript, pmml, onnx or json"},
+		{[]string{run, "--format", "cobol"}, "--format cobol: want go, c, java, python, javascript, sql, pmml, onnx or json"},
 		{[]string{run, "--format", "go", "--name", "func"}, `--name "func": want a name`},
 		{[]string{run, "--format", "go", "--overwrite"}, "--overwrite replaces"},
 		{[]string{run + "x", "--format", "go"}, "no such"},

@@ -8,6 +8,7 @@ import (
 
 	"github.com/espalier-ml/espalier/induce/boost"
 	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/portable"
 	"github.com/espalier-ml/espalier/induce/tree"
 )
 
@@ -188,7 +189,7 @@ func (c *chain) offsets() []float64 {
 		case math.IsInf(f, 1):
 			offsets[k] = -never
 		case f > 0:
-			offsets[k] = math.Log(f)
+			offsets[k] = portable.Log(f)
 		default:
 			offsets[k] = never
 		}
