@@ -95,9 +95,6 @@ func (c *Export) Validate() error {
 	if c.Model == "" {
 		faults = append(faults, errors.New("which tree? name a run folder or a tree.json"))
 	}
-	if c.Format == "" {
-		faults = append(faults, fmt.Errorf("--format: want one of %s", strings.Join(export.Formats(), ", ")))
-	}
 	if sql := c.Format == "sql"; sql && c.Dialect == "" {
 		faults = append(faults, fmt.Errorf("--format sql: which database? --dialect %s",
 			setting.Alternatives(export.Dialects())))
