@@ -93,7 +93,7 @@ func TestExportRefuses(t *testing.T) {
 		want string
 	}{
 		{nil, "export takes one run folder"},
-		{[]string{run}, "--format: want go, c, java, python, javascript, sql, pmml, onnx or json"},
+		{[]string{run}, "--format \"\": want go, c, java, python, javascript, sql, pmml, onnx or json"},
 		{[]string{run, "--format", "cobol"}, "--format cobol: want go, c, java, python, javascript, sql, pmml, onnx or json"},
 		{[]string{run, "--format", "go", "--name", "func"}, `--name "func": want a name`},
 		{[]string{run, "--format", "go", "--overwrite"}, "--overwrite replaces"},
