@@ -126,7 +126,7 @@ func McNemar(a, b int64) float64 {
 	p = math.Ldexp(p, exponent-int(n))
 	sum, term := 1.0, 1.0
 	for i := few; i > 0 && term > 1e-18*sum; i-- { // fewer heads, by the ratio to one more
-		term *= float64(i) / float64(n-i+1)
+		term = float64(term * (float64(i) / float64(n-i+1)))
 		sum += term
 	}
 	return min(1, 2*float64(p*sum))
