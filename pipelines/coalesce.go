@@ -2,6 +2,7 @@ package pipelines
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
@@ -10,6 +11,8 @@ import (
 	"github.com/espalier-ml/espalier/induce/split"
 	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/pipelines/engine"
+	"github.com/espalier-ml/espalier/pipelines/kept"
+	"github.com/espalier-ml/espalier/pipelines/source"
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
@@ -63,7 +66,7 @@ func (r *run) coalesceConfig(f *fitted) jobs.CoalesceConfig {
 		Shards: jobs.Shards(f.stats.Rows, f.layout().Stride),
 		Memory: memory,
 		Out:    r.place.scratch + "/coalesce", Blocks: r.place.blocks, Spill: r.spill("coalesce"),
-		Run: r.files.Run.Name(),
+		Missing: r.cuts != nil, Run: r.files.Run.Name(),
 	}
 }
 
@@ -76,24 +79,48 @@ func (p *plan) rowPieces() int {
 	return int(n)
 }
 
+// objects makes objects of the rows. Rows of files with kept objects are not read.
+func (r *run) objects(ctx context.Context) (*objects, error) {
+	if r.config.KeepObjects != "" {
+		return r.keptObjects(ctx)
+	}
+	f, err := r.fit(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return r.coalesce(ctx, f)
+}
+
 // coalesce makes objects of the rows.
 func (r *run) coalesce(ctx context.Context, f *fitted) (*objects, error) {
-	config := r.coalesceConfig(f)
-	what := engine.Job{Name: "coalesce", Total: int64(len(r.input.Tasks)), Unit: "row groups", Done: engine.TasksDone}
-	err := r.driver.Run(ctx, what, r.input.Tasks, func(s beam.Scope, tasks beam.PCollection) {
+	parts, err := r.coalesceTasks(ctx, r.input.Tasks, "row groups", r.coalesceConfig(f))
+	if err != nil {
+		return nil, err
+	}
+	r.files.Parquet.Forget()
+	return r.objectsOf(f, parts)
+}
+
+// coalesceTasks runs the job over row groups or blocks.
+func (r *run) coalesceTasks(
+	ctx context.Context, tasks []jobs.Task, unit string, config jobs.CoalesceConfig,
+) (*[dataset.Parts]jobs.ObjectStats, error) {
+	what := engine.Job{Name: "coalesce", Total: int64(len(tasks)), Unit: unit, Done: engine.TasksDone}
+	err := r.driver.Run(ctx, what, tasks, func(s beam.Scope, tasks beam.PCollection) {
 		jobs.Coalesce(s, tasks, config)
 	})
 	if err != nil {
 		return nil, err
 	}
-	r.files.Parquet.Forget()
 	parts, err := jobs.ReadObjectStats(ctx, &config)
 	if err != nil {
 		return nil, err
 	}
-	if err := r.removeAll(ctx, config.Out, config.Spill); err != nil {
-		return nil, err
-	}
+	return parts, r.removeAll(ctx, config.Out, config.Spill)
+}
+
+// objectsOf checks the numbers of objects.
+func (r *run) objectsOf(f *fitted, parts *[dataset.Parts]jobs.ObjectStats) (*objects, error) {
 	if parts[dataset.Train].Objects == 0 {
 		return nil, r.noRows("no training row has a weight left")
 	}
@@ -113,4 +140,88 @@ func (f *fitted) counted(train *jobs.ObjectStats) *fitted {
 		counted.features[i].Missing, counted.features[i].Other = train.Missing[i], train.Other[i]
 	}
 	return &counted
+}
+
+// mostEntries bounds the entries of kept objects that a run makes, and so its jobs: of more
+// files neighbours share an entry.
+const mostEntries = 64
+
+// keptObjects makes objects as coalesce does, but only of the rows of files whose objects are
+// not kept, and keeps them.
+func (r *run) keptObjects(ctx context.Context) (*objects, error) {
+	f := &fitted{spec: r.schema.rows, stats: new(jobs.RowStats)}
+	var err error
+	if f.label, err = r.describeLabel(r.cuts.Classes); err != nil {
+		return nil, err
+	}
+	if err := r.takeFeatures(f); err != nil {
+		return nil, err
+	}
+	folder := kept.Open(r.files.Store, r.config.KeepObjects, &f.spec, f.features, f.label.Classes)
+	entries, lacking, err := folder.Find(ctx, filesOf(r.input))
+	if err != nil {
+		return nil, err
+	}
+	r.driver.Reporter.Note(fmt.Sprintf("objects of %d of %d files are kept: the rows of %d are read",
+		len(r.input.Files)-len(lacking), len(r.input.Files), len(lacking)))
+	for n := min(len(lacking), mostEntries); n > 0; n-- {
+		now := (len(lacking) + n - 1) / n
+		e, err := r.keep(ctx, f, folder, r.input.Of(lacking[:now]))
+		if err != nil {
+			return nil, err
+		}
+		entries, lacking = append(entries, *e), lacking[now:]
+	}
+	r.files.Parquet.Forget()
+	var blocks []jobs.Task
+	for i := range entries {
+		f.stats.Add(&entries[i].Rows)
+		blocks = append(blocks, entries[i].Tasks()...)
+	}
+	if err := r.checkRows(f.stats); err != nil {
+		return nil, err
+	}
+	parts, err := r.coalesceTasks(ctx, blocks, "blocks", r.coalesceConfig(f))
+	if err != nil {
+		return nil, err
+	}
+	return r.objectsOf(f, parts)
+}
+
+// filesOf returns the files of an input as kept.Folder knows them.
+func filesOf(in *source.Input) []kept.File {
+	files := make([]kept.File, len(in.Files))
+	for i, file := range in.Files {
+		files[i] = kept.File{URL: file.URL, Size: file.Size, Generation: file.Generation}
+	}
+	return files
+}
+
+// keep makes objects of the rows of some files, and keeps them.
+func (r *run) keep(ctx context.Context, all *fitted, folder *kept.Folder, in *source.Input) (*kept.Entry, error) {
+	e := &kept.Entry{Files: filesOf(in)}
+	if len(in.Tasks) == 0 { // no rows
+		return e, folder.Keep(ctx, e)
+	}
+	own, narrow, f := *r, *r.plan, *all
+	narrow.input, own.plan = in, &narrow
+	rows := f.spec
+	rows.Features = nil
+	var err error
+	if f.stats, _, err = own.summarise(ctx, &rows); err != nil {
+		return nil, err
+	}
+	config := own.coalesceConfig(&f)
+	config.Blocks = folder.NewBlocks()
+	config.Shards = max(r.driver.Workers(), jobs.FewShards(f.stats.Rows, f.layout().Stride))
+	parts, err := own.coalesceTasks(ctx, in.Tasks, "row groups", config)
+	if err == nil {
+		e.Rows, e.Parts = *f.stats, *parts
+		err = folder.Keep(ctx, e)
+	}
+	if err != nil {
+		_ = r.files.Store.RemoveAll(context.WithoutCancel(ctx), config.Blocks) // nobody knows them
+		return nil, err
+	}
+	return e, nil
 }

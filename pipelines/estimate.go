@@ -306,7 +306,7 @@ type graph struct {
 // rehearsal, are grown.
 func (r *run) graphs(done *grown) []graph {
 	g := &grower{run: r, objects: done.objects}
-	summarise, coalesce := r.summariseConfig(), r.coalesceConfig(done.fitted)
+	summarise, coalesce := r.summariseConfig(&r.schema.rows), r.coalesceConfig(done.fitted)
 	level, small := g.levelConfig(r.config.LevelsPerJob), g.smallConfig()
 	evaluate := r.evaluateConfig(done.objects, nil)
 	rows, train, test := r.input.Tasks, done.tasks(dataset.Train), done.tasks(dataset.Test)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -31,10 +32,10 @@ type fitted struct {
 }
 
 // summariseConfig returns the job of the pass over the rows.
-func (r *run) summariseConfig() jobs.SummariseConfig {
+func (r *run) summariseConfig(rows *jobs.RowSpec) jobs.SummariseConfig {
 	workers := r.driver.Workers()
 	return jobs.SummariseConfig{
-		Rows: r.schema.rows.Encode(), Workers: workers, Out: r.place.scratch + "/summarise",
+		Rows: rows.Encode(), Workers: workers, Out: r.place.scratch + "/summarise",
 		Classes: tables.WeighsClasses(r.config.ClassWeights),
 		Limits: binning.Limits{
 			Values: r.config.MaxValues, Categories: max(r.config.MaxValues, binning.DefaultLimits().Categories),
@@ -44,29 +45,30 @@ func (r *run) summariseConfig() jobs.SummariseConfig {
 	}
 }
 
-// fit fits the features and the classes to the rows.
+// fit fits the features and the classes to the rows, or takes them from an earlier run.
 func (r *run) fit(ctx context.Context) (*fitted, error) {
-	stats, columns, err := r.summarise(ctx)
+	rows := r.schema.rows
+	if r.cuts != nil {
+		rows.Features = nil
+	}
+	stats, columns, err := r.summarise(ctx, &rows)
 	if err != nil {
 		return nil, err
 	}
-	if stats.Train == 0 {
-		return nil, r.noRows("no row is left for training")
-	}
-	if stats.Weight >= jobs.MaxTotalWeight {
-		return nil, &dataset.DataError{
-			Column: r.config.Weight,
-			Problem: "the weights of all rows add up to more than can be counted, " +
-				"2^60 / 1e6 of fractional and 2^60 of whole ones",
-			Hint: "divide them by their mean",
-		}
+	if err := r.checkRows(stats); err != nil {
+		return nil, err
 	}
 	f := &fitted{spec: r.schema.rows, stats: stats}
-	if !stats.Fractional {
+	if !stats.Fractional && r.cuts == nil { // kept objects have the scale of the column's type
 		f.spec.WeightScale = 1
 	}
-	at := len(r.schema.rows.Features) // index of the label; the class weights come last
-	if f.label, err = r.fitLabel(columns[at]); err != nil {
+	at := len(rows.Features) // index of the label; the class weights come last
+	if r.cuts != nil {
+		f.label, err = r.describeLabel(r.cuts.Classes)
+	} else {
+		f.label, err = r.fitLabel(columns[at])
+	}
+	if err != nil {
 		return nil, err
 	}
 	weight, err := r.weighClasses(f, columns[len(columns)-1])
@@ -76,14 +78,67 @@ func (r *run) fit(ctx context.Context) (*fitted, error) {
 	if err := r.soften(f, weight); err != nil {
 		return nil, err
 	}
+	if r.cuts != nil {
+		return f, r.takeFeatures(f)
+	}
 	return f, r.fitFeatures(ctx, f, columns[:at])
+}
+
+// checkRows makes sure that there are rows to train on, and that their weights can be counted.
+func (p *plan) checkRows(stats *jobs.RowStats) error {
+	if stats.Train == 0 {
+		return p.noRows("no row is left for training")
+	}
+	if stats.Weight >= jobs.MaxTotalWeight {
+		return &dataset.DataError{
+			Column: p.config.Weight,
+			Problem: "the weights of all rows add up to more than can be counted, " +
+				"2^60 / 1e6 of fractional and 2^60 of whole ones",
+			Hint: "divide them by their mean",
+		}
+	}
+	return nil
+}
+
+// takeFeatures gives a run the features of an earlier run. Columns that the earlier run did not
+// test count as constant.
+func (r *run) takeFeatures(f *fitted) error {
+	earlier := make(map[string]*dataset.Feature, len(r.cuts.Features))
+	for i := range r.cuts.Features {
+		earlier[r.cuts.Features[i].Name] = &r.cuts.Features[i]
+	}
+	columns := f.spec.Features
+	f.spec.Features = nil
+	for _, column := range columns {
+		feature := earlier[column.Name]
+		delete(earlier, column.Name)
+		switch {
+		case slices.Contains(r.config.Forbid, column.Name):
+		case feature == nil:
+			f.constant = append(f.constant, column.Name)
+		default:
+			if err := r.input.CheckFeature(feature); err != nil {
+				return err
+			}
+			own := *feature
+			own.Type = column.Type
+			f.features = append(f.features, own)
+			f.spec.Features = append(f.spec.Features, column)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(earlier)) {
+		if !slices.Contains(r.input.Names(), name) {
+			return r.input.CheckFeature(earlier[name])
+		}
+	}
+	return r.costs.Apply(f.features)
 }
 
 // summarise runs the pass over the rows. It returns the statistics of the rows and an encoded
 // summary of each column: the features in order, the label, and the class weights if classes
 // are weighed.
-func (r *run) summarise(ctx context.Context) (*jobs.RowStats, [][]byte, error) {
-	config := r.summariseConfig()
+func (r *run) summarise(ctx context.Context, rows *jobs.RowSpec) (*jobs.RowStats, [][]byte, error) {
+	config := r.summariseConfig(rows)
 	if len(r.input.Tasks) == 0 {
 		return nil, nil, r.noRows("no input file has a row")
 	}
@@ -94,7 +149,7 @@ func (r *run) summarise(ctx context.Context) (*jobs.RowStats, [][]byte, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	stats, columns, err := jobs.ReadSummaries(ctx, config.Out, config.Columns(len(r.schema.rows.Features)))
+	stats, columns, err := jobs.ReadSummaries(ctx, config.Out, config.Columns(len(rows.Features)))
 	if err != nil {
 		return nil, nil, err
 	}

@@ -8,10 +8,12 @@ import (
 
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/frontier"
+	"github.com/espalier-ml/espalier/io/objectstore"
 	"github.com/espalier-ml/espalier/io/runfolder"
 	"github.com/espalier-ml/espalier/pipelines/config"
 	"github.com/espalier-ml/espalier/pipelines/engine"
 	"github.com/espalier-ml/espalier/pipelines/forecast"
+	"github.com/espalier-ml/espalier/pipelines/kept"
 	"github.com/espalier-ml/espalier/pipelines/source"
 	"github.com/espalier-ml/espalier/pipelines/tables"
 )
@@ -24,6 +26,7 @@ type plan struct {
 	input   *source.Input
 	schema  *schema
 	costs   *tables.Costs
+	cuts    *kept.Cuts     // of an earlier run; nil: the rows decide
 	tables  tables.Classes // weights, priors and error costs of the classes
 	memory  int64          // bytes a process may take
 	sampled bool           // the rows are a sample: it may lack classes and values
@@ -44,12 +47,20 @@ func newPlan(ctx context.Context, f *source.Files, c *TrainConfig, p *config.Par
 	if err != nil {
 		return nil, err
 	}
+	var cuts *kept.Cuts
+	if c.CutsFrom != "" {
+		if cuts, err = kept.ReadCuts(ctx, f.Store, c.CutsFrom); err != nil {
+			return nil, err
+		}
+		p.Bins = []int{cuts.Bins}
+	}
 	p.SettleBins(cmp.Or(c.Rows, in.Rows))
 	if err := p.SettleSetUps(costs); err != nil {
 		return nil, err
 	}
 	return &plan{
-		config: c, parsed: p, input: in, schema: s, costs: costs, tables: classes, memory: forecast.Allowance(c.Memory),
+		config: c, parsed: p, input: in, schema: s, costs: costs, cuts: cuts, tables: classes,
+		memory: forecast.Allowance(c.Memory),
 	}, nil
 }
 
@@ -60,15 +71,15 @@ func (p *plan) sample(rows int64) (*plan, float64) {
 	in, share := p.input.Sample(rows)
 	changed, settings := *p.config, *p.parsed
 	changed.MemoryObjects, changed.Runner, changed.LevelsPerJob, changed.Deadline = -1, engine.DefaultRunner(), 1, 0
-	changed.Rows = 0
+	changed.Rows, changed.KeepObjects = 0, ""
 	settings.Grid = slices.Clone(settings.Grid)
 	for i := range settings.Grid {
 		params := &settings.Grid[i].Params
 		params.MinRows = int64(math.Ceil(float64(params.MinRows) * share))
 	}
 	return &plan{
-		config: &changed, parsed: &settings, input: in, schema: p.schema, costs: p.costs.OfFeatures(), tables: p.tables,
-		memory: p.memory, sampled: true,
+		config: &changed, parsed: &settings, input: in, schema: p.schema, costs: p.costs.OfFeatures(), cuts: p.cuts,
+		tables: p.tables, memory: p.memory, sampled: true,
 	}, share * float64(p.input.Rows) / float64(p.rows())
 }
 
@@ -108,8 +119,17 @@ func (p *plan) reads() []runfolder.Reading {
 		list = append(list, runfolder.Reading{Flag: "config", URL: url})
 	}
 	return append(list,
+		runfolder.Reading{Flag: "cuts_from", URL: cutsFile(c.CutsFrom)},
 		runfolder.Reading{Flag: "costs", URL: c.Costs},
 		runfolder.Reading{Flag: "class_weights", URL: c.ClassWeights},
 		runfolder.Reading{Flag: "priors", URL: c.Priors},
 		runfolder.Reading{Flag: "error_costs", URL: c.ErrorCosts})
+}
+
+// cutsFile returns the file with the cuts of a run; empty: there is no run.
+func cutsFile(run string) string {
+	if run == "" {
+		return ""
+	}
+	return objectstore.Join(run, runfolder.SchemaName)
 }

@@ -138,11 +138,7 @@ func (r *run) train(ctx context.Context, from *saved, output *runfolder.Folder, 
 
 // prepare makes objects of the rows, and saves them.
 func (r *run) prepare(ctx context.Context) (*saved, error) {
-	f, err := r.fit(ctx)
-	if err != nil {
-		return nil, err
-	}
-	o, err := r.coalesce(ctx, f)
+	o, err := r.objects(ctx)
 	if err != nil {
 		return nil, err
 	}

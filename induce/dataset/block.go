@@ -326,39 +326,57 @@ func EachClasses(
 	return r.end()
 }
 
-// AddBlock coalesces the objects of a block into the table.
-func (t *Table) AddBlock(block []byte, classes int) error {
-	r, err := openBlock(block, t.layout)
+// Object is an object of a block.
+type Object struct {
+	Key    []byte
+	Hash   uint64        // HashKey of the key
+	Labels []ClassWeight // weights of the labels, in class order
+	Soft   []ClassWeight // raw weights of a soft object, see Objects; nil: the object is not soft
+	Rows   int64
+}
+
+// EachObject calls visit with each object of a block. The next call changes the object.
+func EachObject(block []byte, layout Layout, classes int, visit func(*Object)) error {
+	r, err := openBlock(block, layout)
 	if err != nil {
 		return err
 	}
-	if r.soft != (t.soft > 0) || r.soft && classes != t.soft {
-		return errBlock
-	}
-	key := make([]byte, t.layout.Stride)
-	var labels, soft []ClassWeight
+	o := Object{Key: make([]byte, layout.Stride)}
 	for i := range r.objects {
 		for f, column := range r.columns {
-			at, width := t.layout.Offsets[f], t.layout.Widths[f]
-			copy(key[at:at+width], column[i*width:])
+			at, width := layout.Offsets[f], layout.Widths[f]
+			copy(o.Key[at:at+width], column[i*width:])
 		}
-		var rows int64
-		if labels, rows, err = r.classes(labels, classes); err != nil {
+		if o.Labels, o.Rows, err = r.classes(o.Labels, classes); err != nil {
 			return err
 		}
-		hash := HashKey(key)
-		for j, cw := range labels {
-			t.Add(key, hash, cw.Class, cw.Weight, rows*int64(boolToInt(j == 0)))
+		if r.soft {
+			if o.Soft, _, err = r.list(o.Soft, classes); err != nil {
+				return err
+			}
 		}
-		if !r.soft {
-			continue
-		}
-		if soft, _, err = r.list(soft, classes); err != nil {
-			return err
-		}
-		t.addSoft(t.find(key, hash, labels[0].Class), soft)
+		o.Hash = HashKey(o.Key)
+		visit(&o)
 	}
 	return r.end()
+}
+
+// AddBlock coalesces the objects of a block into the table.
+func (t *Table) AddBlock(block []byte, classes int) error {
+	if r, err := openBlock(block, t.layout); err != nil || r.soft != (t.soft > 0) || r.soft && classes != t.soft {
+		return errBlock
+	}
+	return EachObject(block, t.layout, classes, t.AddObject)
+}
+
+// AddObject coalesces an object into the table. It is soft if the table's objects are.
+func (t *Table) AddObject(o *Object) {
+	for j, cw := range o.Labels {
+		t.Add(o.Key, o.Hash, cw.Class, cw.Weight, o.Rows*int64(boolToInt(j == 0)))
+	}
+	if o.Soft != nil {
+		t.addSoft(t.find(o.Key, o.Hash, o.Labels[0].Class), o.Soft)
+	}
 }
 
 func boolToInt(b bool) int {

@@ -30,6 +30,7 @@ type Train struct {
 	Classes
 	Parts
 	Limits
+	Earlier
 
 	StorageConfig
 	EngineConfig
@@ -117,6 +118,12 @@ type Limits struct {
 	MaxValues     int
 }
 
+// Earlier says what a run takes over from earlier runs.
+type Earlier struct {
+	CutsFrom    string // run folder; empty: the rows decide
+	KeepObjects string // folder; empty: no objects are kept
+}
+
 // Resources says where and how a run works.
 type Resources struct {
 	Memory          int64 // bytes of each process; 0: see forecast.Allowance
@@ -153,6 +160,15 @@ func (c *Train) runSettings() []setting.Setting {
 		{
 			Name: "report", Value: setting.OneOf(&c.Report, ReportHTML, ReportNone), Changeable: true,
 			Help: "html writes report.html into the run folder, one page to read the tree by; none does not",
+		},
+		{
+			Name: "cuts_from", Value: setting.Text(&c.CutsFrom),
+			Help: "run folder whose cuts, categories and classes hold here, too; no pass over the rows looks for others",
+		},
+		{
+			Name: "keep_objects", Value: setting.Text(&c.KeepObjects), Changeable: true,
+			Help: "folder that keeps the objects of each input file, so that a later run with the same --cuts_from does " +
+				"not read the file's rows",
 		},
 		{
 			Name: "overwrite", Value: setting.Switch(&c.Overwrite), Changeable: true,
@@ -547,6 +563,25 @@ func looksLikeShares(s string) bool {
 	return s == "" || s[0] >= '0' && s[0] <= '9' || strings.Contains(s, "/")
 }
 
+// conflictsOfEarlier returns the faults of --cuts_from and --keep_objects.
+func (c *Train) conflictsOfEarlier() []error {
+	var faults []error
+	if c.CutsFrom != "" && len(c.Bins) > 1 {
+		faults = append(faults, fmt.Errorf("--cuts_from takes the bins of %s: leave out --bins", c.CutsFrom))
+	}
+	if c.KeepObjects == "" {
+		return faults
+	}
+	if c.CutsFrom == "" {
+		faults = append(faults, errors.New("--keep_objects needs --cuts_from: other cuts make other objects"))
+	}
+	if tables.WeighsClasses(c.ClassWeights) || len(c.LabelProbabilities) > 0 {
+		faults = append(faults, errors.New("--keep_objects goes neither with --class_weights nor with "+
+			"--label_probabilities: all rows together decide what an object weighs"))
+	}
+	return faults
+}
+
 // conflicts returns the faults of settings that do not go together.
 func (c *Train) conflicts() []error {
 	var faults []error
@@ -557,6 +592,7 @@ func (c *Train) conflicts() []error {
 		faults = append(faults, errors.New("--rows says what --dry_run is to foresee: add --dry_run, or leave out --rows"))
 	}
 	faults = append(faults, c.conflictsOfTeacher()...)
+	faults = append(faults, c.conflictsOfEarlier()...)
 	for _, name := range c.Categorical {
 		if slices.Contains(c.Numeric, name) {
 			faults = append(faults, fmt.Errorf("column %q is named in both --categorical and --numeric", name))

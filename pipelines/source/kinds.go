@@ -2,6 +2,7 @@ package source
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/tree"
@@ -48,6 +49,19 @@ func (in *Input) checkInputs(inputs []tree.Input, columns map[string]int) error 
 		}
 	}
 	return nil
+}
+
+// CheckFeature returns an error if the input has no column of a feature's name, or if the values
+// of the column cannot be read as values of the feature.
+func (in *Input) CheckFeature(f *dataset.Feature) error {
+	at := slices.IndexFunc(in.Columns, func(c parquetio.Column) bool { return c.Name == f.Name })
+	if at < 0 {
+		return &dataset.DataError{
+			File: in.Files[0].URL, Column: f.Name, Problem: "the input lacks this column of the earlier run",
+			Hint: "add the column, or take new cuts: leave out --cuts_from",
+		}
+	}
+	return in.checkKind(&in.Columns[at], f)
 }
 
 // checkKind returns an error if a column's values cannot be read as values of a feature:

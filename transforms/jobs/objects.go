@@ -115,10 +115,10 @@ func statsURL(out string, part dataset.Part, shard int) string {
 }
 
 // newStats returns empty statistics for a key. Missing values are counted for weighted
-// training rows only, as summaries count weights and not rows.
+// training rows, as summaries count weights and not rows, and where there are no summaries.
 func (f *mergeObjectsFn) newStats(key int64, weighted bool) *ObjectStats {
 	part, features := dataset.Part(int(key)/f.Shards), 0
-	if weighted && part == dataset.Train {
+	if (weighted || f.Missing) && part == dataset.Train {
 		features = len(f.features)
 	}
 	return NewObjectStats(part, len(f.Classes), features)

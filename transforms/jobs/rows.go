@@ -24,8 +24,9 @@ type Task struct {
 	// Repeated says that a runner may do the task several times: an existing output with
 	// the same content is then no error.
 	Repeated bool         `json:"repeated,omitempty"`
-	Path     []PathColumn `json:"path,omitempty"` // columns whose value is part of the file's path
-	Part     dataset.Part `json:"part,omitempty"` // of a block
+	Path     []PathColumn `json:"path,omitempty"`  // columns whose value is part of the file's path
+	Part     dataset.Part `json:"part,omitempty"`  // of a block
+	Block    bool         `json:"block,omitempty"` // the file is a block: Coalesce reads rows and blocks
 }
 
 // PathColumn is a column with a single value for all rows of a file.

@@ -202,7 +202,7 @@ func (f *summariseFn) FinishBundle(ctx context.Context, emit func(int64, []byte)
 	}
 	var stats RowStats
 	for i := range f.workers {
-		stats.add(&f.workers[i].stats)
+		stats.Add(&f.workers[i].stats)
 	}
 	emit(statsKey, MustJSON(stats))
 	// Workers encode the summaries. Only this goroutine may call emit.
@@ -228,7 +228,8 @@ func (f *summariseFn) FinishBundle(ctx context.Context, emit func(int64, []byte)
 	return nil
 }
 
-func (s *RowStats) add(o *RowStats) {
+// Add adds the counts of other rows.
+func (s *RowStats) Add(o *RowStats) {
 	s.Rows += o.Rows
 	s.Train += o.Train
 	s.Dropped += o.Dropped
@@ -325,7 +326,7 @@ func mergeStats(list [][]byte) ([]byte, error) {
 		if err := json.Unmarshal(b, &one); err != nil {
 			return nil, err
 		}
-		sum.add(&one)
+		sum.Add(&one)
 	}
 	return MustJSON(sum), nil
 }

@@ -1,0 +1,47 @@
+package kept
+
+import (
+	"context"
+	"strings"
+
+	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/io/objectstore"
+	"github.com/espalier-ml/espalier/io/runfolder"
+	"github.com/espalier-ml/espalier/io/usage"
+)
+
+// Cuts are the features and classes of an earlier run: how values become codes.
+type Cuts struct {
+	Run      string   // folder of the run
+	Classes  []string // of the label, in the order of their codes
+	Features []dataset.Feature
+	Bins     int // of a numeric feature, as the run's tree says
+}
+
+// ReadCuts reads schema.json and tree.json of a run folder. Any error is a usage error.
+func ReadCuts(ctx context.Context, s *objectstore.Store, run string) (*Cuts, error) {
+	there, err := runfolder.Read(ctx, s, run, runfolder.Training, runfolder.SchemaName, runfolder.TreeName)
+	if err != nil {
+		return nil, usage.Errorf("--cuts_from %s: %s", run, strings.TrimPrefix(err.Error(), "--output: "))
+	}
+	if there.Schema == nil || there.Tree == nil {
+		return nil, usage.Errorf("--cuts_from %s: want the folder of a finished run, with %s and %s", run,
+			runfolder.SchemaName, runfolder.TreeName)
+	}
+	return &Cuts{
+		Run: run, Classes: there.Schema.Label.Classes, Features: bare(there.Schema.Features()),
+		Bins: there.Tree.Algorithm.Bins,
+	}, nil
+}
+
+// bare returns features without prices and counts: what remains decides the codes.
+func bare(features []dataset.Feature) []dataset.Feature {
+	list := make([]dataset.Feature, len(features))
+	for i := range features {
+		f := &features[i]
+		list[i] = dataset.Feature{
+			Name: f.Name, Kind: f.Kind, Unit: f.Unit, Type: f.Type, Values: f.Values, Cuts: f.Cuts, Range: f.Range,
+		}
+	}
+	return list
+}

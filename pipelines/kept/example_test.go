@@ -1,0 +1,31 @@
+package kept_test
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/io/objectstore"
+	"github.com/espalier-ml/espalier/pipelines/kept"
+	"github.com/espalier-ml/espalier/transforms/jobs"
+)
+
+// A day's objects serve again until its file changes.
+func ExampleFolder_Find() {
+	ctx := context.Background()
+	rows := &jobs.RowSpec{Label: "class"}
+	features := []dataset.Feature{{Name: "age", Kind: dataset.Numeric, Cuts: []float64{40}}}
+	folder := kept.Open(objectstore.New(), "mem://kept", rows, features, []string{"no", "yes"})
+	monday, tuesday := kept.File{URL: "monday.parquet", Size: 10}, kept.File{URL: "tuesday.parquet", Size: 10}
+	if err := folder.Keep(ctx, &kept.Entry{Files: []kept.File{monday}, Rows: jobs.RowStats{Rows: 1000}}); err != nil {
+		panic(err)
+	}
+	found, lacking, err := folder.Find(ctx, []kept.File{monday, tuesday})
+	fmt.Println(found[0].Rows.Rows, lacking, err)
+	monday.Size++
+	found, lacking, err = folder.Find(ctx, []kept.File{monday, tuesday})
+	fmt.Println(len(found), lacking, err)
+	// Output:
+	// 1000 [1] <nil>
+	// 0 [0 1] <nil>
+}

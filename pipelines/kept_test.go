@@ -1,0 +1,245 @@
+package pipelines_test
+
+import (
+	"bytes"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/io/objectstore"
+	"github.com/espalier-ml/espalier/io/parquetio"
+	"github.com/espalier-ml/espalier/io/usage"
+	"github.com/espalier-ml/espalier/pipelines"
+)
+
+// window is a folder of daily files, a run whose cuts hold, and a folder of kept objects.
+type window struct {
+	days []string
+	pipelines.TrainConfig
+}
+
+func newWindow(t *testing.T, days int) *window {
+	t.Helper()
+	const each = 150
+	data := newRows(each * days)
+	pattern := data.write(t, ascending(each*days), days, parquetio.WriteOptions{RowsPerGroup: 64})
+	files, err := filepath.Glob(pattern)
+	if err != nil || len(files) != days {
+		t.Fatalf("%v, %v", files, err)
+	}
+	c := oneTree()
+	c.Label, c.Ignore, c.Theta = "class", []string{"id"}, pipelines.Choices{"0.0005"}
+	first := c
+	first.Input, first.Output = files[:1], t.TempDir()
+	trainInto(t, &first)
+	c.CutsFrom, c.Bins = first.Output, pipelines.Choices{"auto"}
+	return &window{files, c}
+}
+
+func trainInto(t *testing.T, c *pipelines.TrainConfig) {
+	t.Helper()
+	if _, err := pipelines.Train(t.Context(), *c, &silent{}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// reads trains on some days with kept objects, and returns the trees and metrics and the number
+// of days whose rows were read.
+func (w *window) reads(t *testing.T, folder string, days ...int) (documents []byte, read int) {
+	t.Helper()
+	before := entries(t, folder)
+	c := w.TrainConfig
+	c.KeepObjects, c.Input = folder, pick(w.days, days)
+	documents = train(t, c)
+	return documents, len(entries(t, folder)) - len(before)
+}
+
+// entries lists the entries of kept objects.
+func entries(t *testing.T, folder string) []string {
+	t.Helper()
+	list, err := filepath.Glob(filepath.Join(folder, "*", "entry-*.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
+// TestKeptObjects: a window that moves on reads the new day alone, to the bytes of a run that
+// reads all days with the same cuts: with one row a weight, with weights, and with a key.
+func TestKeptObjects(t *testing.T) {
+	const days = 6
+	for name, change := range map[string]func(*pipelines.TrainConfig){
+		"plain":    func(*pipelines.TrainConfig) {},
+		"weighted": func(c *pipelines.TrainConfig) { c.Weight = "weight" },
+		"keyed":    func(c *pipelines.TrainConfig) { c.Key, c.Ignore = "id", nil },
+		"on prism": func(c *pipelines.TrainConfig) { c.Runner = "prism" },
+		"levels":   func(c *pipelines.TrainConfig) { c.MemoryObjects = 0 },
+	} {
+		t.Run(name, func(t *testing.T) {
+			w, folder := newWindow(t, days), t.TempDir()
+			change(&w.TrainConfig)
+			for _, step := range []struct {
+				days []int
+				read int
+			}{{[]int{0, 1, 2}, 3}, {[]int{1, 2, 3}, 1}, {[]int{2, 3, 4, 5}, 2}, {[]int{5, 2, 3, 4}, 0}, {[]int{0, 5}, 0}} {
+				got, read := w.reads(t, folder, step.days...)
+				if read != step.read {
+					t.Errorf("days %v: the rows of %d were read, want %d", step.days, read, step.read)
+				}
+				direct := w.TrainConfig
+				direct.Input = pick(w.days, step.days)
+				if !bytes.Equal(got, train(t, direct)) {
+					t.Errorf("days %v: not the bytes of reading all rows", step.days)
+				}
+			}
+		})
+	}
+}
+
+// TestKeptObjectsOfOthers: objects of other cuts, parts or columns, and of a file that has changed
+// since, are not used. Costs and the settings of growth change no objects.
+func TestKeptObjectsOfOthers(t *testing.T) {
+	w, folder := newWindow(t, 3), t.TempDir()
+	w.reads(t, folder, 0, 1)
+	for _, c := range []struct {
+		name   string
+		change func(*pipelines.TrainConfig)
+		read   int
+	}{
+		{"another seed", func(c *pipelines.TrainConfig) { c.Seed++ }, 2},
+		{"other shares", func(c *pipelines.TrainConfig) { c.Split = "60/20/20" }, 2},
+		{"fewer columns", func(c *pipelines.TrainConfig) { c.Ignore = []string{"id", "twin"} }, 2},
+		{"another growth", func(c *pipelines.TrainConfig) { c.MinRows, c.Lambda = 9, pipelines.Choices{"1"} }, 0},
+		{"costs", func(c *pipelines.TrainConfig) { c.Costs = costsFile(t, "feature,cost\na,8\n") }, 0},
+	} {
+		other := *w
+		c.change(&other.TrainConfig)
+		if _, read := other.reads(t, folder, 0, 1); read != c.read {
+			t.Errorf("%s: the rows of %d files were read, want %d", c.name, read, c.read)
+		}
+	}
+	b, err := os.ReadFile(w.days[2])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(w.days[1]+".new", b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(w.days[1]+".new", w.days[1]); err != nil {
+		t.Fatal(err)
+	}
+	if _, read := w.reads(t, folder, 0, 1); read != 1 {
+		t.Errorf("the rows of %d files were read, want those of the changed one", read)
+	}
+}
+
+func trainKept(t *testing.T, w *window, folder string, days ...int) (*pipelines.Result, error) {
+	t.Helper()
+	c := w.TrainConfig
+	c.KeepObjects, c.Input, c.Output = folder, pick(w.days, days), t.TempDir()
+	return pipelines.Train(t.Context(), c, &silent{})
+}
+
+// TestKeptObjectsDamaged: a damaged entry or block is named, and what to do.
+func TestKeptObjectsDamaged(t *testing.T) {
+	w, folder := newWindow(t, 2), t.TempDir()
+	w.reads(t, folder, 0)
+	entry := entries(t, folder)[0]
+	b, err := os.ReadFile(entry)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(entry, b[:len(b)/2], 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err = trainKept(t, w, folder, 0)
+	if !errors.As(err, new(*usage.Error)) || !strings.Contains(err.Error(), filepath.Base(entry)) ||
+		!strings.Contains(err.Error(), "remove the folder") {
+		t.Errorf("a damaged entry: %v", err)
+	}
+	if err := os.WriteFile(entry, b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var blocks []string
+	_ = filepath.WalkDir(folder, func(path string, _ fs.DirEntry, _ error) error {
+		if strings.Contains(path, "objects-") {
+			blocks = append(blocks, path)
+		}
+		return nil
+	})
+	if err := os.WriteFile(blocks[0], []byte("no block"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err = trainKept(t, w, folder, 0); err == nil || !strings.Contains(err.Error(), filepath.Base(blocks[0])) {
+		t.Errorf("a damaged block: %v", err)
+	}
+}
+
+// TestCutsFrom: features and classes are those of the earlier run, and what does not fit them is
+// refused with a sentence.
+func TestCutsFrom(t *testing.T) {
+	w := newWindow(t, 3)
+	c := w.TrainConfig
+	c.Input, c.Output = w.days, t.TempDir()
+	trainInto(t, &c)
+	earlier, now := readSchema(t, c.CutsFrom), readSchema(t, c.Output)
+	for _, f := range earlier.Features() {
+		got := featureOf(t, now.Features(), f.Name)
+		if !slices.Equal(got.Cuts, f.Cuts) || !slices.Equal(got.Values, f.Values) || !slices.Equal(got.Range, f.Range) {
+			t.Errorf("%s: cuts %v, values %q, want %v, %q", f.Name, got.Cuts, got.Values, f.Cuts, f.Values)
+		}
+	}
+	write := func(columns ...parquetio.WriteColumn) []string {
+		url := filepath.Join(t.TempDir(), "rows.parquet")
+		if err := parquetio.Write(t.Context(), objectstore.New(), url, columns, parquetio.WriteOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		return []string{url}
+	}
+	numbers, texts := []float64{1, 2, 3, 4}, []string{"red", "blue", "red", "blue"}
+	rest := []parquetio.WriteColumn{
+		{Name: "b", Values: numbers},
+		{Name: "twin", Values: numbers},
+		{Name: "flag", Values: []bool{true, false, true, false}},
+		{Name: "weight", Values: numbers},
+		{Name: "color", Values: texts},
+	}
+	low := parquetio.WriteColumn{Name: "class", Values: []string{"low", "high", "low", "high"}}
+	for _, bad := range []struct {
+		name   string
+		change func(*pipelines.TrainConfig)
+		want   string
+		usage  bool
+	}{
+		{
+			"a column less", func(c *pipelines.TrainConfig) { c.Ignore, c.Input = nil, write(append(rest, low)...) },
+			`column "a"`, false,
+		},
+		{"a new class", func(c *pipelines.TrainConfig) {
+			c.Ignore, c.Input = nil, write(append(rest, parquetio.WriteColumn{Name: "a", Values: numbers},
+				parquetio.WriteColumn{Name: "class", Values: []string{"low", "new", "low", "new"}})...)
+		}, `"new"`, false},
+		{"no run", func(c *pipelines.TrainConfig) { c.CutsFrom = t.TempDir() }, "--cuts_from", true},
+		{"bins", func(c *pipelines.TrainConfig) { c.Bins = pipelines.Choices{"8", "16"} }, "leave out --bins", true},
+		{"no cuts", func(c *pipelines.TrainConfig) { c.CutsFrom, c.KeepObjects = "", t.TempDir() }, "--keep_objects needs", true},
+		{
+			"weighed classes", func(c *pipelines.TrainConfig) { c.ClassWeights, c.KeepObjects = "balanced", t.TempDir() },
+			"--class_weights", true,
+		},
+	} {
+		c := w.TrainConfig
+		c.Input, c.Output = w.days, t.TempDir()
+		bad.change(&c)
+		_, err := pipelines.Train(t.Context(), c, &silent{})
+		var data *dataset.DataError
+		if err == nil || !strings.Contains(err.Error(), bad.want) || bad.usage != errors.As(err, new(*usage.Error)) ||
+			!bad.usage && !errors.As(err, &data) {
+			t.Errorf("%s: %v, want %s", bad.name, err, bad.want)
+		}
+	}
+}
