@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs exported trees by their own languages on all rows of data sets.
 
-    bench/check_exports.py [--sets iris,credit-g] [--espalier BINARY]
+    bench/check_exports.py [--sets iris,credit-g] [--formats go,sql] [--espalier BINARY]
 
 For each data set of ../shared/data three trees are trained: with the defaults, with prices in
 groups and free repeats, and with --preset accurate, whose leaves have models. Each is exported in
@@ -21,8 +21,7 @@ from judging import root
 
 shared = os.environ.get('ESPALIER_SHARED', os.path.join(root, '..', 'shared'))
 dialects = ['postgresql', 'sqlite', 'duckdb', 'bigquery'] + (['spark'] if 'ESPALIER_SPARK' in os.environ else [])
-formats = [[f] for f in ['go', 'c', 'java', 'python', 'javascript', 'pmml', 'onnx', 'json']]
-formats += [['sql', '--dialect', d] for d in dialects]
+every = ['go', 'c', 'java', 'python', 'javascript', 'pmml', 'onnx', 'json', 'sql']
 
 
 def categorical(name):
@@ -47,7 +46,12 @@ def prices(run, file):
             w.writerow([name, 1 + i % 5, ['a', 'b', ''][i % 3], [2, 3, ''][i % 3]])
 
 
-def judge(name, binary, folder):
+def variants(formats):
+    """Returns the flags of export for each format, and for each dialect of SQL."""
+    return [[f, *more] for f in formats for more in ([['--dialect', d] for d in dialects] if f == 'sql' else [[]])]
+
+
+def judge(name, binary, folder, formats):
     data, fine = os.path.join(shared, 'data', name), True
     flags = categorical(name)
     costs = os.path.join(folder, 'costs.csv')
@@ -58,7 +62,7 @@ def judge(name, binary, folder):
                         '--certificate', 'none', *flags, *more], check=True, stdout=subprocess.DEVNULL)
         if kind == 'plain':
             prices(run, costs)
-        for form in formats:
+        for form in variants(formats):
             done = subprocess.run([binary, 'export', run, '--format', *form, '--verify', os.path.join(data, '*.parquet')],
                                   stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
             fine &= done.returncode == 0
@@ -67,4 +71,4 @@ def judge(name, binary, folder):
     return fine
 
 
-judging.main(__doc__, ['iris', 'credit-g'], judge)
+judging.main(__doc__, ['iris', 'credit-g'], judge, formats=every)

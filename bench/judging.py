@@ -5,13 +5,17 @@ import argparse, os, subprocess, sys, tempfile
 root = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..')
 
 
-def main(doc, sets, judge):
+def main(doc, sets, judge, **lists):
     """Calls judge(name, binary, folder) for each data set, with a folder of its own, and ends the
-    program: with 1 if some judge did not return True. sets are those without the option --sets."""
+    program: with 1 if some judge did not return True. sets are those without the option --sets.
+    Further lists are options of the same kind, which judge takes by their names."""
     ap = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
     ap.add_argument('--sets', type=lambda s: s.split(','), default=sets)
     ap.add_argument('--espalier', help='a binary to use instead of building one')
+    for option, values in lists.items():
+        ap.add_argument('--' + option, type=lambda s: s.split(','), default=values)
     options = ap.parse_args()
+    given = {option: getattr(options, option) for option in lists}
     with tempfile.TemporaryDirectory() as folder:
         binary = options.espalier
         if not binary:
@@ -21,5 +25,5 @@ def main(doc, sets, judge):
         for name in options.sets:
             below = os.path.join(folder, name)
             os.mkdir(below)
-            fine &= judge(name, binary, below)
+            fine &= judge(name, binary, below, **given)
     sys.exit(not fine)
