@@ -238,6 +238,32 @@ func TestDeep(t *testing.T) {
 	}
 }
 
+// TestManyFeatures: a row may have more values than a record of Java holds.
+func TestManyFeatures(t *testing.T) {
+	t.Parallel()
+	const features = 200
+	m := chain(features)
+	m.Features = nil
+	for i := range features {
+		m.Features = append(m.Features, dataset.Feature{
+			Name: fmt.Sprintf("x %d", i), Kind: dataset.Numeric, Cuts: []float64{float64(i)}, Cost: 1,
+		})
+		m.Nodes[2*i].Test.Feature, m.Nodes[2*i].Test.Code = i, 1
+	}
+	m.Features[7] = dataset.Feature{Name: "color", Kind: dataset.Categorical, Values: []string{"red", "blue"}, Cost: 1}
+	m.Nodes[14].Test.Kind = split.Equals
+	formats := []string{"java"}
+	if long() {
+		formats = slices.DeleteFunc(export.Formats(), func(f string) bool { return f == "sql" })
+	}
+	for _, format := range formats {
+		t.Run(format, func(t *testing.T) {
+			t.Parallel()
+			verify(t, m, format, randomRows(rand.New(rand.NewPCG(1, 9)), m, 100))
+		})
+	}
+}
+
 func TestRefused(t *testing.T) {
 	t.Parallel()
 	m := read(t, "../../induce/tree/testdata/golden/both.json")

@@ -79,6 +79,22 @@ func (p *program) About(f feature) string {
 	}
 }
 
+// mostSlots is how many slots the parameters of a constructor take in Java, beside the object: two
+// for a number, one for a text.
+const mostSlots = 254
+
+// Wide reports whether the features are too many for a record of Java.
+func (p *program) Wide() bool {
+	slots := 0
+	for i := range p.Features {
+		slots++
+		if p.Features[i].Numeric {
+			slots++
+		}
+	}
+	return slots > mostSlots
+}
+
 // Dated reports whether some feature has a unit.
 func (p *program) Dated() bool {
 	for _, f := range p.Features {

@@ -32,6 +32,7 @@ type dialect struct {
 	function     func(s *sqlText) []string
 	uses         string // how the function is called; %[1]s: the view's name, %[2]s: the columns
 	deepest      int    // steps
+	advice       string // before queries; empty: none
 }
 
 // moment is how a date or time becomes a number.
@@ -100,7 +101,8 @@ func postgresql() dialect {
 		},
 		greatest: "GREATEST", row: "r", columns: "(p.source_row).*", fence: " OFFSET 0",
 		view: "CREATE OR REPLACE VIEW %s AS", function: postgresFunction, deepest: 40,
-		uses: "SELECT t.*, p.* FROM your_table AS t CROSS JOIN LATERAL %[1]s_row(%[2]s) AS p",
+		uses:   "SELECT t.*, p.* FROM your_table AS t CROSS JOIN LATERAL %[1]s_row(%[2]s) AS p",
+		advice: "SET jit = off before a query: compiling the conditions takes longer than to run them.",
 	}
 }
 

@@ -53,6 +53,9 @@ func (s *sqlText) about() []string {
 		lines = append(lines, "  "+s.path+": the conditions that the row fulfils, as text")
 	}
 	lines = append(lines, "For another table, change its name in the view. The query of the view runs by itself, too.")
+	if d.advice != "" {
+		lines = append(lines, d.advice)
+	}
 	switch {
 	case d.function == nil:
 		lines = append(lines, "This database has no functions in SQL, so there is none.")

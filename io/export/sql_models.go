@@ -118,7 +118,7 @@ func (s *sqlText) boosted(booster string, k int) string {
 	for _, b := range s.Boosters {
 		terms := make([]string, 0, len(b.Trees))
 		for _, t := range b.Trees {
-			terms = append(terms, s.split(t, 0, k))
+			terms = append(terms, s.split(t, 0, k, s.language.levels()/2)) // a sum is around it
 		}
 		if len(terms) > 0 {
 			text = append(text, fmt.Sprintf("    WHEN %d THEN %s", b.Index, s.double(s.sum(terms))))
@@ -129,9 +129,42 @@ func (s *sqlText) boosted(booster string, k int) string {
 
 func (s *sqlText) double(text string) string { return "CAST(" + text + " AS " + s.dialect.double + ")" }
 
-// split returns the value of a booster's tree from a split on.
-func (s *sqlText) split(t []boosterSplit, at, k int) string {
+// split returns the value of a booster's tree from a split on. Conditions are nested as deep as
+// the parser of the database bears. Below that depth each leaf has its own condition.
+func (s *sqlText) split(t []boosterSplit, at, k, nested int) string {
+	if nested == 0 {
+		return "CASE" + s.leavesBelow(t, boosterSide{Split: at}, k, nil) + " END"
+	}
+	side := func(to boosterSide) string {
+		if to.Split < 0 {
+			return s.Number(to.Values[k])
+		}
+		return s.split(t, to.Split, k, nested-1)
+	}
 	b := &t[at]
+	return fmt.Sprintf("CASE WHEN %s THEN %s ELSE %s END", s.condition(b), side(b.Yes), side(b.No))
+}
+
+// leavesBelow returns the branches of a CASE for the leaves below a side. met are the conditions
+// that hold there. The leaves on the no side come after all leaves on the yes side: their
+// branches need not say that the condition fails.
+func (s *sqlText) leavesBelow(t []boosterSplit, to boosterSide, k int, met []string) string {
+	if to.Split < 0 {
+		if len(met) == 0 {
+			return " ELSE " + s.Number(to.Values[k])
+		}
+		return " WHEN " + strings.Join(met, " AND ") + " THEN " + s.Number(to.Values[k])
+	}
+	b := &t[to.Split]
+	own := s.condition(b)
+	if b.Missing {
+		own = "(" + own + ")"
+	}
+	return s.leavesBelow(t, b.Yes, k, append(slices.Clone(met), own)) + s.leavesBelow(t, b.No, k, met)
+}
+
+// condition returns the condition of a booster's split.
+func (s *sqlText) condition(b *boosterSplit) string {
 	name := s.Features[b.Feature].Const
 	condition := fmt.Sprintf("%s = %s", name, s.Text(b.Value))
 	if b.Numeric {
@@ -140,13 +173,7 @@ func (s *sqlText) split(t []boosterSplit, at, k int) string {
 	if b.Missing {
 		condition += fmt.Sprintf(" OR %s IS NULL", name)
 	}
-	side := func(to boosterSide) string {
-		if to.Split < 0 {
-			return s.Number(to.Values[k])
-		}
-		return s.split(t, to.Split, k)
-	}
-	return fmt.Sprintf("CASE WHEN %s THEN %s ELSE %s END", condition, side(b.Yes), side(b.No))
+	return condition
 }
 
 // score returns a score of a row's leaf model.

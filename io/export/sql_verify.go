@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 
 	"github.com/espalier-ml/espalier/induce/tree"
+	"github.com/espalier-ml/espalier/io/report"
 	"github.com/espalier-ml/espalier/io/usage"
 )
 
@@ -101,10 +102,18 @@ func (s *sqlText) config() ([]byte, error) {
 		types["number"], types["text"] = "DOUBLE", "VARCHAR"
 	}
 	key := taken.take("row_at")
+	path, paths := "", make(map[int]string)
+	if s.With.Path {
+		path = s.path
+		texts := report.Paths(s.tree)
+		for i := range s.Leaves {
+			paths[s.Leaves[i].Node] = texts[s.Leaves[i].Index]
+		}
+	}
 	b, err := json.Marshal(map[string]any{
 		"dialect": s.dialect.name, "features": features, "types": types, "key": key, "key_sql": key,
 		"classes": s.Label.Classes, "prediction": s.outputs[0], "probabilities": s.outputs[1:],
-		"leaf": s.leaf, "tests": s.tests, "cost": s.cost,
+		"leaf": s.leaf, "tests": s.tests, "cost": s.cost, "path": path, "paths": paths,
 		"function": s.dialect.function != nil && len(s.Features) <= mostArguments,
 	})
 	if err != nil {

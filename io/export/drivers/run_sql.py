@@ -49,6 +49,8 @@ def definition(typed):
 result = ["leaf", "tests", "cost", *config["probabilities"]]
 wanted = ", ".join([config["key_sql"], config["prediction"], config["leaf"], config["tests"], config["cost"],
                     *config["probabilities"]])
+if config["path"] and dialect != "spark":
+    wanted += ", " + config["path"]
 
 
 def sqlite(source, rows, typed):
@@ -149,7 +151,7 @@ def uncopied(text):
 
 
 def postgresql(source, rows, typed):
-    lines = ["SET client_min_messages = warning;", definition(typed) + ";", "COPY input_rows FROM STDIN;"]
+    lines = ["SET client_min_messages = warning;", "SET jit = off;", definition(typed) + ";", "COPY input_rows FROM STDIN;"]
     lines += ["\t".join(map(copied, r)) for r in rows] + ["\\.", "ANALYZE;", source]
     lines.append(f"COPY (SELECT {wanted} FROM model ORDER BY 1) TO STDOUT;")
     if config["function"]:
@@ -163,8 +165,9 @@ def postgresql(source, rows, typed):
         sys.exit(1)
     out = []
     for line in done.stdout.decode().removesuffix("\n").split("\n"):
-        at, prediction, *numbers = map(uncopied, line.split("\t"))
-        out.append((int(at), prediction, *map(float, numbers)))
+        at, prediction, *rest = map(uncopied, line.split("\t"))
+        texts = len(rest) - len(result)
+        out.append((int(at), prediction, *map(float, rest[:len(result)]), *rest[len(rest) - texts:]))
     return out
 
 
@@ -220,6 +223,10 @@ def main():
         if at not in out:
             sys.exit(f"row {at} is lost")
         prediction, leaf, tests, cost, *probabilities = out[at]
+        for path in probabilities[len(config["probabilities"]):]:
+            if path != config["paths"][str(int(leaf))]:
+                sys.exit(f"row {at}, leaf {leaf}: the path is {path!r}")
+        probabilities = probabilities[:len(config["probabilities"])]
         print(int(leaf), int(tests), repr(float(cost)), config["classes"].index(prediction),
               *(repr(float(p)) for p in probabilities))
 

@@ -45,6 +45,13 @@ same(model, np.asfortranarray(array), "by columns")
 assert (model.apply(array) == [row["leaf"] for row in doc["rows"]]).all()
 assert (model.cost(array) == [row["cost"] for row in doc["rows"]]).all()
 
+# NumPy's scalars mean what those of Python mean.
+from churn import _tree
+
+assert [_tree._text(v) for v in [np.bool_(True), np.bool_(False), True]] == ["true", "false", "true"]
+assert [_tree._text(v) for v in [np.float32("nan"), np.float64("nan"), pd.NA, pd.NaT, None]] == [None] * 5
+assert [_tree._text(v) for v in [np.float32(7), np.int8(7), 7, "7"]] == ["7"] * 4
+
 # What scikit-learn's checks say of any classifier, on rows that this one takes.
 order = np.random.default_rng(1).permutation(len(rows))
 assert (model.predict(array[order]) == classes[order]).all(), "the order of rows matters"
