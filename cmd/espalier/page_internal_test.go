@@ -50,6 +50,7 @@ func settingsPage() string {
 		{"frontier", newFrontierFlags().Settings()},
 		{"ask", new(askOptions).Settings()},
 		{"synth", newSynthFlags().Settings()},
+		{"import", newImportFlags().Settings()},
 	} {
 		fmt.Fprintf(b, "\n## espalier %s\n", verb.name)
 		var changeable []string

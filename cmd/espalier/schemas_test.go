@@ -19,6 +19,7 @@ import (
 	"github.com/espalier-ml/espalier/io/runfolder"
 	"github.com/espalier-ml/espalier/io/setting"
 	"github.com/espalier-ml/espalier/pipelines"
+	"github.com/espalier-ml/espalier/pipelines/config"
 )
 
 // schemaOf names the JSON Schema of a file that a verb has written, by the place of the file
@@ -38,6 +39,8 @@ func schemaOf(t *testing.T, verb, file string) string {
 		kind = runfolder.Predictions
 	case verb == "synth":
 		kind = runfolder.Synth
+	case verb == "import":
+		kind = runfolder.Imported
 	}
 	d := kind.DocumentOf(file)
 	if d == nil || d.Schema == "" {
@@ -78,6 +81,10 @@ func TestSchemas(t *testing.T) {
 	dir := t.TempDir()
 	input := mixed(t, 900, parquetio.WriteOptions{})
 	out := func(name string) string { return filepath.Join(dir, name) }
+	letters := out("letters.csv")
+	if err := os.WriteFile(letters, []byte("a,class\n1,x\n2,y\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	seen := make(map[string]int)
 	for _, argv := range [][]string{
 		{"train", "--input", input, "--label", "class", "--output", out("run")},
@@ -87,6 +94,7 @@ func TestSchemas(t *testing.T) {
 		{"compare", out("run"), out("other"), "--input", input, "--output", out("labelled.json")},
 		{"compare", out("run"), out("other"), "--input", input, "--output", out("plain.json"), "--label", "none"},
 		{"synth", "--rows", "300", "--output", out("made-up")},
+		{"import", letters, "--output", out("imported")},
 	} {
 		espalier(t, append(argv, "--progress", "none")...).wants(t, 0)
 		output := argv[slices.Index(argv, "--output")+1]
@@ -153,8 +161,10 @@ func TestSchemasAreClosed(t *testing.T) {
 // schema as in the declarations.
 func TestSchemasListTheSettings(t *testing.T) {
 	train, predict, synth := pipelines.DefaultConfig(), pipelines.DefaultPredictConfig(), pipelines.DefaultSynthConfig()
+	imported := config.DefaultImport()
 	for document, settings := range map[string][]setting.Setting{
 		"manifest": train.Settings(), "predictions": predict.Settings(), "synth": synth.Settings(),
+		"import": imported.Settings(),
 	} {
 		var schema struct {
 			Properties struct {

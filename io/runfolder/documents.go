@@ -28,6 +28,7 @@ type Run struct {
 	Manifest    *Manifest            // of training
 	Predictions *PredictionsManifest // of predictions
 	Synth       *SynthManifest       // of synth
+	Imported    *ImportManifest      // of import
 
 	Rows []string // names of the Parquet files, which are written before the documents
 }
@@ -50,7 +51,7 @@ type Document struct {
 // Documents lists all documents. The order is that of the list in manifest.json.
 func Documents() []Document {
 	training, predictions, synth := []Kind{Training}, []Kind{Predictions}, []Kind{Synth}
-	return []Document{
+	documents := []Document{
 		{
 			Name: "NAME.parquet", Kinds: predictions, many: rowFiles,
 			Holds: "predictions for the input file NAME",
@@ -128,6 +129,22 @@ func Documents() []Document {
 			Holds: "the rows; `part-*` is synth's alone",
 		},
 	}
+	return append(documents, importDocuments()...)
+}
+
+// importDocuments lists the documents of import.
+func importDocuments() []Document {
+	return []Document{
+		{
+			Name: ManifestName, Kinds: []Kind{Imported}, Schema: "import",
+			codec: inJSON(func(r *Run) **ImportManifest { return &r.Imported }),
+			Holds: "settings, columns, list of files",
+		},
+		{
+			Name: PartName(0), Kinds: []Kind{Imported}, many: rowFiles, pattern: "part-*.parquet",
+			Holds: "the rows; `part-*` is import's alone",
+		},
+	}
 }
 
 // The names that other documents or verbs need.
@@ -168,7 +185,7 @@ func Folders() []string {
 	return foldersOf(names)
 }
 
-// PartName returns the name of a Parquet file of a made-up data set.
+// PartName returns the name of a Parquet file of synth and of import.
 func PartName(file int64) string { return fmt.Sprintf("part-%05d.parquet", file) }
 
 // names lists the document's files.

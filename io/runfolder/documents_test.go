@@ -26,7 +26,7 @@ var update = flag.Bool("update", false, "write the tables of docs/files.md anew"
 var kinds = []struct {
 	verb string
 	kind runfolder.Kind
-}{{"train", runfolder.Training}, {"predict", runfolder.Predictions}, {"synth", runfolder.Synth}}
+}{{"train", runfolder.Training}, {"predict", runfolder.Predictions}, {"synth", runfolder.Synth}, {"import", runfolder.Imported}}
 
 // small returns a tree that can be decoded.
 func small(t *testing.T) *tree.Tree {
@@ -75,6 +75,11 @@ func runOf(t *testing.T, kind runfolder.Kind) *runfolder.Run {
 			Metrics: metrics, Rows: []string{"a.parquet", "x=1/b.parquet"},
 			Predictions: &runfolder.PredictionsManifest{Format: runfolder.PredictionsFormat, Version: 1, Started: began},
 		}
+	case runfolder.Imported:
+		return &runfolder.Run{
+			Rows:     []string{runfolder.PartName(0)},
+			Imported: &runfolder.ImportManifest{Format: runfolder.ImportFormat, Version: 1, Rows: 3},
+		}
 	default:
 		return &runfolder.Run{
 			Tree: model, Rows: []string{runfolder.PartName(0), runfolder.PartName(1)},
@@ -103,6 +108,7 @@ func TestRoundTrip(t *testing.T) {
 		},
 		runfolder.Predictions: {"a.parquet", "x=1/b.parquet", "metrics.json"},
 		runfolder.Synth:       {"_costs.csv", "_tree.json", "part-00000.parquet", "part-00001.parquet"},
+		runfolder.Imported:    {"part-00000.parquet"},
 	}
 	named := map[runfolder.Kind][]string{
 		runfolder.Training: {
@@ -110,6 +116,7 @@ func TestRoundTrip(t *testing.T) {
 		},
 		runfolder.Predictions: {"metrics.json", "manifest.json", "_SUCCESS"},
 		runfolder.Synth:       {"_costs.csv", "_tree.json", "manifest.json", "_SUCCESS"},
+		runfolder.Imported:    {"manifest.json", "_SUCCESS"},
 	}
 	for _, base := range []string{"mem://" + t.Name(), t.TempDir()} {
 		for _, k := range kinds {
@@ -150,6 +157,8 @@ func manifestFiles(r *runfolder.Run) []string {
 		return r.Manifest.Files
 	case r.Predictions != nil:
 		return r.Predictions.Files
+	case r.Imported != nil:
+		return r.Imported.Files
 	default:
 		return r.Synth.Files
 	}

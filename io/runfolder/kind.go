@@ -10,10 +10,11 @@ const (
 	Training    Kind = iota // train: a tree, with what was measured and chosen
 	Predictions             // predict: Parquet files of predictions
 	Synth                   // synth: a made-up data set
+	Imported                // import: a data set made of CSV files
 )
 
 // kinds lists the kinds of folders.
-func kinds() []Kind { return []Kind{Training, Predictions, Synth} }
+func kinds() []Kind { return []Kind{Training, Predictions, Synth, Imported} }
 
 // terms are the words of a kind.
 type terms struct {
@@ -35,6 +36,11 @@ func (k Kind) terms() terms {
 		return terms{
 			PredictionsFormat, "predictions", "finished predictions", "unfinished predictions",
 			"replace them with --overwrite",
+		}
+	case Imported:
+		return terms{
+			ImportFormat, "a data set made of CSV files", "a finished import", "an unfinished import",
+			"replace it with --overwrite",
 		}
 	default:
 		return terms{

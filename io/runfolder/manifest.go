@@ -7,6 +7,7 @@ const (
 	ManifestFormat    = "espalier/manifest"
 	PredictionsFormat = "espalier/predictions"
 	SynthFormat       = "espalier/synth"
+	ImportFormat      = "espalier/import"
 )
 
 // Manifest is the manifest.json of a training run: its configuration and inputs, its files,
@@ -71,6 +72,32 @@ type SynthManifest struct {
 	Espalier string   `json:"espalier"` // version of the program
 	Config   any      `json:"config"`
 	Files    []string `json:"files"` // as in Manifest
+}
+
+// ImportManifest is the manifest.json beside a data set made of CSV files. The same files and
+// settings give the same manifest.
+type ImportManifest struct {
+	Format   string         `json:"format"`
+	Version  int            `json:"version"`
+	Espalier string         `json:"espalier"` // version of the program
+	Config   any            `json:"config"`
+	Inputs   []ImportInput  `json:"inputs"`
+	Rows     int64          `json:"rows"`
+	Columns  []ImportColumn `json:"columns"`
+	Files    []string       `json:"files"` // as in Manifest
+}
+
+// ImportInput is a CSV file.
+type ImportInput struct {
+	URL  string `json:"url"`
+	Rows int64  `json:"rows"`
+}
+
+// ImportColumn is a column of CSV files, with the type inferred.
+type ImportColumn struct {
+	Name    string `json:"name"`
+	Type    string `json:"type"`
+	Missing int64  `json:"missing"` // rows without a value
 }
 
 // ColumnNovelty counts the rows with a missing or new value in a column.

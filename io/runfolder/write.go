@@ -71,6 +71,8 @@ func (r *Run) setListed(names []string) {
 		r.Predictions.Files = names
 	case r.Synth != nil:
 		r.Synth.Files = names
+	case r.Imported != nil:
+		r.Imported.Files = names
 	}
 }
 
@@ -83,6 +85,8 @@ func (r *Run) listed() []string {
 		return r.Predictions.Files
 	case r.Synth != nil:
 		return r.Synth.Files
+	case r.Imported != nil:
+		return r.Imported.Files
 	default:
 		return nil
 	}

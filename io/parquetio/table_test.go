@@ -1,0 +1,87 @@
+package parquetio_test
+
+import (
+	"bytes"
+	"errors"
+	"io/fs"
+	"slices"
+	"strconv"
+	"testing"
+
+	"github.com/espalier-ml/espalier/io/objectstore"
+	"github.com/espalier-ml/espalier/io/parquetio"
+)
+
+// TestTable writes rows of all types in two row groups, and reads them back.
+func TestTable(t *testing.T) {
+	const rows, group = 700, 600 // more than a batch of the writer
+	columns := []parquetio.TableColumn{
+		{Name: "text", Optional: true},
+		{Name: "boolean", Type: parquetio.BooleanColumn},
+		{Name: "integer", Type: parquetio.IntegerColumn},
+		{Name: "float", Type: parquetio.FloatColumn, Optional: true},
+		{Name: "date", Type: parquetio.DateColumn},
+		{Name: "time", Type: parquetio.TimeColumn},
+		{Name: "timestamp", Type: parquetio.TimestampColumn},
+		{Name: "local", Type: parquetio.LocalColumn},
+	}
+	store := objectstore.New()
+	var files [][]byte
+	want := make(map[string][]string)
+	for _, url := range []string{"mem://table/a.parquet", "mem://table/b.parquet"} {
+		clear(want)
+		w, err := parquetio.NewTable(t.Context(), store, url, columns, parquetio.WriteOptions{
+			RowsPerGroup: group, DictionaryBytes: 256,
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for r := range int64(rows) {
+			want["text"] = append(want["text"], "")
+			if w.SetMissing(3); r%3 > 0 {
+				w.SetText(0, strconv.FormatInt(r, 36))
+				want["text"][r] = strconv.FormatInt(r, 36)
+			} else {
+				w.SetMissing(0)
+			}
+			w.SetWhole(1, r%2)
+			want["boolean"] = append(want["boolean"], strconv.FormatBool(r%2 == 1))
+			for i, c := range columns {
+				if i == 2 || i > 3 {
+					w.SetWhole(i, r-5)
+					want[c.Name] = append(want[c.Name], spellFloat(float64(r-5)))
+				}
+			}
+			if err := w.EndRow(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := store.Stat(t.Context(), url); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("the file is there before Commit: %v", err)
+		}
+		if err := w.Commit(); err != nil {
+			t.Fatal(err)
+		}
+		b, err := store.ReadAll(t.Context(), url, 1<<20)
+		if err != nil || int64(len(b)) != w.Size() {
+			t.Errorf("%d bytes, Size says %d, %v", len(b), w.Size(), err)
+		}
+		files = append(files, b)
+	}
+	if !bytes.Equal(files[0], files[1]) {
+		t.Error("the same rows give other bytes")
+	}
+	f, err := parquetio.Open(t.Context(), store, "mem://table/a.parquet")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f.RowGroups() != 2 || f.RowGroupRows(0) != group {
+		t.Errorf("%d row groups, the first has %d rows, want 2 and %d", f.RowGroups(), f.RowGroupRows(0), group)
+	}
+	for name, values := range want {
+		got := spell(t, store, "mem://table/a.parquet", name)
+		if !slices.Equal(got, values) {
+			t.Errorf("column %s: got %q, want %q", name, got[:8], values[:8])
+		}
+	}
+}

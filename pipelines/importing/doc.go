@@ -1,0 +1,2 @@
+// Package importing makes Parquet files of CSV files. It is not meant for other programs.
+package importing

@@ -1,0 +1,185 @@
+package importing
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/io/csvio"
+	"github.com/espalier-ml/espalier/io/objectstore"
+	"github.com/espalier-ml/espalier/io/parquetio"
+	"github.com/espalier-ml/espalier/io/runfolder"
+	"github.com/espalier-ml/espalier/io/setting"
+	"github.com/espalier-ml/espalier/io/usage"
+	"github.com/espalier-ml/espalier/pipelines/config"
+	"github.com/espalier-ml/espalier/pipelines/engine"
+	"github.com/espalier-ml/espalier/pipelines/source"
+)
+
+// Result describes the data set that Import has written.
+type Result struct {
+	Files   int // Parquet files
+	Rows    int64
+	Bytes   int64 // of the Parquet files
+	Columns []runfolder.ImportColumn
+	Input   string // glob of the Parquet files
+}
+
+// importing is one run of Import.
+type importing struct {
+	config   *config.Import
+	codec    parquetio.Codec
+	store    *objectstore.Store
+	folder   *runfolder.Folder
+	reporter engine.Reporter
+
+	inputs  []*input
+	read    []runfolder.ImportInput
+	names   []string // of the columns
+	columns []csvio.Column
+	types   []csvio.Type
+	missing map[string]bool // texts of missing values
+	rows    int64
+
+	bytes   int64    // of finished files
+	written []string // finished files
+}
+
+// Import reads CSV files twice, to infer the types of their columns and to write their rows as
+// Parquet files. The same bytes and configuration give the same files. If Import fails or is
+// interrupted, no file stays; an earlier import in the folder is removed once all types are known.
+func Import(ctx context.Context, c config.Import, reporter engine.Reporter) (result *Result, err error) {
+	defer func() { err = engine.OrInterrupted(ctx, err) }()
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
+	codec, err := parquetio.ParseCodec(c.Codec)
+	if err != nil {
+		return nil, usage.Errorf("--%v", err)
+	}
+	im := &importing{
+		config: &c, codec: codec, store: source.New(c.Storage()).Store, reporter: engine.OneAtATime(reporter),
+		missing: map[string]bool{"": true},
+	}
+	for _, text := range c.Missing {
+		im.missing[text] = true
+	}
+	defer im.end()
+	if err := im.prepare(ctx); err != nil {
+		return nil, err
+	}
+	if result, err = im.write(ctx); err != nil {
+		im.undo(context.WithoutCancel(ctx))
+		return nil, err
+	}
+	return result, nil
+}
+
+// prepare looks at the folder, infers the types, and only then makes room in the folder.
+func (im *importing) prepare(ctx context.Context) error {
+	var err error
+	c := im.config
+	if im.folder, err = runfolder.Open(ctx, im.store, c.Output, runfolder.Imported, c.Overwrite); err != nil {
+		return err
+	}
+	if err := im.list(ctx); err != nil {
+		return err
+	}
+	var reads []runfolder.Reading
+	for _, in := range im.inputs {
+		if in.spool == nil {
+			reads = append(reads, runfolder.Reading{Flag: "FILE", URL: in.name})
+		}
+	}
+	if err := im.folder.ProtectInputs(reads); err != nil {
+		return err
+	}
+	if err := im.infer(ctx); err != nil {
+		return err
+	}
+	if err := im.folder.RemoveEarlier(ctx); err != nil {
+		return err
+	}
+	return im.folder.Claim(ctx, time.Now(), im.parts())
+}
+
+// infer reads all files and decides on the types of the columns.
+func (im *importing) infer(ctx context.Context) error {
+	im.reporter.Job("infer", int64(len(im.inputs)), "files")
+	for i, in := range im.inputs {
+		before := im.rows
+		columns, err := im.records(ctx, in, im.look)
+		if err != nil {
+			return err
+		}
+		if err := im.sameColumns(in, columns); err != nil {
+			return err
+		}
+		im.read = append(im.read, runfolder.ImportInput{URL: in.name, Rows: im.rows - before})
+		im.reporter.Step(int64(i+1), "")
+	}
+	if im.rows == 0 {
+		return &dataset.DataError{
+			File: im.inputs[0].name, Problem: "there is no row behind the first line", Hint: "check the files",
+		}
+	}
+	for _, name := range im.config.Text {
+		if !slices.Contains(im.names, name) {
+			return usage.Errorf("--text: there is no column %q%s", name, setting.Hint(name, im.names))
+		}
+	}
+	for i := range im.columns {
+		t := im.columns[i].Type()
+		if slices.Contains(im.config.Text, im.names[i]) {
+			t = csvio.Text
+		}
+		im.types = append(im.types, t)
+	}
+	return nil
+}
+
+// look looks at one record.
+func (im *importing) look(r *csvio.Reader, fields []string) error {
+	if im.columns == nil {
+		im.columns = make([]csvio.Column, len(fields))
+	}
+	if len(fields) != len(im.columns) {
+		return nil // sameColumns says so
+	}
+	im.rows++
+	for i, text := range fields {
+		if im.missing[text] {
+			im.columns[i].AddMissing()
+		} else {
+			im.columns[i].Add(text)
+		}
+	}
+	return nil
+}
+
+// sameColumns refuses a file with other columns than the first one.
+func (im *importing) sameColumns(in *input, columns []string) error {
+	if im.names == nil {
+		im.names = slices.Clone(columns)
+	}
+	for i := range max(len(columns), len(im.names)) {
+		switch {
+		case i >= len(columns):
+			return &dataset.DataError{
+				File: in.name, Column: im.names[i],
+				Problem: "line 1: the column is missing, expected the columns of " + im.inputs[0].name,
+				Hint:    "import files with other columns into a folder of their own",
+			}
+		case i >= len(im.names) || columns[i] != im.names[i]:
+			return &dataset.DataError{
+				File: in.name, Column: columns[i],
+				Problem: fmt.Sprintf("line 1: column %d is another one in %s, expected the same columns in the same order",
+					i+1, im.inputs[0].name),
+				Hint: "import files with other columns into a folder of their own",
+			}
+		}
+	}
+	return nil
+}

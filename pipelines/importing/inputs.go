@@ -1,0 +1,128 @@
+package importing
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/espalier-ml/espalier/io/csvio"
+	"github.com/espalier-ml/espalier/io/objectstore"
+	"github.com/espalier-ml/espalier/io/usage"
+	"github.com/espalier-ml/espalier/pipelines/config"
+)
+
+// standardInput is the name of standard input in messages.
+const standardInput = "standard input"
+
+// input is a CSV file, which is read twice.
+type input struct {
+	name   string
+	object objectstore.Object
+	spool  *os.File // what standard input said; nil: it is an object
+}
+
+// list finds the files, in the order in which they are named; those of a glob by name.
+func (im *importing) list(ctx context.Context) error {
+	for _, pattern := range im.config.Files {
+		if pattern == config.StandardInput {
+			spool, err := spooled(ctx, im.config.Stdin)
+			if err != nil {
+				return err
+			}
+			im.inputs = append(im.inputs, &input{name: standardInput, spool: spool})
+			continue
+		}
+		objects, err := im.store.List(ctx, pattern)
+		if err != nil {
+			return usage.Errorf("%v", err)
+		}
+		for _, o := range objects {
+			im.inputs = append(im.inputs, &input{name: o.URL, object: o})
+		}
+	}
+	return nil
+}
+
+// spooled copies standard input to a temporary file, as it can be read once only.
+func spooled(ctx context.Context, from io.Reader) (_ *os.File, err error) {
+	if from == nil {
+		return nil, errors.New("there is no standard input")
+	}
+	f, err := os.CreateTemp("", "espalier-import-")
+	if err != nil {
+		return nil, fmt.Errorf("a copy of standard input: %w", err)
+	}
+	if _, err = io.Copy(f, &interruptible{ctx, from}); err != nil {
+		discard(f)
+		return nil, fmt.Errorf("a copy of standard input: %w", err)
+	}
+	return f, nil
+}
+
+// discard removes the copy of standard input. An error leaves a temporary file, no more.
+func discard(f *os.File) {
+	_ = f.Close()
+	_ = os.Remove(f.Name())
+}
+
+// interruptible ends a reading when its context ends.
+type interruptible struct {
+	ctx  context.Context //nolint:containedctx // io.Reader has no room for it
+	from io.Reader
+}
+
+func (r *interruptible) Read(b []byte) (int, error) {
+	if err := r.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return r.from.Read(b)
+}
+
+// end removes copies.
+func (im *importing) end() {
+	for _, in := range im.inputs {
+		if in.spool != nil {
+			discard(in.spool)
+		}
+	}
+}
+
+// records calls each with every record of a file.
+func (im *importing) records(ctx context.Context, in *input, each func(r *csvio.Reader, fields []string) error) (
+	columns []string, err error,
+) {
+	var from io.Reader
+	if in.spool != nil {
+		if _, err := in.spool.Seek(0, io.SeekStart); err != nil {
+			return nil, fmt.Errorf("the copy of standard input: %w", err)
+		}
+		from = in.spool
+	} else {
+		o, err := im.store.OpenObject(ctx, in.object)
+		if err != nil {
+			return nil, err
+		}
+		defer o.Close() //nolint:errcheck // nothing is written
+		from = io.NewSectionReader(o, 0, in.object.Size)
+	}
+	r, err := csvio.NewReader(&interruptible{ctx, from}, csvio.Options{
+		File: in.name, Delimiter: im.config.DelimiterRune(),
+	})
+	if err != nil {
+		return nil, err
+	}
+	for {
+		fields, err := r.Read()
+		if errors.Is(err, io.EOF) {
+			return r.Columns(), nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		if err := each(r, fields); err != nil {
+			return nil, err
+		}
+	}
+}

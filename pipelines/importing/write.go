@@ -1,0 +1,192 @@
+package importing
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/io/csvio"
+	"github.com/espalier-ml/espalier/io/objectstore"
+	"github.com/espalier-ml/espalier/io/parquetio"
+	"github.com/espalier-ml/espalier/io/runfolder"
+	"github.com/espalier-ml/espalier/io/usage"
+)
+
+// parts lists the Parquet files of the run.
+func (im *importing) parts() []string {
+	var names []string
+	for file := range (im.rows-1)/im.config.RowsPerFile + 1 {
+		names = append(names, runfolder.PartName(file))
+	}
+	return names
+}
+
+// undo removes what a failed run has written.
+func (im *importing) undo(ctx context.Context) {
+	if !im.folder.HoldsClaim(ctx) { // another run has taken the folder over
+		return
+	}
+	for _, url := range im.written {
+		_ = im.store.Remove(ctx, url) // the first error says more
+	}
+	_ = im.folder.RemoveClaim(ctx)
+}
+
+func (im *importing) write(ctx context.Context) (*Result, error) {
+	if err := im.writeRows(ctx); err != nil {
+		return nil, err
+	}
+	settings := *im.config
+	settings.Output, settings.Overwrite = "", false // the same data set elsewhere has the same manifest
+	m := &runfolder.ImportManifest{
+		Format: runfolder.ImportFormat, Version: 1, Espalier: runfolder.Version(), Config: &settings,
+		Inputs: im.read, Rows: im.rows,
+	}
+	for i, name := range im.names {
+		m.Columns = append(m.Columns, runfolder.ImportColumn{
+			Name: name, Type: im.types[i].String(), Missing: im.columns[i].Missing,
+		})
+	}
+	if _, err := im.folder.Write(ctx, &runfolder.Run{Rows: im.parts(), Imported: m}); err != nil {
+		return nil, err
+	}
+	return &Result{
+		Files: len(im.written), Rows: im.rows, Bytes: im.bytes, Columns: m.Columns,
+		Input: objectstore.Join(im.config.Output, "*.parquet"),
+	}, nil
+}
+
+// writeRows reads all files again and writes their rows.
+func (im *importing) writeRows(ctx context.Context) error {
+	im.reporter.Job("import", im.rows, "rows")
+	w := &writing{importing: im}
+	defer w.abort()
+	for _, in := range im.inputs {
+		_, err := im.records(ctx, in, func(r *csvio.Reader, fields []string) error {
+			return w.write(ctx, in, r, fields)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	im.reporter.Step(im.rows, "")
+	return nil
+}
+
+// writing is the second reading of the files.
+type writing struct {
+	*importing
+
+	table *parquetio.Table // nil: the next row begins a file
+	done  int64            // rows
+}
+
+// abort drops an unfinished file.
+func (w *writing) abort() {
+	if w.table != nil {
+		_ = w.table.Abort() // the first error is the cause
+	}
+}
+
+// write writes a record, and ends the file when it is full.
+func (w *writing) write(ctx context.Context, in *input, r *csvio.Reader, fields []string) (err error) {
+	const batch = 4096 // rows between two steps of the progress
+	if w.done == w.rows {
+		return &dataset.DataError{File: in.name, Problem: "the file changed while it was read", Hint: "import again"}
+	}
+	if w.table == nil {
+		if w.table, err = w.begin(ctx); err != nil {
+			return usage.Errorf("--output: %v", err)
+		}
+	}
+	if err := w.add(w.table, in, r, fields); err != nil {
+		return err
+	}
+	w.done++
+	if w.done%batch == 0 && w.done < w.rows {
+		w.reporter.Step(w.done, "")
+	}
+	if w.done%w.config.RowsPerFile > 0 && w.done < w.rows {
+		return nil
+	}
+	err = w.commit(w.table)
+	w.table = nil
+	return err
+}
+
+// begin begins the next Parquet file.
+func (im *importing) begin(ctx context.Context) (*parquetio.Table, error) {
+	const dictionary = 1 << 20 // bytes; beyond, a chunk goes on without one
+	url := im.folder.File(runfolder.PartName(int64(len(im.written))))
+	columns := make([]parquetio.TableColumn, len(im.names))
+	for i, name := range im.names {
+		columns[i] = parquetio.TableColumn{
+			Name: name, Type: columnType(im.types[i]), Optional: im.columns[i].Missing > 0,
+		}
+	}
+	return parquetio.NewTable(ctx, im.store, url, columns, parquetio.WriteOptions{
+		Codec: im.codec, RowsPerGroup: int(im.config.RowsPerGroup), DictionaryBytes: dictionary, IfAbsent: true,
+	})
+}
+
+func columnType(t csvio.Type) parquetio.TableType {
+	switch t {
+	case csvio.Boolean:
+		return parquetio.BooleanColumn
+	case csvio.Integer:
+		return parquetio.IntegerColumn
+	case csvio.Float:
+		return parquetio.FloatColumn
+	case csvio.Date:
+		return parquetio.DateColumn
+	case csvio.Time:
+		return parquetio.TimeColumn
+	case csvio.Timestamp:
+		return parquetio.TimestampColumn
+	case csvio.Local:
+		return parquetio.LocalColumn
+	default:
+		return parquetio.TextColumn
+	}
+}
+
+// commit ends a Parquet file.
+func (im *importing) commit(t *parquetio.Table) error {
+	url := im.folder.File(runfolder.PartName(int64(len(im.written))))
+	if err := t.Commit(); err != nil {
+		_ = t.Abort() // the first error is the cause
+		return usage.Errorf("--output: %v", err)
+	}
+	im.bytes += t.Size()
+	im.written = append(im.written, url)
+	return nil
+}
+
+// add writes a record.
+func (im *importing) add(t *parquetio.Table, in *input, r *csvio.Reader, fields []string) error {
+	for i, text := range fields {
+		kind := im.types[i]
+		switch {
+		case im.missing[text]:
+			t.SetMissing(i)
+			continue
+		case kind == csvio.Text:
+			t.SetText(i, text)
+			continue
+		}
+		v, ok := kind.Parse(text)
+		switch {
+		case !ok:
+			return &dataset.DataError{
+				File: in.name, Column: im.names[i], Value: text,
+				Problem: fmt.Sprintf("line %d: no %s any more: the file changed while it was read", r.Line(i), kind),
+				Hint:    "import again",
+			}
+		case kind == csvio.Float:
+			t.SetFloat(i, v.Float)
+		default:
+			t.SetWhole(i, v.Whole)
+		}
+	}
+	return t.EndRow()
+}
