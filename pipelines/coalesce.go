@@ -3,6 +3,7 @@ package pipelines
 import (
 	"context"
 	"fmt"
+	"math/bits"
 	"slices"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
@@ -157,35 +158,64 @@ func (r *run) keptObjects(ctx context.Context) (*objects, error) {
 	if err := r.takeFeatures(f); err != nil {
 		return nil, err
 	}
-	folder := kept.Open(r.files.Store, r.config.KeepObjects, &f.spec, f.features, f.label.Classes)
-	entries, lacking, err := folder.Find(ctx, filesOf(r.input))
+	files := filesOf(r.input)
+	folder := kept.Open(r.files.Store, r.config.KeepObjects, &f.spec, f.features, f.label.Classes, r.keptShards(f))
+	plan, err := folder.Plan(ctx, files)
 	if err != nil {
 		return nil, err
 	}
 	r.driver.Reporter.Note(fmt.Sprintf("objects of %d of %d files are kept: the rows of %d are read",
-		len(r.input.Files)-len(lacking), len(r.input.Files), len(lacking)))
+		len(files)-len(plan.Lacking), len(files), len(plan.Lacking)))
+	lacking := plan.Lacking
 	for n := min(len(lacking), mostEntries); n > 0; n-- {
 		now := (len(lacking) + n - 1) / n
 		e, err := r.keep(ctx, f, folder, r.input.Of(lacking[:now]))
 		if err != nil {
 			return nil, err
 		}
-		entries, lacking = append(entries, *e), lacking[now:]
+		plan.Terms, lacking = append(plan.Terms, kept.Term{Entry: e}), lacking[now:]
 	}
 	r.files.Parquet.Forget()
-	var blocks []jobs.Task
-	for i := range entries {
-		f.stats.Add(&entries[i].Rows)
-		blocks = append(blocks, entries[i].Tasks()...)
+	if f.stats = plan.Rows(); r.checkRows(f.stats) != nil {
+		return nil, r.checkRows(f.stats)
 	}
-	if err := r.checkRows(f.stats); err != nil {
-		return nil, err
-	}
-	parts, err := r.coalesceTasks(ctx, blocks, "blocks", r.coalesceConfig(f))
+	parts, err := r.merge(ctx, f, folder, plan, files)
 	if err != nil {
 		return nil, err
 	}
 	return r.objectsOf(f, parts)
+}
+
+// merge merges the objects of a plan. It keeps them as a window, from which the next run takes
+// the files that have left.
+func (r *run) merge(
+	ctx context.Context, f *fitted, folder *kept.Folder, plan *kept.Plan, files []kept.File,
+) (*[dataset.Parts]jobs.ObjectStats, error) {
+	config := r.coalesceConfig(f)
+	config.Shards = r.keptShards(f)
+	if len(plan.Terms) > 1 {
+		config.Keep = folder.NewBlocks()
+	}
+	parts, err := r.coalesceTasks(ctx, plan.Tasks(), "blocks", config)
+	if err == nil && config.Keep != "" {
+		window := &kept.Entry{Files: files, Window: true, Rows: *f.stats, Parts: *parts}
+		for part := range window.Parts {
+			stats := &window.Parts[part]
+			stats.Blocks, stats.Kept = stats.Kept, nil
+			parts[part].Kept = nil
+		}
+		err = folder.Keep(ctx, window)
+	}
+	if err != nil && config.Keep != "" {
+		_ = r.files.Store.RemoveAll(context.WithoutCancel(ctx), config.Keep) // nobody knows them
+	}
+	return parts, err
+}
+
+// keptShards returns the number of shards of kept objects. It changes seldom, since objects in other
+// shards are of no use.
+func (r *run) keptShards(f *fitted) int {
+	return 1 << bits.Len(uint(jobs.Shards(r.input.Rows, f.layout().Stride)-1))
 }
 
 // filesOf returns the files of an input as kept.Folder knows them.
@@ -213,7 +243,7 @@ func (r *run) keep(ctx context.Context, all *fitted, folder *kept.Folder, in *so
 	}
 	config := own.coalesceConfig(&f)
 	config.Blocks = folder.NewBlocks()
-	config.Shards = max(r.driver.Workers(), jobs.FewShards(f.stats.Rows, f.layout().Stride))
+	config.Shards = r.keptShards(all)
 	parts, err := own.coalesceTasks(ctx, in.Tasks, "row groups", config)
 	if err == nil {
 		e.Rows, e.Parts = *f.stats, *parts

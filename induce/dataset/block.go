@@ -326,57 +326,83 @@ func EachClasses(
 	return r.end()
 }
 
-// Object is an object of a block.
-type Object struct {
-	Key    []byte
-	Hash   uint64        // HashKey of the key
-	Labels []ClassWeight // weights of the labels, in class order
-	Soft   []ClassWeight // raw weights of a soft object, see Objects; nil: the object is not soft
-	Rows   int64
+// AddBlock coalesces the objects of a block into the table.
+func (t *Table) AddBlock(block []byte, classes int) error { return t.mergeBlock(block, classes, 1) }
+
+// TakeBlock takes the objects of a block away from the table, which must not be soft. They may be
+// added later. DropEmpty ends the merge.
+func (t *Table) TakeBlock(block []byte, classes int) error {
+	if t.soft > 0 {
+		return errBlock
+	}
+	return t.mergeBlock(block, classes, -1)
 }
 
-// EachObject calls visit with each object of a block. The next call changes the object.
-func EachObject(block []byte, layout Layout, classes int, visit func(*Object)) error {
-	r, err := openBlock(block, layout)
+// mergeBlock adds each object of a block so many times. It is a hot loop: keys are made feature by
+// feature, and the slots of several objects are fetched at the same time.
+func (t *Table) mergeBlock(block []byte, classes int, times int64) error {
+	const ahead = 16
+	r, err := openBlock(block, t.layout)
 	if err != nil {
 		return err
 	}
-	o := Object{Key: make([]byte, layout.Stride)}
-	for i := range r.objects {
-		for f, column := range r.columns {
-			at, width := layout.Offsets[f], layout.Widths[f]
-			copy(o.Key[at:at+width], column[i*width:])
+	if r.soft != (t.soft > 0) || r.soft && classes != t.soft {
+		return errBlock
+	}
+	stride := t.layout.Stride
+	var keys []byte
+	var hashes []uint64
+	var labels, soft []ClassWeight
+	positions := make([]int32, 0, ahead)
+	for from := 0; from < r.objects; from += ahead {
+		to := min(from+ahead, r.objects)
+		keys = r.keys(keys[:0], t.layout, from, to)
+		hashes, positions = hashes[:0], positions[:0]
+		for i := range to - from {
+			hashes, positions = append(hashes, HashKey(keys[i*stride:(i+1)*stride])), append(positions, int32(i))
 		}
-		if o.Labels, o.Rows, err = r.classes(o.Labels, classes); err != nil {
-			return err
-		}
-		if r.soft {
-			if o.Soft, _, err = r.list(o.Soft, classes); err != nil {
+		t.fetch(hashes, positions)
+		for i, hash := range hashes {
+			key := keys[i*stride : (i+1)*stride]
+			var rows int64
+			if labels, rows, err = r.classes(labels, classes); err != nil {
 				return err
 			}
+			for j, cw := range labels {
+				t.Add(key, hash, cw.Class, times*cw.Weight, times*rows*int64(boolToInt(j == 0)))
+			}
+			if !r.soft {
+				continue
+			}
+			if soft, _, err = r.list(soft, classes); err != nil {
+				return err
+			}
+			t.addSoft(t.find(key, hash, labels[0].Class), soft)
 		}
-		o.Hash = HashKey(o.Key)
-		visit(&o)
 	}
 	return r.end()
 }
 
-// AddBlock coalesces the objects of a block into the table.
-func (t *Table) AddBlock(block []byte, classes int) error {
-	if r, err := openBlock(block, t.layout); err != nil || r.soft != (t.soft > 0) || r.soft && classes != t.soft {
-		return errBlock
+// keys appends the keys of objects [from, to) to dst.
+func (r *blockReader) keys(dst []byte, layout Layout, from, to int) []byte {
+	stride := layout.Stride
+	size := (to - from) * stride
+	dst = slices.Grow(dst, size)[:size]
+	for f, column := range r.columns {
+		at := layout.Offsets[f]
+		if layout.Widths[f] == 1 {
+			for _, code := range column[from:to] {
+				dst[at] = code
+				at += stride
+			}
+			continue
+		}
+		for i := from; i < to; i++ {
+			dst[at], dst[at+1] = column[2*i], column[2*i+1]
+			at += stride
+		}
 	}
-	return EachObject(block, t.layout, classes, t.AddObject)
-}
-
-// AddObject coalesces an object into the table. It is soft if the table's objects are.
-func (t *Table) AddObject(o *Object) {
-	for j, cw := range o.Labels {
-		t.Add(o.Key, o.Hash, cw.Class, cw.Weight, o.Rows*int64(boolToInt(j == 0)))
-	}
-	if o.Soft != nil {
-		t.addSoft(t.find(o.Key, o.Hash, o.Labels[0].Class), o.Soft)
-	}
+	return dst
 }
 
 func boolToInt(b bool) int {

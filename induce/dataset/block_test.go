@@ -3,6 +3,8 @@ package dataset_test
 import (
 	"bytes"
 	"encoding/binary"
+	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"runtime"
@@ -319,4 +321,73 @@ func checkObject(t *testing.T, s *shape, o object) {
 	if o.Weight != total || o.Weight <= 0 || o.Rows < 0 || o.Class != majority(o.Raw) {
 		t.Fatalf("object %+v", o)
 	}
+}
+
+// TestTakeBlock: objects that are taken away again leave the objects of the other rows, in any order
+// of adding and taking.
+func TestTakeBlock(t *testing.T) {
+	features := []dataset.Feature{
+		{Name: "a", Kind: dataset.Numeric, Cuts: make([]float64, 300)},
+		{Name: "b", Kind: dataset.Categorical, Values: []string{"x", "y"}},
+	}
+	layout := dataset.NewLayout(features)
+	const classes = 3
+	for seed := range uint64(50) {
+		random := rand.New(rand.NewPCG(seed, 5))
+		weighted := seed%2 == 0
+		stay, leave, all := dataset.NewTable(layout, weighted), dataset.NewTable(layout, weighted), dataset.NewTable(layout, weighted)
+		for range 1 + random.IntN(400) {
+			key := make([]byte, layout.Stride)
+			key[0], key[layout.Stride-1] = byte(random.IntN(9)), byte(random.IntN(4))
+			class, weight := uint16(random.IntN(classes)), int64(1)
+			if weighted {
+				weight = int64(1 + random.IntN(3))
+			}
+			part := stay
+			if random.IntN(3) == 0 {
+				part = leave
+			}
+			part.Add(key, dataset.HashKey(key), class, weight, 1)
+		}
+		block := func(table *dataset.Table) []byte { return table.AppendBlock(nil, 0, table.Len()) }
+		steps := []func() error{
+			func() error { return all.AddBlock(block(stay), classes) },
+			func() error { return all.AddBlock(block(leave), classes) },
+			func() error { return all.TakeBlock(block(leave), classes) },
+		}
+		for _, i := range random.Perm(len(steps)) {
+			if err := steps[i](); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := all.DropEmpty(); err != nil {
+			t.Fatal(err)
+		}
+		got, want := objectsIn(t, block(all), layout, classes, weighted),
+			objectsIn(t, block(stay), layout, classes, weighted)
+		if !maps.Equal(got, want) {
+			t.Fatalf("seed %d: %v are left over, want the rows that stay, %v", seed, got, want)
+		}
+		if leave.Len() == 0 {
+			continue
+		}
+		nothing := dataset.NewTable(layout, weighted)
+		if err := nothing.TakeBlock(block(leave), classes); err != nil || nothing.DropEmpty() == nil {
+			t.Errorf("seed %d: more was taken than was there", seed)
+		}
+	}
+}
+
+// objectsIn lists the objects of a block by their codes.
+func objectsIn(t *testing.T, block []byte, layout dataset.Layout, classes int, weighted bool) map[string]string {
+	t.Helper()
+	o := dataset.NewObjects(layout, classes, weighted, 0)
+	if err := o.AppendFrom(block, layout); err != nil {
+		t.Fatal(err)
+	}
+	objects := make(map[string]string)
+	for i := range o.Len() {
+		objects[fmt.Sprint(o.Codes[0].At(i), o.Codes[1].At(i))] = fmt.Sprint(o.Labels(i), o.RowsOf(i))
+	}
+	return objects
 }

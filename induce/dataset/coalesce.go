@@ -3,6 +3,7 @@ package dataset
 import (
 	"bytes"
 	"cmp"
+	"errors"
 	"math/bits"
 	"slices"
 )
@@ -317,15 +318,62 @@ func (t *Table) softWeights(id int, dst []ClassWeight) []ClassWeight {
 	return dst
 }
 
-// classWeights appends the classes of an object in class order.
+// errTaken is the error of objects that were taken away and never added.
+var errTaken = errors.New("more was taken away from an object than it has")
+
+// DropEmpty removes objects whose rows were all taken away. Nothing may be added afterwards.
+func (t *Table) DropEmpty() error {
+	var weights []ClassWeight
+	for id := 0; id < t.n; {
+		weights = t.classWeights(id, weights)
+		p, at := t.place(id)
+		for _, cw := range weights {
+			if cw.Weight < 0 {
+				return errTaken
+			}
+		}
+		if t.hasRows && (p.rows[at] < 0 || (p.rows[at] == 0) != (len(weights) == 0)) {
+			return errTaken
+		}
+		if len(weights) > 0 {
+			id++
+			continue
+		}
+		t.n--
+		t.move(t.n, id)
+	}
+	return nil
+}
+
+// move puts an object in the place of another.
+func (t *Table) move(from, to int) {
+	p, at := t.place(from)
+	q, place := t.place(to)
+	stride := t.layout.Stride
+	copy(q.keys[place*stride:(place+1)*stride], p.keys[at*stride:(at+1)*stride])
+	q.class[place], q.weight[place] = p.class[at], p.weight[at]
+	if t.hasRows {
+		q.rows[place] = p.rows[at]
+	}
+	if t.head != nil {
+		t.head[to] = t.head[from]
+	}
+}
+
+// classWeights lists the classes of an object in class order, without those that have no weight.
 func (t *Table) classWeights(id int, dst []ClassWeight) []ClassWeight {
 	p, at := t.place(id)
-	dst = append(dst[:0], ClassWeight{p.class[at], p.weight[at]})
+	dst = dst[:0]
+	if p.weight[at] != 0 {
+		dst = append(dst, ClassWeight{p.class[at], p.weight[at]})
+	}
 	if t.head == nil || t.head[id] == 0 {
 		return dst
 	}
 	for i := t.head[id]; i != 0; i = t.more[i-1].next {
-		dst = append(dst, ClassWeight{t.more[i-1].class, t.more[i-1].weight})
+		if e := &t.more[i-1]; e.weight != 0 {
+			dst = append(dst, ClassWeight{e.class, e.weight})
+		}
 	}
 	slices.SortFunc(dst, func(a, b ClassWeight) int { return cmp.Compare(a.Class, b.Class) })
 	return dst

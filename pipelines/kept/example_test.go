@@ -11,20 +11,20 @@ import (
 )
 
 // A day's objects serve again until its file changes.
-func ExampleFolder_Find() {
+func ExampleFolder_Plan() {
 	ctx := context.Background()
 	rows := &jobs.RowSpec{Label: "class"}
 	features := []dataset.Feature{{Name: "age", Kind: dataset.Numeric, Cuts: []float64{40}}}
-	folder := kept.Open(objectstore.New(), "mem://kept", rows, features, []string{"no", "yes"})
+	folder := kept.Open(objectstore.New(), "mem://kept", rows, features, []string{"no", "yes"}, 64)
 	monday, tuesday := kept.File{URL: "monday.parquet", Size: 10}, kept.File{URL: "tuesday.parquet", Size: 10}
 	if err := folder.Keep(ctx, &kept.Entry{Files: []kept.File{monday}, Rows: jobs.RowStats{Rows: 1000}}); err != nil {
 		panic(err)
 	}
-	found, lacking, err := folder.Find(ctx, []kept.File{monday, tuesday})
-	fmt.Println(found[0].Rows.Rows, lacking, err)
+	plan, err := folder.Plan(ctx, []kept.File{monday, tuesday})
+	fmt.Println(plan.Rows().Rows, plan.Lacking, err)
 	monday.Size++
-	found, lacking, err = folder.Find(ctx, []kept.File{monday, tuesday})
-	fmt.Println(len(found), lacking, err)
+	plan, err = folder.Plan(ctx, []kept.File{monday, tuesday})
+	fmt.Println(plan.Rows().Rows, plan.Lacking, err)
 	// Output:
 	// 1000 [1] <nil>
 	// 0 [0 1] <nil>

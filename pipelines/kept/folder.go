@@ -8,7 +8,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -38,23 +40,33 @@ type Entry struct {
 	Format  string                          `json:"format"`
 	Version int                             `json:"version"`
 	Files   []File                          `json:"files"`
+	Window  bool                            `json:"window,omitempty"` // all files of a run; other entries have them, too
+	Made    time.Time                       `json:"made"`
 	Rows    jobs.RowStats                   `json:"rows"`
 	Parts   [dataset.Parts]jobs.ObjectStats `json:"parts"` // blocks by their names below the folder
+
+	url string // of the file
 }
 
 const (
 	entryFormat  = "espalier/objects"
 	entryVersion = 1
 	entryPrefix  = "entry-"
+	windowPrefix = "window-"
 	entryBytes   = 64 << 20 // most bytes of an entry
 	readers      = 16       // entries that are read at the same time
+	windows      = 2        // newest windows that stay: a run may still read the older one
 )
 
-// Open returns the folder below url for objects that are made of rows by a specification and by
-// features without prices. Other specifications, features and classes have other folders.
-func Open(s *objectstore.Store, url string, rows *jobs.RowSpec, features []dataset.Feature, classes []string) *Folder {
+// Open returns the folder below url for objects in so many shards that are made of rows by a
+// specification and by features without prices. Others have other folders.
+func Open(
+	s *objectstore.Store, url string, rows *jobs.RowSpec, features []dataset.Feature, classes []string, shards int,
+) *Folder {
 	h := sha256.New()
-	for _, part := range [][]byte{rows.Encode(), dataset.EncodeFeatures(bare(features)), jobs.MustJSON(classes)} {
+	for _, part := range [][]byte{
+		rows.Encode(), dataset.EncodeFeatures(bare(features)), jobs.MustJSON(classes), jobs.MustJSON(shards),
+	} {
 		_, _ = fmt.Fprintf(h, "%d\n%s", len(part), part) // a hash takes all
 	}
 	return &Folder{s, objectstore.Join(url, hex.EncodeToString(h.Sum(nil)[:12]))}
@@ -63,40 +75,139 @@ func Open(s *objectstore.Store, url string, rows *jobs.RowSpec, features []datas
 // NewBlocks returns a new folder for the blocks of an entry.
 func (f *Folder) NewBlocks() string { return objectstore.Join(f.url, uuid.NewString()) }
 
-// Find returns entries whose files are all among the given ones, none twice, and the positions
-// of the files that no entry has. A file that has changed since is another file.
-func (f *Folder) Find(ctx context.Context, files []File) (found []Entry, lacking []int, err error) {
-	entries, err := f.entries(ctx)
-	if err != nil {
-		return nil, nil, err
-	}
-	open := make(map[File]bool, len(files)) // files that no entry has so far
-	for _, file := range files {
-		open[file] = true
-	}
-	for i := range entries {
-		if all(entries[i].Files, open) {
-			for _, file := range entries[i].Files {
-				open[file] = false
-			}
-			found = append(found, entries[i])
-		}
-	}
-	for i, file := range files {
-		if open[file] {
-			lacking = append(lacking, i)
-		}
-	}
-	return found, lacking, nil
+// Term is an entry whose objects are added, or taken away.
+type Term struct {
+	*Entry
+
+	Taken bool
 }
 
-func all(files []File, open map[File]bool) bool {
-	for _, file := range files {
-		if !open[file] {
-			return false
+// Plan says how the objects of some files come about.
+type Plan struct {
+	Terms   []Term
+	Lacking []int // positions of the files whose rows are to be read
+}
+
+// Plan plans the objects of some files. It begins with nothing or with a kept window, from which
+// it takes the files that have left: whatever leaves the fewest rows to be read, and then the
+// fewest objects to be merged. A file that has changed since it was kept is another file.
+func (f *Folder) Plan(ctx context.Context, files []File) (*Plan, error) {
+	entries, err := f.entries(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var singles, all []*Entry
+	for i := range entries {
+		if entries[i].Window {
+			all = append(all, &entries[i])
+		} else {
+			singles = append(singles, &entries[i])
 		}
 	}
-	return true
+	best := from(nil, singles, files)
+	for _, window := range all {
+		if p := from(window, singles, files); p != nil && p.better(best) {
+			best = p
+		}
+	}
+	return best, nil
+}
+
+// from returns the plan that begins with a window, or with nothing; nil: there is none, as files
+// that have left the window have no entries of their own.
+func from(window *Entry, singles []*Entry, files []File) *Plan {
+	p := new(Plan)
+	wanted := make(map[File]bool, len(files)) // files that no term has so far
+	for _, file := range files {
+		wanted[file] = true
+	}
+	if window != nil {
+		left := make(map[File]bool)
+		for _, file := range window.Files {
+			if wanted[file] {
+				wanted[file] = false
+			} else {
+				left[file] = true
+			}
+		}
+		p.Terms = append(p.Terms, Term{window, false})
+		p.cover(singles, left, true)
+		for _, open := range left {
+			if open {
+				return nil
+			}
+		}
+	}
+	p.cover(singles, wanted, false)
+	for i, file := range files {
+		if wanted[file] {
+			p.Lacking = append(p.Lacking, i)
+		}
+	}
+	return p
+}
+
+// cover adds terms for entries whose files are all open. It closes these files.
+func (p *Plan) cover(entries []*Entry, open map[File]bool, taken bool) {
+	for _, e := range entries {
+		if slices.ContainsFunc(e.Files, func(file File) bool { return !open[file] }) {
+			continue
+		}
+		for _, file := range e.Files {
+			open[file] = false
+		}
+		p.Terms = append(p.Terms, Term{e, taken})
+	}
+}
+
+func (p *Plan) better(than *Plan) bool {
+	if len(p.Lacking) != len(than.Lacking) {
+		return len(p.Lacking) < len(than.Lacking)
+	}
+	return p.objects() < than.objects()
+}
+
+// objects returns the number of objects that are merged.
+func (p *Plan) objects() int64 {
+	n := int64(0)
+	for _, term := range p.Terms {
+		for i := range term.Parts {
+			n += term.Parts[i].Objects
+		}
+	}
+	return n
+}
+
+// Rows returns the statistics of all rows of the plan.
+func (p *Plan) Rows() *jobs.RowStats {
+	sum := new(jobs.RowStats)
+	for _, term := range p.Terms {
+		if !term.Taken {
+			sum.Add(&term.Rows)
+		}
+	}
+	for _, term := range p.Terms {
+		if term.Taken {
+			sum.Take(&term.Rows)
+		}
+	}
+	return sum
+}
+
+// Tasks returns a task of jobs.Coalesce for each block.
+func (p *Plan) Tasks() []jobs.Task {
+	var tasks []jobs.Task
+	for _, term := range p.Terms {
+		for part := range term.Parts {
+			shards := term.Parts[part].Shards
+			for i, url := range term.Parts[part].Blocks {
+				tasks = append(tasks, jobs.Task{
+					File: url, Part: dataset.Part(part), Shard: shards[i], Block: true, Taken: term.Taken,
+				})
+			}
+		}
+	}
+	return tasks
 }
 
 // entries reads all entries, in the order of their names.
@@ -134,9 +245,14 @@ func (f *Folder) read(ctx context.Context, url string, e *Entry) error {
 	if err != nil {
 		return usage.Errorf("--keep_objects: %s: %v: remove the folder %s, the next run makes it anew", url, err, f.url)
 	}
+	e.url = url
 	for part := range e.Parts {
-		for i, name := range e.Parts[part].Blocks {
-			e.Parts[part].Blocks[i] = objectstore.Join(f.url, name)
+		stats := &e.Parts[part]
+		if len(stats.Blocks) != len(stats.Shards) {
+			return usage.Errorf("--keep_objects: %s: blocks without a shard: remove the folder %s", url, f.url)
+		}
+		for i, name := range stats.Blocks {
+			stats.Blocks[i] = objectstore.Join(f.url, name)
 		}
 	}
 	return nil
@@ -144,10 +260,10 @@ func (f *Folder) read(ctx context.Context, url string, e *Entry) error {
 
 // Keep writes the entry of some files, whose blocks lie in a folder of NewBlocks. If another
 // program has kept the same files meanwhile, its entry stays and the blocks of this one remain
-// unused.
+// unused. Of windows only the newest stay.
 func (f *Folder) Keep(ctx context.Context, e *Entry) error {
 	kept := *e
-	kept.Format, kept.Version = entryFormat, entryVersion
+	kept.Format, kept.Version, kept.Made = entryFormat, entryVersion, time.Now().UTC()
 	for part := range kept.Parts {
 		blocks := make([]string, len(kept.Parts[part].Blocks))
 		for i, url := range kept.Parts[part].Blocks {
@@ -155,22 +271,39 @@ func (f *Folder) Keep(ctx context.Context, e *Entry) error {
 		}
 		kept.Parts[part].Blocks = blocks
 	}
+	prefix := entryPrefix
+	if e.Window {
+		prefix += windowPrefix
+	}
 	sum := sha256.Sum256(jobs.MustJSON(kept.Files))
-	url := objectstore.Join(f.url, entryPrefix+hex.EncodeToString(sum[:12])+".json")
+	url := objectstore.Join(f.url, prefix+hex.EncodeToString(sum[:12])+".json")
 	err := f.store.Put(ctx, url, jobs.MustJSON(&kept), objectstore.WriteOptions{IfAbsent: true})
 	if err != nil && !errors.Is(err, fs.ErrExist) {
 		return usage.Errorf("--keep_objects: %v", err)
 	}
+	if e.Window {
+		return f.prune(ctx)
+	}
 	return nil
 }
 
-// Tasks returns a task of jobs.Coalesce for each block of the entry.
-func (e *Entry) Tasks() []jobs.Task {
-	var tasks []jobs.Task
-	for part := range e.Parts {
-		for _, url := range e.Parts[part].Blocks {
-			tasks = append(tasks, jobs.Task{File: url, Part: dataset.Part(part), Block: true})
+// prune removes all windows but the newest.
+func (f *Folder) prune(ctx context.Context) error {
+	entries, err := f.entries(ctx)
+	if err != nil {
+		return err
+	}
+	old := slices.DeleteFunc(entries, func(e Entry) bool { return !e.Window })
+	slices.SortFunc(old, func(a, b Entry) int { return b.Made.Compare(a.Made) })
+	for _, e := range old[min(windows, len(old)):] {
+		if err := f.store.Remove(ctx, e.url); err != nil {
+			return usage.Errorf("--keep_objects: %v", err)
+		}
+		for part := range e.Parts {
+			for _, url := range e.Parts[part].Blocks {
+				_ = f.store.Remove(ctx, url) // without the entry nobody knows them
+			}
 		}
 	}
-	return tasks
+	return nil
 }

@@ -3,7 +3,6 @@ package jobs
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"sync"
 	"sync/atomic"
 
@@ -46,14 +45,15 @@ type CoalesceConfig struct {
 	Spill    string // folder for objects between the halves of the job; empty: the shuffle has them
 	Blocks   string // folder of blocks
 	Memory   int64  // bytes of tables at which a bundle sends them early: see CoalesceBytes; 0: HeldBytes
+	Keep     string // folder that takes a copy of the blocks; empty: none
 	Missing  bool   // count the rows without a value even if each row weighs 1
 	Run      RunName
 }
 
 // Coalesce turns rows into objects: it reads the row groups of tasks, a
 // PCollection<[]byte> of Task, encodes their rows and merges rows of equal codes. Tasks may
-// name blocks of an earlier Coalesce, too: their objects are merged with the others. It
-// writes object blocks, and ObjectStats for each part and shard.
+// name blocks of an earlier Coalesce with the same shards, too: their objects are merged with the
+// others, or taken away. It writes object blocks, and ObjectStats for each part and shard.
 func Coalesce(s beam.Scope, tasks beam.PCollection, c CoalesceConfig) {
 	s = s.Scope("transforms.Coalesce")
 	merged := beam.GroupByKey(s, beam.ParDo(s, &coalesceFn{CoalesceConfig: c}, tasks))
@@ -121,7 +121,9 @@ func (f *coalesceFn) ProcessElement(ctx context.Context, task []byte, emit func(
 		return Carry(err)
 	}
 	if t.Block {
-		return Carry(f.processBlock(ctx, t, emit))
+		emit(int64(int(t.Part)*f.Shards+t.Shard), keptValue(t.File, t.Taken))
+		progressOf(ctx).Tasks.Add(1)
+		return nil
 	}
 	g, err := openRowGroup(ctx, &f.coder.spec, t)
 	if err != nil {
@@ -141,43 +143,6 @@ func (f *coalesceFn) ProcessElement(ctx context.Context, task []byte, emit func(
 	}
 	report(ctx)
 	return Carry(err)
-}
-
-// processBlock merges the objects of a block.
-func (f *coalesceFn) processBlock(ctx context.Context, t Task, emit func(int64, []byte)) error {
-	objects := int64(blockBytes / (f.coder.layout.Stride + 4))
-	f.waiting.Add(objects)
-	err := f.pool.do(ctx, func(int) error {
-		defer f.waiting.Add(-objects)
-		return f.addBlock(ctx, t)
-	})
-	if err == nil {
-		err = f.bound(ctx, emit)
-	}
-	report(ctx)
-	return err
-}
-
-func (f *coalesceFn) addBlock(ctx context.Context, t Task) error {
-	s, err := OpenStorage(ctx)
-	if err != nil {
-		return err
-	}
-	b, err := s.Read(ctx, t.File)
-	if err != nil {
-		return err
-	}
-	err = dataset.EachObject(b, f.coder.layout, len(f.Classes), func(o *dataset.Object) {
-		shared := f.tables[int(t.Part)*f.Shards+int(o.Hash>>32%uint64(f.Shards))]
-		shared.mu.Lock()
-		shared.t.AddObject(o)
-		shared.mu.Unlock()
-	})
-	if err != nil {
-		return fmt.Errorf("%s: %w", t.File, err)
-	}
-	progressOf(ctx).Tasks.Add(1)
-	return nil
 }
 
 // bound sends the tables if they, and what the rows in the queue may add, exceed the
@@ -372,11 +337,7 @@ func CoalesceBytes(objects int64, stride, shards, workers int, memory int64, fil
 
 // Shards returns the number of shards for a number of rows with codes of stride bytes. A
 // worker's memory can hold a shard several times, even if no two rows are equal.
-func Shards(rows int64, stride int) int { return max(64, FewShards(rows, stride)) }
-
-// FewShards returns the least number of shards with the same bound on a shard's memory. Fewer
-// blocks are quicker to read again.
-func FewShards(rows int64, stride int) int {
-	const most, bytes = 4096, 64 << 20
-	return int(min(max(1, rows*int64(stride+8)/bytes), most))
+func Shards(rows int64, stride int) int {
+	const least, most, bytes = 64, 4096, 64 << 20
+	return int(min(max(least, rows*int64(stride+8)/bytes), most))
 }

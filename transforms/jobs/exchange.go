@@ -30,6 +30,7 @@ type exchange struct {
 const (
 	valueInline = iota // the data
 	valueFile          // the URL of a file with the data
+	valueTaken         // the URL of a file with objects to take away
 )
 
 // send returns the value for b, and writes b to a file unless inline is set. The caller
@@ -60,7 +61,7 @@ func receive(ctx context.Context, value []byte) ([]byte, error) {
 	switch value[n] {
 	case valueInline:
 		return value[:n:n], nil
-	case valueFile:
+	case valueFile, valueTaken:
 		s, err := OpenStorage(ctx)
 		if err != nil {
 			return nil, err
@@ -73,6 +74,17 @@ func receive(ctx context.Context, value []byte) ([]byte, error) {
 
 // fileValue returns the value for an existing file.
 func fileValue(url string) []byte { return append([]byte(url), valueFile) }
+
+// keptValue returns the value for a kept block.
+func keptValue(url string, taken bool) []byte {
+	if taken {
+		return append([]byte(url), valueTaken)
+	}
+	return fileValue(url)
+}
+
+// isTaken reports whether the objects of a value are to be taken away.
+func isTaken(value []byte) bool { return len(value) > 0 && value[len(value)-1] == valueTaken }
 
 // AppendPacket appends a packet to a value. A packet is a block of objects with the
 // position of their node.

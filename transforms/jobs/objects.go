@@ -1,6 +1,7 @@
 package jobs
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -14,7 +15,9 @@ import (
 // ObjectStats counts the objects of a part, or of one shard of it.
 type ObjectStats struct {
 	Part         dataset.Part `json:"part"`
-	Blocks       []string     `json:"blocks"` // URLs of the object blocks
+	Blocks       []string     `json:"blocks"`           // URLs of the object blocks
+	Shards       []int        `json:"shards,omitempty"` // of each block
+	Kept         []string     `json:"kept,omitempty"`   // URLs of the copies of the blocks
 	Rows         int64        `json:"rows"`
 	Objects      int64        `json:"objects"`
 	Heaviest     int64        `json:"heaviest"` // greatest weight of an object
@@ -74,7 +77,7 @@ func (f *mergeObjectsFn) merge(ctx context.Context, key int64, list [][]byte) er
 	if err != nil {
 		return err
 	}
-	weighted := f.spec.Weighted()
+	weighted, first := f.spec.Weighted(), list[0]
 	if len(list) == 1 {
 		b, err := receive(ctx, list[0])
 		if err != nil {
@@ -83,14 +86,8 @@ func (f *mergeObjectsFn) merge(ctx context.Context, key int64, list [][]byte) er
 		list[0] = b
 	} else {
 		t := newCoder(f.spec, f.features, f.Classes, 1).newTable(f.partOf(int(key)))
-		for _, value := range list {
-			b, err := receive(ctx, value)
-			if err != nil {
-				return err
-			}
-			if err := t.AddBlock(b, len(f.Classes)); err != nil {
-				return err
-			}
+		if err := f.mergeInto(ctx, t, list); err != nil {
+			return err
 		}
 		list = Blocks(t, f.layout.Stride+f.spec.Soft.bytes())
 	}
@@ -98,16 +95,53 @@ func (f *mergeObjectsFn) merge(ctx context.Context, key int64, list [][]byte) er
 	run := uuid.NewString() // a repeated bundle may make other blocks
 	for i, b := range list {
 		if err := f.addStats(stats, b, weighted); err != nil {
-			return err
+			return blockError(first, err)
 		}
 		url := fmt.Sprintf("%s/objects-%s-%02d-%d-%s", f.Blocks, stats.Part, key%int64(f.Shards), i, run)
 		progressOf(ctx).Written.Add(int64(len(b)))
 		if err := s.Write(ctx, url, b); err != nil {
 			return err
 		}
-		stats.Blocks = append(stats.Blocks, url)
+		stats.Blocks, stats.Shards = append(stats.Blocks, url), append(stats.Shards, int(key)%f.Shards)
+		if f.Keep != "" {
+			copied := fmt.Sprintf("%s/objects-%s-%02d-%d-%s", f.Keep, stats.Part, key%int64(f.Shards), i, run)
+			if err := s.Write(ctx, copied, bytes.Clone(b)); err != nil {
+				return err
+			}
+			stats.Kept = append(stats.Kept, copied)
+		}
 	}
 	return s.Write(ctx, statsURL(f.Out, stats.Part, int(key)%f.Shards), MustJSON(stats))
+}
+
+// mergeInto adds the objects of blocks to an empty table, or takes them away.
+func (f *mergeObjectsFn) mergeInto(ctx context.Context, t *dataset.Table, list [][]byte) error {
+	taken := false
+	for _, value := range list {
+		b, err := receive(ctx, value)
+		if err != nil {
+			return err
+		}
+		merge := t.AddBlock
+		if isTaken(value) {
+			merge, taken = t.TakeBlock, true
+		}
+		if err := merge(b, len(f.Classes)); err != nil {
+			return blockError(value, err)
+		}
+	}
+	if !taken {
+		return nil
+	}
+	return t.DropEmpty()
+}
+
+// blockError names the file of a value, if it has one.
+func blockError(value []byte, err error) error {
+	if n := len(value) - 1; value[n] != valueInline {
+		return fmt.Errorf("%s: %w", value[:n], err)
+	}
+	return err
 }
 
 func statsURL(out string, part dataset.Part, shard int) string {
@@ -244,7 +278,7 @@ func ReadObjectStats(ctx context.Context, c *CoalesceConfig) (*[dataset.Parts]Ob
 }
 
 func (s *ObjectStats) add(o *ObjectStats) {
-	s.Blocks = append(s.Blocks, o.Blocks...)
+	s.Blocks, s.Shards, s.Kept = append(s.Blocks, o.Blocks...), append(s.Shards, o.Shards...), append(s.Kept, o.Kept...)
 	s.Rows += o.Rows
 	s.Objects += o.Objects
 	s.Heaviest = max(s.Heaviest, o.Heaviest)

@@ -26,6 +26,8 @@ type Task struct {
 	Repeated bool         `json:"repeated,omitempty"`
 	Path     []PathColumn `json:"path,omitempty"`  // columns whose value is part of the file's path
 	Part     dataset.Part `json:"part,omitempty"`  // of a block
+	Shard    int          `json:"shard,omitempty"` // of a block
+	Taken    bool         `json:"taken,omitempty"` // the objects of the block are taken away
 	Block    bool         `json:"block,omitempty"` // the file is a block: Coalesce reads rows and blocks
 }
 

@@ -239,6 +239,15 @@ func (s *RowStats) Add(o *RowStats) {
 	s.Soft = s.Soft || o.Soft
 }
 
+// Take takes away the counts of rows that were added.
+func (s *RowStats) Take(o *RowStats) {
+	s.Rows -= o.Rows
+	s.Train -= o.Train
+	s.Dropped -= o.Dropped
+	s.Ignored -= o.Ignored
+	s.Weight -= o.Weight
+}
+
 // encode merges the workers' summaries of the columns [from, to) and encodes them.
 func (f *summariseFn) encode(from, to int) ([]byte, error) {
 	var b, one []byte
