@@ -5,10 +5,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
 
+	"github.com/espalier-ml/espalier/induce/frontier"
 	"github.com/espalier-ml/espalier/induce/parallel"
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/io/runfolder"
@@ -16,6 +18,7 @@ import (
 	"github.com/espalier-ml/espalier/pipelines/engine"
 	"github.com/espalier-ml/espalier/pipelines/forecast"
 	"github.com/espalier-ml/espalier/pipelines/source"
+	"github.com/espalier-ml/espalier/pipelines/tables"
 )
 
 // Result is what a training run has made. A dry run makes only Estimate and Translated.
@@ -240,4 +243,93 @@ func (o *opened) finishedRun(ctx context.Context, f *source.Files, c *TrainConfi
 		return r, nil
 	}
 	return r, o.unfinished.remove(ctx, f.Store, c.Output) // the run ended before it could
+}
+
+// GrownTrees are the trees of one algorithm at one set of costs, before one of them is chosen.
+type GrownTrees struct {
+	Algorithm  string
+	Costs      string // URL of the costs; empty: each test costs 1
+	Candidates []frontier.Candidate
+	Seconds    float64 // to grow the trees and count rows at their leaves
+}
+
+// GrowAll grows the trees of a configuration, those of each algorithm apart, once for each file
+// of costs. They are the trees that Train would choose from. The rows are read once for
+// all of them, and nothing is written.
+func GrowAll(
+	ctx context.Context, c TrainConfig, costs []string, reporter engine.Reporter,
+) (grown []GrownTrees, err error) {
+	defer func() { err = engine.OrInterrupted(ctx, err) }()
+	p, err := c.Parse()
+	if err != nil {
+		return nil, err
+	}
+	f := source.Begin(c.StorageConfig)
+	defer f.End()
+	ctx = f.Run.Context(ctx)
+	d := &engine.Driver{
+		Engine: engine.Default(), Reporter: engine.OneAtATime(reporter), Files: f, Config: c.EngineConfig,
+	}
+	in, err := readInput(ctx, d, c.Input)
+	if err != nil {
+		return nil, err
+	}
+	plan, err := newPlan(ctx, f, &c, p, in)
+	if err != nil {
+		return nil, err
+	}
+	scratch := "mem://espalier-" + uuid.NewString()
+	defer f.Store.RemoveAll(context.WithoutCancel(ctx), scratch) //nolint:errcheck // scratch in memory
+	r := &run{
+		plan: plan, driver: d, files: f, place: place{scratch: scratch, blocks: scratch + "/blocks"}, journal: new(journal),
+	}
+	from, err := r.prepare(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, url := range costs {
+		more, err := r.growAt(ctx, from.objects, url)
+		if err != nil {
+			return nil, err
+		}
+		grown = append(grown, more...)
+	}
+	return grown, nil
+}
+
+// growAt grows the trees of each algorithm at the costs of a file.
+func (r *run) growAt(ctx context.Context, o *objects, url string) ([]GrownTrees, error) {
+	costs, err := tables.ReadCosts(ctx, r.files, url, r.input.Names())
+	if err != nil {
+		return nil, err
+	}
+	priced := *o.fitted
+	priced.features = slices.Clone(o.features)
+	if err := costs.Apply(priced.features); err != nil {
+		return nil, err
+	}
+	var grown []GrownTrees
+	for _, algorithm := range r.config.Algorithm {
+		start := time.Now()
+		narrow, settings := *r.plan, *r.parsed
+		settings.Grid = slices.DeleteFunc(slices.Clone(settings.Grid), func(m config.Member) bool {
+			return m.Algorithm.Name != algorithm
+		})
+		narrow.parsed, narrow.costs = &settings, costs
+		one := *r
+		one.plan = &narrow
+		at := &objects{&priced, o.parts}
+		g, err := one.grow(ctx, at, one.begin(at))
+		if err != nil {
+			return nil, err
+		}
+		s, err := one.score(ctx, g)
+		if err != nil {
+			return nil, err
+		}
+		grown = append(grown, GrownTrees{
+			Algorithm: algorithm, Costs: url, Candidates: s.candidates, Seconds: time.Since(start).Seconds(),
+		})
+	}
+	return grown, nil
 }

@@ -51,6 +51,7 @@ func settingsPage() string {
 		{"ask", new(askOptions).Settings()},
 		{"synth", newSynthFlags().Settings()},
 		{"import", newImportFlags().Settings()},
+		{"benchmark", newBenchmarkFlags().Settings()},
 	} {
 		fmt.Fprintf(b, "\n## espalier %s\n", verb.name)
 		var changeable []string

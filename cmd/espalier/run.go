@@ -149,7 +149,7 @@ broke the contract, 5 the runner failed, 130 interrupted.`,
 	root.SetVersionTemplate("{{.Version}}\n")
 	root.SetHelpCommand(newHelp(page))
 	root.AddCommand(newTrain(), newEvaluate(), newCompare(), newPredict(), newShow(), newPlot(), newReport(),
-		newExport(), newFrontier(), newAsk(), newSynth(), newImport(), newVersion())
+		newExport(), newFrontier(), newAsk(), newSynth(), newImport(), newBenchmark(), newVersion())
 	return root
 }
 

@@ -1,0 +1,138 @@
+package benchmarking
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/espalier-ml/espalier/induce/parallel"
+	"github.com/espalier-ml/espalier/io/objectstore"
+	"github.com/espalier-ml/espalier/io/usage"
+	"github.com/espalier-ml/espalier/pipelines/config"
+	"github.com/espalier-ml/espalier/pipelines/engine"
+	"github.com/espalier-ml/espalier/pipelines/source"
+)
+
+// Result is what a benchmark has found.
+type Result struct {
+	Splits []*Split  `json:"splits"`
+	Means  []Summary `json:"means"`
+	Files  []string  `json:"-"` // URLs
+}
+
+// The files of a benchmark, beside the folders splits and costs.
+const (
+	tablesName  = "tables.md"
+	meansName   = "means.csv"
+	resultsName = "results.json"
+)
+
+// Run runs the experiments on all data sets, and writes their tables.
+func Run(ctx context.Context, c config.Benchmark, reporter engine.Reporter) (r *Result, err error) {
+	defer func() { err = engine.OrInterrupted(ctx, err) }()
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
+	f := source.Begin(c.StorageConfig)
+	defer f.End()
+	sets, err := findSets(ctx, f.Store, c.Folder, c.Label, c.Sets)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkOutput(ctx, f.Store, c.Output); err != nil {
+		return nil, err
+	}
+	var list []work
+	for i := range sets {
+		for seed := range c.Splits {
+			list = append(list, work{config: &c, files: f, set: &sets[i], seed: uint64(seed + 1)})
+		}
+	}
+	r = new(Result)
+	if r.Splits, err = runAll(ctx, list, int(c.AtOnce), engine.OneAtATime(reporter)); err != nil {
+		return nil, err
+	}
+	for _, s := range r.Splits {
+		s.keep(c.Algorithm)
+	}
+	r.Means = summarise(r.Splits, c.Algorithm)
+	return r, r.write(ctx, f.Store, c.Output, c.Algorithm)
+}
+
+// runAll runs the splits, several at the same time. After the first error no other split begins.
+func runAll(ctx context.Context, list []work, atOnce int, reporter engine.Reporter) ([]*Split, error) {
+	reporter.Job("benchmark", int64(len(list)), "splits")
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	splits := make([]*Split, len(list))
+	ended := make(chan string, len(list))
+	slots := make(chan struct{}, atOnce)
+	var wg parallel.Group
+	wg.Go(func() {
+		for done := range list {
+			reporter.Step(int64(done+1), <-ended)
+		}
+	})
+	for i := range list {
+		slots <- struct{}{}
+		wg.Go(func() {
+			defer func() { <-slots }()
+			w := &list[i]
+			if ctx.Err() == nil {
+				var err error
+				if splits[i], err = w.split(ctx); err != nil {
+					cancel(err)
+				}
+			}
+			ended <- fmt.Sprintf("%s, split %d", w.set.name, w.seed)
+		})
+	}
+	wg.Wait()
+	return splits, context.Cause(ctx)
+}
+
+// checkOutput refuses a folder with files that are no benchmark's.
+func checkOutput(ctx context.Context, s *objectstore.Store, output string) error {
+	there, err := s.Below(ctx, output, 2)
+	if err != nil {
+		return usage.Errorf("--output: %v", err)
+	}
+	for _, o := range there {
+		rest := o.URL
+		for _, known := range []string{"/splits/", "/costs/", "/" + tablesName, "/" + meansName, "/" + resultsName} {
+			if len(rest) > 0 && contains(rest, objectstore.Join(output)+known) {
+				rest = ""
+			}
+		}
+		if rest != "" {
+			return usage.Errorf("--output %s has files that are no benchmark's, such as %s: name another folder",
+				output, o.URL)
+		}
+	}
+	return nil
+}
+
+func contains(url, prefix string) bool { return len(url) >= len(prefix) && url[:len(prefix)] == prefix }
+
+// write writes the tables.
+func (r *Result) write(ctx context.Context, s *objectstore.Store, output string, algorithms []string) error {
+	results, err := json.MarshalIndent(r, "", "  ")
+	if err != nil {
+		return err
+	}
+	for _, file := range []struct {
+		name  string
+		bytes []byte
+	}{
+		{tablesName, markdown(r.Means, algorithms)},
+		{meansName, meansCSV(r.Means)},
+		{resultsName, append(results, '\n')},
+	} {
+		url := objectstore.Join(output, file.name)
+		if err := s.Put(ctx, url, file.bytes, objectstore.WriteOptions{}); err != nil {
+			return err
+		}
+		r.Files = append(r.Files, url)
+	}
+	return nil
+}

@@ -1,0 +1,224 @@
+package benchmarking
+
+import (
+	"bytes"
+	"context"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strconv"
+	"sync/atomic"
+
+	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/frontier"
+	"github.com/espalier-ml/espalier/induce/metric"
+	"github.com/espalier-ml/espalier/induce/parallel"
+	"github.com/espalier-ml/espalier/io/objectstore"
+	"github.com/espalier-ml/espalier/io/runfolder"
+	"github.com/espalier-ml/espalier/pipelines"
+	"github.com/espalier-ml/espalier/pipelines/config"
+	"github.com/espalier-ml/espalier/pipelines/engine"
+	"github.com/espalier-ml/espalier/pipelines/source"
+)
+
+// The laws of costs.
+const (
+	UnitCosts   = "unit"   // each test costs 1
+	RandomCosts = "random" // whole numbers from 1 to 10, by feature
+)
+
+// Figures are those of one tree.
+type Figures struct {
+	Costs     string  `json:"costs"`
+	Algorithm string  `json:"algorithm"`
+	Pruned    bool    `json:"pruned"`
+	Lambda    float64 `json:"lambda,omitempty"` // of the chosen tree
+	Alpha     float64 `json:"alpha,omitempty"`  // of its pruning
+	AUC       float64 `json:"auc"`              // on the test rows, one class against the rest
+	Cost      float64 `json:"cost"`             // expected, of the training rows
+	Leaves    int     `json:"leaves"`
+	Seconds   float64 `json:"seconds"` // for all trees of the algorithm, plain and pruned ones together
+}
+
+// SplitFormat identifies the figures of a split.
+const SplitFormat = "espalier/benchmark-split"
+
+// Split has the figures of one split of one data set.
+type Split struct {
+	Format   string    `json:"format"`
+	Espalier string    `json:"espalier"` // version
+	Files    []string  `json:"files"`    // with their generations: other files are trained on anew
+	Label    string    `json:"label"`
+	Set      string    `json:"set"`
+	Seed     uint64    `json:"seed"`
+	Rows     int64     `json:"rows"`
+	Features int       `json:"features"`
+	Figures  []Figures `json:"figures"`
+}
+
+// has reports whether a split from a file is the wanted one, with figures of all algorithms.
+func (s *Split) has(want *Split, algorithms []string) bool {
+	if s.Format != want.Format || s.Espalier != want.Espalier || s.Label != want.Label || s.Set != want.Set ||
+		s.Seed != want.Seed || !slices.Equal(s.Files, want.Files) {
+		return false
+	}
+	for _, a := range algorithms {
+		if !slices.ContainsFunc(s.Figures, func(f Figures) bool { return f.Algorithm == a }) {
+			return false
+		}
+	}
+	return true
+}
+
+// trainConfig returns the settings of all trees of a split: those of the paper, with its grid of
+// lambda for the algorithms that have one.
+func trainConfig(c *config.Benchmark, d *dataSet, seed uint64, algorithms []string) (config.Train, error) {
+	t, err := config.Preset("paper")
+	if err != nil {
+		return t, err
+	}
+	t.Algorithm, t.Select, t.Lambda = algorithms, frontier.Paper.String(), config.Choices{"auto"}
+	t.Label, t.Categorical, t.Seed, t.StorageConfig = d.label, d.categorical, seed, c.StorageConfig
+	t.Output = objectstore.Join(c.Output, "unused") // nothing is written there
+	for _, f := range d.files {
+		t.Input = append(t.Input, f.URL)
+	}
+	return t, nil
+}
+
+// work is one split of one data set.
+type work struct {
+	config *config.Benchmark
+	files  *source.Files
+	set    *dataSet
+	seed   uint64
+}
+
+// url returns the file of the split in a folder of the output.
+func (w *work) url(folder, ending string) string {
+	return objectstore.Join(w.config.Output, folder, fmt.Sprintf("%s-%d%s", w.set.name, w.seed, ending))
+}
+
+// split returns the figures of the split: those of an earlier run, if they are there.
+func (w *work) split(ctx context.Context) (*Split, error) {
+	s := &Split{
+		Format: SplitFormat, Espalier: runfolder.Version(), Label: w.set.label, Set: w.set.name, Seed: w.seed,
+	}
+	for _, f := range w.set.files {
+		s.Files = append(s.Files, f.URL+" "+f.Generation)
+	}
+	url := w.url("splits", ".json")
+	const limit = 1 << 26
+	b, err := w.files.Store.ReadAll(ctx, url, limit)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	earlier := new(Split)
+	if err == nil && json.Unmarshal(b, earlier) == nil && earlier.has(s, w.config.Algorithm) {
+		return earlier, nil
+	}
+	if err := w.train(ctx, s); err != nil {
+		return nil, fmt.Errorf("%s, split %d: %w", w.set.name, w.seed, err)
+	}
+	if b, err = json.MarshalIndent(s, "", "  "); err != nil {
+		return nil, err
+	}
+	return s, w.files.Store.Put(ctx, url, append(b, '\n'), objectstore.WriteOptions{})
+}
+
+// train grows all trees of the split, and chooses among those of each algorithm.
+func (w *work) train(ctx context.Context, s *Split) error {
+	t, err := trainConfig(w.config, w.set, w.seed, w.config.Algorithm)
+	if err != nil {
+		return err
+	}
+	priced, err := w.priced(ctx, t.Input, s)
+	if err != nil {
+		return err
+	}
+	grown, err := pipelines.GrowAll(ctx, t, []string{"", priced}, engine.Silent{})
+	if err != nil {
+		return err
+	}
+	for i := range grown {
+		law := UnitCosts
+		if grown[i].Costs != "" {
+			law = RandomCosts
+		}
+		for _, pruned := range []bool{false, true} {
+			f, err := choose(ctx, &t, &grown[i], pruned)
+			if err != nil {
+				return err
+			}
+			f.Costs = law
+			s.Figures = append(s.Figures, *f)
+		}
+	}
+	return nil
+}
+
+// choose chooses a tree of an algorithm as training does with --select paper, and with --prune
+// leaves for a pruned one.
+func choose(ctx context.Context, t *config.Train, g *pipelines.GrownTrees, pruned bool) (*Figures, error) {
+	c := *t
+	if pruned {
+		c.Prune = config.Choices{"leaves"}
+	}
+	p, err := c.Parse()
+	if err != nil {
+		return nil, err
+	}
+	pool, err := frontier.NewPool(ctx, g.Candidates, &p.Selection.Settings, new(atomic.Int64))
+	if err != nil {
+		return nil, err
+	}
+	choice, err := pool.Choose(&p.Selection.Settings)
+	if err != nil {
+		return nil, err
+	}
+	chosen := pool.Candidate(&choice.Chosen)
+	leaves := metric.Leaves(chosen.Tree, chosen.Counts[dataset.Test])
+	area := metric.Evaluate(leaves, chosen.Tree.Label.Classes, 1).AUCOvRMacro
+	if area == nil {
+		return nil, errNoArea
+	}
+	f := &Figures{
+		Algorithm: g.Algorithm, Pruned: pruned, Alpha: chosen.Tree.Algorithm.Alpha, AUC: *area,
+		Cost: chosen.Tree.Complexity.ExpectedCost, Leaves: chosen.Tree.Complexity.Leaves, Seconds: g.Seconds,
+	}
+	if chosen.Params.Algorithm.HasLambda() {
+		f.Lambda = chosen.Params.Lambda
+	}
+	return f, nil
+}
+
+// errNoArea is the error of a split whose test rows are of one class.
+var errNoArea = errors.New("the test rows are of one class: their AUC is not defined")
+
+// priced writes a file of random costs for the features, and returns its URL. Its costs depend
+// on the names of the data set and the feature and on the seed alone.
+func (w *work) priced(ctx context.Context, input []string, s *Split) (string, error) {
+	in, err := source.OpenInput(ctx, w.files, input, new(parallel.Steps))
+	if err != nil {
+		return "", err
+	}
+	var b bytes.Buffer
+	table := csv.NewWriter(&b)
+	_ = table.Write([]string{"feature", "cost"})
+	for _, name := range in.Names() {
+		if name == w.set.label {
+			continue
+		}
+		const most = 10
+		cost := 1 + dataset.HashText(w.seed, w.set.name+"/"+name)%most
+		_ = table.Write([]string{name, strconv.FormatUint(cost, 10)})
+		s.Features++
+	}
+	table.Flush()
+	s.Rows = in.Rows
+	url := w.url("costs", ".csv")
+	return url, w.files.Store.Put(ctx, url, b.Bytes(), objectstore.WriteOptions{})
+}

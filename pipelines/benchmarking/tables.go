@@ -1,0 +1,193 @@
+package benchmarking
+
+import (
+	"bytes"
+	"encoding/csv"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/espalier-ml/espalier/induce/ranking"
+)
+
+// Summary has the means of an algorithm's figures over the splits of a data set.
+type Summary struct {
+	Costs     string           `json:"costs"`
+	Pruned    bool             `json:"pruned"`
+	Set       string           `json:"set"`
+	Algorithm string           `json:"algorithm"`
+	Splits    int              `json:"splits"`
+	Of        map[string]Value `json:"of"` // by measure
+}
+
+// Value is a mean with its deviation over the splits, and its rank among the algorithms.
+type Value struct {
+	Mean      float64 `json:"mean"`
+	Deviation float64 `json:"deviation"`
+	Rank      float64 `json:"rank"`
+}
+
+// measure is a figure that is compared.
+type measure struct {
+	name, title string
+	high        bool // the highest is the best
+	digits      int  // behind the point, in tables
+	of          func(f *Figures) float64
+}
+
+func measures() []measure {
+	return []measure{
+		{"auc", "AUC on test rows", true, 4, func(f *Figures) float64 { return f.AUC }},
+		{"cost", "Expected cost", false, 3, func(f *Figures) float64 { return f.Cost }},
+		{"leaves", "Leaves", false, 1, func(f *Figures) float64 { return float64(f.Leaves) }},
+		{"seconds", "Seconds for all trees of the algorithm", false, 3, func(f *Figures) float64 { return f.Seconds }},
+	}
+}
+
+// keep leaves out the figures of other algorithms, which an earlier run may have left.
+func (s *Split) keep(algorithms []string) {
+	s.Figures = slices.DeleteFunc(s.Figures, func(f Figures) bool { return !slices.Contains(algorithms, f.Algorithm) })
+}
+
+// variant is a table's law of costs and pruning.
+type variant struct {
+	costs  string
+	pruned bool
+}
+
+func variants() []variant {
+	return []variant{{UnitCosts, false}, {UnitCosts, true}, {RandomCosts, false}, {RandomCosts, true}}
+}
+
+func (v variant) String() string {
+	text := "each test costs 1"
+	if v.costs == RandomCosts {
+		text = "random costs, 1 to 10 by feature"
+	}
+	if v.pruned {
+		return text + ", pruned"
+	}
+	return text + ", not pruned"
+}
+
+// summarise returns means of all splits: by variant, then by data set, then by algorithm.
+func summarise(splits []*Split, algorithms []string) []Summary {
+	var sets []string
+	for _, s := range splits {
+		if !slices.Contains(sets, s.Set) {
+			sets = append(sets, s.Set)
+		}
+	}
+	var all []Summary
+	for _, v := range variants() {
+		for _, set := range sets {
+			var row []Summary
+			for _, a := range algorithms {
+				row = append(row, summaryOf(splits, v, set, a))
+			}
+			rank(row)
+			all = append(all, row...)
+		}
+	}
+	return all
+}
+
+// summaryOf returns the means of one algorithm on one data set.
+func summaryOf(splits []*Split, v variant, set, algorithm string) Summary {
+	values := make(map[string][]float64)
+	for _, s := range splits {
+		for i := range s.Figures {
+			f := &s.Figures[i]
+			if s.Set != set || f.Algorithm != algorithm || f.Costs != v.costs || f.Pruned != v.pruned {
+				continue
+			}
+			for _, m := range measures() {
+				values[m.name] = append(values[m.name], m.of(f))
+			}
+		}
+	}
+	summary := Summary{Costs: v.costs, Pruned: v.pruned, Set: set, Algorithm: algorithm, Of: make(map[string]Value)}
+	for name, list := range values {
+		summary.Splits = len(list)
+		summary.Of[name] = Value{Mean: ranking.Mean(list), Deviation: ranking.Deviation(list)}
+	}
+	return summary
+}
+
+// rank ranks the algorithms on one data set.
+func rank(row []Summary) {
+	for _, m := range measures() {
+		means := make([]float64, len(row))
+		for i := range row {
+			means[i] = row[i].Of[m.name].Mean
+		}
+		for i, r := range ranking.Ranks(means, m.high) {
+			value := row[i].Of[m.name]
+			value.Rank = r
+			row[i].Of[m.name] = value
+		}
+	}
+}
+
+// markdown returns a table for each variant and measure: data sets by algorithms, with the mean
+// rank of each algorithm in the last line.
+func markdown(all []Summary, algorithms []string) []byte {
+	b := new(bytes.Buffer)
+	b.WriteString("# Benchmark\n\nMeans over the splits, with their standard deviation. " +
+		"The last line of a table has mean ranks, 1 for the best.\n")
+	for _, v := range variants() {
+		for _, m := range measures() {
+			fmt.Fprintf(b, "\n## %s: %s\n\n", m.title, v)
+			fmt.Fprintf(b, "| data set | %s |\n", strings.Join(algorithms, " | "))
+			fmt.Fprintf(b, "| --- |%s\n", strings.Repeat(" ---: |", len(algorithms)))
+			writeRows(b, all, v, &m, len(algorithms))
+		}
+	}
+	return b.Bytes()
+}
+
+// writeRows writes the lines of a table. The summaries of a data set are next to each other, one
+// for each of the algorithms.
+func writeRows(b *bytes.Buffer, all []Summary, v variant, m *measure, algorithms int) {
+	ranks := make([][]float64, algorithms)
+	for row := range slices.Chunk(all, algorithms) {
+		if row[0].Costs != v.costs || row[0].Pruned != v.pruned {
+			continue
+		}
+		fmt.Fprintf(b, "| %s |", row[0].Set)
+		for i := range row {
+			value := row[i].Of[m.name]
+			fmt.Fprintf(b, " %.*f ± %.*f |", m.digits, value.Mean, m.digits, value.Deviation)
+			ranks[i] = append(ranks[i], value.Rank)
+		}
+		b.WriteString("\n")
+	}
+	b.WriteString("| mean rank |")
+	for _, list := range ranks {
+		fmt.Fprintf(b, " %.2f |", ranking.Mean(list))
+	}
+	b.WriteString("\n")
+}
+
+// meansCSV returns the summaries as a table with a line for each.
+func meansCSV(all []Summary) []byte {
+	b := new(bytes.Buffer)
+	w := csv.NewWriter(b)
+	header := []string{"costs", "pruned", "set", "algorithm", "splits"}
+	for _, m := range measures() {
+		header = append(header, m.name, m.name+"_deviation", m.name+"_rank")
+	}
+	_ = w.Write(header)
+	number := func(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
+	for _, s := range all {
+		line := []string{s.Costs, strconv.FormatBool(s.Pruned), s.Set, s.Algorithm, strconv.Itoa(s.Splits)}
+		for _, m := range measures() {
+			value := s.Of[m.name]
+			line = append(line, number(value.Mean), number(value.Deviation), number(value.Rank))
+		}
+		_ = w.Write(line)
+	}
+	w.Flush()
+	return b.Bytes()
+}

@@ -1,0 +1,87 @@
+package config
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/espalier-ml/espalier/io/setting"
+	"github.com/espalier-ml/espalier/io/usage"
+)
+
+// Benchmark is the configuration of the paper's experiments on a folder of data sets. Settings
+// declares what each field means; docs/settings.md lists that. The folder is an argument, not a
+// setting.
+type Benchmark struct {
+	Folder    string // of data sets, each a Parquet file or a folder of them
+	Output    string
+	Sets      []string // names; empty: all
+	Splits    int64
+	AtOnce    int64
+	Label     string
+	Algorithm Choices
+
+	StorageConfig
+}
+
+// DefaultBenchmark makes five splits of each data set, as the paper does.
+func DefaultBenchmark() Benchmark {
+	return Benchmark{
+		Splits: 5, AtOnce: 2, Label: "class", Algorithm: BenchmarkAlgorithms(), StorageConfig: DefaultStorageConfig(),
+	}
+}
+
+// BenchmarkAlgorithms are the algorithms that the paper compares.
+func BenchmarkAlgorithms() Choices {
+	return Choices{"c45", "ec45", "cart", "ecart", "asr", "ip", "bal"}
+}
+
+const maxSplits = 1000
+
+// Settings declares the settings of a benchmark, which set the fields of c.
+func (c *Benchmark) Settings() []setting.Setting {
+	known := func(name string) error {
+		if !slices.Contains(BenchmarkAlgorithms(), name) {
+			return fmt.Errorf("%s: want %s", name, setting.Alternatives(BenchmarkAlgorithms()))
+		}
+		return nil
+	}
+	run := setting.In(setting.Run, []setting.Setting{
+		{
+			Name: "output", Value: setting.Text(&c.Output), Required: true,
+			Help: "folder of the results; splits that it has already are not trained again",
+		},
+		{
+			Name: "sets", Value: setting.List(&c.Sets),
+			Help: "names of data sets of the folder (default: all of them)",
+		},
+		{
+			Name: "splits", Value: setting.Whole(&c.Splits, setting.Between(1, maxSplits)),
+			Help: "splits of each data set, by the seeds 1, 2, ..",
+		},
+		{
+			Name: "at_once", Value: setting.Whole(&c.AtOnce, setting.Between(1, maxSplits)),
+			Help: "splits in work at the same time; 1 for times that others do not disturb",
+		},
+	})
+	rows := setting.In(setting.Rows, []setting.Setting{{
+		Name: "label", Value: setting.Text(&c.Label),
+		Help: "column of the classes of data sets that MANIFEST.tsv does not list",
+	}})
+	growth := setting.In(setting.Growth, []setting.Setting{{
+		Name: "algorithm", Value: setting.List(&c.Algorithm, known),
+		Help: "algorithms to compare: " + setting.Alternatives(BenchmarkAlgorithms()),
+	}})
+	return slices.Concat(run, rows, growth, c.StorageConfig.Settings())
+}
+
+// Validate returns all faults at once, each with the name of its flag.
+func (c *Benchmark) Validate() error {
+	faults := setting.Faults(c.Settings())
+	if len(faults) == 0 && len(c.Algorithm) == 0 {
+		faults = append(faults, fmt.Errorf("--algorithm: want at least one"))
+	}
+	if len(faults) > 0 {
+		return usage.All(faults)
+	}
+	return nil
+}
