@@ -1,9 +1,12 @@
 package benchmarking
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
+	"path"
+	"slices"
 
 	"github.com/espalier-ml/espalier/induce/parallel"
 	"github.com/espalier-ml/espalier/io/objectstore"
@@ -20,11 +23,14 @@ type Result struct {
 	Files  []string  `json:"-"` // URLs
 }
 
-// The files of a benchmark, beside the folders splits and costs.
+// The files and folders of a benchmark.
 const (
 	tablesName  = "tables.md"
 	meansName   = "means.csv"
 	resultsName = "results.json"
+
+	splitsFolder = "splits"
+	costsFolder  = "costs"
 )
 
 // Run runs the experiments on all data sets, and writes their tables.
@@ -93,26 +99,19 @@ func runAll(ctx context.Context, list []work, atOnce int, reporter engine.Report
 
 // checkOutput refuses a folder with files that are no benchmark's.
 func checkOutput(ctx context.Context, s *objectstore.Store, output string) error {
-	there, err := s.Below(ctx, output, 2)
+	there, err := entries(ctx, s, output)
 	if err != nil {
 		return usage.Errorf("--output: %v", err)
 	}
+	known := []string{splitsFolder, costsFolder, tablesName, meansName, resultsName}
 	for _, o := range there {
-		rest := o.URL
-		for _, known := range []string{"/splits/", "/costs/", "/" + tablesName, "/" + meansName, "/" + resultsName} {
-			if len(rest) > 0 && contains(rest, objectstore.Join(output)+known) {
-				rest = ""
-			}
-		}
-		if rest != "" {
+		if !slices.Contains(known, cmp.Or(o.parent, path.Base(o.URL))) {
 			return usage.Errorf("--output %s has files that are no benchmark's, such as %s: name another folder",
 				output, o.URL)
 		}
 	}
 	return nil
 }
-
-func contains(url, prefix string) bool { return len(url) >= len(prefix) && url[:len(prefix)] == prefix }
 
 // write writes the tables.
 func (r *Result) write(ctx context.Context, s *objectstore.Store, output string, algorithms []string) error {

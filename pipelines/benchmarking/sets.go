@@ -30,7 +30,7 @@ const manifestName = "MANIFEST.tsv"
 
 // findSets lists the data sets of a folder, by name.
 func findSets(ctx context.Context, s *objectstore.Store, folder, label string, only []string) ([]dataSet, error) {
-	objects, err := s.Below(ctx, folder, 2)
+	objects, err := entries(ctx, s, folder)
 	if err != nil {
 		return nil, usage.Errorf("the folder of data sets: %v", err)
 	}
@@ -41,8 +41,8 @@ func findSets(ctx context.Context, s *objectstore.Store, folder, label string, o
 	byName := make(map[string]*dataSet)
 	var names []string
 	for _, o := range objects {
-		name, ok := setOf(folder, o.URL)
-		if !ok {
+		name := o.set()
+		if name == "" {
 			continue
 		}
 		if byName[name] == nil {
@@ -52,7 +52,7 @@ func findSets(ctx context.Context, s *objectstore.Store, folder, label string, o
 			}
 			byName[name], names = d, append(names, name)
 		}
-		byName[name].files = append(byName[name].files, o)
+		byName[name].files = append(byName[name].files, o.Object)
 	}
 	for _, name := range only {
 		if byName[name] == nil {
@@ -72,22 +72,52 @@ func findSets(ctx context.Context, s *objectstore.Store, folder, label string, o
 	return sets, nil
 }
 
-// setOf returns the name of the data set that an object below the folder belongs to.
-func setOf(folder, url string) (string, bool) {
-	rest, ok := strings.CutPrefix(url, objectstore.Join(folder)+"/")
-	if !ok {
-		rest, ok = strings.CutPrefix(url, strings.TrimSuffix(folder, "/")+"/")
-	}
-	file := path.Base(rest)
-	if !ok || !strings.HasSuffix(file, ".parquet") || strings.ContainsAny(file[:1], "._") {
-		return "", false
-	}
-	name, _, nested := strings.Cut(rest, "/")
-	if !nested {
-		name = strings.TrimSuffix(name, ".parquet")
-	}
-	return name, !strings.ContainsAny(name[:1], "._")
+// entry is an object of a folder, or of a folder in it.
+type entry struct {
+	objectstore.Object
+
+	parent string // name of the folder in the folder; empty: the object lies in the folder itself
 }
+
+// entries lists the objects of a folder and of the folders in it. It does not rely on how the
+// folder is spelled.
+func entries(ctx context.Context, s *objectstore.Store, folder string) ([]entry, error) {
+	direct, err := s.Below(ctx, folder, 1)
+	if err != nil {
+		return nil, err
+	}
+	all, err := s.Below(ctx, folder, 2)
+	if err != nil {
+		return nil, err
+	}
+	own := make(map[string]bool, len(direct))
+	for _, o := range direct {
+		own[o.URL] = true
+	}
+	list := make([]entry, len(all))
+	for i, o := range all {
+		list[i].Object = o
+		if !own[o.URL] {
+			list[i].parent = path.Base(path.Dir(o.URL))
+		}
+	}
+	return list, nil
+}
+
+// set returns the name of the data set that an object belongs to; empty: it belongs to none.
+func (e *entry) set() string {
+	file := path.Base(e.URL)
+	name := cmp.Or(e.parent, strings.TrimSuffix(file, parquetSuffix))
+	if !strings.HasSuffix(file, parquetSuffix) || hidden(file) || hidden(name) {
+		return ""
+	}
+	return name
+}
+
+const parquetSuffix = ".parquet"
+
+// hidden reports whether a file or folder is no data, as readers of Parquet folders have it.
+func hidden(name string) bool { return strings.HasPrefix(name, ".") || strings.HasPrefix(name, "_") }
 
 // readManifest reads the descriptions of the data sets, if the folder has any.
 func readManifest(ctx context.Context, s *objectstore.Store, folder string) (map[string]dataSet, error) {

@@ -110,7 +110,7 @@ func (w *work) split(ctx context.Context) (*Split, error) {
 	for _, f := range w.set.files {
 		s.Files = append(s.Files, f.URL+" "+f.Generation)
 	}
-	url := w.url("splits", ".json")
+	url := w.url(splitsFolder, ".json")
 	const limit = 1 << 26
 	b, err := w.files.Store.ReadAll(ctx, url, limit)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -219,6 +219,6 @@ func (w *work) priced(ctx context.Context, input []string, s *Split) (string, er
 	}
 	table.Flush()
 	s.Rows = in.Rows
-	url := w.url("costs", ".csv")
+	url := w.url(costsFolder, ".csv")
 	return url, w.files.Store.Put(ctx, url, b.Bytes(), objectstore.WriteOptions{})
 }

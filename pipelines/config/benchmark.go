@@ -1,6 +1,7 @@
 package config
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -78,7 +79,7 @@ func (c *Benchmark) Settings() []setting.Setting {
 func (c *Benchmark) Validate() error {
 	faults := setting.Faults(c.Settings())
 	if len(faults) == 0 && len(c.Algorithm) == 0 {
-		faults = append(faults, fmt.Errorf("--algorithm: want at least one"))
+		faults = append(faults, errors.New("--algorithm: want at least one"))
 	}
 	if len(faults) > 0 {
 		return usage.All(faults)

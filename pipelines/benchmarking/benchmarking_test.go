@@ -1,0 +1,224 @@
+package benchmarking_test
+
+import (
+	"context"
+	"errors"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/espalier-ml/espalier/io/usage"
+	"github.com/espalier-ml/espalier/pipelines"
+	"github.com/espalier-ml/espalier/pipelines/benchmarking"
+	"github.com/espalier-ml/espalier/pipelines/config"
+	"github.com/espalier-ml/espalier/pipelines/engine"
+)
+
+// newFolder makes up a folder of two data sets: a folder of Parquet files, and one file.
+func newFolder(t *testing.T) string {
+	t.Helper()
+	folder := t.TempDir()
+	for i, name := range []string{"one", "two"} {
+		c := pipelines.DefaultSynthConfig()
+		c.Rows, c.RowsPerFile, c.Seed, c.Numeric, c.Categorical = 600, 300, uint64(i+1), 5, 3
+		c.Output = filepath.Join(folder, name)
+		if _, err := pipelines.Synth(context.Background(), c, engine.Silent{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Rename(filepath.Join(folder, "two", "part-00000.parquet"), filepath.Join(folder, "solo.parquet")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.RemoveAll(filepath.Join(folder, "two")); err != nil {
+		t.Fatal(err)
+	}
+	return folder
+}
+
+func newConfig(t *testing.T) config.Benchmark {
+	t.Helper()
+	c := config.DefaultBenchmark()
+	c.Folder, c.Output, c.Splits = newFolder(t), filepath.Join(t.TempDir(), "out"), 2
+	return c
+}
+
+func run(t *testing.T, c config.Benchmark) *benchmarking.Result {
+	t.Helper()
+	r, err := benchmarking.Run(context.Background(), c, engine.Silent{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// TestTreesOfTraining trains each algorithm alone, as the command line does: the figures of the
+// benchmark must be those of its run folder.
+func TestTreesOfTraining(t *testing.T) {
+	c := newConfig(t)
+	c.Sets, c.Splits = []string{"one"}, 1
+	compared := 0
+	for _, f := range run(t, c).Splits[0].Figures {
+		p, err := pipelines.Preset("paper")
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.Algorithm, p.Select, p.Seed, p.Report = config.Choices{f.Algorithm}, "paper", 1, config.ReportNone
+		if f.Lambda > 0 {
+			p.Lambda = config.Choices{"auto"}
+		}
+		if f.Pruned {
+			p.Prune = config.Choices{"leaves"}
+		}
+		if f.Costs == benchmarking.RandomCosts {
+			p.Costs = filepath.Join(c.Output, "costs", "one-1.csv")
+		}
+		p.Input, p.Label = []string{filepath.Join(c.Folder, "one", "*.parquet")}, "class"
+		p.Output = filepath.Join(t.TempDir(), "run")
+		r, err := pipelines.Train(context.Background(), p, engine.Silent{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := benchmarking.Figures{
+			Costs: f.Costs, Algorithm: r.Tree.Algorithm.Name, Pruned: f.Pruned, Alpha: r.Tree.Algorithm.Alpha,
+			AUC: *r.Metrics.Test.AUCOvRMacro, Cost: r.Tree.Complexity.ExpectedCost, Leaves: r.Tree.Complexity.Leaves,
+		}
+		if f.Lambda > 0 {
+			want.Lambda = r.Tree.Algorithm.Lambda
+		}
+		if diff := cmp.Diff(want, f, cmpopts.IgnoreFields(f, "Seconds")); diff != "" {
+			t.Errorf("%s (pruned %v, %s): -train +benchmark\n%s", f.Algorithm, f.Pruned, f.Costs, diff)
+		}
+		compared++
+	}
+	if want := 7 * 2 * 2; compared != want {
+		t.Errorf("%d trees compared, want %d", compared, want)
+	}
+}
+
+// TestGoesOn runs a benchmark again after one split was lost and one damaged: the others are not
+// trained again, and the tables are the same but for times.
+func TestGoesOn(t *testing.T) {
+	c := newConfig(t)
+	first := run(t, c)
+	if err := os.Remove(filepath.Join(c.Output, "splits", "one-2.json")); err != nil {
+		t.Fatal(err)
+	}
+	damaged := filepath.Join(c.Output, "splits", "solo-1.json")
+	if err := os.WriteFile(damaged, []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	again := run(t, c)
+	untimed := cmpopts.IgnoreFields(benchmarking.Figures{}, "Seconds")
+	if diff := cmp.Diff(first.Splits, again.Splits, untimed); diff != "" {
+		t.Errorf("other figures: %s", diff)
+	}
+	kept := 0
+	for i, s := range again.Splits {
+		if cmp.Equal(s, first.Splits[i]) { // with their times
+			kept++
+		}
+	}
+	if kept != 2 {
+		t.Errorf("%d splits are as they were, want the 2 that were left", kept)
+	}
+	c.Algorithm, c.AtOnce = config.Choices{"asr", "ec45"}, 4
+	for _, s := range run(t, c).Splits {
+		if len(s.Figures) != 2*2*2 {
+			t.Errorf("%d figures of two algorithms, want 8", len(s.Figures))
+		}
+	}
+}
+
+// TestSummaries holds means, deviations and ranks of the tables against the splits.
+func TestSummaries(t *testing.T) {
+	c := newConfig(t)
+	r := run(t, c)
+	for _, s := range r.Means {
+		var areas []float64
+		for _, split := range r.Splits {
+			for _, f := range split.Figures {
+				if split.Set == s.Set && f.Algorithm == s.Algorithm && f.Pruned == s.Pruned && f.Costs == s.Costs {
+					areas = append(areas, f.AUC)
+				}
+			}
+		}
+		if s.Splits != 2 || len(areas) != 2 {
+			t.Fatalf("%d splits, %d areas: want 2", s.Splits, len(areas))
+		}
+		auc := s.Of["auc"]
+		// The deviation of two values is their distance over the root of 2.
+		if mean := (areas[0] + areas[1]) / 2; math.Abs(auc.Mean-mean) > 1e-15 ||
+			math.Abs(auc.Deviation-math.Abs(areas[0]-areas[1])/math.Sqrt2) > 1e-15 {
+			t.Errorf("%v: mean and deviation of %v", auc, areas)
+		}
+		if auc.Rank < 1 || auc.Rank > 7 {
+			t.Errorf("rank %v", auc.Rank)
+		}
+	}
+	if want := 2 * 2 * 2 * 7; len(r.Means) != want {
+		t.Errorf("%d lines, want %d", len(r.Means), want)
+	}
+	tables, err := os.ReadFile(filepath.Join(c.Output, "tables.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := strings.Count(string(tables), "\n| solo |"); n != 16 {
+		t.Errorf("%d tables have the data set solo, want 16", n)
+	}
+}
+
+// TestManifest: the label and the categories of a data set stand in MANIFEST.tsv.
+func TestManifest(t *testing.T) {
+	c := newConfig(t)
+	manifest := "name\tcategorical\tlabel\none\tx00,x01\tc00\n"
+	if err := os.WriteFile(filepath.Join(c.Folder, "MANIFEST.tsv"), []byte(manifest), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c.Splits = 1
+	labels := make(map[string]string)
+	for _, s := range run(t, c).Splits {
+		labels[s.Set] = s.Label
+	}
+	if want := map[string]string{"one": "c00", "solo": "class"}; !cmp.Equal(labels, want) {
+		t.Errorf("labels %v, want %v", labels, want)
+	}
+}
+
+func TestRefusals(t *testing.T) {
+	for want, change := range map[string]func(c *config.Benchmark){
+		`no data set "tow"`:        func(c *config.Benchmark) { c.Sets = []string{"tow"} },
+		"has no data sets":         func(c *config.Benchmark) { c.Folder = filepath.Join(c.Folder, "absent") },
+		"no benchmark's":           func(c *config.Benchmark) { c.Output = c.Folder },
+		"want c45, ec45":           func(c *config.Benchmark) { c.Algorithm = config.Choices{"cc45"} },
+		"--splits":                 func(c *config.Benchmark) { c.Splits = 0 },
+		"--label":                  func(c *config.Benchmark) { c.Label = "absent" },
+		"--algorithm: want at lea": func(c *config.Benchmark) { c.Algorithm = nil },
+	} {
+		c := newConfig(t)
+		change(&c)
+		_, err := benchmarking.Run(context.Background(), c, engine.Silent{})
+		var wrong *usage.Error
+		if !errors.As(err, &wrong) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v: want a usage error with %q", err, want)
+		}
+	}
+}
+
+// TestInterrupted: a benchmark that is interrupted says so, and the next one goes on.
+func TestInterrupted(t *testing.T) {
+	c := newConfig(t)
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := benchmarking.Run(ctx, c, engine.Silent{}); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v: want the error of the context", err)
+	}
+	if r := run(t, c); len(r.Splits) != 4 || slices.Contains(r.Splits, nil) {
+		t.Errorf("%d splits, want 4", len(r.Splits))
+	}
+}
