@@ -34,7 +34,7 @@ func randomName(random *rand.Rand, format string) string {
 // TestNames: what reads documents gives back names and texts of all kinds, many sets in one process.
 func TestNames(t *testing.T) {
 	t.Parallel()
-	sets := 10
+	sets := 3
 	if os.Getenv("ESPALIER_LONG") != "" {
 		sets = 2000
 	}

@@ -60,8 +60,8 @@ func TestLarge(t *testing.T) {
 	m := bushy(levels)
 	rows := randomRows(rand.New(rand.NewPCG(21, 1)), m, 2000)
 	for _, format := range export.Formats() {
-		if format == "sql" {
-			continue // TestDeepAndLargeSQL
+		if format == "sql" || slow(format) { // sql: see TestDeepAndLargeSQL
+			continue
 		}
 		t.Run(format, func(t *testing.T) {
 			t.Parallel()

@@ -84,6 +84,9 @@ func TestExports(t *testing.T) {
 		m := read(t, file)
 		rows := randomRows(random, m, 300)
 		for _, format := range export.Formats() {
+			if slow(format) && name != "boosted" {
+				continue
+			}
 			t.Run(name+"/"+format, func(t *testing.T) {
 				t.Parallel()
 				verify(t, m, format, rows)
@@ -97,6 +100,12 @@ func TestExports(t *testing.T) {
 
 // long reports whether all of many like cases are wanted.
 func long() bool { return os.Getenv("ESPALIER_LONG") != "" }
+
+// slow reports whether a format takes many seconds for a tree. Few trees are tried in it, unless all
+// are wanted.
+func slow(format string) bool {
+	return !long() && slices.Contains([]string{"java", "pmml", "onnx"}, format)
+}
 
 // randomRows returns rows of values near the cuts, and of listed and unlisted texts.
 func randomRows(random *rand.Rand, t *tree.Tree, n int) [][]export.Cell {
@@ -228,8 +237,8 @@ func leafOf(i, of int) tree.Node {
 func TestDeep(t *testing.T) {
 	t.Parallel()
 	for _, format := range export.Formats() {
-		if format == "sql" {
-			continue // TestDeepSQL
+		if format == "sql" || slow(format) { // sql: see TestDeepAndLargeSQL
+			continue
 		}
 		t.Run(format, func(t *testing.T) {
 			t.Parallel()

@@ -63,6 +63,9 @@ func TestNameSets(t *testing.T) {
 	}
 	for from := 0; from < sets; from += batch {
 		for _, b := range batches() {
+			if slow(b.format) {
+				continue
+			}
 			t.Run(fmt.Sprintf("%d/%s", from, b.format), func(t *testing.T) {
 				if !export.Runs(export.Options{Format: b.format}) {
 					t.Skipf("waits for what runs %s", b.format)
