@@ -12,7 +12,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/split"
 	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/pipelines/engine"
-	"github.com/espalier-ml/espalier/pipelines/kept"
+	"github.com/espalier-ml/espalier/pipelines/objectcache"
 	"github.com/espalier-ml/espalier/pipelines/source"
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
@@ -159,7 +159,7 @@ func (r *run) keptObjects(ctx context.Context) (*objects, error) {
 		return nil, err
 	}
 	files := filesOf(r.input)
-	folder := kept.Open(r.files.Store, r.config.KeepObjects, &f.spec, f.features, f.label.Classes, r.keptShards(f))
+	folder := objectcache.Open(r.files.Store, r.config.KeepObjects, &f.spec, f.features, f.label.Classes, r.keptShards(f))
 	plan, err := folder.Plan(ctx, files)
 	if err != nil {
 		return nil, err
@@ -173,7 +173,7 @@ func (r *run) keptObjects(ctx context.Context) (*objects, error) {
 		if err != nil {
 			return nil, err
 		}
-		plan.Terms, lacking = append(plan.Terms, kept.Term{Entry: e}), lacking[now:]
+		plan.Terms, lacking = append(plan.Terms, objectcache.Term{Entry: e}), lacking[now:]
 	}
 	r.files.Parquet.Forget()
 	if f.stats = plan.Rows(); r.checkRows(f.stats) != nil {
@@ -189,7 +189,7 @@ func (r *run) keptObjects(ctx context.Context) (*objects, error) {
 // merge merges the objects of a plan. It keeps them as a window, from which the next run takes
 // the files that have left.
 func (r *run) merge(
-	ctx context.Context, f *fitted, folder *kept.Folder, plan *kept.Plan, files []kept.File,
+	ctx context.Context, f *fitted, folder *objectcache.Folder, plan *objectcache.Plan, files []objectcache.File,
 ) (*[dataset.Parts]jobs.ObjectStats, error) {
 	config := r.coalesceConfig(f)
 	config.Shards = r.keptShards(f)
@@ -198,7 +198,7 @@ func (r *run) merge(
 	}
 	parts, err := r.coalesceTasks(ctx, plan.Tasks(), "blocks", config)
 	if err == nil && config.Keep != "" {
-		window := &kept.Entry{Files: files, Window: true, Rows: *f.stats, Parts: *parts}
+		window := &objectcache.Entry{Files: files, Window: true, Rows: *f.stats, Parts: *parts}
 		for part := range window.Parts {
 			stats := &window.Parts[part]
 			stats.Blocks, stats.Kept = stats.Kept, nil
@@ -218,18 +218,18 @@ func (r *run) keptShards(f *fitted) int {
 	return 1 << bits.Len(uint(jobs.Shards(r.input.Rows, f.layout().Stride)-1))
 }
 
-// filesOf returns the files of an input as kept.Folder knows them.
-func filesOf(in *source.Input) []kept.File {
-	files := make([]kept.File, len(in.Files))
+// filesOf returns the files of an input as objectcache.Folder knows them.
+func filesOf(in *source.Input) []objectcache.File {
+	files := make([]objectcache.File, len(in.Files))
 	for i, file := range in.Files {
-		files[i] = kept.File{URL: file.URL, Size: file.Size, Generation: file.Generation}
+		files[i] = objectcache.File{URL: file.URL, Size: file.Size, Generation: file.Generation}
 	}
 	return files
 }
 
 // keep makes objects of the rows of some files, and keeps them.
-func (r *run) keep(ctx context.Context, all *fitted, folder *kept.Folder, in *source.Input) (*kept.Entry, error) {
-	e := &kept.Entry{Files: filesOf(in)}
+func (r *run) keep(ctx context.Context, all *fitted, folder *objectcache.Folder, in *source.Input) (*objectcache.Entry, error) {
+	e := &objectcache.Entry{Files: filesOf(in)}
 	if len(in.Tasks) == 0 { // no rows
 		return e, folder.Keep(ctx, e)
 	}

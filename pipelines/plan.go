@@ -13,7 +13,6 @@ import (
 	"github.com/espalier-ml/espalier/pipelines/config"
 	"github.com/espalier-ml/espalier/pipelines/engine"
 	"github.com/espalier-ml/espalier/pipelines/forecast"
-	"github.com/espalier-ml/espalier/pipelines/kept"
 	"github.com/espalier-ml/espalier/pipelines/source"
 	"github.com/espalier-ml/espalier/pipelines/tables"
 )
@@ -26,7 +25,7 @@ type plan struct {
 	input   *source.Input
 	schema  *schema
 	costs   *tables.Costs
-	cuts    *kept.Cuts     // of an earlier run; nil: the rows decide
+	cuts    *source.Cuts   // of an earlier run; nil: the rows decide
 	tables  tables.Classes // weights, priors and error costs of the classes
 	memory  int64          // bytes a process may take
 	sampled bool           // the rows are a sample: it may lack classes and values
@@ -47,9 +46,9 @@ func newPlan(ctx context.Context, f *source.Files, c *TrainConfig, p *config.Par
 	if err != nil {
 		return nil, err
 	}
-	var cuts *kept.Cuts
+	var cuts *source.Cuts
 	if c.CutsFrom != "" {
-		if cuts, err = kept.ReadCuts(ctx, f.Store, c.CutsFrom); err != nil {
+		if cuts, err = source.ReadCuts(ctx, f.Store, c.CutsFrom); err != nil {
 			return nil, err
 		}
 		p.Bins = []int{cuts.Bins}

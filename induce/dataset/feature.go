@@ -52,6 +52,18 @@ type Feature struct {
 	GroupCost float64
 }
 
+// CodingOnly returns features without prices and counts: what remains decides the codes of values.
+func CodingOnly(features []Feature) []Feature {
+	list := make([]Feature, len(features))
+	for i := range features {
+		f := &features[i]
+		list[i] = Feature{
+			Name: f.Name, Kind: f.Kind, Unit: f.Unit, Type: f.Type, Values: f.Values, Cuts: f.Cuts, Range: f.Range,
+		}
+	}
+	return list
+}
+
 // Bins returns the number of bins or values, without "other" and "missing".
 func (f *Feature) Bins() int {
 	if f.Kind == Categorical {

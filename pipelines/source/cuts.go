@@ -1,4 +1,4 @@
-package kept
+package source
 
 import (
 	"context"
@@ -29,19 +29,7 @@ func ReadCuts(ctx context.Context, s *objectstore.Store, run string) (*Cuts, err
 			runfolder.SchemaName, runfolder.TreeName)
 	}
 	return &Cuts{
-		Run: run, Classes: there.Schema.Label.Classes, Features: bare(there.Schema.Features()),
+		Run: run, Classes: there.Schema.Label.Classes, Features: dataset.CodingOnly(there.Schema.Features()),
 		Bins: there.Tree.Algorithm.Bins,
 	}, nil
-}
-
-// bare returns features without prices and counts: what remains decides the codes.
-func bare(features []dataset.Feature) []dataset.Feature {
-	list := make([]dataset.Feature, len(features))
-	for i := range features {
-		f := &features[i]
-		list[i] = dataset.Feature{
-			Name: f.Name, Kind: f.Kind, Unit: f.Unit, Type: f.Type, Values: f.Values, Cuts: f.Cuts, Range: f.Range,
-		}
-	}
-	return list
 }

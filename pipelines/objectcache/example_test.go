@@ -1,4 +1,4 @@
-package kept_test
+package objectcache_test
 
 import (
 	"context"
@@ -6,7 +6,7 @@ import (
 
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/io/objectstore"
-	"github.com/espalier-ml/espalier/pipelines/kept"
+	"github.com/espalier-ml/espalier/pipelines/objectcache"
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
@@ -15,15 +15,15 @@ func ExampleFolder_Plan() {
 	ctx := context.Background()
 	rows := &jobs.RowSpec{Label: "class"}
 	features := []dataset.Feature{{Name: "age", Kind: dataset.Numeric, Cuts: []float64{40}}}
-	folder := kept.Open(objectstore.New(), "mem://kept", rows, features, []string{"no", "yes"}, 64)
-	monday, tuesday := kept.File{URL: "monday.parquet", Size: 10}, kept.File{URL: "tuesday.parquet", Size: 10}
-	if err := folder.Keep(ctx, &kept.Entry{Files: []kept.File{monday}, Rows: jobs.RowStats{Rows: 1000}}); err != nil {
+	folder := objectcache.Open(objectstore.New(), "mem://kept", rows, features, []string{"no", "yes"}, 64)
+	monday, tuesday := objectcache.File{URL: "monday.parquet", Size: 10}, objectcache.File{URL: "tuesday.parquet", Size: 10}
+	if err := folder.Keep(ctx, &objectcache.Entry{Files: []objectcache.File{monday}, Rows: jobs.RowStats{Rows: 1000}}); err != nil {
 		panic(err)
 	}
-	plan, err := folder.Plan(ctx, []kept.File{monday, tuesday})
+	plan, err := folder.Plan(ctx, []objectcache.File{monday, tuesday})
 	fmt.Println(plan.Rows().Rows, plan.Lacking, err)
 	monday.Size++
-	plan, err = folder.Plan(ctx, []kept.File{monday, tuesday})
+	plan, err = folder.Plan(ctx, []objectcache.File{monday, tuesday})
 	fmt.Println(plan.Rows().Rows, plan.Lacking, err)
 	// Output:
 	// 1000 [1] <nil>

@@ -1,4 +1,4 @@
-package kept
+package objectcache
 
 import (
 	"context"
@@ -65,7 +65,7 @@ func Open(
 ) *Folder {
 	h := sha256.New()
 	for _, part := range [][]byte{
-		rows.Encode(), dataset.EncodeFeatures(bare(features)), jobs.MustJSON(classes), jobs.MustJSON(shards),
+		rows.Encode(), dataset.EncodeFeatures(dataset.CodingOnly(features)), jobs.MustJSON(classes), jobs.MustJSON(shards),
 	} {
 		_, _ = fmt.Fprintf(h, "%d\n%s", len(part), part) // a hash takes all
 	}
