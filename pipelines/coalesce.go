@@ -80,10 +80,10 @@ func (p *plan) rowPieces() int {
 	return int(n)
 }
 
-// objects makes objects of the rows. Rows of files with kept objects are not read.
+// objects makes objects of the rows. Rows of files with cached objects are not read.
 func (r *run) objects(ctx context.Context) (*objects, error) {
-	if r.config.KeepObjects != "" {
-		return r.keptObjects(ctx)
+	if r.config.ObjectCache != "" {
+		return r.cachedObjects(ctx)
 	}
 	f, err := r.fit(ctx)
 	if err != nil {
@@ -143,13 +143,13 @@ func (f *fitted) counted(train *jobs.ObjectStats) *fitted {
 	return &counted
 }
 
-// mostEntries bounds the entries of kept objects that a run makes, and so its jobs: of more
+// mostEntries bounds the cache entries that a run makes, and so its jobs: of more
 // files neighbours share an entry.
 const mostEntries = 64
 
-// keptObjects makes objects as coalesce does, but only of the rows of files whose objects are
-// not kept, and keeps them.
-func (r *run) keptObjects(ctx context.Context) (*objects, error) {
+// cachedObjects makes objects as coalesce does, but only of the rows of files whose objects are
+// not in the cache, and caches them.
+func (r *run) cachedObjects(ctx context.Context) (*objects, error) {
 	f := &fitted{spec: r.schema.rows, stats: new(jobs.RowStats)}
 	var err error
 	if f.label, err = r.describeLabel(r.cuts.Classes); err != nil {
@@ -159,66 +159,67 @@ func (r *run) keptObjects(ctx context.Context) (*objects, error) {
 		return nil, err
 	}
 	files := filesOf(r.input)
-	folder := objectcache.Open(r.files.Store, r.config.KeepObjects, &f.spec, f.features, f.label.Classes, r.keptShards(f))
-	plan, err := folder.Plan(ctx, files)
+	cache := objectcache.Open(r.files.Store, r.config.ObjectCache, &f.spec, f.features, f.label.Classes, r.cacheShards(f))
+	plan, err := cache.Plan(ctx, files)
 	if err != nil {
 		return nil, err
 	}
-	r.driver.Reporter.Note(fmt.Sprintf("objects of %d of %d files are kept: the rows of %d are read",
+	r.driver.Reporter.Note(fmt.Sprintf("objects of %d of %d files are cached: the rows of %d are read",
 		len(files)-len(plan.Lacking), len(files), len(plan.Lacking)))
 	lacking := plan.Lacking
 	for n := min(len(lacking), mostEntries); n > 0; n-- {
 		now := (len(lacking) + n - 1) / n
-		e, err := r.keep(ctx, f, folder, r.input.Of(lacking[:now]))
+		e, err := r.cacheEntry(ctx, f, cache, r.input.Of(lacking[:now]))
 		if err != nil {
 			return nil, err
 		}
 		plan.Terms, lacking = append(plan.Terms, objectcache.Term{Entry: e}), lacking[now:]
 	}
 	r.files.Parquet.Forget()
-	if f.stats = plan.Rows(); r.checkRows(f.stats) != nil {
-		return nil, r.checkRows(f.stats)
+	f.stats = plan.Rows()
+	if err := r.checkRows(f.stats); err != nil {
+		return nil, err
 	}
-	parts, err := r.merge(ctx, f, folder, plan, files)
+	parts, err := r.merge(ctx, f, cache, plan, files)
 	if err != nil {
 		return nil, err
 	}
 	return r.objectsOf(f, parts)
 }
 
-// merge merges the objects of a plan. It keeps them as a window, from which the next run takes
+// merge merges the objects of a plan. It caches them as a window, from which the next run takes
 // the files that have left.
 func (r *run) merge(
-	ctx context.Context, f *fitted, folder *objectcache.Folder, plan *objectcache.Plan, files []objectcache.File,
+	ctx context.Context, f *fitted, cache *objectcache.Cache, plan *objectcache.Plan, files []objectcache.File,
 ) (*[dataset.Parts]jobs.ObjectStats, error) {
 	config := r.coalesceConfig(f)
-	config.Shards = r.keptShards(f)
+	config.Shards = r.cacheShards(f)
 	if len(plan.Terms) > 1 {
-		config.Keep = folder.NewBlocks()
+		config.Cache = cache.NewBlocks()
 	}
 	parts, err := r.coalesceTasks(ctx, plan.Tasks(), "blocks", config)
-	if err == nil && config.Keep != "" {
+	if err == nil && config.Cache != "" {
 		window := &objectcache.Entry{Files: files, Window: true, Rows: *f.stats, Parts: *parts}
 		for part := range window.Parts {
 			stats := &window.Parts[part]
-			stats.Blocks, stats.Kept = stats.Kept, nil
-			parts[part].Kept = nil
+			stats.Blocks, stats.Cached = stats.Cached, nil
+			parts[part].Cached = nil
 		}
-		err = folder.Keep(ctx, window)
+		err = cache.Put(ctx, window)
 	}
-	if err != nil && config.Keep != "" {
-		_ = r.files.Store.RemoveAll(context.WithoutCancel(ctx), config.Keep) // nobody knows them
+	if err != nil && config.Cache != "" {
+		_ = r.files.Store.RemoveAll(context.WithoutCancel(ctx), config.Cache) // nobody knows them
 	}
 	return parts, err
 }
 
-// keptShards returns the number of shards of kept objects. It changes seldom, since objects in other
+// cacheShards returns the number of shards of cached objects. It changes seldom, since objects in other
 // shards are of no use.
-func (r *run) keptShards(f *fitted) int {
+func (r *run) cacheShards(f *fitted) int {
 	return 1 << bits.Len(uint(jobs.Shards(r.input.Rows, f.layout().Stride)-1))
 }
 
-// filesOf returns the files of an input as objectcache.Folder knows them.
+// filesOf returns the files of an input as objectcache.Cache knows them.
 func filesOf(in *source.Input) []objectcache.File {
 	files := make([]objectcache.File, len(in.Files))
 	for i, file := range in.Files {
@@ -227,11 +228,11 @@ func filesOf(in *source.Input) []objectcache.File {
 	return files
 }
 
-// keep makes objects of the rows of some files, and keeps them.
-func (r *run) keep(ctx context.Context, all *fitted, folder *objectcache.Folder, in *source.Input) (*objectcache.Entry, error) {
+// cacheEntry makes objects of the rows of some files, and caches them.
+func (r *run) cacheEntry(ctx context.Context, all *fitted, cache *objectcache.Cache, in *source.Input) (*objectcache.Entry, error) {
 	e := &objectcache.Entry{Files: filesOf(in)}
 	if len(in.Tasks) == 0 { // no rows
-		return e, folder.Keep(ctx, e)
+		return e, cache.Put(ctx, e)
 	}
 	own, narrow, f := *r, *r.plan, *all
 	narrow.input, own.plan = in, &narrow
@@ -242,12 +243,12 @@ func (r *run) keep(ctx context.Context, all *fitted, folder *objectcache.Folder,
 		return nil, err
 	}
 	config := own.coalesceConfig(&f)
-	config.Blocks = folder.NewBlocks()
-	config.Shards = r.keptShards(all)
+	config.Blocks = cache.NewBlocks()
+	config.Shards = r.cacheShards(all)
 	parts, err := own.coalesceTasks(ctx, in.Tasks, "row groups", config)
 	if err == nil {
 		e.Rows, e.Parts = *f.stats, *parts
-		err = folder.Keep(ctx, e)
+		err = cache.Put(ctx, e)
 	}
 	if err != nil {
 		_ = r.files.Store.RemoveAll(context.WithoutCancel(ctx), config.Blocks) // nobody knows them

@@ -17,7 +17,7 @@ import (
 	"github.com/espalier-ml/espalier/pipelines"
 )
 
-// window is a folder of daily files, a run whose cuts hold, and a folder of kept objects.
+// window is a folder of daily files, a run whose cuts hold, and a cache of objects.
 type window struct {
 	days []string
 	pipelines.TrainConfig
@@ -48,18 +48,18 @@ func trainInto(t *testing.T, c *pipelines.TrainConfig) {
 	}
 }
 
-// reads trains on some days with kept objects, and returns the trees and metrics and the number
+// reads trains on some days with cached objects, and returns the trees and metrics and the number
 // of days whose rows were read.
 func (w *window) reads(t *testing.T, folder string, days ...int) (documents []byte, read int) {
 	t.Helper()
 	before := entries(t, folder)
 	c := w.TrainConfig
-	c.KeepObjects, c.Input = folder, pick(w.days, days)
+	c.ObjectCache, c.Input = folder, pick(w.days, days)
 	documents = train(t, c)
 	return documents, len(entries(t, folder)) - len(before)
 }
 
-// entries lists the entries of kept objects.
+// entries lists the entries of a cache.
 func entries(t *testing.T, folder string) []string {
 	t.Helper()
 	list, err := filepath.Glob(filepath.Join(folder, "*", "entry-*.json"))
@@ -69,9 +69,9 @@ func entries(t *testing.T, folder string) []string {
 	return slices.DeleteFunc(list, func(name string) bool { return strings.Contains(name, "window") })
 }
 
-// TestKeptObjects: a window that moves on reads the new day alone, to the bytes of a run that
+// TestCachedObjects: a window that moves on reads the new day alone, to the bytes of a run that
 // reads all days with the same cuts: with one row a weight, with weights, and with a key.
-func TestKeptObjects(t *testing.T) {
+func TestCachedObjects(t *testing.T) {
 	const days = 6
 	for name, change := range map[string]func(*pipelines.TrainConfig){
 		"plain":    func(*pipelines.TrainConfig) {},
@@ -108,9 +108,9 @@ func TestKeptObjects(t *testing.T) {
 	}
 }
 
-// TestKeptObjectsOfOthers: objects of other cuts, parts or columns, and of a file that has changed
+// TestCachedObjectsOfOthers: objects of other cuts, parts or columns, and of a file that has changed
 // since, are not used. Costs and the settings of growth change no objects.
-func TestKeptObjectsOfOthers(t *testing.T) {
+func TestCachedObjectsOfOthers(t *testing.T) {
 	w, folder := newWindow(t, 3), t.TempDir()
 	w.reads(t, folder, 0, 1)
 	for _, c := range []struct {
@@ -145,15 +145,15 @@ func TestKeptObjectsOfOthers(t *testing.T) {
 	}
 }
 
-func trainKept(t *testing.T, w *window, folder string, days ...int) (*pipelines.Result, error) {
+func trainCached(t *testing.T, w *window, folder string, days ...int) (*pipelines.Result, error) {
 	t.Helper()
 	c := w.TrainConfig
-	c.KeepObjects, c.Input, c.Output = folder, pick(w.days, days), t.TempDir()
+	c.ObjectCache, c.Input, c.Output = folder, pick(w.days, days), t.TempDir()
 	return pipelines.Train(t.Context(), c, &silent{})
 }
 
-// TestKeptObjectsDamaged: a damaged entry or block is named, and what to do.
-func TestKeptObjectsDamaged(t *testing.T) {
+// TestCachedObjectsDamaged: a damaged entry or block is named, and what to do.
+func TestCachedObjectsDamaged(t *testing.T) {
 	w, folder := newWindow(t, 2), t.TempDir()
 	w.reads(t, folder, 0)
 	entry := entries(t, folder)[0]
@@ -164,7 +164,7 @@ func TestKeptObjectsDamaged(t *testing.T) {
 	if err := os.WriteFile(entry, b[:len(b)/2], 0o600); err != nil {
 		t.Fatal(err)
 	}
-	_, err = trainKept(t, w, folder, 0)
+	_, err = trainCached(t, w, folder, 0)
 	if !errors.As(err, new(*usage.Error)) || !strings.Contains(err.Error(), filepath.Base(entry)) ||
 		!strings.Contains(err.Error(), "remove the folder") {
 		t.Errorf("a damaged entry: %v", err)
@@ -182,7 +182,7 @@ func TestKeptObjectsDamaged(t *testing.T) {
 	if err := os.WriteFile(blocks[0], []byte("no block"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err = trainKept(t, w, folder, 0); err == nil || !strings.Contains(err.Error(), filepath.Base(blocks[0])) {
+	if _, err = trainCached(t, w, folder, 0); err == nil || !strings.Contains(err.Error(), filepath.Base(blocks[0])) {
 		t.Errorf("a damaged block: %v", err)
 	}
 }
@@ -233,9 +233,9 @@ func TestCutsFrom(t *testing.T) {
 		}, `"new"`, false},
 		{"no run", func(c *pipelines.TrainConfig) { c.CutsFrom = t.TempDir() }, "--cuts_from", true},
 		{"bins", func(c *pipelines.TrainConfig) { c.Bins = pipelines.Choices{"8", "16"} }, "leave out --bins", true},
-		{"no cuts", func(c *pipelines.TrainConfig) { c.CutsFrom, c.KeepObjects = "", t.TempDir() }, "--keep_objects needs", true},
+		{"no cuts", func(c *pipelines.TrainConfig) { c.CutsFrom, c.ObjectCache = "", t.TempDir() }, "--object_cache needs", true},
 		{
-			"weighed classes", func(c *pipelines.TrainConfig) { c.ClassWeights, c.KeepObjects = "balanced", t.TempDir() },
+			"weighed classes", func(c *pipelines.TrainConfig) { c.ClassWeights, c.ObjectCache = "balanced", t.TempDir() },
 			"--class_weights", true,
 		},
 	} {

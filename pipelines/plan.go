@@ -70,7 +70,7 @@ func (p *plan) sample(rows int64) (*plan, float64) {
 	in, share := p.input.Sample(rows)
 	changed, settings := *p.config, *p.parsed
 	changed.MemoryObjects, changed.Runner, changed.LevelsPerJob, changed.Deadline = -1, engine.DefaultRunner(), 1, 0
-	changed.Rows, changed.KeepObjects = 0, ""
+	changed.Rows, changed.ObjectCache = 0, ""
 	settings.Grid = slices.Clone(settings.Grid)
 	for i := range settings.Grid {
 		params := &settings.Grid[i].Params

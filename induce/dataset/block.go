@@ -329,9 +329,9 @@ func EachClasses(
 // AddBlock coalesces the objects of a block into the table.
 func (t *Table) AddBlock(block []byte, classes int) error { return t.mergeBlock(block, classes, 1) }
 
-// TakeBlock takes the objects of a block away from the table, which must not be soft. They may be
+// SubtractBlock subtracts the objects of a block from the table, which must not be soft. They may be
 // added later. DropEmpty ends the merge.
-func (t *Table) TakeBlock(block []byte, classes int) error {
+func (t *Table) SubtractBlock(block []byte, classes int) error {
 	if t.soft > 0 {
 		return errBlock
 	}

@@ -323,9 +323,9 @@ func checkObject(t *testing.T, s *shape, o object) {
 	}
 }
 
-// TestTakeBlock: objects that are taken away again leave the objects of the other rows, in any order
+// TestSubtractBlock: objects that are subtracted again leave the objects of the other rows, in any order
 // of adding and taking.
-func TestTakeBlock(t *testing.T) {
+func TestSubtractBlock(t *testing.T) {
 	features := []dataset.Feature{
 		{Name: "a", Kind: dataset.Numeric, Cuts: make([]float64, 300)},
 		{Name: "b", Kind: dataset.Categorical, Values: []string{"x", "y"}},
@@ -353,7 +353,7 @@ func TestTakeBlock(t *testing.T) {
 		steps := []func() error{
 			func() error { return all.AddBlock(block(stay), classes) },
 			func() error { return all.AddBlock(block(leave), classes) },
-			func() error { return all.TakeBlock(block(leave), classes) },
+			func() error { return all.SubtractBlock(block(leave), classes) },
 		}
 		for _, i := range random.Perm(len(steps)) {
 			if err := steps[i](); err != nil {
@@ -372,8 +372,8 @@ func TestTakeBlock(t *testing.T) {
 			continue
 		}
 		nothing := dataset.NewTable(layout, weighted)
-		if err := nothing.TakeBlock(block(leave), classes); err != nil || nothing.DropEmpty() == nil {
-			t.Errorf("seed %d: more was taken than was there", seed)
+		if err := nothing.SubtractBlock(block(leave), classes); err != nil || nothing.DropEmpty() == nil {
+			t.Errorf("seed %d: more was subtracted than was there", seed)
 		}
 	}
 }

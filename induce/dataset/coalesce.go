@@ -318,10 +318,10 @@ func (t *Table) softWeights(id int, dst []ClassWeight) []ClassWeight {
 	return dst
 }
 
-// errTaken is the error of objects that were taken away and never added.
-var errTaken = errors.New("more was taken away from an object than it has")
+// errSubtracted is the error of objects that were subtracted and never added.
+var errSubtracted = errors.New("more was subtracted from an object than it has")
 
-// DropEmpty removes objects whose rows were all taken away. Nothing may be added afterwards.
+// DropEmpty removes objects whose rows were all subtracted. Nothing may be added afterwards.
 func (t *Table) DropEmpty() error {
 	var weights []ClassWeight
 	for id := 0; id < t.n; {
@@ -329,11 +329,11 @@ func (t *Table) DropEmpty() error {
 		p, at := t.place(id)
 		for _, cw := range weights {
 			if cw.Weight < 0 {
-				return errTaken
+				return errSubtracted
 			}
 		}
 		if t.hasRows && (p.rows[at] < 0 || (p.rows[at] == 0) != (len(weights) == 0)) {
-			return errTaken
+			return errSubtracted
 		}
 		if len(weights) > 0 {
 			id++

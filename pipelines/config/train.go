@@ -121,7 +121,7 @@ type Limits struct {
 // Earlier says what a run takes over from earlier runs.
 type Earlier struct {
 	CutsFrom    string // run folder; empty: the rows decide
-	KeepObjects string // folder; empty: no objects are kept
+	ObjectCache string // folder; empty: no objects are cached
 }
 
 // Resources says where and how a run works.
@@ -166,8 +166,8 @@ func (c *Train) runSettings() []setting.Setting {
 			Help: "run folder whose cuts, categories and classes hold here, too; no pass over the rows looks for others",
 		},
 		{
-			Name: "keep_objects", Value: setting.Text(&c.KeepObjects), Changeable: true,
-			Help: "folder that keeps the objects of each input file, so that a later run with the same --cuts_from does " +
+			Name: "object_cache", Value: setting.Text(&c.ObjectCache), Changeable: true,
+			Help: "folder that caches the objects of each input file, so that a later run with the same --cuts_from does " +
 				"not read the file's rows",
 		},
 		{
@@ -563,20 +563,20 @@ func looksLikeShares(s string) bool {
 	return s == "" || s[0] >= '0' && s[0] <= '9' || strings.Contains(s, "/")
 }
 
-// conflictsOfEarlier returns the faults of --cuts_from and --keep_objects.
+// conflictsOfEarlier returns the faults of --cuts_from and --object_cache.
 func (c *Train) conflictsOfEarlier() []error {
 	var faults []error
 	if c.CutsFrom != "" && len(c.Bins) > 1 {
 		faults = append(faults, fmt.Errorf("--cuts_from takes the bins of %s: leave out --bins", c.CutsFrom))
 	}
-	if c.KeepObjects == "" {
+	if c.ObjectCache == "" {
 		return faults
 	}
 	if c.CutsFrom == "" {
-		faults = append(faults, errors.New("--keep_objects needs --cuts_from: other cuts make other objects"))
+		faults = append(faults, errors.New("--object_cache needs --cuts_from: other cuts make other objects"))
 	}
 	if tables.WeighsClasses(c.ClassWeights) || len(c.LabelProbabilities) > 0 {
-		faults = append(faults, errors.New("--keep_objects goes neither with --class_weights nor with "+
+		faults = append(faults, errors.New("--object_cache goes neither with --class_weights nor with "+
 			"--label_probabilities: all rows together decide what an object weighs"))
 	}
 	return faults

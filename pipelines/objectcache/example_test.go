@@ -11,19 +11,19 @@ import (
 )
 
 // A day's objects serve again until its file changes.
-func ExampleFolder_Plan() {
+func ExampleCache_Plan() {
 	ctx := context.Background()
 	rows := &jobs.RowSpec{Label: "class"}
 	features := []dataset.Feature{{Name: "age", Kind: dataset.Numeric, Cuts: []float64{40}}}
-	folder := objectcache.Open(objectstore.New(), "mem://kept", rows, features, []string{"no", "yes"}, 64)
+	cache := objectcache.Open(objectstore.New(), "mem://cache", rows, features, []string{"no", "yes"}, 64)
 	monday, tuesday := objectcache.File{URL: "monday.parquet", Size: 10}, objectcache.File{URL: "tuesday.parquet", Size: 10}
-	if err := folder.Keep(ctx, &objectcache.Entry{Files: []objectcache.File{monday}, Rows: jobs.RowStats{Rows: 1000}}); err != nil {
+	if err := cache.Put(ctx, &objectcache.Entry{Files: []objectcache.File{monday}, Rows: jobs.RowStats{Rows: 1000}}); err != nil {
 		panic(err)
 	}
-	plan, err := folder.Plan(ctx, []objectcache.File{monday, tuesday})
+	plan, err := cache.Plan(ctx, []objectcache.File{monday, tuesday})
 	fmt.Println(plan.Rows().Rows, plan.Lacking, err)
 	monday.Size++
-	plan, err = folder.Plan(ctx, []objectcache.File{monday, tuesday})
+	plan, err = cache.Plan(ctx, []objectcache.File{monday, tuesday})
 	fmt.Println(plan.Rows().Rows, plan.Lacking, err)
 	// Output:
 	// 1000 [1] <nil>

@@ -45,7 +45,7 @@ type CoalesceConfig struct {
 	Spill    string // folder for objects between the halves of the job; empty: the shuffle has them
 	Blocks   string // folder of blocks
 	Memory   int64  // bytes of tables at which a bundle sends them early: see CoalesceBytes; 0: HeldBytes
-	Keep     string // folder that takes a copy of the blocks; empty: none
+	Cache    string // folder that takes a copy of the blocks; empty: none
 	Missing  bool   // count the rows without a value even if each row weighs 1
 	Run      RunName
 }
@@ -53,7 +53,7 @@ type CoalesceConfig struct {
 // Coalesce turns rows into objects: it reads the row groups of tasks, a
 // PCollection<[]byte> of Task, encodes their rows and merges rows of equal codes. Tasks may
 // name blocks of an earlier Coalesce with the same shards, too: their objects are merged with the
-// others, or taken away. It writes object blocks, and ObjectStats for each part and shard.
+// others, or subtracted from them. It writes object blocks, and ObjectStats for each part and shard.
 func Coalesce(s beam.Scope, tasks beam.PCollection, c CoalesceConfig) {
 	s = s.Scope("transforms.Coalesce")
 	merged := beam.GroupByKey(s, beam.ParDo(s, &coalesceFn{CoalesceConfig: c}, tasks))
@@ -121,7 +121,7 @@ func (f *coalesceFn) ProcessElement(ctx context.Context, task []byte, emit func(
 		return Carry(err)
 	}
 	if t.Block {
-		emit(int64(int(t.Part)*f.Shards+t.Shard), keptValue(t.File, t.Taken))
+		emit(int64(int(t.Part)*f.Shards+t.Shard), cachedValue(t.File, t.Subtract))
 		progressOf(ctx).Tasks.Add(1)
 		return nil
 	}

@@ -30,7 +30,7 @@ type exchange struct {
 const (
 	valueInline = iota // the data
 	valueFile          // the URL of a file with the data
-	valueTaken         // the URL of a file with objects to take away
+	valueSubtracted         // the URL of a file with objects to subtract
 )
 
 // send returns the value for b, and writes b to a file unless inline is set. The caller
@@ -61,7 +61,7 @@ func receive(ctx context.Context, value []byte) ([]byte, error) {
 	switch value[n] {
 	case valueInline:
 		return value[:n:n], nil
-	case valueFile, valueTaken:
+	case valueFile, valueSubtracted:
 		s, err := OpenStorage(ctx)
 		if err != nil {
 			return nil, err
@@ -75,16 +75,16 @@ func receive(ctx context.Context, value []byte) ([]byte, error) {
 // fileValue returns the value for an existing file.
 func fileValue(url string) []byte { return append([]byte(url), valueFile) }
 
-// keptValue returns the value for a kept block.
-func keptValue(url string, taken bool) []byte {
-	if taken {
-		return append([]byte(url), valueTaken)
+// cachedValue returns the value for a block of a cache.
+func cachedValue(url string, subtract bool) []byte {
+	if subtract {
+		return append([]byte(url), valueSubtracted)
 	}
 	return fileValue(url)
 }
 
-// isTaken reports whether the objects of a value are to be taken away.
-func isTaken(value []byte) bool { return len(value) > 0 && value[len(value)-1] == valueTaken }
+// isSubtracted reports whether the objects of a value are to be subtracted.
+func isSubtracted(value []byte) bool { return len(value) > 0 && value[len(value)-1] == valueSubtracted }
 
 // AppendPacket appends a packet to a value. A packet is a block of objects with the
 // position of their node.

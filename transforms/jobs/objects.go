@@ -17,7 +17,7 @@ type ObjectStats struct {
 	Part         dataset.Part `json:"part"`
 	Blocks       []string     `json:"blocks"`           // URLs of the object blocks
 	Shards       []int        `json:"shards,omitempty"` // of each block
-	Kept         []string     `json:"kept,omitempty"`   // URLs of the copies of the blocks
+	Cached       []string     `json:"cached,omitempty"` // URLs of the copies of the blocks
 	Rows         int64        `json:"rows"`
 	Objects      int64        `json:"objects"`
 	Heaviest     int64        `json:"heaviest"` // greatest weight of an object
@@ -103,34 +103,34 @@ func (f *mergeObjectsFn) merge(ctx context.Context, key int64, list [][]byte) er
 			return err
 		}
 		stats.Blocks, stats.Shards = append(stats.Blocks, url), append(stats.Shards, int(key)%f.Shards)
-		if f.Keep != "" {
-			copied := fmt.Sprintf("%s/objects-%s-%02d-%d-%s", f.Keep, stats.Part, key%int64(f.Shards), i, run)
+		if f.Cache != "" {
+			copied := fmt.Sprintf("%s/objects-%s-%02d-%d-%s", f.Cache, stats.Part, key%int64(f.Shards), i, run)
 			if err := s.Write(ctx, copied, bytes.Clone(b)); err != nil {
 				return err
 			}
-			stats.Kept = append(stats.Kept, copied)
+			stats.Cached = append(stats.Cached, copied)
 		}
 	}
 	return s.Write(ctx, statsURL(f.Out, stats.Part, int(key)%f.Shards), MustJSON(stats))
 }
 
-// mergeInto adds the objects of blocks to an empty table, or takes them away.
+// mergeInto adds the objects of blocks to an empty table, or subtracts them.
 func (f *mergeObjectsFn) mergeInto(ctx context.Context, t *dataset.Table, list [][]byte) error {
-	taken := false
+	subtracted := false
 	for _, value := range list {
 		b, err := receive(ctx, value)
 		if err != nil {
 			return err
 		}
 		merge := t.AddBlock
-		if isTaken(value) {
-			merge, taken = t.TakeBlock, true
+		if isSubtracted(value) {
+			merge, subtracted = t.SubtractBlock, true
 		}
 		if err := merge(b, len(f.Classes)); err != nil {
 			return blockError(value, err)
 		}
 	}
-	if !taken {
+	if !subtracted {
 		return nil
 	}
 	return t.DropEmpty()
@@ -278,7 +278,7 @@ func ReadObjectStats(ctx context.Context, c *CoalesceConfig) (*[dataset.Parts]Ob
 }
 
 func (s *ObjectStats) add(o *ObjectStats) {
-	s.Blocks, s.Shards, s.Kept = append(s.Blocks, o.Blocks...), append(s.Shards, o.Shards...), append(s.Kept, o.Kept...)
+	s.Blocks, s.Shards, s.Cached = append(s.Blocks, o.Blocks...), append(s.Shards, o.Shards...), append(s.Cached, o.Cached...)
 	s.Rows += o.Rows
 	s.Objects += o.Objects
 	s.Heaviest = max(s.Heaviest, o.Heaviest)

@@ -27,7 +27,7 @@ type Task struct {
 	Path     []PathColumn `json:"path,omitempty"`  // columns whose value is part of the file's path
 	Part     dataset.Part `json:"part,omitempty"`  // of a block
 	Shard    int          `json:"shard,omitempty"` // of a block
-	Taken    bool         `json:"taken,omitempty"` // the objects of the block are taken away
+	Subtract bool         `json:"subtract,omitempty"` // the objects of the block are subtracted
 	Block    bool         `json:"block,omitempty"` // the file is a block: Coalesce reads rows and blocks
 }
 

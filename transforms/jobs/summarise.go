@@ -239,8 +239,8 @@ func (s *RowStats) Add(o *RowStats) {
 	s.Soft = s.Soft || o.Soft
 }
 
-// Take takes away the counts of rows that were added.
-func (s *RowStats) Take(o *RowStats) {
+// Subtract removes the counts of rows that were added.
+func (s *RowStats) Subtract(o *RowStats) {
 	s.Rows -= o.Rows
 	s.Train -= o.Train
 	s.Dropped -= o.Dropped

@@ -21,9 +21,9 @@ import (
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
-// Folder keeps the objects of input files, for one way to make objects of rows. Programs may
-// read and write a folder at the same time.
-type Folder struct {
+// Cache has the objects of input files, for one way to make objects of rows. Programs may read
+// and write a cache at the same time.
+type Cache struct {
 	store *objectstore.Store
 	url   string // of this way to make objects
 }
@@ -52,34 +52,34 @@ const (
 	entryFormat  = "espalier/objects"
 	entryVersion = 1
 	entryPrefix  = "entry-"
-	windowPrefix = "window-"
+	windowPrefix = entryPrefix + "window-"
 	entryBytes   = 64 << 20 // most bytes of an entry
 	readers      = 16       // entries that are read at the same time
 	windows      = 2        // newest windows that stay: a run may still read the older one
 )
 
-// Open returns the folder below url for objects in so many shards that are made of rows by a
-// specification and by features without prices. Others have other folders.
+// Open returns the cache below url of objects in so many shards that are made of rows by a
+// specification and by features without prices. Others have caches of their own.
 func Open(
 	s *objectstore.Store, url string, rows *jobs.RowSpec, features []dataset.Feature, classes []string, shards int,
-) *Folder {
+) *Cache {
 	h := sha256.New()
 	for _, part := range [][]byte{
 		rows.Encode(), dataset.EncodeFeatures(dataset.CodingOnly(features)), jobs.MustJSON(classes), jobs.MustJSON(shards),
 	} {
 		_, _ = fmt.Fprintf(h, "%d\n%s", len(part), part) // a hash takes all
 	}
-	return &Folder{s, objectstore.Join(url, hex.EncodeToString(h.Sum(nil)[:12]))}
+	return &Cache{s, objectstore.Join(url, hex.EncodeToString(h.Sum(nil)[:12]))}
 }
 
 // NewBlocks returns a new folder for the blocks of an entry.
-func (f *Folder) NewBlocks() string { return objectstore.Join(f.url, uuid.NewString()) }
+func (c *Cache) NewBlocks() string { return objectstore.Join(c.url, uuid.NewString()) }
 
-// Term is an entry whose objects are added, or taken away.
+// Term is an entry whose objects are added or subtracted.
 type Term struct {
 	*Entry
 
-	Taken bool
+	Subtract bool
 }
 
 // Plan says how the objects of some files come about.
@@ -88,11 +88,11 @@ type Plan struct {
 	Lacking []int // positions of the files whose rows are to be read
 }
 
-// Plan plans the objects of some files. It begins with nothing or with a kept window, from which
-// it takes the files that have left: whatever leaves the fewest rows to be read, and then the
-// fewest objects to be merged. A file that has changed since it was kept is another file.
-func (f *Folder) Plan(ctx context.Context, files []File) (*Plan, error) {
-	entries, err := f.entries(ctx)
+// Plan plans the objects of some files. It begins with nothing or with a cached window, from which
+// it subtracts the files that have left: whatever leaves the fewest rows to be read, and then the
+// fewest objects to be merged. A file that has changed since it was cached is another file.
+func (c *Cache) Plan(ctx context.Context, files []File) (*Plan, error) {
+	entries, err := c.entries(ctx, entryPrefix)
 	if err != nil {
 		return nil, err
 	}
@@ -148,7 +148,7 @@ func from(window *Entry, singles []*Entry, files []File) *Plan {
 }
 
 // cover adds terms for entries whose files are all open. It closes these files.
-func (p *Plan) cover(entries []*Entry, open map[File]bool, taken bool) {
+func (p *Plan) cover(entries []*Entry, open map[File]bool, subtract bool) {
 	for _, e := range entries {
 		if slices.ContainsFunc(e.Files, func(file File) bool { return !open[file] }) {
 			continue
@@ -156,7 +156,7 @@ func (p *Plan) cover(entries []*Entry, open map[File]bool, taken bool) {
 		for _, file := range e.Files {
 			open[file] = false
 		}
-		p.Terms = append(p.Terms, Term{e, taken})
+		p.Terms = append(p.Terms, Term{e, subtract})
 	}
 }
 
@@ -182,13 +182,13 @@ func (p *Plan) objects() int64 {
 func (p *Plan) Rows() *jobs.RowStats {
 	sum := new(jobs.RowStats)
 	for _, term := range p.Terms {
-		if !term.Taken {
+		if !term.Subtract {
 			sum.Add(&term.Rows)
 		}
 	}
 	for _, term := range p.Terms {
-		if term.Taken {
-			sum.Take(&term.Rows)
+		if term.Subtract {
+			sum.Subtract(&term.Rows)
 		}
 	}
 	return sum
@@ -202,7 +202,7 @@ func (p *Plan) Tasks() []jobs.Task {
 			shards := term.Parts[part].Shards
 			for i, url := range term.Parts[part].Blocks {
 				tasks = append(tasks, jobs.Task{
-					File: url, Part: dataset.Part(part), Shard: shards[i], Block: true, Taken: term.Taken,
+					File: url, Part: dataset.Part(part), Shard: shards[i], Block: true, Subtract: term.Subtract,
 				})
 			}
 		}
@@ -210,14 +210,14 @@ func (p *Plan) Tasks() []jobs.Task {
 	return tasks
 }
 
-// entries reads all entries, in the order of their names.
-func (f *Folder) entries(ctx context.Context) ([]Entry, error) {
-	objects, err := f.store.List(ctx, objectstore.Join(f.url, entryPrefix+"*.json"))
+// entries reads the entries whose names begin with a prefix, in the order of their names.
+func (c *Cache) entries(ctx context.Context, prefix string) ([]Entry, error) {
+	objects, err := c.store.List(ctx, objectstore.Join(c.url, prefix+"*.json"))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, usage.Errorf("--keep_objects: %v", err)
+		return nil, usage.Errorf("--object_cache: %v", err)
 	}
 	entries, faults := make([]Entry, len(objects)), make([]error, len(objects))
 	var wg parallel.Group
@@ -226,15 +226,15 @@ func (f *Folder) entries(ctx context.Context) ([]Entry, error) {
 		slots <- struct{}{}
 		wg.Go(func() {
 			defer func() { <-slots }()
-			faults[i] = f.read(ctx, objects[i].URL, &entries[i])
+			faults[i] = c.read(ctx, objects[i].URL, &entries[i])
 		})
 	}
 	wg.Wait()
 	return entries, errors.Join(faults...)
 }
 
-func (f *Folder) read(ctx context.Context, url string, e *Entry) error {
-	b, err := f.store.ReadAll(ctx, url, entryBytes)
+func (c *Cache) read(ctx context.Context, url string, e *Entry) error {
+	b, err := c.store.ReadAll(ctx, url, entryBytes)
 	if err == nil {
 		err = json.Unmarshal(b, e)
 	}
@@ -243,65 +243,64 @@ func (f *Folder) read(ctx context.Context, url string, e *Entry) error {
 			entryVersion)
 	}
 	if err != nil {
-		return usage.Errorf("--keep_objects: %s: %v: remove the folder %s, the next run makes it anew", url, err, f.url)
+		return usage.Errorf("--object_cache: %s: %v: remove the folder %s, the next run makes it anew", url, err, c.url)
 	}
 	e.url = url
 	for part := range e.Parts {
 		stats := &e.Parts[part]
 		if len(stats.Blocks) != len(stats.Shards) {
-			return usage.Errorf("--keep_objects: %s: blocks without a shard: remove the folder %s", url, f.url)
+			return usage.Errorf("--object_cache: %s: blocks without a shard: remove the folder %s", url, c.url)
 		}
 		for i, name := range stats.Blocks {
-			stats.Blocks[i] = objectstore.Join(f.url, name)
+			stats.Blocks[i] = objectstore.Join(c.url, name)
 		}
 	}
 	return nil
 }
 
-// Keep writes the entry of some files, whose blocks lie in a folder of NewBlocks. If another
-// program has kept the same files meanwhile, its entry stays and the blocks of this one remain
+// Put writes the entry of some files, whose blocks lie in a folder of NewBlocks. If another
+// program has cached the same files meanwhile, its entry stays and the blocks of this one remain
 // unused. Of windows only the newest stay.
-func (f *Folder) Keep(ctx context.Context, e *Entry) error {
-	kept := *e
-	kept.Format, kept.Version, kept.Made = entryFormat, entryVersion, time.Now().UTC()
-	for part := range kept.Parts {
-		blocks := make([]string, len(kept.Parts[part].Blocks))
-		for i, url := range kept.Parts[part].Blocks {
-			blocks[i] = strings.TrimPrefix(strings.TrimPrefix(url, f.url), "/")
+func (c *Cache) Put(ctx context.Context, e *Entry) error {
+	put := *e
+	put.Format, put.Version, put.Made = entryFormat, entryVersion, time.Now().UTC()
+	for part := range put.Parts {
+		blocks := make([]string, len(put.Parts[part].Blocks))
+		for i, url := range put.Parts[part].Blocks {
+			blocks[i] = strings.TrimPrefix(strings.TrimPrefix(url, c.url), "/")
 		}
-		kept.Parts[part].Blocks = blocks
+		put.Parts[part].Blocks = blocks
 	}
 	prefix := entryPrefix
 	if e.Window {
-		prefix += windowPrefix
+		prefix = windowPrefix
 	}
-	sum := sha256.Sum256(jobs.MustJSON(kept.Files))
-	url := objectstore.Join(f.url, prefix+hex.EncodeToString(sum[:12])+".json")
-	err := f.store.Put(ctx, url, jobs.MustJSON(&kept), objectstore.WriteOptions{IfAbsent: true})
+	sum := sha256.Sum256(jobs.MustJSON(put.Files))
+	url := objectstore.Join(c.url, prefix+hex.EncodeToString(sum[:12])+".json")
+	err := c.store.Put(ctx, url, jobs.MustJSON(&put), objectstore.WriteOptions{IfAbsent: true})
 	if err != nil && !errors.Is(err, fs.ErrExist) {
-		return usage.Errorf("--keep_objects: %v", err)
+		return usage.Errorf("--object_cache: %v", err)
 	}
 	if e.Window {
-		return f.prune(ctx)
+		return c.prune(ctx)
 	}
 	return nil
 }
 
 // prune removes all windows but the newest.
-func (f *Folder) prune(ctx context.Context) error {
-	entries, err := f.entries(ctx)
+func (c *Cache) prune(ctx context.Context) error {
+	old, err := c.entries(ctx, windowPrefix)
 	if err != nil {
 		return err
 	}
-	old := slices.DeleteFunc(entries, func(e Entry) bool { return !e.Window })
 	slices.SortFunc(old, func(a, b Entry) int { return b.Made.Compare(a.Made) })
 	for _, e := range old[min(windows, len(old)):] {
-		if err := f.store.Remove(ctx, e.url); err != nil {
-			return usage.Errorf("--keep_objects: %v", err)
+		if err := c.store.Remove(ctx, e.url); err != nil {
+			return usage.Errorf("--object_cache: %v", err)
 		}
 		for part := range e.Parts {
 			for _, url := range e.Parts[part].Blocks {
-				_ = f.store.Remove(ctx, url) // without the entry nobody knows them
+				_ = c.store.Remove(ctx, url) // without the entry nobody knows them
 			}
 		}
 	}
