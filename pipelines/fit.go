@@ -90,14 +90,18 @@ func (p *plan) checkRows(stats *jobs.RowStats) error {
 		return p.noRows("no row is left for training")
 	}
 	if stats.Weight >= jobs.MaxTotalWeight {
-		return &dataset.DataError{
-			Column: p.config.Weight,
-			Problem: "the weights of all rows add up to more than can be counted, " +
-				"2^60 / 1e6 of fractional and 2^60 of whole ones",
-			Hint: "divide them by their mean",
-		}
+		return p.tooHeavy("2^60 / 1e6 of fractional and 2^60 of whole ones")
 	}
 	return nil
+}
+
+// tooHeavy returns the error of weights that add up to more than a bound.
+func (p *plan) tooHeavy(bound string) error {
+	return &dataset.DataError{
+		Column:  p.config.Weight,
+		Problem: "the weights of all rows add up to more than can be counted, " + bound,
+		Hint:    "divide them by their mean",
+	}
 }
 
 // takeFeatures gives a run the features of an earlier run. Columns that the earlier run did not
@@ -331,12 +335,7 @@ func (p *plan) soften(f *fitted, weight int64) error {
 		soft.Scale /= 2
 	}
 	if weight > jobs.MaxTotalWeight/2/least {
-		return &dataset.DataError{
-			Column: p.config.Weight,
-			Problem: "the weights of all rows add up to more than can be counted with soft labels, " +
-				"2^51 / 1e6 of fractional and 2^51 of whole ones",
-			Hint: "divide them by their mean",
-		}
+		return p.tooHeavy("with soft labels 2^51 / 1e6 of fractional and 2^51 of whole ones")
 	}
 	return nil
 }

@@ -52,7 +52,7 @@ func Synth(ctx context.Context, c SynthConfig, reporter engine.Reporter) (result
 		return nil, err
 	}
 	if result, err = s.write(ctx, reporter); err != nil {
-		s.undo(context.WithoutCancel(ctx))
+		s.folder.Undo(context.WithoutCancel(ctx), s.written)
 		return nil, err
 	}
 	return result, nil
@@ -93,26 +93,7 @@ func (s *synthesis) clear(ctx context.Context) error {
 	if err := s.folder.RemoveEarlier(ctx); err != nil {
 		return err
 	}
-	return s.folder.Claim(ctx, time.Now(), s.parts())
-}
-
-// parts lists the Parquet files of the run.
-func (s *synthesis) parts() []string {
-	var names []string
-	for file := range s.config.Files() {
-		names = append(names, runfolder.PartName(file))
-	}
-	return names
-}
-
-func (s *synthesis) undo(ctx context.Context) {
-	if !s.folder.HoldsClaim(ctx) { // another run has taken the folder over
-		return
-	}
-	for _, url := range s.written {
-		_ = s.store.Remove(ctx, url) // the first error says more
-	}
-	_ = s.folder.RemoveClaim(ctx)
+	return s.folder.Claim(ctx, time.Now(), runfolder.PartNames(s.config.Files()))
 }
 
 func (s *synthesis) write(ctx context.Context, reporter engine.Reporter) (*SynthResult, error) {
@@ -122,7 +103,7 @@ func (s *synthesis) write(ctx context.Context, reporter engine.Reporter) (*Synth
 	config := *s.config
 	config.Output, config.Overwrite = "", false // the same data set elsewhere has the same manifest
 	beside, err := s.folder.Write(ctx, &runfolder.Run{
-		Rows: s.parts(), Costs: s.costs(), Tree: s.plan.Tree(s.counts).Tested(), Synth: &runfolder.SynthManifest{
+		Rows: runfolder.PartNames(s.config.Files()), Costs: s.costs(), Tree: s.plan.Tree(s.counts).Tested(), Synth: &runfolder.SynthManifest{
 			Format: runfolder.SynthFormat, Version: 1, Espalier: runfolder.Version(), Config: &config,
 		},
 	})

@@ -63,10 +63,7 @@ finished split: the same command goes on from there.`,
 		if faults := setting.Faults(flags.Settings()); len(faults) > 0 {
 			return usage.All(faults)
 		}
-		if err := initBeam(false, c.ErrOrStderr()); err != nil {
-			return err
-		}
-		reporter, err := newReporter(flags.progress, c.ErrOrStderr())
+		reporter, err := beginJobs(c, false, flags.progress)
 		if err != nil {
 			return err
 		}

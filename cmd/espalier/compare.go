@@ -72,10 +72,7 @@ metrics out.`,
 		if faults := setting.Faults(flags.Settings()); len(faults) > 0 {
 			return usage.All(faults)
 		}
-		if err := initBeam(flags.verbose, c.ErrOrStderr()); err != nil {
-			return err
-		}
-		reporter, err := newReporter(flags.progress, c.ErrOrStderr())
+		reporter, err := beginJobs(c, flags.verbose, flags.progress)
 		if err != nil {
 			return err
 		}
@@ -84,11 +81,7 @@ metrics out.`,
 			return err
 		}
 		if flags.format == compareJSON {
-			b, err := found.Encode()
-			if err == nil {
-				_, err = c.OutOrStdout().Write(b)
-			}
-			return err
+			return printEncoded(c.OutOrStdout(), found.Encode)
 		}
 		return printCompared(c.OutOrStdout(), found)
 	}

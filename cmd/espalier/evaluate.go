@@ -46,10 +46,7 @@ that training did not have go where the tree sends unseen ones.`,
 	addFlags(c.Flags(), flags.Settings())
 	addBeamFlags(c.Flags())
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		if err := initBeam(flags.verbose, c.ErrOrStderr()); err != nil {
-			return err
-		}
-		reporter, err := newReporter(flags.progress, c.ErrOrStderr())
+		reporter, err := beginJobs(c, flags.verbose, flags.progress)
 		if err != nil {
 			return err
 		}
@@ -58,11 +55,7 @@ that training did not have go where the tree sends unseen ones.`,
 			return err
 		}
 		if flags.json {
-			b, err := metrics.Encode()
-			if err == nil {
-				_, err = c.OutOrStdout().Write(b)
-			}
-			return err
+			return printEncoded(c.OutOrStdout(), metrics.Encode)
 		}
 		return printEvaluated(c.OutOrStdout(), metrics)
 	}

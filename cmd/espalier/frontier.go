@@ -129,12 +129,18 @@ func printJSON(w io.Writer, value any) error {
 	return err
 }
 
+// printEncoded prints a document by its own Encode.
+func printEncoded(w io.Writer, encode func() ([]byte, error)) error {
+	b, err := encode()
+	if err == nil {
+		_, err = w.Write(b)
+	}
+	return err
+}
+
 // runPromote chooses another tree.
 func runPromote(c *cobra.Command, flags *frontierFlags) error {
-	if err := initBeam(flags.verbose, c.ErrOrStderr()); err != nil {
-		return err
-	}
-	reporter, err := newReporter(flags.progress, c.ErrOrStderr())
+	reporter, err := beginJobs(c, flags.verbose, flags.progress)
 	if err != nil {
 		return err
 	}

@@ -53,10 +53,7 @@ where the tree sends unseen ones.`,
 	addFlags(c.Flags(), flags.Settings())
 	addBeamFlags(c.Flags())
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		if err := initBeam(flags.verbose, c.ErrOrStderr()); err != nil {
-			return err
-		}
-		reporter, err := newReporter(flags.progress, c.ErrOrStderr())
+		reporter, err := beginJobs(c, flags.verbose, flags.progress)
 		if err != nil {
 			return err
 		}

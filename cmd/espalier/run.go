@@ -212,6 +212,14 @@ func noArguments(_ *cobra.Command, args []string) error {
 		"shell leaves them alone", args[0])}
 }
 
+// beginJobs prepares the SDK, and returns the reporter that --progress names.
+func beginJobs(c *cobra.Command, verbose bool, progress string) (engine.Reporter, error) {
+	if err := initBeam(verbose, c.ErrOrStderr()); err != nil {
+		return nil, err
+	}
+	return newReporter(progress, c.ErrOrStderr())
+}
+
 // initBeam prepares the SDK for running pipelines. The SDK and the engines log every
 // failing DoFn. The driver reports the failure in one sentence itself, so their log is
 // shown only with verbose.

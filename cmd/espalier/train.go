@@ -85,10 +85,7 @@ func runTrain(c *cobra.Command, final *trainFlags, file *configFile) error {
 	if err := tellDryRun(final.DryRun); err != nil {
 		return err
 	}
-	if err := initBeam(final.verbose, c.ErrOrStderr()); err != nil {
-		return err
-	}
-	reporter, err := newReporter(final.progress, c.ErrOrStderr())
+	reporter, err := beginJobs(c, final.verbose, final.progress)
 	if err != nil {
 		return err
 	}

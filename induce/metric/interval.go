@@ -89,9 +89,16 @@ func meanInterval(center, square, rows float64) *Interval {
 	if rows < 2 {
 		return nil
 	}
-	standardError := math.Sqrt(square / (rows - 1))
+	i := normalInterval(center, square/(rows-1))
+	i.Low = max(0, i.Low)
+	return i
+}
+
+// normalInterval returns the interval of z standard errors to either side.
+func normalInterval(center, variance float64) *Interval {
+	standardError := math.Sqrt(variance)
 	half := float64(z * standardError)
-	return &Interval{standardError, max(0, center-half), center + half}
+	return &Interval{standardError, center - half, center + half}
 }
 
 // fillShareIntervals sets the intervals of accuracy and balanced accuracy.

@@ -2,7 +2,6 @@ package metric
 
 import (
 	"fmt"
-	"math"
 
 	"github.com/espalier-ml/espalier/induce/comparison"
 	"github.com/espalier-ml/espalier/induce/tree"
@@ -193,9 +192,7 @@ func (m *moments) variance(n float64) (float64, bool) {
 func difference(a, b, center, variance float64, defined bool) *Difference {
 	d := &Difference{A: a, B: b, Difference: center}
 	if defined {
-		standardError := math.Sqrt(variance)
-		half := float64(z * standardError)
-		d.Interval = &Interval{standardError, center - half, center + half}
+		d.Interval = normalInterval(center, variance)
 	}
 	return d
 }

@@ -116,22 +116,32 @@ func quotedPython(s string) string {
 // quotedBy returns a text between double quotes, in ASCII, with \u escapes. beyond escapes
 // characters of more than 16 bits.
 func quotedBy(s string, beyond func(r rune) string) string {
-	var b strings.Builder
-	b.WriteByte('"')
-	for _, r := range s {
+	return quotedIn('"', s, func(r rune) string {
 		switch {
-		case r == '"' || r == '\\':
+		case r >= ' ' && r < unicode.MaxASCII:
+			return string(r)
+		case r > 0xffff:
+			return beyond(r)
+		default:
+			return fmt.Sprintf(`\u%04x`, r)
+		}
+	})
+}
+
+// quotedIn returns a text between two quotes, with a backslash before quotes and backslashes. other
+// returns how any other character is written.
+func quotedIn(quote rune, s string, other func(r rune) string) string {
+	var b strings.Builder
+	b.WriteRune(quote)
+	for _, r := range s {
+		if r == quote || r == '\\' {
 			b.WriteByte('\\')
 			b.WriteRune(r)
-		case r >= ' ' && r < unicode.MaxASCII:
-			b.WriteRune(r)
-		case r > 0xffff:
-			b.WriteString(beyond(r))
-		default:
-			fmt.Fprintf(&b, `\u%04x`, r)
+		} else {
+			b.WriteString(other(r))
 		}
 	}
-	b.WriteByte('"')
+	b.WriteRune(quote)
 	return b.String()
 }
 

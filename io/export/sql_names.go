@@ -73,21 +73,12 @@ func quotedByParts(char string) func(string) string {
 
 // quotedBackslash returns a literal of Spark and BigQuery.
 func quotedBackslash(s string) string {
-	var b strings.Builder
-	b.WriteByte('\'')
-	for _, r := range s {
-		switch {
-		case r == '\'' || r == '\\':
-			b.WriteByte('\\')
-			b.WriteRune(r)
-		case hidden(r):
-			fmt.Fprintf(&b, `\u%04x`, r)
-		default:
-			b.WriteRune(r)
+	return quotedIn('\'', s, func(r rune) string {
+		if hidden(r) {
+			return fmt.Sprintf(`\u%04x`, r)
 		}
-	}
-	b.WriteByte('\'')
-	return b.String()
+		return string(r)
+	})
 }
 
 // suffixed returns numbers with a letter behind, which makes them doubles.

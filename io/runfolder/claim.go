@@ -57,6 +57,17 @@ func (f *Folder) HoldsClaim(ctx context.Context) bool {
 	return err == nil && stat.Generation == f.seen[ManifestName].Generation
 }
 
+// Undo removes files that a failed run has written, and the run's claim.
+func (f *Folder) Undo(ctx context.Context, written []string) {
+	if !f.HoldsClaim(ctx) { // another run has taken the folder over
+		return
+	}
+	for _, url := range written {
+		_ = f.store.Remove(ctx, url) // the run's own error says more
+	}
+	_ = f.RemoveClaim(ctx)
+}
+
 // RemoveClaim removes the claim of a run that has failed.
 func (f *Folder) RemoveClaim(ctx context.Context) error {
 	return f.store.RemoveSeen(ctx, f.seen[ManifestName])

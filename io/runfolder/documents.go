@@ -188,6 +188,15 @@ func Folders() []string {
 // PartName returns the name of a Parquet file of synth and of import.
 func PartName(file int64) string { return fmt.Sprintf("part-%05d.parquet", file) }
 
+// PartNames returns the names of the first n Parquet files.
+func PartNames(n int64) []string {
+	names := make([]string, 0, n)
+	for file := range n {
+		names = append(names, PartName(file))
+	}
+	return names
+}
+
 // names lists the document's files.
 func (d *Document) names(r *Run) []string {
 	switch {

@@ -6,10 +6,8 @@ import (
 	"slices"
 	"unicode/utf8"
 
-	"github.com/espalier-ml/espalier/io/parquetio"
 	"github.com/espalier-ml/espalier/io/setting"
 	"github.com/espalier-ml/espalier/io/usage"
-	"github.com/espalier-ml/espalier/pipelines/source"
 )
 
 // StandardInput is the name of standard input among the files of an import.
@@ -72,19 +70,7 @@ func (c *Import) Settings() []setting.Setting {
 		},
 		{Name: "text", Value: setting.List(&c.Text), Help: "columns that stay texts, whatever their values are"},
 	})
-	storage := setting.In(setting.Storage, []setting.Setting{
-		{Name: "rows_per_file", Value: setting.Whole(&c.RowsPerFile, setting.From(1)), Help: "rows of a file"},
-		{
-			Name: "rows_per_group", Value: setting.Whole(&c.RowsPerGroup, setting.Between(1, maxGroupRows)),
-			Help: "rows of a row group",
-		},
-		{
-			Name: "codec", Value: setting.OneOf(&c.Codec, parquetio.Codecs()...),
-			Help: "compression of pages: " + setting.Alternatives(parquetio.Codecs()),
-		},
-		source.TimeoutSetting(&c.StorageTimeout),
-	})
-	return slices.Concat(run, rows, storage)
+	return slices.Concat(run, rows, fileSettings(&c.RowsPerFile, &c.RowsPerGroup, &c.Codec, &c.StorageTimeout))
 }
 
 func delimiterFault(text string) error {

@@ -52,19 +52,23 @@ func (c *Synth) Settings() []setting.Setting {
 			Help: "replace another made-up data set in the output folder: the files that its manifest.json lists",
 		},
 	})
-	storage := setting.In(setting.Storage, []setting.Setting{
-		{Name: "rows_per_file", Value: setting.Whole(&c.RowsPerFile, setting.From(1)), Help: "rows of a file"},
+	return slices.Concat(run, c.Config.Settings(), fileSettings(&c.RowsPerFile, &c.RowsPerGroup, &c.Codec, &c.StorageTimeout))
+}
+
+// fileSettings declares the settings of the Parquet files that synth and import write.
+func fileSettings(perFile, perGroup *int64, codec *string, timeout *float64) []setting.Setting {
+	return setting.In(setting.Storage, []setting.Setting{
+		{Name: "rows_per_file", Value: setting.Whole(perFile, setting.From(1)), Help: "rows of a file"},
 		{
-			Name: "rows_per_group", Value: setting.Whole(&c.RowsPerGroup, setting.Between(1, maxGroupRows)),
+			Name: "rows_per_group", Value: setting.Whole(perGroup, setting.Between(1, maxGroupRows)),
 			Help: "rows of a row group",
 		},
 		{
-			Name: "codec", Value: setting.OneOf(&c.Codec, parquetio.Codecs()...),
+			Name: "codec", Value: setting.OneOf(codec, parquetio.Codecs()...),
 			Help: "compression of pages: " + setting.Alternatives(parquetio.Codecs()),
 		},
-		source.TimeoutSetting(&c.StorageTimeout),
+		source.TimeoutSetting(timeout),
 	})
-	return slices.Concat(run, c.Config.Settings(), storage)
 }
 
 // MarshalJSON writes the settings by the names of their flags, in the order of the fields.

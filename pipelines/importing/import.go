@@ -71,7 +71,7 @@ func Import(ctx context.Context, c config.Import, reporter engine.Reporter) (res
 		return nil, err
 	}
 	if result, err = im.write(ctx); err != nil {
-		im.undo(context.WithoutCancel(ctx))
+		im.folder.Undo(context.WithoutCancel(ctx), im.written)
 		return nil, err
 	}
 	return result, nil

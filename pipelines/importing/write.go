@@ -14,22 +14,7 @@ import (
 
 // parts lists the Parquet files of the run.
 func (im *importing) parts() []string {
-	var names []string
-	for file := range (im.rows-1)/im.config.RowsPerFile + 1 {
-		names = append(names, runfolder.PartName(file))
-	}
-	return names
-}
-
-// undo removes what a failed run has written.
-func (im *importing) undo(ctx context.Context) {
-	if !im.folder.HoldsClaim(ctx) { // another run has taken the folder over
-		return
-	}
-	for _, url := range im.written {
-		_ = im.store.Remove(ctx, url) // the first error says more
-	}
-	_ = im.folder.RemoveClaim(ctx)
+	return runfolder.PartNames((im.rows-1)/im.config.RowsPerFile + 1)
 }
 
 func (im *importing) write(ctx context.Context) (*Result, error) {

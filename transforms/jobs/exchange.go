@@ -28,9 +28,9 @@ type exchange struct {
 
 // The last byte of a value says what the bytes before are.
 const (
-	valueInline = iota // the data
-	valueFile          // the URL of a file with the data
-	valueSubtracted         // the URL of a file with objects to subtract
+	valueInline     = iota // the data
+	valueFile              // the URL of a file with the data
+	valueSubtracted        // the URL of a file with objects to subtract
 )
 
 // send returns the value for b, and writes b to a file unless inline is set. The caller

@@ -24,11 +24,11 @@ type Task struct {
 	// Repeated says that a runner may do the task several times: an existing output with
 	// the same content is then no error.
 	Repeated bool         `json:"repeated,omitempty"`
-	Path     []PathColumn `json:"path,omitempty"`  // columns whose value is part of the file's path
-	Part     dataset.Part `json:"part,omitempty"`  // of a block
-	Shard    int          `json:"shard,omitempty"` // of a block
+	Path     []PathColumn `json:"path,omitempty"`     // columns whose value is part of the file's path
+	Part     dataset.Part `json:"part,omitempty"`     // of a block
+	Shard    int          `json:"shard,omitempty"`    // of a block
 	Subtract bool         `json:"subtract,omitempty"` // the objects of the block are subtracted
-	Block    bool         `json:"block,omitempty"` // the file is a block: Coalesce reads rows and blocks
+	Block    bool         `json:"block,omitempty"`    // the file is a block: Coalesce reads rows and blocks
 }
 
 // PathColumn is a column with a single value for all rows of a file.
@@ -190,6 +190,24 @@ func (g *rowGroup) pieces() []*rowGroup {
 		list[i].rows = (i+1)*g.rows/n - list[i].first
 	}
 	return list
+}
+
+// eachPiece opens the row group of a task and runs a function on its pieces, by the workers of a pool.
+func eachPiece(
+	ctx context.Context, p *pool, spec *RowSpec, task []byte,
+	do func(ctx context.Context, piece *rowGroup, worker int) error,
+) error {
+	g, err := openTask(ctx, spec, task)
+	if err != nil {
+		return Carry(err)
+	}
+	pieces := g.pieces()
+	all := newShared(g, len(pieces))
+	for _, piece := range pieces { // all of them even after an error, as each closes the row group
+		err = p.doWith(ctx, all, func(worker int) error { return do(ctx, piece, worker) })
+	}
+	report(ctx)
+	return Carry(err)
 }
 
 // shared is a row group that several tasks read. Each task closes it.
