@@ -40,17 +40,21 @@ func verify(t *testing.T, m *tree.Tree, format string, more [][]export.Cell) {
 // verifyRows runs a tree in a format on rows.
 func verifyRows(t *testing.T, m *tree.Tree, format string, rows [][]export.Cell) {
 	t.Helper()
-	if format == "sql" {
-		t.Skip("has dialects: see TestSQL")
-	}
-	if !export.Runs(export.Options{Format: format}) {
-		t.Skipf("waits for what runs %s: a Go, C or Java compiler, Python 3, onnxruntime, Node.js or ESPALIER_PMML", format)
+	verifyOptions(t, m, export.Options{Format: format}, rows)
+}
+
+// verifyOptions runs a tree in a format, with options, on rows.
+func verifyOptions(t *testing.T, m *tree.Tree, o export.Options, rows [][]export.Cell) {
+	t.Helper()
+	if !export.Runs(o) {
+		t.Skipf("waits for what runs %s%s: a Go, C or Java compiler, Python 3, onnxruntime, Node.js, ESPALIER_PMML; a "+
+			"server of PostgreSQL, duckdb and sqlglot of PyPI, the jars of ESPALIER_SPARK", o.Format, o.Dialect)
 	}
 	cases, err := export.Cases(m, rows)
 	if err != nil {
 		t.Fatal(err)
 	}
-	target, err := export.NewTarget(t.Context(), m, export.Options{Format: format})
+	target, err := export.NewTarget(t.Context(), m, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,7 +87,7 @@ func TestExports(t *testing.T) {
 		tried++
 		m := read(t, file)
 		rows := randomRows(random, m, 300)
-		for _, format := range export.Formats() {
+		for _, format := range withoutDialects() {
 			if slow(format) && name != "boosted" {
 				continue
 			}
@@ -96,6 +100,11 @@ func TestExports(t *testing.T) {
 	if tried < len(few) {
 		t.Errorf("%d trees: want those of package tree", tried)
 	}
+}
+
+// withoutDialects returns the formats but SQL, whose dialects have tests of their own.
+func withoutDialects() []string {
+	return slices.DeleteFunc(export.Formats(), func(format string) bool { return format == "sql" })
 }
 
 // long reports whether all of many like cases are wanted.
@@ -182,7 +191,7 @@ func TestHostileNames(t *testing.T) {
 	}
 	for set := range sets {
 		for _, name := range trees {
-			for _, format := range export.Formats() {
+			for _, format := range withoutDialects() {
 				t.Run(fmt.Sprintf("%d/%s/%s", set, name, format), func(t *testing.T) {
 					t.Parallel()
 					without := func(r rune) bool { // refused, see TestRefused
@@ -236,7 +245,7 @@ func leafOf(i, of int) tree.Node {
 // TestDeep: no target finds a deep tree too much.
 func TestDeep(t *testing.T) {
 	t.Parallel()
-	for _, format := range export.Formats() {
+	for _, format := range withoutDialects() {
 		if format == "sql" || slow(format) { // sql: see TestDeepAndLargeSQL
 			continue
 		}
@@ -263,7 +272,7 @@ func TestManyFeatures(t *testing.T) {
 	m.Nodes[14].Test.Kind = split.Equals
 	formats := []string{"java"}
 	if long() {
-		formats = slices.DeleteFunc(export.Formats(), func(f string) bool { return f == "sql" })
+		formats = withoutDialects()
 	}
 	for _, format := range formats {
 		t.Run(format, func(t *testing.T) {

@@ -15,26 +15,7 @@ import (
 func verifySQL(t *testing.T, m *tree.Tree, dialect string, more [][]export.Cell) {
 	t.Helper()
 	o := export.Options{Format: "sql", Dialect: dialect, With: export.With{Path: true}}
-	if !export.Runs(o) {
-		t.Skipf("waits for what runs %s: a server of PostgreSQL, duckdb and sqlglot of PyPI, or the jars of ESPALIER_SPARK",
-			dialect)
-	}
-	cases, err := export.Cases(m, append(export.GoldenRows(m), more...))
-	if err != nil {
-		t.Fatal(err)
-	}
-	target, err := export.NewTarget(t.Context(), m, o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer target.Close()
-	differences, err := target.Compare(t.Context(), cases, 5)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, d := range differences {
-		t.Error(d)
-	}
+	verifyOptions(t, m, o, append(export.GoldenRows(m), more...))
 }
 
 // withColumns reads a tree of the tests of package tree. One of its features has an empty name,
