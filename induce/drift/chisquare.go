@@ -61,7 +61,7 @@ func chiSquareTail(x float64, freedom int) float64 {
 	if freedom == 0 || x <= 0 {
 		return 1
 	}
-	a, y := float64(freedom)/2, x/2
+	a, y := float64(float64(freedom)/2), float64(x/2) // halves are products, too: none may be fused
 	scale := portable.Exp(float64(a*portable.Log(y)) - y - logGamma(a))
 	if y < a+1 {
 		term := 1 / a

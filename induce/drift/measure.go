@@ -58,7 +58,7 @@ func stability(before, now []int64, b, n int64) float64 {
 			bins++
 		}
 	}
-	index, half := 0.0, float64(bins)/2
+	index, half := 0.0, float64(float64(bins)/2)
 	for i := range before {
 		if before[i]+now[i] == 0 {
 			continue
@@ -88,7 +88,7 @@ func jensenShannon(before, now []int64, b, n int64) float64 {
 		middle := (p + q) / 2
 		for _, share := range []float64{p, q} {
 			if share > 0 {
-				divergence += float64(share*portable.Log2(share/middle)) / 2
+				divergence += float64(float64(share*portable.Log2(share/middle)) / 2)
 			}
 		}
 	}
