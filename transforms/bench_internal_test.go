@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/gorows"
 	"github.com/espalier-ml/espalier/induce/split"
 	"github.com/espalier-ml/espalier/induce/tree"
 )
@@ -56,7 +57,7 @@ func BenchmarkScoreRow(b *testing.B) {
 		"map":    benchmarkMap{"age": age, "color": "green", "kind": "a"},
 	} {
 		b.Run("rows="+name, func(b *testing.B) {
-			schema, err := schemaOfType(reflect.TypeOf(row))
+			schema, err := gorows.SchemaOf(reflect.TypeOf(row))
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -16,7 +16,7 @@ import (
 	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/io/filesystem/local" // plain paths
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/log"
 
-	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/gorows"
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
@@ -131,7 +131,7 @@ func TryScore(s beam.Scope, rows beam.PCollection, m Model) (beam.PCollection, e
 const checkTime = time.Minute
 
 // check reads the model and binds it to the rows, to find faults early.
-func (m *Model) check(schema *rowSchema) error {
+func (m *Model) check(schema *gorows.Schema) error {
 	if m.URL == "" {
 		_, err := newScorer(m.JSON, schema)
 		return err
@@ -150,67 +150,38 @@ func (m *Model) check(schema *rowSchema) error {
 
 // scorer is a tree bound to the columns of rows.
 type scorer struct {
-	id      string
-	scorer  *tree.Scorer
-	reader  *rowReader
-	inputs  []tree.Input
-	untyped []bool // by input: each row decides on the type of its value
+	*gorows.Binding
+
+	id string
 }
 
 // newScorer decodes a tree.json and finds the columns of its tests.
-func newScorer(encoded []byte, schema *rowSchema) (*scorer, error) {
+func newScorer(encoded []byte, schema *gorows.Schema) (*scorer, error) {
 	model, err := tree.Decode(encoded)
 	if err != nil {
 		return nil, fmt.Errorf("the model: %w", err)
 	}
-	b := &scorer{id: ModelID(encoded), scorer: model.Scorer()}
-	inputs := b.scorer.Features()
-	b.inputs = inputs
-	names := make([]string, len(inputs))
-	for i := range inputs {
-		names[i] = inputs[i].Name
-	}
-	b.reader, err = schema.reader(names)
-	faults := []error{err}
-	for i := range inputs {
-		c := &b.reader.columns[i]
-		in := &inputs[i]
-		switch {
-		case c.Type == dataset.Text && (in.Kind == dataset.Numeric || in.Unit != dataset.Plain):
-			faults = append(faults,
-				fmt.Errorf("rows of type %s: column %q is a text, want a %s: the tree's feature has %s", schema.Type, c.Name,
-					singular(in.Unit), in.Unit.Things()))
-		case c.Type == dataset.Number && c.Unit != in.Unit:
-			faults = append(faults, fmt.Errorf("rows of type %s: column %q has %s, want %s as the tree's feature: say so "+
-				"with a tag, as in `espalier:\",date\"`, or train anew", schema.Type, c.Name, c.Unit.Things(), in.Unit.Things()))
-		case c.Type == 0:
-			c.Unit = in.Unit // in case the row has a time.Time
-		}
-		b.untyped = append(b.untyped, c.Type == 0)
-	}
-	return b, errors.Join(faults...)
+	b, err := gorows.Bind(model, schema)
+	return &scorer{b, ModelID(encoded)}, err
 }
-
-// singular names one value of a unit.
-func singular(u dataset.Unit) string { return strings.TrimSuffix(u.Things(), "s") }
 
 // scoreFn scores rows.
 type scoreFn struct {
 	Schema []byte // rowSchema
 	Model  Model
 
-	schema *rowSchema
+	schema *gorows.Schema
 	scorer *scorer
 	due    time.Time // time of the next reading of the URL; zero: never
 
-	cells  []cell
+	cells  []gorows.Cell
 	values []tree.Value
 	usage  columnUsage
 }
 
 // Setup binds a model that is part of the pipeline.
 func (f *scoreFn) Setup() error {
-	f.schema = new(rowSchema)
+	f.schema = new(gorows.Schema)
 	if err := json.Unmarshal(f.Schema, f.schema); err != nil {
 		return err
 	}
@@ -241,19 +212,11 @@ func (f *scoreFn) ProcessElement(ctx context.Context, row beam.T, emit func(beam
 // predict returns the prediction for a row. It leaves the row's cells in f.cells.
 func (f *scoreFn) predict(row any) (*tree.Prediction, error) {
 	var err error
-	if f.cells, err = f.scorer.reader.read(row, f.cells[:0]); err != nil {
+	if f.cells, err = f.scorer.Read(row, f.cells[:0]); err != nil {
 		return nil, err
 	}
-	f.values = f.values[:0]
-	for i := range f.cells {
-		if f.scorer.untyped[i] {
-			if err := f.cells[i].fit(&f.scorer.inputs[i]); err != nil {
-				return nil, err
-			}
-		}
-		f.values = append(f.values, f.cells[i].value())
-	}
-	return f.scorer.scorer.Predict(f.values)
+	f.values = gorows.AppendValues(f.values[:0], f.cells)
+	return f.scorer.Scorer.Predict(f.values)
 }
 
 // columnUsage counts rows and missing values, and notes the columns with a value.
@@ -277,7 +240,7 @@ func (f *scoreFn) count(ctx context.Context) {
 	}
 	k.scored++
 	for i := range f.cells {
-		if f.cells[i].typ == 0 {
+		if f.cells[i].Type == 0 {
 			k.missing++
 		} else {
 			k.seen[i] = true
@@ -287,9 +250,9 @@ func (f *scoreFn) count(ctx context.Context) {
 		return
 	}
 	var names []string
-	for i := range f.scorer.reader.columns {
+	for i := range f.scorer.Columns {
 		if !k.seen[i] {
-			names = append(names, f.scorer.reader.columns[i].Name)
+			names = append(names, f.scorer.Columns[i].Name)
 		}
 	}
 	if len(names) > 0 {

@@ -10,6 +10,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/gorows"
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
@@ -31,13 +32,13 @@ const (
 const cellMissing = 0
 
 // appendCell appends a cell to a key.
-func appendCell(b []byte, c *cell) []byte {
-	b = append(b, byte(c.typ)|byte(c.unit)<<unitShift)
-	switch c.typ {
+func appendCell(b []byte, c *gorows.Cell) []byte {
+	b = append(b, byte(c.Type)|byte(c.Unit)<<unitShift)
+	switch c.Type {
 	case dataset.Number:
-		b = binary.BigEndian.AppendUint64(b, math.Float64bits(c.number))
+		b = binary.BigEndian.AppendUint64(b, math.Float64bits(c.Number))
 	case dataset.Text:
-		b = append(binary.AppendUvarint(b, uint64(len(c.text))), c.text...)
+		b = append(binary.AppendUvarint(b, uint64(len(c.Text))), c.Text...)
 	}
 	return b
 }
@@ -107,11 +108,11 @@ type tallyFn struct {
 	Earlier time.Duration
 
 	spec   *trainSpec
-	reader *rowReader
+	reader *gorows.Reader
 	coder  *rowCoder // codes rows by the given bins; nil: none are given
 	open   map[tallyKey]*timedTally
 	held   int // bytes of open
-	cells  []cell
+	cells  []gorows.Cell
 	key    []byte
 }
 
@@ -138,7 +139,7 @@ func (f *tallyFn) Setup() error {
 	for _, c := range f.spec.Columns {
 		names = append(names, c.Name)
 	}
-	if f.reader, err = f.spec.Schema.reader(names); err != nil || len(f.Given) == 0 {
+	if f.reader, err = f.spec.Schema.Reader(names); err != nil || len(f.Given) == 0 {
 		return err
 	}
 	p, err := openPlan(f.Given)
@@ -165,7 +166,7 @@ func (f *tallyFn) ProcessElement(
 		to.shard = int64(dataset.HashKey(f.key[labelEnd:]) >> 32 % uint64(f.Shards))
 	}
 	if f.Stretch > 0 {
-		to.stretch = floorDiv(int64(at), f.Stretch.Milliseconds())
+		to.stretch = dataset.FloorDiv(int64(at), f.Stretch.Milliseconds())
 	}
 	t := f.open[to]
 	if t == nil {
@@ -185,15 +186,6 @@ func (f *tallyFn) ProcessElement(
 		f.flush(emit)
 	}
 	return nil
-}
-
-// floorDiv returns a/b rounded down; b is above 0.
-func floorDiv(a, b int64) int64 {
-	q := a / b
-	if a%b < 0 {
-		q--
-	}
-	return q
 }
 
 func (f *tallyFn) FinishBundle(_ context.Context, emit func(beam.EventTime, int64, []byte)) {
@@ -230,7 +222,7 @@ func asEarlier(b []byte) []byte {
 // 1/dataset.TallyScale, whether this is a whole number, and where the label ends in the
 // key. labelEnd is 0 if the row has no label and is left out.
 func (f *tallyFn) encode(row any) (weight int64, whole bool, labelEnd int, err error) {
-	if f.cells, err = f.reader.read(row, f.cells[:0]); err != nil {
+	if f.cells, err = f.reader.Read(row, f.cells[:0]); err != nil {
 		return 0, false, 0, err
 	}
 	weight, whole = dataset.TallyScale, true
@@ -242,7 +234,7 @@ func (f *tallyFn) encode(row any) (weight int64, whole bool, labelEnd int, err e
 		features = features[1:]
 	}
 	c := &f.spec.Config
-	if f.cells[0].typ == 0 {
+	if f.cells[0].Type == 0 {
 		if !c.DropNullLabels {
 			return 0, false, 0, &dataset.DataError{
 				Column: c.Label, Problem: "the label of a row is null, expected a class",
@@ -267,19 +259,19 @@ func (f *tallyFn) encode(row any) (weight int64, whole bool, labelEnd int, err e
 
 // fit converts the value of feature i to the type and the unit of the feature, or
 // refuses it.
-func (f *tallyFn) fit(i int, x *cell) error {
+func (f *tallyFn) fit(i int, x *gorows.Cell) error {
 	column := &f.spec.Columns[i]
 	if f.coder != nil {
 		if in := f.coder.inputs[i]; in.Name != "" {
-			return x.fit(&in)
+			return x.Fit(&in)
 		}
 	}
 	if column.Kind == dataset.Numeric {
-		if err := x.asNumber(column.Name, column.Unit); err != nil {
+		if err := x.AsNumber(column.Name, column.Unit); err != nil {
 			return err
 		}
 	}
-	if x.typ == dataset.Number && column.Type == dataset.Number && x.unit != column.Unit {
+	if x.Type == dataset.Number && column.Type == dataset.Number && x.Unit != column.Unit {
 		return mixedTypes(column.Name)
 	}
 	return nil
@@ -310,8 +302,8 @@ func newRowCoder(p *plan, label string) *rowCoder {
 }
 
 // code appends the code of a row's class and the codes of its features to dst.
-func (c *rowCoder) code(dst []byte, label *cell, features []cell) ([]byte, error) {
-	class, err := classCode(c.classes, label.spell(), c.label)
+func (c *rowCoder) code(dst []byte, label *gorows.Cell, features []gorows.Cell) ([]byte, error) {
+	class, err := classCode(c.classes, label.Spell(), c.label)
 	if err != nil {
 		return nil, err
 	}
@@ -321,17 +313,17 @@ func (c *rowCoder) code(dst []byte, label *cell, features []cell) ([]byte, error
 	for i, encoder := range c.encoders {
 		x := &features[c.plan.Columns[i]]
 		v := &c.vector
-		if x.typ == dataset.Text {
+		if x.Type == dataset.Text {
 			if c.plan.features[i].Kind == dataset.Numeric {
 				return nil, mixedTypes(c.plan.features[i].Name)
 			}
 			*v = dataset.Vector{
-				Type: dataset.Text, Index: append(v.Index[:0], 0), Texts: append(v.Texts[:0], x.text),
+				Type: dataset.Text, Index: append(v.Index[:0], 0), Texts: append(v.Texts[:0], x.Text),
 				Numbers: v.Numbers,
 			}
 		} else {
-			number := x.number
-			if x.typ == 0 {
+			number := x.Number
+			if x.Type == 0 {
 				number = math.NaN()
 			}
 			*v = dataset.Vector{Type: dataset.Number, Numbers: append(v.Numbers[:0], number), Texts: v.Texts}
@@ -364,16 +356,16 @@ func (p *plan) objects(tally []byte, weighted bool) (*dataset.Table, error) {
 }
 
 // weigh reads the weight of a row, in units of 1/dataset.TallyScale.
-func (f *tallyFn) weigh(x *cell) (weight int64, whole bool, err error) {
+func (f *tallyFn) weigh(x *gorows.Cell) (weight int64, whole bool, err error) {
 	column := f.spec.Config.Weight
-	if err := x.asNumber(column, dataset.Plain); err != nil {
+	if err := x.AsNumber(column, dataset.Plain); err != nil {
 		return 0, false, err
 	}
-	if x.typ == 0 || x.number < 0 || x.number > jobs.MaxWeight {
+	if x.Type == 0 || x.Number < 0 || x.Number > jobs.MaxWeight {
 		return 0, false, &dataset.DataError{
-			Column: column, Value: x.spell(),
+			Column: column, Value: x.Spell(),
 			Problem: "the weight of a row is null or out of range, expected a number from 0 to 1e9",
 		}
 	}
-	return int64(math.RoundToEven(float64(x.number * dataset.TallyScale))), x.number == math.Trunc(x.number), nil
+	return int64(math.RoundToEven(float64(x.Number * dataset.TallyScale))), x.Number == math.Trunc(x.Number), nil
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/espalier-ml/espalier/induce"
 	"github.com/espalier-ml/espalier/induce/binning"
 	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/gorows"
 	"github.com/espalier-ml/espalier/induce/split"
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/transforms/jobs"
@@ -131,11 +132,11 @@ func TryTrain(s beam.Scope, rows beam.PCollection, c TrainConfig) (beam.PCollect
 // trainSpec is a checked configuration together with the columns of the rows.
 type trainSpec struct {
 	Config  TrainConfig          `json:"config"`
-	Schema  *rowSchema           `json:"schema"`
+	Schema  *gorows.Schema       `json:"schema"`
 	Columns []jobs.FeatureColumn `json:"columns"` // the features
 	Whole   bool                 `json:"whole"`   // the type of the weights is an integer
 
-	label, weight *rowColumn
+	label, weight *gorows.Column
 }
 
 // newTrainSpec binds a configuration to the type of rows, and checks both.
@@ -254,9 +255,9 @@ func (s *trainSpec) checkIgnore() error {
 		case slices.Contains(c.Features, name):
 			faults = append(faults,
 				fmt.Errorf("the Ignore: column %q is named in Features, too: remove it from one of them", name))
-		case !s.Schema.Map && !s.Schema.has(name):
+		case !s.Schema.Map && !s.Schema.Has(name):
 			faults = append(faults, fmt.Errorf("the Ignore: rows of type %s have no field for column %q, only for %q",
-				s.Schema.Type, name, s.Schema.names()))
+				s.Schema.Type, name, s.Schema.Names()))
 		}
 	}
 	return errors.Join(faults...)
@@ -291,9 +292,9 @@ func (s *trainSpec) bindLabel() error {
 		return errors.New("no Label: want the column of classes")
 	}
 	var err, err2 error
-	s.label, err = s.Schema.column(c.Label)
+	s.label, err = s.Schema.Column(c.Label)
 	if c.Weight != "" {
-		if s.weight, err2 = s.Schema.column(c.Weight); err2 == nil {
+		if s.weight, err2 = s.Schema.Column(c.Weight); err2 == nil {
 			s.Whole = s.weight.Whole
 			if s.weight.Type == dataset.Text || c.Weight == c.Label {
 				err2 = fmt.Errorf("rows of type %s: the weights in column %q are texts or the label, want numbers in a column "+
@@ -307,7 +308,7 @@ func (s *trainSpec) bindLabel() error {
 // feature returns how the column of a feature is read.
 func (s *trainSpec) feature(name string) (jobs.FeatureColumn, error) {
 	c := &s.Config
-	column, err := s.Schema.column(name)
+	column, err := s.Schema.Column(name)
 	if err != nil {
 		return jobs.FeatureColumn{}, err
 	}

@@ -83,14 +83,15 @@ func (u Unit) SpellCount(n int64) string {
 	case u == Time && 0 <= n && n < dayMicros:
 		return spellClock(n)
 	case u == Timestamp && -maxMicros < n && n < maxMicros:
-		days := floorDiv(n, dayMicros)
+		days := FloorDiv(n, dayMicros)
 		return spellDate(days) + "T" + spellClock(n-days*dayMicros)
 	default:
 		return strconv.FormatInt(n, 10)
 	}
 }
 
-func floorDiv(a, b int64) int64 {
+// FloorDiv returns a/b rounded down; b is above 0.
+func FloorDiv(a, b int64) int64 {
 	q := a / b
 	if a%b < 0 {
 		q--
@@ -137,6 +138,24 @@ func (u Unit) ParseISO(s string) (x float64, ok bool) {
 	return x, ok && exact
 }
 
+// ParseValue reads a text of a column of numbers: a number or, if the unit is one of time,
+// a point in time in ISO 8601. true is 1 and false is 0. An empty text is missing: NaN.
+func (u Unit) ParseValue(text string) (x float64, ok bool) {
+	switch {
+	case text == "":
+		return math.NaN(), true
+	case u != Plain:
+		return u.ParseISO(text)
+	case text == "true":
+		return 1, true
+	case text == "false":
+		return 0, true
+	default:
+		x, err := strconv.ParseFloat(text, 64)
+		return x + 0, err == nil // x + 0 turns -0 into 0
+	}
+}
+
 func (u Unit) parseISO(s string) (n int64, ok bool) {
 	switch u {
 	case Plain:
@@ -177,7 +196,7 @@ func parseDate(s string) (days int64, ok bool) {
 	}
 	t := time.Date(y, time.Month(m), d, 0, 0, 0, 0, time.UTC)
 	exists := t.Year() == y && int(t.Month()) == m && t.Day() == d
-	return floorDiv(t.Unix(), daySeconds), ok1 && ok2 && ok3 && exists
+	return FloorDiv(t.Unix(), daySeconds), ok1 && ok2 && ok3 && exists
 }
 
 // parseClock reads hours, minutes and optional seconds with a fraction, rounded down to
@@ -243,9 +262,9 @@ func (u Unit) Of(t time.Time) (n int64, ok bool) {
 	seconds := t.Unix()
 	switch u {
 	case Date:
-		return floorDiv(seconds, daySeconds), true
+		return FloorDiv(seconds, daySeconds), true
 	case Time:
-		return (seconds-floorDiv(seconds, daySeconds)*daySeconds)*secondMicros + int64(t.Nanosecond()/1000), true
+		return (seconds-FloorDiv(seconds, daySeconds)*daySeconds)*secondMicros + int64(t.Nanosecond()/1000), true
 	default:
 		return seconds*secondMicros + int64(t.Nanosecond()/1000), math.Abs(float64(seconds)) < maxMicros/secondMicros
 	}

@@ -2,6 +2,7 @@ package tree
 
 import (
 	"fmt"
+	"iter"
 	"slices"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
@@ -116,6 +117,7 @@ type Inquiry struct {
 	bills      []Bill  // by input
 	worst      []float64
 	expected   []float64
+	refused    error // of the latest Answer
 }
 
 // known says how a value became known.
@@ -205,9 +207,34 @@ func (i *Inquiry) Next() *Question {
 	}
 }
 
+// Questions returns the open questions, one after the other, for a loop that answers each by
+// Answer. The loop ends with the inquiry. If it leaves a question unanswered, it gets an
+// error instead of a further question, and ends, too.
+func (i *Inquiry) Questions() iter.Seq2[*Question, error] {
+	return func(yield func(*Question, error) bool) {
+		for q := i.Next(); q != nil && yield(q, nil); {
+			last := q
+			if q = i.Next(); q == nil || q.Node != last.Node {
+				continue
+			}
+			err := fmt.Errorf("feature %q: the question has no answer", q.Feature)
+			if i.refused != nil {
+				err = fmt.Errorf("%w: %w", err, i.refused)
+			}
+			yield(nil, err)
+			return
+		}
+	}
+}
+
 // Answer answers the open question, and pays for it. The missing Value is an answer,
-// too.
+// too. After an error the question is still open.
 func (i *Inquiry) Answer(v Value) error {
+	i.refused = i.answer(v)
+	return i.refused
+}
+
+func (i *Inquiry) answer(v Value) error {
 	q := i.Next()
 	if q == nil {
 		return fmt.Errorf("the value %s: nothing is asked any more", v)

@@ -1,6 +1,7 @@
 package tree_test
 
 import (
+	"errors"
 	"fmt"
 	"log"
 	"math"
@@ -273,6 +274,46 @@ func TestInquiryErrors(t *testing.T) {
 	}
 }
 
+// TestQuestionsEnd: a loop over questions asks what Next asks, and ends at a question
+// without an answer.
+func TestQuestionsEnd(t *testing.T) {
+	asked(t, func(t *testing.T, _ *rand.Rand, tr *tree.Tree, rows []row) {
+		t.Helper()
+		for _, v := range rows {
+			loop, steps := tr.Questions().Start(0), tr.Questions().Start(0)
+			for q, err := range loop.Questions() {
+				if diff := cmp.Diff(steps.Next(), q); err != nil || diff != "" {
+					t.Fatalf("%v: error %v (-want +got):\n%s", v, err, diff)
+				}
+				if err := errors.Join(loop.Answer(v.value(tr, q.Feature)), steps.Answer(v.value(tr, q.Feature))); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if diff := cmp.Diff(steps.Standing(), loop.Standing()); diff != "" || steps.Next() != nil {
+				t.Fatalf("%v (-want +got):\n%s", v, diff)
+			}
+		}
+	})
+	for want, answer := range map[string]func(*tree.Inquiry){
+		`feature "age": the question has no answer`: func(*tree.Inquiry) {},
+		`feature "age": the question has no answer: feature "age": the text "old": want a number, or no value`: func(i *tree.Inquiry) {
+			_ = i.Answer(tree.Text("old"))
+		},
+	} {
+		i, rounds := billedTree().Questions().Start(0), 0
+		for q, err := range i.Questions() {
+			if rounds++; err == nil {
+				answer(i)
+			} else if q != nil || err.Error() != want {
+				t.Errorf("question %v, error %v, want %s", q, err, want)
+			}
+		}
+		if rounds != 2 {
+			t.Errorf("%d rounds, want a question and an error", rounds)
+		}
+	}
+}
+
 // TestInquiryGroup: by hand, billedTree. If the age is given, the question for the job
 // costs the group's price of 4 and the job's of 2.
 func TestInquiryGroup(t *testing.T) {
@@ -295,11 +336,12 @@ func ExampleTree_Questions() {
 	if err := inquiry.Give("job", tree.Text("b")); err != nil { // a value known beforehand
 		log.Fatal(err)
 	}
-	for q := inquiry.Next(); q != nil; q = inquiry.Next() {
-		fmt.Println(q.Feature, "for", q.Cost)
-		if err := inquiry.Answer(tree.Number(24)); err != nil {
+	for q, err := range inquiry.Questions() {
+		if err != nil { // of an answer: a text for a number
 			log.Fatal(err)
 		}
+		fmt.Println(q.Feature, "for", q.Cost)
+		_ = inquiry.Answer(tree.Number(24)) // the next round has the error
 	}
 	s := inquiry.Standing()
 	fmt.Println(s.Class, s.Probabilities, "for", s.Paid)

@@ -121,7 +121,7 @@ type Scorer struct {
 	leaves     []Prediction          // in the order of their nodes
 	byNode     []int32               // by node: its leaf plus 1
 	root       int32                 // first step, or complement of a lone leaf, as step.yes
-	links      []link                // the steps in another form, if all features are numeric
+	links      []Link                // the steps in another form, if all features are numeric
 	models     *modelling            // nil: no leaf has a model
 }
 
@@ -410,5 +410,5 @@ func (s *Scorer) wrongCount(values int) error {
 }
 
 func wrongKind(in *Input, v *Value) error {
-	return fmt.Errorf("feature %q: the text %s: want a number, or no value", in.Name, v)
+	return fmt.Errorf("feature %q: the text %s: want a number, or no value", in.Name, v.String()) // v stays on the stack
 }

@@ -7,7 +7,6 @@ import (
 	"math"
 	"math/bits"
 	"slices"
-	"strconv"
 	"sync/atomic"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
@@ -493,7 +492,7 @@ func (g *rowGroup) feature(i int, dst *dataset.Vector) error {
 func (g *rowGroup) asNumbers(f *FeatureColumn, v *dataset.Vector) error {
 	numbers := make([]float64, len(v.Texts))
 	for i, s := range v.Texts {
-		x, ok := NumberIn(s, f.Unit)
+		x, ok := f.Unit.ParseValue(s)
 		switch {
 		case !ok && f.Unit != dataset.Plain:
 			return g.errorAt(f.Name, s, fmt.Sprintf("not a %s, and the feature is one", f.Unit),
@@ -506,24 +505,6 @@ func (g *rowGroup) asNumbers(f *FeatureColumn, v *dataset.Vector) error {
 	}
 	v.Type, v.Numbers = dataset.Number, numbers
 	return nil
-}
-
-// NumberIn reads a text as a number or, if the unit is one of time, as a point in time in
-// ISO 8601. An empty text is NaN, a missing value. "false" and "true" are 0 and 1.
-func NumberIn(text string, unit dataset.Unit) (x float64, ok bool) {
-	switch {
-	case text == "":
-		return math.NaN(), true
-	case unit != dataset.Plain:
-		return unit.ParseISO(text)
-	case text == "true":
-		return 1, true
-	case text == "false":
-		return 0, true
-	default:
-		x, err := strconv.ParseFloat(text, 64)
-		return x + 0, err == nil // x + 0 turns -0 into 0
-	}
 }
 
 // errorAt returns a data error with the place of the row group.

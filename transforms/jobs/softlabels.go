@@ -154,7 +154,7 @@ func (g *rowGroup) labelByProbability(p []float64) {
 // ClassNumber returns the number that a class is the name of, if it is spelled as classes of
 // number columns are.
 func ClassNumber(class string) (x float64, ok bool) {
-	x, ok = NumberIn(class, dataset.Plain)
+	x, ok = dataset.Plain.ParseValue(class)
 	return x, ok && math.Abs(x) <= math.MaxFloat64 && dataset.SpellNumber(x) == class
 }
 

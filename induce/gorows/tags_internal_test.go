@@ -1,4 +1,4 @@
-package transforms
+package gorows
 
 import (
 	"reflect"
@@ -106,20 +106,20 @@ type sensor struct {
 
 // TestColumnsOfStructs lists the fields of a struct that become columns, with their values.
 func TestColumnsOfStructs(t *testing.T) {
-	schema, err := schemaOfType(reflect.TypeFor[sensor]())
+	schema, err := SchemaOf(reflect.TypeFor[sensor]())
 	if err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff([]string{"name", "price", "Deep", "id", "Age", "hidden", "when", "List", "Any"},
-		schema.names()); diff != "" {
+		schema.Names()); diff != "" {
 		t.Errorf("columns (-want +got):\n%s", diff)
 	}
 	for _, name := range []string{"hidden", "List"} {
-		if _, err := schema.column(name); err == nil {
+		if _, err := schema.Column(name); err == nil {
 			t.Errorf("column %q can be read", name)
 		}
 	}
-	reader, err := schema.reader([]string{"name", "price", "Deep", "id", "Age", "when", "Any"})
+	reader, err := schema.Reader([]string{"name", "price", "Deep", "id", "Age", "when", "Any"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -135,14 +135,14 @@ func TestColumnsOfStructs(t *testing.T) {
 		},
 		{sensor{ID: "b"}, []string{"", "missing", "missing", "b", "missing", "missing", "missing"}},
 	} {
-		cells, err := reader.read(test.row, nil)
+		cells, err := reader.Read(test.row, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		var got []string
 		for i := range cells {
-			text := cells[i].spell()
-			if cells[i].typ == 0 {
+			text := cells[i].Spell()
+			if cells[i].Type == 0 {
 				text = "missing"
 			}
 			got = append(got, text)
@@ -161,7 +161,7 @@ func TestOddStructs(t *testing.T) {
 		Same string `json:"name"`
 		Also string `espalier:"name"`
 	}
-	if _, err := schemaOfType(reflect.TypeFor[twice]()); err == nil {
+	if _, err := SchemaOf(reflect.TypeFor[twice]()); err == nil {
 		t.Error("two fields of a depth have one name: no error")
 	}
 	type itself struct {
@@ -169,7 +169,7 @@ func TestOddStructs(t *testing.T) {
 
 		A int
 	}
-	if s, err := schemaOfType(reflect.TypeFor[itself]()); err != nil || len(s.names()) != 1 {
+	if s, err := SchemaOf(reflect.TypeFor[itself]()); err != nil || len(s.Names()) != 1 {
 		t.Errorf("a struct that embeds a pointer to itself: %v", err)
 	}
 }

@@ -1,4 +1,4 @@
-package transforms
+package gorows
 
 import (
 	"reflect"
@@ -27,17 +27,17 @@ type timed struct {
 // TestTimesOfRows: dates become days, and times and timestamps become microseconds,
 // rounded down, whatever unit the field has. The numbers were worked out by hand.
 func TestTimesOfRows(t *testing.T) {
-	schema, err := schemaOfType(reflect.TypeFor[timed]())
+	schema, err := SchemaOf(reflect.TypeFor[timed]())
 	if err != nil {
 		t.Fatal(err)
 	}
-	names := schema.names()
-	r, err := schema.reader(names)
+	names := schema.Names()
+	r, err := schema.Reader(names)
 	if err != nil {
 		t.Fatal(err)
 	}
 	at, nanos := time.Date(1969, 12, 31, 23, 59, 59, 999_998_500, time.FixedZone("", 0)), int64(-1)
-	cells, err := r.read(timed{at, at, at, at, -1, &nanos, 20778, 5, 1500, 7}, nil)
+	cells, err := r.Read(timed{at, at, at, at, -1, &nanos, 20778, 5, 1500, 7}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,7 +49,7 @@ func TestTimesOfRows(t *testing.T) {
 		"lasts": "time 00:00:00.000001", "Plain": " 7",
 	} {
 		c := &cells[indexOf(names, i)]
-		if got := c.unit.String() + " " + c.unit.Spell(c.number); got != want {
+		if got := c.Unit.String() + " " + c.Unit.Spell(c.Number); got != want {
 			t.Errorf("%s: %s, want %s", i, got, want)
 		}
 	}
@@ -58,7 +58,7 @@ func TestTimesOfRows(t *testing.T) {
 		timed{Millis: 253402300799999},
 		timed{At: time.Date(300_000, 1, 1, 0, 0, 0, 1000, time.UTC)},
 	} {
-		if _, err := r.read(far, nil); err == nil || !strings.Contains(err.Error(), "a timestamp of more microseconds") {
+		if _, err := r.Read(far, nil); err == nil || !strings.Contains(err.Error(), "a timestamp of more microseconds") {
 			t.Errorf("%+v: %v, want an error of its unit", far, err)
 		}
 	}
@@ -95,16 +95,16 @@ func TestFitOfUnits(t *testing.T) {
 		{dataset.Timestamp, "soon", "not a timestamp"},
 	} {
 		in := tree.Input{Name: "x", Kind: dataset.Numeric, Unit: c.unit}
-		column := rowColumn{Name: "x", Unit: c.unit}
+		column := Column{Name: "x", Unit: c.unit}
 		x, err := column.read(reflect.ValueOf(c.row))
 		if err == nil {
-			err = x.fit(&in)
+			err = x.Fit(&in)
 		}
 		got := ""
 		if err != nil {
 			got = err.Error()
 		} else {
-			got = c.unit.Spell(x.number)
+			got = c.unit.Spell(x.Number)
 		}
 		if !strings.Contains(got, c.want) {
 			t.Errorf("%v for a feature of %s: %s, want %s", c.row, c.unit.Things(), got, c.want)

@@ -1,0 +1,101 @@
+package gorows
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+
+	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/tree"
+)
+
+// Binding is a tree bound to the columns of rows of one type. It is read-only, so
+// goroutines may share it.
+type Binding struct {
+	Scorer  *tree.Scorer
+	Columns []Column // by input of the tree
+
+	reader  *Reader
+	inputs  []tree.Input
+	untyped []bool // by input: each row decides on the type of its value
+}
+
+// Bind finds the columns of a tree's tests among those of the rows. The error names all
+// columns that are missing, or have another type than the tree's feature.
+func Bind(t *tree.Tree, schema *Schema) (*Binding, error) {
+	b := &Binding{Scorer: t.Scorer()}
+	b.inputs = b.Scorer.Features()
+	names := make([]string, len(b.inputs))
+	for i := range b.inputs {
+		names[i] = b.inputs[i].Name
+	}
+	var err error
+	b.reader, err = schema.Reader(names)
+	faults := []error{err}
+	for i := range b.inputs {
+		faults = append(faults, b.check(i, schema))
+	}
+	b.Columns = b.reader.Columns
+	return b, errors.Join(faults...)
+}
+
+// check compares the type of a column with what the input takes.
+func (b *Binding) check(i int, schema *Schema) error {
+	c := &b.reader.Columns[i]
+	in := &b.inputs[i]
+	b.untyped = append(b.untyped, c.Type == 0)
+	switch {
+	case c.Type == dataset.Text && (in.Kind == dataset.Numeric || in.Unit != dataset.Plain):
+		return fmt.Errorf("rows of type %s: column %q is a text, want a %s: the tree's feature has %s", schema.Type, c.Name,
+			singular(in.Unit), in.Unit.Things())
+	case c.Type == dataset.Number && c.Unit != in.Unit:
+		return fmt.Errorf("rows of type %s: column %q has %s, want %s as the tree's feature: say so "+
+			"with a tag, as in `espalier:\",date\"`, or train anew", schema.Type, c.Name, c.Unit.Things(), in.Unit.Things())
+	case c.Type == 0:
+		c.Unit = in.Unit // in case the row has a time.Time
+	}
+	return nil
+}
+
+// singular names one value of a unit.
+func singular(u dataset.Unit) string { return strings.TrimSuffix(u.Things(), "s") }
+
+// Read appends the cells of a row to dst, one for each input, as the tree takes them.
+func (b *Binding) Read(row any, dst []Cell) ([]Cell, error) {
+	cells, err := b.reader.Read(row, dst)
+	if err != nil {
+		return nil, err
+	}
+	for i := range b.inputs {
+		if err := b.fit(i, &cells[len(dst)+i]); err != nil {
+			return nil, err
+		}
+	}
+	return cells, nil
+}
+
+// cell returns the value of an input in a struct, as the tree takes it.
+func (b *Binding) cell(i int, row reflect.Value) (Cell, error) {
+	x, err := b.Columns[i].of(row)
+	if err == nil {
+		err = b.fit(i, &x)
+	}
+	return x, err
+}
+
+// fit converts a cell to what the input takes, where only the row says the type.
+func (b *Binding) fit(i int, x *Cell) error {
+	if !b.untyped[i] {
+		return nil
+	}
+	return x.Fit(&b.inputs[i])
+}
+
+// AppendValues appends the values of cells to dst.
+func AppendValues(dst []tree.Value, cells []Cell) []tree.Value {
+	for i := range cells {
+		dst = append(dst, cells[i].Value())
+	}
+	return dst
+}

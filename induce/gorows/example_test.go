@@ -1,0 +1,67 @@
+package gorows_test
+
+import (
+	"fmt"
+
+	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/gorows"
+	"github.com/espalier-ml/espalier/induce/split"
+	"github.com/espalier-ml/espalier/induce/tree"
+)
+
+// Patient is a row. A nil pointer is a value that is missing.
+type Patient struct {
+	Age    *float64 `json:"age"`
+	Smoker bool     `json:"smoker"`
+	Name   string   `json:"name"` // which no tree tests
+}
+
+// patients is a tree of one test: 60 years or more.
+func patients() *tree.Tree {
+	leaf := func(class int, p float64) tree.Node {
+		return tree.Node{Class: class, Probabilities: []float64{1 - p, p}}
+	}
+	root := leaf(0, 0.4)
+	root.Test = &tree.Test{Test: split.Test{Kind: split.Threshold, Code: 1}, Cost: 1}
+	root.Branches = []tree.Branch{{Outcome: 1, Child: 1}, {Outcome: 0, Child: 2, Missing: true}}
+	return &tree.Tree{
+		Label:    tree.Label{Column: "class", Classes: []string{"well", "ill"}},
+		Features: []dataset.Feature{{Name: "age", Kind: dataset.Numeric, Cuts: []float64{60}, Cost: 1}},
+		Nodes:    []tree.Node{root, leaf(1, 0.75), leaf(0, 0.25)},
+	}
+}
+
+func ExampleScorer_PredictStruct() {
+	scorer, err := gorows.NewScorer[Patient](patients()) // once; safe for many goroutines
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	old := 71.0
+	for _, patient := range []Patient{{Age: &old}, {Name: "of unknown age"}} {
+		p, err := scorer.PredictStruct(&patient)
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Println(p.Class, p.Probabilities, p.Billed)
+	}
+	// Output:
+	// ill [0.25 0.75] 1
+	// well [0.75 0.25] 1
+}
+
+func ExampleMapScorer_PredictMap() {
+	scorer, err := gorows.NewMapScorer(patients(), "name") // a row may have a name, too
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	p, err := scorer.PredictMap(map[string]any{"age": 71, "name": "Ada"})
+	fmt.Println(p.Class, err)
+	_, err = scorer.PredictMap(map[string]any{"aeg": 71})
+	fmt.Println(err)
+	// Output:
+	// ill <nil>
+	// no column is called "aeg", only ["age" "name"]
+}

@@ -1,0 +1,72 @@
+package gorows
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/espalier-ml/espalier/induce/tree"
+)
+
+// MapScorer scores maps by their keys, as encoding/json makes them of JSON objects. It is
+// read-only, so goroutines may share it.
+type MapScorer struct {
+	binding *Binding
+	known   map[string]bool
+	names   []string // the known ones, sorted
+}
+
+// NewMapScorer returns a scorer of maps. A key must be the name of a feature in the tree.json,
+// or one of others: the columns that rows have and the tree does not use, such as the other
+// columns of schema.json.
+func NewMapScorer(t *tree.Tree, others ...string) (*MapScorer, error) {
+	schema, err := SchemaOf(reflect.TypeFor[map[string]any]())
+	if err != nil {
+		return nil, err
+	}
+	s := &MapScorer{known: make(map[string]bool)}
+	if s.binding, err = Bind(t, schema); err != nil {
+		return nil, err
+	}
+	for i := range t.Features {
+		s.known[t.Features[i].Name] = true
+	}
+	for _, name := range others {
+		s.known[name] = true
+	}
+	s.names = slices.Sorted(maps.Keys(s.known))
+	return s, nil
+}
+
+// Features returns the features that the tree tests, as tree.Scorer.Features.
+func (s *MapScorer) Features() []tree.Input { return s.binding.inputs }
+
+// PredictMap returns the prediction for a row: values by name. A value is a number, a
+// string, a bool, a time.Time, or a pointer to one. A number may be written as a text, and a
+// point in time as a text in ISO 8601. An absent name and nil are missing values; an unknown
+// name is an error.
+func (s *MapScorer) PredictMap(row map[string]any) (*tree.Prediction, error) {
+	if err := s.check(row); err != nil {
+		return nil, err
+	}
+	cells, err := s.binding.Read(row, nil)
+	if err != nil {
+		return nil, err
+	}
+	return s.binding.Scorer.Predict(AppendValues(nil, cells))
+}
+
+// check refuses unknown names.
+func (s *MapScorer) check(row map[string]any) error {
+	var faults []error
+	for name := range row {
+		if !s.known[name] {
+			faults = append(faults, fmt.Errorf("no column is called %q, only %q", name, s.names))
+		}
+	}
+	slices.SortFunc(faults, func(a, b error) int { return strings.Compare(a.Error(), b.Error()) })
+	return errors.Join(faults...)
+}

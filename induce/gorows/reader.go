@@ -1,0 +1,246 @@
+package gorows
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"reflect"
+	"strconv"
+	"time"
+
+	"github.com/espalier-ml/espalier/induce/dataset"
+)
+
+// Reader reads some columns of rows, in a given order.
+type Reader struct {
+	schema  *Schema
+	Columns []Column
+}
+
+// Reader returns a reader of the named columns. With an error the reader still has a
+// column for every name, but must not read rows.
+func (s *Schema) Reader(names []string) (*Reader, error) {
+	r := &Reader{schema: s}
+	var faults []error
+	for _, name := range names {
+		c, err := s.Column(name)
+		if err != nil {
+			faults, c = append(faults, err), &Column{Name: name}
+		}
+		r.Columns = append(r.Columns, *c)
+	}
+	return r, errors.Join(faults...)
+}
+
+// Read appends a row's cells to dst.
+func (r *Reader) Read(row any, dst []Cell) ([]Cell, error) {
+	if r.schema.Map {
+		return r.readMap(row, dst)
+	}
+	v := reflect.ValueOf(row)
+	if v.Kind() == reflect.Pointer {
+		if v.IsNil() {
+			return nil, &dataset.DataError{
+				Problem: fmt.Sprintf("a nil row of type %s, expected a row", r.schema.Type),
+				Hint:    "filter such rows out before",
+			}
+		}
+		v = v.Elem()
+	}
+	for i := range r.Columns {
+		x, err := r.Columns[i].of(v)
+		if err != nil {
+			return nil, err
+		}
+		dst = append(dst, x)
+	}
+	return dst, nil
+}
+
+// of returns the value of the column in a struct.
+func (c *Column) of(row reflect.Value) (Cell, error) {
+	field, err := row.FieldByIndexErr(c.Field)
+	if err != nil {
+		return Cell{}, nil //nolint:nilerr // the pointer to an embedded struct is nil: a missing value
+	}
+	return c.read(field)
+}
+
+// readMap appends the cells of a row that is a map to dst.
+func (r *Reader) readMap(row any, dst []Cell) ([]Cell, error) {
+	switch m := row.(type) {
+	case map[string]string:
+		for i := range r.Columns {
+			var x Cell
+			if text, ok := m[r.Columns[i].Name]; ok {
+				x = Cell{Type: dataset.Text, Text: text}
+			}
+			dst = append(dst, x)
+		}
+		return dst, nil
+	case map[string]any:
+		for i := range r.Columns {
+			x, err := r.Columns[i].read(reflect.ValueOf(m[r.Columns[i].Name]))
+			if err != nil {
+				return nil, err
+			}
+			dst = append(dst, x)
+		}
+		return dst, nil
+	}
+	v := reflect.ValueOf(row)
+	if v.Kind() == reflect.Pointer {
+		v = v.Elem()
+	}
+	for i := range r.Columns {
+		name := reflect.ValueOf(r.Columns[i].Name).Convert(v.Type().Key())
+		x, err := r.Columns[i].read(v.MapIndex(name))
+		if err != nil {
+			return nil, err
+		}
+		dst = append(dst, x)
+	}
+	return dst, nil
+}
+
+// read returns the value of a field or of an entry of a map.
+func (c *Column) read(v reflect.Value) (Cell, error) {
+	for v.Kind() == reflect.Pointer || v.Kind() == reflect.Interface {
+		v = v.Elem() // the zero Value for nil
+	}
+	switch v.Kind() {
+	case reflect.Invalid:
+		return Cell{}, nil
+	case reflect.Float64, reflect.Float32:
+		return numberCell(v.Float()), nil
+	case reflect.Bool:
+		return Cell{Type: dataset.Text, Text: strconv.FormatBool(v.Bool())}, nil
+	case reflect.String:
+		return c.text(v), nil
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
+		return c.whole(v.Int())
+	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64, reflect.Uintptr:
+		x := v.Uint()
+		if c.Scale != 0 {
+			return c.decimal(strconv.FormatUint(x, 10))
+		}
+		if f := float64(x); f >= math.MaxUint64 || uint64(f) != x { // float64(x) may be 2^64, which uint64 cannot hold
+			return Cell{}, c.inexact(strconv.FormatUint(x, 10))
+		}
+		return numberCell(float64(x)), nil
+	case reflect.Struct:
+		return c.readStruct(v)
+	default:
+		return Cell{}, c.strange(v)
+	}
+}
+
+// readStruct returns a point in time, or the value of a nullable struct.
+func (c *Column) readStruct(v reflect.Value) (Cell, error) {
+	switch t := v.Type(); {
+	case nullable(t):
+		if !v.Field(1).Bool() {
+			return Cell{}, nil
+		}
+		return c.read(v.Field(0))
+	case !isTime(t):
+		return Cell{}, c.strange(v)
+	case t != timeType:
+		v = v.Convert(timeType)
+	case v.CanAddr():
+		return c.time(*v.Addr().Interface().(*time.Time)) //nolint:errcheck // the type has been looked at
+	}
+	return c.time(v.Interface().(time.Time)) //nolint:errcheck // likewise
+}
+
+// strange returns the error of a value of a type that no column has.
+func (c *Column) strange(v reflect.Value) error {
+	return &dataset.DataError{
+		Column: c.Name, Value: fmt.Sprint(v.Interface()),
+		Problem: fmt.Sprintf("a value of type %s, expected a number, a string, a bool or a time.Time", v.Type()),
+		Hint:    "convert the value before",
+	}
+}
+
+var jsonNumberType = reflect.TypeFor[json.Number]() //nolint:gochecknoglobals // a constant
+
+// text returns a string. A json.Number is a number.
+func (c *Column) text(v reflect.Value) Cell {
+	if v.Type() == jsonNumberType {
+		if x, err := json.Number(v.String()).Float64(); err == nil {
+			return numberCell(x)
+		}
+	}
+	return Cell{Type: dataset.Text, Text: v.String()}
+}
+
+// whole returns a whole number in the column's unit.
+func (c *Column) whole(x int64) (Cell, error) {
+	if c.Scale != 0 {
+		return c.decimal(strconv.FormatInt(x, 10))
+	}
+	column := *c
+	if c.Type == 0 { // a number in a map has no unit
+		column.Unit = dataset.Plain
+	}
+	switch {
+	case column.Unit == dataset.Plain || column.Unit == dataset.Date:
+	case c.Tick < time.Microsecond:
+		x = dataset.FloorDiv(x, int64(time.Microsecond/max(c.Tick, 1)))
+	default:
+		factor := int64(c.Tick / time.Microsecond)
+		if x*factor/factor != x {
+			return Cell{}, c.inexact(fmt.Sprintf("%d x %v", x, c.Tick))
+		}
+		x *= factor
+	}
+	return column.count(x)
+}
+
+// count returns the number for n counts of the column's unit: days or microseconds. It
+// fails if a float64 cannot hold n exactly.
+func (c *Column) count(n int64) (Cell, error) {
+	x, ok := c.Unit.Exact(n)
+	if !ok {
+		return Cell{}, c.inexact(c.Unit.SpellCount(n))
+	}
+	return Cell{Type: dataset.Number, Unit: c.Unit, Number: x}, nil
+}
+
+// decimal returns the float64 nearest to digits/10^Scale, which is also the value that
+// is read from Parquet files.
+func (c *Column) decimal(digits string) (Cell, error) {
+	x, err := strconv.ParseFloat(digits+"e"+strconv.Itoa(-c.Scale), 64)
+	return numberCell(x), err
+}
+
+// inexact returns the error of a value that a float64 cannot hold exactly.
+func (c *Column) inexact(value string) error {
+	e := c.Unit.Inexact(value)
+	e.Column = c.Name
+	if c.Unit == dataset.Plain {
+		e.Hint = "make the field a string, or leave it out"
+	}
+	return e
+}
+
+// time returns a point in time in the column's unit, rounded down to a multiple of Tick.
+// It is a timestamp if the column has no unit.
+func (c *Column) time(at time.Time) (Cell, error) {
+	if at.IsZero() {
+		return Cell{}, nil // a zero time is a missing value
+	}
+	column := *c
+	if column.Unit == dataset.Plain {
+		column.Unit = dataset.Timestamp
+	}
+	n, ok := column.Unit.Of(at)
+	if !ok {
+		return Cell{}, column.inexact(at.String())
+	}
+	if tick := int64(c.Tick / time.Microsecond); tick > 1 && column.Unit != dataset.Date {
+		n = dataset.FloorDiv(n, tick) * tick
+	}
+	return column.count(n)
+}

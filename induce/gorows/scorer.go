@@ -1,0 +1,141 @@
+package gorows
+
+import (
+	"fmt"
+	"reflect"
+	"unsafe"
+
+	"github.com/espalier-ml/espalier/induce/tree"
+)
+
+// Scorer scores structs of type T by their fields. It is read-only, so goroutines may
+// share it.
+type Scorer[T any] struct {
+	binding *Binding
+	fields  []field // by input
+	tests   []test  // nil: some feature is categorical
+}
+
+// test is a tree.Link with the field of its input, so that only the fields on a row's path
+// are read.
+type test struct {
+	tree.Link
+
+	field field
+}
+
+// NewScorer finds the fields of T for the features that the tree tests: see the package's
+// comment. The error names all features without a field, or with one of another type.
+func NewScorer[T any](t *tree.Tree) (*Scorer[T], error) {
+	typ := reflect.TypeFor[T]()
+	if typ.Kind() != reflect.Struct {
+		return nil, fmt.Errorf("rows are of type %s, want a struct: NewMapScorer takes maps", typ)
+	}
+	schema, err := SchemaOf(typ)
+	if err != nil {
+		return nil, err
+	}
+	s := new(Scorer[T])
+	if s.binding, err = Bind(t, schema); err != nil {
+		return nil, err
+	}
+	for i := range s.binding.Columns {
+		s.fields = append(s.fields, fieldOf(typ, &s.binding.Columns[i]))
+	}
+	for _, link := range s.binding.Scorer.Links() {
+		to := test{Link: link}
+		if link.Input < tree.IsLeaf {
+			to.field = s.fields[link.Input]
+		}
+		s.tests = append(s.tests, to)
+	}
+	return s, nil
+}
+
+// Features returns the features that the tree tests, as tree.Scorer.Features.
+func (s *Scorer[T]) Features() []tree.Input { return s.binding.inputs }
+
+// PredictStruct returns the prediction for a row. The prediction must not be changed. It
+// allocates memory at leaves with models; PredictStructInto does not. Trees with categorical
+// features of which more than 32 are tested take memory, too. A value that cannot be used,
+// such as a whole number that float64 cannot hold, is an error.
+func (s *Scorer[T]) PredictStruct(row *T) (*tree.Prediction, error) {
+	if s.tests != nil {
+		leaf, err := s.leaf(row)
+		if err != nil {
+			return nil, err
+		}
+		if p := s.binding.Scorer.PredictionAt(leaf); p != nil {
+			return p, nil
+		}
+	}
+	var room [narrow]tree.Value
+	values, err := s.values(row, room[:0])
+	if err != nil {
+		return nil, err
+	}
+	return s.binding.Scorer.Predict(values)
+}
+
+// PredictStructInto is PredictStruct into memory of the caller, as tree.Scorer.PredictInto.
+func (s *Scorer[T]) PredictStructInto(row *T, p *tree.Prediction) error {
+	var room [narrow]tree.Value
+	values, err := s.values(row, room[:0])
+	if err != nil {
+		return err
+	}
+	return s.binding.Scorer.PredictInto(values, p)
+}
+
+// leaf returns the number of the leaf that a row reaches, by the fields on its path.
+func (s *Scorer[T]) leaf(row *T) (uint32, error) {
+	base := unsafe.Pointer(row)
+	for at := uint32(0); ; {
+		n := &s.tests[at]
+		if n.Input >= tree.IsLeaf {
+			return n.Input - tree.IsLeaf, nil
+		}
+		var x float64
+		if n.field.kind == inFloat64 && !n.field.pointer { // without a call
+			x = *(*float64)(unsafe.Add(base, n.field.offset))
+		} else if y, ok := n.field.number(base); ok {
+			x = y
+		} else {
+			v, err := s.reflected(int(n.Input), row)
+			if err != nil {
+				return 0, err
+			}
+			x = v.AsFloat()
+		}
+		if x >= n.Cut {
+			at = n.Yes
+		} else {
+			at++
+		}
+	}
+}
+
+// narrow is the number of inputs whose values have room on the stack.
+const narrow = 32
+
+// values appends the values of a row to dst, one for each input.
+func (s *Scorer[T]) values(row *T, dst []tree.Value) ([]tree.Value, error) {
+	base := unsafe.Pointer(row)
+	for i := range s.fields {
+		v, ok := s.fields[i].value(base)
+		if !ok {
+			x, err := s.reflected(i, row)
+			if err != nil {
+				return nil, err
+			}
+			v = x.Value()
+		}
+		dst = append(dst, v)
+	}
+	return dst, nil
+}
+
+// reflected returns the value of an input in a row by reflection.
+func (s *Scorer[T]) reflected(input int, row *T) (Cell, error) {
+	return s.binding.cell(input, reflect.ValueOf(row).Elem())
+}
