@@ -124,7 +124,7 @@ func measureRows(
 		return nil, nil, err
 	}
 	counted, err := predictJob(ctx, j, t, in.Tasks, "evaluate", jobs.PredictConfig{
-		Tree: runfolder.TreeURL(c.Model), Decoded: t, Rows: spec.Encode(), Modelled: t.Modelled(),
+		Tree: tree.URLOf(c.Model), Decoded: t, Rows: spec.Encode(), Modelled: t.Modelled(),
 		Workers: j.Workers(), Pieces: pieces(j.Workers(), len(in.Tasks)), Out: scratch, Run: f.Run.Name(),
 	})
 	if err != nil {

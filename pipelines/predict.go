@@ -207,7 +207,7 @@ func (p *prediction) clear(ctx context.Context, start time.Time) error {
 	if err != nil {
 		return err
 	}
-	reads := append(p.input.Reads(), runfolder.Reading{Flag: "model", URL: runfolder.TreeURL(p.config.Model)})
+	reads := append(p.input.Reads(), runfolder.Reading{Flag: "model", URL: tree.URLOf(p.config.Model)})
 	if err := p.output.ProtectInputs(reads); err != nil {
 		return err
 	}
@@ -333,7 +333,7 @@ func (p *prediction) tasks() []jobs.Task {
 func (p *prediction) predictConfig(scratch string) jobs.PredictConfig {
 	workers := p.driver.Workers()
 	return jobs.PredictConfig{
-		Tree: runfolder.TreeURL(p.config.Model), Decoded: p.tree, Rows: p.spec.Encode(), Modelled: p.tree.Modelled(),
+		Tree: tree.URLOf(p.config.Model), Decoded: p.tree, Rows: p.spec.Encode(), Modelled: p.tree.Modelled(),
 		Copied: p.config.Key, Paths: p.paths,
 		Workers: workers, Pieces: pieces(workers, len(p.input.Files)), Out: scratch, Run: p.files.Run.Name(),
 	}

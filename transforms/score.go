@@ -2,8 +2,6 @@ package transforms
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -53,12 +51,8 @@ type Prediction struct {
 	Model         string    // see ModelID
 }
 
-// ModelID returns the name of a tree.json: the first 16 hexadecimal digits of the
-// SHA-256 of its bytes.
-func ModelID(encoded []byte) string {
-	sum := sha256.Sum256(encoded)
-	return hex.EncodeToString(sum[:8])
-}
+// ModelID returns the name of a tree.json: see tree.ID.
+func ModelID(encoded []byte) string { return tree.ID(encoded) }
 
 // Score scores rows, a PCollection<T>, and returns a PCollection<KV<T, Prediction>>. It
 // emits every row once, in its window and at its time. The collection may be unbounded.

@@ -2,14 +2,32 @@ package tree
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/split"
 )
+
+// URLOf returns the URL of a model's tree.json. A model is a run folder or a tree.json.
+func URLOf(model string) string {
+	if strings.HasSuffix(model, ".json") {
+		return model
+	}
+	return strings.TrimRight(model, "/") + "/tree.json"
+}
+
+// ID returns the name of a tree.json: the first 16 hexadecimal digits of the SHA-256 of its
+// bytes.
+func ID(encoded []byte) string {
+	sum := sha256.Sum256(encoded)
+	return hex.EncodeToString(sum[:8])
+}
 
 // The JSON form as Decode reads it. Encode writes it by hand, for key order, spacing
 // and speed.

@@ -3,7 +3,6 @@ package runfolder
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/tree"
@@ -14,18 +13,10 @@ import (
 // MaxModel is the most bytes of a document that is read.
 const MaxModel = 1 << 30
 
-// TreeURL returns the URL of a model's tree.json. A model is a run folder or a tree.json.
-func TreeURL(model string) string {
-	if strings.HasSuffix(model, ".json") {
-		return model
-	}
-	return objectstore.Join(model, TreeName)
-}
-
 // ReadTree reads the tree of a model: of a run folder or a tree.json. Errors are usage
 // errors, or a *dataset.DataError where the file is no tree.
 func ReadTree(ctx context.Context, s *objectstore.Store, model string) (*tree.Tree, error) {
-	url := TreeURL(model)
+	url := tree.URLOf(model)
 	b, err := s.ReadAll(ctx, url, MaxModel)
 	if err != nil {
 		return nil, usage.Errorf("--model %s: %v; name a run folder or a tree.json", model, err)

@@ -187,7 +187,7 @@ func (w *work) count(ctx context.Context) (*jobs.Compared, error) {
 	files := w.driver.Files
 	defer files.Store.RemoveAll(context.WithoutCancel(ctx), scratch) //nolint:errcheck // scratch in memory
 	c := jobs.CompareConfig{
-		Trees:   []string{runfolder.TreeURL(w.config.A), runfolder.TreeURL(w.config.B)},
+		Trees:   []string{tree.URLOf(w.config.A), tree.URLOf(w.config.B)},
 		Decoded: w.trees[:], Rows: w.spec.Encode(), Workers: w.driver.Workers(), Out: scratch, Run: files.Run.Name(),
 	}
 	what := engine.Job{Name: "compare", Total: int64(len(w.input.Tasks)), Unit: "row groups", Done: engine.TasksDone}
