@@ -18,9 +18,10 @@ import (
 
 // Result is what a benchmark has found.
 type Result struct {
-	Splits []*Split  `json:"splits"`
-	Means  []Summary `json:"means"`
-	Files  []string  `json:"-"` // URLs
+	Splits      []*Split     `json:"splits"`
+	Means       []Summary    `json:"means"`
+	Comparisons []Comparison `json:"comparisons"`
+	Files       []string     `json:"-"` // URLs
 }
 
 // The files and folders of a benchmark.
@@ -37,6 +38,9 @@ const (
 func Run(ctx context.Context, c config.Benchmark, reporter engine.Reporter) (r *Result, err error) {
 	defer func() { err = engine.OrInterrupted(ctx, err) }()
 	if err := c.Validate(); err != nil {
+		return nil, err
+	}
+	if err := checkControl(&c); err != nil {
 		return nil, err
 	}
 	f := source.Begin(c.StorageConfig)
@@ -62,6 +66,7 @@ func Run(ctx context.Context, c config.Benchmark, reporter engine.Reporter) (r *
 		s.keep(c.Algorithm)
 	}
 	r.Means = summarise(r.Splits, c.Algorithm)
+	r.Comparisons = compareAll(r.Means, &c)
 	return r, r.write(ctx, f.Store, c.Output, c.Algorithm)
 }
 
@@ -123,7 +128,7 @@ func (r *Result) write(ctx context.Context, s *objectstore.Store, output string,
 		name  string
 		bytes []byte
 	}{
-		{tablesName, markdown(r.Means, algorithms)},
+		{tablesName, markdown(r, algorithms)},
 		{meansName, meansCSV(r.Means)},
 		{resultsName, append(results, '\n')},
 	} {

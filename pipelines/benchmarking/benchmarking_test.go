@@ -173,6 +173,43 @@ func TestSummaries(t *testing.T) {
 	}
 }
 
+// TestComparisons: the mean ranks are those of the tables, and all pairs, measures and laws of costs
+// are there. With one data set there is nothing to compare.
+func TestComparisons(t *testing.T) {
+	c := newConfig(t)
+	c.Control = "p-cart"
+	r := run(t, c)
+	if want := 2 * (3*3 + 1); len(r.Comparisons) != want { // AUC, cost and leaves of three groups of trees, and seconds
+		t.Errorf("%d comparisons, want %d", len(r.Comparisons), want)
+	}
+	for _, one := range r.Comparisons {
+		want := map[string]int{benchmarking.PlainTrees: 7, benchmarking.PrunedTrees: 7, benchmarking.AllTrees: 11}[one.Of]
+		if len(one.Methods) != want || one.Sets != 2 {
+			t.Errorf("%s of %s trees: %d methods on %d sets, want %d on 2", one.Measure, one.Of, len(one.Methods), one.Sets, want)
+		}
+		for _, m := range one.Methods {
+			if len(m.NemenyiP) != want || (m.DunnP != nil) != (one.Control != "" && m.Name != c.Control) {
+				t.Errorf("%s of %s trees: p values of %s: %v, %v", one.Measure, one.Of, m.Name, m.NemenyiP, m.DunnP)
+			}
+			if one.Of == benchmarking.PlainTrees {
+				sum := 0.0
+				for _, s := range r.Means {
+					if s.Algorithm == m.Name && !s.Pruned && s.Costs == one.Costs {
+						sum += s.Of[one.Measure].Rank
+					}
+				}
+				if sum/2 != m.Rank { // ranks are halves
+					t.Errorf("%s: mean rank %v, want %v", m.Name, m.Rank, sum/2)
+				}
+			}
+		}
+	}
+	c.Sets = []string{"one"}
+	if r := run(t, c); len(r.Comparisons) != 0 {
+		t.Errorf("%d comparisons on one data set", len(r.Comparisons))
+	}
+}
+
 // TestManifest: the label and the categories of a data set stand in MANIFEST.tsv.
 func TestManifest(t *testing.T) {
 	c := newConfig(t)
@@ -198,6 +235,7 @@ func TestRefusals(t *testing.T) {
 		"want c45, ec45":           func(c *config.Benchmark) { c.Algorithm = config.Choices{"cc45"} },
 		"--splits":                 func(c *config.Benchmark) { c.Splits = 0 },
 		"--label":                  func(c *config.Benchmark) { c.Label = "absent" },
+		`want c45, p-c45`:          func(c *config.Benchmark) { c.Control = "p-c4.5" },
 		"--algorithm: want at lea": func(c *config.Benchmark) { c.Algorithm = nil },
 	} {
 		c := newConfig(t)

@@ -3,10 +3,8 @@ package benchmarking
 import (
 	"bytes"
 	"encoding/csv"
-	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/espalier-ml/espalier/induce/ranking"
 )
@@ -32,16 +30,20 @@ type Value struct {
 type measure struct {
 	name, title string
 	high        bool // the highest is the best
+	shared      bool // by plain and pruned trees
 	digits      int  // behind the point, in tables
 	of          func(f *Figures) float64
 }
 
 func measures() []measure {
 	return []measure{
-		{"auc", "AUC on test rows", true, 4, func(f *Figures) float64 { return f.AUC }},
-		{"cost", "Expected cost", false, 3, func(f *Figures) float64 { return f.Cost }},
-		{"leaves", "Leaves", false, 1, func(f *Figures) float64 { return float64(f.Leaves) }},
-		{"seconds", "Seconds for all trees of the algorithm", false, 3, func(f *Figures) float64 { return f.Seconds }},
+		{name: "auc", title: "AUC on test rows", high: true, digits: 4, of: func(f *Figures) float64 { return f.AUC }},
+		{name: "cost", title: "Expected cost", digits: 3, of: func(f *Figures) float64 { return f.Cost }},
+		{name: "leaves", title: "Leaves", digits: 1, of: func(f *Figures) float64 { return float64(f.Leaves) }},
+		{
+			name: "seconds", title: "Seconds for all trees of the algorithm", shared: true, digits: 3,
+			of: func(f *Figures) float64 { return f.Seconds },
+		},
 	}
 }
 
@@ -61,14 +63,18 @@ func variants() []variant {
 }
 
 func (v variant) String() string {
-	text := "each test costs 1"
-	if v.costs == RandomCosts {
-		text = "random costs, 1 to 10 by feature"
-	}
 	if v.pruned {
-		return text + ", pruned"
+		return v.law() + ", pruned"
 	}
-	return text + ", not pruned"
+	return v.law() + ", not pruned"
+}
+
+// law says what tests cost.
+func (v variant) law() string {
+	if v.costs == RandomCosts {
+		return "random costs, 1 to 10 by feature"
+	}
+	return "each test costs 1"
 }
 
 // summarise returns means of all splits: by variant, then by data set, then by algorithm.
@@ -128,46 +134,6 @@ func rank(row []Summary) {
 			row[i].Of[m.name] = value
 		}
 	}
-}
-
-// markdown returns a table for each variant and measure: data sets by algorithms, with the mean
-// rank of each algorithm in the last line.
-func markdown(all []Summary, algorithms []string) []byte {
-	b := new(bytes.Buffer)
-	b.WriteString("# Benchmark\n\nMeans over the splits, with their standard deviation. " +
-		"The last line of a table has mean ranks, 1 for the best.\n")
-	for _, v := range variants() {
-		for _, m := range measures() {
-			fmt.Fprintf(b, "\n## %s: %s\n\n", m.title, v)
-			fmt.Fprintf(b, "| data set | %s |\n", strings.Join(algorithms, " | "))
-			fmt.Fprintf(b, "| --- |%s\n", strings.Repeat(" ---: |", len(algorithms)))
-			writeRows(b, all, v, &m, len(algorithms))
-		}
-	}
-	return b.Bytes()
-}
-
-// writeRows writes the lines of a table. The summaries of a data set are next to each other, one
-// for each of the algorithms.
-func writeRows(b *bytes.Buffer, all []Summary, v variant, m *measure, algorithms int) {
-	ranks := make([][]float64, algorithms)
-	for row := range slices.Chunk(all, algorithms) {
-		if row[0].Costs != v.costs || row[0].Pruned != v.pruned {
-			continue
-		}
-		fmt.Fprintf(b, "| %s |", row[0].Set)
-		for i := range row {
-			value := row[i].Of[m.name]
-			fmt.Fprintf(b, " %.*f ± %.*f |", m.digits, value.Mean, m.digits, value.Deviation)
-			ranks[i] = append(ranks[i], value.Rank)
-		}
-		b.WriteString("\n")
-	}
-	b.WriteString("| mean rank |")
-	for _, list := range ranks {
-		fmt.Fprintf(b, " %.2f |", ranking.Mean(list))
-	}
-	b.WriteString("\n")
 }
 
 // meansCSV returns the summaries as a table with a line for each.

@@ -20,6 +20,8 @@ type Benchmark struct {
 	AtOnce    int64
 	Label     string
 	Algorithm Choices
+	Level     float64 // of significance
+	Control   string  // method that the others are compared with
 
 	StorageConfig
 }
@@ -27,7 +29,8 @@ type Benchmark struct {
 // DefaultBenchmark makes five splits of each data set, as the paper does.
 func DefaultBenchmark() Benchmark {
 	return Benchmark{
-		Splits: 5, AtOnce: 2, Label: "class", Algorithm: BenchmarkAlgorithms(), StorageConfig: DefaultStorageConfig(),
+		Splits: 5, AtOnce: 2, Label: "class", Algorithm: BenchmarkAlgorithms(), Level: 0.05,
+		Control: "p-ec45", StorageConfig: DefaultStorageConfig(),
 	}
 }
 
@@ -68,11 +71,21 @@ func (c *Benchmark) Settings() []setting.Setting {
 		Name: "label", Value: setting.Text(&c.Label),
 		Help: "column of the classes of data sets that MANIFEST.tsv does not list",
 	}})
+	tests := setting.In(setting.Run, []setting.Setting{
+		{
+			Name: "significance", Value: setting.Number(&c.Level, setting.Between(1e-6, 0.5)),
+			Help: "level of significance of critical differences",
+		},
+		{
+			Name: "control", Value: setting.Text(&c.Control),
+			Help: "method that Bonferroni and Dunn's test compares with the others; p-ec45 is ec45, pruned",
+		},
+	})
 	growth := setting.In(setting.Growth, []setting.Setting{{
 		Name: "algorithm", Value: setting.List(&c.Algorithm, known),
 		Help: "algorithms to compare: " + setting.Alternatives(BenchmarkAlgorithms()),
 	}})
-	return slices.Concat(run, rows, growth, c.StorageConfig.Settings())
+	return slices.Concat(run, tests, rows, growth, c.StorageConfig.Settings())
 }
 
 // Validate returns all faults at once, each with the name of its flag.
