@@ -44,11 +44,15 @@ train --preset paper, by each algorithm, once where each test costs 1 and once
 at random costs from 1 to 10 by feature. Lambda is chosen as with --lambda auto
 --select paper, for plain trees and with --prune leaves.
 
-The output folder gets tables.md, means.csv and results.json: AUC, cost, leaves
-and time with means, deviations and ranks. Its folder splits has a file for each
-finished split: the same command goes on from there.`,
+The output folder gets tables.md, tables.tex, means.csv and results.json: AUC,
+cost, leaves and time with means, deviations, ranks and tests of significance.
+Its folder pictures has diagrams of critical differences, frontiers, AUC and
+cost by lambda, and times. Its folder splits has a file for each finished
+split: the same command goes on from there. With --published, published.md has
+published figures side by side, and what budgets of their costs buy.`,
 		Example: `  espalier benchmark data --output runs/benchmark
-  espalier benchmark data --sets iris,phoneme --splits 3 --output runs/few`,
+  espalier benchmark data --sets iris,phoneme --splits 3 --output runs/few
+  espalier benchmark data --published figures.csv --output runs/beside`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
 				return &usage.Error{Problem: "benchmark takes a folder of data sets: " +
@@ -71,7 +75,7 @@ finished split: the same command goes on from there.`,
 		if err != nil {
 			return err
 		}
-		_, err = fmt.Fprintf(c.OutOrStdout(), "%d splits\nwrote %s\n", len(r.Splits), strings.Join(r.Files, " "))
+		_, err = fmt.Fprintf(c.OutOrStdout(), "%d splits\nwrote %s and %d pictures\n", len(r.Splits), strings.Join(r.Files, " "), r.Pictures)
 		return err
 	}
 	return c

@@ -1,5 +1,6 @@
 // Package chart draws the pictures of a run from its documents: its frontier, ROC curves,
-// calibration, and what the features bring; and trees as pixels. A Picture is described once,
+// calibration, and what the features bring; trees as pixels; and for comparisons of methods curves
+// and diagrams of critical differences. A Picture is described once,
 // and written as SVG or PNG. Equal documents give equal bytes.
 //
 // The colours are those of Okabe and Ito, which readers who see few colours tell apart.

@@ -21,17 +21,26 @@ type Result struct {
 	Splits      []*Split     `json:"splits"`
 	Means       []Summary    `json:"means"`
 	Comparisons []Comparison `json:"comparisons"`
-	Files       []string     `json:"-"` // URLs
+	Published   []Published  `json:"published,omitempty"`
+	Scaling     []Scaling    `json:"scaling,omitempty"`
+	Files       []string     `json:"-"` // URLs of the tables
+	Pictures    int          `json:"-"` // number
 }
 
 // The files and folders of a benchmark.
 const (
 	tablesName  = "tables.md"
+	latexName   = "tables.tex"
 	meansName   = "means.csv"
 	resultsName = "results.json"
 
-	splitsFolder = "splits"
-	costsFolder  = "costs"
+	publishedName      = "published.md"
+	publishedTableName = "published.csv"
+
+	splitsFolder   = "splits"
+	costsFolder    = "costs"
+	scalingFolder  = "scaling"
+	picturesFolder = "pictures"
 )
 
 // Run runs the experiments on all data sets, and writes their tables.
@@ -52,6 +61,10 @@ func Run(ctx context.Context, c config.Benchmark, reporter engine.Reporter) (r *
 	if err := checkOutput(ctx, f.Store, c.Output); err != nil {
 		return nil, err
 	}
+	published, err := readPublished(ctx, f.Store, &c)
+	if err != nil {
+		return nil, err
+	}
 	var list []work
 	for i := range sets {
 		for seed := range c.Splits {
@@ -67,7 +80,11 @@ func Run(ctx context.Context, c config.Benchmark, reporter engine.Reporter) (r *
 	}
 	r.Means = summarise(r.Splits, c.Algorithm)
 	r.Comparisons = compareAll(r.Means, &c)
-	return r, r.write(ctx, f.Store, c.Output, c.Algorithm)
+	r.Published = hold(r.Splits, sets, published, c.Algorithm)
+	if r.Scaling, err = scale(ctx, &c, f, sets, r.Splits); err != nil {
+		return nil, err
+	}
+	return r, r.write(ctx, f.Store, &c)
 }
 
 // runAll runs the splits, several at the same time. After the first error no other split begins.
@@ -108,7 +125,10 @@ func checkOutput(ctx context.Context, s *objectstore.Store, output string) error
 	if err != nil {
 		return usage.Errorf("--output: %v", err)
 	}
-	known := []string{splitsFolder, costsFolder, tablesName, meansName, resultsName}
+	known := []string{
+		splitsFolder, costsFolder, scalingFolder, picturesFolder, tablesName, latexName, meansName, resultsName,
+		publishedName, publishedTableName,
+	}
 	for _, o := range there {
 		if !slices.Contains(known, cmp.Or(o.parent, path.Base(o.URL))) {
 			return usage.Errorf("--output %s has files that are no benchmark's, such as %s: name another folder",
@@ -118,23 +138,43 @@ func checkOutput(ctx context.Context, s *objectstore.Store, output string) error
 	return nil
 }
 
+// file is a file of the results.
+type file struct {
+	name  string
+	bytes []byte
+}
+
+// splits returns the number of splits of each data set.
+func (r *Result) splits() int { return r.Means[0].Splits }
+
 // write writes the tables.
-func (r *Result) write(ctx context.Context, s *objectstore.Store, output string, algorithms []string) error {
+func (r *Result) write(ctx context.Context, s *objectstore.Store, c *config.Benchmark) error {
 	results, err := json.MarshalIndent(r, "", "  ")
 	if err != nil {
 		return err
 	}
-	for _, file := range []struct {
-		name  string
-		bytes []byte
-	}{
-		{tablesName, markdown(r, algorithms)},
+	files := []file{
+		{tablesName, markdown(r, c.Algorithm)},
+		{latexName, latex(r, c.Algorithm)},
 		{meansName, meansCSV(r.Means)},
 		{resultsName, append(results, '\n')},
-	} {
-		url := objectstore.Join(output, file.name)
+	}
+	if len(r.Published) > 0 {
+		files = append(files, file{publishedName, publishedMarkdown(r.Published, r.splits())},
+			file{publishedTableName, publishedCSV(r.Published)})
+	}
+	pictures, err := r.pictures(c)
+	if err != nil {
+		return err
+	}
+	for _, file := range append(files, pictures...) {
+		url := objectstore.Join(c.Output, file.name)
 		if err := s.Put(ctx, url, file.bytes, objectstore.WriteOptions{}); err != nil {
 			return err
+		}
+		if path.Dir(file.name) == picturesFolder {
+			r.Pictures++
+			continue
 		}
 		r.Files = append(r.Files, url)
 	}

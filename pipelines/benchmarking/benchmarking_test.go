@@ -45,6 +45,7 @@ func newConfig(t *testing.T) config.Benchmark {
 	t.Helper()
 	c := config.DefaultBenchmark()
 	c.Folder, c.Output, c.Splits = newFolder(t), filepath.Join(t.TempDir(), "out"), 2
+	c.Budgets, c.Scaling = config.BudgetsNone, false
 	return c
 }
 
@@ -236,6 +237,7 @@ func TestRefusals(t *testing.T) {
 		"--splits":                 func(c *config.Benchmark) { c.Splits = 0 },
 		"--label":                  func(c *config.Benchmark) { c.Label = "absent" },
 		`want c45, p-c45`:          func(c *config.Benchmark) { c.Control = "p-c4.5" },
+		"--published: open absent": func(c *config.Benchmark) { c.Published = "absent.csv" },
 		"--algorithm: want at lea": func(c *config.Benchmark) { c.Algorithm = nil },
 	} {
 		c := newConfig(t)

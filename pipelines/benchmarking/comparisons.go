@@ -119,13 +119,18 @@ func valuesOf(all []Summary, costs string, methods []method, measure string) [][
 	for _, set := range setsOf(all) {
 		row := make([]float64, len(methods))
 		for i, m := range methods {
-			row[i] = all[slices.IndexFunc(all, func(s Summary) bool {
-				return s.Set == set && s.Costs == costs && s.Algorithm == m.algorithm && s.Pruned == m.pruned
-			})].Of[measure].Mean
+			row[i] = meanOf(all, costs, set, m).Of[measure].Mean
 		}
 		rows = append(rows, row)
 	}
 	return rows
+}
+
+// meanOf returns the means of a method on a data set.
+func meanOf(all []Summary, costs, set string, m method) *Summary {
+	return &all[slices.IndexFunc(all, func(s Summary) bool {
+		return s.Set == set && s.Costs == costs && s.Algorithm == m.algorithm && s.Pruned == m.pruned
+	})]
 }
 
 // setsOf returns the names of the data sets, in their order.

@@ -21,11 +21,20 @@ type dataSet struct {
 	name        string
 	label       string
 	categorical []string
+	paperName   string // in published figures
 	files       []objectstore.Object
 }
 
+func (d *dataSet) urls() []string {
+	var list []string
+	for _, f := range d.files {
+		list = append(list, f.URL)
+	}
+	return list
+}
+
 // manifestName is the file that may describe the data sets of a folder: a line each, with the
-// columns name, label and categorical among others. Columns are separated by tabs.
+// columns name, label, categorical and paper_name among others. Columns are separated by tabs.
 const manifestName = "MANIFEST.tsv"
 
 // findSets lists the data sets of a folder, by name.
@@ -46,9 +55,9 @@ func findSets(ctx context.Context, s *objectstore.Store, folder, label string, o
 			continue
 		}
 		if byName[name] == nil {
-			d := &dataSet{name: name, label: label}
+			d := &dataSet{name: name, label: label, paperName: name}
 			if m, ok := described[name]; ok {
-				d.label, d.categorical = cmp.Or(m.label, label), m.categorical
+				d.label, d.categorical, d.paperName = cmp.Or(m.label, label), m.categorical, cmp.Or(m.paperName, name)
 			}
 			byName[name], names = d, append(names, name)
 		}
@@ -148,7 +157,7 @@ func readManifest(ctx context.Context, s *objectstore.Store, folder string) (map
 			}
 			return cells[at]
 		}
-		d := dataSet{name: cell("name"), label: cell("label")}
+		d := dataSet{name: cell("name"), label: cell("label"), paperName: cell("paper_name")}
 		if list := cell("categorical"); list != "" {
 			d.categorical = strings.Split(list, ",")
 		}

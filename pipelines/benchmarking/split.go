@@ -43,6 +43,17 @@ type Figures struct {
 	Seconds   float64 `json:"seconds"` // for all trees of the algorithm, plain and pruned ones together
 }
 
+// LambdaFigures are those of the plain tree of one lambda.
+type LambdaFigures struct {
+	Costs      string  `json:"costs"`
+	Algorithm  string  `json:"algorithm"`
+	Lambda     float64 `json:"lambda"`
+	Validation float64 `json:"validation_auc"`
+	AUC        float64 `json:"auc"` // on the test rows
+	Cost       float64 `json:"cost"`
+	Leaves     int     `json:"leaves"`
+}
+
 // SplitFormat identifies the figures of a split.
 const SplitFormat = "espalier/benchmark-split"
 
@@ -57,12 +68,16 @@ type Split struct {
 	Rows     int64     `json:"rows"`
 	Features int       `json:"features"`
 	Figures  []Figures `json:"figures"`
+
+	Lambdas  []LambdaFigures `json:"lambdas"`
+	Budgets  string          `json:"budgets"`            // preset of the frontier
+	Frontier []FrontierPoint `json:"frontier,omitempty"` // where each test costs 1, by ascending cost
 }
 
 // has reports whether a split from a file is the wanted one, with figures of all algorithms.
 func (s *Split) has(want *Split, algorithms []string) bool {
 	if s.Format != want.Format || s.Espalier != want.Espalier || s.Label != want.Label || s.Set != want.Set ||
-		s.Seed != want.Seed || !slices.Equal(s.Files, want.Files) {
+		s.Seed != want.Seed || s.Budgets != want.Budgets || !slices.Equal(s.Files, want.Files) {
 		return false
 	}
 	for _, a := range algorithms {
@@ -75,18 +90,39 @@ func (s *Split) has(want *Split, algorithms []string) bool {
 
 // trainConfig returns the settings of all trees of a split: those of the paper, with its grid of
 // lambda for the algorithms that have one.
-func trainConfig(c *config.Benchmark, d *dataSet, seed uint64, algorithms []string) (config.Train, error) {
-	t, err := config.Preset("paper")
+func trainConfig(c *config.Benchmark, d *dataSet, s *Split, algorithms []string) (config.Train, error) {
+	t, err := presetConfig(c, d, s, "paper")
+	t.Algorithm, t.Select, t.Lambda = algorithms, frontier.Paper.String(), config.Choices{"auto"}
+	t.Output = objectstore.Join(c.Output, "unused") // nothing is written there
+	return t, err
+}
+
+// presetConfig returns the settings of a preset on a split.
+func presetConfig(c *config.Benchmark, d *dataSet, s *Split, preset string) (config.Train, error) {
+	t, err := config.Preset(preset)
 	if err != nil {
 		return t, err
 	}
-	t.Algorithm, t.Select, t.Lambda = algorithms, frontier.Paper.String(), config.Choices{"auto"}
-	t.Label, t.Categorical, t.Seed, t.StorageConfig = d.label, d.categorical, seed, c.StorageConfig
-	t.Output = objectstore.Join(c.Output, "unused") // nothing is written there
-	for _, f := range d.files {
-		t.Input = append(t.Input, f.URL)
-	}
+	t.Label, t.Categorical, t.Seed, t.StorageConfig = d.label, d.categorical, s.Seed, c.StorageConfig
+	t.Theta = scaled(t.Theta, s.Rows)
+	t.Input = d.urls()
 	return t, nil
+}
+
+// scaled raises thetas on small data sets as the paper does: so far that nodes of two training rows
+// are leaves at the theta of 0.005. The number of training rows is not known to a row here.
+func scaled(thetas config.Choices, rows int64) config.Choices {
+	const usual, least, training = 0.005, 2.1, 0.7
+	factor := least / float64(usual*training*float64(rows))
+	if factor <= 1 {
+		return thetas
+	}
+	var list config.Choices
+	for _, text := range thetas {
+		theta, _ := strconv.ParseFloat(text, 64) // of a preset
+		list = append(list, strconv.FormatFloat(min(1, float64(theta*factor)), 'g', 4, 64))
+	}
+	return list
 }
 
 // work is one split of one data set.
@@ -102,14 +138,22 @@ func (w *work) url(folder, ending string) string {
 	return objectstore.Join(w.config.Output, folder, fmt.Sprintf("%s-%d%s", w.set.name, w.seed, ending))
 }
 
+// generations returns the files of the data set with their generations.
+func (w *work) generations() []string {
+	var list []string
+	for _, f := range w.set.files {
+		list = append(list, f.URL+" "+f.Generation)
+	}
+	return list
+}
+
 // split returns the figures of the split: those of an earlier run, if they are there.
 func (w *work) split(ctx context.Context) (*Split, error) {
 	s := &Split{
 		Format: SplitFormat, Espalier: runfolder.Version(), Label: w.set.label, Set: w.set.name, Seed: w.seed,
+		Budgets: w.config.Budgets,
 	}
-	for _, f := range w.set.files {
-		s.Files = append(s.Files, f.URL+" "+f.Generation)
-	}
+	s.Files = w.generations()
 	url := w.url(splitsFolder, ".json")
 	const limit = 1 << 26
 	b, err := w.files.Store.ReadAll(ctx, url, limit)
@@ -131,11 +175,11 @@ func (w *work) split(ctx context.Context) (*Split, error) {
 
 // train grows all trees of the split, and chooses among those of each algorithm.
 func (w *work) train(ctx context.Context, s *Split) error {
-	t, err := trainConfig(w.config, w.set, w.seed, w.config.Algorithm)
+	priced, err := w.priced(ctx, s)
 	if err != nil {
 		return err
 	}
-	priced, err := w.priced(ctx, t.Input, s)
+	t, err := trainConfig(w.config, w.set, s, w.config.Algorithm)
 	if err != nil {
 		return err
 	}
@@ -144,46 +188,73 @@ func (w *work) train(ctx context.Context, s *Split) error {
 		return err
 	}
 	for i := range grown {
-		law := UnitCosts
-		if grown[i].Costs != "" {
-			law = RandomCosts
+		if err := s.chooseAmong(ctx, &t, &grown[i]); err != nil {
+			return err
 		}
-		for _, pruned := range []bool{false, true} {
-			f, err := choose(ctx, &t, &grown[i], pruned)
-			if err != nil {
-				return err
-			}
-			f.Costs = law
-			s.Figures = append(s.Figures, *f)
+	}
+	return w.frontier(ctx, s)
+}
+
+// chooseAmong adds the figures of the chosen trees of an algorithm, and those of its lambdas.
+func (s *Split) chooseAmong(ctx context.Context, t *config.Train, g *pipelines.GrownTrees) error {
+	law := UnitCosts
+	if g.Costs != "" {
+		law = RandomCosts
+	}
+	for _, pruned := range []bool{false, true} {
+		f, pool, err := choose(ctx, t, g, pruned)
+		if err != nil {
+			return err
+		}
+		f.Costs = law
+		s.Figures = append(s.Figures, *f)
+		if !pruned && f.Lambda > 0 {
+			s.addLambdas(law, g.Algorithm, pool.Points)
 		}
 	}
 	return nil
 }
 
+// addLambdas adds the figures of plain trees, one for each lambda.
+func (s *Split) addLambdas(law, algorithm string, points []frontier.Point) {
+	for i := range points {
+		p := &points[i]
+		if p.AUC == nil || p.TestAUC == nil {
+			continue
+		}
+		s.Lambdas = append(s.Lambdas, LambdaFigures{
+			Costs: law, Algorithm: algorithm, Lambda: p.Lambda, Validation: *p.AUC, AUC: *p.TestAUC,
+			Cost: p.ExpectedCost, Leaves: p.Leaves,
+		})
+	}
+}
+
 // choose chooses a tree of an algorithm as training does with --select paper, and with --prune
 // leaves for a pruned one.
-func choose(ctx context.Context, t *config.Train, g *pipelines.GrownTrees, pruned bool) (*Figures, error) {
+func choose(
+	ctx context.Context, t *config.Train, g *pipelines.GrownTrees, pruned bool,
+) (*Figures, *frontier.Pool, error) {
 	c := *t
 	if pruned {
 		c.Prune = config.Choices{"leaves"}
 	}
 	p, err := c.Parse()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	pool, err := frontier.NewPool(ctx, g.Candidates, &p.Selection.Settings, new(atomic.Int64))
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	choice, err := pool.Choose(&p.Selection.Settings)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	chosen := pool.Candidate(&choice.Chosen)
 	leaves := metric.Leaves(chosen.Tree, chosen.Counts[dataset.Test])
 	area := metric.Evaluate(leaves, chosen.Tree.Label.Classes, 1).AUCOvRMacro
 	if area == nil {
-		return nil, errNoArea
+		return nil, nil, errNoArea
 	}
 	f := &Figures{
 		Algorithm: g.Algorithm, Pruned: pruned, Alpha: chosen.Tree.Algorithm.Alpha, AUC: *area,
@@ -192,7 +263,7 @@ func choose(ctx context.Context, t *config.Train, g *pipelines.GrownTrees, prune
 	if chosen.Params.Algorithm.HasLambda() {
 		f.Lambda = chosen.Params.Lambda
 	}
-	return f, nil
+	return f, pool, nil
 }
 
 // errNoArea is the error of a split whose test rows are of one class.
@@ -200,8 +271,8 @@ var errNoArea = errors.New("the test rows are of one class: their AUC is not def
 
 // priced writes a file of random costs for the features, and returns its URL. Its costs depend
 // on the names of the data set and the feature and on the seed alone.
-func (w *work) priced(ctx context.Context, input []string, s *Split) (string, error) {
-	in, err := source.OpenInput(ctx, w.files, input, new(parallel.Steps))
+func (w *work) priced(ctx context.Context, s *Split) (string, error) {
+	in, err := source.OpenInput(ctx, w.files, w.set.urls(), new(parallel.Steps))
 	if err != nil {
 		return "", err
 	}

@@ -47,6 +47,12 @@ func measures() []measure {
 	}
 }
 
+// measureOf returns the measure of a name.
+func measureOf(name string) measure {
+	all := measures()
+	return all[slices.IndexFunc(all, func(m measure) bool { return m.name == name })]
+}
+
 // keep leaves out the figures of other algorithms, which an earlier run may have left.
 func (s *Split) keep(algorithms []string) {
 	s.Figures = slices.DeleteFunc(s.Figures, func(f Figures) bool { return !slices.Contains(algorithms, f.Algorithm) })

@@ -20,17 +20,29 @@ type Benchmark struct {
 	AtOnce    int64
 	Label     string
 	Algorithm Choices
-	Level     float64 // of significance
-	Control   string  // method that the others are compared with
 
+	BenchmarkFigures
 	StorageConfig
 }
+
+// BenchmarkFigures say what a benchmark makes of its trees.
+type BenchmarkFigures struct {
+	Level     float64 // of significance
+	Control   string  // method that the others are compared with
+	Published string  // URL of published figures; empty: there are none
+	Budgets   string  // preset of the budget queries, or BudgetsNone
+	Scaling   bool
+}
+
+// BudgetsNone leaves out the budget queries.
+const BudgetsNone = "none"
 
 // DefaultBenchmark makes five splits of each data set, as the paper does.
 func DefaultBenchmark() Benchmark {
 	return Benchmark{
-		Splits: 5, AtOnce: 2, Label: "class", Algorithm: BenchmarkAlgorithms(), Level: 0.05,
-		Control: "p-ec45", StorageConfig: DefaultStorageConfig(),
+		Splits: 5, AtOnce: 2, Label: "class", Algorithm: BenchmarkAlgorithms(),
+		BenchmarkFigures: BenchmarkFigures{Level: 0.05, Control: "p-ec45", Budgets: "default", Scaling: true},
+		StorageConfig:    DefaultStorageConfig(),
 	}
 }
 
@@ -71,7 +83,27 @@ func (c *Benchmark) Settings() []setting.Setting {
 		Name: "label", Value: setting.Text(&c.Label),
 		Help: "column of the classes of data sets that MANIFEST.tsv does not list",
 	}})
-	tests := setting.In(setting.Run, []setting.Setting{
+	growth := setting.In(setting.Growth, []setting.Setting{{
+		Name: "algorithm", Value: setting.List(&c.Algorithm, known),
+		Help: "algorithms to compare: " + setting.Alternatives(BenchmarkAlgorithms()),
+	}})
+	return slices.Concat(run, c.declarations(), rows, growth, c.StorageConfig.Settings())
+}
+
+func (c *BenchmarkFigures) declarations() []setting.Setting {
+	return setting.In(setting.Run, []setting.Setting{
+		{
+			Name: "published", Value: setting.Text(&c.Published),
+			Help: "CSV file of published figures of the algorithms, for tables side by side",
+		},
+		{
+			Name: "budgets", Value: setting.OneOf(&c.Budgets, "default", "accurate", BudgetsNone),
+			Help: "preset whose trees answer budget queries: default, accurate or none",
+		},
+		{
+			Name: "scaling", Value: setting.Switch(&c.Scaling),
+			Help: "measure time against rows and against features, on the largest data sets",
+		},
 		{
 			Name: "significance", Value: setting.Number(&c.Level, setting.Between(1e-6, 0.5)),
 			Help: "level of significance of critical differences",
@@ -81,11 +113,6 @@ func (c *Benchmark) Settings() []setting.Setting {
 			Help: "method that Bonferroni and Dunn's test compares with the others; p-ec45 is ec45, pruned",
 		},
 	})
-	growth := setting.In(setting.Growth, []setting.Setting{{
-		Name: "algorithm", Value: setting.List(&c.Algorithm, known),
-		Help: "algorithms to compare: " + setting.Alternatives(BenchmarkAlgorithms()),
-	}})
-	return slices.Concat(run, tests, rows, growth, c.StorageConfig.Settings())
 }
 
 // Validate returns all faults at once, each with the name of its flag.

@@ -29,7 +29,7 @@ func NewFriedman(ranks [][]float64) Friedman {
 		d := sum - float64(sets*(methods+1)/2)
 		spread += float64(d * d)
 	}
-	most := float64(sets * sets * methods * (methods*methods - 1) / 12) // spread of equal rows without ties
+	most := float64(sets * sets * methods * (float64(methods*methods) - 1) / 12) // spread of equal rows without ties
 	most -= float64(sets * tied(ranks) / 12)
 	if most == 0 { // all methods are equal on all data sets
 		zero := 0.0

@@ -20,7 +20,7 @@ func (s studentizedRange) survival(x float64) float64 {
 	}
 	const nodes = 200 // 100 give the same fifteen digits
 	others := func(z float64) float64 {
-		within := distuv.UnitNormal.CDF(z+x) - distuv.UnitNormal.CDF(z)
+		within := float64(distuv.UnitNormal.CDF(z+x)) - float64(distuv.UnitNormal.CDF(z))
 		power := 1.0
 		for range s.values - 1 {
 			power *= within
@@ -37,7 +37,7 @@ func (s studentizedRange) survival(x float64) float64 {
 func (s studentizedRange) quantile(probability float64) float64 {
 	low, high := 0.0, float64(2*far)
 	for {
-		middle := low + (high-low)/2
+		middle := (low + high) / 2
 		if middle <= low || middle >= high {
 			return middle
 		}

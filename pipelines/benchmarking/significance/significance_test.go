@@ -121,7 +121,7 @@ func TestDifferences(t *testing.T) {
 	}
 }
 
-// TestEnds: methods that are equal everywhere, and methods that all data sets rank alike.
+// TestEnds: equal methods, and methods in the same order on each data set.
 func TestEnds(t *testing.T) {
 	same := significance.NewFriedman([][]float64{{2, 2, 2}, {2, 2, 2}})
 	if same.ChiSquared != 0 || same.P != 1 || same.F == nil || *same.F != 0 || same.FP != 1 {

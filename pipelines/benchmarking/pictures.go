@@ -1,0 +1,249 @@
+package benchmarking
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/espalier-ml/espalier/io/chart"
+	"github.com/espalier-ml/espalier/pipelines/benchmarking/significance"
+	"github.com/espalier-ml/espalier/pipelines/config"
+)
+
+// pictures returns all pictures, each as SVG and as PNG.
+func (r *Result) pictures(c *config.Benchmark) ([]file, error) {
+	var files []file
+	add := func(name string, p *chart.Picture, err error) error {
+		if err != nil {
+			return fmt.Errorf("the picture %s: %w", name, err)
+		}
+		var svg, png bytes.Buffer
+		if err := p.SVG(&svg, 0); err != nil {
+			return err
+		}
+		if err := p.PNG(&png, 0); err != nil {
+			return err
+		}
+		base := picturesFolder + "/" + name
+		files = append(files, file{base + ".svg", svg.Bytes()}, file{base + ".png", png.Bytes()})
+		return nil
+	}
+	for i := range r.Comparisons {
+		if err := r.Comparisons[i].draw(add); err != nil {
+			return nil, err
+		}
+	}
+	for _, set := range setsOf(r.Means) {
+		p, err := chart.NewCurves(r.frontierCurves(set, c))
+		if err := add("frontier-"+set, p, err); err != nil {
+			return nil, err
+		}
+		if curves := r.lambdaCurves(set); curves != nil {
+			p, err := chart.NewCurves(curves)
+			if err := add("lambda-"+set, p, err); err != nil {
+				return nil, err
+			}
+		}
+	}
+	for _, by := range []string{ByRows, ByFeatures} {
+		if curves := r.scalingCurves(by); curves != nil {
+			p, err := chart.NewCurves(curves)
+			if err := add("time-"+by, p, err); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return files, nil
+}
+
+// draw draws the comparison of the paper's methods: all pairs, and the pairs with the control.
+func (c *Comparison) draw(add func(name string, p *chart.Picture, err error) error) error {
+	if c.Of != AllTrees {
+		return nil
+	}
+	title := measureOf(c.Measure).title + ": " + variant{costs: c.Costs}.law()
+	ranking := &chart.Ranking{Title: "Mean ranks by " + lowered(title), Critical: c.Nemenyi, Control: -1}
+	for i := range c.Methods {
+		ranking.Methods = append(ranking.Methods, c.Methods[i].Name)
+		ranking.Ranks = append(ranking.Ranks, c.Methods[i].Rank)
+	}
+	ranking.Groups = significance.Groups(ranking.Ranks, c.Nemenyi)
+	on := fmt.Sprintf("%d methods on %d data sets, the best to the right; ", len(c.Methods), c.Sets)
+	ranking.Note = on + fmt.Sprintf("bars: not different at %g (Nemenyi)", c.Level)
+	p, err := chart.CriticalDifference(ranking)
+	name := strings.Join([]string{"ranks", c.Measure, c.Costs}, "-")
+	if err := add(name+"-nemenyi", p, err); err != nil || c.Control == "" {
+		return err
+	}
+	ranking.Control, ranking.Critical = slices.Index(ranking.Methods, c.Control), c.Dunn
+	ranking.Note = on + fmt.Sprintf("band: not different from %s at %g (Bonferroni and Dunn)",
+		c.Control, c.Level)
+	p, err = chart.CriticalDifference(ranking)
+	return add(name+"-bonferroni-dunn", p, err)
+}
+
+// lowered begins a title with a small letter, unless it begins with an abbreviation.
+func lowered(title string) string {
+	if title[1] >= 'A' && title[1] <= 'Z' {
+		return title
+	}
+	return strings.ToLower(title[:1]) + title[1:]
+}
+
+// sign returns the series of a method without points: plain trees have a filled sign.
+func (m method) series() chart.Series {
+	s := chart.Series{
+		Name: m.String(), Sign: chart.Filled,
+		Colour: slices.Index([]string{"ec45", "c45", "ecart", "cart", "asr", "ip", "bal"}, m.algorithm),
+	}
+	if m.pruned {
+		s.Sign = chart.Hollow
+	}
+	return s
+}
+
+// frontierCurves has the mean AUC over the mean cost of each method, the published figures, and what
+// the preset of the budgets has at each cost.
+func (r *Result) frontierCurves(set string, c *config.Benchmark) *chart.Curves {
+	var own, published []chart.Series
+	notes := []string{fmt.Sprintf("means over %d splits; each test costs 1; p- is pruned", r.splits())}
+	dearest, lowest := 0.0, 1.0
+	for _, m := range paperMethods(c.Algorithm) {
+		s, mean := m.series(), meanOf(r.Means, UnitCosts, set, m)
+		s.Points = []chart.Coordinates{{X: mean.Of["cost"].Mean, Y: mean.Of["auc"].Mean}}
+		dearest, lowest = max(dearest, s.Points[0].X), min(lowest, s.Points[0].Y)
+		own = append(own, s)
+	}
+	for i := range r.Published {
+		p := &r.Published[i]
+		if p.Set != set {
+			continue
+		}
+		if p.Cost > 2*dearest { // it would press the others together
+			notes = append(notes, fmt.Sprintf("published %s: %.3f at %.1f, beyond the picture", p.Method, p.AUC, p.Cost))
+			continue
+		}
+		published, lowest = append(published, publishedSeries(p)), min(lowest, p.AUC)
+	}
+	panel := chart.Panel{Y: chart.Scale{Label: "AUC on test rows"}}
+	const black, below = 6, 0.05
+	line := chart.Series{Name: "best within each cost, --preset " + c.Budgets, Line: true, Colour: black}
+	line.Points = slices.DeleteFunc(r.budgetCurve(set), func(at chart.Coordinates) bool { return at.Y < lowest-below })
+	if len(line.Points) > 0 {
+		panel.Series = []chart.Series{line}
+	}
+	panel.Series = slices.Concat(panel.Series, own, published)
+	return &chart.Curves{
+		Title: set + ": AUC over expected cost", Note: strings.Join(notes, "; "),
+		X:      chart.Scale{Label: "expected cost of a row", Zero: true},
+		Panels: []chart.Panel{panel},
+	}
+}
+
+// publishedSeries returns a published point, in the colour of its method.
+func publishedSeries(p *Published) chart.Series {
+	algorithm, pruned := strings.CutPrefix(p.Method, prunedPrefix)
+	s := method{algorithm, pruned}.series()
+	s.Name, s.Sign = "published, in the same colours", chart.Plus
+	if pruned {
+		s.Name, s.Sign = "published, pruned", chart.Cross
+	}
+	s.Points = []chart.Coordinates{{X: p.Cost, Y: p.AUC}}
+	return s
+}
+
+// budgetCurve returns the mean AUC of the answers to budgets, up to the cost where no split has a
+// better tree.
+func (r *Result) budgetCurve(set string) []chart.Coordinates {
+	var splits []*Split
+	dearest := 0.0
+	for _, s := range r.Splits {
+		if s.Set != set {
+			continue
+		}
+		if len(s.Frontier) == 0 {
+			return nil
+		}
+		splits = append(splits, s)
+		dearest = max(dearest, s.Frontier[len(s.Frontier)-1].Cost)
+	}
+	const steps = 120
+	var curve []chart.Coordinates
+	for i := range steps + 1 {
+		cost := float64(dearest * float64(i) / steps)
+		sum := 0.0
+		for _, s := range splits {
+			sum += answer(s.Frontier, cost).AUC
+		}
+		curve = append(curve, chart.Coordinates{X: cost, Y: sum / float64(len(splits))})
+	}
+	return curve
+}
+
+// lambdaCurves has AUC on validation rows and cost over lambda, of the algorithms that have one; nil:
+// there are none.
+func (r *Result) lambdaCurves(set string) *chart.Curves {
+	of := slices.DeleteFunc(slices.Clone(r.Splits), func(s *Split) bool { return s.Set != set })
+	panels := []chart.Panel{
+		{Y: chart.Scale{Label: "AUC on validation rows"}},
+		{Y: chart.Scale{Label: "expected cost"}},
+		{Y: chart.Scale{Label: "of random costs"}},
+	}
+	for _, algorithm := range []string{"ec45", "ecart"} {
+		for i, law := range []string{UnitCosts, RandomCosts} {
+			s := method{algorithm, law == RandomCosts}.series()
+			s.Name, s.Line, s.Dashed = algorithm, true, law == RandomCosts
+			if law == RandomCosts {
+				s.Name += ", random costs"
+			}
+			area, cost := s, s
+			for _, l := range lambdaMeans(of, law, algorithm) {
+				area.Points = append(area.Points, chart.Coordinates{X: l.lambda, Y: l.validation})
+				cost.Points = append(cost.Points, chart.Coordinates{X: l.lambda, Y: l.of.Cost})
+			}
+			if len(area.Points) > 0 {
+				panels[0].Series = append(panels[0].Series, area)
+				panels[1+i].Series = append(panels[1+i].Series, cost)
+			}
+		}
+	}
+	if len(panels[0].Series) == 0 {
+		return nil
+	}
+	return &chart.Curves{
+		Title: set + ": what lambda does", Note: fmt.Sprintf("plain trees; means over %d splits", r.splits()),
+		X: chart.Scale{Label: "lambda", Log: true}, Panels: panels,
+	}
+}
+
+// scalingCurves has the times of a scaling experiment with their fitted lines; nil: there are none.
+func (r *Result) scalingCurves(by string) *chart.Curves {
+	panel := chart.Panel{Y: chart.Scale{Label: "seconds", Log: true}}
+	set := ""
+	for i := range r.Scaling {
+		s := &r.Scaling[i]
+		if s.By != by {
+			continue
+		}
+		set = s.Set
+		times := method{algorithm: s.Algorithm}.series()
+		fitted := times
+		times.Name = fmt.Sprintf("%s: slope %.2f (%.2f to %.2f)", s.Algorithm, s.Slope, s.Low, s.High)
+		fitted.Name, fitted.Sign, fitted.Line = "", chart.NoSign, true
+		for _, t := range s.Times {
+			times.Points = append(times.Points, chart.Coordinates{X: float64(t.Size), Y: t.Seconds})
+		}
+		for _, end := range s.line() {
+			fitted.Points = append(fitted.Points, chart.Coordinates{X: float64(end.Size), Y: end.Seconds})
+		}
+		panel.Series = append(panel.Series, fitted, times)
+	}
+	if len(panel.Series) == 0 {
+		return nil
+	}
+	return &chart.Curves{
+		Title: "Time against " + by + " of " + set, X: chart.Scale{Label: by, Log: true}, Panels: []chart.Panel{panel},
+		Note: "one tree, from the files to the counted leaves; fitted lines with 95 % intervals of their slopes",
+	}
+}

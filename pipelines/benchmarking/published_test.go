@@ -1,0 +1,206 @@
+package benchmarking_test
+
+import (
+	"context"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/espalier-ml/espalier/induce/ranking"
+	"github.com/espalier-ml/espalier/pipelines"
+	"github.com/espalier-ml/espalier/pipelines/benchmarking"
+	"github.com/espalier-ml/espalier/pipelines/config"
+	"github.com/espalier-ml/espalier/pipelines/engine"
+)
+
+// newPublished returns a configuration with published figures of two data sets. The manifest has
+// the published name of one of them.
+func newPublished(t *testing.T) config.Benchmark {
+	t.Helper()
+	c := newConfig(t)
+	c.Published, c.Budgets = filepath.Join(t.TempDir(), "published.csv"), "default"
+	for file, text := range map[string]string{
+		c.Published: "dataset,ROC AUC:EC4.5,Cost:EC4.5,ROC AUC (ccp):CART,Cost (ccp):CART,Runtime:EC4.5\n" +
+			"solo,0.6,3.5,0.7,0.5,1\nfirst of two,0.7,4,,,2\nelsewhere,1,1,1,1,1\n",
+		filepath.Join(c.Folder, "MANIFEST.tsv"): "name\tpaper_name\none\tfirst of two\n",
+	} {
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return c
+}
+
+// TestPublished holds the figures beside published ones against the splits. The budget query must
+// be that of training with --max_expected_cost and --select highest.
+func TestPublished(t *testing.T) {
+	c := newPublished(t)
+	r := run(t, c)
+	var got []string
+	for _, p := range r.Published {
+		got = append(got, p.Set+" "+p.Method)
+		var areas, costs []float64
+		for _, s := range r.Splits {
+			for _, f := range s.Figures {
+				method := f.Algorithm
+				if f.Pruned {
+					method = "p-" + method
+				}
+				if s.Set == p.Set && method == p.Method && f.Costs == benchmarking.UnitCosts {
+					areas, costs = append(areas, f.AUC), append(costs, f.Cost)
+				}
+			}
+		}
+		want := benchmarking.Means{
+			AUC: ranking.Mean(areas), AUCDeviation: ranking.Deviation(areas),
+			Cost: ranking.Mean(costs), CostDeviation: ranking.Deviation(costs),
+		}
+		if p.Ours != want {
+			t.Errorf("%s %s: %+v, want %+v", p.Set, p.Method, p.Ours, want)
+		}
+	}
+	if want := []string{"one ec45", "solo ec45", "solo p-cart"}; !cmp.Equal(got, want) {
+		t.Errorf("published points %v, want %v", got, want)
+	}
+	p := r.Published[1]
+	areas := make([]float64, c.Splits)
+	for i := range areas {
+		areas[i] = trainedWithin(t, &c, uint64(i+1), p.Cost)
+	}
+	if want := ranking.Mean(areas); p.Budget == nil || math.Abs(p.Budget.AUC-want) > 1e-15 || *p.Margin != p.Budget.AUC-p.AUC {
+		t.Errorf("budget of %v: %+v, want an AUC of %v", p.Cost, p.Budget, want)
+	}
+	// Within half a test there is no tree but a leaf.
+	if p := r.Published[2]; p.Budget.AUC != 0.5 || p.Budget.Cost != 0 {
+		t.Errorf("budget of half a test: %+v, want a leaf", p.Budget)
+	}
+	text, err := os.ReadFile(filepath.Join(c.Output, "published.md"))
+	if err != nil || !strings.Contains(string(text), "\n| all | ") {
+		t.Errorf("%v: published.md has no line of all budgets:\n%s", err, text)
+	}
+}
+
+// trainedWithin trains on the data set solo within a budget, and returns the AUC on test rows.
+func trainedWithin(t *testing.T, c *config.Benchmark, seed uint64, budget float64) float64 {
+	t.Helper()
+	p, err := pipelines.Preset(c.Budgets)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Input, p.Label, p.Seed = []string{filepath.Join(c.Folder, "solo.parquet")}, "class", seed
+	p.MaxExpectedCost, p.Select, p.Report = budget, "highest", config.ReportNone
+	p.FrontierStep, p.Certificate = 0.0002, config.CertificateNone
+	p.Output = filepath.Join(t.TempDir(), "run")
+	r, err := pipelines.Train(context.Background(), p, engine.Silent{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return *r.Metrics.Test.AUCOvRMacro
+}
+
+// TestPublishedFaults: the message says which line of the file has the fault.
+func TestPublishedFaults(t *testing.T) {
+	for text, want := range map[string]string{
+		"name,ROC AUC:CART\n":                        "the column is missing",
+		"dataset,ROC AUC:CART,Cost:CART\nsolo,x,1\n": "line 2: ROC AUC:CART is \"x\": want a number",
+		"dataset\nsolo,1\n":                          "wrong number of fields",
+	} {
+		c := newPublished(t)
+		if err := os.WriteFile(c.Published, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := benchmarking.Run(context.Background(), c, engine.Silent{}); err == nil ||
+			!strings.Contains(err.Error(), want) {
+			t.Errorf("%v: want an error with %q", err, want)
+		}
+	}
+}
+
+// TestLambdas: the lambda of the chosen plain tree is among those that are listed, with its figures.
+func TestLambdas(t *testing.T) {
+	c := newConfig(t)
+	for _, s := range run(t, c).Splits {
+		for _, f := range s.Figures {
+			if f.Pruned || f.Lambda == 0 {
+				continue
+			}
+			found := 0
+			for _, l := range s.Lambdas {
+				same := l.Costs == f.Costs && l.Algorithm == f.Algorithm && l.Lambda == f.Lambda
+				if same && l.Cost == f.Cost && l.Leaves == f.Leaves && math.Abs(l.AUC-f.AUC) < 1e-12 {
+					found++
+				}
+			}
+			if found != 1 {
+				t.Errorf("%s, split %d, %s: %d figures of its lambda %v, want 1", s.Set, s.Seed, f.Algorithm, found, f.Lambda)
+			}
+		}
+		if want := 2 * 2 * 9; len(s.Lambdas) != want { // laws of costs, algorithms, lambdas
+			t.Errorf("%d figures of lambdas, want %d", len(s.Lambdas), want)
+		}
+	}
+}
+
+// TestScaling: sizes double, slopes are those of least squares, a second run takes the times of the
+// first, and the pictures are there.
+func TestScaling(t *testing.T) {
+	c := newConfig(t)
+	c.Scaling, c.Splits, c.Algorithm = true, 1, config.Choices{"ec45", "asr"}
+	r := run(t, c)
+	if len(r.Scaling) != 2 || r.Scaling[0].By != benchmarking.ByRows || r.Scaling[1].By != benchmarking.ByFeatures {
+		t.Fatalf("experiments %+v, want one by rows and one by features", r.Scaling)
+	}
+	for _, s := range r.Scaling {
+		last := s.Times[len(s.Times)-1]
+		if want := map[string]int64{benchmarking.ByRows: 600, benchmarking.ByFeatures: 8}[s.By]; last.Size != want {
+			t.Errorf("the largest size by %s is %d, want %d", s.By, last.Size, want)
+		}
+		if half := s.Times[len(s.Times)-2]; half.Size < 3*last.Size/8 || half.Size > 5*last.Size/8 {
+			t.Errorf("by %s: sizes %v, want halves", s.By, s.Times)
+		}
+		// The slope by another formula: of all pairs of sizes.
+		above, below := 0.0, 0.0
+		for i, a := range s.Times {
+			for _, b := range s.Times[:i] {
+				x := math.Log(float64(a.Size)) - math.Log(float64(b.Size))
+				above, below = above+x*(math.Log(a.Seconds)-math.Log(b.Seconds)), below+x*x
+			}
+		}
+		if math.Abs(s.Slope-above/below) > 1e-9 || !(s.Low <= s.Slope && s.Slope <= s.High) {
+			t.Errorf("by %s: slope %v (%v to %v), want %v", s.By, s.Slope, s.Low, s.High, above/below)
+		}
+	}
+	if again := run(t, c); !cmp.Equal(r.Scaling, again.Scaling) {
+		t.Errorf("other times:\n%s", cmp.Diff(r.Scaling, again.Scaling))
+	}
+	found, err := filepath.Glob(filepath.Join(c.Output, "pictures", "*"))
+	// SVG and PNG of: six comparisons, each by two tests; frontier and lambdas of two data sets; two times.
+	if want := 2 * (6*2 + 2*2 + 2); err != nil || len(found) != want || r.Pictures != want {
+		t.Errorf("%v: %d pictures, the result has %d, want %d", err, len(found), r.Pictures, want)
+	}
+}
+
+// TestLaTeX: each table has its data sets, and names are escaped.
+func TestLaTeX(t *testing.T) {
+	c := newConfig(t)
+	if err := os.Rename(filepath.Join(c.Folder, "solo.parquet"), filepath.Join(c.Folder, "so_lo.parquet")); err != nil {
+		t.Fatal(err)
+	}
+	run(t, c)
+	text, err := os.ReadFile(filepath.Join(c.Output, "tables.tex"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	tables := 2 * (2*3 + 1) // laws of costs; pruned or not; AUC, cost, leaves; and times once
+	for part, want := range map[string]int{
+		"\\begin{tabular}": tables, "\\end{tabular}": tables, "\nso\\_lo & $": tables, "\nmean rank & $": tables,
+	} {
+		if got := strings.Count(string(text), part); got != want {
+			t.Errorf("%d times %q, want %d", got, part, want)
+		}
+	}
+}

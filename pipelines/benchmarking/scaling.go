@@ -1,0 +1,213 @@
+package benchmarking
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+	"gonum.org/v1/gonum/stat"
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/parallel"
+	"github.com/espalier-ml/espalier/induce/portable"
+	"github.com/espalier-ml/espalier/io/objectstore"
+	"github.com/espalier-ml/espalier/io/runfolder"
+	"github.com/espalier-ml/espalier/pipelines"
+	"github.com/espalier-ml/espalier/pipelines/config"
+	"github.com/espalier-ml/espalier/pipelines/engine"
+	"github.com/espalier-ml/espalier/pipelines/source"
+)
+
+// ScalingFormat identifies the times of a scaling experiment.
+const ScalingFormat = "espalier/benchmark-scaling"
+
+// Scaling has the times of an algorithm on growing parts of a data set.
+type Scaling struct {
+	Format    string      `json:"format"`
+	Espalier  string      `json:"espalier"` // version
+	Files     []string    `json:"files"`    // with their generations
+	By        string      `json:"by"`       // ByRows or ByFeatures
+	Set       string      `json:"set"`
+	Algorithm string      `json:"algorithm"`
+	Times     []TimeTaken `json:"times"` // by ascending size
+
+	// Slope is that of the logarithm of seconds over that of sizes, by least squares, with the ends of
+	// its 95 % interval. 1 is growth in proportion.
+	Slope float64 `json:"slope"`
+	Low   float64 `json:"slope_low"`
+	High  float64 `json:"slope_high"`
+}
+
+// TimeTaken is the time of one size, the least of five runs.
+type TimeTaken struct {
+	Size    int64   `json:"size"` // rows or features
+	Seconds float64 `json:"seconds"`
+}
+
+// What grows in a scaling experiment.
+const (
+	ByRows     = "rows"
+	ByFeatures = "features"
+)
+
+// scalingShares is the number of sizes: each is twice the one before.
+const scalingShares = 5
+
+// scale runs the scaling experiments: by rows on the data set with most rows, by features on the one
+// with most features. No split is in work then.
+func scale(ctx context.Context, c *config.Benchmark, f *source.Files, sets []dataSet, splits []*Split) ([]Scaling, error) {
+	if !c.Scaling {
+		return nil, nil
+	}
+	largest := func(size func(s *Split) int64) *work {
+		most := slices.MaxFunc(splits, func(a, b *Split) int { return cmp.Compare(size(a), size(b)) })
+		at := slices.IndexFunc(sets, func(d dataSet) bool { return d.name == most.Set })
+		return &work{config: c, files: f, set: &sets[at], seed: 1}
+	}
+	rows := largest(func(s *Split) int64 { return s.Rows })
+	features := largest(func(s *Split) int64 { return int64(s.Features) })
+	var list []Scaling
+	for _, algorithm := range []string{"c45", "ec45"} {
+		if !slices.Contains(c.Algorithm, algorithm) {
+			continue
+		}
+		for by, w := range map[string]*work{ByRows: rows, ByFeatures: features} {
+			one, err := w.scale(ctx, by, algorithm)
+			if err != nil {
+				return nil, fmt.Errorf("%s, time against %s: %w", w.set.name, by, err)
+			}
+			if len(one.Times) > 2 {
+				list = append(list, *one)
+			}
+		}
+	}
+	slices.SortStableFunc(list, func(a, b Scaling) int { return cmp.Compare(b.By, a.By) })
+	return list, nil
+}
+
+// scale returns the times of a data set: those of an earlier run, if they are there.
+func (w *work) scale(ctx context.Context, by, algorithm string) (*Scaling, error) {
+	s := &Scaling{
+		Format: ScalingFormat, Espalier: runfolder.Version(), Files: w.generations(), By: by, Set: w.set.name,
+		Algorithm: algorithm,
+	}
+	url := objectstore.Join(w.config.Output, scalingFolder, by+"-"+algorithm+".json")
+	const limit = 1 << 20
+	b, err := w.files.Store.ReadAll(ctx, url, limit)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	earlier := new(Scaling)
+	if err == nil && json.Unmarshal(b, earlier) == nil && earlier.Format == s.Format && earlier.Espalier == s.Espalier &&
+		earlier.Set == s.Set && slices.Equal(earlier.Files, s.Files) {
+		return earlier, nil
+	}
+	if err := w.measure(ctx, s); err != nil {
+		return nil, err
+	}
+	if b, err = json.MarshalIndent(s, "", "  "); err != nil {
+		return nil, err
+	}
+	return s, w.files.Store.Put(ctx, url, append(b, '\n'), objectstore.WriteOptions{})
+}
+
+// measure takes the times, and fits their slope.
+func (w *work) measure(ctx context.Context, s *Scaling) error {
+	in, err := source.OpenInput(ctx, w.files, w.set.urls(), new(parallel.Steps))
+	if err != nil {
+		return err
+	}
+	scratch := "mem://espalier-" + uuid.NewString()
+	defer w.files.Store.RemoveAll(context.WithoutCancel(ctx), scratch) //nolint:errcheck // scratch in memory
+	url := objectstore.Join(scratch, "rows.parquet")
+	for _, share := range powersOfTwo(scalingShares) {
+		t, err := presetConfig(w.config, w.set, &Split{Seed: w.seed, Rows: in.Rows}, "paper")
+		if err != nil {
+			return err
+		}
+		t.Algorithm, t.Output = config.Choices{s.Algorithm}, objectstore.Join(scratch, "unused")
+		size := int64(0)
+		if s.By == ByRows {
+			t.Input = []string{url}
+			if size, err = writeSubset(ctx, w.files.Store, in, share, url); err != nil {
+				return err
+			}
+		} else {
+			t.Ignore, size = otherFeatures(in.Names(), w.set.label, share)
+		}
+		if n := len(s.Times); n > 0 && s.Times[n-1].Size >= size {
+			continue // there are fewer sizes
+		}
+		seconds, err := leastTime(ctx, t)
+		if err != nil {
+			return err
+		}
+		s.Times = append(s.Times, TimeTaken{size, seconds})
+	}
+	if len(s.Times) > 2 {
+		s.fit()
+	}
+	return nil
+}
+
+// leastTime returns the least time of five growths, from the files to the counted leaves.
+func leastTime(ctx context.Context, t config.Train) (float64, error) {
+	least := math.Inf(1)
+	for range 5 {
+		start := time.Now()
+		if _, err := pipelines.GrowAll(ctx, t, []string{""}, engine.Silent{}); err != nil {
+			return 0, err
+		}
+		least = min(least, time.Since(start).Seconds())
+	}
+	return least, nil
+}
+
+// otherFeatures returns the features beyond a share of them, and the number of those within it. Which
+// ones depends on their names alone.
+func otherFeatures(names []string, label string, share float64) (others []string, size int64) {
+	features := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return name == label })
+	slices.SortStableFunc(features, func(a, b string) int {
+		return cmp.Compare(dataset.HashText(1, a), dataset.HashText(1, b))
+	})
+	kept := max(1, int(math.Round(float64(share*float64(len(features))))))
+	return features[kept:], int64(kept)
+}
+
+// fit fits the slope of the logarithms.
+func (s *Scaling) fit() {
+	var x, y []float64
+	for _, t := range s.Times {
+		x, y = append(x, portable.Log(float64(t.Size))), append(y, portable.Log(t.Seconds))
+	}
+	at, slope := stat.LinearRegression(x, y, nil, false)
+	free := float64(len(x) - 2) // degrees of freedom
+	residuals := 0.0
+	for i := range x {
+		d := y[i] - at - float64(slope*x[i])
+		residuals += float64(d * d)
+	}
+	spread := float64(stat.Variance(x, nil) * float64(len(x)-1))
+	half := float64(distuv.StudentsT{Sigma: 1, Nu: free}.Quantile(0.975) * math.Sqrt(residuals/free/spread))
+	s.Slope, s.Low, s.High = slope, slope-half, slope+half
+}
+
+// line returns the fitted seconds at the ends of the sizes.
+func (s *Scaling) line() [2]TimeTaken {
+	sum, first, last := 0.0, s.Times[0].Size, s.Times[len(s.Times)-1].Size
+	for _, t := range s.Times {
+		sum += portable.Log(t.Seconds) - float64(s.Slope*portable.Log(float64(t.Size)))
+	}
+	at := func(size int64) TimeTaken {
+		return TimeTaken{size, portable.Exp(sum/float64(len(s.Times)) + float64(s.Slope*portable.Log(float64(size))))}
+	}
+	return [2]TimeTaken{at(first), at(last)}
+}
