@@ -147,7 +147,7 @@ func train(t *testing.T, c pipelines.TrainConfig) []byte {
 	if err != nil {
 		t.Fatal(err)
 	}
-	names := []string{"tree.json", "metrics.json", "importance.json"}
+	names := []string{"tree.json", "metrics.json", "importance.json", "distribution.json"}
 	if r.Frontier != nil {
 		names = append(names, "frontier.json")
 		for _, p := range r.Frontier.Points {

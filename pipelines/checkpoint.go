@@ -32,7 +32,7 @@ const (
 	maxCheckpoint  = 1 << 30   // bytes
 
 	checkpointFormat  = "espalier/checkpoint"
-	checkpointVersion = 2
+	checkpointVersion = 3
 )
 
 // checkpoint is state.json: the finished work of a run that grows its trees by levels. The run

@@ -67,7 +67,7 @@ func (r *run) coalesceConfig(f *fitted) jobs.CoalesceConfig {
 		Shards: jobs.Shards(f.stats.Rows, f.layout().Stride),
 		Memory: memory,
 		Out:    r.place.scratch + "/coalesce", Blocks: r.place.blocks, Spill: r.spill("coalesce"),
-		Missing: r.cuts != nil, Run: r.files.Run.Name(),
+		Run: r.files.Run.Name(),
 	}
 }
 
@@ -137,9 +137,7 @@ func (r *run) objectsOf(f *fitted, parts *[dataset.Parts]jobs.ObjectStats) (*obj
 func (f *fitted) counted(train *jobs.ObjectStats) *fitted {
 	counted := *f
 	counted.features = slices.Clone(f.features)
-	for i := range train.Missing {
-		counted.features[i].Missing, counted.features[i].Other = train.Missing[i], train.Other[i]
-	}
+	train.SetRare(counted.features)
 	return &counted
 }
 

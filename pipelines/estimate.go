@@ -150,7 +150,7 @@ func (r *run) rehearse(ctx context.Context, share float64) (*grown, *forecast.Sa
 // the time grows from half of the sample to all of it tells how it grows beyond.
 func (r *run) rehearseHalf(ctx context.Context, o *objects) (float64, error) {
 	parts := *o.parts
-	train := jobs.NewObjectStats(dataset.Train, len(o.label.Classes), 0)
+	train := jobs.NewObjectStats(dataset.Train, len(o.label.Classes), nil)
 	train.Blocks = o.train().Blocks[:(len(o.train().Blocks)+1)/2]
 	parts[dataset.Train] = *train
 	half := &objects{o.fitted, &parts}
@@ -164,7 +164,7 @@ func (r *run) rehearseHalf(ctx context.Context, o *objects) (float64, error) {
 		if err := block.AppendClassesFrom(b, layout); err != nil {
 			return 0, err
 		}
-		parts[dataset.Train].Count(block, nil)
+		parts[dataset.Train].Count(block)
 	}
 	if 2*half.train().Objects > 3*o.train().Objects/2 || half.train().Objects == 0 { // not about half
 		return 0, nil

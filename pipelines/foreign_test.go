@@ -410,7 +410,7 @@ func oldManifest(t *testing.T, p *place, verbs map[string]writingVerb) {
 	if err := verbs["train, one tree"].run(folder, true); err != nil {
 		t.Fatal(err)
 	}
-	want := []string{"_SUCCESS", "importance.json", "manifest.json", "metrics.json", "report.html", "schema.json", "tree.json"}
+	want := []string{"_SUCCESS", "distribution.json", "importance.json", "manifest.json", "metrics.json", "report.html", "schema.json", "tree.json"}
 	if diff := cmp.Diff(want, slices.Sorted(maps.Keys(p.all(t, folder)))); diff != "" {
 		t.Errorf("%s: files after a run without a frontier (-want +got):\n%s", folder, diff)
 	}

@@ -231,7 +231,8 @@ func (o *opened) refused(writes bool) bool {
 // finishedRun returns the result of a run that has nothing left to do.
 func (o *opened) finishedRun(ctx context.Context, f *source.Files, c *TrainConfig) (*Result, error) {
 	there, err := runfolder.Read(ctx, f.Store, c.Output, runfolder.Training,
-		runfolder.TreeName, runfolder.MetricsName, runfolder.FrontierName, runfolder.ImportanceName, runfolder.ReportName)
+		runfolder.TreeName, runfolder.MetricsName, runfolder.FrontierName, runfolder.ImportanceName, runfolder.ReportName,
+		runfolder.DistributionName)
 	if err != nil {
 		return nil, err
 	}

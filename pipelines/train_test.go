@@ -68,7 +68,7 @@ func TestTrainWritesARunFolder(t *testing.T) {
 		names[i] = filepath.Base(names[i])
 	}
 	if diff := cmp.Diff([]string{
-		"_SUCCESS", "importance.json", "manifest.json", "metrics.json", "report.html", "schema.json", "tree.json",
+		"_SUCCESS", "distribution.json", "importance.json", "manifest.json", "metrics.json", "report.html", "schema.json", "tree.json",
 	}, names); diff != "" {
 		t.Errorf("run folder (-want +got):\n%s", diff)
 	}

@@ -83,8 +83,9 @@ func (r *run) write(
 	return engine.Compute(waits, r.driver, forecast.Write, 1, "folder", func(*parallel.Steps) (*Result, error) {
 		documents := &runfolder.Run{
 			Tree: c.tree, Metrics: c.metrics, Frontier: c.frontier, Trees: c.frontierTrees, Grown: c.grown,
-			Importance: c.importance,
-			Schema:     r.schemaFile(g.fitted), Manifest: r.manifest(g, c, estimate, start),
+			Importance:   c.importance,
+			Distribution: runfolder.NewDistribution(g.train().Rows, g.features, g.train().Codes),
+			Schema:       r.schemaFile(g.fitted), Manifest: r.manifest(g, c, estimate, start),
 		}
 		if r.config.Report == config.ReportHTML {
 			documents.Report = reportOf(documents, r.driver.Reporter)

@@ -160,8 +160,8 @@ func (s *trainSpec) grow(t *dataset.Table, p *plan) (encoded []byte, rows int64,
 	if err := o.AppendFrom(t.AppendBlock(nil, 0, t.Len()), p.layout); err != nil {
 		return nil, 0, err
 	}
-	stats := jobs.NewObjectStats(dataset.Train, len(p.Classes), len(p.features))
-	stats.Count(o, p.features)
+	stats := jobs.NewObjectStats(dataset.Train, len(p.Classes), p.features)
+	stats.Count(o)
 	training := tree.Training{
 		Rows: stats.Rows, Objects: stats.Objects, Weight: stats.Weight,
 		RelabelledRows: stats.RelabelledRows(&jobs.RowSpec{WeightScale: max(1, p.Scale)}), DroppedNullLabel: p.Dropped,
@@ -170,9 +170,7 @@ func (s *trainSpec) grow(t *dataset.Table, p *plan) (encoded []byte, rows int64,
 		training.WeightScale = p.Scale
 	}
 	// The features' own counts may be of other rows (WindowConfig.Bins), or of weights.
-	for i := range stats.Missing {
-		p.features[i].Missing, p.features[i].Other = stats.Missing[i], stats.Other[i]
-	}
+	stats.SetRare(p.features)
 	params, algorithm, err := s.params()
 	if err != nil {
 		return nil, 0, err

@@ -25,6 +25,8 @@ type Run struct {
 	Card       []byte      // of training: model_card.md
 	Costs      *Costs      // of synth
 
+	Distribution *Distribution // of training
+
 	Manifest    *Manifest            // of training
 	Predictions *PredictionsManifest // of predictions
 	Synth       *SynthManifest       // of synth
@@ -94,6 +96,11 @@ func Documents() []Document {
 			Name: SchemaName, Kinds: training, Schema: "schema",
 			codec: text(func(r *Run) **tree.Schema { return &r.Schema }, (*tree.Schema).Encode, tree.DecodeSchema),
 			Holds: "each column's use, cuts, values, cost",
+		},
+		{
+			Name: DistributionName, Kinds: training, Schema: "distribution", optional: true,
+			codec: text(func(r *Run) **Distribution { return &r.Distribution }, (*Distribution).encode, decodeDistribution),
+			Holds: "training rows by bin of each feature",
 		},
 		{
 			Name: ManifestName, Kinds: training, Schema: "manifest",

@@ -46,7 +46,6 @@ type CoalesceConfig struct {
 	Blocks   string // folder of blocks
 	Memory   int64  // bytes of tables at which a bundle sends them early: see CoalesceBytes; 0: HeldBytes
 	Cache    string // folder that takes a copy of the blocks; empty: none
-	Missing  bool   // count the rows without a value even if each row weighs 1
 	Run      RunName
 }
 

@@ -22,11 +22,10 @@ type ObjectStats struct {
 	Objects      int64        `json:"objects"`
 	Heaviest     int64        `json:"heaviest"` // greatest weight of an object
 	Weight       int64        `json:"weight"`
-	ClassObjects []int64      `json:"class_objects"`     // by majority class
-	ClassWeight  []int64      `json:"class_weight"`      // by majority class; of soft objects by the raw weights
-	Relabelled   []int64      `json:"relabelled"`        // weight of rows whose class is not their object's, by class
-	Missing      []int64      `json:"missing,omitempty"` // rows without a value by feature; nil: not counted
-	Other        []int64      `json:"other,omitempty"`   // rows with a value of the tail by feature; nil: not counted
+	ClassObjects []int64      `json:"class_objects"`   // by majority class
+	ClassWeight  []int64      `json:"class_weight"`    // by majority class; of soft objects by the raw weights
+	Relabelled   []int64      `json:"relabelled"`      // weight of rows whose class is not their object's, by class
+	Codes        [][]int64    `json:"codes,omitempty"` // rows by feature and code; nil: not counted
 }
 
 // mergeObjectsFn merges the blocks of a part and shard.
@@ -91,7 +90,7 @@ func (f *mergeObjectsFn) merge(ctx context.Context, key int64, list [][]byte) er
 		}
 		list = Blocks(t, f.layout.Stride+f.spec.Soft.bytes())
 	}
-	stats := f.newStats(key, weighted)
+	stats := f.newStats(key)
 	run := uuid.NewString() // a repeated bundle may make other blocks
 	for i, b := range list {
 		if err := f.addStats(stats, b, weighted); err != nil {
@@ -148,32 +147,31 @@ func statsURL(out string, part dataset.Part, shard int) string {
 	return fmt.Sprintf("%s/stats-%s-%02d", out, part, shard)
 }
 
-// newStats returns empty statistics for a key. Missing values are counted for weighted
-// training rows, as summaries count weights and not rows, and where there are no summaries.
-func (f *mergeObjectsFn) newStats(key int64, weighted bool) *ObjectStats {
-	part, features := dataset.Part(int(key)/f.Shards), 0
-	if (weighted || f.Missing) && part == dataset.Train {
-		features = len(f.features)
+// newStats returns empty statistics for a key. The codes of training rows are counted.
+func (f *mergeObjectsFn) newStats(key int64) *ObjectStats {
+	part, counted := dataset.Part(int(key)/f.Shards), f.features
+	if part != dataset.Train {
+		counted = nil
 	}
-	return NewObjectStats(part, len(f.Classes), features)
+	return NewObjectStats(part, len(f.Classes), counted)
 }
 
-// NewObjectStats returns statistics without objects. features is the number of features
-// whose missing values are counted, or 0.
-func NewObjectStats(part dataset.Part, classes, features int) *ObjectStats {
+// NewObjectStats returns statistics without objects. counted has the features whose codes are
+// counted.
+func NewObjectStats(part dataset.Part, classes int, counted []dataset.Feature) *ObjectStats {
 	s := &ObjectStats{
 		Part: part, ClassObjects: make([]int64, classes), ClassWeight: make([]int64, classes),
 		Relabelled: make([]int64, classes),
 	}
-	if features > 0 {
-		s.Missing, s.Other = make([]int64, features), make([]int64, features)
+	for i := range counted {
+		s.Codes = append(s.Codes, make([]int64, counted[i].Codes()))
 	}
 	return s
 }
 
 // addStats counts the objects of a block.
 func (f *mergeObjectsFn) addStats(stats *ObjectStats, block []byte, weighted bool) error {
-	if stats.Missing == nil {
+	if stats.Codes == nil {
 		return dataset.EachClasses(block, f.layout, len(f.Classes), stats.addObject)
 	}
 	n, err := dataset.BlockLen(block)
@@ -184,25 +182,30 @@ func (f *mergeObjectsFn) addStats(stats *ObjectStats, block []byte, weighted boo
 	if err := o.AppendFrom(block, f.layout); err != nil {
 		return err
 	}
-	stats.Count(o, f.features)
+	stats.Count(o)
 	return nil
 }
 
-// Count adds objects to the statistics. It counts missing values and values of the tail
-// only if Missing and Other have an element for each feature.
-func (s *ObjectStats) Count(o *dataset.Objects, features []dataset.Feature) {
+// Count adds objects to the statistics. It counts codes only if Codes has a list for each feature.
+func (s *ObjectStats) Count(o *dataset.Objects) {
 	for i := range o.Len() {
 		s.addObject(o.Labels(i), o.Raw(i), o.RowsOf(i))
 	}
-	for i := range s.Missing {
-		feature := &features[i]
+	for i, counts := range s.Codes {
+		codes := &o.Codes[i]
 		for j := range o.Len() {
-			switch o.Codes[i].At(j) {
-			case feature.MissingCode():
-				s.Missing[i] += o.RowsOf(j)
-			case feature.OtherCode():
-				s.Other[i] += o.RowsOf(j)
-			}
+			counts[codes.At(j)] += o.RowsOf(j)
+		}
+	}
+}
+
+// SetRare sets the features' numbers of rows whose value is missing or in the tail.
+func (s *ObjectStats) SetRare(features []dataset.Feature) {
+	for i, counts := range s.Codes {
+		f := &features[i]
+		f.Missing = counts[f.MissingCode()]
+		if f.Kind == dataset.Categorical {
+			f.Other = counts[f.OtherCode()]
 		}
 	}
 }
@@ -286,8 +289,12 @@ func (s *ObjectStats) add(o *ObjectStats) {
 	s.Relabelled = addTo(s.Relabelled, o.Relabelled)
 	s.ClassObjects = addTo(s.ClassObjects, o.ClassObjects)
 	s.ClassWeight = addTo(s.ClassWeight, o.ClassWeight)
-	s.Missing = addTo(s.Missing, o.Missing)
-	s.Other = addTo(s.Other, o.Other)
+	if s.Codes == nil {
+		s.Codes = make([][]int64, len(o.Codes))
+	}
+	for i := range o.Codes {
+		s.Codes[i] = addTo(s.Codes[i], o.Codes[i])
+	}
 }
 
 // addTo adds b to a, element by element. A nil a has zeros.

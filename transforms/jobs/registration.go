@@ -18,7 +18,7 @@ func init() {
 		reflect.TypeFor[levelFn](), reflect.TypeFor[mergeLevelFn](), reflect.TypeFor[advanceFn](),
 		reflect.TypeFor[gatherFn](), reflect.TypeFor[growFn](),
 		reflect.TypeFor[evaluateFn](), reflect.TypeFor[evaluateRowsFn](), reflect.TypeFor[predictFn](),
-		reflect.TypeFor[compareFn](), reflect.TypeFor[mergeCountsFn](),
+		reflect.TypeFor[compareFn](), reflect.TypeFor[distributeFn](), reflect.TypeFor[mergeCountsFn](),
 	} {
 		beam.RegisterDoFn(t)
 	}
