@@ -94,7 +94,7 @@ func Evaluate(
 func measureRows(
 	ctx context.Context, c *EvaluateConfig, f *source.Files, e engine.Engine, reporter engine.Reporter,
 ) (*tree.Tree, *runfolder.Metrics, error) {
-	t, err := runfolder.ReadTree(ctx, f.Store, c.Model)
+	t, model, err := runfolder.ReadModel(ctx, f.Store, c.Model)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -124,7 +124,7 @@ func measureRows(
 		return nil, nil, err
 	}
 	counted, err := predictJob(ctx, j, t, in.Tasks, "evaluate", jobs.PredictConfig{
-		Tree: tree.URLOf(c.Model), Decoded: t, Rows: spec.Encode(), Modelled: t.Modelled(),
+		Tree: model, Decoded: t, Rows: spec.Encode(), Modelled: t.Modelled(),
 		Workers: j.Workers(), Pieces: pieces(j.Workers(), len(in.Tasks)), Out: scratch, Run: f.Run.Name(),
 	})
 	if err != nil {

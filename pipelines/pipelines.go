@@ -23,6 +23,7 @@ import (
 	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/pipelines/comparing"
 	"github.com/espalier-ml/espalier/pipelines/config"
+	"github.com/espalier-ml/espalier/pipelines/drifting"
 	"github.com/espalier-ml/espalier/pipelines/engine"
 )
 
@@ -43,6 +44,8 @@ type (
 	PromoteConfig = config.Promote
 	// CompareConfig is the configuration of a comparison of two trees.
 	CompareConfig = config.Compare
+	// DriftConfig is the configuration of a measurement of drift.
+	DriftConfig = config.Drift
 	// StorageConfig says how object stores are read.
 	StorageConfig = config.StorageConfig
 	// EngineConfig says how jobs run on an engine.
@@ -65,6 +68,8 @@ type (
 	FrontierFile = runfolder.Frontier
 	// Comparison is what Compare finds.
 	Comparison = runfolder.Comparison
+	// DriftFound is what Drift finds.
+	DriftFound = runfolder.Drift
 	// Manifest is the manifest.json of a run.
 	Manifest = runfolder.Manifest
 )
@@ -91,6 +96,15 @@ func DefaultCompareConfig() CompareConfig { return config.DefaultCompare() }
 // intervals, rows whose predicted class differs, nodes.
 func Compare(ctx context.Context, c CompareConfig, reporter Reporter) (*Comparison, error) {
 	return comparing.Compare(ctx, c, reporter)
+}
+
+// DefaultDriftConfig gives a false alarm once in a hundred measurements.
+func DefaultDriftConfig() DriftConfig { return config.DefaultDrift() }
+
+// Drift measures how far the rows of Parquet files, and the leaves that they come to, have moved from
+// the training rows of a run.
+func Drift(ctx context.Context, c DriftConfig, reporter Reporter) (*DriftFound, error) {
+	return drifting.Drift(ctx, c, reporter)
 }
 
 // DefaultPredictConfig writes predictions alone, whatever the values.

@@ -78,6 +78,7 @@ type prediction struct {
 	spec   *jobs.RowSpec
 	slices []jobs.FeatureColumn // of --slice
 	paths  []string             // by leaf: its path as text; nil: not asked for
+	model  string               // URL of the tree.json
 	output *runfolder.Folder
 	names  []string // of the outputs, by input file
 	scored bool     // all outputs are written
@@ -92,7 +93,7 @@ func newPrediction(
 		driver: &engine.Driver{Engine: e, Reporter: reporter, Config: c.EngineConfig, Files: f},
 	}
 	var err error
-	if p.tree, err = runfolder.ReadTree(ctx, f.Store, c.Model); err != nil {
+	if p.tree, p.model, err = runfolder.ReadModel(ctx, f.Store, c.Model); err != nil {
 		return nil, err
 	}
 	if c.Explain {
@@ -207,7 +208,7 @@ func (p *prediction) clear(ctx context.Context, start time.Time) error {
 	if err != nil {
 		return err
 	}
-	reads := append(p.input.Reads(), runfolder.Reading{Flag: "model", URL: tree.URLOf(p.config.Model)})
+	reads := append(p.input.Reads(), runfolder.Reading{Flag: "model", URL: p.model})
 	if err := p.output.ProtectInputs(reads); err != nil {
 		return err
 	}
@@ -333,7 +334,7 @@ func (p *prediction) tasks() []jobs.Task {
 func (p *prediction) predictConfig(scratch string) jobs.PredictConfig {
 	workers := p.driver.Workers()
 	return jobs.PredictConfig{
-		Tree: tree.URLOf(p.config.Model), Decoded: p.tree, Rows: p.spec.Encode(), Modelled: p.tree.Modelled(),
+		Tree: p.model, Decoded: p.tree, Rows: p.spec.Encode(), Modelled: p.tree.Modelled(),
 		Copied: p.config.Key, Paths: p.paths,
 		Workers: workers, Pieces: pieces(workers, len(p.input.Files)), Out: scratch, Run: p.files.Run.Name(),
 	}

@@ -64,6 +64,14 @@ func (r *run) manifest(g *grown, c *chosen, estimate *runfolder.Estimate, start 
 	return m
 }
 
+// distributionOf returns what later rows are compared with: the training rows by bin, and the held-out
+// rows by leaf.
+func distributionOf(g *grown, c *chosen) *runfolder.Distribution {
+	d := runfolder.NewDistribution(g.train().Rows, g.features, g.train().Codes)
+	d.SetLeaves(c.tree, c.candidate.Counts[dataset.Validation], c.candidate.Counts[dataset.Test])
+	return d
+}
+
 // reportOf returns the report of a run; nil if it cannot be made: the run stays without it.
 func reportOf(documents *runfolder.Run, reporter engine.Reporter) []byte {
 	page, err := pages.Of(documents)
@@ -84,7 +92,7 @@ func (r *run) write(
 		documents := &runfolder.Run{
 			Tree: c.tree, Metrics: c.metrics, Frontier: c.frontier, Trees: c.frontierTrees, Grown: c.grown,
 			Importance:   c.importance,
-			Distribution: runfolder.NewDistribution(g.train().Rows, g.features, g.train().Codes),
+			Distribution: distributionOf(g, c),
 			Schema:       r.schemaFile(g.fitted), Manifest: r.manifest(g, c, estimate, start),
 		}
 		if r.config.Report == config.ReportHTML {

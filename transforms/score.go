@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path"
 	"strings"
 	"time"
 
@@ -24,7 +25,7 @@ type Model struct {
 	// JSON is the content of a tree.json.
 	JSON []byte
 
-	// URL is the place of a tree.json. Workers read it. A program with package pipelines
+	// URL is the place of a tree.json, or of the LATEST.json of retrain, which names one. Workers read it. A program with package pipelines
 	// reads plain paths, file://, gs:// and s3://. Any other program reads the file
 	// systems that are registered with Beam; plain paths always are.
 	URL string
@@ -305,6 +306,24 @@ const maxModelBytes = 1 << 30
 // readModel reads a file through the stores of package pipelines if the program has
 // them, else through the file systems that are registered with Beam.
 func readModel(ctx context.Context, url string) ([]byte, error) {
+	b, err := readFile(ctx, url)
+	if err != nil || path.Base(url) != latestName {
+		return b, err
+	}
+	var latest struct {
+		Run string `json:"run"`
+	}
+	if err := json.Unmarshal(b, &latest); err != nil || latest.Run == "" {
+		return nil, fmt.Errorf("%s names no run", url)
+	}
+	return readFile(ctx, strings.TrimSuffix(url, latestName)+latest.Run+"/tree.json")
+}
+
+// latestName is the file that names the run in use beside it. retrain writes it.
+const latestName = "LATEST.json"
+
+// readFile reads a file as readModel says.
+func readFile(ctx context.Context, url string) ([]byte, error) {
 	if s, err := jobs.OpenStorage(ctx); err == nil {
 		return s.Read(ctx, url)
 	}

@@ -34,11 +34,16 @@ func newCompareFlags() *compareFlags {
 
 // Settings declares the flags of compare.
 func (c *compareFlags) Settings() []setting.Setting {
-	format := setting.Setting{
-		Name: "format", Group: setting.Printed, Value: setting.OneOf(&c.format, compareText, compareJSON),
+	return slices.Concat(c.CompareConfig.Settings(), []setting.Setting{formatSetting(&c.format)},
+		progressSettings(&c.progress, &c.verbose))
+}
+
+// formatSetting declares the format of what is printed.
+func formatSetting(format *string) setting.Setting {
+	return setting.Setting{
+		Name: "format", Group: setting.Printed, Value: setting.OneOf(format, compareText, compareJSON),
 		Help: "text or json: what is printed",
 	}
-	return slices.Concat(c.CompareConfig.Settings(), []setting.Setting{format}, progressSettings(&c.progress, &c.verbose))
 }
 
 func newCompare() *cobra.Command {

@@ -42,6 +42,7 @@ func settingsPage() string {
 		{"train", newTrainFlags().Settings()},
 		{"evaluate", newEvaluateFlags().Settings()},
 		{"compare", newCompareFlags().Settings()},
+		{"drift", newDriftFlags().Settings()},
 		{"predict", newPredictFlags().Settings()},
 		{"show", newShowOptions().Settings()},
 		{"plot", plotSettings()},

@@ -148,7 +148,7 @@ broke the contract, 5 the runner failed, 130 interrupted.`,
 	root.Version = versionLine()
 	root.SetVersionTemplate("{{.Version}}\n")
 	root.SetHelpCommand(newHelp(page))
-	root.AddCommand(newTrain(), newEvaluate(), newCompare(), newPredict(), newShow(), newPlot(), newReport(),
+	root.AddCommand(newTrain(), newEvaluate(), newCompare(), newDrift(), newPredict(), newShow(), newPlot(), newReport(),
 		newExport(), newFrontier(), newAsk(), newSynth(), newImport(), newBenchmark(), newVersion())
 	return root
 }

@@ -42,7 +42,7 @@ func pooled(before, now []int64, b, n int64) (few, many []int64) {
 // chiSquare returns Pearson's statistic of a table of two rows, and its degrees of freedom. Each
 // column has a row in one list at least.
 func chiSquare(before, now []int64) (statistic float64, freedom int) {
-	b, n := float64(sum(before)), float64(sum(now))
+	b, n := float64(Rows(before)), float64(Rows(now))
 	for i := range before {
 		both := float64(before[i] + now[i])
 		for _, cell := range []struct{ rows, all float64 }{{float64(before[i]), b}, {float64(now[i]), n}} {

@@ -30,7 +30,7 @@ type Measures struct {
 //     either list expects fewer than 5 rows are put together, as the test needs more.
 func Measure(before, now []int64) Measures {
 	m := Measures{P: 1}
-	b, n := sum(before), sum(now)
+	b, n := Rows(before), Rows(now)
 	if b == 0 || n == 0 {
 		return m
 	}
@@ -42,7 +42,8 @@ func Measure(before, now []int64) Measures {
 	return m
 }
 
-func sum(counts []int64) int64 {
+// Rows returns the rows of all bins.
+func Rows(counts []int64) int64 {
 	total := int64(0)
 	for _, n := range counts {
 		total += n

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/tree"
 )
 
 // Distribution is distribution.json: the training rows by bin of each feature. Drift is measured
@@ -16,6 +17,14 @@ type Distribution struct {
 	Version int          `json:"version"`
 	Rows    int64        `json:"rows"`    // of training
 	Columns []ColumnRows `json:"columns"` // the features of schema.json, in its order
+	Leaves  *LeafRows    `json:"leaves"`  // null: no rows were held out
+}
+
+// LeafRows has the validation and test rows at each leaf. Training rows would not do: a tree fits its
+// leaves to them, so other rows have other shares even without drift.
+type LeafRows struct {
+	Digest string  `json:"tree_sha256"` // of the tree.json with these leaves, in hex
+	Rows   []int64 `json:"rows"`        // by leaf, in the order of nodes
 }
 
 // ColumnRows has the rows of each bin of a feature. The bins are those of schema.json: one more than
@@ -37,6 +46,36 @@ func NewDistribution(rows int64, features []dataset.Feature, codes [][]int64) *D
 		d.Columns[i] = ColumnRows{features[i].Name, codes[i]}
 	}
 	return d
+}
+
+// SetLeaves sets the rows at the leaves of a tree. counts are those of the parts that were held out, by
+// node; nil for a part without rows.
+func (d *Distribution) SetLeaves(t *tree.Tree, counts ...*tree.LeafCounts) {
+	l, held := &LeafRows{Digest: digestOf(t.Encode())}, int64(0)
+	for i := range t.Nodes {
+		if !t.Nodes[i].Leaf() {
+			continue
+		}
+		rows := int64(0)
+		for _, c := range counts {
+			if c != nil {
+				rows += c.Rows[i]
+			}
+		}
+		l.Rows = append(l.Rows, rows)
+		held += rows
+	}
+	if held > 0 {
+		d.Leaves = l
+	}
+}
+
+// LeavesOf returns the rows at the leaves of a tree; nil: they are not known.
+func (d *Distribution) LeavesOf(t *tree.Tree) []int64 {
+	if d.Leaves == nil || d.Leaves.Digest != digestOf(t.Encode()) {
+		return nil
+	}
+	return d.Leaves.Rows
 }
 
 // Of returns the rows of a column by bin; nil: it is none of the features.
@@ -64,7 +103,11 @@ func (d *Distribution) encode() []byte {
 		}
 		fmt.Fprintf(&b, "%s\n    %s", separator, line)
 	}
-	b.WriteString("\n  ]\n}\n")
+	leaves, err := json.Marshal(d.Leaves)
+	if err != nil {
+		panic(err) // a text and numbers
+	}
+	fmt.Fprintf(&b, "\n  ],\n  \"leaves\": %s\n}\n", leaves)
 	return []byte(b.String())
 }
 

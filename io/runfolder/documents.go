@@ -242,7 +242,7 @@ var schemas embed.FS
 const schemaExtension = ".schema.json"
 
 // Schemas returns the JSON Schemas of all documents by Document.Schema. The schema "ask"
-// describes the line of ask --json, and "comparison" what compare writes.
+// describes the line of ask --json, "comparison" what compare writes, and "drift" what drift prints.
 func Schemas() map[string][]byte {
 	files, err := fs.Glob(schemas, "schemas/*"+schemaExtension)
 	if err != nil {

@@ -13,19 +13,37 @@ import (
 // MaxModel is the most bytes of a document that is read.
 const MaxModel = 1 << 30
 
-// ReadTree reads the tree of a model: of a run folder or a tree.json. Errors are usage
+// ReadTree reads the tree of a model: of a run folder, a tree.json or a LATEST.json. Errors are usage
 // errors, or a *dataset.DataError where the file is no tree.
 func ReadTree(ctx context.Context, s *objectstore.Store, model string) (*tree.Tree, error) {
-	url := tree.URLOf(model)
+	t, _, err := ReadModel(ctx, s, model)
+	return t, err
+}
+
+// ReadModel is ReadTree. It also returns the URL of the tree.json. That of a LATEST.json may be another
+// one soon.
+func ReadModel(ctx context.Context, s *objectstore.Store, model string) (t *tree.Tree, url string, err error) {
+	digest := ""
+	if IsLatest(model) {
+		l, run, err := latestOf(ctx, s, model)
+		if err != nil {
+			return nil, "", err
+		}
+		model, digest = run, l.Digest
+	}
+	url = tree.URLOf(model)
 	b, err := s.ReadAll(ctx, url, MaxModel)
 	if err != nil {
-		return nil, usage.Errorf("--model %s: %v; name a run folder or a tree.json", model, err)
+		return nil, "", usage.Errorf("--model %s: %v; name a run folder, a tree.json or a %s", model, err, LatestName)
 	}
-	t, err := decodeTree(b)
-	if err != nil {
-		return nil, unreadable(url, err)
+	if digest != "" && digestOf(b) != digest {
+		return nil, "", usage.Errorf("%s is not the tree that %s names (tree_sha256): another tree of that run was promoted "+
+			"since; name the run folder to use it", url, LatestName)
 	}
-	return t, nil
+	if t, err = decodeTree(b); err != nil {
+		return nil, "", unreadable(url, err)
+	}
+	return t, url, nil
 }
 
 // decodeTree decodes a tree.json. The error is a *dataset.DataError without the file.

@@ -63,6 +63,7 @@ type work struct {
 	config *config.Compare
 	driver *engine.Driver
 	trees  [2]*tree.Tree
+	urls   [2]string // of their tree.json
 	input  *source.Input
 	label  string // column; empty: none
 	note   string // why there are no metrics
@@ -72,7 +73,7 @@ type work struct {
 func (w *work) run(ctx context.Context) (*runfolder.Comparison, error) {
 	var err error
 	for i, model := range w.models() {
-		if w.trees[i], err = runfolder.ReadTree(ctx, w.driver.Files.Store, model); err != nil {
+		if w.trees[i], w.urls[i], err = runfolder.ReadModel(ctx, w.driver.Files.Store, model); err != nil {
 			return nil, err
 		}
 	}
@@ -187,7 +188,7 @@ func (w *work) count(ctx context.Context) (*jobs.Compared, error) {
 	files := w.driver.Files
 	defer files.Store.RemoveAll(context.WithoutCancel(ctx), scratch) //nolint:errcheck // scratch in memory
 	c := jobs.CompareConfig{
-		Trees:   []string{tree.URLOf(w.config.A), tree.URLOf(w.config.B)},
+		Trees:   w.urls[:],
 		Decoded: w.trees[:], Rows: w.spec.Encode(), Workers: w.driver.Workers(), Out: scratch, Run: files.Run.Name(),
 	}
 	what := engine.Job{Name: "compare", Total: int64(len(w.input.Tasks)), Unit: "row groups", Done: engine.TasksDone}

@@ -1,0 +1,96 @@
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/espalier-ml/espalier/io/report"
+	"github.com/espalier-ml/espalier/io/setting"
+	"github.com/espalier-ml/espalier/io/usage"
+	"github.com/espalier-ml/espalier/pipelines"
+)
+
+// driftFlags are the flags of drift.
+type driftFlags struct {
+	pipelines.DriftConfig
+
+	format, progress string
+	verbose          bool
+}
+
+func newDriftFlags() *driftFlags {
+	return &driftFlags{DriftConfig: pipelines.DefaultDriftConfig(), format: compareText, progress: progressAuto}
+}
+
+// Settings declares the flags of drift.
+func (c *driftFlags) Settings() []setting.Setting {
+	return slices.Concat(c.DriftConfig.Settings(), []setting.Setting{formatSetting(&c.format)},
+		progressSettings(&c.progress, &c.verbose))
+}
+
+func newDrift() *cobra.Command {
+	flags := newDriftFlags()
+	c := &cobra.Command{
+		Use:   "drift",
+		Short: "Measure how far rows have moved from a run's training rows",
+		Long: `Measure how far the columns of new rows have moved from the training rows of a
+run, and how far the shares of the tree's leaves have. No labels are needed.
+
+drift prints for each column the population stability index (PSI), the
+Kolmogorov-Smirnov statistic of numeric columns (KS), the Jensen-Shannon distance
+(JS) and the chi-square test, and the bin whose share has changed most. A column
+has drifted if its test says so and its PSI is large enough.`,
+		Example: `  espalier drift --model runs/first --input 'today/*.parquet'
+  espalier drift --model models/LATEST.json --input today.parquet --format json`,
+		Args: noArguments,
+	}
+	addFlags(c.Flags(), flags.Settings())
+	addBeamFlags(c.Flags())
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		if faults := setting.Faults(flags.Settings()); len(faults) > 0 {
+			return usage.All(faults)
+		}
+		if err := initBeam(flags.verbose, c.ErrOrStderr()); err != nil {
+			return err
+		}
+		reporter, err := newReporter(flags.progress, c.ErrOrStderr())
+		if err != nil {
+			return err
+		}
+		found, err := pipelines.Drift(c.Context(), flags.DriftConfig, reporter)
+		if err != nil {
+			return err
+		}
+		if flags.format == compareJSON {
+			return printEncoded(c.OutOrStdout(), found.Encode)
+		}
+		return printDrift(c.OutOrStdout(), found)
+	}
+	return c
+}
+
+// printDrift prints drift for people.
+func printDrift(w io.Writer, d *pipelines.DriftFound) error {
+	width := pageWidth(w)
+	b := bufio.NewWriter(w) // keeps the first error for Flush
+	line := func(format string, args ...any) {
+		_, _ = fmt.Fprintln(b, report.Wrapped(fmt.Sprintf(format, args...), width, "  "))
+	}
+	line("%d rows against the %d training rows of %s", d.Now, d.Before, d.Model)
+	_ = report.DriftTable(d.Report()).Write(b, width)
+	if d.Leaves == nil {
+		line("the shares of the leaves are not compared: the run held no rows out, or another of its trees was promoted")
+	}
+	if alarms := d.Alarms(); len(alarms) > 0 {
+		line("drift: %s", strings.Join(alarms, ", "))
+	} else {
+		line("no drift: p is above %.3g/%d, or PSI below %g, everywhere", d.FalseAlarms, len(d.All()),
+			d.LeastPSI)
+	}
+	return b.Flush()
+}

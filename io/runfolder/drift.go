@@ -1,0 +1,178 @@
+package runfolder
+
+import (
+	"math"
+	"strconv"
+
+	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/drift"
+	"github.com/espalier-ml/espalier/induce/tree"
+	"github.com/espalier-ml/espalier/io/report"
+)
+
+// Drift says how far the columns of some rows, and the leaves that the rows come to, have moved from
+// the training rows of a run.
+type Drift struct {
+	Format      string        `json:"format"`
+	Version     int           `json:"version"`
+	Model       string        `json:"model"`        // the run, as it was named
+	Before      int64         `json:"before"`       // training rows
+	Now         int64         `json:"now"`          // rows that were compared with them
+	FalseAlarms float64       `json:"false_alarms"` // greatest probability of any alarm without drift
+	LeastPSI    float64       `json:"least_psi"`    // of an alarm
+	Columns     []DriftedBins `json:"columns"`      // the features in the order of schema.json
+	Leaves      *DriftedBins  `json:"leaves"`       // shares of the leaves; null: they are not known without drift
+}
+
+// DriftedBins are the rows by bin of a column, or by leaf.
+type DriftedBins struct {
+	Column string `json:"column"` // of the leaves: "leaves"
+	Kind   string `json:"kind"`   // numeric, categorical or leaves
+	Alarm  bool   `json:"alarm"`
+
+	PSI               float64  `json:"psi"`
+	KolmogorovSmirnov *float64 `json:"kolmogorov_smirnov"` // null: the bins have no order
+	JensenShannon     float64  `json:"jensen_shannon"`
+	ChiSquare         float64  `json:"chi_square"`
+	Freedom           int      `json:"freedom"`
+	P                 float64  `json:"p"`
+
+	Moved  MovedBin `json:"moved"`
+	Before []int64  `json:"before"` // training rows by bin
+	Now    []int64  `json:"now"`
+
+	measures drift.Measures
+}
+
+// MovedBin is the bin whose share has changed most.
+type MovedBin struct {
+	Bin    string  `json:"bin"`
+	Before float64 `json:"before"` // share of the training rows
+	Now    float64 `json:"now"`
+}
+
+const (
+	driftFormat = "espalier/drift"
+	driftLeaves = "leaves"
+)
+
+// Encode returns the drift as it is printed.
+func (d *Drift) Encode() ([]byte, error) { return encodeJSON(d) }
+
+// Alarms lists the columns that have drifted, "leaves" for the leaves.
+func (d *Drift) Alarms() []string {
+	var names []string
+	for _, bins := range d.All() {
+		if bins.Alarm {
+			names = append(names, bins.Column)
+		}
+	}
+	return names
+}
+
+// All lists the columns, and the leaves last.
+func (d *Drift) All() []*DriftedBins {
+	list := make([]*DriftedBins, 0, len(d.Columns)+1)
+	for i := range d.Columns {
+		list = append(list, &d.Columns[i])
+	}
+	if d.Leaves != nil {
+		list = append(list, d.Leaves)
+	}
+	return list
+}
+
+// NewDrift measures the drift of rows against the training rows of a model. features have their rows by
+// code before and now.
+func NewDrift(model string, features []dataset.Feature, before *Distribution, now [][]int64) *Drift {
+	d := &Drift{
+		Format: driftFormat, Version: 1, Model: model, Before: before.Rows,
+		Columns: make([]DriftedBins, len(features)),
+	}
+	for i := range features {
+		f := &features[i]
+		d.Now = drift.Rows(now[i])
+		d.Columns[i] = newDriftedBins(before.Of(f.Name), now[i], func(code int) string { return spellBin(f, code) })
+		d.Columns[i].Column, d.Columns[i].Kind = f.Name, f.Kind.String()
+		if f.Kind == dataset.Numeric {
+			d.Columns[i].KolmogorovSmirnov = &d.Columns[i].measures.KolmogorovSmirnov
+		}
+	}
+	return d
+}
+
+// AddLeaves measures the drift of the leaves' shares, from rows by leaf before and by node now.
+func (d *Drift) AddLeaves(t *tree.Tree, before, now []int64) {
+	var ids []int
+	var came []int64
+	for id := range t.Nodes {
+		if t.Nodes[id].Leaf() {
+			ids, came = append(ids, id), append(came, now[id])
+		}
+	}
+	leaves := newDriftedBins(before, came, func(i int) string { return "leaf " + strconv.Itoa(ids[i]) })
+	leaves.Column, leaves.Kind = driftLeaves, driftLeaves
+	d.Leaves, d.Now = &leaves, drift.Rows(came)
+}
+
+// Judge says which columns have drifted.
+func (d *Drift) Judge(limits drift.Limits) {
+	d.FalseAlarms, d.LeastPSI = limits.FalseAlarms, limits.PSI
+	all := d.All()
+	measured := make([]drift.Measures, len(all))
+	for i := range all {
+		measured[i] = all[i].measures
+	}
+	for i, alarm := range limits.Alarms(measured) {
+		all[i].Alarm = alarm
+	}
+}
+
+// newDriftedBins measures bins. spell names a bin.
+func newDriftedBins(before, now []int64, spell func(bin int) string) DriftedBins {
+	m := drift.Measure(before, now)
+	b := DriftedBins{
+		PSI: m.PSI, JensenShannon: m.JensenShannon, ChiSquare: m.ChiSquare, Freedom: m.Freedom, P: m.P,
+		Before: before, Now: now, measures: m,
+	}
+	all, came := max(1, drift.Rows(before)), max(1, drift.Rows(now))
+	for bin := range before {
+		p, q := float64(before[bin])/float64(all), float64(now[bin])/float64(came)
+		if bin == 0 || math.Abs(q-p) > math.Abs(b.Moved.Now-b.Moved.Before) {
+			b.Moved = MovedBin{spell(bin), p, q}
+		}
+	}
+	return b
+}
+
+// spellBin names the values of a code of a feature.
+func spellBin(f *dataset.Feature, code int) string {
+	switch {
+	case code == f.MissingCode():
+		return "missing"
+	case f.Kind == dataset.Categorical && code == f.OtherCode():
+		return "other"
+	case f.Kind == dataset.Categorical:
+		return report.Category(f, code)
+	case len(f.Cuts) == 0:
+		return "any value"
+	case code == 0:
+		return "< " + f.Unit.Spell(f.Cuts[0])
+	case code == len(f.Cuts):
+		return ">= " + f.Unit.Spell(f.Cuts[code-1])
+	default:
+		return f.Unit.Spell(f.Cuts[code-1]) + " to " + f.Unit.Spell(f.Cuts[code])
+	}
+}
+
+// Report returns the lines of the drift's table.
+func (d *Drift) Report() []report.DriftRow {
+	rows := make([]report.DriftRow, 0, len(d.Columns)+1)
+	for _, b := range d.All() {
+		rows = append(rows, report.DriftRow{
+			Column: b.Column, PSI: b.PSI, KolmogorovSmirnov: b.KolmogorovSmirnov, JensenShannon: b.JensenShannon,
+			ChiSquare: b.ChiSquare, P: b.P, Bin: b.Moved.Bin, Before: b.Moved.Before, Now: b.Moved.Now, Alarm: b.Alarm,
+		})
+	}
+	return rows
+}

@@ -1,0 +1,75 @@
+package config
+
+import (
+	"slices"
+
+	"github.com/espalier-ml/espalier/induce/drift"
+	"github.com/espalier-ml/espalier/io/setting"
+	"github.com/espalier-ml/espalier/io/usage"
+	"github.com/espalier-ml/espalier/pipelines/engine"
+)
+
+// Drift is the configuration of a measurement of drift. Settings declares what each field means;
+// docs/settings.md lists that.
+type Drift struct {
+	Model  string // run folder or LATEST.json
+	Input  []string
+	Runner string
+
+	DriftLimits
+	StorageConfig
+}
+
+// DriftLimits says when a column has drifted.
+type DriftLimits struct {
+	FalseAlarms float64 // probability of any alarm without drift
+	LeastPSI    float64 // of an alarm
+}
+
+// Limits returns the same limits as package drift has them.
+func (c *DriftLimits) Limits() drift.Limits {
+	return drift.Limits{FalseAlarms: c.FalseAlarms, PSI: c.LeastPSI}
+}
+
+// DefaultDrift gives a false alarm once in a hundred days.
+func DefaultDrift() Drift {
+	return Drift{
+		Runner: engine.DefaultRunner(), DriftLimits: DriftLimits{FalseAlarms: 0.01, LeastPSI: 0.1},
+		StorageConfig: DefaultStorageConfig(),
+	}
+}
+
+// Settings declares the settings of a measurement, which set the fields of c.
+func (c *Drift) Settings() []setting.Setting {
+	run := setting.In(setting.Run, []setting.Setting{
+		{
+			Name: "model", Value: setting.Text(&c.Model), Required: true,
+			Help: "run folder with the training rows to compare with, or LATEST.json",
+		},
+		scoredSetting(&c.Input),
+	})
+	return slices.Concat(run, c.DriftLimits.Settings(), c.StorageConfig.Settings(),
+		[]setting.Setting{engine.RunnerSetting(&c.Runner, engine.LocalRunners())})
+}
+
+// Settings declares the limits of drift.
+func (c *DriftLimits) Settings() []setting.Setting {
+	return setting.In(setting.Rows, []setting.Setting{
+		{
+			Name: "false_alarms", Value: setting.Share(&c.FalseAlarms),
+			Help: "greatest probability that any column gives an alarm though none has drifted",
+		},
+		{
+			Name: "least_psi", Value: setting.Number(&c.LeastPSI, setting.From(0)),
+			Help: "population stability index that a column needs for an alarm; of many rows less is no chance and no matter",
+		},
+	})
+}
+
+// Validate returns all faults at once, each with the name of its flag.
+func (c *Drift) Validate() error {
+	if faults := setting.Faults(c.Settings()); len(faults) > 0 {
+		return usage.All(faults)
+	}
+	return nil
+}

@@ -1,0 +1,122 @@
+package drifting
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	"github.com/google/uuid"
+
+	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/drift"
+	"github.com/espalier-ml/espalier/induce/parallel"
+	"github.com/espalier-ml/espalier/induce/tree"
+	"github.com/espalier-ml/espalier/io/parquetio"
+	"github.com/espalier-ml/espalier/io/runfolder"
+	"github.com/espalier-ml/espalier/io/usage"
+	"github.com/espalier-ml/espalier/pipelines/config"
+	"github.com/espalier-ml/espalier/pipelines/engine"
+	"github.com/espalier-ml/espalier/pipelines/forecast"
+	"github.com/espalier-ml/espalier/pipelines/source"
+	"github.com/espalier-ml/espalier/transforms/jobs"
+)
+
+// Drift measures the drift of rows from the training rows of a run.
+func Drift(ctx context.Context, c config.Drift, reporter engine.Reporter) (r *runfolder.Drift, err error) {
+	defer func() { err = engine.OrInterrupted(ctx, err) }()
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
+	e, err := engine.Settle(ctx, c.Runner, &c.Input)
+	if err != nil {
+		return nil, err
+	}
+	f := source.Begin(c.StorageConfig)
+	defer f.End()
+	ctx = f.Run.Context(ctx)
+	run, err := runfolder.Resolve(ctx, f.Store, c.Model)
+	if err != nil {
+		return nil, err
+	}
+	d := &engine.Driver{Engine: e, Reporter: engine.OneAtATime(reporter), Files: f}
+	in, err := engine.Compute(ctx, d, forecast.Footers, 0, "files", func(s *parallel.Steps) (*source.Input, error) {
+		return source.OpenInput(ctx, f, c.Input, s)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return Of(ctx, d, run, in, c.Limits())
+}
+
+// Of measures the drift of the rows of an input from the training rows of a run.
+func Of(
+	ctx context.Context, d *engine.Driver, run string, in *source.Input, limits drift.Limits,
+) (*runfolder.Drift, error) {
+	there, err := runfolder.Read(ctx, d.Files.Store, run, runfolder.Training, runfolder.TreeName, runfolder.SchemaName,
+		runfolder.DistributionName)
+	if err != nil {
+		return nil, usage.Errorf("--model %s: %s; name the folder of a finished run", run,
+			strings.TrimPrefix(err.Error(), "--output: "))
+	}
+	if there.Distribution == nil {
+		return nil, usage.Errorf("--model %s has no %s, as an earlier version has trained it: train anew", run,
+			runfolder.DistributionName)
+	}
+	features := there.Schema.Features()
+	for i := range features {
+		if n := len(there.Distribution.Of(features[i].Name)); n != features[i].Codes() {
+			return nil, usage.Errorf("--model %s: %s has %d bins of %q, %s has %d: the files are of different runs", run,
+				runfolder.DistributionName, n, features[i].Name, runfolder.SchemaName, features[i].Codes())
+		}
+	}
+	if len(in.Tasks) == 0 {
+		return nil, &dataset.DataError{
+			File: in.Files[0].URL, Problem: "no input file has a row", Hint: "check --input",
+		}
+	}
+	now, err := count(ctx, d, run, there, in)
+	if err != nil {
+		return nil, err
+	}
+	found := runfolder.NewDrift(run, features, there.Distribution, now.Codes)
+	if leaves := there.Distribution.LeavesOf(there.Tree); leaves != nil {
+		found.AddLeaves(there.Tree, leaves, now.Nodes)
+	}
+	found.Judge(limits)
+	return found, nil
+}
+
+// count counts the rows of an input by the bins and leaves of a run.
+func count(
+	ctx context.Context, d *engine.Driver, run string, there *runfolder.Run, in *source.Input,
+) (*jobs.Distributed, error) {
+	features := there.Schema.Features()
+	spec := jobs.RowSpec{WeightScale: 1, Shares: dataset.Shares{dataset.Test: 1}}
+	for i := range features {
+		f := &features[i]
+		if err := in.CheckFeature(f); err != nil {
+			return nil, dataset.WithHint(err, "write the columns as in training, or train anew")
+		}
+		column := &in.Columns[slices.IndexFunc(in.Columns, func(c parquetio.Column) bool { return c.Name == f.Name })]
+		if err := in.Check(column); err != nil {
+			return nil, err
+		}
+		features[i].Type = column.Type
+		spec.Features = append(spec.Features, jobs.FeatureColumn{
+			Name: f.Name, Kind: f.Kind, Type: column.Type, Unit: f.Unit,
+		})
+	}
+	c := jobs.DistributionConfig{
+		Rows: spec.Encode(), Features: dataset.EncodeFeatures(features), Tree: tree.URLOf(run), Decoded: there.Tree,
+		Workers: d.Workers(), Out: "mem://espalier-" + uuid.NewString(), Run: d.Files.Run.Name(),
+	}
+	defer d.Files.Store.RemoveAll(context.WithoutCancel(ctx), c.Out) //nolint:errcheck // scratch in memory
+	what := engine.Job{Name: "drift", Total: int64(len(in.Tasks)), Unit: "row groups", Done: engine.TasksDone}
+	err := d.Run(ctx, what, in.Tasks, func(s beam.Scope, tasks beam.PCollection) { jobs.Distribute(s, tasks, c) })
+	if err != nil {
+		return nil, fmt.Errorf("drift: %w", err)
+	}
+	return jobs.ReadDistributed(ctx, c.Out, features, len(there.Tree.Nodes))
+}
