@@ -102,6 +102,12 @@ func TestSchemas(t *testing.T) {
 			seen[document] += n
 		}
 	}
+	drift := espalier(t, "drift", "--model", out("run"), "--input", input, "--format", "json", "--progress", "none")
+	if err := os.WriteFile(out("drift.json"), []byte(drift.stdout), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	validate(t, "drift", out("drift.json"))
+	seen["drift"]++
 	ask := exec.Command(binary, "ask", out("run"), "--json")
 	ask.Stdin = strings.NewReader(strings.Repeat("\n", 20)) // unknown
 	answer, err := ask.Output()

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/espalier-ml/espalier/induce/tree"
+	"github.com/espalier-ml/espalier/io/latest"
 	"github.com/espalier-ml/espalier/io/objectstore"
 )
 
@@ -25,7 +26,7 @@ type Model struct {
 	Columns []string
 }
 
-// Open reads a model: a run folder or a tree.json, at a plain path, a file:// or a mem://
+// Open reads a model: a run folder, a tree.json or the LATEST.json of retrain, at a plain path, a file:// or a mem://
 // URL. The context bounds the reading.
 func Open(ctx context.Context, url string) (*Model, error) {
 	return From(ctx, objectstore.New(), url)
@@ -33,7 +34,11 @@ func Open(ctx context.Context, url string) (*Model, error) {
 
 // From is Open for the URLs of a store.
 func From(ctx context.Context, s *objectstore.Store, url string) (*Model, error) {
-	at := tree.URLOf(url)
+	run, err := latest.Resolve(ctx, s, url)
+	if err != nil {
+		return nil, fmt.Errorf("the model %s: %w", url, err)
+	}
+	at := tree.URLOf(run)
 	b, err := s.ReadAll(ctx, at, MaxBytes)
 	if err != nil {
 		return nil, fmt.Errorf("the model %s: %w; name a run folder or a tree.json", url, err)

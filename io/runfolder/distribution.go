@@ -8,6 +8,7 @@ import (
 
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/tree"
+	"github.com/espalier-ml/espalier/io/latest"
 )
 
 // Distribution is distribution.json: the training rows by bin of each feature. Drift is measured
@@ -48,10 +49,10 @@ func NewDistribution(rows int64, features []dataset.Feature, codes [][]int64) *D
 	return d
 }
 
-// SetLeaves sets the rows at the leaves of a tree. counts are those of the parts that were held out, by
-// node; nil for a part without rows.
+// SetLeaves sets the rows at the leaves of a tree, from the counts of each part that was held out; nil
+// for a part without rows.
 func (d *Distribution) SetLeaves(t *tree.Tree, counts ...*tree.LeafCounts) {
-	l, held := &LeafRows{Digest: digestOf(t.Encode())}, int64(0)
+	l, held := &LeafRows{Digest: latest.Digest(t.Encode())}, int64(0)
 	for i := range t.Nodes {
 		if !t.Nodes[i].Leaf() {
 			continue
@@ -72,7 +73,7 @@ func (d *Distribution) SetLeaves(t *tree.Tree, counts ...*tree.LeafCounts) {
 
 // LeavesOf returns the rows at the leaves of a tree; nil: they are not known.
 func (d *Distribution) LeavesOf(t *tree.Tree) []int64 {
-	if d.Leaves == nil || d.Leaves.Digest != digestOf(t.Encode()) {
+	if d.Leaves == nil || d.Leaves.Digest != latest.Digest(t.Encode()) {
 		return nil
 	}
 	return d.Leaves.Rows

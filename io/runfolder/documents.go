@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/espalier-ml/espalier/induce/tree"
@@ -98,11 +99,6 @@ func Documents() []Document {
 			Holds: "each column's use, cuts, values, cost",
 		},
 		{
-			Name: DistributionName, Kinds: training, Schema: "distribution", optional: true,
-			codec: text(func(r *Run) **Distribution { return &r.Distribution }, (*Distribution).encode, decodeDistribution),
-			Holds: "training rows by bin of each feature",
-		},
-		{
 			Name: ManifestName, Kinds: training, Schema: "manifest",
 			codec: inJSON(func(r *Run) **Manifest { return &r.Manifest }),
 			Holds: "settings, inputs, timings, list of files",
@@ -118,6 +114,23 @@ func Documents() []Document {
 			Holds: "settings, list of files",
 		},
 		{
+			Name: PartName(0), Kinds: synth, many: rowFiles, pattern: "part-*.parquet",
+			Holds: "the rows; `part-*` is synth's alone",
+		},
+	}
+	return slices.Concat(documents, growthDocuments(), importDocuments())
+}
+
+// growthDocuments lists the documents of training that other verbs go on from.
+func growthDocuments() []Document {
+	training := []Kind{Training}
+	return []Document{
+		{
+			Name: DistributionName, Kinds: training, Schema: "distribution", optional: true,
+			codec: text(func(r *Run) **Distribution { return &r.Distribution }, (*Distribution).encode, decodeDistribution),
+			Holds: "training rows by bin of each feature",
+		},
+		{
 			Name: FrontierName, Kinds: training, Schema: "frontier", optional: true,
 			codec: inJSON(func(r *Run) **Frontier { return &r.Frontier }),
 			Holds: "the best tree at each expected cost",
@@ -131,12 +144,7 @@ func Documents() []Document {
 			Name: GrownName, Kinds: training, codec: grownCodec(), optional: true,
 			Holds: "all grown trees, for other choices",
 		},
-		{
-			Name: PartName(0), Kinds: synth, many: rowFiles, pattern: "part-*.parquet",
-			Holds: "the rows; `part-*` is synth's alone",
-		},
 	}
-	return append(documents, importDocuments()...)
 }
 
 // importDocuments lists the documents of import.

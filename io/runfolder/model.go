@@ -6,6 +6,7 @@ import (
 
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/tree"
+	"github.com/espalier-ml/espalier/io/latest"
 	"github.com/espalier-ml/espalier/io/objectstore"
 	"github.com/espalier-ml/espalier/io/usage"
 )
@@ -24,8 +25,8 @@ func ReadTree(ctx context.Context, s *objectstore.Store, model string) (*tree.Tr
 // one soon.
 func ReadModel(ctx context.Context, s *objectstore.Store, model string) (t *tree.Tree, url string, err error) {
 	digest := ""
-	if IsLatest(model) {
-		l, run, err := latestOf(ctx, s, model)
+	if latest.Is(model) {
+		l, run, err := latest.Of(ctx, s, model)
 		if err != nil {
 			return nil, "", err
 		}
@@ -34,11 +35,11 @@ func ReadModel(ctx context.Context, s *objectstore.Store, model string) (t *tree
 	url = tree.URLOf(model)
 	b, err := s.ReadAll(ctx, url, MaxModel)
 	if err != nil {
-		return nil, "", usage.Errorf("--model %s: %v; name a run folder, a tree.json or a %s", model, err, LatestName)
+		return nil, "", usage.Errorf("--model %s: %v; name a run folder, a tree.json or a %s", model, err, latest.Name)
 	}
-	if digest != "" && digestOf(b) != digest {
+	if digest != "" && latest.Digest(b) != digest {
 		return nil, "", usage.Errorf("%s is not the tree that %s names (tree_sha256): another tree of that run was promoted "+
-			"since; name the run folder to use it", url, LatestName)
+			"since; name the run folder to use it", url, latest.Name)
 	}
 	if t, err = decodeTree(b); err != nil {
 		return nil, "", unreadable(url, err)

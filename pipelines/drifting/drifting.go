@@ -13,6 +13,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/drift"
 	"github.com/espalier-ml/espalier/induce/parallel"
 	"github.com/espalier-ml/espalier/induce/tree"
+	"github.com/espalier-ml/espalier/io/latest"
 	"github.com/espalier-ml/espalier/io/parquetio"
 	"github.com/espalier-ml/espalier/io/runfolder"
 	"github.com/espalier-ml/espalier/io/usage"
@@ -36,7 +37,7 @@ func Drift(ctx context.Context, c config.Drift, reporter engine.Reporter) (r *ru
 	f := source.Begin(c.StorageConfig)
 	defer f.End()
 	ctx = f.Run.Context(ctx)
-	run, err := runfolder.Resolve(ctx, f.Store, c.Model)
+	run, err := latest.Resolve(ctx, f.Store, c.Model)
 	if err != nil {
 		return nil, err
 	}

@@ -1,7 +1,6 @@
 package drifting_test
 
 import (
-	"context"
 	"math/rand/v2"
 	"path/filepath"
 	"testing"
@@ -27,7 +26,7 @@ func day(t *testing.T, seed uint64, rows int, drift float64) string {
 		}
 	}
 	file := filepath.Join(t.TempDir(), "rows.parquet")
-	err := parquetio.Write(context.Background(), objectstore.New(), file, []parquetio.WriteColumn{
+	err := parquetio.Write(t.Context(), objectstore.New(), file, []parquetio.WriteColumn{
 		{Name: "x", Values: x}, {Name: "shop", Values: shop}, {Name: "class", Values: class},
 	}, parquetio.WriteOptions{})
 	if err != nil {
@@ -40,7 +39,7 @@ func day(t *testing.T, seed uint64, rows int, drift float64) string {
 // 0.05, more than 16 of 200 come with a probability of 0.03 (binomial); the seeds are fixed. PSI is no condition here,
 // so that the rate is that of the tests alone. A day that has drifted gives an alarm.
 func TestDaysWithoutDrift(t *testing.T) {
-	ctx := context.Background()
+	ctx := t.Context()
 	train := pipelines.DefaultConfig()
 	train.Input, train.Label, train.Select = []string{day(t, 1, 4000, 0)}, "class", "first"
 	train.Output = filepath.Join(t.TempDir(), "run")

@@ -1,0 +1,146 @@
+// Package latest reads and moves LATEST.json, the file that names the run in use among the runs of a
+// folder.
+package latest
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"strings"
+	"time"
+
+	"github.com/espalier-ml/espalier/induce/tree"
+	"github.com/espalier-ml/espalier/io/objectstore"
+	"github.com/espalier-ml/espalier/io/usage"
+)
+
+// Name is the file that names the run in use among the runs beside it.
+const Name = "LATEST.json"
+
+const (
+	format   = "espalier/latest"
+	maxBytes = 1 << 16
+	maxTree  = 1 << 30 // bytes
+	tries    = 5       // to read the file while another program replaces it
+)
+
+// Pointer is LATEST.json. It is replaced as a whole, so that its readers always find a complete run.
+type Pointer struct {
+	Format   string    `json:"format"`
+	Version  int       `json:"version"`
+	Run      string    `json:"run"`         // folder, relative to the file
+	Digest   string    `json:"tree_sha256"` // of the run's tree.json, in hex
+	Promoted time.Time `json:"promoted"`
+
+	generation string // of the file
+}
+
+// Read reads the LATEST.json of a folder; nil: there is none.
+func Read(ctx context.Context, s *objectstore.Store, folder string) (p *Pointer, err error) {
+	url := objectstore.Join(folder, Name)
+	for range tries {
+		if p, err = read(ctx, s, url); !errors.Is(err, objectstore.ErrChanged) {
+			break
+		}
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil //nolint:nilnil // no run has been promoted yet
+	}
+	if err != nil {
+		return nil, usage.Errorf("%v", err)
+	}
+	return p, nil
+}
+
+func read(ctx context.Context, s *objectstore.Store, url string) (*Pointer, error) {
+	seen, err := s.Stat(ctx, url)
+	if err != nil {
+		return nil, err
+	}
+	b, err := objectstore.ReadSeen(ctx, s, seen, maxBytes)
+	if err != nil {
+		return nil, err
+	}
+	p := &Pointer{generation: seen.Generation}
+	if err := json.Unmarshal(b, p); err != nil || p.Format != format || p.Version != 1 || !below(p.Run) {
+		return nil, fmt.Errorf("%s is no %s of Espalier: want format %q, version 1 and a run beside it", url, Name, format)
+	}
+	return p, nil
+}
+
+// below reports whether a relative URL stays below its folder.
+func below(run string) bool {
+	return run != "" && path.Clean(run) == run && !path.IsAbs(run) && run != "." && run != ".." &&
+		!strings.HasPrefix(run, "../") && !strings.Contains(run, "://")
+}
+
+// Promote makes a run below a folder the one in use, if LATEST.json is still what Read returned as
+// before; nil: there was none. ErrOvertaken says that it is not.
+func Promote(
+	ctx context.Context, s *objectstore.Store, folder, run string, before *Pointer, at time.Time,
+) (*Pointer, error) {
+	encoded, err := s.ReadAll(ctx, tree.URLOf(objectstore.Join(folder, run)), maxTree)
+	if err != nil {
+		return nil, usage.Errorf("%v", err)
+	}
+	l := &Pointer{Format: format, Version: 1, Run: run, Digest: Digest(encoded), Promoted: at.UTC()}
+	b, err := json.MarshalIndent(l, "", "  ")
+	if err != nil {
+		return nil, err
+	}
+	bound := objectstore.WriteOptions{IfAbsent: true}
+	if before != nil {
+		bound = objectstore.WriteOptions{IfGeneration: before.generation}
+	}
+	l.generation, err = objectstore.WriteSeen(ctx, s, objectstore.Join(folder, Name), append(b, '\n'), bound)
+	if errors.Is(err, fs.ErrExist) || errors.Is(err, fs.ErrNotExist) {
+		return nil, ErrOvertaken
+	}
+	if err != nil {
+		return nil, usage.Errorf("%v", err)
+	}
+	return l, nil
+}
+
+// ErrOvertaken says that another program has moved LATEST.json.
+var ErrOvertaken = errors.New("another program has moved " + Name + " meanwhile")
+
+// Resolve returns the run folder that a LATEST.json names. Other models are returned as they are.
+func Resolve(ctx context.Context, s *objectstore.Store, model string) (string, error) {
+	if !Is(model) {
+		return model, nil
+	}
+	_, run, err := Of(ctx, s, model)
+	return run, err
+}
+
+// Is reports whether a model is named by a LATEST.json.
+func Is(model string) bool { return path.Base(model) == Name }
+
+// Of reads a LATEST.json by its URL. It also returns the URL of the run.
+func Of(ctx context.Context, s *objectstore.Store, url string) (*Pointer, string, error) {
+	folder := strings.TrimSuffix(strings.TrimSuffix(url, Name), "/")
+	if folder == "" {
+		folder = "."
+	}
+	l, err := Read(ctx, s, folder)
+	switch {
+	case err != nil:
+		return nil, "", err
+	case l == nil:
+		return nil, "", usage.Errorf("--model %s does not exist: retrain writes it with the first run that passes its gate",
+			url)
+	}
+	return l, objectstore.Join(folder, l.Run), nil
+}
+
+// Digest returns the SHA-256 of a tree.json, in hex.
+func Digest(b []byte) string {
+	digest := sha256.Sum256(b)
+	return hex.EncodeToString(digest[:])
+}
