@@ -65,13 +65,17 @@ func BenchmarkScoreRow(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			f := &scoreFn{Schema: encoded, Model: Model{JSON: benchmarkTree()}}
+			f := &scoring{Schema: encoded}
 			if err := f.Setup(); err != nil {
+				b.Fatal(err)
+			}
+			bound, err := newScorer(benchmarkTree(), f.schema)
+			if err != nil {
 				b.Fatal(err)
 			}
 			b.ReportAllocs()
 			for b.Loop() {
-				p, err := f.predict(row)
+				p, err := f.predict(bound, row)
 				if err != nil || p.Class != "a" || p.Tests != 2 {
 					b.Fatal(p, err)
 				}

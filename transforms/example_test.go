@@ -28,6 +28,9 @@ func init() {
 	beam.RegisterDoFn(reflect.TypeFor[printTree]())
 	beam.RegisterDoFn(reflect.TypeFor[printWindow]())
 	beam.RegisterDoFn(reflect.TypeFor[pick]())
+	beam.RegisterType(reflect.TypeFor[Basket]())
+	beam.RegisterDoFn(reflect.TypeFor[printBasket]())
+	beam.RegisterDoFn(reflect.TypeFor[printLetter]())
 	register.Emitter2[beam.EventTime, Fruit]()
 }
 
@@ -110,6 +113,40 @@ func Example() {
 	// bing: cherry, after 1 test
 	// rainier: cherry, after 1 test
 	// morello: cherry, after 1 test
+}
+
+// Trees of a pipeline score rows of the same pipeline. Rows that cannot be used, here by
+// a weight that is no number, go their own way.
+func ExampleScoreDeadLetters() {
+	p, s := beam.NewPipelineWithRoot()
+	trees := transforms.Train(s, beam.CreateList(s, fruit()), fruitConfig())
+	baskets := beam.CreateList(s, []Basket{{"name": "braeburn", "grams": 180}, {"name": "sour", "grams": "heavy"}})
+	scored, dead := transforms.ScoreDeadLetters(s, baskets, transforms.Model{Trees: trees}, 1000)
+	beam.ParDo0(s, &printBasket{}, scored)
+	beam.ParDo0(s, &printLetter{}, dead)
+	if _, err := beam.Run(context.Background(), "prism", p); err != nil {
+		fmt.Println(err)
+	}
+	// Unordered output:
+	// braeburn: apple of ["apple" "cherry"]
+	// {"grams":"heavy","name":"sour"}: grams: not a number, as the feature needs
+}
+
+// Basket is a row as it comes from JSON.
+type Basket map[string]any
+
+type printBasket struct{}
+
+func (*printBasket) ProcessElement(b Basket, p transforms.Prediction) error {
+	_, err := fmt.Fprintf(os.Stdout, "%s: %s of %q\n", b["name"], p.Class, p.Classes)
+	return err
+}
+
+type printLetter struct{}
+
+func (*printLetter) ProcessElement(d transforms.DeadLetter) error {
+	_, err := fmt.Fprintf(os.Stdout, "%s: %s: %s\n", d.Row, d.Column, d.Reason)
+	return err
 }
 
 // A tree for every three minutes of rows.

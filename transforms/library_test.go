@@ -115,6 +115,8 @@ func init() {
 	beam.RegisterDoFn(reflect.TypeFor[sinkFn]())
 	beam.RegisterDoFn(reflect.TypeFor[sinkTreeFn]())
 	beam.RegisterDoFn(reflect.TypeFor[sinkBytesFn]())
+	beam.RegisterDoFn(reflect.TypeFor[noVisitFn]())
+	beam.RegisterDoFn(reflect.TypeFor[sinkLetterFn]())
 }
 
 func runPipeline(t *testing.T, runner string, build func(s beam.Scope)) error {
@@ -425,10 +427,24 @@ func scoreFaults(t *testing.T, encoded []byte) map[string]buildFault {
 			scoring(transforms.Model{JSON: encoded}, rowsOf(3)),
 			[]string{"type int", "want a struct"},
 		},
-		"keyed rows": {
+		"grouped rows": {
 			scoring(transforms.Model{JSON: encoded},
-				func(s beam.Scope) beam.PCollection { return beam.AddFixedKey(s, oneVisit(s)) }),
-			[]string{"KV<int,", "beam.DropKey"},
+				func(s beam.Scope) beam.PCollection { return beam.GroupByKey(s, beam.AddFixedKey(s, oneVisit(s))) }),
+			[]string{"CoGBK<int,", "beam.DropKey"},
+		},
+		"trees of another type": {
+			func(s beam.Scope) error {
+				_, err := transforms.TryScore(s, oneVisit(s), transforms.Model{Trees: oneVisit(s)})
+				return err
+			},
+			[]string{"the Trees are of type", "visit", "WindowedTree"},
+		},
+		"a limit below 0": {
+			func(s beam.Scope) error {
+				_, _, err := transforms.TryScoreDeadLetters(s, oneVisit(s), transforms.Model{JSON: encoded}, -1)
+				return err
+			},
+			[]string{"the limit of dead letters is -1"},
 		},
 		"no model":   {scoring(transforms.Model{}, oneVisit), []string{"JSON", "URL"}},
 		"two models": {scoring(transforms.Model{JSON: encoded, URL: "x"}, oneVisit), []string{"JSON", "URL"}},

@@ -16,17 +16,24 @@ func init() {
 		reflect.TypeFor[summariseTallyFn](), reflect.TypeFor[fitFn](), reflect.TypeFor[codeTallyFn](),
 		reflect.TypeFor[growObjectsFn](),
 		reflect.TypeFor[tagFn](), reflect.TypeFor[noRowsFn](), reflect.TypeFor[windowTreeFn](),
-		reflect.TypeFor[scoreFn](), reflect.TypeFor[tallyFn](),
+		reflect.TypeFor[scoreFn](), reflect.TypeFor[scoreKeyedFn](), reflect.TypeFor[scoreByTreesFn](),
+		reflect.TypeFor[scoreKeyedByTreesFn](), reflect.TypeFor[numberTreeFn](), reflect.TypeFor[numberWindowTreeFn](),
+		reflect.TypeFor[tallyFn](), reflect.TypeFor[oneFn](), reflect.TypeFor[limitFn](),
 	} {
 		beam.RegisterDoFn(t)
 	}
 	register.Combiner3[tallies, []byte, []byte](&mergeTalliesFn{})
+	register.Combiner1[int64](&addFn{})
 	register.Emitter2[beam.T, Prediction]()
+	register.Emitter2[beam.X, Prediction]()
+	register.Emitter1[DeadLetter]()
+	register.Iter1[[]byte]()
 	register.Emitter3[beam.EventTime, int64, []byte]()
 	register.Emitter1[WindowTree]()
 	beam.RegisterCoder(reflect.TypeFor[tallies](), encodeTallies, decodeTallies)
 	beam.RegisterType(reflect.TypeFor[Prediction]())
 	beam.RegisterType(reflect.TypeFor[WindowTree]())
+	beam.RegisterType(reflect.TypeFor[DeadLetter]())
 }
 
 // The DoFns that see each row are called without reflection: a reflective call costs
@@ -42,28 +49,32 @@ func init() {
 	})
 }
 
-// scoreCall calls scoreFn without reflection: it is a reflectx.Func3x1.
+// scoreCall calls scoreFn without reflection: it is a reflectx.Func5x1.
 type scoreCall struct {
 	reflectx.Func
 
-	process func(context.Context, beam.T, func(beam.T, Prediction)) error
+	process func(context.Context, beam.EventTime, beam.T, func(beam.T, Prediction), func(DeadLetter)) error
 }
 
-// Call3x1 calls scoreFn.ProcessElement.
-func (c scoreCall) Call3x1(ctx, row, emit any) any {
+// Call5x1 calls scoreFn.ProcessElement.
+func (c scoreCall) Call5x1(ctx, at, row, emit, refuse any) any {
 	//nolint:errcheck // Beam has looked at the types
-	return c.process(ctx.(context.Context), row, emit.(func(beam.T, Prediction)))
+	return c.process(ctx.(context.Context), at.(beam.EventTime), row, emit.(func(beam.T, Prediction)),
+		refuse.(func(DeadLetter)))
 }
 
-// tallyCall calls tallyFn without reflection: it is a reflectx.Func4x1.
+// tallyCall calls tallyFn without reflection: it is a reflectx.Func5x1.
 type tallyCall struct {
 	reflectx.Func
 
-	process func(context.Context, beam.EventTime, beam.T, func(beam.EventTime, int64, []byte)) error
+	process func(
+		context.Context, beam.EventTime, beam.T, func(beam.EventTime, int64, []byte), func(DeadLetter),
+	) error
 }
 
-// Call4x1 calls tallyFn.ProcessElement.
-func (c tallyCall) Call4x1(ctx, at, row, emit any) any {
+// Call5x1 calls tallyFn.ProcessElement.
+func (c tallyCall) Call5x1(ctx, at, row, emit, refuse any) any {
 	//nolint:errcheck // Beam has looked at the types
-	return c.process(ctx.(context.Context), at.(beam.EventTime), row, emit.(func(beam.EventTime, int64, []byte)))
+	return c.process(ctx.(context.Context), at.(beam.EventTime), row, emit.(func(beam.EventTime, int64, []byte)),
+		refuse.(func(DeadLetter)))
 }

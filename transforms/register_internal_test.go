@@ -13,14 +13,14 @@ func TestRowCalls(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, ok := score.ProcessElementFn().Fn.(reflectx.Func3x1); !ok {
+	if _, ok := score.ProcessElementFn().Fn.(reflectx.Func5x1); !ok {
 		t.Errorf("scoreFn is called by a %T", score.ProcessElementFn().Fn)
 	}
 	tally, err := graph.NewDoFn(&tallyFn{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, ok := tally.ProcessElementFn().Fn.(reflectx.Func4x1); !ok {
+	if _, ok := tally.ProcessElementFn().Fn.(reflectx.Func5x1); !ok {
 		t.Errorf("tallyFn is called by a %T", tally.ProcessElementFn().Fn)
 	}
 }

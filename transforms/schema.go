@@ -22,3 +22,13 @@ func schemaOf(rows beam.PCollection) (*gorows.Schema, error) {
 	}
 	return gorows.SchemaOf(t.Type())
 }
+
+// schemaOfRows is schemaOf for rows that may have keys: a PCollection<KV<K, T>>.
+func schemaOfRows(rows beam.PCollection) (schema *gorows.Schema, keyed bool, err error) {
+	if rows.IsValid() && typex.IsKV(rows.Type()) {
+		schema, err = gorows.SchemaOf(rows.Type().Components()[1].Type())
+		return schema, true, err
+	}
+	schema, err = schemaOf(rows)
+	return schema, false, err
+}

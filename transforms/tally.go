@@ -102,6 +102,7 @@ type tallyFn struct {
 	Given   []byte        // plan with the bins of WindowConfig.Bins; empty: none are given
 	Stretch time.Duration // windows consist of stretches of this length; 0: a window has all time
 	Alone   bool          // emit each row by itself, as its windows depend on it (sessions)
+	Refusal refusal
 
 	// Earlier is the time after which a row counts again, as a row of the window before.
 	// 0: it does not.
@@ -150,16 +151,16 @@ func (f *tallyFn) Setup() error {
 	return nil
 }
 
-func (f *tallyFn) StartBundle(context.Context, func(beam.EventTime, int64, []byte)) {
+func (f *tallyFn) StartBundle(context.Context, func(beam.EventTime, int64, []byte), func(DeadLetter)) {
 	f.open, f.held = make(map[tallyKey]*timedTally), 0
 }
 
 func (f *tallyFn) ProcessElement(
-	_ context.Context, at beam.EventTime, row beam.T, emit func(beam.EventTime, int64, []byte),
+	ctx context.Context, at beam.EventTime, row beam.T, emit func(beam.EventTime, int64, []byte), refuse func(DeadLetter),
 ) error {
 	weight, whole, labelEnd, err := f.encode(row)
 	if err != nil {
-		return jobs.Carry(err)
+		return f.Refusal.of(ctx, letter{row: row, at: at}, err, refuse)
 	}
 	var to tallyKey
 	if f.Shards > 1 && labelEnd > 0 {
@@ -188,7 +189,7 @@ func (f *tallyFn) ProcessElement(
 	return nil
 }
 
-func (f *tallyFn) FinishBundle(_ context.Context, emit func(beam.EventTime, int64, []byte)) {
+func (f *tallyFn) FinishBundle(_ context.Context, emit func(beam.EventTime, int64, []byte), _ func(DeadLetter)) {
 	f.flush(emit)
 }
 

@@ -109,15 +109,46 @@ func Train(s beam.Scope, rows beam.PCollection, c TrainConfig) beam.PCollection 
 // TryTrain is Train with an error instead of a panic. It checks the ranges of settings,
 // and the names and types of the rows' fields. The error names all faults at once.
 func TryTrain(s beam.Scope, rows beam.PCollection, c TrainConfig) (beam.PCollection, error) {
-	spec, err := newTrainSpec(rows, &c)
+	trees, _, err := train(s.Scope("transforms.Train"), rows, &c, refusal{Fails: true})
+	return trees, err
+}
+
+// TrainDeadLetters is Train with a second output: a PCollection<DeadLetter> of the unusable
+// rows, by which Train fails. The pipeline fails if there are more than limit; 0:
+// there may be any number. Rows without a label are among them unless DropNullLabels is set.
+func TrainDeadLetters(
+	s beam.Scope, rows beam.PCollection, c TrainConfig, limit int64,
+) (trees, dead beam.PCollection) {
+	trees, dead, err := TryTrainDeadLetters(s, rows, c, limit)
 	if err != nil {
-		return beam.PCollection{}, fmt.Errorf("transforms.Train: %w", err)
+		panic(err)
 	}
+	return trees, dead
+}
+
+// TryTrainDeadLetters is TrainDeadLetters with an error instead of a panic: see TryTrain.
+func TryTrainDeadLetters(
+	s beam.Scope, rows beam.PCollection, c TrainConfig, limit int64,
+) (trees, dead beam.PCollection, err error) {
 	s = s.Scope("transforms.Train")
+	if trees, dead, err = train(s, rows, &c, refusal{Limit: limit, Step: "transforms.Train"}); err != nil {
+		return trees, dead, err
+	}
+	return trees, dead, limited(s, dead, limit)
+}
+
+// train grows a tree, and returns the unusable rows, too.
+func train(
+	s beam.Scope, rows beam.PCollection, c *TrainConfig, r refusal,
+) (trees, dead beam.PCollection, err error) {
+	spec, err := newTrainSpec(rows, c)
+	if err != nil {
+		return trees, dead, fmt.Errorf("transforms.Train: %w", err)
+	}
 	encoded := jobs.MustJSON(spec)
 	// tallyFn emits when its bundle ends, which is possible in the global window only.
 	rows = beam.WindowInto(s, window.NewGlobalWindows(), rows)
-	batches := beam.ParDo(s, &tallyFn{Spec: encoded, Shards: c.Shards}, rows)
+	batches, dead := beam.ParDo2(s, &tallyFn{Spec: encoded, Shards: c.Shards, Refusal: r}, rows)
 	batches = beam.WindowInto(s, window.NewGlobalWindows(), batches)
 	tallies := beam.CombinePerKey(s, &mergeTalliesFn{}, batches)
 	summaries := beam.ParDo(s, &summariseTallyFn{Spec: encoded}, tallies)
@@ -126,7 +157,7 @@ func TryTrain(s beam.Scope, rows beam.PCollection, c TrainConfig) (beam.PCollect
 	plans := beam.ParDo(s, &fitFn{Spec: encoded, Shards: c.Shards}, beam.GroupByKey(s, summaries))
 	shards := beam.GroupByKey(s, beam.Flatten(s, beam.ParDo(s, &tagFn{}, tallies), plans))
 	objects := beam.ParDo(s, &codeTallyFn{Spec: encoded}, shards)
-	return beam.DropKey(s, beam.ParDo(s, &growObjectsFn{Spec: encoded}, beam.GroupByKey(s, objects))), nil
+	return beam.DropKey(s, beam.ParDo(s, &growObjectsFn{Spec: encoded}, beam.GroupByKey(s, objects))), dead, nil
 }
 
 // trainSpec is a checked configuration together with the columns of the rows.

@@ -91,13 +91,13 @@ func TryWindowedTree(s beam.Scope, rows beam.PCollection, c WindowConfig) (beam.
 		return beam.PCollection{}, fmt.Errorf("transforms.WindowedTree: %w", err)
 	}
 	s = s.Scope("transforms.WindowedTree")
-	fn := &tallyFn{Spec: jobs.MustJSON(spec), Shards: 1, Given: given}
+	fn := &tallyFn{Spec: jobs.MustJSON(spec), Shards: 1, Given: given, Refusal: refusal{Fails: true}}
 	fn.Stretch, fn.Alone = stretch(c.Windows)
 	if c.PreviousBins {
 		fn.Earlier = c.Windows.Size
 	}
 	// tallyFn emits when its bundle ends, which is possible in the global window only.
-	batches := beam.ParDo(s, fn, beam.WindowInto(s, window.NewGlobalWindows(), rows))
+	batches, _ := beam.ParDo2(s, fn, beam.WindowInto(s, window.NewGlobalWindows(), rows))
 	batches = beam.WindowInto(s, c.Windows, batches, c.windowing()...)
 	// CombinePerKey will not do: its results do not know their pane (exec.ExtractOutput).
 	return beam.ParDo(s, &windowTreeFn{Spec: fn.Spec, Given: given}, beam.GroupByKey(s, batches)), nil

@@ -26,16 +26,7 @@ func TestFlinkStream(t *testing.T) {
 			t.Fatalf("ESPALIER_STREAM_EVENTS=%s: want a number", s)
 		}
 	}
-	if !beam.Initialized() {
-		beam.Init()
-	}
-	e := flink.start(t)
-	options := map[string]string{"endpoint": e.endpoint, "environment_type": "LOOPBACK", "parallelism": "2"}
-	for name, value := range options {
-		if err := flag.Set(name, value); err != nil {
-			t.Fatal(err)
-		}
-	}
+	startFlink(t)
 	for name, c := range map[string]transformstest.Config{
 		"own bins":      {},
 		"previous bins": {Previous: true},
@@ -47,4 +38,32 @@ func TestFlinkStream(t *testing.T) {
 			t.Logf("%+v", *transformstest.Run(t, c))
 		})
 	}
+}
+
+// startFlink starts Flink, for pipelines that call back into this process.
+func startFlink(t *testing.T) {
+	t.Helper()
+	if !beam.Initialized() {
+		beam.Init()
+	}
+	e := flink.start(t)
+	options := map[string]string{"endpoint": e.endpoint, "environment_type": "LOOPBACK", "parallelism": "2"}
+	for name, value := range options {
+		if err := flag.Set(name, value); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestFlinkLibrary: on Flink a pipeline scores rows by the trees that it grows, of all rows and
+// of windows, and bad rows are dead letters.
+func TestFlinkLibrary(t *testing.T) {
+	flink.require(t)
+	startFlink(t)
+	for name, windowed := range map[string]bool{"batch": false, "windows": true} {
+		t.Run(name, func(t *testing.T) { transformstest.Feed(t, "flink", windowed, false) })
+		t.Run(name+"/keyed", func(t *testing.T) { transformstest.Feed(t, "flink", windowed, true) })
+	}
+	t.Run("score", func(t *testing.T) { transformstest.DeadLetters(t, "flink", 100_000, false) })
+	t.Run("train", func(t *testing.T) { transformstest.DeadLetters(t, "flink", 20_000, true) })
 }

@@ -42,7 +42,7 @@ func (w *Watch) Count(v *Vector) Novelty {
 			return w.numbers(v.Numbers)
 		}
 		for _, x := range v.Numbers {
-			n.Add(w.number(x))
+			n.Add(w.Number(x))
 		}
 		return n
 	}
@@ -63,16 +63,25 @@ func (w *Watch) entries(v *Vector) (entries []Novelty, anything bool) {
 	entries = make([]Novelty, max(len(v.Texts), len(v.Numbers)))
 	for i := range entries {
 		if v.Type == Number {
-			entries[i] = w.number(v.Numbers[i])
-		} else if w.categories.Text(v.Texts[i]) == w.categories.other {
-			entries[i].Unseen = 1
+			entries[i] = w.Number(v.Numbers[i])
+		} else {
+			entries[i] = w.Text(v.Texts[i])
 		}
 		anything = anything || entries[i] != Novelty{}
 	}
 	return entries, anything
 }
 
-func (w *Watch) number(x float64) (n Novelty) {
+// Text counts a row with a text, which only categorical features have.
+func (w *Watch) Text(text string) (n Novelty) {
+	if w.categories != nil && w.categories.Text(text) == w.categories.other {
+		n.Unseen = 1
+	}
+	return n
+}
+
+// Number counts a row with a number; NaN is missing.
+func (w *Watch) Number(x float64) (n Novelty) {
 	if w.categories == nil {
 		return w.numbers([]float64{x})
 	}

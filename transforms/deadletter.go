@@ -1,0 +1,106 @@
+package transforms
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+
+	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/transforms/jobs"
+)
+
+// DeadLetter is an unusable row, and why it is.
+type DeadLetter struct {
+	Row    string // in JSON; at most 64 KiB of it
+	Key    string // of rows with keys, in JSON
+	Column string // empty: no single column is at fault
+	Value  string // in the column; empty: it cannot be spelled
+	Reason string // what is wrong, and what was expected
+	Hint   string // what to do
+	Millis int64  // time of the row in ms since 1970
+	Step   string // transforms.Score or transforms.Train
+}
+
+// maxLetter is the most bytes of a row in a dead letter.
+const maxLetter = 64 << 10
+
+// letter is a row with what a dead letter says of its place.
+type letter struct {
+	row, key any // key: nil without keys
+	at       beam.EventTime
+}
+
+// refusal says what happens to unusable rows.
+type refusal struct {
+	Fails bool   // the pipeline fails
+	Limit int64  // the pipeline fails with more in a window; 0: no limit
+	Step  string // name in dead letters
+}
+
+var rowsRefused = beam.NewCounter(jobs.CounterNamespace, "rows_refused")
+
+// of refuses a row. It returns an error if the pipeline is to fail.
+func (r *refusal) of(ctx context.Context, l letter, fault error, refuse func(DeadLetter)) error {
+	if r.Fails {
+		return jobs.Carry(fault)
+	}
+	rowsRefused.Inc(ctx, 1)
+	d := DeadLetter{Row: inJSON(l.row), Reason: fault.Error(), Millis: int64(l.at), Step: r.Step}
+	if l.key != nil {
+		d.Key = inJSON(l.key)
+	}
+	var e *dataset.DataError
+	if errors.As(fault, &e) {
+		d.Column, d.Value, d.Reason, d.Hint = e.Column, e.Value, e.Problem, e.Hint
+	}
+	refuse(d)
+	return nil
+}
+
+// inJSON spells a row or a key. What JSON cannot hold, such as NaN, is spelled as in Go.
+func inJSON(x any) string {
+	b, err := json.Marshal(x)
+	if err != nil {
+		b = fmt.Appendf(nil, "%+v", x)
+	}
+	return string(b[:min(len(b), maxLetter)])
+}
+
+// limited makes the pipeline fail if a window has more dead letters than limit; 0: never.
+func limited(s beam.Scope, dead beam.PCollection, limit int64) error {
+	if limit < 0 {
+		return fmt.Errorf("the limit of dead letters is %d: want a number of at least 0", limit)
+	}
+	if limit == 0 {
+		return nil
+	}
+	counts := beam.CombinePerKey(s, &addFn{}, beam.ParDo(s, &oneFn{}, dead))
+	beam.ParDo0(s, &limitFn{Limit: limit}, counts)
+	return nil
+}
+
+// oneFn counts each dead letter once, under a single key.
+type oneFn struct{}
+
+func (*oneFn) ProcessElement(DeadLetter) (key, count int64) { return 0, 1 }
+
+// addFn adds counts.
+type addFn struct{}
+
+func (*addFn) MergeAccumulators(a, b int64) int64 { return a + b }
+
+// limitFn fails if there are too many dead letters.
+type limitFn struct{ Limit int64 }
+
+func (f *limitFn) ProcessElement(_, count int64) error {
+	if count <= f.Limit {
+		return nil
+	}
+	return jobs.Carry(&dataset.DataError{
+		Problem: fmt.Sprintf("%d rows cannot be used, and the limit of dead letters is %d", count, f.Limit),
+		Hint:    "look at the dead letters, and correct the source of the rows or raise the limit",
+	})
+}

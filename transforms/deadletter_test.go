@@ -1,0 +1,64 @@
+package transforms_test
+
+import (
+	"testing"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+
+	"github.com/espalier-ml/espalier/transforms"
+	"github.com/espalier-ml/espalier/transforms/transformstest"
+)
+
+// TestDeadLetters: of 100,000 records 1,000 are bad in ten ways.
+func TestDeadLetters(t *testing.T) {
+	for _, runner := range transformstest.RunnersOfFailures() {
+		t.Run("score/"+runner, func(t *testing.T) { transformstest.DeadLetters(t, runner, 100_000, false) })
+		t.Run("train/"+runner, func(t *testing.T) { transformstest.DeadLetters(t, runner, 20_000, true) })
+	}
+}
+
+// TestFeed: a pipeline scores rows by the trees that it has grown from them.
+func TestFeed(t *testing.T) {
+	for name, windowed := range map[string]bool{"batch": false, "windows": true} {
+		t.Run(name, func(t *testing.T) { transformstest.Feed(t, "prism", windowed, false) })
+		t.Run(name+"/keyed", func(t *testing.T) { transformstest.Feed(t, "prism", windowed, true) })
+	}
+}
+
+// TestNoTree: rows of a window without a tree are dead letters, or make the pipeline fail.
+func TestNoTree(t *testing.T) {
+	c := visitConfig()
+	c.AllowEmpty, c.DropNullLabels = true, true
+	for _, fails := range []bool{false, true} {
+		err := runPipeline(t, "prism", func(s beam.Scope) {
+			none := beam.ParDo(s, &noVisitFn{}, oneVisit(s))
+			m := transforms.Model{Trees: transforms.Train(s, none, c)}
+			if fails {
+				transforms.Score(s, oneVisit(s), m)
+				return
+			}
+			_, dead := transforms.ScoreDeadLetters(s, oneVisit(s), m, 0)
+			beam.ParDo0(s, &sinkLetterFn{}, dead)
+		})
+		if err == nil == fails {
+			t.Errorf("fails %v: error %v", fails, err)
+		}
+		if !fails && (len(sunk.rows) != 1 || sunk.rows[0] != "no tree has come for the window of the row: its trees may need "+
+			"rows with labels") {
+			t.Errorf("dead letters %q", sunk.rows)
+		}
+	}
+}
+
+// noVisitFn drops all visits.
+type noVisitFn struct{}
+
+func (*noVisitFn) ProcessElement(visit, func(visit)) {}
+
+type sinkLetterFn struct{}
+
+func (*sinkLetterFn) ProcessElement(d transforms.DeadLetter) {
+	sunk.Lock()
+	defer sunk.Unlock()
+	sunk.rows = append(sunk.rows, d.Reason)
+}

@@ -1,0 +1,120 @@
+package transforms
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"path"
+	"strings"
+	"time"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/io/filesystem"
+	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/io/filesystem/local" // plain paths
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/log"
+
+	"github.com/espalier-ml/espalier/induce/gorows"
+	"github.com/espalier-ml/espalier/induce/tree"
+	"github.com/espalier-ml/espalier/transforms/jobs"
+)
+
+var (
+	modelsRead    = beam.NewCounter(jobs.CounterNamespace, "models_read")
+	modelsRefused = beam.NewCounter(jobs.CounterNamespace, "models_refused")
+)
+
+// modelSource is where a DoFn has its model from: see Model.
+type modelSource struct {
+	JSON  []byte
+	URL   string
+	Every time.Duration
+
+	bound *scorer
+	due   time.Time // time of the next reading of the URL; zero: never
+}
+
+// scorer returns the scorer of the model. It reads the URL if that is due. Without a first
+// model it fails; later a model that cannot be read is logged, and the tree in use stays.
+func (m *modelSource) scorer(ctx context.Context, schema *gorows.Schema) (s *scorer, err error) {
+	switch {
+	case m.bound != nil && (m.due.IsZero() || time.Now().Before(m.due)):
+		return m.bound, nil
+	case m.URL == "":
+		m.bound, err = newScorer(m.JSON, schema)
+		return m.bound, err
+	}
+	err = m.read(ctx, schema)
+	if m.Every > 0 {
+		m.due = time.Now().Add(m.Every)
+	}
+	if err == nil {
+		return m.bound, nil
+	}
+	err = fmt.Errorf("the model %s: %w", m.URL, err)
+	if m.bound == nil {
+		return nil, err
+	}
+	log.Errorf(ctx, "transforms.Score goes on with model %s: %v", m.bound.id, err)
+	modelsRefused.Inc(ctx, 1)
+	return m.bound, nil
+}
+
+// read reads the URL, and binds the model there if it is another one.
+func (m *modelSource) read(ctx context.Context, schema *gorows.Schema) error {
+	b, err := readModel(ctx, m.URL)
+	if err != nil || m.bound != nil && m.bound.id == tree.ID(b) {
+		return err
+	}
+	next, err := newScorer(b, schema)
+	if err == nil {
+		m.bound = next
+		modelsRead.Inc(ctx, 1)
+	}
+	return err
+}
+
+// maxModelBytes is the largest size of a tree.json.
+const maxModelBytes = 1 << 30
+
+// latestName is the file that names the run in use beside it. retrain writes it.
+const latestName = "LATEST.json"
+
+// readModel reads the tree.json of a model: of a run folder, a tree.json or a LATEST.json.
+func readModel(ctx context.Context, url string) ([]byte, error) {
+	b, err := readFile(ctx, tree.URLOf(url))
+	if err != nil || path.Base(url) != latestName {
+		return b, err
+	}
+	var latest struct {
+		Run string `json:"run"`
+	}
+	if err := json.Unmarshal(b, &latest); err != nil || latest.Run == "" {
+		return nil, fmt.Errorf("%s names no run", url)
+	}
+	return readFile(ctx, tree.URLOf(strings.TrimSuffix(url, latestName)+latest.Run))
+}
+
+// readFile reads a file through the stores of package pipelines if the program has them, else
+// through the file systems that are registered with Beam.
+func readFile(ctx context.Context, url string) ([]byte, error) {
+	if s, err := jobs.OpenStorage(ctx); err == nil {
+		return s.Read(ctx, url)
+	}
+	url = strings.TrimPrefix(url, "file://")
+	fs, err := filesystem.New(ctx, url)
+	if err != nil {
+		return nil, err
+	}
+	defer fs.Close() //nolint:errcheck // only read
+	r, err := fs.OpenRead(ctx, url)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close() //nolint:errcheck // only read
+	b, err := io.ReadAll(io.LimitReader(r, maxModelBytes+1))
+	if err == nil && len(b) > maxModelBytes {
+		err = fmt.Errorf("more than %d bytes, want a tree.json", maxModelBytes)
+	}
+	return b, err
+}

@@ -1,0 +1,226 @@
+package transforms
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+
+	"github.com/espalier-ml/espalier/induce/gorows"
+	"github.com/espalier-ml/espalier/induce/tree"
+	"github.com/espalier-ml/espalier/transforms/jobs"
+)
+
+// scorer is a tree bound to the columns of rows.
+type scorer struct {
+	*gorows.Binding
+
+	id      string
+	classes []string
+	usage   *scorerUsage
+}
+
+// newScorer decodes a tree.json and finds the columns of its tests.
+func newScorer(encoded []byte, schema *gorows.Schema) (*scorer, error) {
+	model, err := tree.Decode(encoded)
+	if err != nil {
+		return nil, fmt.Errorf("the model: %w", err)
+	}
+	b, err := gorows.Bind(model, schema)
+	return &scorer{b, tree.ID(encoded), model.Label.Classes, newScorerUsage(model)}, err
+}
+
+// scoring is what the DoFns that score rows share.
+type scoring struct {
+	Schema  []byte // gorows.Schema
+	Refusal refusal
+
+	schema *gorows.Schema
+	cells  []gorows.Cell
+	values []tree.Value
+	usage  columnUsage
+}
+
+// Setup decodes the schema.
+func (f *scoring) Setup() error {
+	f.schema = new(gorows.Schema)
+	return json.Unmarshal(f.Schema, f.schema)
+}
+
+// predict returns the prediction for a row. It leaves the row's cells in f.cells.
+func (f *scoring) predict(s *scorer, row any) (p *tree.Prediction, err error) {
+	if f.cells, err = s.Read(row, f.cells[:0]); err != nil {
+		return nil, err
+	}
+	f.values = gorows.AppendValues(f.values[:0], f.cells)
+	return s.Scorer.Predict(f.values)
+}
+
+// score scores a row. scored is false if the row cannot be used.
+func (f *scoring) score(
+	ctx context.Context, s *scorer, l letter, refuse func(DeadLetter),
+) (p Prediction, scored bool, err error) {
+	found, err := f.predict(s, l.row)
+	if err != nil {
+		return p, false, f.Refusal.of(ctx, l, err, refuse)
+	}
+	f.usage.count(ctx, s, f.cells, found, f.schema)
+	return Prediction{
+		Class: found.Class, Classes: s.classes, Probabilities: found.Probabilities, Leaf: found.Leaf, Tests: found.Tests,
+		Cost: found.Cost, Billed: found.Billed, Model: s.id,
+	}, true, nil
+}
+
+// scoreFn scores rows by a given model.
+type scoreFn struct {
+	scoring
+
+	Source modelSource
+}
+
+func (f *scoreFn) ProcessElement(
+	ctx context.Context, at beam.EventTime, row beam.T, emit func(beam.T, Prediction), refuse func(DeadLetter),
+) error {
+	s, err := f.Source.scorer(ctx, f.schema)
+	if err != nil {
+		return jobs.Carry(err)
+	}
+	p, scored, err := f.score(ctx, s, letter{row: row, at: at}, refuse)
+	if scored {
+		emit(row, p)
+	}
+	return err
+}
+
+func (f *scoreFn) FinishBundle(ctx context.Context, _ func(beam.T, Prediction), _ func(DeadLetter)) {
+	f.usage.flush(ctx)
+}
+
+// scoreKeyedFn scores rows with keys by a given model.
+type scoreKeyedFn struct {
+	scoring
+
+	Source modelSource
+}
+
+func (f *scoreKeyedFn) ProcessElement(
+	ctx context.Context, at beam.EventTime, key beam.X, row beam.T, emit func(beam.X, Prediction), refuse func(DeadLetter),
+) error {
+	s, err := f.Source.scorer(ctx, f.schema)
+	if err != nil {
+		return jobs.Carry(err)
+	}
+	p, scored, err := f.score(ctx, s, letter{row: row, key: key, at: at}, refuse)
+	if scored {
+		emit(key, p)
+	}
+	return err
+}
+
+func (f *scoreKeyedFn) FinishBundle(ctx context.Context, _ func(beam.X, Prediction), _ func(DeadLetter)) {
+	f.usage.flush(ctx)
+}
+
+// byTrees finds the trees of windows in a side input.
+type byTrees struct {
+	windows map[beam.Window]windowScorer
+	model   []byte // the latest tree
+	bound   *scorer
+}
+
+// windowScorer is the scorer of a window for some time.
+type windowScorer struct {
+	scorer *scorer // nil: the window has no tree
+	until  time.Time
+}
+
+// A side input is read again after this time, as a later pane may have come, and is kept for
+// at most so many windows.
+const (
+	keepTree    = time.Second
+	keepWindows = 1000
+)
+
+// errNoTree refuses the rows of a window without a tree.
+var errNoTree = errors.New("no tree has come for the window of the row: its trees may need rows with labels")
+
+// of returns the scorer of a window; nil: there is none.
+func (b *byTrees) of(w beam.Window, schema *gorows.Schema, trees func(*[]byte) bool) (*scorer, error) {
+	now := time.Now()
+	if s, ok := b.windows[w]; ok && now.Before(s.until) {
+		return s.scorer, nil
+	}
+	if b.windows == nil || len(b.windows) >= keepWindows {
+		b.windows = make(map[beam.Window]windowScorer)
+	}
+	model := latestTree(trees)
+	if model != nil && !bytes.Equal(model, b.model) {
+		s, err := newScorer(model, schema)
+		if err != nil {
+			return nil, err
+		}
+		b.model, b.bound = model, s
+	}
+	s := windowScorer{until: now.Add(keepTree)}
+	if model != nil {
+		s.scorer = b.bound
+	}
+	b.windows[w] = s
+	return s.scorer, nil
+}
+
+// scoreByTreesFn scores rows by the trees of a side input.
+type scoreByTreesFn struct {
+	scoring
+	byTrees
+}
+
+func (f *scoreByTreesFn) ProcessElement(
+	ctx context.Context, w beam.Window, at beam.EventTime, row beam.T, trees func(*[]byte) bool,
+	emit func(beam.T, Prediction), refuse func(DeadLetter),
+) error {
+	s, err := f.of(w, f.schema, trees)
+	l := letter{row: row, at: at}
+	switch {
+	case err != nil:
+		return jobs.Carry(err)
+	case s == nil:
+		return f.Refusal.of(ctx, l, errNoTree, refuse)
+	}
+	p, scored, err := f.score(ctx, s, l, refuse)
+	f.usage.flush(ctx) // a FinishBundle of a DoFn with a side input would have to read it
+	if scored {
+		emit(row, p)
+	}
+	return err
+}
+
+// scoreKeyedByTreesFn scores rows with keys by the trees of a side input.
+type scoreKeyedByTreesFn struct {
+	scoring
+	byTrees
+}
+
+func (f *scoreKeyedByTreesFn) ProcessElement(
+	ctx context.Context, w beam.Window, at beam.EventTime, key beam.X, row beam.T, trees func(*[]byte) bool,
+	emit func(beam.X, Prediction), refuse func(DeadLetter),
+) error {
+	s, err := f.of(w, f.schema, trees)
+	l := letter{row: row, key: key, at: at}
+	switch {
+	case err != nil:
+		return jobs.Carry(err)
+	case s == nil:
+		return f.Refusal.of(ctx, l, errNoTree, refuse)
+	}
+	p, scored, err := f.score(ctx, s, l, refuse)
+	f.usage.flush(ctx) // a FinishBundle of a DoFn with a side input would have to read it
+	if scored {
+		emit(key, p)
+	}
+	return err
+}

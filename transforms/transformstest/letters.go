@@ -1,0 +1,277 @@
+package transformstest
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+
+	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/split"
+	"github.com/espalier-ml/espalier/induce/tree"
+	"github.com/espalier-ml/espalier/transforms"
+)
+
+func init() {
+	for _, t := range []reflect.Type{
+		reflect.TypeFor[makeRowsFn](), reflect.TypeFor[goodRowFn](), reflect.TypeFor[badRowFn](), reflect.TypeFor[goodTreeFn](),
+	} {
+		beam.RegisterDoFn(t)
+	}
+	beam.RegisterType(reflect.TypeFor[Record]())
+}
+
+// Record is a row as it comes from JSON.
+type Record map[string]any
+
+// fault is a way in which a record is bad, and what the dead letter says of it.
+type fault struct {
+	column string
+	value  any
+	reason string
+}
+
+// faults are the ten ways in which records are bad. The reasons are those of gorows.
+func faults() []fault {
+	return []fault{
+		{"number", "many", "not a number, as the feature needs"},
+		{"number", "12,5", "not a number, as the feature needs"},
+		{"number", []any{1.0, 2.0}, "a value of type []interface {}, expected a number, a string, a bool or a time.Time"},
+		{"number", map[string]any{"x": 1.0}, "a value of type map[string]interface {}, expected a number, a string, " +
+			"a bool or a time.Time"},
+		{"day", "2026-02-30", "not a date, as the feature needs"},
+		{"day", 20778.0, "the row has one of the numbers, the feature takes dates"},
+		{"day", true, "not a date, as the feature needs"},
+		{"clock", "25:00", "not a time, as the feature needs"},
+		{"at", "soon", "not a timestamp, as the feature needs"},
+		{"at", 5.0, "the row has one of the numbers, the feature takes timestamps"},
+	}
+}
+
+// badEvery is the number of records of which one is bad.
+const badEvery = 100
+
+// record returns a record, and the way in which it is bad; -1: it is good.
+func record(i int) (r Record, way int) {
+	r = Record{
+		"id": float64(i), "number": float64(i % 50), "day": "2026-02-28", "clock": "12:30", "at": "2026-02-28T12:30:00",
+		"color": []string{"red", "green", "unheard of"}[i%3], "class": []string{"no", "yes"}[i/25%2],
+	}
+	if i%badEvery != 7 {
+		return r, -1
+	}
+	way = i / badEvery % len(faults())
+	f := faults()[way]
+	r[f.column] = f.value
+	return r, way
+}
+
+// makeRowsFn makes records, so that they are no part of the graph.
+type makeRowsFn struct{ Rows int }
+
+func (f *makeRowsFn) ProcessElement(_ []byte, emit func(Record)) {
+	for i := range f.Rows {
+		r, _ := record(i)
+		emit(r)
+	}
+}
+
+// letterBox holds what a pipeline did with records.
+type letterBox struct {
+	mu    sync.Mutex
+	good  int
+	trees int
+	dead  []transforms.DeadLetter
+}
+
+// letterBoxes has the letter box of each running pipeline by its name.
+var letterBoxes sync.Map //nolint:gochecknoglobals // DoFns find it by a name, as they are made by the runner
+
+// into calls f with a letter box, which it locks.
+func into(name string, f func(*letterBox)) {
+	if box, ok := letterBoxes.Load(name); ok {
+		b := box.(*letterBox) //nolint:errcheck // nothing else is stored
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		f(b)
+	}
+}
+
+type goodRowFn struct{ Name string }
+
+func (f *goodRowFn) ProcessElement(Record, transforms.Prediction) {
+	into(f.Name, func(b *letterBox) { b.good++ })
+}
+
+type goodTreeFn struct{ Name string }
+
+func (f *goodTreeFn) ProcessElement(encoded []byte) {
+	into(f.Name, func(b *letterBox) {
+		b.trees++
+		if t, err := tree.Decode(encoded); err == nil {
+			b.good = int(t.Training.Rows)
+		}
+	})
+}
+
+type badRowFn struct{ Name string }
+
+func (f *badRowFn) ProcessElement(d transforms.DeadLetter) {
+	into(f.Name, func(b *letterBox) { b.dead = append(b.dead, d) })
+}
+
+// recordTree tests the number, the day, the clock, the time and the color of records.
+func recordTree() *tree.Tree {
+	leaf := tree.Node{
+		Rows: 1, Objects: 1, Weight: 1, ClassWeights: []int64{1, 0}, RawClassWeights: []int64{1, 0},
+		Probabilities: []float64{1, 0},
+	}
+	t := &tree.Tree{
+		Label: tree.Label{Column: "class", Classes: []string{"no", "yes"}},
+		Features: []dataset.Feature{
+			{Name: "number", Kind: dataset.Numeric, Cuts: []float64{24.5}, Range: []float64{0, 39}, Cost: 1},
+			{Name: "day", Kind: dataset.Numeric, Unit: dataset.Date, Cuts: []float64{0}, Cost: 1},
+			{Name: "clock", Kind: dataset.Numeric, Unit: dataset.Time, Cuts: []float64{1}, Cost: 1},
+			{Name: "at", Kind: dataset.Numeric, Unit: dataset.Timestamp, Cuts: []float64{1}, Cost: 1},
+			{Name: "color", Kind: dataset.Categorical, Type: dataset.Text, Values: []string{"green", "red"}, Cost: 1},
+		},
+	}
+	for i := range t.Features {
+		n := leaf
+		n.Test = &tree.Test{Test: split.Test{Feature: i, Kind: split.Threshold, Code: 1}, Cost: 1}
+		if t.Features[i].Kind == dataset.Categorical {
+			n.Test.Kind = split.Equals
+		}
+		n.Branches = []tree.Branch{{Outcome: 1, Child: 2*i + 2}, {Outcome: 0, Child: 2*i + 1, Missing: true, Other: true}}
+		t.Nodes = append(t.Nodes, n, leaf)
+	}
+	t.Nodes = append(t.Nodes, leaf)
+	return t
+}
+
+// letters runs a pipeline over records, and returns its letter box and its result.
+func letters(tb testing.TB, runner string, build func(s beam.Scope, name string)) (*letterBox, beam.PipelineResult, error) {
+	tb.Helper()
+	box := new(letterBox)
+	letterBoxes.Store(tb.Name(), box)
+	defer letterBoxes.Delete(tb.Name())
+	p, s := beam.NewPipelineWithRoot()
+	build(s, tb.Name())
+	result, err := beam.Run(tb.Context(), runner, p)
+	return box, result, err
+}
+
+// DeadLetters scores records, or trains on them, of which one in a hundred is bad in one of
+// ways. The test fails unless each bad one is a dead letter with its reason, and all others
+// are used.
+func DeadLetters(tb testing.TB, runner string, rows int, train bool) {
+	tb.Helper()
+	build := func(limit int64) func(s beam.Scope, name string) {
+		return func(s beam.Scope, name string) {
+			records := beam.ParDo(s, &makeRowsFn{rows}, beam.Impulse(s))
+			var dead beam.PCollection
+			if train {
+				c := transforms.DefaultTrainConfig("class")
+				c.Features, c.Numeric = []string{"number", "color"}, []string{"number"}
+				var trees beam.PCollection
+				trees, dead = transforms.TrainDeadLetters(s, records, c, limit)
+				beam.ParDo0(s, &goodTreeFn{name}, trees)
+			} else {
+				var scored beam.PCollection
+				scored, dead = transforms.ScoreDeadLetters(s, records, transforms.Model{Tree: recordTree()}, limit)
+				beam.ParDo0(s, &goodRowFn{name}, scored)
+			}
+			beam.ParDo0(s, &badRowFn{name}, dead)
+		}
+	}
+	want := wantedLetters(rows, train)
+	box, result, err := letters(tb, runner, build(int64(len(want))))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	var got []string
+	for _, d := range box.dead {
+		got = append(got, fmt.Sprintf("%s: %s: %s", d.Row, d.Column, d.Reason))
+	}
+	slices.Sort(got)
+	if !slices.Equal(got, want) {
+		tb.Errorf("%d dead letters, want %d: %.400q, want %.400q", len(got), len(want), got, want)
+	}
+	if box.good != rows-len(want) {
+		tb.Errorf("%d rows are used, want %d", box.good, rows-len(want))
+	}
+	if !train {
+		checkCounters(tb, result, rows, len(want))
+	}
+	if _, _, err := letters(tb, runner, build(int64(len(want)-1))); err == nil {
+		tb.Errorf("%d dead letters pass a limit of %d", len(want), len(want)-1)
+	}
+}
+
+// wantedLetters returns the dead letters of records, sorted. Train uses the number alone.
+func wantedLetters(rows int, train bool) []string {
+	var want []string
+	for i := range rows {
+		r, way := record(i)
+		if way < 0 || train && faults()[way].column != "number" {
+			continue
+		}
+		spelled, err := json.Marshal(r)
+		if err != nil {
+			panic(err) // a record is made of texts, numbers, lists and maps
+		}
+		want = append(want, fmt.Sprintf("%s: %s: %s", spelled, faults()[way].column, faults()[way].reason))
+	}
+	slices.Sort(want)
+	return want
+}
+
+// checkCounters compares the counters of Score with counts by hand. The
+// direct runner has none.
+func checkCounters(tb testing.TB, result beam.PipelineResult, rows, bad int) {
+	tb.Helper()
+	if result == nil {
+		return
+	}
+	want := map[string]int64{
+		"rows_scored": int64(rows - bad), "rows_refused": int64(bad), "class_no": int64(rows - bad), "values_missing": 0,
+	}
+	for i := range rows {
+		if _, way := record(i); way < 0 {
+			if i%3 == 2 {
+				want["values_unseen"]++ // an unheard of color
+			}
+			if i%50 > 39 {
+				want["values_outside"]++ // a number above 39
+			}
+		}
+	}
+	found := result.Metrics().AllMetrics()
+	got := make(map[string]int64)
+	for _, c := range found.Counters() {
+		if _, ok := want[c.Key.Name]; ok {
+			got[c.Key.Name] += c.Result()
+		}
+	}
+	for name, n := range want {
+		if got[name] != n {
+			tb.Errorf("the counter %s is %d, want %d", name, got[name], n)
+		}
+	}
+	distributions := 0
+	for _, d := range found.Distributions() {
+		if d.Key.Name == "tests_per_row" || d.Key.Name == "cost_per_row" {
+			distributions++
+			if d.Result().Count != int64(rows-bad) {
+				tb.Errorf("%s: %+v, want %d rows", d.Key.Name, d.Result(), rows-bad)
+			}
+		}
+	}
+	if distributions != 2 {
+		tb.Errorf("%d distributions of rows, want 2", distributions)
+	}
+}

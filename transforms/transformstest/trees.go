@@ -1,0 +1,135 @@
+package transformstest
+
+import (
+	"reflect"
+	"sync"
+	"testing"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/graph/window"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
+
+	"github.com/espalier-ml/espalier/induce/tree"
+	"github.com/espalier-ml/espalier/transforms"
+)
+
+func init() {
+	for _, t := range []reflect.Type{
+		reflect.TypeFor[stampFn](), reflect.TypeFor[keyFn](), reflect.TypeFor[predictedFn](), reflect.TypeFor[predictedKeyFn](),
+	} {
+		beam.RegisterDoFn(t)
+	}
+	register.Emitter2[int64, Event]()
+}
+
+// stampFn gives events their times.
+type stampFn struct{}
+
+func (*stampFn) ProcessElement(e Event, emit func(beam.EventTime, Event)) {
+	emit(beam.EventTime(e.Millis), e)
+}
+
+// keyFn gives events their number as a key.
+type keyFn struct{}
+
+func (*keyFn) ProcessElement(e Event) (id int64, event Event) { return e.ID, e }
+
+// predicted holds the predictions of a pipeline by the number of the event.
+type predicted struct {
+	mu   sync.Mutex
+	list map[int64][]transforms.Prediction
+}
+
+func (p *predicted) add(id int64, prediction transforms.Prediction) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.list[id] = append(p.list[id], prediction)
+}
+
+// predictions has the predictions of each running pipeline by its name.
+var predictions sync.Map //nolint:gochecknoglobals // DoFns find it by a name, as they are made by the runner
+
+// note adds a prediction to those of a pipeline.
+func note(name string, id int64, p transforms.Prediction) {
+	if list, ok := predictions.Load(name); ok {
+		list.(*predicted).add(id, p) //nolint:errcheck // nothing else is stored
+	}
+}
+
+type predictedFn struct{ Name string }
+
+func (f *predictedFn) ProcessElement(e Event, p transforms.Prediction) { note(f.Name, e.ID, p) }
+
+type predictedKeyFn struct{ Name string }
+
+func (f *predictedKeyFn) ProcessElement(id int64, p transforms.Prediction) { note(f.Name, id, p) }
+
+// Feed trains trees and scores the same events by them, in one pipeline: of all events, or of
+// each window. The test fails unless each event is scored once, by the tree that Train grows
+// from a batch of the same events, as that tree's scorer predicts.
+func Feed(tb testing.TB, runner string, windowed, keyed bool) {
+	tb.Helper()
+	const count, windows = 3000, 3
+	var events []Event
+	batches := make(map[int64][]Event)
+	for i := range count {
+		e := newEvent(i, count, windows)
+		at := int64(0)
+		if windowed {
+			at = e.Millis / size.Milliseconds()
+		}
+		events, batches[at] = append(events, e), append(batches[at], e)
+	}
+	name := tb.Name()
+	got := &predicted{list: make(map[int64][]transforms.Prediction)}
+	predictions.Store(name, got)
+	defer predictions.Delete(name)
+
+	p, s := beam.NewPipelineWithRoot()
+	rows := beam.ParDo(s, &stampFn{}, beam.CreateList(s, events))
+	var m transforms.Model
+	if windowed {
+		m.Trees = transforms.WindowedTree(s, rows, transforms.WindowConfig{
+			TrainConfig: trainConfig(), Windows: window.NewFixedWindows(size),
+		})
+		rows = beam.WindowInto(s, window.NewFixedWindows(size), rows)
+	} else {
+		m.Trees = transforms.Train(s, rows, trainConfig())
+	}
+	if keyed {
+		beam.ParDo0(s, &predictedKeyFn{name}, transforms.Score(s, beam.ParDo(s, &keyFn{}, rows), m))
+	} else {
+		beam.ParDo0(s, &predictedFn{name}, transforms.Score(s, rows, m))
+	}
+	if _, err := beam.Run(tb.Context(), runner, p); err != nil {
+		tb.Fatal(err)
+	}
+	for _, batch := range batches {
+		checkFed(tb, batch, got.list)
+	}
+}
+
+// checkFed compares the predictions of a batch of events with those of its tree.
+func checkFed(tb testing.TB, events []Event, got map[int64][]transforms.Prediction) {
+	tb.Helper()
+	encoded := Batch(tb, events, trainConfig())
+	model, err := tree.Decode(encoded)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	if model.CountLeaves() < 3 {
+		tb.Fatalf("a tree of %d leaves shows nothing", model.CountLeaves())
+	}
+	s := model.Scorer()
+	for i := range events {
+		want, err := s.Predict(events[i].values(s))
+		if err != nil {
+			tb.Fatal(err)
+		}
+		list := got[events[i].ID]
+		if len(list) != 1 || list[0].Leaf != want.Leaf || list[0].Class != want.Class || list[0].Model != tree.ID(encoded) {
+			tb.Fatalf("event %d of %d: %+v, want once leaf %d of model %s", events[i].ID, len(events), list, want.Leaf,
+				tree.ID(encoded))
+		}
+	}
+}

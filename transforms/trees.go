@@ -1,0 +1,48 @@
+package transforms
+
+import (
+	"bytes"
+	"encoding/binary"
+	"reflect"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+)
+
+// A numbered tree is the number of a pane, in 8 bytes, and a tree.json. The greatest one is
+// the tree of the latest pane, whatever the order in which a runner gives the panes.
+
+// numberedTrees numbers the trees of Train or of WindowedTree.
+func numberedTrees(s beam.Scope, trees beam.PCollection) beam.PCollection {
+	if trees.Type().Type() == reflect.TypeFor[WindowTree]() {
+		return beam.ParDo(s, &numberWindowTreeFn{}, trees)
+	}
+	return beam.ParDo(s, &numberTreeFn{}, trees)
+}
+
+// numberTreeFn numbers the trees of Train: there is one.
+type numberTreeFn struct{}
+
+func (*numberTreeFn) ProcessElement(encoded []byte) []byte { return appendTree(0, encoded) }
+
+// numberWindowTreeFn numbers the trees of WindowedTree.
+type numberWindowTreeFn struct{}
+
+func (*numberWindowTreeFn) ProcessElement(t WindowTree) []byte { return appendTree(t.Pane, t.JSON) }
+
+func appendTree(pane int64, encoded []byte) []byte {
+	return append(binary.BigEndian.AppendUint64(nil, uint64(pane)), encoded...)
+}
+
+// latestTree returns the tree.json of the latest pane; nil: there is none.
+func latestTree(trees func(*[]byte) bool) []byte {
+	var latest, b []byte
+	for trees(&b) {
+		if bytes.Compare(b, latest) > 0 {
+			latest = bytes.Clone(b)
+		}
+	}
+	if len(latest) < 8 {
+		return nil
+	}
+	return latest[8:]
+}
