@@ -2,17 +2,22 @@ package pipelines_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"reflect"
+	"regexp"
+	"slices"
 	"strconv"
 	"sync"
 	"testing"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
+	"github.com/espalier-ml/espalier/docs"
+	"github.com/espalier-ml/espalier/induce/metric"
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/io/parquetio"
 	"github.com/espalier-ml/espalier/pipelines"
@@ -63,6 +68,7 @@ func init() {
 	beam.RegisterType(reflect.TypeFor[libraryRow]())
 	beam.RegisterDoFn(reflect.TypeFor[collectFn]())
 	beam.RegisterDoFn(reflect.TypeFor[leafFn]())
+	beam.RegisterDoFn(reflect.TypeFor[metricsFn]())
 }
 
 // collect runs a pipeline over rows and returns the bytes that it ends in.
@@ -78,7 +84,7 @@ func collect[T any](t *testing.T, runner string, list []T, build func(s beam.Sco
 }
 
 // TestLibraryTrainsTheSameTree: a tree that is grown inside of another pipeline has
-// the bytes of the one that a run writes for the same rows.
+// the bytes of the one that a run writes for the same rows, in ten configurations.
 func TestLibraryTrainsTheSameTree(t *testing.T) {
 	data := newRows(600)
 	for i := range data.weight {
@@ -109,6 +115,30 @@ func TestLibraryTrainsTheSameTree(t *testing.T) {
 			p.Numeric, c.Numeric = []string{"flag"}, []string{"flag"}
 			p.Ignore, c.Ignore = []string{"id", "weight"}, []string{"id", "weight"}
 		},
+		"zero values": func(_ *pipelines.TrainConfig, c *transforms.TrainConfig) { *c = transforms.TrainConfig{Label: "class"} },
+		"no lambda and theta": func(p *pipelines.TrainConfig, c *transforms.TrainConfig) {
+			p.Lambda, c.Lambda, p.Theta, c.Theta = pipelines.Choices{"0"}, transforms.None, pipelines.Choices{"0"}, transforms.None
+			p.MaxDepth, c.MaxDepth = 4, 4
+		},
+		"costs in groups": func(p *pipelines.TrainConfig, c *transforms.TrainConfig) {
+			p.Costs = csvFile(t, "feature,cost,group,group_cost\na,0.5,visit,3\ntwin,0.25,visit,3\nb,2,,\ncolor,0,,\n")
+			c.Costs = map[string]float64{"a": 0.5, "twin": 0.25, "b": 2, "color": 0}
+			c.Groups = []transforms.CostGroup{{Name: "visit", Features: []string{"a", "twin"}, Cost: 3}}
+			p.RepeatCost, c.FreeRepeats, p.CostUnit, c.CostUnit = "free", true, "euros", "euros"
+		},
+		"first": func(p *pipelines.TrainConfig, c *transforms.TrainConfig) {
+			p.First, c.First = []string{"color", "", "b"}, []string{"color", "", "b"}
+		},
+		"monotone": func(p *pipelines.TrainConfig, c *transforms.TrainConfig) {
+			p.Label, c.Label, p.Monotone, c.Monotone = "flag", "flag", pipelines.Choices{"a=+1", "b=-1"}, map[string]int{"a": 1, "b": -1}
+		},
+		"classes": func(p *pipelines.TrainConfig, c *transforms.TrainConfig) {
+			p.Priors, c.Priors = "low=0.5,middle=0.2,high=0.3", map[string]float64{"low": 0.5, "middle": 0.2, "high": 0.3}
+			p.ErrorCosts = csvFile(t, "actual,predicted,cost\nhigh,low,7\nlow,high,0.5\n")
+			c.ErrorCosts = []transforms.ErrorCost{
+				{Actual: "high", Predicted: "low", Cost: 7}, {Actual: "low", Predicted: "high", Cost: 0.5},
+			}
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := pipelines.DefaultConfig()
@@ -137,6 +167,45 @@ func TestLibraryTrainsTheSameTree(t *testing.T) {
 	}
 }
 
+// TestLibrarySettingsListed: docs/library.md has a line for each setting of train, and the
+// fields in it exist.
+func TestLibrarySettingsListed(t *testing.T) {
+	page, ok := docs.Find("library")
+	if !ok {
+		t.Fatal("no page library")
+	}
+	listed := make(map[string]bool)
+	fields := reflect.VisibleFields(reflect.TypeFor[transforms.WindowConfig]())
+	for _, line := range regexp.MustCompile("(?m)^\\| `([a-z_]+)` +\\| ([^|]+) \\|").FindAllStringSubmatch(page.Text, -1) {
+		listed[line[1]] = true
+		for _, name := range regexp.MustCompile("`(\\w+)`").FindAllStringSubmatch(line[2], -1) {
+			if !slices.ContainsFunc(fields, func(f reflect.StructField) bool { return f.Name == name[1] }) {
+				t.Errorf("%s: there is no field %s", line[1], name[1])
+			}
+		}
+	}
+	c := pipelines.DefaultConfig()
+	for _, s := range c.Settings() {
+		if !listed[s.Name] {
+			t.Errorf("docs/library.md does not list %s", s.Name)
+		}
+		delete(listed, s.Name)
+	}
+	for name := range listed {
+		t.Errorf("docs/library.md lists %s, which is no setting of train", name)
+	}
+}
+
+// csvFile writes a table and returns its path.
+func csvFile(t *testing.T, content string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "table.csv")
+	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
 // TestLibraryDefaultsOfManyRows: the defaults are those of espalier train for any
 // number of rows; bins depend on it.
 func TestLibraryDefaultsOfManyRows(t *testing.T) {
@@ -157,6 +226,52 @@ func TestLibraryDefaultsOfManyRows(t *testing.T) {
 	}
 	if r.Tree.Algorithm.Bins != 512 {
 		t.Errorf("%d bins: want 512, else this proves nothing", r.Tree.Algorithm.Bins)
+	}
+}
+
+// metricsFn notes metrics as JSON.
+type metricsFn struct{}
+
+func (*metricsFn) ProcessElement(m metric.Metrics) ([]byte, error) { return json.Marshal(m) }
+
+// TestLibraryEvaluates: the metrics of rows in another pipeline are those that a run writes,
+// for trees with and without models in leaves, weighted or not.
+func TestLibraryEvaluates(t *testing.T) {
+	const n = 900
+	data := newRows(n)
+	input := data.write(t, ascending(n), 2, parquetio.WriteOptions{RowsPerGroup: 100})
+	for _, leafModel := range []string{"none", "linear"} {
+		p := pipelines.DefaultConfig()
+		p.Input, p.Label, p.Output, p.Certificate, p.LeafModel = []string{input}, "class", t.TempDir(), "none", leafModel
+		p.Ignore = []string{"id", "weight"}
+		r, err := pipelines.Train(context.Background(), p, &silent{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Tree.Modelled() != (leafModel == "linear") {
+			t.Fatalf("leaf models: %v", r.Tree.Modelled())
+		}
+		for _, weight := range []string{"", "weight"} {
+			c := pipelines.DefaultEvaluateConfig()
+			c.Model, c.Input, c.Weight = p.Output, []string{input}, weight
+			_, want, err := pipelines.Evaluate(context.Background(), c, &silent{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			encoded, err := json.Marshal(want.Test)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, runner := range []string{"direct", "prism"} {
+				got := collect(t, runner, data.library(ascending(n)), func(s beam.Scope, rows beam.PCollection) beam.PCollection {
+					m := transforms.Model{URL: p.Output}
+					return beam.ParDo(s, &metricsFn{}, transforms.Evaluate(s, rows, m, transforms.EvaluateConfig{Weight: weight}))
+				})
+				if len(got) != 1 || string(got[0]) != string(encoded) {
+					t.Errorf("%s, models %s, weight %q:\n%s\nwant\n%s", runner, leafModel, weight, got, encoded)
+				}
+			}
+		}
 	}
 }
 

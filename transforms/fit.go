@@ -114,10 +114,7 @@ func (s *trainSpec) fitColumn(
 		Method: method, Bins: []int{bins}, SingleBins: p.Family == split.OneHot || p.Family == split.Both,
 		Categories: c.MaxCategories, Unit: unit,
 	})
-	f.Cost = 1
-	if cost, given := c.Costs[column.Name]; given {
-		f.Cost = cost
-	}
+	c.price(&f)
 	return f, dataset.WithHint(err, "leave it out with Ignore")
 }
 
@@ -175,10 +172,14 @@ func (s *trainSpec) grow(t *dataset.Table, p *plan) (encoded []byte, rows int64,
 	if err != nil {
 		return nil, 0, err
 	}
-	root := memory.Grow(o, split.Columns(p.features), params, training.Weight, memory.Options{Workers: s.Config.Workers})
+	label, err := s.describeLabel(p.Classes)
+	if err != nil {
+		return nil, 0, err
+	}
+	root := memory.Grow(o, s.splitColumns(p.features), params, training.Weight, memory.Options{Workers: s.Config.Workers})
 	root.BestFirst(s.Config.MaxLeaves)
 	model, _ := induce.Model(root, p.features)
-	model.Label = tree.Label{Column: s.Config.Label, Classes: p.Classes}
+	model.Label = label
 	algorithm.Bins = p.Bins
 	model.Algorithm, model.Training = algorithm, training
 	estimate, err := tree.ParseEstimate(s.Config.LeafEstimate)

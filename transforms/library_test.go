@@ -516,6 +516,27 @@ func trainFaults() map[string]buildFault {
 			training(func(c *transforms.TrainConfig) { c.Categorical, c.Numeric = []string{"age"}, []string{"age"} }),
 			[]string{"both Categorical and Numeric"},
 		},
+		"wishes": {
+			training(func(c *transforms.TrainConfig) {
+				c.First, c.Monotone, c.Tests = []string{"kg", "", "", "kg", "agee"}, map[string]int{"age": 2, "kgg": 1}, "onehot"
+				c.Groups = []transforms.CostGroup{{Features: []string{"age", "Age"}, Cost: -1}, {Name: "g", Features: []string{"age"}}}
+			}),
+			[]string{
+				`the First: "kg" stands there twice`, `the First: "agee" is no feature`, `Monotone["age"] 2: want +1 or -1`,
+				`the Monotone: "kgg" is no feature`, "Monotone needs threshold tests", "a group has no Name",
+				`the Groups: "age" stands there twice`, `the Groups: "Age" is no feature`, `Groups: the Cost of "" -1`,
+			},
+		},
+		"classes": {
+			training(func(c *transforms.TrainConfig) {
+				c.Priors = map[string]float64{"a": 0, "b": 1e9}
+				c.ErrorCosts = []transforms.ErrorCost{{Actual: "a", Predicted: "b", Cost: -1}, {Actual: "a", Predicted: "b"}}
+			}),
+			[]string{
+				`Priors["a"] 0: want`, `Priors["b"] 1e+09: want`, `ErrorCosts of "a" as "b": the Cost -1`,
+				`the ErrorCosts: "\"a\" as \"b\"" stands there twice`,
+			},
+		},
 		"unreadable": {training(func(c *transforms.TrainConfig) { c.Features = nil }), []string{`"Scan"`, "[]uint8"}},
 	}
 }

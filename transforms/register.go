@@ -7,6 +7,8 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/util/reflectx"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
+
+	"github.com/espalier-ml/espalier/induce/metric"
 )
 
 // Most DoFns are registered by their type alone: transforms/jobs/registration.go says
@@ -18,12 +20,14 @@ func init() {
 		reflect.TypeFor[tagFn](), reflect.TypeFor[noRowsFn](), reflect.TypeFor[windowTreeFn](),
 		reflect.TypeFor[scoreFn](), reflect.TypeFor[scoreKeyedFn](), reflect.TypeFor[scoreByTreesFn](),
 		reflect.TypeFor[scoreKeyedByTreesFn](), reflect.TypeFor[numberTreeFn](), reflect.TypeFor[numberWindowTreeFn](),
+		reflect.TypeFor[countFn](), reflect.TypeFor[metricsFn](),
 		reflect.TypeFor[tallyFn](), reflect.TypeFor[oneFn](), reflect.TypeFor[limitFn](),
 	} {
 		beam.RegisterDoFn(t)
 	}
 	register.Combiner3[tallies, []byte, []byte](&mergeTalliesFn{})
 	register.Combiner1[int64](&addFn{})
+	register.Combiner1[[]byte](&mergeCountsFn{})
 	register.Emitter2[beam.T, Prediction]()
 	register.Emitter2[beam.X, Prediction]()
 	register.Emitter1[DeadLetter]()
@@ -34,6 +38,7 @@ func init() {
 	beam.RegisterType(reflect.TypeFor[Prediction]())
 	beam.RegisterType(reflect.TypeFor[WindowTree]())
 	beam.RegisterType(reflect.TypeFor[DeadLetter]())
+	beam.RegisterCoder(reflect.TypeFor[metric.Metrics](), encodeMetrics, decodeMetrics)
 }
 
 // The DoFns that see each row are called without reflection: a reflective call costs

@@ -49,8 +49,8 @@ type Prediction struct {
 	Class         string
 	Classes       []string  // all classes, in the order of label.classes in the tree.json
 	Probabilities []float64 // by class, in the order of Classes
-	Leaf          int       // id of the leaf among the nodes
-	Tests         int       // tests on the path to the leaf
+	Leaf          int64     // id of the leaf among the nodes
+	Tests         int64     // tests on the path to the leaf
 	Cost          float64   // sum of the tests' own costs
 	Billed        float64   // sum of what is paid for the tests, see tree.Test.Billed
 	Model         string    // digest of the tree.json, see ModelID
@@ -201,22 +201,25 @@ const checkTime = time.Minute
 
 // check reads the model and binds it to the rows, to find faults early.
 func (m *Model) check(schema *gorows.Schema) error {
-	if m.URL == "" {
-		b := m.JSON
-		if m.Tree != nil {
-			b = m.Tree.Encode()
-		}
-		_, err := newScorer(b, schema)
-		return err
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), checkTime)
-	defer cancel()
-	encoded, err := readModel(ctx, m.URL)
+	encoded, err := m.read(context.Background())
 	if err == nil {
 		_, err = newScorer(encoded, schema)
 	}
-	if err != nil {
+	if err != nil && m.URL != "" {
 		return fmt.Errorf("%s: %w (set Later if the model comes only after the pipeline is built)", m.URL, err)
 	}
-	return nil
+	return err
+}
+
+// read returns the tree.json of a model that is not of the same pipeline.
+func (m *Model) read(ctx context.Context) ([]byte, error) {
+	switch {
+	case m.Tree != nil:
+		return m.Tree.Encode(), nil
+	case m.URL == "":
+		return m.JSON, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, checkTime)
+	defer cancel()
+	return readModel(ctx, m.URL)
 }

@@ -228,19 +228,16 @@ func (f *tallyFn) encode(row any) (weight int64, whole bool, labelEnd int, err e
 	}
 	weight, whole = dataset.TallyScale, true
 	features := f.cells[1:]
+	c := &f.spec.Config
 	if f.spec.weighted() {
-		if weight, whole, err = f.weigh(&f.cells[1]); err != nil {
+		if weight, whole, err = weigh(&f.cells[1], c.Weight); err != nil {
 			return 0, false, 0, err
 		}
 		features = features[1:]
 	}
-	c := &f.spec.Config
 	if f.cells[0].Type == 0 {
 		if !c.DropNullLabels {
-			return 0, false, 0, &dataset.DataError{
-				Column: c.Label, Problem: "the label of a row is null, expected a class",
-				Hint: "set DropNullLabels to leave such rows out",
-			}
+			return 0, false, 0, nullLabel(c.Label)
 		}
 		return 0, false, 0, nil
 	}
@@ -357,8 +354,7 @@ func (p *plan) objects(tally []byte, weighted bool) (*dataset.Table, error) {
 }
 
 // weigh reads the weight of a row, in units of 1/dataset.TallyScale.
-func (f *tallyFn) weigh(x *gorows.Cell) (weight int64, whole bool, err error) {
-	column := f.spec.Config.Weight
+func weigh(x *gorows.Cell, column string) (weight int64, whole bool, err error) {
 	if err := x.AsNumber(column, dataset.Plain); err != nil {
 		return 0, false, err
 	}
@@ -369,4 +365,12 @@ func (f *tallyFn) weigh(x *gorows.Cell) (weight int64, whole bool, err error) {
 		}
 	}
 	return int64(math.RoundToEven(float64(x.Number * dataset.TallyScale))), x.Number == math.Trunc(x.Number), nil
+}
+
+// nullLabel returns the error of a row without a label.
+func nullLabel(column string) error {
+	return &dataset.DataError{
+		Column: column, Problem: "the label of a row is null, expected a class",
+		Hint: "set DropNullLabels to leave such rows out",
+	}
 }

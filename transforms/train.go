@@ -21,66 +21,6 @@ import (
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
-// TrainConfig says how a tree is grown from the rows of a PCollection. Its fields have
-// the names of flags of `espalier train`: `espalier train --help` says more on each.
-type TrainConfig struct {
-	Label  string // class column; required
-	Weight string // column of row weights; empty: 1 each
-
-	// Features lists the columns that the tree may test. Where two tests are equally
-	// good, the feature that comes first wins. Empty: all fields of the struct except
-	// Label, Weight and Ignore, in their order. It is required where rows are maps.
-	Features    []string
-	Ignore      []string // columns that are no features; a struct must have them
-	Categorical []string // features whose numbers are categories
-	Numeric     []string // features whose texts or booleans are read as numbers
-
-	// AllowEmpty lets Train go on without rows or values to learn from. By default the
-	// pipeline fails if no row has both a label and a weight above 0. Where rows are
-	// maps, it also fails if no row has a value of some feature, as the feature's name
-	// is probably misspelled. With AllowEmpty the first case gives no tree, and the
-	// second a tree without the feature. Both are logged, and counted as trees_missing
-	// and features_missing. Windows may always be empty: see WindowedTree.
-	AllowEmpty bool
-
-	Algorithm string  // see split.ParseAlgorithm
-	Lambda    float64 // weight of the discrimination, 0 to 1e12
-	Theta     float64 // a node with this share of the weight or less is a leaf, 0 to 1
-	Tests     string  // see split.ParseFamily
-	// Bins is the number of bins of a numeric feature, 2 to 65,534. 0: 512 where 30,000
-	// rows or more have a weight above 0, else 128.
-	Bins         int
-	Binning      string             // kmeans, quantile or uniform
-	LeafEstimate string             // majority, raw or smoothed
-	MaxDepth     int                // most tests on a path; 0: no limit
-	MinRows      int64              // nodes with fewer rows are leaves
-	MaxLeaves    int                // most leaves, grown best first; 0: no limit
-	Costs        map[string]float64 // cost of a test by feature, 0 is free; default 1
-
-	DropNullLabels bool // leave out rows without a label instead of failing
-	MaxClasses     int  // more classes are an error
-	MaxCategories  int  // of a categorical feature; rarer ones become "other"
-	MaxValues      int  // distinct numbers of a column that are counted exactly
-
-	// Shards is the number of shards that Train splits the rows into, by their hash. A
-	// worker holds the distinct rows of one shard at a time: have one shard for every
-	// 10 MiB of distinct rows.
-	Shards  int
-	Workers int // goroutines that grow a tree
-}
-
-// DefaultTrainConfig returns the configuration of `espalier train --split 100/0/0
-// --select first --certificate none`: ec45 with lambda 10 and theta 0.005, threshold
-// tests on quantile bins (512 from 30,000 rows on, else 128), smoothed leaves, no
-// pruning.
-func DefaultTrainConfig(label string) TrainConfig {
-	return TrainConfig{
-		Label: label, Algorithm: "ec45", Lambda: 10, Theta: 0.005, Tests: "threshold", Binning: "quantile",
-		LeafEstimate: "smoothed",
-		MaxClasses:   1000, MaxCategories: 1000, MaxValues: 1 << 16, Shards: 64, Workers: 1,
-	}
-}
-
 // trainSeed is the seed in tree.json. Train draws nothing: all rows are training rows.
 const trainSeed = 1
 
@@ -148,13 +88,13 @@ func train(
 	encoded := jobs.MustJSON(spec)
 	// tallyFn emits when its bundle ends, which is possible in the global window only.
 	rows = beam.WindowInto(s, window.NewGlobalWindows(), rows)
-	batches, dead := beam.ParDo2(s, &tallyFn{Spec: encoded, Shards: c.Shards, Refusal: r}, rows)
+	batches, dead := beam.ParDo2(s, &tallyFn{Spec: encoded, Shards: spec.Config.Shards, Refusal: r}, rows)
 	batches = beam.WindowInto(s, window.NewGlobalWindows(), batches)
 	tallies := beam.CombinePerKey(s, &mergeTalliesFn{}, batches)
 	summaries := beam.ParDo(s, &summariseTallyFn{Spec: encoded}, tallies)
 	// noRowsFn makes sure that fitFn is called even without a row.
 	summaries = beam.Flatten(s, summaries, beam.ParDo(s, &noRowsFn{}, beam.Impulse(s)))
-	plans := beam.ParDo(s, &fitFn{Spec: encoded, Shards: c.Shards}, beam.GroupByKey(s, summaries))
+	plans := beam.ParDo(s, &fitFn{Spec: encoded, Shards: spec.Config.Shards}, beam.GroupByKey(s, summaries))
 	shards := beam.GroupByKey(s, beam.Flatten(s, beam.ParDo(s, &tagFn{}, tallies), plans))
 	objects := beam.ParDo(s, &codeTallyFn{Spec: encoded}, shards)
 	return beam.DropKey(s, beam.ParDo(s, &growObjectsFn{Spec: encoded}, beam.GroupByKey(s, objects))), dead, nil
@@ -177,7 +117,8 @@ func newTrainSpec(rows beam.PCollection, c *TrainConfig) (*trainSpec, error) {
 		return nil, err
 	}
 	s := &trainSpec{Config: *c, Schema: schema}
-	return s, errors.Join(s.check(), s.bind())
+	s.Config.fill()
+	return s, errors.Join(s.check(), s.bind(), s.checkWishes(), s.checkClasses())
 }
 
 // check checks the ranges of the settings.
@@ -195,8 +136,8 @@ func (s *trainSpec) check() error {
 	faults = append(faults, err)
 	_, err = tree.ParseEstimate(c.LeafEstimate)
 	faults = append(faults, err)
-	within("Lambda", c.Lambda, 0, 1e12)
-	within("Theta", c.Theta, 0, 1)
+	within("Lambda", orNone(c.Lambda), 0, 1e12)
+	within("Theta", orNone(c.Theta), 0, 1)
 	if c.Bins != 0 {
 		within("Bins", float64(c.Bins), 2, math.MaxUint16-1)
 	}
@@ -208,12 +149,18 @@ func (s *trainSpec) check() error {
 	within("MaxValues", float64(c.MaxValues), 1, 1<<26)
 	within("Shards", float64(c.Shards), 1, 1<<16)
 	within("Workers", float64(c.Workers), 0, 1024)
-	for name, cost := range c.Costs {
+	price := func(name string, cost float64) {
 		least := 0.0 // a free test
 		if cost > 0 {
 			least = 1e-30
 		}
-		within(fmt.Sprintf("Costs[%q]", name), cost, least, 1e12)
+		within(name, cost, least, 1e12)
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.Costs)) {
+		price(fmt.Sprintf("Costs[%q]", name), c.Costs[name])
+	}
+	for _, g := range c.Groups {
+		price(fmt.Sprintf("Groups: the Cost of %q", g.Name), g.Cost)
 	}
 	return errors.Join(faults...)
 }
@@ -224,14 +171,18 @@ func (s *trainSpec) params() (induce.Params, tree.Algorithm, error) {
 	algorithm, err := split.ParseAlgorithm(c.Algorithm)
 	family, err2 := split.ParseFamily(c.Tests)
 	p := induce.Params{
-		Algorithm: algorithm, Family: family, Lambda: c.Lambda, Theta: c.Theta, MaxDepth: c.MaxDepth,
+		Algorithm: algorithm, Family: family, Lambda: orNone(c.Lambda), Theta: orNone(c.Theta), MaxDepth: c.MaxDepth,
 		MinRows: c.MinRows,
 	}
-	return p, tree.Algorithm{
-		Name: c.Algorithm, Lambda: c.Lambda, Theta: c.Theta, Tests: c.Tests, Bins: c.Bins, Binning: c.Binning,
-		LeafEstimate: c.LeafEstimate, Prune: "none",
+	a := tree.Algorithm{
+		Name: c.Algorithm, Lambda: p.Lambda, Theta: p.Theta, Tests: c.Tests, Bins: c.Bins, Binning: c.Binning,
+		LeafEstimate: c.LeafEstimate, Prune: "none", CostUnit: c.CostUnit, First: c.First, Monotone: c.constraints(),
 		MaxDepth: c.MaxDepth, MinRows: c.MinRows, MaxLeaves: c.MaxLeaves, Seed: trainSeed,
-	}, errors.Join(err, err2)
+	}
+	if c.FreeRepeats {
+		a.RepeatCost = tree.RepeatFree
+	}
+	return p, a, errors.Join(err, err2)
 }
 
 // bind finds the columns of the configuration among the columns of the rows.

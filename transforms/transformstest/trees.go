@@ -127,7 +127,7 @@ func checkFed(tb testing.TB, events []Event, got map[int64][]transforms.Predicti
 			tb.Fatal(err)
 		}
 		list := got[events[i].ID]
-		if len(list) != 1 || list[0].Leaf != want.Leaf || list[0].Class != want.Class || list[0].Model != tree.ID(encoded) {
+		if len(list) != 1 || int(list[0].Leaf) != want.Leaf || list[0].Class != want.Class || list[0].Model != tree.ID(encoded) {
 			tb.Fatalf("event %d of %d: %+v, want once leaf %d of model %s", events[i].ID, len(events), list, want.Leaf,
 				tree.ID(encoded))
 		}

@@ -1,0 +1,218 @@
+package transforms
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/graph/window"
+
+	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/gorows"
+	"github.com/espalier-ml/espalier/induce/metric"
+	"github.com/espalier-ml/espalier/induce/tree"
+	"github.com/espalier-ml/espalier/transforms/jobs"
+)
+
+// EvaluateConfig says how rows are compared with a tree's predictions.
+type EvaluateConfig struct {
+	Label          string // class column; empty: that of the tree
+	Weight         string // column of row weights; empty: 1 each
+	DropNullLabels bool   // leave out rows without a label instead of failing
+}
+
+// Evaluate measures a tree on rows with labels, a bounded PCollection<T> with T as in Score,
+// and returns a PCollection<metric.Metrics> of one element: what `espalier evaluate` writes as
+// the part "test". A model at a URL is read when the pipeline is built; Trees of the same
+// pipeline cannot be measured. Without a row that has a label the pipeline fails.
+//
+// Evaluate panics where TryEvaluate returns an error.
+func Evaluate(s beam.Scope, rows beam.PCollection, m Model, c EvaluateConfig) beam.PCollection {
+	return beam.Must(TryEvaluate(s, rows, m, c))
+}
+
+// TryEvaluate is Evaluate with an error instead of a panic: see TryScore.
+func TryEvaluate(s beam.Scope, rows beam.PCollection, m Model, c EvaluateConfig) (beam.PCollection, error) {
+	fn, err := newCountFn(rows, &m, &c)
+	if err != nil {
+		return beam.PCollection{}, fmt.Errorf("transforms.Evaluate: %w", err)
+	}
+	s = s.Scope("transforms.Evaluate")
+	// countFn emits when its bundle ends, which is possible in the global window only.
+	counts := beam.ParDo(s, fn, beam.WindowInto(s, window.NewGlobalWindows(), rows))
+	// noRowsFn makes sure that metricsFn is called even without a row.
+	counts = beam.Flatten(s, counts, beam.ParDo(s, &noRowsFn{}, beam.Impulse(s)))
+	counts = beam.CombinePerKey(s, &mergeCountsFn{}, counts)
+	return beam.ParDo(s, &metricsFn{JSON: fn.JSON, Scale: fn.Scale}, counts), nil
+}
+
+// newCountFn binds the model and the columns to the rows.
+func newCountFn(rows beam.PCollection, m *Model, c *EvaluateConfig) (*countFn, error) {
+	schema, err := schemaOf(rows)
+	if err != nil {
+		return nil, err
+	}
+	if m.Trees.IsValid() || m.Later || m.Every != 0 {
+		return nil, errors.New("want a model that is there when the pipeline is built: set JSON, Tree or URL alone")
+	}
+	if err := m.validate(schema); err != nil {
+		return nil, err
+	}
+	fn := &countFn{Config: *c, Schema: jobs.MustJSON(schema), Scale: 1}
+	if fn.JSON, err = m.read(context.Background()); err != nil {
+		return nil, err
+	}
+	t, err := tree.Decode(fn.JSON)
+	if err != nil {
+		return nil, err
+	}
+	if fn.Config.Label == "" {
+		fn.Config.Label = t.Label.Column
+	}
+	names := []string{fn.Config.Label}
+	if c.Weight != "" {
+		names = append(names, c.Weight)
+		if column, err := schema.Column(c.Weight); err == nil && !column.Whole {
+			fn.Scale = dataset.TallyScale
+		}
+	}
+	_, err = schema.Reader(names)
+	return fn, err
+}
+
+// countFn counts the rows of a bundle by prediction and class.
+type countFn struct {
+	Config EvaluateConfig
+	Schema []byte // gorows.Schema
+	JSON   []byte // the tree.json
+	Scale  int64  // fixed-point units in a weight of 1
+
+	scoring scoring
+	scorer  *scorer
+	tree    *tree.Tree
+	classes map[string]uint16
+	own     *gorows.Reader // of the label and the weight
+	cells   []gorows.Cell
+	counts  *tree.ScoreCounts // nil: no rows yet
+}
+
+// Setup binds the model.
+func (f *countFn) Setup() error {
+	f.scoring.Schema = f.Schema
+	if err := f.scoring.Setup(); err != nil {
+		return err
+	}
+	var err error
+	if f.scorer, err = newScorer(f.JSON, f.scoring.schema); err != nil {
+		return err
+	}
+	if f.tree, err = tree.Decode(f.JSON); err != nil {
+		return err
+	}
+	f.classes = jobs.ClassCodes(f.tree.Label.Classes)
+	names := []string{f.Config.Label}
+	if f.Config.Weight != "" {
+		names = append(names, f.Config.Weight)
+	}
+	f.own, err = f.scoring.schema.Reader(names)
+	return err
+}
+
+func (f *countFn) ProcessElement(_ context.Context, row beam.T, _ func(int64, []byte)) error {
+	if f.counts == nil {
+		f.counts = f.tree.NewScoreCounts()
+	}
+	return jobs.Carry(f.count(row))
+}
+
+// count counts a row.
+func (f *countFn) count(row any) (err error) {
+	if f.cells, err = f.own.Read(row, f.cells[:0]); err != nil {
+		return err
+	}
+	if f.cells[0].Type == 0 {
+		if f.Config.DropNullLabels {
+			return nil
+		}
+		return nullLabel(f.Config.Label)
+	}
+	class, err := classCode(f.classes, f.cells[0].Spell(), f.Config.Label)
+	if err != nil {
+		return err
+	}
+	weight := int64(1)
+	if f.Config.Weight != "" {
+		if weight, _, err = weigh(&f.cells[1], f.Config.Weight); err != nil {
+			return err
+		}
+		weight /= dataset.TallyScale / f.Scale
+	}
+	p, err := f.scoring.predict(f.scorer, row)
+	if err != nil || weight == 0 {
+		return err
+	}
+	predicted := int(f.classes[p.Class])
+	f.counts.Add(p.Leaf, predicted, p.Probabilities, int(class), weight)
+	return nil
+}
+
+func (f *countFn) FinishBundle(_ context.Context, emit func(int64, []byte)) {
+	if f.counts != nil {
+		emit(0, f.counts.Encode())
+		f.counts = nil
+	}
+}
+
+// mergeCountsFn adds up encoded counts of one tree.
+type mergeCountsFn struct{}
+
+func (*mergeCountsFn) MergeAccumulators(a, b []byte) ([]byte, error) {
+	switch {
+	case len(a) == 0:
+		return b, nil
+	case len(b) == 0:
+		return a, nil
+	default:
+		return tree.MergeScoreCounts([][]byte{a, b})
+	}
+}
+
+// metricsFn measures a tree by its counts.
+type metricsFn struct {
+	JSON  []byte
+	Scale int64
+}
+
+func (f *metricsFn) ProcessElement(_ int64, encoded []byte) (metric.Metrics, error) {
+	t, err := tree.Decode(f.JSON)
+	if err != nil {
+		return metric.Metrics{}, err
+	}
+	counts := t.NewScoreCounts()
+	if len(encoded) > 0 {
+		err = counts.Merge(encoded)
+	}
+	if err != nil {
+		return metric.Metrics{}, err
+	}
+	m := metric.Evaluate(metric.Scores(t, counts), t.Label.Classes, f.Scale)
+	if m.Rows == 0 {
+		return m, jobs.Carry(&dataset.DataError{
+			Column: t.Label.Column, Problem: "no row has a label, and a weight above 0", Hint: "check the source of the rows",
+		})
+	}
+	if t.Label.ErrorCosts != nil {
+		m.SetErrorCosts(t.Label.ErrorCosts)
+	}
+	return m, nil
+}
+
+// Beam's own coder of structs drops what has no field.
+func encodeMetrics(m metric.Metrics) ([]byte, error) { return json.Marshal(m) }
+
+func decodeMetrics(b []byte) (m metric.Metrics, err error) {
+	err = json.Unmarshal(b, &m)
+	return m, err
+}
