@@ -522,8 +522,8 @@ func trainFaults() map[string]buildFault {
 				c.Groups = []transforms.CostGroup{{Features: []string{"age", "Age"}, Cost: -1}, {Name: "g", Features: []string{"age"}}}
 			}),
 			[]string{
-				`the First: "kg" stands there twice`, `the First: "agee" is no feature`, `Monotone["age"] 2: want +1 or -1`,
-				`the Monotone: "kgg" is no feature`, "Monotone needs threshold tests", "a group has no Name",
+				`the First: "kg" stands there twice`, `the First: "agee" is no feature`, `the Monotone: "age" 2: want +1 or -1`,
+				`the Monotone: "kgg" is no feature`, "the Monotone: it needs threshold tests", "a group has no Name",
 				`the Groups: "age" stands there twice`, `the Groups: "Age" is no feature`, `Groups: the Cost of "" -1`,
 			},
 		},
@@ -533,7 +533,7 @@ func trainFaults() map[string]buildFault {
 				c.ErrorCosts = []transforms.ErrorCost{{Actual: "a", Predicted: "b", Cost: -1}, {Actual: "a", Predicted: "b"}}
 			}),
 			[]string{
-				`Priors["a"] 0: want`, `Priors["b"] 1e+09: want`, `ErrorCosts of "a" as "b": the Cost -1`,
+				`the Priors: "a" 0: want`, `the Priors: "b" 1e+09: want`, `the ErrorCosts of "a" as "b": the Cost -1`,
 				`the ErrorCosts: "\"a\" as \"b\"" stands there twice`,
 			},
 		},

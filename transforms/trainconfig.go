@@ -69,8 +69,8 @@ type TrainConfig struct {
 // None stands for 0 in fields of TrainConfig whose default is another number.
 const None = -1
 
-// CostGroup is features that share a price, which is paid once on a path: with the first test
-// of one of them.
+// CostGroup is features that share a price. It is paid once on a path, with the first test of
+// one of them.
 type CostGroup struct {
 	Name     string
 	Features []string

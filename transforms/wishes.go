@@ -76,11 +76,11 @@ func (s *trainSpec) checkWishes() error {
 	faults = append(faults, s.checkAreFeatures("Groups", grouped, features), repeated("Groups", names))
 	for _, name := range slices.Sorted(maps.Keys(c.Monotone)) {
 		if sign := c.Monotone[name]; sign != 1 && sign != -1 {
-			faults = append(faults, fmt.Errorf("Monotone[%q] %d: want +1 or -1", name, sign))
+			faults = append(faults, fmt.Errorf("the Monotone: %q %d: want +1 or -1", name, sign))
 		}
 	}
 	if len(c.Monotone) > 0 && c.Tests == split.OneHot.String() {
-		faults = append(faults, errors.New("Monotone needs threshold tests, which the Tests onehot lack: "+
+		faults = append(faults, errors.New("the Monotone: it needs threshold tests, which the Tests onehot lack: "+
 			"choose threshold or both"))
 	}
 	return errors.Join(faults...)
@@ -95,13 +95,14 @@ func (s *trainSpec) checkClasses() error {
 	var faults []error
 	for _, class := range slices.Sorted(maps.Keys(c.Priors)) {
 		if p := c.Priors[class]; !(p > 0 && p <= maxClassValue) {
-			faults = append(faults, fmt.Errorf("Priors[%q] %v: want a number above 0 and up to %d", class, p, int(maxClassValue)))
+			faults = append(faults, fmt.Errorf("the Priors: %q %v: want a number above 0 and up to %d", class, p,
+				int(maxClassValue)))
 		}
 	}
 	var pairs []string
 	for _, e := range c.ErrorCosts {
 		if !(e.Cost >= 0 && e.Cost <= maxClassValue) {
-			faults = append(faults, fmt.Errorf("ErrorCosts of %q as %q: the Cost %v: want a number from 0 to %d", e.Actual,
+			faults = append(faults, fmt.Errorf("the ErrorCosts of %q as %q: the Cost %v: want a number from 0 to %d", e.Actual,
 				e.Predicted, e.Cost, int(maxClassValue)))
 		}
 		pairs = append(pairs, fmt.Sprintf("%q as %q", e.Actual, e.Predicted))
