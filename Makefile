@@ -1,6 +1,6 @@
 # The README's two commands and the checks; everything here is plain go.
 .PHONY: example test lint bench ci matrix pruning budgets peers predict models importance roc slices exports speed scorers shapes cluster processors \
-	auc_at_tests soft_labels
+	auc_at_tests soft_labels results bought
 
 example:
 	go run ./cmd/espalier train --config cmd/espalier/example/tic-tac-toe.yaml
@@ -67,3 +67,9 @@ cluster:
 
 processors:
 	work=$$(mktemp -d) && bench/processors.sh build $$work && bench/processors.sh check $$work && rm -r $$work
+
+results:
+	bench/results.py
+
+bought:
+	bench/bought.py

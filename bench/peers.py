@@ -41,7 +41,6 @@ from needs import need
 need('peers')
 
 import numpy as np
-import pyarrow as pa, pyarrow.parquet as pq
 
 import rivals
 from protocol import Espalier, arguments, load, oracle, query, save, splits, table
@@ -50,20 +49,10 @@ level = 1e-9
 plenty = 10  # budget of expected tests for the comparison with the ensemble
 
 
-def write_parts(split, folder):
-    """The rows with their part, and once more those of validation and test alone."""
-    rows = split.table.append_column('part', pa.array(split.part))
-    file = os.path.join(folder, 'rows.parquet')
-    pq.write_table(rows, file)
-    for part in 'validation', 'test':
-        pq.write_table(rows.take(split.rows[part]), os.path.join(folder, f'{part}.parquet'))
-    return file
-
-
 def one_split(espalier, data, seed, options):
     """Rows of the two CSV files."""
     split = rivals.Split(data, seed)
-    file = write_parts(split, espalier.work)
+    file = rivals.write_parts(split, espalier.work)
     kept = options.keep and os.path.join(options.keep, f'{data.name}-{seed}.json')
     peers = rivals.kept_offers(split, options.min_leaf, kept, not options.without_optimal)
     ours, _ = espalier.frontier(data, [file], '--split', 'part')

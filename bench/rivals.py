@@ -11,7 +11,7 @@ import dataclasses, heapq, json, os, time
 import lightgbm as lgb
 import numpy as np
 import pandas as pd
-import pyarrow.dataset as ds
+import pyarrow as pa, pyarrow.dataset as ds, pyarrow.parquet as pq
 from sklearn.tree import DecisionTreeClassifier
 
 from protocol import Point
@@ -84,6 +84,16 @@ class Split:
         share = x[train].mean(0)
         x = x[:, (share > 0) & (share < 1)]
         return x[:, np.sort(np.unique(x[train], axis=1, return_index=True)[1])]
+
+
+def write_parts(split, folder):
+    """The rows with their part, and once more those of validation and test alone."""
+    rows = split.table.append_column('part', pa.array(split.part))
+    file = os.path.join(folder, 'rows.parquet')
+    pq.write_table(rows, file)
+    for part in 'validation', 'test':
+        pq.write_table(rows.take(split.rows[part]), os.path.join(folder, f'{part}.parquet'))
+    return file
 
 
 @dataclasses.dataclass
@@ -299,6 +309,9 @@ class Boosting:
         k = len(self.split.classes)
         objective = dict(objective='binary') if k == 2 else dict(objective='multiclass', num_class=k)
         model = lgb.train(dict(quiet, feature_pre_filter=False, **objective, **parameters), self.data, rounds)
+        return self.measured(model, name)
+
+    def measured(self, model, name):
         area = {p: row_area(self.probabilities(model, p), self.split.labels(p)) for p in ('validation', 'test')}
         return Point(self.tests(model), area['validation'], area['test'], name)
 

@@ -61,6 +61,9 @@ func Run(ctx context.Context, c config.Benchmark, reporter engine.Reporter) (r *
 	if err := checkOutput(ctx, f.Store, c.Output); err != nil {
 		return nil, err
 	}
+	if err := checkLabels(ctx, f, sets); err != nil {
+		return nil, err
+	}
 	published, err := readPublished(ctx, f.Store, &c)
 	if err != nil {
 		return nil, err

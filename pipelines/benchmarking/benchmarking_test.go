@@ -128,10 +128,16 @@ func TestGoesOn(t *testing.T) {
 	if kept != 2 {
 		t.Errorf("%d splits are as they were, want the 2 that were left", kept)
 	}
-	c.Algorithm, c.AtOnce = config.Choices{"asr", "ec45"}, 4
+	c.Algorithm, c.AtOnce, c.Folder = config.Choices{"asr", "ec45"}, 4, c.Folder+"/../"+filepath.Base(c.Folder)
 	for _, s := range run(t, c).Splits {
 		if len(s.Figures) != 2*2*2 {
 			t.Errorf("%d figures of two algorithms, want 8", len(s.Figures))
+		}
+		for _, f := range s.Figures {
+			if !slices.ContainsFunc(again.Splits, func(a *benchmarking.Split) bool { return slices.Contains(a.Figures, f) }) {
+				t.Errorf("%s, split %d is trained again", s.Set, s.Seed)
+				break
+			}
 		}
 	}
 }
@@ -235,7 +241,7 @@ func TestRefusals(t *testing.T) {
 		"no benchmark's":           func(c *config.Benchmark) { c.Output = c.Folder },
 		"want c45, ec45":           func(c *config.Benchmark) { c.Algorithm = config.Choices{"cc45"} },
 		"--splits":                 func(c *config.Benchmark) { c.Splits = 0 },
-		"--label":                  func(c *config.Benchmark) { c.Label = "absent" },
+		"MANIFEST.tsv":             func(c *config.Benchmark) { c.Label = "absent" },
 		`want c45, p-c45`:          func(c *config.Benchmark) { c.Control = "p-c4.5" },
 		"--published: open absent": func(c *config.Benchmark) { c.Published = "absent.csv" },
 		"--algorithm: want at lea": func(c *config.Benchmark) { c.Algorithm = nil },

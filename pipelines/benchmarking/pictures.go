@@ -219,7 +219,7 @@ func (r *Result) lambdaCurves(set string) *chart.Curves {
 
 // scalingCurves has the times of a scaling experiment with their fitted lines; nil: there are none.
 func (r *Result) scalingCurves(by string) *chart.Curves {
-	panel := chart.Panel{Y: chart.Scale{Label: "seconds", Log: true}}
+	panel := chart.Panel{Y: chart.Scale{Label: "seconds of processors", Log: true}}
 	set := ""
 	for i := range r.Scaling {
 		s := &r.Scaling[i]

@@ -11,9 +11,11 @@ import (
 	"strings"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/parallel"
 	"github.com/espalier-ml/espalier/io/objectstore"
 	"github.com/espalier-ml/espalier/io/setting"
 	"github.com/espalier-ml/espalier/io/usage"
+	"github.com/espalier-ml/espalier/pipelines/source"
 )
 
 // dataSet is a data set of the folder.
@@ -31,6 +33,26 @@ func (d *dataSet) urls() []string {
 		list = append(list, f.URL)
 	}
 	return list
+}
+
+// checkLabels refuses data sets without their column of classes, before any of them is trained on.
+func checkLabels(ctx context.Context, f *source.Files, sets []dataSet) error {
+	var faults []error
+	for i := range sets {
+		d := &sets[i]
+		in, err := source.OpenInput(ctx, f, d.urls(), new(parallel.Steps))
+		if err != nil {
+			return fmt.Errorf("%s: %w", d.name, err)
+		}
+		if names := in.Names(); !slices.Contains(names, d.label) {
+			faults = append(faults, fmt.Errorf("the data set %s has no column %q%s", d.name, d.label, setting.Hint(d.label, names)))
+		}
+	}
+	if len(faults) > 0 {
+		return usage.All(append(faults, fmt.Errorf("name the columns of classes in %s of the folder, with the columns name "+
+			"and label separated by a tab; or by --label, if all are alike", manifestName)))
+	}
+	return nil
 }
 
 // manifestName is the file that may describe the data sets of a folder: a line each, with the

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path"
 	"slices"
 	"strconv"
 	"sync/atomic"
@@ -138,11 +139,12 @@ func (w *work) url(folder, ending string) string {
 	return objectstore.Join(w.config.Output, folder, fmt.Sprintf("%s-%d%s", w.set.name, w.seed, ending))
 }
 
-// generations returns the files of the data set with their generations.
+// generations returns the files of the data set with their generations, however the folder of the
+// data sets is spelled.
 func (w *work) generations() []string {
 	var list []string
 	for _, f := range w.set.files {
-		list = append(list, f.URL+" "+f.Generation)
+		list = append(list, path.Join(w.set.name, path.Base(f.URL))+" "+f.Generation)
 	}
 	return list
 }
