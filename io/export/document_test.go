@@ -60,7 +60,7 @@ func TestLarge(t *testing.T) {
 	m := bushy(levels)
 	rows := randomRows(rand.New(rand.NewPCG(21, 1)), m, 2000)
 	for _, format := range withoutDialects() {
-		if format == "sql" || slow(format) { // sql: see TestDeepAndLargeSQL
+		if slow(format) {
 			continue
 		}
 		t.Run(format, func(t *testing.T) {
