@@ -9,8 +9,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 
+	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/io/export/jsontree"
 	"github.com/espalier-ml/espalier/io/export/onnx"
@@ -57,15 +59,47 @@ func installed(program string) bool {
 }
 
 func writeJSON(t *tree.Tree, o Options) ([]byte, error) {
-	return jsontree.Encode(t, head(t, o.Digest), pathsOf(t, o))
+	about := slices.Concat(head(t, o.Digest), []string{
+		"A row begins at node 0. If its value has the test, it goes to the node yes, otherwise to no, without a value to " +
+			"missing; a test \"switch\" looks the value up in cases, and else goes to other.",
+		"A node without a test is a leaf: it has the class, the probabilities in the order of classes, tests (how many " +
+			"were asked) and their cost.",
+	}, units(t))
+	return jsontree.Encode(t, about, pathsOf(t, o))
 }
 
 func writeONNX(t *tree.Tree, o Options) ([]byte, error) {
-	return onnx.Encode(t, nameOr(o.Name), strings.Join(head(t, o.Digest), "\n"), pathsOf(t, o))
+	about := slices.Concat(head(t, o.Digest), []string{
+		"Inputs: one for each feature, of the shape rows x 1. Numbers are doubles, and NaN is missing. Texts are strings; " +
+			"features in the metadata has the text that stands for a missing one.",
+		"Outputs: label is the class, probabilities has rows x classes in the order of classes in the metadata, leaf is " +
+			"the number of the leaf, tests is how many were asked, cost is theirs.",
+	}, units(t))
+	return onnx.Encode(t, nameOr(o.Name), strings.Join(about, "\n"), pathsOf(t, o))
 }
 
 func writePMML(t *tree.Tree, o Options) ([]byte, error) {
-	return pmml.Encode(t, nameOr(o.Name), head(t, o.Digest), pathsOf(t, o))
+	about := slices.Concat(head(t, o.Digest), []string{
+		"An evaluator of PMML 4.4 takes the fields of the data dictionary by their names; a field without a value is missing.",
+		"It returns the class under its name, probability(CLASS) of each class, leaf (the number of the leaf), tests (how " +
+			"many were asked) and cost (theirs).",
+	}, units(t))
+	return pmml.Encode(t, nameOr(o.Name), about, pathsOf(t, o))
+}
+
+// units returns a line about the features that are points in time, or nothing.
+func units(t *tree.Tree) []string {
+	var names []string
+	for _, f := range t.Tested().Features {
+		if f.Unit != dataset.Plain {
+			names = append(names, f.Name)
+		}
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	return []string{"A date is the number of days since 1970-01-01, a timestamp that of microseconds since then in UTC, and " +
+		"a time of day that since midnight: " + firsts(names) + "."}
 }
 
 // pathsOf returns by leaf the text of its path, if predictions have it.
