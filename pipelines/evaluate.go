@@ -9,7 +9,9 @@ import (
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/metric"
 	"github.com/espalier-ml/espalier/induce/tree"
+	"github.com/espalier-ml/espalier/io/contract"
 	"github.com/espalier-ml/espalier/io/runfolder"
+	"github.com/espalier-ml/espalier/pipelines/contracts"
 	"github.com/espalier-ml/espalier/pipelines/engine"
 	"github.com/espalier-ml/espalier/pipelines/slicing"
 	"github.com/espalier-ml/espalier/pipelines/source"
@@ -115,6 +117,12 @@ func measureRows(
 	spec.DropNullLabels = c.DropNullLabels
 	scratch := "mem://espalier-" + uuid.NewString()
 	defer f.Store.RemoveAll(context.WithoutCancel(ctx), scratch) //nolint:errcheck // scratch in memory
+	k := contracts.Checker{
+		Settings: &c.Contract, Driver: j, Scratch: scratch, Lax: []string{contract.RoleKey, contract.RoleWeight},
+	}
+	if in, err = k.Enforce(ctx, in); err != nil {
+		return nil, nil, err
+	}
 	columns, err := slicing.Columns(in, c.Slice, spec.Label, slicing.KindFor(t))
 	if err != nil {
 		return nil, nil, err

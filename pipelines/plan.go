@@ -8,9 +8,11 @@ import (
 
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/frontier"
+	"github.com/espalier-ml/espalier/io/contract"
 	"github.com/espalier-ml/espalier/io/objectstore"
 	"github.com/espalier-ml/espalier/io/runfolder"
 	"github.com/espalier-ml/espalier/pipelines/config"
+	"github.com/espalier-ml/espalier/pipelines/contracts"
 	"github.com/espalier-ml/espalier/pipelines/engine"
 	"github.com/espalier-ml/espalier/pipelines/forecast"
 	"github.com/espalier-ml/espalier/pipelines/source"
@@ -25,15 +27,25 @@ type plan struct {
 	input   *source.Input
 	schema  *schema
 	costs   *tables.Costs
-	cuts    *source.Cuts   // of an earlier run; nil: the rows decide
-	tables  tables.Classes // weights, priors and error costs of the classes
-	memory  int64          // bytes a process may take
-	sampled bool           // the rows are a sample: it may lack classes and values
+	cuts    *source.Cuts       // of an earlier run; nil: the rows decide
+	obeyed  *contract.Contract // that the rows are checked against; nil: none
+	tables  tables.Classes     // weights, priors and error costs of the classes
+	memory  int64              // bytes a process may take
+	sampled bool               // the rows are a sample: it may lack classes and values
 }
 
 // newPlan checks a configuration against the columns of its input, and reads the tables
 // that it names.
 func newPlan(ctx context.Context, f *source.Files, c *TrainConfig, p *config.Parsed, in *source.Input) (*plan, error) {
+	obeyed, err := contracts.Read(ctx, c.Schema)
+	if err != nil {
+		return nil, err
+	}
+	if obeyed != nil {
+		if err := contracts.ObeyColumns(obeyed, in, c); err != nil {
+			return nil, err
+		}
+	}
 	s, err := resolve(in, c, p)
 	if err != nil {
 		return nil, err
@@ -58,9 +70,26 @@ func newPlan(ctx context.Context, f *source.Files, c *TrainConfig, p *config.Par
 		return nil, err
 	}
 	return &plan{
-		config: c, parsed: p, input: in, schema: s, costs: costs, cuts: cuts, tables: classes,
+		config: c, parsed: p, input: in, schema: s, costs: costs, cuts: cuts, obeyed: obeyed, tables: classes,
 		memory: forecast.Allowance(c.Memory),
 	}, nil
+}
+
+// checked returns the run without the rows that break its contract.
+func (r *run) checked(ctx context.Context) (*run, error) {
+	if r.obeyed == nil {
+		return r, nil
+	}
+	k := contracts.Checker{
+		Contract: r.obeyed, Settings: &r.config.Contract, Driver: r.driver, Scratch: r.newFolder("check"),
+	}
+	own, checked := *r, *r.plan
+	var err error
+	if checked.input, err = k.Check(ctx, r.input); err != nil {
+		return nil, err
+	}
+	own.plan = &checked
+	return &own, nil
 }
 
 // sample returns the plan of a rehearsal: the same run over row groups of at least the given
@@ -119,6 +148,7 @@ func (p *plan) reads() []runfolder.Reading {
 	}
 	return append(list,
 		runfolder.Reading{Flag: "cuts_from", URL: cutsFile(c.CutsFrom)},
+		runfolder.Reading{Flag: "schema", URL: c.Schema},
 		runfolder.Reading{Flag: "costs", URL: c.Costs},
 		runfolder.Reading{Flag: "class_weights", URL: c.ClassWeights},
 		runfolder.Reading{Flag: "priors", URL: c.Priors},

@@ -18,11 +18,13 @@ import (
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/parallel"
 	"github.com/espalier-ml/espalier/induce/tree"
+	"github.com/espalier-ml/espalier/io/contract"
 	"github.com/espalier-ml/espalier/io/objectstore"
 	"github.com/espalier-ml/espalier/io/report"
 	"github.com/espalier-ml/espalier/io/runfolder"
 	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/pipelines/config"
+	"github.com/espalier-ml/espalier/pipelines/contracts"
 	"github.com/espalier-ml/espalier/pipelines/engine"
 	"github.com/espalier-ml/espalier/pipelines/forecast"
 	"github.com/espalier-ml/espalier/pipelines/slicing"
@@ -249,6 +251,13 @@ func (p *prediction) score(ctx context.Context) (*PredictResult, error) {
 		defer func() { _ = p.files.Store.RemoveEmpty(objectstore.Join(p.config.Output, scratchInOutput)) }() // scratch
 	}
 	defer p.files.Store.RemoveAll(context.WithoutCancel(ctx), scratch) //nolint:errcheck // scratch
+	k := contracts.Checker{
+		Settings: &p.config.Contract, Driver: p.driver, Scratch: scratch, KeepRows: true,
+		Lax: []string{contract.RoleLabel, contract.RoleKey, contract.RoleWeight},
+	}
+	if _, err := k.Enforce(ctx, p.input); err != nil {
+		return nil, err
+	}
 	slicer, err := scoringSlicer(ctx, p.driver, p.input, scratch, p.slices, p.spec)
 	if err != nil {
 		return nil, err

@@ -611,6 +611,9 @@ func (p *promotionRows) fit(ctx context.Context, what string) error {
 		plan: plan, driver: p.driver, files: p.driver.Files, journal: new(journal),
 		place: place{scratch: p.memory, blocks: p.memory + "/blocks"},
 	}
+	if p.run, err = p.run.checked(ctx); err != nil {
+		return p.because(what, err)
+	}
 	p.fitted, err = p.run.fit(ctx)
 	return err
 }

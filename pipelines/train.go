@@ -15,6 +15,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/io/runfolder"
 	"github.com/espalier-ml/espalier/pipelines/config"
+	"github.com/espalier-ml/espalier/pipelines/contracts"
 	"github.com/espalier-ml/espalier/pipelines/engine"
 	"github.com/espalier-ml/espalier/pipelines/forecast"
 	"github.com/espalier-ml/espalier/pipelines/source"
@@ -39,6 +40,9 @@ func Train(ctx context.Context, c TrainConfig, reporter engine.Reporter) (r *Res
 	defer func() { err = engine.OrInterrupted(ctx, err) }()
 	start := time.Now()
 	reporter = engine.OneAtATime(reporter)
+	if err := contracts.ReadAndObey(ctx, &c); err != nil {
+		return nil, err
+	}
 	p, err := c.Parse()
 	if err != nil {
 		return nil, err
@@ -104,10 +108,12 @@ func (o *opened) train(
 
 // train takes a run through its stages. It begins with the saved stages if from is not nil.
 func (r *run) train(ctx context.Context, from *saved, output *runfolder.Folder, start time.Time) (*Result, error) {
-	r = r.narrowed(r.mayValidate())
+	r, err := r.narrowed(r.mayValidate()).checked(ctx)
+	if err != nil {
+		return nil, err
+	}
 	var estimate *runfolder.Estimate
 	if from == nil {
-		var err error
 		if estimate, err = r.foretell(ctx); err != nil {
 			return nil, err
 		}

@@ -52,6 +52,7 @@ func settingsPage() string {
 		{"ask", new(askOptions).Settings()},
 		{"synth", newSynthFlags().Settings()},
 		{"import", newImportFlags().Settings()},
+		{"infer_schema", newInferSchemaFlags().Settings()},
 		{"benchmark", newBenchmarkFlags().Settings()},
 	} {
 		fmt.Fprintf(b, "\n## espalier %s\n", verb.name)

@@ -149,7 +149,7 @@ broke the contract, 5 the runner failed, 130 interrupted.`,
 	root.SetVersionTemplate("{{.Version}}\n")
 	root.SetHelpCommand(newHelp(page))
 	root.AddCommand(newTrain(), newEvaluate(), newCompare(), newDrift(), newPredict(), newShow(), newPlot(), newReport(),
-		newExport(), newFrontier(), newAsk(), newSynth(), newImport(), newBenchmark(), newVersion())
+		newExport(), newFrontier(), newAsk(), newSynth(), newImport(), newInferSchema(), newBenchmark(), newVersion())
 	return root
 }
 

@@ -76,6 +76,7 @@ type WriteOptions struct {
 	DictionaryBytes int64
 	// IfAbsent fails if the file exists already.
 	IfAbsent bool
+	OrSame   bool // with IfAbsent: do not fail if the file has the same bytes
 }
 
 func (o *WriteOptions) setDefaults() error {
@@ -111,7 +112,7 @@ func Write(ctx context.Context, store *objectstore.Store, url string, columns []
 	if err != nil {
 		return fmt.Errorf("write %s: %w", url, err)
 	}
-	file, err := store.Create(ctx, url, objectstore.WriteOptions{IfAbsent: o.IfAbsent})
+	file, err := store.Create(ctx, url, objectstore.WriteOptions{IfAbsent: o.IfAbsent, OrSame: o.OrSame})
 	if err != nil {
 		return err
 	}

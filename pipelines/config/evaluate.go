@@ -21,6 +21,7 @@ type Evaluate struct {
 	Overwrite      bool
 	Runner         string
 
+	Contract
 	StorageConfig
 }
 
@@ -52,7 +53,7 @@ func (c *Evaluate) Settings() []setting.Setting {
 		},
 		sliceSetting(&c.Slice),
 	})
-	return slices.Concat(run, rows, c.StorageConfig.Settings(),
+	return slices.Concat(run, rows, c.Contract.Settings(), c.StorageConfig.Settings(),
 		[]setting.Setting{engine.RunnerSetting(&c.Runner, engine.LocalRunners())})
 }
 
@@ -65,7 +66,7 @@ func (c *Evaluate) UnmarshalJSON(b []byte) error { return setting.Decode(b, c.Se
 
 // Validate returns all faults at once, each with the name of its flag.
 func (c *Evaluate) Validate() error {
-	if faults := setting.Faults(c.Settings()); len(faults) > 0 {
+	if faults := append(setting.Faults(c.Settings()), c.conflicts()...); len(faults) > 0 {
 		return usage.All(faults)
 	}
 	return nil

@@ -24,6 +24,7 @@ type Predict struct {
 	Overwrite bool
 	Runner    string
 
+	Contract
 	StorageConfig
 	EngineConfig
 }
@@ -92,7 +93,7 @@ func (c *Predict) Settings() []setting.Setting {
 		{Name: "weight", Value: setting.Text(&c.Weight), Help: "column of row weights, for metrics"},
 		sliceSetting(&c.Slice),
 	})
-	return slices.Concat(run, rows, c.StorageConfig.Settings(),
+	return slices.Concat(run, rows, c.Contract.Settings(), c.StorageConfig.Settings(),
 		[]setting.Setting{engine.RunnerSetting(&c.Runner, engine.Runners())}, c.EngineConfig.Settings())
 }
 
@@ -128,7 +129,7 @@ func (c *Predict) UnmarshalJSON(b []byte) error { return setting.Decode(b, c.Set
 
 // Validate returns all faults at once, each with the name of its flag.
 func (c *Predict) Validate() error {
-	if faults := setting.Faults(c.Settings()); len(faults) > 0 {
+	if faults := append(setting.Faults(c.Settings()), c.conflicts()...); len(faults) > 0 {
 		return usage.All(faults)
 	}
 	return nil

@@ -45,6 +45,8 @@ type Files struct {
 	Label  string
 	Output string
 	Report string // ReportHTML or ReportNone
+
+	Contract
 }
 
 // Growth says how trees are grown.
@@ -140,7 +142,7 @@ type Resources struct {
 
 // Settings declares the settings of a training run, which set the fields of c.
 func (c *Train) Settings() []setting.Setting {
-	return slices.Concat(c.runSettings(), c.rowSettings(), c.testSettings(), c.costSettings(), c.classSettings(),
+	return slices.Concat(c.runSettings(), c.rowSettings(), c.Contract.Settings(), c.testSettings(), c.costSettings(), c.classSettings(),
 		c.growthSettings(), c.choiceSettings(), c.resourceSettings(), c.StorageConfig.Settings(),
 		[]setting.Setting{engine.RunnerSetting(&c.Runner, engine.Runners())}, c.EngineConfig.Settings())
 }
@@ -575,6 +577,9 @@ func (c *Train) conflictsOfEarlier() []error {
 	if c.CutsFrom == "" {
 		faults = append(faults, errors.New("--object_cache needs --cuts_from: other cuts make other objects"))
 	}
+	if c.MaxRejects > 0 {
+		faults = append(faults, errors.New("--object_cache does not go with --max_rejects: it has the objects of all rows"))
+	}
 	if tables.WeighsClasses(c.ClassWeights) || len(c.LabelProbabilities) > 0 {
 		faults = append(faults, errors.New("--object_cache goes neither with --class_weights nor with "+
 			"--label_probabilities: all rows together decide what an object weighs"))
@@ -593,6 +598,7 @@ func (c *Train) conflicts() []error {
 	}
 	faults = append(faults, c.conflictsOfTeacher()...)
 	faults = append(faults, c.conflictsOfEarlier()...)
+	faults = append(faults, c.Contract.conflicts()...)
 	for _, name := range c.Categorical {
 		if slices.Contains(c.Numeric, name) {
 			faults = append(faults, fmt.Errorf("column %q is named in both --categorical and --numeric", name))

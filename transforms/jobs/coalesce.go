@@ -111,7 +111,7 @@ func (f *coalesceFn) StartBundle(_ context.Context, _ func(int64, []byte)) error
 }
 
 func (f *coalesceFn) ProcessElement(ctx context.Context, task []byte, emit func(int64, []byte)) error {
-	ctx, err := f.Run.enter(ctx)
+	ctx, err := f.Run.Enter(ctx)
 	if err != nil {
 		return err
 	}
@@ -161,7 +161,7 @@ func (f *coalesceFn) bound(ctx context.Context, emit func(int64, []byte)) error 
 }
 
 func (f *coalesceFn) FinishBundle(ctx context.Context, emit func(int64, []byte)) error {
-	ctx, err := f.Run.enter(ctx)
+	ctx, err := f.Run.Enter(ctx)
 	if err != nil {
 		return err
 	}

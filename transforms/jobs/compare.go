@@ -72,7 +72,7 @@ type compareWorker struct {
 }
 
 func (f *compareFn) StartBundle(ctx context.Context, _ func(int64, []byte)) error {
-	ctx, err := f.Run.enter(ctx)
+	ctx, err := f.Run.Enter(ctx)
 	if err != nil {
 		return err
 	}
@@ -131,7 +131,7 @@ func (f *compareFn) prepare(ctx context.Context) error {
 }
 
 func (f *compareFn) ProcessElement(ctx context.Context, task []byte, _ func(int64, []byte)) error {
-	ctx, err := f.Run.enter(ctx)
+	ctx, err := f.Run.Enter(ctx)
 	if err != nil {
 		return err
 	}
@@ -197,7 +197,7 @@ func (f *compareFn) count(g *rowGroup, w *compareWorker) {
 }
 
 func (f *compareFn) FinishBundle(ctx context.Context, emit func(int64, []byte)) error {
-	ctx, err := f.Run.enter(ctx)
+	ctx, err := f.Run.Enter(ctx)
 	if err != nil {
 		return err
 	}

@@ -62,7 +62,7 @@ const (
 func leavesKey(at int, part dataset.Part) int64 { return int64(at*int(dataset.Parts) + int(part)) }
 
 func (f *evaluateFn) StartBundle(ctx context.Context, _ func(int64, []byte)) error {
-	ctx, err := f.Run.enter(ctx)
+	ctx, err := f.Run.Enter(ctx)
 	if err != nil {
 		return err
 	}
@@ -93,7 +93,7 @@ func readTrees(ctx context.Context, urls []string) ([]*tree.Tree, error) {
 }
 
 func (f *evaluateFn) ProcessElement(ctx context.Context, task []byte, _ func(int64, []byte)) error {
-	ctx, err := f.Run.enter(ctx)
+	ctx, err := f.Run.Enter(ctx)
 	if err != nil {
 		return err
 	}
@@ -139,7 +139,7 @@ func (t *evaluateTable) countWaiting() {
 }
 
 func (f *evaluateFn) FinishBundle(ctx context.Context, emit func(int64, []byte)) error {
-	ctx, err := f.Run.enter(ctx)
+	ctx, err := f.Run.Enter(ctx)
 	if err != nil {
 		return err
 	}
@@ -192,7 +192,7 @@ type mergeCountsFn struct {
 }
 
 func (f *mergeCountsFn) ProcessElement(ctx context.Context, key int64, values func(*[]byte) bool) error {
-	ctx, err := f.Run.enter(ctx)
+	ctx, err := f.Run.Enter(ctx)
 	if err != nil {
 		return err
 	}

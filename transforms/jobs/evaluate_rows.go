@@ -106,7 +106,7 @@ type evaluateRowsWorker struct {
 }
 
 func (f *evaluateRowsFn) StartBundle(ctx context.Context, _ func(int64, []byte)) error {
-	ctx, err := f.Run.enter(ctx)
+	ctx, err := f.Run.Enter(ctx)
 	if err != nil {
 		return err
 	}
@@ -185,7 +185,7 @@ func (f *evaluateRowsFn) prepareSlices() error {
 }
 
 func (f *evaluateRowsFn) ProcessElement(ctx context.Context, task []byte, _ func(int64, []byte)) error {
-	ctx, err := f.Run.enter(ctx)
+	ctx, err := f.Run.Enter(ctx)
 	if err != nil {
 		return err
 	}
@@ -348,7 +348,7 @@ func (f *evaluateRowsFn) countSlice(group int, rows []int32, g *rowGroup, w *eva
 }
 
 func (f *evaluateRowsFn) FinishBundle(ctx context.Context, emit func(int64, []byte)) error {
-	ctx, err := f.Run.enter(ctx)
+	ctx, err := f.Run.Enter(ctx)
 	if err != nil {
 		return err
 	}

@@ -135,7 +135,7 @@ func (f *gatherFn) open(ctx context.Context) error {
 }
 
 func (f *gatherFn) ProcessElement(ctx context.Context, task []byte, emit func(int64, []byte)) error {
-	ctx, err := f.Run.enter(ctx)
+	ctx, err := f.Run.Enter(ctx)
 	if err != nil {
 		return err
 	}
@@ -206,7 +206,7 @@ func (f *gatherFn) flush(ctx context.Context, emit func(int64, []byte), inline b
 }
 
 func (f *gatherFn) FinishBundle(ctx context.Context, emit func(int64, []byte)) error {
-	ctx, err := f.Run.enter(ctx)
+	ctx, err := f.Run.Enter(ctx)
 	if err != nil {
 		return err
 	}
@@ -234,7 +234,7 @@ func (f *growFn) StartBundle(context.Context) error {
 }
 
 func (f *growFn) ProcessElement(ctx context.Context, key int64, values func(*[]byte) bool) error {
-	ctx, err := f.Run.enter(ctx)
+	ctx, err := f.Run.Enter(ctx)
 	if err != nil {
 		return err
 	}
@@ -250,7 +250,7 @@ func (f *growFn) ProcessElement(ctx context.Context, key int64, values func(*[]b
 }
 
 func (f *growFn) FinishBundle(ctx context.Context) error {
-	ctx, err := f.Run.enter(ctx)
+	ctx, err := f.Run.Enter(ctx)
 	if err != nil {
 		return err
 	}

@@ -125,7 +125,7 @@ func (f *levelFn) open(ctx context.Context) error {
 }
 
 func (f *levelFn) ProcessElement(ctx context.Context, task []byte, _ func(int64, []byte)) error {
-	ctx, err := f.Run.enter(ctx)
+	ctx, err := f.Run.Enter(ctx)
 	if err != nil {
 		return err
 	}
@@ -151,7 +151,7 @@ func (f *levelFn) count(ctx context.Context, task []byte) error {
 }
 
 func (f *levelFn) FinishBundle(ctx context.Context, emit func(int64, []byte)) error {
-	ctx, err := f.Run.enter(ctx)
+	ctx, err := f.Run.Enter(ctx)
 	if err != nil {
 		return err
 	}
@@ -191,7 +191,7 @@ func (f *mergeLevelFn) StartBundle(_ context.Context, _ func(int64, []byte)) err
 func (f *mergeLevelFn) ProcessElement(
 	ctx context.Context, key int64, values func(*[]byte) bool, emit func(int64, []byte),
 ) error {
-	ctx, err := f.Run.enter(ctx)
+	ctx, err := f.Run.Enter(ctx)
 	if err != nil {
 		return err
 	}
@@ -215,7 +215,7 @@ func (f *mergeLevelFn) ProcessElement(
 type advanceFn struct{ LevelConfig }
 
 func (f *advanceFn) ProcessElement(ctx context.Context, _ int64, _ func(*[]byte) bool, emit func(int64, []byte)) error {
-	ctx, err := f.Run.enter(ctx)
+	ctx, err := f.Run.Enter(ctx)
 	if err != nil {
 		return err
 	}

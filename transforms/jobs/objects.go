@@ -49,7 +49,7 @@ func (f *mergeObjectsFn) StartBundle(context.Context) error {
 }
 
 func (f *mergeObjectsFn) ProcessElement(ctx context.Context, key int64, values func(*[]byte) bool) error {
-	ctx, err := f.Run.enter(ctx)
+	ctx, err := f.Run.Enter(ctx)
 	if err != nil {
 		return err
 	}

@@ -225,7 +225,7 @@ func TestRelabelledRows(t *testing.T) {
 // TestRun: DoFns find their run by its name until it is closed.
 func TestRun(t *testing.T) {
 	r := NewRun(nil, []byte("{}"))
-	ctx, err := r.Name().enter(context.Background())
+	ctx, err := r.Name().Enter(context.Background())
 	if err != nil || progressOf(ctx) != r.Progress() {
 		t.Errorf("%v, want the run's own progress", err)
 	}
@@ -233,7 +233,7 @@ func TestRun(t *testing.T) {
 		t.Errorf("a run without storage: %v", err)
 	}
 	r.Close()
-	if _, err := r.Name().enter(context.Background()); err == nil || !strings.Contains(err.Error(), "the run of this job has ended") {
+	if _, err := r.Name().Enter(context.Background()); err == nil || !strings.Contains(err.Error(), "the run of this job has ended") {
 		t.Errorf("after its end: %v", err)
 	}
 }

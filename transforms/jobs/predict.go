@@ -152,7 +152,7 @@ type predictWorker struct {
 }
 
 func (f *predictFn) StartBundle(ctx context.Context, _ func(int64, []byte)) error {
-	ctx, err := f.Run.enter(ctx)
+	ctx, err := f.Run.Enter(ctx)
 	if err != nil {
 		return err
 	}
@@ -201,7 +201,7 @@ func (f *predictFn) StartBundle(ctx context.Context, _ func(int64, []byte)) erro
 }
 
 func (f *predictFn) ProcessElement(ctx context.Context, task []byte, _ func(int64, []byte)) error {
-	ctx, err := f.Run.enter(ctx)
+	ctx, err := f.Run.Enter(ctx)
 	if err != nil {
 		return err
 	}
@@ -350,7 +350,7 @@ func (f *predictFn) readInputs(ctx context.Context, g *rowGroup, w *predictWorke
 }
 
 func (f *predictFn) FinishBundle(ctx context.Context, emit func(int64, []byte)) error {
-	ctx, err := f.Run.enter(ctx)
+	ctx, err := f.Run.Enter(ctx)
 	if err != nil {
 		return err
 	}

@@ -23,6 +23,7 @@ type Task struct {
 	// Repeated says that a runner may do the task several times: an existing output with
 	// the same content is then no error.
 	Repeated bool         `json:"repeated,omitempty"`
+	Refused  []int32      `json:"refused,omitempty"`  // ascending positions of rows in the row group to leave out
 	Path     []PathColumn `json:"path,omitempty"`     // columns whose value is part of the file's path
 	Part     dataset.Part `json:"part,omitempty"`     // of a block
 	Shard    int          `json:"shard,omitempty"`    // of a block
@@ -295,10 +296,14 @@ func (g *rowGroup) prepare() error {
 	return nil
 }
 
-// leaveOut leaves rows out that have no label or no weight.
+// leaveOut leaves rows out that are refused, or have no label or no weight.
 func (g *rowGroup) leaveOut() error {
+	refused := g.refused()
 	for r := range g.parts {
 		switch {
+		case len(refused) > 0 && int(refused[0]) == g.first+r:
+			refused = refused[1:]
+			g.parts[r] = dataset.None
 		case g.spec.Label != "" && g.label.Missing(r):
 			if !g.spec.DropNullLabels {
 				return g.errorAt(g.spec.Label, "", fmt.Sprintf("the label of row %d is null, expected a class", g.first+r),
@@ -312,6 +317,12 @@ func (g *rowGroup) leaveOut() error {
 		}
 	}
 	return nil
+}
+
+// refused returns the refused rows from the first row of g on.
+func (g *rowGroup) refused() []int32 {
+	from, _ := slices.BinarySearch(g.task.Refused, int32(g.first))
+	return g.task.Refused[from:]
 }
 
 // assignParts sets the part of each row: by the split column, by the hash of the key, or

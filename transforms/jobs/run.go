@@ -92,8 +92,8 @@ func (r *Run) Context(ctx context.Context) context.Context {
 
 func (n RunName) key() string { return fmt.Sprintf("%s/%d", n.Process, n.Number) }
 
-// enter returns a context of the run.
-func (n RunName) enter(ctx context.Context) (context.Context, error) {
+// Enter returns a context of the run.
+func (n RunName) Enter(ctx context.Context) (context.Context, error) {
 	r, err := n.find()
 	if err != nil {
 		return ctx, err

@@ -112,7 +112,7 @@ func newSummarised(g *rowGroup) *summarised {
 }
 
 func (f *summariseFn) ProcessElement(ctx context.Context, task []byte, _ func(int64, []byte)) error {
-	ctx, err := f.Run.enter(ctx)
+	ctx, err := f.Run.Enter(ctx)
 	if err != nil {
 		return err
 	}
@@ -168,7 +168,9 @@ func (f *summariseFn) addLabel(ctx context.Context, g *summarised, w *summariseW
 	}
 	w.rows = rows
 	label := len(f.spec.Features)
-	w.summary(label, dataset.Categorical, g.label.Type, f.Limits).AddVector(&g.label, rows, nil)
+	if g.label.Type != 0 { // else the rows have no label
+		w.summary(label, dataset.Categorical, g.label.Type, f.Limits).AddVector(&g.label, rows, nil)
+	}
 	if f.Classes {
 		w.summary(label+1, dataset.Categorical, g.label.Type, f.Limits).AddVector(&g.label, g.train, g.weights)
 	}
@@ -193,7 +195,7 @@ func (w *summariseWorker) summary(
 }
 
 func (f *summariseFn) FinishBundle(ctx context.Context, emit func(int64, []byte)) error {
-	ctx, err := f.Run.enter(ctx)
+	ctx, err := f.Run.Enter(ctx)
 	if err != nil {
 		return err
 	}
@@ -306,7 +308,7 @@ func CutSummary(b []byte) (one, rest []byte, err error) {
 type mergeSummariesFn struct{ SummariseConfig }
 
 func (f *mergeSummariesFn) ProcessElement(ctx context.Context, key int64, values func(*[]byte) bool) error {
-	ctx, err := f.Run.enter(ctx)
+	ctx, err := f.Run.Enter(ctx)
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,57 @@
+package main_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestInferSchema infers a contract of the columns of imported rows, trains by it without --label, and is
+// told of rows that break it.
+func TestInferSchema(t *testing.T) {
+	folder := t.TempDir()
+	at := func(name string) string { return filepath.Join(folder, name) }
+	if err := os.WriteFile(at("letters.csv"), []byte(letters()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	espalier(t, "import", at("letters.csv"), "--output", at("data")).wants(t, 0)
+	espalier(t, "infer_schema", at("data")).wants(t, 0, "summarise: ")
+	o := espalier(t, "infer_schema", at("data"), "--output", at("contract.yaml"))
+	o.wants(t, 0)
+	b, err := os.ReadFile(at("contract.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := string(b)
+	for _, part := range []string{
+		"name: \"n\" # 300 distinct, from 0 to 299, another value in each row: a key?", "role: ignored", "type: date",
+		"min: 2023-12-18", "role: label",
+	} {
+		if !strings.Contains(text, part) {
+			t.Errorf("no %q in\n%s", part, text)
+		}
+	}
+	espalier(t, "infer_schema", at("data"), "--output", at("contract.yaml")).wants(t, 2, "contract.yaml")
+	train := []string{"train", "--input", at("data"), "--schema", at("contract.yaml"), "--output"}
+	espalier(t, append(train, at("run"))...).wants(t, 0)
+
+	narrow := strings.Replace(text, "    max: 29\n", "    max: 18\n", 1) // of x, from 0.5 to 19.5
+	if narrow == text {
+		t.Fatalf("no max of x in\n%s", text)
+	}
+	if err := os.WriteFile(at("contract.yaml"), []byte(narrow), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	espalier(t, append(train, at("none"), "--rejects", at("rejects.parquet"))...).wants(t, 3,
+		`column "x"`, `value "18.5"`, "row 18: the value is above max, 18; 30 of 300 rows break the contract", "--max_rejects")
+	if _, err := os.Stat(at("none")); err == nil {
+		t.Error("a refused run left a folder")
+	}
+	if _, err := os.Stat(at("rejects.parquet")); err != nil {
+		t.Error(err)
+	}
+	espalier(t, append(train, at("fewer"), "--max_rejects", "30")...).wants(t, 0, "30 of 300 rows break the contract")
+	espalier(t, append(train, at("x"), "--schema", "")...).wants(t, 2, "--label")
+	espalier(t, append(train, at("x"), "--schema", "", "--max_rejects", "3", "--label", "class")...).wants(t, 2, "--schema")
+}

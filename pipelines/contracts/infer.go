@@ -1,0 +1,282 @@
+package contracts
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	"github.com/google/uuid"
+
+	"github.com/espalier-ml/espalier/induce/binning"
+	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/parallel"
+	"github.com/espalier-ml/espalier/io/contract"
+	"github.com/espalier-ml/espalier/io/objectstore"
+	"github.com/espalier-ml/espalier/io/parquetio"
+	"github.com/espalier-ml/espalier/io/usage"
+	"github.com/espalier-ml/espalier/pipelines/config"
+	"github.com/espalier-ml/espalier/pipelines/engine"
+	"github.com/espalier-ml/espalier/pipelines/forecast"
+	"github.com/espalier-ml/espalier/pipelines/source"
+	"github.com/espalier-ml/espalier/transforms/jobs"
+)
+
+// Infer reads all rows and writes down what the columns are, as a contract in YAML.
+func Infer(ctx context.Context, c config.InferSchema, reporter engine.Reporter) (text []byte, err error) {
+	defer func() { err = engine.OrInterrupted(ctx, err) }()
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
+	e, err := engine.Settle(ctx, engine.DefaultRunner(), &c.Input)
+	if err != nil {
+		return nil, err
+	}
+	f := source.Begin(c.StorageConfig)
+	defer f.End()
+	ctx = f.Run.Context(ctx)
+	d := &engine.Driver{Engine: e, Reporter: engine.OneAtATime(reporter), Files: f}
+	in, err := engine.Compute(ctx, d, forecast.Footers, 0, "files", func(s *parallel.Steps) (*source.Input, error) {
+		return source.OpenInput(ctx, f, c.Input, s)
+	})
+	if err != nil {
+		return nil, err
+	}
+	if len(in.Tasks) == 0 {
+		return nil, &dataset.DataError{File: in.Files[0].URL, Problem: "no input file has a row", Hint: "check the files"}
+	}
+	i := &inferring{config: &c, driver: d, input: in}
+	inferred, err := i.infer(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if text, err = inferred.Encode(i.head(inferred)); err != nil || c.Output == "" {
+		return text, err
+	}
+	if err := f.Store.Put(ctx, c.Output, text, objectstore.WriteOptions{IfAbsent: true}); err != nil {
+		return nil, usage.Errorf("--output: %v", err)
+	}
+	return text, nil
+}
+
+// inferring is one inference.
+type inferring struct {
+	config *config.InferSchema
+	driver *engine.Driver
+	input  *source.Input
+}
+
+// head returns the comment at the top of the contract.
+func (i *inferring) head(c *contract.Contract) []string {
+	lines := []string{
+		fmt.Sprintf("What the columns of %s are, inferred from %d rows. Edit this file, then check rows against it:",
+			strings.Join(i.config.Input, ", "), i.input.Rows),
+		"  espalier train --schema FILE ..., and so do predict and evaluate.",
+		"role: feature, label, weight, key or ignored. A row is refused if its value is below min, above max, missing",
+		"where max_missing is 0, or not listed where max_unlisted is 0. Shares and means are checked over all rows.",
+	}
+	if len(c.With(contract.RoleLabel)) == 0 {
+		lines = append(lines, "Which column has the classes? Give it the role label.")
+	}
+	return lines
+}
+
+// infer summarises all columns and decides on each.
+func (i *inferring) infer(ctx context.Context) (*contract.Contract, error) {
+	c := &contract.Contract{
+		Format: contract.Format, Version: contract.Version, MinRows: 1, OtherColumns: contract.OthersIgnored,
+	}
+	rows := &jobs.RowSpec{}
+	rows.Shares[dataset.Train] = 100
+	var columns []*parquetio.Column
+	for k := range i.input.Columns {
+		column := &i.input.Columns[k]
+		if column.Nested || column.Null {
+			c.Columns = append(c.Columns, contract.Column{
+				Name: column.Name, Type: contract.TypeText, Role: contract.RoleIgnored,
+				Note: map[bool]string{true: "nested: no test can ask it", false: "without any value"}[column.Nested],
+			})
+			continue
+		}
+		if err := i.input.Check(column); err != nil {
+			return nil, err
+		}
+		kind := dataset.Numeric
+		if column.Type == dataset.Text {
+			kind = dataset.Categorical
+		}
+		rows.Features = append(rows.Features, jobs.FeatureColumn{
+			Name: column.Name, Kind: kind, Type: column.Type, Unit: column.Unit,
+		})
+		columns = append(columns, column)
+		c.Columns = append(c.Columns, contract.Column{Name: column.Name})
+	}
+	summaries, err := i.summarise(ctx, rows)
+	if err != nil {
+		return nil, err
+	}
+	next := 0
+	for k := range c.Columns {
+		if c.Columns[k].Role == "" {
+			c.Columns[k] = i.column(columns[next], summaries[next])
+			next++
+		}
+	}
+	return c, i.chooseLabel(c, columns, summaries)
+}
+
+// summarise runs the pass over the rows.
+func (i *inferring) summarise(ctx context.Context, rows *jobs.RowSpec) ([]*binning.Summary, error) {
+	files := i.driver.Files
+	c := jobs.SummariseConfig{
+		Rows: rows.Encode(), Limits: binning.DefaultLimits(), Workers: i.driver.Workers(), Pieces: i.driver.Workers(),
+		Out: "mem://espalier-" + uuid.NewString(), Run: files.Run.Name(),
+	}
+	defer files.Store.RemoveAll(context.WithoutCancel(ctx), c.Out) //nolint:errcheck // scratch in memory
+	tasks := i.input.Tasks
+	what := engine.Job{Name: "summarise", Total: int64(len(tasks)), Unit: "row groups", Done: engine.TasksDone}
+	err := i.driver.Run(ctx, what, tasks, func(s beam.Scope, tasks beam.PCollection) { jobs.Summarise(s, tasks, c) })
+	if err != nil {
+		return nil, err
+	}
+	_, encoded, err := jobs.ReadSummaries(ctx, c.Out, c.Columns(len(rows.Features)))
+	if err != nil {
+		return nil, err
+	}
+	summaries := make([]*binning.Summary, len(rows.Features))
+	for k := range summaries {
+		if summaries[k], _, err = binning.Decode(encoded[k]); err != nil {
+			return nil, err
+		}
+	}
+	return summaries, nil
+}
+
+const (
+	mostValues    = 100  // columns of more values list none
+	fewNumbers    = 10   // so few different numbers may stand for categories
+	newValues     = 0.01 // share of the rows that may have unlisted values
+	missingFactor = 2    // the share of missing values may double
+)
+
+// column says what a column is, by its summary.
+func (i *inferring) column(column *parquetio.Column, s *binning.Summary) contract.Column {
+	c := contract.Column{
+		Name: column.Name, Type: contract.TypeOf(column.Type, column.Unit), Role: contract.RoleFeature,
+		Categorical: column.Type == dataset.Text,
+	}
+	missing := float64(s.Missing()) / float64(i.input.Rows)
+	allowed := min(1, math.Ceil(missing*missingFactor*100)/100)
+	c.MaxMissing = &allowed
+	notes := []string{fmt.Sprintf("%d distinct", s.Distinct())}
+	if s.Overflow() || !s.Exact() {
+		notes[0] = "many distinct"
+	}
+	if missing > 0 {
+		notes = append(notes, fmt.Sprintf("%.3g missing", missing))
+	}
+	if column.Type == dataset.Number {
+		notes = append(notes, widen(&c, column.Unit, s)...)
+	} else if values, _ := s.Spelled(); !s.Overflow() && len(values) <= mostValues {
+		share := newValues
+		c.Values, c.MaxUnlisted = slices.Sorted(slices.Values(values)), &share
+	}
+	if unique(s, i.input.Rows) {
+		c.Role, c.Values, c.MaxUnlisted = contract.RoleIgnored, nil, nil
+		notes = append(notes, "another value in each row: a key?")
+	}
+	c.Note = strings.Join(notes, ", ")
+	return c
+}
+
+// unique reports whether each row has another value, as far as the summary counts them. Columns of
+// fractions have that by nature.
+func unique(s *binning.Summary, rows int64) bool {
+	if !s.Exact() || s.Overflow() || int64(s.Distinct()) != rows || rows < 2 {
+		return false
+	}
+	numbers, _ := s.Numbers()
+	return !slices.ContainsFunc(numbers, func(x float64) bool { return x != math.Trunc(x) })
+}
+
+// widen sets the bounds of numbers, and returns notes on what was found.
+func widen(c *contract.Column, u dataset.Unit, s *binning.Summary) (notes []string) {
+	observed := s.Range()
+	if observed == nil || math.IsInf(observed[0], 0) || math.IsInf(observed[1], 0) {
+		return nil
+	}
+	notes = []string{"from " + u.Spell(observed[0]) + " to " + u.Spell(observed[1])}
+	if u == dataset.Time { // a day has its bounds
+		return notes
+	}
+	low, high := wider(observed[0], observed[1], u)
+	if !math.IsInf(low, 0) && !math.IsInf(high, 0) {
+		c.Min, c.Max = u.Spell(low), u.Spell(high)
+	}
+	if n := s.Distinct(); u == dataset.Plain && s.Exact() && n > 2 && n <= fewNumbers {
+		notes = append(notes, "few numbers: categorical?")
+	}
+	return notes
+}
+
+// wider adds half of the width of a range on each side. Numbers are never negative where none was.
+func wider(least, greatest float64, u dataset.Unit) (low, high float64) {
+	half := (greatest - least) / 2
+	low, high = least-half, greatest+half
+	whole := least == math.Trunc(least) && greatest == math.Trunc(greatest) && greatest-least > 1
+	if u != dataset.Plain || whole {
+		low, high = math.Floor(low), math.Ceil(high)
+	} else {
+		low, high = sixDigits(low), sixDigits(high)
+	}
+	if least >= 0 && u == dataset.Plain {
+		low = max(0, low)
+	}
+	return low, high
+}
+
+// sixDigits rounds a bound to six significant digits, for people.
+func sixDigits(x float64) float64 {
+	rounded, _ := strconv.ParseFloat(strconv.FormatFloat(x, 'g', 6, 64), 64) // its own text
+	return rounded
+}
+
+// labelNames are the usual names of label columns.
+func labelNames() []string { return []string{"class", "label", "target", "y", "outcome"} }
+
+// chooseLabel gives a column the role of the label: that of --label, or the only one with a usual name.
+func (i *inferring) chooseLabel(c *contract.Contract, columns []*parquetio.Column, summaries []*binning.Summary) error {
+	name := i.config.Label
+	if name == "" {
+		var usual []string
+		for k, column := range columns {
+			if slices.Contains(labelNames(), strings.ToLower(column.Name)) && summaries[k].Distinct() > 1 {
+				usual = append(usual, column.Name)
+			}
+		}
+		if len(usual) != 1 {
+			return nil
+		}
+		name = usual[0]
+	}
+	at := slices.Index(c.Names(), name)
+	if at < 0 {
+		return source.UnknownColumn("label", name, c.Names())
+	}
+	k := slices.IndexFunc(columns, func(column *parquetio.Column) bool { return column.Name == name })
+	if k < 0 {
+		return usage.Errorf("--label: the column %q is nested or has no value", name)
+	}
+	label, none := &c.Columns[at], 0.0
+	label.Role, label.Categorical, label.MaxMissing = contract.RoleLabel, false, &none
+	label.Min, label.Max = "", ""
+	values, _ := summaries[k].Spelled()
+	if len(values) > mostValues {
+		return usage.Errorf("--label: the column %q has %d values, want classes: %d at most", name, len(values), mostValues)
+	}
+	label.Values, label.MaxUnlisted = slices.Sorted(slices.Values(values)), &none
+	return nil
+}

@@ -1,0 +1,169 @@
+package contracts
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/io/contract"
+	"github.com/espalier-ml/espalier/io/parquetio"
+	"github.com/espalier-ml/espalier/io/setting"
+	"github.com/espalier-ml/espalier/io/usage"
+	"github.com/espalier-ml/espalier/pipelines/config"
+	"github.com/espalier-ml/espalier/pipelines/source"
+)
+
+// maxBytes is the greatest size of a contract.
+const maxBytes = 64 << 20
+
+// Read reads the contract of --schema; nil: there is none.
+func Read(ctx context.Context, url string) (*contract.Contract, error) {
+	if url == "" {
+		return nil, nil //nolint:nilnil // no contract
+	}
+	b, err := source.Process.Store.ReadAll(ctx, url, maxBytes)
+	if err != nil {
+		return nil, usage.Errorf("--schema: %v", err)
+	}
+	c, err := contract.Decode(b)
+	if err != nil {
+		return nil, usage.Errorf("--schema %s: %v", url, err)
+	}
+	return c, nil
+}
+
+// obey gives the roles of a contract to the settings of a training that are not set.
+func obey(c *contract.Contract, t *config.Train) {
+	for _, s := range []struct {
+		role string
+		to   *string
+	}{{contract.RoleLabel, &t.Label}, {contract.RoleWeight, &t.Weight}, {contract.RoleKey, &t.Key}} {
+		if names := c.With(s.role); len(names) > 0 {
+			*s.to = cmp.Or(*s.to, names[0])
+		}
+	}
+	t.Ignore = union(t.Ignore, c.With(contract.RoleIgnored))
+	for i := range c.Columns {
+		column := &c.Columns[i]
+		listed := slices.Contains(t.Categorical, column.Name) || slices.Contains(t.Numeric, column.Name)
+		switch {
+		case column.Role != contract.RoleFeature || listed:
+		case column.Categorical && column.Type != contract.TypeText:
+			t.Categorical = union(t.Categorical, []string{column.Name})
+		}
+	}
+}
+
+// ObeyColumns checks the columns of the input, and leaves those out that the contract does not list if
+// it says so.
+func ObeyColumns(c *contract.Contract, in *source.Input, t *config.Train) error {
+	if err := structure(c, in, t.Schema, nil); err != nil {
+		return err
+	}
+	if c.OtherColumns == contract.OthersIgnored {
+		t.Ignore = union(t.Ignore, others(c, in, t))
+	}
+	return nil
+}
+
+// ReadAndObey gives the roles of the contract of --schema to the settings that are not set.
+func ReadAndObey(ctx context.Context, t *config.Train) error {
+	c, err := Read(ctx, t.Schema)
+	if err == nil && c != nil {
+		obey(c, t)
+	}
+	return err
+}
+
+// others lists the columns of the input that neither the contract nor a setting names.
+func others(c *contract.Contract, in *source.Input, t *config.Train) []string {
+	known := append(c.Names(), t.Label, t.Weight, t.Key, t.Split)
+	return slices.DeleteFunc(in.Names(), func(name string) bool { return slices.Contains(known, name) })
+}
+
+// union appends to a new list what is not in the list.
+func union(list, more []string) []string {
+	list = slices.Clone(list)
+	for _, name := range more {
+		if !slices.Contains(list, name) {
+			list = append(list, name)
+		}
+	}
+	return list
+}
+
+// structure checks the columns of the files, before any row is read. Columns with the roles of lax may
+// lack.
+func structure(c *contract.Contract, in *source.Input, url string, lax []string) error {
+	if in.Rows < c.MinRows {
+		return &dataset.DataError{
+			File:    in.Files[0].URL,
+			Problem: fmt.Sprintf("all files together have %d rows, want %d at least (%s)", in.Rows, c.MinRows, url),
+			Hint:    "check that the files are all there, or lower min_rows",
+		}
+	}
+	for i := range c.Columns {
+		column := &c.Columns[i]
+		if column.Role == contract.RoleIgnored {
+			continue
+		}
+		if err := checkType(column, in, url, slices.Contains(lax, column.Role)); err != nil {
+			return err
+		}
+	}
+	if c.OtherColumns != contract.OthersRefused {
+		return nil
+	}
+	for at, file := range in.Files {
+		for _, found := range in.Columns {
+			if _, there := in.ByName[at][found.Name]; there && !slices.Contains(c.Names(), found.Name) {
+				return &dataset.DataError{
+					File: file.URL, Column: found.Name, Problem: "the contract " + url + " does not list this column" +
+						setting.Hint(found.Name, c.Names()), Hint: "add the column to the contract, or set other_columns to ignored",
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// checkType returns an error if a file lacks a column, or has values of another type in it.
+func checkType(column *contract.Column, in *source.Input, url string, mayLack bool) error {
+	for i, file := range in.Files {
+		found, there := in.ByName[i][column.Name]
+		fault := &dataset.DataError{File: file.URL, Column: column.Name}
+		switch {
+		case !there && mayLack:
+		case !there:
+			fault.Problem = "the contract " + url + " has this column and the file lacks it" +
+				setting.Hint(column.Name, namesOf(in.ByName[i]))
+			fault.Hint = "add the column to the file, or take it out of the contract"
+			return fault
+		case found.Nested:
+			fault.Problem, fault.Hint = "the column is nested, the contract "+url+" wants "+things(column.Type),
+				"set the column's role to ignored"
+			return fault
+		case found.Null || contract.TypeOf(found.Type, found.Unit) == column.Type:
+		default:
+			fault.Problem = fmt.Sprintf("the column holds %s, the contract %s wants %s",
+				things(contract.TypeOf(found.Type, found.Unit)), url, things(column.Type))
+			fault.Hint = "write the column as before, or change its type in the contract"
+			return fault
+		}
+	}
+	return nil
+}
+
+func namesOf(columns map[string]parquetio.Column) []string {
+	var names []string
+	for name := range columns {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// things is what a column of a type holds.
+func things(kind string) string { return kind + "s" }

@@ -1,0 +1,146 @@
+package checking
+
+import (
+	"math"
+
+	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/transforms/jobs"
+)
+
+// Bounds are the bounds of a column's values. A row whose value breaks one is refused.
+type Bounds struct {
+	Column   string       `json:"column"`
+	Unit     dataset.Unit `json:"unit,omitempty"`
+	Required bool         `json:"required,omitempty"` // each row has a value
+	Min      *float64     `json:"min,omitempty"`      // nil: any
+	Max      *float64     `json:"max,omitempty"`      // nil: any
+	Values   []string     `json:"values,omitempty"`   // that are known; nil: any
+	Closed   bool         `json:"closed,omitempty"`   // other values than Values are refused
+}
+
+// Reason says why a row is refused.
+type Reason string
+
+// The reasons.
+const (
+	NoReason Reason = ""
+	Missing  Reason = "missing"
+	BelowMin Reason = "below min"
+	AboveMax Reason = "above max"
+	Unlisted Reason = "not listed"
+)
+
+// Counts are what the rows have in a column.
+type Counts struct {
+	Missing  int64    `json:"missing"`
+	Unlisted int64    `json:"unlisted"` // rows with a value that is not listed
+	Refused  int64    `json:"refused"`  // rows that break a bound of this column
+	Least    *float64 `json:"least,omitempty"`
+	Greatest *float64 `json:"greatest,omitempty"`
+	Sum      float64  `json:"sum"` // of the numbers
+}
+
+// add adds the counts of later rows. The order decides the last bits of Sum.
+func (c *Counts) add(o *Counts) {
+	c.Missing += o.Missing
+	c.Unlisted += o.Unlisted
+	c.Refused += o.Refused
+	c.Sum += o.Sum
+	if o.Least != nil && (c.Least == nil || *o.Least < *c.Least) {
+		c.Least = o.Least
+	}
+	if o.Greatest != nil && (c.Greatest == nil || *o.Greatest > *c.Greatest) {
+		c.Greatest = o.Greatest
+	}
+}
+
+// checker checks the values of a column.
+type checker struct {
+	*Bounds
+
+	known map[string]bool // nil: any value is
+}
+
+func newChecker(b *Bounds) *checker {
+	c := &checker{Bounds: b}
+	if b.Values != nil {
+		c.known = make(map[string]bool, len(b.Values))
+		for _, value := range b.Values {
+			c.known[value] = true
+		}
+	}
+	return c
+}
+
+// column checks all rows of a column. refuse is called for the rows that break a bound.
+func (c *checker) column(v *dataset.Vector, refuse func(row int, why Reason)) Counts {
+	var counts Counts
+	least, greatest := math.Inf(1), math.Inf(-1)
+	listed := c.listed(v)
+	for r := range v.Rows() {
+		why := NoReason
+		switch {
+		case v.Missing(r):
+			counts.Missing++
+			if c.Required {
+				why = Missing
+			}
+		default:
+			i := r
+			if v.Index != nil {
+				i = int(v.Index[r])
+			}
+			if v.Type == dataset.Number {
+				x := v.Numbers[i]
+				least, greatest = min(least, x), max(greatest, x)
+				counts.Sum += x
+				why = c.number(x)
+			}
+			if listed != nil && !listed(i) {
+				counts.Unlisted++
+				if c.Closed && why == NoReason {
+					why = Unlisted
+				}
+			}
+		}
+		if why != NoReason {
+			counts.Refused++
+			refuse(r, why)
+		}
+	}
+	if least <= greatest {
+		counts.Least, counts.Greatest = &least, &greatest
+	}
+	return counts
+}
+
+func (c *checker) number(x float64) Reason {
+	switch {
+	case c.Min != nil && x < *c.Min:
+		return BelowMin
+	case c.Max != nil && x > *c.Max:
+		return AboveMax
+	default:
+		return NoReason
+	}
+}
+
+// listed returns a function that says whether the value at a position of the vector is known; nil: any
+// is. Texts of a dictionary are looked up once.
+func (c *checker) listed(v *dataset.Vector) func(i int) bool {
+	switch {
+	case c.known == nil:
+		return nil
+	case v.Type == dataset.Text:
+		known := make([]bool, len(v.Texts))
+		for i, text := range v.Texts {
+			known[i] = c.known[text]
+		}
+		return func(i int) bool { return known[i] }
+	default:
+		return func(i int) bool { return c.known[c.Unit.Spell(v.Numbers[i])] }
+	}
+}
+
+// EncodeBounds encodes bounds for Config.
+func EncodeBounds(bounds []Bounds) []byte { return jobs.MustJSON(bounds) }
