@@ -59,7 +59,7 @@ type distributeWorker struct {
 }
 
 func (f *distributeFn) StartBundle(ctx context.Context, _ func(int64, []byte)) error {
-	ctx, err := f.Run.enter(ctx)
+	ctx, err := f.Run.Enter(ctx)
 	if err != nil {
 		return err
 	}
@@ -100,7 +100,7 @@ func (f *distributeFn) StartBundle(ctx context.Context, _ func(int64, []byte)) e
 }
 
 func (f *distributeFn) ProcessElement(ctx context.Context, task []byte, _ func(int64, []byte)) error {
-	ctx, err := f.Run.enter(ctx)
+	ctx, err := f.Run.Enter(ctx)
 	if err != nil {
 		return err
 	}
@@ -151,7 +151,7 @@ func (f *distributeFn) add(ctx context.Context, g *rowGroup, w *distributeWorker
 }
 
 func (f *distributeFn) FinishBundle(ctx context.Context, emit func(int64, []byte)) error {
-	ctx, err := f.Run.enter(ctx)
+	ctx, err := f.Run.Enter(ctx)
 	if err != nil {
 		return err
 	}
