@@ -224,7 +224,7 @@ func widen(c *contract.Column, u dataset.Unit, s *binning.Summary) (notes []stri
 
 // wider adds half of the width of a range on each side. Numbers are never negative where none was.
 func wider(least, greatest float64, u dataset.Unit) (low, high float64) {
-	half := (greatest - least) / 2
+	half := float64((greatest - least) / 2) // rounded by itself: nothing to fuse
 	low, high = least-half, greatest+half
 	whole := least == math.Trunc(least) && greatest == math.Trunc(greatest) && greatest-least > 1
 	if u != dataset.Plain || whole {
