@@ -18,7 +18,7 @@ import (
 // pageHead opens the page of settings. Single quotes stand for backquotes.
 const pageHead = `# Settings: the flags of each verb
 
-Each setting is a flag: '--max_depth 3'. Settings of 'train' and 'synth' are also keys of the YAML
+Each setting is a flag: '--max_depth 3'. Settings of 'train', 'retrain' and 'synth' are also keys of the YAML
 file that '--config' names: 'max_depth: 3'. A flag overrides the key, and a key overrides the
 default. Names that do not exist are refused, and the nearest name is proposed.
 
@@ -43,6 +43,7 @@ func settingsPage() string {
 		{"evaluate", newEvaluateFlags().Settings()},
 		{"compare", newCompareFlags().Settings()},
 		{"drift", newDriftFlags().Settings()},
+		{"retrain", newRetrainFlags().Settings()},
 		{"predict", newPredictFlags().Settings()},
 		{"show", newShowOptions().Settings()},
 		{"plot", plotSettings()},

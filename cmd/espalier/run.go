@@ -18,9 +18,11 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/io/latest"
 	"github.com/espalier-ml/espalier/io/setting"
 	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/pipelines/engine"
+	"github.com/espalier-ml/espalier/pipelines/retraining"
 )
 
 // The exit codes, as docs/files.md lists them.
@@ -29,6 +31,7 @@ const (
 	exitInternal    = 1
 	exitUsage       = 2
 	exitData        = 3
+	exitGate        = 4
 	exitRunner      = 5
 	exitInterrupted = 130
 )
@@ -102,6 +105,8 @@ func exitCode(err error) int {
 		return exitUsage
 	case errors.As(err, &data):
 		return exitData
+	case errors.As(err, new(*retraining.RefusedError)), errors.Is(err, latest.ErrOvertaken):
+		return exitGate
 	case errors.As(err, &runner):
 		return exitRunner
 	default:
@@ -128,7 +133,8 @@ func newRoot(page int) *cobra.Command {
 something to ask. Parquet in, JSON tree out.
 
 Exit codes: 0 done, 1 internal error, 2 usage or configuration, 3 the data
-broke the contract, 5 the runner failed, 130 interrupted.`,
+broke the contract, 4 the gate of retrain refused the run, 5 the runner failed,
+130 interrupted.`,
 		Example: `  espalier train --input 'data/*.parquet' --label class --output runs/first
   espalier show runs/first
   espalier report runs/first --overwrite --previous runs/older
@@ -148,8 +154,9 @@ broke the contract, 5 the runner failed, 130 interrupted.`,
 	root.Version = versionLine()
 	root.SetVersionTemplate("{{.Version}}\n")
 	root.SetHelpCommand(newHelp(page))
-	root.AddCommand(newTrain(), newEvaluate(), newCompare(), newDrift(), newPredict(), newShow(), newPlot(), newReport(),
-		newExport(), newFrontier(), newAsk(), newSynth(), newImport(), newInferSchema(), newBenchmark(), newVersion())
+	root.AddCommand(newTrain(), newEvaluate(), newCompare(), newDrift(), newRetrain(), newPredict(), newShow(),
+		newPlot(), newReport(), newExport(), newFrontier(), newAsk(), newSynth(), newImport(), newInferSchema(),
+		newBenchmark(), newVersion())
 	return root
 }
 

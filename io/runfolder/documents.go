@@ -87,7 +87,7 @@ func Documents() []Document {
 		},
 		{
 			Name: ReportName, Kinds: training, codec: pageCodec(func(r *Run) *[]byte { return &r.Report }), optional: true,
-			Holds: "what the tree says and costs, for people",
+			Holds: "the tree and its figures, for people",
 		},
 		{
 			Name: CardName, Kinds: training, codec: pageCodec(func(r *Run) *[]byte { return &r.Card }), optional: true,
@@ -101,7 +101,7 @@ func Documents() []Document {
 		{
 			Name: ManifestName, Kinds: training, Schema: "manifest",
 			codec: inJSON(func(r *Run) **Manifest { return &r.Manifest }),
-			Holds: "settings, inputs, timings, list of files",
+			Holds: "settings, inputs, times, list of files",
 		},
 		{
 			Name: ManifestName, Kinds: predictions, Schema: "predictions",

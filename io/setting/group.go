@@ -15,6 +15,7 @@ const (
 	Classes                // class weights, priors, prices of errors
 	Growth                 // growth of trees
 	Choice                 // choice of the tree
+	Gate                   // what a retrained tree must be like
 	Case                   // the case of ask
 	MadeUp                 // the data set of synth
 	Resources              // time and memory
@@ -26,7 +27,7 @@ const (
 // Groups lists the groups in the order of the help.
 func Groups() []Group {
 	return []Group{
-		Run, Model, Rows, Tests, Costs, Classes, Growth, Choice, Case, MadeUp, Resources, Printed, Storage,
+		Run, Model, Rows, Tests, Costs, Classes, Growth, Choice, Gate, Case, MadeUp, Resources, Printed, Storage,
 		Engines,
 	}
 }
@@ -35,7 +36,8 @@ func Groups() []Group {
 func (g Group) String() string {
 	titles := [...]string{
 		Run: "The run", Model: "The tree", Rows: "Rows", Tests: "What may be tested", Costs: "Costs", Classes: "Classes",
-		Growth: "How trees are grown", Choice: "Which tree is chosen", Case: "The case", MadeUp: "What is made up",
+		Growth: "How trees are grown", Choice: "Which tree is chosen",
+		Gate: "When a new tree is used", Case: "The case", MadeUp: "What is made up",
 		Resources: "Time and memory", Printed: "What is printed", Storage: "Storage", Engines: "Engines",
 	}
 	if g < 0 || int(g) >= len(titles) {

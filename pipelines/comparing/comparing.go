@@ -179,6 +179,9 @@ func (w *work) specify() error {
 		}
 	}
 	w.spec.DropNullLabels = w.config.DropNullLabels
+	if held := w.config.Held; held != nil {
+		w.spec.Shares, w.spec.Seed, w.spec.Key, w.spec.SplitColumn = held.Shares, held.Seed, held.Key, held.SplitColumn
+	}
 	return nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/io/setting"
 	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/pipelines/engine"
@@ -22,6 +23,27 @@ type Compare struct {
 	Runner         string
 
 	StorageConfig
+
+	Held *HeldOut `json:"-"` // compare the test rows of a training; nil: all rows
+}
+
+// HeldOut says which rows a training holds out as test rows.
+type HeldOut struct {
+	Shares      dataset.Shares
+	Seed        uint64
+	Key         string // column whose hash decides; empty: the row's position
+	SplitColumn string // column that names the part; empty: Shares decide
+}
+
+// HeldOut returns which rows the training holds out.
+func (c *Train) HeldOut() (*HeldOut, error) {
+	training := *c
+	training.Output = "any" // rows are held out wherever the run lies
+	p, err := training.Parse()
+	if err != nil {
+		return nil, err
+	}
+	return &HeldOut{Shares: p.Shares, Seed: c.Seed, Key: c.Key, SplitColumn: p.Column}, nil
 }
 
 // DefaultCompare writes no file.

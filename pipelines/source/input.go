@@ -154,6 +154,16 @@ func listInput(ctx context.Context, s *objectstore.Store, patterns []string) ([]
 	return slices.CompactFunc(list, func(a, b listed) bool { return a.URL == b.URL }), nil
 }
 
+// List lists the files of patterns as OpenInput finds them, without reading any.
+func List(ctx context.Context, s *objectstore.Store, patterns []string) ([]objectstore.Object, error) {
+	found, err := listInput(ctx, s, patterns)
+	objects := make([]objectstore.Object, len(found))
+	for i := range found {
+		objects[i] = found[i].Object
+	}
+	return objects, err
+}
+
 func listFolder(ctx context.Context, s *objectstore.Store, folder string) ([]objectstore.Object, error) {
 	objects, err := s.List(ctx, folder+"/**/*.parquet")
 	if err != nil {

@@ -180,13 +180,13 @@ func (s *comparedSide) score(g *rowGroup, w *compareWorker, into *tree.Scores, n
 	return s.scorer.Score(w.inputs, g.Rows(), into)
 }
 
-// count counts the scored rows that have a label and a weight.
+// count counts the scored test rows that have a label and a weight.
 func (f *compareFn) count(g *rowGroup, w *compareWorker) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	class := 0
 	for r, part := range g.parts {
-		if part == dataset.None {
+		if part != dataset.Test {
 			continue
 		}
 		if f.spec.Label != "" {

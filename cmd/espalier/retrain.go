@@ -1,0 +1,172 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/espalier-ml/espalier/io/report"
+	"github.com/espalier-ml/espalier/io/setting"
+	"github.com/espalier-ml/espalier/io/usage"
+	"github.com/espalier-ml/espalier/pipelines"
+	"github.com/espalier-ml/espalier/pipelines/config"
+	"github.com/espalier-ml/espalier/pipelines/engine"
+	"github.com/espalier-ml/espalier/pipelines/retraining"
+)
+
+// retrainFlags are the flags of retrain.
+type retrainFlags struct {
+	config.Retrain
+
+	preset, progress string
+	history, verbose bool
+}
+
+func newRetrainFlags() *retrainFlags {
+	return &retrainFlags{Retrain: config.DefaultRetrain(), preset: defaultPreset, progress: progressAuto}
+}
+
+// Settings declares the flags of retrain.
+func (c *retrainFlags) Settings() []setting.Setting {
+	own := []setting.Setting{
+		{
+			Name: "preset", Group: setting.Run, Value: setting.Text(&c.preset),
+			Help: "settings of training to start from: default, accurate or paper",
+		},
+		{
+			Name: "history", Group: setting.Printed, Value: setting.Switch(&c.history),
+			Help: "print the attempts in the destination, and train nothing",
+		},
+	}
+	return slices.Concat(c.Retrain.Settings(), own, progressSettings(&c.progress, &c.verbose), engine.SDKSettings())
+}
+
+func newRetrain() *cobra.Command {
+	flags := newRetrainFlags()
+	c := &cobra.Command{
+		Use:   "retrain CONFIG",
+		Short: "Train a tree for a day, and use it if it passes a gate",
+		Long: `Train a tree for a day, compare it with the tree in use, and move LATEST.json to
+it if it passes the gate. A scheduler runs it once a day, or more often.
+
+CONFIG is a YAML file whose keys are these flags: all settings of train but its
+output, a destination, and the limits of the gate. --input may have dates:
+{date}, {date-1}, or {date-29..date} for thirty days.
+
+Each attempt writes a document to history/ in the destination, and each run lies
+in runs/. A day whose files and settings are the same is not trained again.
+Exit code 4 says that the gate has refused the run: LATEST.json stays.`,
+		Example: `  espalier retrain nightly.yaml
+  espalier retrain nightly.yaml --date 2026-11-23
+  espalier retrain nightly.yaml --history`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return &usage.Error{Problem: "retrain takes one YAML file: espalier retrain nightly.yaml"}
+			}
+			return nil
+		},
+	}
+	addFlags(c.Flags(), flags.Settings())
+	addBeamFlags(c.Flags())
+	c.RunE = func(c *cobra.Command, args []string) error {
+		file, err := readConfig(c.Context(), args[0])
+		if err != nil {
+			return err
+		}
+		final, err := settleRetrain(c.Flags(), flags, file)
+		if err == nil {
+			err = runRetrain(c, final)
+		}
+		return file.locate(err, c.Flags())
+	}
+	return c
+}
+
+// settleRetrain combines the preset, the config file and the flags.
+func settleRetrain(set *pflag.FlagSet, flags *retrainFlags, file *configFile) (*retrainFlags, error) {
+	preset := flags.preset
+	if text, ok := file.text("preset"); ok && !set.Changed("preset") {
+		preset = text
+	}
+	training, err := pipelines.Preset(preset)
+	if err != nil {
+		return nil, err
+	}
+	final := newRetrainFlags()
+	final.Train, final.preset = training, preset
+	final.Train.AlsoRead = []string{file.url}
+	fresh := pflag.NewFlagSet("retrain", pflag.ContinueOnError)
+	addFlags(fresh, final.Settings())
+	addBeamFlags(fresh)
+	return final, file.settle(set, fresh)
+}
+
+// runRetrain retrains with the final settings, or prints the history.
+func runRetrain(c *cobra.Command, final *retrainFlags) error {
+	if final.history {
+		if final.Destination == "" {
+			return &usage.Error{Problem: "--destination is required"}
+		}
+		list, err := retraining.History(c.Context(), final.Retrain)
+		if err != nil {
+			return err
+		}
+		return historyTable(list).Write(c.OutOrStdout(), pageWidth(c.OutOrStdout()))
+	}
+	if err := initBeam(final.verbose, c.ErrOrStderr()); err != nil {
+		return err
+	}
+	reporter, err := newReporter(final.progress, c.ErrOrStderr())
+	if err != nil {
+		return err
+	}
+	limitMemory(final.Train.Memory)
+	attempt, repeated, err := retraining.Retrain(c.Context(), final.Retrain, reporter)
+	if attempt == nil || err != nil {
+		return err
+	}
+	return printAttempt(c.OutOrStdout(), attempt, repeated)
+}
+
+// printAttempt says what an attempt has come to.
+func printAttempt(w io.Writer, a *retraining.Attempt, repeated bool) error {
+	again := ""
+	if repeated {
+		again = ", as before: the files and settings are the same"
+	}
+	text := fmt.Sprintf("%s: %s%s", a.Run, a.Outcome, again)
+	if a.AUC != nil && a.Cost != nil {
+		text += fmt.Sprintf("; AUC %.4f on test rows, expected cost %.3g", *a.AUC, *a.Cost)
+	}
+	_, err := fmt.Fprintln(w, report.Wrapped(text, pageWidth(w), "  "))
+	return err
+}
+
+// historyTable returns the table of attempts.
+func historyTable(list []*retraining.Attempt) *report.Table {
+	t := report.NewTable(report.Column{Head: "date", Left: true}, report.Column{Head: "started", Left: true, Rank: 2},
+		report.Column{Head: "outcome", Left: true}, report.Column{Head: "seconds", Rank: 3},
+		report.Column{Head: "rows", Rank: 1}, report.Column{Head: "AUC"}, report.Column{Head: "cost"},
+		report.Column{Head: "why", Left: true})
+	number := func(x *float64, format string) string {
+		if x == nil {
+			return ""
+		}
+		return fmt.Sprintf(format, *x)
+	}
+	for _, a := range list {
+		why := a.Error
+		if refusals := a.Refusals(); len(refusals) > 0 {
+			why = strings.Join(refusals, "; ")
+		}
+		t.Add(a.Date, a.Started.Format(time.DateTime), a.Outcome, fmt.Sprintf("%.1f", a.Seconds),
+			strconv.FormatInt(a.Rows, 10), number(a.AUC, "%.4f"), number(a.Cost, "%.3g"), why)
+	}
+	return t
+}

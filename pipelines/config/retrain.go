@@ -1,0 +1,149 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/io/setting"
+	"github.com/espalier-ml/espalier/io/usage"
+)
+
+// Retrain is the configuration of a retraining. Settings declares what each field means;
+// docs/settings.md lists that.
+type Retrain struct {
+	Train Train // Input may have templates of dates; Output follows from Destination
+
+	Destination string // folder of the runs and of LATEST.json
+	Date        string // day of the run, 2006-01-02; empty: today in UTC
+	MaxLag      int    // days by which the newest day of the input may be late
+	KeepRuns    int    // 0: all
+	Gate        Gate
+	Drift       DriftLimits
+	OpenMetrics string // file; empty: none
+}
+
+// Gate says what a new tree must be like to be used in place of the one in use. Both are measured on
+// the new run's test rows.
+type Gate struct {
+	Metrics      []string // of which none may be worse by its paired 95 % interval
+	MinAUC       float64  // on test rows
+	MaxAUCFall   float64  // against the figure of the run in use, on its own test rows
+	MaxCostRatio float64  // expected cost over that of the tree in use; 0: any
+	MaxFlips     float64  // share of the test rows with another class
+	MaxPSI       float64  // of a column that has drifted; 0: any
+}
+
+// DateFormat is the form of a date.
+const DateFormat = "2006-01-02"
+
+// gateMetrics lists the metrics that a gate may look at.
+func gateMetrics() []string {
+	return []string{"auc_ovr_macro", "accuracy", "balanced_accuracy", "log_loss", "brier", "expected_error_cost"}
+}
+
+// DefaultRetrain trains by the preset "default", and refuses a tree that is worse.
+func DefaultRetrain() Retrain {
+	return Retrain{
+		Train: DefaultTrain(),
+		Gate:  Gate{Metrics: []string{"auc_ovr_macro", "log_loss"}, MaxAUCFall: 0.05, MaxFlips: 1},
+		Drift: DefaultDrift().DriftLimits,
+	}
+}
+
+// Settings declares the settings of a retraining, which set the fields of c.
+func (c *Retrain) Settings() []setting.Setting {
+	run := setting.In(setting.Run, []setting.Setting{
+		{
+			Name: "destination", Value: setting.Text(&c.Destination), Required: true,
+			Help: "folder of the runs, their history and LATEST.json: a path or a URL",
+		},
+		{
+			Name: "date", Value: setting.Text(&c.Date),
+			Help: "day that {date} in --input stands for, such as 2026-11-23 (default: today in UTC)",
+		},
+		{
+			Name: "max_lag", Value: setting.Whole(&c.MaxLag, setting.Between(0, 3650)),
+			Help: "days by which the newest day of --input that has files may be late",
+		},
+		{
+			Name: "keep_runs", Value: setting.Whole(&c.KeepRuns, setting.Between(0, 1_000_000)),
+			Help: "newest runs that stay, beside the one in use and the one before; 0: all",
+		},
+		{
+			Name: "open_metrics", Value: setting.Text(&c.OpenMetrics),
+			Help: "file for figures of the attempt in the text format of OpenMetrics; it is replaced each time",
+		},
+	})
+	training := slices.DeleteFunc(c.Train.Settings(), func(s setting.Setting) bool {
+		return slices.Contains([]string{"output", "overwrite", "resume", "dry_run", "rows"}, s.Name)
+	})
+	return slices.Concat(run, c.Gate.Settings(), c.Drift.Settings(), training)
+}
+
+// Settings declares the limits of the gate.
+func (g *Gate) Settings() []setting.Setting {
+	return setting.In(setting.Gate, []setting.Setting{
+		{
+			Name: "gate_metrics", Value: setting.List(&g.Metrics),
+			Help: "metrics of which none may be worse than that of the tree in use, by the paired 95 % interval on test rows: " +
+				setting.Alternatives(gateMetrics()),
+		},
+		{Name: "min_auc", Value: setting.Share(&g.MinAUC), Help: "least AUC on test rows; also of the first run"},
+		{
+			Name: "max_auc_fall", Value: setting.Share(&g.MaxAUCFall),
+			Help: "greatest fall of the AUC against that of the run in use, each on its own test rows; 1: any. " +
+				"It finds bad labels, which are bad for both trees",
+		},
+		{
+			Name: "max_cost_ratio", Value: setting.Number(&g.MaxCostRatio, setting.From(0)),
+			Help: "greatest expected cost on test rows, over that of the tree in use; 0: any",
+		},
+		{
+			Name: "max_flips", Value: setting.Share(&g.MaxFlips),
+			Help: "greatest share of test rows whose predicted class differs from that of the tree in use",
+		},
+		{
+			Name: "max_psi", Value: setting.Number(&g.MaxPSI, setting.From(0)),
+			Help: "greatest PSI of a column that has drifted from the training rows of the run in use; 0: any",
+		},
+	})
+}
+
+// Day returns the day of the run.
+func (c *Retrain) Day(now time.Time) time.Time {
+	if day, err := time.Parse(DateFormat, c.Date); err == nil {
+		return day
+	}
+	return now.UTC().Truncate(24 * time.Hour)
+}
+
+// Validate returns all faults at once, each with the name of its flag.
+func (c *Retrain) Validate() error {
+	faults := setting.Faults(c.Settings())
+	if _, err := time.Parse(DateFormat, c.Date); c.Date != "" && err != nil {
+		faults = append(faults, fmt.Errorf("--date %s: want a day such as 2026-11-23", setting.Word(c.Date)))
+	}
+	for _, name := range c.Gate.Metrics {
+		if !slices.Contains(gateMetrics(), name) {
+			faults = append(faults, fmt.Errorf("--gate_metrics %s: want %s", setting.Word(name),
+				setting.Alternatives(gateMetrics())))
+		}
+	}
+	training := c.Train
+	training.Output = c.Destination
+	p, err := training.Parse()
+	switch {
+	case len(faults) > 0:
+	case err != nil:
+		faults = append(faults, err)
+	case p.Column == "" && p.Shares[dataset.Test] == 0:
+		faults = append(faults, errors.New("--split: the gate measures on test rows: give them a share, such as 70/10/20"))
+	}
+	if len(faults) > 0 {
+		return usage.All(faults)
+	}
+	return nil
+}

@@ -1,0 +1,156 @@
+package retraining
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/metric"
+	"github.com/espalier-ml/espalier/io/runfolder"
+	"github.com/espalier-ml/espalier/io/usage"
+	"github.com/espalier-ml/espalier/pipelines"
+)
+
+// RefusedError says that the gate has refused a run. LATEST.json is what it was.
+type RefusedError struct {
+	Run     string
+	Reasons []string
+}
+
+// Error returns the reasons.
+func (e *RefusedError) Error() string {
+	return fmt.Sprintf("the gate refuses %s, and LATEST.json stays as it was: %s", e.Run, strings.Join(e.Reasons, "; "))
+}
+
+// judge checks the new run by itself and against the run in use.
+func (w *work) judge(ctx context.Context) error {
+	auc := w.attempt.AUC
+	if auc == nil {
+		w.fault("min_auc", "the test rows of the new run have no AUC: they are of one class, or there are none")
+		return nil
+	}
+	gate := &w.config.Gate
+	w.check("min_auc", *auc, gate.MinAUC, *auc >= gate.MinAUC, "AUC on test rows is %.4f, want at least %.4g")
+	if w.attempt.Before == "" {
+		return nil
+	}
+	before, err := w.read(ctx, w.attempt.Before)
+	if err != nil {
+		return err
+	}
+	if before.Metrics.Test != nil && before.Metrics.Test.AUCOvRMacro != nil {
+		fall := *before.Metrics.Test.AUCOvRMacro - *auc
+		w.check("max_auc_fall", fall, gate.MaxAUCFall, fall <= gate.MaxAUCFall,
+			"AUC on the run's own test rows has fallen by %.4f, want at most %.4g")
+	}
+	if err := w.compare(ctx); err != nil {
+		return err
+	}
+	return w.drift(ctx)
+}
+
+// check notes a condition. text has verbs for the value and the limit.
+func (w *work) check(name string, value, limit float64, passed bool, text string) {
+	w.attempt.Checks = append(w.attempt.Checks, Check{name, value, limit, passed, fmt.Sprintf(text, value, limit)})
+}
+
+// fault notes a condition that could not be looked at.
+func (w *work) fault(name, text string) {
+	w.attempt.Checks = append(w.attempt.Checks, Check{Check: name, Text: text})
+}
+
+// unfit reports whether the rows or trees of both runs do not go together, which people must look at.
+func unfit(err error) bool {
+	return errors.As(err, new(*usage.Error)) || errors.As(err, new(*dataset.DataError))
+}
+
+// compare checks the new tree against the one in use on the test rows.
+func (w *work) compare(ctx context.Context) error {
+	held, err := w.config.Train.HeldOut()
+	if err != nil {
+		return err
+	}
+	c := pipelines.DefaultCompareConfig()
+	c.A, c.B, c.Input, c.Held = w.url(w.attempt.Before), w.url(w.attempt.Run), w.window.patterns, held
+	c.Label, c.Weight, c.DropNullLabels = w.config.Train.Label, w.config.Train.Weight, w.config.Train.DropNullLabels
+	c.StorageConfig = w.config.Train.StorageConfig
+	found, err := pipelines.Compare(ctx, c, w.reporter)
+	if err != nil && unfit(err) && ctx.Err() == nil {
+		w.fault("gate_metrics", "the new tree cannot be compared with the one in use: "+err.Error())
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	gate := &w.config.Gate
+	for _, name := range gate.Metrics {
+		d, lossy := differenceOf(found.Metrics, name)
+		if d == nil || d.Interval == nil { // too few rows, or no costs of errors
+			continue
+		}
+		worst := d.Interval.High
+		if lossy {
+			worst = -d.Interval.Low
+		}
+		w.check("gate_metrics", d.Difference, 0, worst >= 0,
+			name+" differs by %.5f from that of the tree in use; want it no worse than chance has it (%.0f)")
+	}
+	if cost := found.Metrics.ExpectedCost; gate.MaxCostRatio > 0 && cost.A > 0 {
+		ratio := cost.B / cost.A
+		w.check("max_cost_ratio", ratio, gate.MaxCostRatio, ratio <= gate.MaxCostRatio,
+			"expected cost is %.4g times that of the tree in use, want at most %.4g")
+	}
+	share := found.Flips.Share
+	w.check("max_flips", share, gate.MaxFlips, share <= gate.MaxFlips,
+		"a share of %.4f of the test rows gets another class, want at most %.4g")
+	return nil
+}
+
+// differenceOf returns a metric of a comparison, and whether less is better.
+func differenceOf(m *metric.Paired, name string) (d *metric.Difference, lossy bool) {
+	switch name {
+	case "auc_ovr_macro":
+		return m.AUCOvRMacro, false
+	case "accuracy":
+		return m.Accuracy, false
+	case "balanced_accuracy":
+		return m.BalancedAccuracy, false
+	case "log_loss":
+		return m.LogLoss, true
+	case "brier":
+		return m.Brier, true
+	default:
+		return m.ExpectedErrorCost, true
+	}
+}
+
+// drift checks how far the input has moved from the training rows of the run in use.
+func (w *work) drift(ctx context.Context) error {
+	c := pipelines.DefaultDriftConfig()
+	c.Model, c.Input, c.DriftLimits = w.url(w.attempt.Before), w.window.patterns, w.config.Drift
+	c.StorageConfig = w.config.Train.StorageConfig
+	found, err := pipelines.Drift(ctx, c, w.reporter)
+	if err != nil && unfit(err) && ctx.Err() == nil {
+		w.fault("max_psi", "drift cannot be measured: "+err.Error())
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	limit := w.config.Gate.MaxPSI
+	for _, column := range found.All() {
+		if column.Alarm {
+			w.check("max_psi", column.PSI, limit, limit == 0 || column.PSI <= limit,
+				column.Column+" has drifted: its PSI is %.4g, want at most %.4g (0: any)")
+		}
+	}
+	return nil
+}
+
+// read reads the metrics and the manifest of a run.
+func (w *work) read(ctx context.Context, run string) (*runfolder.Run, error) {
+	return runfolder.Read(ctx, w.files.Store, w.url(run), runfolder.Training, runfolder.MetricsName,
+		runfolder.ManifestName)
+}

@@ -1,0 +1,127 @@
+package retraining
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/espalier-ml/espalier/io/objectstore"
+	"github.com/espalier-ml/espalier/io/usage"
+)
+
+// The outcomes of an attempt.
+const (
+	Running     = "running"     // at work, or killed
+	Promoted    = "promoted"    // LATEST.json names its run
+	Refused     = "refused"     // the gate has refused its run
+	Overtaken   = "overtaken"   // another program has moved LATEST.json first
+	Failed      = "failed"      // see Error
+	Interrupted = "interrupted" // by the user or the system
+)
+
+const (
+	attemptFormat = "espalier/attempt"
+	historyFolder = "history"
+	runsFolder    = "runs"
+	maxAttempt    = 1 << 24 // bytes
+)
+
+// Attempt is a document of the history.
+type Attempt struct {
+	Format   string    `json:"format"`
+	Version  int       `json:"version"`
+	Espalier string    `json:"espalier"` // version of the program
+	Date     string    `json:"date"`
+	Key      string    `json:"key"` // digest of the input files and the settings, 16 hexadecimal digits
+	Started  time.Time `json:"started"`
+	Seconds  float64   `json:"seconds"`
+	Outcome  string    `json:"outcome"`
+	Run      string    `json:"run"`    // folder of its run, below the destination; empty: none
+	Before   string    `json:"before"` // run in use when the attempt began; empty: none
+
+	Files   int      `json:"files"`   // of the input
+	Missing []string `json:"missing"` // days without files
+	Rows    int64    `json:"rows"`
+	AUC     *float64 `json:"auc"`  // of the new tree on its test rows; null: not known
+	Cost    *float64 `json:"cost"` // expected cost of the new tree; null: not known
+	Checks  []Check  `json:"checks"`
+	Error   string   `json:"error,omitempty"`
+
+	url        string
+	generation string
+}
+
+// Check is a condition of the gate.
+type Check struct {
+	Check  string  `json:"check"` // the setting
+	Value  float64 `json:"value"`
+	Limit  float64 `json:"limit"`
+	Passed bool    `json:"passed"`
+	Text   string  `json:"text"`
+}
+
+// write writes the attempt over what it has written before.
+func (a *Attempt) write(ctx context.Context, s *objectstore.Store) error {
+	b, err := json.MarshalIndent(a, "", "  ")
+	if err != nil {
+		return err
+	}
+	bound := objectstore.WriteOptions{IfAbsent: true}
+	if a.generation != "" {
+		bound = objectstore.WriteOptions{IfGeneration: a.generation}
+	}
+	if a.generation, err = objectstore.WriteSeen(ctx, s, a.url, append(b, '\n'), bound); err != nil {
+		return usage.Errorf("--destination: the history: %v", err)
+	}
+	return nil
+}
+
+// Refusals lists what the gate has refused the run for.
+func (a *Attempt) Refusals() []string {
+	var texts []string
+	for _, c := range a.Checks {
+		if !c.Passed {
+			texts = append(texts, c.Text)
+		}
+	}
+	return texts
+}
+
+// readHistory returns all attempts, the oldest first.
+func readHistory(ctx context.Context, s *objectstore.Store, destination string) ([]*Attempt, error) {
+	files, err := s.List(ctx, objectstore.Join(destination, historyFolder)+"/*.json")
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, usage.Errorf("--destination: %v", err)
+	}
+	var list []*Attempt
+	for _, file := range files {
+		b, err := s.ReadAll(ctx, file.URL, maxAttempt)
+		if err != nil {
+			return nil, usage.Errorf("--destination: %v", err)
+		}
+		a := &Attempt{url: file.URL, generation: file.Generation}
+		if err := json.Unmarshal(b, a); err != nil || a.Format != attemptFormat {
+			return nil, usage.Errorf("--destination: %s is no document of a retraining: remove it from the history", file.URL)
+		}
+		list = append(list, a)
+	}
+	slices.SortFunc(list, func(a, b *Attempt) int { return strings.Compare(a.url, b.url) })
+	return list, nil
+}
+
+// newAttempt begins an attempt.
+func newAttempt(destination, version, date, key string, started time.Time) *Attempt {
+	name := fmt.Sprintf("%s-%s.json", started.UTC().Format("20060102T150405.000000Z"), date)
+	return &Attempt{
+		Format: attemptFormat, Version: 1, Espalier: version, Date: date, Key: key, Started: started.UTC(),
+		Outcome: Running, Missing: []string{}, Checks: []Check{}, url: objectstore.Join(destination, historyFolder, name),
+	}
+}

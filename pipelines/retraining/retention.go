@@ -1,0 +1,51 @@
+package retraining
+
+import (
+	"context"
+	"slices"
+
+	"github.com/espalier-ml/espalier/io/latest"
+	"github.com/espalier-ml/espalier/io/runfolder"
+)
+
+// retain removes runs beyond --keep_runs, the oldest first. The run that LATEST.json names now stays, and
+// so does the run that was in use before it. Folders that the history does not name stay, too.
+func (w *work) retain(ctx context.Context) error {
+	if w.config.KeepRuns == 0 {
+		return nil
+	}
+	history, err := readHistory(ctx, w.files.Store, w.config.Destination)
+	if err != nil {
+		return err
+	}
+	now, err := latest.Read(ctx, w.files.Store, w.config.Destination)
+	if err != nil {
+		return err
+	}
+	var stay []string
+	if now != nil {
+		stay = append(stay, now.Run)
+	}
+	for i := len(history) - 1; i >= 0; i-- { // the newest first
+		a := history[i]
+		if now != nil && a.Outcome == Promoted && a.Run == now.Run {
+			stay = append(stay, a.Before)
+		}
+		if a.Run != "" && !slices.Contains(stay, a.Run) && len(stay) < w.config.KeepRuns {
+			stay = append(stay, a.Run)
+		}
+	}
+	for _, a := range history {
+		if a.Run == "" || slices.Contains(stay, a.Run) {
+			continue
+		}
+		stay = append(stay, a.Run) // removed once
+		if _, err := runfolder.ReadManifest(ctx, w.files.Store, w.url(a.Run)); err != nil {
+			continue // it is gone, or none of ours
+		}
+		if err := w.files.Store.RemoveAll(ctx, w.url(a.Run)); err != nil {
+			return err
+		}
+	}
+	return nil
+}

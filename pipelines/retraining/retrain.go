@@ -1,0 +1,235 @@
+package retraining
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/io/latest"
+	"github.com/espalier-ml/espalier/io/objectstore"
+	"github.com/espalier-ml/espalier/io/runfolder"
+	"github.com/espalier-ml/espalier/io/usage"
+	"github.com/espalier-ml/espalier/pipelines"
+	"github.com/espalier-ml/espalier/pipelines/config"
+	"github.com/espalier-ml/espalier/pipelines/engine"
+	"github.com/espalier-ml/espalier/pipelines/source"
+)
+
+// work is one attempt.
+type work struct {
+	config   *config.Retrain
+	files    *source.Files
+	reporter engine.Reporter
+	day      time.Time
+	window   *window
+	inputs   []objectstore.Object
+	before   *latest.Pointer // nil: no run is in use
+	attempt  *Attempt
+}
+
+// Retrain trains a tree for a day, and moves LATEST.json to it if the gate lets it pass. An attempt of
+// the same day, input and settings that has come to an end is returned as it was: repeated tells so.
+// A refusal is a *RefusedError beside the attempt.
+func Retrain(
+	ctx context.Context, c config.Retrain, reporter engine.Reporter,
+) (a *Attempt, repeated bool, err error) {
+	defer func() { err = engine.OrInterrupted(ctx, err) }()
+	if err := c.Validate(); err != nil {
+		return nil, false, err
+	}
+	f := source.Begin(c.Train.StorageConfig)
+	defer f.End()
+	w := &work{config: &c, files: f, reporter: engine.OneAtATime(reporter), day: c.Day(time.Now())}
+	lock, locked, _, err := runfolder.Acquire(ctx, f.Store, c.Destination, w.reporter.Warn)
+	if err != nil {
+		return nil, false, ofDestination(err)
+	}
+	defer lock.Release(ctx)
+	a, repeated, err = w.run(f.Run.Context(locked))
+	if err == nil || errors.As(err, new(*RefusedError)) {
+		if kept := w.retain(locked); kept != nil {
+			w.reporter.Warn(fmt.Sprintf("old runs stay: %v", kept))
+		}
+	}
+	return a, repeated, engine.OrInterrupted(locked, err)
+}
+
+// ofDestination names the setting in an error of the destination.
+func ofDestination(err error) error {
+	var e *usage.Error
+	if errors.As(err, &e) {
+		return usage.Errorf("%s", strings.ReplaceAll(e.Problem, "--output", "--destination"))
+	}
+	return err
+}
+
+// url returns the URL of a run.
+func (w *work) url(run string) string { return objectstore.Join(w.config.Destination, run) }
+
+// run carries out an attempt, and writes its document.
+func (w *work) run(ctx context.Context) (*Attempt, bool, error) {
+	history, err := readHistory(ctx, w.files.Store, w.config.Destination)
+	if err != nil {
+		return nil, false, err
+	}
+	if w.before, err = latest.Read(ctx, w.files.Store, w.config.Destination); err != nil {
+		return nil, false, err
+	}
+	started := time.Now()
+	date := w.day.Format(config.DateFormat)
+	w.attempt = newAttempt(w.config.Destination, runfolder.Version(), date, "", started)
+	if w.before != nil {
+		w.attempt.Before = w.before.Run
+	}
+	err = w.find(ctx)
+	if err == nil {
+		if done := finished(history, date, w.attempt.Key); done != nil {
+			return done, true, done.refusal()
+		}
+		if err = w.attempt.write(ctx, w.files.Store); err == nil {
+			err = w.train(ctx)
+		}
+	}
+	w.attempt.Seconds = time.Since(started).Seconds()
+	w.end(ctx, err)
+	if failed := w.attempt.write(context.WithoutCancel(ctx), w.files.Store); err == nil {
+		err = failed
+	}
+	return w.attempt, false, err
+}
+
+// finished returns the attempt of a day that the gate has judged on the same input and settings; nil:
+// there is none.
+func finished(history []*Attempt, date, key string) *Attempt {
+	for _, a := range history {
+		if a.Date == date && a.Key == key && (a.Outcome == Promoted || a.Outcome == Refused) {
+			return a
+		}
+	}
+	return nil
+}
+
+// refusal returns the error of a refused attempt.
+func (a *Attempt) refusal() error {
+	if a.Outcome != Refused {
+		return nil
+	}
+	return &RefusedError{Run: a.Run, Reasons: a.Refusals()}
+}
+
+// end notes how the attempt has ended.
+func (w *work) end(ctx context.Context, err error) {
+	a := w.attempt
+	switch {
+	case err == nil:
+		a.Outcome = Promoted
+		return
+	case errors.Is(err, latest.ErrOvertaken):
+		a.Outcome = Overtaken
+	case errors.As(err, new(*RefusedError)):
+		a.Outcome = Refused
+		return
+	case ctx.Err() != nil:
+		a.Outcome = Interrupted
+	default:
+		a.Outcome = Failed
+	}
+	a.Error = err.Error()
+}
+
+// find lists the files of the input, and names the run after the day, the files and the settings.
+func (w *work) find(ctx context.Context) error {
+	var err error
+	if w.window, err = openWindow(ctx, w.files.Store, w.config, w.day); err != nil {
+		return err
+	}
+	if len(w.window.missing) > 0 {
+		w.attempt.Missing = w.window.missing
+		w.reporter.Warn("days without files: " + strings.Join(w.window.missing, ", "))
+	}
+	if w.inputs, err = source.List(ctx, w.files.Store, w.window.patterns); err != nil {
+		return err
+	}
+	w.attempt.Files = len(w.inputs)
+	if w.attempt.Key, err = w.key(); err != nil {
+		return err
+	}
+	w.attempt.Run = objectstore.Join(runsFolder, w.attempt.Date+"-"+w.attempt.Key)
+	return nil
+}
+
+// key returns the digest of what a run and its judgement follow from.
+func (w *work) key() (string, error) {
+	settings, err := w.config.Train.Fixed()
+	if err != nil {
+		return "", err
+	}
+	delete(settings, "input")
+	b, err := json.Marshal([]any{settings, w.config.Gate, w.config.Drift, w.inputs})
+	if err != nil {
+		return "", err
+	}
+	digest := sha256.Sum256(b)
+	return hex.EncodeToString(digest[:8]), nil
+}
+
+// train trains, judges and promotes the run.
+func (w *work) train(ctx context.Context) error {
+	c := w.config.Train
+	c.Input, c.Output = w.window.patterns, w.url(w.attempt.Run)
+	_, seen := w.files.Store.Stat(ctx, objectstore.Join(c.Output, runfolder.ManifestName))
+	c.Resume = seen == nil // a killed attempt has left it
+	r, err := pipelines.Train(ctx, c, w.reporter)
+	if err != nil {
+		return ofDestination(err)
+	}
+	w.attempt.Rows = r.Tree.Training.Rows
+	if m := r.Metrics.Test; m != nil {
+		w.attempt.AUC, w.attempt.Cost, w.attempt.Rows = m.AUCOvRMacro, m.ExpectedCost, w.attempt.Rows+m.Rows
+	}
+	if err := w.unchanged(ctx); err != nil {
+		return err
+	}
+	if w.before != nil && w.before.Run == w.attempt.Run { // killed after it was promoted
+		return nil
+	}
+	if err := w.judge(ctx); err != nil {
+		return err
+	}
+	if reasons := w.attempt.Refusals(); len(reasons) > 0 {
+		return &RefusedError{Run: w.attempt.Run, Reasons: reasons}
+	}
+	_, err = latest.Promote(ctx, w.files.Store, w.config.Destination, w.attempt.Run, w.before, time.Now())
+	return err
+}
+
+// unchanged makes sure that the run has read the files that the attempt is named after.
+func (w *work) unchanged(ctx context.Context) error {
+	now, err := source.List(ctx, w.files.Store, w.window.patterns)
+	if err != nil {
+		return err
+	}
+	same := len(now) == len(w.inputs)
+	for i := 0; same && i < len(now); i++ {
+		same = now[i] == w.inputs[i]
+	}
+	if same {
+		return nil
+	}
+	return &dataset.DataError{
+		File: strings.Join(w.window.patterns, ","), Problem: "files have changed or come during the attempt",
+		Hint: "nothing was promoted: run again",
+	}
+}
+
+// History returns the attempts in a destination, the oldest first.
+func History(ctx context.Context, c config.Retrain) ([]*Attempt, error) {
+	f := source.New(c.Train.StorageConfig)
+	return readHistory(ctx, f.Store, c.Destination)
+}

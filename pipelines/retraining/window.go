@@ -1,0 +1,147 @@
+package retraining
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/io/objectstore"
+	"github.com/espalier-ml/espalier/io/usage"
+	"github.com/espalier-ml/espalier/pipelines/config"
+)
+
+// dated is a pattern of input files with its day in place of the template.
+type dated struct {
+	pattern string
+	day     time.Time // zero: the pattern has no template
+	ranged  bool      // one of several days: it may lack files
+}
+
+const (
+	oneDay  = 24 * time.Hour
+	maxDays = 10_000 // of a template
+)
+
+// expand replaces the template of a date in a pattern: {date}, {date-1}, or the range
+// {date-29..date}, which becomes a pattern for each day.
+func expand(pattern string, day time.Time) ([]dated, error) {
+	template := regexp.MustCompile(`\{date([+-]\d+)?(\.\.date([+-]\d+)?)?\}`)
+	found := template.FindAllStringSubmatch(pattern, -1)
+	if len(found) == 0 {
+		if strings.Contains(pattern, "{date") {
+			return nil, usage.Errorf("--input %s: want {date}, {date-1} or {date-29..date}", pattern)
+		}
+		return []dated{{pattern: pattern}}, nil
+	}
+	for _, other := range found {
+		if other[0] != found[0][0] {
+			return nil, usage.Errorf("--input %s: has two templates, %s and %s: want the same one", pattern, found[0][0], other[0])
+		}
+	}
+	first, last := offset(found[0][1]), offset(found[0][1])
+	if found[0][2] != "" {
+		last = offset(found[0][3])
+	}
+	if first > last || last-first > maxDays {
+		return nil, usage.Errorf("--input %s: %s has %d days: want from 1 to %d", pattern, found[0][0], last-first+1, maxDays)
+	}
+	var list []dated
+	for n := first; n <= last; n++ {
+		at := day.AddDate(0, 0, n)
+		text := strings.ReplaceAll(pattern, found[0][0], at.Format(config.DateFormat))
+		list = append(list, dated{text, at, first < last})
+	}
+	return list, nil
+}
+
+// offset returns a number of days; 0: the text is empty.
+func offset(text string) int {
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
+// window is the input of an attempt.
+type window struct {
+	patterns []string // with files
+	missing  []string // days of a range without files
+}
+
+// openWindow finds the days that have files. The newest one must be fresh.
+func openWindow(ctx context.Context, s *objectstore.Store, c *config.Retrain, day time.Time) (*window, error) {
+	w := new(window)
+	var wanted, newest time.Time
+	for _, pattern := range c.Train.Input {
+		days, err := expand(pattern, day)
+		if err != nil {
+			return nil, err
+		}
+		for _, d := range days {
+			there, err := hasFiles(ctx, s, d.pattern)
+			if err != nil {
+				return nil, err
+			}
+			if d.day.After(wanted) {
+				wanted = d.day
+			}
+			switch {
+			case there:
+				w.patterns = append(w.patterns, d.pattern)
+				if d.day.After(newest) {
+					newest = d.day
+				}
+			case d.ranged:
+				w.missing = append(w.missing, d.day.Format(config.DateFormat))
+			default:
+				return nil, lacking(d.pattern)
+			}
+		}
+	}
+	if len(w.patterns) == 0 {
+		return nil, lacking(strings.Join(c.Train.Input, ","))
+	}
+	if lag := int(wanted.Sub(newest) / oneDay); !wanted.IsZero() && lag > c.MaxLag {
+		return nil, &dataset.DataError{
+			File: strings.Join(c.Train.Input, ","),
+			Problem: fmt.Sprintf("the newest day with files is %s, %d days before %s; expected at most %d (--max_lag)",
+				newest.Format(config.DateFormat), lag, wanted.Format(config.DateFormat), c.MaxLag),
+			Hint: "run again when the files have come, or raise --max_lag",
+		}
+	}
+	return w, nil
+}
+
+// lacking is the refusal of input that has not come.
+func lacking(pattern string) error {
+	return &dataset.DataError{
+		File: pattern, Problem: "no file is there, expected some", Hint: "run again when the files have come",
+	}
+}
+
+// hasFiles reports whether a pattern, a folder or a file has anything to read.
+func hasFiles(ctx context.Context, s *objectstore.Store, pattern string) (bool, error) {
+	objects, err := s.List(ctx, pattern)
+	if errors.Is(err, objectstore.ErrFolder) {
+		objects, err = s.List(ctx, strings.TrimRight(pattern, "/")+"/**/*.parquet")
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, usage.Errorf("--input: %v", err)
+	}
+	for _, o := range objects {
+		if o.Size > 0 || o.URL == pattern {
+			return true, nil
+		}
+	}
+	return false, nil
+}
