@@ -250,7 +250,8 @@ var schemas embed.FS
 const schemaExtension = ".schema.json"
 
 // Schemas returns the JSON Schemas of all documents by Document.Schema. The schema "ask"
-// describes the line of ask --json, "comparison" what compare writes, and "drift" what drift prints.
+// describes the line of ask --json, "comparison" the file of compare, and "drift" the output of drift.
+// "attempt" and "latest" are those of retrain's files.
 func Schemas() map[string][]byte {
 	files, err := fs.Glob(schemas, "schemas/*"+schemaExtension)
 	if err != nil {

@@ -28,12 +28,13 @@ type Retrain struct {
 // Gate says what a new tree must be like to be used in place of the one in use. Both are measured on
 // the new run's test rows.
 type Gate struct {
-	Metrics      []string // of which none may be worse by its paired 95 % interval
+	Metrics      []string // judged by paired 95 % intervals
+	Tolerance    float64  // difference of a metric without a meaning
 	MinAUC       float64  // on test rows
 	MaxAUCFall   float64  // against the figure of the run in use, on its own test rows
-	MaxCostRatio float64  // expected cost over that of the tree in use; 0: any
+	MaxCostRatio float64  // expected cost, by the tree in use; 0: any
 	MaxFlips     float64  // share of the test rows with another class
-	MaxPSI       float64  // of a column that has drifted; 0: any
+	MaxPSI       float64  // of a drifted column; 0: any
 }
 
 // DateFormat is the form of a date.
@@ -48,7 +49,7 @@ func gateMetrics() []string {
 func DefaultRetrain() Retrain {
 	return Retrain{
 		Train: DefaultTrain(),
-		Gate:  Gate{Metrics: []string{"auc_ovr_macro", "log_loss"}, MaxAUCFall: 0.05, MaxFlips: 1},
+		Gate:  Gate{Metrics: []string{"auc_ovr_macro", "log_loss"}, Tolerance: 0.002, MaxAUCFall: 0.05, MaxFlips: 1},
 		Drift: DefaultDrift().DriftLimits,
 	}
 }
@@ -66,7 +67,7 @@ func (c *Retrain) Settings() []setting.Setting {
 		},
 		{
 			Name: "max_lag", Value: setting.Whole(&c.MaxLag, setting.Between(0, 3650)),
-			Help: "days by which the newest day of --input that has files may be late",
+			Help: "days by which the newest files of --input may be late",
 		},
 		{
 			Name: "keep_runs", Value: setting.Whole(&c.KeepRuns, setting.Between(0, 1_000_000)),
@@ -90,6 +91,10 @@ func (g *Gate) Settings() []setting.Setting {
 			Name: "gate_metrics", Value: setting.List(&g.Metrics),
 			Help: "metrics of which none may be worse than that of the tree in use, by the paired 95 % interval on test rows: " +
 				setting.Alternatives(gateMetrics()),
+		},
+		{
+			Name: "gate_tolerance", Value: setting.Share(&g.Tolerance),
+			Help: "difference that counts as none: a metric is worse if all of its interval is beyond it",
 		},
 		{Name: "min_auc", Value: setting.Share(&g.MinAUC), Help: "least AUC on test rows; also of the first run"},
 		{

@@ -1,5 +1,5 @@
 // Package retraining trains a tree on a schedule: a run a day, a gate that compares it with the run in
-// use, and LATEST.json, which names the run in use.
+// use, and LATEST.json, which names the run in use. It is not meant for other programs.
 //
 // An attempt has these phases, and a program that is killed in any of them leaves LATEST.json as it was:
 //

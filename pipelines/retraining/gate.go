@@ -94,8 +94,8 @@ func (w *work) compare(ctx context.Context) error {
 		if lossy {
 			worst = -d.Interval.Low
 		}
-		w.check("gate_metrics", d.Difference, 0, worst >= 0,
-			name+" differs by %.5f from that of the tree in use; want it no worse than chance has it (%.0f)")
+		w.check("gate_metrics", d.Difference, gate.Tolerance, worst >= -gate.Tolerance,
+			name+" differs by %.5f from that of the tree in use; want none worse, by its interval, than %.4g")
 	}
 	if cost := found.Metrics.ExpectedCost; gate.MaxCostRatio > 0 && cost.A > 0 {
 		ratio := cost.B / cost.A

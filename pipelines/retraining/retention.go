@@ -22,19 +22,7 @@ func (w *work) retain(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	var stay []string
-	if now != nil {
-		stay = append(stay, now.Run)
-	}
-	for i := len(history) - 1; i >= 0; i-- { // the newest first
-		a := history[i]
-		if now != nil && a.Outcome == Promoted && a.Run == now.Run {
-			stay = append(stay, a.Before)
-		}
-		if a.Run != "" && !slices.Contains(stay, a.Run) && len(stay) < w.config.KeepRuns {
-			stay = append(stay, a.Run)
-		}
-	}
+	stay := w.staying(history, now)
 	for _, a := range history {
 		if a.Run == "" || slices.Contains(stay, a.Run) {
 			continue
@@ -48,4 +36,22 @@ func (w *work) retain(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// staying lists the runs that stay: the one in use, the one before it, and the newest ones.
+func (w *work) staying(history []*Attempt, now *latest.Pointer) []string {
+	var stay []string
+	if now != nil {
+		stay = append(stay, now.Run)
+	}
+	for i := len(history) - 1; i >= 0; i-- { // the newest first
+		a := history[i]
+		if now != nil && a.Outcome == Promoted && a.Run == now.Run {
+			stay = append(stay, a.Before)
+		}
+		if a.Run != "" && !slices.Contains(stay, a.Run) && len(stay) < w.config.KeepRuns {
+			stay = append(stay, a.Run)
+		}
+	}
+	return stay
 }

@@ -51,7 +51,16 @@ func Retrain(
 		return nil, false, ofDestination(err)
 	}
 	defer lock.Release(ctx)
+	figures, err := w.openMetricsFile(ctx)
+	if err != nil {
+		return nil, false, err
+	}
 	a, repeated, err = w.run(f.Run.Context(locked))
+	if a != nil && !repeated {
+		if untold := w.tell(context.WithoutCancel(ctx), figures, f.Store); untold != nil {
+			w.reporter.Warn(fmt.Sprintf("the figures of --open_metrics are old: %v", untold))
+		}
+	}
 	if err == nil || errors.As(err, new(*RefusedError)) {
 		if kept := w.retain(locked); kept != nil {
 			w.reporter.Warn(fmt.Sprintf("old runs stay: %v", kept))
@@ -61,10 +70,13 @@ func Retrain(
 }
 
 // ofDestination names the setting in an error of the destination.
-func ofDestination(err error) error {
+func ofDestination(err error) error { return renamed(err, "--output", "--destination") }
+
+// renamed names another setting in a usage error.
+func renamed(err error, from, to string) error {
 	var e *usage.Error
 	if errors.As(err, &e) {
-		return usage.Errorf("%s", strings.ReplaceAll(e.Problem, "--output", "--destination"))
+		return usage.Errorf("%s", strings.ReplaceAll(e.Problem, from, to))
 	}
 	return err
 }

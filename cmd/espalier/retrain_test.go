@@ -1,0 +1,314 @@
+package main_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/espalier-ml/espalier/io/latest"
+	"github.com/espalier-ml/espalier/io/objectstore"
+	"github.com/espalier-ml/espalier/io/parquetio"
+	"github.com/espalier-ml/espalier/io/runfolder"
+	"github.com/espalier-ml/espalier/pipelines/retraining"
+)
+
+// nightly is a retraining of days below a URL.
+type nightly struct {
+	store  *objectstore.Store
+	url    string // of the folder with days/ and models/
+	config string // file
+}
+
+const (
+	dayRows  = 1500
+	firstDay = "2026-11-01"
+)
+
+func newNightly(t *testing.T, scheme string) *nightly {
+	t.Helper()
+	n := &nightly{store: objectstore.New(), url: t.TempDir()}
+	if scheme != "file" {
+		c := emptyCloud(t, scheme)
+		n.store, n.url = c.store, scheme+"://bucket/nightly"
+	}
+	n.config = filepath.Join(t.TempDir(), "nightly.yaml")
+	text := fmt.Sprintf("input: %s/days/{date-4..date}.parquet\ndestination: %s/models\nlabel: class\n"+
+		"select: first\nmax_depth: 4\ncertificate: none\ngate_tolerance: 0.02\nreport: none\nkeep_runs: 4\nmax_psi: 3\nprogress: none\n", n.url, n.url)
+	if err := os.WriteFile(n.config, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// dateOf returns the date of a day, the first of which is 0.
+func dateOf(t *testing.T, day int) string {
+	t.Helper()
+	first, err := time.Parse(time.DateOnly, firstDay)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return first.AddDate(0, 0, day).Format(time.DateOnly)
+}
+
+func (n *nightly) fileOf(t *testing.T, day int) string {
+	t.Helper()
+	return objectstore.Join(n.url, "days", dateOf(t, day)+".parquet")
+}
+
+// write writes the rows of a day. The class says whether x is above 0.5 and the shop is no "a", with a tenth of errors; x
+// drifts by 0.02 a day. Shuffled classes say nothing.
+func (n *nightly) write(t *testing.T, day int, shuffled bool) {
+	t.Helper()
+	r := rand.New(rand.NewPCG(uint64(day), 5))
+	x, shop, class := make([]float64, dayRows), make([]string, dayRows), make([]string, dayRows)
+	for i := range x {
+		x[i], shop[i] = r.Float64()+float64(day)/50, string(rune('a'+r.IntN(4)))
+		class[i] = strconv.FormatBool((x[i] > 0.5+float64(day)/50 && shop[i] != "a") != (r.IntN(10) == 0))
+	}
+	if shuffled {
+		r.Shuffle(len(class), func(i, j int) { class[i], class[j] = class[j], class[i] })
+	}
+	err := parquetio.Write(t.Context(), n.store, n.fileOf(t, day), []parquetio.WriteColumn{
+		{Name: "x", Values: x}, {Name: "shop", Values: shop}, {Name: "class", Values: class},
+	}, parquetio.WriteOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (n *nightly) retrain(t *testing.T, day int, more ...string) outcome {
+	t.Helper()
+	return espalier(t, append([]string{"retrain", n.config, "--date", dateOf(t, day)}, more...)...)
+}
+
+// inUse returns the run in use. It fails unless that run is complete, its tree the one that LATEST.json means, and the
+// last check of the gate has passed.
+func (n *nightly) inUse(t *testing.T) string {
+	t.Helper()
+	models := objectstore.Join(n.url, "models")
+	p, err := latest.Read(t.Context(), n.store, models)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p == nil {
+		return ""
+	}
+	if _, err := n.store.Stat(t.Context(), objectstore.Join(models, p.Run, "_SUCCESS")); err != nil {
+		t.Errorf("LATEST.json names a run that is not complete: %v", err)
+	}
+	if _, err := runfolder.ReadTree(t.Context(), n.store, objectstore.Join(models, latest.Name)); err != nil {
+		t.Errorf("LATEST.json names no tree: %v", err)
+	}
+	gated := false
+	for _, a := range n.attempts(t) {
+		if a.Run == p.Run && (a.Outcome == retraining.Promoted || a.Outcome == retraining.Running) && len(a.Refusals()) == 0 {
+			gated = true
+		}
+	}
+	if !gated {
+		t.Errorf("LATEST.json names %s, which no attempt has promoted", p.Run)
+	}
+	return p.Run
+}
+
+// attempts reads the history, the oldest attempt first.
+func (n *nightly) attempts(t *testing.T) []*retraining.Attempt {
+	t.Helper()
+	files, err := n.store.List(t.Context(), objectstore.Join(n.url, "models", "history")+"/*.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var list []*retraining.Attempt
+	for _, file := range files {
+		b, err := n.store.ReadAll(t.Context(), file.URL, 1<<20)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a := new(retraining.Attempt)
+		if err := json.Unmarshal(b, a); err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, a)
+	}
+	return list
+}
+
+// TestRetrainDays goes through thirty days with drift: a day with shuffled labels, a broken file, a file that comes late, a
+// second attempt at the same time. On object stores fewer days do, unless all cases are asked for.
+func TestRetrainDays(t *testing.T) {
+	for _, scheme := range []string{"file", "gs", "s3"} {
+		t.Run(scheme, func(t *testing.T) {
+			n, days := newNightly(t, scheme), 30
+			if scheme != "file" && !long() {
+				days = 16
+			}
+			for day := range days {
+				n.day(t, day)
+			}
+			runs := make(map[string]bool)
+			list, err := n.store.Below(t.Context(), objectstore.Join(n.url, "models", "runs"), 3)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, o := range list {
+				if path.Base(o.URL) == runfolder.TreeName {
+					runs[path.Base(path.Dir(o.URL))] = true
+				}
+			}
+			if len(runs) < 2 || len(runs) > 5 || !runs[path.Base(n.inUse(t))] {
+				t.Errorf("%d runs stay: %v; want the four newest, and the one in use among them", len(runs), runs)
+			}
+			table := espalier(t, "retrain", n.config, "--history")
+			wantsPrinted(t, table, "promoted", "refused", "AUC on the run's own test rows has fallen", "not a Parquet file",
+				"the newest day with files is")
+			if scheme == "file" {
+				n.validate(t)
+			}
+			scored := espalier(t, "predict", "--model", objectstore.Join(n.url, "models", latest.Name), "--input", n.fileOf(t, 0),
+				"--output", t.TempDir(), "--progress", "none")
+			scored.wants(t, 0)
+		})
+	}
+}
+
+// validate checks the documents of the destination, on disk, by their schemas.
+func (n *nightly) validate(t *testing.T) {
+	t.Helper()
+	validate(t, "latest", filepath.Join(n.url, "models", latest.Name))
+	documents, err := filepath.Glob(filepath.Join(n.url, "models", "history", "*.json"))
+	if err != nil || len(documents) == 0 {
+		t.Fatalf("%d attempts, %v", len(documents), err)
+	}
+	for _, document := range documents {
+		validate(t, "attempt", document)
+	}
+}
+
+// day is a day of the simulation.
+func (n *nightly) day(t *testing.T, day int) {
+	t.Helper()
+	before := ""
+	if day > 0 {
+		before = n.inUse(t)
+	}
+	fails := func(code int, text string) {
+		t.Helper()
+		o := n.retrain(t, day)
+		if o.code != code || !strings.Contains(o.stderr, text) {
+			t.Errorf("day %d: exit code %d, want %d with %q; stderr:\n%s", day, o.code, code, text, o.stderr)
+		}
+		if now := n.inUse(t); now != before {
+			t.Errorf("day %d: LATEST.json has moved from %s to %s", day, before, now)
+		}
+	}
+	switch day {
+	case 6: // labels are shuffled; the same day again is refused without training
+		n.write(t, day, true)
+		fails(4, "the gate refuses")
+		attempts := len(n.attempts(t))
+		fails(4, "the gate refuses")
+		if now := len(n.attempts(t)); now != attempts {
+			t.Errorf("the same day again is attempt %d, want none", now)
+		}
+	case 9: // a broken file
+		n.write(t, day, false)
+		b, err := n.store.ReadAll(t.Context(), n.fileOf(t, day), 1<<30)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := n.store.Put(t.Context(), n.fileOf(t, day), b[:len(b)/2], objectstore.WriteOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		fails(3, "not a Parquet file")
+	case 12: // the file comes late
+		fails(3, "the newest day with files is")
+	case 14: // another attempt is at work
+		n.write(t, day, false)
+		lock, _, _, err := runfolder.Acquire(t.Context(), n.store, objectstore.Join(n.url, "models"), func(string) {})
+		if err != nil {
+			t.Fatal(err)
+		}
+		fails(2, "is at work there")
+		lock.Release(t.Context())
+	}
+	n.write(t, day, false) // as it should have been
+	o := n.retrain(t, day)
+	if o.wants(t, 0); o.code != 0 {
+		return
+	}
+	if now := n.inUse(t); now == before || !strings.Contains(now, dateOf(t, day)) {
+		t.Errorf("day %d: the run in use is %q", day, now)
+	}
+	if again := n.retrain(t, day); !strings.Contains(again.stdout, "as before") {
+		t.Errorf("day %d again: %s%s", day, again.stdout, again.stderr)
+	}
+}
+
+// TestRetrainKilled kills attempts without warning at seeded moments: LATEST.json always names a complete run that has
+// passed the gate, and the attempt that is let alone ends.
+func TestRetrainKilled(t *testing.T) {
+	n := newNightly(t, "file")
+	for day := range 6 {
+		n.write(t, day, false)
+	}
+	start := time.Now()
+	n.retrain(t, 4).wants(t, 0)
+	took, random := time.Since(start), rand.New(rand.NewPCG(3, 4))
+	before := n.inUse(t)
+	kills := 12
+	if long() {
+		kills = 60
+	}
+	for range kills {
+		c := exec.CommandContext(t.Context(), binary, "retrain", n.config, "--date", dateOf(t, 5))
+		if err := c.Start(); err != nil {
+			t.Fatal(err)
+		}
+		timer := time.AfterFunc(time.Duration(random.Float64()*float64(took)), func() { _ = c.Process.Kill() })
+		_ = c.Wait() // it was killed
+		timer.Stop()
+		if now := n.inUse(t); now != before && !strings.Contains(now, dateOf(t, 5)) {
+			t.Fatalf("LATEST.json names %s", now)
+		}
+	}
+	n.retrain(t, 5).wants(t, 0)
+	if now := n.inUse(t); !strings.Contains(now, dateOf(t, 5)) {
+		t.Errorf("the run in use is %s, want that of the day", now)
+	}
+	if !slices.ContainsFunc(n.attempts(t), func(a *retraining.Attempt) bool { return a.Outcome == retraining.Running }) {
+		t.Error("no killed attempt is in the history")
+	}
+}
+
+// TestRetrainRefusals: settings that cannot be carried out, by exit code 2.
+func TestRetrainRefusals(t *testing.T) {
+	n := newNightly(t, "file")
+	n.write(t, 0, false)
+	for _, c := range []struct {
+		flags []string
+		text  string
+	}{
+		{[]string{"--date", "today"}, "want a day such as"},
+		{[]string{"--gate_metrics", "auc"}, "--gate_metrics auc: want"},
+		{[]string{"--split", "100/0/0"}, "the gate measures on test rows"},
+		{[]string{"--input", n.url + "/{date..}"}, "want {date}, {date-1} or {date-29..date}"},
+		{[]string{"--input", n.url + "/{date..date-2}"}, "has -1 days"},
+	} {
+		o := n.retrain(t, 0, c.flags...)
+		if o.code != 2 || !strings.Contains(o.stderr, c.text) {
+			t.Errorf("%v: exit code %d, %q; want %q", c.flags, o.code, o.stderr, c.text)
+		}
+	}
+	if o := espalier(t, "retrain"); o.code != 2 {
+		t.Errorf("without a file: exit code %d", o.code)
+	}
+}

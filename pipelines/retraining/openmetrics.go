@@ -1,0 +1,91 @@
+package retraining
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/espalier-ml/espalier/io/latest"
+	"github.com/espalier-ml/espalier/io/objectstore"
+	"github.com/espalier-ml/espalier/pipelines/pages"
+)
+
+// metricsHead opens the file of figures.
+const metricsHead = "# TYPE espalier_retrain_outcome"
+
+// figures writes an attempt in the text format of OpenMetrics.
+type figures struct{ lines []string }
+
+// gauge writes a figure with its help.
+func (f *figures) gauge(name, help string, value float64) {
+	f.head(name, help)
+	f.lines = append(f.lines, name+" "+strconv.FormatFloat(value, 'g', -1, 64))
+}
+
+func (f *figures) head(name, help string) {
+	f.lines = append(f.lines, "# TYPE "+name+" gauge", "# HELP "+name+" "+help)
+}
+
+// optional is gauge for a figure that may not be known.
+func (f *figures) optional(name, help string, value *float64) {
+	if value != nil {
+		f.gauge(name, help, *value)
+	}
+}
+
+func seconds(t time.Time) float64 { return float64(t.UnixMilli()) / 1000 }
+
+// openMetrics returns the figures of an attempt. p is LATEST.json; nil: there is none.
+func (a *Attempt) openMetrics(p *latest.Pointer) []byte {
+	f := new(figures)
+	f.head("espalier_retrain_outcome", "1 for the outcome of the last attempt.")
+	for _, outcome := range []string{Promoted, Refused, Overtaken, Failed, Interrupted} {
+		value := 0
+		if outcome == a.Outcome {
+			value = 1
+		}
+		f.lines = append(f.lines, fmt.Sprintf("espalier_retrain_outcome{outcome=%q} %d", outcome, value))
+	}
+	f.gauge("espalier_retrain_started_timestamp_seconds", "When the last attempt began.", seconds(a.Started))
+	f.gauge("espalier_retrain_duration_seconds", "Time that the last attempt took.", a.Seconds)
+	f.gauge("espalier_retrain_files", "Input files of the last attempt.", float64(a.Files))
+	f.gauge("espalier_retrain_missing_days", "Days of the input without files.", float64(len(a.Missing)))
+	f.gauge("espalier_retrain_rows", "Training and test rows.", float64(a.Rows))
+	f.gauge("espalier_retrain_refusals", "Checks of the gate that the last run has not passed.", float64(len(a.Refusals())))
+	f.optional("espalier_retrain_auc", "AUC of the new tree on its test rows.", a.AUC)
+	f.optional("espalier_retrain_expected_cost", "Expected cost of the new tree on its test rows.", a.Cost)
+	if p != nil {
+		f.gauge("espalier_model_promoted_timestamp_seconds", "When the run in use was promoted.", seconds(p.Promoted))
+	}
+	return []byte(strings.Join(append(f.lines, "# EOF\n"), "\n"))
+}
+
+// openMetricsFile finds the file of --open_metrics. Only figures of a retraining are replaced.
+func (w *work) openMetricsFile(ctx context.Context) (*pages.File, error) {
+	url := w.config.OpenMetrics
+	kind := pages.Kind{
+		Own:     func(head []byte) bool { return bytes.HasPrefix(head, []byte(metricsHead)) },
+		Is:      "file of figures of a retraining",
+		Another: "figures",
+	}
+	file, err := pages.OpenFile(ctx, w.files.Store, url, url != "", kind)
+	if err != nil {
+		return nil, renamed(err, "--output", "--open_metrics")
+	}
+	return file, nil
+}
+
+// tell writes the figures of the attempt.
+func (w *work) tell(ctx context.Context, file *pages.File, s *objectstore.Store) error {
+	if w.config.OpenMetrics == "" {
+		return nil
+	}
+	p, err := latest.Read(ctx, s, w.config.Destination)
+	if err != nil {
+		return err
+	}
+	return renamed(file.Write(ctx, w.attempt.openMetrics(p)), "--output", "--open_metrics")
+}

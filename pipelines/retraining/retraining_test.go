@@ -1,0 +1,150 @@
+package retraining_test
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/espalier-ml/espalier/io/latest"
+	"github.com/espalier-ml/espalier/io/objectstore"
+	"github.com/espalier-ml/espalier/io/parquetio"
+	"github.com/espalier-ml/espalier/pipelines/config"
+	"github.com/espalier-ml/espalier/pipelines/engine"
+	"github.com/espalier-ml/espalier/pipelines/retraining"
+)
+
+// newConfig returns a retraining of one file, whose class says whether x is above one half, with errors.
+func newConfig(t *testing.T) config.Retrain {
+	t.Helper()
+	c := config.DefaultRetrain()
+	file := filepath.Join(t.TempDir(), "rows.parquet")
+	r := rand.New(rand.NewPCG(1, 2))
+	x, class := make([]float64, 2000), make([]string, 2000)
+	for i := range x {
+		x[i] = r.Float64()
+		class[i] = map[bool]string{true: "yes", false: "no"}[(x[i] > 0.5) != (r.IntN(8) == 0)]
+	}
+	err := parquetio.Write(t.Context(), objectstore.New(), file, []parquetio.WriteColumn{
+		{Name: "x", Values: x}, {Name: "class", Values: class},
+	}, parquetio.WriteOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Train.Input, c.Train.Label, c.Train.Select, c.Train.MaxDepth = []string{file}, "class", "first", 2
+	c.Destination, c.Date = filepath.Join(t.TempDir(), "models"), "2026-11-01"
+	return c
+}
+
+// thief moves LATEST.json while the drift of an attempt is measured.
+type thief struct {
+	engine.Silent
+
+	steal func()
+}
+
+func (s thief) Job(name string, _ int64, _ string) {
+	if name == "drift" {
+		s.steal()
+	}
+}
+
+// TestLostPrecondition: another program moves LATEST.json during an attempt, which then moves nothing.
+func TestLostPrecondition(t *testing.T) {
+	c, store := newConfig(t), objectstore.New()
+	first, repeated, err := retraining.Retrain(t.Context(), c, engine.Silent{})
+	if err != nil || repeated || first.Outcome != retraining.Promoted {
+		t.Fatalf("%+v, %v", first, err)
+	}
+	c.Date = "2026-11-02"
+	stolen := false
+	reporter := thief{steal: func() {
+		p, err := latest.Read(context.Background(), store, c.Destination)
+		if err == nil {
+			_, err = latest.Promote(context.Background(), store, c.Destination, p.Run, p, time.Now())
+		}
+		if err != nil {
+			t.Error(err)
+		}
+		stolen = true
+	}}
+	a, _, err := retraining.Retrain(t.Context(), c, reporter)
+	if !stolen || !errors.Is(err, latest.ErrOvertaken) || a.Outcome != retraining.Overtaken {
+		t.Fatalf("%+v, %v; want an attempt that was overtaken", a, err)
+	}
+	if p, err := latest.Read(t.Context(), store, c.Destination); err != nil || p.Run != first.Run {
+		t.Errorf("LATEST.json names %+v, %v; want %s", p, err, first.Run)
+	}
+	again, repeated, err := retraining.Retrain(t.Context(), c, engine.Silent{})
+	if err != nil || repeated || again.Run != a.Run || again.Outcome != retraining.Promoted {
+		t.Errorf("again: %+v, %v; want the same run, promoted", again, err)
+	}
+}
+
+// TestGate refuses by each limit, with its name in the history.
+func TestGate(t *testing.T) {
+	c := newConfig(t)
+	if _, _, err := retraining.Retrain(t.Context(), c, engine.Silent{}); err != nil {
+		t.Fatal(err)
+	}
+	for name, change := range map[string]func(c *config.Retrain){
+		"min_auc":        func(c *config.Retrain) { c.Gate.MinAUC = 0.999 },
+		"max_auc_fall":   func(c *config.Retrain) { c.Train.MaxDepth, c.Train.MinRows = 1, 1_000_000; c.Gate.Metrics = nil },
+		"gate_metrics":   func(c *config.Retrain) { c.Train.MinRows = 1_000_000; c.Gate.MaxAUCFall = 1 },
+		"max_flips":      func(c *config.Retrain) { c.Train.MinRows, c.Gate.MaxFlips = 1_000_000, 0.1 },
+		"max_cost_ratio": func(c *config.Retrain) { c.Gate.MaxCostRatio = 0.5 },
+	} {
+		changed := c
+		changed.Date = "2026-11-03"
+		change(&changed)
+		a, _, err := retraining.Retrain(t.Context(), changed, engine.Silent{})
+		var refused *retraining.RefusedError
+		if !errors.As(err, &refused) || a.Outcome != retraining.Refused {
+			t.Errorf("%s: %v, want a refusal", name, err)
+			continue
+		}
+		found := false
+		for _, check := range a.Checks {
+			found = found || check.Check == name && !check.Passed
+		}
+		if !found {
+			t.Errorf("%s: refused for %q", name, refused.Reasons)
+		}
+	}
+}
+
+// TestOpenMetrics: each attempt replaces the figures of the one before, and nothing else.
+func TestOpenMetrics(t *testing.T) {
+	c := newConfig(t)
+	c.OpenMetrics = filepath.Join(t.TempDir(), "espalier.prom")
+	if _, _, err := retraining.Retrain(t.Context(), c, engine.Silent{}); err != nil {
+		t.Fatal(err)
+	}
+	wants := func(texts ...string) {
+		t.Helper()
+		b, err := os.ReadFile(c.OpenMetrics)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, text := range texts {
+			if !strings.Contains(string(b), text+"\n") {
+				t.Errorf("no %q in\n%s", text, b)
+			}
+		}
+	}
+	wants(`espalier_retrain_outcome{outcome="promoted"} 1`, `espalier_retrain_outcome{outcome="refused"} 0`,
+		"espalier_retrain_refusals 0", "espalier_retrain_files 1", "# TYPE espalier_retrain_auc gauge", "# EOF")
+	c.Gate.MinAUC = 0.999
+	if _, _, err := retraining.Retrain(t.Context(), c, engine.Silent{}); err == nil {
+		t.Error("an AUC below the limit passes")
+	}
+	wants(`espalier_retrain_outcome{outcome="refused"} 1`, "espalier_retrain_refusals 1")
+	c.OpenMetrics = c.Train.Input[0]
+	if _, _, err := retraining.Retrain(t.Context(), c, engine.Silent{}); err == nil || !strings.Contains(err.Error(), "--open_metrics") {
+		t.Errorf("the input as the file of figures: %v", err)
+	}
+}

@@ -1,0 +1,40 @@
+package retraining
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/espalier-ml/espalier/pipelines/config"
+)
+
+// TestExpand has the days of templates, by hand.
+func TestExpand(t *testing.T) {
+	day, err := time.Parse(config.DateFormat, "2026-03-01")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		pattern string
+		want    []string
+	}{
+		{"data/*.parquet", []string{"data/*.parquet"}},
+		{"gs://b/{date}/*", []string{"gs://b/2026-03-01/*"}},
+		{"d={date-1}/{date-1}.parquet", []string{"d=2026-02-28/2026-02-28.parquet"}},
+		{"{date-2..date}", []string{"2026-02-27", "2026-02-28", "2026-03-01"}},
+		{"{date-2..date-1}", []string{"2026-02-27", "2026-02-28"}},
+		{"{date}/{date-1}", nil},
+		{"{date..date-1}", nil},
+		{"{date-}", nil},
+		{"{date-99999..date}", nil},
+	} {
+		list, err := expand(c.pattern, day)
+		var got []string
+		for _, d := range list {
+			got = append(got, d.pattern)
+		}
+		if (err != nil) != (c.want == nil) || !slices.Equal(got, c.want) {
+			t.Errorf("%s: %q, %v; want %q", c.pattern, got, err, c.want)
+		}
+	}
+}
