@@ -35,6 +35,15 @@ type manifest struct {
 				} `yaml:"containers"`
 			} `yaml:"spec"`
 		} `yaml:"template"`
+		JobTemplate struct { // of a cron job
+			Spec struct {
+				Template struct {
+					Spec struct {
+						ServiceAccountName string `yaml:"serviceAccountName"`
+					} `yaml:"spec"`
+				} `yaml:"template"`
+			} `yaml:"spec"`
+		} `yaml:"jobTemplate"`
 	} `yaml:"spec"`
 }
 
@@ -65,6 +74,11 @@ func TestManifests(t *testing.T) {
 	}
 	for _, m := range append(objects["Deployment"], objects["Job"]...) {
 		if name := m.Spec.Template.Spec.ServiceAccountName; name != "" && !accounts[name] {
+			t.Errorf("%s: no account %s", m.Metadata.Name, name)
+		}
+	}
+	for _, m := range objects["CronJob"] {
+		if name := m.Spec.JobTemplate.Spec.Template.Spec.ServiceAccountName; !accounts[name] {
 			t.Errorf("%s: no account %s", m.Metadata.Name, name)
 		}
 	}
