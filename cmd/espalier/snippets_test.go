@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/espalier-ml/espalier/induce/tree"
 )
 
 // fenced returns the blocks of a language in a document, each with the number of
@@ -78,47 +80,67 @@ func TestSnippetsCompile(t *testing.T) {
 	}
 }
 
-// TestSnippetRuns: the program of docs/scoring.md prints a class of the README's tree.
+// TestSnippetRuns: the program of docs/scoring.md prints a class of the README's tree, and that
+// of docs/go.md writes a tree.
 func TestSnippetRuns(t *testing.T) {
-	page := read(t, filepath.Join("..", "..", "docs", "scoring.md"))
-	var first string
-	for _, block := range fenced(string(page), "go") {
-		if strings.Contains(block, "runs/tic-tac-toe/tree.json") {
-			first = block
-		}
-	}
-	if first == "" {
-		t.Fatal("no block reads runs/tic-tac-toe/tree.json")
-	}
 	dir := t.TempDir()
 	o := espalier(t, "train", "--config", filepath.Join("example", "tic-tac-toe.yaml"), "--input",
 		filepath.Join("example", "tic-tac-toe.parquet"),
 		"--output", filepath.Join(dir, "runs", "tic-tac-toe"), "--folds", "0", "--certificate", "none")
 	o.wants(t, 0)
+	if out := runSnippet(t, "scoring.md", "runs/tic-tac-toe/tree.json", dir); !strings.HasPrefix(out, "positive [") {
+		t.Errorf("it prints %q: want the class of a position with x in the middle", out)
+	}
+	runSnippet(t, "go.md", "func main() {", dir)
+	encoded, err := os.ReadFile(filepath.Join(dir, "tree.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if tr, err := tree.Decode(encoded); err != nil || tr.Training.Rows != 3 {
+		t.Errorf("docs/go.md writes %.200s, error %v: want a tree of three visits", encoded, err)
+	}
+}
+
+// runSnippet builds the only block of Go of a page that contains a text, runs it in a folder
+// and returns what it prints.
+func runSnippet(t *testing.T, page, containing, dir string) string {
+	t.Helper()
+	var blocks []string
+	for _, block := range fenced(string(read(t, filepath.Join("..", "..", "docs", page))), "go") {
+		if strings.Contains(block, containing) {
+			blocks = append(blocks, block)
+		}
+	}
+	if len(blocks) != 1 {
+		t.Fatalf("docs/%s has %d blocks with %q, want one", page, len(blocks), containing)
+	}
 	root, err := filepath.Abs(filepath.Join("..", ".."))
 	if err != nil {
 		t.Fatal(err)
 	}
-	file, overlay, binary := filepath.Join(dir, "main.go"), filepath.Join(dir, "overlay.json"),
-		filepath.Join(dir, "decide")
-	replace, err := json.Marshal(map[string]any{"Replace": map[string]string{filepath.Join(root, "bench", "decide",
+	work := t.TempDir()
+	file, overlay, binary := filepath.Join(work, "main.go"), filepath.Join(work, "overlay.json"),
+		filepath.Join(work, "snippet")
+	replace, err := json.Marshal(map[string]any{"Replace": map[string]string{filepath.Join(root, "bench", "snippet",
 		"main.go"): file}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, content := range map[string][]byte{file: []byte(first), overlay: replace} {
+	for name, content := range map[string][]byte{file: []byte(blocks[0]), overlay: replace} {
 		if err := os.WriteFile(name, content, 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	build := exec.Command("go", "build", "-overlay", overlay, "-o", binary, "./bench/decide")
+	build := exec.Command("go", "build", "-overlay", overlay, "-o", binary, "./bench/snippet")
 	build.Dir = root
 	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
+		t.Fatalf("docs/%s: %v\n%s", page, err, out)
 	}
-	decide := exec.Command(binary)
-	decide.Dir = dir
-	if out, err := decide.CombinedOutput(); err != nil || !strings.HasPrefix(string(out), "positive [") {
-		t.Errorf("it prints %q, error %v: want the class of a position with x in the middle", out, err)
+	program := exec.Command(binary)
+	program.Dir = dir
+	out, err := program.CombinedOutput()
+	if err != nil {
+		t.Fatalf("docs/%s: %v\n%s", page, err, out)
 	}
+	return string(out)
 }
