@@ -63,5 +63,5 @@ func ExampleMapScorer_PredictMap() {
 	fmt.Println(err)
 	// Output:
 	// ill <nil>
-	// no column is called "aeg", only ["age" "name"]
+	// no column is called "aeg", only ["age" "name"]; NewMapScorer takes the names of others
 }

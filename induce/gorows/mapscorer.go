@@ -64,7 +64,8 @@ func (s *MapScorer) check(row map[string]any) error {
 	var faults []error
 	for name := range row {
 		if !s.known[name] {
-			faults = append(faults, fmt.Errorf("no column is called %q, only %q", name, s.names))
+			faults = append(faults, fmt.Errorf("no column is called %q, only %q; NewMapScorer takes the names of others", name,
+				s.names))
 		}
 	}
 	slices.SortFunc(faults, func(a, b error) int { return strings.Compare(a.Error(), b.Error()) })
