@@ -17,10 +17,10 @@ type DeadLetter struct {
 	Row    string // in JSON; at most 64 KiB of it
 	Key    string // of rows with keys, in JSON
 	Column string // empty: no single column is at fault
-	Value  string // in the column; empty: it cannot be spelled
-	Reason string // what is wrong, and what was expected
-	Hint   string // what to do
-	Millis int64  // time of the row in ms since 1970
+	Value  string // in the column; empty: it has no text
+	Reason string // the fault, and the expected value
+	Hint   string // the remedy
+	Millis int64  // time of the row, in milliseconds since 1970
 	Step   string // transforms.Score or transforms.Train
 }
 

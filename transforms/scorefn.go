@@ -34,7 +34,7 @@ func newScorer(encoded []byte, schema *gorows.Schema) (*scorer, error) {
 	return &scorer{b, tree.ID(encoded), model.Label.Classes, newScorerUsage(model)}, err
 }
 
-// scoring is what the DoFns that score rows share.
+// scoring has the fields of all DoFns that score rows.
 type scoring struct {
 	Schema  []byte // gorows.Schema
 	Refusal refusal
