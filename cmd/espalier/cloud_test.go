@@ -320,7 +320,7 @@ func TestCloudFaults(t *testing.T) {
 				if c.code != 0 && len(left) > 0 {
 					t.Errorf("%s: left behind: %v", scheme, left)
 				}
-				if c.code == 0 && len(left) != 6 { // and _SUCCESS, which no glob matches
+				if c.code == 0 && len(left) != 7 { // and _SUCCESS, which no glob matches
 					t.Errorf("%s: written: %v", scheme, left)
 				}
 			}
