@@ -18,10 +18,12 @@ import (
 	"github.com/espalier-ml/espalier/induce/metric"
 	"github.com/espalier-ml/espalier/induce/parallel"
 	"github.com/espalier-ml/espalier/induce/tree"
+	"github.com/espalier-ml/espalier/io/contract"
 	"github.com/espalier-ml/espalier/io/report"
 	"github.com/espalier-ml/espalier/io/runfolder"
 	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/pipelines/config"
+	"github.com/espalier-ml/espalier/pipelines/contracts"
 	"github.com/espalier-ml/espalier/pipelines/engine"
 	"github.com/espalier-ml/espalier/pipelines/forecast"
 	"github.com/espalier-ml/espalier/pipelines/pages"
@@ -89,6 +91,9 @@ func (w *work) run(ctx context.Context) (*runfolder.Comparison, error) {
 			File: w.input.Files[0].URL, Problem: "no input file has a row", Hint: "check --input",
 		}
 	}
+	if err := w.enforce(ctx); err != nil {
+		return nil, err
+	}
 	if err := w.chooseLabel(); err != nil {
 		return nil, err
 	}
@@ -105,6 +110,17 @@ func (w *work) run(ctx context.Context) (*runfolder.Comparison, error) {
 		}, source.Novelties(t, counted.Novelty[i]), counted.Rows)
 	}
 	return w.compare(counted.Counts)
+}
+
+// enforce leaves rows out that break the contract of --schema.
+func (w *work) enforce(ctx context.Context) error {
+	k := contracts.Checker{
+		Settings: &w.config.Contract, Driver: w.driver, Scratch: "mem://espalier-" + uuid.NewString(),
+		Lax: []string{contract.RoleLabel, contract.RoleWeight, contract.RoleKey},
+	}
+	var err error
+	w.input, err = k.Enforce(ctx, w.input)
+	return err
 }
 
 func (w *work) models() [2]string { return [2]string{w.config.A, w.config.B} }

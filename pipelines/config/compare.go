@@ -22,6 +22,7 @@ type Compare struct {
 	Overwrite      bool
 	Runner         string
 
+	Contract
 	StorageConfig
 
 	Held *HeldOut `json:"-"` // compare the test rows of a training; nil: all rows
@@ -74,13 +75,13 @@ func (c *Compare) Settings() []setting.Setting {
 			Help: "leave out rows without a label instead of failing",
 		},
 	})
-	return slices.Concat(run, rows, c.StorageConfig.Settings(),
+	return slices.Concat(run, rows, c.Contract.Settings(), c.StorageConfig.Settings(),
 		[]setting.Setting{engine.RunnerSetting(&c.Runner, engine.LocalRunners())})
 }
 
 // Validate returns all faults at once, each with the name of its flag.
 func (c *Compare) Validate() error {
-	faults := setting.Faults(c.Settings())
+	faults := append(setting.Faults(c.Settings()), c.conflicts()...)
 	if c.A == "" || c.B == "" {
 		faults = append(faults, errors.New("which trees? name two run folders or tree.json"))
 	}

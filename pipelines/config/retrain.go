@@ -137,6 +137,10 @@ func (c *Retrain) Validate() error {
 				setting.Alternatives(gateMetrics())))
 		}
 	}
+	if c.Train.Rejects != "" {
+		faults = append(faults, errors.New("--rejects: a retraining lists them in the folder rejects of --destination: "+
+			"leave it out"))
+	}
 	training := c.Train
 	training.Output = c.Destination
 	p, err := training.Parse()

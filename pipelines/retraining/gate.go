@@ -75,7 +75,8 @@ func (w *work) compare(ctx context.Context) error {
 	c := pipelines.DefaultCompareConfig()
 	c.A, c.B, c.Input, c.Held = w.url(w.attempt.Before), w.url(w.attempt.Run), w.window.patterns, held
 	c.Label, c.Weight, c.DropNullLabels = w.config.Train.Label, w.config.Train.Weight, w.config.Train.DropNullLabels
-	c.StorageConfig = w.config.Train.StorageConfig
+	c.StorageConfig, c.Contract = w.config.Train.StorageConfig, w.config.Train.Contract
+	c.Rejects = "" // training has listed them
 	found, err := pipelines.Compare(ctx, c, w.reporter)
 	if err != nil && unfit(err) && ctx.Err() == nil {
 		w.fault("gate_metrics", "the new tree cannot be compared with the one in use: "+err.Error())

@@ -2,6 +2,8 @@ package retraining
 
 import (
 	"context"
+	"errors"
+	"io/fs"
 	"slices"
 
 	"github.com/espalier-ml/espalier/io/latest"
@@ -32,6 +34,10 @@ func (w *work) retain(ctx context.Context) error {
 			continue // it is gone, or none of ours
 		}
 		if err := w.files.Store.RemoveAll(ctx, w.url(a.Run)); err != nil {
+			return err
+		}
+		err := w.files.Store.Remove(ctx, w.rejects(a.Run))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}

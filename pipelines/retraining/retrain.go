@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"path"
 	"strings"
 	"time"
 
@@ -17,6 +18,7 @@ import (
 	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/pipelines"
 	"github.com/espalier-ml/espalier/pipelines/config"
+	"github.com/espalier-ml/espalier/pipelines/contracts"
 	"github.com/espalier-ml/espalier/pipelines/engine"
 	"github.com/espalier-ml/espalier/pipelines/source"
 )
@@ -40,6 +42,9 @@ func Retrain(
 	ctx context.Context, c config.Retrain, reporter engine.Reporter,
 ) (a *Attempt, repeated bool, err error) {
 	defer func() { err = engine.OrInterrupted(ctx, err) }()
+	if err := contracts.ReadAndObey(ctx, &c.Train); err != nil {
+		return nil, false, err
+	}
 	if err := c.Validate(); err != nil {
 		return nil, false, err
 	}
@@ -83,6 +88,11 @@ func renamed(err error, from, to string) error {
 
 // url returns the URL of a run.
 func (w *work) url(run string) string { return objectstore.Join(w.config.Destination, run) }
+
+// rejects returns the URL of the rows that a run has refused.
+func (w *work) rejects(run string) string {
+	return objectstore.Join(w.config.Destination, "rejects", path.Base(run)+".parquet")
+}
 
 // run carries out an attempt, and writes its document.
 func (w *work) run(ctx context.Context) (*Attempt, bool, error) {
@@ -169,7 +179,7 @@ func (w *work) find(ctx context.Context) error {
 		return err
 	}
 	w.attempt.Files = len(w.inputs)
-	if w.attempt.Key, err = w.key(); err != nil {
+	if w.attempt.Key, err = w.key(ctx); err != nil {
 		return err
 	}
 	w.attempt.Run = objectstore.Join(runsFolder, w.attempt.Date+"-"+w.attempt.Key)
@@ -177,13 +187,17 @@ func (w *work) find(ctx context.Context) error {
 }
 
 // key returns the digest of what a run and its judgement follow from.
-func (w *work) key() (string, error) {
+func (w *work) key(ctx context.Context) (string, error) {
 	settings, err := w.config.Train.Fixed()
 	if err != nil {
 		return "", err
 	}
 	delete(settings, "input")
-	b, err := json.Marshal([]any{settings, w.config.Gate, w.config.Drift, w.inputs})
+	obeyed, err := contracts.Read(ctx, w.config.Train.Schema)
+	if err != nil {
+		return "", err
+	}
+	b, err := json.Marshal([]any{settings, w.config.Gate, w.config.Drift, w.inputs, obeyed})
 	if err != nil {
 		return "", err
 	}
@@ -197,6 +211,9 @@ func (w *work) train(ctx context.Context) error {
 	c.Input, c.Output = w.window.patterns, w.url(w.attempt.Run)
 	_, seen := w.files.Store.Stat(ctx, objectstore.Join(c.Output, runfolder.ManifestName))
 	c.Resume = seen == nil // a killed attempt has left it
+	if c.Schema != "" {
+		c.Rejects = w.rejects(w.attempt.Run)
+	}
 	r, err := pipelines.Train(ctx, c, w.reporter)
 	if err != nil {
 		return ofDestination(err)
