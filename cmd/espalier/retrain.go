@@ -153,7 +153,7 @@ func historyTable(list []*retraining.Attempt) *report.Table {
 	t := report.NewTable(report.Column{Head: "date", Left: true}, report.Column{Head: "started", Left: true, Rank: 2},
 		report.Column{Head: "outcome", Left: true}, report.Column{Head: "seconds", Rank: 3},
 		report.Column{Head: "rows", Rank: 1}, report.Column{Head: "AUC"}, report.Column{Head: "cost"},
-		report.Column{Head: "why", Left: true})
+		report.Column{Head: "remarks", Left: true})
 	number := func(x *float64, format string) string {
 		if x == nil {
 			return ""
@@ -161,12 +161,20 @@ func historyTable(list []*retraining.Attempt) *report.Table {
 		return fmt.Sprintf(format, *x)
 	}
 	for _, a := range list {
-		why := a.Error
-		if refusals := a.Refusals(); len(refusals) > 0 {
-			why = strings.Join(refusals, "; ")
-		}
 		t.Add(a.Date, a.Started.Format(time.DateTime), a.Outcome, fmt.Sprintf("%.1f", a.Seconds),
-			strconv.FormatInt(a.Rows, 10), number(a.AUC, "%.4f"), number(a.Cost, "%.3g"), why)
+			strconv.FormatInt(a.Rows, 10), number(a.AUC, "%.4f"), number(a.Cost, "%.3g"), remarks(a))
 	}
 	return t
+}
+
+// remarks says why an attempt has failed or was refused, and which days it did without.
+func remarks(a *retraining.Attempt) string {
+	list := a.Refusals()
+	if len(list) == 0 && a.Error != "" {
+		list = []string{a.Error}
+	}
+	if len(a.Missing) > 0 {
+		list = append(list, "days without files: "+strings.Join(a.Missing, ", "))
+	}
+	return strings.Join(list, "; ")
 }

@@ -21,7 +21,8 @@ type RefusedError struct {
 
 // Error returns the reasons.
 func (e *RefusedError) Error() string {
-	return fmt.Sprintf("the gate refuses %s, and LATEST.json stays as it was: %s", e.Run, strings.Join(e.Reasons, "; "))
+	return fmt.Sprintf("the gate refuses %s, and LATEST.json stays as it was: %s. Look at its report.html, and at what "+
+		"`espalier compare` says of LATEST.json and the run", e.Run, strings.Join(e.Reasons, "; "))
 }
 
 // judge checks the new run by itself and against the run in use.
