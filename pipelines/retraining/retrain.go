@@ -2,9 +2,6 @@ package retraining
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"path"
@@ -184,25 +181,6 @@ func (w *work) find(ctx context.Context) error {
 	}
 	w.attempt.Run = objectstore.Join(runsFolder, w.attempt.Date+"-"+w.attempt.Key)
 	return nil
-}
-
-// key returns the digest of what a run and its judgement follow from.
-func (w *work) key(ctx context.Context) (string, error) {
-	settings, err := w.config.Train.Fixed()
-	if err != nil {
-		return "", err
-	}
-	delete(settings, "input")
-	obeyed, err := contracts.Read(ctx, w.config.Train.Schema)
-	if err != nil {
-		return "", err
-	}
-	b, err := json.Marshal([]any{settings, w.config.Gate, w.config.Drift, w.inputs, obeyed})
-	if err != nil {
-		return "", err
-	}
-	digest := sha256.Sum256(b)
-	return hex.EncodeToString(digest[:8]), nil
 }
 
 // train trains, judges and promotes the run.

@@ -148,3 +148,53 @@ func TestOpenMetrics(t *testing.T) {
 		t.Errorf("the input as the file of figures: %v", err)
 	}
 }
+
+// TestKey: the same day is another run once a file that the settings name holds something else, and the
+// same run once it holds what it held.
+func TestKey(t *testing.T) {
+	c := newConfig(t)
+	c.Gate.Metrics = nil // weights and priors change probabilities
+	run := func() (name string, repeated bool) {
+		t.Helper()
+		a, repeated, err := retraining.Retrain(t.Context(), c, engine.Silent{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return a.Run, repeated
+	}
+	first, _ := run()
+	folder := t.TempDir()
+	for name, s := range map[string]struct {
+		setting   *string
+		text, now string
+	}{
+		"costs":         {&c.Train.Costs, "feature,cost\nx,2\n", "feature,cost\nx,3\n"},
+		"class_weights": {&c.Train.ClassWeights, "class,weight\nyes,2\n", "class,weight\nyes,3\n"},
+		"priors":        {&c.Train.Priors, "class,prior\nyes,0.4\nno,0.6\n", "class,prior\nyes,0.3\nno,0.7\n"},
+		"error_costs":   {&c.Train.ErrorCosts, "actual,predicted,cost\nyes,no,2\n", "actual,predicted,cost\nyes,no,3\n"},
+	} {
+		before := *s.setting
+		*s.setting = filepath.Join(folder, name+".csv")
+		write := func(text string) {
+			if err := os.WriteFile(*s.setting, []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		write(s.text)
+		one, _ := run()
+		write(s.now)
+		other, repeated := run()
+		if one == first || other == one || repeated {
+			t.Errorf("%s: %s, then %s, want two other runs than %s", name, one, other, first)
+		}
+		write(s.text)
+		if again, repeated := run(); again != one || !repeated {
+			t.Errorf("%s: %s with the first values again, want %s", name, again, one)
+		}
+		*s.setting = before
+	}
+	c.Train.CutsFrom = filepath.Join(c.Destination, first)
+	if run, repeated := run(); run == first || repeated {
+		t.Errorf("with --cuts_from: %s", run)
+	}
+}

@@ -98,9 +98,9 @@ func ReadCosts(ctx context.Context, f *source.Files, url string, columns []strin
 	if url == "" {
 		return c, nil
 	}
-	b, err := f.Store.ReadAll(ctx, url, maxCosts)
+	b, err := costsFile(ctx, f, url)
 	if err != nil {
-		return nil, usage.Errorf("--costs: %v", err)
+		return nil, err
 	}
 	c.Digest = fileDigest(b)
 	r := newCSV(b)
@@ -148,6 +148,26 @@ func ReadCosts(ctx context.Context, f *source.Files, url string, columns []strin
 		groups[line.group] = line
 		c.lines = append(c.lines, *line)
 	}
+}
+
+func costsFile(ctx context.Context, f *source.Files, url string) ([]byte, error) {
+	b, err := f.Store.ReadAll(ctx, url, maxCosts)
+	if err != nil {
+		return nil, usage.Errorf("--costs: %v", err)
+	}
+	return b, nil
+}
+
+// DigestOf returns the digest of a file of costs; empty: there is no file.
+func DigestOf(ctx context.Context, f *source.Files, url string) (string, error) {
+	if url == "" {
+		return "", nil
+	}
+	b, err := costsFile(ctx, f, url)
+	if err != nil {
+		return "", err
+	}
+	return fileDigest(b), nil
 }
 
 // parse reads the fields of a line.

@@ -1,0 +1,56 @@
+package retraining
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+
+	"github.com/espalier-ml/espalier/pipelines/contracts"
+	"github.com/espalier-ml/espalier/pipelines/source"
+	"github.com/espalier-ml/espalier/pipelines/tables"
+)
+
+// key returns the digest of what a run and its judgement follow from: the input files, the settings, and
+// what the files hold that the settings name.
+func (w *work) key(ctx context.Context) (string, error) {
+	settings, err := w.config.Train.Fixed()
+	if err != nil {
+		return "", err
+	}
+	delete(settings, "input")
+	named, err := w.named(ctx)
+	if err != nil {
+		return "", err
+	}
+	b, err := json.Marshal([]any{settings, w.config.Gate, w.config.Drift, w.inputs, named})
+	if err != nil {
+		return "", err
+	}
+	digest := sha256.Sum256(b)
+	return hex.EncodeToString(digest[:8]), nil
+}
+
+// named returns what the files hold that the settings name, by setting.
+func (w *work) named(ctx context.Context) (map[string]any, error) {
+	c := &w.config.Train
+	obeyed, err := contracts.Read(ctx, c.Schema)
+	if err != nil {
+		return nil, err
+	}
+	costs, err := tables.DigestOf(ctx, w.files, c.Costs)
+	if err != nil {
+		return nil, err
+	}
+	classes, err := tables.ReadClasses(ctx, w.files, c.ClassWeights, c.Priors, c.ErrorCosts)
+	if err != nil {
+		return nil, err
+	}
+	named := map[string]any{"schema": obeyed, "costs": costs, "classes": classes.Digests()}
+	if c.CutsFrom != "" {
+		if named["cuts_from"], err = source.ReadCuts(ctx, w.files.Store, c.CutsFrom); err != nil {
+			return nil, err
+		}
+	}
+	return named, nil
+}
