@@ -133,8 +133,12 @@ func promote(ctx context.Context, c *config.Promote, d *engine.Driver) (*Promote
 	if weighed != nil {
 		names = append(names, runfolder.ImportanceName)
 	}
+	if p.redistribute(t); p.distribution != nil {
+		names = append(names, runfolder.DistributionName)
+	}
 	documents := &runfolder.Run{
 		Tree: t.Tested(), Metrics: metrics, Frontier: p.frontier, Manifest: p.manifest, Importance: weighed,
+		Distribution: p.distribution,
 	}
 	if slices.Contains(p.manifest.Files, runfolder.ReportName) {
 		if err := p.report(ctx, documents); err != nil {
@@ -177,8 +181,9 @@ type promotion struct {
 	parsed   *config.Parsed
 	pool     *frontier.Pool // nil: see grown
 
-	frontier    *runfolder.Frontier // with the new choice
-	now, before int                 // indexes of its points
+	frontier     *runfolder.Frontier     // with the new choice
+	now, before  int                     // indexes of its points
+	distribution *runfolder.Distribution // nil: an earlier version has trained the run
 }
 
 // newPromotion reads a run and chooses a tree.
@@ -189,11 +194,11 @@ func newPromotion(ctx context.Context, c *config.Promote, d *engine.Driver) (*pr
 		return nil, err
 	}
 	there, err := runfolder.Read(ctx, d.Files.Store, c.Run, runfolder.Training, runfolder.FrontierName,
-		runfolder.GrownName)
+		runfolder.GrownName, runfolder.DistributionName)
 	if err != nil {
 		return nil, err
 	}
-	p.frontier, p.grown = there.Frontier, there.Grown
+	p.frontier, p.grown, p.distribution = there.Frontier, there.Grown, there.Distribution
 	trained, _ := p.manifest.Config.(json.RawMessage)
 	if p.config, err = c.Of(trained); err != nil {
 		return nil, err
@@ -461,6 +466,18 @@ func (p *promotion) importance(t *tree.Tree) (*runfolder.Importance, error) {
 		return runfolder.NewImportance(t, s, importance.NoAUC{}), nil
 	}
 	return runfolder.NewImportance(t, s, nil), nil
+}
+
+// redistribute sets the held-out rows at the leaves of the new tree.
+func (p *promotion) redistribute(t *tree.Tree) {
+	if p.distribution == nil {
+		return
+	}
+	p.distribution.Leaves = nil
+	q := listedPoint(&p.frontier.Points[p.now])
+	if c := p.candidate(&q); c != nil {
+		p.distribution.SetLeaves(t.Tested(), c.Counts[dataset.Validation], c.Counts[dataset.Test])
+	}
 }
 
 // candidate returns the pruned tree of a listed point, without leaf models; nil: the grown

@@ -100,6 +100,9 @@ func TestPromote(t *testing.T) {
 			if !bytes.Equal(content(t, c.Output, "importance.json"), content(t, other.Output, "importance.json")) {
 				t.Errorf("%s %v: other importances than training with the budget", name, budget)
 			}
+			if !bytes.Equal(content(t, c.Output, "distribution.json"), content(t, other.Output, "distribution.json")) {
+				t.Errorf("%s %v: other rows at the leaves than training with the budget", name, budget)
+			}
 			if !bytes.Equal(plainMetrics(t, c.Output), plainMetrics(t, other.Output)) {
 				t.Errorf("%s %v: other metrics than training with the budget", name, budget)
 			}
@@ -125,7 +128,7 @@ func TestPromoteBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	documents := map[string][]byte{}
-	for _, name := range []string{"tree.json", "metrics.json", first} {
+	for _, name := range []string{"tree.json", "metrics.json", "distribution.json", first} {
 		documents[name] = content(t, c.Output, name)
 	}
 	dry, err := promoted(c.Output, 3, nil, func(c *pipelines.PromoteConfig) { c.DryRun = true })
@@ -160,7 +163,7 @@ func TestPromoteModels(t *testing.T) {
 	c.LeafModel, c.Teacher, c.Folds = "auto", "none", "0"
 	c.Algorithm, c.Lambda, c.Theta = pipelines.Choices{"c45"}, pipelines.Choices{"10"}, pipelines.Choices{"0.005"}
 	r := trained(t, c)
-	metrics, at := content(t, c.Output, "metrics.json"), 0
+	metrics, rows, at := content(t, c.Output, "metrics.json"), content(t, c.Output, "distribution.json"), 0
 	for i := range r.Frontier.Points {
 		if r.Frontier.Points[i].Selected {
 			at = i
@@ -177,6 +180,9 @@ func TestPromoteModels(t *testing.T) {
 	promoteTo(t, c.Output, at, nil)
 	if !bytes.Equal(content(t, c.Output, "metrics.json"), metrics) {
 		t.Error("the first tree has other metrics than training gave it")
+	}
+	if !bytes.Equal(content(t, c.Output, "distribution.json"), rows) {
+		t.Error("the first tree has other rows at its leaves than training gave it")
 	}
 }
 

@@ -84,7 +84,7 @@ func printDrift(w io.Writer, d *pipelines.DriftFound) error {
 	line("%d rows against the %d training rows of %s", d.Now, d.Before, d.Model)
 	_ = report.DriftTable(d.Report()).Write(b, width)
 	if d.Leaves == nil {
-		line("the shares of the leaves are not compared: the run held no rows out, or another of its trees was promoted")
+		line("the shares of the leaves are not compared: the run held no rows out")
 	}
 	if alarms := d.Alarms(); len(alarms) > 0 {
 		line("drift: %s", strings.Join(alarms, ", "))
