@@ -12,7 +12,7 @@ import (
 )
 
 // key returns the digest of what a run and its judgement follow from: the input files, the settings, and
-// what the files hold that the settings name.
+// the contents of the files that settings name.
 func (w *work) key(ctx context.Context) (string, error) {
 	settings, err := w.config.Train.Fixed()
 	if err != nil {
@@ -31,7 +31,7 @@ func (w *work) key(ctx context.Context) (string, error) {
 	return hex.EncodeToString(digest[:8]), nil
 }
 
-// named returns what the files hold that the settings name, by setting.
+// named returns the contents of the files that settings name, by setting.
 func (w *work) named(ctx context.Context) (map[string]any, error) {
 	c := &w.config.Train
 	obeyed, err := contracts.Read(ctx, c.Schema)
