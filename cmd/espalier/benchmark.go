@@ -41,8 +41,9 @@ column has the classes, and which numbers are categories.
 
 Each data set is split in 70/10/20 parts, by several seeds. Trees grow as with
 train --preset paper, by each algorithm, once where each test costs 1 and once
-at random costs from 1 to 10 by feature. Lambda is chosen as with --lambda auto
---select paper, for plain trees and with --prune leaves.
+at random costs from 1 to 10 by feature: plain, with the lambda that --select
+paper chooses, and pruned by leaves, with the alpha of a logarithmic grid that
+is best on validation rows.
 
 The output folder gets tables.md, tables.tex, means.csv and results.json: AUC,
 cost, leaves and time with means, deviations, ranks and tests of significance.

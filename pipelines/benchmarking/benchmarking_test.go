@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -71,10 +72,11 @@ func TestTreesOfTraining(t *testing.T) {
 		}
 		p.Algorithm, p.Select, p.Seed, p.Report = config.Choices{f.Algorithm}, "paper", 1, config.ReportNone
 		if f.Lambda > 0 {
-			p.Lambda = config.Choices{"auto"}
+			p.Lambda = config.Choices{"100", "10", "1", "0.1", "0.01"}
 		}
-		if f.Pruned {
-			p.Prune = config.Choices{"leaves"}
+		if f.Pruned { // lambda is that of the plain tree
+			p.Prune, p.Alpha = config.Choices{"leaves"}, strconv.FormatFloat(f.Alpha, 'g', -1, 64)
+			p.Lambda = config.Choices{strconv.FormatFloat(f.Lambda, 'g', -1, 64)}
 		}
 		if f.Costs == benchmarking.RandomCosts {
 			p.Costs = filepath.Join(c.Output, "costs", "one-1.csv")
@@ -86,7 +88,7 @@ func TestTreesOfTraining(t *testing.T) {
 			t.Fatal(err)
 		}
 		want := benchmarking.Figures{
-			Costs: f.Costs, Algorithm: r.Tree.Algorithm.Name, Pruned: f.Pruned, Alpha: r.Tree.Algorithm.Alpha,
+			Costs: f.Costs, Algorithm: r.Tree.Algorithm.Name, Pruned: f.Pruned, Alpha: f.Alpha,
 			AUC: *r.Metrics.Test.AUCOvRMacro, Cost: r.Tree.Complexity.ExpectedCost, Leaves: r.Tree.Complexity.Leaves,
 		}
 		if f.Lambda > 0 {

@@ -17,6 +17,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/frontier"
 	"github.com/espalier-ml/espalier/induce/metric"
 	"github.com/espalier-ml/espalier/induce/parallel"
+	"github.com/espalier-ml/espalier/induce/prune"
 	"github.com/espalier-ml/espalier/io/objectstore"
 	"github.com/espalier-ml/espalier/io/runfolder"
 	"github.com/espalier-ml/espalier/pipelines"
@@ -55,8 +56,8 @@ type LambdaFigures struct {
 	Leaves     int     `json:"leaves"`
 }
 
-// SplitFormat identifies the figures of a split.
-const SplitFormat = "espalier/benchmark-split"
+// SplitFormat identifies the figures of a split. It has another number where they are chosen otherwise.
+const SplitFormat = "espalier/benchmark-split-2"
 
 // Split has the figures of one split of one data set.
 type Split struct {
@@ -93,10 +94,16 @@ func (s *Split) has(want *Split, algorithms []string) bool {
 // lambda for the algorithms that have one.
 func trainConfig(c *config.Benchmark, d *dataSet, s *Split, algorithms []string) (config.Train, error) {
 	t, err := presetConfig(c, d, s, "paper")
-	t.Algorithm, t.Select, t.Lambda = algorithms, frontier.Paper.String(), config.Choices{"auto"}
+	t.Algorithm, t.Select, t.Lambda = algorithms, frontier.Paper.String(), paperLambdas()
 	t.Output = objectstore.Join(c.Output, "unused") // nothing is written there
 	return t, err
 }
+
+// paperLambdas are those that the authors' recorded runs choose from, from large to small.
+func paperLambdas() config.Choices { return config.Choices{"100", "10", "1", "0.1", "0.01"} }
+
+// paperAlphas are the paper's logarithmic grid of alpha, from small to large.
+func paperAlphas() []float64 { return []float64{1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1} }
 
 // presetConfig returns the settings of a preset on a split.
 func presetConfig(c *config.Benchmark, d *dataSet, s *Split, preset string) (config.Train, error) {
@@ -203,16 +210,24 @@ func (s *Split) chooseAmong(ctx context.Context, t *config.Train, g *pipelines.G
 	if g.Costs != "" {
 		law = RandomCosts
 	}
-	for _, pruned := range []bool{false, true} {
-		f, pool, err := choose(ctx, t, g, pruned)
+	pool, chosen, err := choose(ctx, t, g)
+	if err != nil {
+		return err
+	}
+	pruned, alpha := pruneOne(chosen)
+	for _, c := range []*frontier.Candidate{chosen, pruned} {
+		f, err := figuresOf(g, c)
 		if err != nil {
 			return err
 		}
 		f.Costs = law
-		s.Figures = append(s.Figures, *f)
-		if !pruned && f.Lambda > 0 {
-			s.addLambdas(law, g.Algorithm, pool.Points)
+		if c == pruned {
+			f.Pruned, f.Alpha = true, alpha
 		}
+		s.Figures = append(s.Figures, *f)
+	}
+	if chosen.Params.Algorithm.HasLambda() {
+		s.addLambdas(law, g.Algorithm, pool.Points)
 	}
 	return nil
 }
@@ -231,16 +246,9 @@ func (s *Split) addLambdas(law, algorithm string, points []frontier.Point) {
 	}
 }
 
-// choose chooses a tree of an algorithm as training does with --select paper, and with --prune
-// leaves for a pruned one.
-func choose(
-	ctx context.Context, t *config.Train, g *pipelines.GrownTrees, pruned bool,
-) (*Figures, *frontier.Pool, error) {
-	c := *t
-	if pruned {
-		c.Prune = config.Choices{"leaves"}
-	}
-	p, err := c.Parse()
+// choose chooses a plain tree of an algorithm as training does with --select paper.
+func choose(ctx context.Context, t *config.Train, g *pipelines.GrownTrees) (*frontier.Pool, *frontier.Candidate, error) {
+	p, err := t.Parse()
 	if err != nil {
 		return nil, nil, err
 	}
@@ -252,20 +260,42 @@ func choose(
 	if err != nil {
 		return nil, nil, err
 	}
-	chosen := pool.Candidate(&choice.Chosen)
-	leaves := metric.Leaves(chosen.Tree, chosen.Counts[dataset.Test])
-	area := metric.Evaluate(leaves, chosen.Tree.Label.Classes, 1).AUCOvRMacro
+	return pool, pool.Candidate(&choice.Chosen), nil
+}
+
+// pruneOne prunes a tree by leaves at the alpha of the paper's grid whose AUC on validation rows is
+// the highest; of equals it takes the smallest. Without an AUC it is the smallest of all.
+func pruneOne(c *frontier.Candidate) (pruned *frontier.Candidate, alpha float64) {
+	sequence := c.Prune(c.Tree, prune.Leaves)[0]
+	scores := sequence.Sweep(c.Counts[dataset.Validation])
+	best := -1.0
+	for _, a := range paperAlphas() {
+		step := sequence.At(a)
+		area := 0.0
+		if scores[step].AUC != nil {
+			area = *scores[step].AUC
+		}
+		if area > best {
+			best, alpha = area, a
+		}
+	}
+	return c.Pruned(sequence, sequence.At(alpha)), alpha
+}
+
+// figuresOf returns the figures of a chosen tree.
+func figuresOf(g *pipelines.GrownTrees, c *frontier.Candidate) (*Figures, error) {
+	area := metric.Evaluate(metric.Leaves(c.Tree, c.Counts[dataset.Test]), c.Tree.Label.Classes, 1).AUCOvRMacro
 	if area == nil {
-		return nil, nil, errNoArea
+		return nil, errNoArea
 	}
 	f := &Figures{
-		Algorithm: g.Algorithm, Pruned: pruned, Alpha: chosen.Tree.Algorithm.Alpha, AUC: *area,
-		Cost: chosen.Tree.Complexity.ExpectedCost, Leaves: chosen.Tree.Complexity.Leaves, Seconds: g.Seconds,
+		Algorithm: g.Algorithm, AUC: *area, Cost: c.Tree.Complexity.ExpectedCost, Leaves: c.Tree.Complexity.Leaves,
+		Seconds: g.Seconds,
 	}
-	if chosen.Params.Algorithm.HasLambda() {
-		f.Lambda = chosen.Params.Lambda
+	if c.Params.Algorithm.HasLambda() {
+		f.Lambda = c.Params.Lambda
 	}
-	return f, pool, nil
+	return f, nil
 }
 
 // errNoArea is the error of a split whose test rows are of one class.
