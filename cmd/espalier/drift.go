@@ -40,13 +40,15 @@ func newDrift() *cobra.Command {
 		Short: "Measure how far rows have moved from a run's training rows",
 		Long: `Measure how far the columns of new rows have moved from the training rows of a
 run, and how far the shares of the tree's leaves have. No labels are needed.
+With --against the training rows of another run stand for the new rows.
 
 drift prints for each column the population stability index (PSI), the
 Kolmogorov-Smirnov statistic of numeric columns (KS), the Jensen-Shannon distance
 (JS) and the chi-square test, and the bin whose share has changed most. A column
 has drifted if its test says so and its PSI is large enough.`,
 		Example: `  espalier drift --model runs/first --input 'today/*.parquet'
-  espalier drift --model models/LATEST.json --input today.parquet --format json`,
+  espalier drift --model models/LATEST.json --input today.parquet --format json
+  espalier drift --model runs/first --against runs/second`,
 		Args: noArguments,
 	}
 	addFlags(c.Flags(), flags.Settings())
@@ -81,9 +83,16 @@ func printDrift(w io.Writer, d *pipelines.DriftFound) error {
 	line := func(format string, args ...any) {
 		_, _ = fmt.Fprintln(b, report.Wrapped(fmt.Sprintf(format, args...), width, "  "))
 	}
-	line("%d rows against the %d training rows of %s", d.Now, d.Before, d.Model)
+	rows := "rows"
+	if d.Against != "" {
+		rows = "training rows of " + d.Against
+	}
+	line("%d %s against the %d training rows of %s", d.Now, rows, d.Before, d.Model)
 	_ = report.DriftTable(d.Report()).Write(b, width)
-	if d.Leaves == nil {
+	if len(d.Omitted) > 0 {
+		line("not compared, as the runs have no bin of them in common: %s", strings.Join(d.Omitted, ", "))
+	}
+	if d.Leaves == nil && d.Against == "" {
 		line("the shares of the leaves are not compared: the run held no rows out")
 	}
 	if alarms := d.Alarms(); len(alarms) > 0 {

@@ -46,6 +46,8 @@ func TestDrift(t *testing.T) {
 	}
 	text := espalier(t, "drift", "--model", run, "--input", moved, "--progress", "none")
 	wantsPrinted(t, text, "drift: x")
+	runs := espalier(t, "drift", "--model", run, "--against", run)
+	wantsPrinted(t, runs, "3000 training rows of "+run+" against the 3000 training rows of "+run, "no drift")
 
 	for _, c := range []struct {
 		args []string

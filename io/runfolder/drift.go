@@ -2,6 +2,7 @@ package runfolder
 
 import (
 	"math"
+	"slices"
 	"strconv"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
@@ -15,13 +16,17 @@ import (
 type Drift struct {
 	Format      string        `json:"format"`
 	Version     int           `json:"version"`
-	Model       string        `json:"model"`        // the run, as it was named
-	Before      int64         `json:"before"`       // training rows
-	Now         int64         `json:"now"`          // rows that were compared with them
-	FalseAlarms float64       `json:"false_alarms"` // greatest probability of any alarm without drift
-	LeastPSI    float64       `json:"least_psi"`    // of an alarm
-	Columns     []DriftedBins `json:"columns"`      // the features in the order of schema.json
-	Leaves      *DriftedBins  `json:"leaves"`       // shares of the leaves; null: they are not known without drift
+	Model       string        `json:"model"`             // the run, as it was named
+	Against     string        `json:"against,omitempty"` // run whose training rows were compared; empty: rows of files
+	Before      int64         `json:"before"`            // training rows
+	Now         int64         `json:"now"`               // rows that were compared with them
+	FalseAlarms float64       `json:"false_alarms"`      // greatest probability of any alarm without drift
+	LeastPSI    float64       `json:"least_psi"`         // of an alarm
+	Columns     []DriftedBins `json:"columns"`           // the features in the order of schema.json
+	Leaves      *DriftedBins  `json:"leaves"`            // shares of the leaves; null: they are not known without drift
+
+	// Omitted lists the columns of which two runs have no bin in common.
+	Omitted []string `json:"omitted,omitempty"`
 }
 
 // DriftedBins are the rows by bin of a column, or by leaf.
@@ -98,6 +103,38 @@ func NewDrift(model string, features []dataset.Feature, before *Distribution, no
 			d.Columns[i].KolmogorovSmirnov = &d.Columns[i].measures.KolmogorovSmirnov
 		}
 	}
+	return d
+}
+
+// NewDriftBetween measures the drift of the training rows of a run against those of a model, in the bins
+// that both have.
+func NewDriftBetween(model string, before *Run, run string, now *Run) *Drift {
+	var features []dataset.Feature
+	var omitted []string
+	old := &Distribution{Rows: before.Distribution.Rows}
+	var counts [][]int64
+	others := now.Schema.Features()
+	for _, f := range before.Schema.Features() {
+		at := slices.IndexFunc(others, func(g dataset.Feature) bool {
+			return g.Name == f.Name && g.Kind == f.Kind && g.Unit == f.Unit
+		})
+		if at < 0 {
+			omitted = append(omitted, f.Name)
+			continue
+		}
+		common, ofBefore, ofNow := drift.Common(&f, &others[at])
+		if len(common.Cuts)+len(common.Values) == 0 && len(f.Cuts)+len(f.Values) > 0 {
+			omitted = append(omitted, f.Name)
+			continue
+		}
+		features = append(features, common)
+		old.Columns = append(old.Columns, ColumnRows{
+			f.Name, drift.Merge(before.Distribution.Of(f.Name), ofBefore, common.Codes()),
+		})
+		counts = append(counts, drift.Merge(now.Distribution.Of(f.Name), ofNow, common.Codes()))
+	}
+	d := NewDrift(model, features, old, counts)
+	d.Against, d.Omitted, d.Now = run, omitted, now.Distribution.Rows
 	return d
 }
 

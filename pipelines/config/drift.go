@@ -1,6 +1,7 @@
 package config
 
 import (
+	"errors"
 	"slices"
 
 	"github.com/espalier-ml/espalier/induce/drift"
@@ -12,10 +13,12 @@ import (
 // Drift is the configuration of a measurement of drift. Settings declares what each field means;
 // docs/settings.md lists that.
 type Drift struct {
-	Model  string // run folder or LATEST.json
-	Input  []string
-	Runner string
+	Model   string // run folder or LATEST.json
+	Input   []string
+	Against string // run folder or LATEST.json: its training rows take the place of Input; empty: none
+	Runner  string
 
+	Contract
 	DriftLimits
 	StorageConfig
 }
@@ -41,14 +44,20 @@ func DefaultDrift() Drift {
 
 // Settings declares the settings of a measurement, which set the fields of c.
 func (c *Drift) Settings() []setting.Setting {
+	input := scoredSetting(&c.Input)
+	input.Required = c.Against == ""
 	run := setting.In(setting.Run, []setting.Setting{
 		{
 			Name: "model", Value: setting.Text(&c.Model), Required: true,
 			Help: "run folder with the training rows to compare with, or LATEST.json",
 		},
-		scoredSetting(&c.Input),
+		input,
+		{
+			Name: "against", Value: setting.Text(&c.Against),
+			Help: "run folder or LATEST.json, whose training rows are compared in place of --input; no rows are read",
+		},
 	})
-	return slices.Concat(run, c.DriftLimits.Settings(), c.StorageConfig.Settings(),
+	return slices.Concat(run, c.DriftLimits.Settings(), c.Contract.Settings(), c.StorageConfig.Settings(),
 		[]setting.Setting{engine.RunnerSetting(&c.Runner, engine.LocalRunners())})
 }
 
@@ -68,7 +77,11 @@ func (c *DriftLimits) Settings() []setting.Setting {
 
 // Validate returns all faults at once, each with the name of its flag.
 func (c *Drift) Validate() error {
-	if faults := setting.Faults(c.Settings()); len(faults) > 0 {
+	faults := append(setting.Faults(c.Settings()), c.conflicts()...)
+	if c.Against != "" && (len(c.Input) > 0 || c.Schema != "") {
+		faults = append(faults, errors.New("--against compares the training rows of two runs: leave out --input and --schema"))
+	}
+	if len(faults) > 0 {
 		return usage.All(faults)
 	}
 	return nil

@@ -13,11 +13,14 @@ import (
 	"github.com/espalier-ml/espalier/induce/drift"
 	"github.com/espalier-ml/espalier/induce/parallel"
 	"github.com/espalier-ml/espalier/induce/tree"
+	"github.com/espalier-ml/espalier/io/contract"
 	"github.com/espalier-ml/espalier/io/latest"
+	"github.com/espalier-ml/espalier/io/objectstore"
 	"github.com/espalier-ml/espalier/io/parquetio"
 	"github.com/espalier-ml/espalier/io/runfolder"
 	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/pipelines/config"
+	"github.com/espalier-ml/espalier/pipelines/contracts"
 	"github.com/espalier-ml/espalier/pipelines/engine"
 	"github.com/espalier-ml/espalier/pipelines/forecast"
 	"github.com/espalier-ml/espalier/pipelines/source"
@@ -41,6 +44,13 @@ func Drift(ctx context.Context, c config.Drift, reporter engine.Reporter) (r *ru
 	if err != nil {
 		return nil, err
 	}
+	there, err := readRun(ctx, f.Store, "--model", run)
+	if err != nil {
+		return nil, err
+	}
+	if c.Against != "" {
+		return between(ctx, f.Store, &c, run, there)
+	}
 	d := &engine.Driver{Engine: e, Reporter: engine.OneAtATime(reporter), Files: f}
 	in, err := engine.Compute(ctx, d, forecast.Footers, 0, "files", func(s *parallel.Steps) (*source.Input, error) {
 		return source.OpenInput(ctx, f, c.Input, s)
@@ -48,30 +58,63 @@ func Drift(ctx context.Context, c config.Drift, reporter engine.Reporter) (r *ru
 	if err != nil {
 		return nil, err
 	}
-	return Of(ctx, d, run, in, c.Limits())
+	k := contracts.Checker{
+		Settings: &c.Contract, Driver: d, Scratch: "mem://espalier-" + uuid.NewString(),
+		Lax: []string{contract.RoleLabel, contract.RoleWeight, contract.RoleKey},
+	}
+	if in, err = k.Enforce(ctx, in); err != nil {
+		return nil, err
+	}
+	return ofRows(ctx, d, run, there, in, c.Limits())
 }
 
-// Of measures the drift of the rows of an input from the training rows of a run.
-func Of(
-	ctx context.Context, d *engine.Driver, run string, in *source.Input, limits drift.Limits,
-) (*runfolder.Drift, error) {
-	there, err := runfolder.Read(ctx, d.Files.Store, run, runfolder.Training, runfolder.TreeName, runfolder.SchemaName,
+// readRun reads the documents of a run that a flag names, and checks that they fit each other.
+func readRun(ctx context.Context, s *objectstore.Store, flag, run string) (*runfolder.Run, error) {
+	there, err := runfolder.Read(ctx, s, run, runfolder.Training, runfolder.TreeName, runfolder.SchemaName,
 		runfolder.DistributionName)
 	if err != nil {
-		return nil, usage.Errorf("--model %s: %s; name the folder of a finished run", run,
+		return nil, usage.Errorf("%s %s: %s; name the folder of a finished run", flag, run,
 			strings.TrimPrefix(err.Error(), "--output: "))
 	}
 	if there.Distribution == nil {
-		return nil, usage.Errorf("--model %s has no %s, as an earlier version has trained it: train anew", run,
+		return nil, usage.Errorf("%s %s has no %s, as an earlier version has trained it: train anew", flag, run,
 			runfolder.DistributionName)
 	}
 	features := there.Schema.Features()
 	for i := range features {
 		if n := len(there.Distribution.Of(features[i].Name)); n != features[i].Codes() {
-			return nil, usage.Errorf("--model %s: %s has %d bins of %q, %s has %d: the files are of different runs", run,
+			return nil, usage.Errorf("%s %s: %s has %d bins of %q, %s has %d: the files are of different runs", flag, run,
 				runfolder.DistributionName, n, features[i].Name, runfolder.SchemaName, features[i].Codes())
 		}
 	}
+	return there, nil
+}
+
+// between measures the drift of the training rows of another run, by the bins that both runs have.
+func between(
+	ctx context.Context, s *objectstore.Store, c *config.Drift, run string, there *runfolder.Run,
+) (*runfolder.Drift, error) {
+	against, err := latest.Resolve(ctx, s, c.Against)
+	if err != nil {
+		return nil, err
+	}
+	other, err := readRun(ctx, s, "--against", against)
+	if err != nil {
+		return nil, err
+	}
+	found := runfolder.NewDriftBetween(run, there, against, other)
+	if len(found.Columns) == 0 {
+		return nil, usage.Errorf("--against %s: the runs have no bin in common: train with --cuts_from, or measure the rows by "+
+			"--input", against)
+	}
+	found.Judge(c.Limits())
+	return found, nil
+}
+
+// ofRows measures the drift of the rows of an input from the training rows of a run.
+func ofRows(
+	ctx context.Context, d *engine.Driver, run string, there *runfolder.Run, in *source.Input, limits drift.Limits,
+) (*runfolder.Drift, error) {
 	if len(in.Tasks) == 0 {
 		return nil, &dataset.DataError{
 			File: in.Files[0].URL, Problem: "no input file has a row", Hint: "check --input",
@@ -81,7 +124,7 @@ func Of(
 	if err != nil {
 		return nil, err
 	}
-	found := runfolder.NewDrift(run, features, there.Distribution, now.Codes)
+	found := runfolder.NewDrift(run, there.Schema.Features(), there.Distribution, now.Codes)
 	if leaves := there.Distribution.LeavesOf(there.Tree); leaves != nil {
 		found.AddLeaves(there.Tree, leaves, now.Nodes)
 	}

@@ -1,10 +1,17 @@
 package drifting_test
 
 import (
+	"errors"
 	"math/rand/v2"
+	"os"
 	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
 	"testing"
 
+	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/drift"
 	"github.com/espalier-ml/espalier/io/objectstore"
 	"github.com/espalier-ml/espalier/io/parquetio"
 	"github.com/espalier-ml/espalier/pipelines"
@@ -13,12 +20,12 @@ import (
 
 // day writes rows of one distribution: a number, a category with rare values, and a class that depends on both. Later
 // days of a drift have greater numbers.
-func day(t *testing.T, seed uint64, rows int, drift float64) string {
+func day(t *testing.T, seed uint64, rows int, by float64) string {
 	t.Helper()
 	r := rand.New(rand.NewPCG(seed, 1))
 	x, shop, class := make([]float64, rows), make([]string, rows), make([]string, rows)
 	for i := range rows {
-		x[i] = r.NormFloat64() + drift
+		x[i] = r.NormFloat64() + by
 		shop[i] = string(rune('a' + min(r.IntN(26), r.IntN(26))))
 		class[i] = []string{"no", "yes"}[r.IntN(2)]
 		if x[i] > 0.5 || shop[i] < "d" && r.IntN(4) > 0 {
@@ -46,9 +53,9 @@ func TestDaysWithoutDrift(t *testing.T) {
 	if _, err := pipelines.Train(ctx, train, engine.Silent{}); err != nil {
 		t.Fatal(err)
 	}
-	alarms := func(seed uint64, drift, rate, psi float64) []string {
+	alarms := func(seed uint64, by, rate, psi float64) []string {
 		c := pipelines.DefaultDriftConfig()
-		c.Model, c.Input, c.FalseAlarms, c.LeastPSI = train.Output, []string{day(t, seed, 800, drift)}, rate, psi
+		c.Model, c.Input, c.FalseAlarms, c.LeastPSI = train.Output, []string{day(t, seed, 800, by)}, rate, psi
 		found, err := pipelines.Drift(ctx, c, engine.Silent{})
 		if err != nil {
 			t.Fatal(err)
@@ -69,5 +76,82 @@ func TestDaysWithoutDrift(t *testing.T) {
 	}
 	if list := alarms(501, 0.5, 0.01, 0.1); len(list) == 0 || list[0] != "x" {
 		t.Errorf("a day that has drifted gives alarms of %q, want x first", list)
+	}
+}
+
+// trained trains the first tree of a grid on a file.
+func trained(t *testing.T, file, cutsFrom, split string) string {
+	t.Helper()
+	c := pipelines.DefaultConfig()
+	c.Input, c.Label, c.Select, c.Split, c.CutsFrom = []string{file}, "class", "first", split, cutsFrom
+	c.Output = filepath.Join(t.TempDir(), "run")
+	if _, err := pipelines.Train(t.Context(), c, engine.Silent{}); err != nil {
+		t.Fatal(err)
+	}
+	return c.Output
+}
+
+// TestRuns: with the same cuts the drift of a run's training rows is that of its files. With other cuts the rows of
+// common bins add up, and a column without common cuts is named.
+func TestRuns(t *testing.T) {
+	before, now := day(t, 1, 3000, 0), day(t, 2, 2000, 0.5)
+	first := trained(t, before, "", "100/0/0")
+	measure := func(change func(c *pipelines.DriftConfig)) *pipelines.DriftFound {
+		c := pipelines.DefaultDriftConfig()
+		c.Model = first
+		change(&c)
+		found, err := pipelines.Drift(t.Context(), c, engine.Silent{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return found
+	}
+	same := trained(t, now, first, "100/0/0")
+	found := measure(func(c *pipelines.DriftConfig) { c.Against = same })
+	want := measure(func(c *pipelines.DriftConfig) { c.Input = []string{now} })
+	if want.Against, want.Leaves = same, nil; !reflect.DeepEqual(found, want) {
+		t.Errorf("%+v\nwant, as of the files,\n%+v", found, want)
+	}
+	if found.Now != 2000 || found.Before != 3000 || !slices.Contains(found.Alarms(), "x") {
+		t.Errorf("%d rows against %d, alarms %q", found.Now, found.Before, found.Alarms())
+	}
+	found = measure(func(c *pipelines.DriftConfig) { c.Against = trained(t, now, "", "100/0/0") })
+	if !slices.Equal(found.Omitted, []string{"x"}) || len(found.Columns) != 1 || found.Columns[0].PSI != want.Columns[1].PSI {
+		t.Errorf("with other cuts: %+v, want shop alone as before, without x", found)
+	}
+	c := pipelines.DefaultDriftConfig()
+	c.Model, c.Against, c.Input = first, same, []string{now}
+	if _, err := pipelines.Drift(t.Context(), c, engine.Silent{}); err == nil || !strings.Contains(err.Error(), "leave out --input") {
+		t.Errorf("--against beside --input: %v", err)
+	}
+}
+
+// TestContract: rows that break the contract are not compared.
+func TestContract(t *testing.T) {
+	before, now := day(t, 1, 3000, 0), day(t, 2, 2000, 0.5)
+	c := pipelines.DefaultDriftConfig()
+	c.Model, c.Input, c.MaxRejects = trained(t, before, "", "70/10/20"), []string{now}, 2000
+	c.Schema = filepath.Join(t.TempDir(), "contract.yaml")
+	text := "format: espalier/contract\nversion: 1\ncolumns:\n" +
+		"- {name: x, type: number, role: feature, max: 0.5}\n- {name: outcome, type: text, role: label}\n"
+	if err := os.WriteFile(c.Schema, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	found, err := pipelines.Drift(t.Context(), c, engine.Silent{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	// x is normal of mean 0.5: half of the rows are above; 1000 of 2000 by more than 100 have a probability below 1e-5
+	if found.Now < 900 || found.Now > 1100 || len(found.Alarms()) == 0 {
+		t.Errorf("%d rows were compared, want about 1000; alarms %q", found.Now, found.Alarms())
+	}
+	for _, bins := range found.All() {
+		if n := drift.Rows(bins.Now); n != found.Now {
+			t.Errorf("%d rows of %s, want %d", n, bins.Column, found.Now)
+		}
+	}
+	c.MaxRejects = 10
+	if _, err := pipelines.Drift(t.Context(), c, engine.Silent{}); !errors.As(err, new(*dataset.DataError)) {
+		t.Errorf("too many rows break the contract: %v", err)
 	}
 }

@@ -132,7 +132,8 @@ func differenceOf(m *metric.Paired, name string) (d *metric.Difference, lossy bo
 func (w *work) drift(ctx context.Context) error {
 	c := pipelines.DefaultDriftConfig()
 	c.Model, c.Input, c.DriftLimits = w.url(w.attempt.Before), w.window.patterns, w.config.Drift
-	c.StorageConfig = w.config.Train.StorageConfig
+	c.StorageConfig, c.Contract = w.config.Train.StorageConfig, w.config.Train.Contract
+	c.Rejects = "" // training has listed them
 	found, err := pipelines.Drift(ctx, c, w.reporter)
 	if err != nil && unfit(err) && ctx.Err() == nil {
 		w.fault("max_psi", "drift cannot be measured: "+err.Error())

@@ -25,8 +25,8 @@ type DistributionConfig struct {
 }
 
 // Distribute counts rows by the codes of each feature, and by the leaf of a tree. tasks is a
-// PCollection<[]byte> of Task, one for each row group. It counts all rows, whatever their label and
-// weight. ReadDistributed reads the counts.
+// PCollection<[]byte> of Task, one for each row group. It counts all rows that
+// are not refused, whatever their label and weight. ReadDistributed reads the counts.
 func Distribute(s beam.Scope, tasks beam.PCollection, c DistributionConfig) {
 	s = s.Scope("transforms.Distribute")
 	counts := beam.ParDo(s, &distributeFn{DistributionConfig: c}, tasks)
@@ -121,6 +121,9 @@ func (f *distributeFn) ProcessElement(ctx context.Context, task []byte, _ func(i
 func (f *distributeFn) add(ctx context.Context, g *rowGroup, w *distributeWorker) error {
 	const width = 2
 	w.keys = Resized(w.keys, width*g.Rows())
+	refused := g.refused()
+	end, _ := slices.BinarySearch(refused, int32(g.first+g.Rows()))
+	refused = refused[:end]
 	for i := range w.columns {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
@@ -130,8 +133,12 @@ func (f *distributeFn) add(ctx context.Context, g *rowGroup, w *distributeWorker
 		}
 		clear(w.keys) // narrow codes set the first byte alone
 		w.scratch = f.encoders[i].Encode(&w.columns[i], w.keys, 0, width, w.scratch)
+		code := func(r int) uint16 { return binary.LittleEndian.Uint16(w.keys[width*r:]) }
 		for r := range g.Rows() {
-			w.counts[i][binary.LittleEndian.Uint16(w.keys[width*r:])]++
+			w.counts[i][code(r)]++
+		}
+		for _, r := range refused {
+			w.counts[i][code(int(r)-g.first)]--
 		}
 	}
 	w.inputs = w.inputs[:0]
@@ -145,6 +152,9 @@ func (f *distributeFn) add(ctx context.Context, g *rowGroup, w *distributeWorker
 	nodes := w.counts[len(w.counts)-1]
 	for _, leaf := range w.leaves {
 		nodes[leaf]++
+	}
+	for _, r := range refused {
+		nodes[w.leaves[int(r)-g.first]]--
 	}
 	g.count(ctx)
 	return nil

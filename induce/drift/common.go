@@ -1,0 +1,61 @@
+package drift
+
+import (
+	"slices"
+
+	"github.com/espalier-ml/espalier/induce/dataset"
+)
+
+// Common returns a feature with the bins that two features share: the cuts of numeric ones, the values
+// of categorical ones that both have. Merged counts by code of either feature are counts by its codes,
+// see Merge. ofA and ofB have the new code of each code.
+func Common(a, b *dataset.Feature) (common dataset.Feature, ofA, ofB []int) {
+	common = dataset.Feature{Name: a.Name, Kind: a.Kind, Unit: a.Unit, Type: a.Type}
+	if a.Kind == dataset.Categorical {
+		for _, value := range a.Values {
+			if slices.Contains(b.Values, value) {
+				common.Values = append(common.Values, value)
+			}
+		}
+	} else {
+		for _, cut := range a.Cuts {
+			if slices.Contains(b.Cuts, cut) {
+				common.Cuts = append(common.Cuts, cut)
+			}
+		}
+	}
+	return common, codesIn(&common, a), codesIn(&common, b)
+}
+
+// codesIn returns the code in a coarser feature of each code of a feature.
+func codesIn(coarse, f *dataset.Feature) []int {
+	codes := make([]int, f.Codes())
+	for code := range codes {
+		switch {
+		case code == f.MissingCode():
+			codes[code] = coarse.MissingCode()
+		case f.Kind == dataset.Numeric:
+			at := 0
+			for code > 0 && at < len(coarse.Cuts) && coarse.Cuts[at] <= f.Cuts[code-1] {
+				at++
+			}
+			codes[code] = at
+		case code == f.OtherCode():
+			codes[code] = coarse.OtherCode()
+		default:
+			if codes[code] = slices.Index(coarse.Values, f.Values[code]); codes[code] < 0 {
+				codes[code] = coarse.OtherCode()
+			}
+		}
+	}
+	return codes
+}
+
+// Merge adds up counts by code, given the new code of each, of which there are n.
+func Merge(counts []int64, codes []int, n int) []int64 {
+	merged := make([]int64, n)
+	for code, rows := range counts {
+		merged[codes[code]] += rows
+	}
+	return merged
+}
