@@ -54,7 +54,7 @@ func Train(ctx context.Context, c TrainConfig, reporter engine.Reporter) (r *Res
 	if err != nil {
 		return nil, err
 	}
-	f := source.Begin(c.StorageConfig)
+	f := source.BeginShared(ctx, c.StorageConfig)
 	defer f.End()
 	ctx = f.Run.Context(ctx)
 	d := &engine.Driver{Engine: e, Reporter: reporter, Files: f, Config: c.EngineConfig}
@@ -271,7 +271,7 @@ func GrowAll(
 	if err != nil {
 		return nil, err
 	}
-	f := source.Begin(c.StorageConfig)
+	f := source.BeginShared(ctx, c.StorageConfig)
 	defer f.End()
 	ctx = f.Run.Context(ctx)
 	d := &engine.Driver{

@@ -139,7 +139,7 @@ func TestLambdas(t *testing.T) {
 				t.Errorf("%s, split %d, %s: %d figures of its lambda %v, want 1", s.Set, s.Seed, f.Algorithm, found, f.Lambda)
 			}
 		}
-		if want := 2 * 2 * 9; len(s.Lambdas) != want { // laws of costs, algorithms, lambdas
+		if want := 2 * 2 * 5; len(s.Lambdas) != want { // laws of costs, algorithms, lambdas
 			t.Errorf("%d figures of lambdas, want %d", len(s.Lambdas), want)
 		}
 	}

@@ -35,6 +35,8 @@ type Files struct {
 
 	Predicted  sync.Map     // URLs of the files of predictions from this process
 	Committing sync.RWMutex // held for reading while predictions are committed
+
+	rows *Rows // shared with other runs; nil: there are none
 }
 
 // Process is the storage of this process outside of its runs, with the default settings.
@@ -120,11 +122,13 @@ func (f *Files) RowGroup(ctx context.Context, t jobs.Task, names []string) (data
 	if err != nil {
 		return nil, err
 	}
+	key := groupKey{t.File, t.Generation, t.RowGroup}
+	open := func(names []string) (dataset.RowGroup, error) { return p.RowGroup(ctx, t.RowGroup, names) }
 	if len(t.Path) == 0 {
-		return p.RowGroup(ctx, t.RowGroup, names)
+		return f.rows.open(key, names, open)
 	}
 	inFile, columns := splitColumns(&t, names)
-	g, err := p.RowGroup(ctx, t.RowGroup, inFile)
+	g, err := f.rows.open(key, inFile, open)
 	if err != nil {
 		return nil, err
 	}
