@@ -81,6 +81,7 @@ func (r *run) choose(ctx context.Context, s *scored, slicer *slicing.Slicer) (*c
 		}
 		return r.trainingObjects(ctx, g.objects)
 	})
+	modeller := r.modeller(g.objects)
 	c := choosing{
 		driver: r.driver, config: r.config, selection: &r.parsed.Selection,
 		features: g.features, columns: r.columns(g.features), classes: len(g.label.Classes),
@@ -110,7 +111,7 @@ func (r *run) choose(ctx context.Context, s *scored, slicer *slicing.Slicer) (*c
 			},
 		},
 		model: func(root *induce.Node, candidate int) *tree.Tree {
-			return r.model(g.objects, root, g.members[candidate])
+			return modeller.Model(root, g.members[candidate])
 		},
 	}
 	return c.choose(ctx, s.candidates)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/espalier-ml/espalier/induce/binning"
 	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/grid"
 	"github.com/espalier-ml/espalier/induce/parallel"
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/io/usage"
@@ -263,7 +264,7 @@ func (r *run) fitFeature(
 		return dataset.Feature{}, err
 	}
 	f, err := fitter.FitFeature(column.Name, s, binning.FeatureConfig{
-		Method: r.parsed.Method, Bins: r.parsed.Bins, SingleBins: r.parsed.SingleBins(),
+		Method: r.parsed.Method, Bins: r.parsed.Bins, SingleBins: grid.SingleBins(r.parsed.Grid),
 		Categories: r.config.MaxCategories, Unit: column.Unit,
 	})
 	return f, dataset.WithHint(err, "leave it out with --ignore "+column.Name+", or allow more values with --max_values")

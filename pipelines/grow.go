@@ -13,6 +13,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/distill"
 	"github.com/espalier-ml/espalier/induce/frontier/crossvalidate"
+	"github.com/espalier-ml/espalier/induce/grid"
 	"github.com/espalier-ml/espalier/induce/levels"
 	"github.com/espalier-ml/espalier/induce/memory"
 	"github.com/espalier-ml/espalier/induce/parallel"
@@ -28,9 +29,9 @@ import (
 type grown struct {
 	*objects
 
-	members []config.Member // of the grid
-	roots   []*induce.Node  // their trees
-	passes  int64           // times that jobs have read all training objects
+	members []grid.Member  // of the grid
+	roots   []*induce.Node // their trees
+	passes  int64          // times that jobs have read all training objects
 
 	training *dataset.Objects     // nil: not read
 	transfer *distill.TransferSet // that the last trees have grown from, as many as in the grid; nil: none

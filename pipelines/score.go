@@ -7,15 +7,13 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
-	"github.com/espalier-ml/espalier/induce"
 	"github.com/espalier-ml/espalier/induce/dataset"
-	"github.com/espalier-ml/espalier/induce/distill"
 	"github.com/espalier-ml/espalier/induce/frontier"
+	"github.com/espalier-ml/espalier/induce/grid"
 	"github.com/espalier-ml/espalier/induce/leafmodel"
 	"github.com/espalier-ml/espalier/induce/parallel"
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/io/runfolder"
-	"github.com/espalier-ml/espalier/pipelines/config"
 	"github.com/espalier-ml/espalier/pipelines/engine"
 	"github.com/espalier-ml/espalier/pipelines/slicing"
 	"github.com/espalier-ml/espalier/transforms/jobs"
@@ -32,8 +30,9 @@ type scored struct {
 func (r *run) score(ctx context.Context, g *grown) (*scored, error) {
 	candidates := make([]frontier.Candidate, len(g.roots))
 	trees := make([]*tree.Tree, len(g.roots))
+	modeller := r.modeller(g.objects)
 	build := func(i int) {
-		trees[i] = r.model(g.objects, g.roots[i], g.members[i])
+		trees[i] = modeller.Model(g.roots[i], g.members[i])
 		candidates[i] = frontier.NewCandidate(trees[i], g.members[i].Params)
 	}
 	err := r.driver.Phase(ctx, "trees", int64(len(trees)), "trees", func(s *parallel.Steps) error {
@@ -60,47 +59,21 @@ func (r *run) score(ctx context.Context, g *grown) (*scored, error) {
 	return &scored{&kept, candidates}, nil
 }
 
-// model makes a tree of the grown nodes of a member of the grid.
-func (p *plan) model(o *objects, root *induce.Node, m config.Member) *tree.Tree {
+// modeller returns what makes trees of grown nodes.
+func (p *plan) modeller(o *objects) *grid.Modeller {
 	train := o.train()
-	root.SumUp()
+	b := &grid.Modeller{
+		Label: o.label, Features: o.features, Estimate: p.parsed.Estimate, Scale: o.spec.GrowthScale(),
+		Training: tree.Training{
+			Rows: train.Rows, Objects: train.Objects, Weight: train.Weight, RelabelledRows: train.RelabelledRows(&o.spec),
+			DroppedNullLabel: o.stats.Dropped,
+		},
+	}
+	o.describeWeights(&b.Training)
 	if p.parsed.Selection.Rule == frontier.First {
-		root.BestFirst(p.config.MaxLeaves)
+		b.MaxLeaves = p.config.MaxLeaves
 	}
-	model, _ := induce.Model(root, o.features)
-	model.Label = o.label
-	model.Algorithm = m.Algorithm
-	if p.parsed.Selection.Rule == frontier.First {
-		model.Algorithm.MaxLeaves = p.config.MaxLeaves
-	}
-	model.Training = tree.Training{
-		Rows: train.Rows, Objects: train.Objects, Weight: train.Weight, RelabelledRows: train.RelabelledRows(&o.spec),
-		DroppedNullLabel: o.stats.Dropped, CutLeaves: stoppedLeaves(root),
-	}
-	o.describeWeights(&model.Training)
-	scale := o.spec.GrowthScale()
-	if m.Algorithm.Teacher != "" {
-		factor := distill.Factor(scale)
-		scale *= factor
-		model.Training.Weight *= factor
-	}
-	if scale > 1 {
-		model.Training.WeightScale = scale
-	}
-	model.Estimate(p.parsed.Estimate, scale)
-	model.Measure()
-	return model
-}
-
-// stoppedLeaves returns the number of leaves that the deadline has made.
-func stoppedLeaves(root *induce.Node) int {
-	n := 0
-	root.Walk(func(node *induce.Node, _ int) {
-		if node.Test == nil && node.Stopped {
-			n++
-		}
-	})
-	return n
+	return b
 }
 
 // describeWeights notes in a tree how its training rows were weighed.

@@ -11,6 +11,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/espalier-ml/espalier/induce/frontier"
+	"github.com/espalier-ml/espalier/induce/grid"
 	"github.com/espalier-ml/espalier/induce/parallel"
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/io/runfolder"
@@ -319,7 +320,7 @@ func (r *run) growAt(ctx context.Context, o *objects, url string) ([]GrownTrees,
 	for _, algorithm := range r.config.Algorithm {
 		start := time.Now()
 		narrow, settings := *r.plan, *r.parsed
-		settings.Grid = slices.DeleteFunc(slices.Clone(settings.Grid), func(m config.Member) bool {
+		settings.Grid = slices.DeleteFunc(slices.Clone(settings.Grid), func(m grid.Member) bool {
 			return m.Algorithm.Name != algorithm
 		})
 		narrow.parsed, narrow.costs = &settings, costs

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/espalier-ml/espalier/induce"
+	"github.com/espalier-ml/espalier/induce/grid"
 	"github.com/espalier-ml/espalier/induce/split"
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/io/setting"
@@ -56,76 +56,45 @@ func (c Choices) MarshalJSON() ([]byte, error) {
 	return json.Marshal(values)
 }
 
-// Member is a tree of the grid: how it is grown, and how tree.json says so.
-type Member struct {
-	Params    induce.Params
-	Algorithm tree.Algorithm
-}
-
-// maxGrid bounds the trees of one training.
-const maxGrid = 256
-
 // lambdaChosen stands for the paper's grid of lambda.
 const lambdaChosen = "auto"
 
-// lambdaAuto is the paper's grid of lambda, from large to small. The paper lowers lambda
-// until the validation AUC falls.
-func lambdaAuto() Choices { return Choices{"1000", "300", "100", "30", "10", "3", "1", "0.3", "0.1"} }
-
-// binsAuto stands for 128 bins, and for 512 bins from manyRows on.
+// binsAuto stands for 128 bins, and for 512 bins from grid.ManyRows on.
 const binsAuto = "auto"
 
 // parseLambda and parseTheta read a number of the grid.
 func parseLambda(text string) (float64, error) { return setting.Between(0, 1e12).Parse(text) }
 func parseTheta(text string) (float64, error)  { return setting.Between(0, 1).Parse(text) }
 
-// grid returns the trees that are grown: one for each algorithm, lambda, theta, family of
-// tests and number of bins, each once. Algorithms without a lambda have a lambda of 0.
-// Algorithms that count prices are left out where all tests cost the same and the
-// algorithm without prices is in the grid. The first tree has the first value of each
-// setting. The settings have been checked one by one.
-func (c *Train) grid() ([]Member, error) {
-	lambdas := c.Lambda
-	if slices.Equal(lambdas, Choices{lambdaChosen}) {
-		lambdas = lambdaAuto()
+// grid returns the trees that are grown. The settings have been checked one by one.
+func (c *Train) grid() ([]grid.Member, error) {
+	lambdas := parseEach(c.Lambda, parseLambda)
+	if slices.Equal(c.Lambda, Choices{lambdaChosen}) {
+		lambdas = grid.AutoLambdas()
 	}
-	algorithms, families := parseEach(c.Algorithm, split.ParseAlgorithm), parseEach(c.Tests, split.ParseFamily)
-	weights, thetas := parseEach(lambdas, parseLambda), parseEach(c.Theta, parseTheta)
-	var grid []Member
-	for _, p := range c.starts(families) {
-		for _, theta := range thetas {
-			for _, algorithm := range algorithms {
-				for _, lambda := range weights {
-					p.Algorithm, p.Lambda, p.Theta = algorithm, lambda, theta
-					m := c.member(p)
-					same := func(other Member) bool { return other.Params == m.Params }
-					if !c.redundant(algorithm) && !slices.ContainsFunc(grid, same) {
-						grid = append(grid, m)
-					}
-				}
-			}
-		}
+	axes := grid.Axes{
+		Algorithms: parseEach(c.Algorithm, split.ParseAlgorithm), Lambdas: lambdas, Thetas: parseEach(c.Theta, parseTheta),
+		Families: parseEach(c.Tests, split.ParseFamily), Bins: len(c.Bins), MaxDepth: c.MaxDepth, MinRows: c.MinRows,
+		Priced: c.Costs != "" || c.RepeatCost != tables.RepeatFull, Record: c.record(),
 	}
-	if len(grid) == 0 || len(grid) > maxGrid {
+	members := axes.Members()
+	if len(members) == 0 || len(members) > grid.Most {
 		return nil, fmt.Errorf("--algorithm, --lambda, --theta, --tests and --bins make %d trees: want 1 to %d",
-			len(grid), maxGrid)
+			len(members), grid.Most)
 	}
-	return grid, nil
+	return members, nil
 }
 
-// starts returns parameters for each family of tests and number of bins.
-func (c *Train) starts(families []split.Family) []induce.Params {
-	var list []induce.Params
-	for _, family := range families {
-		for i := range c.Bins {
-			p := induce.Params{Family: family, MaxDepth: c.MaxDepth, MinRows: c.MinRows}
-			if len(c.Bins) > 1 {
-				p.Subset = i + 1
-			}
-			list = append(list, p)
-		}
+// record returns what tree.json says of all trees of the grid alike.
+func (c *Train) record() tree.Algorithm {
+	a := tree.Algorithm{
+		Binning: c.Binning, LeafEstimate: c.LeafEstimate, Prune: pruneNone, Seed: c.Seed, CostUnit: c.CostUnit,
+		First: c.First, Forbid: c.Forbid, Monotone: c.monotone(),
 	}
-	return list
+	if c.RepeatCost == tree.RepeatFree {
+		a.RepeatCost = tree.RepeatFree
+	}
+	return a
 }
 
 // bins returns the numbers of bins, 0 for auto.
@@ -153,72 +122,26 @@ func checkBins(items []string) []error {
 	return nil
 }
 
-// manyRows is the number of input rows from which 512 bins serve better than 128,
-// by measurement on the public data sets of the paper: on more rows finer cuts find
-// more, on fewer they find noise.
-const manyRows = 30_000
-
 // SettleBins replaces auto by the number of bins that suits the number of input rows, and
 // sets the bins of each tree of the grid.
 func (p *Parsed) SettleBins(rows int64) {
 	if p.Bins[0] == 0 {
-		p.Bins[0] = 128
-		if rows >= manyRows {
-			p.Bins[0] = 512
-		}
+		p.Bins[0] = grid.AutoBins(rows)
 	}
-	for i := range p.Grid {
-		p.Grid[i].Algorithm.Bins = p.Bins[max(p.Grid[i].Params.Subset-1, 0)]
-	}
+	grid.SetBins(p.Grid, p.Bins)
 }
 
 // SettleSetUps adds trees to the grid if groups of features have prices and a tree is to be
-// chosen: for each tree whose score counts prices, one tree for each other way to count the
-// prices of groups. It adds them at the end, as --select first takes the first tree.
+// chosen: see grid.WithSetUps.
 func (p *Parsed) SettleSetUps(prices *tables.Costs) error {
-	if !prices.Grouped() || len(p.Grid) < 2 {
+	if !prices.Grouped() {
 		return nil
 	}
-	for _, plain := range slices.Clone(p.Grid) {
-		if !plain.Params.Algorithm.ByPrice() {
-			continue
-		}
-		for _, way := range []split.SetUps{split.SharedSetUps, split.FreeSetUps, split.NoSetUps} {
-			m := plain
-			m.Params.SetUps, m.Algorithm.SetUps = way, way.String()
-			p.Grid = append(p.Grid, m)
-		}
-	}
-	if len(p.Grid) > maxGrid {
+	if p.Grid = grid.WithSetUps(p.Grid); len(p.Grid) > grid.Most {
 		return usage.Errorf("--algorithm, --lambda, --theta, --tests and --bins make %d trees with groups of costs, "+
-			"four for each: want at most %d", len(p.Grid), maxGrid)
+			"four for each: want at most %d", len(p.Grid), grid.Most)
 	}
 	return nil
-}
-
-// redundant reports whether an algorithm grows the same trees as another algorithm of the
-// grid.
-func (c *Train) redundant(a split.Algorithm) bool {
-	if c.Costs != "" || c.RepeatCost != tables.RepeatFull {
-		return false
-	}
-	return a == split.CC45 && slices.Contains(c.Algorithm, split.C45.String()) ||
-		a == split.CCART && slices.Contains(c.Algorithm, split.CART.String())
-}
-
-func (c *Train) member(p induce.Params) Member {
-	if !p.Algorithm.HasLambda() && len(c.Algorithm)*len(c.Lambda) > 1 {
-		p.Lambda = 0
-	}
-	repeat := ""
-	if c.RepeatCost == tree.RepeatFree {
-		repeat = tree.RepeatFree
-	}
-	return Member{p, tree.Algorithm{
-		Name: p.Algorithm.String(), Lambda: p.Lambda, Theta: p.Theta, Tests: p.Family.String(), Binning: c.Binning,
-		LeafEstimate: c.LeafEstimate, Prune: pruneNone, MaxDepth: c.MaxDepth, MinRows: c.MinRows, Seed: c.Seed,
-		RepeatCost: repeat, CostUnit: c.CostUnit, First: c.First, Forbid: c.Forbid, Monotone: c.monotone(),
-	}}
 }
 
 // pruneNone is the pruning of a tree as it was grown.
@@ -231,11 +154,4 @@ func parseEach[T any](list Choices, parse func(string) (T, error)) []T {
 		values[i], _ = parse(text)
 	}
 	return values
-}
-
-// SingleBins reports whether some trees of the grid have tests for single bins.
-func (p *Parsed) SingleBins() bool {
-	return slices.ContainsFunc(p.Grid, func(m Member) bool {
-		return m.Params.Family == split.OneHot || m.Params.Family == split.Both
-	})
 }

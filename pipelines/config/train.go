@@ -11,6 +11,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/frontier"
 	"github.com/espalier-ml/espalier/induce/frontier/crossvalidate"
+	"github.com/espalier-ml/espalier/induce/grid"
 	"github.com/espalier-ml/espalier/induce/prune"
 	"github.com/espalier-ml/espalier/induce/split"
 	"github.com/espalier-ml/espalier/induce/tree"
@@ -514,7 +515,7 @@ const maxBins = math.MaxUint16 - 1
 
 // Parsed is a validated configuration in the types of package induce.
 type Parsed struct {
-	Grid      []Member
+	Grid      []grid.Member
 	Bins      []int // numbers of bins: see Params.Subset
 	Selection Selection
 	Method    binning.Method

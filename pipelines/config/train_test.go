@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/espalier-ml/espalier/induce/grid"
 	"github.com/espalier-ml/espalier/induce/split"
 	"github.com/espalier-ml/espalier/pipelines/config"
 	"github.com/espalier-ml/espalier/pipelines/source"
@@ -46,8 +47,8 @@ func TestGrids(t *testing.T) {
 		c := required()
 		test.change(&c)
 		p := parsed(t, c)
-		if len(p.Grid) != test.trees || p.SingleBins() != test.single {
-			t.Errorf("%s: %d trees, single bins %v; want %d, %v", name, len(p.Grid), p.SingleBins(), test.trees, test.single)
+		if len(p.Grid) != test.trees || grid.SingleBins(p.Grid) != test.single {
+			t.Errorf("%s: %d trees, single bins %v; want %d, %v", name, len(p.Grid), grid.SingleBins(p.Grid), test.trees, test.single)
 		}
 	}
 }
