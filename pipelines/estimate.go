@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/espalier-ml/espalier/induce/selection"
+
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/google/uuid"
 
@@ -189,7 +191,7 @@ func (r *run) rehearseChoice(ctx context.Context, g *grown, folds func(rare floa
 	if err != nil {
 		return 0, err
 	}
-	if _, err = newPool(ctx, r.driver, s.candidates, &r.parsed.Selection.Settings); err != nil {
+	if _, err = selection.NewPool(ctx, host{r.driver}, s.candidates, &r.parsed.Selection.Settings); err != nil {
 		return 0, err
 	}
 	rare := crossvalidate.Rarest(s.candidates[0].Counts[dataset.Validation], len(g.label.Classes))

@@ -12,14 +12,12 @@ import (
 	"github.com/espalier-ml/espalier/induce"
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/distill"
-	"github.com/espalier-ml/espalier/induce/frontier/crossvalidate"
 	"github.com/espalier-ml/espalier/induce/grid"
 	"github.com/espalier-ml/espalier/induce/levels"
 	"github.com/espalier-ml/espalier/induce/memory"
 	"github.com/espalier-ml/espalier/induce/parallel"
 	"github.com/espalier-ml/espalier/induce/split"
 	"github.com/espalier-ml/espalier/induce/tree"
-	"github.com/espalier-ml/espalier/pipelines/config"
 	"github.com/espalier-ml/espalier/pipelines/engine"
 	"github.com/espalier-ml/espalier/pipelines/forecast"
 	"github.com/espalier-ml/espalier/transforms/jobs"
@@ -75,79 +73,21 @@ func (r *run) grow(ctx context.Context, o *objects, from *levels.Growth) (*grown
 
 // teach grows the trees of the grid once more, from the transfer set of a teacher.
 func (r *run) teach(ctx context.Context, g *grown) (*grown, error) {
-	if !r.wantsTeacher(g.objects) {
+	c := r.chooser(g.objects)
+	if !c.WantsTeacher(g.soft()) {
 		return g, nil
 	}
-	what := int64(len(r.parsed.Grid))
-	return engine.Compute(ctx, r.driver, "teacher", what, "trees", func(s *parallel.Steps) (*grown, error) {
-		taught := *g
-		var err error
-		if taught.training, err = r.trainingObjects(ctx, g.objects); err != nil {
-			return nil, err
-		}
-		teacher := r.teacher(g.objects)
-		teacher.Stop = func() bool { return ctx.Err() != nil }
-		if taught.transfer = teacher.NewTransferSet(taught.training); taught.transfer == nil {
-			return g, context.Cause(ctx)
-		}
-		params := r.growConfig(g.objects).Trees
-		roots := taught.transfer.Grow(r.columns(g.features), params, memory.Options{
-			Workers: runtime.GOMAXPROCS(0), Memory: r.room(g.objects).Usable(),
-			Stop: func() bool { return ctx.Err() != nil || !r.deadline.IsZero() && time.Now().After(r.deadline) },
-		})
-		taught.roots, taught.members = slices.Concat(g.roots, roots), slices.Clone(g.members)
-		for _, m := range r.parsed.Grid {
-			m.Algorithm.Teacher = r.teacherName()
-			taught.members = append(taught.members, m)
-		}
-		s.Done.Store(what)
-		return &taught, context.Cause(ctx)
+	t, err := c.Teach(ctx, r.parsed.Grid, memory.Options{
+		Workers: runtime.GOMAXPROCS(0), Memory: r.room(g.objects).Usable(),
+		Stop: func() bool { return ctx.Err() != nil || !r.deadline.IsZero() && time.Now().After(r.deadline) },
 	})
-}
-
-// mostTaught is the number of training objects up to which --teacher auto has a teacher: it has
-// all objects in memory, and trees gain the most by it where objects are few.
-const mostTaught = crossvalidate.MostAuto
-
-// wantsTeacher reports whether trees are to grow from a teacher's transfer set, too. A note says why
-// not, if a teacher is asked for.
-func (r *run) wantsTeacher(o *objects) bool {
-	c := r.config
-	switch chosen := r.parsed.Selection.Undecided(2); {
-	case c.Teacher == config.TeacherNone:
-		return false
-	case c.Teacher != config.TeacherAuto && !chosen:
-		r.driver.Reporter.Note("--teacher " + c.Teacher + ": no tree is taught, as there are no validation rows to judge it by")
-		return false
-	case c.Teacher != config.TeacherAuto:
-		return true
-	default:
-		return chosen && o.train().Objects <= mostTaught && !o.soft() && len(c.Monotone) == 0
+	if err != nil {
+		return nil, err
 	}
-}
-
-// teacherName returns the kind of the teacher.
-func (r *run) teacherName() string {
-	if r.config.Teacher == config.TeacherAuto {
-		return config.TeacherBoosted
-	}
-	return r.config.Teacher
-}
-
-// teacher returns the settings of the teacher.
-func (r *run) teacher(o *objects) distill.Config {
-	c := distill.Config{
-		Features: o.features, Share: r.config.TeacherWeight, Seed: r.config.Seed, Scale: o.spec.GrowthScale(),
-		MadeUp: int(r.config.MadeUpRows), Workers: runtime.GOMAXPROCS(0),
-	}
-	if r.teacherName() == config.TeacherBoosted {
-		c.Teacher = distill.Boosted
-	}
-	if r.config.MadeUpRows < 0 {
-		const each, most = 5, 50_000
-		c.MadeUp = int(min(each*o.train().Objects, most))
-	}
-	return c
+	taught := *g
+	taught.training, taught.transfer = t.Training, t.Transfer
+	taught.roots, taught.members = slices.Concat(g.roots, t.Roots), slices.Concat(g.members, t.Members)
+	return &taught, nil
 }
 
 // cachedShare is the part of the memory, as a fraction of 1, for blocks that the levels have

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/espalier-ml/espalier/induce/selection"
+
 	"github.com/google/uuid"
 
 	"github.com/espalier-ml/espalier/induce/certify"
@@ -25,7 +27,6 @@ import (
 	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/pipelines/config"
 	"github.com/espalier-ml/espalier/pipelines/engine"
-	"github.com/espalier-ml/espalier/pipelines/forecast"
 	"github.com/espalier-ml/espalier/pipelines/pages"
 	"github.com/espalier-ml/espalier/pipelines/source"
 )
@@ -235,7 +236,7 @@ func (p *promotion) rebuild(ctx context.Context) error {
 	if err != nil {
 		return damaged(err)
 	}
-	if p.pool, err = newPool(ctx, p.driver, candidates, &p.parsed.Selection.Settings); err != nil {
+	if p.pool, err = selection.NewPool(ctx, host{p.driver}, candidates, &p.parsed.Selection.Settings); err != nil {
 		return err
 	}
 	if n := len(p.grown.Areas); n > 0 && n != len(p.pool.Points) {
@@ -288,7 +289,7 @@ func (p *promotion) byRule() error {
 		p.frontier.Tolerance = s.Tolerance
 	}
 	var err error
-	if p.pool != nil && !(&choosing{config: p.config}).wantsModels() {
+	if p.pool != nil && !s.WantsModels() {
 		err = p.amongAll(&s.Settings)
 	} else {
 		err = p.byList(s.Rule)
@@ -695,11 +696,8 @@ func (p *promotionRows) certify(ctx context.Context, c *frontier.Candidate) (*tr
 	if err != nil {
 		return nil, err
 	}
-	choosing := choosing{
-		driver: p.driver, config: p.config, selection: &p.parsed.Selection, features: o.features,
-		columns: p.run.columns(o.features), classes: len(o.label.Classes), spec: &o.spec, train: o.train(),
-		memory: (&forecast.Room{Memory: p.run.memory}).Usable(),
-		rows:   rowReader{objects: func(context.Context) (*dataset.Objects, error) { return all, nil }},
-	}
-	return choosing.certify(ctx, c, int64(p.frontier.Grown*(1+p.frontier.Folds)))
+	chooser := p.run.chooser(o)
+	chooser.Settings = &p.parsed.Selection
+	chooser.Objects = func(context.Context) (*dataset.Objects, error) { return all, nil }
+	return chooser.Certify(ctx, c, int64(p.frontier.Grown*(1+p.frontier.Folds)))
 }

@@ -8,17 +8,11 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
 	"testing"
 
-	"github.com/espalier-ml/espalier/induce/frontier/crossvalidate"
-	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/io/objectstore"
 	"github.com/espalier-ml/espalier/io/parquetio"
 	"github.com/espalier-ml/espalier/io/runfolder"
-	"github.com/espalier-ml/espalier/pipelines/config"
-	"github.com/espalier-ml/espalier/pipelines/engine"
-	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
 // TestNothingIsSilent: jobs and phases, which have a bar, make up the time of a run.
@@ -65,41 +59,5 @@ func TestNothingIsSilent(t *testing.T) {
 	}
 	if seconds < 0.75*m.Seconds {
 		t.Errorf("%.2f s of %.2f s have a bar: %v", seconds, m.Seconds, m.Timings)
-	}
-}
-
-// noted is a Reporter that keeps notes.
-type noted struct {
-	engine.Silent
-
-	notes []string
-}
-
-func (n *noted) Note(text string) { n.notes = append(n.notes, text) }
-
-// TestFoldsAreTold: a run that cross-validates by itself says why it does not.
-func TestFoldsAreTold(t *testing.T) {
-	const most, enough, folds = crossvalidate.MostAuto, crossvalidate.EnoughRows, crossvalidate.AutoFolds
-	for _, one := range []struct {
-		objects, rare int64
-		folds         int
-		note          string
-	}{
-		{most, enough - 1, folds, ""},
-		{most + 1, enough - 1, 0, "50001 training objects are more than 50000, though the validation rows have only 199 of the rarest class: --folds 5"},
-		{10, enough, 0, "have 200 of the rarest class, and 200 are enough"},
-	} {
-		w := new(noted)
-		c := choosing{
-			driver: &engine.Driver{Reporter: w}, selection: &config.Selection{Folds: crossvalidate.Setting{Auto: true}}, classes: 2,
-			train: &jobs.ObjectStats{Objects: one.objects},
-		}
-		validation := &tree.LeafCounts{Weights: [][]int64{{1000 - one.rare, one.rare}}, Rows: []int64{1000}}
-		if got := c.foldsWanted(validation); got != one.folds {
-			t.Errorf("%d objects, %d rare rows: %d folds, want %d", one.objects, one.rare, got, one.folds)
-		}
-		if notes := strings.Join(w.notes, "\n"); (one.note == "") != (notes == "") || !strings.Contains(notes, one.note) {
-			t.Errorf("%d objects, %d rare rows: noted %q, want %q", one.objects, one.rare, notes, one.note)
-		}
 	}
 }

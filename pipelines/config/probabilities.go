@@ -3,14 +3,16 @@ package config
 import (
 	"errors"
 	"strings"
+
+	"github.com/espalier-ml/espalier/induce/selection"
 )
 
 // Values of --teacher.
 const (
-	TeacherNone    = "none"
-	TeacherForest  = "forest"  // a random forest of the training objects
-	TeacherBoosted = "boosted" // boosted trees of the training objects
-	TeacherAuto    = "auto"    // boosted trees where the training objects are few
+	TeacherNone    = string(selection.None)
+	TeacherForest  = string(selection.Forest)  // a random forest of the training objects
+	TeacherBoosted = string(selection.Boosted) // boosted trees of the training objects
+	TeacherAuto    = string(selection.Auto)    // boosted trees where the training objects are few
 )
 
 // conflictsOfTeacher returns the faults of settings that do not go with --teacher, and of

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/espalier-ml/espalier/induce/selection"
+
 	"github.com/espalier-ml/espalier/induce/certify"
 	"github.com/espalier-ml/espalier/induce/frontier"
 	"github.com/espalier-ml/espalier/induce/frontier/crossvalidate"
@@ -23,16 +25,13 @@ const (
 	certificateFull  = string(certify.Full)
 )
 
-// Selection says how a tree is chosen among those of the grid.
-type Selection struct {
-	frontier.Settings
-
-	Folds crossvalidate.Setting
-}
-
 // selection reads the settings of the choice, which have been checked one by one.
-func (c *Train) selection() Selection {
-	var s Selection
+func (c *Train) selection() selection.Settings {
+	s := selection.Settings{
+		Seed: c.Seed, Certificate: certify.Mode(c.Certificate), LeafModel: selection.Kind(c.LeafModel),
+		Teacher:     selection.Teacher{Kind: selection.Kind(c.Teacher), Weight: c.TeacherWeight, MadeUp: c.MadeUpRows},
+		Constrained: len(c.Monotone) > 0,
+	}
 	s.Rule, _ = frontier.ParseRule(c.Select)
 	s.Limits = frontier.Limits{ExpectedCost: c.MaxExpectedCost, MaxCost: c.MaxCost, Leaves: c.MaxLeaves}
 	s.Tolerance, s.Step = c.Tolerance, c.FrontierStep

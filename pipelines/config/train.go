@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/espalier-ml/espalier/induce/selection"
+
 	"github.com/espalier-ml/espalier/induce/binning"
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/frontier"
@@ -446,10 +448,10 @@ const defaultTolerance = 0.001
 
 // Values of --leaf_model.
 const (
-	LeafModelNone    = "none"
-	LeafModelLinear  = "linear"
-	LeafModelBoosted = "boosted"
-	LeafModelAuto    = "auto"
+	LeafModelNone    = string(selection.None)
+	LeafModelLinear  = string(selection.Linear)
+	LeafModelBoosted = string(selection.Boosted)
+	LeafModelAuto    = string(selection.Auto)
 )
 
 // DefaultTrain returns the preset "default". It grows trees by ec45 with four lambdas and by
@@ -517,7 +519,7 @@ const maxBins = math.MaxUint16 - 1
 type Parsed struct {
 	Grid      []grid.Member
 	Bins      []int // numbers of bins: see Params.Subset
-	Selection Selection
+	Selection selection.Settings
 	Method    binning.Method
 	Estimate  tree.Estimate
 	Shares    dataset.Shares

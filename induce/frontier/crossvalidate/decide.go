@@ -85,3 +85,11 @@ func Rarest(counts *tree.LeafCounts, classes int) float64 {
 	}
 	return float64(counts.TotalRows()) * float64(slices.Min(weights)) / float64(max(1, all))
 }
+
+// String returns the setting as users write it.
+func (s Setting) String() string {
+	if s.Auto {
+		return Auto
+	}
+	return strconv.Itoa(s.Number)
+}

@@ -1,0 +1,265 @@
+package selection
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+
+	"github.com/espalier-ml/espalier/induce"
+	"github.com/espalier-ml/espalier/induce/certify"
+	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/distill"
+	"github.com/espalier-ml/espalier/induce/frontier"
+	"github.com/espalier-ml/espalier/induce/frontier/crossvalidate"
+	"github.com/espalier-ml/espalier/induce/leafmodel"
+	"github.com/espalier-ml/espalier/induce/parallel"
+	"github.com/espalier-ml/espalier/induce/split"
+	"github.com/espalier-ml/espalier/induce/tree"
+)
+
+// Host is the program that a choice is a part of.
+type Host interface {
+	// Phase does work that takes a number of steps, and returns its error. If the context ends
+	// it may return before the work does.
+	Phase(ctx context.Context, name string, total int64, unit string, work func(s *parallel.Steps) error) error
+	// Note tells a user something.
+	Note(text string)
+	// Setting returns how users write a setting: "folds" may be --folds.
+	Setting(name string) string
+}
+
+// Training counts the training objects.
+type Training struct {
+	Objects, Rows, Weight int64
+
+	Scale int64 // fixed-point units in a weight of 1
+}
+
+// Chooser chooses a tree.
+type Chooser struct {
+	Host     Host
+	Settings *Settings
+
+	Features []dataset.Feature
+	Columns  []split.Column // the features as the growth of trees sees them
+	Classes  int
+	Training Training
+	Memory   int64 // bytes that growth of trees may take
+
+	Transfer *distill.TransferSet // that the last candidates have grown from; nil: there is none
+
+	// Objects returns all training objects. It is called several times.
+	Objects func(ctx context.Context) (*dataset.Objects, error)
+	// Sample returns objects of a part, in the order of leafmodel.Sorted: of many, those of the
+	// least hashes.
+	Sample func(ctx context.Context, part dataset.Part) (*dataset.Objects, error)
+	// Model makes a tree of a root that was grown with the parameters of a candidate.
+	Model func(root *induce.Node, candidate int) *tree.Tree
+}
+
+// Winner is the chosen tree, with its competition.
+type Winner struct {
+	Candidate *frontier.Candidate
+	Models    []*leafmodel.Model // by node of the tree; nil: it has none, or had no competitor
+
+	Competition *Competition // nil: there was no competition
+}
+
+// Competition is what the trees have competed in.
+type Competition struct {
+	Pool   *frontier.Pool
+	Choice *frontier.Choice
+	Folds  []crossvalidate.Fold // nil: there was no cross-validation
+	Number int                  // of the folds that were wanted
+
+	stages []*modelled
+}
+
+// Choose returns the winner of a competition, or the only candidate.
+func (c *Chooser) Choose(ctx context.Context, candidates []frontier.Candidate) (*Winner, error) {
+	if c.Settings.Undecided(len(candidates)) {
+		return c.compete(ctx, candidates)
+	}
+	sole := c.Settings.Sole(&candidates[0])
+	if c.Settings.WantsModels() {
+		var err error
+		if sole, err = c.soleWithModels(ctx, sole); err != nil {
+			return nil, err
+		}
+	}
+	return &Winner{Candidate: sole}, nil
+}
+
+// compete prunes the candidates, cross-validates the prunings, and chooses one.
+func (c *Chooser) compete(ctx context.Context, candidates []frontier.Candidate) (*Winner, error) {
+	pool, err := NewPool(ctx, c.Host, candidates, &c.Settings.Settings)
+	if err != nil {
+		return nil, err
+	}
+	number := c.foldsWanted(candidates[0].Counts[dataset.Validation])
+	folds, err := c.crossValidate(ctx, pool, number)
+	if err != nil {
+		return nil, err
+	}
+	choice, err := pool.Choose(&c.Settings.Settings)
+	if err != nil {
+		return nil, c.noChoice(err)
+	}
+	w := &Competition{Pool: pool, Choice: choice, Folds: folds, Number: number}
+	if c.Settings.WantsModels() {
+		if w.Choice, w.stages, err = c.withModels(ctx, pool, choice, number, folds); err != nil {
+			return nil, c.noChoice(err)
+		}
+	}
+	candidate := pool.Candidate(&w.Choice.Chosen)
+	candidate.Tree, _ = w.TreeOf(&w.Choice.Chosen)
+	return &Winner{Candidate: candidate, Models: w.modelsOf(&w.Choice.Chosen), Competition: w}, nil
+}
+
+// RuleError says that a rule can choose no tree.
+type RuleError struct {
+	Setting string // as users write it, with its value
+	Err     error
+}
+
+func (e *RuleError) Error() string { return fmt.Sprintf("%s: %v", e.Setting, e.Err) }
+
+// Unwrap returns what is wrong.
+func (e *RuleError) Unwrap() error { return e.Err }
+
+// noChoice returns the error of a rule that can choose nothing.
+func (c *Chooser) noChoice(err error) error {
+	return &RuleError{c.Host.Setting("select") + " " + c.Settings.Rule.String(), err}
+}
+
+// NewPool prunes and scores candidates.
+func NewPool(
+	ctx context.Context, h Host, candidates []frontier.Candidate, settings *frontier.Settings,
+) (*frontier.Pool, error) {
+	sequences := int64(settings.Sequences(len(candidates)))
+	return compute(ctx, h, "prune", sequences, "sequences", func(s *parallel.Steps) (*frontier.Pool, error) {
+		return frontier.NewPool(ctx, candidates, settings, &s.Done)
+	})
+}
+
+// compute does work as a phase of the host, and returns what the work returns.
+func compute[T any](
+	ctx context.Context, h Host, name string, total int64, unit string, work func(s *parallel.Steps) (T, error),
+) (T, error) {
+	found := make(chan T, 1)
+	err := h.Phase(ctx, name, total, unit, func(s *parallel.Steps) error {
+		result, err := work(s)
+		found <- result
+		return err
+	})
+	if err != nil {
+		var none T
+		return none, err
+	}
+	return <-found, nil
+}
+
+// Certify returns the certificate of a tree: a lower bound on the cost of any tree that
+// separates the training objects as far as this one did before it was pruned. grown is
+// the number of trees that the run has grown. The certificate is nil if the settings or
+// the size of the data rule it out.
+func (c *Chooser) Certify(ctx context.Context, t *frontier.Candidate, grown int64) (*tree.Certificate, error) {
+	return compute(ctx, c.Host, "certificate", 1, "steps", func(s *parallel.Steps) (*tree.Certificate, error) {
+		mode := c.Settings.Certificate
+		d := mode.Decide(c.Features, c.Training.Objects)
+		if d.Answer == certify.TooLarge {
+			c.Host.Note(fmt.Sprintf(
+				"the tree has no certificate: it takes all training objects in memory, %d MiB", d.Bytes>>20))
+		}
+		if d.Answer != certify.Possible {
+			return nil, nil
+		}
+		objects, err := c.Objects(ctx)
+		if err != nil {
+			return nil, err
+		}
+		run := certify.Run{
+			Trees: grown, Objects: int64(objects.Len()), Rows: c.Training.Rows, Features: int64(len(c.Features)),
+		}
+		options := certify.ForTree(t.Grown, t.Params, mode, run.Budget())
+		options.Workers = runtime.GOMAXPROCS(0)
+		options.Stop = func() bool { return ctx.Err() != nil }
+		options.Progress = s.Done.Store
+		options.Planned = func(steps int64) { s.Total.Store(max(1, steps)) }
+		bound := certify.Certify(certify.Data{Objects: objects, Features: c.Features}, options)
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		made := bound.Certificate(certify.Describe(t.Grown))
+		made.Pruned = len(t.Grown.Nodes) != len(t.Tree.Nodes)
+		return &made, nil
+	})
+}
+
+// Grown returns the number of trees that were grown for the winner among some candidates.
+func (w *Winner) Grown(candidates int) int64 {
+	if w.Competition != nil {
+		candidates *= 1 + w.Competition.Number
+	}
+	return int64(candidates)
+}
+
+// foldsWanted returns the number of folds. If the data decide against folds, a note
+// says why.
+func (c *Chooser) foldsWanted(validation *tree.LeafCounts) int {
+	rare, objects, folds := crossvalidate.Rarest(validation, c.Classes), c.Training.Objects, c.Host.Setting("folds")
+	d := c.Settings.Folds.Decide(rare, float64(objects))
+	switch d.Reason {
+	case crossvalidate.Enough:
+		c.Host.Note(fmt.Sprintf("%s auto: no cross-validation, as the validation rows have %.0f of "+
+			"the rarest class, and %d are enough", folds, rare, crossvalidate.EnoughRows))
+	case crossvalidate.TooMany:
+		c.Host.Note(fmt.Sprintf("%s auto: no cross-validation, as %d training objects are more "+
+			"than %d, though the validation rows have only %.0f of the rarest class: "+
+			"%s %d cross-validates all the same",
+			folds, objects, crossvalidate.MostAuto, rare, folds, crossvalidate.AutoFolds))
+	case crossvalidate.Asked, crossvalidate.RareRows:
+	}
+	bytes := objects * int64(dataset.NewLayout(c.Features).Stride)
+	if d.Folds > 0 && bytes > crossvalidate.MaxBytes {
+		c.Host.Note(fmt.Sprintf("%s %s: no cross-validation, as it takes all training objects in "+
+			"memory, %d MiB, and at most %d MiB are allowed", folds, c.Settings.Folds, bytes>>20,
+			int64(crossvalidate.MaxBytes)>>20))
+		return 0
+	}
+	return d.Folds
+}
+
+// crossValidate grows the trees of the folds, and sets the mean areas of the pool's
+// points.
+func (c *Chooser) crossValidate(ctx context.Context, pool *frontier.Pool, number int) ([]crossvalidate.Fold, error) {
+	if number == 0 {
+		return nil, nil
+	}
+	weight := crossvalidate.Weight(c.Training.Weight, pool, number)
+	work := func(s *parallel.Steps) ([]crossvalidate.Fold, error) {
+		g, err := c.growth(ctx, number)
+		if err != nil {
+			return nil, err
+		}
+		return g.Grow(ctx, pool, &s.Done)
+	}
+	folds, err := compute(ctx, c.Host, "folds", weight, "weight settled", work)
+	if err != nil {
+		return nil, err
+	}
+	crossvalidate.SetAreas(folds, pool)
+	return folds, nil
+}
+
+// growth returns from what the trees of the folds are grown.
+func (c *Chooser) growth(ctx context.Context, folds int) (*crossvalidate.Growth, error) {
+	objects, err := c.Objects(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &crossvalidate.Growth{
+		Objects: objects, Columns: c.Columns, Folds: folds, Seed: c.Settings.Seed, Model: c.Model, Memory: c.Memory,
+		Transfer: c.Transfer,
+	}, nil
+}

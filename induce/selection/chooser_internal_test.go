@@ -1,0 +1,49 @@
+package selection
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/espalier-ml/espalier/induce/frontier/crossvalidate"
+	"github.com/espalier-ml/espalier/induce/parallel"
+	"github.com/espalier-ml/espalier/induce/tree"
+)
+
+// noted is a Host that keeps notes.
+type noted struct{ notes []string }
+
+func (n *noted) Note(text string) { n.notes = append(n.notes, text) }
+
+func (n *noted) Setting(name string) string { return "--" + name }
+
+func (n *noted) Phase(_ context.Context, _ string, _ int64, _ string, work func(*parallel.Steps) error) error {
+	return work(new(parallel.Steps))
+}
+
+// TestFoldsAreTold: a run that cross-validates by itself says why it does not.
+func TestFoldsAreTold(t *testing.T) {
+	const most, enough, folds = crossvalidate.MostAuto, crossvalidate.EnoughRows, crossvalidate.AutoFolds
+	for _, one := range []struct {
+		objects, rare int64
+		folds         int
+		note          string
+	}{
+		{most, enough - 1, folds, ""},
+		{most + 1, enough - 1, 0, "50001 training objects are more than 50000, though the validation rows have only 199 of the rarest class: --folds 5"},
+		{10, enough, 0, "have 200 of the rarest class, and 200 are enough"},
+	} {
+		w := new(noted)
+		c := Chooser{
+			Host: w, Settings: &Settings{Folds: crossvalidate.Setting{Auto: true}}, Classes: 2,
+			Training: Training{Objects: one.objects},
+		}
+		validation := &tree.LeafCounts{Weights: [][]int64{{1000 - one.rare, one.rare}}, Rows: []int64{1000}}
+		if got := c.foldsWanted(validation); got != one.folds {
+			t.Errorf("%d objects, %d rare rows: %d folds, want %d", one.objects, one.rare, got, one.folds)
+		}
+		if notes := strings.Join(w.notes, "\n"); (one.note == "") != (notes == "") || !strings.Contains(notes, one.note) {
+			t.Errorf("%d objects, %d rare rows: noted %q, want %q", one.objects, one.rare, notes, one.note)
+		}
+	}
+}

@@ -1,0 +1,480 @@
+package selection
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"github.com/espalier-ml/espalier/induce/boost"
+	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/distill"
+	"github.com/espalier-ml/espalier/induce/frontier"
+	"github.com/espalier-ml/espalier/induce/frontier/crossvalidate"
+	"github.com/espalier-ml/espalier/induce/leafmodel"
+	"github.com/espalier-ml/espalier/induce/parallel"
+	"github.com/espalier-ml/espalier/induce/tree"
+)
+
+// ridges returns the strengths of leaf models that compete, in rows. On public data sets the
+// weakest is the best, or nearly so, from so many training objects on.
+func ridges(objects int64) []float64 {
+	if objects > manyObjects {
+		return []float64{3}
+	}
+	return []float64{3, 30, 100}
+}
+
+// manyBoosted is the number of training objects up to which --leaf_model auto tries boosters.
+const manyBoosted = manyObjects
+
+// wantsBoosters reports whether leaf models may have boosters.
+func (c *Chooser) wantsBoosters() bool {
+	if c.Settings.LeafModel == Boosted {
+		return true
+	}
+	return c.Settings.LeafModel == Auto && c.Training.Objects <= manyBoosted
+}
+
+// manyObjects is the number of training objects from which on one strength will do.
+const manyObjects = crossvalidate.MostAuto
+
+// Of larger numbers of objects, those of the least hashes are taken.
+const (
+	// modelObjects is the number of objects that leaf models are fitted to.
+	modelObjects = 1 << 20
+	// scoredObjects is the number of objects on which the gain of models is measured. A tree with models and the
+	// tree without are scored on the same objects, so few will do.
+	scoredObjects = 1 << 15
+)
+
+// Most returns the number of objects of a part that leaf models need at most: see Chooser.Sample.
+func Most(part dataset.Part) int {
+	if part == dataset.Train {
+		return modelObjects
+	}
+	return scoredObjects
+}
+
+// Differences in merit of neighbouring points that get models. Points that differ by less have
+// much the same gains.
+const (
+	listedStep = 0.002 // of the frontier, where there are many objects
+	grownStep  = 0.003 // of a grown tree's own front
+)
+
+// variant is a kind of models that the trees of points may get.
+type variant struct {
+	ridge   float64 // strength of the linear models; 0: the point keeps its own
+	boosted int     // number of trees of a booster; 0: there are no boosters
+}
+
+// of returns a point with models of the variant. Its figures are those of the point without.
+func (v variant) of(p frontier.Point) frontier.Point {
+	p.Boosted = v.boosted
+	if v.ridge > 0 {
+		p.Ridge = v.ridge
+	}
+	return p
+}
+
+// modelled is a stage: points of the frontier with models of some variants in the leaves of their
+// trees. The first stage has linear models, the second one boosters on top.
+type modelled struct {
+	below    *modelled // the stage whose models these are on top of; nil: none
+	variants []variant
+	points   []frontier.Point
+	others   []frontier.Point       // listed points that get no models
+	trees    []*tree.Tree           // by point, without models
+	before   [][]*leafmodel.Model   // by point and node: models of the stage below; nil: there is none
+	models   [][][]*leafmodel.Model // by variant, point and node
+	plain    []leafmodel.Score      // by point: with the models before, on the validation objects
+	// scores with models, by part, variant and point. Those on the test objects are of the
+	// listed points alone.
+	scores [dataset.Parts][][]leafmodel.Score
+}
+
+// has reports whether a point has models of the stage.
+func (m *modelled) has(p *frontier.Point) bool {
+	at, _ := m.find(p)
+	return at >= 0
+}
+
+// withModels fits linear models to the leaves of the listed trees, and chooses again among the
+// trees with models and those without. Then it does the same with boosters on top.
+func (c *Chooser) withModels(
+	ctx context.Context, pool *frontier.Pool, choice *frontier.Choice, number int, folds []crossvalidate.Fold,
+) (*frontier.Choice, []*modelled, error) {
+	m := &modelled{variants: c.linear()}
+	m.points, m.others = worthwhile(pool, choice.Listed, c.Training.Objects)
+	stages := []*modelled{m}
+	choice, err := c.compare(ctx, pool, m, number, folds)
+	if err == nil && c.wantsBoosters() {
+		b := &modelled{variants: boosters(), below: m}
+		for i := range choice.Listed {
+			b.points = append(b.points, choice.Listed[i].Point)
+		}
+		stages = append(stages, b)
+		choice, err = c.compare(ctx, pool, b, number, folds)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	return choice, stages, c.testModels(ctx, stages, choice.Listed)
+}
+
+// compare fits models of a stage, and chooses among its points with these models and those without.
+func (c *Chooser) compare(
+	ctx context.Context, pool *frontier.Pool, m *modelled, number int, folds []crossvalidate.Fold,
+) (*frontier.Choice, error) {
+	for i := range m.points {
+		m.trees = append(m.trees, pool.Tree(&m.points[i]))
+	}
+	if err := c.fitModels(ctx, m); err != nil {
+		return nil, err
+	}
+	gains, err := c.foldGains(ctx, pool, number, folds, m)
+	if err != nil {
+		return nil, err
+	}
+	return pool.ChooseAmong(m.candidates(gains, c.always(m)), &c.Settings.Settings)
+}
+
+// always reports whether the models of a stage are asked for, whatever they gain.
+func (c *Chooser) always(m *modelled) bool {
+	return c.Settings.LeafModel == Linear || c.Settings.LeafModel == Boosted && m.below != nil
+}
+
+// worthwhile returns the points that get models, and the other listed ones. With few objects
+// those are all listed points, and the front of each grown tree: a tree that is worse without
+// models may be better with them.
+func worthwhile(
+	pool *frontier.Pool, listed []frontier.Listed, objects int64,
+) (points, others []frontier.Point) {
+	few := objects <= manyObjects
+	for i := range listed {
+		p := &listed[i]
+		marked := p.Chosen || p.Highest || p.Knee
+		if few || marked || len(points) == 0 || p.Merit-points[len(points)-1].Merit >= listedStep {
+			points = append(points, p.Point)
+		} else {
+			others = append(others, p.Point)
+		}
+	}
+	if !few {
+		return points, others
+	}
+	for _, p := range pool.Fronts(grownStep) {
+		if !slices.ContainsFunc(points, func(q frontier.Point) bool { return q.Same(&p) }) {
+			points = append(points, p)
+		}
+	}
+	return points, others
+}
+
+// soleWithModels fits models to the leaves of the only tree, if they gain on the validation
+// objects or are asked for. Without validation rows it takes the middle one of the variants.
+func (c *Chooser) soleWithModels(ctx context.Context, t *frontier.Candidate) (*frontier.Candidate, error) {
+	validated := t.Counts[dataset.Validation].TotalRows() > 0
+	if !validated && c.Settings.LeafModel == Auto {
+		c.Host.Note(c.Host.Setting("leaf_model") + " auto: no models, as there are no validation rows to judge them by")
+		return t, nil
+	}
+	with := *t
+	best := frontier.Point{}
+	try := func(m *modelled) error {
+		m.points, m.trees = []frontier.Point{best}, []*tree.Tree{t.Tree}
+		if err := c.fitModels(ctx, m); err != nil {
+			return err
+		}
+		if best = m.sole(c.always(m), validated); m.has(&best) {
+			with.Tree = m.tree(m.find(&best))
+		}
+		return nil
+	}
+	linear := &modelled{variants: c.linear()}
+	err := try(linear)
+	if err == nil && c.wantsBoosters() {
+		err = try(&modelled{variants: boosters(), below: linear})
+	}
+	return &with, err
+}
+
+// sole returns the best of the only tree's variants; without validation rows the middle one.
+func (m *modelled) sole(always, validated bool) frontier.Point {
+	if !validated && always && m.able(0) {
+		return m.variants[len(m.variants)/2].of(m.points[0])
+	}
+	list := m.candidates(nil, always)
+	return slices.MaxFunc(list, func(a, b frontier.Point) int { return cmp.Compare(a.Merit, b.Merit) })
+}
+
+// linear returns the variants of linear models.
+func (c *Chooser) linear() []variant {
+	var list []variant
+	for _, ridge := range ridges(c.Training.Objects) {
+		list = append(list, variant{ridge: ridge})
+	}
+	return list
+}
+
+// boosters returns the variants of boosters.
+func boosters() []variant { return []variant{{boosted: 3}, {boosted: boost.Trees}} }
+
+// fit fits the models of all variants, given the models of the stage below.
+func (m *modelled) fit(f *distill.Fitting, before [][]*leafmodel.Model) (variants [][][]*leafmodel.Model) {
+	if m.below != nil {
+		boosted := f.Boost(before)
+		for _, v := range m.variants {
+			variants = append(variants, leafmodel.Shorten(boosted, v.boosted))
+		}
+		return variants
+	}
+	for _, v := range m.variants {
+		variants = append(variants, f.Linear(v.ridge))
+	}
+	return variants
+}
+
+// refit fits the models of the stage below, then those of all variants.
+func (m *modelled) refit(f *distill.Fitting) (before [][]*leafmodel.Model, variants [][][]*leafmodel.Model) {
+	if m.below == nil {
+		return nil, m.fit(f, nil)
+	}
+	before = noModels(f.Trees)
+	for _, v := range m.below.variants {
+		for i, models := range f.Linear(v.ridge) {
+			if m.points[i].Ridge == v.ridge {
+				before[i] = models
+			}
+		}
+	}
+	return before, m.fit(f, before)
+}
+
+// noModels returns no models for the nodes of some trees.
+func noModels(trees []*tree.Tree) [][]*leafmodel.Model {
+	none := make([][]*leafmodel.Model, len(trees))
+	for i, t := range trees {
+		none[i] = make([]*leafmodel.Model, len(t.Nodes))
+	}
+	return none
+}
+
+// fitModels fits the models of a stage, and scores them on the validation objects.
+func (c *Chooser) fitModels(ctx context.Context, m *modelled) error {
+	type result struct {
+		models [][][]*leafmodel.Model
+		plain  []leafmodel.Score
+		scores [][]leafmodel.Score
+	}
+	var before [][]*leafmodel.Model
+	if m.below != nil {
+		before = noModels(m.trees)
+		for i := range m.points {
+			if at, v := m.below.find(&m.points[i]); at >= 0 {
+				before[i] = m.below.models[v][at]
+			}
+		}
+	}
+	what, total := "leaf models", 2+int64(len(m.variants))
+	if m.below != nil {
+		what = "boosters"
+	}
+	r, err := compute(ctx, c.Host, what, total, "steps", func(s *parallel.Steps) (r result, err error) {
+		objects, err := c.Sample(ctx, dataset.Train)
+		if err != nil {
+			return r, err
+		}
+		o := leafmodel.Options{Scale: c.Training.Scale, Stop: func() bool { return ctx.Err() != nil }}
+		f := &distill.Fitting{Training: objects, Transfer: c.Transfer, Features: c.Features, Trees: m.trees, Options: o}
+		r.models = m.fit(f, before)
+		s.Done.Add(1)
+		if objects, err = c.Sample(ctx, dataset.Validation); err != nil {
+			return r, err
+		}
+		r.plain = leafmodel.Evaluate(objects, c.Features, m.trees, before, 0)
+		s.Done.Add(1)
+		for i := range m.variants {
+			r.scores = append(r.scores, leafmodel.Evaluate(objects, c.Features, m.trees, r.models[i], 0))
+			s.Done.Add(1)
+			if ctx.Err() != nil {
+				break
+			}
+		}
+		return r, context.Cause(ctx)
+	})
+	m.models, m.before, m.plain, m.scores[dataset.Validation] = r.models, before, r.plain, r.scores
+	return err
+}
+
+// testModels scores the listed points' models on the test objects. Scores of other points are
+// zero.
+func (c *Chooser) testModels(ctx context.Context, stages []*modelled, listed []frontier.Listed) error {
+	total := int64(len(stages))
+	work := func(s *parallel.Steps) ([][][]leafmodel.Score, error) { // by stage, variant and point
+		objects, err := c.Sample(ctx, dataset.Test)
+		if err != nil {
+			return nil, err
+		}
+		var scores [][][]leafmodel.Score
+		for _, m := range stages {
+			scores = append(scores, m.test(objects, c.Features, listed))
+			s.Done.Add(1)
+			if ctx.Err() != nil {
+				break
+			}
+		}
+		return scores, context.Cause(ctx)
+	}
+	scores, err := compute(ctx, c.Host, "test of leaf models", total, "steps", work)
+	if err != nil {
+		return err
+	}
+	for i, m := range stages {
+		m.scores[dataset.Test] = scores[i]
+		for k := range listed {
+			p := &listed[k].Point
+			if at, v := m.find(p); at >= 0 {
+				p.TestAUC = scores[i][v][at].AUC
+			}
+		}
+	}
+	return nil
+}
+
+// test returns the scores of the listed points' models on some objects, by variant and point.
+func (m *modelled) test(
+	objects *dataset.Objects, features []dataset.Feature, listed []frontier.Listed,
+) [][]leafmodel.Score {
+	scores := make([][]leafmodel.Score, len(m.variants))
+	for v := range m.variants {
+		scores[v] = make([]leafmodel.Score, len(m.points))
+		var trees []*tree.Tree
+		var models [][]*leafmodel.Model
+		var points []int // by tree
+		for i := range listed {
+			if at, of := m.find(&listed[i].Point); at >= 0 && of == v {
+				trees, models, points = append(trees, m.trees[at]), append(models, m.models[v][at]), append(points, at)
+			}
+		}
+		for k, score := range leafmodel.Evaluate(objects, features, trees, models, 0) {
+			scores[v][points[k]] = score
+		}
+	}
+	return scores
+}
+
+// foldGains returns what models of a stage gain on the folds, by variant and point; nil without
+// folds.
+func (c *Chooser) foldGains(
+	ctx context.Context, pool *frontier.Pool, number int, folds []crossvalidate.Fold, m *modelled,
+) ([][]frontier.Gain, error) {
+	if len(folds) == 0 {
+		return nil, nil
+	}
+	what, fits := "folds of leaf models", int64(len(folds)*len(m.variants))
+	if m.below != nil {
+		what = "folds of boosters"
+	}
+	return compute(ctx, c.Host, what, fits, "fits", func(s *parallel.Steps) ([][]frontier.Gain, error) {
+		g, err := c.growth(ctx, number)
+		if err != nil {
+			return nil, err
+		}
+		o := leafmodel.Options{Scale: c.Training.Scale}
+		return g.Gains(ctx, pool, folds, m.points, o, len(m.variants), m.refit, &s.Done)
+	})
+}
+
+// candidates returns the points without models and with models of each variant. The merit
+// of a point with models is that of the point without, plus what the models gain on the
+// validation objects and the folds. always leaves out points without models where there is
+// one with models.
+func (m *modelled) candidates(gains [][]frontier.Gain, always bool) []frontier.Point {
+	var list []frontier.Point
+	if !always {
+		list = append(list, m.others...)
+	}
+	for i, p := range m.points {
+		if !always || !m.able(i) {
+			list = append(list, p)
+		}
+		for v := range m.variants {
+			if !m.able(i) {
+				break
+			}
+			var folds frontier.Gain
+			if gains != nil {
+				folds = gains[v][i]
+			}
+			list = append(list, m.point(i, v, folds))
+		}
+	}
+	return list
+}
+
+// able reports whether some leaf of a point's tree has a model that it had not before.
+func (m *modelled) able(point int) bool {
+	for node, l := range m.models[0][point] {
+		if l != nil && (m.before == nil || l != m.before[point][node]) {
+			return true
+		}
+	}
+	return false
+}
+
+// point returns a point with models of a variant.
+func (m *modelled) point(at, v int, folds frontier.Gain) frontier.Point {
+	p := m.variants[v].of(m.points[at])
+	p.Interval = nil
+	with := &m.scores[dataset.Validation][v][at]
+	auc, loss := with.Gain(&m.plain[at])
+	p.Raise(frontier.Gain{AUC: auc, LogLoss: loss}, folds)
+	if p.Folds != nil && folds.AUC != nil {
+		area := *p.Folds + *folds.AUC
+		p.Folds = &area
+	}
+	p.AUC, p.LogLoss, p.TestAUC = with.AUC, with.LogLoss, nil // see testModels
+	return p
+}
+
+// tree returns the tree of a point with models of a variant.
+func (m *modelled) tree(at, v int) *tree.Tree {
+	t, p := leafmodel.Attach(m.trees[at], m.models[v][at]), m.variants[v].of(m.points[at])
+	t.Algorithm.Ridge, t.Algorithm.BoosterTrees = p.Ridge, p.Boosted
+	return t
+}
+
+// find returns the number of a point with models, and of its variant; below 0: it has none of
+// these.
+func (m *modelled) find(p *frontier.Point) (at, v int) {
+	for v := range m.variants {
+		for at := range m.points {
+			if with := m.variants[v].of(m.points[at]); with.Same(p) {
+				return at, v
+			}
+		}
+	}
+	return -1, 0
+}
+
+// TreeOf returns the tree of a point with its models, and the scores of these by part; nil: it has
+// none, and the pool has the scores.
+func (w *Competition) TreeOf(p *frontier.Point) (*tree.Tree, func(of dataset.Part) *leafmodel.Score) {
+	for _, m := range w.stages {
+		if at, v := m.find(p); at >= 0 {
+			return m.tree(at, v), func(of dataset.Part) *leafmodel.Score { return &m.scores[of][v][at] }
+		}
+	}
+	return w.Pool.Tree(p), nil
+}
+
+// modelsOf returns the models of a point's tree; nil: it has none.
+func (w *Competition) modelsOf(p *frontier.Point) []*leafmodel.Model {
+	for _, m := range w.stages {
+		if at, v := m.find(p); at >= 0 {
+			return m.models[v][at]
+		}
+	}
+	return nil
+}

@@ -1,0 +1,88 @@
+package selection
+
+import (
+	"context"
+	"runtime"
+
+	"github.com/espalier-ml/espalier/induce"
+	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/distill"
+	"github.com/espalier-ml/espalier/induce/frontier/crossvalidate"
+	"github.com/espalier-ml/espalier/induce/grid"
+	"github.com/espalier-ml/espalier/induce/memory"
+	"github.com/espalier-ml/espalier/induce/parallel"
+)
+
+// mostTaught is the number of training objects up to which the data want a teacher: it has
+// all objects in memory, and trees gain the most by it where objects are few.
+const mostTaught = crossvalidate.MostAuto
+
+// WantsTeacher reports whether trees are to grow from a teacher's transfer set, too. soft says that
+// the training objects are soft. A note says why not, if a teacher is asked for.
+func (c *Chooser) WantsTeacher(soft bool) bool {
+	t := &c.Settings.Teacher
+	switch chosen := c.Settings.Undecided(2); {
+	case t.Kind == None:
+		return false
+	case t.Kind != Auto && !chosen:
+		c.Host.Note(c.Host.Setting("teacher") + " " + string(t.Kind) +
+			": no tree is taught, as there are no validation rows to judge it by")
+		return false
+	case t.Kind != Auto:
+		return true
+	default:
+		return chosen && c.Training.Objects <= mostTaught && !soft && !c.Settings.Constrained
+	}
+}
+
+// Taught are trees that have grown from a transfer set.
+type Taught struct {
+	Training *dataset.Objects
+	Transfer *distill.TransferSet
+	Members  []grid.Member // of the grid, with their teacher
+	Roots    []*induce.Node
+}
+
+// Teach grows the trees of the grid once more, from the transfer set of a teacher. Growth beyond
+// the options' Stop ends early. The result is nil if the context ends first.
+func (c *Chooser) Teach(ctx context.Context, members []grid.Member, o memory.Options) (*Taught, error) {
+	what := int64(len(members))
+	return compute(ctx, c.Host, "teacher", what, "trees", func(s *parallel.Steps) (*Taught, error) {
+		training, err := c.Objects(ctx)
+		if err != nil {
+			return nil, err
+		}
+		t := &Taught{Training: training}
+		teacher := c.teacher()
+		teacher.Stop = func() bool { return ctx.Err() != nil }
+		if t.Transfer = teacher.NewTransferSet(training); t.Transfer == nil {
+			return nil, context.Cause(ctx)
+		}
+		params := make([]induce.Params, len(members))
+		for i, m := range members {
+			params[i] = m.Params
+			m.Algorithm.Teacher = c.Settings.Teacher.name()
+			t.Members = append(t.Members, m)
+		}
+		t.Roots = t.Transfer.Grow(c.Columns, params, o)
+		s.Done.Store(what)
+		return t, context.Cause(ctx)
+	})
+}
+
+// teacher returns the settings of the teacher.
+func (c *Chooser) teacher() distill.Config {
+	t := &c.Settings.Teacher
+	config := distill.Config{
+		Features: c.Features, Share: t.Weight, Seed: c.Settings.Seed, Scale: c.Training.Scale,
+		MadeUp: int(t.MadeUp), Workers: runtime.GOMAXPROCS(0),
+	}
+	if t.name() == string(Boosted) {
+		config.Teacher = distill.Boosted
+	}
+	if t.MadeUp < 0 {
+		const each, most = 5, 50_000
+		config.MadeUp = int(min(each*c.Training.Objects, most))
+	}
+	return config
+}
