@@ -54,7 +54,7 @@ func (h host) Note(text string) { h.Reporter.Note(text) }
 // Setting implements selection.Host.
 func (h host) Setting(name string) string { return "--" + name }
 
-// chooser returns what chooses among trees that have grown from objects.
+// chooser returns the chooser among the trees of some objects.
 func (r *run) chooser(o *objects) *selection.Chooser {
 	train := o.train()
 	return &selection.Chooser{

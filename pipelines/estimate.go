@@ -60,7 +60,7 @@ func dryRun(ctx context.Context, c *TrainConfig, p *config.Parsed, reporter engi
 	if err != nil {
 		return nil, err
 	}
-	plan = plan.narrowed(plan.mayValidate(), reporter.Note)
+	plan = plan.narrowed(plan.mayValidate(), host{d})
 	estimate, g, err := plan.foresee(ctx, d)
 	if err != nil || !d.Translates() {
 		return &Result{Estimate: estimate}, err

@@ -63,7 +63,7 @@ func trained(t *testing.T, rows int, theta float64) (*run, *grown) {
 		t.Fatal(err)
 	}
 	r := &run{
-		plan: plan.narrowed(true, func(string) {}), files: source.Process, journal: new(journal),
+		plan: plan.narrowed(true, host{&engine.Driver{Reporter: engine.Silent{}}}), files: source.Process, journal: new(journal),
 		driver: &engine.Driver{Engine: engine.Default(), Reporter: engine.Silent{}, Files: source.Process},
 		place:  place{scratch: "mem://" + t.Name(), blocks: "mem://" + t.Name() + "/blocks"},
 	}

@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
-	"github.com/espalier-ml/espalier/induce/frontier"
+	"github.com/espalier-ml/espalier/induce/selection"
 	"github.com/espalier-ml/espalier/io/contract"
 	"github.com/espalier-ml/espalier/io/objectstore"
 	"github.com/espalier-ml/espalier/io/runfolder"
@@ -125,17 +125,10 @@ func (p *plan) mayValidate() bool {
 
 // narrowed returns the plan without the trees that cannot be chosen: the grid is only its
 // first tree if the rule is to take that one, or if there are neither validation rows nor
-// folds to choose by. It calls note to tell the user of the latter.
-func (p *plan) narrowed(validates bool, note func(text string)) *plan {
+// folds to choose by. It tells the host of the latter.
+func (p *plan) narrowed(validates bool, r selection.Host) *plan {
 	narrow, settings := *p, *p.parsed
-	if s := &settings.Selection; s.Undecided(len(settings.Grid)) && !validates && s.Folds.Number == 0 {
-		note("there are no validation rows to choose a tree by: it is the first of the grid, as it was grown; " +
-			"--folds 5 chooses by cross-validation")
-		s.Settings = s.Unjudged()
-	}
-	if settings.Selection.Rule == frontier.First {
-		settings.Grid = settings.Grid[:1]
-	}
+	settings.Selection, settings.Grid = settings.Selection.Narrowed(settings.Grid, validates, r)
 	narrow.parsed = &settings
 	return &narrow
 }

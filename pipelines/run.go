@@ -46,7 +46,7 @@ type place struct {
 // narrowed returns the run without the trees that cannot be chosen: see plan.narrowed.
 func (r *run) narrowed(validates bool) *run {
 	narrow := *r
-	narrow.plan = r.plan.narrowed(validates, r.driver.Reporter.Note)
+	narrow.plan = r.plan.narrowed(validates, host{r.driver})
 	return &narrow
 }
 

@@ -1,4 +1,4 @@
-// Package grid lists the trees that one training grows, and makes models of them.
+// Package grid lists the trees of a training, and turns grown nodes into models.
 //
 // The grid has a member for each combination of an algorithm, a lambda, a theta, a family of
 // tests and a number of bins. All members grow from the same objects.

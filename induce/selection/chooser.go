@@ -122,6 +122,7 @@ type RuleError struct {
 	Err     error
 }
 
+// Error implements error.
 func (e *RuleError) Error() string { return fmt.Sprintf("%s: %v", e.Setting, e.Err) }
 
 // Unwrap returns what is wrong.

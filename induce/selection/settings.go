@@ -4,6 +4,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/certify"
 	"github.com/espalier-ml/espalier/induce/frontier"
 	"github.com/espalier-ml/espalier/induce/frontier/crossvalidate"
+	"github.com/espalier-ml/espalier/induce/grid"
 )
 
 // Settings say how a tree is chosen.
@@ -16,8 +17,8 @@ type Settings struct {
 	LeafModel   Kind
 	Teacher     Teacher
 
-	// Constrained says that features have constraints of monotony, which hold for plain
-	// probabilities of trees that labels teach.
+	// Constrained says that features have constraints of monotony. Leaf models and teachers do not
+	// keep them.
 	Constrained bool
 }
 
@@ -38,6 +39,21 @@ type Teacher struct {
 	Kind   Kind
 	Weight float64 // of its probabilities against the label
 	MadeUp int64   // rows that it labels; below 0: by the number of training objects
+}
+
+// Narrowed returns the settings and the members of the grid without trees that cannot be chosen:
+// the grid is only its first tree if the rule is to take that one, or if there are neither
+// validation rows nor folds to choose by. It tells the host of the latter.
+func (s Settings) Narrowed(members []grid.Member, validates bool, h Host) (Settings, []grid.Member) {
+	if s.Undecided(len(members)) && !validates && s.Folds.Number == 0 {
+		h.Note("there are no validation rows to choose a tree by: it is the first of the grid, as it was grown; " +
+			h.Setting("folds") + " 5 chooses by cross-validation")
+		s.Settings = s.Unjudged()
+	}
+	if s.Rule == frontier.First {
+		members = members[:1]
+	}
+	return s, members
 }
 
 // name returns the kind of the teacher, once it is wanted.

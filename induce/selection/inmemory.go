@@ -1,0 +1,82 @@
+package selection
+
+import (
+	"context"
+
+	"github.com/espalier-ml/espalier/induce"
+	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/frontier"
+	"github.com/espalier-ml/espalier/induce/grid"
+	"github.com/espalier-ml/espalier/induce/leafmodel"
+	"github.com/espalier-ml/espalier/induce/memory"
+	"github.com/espalier-ml/espalier/induce/split"
+	"github.com/espalier-ml/espalier/induce/tree"
+)
+
+// InMemory trains a tree from objects in memory.
+type InMemory struct {
+	Host     Host
+	Settings Settings
+	Members  []grid.Member // the grid
+	Modeller *grid.Modeller
+	Columns  []split.Column                  // the features of the modeller
+	Parts    [dataset.Parts]*dataset.Objects // there must be training objects
+	Options  memory.Options                  // of the growth of trees
+}
+
+// Train grows the trees of the grid, those of a teacher if one is wanted, and chooses one of them.
+func (m *InMemory) Train(ctx context.Context) (*tree.Tree, error) {
+	settings, members := m.Settings.Narrowed(m.Members, m.Parts[dataset.Validation].Len() > 0, m.Host)
+	training, params := m.Modeller.Training, make([]induce.Params, len(members))
+	for i := range members {
+		params[i] = members[i].Params
+	}
+	roots := memory.GrowEach(m.Parts[dataset.Train], m.Columns, params, training.Weight, m.Options)
+	c := &Chooser{
+		Host: m.Host, Settings: &settings, Features: m.Modeller.Features, Columns: m.Columns,
+		Classes:  len(m.Modeller.Label.Classes),
+		Training: Training{training.Objects, training.Rows, training.Weight, m.Modeller.Scale}, Memory: m.Options.Memory,
+		Objects: func(context.Context) (*dataset.Objects, error) { return m.Parts[dataset.Train], nil },
+		Sample: func(_ context.Context, part dataset.Part) (*dataset.Objects, error) {
+			return leafmodel.Sorted(m.Parts[part], Most(part)), nil
+		},
+	}
+	if c.WantsTeacher(m.Parts[dataset.Train].Soft()) {
+		t, err := c.Teach(ctx, members, m.Options)
+		if err != nil {
+			return nil, err
+		}
+		c.Transfer, roots, members = t.Transfer, append(roots, t.Roots...), append(members[:len(members):len(members)], t.Members...)
+	}
+	c.Model = func(root *induce.Node, candidate int) *tree.Tree { return m.Modeller.Model(root, members[candidate]) }
+	w, err := c.Choose(ctx, m.candidates(roots, members, c))
+	if err != nil {
+		return nil, err
+	}
+	if w.Candidate.Tree.Certificate, err = c.Certify(ctx, w.Candidate, w.Grown(len(roots))); err != nil {
+		return nil, err
+	}
+	return w.Candidate.Tree.Tested(), nil
+}
+
+// candidates returns the grown trees with the rows of each part at their leaves.
+func (m *InMemory) candidates(roots []*induce.Node, members []grid.Member, c *Chooser) []frontier.Candidate {
+	trees, list := make([]*tree.Tree, len(roots)), make([]frontier.Candidate, len(roots))
+	for i, root := range roots {
+		trees[i] = c.Model(root, i)
+		list[i] = frontier.NewCandidate(trees[i], members[i].Params)
+	}
+	parts := []dataset.Part{dataset.Validation, dataset.Test}
+	if c.Transfer != nil { // trees know the soft weights of their training rows, not the labels
+		parts = append(parts, dataset.Train)
+	}
+	forest := tree.NewForest(trees)
+	for _, part := range parts {
+		counts := forest.NewCounts()
+		counts.Add(m.Parts[part])
+		for i := range list {
+			list[i].Counts[part] = counts.Tree(i)
+		}
+	}
+	return list
+}
