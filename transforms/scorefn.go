@@ -75,6 +75,17 @@ func (f *scoring) score(
 	}, true, nil
 }
 
+// scoreBy scores a row by the model of a source. scored is false if the row cannot be used.
+func (f *scoring) scoreBy(
+	ctx context.Context, source *modelSource, l letter, refuse func(DeadLetter),
+) (p Prediction, scored bool, err error) {
+	s, err := source.scorer(ctx, f.schema)
+	if err != nil {
+		return p, false, jobs.Carry(err)
+	}
+	return f.score(ctx, s, l, refuse)
+}
+
 // scoreFn scores rows by a given model.
 type scoreFn struct {
 	scoring
@@ -85,11 +96,7 @@ type scoreFn struct {
 func (f *scoreFn) ProcessElement(
 	ctx context.Context, at beam.EventTime, row beam.T, emit func(beam.T, Prediction), refuse func(DeadLetter),
 ) error {
-	s, err := f.Source.scorer(ctx, f.schema)
-	if err != nil {
-		return jobs.Carry(err)
-	}
-	p, scored, err := f.score(ctx, s, letter{row: row, at: at}, refuse)
+	p, scored, err := f.scoreBy(ctx, &f.Source, letter{row: row, at: at}, refuse)
 	if scored {
 		emit(row, p)
 	}
@@ -110,11 +117,7 @@ type scoreKeyedFn struct {
 func (f *scoreKeyedFn) ProcessElement(
 	ctx context.Context, at beam.EventTime, key beam.X, row beam.T, emit func(beam.X, Prediction), refuse func(DeadLetter),
 ) error {
-	s, err := f.Source.scorer(ctx, f.schema)
-	if err != nil {
-		return jobs.Carry(err)
-	}
-	p, scored, err := f.score(ctx, s, letter{row: row, key: key, at: at}, refuse)
+	p, scored, err := f.scoreBy(ctx, &f.Source, letter{row: row, key: key, at: at}, refuse)
 	if scored {
 		emit(key, p)
 	}

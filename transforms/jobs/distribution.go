@@ -104,17 +104,9 @@ func (f *distributeFn) ProcessElement(ctx context.Context, task []byte, _ func(i
 	if err != nil {
 		return err
 	}
-	g, err := openTask(ctx, &f.spec, task)
-	if err != nil {
-		return Carry(err)
-	}
-	pieces := g.pieces()
-	all := newShared(g, len(pieces))
-	for _, piece := range pieces { // all of them even after an error, as each closes the row group
-		err = f.pool.doWith(ctx, all, func(worker int) error { return f.add(ctx, piece, &f.workers[worker]) })
-	}
-	report(ctx)
-	return Carry(err)
+	return eachPiece(ctx, f.pool, &f.spec, task, func(ctx context.Context, g *rowGroup, worker int) error {
+		return f.add(ctx, g, &f.workers[worker])
+	})
 }
 
 // add counts the rows of a piece of a row group.
