@@ -14,7 +14,6 @@ import (
 	"github.com/espalier-ml/espalier/io/report"
 	"github.com/espalier-ml/espalier/io/setting"
 	"github.com/espalier-ml/espalier/io/usage"
-	"github.com/espalier-ml/espalier/pipelines"
 	"github.com/espalier-ml/espalier/pipelines/config"
 	"github.com/espalier-ml/espalier/pipelines/engine"
 	"github.com/espalier-ml/espalier/pipelines/retraining"
@@ -90,11 +89,7 @@ Exit code 4 says that the gate has refused the run: LATEST.json stays.`,
 
 // settleRetrain combines the preset, the config file and the flags.
 func settleRetrain(set *pflag.FlagSet, flags *retrainFlags, file *configFile) (*retrainFlags, error) {
-	preset := flags.preset
-	if text, ok := file.text("preset"); ok && !set.Changed("preset") {
-		preset = text
-	}
-	training, err := pipelines.Preset(preset)
+	training, preset, err := startingPoint(set, flags.preset, file)
 	if err != nil {
 		return nil, err
 	}

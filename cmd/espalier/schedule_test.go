@@ -57,7 +57,7 @@ func TestScheduleConfig(t *testing.T) {
 func TestSystemd(t *testing.T) {
 	tool, err := exec.LookPath("systemd-analyze")
 	if err != nil {
-		t.Skip("waits for systemd-analyze")
+		t.Skip("waits for systemd-analyze: apt-get install systemd")
 	}
 	folder := t.TempDir()
 	var units []string

@@ -124,13 +124,19 @@ func (c *trainFlags) Settings() []setting.Setting {
 	return slices.Concat(c.TrainConfig.Settings(), own, progressSettings(&c.progress, &c.verbose), engine.SDKSettings())
 }
 
-// settleTrain combines the preset, the config file and the flags.
-func settleTrain(set *pflag.FlagSet, flags *trainFlags, file *configFile) (*trainFlags, error) {
-	preset := flags.preset
+// startingPoint returns the settings that a training starts from, those of a preset, and the name
+// of the preset: by the flag, else by the config file, else the default.
+func startingPoint(set *pflag.FlagSet, preset string, file *configFile) (pipelines.TrainConfig, string, error) {
 	if text, ok := file.text("preset"); ok && !set.Changed("preset") {
 		preset = text
 	}
-	config, err := pipelines.Preset(preset)
+	c, err := pipelines.Preset(preset)
+	return c, preset, err
+}
+
+// settleTrain combines the preset, the config file and the flags.
+func settleTrain(set *pflag.FlagSet, flags *trainFlags, file *configFile) (*trainFlags, error) {
+	config, preset, err := startingPoint(set, flags.preset, file)
 	if err != nil {
 		return nil, err
 	}
