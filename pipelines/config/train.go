@@ -172,8 +172,8 @@ func (c *Train) runSettings() []setting.Setting {
 		},
 		{
 			Name: "object_cache", Value: setting.Text(&c.ObjectCache), Changeable: true,
-			Help: "folder that caches the objects of each input file, so that a later run with the same --cuts_from does " +
-				"not read the file's rows",
+			Help: "folder that caches the objects of each input file: a later run with the same --cuts_from does not read " +
+				"the file's rows",
 		},
 		{
 			Name: "overwrite", Value: setting.Switch(&c.Overwrite), Changeable: true,
