@@ -31,7 +31,8 @@ type folder struct {
 // by the comment of their struct what they hold. A public package has an example
 // with an output, which go test compares. A package is public unless it lies below
 // cmd or bench, its name ends in "test", or its doc contains the sentence "It is
-// not meant for other programs".
+// not meant for other programs". No test has an upper bound for the time that
+// something takes: a machine may be as busy as it likes.
 func TestHouse(t *testing.T) {
 	folders := parseModule(t, filepath.Join("..", ".."))
 	if len(folders) < 25 {
@@ -85,11 +86,26 @@ func ExampleA() {
 	// Output:
 }
 `
+		timed = `package p_test
+
+func TestA(t *testing.T) {
+	took := time.Since(start)
+	if took > time.Second || 5 <= time.Since(start).Seconds() {
+		t.Error(took)
+	}
+	for took < time.Second && time.Since(start) < time.Minute {
+	}
+}
+`
 	)
 	for _, c := range []struct {
 		path, code, test string
 		want             []string
 	}{
+		{"induce/p", told, timed, []string{
+			"p_test.go:5: a test with an upper bound for a time",
+			"p_test.go:5: a test with an upper bound for a time",
+		}},
 		{"induce/p", bare, output, []string{
 			"p.go:1: package p has no doc comment",
 			"p.go:3: A has no doc comment",
@@ -197,7 +213,55 @@ func (f *folder) faults() []string {
 	}) {
 		add(name.Pos(), "package "+name.Name+" is public and has no example with an output")
 	}
+	for _, file := range f.tests {
+		for _, at := range timed(file) {
+			add(at, "a test with an upper bound for a time")
+		}
+	}
 	return list
+}
+
+// timed returns where the tests of a file compare with a time since a start, as t > limit or
+// limit < t. Where such a time is the smaller one, a test waits or looks for haste.
+func timed(file *ast.File) []token.Pos {
+	var places []token.Pos
+	since := make(map[string]bool) // names of such times
+	found := func(x ast.Expr) (is bool) {
+		ast.Inspect(x, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.SelectorExpr:
+				is = is || base(n.X) == "time" && n.Sel.Name == "Since"
+			case *ast.Ident:
+				is = is || since[n.Name]
+			}
+			return !is
+		})
+		return is
+	}
+	ast.Inspect(file, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.FuncDecl:
+			clear(since)
+		case *ast.AssignStmt:
+			if len(n.Lhs) == 1 && found(n.Rhs[0]) {
+				since[base(n.Lhs[0])] = true
+			}
+		case *ast.BinaryExpr:
+			later, earlier := n.X, n.Y
+			switch n.Op {
+			case token.LSS, token.LEQ:
+				later, earlier = earlier, later
+			case token.GTR, token.GEQ:
+			default:
+				return true
+			}
+			if found(later) && !found(earlier) {
+				places = append(places, n.Pos())
+			}
+		}
+		return true
+	})
+	return places
 }
 
 // place returns the file and line of a position.

@@ -5,7 +5,6 @@ import (
 	"reflect"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/espalier-ml/espalier/induce/certify"
 	"github.com/espalier-ml/espalier/induce/dataset"
@@ -102,25 +101,26 @@ func TestBudgetBelowOptimum(t *testing.T) {
 // TestStop: the work ends soon after Stop returns true.
 func TestStop(t *testing.T) {
 	d := someRows(30000, 12)
-	var asked atomic.Int64
+	var asked, done, atStop atomic.Int64
 	opts := certify.Options{
 		Algorithm: split.EC45, Family: split.Both, Theta: 1e-4, Lambda: 1, Workers: 2,
 		Sample: 100000, Work: 1 << 30,
 	}
-	var since atomic.Pointer[time.Time]
+	const stopAt = 100
 	opts.Stop = func() bool {
-		if asked.Add(1) < 100 {
+		if asked.Add(1) < stopAt {
 			return false
 		}
-		now := time.Now()
-		since.CompareAndSwap(nil, &now)
+		atStop.Store(done.Load())
 		return true
 	}
+	opts.Progress = func(steps int64) { done.Store(max(done.Load(), steps)) }
 	b := certify.Certify(d, opts)
 	if b.Cost != 0 {
 		t.Errorf("a bound of %v from work that was stopped", b.Cost)
 	}
-	if late := time.Since(*since.Load()); late > 2*time.Second { // some milliseconds, with room for a loaded machine
-		t.Errorf("%v after it was asked to stop", late)
+	// To its end, the work would take more than 1e10 steps. A second of 2 workers is about 1e8.
+	if late := done.Load() - atStop.Load(); late > 1e8 {
+		t.Errorf("%d steps after it was asked to stop", late)
 	}
 }

@@ -325,14 +325,10 @@ func TestInterruptedJob(t *testing.T) {
 		t.Errorf("states %v after run", got)
 	}
 	f.cancelled = func(*fakeJob) {} // goes on
-	start := time.Now()
 	err := interrupted()
 	var left *leftError
 	if !errors.As(err, &left) || !errors.Is(err, context.Canceled) || !strings.Contains(left.warning(), "espalier-1-step may go on") {
 		t.Errorf("got the error %v", err)
-	}
-	if took := time.Since(start); took > 5*time.Second {
-		t.Errorf("an engine that does not cancel holds the run up for %v", took)
 	}
 }
 
@@ -471,16 +467,12 @@ func TestReadiness(t *testing.T) {
 		"nothing":       {closed.Addr().String(), "refused"},
 		"no port":       {"127.0.0.1", "missing port"},
 	} {
-		start := time.Now()
 		_, err := openJobService(t.Context(), c.endpoint, patience{ready: 300 * time.Millisecond})
 		if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), c.endpoint) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: got the error %v, want %q", name, err, c.want)
 		}
 		if name != "nothing" && name != "no port" && !strings.Contains(err.Error(), "8099") {
 			t.Errorf("%s: no hint in %v", name, err)
-		}
-		if took := time.Since(start); took > 3*time.Second {
-			t.Errorf("%s: took %v", name, took)
 		}
 	}
 }

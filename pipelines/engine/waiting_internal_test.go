@@ -16,24 +16,20 @@ import (
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
-// TestWaitingRunEnds: a run that waits for another run's pipeline ends with its context, and
-// the next run is admitted.
+// TestWaitingRunEnds: a run that waits for another run's pipeline ends with its context, while that
+// pipeline is still there, and the next run is admitted.
 func TestWaitingRunEnds(t *testing.T) {
 	if err := admit(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
-	start := time.Now()
 	j := &Driver{Engine: Default(), Reporter: Silent{}, Files: source.Process}
 	one := func(ctx context.Context) error {
 		return j.Run(ctx, Job{"one", 1, "tasks", TasksDone}, []jobs.Task{{File: "a"}}, func(beam.Scope, beam.PCollection) {})
 	}
 	if err := one(ctx); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("got %v, want the end of the context", err)
-	}
-	if took := time.Since(start); took > time.Second {
-		t.Errorf("the waiting run ended after %v", took)
 	}
 	leave()
 	if err := one(t.Context()); err != nil {
@@ -77,10 +73,9 @@ func TestPhase(t *testing.T) {
 	defer cancel()
 	deaf := make(chan struct{})
 	defer close(deaf)
-	start := time.Now()
 	err = j.Phase(ctx, "deaf", 1, "trees", func(*parallel.Steps) error { <-deaf; return nil })
-	if took := time.Since(start); !errors.Is(err, context.DeadlineExceeded) || took > time.Second {
-		t.Errorf("a phase that does not hear the end of its context: %v after %v", err, took)
+	if !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("a phase that does not hear the end of its context: %v", err)
 	}
 	var calls atomic.Int64
 	if err := parallel.EachUntil(ctx, 10, new(atomic.Int64), func(int) { calls.Add(1) }); !errors.Is(err, context.DeadlineExceeded) || calls.Load() > 0 {
