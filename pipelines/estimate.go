@@ -77,7 +77,7 @@ func dryRun(ctx context.Context, c *TrainConfig, p *config.Parsed, reporter engi
 // there is no estimate. The run begins even if the rehearsal fails: a sample may have faults
 // that all rows together do not have.
 func (r *run) foretell(ctx context.Context) (*runfolder.Estimate, error) {
-	if !r.leavesCheckpoints() { // it would be over about as soon as the rehearsal
+	if !r.leavesCheckpoints() || r.kept != nil { // it would be over about as soon as the rehearsal
 		return nil, nil //nolint:nilnil // none is made
 	}
 	e, _, err := r.foresee(ctx, r.driver)

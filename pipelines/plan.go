@@ -8,6 +8,7 @@ import (
 
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/selection"
+	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/io/contract"
 	"github.com/espalier-ml/espalier/io/objectstore"
 	"github.com/espalier-ml/espalier/io/runfolder"
@@ -28,6 +29,7 @@ type plan struct {
 	schema  *schema
 	costs   *tables.Costs
 	cuts    *source.Cuts       // of an earlier run; nil: the rows decide
+	kept    *tree.Tree         // the tree of --refit; nil: trees grow
 	obeyed  *contract.Contract // that the rows are checked against; nil: none
 	tables  tables.Classes     // weights, priors and error costs of the classes
 	memory  int64              // bytes a process may take
@@ -58,21 +60,41 @@ func newPlan(ctx context.Context, f *source.Files, c *TrainConfig, p *config.Par
 	if err != nil {
 		return nil, err
 	}
-	var cuts *source.Cuts
-	if c.CutsFrom != "" {
-		if cuts, err = source.ReadCuts(ctx, f.Store, c.CutsFrom); err != nil {
-			return nil, err
-		}
-		p.Bins = []int{cuts.Bins}
+	cuts, kept, err := readEarlier(ctx, f, c, p)
+	if err != nil {
+		return nil, err
 	}
 	p.SettleBins(cmp.Or(c.Rows, in.Rows))
 	if err := p.SettleSetUps(costs); err != nil {
 		return nil, err
 	}
 	return &plan{
-		config: c, parsed: p, input: in, schema: s, costs: costs, cuts: cuts, obeyed: obeyed, tables: classes,
-		memory: forecast.Allowance(c.Memory),
+		config: c, parsed: p, input: in, schema: s, costs: costs, cuts: cuts, kept: kept, obeyed: obeyed,
+		tables: classes, memory: forecast.Allowance(c.Memory),
 	}, nil
+}
+
+// readEarlier reads what a run takes over from an earlier one: its cuts, and the tree of --refit, of which
+// there is nothing to choose.
+func readEarlier(
+	ctx context.Context, f *source.Files, c *TrainConfig, p *config.Parsed,
+) (cuts *source.Cuts, kept *tree.Tree, err error) {
+	switch {
+	case c.CutsFrom != "":
+		cuts, err = source.ReadCuts(ctx, f.Store, "cuts_from", c.CutsFrom)
+	case c.Refit != "":
+		if cuts, err = source.ReadCuts(ctx, f.Store, "refit", c.Refit); err == nil {
+			kept, err = runfolder.ReadTree(ctx, f.Store, cuts.Run)
+		}
+		p.Grid, p.Selection.Settings = p.Grid[:1], p.Selection.Unjudged()
+	default:
+		return nil, nil, nil
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	p.Bins = []int{cuts.Bins}
+	return cuts, kept, nil
 }
 
 // checked returns the run without the rows that break its contract.
@@ -139,8 +161,11 @@ func (p *plan) reads() []runfolder.Reading {
 	for _, url := range c.AlsoRead {
 		list = append(list, runfolder.Reading{Flag: "config", URL: url})
 	}
+	if p.kept != nil {
+		list = append(list, runfolder.Reading{Flag: "refit", URL: tree.URLOf(p.cuts.Run)})
+	}
 	return append(list,
-		runfolder.Reading{Flag: "cuts_from", URL: cutsFile(c.CutsFrom)},
+		runfolder.Reading{Flag: "cuts_from", URL: p.cutsFile()},
 		runfolder.Reading{Flag: "schema", URL: c.Schema},
 		runfolder.Reading{Flag: "costs", URL: c.Costs},
 		runfolder.Reading{Flag: "class_weights", URL: c.ClassWeights},
@@ -148,10 +173,10 @@ func (p *plan) reads() []runfolder.Reading {
 		runfolder.Reading{Flag: "error_costs", URL: c.ErrorCosts})
 }
 
-// cutsFile returns the file with the cuts of a run; empty: there is no run.
-func cutsFile(run string) string {
-	if run == "" {
+// cutsFile returns the file with the cuts of an earlier run; empty: there is no run.
+func (p *plan) cutsFile() string {
+	if p.cuts == nil {
 		return ""
 	}
-	return objectstore.Join(run, runfolder.SchemaName)
+	return objectstore.Join(p.cuts.Run, runfolder.SchemaName)
 }

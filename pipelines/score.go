@@ -7,13 +7,18 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
+	"github.com/espalier-ml/espalier/induce/certify"
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/frontier"
 	"github.com/espalier-ml/espalier/induce/grid"
 	"github.com/espalier-ml/espalier/induce/leafmodel"
 	"github.com/espalier-ml/espalier/induce/parallel"
+	"github.com/espalier-ml/espalier/induce/refit"
+	"github.com/espalier-ml/espalier/induce/selection"
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/io/runfolder"
+	"github.com/espalier-ml/espalier/io/usage"
+	"github.com/espalier-ml/espalier/pipelines/config"
 	"github.com/espalier-ml/espalier/pipelines/engine"
 	"github.com/espalier-ml/espalier/pipelines/slicing"
 	"github.com/espalier-ml/espalier/transforms/jobs"
@@ -29,34 +34,83 @@ type scored struct {
 // score makes trees of the grown nodes, and counts the validation and test rows at their leaves.
 func (r *run) score(ctx context.Context, g *grown) (*scored, error) {
 	candidates := make([]frontier.Candidate, len(g.roots))
-	trees := make([]*tree.Tree, len(g.roots))
 	modeller := r.modeller(g.objects)
 	build := func(i int) {
-		trees[i] = modeller.Model(g.roots[i], g.members[i])
-		candidates[i] = frontier.NewCandidate(trees[i], g.members[i].Params)
+		candidates[i] = frontier.NewCandidate(modeller.Model(g.roots[i], g.members[i]), g.members[i].Params)
 	}
-	err := r.driver.Phase(ctx, "trees", int64(len(trees)), "trees", func(s *parallel.Steps) error {
-		return parallel.EachUntil(ctx, len(trees), &s.Done, build)
+	err := r.driver.Phase(ctx, "trees", int64(len(candidates)), "trees", func(s *parallel.Steps) error {
+		return parallel.EachUntil(ctx, len(candidates), &s.Done, build)
 	})
 	if err != nil {
 		return nil, err
 	}
-	counts, err := r.countLeaves(ctx, g.objects, trees, g.soft() || g.transfer != nil)
+	kept := *g
+	kept.roots = nil // the trees stand for them
+	s := &scored{&kept, candidates}
+	return s, r.countCandidates(ctx, s)
+}
+
+// countCandidates counts the validation and test rows at the leaves of the trees.
+func (r *run) countCandidates(ctx context.Context, s *scored) error {
+	trees := make([]*tree.Tree, len(s.candidates))
+	for i := range trees {
+		trees[i] = s.candidates[i].Tree
+	}
+	counts, err := r.countLeaves(ctx, s.objects, trees, s.soft() || s.transfer != nil)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	parts := []dataset.Part{dataset.Validation, dataset.Test}
-	if g.soft() || g.transfer != nil { // trees know the soft weights of their training rows, not the labels
+	if s.soft() || s.transfer != nil { // trees know the soft weights of their training rows, not the labels
 		parts = append(parts, dataset.Train)
 	}
 	for _, part := range parts {
-		for i := range candidates {
-			candidates[i].Counts[part] = counts[part][i]
+		for i := range s.candidates {
+			s.candidates[i].Counts[part] = counts[part][i]
 		}
 	}
-	kept := *g
-	kept.roots = nil // the trees stand for them
-	return &scored{&kept, candidates}, nil
+	return nil
+}
+
+// refit gives the tree of an earlier run the counts and estimates of this run's rows. It returns the tree
+// as the only candidate, and the run with the settings of the choice: the tree has models in its leaves
+// if it had some and --leaf_model has no objection, and no certificate, as it did not grow from these rows.
+func (r *run) refit(ctx context.Context, o *objects) (*scored, *run, error) {
+	counter, err := refit.New(r.kept, o.features, r.columns(o.features))
+	if err != nil {
+		return nil, nil, usage.Errorf("--refit %s: %v: grow a new tree", r.config.Refit, err)
+	}
+	tasks, layout := o.tasks(dataset.Train), o.layout()
+	err = r.driver.Phase(ctx, "refit", int64(len(tasks)), "blocks", func(s *parallel.Steps) error {
+		for _, task := range tasks {
+			b, err := r.files.Read(ctx, task.File)
+			if err != nil {
+				return err
+			}
+			block := dataset.NewObjects(layout, len(o.label.Classes), o.spec.Weighted(), 0)
+			if err := block.AppendFrom(b, layout); err != nil {
+				return err
+			}
+			counter.Add(block)
+			s.Done.Add(1)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	t, first := counter.Tree(), &r.parsed.Grid[0]
+	t.Algorithm.LeafEstimate, t.Algorithm.CostUnit = r.config.LeafEstimate, r.config.CostUnit
+	t.Algorithm.RepeatCost = first.Algorithm.RepeatCost
+	if r.config.LeafModel == config.LeafModelNone {
+		t.Algorithm.Ridge, t.Algorithm.BoosterTrees = 0, 0
+	}
+	r.modeller(o).Describe(t, 1)
+	s := &scored{&grown{objects: o, members: r.parsed.Grid}, []frontier.Candidate{frontier.NewCandidate(t, first.Params)}}
+	own, plan, settings := *r, *r.plan, *r.parsed
+	settings.Selection.LeafModel, settings.Selection.Certificate = selection.None, certify.None
+	plan.parsed, own.plan = &settings, &plan
+	return s, &own, r.countCandidates(ctx, s)
 }
 
 // modeller returns what makes trees of grown nodes.

@@ -127,23 +127,33 @@ func (r *run) train(ctx context.Context, from *saved, output *runfolder.Folder, 
 	if err != nil {
 		return nil, err
 	}
-	g, err := r.grow(ctx, from.objects, from.growth)
+	s, chooser, err := r.candidates(ctx, from)
 	if err != nil {
 		return nil, err
 	}
-	if g, err = r.teach(ctx, g); err != nil {
-		return nil, err
-	}
-	s, err := r.score(ctx, g)
-	if err != nil {
-		return nil, err
-	}
-	g = s.grown
-	c, err := r.choose(ctx, s, slicer)
+	g := s.grown
+	c, err := chooser.choose(ctx, s, slicer)
 	if err != nil {
 		return nil, err
 	}
 	return r.write(ctx, g, c, output, estimate, start)
+}
+
+// candidates grows trees and scores them, or refits the tree of an earlier run. It also returns the run
+// with the settings of the choice.
+func (r *run) candidates(ctx context.Context, from *saved) (*scored, *run, error) {
+	if r.kept != nil {
+		return r.refit(ctx, from.objects)
+	}
+	g, err := r.grow(ctx, from.objects, from.growth)
+	if err != nil {
+		return nil, nil, err
+	}
+	if g, err = r.teach(ctx, g); err != nil {
+		return nil, nil, err
+	}
+	s, err := r.score(ctx, g)
+	return s, r, err
 }
 
 // prepare makes objects of the rows, and saves them.

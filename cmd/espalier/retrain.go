@@ -146,6 +146,7 @@ func printAttempt(w io.Writer, a *retraining.Attempt, repeated bool) error {
 // historyTable returns the table of attempts.
 func historyTable(list []*retraining.Attempt) *report.Table {
 	t := report.NewTable(report.Column{Head: "date", Left: true}, report.Column{Head: "started", Left: true, Rank: 2},
+		report.Column{Head: "mode", Left: true, Rank: 2},
 		report.Column{Head: "outcome", Left: true}, report.Column{Head: "seconds", Rank: 3},
 		report.Column{Head: "rows", Rank: 1}, report.Column{Head: "AUC"}, report.Column{Head: "cost"},
 		report.Column{Head: "remarks", Left: true})
@@ -156,7 +157,7 @@ func historyTable(list []*retraining.Attempt) *report.Table {
 		return fmt.Sprintf(format, *x)
 	}
 	for _, a := range list {
-		t.Add(a.Date, a.Started.Format(time.DateTime), a.Outcome, fmt.Sprintf("%.1f", a.Seconds),
+		t.Add(a.Date, a.Started.Format(time.DateTime), a.Mode, a.Outcome, fmt.Sprintf("%.1f", a.Seconds),
 			strconv.FormatInt(a.Rows, 10), number(a.AUC, "%.4f"), number(a.Cost, "%.3g"), remarks(a))
 	}
 	return t

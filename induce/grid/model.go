@@ -26,21 +26,28 @@ func (b *Modeller) Model(root *induce.Node, m Member) *tree.Tree {
 		root.BestFirst(b.MaxLeaves)
 	}
 	model, _ := induce.Model(root, b.Features)
-	model.Label, model.Algorithm, model.Training = b.Label, m.Algorithm, b.Training
+	model.Algorithm = m.Algorithm
 	model.Algorithm.MaxLeaves = b.MaxLeaves
-	model.Training.CutLeaves = stoppedLeaves(root)
-	scale := b.Scale
+	factor := int64(1)
 	if m.Algorithm.Teacher != "" {
-		factor := distill.Factor(scale)
-		scale *= factor
-		model.Training.Weight *= factor
+		factor = distill.Factor(b.Scale)
 	}
+	b.Describe(model, factor)
+	model.Training.CutLeaves = stoppedLeaves(root)
+	return model
+}
+
+// Describe describes the label and the training of a tree with its counts, estimates its leaves and
+// measures it. Weights of nodes are in units of 1/factor of the objects'.
+func (b *Modeller) Describe(model *tree.Tree, factor int64) {
+	model.Label, model.Training = b.Label, b.Training
+	model.Training.Weight *= factor
+	scale := b.Scale * factor
 	if scale > 1 {
 		model.Training.WeightScale = scale
 	}
 	model.Estimate(b.Estimate, scale)
 	model.Measure()
-	return model
 }
 
 // stoppedLeaves returns the number of leaves that the deadline has made.

@@ -81,11 +81,15 @@ func (c *Chooser) Choose(ctx context.Context, candidates []frontier.Candidate) (
 		return c.compete(ctx, candidates)
 	}
 	sole := c.Settings.Sole(&candidates[0])
-	if c.Settings.WantsModels() {
-		var err error
-		if sole, err = c.soleWithModels(ctx, sole); err != nil {
-			return nil, err
-		}
+	var err error
+	switch a := &sole.Tree.Algorithm; {
+	case a.Ridge > 0 || a.BoosterTrees > 0: // a refit keeps the kind of its models
+		sole, err = c.refitModels(ctx, sole)
+	case c.Settings.WantsModels():
+		sole, err = c.soleWithModels(ctx, sole)
+	}
+	if err != nil {
+		return nil, err
 	}
 	return &Winner{Candidate: sole}, nil
 }

@@ -199,6 +199,41 @@ func (c *Chooser) soleWithModels(ctx context.Context, t *frontier.Candidate) (*f
 	return &with, err
 }
 
+// refitModels fits models of the kind that a tree had before to its leaves.
+func (c *Chooser) refitModels(ctx context.Context, t *frontier.Candidate) (*frontier.Candidate, error) {
+	kind, plain := t.Tree.Algorithm, *t.Tree
+	plain.Algorithm.Ridge, plain.Algorithm.BoosterTrees = 0, 0
+	plain.Algorithm.Teacher = "" // the rows alone count
+	with := *t
+	with.Tree = &plain
+	point := frontier.Point{}
+	var below *modelled
+	fit := func(m *modelled) error {
+		m.points, m.trees = []frontier.Point{point}, []*tree.Tree{&plain}
+		if err := c.fitModels(ctx, m); err != nil || !m.able(0) {
+			return err
+		}
+		point, with.Tree = m.variants[0].of(point), m.tree(0, 0)
+		return nil
+	}
+	if kind.Ridge > 0 {
+		below = &modelled{variants: []variant{{ridge: kind.Ridge}}}
+		if err := fit(below); err != nil {
+			return nil, err
+		}
+	}
+	if kind.BoosterTrees > 0 {
+		if below == nil {
+			below = new(modelled)
+		}
+		if err := fit(&modelled{variants: []variant{{boosted: kind.BoosterTrees}}, below: below}); err != nil {
+			return nil, err
+		}
+	}
+	with.Tree.Algorithm.Teacher = kind.Teacher
+	return &with, nil
+}
+
 // sole returns the best of the only tree's variants; without validation rows the middle one.
 func (m *modelled) sole(always, validated bool) frontier.Point {
 	if !validated && always && m.able(0) {

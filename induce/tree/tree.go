@@ -256,6 +256,10 @@ func (t *Tree) Estimate(e Estimate, scale int64) {
 		if e == Smoothed && parent[i] >= 0 {
 			prior = t.Nodes[parent[i]].Probabilities
 		}
+		if parent[i] >= 0 && sum(weights) == 0 { // no row tells more
+			n.Probabilities = slices.Clone(t.Nodes[parent[i]].Probabilities)
+			continue
+		}
 		n.Probabilities = probabilities(weights, prior, float64(smoothing*float64(scale)))
 		if bounds != nil {
 			second := bounds[i].Clip(n.Probabilities[1])
@@ -283,7 +287,7 @@ func (t *Tree) bounds() []split.Bounds {
 		for _, b := range n.Branches {
 			bounds[b.Child] = bounds[i]
 		}
-		if n.Leaf() || n.Test.Kind != split.Threshold {
+		if n.Leaf() || n.Test.Kind != split.Threshold || t.oneSided(n) {
 			continue
 		}
 		if monotone := t.Algorithm.Monotone[t.Features[n.Test.Feature].Name]; monotone != 0 {
@@ -295,11 +299,22 @@ func (t *Tree) bounds() []split.Bounds {
 	return bounds
 }
 
-func probabilities(weights []int64, prior []float64, m float64) []float64 {
-	var total int64
+// oneSided reports whether no row of a node comes to one of its children. That child has the node's
+// estimate.
+func (t *Tree) oneSided(n *Node) bool {
+	return slices.ContainsFunc(n.Branches, func(b Branch) bool { return sum(t.Nodes[b.Child].ClassWeights) == 0 })
+}
+
+func sum(weights []int64) int64 {
+	total := int64(0)
 	for _, w := range weights {
 		total += w
 	}
+	return total
+}
+
+func probabilities(weights []int64, prior []float64, m float64) []float64 {
+	total := sum(weights)
 	p := make([]float64, len(weights))
 	for k, w := range weights {
 		if prior != nil {

@@ -17,6 +17,7 @@ type Retrain struct {
 	Train Train // Input may have templates of dates; Output follows from Destination
 
 	Destination string // folder of the runs and of LATEST.json
+	Mode        string // ModeTrain or ModeRefit
 	Date        string // day of the run, 2006-01-02; empty: today in UTC
 	MaxLag      int    // days by which the newest day of the input may be late
 	KeepRuns    int    // 0: all
@@ -37,6 +38,12 @@ type Gate struct {
 	MaxPSI       float64  // of a drifted column; 0: any
 }
 
+// Values of --mode.
+const (
+	ModeTrain = "train"
+	ModeRefit = "refit"
+)
+
 // DateFormat is the form of a date.
 const DateFormat = "2006-01-02"
 
@@ -48,7 +55,7 @@ func gateMetrics() []string {
 // DefaultRetrain trains by the preset "default", and refuses a tree that is worse.
 func DefaultRetrain() Retrain {
 	return Retrain{
-		Train: DefaultTrain(),
+		Train: DefaultTrain(), Mode: ModeTrain,
 		Gate:  Gate{Metrics: []string{"auc_ovr_macro", "log_loss"}, Tolerance: 0.002, MaxAUCFall: 0.05, MaxFlips: 1},
 		Drift: DefaultDrift().DriftLimits,
 	}
@@ -60,6 +67,11 @@ func (c *Retrain) Settings() []setting.Setting {
 		{
 			Name: "destination", Value: setting.Text(&c.Destination), Required: true,
 			Help: "folder of the runs, their history and LATEST.json: a path or a URL",
+		},
+		{
+			Name: "mode", Value: setting.OneOf(&c.Mode, ModeTrain, ModeRefit),
+			Help: "train grows a tree; refit keeps the tests of the tree in use, and gives it new probabilities and " +
+				"models in its leaves",
 		},
 		{
 			Name: "date", Value: setting.Text(&c.Date),
@@ -79,7 +91,7 @@ func (c *Retrain) Settings() []setting.Setting {
 		},
 	})
 	training := slices.DeleteFunc(c.Train.Settings(), func(s setting.Setting) bool {
-		return slices.Contains([]string{"output", "overwrite", "resume", "dry_run", "rows"}, s.Name)
+		return slices.Contains([]string{"output", "overwrite", "resume", "dry_run", "rows", "refit"}, s.Name)
 	})
 	return slices.Concat(run, c.Gate.Settings(), c.Drift.Settings(), training)
 }
@@ -140,6 +152,9 @@ func (c *Retrain) Validate() error {
 	if c.Train.Rejects != "" {
 		faults = append(faults, errors.New("--rejects: a retraining lists them in the folder rejects of --destination: "+
 			"leave it out"))
+	}
+	if c.Mode == ModeRefit && c.Train.CutsFrom != "" {
+		faults = append(faults, errors.New("--mode refit takes the cuts of the run in use: leave out --cuts_from"))
 	}
 	training := c.Train
 	training.Output = c.Destination

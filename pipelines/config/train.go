@@ -126,6 +126,7 @@ type Limits struct {
 // Earlier says what a run takes over from earlier runs.
 type Earlier struct {
 	CutsFrom    string // run folder; empty: the rows decide
+	Refit       string // run folder whose tree keeps its tests; empty: trees grow
 	ObjectCache string // folder; empty: no objects are cached
 }
 
@@ -171,9 +172,14 @@ func (c *Train) runSettings() []setting.Setting {
 			Help: "run folder whose cuts, categories and classes hold here, too; no pass over the rows looks for others",
 		},
 		{
+			Name: "refit", Value: setting.Text(&c.Refit),
+			Help: "run folder whose tree keeps its tests: the rows give it new probabilities and models in its leaves, " +
+				"and no tree grows",
+		},
+		{
 			Name: "object_cache", Value: setting.Text(&c.ObjectCache), Changeable: true,
-			Help: "folder that caches the objects of each input file: a later run with the same --cuts_from does not read " +
-				"the file's rows",
+			Help: "folder that caches the objects of each input file: a later run with the same --cuts_from, or a refit, " +
+				"does not read the file's rows",
 		},
 		{
 			Name: "overwrite", Value: setting.Switch(&c.Overwrite), Changeable: true,
@@ -568,17 +574,23 @@ func looksLikeShares(s string) bool {
 	return s == "" || s[0] >= '0' && s[0] <= '9' || strings.Contains(s, "/")
 }
 
-// conflictsOfEarlier returns the faults of --cuts_from and --object_cache.
+// conflictsOfEarlier returns the faults of --cuts_from, --refit and --object_cache.
 func (c *Train) conflictsOfEarlier() []error {
 	var faults []error
 	if c.CutsFrom != "" && len(c.Bins) > 1 {
 		faults = append(faults, fmt.Errorf("--cuts_from takes the bins of %s: leave out --bins", c.CutsFrom))
 	}
+	if c.Refit != "" && c.CutsFrom != "" {
+		faults = append(faults, errors.New("--refit takes the cuts of the same run: leave out --cuts_from"))
+	}
+	if c.Refit != "" && c.DryRun {
+		faults = append(faults, errors.New("--dry_run foresees how trees grow, and none does with --refit: leave out one of them"))
+	}
 	if c.ObjectCache == "" {
 		return faults
 	}
-	if c.CutsFrom == "" {
-		faults = append(faults, errors.New("--object_cache needs --cuts_from: other cuts make other objects"))
+	if c.CutsFrom == "" && c.Refit == "" {
+		faults = append(faults, errors.New("--object_cache needs --cuts_from or --refit: other cuts make other objects"))
 	}
 	if c.MaxRejects > 0 {
 		faults = append(faults, errors.New("--object_cache does not go with --max_rejects: it has the objects of all rows"))

@@ -12,6 +12,7 @@ import (
 
 	"github.com/espalier-ml/espalier/io/objectstore"
 	"github.com/espalier-ml/espalier/io/usage"
+	"github.com/espalier-ml/espalier/pipelines/config"
 )
 
 // The outcomes of an attempt.
@@ -37,7 +38,8 @@ type Attempt struct {
 	Version  int       `json:"version"`
 	Espalier string    `json:"espalier"` // version of the program
 	Date     string    `json:"date"`
-	Key      string    `json:"key"` // digest of the input files and the settings, 16 hexadecimal digits
+	Key      string    `json:"key"`  // digest of the input files and the settings, 16 hexadecimal digits
+	Mode     string    `json:"mode"` // train, or refit of the run in use
 	Started  time.Time `json:"started"`
 	Seconds  float64   `json:"seconds"`
 	Outcome  string    `json:"outcome"`
@@ -122,6 +124,6 @@ func newAttempt(destination, version, date, key string, started time.Time) *Atte
 	name := fmt.Sprintf("%s-%s.json", started.UTC().Format("20060102T150405.000000Z"), date)
 	return &Attempt{
 		Format: attemptFormat, Version: 1, Espalier: version, Date: date, Key: key, Started: started.UTC(),
-		Outcome: Running, Missing: []string{}, Checks: []Check{}, url: objectstore.Join(destination, historyFolder, name),
+		Mode: config.ModeTrain, Outcome: Running, Missing: []string{}, Checks: []Check{}, url: objectstore.Join(destination, historyFolder, name),
 	}
 }

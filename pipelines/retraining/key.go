@@ -23,12 +23,17 @@ func (w *work) key(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	b, err := json.Marshal([]any{settings, w.config.Gate, w.config.Drift, w.inputs, named})
+	b, err := json.Marshal([]any{settings, w.config.Mode, w.config.Gate, w.config.Drift, w.inputs, named})
 	if err != nil {
 		return "", err
 	}
+	return digestOf(b), nil
+}
+
+// digestOf returns 16 hexadecimal digits.
+func digestOf(b []byte) string {
 	digest := sha256.Sum256(b)
-	return hex.EncodeToString(digest[:8]), nil
+	return hex.EncodeToString(digest[:8])
 }
 
 // named returns the contents of the files that settings name, by setting.
@@ -48,7 +53,7 @@ func (w *work) named(ctx context.Context) (map[string]any, error) {
 	}
 	named := map[string]any{"schema": obeyed, "costs": costs, "classes": classes.Digests()}
 	if c.CutsFrom != "" {
-		if named["cuts_from"], err = source.ReadCuts(ctx, w.files.Store, c.CutsFrom); err != nil {
+		if named["cuts_from"], err = source.ReadCuts(ctx, w.files.Store, "cuts_from", c.CutsFrom); err != nil {
 			return nil, err
 		}
 	}

@@ -106,7 +106,7 @@ func (w *work) run(ctx context.Context) (*Attempt, bool, error) {
 	if w.before != nil {
 		w.attempt.Before = w.before.Run
 	}
-	err = w.find(ctx)
+	err = w.find(ctx, history)
 	if err == nil {
 		if done := finished(history, date, w.attempt.Key); done != nil {
 			return done, true, done.refusal()
@@ -162,8 +162,9 @@ func (w *work) end(ctx context.Context, err error) {
 	a.Error = err.Error()
 }
 
-// find lists the files of the input, and names the run after the day, the files and the settings.
-func (w *work) find(ctx context.Context) error {
+// find lists the files of the input, and names the run after the day, the files and the settings; a refit
+// also after the run whose tests it keeps.
+func (w *work) find(ctx context.Context, history []*Attempt) error {
 	var err error
 	if w.window, err = openWindow(ctx, w.files.Store, w.config, w.day); err != nil {
 		return err
@@ -179,7 +180,16 @@ func (w *work) find(ctx context.Context) error {
 	if w.attempt.Key, err = w.key(ctx); err != nil {
 		return err
 	}
-	w.attempt.Run = objectstore.Join(runsFolder, w.attempt.Date+"-"+w.attempt.Key)
+	for _, a := range history {
+		if a.Date == w.attempt.Date && a.Key == w.attempt.Key && a.Run == w.attempt.Before { // killed after it was promoted
+			w.attempt.Before = a.Before
+		}
+	}
+	name := w.attempt.Key
+	if w.config.Mode == config.ModeRefit && w.attempt.Before != "" {
+		w.attempt.Mode, name = config.ModeRefit, digestOf([]byte(name+w.attempt.Before))
+	}
+	w.attempt.Run = objectstore.Join(runsFolder, w.attempt.Date+"-"+name)
 	return nil
 }
 
@@ -189,6 +199,9 @@ func (w *work) train(ctx context.Context) error {
 	c.Input, c.Output = w.window.patterns, w.url(w.attempt.Run)
 	_, seen := w.files.Store.Stat(ctx, objectstore.Join(c.Output, runfolder.ManifestName))
 	c.Resume = seen == nil // a killed attempt has left it
+	if w.attempt.Mode == config.ModeRefit {
+		c.Refit = w.url(w.attempt.Before)
+	}
 	if c.Schema != "" {
 		c.Rejects = w.rejects(w.attempt.Run)
 	}

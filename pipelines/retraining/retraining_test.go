@@ -1,18 +1,23 @@
 package retraining_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/espalier-ml/espalier/induce/split"
+	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/io/latest"
 	"github.com/espalier-ml/espalier/io/objectstore"
 	"github.com/espalier-ml/espalier/io/parquetio"
+	"github.com/espalier-ml/espalier/io/runfolder"
 	"github.com/espalier-ml/espalier/pipelines/config"
 	"github.com/espalier-ml/espalier/pipelines/engine"
 	"github.com/espalier-ml/espalier/pipelines/retraining"
@@ -196,5 +201,69 @@ func TestKey(t *testing.T) {
 	c.Train.CutsFrom = filepath.Join(c.Destination, first)
 	if run, repeated := run(); run == first || repeated {
 		t.Errorf("with --cuts_from: %s", run)
+	}
+}
+
+// TestRefit: a refit keeps the tests of the run in use, is done once a day, and goes on after a kill at the last moment.
+func TestRefit(t *testing.T) {
+	c, store := newConfig(t), objectstore.New()
+	c.Mode = config.ModeRefit
+	run := func() (*retraining.Attempt, bool) {
+		t.Helper()
+		a, repeated, err := retraining.Retrain(t.Context(), c, engine.Silent{})
+		if err != nil || a.Outcome != retraining.Promoted {
+			t.Fatalf("%+v, %v", a, err)
+		}
+		return a, repeated
+	}
+	questions := func(a *retraining.Attempt) (tests []split.Test, root tree.Node) {
+		t.Helper()
+		found, err := runfolder.ReadTree(t.Context(), store, objectstore.Join(c.Destination, a.Run))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range found.Nodes {
+			if !found.Nodes[i].Leaf() {
+				tests = append(tests, found.Nodes[i].Test.Test)
+			}
+		}
+		return tests, found.Nodes[0]
+	}
+	first, _ := run()
+	c.Date, c.Train.Split = "2026-11-02", "40/10/50" // other rows train
+	second, repeated := run()
+	if first.Mode != config.ModeTrain || second.Mode != config.ModeRefit || second.Before != first.Run || repeated {
+		t.Fatalf("%+v, then %+v", first, second)
+	}
+	one, root := questions(first)
+	two, now := questions(second)
+	if len(one) == 0 || !reflect.DeepEqual(one, two) || now.Rows >= root.Rows {
+		t.Errorf("tests %+v of %d rows, then %+v of %d", one, root.Rows, two, now.Rows)
+	}
+	if again, repeated := run(); !repeated || again.Run != second.Run {
+		t.Errorf("again: %+v", again)
+	}
+	history, err := retraining.History(t.Context(), c)
+	if err != nil || len(history) != 2 {
+		t.Fatalf("%d attempts, %v", len(history), err)
+	}
+	files, err := filepath.Glob(filepath.Join(c.Destination, "history", "*-2026-11-02.json"))
+	if err != nil || len(files) != 1 {
+		t.Fatal(files, err)
+	}
+	b, err := os.ReadFile(files[0])
+	if err == nil {
+		err = os.WriteFile(files[0], bytes.Replace(b, []byte(`"promoted"`), []byte(`"running"`), 1), 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	third, repeated := run()
+	if repeated || third.Run != second.Run || third.Before != first.Run {
+		t.Errorf("after a kill behind the promotion: %+v, want %s", third, second.Run)
+	}
+	c.Train.CutsFrom = first.Run
+	if _, _, err := retraining.Retrain(t.Context(), c, engine.Silent{}); err == nil || !strings.Contains(err.Error(), "leave out --cuts_from") {
+		t.Errorf("--cuts_from: %v", err)
 	}
 }

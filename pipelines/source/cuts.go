@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/io/latest"
 	"github.com/espalier-ml/espalier/io/objectstore"
 	"github.com/espalier-ml/espalier/io/runfolder"
 	"github.com/espalier-ml/espalier/io/usage"
@@ -18,14 +19,19 @@ type Cuts struct {
 	Bins     int // of a numeric feature, as the run's tree says
 }
 
-// ReadCuts reads schema.json and tree.json of a run folder. Any error is a usage error.
-func ReadCuts(ctx context.Context, s *objectstore.Store, run string) (*Cuts, error) {
+// ReadCuts reads schema.json and tree.json of a run folder, which a flag names by its URL or by that of a
+// LATEST.json. Any error is a usage error.
+func ReadCuts(ctx context.Context, s *objectstore.Store, flag, run string) (*Cuts, error) {
+	run, err := latest.Resolve(ctx, s, run)
+	if err != nil {
+		return nil, err
+	}
 	there, err := runfolder.Read(ctx, s, run, runfolder.Training, runfolder.SchemaName, runfolder.TreeName)
 	if err != nil {
-		return nil, usage.Errorf("--cuts_from %s: %s", run, strings.TrimPrefix(err.Error(), "--output: "))
+		return nil, usage.Errorf("--%s %s: %s", flag, run, strings.TrimPrefix(err.Error(), "--output: "))
 	}
 	if there.Schema == nil || there.Tree == nil {
-		return nil, usage.Errorf("--cuts_from %s: want the folder of a finished run, with %s and %s", run,
+		return nil, usage.Errorf("--%s %s: want the folder of a finished run, with %s and %s", flag, run,
 			runfolder.SchemaName, runfolder.TreeName)
 	}
 	return &Cuts{

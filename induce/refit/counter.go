@@ -1,0 +1,102 @@
+package refit
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/espalier-ml/espalier/induce"
+	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/split"
+	"github.com/espalier-ml/espalier/induce/tree"
+)
+
+// Counter counts objects at the nodes of a tree.
+type Counter struct {
+	tree   *tree.Tree
+	router *tree.Router
+}
+
+// New returns a counter for the tests of a tree. features have the tree's own among them, with the same
+// codes; columns are the same features with their prices. The tree itself stays as it is.
+func New(t *tree.Tree, features []dataset.Feature, columns []split.Column) (*Counter, error) {
+	number := make([]int, len(t.Features)) // by feature of the tree
+	for i := range t.Features {
+		f := &t.Features[i]
+		number[i] = slices.IndexFunc(features, func(g dataset.Feature) bool { return g.Name == f.Name })
+		if number[i] < 0 {
+			return nil, fmt.Errorf("the tree tests %q, which is none of the features", f.Name)
+		}
+		if g := &features[number[i]]; g.Kind != f.Kind || g.Unit != f.Unit || !slices.Equal(g.Cuts, f.Cuts) ||
+			!slices.Equal(g.Values, f.Values) {
+			return nil, fmt.Errorf("the tree tests %q by other cuts or values", f.Name)
+		}
+	}
+	made := &tree.Tree{Label: t.Label, Features: features, Algorithm: t.Algorithm, Nodes: make([]tree.Node, len(t.Nodes))}
+	for i := range t.Nodes {
+		n := &made.Nodes[i]
+		n.ClassWeights, n.RawClassWeights = make([]int64, len(t.Label.Classes)), make([]int64, len(t.Label.Classes))
+		if t.Nodes[i].Leaf() {
+			continue
+		}
+		test := *t.Nodes[i].Test
+		test.Feature = number[test.Feature]
+		n.Test, n.Branches = &test, t.Nodes[i].Branches
+	}
+	c := &Counter{tree: made, router: made.Router()}
+	c.price(columns, 0, nil)
+	return c, nil
+}
+
+// price bills the tests of a subtree at the end of a path.
+func (c *Counter) price(columns []split.Column, node int, path *induce.Path) {
+	n := &c.tree.Nodes[node]
+	if n.Leaf() {
+		return
+	}
+	var at split.Column
+	billed := split.Candidate{Test: n.Test.Test}
+	billed.Cost, billed.Free = path.Column(n.Test.Feature, columns, &at).Bill(&n.Test.Test)
+	n.Test.Cost, n.Test.Billed = columns[n.Test.Feature].Price(&n.Test.Test), nil
+	if paid := billed.Billed(); paid != n.Test.Cost {
+		n.Test.Billed = &paid
+	}
+	for _, b := range n.Branches {
+		c.price(columns, b.Child, path.Below(n.Test.Test, [][]int64{nil}, b.Outcome))
+	}
+}
+
+// Add counts objects.
+func (c *Counter) Add(o *dataset.Objects) {
+	for i := range o.Len() {
+		n := &c.tree.Nodes[c.router.Leaf(o, i)]
+		n.Objects++
+		n.Rows += o.RowsOf(i)
+		n.Weight += o.Weight[i]
+		if !o.Soft() {
+			n.ClassWeights[o.Class[i]] += o.Weight[i]
+		}
+		for _, cw := range o.Raw(i) {
+			n.RawClassWeights[cw.Class] += cw.Weight
+			if o.Soft() { // trees of soft objects have no majority classes
+				n.ClassWeights[cw.Class] += cw.Weight
+			}
+		}
+	}
+}
+
+// Tree returns the tree with the counts of all added objects. It ends the counting. The caller adds the
+// estimates, the complexity and the description of the training.
+func (c *Counter) Tree() *tree.Tree {
+	for i := len(c.tree.Nodes) - 1; i >= 0; i-- { // children come after their parents
+		n := &c.tree.Nodes[i]
+		for _, b := range n.Branches {
+			child := &c.tree.Nodes[b.Child]
+			n.Objects, n.Rows, n.Weight = n.Objects+child.Objects, n.Rows+child.Rows, n.Weight+child.Weight
+			for k := range n.ClassWeights {
+				n.ClassWeights[k] += child.ClassWeights[k]
+				n.RawClassWeights[k] += child.RawClassWeights[k]
+			}
+		}
+	}
+	return c.tree
+}

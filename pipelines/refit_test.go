@@ -1,0 +1,136 @@
+package pipelines_test
+
+import (
+	"bytes"
+	"errors"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/espalier-ml/espalier/induce/tree"
+	"github.com/espalier-ml/espalier/io/parquetio"
+	"github.com/espalier-ml/espalier/io/usage"
+	"github.com/espalier-ml/espalier/pipelines"
+)
+
+// refitted refits the tree of a run by its own settings on some files.
+func refitted(t *testing.T, c pipelines.TrainConfig, input ...string) (folder string, r *pipelines.Result) {
+	t.Helper()
+	c.Refit, c.Output = c.Output, filepath.Join(t.TempDir(), "refit")
+	if len(input) > 0 {
+		c.Input = input
+	}
+	return c.Output, trained(t, c)
+}
+
+// TestRefit: with the rows that the tree was grown from, a refit gives the bytes of the tree, and its metrics.
+func TestRefit(t *testing.T) {
+	data := newRows(900).write(t, ascending(900), 2, parquetio.WriteOptions{})
+	few := pipelines.DefaultConfig()
+	few.Input, few.Label, few.Ignore, few.Folds = []string{data}, "class", []string{"id"}, "0"
+	few.Algorithm, few.Lambda, few.Theta = pipelines.Choices{"ec45", "c45"}, pipelines.Choices{"10"}, pipelines.Choices{"0.005"}
+	few.Certificate = "none"
+	weighted, multiway, raw, paper := few, few, few, few
+	weighted.Weight, weighted.ClassWeights, weighted.RepeatCost, weighted.CostUnit = "weight", "balanced", "free", "euros"
+	multiway.Tests, multiway.Split = pipelines.Choices{"multiway"}, "60/40/0"
+	raw.LeafEstimate, raw.Runner = "raw", "prism"
+	paper.Tests, paper.Binning, paper.LeafEstimate, paper.Prune = pipelines.Choices{"onehot"}, "kmeans", "majority", pipelines.Choices{"none"}
+	curved := trainCurved(t)
+	curved.LeafModel, curved.Teacher, curved.Folds, curved.Certificate = "linear", "none", "0", "none"
+	curved.Algorithm, curved.Lambda, curved.Theta = pipelines.Choices{"c45"}, pipelines.Choices{"10"}, pipelines.Choices{"0.005"}
+	boosted := curved
+	boosted.LeafModel = "boosted"
+	for name, c := range map[string]pipelines.TrainConfig{
+		"few": few, "weighted": weighted, "multiway": multiway, "raw": raw, "paper": paper, "linear": curved, "boosted": boosted,
+	} {
+		c.Output = filepath.Join(t.TempDir(), "run")
+		r := trained(t, c)
+		if modelled := name == "linear" || name == "boosted"; r.Tree.Modelled() != modelled || r.Tree.Complexity.Leaves < 3 {
+			t.Fatalf("%s: %d leaves, with models: %v", name, r.Tree.Complexity.Leaves, r.Tree.Modelled())
+		}
+		folder, _ := refitted(t, c)
+		if !bytes.Equal(content(t, folder, "tree.json"), content(t, c.Output, "tree.json")) {
+			t.Errorf("%s: another tree than the rows gave at first", name)
+		}
+		if !bytes.Equal(content(t, folder, "metrics.json"), content(t, c.Output, "metrics.json")) {
+			t.Errorf("%s: other metrics than at first", name)
+		}
+		if !bytes.Equal(content(t, folder, "distribution.json"), content(t, c.Output, "distribution.json")) {
+			t.Errorf("%s: another distribution than at first", name)
+		}
+	}
+}
+
+// TestRefitNewRows: other rows change counts and prices, not tests. A leaf without rows has its parent's estimate.
+func TestRefitNewRows(t *testing.T) {
+	rows := newRows(900)
+	c := pipelines.DefaultConfig()
+	c.Input, c.Label, c.Ignore = []string{rows.write(t, ascending(900), 2, parquetio.WriteOptions{})}, "class", []string{"id"}
+	c.Select, c.LeafEstimate, c.Split, c.Output = "first", "raw", "100/0/0", filepath.Join(t.TempDir(), "run")
+	before := trained(t, c).Tree
+	c.Costs = textFile(t, "costs.csv", "feature,cost\n"+before.Features[before.Nodes[0].Test.Feature].Name+",7\n")
+	fewer := rows.write(t, ascending(900)[:40], 1, parquetio.WriteOptions{})
+	_, r := refitted(t, c, fewer)
+	now := r.Tree
+	if now.Training.Rows != 40 || now.Nodes[0].Rows != 40 || len(now.Nodes) != len(before.Nodes) {
+		t.Fatalf("%d rows at the root, %d nodes; want 40 and %d", now.Nodes[0].Rows, len(now.Nodes), len(before.Nodes))
+	}
+	if now.Nodes[0].Test.Cost != 7 || now.Complexity.ExpectedCost <= before.Complexity.ExpectedCost {
+		t.Errorf("the first test costs %v, want 7", now.Nodes[0].Test.Cost)
+	}
+	empty := 0
+	for i := range now.Nodes {
+		n, was := &now.Nodes[i], &before.Nodes[i]
+		if n.Leaf() != was.Leaf() || !n.Leaf() && !reflect.DeepEqual(n.Test.Test, was.Test.Test) {
+			t.Fatalf("node %d has another test", i)
+		}
+		rows := int64(0)
+		for _, b := range n.Branches {
+			child := &now.Nodes[b.Child]
+			rows += child.Rows
+			if child.Rows == 0 {
+				empty++
+				if !slices.Equal(child.Probabilities, n.Probabilities) {
+					t.Errorf("node %d without rows has the probabilities %v, its parent %v", b.Child, child.Probabilities, n.Probabilities)
+				}
+			}
+		}
+		if !n.Leaf() && rows != n.Rows {
+			t.Errorf("node %d has %d rows, its children %d", i, n.Rows, rows)
+		}
+	}
+	if empty == 0 {
+		t.Error("all leaves have rows: the test says nothing of empty ones")
+	}
+	if _, err := tree.Decode(now.Encode()); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestRefitRefused names what does not fit.
+func TestRefitRefused(t *testing.T) {
+	c := fruitConfig(t)
+	c.Output = filepath.Join(t.TempDir(), "run")
+	trained(t, c)
+	for text, change := range map[string]func(c *pipelines.TrainConfig){
+		"leave out --cuts_from":          func(c *pipelines.TrainConfig) { c.CutsFrom = c.Refit },
+		"--dry_run foresees":             func(c *pipelines.TrainConfig) { c.DryRun = true },
+		"--refit":                        func(c *pipelines.TrainConfig) { c.Refit = t.TempDir() },
+		"which is none of the features:": func(c *pipelines.TrainConfig) { c.Ignore = append(c.Ignore, tested(t, c.Refit)) },
+	} {
+		other := c
+		other.Refit, other.Output = c.Output, filepath.Join(t.TempDir(), "refit")
+		change(&other)
+		if _, err := pipelines.Train(t.Context(), other, nil); !errors.As(err, new(*usage.Error)) || !strings.Contains(err.Error(), text) {
+			t.Errorf("%v, want a usage error with %q", err, text)
+		}
+	}
+}
+
+// tested returns a feature that the tree of a run tests.
+func tested(t *testing.T, run string) string {
+	t.Helper()
+	return readTree(t, run, "tree.json").Features[0].Name
+}
