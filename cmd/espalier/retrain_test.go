@@ -35,11 +35,17 @@ const (
 
 func newNightly(t *testing.T, scheme string) *nightly {
 	t.Helper()
-	n := &nightly{store: objectstore.New(), url: t.TempDir()}
 	if scheme != "file" {
 		c := emptyCloud(t, scheme)
-		n.store, n.url = c.store, scheme+"://bucket/nightly"
+		return nightlyBelow(t, c.store, scheme+"://bucket/nightly")
 	}
+	return nightlyBelow(t, objectstore.New(), t.TempDir())
+}
+
+// nightlyBelow returns a retraining in a folder.
+func nightlyBelow(t *testing.T, store *objectstore.Store, url string) *nightly {
+	t.Helper()
+	n := &nightly{store: store, url: url}
 	n.config = filepath.Join(t.TempDir(), "nightly.yaml")
 	text := fmt.Sprintf("input: %s/days/{date-4..date}.parquet\ndestination: %s/models\nlabel: class\n"+
 		"select: first\nmax_depth: 4\ncertificate: none\ngate_tolerance: 0.02\nreport: none\nkeep_runs: 4\nmax_psi: 3\nprogress: none\n", n.url, n.url)

@@ -5,9 +5,10 @@ import (
 	"errors"
 	"io/fs"
 	"slices"
+	"strings"
 
 	"github.com/espalier-ml/espalier/io/latest"
-	"github.com/espalier-ml/espalier/io/runfolder"
+	"github.com/espalier-ml/espalier/io/objectstore"
 )
 
 // retain removes runs beyond --keep_runs, the oldest first. The run that LATEST.json names now stays, and
@@ -24,15 +25,16 @@ func (w *work) retain(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	there, err := w.foldersOfRuns(ctx)
+	if err != nil {
+		return err
+	}
 	stay := w.staying(history, now)
 	for _, a := range history {
-		if a.Run == "" || slices.Contains(stay, a.Run) {
+		if !there[a.Run] || slices.Contains(stay, a.Run) {
 			continue
 		}
-		stay = append(stay, a.Run) // removed once
-		if _, err := runfolder.ReadManifest(ctx, w.files.Store, w.url(a.Run)); err != nil {
-			continue // it is gone, or none of ours
-		}
+		delete(there, a.Run) // removed once
 		if err := w.files.Store.RemoveAll(ctx, w.url(a.Run)); err != nil {
 			return err
 		}
@@ -42,6 +44,24 @@ func (w *work) retain(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// foldersOfRuns returns the runs with files. A run may lack some, if an attempt was killed while it removed
+// the folder.
+func (w *work) foldersOfRuns(ctx context.Context) (map[string]bool, error) {
+	const depth = 8 // checkpoints have folders below theirs
+	files, err := w.files.Store.Below(ctx, w.url(runsFolder), depth)
+	if err != nil {
+		return nil, err
+	}
+	there := make(map[string]bool)
+	for _, file := range files {
+		if _, name, found := strings.Cut(file.URL, w.url(runsFolder)+"/"); found {
+			name, _, _ = strings.Cut(name, "/")
+			there[objectstore.Join(runsFolder, name)] = true
+		}
+	}
+	return there, nil
 }
 
 // staying lists the runs that stay: the one in use, the one before it, and the newest ones.

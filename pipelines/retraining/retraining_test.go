@@ -267,3 +267,34 @@ func TestRefit(t *testing.T) {
 		t.Errorf("--cuts_from: %v", err)
 	}
 }
+
+// TestRetention: runs beyond the newest one, the one in use and the one before it go, also if an attempt was killed
+// while it removed one. Folders of others stay.
+func TestRetention(t *testing.T) {
+	c := newConfig(t)
+	c.KeepRuns = 1
+	var runs []string
+	for _, date := range []string{"2026-11-01", "2026-11-02", "2026-11-03"} {
+		c.Date = date
+		if date == "2026-11-03" {
+			for _, name := range []string{"manifest.json", "_SUCCESS"} { // as far as the removal of a folder had come
+				if err := os.Remove(filepath.Join(c.Destination, runs[0], name)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := os.MkdirAll(filepath.Join(c.Destination, "runs", "notes"), 0o700); err != nil {
+				t.Fatal(err)
+			}
+		}
+		a, _, err := retraining.Retrain(t.Context(), c, engine.Silent{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		runs = append(runs, a.Run)
+	}
+	for name, stays := range map[string]bool{runs[0]: false, runs[1]: true, runs[2]: true, "runs/notes": true} {
+		if _, err := os.Stat(filepath.Join(c.Destination, name)); stays != (err == nil) {
+			t.Errorf("%s: %v; it stays: want %v", name, err, stays)
+		}
+	}
+}

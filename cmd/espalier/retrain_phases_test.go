@@ -1,0 +1,115 @@
+package main_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/espalier-ml/espalier/io/objectstore"
+	"github.com/espalier-ml/espalier/io/objectstore/objectstoretest"
+	"github.com/espalier-ml/espalier/pipelines/retraining"
+)
+
+// phase is a request by which a phase of an attempt is known.
+type phase struct {
+	name string
+	kind objectstoretest.Kind
+	path string // ends or is in the path of the request
+	skip int    // such requests before
+
+	moved bool // LATEST.json has moved before the request
+	begun bool // the history has the attempt
+}
+
+func phases() []phase {
+	return []phase{
+		{name: "lock", kind: objectstoretest.Write, path: "/models/_LOCK"},
+		{name: "history begins", kind: objectstoretest.Write, path: "/history/"},
+		{name: "a run begins", kind: objectstoretest.Write, path: "/runs/", begun: true},
+		{name: "input", kind: objectstoretest.Read, path: "/days/", begun: true},
+		{name: "documents of the run", kind: objectstoretest.Write, path: "/tree.json", begun: true},
+		{name: "the run is complete", kind: objectstoretest.Write, path: "/_SUCCESS", begun: true},
+		{name: "gate", kind: objectstoretest.Read, path: "/tree.json", begun: true},
+		{name: "promotion", kind: objectstoretest.Write, path: "/LATEST.json", begun: true},
+		{name: "history ends", kind: objectstoretest.Write, path: "/history/", skip: 1, begun: true, moved: true},
+		{name: "retention", kind: objectstoretest.Remove, path: "/bucket", begun: true, moved: true, skip: 1},
+		{name: "the lock goes", kind: objectstoretest.Remove, path: "/models/_LOCK", begun: true, moved: true},
+	}
+}
+
+// TestRetrainKilledInPhases kills an attempt before the first request of each phase, and behind it: the request has
+// reached the store then, and its answer has not come. LATEST.json names a complete run that has passed the gate, and
+// the next attempt ends the day.
+func TestRetrainKilledInPhases(t *testing.T) {
+	for _, p := range phases() {
+		for _, behind := range []bool{false, true} {
+			name := "before " + p.name
+			if behind {
+				name = "behind " + p.name
+			}
+			t.Run(name, func(t *testing.T) { p.try(t, behind) })
+		}
+	}
+}
+
+// try kills an attempt of the third day in a phase.
+func (p *phase) try(t *testing.T, behind bool) {
+	t.Helper()
+	c := emptyCloud(t, "s3")
+	n := nightlyBelow(t, c.store, "s3://bucket/nightly")
+	for day := range 3 {
+		n.write(t, day, false)
+	}
+	n.retrain(t, 0).wants(t, 0)
+	n.retrain(t, 1).wants(t, 0)
+	before, attempts := n.inUse(t), len(n.attempts(t))
+	attempt := exec.CommandContext(t.Context(), binary, "retrain", n.config, "--date", dateOf(t, 2), "--keep_runs", "1")
+	c.Inject(objectstoretest.Fault{
+		Kinds: []objectstoretest.Kind{p.kind}, Skip: p.skip,
+		Match: func(r *http.Request) bool { return strings.Contains(r.URL.Path, p.path) },
+		Effect: func(_ http.ResponseWriter, r *http.Request, store http.Handler, _ <-chan struct{}) {
+			if behind {
+				store.ServeHTTP(httptest.NewRecorder(), r)
+			}
+			_ = attempt.Process.Kill() // Run tells whether it was
+			panic(http.ErrAbortHandler)
+		},
+	})
+	if err := attempt.Run(); err == nil || attempt.ProcessState.ExitCode() >= 0 {
+		t.Fatalf("the attempt was not killed: %v", attempt.ProcessState)
+	}
+	c.Clear()
+	moved := p.moved || behind && p.name == "promotion"
+	if now := n.inUse(t); moved != (now != before) || moved && !strings.Contains(now, dateOf(t, 2)) {
+		t.Errorf("LATEST.json names %s after the kill, and %s before", now, before)
+	}
+	begun := p.begun || behind && p.name == "history begins"
+	if now := len(n.attempts(t)) - attempts; begun != (now == 1) {
+		t.Errorf("the history has %d more attempts", now)
+	}
+	n.retrain(t, 2, "--keep_runs", "1").wants(t, 0)
+	if now := n.inUse(t); !strings.Contains(now, dateOf(t, 2)) {
+		t.Errorf("the next attempt leaves %s in use", now)
+	}
+	done := slices.ContainsFunc(n.attempts(t), func(a *retraining.Attempt) bool {
+		return a.Outcome == retraining.Promoted && a.Date == dateOf(t, 2) && a.Before == before
+	})
+	if !done {
+		t.Errorf("no attempt of the history has promoted the day in place of %s", before)
+	}
+	left, err := n.store.Below(t.Context(), objectstore.Join(n.url, "models", "runs"), 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, o := range left {
+		if strings.Contains(o.URL, dateOf(t, 0)) {
+			t.Errorf("%s of the oldest run stays", o.URL)
+		}
+	}
+	if again := n.retrain(t, 2, "--keep_runs", "1"); !strings.Contains(again.stdout, "as before") {
+		t.Errorf("again: %s%s", again.stdout, again.stderr)
+	}
+}
