@@ -4,62 +4,79 @@ docs/results.md with its pictures.
 
     bench/results.py [--splits 5] [--espalier BINARY] [--work FOLDER] [--page FOLDER]
 
-The benchmark runs twice: on the data sets as they are, and on copies whose numbers are cut by
-scikit-learn, as the paper's are. The second run shows which differences from the published
-figures come from the cuts. The folder of the work keeps what has been done: the same
-command goes on from there. The page has figures and pictures only, no data.
+Beside it, program.py grows the paper's trees by the rules of its authors' program: they show where
+the published figures come from that differ from Espalier's. The folder of the work keeps what has
+been done: the same command goes on from there. The page has figures and pictures only, no data.
 
-Needs the folder ../shared, Go, and Python with numpy, pandas, pyarrow and scikit-learn (installed
+Needs the folder ../shared, Go, and Python with the packages of requirements/results.txt (installed
 by pip where they are missing).
 """
 
-import argparse, csv, glob, json, os, shutil, subprocess, sys, tempfile, warnings
+import argparse, glob, hashlib, json, os, shutil, subprocess, sys, tempfile, textwrap
 
 sys.dont_write_bytecode = True
 from needs import need
 
 need('results')
 
-import pandas as pd
-import pyarrow as pa, pyarrow.parquet as pq
-from sklearn.preprocessing import KBinsDiscretizer
+import numpy as np
+from scipy import stats
 
-from protocol import Espalier, data_sets, root, shared
+import program
+from protocol import Espalier, data_sets, here, root, shared
 
 algorithms = 'c45', 'ec45', 'cart', 'ecart', 'asr', 'ip', 'bal'
 pruned = 'c45', 'ec45', 'cart', 'ecart'
 small_area, small_cost = 0.01, 0.05
+equal = 1e-9  # AUCs within it are equal
 
 
-def cut(data, folder):
-    """Writes a copy of a data set whose numbers of more than five values are five k-means bins."""
-    target = os.path.join(folder, data.name)
-    if os.path.exists(target):
-        return
-    table = pd.concat([pd.read_parquet(f) for f in data.files], ignore_index=True)
-    columns = {}
-    for name, column in table.items():
-        number = pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column)
-        text = column.astype(object).where(column.isna(), column.astype(str))
-        if number and name != 'class' and name not in data.categorical.split(',') and column.nunique() > 5:
-            known = column.notna().to_numpy()
-            with warnings.catch_warnings(action='ignore'):  # of bins that fall together
-                bins = KBinsDiscretizer(5, encode='ordinal', strategy='kmeans', subsample=None)
-                text[known] = bins.fit_transform(column[known].astype(float).to_numpy()[:, None])[:, 0].astype(int).astype(str)
-        columns[name] = text.where(column.notna(), None)
-    os.makedirs(target + '.part', exist_ok=True)
-    pq.write_table(pa.Table.from_pandas(pd.DataFrame(columns), preserve_index=False), target + '.part/rows.parquet')
-    os.rename(target + '.part', target)
+def by_program(work):
+    """The figures by the rules of the authors' program: those of an earlier call, if nothing has changed."""
+    digest = hashlib.sha256(open(os.path.join(here, 'program.py'), 'rb').read())
+    for data in data_sets([]):
+        digest.update(''.join(f'{f} {os.path.getsize(f)}' for f in data.files).encode())
+    file = os.path.join(work, f'program-{digest.hexdigest()[:16]}.json')
+    if not os.path.exists(file):
+        found = program.measure_all([], os.cpu_count())
+        os.makedirs(work, exist_ok=True)
+        with open(file + '.part', 'w') as f:
+            json.dump(found, f)
+        os.rename(file + '.part', file)
+    with open(file) as f:
+        return json.load(f)
 
 
-def benchmark(espalier, folder, output, options, *flags):
+def benchmark(espalier, folder, output, *flags):
     """Runs the benchmark, and returns its results."""
-    published = os.path.join(shared, 'paper', 'published_unit.csv')
-    names = ','.join(d.name for d in data_sets([]))
-    own = ['--sets', names, '--splits', str(options.splits), '--published', published, '--output', output]
-    subprocess.check_call([espalier.binary, 'benchmark', folder, *own, *flags])
+    subprocess.check_call([espalier.binary, 'benchmark', folder, '--output', output, *flags])
     with open(os.path.join(output, 'results.json')) as f:
         return json.load(f)
+
+
+def of_paper(espalier, names, output, splits, *flags):
+    """The results on data sets of the paper."""
+    published = os.path.join(shared, 'paper', 'published_unit.csv')
+    own = ['--sets', ','.join(names), '--splits', str(splits), '--published', published]
+    return benchmark(espalier, os.path.join(shared, 'data'), output, *own, *flags)
+
+
+def accurate(espalier, work, results, splits):
+    """The results by the preset accurate, on the data sets where the default one misses points; None: on none."""
+    missed = sorted({p['set'] for p in results['published'] if p['margin'] < -equal})
+    if missed:
+        return of_paper(espalier, missed, os.path.join(work, 'accurate'), splits, '--budgets', 'accurate', '--scaling=false')
+
+
+def made_up(espalier, work):
+    """Times on made-up data sets, one with many rows and one with many features."""
+    folder = os.path.join(work, 'made-up')
+    for name, rows, numeric in ('long', 2_000_000, 10), ('wide', 20_000, 1024):
+        if not os.path.exists(os.path.join(folder, name, '_SUCCESS')):
+            flags = '--rows', str(rows), '--numeric', str(numeric), '--categorical', '0', '--noise', '0.2'
+            espalier.run('synth', *flags, '--output', os.path.join(folder, name), '--progress', 'none')
+    flags = '--algorithm', 'c45,ec45', '--splits', '1', '--budgets', 'none'
+    return benchmark(espalier, folder, os.path.join(work, 'made-up-results'), *flags)
 
 
 # Tables
@@ -110,80 +127,137 @@ def budgets(results):
     for name in [*sets_of(results), 'all']:
         of = [p for p in asked if name in (p['set'], 'all')]
         least = min(of, key=lambda p: p['margin'])
-        held = sum(p['margin'] >= -1e-9 for p in of)
+        held = sum(p['margin'] >= -equal for p in of)
         middle = sum(p['margin'] for p in of) / len(of)
         lines.append(f"| {name} | {held} of {len(of)} | {middle:+.4f} | {least['margin']:+.4f} ({least['method']}) |")
     return lines
 
 
+def misses(results):
+    """A paragraph on the points that the default preset misses."""
+    missed = [p for p in results['published'] if p['margin'] < -equal]
+    splits = results['means'][0]['splits']
+    error = max(p['budget']['auc_deviation'] for p in missed) / splits**0.5
+    text = (
+        f"The {len(missed)} missed points are of {', '.join(sorted({p['set'] for p in missed}))}. Each AUC has a "
+        f"standard error of up to {error:.4f} there: few rows choose, and few are tested. With `--budgets accurate`:"
+    )
+    return textwrap.wrap(text, 100)
+
+
 # Differences from the published figures
 
 
-def far(p):
-    """Which figures differ by more than is small."""
-    found = []
-    if abs(p['ours']['auc'] - p['auc']) > small_area:
-        found.append('auc')
-    if abs(p['ours']['cost'] / p['cost'] - 1) > small_cost:
-        found.append('cost')
+published_splits = 5  # that the published means are of
+matters = 0.005, 0.025  # effects of a rule on AUC and, as a share, on cost that are told
+
+
+def own(p):
+    """Means and deviations of Espalier's figures, and their number."""
+    o = p['ours']
+    return (o['auc'], o['cost']), (o['auc_deviation'], o['cost_deviation'])
+
+
+def of(pairs):
+    """Means and deviations of the figures of all splits."""
+    return np.mean(pairs, 0), np.std(pairs, 0, ddof=1)
+
+
+def near(p, means):
+    """Whether each figure is near the published one."""
+    return [abs(means[0] - p['auc']) <= small_area, abs(means[1] / p['cost'] - 1) <= small_cost]
+
+
+def chance(p, means, deviations, splits):
+    """Whether a t test at 0.05 sees no difference in each figure, if the published ones vary over splits as these."""
+    bound = stats.t.ppf(0.975, splits + published_splits - 2 if splits == published_splits else splits - 1)
+    errors = np.array(deviations) * (1 / splits + 1 / published_splits) ** 0.5
+    return [abs(x - y) <= bound * e + 1e-9 for x, y, e in zip(means, (p['auc'], p['cost']), errors)]
+
+
+def difference(means, p):
+    return f"{means[0] - p['auc']:+.3f}, {100 * (means[1] / p['cost'] - 1):+.0f} %"
+
+
+def effects(by_variant):
+    """The rules that matter, and what is lost with each: the mean over the same splits."""
+    found = {}
+    for name, pairs in by_variant.items():
+        if name.startswith('-'):
+            with_it, without = np.mean(by_variant['program'], 0), np.mean(pairs, 0)
+            area, cost = without[0] - with_it[0], without[1] / with_it[1] - 1
+            if abs(area) >= matters[0] or abs(cost) >= matters[1]:
+                found[name[1:]] = f'{area:+.3f}, {100 * cost:+.0f} % without {name[1:]}'
     return found
 
 
-def by_chance(p, splits, bound=2.31):
-    """Whether a t test at 0.05 (5 splits each) sees no difference in the figures that are far."""
-    for figure in far(p):
-        deviation = p['ours'][f'{figure}_deviation'] * (2 / splits) ** 0.5
-        if abs(p['ours'][figure] - p[figure]) > bound * deviation:
-            return False
-    return True
-
-
-def reached(p):
-    """Whether the lambda of the nearest cost, or another pruning, has the published figures."""
-    n = p.get('nearest')
-    return n and abs(n['auc'] - p['auc']) <= small_area and abs(n['cost'] / p['cost'] - 1) <= small_cost
-
-
-def turned(p, cut, figure):
-    """Whether other cuts turn the sign of a difference."""
-    return (p['ours'][figure] - p[figure]) * (cut['ours'][figure] - cut[figure]) < 0
-
-
-def cause(p, cut, splits):
-    """The cause of a difference: the first one that holds."""
-    if p['method'] == 'bal' and 'cost' in far(p):
-        return 'artefact'
-    if p['set'] == 'firewall' and 'auc' in far(p):
-        return 'class'
-    if by_chance(p, splits):
+def verdict(p, splits, by_variant):
+    """Why a pair differs from the published one: chance, rules of the program, or open."""
+    if all(chance(p, *own(p), splits)):
         return 'chance'
-    if all(f not in far(cut) or by_chance(cut, splits) or turned(p, cut, f) for f in far(p)):
-        return 'cuts'
-    if p['method'] in ('ec45', 'ecart') or p['method'] in ('p-ec45', 'p-ecart') and p['ours']['cost'] > p['cost']:
-        return 'lambda, reached' if reached(p) or reached(cut) else 'lambda'
-    if p['method'].startswith('p-'):
-        return 'pruning'
-    if p['method'] == 'ip':
-        return 'pairs'
+    pairs = by_variant['program']
+    means, deviations = of(pairs)
+    if all(a or b for a, b in zip(near(p, means), chance(p, means, deviations, len(pairs)))):
+        return 'rules'
     return 'open'
 
 
-def differences(results, cut):
-    """Lines of a table with each larger difference, and the number of each cause."""
-    splits = results['means'][0]['splits']
-    twins = {(p['set'], p['method']): p for p in cut['published']}
-    lines = ['| data set | method | AUC | cost | cut: AUC | cost | cause |', '| --- | --- | ---: | ---: | ---: | ---: | --- |']
-    causes, total = {}, 0
+def differences(results, found):
+    """A list of the larger differences, the number of each verdict, and how often each rule matters."""
+    splits, lines = results['means'][0]['splits'], []
+    verdicts, rules = dict.fromkeys(('chance', 'rules', 'open'), 0), dict.fromkeys(sorted(program.rules), 0)
     for p in results['published']:
-        total += 1
-        if not far(p):
+        by_variant = found[p['set']][p['method']]
+        if all(near(p, own(p)[0])):
             continue
-        twin = twins[p['set'], p['method']]
-        why = cause(p, twin, splits)
-        causes[why] = causes.get(why, 0) + 1
-        cells = [f"{q['ours']['auc'] - q['auc']:+.3f} | {100 * (q['ours']['cost'] / q['cost'] - 1):+.0f} %" for q in (p, twin)]
-        lines.append(f"| {p['set']} | {p['method']} | {cells[0]} | {cells[1]} | {why} |")
-    return lines, causes, total
+        why, lost = verdict(p, splits, by_variant), effects(by_variant)
+        verdicts[why] += 1
+        for rule in lost:
+            rules[rule] += 1
+        if f"### {p['set']}" not in lines:
+            lines += ['', f"### {p['set']}", '']
+        text = f"- {p['method']}: {difference(own(p)[0], p)}; program {difference(of(by_variant['program'])[0], p)}: {why}."
+        if lost:
+            text += f" {'; '.join(lost.values())}."
+        lines += textwrap.wrap(text, 99, subsequent_indent='  ')
+    return lines[1:], verdicts, rules
+
+
+def agreement(results, found):
+    """How many pairs of each kind of trees agree with the published ones."""
+    splits = results['means'][0]['splits']
+    rows = {'Espalier': [(p, *own(p), splits) for p in results['published']]}
+    for variant, name in ('paper', 'program.py, rules of the text'), ('program', 'program.py, rules of the program'):
+        rows[name] = [
+            (p, *of(found[p['set']][p['method']][variant]), len(found[p['set']][p['method']][variant]))
+            for p in results['published']
+        ]
+    lines = ['| trees | within .01 and 5 % | no difference by the test | either, by figure |', '| --- | ---: | ---: | ---: |']
+    for name, list_of in rows.items():
+        close = [(near(p, m), chance(p, m, d, n)) for p, m, d, n in list_of]
+        counts = (
+            sum(all(a) for a, _ in close),
+            sum(all(b) for _, b in close),
+            sum(all(x or y for x, y in zip(a, b)) for a, b in close),
+        )
+        lines.append(f"| {name} | {' | '.join(str(n) for n in counts)} |")
+    return lines
+
+
+def same_text(results, found):
+    """The pairs in which Espalier and the rules of the text by program.py agree, by the test."""
+    splits, same = results['means'][0]['splits'], 0
+    for p in results['published']:
+        means, deviations = own(p)
+        others, spread = of(found[p['set']][p['method']]['paper'])
+        n = len(found[p['set']][p['method']]['paper'])
+        bound = stats.t.ppf(0.975, splits + n - 2)
+        pooled = (((splits - 1) * np.array(deviations) ** 2 + (n - 1) * spread**2) / (splits + n - 2)) ** 0.5
+        apart = np.abs(np.array(means) - others)
+        test = apart <= bound * pooled * (1 / splits + 1 / n) ** 0.5 + 1e-9
+        small = apart <= np.array([small_area, small_cost * others[1]])
+        same += all(test | small)
+    return same
 
 
 # The page
@@ -246,6 +320,7 @@ best on validation rows answers. A published point is matched where the mean AUC
 lower than the published AUC.
 
 {budgets}
+{accurate}
 
 {frontiers}
 
@@ -255,39 +330,63 @@ lower than the published AUC.
 
 ## Time against rows and features
 
-Seconds of processors for one tree, from the files to the counted leaves; slopes of the logarithms
-with 95 % intervals. 1 is growth in proportion.
+Seconds of processors for one tree, from the files to the counted leaves, on 7 sizes, each twice the
+one before: of covertype with 581,012 rows, of bioresponse with 1,776 features, and of two made-up
+data sets (`espalier synth`), `long` with 2,000,000 rows and `wide` with 1,024 features. The start
+is the time of a size so small that what grows takes none. Slopes are those of the logarithm of the
+seconds without the start, with 95 % intervals: 1 is growth in proportion. The last columns have the
+slope with the start, and that of the objects. Rows with the same codes are one object, and trees
+grow on objects: 64 times the rows of covertype are 20 times the objects.
 
 {times}
 
 ![Time against rows](results/time-rows.svg)
 ![Time against features](results/time-features.svg)
+![Time against made-up rows](results/made-up-time-rows.svg)
+![Time against made-up features](results/made-up-time-features.svg)
 
 ## Differences from the published figures
 
-Of {total} published pairs of AUC and cost, {small} are met within 0.01 in AUC and 5 % in cost. The
-others have these causes, by number:
+The published figures come from the authors' program, which has rules that the paper's text does not
+have. `bench/program.py` is an implementation of its own of both: it grows the paper's trees by the
+rules of the text, by those of the program, and by those of the program but one. The table counts
+those of {total} published pairs of AUC and cost that agree: within 0.01 in AUC and 5 % in cost; by a
+t test at 0.05 of the means over splits, if the published ones vary over their 5 splits as ours do;
+or each figure by one of the two:
 
-{causes}
+{agreement}
 
-- **chance**: a t test at 0.05 sees no difference, if the published means vary over splits as ours
-  do.
-- **cuts**: on copies whose numbers scikit-learn has cut into five bins, as the paper does, the
-  difference is small or chance, or has the other sign. Espalier's k-means cuts have the least sum
-  of squares; scikit-learn's may end in another minimum.
-- **pruning**: the alpha is the best one on validation rows, of the whole sequence of prunings. The
-  published trees are pruned less: some are not pruned at all.
-- **lambda, reached**: another lambda has the published AUC and cost. **lambda**: none has. The
-  published choice is not the rule of the paper's text. On dota2 the published cost is that of
-  the smallest lambdas; their AUC is 0.02 below that of the largest. The paper's program also
-  weights the impurity of a child by its share of all rows, not of its parent's.
-- **pairs**: the paper's program multiplies the pairs of ip by weights; its text does not.
-- **class**: the class reset-both of firewall has 54 of 65,532 rows, and its AUC is 0.5 in all these
-  trees. Without this class the mean AUC is 0.97, with scikit-learn's cuts 0.94.
-- **artefact**: the paper's program takes a test with one outcome as balanced. The published costs
-  of bal are those of paths with many such tests.
+The rules of the text by `bench/program.py` and Espalier agree in {same} of {total} pairs, by the same
+bounds or the test, though their splits are others. So the trees are those of the text, and the
+published figures are those of the program's rules. These are the rules, with the number of larger
+differences below in which each of them matters, by 0.005 in AUC or 2.5 % in cost:
 
-Each of these differences, on the data sets as they are and on the copies with scikit-learn's cuts:
+{rules}
+
+- **bins**: numbers are cut by scikit-learn's k-means, on all rows before the split. It may end in
+  another minimum than the least sum of squares.
+- **few**: nodes of one or two objects are leaves.
+- **child**: ec45 and ecart weigh the impurity of a child by its share of all rows, not of its
+  parent's. So discrimination has less weight than the text says, the more the deeper the node.
+- **down**: pruning goes from the root down and compares a node with its un-pruned subtree, so a
+  large alpha cuts too much at once, and validation rows choose a small one. The text's minimal
+  cost-complexity pruning compares it with the best pruning of its subtree.
+- **majority**: pruning counts only the majority class of rows with the same codes as a risk.
+- **pairs**: ip multiplies the pairs of a node by its weight.
+- **branch**: bal takes a test with one outcome in the node as balanced, and so asks each such test
+  once on each path, where rows with the other outcome end. The published costs of bal are those of
+  these tests.
+- **absent**: the mean AUC leaves out a class that no object has: reset-both of firewall, 54 of
+  65,532 rows. Here its AUC is 0.5, and the mean is over 4 classes.
+
+Each difference of Espalier's figures above 0.01 in AUC or 5 % in cost, first AUC, then cost, and
+those by the program's rules; then, without each rule that matters, the change of the program's
+figures on the same splits. The causes:
+
+- chance, {chance} times: the test sees no difference.
+- rules, {by_rules} times: by the program's rules each figure is within the bounds, or the test sees no
+  difference.
+- open, {open} times: not explained. `bench/program.py` does not have the published figures, either.
 
 {differences}
 """
@@ -300,36 +399,27 @@ def main():
     ap.add_argument('--work', default=os.path.join(tempfile.gettempdir(), 'espalier-results'))
     ap.add_argument('--page', default=os.path.join(root, 'docs'), help='folder of the page')
     options = ap.parse_args()
-    copies = os.path.join(options.work, 'cut')
-    for data in data_sets([]):
-        cut(data, copies)
-    with open(os.path.join(copies, 'MANIFEST.tsv'), 'w') as f:
-        f.write('name\tlabel\tpaper_name\n')
-        for row in csv.DictReader(open(os.path.join(shared, 'data', 'MANIFEST.tsv')), delimiter='\t'):
-            f.write(f"{row['name']}\tclass\t{row['paper_name']}\n")
     with Espalier(options.espalier) as espalier:
         output = os.path.join(options.work, 'results')
-        results = benchmark(espalier, os.path.join(shared, 'data'), output, options)
-        other = benchmark(
-            espalier, copies, os.path.join(options.work, 'cut-results'), options, '--budgets', 'none', '--scaling=false'
-        )
-    write(results, other, options.page)
+        results = of_paper(espalier, [d.name for d in data_sets([])], output, options.splits)
+        better = accurate(espalier, options.work, results, options.splits)
+        scaling = results['scaling'] + made_up(espalier, options.work)['scaling']
+    write(results, better, scaling, by_program(options.work), options.page)
     pictures = os.path.join(options.page, 'results')
     shutil.rmtree(pictures, ignore_errors=True)
     os.makedirs(pictures)
     for file in glob.glob(os.path.join(output, 'pictures', '*.svg')):
         shutil.copy(file, pictures)
+    for by in 'rows', 'features':
+        file = os.path.join(options.work, 'made-up-results', 'pictures', f'time-{by}.svg')
+        shutil.copy(file, os.path.join(pictures, f'made-up-time-{by}.svg'))
 
 
-def write(results, other, folder):
+def write(results, better, scaling, found, folder):
     text = template
     plain = [(a, False) for a in algorithms]
     cheap = [(a, True) for a in pruned]
-    lines, causes, total = differences(results, other)
-    seconds = {}
-    for m in results['means']:
-        if not m['pruned'] and m['costs'] == 'unit':
-            seconds[m['algorithm']] = seconds.get(m['algorithm'], 0) + m['of']['seconds']['mean']
+    lines, verdicts, rules = differences(results, found)
     fill = {
         'splits': str(results['means'][0]['splits']),
         'sets': str(len(sets_of(results))),
@@ -342,16 +432,17 @@ def write(results, other, folder):
         'random_pruned_auc': by_set(results, 'random', cheap, 'auc', 3),
         'random_pruned_cost': by_set(results, 'random', cheap, 'cost', 2),
         'budgets': budgets(results),
+        'accurate': ['', *misses(results), '', *budgets(better)] if better else [],
         'differences': lines,
-        'small': str(total - sum(causes.values())),
-        'total': str(total),
-        'causes': [f'- {name}: {n}' for name, n in sorted(causes.items(), key=lambda pair: -pair[1])],
+        'agreement': agreement(results, found),
+        'same': str(same_text(results, found)),
+        'total': str(len(results['published'])),
+        'chance': str(verdicts['chance']),
+        'by_rules': str(verdicts['rules']),
+        'open': str(verdicts['open']),
+        'rules': ['| rule | differences |', '| --- | ---: |', *(f'| {name} | {n} |' for name, n in rules.items())],
         'tests': tests(results),
-        'times': [
-            f"- {s['algorithm']} against {s['by']} of {s['set']}: slope {s['slope']:.2f} ({s['slope_low']:.2f} to "
-            f"{s['slope_high']:.2f})"
-            for s in results['scaling']
-        ],
+        'times': times(scaling),
         'frontiers': [f'![{n}](results/frontier-{n}.svg)' for n in sets_of(results)],
         'lambdas': [f'![{n}](results/lambda-{n}.svg)' for n in sets_of(results)],
     }
@@ -359,6 +450,22 @@ def write(results, other, folder):
         text = text.replace('{' + name + '}', value if isinstance(value, str) else '\n'.join(value))
     with open(os.path.join(folder, 'results.md'), 'w') as f:
         f.write(text)
+
+
+def interval(fit):
+    return f"{fit['slope']:.2f} ({fit['slope_low']:.2f}-{fit['slope_high']:.2f})"
+
+
+def times(scaling):
+    lines = [
+        '| tree | against | seconds | start | slope | with start | objects |',
+        '| --- | --- | ---: | ---: | ---: | ---: | ---: |',
+    ]
+    for s in scaling:
+        slopes = interval(s['without_start']), f"{s['slope']:.2f}", f"{s['objects']['slope']:.2f}"
+        of_all = f"{s['times'][-1]['seconds']:.2f} | {s['start_seconds']:.3f}"
+        lines.append(f"| {s['algorithm']} | {s['by']} of {s['set']} | {of_all} | {' | '.join(slopes)} |")
+    return lines
 
 
 def tests(results):

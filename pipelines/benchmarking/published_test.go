@@ -170,6 +170,17 @@ func TestScaling(t *testing.T) {
 				above, below = above+x*(math.Log(a.Seconds)-math.Log(b.Seconds)), below+x*x
 			}
 		}
+		for _, size := range s.Times { // 70 % of the rows are for training; columns of numbers make objects of single rows
+			if s.By == benchmarking.ByRows && (size.Objects > size.Size*8/10 || size.Objects < size.Size/3) {
+				t.Errorf("%d objects of %d rows", size.Objects, size.Size)
+			}
+		}
+		if s.By == benchmarking.ByRows && math.Abs(s.Objects.Slope-1) > 0.2 {
+			t.Errorf("objects grow by %v with the rows, want about 1", s.Objects.Slope)
+		}
+		if s.Start != 0 || s.Rest != s.Fit { // there are too few sizes to tell
+			t.Errorf("by %s: start %v, %+v without it", s.By, s.Start, s.Rest)
+		}
 		if math.Abs(s.Slope-above/below) > 1e-9 || !(s.Low <= s.Slope && s.Slope <= s.High) {
 			t.Errorf("by %s: slope %v (%v to %v), want %v", s.By, s.Slope, s.Low, s.High, above/below)
 		}

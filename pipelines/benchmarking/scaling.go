@@ -26,7 +26,7 @@ import (
 )
 
 // ScalingFormat identifies the times of a scaling experiment.
-const ScalingFormat = "espalier/benchmark-scaling"
+const ScalingFormat = "espalier/benchmark-scaling-2"
 
 // Scaling has the times of an algorithm on growing parts of a data set.
 type Scaling struct {
@@ -38,8 +38,18 @@ type Scaling struct {
 	Algorithm string      `json:"algorithm"`
 	Times     []TimeTaken `json:"times"` // by ascending size
 
-	// Slope is that of the logarithm of seconds over that of sizes, by least squares, with the ends of
-	// its 95 % interval. 1 is growth in proportion.
+	// Start is the time of a size so small that what grows takes no time: what every run takes. 0: the
+	// data set is too small to tell.
+	Start float64 `json:"start_seconds"`
+
+	Fit         // of all seconds
+	Rest    Fit `json:"without_start"` // of the seconds less those of Start
+	Objects Fit `json:"objects"`       // of the distinct training rows
+}
+
+// Fit is the slope of a logarithm over that of sizes, by least squares, with the ends of its 95 %
+// interval. 1 is growth in proportion.
+type Fit struct {
 	Slope float64 `json:"slope"`
 	Low   float64 `json:"slope_low"`
 	High  float64 `json:"slope_high"`
@@ -49,6 +59,7 @@ type Scaling struct {
 type TimeTaken struct {
 	Size    int64   `json:"size"`    // rows or features
 	Seconds float64 `json:"seconds"` // of processors
+	Objects int64   `json:"objects"` // distinct training rows
 }
 
 // What grows in a scaling experiment.
@@ -57,8 +68,15 @@ const (
 	ByFeatures = "features"
 )
 
-// scalingShares is the number of sizes: each is twice the one before.
-const scalingShares = 5
+// scalingShares is the number of sizes: each is twice the one before. There are fewer of data sets so
+// small that a size has less than leastSize rows.
+const (
+	scalingShares = 7
+	leastSize     = 32
+)
+
+// A part of startShare of what grows takes no time, beside the sizes of the experiment.
+const startShare = 1.0 / 2048
 
 // scale runs the scaling experiments: by rows on the data set with most rows, by features on the one
 // with most features. No split is in work then.
@@ -124,51 +142,76 @@ func (w *work) measure(ctx context.Context, s *Scaling) error {
 	if err != nil {
 		return err
 	}
-	scratch := "mem://espalier-" + uuid.NewString()
-	defer w.files.Store.RemoveAll(context.WithoutCancel(ctx), scratch) //nolint:errcheck // scratch in memory
-	url := objectstore.Join(scratch, "rows.parquet")
+	e := experiment{work: w, scaling: s, input: in, scratch: "mem://espalier-" + uuid.NewString()}
+	defer w.files.Store.RemoveAll(context.WithoutCancel(ctx), e.scratch) //nolint:errcheck // scratch in memory
 	for _, share := range powersOfTwo(scalingShares) {
-		t, err := presetConfig(w.config, w.set, &Split{Seed: w.seed, Rows: in.Rows}, "paper")
+		if s.By == ByRows && float64(share*float64(in.Rows)) < leastSize {
+			continue
+		}
+		taken, err := e.take(ctx, share)
 		if err != nil {
 			return err
 		}
-		t.Algorithm, t.Output = config.Choices{s.Algorithm}, objectstore.Join(scratch, "unused")
-		size := int64(0)
-		if s.By == ByRows {
-			t.Input = []string{url}
-			if size, err = writeSubset(ctx, w.files.Store, in, share, url); err != nil {
-				return err
-			}
-		} else {
-			t.Ignore, size = otherFeatures(in.Names(), w.set.label, share)
+		if n := len(s.Times); n == 0 || s.Times[n-1].Size < taken.Size { // of few features there are fewer sizes
+			s.Times = append(s.Times, taken)
 		}
-		if n := len(s.Times); n > 0 && s.Times[n-1].Size >= size {
-			continue // there are fewer sizes
-		}
-		seconds, err := leastTime(ctx, t)
-		if err != nil {
-			return err
-		}
-		s.Times = append(s.Times, TimeTaken{size, seconds})
 	}
-	if len(s.Times) > 2 {
+	if len(s.Times) < scalingShares {
 		s.fit()
+		return nil
 	}
-	return nil
+	share := startShare
+	if s.By == ByRows {
+		share = max(share, leastSize/float64(in.Rows))
+	}
+	taken, err := e.take(ctx, share)
+	s.Start = taken.Seconds
+	s.fit()
+	return err
+}
+
+// experiment takes the times of parts of a data set.
+type experiment struct {
+	work    *work
+	scaling *Scaling
+	input   *source.Input
+	scratch string // folder
+}
+
+// take takes the time of a share of the rows or of the features.
+func (e *experiment) take(ctx context.Context, share float64) (taken TimeTaken, err error) {
+	w, url := e.work, objectstore.Join(e.scratch, "rows.parquet")
+	t, err := presetConfig(w.config, w.set, &Split{Seed: w.seed, Rows: e.input.Rows}, "paper")
+	if err != nil {
+		return taken, err
+	}
+	t.Algorithm, t.Output = config.Choices{e.scaling.Algorithm}, objectstore.Join(e.scratch, "unused")
+	if e.scaling.By == ByRows {
+		t.Input = []string{url}
+		if taken.Size, err = writeSubset(ctx, w.files.Store, e.input, share, url); err != nil {
+			return taken, err
+		}
+	} else {
+		t.Ignore, taken.Size = otherFeatures(e.input.Names(), w.set.label, share)
+	}
+	taken.Seconds, taken.Objects, err = leastTime(ctx, t)
+	return taken, err
 }
 
 // leastTime returns the least time of processors of five growths, from the files to the counted
-// leaves.
-func leastTime(ctx context.Context, t config.Train) (float64, error) {
-	least := math.Inf(1)
+// leaves, and the number of training objects.
+func leastTime(ctx context.Context, t config.Train) (least float64, objects int64, err error) {
+	least = math.Inf(1)
 	for range 5 {
 		start := processorTime()
-		if _, err := pipelines.GrowAll(ctx, t, []string{""}, engine.Silent{}); err != nil {
-			return 0, err
+		grown, err := pipelines.GrowAll(ctx, t, []string{""}, engine.Silent{})
+		if err != nil {
+			return 0, 0, err
 		}
 		least = min(least, (processorTime() - start).Seconds())
+		objects = grown[0].Candidates[0].Tree.Training.Objects
 	}
-	return least, nil
+	return least, objects, nil
 }
 
 // otherFeatures returns the features beyond a share of them, and the number of those within it. Which
@@ -182,11 +225,26 @@ func otherFeatures(names []string, label string, share float64) (others []string
 	return features[kept:], int64(kept)
 }
 
-// fit fits the slope of the logarithms.
+// fit fits the slopes, if there are enough sizes.
 func (s *Scaling) fit() {
+	if len(s.Times) < 3 {
+		return
+	}
+	s.Fit = s.fitted(func(t *TimeTaken) float64 { return t.Seconds })
+	s.Rest = s.fitted(func(t *TimeTaken) float64 { return t.Seconds - s.Start })
+	s.Objects = s.fitted(func(t *TimeTaken) float64 { return float64(t.Objects) })
+}
+
+// fitted fits the slope of the logarithm of a figure that is above 0.
+func (s *Scaling) fitted(of func(t *TimeTaken) float64) (f Fit) {
 	var x, y []float64
-	for _, t := range s.Times {
-		x, y = append(x, portable.Log(float64(t.Size))), append(y, portable.Log(t.Seconds))
+	for i := range s.Times {
+		if figure := of(&s.Times[i]); figure > 0 {
+			x, y = append(x, portable.Log(float64(s.Times[i].Size))), append(y, portable.Log(figure))
+		}
+	}
+	if len(x) < 3 {
+		return f
 	}
 	at, slope := stat.LinearRegression(x, y, nil, false)
 	free := float64(len(x) - 2) // degrees of freedom
@@ -197,17 +255,20 @@ func (s *Scaling) fit() {
 	}
 	spread := float64(stat.Variance(x, nil) * float64(len(x)-1))
 	half := float64(distuv.StudentsT{Sigma: 1, Nu: free}.Quantile(0.975) * math.Sqrt(residuals/free/spread))
-	s.Slope, s.Low, s.High = slope, slope-half, slope+half
+	return Fit{slope, slope - half, slope + half}
 }
 
-// line returns the fitted seconds at the ends of the sizes.
+// line returns the fitted seconds without the start, at the ends of the sizes.
 func (s *Scaling) line() [2]TimeTaken {
-	sum, first, last := 0.0, s.Times[0].Size, s.Times[len(s.Times)-1].Size
+	sum, n, first, last := 0.0, 0, s.Times[0].Size, s.Times[len(s.Times)-1].Size
 	for _, t := range s.Times {
-		sum += portable.Log(t.Seconds) - float64(s.Slope*portable.Log(float64(t.Size)))
+		if rest := t.Seconds - s.Start; rest > 0 {
+			sum, n = sum+portable.Log(rest)-float64(s.Rest.Slope*portable.Log(float64(t.Size))), n+1
+		}
 	}
 	at := func(size int64) TimeTaken {
-		return TimeTaken{size, portable.Exp(sum/float64(len(s.Times)) + float64(s.Slope*portable.Log(float64(size))))}
+		seconds := portable.Exp(sum/float64(n) + float64(s.Rest.Slope*portable.Log(float64(size))))
+		return TimeTaken{Size: size, Seconds: seconds}
 	}
 	return [2]TimeTaken{at(first), at(last)}
 }

@@ -99,7 +99,7 @@ func trainConfig(c *config.Benchmark, d *dataSet, s *Split, algorithms []string)
 	return t, err
 }
 
-// paperLambdas are those that the authors' recorded runs choose from, from large to small.
+// paperLambdas are the lambdas of the authors' recorded runs, from large to small.
 func paperLambdas() config.Choices { return config.Choices{"100", "10", "1", "0.1", "0.01"} }
 
 // paperAlphas are the paper's logarithmic grid of alpha, from small to large.

@@ -56,8 +56,8 @@ func BeginShared(ctx context.Context, c Config) *Files {
 // opener opens the row group for some of its columns.
 type opener func(names []string) (dataset.RowGroup, error)
 
-// open returns the row group with the wanted columns. It decodes those that are not kept, unless
-// there is no room for them.
+// open returns the row group with the wanted columns. It decodes and keeps the missing ones, if there
+// is room.
 func (r *Rows) open(key groupKey, names []string, open opener) (dataset.RowGroup, error) {
 	if r == nil || len(names) == 0 {
 		return open(names)

@@ -13,8 +13,8 @@ import (
 	"github.com/espalier-ml/espalier/pipelines/source"
 )
 
-// TestSharedRows reads a row group in several runs. The file is damaged after the first one: what is
-// kept is not read again, and what did not fit is.
+// TestSharedRows reads a row group in several runs. The file is damaged after the first one: kept columns
+// are not read again, others are.
 func TestSharedRows(t *testing.T) {
 	for _, c := range []struct {
 		name  string
