@@ -3,16 +3,17 @@ package benchmarking
 import (
 	"bytes"
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/espalier-ml/espalier/induce/ranking"
 )
 
-// latex returns the tables for a paper, one for each variant and measure, by the package booktabs. The
-// best mean on each data set is bold.
+// latex returns the tables for a paper, one for each variant and measure, by the package booktabs, no
+// wider than its text. The best means on each data set are bold.
 func latex(r *Result, algorithms []string) []byte {
 	b := new(bytes.Buffer)
-	b.WriteString("% Needs \\usepackage{booktabs}.\n")
+	b.WriteString("% Needs \\usepackage{adjustbox,booktabs}.\n")
 	for _, v := range variants() {
 		for _, m := range measures() {
 			if m.shared && v.pruned {
@@ -26,7 +27,7 @@ func latex(r *Result, algorithms []string) []byte {
 
 func writeLatex(b *bytes.Buffer, r *Result, v variant, m *measure, algorithms []string) {
 	fmt.Fprintf(b, "\n\\begin{table}\n\\caption{%s: %s. Means and standard deviations over %d splits.}\n"+
-		"\\label{tab:%s-%s%s}\n\\centering\n\\begin{tabular}{l%s}\n\\toprule\nData set", m.title, v, r.splits(), m.name,
+		"\\label{tab:%s-%s%s}\n\\centering\n\\begin{adjustbox}{max width=\\textwidth}\n\\begin{tabular}{l%s}\n\\toprule\nData set", m.title, v, r.splits(), m.name,
 		v.costs, map[bool]string{true: "-pruned"}[v.pruned], strings.Repeat("r", len(algorithms)))
 	for _, a := range algorithms {
 		fmt.Fprintf(b, " & %s", escapedLatex(method{a, v.pruned}.String()))
@@ -35,11 +36,15 @@ func writeLatex(b *bytes.Buffer, r *Result, v variant, m *measure, algorithms []
 	ranks := make([][]float64, len(algorithms))
 	for _, set := range setsOf(r.Means) {
 		b.WriteString(escapedLatex(set))
+		best := math.Inf(1) // rank, above 1 where several are equal
+		for _, a := range algorithms {
+			best = min(best, meanOf(r.Means, v.costs, set, method{a, v.pruned}).Of[m.name].Rank)
+		}
 		for i, a := range algorithms {
 			value := meanOf(r.Means, v.costs, set, method{a, v.pruned}).Of[m.name]
 			ranks[i] = append(ranks[i], value.Rank)
 			figure := fmt.Sprintf("%.*f", m.digits, value.Mean)
-			if value.Rank < 2 { // the best, or equal to it
+			if value.Rank == best {
 				figure = "\\mathbf{" + figure + "}"
 			}
 			fmt.Fprintf(b, " & $%s \\pm %.*f$", figure, m.digits, value.Deviation)
@@ -50,7 +55,7 @@ func writeLatex(b *bytes.Buffer, r *Result, v variant, m *measure, algorithms []
 	for _, list := range ranks {
 		fmt.Fprintf(b, " & $%.2f$", ranking.Mean(list))
 	}
-	b.WriteString(" \\\\\n\\bottomrule\n\\end{tabular}\n\\end{table}\n")
+	b.WriteString(" \\\\\n\\bottomrule\n\\end{tabular}\n\\end{adjustbox}\n\\end{table}\n")
 }
 
 // escapedLatex returns a text with the characters that LaTeX reads as commands escaped.

@@ -214,4 +214,9 @@ func TestLaTeX(t *testing.T) {
 			t.Errorf("%d times %q, want %d", got, part, want)
 		}
 	}
+	for line := range strings.Lines(string(text)) { // of several equal ones, too
+		if strings.Contains(line, `\pm`) && !strings.Contains(line, `\mathbf`) {
+			t.Errorf("no mean is bold: %s", line)
+		}
+	}
 }
