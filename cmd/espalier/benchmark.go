@@ -17,16 +17,16 @@ import (
 type benchmarkFlags struct {
 	config.Benchmark
 
-	progress string
+	console
 }
 
 func newBenchmarkFlags() *benchmarkFlags {
-	return &benchmarkFlags{Benchmark: config.DefaultBenchmark(), progress: progressAuto}
+	return &benchmarkFlags{Benchmark: config.DefaultBenchmark(), console: newConsole()}
 }
 
 // Settings declares the flags of benchmark.
 func (c *benchmarkFlags) Settings() []setting.Setting {
-	return slices.Concat(c.Benchmark.Settings(), progressSettings(&c.progress, nil))
+	return slices.Concat(c.Benchmark.Settings(), c.printedSettings(false))
 }
 
 func newBenchmark() *cobra.Command {
@@ -68,7 +68,7 @@ published figures side by side, and what budgets of their costs buy.`,
 		if faults := setting.Faults(flags.Settings()); len(faults) > 0 {
 			return usage.All(faults)
 		}
-		reporter, err := beginJobs(c, false, flags.progress)
+		reporter, err := flags.begin(c)
 		if err != nil {
 			return err
 		}

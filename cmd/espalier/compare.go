@@ -18,8 +18,9 @@ import (
 type compareFlags struct {
 	pipelines.CompareConfig
 
-	format, progress string
-	verbose          bool
+	console
+
+	format string
 }
 
 // The formats of compare.
@@ -29,13 +30,13 @@ const (
 )
 
 func newCompareFlags() *compareFlags {
-	return &compareFlags{CompareConfig: pipelines.DefaultCompareConfig(), format: compareText, progress: progressAuto}
+	return &compareFlags{CompareConfig: pipelines.DefaultCompareConfig(), format: compareText, console: newConsole()}
 }
 
 // Settings declares the flags of compare.
 func (c *compareFlags) Settings() []setting.Setting {
 	return slices.Concat(c.CompareConfig.Settings(), []setting.Setting{formatSetting(&c.format)},
-		progressSettings(&c.progress, &c.verbose))
+		c.printedSettings(true))
 }
 
 // formatSetting declares the format of what is printed.
@@ -77,7 +78,7 @@ metrics out.`,
 		if faults := setting.Faults(flags.Settings()); len(faults) > 0 {
 			return usage.All(faults)
 		}
-		reporter, err := beginJobs(c, flags.verbose, flags.progress)
+		reporter, err := flags.begin(c)
 		if err != nil {
 			return err
 		}

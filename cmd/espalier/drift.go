@@ -19,18 +19,19 @@ import (
 type driftFlags struct {
 	pipelines.DriftConfig
 
-	format, progress string
-	verbose          bool
+	console
+
+	format string
 }
 
 func newDriftFlags() *driftFlags {
-	return &driftFlags{DriftConfig: pipelines.DefaultDriftConfig(), format: compareText, progress: progressAuto}
+	return &driftFlags{DriftConfig: pipelines.DefaultDriftConfig(), format: compareText, console: newConsole()}
 }
 
 // Settings declares the flags of drift.
 func (c *driftFlags) Settings() []setting.Setting {
 	return slices.Concat(c.DriftConfig.Settings(), []setting.Setting{formatSetting(&c.format)},
-		progressSettings(&c.progress, &c.verbose))
+		c.printedSettings(true))
 }
 
 func newDrift() *cobra.Command {
@@ -57,10 +58,7 @@ has drifted if its test says so and its PSI is large enough.`,
 		if faults := setting.Faults(flags.Settings()); len(faults) > 0 {
 			return usage.All(faults)
 		}
-		if err := initBeam(flags.verbose, c.ErrOrStderr()); err != nil {
-			return err
-		}
-		reporter, err := newReporter(flags.progress, c.ErrOrStderr())
+		reporter, err := flags.begin(c, "run", flags.Model)
 		if err != nil {
 			return err
 		}

@@ -18,18 +18,19 @@ import (
 type evaluateFlags struct {
 	pipelines.EvaluateConfig
 
-	progress      string
-	json, verbose bool
+	console
+
+	json bool
 }
 
 func newEvaluateFlags() *evaluateFlags {
-	return &evaluateFlags{EvaluateConfig: pipelines.DefaultEvaluateConfig(), progress: progressAuto}
+	return &evaluateFlags{EvaluateConfig: pipelines.DefaultEvaluateConfig(), console: newConsole()}
 }
 
 // Settings declares the flags of evaluate.
 func (c *evaluateFlags) Settings() []setting.Setting {
 	return slices.Concat(c.EvaluateConfig.Settings(), []setting.Setting{jsonSetting(&c.json, "print the metrics as JSON")},
-		progressSettings(&c.progress, &c.verbose))
+		c.printedSettings(true))
 }
 
 func newEvaluate() *cobra.Command {
@@ -46,7 +47,7 @@ that training did not have go where the tree sends unseen ones.`,
 	addFlags(c.Flags(), flags.Settings())
 	addBeamFlags(c.Flags())
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		reporter, err := beginJobs(c, flags.verbose, flags.progress)
+		reporter, err := flags.begin(c, "run", flags.Model)
 		if err != nil {
 			return err
 		}

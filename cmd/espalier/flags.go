@@ -45,30 +45,6 @@ func configSetting(url *string) setting.Setting {
 	}
 }
 
-// The values of --progress.
-const (
-	progressAuto  = "auto"
-	progressBar   = "bar"
-	progressPlain = "plain"
-	progressNone  = "none"
-)
-
-// progressSettings declares --progress and, unless verbose is nil, --verbose. A verb
-// without jobs has no log of the SDK to show.
-func progressSettings(progress *string, verbose *bool) []setting.Setting {
-	list := []setting.Setting{{
-		Name: "progress", Group: setting.Printed,
-		Value: setting.OneOf(progress, progressAuto, progressBar, progressPlain, progressNone),
-		Help:  "on stderr: bar, plain, none or auto (bars on a terminal, else lines)",
-	}}
-	if verbose != nil {
-		list = append(list, setting.Setting{
-			Name: "verbose", Group: setting.Printed, Value: setting.Switch(verbose), Help: "show the log of the Beam SDK",
-		})
-	}
-	return list
-}
-
 // jsonSetting declares --json.
 func jsonSetting(asJSON *bool, help string) setting.Setting {
 	return setting.Setting{Name: "json", Group: setting.Printed, Value: setting.Switch(asJSON), Help: help}

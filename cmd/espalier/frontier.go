@@ -23,9 +23,10 @@ import (
 type frontierFlags struct {
 	pipelines.PromoteConfig
 
-	choice        pipelines.TrainConfig // has the flags of the choice
-	progress      string
-	json, verbose bool
+	choice pipelines.TrainConfig // has the flags of the choice
+	console
+
+	json bool
 }
 
 // notNumber is the value of --promote that names no tree.
@@ -53,11 +54,11 @@ func (c *frontierFlags) Settings() []setting.Setting {
 		{Name: "dry_run", Value: setting.Switch(&c.DryRun), Help: "say which tree is chosen, and write nothing"},
 	})
 	return slices.Concat(run, choice, []setting.Setting{jsonSetting(&c.json, "print the list, or the choice, as JSON")},
-		progressSettings(&c.progress, &c.verbose), c.StorageConfig.Settings())
+		c.printedSettings(true), c.StorageConfig.Settings())
 }
 
 func newFrontierFlags() *frontierFlags {
-	return &frontierFlags{PromoteConfig: pipelines.DefaultPromoteConfig(), progress: progressAuto}
+	return &frontierFlags{PromoteConfig: pipelines.DefaultPromoteConfig(), console: newConsole()}
 }
 
 func newFrontier() *cobra.Command {
@@ -141,7 +142,7 @@ func printEncoded(w io.Writer, encode func() ([]byte, error)) error {
 
 // runPromote chooses another tree.
 func runPromote(c *cobra.Command, flags *frontierFlags) error {
-	reporter, err := beginJobs(c, flags.verbose, flags.progress)
+	reporter, err := flags.begin(c)
 	if err != nil {
 		return err
 	}

@@ -18,16 +18,16 @@ import (
 type importFlags struct {
 	config.Import
 
-	progress string
+	console
 }
 
 func newImportFlags() *importFlags {
-	return &importFlags{Import: config.DefaultImport(), progress: progressAuto}
+	return &importFlags{Import: config.DefaultImport(), console: newConsole()}
 }
 
 // Settings declares the flags of import.
 func (c *importFlags) Settings() []setting.Setting {
-	return slices.Concat(c.Import.Settings(), progressSettings(&c.progress, nil))
+	return slices.Concat(c.Import.Settings(), c.printedSettings(false))
 }
 
 func newImport() *cobra.Command {
@@ -65,7 +65,7 @@ value, as are the texts of --missing.`,
 		if faults := setting.Faults(flags.Settings()); len(faults) > 0 {
 			return usage.All(faults)
 		}
-		reporter, err := newReporter(flags.progress, c.ErrOrStderr())
+		reporter, err := flags.reporter(c)
 		if err != nil {
 			return err
 		}

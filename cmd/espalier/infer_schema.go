@@ -15,17 +15,16 @@ import (
 type inferSchemaFlags struct {
 	config.InferSchema
 
-	progress string
-	verbose  bool
+	console
 }
 
 func newInferSchemaFlags() *inferSchemaFlags {
-	return &inferSchemaFlags{InferSchema: config.DefaultInferSchema(), progress: progressAuto}
+	return &inferSchemaFlags{InferSchema: config.DefaultInferSchema(), console: newConsole()}
 }
 
 // Settings declares the flags of infer_schema.
 func (c *inferSchemaFlags) Settings() []setting.Setting {
-	return slices.Concat(c.InferSchema.Settings(), progressSettings(&c.progress, &c.verbose))
+	return slices.Concat(c.InferSchema.Settings(), c.printedSettings(true))
 }
 
 func newInferSchema() *cobra.Command {
@@ -59,7 +58,7 @@ role ignored, since they may be keys.`,
 		if faults := setting.Faults(flags.Settings()); len(faults) > 0 {
 			return usage.All(faults)
 		}
-		reporter, err := beginJobs(c, flags.verbose, flags.progress)
+		reporter, err := flags.begin(c)
 		if err != nil {
 			return err
 		}

@@ -21,12 +21,13 @@ import (
 type predictFlags struct {
 	pipelines.PredictConfig
 
-	progress      string
-	json, verbose bool
+	console
+
+	json bool
 }
 
 func newPredictFlags() *predictFlags {
-	return &predictFlags{PredictConfig: pipelines.DefaultPredictConfig(), progress: progressAuto}
+	return &predictFlags{PredictConfig: pipelines.DefaultPredictConfig(), console: newConsole()}
 }
 
 func newPredict() *cobra.Command {
@@ -53,7 +54,7 @@ where the tree sends unseen ones.`,
 	addFlags(c.Flags(), flags.Settings())
 	addBeamFlags(c.Flags())
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		reporter, err := beginJobs(c, flags.verbose, flags.progress)
+		reporter, err := flags.begin(c, "run", flags.Output)
 		if err != nil {
 			return err
 		}
@@ -72,7 +73,7 @@ where the tree sends unseen ones.`,
 // Settings declares the flags of predict.
 func (c *predictFlags) Settings() []setting.Setting {
 	return slices.Concat(c.PredictConfig.Settings(), []setting.Setting{jsonSetting(&c.json, "print the summary as JSON")},
-		progressSettings(&c.progress, &c.verbose), engine.SDKSettings())
+		c.printedSettings(true), engine.SDKSettings())
 }
 
 func printPredictedJSON(w io.Writer, r *pipelines.PredictResult) error {

@@ -28,7 +28,7 @@ func newReporter(kind string, w io.Writer) (engine.Reporter, error) {
 	case progressNone:
 		return &plain{w: w}, nil
 	default:
-		return nil, usage.All(setting.Faults(progressSettings(&kind, nil)))
+		return nil, usage.All(setting.Faults((&console{progress: kind, logFormat: logText}).printedSettings(false)))
 	}
 }
 

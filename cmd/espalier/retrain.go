@@ -23,12 +23,14 @@ import (
 type retrainFlags struct {
 	config.Retrain
 
-	preset, progress string
-	history, verbose bool
+	console
+
+	preset  string
+	history bool
 }
 
 func newRetrainFlags() *retrainFlags {
-	return &retrainFlags{Retrain: config.DefaultRetrain(), preset: defaultPreset, progress: progressAuto}
+	return &retrainFlags{Retrain: config.DefaultRetrain(), preset: defaultPreset, console: newConsole()}
 }
 
 // Settings declares the flags of retrain.
@@ -43,7 +45,7 @@ func (c *retrainFlags) Settings() []setting.Setting {
 			Help: "print the attempts in the destination, and train nothing",
 		},
 	}
-	return slices.Concat(c.Retrain.Settings(), own, progressSettings(&c.progress, &c.verbose), engine.SDKSettings())
+	return slices.Concat(c.Retrain.Settings(), own, c.printedSettings(true), engine.SDKSettings())
 }
 
 func newRetrain() *cobra.Command {
@@ -114,15 +116,15 @@ func runRetrain(c *cobra.Command, final *retrainFlags) error {
 		}
 		return historyTable(list).Write(c.OutOrStdout(), pageWidth(c.OutOrStdout()))
 	}
-	if err := initBeam(final.verbose, c.ErrOrStderr()); err != nil {
-		return err
-	}
-	reporter, err := newReporter(final.progress, c.ErrOrStderr())
+	reporter, err := final.begin(c, "destination", final.Destination)
 	if err != nil {
 		return err
 	}
 	limitMemory(final.Train.Memory)
 	attempt, repeated, err := retraining.Retrain(c.Context(), final.Retrain, reporter)
+	if attempt != nil {
+		eventsOf(c.Context()).attempt(attempt, repeated)
+	}
 	if attempt == nil || err != nil {
 		return err
 	}

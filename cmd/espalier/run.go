@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"slices"
 	"strings"
+	"time"
 
 	"charm.land/huh/v2"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
@@ -39,10 +40,11 @@ const (
 // start runs a command line and returns its exit code. It reports an error in one sentence
 // on stderr.
 func start(ctx context.Context, args []string, stdout, stderr io.Writer) (code int) {
+	log := &events{started: time.Now()}
 	defer func() {
 		if r := recover(); r != nil {
-			say(stderr, "espalier: internal error: %v; please report it with the command line\n", r)
 			code = exitInternal
+			log.end(stderr, code, internalError(r))
 		}
 	}()
 	if flagOf(args, "provision_endpoint") != "" {
@@ -56,22 +58,26 @@ func start(ctx context.Context, args []string, stdout, stderr io.Writer) (code i
 		return exitDone
 	}
 	boundGarbage()
-	err := run(ctx, args, stdout, stderr)
-	if err == nil {
-		return exitDone
+	err := run(context.WithValue(ctx, eventsKey{}, log), args, stdout, stderr)
+	code, text := ended(ctx, err)
+	log.end(stderr, code, text)
+	return code
+}
+
+// ended returns the exit code of a command line, and what it says in the end.
+func ended(ctx context.Context, err error) (code int, text string) {
+	var run *engine.InterruptedError
+	switch {
+	case err == nil:
+		return exitDone, "done"
+	case ctx.Err() == nil && !errors.Is(err, huh.ErrUserAborted):
+		return exitCode(err), err.Error()
+	case errors.As(err, &run):
+		return exitInterrupted, fmt.Sprintf("interrupted; checkpoints stay in %s: the same command with --resume goes on from "+
+			"there", run.Checkpoints)
+	default:
+		return exitInterrupted, "interrupted; nothing half-written was left"
 	}
-	if ctx.Err() != nil || errors.Is(err, huh.ErrUserAborted) {
-		var run *engine.InterruptedError
-		if errors.As(err, &run) {
-			say(stderr, "espalier: interrupted; checkpoints stay in %s: the same command with --resume goes on from there\n",
-				run.Checkpoints)
-			return exitInterrupted
-		}
-		say(stderr, "espalier: interrupted; nothing half-written was left\n")
-		return exitInterrupted
-	}
-	say(stderr, "espalier: %v\n", err)
-	return exitCode(err)
 }
 
 // say writes to stderr. An error of stderr cannot be reported anywhere.
@@ -219,25 +225,16 @@ func noArguments(_ *cobra.Command, args []string) error {
 		"shell leaves them alone", args[0])}
 }
 
-// beginJobs prepares the SDK, and returns the reporter that --progress names.
-func beginJobs(c *cobra.Command, verbose bool, progress string) (engine.Reporter, error) {
-	if err := initBeam(verbose, c.ErrOrStderr()); err != nil {
-		return nil, err
-	}
-	return newReporter(progress, c.ErrOrStderr())
-}
-
 // initBeam prepares the SDK for running pipelines. The SDK and the engines log every
 // failing DoFn. The driver reports the failure in one sentence itself, so their log is
 // shown only with verbose.
-func initBeam(verbose bool, stderr io.Writer) error {
+func initBeam(verbose bool, log *slog.Logger) error {
 	if err := flag.CommandLine.Parse(nil); err != nil {
 		return err
 	}
 	beam.Init() // sets the log up for a worker
-	log := slog.New(slog.DiscardHandler)
-	if verbose {
-		log = slog.New(slog.NewTextHandler(stderr, nil))
+	if !verbose {
+		log = slog.New(slog.DiscardHandler)
 	}
 	slog.SetDefault(log)
 	beamlog.SetLogger(sdkLog{})

@@ -19,11 +19,13 @@ import (
 type synthFlags struct {
 	pipelines.SynthConfig
 
-	config, progress string
+	console
+
+	config string
 }
 
 func newSynthFlags() *synthFlags {
-	return &synthFlags{SynthConfig: pipelines.DefaultSynthConfig(), progress: progressAuto}
+	return &synthFlags{SynthConfig: pipelines.DefaultSynthConfig(), console: newConsole()}
 }
 
 func newSynth() *cobra.Command {
@@ -71,7 +73,7 @@ from flags.`,
 		if err := file.settle(c.Flags(), fresh); err != nil {
 			return err
 		}
-		reporter, err := newReporter(final.progress, c.ErrOrStderr())
+		reporter, err := final.reporter(c)
 		if err != nil {
 			return file.locate(err, c.Flags())
 		}
@@ -90,7 +92,7 @@ from flags.`,
 // Settings declares the flags of synth.
 func (c *synthFlags) Settings() []setting.Setting {
 	return slices.Concat(c.SynthConfig.Settings(), []setting.Setting{configSetting(&c.config)},
-		progressSettings(&c.progress, nil))
+		c.printedSettings(false))
 }
 
 func printSynth(w io.Writer, c *pipelines.SynthConfig, r *pipelines.SynthResult) error {

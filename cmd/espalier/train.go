@@ -25,15 +25,17 @@ import (
 type trainFlags struct {
 	pipelines.TrainConfig
 
-	config, preset, progress string
-	show, verbose            bool
+	console
+
+	config, preset string
+	show           bool
 }
 
 // defaultPreset is the preset without --preset.
 const defaultPreset = "default"
 
 func newTrainFlags() *trainFlags {
-	return &trainFlags{TrainConfig: pipelines.DefaultConfig(), preset: defaultPreset, progress: progressAuto}
+	return &trainFlags{TrainConfig: pipelines.DefaultConfig(), preset: defaultPreset, console: newConsole()}
 }
 
 func newTrain() *cobra.Command {
@@ -85,7 +87,7 @@ func runTrain(c *cobra.Command, final *trainFlags, file *configFile) error {
 	if err := tellDryRun(final.DryRun); err != nil {
 		return err
 	}
-	reporter, err := beginJobs(c, final.verbose, final.progress)
+	reporter, err := final.begin(c, "run", final.Output)
 	if err != nil {
 		return err
 	}
@@ -121,7 +123,7 @@ func (c *trainFlags) Settings() []setting.Setting {
 		},
 		{Name: "show", Group: setting.Printed, Value: setting.Switch(&c.show), Help: "print the tree"},
 	}
-	return slices.Concat(c.TrainConfig.Settings(), own, progressSettings(&c.progress, &c.verbose), engine.SDKSettings())
+	return slices.Concat(c.TrainConfig.Settings(), own, c.printedSettings(true), engine.SDKSettings())
 }
 
 // startingPoint returns the settings that a training starts from, those of a preset, and the name

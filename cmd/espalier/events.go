@@ -1,0 +1,124 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"time"
+
+	"github.com/espalier-ml/espalier/pipelines/retraining"
+)
+
+// events is the log of a command line, with an event for each phase and one for the end.
+type events struct {
+	log     *slog.Logger // nil: --log_format text, or the settings are not known yet
+	started time.Time
+}
+
+// eventsKey is the key of the events in the context of a command line.
+type eventsKey struct{}
+
+func eventsOf(ctx context.Context) *events {
+	e, ok := ctx.Value(eventsKey{}).(*events)
+	if !ok {
+		return &events{started: time.Now()}
+	}
+	return e
+}
+
+// end tells how the command line has ended: an event, or of a failure one sentence.
+func (e *events) end(stderr io.Writer, code int, text string) {
+	if e.log == nil {
+		if code != exitDone {
+			say(stderr, "espalier: %s\n", text)
+		}
+		return
+	}
+	tell := e.log.Error
+	if code == exitDone {
+		tell = e.log.Info
+	}
+	tell(text, "exit_code", code, "seconds", time.Since(e.started).Seconds())
+}
+
+// attempt tells what an attempt of a retraining has come to.
+func (e *events) attempt(a *retraining.Attempt, repeated bool) {
+	if e.log == nil {
+		return
+	}
+	about := []any{
+		"date", a.Date, "run", a.Run, "mode", a.Mode, "outcome", a.Outcome, "repeated", repeated, "before", a.Before,
+		"files", a.Files, "missing", a.Missing, "rows", a.Rows, "seconds", a.Seconds, "refusals", append([]string{}, a.Refusals()...),
+	}
+	if a.AUC != nil {
+		about = append(about, "auc", *a.AUC)
+	}
+	if a.Cost != nil {
+		about = append(about, "expected_cost", *a.Cost)
+	}
+	e.log.Info("attempt", about...)
+}
+
+// logged writes events about the phases of a run.
+type logged struct {
+	log    *slog.Logger
+	phases bool // phases and notes, too; warnings are always told
+
+	now   func() time.Time
+	phase string // empty: none is under way
+	total int64
+	unit  string
+	start time.Time
+	told  time.Time
+}
+
+func newLogged(log *slog.Logger, phases bool) *logged {
+	return &logged{log: log, phases: phases, now: time.Now}
+}
+
+// Job implements engine.Reporter.
+func (l *logged) Job(name string, total int64, unit string) {
+	l.phase, l.total, l.unit, l.start = name, total, unit, l.now()
+	l.told = l.start
+}
+
+// Step implements engine.Reporter.
+func (l *logged) Step(done int64, note string) {
+	if l.phase == "" || !l.phases {
+		return
+	}
+	event, now := "phase", l.now()
+	if done < l.total {
+		if now.Sub(l.told) < tellEvery {
+			return
+		}
+		event = "progress"
+	}
+	l.told = now
+	about := []any{
+		"phase", l.phase, "done", done, "total", l.total, "unit", l.unit, "seconds", now.Sub(l.start).Seconds(),
+	}
+	if note != "" {
+		about = append(about, "note", note)
+	}
+	l.log.Info(event, about...)
+	if done >= l.total {
+		l.phase = ""
+	}
+}
+
+// Warn implements engine.Reporter.
+func (l *logged) Warn(text string) { l.log.Warn(text) }
+
+// Note implements engine.Reporter.
+func (l *logged) Note(text string) {
+	if l.phases {
+		l.log.Info(text)
+	}
+}
+
+// internalError describes a panic.
+func internalError(r any) string {
+	return fmt.Sprintf("internal error: %v; please report it with the command line", r)
+}
