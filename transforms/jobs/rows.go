@@ -442,15 +442,22 @@ func (g *rowGroup) weighClasses(classes []uint16) {
 	if g.weights == nil {
 		g.weights = slices.Repeat([]int64{1}, g.Rows())
 	}
-	unit := uint64(g.spec.WeightScale) * uint64(FractionScale/g.spec.TrainScale)
 	for r, part := range g.parts {
 		if part != dataset.Train {
 			continue
 		}
-		if g.weights[r] = multiplied(g.weights[r], g.spec.ClassWeights[classes[r]], unit); g.weights[r] == 0 {
+		if g.weights[r] = g.spec.Weighed(g.weights[r], classes[r]); g.weights[r] == 0 {
 			g.parts[r] = dataset.None
 		}
 	}
+}
+
+// Weighed returns the weight of a training row of a class, times the factor of the class.
+func (s *RowSpec) Weighed(weight int64, class uint16) int64 {
+	if len(s.ClassWeights) == 0 {
+		return weight
+	}
+	return multiplied(weight, s.ClassWeights[class], uint64(s.WeightScale)*uint64(FractionScale/s.TrainScale))
 }
 
 // multiplied returns weight*factor/unit, rounded, and at most MaxTotalWeight.

@@ -1,4 +1,4 @@
-package tables
+package weighing
 
 import (
 	"math"
@@ -11,31 +11,31 @@ import (
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
-// TestBalancedFactors: scikit-learn 1.9.1,
+// TestBalanced: scikit-learn 1.9.1,
 //
 //	compute_class_weight("balanced", classes=[0, 1, 2], y=[0]*3 + [1]*11 + [2]*86)
 //	[11.11111111  3.03030303  0.3875969 ]
 //
 // and a class without rows, which scikit-learn does not take.
-func TestBalancedFactors(t *testing.T) {
+func TestBalanced(t *testing.T) {
 	want := []int64{11_111_111, 3_030_303, 387_597}
 	for _, unit := range []int64{1, 1_000_000, 1 << 52} { // of weights
-		if diff := cmp.Diff(want, balancedFactors([]int64{3 * unit, 11 * unit, 86 * unit})); diff != "" {
+		if diff := cmp.Diff(want, Balanced([]int64{3 * unit, 11 * unit, 86 * unit})); diff != "" {
 			t.Errorf("unit %d (-want +got):\n%s", unit, diff)
 		}
 	}
 	want = []int64{11_111_111, 1_000_000, 3_030_303, 387_597}
-	if diff := cmp.Diff(want, balancedFactors([]int64{3, 0, 11, 86})); diff != "" {
+	if diff := cmp.Diff(want, Balanced([]int64{3, 0, 11, 86})); diff != "" {
 		t.Errorf("with an empty class (-want +got):\n%s", diff)
 	}
-	if got := balancedFactors([]int64{1, 1 << 59}); got[0] != math.MaxInt64 || got[1] != 500_000 {
+	if got := Balanced([]int64{1, 1 << 59}); got[0] != math.MaxInt64 || got[1] != 500_000 {
 		t.Errorf("a class of next to nothing: %v, want the greatest number and a half", got)
 	}
 }
 
-// TestBalancedFactorsBalance: classes weigh the same but for what a rounded factor
+// TestBalancedBalance: classes weigh the same but for what a rounded factor
 // makes of their rows, and all together what they did.
-func TestBalancedFactorsBalance(t *testing.T) {
+func TestBalancedBalance(t *testing.T) {
 	r := rand.New(rand.NewPCG(2, 2))
 	for range 1000 {
 		totals := make([]int64, 2+r.IntN(6))
@@ -44,7 +44,7 @@ func TestBalancedFactorsBalance(t *testing.T) {
 			totals[k] = 1 + r.Int64N(1<<(1+r.IntN(40)))
 			sum += float64(totals[k])
 		}
-		for k, f := range balancedFactors(totals) {
+		for k, f := range Balanced(totals) {
 			want := sum / float64(len(totals))
 			if got := float64(totals[k]) * float64(f) / 1e6; math.Abs(got-want) > float64(totals[k])*0.6e-6+1e-9*want {
 				t.Fatalf("totals %v: class %d weighs %v, want %v", totals, k, got, want)
