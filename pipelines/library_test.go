@@ -167,6 +167,101 @@ func TestLibraryTrainsTheSameTree(t *testing.T) {
 	}
 }
 
+// TestLibraryChoosesTheSameTree: a tree that another pipeline chooses from a grid, by validation rows
+// and folds, with leaf models, teachers, certificates and weights of classes, has the bytes of the
+// tree that a run chooses from the same rows.
+func TestLibraryChoosesTheSameTree(t *testing.T) {
+	const n = 900
+	parts := map[string]string{"red": "train", "green": "Training", "blue": "validation", "grey": "test"}
+	for name, change := range map[string]func(*pipelines.TrainConfig, *transforms.TrainConfig){
+		"default": func(*pipelines.TrainConfig, *transforms.TrainConfig) {},
+		"knee of bins": func(p *pipelines.TrainConfig, c *transforms.TrainConfig) {
+			p.Select, c.Choice.Select = "knee", "knee"
+			p.Bins, c.Grid.Bins = pipelines.Choices{"4", "16"}, []int{4, 16}
+			p.Tests, c.Grid.Tests = pipelines.Choices{"both"}, []string{"both"}
+		},
+		"budget": func(p *pipelines.TrainConfig, c *transforms.TrainConfig) {
+			p.MaxExpectedCost, c.Choice.MaxExpectedCost, p.MaxCost, c.Choice.MaxCost = 1.5, 1.5, 3, 3
+			p.MaxLeaves, c.MaxLeaves = 6, 6
+			p.Folds, c.Choice.Folds = "3", 3
+		},
+		"fixed alpha": func(p *pipelines.TrainConfig, c *transforms.TrainConfig) {
+			p.Prune, c.Choice.Prune, p.Alpha, c.Choice.Alpha = pipelines.Choices{"leaves"}, []string{"leaves"}, "0.002", 0.002
+			p.Tolerance, c.Choice.Tolerance, p.FrontierStep, c.Choice.FrontierStep = 0, transforms.None, 0, transforms.None
+			p.Certificate, c.Choice.Certificate = "full", "full"
+		},
+		"linear leaf models": func(p *pipelines.TrainConfig, c *transforms.TrainConfig) {
+			p.LeafModel, c.Choice.LeafModel = "linear", "linear"
+		},
+		"boosted leaf models and teacher": func(p *pipelines.TrainConfig, c *transforms.TrainConfig) {
+			p.LeafModel, c.Choice.LeafModel, p.Teacher, c.Choice.Teacher = "auto", "auto", "boosted", "boosted"
+			p.MadeUpRows, c.Choice.MadeUpRows, p.TeacherWeight, c.Choice.TeacherWeight = 500, 500, 0.7, 0.7
+			p.Algorithm, c.Grid.Algorithms = pipelines.Choices{"c45"}, []string{"c45"}
+		},
+		"forest of weighted rows": func(p *pipelines.TrainConfig, c *transforms.TrainConfig) {
+			p.Teacher, c.Choice.Teacher, p.Weight, c.Weight = "forest", "forest", "weight", "weight"
+			p.Seed, c.Choice.Seed, p.Theta, c.Grid.Thetas = 7, 7, pipelines.Choices{"0"}, []float64{transforms.None}
+		},
+		"balanced classes of weighted rows": func(p *pipelines.TrainConfig, c *transforms.TrainConfig) {
+			p.ClassWeights, c.BalanceClasses, p.Weight, c.Weight = "balanced", true, "weight", "weight"
+		},
+		"class weights": func(p *pipelines.TrainConfig, c *transforms.TrainConfig) {
+			p.ClassWeights = csvFile(t, "class,weight\nhigh,2.5\nmiddle,0\n")
+			c.ClassWeights = map[string]float64{"high": 2.5, "middle": 0}
+		},
+		"groups": func(p *pipelines.TrainConfig, c *transforms.TrainConfig) {
+			p.Costs = csvFile(t, "feature,cost,group,group_cost\na,0.5,visit,3\ntwin,0.25,visit,3\nb,2,,\n")
+			c.Costs = map[string]float64{"a": 0.5, "twin": 0.25, "b": 2}
+			c.Groups = []transforms.CostGroup{{Name: "visit", Features: []string{"a", "twin"}, Cost: 3}}
+		},
+		"costs of values": func(p *pipelines.TrainConfig, c *transforms.TrainConfig) {
+			p.Costs = csvFile(t, "feature,value,cost\ncolor,red,0.5\ncolor,blue,3\n")
+			c.ValueCosts = map[string]map[string]float64{"color": {"red": 0.5, "blue": 3}}
+		},
+		"parts of a column": func(p *pipelines.TrainConfig, c *transforms.TrainConfig) {
+			p.Split, p.Key, c.Choice.Split, c.Choice.Key = "color", "", "color", ""
+		},
+		"no validation rows": func(p *pipelines.TrainConfig, c *transforms.TrainConfig) {
+			p.Split, c.Choice.Split, p.Folds, c.Choice.Folds = "80/0/20", "80/0/20", "0", 0
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			data := newRows(n)
+			for i, color := range data.color {
+				data.weight[i] *= 1.1 // not exact in binary
+				if part := "train"; name == "parts of a column" {
+					if color != nil {
+						part = parts[*color]
+					}
+					data.color[i] = &part
+				}
+			}
+			input := data.write(t, ascending(n), 2, parquetio.WriteOptions{RowsPerGroup: 100})
+			p := pipelines.DefaultConfig()
+			p.Input, p.Label, p.Output, p.Key = []string{input}, "class", t.TempDir(), "id"
+			c := transforms.ChosenTrainConfig("class", "id")
+			c.Workers = 2
+			change(&p, &c)
+			r, err := pipelines.Train(context.Background(), p, &silent{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if r.Tree.Complexity.Leaves < 2 {
+				t.Fatalf("a tree of %d leaves proves nothing", r.Tree.Complexity.Leaves)
+			}
+			for _, runner := range []string{"direct", "prism"} {
+				order := rand.New(rand.NewPCG(1, 2)).Perm(n)
+				got := collect(t, runner, data.library(order), func(s beam.Scope, rows beam.PCollection) beam.PCollection {
+					return transforms.Train(s, rows, c)
+				})
+				if len(got) != 1 || string(got[0]) != string(r.Tree.Encode()) {
+					t.Errorf("%s: %d trees, another than\n%s\nbut\n%s", runner, len(got), r.Tree.Encode(), got)
+				}
+			}
+		})
+	}
+}
+
 // TestLibrarySettingsListed: docs/library.md has a line for each setting of train, and the
 // fields in it exist.
 func TestLibrarySettingsListed(t *testing.T) {
@@ -175,7 +270,8 @@ func TestLibrarySettingsListed(t *testing.T) {
 		t.Fatal("no page library")
 	}
 	listed := make(map[string]bool)
-	fields := reflect.VisibleFields(reflect.TypeFor[transforms.WindowConfig]())
+	fields := slices.Concat(reflect.VisibleFields(reflect.TypeFor[transforms.WindowConfig]()),
+		reflect.VisibleFields(reflect.TypeFor[transforms.Choice]()), reflect.VisibleFields(reflect.TypeFor[transforms.Grid]()))
 	for _, line := range regexp.MustCompile("(?m)^\\| `([a-z_]+)` +\\| ([^|]+) \\|").FindAllStringSubmatch(page.Text, -1) {
 		listed[line[1]] = true
 		for _, name := range regexp.MustCompile("`(\\w+)`").FindAllStringSubmatch(line[2], -1) {

@@ -1,16 +1,22 @@
 package transforms
 
 import (
+	"context"
 	"encoding/json"
+	"fmt"
+	"maps"
 	"math"
+	"slices"
 
-	"github.com/espalier-ml/espalier/induce"
 	"github.com/espalier-ml/espalier/induce/binning"
 	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/frontier"
+	"github.com/espalier-ml/espalier/induce/grid"
 	"github.com/espalier-ml/espalier/induce/memory"
-	"github.com/espalier-ml/espalier/induce/split"
+	"github.com/espalier-ml/espalier/induce/selection"
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/transforms/jobs"
+	"github.com/espalier-ml/espalier/transforms/weighing"
 )
 
 // This file has the steps from tallied rows to a tree. They call the same kernels as
@@ -23,7 +29,12 @@ type plan struct {
 	Classes []string `json:"classes"`
 	Dropped int64    `json:"dropped"` // rows without a label
 	Scale   int64    `json:"scale"`   // fixed-point units in a weight of 1
-	Bins    int      `json:"bins"`    // most bins of a numeric feature
+	Bins    []int    `json:"bins"`    // most bins of a numeric feature, by subset
+	// ClassWeights are the factors of training rows by class: see jobs.RowSpec. TrainRows is the number
+	// of training rows with weights above 0.
+	ClassWeights []int64 `json:"class_weights,omitempty"`
+	TrainScale   int64   `json:"train_scale,omitempty"`
+	TrainRows    int64   `json:"train_rows,omitempty"`
 
 	features []dataset.Feature
 	layout   dataset.Layout
@@ -58,27 +69,11 @@ func classCode(codes map[string]uint16, name, label string) (uint16, error) {
 	return k, nil
 }
 
-// manyRows is the number of rows at which the default changes from 128 to 512 bins, as
-// for `espalier train --bins auto`: with fewer rows finer bins are mostly noise.
-const manyRows = 30_000
-
-// bins returns the number of bins for a number of rows. Rows without a label count too.
-func (c *TrainConfig) bins(rows int64) int {
-	switch {
-	case c.Bins != 0:
-		return c.Bins
-	case rows >= manyRows:
-		return 512
-	default:
-		return 128
-	}
-}
-
 // fit fits bins and categories of the features, and the classes, to summaries. It
 // leaves out features with a single value.
 func (s *trainSpec) fit(sums *rowSums) (*plan, error) {
 	c := &s.Config
-	p := &plan{Dropped: sums.Dropped, Scale: 1, Bins: c.bins(sums.rows())}
+	p := &plan{Dropped: sums.Dropped, Scale: 1, Bins: c.bins(sums.rows()), TrainRows: sums.TrainRows}
 	if sums.Scaled {
 		p.Scale = dataset.TallyScale
 	}
@@ -89,6 +84,9 @@ func (s *trainSpec) fit(sums *rowSums) (*plan, error) {
 	var err error
 	if p.Classes, err = binning.FitClasses(c.Label, sums.Label, c.MaxClasses); err != nil {
 		return nil, dataset.WithHint(err, "raise MaxClasses, or name a column of classes as the Label")
+	}
+	if err := s.weighClasses(p, sums); err != nil {
+		return nil, err
 	}
 	for i := range s.Columns {
 		f, err := s.fitColumn(&s.Columns[i], sums.Columns[i], p.Bins, dataset.Unit(max(sums.Units[i], 0)))
@@ -105,28 +103,53 @@ func (s *trainSpec) fit(sums *rowSums) (*plan, error) {
 
 // fitColumn fits the bins or the categories of one feature to its summary.
 func (s *trainSpec) fitColumn(
-	column *jobs.FeatureColumn, sum *binning.Summary, bins int, unit dataset.Unit,
+	column *jobs.FeatureColumn, sum *binning.Summary, bins []int, unit dataset.Unit,
 ) (dataset.Feature, error) {
 	c := &s.Config
-	p, _, _ := s.params()                       // newTrainSpec has checked them
+	members, _ := s.members()                   // newTrainSpec has checked them
 	method, _ := binning.ParseMethod(c.Binning) // the same
 	f, err := binning.FitFeature(column.Name, sum, binning.FeatureConfig{
-		Method: method, Bins: []int{bins}, SingleBins: p.Family == split.OneHot || p.Family == split.Both,
-		Categories: c.MaxCategories, Unit: unit,
+		Method: method, Bins: bins, SingleBins: grid.SingleBins(members), Categories: c.MaxCategories, Unit: unit,
 	})
-	c.price(&f)
-	return f, dataset.WithHint(err, "leave it out with Ignore")
+	if err != nil {
+		return f, dataset.WithHint(err, "leave it out with Ignore")
+	}
+	return f, c.price(&f)
+}
+
+// partTables are the objects of each part of the rows.
+type partTables [dataset.Parts]*dataset.Table
+
+// newTables returns tables without objects.
+func (s *trainSpec) newTables(p *plan) (tables partTables) {
+	for part := range tables {
+		tables[part] = dataset.NewTable(p.layout, s.weighted() || s.weighs())
+	}
+	return tables
 }
 
 // code turns the rows of a tally into objects: it encodes each row and merges rows of
 // equal codes.
-func (s *trainSpec) code(tally []byte, p *plan) (*dataset.Table, error) {
-	r, err := newRowsReader(s, tally, ownRows)
-	if err != nil {
-		return nil, err
+func (s *trainSpec) code(tally []byte, p *plan) (partTables, error) {
+	tables := s.newTables(p)
+	for part := range tables {
+		if part > 0 && s.Part == "" {
+			break
+		}
+		if err := s.codePart(tally, p, dataset.Part(part), tables[part]); err != nil {
+			return tables, err
+		}
 	}
-	classes, encoders := jobs.ClassCodes(p.Classes), jobs.NewEncoders(p.features)
-	t := dataset.NewTable(p.layout, s.weighted())
+	return tables, nil
+}
+
+// codePart turns the rows of a part into objects.
+func (s *trainSpec) codePart(tally []byte, p *plan, part dataset.Part, t *dataset.Table) error {
+	r, err := newRowsReader(s, tally, kindOfPart(part))
+	if err != nil {
+		return err
+	}
+	classes, encoders, rows := jobs.ClassCodes(p.Classes), jobs.NewEncoders(p.features), p.rows(part)
 	stride := p.layout.Stride
 	var keys []byte
 	var scratch []uint16
@@ -135,60 +158,138 @@ func (s *trainSpec) code(tally []byte, p *plan) (*dataset.Table, error) {
 		for i, encoder := range encoders {
 			v := &r.columns[p.Columns[i]]
 			if v.Type == dataset.Text && p.features[i].Kind == dataset.Numeric {
-				return nil, mixedTypes(p.features[i].Name)
+				return mixedTypes(p.features[i].Name)
 			}
 			scratch = encoder.Encode(v, keys, p.layout.Offsets[i], stride, scratch)
 		}
 		for row := range r.positions {
 			class, err := classCode(classes, r.label.Spell(row), s.Config.Label)
 			if err != nil {
-				return nil, err
+				return err
 			}
 			key := keys[row*stride : (row+1)*stride]
-			t.Add(key, dataset.HashKey(key), class, r.weight(row, p.Scale), r.rows[row])
+			if w := weighed(rows, r.weight(row, p.Scale), r.rows[row], class); w > 0 {
+				t.Add(key, dataset.HashKey(key), class, w, r.rows[row])
+			}
 		}
 	}
-	return t, r.err()
+	return r.err()
 }
 
-// grow grows a tree from objects. It returns the tree.json and the number of rows.
-func (s *trainSpec) grow(t *dataset.Table, p *plan) (encoded []byte, rows int64, err error) {
-	o := dataset.NewObjects(p.layout, len(p.Classes), s.weighted(), t.Len())
-	if err := o.AppendFrom(t.AppendBlock(nil, 0, t.Len()), p.layout); err != nil {
-		return nil, 0, err
+// rows returns how the rows of a part are weighed.
+func (p *plan) rows(part dataset.Part) *jobs.RowSpec {
+	rows := &jobs.RowSpec{WeightScale: max(1, p.Scale)}
+	if part == dataset.Train {
+		rows.ClassWeights, rows.TrainScale = p.ClassWeights, p.TrainScale
+	}
+	return rows
+}
+
+// weighed returns the weight of equal rows of a class, times the factor of the class. Each row is
+// rounded for itself.
+func weighed(spec *jobs.RowSpec, weight, rows int64, class uint16) int64 {
+	if len(spec.ClassWeights) == 0 {
+		return weight
+	}
+	return rows * spec.Weighed(weight/rows, class)
+}
+
+// weighClasses decides by which factors classes are weighed.
+func (s *trainSpec) weighClasses(p *plan, sums *rowSums) error {
+	c := &s.Config
+	if !s.weighs() || sums.ByClass == nil {
+		return nil
+	}
+	scale := int64(1)
+	if s.weighted() && !s.Whole {
+		scale = dataset.TallyScale
+	}
+	totals := weighing.Totals(sums.ByClass, p.Classes)
+	rows := &jobs.RowSpec{WeightScale: p.Scale, ClassWeights: weighing.Balanced(totals)}
+	if !c.BalanceClasses {
+		for k, class := range p.Classes {
+			rows.ClassWeights[k] = jobs.FractionScale
+			if x, given := c.ClassWeights[class]; given {
+				rows.ClassWeights[k] = weighing.Factor(x)
+			}
+		}
+		for _, class := range slices.Sorted(maps.Keys(c.ClassWeights)) {
+			if !slices.Contains(p.Classes, class) {
+				return s.classFault(fmt.Sprintf("ClassWeights: there is no class %q, only %q", class, p.Classes))
+			}
+		}
+	}
+	if _, err := weighing.Settle(rows, totals, scale); err != nil {
+		return s.classFault("ClassWeights: " + err.Error())
+	}
+	p.ClassWeights, p.TrainScale = rows.ClassWeights, rows.TrainScale
+	return nil
+}
+
+// objectsOf returns the objects of a table.
+func objectsOf(t *dataset.Table, p *plan, weighted bool) (*dataset.Objects, error) {
+	o := dataset.NewObjects(p.layout, len(p.Classes), weighted, t.Len())
+	return o, o.AppendFrom(t.AppendBlock(nil, 0, t.Len()), p.layout)
+}
+
+// grow grows the trees of the grid from objects, and chooses one. It returns the tree.json and the
+// number of training rows.
+func (s *trainSpec) grow(ctx context.Context, tables *partTables, p *plan) (encoded []byte, rows int64, err error) {
+	m := &selection.InMemory{Host: trainHost{ctx}, Options: memory.Options{
+		Workers: s.Config.Workers, Stop: func() bool { return ctx.Err() != nil },
+	}}
+	for part, t := range tables {
+		if m.Parts[part], err = objectsOf(t, p, s.weighted() || len(p.ClassWeights) > 0); err != nil {
+			return nil, 0, err
+		}
 	}
 	stats := jobs.NewObjectStats(dataset.Train, len(p.Classes), p.features)
-	stats.Count(o)
-	training := tree.Training{
-		Rows: stats.Rows, Objects: stats.Objects, Weight: stats.Weight,
-		RelabelledRows: stats.RelabelledRows(&jobs.RowSpec{WeightScale: max(1, p.Scale)}), DroppedNullLabel: p.Dropped,
+	stats.Count(m.Parts[dataset.Train])
+	if stats.Objects == 0 {
+		return nil, 0, s.noTrainingRows()
 	}
-	if p.Scale > 1 {
-		training.WeightScale = p.Scale
-	}
+	spec := p.rows(dataset.Train)
+	m.Modeller = &grid.Modeller{Features: p.features, Scale: spec.GrowthScale(), Training: tree.Training{
+		Rows: stats.Rows, Objects: stats.Objects, Weight: stats.Weight, RelabelledRows: stats.RelabelledRows(spec),
+		DroppedNullLabel: p.Dropped,
+	}}
+	p.describeWeights(&m.Modeller.Training)
 	// The features' own counts may be of other rows (WindowConfig.Bins), or of weights.
 	stats.SetRare(p.features)
-	params, algorithm, err := s.params()
-	if err != nil {
+	if m.Modeller.Label, err = s.describeLabel(p.Classes); err != nil {
 		return nil, 0, err
 	}
-	label, err := s.describeLabel(p.Classes)
-	if err != nil {
+	if m.Modeller.Estimate, err = tree.ParseEstimate(s.Config.LeafEstimate); err != nil {
 		return nil, 0, err
 	}
-	root := memory.Grow(o, s.splitColumns(p.features), params, training.Weight, memory.Options{Workers: s.Config.Workers})
-	root.BestFirst(s.Config.MaxLeaves)
-	model, _ := induce.Model(root, p.features)
-	model.Label = label
-	algorithm.Bins = p.Bins
-	model.Algorithm, model.Training = algorithm, training
-	estimate, err := tree.ParseEstimate(s.Config.LeafEstimate)
-	if err != nil {
+	if m.Members, err = s.members(); err != nil {
 		return nil, 0, err
 	}
-	model.Estimate(estimate, p.Scale)
-	model.Measure()
-	return model.Tested().Encode(), training.Rows, nil
+	if m.Settings, err = s.Config.settings(); err != nil {
+		return nil, 0, err
+	}
+	if m.Settings.Rule == frontier.First {
+		m.Modeller.MaxLeaves = s.Config.MaxLeaves
+	}
+	grid.SetBins(m.Members, p.Bins)
+	m.Columns = s.splitColumns(p.features)
+	model, err := m.Train(ctx)
+	if err != nil {
+		return nil, 0, s.choiceFault(err)
+	}
+	return model.Encode(), stats.Rows, nil
+}
+
+// describeWeights notes in a tree how its training rows were weighed.
+func (p *plan) describeWeights(d *tree.Training) {
+	if len(p.ClassWeights) == 0 {
+		return
+	}
+	d.Weights = tree.WeightsByClass
+	for _, w := range p.ClassWeights {
+		d.ClassWeights = append(d.ClassWeights, float64(w)/jobs.FractionScale)
+	}
+	d.LeftOutRows = p.TrainRows - d.Rows
 }
 
 // summaryWeights returns the weights of the rows for fitting bins: whole numbers where

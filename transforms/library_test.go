@@ -537,6 +537,32 @@ func trainFaults() map[string]buildFault {
 				`the ErrorCosts: "\"a\" as \"b\"" stands there twice`,
 			},
 		},
+		"choice": {
+			training(func(c *transforms.TrainConfig) {
+				c.Grid = transforms.Grid{Algorithms: []string{"c45", "id3"}, Lambdas: []float64{-3}, Bins: []int{8, 8}}
+				c.Choice = transforms.Choice{
+					Split: "70/10/20", Select: "bestest", Prune: []string{"twigs"}, Folds: 1, Teacher: "master", MadeUpRows: -7,
+				}
+				c.ValueCosts, c.ClassWeights = map[string]map[string]float64{"wardd": {"a": -1}}, map[string]float64{"a": -2}
+			}),
+			[]string{
+				`"id3"`, "Lambda -3", "the Bins [8 8]: want numbers", "the Split 70/10/20 has no Key", `"bestest"`, `"twigs"`, "Folds 1",
+				`the Teacher "master": want one of`, "MadeUpRows -7", `ValueCosts["wardd"]["a"] -1`, `the ValueCosts: "wardd" is no feature`,
+				`the ClassWeights: "a" -2: want`,
+			},
+		},
+		"choices that do not go together": {
+			training(func(c *transforms.TrainConfig) {
+				c.Choice = transforms.Choice{Teacher: "forest", Alpha: 1, Prune: []string{"leaves", "cost"}, Split: "smokerr", Key: "id"}
+				c.Monotone, c.ClassWeights, c.BalanceClasses = map[string]int{"age": 1}, map[string]float64{"a": 1}, true
+				c.ValueCosts = map[string]map[string]float64{"ward": {"a": 1}}
+				c.Groups = []transforms.CostGroup{{Name: "g", Features: []string{"age"}}}
+			}),
+			[]string{
+				"the Alpha is of one currency", "the Teacher forest does not keep Monotone", "the Select first chooses nothing",
+				"the ClassWeights and BalanceClasses", "the ValueCosts and the Groups", `the Key "id"`,
+			},
+		},
 		"unreadable": {training(func(c *transforms.TrainConfig) { c.Features = nil }), []string{`"Scan"`, "[]uint8"}},
 	}
 }

@@ -15,12 +15,14 @@ import (
 type rowSums struct {
 	Columns []*binning.Summary // by feature; nil: no row has been read
 	Label   *binning.Summary   // nil: no row has been read
+	ByClass *binning.Summary   // of the label, with the weights of training rows; nil: classes have no weights
 	Units   []int              // dataset.Unit by feature; -1: no value is known
 
-	BinRows int64   // rows of Columns if these are other rows than those of Label; else 0
-	Dropped int64   // rows without a label
-	Scaled  bool    // some weight is not a whole number
-	Weight  float64 // of all rows, rounded: it is compared with a limit only
+	BinRows   int64   // rows of Columns if these are other rows than those of Label; else 0
+	Dropped   int64   // rows without a label
+	Scaled    bool    // some weight is not a whole number
+	TrainRows int64   // training rows with a weight above 0
+	Weight    float64 // of all rows, rounded: it is compared with a limit only
 }
 
 // rows returns the number of rows that Columns summarises.
@@ -29,6 +31,33 @@ func (s *rowSums) rows() int64 {
 		return s.BinRows
 	}
 	return s.Label.Weight() + s.Dropped
+}
+
+// summariseOwn summarises the window's own rows in a tally: the features of training rows, and the
+// label of all rows.
+func (s *trainSpec) summariseOwn(tally []byte) (*rowSums, error) {
+	sums, err := s.summarise(tally, ownRows)
+	for part := dataset.Validation; err == nil && part < dataset.Part(dataset.Parts) && s.Part != ""; part++ {
+		var more *rowSums
+		if more, err = s.summarise(tally, kindOfPart(part)); err == nil {
+			err = sums.addAside(more)
+		}
+	}
+	return sums, err
+}
+
+// addAside adds the labels of rows that are set aside.
+func (s *rowSums) addAside(aside *rowSums) error {
+	s.Weight += aside.Weight
+	switch {
+	case aside.Label == nil:
+		return nil
+	case s.Label == nil:
+		s.Label = aside.Label
+		return nil
+	default:
+		return s.Label.Merge(aside.Label)
+	}
 }
 
 // summarise summarises the rows of a kind in a tally.
@@ -63,6 +92,15 @@ func (s *trainSpec) summarise(tally []byte, kind byte) (*rowSums, error) {
 			sums.Label = binning.New(dataset.Categorical, r.label.Type, limits)
 		}
 		sums.Label.AddVector(&r.label, r.positions, r.rows)
+		if kind == ownRows && s.weighs() {
+			if sums.ByClass == nil {
+				sums.ByClass = binning.New(dataset.Categorical, r.label.Type, limits)
+			}
+			sums.ByClass.AddVector(&r.label, r.positions, weights)
+		}
+		for _, rows := range r.rows {
+			sums.TrainRows += rows
+		}
 		for _, w := range weights {
 			sums.Weight += float64(w)
 		}
@@ -71,12 +109,12 @@ func (s *trainSpec) summarise(tally []byte, kind byte) (*rowSums, error) {
 }
 
 // appendSums encodes the summaries: the length and the bytes of a sumsHead in JSON, then
-// the summary of each column and of the label.
+// the summary of each column, of the label and of the weights by class.
 func appendSums(b []byte, s *rowSums) ([]byte, error) {
-	head := jobs.MustJSON(sumsHead{s.Dropped, s.Scaled, s.Weight, s.Units})
+	head := jobs.MustJSON(sumsHead{s.Dropped, s.TrainRows, s.Scaled, s.Weight, s.Units})
 	b = append(binary.AppendUvarint(b, uint64(len(head))), head...)
 	var err error
-	for _, sum := range append(s.Columns[:len(s.Columns):len(s.Columns)], s.Label) {
+	for _, sum := range append(s.Columns[:len(s.Columns):len(s.Columns)], s.Label, s.ByClass) {
 		if b, err = jobs.AppendSummary(b, sum); err != nil {
 			return nil, err
 		}
@@ -86,10 +124,11 @@ func appendSums(b []byte, s *rowSums) ([]byte, error) {
 
 // sumsHead is the part of rowSums that is encoded as JSON.
 type sumsHead struct {
-	Dropped int64
-	Scaled  bool
-	Weight  float64
-	Units   []int
+	Dropped   int64
+	TrainRows int64
+	Scaled    bool
+	Weight    float64
+	Units     []int
 }
 
 // mergeUnits adds the units of further rows to those of earlier ones, by feature.
@@ -122,6 +161,7 @@ func (s *trainSpec) mergeSums(list [][]byte) (*rowSums, error) {
 		if err := s.mergeUnits(sums.Units, head.Units); err != nil {
 			return nil, err
 		}
+		sums.TrainRows += head.TrainRows
 		sums.Dropped, sums.Scaled, sums.Weight = sums.Dropped+head.Dropped, sums.Scaled || head.Scaled,
 			sums.Weight+head.Weight
 		for i := range s.Columns {
@@ -129,8 +169,10 @@ func (s *trainSpec) mergeSums(list [][]byte) (*rowSums, error) {
 				return nil, err
 			}
 		}
-		if _, err = mergeSum(&sums.Label, rest, s.Config.Label); err != nil {
-			return nil, err
+		for _, label := range []**binning.Summary{&sums.Label, &sums.ByClass} {
+			if rest, err = mergeSum(label, rest, s.Config.Label); err != nil {
+				return nil, err
+			}
 		}
 	}
 	return sums, nil

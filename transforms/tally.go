@@ -25,7 +25,13 @@ import (
 const (
 	earlierRows byte = iota // of the window before, which the bins are fitted to
 	ownRows                 // of the window itself, which the tree is grown from
+	// Then rows of the window that are set aside: see kindOfPart.
+
+	noRows byte = math.MaxUint8 // of no use
 )
+
+// kindOfPart returns the kind of the window's own rows of a part.
+func kindOfPart(part dataset.Part) byte { return ownRows + byte(part) }
 
 // cellMissing is the type of a cell without a value. Other cells have a
 // dataset.ValueType.
@@ -137,6 +143,9 @@ func (f *tallyFn) Setup() error {
 	if f.spec.weighted() {
 		names = append(names, f.spec.Config.Weight)
 	}
+	if f.spec.Part != "" {
+		names = append(names, f.spec.Part)
+	}
 	for _, c := range f.spec.Columns {
 		names = append(names, c.Name)
 	}
@@ -210,11 +219,15 @@ func (f *tallyFn) flush(emit func(beam.EventTime, int64, []byte)) {
 	f.held = 0
 }
 
-// asEarlier changes the kind of a tally's rows to earlierRows, in place.
+// asEarlier changes the kind of a tally's rows, in place: training rows become earlierRows.
 func asEarlier(b []byte) []byte {
 	r, err := dataset.ReadTally(b)
 	for err == nil && r.Next() {
-		r.Key[0] = earlierRows
+		if r.Key[0] == ownRows {
+			r.Key[0] = earlierRows
+		} else {
+			r.Key[0] = noRows
+		}
 	}
 	return b
 }
@@ -241,7 +254,15 @@ func (f *tallyFn) encode(row any) (weight int64, whole bool, labelEnd int, err e
 		}
 		return 0, false, 0, nil
 	}
-	f.key = appendCell(append(f.key[:0], ownRows), &f.cells[0])
+	kind := ownRows
+	if f.spec.Part != "" {
+		part, err := f.spec.partOf(&features[0])
+		if err != nil {
+			return 0, false, 0, err
+		}
+		kind, features = kindOfPart(part), features[1:]
+	}
+	f.key = appendCell(append(f.key[:0], kind), &f.cells[0])
 	labelEnd = len(f.key)
 	for i := range features {
 		if err := f.fit(i, &features[i]); err != nil {
@@ -251,8 +272,32 @@ func (f *tallyFn) encode(row any) (weight int64, whole bool, labelEnd int, err e
 	}
 	if f.coder != nil {
 		f.key, err = f.coder.code(f.key[:1], &f.cells[0], features)
+	} else if f.spec.weighted() && f.spec.weighs() { // rows are weighed by class one by one
+		f.key = appendCell(f.key, &f.cells[1])
 	}
 	return weight, whole, labelEnd, err
+}
+
+// partOf returns the part of a row by the cell that decides.
+func (s *trainSpec) partOf(x *gorows.Cell) (dataset.Part, error) {
+	d := &s.Config.Choice
+	if d.Key == "" {
+		part, ok := dataset.ParsePart(x.Spell())
+		if !ok {
+			return part, &dataset.DataError{
+				Column: s.Part, Value: x.Spell(), Problem: "the row names no part, expected train, validation or test",
+			}
+		}
+		return part, nil
+	}
+	switch x.Type {
+	case dataset.Number:
+		return s.Parts.Of(dataset.HashNumber(d.Seed, x.Number)), nil
+	case dataset.Text:
+		return s.Parts.Of(dataset.HashText(d.Seed, x.Text)), nil
+	default:
+		return s.Parts.Of(dataset.HashText(d.Seed, "")), nil
+	}
 }
 
 // fit converts the value of feature i to the type and the unit of the feature, or
@@ -332,25 +377,26 @@ func (c *rowCoder) code(dst []byte, label *gorows.Cell, features []gorows.Cell) 
 }
 
 // objects merges the rows of a tally that tallyFn has coded into objects.
-func (p *plan) objects(tally []byte, weighted bool) (*dataset.Table, error) {
+func (s *trainSpec) objects(p *plan, tally []byte) (tables partTables, err error) {
 	r, err := dataset.ReadTally(tally)
 	if err != nil {
-		return nil, err
+		return tables, err
 	}
 	p.Dropped, p.Scale = r.Dropped, 1
 	if r.Scaled {
 		p.Scale = dataset.TallyScale
 	}
-	t := dataset.NewTable(p.layout, weighted)
+	tables = s.newTables(p)
 	for r.Next() {
 		class, n := binary.Uvarint(r.Key[min(1, len(r.Key)):])
-		if n <= 0 || class >= uint64(len(p.Classes)) || len(r.Key) != 1+n+p.layout.Stride {
-			return nil, errRow
+		if n <= 0 || class >= uint64(len(p.Classes)) || len(r.Key) != 1+n+p.layout.Stride ||
+			r.Key[0] < ownRows || r.Key[0] >= kindOfPart(dataset.Part(dataset.Parts)) {
+			return tables, errRow
 		}
 		key := r.Key[1+n:]
-		t.Add(key, dataset.HashKey(key), uint16(class), r.Weight, r.Rows)
+		tables[r.Key[0]-ownRows].Add(key, dataset.HashKey(key), uint16(class), r.Weight, r.Rows)
 	}
-	return t, r.Err()
+	return tables, r.Err()
 }
 
 // weigh reads the weight of a row, in units of 1/dataset.TallyScale.
@@ -374,3 +420,64 @@ func nullLabel(column string) error {
 		Hint: "set DropNullLabels to leave such rows out",
 	}
 }
+
+// mergeTalliesFn merges the tallies of a key.
+type mergeTalliesFn struct{}
+
+// tallies are encoded tallies. They are merged once the new ones take as many bytes as
+// the merged one, so that no row is merged more than a few times.
+type tallies struct {
+	list   [][]byte // the merged tally, then new ones
+	merged int      // bytes of the merged tally
+	bytes  int      // bytes of the new ones
+}
+
+func (t *tallies) add(b []byte) error {
+	t.list = append(t.list, b)
+	if t.bytes += len(b); t.bytes < max(t.merged, 1<<20) {
+		return nil
+	}
+	return t.merge()
+}
+
+func (t *tallies) merge() error {
+	if len(t.list) < 2 {
+		return nil
+	}
+	b, err := dataset.MergeTallies(t.list...)
+	*t = tallies{list: [][]byte{b}, merged: len(b)}
+	return err
+}
+
+func encodeTallies(t tallies) ([]byte, error) {
+	if len(t.list) == 0 {
+		return nil, nil
+	}
+	err := t.merge()
+	return t.list[0], err
+}
+
+func decodeTallies(b []byte) tallies {
+	if len(b) == 0 {
+		return tallies{}
+	}
+	return tallies{list: [][]byte{b}, merged: len(b)}
+}
+
+func (f *mergeTalliesFn) CreateAccumulator() tallies { return tallies{} }
+
+func (f *mergeTalliesFn) AddInput(t tallies, b []byte) (tallies, error) {
+	err := t.add(b)
+	return t, err
+}
+
+func (f *mergeTalliesFn) MergeAccumulators(t, o tallies) (tallies, error) {
+	for _, b := range o.list {
+		if err := t.add(b); err != nil {
+			return t, err
+		}
+	}
+	return t, nil
+}
+
+func (f *mergeTalliesFn) ExtractOutput(t tallies) ([]byte, error) { return encodeTallies(t) }

@@ -153,6 +153,11 @@ func (r *rowsReader) row() error {
 			return err
 		}
 	}
+	if r.spec.weighted() && r.spec.weighs() { // the weight of one row
+		if _, rest, err = cutCell(rest); err != nil {
+			return err
+		}
+	}
 	if len(rest) > 0 {
 		return errRow
 	}

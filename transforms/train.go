@@ -12,22 +12,17 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/graph/window"
 
-	"github.com/espalier-ml/espalier/induce"
 	"github.com/espalier-ml/espalier/induce/binning"
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/gorows"
-	"github.com/espalier-ml/espalier/induce/split"
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
-// trainSeed is the seed in tree.json. Train draws nothing: all rows are training rows.
-const trainSeed = 1
-
 // Train trains a tree on rows, a bounded PCollection<T> with T as in Score, and
-// returns a PCollection<[]byte> of one tree.json: the bytes that `espalier train
-// --split 100/0/0 --select first --certificate none` writes for the same rows and
-// parameters. Without rows the pipeline fails: see TrainConfig.AllowEmpty.
+// returns a PCollection<[]byte> of one tree.json: the bytes that `espalier train` writes
+// for the same rows and settings, such as --split 100/0/0 --select first --certificate none
+// by DefaultTrainConfig. Without rows the pipeline fails: see TrainConfig.AllowEmpty.
 //
 // Train is one Beam graph without a driver or side inputs:
 //
@@ -35,8 +30,8 @@ const trainSeed = 1
 //	     -> summaries of each column -> CombinePerKey -> fit the bins -> to all shards
 //	     -> GroupByKey with the shards -> codes, objects of equal codes -> GroupByKey -> grow
 //
-// An object stands for all rows of equal codes. One worker gathers all objects and
-// grows the tree. A code takes one or two bytes, and the worker needs three times the
+// An object stands for all rows of equal codes. One worker gathers all objects, grows the
+// trees of the grid and chooses one of them. A code takes one or two bytes, and the worker needs three times the
 // bytes of all codes. On Flink the objects, and each shard's tally, must stay below
 // about 100 MiB, because all values of a key from one slot have to fit into one buffer.
 // For larger data use `espalier train`, which grows the tree level by level.
@@ -107,6 +102,9 @@ type trainSpec struct {
 	Columns []jobs.FeatureColumn `json:"columns"` // the features
 	Whole   bool                 `json:"whole"`   // the type of the weights is an integer
 
+	Parts dataset.Shares `json:"parts"` // of Choice.Split
+	Part  string         `json:"part"`  // column that decides on the part of a row; empty: all rows train
+
 	label, weight *gorows.Column
 }
 
@@ -118,7 +116,7 @@ func newTrainSpec(rows beam.PCollection, c *TrainConfig) (*trainSpec, error) {
 	}
 	s := &trainSpec{Config: *c, Schema: schema}
 	s.Config.fill()
-	return s, errors.Join(s.check(), s.bind(), s.checkWishes(), s.checkClasses())
+	return s, errors.Join(s.check(), s.checkChoice(), s.bind(), s.checkWishes(), s.checkClasses())
 }
 
 // check checks the ranges of the settings.
@@ -130,17 +128,19 @@ func (s *trainSpec) check() error {
 			faults = append(faults, fmt.Errorf("%s %v: want a number from %v to %v", name, x, low, high))
 		}
 	}
-	_, _, err := s.params()
+	_, err := s.members()
 	faults = append(faults, err)
 	_, err = binning.ParseMethod(c.Binning)
 	faults = append(faults, err)
 	_, err = tree.ParseEstimate(c.LeafEstimate)
 	faults = append(faults, err)
-	within("Lambda", orNone(c.Lambda), 0, 1e12)
-	within("Theta", orNone(c.Theta), 0, 1)
-	if c.Bins != 0 {
-		within("Bins", float64(c.Bins), 2, math.MaxUint16-1)
+	for _, lambda := range c.lambdas() {
+		within("Lambda", lambda, 0, 1e12)
 	}
+	for _, theta := range c.thetas() {
+		within("Theta", theta, 0, 1)
+	}
+	faults = append(faults, c.checkBins())
 	within("MaxDepth", float64(c.MaxDepth), 0, 1e6)
 	within("MinRows", float64(c.MinRows), 0, math.MaxInt64)
 	within("MaxLeaves", float64(c.MaxLeaves), 0, 1e9)
@@ -159,30 +159,15 @@ func (s *trainSpec) check() error {
 	for _, name := range slices.Sorted(maps.Keys(c.Costs)) {
 		price(fmt.Sprintf("Costs[%q]", name), c.Costs[name])
 	}
+	for _, name := range slices.Sorted(maps.Keys(c.ValueCosts)) {
+		for _, value := range slices.Sorted(maps.Keys(c.ValueCosts[name])) {
+			price(fmt.Sprintf("ValueCosts[%q][%q]", name, value), c.ValueCosts[name][value])
+		}
+	}
 	for _, g := range c.Groups {
 		price(fmt.Sprintf("Groups: the Cost of %q", g.Name), g.Cost)
 	}
 	return errors.Join(faults...)
-}
-
-// params returns what the kernels need, and the record for tree.json.
-func (s *trainSpec) params() (induce.Params, tree.Algorithm, error) {
-	c := &s.Config
-	algorithm, err := split.ParseAlgorithm(c.Algorithm)
-	family, err2 := split.ParseFamily(c.Tests)
-	p := induce.Params{
-		Algorithm: algorithm, Family: family, Lambda: orNone(c.Lambda), Theta: orNone(c.Theta), MaxDepth: c.MaxDepth,
-		MinRows: c.MinRows,
-	}
-	a := tree.Algorithm{
-		Name: c.Algorithm, Lambda: p.Lambda, Theta: p.Theta, Tests: c.Tests, Bins: c.Bins, Binning: c.Binning,
-		LeafEstimate: c.LeafEstimate, Prune: "none", CostUnit: c.CostUnit, First: c.First, Monotone: c.constraints(),
-		MaxDepth: c.MaxDepth, MinRows: c.MinRows, MaxLeaves: c.MaxLeaves, Seed: trainSeed,
-	}
-	if c.FreeRepeats {
-		a.RepeatCost = tree.RepeatFree
-	}
-	return p, a, errors.Join(err, err2)
 }
 
 // bind finds the columns of the configuration among the columns of the rows.
@@ -209,7 +194,8 @@ func (s *trainSpec) bind() error {
 	}
 	faults = append(faults, repeated("Features", c.Features), s.checkAreFeatures("Categorical", c.Categorical, names),
 		s.checkAreFeatures("Numeric", c.Numeric, names),
-		s.checkAreFeatures("Costs", slices.Sorted(maps.Keys(c.Costs)), names))
+		s.checkAreFeatures("Costs", slices.Sorted(maps.Keys(c.Costs)), names),
+		s.checkAreFeatures("ValueCosts", slices.Sorted(maps.Keys(c.ValueCosts)), names))
 	return errors.Join(faults...)
 }
 
@@ -220,7 +206,7 @@ func (s *trainSpec) defaultFeatures() []string {
 	var names []string
 	for i := range s.Schema.Columns {
 		name := s.Schema.Columns[i].Name
-		if name != c.Label && name != c.Weight && !slices.Contains(c.Ignore, name) {
+		if name != c.Label && name != c.Weight && name != s.Part && !slices.Contains(c.Ignore, name) {
 			names = append(names, name)
 		}
 	}
@@ -294,8 +280,9 @@ func (s *trainSpec) feature(name string) (jobs.FeatureColumn, error) {
 	if err != nil {
 		return jobs.FeatureColumn{}, err
 	}
-	if name == c.Label || name == c.Weight {
-		return jobs.FeatureColumn{}, fmt.Errorf("column %q is the label or the weight, want a feature", name)
+	if name == c.Label || name == c.Weight || name == s.Part {
+		return jobs.FeatureColumn{}, fmt.Errorf("column %q is the label, the weight or decides on the part of a row, want "+
+			"a feature", name)
 	}
 	f := jobs.FeatureColumn{Name: name, Kind: dataset.Numeric, Type: column.Type, Unit: column.Unit}
 	numeric := slices.Contains(c.Numeric, name)
@@ -321,8 +308,11 @@ func openSpec(b []byte) (*trainSpec, error) {
 	return s, errors.Join(s.bindLabel())
 }
 
-// weighted reports whether rows have weights.
+// weighted reports whether rows have weights of their own.
 func (s *trainSpec) weighted() bool { return s.Config.Weight != "" }
+
+// weighs reports whether classes have weights.
+func (s *trainSpec) weighs() bool { return len(s.Config.ClassWeights) > 0 || s.Config.BalanceClasses }
 
 // summariseTallyFn summarises each column over the rows of a shard.
 type summariseTallyFn struct{ Spec []byte }
@@ -332,7 +322,7 @@ func (f *summariseTallyFn) ProcessElement(_ context.Context, _ int64, tally []by
 	if err != nil {
 		return err
 	}
-	sums, err := spec.summarise(tally, ownRows)
+	sums, err := spec.summariseOwn(tally)
 	if err != nil {
 		return jobs.Carry(err)
 	}
@@ -426,12 +416,14 @@ func (f *codeTallyFn) ProcessElement(
 	if err != nil {
 		return err
 	}
-	t, err := spec.code(tally, p)
+	tables, err := spec.code(tally, p)
 	if err != nil {
 		return jobs.Carry(err)
 	}
-	for _, block := range jobs.Blocks(t, p.layout.Stride) {
-		emit(0, jobs.AppendPacket(nil, len(encoded), append(slices.Clip(encoded), block...)))
+	for part, t := range tables {
+		for _, block := range jobs.Blocks(t, p.layout.Stride) {
+			emit(0, jobs.AppendPacket(nil, len(encoded), append(append(slices.Clip(encoded), byte(part)), block...)))
+		}
 	}
 	return nil
 }
@@ -440,30 +432,30 @@ func (f *codeTallyFn) ProcessElement(
 type growObjectsFn struct{ Spec []byte }
 
 func (f *growObjectsFn) ProcessElement(
-	_ context.Context, _ int64, values func(*[]byte) bool, emit func(int64, []byte),
+	ctx context.Context, _ int64, values func(*[]byte) bool, emit func(int64, []byte),
 ) error {
 	spec, err := openSpec(f.Spec)
 	if err != nil {
 		return err
 	}
 	var p *plan
-	var t *dataset.Table
+	var tables partTables
 	for _, value := range jobs.Collect(values) {
 		n, b, _, err := jobs.NextPacket(value)
-		if err != nil || n > len(b) {
+		if err != nil || n >= len(b) || b[n] >= byte(dataset.Parts) {
 			return jobs.ErrValue
 		}
 		if p == nil {
 			if p, err = openPlan(b[:n]); err != nil {
 				return err
 			}
-			t = dataset.NewTable(p.layout, spec.weighted())
+			tables = spec.newTables(p)
 		}
-		if err := t.AddBlock(b[n:], len(p.Classes)); err != nil {
+		if err := tables[b[n]].AddBlock(b[n+1:], len(p.Classes)); err != nil {
 			return err
 		}
 	}
-	encoded, _, err := spec.grow(t, p)
+	encoded, _, err := spec.grow(ctx, &tables, p)
 	if err != nil {
 		return jobs.Carry(err)
 	}

@@ -44,10 +44,19 @@ type TrainConfig struct {
 	MinRows      int64  // nodes with fewer rows are leaves
 	MaxLeaves    int    // most leaves, grown best first; 0: no limit
 
-	Costs       map[string]float64 // cost of a test by feature, 0 is free; default 1
-	Groups      []CostGroup        // features that share a price
-	FreeRepeats bool               // repeated tests of a feature on a path are free: --repeat_cost free
-	CostUnit    string             // unit of the costs, for reports
+	Grid   Grid   // more trees to choose from
+	Choice Choice // how one of them is chosen
+
+	Costs map[string]float64 // cost of a test by feature, 0 is free; default 1
+	// ValueCosts has the costs of tests for single values, by categorical feature and value.
+	ValueCosts  map[string]map[string]float64
+	Groups      []CostGroup // features that share a price
+	FreeRepeats bool        // repeated tests of a feature on a path are free: --repeat_cost free
+	CostUnit    string      // unit of the costs, for reports
+
+	// ClassWeights multiplies the weights of training rows by class; default 1.
+	ClassWeights   map[string]float64
+	BalanceClasses bool // all classes weigh the same: --class_weights balanced
 
 	// Priors has the frequency of each class where the tree is used. nil: that of the rows.
 	Priors map[string]float64
@@ -66,8 +75,50 @@ type TrainConfig struct {
 	Workers int // goroutines that grow a tree; default 1
 }
 
-// None stands for 0 in fields of TrainConfig whose default is another number.
-const None = -1
+// None and Auto stand for 0, where the default is another number, and for a number that the data
+// decide.
+const (
+	None = -1
+	Auto = -2
+)
+
+// Grid has lists of values. A tree is grown for each combination, and one is chosen. A list that
+// is not empty stands in the place of the field of TrainConfig with its name in the singular.
+type Grid struct {
+	Algorithms []string
+	Lambdas    []float64
+	Thetas     []float64
+	Tests      []string // families of tests
+	Bins       []int
+}
+
+// Choice says which rows trees are judged by, and how one is chosen.
+type Choice struct {
+	// Split says which rows train, and which are set aside to choose by (validation) or left out
+	// (test): a column that names each row's part, or shares such as 70/10/20. Empty: all rows train.
+	Split string
+	// Key is the column whose value decides a row's part, with shares. It is no feature.
+	Key  string
+	Seed uint64 // of the split, the folds and the teacher; default 1
+
+	Select    string   // see frontier.ParseRule; default first: the first tree, as it was grown
+	Tolerance float64  // merit that the rule best gives up for a cheaper tree; default 0.001, None: 0
+	Prune     []string // currencies of pruning: leaves, cost; default none
+	Alpha     float64  // strength of the pruning; default: chosen, too, None: 0
+	// Folds is the number of folds of the training rows to choose by, from 2 on. 0: none. Auto: 5
+	// where validation rows are few.
+	Folds        int
+	FrontierStep float64 // least rise in merit between trees that get leaf models; default 0.001, None: 0
+
+	MaxExpectedCost float64 // budget of the expected cost; 0: any
+	MaxCost         float64 // budget of the dearest path; 0: any
+
+	LeafModel     string  // none, linear, boosted or auto; default none
+	Teacher       string  // none, forest, boosted or auto; default none
+	TeacherWeight float64 // of the teacher against the label, to 1; default 0.5, None: 0
+	MadeUpRows    int64   // rows that the teacher labels; default: by the training rows, None: 0
+	Certificate   string  // none, quick or full; default none
+}
 
 // CostGroup is features that share a price. It is paid once on a path, with the first test of
 // one of them.
@@ -93,14 +144,42 @@ func DefaultTrainConfig(label string) TrainConfig {
 	return c
 }
 
+// ChosenTrainConfig returns the configuration of `espalier train --key KEY` with all defaults
+// filled in: a grid of trees from 70 % of the rows, pruned, of which the best on 10 % is chosen.
+// The hash of the key decides on a row's part.
+func ChosenTrainConfig(label, key string) TrainConfig {
+	c := TrainConfig{
+		Label: label,
+		Grid: Grid{
+			Algorithms: []string{"ec45", "c45", "cc45"}, Lambdas: []float64{10, 3, 30, 1000},
+			Thetas: []float64{0.005, 0.0005}, Tests: []string{"threshold", "both"},
+		},
+		Choice: Choice{
+			Split: "70/10/20", Key: key, Select: "best", Prune: []string{"leaves", "cost"}, Folds: Auto,
+			Certificate: "quick",
+		},
+	}
+	c.fill()
+	return c
+}
+
 // fill replaces zero values by the defaults.
 func (c *TrainConfig) fill() {
+	d := &c.Choice
+	d.Seed, d.Select, d.Split = cmp.Or(d.Seed, 1), cmp.Or(d.Select, "first"), cmp.Or(d.Split, allTrain)
+	d.Tolerance, d.FrontierStep = cmp.Or(d.Tolerance, 0.001), cmp.Or(d.FrontierStep, 0.001)
+	d.LeafModel, d.Teacher = cmp.Or(d.LeafModel, "none"), cmp.Or(d.Teacher, "none")
+	d.TeacherWeight, d.MadeUpRows = cmp.Or(d.TeacherWeight, 0.5), cmp.Or(d.MadeUpRows, Auto)
+	d.Certificate = cmp.Or(d.Certificate, "none")
 	c.Algorithm, c.Tests = cmp.Or(c.Algorithm, "ec45"), cmp.Or(c.Tests, "threshold")
 	c.Binning, c.LeafEstimate = cmp.Or(c.Binning, "quantile"), cmp.Or(c.LeafEstimate, "smoothed")
 	c.Lambda, c.Theta = cmp.Or(c.Lambda, 10), cmp.Or(c.Theta, 0.005)
 	c.MaxClasses, c.MaxCategories = cmp.Or(c.MaxClasses, 1000), cmp.Or(c.MaxCategories, 1000)
 	c.MaxValues, c.Shards, c.Workers = cmp.Or(c.MaxValues, 1<<16), cmp.Or(c.Shards, 64), cmp.Or(c.Workers, 1)
 }
+
+// allTrain are the shares of rows that all train.
+const allTrain = "100/0/0"
 
 // orNone returns a number of TrainConfig, 0 for None.
 func orNone(x float64) float64 {

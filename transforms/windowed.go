@@ -115,6 +115,10 @@ func (c *WindowConfig) check() error {
 	if c.PreviousBins && (c.Windows.Kind != window.FixedWindows || len(c.Bins) > 0) {
 		faults = append(faults, errors.New("PreviousBins: want fixed windows, and no Bins"))
 	}
+	if len(c.Bins) > 0 && (len(c.Grid.Bins) > 0 || len(c.ClassWeights) > 0 || c.BalanceClasses) {
+		faults = append(faults, errors.New("the Bins of a window: want no Grid.Bins, ClassWeights or BalanceClasses, which "+
+			"rows decide on before they are coded"))
+	}
 	if c.AllowedLateness < 0 {
 		faults = append(faults, fmt.Errorf("AllowedLateness %v: want a time of at least 0", c.AllowedLateness))
 	}
@@ -165,10 +169,10 @@ func (c *WindowConfig) givenPlan(spec *trainSpec) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the Bins: %w", err)
 	}
-	p := &plan{Classes: classes, Encoded: dataset.EncodeFeatures(features), Scale: 1, Bins: c.TrainConfig.Bins}
-	if p.Bins == 0 {
+	p := &plan{Classes: classes, Encoded: dataset.EncodeFeatures(features), Scale: 1, Bins: []int{c.TrainConfig.Bins}}
+	if p.Bins[0] == 0 {
 		for i := range features {
-			p.Bins = max(p.Bins, len(features[i].Cuts)+1)
+			p.Bins[0] = max(p.Bins[0], len(features[i].Cuts)+1)
 		}
 	}
 	var faults []error
@@ -271,24 +275,24 @@ func timing(t typex.PaneTiming) string {
 // if the tally has no row of the window itself.
 func (s *trainSpec) growTally(ctx context.Context, tally, given []byte) (encoded []byte, rows int64, err error) {
 	var p *plan
-	var t *dataset.Table
+	var tables partTables
 	if len(given) > 0 {
 		if p, err = openPlan(given); err == nil {
-			t, err = p.objects(tally, s.weighted())
+			tables, err = s.objects(p, tally)
 		}
 	} else if p, err = s.fitTally(ctx, tally); err == nil && p != nil {
-		t, err = s.code(tally, p)
+		tables, err = s.code(tally, p)
 	}
-	if err != nil || t == nil || t.Len() == 0 {
+	if t := tables[dataset.Train]; err != nil || t == nil || t.Len() == 0 {
 		return nil, 0, err
 	}
-	return s.grow(t, p)
+	return s.grow(ctx, &tables, p)
 }
 
 // fitTally fits the bins to the rows of the window before, or to the window's own rows if
 // the tally has no earlier ones. It returns nil if the tally has no rows of the window.
 func (s *trainSpec) fitTally(ctx context.Context, tally []byte) (*plan, error) {
-	sums, err := s.summarise(tally, ownRows)
+	sums, err := s.summariseOwn(tally)
 	if err != nil || sums.Label == nil {
 		return nil, err
 	}

@@ -14,7 +14,7 @@ import (
 // This file has what a TrainConfig says of prices, of the order of tests, and of classes.
 
 // price sets the prices of a feature.
-func (c *TrainConfig) price(f *dataset.Feature) {
+func (c *TrainConfig) price(f *dataset.Feature) error {
 	f.Cost = 1
 	if cost, given := c.Costs[f.Name]; given {
 		f.Cost = cost
@@ -24,6 +24,23 @@ func (c *TrainConfig) price(f *dataset.Feature) {
 			f.Group, f.GroupCost = g.Name, g.Cost
 		}
 	}
+	for _, value := range slices.Sorted(maps.Keys(c.ValueCosts[f.Name])) {
+		problem := ""
+		switch {
+		case f.Kind != dataset.Categorical:
+			problem = "the feature is numeric, only the values of categorical features have tests of their own"
+		case !slices.Contains(f.Values, value):
+			problem = "the feature has no such value among the training rows"
+		}
+		if problem != "" {
+			return &dataset.DataError{Column: f.Name, Value: value, Problem: problem, Hint: "correct the ValueCosts"}
+		}
+		if f.ValueCosts == nil {
+			f.ValueCosts = make(map[string]float64)
+		}
+		f.ValueCosts[value] = c.ValueCosts[f.Name][value]
+	}
+	return nil
 }
 
 // constraints returns Monotone as tree.json has it; nil: there are none.
@@ -79,7 +96,7 @@ func (s *trainSpec) checkWishes() error {
 			faults = append(faults, fmt.Errorf("the Monotone: %q %d: want +1 or -1", name, sign))
 		}
 	}
-	if len(c.Monotone) > 0 && c.Tests == split.OneHot.String() {
+	if len(c.Monotone) > 0 && slices.Contains(listOr(c.Grid.Tests, c.Tests), split.OneHot.String()) {
 		faults = append(faults, errors.New("the Monotone: it needs threshold tests, which the Tests onehot lack: "+
 			"choose threshold or both"))
 	}
@@ -97,6 +114,11 @@ func (s *trainSpec) checkClasses() error {
 		if p := c.Priors[class]; !(p > 0 && p <= maxClassValue) {
 			faults = append(faults, fmt.Errorf("the Priors: %q %v: want a number above 0 and up to %d", class, p,
 				int(maxClassValue)))
+		}
+	}
+	for _, class := range slices.Sorted(maps.Keys(c.ClassWeights)) {
+		if w := c.ClassWeights[class]; !(w >= 0 && w <= maxClassValue) {
+			faults = append(faults, fmt.Errorf("the ClassWeights: %q %v: want a number from 0 to %d", class, w, int(maxClassValue)))
 		}
 	}
 	var pairs []string

@@ -221,7 +221,7 @@ func (c *codeView) hash(hashes []uint64, from int, seed uint64) {
 // confine returns a feature with only the cuts of a subset, and the bin of each
 // code. Subset 0 is the whole feature.
 func confine(f dataset.Feature, subset int) (confined dataset.Feature, bins []uint16) {
-	if subset == 0 || f.Subsets == nil {
+	if subset == 0 || len(f.Subsets) == 0 { // decoded features have empty lists
 		return f, nil
 	}
 	cuts := f.Subsets[subset-1]

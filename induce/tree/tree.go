@@ -76,6 +76,9 @@ type Algorithm struct {
 // feature whose values have prices of their own.
 const RepeatFree = "free"
 
+// WeightsByClass says in documents that the weights of rows are times those of their classes.
+const WeightsByClass = "class_weights"
+
 // Training counts the training rows.
 type Training struct {
 	Rows        int64 `json:"rows"`
@@ -90,7 +93,7 @@ type Training struct {
 	// have given them tests.
 	CutLeaves int `json:"cut_leaves,omitempty"`
 
-	// Weights is "class_weights" if all weights of the tree are the rows' weights times
+	// Weights is WeightsByClass if all weights of the tree are the rows' weights times
 	// the weight of their class in ClassWeights; empty: the rows' own weights.
 	Weights      string    `json:"weights,omitempty"`
 	ClassWeights []float64 `json:"class_weights,omitempty"`

@@ -3,6 +3,7 @@ package runfolder
 import (
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/metric"
+	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/io/report"
 )
 
@@ -67,7 +68,7 @@ func (m *Metrics) Set(part dataset.Part, x *metric.Metrics) {
 // The words for what rows are weighed by.
 const (
 	weightsByRow   = "rows"
-	WeightsByClass = "class_weights"
+	WeightsByClass = tree.WeightsByClass
 )
 
 // DescribeWeights says in each part's metrics what its rows are weighed by: class
