@@ -23,11 +23,9 @@ import (
 
 // The kinds of tallied rows.
 const (
-	earlierRows byte = iota // of the window before, which the bins are fitted to
-	ownRows                 // of the window itself, which the tree is grown from
-	// Then rows of the window that are set aside: see kindOfPart.
-
-	noRows byte = math.MaxUint8 // of no use
+	earlierRows byte = iota          // of the window before: the bins are fitted to them
+	ownRows                          // of the window itself, and its other parts: see kindOfPart
+	noRows      byte = math.MaxUint8 // of no use
 )
 
 // kindOfPart returns the kind of the window's own rows of a part.
