@@ -60,7 +60,7 @@ func newCountFn(rows beam.PCollection, m *Model, c *EvaluateConfig) (*countFn, e
 	if err := m.validate(schema); err != nil {
 		return nil, err
 	}
-	fn := &countFn{Config: *c, Schema: jobs.MustJSON(schema), Scale: 1}
+	fn := &countFn{Config: *c, Schema: jobs.MustJSON(schema), Scale: 1, Strict: m.Strict}
 	if fn.JSON, err = m.read(context.Background()); err != nil {
 		return nil, err
 	}
@@ -88,6 +88,7 @@ type countFn struct {
 	Schema []byte // gorows.Schema
 	JSON   []byte // the tree.json
 	Scale  int64  // fixed-point units in a weight of 1
+	Strict bool   // see Model
 
 	scoring scoring
 	scorer  *scorer
@@ -100,7 +101,7 @@ type countFn struct {
 
 // Setup binds the model.
 func (f *countFn) Setup() error {
-	f.scoring.Schema = f.Schema
+	f.scoring.Schema, f.scoring.Strict = f.Schema, f.Strict
 	if err := f.scoring.Setup(); err != nil {
 		return err
 	}

@@ -749,7 +749,7 @@ func TestMissingKeys(t *testing.T) {
 	}
 	for i := range rows {
 		if i%4 > 0 {
-			rows[i] = anyRow{"nummber": rows[i]["number"]}
+			rows[i] = anyRow{"nummber": rows[i]["number"], "label": rows[i]["label"]}
 		}
 	}
 	p, s := beam.NewPipelineWithRoot()
@@ -762,8 +762,26 @@ func TestMissingKeys(t *testing.T) {
 	for _, counter := range result.Metrics().AllMetrics().Counters() {
 		counted[counter.Name()] += counter.Result()
 	}
-	if counted["rows_scored"] != 120 || counted["values_missing"] != 90 {
-		t.Errorf("counters %v, want 120 rows_scored and 90 values_missing", counted)
+	if counted["rows_scored"] != 120 || counted["values_missing"] != 90 || counted["keys_missing"] != 90 {
+		t.Errorf("counters %v, want 120 rows_scored, 90 values_missing and 90 keys_missing", counted)
+	}
+	strict := transforms.DefaultTrainConfig("label")
+	strict.Features, strict.Strict = []string{"number"}, true
+	for name, score := range map[string]bool{"Score": true, "Train": false} {
+		sunk.rows = nil
+		err := runPipeline(t, "direct", func(s beam.Scope) {
+			var dead beam.PCollection
+			if score {
+				_, dead = transforms.ScoreDeadLetters(s, beam.CreateList(s, rows), transforms.Model{JSON: encoded, Strict: true}, 90)
+			} else {
+				_, dead = transforms.TrainDeadLetters(s, beam.CreateList(s, rows), strict, 90)
+			}
+			beam.ParDo0(s, &sinkLetterFn{}, dead)
+		})
+		const want = `the row has no such key, only ["label" "nummber"]`
+		if err != nil || len(sunk.rows) != 90 || !strings.HasPrefix(sunk.rows[0], want) {
+			t.Errorf("%s: error %v, %d dead letters %.200q, want 90 of %q", name, err, len(sunk.rows), sunk.rows, want)
+		}
 	}
 }
 

@@ -37,6 +37,10 @@ type Model struct {
 	// against the type of the rows.
 	Later bool
 
+	// Strict refuses rows that are maps without the key of a column that the tree tests: probably
+	// some key is misspelled. By default they are missing values, and keys_missing counts them.
+	Strict bool
+
 	// Trees are trees of the same pipeline: the output of Train or of WindowedTree. They
 	// are a side input: a row waits for the tree of its window, and the latest pane's tree
 	// scores it. A tree of the global window scores rows of all windows. A row whose window
@@ -84,11 +88,12 @@ func ModelID(encoded []byte) string { return tree.ID(encoded) }
 //
 // Rows may lack columns that the tree does not test. The tested columns are looked up
 // when the pipeline is built, unless Model.Later is set. A misspelled key of a map looks
-// like a missing value. So a worker logs the features that are missing in all of its
-// first 100 maps.
+// like a missing value: Model.Strict refuses rows without a key that the tree tests. Else the
+// counter keys_missing counts them, and a worker logs the features that are missing in all
+// of its first 100 maps.
 //
 // Counters of the namespace espalier count rows: rows_scored, rows_refused and class_NAME by
-// the predicted class; values of tested features: values_missing, values_unseen (categories
+// the predicted class; values of tested features: values_missing, keys_missing, values_unseen (categories
 // that training did not have) and values_outside (numbers outside its range); and models:
 // models_read and models_refused. The distributions tests_per_row and cost_per_row (in
 // thousandths of the cost's unit) say what rows ask and cost.
@@ -142,7 +147,7 @@ func (m *Model) score(s beam.Scope, rows beam.PCollection, r refusal) (scored, d
 	}
 	var out []beam.PCollection
 	if err == nil {
-		out, err = m.parDo(s, rows, scoring{Schema: jobs.MustJSON(schema), Refusal: r}, keyed)
+		out, err = m.parDo(s, rows, scoring{Schema: jobs.MustJSON(schema), Refusal: r, Strict: m.Strict}, keyed)
 	}
 	if err != nil {
 		return scored, dead, fmt.Errorf("transforms.Score: %w", err)

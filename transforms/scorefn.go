@@ -38,6 +38,7 @@ func newScorer(encoded []byte, schema *gorows.Schema) (*scorer, error) {
 type scoring struct {
 	Schema  []byte // gorows.Schema
 	Refusal refusal
+	Strict  bool // maps must have the keys of all tested columns
 
 	schema *gorows.Schema
 	cells  []gorows.Cell
@@ -55,6 +56,11 @@ func (f *scoring) Setup() error {
 func (f *scoring) predict(s *scorer, row any) (p *tree.Prediction, err error) {
 	if f.cells, err = s.Read(row, f.cells[:0]); err != nil {
 		return nil, err
+	}
+	if f.Strict {
+		if err := s.CheckKeys(row, f.cells); err != nil {
+			return nil, err
+		}
 	}
 	f.values = gorows.AppendValues(f.values[:0], f.cells)
 	return s.Scorer.Predict(f.values)

@@ -237,6 +237,11 @@ func (f *tallyFn) encode(row any) (weight int64, whole bool, labelEnd int, err e
 	if f.cells, err = f.reader.Read(row, f.cells[:0]); err != nil {
 		return 0, false, 0, err
 	}
+	if f.spec.Config.Strict {
+		if err := f.reader.CheckKeys(row, f.cells); err != nil {
+			return 0, false, 0, err
+		}
+	}
 	weight, whole = dataset.TallyScale, true
 	features := f.cells[1:]
 	c := &f.spec.Config

@@ -31,6 +31,10 @@ type TrainConfig struct {
 	// and features_missing. Windows may always be empty: see WindowedTree.
 	AllowEmpty bool
 
+	// Strict refuses rows that are maps without the key of a feature. By default they are missing
+	// values.
+	Strict bool
+
 	Algorithm string  // see split.ParseAlgorithm; default ec45
 	Lambda    float64 // weight of the discrimination, to 1e12; default 10, None: 0
 	Theta     float64 // a node with this share of the weight or less is a leaf, to 1; default 0.005, None: 0

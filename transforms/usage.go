@@ -16,6 +16,7 @@ import (
 var (
 	rowsScored    = beam.NewCounter(jobs.CounterNamespace, "rows_scored")
 	valuesMissing = beam.NewCounter(jobs.CounterNamespace, "values_missing")
+	keysMissing   = beam.NewCounter(jobs.CounterNamespace, "keys_missing")
 	valuesUnseen  = beam.NewCounter(jobs.CounterNamespace, "values_unseen")
 	valuesOutside = beam.NewCounter(jobs.CounterNamespace, "values_outside")
 	testsPerRow   = beam.NewDistribution(jobs.CounterNamespace, "tests_per_row")
@@ -25,6 +26,7 @@ var (
 // columnUsage counts rows and values of the current bundle.
 type columnUsage struct {
 	scored  int64
+	absent  int64 // keys of maps
 	values  dataset.Novelty
 	classes map[string]int64
 }
@@ -72,6 +74,9 @@ func (k *columnUsage) count(
 			k.values.Add(u.watches[i].Text(c.Text))
 		default:
 			k.values.Missing++
+			if c.Absent {
+				k.absent++
+			}
 			continue
 		}
 		u.seen[i] = true
@@ -100,11 +105,12 @@ func (u *scorerUsage) warn(ctx context.Context, s *scorer, schema *gorows.Schema
 func (k *columnUsage) flush(ctx context.Context) {
 	rowsScored.Inc(ctx, k.scored)
 	valuesMissing.Inc(ctx, k.values.Missing)
+	keysMissing.Inc(ctx, k.absent)
 	valuesUnseen.Inc(ctx, k.values.Unseen)
 	valuesOutside.Inc(ctx, k.values.Outside)
 	for class, rows := range k.classes {
 		beam.NewCounter(jobs.CounterNamespace, "class_"+class).Inc(ctx, rows)
 	}
-	k.scored, k.values = 0, dataset.Novelty{}
+	k.scored, k.absent, k.values = 0, 0, dataset.Novelty{}
 	clear(k.classes)
 }

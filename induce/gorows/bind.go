@@ -75,6 +75,9 @@ func (b *Binding) Read(row any, dst []Cell) ([]Cell, error) {
 	return cells, nil
 }
 
+// CheckKeys refuses a row that is a map without the key of an input: see Reader.CheckKeys.
+func (b *Binding) CheckKeys(row any, cells []Cell) error { return b.reader.CheckKeys(row, cells) }
+
 // cell returns the value of an input in a struct, as the tree takes it.
 func (b *Binding) cell(i int, row reflect.Value) (Cell, error) {
 	x, err := b.Columns[i].of(row)

@@ -15,6 +15,7 @@ type Cell struct {
 	Unit   dataset.Unit // of a number
 	Number float64
 	Text   string
+	Absent bool // the row is a map without the column's key
 }
 
 // Value returns the cell as an input of a tree.

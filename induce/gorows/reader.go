@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"slices"
 	"strconv"
 	"time"
 
@@ -72,7 +73,7 @@ func (r *Reader) readMap(row any, dst []Cell) ([]Cell, error) {
 	switch m := row.(type) {
 	case map[string]string:
 		for i := range r.Columns {
-			var x Cell
+			x := Cell{Absent: true}
 			if text, ok := m[r.Columns[i].Name]; ok {
 				x = Cell{Type: dataset.Text, Text: text}
 			}
@@ -81,10 +82,12 @@ func (r *Reader) readMap(row any, dst []Cell) ([]Cell, error) {
 		return dst, nil
 	case map[string]any:
 		for i := range r.Columns {
-			x, err := r.Columns[i].read(reflect.ValueOf(m[r.Columns[i].Name]))
+			value, there := m[r.Columns[i].Name]
+			x, err := r.Columns[i].read(reflect.ValueOf(value))
 			if err != nil {
 				return nil, err
 			}
+			x.Absent = !there
 			dst = append(dst, x)
 		}
 		return dst, nil
@@ -95,13 +98,36 @@ func (r *Reader) readMap(row any, dst []Cell) ([]Cell, error) {
 	}
 	for i := range r.Columns {
 		name := reflect.ValueOf(r.Columns[i].Name).Convert(v.Type().Key())
-		x, err := r.Columns[i].read(v.MapIndex(name))
+		value := v.MapIndex(name)
+		x, err := r.Columns[i].read(value)
 		if err != nil {
 			return nil, err
 		}
+		x.Absent = !value.IsValid()
 		dst = append(dst, x)
 	}
 	return dst, nil
+}
+
+// mostKeys is the number of keys of a row that an error names.
+const mostKeys = 20
+
+// CheckKeys refuses a row that is a map without the key of a column. cells are those of the row.
+func (r *Reader) CheckKeys(row any, cells []Cell) error {
+	at := slices.IndexFunc(cells, func(c Cell) bool { return c.Absent })
+	if at < 0 {
+		return nil
+	}
+	var keys []string
+	for _, key := range reflect.Indirect(reflect.ValueOf(row)).MapKeys() {
+		keys = append(keys, key.String())
+	}
+	slices.Sort(keys)
+	return &dataset.DataError{
+		Column:  r.Columns[at].Name,
+		Problem: fmt.Sprintf("the row has no such key, only %q", keys[:min(len(keys), mostKeys)]),
+		Hint:    "correct the key; a missing value is a key with nil or an empty text",
+	}
 }
 
 // read returns the value of a field or of an entry of a map.
