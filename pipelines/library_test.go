@@ -21,6 +21,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/io/parquetio"
 	"github.com/espalier-ml/espalier/pipelines"
+	"github.com/espalier-ml/espalier/pipelines/typedconfig"
 	"github.com/espalier-ml/espalier/transforms"
 )
 
@@ -154,6 +155,7 @@ func TestLibraryTrainsTheSameTree(t *testing.T) {
 			if r.Tree.Complexity.Leaves < 3 {
 				t.Fatalf("a tree of %d leaves proves nothing", r.Tree.Complexity.Leaves)
 			}
+			checkTyped(t, c, input, r.Tree)
 			for _, runner := range []string{"direct", "prism"} {
 				order := rand.New(rand.NewPCG(1, 2)).Perm(600)
 				got := collect(t, runner, data.library(order), func(s beam.Scope, rows beam.PCollection) beam.PCollection {
@@ -164,6 +166,23 @@ func TestLibraryTrainsTheSameTree(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// checkTyped trains on files by the configuration of a library, and compares the tree.
+func checkTyped(t *testing.T, c transforms.TrainConfig, input string, want *tree.Tree) {
+	t.Helper()
+	p, err := typedconfig.Train(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Input, p.Output = []string{input}, t.TempDir()
+	r, err := pipelines.Train(t.Context(), p, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := r.Tree.Encode(); string(got) != string(want.Encode()) {
+		t.Errorf("the typed configuration %s gives another tree than\n%s\nbut\n%s", p.Costs, want.Encode(), got)
 	}
 }
 
@@ -249,6 +268,7 @@ func TestLibraryChoosesTheSameTree(t *testing.T) {
 			if r.Tree.Complexity.Leaves < 2 {
 				t.Fatalf("a tree of %d leaves proves nothing", r.Tree.Complexity.Leaves)
 			}
+			checkTyped(t, c, input, r.Tree)
 			for _, runner := range []string{"direct", "prism"} {
 				order := rand.New(rand.NewPCG(1, 2)).Perm(n)
 				got := collect(t, runner, data.library(order), func(s beam.Scope, rows beam.PCollection) beam.PCollection {

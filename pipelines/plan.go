@@ -164,13 +164,14 @@ func (p *plan) reads() []runfolder.Reading {
 	if p.kept != nil {
 		list = append(list, runfolder.Reading{Flag: "refit", URL: tree.URLOf(p.cuts.Run)})
 	}
-	return append(list,
+	list = append(list,
 		runfolder.Reading{Flag: "cuts_from", URL: p.cutsFile()},
 		runfolder.Reading{Flag: "schema", URL: c.Schema},
 		runfolder.Reading{Flag: "costs", URL: c.Costs},
 		runfolder.Reading{Flag: "class_weights", URL: c.ClassWeights},
 		runfolder.Reading{Flag: "priors", URL: c.Priors},
 		runfolder.Reading{Flag: "error_costs", URL: c.ErrorCosts})
+	return slices.DeleteFunc(list, func(r runfolder.Reading) bool { return tables.IsInline(r.URL) })
 }
 
 // cutsFile returns the file with the cuts of an earlier run; empty: there is no run.

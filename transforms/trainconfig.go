@@ -167,6 +167,12 @@ func ChosenTrainConfig(label, key string) TrainConfig {
 	return c
 }
 
+// WithDefaults returns the configuration with the defaults in the place of zero values.
+func (c TrainConfig) WithDefaults() TrainConfig {
+	c.fill()
+	return c
+}
+
 // fill replaces zero values by the defaults.
 func (c *TrainConfig) fill() {
 	d := &c.Choice

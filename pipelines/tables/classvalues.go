@@ -55,7 +55,7 @@ func errorCostsFile() classFile {
 // read reads a CSV file.
 func (f *classFile) read(ctx context.Context, from *source.Files, url string) (*classValues, error) {
 	v := &classValues{flag: f.flag, url: url}
-	b, err := from.Store.ReadAll(ctx, url, maxCosts)
+	b, err := read(ctx, from, url)
 	if err != nil {
 		hint := ""
 		if f.instead != "" {

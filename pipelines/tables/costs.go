@@ -151,7 +151,7 @@ func ReadCosts(ctx context.Context, f *source.Files, url string, columns []strin
 }
 
 func costsFile(ctx context.Context, f *source.Files, url string) ([]byte, error) {
-	b, err := f.Store.ReadAll(ctx, url, maxCosts)
+	b, err := read(ctx, f, url)
 	if err != nil {
 		return nil, usage.Errorf("--costs: %v", err)
 	}
