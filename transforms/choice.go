@@ -59,12 +59,13 @@ const maxBins = math.MaxUint16 - 1
 
 // checkBins checks the numbers of bins, which share the codes of a feature.
 func (c *TrainConfig) checkBins() error {
+	const field = "Bins"
 	bins, codes := listOr(c.Grid.Bins, c.Bins), 0
 	if slices.Equal(bins, []int{0}) {
 		return nil
 	}
 	if len(bins) == 1 && (bins[0] < 2 || bins[0] > maxBins) {
-		return fmt.Errorf("Bins %d: want a number from 2 to %d", bins[0], maxBins)
+		return fmt.Errorf("%s %d: want a number from 2 to %d", field, bins[0], maxBins)
 	}
 	for i, n := range bins {
 		if n < 2 || n > maxBins || slices.Contains(bins[:i], n) {
