@@ -11,6 +11,7 @@ import (
 
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/io/parquetio"
+	"github.com/espalier-ml/espalier/io/runfolder"
 	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/pipelines"
 )
@@ -42,8 +43,11 @@ func TestRefit(t *testing.T) {
 	curved.Algorithm, curved.Lambda, curved.Theta = pipelines.Choices{"c45"}, pipelines.Choices{"10"}, pipelines.Choices{"0.005"}
 	boosted := curved
 	boosted.LeafModel = "boosted"
+	soft := softTrees()
+	soft.Input, soft.Folds, soft.Certificate = []string{newSoftRows(900, false).write(t, ascending(900), 2, true)}, "0", "none"
 	for name, c := range map[string]pipelines.TrainConfig{
 		"few": few, "weighted": weighted, "multiway": multiway, "raw": raw, "paper": paper, "linear": curved, "boosted": boosted,
+		"soft": soft,
 	} {
 		c.Output = filepath.Join(t.TempDir(), "run")
 		r := trained(t, c)
@@ -59,6 +63,33 @@ func TestRefit(t *testing.T) {
 		}
 		if !bytes.Equal(content(t, folder, "distribution.json"), content(t, c.Output, "distribution.json")) {
 			t.Errorf("%s: another distribution than at first", name)
+		}
+	}
+}
+
+// TestRefitTaught: a tree that was taught, with models in its leaves, is refitted to the rows alone. An object cache
+// changes nothing.
+func TestRefitTaught(t *testing.T) {
+	c := taughtTrees(t)
+	c.LeafModel, c.Select = "boosted", "best"
+	before := trained(t, c)
+	at := slices.IndexFunc(before.Frontier.Points, func(p runfolder.Point) bool {
+		return p.Algorithm.Teacher != "" && p.Algorithm.BoosterTrees > 0
+	})
+	if at < 0 {
+		t.Fatal("no taught tree with boosters is on the frontier")
+	}
+	promoteTo(t, c.Output, at, nil)
+	folder, r := refitted(t, c)
+	if r.Tree.Algorithm.Teacher != "forest" || !r.Tree.Modelled() || r.Tree.Training.WeightScale > 1 ||
+		r.Tree.Nodes[0].Rows != before.Tree.Training.Rows || r.Metrics.Test == nil {
+		t.Errorf("%+v, %+v", r.Tree.Algorithm, r.Tree.Training)
+	}
+	c.ObjectCache = filepath.Join(t.TempDir(), "cache")
+	for range 2 {
+		cached, _ := refitted(t, c)
+		if !bytes.Equal(content(t, cached, "tree.json"), content(t, folder, "tree.json")) {
+			t.Error("another tree with a cache")
 		}
 	}
 }

@@ -49,6 +49,7 @@ type manifest struct {
 
 // TestManifests: the Kubernetes manifests are YAML, each service has pods with
 // its labels and ports, each deployment selects its own pods, and accounts exist.
+// bench/check_deploy.py holds them against the schemas of Kubernetes.
 func TestManifests(t *testing.T) {
 	objects := make(map[string][]manifest)
 	names, err := filepath.Glob(filepath.Join("deploy", "kubernetes", "*.yaml"))
@@ -64,6 +65,9 @@ func TestManifests(t *testing.T) {
 			}
 			if err != nil {
 				t.Fatalf("%s: %v", name, err)
+			}
+			if m.Metadata.Name == "" {
+				t.Errorf("%s: a %s without a name", name, m.Kind)
 			}
 			objects[m.Kind] = append(objects[m.Kind], m)
 		}

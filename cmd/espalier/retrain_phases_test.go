@@ -1,13 +1,16 @@
 package main_test
 
 import (
+	"context"
 	"net/http"
 	"net/http/httptest"
 	"os/exec"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/espalier-ml/espalier/io/latest"
 	"github.com/espalier-ml/espalier/io/objectstore"
 	"github.com/espalier-ml/espalier/io/objectstore/objectstoretest"
 	"github.com/espalier-ml/espalier/pipelines/retraining"
@@ -111,5 +114,48 @@ func (p *phase) try(t *testing.T, behind bool) {
 	}
 	if again := n.retrain(t, 2, "--keep_runs", "1"); !strings.Contains(again.stdout, "as before") {
 		t.Errorf("again: %s%s", again.stdout, again.stderr)
+	}
+}
+
+// TestRetrainOvertaken: another program moves LATEST.json between an attempt's gate and its promotion. The attempt moves
+// nothing, by the precondition of its write, and the history says so; the next one promotes the run.
+func TestRetrainOvertaken(t *testing.T) {
+	for _, scheme := range []string{"gs", "s3"} {
+		t.Run(scheme, func(t *testing.T) {
+			c := emptyCloud(t, scheme)
+			n := nightlyBelow(t, c.store, scheme+"://bucket/nightly")
+			n.write(t, 0, false)
+			n.write(t, 1, false)
+			n.retrain(t, 0).wants(t, 0)
+			before, models := n.inUse(t), objectstore.Join(n.url, "models")
+			stolen := false
+			c.Inject(objectstoretest.Fault{
+				Kinds: []objectstoretest.Kind{objectstoretest.Write}, Times: 1,
+				Match: func(r *http.Request) bool { return strings.Contains(r.URL.String(), latest.Name) },
+				Effect: func(w http.ResponseWriter, r *http.Request, store http.Handler, _ <-chan struct{}) {
+					p, err := latest.Read(context.WithoutCancel(r.Context()), c.store, models)
+					if err == nil {
+						_, err = latest.Promote(context.WithoutCancel(r.Context()), c.store, models, p.Run, p, time.Now())
+					}
+					if stolen = err == nil; !stolen {
+						t.Error(err)
+					}
+					store.ServeHTTP(w, r)
+				},
+			})
+			o := n.retrain(t, 1)
+			o.wants(t, 4, "another program has moved")
+			if now := n.inUse(t); !stolen || now != before {
+				t.Errorf("LATEST.json names %s, want %s; the other program has moved it: %v", now, before, stolen)
+			}
+			list := n.attempts(t)
+			if last := list[len(list)-1]; last.Outcome != retraining.Overtaken {
+				t.Errorf("the last attempt is %+v", last)
+			}
+			n.retrain(t, 1).wants(t, 0)
+			if now := n.inUse(t); !strings.Contains(now, dateOf(t, 1)) {
+				t.Errorf("the next attempt leaves %s in use", now)
+			}
+		})
 	}
 }

@@ -1,4 +1,4 @@
-"""A new tree every night, as an Airflow DAG.
+"""A new tree every night, as a DAG of Airflow 3.
 
 The day of the run is that of the DAG, so a backfill trains for days gone by. Exit codes 2, 3 and 4 (usage, data, gate)
 fail the task at once, as trying again does not help. After the others Airflow tries again, and the attempt goes on in
@@ -8,9 +8,9 @@ the same run folder.
 import subprocess
 from datetime import datetime, timedelta
 
-from airflow import DAG
-from airflow.exceptions import AirflowException, AirflowFailException
-from airflow.operators.python import PythonOperator
+from airflow.providers.standard.operators.python import PythonOperator
+from airflow.sdk import DAG
+from airflow.sdk.exceptions import AirflowFailException
 
 
 def retrain(ds):
@@ -19,7 +19,7 @@ def retrain(ds):
     if code in (2, 3, 4):
         raise AirflowFailException(f'espalier ended with exit code {code}')
     if code:
-        raise AirflowException(f'espalier ended with exit code {code}')
+        raise RuntimeError(f'espalier ended with exit code {code}')
 
 
 with DAG(
