@@ -29,6 +29,7 @@ sys.dont_write_bytecode = True
 from needs import need
 
 need('results')
+os.environ.setdefault('OMP_NUM_THREADS', '1')  # there are several processes: threads of k-means would wait for one another
 os.environ.setdefault('NUMBA_CACHE_DIR', os.path.join(tempfile.gettempdir(), 'espalier-numba'))
 
 import kmeans1d

@@ -453,7 +453,7 @@ def write(results, better, scaling, found, folder):
 
 
 def interval(fit):
-    return f"{fit['slope']:.2f} ({fit['slope_low']:.2f}-{fit['slope_high']:.2f})"
+    return f"{fit['slope']:.2f} ({short(fit['slope_low'], 2)}-{short(fit['slope_high'], 2)})"
 
 
 def times(scaling):
