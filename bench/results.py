@@ -332,8 +332,8 @@ lower than the published AUC.
 
 Seconds of processors for one tree, from the files to the counted leaves, on 7 sizes, each twice the
 one before: of covertype with 581,012 rows, of bioresponse with 1,776 features, and of two made-up
-data sets (`espalier synth`), `long` with 2,000,000 rows and `wide` with 1,024 features. The start
-is the time of a size so small that what grows takes none. Slopes are those of the logarithm of the
+data sets (by the verb `synth`), `long` with 2,000,000 rows and `wide` with 1,024 features. The
+start is the time of a size so small that what grows takes none. Slopes are those of the logarithm of the
 seconds without the start, with 95 % intervals: 1 is growth in proportion. The last columns have the
 slope with the start, and that of the objects. Rows with the same codes are one object, and trees
 grow on objects: 64 times the rows of covertype are 20 times the objects.
@@ -349,10 +349,10 @@ grow on objects: 64 times the rows of covertype are 20 times the objects.
 
 The published figures come from the authors' program, which has rules that the paper's text does not
 have. `bench/program.py` is an implementation of its own of both: it grows the paper's trees by the
-rules of the text, by those of the program, and by those of the program but one. The table counts
-those of {total} published pairs of AUC and cost that agree: within 0.01 in AUC and 5 % in cost; by a
-t test at 0.05 of the means over splits, if the published ones vary over their 5 splits as ours do;
-or each figure by one of the two:
+rules of the text, by those of the program, and by the program's but one. There are {total} published
+pairs of AUC and cost. The table counts agreement: within 0.01 in AUC and 5 % in cost; by a t test at
+0.05 of the means over splits, if the published ones vary over their 5 splits as ours do; or each
+figure by one of the two:
 
 {agreement}
 
