@@ -240,6 +240,9 @@ func TestLibraryChoosesTheSameTree(t *testing.T) {
 		"parts of a column": func(p *pipelines.TrainConfig, c *transforms.TrainConfig) {
 			p.Split, p.Key, c.Choice.Split, c.Choice.Key = "color", "", "color", ""
 		},
+		"no validation rows by the key": func(p *pipelines.TrainConfig, c *transforms.TrainConfig) {
+			p.Key, c.Choice.Key = "flag", "flag" // of two values, and both train
+		},
 		"no validation rows": func(p *pipelines.TrainConfig, c *transforms.TrainConfig) {
 			p.Split, c.Choice.Split, p.Folds, c.Choice.Folds = "80/0/20", "80/0/20", "0", 0
 		},

@@ -118,7 +118,7 @@ func (r *run) train(ctx context.Context, from *saved, output *runfolder.Folder, 
 		if estimate, err = r.foretell(ctx); err != nil {
 			return nil, err
 		}
-		if from, err = r.prepare(ctx); err != nil {
+		if from, r, err = r.prepare(ctx); err != nil {
 			return nil, err
 		}
 	}
@@ -156,14 +156,16 @@ func (r *run) candidates(ctx context.Context, from *saved) (*scored, *run, error
 	return s, r, err
 }
 
-// prepare makes objects of the rows, and saves them.
-func (r *run) prepare(ctx context.Context) (*saved, error) {
+// prepare makes objects of the rows, and saves them with the growth before any node is split. It also
+// returns the run without the trees that cannot be chosen, now that the rows of each part are known.
+func (r *run) prepare(ctx context.Context) (*saved, *run, error) {
 	o, err := r.objects(ctx)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
+	r = r.narrowed(o.validates())
 	at := r.begin(o)
-	return &saved{o, at}, r.journal.save(ctx, o, at)
+	return &saved{o, at}, r, r.journal.save(ctx, o, at)
 }
 
 // giveUp ends a run that has failed, and returns its error. It removes what the run keeps,
@@ -301,7 +303,7 @@ func GrowAll(
 	r := &run{
 		plan: plan, driver: d, files: f, place: place{scratch: scratch, blocks: scratch + "/blocks"}, journal: new(journal),
 	}
-	from, err := r.prepare(ctx)
+	from, _, err := r.prepare(ctx)
 	if err != nil {
 		return nil, err
 	}
