@@ -12,8 +12,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/espalier-ml/espalier/induce/selection"
-
 	"github.com/google/uuid"
 
 	"github.com/espalier-ml/espalier/induce/certify"
@@ -21,6 +19,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/frontier"
 	"github.com/espalier-ml/espalier/induce/importance"
 	"github.com/espalier-ml/espalier/induce/prune"
+	"github.com/espalier-ml/espalier/induce/selection"
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/io/objectstore"
 	"github.com/espalier-ml/espalier/io/runfolder"

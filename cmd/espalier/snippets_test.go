@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/espalier-ml/espalier/induce/tree"
+	"github.com/espalier-ml/espalier/io/parquetio"
 )
 
 // fenced returns the blocks of a language in a document, each with the number of
@@ -80,8 +81,8 @@ func TestSnippetsCompile(t *testing.T) {
 	}
 }
 
-// TestSnippetRuns: the program of docs/scoring.md prints a class of the README's tree, and that
-// of docs/go.md writes a tree.
+// TestSnippetRuns: the program of docs/scoring.md prints a class of the README's tree, and those of
+// docs/go.md write a tree and a run folder.
 func TestSnippetRuns(t *testing.T) {
 	dir := t.TempDir()
 	o := espalier(t, "train", "--config", filepath.Join("example", "tic-tac-toe.yaml"), "--input",
@@ -91,13 +92,40 @@ func TestSnippetRuns(t *testing.T) {
 	if out := runSnippet(t, "scoring.md", "runs/tic-tac-toe/tree.json", dir); !strings.HasPrefix(out, "positive [") {
 		t.Errorf("it prints %q: want the class of a position with x in the middle", out)
 	}
-	runSnippet(t, "go.md", "func main() {", dir)
+	runSnippet(t, "go.md", "transforms.Train(s, visits", dir)
 	encoded, err := os.ReadFile(filepath.Join(dir, "tree.json"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if tr, err := tree.Decode(encoded); err != nil || tr.Training.Rows != 3 {
 		t.Errorf("docs/go.md writes %.200s, error %v: want a tree of three visits", encoded, err)
+	}
+	visits(t, filepath.Join(dir, "visits"))
+	if out := runSnippet(t, "go.md", "typedconfig.Train(", dir); out != "2 leaves in runs/nightly\n" {
+		t.Errorf("it prints %q: want a tree with one test, the age", out)
+	}
+	espalier(t, "show", filepath.Join(dir, "runs", "nightly")).wants(t, 0)
+}
+
+// visits writes the file of the program of docs/go.md: the class is well below an age of 50.
+func visits(t *testing.T, folder string) {
+	t.Helper()
+	const rows = 400
+	ids, classes, ages, scans := make([]int64, rows), make([]string, rows), make([]float64, rows), make([]float64, rows)
+	for i := range rows {
+		ids[i], classes[i], ages[i], scans[i] = int64(i), "well", float64(20+i%60), float64(i*7%11)
+		if ages[i] >= 50 {
+			classes[i] = "ill"
+		}
+	}
+	file := parquet(t, parquetio.WriteOptions{},
+		parquetio.WriteColumn{Name: "id", Values: ids}, parquetio.WriteColumn{Name: "class", Values: classes},
+		parquetio.WriteColumn{Name: "age", Values: ages}, parquetio.WriteColumn{Name: "scan", Values: scans})
+	if err := os.Mkdir(folder, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(file, filepath.Join(folder, "1.parquet")); err != nil {
+		t.Fatal(err)
 	}
 }
 
