@@ -7,8 +7,6 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/espalier-ml/espalier/induce/selection"
-
 	"github.com/espalier-ml/espalier/induce"
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/frontier"
@@ -16,6 +14,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/importance"
 	"github.com/espalier-ml/espalier/induce/leafmodel"
 	"github.com/espalier-ml/espalier/induce/parallel"
+	"github.com/espalier-ml/espalier/induce/selection"
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/io/runfolder"
 	"github.com/espalier-ml/espalier/io/usage"

@@ -4,13 +4,12 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/espalier-ml/espalier/induce/selection"
-
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/google/uuid"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/frontier/crossvalidate"
+	"github.com/espalier-ml/espalier/induce/selection"
 	"github.com/espalier-ml/espalier/io/runfolder"
 	"github.com/espalier-ml/espalier/pipelines/config"
 	"github.com/espalier-ml/espalier/pipelines/engine"

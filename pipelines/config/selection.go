@@ -5,12 +5,11 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/espalier-ml/espalier/induce/selection"
-
 	"github.com/espalier-ml/espalier/induce/certify"
 	"github.com/espalier-ml/espalier/induce/frontier"
 	"github.com/espalier-ml/espalier/induce/frontier/crossvalidate"
 	"github.com/espalier-ml/espalier/induce/prune"
+	"github.com/espalier-ml/espalier/induce/selection"
 	"github.com/espalier-ml/espalier/io/setting"
 )
 
