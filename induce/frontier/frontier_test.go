@@ -198,7 +198,7 @@ func reversed(points []frontier.Point) []frontier.Point {
 func TestErrors(t *testing.T) {
 	_, err := frontier.Select(table()[:3],
 		frontier.Query{Rule: frontier.Best, Limits: frontier.Limits{ExpectedCost: 1.5, Leaves: 3}})
-	const want = "no tree keeps the limits max_expected_cost 1.5, max_leaves 3: of 3 trees the cheapest " +
+	const want = "no tree keeps the limits of an expected cost of 1.5, 3 leaves: of 3 trees the cheapest " +
 		"has expected cost 2, the shortest worst path costs 4, the smallest has 9 leaves; " +
 		"raise the limits, or prune in leaves and cost for smaller trees"
 	if !errors.Is(err, frontier.ErrLimits) || err.Error() != want {

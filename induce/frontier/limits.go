@@ -47,22 +47,22 @@ func (l Limits) within(points []Point) ([]Point, error) {
 		expected, most := c.Billed()
 		cheapest, dearest, leaves = min(cheapest, expected), min(dearest, most), min(leaves, c.Leaves)
 	}
-	return nil, fmt.Errorf("%w %s: of %d trees the cheapest has expected cost %v, the shortest worst path costs %v, "+
+	return nil, fmt.Errorf("%w of %s: of %d trees the cheapest has expected cost %v, the shortest worst path costs %v, "+
 		"the smallest has %d leaves; raise the limits, or prune in leaves and cost for smaller trees",
 		ErrLimits, l, len(points), cheapest, dearest, leaves)
 }
 
-// String lists the limits by the names of their flags, without those that are 0.
+// String lists the limits in words, without those that are 0.
 func (l Limits) String() string {
 	var list []string
 	if l.ExpectedCost != 0 {
-		list = append(list, fmt.Sprintf("max_expected_cost %v", l.ExpectedCost))
+		list = append(list, fmt.Sprintf("an expected cost of %v", l.ExpectedCost))
 	}
 	if l.MaxCost != 0 {
-		list = append(list, fmt.Sprintf("max_cost %v", l.MaxCost))
+		list = append(list, fmt.Sprintf("a worst cost of %v", l.MaxCost))
 	}
 	if l.Leaves != 0 {
-		list = append(list, fmt.Sprintf("max_leaves %d", l.Leaves))
+		list = append(list, fmt.Sprintf("%d leaves", l.Leaves))
 	}
 	return strings.Join(list, ", ")
 }
