@@ -188,7 +188,7 @@ func checkTyped(t *testing.T, c transforms.TrainConfig, input string, want *tree
 
 // TestLibraryChoosesTheSameTree: a tree that another pipeline chooses from a grid, by validation rows
 // and folds, with leaf models, teachers, certificates and weights of classes, has the bytes of the
-// tree that a run chooses from the same rows.
+// tree that a run chooses from the same rows. With ESPALIER_LONG all of them run on prism, too.
 func TestLibraryChoosesTheSameTree(t *testing.T) {
 	const n = 900
 	parts := map[string]string{"red": "train", "green": "Training", "blue": "validation", "grey": "test"}
@@ -249,6 +249,10 @@ func TestLibraryChoosesTheSameTree(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			data := newRows(n)
+			most := long() || name == "boosted leaf models and teacher"
+			if testing.Short() && !most {
+				t.Skip("-short has the configuration with the most parts alone")
+			}
 			for i, color := range data.color {
 				data.weight[i] *= 1.1 // not exact in binary
 				if part := "train"; name == "parts of a column" {
@@ -272,7 +276,11 @@ func TestLibraryChoosesTheSameTree(t *testing.T) {
 				t.Fatalf("a tree of %d leaves proves nothing", r.Tree.Complexity.Leaves)
 			}
 			checkTyped(t, c, input, r.Tree)
-			for _, runner := range []string{"direct", "prism"} {
+			runners := []string{"direct", "prism"}
+			if !most {
+				runners = runners[:1]
+			}
+			for _, runner := range runners {
 				order := rand.New(rand.NewPCG(1, 2)).Perm(n)
 				got := collect(t, runner, data.library(order), func(s beam.Scope, rows beam.PCollection) beam.PCollection {
 					return transforms.Train(s, rows, c)
