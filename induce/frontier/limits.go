@@ -52,7 +52,7 @@ func (l Limits) within(points []Point) ([]Point, error) {
 		ErrLimits, l, len(points), cheapest, dearest, leaves)
 }
 
-// String lists the limits in words, without those that are 0.
+// String names each limit that is set, and its number. A limit of 0 is not set.
 func (l Limits) String() string {
 	var list []string
 	if l.ExpectedCost != 0 {
