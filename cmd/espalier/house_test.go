@@ -1,6 +1,7 @@
 package main_test
 
 import (
+	"bytes"
 	"errors"
 	"go/ast"
 	"go/doc"
@@ -130,6 +131,46 @@ func TestA(t *testing.T) {
 		if got := f.faults(); !slices.Equal(got, c.want) {
 			t.Errorf("%s:\n%s\ngot\n%s\nwant\n%s", c.path, c.code, strings.Join(got, "\n"), strings.Join(c.want, "\n"))
 		}
+	}
+}
+
+// TestScriptsRun: a file is executable if and only if its first line names its
+// interpreter, since .ci/run and the Makefile call scripts by their paths alone.
+func TestScriptsRun(t *testing.T) {
+	root := filepath.Join("..", "..")
+	scripts := 0
+	for _, below := range []string{".ci", "bench", "cmd", "docs", "induce", "io", "pipelines", "transforms"} {
+		err := filepath.WalkDir(filepath.Join(root, below), func(path string, entry fs.DirEntry, err error) error {
+			if err == nil && entry.Name() == "node_modules" {
+				return fs.SkipDir // what npm installed
+			}
+			if err != nil || !entry.Type().IsRegular() {
+				return err
+			}
+			info, err := entry.Info()
+			if err != nil {
+				return err
+			}
+			content, err := os.ReadFile(path)
+			if err != nil {
+				return err
+			}
+			interpreted, executable := bytes.HasPrefix(content, []byte("#!")), info.Mode()&0o100 != 0
+			if interpreted {
+				scripts++
+			}
+			if interpreted != executable {
+				t.Errorf("%s: names an interpreter: %v, executable: %v; want the same of both",
+					path, interpreted, executable)
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if scripts < 10 {
+		t.Errorf("found %d scripts, fewer than the project has", scripts)
 	}
 }
 
