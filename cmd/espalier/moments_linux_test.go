@@ -2,11 +2,13 @@ package main_test
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -88,24 +90,19 @@ func interruptAfter(t *testing.T, d time.Duration, args []string, output string)
 	if err := c.Start(); err != nil {
 		t.Fatal(err)
 	}
-	ended := make(chan struct{})
-	go func() {
-		_ = c.Wait() // the exit code is looked at
-		close(ended)
-	}()
-	select {
-	case <-ended:
-		if code := c.ProcessState.ExitCode(); code != 0 {
-			t.Fatalf("exit code %d: %s", code, stderr.String())
+	// Nobody waits for the process yet, so its entry in /proc stays after its end.
+	time.Sleep(d)
+	over, before := processorTime(t, c.Process.Pid)
+	if !over {
+		if err := c.Process.Signal([]os.Signal{os.Interrupt, syscall.SIGTERM}[int(d)%2]); err != nil {
+			t.Fatal(err)
 		}
+	}
+	_ = c.Wait() // the exit code is looked at
+	if over {
+		outcome{code: c.ProcessState.ExitCode(), stderr: stderr.String()}.wants(t, 0)
 		return 0, false
-	case <-time.After(d):
 	}
-	before := processorTime(t, c.Process.Pid)
-	if err := c.Process.Signal([]os.Signal{os.Interrupt, syscall.SIGTERM}[int(d)%2]); err != nil && c.ProcessState == nil {
-		t.Fatal(err)
-	}
-	<-ended
 	spent = c.ProcessState.UserTime() + c.ProcessState.SystemTime() - before
 	code := c.ProcessState.ExitCode()
 	switch {
@@ -124,13 +121,15 @@ func interruptAfter(t *testing.T, d time.Duration, args []string, output string)
 		}
 	}
 	if checkpoint != resumable {
-		t.Errorf("interrupted after %v: checkpoints stay: %t; it says %q", d, checkpoint, stderr.String())
+		t.Errorf("interrupted after %v: checkpoints stay: %t, of %v; it says %q",
+			d, checkpoint, slices.Sorted(maps.Keys(files(t, output))), stderr.String())
 	}
 	return spent, true
 }
 
-// processorTime returns the user and system time of a process that runs or has just ended.
-func processorTime(t *testing.T, pid int) time.Duration {
+// processorTime returns the user and system time of a process that nobody has waited for, and
+// whether the process is over.
+func processorTime(t *testing.T, pid int) (over bool, spent time.Duration) {
 	t.Helper()
 	const ticks = 100 // a second, for all of /proc
 	stat := string(read(t, fmt.Sprintf("/proc/%d/stat", pid)))
@@ -143,5 +142,5 @@ func processorTime(t *testing.T, pid int) time.Duration {
 		}
 		sum += n
 	}
-	return time.Duration(sum) * time.Second / ticks
+	return fields[0] == "Z", time.Duration(sum) * time.Second / ticks
 }

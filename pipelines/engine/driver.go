@@ -98,7 +98,11 @@ func (j *Driver) Run(ctx context.Context, what Job, tasks []jobs.Task, build Bui
 	finished := make(chan error, 1)
 	go func() {
 		defer leave() // when the pipeline has ended: Run may have returned before
-		finished <- parallel.Guard(func() error { return j.pipeline(ctx, job, tasks, build) })
+		err := parallel.Guard(func() error { return j.pipeline(ctx, job, tasks, build) })
+		if j.Local() {
+			j.Files.Run.Wait() // the caller may remove what the job has written
+		}
+		finished <- err
 	}()
 	err := j.watch(ctx, what, progress, finished)
 	j.Timings = append(j.Timings, runfolder.Timing{Job: what.Name, Seconds: time.Since(start).Seconds()})

@@ -56,9 +56,23 @@ func (p *pool) doWith(ctx context.Context, c io.Closer, f func(worker int) error
 		worker := p.idle[n-1]
 		p.idle = p.idle[:n-1]
 		p.wg.Add(1)
-		go p.work(worker)
+		end := countWorker(ctx)
+		go func() {
+			defer end()
+			p.work(worker)
+		}()
 	}
 	return p.err
+}
+
+// countWorker counts a goroutine among those that Run.Wait waits for, until end is called.
+func countWorker(ctx context.Context) (end func()) {
+	r, err := runOf(ctx)
+	if err != nil { // the run is over: its tasks fail, too
+		return func() {}
+	}
+	r.workers.begin()
+	return r.workers.end
 }
 
 // work runs tasks until the queue is empty.

@@ -19,6 +19,47 @@ type Run struct {
 	name     RunName
 	storage  Storage // nil: there is none
 	progress *Progress
+	workers  workers // of the bundles in this process
+}
+
+// workers counts goroutines that are at work.
+type workers struct {
+	mu    sync.Mutex
+	count int
+	none  chan struct{} // closed when count falls to 0; nil: nobody waits
+}
+
+// begin counts a goroutine.
+func (w *workers) begin() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.count++
+}
+
+// end counts a goroutine no longer.
+func (w *workers) end() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.count--
+	if w.count == 0 && w.none != nil {
+		close(w.none)
+		w.none = nil
+	}
+}
+
+// wait waits until no goroutine is at work.
+func (w *workers) wait() {
+	w.mu.Lock()
+	if w.count == 0 {
+		w.mu.Unlock()
+		return
+	}
+	if w.none == nil {
+		w.none = make(chan struct{})
+	}
+	none := w.none
+	w.mu.Unlock()
+	<-none
 }
 
 // RunName is an exported field by which a DoFn finds its run: runners decode DoFns anew,
@@ -75,6 +116,11 @@ func (r *Run) Close() {
 	defer runs.mu.Unlock()
 	delete(runs.list, r.name.key())
 }
+
+// Wait waits until the goroutines of the run's bundles in this process have ended. A runner does
+// not finish the bundles of a pipeline that fails or is interrupted, so their goroutines may still
+// write files when the pipeline has ended.
+func (r *Run) Wait() { r.workers.wait() }
 
 // Name returns the name by which DoFns find the run.
 func (r *Run) Name() RunName { return r.name }
