@@ -65,7 +65,7 @@ func (p *pool) doWith(ctx context.Context, c io.Closer, f func(worker int) error
 	return p.err
 }
 
-// countWorker counts a goroutine among those that Run.Wait waits for, until end is called.
+// countWorker counts a goroutine of a bundle for Run.Wait. end ends the count.
 func countWorker(ctx context.Context) (end func()) {
 	r, err := runOf(ctx)
 	if err != nil { // the run is over: its tasks fail, too
