@@ -1,13 +1,13 @@
 package main_test
 
 import (
-	"flag"
+	"bytes"
 	"os"
-	"strconv"
+	"os/exec"
+	"path/filepath"
 	"testing"
 	"time"
 
-	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/runners/flink"
 
 	//nolint:depguard // not the command is tested here, but the engine that its tests start
@@ -15,44 +15,29 @@ import (
 )
 
 // TestFlinkStream sends streams of events from a broker through Score and
-// WindowedTree on Flink, which calls back into this process. The number of events
-// is ESPALIER_STREAM_EVENTS, 20,000 unless set.
+// WindowedTree on Flink, which calls back into this process. With ESPALIER_NATS the
+// broker is a NATS server: its tests are a module of their own, in another process.
 func TestFlinkStream(t *testing.T) {
 	flink.require(t)
-	events := 20_000
-	if s := os.Getenv("ESPALIER_STREAM_EVENTS"); s != "" {
-		var err error
-		if events, err = strconv.Atoi(s); err != nil {
-			t.Fatalf("ESPALIER_STREAM_EVENTS=%s: want a number", s)
-		}
+	if os.Getenv("ESPALIER_NATS") == "" {
+		startFlink(t)
+		c := transformstest.Config{Runner: "flink", Events: 20_000, Windows: 10, Deadline: 2 * time.Minute}
+		transformstest.Streams(t, c, nil)
+		return
 	}
-	startFlink(t)
-	for name, c := range map[string]transformstest.Config{
-		"own bins":      {},
-		"previous bins": {Previous: true},
-		"given bins":    {Given: true},
-	} {
-		t.Run(name, func(t *testing.T) {
-			c.Runner, c.Events, c.Windows = "flink", events, 10
-			c.Deadline = 2*time.Minute + time.Duration(events)*time.Millisecond
-			t.Logf("%+v", *transformstest.Run(t, c))
-		})
+	tests := exec.Command("go", "-C", filepath.Join("..", "..", "transforms", "transformstest", "natstest"), "test",
+		"-count=1", "-v", "-timeout=30m", "-run=^TestStream$", ".")
+	tests.Env = append(os.Environ(), "ESPALIER_NATS_FLINK="+flink.start(t).endpoint)
+	out, err := tests.CombinedOutput()
+	if passed := bytes.Count(out, []byte("--- PASS: TestStream/")); err != nil || passed != 3 {
+		t.Errorf("%d of 3 streams passed, %v:\n%s", passed, err, tail(out, 20_000))
 	}
 }
 
 // startFlink starts Flink, for pipelines that call back into this process.
 func startFlink(t *testing.T) {
 	t.Helper()
-	if !beam.Initialized() {
-		beam.Init()
-	}
-	e := flink.start(t)
-	options := map[string]string{"endpoint": e.endpoint, "environment_type": "LOOPBACK", "parallelism": "2"}
-	for name, value := range options {
-		if err := flag.Set(name, value); err != nil {
-			t.Fatal(err)
-		}
-	}
+	transformstest.Loopback(t, flink.start(t).endpoint)
 }
 
 // TestFlinkLibrary: on Flink a pipeline scores rows by the trees that it grows, of all rows and

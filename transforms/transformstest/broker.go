@@ -1,5 +1,3 @@
-//go:build !nats
-
 package transformstest
 
 import (
@@ -17,9 +15,24 @@ import (
 	"time"
 )
 
+// Broker keeps the messages of a stream, which have the numbers 1, 2, and so on.
+type Broker interface {
+	// Publish adds messages.
+	Publish(tb testing.TB, messages []json.RawMessage)
+	// Subscribe returns a reader of the messages.
+	Subscribe() (Subscription, error)
+}
+
+// Subscription reads the messages of a broker.
+type Subscription interface {
+	// Fetch returns at most n messages from a number on, or none if none has come
+	// within the wait.
+	Fetch(ctx context.Context, from int64, n int, wait time.Duration) ([]json.RawMessage, error)
+	// Close ends the connection.
+	Close()
+}
+
 // broker keeps messages in memory and serves them by HTTP on the loopback interface.
-// With the build tag nats a NATS server takes its place. The default is this broker, as
-// the NATS server takes half a minute to compile.
 type broker struct {
 	url string
 
@@ -38,20 +51,11 @@ func startBroker(tb testing.TB) *broker {
 	return b
 }
 
-// publish adds messages.
-func (b *broker) publish(tb testing.TB, list []message) {
-	tb.Helper()
-	var payloads []json.RawMessage
-	for i := range list {
-		payload, err := json.Marshal(&list[i])
-		if err != nil {
-			tb.Fatal(err)
-		}
-		payloads = append(payloads, payload)
-	}
+// Publish implements Broker.
+func (b *broker) Publish(_ testing.TB, messages []json.RawMessage) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.list = append(b.list, payloads...)
+	b.list = append(b.list, messages...)
 	close(b.added)
 	b.added = make(chan struct{})
 }
@@ -93,13 +97,14 @@ type subscription struct {
 	client http.Client
 }
 
-func subscribe(address string) (*subscription, error) { return &subscription{url: address}, nil }
+// Subscribe implements Broker.
+func (b *broker) Subscribe() (Subscription, error) { return &subscription{url: b.url}, nil }
 
-func (s *subscription) close() { s.client.CloseIdleConnections() }
+// Close implements Subscription.
+func (s *subscription) Close() { s.client.CloseIdleConnections() }
 
-// fetch returns at most n messages from a number on, or none if none has come
-// within the wait.
-func (s *subscription) fetch(ctx context.Context, from int64, n int, wait time.Duration) ([]json.RawMessage, error) {
+// Fetch implements Subscription.
+func (s *subscription) Fetch(ctx context.Context, from int64, n int, wait time.Duration) ([]json.RawMessage, error) {
 	query := url.Values{"from": {strconv.FormatInt(from, 10)}, "n": {strconv.Itoa(n)}, "wait": {wait.String()}}
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, s.url+"?"+query.Encode(), nil)
 	if err != nil {

@@ -1,6 +1,14 @@
 package transformstest
 
-import "testing"
+import (
+	"flag"
+	"os"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+)
 
 // Runners returns the runners for tests of pipelines. They run in the test's process.
 func Runners() []string { return []string{"direct", "prism"} }
@@ -13,4 +21,42 @@ func RunnersOfFailures() []string {
 		return []string{"direct"}
 	}
 	return Runners()
+}
+
+// Loopback directs later pipelines to the job service at an endpoint, which calls back into
+// this process.
+func Loopback(tb testing.TB, endpoint string) {
+	tb.Helper()
+	if !beam.Initialized() {
+		beam.Init()
+	}
+	options := map[string]string{"endpoint": endpoint, "environment_type": "LOOPBACK", "parallelism": "2"}
+	for name, value := range options {
+		if err := flag.Set(name, value); err != nil {
+			tb.Fatal(err)
+		}
+	}
+}
+
+// Streams runs streams with all choices of bins. The variable ESPALIER_STREAM_EVENTS sets
+// the number of events in place of the configuration. A nil broker is a small one in memory.
+func Streams(t *testing.T, c Config, newBroker func(tb testing.TB) Broker) {
+	t.Helper()
+	if s := os.Getenv("ESPALIER_STREAM_EVENTS"); s != "" {
+		var err error
+		if c.Events, err = strconv.Atoi(s); err != nil {
+			t.Fatalf("ESPALIER_STREAM_EVENTS=%s: want a number", s)
+		}
+	}
+	c.Deadline += time.Duration(c.Events) * time.Millisecond
+	for _, bins := range []string{"own bins", "previous bins", "given bins"} {
+		t.Run(bins, func(t *testing.T) {
+			c := c
+			c.Previous, c.Given = bins == "previous bins", bins == "given bins"
+			if newBroker != nil {
+				c.Broker = newBroker(t)
+			}
+			t.Logf("%+v", *Run(t, c))
+		})
+	}
 }

@@ -41,12 +41,12 @@ type message struct {
 // time behind the latest event, unless a message sets it. (Beam's own natsio does not know
 // the times of events.)
 type readFn struct {
-	URL    string
-	Last   int64         // number of the last message
-	Behind time.Duration // how far the watermark is behind the latest event
-	Bundle int           // most messages of a bundle
+	Observer string        // has the broker
+	Last     int64         // number of the last message
+	Behind   time.Duration // how far the watermark is behind the latest event
+	Bundle   int           // most messages of a bundle
 
-	from *subscription
+	from Subscription
 	next int64 // number of the message to be read next
 }
 
@@ -94,7 +94,7 @@ func (f *readFn) WatermarkEstimatorState(we *sdf.ManualWatermarkEstimator) int64
 // Teardown closes the connection.
 func (f *readFn) Teardown() {
 	if f.from != nil {
-		f.from.close()
+		f.from.Close()
 	}
 }
 
@@ -106,13 +106,13 @@ func (f *readFn) ProcessElement(
 	start := rt.GetRestriction().(offsetrange.Restriction).Start //nolint:errcheck // CreateTracker made it
 	if f.from == nil {
 		var err error
-		if f.from, err = subscribe(f.URL); err != nil {
+		if f.from, err = observe(f.Observer).broker.Subscribe(); err != nil {
 			return sdf.StopProcessing(), err
 		}
 	}
 	f.next = start
 	for read := 0; read < f.Bundle; {
-		batch, err := f.from.fetch(ctx, f.next, min(1000, f.Bundle-read), wait)
+		batch, err := f.from.Fetch(ctx, f.next, min(1000, f.Bundle-read), wait)
 		if err != nil {
 			return sdf.StopProcessing(), err
 		}

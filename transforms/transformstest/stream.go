@@ -3,6 +3,7 @@ package transformstest
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -37,6 +38,7 @@ type Config struct {
 	Windows  int           // number of windows of a minute
 	Previous bool          // set WindowConfig.PreviousBins
 	Given    bool          // set WindowConfig.Bins
+	Broker   Broker        // nil: a small one in memory
 	Deadline time.Duration // longest time for the whole stream
 }
 
@@ -139,6 +141,7 @@ func messages(events []Event, watermark int64) []message {
 
 // observer collects the results of a pipeline. Its DoFns run in the test's process.
 type observer struct {
+	broker Broker // of the stream
 	scored atomic.Int64
 
 	mu     sync.Mutex
@@ -221,7 +224,6 @@ type run struct {
 	config   *Config
 	events   *sent
 	observer *observer
-	broker   *broker
 	models   [2][]byte // the first model, and its successor
 	model    string    // path of the model in use
 	ended    chan error
@@ -233,9 +235,13 @@ type run struct {
 // of all events of the window that came before the window was closed.
 func Run(tb testing.TB, c Config) *Report {
 	tb.Helper()
-	r := &run{TB: tb, config: &c, events: newSent(&c), broker: startBroker(tb), ended: make(chan error, 1)}
+	r := &run{TB: tb, config: &c, events: newSent(&c), ended: make(chan error, 1)}
+	if c.Broker == nil {
+		c.Broker = startBroker(tb)
+	}
 	all := c.Events + len(r.events.probe)
 	r.observer = &observer{
+		broker: c.Broker,
 		models: make([]string, all), leaves: make([]int, all), times: make([]int, all),
 		trees: make(map[int64][]transforms.WindowTree),
 	}
@@ -293,7 +299,7 @@ func (r *run) windowConfig() transforms.WindowConfig {
 
 func (r *run) pipeline(ctx context.Context, last int64) error {
 	p, s := beam.NewPipelineWithRoot()
-	rows := beam.ParDo(s, &readFn{URL: r.broker.url, Last: last, Behind: behind, Bundle: 5000}, beam.Impulse(s))
+	rows := beam.ParDo(s, &readFn{Observer: r.Name(), Last: last, Behind: behind, Bundle: 5000}, beam.Impulse(s))
 	//nolint:contextcheck // a pipeline is built without a context
 	scored := transforms.Score(s, rows, transforms.Model{URL: r.model, Every: every})
 	beam.ParDo0(s, &scoredFn{r.Name()}, scored)
@@ -302,21 +308,34 @@ func (r *run) pipeline(ctx context.Context, last int64) error {
 	return err
 }
 
+// publish sends messages to the broker.
+func (r *run) publish(list []message) {
+	r.Helper()
+	payloads := make([]json.RawMessage, len(list))
+	for i := range list {
+		var err error
+		if payloads[i], err = json.Marshal(&list[i]); err != nil {
+			r.Fatal(err)
+		}
+	}
+	r.config.Broker.Publish(r, payloads)
+}
+
 // send sends the events, and waits for their results.
 func (r *run) send(ctx context.Context) {
 	e := r.events
 	half := len(e.main) / 2
-	r.broker.publish(r, messages(e.main[:half], 0))
+	r.publish(messages(e.main[:half], 0))
 	r.await(ctx, "the first half to be scored", func() bool { return r.observer.scored.Load() == int64(half) })
 	r.place(1)
 	time.Sleep(every) // workers read the model again after this time
-	r.broker.publish(r, messages(e.main[half:], e.end(r.config)))
+	r.publish(messages(e.main[half:], e.end(r.config)))
 	r.await(ctx, "all windows to have a tree", func() bool { return r.windows() == r.config.Windows })
-	r.broker.publish(r, messages(e.late, 0))
+	r.publish(messages(e.late, 0))
 	probe := e.probe[0].Millis + size.Milliseconds()
-	r.broker.publish(r, messages(e.probe, probe))
+	r.publish(messages(e.probe, probe))
 	r.await(ctx, "the windows to be closed", func() bool { return r.windows() > r.config.Windows })
-	r.broker.publish(r, messages(e.tooLate, 0))
+	r.publish(messages(e.tooLate, 0))
 }
 
 func (r *run) windows() int {

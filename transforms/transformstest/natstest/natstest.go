@@ -1,6 +1,6 @@
-//go:build nats
-
-package transformstest
+// Package natstest sends the streams of package transformstest from a NATS server. It is a
+// module of its own to keep the server out of the module graph of those who use Espalier.
+package natstest
 
 import (
 	"context"
@@ -11,6 +11,8 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/espalier-ml/espalier/transforms/transformstest"
 )
 
 // The stream and its subject at the broker.
@@ -25,8 +27,8 @@ type broker struct {
 	js  jetstream.JetStream
 }
 
-// startBroker starts a broker that ends with the test.
-func startBroker(tb testing.TB) *broker {
+// Start starts a NATS server that ends with the test.
+func Start(tb testing.TB) transformstest.Broker {
 	tb.Helper()
 	srv, err := server.NewServer(&server.Options{
 		Host: "127.0.0.1", Port: -1, JetStream: true, StoreDir: tb.TempDir(), NoSigs: true, NoLog: true,
@@ -57,18 +59,13 @@ func startBroker(tb testing.TB) *broker {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	tb.Log("the broker is a NATS server")
 	return &broker{srv.ClientURL(), js}
 }
 
-// publish sends messages, and returns when the broker has stored them.
-func (b *broker) publish(tb testing.TB, list []message) {
+// Publish implements transformstest.Broker. It returns when the server has stored the messages.
+func (b *broker) Publish(tb testing.TB, messages []json.RawMessage) {
 	tb.Helper()
-	for i := range list {
-		payload, err := json.Marshal(&list[i])
-		if err != nil {
-			tb.Fatal(err)
-		}
+	for _, payload := range messages {
 		if _, err := b.js.PublishAsync(subject, payload, jetstream.WithStallWait(time.Minute)); err != nil {
 			tb.Fatal(err)
 		}
@@ -87,15 +84,17 @@ type subscription struct {
 	next int64 // number of the consumer's next message
 }
 
-func subscribe(url string) (*subscription, error) {
-	conn, err := nats.Connect(url)
+// Subscribe implements transformstest.Broker.
+func (b *broker) Subscribe() (transformstest.Subscription, error) {
+	conn, err := nats.Connect(b.url)
 	if err != nil {
 		return nil, err
 	}
 	return &subscription{conn: conn}, nil
 }
 
-func (s *subscription) close() { s.conn.Close() }
+// Close implements transformstest.Subscription.
+func (s *subscription) Close() { s.conn.Close() }
 
 // consume makes the consumer continue with the message of a number.
 func (s *subscription) consume(ctx context.Context, number int64) error {
@@ -113,9 +112,8 @@ func (s *subscription) consume(ctx context.Context, number int64) error {
 	return err
 }
 
-// fetch returns at most n messages from a number on, or none if none has come
-// within the wait.
-func (s *subscription) fetch(ctx context.Context, from int64, n int, wait time.Duration) ([]json.RawMessage, error) {
+// Fetch implements transformstest.Subscription.
+func (s *subscription) Fetch(ctx context.Context, from int64, n int, wait time.Duration) ([]json.RawMessage, error) {
 	if err := s.consume(ctx, from); err != nil {
 		return nil, err
 	}
