@@ -13,8 +13,10 @@ import (
 	"strconv"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	windows "github.com/apache/beam/sdks/v2/go/pkg/beam/core/graph/window"
 
 	"github.com/espalier-ml/espalier/docs"
 	"github.com/espalier-ml/espalier/induce/metric"
@@ -69,6 +71,8 @@ func init() {
 	beam.RegisterType(reflect.TypeFor[libraryRow]())
 	beam.RegisterDoFn(reflect.TypeFor[collectFn]())
 	beam.RegisterDoFn(reflect.TypeFor[leafFn]())
+	beam.RegisterDoFn(reflect.TypeFor[stampFn]())
+	beam.RegisterDoFn(reflect.TypeFor[windowTreeFn]())
 	beam.RegisterDoFn(reflect.TypeFor[metricsFn]())
 }
 
@@ -292,6 +296,66 @@ func TestLibraryChoosesTheSameTree(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestLibraryWindowsChooseTheSameTree: the tree that is chosen from a grid in a window has the bytes
+// of the tree that a run chooses from the rows of the window. With ESPALIER_LONG on prism, too.
+func TestLibraryWindowsChooseTheSameTree(t *testing.T) {
+	const n, length = 900, 300
+	data := newRows(n)
+	c := transforms.ChosenTrainConfig("class", "id")
+	c.Grid.Algorithms, c.Grid.Lambdas, c.Choice.LeafModel = []string{"ec45", "c45"}, []float64{10}, "linear"
+	c.Grid.Thetas = nil
+	c.Workers = 2
+	want := make(map[string]bool)
+	for from := 0; from < n; from += length {
+		p := pipelines.DefaultConfig()
+		p.Input = []string{data.write(t, ascending(n)[from:from+length], 2, parquetio.WriteOptions{RowsPerGroup: 50})}
+		p.Label, p.Output, p.Key = "class", t.TempDir(), "id"
+		p.Algorithm, p.Lambda, p.LeafModel = pipelines.Choices{"ec45", "c45"}, pipelines.Choices{"10"}, "linear"
+		p.Theta = pipelines.Choices{"0.005"}
+		r, err := pipelines.Train(t.Context(), p, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Tree.Complexity.Leaves < 2 {
+			t.Fatalf("a tree of %d leaves proves nothing", r.Tree.Complexity.Leaves)
+		}
+		want[fmt.Sprintf("%d to %d:\n%s", from, from+length, r.Tree.Encode())] = true
+	}
+	runners := []string{"direct", "prism"}
+	if !long() {
+		runners = runners[:1]
+	}
+	for _, runner := range runners {
+		order := rand.New(rand.NewPCG(1, 2)).Perm(n)
+		got := collect(t, runner, data.library(order), func(s beam.Scope, rows beam.PCollection) beam.PCollection {
+			return beam.ParDo(s, &windowTreeFn{}, transforms.WindowedTree(s, beam.ParDo(s, &stampFn{}, rows),
+				transforms.WindowConfig{TrainConfig: c, Windows: windows.NewFixedWindows(length * time.Millisecond)}))
+		})
+		for _, b := range got {
+			if !want[string(b)] {
+				t.Errorf("%s: a run does not choose the tree of the window %s", runner, b)
+			}
+		}
+		if len(got) != len(want) {
+			t.Errorf("%s: %d trees, want one for each of %d windows", runner, len(got), len(want))
+		}
+	}
+}
+
+// stampFn takes the numbers of rows for their times, in ms.
+type stampFn struct{}
+
+func (*stampFn) ProcessElement(r libraryRow, emit func(beam.EventTime, libraryRow)) {
+	emit(beam.EventTime(r.ID), r)
+}
+
+// windowTreeFn returns a window with its tree.
+type windowTreeFn struct{}
+
+func (*windowTreeFn) ProcessElement(w transforms.WindowTree) []byte {
+	return fmt.Appendf(nil, "%d to %d:\n%s", w.Start, w.End, w.JSON)
 }
 
 // TestLibrarySettingsListed: docs/library.md has a line for each setting of train, and the

@@ -41,7 +41,7 @@ func startFlink(t *testing.T) {
 }
 
 // TestFlinkLibrary: on Flink a pipeline scores rows by the trees that it grows, of all rows and
-// of windows, and bad rows are dead letters.
+// of windows, it chooses trees with models and certificates, and bad rows are dead letters.
 func TestFlinkLibrary(t *testing.T) {
 	flink.require(t)
 	startFlink(t)
@@ -49,6 +49,7 @@ func TestFlinkLibrary(t *testing.T) {
 		t.Run(name, func(t *testing.T) { transformstest.Feed(t, "flink", windowed, false) })
 		t.Run(name+"/keyed", func(t *testing.T) { transformstest.Feed(t, "flink", windowed, true) })
 	}
+	t.Run("chosen", func(t *testing.T) { transformstest.Chosen(t, "flink") })
 	t.Run("score", func(t *testing.T) { transformstest.DeadLetters(t, "flink", 100_000, false) })
 	t.Run("train", func(t *testing.T) { transformstest.DeadLetters(t, "flink", 20_000, true) })
 }

@@ -109,6 +109,62 @@ func Feed(tb testing.TB, runner string, windowed, keyed bool) {
 	}
 }
 
+// Chosen trains trees that are chosen from a grid, with models in leaves, a teacher and a
+// certificate: of all events, and of each window. The test fails unless they have the bytes of
+// the trees of batches on the direct runner.
+func Chosen(tb testing.TB, runner string) {
+	tb.Helper()
+	const count, windows = 900, 2
+	c := transforms.ChosenTrainConfig("class", "id")
+	c.Ignore, c.Grid.Tests, c.Grid.Lambdas = []string{"millis"}, nil, []float64{10, 1000}
+	c.Choice.LeafModel, c.Choice.Teacher, c.Choice.MadeUpRows = "auto", "boosted", 300
+	var events []Event
+	batches := make(map[int64][]Event)
+	for i := range count {
+		e := newEvent(i, count, windows)
+		at := e.Millis - e.Millis%size.Milliseconds()
+		events, batches[at] = append(events, e), append(batches[at], e)
+	}
+	o := &observer{trees: make(map[int64][]transforms.WindowTree)}
+	observers.Store(tb.Name(), o)
+	defer observers.Delete(tb.Name())
+	p, s := beam.NewPipelineWithRoot()
+	rows := beam.ParDo(s, &stampFn{}, beam.CreateList(s, events))
+	beam.ParDo0(s, &keepFn{tb.Name()}, transforms.Train(s, rows, c))
+	beam.ParDo0(s, &grownFn{tb.Name()}, transforms.WindowedTree(s, rows, transforms.WindowConfig{
+		TrainConfig: c, Windows: window.NewFixedWindows(size),
+	}))
+	if _, err := beam.Run(tb.Context(), runner, p); err != nil {
+		tb.Fatal(err)
+	}
+	if want := Batch(tb, events, c); len(o.kept) != 1 || string(o.kept[0]) != string(want) {
+		tb.Errorf("%d trees, another than that of a batch\n%s\nbut\n%s", len(o.kept), want, o.kept)
+	}
+	for at, batch := range batches {
+		want := Batch(tb, batch, c)
+		checkChosen(tb, want)
+		if got := o.trees[at]; len(got) != 1 || string(got[0].JSON) != string(want) {
+			tb.Errorf("window %d: %d trees, another than that of a batch of its events", at, len(got))
+		}
+	}
+	if len(o.trees) != windows {
+		tb.Errorf("%d windows have trees, want %d", len(o.trees), windows)
+	}
+}
+
+// checkChosen checks that a tree shows what a choice can do.
+func checkChosen(tb testing.TB, encoded []byte) {
+	tb.Helper()
+	t, err := tree.Decode(encoded)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	if t.CountLeaves() < 2 || !t.Modelled() || t.Certificate == nil {
+		tb.Fatalf("a tree of %d leaves, modelled: %v, certified: %v: it shows nothing", t.CountLeaves(), t.Modelled(),
+			t.Certificate != nil)
+	}
+}
+
 // checkFed compares the predictions of a batch of events with those of its tree.
 func checkFed(tb testing.TB, events []Event, got map[int64][]transforms.Prediction) {
 	tb.Helper()
