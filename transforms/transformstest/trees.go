@@ -152,7 +152,7 @@ func Chosen(tb testing.TB, runner string) {
 	}
 }
 
-// checkChosen checks that a tree shows what a choice can do.
+// checkChosen fails unless a tree has two leaves, models in leaves and a certificate.
 func checkChosen(tb testing.TB, encoded []byte) {
 	tb.Helper()
 	t, err := tree.Decode(encoded)
