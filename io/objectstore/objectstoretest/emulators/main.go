@@ -1,5 +1,6 @@
 // Command emulators serves emulators of object stores on the loopback interface, for
-// tests: fake-gcs-server for Cloud Storage (gcs), gofakes3 for S3 (s3). It reads lines:
+// tests: fake-gcs-server for Cloud Storage (gcs), gofakes3 for S3 (s3). It is not meant for other
+// programs. It reads lines:
 //
 //	start gcs|s3 BUCKET...
 //	end URL
