@@ -145,15 +145,25 @@ func (f *fitted) counted(train *jobs.ObjectStats) *fitted {
 // files neighbours share an entry.
 const mostEntries = 64
 
-// cachedObjects makes objects as coalesce does, but only of the rows of files whose objects are
-// not in the cache, and caches them.
-func (r *run) cachedObjects(ctx context.Context) (*objects, error) {
+// fitForCache is fit for a run with cached objects. With cuts of an earlier run it reads no row, so
+// that there are no statistics so far.
+func (r *run) fitForCache(ctx context.Context) (*fitted, error) {
+	if r.cuts == nil {
+		return r.fit(ctx)
+	}
 	f := &fitted{spec: r.schema.rows, stats: new(jobs.RowStats)}
 	var err error
 	if f.label, err = r.describeLabel(r.cuts.Classes); err != nil {
 		return nil, err
 	}
-	if err := r.takeFeatures(f); err != nil {
+	return f, r.takeFeatures(f)
+}
+
+// cachedObjects makes objects as coalesce does, but only of the rows of files whose objects are
+// not in the cache, and caches them.
+func (r *run) cachedObjects(ctx context.Context) (*objects, error) {
+	f, err := r.fitForCache(ctx)
+	if err != nil {
 		return nil, err
 	}
 	files := filesOf(r.input)

@@ -60,7 +60,7 @@ func (r *run) fit(ctx context.Context) (*fitted, error) {
 		return nil, err
 	}
 	f := &fitted{spec: r.schema.rows, stats: stats}
-	if !stats.Fractional && r.cuts == nil { // cached objects have the scale of the column's type
+	if !stats.Fractional && r.cuts == nil && r.config.ObjectCache == "" { // caches have the scale of the column's type
 		f.spec.WeightScale = 1
 	}
 	at := len(rows.Features) // index of the label; the class weights come last

@@ -108,6 +108,66 @@ func TestCachedObjects(t *testing.T) {
 	}
 }
 
+// TestCachedObjectsOfNewCuts: a run that finds its cuts caches its objects, too. A run with these cuts reads the new day
+// alone.
+func TestCachedObjectsOfNewCuts(t *testing.T) {
+	for name, change := range map[string]func(*pipelines.TrainConfig){
+		"plain":    func(*pipelines.TrainConfig) {},
+		"weighted": func(c *pipelines.TrainConfig) { c.Weight = "weight" },
+		"on prism": func(c *pipelines.TrainConfig) { c.Runner = "prism" },
+	} {
+		t.Run(name, func(t *testing.T) {
+			w, folder := newWindow(t, 4), t.TempDir()
+			change(&w.TrainConfig)
+			first := w.TrainConfig
+			first.CutsFrom, first.Bins, first.ObjectCache = "", oneTree().Bins, folder
+			first.Input, first.Output = w.days[:3], t.TempDir()
+			trainInto(t, &first)
+			if n := len(entries(t, folder)); n != 3 {
+				t.Errorf("%d days were cached, want 3", n)
+			}
+			without := first
+			without.ObjectCache = ""
+			if got := treeOf(t, first.Output); name != "weighted" && !bytes.Equal(got, treeOf(t, trainedInto(t, without))) {
+				t.Error("another tree with a cache")
+			}
+			w.CutsFrom, w.Bins = first.Output, pipelines.Choices{"auto"}
+			for _, step := range []struct {
+				days []int
+				read int
+			}{{[]int{0, 1, 2}, 0}, {[]int{1, 2, 3}, 1}} {
+				got, read := w.reads(t, folder, step.days...)
+				direct := w.TrainConfig
+				direct.Input = pick(w.days, step.days)
+				if read != step.read || !bytes.Equal(got, train(t, direct)) {
+					t.Errorf("days %v: the rows of %d were read, want %d, and the bytes of reading all", step.days, read, step.read)
+				}
+				if step.read == 0 && !bytes.Equal(treeOf(t, first.Output), got[:len(treeOf(t, first.Output))]) {
+					t.Error("another tree with the same cuts")
+				}
+			}
+		})
+	}
+}
+
+// treeOf reads the tree of a run.
+func treeOf(t *testing.T, run string) []byte {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join(run, "tree.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// trainedInto trains into a new folder, and returns it.
+func trainedInto(t *testing.T, c pipelines.TrainConfig) string {
+	t.Helper()
+	c.Output = t.TempDir()
+	trainInto(t, &c)
+	return c.Output
+}
+
 // TestCachedObjectsOfOthers: objects of other cuts, parts or columns, and of a file that has changed
 // since, are not used. Costs and the settings of growth change no objects.
 func TestCachedObjectsOfOthers(t *testing.T) {
@@ -233,7 +293,6 @@ func TestCutsFrom(t *testing.T) {
 		}, `"new"`, false},
 		{"no run", func(c *pipelines.TrainConfig) { c.CutsFrom = t.TempDir() }, "--cuts_from", true},
 		{"bins", func(c *pipelines.TrainConfig) { c.Bins = pipelines.Choices{"8", "16"} }, "leave out --bins", true},
-		{"no cuts", func(c *pipelines.TrainConfig) { c.CutsFrom, c.ObjectCache = "", t.TempDir() }, "--object_cache needs", true},
 		{
 			"weighed classes", func(c *pipelines.TrainConfig) { c.ClassWeights, c.ObjectCache = "balanced", t.TempDir() },
 			"--class_weights", true,

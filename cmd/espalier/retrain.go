@@ -151,7 +151,7 @@ func historyTable(list []*retraining.Attempt) *report.Table {
 		report.Column{Head: "mode", Left: true, Rank: 2},
 		report.Column{Head: "outcome", Left: true}, report.Column{Head: "seconds", Rank: 3},
 		report.Column{Head: "rows", Rank: 1}, report.Column{Head: "AUC"}, report.Column{Head: "cost"},
-		report.Column{Head: "remarks", Left: true})
+		report.Column{Head: "cuts", Left: true, Rank: 3}, report.Column{Head: "remarks", Left: true})
 	number := func(x *float64, format string) string {
 		if x == nil {
 			return ""
@@ -160,12 +160,20 @@ func historyTable(list []*retraining.Attempt) *report.Table {
 	}
 	for _, a := range list {
 		t.Add(a.Date, a.Started.Format(time.DateTime), a.Mode, a.Outcome, fmt.Sprintf("%.1f", a.Seconds),
-			strconv.FormatInt(a.Rows, 10), number(a.AUC, "%.4f"), number(a.Cost, "%.3g"), remarks(a))
+			strconv.FormatInt(a.Rows, 10), number(a.AUC, "%.4f"), number(a.Cost, "%.3g"), cutsDate(a), remarks(a))
 	}
 	return t
 }
 
-// remarks says why an attempt has failed or was refused, and which days it did without.
+// cutsDate returns the day for which the cuts of an attempt were found; empty: it is not known.
+func cutsDate(a *retraining.Attempt) string {
+	if a.Cuts == nil {
+		return ""
+	}
+	return a.Cuts.Date
+}
+
+// remarks says why an attempt has failed or was refused, which days it did without, and why it has renewed cuts.
 func remarks(a *retraining.Attempt) string {
 	list := a.Refusals()
 	if len(list) == 0 && a.Error != "" {
@@ -173,6 +181,9 @@ func remarks(a *retraining.Attempt) string {
 	}
 	if len(a.Missing) > 0 {
 		list = append(list, "days without files: "+strings.Join(a.Missing, ", "))
+	}
+	if a.Cuts != nil && a.Cuts.Renewed != "" {
+		list = append(list, "cuts renewed: "+a.Cuts.Renewed)
 	}
 	return strings.Join(list, "; ")
 }

@@ -1,10 +1,12 @@
 package main_test
 
 import (
+	"bytes"
 	"context"
 	"net/http"
 	"net/http/httptest"
 	"os/exec"
+	"path"
 	"slices"
 	"strings"
 	"testing"
@@ -25,6 +27,13 @@ type phase struct {
 
 	moved bool // LATEST.json has moved before the request
 	begun bool // the history has the attempt
+
+	cached bool // only attempts with a cache of objects have it
+}
+
+// renewing are the flags of attempts of which the third renews cuts, and reads all days anew.
+func (n *nightly) renewing() []string {
+	return []string{"--keep_cuts", "2", "--object_cache", objectstore.Join(n.url, "cache")}
 }
 
 func phases() []phase {
@@ -33,43 +42,77 @@ func phases() []phase {
 		{name: "history begins", kind: objectstoretest.Write, path: "/history/"},
 		{name: "a run begins", kind: objectstoretest.Write, path: "/runs/", begun: true},
 		{name: "input", kind: objectstoretest.Read, path: "/days/", begun: true},
+		{name: "cache of a day", kind: objectstoretest.Write, path: "/entry-", begun: true, cached: true},
+		{name: "cache of the window", kind: objectstoretest.Write, path: "/entry-window-", begun: true, cached: true},
 		{name: "documents of the run", kind: objectstoretest.Write, path: "/tree.json", begun: true},
 		{name: "the run is complete", kind: objectstoretest.Write, path: "/_SUCCESS", begun: true},
-		{name: "gate", kind: objectstoretest.Read, path: "/tree.json", begun: true},
+		{name: "gate", kind: objectstoretest.Read, path: "/metrics.json", begun: true},
 		{name: "promotion", kind: objectstoretest.Write, path: "/LATEST.json", begun: true},
 		{name: "history ends", kind: objectstoretest.Write, path: "/history/", skip: 1, begun: true, moved: true},
 		{name: "retention", kind: objectstoretest.Remove, path: "/bucket", begun: true, moved: true, skip: 1},
+		{name: "more retention", kind: objectstoretest.Remove, path: "/bucket", begun: true, moved: true, skip: 2, cached: true},
 		{name: "the lock goes", kind: objectstoretest.Remove, path: "/models/_LOCK", begun: true, moved: true},
 	}
 }
 
 // TestRetrainKilledInPhases kills an attempt before the first request of each phase, and behind it: the request has
 // reached the store then, and its answer has not come. LATEST.json names a complete run that has passed the gate, and
-// the next attempt ends the day.
+// the next attempt ends the day. In the long tests attempts that renew no cuts are killed, too.
 func TestRetrainKilledInPhases(t *testing.T) {
+	want := renewed(t)
 	for _, p := range phases() {
 		for _, behind := range []bool{false, true} {
 			name := "before " + p.name
 			if behind {
 				name = "behind " + p.name
 			}
-			t.Run(name, func(t *testing.T) { p.try(t, behind) })
+			t.Run(name+", renewing", func(t *testing.T) { p.try(t, behind, want) })
+			if long() && !p.cached {
+				t.Run(name, func(t *testing.T) { p.try(t, behind, nil) })
+			}
 		}
 	}
 }
 
-// try kills an attempt of the third day in a phase.
-func (p *phase) try(t *testing.T, behind bool) {
+// renewed returns the tree of three days of which the third renews the cuts.
+func renewed(t *testing.T) []byte {
+	t.Helper()
+	n := newNightly(t, "file")
+	for day := range 3 {
+		n.write(t, day, false)
+		n.retrain(t, day, n.renewing()...).wants(t, 0)
+	}
+	return n.tree(t)
+}
+
+// tree returns the tree in use.
+func (n *nightly) tree(t *testing.T) []byte {
+	t.Helper()
+	b, err := n.store.ReadAll(t.Context(), objectstore.Join(n.url, "models", n.inUse(t), "tree.json"), 1<<24)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// try kills an attempt of the third day in a phase. With a tree that is wanted, the attempt renews cuts.
+func (p *phase) try(t *testing.T, behind bool, want []byte) {
 	t.Helper()
 	c := emptyCloud(t, "s3")
 	n := nightlyBelow(t, c.store, "s3://bucket/nightly")
+	var flags []string
+	if want != nil {
+		flags = n.renewing()
+	}
 	for day := range 3 {
 		n.write(t, day, false)
 	}
-	n.retrain(t, 0).wants(t, 0)
-	n.retrain(t, 1).wants(t, 0)
+	n.retrain(t, 0, flags...).wants(t, 0)
+	n.retrain(t, 1, flags...).wants(t, 0)
 	before, attempts := n.inUse(t), len(n.attempts(t))
-	attempt := exec.CommandContext(t.Context(), binary, "retrain", n.config, "--date", dateOf(t, 2), "--keep_runs", "1")
+	flags = append(flags, "--keep_runs", "1")
+	attempt := exec.CommandContext(t.Context(), binary,
+		append([]string{"retrain", n.config, "--date", dateOf(t, 2)}, flags...)...)
 	c.Inject(objectstoretest.Fault{
 		Kinds: []objectstoretest.Kind{p.kind}, Skip: p.skip,
 		Match: func(r *http.Request) bool { return strings.Contains(r.URL.Path, p.path) },
@@ -93,7 +136,10 @@ func (p *phase) try(t *testing.T, behind bool) {
 	if now := len(n.attempts(t)) - attempts; begun != (now == 1) {
 		t.Errorf("the history has %d more attempts", now)
 	}
-	n.retrain(t, 2, "--keep_runs", "1").wants(t, 0)
+	n.retrain(t, 2, flags...).wants(t, 0)
+	if want != nil {
+		n.wantsRenewed(t, want)
+	}
 	if now := n.inUse(t); !strings.Contains(now, dateOf(t, 2)) {
 		t.Errorf("the next attempt leaves %s in use", now)
 	}
@@ -112,8 +158,34 @@ func (p *phase) try(t *testing.T, behind bool) {
 			t.Errorf("%s of the oldest run stays", o.URL)
 		}
 	}
-	if again := n.retrain(t, 2, "--keep_runs", "1"); !strings.Contains(again.stdout, "as before") {
+	if again := n.retrain(t, 2, flags...); !strings.Contains(again.stdout, "as before") {
 		t.Errorf("again: %s%s", again.stdout, again.stderr)
+	}
+}
+
+// wantsRenewed checks a third day that has renewed the cuts: its tree, its history, and the cache, whose objects by the
+// cuts of before are gone.
+func (n *nightly) wantsRenewed(t *testing.T, want []byte) {
+	t.Helper()
+	if !bytes.Equal(n.tree(t), want) {
+		t.Error("another tree than that of an attempt that was let alone")
+	}
+	list := n.attempts(t)
+	if c := list[len(list)-1].Cuts; c.Run != n.inUse(t) || !strings.Contains(c.Renewed, "2 days old") {
+		t.Errorf("cuts of %s, renewed by %q; want those of %s", c.Run, c.Renewed, n.inUse(t))
+	}
+	entries := make(map[string]int) // by cuts
+	files, err := n.store.Below(t.Context(), objectstore.Join(n.url, "cache"), 4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, o := range files {
+		_, name, _ := strings.Cut(o.URL, "/cache/")
+		cuts, name, _ := strings.Cut(name, "/")
+		entries[cuts] += strings.Count(name, "entry-") - strings.Count(name, "entry-window")
+	}
+	if len(entries) != 1 || entries[path.Base(n.inUse(t))] != 3 {
+		t.Errorf("days in the cache, by cuts: %v; want 3 of %s", entries, n.inUse(t))
 	}
 }
 

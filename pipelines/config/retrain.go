@@ -16,11 +16,13 @@ import (
 type Retrain struct {
 	Train Train // Input may have templates of dates; Output follows from Destination
 
-	Destination string // folder of the runs and of LATEST.json
-	Mode        string // ModeTrain or ModeRefit
-	Date        string // day of the run, 2006-01-02; empty: today in UTC
-	MaxLag      int    // days by which the newest day of the input may be late
-	KeepRuns    int    // 0: all
+	Destination string  // folder of the runs and of LATEST.json
+	Mode        string  // ModeTrain or ModeRefit
+	Date        string  // day of the run, 2006-01-02; empty: today in UTC
+	MaxLag      int     // days by which the newest day of the input may be late
+	KeepRuns    int     // 0: all
+	KeepCuts    int     // days; 0: each run finds its own cuts
+	KeepCutsPSI float64 // of a drifted column, beyond which cuts are renewed earlier; 0: any
 	Gate        Gate
 	Drift       DriftLimits
 	OpenMetrics string // file; empty: none
@@ -84,6 +86,16 @@ func (c *Retrain) Settings() []setting.Setting {
 		{
 			Name: "keep_runs", Value: setting.Whole(&c.KeepRuns, setting.Between(0, 1_000_000)),
 			Help: "newest runs that stay, beside the one in use and the one before; 0: all",
+		},
+		{
+			Name: "keep_cuts", Value: setting.Whole(&c.KeepCuts, setting.Between(0, 36_500)),
+			Help: "days for which runs keep the cuts, categories and classes of an earlier run; then a run finds new ones. " +
+				"0: each run finds its own",
+		},
+		{
+			Name: "keep_cuts_psi", Value: setting.Number(&c.KeepCutsPSI, setting.From(0)),
+			Help: "greatest PSI of a column that has drifted since the cuts were found; beyond it, cuts are renewed " +
+				"before --keep_cuts has passed; 0: any",
 		},
 		{
 			Name: "open_metrics", Value: setting.Text(&c.OpenMetrics),
@@ -152,6 +164,14 @@ func (c *Retrain) Validate() error {
 	if c.Train.Rejects != "" {
 		faults = append(faults, errors.New("--rejects: a retraining lists them in the folder rejects of --destination: "+
 			"leave it out"))
+	}
+	if c.KeepCuts > 0 && c.Train.CutsFrom != "" {
+		faults = append(faults, errors.New("--keep_cuts takes the cuts of the run in use, --cuts_from those of one run for ever: "+
+			"leave out one of them"))
+	}
+	if c.KeepCuts == 0 && c.KeepCutsPSI > 0 {
+		faults = append(faults, errors.New("--keep_cuts_psi renews cuts that runs keep: say by --keep_cuts for how many days "+
+			"they keep them, such as 365"))
 	}
 	if c.Mode == ModeRefit && c.Train.CutsFrom != "" {
 		faults = append(faults, errors.New("--mode refit takes the cuts of the run in use: leave out --cuts_from"))

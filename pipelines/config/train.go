@@ -177,8 +177,8 @@ func (c *Train) runSettings() []setting.Setting {
 		},
 		{
 			Name: "object_cache", Value: setting.Text(&c.ObjectCache), Changeable: true,
-			Help: "folder that caches the objects of each input file: a later run with the same --cuts_from, or a refit, " +
-				"does not read the file's rows",
+			Help: "folder that caches the objects of each input file: a later run with the same cuts, by --cuts_from or " +
+				"--refit, does not read the file's rows",
 		},
 		{
 			Name: "overwrite", Value: setting.Switch(&c.Overwrite), Changeable: true,
@@ -587,9 +587,6 @@ func (c *Train) conflictsOfEarlier() []error {
 	}
 	if c.ObjectCache == "" {
 		return faults
-	}
-	if c.CutsFrom == "" && c.Refit == "" {
-		faults = append(faults, errors.New("--object_cache needs --cuts_from or --refit: other cuts make other objects"))
 	}
 	if c.MaxRejects > 0 {
 		faults = append(faults, errors.New("--object_cache does not go with --max_rejects: it has the objects of all rows"))

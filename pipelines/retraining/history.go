@@ -46,6 +46,7 @@ type Attempt struct {
 	Run      string    `json:"run"`    // folder of its run, below the destination; empty: none
 	Before   string    `json:"before"` // run in use when the attempt began; empty: none
 
+	Cuts    *Cuts    `json:"cuts"`    // null: those of --cuts_from, or not decided
 	Files   int      `json:"files"`   // of the input
 	Missing []string `json:"missing"` // days without files
 	Rows    int64    `json:"rows"`

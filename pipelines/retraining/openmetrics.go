@@ -10,6 +10,7 @@ import (
 
 	"github.com/espalier-ml/espalier/io/latest"
 	"github.com/espalier-ml/espalier/io/objectstore"
+	"github.com/espalier-ml/espalier/pipelines/config"
 	"github.com/espalier-ml/espalier/pipelines/pages"
 )
 
@@ -57,10 +58,27 @@ func (a *Attempt) openMetrics(p *latest.Pointer) []byte {
 	f.gauge("espalier_retrain_refusals", "Checks of the gate that the last run has not passed.", float64(len(a.Refusals())))
 	f.optional("espalier_retrain_auc", "AUC of the new tree on its test rows.", a.AUC)
 	f.optional("espalier_retrain_expected_cost", "Expected cost of the new tree on its test rows.", a.Cost)
+	a.Cuts.openMetrics(f)
 	if p != nil {
 		f.gauge("espalier_model_promoted_timestamp_seconds", "When the run in use was promoted.", seconds(p.Promoted))
 	}
 	return []byte(strings.Join(append(f.lines, "# EOF\n"), "\n"))
+}
+
+// openMetrics writes the figures of cuts; nil: nothing is known of them.
+func (c *Cuts) openMetrics(f *figures) {
+	if c == nil {
+		return
+	}
+	if found, err := time.Parse(config.DateFormat, c.Date); err == nil {
+		f.gauge("espalier_retrain_cuts_timestamp_seconds", "Day for which the cuts of the last run were found.", seconds(found))
+	}
+	renewed := 0.0
+	if c.Renewed != "" {
+		renewed = 1
+	}
+	f.gauge("espalier_retrain_cuts_renewed", "1 if the last attempt was to renew cuts that were kept, else 0.", renewed)
+	f.optional("espalier_retrain_cuts_psi", "Greatest PSI of a column since the cuts in use were found.", c.PSI)
 }
 
 // openMetricsFile finds the file of --open_metrics. Only figures of a retraining are replaced.

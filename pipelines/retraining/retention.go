@@ -11,10 +11,9 @@ import (
 	"github.com/espalier-ml/espalier/io/objectstore"
 )
 
-// retain removes runs beyond --keep_runs, the oldest first. The run that LATEST.json names now stays, and
-// so does the run that was in use before it. Folders that the history does not name stay, too.
+// retain removes runs beyond --keep_runs, the oldest first, and cached objects of old cuts.
 func (w *work) retain(ctx context.Context) error {
-	if w.config.KeepRuns == 0 {
+	if w.config.KeepRuns == 0 && w.config.Train.ObjectCache == "" {
 		return nil
 	}
 	history, err := readHistory(ctx, w.files.Store, w.config.Destination)
@@ -25,9 +24,23 @@ func (w *work) retain(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	there, err := w.foldersOfRuns(ctx)
+	if err := w.retainCaches(ctx, history, now); err != nil || w.config.KeepRuns == 0 {
+		return err
+	}
+	return w.retainRuns(ctx, history, now)
+}
+
+// retainRuns removes runs beyond --keep_runs. The run in use stays, and so do the run before it and the finder of
+// its cuts. Folders that the history does not name stay, too.
+func (w *work) retainRuns(ctx context.Context, history []*Attempt, now *latest.Pointer) error {
+	const depth = 8 // checkpoints have folders below theirs
+	names, err := w.foldersBelow(ctx, w.url(runsFolder), depth)
 	if err != nil {
 		return err
+	}
+	there := make(map[string]bool, len(names))
+	for name := range names {
+		there[objectstore.Join(runsFolder, name)] = true
 	}
 	stay := w.staying(history, now)
 	for _, a := range history {
@@ -46,25 +59,25 @@ func (w *work) retain(ctx context.Context) error {
 	return nil
 }
 
-// foldersOfRuns returns the runs with files. A run may lack some, if an attempt was killed while it removed
-// the folder.
-func (w *work) foldersOfRuns(ctx context.Context) (map[string]bool, error) {
-	const depth = 8 // checkpoints have folders below theirs
-	files, err := w.files.Store.Below(ctx, w.url(runsFolder), depth)
+// foldersBelow returns the names of the folders with files below a folder. A run may lack some files, if an
+// attempt was killed while it removed the folder.
+func (w *work) foldersBelow(ctx context.Context, folder string, depth int) (map[string]bool, error) {
+	files, err := w.files.Store.Below(ctx, folder, depth)
 	if err != nil {
 		return nil, err
 	}
 	there := make(map[string]bool)
 	for _, file := range files {
-		if _, name, found := strings.Cut(file.URL, w.url(runsFolder)+"/"); found {
+		if _, name, found := strings.Cut(file.URL, strings.TrimRight(folder, "/")+"/"); found {
 			name, _, _ = strings.Cut(name, "/")
-			there[objectstore.Join(runsFolder, name)] = true
+			there[name] = true
 		}
 	}
 	return there, nil
 }
 
-// staying lists the runs that stay: the one in use, the one before it, and the newest ones.
+// staying lists the runs that stay: the one in use, the one before it, the newest ones, and beyond their
+// number the one that has found the cuts of the run in use.
 func (w *work) staying(history []*Attempt, now *latest.Pointer) []string {
 	var stay []string
 	if now != nil {
@@ -78,6 +91,9 @@ func (w *work) staying(history []*Attempt, now *latest.Pointer) []string {
 		if a.Run != "" && !slices.Contains(stay, a.Run) && len(stay) < w.config.KeepRuns {
 			stay = append(stay, a.Run)
 		}
+	}
+	if now != nil {
+		stay = append(stay, cutsOf(history, now.Run).Run)
 	}
 	return stay
 }

@@ -163,7 +163,7 @@ func (w *work) end(ctx context.Context, err error) {
 }
 
 // find lists the files of the input, and names the run after the day, the files and the settings; a refit
-// also after the run whose tests it keeps.
+// also after the run whose tests it keeps, a run with cuts of an earlier one also after that.
 func (w *work) find(ctx context.Context, history []*Attempt) error {
 	var err error
 	if w.window, err = openWindow(ctx, w.files.Store, w.config, w.day); err != nil {
@@ -185,11 +185,29 @@ func (w *work) find(ctx context.Context, history []*Attempt) error {
 			w.attempt.Before = a.Before
 		}
 	}
-	name := w.attempt.Key
-	if w.config.Mode == config.ModeRefit && w.attempt.Before != "" {
-		w.attempt.Mode, name = config.ModeRefit, digestOf([]byte(name+w.attempt.Before))
+	return w.name(ctx, history)
+}
+
+// name decides on the mode and the cuts, and names the run.
+func (w *work) name(ctx context.Context, history []*Attempt) error {
+	a := w.attempt
+	if w.config.Mode == config.ModeRefit && a.Before != "" {
+		a.Mode = config.ModeRefit
 	}
-	w.attempt.Run = objectstore.Join(runsFolder, w.attempt.Date+"-"+name)
+	if err := w.chooseCuts(ctx, history); err != nil {
+		return err
+	}
+	name := a.Key
+	switch {
+	case a.Mode == config.ModeRefit:
+		name = digestOf([]byte(name + a.Before))
+	case w.keepsCuts():
+		name = digestOf([]byte(name + a.Cuts.Run))
+	}
+	a.Run = objectstore.Join(runsFolder, a.Date+"-"+name)
+	if a.Cuts != nil && a.Cuts.Run == "" {
+		a.Cuts.Run = a.Run
+	}
 	return nil
 }
 
@@ -201,7 +219,10 @@ func (w *work) train(ctx context.Context) error {
 	c.Resume = seen == nil // a killed attempt has left it
 	if w.attempt.Mode == config.ModeRefit {
 		c.Refit = w.url(w.attempt.Before)
+	} else if w.keepsCuts() {
+		c.CutsFrom, c.Bins = w.url(w.attempt.Cuts.Run), config.DefaultTrain().Bins
 	}
+	c.ObjectCache = w.objectCache()
 	if c.Schema != "" {
 		c.Rejects = w.rejects(w.attempt.Run)
 	}

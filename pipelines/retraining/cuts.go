@@ -1,0 +1,163 @@
+package retraining
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"time"
+
+	"github.com/espalier-ml/espalier/io/latest"
+	"github.com/espalier-ml/espalier/io/objectstore"
+	"github.com/espalier-ml/espalier/io/runfolder"
+	"github.com/espalier-ml/espalier/pipelines"
+	"github.com/espalier-ml/espalier/pipelines/config"
+)
+
+// Cuts says where the cuts of a run come from.
+type Cuts struct {
+	Run     string   `json:"run"`     // that has found them: the folder of the attempt, or of an earlier run
+	Date    string   `json:"date"`    // of that run
+	Renewed string   `json:"renewed"` // why --keep_cuts has found new ones; empty: they were kept, or there were none
+	Column  string   `json:"column"`  // that has moved most since the cuts before were found; empty: not measured
+	PSI     *float64 `json:"psi"`     // of this column; null: not measured
+}
+
+// chooseCuts decides whether the run keeps the cuts of the run in use, or finds its own. It follows from
+// the history and from documents of runs, so that another attempt of the day decides the same.
+func (w *work) chooseCuts(ctx context.Context, history []*Attempt) error {
+	a := w.attempt
+	if w.config.Train.CutsFrom != "" {
+		return nil
+	}
+	if a.Before != "" && a.Mode == config.ModeRefit {
+		kept := cutsOf(history, a.Before)
+		kept.Renewed, kept.Column, kept.PSI = "", "", nil
+		a.Cuts = kept
+		return nil
+	}
+	a.Cuts = &Cuts{Date: a.Date}
+	if a.Before == "" || w.config.KeepCuts == 0 {
+		return nil
+	}
+	kept := cutsOf(history, a.Before)
+	why, err := w.outdated(ctx, kept)
+	if err != nil {
+		return err
+	}
+	if why == "" {
+		kept.Renewed = ""
+		a.Cuts = kept
+		return nil
+	}
+	a.Cuts.Renewed, a.Cuts.Column, a.Cuts.PSI = why, kept.Column, kept.PSI
+	w.reporter.Note("cuts are renewed, and all days of the input are read: " + why)
+	return nil
+}
+
+// keepsCuts reports whether a training takes the cuts of an earlier run by --keep_cuts.
+func (w *work) keepsCuts() bool {
+	c := w.attempt.Cuts
+	return c != nil && c.Run != "" && c.Run != w.attempt.Run
+}
+
+// cutsOf returns the cuts of a run, as the history tells them. A run of which it tells none has found its own.
+func cutsOf(history []*Attempt, run string) *Cuts {
+	for i := len(history) - 1; i >= 0; i-- {
+		if a := history[i]; a.Run == run && a.Cuts != nil {
+			return &Cuts{Run: a.Cuts.Run, Date: a.Cuts.Date}
+		}
+	}
+	name := path.Base(run) // begins with the date
+	return &Cuts{Run: run, Date: name[:min(len(name), len(config.DateFormat))]}
+}
+
+// outdated says why cuts are to be renewed; empty: they are not. It notes in the cuts how far the run in use
+// has moved from the run that has found them.
+func (w *work) outdated(ctx context.Context, c *Cuts) (why string, err error) {
+	found, err := time.Parse(config.DateFormat, c.Date)
+	if err != nil {
+		return fmt.Sprintf("the day of %s is not known", c.Run), nil //nolint:nilerr // the cuts are renewed
+	}
+	if age := int(w.day.Sub(found) / oneDay); age >= w.config.KeepCuts {
+		why = fmt.Sprintf("they are %d days old, of %s (--keep_cuts %d)", age, c.Date, w.config.KeepCuts)
+	}
+	_, err = w.files.Store.Stat(ctx, objectstore.Join(w.url(c.Run), runfolder.SuccessName))
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Sprintf("%s, which has found them, is gone", c.Run), nil
+	}
+	if err != nil || c.Run == w.attempt.Before {
+		return why, err
+	}
+	moved, err := w.movedSince(ctx, c)
+	if err != nil || why != "" {
+		return why, err
+	}
+	return moved, nil
+}
+
+// movedSince compares the training rows of the run in use with those of the run that has found the cuts, by
+// documents alone. It says which column has drifted too far; empty: none has.
+func (w *work) movedSince(ctx context.Context, c *Cuts) (why string, err error) {
+	d := pipelines.DefaultDriftConfig()
+	d.Model, d.Against, d.DriftLimits = w.url(c.Run), w.url(w.attempt.Before), w.config.Drift
+	d.StorageConfig = w.config.Train.StorageConfig
+	found, err := pipelines.Drift(ctx, d, w.reporter)
+	if err != nil && unfit(err) && ctx.Err() == nil {
+		return fmt.Sprintf("drift since %s cannot be measured: %v", c.Date, err), nil
+	}
+	if err != nil {
+		return "", err
+	}
+	for _, column := range found.Columns {
+		if c.PSI == nil || column.PSI > *c.PSI {
+			psi := column.PSI
+			c.Column, c.PSI = column.Column, &psi
+		}
+		limit := w.config.KeepCutsPSI
+		if limit > 0 && column.Alarm && column.PSI > limit && column.PSI == *c.PSI {
+			why = fmt.Sprintf("%s has drifted since %s: its PSI is %.4g (--keep_cuts_psi %.4g)", column.Column, c.Date,
+				column.PSI, limit)
+		}
+	}
+	return why, nil
+}
+
+// objectCache returns the folder of --object_cache for the cuts of the run. Other cuts have another folder, which
+// retention can find.
+func (w *work) objectCache() string {
+	folder := w.config.Train.ObjectCache
+	if folder == "" || w.attempt.Cuts == nil {
+		return folder
+	}
+	return objectstore.Join(folder, path.Base(w.attempt.Cuts.Run))
+}
+
+// retainCaches removes cached objects by old cuts: the history names them, and the run in use has others.
+func (w *work) retainCaches(ctx context.Context, history []*Attempt, now *latest.Pointer) error {
+	folder := w.config.Train.ObjectCache
+	if folder == "" || now == nil || w.config.Train.CutsFrom != "" {
+		return nil
+	}
+	const depth = 4 // ways to make objects, blocks of an entry
+	there, err := w.foldersBelow(ctx, folder, depth)
+	if err != nil {
+		return err
+	}
+	used := path.Base(cutsOf(history, now.Run).Run)
+	for _, a := range history {
+		if a.Cuts == nil || a.Cuts.Run == "" {
+			continue
+		}
+		name := path.Base(a.Cuts.Run)
+		if name == used || !there[name] {
+			continue
+		}
+		delete(there, name) // removed once
+		if err := w.files.Store.RemoveAll(ctx, objectstore.Join(folder, name)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
