@@ -165,17 +165,7 @@ func (c *Retrain) Validate() error {
 		faults = append(faults, errors.New("--rejects: a retraining lists them in the folder rejects of --destination: "+
 			"leave it out"))
 	}
-	if c.KeepCuts > 0 && c.Train.CutsFrom != "" {
-		faults = append(faults, errors.New("--keep_cuts takes the cuts of the run in use, --cuts_from those of one run for ever: "+
-			"leave out one of them"))
-	}
-	if c.KeepCuts == 0 && c.KeepCutsPSI > 0 {
-		faults = append(faults, errors.New("--keep_cuts_psi renews cuts that runs keep: say by --keep_cuts for how many days "+
-			"they keep them, such as 365"))
-	}
-	if c.Mode == ModeRefit && c.Train.CutsFrom != "" {
-		faults = append(faults, errors.New("--mode refit takes the cuts of the run in use: leave out --cuts_from"))
-	}
+	faults = append(faults, c.conflictsOfCuts()...)
 	training := c.Train
 	training.Output = c.Destination
 	p, err := training.Parse()
@@ -190,4 +180,21 @@ func (c *Retrain) Validate() error {
 		return usage.All(faults)
 	}
 	return nil
+}
+
+// conflictsOfCuts returns the faults of settings that say where cuts come from.
+func (c *Retrain) conflictsOfCuts() []error {
+	var faults []error
+	if c.KeepCuts > 0 && c.Train.CutsFrom != "" {
+		faults = append(faults, errors.New("--keep_cuts takes the cuts of the run in use, --cuts_from those of one run for ever: "+
+			"leave out one of them"))
+	}
+	if c.KeepCuts == 0 && c.KeepCutsPSI > 0 {
+		faults = append(faults, errors.New("--keep_cuts_psi renews cuts that runs keep: say by --keep_cuts for how many days "+
+			"they keep them, such as 365"))
+	}
+	if c.Mode == ModeRefit && c.Train.CutsFrom != "" {
+		faults = append(faults, errors.New("--mode refit takes the cuts of the run in use: leave out --cuts_from"))
+	}
+	return faults
 }

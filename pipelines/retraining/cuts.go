@@ -85,7 +85,7 @@ func (w *work) outdated(ctx context.Context, c *Cuts) (why string, err error) {
 	}
 	_, err = w.files.Store.Stat(ctx, objectstore.Join(w.url(c.Run), runfolder.SuccessName))
 	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Sprintf("%s, which has found them, is gone", c.Run), nil
+		return c.Run + ", which has found them, is gone", nil
 	}
 	if err != nil || c.Run == w.attempt.Before {
 		return why, err

@@ -4,13 +4,13 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io/fs"
 	"math/rand/v2"
 	"os"
 	"path"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -52,7 +52,7 @@ func (k *keeping) write(t *testing.T, day int, low float64, shuffled bool) {
 	x, shop, class := make([]float64, 800), make([]string, 800), make([]string, 800)
 	for i := range x {
 		x[i], shop[i] = low+r.Float64(), string(rune('a'+r.IntN(4)))
-		class[i] = fmt.Sprint((x[i] > low+0.5 && shop[i] != "a") != (r.IntN(10) == 0))
+		class[i] = strconv.FormatBool((x[i] > low+0.5 && shop[i] != "a") != (r.IntN(10) == 0))
 	}
 	if shuffled {
 		r.Shuffle(len(class), func(i, j int) { class[i], class[j] = class[j], class[i] })
