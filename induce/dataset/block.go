@@ -300,14 +300,16 @@ func (o *Objects) appendClasses(r *blockReader) error {
 
 // EachClasses calls visit with the weights of the labels and the raw class weights, in
 // class order, and the rows of each object of a block. They are those of Objects.Labels and
-// Objects.Raw. The next call changes them.
+// Objects.Raw. The next call changes them. codes takes the rows by feature and code; nil: they are
+// not counted.
 func EachClasses(
-	block []byte, layout Layout, classes int, visit func(labels, raw []ClassWeight, rows int64),
+	block []byte, layout Layout, classes int, codes [][]int64, visit func(labels, raw []ClassWeight, rows int64),
 ) error {
 	r, err := openBlock(block, layout)
 	if err != nil {
 		return err
 	}
+	var counted []int64
 	var labels, soft []ClassWeight
 	for range r.objects {
 		var rows int64
@@ -321,9 +323,32 @@ func EachClasses(
 			}
 			raw = soft
 		}
+		if codes != nil {
+			counted = append(counted, rows)
+		}
 		visit(labels, raw, rows)
 	}
+	for f, counts := range codes {
+		if err := countColumn(r.columns[f], layout.Widths[f], counted, counts); err != nil {
+			return err
+		}
+	}
 	return r.end()
+}
+
+// countColumn adds the rows of objects to the counts of their codes.
+func countColumn(column []byte, width int, rows, counts []int64) error {
+	for i, n := range rows {
+		code := int(column[i*width])
+		if width > 1 {
+			code |= int(column[i*width+1]) << 8
+		}
+		if code >= len(counts) {
+			return errBlock
+		}
+		counts[code] += n
+	}
+	return nil
 }
 
 // AddBlock coalesces the objects of a block into the table.

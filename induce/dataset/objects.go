@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"cmp"
+	"math"
 	"slices"
 )
 
@@ -251,15 +252,38 @@ func (o *Objects) Hashes(seed uint64) []uint64 {
 // ByHash returns the numbers of the objects in an order that depends on their codes alone: by
 // a hash of the codes, as if the objects were shuffled. Objects of the same codes come in the
 // order of their class weights.
-func (o *Objects) ByHash() []int32 {
-	ids, hashes := make([]int32, o.Len()), o.Hashes(0)
-	for i := range ids {
-		ids[i] = int32(i)
+func (o *Objects) ByHash() []int32 { return o.FirstByHash(o.Len()) }
+
+// FirstByHash returns the first numbers of ByHash, at most so many. It sorts little more than these.
+func (o *Objects) FirstByHash(most int) []int32 {
+	hashes, ids := o.Hashes(0), make([]int32, 0, o.Len())
+	for bound := boundOfHashes(most, len(hashes)); ; bound = 2*min(bound, math.MaxUint64/2) + 1 {
+		for i, hash := range hashes {
+			if hash <= bound {
+				ids = append(ids, int32(i))
+			}
+		}
+		if len(ids) >= min(most, len(hashes)) {
+			break
+		}
+		ids = ids[:0]
 	}
 	slices.SortFunc(ids, func(a, b int32) int {
-		return cmp.Or(cmp.Compare(hashes[a], hashes[b]), o.compare(int(a), int(b)))
+		if hashes[a] != hashes[b] {
+			return cmp.Compare(hashes[a], hashes[b])
+		}
+		return o.compare(int(a), int(b))
 	})
-	return ids
+	return ids[:min(most, len(ids))]
+}
+
+// boundOfHashes returns a bound below which most of n even hashes lie, very likely, and few more.
+func boundOfHashes(most, n int) uint64 {
+	const reserve = 1000
+	if more := most + most/8 + reserve; more < n {
+		return math.MaxUint64 / uint64(n) * uint64(more)
+	}
+	return math.MaxUint64
 }
 
 // compare compares two objects by their codes, then by their class weights.

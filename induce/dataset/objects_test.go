@@ -1,6 +1,8 @@
 package dataset_test
 
 import (
+	"cmp"
+	"slices"
 	"testing"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
@@ -44,6 +46,38 @@ func TestObjectsSelect(t *testing.T) {
 				ids = append(ids, int32(i))
 			}
 			checkObjects(t, selected.Select(ids), want)
+		})
+	}
+}
+
+// TestFirstByHash: any number of first objects are those of sorting all objects by their hash, codes and weights.
+func TestFirstByHash(t *testing.T) {
+	for _, d := range draws(3) {
+		t.Run(d.label, func(t *testing.T) {
+			s, r := d.shape, d.r
+			for _, rows := range []int{0, 1, 300, 20_000} {
+				table := s.table(s.rows(r, rows))
+				if rows == 0 {
+					table = s.table(nil)
+				}
+				o := s.decode(t, table.AppendBlock(nil, 0, table.Len()))
+				hashes, all := o.Hashes(0), make([]int32, o.Len())
+				for i := range all {
+					all[i] = int32(i)
+				}
+				slices.SortStableFunc(all, func(a, b int32) int { return cmp.Compare(hashes[a], hashes[b]) })
+				for _, most := range []int{0, 1, 10, 1000, o.Len(), o.Len() + 5} {
+					got := o.FirstByHash(most)
+					if len(got) != min(most, o.Len()) {
+						t.Fatalf("%d of %d objects, want %d", len(got), o.Len(), most)
+					}
+					for i, id := range got {
+						if hashes[id] != hashes[all[i]] {
+							t.Fatalf("object %d at place %d of %d, want %d", id, i, o.Len(), all[i])
+						}
+					}
+				}
+			}
 		})
 	}
 }

@@ -76,7 +76,7 @@ func (f *mergeObjectsFn) merge(ctx context.Context, key int64, list [][]byte) er
 	if err != nil {
 		return err
 	}
-	weighted, first := f.spec.Weighted(), list[0]
+	first := list[0]
 	if len(list) == 1 {
 		b, err := receive(ctx, list[0])
 		if err != nil {
@@ -93,7 +93,7 @@ func (f *mergeObjectsFn) merge(ctx context.Context, key int64, list [][]byte) er
 	stats := f.newStats(key)
 	run := uuid.NewString() // a repeated bundle may make other blocks
 	for i, b := range list {
-		if err := f.addStats(stats, b, weighted); err != nil {
+		if err := dataset.EachClasses(b, f.layout, len(f.Classes), stats.Codes, stats.addObject); err != nil {
 			return blockError(first, err)
 		}
 		url := fmt.Sprintf("%s/objects-%s-%02d-%d-%s", f.Blocks, stats.Part, key%int64(f.Shards), i, run)
@@ -167,23 +167,6 @@ func NewObjectStats(part dataset.Part, classes int, counted []dataset.Feature) *
 		s.Codes = append(s.Codes, make([]int64, counted[i].Codes()))
 	}
 	return s
-}
-
-// addStats counts the objects of a block.
-func (f *mergeObjectsFn) addStats(stats *ObjectStats, block []byte, weighted bool) error {
-	if stats.Codes == nil {
-		return dataset.EachClasses(block, f.layout, len(f.Classes), stats.addObject)
-	}
-	n, err := dataset.BlockLen(block)
-	if err != nil {
-		return err
-	}
-	o := dataset.NewObjects(f.layout, len(f.Classes), weighted, n)
-	if err := o.AppendFrom(block, f.layout); err != nil {
-		return err
-	}
-	stats.Count(o)
-	return nil
 }
 
 // Count adds objects to the statistics. It counts codes only if Codes has a list for each feature.
