@@ -183,7 +183,11 @@ func remarks(a *retraining.Attempt) string {
 		list = append(list, "days without files: "+strings.Join(a.Missing, ", "))
 	}
 	if a.Cuts != nil && a.Cuts.Renewed != "" {
-		list = append(list, "cuts renewed: "+a.Cuts.Renewed)
+		what := "was to renew the cuts: "
+		if a.Outcome == retraining.Promoted {
+			what = "cuts renewed: "
+		}
+		list = append(list, what+a.Cuts.Renewed)
 	}
 	return strings.Join(list, "; ")
 }

@@ -8,6 +8,7 @@ import (
 	"path"
 	"time"
 
+	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/io/latest"
 	"github.com/espalier-ml/espalier/io/objectstore"
 	"github.com/espalier-ml/espalier/io/runfolder"
@@ -42,7 +43,7 @@ func (w *work) chooseCuts(ctx context.Context, history []*Attempt) error {
 		return nil
 	}
 	kept := cutsOf(history, a.Before)
-	why, err := w.outdated(ctx, kept)
+	why, err := w.outdated(ctx, history, kept)
 	if err != nil {
 		return err
 	}
@@ -52,7 +53,7 @@ func (w *work) chooseCuts(ctx context.Context, history []*Attempt) error {
 		return nil
 	}
 	a.Cuts.Renewed, a.Cuts.Column, a.Cuts.PSI = why, kept.Column, kept.PSI
-	w.reporter.Note("cuts are renewed, and all days of the input are read: " + why)
+	w.reporter.Warn("cuts are renewed, and all days of the input are read: " + why)
 	return nil
 }
 
@@ -73,9 +74,9 @@ func cutsOf(history []*Attempt, run string) *Cuts {
 	return &Cuts{Run: run, Date: name[:min(len(name), len(config.DateFormat))]}
 }
 
-// outdated says why cuts are to be renewed; empty: they are not. It notes in the cuts how far the run in use
-// has moved from the run that has found them.
-func (w *work) outdated(ctx context.Context, c *Cuts) (why string, err error) {
+// outdated says why cuts are to be renewed; empty: they are not. It notes in the cuts how far rows have moved from
+// those that they were found on.
+func (w *work) outdated(ctx context.Context, history []*Attempt, c *Cuts) (why string, err error) {
 	found, err := time.Parse(config.DateFormat, c.Date)
 	if err != nil {
 		return fmt.Sprintf("the day of %s is not known", c.Run), nil //nolint:nilerr // the cuts are renewed
@@ -83,25 +84,50 @@ func (w *work) outdated(ctx context.Context, c *Cuts) (why string, err error) {
 	if age := int(w.day.Sub(found) / oneDay); age >= w.config.KeepCuts {
 		why = fmt.Sprintf("they are %d days old, of %s (--keep_cuts %d)", age, c.Date, w.config.KeepCuts)
 	}
-	_, err = w.files.Store.Stat(ctx, objectstore.Join(w.url(c.Run), runfolder.SuccessName))
-	if errors.Is(err, fs.ErrNotExist) {
-		return c.Run + ", which has found them, is gone", nil
+	there, err := w.finished(ctx, c.Run)
+	if err != nil || !there {
+		return c.Run + ", which has found them, is gone", err
 	}
-	if err != nil || c.Run == w.attempt.Before {
+	last, err := w.lastWith(ctx, history, c)
+	if err != nil || last == "" {
 		return why, err
 	}
-	moved, err := w.movedSince(ctx, c)
+	moved, err := w.movedSince(ctx, c, last)
 	if err != nil || why != "" {
 		return why, err
 	}
 	return moved, nil
 }
 
-// movedSince compares the training rows of the run in use with those of the run that has found the cuts, by
-// documents alone. It says which column has drifted too far; empty: none has.
-func (w *work) movedSince(ctx context.Context, c *Cuts) (why string, err error) {
+// finished reports whether a run is there, and complete.
+func (w *work) finished(ctx context.Context, run string) (bool, error) {
+	_, err := w.files.Store.Stat(ctx, objectstore.Join(w.url(run), runfolder.SuccessName))
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// lastWith returns the newest run of an earlier day that has kept the cuts; empty: there is none. The gate may have
+// refused it: cuts that are too old make poor trees, so that no run would pass until they are renewed.
+func (w *work) lastWith(ctx context.Context, history []*Attempt, c *Cuts) (run string, err error) {
+	for i := len(history) - 1; i >= 0; i-- {
+		a := history[i]
+		if a.Cuts == nil || a.Cuts.Run != c.Run || a.Run == c.Run || a.Date >= w.attempt.Date || a.Outcome == Running {
+			continue
+		}
+		if there, err := w.finished(ctx, a.Run); there || err != nil {
+			return a.Run, err
+		}
+	}
+	return "", nil
+}
+
+// movedSince compares the training rows of a run with those of the run that has found the cuts, by documents alone.
+// It says which column has drifted too far; empty: none has.
+func (w *work) movedSince(ctx context.Context, c *Cuts, run string) (why string, err error) {
 	d := pipelines.DefaultDriftConfig()
-	d.Model, d.Against, d.DriftLimits = w.url(c.Run), w.url(w.attempt.Before), w.config.Drift
+	d.Model, d.Against, d.DriftLimits = w.url(c.Run), w.url(run), w.config.Drift
 	d.StorageConfig = w.config.Train.StorageConfig
 	found, err := pipelines.Drift(ctx, d, w.reporter)
 	if err != nil && unfit(err) && ctx.Err() == nil {
@@ -122,6 +148,16 @@ func (w *work) movedSince(ctx context.Context, c *Cuts) (why string, err error) 
 		}
 	}
 	return why, nil
+}
+
+// byKept tells in an error of a column that cuts and classes were kept, and how to find new ones.
+func (w *work) byKept(err error) error {
+	var e *dataset.DataError
+	if w.keepsCuts() && errors.As(err, &e) && e.Column != "" {
+		e.Hint = fmt.Sprintf("cuts, categories and classes are those of %s: if the rows are right, --keep_cuts 0 "+
+			"--keep_cuts_psi 0 finds new ones, and later runs keep these", w.attempt.Cuts.Run)
+	}
+	return err
 }
 
 // objectCache returns the folder of --object_cache for the cuts of the run. Other cuts have another folder, which

@@ -217,6 +217,41 @@ func TestKeepCutsRefused(t *testing.T) {
 	}
 }
 
+// TestKeepCutsOvertaken: the rows jump so far that no tree by the old cuts passes the gate. The next day renews the cuts
+// nevertheless. A class that the kept cuts do not have is told with the way out.
+func TestKeepCutsOvertaken(t *testing.T) {
+	k := newKeeping(t)
+	k.KeepCuts, k.KeepCutsPSI, k.Train.Input = 365, 0.25, []string{filepath.Join(k.folder, "{date}.parquet")}
+	k.Gate.MinAUC, k.Train.Bins = 0.7, config.Choices{"8"}
+	var list []*retraining.Attempt
+	for day, low := range []float64{0, 0, 5, 5, 5} {
+		k.write(t, day, low, false)
+		a, err := k.retrain(t, day)
+		if refused := errors.As(err, new(*retraining.RefusedError)); refused != (day == 2) || err != nil && !refused {
+			t.Fatalf("day %d: %+v, %v", day, a, err)
+		}
+		list = append(list, a)
+	}
+	if list[2].Cuts.Run != list[0].Run || !strings.Contains(list[3].Cuts.Renewed, "x has drifted since 2026-11-01") ||
+		list[4].Cuts.Run != list[3].Run {
+		t.Errorf("cuts %+v, %+v, %+v", list[2].Cuts, list[3].Cuts, list[4].Cuts)
+	}
+	file := filepath.Join(k.folder, k.date(5)+".parquet")
+	err := parquetio.Write(t.Context(), objectstore.New(), file, []parquetio.WriteColumn{
+		{Name: "x", Values: slices.Repeat([]float64{5, 5.5, 6}, 100)},
+		{Name: "shop", Values: slices.Repeat([]string{"a", "b", "c"}, 100)},
+		{Name: "class", Values: slices.Repeat([]string{"true", "false", "new"}, 100)},
+	}, parquetio.WriteOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := k.retrain(t, 5)
+	if err == nil || a.Outcome != retraining.Failed || !strings.Contains(err.Error(), "--keep_cuts 0") ||
+		!strings.Contains(a.Error, list[3].Run) {
+		t.Errorf("%+v: %v, want the way out", a.Cuts, err)
+	}
+}
+
 // TestKeepCutsAgain: an attempt that was killed at any place decides on the same cuts again; a late file takes the cuts of the
 // day's first run; a run that is gone, or says nothing of its cuts, has them renewed.
 func TestKeepCutsAgain(t *testing.T) {

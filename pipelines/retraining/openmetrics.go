@@ -78,7 +78,7 @@ func (c *Cuts) openMetrics(f *figures) {
 		renewed = 1
 	}
 	f.gauge("espalier_retrain_cuts_renewed", "1 if the last attempt was to renew cuts that were kept, else 0.", renewed)
-	f.optional("espalier_retrain_cuts_psi", "Greatest PSI of a column since the cuts in use were found.", c.PSI)
+	f.optional("espalier_retrain_cuts_psi", "Greatest PSI of a column since the kept cuts were found, at the last attempt.", c.PSI)
 }
 
 // openMetricsFile finds the file of --open_metrics. Only figures of a retraining are replaced.

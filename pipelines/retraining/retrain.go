@@ -228,7 +228,7 @@ func (w *work) train(ctx context.Context) error {
 	}
 	r, err := pipelines.Train(ctx, c, w.reporter)
 	if err != nil {
-		return ofDestination(err)
+		return w.byKept(ofDestination(err))
 	}
 	w.attempt.Rows = r.Tree.Training.Rows
 	if m := r.Metrics.Test; m != nil {
