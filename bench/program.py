@@ -8,11 +8,13 @@ An implementation of its own, in numpy and numba, of the paper's seven algorithm
 program (github.com/Guangyi-Zhang/low-expected-cost-decision-trees, read, not copied) has rules that
 are not in the paper's text. Each of them is a switch here; Espalier has none of them:
 
+- filled: missing values take the column's most frequent value, and have no code of their own.
 - bins: numbers are cut by scikit-learn's k-means, on all rows, before the split.
 - few: nodes of one or two objects are leaves.
 - child: ec45 and ecart weigh the impurity of a child by its share of all rows.
 - down: pruning goes from the root down. It compares a node with its un-pruned subtree.
 - majority: pruning takes the impurity of the objects' majority classes, not of the rows' classes.
+- tenth: on large data sets lambda is chosen by trees of a tenth of the training rows.
 - pairs: ip multiplies the pairs of a node by its weight.
 - branch: bal asks tests with one outcome in the node, each once on a path. A row with the other outcome
   ends there.
@@ -41,24 +43,28 @@ from sklearn.preprocessing import KBinsDiscretizer
 
 from protocol import data_sets
 
-rules = frozenset(['bins', 'few', 'child', 'down', 'majority', 'pairs', 'branch', 'absent'])
+rules = frozenset(['filled', 'bins', 'few', 'child', 'tenth', 'down', 'majority', 'pairs', 'branch', 'absent'])
 lambdas = 100, 10, 1, 0.1, 0.01
 alphas = 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1
 impurity, greedy, pairs, balance = range(4)
-small, many, few = 500_000, 20, 5  # values below which there are many splits of a data set, and few of others
+small, many, few = 8_000_000, 20, 5  # values below which there are many splits of a data set, and few of others
+large = 10_000_000  # rows times tests above which the program's records have lambda chosen on a tenth
 
 
-def variants(method, classes):
-    """The sets of rules that a method is tried with, by name."""
+def variants(method, rows):
+    """The sets of rules that a method is tried with, by name. coarse is no rule: theta is twice as large."""
     own = {'bins', 'few'}
+    if rows.missing:
+        own.add('filled')
     if method.removeprefix('p-') in ('ec45', 'ecart'):
-        own.add('child')
+        own |= {'child', 'tenth'} if rows.large else {'child'}
     if method.startswith('p-'):
         own |= {'down', 'majority'}
     own |= {'ip': {'pairs'}, 'bal': {'branch'}}.get(method, set())
-    if classes > 2:
+    if rows.classes.max() > 1:
         own.add('absent')
-    return {'program': rules, 'paper': frozenset(), **{'-' + r: rules - {r} for r in sorted(own)}}
+    found = {'program': rules, 'paper': frozenset(), **{'-' + r: rules - {r} for r in sorted(own)}}
+    return found | ({'coarse': rules | {'coarse'}} if method == 'bal' else {})
 
 
 # Rows and objects
@@ -71,6 +77,16 @@ class Rows:
     columns: list
     numeric: list
     classes: np.ndarray
+    kept: dict = dataclasses.field(default_factory=dict)  # codes that are the same on all splits
+
+    @property
+    def missing(self):
+        return any(np.isnan(values).any() for values in self.columns)
+
+    @property
+    def large(self):
+        tests = sum(5 if number else len(np.unique(values)) for values, number in zip(self.columns, self.numeric))
+        return len(self.classes) * tests > large
 
 
 def load(data):
@@ -97,10 +113,18 @@ def cuts(values, by_library):
     return (centres[1:] + centres[:-1]) / 2
 
 
-def encode(rows, train, by_library):
-    """Codes by row and column. Missing values have a code of their own."""
-    coded = []
+def filled(values):
+    """A column whose missing values have the most frequent value."""
+    known, counts = np.unique(values[~np.isnan(values)], return_counts=True)
+    return np.where(np.isnan(values), known[counts.argmax()], values)
+
+
+def encode(rows, train, own):
+    """Codes by row and column. Missing values have a code of their own, if they are not filled."""
+    coded, by_library = [], 'bins' in own
     for values, number in zip(rows.columns, rows.numeric):
+        if 'filled' in own:
+            values = filled(values)
         if number:
             known = ~np.isnan(values)
             of = known if by_library else known & train
@@ -294,9 +318,9 @@ def halt(codes, objects, first, column, code, test, no, yes):
 class Tree:
     def __init__(self, o, kind, own, gini=False, factor=0.0):
         weight = o.weights.sum(1)
-        flags = 'few' in own, 'child' in own, 'pairs' in own
+        flags, theta = ('few' in own, 'child' in own, 'pairs' in own), o.theta * (2 if 'coarse' in own else 1)
         self.test, self.no, self.yes, self.held, self.extra = grow(
-            o.codes, o.first, o.twin, o.classes, weight, o.weights.shape[1], o.theta, kind, gini, factor, *flags
+            o.codes, o.first, o.twin, o.classes, weight, o.weights.shape[1], theta, kind, gini, factor, *flags
         )
         self.objects, self.gini, self.total = o, gini, weight.sum()
         self.column = np.searchsorted(o.first, np.arange(o.first[-1]), 'right') - 1
@@ -377,12 +401,14 @@ class Split:
     """The figures of one split, with trees kept for other sets of rules."""
 
     def __init__(self, rows, seed):
-        self.rows, self.kept = rows, {}
+        self.rows, self.kept, self.large = rows, {}, rows.large
         y = rows.classes
         train, rest = train_test_split(np.arange(len(y)), test_size=0.3, stratify=y, random_state=seed)
         self.validation, self.test = train_test_split(rest, test_size=2 / 3, stratify=y[rest], random_state=seed)
         self.train = np.zeros(len(y), bool)
         self.train[train] = True
+        self.tenth = np.zeros(len(y), bool)
+        self.tenth[np.random.default_rng(seed).choice(train, len(train) // 10 + 1, replace=False)] = True
 
     def once(self, key, make):
         if key not in self.kept:
@@ -390,31 +416,38 @@ class Split:
         return self.kept[key]
 
     def codes(self, own):
-        by_library = 'bins' in own
-        return self.once(('codes', by_library), lambda: encode(self.rows, self.train, by_library))
+        matters = own & {'filled', 'bins'}
+        if 'bins' in own:
+            if matters not in self.rows.kept:
+                self.rows.kept[matters] = encode(self.rows, None, matters)
+            return self.rows.kept[matters]
+        return self.once(('codes', matters), lambda: encode(self.rows, self.train, matters))
 
-    def tree(self, own, kind, gini=False, factor=0.0):
-        """The tree, with the rows of the validation and test parts at its nodes."""
-        matters = own & {'bins', 'few', *(['child'] if kind == greedy and factor else ['pairs', 'branch'])}
+    def tree(self, own, kind, gini=False, factor=0.0, train=None):
+        """The tree, with the rows of the validation and test parts at its nodes; of some training rows or all."""
+        all_of = train is None
+        by_kind = {'child'} if kind == greedy and factor else {'pairs', 'branch'}
+        matters = own & ({'filled', 'bins', 'few', 'coarse'} | by_kind)
 
         def make():
             codes, y = self.codes(own), self.rows.classes
-            objects = self.once(('objects', 'bins' in own), lambda: coalesce(codes, y, self.train))
+            grown_on = self.train if all_of else train
+            objects = self.once(('objects', own & {'filled', 'bins'}, all_of), lambda: coalesce(codes, y, grown_on))
             t = Tree(objects, kind, own, gini, factor)
             return t, *(t.counts(codes[part], y[part]) for part in (self.validation, self.test))
 
-        return self.once((matters, kind, gini, factor), make)
+        return self.once((matters, kind, gini, factor, all_of), make)
 
     def chosen(self, own, gini):
-        """The last lambda, from large to small, before the area falls by more than 0.01."""
-        highest, last = 0, None
+        """The tree of the last lambda, from large to small, before the area falls by more than 0.01."""
+        highest, last, part = 0, None, self.tenth if 'tenth' in own and self.large else None
         for factor in lambdas:
-            found = self.tree(own, greedy, gini, factor)
-            area = found[0].area(found[0].leaf, found[1], 'absent' in own)
+            tree, validation, _ = self.tree(own, greedy, gini, factor, part)
+            area = tree.area(tree.leaf, validation, 'absent' in own)
             if area < highest - 0.01:
                 break
-            highest, last = max(highest, area), found
-        return last
+            highest, last = max(highest, area), factor
+        return self.tree(own, greedy, gini, last)
 
     def figures(self, method, own):
         """AUC on test rows and expected cost on training rows."""
@@ -439,11 +472,11 @@ methods = 'c45', 'p-c45', 'ec45', 'p-ec45', 'cart', 'p-cart', 'ecart', 'p-ecart'
 def measure(data):
     """The figures of a data set: by method and variant a pair (AUC, cost) for each split."""
     rows = load(data)
-    found = {m: {v: [] for v in variants(m, rows.classes.max() + 1)} for m in methods}
+    found = {m: {v: [] for v in variants(m, rows)} for m in methods}
     for seed in range(1, (many if len(rows.classes) * len(rows.columns) < small else few) + 1):
         split = Split(rows, seed)
         for m in methods:
-            for name, own in variants(m, rows.classes.max() + 1).items():
+            for name, own in variants(m, rows).items():
                 found[m][name].append(split.figures(m, own))
     return found
 

@@ -181,6 +181,7 @@ func TestScaling(t *testing.T) {
 		if s.Start != 0 || s.Rest != s.Fit { // there are too few sizes to tell
 			t.Errorf("by %s: start %v, %+v without it", s.By, s.Start, s.Rest)
 		}
+		checkLine(t, &s)
 		if math.Abs(s.Slope-above/below) > 1e-9 || !(s.Low <= s.Slope && s.Slope <= s.High) {
 			t.Errorf("by %s: slope %v (%v to %v), want %v", s.By, s.Slope, s.Low, s.High, above/below)
 		}
@@ -192,6 +193,33 @@ func TestScaling(t *testing.T) {
 	// SVG and PNG of: six comparisons, each by two tests; frontier and lambdas of two data sets; two times.
 	if want := 2 * (6*2 + 2*2 + 2); err != nil || len(found) != want || r.Pictures != want {
 		t.Errorf("%v: %d pictures, the result has %d, want %d", err, len(found), r.Pictures, want)
+	}
+}
+
+// checkLine: no line near it, and beginning at 0 or above, is nearer to the seconds.
+func checkLine(t *testing.T, s *benchmarking.Scaling) {
+	t.Helper()
+	squares := func(constant, each float64) (sum, largest float64) {
+		for _, taken := range s.Times {
+			line := constant + each*float64(taken.Size)
+			sum += math.Pow((taken.Seconds-line)/taken.Seconds, 2)
+			largest = max(largest, math.Abs(taken.Seconds/line-1))
+		}
+		return sum, largest
+	}
+	least, largest := squares(s.Line.Constant, s.Line.Each)
+	if math.Abs(s.Line.Deviation-largest) > 1e-12 || s.Line.Constant < 0 {
+		t.Errorf("by %s: %+v, want a deviation of %v", s.By, s.Line, largest)
+	}
+	step := s.Times[0].Seconds / 100
+	for _, constant := range []float64{-step, 0, step} {
+		for _, each := range []float64{0.99, 1, 1.01} {
+			if at := s.Line.Constant + constant; at >= 0 {
+				if sum, _ := squares(at, s.Line.Each*each); sum < least-1e-12 {
+					t.Errorf("by %s: %+v with squares of %v, but %v and %v have %v", s.By, s.Line, least, at, s.Line.Each*each, sum)
+				}
+			}
+		}
 	}
 }
 

@@ -26,7 +26,7 @@ import (
 )
 
 // ScalingFormat identifies the times of a scaling experiment.
-const ScalingFormat = "espalier/benchmark-scaling-2"
+const ScalingFormat = "espalier/benchmark-scaling-3"
 
 // Scaling has the times of an algorithm on growing parts of a data set.
 type Scaling struct {
@@ -45,6 +45,17 @@ type Scaling struct {
 	Fit         // of all seconds
 	Rest    Fit `json:"without_start"` // of the seconds less those of Start
 	Objects Fit `json:"objects"`       // of the distinct training rows
+
+	Line    Line `json:"line"`             // through the seconds
+	Growing Fit  `json:"without_constant"` // of the seconds less the constant of the line
+}
+
+// Line is a straight line through the seconds by size. Of all lines that do not begin below 0 it has the
+// least sum of squared differences, as shares of the seconds.
+type Line struct {
+	Constant  float64 `json:"constant_seconds"`
+	Each      float64 `json:"seconds_each"`      // for a row or a feature
+	Deviation float64 `json:"largest_deviation"` // of the seconds of a size, as a share of the line's
 }
 
 // Fit is the slope of a logarithm over that of sizes, by least squares, with the ends of its 95 %
@@ -233,6 +244,24 @@ func (s *Scaling) fit() {
 	s.Fit = s.fitted(func(t *TimeTaken) float64 { return t.Seconds })
 	s.Rest = s.fitted(func(t *TimeTaken) float64 { return t.Seconds - s.Start })
 	s.Objects = s.fitted(func(t *TimeTaken) float64 { return float64(t.Objects) })
+	s.Line = s.straight()
+	s.Growing = s.fitted(func(t *TimeTaken) float64 { return t.Seconds - s.Line.Constant })
+}
+
+// straight fits the straight line.
+func (s *Scaling) straight() (l Line) {
+	var x, y, weights []float64
+	for _, t := range s.Times {
+		x, y = append(x, float64(t.Size)), append(y, t.Seconds)
+		weights = append(weights, 1/float64(t.Seconds*t.Seconds))
+	}
+	if l.Constant, l.Each = stat.LinearRegression(x, y, weights, false); l.Constant < 0 {
+		l.Constant, l.Each = stat.LinearRegression(x, y, weights, true)
+	}
+	for i := range x {
+		l.Deviation = max(l.Deviation, math.Abs(y[i]/(l.Constant+float64(l.Each*x[i]))-1))
+	}
+	return l
 }
 
 // fitted fits the slope of the logarithm of a figure that is above 0.
