@@ -58,8 +58,10 @@ func writeLatex(b *bytes.Buffer, r *Result, v variant, m *measure, algorithms []
 	b.WriteString(" \\\\\n\\bottomrule\n\\end{tabular}\n\\end{adjustbox}\n\\end{table}\n")
 }
 
-// escapedLatex returns a text with the characters that LaTeX reads as commands escaped.
+// escapedLatex returns a text with the characters that LaTeX reads as commands escaped, and with those
+// that its usual fonts have another sign for.
 func escapedLatex(text string) string {
 	return strings.NewReplacer(`\`, `\textbackslash{}`, "_", `\_`, "&", `\&`, "%", `\%`, "#", `\#`, "$", `\$`, "{", `\{`,
-		"}", `\}`, "~", `\textasciitilde{}`, "^", `\textasciicircum{}`).Replace(text)
+		"}", `\}`, "~", `\textasciitilde{}`, "^", `\textasciicircum{}`, "<", `\textless{}`, ">", `\textgreater{}`,
+		"|", `\textbar{}`).Replace(text)
 }

@@ -226,7 +226,8 @@ func checkLine(t *testing.T, s *benchmarking.Scaling) {
 // TestLaTeX: each table has its data sets, and names are escaped.
 func TestLaTeX(t *testing.T) {
 	c := newConfig(t)
-	if err := os.Rename(filepath.Join(c.Folder, "solo.parquet"), filepath.Join(c.Folder, "so_lo.parquet")); err != nil {
+	const odd = "so_lo & <50%> #1 {a}$b~c^d|" // has each character that LaTeX reads otherwise
+	if err := os.Rename(filepath.Join(c.Folder, "solo.parquet"), filepath.Join(c.Folder, odd+".parquet")); err != nil {
 		t.Fatal(err)
 	}
 	run(t, c)
@@ -236,7 +237,8 @@ func TestLaTeX(t *testing.T) {
 	}
 	tables := 2 * (2*3 + 1) // laws of costs; pruned or not; AUC, cost, leaves; and times once
 	for part, want := range map[string]int{
-		"\\begin{tabular}": tables, "\\end{tabular}": tables, "\nso\\_lo & $": tables, "\nmean rank & $": tables,
+		"\\begin{tabular}": tables, "\\end{tabular}": tables, "\nmean rank & $": tables,
+		"\n" + `so\_lo \& \textless{}50\%\textgreater{} \#1 \{a\}\$b\textasciitilde{}c\textasciicircum{}d\textbar{} & $`: tables,
 	} {
 		if got := strings.Count(string(text), part); got != want {
 			t.Errorf("%d times %q, want %d", got, part, want)
