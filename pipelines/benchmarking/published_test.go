@@ -202,7 +202,8 @@ func checkLine(t *testing.T, s *benchmarking.Scaling) {
 	squares := func(constant, each float64) (sum, largest float64) {
 		for _, taken := range s.Times {
 			line := constant + each*float64(taken.Size)
-			sum += math.Pow((taken.Seconds-line)/taken.Seconds, 2)
+			share := (taken.Seconds - line) / taken.Seconds
+			sum += share * share
 			largest = max(largest, math.Abs(taken.Seconds/line-1))
 		}
 		return sum, largest
