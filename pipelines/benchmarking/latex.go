@@ -58,8 +58,8 @@ func writeLatex(b *bytes.Buffer, r *Result, v variant, m *measure, algorithms []
 	b.WriteString(" \\\\\n\\bottomrule\n\\end{tabular}\n\\end{adjustbox}\n\\end{table}\n")
 }
 
-// escapedLatex escapes the characters of a text that LaTeX reads as commands. It also escapes those for
-// which its usual fonts have another sign.
+// escapedLatex escapes the characters of a text that LaTeX reads as commands, and the signs < > |, which
+// its usual fonts print as other signs.
 func escapedLatex(text string) string {
 	return strings.NewReplacer(`\`, `\textbackslash{}`, "_", `\_`, "&", `\&`, "%", `\%`, "#", `\#`, "$", `\$`, "{", `\{`,
 		"}", `\}`, "~", `\textasciitilde{}`, "^", `\textasciicircum{}`, "<", `\textless{}`, ">", `\textgreater{}`,
