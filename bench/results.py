@@ -364,7 +364,9 @@ Two things make slopes differ from 1.
 
 A straight line through the seconds of the sizes has this work in its constant. How far the seconds
 are from the line tells whether they grow in proportion beside a constant. As the constant is
-fitted, the slope without it is near 1 wherever the line fits.
+fitted, the slope without it is near 1 wherever the line fits. The table has the constant, the time
+for each row or feature, the share by which the farthest size differs from the line, and the slope
+without the constant.
 
 {lines}
 
@@ -520,13 +522,12 @@ def times(scaling):
 def straight(scaling):
     """A table of the straight lines through the seconds."""
     lines = [
-        '| tree | against | start | constant | each | differs by at most | slope without constant |',
-        '| --- | --- | ---: | ---: | ---: | ---: | ---: |',
+        '| tree | against | constant | each | farthest | slope |',
+        '| --- | --- | ---: | ---: | ---: | ---: |',
     ]
     for s in scaling:
         line, micro = s['line'], 1e6
         figures = (
-            f"{s['start_seconds']:.3f} s",
             f"{line['constant_seconds']:.3f} s",
             f"{line['seconds_each'] * micro:.2f} µs",
             f"{100 * line['largest_deviation']:.0f} %",
