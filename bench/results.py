@@ -529,7 +529,7 @@ def straight(scaling):
         line, micro = s['line'], 1e6
         figures = (
             f"{line['constant_seconds']:.3f} s",
-            f"{line['seconds_each'] * micro:.2f} µs",
+            f"{line['seconds_each'] * micro:.3g} µs",
             f"{100 * line['largest_deviation']:.0f} %",
             interval(s['without_constant']),
         )
