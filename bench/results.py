@@ -346,11 +346,16 @@ lower than the published AUC.
 
 ## Time against rows and features
 
-Seconds of processors for one tree, from the files to the counted leaves, on 7 sizes, each twice the
-one before: of covertype with 581,012 rows, of bioresponse with 1,776 features, and of two made-up
-data sets (by the verb `synth`), `long` with 2,000,000 rows and `wide` with 1,024 features. The
-start is the time of a size so small that what grows takes none. Slopes are those of the logarithm
-of the seconds without the start, with 95 % intervals: 1 is growth in proportion.
+The times are seconds of processor time for one tree, from reading the files to counting the leaves.
+Four experiments have 7 sizes each, and each size is twice the one before: the rows of covertype, up
+to 581,012; the features of bioresponse, up to 1,776; and two data sets made up by the verb `synth`,
+`long` with up to 2,000,000 rows and `wide` with up to 1,024 features.
+
+Every run has a fixed cost, such as starting the pipelines. The column "start" is the time of a run
+on 1/2048 of the rows, or on 1 feature: nearly all of it is this fixed cost. The column "slope" is the
+slope of log(seconds - start) over log(size), with its 95 % interval; a slope of 1 means that the time
+grows in proportion to the size. The column "with start" is the slope of log(seconds), and "objects"
+that of the logarithm of the number of distinct training rows.
 
 {times}
 
@@ -358,15 +363,15 @@ Two things make slopes differ from 1.
 
 - **Objects.** Rows with the same codes are one object, and trees grow on objects: 64 times the rows
   of covertype are 20 times the objects. The made-up rows have slopes near 1.
-- **Work for each row, whatever its features.** The start of the features is that of 1 feature: its
-  rows are a handful of objects. With 16 features nearly each row is an object, so there is work for
-  objects that more features do not raise. No stage was timed by itself for that.
+- **Work for each row, whatever its features.** The run on 1 feature has a handful of objects, since
+  most rows are equal. With 16 features nearly each row is an object. More features do not raise
+  this work for objects any more. No stage was timed by itself for that.
 
-A straight line through the seconds of the sizes has this work in its constant. How far the seconds
-are from the line tells whether they grow in proportion beside a constant. As the constant is
-fitted, the slope without it is near 1 wherever the line fits. The table has the constant, the time
-for each row or feature, the share by which the farthest size differs from the line, and the slope
-without the constant.
+A second model is a straight line: seconds = constant + each x size. Its constant has the work for
+objects. The column "farthest" is the largest difference between a size's time and the line, as a
+share of the line's time: a small one means that the time is a constant and a part in proportion to
+the size. The column "slope" is the slope of log(seconds - constant) over log(size); it is near 1
+wherever the line fits, since the constant is fitted.
 
 {lines}
 

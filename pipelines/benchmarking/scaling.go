@@ -38,8 +38,8 @@ type Scaling struct {
 	Algorithm string      `json:"algorithm"`
 	Times     []TimeTaken `json:"times"` // by ascending size
 
-	// Start is the time of a size so small that what grows takes no time: what every run takes. 0: the
-	// data set is too small to tell.
+	// Start is the fixed cost of a run: the time of a run on startShare of the size. 0: the data set is too
+	// small for such a run.
 	Start float64 `json:"start_seconds"`
 
 	Fit         // of all seconds
@@ -86,7 +86,7 @@ const (
 	leastSize     = 32
 )
 
-// A part of startShare of what grows takes no time, beside the sizes of the experiment.
+// startShare is the share of the rows or features in the run that tells the fixed cost.
 const startShare = 1.0 / 2048
 
 // scale runs the scaling experiments: by rows on the data set with most rows, by features on the one
