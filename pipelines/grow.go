@@ -204,7 +204,7 @@ func (g *grower) growSmall(ctx context.Context) error {
 	settled := func(p *jobs.Progress) (int64, string) {
 		return p.Weight.Load(), fmt.Sprintf("%d leaves", p.Nodes.Load())
 	}
-	what := engine.Job{Name: "induce", Total: taken.Weight(), Unit: "weight settled", Done: settled}
+	what := engine.Job{Name: "induce", Total: taken.Weight(), Unit: "units of weight", Done: settled}
 	err := g.driver.Run(ctx, what, g.tasks(dataset.Train), func(s beam.Scope, tasks beam.PCollection) {
 		jobs.Grow(s, tasks, small)
 	})

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"strings"
 	"sync"
 	"time"
 
@@ -67,7 +68,7 @@ func (p *plain) Step(done int64, note string) {
 	}
 	took := p.now().Sub(p.start)
 	if done >= p.total {
-		say(p.w, "%s: %d %s%s in %.2f s\n", p.name, p.total, p.unit, note, took.Seconds())
+		say(p.w, "%s: %s%s in %.2f s\n", p.name, p.steps(), note, took.Seconds())
 		p.name = ""
 		return
 	}
@@ -75,8 +76,17 @@ func (p *plain) Step(done int64, note string) {
 		return
 	}
 	p.told = p.now()
-	say(p.w, "%s: %d%% of %d %s%s after %v%s\n", p.name, 100*done/p.total, p.total, p.unit, note, took.Round(time.Second),
+	say(p.w, "%s: %d%% of %s%s after %v%s\n", p.name, 100*done/p.total, p.steps(), note, took.Round(time.Second),
 		timeLeft(done, p.total, took))
+}
+
+// steps returns the number of steps with their unit.
+func (p *plain) steps() string {
+	unit := p.unit
+	if p.total == 1 {
+		unit = strings.TrimSuffix(unit, "s")
+	}
+	return fmt.Sprintf("%d %s", p.total, unit)
 }
 
 // timeLeft estimates the remaining time of a job from the time it took so far.

@@ -27,12 +27,15 @@ func TestPlainProgress(t *testing.T) {
 	clock = clock.Add(9 * time.Second)
 	p.Step(3, "")
 	p.Step(4, "")
+	p.Job("coalesce", 1, "row groups")
+	p.Step(1, "958 rows")
 	want := []string{
 		"summarise: 12% of 800 row groups, 5 rows after 10s, about 1m10s left",
 		"summarise: 25% of 800 row groups, 5 rows after 20s, about 1m0s left",
 		"summarise: 800 row groups, 40 rows in 25.00 s",
 		"level 1: 0% of 4 blocks after 10s",
 		"level 1: 4 blocks in 19.00 s",
+		"coalesce: 1 row group, 958 rows in 0.00 s",
 	}
 	if got := strings.Split(strings.TrimSpace(out.String()), "\n"); strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))

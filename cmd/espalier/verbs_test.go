@@ -34,7 +34,7 @@ func TestExample(t *testing.T) {
 	input := filepath.Join("example", "tic-tac-toe.parquet")
 	o := espalier(t, "train", "--config", filepath.Join("example", "tic-tac-toe.yaml"), "--input", input, "--output",
 		output)
-	o.wants(t, 0, "induce: 13640 weight settled")
+	o.wants(t, 0, "induce: 13640 units of weight")
 	found := 0
 	for _, block := range fenced(readme, "text") {
 		head, tail, ok := strings.Cut(block, "\n...\n")
@@ -317,7 +317,7 @@ func TestWorkerStart(t *testing.T) {
 
 func TestProgress(t *testing.T) {
 	input := mixed(t, 100, parquetio.WriteOptions{})
-	for kind, want := range map[string]string{"plain": "summarise: 1 row groups", "bar": "coalesce", "none": ""} {
+	for kind, want := range map[string]string{"plain": "summarise: 1 row group,", "bar": "coalesce", "none": ""} {
 		o, _ := train(t, input, "--progress", kind)
 		if o.code != 0 || !strings.Contains(o.stderr, want) || kind == "none" && o.stderr != "" {
 			t.Errorf("--progress %s: exit code %d, stderr %q", kind, o.code, o.stderr)

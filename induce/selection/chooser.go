@@ -249,7 +249,7 @@ func (c *Chooser) crossValidate(ctx context.Context, pool *frontier.Pool, number
 		}
 		return g.Grow(ctx, pool, &s.Done)
 	}
-	folds, err := compute(ctx, c.Host, "folds", weight, "weight settled", work)
+	folds, err := compute(ctx, c.Host, "folds", weight, "units of weight", work)
 	if err != nil {
 		return nil, err
 	}
