@@ -80,6 +80,9 @@ func TestCachedObjects(t *testing.T) {
 		"on prism": func(c *pipelines.TrainConfig) { c.Runner = "prism" },
 		"levels":   func(c *pipelines.TrainConfig) { c.MemoryObjects = 0 },
 	} {
+		if !long() && (name == "keyed" || name == "on prism") {
+			continue
+		}
 		t.Run(name, func(t *testing.T) {
 			w, folder := newWindow(t, days), t.TempDir()
 			change(&w.TrainConfig)
@@ -116,6 +119,9 @@ func TestCachedObjectsOfNewCuts(t *testing.T) {
 		"weighted": func(c *pipelines.TrainConfig) { c.Weight = "weight" },
 		"on prism": func(c *pipelines.TrainConfig) { c.Runner = "prism" },
 	} {
+		if !long() && name == "on prism" {
+			continue
+		}
 		t.Run(name, func(t *testing.T) {
 			w, folder := newWindow(t, 4), t.TempDir()
 			change(&w.TrainConfig)

@@ -103,6 +103,9 @@ func TestSoftSameBytes(t *testing.T) {
 		"models":   func(c *pipelines.TrainConfig) { c.LeafModel = "linear" },
 		"teacher":  func(c *pipelines.TrainConfig) { c.TeacherWeight, c.Weight, c.Ignore = 1, "weight", nil },
 	} {
+		if !long() && (name == "weighted" || name == "models") {
+			continue
+		}
 		t.Run(name, func(t *testing.T) {
 			c := softTrees()
 			change(&c)

@@ -28,7 +28,8 @@ type phase struct {
 	moved bool // LATEST.json has moved before the request
 	begun bool // the history has the attempt
 
-	cached bool // only attempts with a cache of objects have it
+	cached  bool // only attempts with a cache of objects have it
+	decides bool // the next attempt finds another state if the request has reached the store
 }
 
 // renewing are the flags of attempts of which the third renews cuts, and reads all days anew.
@@ -39,15 +40,15 @@ func (n *nightly) renewing() []string {
 func phases() []phase {
 	return []phase{
 		{name: "lock", kind: objectstoretest.Write, path: "/models/_LOCK"},
-		{name: "history begins", kind: objectstoretest.Write, path: "/history/"},
+		{name: "history begins", kind: objectstoretest.Write, path: "/history/", decides: true},
 		{name: "a run begins", kind: objectstoretest.Write, path: "/runs/", begun: true},
 		{name: "input", kind: objectstoretest.Read, path: "/days/", begun: true},
 		{name: "cache of a day", kind: objectstoretest.Write, path: "/entry-", begun: true, cached: true},
 		{name: "cache of the window", kind: objectstoretest.Write, path: "/entry-window-", begun: true, cached: true},
 		{name: "documents of the run", kind: objectstoretest.Write, path: "/tree.json", begun: true},
-		{name: "the run is complete", kind: objectstoretest.Write, path: "/_SUCCESS", begun: true},
+		{name: "the run is complete", kind: objectstoretest.Write, path: "/_SUCCESS", begun: true, decides: true},
 		{name: "gate", kind: objectstoretest.Read, path: "/metrics.json", begun: true},
-		{name: "promotion", kind: objectstoretest.Write, path: "/LATEST.json", begun: true},
+		{name: "promotion", kind: objectstoretest.Write, path: "/LATEST.json", begun: true, decides: true},
 		{name: "history ends", kind: objectstoretest.Write, path: "/history/", skip: 1, begun: true, moved: true},
 		{name: "retention", kind: objectstoretest.Remove, path: "/bucket", begun: true, moved: true, skip: 1},
 		{name: "more retention", kind: objectstoretest.Remove, path: "/bucket", begun: true, moved: true, skip: 2, cached: true},
@@ -57,21 +58,61 @@ func phases() []phase {
 
 // TestRetrainKilledInPhases kills an attempt before the first request of each phase, and behind it: the request has
 // reached the store then, and its answer has not come. LATEST.json names a complete run that has passed the gate, and
-// the next attempt ends the day. In the long tests attempts that renew no cuts are killed, too.
+// the next attempt ends the day. In the long tests attempts are killed behind all requests, and so are attempts that
+// renew no cuts.
 func TestRetrainKilledInPhases(t *testing.T) {
-	want := renewed(t)
+	want, renewing, plain := renewed(t), twoDays(t, true), map[string][]byte(nil)
+	if long() {
+		plain = twoDays(t, false)
+	}
 	for _, p := range phases() {
 		for _, behind := range []bool{false, true} {
+			if behind && !p.decides && !long() {
+				continue
+			}
 			name := "before " + p.name
 			if behind {
 				name = "behind " + p.name
 			}
-			t.Run(name+", renewing", func(t *testing.T) { p.try(t, behind, want) })
+			t.Run(name+", renewing", func(t *testing.T) { p.try(t, behind, renewing, want) })
 			if long() && !p.cached {
-				t.Run(name, func(t *testing.T) { p.try(t, behind, nil) })
+				t.Run(name, func(t *testing.T) { p.try(t, behind, plain, nil) })
 			}
 		}
 	}
+}
+
+// nightlyOnS3 returns a retraining in an empty bucket, whose URL is always the same.
+func nightlyOnS3(t *testing.T) (*cloud, *nightly) {
+	t.Helper()
+	c := emptyCloud(t, "s3")
+	return c, nightlyBelow(t, c.store, "s3://bucket/nightly")
+}
+
+// twoDays returns the objects of a bucket by URL: the files of three days, and what attempts of two of them have left.
+func twoDays(t *testing.T, renewing bool) map[string][]byte {
+	t.Helper()
+	c, n := nightlyOnS3(t)
+	var flags []string
+	if renewing {
+		flags = n.renewing()
+	}
+	for day := range 3 {
+		n.write(t, day, false)
+	}
+	n.retrain(t, 0, flags...).wants(t, 0)
+	n.retrain(t, 1, flags...).wants(t, 0)
+	list, err := c.store.Below(t.Context(), n.url, 9)
+	if err != nil {
+		t.Fatal(err)
+	}
+	objects := make(map[string][]byte)
+	for _, o := range list {
+		if objects[o.URL], err = c.store.ReadAll(t.Context(), o.URL, 1<<24); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return objects
 }
 
 // renewed returns the tree of three days of which the third renews the cuts.
@@ -95,20 +136,20 @@ func (n *nightly) tree(t *testing.T) []byte {
 	return b
 }
 
-// try kills an attempt of the third day in a phase. With a tree that is wanted, the attempt renews cuts.
-func (p *phase) try(t *testing.T, behind bool, want []byte) {
+// try kills an attempt of the third day in a phase, after the objects of twoDays. With a tree that is wanted, the attempt
+// renews cuts.
+func (p *phase) try(t *testing.T, behind bool, objects map[string][]byte, want []byte) {
 	t.Helper()
-	c := emptyCloud(t, "s3")
-	n := nightlyBelow(t, c.store, "s3://bucket/nightly")
+	c, n := nightlyOnS3(t)
 	var flags []string
 	if want != nil {
 		flags = n.renewing()
 	}
-	for day := range 3 {
-		n.write(t, day, false)
+	for url, b := range objects {
+		if err := c.store.Put(t.Context(), url, b, objectstore.WriteOptions{}); err != nil {
+			t.Fatal(err)
+		}
 	}
-	n.retrain(t, 0, flags...).wants(t, 0)
-	n.retrain(t, 1, flags...).wants(t, 0)
 	before, attempts := n.inUse(t), len(n.attempts(t))
 	flags = append(flags, "--keep_runs", "1")
 	attempt := exec.CommandContext(t.Context(), binary,
