@@ -20,9 +20,12 @@ are not in the paper's text. Each of them is a switch here; Espalier has none of
   ends there.
 - absent: the mean AUC leaves out a class that no object has.
 
+Two things are not known of the program, and other choices of them are tried: by what missing values are
+filled (mean, zero, or a value below all others), and where k-means ends (after 8 or 20 steps).
+
 Lambda (100, 10, .. 0.01) and alpha (1e-5, 1e-4, .. 1) are chosen from the same grids as by
-`espalier benchmark`. Each figure is there with all rules (program), with none (paper), and with all but
-one of them, on the same stratified splits of 70/10/20.
+`espalier benchmark`. Each figure is there with all rules (program), with none (paper), with all but one of
+them (-RULE), and with all rules and another choice (~CHOICE), on the same stratified splits of 70/10/20.
 """
 
 import argparse, concurrent.futures, dataclasses, json, os, sys, tempfile, warnings
@@ -38,12 +41,15 @@ import kmeans1d
 import numpy as np
 import pandas as pd
 from numba import njit
+from sklearn.cluster import KMeans
 from sklearn.model_selection import train_test_split
 from sklearn.preprocessing import KBinsDiscretizer
 
 from protocol import data_sets
 
 rules = frozenset(['filled', 'bins', 'few', 'child', 'tenth', 'down', 'majority', 'pairs', 'branch', 'absent'])
+choices = {'mean': 'filled', 'zero': 'filled', 'below': 'filled', '8 steps': 'bins', '20 steps': 'bins'}  # and the rule that each is of
+coding = frozenset(['filled', 'bins', *choices])  # what codes depend on
 lambdas = 100, 10, 1, 0.1, 0.01
 alphas = 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1
 impurity, greedy, pairs, balance = range(4)
@@ -64,6 +70,9 @@ def variants(method, rows):
     if rows.classes.max() > 1:
         own.add('absent')
     found = {'program': rules, 'paper': frozenset(), **{'-' + r: rules - {r} for r in sorted(own)}}
+    if not any(rows.numeric):
+        own.remove('bins')
+    found |= {'~' + c: rules | {c} for c, rule in choices.items() if rule in own}
     return found | ({'coarse': rules | {'coarse'}} if method == 'bal' else {})
 
 
@@ -103,32 +112,50 @@ def load(data):
     return Rows(columns, numeric, table['class'].astype(str).astype('category').cat.codes.to_numpy().astype(np.int32))
 
 
-def cuts(values, by_library):
+def cuts(values, own):
     """The cuts of five bins: scikit-learn's, or those of the least sum of squares."""
-    if by_library:
-        with warnings.catch_warnings(action='ignore'):  # of bins that fall together
-            bins = KBinsDiscretizer(5, encode='ordinal', strategy='kmeans', subsample=None).fit(values[:, None])
-        return bins.bin_edges_[0][1:-1]
-    centres = np.unique(kmeans1d.cluster(values, 5).centroids)
+    if 'bins' not in own:
+        return between(kmeans1d.cluster(values, 5).centroids)
+    with warnings.catch_warnings(action='ignore'):  # of bins that fall together
+        for steps in own & {'8 steps', '20 steps'}:  # one at most, from the centres of scikit-learn's binning
+            edges, most = np.linspace(values.min(), values.max(), 6), int(steps.split()[0])
+            ended = KMeans(5, init=(edges[1:] + edges[:-1])[:, None] / 2, n_init=1, max_iter=most).fit(values[:, None])
+            return between(ended.cluster_centers_[:, 0])
+        bins = KBinsDiscretizer(5, encode='ordinal', strategy='kmeans', subsample=None).fit(values[:, None])
+    return bins.bin_edges_[0][1:-1]
+
+
+def between(centres):
+    """The middles between neighbouring centres."""
+    centres = np.unique(centres)
     return (centres[1:] + centres[:-1]) / 2
 
 
-def filled(values):
-    """A column whose missing values have the most frequent value."""
-    known, counts = np.unique(values[~np.isnan(values)], return_counts=True)
-    return np.where(np.isnan(values), known[counts.argmax()], values)
+def filled(values, own):
+    """A column whose missing values have the most frequent value, or that of another choice."""
+    known = values[~np.isnan(values)]
+    if 'mean' in own:
+        value = known.mean()
+    elif 'zero' in own:
+        value = 0
+    elif 'below' in own:
+        value = known.min() - 1
+    else:
+        frequent, counts = np.unique(known, return_counts=True)
+        value = frequent[counts.argmax()]
+    return np.where(np.isnan(values), value, values)
 
 
 def encode(rows, train, own):
     """Codes by row and column. Missing values have a code of their own, if they are not filled."""
     coded, by_library = [], 'bins' in own
     for values, number in zip(rows.columns, rows.numeric):
-        if 'filled' in own:
-            values = filled(values)
+        if 'filled' in own and np.isnan(values).any():
+            values = filled(values, own)
         if number:
             known = ~np.isnan(values)
             of = known if by_library else known & train
-            values = np.where(known, np.searchsorted(cuts(values[of], by_library), values, 'right'), np.nan)
+            values = np.where(known, np.searchsorted(cuts(values[of], own), values, 'right'), np.nan)
         coded.append(np.unique(np.where(np.isnan(values), np.inf, values), return_inverse=True)[1].astype(np.int32))
     return np.stack(coded, 1)
 
@@ -416,7 +443,7 @@ class Split:
         return self.kept[key]
 
     def codes(self, own):
-        matters = own & {'filled', 'bins'}
+        matters = own & coding
         if 'bins' in own:
             if matters not in self.rows.kept:
                 self.rows.kept[matters] = encode(self.rows, None, matters)
@@ -427,12 +454,12 @@ class Split:
         """The tree, with the rows of the validation and test parts at its nodes; of some training rows or all."""
         all_of = train is None
         by_kind = {'child'} if kind == greedy and factor else {'pairs', 'branch'}
-        matters = own & ({'filled', 'bins', 'few', 'coarse'} | by_kind)
+        matters = own & (coding | {'few', 'coarse'} | by_kind)
 
         def make():
             codes, y = self.codes(own), self.rows.classes
             grown_on = self.train if all_of else train
-            objects = self.once(('objects', own & {'filled', 'bins'}, all_of), lambda: coalesce(codes, y, grown_on))
+            objects = self.once(('objects', own & coding, all_of), lambda: coalesce(codes, y, grown_on))
             t = Tree(objects, kind, own, gini, factor)
             return t, *(t.counts(codes[part], y[part]) for part in (self.validation, self.test))
 
