@@ -1,5 +1,5 @@
 """Runs a file of SQL in its database on rows, and prints the predictions."""
-import contextlib, glob, json, math, os, re, shutil, subprocess, sys, tempfile, urllib.parse, datetime, pwd
+import contextlib, glob, hashlib, json, math, os, re, shutil, subprocess, sys, tempfile, urllib.parse, datetime, pwd
 
 with open("config.json", encoding="utf-8") as f:
     config = json.load(f)
@@ -89,6 +89,23 @@ def functions(db, config):
 
 def bigquery(source, rows, typed):
     """Parsed as BigQuery's, and run by DuckDB."""
+    # Parsing a large tree takes a minute, and there is a call for each batch of rows.
+    kept = f"duckdb-{hashlib.sha256(source.encode()).hexdigest()}.sql"
+    if not os.path.exists(kept):
+        with open(kept, "w", encoding="utf-8") as f:
+            f.write(translated(source))
+    with open(kept, encoding="utf-8") as f:
+        text = f.read()
+    plain = dict(config)
+    config["function"] = False
+    try:
+        return duckdb(text, rows, typed)
+    finally:
+        config.update(plain)
+
+
+def translated(source):
+    """The view of BigQuery in the SQL of DuckDB."""
     import sqlglot
     from sqlglot import exp
     statements = [s for s in sqlglot.parse(source, read="bigquery") if s is not None]
@@ -99,13 +116,7 @@ def bigquery(source, rows, typed):
         if isinstance(node, exp.Literal) and not node.is_string and re.search("[.e]", node.this):
             return exp.cast(exp.Literal.string(node.this), "DOUBLE")
         return node
-    text = view.transform(exact).sql("duckdb").replace("p.source_row.*", "UNNEST(p.source_row)")
-    plain = dict(config)
-    config["function"] = False
-    try:
-        return duckdb(text, rows, typed)
-    finally:
-        config.update(plain)
+    return view.transform(exact).sql("duckdb").replace("p.source_row.*", "UNNEST(p.source_row)")
 
 
 def programs():
