@@ -18,10 +18,11 @@
 //
 // A model grows down the tree, as in logistic model trees (Landwehr, Hall and Frank, Machine
 // Learning 59, 2005). The root has an intercept alone. A node's fit begins with the model
-// above, and adds to it: it is a ridge regression by damped Newton steps, on the features
-// that were asked above the node. A node is fitted if it has at most a quarter of the
-// objects of the last fitted node above, or if it is a leaf. So a model depends on the path
-// alone: trees that share a path share the fits along it.
+// above, and adds to it: it is a ridge regression by damped quasi-Newton steps, on the
+// features that were asked above the node. A node is fitted if it has at most a quarter of
+// the objects of the last fitted node above, or if it is a leaf. Inner nodes are fitted to
+// fewer objects than leaves. So a model depends on the path alone: trees that share a path
+// share the fits along it.
 //
 // # The same bits
 //

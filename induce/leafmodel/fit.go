@@ -24,9 +24,14 @@ const (
 	// take twice the time and are no better, by measurement on public data sets.
 	spread = 4
 
-	// bound is the number of objects, times scores, of a fit. A node of more objects is
-	// fitted to the first of them.
+	// bound is the number of objects, times scores, of a fit of a leaf. A node of more objects
+	// is fitted to the first of them.
 	bound = 1 << 14
+
+	// innerShare is the ratio of the bounds of leaves and of inner nodes, whose fits are but a
+	// start for those below. A node that is both in several trees has a fit of each, so that
+	// a model depends on its path alone.
+	innerShare = 8
 
 	// least is the weight of a fit with features, in rows. Less weight moves the intercept
 	// alone.
@@ -71,8 +76,9 @@ type fitter struct {
 	models  [][]*Model
 	values  [][]float64 // see codeValues
 
-	crew    *crew
-	scratch sync.Pool // of *regression
+	crew     *crew
+	scratch  sync.Pool // of *regression
+	sketches sync.Pool // of *sketch
 }
 
 // place is a node of some trees to which the same tests lead.
@@ -108,12 +114,10 @@ func (f *fitter) visit(p *place) {
 		return
 	}
 	inner, leaves := f.sortMembers(p.members)
-	fitted := p.layer
-	if len(p.asked) > 0 && (len(leaves) > 0 || len(p.ids)*spread <= p.layer.objects) {
-		fitted = f.fit(p)
-	}
-	if len(leaves) > 0 && len(p.asked) > 0 {
-		m := f.model(fitted, p)
+	var own *layer // the fit of the leaves
+	if len(p.asked) > 0 && len(leaves) > 0 {
+		own = f.fit(p, f.bound)
+		m := f.model(own, p)
 		for _, l := range leaves {
 			f.models[l.tree][l.node] = m
 		}
@@ -121,8 +125,12 @@ func (f *fitter) visit(p *place) {
 	if len(inner) == 0 {
 		return
 	}
-	if len(p.ids)*spread <= p.layer.objects {
-		p.layer = fitted
+	if len(p.asked) > 0 && len(p.ids)*spread <= p.layer.objects {
+		bound := max(1, f.bound/innerShare)
+		if own == nil || len(p.ids) > bound {
+			own = f.fit(p, bound)
+		}
+		p.layer = own
 	}
 	for _, alike := range inner {
 		f.split(p, alike)
@@ -144,8 +152,8 @@ func (f *fitter) split(p *place, members []member) {
 	})
 }
 
-// fit fits a node to its first objects.
-func (f *fitter) fit(p *place) *layer {
+// fit fits a node to its first objects, at most bound.
+func (f *fitter) fit(p *place, bound int) *layer {
 	r, _ := f.scratch.Get().(*regression)
 	if r == nil {
 		r = new(regression)
@@ -153,10 +161,10 @@ func (f *fitter) fit(p *place) *layer {
 	defer f.scratch.Put(r)
 	made := &layer{above: p.layer, objects: len(p.ids), intercept: make([]float64, f.scores)}
 	w := f.wanted(p.ids)
-	ids := p.ids[:min(len(p.ids), max(f.bound, faded))]
+	ids := p.ids[:min(len(p.ids), max(bound, faded))]
 	f.gather(r, p.asked, ids)
 	if len(w.scores) > 1 || f.scores == 1 {
-		ids = ids[:min(len(ids), f.bound)]
+		ids = ids[:min(len(ids), bound)]
 		made.whole = len(ids) == len(p.ids)
 		f.begin(r, p.layer, ids, w)
 		bases := f.bases(r, p.asked)
@@ -216,10 +224,16 @@ func (f *fitter) wanted(ids []int32) *wanted {
 	if f.scores == 1 {
 		return &wanted{scores: []int{0}}
 	}
-	seen := make([]bool, f.scores)
+	seen, missing := make([]bool, f.scores), f.scores
 	for _, id := range ids {
+		if missing == 0 {
+			break
+		}
 		for _, w := range f.objects.Raw(int(id)) {
-			seen[w.Class] = seen[w.Class] || w.Weight > 0
+			if w.Weight > 0 && !seen[w.Class] {
+				seen[w.Class] = true
+				missing--
+			}
 		}
 	}
 	w := new(wanted)
@@ -310,7 +324,7 @@ func (f *fitter) design(r *regression, bases []*basis, w *wanted) {
 			r.ridge[j] /= 2
 		}
 	}
-	r.design = zeros(r.design, r.rows*r.columns)
+	r.design = zeros(r.design, (r.rows+abreast-1)/abreast*abreast*r.columns)
 	for i := range r.rows {
 		r.design[i*r.columns] = 1
 	}

@@ -43,7 +43,7 @@ func attached(d *growtest.Data, o *dataset.Objects, trees []*tree.Tree, opts lea
 func TestFitAlone(t *testing.T) {
 	for _, classes := range []int{2, 4} {
 		t.Run(fmt.Sprintf("classes=%d", classes), func(t *testing.T) {
-			d, trees := forest(uint64(classes), classes, 3000)
+			d, trees := forest(uint64(classes), classes, 12000)
 			together := attached(d, d.Objects, trees, leafmodel.Options{Ridge: 3, Workers: 4})
 			shuffled := d.Shuffled(rand.New(rand.NewPCG(5, 5))).Objects
 			models := 0

@@ -2,6 +2,7 @@ package leafmodel
 
 import (
 	"math"
+	"slices"
 
 	"github.com/espalier-ml/espalier/induce/portable"
 )
@@ -11,7 +12,7 @@ import (
 type regression struct {
 	rows, columns, scores int
 
-	design []float64 // by row and column
+	design []float64 // by row and column; rows of zeros follow, up to a multiple of abreast
 	offset []float64 // by row and score
 	target []float64 // by row and score: weight of the score's class
 	weight []float64 // by row: weight of all classes
@@ -22,8 +23,10 @@ type regression struct {
 
 	coefficients []float64 // by score and column; filled by fit
 
-	probabilities, trial, step, hessians, gradient []float64 // scratch
-	z                                              []float64 // scores of a row or of all rows
+	probabilities, trial, step, hessians []float64 // scratch
+	z                                    []float64 // scores of all rows, and of those of zeros
+	gradient, before                     []float64 // by how much the loss falls with each coefficient; before the step
+	bends                                []bend    // what the latest steps have told, oldest first
 
 	// Scratch of who sets the rows. asked and codes are the features, and their codes by feature
 	// and object; gathered is the number of objects.
@@ -36,8 +39,11 @@ type regression struct {
 // damping bounds the number of times that a Newton step is halved.
 const damping = 10
 
-// fit minimises the loss from coefficients of 0 by Newton steps. A step that does not lower
-// the loss is halved; if no part of it does, the fit ends.
+// abreast is the number of rows that the loops of a fit take at a time.
+const abreast = 4
+
+// fit minimises the loss from coefficients of 0 by quasi-Newton steps: see descend. A step that
+// does not lower the loss is halved; if no part of it does, the fit ends.
 func (r *regression) fit() {
 	n := r.scores * r.columns
 	r.coefficients, r.trial, r.step = zeros(r.coefficients, n), zeros(r.trial, n), zeros(r.step, n)
@@ -67,7 +73,7 @@ func (r *regression) fit() {
 		if !(next < loss) {
 			return
 		}
-		copy(r.coefficients, r.trial)
+		r.move()
 		fall := loss - next
 		if loss = next; fall <= float64(r.tolerance*math.Abs(loss)) {
 			return
@@ -108,16 +114,46 @@ func (r *regression) loss(coefficients []float64) float64 {
 	return total
 }
 
+// rate sets the scores of all rows. Without coefficients they are the offsets.
+func (r *regression) rate(coefficients []float64) {
+	d, width := r.columns, r.scores
+	r.z = zeros(r.z, (r.rows+abreast-1)/abreast*abreast*width)
+	copy(r.z, r.offset[:r.rows*width])
+	if coefficients == nil {
+		return
+	}
+	for i := 0; i < r.rows; i += abreast {
+		rows, z := r.design[i*d:(i+abreast)*d], r.z[i*width:(i+abreast)*width]
+		for k := range width {
+			products := dots(rows, coefficients[k*d:(k+1)*d])
+			for j, v := range products {
+				z[j*width+k] += v
+			}
+		}
+	}
+}
+
+// dots returns the inner products of rows with a vector.
+func dots(rows, y []float64) [abreast]float64 {
+	d := len(y)
+	a, b := rows[:d], rows[d:][:d]
+	c, e := rows[2*d:][:d], rows[3*d:][:d]
+	var p, q, r, s float64
+	for j, v := range y {
+		p += float64(a[j] * v)
+		q += float64(b[j] * v)
+		r += float64(c[j] * v)
+		s += float64(e[j] * v)
+	}
+	return [abreast]float64{p, q, r, s}
+}
+
 // logistic returns the log loss of one score, but for the logarithms: the row's share of
 // these is log(1 + e^z).
 func (r *regression) logistic(coefficients []float64, logs *logSum) (total float64) {
-	r.z = zeros(r.z, r.rows)
+	r.rate(coefficients)
 	p := r.probabilities[:r.rows]
 	for i := range p {
-		r.z[i] = r.offset[i]
-		if coefficients != nil {
-			r.z[i] += dot(r.design[i*r.columns:(i+1)*r.columns], coefficients)
-		}
 		p[i] = -math.Abs(r.z[i]) // so its exponential is at most 1
 	}
 	portable.ExpEach(p)
@@ -137,33 +173,30 @@ func (r *regression) logistic(coefficients []float64, logs *logSum) (total float
 
 // softmax is logistic for several scores.
 func (r *regression) softmax(coefficients []float64, logs *logSum) (total float64) {
-	r.z = zeros(r.z, r.scores)
-	z := r.z
+	r.rate(coefficients)
+	width := r.scores
 	for i := range r.rows {
-		x := r.design[i*r.columns : (i+1)*r.columns]
-		at := i * r.scores
-		target, p := r.target[at:at+r.scores], r.probabilities[at:at+r.scores]
-		most := math.Inf(-1)
-		for k := range z {
-			z[k] = r.offset[at+k]
-			if coefficients != nil {
-				z[k] += dot(x, coefficients[k*r.columns:])
-			}
-			total -= float64(target[k] * z[k])
-			most = max(most, z[k])
+		z, most := r.z[i*width:(i+1)*width], math.Inf(-1)
+		target, p := r.target[i*width:(i+1)*width], r.probabilities[i*width:(i+1)*width]
+		for k, v := range z {
+			total -= float64(target[k] * v)
+			most = max(most, v)
 		}
 		for k, v := range z {
 			p[k] = v - most
 		}
-		portable.ExpEach(p)
-		sum := 0.0
+		total += float64(r.weight[i] * most)
+	}
+	portable.ExpEach(r.probabilities[:r.rows*width])
+	for i := range r.rows {
+		p, sum := r.probabilities[i*width:(i+1)*width], 0.0
 		for _, e := range p {
 			sum += e
 		}
+		share := 1 / sum
 		for k := range p {
-			p[k] /= sum
+			p[k] = float64(p[k] * share)
 		}
-		total += float64(r.weight[i] * most)
 		logs.add(r.weight[i], sum)
 	}
 	return total
@@ -209,8 +242,9 @@ func dot(x, y []float64) float64 {
 // leastCurvature keeps the Hessian positive where probabilities are 0 or 1.
 const leastCurvature = 1e-6
 
-// refresh is the number of steps that share a Hessian. It takes most of the time of a step.
-const refresh = 3
+// refresh is the number of steps that share a Hessian. It takes as much time as two steps, and
+// after it the bends do as well.
+const refresh = 8
 
 // curvature returns the curvature of a row by a score with a probability. Of several scores,
 // each has a Hessian of its own, which stands for those between the scores, too: each of
@@ -230,14 +264,14 @@ func (r *regression) curvature(p float64) float64 {
 func (r *regression) curve() {
 	d := r.columns
 	r.hessians = zeros(r.hessians, r.scores*d*d)
-	var none [4]float64
-	for i := 0; i < r.rows; i += len(none) {
+	r.bends = r.bends[:0]
+	for i := 0; i < r.rows; i += abreast {
 		for k := range r.scores {
-			curvatures := none
-			for j := range curvatures[:min(len(none), r.rows-i)] {
+			var curvatures [abreast]float64
+			for j := range curvatures[:min(abreast, r.rows-i)] {
 				curvatures[j] = float64(r.weight[i+j] * r.curvature(r.probabilities[(i+j)*r.scores+k]))
 			}
-			addSquares(r.hessians[k*d*d:(k+1)*d*d], r.design[i*d:min(i+4, r.rows)*d], d, curvatures)
+			addSquares(r.hessians[k*d*d:(k+1)*d*d], r.design[i*d:(i+abreast)*d], d, curvatures)
 		}
 	}
 	for k := range r.scores {
@@ -249,12 +283,9 @@ func (r *regression) curve() {
 	}
 }
 
-// addSquares adds the products of up to four rows with themselves, times their curvatures,
-// to the lower half of a matrix.
-func addSquares(h, rows []float64, d int, curvatures [4]float64) {
-	if len(rows) < 4*d {
-		rows = append(make([]float64, 0, 4*d), rows...)[:4*d]
-	}
+// addSquares adds the products of rows with themselves, times their curvatures, to the lower half
+// of a matrix.
+func addSquares(h, rows []float64, d int, curvatures [abreast]float64) {
 	x, y, z, u := rows[:d], rows[d:2*d], rows[2*d:3*d], rows[3*d:4*d]
 	for a := range d {
 		p, q := float64(curvatures[0]*x[a]), float64(curvatures[1]*y[a])
@@ -267,31 +298,100 @@ func addSquares(h, rows []float64, d int, curvatures [4]float64) {
 	}
 }
 
-// descend sets the step from the gradient at the coefficients and the factors of the
-// Hessians. It returns by how much the loss falls if it is as curved as the Hessians say.
+// addMultiples adds rows, times their factors, to a vector.
+func addMultiples(to, rows []float64, factors [abreast]float64) {
+	d := len(to)
+	x, y, z, u := rows[:d], rows[d:][:d], rows[2*d:][:d], rows[3*d:][:d]
+	p, q, r, s := factors[0], factors[1], factors[2], factors[3]
+	for a, v := range to {
+		to[a] = v + ((float64(p*x[a]) + float64(q*y[a])) + (float64(r*z[a]) + float64(s*u[a])))
+	}
+}
+
+// slope sets the gradient at the coefficients whose probabilities loss has set.
+func (r *regression) slope() {
+	d, width := r.columns, r.scores
+	r.gradient = zeros(r.gradient, width*d)
+	for i := 0; i < r.rows; i += abreast {
+		for k := range width {
+			var residuals [abreast]float64
+			for j := range residuals[:min(abreast, r.rows-i)] {
+				at := (i+j)*width + k
+				residuals[j] = r.target[at] - float64(r.weight[i+j]*r.probabilities[at])
+			}
+			addMultiples(r.gradient[k*d:(k+1)*d], r.design[i*d:(i+abreast)*d], residuals)
+		}
+	}
+	for k := range width {
+		for a, penalty := range r.ridge {
+			r.gradient[k*d+a] -= float64(penalty * r.coefficients[k*d+a])
+		}
+	}
+}
+
+// bend is a step and by how much less the loss falls after it.
+type bend struct {
+	step, less []float64
+	product    float64 // inner product of both, above 0
+}
+
+// move takes a step to the trial coefficients.
+func (r *regression) move() {
+	n := len(r.bends)
+	r.bends = slices.Grow(r.bends, 1)[:n+1]
+	last := &r.bends[n] // with the memory of an earlier one
+	last.step, last.less = last.step[:0], last.less[:0]
+	for j, c := range r.trial {
+		last.step = append(last.step, c-r.coefficients[j])
+	}
+	copy(r.coefficients, r.trial)
+	r.before = append(r.before[:0], r.gradient...)
+}
+
+// learn completes the latest bend. It is of no use if the loss is not curved along it, as far as
+// floating point can tell.
+func (r *regression) learn() {
+	last := len(r.bends) - 1
+	if last < 0 || len(r.bends[last].less) > 0 {
+		return
+	}
+	b := &r.bends[last]
+	for j, g := range r.gradient {
+		b.less = append(b.less, r.before[j]-g)
+	}
+	if b.product = dot(b.step, b.less); !(b.product > 0) {
+		r.bends = r.bends[:last]
+	}
+}
+
+// descend sets the step from the gradient at the coefficients and the factors of the Hessians,
+// corrected by the bends of the steps since these were set (L-BFGS: Nocedal 1980). It returns by
+// how much the loss falls if it is as curved as they say.
 func (r *regression) descend() (fall float64) {
 	d := r.columns
-	clear(r.step)
-	for i := range r.rows {
-		x := r.design[i*d : (i+1)*d]
-		for k, q := range r.probabilities[i*r.scores : (i+1)*r.scores] {
-			residual := r.target[i*r.scores+k] - float64(r.weight[i]*q)
-			g := r.step[k*d : (k+1)*d]
-			for a, v := range x {
-				g[a] += float64(residual * v)
-			}
-		}
+	r.slope()
+	r.learn()
+	r.step = append(r.step[:0], r.gradient...)
+	step := r.step
+	var shares [refresh]float64
+	for i, b := range slices.Backward(r.bends) {
+		shares[i] = dot(b.step, step) / b.product
+		addMultiple(step, b.less, -shares[i])
 	}
 	for k := range r.scores {
-		g := r.step[k*d : (k+1)*d]
-		for a, penalty := range r.ridge {
-			g[a] -= float64(penalty * r.coefficients[k*d+a])
-		}
-		r.gradient = append(r.gradient[:0], g...)
-		substitute(r.hessians[k*d*d:(k+1)*d*d], d, g)
-		fall += float64(dot(g, r.gradient) / 2)
+		substitute(r.hessians[k*d*d:(k+1)*d*d], d, step[k*d:(k+1)*d])
 	}
-	return fall
+	for i, b := range r.bends {
+		addMultiple(step, b.step, shares[i]-dot(b.less, step)/b.product)
+	}
+	return float64(dot(step, r.gradient) / 2)
+}
+
+// addMultiple adds a vector, times a factor, to another one.
+func addMultiple(to, vector []float64, factor float64) {
+	for j, v := range vector {
+		to[j] += float64(factor * v)
+	}
 }
 
 // leastPivot keeps the factors of a nearly singular matrix finite.

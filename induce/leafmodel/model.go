@@ -87,8 +87,32 @@ type curve struct {
 	scores      [][]float64 // by bin from first on, then for missing values, and by raised score
 }
 
+// sketch is the memory of the curves of a model.
+type sketch struct {
+	values []float64
+	scores [][]float64
+}
+
+// rows returns a number of lists of zeros, each of a width.
+func (s *sketch) rows(number, width int) [][]float64 {
+	from, first := len(s.values), len(s.scores)
+	s.values = slices.Grow(s.values, number*width)[:from+number*width]
+	all := s.values[from:]
+	clear(all)
+	for i := range number {
+		s.scores = append(s.scores, all[i*width:][:width:width])
+	}
+	return s.scores[first:]
+}
+
 // model returns the model of a leaf: the sum of its layers. It is nil if no layer has a term.
 func (f *fitter) model(l *layer, p *place) *Model {
+	s, _ := f.sketches.Get().(*sketch)
+	if s == nil {
+		s = new(sketch)
+	}
+	defer f.sketches.Put(s)
+	s.values, s.scores = s.values[:0], s.scores[:0]
 	intercept, own := make([]float64, f.scores), l
 	var layers []*layer
 	for ; l != nil; l = l.above {
@@ -107,7 +131,7 @@ func (f *fitter) model(l *layer, p *place) *Model {
 				return cmp.Compare(c.feature, feature)
 			})
 			if !found {
-				curves = slices.Insert(curves, at, f.newCurve(t.basis.feature, p, own, raised))
+				curves = slices.Insert(curves, at, f.newCurve(s, t.basis.feature, p, own, raised))
 			}
 			curves[at].add(l, t, place)
 		}
@@ -139,7 +163,11 @@ func (c *curve) add(l *layer, t *layerTerm, place []int) {
 		values := t.basis.of(code)
 		for at, k := range l.scores {
 			if to := place[k]; to >= 0 {
-				scores[to] += dot(values, t.coefficients[at*len(values):])
+				z := 0.0
+				for j, c := range t.coefficients[at*len(values):][:len(values)] {
+					z += float64(c * values[j])
+				}
+				scores[to] += z
 			}
 		}
 	}
@@ -147,7 +175,7 @@ func (c *curve) add(l *layer, t *layerTerm, place []int) {
 
 // newCurve returns a curve of zeros for the bins of the leaf's objects. If no object of the
 // leaf has a value, it has all bins.
-func (f *fitter) newCurve(feature int, p *place, own *layer, raised []int) *curve {
+func (f *fitter) newCurve(s *sketch, feature int, p *place, own *layer, raised []int) *curve {
 	bins := f.features[feature].Bins()
 	codes := &f.objects.Codes[feature]
 	c := &curve{feature: feature, first: bins, last: -1, raised: raised}
@@ -165,12 +193,7 @@ func (f *fitter) newCurve(feature int, p *place, own *layer, raised []int) *curv
 	if c.last < 0 {
 		c.first, c.last = 0, bins-1
 	}
-	c.scores = make([][]float64, c.last-c.first+2)
-	width := len(raised)
-	all := make([]float64, len(c.scores)*width)
-	for i := range c.scores {
-		c.scores[i] = all[i*width:][:width:width]
-	}
+	c.scores = s.rows(c.last-c.first+2, len(raised))
 	return c
 }
 
@@ -178,27 +201,28 @@ func (f *fitter) newCurve(feature int, p *place, own *layer, raised []int) *curv
 // are those of the feature's codes. width is the number of all scores.
 func (c *curve) term(values []float64, width int) tree.Term {
 	last := len(c.scores) - 1
-	t := tree.Term{Feature: c.feature, Missing: c.rounded(last, width)}
 	at := values[c.first : c.last+1]
 	kept := knots(at, c.scores[:last])
-	t.At, t.Values = make([]float64, len(kept)), make([][]float64, len(kept))
+	t := tree.Term{Feature: c.feature, At: make([]float64, len(kept)), Values: make([][]float64, len(kept))}
+	all := make([]float64, (len(kept)+1)*width) // one object of memory instead of many
 	for i, k := range kept {
-		t.At[i], t.Values[i] = at[k], c.rounded(k, width)
+		t.At[i], t.Values[i] = at[k], all[i*width:][:width:width]
+		c.round(t.Values[i], k)
 	}
+	t.Missing = all[len(kept)*width:]
+	c.round(t.Missing, last)
 	return t
 }
 
-// rounded returns the scores at a position. Flat scores are 0.
-func (c *curve) rounded(at, width int) []float64 {
-	list := rounded(c.scores[at])
-	if c.raised == nil || len(list) == width {
-		return list
+// round sets the raised scores to those at a position.
+func (c *curve) round(scores []float64, at int) {
+	for i, v := range c.scores[at] {
+		k := i
+		if c.raised != nil {
+			k = c.raised[i]
+		}
+		scores[k] = round(v)
 	}
-	all := make([]float64, width)
-	for i, k := range c.raised {
-		all[k] = list[i]
-	}
-	return all
 }
 
 const (
@@ -210,11 +234,16 @@ const (
 	decimals = 1000
 )
 
+// round rounds a score to three decimals.
+func round(score float64) float64 {
+	return math.Round(score*decimals)/decimals + 0 // no -0
+}
+
 // rounded returns scores to three decimals.
 func rounded(scores []float64) []float64 {
 	list := make([]float64, len(scores))
 	for k, v := range scores {
-		list[k] = math.Round(v*decimals)/decimals + 0 // no -0
+		list[k] = round(v)
 	}
 	return list
 }

@@ -62,16 +62,15 @@ func (s *Shuffling) Without(feature int, lists []dataset.Codes) []*float64 {
 		rest[i] -= n
 	}
 	areas := make([]*float64, len(lists))
+	shuffled := *b.objects
+	shuffled.Codes = slices.Clone(shuffled.Codes)
+	own.objects = &shuffled
 	for i, codes := range lists {
-		shuffled := *b.objects
-		shuffled.Codes = slices.Clone(shuffled.Codes)
 		shuffled.Codes[feature] = codes
-		e := newEvaluation(&shuffled, b.features, b.trees, b.models)
-		e.run(0, root, ids)
-		for k, n := range rest {
-			e.tallies[0].counts[k] += n
-		}
-		areas[i] = e.score(0).AUC
+		own.weight = 0
+		copy(own.tallies[0].counts, rest)
+		own.run(0, root, ids)
+		areas[i] = own.score(0).AUC
 	}
 	return areas
 }

@@ -91,23 +91,17 @@ func (w *walk) parts(n *tree.Node, ids []int32) [][]int32 {
 // others behind them, and returns the number at the front.
 func partition[C uint8 | uint16](codes []C, ids []int32, first, last C, sorted []int32) int {
 	sorted = sorted[:len(ids)]
-	yes := 0
-	for _, id := range ids {
+	front, back := 0, len(ids)-1
+	for _, id := range ids { // both places are free: a branch would be foreseen by no processor
+		sorted[front], sorted[back] = id, id
 		if codes[id]-first <= last-first {
-			yes++
-		}
-	}
-	front, back := 0, yes
-	for _, id := range ids {
-		if codes[id]-first <= last-first {
-			sorted[front] = id
 			front++
 		} else {
-			sorted[back] = id
-			back++
+			back--
 		}
 	}
-	return yes
+	slices.Reverse(sorted[front:])
+	return front
 }
 
 // partsByCode is parts for a multiway test.
