@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/binary"
 	"errors"
+	"iter"
 	"math"
 	"math/bits"
 	"slices"
@@ -138,8 +139,12 @@ func (t *Table) entry(key []uint64) int {
 	}
 }
 
+// grow makes room for as many entries again.
 func (t *Table) grow() {
 	t.slots = make([]int32, max(16, 2*len(t.slots)))
+	more := len(t.slots)/2 - t.len()
+	t.keys, t.rows = slices.Grow(t.keys, more*t.keyLen()), slices.Grow(t.rows, more)
+	t.counters = slices.Grow(t.counters, more*t.shape.Counters)
 	mask := len(t.slots) - 1
 	for entry := range t.len() {
 		at := int(hashOf(t.keyOf(entry))) & mask
@@ -289,22 +294,34 @@ type Entry struct {
 	Counters      []int64
 }
 
-// Entries returns the entries in the order of their keys.
-func (t *Table) Entries() []Entry {
+// Len returns the number of entries.
+func (t *Table) Len() int {
 	t.fit()
-	list := make([]Entry, 0, t.len())
-	numbers := make([]float64, t.len()*t.shape.Numbers)
-	for _, entry := range t.sorted() {
-		key, p := t.keyOf(entry), numbers[:t.shape.Numbers:t.shape.Numbers]
-		numbers = numbers[t.shape.Numbers:]
-		for k, word := range key[t.shape.Words:] {
-			if p[k] = math.Float64frombits(word); t.level > 0 {
-				p[k] = meanOf(t.sumsOf(entry)[k], t.rows[entry])
+	return t.len()
+}
+
+// Entries returns the entries in the order of their keys.
+func (t *Table) Entries() []Entry { return slices.AppendSeq(make([]Entry, 0, t.Len()), t.All()) }
+
+// All goes through the entries in the order of their keys. The table must not change meanwhile;
+// the entries stay valid.
+func (t *Table) All() iter.Seq[Entry] {
+	return func(yield func(Entry) bool) {
+		t.fit()
+		numbers := make([]float64, t.len()*t.shape.Numbers)
+		for _, entry := range t.sorted() {
+			key, p := t.keyOf(entry), numbers[:t.shape.Numbers:t.shape.Numbers]
+			numbers = numbers[t.shape.Numbers:]
+			for k, word := range key[t.shape.Words:] {
+				if p[k] = math.Float64frombits(word); t.level > 0 {
+					p[k] = meanOf(t.sumsOf(entry)[k], t.rows[entry])
+				}
+			}
+			if !yield(Entry{key[:t.shape.Words:t.shape.Words], p, t.rows[entry], t.countersOf(entry)}) {
+				return
 			}
 		}
-		list = append(list, Entry{key[:t.shape.Words:t.shape.Words], p, t.rows[entry], t.countersOf(entry)})
 	}
-	return list
 }
 
 // meanOf returns the mean of the probabilities of rows, given the sum of their highest

@@ -1,6 +1,10 @@
 package metric
 
-import "github.com/espalier-ml/espalier/induce/tree"
+import (
+	"slices"
+
+	"github.com/espalier-ml/espalier/induce/tree"
+)
 
 // Leaves returns the table of a tree's leaves with the rows counted at each leaf.
 func Leaves(t *tree.Tree, counts *tree.LeafCounts) []Leaf {
@@ -25,7 +29,8 @@ func Scores(t *tree.Tree, counts *tree.ScoreCounts) []Leaf {
 			leaves = append(leaves, p.leaf(i, counts.Plain()))
 		}
 	}
-	for _, s := range counts.Modelled() {
+	leaves = slices.Grow(leaves, counts.Predictions())
+	for s := range counts.All() {
 		leaf := p.leaf(s.Leaf, counts.Plain())
 		leaf.Probabilities, leaf.Class, leaf.Weights, leaf.Rows = s.Probabilities, s.Class, s.Weights, s.Rows
 		leaves = append(leaves, leaf)

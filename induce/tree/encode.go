@@ -23,7 +23,16 @@ const (
 // order, each feature on a line, each member of a node on a line, each term of a leaf
 // model on a line, each split of a booster on a line, floats in shortest round-trip form, a final newline.
 func (t *Tree) Encode() []byte {
-	return t.AppendJSON(make([]byte, 0, (400+24*len(t.Label.Classes))*len(t.Nodes)+256*len(t.Features)))
+	const number = 7 // bytes, most often at most
+	size := (400+24*len(t.Label.Classes))*len(t.Nodes) + 256*len(t.Features)
+	for i := range t.Nodes {
+		if m := t.Nodes[i].Model; m != nil {
+			for k := range m.Terms {
+				size += 100 + number*(len(m.Terms[k].At)+1)*(2+len(m.Intercept))
+			}
+		}
+	}
+	return t.AppendJSON(make([]byte, 0, size))
 }
 
 // AppendJSON appends the tree to dst in the form of Encode.
@@ -90,10 +99,16 @@ func (e *encoder) int(x int64) *encoder {
 // float writes the shortest decimal that reads back as x, without an exponent
 // between 1e-6 and 1e21, as JavaScript and encoding/json do.
 func (e *encoder) float(x float64) *encoder {
+	if x == 0 && !math.Signbit(x) { // as most scores of rare classes are
+		return e.raw("0")
+	}
 	a := math.Abs(x)
-	if n := math.Round(x * 1000); a > 0 && a < 1e12 && n/1000 == x { // decimals of up to 15 digits are distinct numbers
-		e.b = appendThousandths(e.b, int64(n))
-		return e
+	if a > 0 && a < 1e12 {
+		n := int64(math.Copysign(float64(a*1000)+0.5, x))
+		if float64(n)/1000 == x { // decimals of up to 15 digits are distinct numbers
+			e.b = appendThousandths(e.b, n)
+			return e
+		}
 	}
 	if a == 0 || a >= 1e-6 && a < 1e21 {
 		e.b = strconv.AppendFloat(e.b, x, 'f', -1, 64)

@@ -57,8 +57,8 @@ func (t *Term) AddTo(scores []float64, x float64) {
 	case x >= t.At[last]:
 		add(scores, t.Values[last], nil)
 	default:
-		next, _ := slices.BinarySearch(t.At, x)
-		if t.At[next] == x {
+		next := 1 // there are few knots
+		for t.At[next] <= x {
 			next++
 		}
 		share := (x - t.At[next-1]) / (t.At[next] - t.At[next-1])
@@ -169,6 +169,7 @@ func (t *Tree) ModelRanges() []*ModelRange {
 		return ranges
 	}
 	above, features := make([]way, len(t.Nodes)), t.boosterFeatures()
+	b := bounding{tree: t, factors: t.PriorFactors()}
 	for i := range t.Nodes {
 		n := &t.Nodes[i]
 		for k, b := range n.Branches {
@@ -184,7 +185,7 @@ func (t *Tree) ModelRanges() []*ModelRange {
 				reach[f] = t.spanOf(i, f, above)
 			}
 		}
-		r.Low, r.High = t.modelBounds(n, reach)
+		r.Low, r.High = b.bounds(n, reach)
 		ranges[i] = r
 	}
 	return ranges
@@ -239,20 +240,34 @@ func (t *Tree) spanOf(leaf, feature int, above []way) span {
 	return s
 }
 
-// modelBounds returns the bounds of a ModelRange, given the values of each numeric feature.
-func (t *Tree) modelBounds(n *Node, reach map[int]span) (low, high float64) {
-	factors := t.PriorFactors()
+// bounding finds the bounds of the leaves of a tree.
+type bounding struct {
+	tree    *Tree
+	factors []float64 // see PriorFactors
+	scores  []float64 // of the terms of a leaf where they may be least or greatest
+	ends    []int     // by term: the end of its scores
+}
+
+// bounds returns the bounds of a ModelRange, given the values of each numeric feature.
+func (g *bounding) bounds(n *Node, reach map[int]span) (low, high float64) {
+	t, width := g.tree, len(n.Model.Intercept)
 	factor := func(class int) float64 {
-		if factors == nil {
+		if g.factors == nil {
 			return 1
 		}
-		return factors[class]
+		return g.factors[class]
 	}
 	if factor(n.Class) == 0 {
 		return 0, 0
 	}
 	classes := len(t.Label.Classes)
 	most, least := 0.0, 0.0 // weight of the other classes, that of the class being 1
+	g.scores, g.ends = g.scores[:0], g.ends[:0]
+	for k := range n.Model.Terms {
+		term := &n.Model.Terms[k]
+		g.scores = term.appendReached(g.scores, reach[term.Feature], width)
+		g.ends = append(g.ends, len(g.scores))
+	}
 	for other := range classes {
 		if other == n.Class || factor(other) == 0 {
 			continue
@@ -265,10 +280,10 @@ func (t *Tree) modelBounds(n *Node, reach map[int]span) (low, high float64) {
 		}
 		worst := lead(n.Model.Intercept)
 		best := worst
-		for k := range n.Model.Terms {
-			term := &n.Model.Terms[k]
-			a, b := term.extremes(reach[term.Feature], len(n.Model.Intercept), lead)
-			worst, best = worst+a, best+b
+		from := 0
+		for _, end := range g.ends {
+			a, b := extremes(g.scores[from:end], width, lead)
+			worst, best, from = worst+a, best+b, end
 		}
 		if n.Model.Booster != nil {
 			for _, tree := range n.Model.Booster.Trees {
@@ -283,31 +298,42 @@ func (t *Tree) modelBounds(n *Node, reach map[int]span) (low, high float64) {
 	return 1 / (1 + most), 1 / (1 + least)
 }
 
-// extremes returns the least and the greatest value of a linear function of the term's
-// values: they lie at knots, or at the ends of the span.
-func (t *Term) extremes(reach span, width int, of func(scores []float64) float64) (least, most float64) {
-	least, most = math.Inf(1), math.Inf(-1)
-	scores := make([]float64, width)
-	try := func(x float64) {
-		clear(scores)
-		t.AddTo(scores, x)
-		v := of(scores)
-		least, most = min(least, v), max(most, v)
+// appendReached appends the scores of a term at the knots within a span and at its ends: each
+// linear function of the term's values is least and greatest at one of them.
+func (t *Term) appendReached(list []float64, reach span, width int) []float64 {
+	before := len(list)
+	add := func(x float64) {
+		at := len(list)
+		for range width {
+			list = append(list, 0)
+		}
+		t.AddTo(list[at:], x)
 	}
 	if reach.missing {
-		try(math.NaN())
+		add(math.NaN())
 	}
 	if reach.low <= reach.high {
-		try(reach.low)
-		try(reach.high)
+		add(reach.low)
+		add(reach.high)
 		for _, x := range t.At {
 			if x > reach.low && x < reach.high {
-				try(x)
+				add(x)
 			}
 		}
 	}
-	if least > most { // no training row reaches the leaf
-		try(math.NaN())
+	if len(list) == before { // no training row reaches the leaf
+		add(math.NaN())
+	}
+	return list
+}
+
+// extremes returns the least and the greatest value of a function of scores, of which a list has
+// some, each of a width.
+func extremes(list []float64, width int, of func(scores []float64) float64) (least, most float64) {
+	least, most = math.Inf(1), math.Inf(-1)
+	for at := 0; at < len(list); at += width {
+		v := of(list[at : at+width])
+		least, most = min(least, v), max(most, v)
 	}
 	return least, most
 }

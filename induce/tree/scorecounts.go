@@ -3,7 +3,9 @@ package tree
 import (
 	"encoding/binary"
 	"fmt"
+	"iter"
 	"math"
+	"slices"
 
 	"github.com/espalier-ml/espalier/induce/counting"
 )
@@ -76,18 +78,28 @@ type ScoreCount struct {
 // Modelled returns the rows of the leaves with models by their predictions, in the order
 // of leaves, classes and probabilities.
 func (c *ScoreCounts) Modelled() []ScoreCount {
-	rounded, entries := c.LostBits() > 0, c.table.Entries()
-	list := make([]ScoreCount, 0, len(entries))
-	for _, e := range entries {
-		if rounded {
-			Normalise(e.Probabilities)
+	return slices.AppendSeq(make([]ScoreCount, 0, c.Predictions()), c.All())
+}
+
+// Predictions returns the number of distinct predictions at leaves with models.
+func (c *ScoreCounts) Predictions() int { return c.table.Len() }
+
+// All goes through what Modelled returns.
+func (c *ScoreCounts) All() iter.Seq[ScoreCount] {
+	return func(yield func(ScoreCount) bool) {
+		rounded := c.LostBits() > 0
+		for e := range c.table.All() {
+			if rounded {
+				Normalise(e.Probabilities)
+			}
+			if !yield(ScoreCount{
+				Leaf: int(e.Words[0] >> 16), Class: int(e.Words[0] & math.MaxUint16), Probabilities: e.Probabilities,
+				Weights: e.Counters, Rows: e.Rows,
+			}) {
+				return
+			}
 		}
-		list = append(list, ScoreCount{
-			Leaf: int(e.Words[0] >> 16), Class: int(e.Words[0] & math.MaxUint16), Probabilities: e.Probabilities,
-			Weights: e.Counters, Rows: e.Rows,
-		})
 	}
-	return list
 }
 
 // Encode returns the counts in a form that does not depend on the order of rows and
