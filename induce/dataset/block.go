@@ -28,6 +28,11 @@ func (t *Table) AppendBlock(dst []byte, from, to int) []byte {
 	for f, width := range t.layout.Widths {
 		dst = t.appendColumn(dst, t.layout.Offsets[f], width, from, to)
 	}
+	return t.appendTail(dst, from, to)
+}
+
+// appendTail appends what follows the columns in a block of objects [from, to).
+func (t *Table) appendTail(dst []byte, from, to int) []byte {
 	var raw []ClassWeight
 	for id := from; id < to; id++ {
 		raw = t.classWeights(id, raw)
@@ -310,6 +315,9 @@ func EachClasses(
 		return err
 	}
 	var counted []int64
+	if codes != nil {
+		counted = make([]int64, 0, r.objects)
+	}
 	var labels, soft []ClassWeight
 	for range r.objects {
 		var rows int64

@@ -233,6 +233,28 @@ func (t *Table) find(key []byte, hash uint64, class uint16) int {
 	}
 }
 
+// lookup returns the number of the key's object; below 0: there is none.
+func (t *Table) lookup(key []byte, hash uint64) int {
+	if len(t.slots) == 0 {
+		return -1
+	}
+	stride, mask, tag := t.layout.Stride, len(t.slots)-1, hash>>32
+	for at := t.slotOf(hash); ; at++ {
+		slot := t.slots[at&mask]
+		if slot == 0 {
+			return -1
+		}
+		if slot>>32 != tag {
+			continue
+		}
+		id := int(uint32(slot)) - 1
+		p, i := t.place(id)
+		if bytes.Equal(p.keys[i*stride:i*stride+stride], key[:stride]) {
+			return id
+		}
+	}
+}
+
 func (t *Table) insert(key []byte, class uint16) int {
 	id := t.n
 	if id>>t.page == len(t.pages) {

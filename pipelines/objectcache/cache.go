@@ -202,7 +202,7 @@ func (p *Plan) Tasks() []jobs.Task {
 			shards := term.Parts[part].Shards
 			for i, url := range term.Parts[part].Blocks {
 				tasks = append(tasks, jobs.Task{
-					File: url, Part: dataset.Part(part), Shard: shards[i], Block: true, Subtract: term.Subtract,
+					File: url, Part: dataset.Part(part), Shard: shards[i], Block: true, Subtract: term.Subtract, Window: term.Window,
 				})
 			}
 		}

@@ -52,7 +52,9 @@ type CoalesceConfig struct {
 // Coalesce turns rows into objects: it reads the row groups of tasks, a
 // PCollection<[]byte> of Task, encodes their rows and merges rows of equal codes. Tasks may
 // name blocks of an earlier Coalesce with the same shards, too: their objects are merged with the
-// others, or subtracted from them. It writes object blocks, and ObjectStats for each part and shard.
+// others, or subtracted from them. The blocks of one window may be marked, no two of which have objects of
+// the same codes: they are written anew with the changes, which is faster than merging them, too. It
+// writes object blocks, and ObjectStats for each part and shard.
 func Coalesce(s beam.Scope, tasks beam.PCollection, c CoalesceConfig) {
 	s = s.Scope("transforms.Coalesce")
 	merged := beam.GroupByKey(s, beam.ParDo(s, &coalesceFn{CoalesceConfig: c}, tasks))
@@ -120,7 +122,7 @@ func (f *coalesceFn) ProcessElement(ctx context.Context, task []byte, emit func(
 		return Carry(err)
 	}
 	if t.Block {
-		emit(int64(int(t.Part)*f.Shards+t.Shard), cachedValue(t.File, t.Subtract))
+		emit(int64(int(t.Part)*f.Shards+t.Shard), cachedValue(t))
 		progressOf(ctx).Tasks.Add(1)
 		return nil
 	}
@@ -285,13 +287,16 @@ func (f *coalesceFn) flush(ctx context.Context, emit func(int64, []byte), inline
 // bytes of an object's codes.
 func Blocks(t *dataset.Table, stride int) [][]byte {
 	var list [][]byte
-	step := max(1, blockBytes/(stride+4))
+	step := blockObjects(stride)
 	for from := 0; from < t.Len(); from += step {
 		to := min(from+step, t.Len())
 		list = append(list, t.AppendBlock(make([]byte, 0, (to-from)*(stride+4)+16), from, to))
 	}
 	return list
 }
+
+// blockObjects returns the objects of a block.
+func blockObjects(stride int) int { return max(1, blockBytes/(stride+4)) }
 
 // tableBytes returns the memory of a bundle's tables at which the bundle sends them.
 func (c *CoalesceConfig) tableBytes() int64 {

@@ -31,6 +31,7 @@ const (
 	valueInline     = iota // the data
 	valueFile              // the URL of a file with the data
 	valueSubtracted        // the URL of a file with objects to subtract
+	valueWindow            // the URL of a file with objects that others are added to or subtracted from
 )
 
 // send returns the value for b, and writes b to a file unless inline is set. The caller
@@ -61,7 +62,7 @@ func receive(ctx context.Context, value []byte) ([]byte, error) {
 	switch value[n] {
 	case valueInline:
 		return value[:n:n], nil
-	case valueFile, valueSubtracted:
+	case valueFile, valueSubtracted, valueWindow:
 		s, err := OpenStorage(ctx)
 		if err != nil {
 			return nil, err
@@ -76,15 +77,18 @@ func receive(ctx context.Context, value []byte) ([]byte, error) {
 func fileValue(url string) []byte { return append([]byte(url), valueFile) }
 
 // cachedValue returns the value for a block of a cache.
-func cachedValue(url string, subtract bool) []byte {
-	if subtract {
-		return append([]byte(url), valueSubtracted)
+func cachedValue(t Task) []byte {
+	kind := byte(valueFile)
+	if t.Window {
+		kind = valueWindow
+	} else if t.Subtract {
+		kind = valueSubtracted
 	}
-	return fileValue(url)
+	return append([]byte(t.File), kind)
 }
 
-// isSubtracted reports whether the objects of a value are to be subtracted.
-func isSubtracted(value []byte) bool { return len(value) > 0 && value[len(value)-1] == valueSubtracted }
+// isOf reports whether a value is of a kind.
+func isOf(value []byte, kind byte) bool { return len(value) > 0 && value[len(value)-1] == kind }
 
 // AppendPacket appends a packet to a value. A packet is a block of objects with the
 // position of their node.

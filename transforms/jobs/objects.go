@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/google/uuid"
 
@@ -77,18 +78,8 @@ func (f *mergeObjectsFn) merge(ctx context.Context, key int64, list [][]byte) er
 		return err
 	}
 	first := list[0]
-	if len(list) == 1 {
-		b, err := receive(ctx, list[0])
-		if err != nil {
-			return err
-		}
-		list[0] = b
-	} else {
-		t := newCoder(f.spec, f.features, f.Classes, 1).newTable(f.partOf(int(key)))
-		if err := f.mergeInto(ctx, t, list); err != nil {
-			return err
-		}
-		list = Blocks(t, f.layout.Stride+f.spec.Soft.bytes())
+	if list, err = f.merged(ctx, key, list); err != nil {
+		return err
 	}
 	stats := f.newStats(key)
 	run := uuid.NewString() // a repeated bundle may make other blocks
@@ -113,26 +104,61 @@ func (f *mergeObjectsFn) merge(ctx context.Context, key int64, list [][]byte) er
 	return s.Write(ctx, statsURL(f.Out, stats.Part, int(key)%f.Shards), MustJSON(stats))
 }
 
+// merged returns the blocks of what the values of a key are together.
+func (f *mergeObjectsFn) merged(ctx context.Context, key int64, list [][]byte) ([][]byte, error) {
+	if len(list) == 1 && !isOf(list[0], valueSubtracted) {
+		b, err := receive(ctx, list[0])
+		return [][]byte{b}, err
+	}
+	var window, change [][]byte
+	for _, value := range list {
+		if isOf(value, valueWindow) {
+			window = append(window, value)
+		} else {
+			change = append(change, value)
+		}
+	}
+	t := newCoder(f.spec, f.features, f.Classes, 1).newTable(f.partOf(int(key)))
+	if err := f.mergeInto(ctx, t, change); err != nil {
+		return nil, err
+	}
+	stride := f.layout.Stride + f.spec.Soft.bytes()
+	if len(window) == 0 {
+		var err error
+		if slices.ContainsFunc(change, func(value []byte) bool { return isOf(value, valueSubtracted) }) {
+			err = t.DropEmpty()
+		}
+		return Blocks(t, stride), err
+	}
+	p := dataset.NewPatch(t, len(f.Classes), blockObjects(stride))
+	for _, value := range window {
+		b, err := receive(ctx, value)
+		if err != nil {
+			return nil, err
+		}
+		if err := p.Apply(b); err != nil {
+			return nil, blockError(value, err)
+		}
+	}
+	return p.End()
+}
+
 // mergeInto adds the objects of blocks to an empty table, or subtracts them.
 func (f *mergeObjectsFn) mergeInto(ctx context.Context, t *dataset.Table, list [][]byte) error {
-	subtracted := false
 	for _, value := range list {
 		b, err := receive(ctx, value)
 		if err != nil {
 			return err
 		}
 		merge := t.AddBlock
-		if isSubtracted(value) {
-			merge, subtracted = t.SubtractBlock, true
+		if isOf(value, valueSubtracted) {
+			merge = t.SubtractBlock
 		}
 		if err := merge(b, len(f.Classes)); err != nil {
 			return blockError(value, err)
 		}
 	}
-	if !subtracted {
-		return nil
-	}
-	return t.DropEmpty()
+	return nil
 }
 
 // blockError names the file of a value, if it has one.

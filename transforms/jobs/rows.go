@@ -28,6 +28,7 @@ type Task struct {
 	Part     dataset.Part `json:"part,omitempty"`     // of a block
 	Shard    int          `json:"shard,omitempty"`    // of a block
 	Subtract bool         `json:"subtract,omitempty"` // the objects of the block are subtracted
+	Window   bool         `json:"window,omitempty"`   // the block is of the window that others are added to: see Coalesce
 	Block    bool         `json:"block,omitempty"`    // the file is a block: Coalesce reads rows and blocks
 }
 

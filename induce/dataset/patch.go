@@ -1,0 +1,195 @@
+package dataset
+
+import "slices"
+
+// Patch writes object blocks anew, with what a table adds to their objects or subtracts from them.
+// Objects that the table does not have are passed on as they are: blocks of many objects get the
+// changes of few objects without a table of them all.
+//
+// No two of the blocks may have objects of the same codes. A Patch belongs to one goroutine at a time.
+type Patch struct {
+	change  *Table
+	classes int
+	most    int // objects of a block
+	blocks  [][]byte
+
+	// The block that is being written.
+	objects int
+	columns [][]byte // per feature
+	tail    []byte   // what follows the columns
+
+	// The block that is being read.
+	from int    // first object whose codes are not written
+	rest []byte // classes that are not written, and what follows
+
+	keys           []byte
+	own, more, sum []ClassWeight // of an object of the block, of the table, of both
+}
+
+// NewPatch returns a patch by the objects of a table, which may be negative: see SubtractBlock. The
+// table must not be soft, and is of no other use afterwards. The patch writes blocks of at most so many
+// objects, unless it is applied to larger ones.
+func NewPatch(change *Table, classes, most int) *Patch {
+	return &Patch{change: change, classes: classes, most: max(1, most), columns: make([][]byte, len(change.layout.Widths))}
+}
+
+// Apply writes the objects of a block. It fails if more is subtracted from one of them than it has.
+func (p *Patch) Apply(block []byte) error {
+	const ahead = 16 // objects whose keys are made together, feature by feature
+	t := p.change
+	r, err := openBlock(block, t.layout)
+	if err != nil {
+		return err
+	}
+	if r.soft || t.soft > 0 || r.hasRows != t.hasRows {
+		return errBlock
+	}
+	p.makeRoom(r)
+	p.from, p.rest = 0, r.rest
+	stride := t.layout.Stride
+	for first := 0; first < r.objects; first += ahead {
+		end := min(first+ahead, r.objects)
+		p.keys = r.keys(p.keys[:0], t.layout, first, end)
+		for i := range end - first {
+			key, before := p.keys[i*stride:(i+1)*stride], r.rest
+			var rows int64
+			if p.own, rows, err = r.classes(p.own, p.classes); err != nil {
+				return err
+			}
+			if id := t.lookup(key, HashKey(key)); id >= 0 {
+				p.tail = append(p.tail, p.rest[:len(p.rest)-len(before)]...)
+				if err := p.merge(r, first+i, id, rows); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	p.pass(r, r.objects)
+	p.tail = append(p.tail, p.rest[:len(p.rest)-len(r.rest)]...)
+	return r.end()
+}
+
+// merge writes object i of a block with what an object of the table adds to it or subtracts from it, unless
+// nothing is left. The object of the table has nothing then.
+func (p *Patch) merge(r *blockReader, i, id int, rows int64) error {
+	t := p.change
+	p.rest = r.rest
+	p.more = t.classWeights(id, p.more)
+	if err := p.addUp(); err != nil {
+		return err
+	}
+	if t.hasRows {
+		page, at := t.place(id)
+		rows += page.rows[at]
+		if rows < 0 || (rows == 0) != (len(p.sum) == 0) {
+			return errSubtracted
+		}
+	}
+	t.empty(id)
+	if len(p.sum) == 0 {
+		p.pass(r, i)
+		p.from++
+		return nil
+	}
+	p.tail = appendClasses(p.tail, p.sum, rows, t.hasRows)
+	return nil
+}
+
+// addUp sets p.sum to the sum of p.own and p.more.
+func (p *Patch) addUp() error {
+	p.sum = p.sum[:0]
+	own, more := p.own, p.more
+	for len(own) > 0 || len(more) > 0 {
+		var cw ClassWeight
+		if len(more) == 0 || len(own) > 0 && own[0].Class <= more[0].Class {
+			cw, own = own[0], own[1:]
+		} else {
+			cw.Class = more[0].Class
+		}
+		if len(more) > 0 && more[0].Class == cw.Class {
+			cw.Weight += more[0].Weight
+			more = more[1:]
+		}
+		if cw.Weight < 0 {
+			return errSubtracted
+		}
+		if cw.Weight > 0 {
+			p.sum = append(p.sum, cw)
+		}
+	}
+	return nil
+}
+
+// makeRoom makes room for the objects of a block, and for those that only the table has.
+func (p *Patch) makeRoom(r *blockReader) {
+	if p.objects+r.objects > p.most {
+		p.flush()
+	}
+	room := r.objects + p.change.n
+	for f, width := range p.change.layout.Widths {
+		p.columns[f] = slices.Grow(p.columns[f], room*width)
+	}
+	p.tail = slices.Grow(p.tail, len(r.rest)+p.change.n*3) // most objects are few rows of one class
+}
+
+// pass passes on the codes of the objects before the one at the given position.
+func (p *Patch) pass(r *blockReader, to int) {
+	p.objects += to - p.from
+	for f, width := range p.change.layout.Widths {
+		p.columns[f] = append(p.columns[f], r.columns[f][p.from*width:to*width]...)
+	}
+	p.from = to
+}
+
+// End returns the blocks. The last ones have the objects that only the table has.
+func (p *Patch) End() ([][]byte, error) {
+	t := p.change
+	if err := t.DropEmpty(); err != nil {
+		return nil, err
+	}
+	for from := 0; from < t.n; {
+		if p.objects >= p.most {
+			p.flush()
+		}
+		to := min(t.n, from+p.most-p.objects)
+		for f, width := range t.layout.Widths {
+			p.columns[f] = t.appendColumn(p.columns[f], t.layout.Offsets[f], width, from, to)
+		}
+		p.tail = t.appendTail(p.tail, from, to)
+		p.objects += to - from
+		from = to
+	}
+	p.flush()
+	return p.blocks, nil
+}
+
+// flush ends the block that is being written. Blocks have at least one object.
+func (p *Patch) flush() {
+	if p.objects == 0 {
+		return
+	}
+	const head = 16
+	block := make([]byte, 0, head+p.objects*p.change.layout.Stride+len(p.tail))
+	block = appendBlockHead(block, p.objects, p.change.hasRows, false)
+	for f, column := range p.columns {
+		block = append(block, column...)
+		p.columns[f] = column[:0]
+	}
+	p.blocks = append(p.blocks, append(block, p.tail...))
+	p.objects, p.tail = 0, p.tail[:0]
+}
+
+// empty takes all weight and all rows from an object.
+func (t *Table) empty(id int) {
+	p, at := t.place(id)
+	p.weight[at] = 0
+	if t.hasRows {
+		p.rows[at] = 0
+	}
+	if t.head == nil {
+		return
+	}
+	for i := t.head[id]; i != 0; i = t.more[i-1].next {
+		t.more[i-1].weight = 0
+	}
+}
