@@ -38,13 +38,23 @@ type Objects struct {
 // 1, little for an object of one class. at is nil while all objects weigh 1. Else at[i] is 0
 // for an object of weight 1. For others its low bits are one more than the position of the
 // object's first entry; with manyEntries the entry before has the number of its entries.
+// Light objects of the same class and weight share an entry, as most objects are light ones
+// of one class.
 type classLists struct {
 	at      []uint32
 	entries []ClassWeight
+	shared  []uint32 // by class and weight: see share
 }
 
 // manyEntries marks an object with several classes.
 const manyEntries = 1 << 31
+
+// Objects of one class share entries if they weigh less than 1<<lightBits, and their class comes
+// before sharedClasses: so a list of all shared entries stays small.
+const (
+	lightBits     = 4
+	sharedClasses = 1 << 8
+)
 
 // Len returns the number of objects.
 func (o *Objects) Len() int { return len(o.Class) }
@@ -125,16 +135,33 @@ func (l *classLists) add(list []ClassWeight, unit bool, classes []uint16) {
 	if l.at == nil {
 		l.at = make([]uint32, len(classes)-1, cap(classes))
 	}
-	at, many := uint32(0), uint32(0)
-	if len(list) > 1 {
-		many = manyEntries
+	at := uint32(0)
+	switch {
+	case unit:
+	case len(list) > 1:
 		l.entries = append(l.entries, ClassWeight{Weight: int64(len(list))})
-	}
-	if !unit {
-		at = uint32(len(l.entries)+1) | many
+		at = uint32(len(l.entries)+1) | manyEntries
 		l.entries = append(l.entries, list...)
+	case list[0].Weight < 1<<lightBits && list[0].Class < sharedClasses:
+		at = l.share(list[0])
+	default:
+		l.entries = append(l.entries, list[0])
+		at = uint32(len(l.entries))
 	}
 	l.at = append(l.at, at)
+}
+
+// share returns one more than the position of the entry of light objects of a class and a weight.
+func (l *classLists) share(cw ClassWeight) uint32 {
+	i := int(cw.Class)<<lightBits | int(cw.Weight)
+	if i >= len(l.shared) {
+		l.shared = append(l.shared, make([]uint32, (int(cw.Class)+1)<<lightBits-len(l.shared))...)
+	}
+	if l.shared[i] == 0 {
+		l.entries = append(l.entries, cw)
+		l.shared[i] = uint32(len(l.entries))
+	}
+	return l.shared[i]
 }
 
 // RowsOf returns the number of rows of object i.

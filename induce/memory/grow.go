@@ -75,9 +75,12 @@ type grower struct {
 type traits struct {
 	unit     bool  // each object weighs 1
 	packed   bool  // histograms are packed, see induce.Selection
-	pure     bool  // the raw class weights of nodes are those by class: each object has rows of one class, or is soft
 	soft     bool  // the objects are soft, see dataset.Objects
 	heaviest int64 // weight of the heaviest object
+
+	// mixed has a bit for each object, set if it has rows of several classes; nil: there are none, or the
+	// objects are soft. Only there a node's raw class weights differ from those by its objects' classes.
+	mixed []uint64
 
 	demanding bool // some nodes have to test a given feature
 	unpriced  bool // some column has no least price to divide scores by, see split.Columns
@@ -88,12 +91,18 @@ type traits struct {
 
 // newTraits looks at all objects and columns.
 func newTraits(o *dataset.Objects, columns []split.Column) traits {
-	t := traits{pure: true, soft: o.Soft()}
+	t := traits{soft: o.Soft()}
 	var total int64
 	for i, weight := range o.Weight {
 		t.heaviest = max(t.heaviest, weight)
 		total += weight
-		t.pure = t.pure && (t.soft || len(o.Raw(i)) == 1)
+		if t.soft || len(o.Raw(i)) == 1 {
+			continue
+		}
+		if t.mixed == nil {
+			t.mixed = make([]uint64, (o.Len()+63)/64)
+		}
+		t.mixed[i/64] |= 1 << (i % 64)
 	}
 	t.unit, t.packed = t.heaviest <= 1 && !t.soft, total < 1<<32 && !t.soft
 	t.objectBytes = 4 + 2

@@ -481,10 +481,15 @@ func (g *grower) settle(o *openNode, leaves []*induce.Node) {
 		return
 	}
 	raw, rows := o.m, g.rows(o)
-	if !g.pure {
-		raw = make([]int64, g.classes)
+	if g.mixed != nil {
+		raw = slices.Clone(o.m)
 		for i := range o.objects {
-			for _, cw := range g.objects.Raw(int(o.extent.id(o.at(i)))) {
+			id := int(o.extent.id(o.at(i)))
+			if g.mixed[id/64]>>(id%64)&1 == 0 {
+				continue
+			}
+			raw[g.objects.Class[id]] -= g.objects.Weight[id]
+			for _, cw := range g.objects.Raw(id) {
 				raw[cw.Class] += cw.Weight
 			}
 		}
