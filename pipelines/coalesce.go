@@ -166,8 +166,10 @@ func (r *run) cachedObjects(ctx context.Context) (*objects, error) {
 	if err != nil {
 		return nil, err
 	}
-	files := filesOf(r.input)
-	cache := objectcache.Open(r.files.Store, r.config.ObjectCache, &f.spec, f.features, f.label.Classes, r.cacheShards(f))
+	cached := *f // in units of the column's type, since other windows may have weights that are not whole
+	cached.spec.WeightScale = r.schema.rows.WeightScale
+	files, shards := filesOf(r.input), r.cacheShards(f)
+	cache := objectcache.Open(r.files.Store, r.config.ObjectCache, &cached.spec, f.features, f.label.Classes, shards)
 	plan, err := cache.Plan(ctx, files)
 	if err != nil {
 		return nil, err
@@ -177,7 +179,7 @@ func (r *run) cachedObjects(ctx context.Context) (*objects, error) {
 	lacking := plan.Lacking
 	for n := min(len(lacking), mostEntries); n > 0; n-- {
 		now := (len(lacking) + n - 1) / n
-		e, err := r.cacheEntry(ctx, f, cache, r.input.Of(lacking[:now]))
+		e, err := r.cacheEntry(ctx, &cached, cache, r.input.Of(lacking[:now]))
 		if err != nil {
 			return nil, err
 		}
@@ -188,6 +190,7 @@ func (r *run) cachedObjects(ctx context.Context) (*objects, error) {
 	if err := r.checkRows(f.stats); err != nil {
 		return nil, err
 	}
+	f.spec.WeightScale = r.weightScale(f.stats)
 	parts, err := r.merge(ctx, f, cache, plan, files)
 	if err != nil {
 		return nil, err
@@ -201,7 +204,7 @@ func (r *run) merge(
 	ctx context.Context, f *fitted, cache *objectcache.Cache, plan *objectcache.Plan, files []objectcache.File,
 ) (*[dataset.Parts]jobs.ObjectStats, error) {
 	config := r.coalesceConfig(f)
-	config.Shards = r.cacheShards(f)
+	config.Shards, config.Unit = r.cacheShards(f), r.schema.rows.WeightScale/f.spec.WeightScale
 	if len(plan.Terms) > 1 {
 		config.Cache = cache.NewBlocks()
 	}

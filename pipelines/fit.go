@@ -60,9 +60,7 @@ func (r *run) fit(ctx context.Context) (*fitted, error) {
 		return nil, err
 	}
 	f := &fitted{spec: r.schema.rows, stats: stats}
-	if !stats.Fractional && r.cuts == nil && r.config.ObjectCache == "" { // caches have the scale of the column's type
-		f.spec.WeightScale = 1
-	}
+	f.spec.WeightScale = r.weightScale(stats)
 	at := len(rows.Features) // index of the label; the class weights come last
 	if r.cuts != nil {
 		f.label, err = r.describeLabel(r.cuts.Classes)
@@ -83,6 +81,15 @@ func (r *run) fit(ctx context.Context) (*fitted, error) {
 		return f, r.takeFeatures(f)
 	}
 	return f, r.fitFeatures(ctx, f, columns[:at])
+}
+
+// weightScale returns the fixed-point units in a weight of 1: those of the column's type, unless the weights
+// of all rows are whole numbers.
+func (p *plan) weightScale(stats *jobs.RowStats) int64 {
+	if stats.Fractional == 0 {
+		return 1
+	}
+	return p.schema.rows.WeightScale
 }
 
 // checkRows makes sure that there are rows to train on, and that their weights can be counted.

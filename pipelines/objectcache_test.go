@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -25,8 +26,17 @@ type window struct {
 
 func newWindow(t *testing.T, days int) *window {
 	t.Helper()
+	return newWeightedWindow(t, days, days)
+}
+
+// newWeightedWindow is newWindow. Weights of days from the given one on are whole numbers.
+func newWeightedWindow(t *testing.T, days, whole int) *window {
+	t.Helper()
 	const each = 150
 	data := newRows(each * days)
+	for i := each * whole; i < len(data.weight); i++ {
+		data.weight[i] = math.Ceil(data.weight[i])
+	}
 	pattern := data.write(t, ascending(each*days), days, parquetio.WriteOptions{RowsPerGroup: 64})
 	files, err := filepath.Glob(pattern)
 	if err != nil || len(files) != days {
@@ -117,13 +127,18 @@ func TestCachedObjectsOfNewCuts(t *testing.T) {
 	for name, change := range map[string]func(*pipelines.TrainConfig){
 		"plain":    func(*pipelines.TrainConfig) {},
 		"weighted": func(c *pipelines.TrainConfig) { c.Weight = "weight" },
+		"whole":    func(c *pipelines.TrainConfig) { c.Weight = "weight" },
 		"on prism": func(c *pipelines.TrainConfig) { c.Runner = "prism" },
 	} {
 		if !long() && name == "on prism" {
 			continue
 		}
 		t.Run(name, func(t *testing.T) {
-			w, folder := newWindow(t, 4), t.TempDir()
+			whole := 4
+			if name == "whole" {
+				whole = 0
+			}
+			w, folder := newWeightedWindow(t, 4, whole), t.TempDir()
 			change(&w.TrainConfig)
 			first := w.TrainConfig
 			first.CutsFrom, first.Bins, first.ObjectCache = "", oneTree().Bins, folder
@@ -134,7 +149,7 @@ func TestCachedObjectsOfNewCuts(t *testing.T) {
 			}
 			without := first
 			without.ObjectCache = ""
-			if got := treeOf(t, first.Output); name != "weighted" && !bytes.Equal(got, treeOf(t, trainedInto(t, without))) {
+			if got := treeOf(t, first.Output); !bytes.Equal(got, treeOf(t, trainedInto(t, without))) {
 				t.Error("another tree with a cache")
 			}
 			w.CutsFrom, w.Bins = first.Output, pipelines.Choices{"auto"}
@@ -153,6 +168,33 @@ func TestCachedObjectsOfNewCuts(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestCachedObjectsOfWholeWeights: a window whose fractional weights leave or come has the units of a run
+// that reads all rows.
+func TestCachedObjectsOfWholeWeights(t *testing.T) {
+	w, folder := newWeightedWindow(t, 4, 1), t.TempDir()
+	w.Weight = "weight"
+	for _, step := range []struct {
+		days []int
+		read int
+		unit string
+	}{
+		{[]int{0, 1, 2}, 3, `"weight_scale": 1000000`},
+		{[]int{1, 2, 3}, 1, ""}, // the window of before, less the only day of fractional weights
+		{[]int{1, 2, 3, 0}, 0, `"weight_scale": 1000000`},
+	} {
+		got, read := w.reads(t, folder, step.days...)
+		direct := w.TrainConfig
+		direct.Input = pick(w.days, step.days)
+		if read != step.read || !bytes.Equal(got, train(t, direct)) {
+			t.Errorf("days %v: the rows of %d were read, want %d, and the bytes of reading all", step.days, read, step.read)
+		}
+		if scaled := bytes.Contains(got, []byte("weight_scale")); scaled != (step.unit != "") ||
+			!bytes.Contains(got, []byte(step.unit)) {
+			t.Errorf("days %v: not the unit of the rows' weights, want %q", step.days, step.unit)
+		}
 	}
 }
 

@@ -359,6 +359,31 @@ func countColumn(column []byte, width int, rows, counts []int64) error {
 	return nil
 }
 
+// DivideBlock returns a block whose weights are those of another block divided by a unit. It fails if
+// one of them is no multiple of it, or the objects are soft.
+func DivideBlock(block []byte, layout Layout, classes int, unit int64) ([]byte, error) {
+	r, err := openBlock(block, layout)
+	if err != nil || r.soft {
+		return nil, errBlock
+	}
+	divided := append(make([]byte, 0, len(block)), block[:len(block)-len(r.rest)]...)
+	var labels []ClassWeight
+	for range r.objects {
+		var rows int64
+		if labels, rows, err = r.classes(labels, classes); err != nil {
+			return nil, err
+		}
+		for i := range labels {
+			if labels[i].Weight%unit != 0 {
+				return nil, errBlock
+			}
+			labels[i].Weight /= unit
+		}
+		divided = appendClasses(divided, labels, rows, r.hasRows)
+	}
+	return divided, r.end()
+}
+
 // AddBlock coalesces the objects of a block into the table.
 func (t *Table) AddBlock(block []byte, classes int) error { return t.mergeBlock(block, classes, 1) }
 

@@ -1,7 +1,6 @@
 package dataset_test
 
 import (
-	"fmt"
 	"maps"
 	"math/rand/v2"
 	"testing"
@@ -131,7 +130,7 @@ func BenchmarkPatch(b *testing.B) {
 	window, leave, join := encoded(rows[:days*day]), encoded(rows[:day]), encoded(rows[days*day:])
 	objects, _ := dataset.BlockLen(window)
 	for _, how := range []string{"patch", "table"} {
-		b.Run(fmt.Sprintf("by=%s", how), func(b *testing.B) {
+		b.Run("by="+how, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				t := dataset.NewTable(s.layout(), false)

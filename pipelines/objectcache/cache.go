@@ -37,20 +37,23 @@ type File struct {
 
 // Entry has the objects of some input files. It is a JSON file beside the blocks.
 type Entry struct {
-	Format  string                          `json:"format"`
-	Version int                             `json:"version"`
-	Files   []File                          `json:"files"`
-	Window  bool                            `json:"window,omitempty"` // all files of a run; other entries have them, too
-	Made    time.Time                       `json:"made"`
-	Rows    jobs.RowStats                   `json:"rows"`
-	Parts   [dataset.Parts]jobs.ObjectStats `json:"parts"` // blocks by their names below the folder
+	Format  string        `json:"format"`
+	Version int           `json:"version"`
+	Files   []File        `json:"files"`
+	Window  bool          `json:"window,omitempty"` // all files of a run; other entries have them, too
+	Made    time.Time     `json:"made"`
+	Rows    jobs.RowStats `json:"rows"`
+
+	// Parts has blocks by their names below the folder. Weights of a window's statistics are in units of
+	// the run that made it, those in blocks and of other entries in units of the weight column's type.
+	Parts [dataset.Parts]jobs.ObjectStats `json:"parts"`
 
 	url string // of the file
 }
 
 const (
 	entryFormat  = "espalier/objects"
-	entryVersion = 1
+	entryVersion = 2
 	entryPrefix  = "entry-"
 	windowPrefix = entryPrefix + "window-"
 	entryBytes   = 64 << 20 // most bytes of an entry
@@ -65,7 +68,7 @@ func Open(
 ) *Cache {
 	h := sha256.New()
 	for _, part := range [][]byte{
-		rows.Encode(), dataset.EncodeFeatures(dataset.CodingOnly(features)), jobs.MustJSON(classes), jobs.MustJSON(shards),
+		rows.Encode(), dataset.EncodeFeatures(dataset.CodingOnly(features)), jobs.MustJSON(classes), jobs.MustJSON(shards), jobs.MustJSON(entryVersion),
 	} {
 		_, _ = fmt.Fprintf(h, "%d\n%s", len(part), part) // a hash takes all
 	}

@@ -84,6 +84,18 @@ func (f *mergeObjectsFn) merge(ctx context.Context, key int64, list [][]byte) er
 	stats := f.newStats(key)
 	run := uuid.NewString() // a repeated bundle may make other blocks
 	for i, b := range list {
+		if f.Cache != "" {
+			copied := fmt.Sprintf("%s/objects-%s-%02d-%d-%s", f.Cache, stats.Part, key%int64(f.Shards), i, run)
+			if err := s.Write(ctx, copied, bytes.Clone(b)); err != nil {
+				return err
+			}
+			stats.Cached = append(stats.Cached, copied)
+		}
+		if f.Unit > 1 {
+			if b, err = dataset.DivideBlock(b, f.layout, len(f.Classes), f.Unit); err != nil {
+				return blockError(first, err)
+			}
+		}
 		if err := dataset.EachClasses(b, f.layout, len(f.Classes), stats.Codes, stats.addObject); err != nil {
 			return blockError(first, err)
 		}
@@ -93,13 +105,6 @@ func (f *mergeObjectsFn) merge(ctx context.Context, key int64, list [][]byte) er
 			return err
 		}
 		stats.Blocks, stats.Shards = append(stats.Blocks, url), append(stats.Shards, int(key)%f.Shards)
-		if f.Cache != "" {
-			copied := fmt.Sprintf("%s/objects-%s-%02d-%d-%s", f.Cache, stats.Part, key%int64(f.Shards), i, run)
-			if err := s.Write(ctx, copied, bytes.Clone(b)); err != nil {
-				return err
-			}
-			stats.Cached = append(stats.Cached, copied)
-		}
 	}
 	return s.Write(ctx, statsURL(f.Out, stats.Part, int(key)%f.Shards), MustJSON(stats))
 }

@@ -135,8 +135,8 @@ func counted(n int) []float64 {
 func TestReadWeights(t *testing.T) {
 	g := groupOf(&RowSpec{Weight: "w", WeightScale: FractionScale}, numbersOf(0, 1, 0.25, 1e9))
 	v := numbersOf(0, 1, 0.25, 1e9)
-	if err := g.readWeights(&v); err != nil || g.whole || g.total != 1e15+1_250_000 {
-		t.Errorf("total %d, whole %t, %v", g.total, g.whole, err)
+	if err := g.readWeights(&v); err != nil || g.parted != 1 || g.total != 1e15+1_250_000 {
+		t.Errorf("total %d, %d fractional, %v", g.total, g.parted, err)
 	}
 	if diff := cmp.Diff([]int64{0, 1_000_000, 250_000, 1e15}, g.weights); diff != "" || g.weight(1) != 1_000_000 {
 		t.Errorf("weights (-want +got):\n%s", diff)

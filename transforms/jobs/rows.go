@@ -149,14 +149,14 @@ type rowGroup struct {
 	parts   []dataset.Part // by row
 	dropped int64          // rows without a label
 	ignored int64          // rows with a weight of 0
-	whole   bool           // all weights are whole numbers
+	parted  int64          // rows whose weight is no whole number
 	shares  []int32        // by row and class: see dataset.Rows; nil: the label alone counts
 	soft    bool           // some training row has probabilities that its label does not have
 }
 
 // newRowGroup returns all rows of an opened row group.
 func newRowGroup(opened dataset.RowGroup, spec *RowSpec, task Task) *rowGroup {
-	return &rowGroup{RowGroup: opened, spec: spec, task: task, rows: opened.Rows(), whole: true}
+	return &rowGroup{RowGroup: opened, spec: spec, task: task, rows: opened.Rows()}
 }
 
 // Rows returns the number of rows.
@@ -426,7 +426,7 @@ func (g *rowGroup) readWeights(v *dataset.Vector) error {
 				fmt.Sprintf("the weight of row %d is out of range, expected a number from 0 to 1e9", g.first+r), "")
 		}
 		if x != math.Trunc(x) {
-			g.whole = false
+			g.parted++
 		}
 		g.weights[r] = int64(math.RoundToEven(float64(x * float64(g.spec.WeightScale))))
 		g.total = min(g.total+g.weights[r], MaxTotalWeight)

@@ -38,11 +38,11 @@ func (c *SummariseConfig) Columns(features int) int {
 // RowStats counts the summarised rows.
 type RowStats struct {
 	Rows       int64 `json:"rows"`
-	Train      int64 `json:"train"`      // training rows
-	Dropped    int64 `json:"dropped"`    // rows without a label
-	Ignored    int64 `json:"ignored"`    // rows with a weight of 0
-	Weight     int64 `json:"weight"`     // of all rows in fixed-point units, at most MaxTotalWeight
-	Fractional bool  `json:"fractional"` // some weight is no whole number
+	Train      int64 `json:"train"`           // training rows
+	Dropped    int64 `json:"dropped"`         // rows without a label
+	Ignored    int64 `json:"ignored"`         // rows with a weight of 0
+	Weight     int64 `json:"weight"`          // of all rows in fixed-point units, at most MaxTotalWeight
+	Fractional int64 `json:"fractional_rows"` // rows whose weight is no whole number
 	// Soft says that some training row has probabilities of classes other than 1 for its label
 	// and 0 for others.
 	Soft bool `json:"soft,omitempty"`
@@ -179,7 +179,7 @@ func (f *summariseFn) addLabel(ctx context.Context, g *summarised, w *summariseW
 	w.stats.Dropped += g.dropped
 	w.stats.Ignored += g.ignored
 	w.stats.Weight = min(w.stats.Weight+g.total, MaxTotalWeight)
-	w.stats.Fractional = w.stats.Fractional || !g.whole
+	w.stats.Fractional += g.parted
 	w.stats.Soft = w.stats.Soft || g.soft
 	g.count(ctx)
 }
@@ -237,7 +237,7 @@ func (s *RowStats) Add(o *RowStats) {
 	s.Dropped += o.Dropped
 	s.Ignored += o.Ignored
 	s.Weight = min(s.Weight+o.Weight, MaxTotalWeight)
-	s.Fractional = s.Fractional || o.Fractional
+	s.Fractional += o.Fractional
 	s.Soft = s.Soft || o.Soft
 }
 
@@ -248,6 +248,7 @@ func (s *RowStats) Subtract(o *RowStats) {
 	s.Dropped -= o.Dropped
 	s.Ignored -= o.Ignored
 	s.Weight -= o.Weight
+	s.Fractional -= o.Fractional
 }
 
 // encode merges the workers' summaries of the columns [from, to) and encodes them.
