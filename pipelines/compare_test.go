@@ -20,6 +20,7 @@ import (
 	"github.com/espalier-ml/espalier/io/parquetio"
 	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/pipelines"
+	"github.com/espalier-ml/espalier/pipelines/config"
 )
 
 // compare compares two trees.
@@ -51,6 +52,41 @@ func compareConfig(a, b, input string) pipelines.CompareConfig {
 	c := pipelines.DefaultCompareConfig()
 	c.A, c.B, c.Input = a, b, []string{input}
 	return c
+}
+
+// TestCompareHeldOut: the test rows of a training are compared as if there were no others, and new values are
+// told of all rows.
+func TestCompareHeldOut(t *testing.T) {
+	const n, seed = 900, 3
+	data := newRows(n)
+	a, b := twoTrees(t, data)
+	shares := dataset.Shares{70, 10, 20}
+	var tested []int
+	for i, id := range data.id {
+		if shares.Of(dataset.HashNumber(seed, float64(id))) == dataset.Test {
+			tested = append(tested, i)
+		} else {
+			data.color[i] = new("violet")
+		}
+	}
+	all := compareConfig(a, b, data.write(t, ascending(n), 3, parquetio.WriteOptions{RowsPerGroup: 70}))
+	all.Held = &config.HeldOut{Shares: shares, Seed: seed, Key: "id"}
+	var told silent
+	r, err := pipelines.Compare(t.Context(), all, &told)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.ContainsFunc(told.warnings, func(text string) bool { return strings.Contains(text, "color") }) {
+		t.Errorf("warnings %q, want those of the new value of other rows", told.warnings)
+	}
+	got, err := r.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := compare(t, compareConfig(a, b, data.write(t, tested, 1, parquetio.WriteOptions{}))).Encode()
+	if err != nil || !bytes.Equal(got, want) {
+		t.Errorf("other bytes than those of %d test rows: %s", len(tested), gocmp.Diff(string(want), string(got)))
+	}
 }
 
 // TestCompare: the figures of each tree are those of evaluate, and the flips those of predict. The
@@ -285,9 +321,9 @@ func TestCompareFaults(t *testing.T) {
 		},
 		"other labels": {func(c *pipelines.CompareConfig) { c.Label = "flag" }, "not one of the tree's classes", true},
 	} {
-		config := compareConfig(a, b, input)
-		c.change(&config)
-		_, err := pipelines.Compare(t.Context(), config, nil)
+		cc := compareConfig(a, b, input)
+		c.change(&cc)
+		_, err := pipelines.Compare(t.Context(), cc, nil)
 		var wrong *usage.Error
 		var broken *dataset.DataError
 		if err == nil || !strings.Contains(err.Error(), c.words) || errors.As(err, &wrong) == c.data ||
@@ -295,16 +331,16 @@ func TestCompareFaults(t *testing.T) {
 			t.Errorf("%s: got %v, want %q", name, err, c.words)
 		}
 	}
-	config := compareConfig(a, b, input)
-	config.Output = filepath.Join(t.TempDir(), "comparison.json")
-	r := compare(t, config)
+	cc := compareConfig(a, b, input)
+	cc.Output = filepath.Join(t.TempDir(), "comparison.json")
+	r := compare(t, cc)
 	want, _ := r.Encode()
-	if got, err := os.ReadFile(config.Output); err != nil || !bytes.Equal(got, want) {
+	if got, err := os.ReadFile(cc.Output); err != nil || !bytes.Equal(got, want) {
 		t.Errorf("the file differs from the result (%v)", err)
 	}
-	if _, err := pipelines.Compare(t.Context(), config, nil); err == nil || !strings.Contains(err.Error(), "--overwrite") {
+	if _, err := pipelines.Compare(t.Context(), cc, nil); err == nil || !strings.Contains(err.Error(), "--overwrite") {
 		t.Errorf("a comparison is replaced unasked: %v", err)
 	}
-	config.Overwrite = true
-	compare(t, config)
+	cc.Overwrite = true
+	compare(t, cc)
 }

@@ -63,12 +63,14 @@ type comparedSide struct {
 
 // compareWorker is the memory of one worker.
 type compareWorker struct {
-	columns []dataset.Vector
+	columns []dataset.Vector // of all rows
+	rows    []int32          // positions of the rows that are counted
+	picked  []dataset.Vector // columns of these rows, unless they are all
 	classes []uint16
 	inputs  []dataset.Vector
 	scores  [2]tree.Scores
 	novelty [2][]dataset.Novelty
-	rows    int64
+	read    int64 // rows
 }
 
 func (f *compareFn) StartBundle(ctx context.Context, _ func(int64, []byte)) error {
@@ -89,6 +91,7 @@ func (f *compareFn) StartBundle(ctx context.Context, _ func(int64, []byte)) erro
 	for i := range f.workers {
 		w := &f.workers[i]
 		w.columns = make([]dataset.Vector, len(f.spec.Features))
+		w.picked = make([]dataset.Vector, len(f.spec.Features))
 		for side := range f.sides {
 			w.novelty[side] = make([]dataset.Novelty, len(f.sides[side].inputs))
 		}
@@ -140,7 +143,8 @@ func (f *compareFn) ProcessElement(ctx context.Context, task []byte, _ func(int6
 	})
 }
 
-// add scores the rows of a piece of a row group by both trees, and counts them.
+// add scores the test rows of a piece of a row group by both trees, and counts them. It looks for new values
+// in all rows.
 func (f *compareFn) add(ctx context.Context, g *rowGroup, w *compareWorker) error {
 	err := g.prepare()
 	if err != nil {
@@ -151,6 +155,12 @@ func (f *compareFn) add(ctx context.Context, g *rowGroup, w *compareWorker) erro
 			return err
 		}
 	}
+	w.rows = w.rows[:0]
+	for r, part := range g.parts {
+		if part == dataset.Test {
+			w.rows = append(w.rows, int32(r))
+		}
+	}
 	for i := range w.columns {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
@@ -158,26 +168,33 @@ func (f *compareFn) add(ctx context.Context, g *rowGroup, w *compareWorker) erro
 		if err := g.feature(i, &w.columns[i]); err != nil {
 			return err
 		}
+		if len(w.rows) < g.Rows() {
+			pick(&w.picked[i], &w.columns[i], w.rows)
+		}
+	}
+	counted := w.picked
+	if len(w.rows) == g.Rows() {
+		counted = w.columns
 	}
 	for at := range f.sides {
-		if err := f.sides[at].score(g, w, &w.scores[at], w.novelty[at]); err != nil {
+		if err := f.sides[at].score(w, counted, at); err != nil {
 			return err
 		}
 	}
-	w.rows += int64(g.Rows())
+	w.read += int64(g.Rows())
 	f.count(g, w)
 	g.count(ctx)
 	return nil
 }
 
-// score scores all rows by a tree.
-func (s *comparedSide) score(g *rowGroup, w *compareWorker, into *tree.Scores, novelty []dataset.Novelty) error {
+// score scores the counted rows by a tree, one side of the comparison.
+func (s *comparedSide) score(w *compareWorker, counted []dataset.Vector, side int) error {
 	w.inputs = w.inputs[:0]
 	for i, column := range s.inputs {
-		w.inputs = append(w.inputs, w.columns[column])
-		novelty[i].Add(s.watches[i].Count(&w.columns[column]))
+		w.inputs = append(w.inputs, counted[column])
+		w.novelty[side][i].Add(s.watches[i].Count(&w.columns[column]))
 	}
-	return s.scorer.Score(w.inputs, g.Rows(), into)
+	return s.scorer.Score(w.inputs, len(w.rows), &w.scores[side])
 }
 
 // count counts the scored test rows that have a label and a weight.
@@ -185,14 +202,11 @@ func (f *compareFn) count(g *rowGroup, w *compareWorker) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	class := 0
-	for r, part := range g.parts {
-		if part != dataset.Test {
-			continue
-		}
+	for i, r := range w.rows {
 		if f.spec.Label != "" {
 			class = int(w.classes[r])
 		}
-		f.counts.Count(&w.scores[0], &w.scores[1], r, class, g.weight(r))
+		f.counts.Count(&w.scores[0], &w.scores[1], i, class, g.weight(int(r)))
 	}
 }
 
@@ -212,7 +226,7 @@ func (f *compareFn) FinishBundle(ctx context.Context, emit func(int64, []byte)) 
 	emit(predictedLeaves, value)
 	for i := range f.workers {
 		w := &f.workers[i]
-		numbers := binary.AppendVarint(nil, w.rows)
+		numbers := binary.AppendVarint(nil, w.read)
 		for _, side := range w.novelty {
 			numbers = appendNovelty(numbers, side)
 		}

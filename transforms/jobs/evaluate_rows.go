@@ -258,7 +258,7 @@ func (f *evaluateRowsFn) read(ctx context.Context, g *rowGroup, w *evaluateRowsW
 	return nil
 }
 
-// pick copies the rows at the given positions.
+// pick sets a vector to the rows of another at the given ascending positions.
 func pick(to, from *dataset.Vector, rows []int32) {
 	to.Type = from.Type
 	if from.Index == nil {
