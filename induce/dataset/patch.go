@@ -19,8 +19,8 @@ type Patch struct {
 	tail    []byte   // what follows the columns
 
 	// The block that is being read.
-	from int    // first object whose codes are not written
-	rest []byte // classes that are not written, and what follows
+	from int    // the codes of objects before this one are written
+	rest []byte // classes of objects, whose first are still to be written
 
 	keys           []byte
 	own, more, sum []ClassWeight // of an object of the block, of the table, of both

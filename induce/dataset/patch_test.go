@@ -8,8 +8,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/dataset"
 )
 
-// TestPatch: a window of blocks with what leaves and what is new has the objects of the rows that are
-// left, whatever the sizes of the blocks.
+// TestPatch: the objects of a window that moves on are those of its rows, for blocks of any size.
 func TestPatch(t *testing.T) {
 	features := []dataset.Feature{numeric("a", 301), categorical("b", 2)}
 	layout := dataset.NewLayout(features)
