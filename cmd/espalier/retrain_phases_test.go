@@ -89,7 +89,7 @@ func nightlyOnS3(t *testing.T) (*cloud, *nightly) {
 	return c, nightlyBelow(t, c.store, "s3://bucket/nightly")
 }
 
-// twoDays returns the objects of a bucket by URL: the files of three days, and what attempts of two of them have left.
+// twoDays returns the objects of a bucket by URL: the files of three days, and those of the attempts of two days.
 func twoDays(t *testing.T, renewing bool) map[string][]byte {
 	t.Helper()
 	c, n := nightlyOnS3(t)
