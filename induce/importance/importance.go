@@ -49,7 +49,8 @@ type Importance struct {
 type Models interface {
 	// AUC returns the AUC on the objects; nil: they have none.
 	AUC() *float64
-	// Without returns the AUC where a feature has the codes of each of some lists, by list.
+	// Without returns the AUC where a feature has the codes of each of some lists, by list. Several
+	// calls may run at once.
 	Without(feature int, lists []dataset.Codes) []*float64
 }
 
@@ -69,21 +70,20 @@ func Of(t *tree.Tree, o *dataset.Objects, models Models) *Importance {
 	if o.Len() == 0 {
 		return m
 	}
+	var loss func(feature int) *float64
 	if models != nil {
 		m.AUC = models.AUC()
-		for i := range m.Features {
-			m.Features[i].Loss = m.shifted(o, m.Features[i].Feature, models)
-		}
-		return m
+		loss = func(feature int) *float64 { return m.shifted(o, feature, models) }
+	} else {
+		s := newShuffle(t, o)
+		m.AUC = s.area(s.base)
+		loss = func(feature int) *float64 { return lost(m.AUC, s.area(s.without(feature))) }
 	}
-	s := newShuffle(t, o)
-	m.AUC = s.area(s.base)
 	if m.AUC == nil {
 		return m
 	}
 	parallel.Each(len(m.Features), runtime.GOMAXPROCS(0), func(i int) {
-		one := &m.Features[i]
-		one.Loss = lost(m.AUC, s.area(s.without(one.Feature)))
+		m.Features[i].Loss = loss(m.Features[i].Feature)
 	})
 	return m
 }

@@ -92,7 +92,13 @@ type evaluation struct {
 	tallies   []tally
 	crew      *crew
 	scratch   sync.Pool // of *[]entry
-	reached   [][]int32 // by node: set to the objects of the leaves of the one tree; nil: not wanted
+	kept      []arrival // by node: set to what the leaves of the one tree have; nil: not wanted
+}
+
+// arrival is the objects of a leaf, and what they add to the counts.
+type arrival struct {
+	ids     []int32
+	entries []entry
 }
 
 // tally is what is counted of a tree.
@@ -115,9 +121,6 @@ func (e *evaluation) visit(members []member, ids []int32) {
 		return
 	}
 	inner, leaves := e.sortMembers(members)
-	if e.reached != nil && len(leaves) > 0 {
-		e.reached[leaves[0].node] = ids
-	}
 	for len(leaves) > 0 {
 		var alike, others []member
 		for _, l := range leaves {
@@ -175,6 +178,9 @@ func (e *evaluation) count(leaves []member, ids []int32) {
 	}
 	if m == nil {
 		loss = e.tell(list, p, weights)
+	}
+	if e.kept != nil {
+		e.kept[leaves[0].node] = arrival{ids, slices.Clone(*list)}
 	}
 	for _, l := range leaves {
 		t := &e.tallies[l.tree]

@@ -12,8 +12,9 @@ import (
 // the others reach the same leaf, and its model does not use the feature.
 type Shuffling struct {
 	base   *evaluation
-	leaves [][]int32 // by node: its objects, if it is a leaf
-	asking [][]int   // by node: features that the path asks for, ascending
+	leaves []arrival     // by node
+	asking [][]int       // by node: features that the path asks for, ascending
+	turns  chan struct{} // one for each call of Without whose counts there is memory for
 }
 
 // NewShuffling returns the scores of a tree on objects. models are those of its nodes, by Fit or Boost.
@@ -22,9 +23,10 @@ func NewShuffling(
 ) *Shuffling {
 	s := &Shuffling{
 		base:   newEvaluation(objects, features, []*tree.Tree{t}, [][]*Model{models}),
-		leaves: make([][]int32, len(t.Nodes)), asking: make([][]int, len(t.Nodes)),
+		leaves: make([]arrival, len(t.Nodes)), asking: make([][]int, len(t.Nodes)),
 	}
-	s.base.reached = s.leaves
+	s.base.kept = s.leaves
+	s.turns = make(chan struct{}, max(1, countBytes/(2*8*len(s.base.tallies[0].counts))))
 	roots, ids := s.base.roots()
 	s.base.run(0, roots, ids)
 	for i := range t.Nodes {
@@ -47,29 +49,32 @@ func NewShuffling(
 func (s *Shuffling) AUC() *float64 { return s.base.score(0).AUC }
 
 // Without returns the area where a feature has the values of each of some lists of codes, by list.
+// Several calls may run at once.
 func (s *Shuffling) Without(feature int, lists []dataset.Codes) []*float64 {
+	s.turns <- struct{}{}
+	defer func() { <-s.turns }()
+	b := s.base
+	rest := slices.Clone(b.tallies[0].counts) // of the objects whose path does not ask for the feature
 	var ids []int32
-	for leaf, objects := range s.leaves {
-		if _, found := slices.BinarySearch(s.asking[leaf], feature); found {
-			ids = append(ids, objects...)
+	for leaf := range s.leaves {
+		if _, found := slices.BinarySearch(s.asking[leaf], feature); !found {
+			continue
+		}
+		ids = append(ids, s.leaves[leaf].ids...)
+		for _, one := range s.leaves[leaf].entries {
+			rest[one.at] -= one.own
+			rest[one.at+1] -= one.rest
 		}
 	}
-	b, root := s.base, []member{{}}
-	own := newEvaluation(b.objects, b.features, b.trees, b.models)
-	own.run(0, root, ids)
-	rest := slices.Clone(b.tallies[0].counts) // of the objects whose path does not ask for the feature
-	for i, n := range own.tallies[0].counts {
-		rest[i] -= n
-	}
-	areas := make([]*float64, len(lists))
 	shuffled := *b.objects
 	shuffled.Codes = slices.Clone(shuffled.Codes)
-	own.objects = &shuffled
+	own := newEvaluation(&shuffled, b.features, b.trees, b.models)
+	areas := make([]*float64, len(lists))
 	for i, codes := range lists {
 		shuffled.Codes[feature] = codes
 		own.weight = 0
 		copy(own.tallies[0].counts, rest)
-		own.run(0, root, ids)
+		own.run(1, []member{{}}, ids)
 		areas[i] = own.score(0).AUC
 	}
 	return areas
