@@ -33,7 +33,7 @@ func (m *Metrics) fillCalibration(t *table) {
 	}
 	var weights, hits [CalibrationBins]int64
 	var sums [CalibrationBins]float64
-	for _, i := range t.order {
+	for i := range t.leaves {
 		l := &t.leaves[i]
 		class := l.Class
 		if len(m.PerClass) == 2 {

@@ -217,13 +217,13 @@ func (m *Metrics) fillMeans(t *table, p *projection, s *sample) {
 // deviations from the mean.
 func (t *table) moments(value func(*Leaf) float64) (center, square float64) {
 	sum, total := 0.0, 0.0
-	for _, i := range t.order {
+	for i := range t.leaves {
 		w := float64(t.totals[i])
 		sum += float64(w * value(&t.leaves[i]))
 		total += w
 	}
 	center = sum / total
-	for _, i := range t.order {
+	for i := range t.leaves {
 		d := value(&t.leaves[i]) - center
 		square += float64(float64(t.totals[i]) * float64(d*d))
 	}
@@ -234,7 +234,7 @@ func (t *table) moments(value func(*Leaf) float64) (center, square float64) {
 func (m *Metrics) fillScores(t *table) {
 	var loss, brier float64
 	perClass := make([]float64, len(m.PerClass))
-	for _, i := range t.order {
+	for i := range t.leaves {
 		l, weight := &t.leaves[i], int64(t.totals[i])
 		for c, w := range l.Weights {
 			p := l.Probabilities[c]

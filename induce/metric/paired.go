@@ -273,10 +273,10 @@ func projected(leaves []Leaf, classes int) (*projection, *float64) {
 	return p, mean(areas)
 }
 
-// moves sets by leaf the move of the mean area by a row of a class.
+// moves sets the move of the mean area by a row of a class, by the position of its leaf among those given.
 func (p *projection) moves(class int, to []float64) {
 	first := p.first(class)
 	for i, m := range p.of(class) {
-		to[m.leaf] = p.at(first+i, m)
+		to[p.order[m.leaf]] = p.at(first+i, m)
 	}
 }

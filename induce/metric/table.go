@@ -7,10 +7,10 @@ import (
 
 // table is the leaves with their weights by class, without zeros.
 type table struct {
-	leaves  []Leaf
-	order   []int    // the leaves in canonical order
+	leaves  []Leaf   // in canonical order
+	order   []int    // by leaf: its position among those given
 	totals  []uint64 // by leaf: weight of its rows
-	members []member // by class, then in canonical order
+	members []member // by class, then by leaf
 	ends    []int    // by class: end of its members
 }
 
@@ -21,9 +21,12 @@ type member struct {
 }
 
 func newTable(leaves []Leaf, classes int) *table {
-	t := &table{leaves: leaves, order: canonical(leaves), totals: make([]uint64, len(leaves)), ends: make([]int, classes)}
-	for i := range leaves {
-		for c, w := range leaves[i].Weights {
+	t := &table{
+		leaves: make([]Leaf, len(leaves)), order: canonical(leaves), totals: make([]uint64, len(leaves)), ends: make([]int, classes),
+	}
+	for i, at := range t.order {
+		t.leaves[i] = leaves[at]
+		for c, w := range leaves[at].Weights {
 			t.totals[i] += uint64(w)
 			if w > 0 {
 				t.ends[c]++
@@ -36,8 +39,8 @@ func newTable(leaves []Leaf, classes int) *table {
 		all += n
 	}
 	t.members = make([]member, all)
-	for _, i := range t.order {
-		for c, w := range leaves[i].Weights {
+	for i := range t.leaves {
+		for c, w := range t.leaves[i].Weights {
 			if w > 0 {
 				t.members[t.ends[c]] = member{int32(i), uint64(w)}
 				t.ends[c]++
