@@ -38,8 +38,8 @@ type choosing struct {
 type rowReader struct {
 	// shuffled reads the objects on which the importance of features is measured.
 	shuffled func(ctx context.Context) (*runfolder.Shuffled, error)
-	// measure measures a tree with leaf models.
-	measure func(ctx context.Context, t *tree.Tree) (*runfolder.Metrics, error)
+	// count counts the predictions of a tree with leaf models: see run.countModels.
+	count func(ctx context.Context, t *tree.Tree) (metrics func() (*runfolder.Metrics, error), err error)
 	// slice adds the figures by --slice to metrics.
 	slice func(ctx context.Context, t *tree.Tree, m *runfolder.Metrics) error
 }
@@ -92,8 +92,8 @@ func (r *run) choose(ctx context.Context, s *scored, slicer *slicing.Slicer) (*c
 		Chooser: r.chooser(g.objects), driver: r.driver, config: r.config, spec: &g.spec,
 		rows: rowReader{
 			shuffled: func(ctx context.Context) (*runfolder.Shuffled, error) { return r.importanceSample(ctx, g.objects) },
-			measure: func(ctx context.Context, t *tree.Tree) (*runfolder.Metrics, error) {
-				return r.measureModels(ctx, g.objects, t)
+			count: func(ctx context.Context, t *tree.Tree) (func() (*runfolder.Metrics, error), error) {
+				return r.countModels(ctx, g.objects, t)
 			},
 			slice: func(ctx context.Context, t *tree.Tree, m *runfolder.Metrics) error {
 				if slicer == nil {
@@ -153,19 +153,11 @@ func (c *choosing) choose(ctx context.Context, candidates []frontier.Candidate) 
 		candidate: w.Candidate, tree: w.Candidate.Tree.Tested(), frontier: w.frontier, frontierTrees: w.trees,
 		grown: w.grown,
 	}
-	if !w.Candidate.Tree.Modelled() {
-		r.metrics = newMetrics(w.Candidate.Tree, w.Candidate.Counts, scalesOf(c.spec))
-	} else if r.metrics, err = c.rows.measure(ctx, w.Candidate.Tree); err != nil {
-		return nil, err
-	}
-	if err := c.rows.slice(ctx, w.Candidate.Tree, r.metrics); err != nil {
+	if err := c.measure(ctx, r, w); err != nil {
 		return nil, err
 	}
 	if w.frontier != nil {
 		r.frontierTrees[w.at] = r.tree // with its certificate
-	}
-	if err := c.weigh(ctx, r, w); err != nil {
-		return nil, err
 	}
 	r.metrics.Folds = w.folds
 	if n := r.tree.Training.LeftOutRows; n > 0 {
@@ -175,6 +167,32 @@ func (c *choosing) choose(ctx context.Context, candidates []frontier.Candidate) 
 		r.metrics.DescribeWeights()
 	}
 	return r, nil
+}
+
+// measure measures the chosen tree, and the importance of its features. The metrics of leaf models
+// take a while, most of it on one processor: so both go on at once.
+func (c *choosing) measure(ctx context.Context, r *chosen, w *winner) error {
+	t := w.Candidate.Tree
+	metrics := func() (*runfolder.Metrics, error) {
+		return newMetrics(t, w.Candidate.Counts, scalesOf(c.spec)), nil
+	}
+	if t.Modelled() {
+		var err error
+		if metrics, err = c.rows.count(ctx, t); err != nil {
+			return err
+		}
+	}
+	err := parallel.AtOnce(2, func(i int) (err error) {
+		if i == 0 {
+			return c.weigh(ctx, r, w)
+		}
+		r.metrics, err = metrics()
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return c.rows.slice(ctx, t, r.metrics)
 }
 
 // weigh measures the importance of the chosen tree's features.

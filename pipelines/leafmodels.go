@@ -39,9 +39,21 @@ func (r *run) sampleObjects(ctx context.Context, o *objects, part dataset.Part) 
 	return leafmodel.Sorted(all, most), nil
 }
 
-// measureModels measures a tree with models on the rows of each part: unlike the objects,
-// the rows have the values that the models use.
+// measureModels measures a tree with models, see countModels.
 func (r *run) measureModels(ctx context.Context, o *objects, t *tree.Tree) (*runfolder.Metrics, error) {
+	metrics, err := r.countModels(ctx, o, t)
+	if err != nil {
+		return nil, err
+	}
+	return metrics()
+}
+
+// countModels counts the predictions of a tree with models for the rows of each part: unlike the
+// objects, the rows have the values that the models use. It returns a function that computes the
+// metrics: this takes no pipeline, so other work of the run may go on beside it.
+func (r *run) countModels(
+	ctx context.Context, o *objects, t *tree.Tree,
+) (metrics func() (*runfolder.Metrics, error), err error) {
 	c := jobs.EvaluateRowsConfig{
 		Decoded: []*tree.Tree{t}, Rows: o.spec.OfLabels().Encode(),
 		Parts:   []dataset.Part{dataset.Train, dataset.Validation, dataset.Test},
@@ -55,17 +67,24 @@ func (r *run) measureModels(ctx context.Context, o *objects, t *tree.Tree) (*run
 		}
 	}
 	what := engine.Job{Name: "evaluate rows", Total: int64(len(r.input.Tasks)), Unit: "row groups", Done: engine.TasksDone}
-	err := r.driver.Run(ctx, what, r.input.Tasks, func(s beam.Scope, tasks beam.PCollection) {
+	err = r.driver.Run(ctx, what, r.input.Tasks, func(s beam.Scope, tasks beam.PCollection) {
 		jobs.EvaluateRows(s, tasks, c)
 	})
 	if err != nil {
 		return nil, err
 	}
+	return func() (*runfolder.Metrics, error) { return readMetrics(ctx, &c, t, &o.spec) }, nil
+}
+
+// readMetrics computes the metrics of each part from the counts of a pipeline.
+func readMetrics(
+	ctx context.Context, c *jobs.EvaluateRowsConfig, t *tree.Tree, spec *jobs.RowSpec,
+) (*runfolder.Metrics, error) {
 	parts := make([]*metric.Metrics, len(c.Parts))
-	err = parallel.AtOnce(len(parts), func(i int) error {
-		counts, err := jobs.ReadScoreCounts(ctx, &c, c.Parts[i], c.Decoded)
+	err := parallel.AtOnce(len(parts), func(i int) error {
+		counts, err := jobs.ReadScoreCounts(ctx, c, c.Parts[i], c.Decoded)
 		if err == nil {
-			parts[i] = measureLeaves(t, metric.Scores(t, counts[0]), o.spec.ScaleOf(c.Parts[i]))
+			parts[i] = measureLeaves(t, metric.Scores(t, counts[0]), spec.ScaleOf(c.Parts[i]))
 		}
 		return err
 	})

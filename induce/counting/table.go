@@ -218,6 +218,7 @@ func (t *Table) at(level int) *Table {
 	to, n := newTable(t.shape, t.most), min(t.len(), t.most)
 	to.level, to.rows, to.keys = level, make([]int64, 0, n), make([]uint64, 0, n*t.keyLen())
 	to.sums, to.counters = make([]int64, 0, n*t.shape.Numbers), make([]int64, 0, n*t.shape.Counters)
+	to.slots = make([]int32, 1<<bits.Len(uint(2*n)))
 	to.addAll(t)
 	return to
 }
@@ -305,11 +306,25 @@ func (t *Table) Entries() []Entry { return slices.AppendSeq(make([]Entry, 0, t.L
 
 // All goes through the entries in the order of their keys. The table must not change meanwhile;
 // the entries stay valid.
-func (t *Table) All() iter.Seq[Entry] {
+func (t *Table) All() iter.Seq[Entry] { return t.each(t.sorted) }
+
+// Unordered is All in another order, which takes less time. The order depends on that of the rows.
+func (t *Table) Unordered() iter.Seq[Entry] {
+	return t.each(func() []int {
+		order := make([]int, t.len())
+		for i := range order {
+			order[i] = i
+		}
+		return order
+	})
+}
+
+// each goes through the entries in an order.
+func (t *Table) each(order func() []int) iter.Seq[Entry] {
 	return func(yield func(Entry) bool) {
 		t.fit()
 		numbers := make([]float64, t.len()*t.shape.Numbers)
-		for _, entry := range t.sorted() {
+		for _, entry := range order() {
 			key, p := t.keyOf(entry), numbers[:t.shape.Numbers:t.shape.Numbers]
 			numbers = numbers[t.shape.Numbers:]
 			for k, word := range key[t.shape.Words:] {

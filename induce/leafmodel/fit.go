@@ -160,7 +160,7 @@ func (f *fitter) fit(p *place, bound int) *layer {
 	}
 	defer f.scratch.Put(r)
 	made := &layer{above: p.layer, objects: len(p.ids), intercept: make([]float64, f.scores)}
-	w := f.wanted(p.ids)
+	w := f.wanted(p)
 	ids := p.ids[:min(len(p.ids), max(bound, faded))]
 	f.gather(r, p.asked, ids)
 	if len(w.scores) > 1 || f.scores == 1 {
@@ -219,13 +219,17 @@ func (w *wanted) width() int {
 	return len(w.scores)
 }
 
-// wanted returns the scores for a fit of some objects.
-func (f *fitter) wanted(ids []int32) *wanted {
+// wanted returns the scores for a fit of a node. Its objects have no class that those of the fit
+// above have not.
+func (f *fitter) wanted(p *place) *wanted {
 	if f.scores == 1 {
 		return &wanted{scores: []int{0}}
 	}
 	seen, missing := make([]bool, f.scores), f.scores
-	for _, id := range ids {
+	if above := len(p.layer.scores); above > 0 {
+		missing = above
+	}
+	for _, id := range p.ids {
 		if missing == 0 {
 			break
 		}

@@ -20,7 +20,7 @@ func Leaves(t *tree.Tree, counts *tree.LeafCounts) []Leaf {
 
 // Scores returns a table of the rows by their predictions, for a tree with leaf models. It
 // has an entry for each leaf without a model, and for each distinct prediction of a leaf
-// with one. For a tree without models it is the same as Leaves.
+// with one, in any order. For a tree without models it is the same as Leaves.
 func Scores(t *tree.Tree, counts *tree.ScoreCounts) []Leaf {
 	p := newPaths(t)
 	var leaves []Leaf
@@ -30,7 +30,7 @@ func Scores(t *tree.Tree, counts *tree.ScoreCounts) []Leaf {
 		}
 	}
 	leaves = slices.Grow(leaves, counts.Predictions())
-	for s := range counts.All() {
+	for s := range counts.Unordered() {
 		leaf := p.leaf(s.Leaf, counts.Plain())
 		leaf.Probabilities, leaf.Class, leaf.Weights, leaf.Rows = s.Probabilities, s.Class, s.Weights, s.Rows
 		leaves = append(leaves, leaf)

@@ -315,9 +315,9 @@ func (t *Term) appendReached(list []float64, reach span, width int) []float64 {
 	if reach.low <= reach.high {
 		add(reach.low)
 		add(reach.high)
-		for _, x := range t.At {
+		for i, x := range t.At {
 			if x > reach.low && x < reach.high {
-				add(x)
+				list = append(list, t.Values[i]...)
 			}
 		}
 	}

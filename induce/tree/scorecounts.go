@@ -78,17 +78,19 @@ type ScoreCount struct {
 // Modelled returns the rows of the leaves with models by their predictions, in the order
 // of leaves, classes and probabilities.
 func (c *ScoreCounts) Modelled() []ScoreCount {
-	return slices.AppendSeq(make([]ScoreCount, 0, c.Predictions()), c.All())
+	return slices.AppendSeq(make([]ScoreCount, 0, c.Predictions()), c.each(c.table.All()))
 }
 
 // Predictions returns the number of distinct predictions at leaves with models.
 func (c *ScoreCounts) Predictions() int { return c.table.Len() }
 
-// All goes through what Modelled returns.
-func (c *ScoreCounts) All() iter.Seq[ScoreCount] {
+// Unordered goes through what Modelled returns, in an order that depends on that of the rows.
+func (c *ScoreCounts) Unordered() iter.Seq[ScoreCount] { return c.each(c.table.Unordered()) }
+
+func (c *ScoreCounts) each(entries iter.Seq[counting.Entry]) iter.Seq[ScoreCount] {
 	return func(yield func(ScoreCount) bool) {
 		rounded := c.LostBits() > 0
-		for e := range c.table.All() {
+		for e := range entries {
 			if rounded {
 				Normalise(e.Probabilities)
 			}
