@@ -24,9 +24,14 @@ func newTable(leaves []Leaf, classes int) *table {
 	t := &table{
 		leaves: make([]Leaf, len(leaves)), order: canonical(leaves), totals: make([]uint64, len(leaves)), ends: make([]int, classes),
 	}
+	// The lists of successive leaves follow each other in memory, so that it is read in order.
+	probabilities, weights := make([]float64, 0, len(leaves)*classes), make([]int64, 0, len(leaves)*classes)
 	for i, at := range t.order {
-		t.leaves[i] = leaves[at]
-		for c, w := range leaves[at].Weights {
+		l := leaves[at]
+		probabilities, weights = append(probabilities, l.Probabilities...), append(weights, l.Weights...)
+		l.Probabilities, l.Weights = probabilities[i*classes:], weights[i*classes:]
+		t.leaves[i] = l
+		for c, w := range l.Weights {
 			t.totals[i] += uint64(w)
 			if w > 0 {
 				t.ends[c]++
