@@ -44,7 +44,7 @@ const (
 	modelObjects = 1 << 20
 	// scoredObjects is the number of objects on which the gain of models is measured. A tree with models and the
 	// tree without are scored on the same objects, so few will do.
-	scoredObjects = 1 << 15
+	scoredObjects = 1 << 14
 )
 
 // Most returns the number of objects of a part that leaf models need at most: see Chooser.Sample.
