@@ -253,7 +253,7 @@ func TestLibraryChoosesTheSameTree(t *testing.T) {
 		},
 	} {
 		most := long() || name == "boosted leaf models and teacher" // it has the most parts
-		some := []string{"budget", "fixed alpha", "groups", "balanced classes of weighted rows", "costs of values"}
+		some := []string{"budget", "balanced classes of weighted rows"}
 		if !most && (testing.Short() || !slices.Contains(some, name)) {
 			continue
 		}

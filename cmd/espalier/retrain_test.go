@@ -151,10 +151,14 @@ func (n *nightly) attempts(t *testing.T) []*retraining.Attempt {
 // TestRetrainDays goes through thirty days with drift: a day with shuffled labels, a broken file, a file that comes late, a
 // second attempt at the same time. On object stores fewer days do, unless all cases are asked for.
 func TestRetrainDays(t *testing.T) {
-	for _, scheme := range []string{"file", "gs", "s3"} {
+	schemes := []string{"file", "gs", "s3"}
+	if !long() {
+		schemes = schemes[:2] // TestRetrainKilledInPhases is on s3
+	}
+	for _, scheme := range schemes {
 		t.Run(scheme, func(t *testing.T) {
 			n, days := newNightly(t, scheme), 30
-			if scheme != "file" && !long() {
+			if !long() {
 				days = 16
 			}
 			for day := range days {

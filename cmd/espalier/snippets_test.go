@@ -81,8 +81,8 @@ func TestSnippetsCompile(t *testing.T) {
 	}
 }
 
-// TestSnippetRuns: the program of docs/scoring.md prints a class of the README's tree, and those of
-// docs/go.md write a tree and a run folder.
+// TestSnippetRuns: the program of docs/scoring.md prints a class of the README's tree. With
+// ESPALIER_LONG, those of docs/go.md write a tree and a run folder.
 func TestSnippetRuns(t *testing.T) {
 	dir := t.TempDir()
 	o := espalier(t, "train", "--config", filepath.Join("example", "tic-tac-toe.yaml"), "--input",
@@ -91,6 +91,9 @@ func TestSnippetRuns(t *testing.T) {
 	o.wants(t, 0)
 	if out := runSnippet(t, "scoring.md", "runs/tic-tac-toe/tree.json", dir); !strings.HasPrefix(out, "positive [") {
 		t.Errorf("it prints %q: want the class of a position with x in the middle", out)
+	}
+	if !long() {
+		return // each program takes seconds to build
 	}
 	runSnippet(t, "go.md", "transforms.Train(s, visits", dir)
 	encoded, err := os.ReadFile(filepath.Join(dir, "tree.json"))

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -86,6 +87,9 @@ func TestDocuments(t *testing.T) {
 		"billed":    {"--costs", groups, "--repeat_cost", "free", "--cost_unit", "euros"},
 		"folds":     {"--folds", "3"},
 	} {
+		if !long() && !slices.Contains([]string{"default", "weighted", "on prism", "classes", "one level", "billed", "folds"}, name) {
+			continue
+		}
 		t.Run(name, func(t *testing.T) {
 			o, output := train(t, input, flags...)
 			o.wants(t, 0)
