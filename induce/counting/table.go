@@ -308,7 +308,7 @@ func (t *Table) Entries() []Entry { return slices.AppendSeq(make([]Entry, 0, t.L
 // the entries stay valid.
 func (t *Table) All() iter.Seq[Entry] { return t.each(t.sorted) }
 
-// Unordered is All in another order, which takes less time. The order depends on that of the rows.
+// Unordered is All in any order, and takes less time.
 func (t *Table) Unordered() iter.Seq[Entry] {
 	return t.each(func() []int {
 		order := make([]int, t.len())

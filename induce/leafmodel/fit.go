@@ -219,8 +219,8 @@ func (w *wanted) width() int {
 	return len(w.scores)
 }
 
-// wanted returns the scores for a fit of a node. Its objects have no class that those of the fit
-// above have not.
+// wanted returns the scores for a fit of a node. All classes of its objects are among those of the
+// fit above.
 func (f *fitter) wanted(p *place) *wanted {
 	if f.scores == 1 {
 		return &wanted{scores: []int{0}}

@@ -84,7 +84,7 @@ func (c *ScoreCounts) Modelled() []ScoreCount {
 // Predictions returns the number of distinct predictions at leaves with models.
 func (c *ScoreCounts) Predictions() int { return c.table.Len() }
 
-// Unordered goes through what Modelled returns, in an order that depends on that of the rows.
+// Unordered goes through what Modelled returns, in any order.
 func (c *ScoreCounts) Unordered() iter.Seq[ScoreCount] { return c.each(c.table.Unordered()) }
 
 func (c *ScoreCounts) each(entries iter.Seq[counting.Entry]) iter.Seq[ScoreCount] {
