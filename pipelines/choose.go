@@ -173,9 +173,7 @@ func (c *choosing) choose(ctx context.Context, candidates []frontier.Candidate) 
 // take a while, most of it on one processor: so both go on at once.
 func (c *choosing) measure(ctx context.Context, r *chosen, w *winner) error {
 	t := w.Candidate.Tree
-	metrics := func() (*runfolder.Metrics, error) {
-		return newMetrics(t, w.Candidate.Counts, scalesOf(c.spec)), nil
-	}
+	var metrics func() (*runfolder.Metrics, error) // of leaf models
 	if t.Modelled() {
 		var err error
 		if metrics, err = c.rows.count(ctx, t); err != nil {
@@ -183,11 +181,16 @@ func (c *choosing) measure(ctx context.Context, r *chosen, w *winner) error {
 		}
 	}
 	err := parallel.AtOnce(2, func(i int) (err error) {
-		if i == 0 {
+		switch {
+		case i == 0:
 			return c.weigh(ctx, r, w)
+		case metrics == nil:
+			r.metrics = newMetrics(t, w.Candidate.Counts, scalesOf(c.spec))
+			return nil
+		default:
+			r.metrics, err = metrics()
+			return err
 		}
-		r.metrics, err = metrics()
-		return err
 	})
 	if err != nil {
 		return err
