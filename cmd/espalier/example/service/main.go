@@ -68,13 +68,23 @@ func run(ctx context.Context, model, listen string, every time.Duration) error {
 		return err
 	case <-ctx.Done():
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), requestTime)
-	defer cancel()
-	if err := server.Shutdown(ctx); err != nil {
+	if err := end(context.WithoutCancel(ctx), server, requestTime); err != nil {
 		return err
 	}
 	if err := <-ended; !errors.Is(err, http.ErrServerClosed) {
 		return err
 	}
 	return nil
+}
+
+// end lets the open requests finish. After some time it closes the connections that are left: a
+// client may have opened one, and have sent no request.
+func end(ctx context.Context, server *http.Server, within time.Duration) error {
+	ctx, cancel := context.WithTimeout(ctx, within)
+	defer cancel()
+	err := server.Shutdown(ctx)
+	if errors.Is(err, context.DeadlineExceeded) {
+		return server.Close()
+	}
+	return err
 }

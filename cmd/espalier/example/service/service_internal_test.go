@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -89,6 +90,37 @@ func serve(t *testing.T, folder string) (url string) {
 	}
 	t.Fatal("the service does not answer")
 	return ""
+}
+
+// TestUnusedConnection: a service ends without an error though a client holds a connection on which it has sent nothing.
+func TestUnusedConnection(t *testing.T) {
+	listener, err := net.Listen("tcp", "localhost:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	opened, ended := make(chan struct{}), make(chan error)
+	server := newServer(nil)
+	server.ConnState = func(_ net.Conn, state http.ConnState) {
+		if state == http.StateNew {
+			close(opened)
+		}
+	}
+	go func() { ended <- server.Serve(listener) }()
+	client, err := net.Dial("tcp", listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close() //nolint:errcheck // nothing was written
+	<-opened
+	if err := end(t.Context(), server, time.Millisecond); err != nil {
+		t.Error(err)
+	}
+	if err := <-ended; !errors.Is(err, http.ErrServerClosed) {
+		t.Error(err)
+	}
+	if _, err := client.Read(make([]byte, 1)); !errors.Is(err, io.EOF) {
+		t.Errorf("the client's connection: %v, want its end", err)
+	}
 }
 
 // post sends a body and returns the status and the answer.
