@@ -91,12 +91,12 @@ type evaluation struct {
 	weight    int64 // of all objects
 	tallies   []tally
 	crew      *crew
-	scratch   sync.Pool // of *[]entry
-	kept      []arrival // by node: set to what the leaves of the one tree have; nil: not wanted
+	scratch   sync.Pool      // of *[]entry
+	kept      []contribution // by node: set to those of the leaves of the one tree; nil: not wanted
 }
 
-// arrival is the objects of a leaf, and what they add to the counts.
-type arrival struct {
+// contribution is the objects of a leaf, and what they add to the counts.
+type contribution struct {
 	ids     []int32
 	entries []entry
 }
@@ -180,7 +180,7 @@ func (e *evaluation) count(leaves []member, ids []int32) {
 		loss = e.tell(list, p, weights)
 	}
 	if e.kept != nil {
-		e.kept[leaves[0].node] = arrival{ids, slices.Clone(*list)}
+		e.kept[leaves[0].node] = contribution{ids, slices.Clone(*list)}
 	}
 	for _, l := range leaves {
 		t := &e.tallies[l.tree]

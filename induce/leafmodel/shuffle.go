@@ -12,9 +12,10 @@ import (
 // the others reach the same leaf, and its model does not use the feature.
 type Shuffling struct {
 	base   *evaluation
-	leaves []arrival     // by node
-	asking [][]int       // by node: features that the path asks for, ascending
-	turns  chan struct{} // one for each call of Without whose counts there is memory for
+	leaves []contribution // by node
+	asking [][]int        // by node: features that the path asks for, ascending
+
+	semaphore chan struct{} // for the calls of Without whose counts there is memory for
 }
 
 // NewShuffling returns the scores of a tree on objects. models are those of its nodes, by Fit or Boost.
@@ -23,10 +24,10 @@ func NewShuffling(
 ) *Shuffling {
 	s := &Shuffling{
 		base:   newEvaluation(objects, features, []*tree.Tree{t}, [][]*Model{models}),
-		leaves: make([]arrival, len(t.Nodes)), asking: make([][]int, len(t.Nodes)),
+		leaves: make([]contribution, len(t.Nodes)), asking: make([][]int, len(t.Nodes)),
 	}
 	s.base.kept = s.leaves
-	s.turns = make(chan struct{}, max(1, countBytes/(2*8*len(s.base.tallies[0].counts))))
+	s.semaphore = make(chan struct{}, max(1, countBytes/(2*8*len(s.base.tallies[0].counts))))
 	roots, ids := s.base.roots()
 	s.base.run(0, roots, ids)
 	for i := range t.Nodes {
@@ -51,8 +52,8 @@ func (s *Shuffling) AUC() *float64 { return s.base.score(0).AUC }
 // Without returns the area where a feature has the values of each of some lists of codes, by list.
 // Several calls may run at once.
 func (s *Shuffling) Without(feature int, lists []dataset.Codes) []*float64 {
-	s.turns <- struct{}{}
-	defer func() { <-s.turns }()
+	s.semaphore <- struct{}{}
+	defer func() { <-s.semaphore }()
 	b := s.base
 	rest := slices.Clone(b.tallies[0].counts) // of the objects whose path does not ask for the feature
 	var ids []int32
