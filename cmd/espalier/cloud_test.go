@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -251,6 +250,7 @@ type cloudFault struct {
 	fault fault
 	code  int
 	words []string
+	waits bool // for seconds: only the long tests have it, as the stores' own tests have such faults with shorter waits
 }
 
 // cloudFaults lists faults of a store, with the exit code and words of the message.
@@ -260,45 +260,44 @@ func cloudFaults() map[string]cloudFault {
 	aPage := func(r *http.Request) bool { return r.Header.Get("Range") != "" }
 	const footers = 2 * cloudFiles // requests before the first page is read
 	return map[string]cloudFault{
-		"503 burst": {fault{Times: 3, Effect: objectstoretest.Status(http.StatusServiceUnavailable)}, 0, nil},
-		"429 burst of reads": {
-			fault{Kinds: reads, Times: 3, Effect: objectstoretest.Status(http.StatusTooManyRequests)},
-			0, nil,
+		"503 burst":           {fault: fault{Times: 3, Effect: objectstoretest.Status(http.StatusServiceUnavailable)}},
+		"429 burst of reads":  {fault: fault{Kinds: reads, Times: 3, Effect: objectstoretest.Status(http.StatusTooManyRequests)}},
+		"bodies cut":          {fault: fault{Kinds: reads, Times: 6, Effect: objectstoretest.CutBody(100)}},
+		"answers lost":        {fault: fault{Kinds: writes, Times: 2, Effect: objectstoretest.LoseAnswer()}},
+		"a byte flipped once": {fault: fault{Kinds: reads, Skip: footers, Times: 1, Effect: objectstoretest.FlipByte(200)}},
+		"short bodies once":   {fault: fault{Kinds: reads, Times: 2, Effect: objectstoretest.ShortBody(3)}},
+		"stalls once":         {fault: fault{Kinds: reads, Times: 1, Effect: objectstoretest.StallBody(2)}},
+		"slow bodies":         {fault: fault{Kinds: reads, Times: 1, Effect: objectstoretest.SlowBody(64, time.Millisecond)}},
+		"never answers lists": {
+			fault: fault{Kinds: lists, Effect: objectstoretest.Hang()}, code: 2, words: []string{"--input", "bucket/wide"}, waits: true,
 		},
-		"bodies cut":   {fault{Kinds: reads, Times: 6, Effect: objectstoretest.CutBody(100)}, 0, nil},
-		"answers lost": {fault{Kinds: writes, Times: 2, Effect: objectstoretest.LoseAnswer()}, 0, nil},
-		"a byte flipped once": {
-			fault{Kinds: reads, Skip: footers, Times: 1, Effect: objectstoretest.FlipByte(200)}, 0, nil,
-		},
-		"short bodies once": {fault{Kinds: reads, Times: 2, Effect: objectstoretest.ShortBody(3)}, 0, nil},
-		"stalls once":       {fault{Kinds: reads, Times: 1, Effect: objectstoretest.StallBody(2)}, 0, nil},
-		"slow bodies": {
-			fault{Kinds: reads, Times: 1, Effect: objectstoretest.SlowBody(64, time.Millisecond)}, 0, nil,
-		},
-		"never answers lists": {fault{Kinds: lists, Effect: objectstoretest.Hang()}, 2, []string{"--input", "bucket/wide"}},
 		"never answers reads": {
-			fault{Kinds: reads, Skip: footers, Match: aPage, Effect: objectstoretest.Hang()}, 5, []string{"part-"},
+			fault: fault{Kinds: reads, Skip: footers, Match: aPage, Effect: objectstoretest.Hang()}, code: 5,
+			words: []string{"part-"}, waits: true,
 		},
 		"no right to list": {
-			fault{Kinds: lists, Effect: objectstoretest.Status(http.StatusForbidden)}, 2, []string{"--input", "ist", "bucket"},
+			fault: fault{Kinds: lists, Effect: objectstoretest.Status(http.StatusForbidden)}, code: 2,
+			words: []string{"--input", "ist", "bucket"},
 		},
 		"no right to read": {
-			fault{Kinds: reads, Effect: objectstoretest.Status(http.StatusForbidden)}, 2, []string{"--input", "part-", "et"},
+			fault: fault{Kinds: reads, Effect: objectstoretest.Status(http.StatusForbidden)}, code: 2,
+			words: []string{"--input", "part-", "et"},
 		},
 		"no right to write": {
-			fault{Kinds: writes, Effect: objectstoretest.Status(http.StatusForbidden)}, 2, []string{"--output", "_LOCK"},
+			fault: fault{Kinds: writes, Effect: objectstoretest.Status(http.StatusForbidden)}, code: 2,
+			words: []string{"--output", "_LOCK"},
 		},
 		"flipped for good": {
-			fault{Kinds: reads, Skip: footers, Effect: objectstoretest.FlipByte(200)},
-			3,
-			[]string{"part-", "row group", "damaged"},
+			fault: fault{Kinds: reads, Skip: footers, Effect: objectstoretest.FlipByte(200)}, code: 3,
+			words: []string{"part-", "row group", "damaged"},
 		},
 		"condition lost": {
-			fault{Kinds: writes, Effect: objectstoretest.Status(http.StatusPreconditionFailed)},
-			2,
-			[]string{"--output", "another run"},
+			fault: fault{Kinds: writes, Effect: objectstoretest.Status(http.StatusPreconditionFailed)}, code: 2,
+			words: []string{"--output", "another run"},
 		},
-		"bodies of wrong sizes": {fault{Kinds: reads, Effect: objectstoretest.LongBody(7)}, 2, []string{"expected", "bytes"}},
+		"bodies of wrong sizes": {
+			fault: fault{Kinds: reads, Effect: objectstoretest.LongBody(7)}, code: 2, words: []string{"expected", "bytes"}, waits: true,
+		},
 	}
 }
 
@@ -306,8 +305,8 @@ func cloudFaults() map[string]cloudFault {
 // sentence, and nothing half-written is seen.
 func TestCloudFaults(t *testing.T) {
 	for name, c := range cloudFaults() {
-		if !long() && slices.Contains([]string{"never answers reads", "never answers lists", "bodies of wrong sizes"}, name) {
-			continue // they wait for seconds; the stores' own tests have such faults, with shorter waits
+		if c.waits && !long() {
+			continue
 		}
 		t.Run(name, func(t *testing.T) {
 			schemes := []string{"gs", "s3"}

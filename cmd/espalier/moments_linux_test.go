@@ -27,7 +27,7 @@ const answerWithin = time.Second
 // with no more work than the processors do in a second, says what stays, and leaves no temporary
 // file and no folder that looks finished. Processor time is what counts: the machine may be busy.
 func TestInterruptedAtAnyMoment(t *testing.T) {
-	moments, rows, columns := 1, "500", "60"
+	moments, rows, columns := 2, "500", "60"
 	if text := os.Getenv(momentsVariable); text != "" {
 		var err error
 		rows, columns = "1500", "300"

@@ -270,7 +270,7 @@ func TestManyFeatures(t *testing.T) {
 	}
 	m.Features[7] = dataset.Feature{Name: "color", Kind: dataset.Categorical, Values: []string{"red", "blue"}, Cost: 1}
 	m.Nodes[14].Test.Kind = split.Equals
-	formats := []string{"python"}
+	formats := []string{"java"}
 	if long() {
 		formats = withoutDialects()
 	}
