@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/espalier-ml/espalier/io/objectstore"
@@ -93,35 +94,37 @@ func TestLockOfTheDead(t *testing.T) {
 
 // TestLockElsewhere: of a run on another machine only signs of life tell.
 func TestLockElsewhere(t *testing.T) {
-	ctx, s := t.Context(), objectstore.New()
-	there := newLock(s, t.TempDir())
-	there.Space, there.Host, there.Every = "elsewhere", "elsewhere", 1
-	there.Beat = time.Now()
-	there.put(t)
-	if _, _, _, err := Acquire(ctx, s, there.folder, ignore); err == nil || !strings.Contains(err.Error(), "elsewhere") {
-		t.Errorf("a fresh sign of life: error %v", err)
-	}
-	there.Beat = time.Now().Add(time.Hour) // the clocks differ
-	there.put(t)
-	var warnings []string
-	warn := func(text string) { warnings = append(warnings, text) }
-	l, _, dead, err := Acquire(ctx, s, there.folder, warn)
-	if err != nil || dead == nil {
-		t.Fatalf("a silent run: taken over from %v, error %v", dead, err)
-	}
-	if len(warnings) != 1 {
-		t.Errorf("warnings %q, want one on the wait", warnings)
-	}
-	l.Release(ctx)
-	there.put(t)
-	go func() {
-		time.Sleep(1500 * time.Millisecond)
+	synctest.Test(t, func(t *testing.T) { // it waits for seconds
+		ctx, s := t.Context(), objectstore.New()
+		there := newLock(s, t.TempDir())
+		there.Space, there.Host, there.Every = "elsewhere", "elsewhere", 1
 		there.Beat = time.Now()
 		there.put(t)
-	}()
-	if _, _, _, err := Acquire(ctx, s, there.folder, warn); err == nil || !strings.Contains(err.Error(), "at work") {
-		t.Errorf("a sign of life while waiting: error %v", err)
-	}
+		if _, _, _, err := Acquire(ctx, s, there.folder, ignore); err == nil || !strings.Contains(err.Error(), "elsewhere") {
+			t.Errorf("a fresh sign of life: error %v", err)
+		}
+		there.Beat = time.Now().Add(time.Hour) // the clocks differ
+		there.put(t)
+		var warnings []string
+		warn := func(text string) { warnings = append(warnings, text) }
+		l, _, dead, err := Acquire(ctx, s, there.folder, warn)
+		if err != nil || dead == nil {
+			t.Fatalf("a silent run: taken over from %v, error %v", dead, err)
+		}
+		if len(warnings) != 1 {
+			t.Errorf("warnings %q, want one on the wait", warnings)
+		}
+		l.Release(ctx)
+		there.put(t)
+		go func() {
+			time.Sleep(1500 * time.Millisecond)
+			there.Beat = time.Now()
+			there.put(t)
+		}()
+		if _, _, _, err := Acquire(ctx, s, there.folder, warn); err == nil || !strings.Contains(err.Error(), "at work") {
+			t.Errorf("a sign of life while waiting: error %v", err)
+		}
+	})
 }
 
 // TestLockLost: a run whose folder another one has taken ends.

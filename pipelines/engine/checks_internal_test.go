@@ -17,6 +17,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
@@ -151,39 +152,41 @@ func TestPortableWithLease(t *testing.T) {
 // one whose lease goes ends.
 // Meanwhile the driver sees its counts.
 func TestHoldLease(t *testing.T) {
-	if err := HoldLease(t.Context(), func() { t.Error("a worker without a lease has ended") }); err != nil {
-		t.Fatal(err)
-	}
-	folder := t.TempDir()
-	beam.PipelineOptions.Set(leaseOption, folder)
-	t.Cleanup(func() { beam.PipelineOptions.Set(leaseOption, "") })
-	if err := HoldLease(t.Context(), func() { t.Error("the worker has begun") }); err == nil || !strings.Contains(err.Error(), "is over") {
-		t.Errorf("without the file of its lease: %v", err)
-	}
-	progress := new(jobs.Progress)
-	l, err := grantLease(t.Context(), source.Process, folder, progress)
-	if err != nil {
-		t.Fatal(err)
-	}
-	beam.PipelineOptions.Set(leaseOption, l.folder)
-	jobs.LocalProgress().Rows.Store(40)
-	t.Cleanup(jobs.LocalProgress().Reset)
-	ended := make(chan struct{})
-	if err := HoldLease(t.Context(), func() { close(ended) }); err != nil {
-		t.Fatal(err)
-	}
-	for start := time.Now(); progress.Rows.Load() != 40 && time.Since(start) < 20*time.Second; {
-		time.Sleep(10 * time.Millisecond)
-	}
-	if got := progress.Rows.Load(); got != 40 {
-		t.Errorf("the driver sees %d rows of 40", got)
-	}
-	l.revoke(t.Context())
-	select {
-	case <-ended:
-	case <-time.After(20 * time.Second):
-		t.Error("the worker goes on though its job is over")
-	}
+	synctest.Test(t, func(t *testing.T) { // it waits for seconds
+		if err := HoldLease(t.Context(), func() { t.Error("a worker without a lease has ended") }); err != nil {
+			t.Fatal(err)
+		}
+		folder := t.TempDir()
+		beam.PipelineOptions.Set(leaseOption, folder)
+		t.Cleanup(func() { beam.PipelineOptions.Set(leaseOption, "") })
+		if err := HoldLease(t.Context(), func() { t.Error("the worker has begun") }); err == nil || !strings.Contains(err.Error(), "is over") {
+			t.Errorf("without the file of its lease: %v", err)
+		}
+		progress := new(jobs.Progress)
+		l, err := grantLease(t.Context(), source.Process, folder, progress)
+		if err != nil {
+			t.Fatal(err)
+		}
+		beam.PipelineOptions.Set(leaseOption, l.folder)
+		jobs.LocalProgress().Rows.Store(40)
+		t.Cleanup(jobs.LocalProgress().Reset)
+		ended := make(chan struct{})
+		if err := HoldLease(t.Context(), func() { close(ended) }); err != nil {
+			t.Fatal(err)
+		}
+		for start := time.Now(); progress.Rows.Load() != 40 && time.Since(start) < 20*time.Second; {
+			time.Sleep(10 * time.Millisecond)
+		}
+		if got := progress.Rows.Load(); got != 40 {
+			t.Errorf("the driver sees %d rows of 40", got)
+		}
+		l.revoke(t.Context())
+		select {
+		case <-ended:
+		case <-time.After(20 * time.Second):
+			t.Error("the worker goes on though its job is over")
+		}
+	})
 }
 
 // cloud serves Dataflow's API and tokens, with two active jobs.
