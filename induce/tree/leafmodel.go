@@ -159,36 +159,46 @@ type ModelRange struct {
 	Low, High float64
 }
 
-// ModelRanges returns by node what its leaf's model can give; nil: there is no model.
-// Values lie within the bounds of the tests on the leaf's path, and within the range of
-// the training rows if the tree knows it. They may be missing if the path allows it and
-// some training rows had none.
+// ModelRanges returns by node what its leaf's model can give; nil: there is no model. See
+// RangeModels.
 func (t *Tree) ModelRanges() []*ModelRange {
-	ranges := make([]*ModelRange, len(t.Nodes))
+	ranges, of := make([]*ModelRange, len(t.Nodes)), t.RangeModels()
+	for i := range ranges {
+		ranges[i] = of(i)
+	}
+	return ranges
+}
+
+// RangeModels returns a function that tells by node what its leaf's model can give; nil: there is
+// no model. Values lie within the bounds of the tests on the leaf's path, and within the range of
+// the training rows if the tree knows it. They may be missing if the path allows it and
+// some training rows had none. One call of the function at a time.
+func (t *Tree) RangeModels() func(node int) *ModelRange {
 	if !t.Modelled() {
-		return ranges
+		return func(int) *ModelRange { return nil }
 	}
 	above, features := make([]way, len(t.Nodes)), t.boosterFeatures()
-	b := bounding{tree: t, factors: t.PriorFactors()}
 	for i := range t.Nodes {
-		n := &t.Nodes[i]
-		for k, b := range n.Branches {
+		for k, b := range t.Nodes[i].Branches {
 			above[b.Child] = way{i, k}
 		}
+	}
+	b := bounding{tree: t, factors: t.PriorFactors()}
+	return func(node int) *ModelRange {
+		n := &t.Nodes[node]
 		if !n.Leaf() || n.Model == nil {
-			continue
+			return nil
 		}
 		r := &ModelRange{Features: n.Model.features(features[n.Model.Booster])}
 		reach := make(map[int]span, len(r.Features))
 		for _, f := range r.Features {
 			if t.Features[f].Kind == dataset.Numeric {
-				reach[f] = t.spanOf(i, f, above)
+				reach[f] = t.spanOf(node, f, above)
 			}
 		}
 		r.Low, r.High = b.bounds(n, reach)
-		ranges[i] = r
+		return r
 	}
-	return ranges
 }
 
 // way is the parent of a node, and the branch that leads to the node.

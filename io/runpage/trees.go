@@ -355,20 +355,20 @@ func (e *encoder) top(b []byte, probabilities []float64) []byte {
 // modelled writes the models of the leaves by their place on the page: what a model can give,
 // and, where the form has models, the model.
 func (e *encoder) modelled(b []byte) []byte {
-	ranges := e.tree.ModelRanges()
+	rangeOf := e.tree.RangeModels()
 	boosters := make(map[*boost.Booster]int)
 	var used []*boost.Booster
 	b = append(member(b, "models"), '{')
 	for at, node := range e.list {
-		m := e.tree.Nodes[node].Model
-		if m == nil || ranges[node] == nil {
+		m, r := e.tree.Nodes[node].Model, rangeOf(node)
+		if r == nil {
 			continue
 		}
 		b = append(member(b, strconv.Itoa(at)), '{')
-		b = appendFloats(member(b, "range"), []float64{ranges[node].Low, ranges[node].High}, 2)
+		b = appendFloats(member(b, "range"), []float64{r.Low, r.High}, 2)
 		b = append(member(b, "with"), '[')
 		var l list
-		for _, f := range ranges[node].Features {
+		for _, f := range r.Features {
 			b = strconv.AppendInt(l.next(b), int64(e.tests.feature(&e.tree.Features[f])), 10)
 		}
 		b = append(b, ']')
