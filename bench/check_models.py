@@ -14,7 +14,7 @@ FOLDER is what `espalier predict` wrote for the same rows: leaf, tests and cost 
 be equal, the probabilities equal to 1e-12, and the class the best to 1e-12.
 METRICS.json has the part "test" (of predict and evaluate), or with --split the parts
 that the column names: AUC, log loss, accuracy and the expected costs must be equal to
-1e-9. Beyond 2^21 probabilities of distinct predictions Espalier counts rounded ones:
+1e-9. Beyond 2^22 probabilities of distinct predictions Espalier counts rounded ones:
 then AUC and log loss to 1e-4 for two classes, to 0.05 for more. Without --predictions,
 areas are compared to 1e-6, because probabilities that are equal there may differ here
 in the last bit.
@@ -37,7 +37,7 @@ import numpy as np
 import pyarrow as pa, pyarrow.compute as pc, pyarrow.parquet as pq
 
 same = 1e-12  # greatest difference of probabilities
-exact = 1 << 21  # numbers in Espalier's table of probabilities
+exact = 1 << 22  # numbers in Espalier's table of probabilities
 
 
 class Judge:

@@ -217,9 +217,10 @@ func (c *choosing) weigh(ctx context.Context, r *chosen, w *winner) error {
 		if w.Models == nil { // the only tree of a run does not keep its models
 			return weighed{runfolder.NewImportance(t, s, importance.NoAUC{}), s}, nil
 		}
-		s.Objects = leafmodel.Sorted(s.Objects, 0)
-		models := leafmodel.NewShuffling(s.Objects, c.Features, t, w.Models)
-		return weighed{runfolder.NewImportance(t, s, models), s}, context.Cause(ctx)
+		some := *s
+		some.Objects = leafmodel.Sorted(s.Objects, modelledObjects)
+		models := leafmodel.NewShuffling(some.Objects, c.Features, t, w.Models)
+		return weighed{runfolder.NewImportance(t, &some, models), s}, context.Cause(ctx)
 	}
 	m, err := engine.Compute(ctx, c.driver, "importance", 1, "trees", work)
 	if err != nil {

@@ -60,6 +60,11 @@ func (r *run) countModels(
 		Workers: r.driver.Workers(), Out: r.newFolder("evaluate_rows"), Run: r.files.Run.Name(),
 		Handover: r.handover(),
 	}
+	for part := range c.Objects {
+		if c.Handover != nil { // so one process counts all rows
+			c.Objects[part] = o.parts[part].Objects
+		}
+	}
 	if r.driver.Serialises() {
 		c.Trees = []string{c.Out + "/tree.json"}
 		if err := r.files.Write(ctx, c.Trees[0], t.Encode()); err != nil {

@@ -212,6 +212,7 @@ func (r *run) trainingObjects(ctx context.Context, o *objects) (*dataset.Objects
 // hashes. Of a part with more than mostShuffled it is not measured: all would have to be read.
 const (
 	importanceObjects = 1 << 14
+	modelledObjects   = 1 << 13 // of a tree with leaf models
 	mostShuffled      = 1 << 22
 )
 

@@ -19,7 +19,7 @@ type Shape struct {
 
 // Table counts rows by their keys. It is a hash table.
 //
-// The table has at most 2^21 probabilities, so 1,048,576 entries of two. As long as the
+// The table has at most 2^22 probabilities, so 2,097,152 entries of two. As long as the
 // distinct keys fit, it is exact. Otherwise rows share an entry if their probabilities differ
 // only in the lowest bits. As few bits as possible are lost for all rows to fit, and an entry
 // has the mean of its rows' probabilities. Both depend on the rows alone, not on their order or
@@ -47,7 +47,7 @@ func (t *Table) keyOf(entry int) []uint64 { return t.keys[entry*t.keyLen():][:t.
 
 // The greatest values of a shape and of a bound.
 const (
-	mostNumbers  = 1 << 21
+	mostNumbers  = 1 << 22
 	mostWords    = 1 << 4
 	mostCounters = 1 << 18
 )
@@ -69,6 +69,18 @@ func newTable(s Shape, most int) *Table {
 
 // Bound lowers the number of entries to most, at least 1, before any row is counted.
 func (t *Table) Bound(most int) { t.most = max(1, min(t.most, most)) }
+
+// reservable is the number of entries that Reserve makes room for at most.
+const reservable = 1 << 19
+
+// Reserve makes room for a number of entries, before any row is counted: the table then grows
+// without copies. It makes less room than for entries that are beyond the bound, or very many.
+func (t *Table) Reserve(entries int64) {
+	n := int(min(entries, int64(t.most), reservable))
+	if n > 0 {
+		t.resize(max(16, 1<<bits.Len(uint(2*n))))
+	}
+}
 
 // Add counts a row, and returns the counters of its entry, to add to them before the next
 // call. The lists of probabilities follow each other in the key.
@@ -140,8 +152,11 @@ func (t *Table) entry(key []uint64) int {
 }
 
 // grow makes room for as many entries again.
-func (t *Table) grow() {
-	t.slots = make([]int32, max(16, 2*len(t.slots)))
+func (t *Table) grow() { t.resize(max(16, 2*len(t.slots))) }
+
+// resize sets the number of slots, a power of two, and makes room for half as many entries.
+func (t *Table) resize(slots int) {
+	t.slots = make([]int32, slots)
 	more := len(t.slots)/2 - t.len()
 	t.keys, t.rows = slices.Grow(t.keys, more*t.keyLen()), slices.Grow(t.rows, more)
 	t.counters = slices.Grow(t.counters, more*t.shape.Counters)

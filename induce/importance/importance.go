@@ -27,7 +27,7 @@ import (
 )
 
 // Shifts is the number of permutations of a tree with leaf models.
-const Shifts = 4
+const Shifts = 2
 
 // Feature is what a tested feature brings and costs.
 type Feature struct {

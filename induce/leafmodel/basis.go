@@ -2,12 +2,9 @@ package leafmodel
 
 import "github.com/espalier-ml/espalier/induce/dataset"
 
-// functions is the number of functions of a feature's values in its basis. A feature with
-// missing values has one more.
-const functions = 3
-
-// basis has the functions of a feature among the objects of a node, by code. A model is
-// linear in these functions. Beyond the bins of the objects they are constant.
+// basis has the functions of a feature among the objects of a node, by code: one to three of its
+// values, and one more if there are missing ones. A model is linear in these functions. Beyond the
+// bins of the objects they are constant.
 type basis struct {
 	feature     int
 	first, last int       // least and greatest bin of the objects
@@ -29,8 +26,9 @@ func (b *basis) at(code int) int {
 func (b *basis) of(code int) []float64 { return b.values[b.at(code)*b.columns:][:b.columns] }
 
 // newBasis returns the basis of a feature by the weights of its codes among the objects,
-// whose bins lie from first to last; nil if no two objects have distinct values.
-func newBasis(feature int, f *dataset.Feature, weights []float64, first, last int) *basis {
+// whose bins lie from first to last; nil if no two objects have distinct values. functions is the
+// number of functions of the values, 1 to 3.
+func newBasis(feature int, f *dataset.Feature, weights []float64, first, last, functions int) *basis {
 	if first >= last {
 		return nil
 	}
@@ -51,7 +49,8 @@ func newBasis(feature int, f *dataset.Feature, weights []float64, first, last in
 		u := max(-1, min(1, float64(2*(below+float64(w/2)-low))/span-1))
 		below += w
 		to := b.values[at*b.columns:]
-		to[0], to[1], to[2] = u, float64(u*u)-1.0/3, max(u, 0)
+		all := [...]float64{u, float64(u*u) - 1.0/3, max(u, 0)}
+		copy(to, all[:functions])
 	}
 	if missing {
 		b.of(b.missing)[functions] = 1

@@ -10,16 +10,17 @@
 //
 // The probabilities are the logistic function of z, or the softmax of the scores. Each g_f
 // is linear in the functions of a basis: with u the rank of the value among the objects of a
-// node, scaled to -1..1, the functions are u, u^2 - 1/3 and max(u, 0). A missing value has a
-// function of its own. In tree.json g_f is piecewise linear between values, and constant
-// beyond the training values of the leaf.
+// node, scaled to -1..1, the functions are u; u^2 - 1/3 if the node has at least 32 objects for
+// each score; and max(u, 0) from 128 objects on. A missing value has a function of its own. In
+// tree.json g_f is piecewise linear between values, and constant beyond the training values of
+// the leaf.
 //
 // # The fit
 //
 // A model grows down the tree, as in logistic model trees (Landwehr, Hall and Frank, Machine
 // Learning 59, 2005). The root has an intercept alone. A node's fit begins with the model
 // above, and adds to it: it is a ridge regression by damped quasi-Newton steps, on the
-// features that were asked above the node. A node is fitted if it has at most a quarter of
+// features that were asked above the node. A node is fitted if it has at most a sixth of
 // the objects of the last fitted node above, or if it is a leaf. Inner nodes are fitted to
 // fewer objects than leaves. So a model depends on the path alone: trees that share a path
 // share the fits along it.

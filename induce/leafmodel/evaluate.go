@@ -215,7 +215,7 @@ const leastProbability = 1e-15
 
 const (
 	octaves    = 16        // of probabilities below one half, and of those above
-	finest     = 9         // binary logarithm of the most intervals of an octave
+	finest     = 8         // binary logarithm of the most intervals of an octave
 	coarsest   = 2         // binary logarithm of the fewest
 	countBytes = 128 << 20 // that the counts of all trees take, if the coarsest intervals allow
 )

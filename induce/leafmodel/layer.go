@@ -145,7 +145,7 @@ func (r *regression) raiseBy(scores []float64, n int, b *basis, coefficients []f
 }
 
 // faded is the number of objects by which fade judges absent classes.
-const faded = 32
+const faded = 16
 
 // fade makes the scores flat whose classes no object of a node has. The fits so far expect
 // some rows of such a class. The penalised likelihood is greatest where the score has fallen

@@ -42,17 +42,23 @@ const manyObjects = crossvalidate.MostAuto
 const (
 	// modelObjects is the number of objects that leaf models are fitted to.
 	modelObjects = 1 << 20
-	// scoredObjects is the number of objects on which the gain of models is measured. A tree with models and the
-	// tree without are scored on the same objects, so few will do.
-	scoredObjects = 1 << 14
+	// gainObjects is the number of validation objects on which the gain of models is measured. A
+	// tree with models and the tree without are scored on the same objects, so few will do.
+	gainObjects = 1 << 13
+	// testedObjects is the number of test objects on which the listed trees are scored.
+	testedObjects = 1 << 14
 )
 
 // Most returns the number of objects of a part that leaf models need at most: see Chooser.Sample.
 func Most(part dataset.Part) int {
-	if part == dataset.Train {
+	switch part {
+	case dataset.Train:
 		return modelObjects
+	case dataset.Validation:
+		return gainObjects
+	default:
+		return testedObjects
 	}
-	return scoredObjects
 }
 
 // Differences in merit of neighbouring points that get models. Points that differ by less have

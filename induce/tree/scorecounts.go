@@ -14,8 +14,8 @@ import (
 // a tree with leaf models follow from it; those of a tree without models follow from
 // LeafCounts.
 //
-// The predictions at leaves with models are in a counting.Table, which is exact for 1,048,576
-// distinct predictions of two classes, 299,593 of seven. Beyond that rows share an entry if
+// The predictions at leaves with models are in a counting.Table, which is exact for 2,097,152
+// distinct predictions of two classes, 599,186 of seven. Beyond that rows share an entry if
 // their probabilities differ only in the lowest bits. Predicted classes, leaves and weights
 // stay exact. An entry takes about 80 bytes for two classes, and 24 more for each further
 // class.
@@ -35,6 +35,9 @@ func (t *Tree) NewScoreCounts() *ScoreCounts {
 // Bound lowers the number of distinct predictions to most, at least 1, before any row is
 // counted.
 func (c *ScoreCounts) Bound(most int) { c.table.Bound(most) }
+
+// Reserve makes room for a number of distinct predictions, before any row is counted.
+func (c *ScoreCounts) Reserve(predictions int64) { c.table.Reserve(predictions) }
 
 // Add counts a row: the id of its leaf's node, the predicted class, the probabilities by
 // class, the true class, and the weight in fixed point. At a leaf without a model the

@@ -29,9 +29,12 @@ type EvaluateRowsConfig struct {
 	// Distinct bounds the distinct predictions that are counted exactly of a tree and a
 	// part; 0: the bound of tree.ScoreCounts. The memory is in proportion to it.
 	Distinct int
-	Workers  int    // goroutines of a bundle; 1 on engines
-	Out      string // folder of results
-	Run      RunName
+	// Objects has by part the number of objects of the rows, if it is known: there is room for so
+	// many predictions of a tree from the beginning.
+	Objects [dataset.Parts]int64
+	Workers int    // goroutines of a bundle; 1 on engines
+	Out     string // folder of results
+	Run     RunName
 
 	// Handover takes results as they are, see GrowConfig; nil: files of Out have them.
 	Handover *Handover `json:"-"`
@@ -294,6 +297,7 @@ func (f *evaluateRowsFn) open(group int, t *tree.Tree, part dataset.Part) *score
 		if table.counts = t.NewScoreCounts(); f.Distinct > 0 {
 			table.counts.Bound(f.Distinct)
 		}
+		table.counts.Reserve(f.Objects[part])
 	}
 	return table
 }
