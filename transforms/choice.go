@@ -173,7 +173,7 @@ func (s *trainSpec) checkChoice() error {
 		of          []string
 	}{
 		{"LeafModel", d.LeafModel, []string{"none", "linear", "boosted", "auto"}},
-		{"Teacher", d.Teacher, []string{"none", "forest", "boosted", "auto"}},
+		{"Teacher", d.Teacher, []string{"none", "forest", "boosted", "both", "auto"}},
 		{"Certificate", d.Certificate, []string{"none", "quick", "full"}},
 	} {
 		if !slices.Contains(one.of, one.value) {
@@ -188,7 +188,7 @@ func (s *trainSpec) checkConflicts() error {
 	c := &s.Config
 	d := &c.Choice
 	var faults []error
-	asked := d.Teacher == string(selection.Forest) || d.Teacher == string(selection.Boosted)
+	asked := d.Teacher != string(selection.None) && d.Teacher != string(selection.Auto)
 	if d.Alpha != 0 && len(d.Prune) > 1 {
 		faults = append(faults, errors.New("the Alpha is of one currency: name it alone in Prune"))
 	}

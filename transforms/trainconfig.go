@@ -107,7 +107,7 @@ type Choice struct {
 
 	Select    string   // see frontier.ParseRule; default first: the first tree, as it was grown
 	Tolerance float64  // merit that the rule best gives up for a cheaper tree; default 0.001, None: 0
-	Prune     []string // currencies of pruning: leaves, cost; default none
+	Prune     []string // currencies of pruning: leaves, cost, max_cost; default none
 	Alpha     float64  // strength of the pruning; default: chosen, too, None: 0
 	// Folds is the number of folds of the training rows to choose by, from 2 on. 0: none. Auto: 5
 	// where validation rows are few.
@@ -118,7 +118,7 @@ type Choice struct {
 	MaxCost         float64 // budget of the dearest path; 0: any
 
 	LeafModel     string  // none, linear, boosted or auto; default none
-	Teacher       string  // none, forest, boosted or auto; default none
+	Teacher       string  // none, forest, boosted, both or auto; default none
 	TeacherWeight float64 // of the teacher against the label, to 1; default 0.5, None: 0
 	MadeUpRows    int64   // rows that the teacher labels; default: by the training rows, None: 0
 	Certificate   string  // none, quick or full; default none

@@ -9,7 +9,7 @@ import (
 
 const (
 	// Trees is the number of regression trees of a booster by default.
-	Trees = 10
+	Trees = 20
 
 	// rate is the share of a Newton step that a regression tree takes by default.
 	rate = 0.3

@@ -1,9 +1,12 @@
 package distill
 
 import (
+	"fmt"
+
 	"github.com/espalier-ml/espalier/induce/boost"
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/forest"
+	"github.com/espalier-ml/espalier/induce/portable"
 )
 
 // Teacher is a kind of teachers.
@@ -13,7 +16,17 @@ type Teacher uint8
 const (
 	Forest  Teacher = iota // a random forest
 	Boosted                // boosted trees
+	Both                   // the mean of the two
+	Auto                   // the kind of the least log loss on training objects that it has not seen
 )
+
+// String returns the kind's name in flags and tree.json.
+func (t Teacher) String() string {
+	if names := []string{"forest", "boosted", "both", "auto"}; int(t) < len(names) {
+		return names[t]
+	}
+	return fmt.Sprintf("unknown(%d)", uint8(t))
+}
 
 // teacher rates objects by class probabilities, Classes numbers an object. They are nil if Stop says
 // so.
@@ -30,19 +43,101 @@ type boosted struct{ *boost.Ensemble }
 
 func (b boosted) unseen() []float32 { return b.OutOfFold() }
 
-// teacher has a teacher learn from the training objects. It is nil if Stop says so.
-func (c *Config) teacher(training *dataset.Objects) teacher {
-	if c.Teacher == Boosted {
-		o := boost.Options{Scale: c.Scale, Workers: c.Workers, Stop: c.Stop}
-		if e := boost.NewEnsemble(training, c.Features, o); e != nil {
-			return boosted{e}
-		}
+// both is the mean of two teachers.
+type both struct{ a, b teacher }
+
+func (b both) unseen() []float32 { return mean(b.a.unseen(), b.b.unseen()) }
+
+func (b both) Probabilities(o *dataset.Objects) []float32 {
+	return mean(b.a.Probabilities(o), b.b.Probabilities(o))
+}
+
+// mean returns the means of the entries of two lists, nil if one of the lists is nil.
+func mean(a, b []float32) []float32 {
+	if a == nil || b == nil {
 		return nil
 	}
-	if f := forest.Grow(training, c.Features, c.ofForest()); f != nil {
-		return bagged{f}
+	means := make([]float32, len(a))
+	for i, p := range a {
+		means[i] = (p + b[i]) / 2
 	}
-	return nil
+	return means
+}
+
+// learned is a teacher that has learned, with what it says of the objects that it has learned from.
+type learned struct {
+	teacher
+
+	kind    Teacher   // not Auto
+	ratings []float32 // unseen
+}
+
+// learn has a teacher learn from the training objects. It returns nil if Stop says so.
+func (c *Config) learn(training *dataset.Objects) *learned {
+	var kinds []learned
+	if c.Teacher != Forest {
+		o := boost.Options{Scale: c.Scale, Workers: c.Workers, Stop: c.Stop}
+		e := boost.NewEnsemble(training, c.Features, o)
+		if e == nil {
+			return nil
+		}
+		kinds = append(kinds, learned{teacher: boosted{e}, kind: Boosted})
+	}
+	if c.Teacher != Boosted {
+		f := forest.Grow(training, c.Features, c.ofForest())
+		if f == nil {
+			return nil
+		}
+		kinds = append(kinds, learned{teacher: bagged{f}, kind: Forest})
+	}
+	for i := range kinds {
+		if kinds[i].ratings = kinds[i].unseen(); kinds[i].ratings == nil {
+			return nil
+		}
+	}
+	if len(kinds) == 2 {
+		a, b := &kinds[0], &kinds[1]
+		mixed := learned{both{a.teacher, b.teacher}, Both, mean(a.ratings, b.ratings)}
+		if c.Teacher == Both {
+			return &mixed
+		}
+		kinds = append(kinds, mixed)
+	}
+	return best(kinds, training)
+}
+
+// best returns the teacher of the least log loss on training objects, the first of equals.
+func best(kinds []learned, training *dataset.Objects) *learned {
+	if len(kinds) == 1 {
+		return &kinds[0]
+	}
+	chosen, least := 0, 0.0
+	order := training.ByHash() // so the sums do not depend on the order of the objects
+	for i := range kinds {
+		if loss := logLoss(kinds[i].ratings, training, order); i == 0 || loss < least {
+			chosen, least = i, loss
+		}
+	}
+	return &kinds[chosen]
+}
+
+// leastProbability keeps log losses finite: a forest may be certain.
+const leastProbability = 1e-6
+
+// logLoss returns the sum of the log losses of ratings, in nats times units of weight, over the
+// objects of one row. Of an object with several rows a forest has seen some when it rates the
+// others; boosted trees have seen none.
+func logLoss(ratings []float32, o *dataset.Objects, order []int32) (loss float64) {
+	for _, i := range order {
+		if o.RowsOf(int(i)) > 1 {
+			continue
+		}
+		for _, w := range o.Raw(int(i)) {
+			p := float64(ratings[int(i)*o.Classes+int(w.Class)])
+			loss -= float64(float64(w.Weight) * portable.Log(max(p, leastProbability)))
+		}
+	}
+	return loss
 }
 
 func (c *Config) ofForest() forest.Options {

@@ -42,20 +42,26 @@ func Factor(scale int64) int64 {
 type TransferSet struct {
 	Objects *dataset.Objects // soft, in the order of leafmodel.Sorted; made-up ones have no rows
 
-	config   *Config
+	config   *Config // whose Teacher is not Auto
 	training *dataset.Objects
 }
+
+// Teacher returns the kind of the teacher; Auto is settled.
+func (s *TransferSet) Teacher() Teacher { return s.config.Teacher }
 
 // NewTransferSet has the teacher learn and teach the training objects. The transfer set does not
 // depend on their order. It is nil if Stop says so.
 func (c *Config) NewTransferSet(training *dataset.Objects) *TransferSet {
-	t := c.teacher(training)
+	t := c.learn(training)
 	if t == nil {
 		return nil
 	}
-	s := &TransferSet{config: c, training: training}
+	settled := *c
+	settled.Teacher = t.kind
+	s := &TransferSet{config: &settled, training: training}
 	s.Objects = dataset.NewObjects(dataset.NewLayout(c.Features), training.Classes, true, training.Len()+c.MadeUp)
-	if !s.mix(t) || c.MadeUp > 0 && !s.makeUp(t) {
+	s.mix(t.ratings)
+	if c.MadeUp > 0 && !s.makeUp(t) {
 		return nil
 	}
 	s.Objects = leafmodel.Sorted(s.Objects, 0)
@@ -71,13 +77,9 @@ func (s *TransferSet) Part(training *dataset.Objects, stop func() bool) *Transfe
 	return c.NewTransferSet(training)
 }
 
-// mix adds the training objects with the teacher's probabilities in their class weights. It
-// reports whether the teacher has any: it has none if Stop says so.
-func (s *TransferSet) mix(t teacher) bool {
-	o, probabilities := s.training, t.unseen()
-	if probabilities == nil {
-		return false
-	}
+// mix adds the training objects with the teacher's probabilities in their class weights.
+func (s *TransferSet) mix(probabilities []float32) {
+	o := s.training
 	factor, shares := Factor(s.config.Scale), make([]float64, o.Classes)
 	for i := range o.Len() {
 		for k, p := range probabilities[i*o.Classes : (i+1)*o.Classes] {
@@ -88,7 +90,6 @@ func (s *TransferSet) mix(t teacher) bool {
 		}
 		s.append(o, i, o.Labels(i), weights(shares, factor*o.Weight[i]), o.RowsOf(i))
 	}
-	return true
 }
 
 // makeUp adds made-up objects with the probabilities that the teacher gives them. Together they

@@ -78,15 +78,20 @@ func (p *Pool) choosePoint(all []Point, s *Settings) (chosen, highest Point, err
 	return chosen, highest, err
 }
 
-// Fronts returns the Pareto front of the prunings of each grown tree (see NonDominated), thinned
-// (see Thin). The points must have merits.
+// Fronts returns the Pareto front of the prunings of each grown tree in each currency (see
+// NonDominated), thinned (see Thin). The points must have merits.
 func (p *Pool) Fronts(step float64) []Point {
-	byTree := make([][]Point, len(p.Candidates))
+	var sequences [][]Point
+	at := make(map[[2]int]int) // of a tree and a currency: position of its sequence
 	for _, q := range p.Points {
-		byTree[q.Tree] = append(byTree[q.Tree], q)
+		key := [2]int{q.Tree, int(q.Currency)}
+		if _, found := at[key]; !found {
+			at[key], sequences = len(sequences), append(sequences, nil)
+		}
+		sequences[at[key]] = append(sequences[at[key]], q)
 	}
 	var points []Point
-	for _, all := range byTree {
+	for _, all := range sequences {
 		points = append(points, Thin(NonDominated(all), step)...)
 	}
 	return points

@@ -11,6 +11,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/frontier"
 	"github.com/espalier-ml/espalier/induce/metric"
+	"github.com/espalier-ml/espalier/induce/prune"
 )
 
 // listed writes the listed points as step and marks: c for chosen, h for highest, k for
@@ -200,7 +201,8 @@ func TestSole(t *testing.T) {
 }
 
 // TestFronts: by hand. Of tree 0 the point of cost 2 is dominated, and the step of the point of
-// cost 4 is too small; tree 1 has a front of its own, though tree 0 is better everywhere.
+// cost 4 is too small; tree 1 has a front of its own, though tree 0 is better everywhere. So have
+// the prunings of a tree in another currency.
 func TestFronts(t *testing.T) {
 	point := func(tree int, cost, merit float64) frontier.Point {
 		p := frontier.Point{Tree: tree, Merit: merit}
@@ -211,11 +213,16 @@ func TestFronts(t *testing.T) {
 		point(0, 5, 0.9), point(0, 4, 0.801), point(0, 3, 0.8), point(0, 2, 0.6), point(0, 1, 0.7),
 		point(1, 3, 0.75), point(1, 1, 0.65),
 	}}
+	for _, merit := range []float64{0.5, 0.6} {
+		p := point(0, 10*merit, merit)
+		p.Currency = prune.MaxCost
+		pool.Points = append(pool.Points, p)
+	}
 	var got []float64
 	for _, p := range pool.Fronts(0.01) {
 		got = append(got, p.Merit)
 	}
-	if want := []float64{0.7, 0.8, 0.9, 0.65, 0.75}; !slices.Equal(got, want) {
+	if want := []float64{0.7, 0.8, 0.9, 0.65, 0.75, 0.5, 0.6}; !slices.Equal(got, want) {
 		t.Errorf("merits %v, want %v", got, want)
 	}
 }

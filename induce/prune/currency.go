@@ -10,11 +10,12 @@ type Currency uint8
 
 // The currencies.
 const (
-	Leaves Currency = iota + 1 // number of leaves: classical cost-complexity pruning
-	Cost                       // expected billed cost of the tests on a training row
+	Leaves  Currency = iota + 1 // number of leaves: classical cost-complexity pruning
+	Cost                        // expected billed cost of the tests on a training row
+	MaxCost                     // billed cost of the tests on the dearest path
 )
 
-func currencyNames() []string { return []string{"", "leaves", "cost"} }
+func currencyNames() []string { return []string{"", "leaves", "cost", "max_cost"} }
 
 // String returns the currency's name in flags and tree.json.
 func (c Currency) String() string {

@@ -1,6 +1,6 @@
 // Package prune cuts a grown tree back, weakest link first: the minimal
 // cost-complexity pruning of Breiman, Friedman, Olshen and Stone (Classification
-// and Regression Trees, 1984, chapter 3) in two currencies.
+// and Regression Trees, 1984, chapter 3) in three currencies.
 //
 // # What is minimised
 //
@@ -11,9 +11,10 @@
 //
 //	R(T) + alpha * C(T)
 //
-// where C is the number of leaves (Leaves) or the expected cost of the tests
-// (Cost). As alpha grows the optimal trees are nested: each node has one alpha
-// from which on it is a leaf, and the whole sequence is known from these.
+// where C is the number of leaves (Leaves), the expected cost of the tests (Cost), or
+// the cost of the tests on the dearest path (MaxCost). As alpha grows the optimal trees
+// are nested: each node has one alpha from which on it is a leaf, and the whole sequence
+// is known from these.
 //
 // # How it is computed
 //
@@ -26,6 +27,10 @@
 // each node is pushed once and popped at most once, O(nodes log nodes) in all,
 // however deep the tree is. Looking for the weakest link anew after each cut
 // would take the square of that.
+//
+// For MaxCost the optimal trees are limited ones: without the tests that lead beyond a
+// limit on the cost of a path. The alphas are the slopes of the lower convex hull of
+// their risk over their limit: O(nodes log nodes), too.
 //
 // # Equal alphas, and subtrees that gain nothing
 //

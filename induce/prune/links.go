@@ -45,6 +45,9 @@ type links struct {
 // alphas returns for each inner node the least alpha at which the optimal tree no
 // longer has it as an inner node: the least of its own alpha and its ancestors'.
 func alphas(t *tree.Tree, currency Currency, leaf []float64) []float64 {
+	if currency == MaxCost {
+		return dearestAlphas(t, leaf)
+	}
 	l := links{
 		tree: t, currency: currency, total: float64(max(t.Nodes[0].Weight, 1)), leaf: leaf,
 		cuts: newHeap(len(t.Nodes)), drop: make([]line, len(t.Nodes)),

@@ -16,7 +16,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/tree"
 )
 
-func currencies() []prune.Currency { return []prune.Currency{prune.Leaves, prune.Cost} }
+func currencies() []prune.Currency { return []prune.Currency{prune.Leaves, prune.Cost, prune.MaxCost} }
 
 // pruning is one of all prunings of a tree.
 type pruning struct {
@@ -53,10 +53,19 @@ func prunings(t *tree.Tree, v int, currency prune.Currency, gini bool) []pruning
 		var product []pruning
 		for _, x := range list {
 			for _, y := range prunings(t, b.Child, currency, gini) {
-				product = append(product, pruning{x.inner | y.inner, x.risk + y.risk, x.complexity + y.complexity})
+				both := pruning{x.inner | y.inner, x.risk + y.risk, x.complexity + y.complexity}
+				if currency == prune.MaxCost {
+					both.complexity = max(x.complexity, y.complexity)
+				}
+				product = append(product, both)
 			}
 		}
 		list = product
+	}
+	if currency == prune.MaxCost {
+		for i := range list {
+			list[i].complexity += n.Test.Paid()
+		}
 	}
 	return append(list, leaf)
 }

@@ -259,7 +259,7 @@ func (c *Chooser) linear() []variant {
 }
 
 // boosters returns the variants of boosters.
-func boosters() []variant { return []variant{{boosted: 3}, {boosted: boost.Trees}} }
+func boosters() []variant { return []variant{{boosted: 3}, {boosted: 10}, {boosted: boost.Trees}} }
 
 // fit fits the models of all variants, given the models of the stage below.
 func (m *modelled) fit(f *distill.Fitting, before [][]*leafmodel.Model) (variants [][][]*leafmodel.Model) {

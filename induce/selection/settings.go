@@ -31,6 +31,7 @@ const (
 	Linear  Kind = "linear"  // leaf models
 	Forest  Kind = "forest"  // a random forest as the teacher
 	Boosted Kind = "boosted" // boosters on top of linear leaf models; boosted trees as the teacher
+	Both    Kind = "both"    // a random forest and boosted trees as the teacher
 	Auto    Kind = "auto"    // the data decide
 )
 
@@ -54,14 +55,6 @@ func (s Settings) Narrowed(members []grid.Member, validates bool, h Host) (Setti
 		members = members[:1]
 	}
 	return s, members
-}
-
-// name returns the kind of the teacher, once it is wanted.
-func (t *Teacher) name() string {
-	if t.Kind == Auto {
-		return string(Boosted)
-	}
-	return string(t.Kind)
 }
 
 // WantsModels reports whether leaves may have models.

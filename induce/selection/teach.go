@@ -61,7 +61,7 @@ func (c *Chooser) Teach(ctx context.Context, members []grid.Member, o memory.Opt
 		params := make([]induce.Params, len(members))
 		for i, m := range members {
 			params[i] = m.Params
-			m.Algorithm.Teacher = c.Settings.Teacher.name()
+			m.Algorithm.Teacher = t.Transfer.Teacher().String()
 			t.Members = append(t.Members, m)
 		}
 		t.Roots = t.Transfer.Grow(c.Columns, params, o)
@@ -77,8 +77,14 @@ func (c *Chooser) teacher() distill.Config {
 		Features: c.Features, Share: t.Weight, Seed: c.Settings.Seed, Scale: c.Training.Scale,
 		MadeUp: int(t.MadeUp), Workers: runtime.GOMAXPROCS(0),
 	}
-	if t.name() == string(Boosted) {
+	switch t.Kind {
+	case Boosted:
 		config.Teacher = distill.Boosted
+	case Both:
+		config.Teacher = distill.Both
+	case Auto:
+		config.Teacher = distill.Auto
+	case None, Linear, Forest:
 	}
 	if t.MadeUp < 0 {
 		const each, most = 5, 50_000

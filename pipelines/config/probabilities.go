@@ -12,14 +12,15 @@ const (
 	TeacherNone    = string(selection.None)
 	TeacherForest  = string(selection.Forest)  // a random forest of the training objects
 	TeacherBoosted = string(selection.Boosted) // boosted trees of the training objects
-	TeacherAuto    = string(selection.Auto)    // boosted trees where the training objects are few
+	TeacherBoth    = string(selection.Both)    // the mean of the two
+	TeacherAuto    = string(selection.Auto)    // the best of the three, where the training objects are few
 )
 
 // conflictsOfTeacher returns the faults of settings that do not go with --teacher, and of
 // settings of a teacher where there is none.
 func (c *Train) conflictsOfTeacher() []error {
 	var faults []error
-	asked, teacher := c.Teacher == TeacherForest || c.Teacher == TeacherBoosted, "--teacher "+c.Teacher
+	asked, teacher := c.Teacher != TeacherNone && c.Teacher != TeacherAuto, "--teacher "+c.Teacher
 	if asked && len(c.LabelProbabilities) > 0 {
 		faults = append(faults, errors.New(teacher+" and --label_probabilities are two teachers: choose one"))
 	}
@@ -31,11 +32,11 @@ func (c *Train) conflictsOfTeacher() []error {
 			"name a rule that does, such as --select best"))
 	}
 	if c.Teacher == TeacherNone && c.MadeUpRows >= 0 {
-		faults = append(faults, errors.New("--made_up_rows are for a teacher: add --teacher boosted"))
+		faults = append(faults, errors.New("--made_up_rows are for a teacher: add --teacher auto"))
 	}
 	if c.Teacher == TeacherNone && len(c.LabelProbabilities) == 0 && c.TeacherWeight != defaultTeacherWeight {
 		faults = append(faults, errors.New("--teacher_weight is the share of a teacher: "+
-			"name the columns of --label_probabilities, or add --teacher boosted"))
+			"name the columns of --label_probabilities, or add --teacher auto"))
 	}
 	return faults
 }

@@ -97,7 +97,7 @@ type Features struct {
 // Classes has the probabilities, weights and priors of the classes and the costs of errors.
 type Classes struct {
 	LabelProbabilities []string // patterns, or CLASS=COLUMN; empty: the label alone counts
-	Teacher            string   // none, forest, boosted or auto
+	Teacher            string   // none, forest, boosted, both or auto
 	MadeUpRows         int64    // that the teacher labels; -1: by the number of training objects
 	TeacherWeight      float64  // of the probabilities against the label
 
@@ -208,9 +208,9 @@ func (c *Train) rowSettings() []setting.Setting {
 			Help: "columns of class probabilities, as p_* (the * is the class) or CLASS=COLUMN,..: trees learn from them too",
 		},
 		{
-			Name: "teacher", Value: setting.OneOf(&c.Teacher, TeacherNone, TeacherForest, TeacherBoosted, TeacherAuto),
-			Help: "also grow trees from the class probabilities of a random forest or of boosted trees, and choose " +
-				"among all trees; auto: boosted, up to 50,000 training objects",
+			Name: "teacher", Value: setting.OneOf(&c.Teacher, TeacherNone, TeacherForest, TeacherBoosted, TeacherBoth, TeacherAuto),
+			Help: "also grow trees from the class probabilities of a random forest, of boosted trees or of both, and " +
+				"choose among all trees; auto: what rates unseen training rows best, up to 50,000 training objects",
 		},
 		{
 			Name: "made_up_rows", Value: setting.Whole(&c.MadeUpRows, setting.Between(-1, 1<<24)),
@@ -395,11 +395,11 @@ func (c *Train) choiceSettings() []setting.Setting {
 		{
 			Name:  "prune",
 			Value: setting.ListBy(&c.Prune, orAlone(pruneNone, setting.Each(setting.By(prune.ParseCurrency)))),
-			Help:  "currencies of pruning: leaves, cost or both; or none",
+			Help:  "currencies of pruning: leaves, cost, max_cost (of the dearest path), several of them; or none",
 		},
 		{
 			Name: "alpha", Value: setting.Text(&c.Alpha, checkAlpha),
-			Help: "strength of the pruning: risk per leaf or per unit of expected cost; auto: chosen by --select",
+			Help: "strength of the pruning: risk per leaf or per unit of cost; auto: chosen by --select",
 		},
 		{
 			Name: "folds", Value: setting.Text(&c.Folds, setting.By(crossvalidate.ParseSetting)),
@@ -496,7 +496,7 @@ func Preset(name string) (Train, error) {
 	switch name {
 	case "default":
 	case "accurate":
-		c.LeafModel, c.Teacher = LeafModelAuto, TeacherAuto
+		c.LeafModel, c.Teacher, c.Prune = LeafModelAuto, TeacherAuto, Choices{"leaves", "cost", "max_cost"}
 	case "paper":
 		c.Algorithm, c.Lambda, c.Theta = Choices{"ec45"}, Choices{"10"}, Choices{"0.005"}
 		c.Tests, c.Bins, c.Binning, c.LeafEstimate = Choices{"onehot"}, Choices{"5"}, "kmeans", "majority"
