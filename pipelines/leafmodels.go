@@ -60,8 +60,8 @@ func (r *run) countModels(
 		Workers: r.driver.Workers(), Out: r.newFolder("evaluate_rows"), Run: r.files.Run.Name(),
 		Handover: r.handover(),
 	}
-	for part := range c.Objects {
-		if c.Handover != nil { // so one process counts all rows
+	if c.Handover != nil && o.parts != nil { // one process counts all rows; a promotion has no objects
+		for part := range o.parts {
 			c.Objects[part] = o.parts[part].Objects
 		}
 	}
