@@ -1,7 +1,7 @@
 // Command sequence prints the pruning sequence of a tree.json as JSON, for
 // bench/pruning.py.
 //
-//	go run ./bench/sequence leaves|cost TREE
+//	go run ./bench/sequence leaves|cost|max_cost TREE
 package main
 
 import (
@@ -16,7 +16,7 @@ import (
 
 func main() {
 	if len(os.Args) != 3 {
-		fmt.Fprintln(os.Stderr, "usage: sequence leaves|cost TREE")
+		fmt.Fprintln(os.Stderr, "usage: sequence leaves|cost|max_cost TREE")
 		os.Exit(2)
 	}
 	if err := run(os.Args[1], os.Args[2]); err != nil {
