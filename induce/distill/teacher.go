@@ -64,12 +64,12 @@ func mean(a, b []float32) []float32 {
 	return means
 }
 
-// learned is a teacher that has learned, with what it says of the objects that it has learned from.
+// learned is a teacher of a kind after it has learned.
 type learned struct {
 	teacher
 
 	kind    Teacher   // not Auto
-	ratings []float32 // unseen
+	ratings []float32 // of the training objects, see unseen
 }
 
 // learn has a teacher learn from the training objects. It returns nil if Stop says so.

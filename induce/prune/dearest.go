@@ -64,8 +64,8 @@ func leastLimits(t *tree.Tree, leaf []float64) (least, gain []float64) {
 	return least, gain
 }
 
-// newHull returns the limited trees on the lower convex hull, by ascending limit. The first one has
-// the tests that cost nothing, and those alone.
+// newHull returns the limited trees on the lower convex hull, by ascending limit. The first tree has
+// only tests that cost nothing.
 func newHull(least, gain []float64) []limited {
 	var nodes []int // whose tests gain
 	for v := range gain {
