@@ -73,8 +73,8 @@ func (t *Table) Bound(most int) { t.most = max(1, min(t.most, most)) }
 // reservable is the number of entries that Reserve makes room for at most.
 const reservable = 1 << 19
 
-// Reserve makes room for a number of entries, before any row is counted: the table then grows
-// without copies. It makes less room than for entries that are beyond the bound, or very many.
+// Reserve makes room for a number of entries, before any row is counted, so that the table need not
+// be copied as it grows. The room is for at most as many entries as the bound and reservable allow.
 func (t *Table) Reserve(entries int64) {
 	n := int(min(entries, int64(t.most), reservable))
 	if n > 0 {
