@@ -22,7 +22,9 @@
 // above, and adds to it: it is a ridge regression by damped quasi-Newton steps, on the
 // features that were asked above the node. A node is fitted if it has at most a sixth of
 // the objects of the last fitted node above, or if it is a leaf. Inner nodes are fitted to
-// fewer objects than leaves. So a model depends on the path alone: trees that share a path
+// fewer objects than leaves. With Options.Broad a leaf of few objects begins with a fit of its
+// path's features to the objects of a node above that has many: its own tell too little of the
+// features that were asked last. So a model depends on the path alone: trees that share a path
 // share the fits along it.
 //
 // # The same bits

@@ -1,6 +1,7 @@
 package leafmodel
 
 import (
+	"fmt"
 	"slices"
 	"sync"
 
@@ -14,9 +15,13 @@ type Options struct {
 	// Ridge is the strength: the factor of half the square of each coefficient, in rows. It
 	// is above 0.
 	Ridge   float64
-	Scale   int64       // fixed-point weight of one row; 0: 1
-	Workers int         // goroutines; 0: as many as processors
-	Stop    func() bool // true: the rest is not fitted, and the result is not used; nil: never
+	Scale   int64 // fixed-point weight of one row; 0: 1
+	Workers int   // goroutines; 0: as many as processors
+	// Broad is the number of objects from which on a leaf's fit begins with the last fit above.
+	// That of a leaf of fewer objects begins with a fit of the same features to the nearest node
+	// above that has as many, or to the root. 0: all begin with the last fit above.
+	Broad int
+	Stop  func() bool // true: the rest is not fitted, and the result is not used; nil: never
 }
 
 const (
@@ -91,7 +96,26 @@ type place struct {
 	members []member
 	ids     []int32 // the node's objects
 	layer   *layer  // the last fit above
+	broad   *broad  // the nearest node with enough objects, the place itself or one above
 	asked   []int   // numeric features that the path asks for, ascending
+}
+
+// broad is a node with enough objects to fit all features that the leaves below ask for. A leaf of few
+// objects begins with such a fit: its own objects tell too little of the last features of its path.
+type broad struct {
+	layer *layer   // the last fit above
+	ids   []int32  // the node's objects
+	fits  sync.Map // by the features that were asked: func() *layer
+}
+
+// fitBroad returns the fit that a leaf of few objects begins with. Leaves that ask for the same
+// features share it.
+func (f *fitter) fitBroad(leaf *place) *layer {
+	from := &place{layer: leaf.broad.layer, ids: leaf.broad.ids, asked: leaf.asked}
+	fit, _ := leaf.broad.fits.LoadOrStore(
+		fmt.Sprint(leaf.asked), sync.OnceValue(func() *layer { return f.fit(from, f.bound) }),
+	)
+	return fit.(func() *layer)()
 }
 
 // root begins with the frequencies of the classes.
@@ -118,10 +142,18 @@ func (f *fitter) visit(p *place) {
 	if len(p.ids) == 0 || f.options.Stop != nil && f.options.Stop() {
 		return
 	}
+	if p.broad == nil || len(p.ids) >= f.options.Broad {
+		p.broad = &broad{layer: p.layer, ids: p.ids}
+	}
 	inner, leaves := f.sortMembers(p.members)
 	var own *layer // the fit of the leaves
+	few := len(p.ids) < f.options.Broad
 	if len(p.asked) > 0 && len(leaves) > 0 {
-		own = f.fit(p, f.bound)
+		from := *p
+		if few {
+			from.layer = f.fitBroad(p)
+		}
+		own = f.fit(&from, f.bound)
 		m := f.model(own, p)
 		for _, l := range leaves {
 			f.models[l.tree][l.node] = m
@@ -132,7 +164,7 @@ func (f *fitter) visit(p *place) {
 	}
 	if len(p.asked) > 0 && len(p.ids)*spread <= p.layer.objects {
 		bound := max(1, f.bound/innerShare)
-		if own == nil || len(p.ids) > bound {
+		if own == nil || few || len(p.ids) > bound {
 			own = f.fit(p, bound)
 		}
 		p.layer = own
@@ -152,7 +184,7 @@ func (f *fitter) split(p *place, members []member) {
 		}
 	}
 	f.children(members, p.ids, func(members []member, ids []int32) {
-		child := &place{layer: p.layer, asked: asked, members: members, ids: ids}
+		child := &place{layer: p.layer, broad: p.broad, asked: asked, members: members, ids: ids}
 		f.crew.hand(len(ids), func() { f.visit(child) })
 	})
 }

@@ -41,14 +41,16 @@ func attached(d *growtest.Data, o *dataset.Objects, trees []*tree.Tree, opts lea
 // TestFitAlone: the models of a tree depend neither on the other trees, nor on the order of
 // the objects, nor on the number of goroutines.
 func TestFitAlone(t *testing.T) {
-	for _, classes := range []int{2, 4} {
-		t.Run(fmt.Sprintf("classes=%d", classes), func(t *testing.T) {
-			d, trees := forest(uint64(classes), classes, 12000)
-			together := attached(d, d.Objects, trees, leafmodel.Options{Ridge: 3, Workers: 4})
+	for _, c := range []struct{ classes, broad int }{{2, 0}, {4, 0}, {2, 500}, {4, 500}} {
+		t.Run(fmt.Sprintf("classes=%d/broad=%d", c.classes, c.broad), func(t *testing.T) {
+			d, trees := forest(uint64(c.classes), c.classes, 12000)
+			opts := leafmodel.Options{Ridge: 3, Broad: c.broad, Workers: 4}
+			together := attached(d, d.Objects, trees, opts)
 			shuffled := d.Shuffled(rand.New(rand.NewPCG(5, 5))).Objects
+			opts.Workers = 1
 			models := 0
 			for i := range trees {
-				alone := attached(d, shuffled, trees[i:i+1], leafmodel.Options{Ridge: 3, Workers: 1})
+				alone := attached(d, shuffled, trees[i:i+1], opts)
 				if !reflect.DeepEqual(alone[0].Nodes, together[i].Nodes) {
 					t.Errorf("tree %d has other models alone", i)
 				}
@@ -62,6 +64,41 @@ func TestFitAlone(t *testing.T) {
 				t.Error("no leaf has a model")
 			}
 		})
+	}
+}
+
+// TestBroad: where each feature means the same everywhere, the objects of the root tell more of a
+// path's features than the few of its leaf. For fresh objects the log loss falls.
+func TestBroad(t *testing.T) {
+	features := []dataset.Feature{growtest.Numeric("a", 8, 1), growtest.Numeric("b", 8, 1), growtest.Numeric("c", 8, 1)}
+	r := rand.New(rand.NewPCG(40, 1))
+	draw := func(objects int) *growtest.Data {
+		d := &growtest.Data{Features: features, Columns: split.Columns(features)}
+		d.Objects = dataset.NewObjects(dataset.NewLayout(features), 2, false, objects)
+		for range objects {
+			codes, score := make([]int, len(features)), 0.0
+			for f := range codes {
+				codes[f] = r.IntN(8)
+				score += float64(codes[f]) - 3.5
+			}
+			class := uint16(0)
+			if r.Float64() < 1/(1+math.Exp(-score/3)) {
+				class = 1
+			}
+			d.Objects.Append(codes, []dataset.ClassWeight{{Class: class, Weight: 1}}, 1)
+		}
+		d.Total = d.Objects.TotalWeight()
+		return d
+	}
+	d, fresh := draw(600), draw(5000)
+	trees := []*tree.Tree{d.Model(d.Grow(induce.Params{Algorithm: split.C45, Family: split.Thresholds, Theta: 0.05}, 1))}
+	var losses []float64
+	for _, broad := range []int{0, 1000} {
+		models := leafmodel.Fit(leafmodel.Sorted(d.Objects, 0), features, trees, leafmodel.Options{Ridge: 3, Broad: broad})
+		losses = append(losses, *leafmodel.Evaluate(fresh.Objects, features, trees, models, 0)[0].LogLoss)
+	}
+	if losses[1] > 0.98*losses[0] {
+		t.Errorf("log loss %.4f, without broad fits %.4f: want less", losses[1], losses[0])
 	}
 }
 

@@ -24,6 +24,19 @@ func ridges(objects int64) []float64 {
 	return []float64{3, 30, 100}
 }
 
+// broadObjects is the number of objects that tell enough of all features of a path: see
+// leafmodel.Options. On public data sets a tenth and ten times of it are hardly different.
+const broadObjects = 3000
+
+// fitOptions returns the options of all fits. Where there are many objects, leaves have enough.
+func (c *Chooser) fitOptions() leafmodel.Options {
+	o := leafmodel.Options{Scale: c.Training.Scale}
+	if c.Training.Objects <= manyObjects {
+		o.Broad = broadObjects
+	}
+	return o
+}
+
 // manyBoosted is the number of training objects up to which --leaf_model auto tries boosters.
 const manyBoosted = manyObjects
 
@@ -326,7 +339,8 @@ func (c *Chooser) fitModels(ctx context.Context, m *modelled) error {
 		if err != nil {
 			return r, err
 		}
-		o := leafmodel.Options{Scale: c.Training.Scale, Stop: func() bool { return ctx.Err() != nil }}
+		o := c.fitOptions()
+		o.Stop = func() bool { return ctx.Err() != nil }
 		f := &distill.Fitting{Training: objects, Transfer: c.Transfer, Features: c.Features, Trees: m.trees, Options: o}
 		r.models = m.fit(f, before)
 		s.Done.Add(1)
@@ -422,8 +436,7 @@ func (c *Chooser) foldGains(
 		if err != nil {
 			return nil, err
 		}
-		o := leafmodel.Options{Scale: c.Training.Scale}
-		return g.Gains(ctx, pool, folds, m.points, o, len(m.variants), m.refit, &s.Done)
+		return g.Gains(ctx, pool, folds, m.points, c.fitOptions(), len(m.variants), m.refit, &s.Done)
 	})
 }
 
