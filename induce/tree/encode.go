@@ -3,6 +3,7 @@ package tree
 import (
 	"encoding/json"
 	"math"
+	"slices"
 	"strconv"
 
 	"github.com/espalier-ml/espalier/induce/boost"
@@ -22,21 +23,11 @@ const (
 // Encode returns the tree in canonical JSON: UTF-8, two-space indent, fixed key
 // order, each feature on a line, each member of a node on a line, each term of a leaf
 // model on a line, each split of a booster on a line, floats in shortest round-trip form, a final newline.
-func (t *Tree) Encode() []byte {
-	const number = 7 // bytes, most often at most
-	size := (400+24*len(t.Label.Classes))*len(t.Nodes) + 256*len(t.Features)
-	for i := range t.Nodes {
-		if m := t.Nodes[i].Model; m != nil {
-			for k := range m.Terms {
-				size += 100 + number*(len(m.Terms[k].At)+1)*(2+len(m.Intercept))
-			}
-		}
-	}
-	return t.AppendJSON(make([]byte, 0, size))
-}
+func (t *Tree) Encode() []byte { return t.AppendJSON(nil) }
 
 // AppendJSON appends the tree to dst in the form of Encode.
 func (t *Tree) AppendJSON(dst []byte) []byte {
+	dst = slices.Grow(dst, t.jsonSize())
 	boosters := t.boosters()
 	e := &encoder{b: dst, numbers: make(map[*boost.Booster]int, len(boosters))}
 	for i, b := range boosters {
@@ -70,6 +61,20 @@ func (t *Tree) AppendJSON(dst []byte) []byte {
 	}
 	e.raw("\n  ]\n}\n")
 	return e.b
+}
+
+// jsonSize returns about how many bytes the tree takes in JSON.
+func (t *Tree) jsonSize() int {
+	const number = 7 // bytes, most often at most
+	size := (400+24*len(t.Label.Classes))*len(t.Nodes) + 256*len(t.Features)
+	for i := range t.Nodes {
+		if m := t.Nodes[i].Model; m != nil {
+			for k := range m.Terms {
+				size += 100 + number*(len(m.Terms[k].At)+1)*(2+len(m.Intercept))
+			}
+		}
+	}
+	return size
 }
 
 // encoder appends JSON. Its methods return the encoder, so calls can be chained in the
