@@ -103,19 +103,25 @@ type place struct {
 // broad is a node with enough objects to fit all features that the leaves below ask for. A leaf of few
 // objects begins with such a fit: its own objects tell too little of the last features of its path.
 type broad struct {
-	layer *layer   // the last fit above
-	ids   []int32  // the node's objects
-	fits  sync.Map // by the features that were asked: func() *layer
+	layer *layer  // the last fit above
+	ids   []int32 // the node's objects
+	lock  sync.Mutex
+	fits  map[string]func() *layer // by the features that were asked
 }
 
 // fitBroad returns the fit that a leaf of few objects begins with. Leaves that ask for the same
 // features share it.
 func (f *fitter) fitBroad(leaf *place) *layer {
 	from := &place{layer: leaf.broad.layer, ids: leaf.broad.ids, asked: leaf.asked}
-	fit, _ := leaf.broad.fits.LoadOrStore(
-		fmt.Sprint(leaf.asked), sync.OnceValue(func() *layer { return f.fit(from, f.bound) }),
-	)
-	return fit.(func() *layer)()
+	key := fmt.Sprint(leaf.asked)
+	leaf.broad.lock.Lock()
+	fit := leaf.broad.fits[key]
+	if fit == nil {
+		fit = sync.OnceValue(func() *layer { return f.fit(from, f.bound) })
+		leaf.broad.fits[key] = fit
+	}
+	leaf.broad.lock.Unlock()
+	return fit()
 }
 
 // root begins with the frequencies of the classes.
@@ -143,21 +149,13 @@ func (f *fitter) visit(p *place) {
 		return
 	}
 	if p.broad == nil || len(p.ids) >= f.options.Broad {
-		p.broad = &broad{layer: p.layer, ids: p.ids}
+		p.broad = &broad{layer: p.layer, ids: p.ids, fits: make(map[string]func() *layer)}
 	}
 	inner, leaves := f.sortMembers(p.members)
 	var own *layer // the fit of the leaves
 	few := len(p.ids) < f.options.Broad
 	if len(p.asked) > 0 && len(leaves) > 0 {
-		from := *p
-		if few {
-			from.layer = f.fitBroad(p)
-		}
-		own = f.fit(&from, f.bound)
-		m := f.model(own, p)
-		for _, l := range leaves {
-			f.models[l.tree][l.node] = m
-		}
+		own = f.fitLeaves(p, leaves, few)
 	}
 	if len(inner) == 0 {
 		return
@@ -172,6 +170,20 @@ func (f *fitter) visit(p *place) {
 	for _, alike := range inner {
 		f.split(p, alike)
 	}
+}
+
+// fitLeaves fits the model that some leaves share, and returns the last fit of it.
+func (f *fitter) fitLeaves(p *place, leaves []member, few bool) *layer {
+	from := *p
+	if few {
+		from.layer = f.fitBroad(p)
+	}
+	own := f.fit(&from, f.bound)
+	m := f.model(own, p)
+	for _, l := range leaves {
+		f.models[l.tree][l.node] = m
+	}
+	return own
 }
 
 // split visits the children of members with the same test.
