@@ -31,7 +31,7 @@ type compiledBooster struct {
 const (
 	treeEnds  = 32 // bits of a tree in a mask; boost.Fit makes no trees of more ends
 	wordTrees = 64 / treeEnds
-	partWords = 8
+	partWords = 16 // so that the boosters of --leaf_model, of up to 20 trees, are one part
 	partTrees = partWords * wordTrees
 	together  = 4 // trees whose numbers are added at once
 )

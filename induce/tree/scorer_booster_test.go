@@ -157,7 +157,7 @@ func TestBoosterOfManySplits(t *testing.T) {
 	}
 	all := tr.Nodes[4].Model.Booster
 	for _, splits := range []int{300, 31, 32, 1, 300} {
-		all.Trees = append(all.Trees, randomBooster(r, tr.Features, []int{0, 1}, 1, 20, splits, r.IntN).Trees...)
+		all.Trees = append(all.Trees, randomBooster(r, tr.Features, []int{0, 1}, 1, 40, splits, r.IntN).Trees...)
 	}
 	scorer := tr.Scorer()
 	for range 500 {
