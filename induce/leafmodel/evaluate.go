@@ -215,8 +215,10 @@ const leastProbability = 1e-15
 
 const (
 	octaves    = 16        // of probabilities below one half, and of those above
+	farOctaves = 64        // of those still nearer to 0 or 1: pure leaves have them, and rare classes
 	finest     = 8         // binary logarithm of the most intervals of an octave
 	coarsest   = 2         // binary logarithm of the fewest
+	coarser    = 4         // binary logarithm of the ratio of the intervals of an octave and of a far one
 	countBytes = 128 << 20 // that the counts of all trees take, if the coarsest intervals allow
 )
 
@@ -231,19 +233,27 @@ func newIntervals(lists int) intervals {
 }
 
 // intervals cut the probabilities. Those from 2^-k-1 to 2^-k are equally long, and so are
-// their complements. Their number in an octave is 2 to this power.
+// their complements. Their number in an octave is 2 to this power, in a far octave less.
 type intervals int
 
+// far is the binary logarithm of the number of intervals of a far octave.
+func (n intervals) far() int { return max(0, int(n)-coarser) }
+
 // number returns the number of intervals.
-func (n intervals) number() int { return 2 * octaves << n }
+func (n intervals) number() int { return 2 * (octaves<<n + farOctaves<<n.far()) }
 
 // of returns the number of the interval of a probability.
 func (n intervals) of(p float64) int {
 	if p > 0.5 {
 		return n.number() - 1 - n.of(1-p)
 	}
-	one := 1023 << n // the exponent of 1, see math.Float64bits
-	return max(0, n.number()/2-1-(one-int(math.Float64bits(p+p)>>(52-n))))
+	const one = 1023 // the exponent of 1, see math.Float64bits
+	bits := int(math.Float64bits(p + p))
+	below := one<<n - bits>>(52-n) // intervals above that of p, up to one half
+	if below > octaves<<n {
+		below = octaves<<n + (one-octaves)<<n.far() - bits>>(52-n.far())
+	}
+	return max(0, n.number()/2-1-below)
 }
 
 // score returns the score of a tree.

@@ -248,6 +248,29 @@ func BenchmarkFit(b *testing.B) {
 	}
 }
 
+// sharpened returns trees whose leaves are surer: of some classes they have probabilities down to 1e-20,
+// as pure leaves have of rare ones.
+func sharpened(trees []*tree.Tree) []*tree.Tree {
+	var list []*tree.Tree
+	for _, t := range trees {
+		sharp := *t
+		sharp.Nodes = slices.Clone(t.Nodes)
+		for i := range sharp.Nodes {
+			p, sum := slices.Clone(sharp.Nodes[i].Probabilities), 0.0
+			for k := range p {
+				p[k] = math.Pow(p[k], 10)
+				sum += p[k]
+			}
+			for k := range p {
+				p[k] /= sum
+			}
+			sharp.Nodes[i].Probabilities = p
+		}
+		list = append(list, &sharp)
+	}
+	return list
+}
+
 // TestEvaluate compares the scores of several trees with those of package metric, which
 // ranks each object by itself.
 func TestEvaluate(t *testing.T) {
@@ -255,7 +278,11 @@ func TestEvaluate(t *testing.T) {
 		d, trees := forest(uint64(40+classes), classes, 3000)
 		o := leafmodel.Sorted(d.Objects, 0)
 		all := leafmodel.Fit(o, d.Features, trees, leafmodel.Options{Ridge: 1})
-		for _, models := range [][][]*leafmodel.Model{nil, all} {
+		for _, of := range []struct {
+			trees  []*tree.Tree
+			models [][]*leafmodel.Model
+		}{{trees, nil}, {trees, all}, {sharpened(trees), nil}} {
+			trees, models := of.trees, of.models
 			for i, score := range leafmodel.Evaluate(o, d.Features, trees, models, 3) {
 				router, leaves := trees[i].Router(), make([]metric.Leaf, o.Len())
 				for id := range leaves {
