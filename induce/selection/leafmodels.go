@@ -59,7 +59,7 @@ const (
 	// tree with models and the tree without are scored on the same objects, so few will do.
 	gainObjects = 1 << 13
 	// testedObjects is the number of test objects on which the listed trees are scored.
-	testedObjects = 1 << 16
+	testedObjects = 1 << 15
 )
 
 // Most returns the number of objects of a part that leaf models need at most: see Chooser.Sample.
