@@ -16,7 +16,10 @@ sys.path.insert(0, os.path.join(shared, 'check'))
 import sets
 
 warnings.filterwarnings('ignore')
-names = 'iris,breast-w,ilpd,phoneme,spambase,firewall,electricity,bank-marketing,speed-dating,musk,bioresponse,dota2'
+names = (
+    'iris,breast-w,ilpd,tic-tac-toe,phoneme,spambase,firewall,electricity,bank-marketing,speed-dating,musk,'
+    'bioresponse,dota2,covertype'
+)
 margin = 1e-9  # a mean number of tests has rounding errors
 
 
