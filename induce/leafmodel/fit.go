@@ -96,7 +96,7 @@ type place struct {
 	members []member
 	ids     []int32 // the node's objects
 	layer   *layer  // the last fit above
-	broad   *broad  // the nearest node with enough objects, the place itself or one above
+	broad   *broad  // the nearest node with enough objects, the place itself or one above; nil: unwanted
 	asked   []int   // numeric features that the path asks for, ascending
 }
 
@@ -109,6 +109,13 @@ type broad struct {
 	fits  map[string]func() *layer // by the features that were asked
 }
 
+// broaden makes a node with enough objects, or the root, the broad one for the leaves below.
+func (f *fitter) broaden(p *place) {
+	if f.options.Broad > 0 && (p.broad == nil || len(p.ids) >= f.options.Broad) {
+		p.broad = &broad{layer: p.layer, ids: p.ids}
+	}
+}
+
 // fitBroad returns the fit that a leaf of few objects begins with. Leaves that ask for the same
 // features share it.
 func (f *fitter) fitBroad(leaf *place) *layer {
@@ -117,6 +124,9 @@ func (f *fitter) fitBroad(leaf *place) *layer {
 	leaf.broad.lock.Lock()
 	fit := leaf.broad.fits[key]
 	if fit == nil {
+		if leaf.broad.fits == nil { // few nodes need it
+			leaf.broad.fits = make(map[string]func() *layer)
+		}
 		fit = sync.OnceValue(func() *layer { return f.fit(from, f.bound) })
 		leaf.broad.fits[key] = fit
 	}
@@ -148,9 +158,7 @@ func (f *fitter) visit(p *place) {
 	if len(p.ids) == 0 || f.options.Stop != nil && f.options.Stop() {
 		return
 	}
-	if p.broad == nil || len(p.ids) >= f.options.Broad {
-		p.broad = &broad{layer: p.layer, ids: p.ids, fits: make(map[string]func() *layer)}
-	}
+	f.broaden(p)
 	inner, leaves := f.sortMembers(p.members)
 	var own *layer // the fit of the leaves
 	few := len(p.ids) < f.options.Broad
