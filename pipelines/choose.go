@@ -317,13 +317,24 @@ func (c *choosing) saved(pool *frontier.Pool) *runfolder.Grown {
 		Label: pool.Candidates[0].Tree.Label, Features: dataset.EncodeFeatures(c.Features),
 		Candidates: frontier.AppendCandidates(nil, pool.Candidates), Scales: scalesOf(c.spec),
 	}
-	if slices.ContainsFunc(pool.Points, func(p frontier.Point) bool { return p.Folds != nil }) {
-		for i := range pool.Points {
-			g.Areas = append(g.Areas, pool.Points[i].Folds)
-			g.FoldShare = max(g.FoldShare, pool.Points[i].OfFolds) // the same of all points with an area
+	for i := range pool.Points {
+		p := &pool.Points[i]
+		if p.OfFolds == 0 {
+			continue // there are no folds: the same for all points
+		}
+		figures := foldFigures(p)
+		g.FoldShare, g.FigureCount = p.OfFolds, len(figures)
+		for _, x := range figures {
+			g.Figures = append(g.Figures, *x)
 		}
 	}
 	return g
+}
+
+// foldFigures lists a point's figures on the folds, as grown.bin has them. Earlier versions have
+// the first ones of the list.
+func foldFigures(p *frontier.Point) []**float64 {
+	return []**float64{&p.Folds, &p.FoldsLogLoss, &p.FoldsAccuracy, &p.FoldsErrorCost, &p.FoldsTotalCost}
 }
 
 // partOf returns the figures of a point's tree on a part of the rows.

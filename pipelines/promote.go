@@ -238,12 +238,20 @@ func (p *promotion) rebuild(ctx context.Context) error {
 	if p.pool, err = selection.NewPool(ctx, host{p.driver}, candidates, &p.parsed.Selection.Settings); err != nil {
 		return err
 	}
-	if n := len(p.grown.Areas); n > 0 && n != len(p.pool.Points) {
-		return damaged(fmt.Errorf("areas of %d prunings, want %d", n, len(p.pool.Points)))
+	g := p.grown
+	if n := len(g.Figures); n > 0 && n != g.FigureCount*len(p.pool.Points) {
+		return damaged(fmt.Errorf("%d figures of folds for %d prunings, want %d of each", n, len(p.pool.Points), g.FigureCount))
 	}
-	for i, area := range p.grown.Areas {
-		if area != nil {
-			p.pool.Points[i].Folds, p.pool.Points[i].OfFolds = area, p.grown.FoldShare
+	if len(g.Figures) == 0 {
+		return nil
+	}
+	for i := range p.pool.Points {
+		q := &p.pool.Points[i]
+		q.OfFolds = g.FoldShare
+		for k, figure := range foldFigures(q) {
+			if k < g.FigureCount {
+				*figure = g.Figures[i*g.FigureCount+k]
+			}
 		}
 	}
 	return nil

@@ -25,10 +25,19 @@ type Point struct {
 
 	AUC      *float64  // area on the validation rows; nil: they do not define it
 	Folds    *float64  // mean area of trees of the same kind on folds of the training rows; nil: there are no folds
-	OfFolds  float64   // share of Folds in the merit, the rest being that of AUC: from 0 to 1
+	OfFolds  float64   // share of the folds' figures in the merit, the rest being that of the validation rows': from 0 to 1
 	Interval *Interval // confidence interval of AUC; nil: not computed
 	LogLoss  *float64  // log loss on the validation rows, in nats; nil: there are no rows
+	Accuracy *float64  // on the validation rows; nil: there are no rows
 	TestAUC  *float64  // area on the test rows
+
+	// ErrorCost and TotalCost are means over the validation rows: the cost of the predictions, and
+	// this cost plus the billed cost of the tests. They are nil without error costs and without rows.
+	ErrorCost, TotalCost *float64
+
+	// Means over folds of the training rows, of trees of the same kind, weighted by the folds' rows;
+	// nil: there are no folds, or the figure is nil on them.
+	FoldsLogLoss, FoldsAccuracy, FoldsErrorCost, FoldsTotalCost *float64
 
 	Merit  float64 // quality by which points are compared, the larger the better: see Judge
 	byLoss bool    // the merits are of log losses, not of areas

@@ -83,11 +83,11 @@ func NewPool(ctx context.Context, candidates []Candidate, s *Settings, done *ato
 
 // point returns the point of a step.
 func (p *Pruning) point(c *Candidate, step int) Point {
-	s := &p.Sequence.Steps[step]
+	s, validation := &p.Sequence.Steps[step], &p.Validation[step]
 	return Point{
 		Tree: p.Candidate, Lambda: c.lambda(), Currency: p.Sequence.Currency(), Step: step, Alpha: s.Alpha,
-		Complexity: s.Complexity, AUC: p.Validation[step].AUC, LogLoss: p.Validation[step].LogLoss,
-		TestAUC: p.Test[step].AUC,
+		Complexity: s.Complexity, AUC: validation.AUC, LogLoss: validation.LogLoss, Accuracy: validation.Accuracy,
+		ErrorCost: validation.ExpectedErrorCost, TotalCost: validation.TotalCost(), TestAUC: p.Test[step].AUC,
 	}
 }
 

@@ -14,6 +14,19 @@ type Score struct {
 	ExpectedCost       *float64 // mean cost of the tests that a row is asked, at their own prices
 	ExpectedBilledCost *float64 // mean billed cost of the tests
 	ExpectedTests      *float64 // mean number of the tests
+	// ExpectedErrorCost is the mean cost of the predictions by the label's error costs; nil
+	// without error costs.
+	ExpectedErrorCost *float64
+}
+
+// TotalCost returns the mean cost of a row: the billed cost of its tests and the cost of its
+// prediction. It is nil without error costs and without rows.
+func (s *Score) TotalCost() *float64 {
+	if s.ExpectedErrorCost == nil || s.ExpectedBilledCost == nil {
+		return nil
+	}
+	total := *s.ExpectedBilledCost + *s.ExpectedErrorCost
+	return &total
 }
 
 // Sweep scores every step on rows counted by leaf of the un-pruned tree. See the
@@ -38,10 +51,13 @@ func Sweep(sequences []*Sequence, r *Rows) [][]Score {
 	if r.weight[0] == 0 {
 		return scores
 	}
-	loss := r.losses()
+	loss, mistakes := r.losses(), r.errorCosts()
 	for i, s := range sequences {
 		paths[i] = s.moves()
 		r.scoreLeaves(scores[i], &paths[i], loss)
+		if mistakes != nil {
+			r.scoreErrors(scores[i], &paths[i], mistakes)
+		}
 		values := make([]expectation, len(s.Steps)) // one allocation for all steps
 		for k, e := range s.expected(r.weight) {
 			v, score := &values[k], &scores[i][k]
@@ -137,6 +153,39 @@ func (r *Rows) scoreLeaves(scores []Score, m *moves, loss []float64) {
 		v := &values[k]
 		v.accuracy, v.loss = float64(hits)/total, losses.sum()/total
 		scores[k].Accuracy, scores[k].LogLoss = &v.accuracy, &v.loss
+	}
+}
+
+// errorCosts returns by node the cost of the predictions for the rows that reach the node, with
+// the node as their leaf; nil without error costs.
+func (r *Rows) errorCosts() []float64 {
+	costs := r.tree.Label.ErrorCosts
+	if costs == nil {
+		return nil
+	}
+	sums := make([]float64, len(r.weight))
+	for v := range sums {
+		for _, s := range r.of(v) {
+			sums[v] += float64(float64(s.weight) * costs[s.class][r.tree.Nodes[v].Class])
+		}
+	}
+	return sums
+}
+
+// scoreErrors sets the expected costs of the predictions, given by node the cost of its rows.
+func (r *Rows) scoreErrors(scores []Score, m *moves, mistakes []float64) {
+	var sum compensated
+	values := make([]float64, len(scores))
+	in, out := int32(0), int32(0)
+	for k := range scores {
+		for ; out < m.outEnds[k]; out++ {
+			sum.add(-mistakes[m.out[out]])
+		}
+		for ; in < m.inEnds[k]; in++ {
+			sum.add(mistakes[m.in[in]])
+		}
+		values[k] = max(0, sum.sum()/float64(r.weight[0]))
+		scores[k].ExpectedErrorCost = &values[k]
 	}
 }
 

@@ -50,6 +50,10 @@ func TestSweep(t *testing.T) {
 	undefined := 0
 	for i := range 300 {
 		grown := randomTree(r, r.IntN(30), 2+r.IntN(4), []int64{3, 50}[i%2])
+		if i%4 == 0 {
+			drawErrorCosts(r, &grown.Label)
+			grown.Estimate(tree.Smoothed, 1) // decides by the costs
+		}
 		if i%3 > 0 {
 			grown.Estimate(tree.Raw, 1) // many equal probabilities
 		}
@@ -67,6 +71,9 @@ func TestSweep(t *testing.T) {
 			for k := range scores {
 				pruned := s.Tree(k)
 				m := evaluate(pruned, s.Counts(k, counts))
+				if grown.Label.ErrorCosts != nil {
+					m.SetErrorCosts(grown.Label.ErrorCosts)
+				}
 				if !reflect.DeepEqual(m.AUCOvRMacro, scores[k].AUC) ||
 					!reflect.DeepEqual(m.Accuracy, scores[k].Accuracy) {
 					t.Fatalf("tree %d, step %d: area and accuracy (-want +got):\n%s%s", i, k,
@@ -78,7 +85,7 @@ func TestSweep(t *testing.T) {
 				want := prune.Score{
 					AUC: m.AUCOvRMacro, LogLoss: m.LogLoss, Accuracy: m.Accuracy,
 					ExpectedCost: m.ExpectedCost, ExpectedBilledCost: billed(pruned, s.Counts(k, counts)),
-					ExpectedTests: m.ExpectedTests,
+					ExpectedTests: m.ExpectedTests, ExpectedErrorCost: m.ExpectedErrorCost,
 				}
 				if diff := cmp.Diff(want, scores[k], within()); diff != "" {
 					t.Fatalf("tree %d, step %d (-want +got):\n%s", i, k, diff)
@@ -90,6 +97,36 @@ func TestSweep(t *testing.T) {
 		t.Errorf("%d steps without an area: the rows try too little", undefined)
 	}
 }
+
+// drawErrorCosts draws error costs, some of them 0. Right predictions may cost, too.
+func drawErrorCosts(r *rand.Rand, l *tree.Label) {
+	for range l.Classes {
+		row := make([]float64, len(l.Classes))
+		for k := range row {
+			row[k] = float64(r.IntN(5)) * 7.5
+		}
+		l.ErrorCosts = append(l.ErrorCosts, row)
+	}
+}
+
+// TestTotalCost: by hand. Without either figure there is no sum.
+func TestTotalCost(t *testing.T) {
+	paid, wrong := 1.5, 7.5
+	for _, c := range []struct {
+		score prune.Score
+		want  *float64
+	}{
+		{prune.Score{ExpectedBilledCost: &paid}, nil},
+		{prune.Score{ExpectedErrorCost: &wrong}, nil},
+		{prune.Score{ExpectedBilledCost: &paid, ExpectedErrorCost: &wrong}, ptr(9.0)},
+	} {
+		if diff := cmp.Diff(c.want, c.score.TotalCost()); diff != "" {
+			t.Error(diff)
+		}
+	}
+}
+
+func ptr(x float64) *float64 { return &x }
 
 func TestSweepWithoutRows(t *testing.T) {
 	grown := handTree()

@@ -64,7 +64,7 @@ func runOf(t *testing.T, kind runfolder.Kind) *runfolder.Run {
 			},
 			Grown: &runfolder.Grown{
 				Label: model.Label, Scales: [3]int64{1, 1, 1}, Features: []byte{1, 2}, Candidates: []byte{3},
-				Sample: []byte{4, 5}, Areas: []*float64{nil, &half},
+				Sample: []byte{4, 5}, FigureCount: 2, Figures: []*float64{nil, &half},
 			},
 			Importance: &runfolder.Importance{Part: "validation", Features: []runfolder.FeatureImportance{{Feature: "a"}}},
 			Frontier:   &runfolder.Frontier{Format: runfolder.FrontierFormat, Version: 1, Select: "best", Points: points},

@@ -21,16 +21,20 @@ type Grown struct {
 	Scales [dataset.Parts]int64 `json:"scales"` // fixed-point units in a weight of 1, by part
 	// Folds are the figures of the folds, by point of frontier.json; nil: there are none.
 	Folds []*Folds `json:"folds,omitempty"`
-	// FoldShare is the share of the folds' areas in the merits; 0: there are no folds.
+	// FoldShare is the share of the folds' figures in the merits; 0: there are no folds.
 	FoldShare float64 `json:"fold_share,omitempty"`
+	// FigureCount is the number of figures of each point in Figures; absent: 1 if there are any.
+	FigureCount int `json:"figures,omitempty"`
 	// SamplePart is the part of the rows of Sample.
 	SamplePart string `json:"sample_part"`
 	Weighted   bool   `json:"weighted,omitempty"` // the objects of Sample have numbers of rows
 
-	Features   []byte     `json:"-"` // see dataset.EncodeFeatures
-	Candidates []byte     `json:"-"` // see frontier.AppendCandidates
-	Sample     []byte     `json:"-"` // a block of dataset.Objects, on which importance is measured
-	Areas      []*float64 `json:"-"` // mean areas on the folds, by point of the pool; nil: there are no folds
+	Features   []byte `json:"-"` // see dataset.EncodeFeatures
+	Candidates []byte `json:"-"` // see frontier.AppendCandidates
+	Sample     []byte `json:"-"` // a block of dataset.Objects, on which importance is measured
+	// Figures are means on the folds: FigureCount of them for each point of the pool, nil where they
+	// are not defined. Empty: there are no folds.
+	Figures []*float64 `json:"-"`
 }
 
 const (
@@ -42,7 +46,7 @@ const (
 type grownHead struct {
 	Format   string `json:"format"`
 	Version  int    `json:"version"`
-	Sections [4]int `json:"sections"` // bytes of features, candidates, sample and areas
+	Sections [4]int `json:"sections"` // bytes of features, candidates, sample and figures
 	Digest   string `json:"digest"`   // of the sections: SHA-256, in hex
 
 	Grown
@@ -53,15 +57,15 @@ func grownCodec() codec {
 }
 
 func (g *Grown) encode() []byte {
-	areas := make([]byte, 0, 8*len(g.Areas))
-	for _, x := range g.Areas {
-		bits := math.Float64bits(math.NaN()) // no area
+	figures := make([]byte, 0, 8*len(g.Figures))
+	for _, x := range g.Figures {
+		bits := math.Float64bits(math.NaN()) // not defined
 		if x != nil {
 			bits = math.Float64bits(*x)
 		}
-		areas = binary.LittleEndian.AppendUint64(areas, bits)
+		figures = binary.LittleEndian.AppendUint64(figures, bits)
 	}
-	sections := [][]byte{g.Features, g.Candidates, g.Sample, areas}
+	sections := [][]byte{g.Features, g.Candidates, g.Sample, figures}
 	head := grownHead{Format: grownFormat, Version: grownVersion, Grown: *g}
 	hash := sha256.New()
 	for i, section := range sections {
@@ -103,10 +107,13 @@ func decodeGrown(b []byte) (*Grown, error) {
 	g.Sample, rest = rest[:head.Sections[2]], rest[head.Sections[2]:]
 	for ; len(rest) >= 8; rest = rest[8:] {
 		x := math.Float64frombits(binary.LittleEndian.Uint64(rest))
-		g.Areas = append(g.Areas, nil)
+		g.Figures = append(g.Figures, nil)
 		if !math.IsNaN(x) {
-			g.Areas[len(g.Areas)-1] = &x
+			g.Figures[len(g.Figures)-1] = &x
 		}
+	}
+	if g.FigureCount == 0 && len(g.Figures) > 0 {
+		g.FigureCount = 1 // earlier versions saved areas alone
 	}
 	return &g, nil
 }

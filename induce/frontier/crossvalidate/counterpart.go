@@ -38,32 +38,55 @@ func Stability(t *tree.Tree, counterparts []Counterpart) *tree.Stability {
 	return t.Stability(trees)
 }
 
-// SetAreas sets Folds of the pool's points: the mean area of a point's counterparts,
-// over the folds whose objects define an area. It stays nil if there is no such fold.
-// Folds and the area on the validation rows share in the merit by their numbers of rows.
+// SetAreas sets the figures of the pool's points on the folds. Folds is the mean area of a
+// point's counterparts, over the folds whose objects define an area. The other figures are means
+// over all folds, weighted by the folds' rows. A figure stays nil if no fold defines it. The
+// figures on the folds and on the validation rows share in the merit by their numbers of rows.
 func SetAreas(folds []Fold, pool *frontier.Pool) {
 	rows := int64(0)
 	for k := range folds {
 		rows += folds[k].rows
 	}
+	if rows == 0 {
+		return
+	}
 	validation := pool.Candidates[0].Counts[dataset.Validation].TotalRows()
-	share := float64(rows) / float64(max(1, rows+validation))
+	share := float64(rows) / float64(rows+validation)
 	for i := range pool.Points {
 		p := &pool.Points[i]
-		sum, n := 0.0, 0
+		var area, loss, accuracy, mistakes, total mean
 		for k := range folds {
 			f := &folds[k]
 			at, step := f.counterpart(pool, p)
-			if area := f.scores[at][step].AUC; area != nil {
-				sum += *area
-				n++
-			}
+			score, weight := &f.scores[at][step], float64(f.rows)
+			area.add(score.AUC, 1)
+			loss.add(score.LogLoss, weight)
+			accuracy.add(score.Accuracy, weight)
+			mistakes.add(score.ExpectedErrorCost, weight)
+			total.add(score.TotalCost(), weight)
 		}
-		if n > 0 {
-			mean := sum / float64(n)
-			p.Folds, p.OfFolds = &mean, share
-		}
+		p.Folds, p.FoldsLogLoss, p.FoldsAccuracy = area.value(), loss.value(), accuracy.value()
+		p.FoldsErrorCost, p.FoldsTotalCost, p.OfFolds = mistakes.value(), total.value(), share
 	}
+}
+
+// mean is a weighted mean of the figures that are defined.
+type mean struct{ sum, weight float64 }
+
+func (m *mean) add(figure *float64, weight float64) {
+	if figure != nil {
+		m.sum += float64(weight * *figure)
+		m.weight += weight
+	}
+}
+
+// value returns the mean, nil of no figures.
+func (m *mean) value() *float64 {
+	if m.weight == 0 {
+		return nil
+	}
+	value := m.sum / m.weight
+	return &value
 }
 
 // counterpart returns the pruning and the step of the fold's own sequence that

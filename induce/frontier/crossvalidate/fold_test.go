@@ -71,6 +71,7 @@ func every(seed uint64) *data {
 func (d *data) model(root *induce.Node, candidate int) *tree.Tree {
 	t, _ := induce.Model(root, d.features)
 	t.Label.Classes = []string{"a", "b"}
+	t.Label.ErrorCosts = [][]float64{{0, 1}, {4, 0}}
 	t.Algorithm.Name = d.params[candidate].Algorithm.String()
 	t.Estimate(tree.Smoothed, 1)
 	t.Measure()
@@ -197,8 +198,9 @@ func (d *data) byHand(held []int32, candidate int) (*tree.Tree, metric.Metrics) 
 
 // TestCounterparts: the un-pruned trees and the roots alone correspond to each other. A
 // step between them corresponds to the step of the fold's tree whose expected cost is
-// nearest, the cheaper one of two. The area of a point is the mean over the folds. All rows
-// but those of the validation part are in some fold.
+// nearest, the cheaper one of two. The area of a point is the mean over the folds, and its other
+// figures are means weighted by the folds' rows. All rows but those of the validation part are in
+// some fold.
 func TestCounterparts(t *testing.T) {
 	d := every(3)
 	p := d.pool(t)
@@ -212,6 +214,7 @@ func TestCounterparts(t *testing.T) {
 		q := &p.Points[i]
 		steps := p.Prunings[p.PruningOf(q)].Sequence.Steps
 		sum, n := 0.0, 0
+		var rows, loss, hits, wrong, total float64
 		for fold, one := range crossvalidate.Counterparts(folds, p, q) {
 			grown, _ := d.byHand(held[fold], q.Tree)
 			own := p.Candidates[q.Tree].Prune(grown, q.Currency)[0]
@@ -233,6 +236,20 @@ func TestCounterparts(t *testing.T) {
 			}
 			if one.Score.AUC != nil {
 				sum, n = sum+*one.Score.AUC, n+1
+			}
+			weight := float64(one.Rows)
+			rows += weight
+			total += weight * (*one.Score.ExpectedErrorCost + *one.Score.ExpectedBilledCost)
+			loss += weight * *one.Score.LogLoss
+			hits += weight * *one.Score.Accuracy
+			wrong += weight * *one.Score.ExpectedErrorCost
+		}
+		for name, got := range map[string][2]float64{
+			"log loss": {*q.FoldsLogLoss, loss / rows}, "accuracy": {*q.FoldsAccuracy, hits / rows},
+			"error cost": {*q.FoldsErrorCost, wrong / rows}, "total cost": {*q.FoldsTotalCost, total / rows},
+		} {
+			if math.Abs(got[0]-got[1]) > 1e-12 {
+				t.Errorf("point %d: %s %v on the folds, want %v", i, name, got[0], got[1])
 			}
 		}
 		if want := sum / float64(n); math.Abs(*q.Folds-want) > 1e-15 {
