@@ -305,9 +305,14 @@ func treeOf(found *selection.Competition, p *frontier.Point) (*tree.Tree, partOf
 	if scores == nil {
 		return t, poolPart(found.Pool)
 	}
-	return t, func(_ *frontier.Point, _ *tree.Tree, of dataset.Part) runfolder.Part {
+	return t, func(p *frontier.Point, t *tree.Tree, of dataset.Part) runfolder.Part {
 		s := scores(of)
-		return runfolder.Part{AUC: s.AUC, LogLoss: s.LogLoss}
+		figures := runfolder.Part{AUC: s.AUC, LogLoss: s.LogLoss, Accuracy: s.Accuracy, ExpectedErrorCost: s.ErrorCost}
+		if plain := poolPart(found.Pool)(p, t, of); plain.ExpectedTotalCost != nil && s.ErrorCost != nil { // models change no bill
+			total := *plain.ExpectedTotalCost - *plain.ExpectedErrorCost + *s.ErrorCost
+			figures.ExpectedTotalCost = &total
+		}
+		return figures
 	}
 }
 
@@ -348,7 +353,10 @@ func poolPart(pool *frontier.Pool) partOf {
 		if of == dataset.Test {
 			score = &pruning.Test[p.Step]
 		}
-		figures := runfolder.Part{AUC: score.AUC, LogLoss: score.LogLoss}
+		figures := runfolder.Part{
+			AUC: score.AUC, LogLoss: score.LogLoss, Accuracy: score.Accuracy,
+			ExpectedErrorCost: score.ExpectedErrorCost, ExpectedTotalCost: score.TotalCost(),
+		}
 		if area := pool.Area(p, t, of); area != nil {
 			figures.Interval = &area.Interval
 		}
@@ -358,11 +366,18 @@ func poolPart(pool *frontier.Pool) partOf {
 
 // frontierPoint returns the entry of frontier.json with the index i.
 func frontierPoint(i int, p *frontier.Listed, t *tree.Tree, part partOf) runfolder.Point {
-	return runfolder.Point{
+	q := runfolder.Point{
 		Tree: runfolder.FrontierTree(i), Grown: p.Tree, Step: p.Step, Algorithm: t.Algorithm, Complexity: t.Complexity,
-		Merit: p.Merit, Folds: p.Folds, Selected: p.Chosen, Highest: p.Highest, Knee: p.Knee,
+		Merit: p.Merit, Folds: p.Folds, Selected: p.Chosen, Highest: p.Highest, Knee: p.Knee, LeastTotal: p.LeastTotal,
 		Validation: part(&p.Point, t, dataset.Validation), Test: part(&p.Point, t, dataset.Test),
+		OnFolds: runfolder.OnFolds{
+			LogLoss: p.FoldsLogLoss, Accuracy: p.FoldsAccuracy, ErrorCost: p.FoldsErrorCost, TotalCost: p.FoldsTotalCost,
+		},
 	}
+	if c := p.Costs; c != nil {
+		q.ExpectedErrorCost, q.ExpectedTotalCost = &c.Errors, &c.Total
+	}
+	return q
 }
 
 // foldsReport compares the chosen tree with its counterparts of the folds; nil without

@@ -3,6 +3,7 @@ package pipelines_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -13,9 +14,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/espalier-ml/espalier/induce/metric"
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/io/objectstore"
 	"github.com/espalier-ml/espalier/io/parquetio"
+	"github.com/espalier-ml/espalier/io/report"
 	"github.com/espalier-ml/espalier/io/runfolder"
 	"github.com/espalier-ml/espalier/pipelines"
 )
@@ -227,6 +230,55 @@ func TestTolerance(t *testing.T) {
 		if f.Tolerance != tolerance || highest != len(f.Points)-1 || chosen != want || tolerance == 0.03 && chosen == highest {
 			t.Errorf("tolerance %v (written %v): chosen point %d of %d, highest %d, want %d", tolerance, f.Tolerance, chosen, len(f.Points), highest, want)
 		}
+	}
+}
+
+// TestSelectTotal: the chosen tree has the least cost of tests and errors among all that are listed,
+// a single leaf is one of them, and the costs by part are those of metrics.json. Where tests are
+// dear a single leaf is chosen; where they are cheap, or errors dear, a tree.
+func TestSelectTotal(t *testing.T) {
+	for _, c := range []struct {
+		wrong  [2]int // cost of a wrong positive, and of a wrong negative
+		budget float64
+		leaves [2]int // fewest and most
+	}{{[2]int{3, 1}, 0, [2]int{1, 1}}, {[2]int{40, 40}, 0, [2]int{2, 200}}, {[2]int{40, 40}, 1.5, [2]int{2, 3}}} {
+		config := ticTacToe(t)
+		config.Select, config.MaxExpectedCost = "total", c.budget
+		config.ErrorCosts = textFile(t, "errors.csv", fmt.Sprintf("actual,predicted,cost\nnegative,positive,%d\npositive,negative,%d\n",
+			c.wrong[0], c.wrong[1]))
+		r := trained(t, config)
+		bare, chosen := false, (*runfolder.Point)(nil)
+		for i := range r.Frontier.Points {
+			p := &r.Frontier.Points[i]
+			if bare = bare || p.Leaves == 1; p.Selected {
+				chosen = p
+			}
+		}
+		if !bare || !chosen.LeastTotal || chosen.Leaves < c.leaves[0] || chosen.Leaves > c.leaves[1] {
+			t.Errorf("%+v: chosen %+v, a single leaf listed: %v", c, chosen, bare)
+		}
+		for i := range r.Frontier.Points {
+			p := &r.Frontier.Points[i]
+			within := c.budget == 0 || p.ExpectedCost <= c.budget
+			if within && *p.ExpectedTotalCost < *chosen.ExpectedTotalCost-1e-9 {
+				t.Errorf("%+v: %s costs %v in all, chosen %v", c, p.Tree, *p.ExpectedTotalCost, *chosen.ExpectedTotalCost)
+			}
+		}
+		for name, part := range map[string]struct {
+			got  runfolder.Part
+			want *metric.Metrics
+		}{"validation": {chosen.Validation, r.Metrics.Validation}, "test": {chosen.Test, r.Metrics.Test}} {
+			total := *part.want.ExpectedErrorCost + *report.Cost(part.want)
+			if math.Abs(*part.got.ExpectedErrorCost-*part.want.ExpectedErrorCost) > 1e-9 ||
+				math.Abs(*part.got.ExpectedTotalCost-total) > 1e-9 || math.Abs(*part.got.Accuracy-*part.want.Accuracy) > 1e-12 {
+				t.Errorf("%+v: %s: %+v, want error cost %v and total %v", c, name, part.got, *part.want.ExpectedErrorCost, total)
+			}
+		}
+	}
+	c := ticTacToe(t)
+	c.Select = "total"
+	if _, err := pipelines.Train(t.Context(), c, &silent{}); err == nil || !strings.Contains(err.Error(), "give --error_costs") {
+		t.Errorf("without error costs: %v", err)
 	}
 }
 

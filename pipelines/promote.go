@@ -267,17 +267,29 @@ func (p *promotion) byNumber() error {
 	}
 	p.frontier.Select, p.frontier.Tolerance = runfolder.SelectNumber, 0
 	if highest, err := p.amongListed(frontier.Highest); err == nil { // the marks of an earlier budget go
-		p.markHighest(highest)
+		p.markBest(highest, p.leastListed())
 	}
 	p.mark()
 	return nil
 }
 
-// markHighest marks the point of the highest merit; below 0: it is not listed.
-func (p *promotion) markHighest(at int) {
+// markBest marks the points of the highest merit and of the least total cost; below 0: the point is
+// not listed, or there is none.
+func (p *promotion) markBest(highest, leastTotal int) {
 	for i := range p.frontier.Points {
-		p.frontier.Points[i].Highest = i == at
+		q := &p.frontier.Points[i]
+		q.Highest, q.LeastTotal = i == highest, i == leastTotal
 	}
+}
+
+// leastListed returns the index of the listed point of the least total cost within the limits;
+// below 0: errors have no costs.
+func (p *promotion) leastListed() int {
+	at, err := p.amongListed(frontier.Total)
+	if err != nil {
+		return -1
+	}
+	return at
 }
 
 // mark marks the chosen point.
@@ -314,8 +326,16 @@ func (p *promotion) amongAll(s *frontier.Settings) error {
 	if err != nil {
 		return err
 	}
-	at := slices.IndexFunc(choice.Listed, func(l frontier.Listed) bool { return l.Highest })
-	p.markHighest(p.listed(&choice.Listed[at].Point))
+	marked := func(of func(l *frontier.Listed) bool) int {
+		for i := range choice.Listed {
+			if of(&choice.Listed[i]) {
+				return p.listed(&choice.Listed[i].Point)
+			}
+		}
+		return -1
+	}
+	p.markBest(marked(func(l *frontier.Listed) bool { return l.Highest }),
+		marked(func(l *frontier.Listed) bool { return l.LeastTotal }))
 	if p.now = p.listed(&choice.Chosen); p.now < 0 {
 		p.list(choice.Chosen)
 	}
@@ -340,7 +360,7 @@ func (p *promotion) byList(rule frontier.Rule) (err error) {
 	if err != nil {
 		return err
 	}
-	p.markHighest(highest)
+	p.markBest(highest, p.leastListed())
 	p.now, err = p.amongListed(rule)
 	return err
 }
@@ -356,11 +376,15 @@ func canonical(q frontier.Point) *frontier.Point {
 // listedPoint returns a point of frontier.json as a choice sees it.
 func listedPoint(p *runfolder.Point) frontier.Point {
 	currency, _ := prune.ParseCurrency(p.Algorithm.Prune) // none: 0
-	return frontier.Point{
+	q := frontier.Point{
 		Tree: p.Grown, Lambda: p.Algorithm.Lambda, Currency: currency, Step: p.Step, Ridge: p.Algorithm.Ridge,
 		Boosted: p.Algorithm.BoosterTrees, Complexity: p.Complexity, AUC: p.Validation.AUC, Folds: p.Folds,
-		LogLoss: p.Validation.LogLoss, TestAUC: p.Test.AUC, Merit: p.Merit,
+		LogLoss: p.Validation.LogLoss, FoldsLogLoss: p.OnFolds.LogLoss, TestAUC: p.Test.AUC, Merit: p.Merit,
 	}
+	if p.ExpectedErrorCost != nil && p.ExpectedTotalCost != nil {
+		q.Costs = &frontier.Costs{Errors: *p.ExpectedErrorCost, Total: *p.ExpectedTotalCost}
+	}
+	return q
 }
 
 // amongListed returns the index of the point of frontier.json that a rule chooses within the limits.

@@ -76,12 +76,23 @@ func TestPromote(t *testing.T) {
 	weighted.Weight, weighted.ClassWeights, weighted.Folds, weighted.RepeatCost = "weight", "balanced", "0", "free"
 	multiway := few
 	multiway.Tests, multiway.Split, multiway.FrontierStep = pipelines.Choices{"multiway"}, "60/40/0", 0.02
-	for name, c := range map[string]pipelines.TrainConfig{"few": few, "weighted": weighted, "multiway": multiway} {
+	priced := few
+	priced.Costs = textFile(t, "costs.csv", "feature,cost\ncolor,0.02\n")
+	priced.ErrorCosts = textFile(t, "errors.csv", "actual,predicted,cost\nhigh,low,3\n")
+	for name, c := range map[string]pipelines.TrainConfig{
+		"few": few, "weighted": weighted, "multiway": multiway, "priced": priced,
+	} {
 		c.Output = filepath.Join(t.TempDir(), "run")
 		trained(t, c)
 		for _, budget := range []map[string]string{
-			{"max_expected_cost": "1.7"}, {"max_leaves": "5"}, {"max_cost": "4", "select": "highest"}, {"tolerance": "0.02"},
+			{"max_expected_cost": "1.7"}, {"max_leaves": "5"}, {"max_cost": "4", "select": "highest"}, {"tolerance": "0.02"}, {"select": "total"}, {"select": "total", "max_expected_cost": "0.9"},
 		} {
+			if budget["select"] == "total" && c.ErrorCosts == "" {
+				if _, err := promoted(c.Output, -1, budget, nil); err == nil || !strings.Contains(err.Error(), "without --error_costs") {
+					t.Errorf("%s %v: %v", name, budget, err)
+				}
+				continue
+			}
 			other := c
 			other.Output = filepath.Join(t.TempDir(), "other")
 			for _, s := range other.ChoiceSettings() {

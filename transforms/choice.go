@@ -195,6 +195,9 @@ func (s *trainSpec) checkConflicts() error {
 	if asked && len(c.Monotone) > 0 {
 		faults = append(faults, fmt.Errorf("the Teacher %s does not keep Monotone: leave out one of the two", d.Teacher))
 	}
+	if d.Select == frontier.Total.String() && len(c.ErrorCosts) == 0 {
+		faults = append(faults, errors.New("the Select total adds the cost of errors to the cost of tests: list the ErrorCosts"))
+	}
 	if d.Select == frontier.First.String() && (asked || d.MaxExpectedCost > 0 || d.MaxCost > 0) {
 		faults = append(faults, errors.New("the Teacher, MaxExpectedCost and MaxCost are for a choice, and the Select first "+
 			"chooses nothing: name a rule that does, such as best"))

@@ -14,13 +14,17 @@ type Choice struct {
 }
 
 // Listed is a point of the frontier with its marks. The chosen point, and the point of
-// highest merit, may be off the frontier if there is a limit on the dearest path.
+// highest merit, may be off the frontier if there is a limit on the dearest path. With error costs,
+// the point of the least total cost and a single leaf are listed, too, wherever they are.
 type Listed struct {
 	Point
 
 	Chosen  bool
 	Highest bool // the point of highest merit within the limits
 	Knee    bool // the knee of the whole frontier, whatever the limits
+	// LeastTotal: the least expected cost of tests and errors within the limits. False for all
+	// points without error costs.
+	LeastTotal bool
 }
 
 // Choose sets the merits of the pool's points (see Judge), chooses one of them, and
@@ -45,8 +49,18 @@ func (p *Pool) ChooseAmong(all []Point, s *Settings) (*Choice, error) {
 	if err != nil {
 		return nil, err
 	}
-	points := Thin(front, s.Step)
-	for _, marked := range []Point{chosen, highest, bend} {
+	points, marks := Thin(front, s.Step), []Point{chosen, highest, bend}
+	least, err := leastWithin(all, s.Limits)
+	if err != nil {
+		return nil, err
+	}
+	if least != nil {
+		marks = append(marks, *least)
+	}
+	if leaf := bareLeaf(all); leaf != nil && least != nil && !slices.ContainsFunc(points, isBare) {
+		marks = append(marks, *leaf)
+	}
+	for _, marked := range marks {
 		if !slices.ContainsFunc(points, func(q Point) bool { return q.Same(&marked) }) {
 			points = append(points, marked)
 		}
@@ -54,7 +68,10 @@ func (p *Pool) ChooseAmong(all []Point, s *Settings) (*Choice, error) {
 	slices.SortStableFunc(points, func(a, b Point) int { return cmp.Compare(a.cost(), b.cost()) })
 	choice := &Choice{Chosen: chosen, Listed: make([]Listed, len(points))}
 	for i, q := range points {
-		choice.Listed[i] = Listed{Point: q, Chosen: q.Same(&chosen), Highest: q.Same(&highest), Knee: q.Same(&bend)}
+		choice.Listed[i] = Listed{
+			Point: q, Chosen: q.Same(&chosen), Highest: q.Same(&highest), Knee: q.Same(&bend),
+			LeastTotal: least != nil && q.Same(least),
+		}
 	}
 	return choice, nil
 }

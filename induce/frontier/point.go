@@ -39,6 +39,7 @@ type Point struct {
 	// nil: there are no folds, or the figure is nil on them.
 	FoldsLogLoss, FoldsAccuracy, FoldsErrorCost, FoldsTotalCost *float64
 
+	Costs  *Costs  // expected costs of errors, and of errors and tests; nil without error costs: see Judge
 	Merit  float64 // quality by which points are compared, the larger the better: see Judge
 	byLoss bool    // the merits are of log losses, not of areas
 }

@@ -21,10 +21,11 @@ const (
 	OneSE                      // the cheapest point within one standard error of the highest merit
 	OnePercent                 // the cheapest point within 0.01 of the highest merit
 	Paper                      // lambda from large to small, before the AUC drops
+	Total                      // the point of the least expected cost of tests and errors; ties: the cheapest
 )
 
 func ruleNames() []string {
-	return []string{"", "first", "best", "highest", "knee", "one_se", "one_percent", "paper"}
+	return []string{"", "first", "best", "highest", "knee", "one_se", "one_percent", "paper", "total"}
 }
 
 // String returns the rule's name in flags.
@@ -59,8 +60,8 @@ type Query struct {
 }
 
 // Select returns the point chosen by the query's rule among the points within the
-// query's limits. Judge must have set the merits. The errors are ErrLimits and, for
-// OneSE, ErrNoInterval.
+// query's limits. Judge must have set the merits. The errors are ErrLimits, for OneSE
+// ErrNoInterval, and for Total ErrNoErrorCosts.
 //
 // OneSE needs the Interval of one point only: the point of rule Highest.
 //
@@ -91,6 +92,8 @@ func Select(points []Point, q Query) (Point, error) {
 		return cheapest(list, below(highest.Merit, significant)), nil
 	case Paper:
 		return beforeDrop(list), nil
+	case Total:
+		return leastTotal(list)
 	default:
 		return Point{}, fmt.Errorf("%w: %v", errRule, q.Rule)
 	}

@@ -19,20 +19,30 @@ type Score struct {
 	// if the objects do not define it.
 	AUC     *float64
 	LogLoss *float64 // in nats; nil without objects
+	// Accuracy is the share of the objects of the predicted class; nil without objects.
+	Accuracy *float64
+	// ErrorCost is the mean cost of the predictions; nil without objects and without error costs.
+	ErrorCost *float64
 }
 
-// Gain returns by how much a score is better than another one: the area higher, the log loss
-// lower. A gain is nil if one of the scores is.
-func (s *Score) Gain(over *Score) (auc, logLoss *float64) {
-	if s.AUC != nil && over.AUC != nil {
-		gain := *s.AUC - *over.AUC
-		auc = &gain
+// Gain is by how much a score is better than another one: AUC and accuracy higher, log loss and
+// error cost lower. A gain is nil if one of the scores is.
+type Gain struct{ AUC, LogLoss, Accuracy, ErrorCost *float64 }
+
+// Gain returns by how much a score is better than another one.
+func (s *Score) Gain(over *Score) Gain {
+	return Gain{
+		AUC: difference(s.AUC, over.AUC), LogLoss: difference(over.LogLoss, s.LogLoss),
+		Accuracy: difference(s.Accuracy, over.Accuracy), ErrorCost: difference(over.ErrorCost, s.ErrorCost),
 	}
-	if s.LogLoss != nil && over.LogLoss != nil {
-		gain := *over.LogLoss - *s.LogLoss
-		logLoss = &gain
+}
+
+func difference(a, b *float64) *float64 {
+	if a == nil || b == nil {
+		return nil
 	}
-	return auc, logLoss
+	d := *a - *b
+	return &d
 }
 
 // Evaluate scores trees on objects by their codes. models are those of Fit; nil: the leaves
@@ -63,6 +73,7 @@ func newEvaluation(
 	for i, t := range trees {
 		e.tallies[i].counts = make([]int64, (e.classes-e.first)*e.intervals.number()*2)
 		e.tallies[i].losses = make([]float64, len(t.Nodes))
+		e.tallies[i].hits, e.tallies[i].mistakes = make([]int64, len(t.Nodes)), make([]float64, len(t.Nodes))
 		e.tallies[i].adapt = t.Adapter()
 	}
 	return e
@@ -107,6 +118,20 @@ type tally struct {
 	mu     sync.Mutex
 	counts []int64   // by class and interval: the weight of the class, and of the rest
 	losses []float64 // by leaf: a sum of all leaves in one order is the same every time
+
+	hits     []int64   // by leaf: weight of the objects of the predicted class
+	mistakes []float64 // by leaf: cost of the predictions; 0 without error costs
+}
+
+// verdicts sums up what the predictions for some objects are worth.
+type verdicts struct {
+	loss     float64 // log loss
+	hits     int64   // weight of the objects of the predicted class
+	mistakes float64 // cost of the predictions
+}
+
+func (v *verdicts) add(other verdicts) {
+	v.loss, v.hits, v.mistakes = v.loss+other.loss, v.hits+other.hits, v.mistakes+other.mistakes
 }
 
 // entry is what an object, or several, add to the counts.
@@ -163,7 +188,7 @@ func (e *evaluation) count(leaves []member, ids []int32) {
 	*list = (*list)[:0]
 	m, adapt := e.model(leaves[0]), e.tallies[leaves[0].tree].adapt
 	p := append([]float64(nil), e.node(leaves[0]).Probabilities...)
-	loss, weights := 0.0, make([]int64, e.classes)
+	label, sum, weights := &e.trees[leaves[0].tree].Label, verdicts{}, make([]int64, e.classes)
 	for _, id := range ids {
 		for _, w := range e.objects.Labels(int(id)) {
 			weights[w.Class] += w.Weight
@@ -173,11 +198,11 @@ func (e *evaluation) count(leaves []member, ids []int32) {
 		}
 		m.Probabilities(e.objects, int(id), p)
 		adapt(p)
-		loss += e.tell(list, p, weights)
+		sum.add(e.tell(list, label, p, weights))
 		clear(weights)
 	}
 	if m == nil {
-		loss = e.tell(list, p, weights)
+		sum = e.tell(list, label, p, weights)
 	}
 	if e.kept != nil {
 		e.kept[leaves[0].node] = contribution{ids, slices.Clone(*list)}
@@ -190,24 +215,28 @@ func (e *evaluation) count(leaves []member, ids []int32) {
 			t.counts[one.at+1] += one.rest
 		}
 		t.mu.Unlock()
-		t.losses[l.node] = loss
+		t.losses[l.node], t.hits[l.node], t.mistakes[l.node] = sum.loss, sum.hits, sum.mistakes
 	}
 }
 
 // tell appends the entries of objects with the same probabilities to a list, given their
-// weights by class, and returns their log loss.
-func (e *evaluation) tell(list *[]entry, p []float64, weights []int64) (loss float64) {
-	total := int64(0)
+// weights by class, and returns what their predictions are worth.
+func (e *evaluation) tell(list *[]entry, label *tree.Label, p []float64, weights []int64) (v verdicts) {
+	total, class := int64(0), label.Decide(p)
+	v.hits = weights[class]
 	for k, w := range weights {
 		if total += w; w > 0 {
-			loss -= float64(float64(w) * portable.Log(max(leastProbability, min(p[k], 1-leastProbability))))
+			v.loss -= float64(float64(w) * portable.Log(max(leastProbability, min(p[k], 1-leastProbability))))
+			if label.ErrorCosts != nil {
+				v.mistakes += float64(float64(w) * label.ErrorCosts[k][class])
+			}
 		}
 	}
 	for k := e.first; k < e.classes; k++ {
 		at := ((k-e.first)*e.intervals.number() + e.intervals.of(p[k])) * 2
 		*list = append(*list, entry{at, weights[k], total - weights[k]})
 	}
-	return loss
+	return v
 }
 
 // leastProbability clips the probabilities of log losses, as package metric does.
@@ -262,12 +291,16 @@ func (e *evaluation) score(at int) Score {
 	if e.weight == 0 {
 		return s
 	}
-	t, losses := &e.tallies[at], 0.0
-	for _, loss := range t.losses {
-		losses += loss
+	t, all := &e.tallies[at], verdicts{}
+	for leaf := range t.losses {
+		all.add(verdicts{t.losses[leaf], t.hits[leaf], t.mistakes[leaf]})
 	}
-	losses /= float64(e.weight)
-	s.LogLoss = &losses
+	loss, accuracy := all.loss/float64(e.weight), float64(all.hits)/float64(e.weight)
+	s.LogLoss, s.Accuracy = &loss, &accuracy
+	if e.trees[at].Label.ErrorCosts != nil {
+		mistakes := all.mistakes / float64(e.weight)
+		s.ErrorCost = &mistakes
+	}
 	sum, n := 0.0, 0
 	for k := e.first; k < e.classes; k++ {
 		var twice metric.Pairs

@@ -271,6 +271,22 @@ func sharpened(trees []*tree.Tree) []*tree.Tree {
 	return list
 }
 
+// withErrorCosts returns trees whose predictions cost 2 for the first class, if wrong, and 1 else.
+func withErrorCosts(trees []*tree.Tree, classes int) []*tree.Tree {
+	costs := make([][]float64, classes)
+	for c := range costs {
+		costs[c] = slices.Repeat([]float64{1}, classes)
+		costs[c][0], costs[c][c] = 2, 0
+	}
+	list := make([]*tree.Tree, len(trees))
+	for i, t := range trees {
+		priced := *t
+		priced.Label.ErrorCosts = costs
+		list[i] = &priced
+	}
+	return list
+}
+
 // TestEvaluate compares the scores of several trees with those of package metric, which
 // ranks each object by itself.
 func TestEvaluate(t *testing.T) {
@@ -281,7 +297,10 @@ func TestEvaluate(t *testing.T) {
 		for _, of := range []struct {
 			trees  []*tree.Tree
 			models [][]*leafmodel.Model
-		}{{trees, nil}, {trees, all}, {sharpened(trees), nil}} {
+		}{
+			{trees, nil}, {trees, all}, {sharpened(trees), nil},
+			{withErrorCosts(trees, classes), nil}, {withErrorCosts(trees, classes), all},
+		} {
 			trees, models := of.trees, of.models
 			for i, score := range leafmodel.Evaluate(o, d.Features, trees, models, 3) {
 				router, leaves := trees[i].Router(), make([]metric.Leaf, o.Len())
@@ -294,11 +313,20 @@ func TestEvaluate(t *testing.T) {
 					for _, w := range o.Raw(id) {
 						l.Weights[w.Class] = w.Weight
 					}
+					l.Class = trees[i].Label.Decide(l.Probabilities)
 					leaves[id] = l
 				}
 				want := metric.Evaluate(leaves, trees[i].Label.Classes, 1)
 				if math.Abs(*score.AUC-*want.AUCOvRMacro) > 1e-4 || math.Abs(*score.LogLoss-*want.LogLoss) > 1e-9 {
 					t.Errorf("tree %d: AUC %v, log loss %v, want %v, %v", i, *score.AUC, *score.LogLoss, *want.AUCOvRMacro, *want.LogLoss)
+				}
+				if costs := trees[i].Label.ErrorCosts; costs != nil {
+					want.SetErrorCosts(costs)
+				}
+				if (score.ErrorCost == nil) != (want.ExpectedErrorCost == nil) ||
+					score.ErrorCost != nil && math.Abs(*score.ErrorCost-*want.ExpectedErrorCost) > 1e-9 || *score.Accuracy != *want.Accuracy {
+					t.Errorf("tree %d: accuracy %v, want %v; error cost %v, want %v", i, *score.Accuracy, *want.Accuracy, score.ErrorCost,
+						want.ExpectedErrorCost)
 				}
 			}
 		}

@@ -482,14 +482,22 @@ func (m *modelled) point(at, v int, folds frontier.Gain) frontier.Point {
 	p := m.variants[v].of(m.points[at])
 	p.Interval = nil
 	with := &m.scores[dataset.Validation][v][at]
-	auc, loss := with.Gain(&m.plain[at])
-	p.Raise(frontier.Gain{AUC: auc, LogLoss: loss}, folds)
-	if p.Folds != nil && folds.AUC != nil {
-		area := *p.Folds + *folds.AUC
-		p.Folds = &area
-	}
-	p.AUC, p.LogLoss, p.TestAUC = with.AUC, with.LogLoss, nil // see testModels
+	p.Raise(frontier.Gain(with.Gain(&m.plain[at])), folds)
+	p.Folds, p.FoldsAccuracy = plus(p.Folds, folds.AUC, 1), plus(p.FoldsAccuracy, folds.Accuracy, 1)
+	p.FoldsLogLoss = plus(p.FoldsLogLoss, folds.LogLoss, -1)
+	p.FoldsErrorCost, p.FoldsTotalCost = plus(p.FoldsErrorCost, folds.ErrorCost, -1), plus(p.FoldsTotalCost, folds.ErrorCost, -1)
+	p.TotalCost = plus(plus(p.TotalCost, p.ErrorCost, -1), with.ErrorCost, 1)
+	p.AUC, p.LogLoss, p.Accuracy, p.ErrorCost, p.TestAUC = with.AUC, with.LogLoss, with.Accuracy, with.ErrorCost, nil // see testModels
 	return p
+}
+
+// plus returns a figure and a number of times its gain; the figure where either is nil.
+func plus(figure, gain *float64, times float64) *float64 {
+	if figure == nil || gain == nil {
+		return figure
+	}
+	sum := *figure + float64(times**gain)
+	return &sum
 }
 
 // tree returns the tree of a point with models of a variant.

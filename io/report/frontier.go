@@ -22,11 +22,18 @@ type Point struct {
 	Merit      float64  // quality by which trees are chosen
 	Validation *float64 // area under the ROC curve
 	Interval   *metric.Interval
+	Accuracy   *float64 // on the validation rows
+	LogLoss    *float64 // on the validation rows, in nats
 	Test       *float64 // area under the ROC curve
 
-	Selected bool
-	Highest  bool // the highest merit within the limits
-	Knee     bool // see frontier.Knee
+	// Expected costs of a row: of its prediction, and of its prediction and its tests; nil: errors have
+	// no costs.
+	ErrorCost, TotalCost *float64
+
+	Selected   bool
+	Highest    bool // the highest merit within the limits
+	Knee       bool // see frontier.Knee
+	LeastTotal bool // the least TotalCost within the limits
 }
 
 // maxPoints is the greatest number of points shown of a frontier.
@@ -42,16 +49,18 @@ func Frontier(w io.Writer, points []Point, width int) error {
 }
 
 // Outlined returns the indexes of at most a number of points that show a frontier, with the chosen
-// one and the knee: see frontier.Outline.
+// one, the knee and the least total cost: see frontier.Outline. With error costs, a single leaf is
+// shown, too.
 func Outlined(points []Point, most int) []int {
-	costs, knee := make([]float64, len(points)), []int(nil)
+	costs, kept := make([]float64, len(points)), []int(nil)
 	for i := range points {
 		costs[i], _ = points[i].Complexity.Billed()
-		if points[i].Knee {
-			knee = append(knee, i)
+		bare := points[i].TotalCost != nil && points[i].Complexity.Leaves == 1 // what no test at all costs
+		if points[i].Knee || points[i].LeastTotal || bare {
+			kept = append(kept, i)
 		}
 	}
-	return frontier.Outline(costs, chosenOf(points), knee, most)
+	return frontier.Outline(costs, chosenOf(points), kept, most)
 }
 
 // chosenOf returns the index of the chosen point, else of the last one.
@@ -84,6 +93,8 @@ func frontierTable(points []Point, shown []int) *Table {
 	priced := slices.ContainsFunc(points,
 		func(p Point) bool { c, _ := p.Complexity.Billed(); return c != p.Complexity.ExpectedTests })
 	folded := slices.ContainsFunc(points, func(p Point) bool { return p.Validation == nil || p.Merit != *p.Validation })
+	mistaken := slices.ContainsFunc(points, func(p Point) bool { return p.TotalCost != nil })
+	measured := slices.ContainsFunc(points, func(p Point) bool { return p.Accuracy != nil }) // earlier versions did not
 	columns := []struct {
 		Column
 
@@ -108,16 +119,20 @@ func frontierTable(points []Point, shown []int) *Table {
 		},
 		{Column{Head: "leaves"}, false, func(p *Point) string { return strconv.Itoa(p.Complexity.Leaves) }},
 		{
-			Column{Head: "depth", Rank: 8},
+			Column{Head: "depth", Rank: 10},
 			false,
 			func(p *Point) string { return strconv.Itoa(p.Complexity.Depth) },
 		},
 		{Column{Head: "merit"}, !folded, func(p *Point) string { return fmt.Sprintf("%.4f", p.Merit) }},
 		{Column{Head: "validation AUC"}, false, func(p *Point) string { return Figure(p.Validation) }},
-		{Column{Head: "95 %", Rank: 5}, false, func(p *Point) string { return intervalOf(p.Interval) }},
+		{Column{Head: "95 %", Rank: 7}, false, func(p *Point) string { return intervalOf(p.Interval) }},
+		{Column{Head: "accuracy", Rank: 5}, !measured, func(p *Point) string { return Figure(p.Accuracy) }},
+		{Column{Head: "log loss", Rank: 6}, !measured, func(p *Point) string { return Figure(p.LogLoss) }},
+		{Column{Head: "error cost"}, !mistaken, func(p *Point) string { return costFigure(p.ErrorCost) }},
+		{Column{Head: "total"}, !mistaken, func(p *Point) string { return costFigure(p.TotalCost) }},
 		{Column{Head: "test AUC", Rank: 1}, false, func(p *Point) string { return Figure(p.Test) }},
-		{Column{Head: "pruned", Rank: 6}, false, func(p *Point) string { return p.Algorithm.Prune }},
-		{Column{Head: "grown by", Left: true, Rank: 7}, false, func(p *Point) string {
+		{Column{Head: "pruned", Rank: 8}, false, func(p *Point) string { return p.Algorithm.Prune }},
+		{Column{Head: "grown by", Left: true, Rank: 9}, false, func(p *Point) string {
 			return fmt.Sprintf("%s, theta %s, %s", describe(p.Algorithm), number(p.Algorithm.Theta), p.Algorithm.Tests)
 		}},
 		{Column{Left: true}, false, (*Point).Marks},
@@ -143,18 +158,25 @@ func frontierTable(points []Point, shown []int) *Table {
 // Number returns the number of a tree of a frontier, from the name of its file.
 func Number(file string) string { return strings.TrimSuffix(path.Base(file), ".json") }
 
-// Marks names a point: chosen, of the highest merit, the knee.
+// Marks names a point: chosen, of the highest merit, the knee, of the least total cost.
 func (p *Point) Marks() string {
 	var list []string
 	for _, m := range []struct {
 		name  string
 		holds bool
-	}{{"* chosen", p.Selected}, {"highest", p.Highest}, {"knee", p.Knee}} {
+	}{{"* chosen", p.Selected}, {"highest", p.Highest}, {"knee", p.Knee}, {"least total", p.LeastTotal}} {
 		if m.holds {
 			list = append(list, m.name)
 		}
 	}
 	return strings.Join(list, ", ")
+}
+
+func costFigure(x *float64) string {
+	if x == nil {
+		return "-"
+	}
+	return threeDigits(*x)
 }
 
 func threeDigits(x float64) string { return fmt.Sprintf("%.3f", x) }
@@ -166,18 +188,43 @@ func intervalOf(i *metric.Interval) string {
 	return areaRange(i)
 }
 
-// givenUp compares the chosen tree with the tree of the highest merit, if they differ.
+// givenUp compares the chosen tree with the trees of the highest merit and of the least total cost,
+// where they differ.
 func givenUp(w io.Writer, points []Point, chosen, width int) error {
-	at := slices.IndexFunc(points, func(p Point) bool { return p.Highest })
-	if at < 0 || at == chosen {
-		return nil
+	c := &points[chosen]
+	var texts []string
+	if h := marked(points, func(p *Point) bool { return p.Highest }); h != nil && h != c {
+		texts = append(texts, fmt.Sprintf("chosen: %s at merit %.4f; the highest merit, %.4f, takes %s (--select highest)",
+			size(c), c.Merit, h.Merit, size(h)))
 	}
-	c, h := &points[chosen], &points[at]
-	cost, _ := c.Complexity.Billed()
-	highest, _ := h.Complexity.Billed()
-	text := fmt.Sprintf("chosen: %d leaves and cost %.3g at merit %.4f; the highest merit, %.4f, takes %d leaves "+
-		"and cost %.3g (--select highest)",
-		c.Complexity.Leaves, cost, c.Merit, h.Merit, h.Complexity.Leaves, highest)
-	_, err := fmt.Fprintln(w, Wrapped(text, width, "  "))
+	if l := marked(points, func(p *Point) bool { return p.LeastTotal }); l != nil && l != c && c.TotalCost != nil {
+		texts = append(texts, fmt.Sprintf("chosen: tests and errors together cost %.3g a row; the least, %.3g, takes %s "+
+			"(--select total)", *c.TotalCost, *l.TotalCost, size(l)))
+	}
+	var err error
+	for _, text := range texts {
+		_, failed := fmt.Fprintln(w, Wrapped(text, width, "  "))
+		err = errors.Join(err, failed)
+	}
 	return err
+}
+
+// marked returns the first point with a mark, nil if there is none.
+func marked(points []Point, mark func(p *Point) bool) *Point {
+	for i := range points {
+		if mark(&points[i]) {
+			return &points[i]
+		}
+	}
+	return nil
+}
+
+// size names the leaves and the cost of a point's tree.
+func size(p *Point) string {
+	cost, _ := p.Complexity.Billed()
+	leaves := "1 leaf"
+	if n := p.Complexity.Leaves; n > 1 {
+		leaves = fmt.Sprintf("%d leaves", n)
+	}
+	return fmt.Sprintf("%s and cost %.3g", leaves, cost)
 }

@@ -31,10 +31,26 @@ type Point struct {
 	Merit      float64  `json:"merit"` // the figure that trees are chosen by: see frontier.Judge
 	Validation Part     `json:"validation"`
 	Folds      *float64 `json:"folds_auc,omitempty"` // mean AUC on the folds, of trees grown and pruned alike
-	Test       Part     `json:"test"`
-	Selected   bool     `json:"selected,omitempty"`
-	Highest    bool     `json:"highest,omitempty"` // the highest merit within the limits
-	Knee       bool     `json:"knee,omitempty"`    // farthest above the chord from the cheapest to the highest point
+	OnFolds
+	Test     Part `json:"test"`
+	Selected bool `json:"selected,omitempty"`
+	Highest  bool `json:"highest,omitempty"` // the highest merit within the limits
+	Knee     bool `json:"knee,omitempty"`    // farthest above the chord from the cheapest to the highest point
+
+	// Expected costs of a row, estimated on the validation rows and the folds as the merit is: see
+	// frontier.Costs. Absent without error costs.
+	ExpectedErrorCost *float64 `json:"expected_error_cost,omitempty"`
+	ExpectedTotalCost *float64 `json:"expected_total_cost,omitempty"`
+	LeastTotal        bool     `json:"least_total,omitempty"` // the least total cost within the limits
+}
+
+// OnFolds has means over the folds, weighted by their rows; nil: there are no folds, or errors have
+// no costs.
+type OnFolds struct {
+	LogLoss   *float64 `json:"folds_log_loss,omitempty"`
+	Accuracy  *float64 `json:"folds_accuracy,omitempty"`
+	ErrorCost *float64 `json:"folds_error_cost,omitempty"`
+	TotalCost *float64 `json:"folds_total_cost,omitempty"` // of tests and errors
 }
 
 // Part is how good a tree of the frontier is on a part of the rows.
@@ -42,7 +58,13 @@ type Part struct {
 	AUC              *float64 `json:"auc"`
 	*metric.Interval          // of AUC; nil where it is not defined
 
-	LogLoss *float64 `json:"log_loss"`
+	LogLoss  *float64 `json:"log_loss"`
+	Accuracy *float64 `json:"accuracy,omitempty"` // absent in files of earlier versions
+
+	// Mean costs of a row: of its prediction, and of its prediction and its tests. Absent without
+	// error costs.
+	ExpectedErrorCost *float64 `json:"expected_error_cost,omitempty"`
+	ExpectedTotalCost *float64 `json:"expected_total_cost,omitempty"`
 }
 
 // Report returns the points as they are printed.
@@ -54,6 +76,8 @@ func (f *Frontier) Report() []report.Point {
 			Tree: p.Tree, Algorithm: &p.Algorithm, Complexity: &p.Complexity,
 			Merit: p.Merit, Validation: p.Validation.AUC,
 			Interval: p.Validation.Interval, Test: p.Test.AUC, Selected: p.Selected, Highest: p.Highest, Knee: p.Knee,
+			Accuracy: p.Validation.Accuracy, LogLoss: p.Validation.LogLoss,
+			ErrorCost: p.ExpectedErrorCost, TotalCost: p.ExpectedTotalCost, LeastTotal: p.LeastTotal,
 		}
 	}
 	return points

@@ -201,8 +201,13 @@ class Page {
       ["leaves, levels", `${point.leaves}, ${point.depth}`],
       ["AUC, validation", figure(point.validation) + signed(point.validation, run.validation, 4) + interval],
       ["AUC, test", figure(point.test) + signed(point.test, run.test, 4)],
+      ["accuracy", figure(point.accuracy) + signed(point.accuracy, run.accuracy, 4)],
       ["log loss", figure(point.loss) + signed(point.loss, run.loss, 4)],
     ];
+    if (point.total !== null) {
+      lines.push(["cost of errors", figure(point.errorCost) + this.unit() + signed(point.errorCost, run.errorCost, 4)],
+        ["tests and errors", figure(point.total) + this.unit() + signed(point.total, run.total, 4)]);
+    }
     bill.replaceChildren(...lines.flatMap(([name, value]) => [element("dt", {}, name), element("dd", {}, value)]));
     byId("change")?.replaceChildren(`Shown: tree ${point.name}, cost ${rounded(point.cost)}, AUC ${figure(point.validation)}.`);
     byId("promote")?.replaceChildren(...(point.chosen ? ["This is the run's tree."]

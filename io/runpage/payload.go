@@ -39,7 +39,10 @@ type point struct {
 	Low        float64  `json:"low,omitempty"`
 	High       float64  `json:"high,omitempty"`
 	Test       *float64 `json:"test"`
-	Loss       *float64 `json:"loss"` // log loss on validation rows
+	Loss       *float64 `json:"loss"`      // log loss on validation rows
+	Accuracy   *float64 `json:"accuracy"`  // on validation rows
+	ErrorCost  *float64 `json:"errorCost"` // expected cost of a prediction; null without error costs
+	Total      *float64 `json:"total"`     // expected cost of the tests and the prediction
 	Chosen     bool     `json:"chosen,omitempty"`
 	Marks      string   `json:"marks,omitempty"`
 
@@ -112,7 +115,7 @@ func (d *payload) addPoints(a *album, r *runfolder.Run, spots []chart.Spot) {
 		cost, most := of.Complexity.Billed()
 		q := point{
 			Name: report.Number(p.Tree), Tree: -1, Cost: cost, Most: most, Tests: p.ExpectedTests, Leaves: p.Leaves,
-			Depth: p.Depth, Merit: p.Merit, Validation: p.Validation.AUC, Test: p.Test.AUC, Loss: p.Validation.LogLoss,
+			Depth: p.Depth, Merit: p.Merit, Validation: p.Validation.AUC, Test: p.Test.AUC, Loss: p.Validation.LogLoss, Accuracy: p.Validation.Accuracy, ErrorCost: p.ExpectedErrorCost, Total: p.ExpectedTotalCost,
 			Chosen: p.Selected, Marks: of.Marks(),
 		}
 		if i < len(spots) {

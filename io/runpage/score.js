@@ -78,6 +78,9 @@
  * @property {number} [high]
  * @property {number | null} test
  * @property {number | null} loss
+ * @property {number | null} accuracy
+ * @property {number | null} errorCost
+ * @property {number | null} total
  * @property {boolean} [chosen]
  * @property {string} [marks]
  * @property {[number, number]} spot its place in the picture of the frontier

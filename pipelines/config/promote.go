@@ -81,6 +81,10 @@ func (c *Promote) Of(trained json.RawMessage) (*Train, error) {
 			return nil, usage.Errorf("--%s %s: %v", name, text, err)
 		}
 	}
+	if t.Select == selectTotal && t.ErrorCosts == "" {
+		return nil, usage.Errorf("--select total adds the cost of errors to the cost of tests, and the run was trained " +
+			"without --error_costs: train again with them, or choose by another rule")
+	}
 	if len(c.Input) > 0 {
 		t.Input = c.Input
 	}

@@ -16,6 +16,7 @@ import (
 // Values of the flags that say how a tree is chosen.
 const (
 	SelectFirst = "first" // --select: see frontier.First
+	selectTotal = "total" // see frontier.Total
 	alphaAuto   = "auto"  // --alpha: the alpha of the chosen tree is chosen, too
 	foldsAuto   = crossvalidate.Auto
 
@@ -61,6 +62,10 @@ func (c *Train) conflictsOfChoice() []error {
 	if c.Alpha != alphaAuto && len(c.Prune) > 1 {
 		faults = append(faults,
 			fmt.Errorf("--alpha %s is of one currency: name it with --prune, such as --prune leaves", c.Alpha))
+	}
+	if c.Select == selectTotal && c.ErrorCosts == "" {
+		faults = append(faults, errors.New("--select total adds the cost of errors to the cost of tests: give --error_costs, "+
+			"a CSV actual,predicted,cost in the unit of --costs"))
 	}
 	if c.Select != SelectFirst {
 		return faults

@@ -374,7 +374,8 @@ func (c *Train) choiceSettings() []setting.Setting {
 		{
 			Name: "select", Value: setting.Text(&c.Select, setting.By(frontier.ParseRule)),
 			Help: "which tree of the frontier: best, the cheapest within --tolerance of the highest merit; highest, " +
-				"knee, one_se, one_percent, paper; or first, the first of the grid as it was grown",
+				"knee, one_se, one_percent, paper; total, the least cost of tests and errors (see --error_costs); or " +
+				"first, the first of the grid as it was grown",
 		},
 		{
 			Name: "tolerance", Value: setting.Number(&c.Tolerance, setting.Between(0, 1)),

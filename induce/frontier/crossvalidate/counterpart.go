@@ -80,6 +80,8 @@ func (m *mean) add(figure *float64, weight float64) {
 	}
 }
 
+func (m *mean) join(other mean) { m.sum, m.weight = m.sum+other.sum, m.weight+other.weight }
+
 // value returns the mean, nil of no figures.
 func (m *mean) value() *float64 {
 	if m.weight == 0 {

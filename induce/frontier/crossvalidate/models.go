@@ -68,41 +68,31 @@ func (g *Growth) Gains(
 }
 
 // gainSum adds up the gains of folds.
-type gainSum struct {
-	auc, loss         float64
-	withAUC, withLoss int // folds
-}
+type gainSum struct{ auc, loss, accuracy, mistakes mean }
 
 // compare returns the gains of trees on the objects of a fold.
 func compare(plain, modelled []leafmodel.Score) []gainSum {
 	sums := make([]gainSum, len(plain))
 	for i := range plain {
-		auc, loss := modelled[i].Gain(&plain[i])
-		if auc != nil {
-			sums[i].auc, sums[i].withAUC = *auc, 1
-		}
-		if loss != nil {
-			sums[i].loss, sums[i].withLoss = *loss, 1
-		}
+		gain := modelled[i].Gain(&plain[i])
+		sums[i].auc.add(gain.AUC, 1)
+		sums[i].loss.add(gain.LogLoss, 1)
+		sums[i].accuracy.add(gain.Accuracy, 1)
+		sums[i].mistakes.add(gain.ErrorCost, 1)
 	}
 	return sums
 }
 
 func (s *gainSum) add(other *gainSum) {
-	s.auc, s.loss = s.auc+other.auc, s.loss+other.loss
-	s.withAUC, s.withLoss = s.withAUC+other.withAUC, s.withLoss+other.withLoss
+	s.auc.join(other.auc)
+	s.loss.join(other.loss)
+	s.accuracy.join(other.accuracy)
+	s.mistakes.join(other.mistakes)
 }
 
 // mean returns the mean over the folds.
 func (s *gainSum) mean() frontier.Gain {
-	var g frontier.Gain
-	if s.withAUC > 0 {
-		mean := s.auc / float64(s.withAUC)
-		g.AUC = &mean
+	return frontier.Gain{
+		AUC: s.auc.value(), LogLoss: s.loss.value(), Accuracy: s.accuracy.value(), ErrorCost: s.mistakes.value(),
 	}
-	if s.withLoss > 0 {
-		mean := s.loss / float64(s.withLoss)
-		g.LogLoss = &mean
-	}
-	return g
 }

@@ -1,0 +1,73 @@
+package frontier
+
+import (
+	"errors"
+	"slices"
+)
+
+// Costs are expected costs of a row, in the unit of the tests' and the errors' costs. They are
+// estimated on the validation rows and on the folds: see Judge.
+type Costs struct {
+	Errors float64 // of the predictions
+	Total  float64 // of the predictions and of the tests, as these are billed
+}
+
+// ErrNoErrorCosts is the error of the rule Total if errors have no costs.
+var ErrNoErrorCosts = errors.New("errors have no costs to add to the costs of tests")
+
+// setCosts sets the costs of the points, if the rows define those of all.
+func setCosts(points []Point, sequences [][]int) {
+	errorCosts, totals := make([]float64, len(points)), make([]float64, len(points))
+	for i := range points {
+		p := &points[i]
+		mistakes, total := p.together(p.ErrorCost, p.FoldsErrorCost), p.together(p.TotalCost, p.FoldsTotalCost)
+		if mistakes == nil || total == nil {
+			return
+		}
+		errorCosts[i], totals[i] = *mistakes, *total
+	}
+	errorCosts, totals = smoothed(points, errorCosts, sequences), smoothed(points, totals, sequences)
+	for i := range points {
+		points[i].Costs = &Costs{Errors: errorCosts[i], Total: totals[i]}
+	}
+}
+
+// priced reports whether all points have costs.
+func priced(points []Point) bool {
+	return !slices.ContainsFunc(points, func(p Point) bool { return p.Costs == nil })
+}
+
+// leastTotal returns the point of the least total cost; ties: the cheapest.
+func leastTotal(list []Point) (Point, error) {
+	if !priced(list) {
+		return Point{}, ErrNoErrorCosts
+	}
+	least := list[0].Costs.Total
+	for i := range list {
+		least = min(least, list[i].Costs.Total)
+	}
+	good := slices.DeleteFunc(slices.Clone(list), func(p Point) bool { return p.Costs.Total > least*(1+slack) })
+	return slices.MinFunc(good, cheaper), nil
+}
+
+// leastWithin returns the point of the least total cost within limits, nil without error costs.
+func leastWithin(points []Point, limits Limits) (*Point, error) {
+	if !priced(points) {
+		return nil, nil //nolint:nilnil // there is none
+	}
+	least, err := Select(points, Query{Rule: Total, Limits: limits})
+	return &least, err
+}
+
+// isBare reports whether a point is a single leaf.
+func isBare(p Point) bool { return p.Leaves == 1 }
+
+// bareLeaf returns a point that is a single leaf, which costs nothing but its errors; nil: none is.
+func bareLeaf(points []Point) *Point {
+	leaves := slices.DeleteFunc(slices.Clone(points), func(p Point) bool { return !isBare(p) })
+	if len(leaves) == 0 {
+		return nil
+	}
+	first := slices.MinFunc(leaves, cheaper)
+	return &first
+}

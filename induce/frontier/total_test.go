@@ -1,0 +1,114 @@
+package frontier_test
+
+import (
+	"errors"
+	"math"
+	"testing"
+
+	"github.com/espalier-ml/espalier/induce/frontier"
+	"github.com/espalier-ml/espalier/induce/prune"
+	"github.com/espalier-ml/espalier/induce/tree"
+)
+
+// charged is a step of a tree's sequence whose predictions have an expected cost.
+func charged(step, leaves int, cost, errorCost float64) frontier.Point {
+	return frontier.Point{
+		Currency: prune.Leaves, Step: step, AUC: is(.5), LogLoss: is(1), ErrorCost: is(errorCost), TotalCost: is(cost + errorCost),
+		Complexity: tree.Complexity{ExpectedCost: cost, Leaves: leaves},
+	}
+}
+
+// TestTotal: by hand. The whole tree costs 4 + 1, the tree of 3 leaves 2 + 2, that of 2 leaves
+// 1 + 3, a leaf 5. So 4 is the least, and the cheaper of the two trees that cost it is chosen.
+func TestTotal(t *testing.T) {
+	points := []frontier.Point{charged(0, 8, 4, 1), charged(1, 3, 2, 2), charged(2, 2, 1, 3), charged(3, 1, 0, 5)}
+	if err := frontier.Judge(points); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		limits frontier.Limits
+		want   int
+	}{{frontier.Limits{}, 2}, {frontier.Limits{ExpectedCost: .5}, 3}, {frontier.Limits{Leaves: 1}, 3}} {
+		got, err := frontier.Select(points, frontier.Query{Rule: frontier.Total, Limits: c.limits})
+		if err != nil || got.Step != c.want {
+			t.Errorf("%+v: step %d, %v, want %d", c.limits, got.Step, err, c.want)
+		}
+	}
+	points[2].Costs.Total += .001
+	if got, err := frontier.Select(points, frontier.Query{Rule: frontier.Total}); err != nil || got.Step != 1 {
+		t.Errorf("step %d, %v, want 1, which costs .001 less", got.Step, err)
+	}
+	points[3].Costs = nil
+	if _, err := frontier.Select(points, frontier.Query{Rule: frontier.Total}); !errors.Is(err, frontier.ErrNoErrorCosts) {
+		t.Errorf("a point without costs: %v", err)
+	}
+}
+
+// TestCosts: by hand. Costs are those on the validation rows and on the folds by their shares, or
+// one of them alone, and they are averaged over prunings of nearly the same size.
+func TestCosts(t *testing.T) {
+	points := []frontier.Point{
+		charged(0, 110, 3.02, 1), charged(1, 100, 3.01, 2), charged(2, 95, 3, 6), charged(3, 5, 1, 4), charged(4, 1, 0, 8),
+	}
+	points[3].FoldsErrorCost, points[3].FoldsTotalCost, points[3].OfFolds = is(2), is(2.5), .75
+	points[4].ErrorCost, points[4].TotalCost, points[4].FoldsErrorCost, points[4].FoldsTotalCost = nil, nil, is(7), is(7)
+	if err := frontier.Judge(points); err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []frontier.Costs{
+		{Errors: 1, Total: 4.02}, {Errors: 3, Total: 6.01}, {Errors: 6, Total: 9}, {Errors: 2.5, Total: 3.125},
+		{Errors: 7, Total: 7},
+	} {
+		if got := points[i].Costs; math.Abs(got.Errors-want.Errors) > 1e-12 || math.Abs(got.Total-want.Total) > 1e-12 {
+			t.Errorf("point %d: %+v, want %+v", i, *got, want)
+		}
+	}
+	points[0].Raise(frontier.Gain{ErrorCost: is(.25)}, frontier.Gain{})
+	if got := points[0].Costs; got.Errors != .75 || math.Abs(got.Total-3.77) > 1e-12 {
+		t.Errorf("errors that cost .25 less: %+v", *got)
+	}
+	points[1].ErrorCost, points[1].Costs = nil, nil
+	if err := frontier.Judge(points); err != nil || points[1].Costs != nil {
+		t.Errorf("a point without error costs: %+v, %v", points[1].Costs, err)
+	}
+}
+
+// TestLeastTotalListed: by hand on grownTree. Of the 14 validation rows a leaf predicts 7 wrong, the
+// tree with one test 3, and the whole tree 3. So at 3 for an error a leaf costs 1.5 and the tree with
+// one test 1 + 9/14 = 1.64; at 5 they cost 2.5 and 1 + 15/14 = 2.07. Both are listed, whatever the
+// step and the rule.
+func TestLeastTotalListed(t *testing.T) {
+	for _, c := range []struct {
+		wrong float64 // cost of a wrong prediction
+		rule  frontier.Rule
+		want  string
+		total float64
+	}{
+		{3, frontier.Total, "0/2c", 1.5}, {3, frontier.Highest, "0/2", 1.5},
+		{5, frontier.Total, "0/1ck", 1 + 15./14}, {5, frontier.Highest, "0/1k", 1 + 15./14},
+	} {
+		list := candidates()[:1]
+		label := &list[0].Tree.Label
+		label.ErrorCosts = [][]float64{{0, c.wrong}, {c.wrong, 0}}
+		for v := range list[0].Tree.Nodes {
+			n := &list[0].Tree.Nodes[v]
+			n.Class = label.Decide(n.Probabilities)
+		}
+		s := frontier.Settings{Query: frontier.Query{Rule: c.rule}, Currencies: both()[:1], Step: .5}
+		choice, err := pool(t, &s, list).Choose(&s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		least, total, bare := "", 0.0, false
+		for _, p := range choice.Listed {
+			bare = bare || p.Leaves == 1
+			if p.LeastTotal {
+				least, total = listed(&frontier.Choice{Listed: []frontier.Listed{p}}), p.Costs.Total
+			}
+		}
+		if least != c.want || math.Abs(total-c.total) > 1e-12 || !bare {
+			t.Errorf("errors at %v: the least total is %v of %q, want %v of %q; a single leaf listed: %v", c.wrong, total, least,
+				c.total, c.want, bare)
+		}
+	}
+}
