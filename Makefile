@@ -1,6 +1,6 @@
 # The README's two commands and the checks; everything here is plain go.
 .PHONY: example test lint bench ci matrix pruning budgets peers predict models importance roc slices exports speed scorers shapes cluster processors \
-	auc_at_tests soft_labels results bought
+	auc_at_tests soft_labels monotone results bought
 
 example:
 	go run ./cmd/espalier train --config cmd/espalier/example/tic-tac-toe.yaml
@@ -58,6 +58,9 @@ shapes:
 
 auc_at_tests:
 	bench/auc_at_tests.py
+
+monotone:
+	bench/monotone.py
 
 soft_labels:
 	bench/soft_labels.py

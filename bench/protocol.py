@@ -68,9 +68,9 @@ def arguments(doc):
     return ap
 
 
-def splits(options):
+def splits(options, of_paper=True):
     """Yields each data set with each seed of its split, and tells when one is done."""
-    for data in data_sets(options.sets):
+    for data in data_sets(options.sets, of_paper):
         for seed in range(1, options.splits + 1):
             yield data, seed
             print(f'{data.name} split {seed} done', file=sys.stderr, flush=True)

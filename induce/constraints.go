@@ -51,12 +51,3 @@ func (c *Constraints) Restrict(depth, from int, scores []float64) bool {
 	}
 	return true
 }
-
-// Bound adds the bounds of monotone features to the totals of a node, and returns the
-// totals.
-func (c *Constraints) Bound(t *split.Totals, p *Path, columns []split.Column) *split.Totals {
-	if c.monotone {
-		t.Bounds = p.Bounds(columns)
-	}
-	return t
-}

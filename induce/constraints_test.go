@@ -34,33 +34,3 @@ func TestRestrict(t *testing.T) {
 		}
 	}
 }
-
-// TestBounds: below a threshold on a feature with rising predictions, the side of the
-// greater numbers has shares from the middle of both sides on, and the other up to it.
-func TestBounds(t *testing.T) {
-	columns := []split.Column{{Codes: 4, Numeric: true, Monotone: 1}, {Codes: 4, Numeric: true}}
-	threshold := split.Test{Feature: 0, Kind: split.Threshold, Code: 1}
-	weights := [][]int64{{9, 1}, {1, 9}} // shares .1 and .9 of the second class
-	var root *induce.Path
-	above, below := root.Below(threshold, weights, 1), root.Below(threshold, weights, 0)
-	other := above.Below(split.Test{Feature: 1, Kind: split.Threshold, Code: 1}, weights, 0)
-	for name, test := range map[string]struct {
-		path *induce.Path
-		want split.Bounds
-	}{
-		"root": {root, split.Bounds{Low: 0, High: 1}}, "above": {above, split.Bounds{Low: 0.5, High: 1}},
-		"below": {below, split.Bounds{Low: 0, High: 0.5}}, "another feature": {other, split.Bounds{Low: 0.5, High: 1}},
-	} {
-		got := test.path.Bounds(columns)
-		if math.Abs(got.Low-test.want.Low) > 1e-12 || math.Abs(got.High-test.want.High) > 1e-12 {
-			t.Errorf("%s: bounds %v, want %v", name, *got, test.want)
-		}
-	}
-	for classes, want := range map[int]bool{2: true, 3: false} {
-		c := induce.NewConstraints(columns, classes)
-		totals := c.Bound(new(split.Totals), above, columns)
-		if (totals.Bounds != nil) != want {
-			t.Errorf("%d classes: bounds %v", classes, totals.Bounds)
-		}
-	}
-}

@@ -37,8 +37,8 @@
 //   - raw class weights: the weight of the rows by their own class.
 //   - open node: a node that may still be split. A closed node is a leaf; a stopped one is
 //     a leaf only because time ran out.
-//   - place: the depth of a node and the path to it. The prices of tests and the bounds of
-//     monotone constraints depend on the path.
+//   - place: the depth of a node and the path to it. The prices of tests depend
+//     on the path.
 //
 // This package and those below it use the standard library only and do no I/O.
 package induce

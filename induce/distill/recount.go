@@ -48,16 +48,14 @@ func (r *recounter) node(n, made *induce.Node, ids []int32, path *induce.Path) *
 	}
 	made.Stopped, made.Parts, made.RunnerUp, made.Test = n.Stopped, n.Parts, n.RunnerUp, r.billed(n.Test, path)
 	made.Children = make([]*induce.Node, len(reached))
-	weights := make([][]int64, len(reached)) // by child and class
 	for i, child := range reached {
 		made.Children[i] = r.counted(parts[child])
-		weights[i] = made.Children[i].Class
 	}
 	for i, child := range reached {
 		if n.Outcomes != nil {
 			made.Outcomes = append(made.Outcomes, n.Outcomes[child])
 		}
-		below := path.Below(n.Test.Test, weights, i)
+		below := path.Below(n.Test.Test, i)
 		made.Children[i] = r.node(n.Children[child], made.Children[i], parts[child], below)
 	}
 	return made

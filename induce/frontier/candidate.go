@@ -51,11 +51,15 @@ func (c *Candidate) Pruned(s *prune.Sequence, step int) *Candidate {
 	return p
 }
 
-// pruned returns the tree of a step, with its alpha.
+// pruned returns the tree of a step, with its alpha. Its leaves are settled, as nobody prunes it
+// further.
 func pruned(s *prune.Sequence, step int) *tree.Tree {
 	t := s.Tree(step)
 	if step > 0 {
 		t.Algorithm.Alpha = min(s.Steps[step].Alpha, math.MaxFloat64)
+	}
+	if e, err := tree.ParseEstimate(t.Algorithm.LeafEstimate); err == nil {
+		t.SettleLeaves(e, max(1, t.Training.WeightScale))
 	}
 	return t
 }

@@ -104,19 +104,19 @@ func (o *Open) children(members []Member, outcomes [][]int64) []*Open {
 	for i, m := range members {
 		trees[i] = m.Tree
 	}
-	children, weights := make([]*Open, len(outcomes)), make([][]int64, len(outcomes))
+	children := make([]*Open, len(outcomes))
 	for i, cells := range outcomes {
 		objects, weight := make([]int64, len(o.Objects)), make([]int64, len(o.Objects))
 		for k := range objects {
 			objects[k], weight[k] = cells[2*k], cells[2*k+1]
 		}
-		children[i], weights[i] = NewOpen(trees, objects, weight, o.Depth+1), weight
+		children[i] = NewOpen(trees, objects, weight, o.Depth+1)
 		for at, m := range members {
 			m.Node.Children = append(m.Node.Children, children[i].Members[at].Node)
 		}
 	}
 	for i, child := range children {
-		child.path = o.path.Below(members[0].Node.Test.Test, weights, i)
+		child.path = o.path.Below(members[0].Node.Test.Test, i)
 	}
 	return children
 }

@@ -101,7 +101,8 @@ func (s *search) begin(p *Pass, at int, heavies []split.Heavy) []*seeker {
 			k.heavies = nil
 		}
 		totals := s.criteria[k.Tree].NewTotals(s.open.Objects, s.open.Weight)
-		k.scanner.Node(s.constraints.Bound(totals, s.open.path, s.Columns), all)
+		totals.Ordered = s.constraints.Monotone()
+		k.scanner.Node(totals, all)
 		scanning = append(scanning, k)
 	}
 	return scanning
@@ -141,7 +142,8 @@ func (s *search) scan(p *Pass, cells []int64, seekers []*seeker) {
 }
 
 // teams groups the seekers that can scan together, the leader first. Seekers with heavy
-// objects or bounds have sums of their own, and scan alone.
+// objects have sums of their own, and scan alone, as do seekers whose thresholds must have ordered
+// sides.
 func (s *search) teams(seekers []*seeker) [][]int {
 	return induce.Teams(len(seekers), func(i, j int) bool {
 		a, b := seekers[i], seekers[j]

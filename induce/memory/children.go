@@ -74,7 +74,6 @@ func (g *grower) split(o *openNode, s *search, m *seeker, w *workspace) (outcome
 // last choice takes over the node's histogram, others copy it.
 func (g *grower) children(o *openNode, by *choice, last bool, w *workspace) []*openNode {
 	children := make([]*openNode, len(by.cells))
-	weights := make([][]int64, len(by.cells))
 	b := &block{order: w.numbers.get(o.objects)}
 	g.held.Add(4 * int64(len(b.order)))
 	b.users.Store(int32(len(children)))
@@ -87,7 +86,7 @@ func (g *grower) children(o *openNode, by *choice, last bool, w *workspace) []*o
 		}
 		child.order = b.order[from : from+child.objects]
 		from += child.objects
-		children[i], weights[i] = child, child.m
+		children[i] = child
 		child.members = make([]member, len(by.members))
 		for j, m := range by.members {
 			node := &induce.Node{}
@@ -97,7 +96,7 @@ func (g *grower) children(o *openNode, by *choice, last bool, w *workspace) []*o
 	}
 	o.extent.users.Add(int32(len(children)))
 	for i, child := range children {
-		child.Place = induce.Place{Depth: o.Depth + 1, Path: o.Path.Below(by.test, weights, i)}
+		child.Place = induce.Place{Depth: o.Depth + 1, Path: o.Path.Below(by.test, i)}
 	}
 	g.partition(o, by, children, w)
 	slices.SortStableFunc(children, func(a, b *openNode) int { return a.objects - b.objects })

@@ -72,60 +72,111 @@ func TestFirst(t *testing.T) {
 	}
 }
 
-// TestMonotone: as a constrained feature grows and all else stays, predictions
-// move one way only: of the tree and of all its prunings, by any estimate,
-// without priors and with them.
+// TestMonotone: as a constrained feature grows and all else stays, predictions move one way only:
+// for all algorithms and families of tests, by any estimate, without priors and with them, of the
+// tree, of its prunings and of a tree that has any nodes made leaves, whether their leaves are
+// settled or not. Settling moves the leaves of no tree more.
 func TestMonotone(t *testing.T) {
-	moved, broken := 0, 0
-	for seed := range uint64(120) {
+	moved, broken, nearer := 0, 0, 0
+	for seed := range uint64(108) {
 		r := rand.New(rand.NewPCG(17, seed))
 		d := growtest.New(r, growtest.SomeFeatures(), 2, 20+r.IntN(200), r.IntN(2) == 0).Constrained(r)
-		algorithm := growtest.Algorithms()[r.IntN(9)]
-		p := growtest.RandomParams(r, algorithm, []split.Family{split.Thresholds, split.Both, split.Multiways}[r.IntN(3)])
+		if r.IntN(4) == 0 {
+			d = d.Softened(r)
+		}
+		algorithm := growtest.Algorithms()[seed%9]
+		p := growtest.RandomParams(r, algorithm, growtest.Families()[seed/9%4])
 		m, _ := induce.Model(d.Grow(p, 1), d.Features)
 		m.Label = tree.Label{Column: "y", Classes: []string{"0", "1"}}
-		m.Algorithm.Monotone = make(map[string]int8)
+		demands := make(map[string]int8)
 		for f, c := range d.Columns {
 			if c.Monotone != 0 {
-				m.Algorithm.Monotone[d.Features[f].Name] = c.Monotone
+				demands[d.Features[f].Name] = c.Monotone
 			}
 		}
 		prior := 0.01 + 0.98*r.Float64()
 		estimates := []tree.Estimate{tree.Majority, tree.Raw, tree.Smoothed}
 		for i, estimate := range slices.Concat(estimates, estimates) {
-			if m.Label.Priors = nil; i >= 3 {
+			m.Algorithm.Monotone, m.Label.Priors = nil, nil
+			m.Estimate(estimate, 1)
+			free := *m
+			free.Nodes = slices.Clone(m.Nodes)
+			_, down := sweepFeatures(d, r, &free, demands)
+			broken += down
+			if m.Algorithm.Monotone = demands; i >= 3 {
 				m.Label.Priors = []float64{1 - prior, prior}
 			}
 			m.Estimate(estimate, 1)
-			s := prune.NewSequence(m, prune.Leaves, false)
-			for _, step := range []int{0, len(s.Steps) / 2} {
-				up, down := sweepFeatures(t, d, r, s.Tree(step))
-				moved += up
-				if down > 0 {
-					t.Fatalf("seed %d, %s, step %d, %+v: %d predictions go the wrong way", seed, estimate, step, p, down)
+			s := prune.NewSequence(m, []prune.Currency{prune.Leaves, prune.Cost, prune.MaxCost}[r.IntN(3)], false)
+			trees := []*tree.Tree{s.Tree(0), s.Tree(len(s.Steps) / 2), s.Tree(r.IntN(len(s.Steps))), pruneAnywhere(r, m)}
+			for at, pruned := range trees {
+				for _, settled := range []bool{false, true} {
+					if settled {
+						before := *pruned
+						before.Nodes = slices.Clone(pruned.Nodes)
+						pruned.SettleLeaves(estimate, 1)
+						if at == 0 && i < 3 { // the nodes of the free tree, and its priors
+							far, near := distance(&before, &free), distance(pruned, &free)
+							if near > far*1.001+1e-6 {
+								t.Fatalf("seed %d, %s, %s: leaves are moved by %v, and by %v before", seed, algorithm, estimate, near, far)
+							}
+							if near < far*.9 {
+								nearer++
+							}
+						}
+					}
+					up, down := sweepFeatures(d, r, pruned, demands)
+					if moved += up; down > 0 {
+						t.Fatalf("seed %d, %s, %s, tree %d, settled %v, %+v: %d predictions go the wrong way",
+							seed, algorithm, estimate, at, settled, p, down)
+					}
 				}
 			}
 		}
-		free := *m
-		free.Label.Priors = nil
-		free.Algorithm.Monotone, free.Nodes = nil, slices.Clone(m.Nodes)
-		free.Estimate(tree.Smoothed, 1)
-		_, down := sweepFeatures(t, d, r, &free)
-		broken += down
 	}
-	if moved < 1000 || broken == 0 {
-		t.Errorf("%d predictions moved, %d the wrong way without bounds: the data put nothing to the test", moved, broken)
+	if moved < 10000 || broken < 100 || nearer < 50 {
+		t.Errorf("%d predictions moved, %d the wrong way without demands, %d trees nearer: the data put nothing to the test",
+			moved, broken, nearer)
 	}
 }
 
-// sweepFeatures moves each constrained feature of random rows through its values.
-// It returns how often the probability of the second class moved with the
-// constraint, and how often against it.
-func sweepFeatures(t *testing.T, d *growtest.Data, r *rand.Rand, m *tree.Tree) (along, against int) {
-	t.Helper()
+// pruneAnywhere makes leaves of random inner nodes.
+func pruneAnywhere(r *rand.Rand, m *tree.Tree) *tree.Tree {
+	pruned, id := *m, []int{0}
+	pruned.Nodes = nil
+	for at := 0; at < len(id); at++ {
+		n := m.Nodes[id[at]]
+		if r.IntN(5) == 0 {
+			n.Test, n.Branches = nil, nil
+		}
+		n.Branches = slices.Clone(n.Branches)
+		for j := range n.Branches {
+			id = append(id, n.Branches[j].Child)
+			n.Branches[j].Child = len(id) - 1
+		}
+		pruned.Nodes = append(pruned.Nodes, n)
+	}
+	return &pruned
+}
+
+// distance returns the weighted sum of the squares by which the leaves of two trees with the same
+// nodes differ.
+func distance(a, b *tree.Tree) (sum float64) {
+	for i := range a.Nodes {
+		if x := a.Nodes[i].Probabilities[1] - b.Nodes[i].Probabilities[1]; a.Nodes[i].Leaf() {
+			sum += x * x * float64(a.Nodes[i].Weight)
+		}
+	}
+	return sum
+}
+
+// sweepFeatures moves each feature with a demand through its values, in random rows. It returns
+// how often the probability of the second class moved as demanded, and how often the other way.
+func sweepFeatures(d *growtest.Data, r *rand.Rand, m *tree.Tree, demands map[string]int8) (along, against int) {
 	router := m.Router()
-	for f, c := range d.Columns {
-		if c.Monotone == 0 {
+	for f := range d.Features {
+		demand := float64(demands[d.Features[f].Name])
+		if demand == 0 {
 			continue
 		}
 		for range 10 {
@@ -140,7 +191,7 @@ func sweepFeatures(t *testing.T, d *growtest.Data, r *rand.Rand, m *tree.Tree) (
 				o.Append(codes, []dataset.ClassWeight{{Class: 0, Weight: 1}}, 1)
 				n := &m.Nodes[router.Leaf(o, code)]
 				if code > 0 {
-					second, first := float64(c.Monotone)*(n.Probabilities[1]-last[1]), float64(c.Monotone)*(n.Probabilities[0]-last[0])
+					second, first := demand*(n.Probabilities[1]-last[1]), demand*(n.Probabilities[0]-last[0])
 					switch {
 					case second < 0 || first > 0:
 						against++

@@ -19,8 +19,8 @@ type naive struct {
 }
 
 // grow grows the node of the given objects. asked are the features of the tests
-// on the way to it, low and high the bounds of the second class's share there.
-func (g *naive) grow(ids, asked []int, low, high float64) *induce.Node {
+// on the way to it.
+func (g *naive) grow(ids, asked []int) *induce.Node {
 	n := &induce.Node{Class: make([]int64, g.Objects.Classes), Raw: make([]int64, g.Objects.Classes)}
 	for _, i := range ids {
 		n.Objects++
@@ -37,7 +37,7 @@ func (g *naive) grow(ids, asked []int, low, high float64) *induce.Node {
 		g.p.MaxDepth > 0 && len(asked) == g.p.MaxDepth || n.Rows < g.p.MinRows {
 		return n
 	}
-	competing, scored := g.competing(ids, asked, low, high)
+	competing, scored := g.competing(ids, asked)
 	best, parts := pick(competing, scored)
 	if best.Kind == 0 {
 		return n
@@ -49,8 +49,7 @@ func (g *naive) grow(ids, asked []int, low, high float64) *induce.Node {
 	sides := g.part(&best.Test, ids)
 	for outcome, child := range sides {
 		if len(child) > 0 {
-			from, to := g.bounds(&best.Test, sides, outcome, low, high)
-			n.Children = append(n.Children, g.grow(child, append(slices.Clone(asked), best.Feature), from, to))
+			n.Children = append(n.Children, g.grow(child, append(slices.Clone(asked), best.Feature)))
 			if best.Kind == split.Multiway {
 				n.Outcomes = append(n.Outcomes, int32(outcome))
 			}
@@ -60,12 +59,12 @@ func (g *naive) grow(ids, asked []int, low, high float64) *induce.Node {
 }
 
 // competing lists all tests that the node may have, with the parts of their scores.
-func (g *naive) competing(ids, asked []int, low, high float64) (tests []split.Candidate, scored []split.Parts) {
+func (g *naive) competing(ids, asked []int) (tests []split.Candidate, scored []split.Parts) {
 	for _, t := range g.tests() {
 		if t.Cost = g.billed(&t, asked); t.Cost == 0 {
 			t.Free, t.Cost = true, g.Features[t.Feature].Cost*0.1
 		}
-		if p, ok := g.score(&t, ids); ok && g.allowed(&t.Test, ids, low, high) {
+		if p, ok := g.score(&t, ids); ok && g.allowed(&t.Test, ids) {
 			t.Score = p.Total
 			tests, scored = append(tests, t), append(scored, p)
 		}
@@ -112,19 +111,6 @@ func runnerUp(tests []split.Candidate, scored []split.Parts, chosen int) *split.
 	return &best
 }
 
-// bounds returns the bounds of one side of a test.
-func (g *naive) bounds(t *split.Test, sides [][]int, outcome int, low, high float64) (from, to float64) {
-	m := g.Columns[t.Feature].Monotone
-	if t.Kind != split.Threshold || m == 0 {
-		return low, high
-	}
-	middle := (g.share(sides[0]) + g.share(sides[1])) / 2
-	if (m > 0) == (outcome == 1) {
-		return middle, high
-	}
-	return low, middle
-}
-
 // share returns the weight of the objects of the second class, as a share.
 func (g *naive) share(ids []int) float64 {
 	var second, all int64
@@ -140,22 +126,14 @@ func (g *naive) share(ids []int) float64 {
 }
 
 // allowed reports whether a test keeps to the monotone constraints.
-func (g *naive) allowed(t *split.Test, ids []int, low, high float64) bool {
-	if !slices.ContainsFunc(g.Columns, func(c split.Column) bool { return c.Monotone != 0 }) {
-		return true
-	}
-	sides := g.part(t, ids)
-	for _, side := range sides {
-		if p := g.share(side); len(side) > 0 && (p < low || p > high) {
-			return false
-		}
-	}
+func (g *naive) allowed(t *split.Test, ids []int) bool {
 	switch m := g.Columns[t.Feature].Monotone; {
 	case m == 0 || t.Kind == split.Missing:
 		return true
 	case t.Kind != split.Threshold:
 		return false
 	default:
+		sides := g.part(t, ids)
 		return float64(m)*(g.share(sides[1])-g.share(sides[0])) >= 0
 	}
 }

@@ -101,7 +101,8 @@ func (g *grower) totals(o *openNode, m member, objects, weight []int64, made *[2
 		kind = 1
 	}
 	if made[kind] == nil {
-		made[kind] = g.constraints.Bound(g.criteria[m.tree].NewTotals(objects, weight), o.Path, g.columns)
+		made[kind] = g.criteria[m.tree].NewTotals(objects, weight)
+		made[kind].Ordered = g.constraints.Monotone()
 	}
 	return made[kind]
 }
@@ -222,13 +223,13 @@ func (g *grower) compact(o *openNode, s *search, w *workspace) {
 	}
 }
 
-// makeTeams groups the seekers that can scan together. Seekers with heavy objects or
-// bounds have sums of their own, and scan alone.
+// makeTeams groups the seekers that can scan together. Seekers with heavy objects have
+// sums of their own, and scan alone, as do seekers whose thresholds must have ordered sides.
 func (g *grower) makeTeams(s *search) {
 	for i := range s.seekers {
 		m := &s.seekers[i]
 		c := g.criteria[m.tree]
-		if len(m.heavy) > 0 || m.totals.Bounds != nil || !c.Joins(c) || g.unpriced {
+		if len(m.heavy) > 0 || m.totals.Ordered || !c.Joins(c) || g.unpriced {
 			m.team = len(s.teams)
 			s.teams = append(s.teams, team{alone: true, seekers: []int{i}})
 			continue

@@ -61,7 +61,7 @@ func (c *Counter) price(columns []split.Column, node int, path *induce.Path) {
 		n.Test.Billed = &paid
 	}
 	for _, b := range n.Branches {
-		c.price(columns, b.Child, path.Below(n.Test.Test, [][]int64{nil}, b.Outcome))
+		c.price(columns, b.Child, path.Below(n.Test.Test, b.Outcome))
 	}
 }
 

@@ -77,6 +77,9 @@ type Competition struct {
 
 // Choose returns the winner of a competition, or the only candidate.
 func (c *Chooser) Choose(ctx context.Context, candidates []frontier.Candidate) (*Winner, error) {
+	if c.Settings.Constrained && c.Settings.LeafModel == Auto {
+		c.leftOut("leaf_model", "no models, as a model in a leaf")
+	}
 	if c.Settings.Undecided(len(candidates)) {
 		return c.compete(ctx, candidates)
 	}

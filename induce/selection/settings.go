@@ -1,6 +1,8 @@
 package selection
 
 import (
+	"fmt"
+
 	"github.com/espalier-ml/espalier/induce/certify"
 	"github.com/espalier-ml/espalier/induce/frontier"
 	"github.com/espalier-ml/espalier/induce/frontier/crossvalidate"
@@ -55,6 +57,11 @@ func (s Settings) Narrowed(members []grid.Member, validates bool, h Host) (Setti
 		members = members[:1]
 	}
 	return s, members
+}
+
+// leftOut notes what a setting left to the data does not do next to demands of monotony.
+func (c *Chooser) leftOut(setting, what string) {
+	c.Host.Note(fmt.Sprintf("%s auto: %s does not keep %s", c.Host.Setting(setting), what, c.Host.Setting("monotone")))
 }
 
 // WantsModels reports whether leaves may have models.

@@ -21,7 +21,8 @@ const mostTaught = crossvalidate.MostAuto
 // the training objects are soft. A note says why not, if a teacher is asked for.
 func (c *Chooser) WantsTeacher(soft bool) bool {
 	t := &c.Settings.Teacher
-	switch chosen := c.Settings.Undecided(2); {
+	chosen := c.Settings.Undecided(2)
+	switch {
 	case t.Kind == None:
 		return false
 	case t.Kind != Auto && !chosen:
@@ -30,8 +31,13 @@ func (c *Chooser) WantsTeacher(soft bool) bool {
 		return false
 	case t.Kind != Auto:
 		return true
+	case !chosen || c.Training.Objects > mostTaught || soft:
+		return false
+	case c.Settings.Constrained:
+		c.leftOut("teacher", "no tree is taught, as a teacher")
+		return false
 	default:
-		return chosen && c.Training.Objects <= mostTaught && !soft && !c.Settings.Constrained
+		return true
 	}
 }
 

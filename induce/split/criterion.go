@@ -77,7 +77,7 @@ type Totals struct {
 	M       []int64 // weight by class
 	Objects int64
 	Weight  int64
-	Bounds  *Bounds // bounds of the share of the second class; nil: there are no monotone constraints
+	Ordered bool // thresholds on monotone features must have their sides in order; of two classes
 
 	pairs    int64
 	impurity float64 // weight times impurity, see impurity

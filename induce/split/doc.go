@@ -56,7 +56,8 @@
 // the least price of any test (Columns). A least price below 1e-6 or above 1e6 makes
 // ties meaningless; all prices are then multiplied by a power of two before scores
 // are compared. Variants of the tree count only part of a group's price in scores
-// (SetUps); the bill stays the same. Monotone constraints exclude tests (Bounds).
+// (SetUps); the bill stays the same. A monotone feature excludes thresholds
+// whose sides are in the wrong order.
 //
 // # Determinism
 //

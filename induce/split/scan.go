@@ -189,9 +189,6 @@ func (s *Scanner) mergedBins(missing int, selecting bool) {
 		}
 		var no, yes side
 		s.part(s.acc, &heavy, &yes, &no)
-		if s.n.Bounds != nil && !s.within(s.acc[3], &no, &yes) {
-			continue
-		}
 		s.weigh(Test{s.feature, Bin, from, to - from - 1}, s.column.Cost, &no, &yes, selecting)
 	}
 }
@@ -206,9 +203,6 @@ func (s *Scanner) categorical(selecting bool) {
 	}
 	if s.c.family == Multiways {
 		parts := s.multiway(s.divisor(s.column.Cost))
-		if s.n.Bounds != nil && !s.allWithin() {
-			return
-		}
 		s.consider(Test{s.feature, Multiway, 0, 0}, s.column.Cost, parts.Total, selecting)
 		return
 	}
@@ -267,7 +261,7 @@ func (s *Scanner) threshold(from, to int, heavy *Heavy, selecting bool) {
 	}
 	var no, yes side
 	s.part(s.acc, heavy, &no, &yes)
-	if s.n.Bounds != nil && !s.ordered(&no, &yes) {
+	if s.n.Ordered && s.column.Monotone != 0 && !s.ordered(&no, &yes) {
 		return
 	}
 	s.weigh(Test{s.feature, Threshold, code, 0}, s.column.Cost, &no, &yes, selecting)
@@ -277,9 +271,6 @@ func (s *Scanner) threshold(from, to int, heavy *Heavy, selecting bool) {
 func (s *Scanner) single(kind Kind, code int32, cost float64, selecting bool) {
 	var no, yes side
 	s.singleSides(int(code), &no, &yes)
-	if s.n.Bounds != nil && !s.within(s.cells(int(code))[3], &no, &yes) {
-		return
-	}
 	s.weigh(Test{s.feature, kind, int(code), 0}, cost, &no, &yes, selecting)
 }
 

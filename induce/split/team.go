@@ -99,7 +99,7 @@ func (c *Criterion) Joins(other *Criterion) bool {
 		c.subset == other.subset && c.setUps == other.setUps && c.total == other.total
 }
 
-// Node starts a node without heavy objects and without bounds. The criteria must join
+// Node starts a node without heavy objects whose thresholds need no ordered sides. The criteria must join
 // each other.
 func (t *Team) Node(n *Totals, criteria []*Criterion) {
 	t.n = n

@@ -235,26 +235,6 @@ func wishfulTree() *tree.Tree {
 	return tr
 }
 
-// TestBounds: by hand. The second class has no object of node 1 and 7 in 12 of node 2.
-// So its probability is at most 7 / 24 below node 1, and at least 7 / 24 below node 2.
-// The same bounds hold for the raw weights.
-func TestBounds(t *testing.T) {
-	tr := wishfulTree()
-	for i, want := range []float64{8. / 20, 0, 8. / 12, 1, 6. / 10} {
-		if got := tr.Nodes[i].Probabilities; got[1] != want || got[0] != 1-want {
-			t.Errorf("node %d: probabilities %v, want %v for the second", i, got, want)
-		}
-	}
-	tr.Nodes[1].RawClassWeights = []int64{4, 4} // the rows' classes differ from their objects'
-	tr.Nodes[4].RawClassWeights = []int64{8, 2}
-	tr.Estimate(tree.Raw, 1)
-	for i, want := range map[int]float64{1: 7. / 24, 4: 7. / 24} {
-		if got := tr.Nodes[i].Probabilities; got[1] != want || got[0] != 1-want {
-			t.Errorf("node %d: probabilities %v, want the bound %v for the second", i, got, want)
-		}
-	}
-}
-
 // unfulfilled lists edits of wishfulTree that Decode must refuse.
 func unfulfilled() []struct{ name, from, to, want string } {
 	return []struct{ name, from, to, want string }{

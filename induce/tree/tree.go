@@ -241,10 +241,20 @@ const smoothing = 10
 
 // Estimate sets the class and the probabilities of every node from its class weights,
 // the priors and the error costs of the label. Parents must come before their
-// children. scale is the fixed-point weight of one row. With monotone constraints the
-// probabilities are clipped to the constraints' bounds, for every method.
+// children. scale is the fixed-point weight of one row. With monotone features the
+// probabilities keep to them in all prunings of the tree, for every method.
 func (t *Tree) Estimate(e Estimate, scale int64) {
-	parent, bounds := make([]int, len(t.Nodes)), t.bounds()
+	weight := t.estimateFreely(e, scale)
+	if t.hasMonotone() {
+		t.separate(weight)
+	}
+	t.decide()
+}
+
+// estimateFreely sets the probabilities of every node from its class weights alone, and returns
+// by node the sum of the weights.
+func (t *Tree) estimateFreely(e Estimate, scale int64) []int64 {
+	parent, weight := make([]int, len(t.Nodes)), make([]int64, len(t.Nodes))
 	parent[0] = -1
 	for i := range t.Nodes {
 		n := &t.Nodes[i]
@@ -259,53 +269,24 @@ func (t *Tree) Estimate(e Estimate, scale int64) {
 		if e == Smoothed && parent[i] >= 0 {
 			prior = t.Nodes[parent[i]].Probabilities
 		}
-		if parent[i] >= 0 && sum(weights) == 0 { // no row tells more
+		weight[i] = sum(weights)
+		if parent[i] >= 0 && weight[i] == 0 { // no row tells more
 			n.Probabilities = slices.Clone(t.Nodes[parent[i]].Probabilities)
 			continue
 		}
 		n.Probabilities = probabilities(weights, prior, float64(smoothing*float64(scale)))
-		if bounds != nil {
-			second := bounds[i].Clip(n.Probabilities[1])
-			n.Probabilities[0], n.Probabilities[1] = 1-second, second
-		}
 	}
+	return weight
+}
+
+// decide applies the priors to the probabilities, and sets the classes.
+func (t *Tree) decide() {
 	if t.Label.Priors != nil {
 		t.applyPriors() // after smoothing, as smoothing uses frequencies of the training rows
 	}
 	for i := range t.Nodes {
 		t.Nodes[i].Class = t.Label.Decide(t.Nodes[i].Probabilities)
 	}
-}
-
-// bounds returns by node the monotone constraints' bounds on the probability of the
-// second class; nil: there are no constraints.
-func (t *Tree) bounds() []split.Bounds {
-	if len(t.Algorithm.Monotone) == 0 || len(t.Label.Classes) != 2 {
-		return nil
-	}
-	bounds := make([]split.Bounds, len(t.Nodes))
-	bounds[0] = split.Unbounded()
-	for i := range t.Nodes {
-		n := &t.Nodes[i]
-		for _, b := range n.Branches {
-			bounds[b.Child] = bounds[i]
-		}
-		if n.Leaf() || n.Test.Kind != split.Threshold || t.oneSided(n) {
-			continue
-		}
-		if monotone := t.Algorithm.Monotone[t.Features[n.Test.Feature].Name]; monotone != 0 {
-			yes, no := n.Branches[0].Child, n.Branches[1].Child
-			middle := split.Middle(t.Nodes[no].ClassWeights, t.Nodes[yes].ClassWeights)
-			bounds[yes], bounds[no] = bounds[i].Side(monotone, 1, middle), bounds[i].Side(monotone, 0, middle)
-		}
-	}
-	return bounds
-}
-
-// oneSided reports whether no row of a node comes to one of its children. That child has the node's
-// estimate.
-func (t *Tree) oneSided(n *Node) bool {
-	return slices.ContainsFunc(n.Branches, func(b Branch) bool { return sum(t.Nodes[b.Child].ClassWeights) == 0 })
 }
 
 func sum(weights []int64) int64 {
