@@ -260,7 +260,10 @@ func TestLibraryChoosesTheSameTree(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			data := newRows(n)
 			for i, color := range data.color {
-				data.weight[i] *= 1.1 // not exact in binary
+				data.weight[i] *= 1.1                                              // not exact in binary
+				if name == "budget" || name == "boosted leaf models and teacher" { // some rows have one key
+					data.id[i] /= 7
+				}
 				if part := "train"; name == "parts of a column" {
 					if color != nil {
 						part = parts[*color]

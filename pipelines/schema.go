@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 
@@ -53,8 +54,9 @@ func resolve(in *source.Input, c *TrainConfig, p *config.Parsed) (*schema, error
 		return nil, err
 	}
 	s := &schema{rows: jobs.RowSpec{
-		Label: c.Label, Weight: c.Weight, SplitColumn: p.Column, Key: c.Key,
-		Shares: p.Shares, Seed: c.Seed, DropNullLabels: c.DropNullLabels, WeightScale: 1,
+		Label: c.Label, Weight: c.Weight, DropNullLabels: c.DropNullLabels, WeightScale: 1,
+		Parting: jobs.Parting{SplitColumn: p.Column, Key: c.Key, Shares: p.Shares, Seed: c.Seed},
+		Groups:  groupsKept(c, p),
 	}}
 	var err error
 	if s.rows.Soft, err = softLabels(in, c, p); err != nil {
@@ -91,6 +93,19 @@ func resolve(in *source.Input, c *TrainConfig, p *config.Parsed) (*schema, error
 		s.columns = append(s.columns, sc)
 	}
 	return s, s.checkConstraints(c, p)
+}
+
+// groupsKept returns the number of training objects up to which objects keep the groups of their rows.
+func groupsKept(c *TrainConfig, p *config.Parsed) int64 {
+	most := p.Selection.Groups()
+	switch {
+	case c.Key == "":
+		return 0
+	case most > 0 && c.ObjectCache != "": // other runs may take the objects over, with other files
+		return math.MaxInt64
+	default:
+		return most
+	}
 }
 
 func checkFlags(in *source.Input, c *TrainConfig, p *config.Parsed) error {

@@ -2,6 +2,7 @@ package pipelines
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -196,6 +197,9 @@ func (r *run) slicer(ctx context.Context, f *fitted) (*slicing.Slicer, error) {
 func (r *run) trainingObjects(ctx context.Context, o *objects) (*dataset.Objects, error) {
 	layout := o.layout()
 	all := dataset.NewObjects(layout, len(o.label.Classes), o.spec.Weighted(), int(o.train().Objects))
+	if o.spec.Groups >= o.train().Objects {
+		all.KeepGroups()
+	}
 	for _, task := range o.tasks(dataset.Train) {
 		b, err := r.files.Read(ctx, task.File)
 		if err != nil {
@@ -204,6 +208,9 @@ func (r *run) trainingObjects(ctx context.Context, o *objects) (*dataset.Objects
 		if err := all.AppendFrom(b, layout); err != nil {
 			return nil, err
 		}
+	}
+	if o.spec.Groups >= o.train().Objects && !all.Grouped() {
+		return nil, errors.New("the objects of the checkpoint do not know the groups of their rows: train without --resume")
 	}
 	return all, nil
 }

@@ -125,6 +125,7 @@ func (s *trainSpec) newTables(p *plan) (tables partTables) {
 	for part := range tables {
 		tables[part] = dataset.NewTable(p.layout, s.weighted() || s.weighs())
 	}
+	tables[dataset.Train].KeepGroups(s.groups())
 	return tables
 }
 
@@ -169,7 +170,7 @@ func (s *trainSpec) codePart(tally []byte, p *plan, part dataset.Part, t *datase
 			}
 			key := keys[row*stride : (row+1)*stride]
 			if w := weighed(rows, r.weight(row, p.Scale), r.rows[row], class); w > 0 {
-				t.Add(key, dataset.HashKey(key), class, w, r.rows[row])
+				t.AddGrouped(key, dataset.HashKey(key), r.buckets[row], class, w, r.rows[row])
 			}
 		}
 	}
@@ -226,9 +227,10 @@ func (s *trainSpec) weighClasses(p *plan, sums *rowSums) error {
 	return nil
 }
 
-// objectsOf returns the objects of a table.
+// objectsOf returns the objects of a table, with their groups if the table keeps them.
 func objectsOf(t *dataset.Table, p *plan, weighted bool) (*dataset.Objects, error) {
 	o := dataset.NewObjects(p.layout, len(p.Classes), weighted, t.Len())
+	o.KeepGroups()
 	return o, o.AppendFrom(t.AppendBlock(nil, 0, t.Len()), p.layout)
 }
 

@@ -19,7 +19,7 @@ import (
 // cell of its label, then the cells of its features. A cell is a byte for type and unit,
 // then the 8 bytes of a number, or the length and the bytes of a text. Where the bins
 // are given beforehand, the key is the kind, the code of the class as a uvarint and the
-// codes of the features.
+// codes of the features. Where groups stay together, the bucket of the row's group ends the key (a byte).
 
 // The kinds of tallied rows.
 const (
@@ -257,13 +257,13 @@ func (f *tallyFn) encode(row any) (weight int64, whole bool, labelEnd int, err e
 		}
 		return 0, false, 0, nil
 	}
-	kind := ownRows
+	kind, bucket := ownRows, uint8(0)
 	if f.spec.Part != "" {
-		part, err := f.spec.partOf(&features[0])
+		part, of, err := f.spec.partOf(&features[0])
 		if err != nil {
 			return 0, false, 0, err
 		}
-		kind, features = kindOfPart(part), features[1:]
+		kind, bucket, features = kindOfPart(part), of, features[1:]
 	}
 	f.key = appendCell(append(f.key[:0], kind), &f.cells[0])
 	labelEnd = len(f.key)
@@ -278,29 +278,33 @@ func (f *tallyFn) encode(row any) (weight int64, whole bool, labelEnd int, err e
 	} else if f.spec.weighted() && f.spec.weighs() { // rows are weighed by class one by one
 		f.key = appendCell(f.key, &f.cells[1])
 	}
+	if f.spec.groups() > 0 {
+		f.key = append(f.key, bucket)
+	}
 	return weight, whole, labelEnd, err
 }
 
-// partOf returns the part of a row by the cell that decides.
-func (s *trainSpec) partOf(x *gorows.Cell) (dataset.Part, error) {
+// partOf returns the part of a row by the cell that decides, and the bucket of its group, 0 without a key.
+func (s *trainSpec) partOf(x *gorows.Cell) (part dataset.Part, bucket uint8, err error) {
 	d := &s.Config.Choice
 	if d.Key == "" {
 		part, ok := dataset.ParsePart(x.Spell())
 		if !ok {
-			return part, &dataset.DataError{
-				Column: s.Part, Value: x.Spell(), Problem: "the row names no part, expected train, validation or test",
-			}
+			return part, 0, &dataset.DataError{Column: s.Part, Value: x.Spell(), Problem: jobs.NoPart("the row")}
 		}
-		return part, nil
+		return part, 0, nil
 	}
-	switch x.Type {
-	case dataset.Number:
-		return s.Parts.Of(dataset.HashNumber(d.Seed, x.Number)), nil
-	case dataset.Text:
-		return s.Parts.Of(dataset.HashText(d.Seed, x.Text)), nil
-	default:
-		return s.Parts.Of(dataset.HashText(d.Seed, "")), nil
+	hash := (&jobs.Parting{Seed: d.Seed}).HashKey(x.Type, x.Number, x.Text)
+	return s.Parts.Of(hash), dataset.Bucket(hash), nil
+}
+
+// groups returns the number of training objects up to which objects keep the groups of their rows; 0: none.
+func (s *trainSpec) groups() int64 {
+	if s.Config.Choice.Key == "" {
+		return 0
 	}
+	settings, _ := s.Config.settings() // newTrainSpec has checked them
+	return settings.Groups()
 }
 
 // fit converts the value of feature i to the type and the unit of the feature, or
@@ -390,14 +394,24 @@ func (s *trainSpec) objects(p *plan, tally []byte) (tables partTables, err error
 		p.Scale = dataset.TallyScale
 	}
 	tables = s.newTables(p)
+	bucketBytes := 0
+	if s.groups() > 0 {
+		bucketBytes = 1
+	}
 	for r.Next() {
 		class, n := binary.Uvarint(r.Key[min(1, len(r.Key)):])
-		if n <= 0 || class >= uint64(len(p.Classes)) || len(r.Key) != 1+n+p.layout.Stride ||
+		if n <= 0 || class >= uint64(len(p.Classes)) || len(r.Key) != 1+n+p.layout.Stride+bucketBytes ||
 			r.Key[0] < ownRows || r.Key[0] >= kindOfPart(dataset.Part(dataset.Parts)) {
 			return tables, errRow
 		}
-		key := r.Key[1+n:]
-		tables[r.Key[0]-ownRows].Add(key, dataset.HashKey(key), uint16(class), r.Weight, r.Rows)
+		key, bucket := r.Key[1+n:1+n+p.layout.Stride], uint8(0)
+		if bucketBytes > 0 {
+			bucket = r.Key[len(r.Key)-1]
+		}
+		if bucket >= dataset.Buckets {
+			return tables, errRow
+		}
+		tables[r.Key[0]-ownRows].AddGrouped(key, dataset.HashKey(key), bucket, uint16(class), r.Weight, r.Rows)
 	}
 	return tables, r.Err()
 }

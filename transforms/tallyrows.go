@@ -9,15 +9,17 @@ import (
 
 // rowsReader reads the rows of one kind from a tally, some at a time, into columns.
 type rowsReader struct {
-	spec  *trainSpec
-	tally *dataset.TallyReader
-	kind  byte
-	types []cellType // by feature, then of the label
+	spec    *trainSpec
+	grouped bool // keys end with a bucket
+	tally   *dataset.TallyReader
+	kind    byte
+	types   []cellType // by feature, then of the label
 
 	label   dataset.Vector
 	columns []dataset.Vector // by feature
 	weights []int64          // of each row
 	rows    []int64          // number of equal rows that each stands for
+	buckets []uint8          // bucket of each row's group; 0 where groups do not stay together
 
 	positions []int32 // of the rows that are in the columns: 0, 1, ...
 
@@ -31,7 +33,7 @@ const rowsTogether = 1 << 14
 
 func newRowsReader(spec *trainSpec, tally []byte, kind byte) (*rowsReader, error) {
 	r := &rowsReader{
-		spec: spec, kind: kind, columns: make([]dataset.Vector, len(spec.Columns)),
+		spec: spec, grouped: spec.groups() > 0, kind: kind, columns: make([]dataset.Vector, len(spec.Columns)),
 		texts: make([]map[string]int32, len(spec.Columns)+1),
 	}
 	var err error
@@ -108,7 +110,7 @@ func (r *rowsReader) kindOf(i int) dataset.Kind {
 // next reads the next rows into the columns. It returns false after the last row, and
 // at a fault: see err.
 func (r *rowsReader) next() bool {
-	r.weights, r.rows, r.positions = r.weights[:0], r.rows[:0], r.positions[:0]
+	r.weights, r.rows, r.buckets, r.positions = r.weights[:0], r.rows[:0], r.buckets[:0], r.positions[:0]
 	for i := range r.columns {
 		r.reset(&r.columns[i], i)
 	}
@@ -158,9 +160,17 @@ func (r *rowsReader) row() error {
 			return err
 		}
 	}
+	bucket := uint8(0)
+	if r.grouped {
+		if len(rest) == 0 || rest[0] >= dataset.Buckets {
+			return errRow
+		}
+		bucket, rest = rest[0], rest[1:]
+	}
 	if len(rest) > 0 {
 		return errRow
 	}
+	r.buckets = append(r.buckets, bucket)
 	r.positions = append(r.positions, int32(len(r.positions)))
 	r.weights, r.rows = append(r.weights, r.tally.Weight), append(r.rows, r.tally.Rows)
 	return nil

@@ -24,11 +24,12 @@ type Ensemble struct {
 	features []dataset.Feature
 	options  Options
 	start    []float64  // scores of each object to begin with
-	part     []int      // by object
+	part     []int      // by object; nil if the objects are grouped: see partOf
 	members  []*Booster // by part: has learned from the other parts; the last one from all
 }
 
-// NewEnsemble learns from the class weights (Raw) of objects of the given features. By default it
+// NewEnsemble learns from the class weights (Raw) of objects of the given features. The rows of a
+// group are in one part if the objects are grouped, else the rows of an object. By default it
 // has 50 trees that take a share of 0.2. The order of the objects does not matter. It returns nil
 // if Stop says so.
 func NewEnsemble(o *dataset.Objects, features []dataset.Feature, opts Options) *Ensemble {
@@ -42,12 +43,14 @@ func NewEnsemble(o *dataset.Objects, features []dataset.Feature, opts Options) *
 		opts.Workers = runtime.GOMAXPROCS(0)
 	}
 	e := &Ensemble{
-		objects: o, features: features, options: opts, start: logits(o), part: make([]int, o.Len()),
-		members: make([]*Booster, parts+1),
+		objects: o, features: features, options: opts, start: logits(o), members: make([]*Booster, parts+1),
 	}
 	order := o.ByHash()
-	for at, id := range order {
-		e.part[id] = at % parts
+	if !o.Grouped() {
+		e.part = make([]int, o.Len())
+		for at, id := range order {
+			e.part[id] = at % parts
+		}
 	}
 	parallel.Each(len(e.members), opts.Workers, func(number int) { e.members[number] = e.learn(number, order) })
 	if opts.Stop != nil && opts.Stop() {
@@ -56,11 +59,19 @@ func NewEnsemble(o *dataset.Objects, features []dataset.Feature, opts Options) *
 	return e
 }
 
+// partOf returns the part of the rows of a bucket. Folds have neighbouring buckets, see
+// crossvalidate.Deal, so what is left of each part without a fold is about as much.
+func partOf(bucket uint8) int { return int(bucket) % parts }
+
 // learn fits the member of a part, given the objects in the order of their hashes.
 func (e *Ensemble) learn(part int, order []int32) *Booster {
-	var ids []int32
+	objects, ids := e.objects, []int32(nil)
+	if e.part == nil && part < parts {
+		objects = objects.OfBuckets(func(bucket uint8) bool { return partOf(bucket) != part })
+		order = objects.FirstByHash(mostDrawn)
+	}
 	for _, id := range order {
-		if e.part[id] != part && len(ids) < mostDrawn {
+		if (e.part == nil || e.part[id] != part) && len(ids) < mostDrawn {
 			ids = append(ids, id)
 		}
 	}
@@ -71,7 +82,7 @@ func (e *Ensemble) learn(part int, order []int32) *Booster {
 	for i := range use {
 		use[i] = i
 	}
-	return Fit(e.objects, e.features, use, ids, scores, e.options)
+	return Fit(objects, e.features, use, ids, scores, e.options)
 }
 
 // logits returns the scores of the classes' shares in the weight of all objects.
@@ -87,33 +98,66 @@ func logits(o *dataset.Objects) []float64 {
 }
 
 // OutOfFold returns class probabilities of the objects that the ensemble has learned from, Classes
-// numbers an object, by trees that have not learned from the object. nil: Stop says so.
+// numbers an object, by trees that have not learned from the object. For grouped objects they are the
+// mean over the rows, each by trees that have not learned from the row's group. nil: Stop says so.
 func (e *Ensemble) OutOfFold() []float32 {
-	return e.rate(e.objects, func(object int) *Booster { return e.members[e.part[object]] })
+	if e.part == nil {
+		return e.rate(e.objects, e.unseenBy)
+	}
+	return e.rate(e.objects, func(object int, add func(b *Booster, weight int64)) {
+		add(e.members[e.part[object]], 1)
+	})
+}
+
+// unseenBy adds the members that have not learned from the groups of an object, with the weights of
+// these.
+func (e *Ensemble) unseenBy(object int, add func(b *Booster, weight int64)) {
+	var weights [parts]int64
+	for _, s := range e.objects.Groups(object) {
+		if e.objects.Soft() {
+			weights[partOf(s.Bucket)] += s.Soft
+		} else {
+			weights[partOf(s.Bucket)] += s.Weight
+		}
+	}
+	for part, weight := range weights {
+		if weight > 0 {
+			add(e.members[part], weight)
+		}
+	}
 }
 
 // Probabilities returns class probabilities of other objects of the same features, Classes numbers
 // an object. nil: Stop says so.
 func (e *Ensemble) Probabilities(o *dataset.Objects) []float32 {
-	return e.rate(o, func(int) *Booster { return e.members[parts] })
+	return e.rate(o, func(_ int, add func(b *Booster, weight int64)) { add(e.members[parts], 1) })
 }
 
 // block is the number of objects that a goroutine rates at a time.
 const block = 256
 
-func (e *Ensemble) rate(o *dataset.Objects, by func(object int) *Booster) []float32 {
+// rate returns the mean class probabilities by the members that by adds for each object.
+func (e *Ensemble) rate(o *dataset.Objects, by func(object int, add func(b *Booster, weight int64))) []float32 {
 	out, stop := make([]float32, o.Len()*o.Classes), e.options.Stop
 	parallel.Each((o.Len()+block-1)/block, e.options.Workers, func(b int) {
 		if stop != nil && stop() {
 			return
 		}
-		scores, p := make([]float64, len(e.start)), make([]float64, o.Classes)
+		scores, p, sums := make([]float64, len(e.start)), make([]float64, o.Classes), make([]float64, o.Classes)
 		for i := b * block; i < min(o.Len(), (b+1)*block); i++ {
-			copy(scores, e.start)
-			by(i).AddTo(scores, e.features, func(feature int) int { return o.Codes[feature].At(i) })
-			portable.FillProbabilities(p, scores)
-			for k := range p {
-				out[i*o.Classes+k] = float32(p[k])
+			clear(sums)
+			whole := 0.0
+			by(i, func(b *Booster, weight int64) {
+				copy(scores, e.start)
+				b.AddTo(scores, e.features, func(feature int) int { return o.Codes[feature].At(i) })
+				portable.FillProbabilities(p, scores)
+				whole += float64(weight)
+				for k := range p {
+					sums[k] += float64(float64(weight) * p[k])
+				}
+			})
+			for k := range sums {
+				out[i*o.Classes+k] = float32(sums[k] / whole)
 			}
 		}
 	})

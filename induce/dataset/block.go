@@ -18,17 +18,31 @@ var errBlock = errors.New("not an object block of this layout")
 
 // AppendBlock appends objects [from, to) of the table to dst as one block:
 //
-//	version, flags        1 byte each; flag 1: rows follow; flag 2: the objects are soft
+//	version, flags        1 byte each; flag 1: rows follow; flag 2: the objects are soft; flag 4:
+//	                      groups follow the objects, see groupsLength
 //	objects               uvarint
 //	codes                 per feature a column of objects * width bytes
 //	per object            uvarints: number of classes, then class and weight of each; rows
 //	                      of soft objects those are of the labels; raw ones follow likewise
 func (t *Table) AppendBlock(dst []byte, from, to int) []byte {
-	dst = appendBlockHead(dst, to-from, t.hasRows, t.soft > 0)
+	dst = appendBlockHead(dst, to-from, t.hasRows, t.soft > 0, t.groups != nil)
 	for f, width := range t.layout.Widths {
 		dst = t.appendColumn(dst, t.layout.Offsets[f], width, from, to)
 	}
-	return t.appendTail(dst, from, to)
+	dst = t.appendTail(dst, from, to)
+	if t.groups == nil {
+		return dst
+	}
+	at := len(dst)
+	return endGroups(t.appendGroups(dst, from, to), at)
+}
+
+// appendGroups appends the shares of objects [from, to) of a table that keeps groups.
+func (t *Table) appendGroups(dst []byte, from, to int) []byte {
+	for id := from; id < to; id++ {
+		dst = appendShares(dst, t.sharesOf(id), t.soft > 0, t.hasRows)
+	}
+	return dst
 }
 
 // appendTail appends what follows the columns in a block of objects [from, to).
@@ -76,7 +90,7 @@ func (t *Table) appendColumn(dst []byte, offset, width, from, to int) []byte {
 
 // AppendBlock appends all objects to dst as one block.
 func (o *Objects) AppendBlock(dst []byte) []byte {
-	dst = appendBlockHead(dst, o.Len(), o.Rows != nil, o.Soft())
+	dst = appendBlockHead(dst, o.Len(), o.Rows != nil, o.Soft(), o.Grouped())
 	for f := range o.Codes {
 		dst = append(dst, o.Codes[f].U8...)
 		for _, c := range o.Codes[f].U16 {
@@ -91,22 +105,35 @@ func (o *Objects) AppendBlock(dst []byte) []byte {
 		}
 		dst = appendClasses(dst, o.Raw(i), o.RowsOf(i), o.Rows != nil)
 	}
-	return dst
+	if !o.Grouped() {
+		return dst
+	}
+	at := len(dst)
+	for i := range o.Class {
+		dst = appendShares(dst, o.Groups(i), o.Soft(), o.Rows != nil)
+	}
+	return endGroups(dst, at)
 }
 
 // The flags of a block.
 const (
 	blockRows = 1 << iota
 	blockSoft
+	blockGroups
+
+	blockFlags = blockRows | blockSoft | blockGroups
 )
 
-func appendBlockHead(dst []byte, objects int, hasRows, soft bool) []byte {
+func appendBlockHead(dst []byte, objects int, hasRows, soft, grouped bool) []byte {
 	var flags byte
 	if hasRows {
 		flags |= blockRows
 	}
 	if soft {
 		flags |= blockSoft
+	}
+	if grouped {
+		flags |= blockGroups
 	}
 	return binary.AppendUvarint(append(dst, blockVersion, flags), uint64(objects))
 }
@@ -126,16 +153,18 @@ func appendClasses(dst []byte, raw []ClassWeight, rows int64, hasRows bool) []by
 // blockReader walks the parts of a block after its columns.
 type blockReader struct {
 	objects int
+	head    int // bytes up to the end of the columns
 	hasRows bool
 	soft    bool
 	columns [][]byte // per feature
 	rest    []byte
 	bad     bool
+	groups  *blockReader // shares of the objects, see shares; nil: the block has none
 }
 
 // openBlock checks a block's head against the layout.
 func openBlock(b []byte, layout Layout) (*blockReader, error) {
-	if len(b) < 2 || b[0] != blockVersion || b[1] > blockRows|blockSoft || b[1] == blockSoft {
+	if len(b) < 2 || b[0] != blockVersion || b[1]&^blockFlags != 0 || b[1]&(blockRows|blockSoft) == blockSoft {
 		return nil, errBlock
 	}
 	r := &blockReader{hasRows: b[1]&blockRows != 0, soft: b[1]&blockSoft != 0, rest: b[2:]}
@@ -148,6 +177,10 @@ func openBlock(b []byte, layout Layout) (*blockReader, error) {
 	for f, width := range layout.Widths {
 		size := r.objects * width
 		r.columns[f], r.rest = r.rest[:size], r.rest[size:]
+	}
+	r.head = len(b) - len(r.rest)
+	if b[1]&blockGroups != 0 {
+		return r, r.cutGroups()
 	}
 	return r, nil
 }
@@ -281,12 +314,22 @@ func (o *Objects) AppendClassesFrom(block []byte, layout Layout) error {
 var errObjects = errors.New("more soft objects than memory can number: take less --memory, or fewer rows")
 
 func (o *Objects) appendClasses(r *blockReader) error {
+	if r.objects > 0 && r.groups == nil {
+		o.groups = nil
+	}
 	var labels, soft []ClassWeight
+	var shares []GroupShare
 	for range r.objects {
 		var rows int64
 		var err error
 		if labels, rows, err = r.classes(labels, o.Classes); err != nil {
 			return err
+		}
+		if o.groups != nil && r.groups != nil {
+			if shares, err = r.shares(shares, o.Classes, labels, rows); err != nil {
+				return err
+			}
+			o.groups.add(shares)
 		}
 		if !r.soft {
 			o.addClasses(labels, rows)
@@ -299,6 +342,9 @@ func (o *Objects) appendClasses(r *blockReader) error {
 			return errObjects
 		}
 		o.addSoftClasses(labels, soft, rows)
+	}
+	if o.groups != nil && r.groups != nil {
+		return errors.Join(r.end(), r.endGroups())
 	}
 	return r.end()
 }
@@ -366,12 +412,26 @@ func DivideBlock(block []byte, layout Layout, classes int, unit int64) ([]byte, 
 	if err != nil || r.soft {
 		return nil, errBlock
 	}
-	divided := append(make([]byte, 0, len(block)), block[:len(block)-len(r.rest)]...)
+	divided := append(make([]byte, 0, len(block)), block[:r.head]...)
 	var labels []ClassWeight
+	var shares []GroupShare
+	var groups []byte
 	for range r.objects {
 		var rows int64
 		if labels, rows, err = r.classes(labels, classes); err != nil {
 			return nil, err
+		}
+		if r.groups != nil {
+			if shares, err = r.shares(shares, classes, labels, rows); err != nil {
+				return nil, err
+			}
+			for i := range shares {
+				if shares[i].Weight%unit != 0 {
+					return nil, errBlock
+				}
+				shares[i].Weight /= unit
+			}
+			groups = appendShares(groups, shares, false, r.hasRows)
 		}
 		for i := range labels {
 			if labels[i].Weight%unit != 0 {
@@ -380,6 +440,11 @@ func DivideBlock(block []byte, layout Layout, classes int, unit int64) ([]byte, 
 			labels[i].Weight /= unit
 		}
 		divided = appendClasses(divided, labels, rows, r.hasRows)
+	}
+	if r.groups != nil {
+		at := len(divided)
+		divided = endGroups(append(divided, groups...), at)
+		return divided, errors.Join(r.end(), r.endGroups())
 	}
 	return divided, r.end()
 }
@@ -408,9 +473,13 @@ func (t *Table) mergeBlock(block []byte, classes int, times int64) error {
 		return errBlock
 	}
 	stride := t.layout.Stride
+	if r.objects > 0 && r.groups == nil {
+		t.groups = nil
+	}
 	var keys []byte
 	var hashes []uint64
 	var labels, soft []ClassWeight
+	var shares []GroupShare
 	positions := make([]int32, 0, ahead)
 	for from := 0; from < r.objects; from += ahead {
 		to := min(from+ahead, r.objects)
@@ -426,8 +495,15 @@ func (t *Table) mergeBlock(block []byte, classes int, times int64) error {
 			if labels, rows, err = r.classes(labels, classes); err != nil {
 				return err
 			}
+			id := 0
 			for j, cw := range labels {
-				t.Add(key, hash, cw.Class, times*cw.Weight, times*rows*int64(boolToInt(j == 0)))
+				id = t.add(key, hash, cw.Class, times*cw.Weight, times*rows*int64(boolToInt(j == 0)))
+			}
+			if t.groups != nil {
+				if shares, err = r.shares(shares, classes, labels, rows); err != nil {
+					return err
+				}
+				t.addGroups(id, shares, times)
 			}
 			if !r.soft {
 				continue
@@ -435,7 +511,7 @@ func (t *Table) mergeBlock(block []byte, classes int, times int64) error {
 			if soft, _, err = r.list(soft, classes); err != nil {
 				return err
 			}
-			t.addSoft(t.find(key, hash, labels[0].Class), soft)
+			t.addSoft(id, soft)
 		}
 	}
 	return r.end()

@@ -20,15 +20,16 @@ type Table struct {
 	soft    int       // number of classes if the objects are soft, see Objects; else 0
 	raw     [][]int64 // of soft objects, page by page: raw weight by object and class
 
-	n     int         // objects
-	page  uint8       // log2 of the objects in a page
-	pages []tablePage // all full but the last
-	slots []uint64    // open addressing: upper half of the hash, object number plus one
-	shift uint8       // 32 - log2(len(slots))
-	head  []int32     // by object: first entry of its further classes plus one; nil: there are none
-	more  []entry     // further classes, chained
-	bytes int         // memory of the pages
-	seen  uint64      // of no use: see fetch
+	n      int          // objects
+	page   uint8        // log2 of the objects in a page
+	pages  []tablePage  // all full but the last
+	slots  []uint64     // open addressing: upper half of the hash, object number plus one
+	shift  uint8        // 32 - log2(len(slots))
+	head   []int32      // by object: first entry of its further classes plus one; nil: there are none
+	more   []entry      // further classes, chained
+	bytes  int          // memory of the pages
+	groups *tableGroups // nil: the table keeps no groups
+	seen   uint64       // of no use: see fetch
 }
 
 // tablePage holds objects of neighbouring numbers.
@@ -77,7 +78,11 @@ func (t *Table) Len() int { return t.n }
 
 // Bytes returns the approximate memory of the table, in bytes.
 func (t *Table) Bytes() int {
-	return t.bytes + 8*cap(t.slots) + 4*cap(t.head) + 16*cap(t.more)
+	bytes := t.bytes + 8*cap(t.slots) + 4*cap(t.head) + 16*cap(t.more)
+	if t.groups != nil {
+		bytes += t.groups.bytes
+	}
+	return bytes
 }
 
 // Reset empties the table and keeps its memory.
@@ -91,6 +96,9 @@ func (t *Table) Reset() {
 		t.raw[i] = t.raw[i][:0]
 	}
 	t.n, t.head, t.more = 0, nil, t.more[:0]
+	if t.groups != nil {
+		t.KeepGroups(int64(t.groups.most))
+	}
 }
 
 // HashKey returns the hash of a key. It also decides the shard of the key.
@@ -98,16 +106,30 @@ func HashKey(key []byte) uint64 { return hashBytes(sqrt264, key) }
 
 // Add adds rows of one key, all of one class. hash must be HashKey(key).
 func (t *Table) Add(key []byte, hash uint64, class uint16, weight, rows int64) {
-	id := t.find(key, hash, class)
+	t.add(key, hash, class, weight, rows)
+}
+
+// AddGrouped is Add for rows of one bucket, see Bucket.
+func (t *Table) AddGrouped(key []byte, hash uint64, bucket uint8, class uint16, weight, rows int64) {
+	id := t.add(key, hash, class, weight, rows)
+	if t.groups != nil {
+		t.addGroup(id, GroupShare{Bucket: bucket, Class: class, Weight: weight, Rows: rows})
+	}
+}
+
+// add is Add. It returns the number of the object.
+func (t *Table) add(key []byte, hash uint64, class uint16, weight, rows int64) (id int) {
+	id = t.find(key, hash, class)
 	p, at := t.place(id)
 	if t.hasRows {
 		p.rows[at] += rows
 	}
 	if p.class[at] == class {
 		p.weight[at] += weight
-		return
+		return id
 	}
 	t.addMore(id, class, weight)
+	return id
 }
 
 // Rows are rows in the form that AddRows takes.
@@ -116,6 +138,7 @@ type Rows struct {
 	Hashes  []uint64 // HashKey of each key
 	Classes []uint16
 	Weights []int64 // nil: 1 each
+	Buckets []uint8 // see Bucket, for tables that keep groups; nil: they keep none
 
 	// Shares are those of the classes in each row, class by class, for tables of soft
 	// objects. A class gets its share times the weight of the row. The shares of a row add up
@@ -140,7 +163,10 @@ func (t *Table) AddRows(r *Rows, at []int32) {
 			if r.Weights != nil {
 				weight = r.Weights[i]
 			}
-			t.Add(r.Keys[int(i)*stride:int(i+1)*stride], r.Hashes[i], r.Classes[i], weight, 1)
+			id := t.add(r.Keys[int(i)*stride:int(i+1)*stride], r.Hashes[i], r.Classes[i], weight, 1)
+			if t.groups != nil {
+				t.addGroup(id, GroupShare{Bucket: r.Buckets[i], Class: r.Classes[i], Weight: weight, Rows: 1})
+			}
 		}
 	}
 }
@@ -154,10 +180,16 @@ func (t *Table) addSoftRows(r *Rows, rows []int32) {
 			weight = r.Weights[i]
 		}
 		key := r.Keys[int(i)*stride : int(i+1)*stride]
-		t.Add(key, r.Hashes[i], r.Classes[i], weight, 1)
-		soft := t.softOf(t.find(key, r.Hashes[i], r.Classes[i]))
+		id := t.add(key, r.Hashes[i], r.Classes[i], weight, 1)
+		soft := t.softOf(id)
+		if t.groups != nil {
+			t.addGroup(id, GroupShare{Bucket: r.Buckets[i], Class: r.Classes[i], Weight: weight, Rows: 1})
+		}
 		for k, share := range r.Shares[int(i)*t.soft : int(i+1)*t.soft] {
 			soft[k] += int64(share) * weight
+			if t.groups != nil && share != 0 {
+				t.addGroup(id, GroupShare{Bucket: r.Buckets[i], Class: uint16(k), Soft: int64(share) * weight})
+			}
 		}
 	}
 }
@@ -379,6 +411,10 @@ func (t *Table) move(from, to int) {
 	}
 	if t.head != nil {
 		t.head[to] = t.head[from]
+	}
+	if t.groups != nil {
+		t.groups.shares[to] = t.groups.shares[from]
+		t.groups.shares = t.groups.shares[:from]
 	}
 }
 

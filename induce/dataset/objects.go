@@ -32,6 +32,7 @@ type Objects struct {
 	raw    classLists    // see Raw
 	labels *classLists   // see Labels; nil: the same as raw
 	units  []ClassWeight // by class: an object of this class and of weight 1
+	groups *groupLists   // see Groups; nil: the objects are not grouped
 }
 
 // classLists has the class weights of objects. They take no memory for an object of weight
@@ -327,6 +328,25 @@ func (o *Objects) compare(i, j int) int {
 
 // Select returns the objects with the given numbers, in that order.
 func (o *Objects) Select(ids []int32) *Objects {
+	s := o.withCodes(ids)
+	for _, id := range ids {
+		if o.Soft() {
+			s.addSoftClasses(o.Labels(int(id)), o.Raw(int(id)), o.RowsOf(int(id)))
+		} else {
+			s.addClasses(o.Raw(int(id)), o.RowsOf(int(id)))
+		}
+	}
+	if o.Grouped() {
+		s.KeepGroups()
+		for _, id := range ids {
+			s.groups.add(o.Groups(int(id)))
+		}
+	}
+	return s
+}
+
+// withCodes returns the codes of the objects with the given numbers, without their class weights.
+func (o *Objects) withCodes(ids []int32) *Objects {
 	s := &Objects{
 		Classes: o.Classes,
 		Codes:   make([]Codes, len(o.Codes)),
@@ -346,13 +366,6 @@ func (o *Objects) Select(ids []int32) *Objects {
 	}
 	if o.Soft() {
 		s.soften()
-	}
-	for _, id := range ids {
-		if o.Soft() {
-			s.addSoftClasses(o.Labels(int(id)), o.Raw(int(id)), o.RowsOf(int(id)))
-		} else {
-			s.addClasses(o.Raw(int(id)), o.RowsOf(int(id)))
-		}
 	}
 	return s
 }

@@ -1,6 +1,9 @@
 package dataset
 
-import "slices"
+import (
+	"errors"
+	"slices"
+)
 
 // Patch writes object blocks anew, with what a table adds to their objects or subtracts from them.
 // Objects that the table does not have are passed on as they are: blocks of many objects get the
@@ -17,6 +20,7 @@ type Patch struct {
 	objects int
 	columns [][]byte // per feature
 	tail    []byte   // what follows the columns
+	groups  []byte   // shares of the objects, if the table keeps groups
 
 	// The block that is being read.
 	from int    // the codes of objects before this one are written
@@ -24,6 +28,7 @@ type Patch struct {
 
 	keys           []byte
 	own, more, sum []ClassWeight // of an object of the block, of the table, of both
+	shares         []GroupShare  // of an object of the block
 }
 
 // NewPatch returns a patch by the objects of a table, which may be negative: see SubtractBlock. The
@@ -41,7 +46,7 @@ func (p *Patch) Apply(block []byte) error {
 	if err != nil {
 		return err
 	}
-	if r.soft || t.soft > 0 || r.hasRows != t.hasRows {
+	if r.soft || t.soft > 0 || r.hasRows != t.hasRows || (r.groups != nil) != (t.groups != nil) {
 		return errBlock
 	}
 	p.makeRoom(r)
@@ -56,7 +61,16 @@ func (p *Patch) Apply(block []byte) error {
 			if p.own, rows, err = r.classes(p.own, p.classes); err != nil {
 				return err
 			}
-			if id := t.lookup(key, HashKey(key)); id >= 0 {
+			if r.groups != nil {
+				if p.shares, err = r.shares(p.shares, p.classes, p.own, rows); err != nil {
+					return err
+				}
+			}
+			id := t.lookup(key, HashKey(key))
+			if r.groups != nil {
+				p.addGroups(id)
+			}
+			if id >= 0 {
 				p.tail = append(p.tail, p.rest[:len(p.rest)-len(before)]...)
 				if err := p.merge(r, first+i, id, rows); err != nil {
 					return err
@@ -66,7 +80,23 @@ func (p *Patch) Apply(block []byte) error {
 	}
 	p.pass(r, r.objects)
 	p.tail = append(p.tail, p.rest[:len(p.rest)-len(r.rest)]...)
+	if r.groups != nil {
+		return errors.Join(r.end(), r.endGroups())
+	}
 	return r.end()
+}
+
+// addGroups writes p.shares with what the object of the table of the given number adds to them or subtracts
+// from them; below 0: there is none. It writes nothing if nothing is left.
+func (p *Patch) addGroups(id int) {
+	if id >= 0 {
+		for _, s := range p.change.sharesOf(id) {
+			p.shares = addShare(p.shares, s)
+		}
+	}
+	if slices.ContainsFunc(p.shares, func(s GroupShare) bool { return !s.empty() }) {
+		p.groups = appendShares(p.groups, p.shares, false, p.change.hasRows)
+	}
 }
 
 // merge writes object i of a block with what an object of the table adds to it or subtracts from it, unless
@@ -156,6 +186,9 @@ func (p *Patch) End() ([][]byte, error) {
 			p.columns[f] = t.appendColumn(p.columns[f], t.layout.Offsets[f], width, from, to)
 		}
 		p.tail = t.appendTail(p.tail, from, to)
+		if t.groups != nil {
+			p.groups = t.appendGroups(p.groups, from, to)
+		}
 		p.objects += to - from
 		from = to
 	}
@@ -169,14 +202,20 @@ func (p *Patch) flush() {
 		return
 	}
 	const head = 16
-	block := make([]byte, 0, head+p.objects*p.change.layout.Stride+len(p.tail))
-	block = appendBlockHead(block, p.objects, p.change.hasRows, false)
+	grouped := p.change.groups != nil
+	block := make([]byte, 0, head+p.objects*p.change.layout.Stride+len(p.tail)+len(p.groups)+groupsLength)
+	block = appendBlockHead(block, p.objects, p.change.hasRows, false, grouped)
 	for f, column := range p.columns {
 		block = append(block, column...)
 		p.columns[f] = column[:0]
 	}
-	p.blocks = append(p.blocks, append(block, p.tail...))
-	p.objects, p.tail = 0, p.tail[:0]
+	block = append(block, p.tail...)
+	if grouped {
+		at := len(block)
+		block = endGroups(append(block, p.groups...), at)
+	}
+	p.blocks = append(p.blocks, block)
+	p.objects, p.tail, p.groups = 0, p.tail[:0], p.groups[:0]
 }
 
 // empty takes all weight and all rows from an object.
@@ -185,6 +224,9 @@ func (t *Table) empty(id int) {
 	p.weight[at] = 0
 	if t.hasRows {
 		p.rows[at] = 0
+	}
+	if t.groups != nil {
+		t.groups.shares[id] = nil
 	}
 	if t.head == nil {
 		return

@@ -17,23 +17,27 @@ const (
 	weightBits = 28
 )
 
-// entry is what is drawn by itself: the rows of one class in an object. Soft objects do not
-// know the classes of their rows: their classes are drawn together and have the same hash.
+// entry is what is drawn by itself: the rows of one class in an object, of one bucket if the objects
+// are grouped. Soft objects do not know the classes of their rows: their classes are drawn together
+// and have the same hash.
 type entry struct {
 	hash   uint64
 	object int32
 	weight uint32 // of a lot, scaled; at least 1
 	class  uint16
 	lots   uint16
+	bucket uint8 // of groups
 }
 
 // drawing draws the rows of trees. What a tree draws of an entry depends on the seed, the
-// tree and the codes of the object alone.
+// tree and the codes of the object alone. If the objects are grouped, a tree draws from some buckets
+// alone, and has seen nothing of the others.
 type drawing struct {
 	entries []entry
 	first   []int32  // first entry of each object, and the number of entries
 	chances []uint64 // of at most 0, 1, .. draws of a lot, times 2^64
 	row     float64  // scaled weight of a row, as a mean
+	grouped bool
 }
 
 // newDrawing returns nil for objects without weight.
@@ -46,27 +50,28 @@ func newDrawing(o *dataset.Objects, draws int) *drawing {
 	if total <= 0 {
 		return nil
 	}
-	d := &drawing{entries: make([]entry, 0, o.Len()), first: make([]int32, 0, o.Len()+1)}
+	d := &drawing{entries: make([]entry, 0, o.Len()), first: make([]int32, 0, o.Len()+1), grouped: o.Grouped()}
 	shift := weightBits - bits.Len64(uint64(total))
 	lots := 0
 	hashes := o.Hashes(0)
 	for i := range o.Len() {
 		d.first = append(d.first, int32(len(d.entries)))
-		hash := hashes[i]
-		for _, cw := range o.Raw(i) {
-			e := entry{hash: hash, object: int32(i), class: cw.Class, lots: uint16(min(o.RowsOf(i), mostLots))}
-			if !o.Soft() {
-				e.hash = mix(hash, uint64(cw.Class))
-				e.lots = lotsOf(cw.Weight, o.Weight[i], o.RowsOf(i))
-			}
-			e.lots = max(e.lots, 1)
-			e.weight = scaled(cw.Weight, shift, e.lots)
+		from := len(d.entries)
+		if d.grouped {
+			d.addGrouped(o, i, hashes[i], shift)
+		} else {
+			d.add(o, i, hashes[i], shift)
+		}
+		for _, e := range d.entries[from:] {
 			lots += int(e.lots)
-			d.entries = append(d.entries, e)
 		}
 	}
 	d.first = append(d.first, int32(len(d.entries)))
-	d.chances = poisson(min(1, float64(draws)/float64(lots)))
+	mean := min(1, float64(draws)/float64(lots))
+	if d.grouped {
+		mean *= 1000. / bagged
+	}
+	d.chances = poisson(mean)
 	d.row = float64(total) / float64(rows) // scaled below, by a power of two
 	for ; shift > 0; shift-- {
 		d.row *= 2
@@ -76,6 +81,59 @@ func newDrawing(o *dataset.Objects, draws int) *drawing {
 	}
 	return d
 }
+
+// add adds the entries of an object of the given hash.
+func (d *drawing) add(o *dataset.Objects, i int, hash uint64, shift int) {
+	for _, cw := range o.Raw(i) {
+		e := entry{hash: hash, object: int32(i), class: cw.Class, lots: uint16(min(o.RowsOf(i), mostLots))}
+		if !o.Soft() {
+			e.hash = mix(hash, uint64(cw.Class))
+			e.lots = lotsOf(cw.Weight, o.Weight[i], o.RowsOf(i))
+		}
+		d.append(e, cw.Weight, shift)
+	}
+}
+
+// addGrouped is add for a grouped object: each bucket of its rows has entries.
+func (d *drawing) addGrouped(o *dataset.Objects, i int, hash uint64, shift int) {
+	var rows [dataset.Buckets]int64 // of a soft object
+	shares := o.Groups(i)
+	for _, s := range shares {
+		rows[s.Bucket] += s.Rows
+	}
+	for _, s := range shares {
+		e := entry{hash: mix(hash, bucketHash(s.Bucket)), object: int32(i), class: s.Class, bucket: s.Bucket}
+		weight := s.Weight
+		if o.Soft() {
+			weight, e.lots = s.Soft, uint16(min(rows[s.Bucket], mostLots))
+		} else {
+			e.hash, e.lots = mix(e.hash, uint64(s.Class)), uint16(min(s.Rows, mostLots))
+		}
+		if weight > 0 {
+			d.append(e, weight, shift)
+		}
+	}
+}
+
+// append adds an entry of a weight.
+func (d *drawing) append(e entry, weight int64, shift int) {
+	e.lots = max(e.lots, 1)
+	e.weight = scaled(weight, shift, e.lots)
+	d.entries = append(d.entries, e)
+}
+
+// bagged of 1000 buckets, on average, are those that a tree draws from: 1 - 1/e, as of rows that are
+// drawn with replacement.
+const bagged = 632
+
+// drawsFrom reports whether a tree draws from a bucket.
+func drawsFrom(tree uint64, bucket uint8) bool {
+	at, _ := bits.Mul64(mix(tree, bucketHash(bucket)), 1000)
+	return at < bagged
+}
+
+// bucketHash returns a number that stands for a bucket, far from those of classes.
+func bucketHash(bucket uint8) uint64 { return 1<<40 + uint64(bucket) }
 
 // lotsOf returns the number of lots of a class of an object: about its number of rows.
 func lotsOf(weight, all, rows int64) uint16 {
@@ -116,8 +174,20 @@ func poisson(mean float64) []uint64 {
 }
 
 // draw returns how often a tree draws lots of an entry, and how many of its lots the tree
-// does not draw.
+// does not draw. If the objects are grouped, these are all lots of a bucket or none.
 func (d *drawing) draw(tree uint64, e *entry) (drawn, left int) {
+	if d.grouped {
+		if !drawsFrom(tree, e.bucket) {
+			return 0, int(e.lots)
+		}
+		drawn, _ = d.drawLots(tree, e)
+		return drawn, 0
+	}
+	return d.drawLots(tree, e)
+}
+
+// drawLots is draw for an entry that the tree draws from.
+func (d *drawing) drawLots(tree uint64, e *entry) (drawn, left int) {
 	h := mix(tree, e.hash)
 	for range e.lots {
 		n := 0

@@ -2,6 +2,7 @@ package selection
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/espalier-ml/espalier/induce/certify"
 	"github.com/espalier-ml/espalier/induce/frontier"
@@ -66,3 +67,16 @@ func (c *Chooser) leftOut(setting, what string) {
 
 // WantsModels reports whether leaves may have models.
 func (s *Settings) WantsModels() bool { return s.LeafModel != None && !s.Constrained }
+
+// Groups returns the number of training objects up to which folds and teachers may deal their rows by
+// groups; 0: nothing deals rows. By default only few objects have folds or a teacher.
+func (s *Settings) Groups() int64 {
+	switch {
+	case s.Folds.Number > 0, s.Teacher.Kind != None && s.Teacher.Kind != Auto:
+		return math.MaxInt64
+	case s.Folds.Auto, s.Teacher.Kind == Auto:
+		return crossvalidate.MostAuto
+	default:
+		return 0
+	}
+}

@@ -228,7 +228,7 @@ func (c *Train) rowSettings() []setting.Setting {
 		},
 		{
 			Name: "key", Value: setting.Text(&c.Key),
-			Help: "column whose value decides a row's part; else its position does",
+			Help: "column of groups: rows of one value stay together in a part, a fold and what a teacher holds out",
 		},
 		{Name: "seed", Value: setting.Whole(&c.Seed, setting.From(0)), Help: "seed of the split"},
 		{

@@ -150,7 +150,7 @@ func (f *coalesceFn) ProcessElement(ctx context.Context, task []byte, emit func(
 // bound sends the tables if they, and what the rows in the queue may add, exceed the
 // memory. Before, it waits for these rows: they may turn out to be objects of the tables.
 func (f *coalesceFn) bound(ctx context.Context, emit func(int64, []byte)) error {
-	most, each := f.tableBytes(), tableBytesOf(f.coder.layout.Stride+f.coder.spec.Soft.bytes())
+	most, each := f.tableBytes(), tableBytesOf(f.coder.layout.Stride+f.coder.spec.moreBytes())
 	if f.held()+f.waiting.Load()*each < most {
 		return nil
 	}
@@ -193,7 +193,7 @@ func (f *coalesceFn) add(ctx context.Context, g *rowGroup, s *coalesceScratch) e
 // need the same table at the same time.
 func (f *coalesceFn) insert(g *rowGroup, s *coalesceScratch) {
 	f.sortByTable(g, s)
-	all := dataset.Rows{Keys: s.keys, Hashes: s.hashes, Classes: s.classes, Weights: g.weights, Shares: g.shares}
+	all := dataset.Rows{Keys: s.keys, Hashes: s.hashes, Classes: s.classes, Weights: g.weights, Shares: g.shares, Buckets: g.buckets}
 	from := 0
 	for i, end := range s.ends {
 		rows := s.rows[from:end]
@@ -261,7 +261,7 @@ func (f *coalesceFn) flush(ctx context.Context, emit func(int64, []byte), inline
 			t := shared.t
 			shared.t = f.coder.newTable(f.partOf(i))
 			shared.mu.Unlock()
-			for _, b := range Blocks(t, f.coder.layout.Stride+f.coder.spec.Soft.bytes()) {
+			for _, b := range Blocks(t, f.coder.layout.Stride+f.coder.spec.moreBytes()) {
 				value, err := exchange{f.Spill}.send(ctx, b, inline)
 				if err != nil {
 					return err

@@ -45,10 +45,14 @@ func ClassCodes(classes []string) map[string]uint16 {
 
 // newTable returns an empty table for rows of a part.
 func (c *coder) newTable(part dataset.Part) *dataset.Table {
+	t := dataset.NewTable(c.layout, c.spec.Weighted())
 	if part == dataset.Train && c.spec.Soft.Scale > 0 {
-		return dataset.NewSoftTable(c.layout, len(c.classes))
+		t = dataset.NewSoftTable(c.layout, len(c.classes))
 	}
-	return dataset.NewTable(c.layout, c.spec.Weighted())
+	if part == dataset.Train {
+		t.KeepGroups(c.spec.Groups)
+	}
+	return t
 }
 
 // coded has the codes of a row group. The next row group takes over its memory.

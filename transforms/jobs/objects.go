@@ -127,7 +127,7 @@ func (f *mergeObjectsFn) merged(ctx context.Context, key int64, list [][]byte) (
 	if err := f.mergeInto(ctx, t, change); err != nil {
 		return nil, err
 	}
-	stride := f.layout.Stride + f.spec.Soft.bytes()
+	stride := f.layout.Stride + f.spec.moreBytes()
 	if len(window) == 0 {
 		var err error
 		if slices.ContainsFunc(change, func(value []byte) bool { return isOf(value, valueSubtracted) }) {

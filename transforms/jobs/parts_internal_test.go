@@ -60,7 +60,7 @@ func numbersOf(values ...float64) dataset.Vector {
 func assigned(t *testing.T, spec *RowSpec, v dataset.Vector) []dataset.Part {
 	t.Helper()
 	g := groupOf(spec, v)
-	if err := g.assignParts(func(dst *dataset.Vector) error { return g.ReadColumn(0, dst) }); err != nil {
+	if err := g.assignParts(&columnReader{g: g}); err != nil {
 		t.Fatal(err)
 	}
 	return g.parts
@@ -71,18 +71,18 @@ func assigned(t *testing.T, spec *RowSpec, v dataset.Vector) []dataset.Part {
 func TestAssignParts(t *testing.T) {
 	named := textsOf("test", "train", "validation", "train")
 	want := []dataset.Part{dataset.Test, dataset.Train, dataset.Validation, dataset.Train}
-	if got := assigned(t, &RowSpec{SplitColumn: "part"}, named); !slices.Equal(got, want) {
+	if got := assigned(t, &RowSpec{Parting: Parting{SplitColumn: "part"}}, named); !slices.Equal(got, want) {
 		t.Errorf("parts %v, want %v", got, want)
 	}
-	whole := &RowSpec{Shares: dataset.Shares{dataset.Validation: 1}}
+	whole := &RowSpec{Parting: Parting{Shares: dataset.Shares{dataset.Validation: 1}}}
 	if got := assigned(t, whole, numbersOf(1, 2)); !slices.Equal(got, []dataset.Part{dataset.Validation, dataset.Validation}) {
 		t.Errorf("parts %v, want validation alone", got)
 	}
 	halves := dataset.Shares{dataset.Train: 1, dataset.Test: 1}
-	spec := &RowSpec{Shares: halves, Seed: 7}
+	spec := &RowSpec{Parting: Parting{Shares: halves, Seed: 7}}
 	const n = 2000
 	place := assigned(t, spec, numbersOf(make([]float64, n)...))
-	for _, parts := range [][]dataset.Part{place, assigned(t, &RowSpec{Shares: halves, Key: "id"}, numbersOf(counted(n)...))} {
+	for _, parts := range [][]dataset.Part{place, assigned(t, &RowSpec{Parting: Parting{Shares: halves, Key: "id"}}, numbersOf(counted(n)...))} {
 		train := 0
 		for _, p := range parts {
 			if p == dataset.Train {
@@ -93,7 +93,7 @@ func TestAssignParts(t *testing.T) {
 			t.Errorf("%d of %d rows are to train, want about a half", train, n)
 		}
 	}
-	keyed := &RowSpec{Shares: halves, Seed: 7, Key: "id"}
+	keyed := &RowSpec{Parting: Parting{Shares: halves, Seed: 7, Key: "id"}}
 	for i := range 50 {
 		key := strings.Repeat("k", i)
 		missing := dataset.Vector{Type: dataset.Text, Texts: []string{key}, Index: []int32{0, 0, -1}}
@@ -109,14 +109,14 @@ func TestAssignParts(t *testing.T) {
 	}
 	moved := groupOf(spec, numbersOf(make([]float64, n)...))
 	moved.task.File = "gs://bucket/elsewhere/a.parquet"
-	if err := moved.assignParts(nil); err != nil || !slices.Equal(moved.parts, place) {
+	if err := moved.assignParts(&columnReader{g: moved}); err != nil || !slices.Equal(moved.parts, place) {
 		t.Errorf("a data set that has moved is split otherwise: %v", err)
 	}
 	if baseName("a.parquet") != "a.parquet" {
 		t.Error("a name without folders")
 	}
-	g := groupOf(&RowSpec{SplitColumn: "part"}, textsOf("train", "tset"))
-	err := g.assignParts(func(dst *dataset.Vector) error { return g.ReadColumn(0, dst) })
+	g := groupOf(&RowSpec{Parting: Parting{SplitColumn: "part"}}, textsOf("train", "tset"))
+	err := g.assignParts(&columnReader{g: g})
 	if err == nil || !strings.Contains(err.Error(), `row 1 names no part, expected train, validation or test (value "tset")`) {
 		t.Errorf("a part by another name: %v", err)
 	}
@@ -248,7 +248,7 @@ func TestPieces(t *testing.T) {
 		label.Index[r], weight.Numbers[r] = int32(r%3)-1, float64(r%5)
 	}
 	spec := &RowSpec{
-		Label: "label", Weight: "weight", WeightScale: 1, Shares: dataset.Shares{70, 10, 20}, Seed: 3, DropNullLabels: true,
+		Label: "label", Weight: "weight", WeightScale: 1, Parting: Parting{Shares: dataset.Shares{70, 10, 20}, Seed: 3}, DropNullLabels: true,
 	}
 	whole := groupOf(spec, label, weight)
 	if err := whole.prepare(); err != nil {

@@ -56,12 +56,8 @@ type RowSpec struct {
 	Label       string          `json:"label"`
 	Weight      string          `json:"weight,omitempty"`       // column of row weights
 	WeightScale int64           `json:"weight_scale,omitempty"` // fixed-point units per weight of 1
-	SplitColumn string          `json:"split_column,omitempty"` // column that names each row's part
-	// Key is the column whose hash decides a row's part; empty: the row's position decides.
-	Key            string         `json:"key,omitempty"`
-	Shares         dataset.Shares `json:"shares"`
-	Seed           uint64         `json:"seed"`
-	DropNullLabels bool           `json:"drop_null_labels,omitempty"`
+	Parting
+	DropNullLabels bool `json:"drop_null_labels,omitempty"`
 
 	// ClassWeights has a factor for the weights of training rows by class, in units of
 	// 1/FractionScale. Empty: all factors are 1. TrainScale is the number of fixed-point
@@ -70,6 +66,10 @@ type RowSpec struct {
 	TrainScale   int64   `json:"train_scale,omitempty"`
 
 	Soft SoftLabels `json:"soft_labels,omitzero"`
+
+	// Groups is the number of objects of a part up to which they keep the buckets of their rows' keys,
+	// see dataset.Table.KeepGroups. 0: objects do not keep them.
+	Groups int64 `json:"groups,omitempty"`
 }
 
 // Weighted reports whether rows of some part have weights other than 1.
@@ -86,6 +86,15 @@ func (s *RowSpec) ScaleOf(part dataset.Part) int64 {
 
 // GrowthScale returns the number of fixed-point units in a weight of 1 where trees grow.
 func (s *RowSpec) GrowthScale() int64 { return s.ScaleOf(dataset.Train) * max(1, s.Soft.Scale) }
+
+// moreBytes returns about the bytes of an object beside its codes and one class weight.
+func (s *RowSpec) moreBytes() int {
+	const ofGroups = 56 // a share and its list
+	if s.Groups > 0 {
+		return s.Soft.bytes() + ofGroups
+	}
+	return s.Soft.bytes()
+}
 
 // OfLabels returns the specification of the same rows where the labels alone count.
 func (s *RowSpec) OfLabels() *RowSpec {
@@ -147,6 +156,7 @@ type rowGroup struct {
 	weights []int64        // by row, in fixed-point units; nil: 1 each
 	total   int64          // weight of all rows, at most MaxTotalWeight
 	parts   []dataset.Part // by row
+	buckets []uint8        // by row: of its key; nil: they are not wanted
 	dropped int64          // rows without a label
 	ignored int64          // rows with a weight of 0
 	parted  int64          // rows whose weight is no whole number
@@ -265,27 +275,23 @@ func openRowGroup(ctx context.Context, spec *RowSpec, task Task) (*rowGroup, err
 
 // prepare decodes labels and weights, and decides on the part of each row.
 func (g *rowGroup) prepare() error {
-	next := len(g.spec.Features)
-	read := func(dst *dataset.Vector) error {
-		next++
-		return g.ReadColumn(next-1, dst)
-	}
+	columns := &columnReader{g: g, next: len(g.spec.Features)}
 	if g.spec.Label != "" {
-		if err := read(&g.label); err != nil {
+		if err := columns.read(&g.label); err != nil {
 			return err
 		}
 	}
 	g.parts = make([]dataset.Part, g.Rows())
 	if g.spec.Weight != "" {
 		var v dataset.Vector
-		if err := read(&v); err != nil {
+		if err := columns.read(&v); err != nil {
 			return err
 		}
 		if err := g.readWeights(&v); err != nil {
 			return err
 		}
 	}
-	if err := g.assignParts(read); err != nil {
+	if err := g.assignParts(columns); err != nil {
 		return err
 	}
 	if err := g.leaveOut(); err != nil {
@@ -324,74 +330,6 @@ func (g *rowGroup) leaveOut() error {
 func (g *rowGroup) refused() []int32 {
 	from, _ := slices.BinarySearch(g.task.Refused, int32(g.first))
 	return g.task.Refused[from:]
-}
-
-// assignParts sets the part of each row: by the split column, by the hash of the key, or
-// by the hash of the row's position.
-func (g *rowGroup) assignParts(read func(*dataset.Vector) error) error {
-	spec := g.spec
-	if spec.SplitColumn != "" {
-		var v dataset.Vector
-		if err := read(&v); err != nil {
-			return err
-		}
-		for r := range g.parts {
-			part, ok := dataset.ParsePart(v.Spell(r))
-			if !ok {
-				return g.errorAt(spec.SplitColumn, v.Spell(r),
-					fmt.Sprintf("row %d names no part, expected train, validation or test", g.first+r), "")
-			}
-			g.parts[r] = part
-		}
-		return nil
-	}
-	if part, ok := spec.Shares.Whole(); ok {
-		for r := range g.parts {
-			g.parts[r] = part
-		}
-		return nil
-	}
-	if spec.Key == "" {
-		group := dataset.HashPosition(spec.Seed, baseName(g.task.File), g.task.RowGroup)
-		for r := range g.parts {
-			g.parts[r] = spec.Shares.Of(dataset.HashRow(group, g.first+r))
-		}
-		return nil
-	}
-	var v dataset.Vector
-	if err := read(&v); err != nil {
-		return err
-	}
-	for r := range g.parts {
-		g.parts[r] = spec.Shares.Of(hashKey(spec.Seed, &v, r))
-	}
-	return nil
-}
-
-// baseName returns the name of a file without its folders. The split depends on it alone,
-// so a data set that was moved has the same split.
-func baseName(url string) string {
-	for i := len(url) - 1; i >= 0; i-- {
-		if url[i] == '/' {
-			return url[i+1:]
-		}
-	}
-	return url
-}
-
-// hashKey returns the hash of the key of row r.
-func hashKey(seed uint64, v *dataset.Vector, r int) uint64 {
-	if v.Missing(r) {
-		return dataset.HashText(seed, "")
-	}
-	i := r
-	if v.Index != nil {
-		i = int(v.Index[r])
-	}
-	if v.Type == dataset.Text {
-		return dataset.HashText(seed, v.Texts[i])
-	}
-	return dataset.HashNumber(seed, v.Numbers[i])
 }
 
 // FractionScale is the number of fixed-point units in 1 where weights have fractions.

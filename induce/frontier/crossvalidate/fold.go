@@ -43,17 +43,20 @@ type Fold struct {
 	transfer  *distill.TransferSet // nil: no tree was taught
 }
 
-// Grow deals the objects to the folds, and grows, prunes and scores trees for each. It
-// leaves out folds without objects, and a fold that has all objects: few objects may
+// Grow deals the rows to the folds, and grows, prunes and scores trees for each. It
+// leaves out folds without rows, and a fold that has all rows: few objects or groups may
 // deal so. settled counts the weight of the leaves that are finished, whose sum is
 // Weight if no fold is left out. If the context ends first, the error is its
 // cause.
 func (g *Growth) Grow(ctx context.Context, pool *frontier.Pool, settled *atomic.Int64) ([]Fold, error) {
-	held := Deal(g.Objects, g.Folds, g.Seed)
+	dealt := Deal(g.Objects, g.Folds, g.Seed)
 	folds := make([]Fold, g.Folds)
 	parallel.Each(g.Folds, together, func(fold int) {
-		if len(held[fold]) > 0 && len(held[fold]) < g.Objects.Len() && ctx.Err() == nil {
-			folds[fold] = g.fold(ctx, pool, others(held, fold), held[fold], settled)
+		if ctx.Err() != nil {
+			return
+		}
+		if rest, held := dealt.Fold(fold); rest.Len() > 0 && held.Len() > 0 {
+			folds[fold] = g.fold(ctx, pool, rest, held, settled)
 			folds[fold].number = fold
 		}
 	})
@@ -87,40 +90,16 @@ func untaught(pool *frontier.Pool) int {
 	return len(pool.Candidates)
 }
 
-// Deal returns the objects of each fold, ascending. The fold of an object depends on
-// the seed and on its codes alone, so the order of the objects does not matter.
-func Deal(o *dataset.Objects, folds int, seed uint64) [][]int32 {
-	held := make([][]int32, folds)
-	for i, hash := range o.Hashes(seed) {
-		fold := hash % uint64(folds)
-		held[fold] = append(held[fold], int32(i))
-	}
-	return held
-}
-
-// others returns the objects of all folds but one, ascending.
-func others(held [][]int32, fold int) []int32 {
-	var rest []int32
-	for other, ids := range held {
-		if other != fold {
-			rest = append(rest, ids...)
-		}
-	}
-	slices.Sort(rest)
-	return rest
-}
-
 // fold grows the trees of a fold from the rest of the objects, and prunes and scores
 // them on the objects that were held out. After the end of the context the fold is
 // empty: its trees were cut short.
 func (g *Growth) fold(
-	ctx context.Context, pool *frontier.Pool, rest, held []int32, settled *atomic.Int64,
+	ctx context.Context, pool *frontier.Pool, rest, held *dataset.Objects, settled *atomic.Int64,
 ) Fold {
 	params := make([]induce.Params, len(pool.Candidates))
 	for i := range params {
 		params[i] = pool.Candidates[i].Params
 	}
-	objects := g.Objects.Select(rest)
 	options := memory.Options{
 		Workers: runtime.GOMAXPROCS(0),
 		Memory:  g.Memory / together,
@@ -128,10 +107,10 @@ func (g *Growth) fold(
 		Stop:    func() bool { return ctx.Err() != nil },
 	}
 	plain := untaught(pool)
-	roots := memory.GrowEach(objects, g.Columns, params[:plain], objects.TotalWeight(), options)
+	roots := memory.GrowEach(rest, g.Columns, params[:plain], rest.TotalWeight(), options)
 	var transfer *distill.TransferSet
 	if plain < len(params) && ctx.Err() == nil {
-		if transfer = g.Transfer.Part(objects, options.Stop); transfer != nil {
+		if transfer = g.Transfer.Part(rest, options.Stop); transfer != nil {
 			options.Settled = nil
 			roots = append(roots, transfer.Grow(g.Columns, params[plain:], options)...)
 		}
@@ -144,7 +123,7 @@ func (g *Growth) fold(
 		trees[i] = g.Model(root, i)
 	}
 	counts := tree.NewForest(trees).NewCounts()
-	counts.AddSome(g.Objects, held)
+	counts.Add(held)
 	f := Fold{rows: counts.Tree(0).TotalRows(), transfer: transfer}
 	currencies := make([][]prune.Currency, len(trees)) // by candidate, in the order of the prunings
 	for i := range pool.Prunings {

@@ -112,7 +112,7 @@ func TestDeal(t *testing.T) {
 	}
 	turned := d.objects.Select(backwards)
 	for _, folds := range []int{2, 5, 100} {
-		held := crossvalidate.Deal(d.objects, folds, 1)
+		held := crossvalidate.Deal(d.objects, folds, 1).Held
 		var all []int32
 		for fold, ids := range held {
 			if !slices.IsSorted(ids) {
@@ -120,7 +120,7 @@ func TestDeal(t *testing.T) {
 			}
 			all = append(all, ids...)
 			var again []int32
-			for _, id := range crossvalidate.Deal(turned, folds, 1)[fold] {
+			for _, id := range crossvalidate.Deal(turned, folds, 1).Held[fold] {
 				again = append(again, backwards[id])
 			}
 			slices.Sort(again)
@@ -137,7 +137,7 @@ func TestDeal(t *testing.T) {
 		if len(all) != 64 || len(held) != folds {
 			t.Errorf("%d objects in %d folds", len(all), len(held))
 		}
-		if cmp.Equal(held, crossvalidate.Deal(d.objects, folds, 2)) {
+		if cmp.Equal(held, crossvalidate.Deal(d.objects, folds, 2).Held) {
 			t.Errorf("%d folds: another seed deals the same", folds)
 		}
 	}
@@ -161,7 +161,7 @@ func TestGrow(t *testing.T) {
 		if q.Step != 0 {
 			continue
 		}
-		for fold, ids := range crossvalidate.Deal(d.objects, 4, 1) {
+		for fold, ids := range crossvalidate.Deal(d.objects, 4, 1).Held {
 			want, score := d.byHand(ids, q.Tree)
 			got := crossvalidate.Counterparts(folds, p, &p.Points[i])[fold]
 			if diff := cmp.Diff(want, got.Tree); diff != "" {
@@ -209,7 +209,7 @@ func TestCounterparts(t *testing.T) {
 		t.Fatal(err)
 	}
 	crossvalidate.SetAreas(folds, p)
-	held, between := crossvalidate.Deal(d.objects, 5, 1), 0
+	held, between := crossvalidate.Deal(d.objects, 5, 1).Held, 0
 	for i := range p.Points {
 		q := &p.Points[i]
 		steps := p.Prunings[p.PruningOf(q)].Sequence.Steps
@@ -278,7 +278,7 @@ func TestFewObjects(t *testing.T) {
 		p := d.pool(t)
 		for _, number := range []int{2, 5, 20} {
 			want := 0
-			for _, ids := range crossvalidate.Deal(d.objects, number, 1) {
+			for _, ids := range crossvalidate.Deal(d.objects, number, 1).Held {
 				if len(ids) > 0 && len(ids) < n {
 					want++
 				}

@@ -24,7 +24,7 @@ func (g *Growth) Gains(
 	ctx context.Context, pool *frontier.Pool, folds []Fold, points []frontier.Point, o leafmodel.Options,
 	variants int, fit Fit, done *atomic.Int64,
 ) ([][]frontier.Gain, error) {
-	held := Deal(g.Objects, g.Folds, g.Seed)
+	dealt := Deal(g.Objects, g.Folds, g.Seed)
 	sums := make([][]gainSum, len(folds)*variants) // by fold and variant
 	err := parallel.EachUntil(ctx, len(folds), new(atomic.Int64), func(i int) {
 		f := &folds[i]
@@ -36,11 +36,12 @@ func (g *Growth) Gains(
 		o := o
 		o.Workers, o.Stop = max(1, runtime.GOMAXPROCS(0)/len(folds)), func() bool { return ctx.Err() != nil }
 		features := trees[0].Features
+		rest, held := dealt.Fold(f.number)
 		before, models := fit(&distill.Fitting{
-			Training: leafmodel.Sorted(g.Objects.Select(others(held, f.number)), 0), Transfer: f.transfer,
+			Training: leafmodel.Sorted(rest, 0), Transfer: f.transfer,
 			Features: features, Trees: trees, Options: o,
 		})
-		out := leafmodel.Sorted(g.Objects.Select(held[f.number]), 0)
+		out := leafmodel.Sorted(held, 0)
 		plain := leafmodel.Evaluate(out, features, trees, before, o.Workers)
 		for v := range variants {
 			if ctx.Err() != nil {

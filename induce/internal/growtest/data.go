@@ -3,6 +3,7 @@
 package growtest
 
 import (
+	"cmp"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -117,6 +118,85 @@ func randomWeights(r *rand.Rand, class, classes int, weighted bool) (raw []datas
 		rows = int64(1 + r.IntN(5))
 	}
 	return raw, rows
+}
+
+// Grouped returns the same objects, of whose rows each has one of a few keys: the weight of a class in
+// an object is of one key or of two.
+func (d *Data) Grouped(r *rand.Rand) *Data {
+	const keys = 40
+	g := *d
+	weighted := d.Objects.Rows != nil
+	g.Objects = dataset.NewObjects(dataset.NewLayout(d.Features), d.Objects.Classes, weighted, d.Objects.Len())
+	g.Objects.KeepGroups()
+	codes := make([]int, len(d.Features))
+	for i := range d.Objects.Len() {
+		for f := range codes {
+			codes[f] = d.Objects.Codes[f].At(i)
+		}
+		var shares []dataset.GroupShare
+		for k, cw := range d.Objects.Raw(i) {
+			first := int64(1) + r.Int64N(cw.Weight)
+			for _, weight := range []int64{first, cw.Weight - first} {
+				s := dataset.GroupShare{Bucket: dataset.Bucket(uint64(r.IntN(keys))), Class: cw.Class, Weight: weight, Rows: weight}
+				if weighted {
+					if s.Rows = 0; k == 0 && weight == first {
+						s.Rows = d.Objects.RowsOf(i)
+					}
+				}
+				if weight > 0 {
+					shares = append(shares, s)
+				}
+			}
+		}
+		slices.SortFunc(shares, func(a, b dataset.GroupShare) int {
+			return cmp.Or(cmp.Compare(a.Bucket, b.Bucket), cmp.Compare(a.Class, b.Class))
+		})
+		for at := len(shares) - 1; at > 0; at-- { // two shares of one key and class are one
+			if a, b := &shares[at-1], shares[at]; a.Bucket == b.Bucket && a.Class == b.Class {
+				a.Weight, a.Rows = a.Weight+b.Weight, a.Rows+b.Rows
+				shares = slices.Delete(shares, at, at+1)
+			}
+		}
+		g.Objects.AppendGrouped(codes, shares)
+	}
+	return &g
+}
+
+// Relabelled returns the same grouped objects, where rows of a bucket that are alone in their objects have
+// exchanged their classes. Without such rows it returns nil.
+func (d *Data) Relabelled(bucket uint8) (relabelled *Data, changed []int) {
+	g := *d
+	g.Objects = dataset.NewObjects(dataset.NewLayout(d.Features), d.Objects.Classes, d.Objects.Rows != nil, d.Objects.Len())
+	g.Objects.KeepGroups()
+	alone := func(i int) bool {
+		s := d.Objects.Groups(i)
+		return len(s) == 1 && s[0].Bucket == bucket && s[0].Weight == 1
+	}
+	var classes []uint16
+	for i := range d.Objects.Len() {
+		if alone(i) {
+			changed, classes = append(changed, i), append(classes, d.Objects.Groups(i)[0].Class)
+		}
+	}
+	slices.Reverse(classes)
+	codes := make([]int, len(d.Features))
+	at, other := 0, false
+	for i := range d.Objects.Len() {
+		for f := range codes {
+			codes[f] = d.Objects.Codes[f].At(i)
+		}
+		shares := slices.Clone(d.Objects.Groups(i))
+		if alone(i) {
+			other = other || shares[0].Class != classes[at]
+			shares[0].Class = classes[at]
+			at++
+		}
+		g.Objects.AppendGrouped(codes, shares)
+	}
+	if !other {
+		return nil, nil
+	}
+	return &g, changed
 }
 
 // Softened returns the same data with soft objects: of each object some weight goes to other

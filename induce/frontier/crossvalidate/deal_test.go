@@ -1,0 +1,51 @@
+package crossvalidate_test
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/frontier/crossvalidate"
+	"github.com/espalier-ml/espalier/induce/internal/growtest"
+)
+
+// TestDealGroups: no bucket of groups is in two folds, nor on both sides of one; each row is held once.
+func TestDealGroups(t *testing.T) {
+	for seed := range uint64(10) {
+		r := rand.New(rand.NewPCG(seed, 40))
+		d := growtest.New(r, growtest.PricedFeatures(), 3, 300, seed%2 == 0).Grouped(r)
+		for _, folds := range []int{2, 5, 7, 60, 100} {
+			dealt := crossvalidate.Deal(d.Objects, folds, 1)
+			var foldOf [dataset.Buckets]int // plus one
+			weights := make([]int64, 3)
+			for fold := range folds {
+				rest, held := dealt.Fold(fold)
+				for i := range held.Len() {
+					for _, s := range held.Groups(i) {
+						if at := &foldOf[s.Bucket]; *at != 0 && *at != fold+1 {
+							t.Fatalf("bucket %d is in folds %d and %d of %d", s.Bucket, *at-1, fold, folds)
+						}
+						foldOf[s.Bucket] = fold + 1
+					}
+				}
+				for i := range rest.Len() {
+					for _, s := range rest.Groups(i) {
+						if foldOf[s.Bucket] == fold+1 {
+							t.Fatalf("bucket %d is on both sides of fold %d of %d", s.Bucket, fold, folds)
+						}
+					}
+				}
+				if rest.TotalWeight()+held.TotalWeight() != d.Objects.TotalWeight() {
+					t.Errorf("fold %d of %d: some weight is on neither side", fold, folds)
+				}
+				for k, w := range held.ClassWeights() {
+					weights[k] += w
+				}
+			}
+			if !slices.Equal(weights, d.Objects.ClassWeights()) {
+				t.Errorf("%d folds hold the weights %v, want %v", folds, weights, d.Objects.ClassWeights())
+			}
+		}
+	}
+}

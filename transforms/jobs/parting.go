@@ -1,0 +1,143 @@
+package jobs
+
+import (
+	"fmt"
+
+	"github.com/espalier-ml/espalier/induce/dataset"
+)
+
+// Parting says which part of the split a row belongs to. It is the one rule for Parquet files and for
+// rows in pipelines.
+type Parting struct {
+	SplitColumn string `json:"split_column,omitempty"` // column that names each row's part
+	// Key is the column of groups: rows of one value are in one part, one fold and one bucket, see
+	// dataset.Bucket. Empty: the row's position decides on its part.
+	Key    string         `json:"key,omitempty"`
+	Shares dataset.Shares `json:"shares"`
+	Seed   uint64         `json:"seed"`
+}
+
+// HashKey returns the hash of a key: a number, a text, or a missing value if typ is neither. All rows
+// without a key are one group.
+func (p *Parting) HashKey(typ dataset.ValueType, number float64, text string) uint64 {
+	switch typ {
+	case dataset.Number:
+		return dataset.HashNumber(p.Seed, number)
+	case dataset.Text:
+		return dataset.HashText(p.Seed, text)
+	default:
+		return dataset.HashText(p.Seed, "")
+	}
+}
+
+// hashKeyAt returns the hash of the key of row r.
+func (p *Parting) hashKeyAt(v *dataset.Vector, r int) uint64 {
+	if v.Missing(r) {
+		return p.HashKey(0, 0, "")
+	}
+	i := r
+	if v.Index != nil {
+		i = int(v.Index[r])
+	}
+	if v.Type == dataset.Text {
+		return p.HashKey(dataset.Text, 0, v.Texts[i])
+	}
+	return p.HashKey(dataset.Number, v.Numbers[i], "")
+}
+
+// NoPart returns the problem of a row whose split column names no part. row says which row it is.
+func NoPart(row string) string { return row + " names no part, expected train, validation or test" }
+
+// assignParts sets the part of each row: by the split column, by the hash of the key, or by the hash of
+// the row's position. It sets the buckets of the keys, if they are wanted. columns reads the split column
+// and the key, in this order.
+func (g *rowGroup) assignParts(columns *columnReader) error {
+	p := &g.spec.Parting
+	if p.SplitColumn != "" {
+		if err := g.assignNamed(columns); err != nil {
+			return err
+		}
+	}
+	whole, isWhole := p.Shares.Whole()
+	byHash := p.SplitColumn == "" && !isWhole
+	if p.SplitColumn == "" && isWhole {
+		for r := range g.parts {
+			g.parts[r] = whole
+		}
+	}
+	switch {
+	case p.Key != "" && (byHash || g.spec.Groups > 0):
+		return g.assignByKey(columns, byHash)
+	case p.Key != "":
+		columns.skip()
+	case byHash:
+		group := dataset.HashPosition(p.Seed, baseName(g.task.File), g.task.RowGroup)
+		for r := range g.parts {
+			g.parts[r] = p.Shares.Of(dataset.HashRow(group, g.first+r))
+		}
+	}
+	return nil
+}
+
+// assignNamed sets the parts that the split column names.
+func (g *rowGroup) assignNamed(columns *columnReader) error {
+	var v dataset.Vector
+	if err := columns.read(&v); err != nil {
+		return err
+	}
+	for r := range g.parts {
+		part, ok := dataset.ParsePart(v.Spell(r))
+		if !ok {
+			return g.errorAt(g.spec.SplitColumn, v.Spell(r), NoPart(fmt.Sprintf("row %d", g.first+r)), "")
+		}
+		g.parts[r] = part
+	}
+	return nil
+}
+
+// assignByKey sets the parts of rows by their keys, if parts says so, and their buckets, if they are wanted.
+func (g *rowGroup) assignByKey(columns *columnReader, parts bool) error {
+	var v dataset.Vector
+	if err := columns.read(&v); err != nil {
+		return err
+	}
+	p := &g.spec.Parting
+	if g.spec.Groups > 0 {
+		g.buckets = make([]uint8, g.Rows())
+	}
+	for r := range g.parts {
+		hash := p.hashKeyAt(&v, r)
+		if parts {
+			g.parts[r] = p.Shares.Of(hash)
+		}
+		if g.buckets != nil {
+			g.buckets[r] = dataset.Bucket(hash)
+		}
+	}
+	return nil
+}
+
+// columnReader reads the requested columns of a row group one after the other.
+type columnReader struct {
+	g    *rowGroup
+	next int
+}
+
+func (c *columnReader) read(dst *dataset.Vector) error {
+	c.next++
+	return c.g.ReadColumn(c.next-1, dst)
+}
+
+// skip passes over a column that is of no use.
+func (c *columnReader) skip() { c.next++ }
+
+// baseName returns the name of a file without its folders. The split depends on it alone,
+// so a data set that was moved has the same split.
+func baseName(url string) string {
+	for i := len(url) - 1; i >= 0; i-- {
+		if url[i] == '/' {
+			return url[i+1:]
+		}
+	}
+	return url
+}
