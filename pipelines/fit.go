@@ -224,6 +224,7 @@ func (r *run) fitFeatures(ctx context.Context, f *fitted, encoded [][]byte) erro
 	}
 	all := make([]dataset.Feature, len(tested))
 	faults := make([]error, len(tested))
+	bins := r.parsed.BinsFor(len(f.label.Classes))
 	var fitters sync.Pool // one for each goroutine
 	err := r.driver.Phase(ctx, "bins", int64(len(tested)), "features", func(s *parallel.Steps) error {
 		return parallel.EachUntil(ctx, len(tested), &s.Done, func(i int) {
@@ -232,7 +233,7 @@ func (r *run) fitFeatures(ctx context.Context, f *fitted, encoded [][]byte) erro
 			if fitter == nil {
 				fitter = new(binning.Fitter)
 			}
-			all[i], faults[i] = r.fitFeature(fitter, &r.schema.rows.Features[at], encoded[at])
+			all[i], faults[i] = r.fitFeature(fitter, &r.schema.rows.Features[at], encoded[at], bins)
 			fitters.Put(fitter)
 			encoded[at] = nil
 		})
@@ -257,21 +258,37 @@ func (r *run) fitFeatures(ctx context.Context, f *fitted, encoded [][]byte) erro
 		f.features = append(f.features, all[i])
 		f.spec.Features = append(f.spec.Features, r.schema.rows.Features[tested[i]])
 	}
+	r.warnOfFewBins(f, bins)
 	if len(f.features) == 0 {
 		r.driver.Reporter.Warn("all features are constant among the training rows: the tree is a single leaf")
 	}
 	return r.costs.Apply(f.features)
 }
 
+// warnOfFewBins warns of numbers of bins below the number of classes: a feature with fewer bins cannot
+// tell all classes apart.
+func (r *run) warnOfFewBins(f *fitted, bins []int) {
+	classes, most := len(f.label.Classes), slices.Max(bins)
+	if most >= classes || r.sampled {
+		return
+	}
+	full := func(x dataset.Feature) bool { return x.Kind == dataset.Numeric && len(x.Cuts)+1 >= most }
+	if at := slices.IndexFunc(f.features, full); at >= 0 {
+		r.driver.Reporter.Warn(fmt.Sprintf("the label has %d classes, and column %q has %d bins: fewer bins than classes do "+
+			"not tell all classes apart (--bins auto takes %d)", classes, f.features[at].Name, most,
+			grid.AutoBins(r.rows(), classes)))
+	}
+}
+
 func (r *run) fitFeature(
-	fitter *binning.Fitter, column *jobs.FeatureColumn, encoded []byte,
+	fitter *binning.Fitter, column *jobs.FeatureColumn, encoded []byte, bins []int,
 ) (dataset.Feature, error) {
 	s, _, err := binning.Decode(encoded)
 	if err != nil {
 		return dataset.Feature{}, err
 	}
 	f, err := fitter.FitFeature(column.Name, s, binning.FeatureConfig{
-		Method: r.parsed.Method, Bins: r.parsed.Bins, SingleBins: grid.SingleBins(r.parsed.Grid),
+		Method: r.parsed.Method, Bins: bins, SingleBins: grid.SingleBins(r.parsed.Grid),
 		Categories: r.config.MaxCategories, Unit: column.Unit,
 	})
 	return f, dataset.WithHint(err, "leave it out with --ignore "+column.Name+", or allow more values with --max_values")

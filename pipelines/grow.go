@@ -68,7 +68,7 @@ func (r *run) grow(ctx context.Context, o *objects, from *levels.Growth) (*grown
 			return nil, err
 		}
 	}
-	return &grown{objects: o, members: r.parsed.Grid, roots: g.growth.Roots, passes: g.passes}, nil
+	return &grown{objects: o, members: r.parsed.GridFor(len(o.label.Classes)), roots: g.growth.Roots, passes: g.passes}, nil
 }
 
 // teach grows the trees of the grid once more, from the transfer set of a teacher.
@@ -77,7 +77,7 @@ func (r *run) teach(ctx context.Context, g *grown) (*grown, error) {
 	if !c.WantsTeacher(g.soft()) {
 		return g, nil
 	}
-	t, err := c.Teach(ctx, r.parsed.Grid, memory.Options{
+	t, err := c.Teach(ctx, g.members, memory.Options{
 		Workers: runtime.GOMAXPROCS(0), Memory: r.room(g.objects).Usable(),
 		Stop: func() bool { return ctx.Err() != nil || !r.deadline.IsZero() && time.Now().After(r.deadline) },
 	})

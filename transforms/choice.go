@@ -45,11 +45,11 @@ func orNones(list []float64) []float64 {
 	return numbers
 }
 
-// bins returns the numbers of bins for a number of rows. Rows without a label count too.
-func (c *TrainConfig) bins(rows int64) []int {
+// bins returns the numbers of bins for numbers of rows and classes. Rows without a label count too.
+func (c *TrainConfig) bins(rows int64, classes int) []int {
 	bins := listOr(c.Grid.Bins, c.Bins)
 	if slices.Equal(bins, []int{0}) {
-		return []int{grid.AutoBins(rows)}
+		return []int{grid.AutoBins(rows, classes)}
 	}
 	return bins
 }

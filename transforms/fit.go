@@ -73,7 +73,7 @@ func classCode(codes map[string]uint16, name, label string) (uint16, error) {
 // leaves out features with a single value.
 func (s *trainSpec) fit(sums *rowSums) (*plan, error) {
 	c := &s.Config
-	p := &plan{Dropped: sums.Dropped, Scale: 1, Bins: c.bins(sums.rows()), TrainRows: sums.TrainRows}
+	p := &plan{Dropped: sums.Dropped, Scale: 1, TrainRows: sums.TrainRows}
 	if sums.Scaled {
 		p.Scale = dataset.TallyScale
 	}
@@ -85,6 +85,7 @@ func (s *trainSpec) fit(sums *rowSums) (*plan, error) {
 	if p.Classes, err = binning.FitClasses(c.Label, sums.Label, c.MaxClasses); err != nil {
 		return nil, dataset.WithHint(err, "raise MaxClasses, or name a column of classes as the Label")
 	}
+	p.Bins = c.bins(sums.rows(), len(p.Classes))
 	if err := s.weighClasses(p, sums); err != nil {
 		return nil, err
 	}

@@ -140,8 +140,8 @@ type ErrorCost struct {
 
 // DefaultTrainConfig returns the configuration of `espalier train --split 100/0/0
 // --select first --certificate none`, with all defaults filled in: ec45 with lambda 10 and
-// theta 0.005, threshold tests on quantile bins (512 from 30,000 rows on, else 128), smoothed
-// leaves, no pruning.
+// theta 0.005, threshold tests on quantile bins (128, 512 from 30,000 rows on, and at least 16 for
+// each class), smoothed leaves, no pruning.
 func DefaultTrainConfig(label string) TrainConfig {
 	c := TrainConfig{Label: label}
 	c.fill()

@@ -122,13 +122,26 @@ func checkBins(items []string) []error {
 	return nil
 }
 
-// SettleBins replaces auto by the number of bins that suits the number of input rows, and
-// sets the bins of each tree of the grid.
+// SettleBins notes the number of input rows, on which the number of bins depends if it is auto, and
+// sets the bins of each tree of the grid as far as they are known: see BinsFor.
 func (p *Parsed) SettleBins(rows int64) {
+	p.rows = rows
+	grid.SetBins(p.Grid, p.BinsFor(1))
+}
+
+// BinsFor returns the numbers of bins where the label has a number of classes.
+func (p *Parsed) BinsFor(classes int) []int {
 	if p.Bins[0] == 0 {
-		p.Bins[0] = grid.AutoBins(rows)
+		return []int{grid.AutoBins(p.rows, classes)}
 	}
-	grid.SetBins(p.Grid, p.Bins)
+	return p.Bins
+}
+
+// GridFor returns the members of the grid, with their bins where the label has a number of classes.
+func (p *Parsed) GridFor(classes int) []grid.Member {
+	members := slices.Clone(p.Grid)
+	grid.SetBins(members, p.BinsFor(classes))
+	return members
 }
 
 // SettleSetUps adds trees to the grid if groups of features have prices and a tree is to be

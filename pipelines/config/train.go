@@ -264,7 +264,7 @@ func (c *Train) testSettings() []setting.Setting {
 		},
 		{
 			Name: "bins", Value: setting.ListBy(&c.Bins, orAlone(binsAuto, checkBins)),
-			Help: "bins of a numeric feature; auto: 128, and 512 from 30,000 rows on",
+			Help: "bins of a numeric feature; auto: 128, 512 from 30,000 rows on, and at least 16 for each class",
 		},
 		{
 			Name: "binning", Value: setting.Text(&c.Binning, setting.By(binning.ParseMethod)),
@@ -524,13 +524,15 @@ const maxBins = math.MaxUint16 - 1
 // Parsed is a validated configuration in the types of package induce.
 type Parsed struct {
 	Grid      []grid.Member
-	Bins      []int // numbers of bins: see Params.Subset
+	Bins      []int // numbers of bins: see Params.Subset and BinsFor; 0 alone: auto
 	Selection selection.Settings
 	Method    binning.Method
 	Estimate  tree.Estimate
 	Shares    dataset.Shares
 	Column    string // that names the part of each row; empty: Shares decide
 	Monotone  map[string]int8
+
+	rows int64 // of the input: see SettleBins
 }
 
 // Validate returns all faults at once, each with the name of its flag.

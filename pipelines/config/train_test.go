@@ -53,13 +53,25 @@ func TestGrids(t *testing.T) {
 	}
 }
 
-// TestAutoBins: 128 bins, and 512 from 30,000 rows on, as docs/settings.md says.
+// TestAutoBins: 128 bins, 512 from 30,000 rows on, and at least 16 for each class up to 16,384, as
+// docs/settings.md says. A number that was asked for stays.
 func TestAutoBins(t *testing.T) {
-	for rows, want := range map[int64]int{29_999: 128, 30_000: 512} {
+	for _, c := range []struct {
+		rows    int64
+		classes int
+		want    int
+	}{
+		{29_999, 2, 128}, {30_000, 2, 512}, {29_999, 8, 128}, {29_999, 9, 144}, {30_000, 32, 512}, {100, 1000, 16_000},
+		{1e9, 3000, 1 << 14},
+	} {
 		p := parsed(t, required())
-		p.SettleBins(rows)
-		if !slices.Equal(p.Bins, []int{want}) || p.Grid[0].Algorithm.Bins != want {
-			t.Errorf("%d rows: %v bins, %d in the tree; want %d", rows, p.Bins, p.Grid[0].Algorithm.Bins, want)
+		p.SettleBins(c.rows)
+		if got := p.GridFor(c.classes)[0].Algorithm.Bins; !slices.Equal(p.BinsFor(c.classes), []int{c.want}) || got != c.want {
+			t.Errorf("%+v: %v bins, %d in the tree", c, p.BinsFor(c.classes), got)
+		}
+		p.Bins = []int{48}
+		if got := p.BinsFor(c.classes); !slices.Equal(got, []int{48}) {
+			t.Errorf("%+v: %v bins, want the 48 that were asked for", c, got)
 		}
 	}
 }
