@@ -1,5 +1,5 @@
 # The README's two commands and the checks; everything here is plain go.
-.PHONY: example test lint bench ci matrix pruning budgets peers predict models importance roc slices exports speed scorers shapes cluster processors \
+.PHONY: example test lint bench ci matrix pruning budgets peers predict models importance total roc slices exports speed scorers shapes cluster processors \
 	auc_at_tests soft_labels monotone results bought
 
 example:
@@ -37,6 +37,9 @@ models:
 
 importance:
 	bench/check_importance.py
+
+total:
+	bench/check_total.py
 
 roc:
 	bench/check_roc.py
