@@ -104,6 +104,11 @@ func (r *run) choose(ctx context.Context, s *scored, slicer *slicing.Slicer) (*c
 		},
 	}
 	c.Transfer, c.Objects = g.transfer, objects
+	if r.config.Key != "" {
+		c.Grouped = func(ctx context.Context, part dataset.Part) (*dataset.Objects, error) {
+			return r.groupedObjects(ctx, g.objects, part)
+		}
+	}
 	c.Model = func(root *induce.Node, candidate int) *tree.Tree { return modeller.Model(root, g.members[candidate]) }
 	c.Sample = func(ctx context.Context, part dataset.Part) (*dataset.Objects, error) {
 		if part != dataset.Train || g.train().Objects > int64(selection.Most(part)) {
@@ -195,7 +200,24 @@ func (c *choosing) measure(ctx context.Context, r *chosen, w *winner) error {
 	if err != nil {
 		return err
 	}
-	return c.rows.slice(ctx, t, r.metrics)
+	if err := c.rows.slice(ctx, t, r.metrics); err != nil || c.Grouped == nil {
+		return err
+	}
+	return c.widen(ctx, t, r.metrics)
+}
+
+// widen makes the intervals of metrics those of groups. Leaf models change the predictions of a tree, but
+// not which rows come together: its design effects are those of its leaves.
+func (c *choosing) widen(ctx context.Context, t *tree.Tree, m *runfolder.Metrics) error {
+	for _, p := range m.Parts() {
+		part, _ := dataset.ParsePart(p.Name)
+		objects, err := c.Grouped(ctx, part)
+		if err != nil {
+			return err
+		}
+		p.Metrics.Widen(selection.EffectsOf(t, objects))
+	}
+	return nil
 }
 
 // weigh measures the importance of the chosen tree's features.

@@ -18,6 +18,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/frontier"
 	"github.com/espalier-ml/espalier/induce/importance"
+	"github.com/espalier-ml/espalier/induce/metric"
 	"github.com/espalier-ml/espalier/induce/prune"
 	"github.com/espalier-ml/espalier/induce/selection"
 	"github.com/espalier-ml/espalier/induce/tree"
@@ -237,6 +238,9 @@ func (p *promotion) rebuild(ctx context.Context) error {
 	}
 	if p.pool, err = selection.NewPool(ctx, host{p.driver}, candidates, &p.parsed.Selection.Settings); err != nil {
 		return err
+	}
+	if p.config.Key != "" { // the run has not kept the groups of its rows
+		p.pool.Effects = func(*tree.Tree, dataset.Part) *metric.Effects { return new(metric.Effects) }
 	}
 	g := p.grown
 	if n := len(g.Figures); n > 0 && n != g.FigureCount*len(p.pool.Points) {
@@ -466,6 +470,11 @@ func (p *promotion) tree(ctx context.Context) (*tree.Tree, *runfolder.Metrics, e
 	}
 	if err := rows.slice(ctx, t, metrics); err != nil {
 		return nil, nil, err
+	}
+	if p.config.Key != "" { // see rebuild
+		for _, part := range metrics.Parts() {
+			part.Metrics.Widen(new(metric.Effects))
+		}
 	}
 	metrics.Folds = p.folds(point)
 	if t.Training.Weights != "" {

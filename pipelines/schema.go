@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/selection"
 	"github.com/espalier-ml/espalier/io/parquetio"
 	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/pipelines/config"
@@ -95,17 +96,19 @@ func resolve(in *source.Input, c *TrainConfig, p *config.Parsed) (*schema, error
 	return s, s.checkConstraints(c, p)
 }
 
-// groupsKept returns the number of training objects up to which objects keep the groups of their rows.
-func groupsKept(c *TrainConfig, p *config.Parsed) int64 {
-	most := p.Selection.Groups()
-	switch {
-	case c.Key == "":
-		return 0
-	case most > 0 && c.ObjectCache != "": // other runs may take the objects over, with other files
-		return math.MaxInt64
-	default:
+// groupsKept returns by part the number of objects up to which objects keep the groups of their rows:
+// for folds and teachers, and for intervals.
+func groupsKept(c *TrainConfig, p *config.Parsed) (most [dataset.Parts]int64) {
+	if c.Key == "" {
 		return most
 	}
+	most = [dataset.Parts]int64{p.Selection.Groups(), selection.MostMeasured, selection.MostMeasured}
+	if c.ObjectCache != "" { // other runs may take the objects over, with other files
+		for part := range most {
+			most[part] = math.MaxInt64
+		}
+	}
+	return most
 }
 
 func checkFlags(in *source.Input, c *TrainConfig, p *config.Parsed) error {

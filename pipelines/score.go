@@ -193,14 +193,27 @@ func (r *run) slicer(ctx context.Context, f *fitted) (*slicing.Slicer, error) {
 	return slicing.New(ctx, r.driver, r.input.Tasks, r.place.scratch, r.schema.slices, &f.spec)
 }
 
-// trainingObjects reads all training objects.
+// trainingObjects reads all training objects, with the groups that folds and teachers want.
 func (r *run) trainingObjects(ctx context.Context, o *objects) (*dataset.Objects, error) {
-	layout := o.layout()
-	all := dataset.NewObjects(layout, len(o.label.Classes), o.spec.Weighted(), int(o.train().Objects))
-	if o.spec.Groups >= o.train().Objects {
+	return r.allObjects(ctx, o, dataset.Train, o.spec.Groups[dataset.Train])
+}
+
+// groupedObjects reads the objects of a part with their groups, unless there are too many.
+func (r *run) groupedObjects(ctx context.Context, o *objects, part dataset.Part) (*dataset.Objects, error) {
+	if most := min(o.spec.Groups[part], selection.MostMeasured); o.parts[part].Objects <= most {
+		return r.allObjects(ctx, o, part, most)
+	}
+	return dataset.NewObjects(o.layout(), len(o.label.Classes), false, 0), nil
+}
+
+// allObjects reads all objects of a part, with their groups if there are at most so many objects.
+func (r *run) allObjects(ctx context.Context, o *objects, part dataset.Part, most int64) (*dataset.Objects, error) {
+	layout, n := o.layout(), o.parts[part].Objects
+	all := dataset.NewObjects(layout, len(o.label.Classes), o.spec.Weighted(), int(n))
+	if most >= n && most > 0 {
 		all.KeepGroups()
 	}
-	for _, task := range o.tasks(dataset.Train) {
+	for _, task := range o.tasks(part) {
 		b, err := r.files.Read(ctx, task.File)
 		if err != nil {
 			return nil, err
@@ -209,7 +222,7 @@ func (r *run) trainingObjects(ctx context.Context, o *objects) (*dataset.Objects
 			return nil, err
 		}
 	}
-	if o.spec.Groups >= o.train().Objects && !all.Grouped() {
+	if most >= n && most > 0 && !all.Grouped() {
 		return nil, errors.New("the objects of the checkpoint do not know the groups of their rows: train without --resume")
 	}
 	return all, nil

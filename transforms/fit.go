@@ -126,7 +126,11 @@ func (s *trainSpec) newTables(p *plan) (tables partTables) {
 	for part := range tables {
 		tables[part] = dataset.NewTable(p.layout, s.weighted() || s.weighs())
 	}
-	tables[dataset.Train].KeepGroups(s.groups())
+	if most := s.groups(); most > 0 {
+		tables[dataset.Train].KeepGroups(most)
+		tables[dataset.Validation].KeepGroups(selection.MostMeasured)
+		tables[dataset.Test].KeepGroups(selection.MostMeasured)
+	}
 	return tables
 }
 
@@ -238,7 +242,7 @@ func objectsOf(t *dataset.Table, p *plan, weighted bool) (*dataset.Objects, erro
 // grow grows the trees of the grid from objects, and chooses one. It returns the tree.json and the
 // number of training rows.
 func (s *trainSpec) grow(ctx context.Context, tables *partTables, p *plan) (encoded []byte, rows int64, err error) {
-	m := &selection.InMemory{Host: trainHost{ctx}, Options: memory.Options{
+	m := &selection.InMemory{Host: trainHost{ctx}, Keyed: s.Config.Choice.Key != "", Options: memory.Options{
 		Workers: s.Config.Workers, Stop: func() bool { return ctx.Err() != nil },
 	}}
 	for part, t := range tables {

@@ -20,6 +20,10 @@ type Pool struct {
 	Prunings   []Pruning // by candidate, then by currency
 	Points     []Point   // the prunings that compete, in the order of Prunings and steps
 
+	// Effects returns the design effects of a tree on the rows of a part, where these come in groups:
+	// see metric.Effects. nil: each row is drawn by itself. Several goroutines call it.
+	Effects func(t *tree.Tree, part dataset.Part) *metric.Effects
+
 	rows [dataset.Parts][]rowsOnce // by candidate: see rowsOf
 }
 
@@ -111,5 +115,9 @@ func (p *Pool) Tree(q *Point) *tree.Tree { return pruned(p.Prunings[p.PruningOf(
 // goroutines may call it.
 func (p *Pool) Area(q *Point, t *tree.Tree, part dataset.Part) *metric.Estimate {
 	s := p.Prunings[p.PruningOf(q)].Sequence
-	return metric.Area(metric.Leaves(t, s.CountsOf(q.Step, p.rowsOf(q.Tree, part))))
+	area := metric.Area(metric.Leaves(t, s.CountsOf(q.Step, p.rowsOf(q.Tree, part))))
+	if p.Effects == nil || area == nil {
+		return area
+	}
+	return p.Effects(t, part).Area(area)
 }

@@ -16,8 +16,8 @@ type Estimate struct {
 }
 
 // Intervals are the 95 % confidence intervals of Metrics, by the same names. They hold
-// for the fixed tree on new rows from the same distribution. An undefined interval is
-// nil.
+// for the fixed tree on new rows from the same distribution, which are drawn one by one, or in
+// groups: see Widen. An undefined interval is nil.
 type Intervals struct {
 	AUCOvRMacro *Interval `json:"auc_ovr_macro"` // see Area
 	// Accuracy is Wilson's interval. BalancedAccuracy is too, for the number of rows at

@@ -53,6 +53,9 @@ type Chooser struct {
 	// Sample returns objects of a part, in the order of leafmodel.Sorted: of many, those of the
 	// least hashes.
 	Sample func(ctx context.Context, part dataset.Part) (*dataset.Objects, error)
+	// Grouped returns the objects of a part, or objects without groups if these are not known. nil: rows
+	// have no keys. It is called several times.
+	Grouped func(ctx context.Context, part dataset.Part) (*dataset.Objects, error)
 	// Model makes a tree of a root that was grown with the parameters of a candidate.
 	Model func(root *induce.Node, candidate int) *tree.Tree
 }
@@ -101,6 +104,9 @@ func (c *Chooser) Choose(ctx context.Context, candidates []frontier.Candidate) (
 func (c *Chooser) compete(ctx context.Context, candidates []frontier.Candidate) (*Winner, error) {
 	pool, err := NewPool(ctx, c.Host, candidates, &c.Settings.Settings)
 	if err != nil {
+		return nil, err
+	}
+	if err := c.setEffects(ctx, pool); err != nil {
 		return nil, err
 	}
 	number := c.foldsWanted(candidates[0].Counts[dataset.Validation])

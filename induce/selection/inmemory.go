@@ -22,6 +22,7 @@ type InMemory struct {
 	Columns  []split.Column                  // the features of the modeller
 	Parts    [dataset.Parts]*dataset.Objects // there must be training objects
 	Options  memory.Options                  // of the growth of trees
+	Keyed    bool                            // rows have keys, whose groups stay together
 }
 
 // Train grows the trees of the grid, those of a teacher if one is wanted, and chooses one of them.
@@ -40,6 +41,9 @@ func (m *InMemory) Train(ctx context.Context) (*tree.Tree, error) {
 		Sample: func(_ context.Context, part dataset.Part) (*dataset.Objects, error) {
 			return leafmodel.Sorted(m.Parts[part], Most(part)), nil
 		},
+	}
+	if m.Keyed {
+		c.Grouped = func(_ context.Context, part dataset.Part) (*dataset.Objects, error) { return m.Parts[part], nil }
 	}
 	if c.WantsTeacher(m.Parts[dataset.Train].Soft()) {
 		t, err := c.Teach(ctx, members, m.Options)

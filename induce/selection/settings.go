@@ -69,13 +69,16 @@ func (c *Chooser) leftOut(setting, what string) {
 func (s *Settings) WantsModels() bool { return s.LeafModel != None && !s.Constrained }
 
 // Groups returns the number of training objects up to which folds and teachers may deal their rows by
-// groups; 0: nothing deals rows. By default only few objects have folds or a teacher.
+// groups; 0: nothing deals rows. By default only few objects have folds or a teacher. The rule OneSE wants
+// to know the groups of validation rows.
 func (s *Settings) Groups() int64 {
 	switch {
 	case s.Folds.Number > 0, s.Teacher.Kind != None && s.Teacher.Kind != Auto:
 		return math.MaxInt64
 	case s.Folds.Auto, s.Teacher.Kind == Auto:
 		return crossvalidate.MostAuto
+	case s.Rule == frontier.OneSE:
+		return 1
 	default:
 		return 0
 	}

@@ -49,9 +49,7 @@ func (c *coder) newTable(part dataset.Part) *dataset.Table {
 	if part == dataset.Train && c.spec.Soft.Scale > 0 {
 		t = dataset.NewSoftTable(c.layout, len(c.classes))
 	}
-	if part == dataset.Train {
-		t.KeepGroups(c.spec.Groups)
-	}
+	t.KeepGroups(c.spec.Groups[part])
 	return t
 }
 

@@ -66,7 +66,7 @@ func (g *rowGroup) assignParts(columns *columnReader) error {
 		}
 	}
 	switch {
-	case p.Key != "" && (byHash || g.spec.Groups > 0):
+	case p.Key != "" && (byHash || g.spec.grouped()):
 		return g.assignByKey(columns, byHash)
 	case p.Key != "":
 		columns.skip()
@@ -102,7 +102,7 @@ func (g *rowGroup) assignByKey(columns *columnReader, parts bool) error {
 		return err
 	}
 	p := &g.spec.Parting
-	if g.spec.Groups > 0 {
+	if g.spec.grouped() {
 		g.buckets = make([]uint8, g.Rows())
 	}
 	for r := range g.parts {

@@ -67,10 +67,13 @@ type RowSpec struct {
 
 	Soft SoftLabels `json:"soft_labels,omitzero"`
 
-	// Groups is the number of objects of a part up to which they keep the buckets of their rows' keys,
+	// Groups is by part the number of objects up to which they keep the buckets of their rows' keys,
 	// see dataset.Table.KeepGroups. 0: objects do not keep them.
-	Groups int64 `json:"groups,omitempty"`
+	Groups [dataset.Parts]int64 `json:"groups,omitzero"`
 }
+
+// grouped reports whether objects of some part keep the buckets of their rows' keys.
+func (s *RowSpec) grouped() bool { return s.Groups != [dataset.Parts]int64{} }
 
 // Weighted reports whether rows of some part have weights other than 1.
 func (s *RowSpec) Weighted() bool { return s.Weight != "" || len(s.ClassWeights) > 0 }
@@ -90,7 +93,7 @@ func (s *RowSpec) GrowthScale() int64 { return s.ScaleOf(dataset.Train) * max(1,
 // moreBytes returns about the bytes of an object beside its codes and one class weight.
 func (s *RowSpec) moreBytes() int {
 	const ofGroups = 56 // a share and its list
-	if s.Groups > 0 {
+	if s.grouped() {
 		return s.Soft.bytes() + ofGroups
 	}
 	return s.Soft.bytes()

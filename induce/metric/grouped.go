@@ -1,0 +1,232 @@
+package metric
+
+import (
+	"math"
+
+	"github.com/espalier-ml/espalier/induce/tree"
+)
+
+// The figures that have intervals.
+const (
+	figureAUC = iota
+	figureAccuracy
+	figureBalanced
+	figureCost
+	figureTests
+	figureBilled
+	figures
+)
+
+// Effects are design effects: they say how many times larger the standard errors of a tree's figures are
+// where rows come in groups than where each row is drawn by itself (Kish 1965, square roots). They are of
+// the delete-a-group jackknife (Kott 2001; Wolter 2007): with G buckets of groups that have rows,
+//
+//	variance = (G-1)/G * sum over buckets of (figure without the bucket - figure)^2
+//
+// Intervals use the quantile of Student's t distribution with G-1 degrees of freedom.
+type Effects struct {
+	groups int               // buckets with rows
+	ratio  [figures]*float64 // nil: not defined
+}
+
+// mostJackknifed bounds the work of a jackknife: classes times leaves.
+const mostJackknifed = 1 << 18
+
+// NewEffects returns the design effects of a tree on rows in groups. A figure that some bucket alone
+// defines has none, and no figure has one if there are fewer than two buckets, or if the tree has more
+// than 2^18 leaves times classes.
+func NewEffects(t *tree.Tree, groups *tree.GroupCounts) *Effects {
+	e, counts := new(Effects), t.NewLeafCounts()
+	for _, list := range groups {
+		if len(list) > 0 {
+			e.groups++
+		}
+		for _, c := range list {
+			counts.Weights[c.Leaf][c.Class] += c.Weight
+			counts.Rows[c.Leaf] += c.Rows
+		}
+	}
+	if e.groups < 2 || t.CountLeaves()*len(t.Label.Classes) > mostJackknifed {
+		return e
+	}
+	leaves, position := Leaves(t, counts), make(map[int]int)
+	for i := range t.Nodes {
+		if t.Nodes[i].Leaf() {
+			position[i] = len(position)
+		}
+	}
+	// The table of leaves shares the weights of counts, but not the rows.
+	move := func(bucket int, times int64) {
+		for _, c := range groups[bucket] {
+			counts.Weights[c.Leaf][c.Class] += times * c.Weight
+			leaves[position[c.Leaf]].Rows += times * c.Rows
+		}
+	}
+	whole, sums := figuresOf(leaves), [figures]float64{}
+	for bucket := range groups {
+		if len(groups[bucket]) == 0 {
+			continue
+		}
+		move(bucket, -1)
+		without := figuresOf(leaves)
+		move(bucket, 1)
+		for i, x := range without {
+			if x == nil || whole[i] == nil {
+				sums[i] = math.NaN()
+				continue
+			}
+			d := *x - *whole[i]
+			sums[i] += float64(d * d)
+		}
+	}
+	m := Evaluate(leaves, t.Label.Classes, 1)
+	for i, interval := range m.intervals() {
+		if *interval == nil || math.IsNaN(sums[i]) {
+			continue
+		}
+		n := float64(e.groups)
+		e.ratio[i] = ratioOf(math.Sqrt((n-1)/n*sums[i]), (*interval).StandardError)
+	}
+	return e
+}
+
+// ratioOf returns the ratio of two standard errors; nil if only the second one is 0.
+func ratioOf(a, b float64) *float64 {
+	const tiny = 1e-12 // rounding error
+	switch {
+	case b > tiny:
+		return defined(a / b)
+	case a <= tiny:
+		return defined(1)
+	default:
+		return nil
+	}
+}
+
+// intervals returns the intervals in the order of the figures.
+func (m *Metrics) intervals() [figures]**Interval {
+	i := m.Intervals
+	return [figures]**Interval{
+		&i.AUCOvRMacro, &i.Accuracy, &i.BalancedAccuracy, &i.ExpectedCost, &i.ExpectedTests, &i.ExpectedBilledCost,
+	}
+}
+
+// figuresOf returns the figures of a table of leaves; nil: not defined.
+func figuresOf(leaves []Leaf) (list [figures]*float64) {
+	classes := len(leaves[0].Weights)
+	var total, hits int64
+	own, right := make([]int64, classes), make([]int64, classes)
+	var cost, tests, billed float64
+	for i := range leaves {
+		l := &leaves[i]
+		weight := int64(0)
+		for k, w := range l.Weights {
+			weight += w
+			own[k] += w
+		}
+		right[l.Class] += l.Weights[l.Class]
+		hits += l.Weights[l.Class]
+		total += weight
+		cost += float64(float64(weight) * l.Cost)
+		tests += float64(float64(weight) * float64(l.Tests))
+		billed += float64(float64(weight) * l.Billed)
+	}
+	if total == 0 {
+		return list
+	}
+	var recalls []float64
+	for k, w := range own {
+		if w > 0 {
+			recalls = append(recalls, float64(right[k])/float64(w))
+		}
+	}
+	all := float64(total)
+	return [figures]*float64{
+		MeanArea(leaves), ratio(hits, total), mean(recalls), defined(cost / all), defined(tests / all), defined(billed / all),
+	}
+}
+
+// Widen replaces the intervals of rows that are drawn one by one by those of groups, here and in slices.
+// The standard errors grow by the effects, which may be of the same tree without leaf models, or of more
+// rows. Intervals whose effects are not defined become nil.
+func (m *Metrics) Widen(e *Effects) {
+	widen := func(of *Metrics) {
+		values := [figures]*float64{
+			of.AUCOvRMacro, of.Accuracy, of.BalancedAccuracy, of.ExpectedCost, of.ExpectedTests, of.ExpectedBilledCost,
+		}
+		for i, interval := range of.intervals() {
+			if *interval != nil {
+				*interval = e.widened(i, *values[i], (*interval).StandardError)
+			}
+		}
+	}
+	if m.Intervals != nil {
+		widen(m)
+	}
+	for i := range m.Slices {
+		s := &m.Slices[i]
+		if s.Intervals != nil {
+			widen(&Metrics{
+				AUCOvRMacro: s.AUCOvRMacro, Accuracy: s.Accuracy, BalancedAccuracy: s.BalancedAccuracy,
+				ExpectedCost: s.ExpectedCost, ExpectedTests: s.ExpectedTests, ExpectedBilledCost: s.ExpectedBilledCost,
+				Intervals: s.Intervals,
+			})
+		}
+	}
+}
+
+// Area returns an area with the interval of groups; nil if it is not defined.
+func (e *Effects) Area(a *Estimate) *Estimate {
+	if a == nil {
+		return nil
+	}
+	i := e.widened(figureAUC, a.Value, a.StandardError)
+	if i == nil {
+		return nil
+	}
+	return &Estimate{a.Value, *i}
+}
+
+// widened returns the interval of a figure, given its value and its standard error by rows.
+func (e *Effects) widened(figure int, x, standardError float64) *Interval {
+	by := e.ratio[figure]
+	if by == nil {
+		return nil
+	}
+	standardError = float64(standardError * *by)
+	quantile := student(e.groups - 1)
+	if figure < figureCost {
+		return wilson(x, standardError, float64(e.groups), quantile)
+	}
+	half := float64(quantile * standardError)
+	return &Interval{standardError, max(0, x-half), x + half}
+}
+
+// wilson is shareInterval for another quantile, with groups in the place of rows.
+func wilson(p, standardError, groups, quantile float64) *Interval {
+	const edge = 1e-12 // rounding error
+	if spread := float64(p * (1 - p)); spread > edge && standardError > 0 {
+		groups = spread / standardError / standardError
+	}
+	square := float64(quantile * quantile)
+	center := (p + square/2/groups) / (1 + square/groups)
+	half := quantile * math.Sqrt(float64(p*(1-p))/groups+square/4/groups/groups) / (1 + square/groups)
+	return &Interval{standardError, max(0, center-half), min(1, center+half)}
+}
+
+// student returns the quantile 0.975 of Student's t distribution: exact for one and two degrees of
+// freedom, else by the expansion of Fisher and Cornish (1960), within 1 %.
+func student(degrees int) float64 {
+	switch degrees {
+	case 1:
+		return 12.706204736432095
+	case 2:
+		return 4.302652729696142
+	}
+	n := float64(degrees)
+	z3 := float64(z * z * z)
+	z5 := float64(z3 * z * z)
+	z7 := float64(z5 * z * z)
+	return z + (z3+z)/(4*n) + (float64(5*z5)+float64(16*z3)+3*z)/(96*n*n) +
+		(float64(3*z7)+float64(19*z5)+float64(17*z3)-15*z)/(384*n*n*n)
+}

@@ -1,0 +1,144 @@
+package metric_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/espalier-ml/espalier/induce"
+	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/memory"
+	"github.com/espalier-ml/espalier/induce/metric"
+	"github.com/espalier-ml/espalier/induce/split"
+	"github.com/espalier-ml/espalier/induce/tree"
+)
+
+// risks is one numeric feature of 16 bins, the risk of a patient.
+func risks() []dataset.Feature {
+	f := dataset.Feature{Name: "risk", Kind: dataset.Numeric, Cost: 1}
+	for b := 1; b < 16; b++ {
+		f.Cuts = append(f.Cuts, float64(b))
+	}
+	return []dataset.Feature{f}
+}
+
+// visits draws patients with a number of visits each. The class is the patient's; the risk, too, but for one
+// bin of noise.
+func visits(r *rand.Rand, patients, each int) *dataset.Objects {
+	features := risks()
+	layout := dataset.NewLayout(features)
+	table := dataset.NewTable(layout, false)
+	table.KeepGroups(math.MaxInt64)
+	for range patients {
+		risk, class := r.IntN(14)+1, uint16(0)
+		if r.Float64() < .2+.04*float64(risk) {
+			class = 1
+		}
+		bucket := dataset.Bucket(r.Uint64())
+		for range each {
+			key := []byte{byte(risk + r.IntN(3) - 1)}
+			table.AddGrouped(key, dataset.HashKey(key), bucket, class, 1, 1)
+		}
+	}
+	o := dataset.NewObjects(layout, 2, false, 0)
+	o.KeepGroups()
+	if err := o.AppendFrom(table.AppendBlock(nil, 0, table.Len()), layout); err != nil {
+		panic(err)
+	}
+	return o
+}
+
+// measured returns the metrics of a tree on objects.
+func measured(t *tree.Tree, o *dataset.Objects) metric.Metrics {
+	counts := tree.NewForest([]*tree.Tree{t}).NewCounts()
+	counts.Add(o)
+	return metric.Evaluate(metric.Leaves(t, counts.Tree(0)), t.Label.Classes, 1)
+}
+
+// TestCoverage: 300 patients with 12 visits each, and 60 patients. The intervals by group have the figures of
+// the tree on all patients in about 95 of 100 data sets; those of rows miss them often.
+func TestCoverage(t *testing.T) {
+	r := rand.New(rand.NewPCG(8, 60))
+	features := risks()
+	training := visits(r, 300, 12)
+	root := memory.Grow(training, split.Columns(features), induce.Params{Algorithm: split.C45, Family: split.Thresholds, Theta: .1},
+		training.TotalWeight(), memory.Options{})
+	model, _ := induce.Model(root, features)
+	model.Label.Classes = []string{"well", "sick"}
+	model.Estimate(tree.Smoothed, 1)
+	model.Measure()
+	truth := measured(model, visits(r, 400_000, 1))
+	const sets = 400
+	for _, patients := range []int{60, 300} {
+		names := []string{"AUC", "accuracy", "balanced accuracy", "cost"}
+		var byRow, byGroup [4]int
+		in := func(i *metric.Interval, x *float64) int {
+			if i != nil && i.Low <= *x && *x <= i.High {
+				return 1
+			}
+			return 0
+		}
+		for range sets {
+			o := visits(r, patients, 12)
+			m := measured(model, o)
+			count := func(covered *[4]int) {
+				covered[0] += in(m.Intervals.AUCOvRMacro, truth.AUCOvRMacro)
+				covered[1] += in(m.Intervals.Accuracy, truth.Accuracy)
+				covered[2] += in(m.Intervals.BalancedAccuracy, truth.BalancedAccuracy)
+				covered[3] += in(m.Intervals.ExpectedCost, truth.ExpectedCost)
+			}
+			count(&byRow)
+			m.Widen(metric.NewEffects(model, model.CountGroups(o)))
+			count(&byGroup)
+		}
+		for i, name := range names {
+			t.Logf("%d patients: %s is in %d intervals by group of %d, in %d by row", patients, name, byGroup[i], sets, byRow[i])
+			if byGroup[i] < sets*92/100 || byGroup[i] > sets*98/100 { // 95 %, give or take three deviations of 1.1 %
+				t.Errorf("%d patients: %s is in %d of %d intervals by group, want about 95 %%", patients, name, byGroup[i], sets)
+			}
+			if byRow[i] > sets*80/100 {
+				t.Errorf("%d patients: %s is in %d of %d intervals by row: the test tests little", patients, name, byRow[i], sets)
+			}
+		}
+	}
+}
+
+// TestEffectsOfRows: where each row has a group of its own, intervals stay about as they are.
+func TestEffectsOfRows(t *testing.T) {
+	r := rand.New(rand.NewPCG(9, 60))
+	features := risks()
+	o := visits(r, 20_000, 1)
+	root := memory.Grow(o, split.Columns(features), induce.Params{Algorithm: split.C45, Family: split.Thresholds, Theta: .1},
+		o.TotalWeight(), memory.Options{})
+	model, _ := induce.Model(root, features)
+	model.Label.Classes = []string{"well", "sick"}
+	model.Estimate(tree.Smoothed, 1)
+	model.Measure()
+	before, after := measured(model, o), measured(model, o)
+	after.Widen(metric.NewEffects(model, model.CountGroups(o)))
+	for _, x := range [][2]*metric.Interval{
+		{before.Intervals.AUCOvRMacro, after.Intervals.AUCOvRMacro}, {before.Intervals.Accuracy, after.Intervals.Accuracy},
+		{before.Intervals.ExpectedCost, after.Intervals.ExpectedCost},
+	} {
+		if by := x[1].StandardError / x[0].StandardError; by < .7 || by > 1.35 { // of 60 buckets: three deviations of 9 %
+			t.Errorf("the standard error %v has become %v", x[0].StandardError, x[1].StandardError)
+		}
+	}
+}
+
+// TestFewGroups: a single bucket of groups defines no interval, nor does one that alone has a class.
+func TestFewGroups(t *testing.T) {
+	one := new(tree.GroupCounts)
+	one[7] = []tree.GroupCount{{Leaf: 0, Class: 0, Weight: 3, Rows: 3}, {Leaf: 0, Class: 1, Weight: 3, Rows: 3}}
+	two := new(tree.GroupCounts)
+	two[7], two[9] = one[7], []tree.GroupCount{{Leaf: 0, Class: 0, Weight: 2, Rows: 2}}
+	leaf := &tree.Tree{Nodes: []tree.Node{{Probabilities: []float64{.5, .5}}}}
+	leaf.Label.Classes = []string{"a", "b"}
+	for name, groups := range map[string]*tree.GroupCounts{"one": one, "two": two} {
+		m := metric.Evaluate([]metric.Leaf{{Probabilities: []float64{.5, .5}, Weights: []int64{5, 3}, Rows: 8}}, leaf.Label.Classes, 1)
+		m.Widen(metric.NewEffects(leaf, groups))
+		if m.Intervals.AUCOvRMacro != nil || (m.Intervals.Accuracy == nil) != (name == "one") {
+			t.Errorf("%s: intervals %+v", name, m.Intervals)
+		}
+	}
+}
