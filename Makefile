@@ -1,5 +1,5 @@
 # The README's two commands and the checks; everything here is plain go.
-.PHONY: example test lint bench ci matrix pruning budgets peers predict models importance total roc slices exports speed scorers shapes cluster processors \
+.PHONY: example test lint bench ci matrix pruning budgets prices peers predict models importance total roc slices exports speed scorers shapes cluster processors \
 	auc_at_tests soft_labels monotone results bought
 
 example:
@@ -25,6 +25,9 @@ pruning:
 
 budgets:
 	bench/budgets.py
+
+prices:
+	bench/prices.py
 
 peers:
 	bench/peers.py

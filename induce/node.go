@@ -12,18 +12,18 @@ import (
 type Params struct {
 	Algorithm split.Algorithm
 	Family    split.Family
-	Lambda    float64      // weight of the discrimination, >= 0
-	Theta     float64      // nodes that weigh at most theta of all objects are leaves, 0..1
-	Subset    int          // number of the subset of cuts that tests use, from 1, see dataset.Feature; 0: all cuts
-	SetUps    split.SetUps // how scores count the prices of groups
-	MaxDepth  int          // tests on the longest path; 0: any number
-	MinRows   int64        // nodes with fewer rows are leaves
-	MaxLeaves int          // leaves of the tree, see Node.BestFirst; 0: any number
+	Lambda    float64       // weight of the discrimination, >= 0
+	Theta     float64       // nodes that weigh at most theta of all objects are leaves, 0..1
+	Subset    int           // number of the subset of cuts that tests use, from 1, see dataset.Feature; 0: all cuts
+	Pricing   split.Pricing // how scores count prices
+	MaxDepth  int           // tests on the longest path; 0: any number
+	MinRows   int64         // nodes with fewer rows are leaves
+	MaxLeaves int           // leaves of the tree, see Node.BestFirst; 0: any number
 }
 
 // Criterion returns the scoring rule of a training whose objects weigh total.
 func (p *Params) Criterion(total int64) *split.Criterion {
-	return split.NewCriterion(p.Algorithm, p.Family, p.Lambda, p.Theta, total).Confine(p.Subset).Count(p.SetUps)
+	return split.NewCriterion(p.Algorithm, p.Family, p.Lambda, p.Theta, total).Confine(p.Subset).Count(p.Pricing)
 }
 
 // Node is a node of a grown tree.

@@ -65,7 +65,7 @@ func newPlan(ctx context.Context, f *source.Files, c *TrainConfig, p *config.Par
 		return nil, err
 	}
 	p.SettleBins(cmp.Or(c.Rows, in.Rows))
-	if err := p.SettleSetUps(costs); err != nil {
+	if err := p.SettlePricing(costs, c.RepeatCost, s.featureNames()); err != nil {
 		return nil, err
 	}
 	return &plan{

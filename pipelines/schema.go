@@ -352,3 +352,12 @@ func checkProbability(in *source.Input, c *schemaColumn) error {
 		Hint:    "name the columns of probabilities one by one, as CLASS=COLUMN",
 	}
 }
+
+// featureNames returns the names of the columns that tests may ask.
+func (s *schema) featureNames() []string {
+	names := make([]string, len(s.rows.Features))
+	for i := range s.rows.Features {
+		names[i] = s.rows.Features[i].Name
+	}
+	return names
+}

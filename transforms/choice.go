@@ -109,8 +109,10 @@ func (s *trainSpec) members() ([]grid.Member, error) {
 		axes.Record.RepeatCost = tree.RepeatFree
 	}
 	members := axes.Members()
-	if slices.ContainsFunc(c.Groups, func(g CostGroup) bool { return g.Cost > 0 }) {
-		members = grid.WithSetUps(members)
+	grouped := slices.ContainsFunc(c.Groups, func(g CostGroup) bool { return g.Cost > 0 })
+	if grouped || c.FreeRepeats || len(c.ValueCosts) > 0 || grid.Differ(c.Costs, s.names()) {
+		rule, _ := frontier.ParseRule(c.Choice.Select) // checkChoice checks it
+		members = grid.WithPricing(members, rule, grouped)
 	}
 	if n := len(members); n == 0 || n > grid.Most {
 		return nil, fmt.Errorf("the Grid makes %d trees: want 1 to %d", n, grid.Most)

@@ -174,10 +174,7 @@ func (s *trainSpec) check() error {
 func (s *trainSpec) bind() error {
 	c := &s.Config
 	faults := []error{s.bindLabel(), s.checkIgnore()}
-	names := c.Features
-	if len(names) == 0 {
-		names = s.defaultFeatures()
-	}
+	names := s.names()
 	switch {
 	case len(names) > 0:
 	case s.Schema.Map:
@@ -197,6 +194,14 @@ func (s *trainSpec) bind() error {
 		s.checkAreFeatures("Costs", slices.Sorted(maps.Keys(c.Costs)), names),
 		s.checkAreFeatures("ValueCosts", slices.Sorted(maps.Keys(c.ValueCosts)), names))
 	return errors.Join(faults...)
+}
+
+// names returns the names of the features.
+func (s *trainSpec) names() []string {
+	if len(s.Config.Features) > 0 {
+		return s.Config.Features
+	}
+	return s.defaultFeatures()
 }
 
 // defaultFeatures returns all columns except the label, the weight and the ignored

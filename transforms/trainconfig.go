@@ -155,7 +155,7 @@ func ChosenTrainConfig(label, key string) TrainConfig {
 	c := TrainConfig{
 		Label: label,
 		Grid: Grid{
-			Algorithms: []string{"ec45", "c45", "cc45"}, Lambdas: []float64{10, 3, 30, 1000},
+			Algorithms: []string{"ec45", "c45"}, Lambdas: []float64{10, 3, 30, 1000},
 			Thetas: []float64{0.005, 0.0005}, Tests: []string{"threshold", "both"},
 		},
 		Choice: Choice{

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/espalier-ml/espalier/induce"
+	"github.com/espalier-ml/espalier/induce/frontier"
 	"github.com/espalier-ml/espalier/induce/split"
 	"github.com/espalier-ml/espalier/induce/tree"
 )
@@ -94,24 +95,65 @@ func (a *Axes) member(p induce.Params) Member {
 	return m
 }
 
-// WithSetUps adds trees to a grid if a tree is to be chosen: for each tree whose score counts
-// prices, one tree for each other way to count the prices of groups of features. It adds them at
-// the end, as a choice of the first tree takes the first.
-func WithSetUps(members []Member) []Member {
-	if len(members) < 2 {
+// WithPricing returns the grid for tests of different prices. Each tree whose score counts
+// prices and that has the first family of tests and number of bins is grown once for each way to
+// count them (see split.Pricing). All trees have the least theta of the grid, but for the first
+// tree, which stays as it is: several ways to count prices find more than several thetas, and
+// pruning makes leaves larger. grouped says that groups of features have prices.
+//
+// The grid stays as it is if the rule of choice does not compare ways to grow trees:
+// frontier.First takes the first tree, and frontier.Paper compares lambdas.
+func WithPricing(members []Member, rule frontier.Rule, grouped bool) []Member {
+	if len(members) < 2 || rule == frontier.First || rule == frontier.Paper {
 		return members
 	}
-	for _, plain := range slices.Clone(members) {
-		if !plain.Params.Algorithm.ByPrice() {
+	first := &members[0].Params
+	least := first.Theta
+	for i := range members {
+		least = min(least, members[i].Params.Theta)
+	}
+	priced := members[:1:1]
+	var further []Member
+	for i, m := range members {
+		if m.Params.Theta > least {
 			continue
 		}
-		for _, way := range []split.SetUps{split.SharedSetUps, split.FreeSetUps, split.NoSetUps} {
-			m := plain
-			m.Params.SetUps, m.Algorithm.SetUps = way, way.String()
-			members = append(members, m)
+		if i > 0 {
+			priced = append(priced, m)
+		}
+		if m.Params.Algorithm.ByPrice() && m.Params.Family == first.Family && m.Params.Subset == first.Subset {
+			further = append(further, m.counting(grouped)...)
 		}
 	}
-	return members
+	return append(priced, further...)
+}
+
+// counting returns the member with each further way to count prices.
+func (m Member) counting(grouped bool) []Member {
+	setUps := []split.SetUps{split.PaidSetUps}
+	if grouped {
+		setUps = append(setUps, split.SharedSetUps, split.FreeSetUps)
+	}
+	var list []Member
+	for _, prices := range []split.Prices{split.RootPrices, split.ShiftedPrices} {
+		for _, s := range setUps {
+			m.Params.Pricing = split.Pricing{Prices: prices, SetUps: s}
+			m.Algorithm.Prices, m.Algorithm.SetUps = prices.String(), s.String()
+			list = append(list, m)
+		}
+	}
+	return list
+}
+
+// Differ reports whether features have different costs: 1 if costs has none.
+func Differ(costs map[string]float64, features []string) bool {
+	cost := func(feature string) float64 {
+		if c, ok := costs[feature]; ok {
+			return c
+		}
+		return 1
+	}
+	return slices.ContainsFunc(features, func(f string) bool { return cost(f) != cost(features[0]) })
 }
 
 // ManyRows is the number of rows from which 512 bins serve better than 128, by measurement on

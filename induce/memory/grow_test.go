@@ -48,7 +48,7 @@ func growNaively(d *growtest.Data, p induce.Params) *induce.Node {
 	for i := range ids {
 		ids[i] = i
 	}
-	return (&naive{d, p}).grow(ids, nil)
+	return (&naive{Data: d, p: p}).grow(ids, nil)
 }
 
 // TestGrowOneObject: a single object and a single class make a leaf.

@@ -15,7 +15,8 @@ import (
 type naive struct {
 	*growtest.Data
 
-	p induce.Params
+	p     induce.Params
+	setUp float64 // price of a group in the test that is scored
 }
 
 // grow grows the node of the given objects. asked are the features of the tests
@@ -61,9 +62,11 @@ func (g *naive) grow(ids, asked []int) *induce.Node {
 // competing lists all tests that the node may have, with the parts of their scores.
 func (g *naive) competing(ids, asked []int) (tests []split.Candidate, scored []split.Parts) {
 	for _, t := range g.tests() {
+		own := t.Cost
 		if t.Cost = g.billed(&t, asked); t.Cost == 0 {
 			t.Free, t.Cost = true, g.Features[t.Feature].Cost*0.1
 		}
+		g.setUp = max(t.Cost-own, 0)
 		if p, ok := g.score(&t, ids); ok && g.allowed(&t.Test, ids) {
 			t.Score = p.Total
 			tests, scored = append(tests, t), append(scored, p)
@@ -136,6 +139,58 @@ func (g *naive) allowed(t *split.Test, ids []int) bool {
 		sides := g.part(t, ids)
 		return float64(m)*(g.share(sides[1])-g.share(sides[0])) >= 0
 	}
+}
+
+// counted returns the divisor of a test's score.
+func (g *naive) counted(t *split.Candidate) float64 {
+	price, sum, priced := t.Cost, 0.0, 0.0
+	switch share := g.sharers(t.Feature); g.p.Pricing.SetUps {
+	case split.SharedSetUps:
+		price -= g.setUp - g.setUp/share
+	case split.FreeSetUps:
+		price -= g.setUp
+	default:
+	}
+	for i := range g.Features {
+		if each := g.meanPrice(i); each > 0 {
+			sum, priced = sum+each, priced+1
+		}
+	}
+	switch usual := sum / priced; g.p.Pricing.Prices {
+	case split.RootPrices:
+		return math.Sqrt(max(price/usual, 0.25))
+	case split.ShiftedPrices:
+		return (price + usual) / usual
+	default:
+		return price
+	}
+}
+
+// meanPrice returns the mean price of a feature over its codes, with its share of its group's.
+func (g *naive) meanPrice(i int) float64 {
+	f := &g.Features[i]
+	sum := 0.0
+	for code := range f.Codes() {
+		cost := f.Cost
+		if code < len(f.Values) {
+			if c, ok := f.ValueCosts[f.Values[code]]; ok {
+				cost = c
+			}
+		}
+		sum += cost
+	}
+	return sum/float64(f.Codes()) + f.GroupCost/g.sharers(i)
+}
+
+// sharers returns the number of features in a feature's group.
+func (g *naive) sharers(i int) float64 {
+	n := 0.0
+	for j := range g.Features {
+		if i == j || g.Features[i].Group != "" && g.Features[j].Group == g.Features[i].Group {
+			n++
+		}
+	}
+	return n
 }
 
 // billed returns what is paid for a test of the given own price after tests on
@@ -293,13 +348,13 @@ func (g *naive) score(t *split.Candidate, ids []int) (p split.Parts, ok bool) {
 	p.Discrimination = max(gain, 0)
 	switch g.p.Algorithm {
 	case split.EC45, split.ECART:
-		p.Total = (p.Balance + p.Efficiency + g.p.Lambda*p.Discrimination) / t.Cost
+		p.Total = (p.Balance + p.Efficiency + g.p.Lambda*p.Discrimination) / g.counted(t)
 	case split.ASR:
-		p.Total = (p.Balance + p.Efficiency) / t.Cost
+		p.Total = (p.Balance + p.Efficiency) / g.counted(t)
 	case split.C45, split.CART:
 		p.Total = p.Discrimination
 	case split.CC45, split.CCART:
-		p.Total = p.Discrimination / t.Cost
+		p.Total = p.Discrimination / g.counted(t)
 	case split.IP:
 		p.Total = separated
 	case split.Bal:

@@ -103,7 +103,8 @@ func TestDearGroups(t *testing.T) {
 // TestSetUpsByHand: eight objects, one a code of x, of which y is the upper half. y
 // parts the classes but is of a group that costs 9, shared by two features. Scores by
 // cc45: y gains 1 bit and x at most .55 (3 of 8 apart) for a price of 1. In full y's
-// is 1/10; shared 1/5.5; free 1/1; never none.
+// is 1/10; shared 1/5.5; free 1/1. The usual price is (1 + 5.5 + 5.5) / 3 = 4: with
+// shifted prices y's is 1/(1 + 10/4), with free set-ups 1/(1 + 1/4).
 func TestSetUpsByHand(t *testing.T) {
 	x, y, z := growtest.Numeric("x", 8, 1), growtest.Numeric("y", 2, 1), growtest.Numeric("z", 2, 1)
 	y.Group, y.GroupCost, z.Group, z.GroupCost = "lab", 9, "lab", 9
@@ -113,18 +114,20 @@ func TestSetUpsByHand(t *testing.T) {
 		o.Append([]int{i, int(class), 0}, []dataset.ClassWeight{{Class: class, Weight: 1}}, 1)
 	}
 	const gain = 0.137925 // of the best threshold on x, 1 against 7 objects: 1 - 7/8 H(3/7)
-	for way, want := range map[split.SetUps]struct {
+	for way, want := range map[split.Pricing]struct {
 		feature      int
 		score, price float64
 	}{
-		split.PaidSetUps: {0, gain, 1}, split.SharedSetUps: {1, 1 / 5.5, 10},
-		split.FreeSetUps: {1, 1, 10}, split.NoSetUps: {0, gain, 1},
+		{}: {0, gain, 1}, {SetUps: split.SharedSetUps}: {1, 1 / 5.5, 10}, {SetUps: split.FreeSetUps}: {1, 1, 10},
+		{Prices: split.ShiftedPrices}:                           {1, 1 / 3.5, 10},
+		{Prices: split.ShiftedPrices, SetUps: split.FreeSetUps}: {1, 1 / 1.25, 10},
+		{Prices: split.RootPrices, SetUps: split.SharedSetUps}:  {1, 1 / math.Sqrt(5.5/4), 10},
 	} {
-		params := induce.Params{Algorithm: split.CC45, Family: split.Thresholds, SetUps: way}
+		params := induce.Params{Algorithm: split.CC45, Family: split.Thresholds, Pricing: way}
 		root := memory.Grow(o, split.Columns(features), params, 8, memory.Options{})
 		got, score := root.Test, root.Parts.Total
 		if got.Feature != want.feature || math.Abs(score-want.score) > 1e-5 || got.Billed() != want.price {
-			t.Errorf("set-ups %q: feature %d, score %v, billed %v, want %+v", way, got.Feature, score, got.Billed(), want)
+			t.Errorf("%+v: feature %d, score %v, billed %v, want %+v", way, got.Feature, score, got.Billed(), want)
 		}
 	}
 }

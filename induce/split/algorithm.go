@@ -75,30 +75,6 @@ func ParseFamily(s string) (Family, error) {
 	return Family(i), err
 }
 
-// SetUps says how the score of the first test of a group on a path counts the
-// group's price. The bill is the same in all cases. If the whole price counts
-// against the first test, the greedy choice buys dear groups late or never.
-type SetUps uint8
-
-// The ways to count the price of a group. The guarantee of the paper assumes costs
-// without groups, so it covers none of the variants.
-const (
-	PaidSetUps   SetUps = iota // the whole price
-	SharedSetUps               // the price over the number of the group's features
-	FreeSetUps                 // nothing: the group is bought once a test is worth its own price
-	NoSetUps                   // tests of groups with a price are excluded
-)
-
-func setUpNames() []string { return []string{"", "shared", "free", "never"} }
-
-// String returns the name in tree.json, empty for PaidSetUps.
-func (s SetUps) String() string {
-	if names := setUpNames(); int(s) < len(names) {
-		return names[s]
-	}
-	return fmt.Sprintf("unknown(%d)", uint8(s))
-}
-
 // Kind is the kind of a test, in the order in which ties within a feature are
 // broken.
 type Kind uint8

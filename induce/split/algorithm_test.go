@@ -44,7 +44,7 @@ func testNames[T interface {
 	}
 }
 
-// TestColumns: costs by hand.
+// TestColumns: costs by hand. The usual price is the mean of 3, 2, 11/4 (of four codes) and 2 + 7.
 func TestColumns(t *testing.T) {
 	features := []dataset.Feature{
 		{Name: "age", Kind: dataset.Numeric, Cuts: []float64{1, 2}, Cost: 3},
@@ -56,10 +56,12 @@ func TestColumns(t *testing.T) {
 		{Name: "iron", Kind: dataset.Numeric, Cost: 2, Group: "blood", GroupCost: 7},
 	}
 	want := []split.Column{
-		{Codes: 4, Numeric: true, Cost: 3, Floor: 0.2, Unit: 1},
-		{Codes: 4, Cost: 2, Floor: 0.2, Unit: 1},
-		{Codes: 4, Cost: 2, Costs: []float64{2, 5, 2, 2}, Floor: 0.2, Unit: 1},
-		{Codes: 2, Numeric: true, Cost: 2, Group: "blood", GroupCost: 7, GroupSize: 1, Floor: 0.2, Unit: 1},
+		{Codes: 4, Numeric: true, Cost: 3, Floor: 0.2, Unit: 1, Usual: 4.1875},
+		{Codes: 4, Cost: 2, Floor: 0.2, Unit: 1, Usual: 4.1875},
+		{Codes: 4, Cost: 2, Costs: []float64{2, 5, 2, 2}, Floor: 0.2, Unit: 1, Usual: 4.1875},
+		{
+			Codes: 2, Numeric: true, Cost: 2, Group: "blood", GroupCost: 7, GroupSize: 1, Floor: 0.2, Unit: 1, Usual: 4.1875,
+		},
 	}
 	if diff := cmp.Diff(want, split.Columns(features), cmp.AllowUnexported(split.Column{})); diff != "" {
 		t.Errorf("columns (-want +got):\n%s", diff)

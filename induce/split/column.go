@@ -33,6 +33,8 @@ type Column struct {
 	Unit  float64 `json:",omitempty"` // factor of all prices in scores, a power of two; 0: 1
 
 	GroupSize int `json:",omitempty"` // number of features in the group
+	// Usual is the mean price of the features that are not free, 0 if all are; see Prices.
+	Usual float64 `json:",omitempty"`
 
 	setUp float64 // price still to be paid for the group at this node, see At
 	free  bool    // nothing is to be paid at this node
@@ -123,6 +125,14 @@ func (c *Column) At(p Paid) Column {
 	return at
 }
 
+// unit returns the factor of all prices in scores.
+func (c *Column) unit() float64 {
+	if c.Unit == 0 {
+		return 1
+	}
+	return c.Unit
+}
+
 // waived returns the part of the group's unpaid price that scores do not count.
 func (c *Column) waived(s SetUps) float64 {
 	switch s {
@@ -184,7 +194,40 @@ func Columns(features []dataset.Feature) []Column {
 			columns[i].GroupSize = sizes[columns[i].Group]
 		}
 	}
+	usual := usualPrice(columns)
+	for i := range columns {
+		columns[i].Usual = usual
+	}
 	return columns
+}
+
+// usualPrice returns the mean price of the features that are not free, 0 if all are. A
+// feature whose values have prices has their mean; the price of a group counts in equal
+// shares of its features.
+func usualPrice(columns []Column) float64 {
+	sum, n := 0.0, 0
+	for i := range columns {
+		c := &columns[i]
+		price := c.Cost
+		if len(c.Costs) > 0 {
+			price = 0
+			for _, cost := range c.Costs {
+				price += cost
+			}
+			price /= float64(len(c.Costs))
+		}
+		if c.Group != "" {
+			price += c.GroupCost / float64(c.GroupSize)
+		}
+		if price > 0 {
+			sum += price
+			n++
+		}
+	}
+	if n == 0 {
+		return 0
+	}
+	return sum / float64(n)
 }
 
 // leastPrice returns the least price above 0 of any test. If all tests are free, it
@@ -214,15 +257,15 @@ func leastPrice(columns []Column) float64 {
 	return least
 }
 
-// usualPrice bounds the least price, and its inverse, up to which scores use prices
+// ordinary bounds the least price, and its inverse, up to which scores use prices
 // unscaled. Beyond it all scores would lie within the tolerance of ties, or overflow
 // a double.
-const usualPrice = 1e6
+const ordinary = 1e6
 
 // unitOf returns 1 for a usual least price, and a power of two that scales an
 // unusual one to about 1.
 func unitOf(least float64) float64 {
-	if 1/usualPrice <= least && least <= usualPrice {
+	if 1/ordinary <= least && least <= ordinary {
 		return 1
 	}
 	const most = 1000 // a double's exponent

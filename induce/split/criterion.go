@@ -11,7 +11,7 @@ type Criterion struct {
 	light     float64 // theta W: objects that weigh more are heavy
 	xlogx     xlogx
 	subset    int // number of the subset of cuts in use, from 1; 0: all cuts
-	setUps    SetUps
+	pricing   Pricing
 }
 
 // NewCriterion returns the criterion of an algorithm and a family of tests,
@@ -30,9 +30,9 @@ func (c *Criterion) Confine(subset int) *Criterion {
 	return c
 }
 
-// Count sets how scores count the prices of groups. It returns the criterion.
-func (c *Criterion) Count(s SetUps) *Criterion {
-	c.setUps = s
+// Count sets how scores count prices. It returns the criterion.
+func (c *Criterion) Count(p Pricing) *Criterion {
+	c.pricing = p
 	return c
 }
 
@@ -45,7 +45,7 @@ func (c *Criterion) Compares(weight int64) bool { return 100*float64(weight) >= 
 // the same way.
 func (c *Criterion) Leads(other *Criterion) bool {
 	return c.measures() && other.measures() && c.algorithm.Gini() == other.algorithm.Gini() &&
-		c.subset == other.subset && c.setUps == other.setUps &&
+		c.subset == other.subset &&
 		(c.family == Both && other.family == Thresholds || c.family == other.family)
 }
 

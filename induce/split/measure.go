@@ -253,17 +253,9 @@ func (t *Team) score() {
 				}
 			}
 		}
-		w.best[t.slot] = max(w.best[t.slot], float64(best*t.scaleOf(w)))
+		w.best[t.slot] = max(w.best[t.slot], float64(best*t.scales[w.scale].factor))
 	}
 	t.tests = 0
-}
-
-// scaleOf returns the factor of a way's estimates of the batch.
-func (t *Team) scaleOf(w *way) float64 {
-	if w.priced {
-		return t.scale
-	}
-	return t.total
 }
 
 // estimate returns the estimate of a test of the batch.
@@ -272,7 +264,7 @@ func (t *Team) estimate(w *way, i int) float64 {
 	if w.light >= 0 {
 		x = t.efficiency[w.light][i] + float64(w.lambda*x)
 	}
-	return float64(x * t.scaleOf(w))
+	return float64(x * t.scales[w.scale].factor)
 }
 
 // collect finds the tests of the batch that matter to some criterion, in test order.

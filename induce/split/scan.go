@@ -24,8 +24,8 @@ type Scanner struct {
 	column  *Column
 	h       Histogram
 	present []int32 // codes with objects, ascending
-	unit    float64 // Column.Unit, or 1
-	waived  float64 // part of the group's price not counted, see Column.waived
+	cost    float64 // cost of the tests that divisor is of; NaN: none
+	divisor float64 // see Criterion.divisor
 
 	acc     []int64 // sums of one outcome, in the layout of a histogram's code
 	sides   []side
@@ -56,10 +56,7 @@ func (s *Scanner) Node(n *Totals, heavy Heavy) {
 // it is nil, Load finds them in the histogram.
 func (s *Scanner) Load(feature int, column *Column, h Histogram, present []int32) {
 	s.feature, s.column, s.h, s.present = feature, column, h, present
-	if s.unit = column.Unit; s.unit == 0 {
-		s.unit = 1
-	}
-	s.waived = column.waived(s.c.setUps)
+	s.cost = math.NaN()
 	if present != nil {
 		return
 	}
@@ -86,7 +83,7 @@ func (s *Scanner) Scan() float64 { return s.ScanWith(nil) }
 func (s *Scanner) ScanWith(others []*Scanner) float64 {
 	s.best, s.others = math.Inf(-1), others
 	for _, o := range others {
-		o.best = s.best
+		o.best, o.cost = s.best, math.NaN()
 	}
 	s.visit(false)
 	return s.best
@@ -138,7 +135,7 @@ func Cheapest(tests []Candidate) Candidate {
 // visit scores the tests of the loaded feature in test order. If selecting is true,
 // it collects the tied tests, else it keeps the best score.
 func (s *Scanner) visit(selecting bool) {
-	if len(s.present) < 2 || s.c.setUps == NoSetUps && s.column.GroupCost > 0 {
+	if len(s.present) < 2 {
 		return
 	}
 	if !s.column.Numeric {
@@ -202,7 +199,7 @@ func (s *Scanner) categorical(selecting bool) {
 		return
 	}
 	if s.c.family == Multiways {
-		parts := s.multiway(s.divisor(s.column.Cost))
+		parts := s.multiway(s.divide(s.column, s.column.Cost))
 		s.consider(Test{s.feature, Multiway, 0, 0}, s.column.Cost, parts.Total, selecting)
 		return
 	}
@@ -277,14 +274,13 @@ func (s *Scanner) single(kind Kind, code int32, cost float64, selecting bool) {
 // weigh scores a two-outcome test by its outcomes, for this scanner and the others
 // of ScanWith.
 func (s *Scanner) weigh(t Test, cost float64, no, yes *side, selecting bool) {
-	divisor := s.divisor(cost)
-	s.consider(t, cost, s.c.rank(s.n, no, yes, divisor), selecting)
+	s.consider(t, cost, s.c.rank(s.n, no, yes, s.divide(s.column, cost)), selecting)
 	if selecting {
 		return
 	}
 	for _, o := range s.others {
 		if t.Kind != Bin || o.c.family != Thresholds {
-			o.best = max(o.best, o.c.rank(s.n, no, yes, divisor))
+			o.best = max(o.best, o.c.rank(s.n, no, yes, o.divide(s.column, cost)))
 		}
 	}
 }
@@ -352,10 +348,13 @@ func (s *Scanner) part(cells []int64, heavy *Heavy, one, rest *side) {
 	}
 }
 
-// divisor returns the number by which scores are divided while tests are compared:
-// the counted price, at least Column.Floor, times Column.Unit.
-func (s *Scanner) divisor(cost float64) float64 {
-	return float64(max(cost-s.waived, s.column.Floor) * s.unit)
+// divide returns the divisor of the scores of tests of the given cost, while tests of a
+// feature are compared.
+func (s *Scanner) divide(column *Column, cost float64) float64 {
+	if cost != s.cost {
+		s.cost, s.divisor = cost, s.c.divisor(column, cost, column.unit())
+	}
+	return s.divisor
 }
 
 // multiway scores the test with one outcome per code.
@@ -391,7 +390,7 @@ func (s *Scanner) cells(code int) []int64 {
 // no, then yes. A multiway test has one outcome per present code, and the codes are
 // returned too.
 func (s *Scanner) Parts(t *Candidate) (Parts, [][]int64, []int32) {
-	divisor := max(t.Cost-s.waived, s.column.Floor)
+	divisor := s.c.divisor(s.column, t.Cost, 1)
 	if t.Kind == Multiway {
 		cells := make([][]int64, len(s.present))
 		for i, code := range s.present {
@@ -421,5 +420,5 @@ func (s *Scanner) Parts(t *Candidate) (Parts, [][]int64, []int32) {
 // PartsBy returns the parts of the score of the last test given to Parts, by another
 // criterion that joins the scanner's.
 func (s *Scanner) PartsBy(c *Criterion, t *Candidate) Parts {
-	return c.parts(s.n, s.sides, max(t.Cost-s.waived, s.column.Floor))
+	return c.parts(s.n, s.sides, c.divisor(s.column, t.Cost, 1))
 }

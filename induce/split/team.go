@@ -20,9 +20,8 @@ type Team struct {
 	exact    *Scanner // of a criterion that measures all parts that any criterion needs
 	total    float64  // inverse of the total weight
 
-	divisor     float64 // of scale
-	scale, most float64 // inverse of the divisor and of the total weight: of the batch, and the largest
-	slots       [slots]bool
+	scales []scale // by the ways to count prices that the criteria have
+	slots  [slots]bool
 
 	acc                 []int64   // sums of one outcome, as in Scanner
 	nodeTerms           []float64 // by class: the term of the node's weight
@@ -56,10 +55,19 @@ type teamMember struct {
 type way struct {
 	light  int // number among the lights; -1: balance and efficiency do not count
 	lambda float64
-	priced bool
+	scale  int            // number among the scales
 	off    float64        // how far an estimate without the price may be off a score in this node
 	best   [slots]float64 // estimate of the best score by slot
 	cut    float64        // of collect: estimates below it matter to no criterion
+}
+
+// scale is a way to count prices.
+type scale struct {
+	c       *Criterion // a criterion that counts so
+	priced  bool       // the criterion counts prices at all
+	divisor float64    // of factor
+	factor  float64    // of the tests of the batch: inverse of their divisor and of the total weight
+	most    float64    // the largest factor of the feature
 }
 
 // light is a weight beyond which the efficiency falls, see Criterion.efficiency.
@@ -96,7 +104,7 @@ func NewTeam() *Team { return &Team{exact: &Scanner{}} }
 func (c *Criterion) Joins(other *Criterion) bool {
 	teams := func(c *Criterion) bool { return c.algorithm != IP && c.algorithm != Bal && c.family != Multiways }
 	return teams(c) && teams(other) && c.algorithm.Gini() == other.algorithm.Gini() &&
-		c.subset == other.subset && c.setUps == other.setUps && c.total == other.total
+		c.subset == other.subset && c.total == other.total
 }
 
 // Node starts a node without heavy objects whose thresholds need no ordered sides. The criteria must join
@@ -130,7 +138,7 @@ func (t *Team) Node(n *Totals, criteria []*Criterion) {
 // gather finds the ways of scoring that the criteria share.
 func (t *Team) gather(criteria []*Criterion) {
 	t.criteria = append(t.criteria[:0], criteria...)
-	t.members, t.ways, t.lights, t.slots = t.members[:0], t.ways[:0], t.lights[:0], [slots]bool{}
+	t.members, t.ways, t.lights, t.scales, t.slots = t.members[:0], t.ways[:0], t.lights[:0], t.scales[:0], [slots]bool{}
 	lead := criteria[0]
 	for _, c := range criteria {
 		if c.algorithm != ASR {
@@ -142,7 +150,7 @@ func (t *Team) gather(criteria []*Criterion) {
 		}
 		w := t.way(c)
 		m.way = slices.IndexFunc(t.ways, func(o way) bool {
-			return o.light == w.light && o.lambda == w.lambda && o.priced == w.priced
+			return o.light == w.light && o.lambda == w.lambda && o.scale == w.scale
 		})
 		if m.way < 0 {
 			m.way = len(t.ways)
@@ -150,7 +158,7 @@ func (t *Team) gather(criteria []*Criterion) {
 		}
 		t.members = append(t.members, m)
 	}
-	t.exact.c, t.total, t.divisor = lead, 1/lead.total, math.NaN()
+	t.exact.c, t.total = lead, 1/lead.total
 	if len(t.efficiency) < len(t.lights) {
 		t.efficiency = make([][batchSize]float64, len(t.lights))
 	}
@@ -160,9 +168,9 @@ func (t *Team) gather(criteria []*Criterion) {
 func (t *Team) way(c *Criterion) way {
 	switch c.algorithm {
 	case C45, CART:
-		return way{light: -1, lambda: 1}
+		return way{light: -1, lambda: 1, scale: t.scaleOf(c)}
 	case CC45, CCART:
-		return way{light: -1, lambda: 1, priced: true}
+		return way{light: -1, lambda: 1, scale: t.scaleOf(c)}
 	default:
 	}
 	at := slices.IndexFunc(t.lights, func(l light) bool { return l.weight == c.light })
@@ -171,9 +179,22 @@ func (t *Team) way(c *Criterion) way {
 		t.lights = append(t.lights, light{weight: c.light})
 	}
 	if c.algorithm == ASR {
-		return way{light: at, priced: true}
+		return way{light: at, scale: t.scaleOf(c)}
 	}
-	return way{light: at, lambda: c.lambda, priced: true}
+	return way{light: at, lambda: c.lambda, scale: t.scaleOf(c)}
+}
+
+// scaleOf returns the number of the way in which a criterion counts prices.
+func (t *Team) scaleOf(c *Criterion) int {
+	priced := c.algorithm.ByPrice()
+	at := slices.IndexFunc(t.scales, func(s scale) bool {
+		return s.priced == priced && (!priced || s.c.pricing == c.pricing)
+	})
+	if at < 0 {
+		at = len(t.scales)
+		t.scales = append(t.scales, scale{c: c, priced: priced, divisor: math.NaN()})
+	}
+	return at
 }
 
 // Load sets the feature to scan. The histogram has no heavy objects, and present lists
@@ -206,10 +227,7 @@ func (t *Team) Scan(best []Estimate) {
 
 // off returns how far an estimate of the loaded feature may be off a score.
 func (t *Team) off(w *way) float64 {
-	if w.priced {
-		return float64(w.off * t.most)
-	}
-	return float64(w.off * t.total)
+	return float64(w.off * t.scales[w.scale].most)
 }
 
 // setOff sets how far estimates may be off. The unit is the rounding of one operation on
@@ -239,15 +257,15 @@ func (t *Team) Collect(cuts []float64, found [][]Candidate) {
 	}
 	slot, at := -1, int32(0)
 	var test Test
-	var cost, divisor float64
+	var cost float64
 	var no, yes side
 	t.found = func(i, member int) {
 		if t.slot != slot || t.at[i] != at {
 			slot, at = t.slot, t.at[i]
 			test, cost = t.test(i, &no, &yes)
-			divisor = t.exact.divisor(cost)
 		}
-		score := t.criteria[member].rank(t.exact.n, &no, &yes, divisor)
+		c := t.criteria[member]
+		score := c.rank(t.exact.n, &no, &yes, c.divisor(t.exact.column, cost, t.exact.column.unit()))
 		found[member] = append(found[member], Candidate{Test: test, Cost: cost, Free: t.exact.column.free, Score: score})
 	}
 	t.visit()
@@ -271,8 +289,11 @@ func Cut(low float64) float64 { return low - float64(2*tie*max(1, max(low, -low)
 // visit measures and scores the tests of the loaded feature in test order.
 func (t *Team) visit() {
 	s := t.exact
-	t.most, t.tests = 0, 0
-	if len(s.present) < 2 || s.c.setUps == NoSetUps && s.column.GroupCost > 0 {
+	t.tests = 0
+	for i := range t.scales {
+		t.scales[i].most = 0
+	}
+	if len(s.present) < 2 {
 		return
 	}
 	t.price(s.column.Cost)
@@ -328,10 +349,18 @@ func (t *Team) sameBins() bool {
 // price sets the price of the tests that follow.
 func (t *Team) price(cost float64) {
 	t.score()
-	if divisor := t.exact.divisor(cost); divisor != t.divisor {
-		t.divisor, t.scale = divisor, t.total/divisor
+	column := t.exact.column
+	for i := range t.scales {
+		s := &t.scales[i]
+		divisor := 1.0
+		if s.priced {
+			divisor = s.c.divisor(column, cost, column.unit())
+		}
+		if divisor != s.divisor {
+			s.divisor, s.factor = divisor, t.total/divisor
+		}
+		s.most = max(s.most, s.factor)
 	}
-	t.most = max(t.most, t.scale)
 }
 
 func (t *Team) begin(slot int) { t.slot, t.tests = slot, 0 }

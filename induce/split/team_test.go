@@ -19,7 +19,11 @@ func team(r *rand.Rand, total int64, subset int) []*split.Criterion {
 	for range 1 + r.IntN(12) {
 		a, family := algorithms[r.IntN(len(algorithms))], families()[r.IntN(3)]
 		lambda, theta := []float64{0, 1, 10, 1000, 1e9}[r.IntN(5)], []float64{0.05, 0.1, 0.2}[r.IntN(3)]
-		criteria = append(criteria, split.NewCriterion(a, family, lambda, theta, total).Confine(subset))
+		pricing := split.Pricing{
+			Prices: []split.Prices{split.FullPrices, split.RootPrices, split.ShiftedPrices}[r.IntN(3)],
+			SetUps: []split.SetUps{split.PaidSetUps, split.SharedSetUps, split.FreeSetUps}[r.IntN(3)],
+		}
+		criteria = append(criteria, split.NewCriterion(a, family, lambda, theta, total).Confine(subset).Count(pricing))
 	}
 	return criteria
 }
@@ -30,7 +34,11 @@ func lightNode(r *rand.Rand) *node {
 	n := &node{classes: 2 + r.IntN(5)}
 	for range 1 + r.IntN(5) {
 		c := randomColumn(r)
-		c.Floor, c.Unit = 0.1, []float64{0, 1, 0.5}[r.IntN(3)]
+		c.Floor, c.Unit, c.Usual = 0.1, []float64{0, 1, 0.5}[r.IntN(3)], []float64{0, 0.3, 7}[r.IntN(3)]
+		if r.IntN(3) == 0 {
+			c.Group, c.GroupCost, c.GroupSize = "lab", []float64{0.5, 30}[r.IntN(2)], 3
+			c = c.At(split.Paid{SetUp: r.IntN(2) == 0})
+		}
 		if c.Numeric {
 			c.Codes += r.IntN(600)
 			var from []int32

@@ -55,7 +55,10 @@ type Algorithm struct {
 	RepeatCost   string  `json:"repeat_cost,omitempty"` // RepeatFree, or empty: each test is paid
 	// SetUps says how scores counted the price of a group in its first test on a path:
 	// shared, free or never; empty: in full.
-	SetUps   string `json:"set_ups,omitempty"`
+	SetUps string `json:"set_ups,omitempty"`
+	// Prices says how scores counted the prices of tests: root or shifted; empty: in full. See
+	// split.Prices.
+	Prices   string `json:"prices,omitempty"`
 	CostUnit string `json:"cost_unit,omitempty"` // unit of the costs; empty: none
 	// Teacher is what has taught the tree beside the labels, see package distill; empty: nothing.
 	Teacher string `json:"teacher,omitempty"`

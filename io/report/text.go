@@ -69,6 +69,9 @@ func describe(a *tree.Algorithm) string {
 	if a.Name == split.EC45.String() || a.Name == split.ECART.String() {
 		s += " (lambda " + number(a.Lambda) + ")"
 	}
+	if a.Prices != "" {
+		s += ", prices " + a.Prices
+	}
 	if a.SetUps != "" {
 		s += ", set-ups " + a.SetUps
 	}

@@ -144,15 +144,15 @@ func (p *Parsed) GridFor(classes int) []grid.Member {
 	return members
 }
 
-// SettleSetUps adds trees to the grid if groups of features have prices and a tree is to be
-// chosen: see grid.WithSetUps.
-func (p *Parsed) SettleSetUps(prices *tables.Costs) error {
-	if !prices.Grouped() {
+// SettlePricing replaces the grid by that for tests of different prices, if prices differ or
+// repeats are free: see grid.WithPricing. features are the names of the features.
+func (p *Parsed) SettlePricing(prices *tables.Costs, repeatCost string, features []string) error {
+	if !prices.Differ(features) && repeatCost == tables.RepeatFull {
 		return nil
 	}
-	if p.Grid = grid.WithSetUps(p.Grid); len(p.Grid) > grid.Most {
-		return usage.Errorf("--algorithm, --lambda, --theta, --tests and --bins make %d trees with groups of costs, "+
-			"four for each: want at most %d", len(p.Grid), grid.Most)
+	if p.Grid = grid.WithPricing(p.Grid, p.Selection.Rule, prices.Grouped()); len(p.Grid) > grid.Most {
+		return usage.Errorf("--algorithm, --lambda, --theta, --tests and --bins make %d trees, as costs count in "+
+			"several ways: want at most %d", len(p.Grid), grid.Most)
 	}
 	return nil
 }

@@ -461,7 +461,7 @@ const (
 )
 
 // DefaultTrain returns the preset "default". It grows trees by ec45 with four lambdas and by
-// c45 (and cc45, where tests have prices), each with threshold tests alone and with tests for
+// c45, each with threshold tests alone and with tests for
 // single bins as well. It prunes them in both currencies, and chooses the tree that is best on
 // the validation rows. Of the grids tried on the public data sets of the paper, this one gave
 // the best trees for its time.
@@ -469,7 +469,7 @@ func DefaultTrain() Train {
 	return Train{
 		Files: Files{Report: ReportHTML},
 		Growth: Growth{
-			Algorithm: Choices{"ec45", "c45", "cc45"}, Lambda: Choices{"10", "3", "30", "1000"},
+			Algorithm: Choices{"ec45", "c45"}, Lambda: Choices{"10", "3", "30", "1000"},
 			Theta: Choices{"0.005", "0.0005"}, Tests: Choices{"threshold", "both"}, Bins: Choices{binsAuto},
 			Binning: "quantile", LeafEstimate: "smoothed", LeafModel: LeafModelNone,
 		},

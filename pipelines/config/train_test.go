@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/espalier-ml/espalier/induce/grid"
-	"github.com/espalier-ml/espalier/induce/split"
 	"github.com/espalier-ml/espalier/pipelines/config"
 	"github.com/espalier-ml/espalier/pipelines/source"
 	"github.com/espalier-ml/espalier/pipelines/tables"
@@ -38,8 +37,10 @@ func TestGrids(t *testing.T) {
 		trees  int
 		single bool // tests for single bins
 	}{
-		"default":         {func(*config.Train) {}, (4 + 1) * 2 * 2, true},
-		"with prices":     {func(c *config.Train) { c.RepeatCost = "free" }, (4 + 2) * 2 * 2, true},
+		"default": {func(*config.Train) {}, (4 + 1) * 2 * 2, true},
+		"with prices": {func(c *config.Train) {
+			c.RepeatCost, c.Algorithm = "free", config.Choices{"ec45", "c45", "cc45"}
+		}, (4 + 2) * 2 * 2, true},
 		"the paper's":     {func(c *config.Train) { c.Lambda, c.Theta = config.Choices{"auto"}, config.Choices{"0.005"} }, (9 + 1) * 2, true},
 		"thresholds":      {func(c *config.Train) { c.Tests = config.Choices{"threshold"} }, (4 + 1) * 2, false},
 		"numbers of bins": {func(c *config.Train) { c.Bins, c.Tests = config.Choices{"8", "32"}, config.Choices{"both"} }, (4 + 1) * 2 * 2, true},
@@ -76,38 +77,52 @@ func TestAutoBins(t *testing.T) {
 	}
 }
 
-// TestSetUps: where groups have a price, each tree whose scores count prices gets three
-// more, which count the price of a group otherwise; the plain ones come first.
-func TestSetUps(t *testing.T) {
-	url := filepath.Join(t.TempDir(), "costs.csv")
-	if err := os.WriteFile(url, []byte("feature,cost,group,group_cost\na,1,lab,5\nb,2,lab,5\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	costs, err := tables.ReadCosts(t.Context(), source.Process, url, []string{"a", "b"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	c := required()
-	c.Costs = url
-	p := parsed(t, c)
-	plain, priced := slices.Clone(p.Grid), 0
-	for _, m := range plain {
-		if m.Params.Algorithm.ByPrice() {
-			priced++
+// TestPricing: the grid where tests have different prices, by hand. In it are the first tree, the four
+// lambdas and c45 of both families with the least theta, and for each lambda with threshold tests two
+// further ways to count prices, or six where a group has a price.
+func TestPricing(t *testing.T) {
+	for costs, trees := range map[string]int{
+		"feature,cost\n":                                        5 * 2 * 2,
+		"feature,cost\na,7\nb,7\n":                              5 * 2 * 2,
+		"feature,cost\na,7\n":                                   1 + 5*2 + 4*2,
+		"feature,cost\na,0\nb,7\n":                              1 + 5*2 + 4*2,
+		"feature,value,cost\na,x,1\n":                           1 + 5*2 + 4*2,
+		"feature,cost,group,group_cost\na,1,lab,0\nb,1,lab,0\n": 5 * 2 * 2,
+		"feature,cost,group,group_cost\na,1,lab,5\nb,1,lab,5\n": 1 + 5*2 + 4*6,
+	} {
+		url := filepath.Join(t.TempDir(), "costs.csv")
+		if err := os.WriteFile(url, []byte(costs), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		features := []string{"a", "b"}
+		read, err := tables.ReadCosts(t.Context(), source.Process, url, features)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := required()
+		c.Costs = url
+		p := parsed(t, c)
+		first := p.Grid[0]
+		if err := p.SettlePricing(read, c.RepeatCost, features); err != nil {
+			t.Fatal(err)
+		}
+		if len(p.Grid) != trees || p.Grid[0].Params != first.Params {
+			t.Errorf("%q: %d trees, the first %+v; want %d and %+v", costs, len(p.Grid), p.Grid[0], trees, first)
+		}
+		for _, m := range p.Grid {
+			if way := m.Params.Pricing; m.Algorithm.Prices != way.Prices.String() || m.Algorithm.SetUps != way.SetUps.String() {
+				t.Errorf("%q: a tree that counts prices by %+v says %q, %q", costs, way, m.Algorithm.Prices, m.Algorithm.SetUps)
+			}
 		}
 	}
-	if err := p.SettleSetUps(costs); err != nil {
-		t.Fatal(err)
-	}
-	if len(p.Grid) != len(plain)+3*priced || priced == 0 {
-		t.Errorf("%d trees of %d, %d by price: want three more for each", len(p.Grid), len(plain), priced)
-	}
-	if last := p.Grid[len(p.Grid)-1]; last.Params.SetUps != split.NoSetUps || last.Algorithm.SetUps == "" {
-		t.Errorf("the last tree counts set-ups by %v, %q", last.Params.SetUps, last.Algorithm.SetUps)
-	}
-	before := len(p.Grid)
-	if err := p.SettleSetUps(new(tables.Costs)); err != nil || len(p.Grid) != before {
-		t.Errorf("without groups: %d trees of %d, error %v", len(p.Grid), before, err)
+	for _, rule := range []string{"first", "paper"} { // they compare no ways to count prices
+		c := required()
+		c.RepeatCost, c.Select = "free", rule
+		p := parsed(t, c)
+		before := len(p.Grid)
+		if err := p.SettlePricing(new(tables.Costs), c.RepeatCost, []string{"a"}); err != nil || len(p.Grid) != before {
+			t.Errorf("%s: %d trees of %d, error %v", rule, len(p.Grid), before, err)
+		}
 	}
 }
 

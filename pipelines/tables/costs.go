@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/grid"
 	"github.com/espalier-ml/espalier/io/setting"
 	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/pipelines/source"
@@ -237,6 +238,20 @@ func (c *Costs) Apply(features []dataset.Feature) error {
 		}
 	}
 	return nil
+}
+
+// Differ reports whether tests of the features have different prices: those of single values,
+// of a group, or of the features. A feature without a line costs 1.
+func (c *Costs) Differ(features []string) bool {
+	costs := make(map[string]float64, len(features))
+	for i := range c.lines {
+		l := &c.lines[i]
+		if l.single {
+			return true
+		}
+		costs[l.feature] = l.cost
+	}
+	return c.Grouped() || grid.Differ(costs, features)
 }
 
 // Grouped reports whether a group of features has a price.

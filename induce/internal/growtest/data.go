@@ -282,6 +282,18 @@ func RandomParams(r *rand.Rand, a split.Algorithm, f split.Family) induce.Params
 		Theta:    []float64{0, 0.005, 0.05}[r.IntN(3)],
 		MaxDepth: []int{0, 0, 3}[r.IntN(3)],
 		MinRows:  []int64{0, 0, 15}[r.IntN(3)],
+		Pricing:  RandomPricing(r),
+	}
+}
+
+// RandomPricing returns a way to count prices, half of the time the paper's.
+func RandomPricing(r *rand.Rand) split.Pricing {
+	if r.IntN(2) == 0 {
+		return split.Pricing{}
+	}
+	return split.Pricing{
+		Prices: []split.Prices{split.FullPrices, split.RootPrices, split.ShiftedPrices}[r.IntN(3)],
+		SetUps: []split.SetUps{split.PaidSetUps, split.SharedSetUps, split.FreeSetUps}[r.IntN(3)],
 	}
 }
 

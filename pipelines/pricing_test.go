@@ -8,10 +8,10 @@ import (
 	"github.com/espalier-ml/espalier/pipelines"
 )
 
-// TestSetUps: where groups have prices, trees that count them in other ways stand
-// beside the plain ones, which stay the first. They are the same in memory and by
-// levels, and say in what way they were grown. Without such groups there are none.
-func TestSetUps(t *testing.T) {
+// TestPricing: where tests have different prices, the grid has further trees, which count
+// prices in other ways. They are the same in memory and by levels, and say in what way they
+// were grown. The rule first takes a tree that counts prices in full.
+func TestPricing(t *testing.T) {
 	const n = 600
 	c := pipelines.DefaultConfig()
 	c.Input, c.Label, c.Ignore = []string{newRows(n).write(t, ascending(n), 1, parquetio.WriteOptions{})}, "class", []string{"id", "weight"}
@@ -27,18 +27,19 @@ func TestSetUps(t *testing.T) {
 		return r.Frontier.Grown
 	}
 	const groups = "feature,cost,group,group_cost\na,0.5,lab,8\nb,0.5,lab,8\ntwin,1,,\ncolor,1,,\n"
-	// By hand: ec45, in four ways, and c45, whose score counts no price.
-	if got := grown(groups); got != 5 {
-		t.Errorf("%d trees with groups, want 5", got)
-	}
-	for _, costs := range []string{"feature,cost\na,8\n", "feature,cost,group,group_cost\na,0.5,lab,0\nb,0.5,lab,0\n"} {
-		if got := grown(costs); got != 2 {
-			t.Errorf("%d trees without prices of groups, want 2", got)
+	// By hand: ec45 in full, and twice in each of three ways to count the price of a group; and
+	// c45, whose score counts no price.
+	for costs, want := range map[string]int{
+		groups: 1 + 2*3 + 1, "feature,cost\na,8\n": 1 + 2 + 1,
+		"feature,cost,group,group_cost\na,1,lab,0\nb,1,lab,0\n": 2,
+	} {
+		if got := grown(costs); got != want {
+			t.Errorf("%q: %d trees, want %d", costs, got, want)
 		}
 	}
-	c.Costs = costsFile(t, groups)
+	c.Costs = costsFile(t, "feature,cost,group,group_cost\na,1,lab,8\nb,4,lab,8\ntwin,30,,\ncolor,0,,\n")
 	want := train(t, c)
-	if !bytes.Contains(want, []byte(`"set_ups": "`)) {
+	if !bytes.Contains(want, []byte(`"set_ups": "`)) || !bytes.Contains(want, []byte(`"prices": "`)) {
 		t.Error("no tree of the frontier was grown in another way")
 	}
 	for _, memory := range []int64{0, 40} {
@@ -50,7 +51,7 @@ func TestSetUps(t *testing.T) {
 	}
 	first := c
 	first.Select = "first"
-	if bytes.Contains(train(t, first), []byte("set_ups")) {
+	if got := train(t, first); bytes.Contains(got, []byte("set_ups")) || bytes.Contains(got, []byte(`"prices"`)) {
 		t.Error("the first tree is not the plain one")
 	}
 }
