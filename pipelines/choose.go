@@ -120,6 +120,7 @@ func (r *run) choose(ctx context.Context, s *scored, slicer *slicing.Slicer) (*c
 		}
 		return leafmodel.Sorted(all, 0), nil
 	}
+	r.warnOfRelabelling(g.train(), s.candidates[0].Tree)
 	return c.choose(ctx, s.candidates)
 }
 
@@ -165,6 +166,9 @@ func (c *choosing) choose(ctx context.Context, candidates []frontier.Candidate) 
 		r.frontierTrees[w.at] = r.tree // with its certificate
 	}
 	r.metrics.Folds = w.folds
+	if err := c.warnOfTree(ctx, candidates, w); err != nil {
+		return nil, err
+	}
 	if n := r.tree.Training.LeftOutRows; n > 0 {
 		c.driver.Reporter.Warn(fmt.Sprintf("%d training rows are of a class with the weight 0: they are left out", n))
 	}

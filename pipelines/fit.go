@@ -259,6 +259,7 @@ func (r *run) fitFeatures(ctx context.Context, f *fitted, encoded [][]byte) erro
 		f.spec.Features = append(f.spec.Features, r.schema.rows.Features[tested[i]])
 	}
 	r.warnOfFewBins(f, bins)
+	r.warnOfConstants(f.constant)
 	if len(f.features) == 0 {
 		r.driver.Reporter.Warn("all features are constant among the training rows: the tree is a single leaf")
 	}

@@ -16,6 +16,7 @@ type Counterpart struct {
 	Rows  int64 // number of rows of the fold's objects
 	Tree  *tree.Tree
 	Score prune.Score // on the fold's objects
+	Leaf  prune.Score // of the root of this tree as a single leaf
 }
 
 // Counterparts returns a point's counterpart of each fold.
@@ -24,7 +25,10 @@ func Counterparts(folds []Fold, pool *frontier.Pool, p *frontier.Point) []Counte
 	for i := range folds {
 		f := &folds[i]
 		at, step := f.counterpart(pool, p)
-		list[i] = Counterpart{Rows: f.rows, Tree: f.sequences[at].Tree(step), Score: f.scores[at][step]}
+		scores := f.scores[at]
+		list[i] = Counterpart{
+			Rows: f.rows, Tree: f.sequences[at].Tree(step), Score: scores[step], Leaf: scores[len(scores)-1],
+		}
 	}
 	return list
 }

@@ -1,0 +1,311 @@
+package pipelines
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/frontier"
+	"github.com/espalier-ml/espalier/induce/frontier/crossvalidate"
+	"github.com/espalier-ml/espalier/induce/tree"
+	"github.com/espalier-ml/espalier/pipelines/worth"
+	"github.com/espalier-ml/espalier/transforms/jobs"
+)
+
+// warnOfRelabelling warns of classes most of whose rows count as another class: the most frequent
+// one among equal rows. t has grown from the training objects.
+func (r *run) warnOfRelabelling(train *jobs.ObjectStats, t *tree.Tree) {
+	root := &t.Nodes[0]
+	for k, weight := range train.Relabelled {
+		if root.RawClassWeights[k] == 0 || train.Weight == 0 {
+			continue
+		}
+		// The units of the two may differ.
+		all := float64(root.RawClassWeights[k]) / float64(root.Weight) * float64(train.Weight)
+		if share := float64(weight) / all; share > 0.5 {
+			r.driver.Reporter.Warn(fmt.Sprintf("%.0f %% of the training rows of the class %q count as another class: "+
+				"equal rows are one object, of their most frequent class", 100*min(share, 1), t.Label.Classes[k]))
+		}
+	}
+}
+
+// warnOfTree warns of a chosen tree that is not worth its tests, of a single leaf, and of monotone
+// features whose sign excludes all thresholds.
+func (c *choosing) warnOfTree(ctx context.Context, candidates []frontier.Candidate, w *winner) error {
+	t := w.Candidate.Tree
+	if len(t.Label.Classes) < 2 || len(c.Features) == 0 || t.Training.CutLeaves > 0 {
+		return nil // another warning says why
+	}
+	var verdict *worth.Verdict
+	bare := len(t.Nodes) == 1
+	if !bare && !t.Modelled() {
+		verdict = c.verdict(w)
+	}
+	poor := verdict != nil && !verdict.Better()
+	reversed, err := c.warnOfSigns(ctx, t, bare || poor)
+	switch {
+	case err != nil || t.Modelled():
+		return err
+	case poor:
+		c.driver.Reporter.Warn(fmt.Sprintf("as far as %s can tell, the tree is no better than always saying the most "+
+			"frequent class, %q: %s", verdict.Rows, t.Label.Classes[t.Nodes[0].Class], verdict))
+	case bare:
+		if reason := c.whyLeaf(candidates, w, reversed); reason != "" {
+			c.driver.Reporter.Warn(reason)
+		}
+	}
+	return nil
+}
+
+// verdict judges the chosen tree on folds, else on validation rows; nil: there are none.
+func (c *choosing) verdict(w *winner) *worth.Verdict {
+	if found := w.Competition; found != nil && len(found.Folds) > 0 {
+		if v := worth.OnFolds(crossvalidate.Counterparts(found.Folds, found.Pool, &found.Choice.Chosen)); v != nil {
+			return v
+		}
+	}
+	return worth.OnRows(w.Candidate.Tree, w.Candidate.Counts[dataset.Validation], dataset.Validation.String())
+}
+
+// whyLeaf says why the chosen tree is a single leaf; empty: another warning has said so.
+func (c *choosing) whyLeaf(candidates []frontier.Candidate, w *winner, reversed []string) string {
+	const none = "the tree is a single leaf: "
+	if excluded := c.limitsExclude(w); excluded != "" {
+		return none + excluded
+	}
+	root := &candidates[0].Grown.Nodes[0]
+	grown := slices.ContainsFunc(candidates, func(t frontier.Candidate) bool { return len(t.Grown.Nodes) > 1 })
+	switch {
+	case grown && w.Competition != nil:
+		return "no test is worth asking: " + c.asked() + c.bestOf(w)
+	case grown:
+		return "no test is worth asking: --alpha " + c.config.Alpha + " prunes all of them"
+	case len(reversed) > 0:
+		return none + "no other feature separates the training rows than " + strings.Join(reversed, ", ") +
+			", whose sign excludes all thresholds"
+	case onlyClass(root.ClassWeights) && !onlyClass(root.RawClassWeights):
+		return "no test is worth asking: all training objects are of one class, as equal rows are one object of their " +
+			"most frequent class"
+	case c.config.MinRows > root.Rows:
+		return none + fmt.Sprintf("--min_rows %d is more than the %d training rows", c.config.MinRows, root.Rows)
+	case !slices.ContainsFunc(candidates, func(t frontier.Candidate) bool { return t.Params.Theta < 1 }):
+		return none + "--theta " + strings.Join(c.config.Theta, ",") + " makes a leaf of every node"
+	default:
+		return "no test is worth asking: no feature separates the training objects"
+	}
+}
+
+func onlyClass(weights []int64) bool {
+	classes := 0
+	for _, w := range weights {
+		if w > 0 {
+			classes++
+		}
+	}
+	return classes == 1
+}
+
+// limitsExclude says by what limit all trees with a test are excluded; empty: not all are.
+func (c *choosing) limitsExclude(w *winner) string {
+	if c.config.MaxLeaves == 1 {
+		return "--max_leaves 1 allows no test"
+	}
+	l := c.Settings.Limits
+	if w.Competition == nil || l == (frontier.Limits{}) {
+		return ""
+	}
+	trees, cheapest, path, leaves := 0, math.Inf(1), math.Inf(1), math.MaxInt
+	for i := range w.Competition.Pool.Points {
+		p := &w.Competition.Pool.Points[i]
+		if p.Leaves == 1 {
+			continue
+		}
+		if l.Allow(&p.Complexity) {
+			return ""
+		}
+		trees++
+		expected, most := p.Billed()
+		cheapest, path, leaves = min(cheapest, expected), min(path, most), min(leaves, p.Leaves)
+	}
+	test := c.cheapestTest()
+	switch {
+	case trees == 0:
+		return ""
+	case l.ExpectedCost > 0 && test > l.ExpectedCost:
+		return fmt.Sprintf("every test costs at least %v, the budget --max_expected_cost is %v", test, l.ExpectedCost)
+	case l.MaxCost > 0 && test > l.MaxCost:
+		return fmt.Sprintf("every test costs at least %v, the budget --max_cost is %v", test, l.MaxCost)
+	case l.ExpectedCost > 0 && cheapest > l.ExpectedCost:
+		return fmt.Sprintf("the cheapest of %d trees with a test costs %v per row, the budget --max_expected_cost is %v",
+			trees, cheapest, l.ExpectedCost)
+	case l.MaxCost > 0 && path > l.MaxCost:
+		return fmt.Sprintf("each of %d trees with a test costs some rows at least %v, the budget --max_cost is %v",
+			trees, path, l.MaxCost)
+	default:
+		return fmt.Sprintf("each of %d trees with a test breaks one of the limits (%v): the least expected cost is %v, "+
+			"the least worst cost %v, the fewest leaves %d", trees, l, cheapest, path, leaves)
+	}
+}
+
+// cheapestTest returns the least price of a first test, with the price of its feature's group.
+func (c *choosing) cheapestTest() float64 {
+	least := math.Inf(1)
+	for i := range c.Features {
+		f := &c.Features[i]
+		price := f.Cost
+		for _, cost := range f.ValueCosts {
+			price = min(price, cost)
+		}
+		least = min(least, price+f.GroupCost)
+	}
+	return least
+}
+
+// asked says what feature the root has to test; empty: any.
+func (c *choosing) asked() string {
+	for i := range c.Columns {
+		if c.Columns[i].First == 1 {
+			return fmt.Sprintf("--first %s allows no other test at the root; ", c.Features[i].Name)
+		}
+	}
+	return ""
+}
+
+// before reports whether a tree is better than another one by what the run chooses by.
+func (c *choosing) before(p, q *frontier.Point) bool {
+	if c.Settings.Rule == frontier.Total && p.Costs != nil && q.Costs != nil {
+		return p.Costs.Total < q.Costs.Total
+	}
+	return p.Merit > q.Merit
+}
+
+// bestOf compares the trees with a test within the limits with the chosen leaf.
+func (c *choosing) bestOf(w *winner) string {
+	pool := w.Competition.Pool
+	var best *frontier.Point
+	for i := range pool.Points {
+		p := &pool.Points[i]
+		if p.Leaves > 1 && c.Settings.Limits.Allow(&p.Complexity) && (best == nil || c.before(p, best)) {
+			best = p
+		}
+	}
+	if best == nil {
+		return "no tree has a test"
+	}
+	within := ""
+	if c.Settings.Limits != (frontier.Limits{}) {
+		within = " within " + c.Settings.Limits.String()
+	}
+	expected, _ := best.Billed()
+	if c.Settings.Rule == frontier.Total && best.Costs != nil && w.Competition.Choice.Chosen.Costs != nil {
+		return fmt.Sprintf("with its errors a single leaf costs %.4g per row, and the cheapest of %d prunings of %d trees%s "+
+			"%.4g, %.4g of it for tests", w.Competition.Choice.Chosen.Costs.Total, len(pool.Points), len(pool.Candidates),
+			within, best.Costs.Total, expected)
+	}
+	return fmt.Sprintf("the best of %d prunings of %d trees%s has %d leaves, the expected cost %.3g and the merit %.4f, "+
+		"a single leaf has %.4f", len(pool.Points), len(pool.Candidates), within, best.Leaves, expected, best.Merit,
+		w.Competition.Choice.Chosen.Merit)
+}
+
+// warnOfSigns warns of monotone features whose sign excludes the best threshold at the root, if the
+// tree does not test the feature, or is poor. It returns the names of the features of which the
+// sign excludes all thresholds.
+func (c *choosing) warnOfSigns(ctx context.Context, t *tree.Tree, poor bool) (reversed []string, err error) {
+	var objects *dataset.Objects
+	for f := range c.Columns {
+		demand := c.Columns[f].Monotone
+		tests := func(n tree.Node) bool { return !n.Leaf() && n.Test.Feature == f }
+		if demand == 0 || !c.Columns[f].Numeric || !poor && slices.ContainsFunc(t.Nodes, tests) {
+			continue
+		}
+		if objects == nil {
+			if objects, err = c.Sample(ctx, dataset.Train); err != nil {
+				return nil, err
+			}
+		}
+		found := thresholdsAgainst(objects, f, c.Columns[f].Codes, demand)
+		name, which := c.Features[f].Name, "the best"
+		if found.all == 0 || found.against == 0 {
+			continue
+		}
+		if found.against == found.all {
+			reversed, which = append(reversed, name), "every"
+		}
+		const certain = 16 // chi squared: four standard errors, as the best of many thresholds is looked at
+		if found.chiSquared < certain && (len(t.Nodes) > 1 || found.against < found.all) {
+			continue
+		}
+		direction := map[int8]string{1: "falls", -1: "rises"}[demand]
+		c.driver.Reporter.Warn(fmt.Sprintf("--monotone %s=%+d excludes %s threshold on %s at the root: "+
+			"the share of the class %q %s as %s grows; %s=%+d would allow it",
+			name, demand, which, name, t.Label.Classes[1], direction, name, name, -demand))
+	}
+	return reversed, nil
+}
+
+// againstSign are thresholds on a feature that a sign excludes.
+type againstSign struct {
+	all, against int
+	chiSquared   float64 // of the best threshold on rows and classes; 0 if the sign allows this threshold
+}
+
+// thresholdsAgainst counts the thresholds on a feature that part the objects.
+func thresholdsAgainst(o *dataset.Objects, feature, codes int, demand int8) (found againstSign) {
+	second, all := make([]float64, codes), make([]float64, codes)
+	totalSecond, total, rows := 0.0, 0.0, 0.0
+	for i := range o.Len() {
+		weights := []dataset.ClassWeight{{Class: o.Class[i], Weight: o.Weight[i]}}
+		if o.Soft() {
+			weights = o.Raw(i)
+		}
+		code := o.Codes[feature].At(i)
+		rows += float64(o.RowsOf(i))
+		for _, cw := range weights {
+			w := float64(cw.Weight)
+			all[code] += w
+			total += w
+			if cw.Class == 1 {
+				second[code] += w
+				totalSecond += w
+			}
+		}
+	}
+	share, most := totalSecond/total, 0.0
+	missing := codes - 1
+	no, noSecond := all[missing], second[missing]
+	for code := range missing {
+		if yes := total - no; no > 0 && yes > 0 && (code == 0 || all[code-1] > 0) {
+			found.all++
+			rise := float64(demand) * ((totalSecond-noSecond)/yes - noSecond/no)
+			if rise < 0 {
+				found.against++
+			}
+			if gain := float64(rise*rise) * (no / total) * (yes / total); gain > most {
+				if most, found.chiSquared = gain, 0; rise < 0 {
+					found.chiSquared = rows * gain / (share * (1 - share))
+				}
+			}
+		}
+		no += all[code]
+		noSecond += second[code]
+	}
+	return found
+}
+
+// warnOfConstants warns of constant features that --first or --monotone names.
+func (r *run) warnOfConstants(names []string) {
+	for _, name := range names {
+		for _, flag := range []struct {
+			name  string
+			names bool
+		}{{"first", slices.Contains(r.config.First, name)}, {"monotone", r.parsed.Monotone[name] != 0}} {
+			if flag.names {
+				r.driver.Reporter.Warn(fmt.Sprintf("--%s: column %q has one value among the training rows: no node can test it",
+					flag.name, name))
+			}
+		}
+	}
+}

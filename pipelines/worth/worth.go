@@ -1,0 +1,158 @@
+// Package worth judges whether a tree is better than always saying the most frequent class.
+package worth
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/espalier-ml/espalier/induce/frontier/crossvalidate"
+	"github.com/espalier-ml/espalier/induce/metric"
+	"github.com/espalier-ml/espalier/induce/tree"
+)
+
+// Gain compares a figure of a tree with that of a single leaf.
+type Gain struct {
+	Tree, Leaf float64
+	// Low and High are the 95 % interval of what the tree gains per row.
+	Low, High float64
+}
+
+// Verdict is a tree and a single leaf on rows that did not grow them.
+type Verdict struct {
+	Rows     string // the number and the kind of the rows
+	LogLoss  Gain   // in nats; a gain is a lower log loss
+	Accuracy Gain   // with error costs: the error cost, whose gain is a lower cost
+	costs    bool   // Accuracy is of error costs
+}
+
+// Better reports whether the tree is better by one of the two figures, beyond chance.
+func (v *Verdict) Better() bool { return v.LogLoss.Low > 0 || v.Accuracy.Low > 0 }
+
+// String returns the figures.
+func (v *Verdict) String() string {
+	name := "accuracy"
+	if v.costs {
+		name = "error cost"
+	}
+	return fmt.Sprintf("log loss %.4f against %.4f (95 %% interval of the gain: %.4f to %.4f), "+
+		"%s %.4f against %.4f (%.4f to %.4f)",
+		v.LogLoss.Tree, v.LogLoss.Leaf, v.LogLoss.Low, v.LogLoss.High,
+		name, v.Accuracy.Tree, v.Accuracy.Leaf, v.Accuracy.Low, v.Accuracy.High)
+}
+
+// OnRows judges a tree without leaf models by counts of rows by leaf. It returns nil without rows.
+func OnRows(t *tree.Tree, counts *tree.LeafCounts, kind string) *Verdict {
+	if counts == nil || counts.TotalRows() == 0 {
+		return nil
+	}
+	v := &Verdict{Rows: fmt.Sprintf("%d %s rows", counts.TotalRows(), kind), costs: t.Label.ErrorCosts != nil}
+	root := &t.Nodes[0]
+	var loss, hits moments
+	for i := range t.Nodes {
+		n := &t.Nodes[i]
+		if !n.Leaf() {
+			continue
+		}
+		for class, weight := range counts.Weights[i] {
+			if weight == 0 {
+				continue
+			}
+			w := float64(weight)
+			loss.add(w, metric.Surprise(n.Probabilities[class]), metric.Surprise(root.Probabilities[class]))
+			hits.add(w, right(t, n.Class, class), right(t, root.Class, class))
+		}
+	}
+	v.LogLoss = loss.gain(counts.TotalRows(), -1)
+	if v.Accuracy = hits.gain(counts.TotalRows(), 1); v.costs {
+		v.Accuracy = hits.gain(counts.TotalRows(), -1)
+	}
+	return v
+}
+
+// right returns 1 if the predicted class is the actual class, else 0; with error costs, the cost.
+func right(t *tree.Tree, predicted, actual int) float64 {
+	switch {
+	case t.Label.ErrorCosts != nil:
+		return t.Label.ErrorCosts[actual][predicted]
+	case predicted == actual:
+		return 1
+	default:
+		return 0
+	}
+}
+
+// moments are sums over rows of a figure of the tree and of the leaf.
+type moments struct{ weight, tree, leaf, squares float64 }
+
+func (m *moments) add(weight, ofTree, ofLeaf float64) {
+	m.weight += weight
+	m.tree += float64(weight * ofTree)
+	m.leaf += float64(weight * ofLeaf)
+	m.squares += float64(weight * (ofTree - ofLeaf) * (ofTree - ofLeaf))
+}
+
+// gain returns the gain over a number of rows; sign is -1 if less is better.
+func (m *moments) gain(rows int64, sign float64) Gain {
+	g := Gain{Tree: m.tree / m.weight, Leaf: m.leaf / m.weight}
+	mean := g.Tree - g.Leaf
+	const normal = 1.96 // of a 95 % interval
+	margin := normal * math.Sqrt(max(m.squares/m.weight-float64(mean*mean), 0)/float64(max(rows-1, 1)))
+	g.Low, g.High = float64(sign*mean)-margin, float64(sign*mean)+margin
+	return g
+}
+
+// OnFolds judges trees of the same kind on folds of the training rows. It returns nil with fewer
+// than two folds that have rows.
+func OnFolds(folds []crossvalidate.Counterpart) *Verdict {
+	var losses, hits []fold
+	rows := int64(0)
+	v := &Verdict{}
+	for i := range folds {
+		f := &folds[i]
+		if f.Score.LogLoss == nil || f.Leaf.LogLoss == nil || f.Rows == 0 {
+			continue
+		}
+		rows += f.Rows
+		losses = append(losses, fold{float64(f.Rows), *f.Score.LogLoss, *f.Leaf.LogLoss})
+		if v.costs = f.Score.ExpectedErrorCost != nil; v.costs {
+			hits = append(hits, fold{float64(f.Rows), *f.Score.ExpectedErrorCost, *f.Leaf.ExpectedErrorCost})
+		} else {
+			hits = append(hits, fold{float64(f.Rows), *f.Score.Accuracy, *f.Leaf.Accuracy})
+		}
+	}
+	if len(losses) < 2 {
+		return nil
+	}
+	v.Rows = fmt.Sprintf("%d rows in %d folds", rows, len(losses))
+	v.LogLoss = overFolds(losses, -1)
+	if v.Accuracy = overFolds(hits, 1); v.costs {
+		v.Accuracy = overFolds(hits, -1)
+	}
+	return v
+}
+
+// fold is a figure of a tree and of a leaf on the rows of a fold.
+type fold struct{ rows, tree, leaf float64 }
+
+// overFolds returns the gain over folds, which share the rows about equally.
+func overFolds(folds []fold, sign float64) Gain {
+	var m moments
+	for _, f := range folds {
+		m.add(f.rows, f.tree, f.leaf)
+	}
+	g := m.gain(int64(len(folds)), sign)
+	const normal = 1.96
+	wide := student(len(folds)-1) / normal
+	middle, half := (g.Low+g.High)/2, float64((g.High-g.Low)/2*wide)
+	g.Low, g.High = middle-half, middle+half
+	return g
+}
+
+// student returns the 97.5 % quantile of Student's t distribution, from a table.
+func student(freedom int) float64 {
+	table := []float64{12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262}
+	if freedom <= len(table) {
+		return table[freedom-1]
+	}
+	return 2.23 // of 10; the limit is 1.96
+}
