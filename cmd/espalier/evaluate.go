@@ -75,6 +75,6 @@ func printEvaluated(w io.Writer, metrics *runfolder.Metrics) error {
 	if m.ExpectedErrorCost != nil {
 		mistakes = ", error cost " + report.Figure(m.ExpectedErrorCost)
 	}
-	_, _ = fmt.Fprintf(b, "\nAUC %s%s, expected cost %s\n", report.Area(m), mistakes, report.Figure(report.Cost(m)))
+	_, _ = fmt.Fprintf(b, "\nAUC %s, accuracy %s%s, expected cost %s\n", report.Area(m), report.Accuracy(m), mistakes, report.Figure(report.Cost(m)))
 	return b.Flush()
 }

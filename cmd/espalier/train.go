@@ -216,8 +216,8 @@ func printResult(w io.Writer, r *pipelines.Result, show bool) error {
 		mistakes = ", error cost " + three(*m.ExpectedErrorCost)
 	}
 	c := &r.Tree.Complexity
-	summary := fmt.Sprintf("AUC %s%s on %s rows, expected cost %s, %d leaves, depth %d",
-		report.Area(m), mistakes, part, report.Expected(r.Tree, three), c.Leaves, c.Depth)
+	summary := fmt.Sprintf("AUC %s, accuracy %s%s on %s rows, expected cost %s, %d leaves, depth %d",
+		report.Area(m), report.Accuracy(m), mistakes, part, report.Expected(r.Tree, three), c.Leaves, c.Depth)
 	_, _ = fmt.Fprintf(b, "\n%s\n%s\n", report.Wrapped(wrote(r.Files), width, ""), report.Wrapped(summary, width, ""))
 	return b.Flush()
 }

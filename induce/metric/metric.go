@@ -41,6 +41,10 @@ type Metrics struct {
 	// LogLoss is the mean of -ln of the true class's probability, which is
 	// clipped to [1e-15, 1 - 1e-15].
 	LogLoss *float64 `json:"log_loss"`
+	// LogLossSkill is 1 - LogLoss / the log loss of the classes' frequencies among the rows: 1 is
+	// perfect, and 0 is no better than these frequencies as the probabilities of every row (the
+	// d2_log_loss_score of scikit-learn). It is nil for rows of one class.
+	LogLossSkill *float64 `json:"log_loss_skill,omitempty"`
 	// Brier is the mean over rows of (p - y)^2: of the second of two classes; of more
 	// classes, summed over all.
 	Brier *float64 `json:"brier"`
@@ -247,6 +251,15 @@ func (m *Metrics) fillScores(t *table) {
 	}
 	total := float64(m.Weight)
 	m.LogLoss, m.Brier = defined(loss/total), defined(brier/total)
+	chance := 0.0 // log loss of the classes' frequencies
+	for c := range m.PerClass {
+		if w := m.PerClass[c].Support; w > 0 && w < m.Weight {
+			chance += float64(float64(w) * Surprise(float64(w)/total))
+		}
+	}
+	if chance > 0 {
+		m.LogLossSkill = defined(1 - loss/chance)
+	}
 	for c := range perClass {
 		m.PerClass[c].Brier = defined(perClass[c] / total)
 	}

@@ -80,7 +80,7 @@ func TestEvaluateBinary(t *testing.T) {
 	want := metric.Metrics{
 		Rows: 57, Weight: 57, AUCOvRMacro: auc, AUCOvOMacro: auc,
 		Accuracy: is(0.8245614035087719), BalancedAccuracy: is(0.7966751918158568),
-		LogLoss: is(0.44014130019310765), Brier: is(0.14100877192982458),
+		LogLoss: is(0.44014130019310765), LogLossSkill: is(0.3473671346553334), Brier: is(0.14100877192982458),
 		Confusion: [][]int64{{32, 2}, {8, 15}},
 		PerClass: []metric.Class{
 			{
@@ -129,7 +129,7 @@ func TestEvaluateThreeClasses(t *testing.T) {
 	want := metric.Metrics{
 		Rows: 56, Weight: 56, AUCOvRMacro: is(0.8334321163268532), AUCOvOMacro: is(0.8330127218631374),
 		Accuracy: is(0.6964285714285714), BalancedAccuracy: is(0.6968810916179337),
-		LogLoss: is(0.7708796120679937), Brier: is(0.44821428571428573),
+		LogLoss: is(0.7708796120679937), LogLossSkill: is(0.29811016541847724), Brier: is(0.44821428571428573),
 		Confusion: [][]int64{{15, 3, 1}, {2, 13, 3}, {4, 4, 11}},
 		PerClass: []metric.Class{
 			{

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -19,11 +20,12 @@ type Part struct {
 // length.
 func Figures(w io.Writer, parts []Part, width int) error { return FiguresTable(parts).Write(w, width) }
 
-// FiguresTable returns a table of the parts' metrics. The cost is the billed cost.
+// FiguresTable returns a table of the parts' metrics. The cost is the billed cost, and skill is that of
+// the log loss: see metric.Metrics.
 func FiguresTable(parts []Part) *Table {
 	t := NewTable(Column{Head: "part", Left: true}, Column{Head: "rows"}, Column{Head: "AUC"},
 		Column{Head: "95 %", Rank: 3},
-		Column{Head: "accuracy", Rank: 1}, Column{Head: "balanced", Rank: 4}, Column{Head: "log loss", Rank: 5},
+		Column{Head: "accuracy", Rank: 1}, Column{Head: "balanced", Rank: 4}, Column{Head: "log loss", Rank: 5}, Column{Head: "skill", Rank: 7},
 		Column{Head: "Brier", Rank: 6},
 		Column{Head: "cost"}, Column{Head: "tests", Rank: 2})
 	priced := slices.ContainsFunc(parts, func(p Part) bool { return p.Metrics.ExpectedErrorCost != nil })
@@ -35,7 +37,7 @@ func FiguresTable(parts []Part) *Table {
 		row := []string{
 			p.Name, strconv.FormatInt(m.Rows, 10), Figure(m.AUCOvRMacro), areaInterval(m), Figure(m.Accuracy),
 			Figure(m.BalancedAccuracy),
-			Figure(m.LogLoss), Figure(m.Brier), Figure(Cost(m)), Figure(m.ExpectedTests),
+			Figure(m.LogLoss), Figure(m.LogLossSkill), Figure(m.Brier), Figure(Cost(m)), Figure(m.ExpectedTests),
 		}
 		if priced {
 			row = append(row, Figure(m.ExpectedErrorCost))
@@ -59,6 +61,16 @@ func Figure(x *float64) string {
 		return "-"
 	}
 	return fmt.Sprintf("%.4f", *x)
+}
+
+// Accuracy writes the accuracy, and beside it the accuracy of always predicting the most frequent
+// class of the rows; "-" if it is undefined.
+func Accuracy(m *metric.Metrics) string {
+	if m.Accuracy == nil || len(m.PerClass) == 0 {
+		return Figure(m.Accuracy)
+	}
+	most := slices.MaxFunc(m.PerClass, func(a, b metric.Class) int { return cmp.Compare(a.Support, b.Support) })
+	return fmt.Sprintf("%s (always %s: %s)", Figure(m.Accuracy), strconv.Quote(most.Class), Figure(most.Prevalence))
 }
 
 // Area writes the area under the ROC curve with its 95 % interval.
