@@ -44,21 +44,34 @@ func (l *Layout) Column(cells []int64, feature, from int) []int64 {
 type Selection struct {
 	Order  []int32  // numbers of the objects, ascending; nil: 0, 1, 2, ...
 	Class  []uint16 // of each
-	Weight []int64  // of each; nil in a packed selection: each weighs 1
-	N, M   []int64  // number and weight of the objects by class; of soft objects M has their raw weights
-
-	// Soft are the objects if they are soft: each adds its number to the cell of its class,
-	// and its raw weights to the cells of their classes. Such a selection is not packed.
-	Soft *dataset.Objects
-	// IDs are the numbers in Soft of the selected objects; nil: those of Order.
-	IDs []int32
-	// Numbers are the numbers in Class of the classes of Soft; nil: the same.
-	Numbers []uint16
+	Weight []int64  // of each in its class; nil in a packed selection: each weighs 1
+	Shares []Share  // weights of the objects in other classes, in the order of the objects
+	N, M   []int64  // number of the objects by class, and their weight by class, shares included
 
 	// Packed says that the cells are packed: the upper half of a cell is the number of
 	// objects, the lower half their weight, which must be below 2^32. To count an object
 	// is then one sum in place of two, and the cells take half the memory.
 	Packed bool
+}
+
+// Share is the weight of an object in a class other than its own.
+type Share struct {
+	At     int32 // number of the object, as in Selection.Order
+	Class  uint16
+	Weight int64
+}
+
+// AppendShares appends the shares of an object of some class and class weights. It returns them,
+// and the weight of the object in its own class.
+func AppendShares(to []Share, at int32, class uint16, raw []dataset.ClassWeight) (shares []Share, own int64) {
+	for _, cw := range raw {
+		if cw.Class == class {
+			own = cw.Weight
+		} else {
+			to = append(to, Share{at, cw.Class, cw.Weight})
+		}
+	}
+	return to, own
 }
 
 // packedObject is one object in a packed cell.
@@ -134,8 +147,10 @@ type ColumnCounter struct {
 func (c *ColumnCounter) Count(cells []int64, s *Selection) {
 	if c.Codes.U8 != nil {
 		countCodes(cells, c.Codes.U8, s, c.Common)
+		addShares(cells, c.Codes.U8, s, c.Common, 1)
 	} else {
 		countCodes(cells, c.Codes.U16, s, c.Common)
+		addShares(cells, c.Codes.U16, s, c.Common, 1)
 	}
 	if c.Common < 0 {
 		return
@@ -154,8 +169,10 @@ func (c *ColumnCounter) Count(cells []int64, s *Selection) {
 func (c *ColumnCounter) Uncount(cells []int64, s *Selection) {
 	if c.Codes.U8 != nil {
 		uncountCodes(cells, c.Codes.U8, s)
+		addShares(cells, c.Codes.U8, s, -1, -1)
 	} else {
 		uncountCodes(cells, c.Codes.U16, s)
+		addShares(cells, c.Codes.U16, s, -1, -1)
 	}
 }
 
@@ -163,8 +180,6 @@ func uncountCodes[T uint8 | uint16](cells []int64, codes []T, s *Selection) {
 	order, classes := s.Order, len(s.N)
 	class := s.Class[:len(order)]
 	switch {
-	case s.Soft != nil:
-		countSoft(cells, codes, s, -1, -1)
 	case s.Packed && s.Weight == nil:
 		for i, id := range order {
 			cells[int(codes[id])*classes+int(class[i])] -= packedObject + 1
@@ -196,8 +211,6 @@ func (s *Selection) total(cells []int64) {
 // countCodes counts a feature's codes. Its loops are the innermost of training.
 func countCodes[T uint8 | uint16](cells []int64, codes []T, s *Selection, common int) {
 	switch {
-	case s.Soft != nil:
-		countSoft(cells, codes, s, common, 1)
 	case !s.Packed:
 		countPairs(cells, codes, s, common)
 	case s.Weight != nil && s.Order == nil:
@@ -230,29 +243,17 @@ func countPairs[T uint8 | uint16](cells []int64, codes []T, s *Selection, common
 	}
 }
 
-// countSoft adds soft objects to a feature's cells if sign is 1, and takes them away if it is -1.
-func countSoft[T uint8 | uint16](cells []int64, codes []T, s *Selection, common int, sign int64) {
-	classes := len(s.N)
-	for i, class := range s.Class {
-		id := int32(i)
-		if s.Order != nil {
-			id = s.Order[i]
-		}
-		code := int(codes[id])
-		if code == common {
-			continue
-		}
-		if s.IDs != nil {
-			id = s.IDs[i]
-		}
-		of := cells[2*code*classes : 2*(code+1)*classes]
-		of[2*int(class)] += sign
-		for _, cw := range s.Soft.Raw(int(id)) {
-			k := cw.Class
-			if s.Numbers != nil {
-				k = s.Numbers[k]
-			}
-			of[2*int(k)+1] += sign * cw.Weight
+// addShares adds the shares of a selection to a feature's cells if sign is 1, and takes them away
+// if it is -1.
+func addShares[T uint8 | uint16](cells []int64, codes []T, s *Selection, common int, sign int64) {
+	classes, scale, weight := len(s.N), 2, 1
+	if s.Packed { // the lower half of a cell is the weight
+		scale, weight = 1, 0
+	}
+	for i := range s.Shares {
+		share := &s.Shares[i]
+		if code := int(codes[share.At]); code != common {
+			cells[scale*(code*classes+int(share.Class))+weight] += sign * share.Weight
 		}
 	}
 }
@@ -304,8 +305,10 @@ func (c *ColumnCounter) CountSeen(cells []int64, s *Selection, seen []uint64, pr
 	counted := 0
 	if c.Codes.U8 != nil {
 		counted = countCodesSeen(cells, c.Codes.U8, s, c.Common, seen)
+		addShares(cells, c.Codes.U8, s, c.Common, 1)
 	} else {
 		counted = countCodesSeen(cells, c.Codes.U16, s, c.Common, seen)
+		addShares(cells, c.Codes.U16, s, c.Common, 1)
 	}
 	if counted == len(s.Class) {
 		return drain(seen, present[:0])

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/espalier-ml/espalier/induce"
@@ -35,13 +36,28 @@ func selected(r *rand.Rand, n, classes int) *induce.Selection {
 		if r.IntN(3) > 0 {
 			continue
 		}
-		class, weight := r.IntN(classes), int64(1+r.IntN(9))
-		s.Order = append(s.Order, int32(i))
-		s.Class, s.Weight = append(s.Class, uint16(class)), append(s.Weight, weight)
-		s.N[class]++
-		s.M[class] += weight
+		add(r, s, int32(i))
 	}
 	return s
+}
+
+// add draws an object of a selection: its class, its weight there and, of every other object, weights
+// in some other classes.
+func add(r *rand.Rand, s *induce.Selection, at int32) {
+	class, weight := r.IntN(len(s.N)), int64(r.IntN(10))
+	s.Order = append(s.Order, at)
+	s.Class, s.Weight = append(s.Class, uint16(class)), append(s.Weight, weight)
+	s.N[class]++
+	s.M[class] += weight
+	if r.IntN(2) == 0 {
+		return
+	}
+	for k := range s.N {
+		if k != class && r.IntN(2) == 0 {
+			s.Shares = append(s.Shares, induce.Share{At: at, Class: uint16(k), Weight: int64(1 + r.IntN(9))})
+			s.M[k] += s.Shares[len(s.Shares)-1].Weight
+		}
+	}
 }
 
 // TestColumnCounter compares the counts, with a common code and without, with those of
@@ -62,6 +78,9 @@ func TestColumnCounter(t *testing.T) {
 				want[2*(code*classes+int(s.Class[i]))]++
 				want[2*(code*classes+int(s.Class[i]))+1] += s.Weight[i]
 				present[int32(code)] = true
+			}
+			for _, share := range s.Shares {
+				want[2*(codes.At(int(share.At))*classes+int(share.Class))+1] += share.Weight
 			}
 			common := induce.CommonCode(codes, n, make([]int32, test.codes))
 			if (common == 1) != (test.common > 0) {
@@ -100,7 +119,7 @@ func TestPacked(t *testing.T) {
 						for i := range s.Weight {
 							s.Weight[i] = 1
 						}
-						s.M = s.N
+						s.M, s.Shares = s.N, nil
 					}
 					c := induce.ColumnCounter{Codes: drawn, Common: induce.CommonCode(drawn, n, make([]int32, codes))}
 					comparePacked(t, &c, s, codes, unit)
@@ -114,11 +133,7 @@ func TestPacked(t *testing.T) {
 func everything(r *rand.Rand, n, classes int) *induce.Selection {
 	s := selected(r, 0, classes)
 	for i := range n {
-		class, weight := r.IntN(classes), int64(1+r.IntN(9))
-		s.Order = append(s.Order, int32(i))
-		s.Class, s.Weight = append(s.Class, uint16(class)), append(s.Weight, weight)
-		s.N[class]++
-		s.M[class] += weight
+		add(r, s, int32(i))
 	}
 	return s
 }
@@ -159,20 +174,6 @@ func comparePacked(t *testing.T, c *induce.ColumnCounter, s *induce.Selection, c
 	}
 }
 
-// softObjects returns soft objects of the classes without features. Each has a weight of every
-// class, as a teacher gives it.
-func softObjects(r *rand.Rand, class []uint16, classes int) *dataset.Objects {
-	o := dataset.NewObjects(dataset.NewLayout(nil), classes, true, len(class))
-	raw := make([]dataset.ClassWeight, classes)
-	for _, of := range class {
-		for k := range raw {
-			raw[k] = dataset.ClassWeight{Class: uint16(k), Weight: 1 + r.Int64N(200)}
-		}
-		o.AppendSoft(nil, []dataset.ClassWeight{{Class: of, Weight: 1}}, raw, 1)
-	}
-	return o
-}
-
 // BenchmarkCount counts the codes of one feature of 100,000 objects, of which each fourth
 // is in the node.
 func BenchmarkCount(b *testing.B) {
@@ -184,17 +185,24 @@ func BenchmarkCount(b *testing.B) {
 		for i := 0; i < n; i += 4 {
 			s.Order, s.Class = append(s.Order, int32(i)), append(s.Class, all.Class[i])
 		}
-		soft := softObjects(rand.New(rand.NewPCG(2, 2)), all.Class, classes)
+		var shares []induce.Share // of every other class, as a teacher gives them
+		for i, id := range s.Order {
+			for k := range uint16(classes) {
+				if k != s.Class[i] {
+					shares = append(shares, induce.Share{At: id, Class: k, Weight: 1 + r.Int64N(200)})
+				}
+			}
+		}
 		for _, wide := range []bool{false, true} {
 			c := induce.ColumnCounter{Codes: drawCodes(r, n, codes, 0, wide), Common: -1}
-			for _, cells := range []string{"pairs", "packed", "ones", "soft"} {
+			for _, cells := range []string{"pairs", "packed", "ones", "soft", "softpacked"} {
 				counted := s
-				counted.Packed = cells == "packed" || cells == "ones"
+				counted.Packed = cells != "pairs" && cells != "soft"
 				if cells == "ones" {
 					counted.Weight = nil
 				}
-				if cells == "soft" {
-					counted.Soft = soft
+				if strings.HasPrefix(cells, "soft") {
+					counted.Shares = shares
 				}
 				b.Run(fmt.Sprintf("classes=%d/wide=%v/cells=%s", classes, wide, cells), func(b *testing.B) {
 					sums := make([]int64, 2*classes*codes)[:counted.Width()*codes]

@@ -16,14 +16,17 @@ type Params struct {
 	Theta     float64       // nodes that weigh at most theta of all objects are leaves, 0..1
 	Subset    int           // number of the subset of cuts that tests use, from 1, see dataset.Feature; 0: all cuts
 	Pricing   split.Pricing // how scores count prices
-	MaxDepth  int           // tests on the longest path; 0: any number
-	MinRows   int64         // nodes with fewer rows are leaves
-	MaxLeaves int           // leaves of the tree, see Node.BestFirst; 0: any number
+	// Classes says what the class weights of nodes are. It is the same of all trees that grow together.
+	Classes   split.Classes
+	MaxDepth  int   // tests on the longest path; 0: any number
+	MinRows   int64 // nodes with fewer rows are leaves
+	MaxLeaves int   // leaves of the tree, see Node.BestFirst; 0: any number
 }
 
 // Criterion returns the scoring rule of a training whose objects weigh total.
 func (p *Params) Criterion(total int64) *split.Criterion {
-	return split.NewCriterion(p.Algorithm, p.Family, p.Lambda, p.Theta, total).Confine(p.Subset).Count(p.Pricing)
+	return split.NewCriterion(p.Algorithm, p.Family, p.Lambda, p.Theta, total).
+		Confine(p.Subset).Count(p.Pricing).Stop(p.Classes)
 }
 
 // Node is a node of a grown tree.
@@ -31,7 +34,7 @@ type Node struct {
 	Objects int64   `json:"objects"`
 	Rows    int64   `json:"rows"`
 	Weight  int64   `json:"weight"`
-	Class   []int64 `json:"class"` // weight by the objects' majority class
+	Class   []int64 `json:"class"` // weight by the objects' majority class; of soft objects the same as Raw
 	Raw     []int64 `json:"raw"`   // weight by the rows' class
 
 	Stopped bool `json:"cut,omitempty"` // a leaf only because time ran out
@@ -45,18 +48,18 @@ type Node struct {
 	Children []*Node          `json:"children,omitempty"` // of a two-outcome test: no, yes
 }
 
-// SumUp fills in the rows and raw class weights of inner nodes from their
-// leaves.
+// SumUp fills in the rows and the class weights of inner nodes from their leaves.
 func (n *Node) SumUp() {
 	if n.Test == nil {
 		return
 	}
-	n.Rows, n.Raw = 0, make([]int64, len(n.Class))
+	n.Rows, n.Raw, n.Class = 0, make([]int64, len(n.Class)), make([]int64, len(n.Class))
 	for _, child := range n.Children {
 		child.SumUp()
 		n.Rows += child.Rows
-		for k, w := range child.Raw {
-			n.Raw[k] += w
+		for k := range n.Raw {
+			n.Raw[k] += child.Raw[k]
+			n.Class[k] += child.Class[k]
 		}
 	}
 }

@@ -97,7 +97,11 @@ const cachedShare = 4
 // begin returns the growth before any node is split.
 func (r *run) begin(o *objects) *levels.Growth {
 	train := o.train()
-	return levels.NewGrowth(len(r.parsed.Grid), train.ClassObjects, train.ClassWeight, r.memoryObjects(o))
+	weight := train.ClassWeight
+	if r.parsed.Grid[0].Params.Classes == split.OfRows {
+		weight = train.RawWeight
+	}
+	return levels.NewGrowth(len(r.parsed.Grid), train.ClassObjects, weight, r.memoryObjects(o))
 }
 
 // room returns the memory of a process while the trees grow.
@@ -140,7 +144,7 @@ func (r *run) growConfig(o *objects) jobs.GrowConfig {
 	train := o.train()
 	c := jobs.GrowConfig{
 		Setting: levels.Setting{
-			Columns: r.columns(o.features), Classes: len(o.label.Classes), Total: train.Weight, Heaviest: train.Heaviest,
+			Columns: r.columns(o.features), Classes: len(o.label.Classes), Total: train.Weight, Heaviest: train.Heaviest, Soft: o.soft(),
 		},
 		Weighted: o.spec.Weighted(), Widths: o.layout().Widths, Workers: r.driver.Workers(), Run: r.files.Run.Name(),
 	}

@@ -93,10 +93,12 @@ func (s *trainSpec) members() ([]grid.Member, error) {
 	c := &s.Config
 	algorithms, err := parseEach(listOr(c.Grid.Algorithms, c.Algorithm), split.ParseAlgorithm)
 	families, err2 := parseEach(listOr(c.Grid.Tests, c.Tests), split.ParseFamily)
-	if err := errors.Join(err, err2); err != nil {
+	classes, err3 := split.ParseClasses(c.Classes)
+	if err := errors.Join(err, err2, err3); err != nil {
 		return nil, err
 	}
 	axes := grid.Axes{
+		Classes:    classes,
 		Algorithms: algorithms, Lambdas: c.lambdas(), Thetas: c.thetas(), Families: families,
 		Bins: len(listOr(c.Grid.Bins, c.Bins)), MaxDepth: c.MaxDepth, MinRows: c.MinRows,
 		Priced: len(c.Costs)+len(c.Groups)+len(c.ValueCosts) > 0 || c.FreeRepeats,

@@ -106,7 +106,7 @@ func Example() {
 		fmt.Println(err)
 	}
 	// Output:
-	// a tree.json of model c03f663160368ef4
+	// a tree.json of model 0bca5d2e982b2455
 	// granny: apple, after 1 test
 	// gala: apple, after 1 test
 	// fuji: apple, after 1 test

@@ -44,6 +44,7 @@ type TrainConfig struct {
 	Bins         int
 	Binning      string // kmeans, quantile or uniform; default quantile
 	LeafEstimate string // majority, raw or smoothed; default smoothed
+	Classes      string // rows or objects: whose classes impurity and the end of growth count; default rows
 	MaxDepth     int    // most tests on a path; 0: no limit
 	MinRows      int64  // nodes with fewer rows are leaves
 	MaxLeaves    int    // most leaves, grown best first; 0: no limit
@@ -183,6 +184,7 @@ func (c *TrainConfig) fill() {
 	d.Certificate = cmp.Or(d.Certificate, "none")
 	c.Algorithm, c.Tests = cmp.Or(c.Algorithm, "ec45"), cmp.Or(c.Tests, "threshold")
 	c.Binning, c.LeafEstimate = cmp.Or(c.Binning, "quantile"), cmp.Or(c.LeafEstimate, "smoothed")
+	c.Classes = cmp.Or(c.Classes, "rows")
 	c.Lambda, c.Theta = cmp.Or(c.Lambda, 10), cmp.Or(c.Theta, 0.005)
 	c.MaxClasses, c.MaxCategories = cmp.Or(c.MaxClasses, 1000), cmp.Or(c.MaxCategories, 1000)
 	c.MaxValues, c.Shards, c.Workers = cmp.Or(c.MaxValues, 1<<16), cmp.Or(c.Shards, 64), cmp.Or(c.Workers, 1)

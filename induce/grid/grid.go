@@ -30,6 +30,7 @@ type Axes struct {
 	Families   []split.Family
 	Bins       int // number of numbers of bins
 
+	Classes  split.Classes
 	MaxDepth int   // 0: any
 	MinRows  int64 // of an inner node
 	Priced   bool  // prices of tests differ, or depend on the path
@@ -65,7 +66,7 @@ func (a *Axes) starts() []induce.Params {
 	var list []induce.Params
 	for _, family := range a.Families {
 		for i := range a.Bins {
-			p := induce.Params{Family: family, MaxDepth: a.MaxDepth, MinRows: a.MinRows}
+			p := induce.Params{Family: family, Classes: a.Classes, MaxDepth: a.MaxDepth, MinRows: a.MinRows}
 			if a.Bins > 1 {
 				p.Subset = i + 1
 			}
@@ -92,6 +93,9 @@ func (a *Axes) member(p induce.Params) Member {
 	m := Member{p, a.Record}
 	m.Algorithm.Name, m.Algorithm.Lambda, m.Algorithm.Theta = p.Algorithm.String(), p.Lambda, p.Theta
 	m.Algorithm.Tests, m.Algorithm.MaxDepth, m.Algorithm.MinRows = p.Family.String(), p.MaxDepth, p.MinRows
+	if p.Classes == split.OfRows {
+		m.Algorithm.Classes = tree.ClassesOfRows
+	}
 	return m
 }
 

@@ -52,7 +52,7 @@ func newBenchGrowth(b *testing.B, d *growtest.Data, trees, depth int) *benchGrow
 	b.Helper()
 	g := &benchGrowth{Data: d, grower: levels.NewGrower(levels.Setting{
 		Trees: benchGrid(trees), Columns: d.Columns, Classes: d.Objects.Classes, Total: d.Total,
-		Heaviest: slices.Max(d.Objects.Weight),
+		Heaviest: slices.Max(d.Objects.Weight), Soft: d.Objects.Soft(),
 	})}
 	n, m := make([]int64, d.Objects.Classes), make([]int64, d.Objects.Classes)
 	for i, k := range d.Objects.Class {

@@ -18,7 +18,7 @@ type PassCounter struct {
 	pass   *Pass
 	router *Router
 	starts []int   // of each node in sums
-	sums   []int64 // of each node: raw class weights, rows, cells
+	sums   []int64 // of each node: other class weights, rows, cells
 
 	heavyStarts []int         // of each node in heavy
 	heavy       []split.Heavy // of each node, by theta and code
@@ -44,33 +44,45 @@ func (c *PassCounter) cells(at int) []int64 { return c.sums[c.starts[at]+c.Class
 
 // Add counts objects.
 func (c *PassCounter) Add(o *dataset.Objects) {
-	raw := make([]int64, c.Classes+1)
+	other := make([]int64, c.Classes+1)
 	c.router.Route(o, func(at int, ids []int32) {
-		clear(raw)
+		clear(other)
 		if c.pass.Nodes[at].inferred() { // only its heavy objects are sought
-			c.addRest(o, at, ids, raw)
+			c.addRest(o, at, ids, other)
 			return
 		}
 		for _, id := range ids {
-			for _, cw := range o.Raw(int(id)) {
-				raw[cw.Class] += cw.Weight
-			}
-			raw[c.Classes] += o.RowsOf(int(id))
+			c.addOther(o, int(id), other)
 		}
-		c.addRest(o, at, ids, raw)
+		c.addRest(o, at, ids, other)
 		if c.pass.Nodes[at].Cells {
 			c.addCells(o, at, ids)
 		}
 	})
 }
 
-// addRest adds the raw class weights and rows of objects that reach a node, and sums up the
+// addOther adds an object to other class weights and rows, see Grower.other.
+func (c *PassCounter) addOther(o *dataset.Objects, id int, other []int64) {
+	other[c.Classes] += o.RowsOf(id)
+	if c.raw && !o.Soft() {
+		other[o.Class[id]] += o.Weight[id]
+		return
+	}
+	if o.Soft() && o.RowsOf(id) == 0 {
+		return
+	}
+	for _, cw := range o.Labels(id) {
+		other[cw.Class] += cw.Weight
+	}
+}
+
+// addRest adds the other class weights and rows of objects that reach a node, and sums up the
 // heavy objects among them by code. An object that has the whole weight of the node is left
 // out: no test splits the node.
-func (c *PassCounter) addRest(o *dataset.Objects, at int, ids []int32, raw []int64) {
+func (c *PassCounter) addRest(o *dataset.Objects, at int, ids []int32, other []int64) {
 	c.rest.Lock()
 	defer c.rest.Unlock()
-	for i, x := range raw {
+	for i, x := range other {
 		c.sums[c.starts[at]+i] += x
 	}
 	node, from := &c.pass.Nodes[at], c.heavyStarts[at]
@@ -98,13 +110,13 @@ func (c *PassCounter) addCells(o *dataset.Objects, at int, ids []int32) {
 		s = &induce.Selection{N: make([]int64, c.Classes)} // its length is the number of classes
 	}
 	defer c.memory.Put(s)
-	s.Order, s.Class, s.Weight = append(s.Order[:0], ids...), s.Class[:0], s.Weight[:0]
+	s.Order, s.Class, s.Weight, s.Shares = append(s.Order[:0], ids...), s.Class[:0], s.Weight[:0], s.Shares[:0]
 	for _, id := range ids {
-		s.Class, s.Weight = append(s.Class, o.Class[id]), append(s.Weight, o.Weight[id])
-	}
-	if o.Soft() {
-		s.Soft = o
-		defer func() { s.Soft = nil }()
+		class, weight := o.Class[id], o.Weight[id]
+		if c.raw || o.Soft() {
+			s.Shares, weight = induce.AppendShares(s.Shares, id, class, o.Raw(int(id)))
+		}
+		s.Class, s.Weight = append(s.Class, class), append(s.Weight, weight)
 	}
 	cells := c.cells(at)
 	count := func(i int) {

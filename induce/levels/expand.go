@@ -46,26 +46,27 @@ func (g *Grower) Expand(
 	return children, nil
 }
 
-// Fill sets the rows and raw class weights of closed nodes, see Close.
+// Fill sets the rows and the class weights of closed nodes, see Close.
 func (g *Grower) Fill(p *Pass, c *Counts) {
 	for at, o := range p.open {
-		raw, rows := c.raw(g, at)
+		other, rows := c.other(g, at)
 		for _, m := range o.Members {
-			m.Node.Raw, m.Node.Rows = raw, rows
+			g.describe(m.Node, o, other, rows)
 		}
 	}
 }
 
-// raw returns the raw class weights of a node and its rows, as they were counted.
-func (c *Counts) raw(g *Grower, at int) ([]int64, int64) {
-	raw := c.sums[c.starts[at]:][:g.Classes+1]
-	return slices.Clone(raw[:g.Classes]), raw[g.Classes]
+// other returns the other class weights of a node, see Grower.describe, and its rows, as they were
+// counted.
+func (c *Counts) other(g *Grower, at int) ([]int64, int64) {
+	other := c.sums[c.starts[at]:][:g.Classes+1]
+	return slices.Clone(other[:g.Classes]), other[g.Classes]
 }
 
 // sums are the inferred counts of a node.
 type sums struct {
-	cells, raw []int64
-	rows       int64
+	cells, other []int64
+	rows         int64
 }
 
 // infer makes the counts of nodes that were not counted: the parent's counts less the
@@ -77,15 +78,15 @@ func (g *Grower) infer(p *Pass, c *Counts) {
 			continue
 		}
 		o := p.open[at]
-		rest := sums{slices.Clone(o.family.cells), slices.Clone(o.family.raw), o.family.rows}
+		rest := sums{slices.Clone(o.family.cells), slices.Clone(o.family.other), o.family.rows}
 		for _, sibling := range o.family.children {
 			if sibling == o {
 				continue
 			}
 			there := slices.Index(p.open, sibling)
-			raw, rows := c.raw(g, there)
+			other, rows := c.other(g, there)
 			induce.Subtract(rest.cells, c.counted(g, there))
-			induce.Subtract(rest.raw, raw)
+			induce.Subtract(rest.other, other)
 			rest.rows -= rows
 		}
 		c.inferred[at] = rest

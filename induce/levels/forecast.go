@@ -32,7 +32,7 @@ func (g *Grower) Forecast(roots []*induce.Node, s Scale, budget, memory, keep in
 	for i, root := range roots {
 		members[i] = Member{i, root}
 	}
-	growth.deal([]*Open{reopened(members, 0)}, budget)
+	growth.deal([]*Open{g.reopened(members, 0)}, budget)
 	for len(growth.Large) > 0 {
 		passes := g.Passes(growth, memory)
 		f.Passes += len(passes)
@@ -49,17 +49,23 @@ func (g *Grower) Forecast(roots []*induce.Node, s Scale, budget, memory, keep in
 }
 
 // reopened returns a grown node of some trees as it was when it was open. Its objects by
-// class are not known: a class with weight counts as one object, which tells leaves from
-// other nodes.
-func reopened(members []Member, depth int) *Open {
+// class are not known: the last class with weight has all objects but one of each other such class,
+// which tells leaves from other nodes.
+func (g *Grower) reopened(members []Member, depth int) *Open {
 	n := members[0].Node
-	objects := make([]int64, len(n.Class))
+	objects, last, left := make([]int64, len(n.Class)), 0, n.Objects
 	for k, w := range n.Class {
 		if w > 0 {
-			objects[k] = 1
+			objects[k], last = 1, k
+			left--
 		}
 	}
-	return &Open{Members: members, Depth: depth, Count: n.Objects, Objects: objects, Weight: n.Class}
+	objects[last] += left
+	o := &Open{Members: members, Depth: depth, Count: n.Objects, Objects: objects, Weight: n.Class}
+	if g.raw {
+		o.Weight = n.Raw
+	}
+	return o
 }
 
 // reopen returns the children of the large nodes. Like Expand it keeps histograms, those
@@ -82,7 +88,7 @@ func (g *Grower) reopen(growth *Growth, passes []Pass, keep int64) []*Open {
 		for _, members := range byTest(o.Members) {
 			children := make([]*Open, len(members[0].Node.Children))
 			for i := range children {
-				children[i] = reopened(below(members, i), o.Depth+1)
+				children[i] = g.reopened(below(members, i), o.Depth+1)
 			}
 			if kept[o] {
 				kin := &family{children: children}
@@ -109,7 +115,7 @@ func (g *Grower) pieceBytes(p *Pass, s Scale) float64 {
 		if !n.Cells {
 			continue
 		}
-		for _, w := range node.Class {
+		for _, w := range p.open[at].Weight {
 			if w == 0 {
 				continue
 			}

@@ -12,6 +12,7 @@ type Setting struct {
 	Classes  int
 	Total    int64 // W, the weight of all training objects
 	Heaviest int64 // the greatest weight of a training object
+	Soft     bool  // the objects are soft, see dataset.Objects
 	Piece    int   // greatest length of an encoded piece of counts, in bytes, about; 0: 4 MiB
 }
 
@@ -24,6 +25,7 @@ type Grower struct {
 	Setting
 
 	criteria    []*split.Criterion // per tree
+	raw         bool               // the class weights of nodes are those of rows, see split.Classes
 	heavies     []int              // per tree: the first tree of the same theta; -1: no object is heavy
 	layout      induce.Layout
 	codesAt     []int // number of codes of the features before each one, and of all: len(Columns)+1
@@ -37,6 +39,7 @@ func NewGrower(s Setting) *Grower {
 	}
 	g := &Grower{
 		Setting: s, codesAt: make([]int, len(s.Columns)+1),
+		raw:         s.Trees[0].Classes == split.OfRows,
 		layout:      induce.NewLayout(s.Columns, s.Classes),
 		constraints: induce.NewConstraints(s.Columns, s.Classes),
 	}
@@ -54,6 +57,36 @@ func NewGrower(s Setting) *Grower {
 		g.codesAt[f+1] = g.codesAt[f] + s.Columns[f].Codes
 	}
 	return g
+}
+
+// describe sets the rows and the class weights of a node. other are the class weights that its open
+// node has not: by the objects' majority classes if that has raw ones, else the raw ones. Where the
+// objects are soft they are those of the labels of rows.
+func (g *Grower) describe(n *induce.Node, o *Open, other []int64, rows int64) {
+	n.Rows = rows
+	switch {
+	case g.Soft:
+		n.Class, n.Raw = o.Weight, o.Weight
+	case g.raw:
+		n.Class, n.Raw = other, o.Weight
+	default:
+		n.Raw = other
+	}
+}
+
+// labelled reports whether a node of soft objects of one majority class is a leaf because its rows
+// have labels of this class alone.
+func (g *Grower) labelled(o *Open, labels []int64) bool {
+	if !g.Soft || !g.raw || g.criteria[0].NewTotals(o.Objects, o.Weight).Paired() {
+		return false
+	}
+	classes := 0
+	for _, weight := range labels {
+		if weight > 0 {
+			classes++
+		}
+	}
+	return classes <= 1
 }
 
 // wantsSplit reports whether neither the criterion nor the depth makes a leaf of an

@@ -15,8 +15,8 @@ type Open struct {
 	Members []Member
 	Depth   int
 	Count   int64   // objects
-	Objects []int64 // by class
-	Weight  []int64 // by class
+	Objects []int64 // by majority class
+	Weight  []int64 // by class, see split.Classes
 
 	path   *induce.Path
 	family *family // nil: its histogram cannot be inferred
@@ -58,7 +58,7 @@ func below(nodes []Member, outcome int) []Member {
 // child are those of the parent less those of all other children.
 type family struct {
 	cells    []int64 // histogram of the parent, over all features
-	raw      []int64 // raw class weights of the parent
+	other    []int64 // other class weights of the parent, see Grower.describe
 	rows     int64   // of the parent
 	children []*Open
 }
@@ -248,7 +248,7 @@ func reopenAll(open []openJSON, nodes [][]*induce.Node) ([]*Open, error) {
 }
 
 // Close makes leaves of the large nodes, as time has run out. The returned pass counts
-// their rows and raw class weights, which Fill then sets.
+// their rows and class weights, which Fill then sets.
 func (g *Grower) Close(growth *Growth) *Pass {
 	p := &Pass{open: growth.Large, Routes: growth.Routes(growth.Large)}
 	for _, o := range growth.Large {

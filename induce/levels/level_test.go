@@ -43,7 +43,7 @@ func newByLevels(
 	g := &byLevels{Data: d, t: t, trees: trees, budget: budget, memory: 1 << 30, layout: dataset.NewLayout(d.Features)}
 	setting := levels.Setting{
 		Trees: trees, Columns: d.Columns, Classes: d.Objects.Classes, Total: d.Total,
-		Heaviest: slices.Max(d.Objects.Weight), Piece: piece,
+		Heaviest: slices.Max(d.Objects.Weight), Piece: piece, Soft: d.Objects.Soft(),
 	}
 	g.grower = levels.NewGrower(setting)
 	n := d.Objects.Len()
@@ -62,7 +62,7 @@ func (g *byLevels) start() *levels.Growth {
 	n, m := make([]int64, g.Objects.Classes), make([]int64, g.Objects.Classes)
 	for i, k := range g.Objects.Class {
 		n[k]++
-		if !g.Objects.Soft() {
+		if !g.Objects.Soft() && g.trees[0].Classes == split.OfObjects {
 			m[k] += g.Objects.Weight[i]
 			continue
 		}
@@ -222,6 +222,8 @@ func TestLevels(t *testing.T) {
 				}
 				if r.IntN(3) == 0 {
 					d = d.Softened(r)
+				} else if r.IntN(2) == 0 {
+					d = d.Rare(r)
 				}
 				trees := []induce.Params{growtest.RandomParams(r, a, family)}
 				for range r.IntN(4) { // others beside it: alike, or of any kind
@@ -233,6 +235,9 @@ func TestLevels(t *testing.T) {
 					trees = append(trees, p)
 				}
 				var want []string
+				for i, by := 0, split.Classes(r.IntN(2)); i < len(trees); i++ {
+					trees[i].Classes = by
+				}
 				for _, p := range trees {
 					want = append(want, growtest.Encode(t, d.Grow(p, 1)))
 				}
@@ -398,7 +403,14 @@ func FuzzPiece(f *testing.F) {
 // TestClose: closed large nodes become leaves with all their rows.
 func TestClose(t *testing.T) {
 	d := growtest.New(rand.New(rand.NewPCG(9, 8)), growtest.SomeFeatures(), 3, 300, true)
-	p := induce.Params{Algorithm: split.EC45, Family: split.Both, Lambda: 1, Theta: 0.001}
+	for _, by := range []split.Classes{split.OfObjects, split.OfRows} {
+		p := induce.Params{Algorithm: split.EC45, Family: split.Both, Lambda: 1, Theta: 0.001, Classes: by}
+		testClose(t, d, p)
+	}
+}
+
+func testClose(t *testing.T, d *growtest.Data, p induce.Params) {
+	t.Helper()
 	whole := d.Grow(p, 1)
 	for settled := range 4 {
 		g := newByLevels(t, d, 3, 10, 1000, p)
@@ -417,6 +429,10 @@ func TestClose(t *testing.T) {
 		g.grower.Fill(pass, g.count(pass))
 		g.growSmall(growth)
 		growth.Roots[0].SumUp()
+		if n := growth.Roots[0]; !slices.Equal(n.Raw, whole.Raw) || !slices.Equal(n.Class, whole.Class) {
+			t.Errorf("%d levels: the root has the class weights %v and %v, want %v and %v", settled, n.Class, n.Raw,
+				whole.Class, whole.Raw)
+		}
 		if leaves := growtest.Stopped(t, growth.Roots[0], whole); leaves != len(pass.Nodes) && settled == 0 {
 			t.Errorf("%d levels: %d leaves are marked, want %d", settled, leaves, len(pass.Nodes))
 		}

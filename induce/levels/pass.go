@@ -14,7 +14,7 @@ type Pass struct {
 }
 
 // PassNode says what the workers of a pass count of an open node. Where its histogram is not
-// inferred, they always count its rows and raw class weights.
+// inferred, they always count its rows and its other class weights, see Grower.describe.
 type PassNode struct {
 	Weight  int64 // of the node's objects
 	Cells   bool  // count its histogram; false: it needs none, or it is inferred from its family
@@ -31,12 +31,13 @@ type unit struct {
 // addTo adds an open node to a unit. Its histogram is counted if cells is true.
 func (g *Grower) addTo(u *unit, o *Open, cells bool) {
 	n := PassNode{Weight: o.Members[0].Node.Weight, Cells: cells}
+	paired := g.criteria[0].NewTotals(o.Objects, o.Weight).Paired()
 	for _, m := range o.Members {
 		if !g.wantsSplit(o, m.Tree) {
 			continue
 		}
 		n.Split = true
-		if tree := g.heavies[m.Tree]; tree >= 0 && !slices.Contains(n.Heavies, tree) {
+		if tree := g.heavies[m.Tree]; tree >= 0 && paired && !slices.Contains(n.Heavies, tree) {
 			n.Heavies = append(n.Heavies, tree)
 		}
 	}

@@ -13,7 +13,7 @@ type search struct {
 	*Grower
 
 	open    *Open
-	raw     []int64
+	other   []int64 // class weights, see Grower.describe
 	rows    int64
 	cells   []int64 // of all features; nil: not kept
 	seekers []*seeker
@@ -64,12 +64,12 @@ func (s *search) add(p *Pass, c *Counts, at int) {
 		cells = inferred.cells
 	}
 	if p.From == 0 {
-		if s.raw, s.rows = inferred.raw, inferred.rows; !infers {
-			s.raw, s.rows = c.raw(s.Grower, at)
+		if s.other, s.rows = inferred.other, inferred.rows; !infers {
+			s.other, s.rows = c.other(s.Grower, at)
 		}
 		s.seekers = slices.DeleteFunc(s.seekers, func(k *seeker) bool {
 			least := s.Trees[k.Tree].MinRows
-			return least > 0 && s.rows < least
+			return least > 0 && s.rows < least || s.labelled(s.open, s.other)
 		})
 	}
 	if len(s.seekers) == 0 || len(cells) == 0 {
@@ -179,7 +179,7 @@ func (s *search) keep(p *Pass, k *seeker, scores []float64, load func(f int)) {
 // some tree has chosen: none of a leaf.
 func (s *search) expand() []*Open {
 	for _, m := range s.open.Members {
-		m.Node.Raw, m.Node.Rows = s.raw, s.rows
+		s.describe(m.Node, s.open, s.other, s.rows)
 	}
 	cells := make(map[*induce.Node][][]int64, len(s.seekers))
 	for _, k := range s.seekers {
@@ -201,7 +201,7 @@ func (s *search) expand() []*Open {
 	for _, members := range byTest(s.open.Members) {
 		children := s.open.children(members, cells[members[0].Node])
 		if s.cells != nil {
-			kin := &family{s.cells, s.raw, s.rows, children}
+			kin := &family{s.cells, s.other, s.rows, children}
 			for _, child := range children {
 				child.family = kin
 			}

@@ -46,12 +46,17 @@ func TestGrowEach(t *testing.T) {
 		features         []dataset.Feature
 		classes, objects int
 		soft             bool
+		by               split.Classes
 	}{
-		{growtest.SomeFeatures(), 2, 60, false},
-		{growtest.SomeFeatures(), 7, 300, false},
-		{growtest.SomeFeatures(), 7, 300, true},
-		{wide, 3, 20_000, false}, // large enough for all workers on one node, and for gathering
-		{wide, 3, 14_000, true},
+		{growtest.SomeFeatures(), 2, 60, false, split.OfObjects},
+		{growtest.SomeFeatures(), 2, 60, false, split.OfRows},
+		{growtest.SomeFeatures(), 7, 300, false, split.OfObjects},
+		{growtest.SomeFeatures(), 7, 300, false, split.OfRows},
+		{growtest.SomeFeatures(), 7, 300, true, split.OfObjects},
+		{growtest.SomeFeatures(), 7, 300, true, split.OfRows},
+		{wide, 3, 20_000, false, split.OfObjects}, // large enough for all workers on one node, and for gathering
+		{wide, 3, 20_000, false, split.OfRows},
+		{wide, 3, 14_000, true, split.OfObjects},
 	} {
 		if testing.Short() && test.objects > 1000 {
 			test.objects = 14_000
@@ -60,7 +65,13 @@ func TestGrowEach(t *testing.T) {
 		if test.soft {
 			d = d.Softened(rand.New(rand.NewPCG(8, 9)))
 		}
+		if test.by == split.OfRows && !test.soft {
+			d = d.Rare(rand.New(rand.NewPCG(8, 10)))
+		}
 		ps := grid()
+		for i := range ps {
+			ps[i].Classes = test.by
+		}
 		if test.soft {
 			ps = ps[:2]
 		} else if test.objects > 1000 { // all families, at two of the thetas

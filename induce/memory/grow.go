@@ -45,7 +45,7 @@ func GrowBelow(
 	o *dataset.Objects, columns []split.Column, ps []induce.Params, total int64, at induce.Place, opts Options,
 ) []*induce.Node {
 	var roots []*induce.Node
-	t := newTraits(o, columns)
+	t := newTraits(o, columns, ps[0].Classes)
 	ws := newWorkspaces(columns, o.Classes, opts.Workers) // later batches use their memory again
 	for batch := range slices.Chunk(ps, together(o, columns, len(ps), opts)) {
 		g := newGrower(o, columns, t, batch, total, opts)
@@ -78,9 +78,14 @@ type traits struct {
 	soft     bool  // the objects are soft, see dataset.Objects
 	heaviest int64 // weight of the heaviest object
 
-	// mixed has a bit for each object, set if it has rows of several classes; nil: there are none, or the
-	// objects are soft. Only there a node's raw class weights differ from those by its objects' classes.
+	// mixed has a bit for each object, set if it has weight in other classes than its own; nil: there are
+	// none. Only there a node's raw class weights differ from those by its objects' classes.
 	mixed []uint64
+	// raw says that nodes count raw class weights, and that these differ from those by the objects' classes.
+	raw bool
+	// disputed has a bit for each soft object, set if its rows have labels of several classes. Nodes of
+	// one majority class and without such objects are leaves. nil: there are none, or it does not matter.
+	disputed []uint64
 
 	demanding bool // some nodes have to test a given feature
 	unpriced  bool // some column has no least price to divide scores by, see split.Columns
@@ -90,21 +95,22 @@ type traits struct {
 }
 
 // newTraits looks at all objects and columns.
-func newTraits(o *dataset.Objects, columns []split.Column) traits {
+func newTraits(o *dataset.Objects, columns []split.Column, classes split.Classes) traits {
 	t := traits{soft: o.Soft()}
 	var total int64
 	for i, weight := range o.Weight {
 		t.heaviest = max(t.heaviest, weight)
 		total += weight
-		if t.soft || len(o.Raw(i)) == 1 {
+		if t.soft && classes == split.OfRows && len(o.Labels(i)) > 1 && o.RowsOf(i) > 0 {
+			t.disputed = mark(t.disputed, i, o.Len())
+		}
+		if raw := o.Raw(i); len(raw) == 1 && raw[0].Class == o.Class[i] {
 			continue
 		}
-		if t.mixed == nil {
-			t.mixed = make([]uint64, (o.Len()+63)/64)
-		}
-		t.mixed[i/64] |= 1 << (i % 64)
+		t.mixed = mark(t.mixed, i, o.Len())
 	}
-	t.unit, t.packed = t.heaviest <= 1 && !t.soft, total < 1<<32 && !t.soft
+	t.unit, t.packed = t.heaviest <= 1 && t.mixed == nil, total < 1<<32
+	t.raw = t.mixed != nil && (t.soft || classes == split.OfRows)
 	t.objectBytes = 4 + 2
 	if !t.unit {
 		t.objectBytes += 8
@@ -122,6 +128,18 @@ func newTraits(o *dataset.Objects, columns []split.Column) traits {
 	}
 	return t
 }
+
+// mark sets the bit of object i, of n objects. It makes the bits if they are nil.
+func mark(bits []uint64, i, n int) []uint64 {
+	if bits == nil {
+		bits = make([]uint64, (n+63)/64)
+	}
+	bits[i/64] |= 1 << (i % 64)
+	return bits
+}
+
+// marked reports whether the bit of an object is set.
+func marked(bits []uint64, id int32) bool { return bits[id/64]>>(id%64)&1 != 0 }
 
 func newGrower(
 	o *dataset.Objects, columns []split.Column, t traits, ps []induce.Params, total int64, opts Options,
@@ -151,7 +169,7 @@ func (g *grower) grow(at induce.Place, ws []*workspace) []*induce.Node {
 	}
 	for i, k := range o.Class {
 		root.n[k]++
-		if !g.soft {
+		if !g.raw {
 			root.m[k] += o.Weight[i]
 			continue
 		}

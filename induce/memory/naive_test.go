@@ -27,14 +27,17 @@ func (g *naive) grow(ids, asked []int) *induce.Node {
 		n.Objects++
 		n.Rows += g.Objects.RowsOf(i)
 		n.Weight += g.Objects.Weight[i]
-		for _, cw := range g.weights(i) {
-			n.Class[cw.Class] += cw.Weight
+		if !g.Objects.Soft() {
+			n.Class[g.Objects.Class[i]] += g.Objects.Weight[i]
 		}
 		for _, cw := range g.Objects.Raw(i) {
 			n.Raw[cw.Class] += cw.Weight
+			if g.Objects.Soft() {
+				n.Class[cw.Class] += cw.Weight
+			}
 		}
 	}
-	if g.pairs(ids) == 0 || float64(n.Weight) <= g.p.Theta*float64(g.Total)*(1+1e-9) ||
+	if g.homogeneous(ids) || float64(n.Weight) <= g.p.Theta*float64(g.Total)*(1+1e-9) ||
 		g.p.MaxDepth > 0 && len(asked) == g.p.MaxDepth || n.Rows < g.p.MinRows {
 		return n
 	}
@@ -57,6 +60,21 @@ func (g *naive) grow(ids, asked []int) *induce.Node {
 		}
 	}
 	return n
+}
+
+// homogeneous reports whether a node needs no test: its objects have one class, and its rows too
+// if the parameters say so.
+func (g *naive) homogeneous(ids []int) bool {
+	classes := make(map[uint16]bool)
+	for _, i := range ids {
+		if g.Objects.Soft() && g.Objects.RowsOf(i) == 0 {
+			continue
+		}
+		for _, cw := range g.Objects.Labels(i) {
+			classes[cw.Class] = true
+		}
+	}
+	return g.pairs(ids) == 0 && (g.p.Classes == split.OfObjects || len(classes) <= 1)
 }
 
 // competing lists all tests that the node may have, with the parts of their scores.
@@ -298,7 +316,7 @@ func (g *naive) impurity(ids []int) float64 {
 
 // weights returns the weights of an object by class, as the impurity sees them.
 func (g *naive) weights(i int) []dataset.ClassWeight {
-	if g.Objects.Soft() {
+	if g.Objects.Soft() || g.p.Classes == split.OfRows {
 		return g.Objects.Raw(i)
 	}
 	return []dataset.ClassWeight{{Class: g.Objects.Class[i], Weight: g.Objects.Weight[i]}}
@@ -312,7 +330,8 @@ func (g *naive) weight(ids []int) float64 {
 	return w
 }
 
-// score scores a test; ok says that it has two outcomes in the node.
+// score scores a test; ok says that it competes: it has two outcomes in the node and, where the
+// objects of the node have one class, it lowers the impurity.
 func (g *naive) score(t *split.Candidate, ids []int) (p split.Parts, ok bool) {
 	total, wv, pv := float64(g.Total), g.weight(ids), g.pairs(ids)
 	gain, separated, most, present := 0.0, pv, 0.0, 0
@@ -338,7 +357,9 @@ func (g *naive) score(t *split.Candidate, ids []int) (p split.Parts, ok bool) {
 		for _, i := range x {
 			w := float64(g.Objects.Weight[i])
 			m := max(w, g.p.Theta*total)
-			p.Efficiency += w / total * (1 - max(wx-m, 0)/(wv-m)*px/pv)
+			if pv > 0 {
+				p.Efficiency += w / total * (1 - max(wx-m, 0)/(wv-m)*px/pv)
+			}
 		}
 		gain -= g.impurity(x)
 		separated -= px
@@ -346,6 +367,9 @@ func (g *naive) score(t *split.Candidate, ids []int) (p split.Parts, ok bool) {
 	}
 	p.Balance = (wv - g.weight(big)) / total
 	p.Discrimination = max(gain, 0)
+	if pv == 0 && p.Discrimination <= 1e-12 {
+		return p, false
+	}
 	switch g.p.Algorithm {
 	case split.EC45, split.ECART:
 		p.Total = (p.Balance + p.Efficiency + g.p.Lambda*p.Discrimination) / g.counted(t)

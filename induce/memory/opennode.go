@@ -16,7 +16,7 @@ type openNode struct {
 	order   []int32 // numbers of its objects in the extent, ascending; nil: all objects
 	block   *block  // holds order
 	members []member
-	n, m    []int64 // number and weight of objects by class
+	n, m    []int64 // number of objects by class; weight by class, see split.Classes
 	objects int
 	cells   []int64 // histogram of all features; nil: not kept
 }

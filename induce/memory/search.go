@@ -111,13 +111,14 @@ func (g *grower) totals(o *openNode, m member, objects, weight []int64, made *[2
 // there are.
 func (g *grower) isLeaf(o *openNode, m member, t *split.Totals, rows int64) bool {
 	p := &g.params[m.tree]
-	return g.criteria[m.tree].IsLeaf(t) || p.MaxDepth > 0 && o.Depth >= p.MaxDepth || p.MinRows > 0 && rows < p.MinRows
+	return g.criteria[m.tree].IsLeaf(t) || p.MaxDepth > 0 && o.Depth >= p.MaxDepth || p.MinRows > 0 && rows < p.MinRows ||
+		!t.Paired() && g.labelled(o)
 }
 
 // addHeavy lists the heavy objects of the node.
 func (g *grower) addHeavy(o *openNode, to *seeker) {
 	criterion := g.criteria[to.tree]
-	if !criterion.IsHeavy(g.heaviest) {
+	if !criterion.IsHeavy(g.heaviest) || !to.totals.Paired() {
 		return
 	}
 	for i := range o.objects {
@@ -140,12 +141,9 @@ func (g *grower) worthKeeping(objects int) bool {
 // selection returns the node's objects for counting, with all classes, in the memory of
 // the workspace.
 func (g *grower) selection(o *openNode, w *workspace) induce.Selection {
-	s := induce.Selection{Order: o.order, N: o.n, M: o.m, Packed: g.packed}
-	if g.soft {
-		s.Soft, s.IDs = g.objects, w.identify(o)
-	}
+	s := induce.Selection{Order: o.order, Class: o.extent.class, N: o.n, M: o.m, Packed: g.packed}
+	g.weigh(&s, o, w)
 	if o.order == nil {
-		s.Class, s.Weight = o.extent.class, o.extent.weight
 		return s
 	}
 	class := o.extent.class
@@ -153,34 +151,49 @@ func (g *grower) selection(o *openNode, w *workspace) induce.Selection {
 	for i, id := range o.order {
 		w.classOf[i] = class[id]
 	}
-	s.Class, s.Weight = w.classOf, w.weigh(o)
+	s.Class = w.classOf
 	return s
 }
 
-// weigh returns the weights of the node's objects, nil if each weighs 1.
-func (w *workspace) weigh(o *openNode) []int64 {
+// weigh sets the weights and the shares of the node's objects in a selection.
+func (g *grower) weigh(s *induce.Selection, o *openNode, w *workspace) {
 	weight := o.extent.weight
-	if weight == nil || o.order == nil {
-		return weight
+	if s.Weight = weight; weight == nil || o.order == nil && !g.raw {
+		return
 	}
-	w.weightOf = fit(w.weightOf, len(o.order))
-	for i, id := range o.order {
-		w.weightOf[i] = weight[id]
+	w.weightOf, w.shares = fit(w.weightOf, o.objects), w.shares[:0]
+	s.Weight = w.weightOf
+	if !g.raw {
+		for i, id := range o.order {
+			w.weightOf[i] = weight[id]
+		}
+		return
 	}
-	return w.weightOf
+	for i := range w.weightOf {
+		at := o.at(i)
+		w.weightOf[i] = weight[at]
+		if id := o.extent.id(at); marked(g.mixed, id) {
+			w.shares, w.weightOf[i] = induce.AppendShares(w.shares, at, o.extent.class[at], g.objects.Raw(int(id)))
+		}
+	}
+	s.Shares = w.shares
 }
 
-// identify returns the numbers of the node's objects among all; nil: they are those in the
-// extent.
-func (w *workspace) identify(o *openNode) []int32 {
-	if o.extent.ids == nil {
-		return nil
+// labelled reports whether a node of soft objects of one majority class is a leaf because its rows
+// have labels of this class alone.
+func (g *grower) labelled(o *openNode) bool {
+	if !g.soft || g.params[0].Classes == split.OfObjects {
+		return false
 	}
-	w.idOf = fit(w.idOf, o.objects)
-	for i := range w.idOf {
-		w.idOf[i] = o.extent.ids[o.at(i)]
+	if g.disputed == nil {
+		return true
 	}
-	return w.idOf
+	for i := range o.objects {
+		if marked(g.disputed, o.extent.id(o.at(i))) {
+			return false
+		}
+	}
+	return true
 }
 
 // fit returns memory for n values.
@@ -196,7 +209,7 @@ func (g *grower) compact(o *openNode, s *search, w *workspace) {
 	s.used = w.used[:0]
 	n, m := w.usedObjects[:0], w.usedWeight[:0]
 	for k, objects := range o.n {
-		if objects > 0 || g.soft && o.m[k] > 0 {
+		if objects > 0 || o.m[k] > 0 {
 			w.numberOf[k] = uint16(len(s.used))
 			s.used, n, m = append(s.used, k), append(n, objects), append(m, o.m[k])
 		}
@@ -206,11 +219,11 @@ func (g *grower) compact(o *openNode, s *search, w *workspace) {
 	for i := range w.classOf {
 		w.classOf[i] = w.numberOf[class[o.at(i)]]
 	}
-	s.objects = induce.Selection{
-		Order: o.order, Class: w.classOf, Weight: w.weigh(o), N: n, M: m, Packed: g.packed,
-	}
-	if g.soft {
-		s.objects.Soft, s.objects.IDs, s.objects.Numbers = g.objects, w.identify(o), w.numberOf
+	s.objects = induce.Selection{Order: o.order, Class: w.classOf, N: n, M: m, Packed: g.packed}
+	g.weigh(&s.objects, o, w)
+	for i := range s.objects.Shares {
+		share := &s.objects.Shares[i]
+		share.Class = w.numberOf[share.Class]
 	}
 	w.used, w.usedObjects, w.usedWeight = s.used, n, m
 	if len(s.used) == g.classes {
@@ -430,15 +443,13 @@ func (g *grower) chooseEach(o *openNode, s *search, at int, w *workspace) {
 		}
 	}
 	for i, low := range w.least {
-		if w.least[i] = split.Cut(low); math.IsInf(low, -1) {
-			w.least[i] = math.Inf(1)
-		}
+		w.least[i] = split.Cut(low)
 	}
 	for f := range g.columns {
 		wanted := false
 		for i, e := range s.row(f, t) {
 			w.cuts[i] = math.Inf(1)
-			if e.High >= w.least[i] {
+			if e.High >= w.least[i] && !math.IsInf(e.High, -1) {
 				w.cuts[i], wanted = w.least[i], true
 			}
 		}
@@ -476,31 +487,42 @@ func (g *grower) clearHeavy(o *openNode, m *seeker, f int, w *workspace) {
 	}
 }
 
-// settle makes leaves of nodes: it fills in their rows and raw class weights.
+// settle makes leaves of nodes: it fills in their rows and class weights.
 func (g *grower) settle(o *openNode, leaves []*induce.Node) {
 	if len(leaves) == 0 {
 		return
 	}
-	raw, rows := o.m, g.rows(o)
-	if g.mixed != nil {
-		raw = slices.Clone(o.m)
-		for i := range o.objects {
-			id := int(o.extent.id(o.at(i)))
-			if g.mixed[id/64]>>(id%64)&1 == 0 {
-				continue
-			}
-			raw[g.objects.Class[id]] -= g.objects.Weight[id]
-			for _, cw := range g.objects.Raw(id) {
-				raw[cw.Class] += cw.Weight
-			}
-		}
+	class, raw, rows := o.m, o.m, g.rows(o)
+	switch {
+	case g.mixed == nil || g.soft:
+	case g.raw:
+		class = g.otherWeights(o, -1)
+	default:
+		raw = g.otherWeights(o, 1)
 	}
 	for _, n := range leaves {
-		n.Raw, n.Rows = raw, rows
+		n.Class, n.Raw, n.Rows = class, raw, rows
 		if g.opts.Settled != nil {
 			g.opts.Settled(n.Weight)
 		}
 	}
+}
+
+// otherWeights returns the weights by class that the node does not count: the raw ones if sign is 1,
+// those by the majority classes of its objects if it is -1.
+func (g *grower) otherWeights(o *openNode, sign int64) []int64 {
+	weights := slices.Clone(o.m)
+	for i := range o.objects {
+		id := o.extent.id(o.at(i))
+		if !marked(g.mixed, id) {
+			continue
+		}
+		weights[g.objects.Class[id]] -= sign * g.objects.Weight[id]
+		for _, cw := range g.objects.Raw(int(id)) {
+			weights[cw.Class] += sign * cw.Weight
+		}
+	}
+	return weights
 }
 
 // rows returns the number of rows of the node's objects.

@@ -42,7 +42,7 @@ type workspace struct {
 	numberOf                []uint16 // number of each class among those used
 	classOf                 []uint16
 	weightOf                []int64
-	idOf                    []int32
+	shares                  []induce.Share
 
 	childOf []int32 // child by code, for multiway tests
 }

@@ -75,6 +75,29 @@ func ParseFamily(s string) (Family, error) {
 	return Family(i), err
 }
 
+// Classes says what the class weights of a node are, by which impurity is measured and growth
+// stops. The objects of a node have their majority classes in either case: balance and efficiency
+// are about objects that tests can tell apart. The class weights of soft objects are always those
+// of OfRows, see dataset.Objects.
+type Classes uint8
+
+// The kinds of class weights.
+const (
+	OfObjects Classes = iota // each object has its whole weight in its majority class: the paper's rule
+	OfRows                   // each row has its weight in its own class
+)
+
+func classesNames() []string { return []string{"", "objects", "rows"} }
+
+// String returns the name in flags and tree.json.
+func (c Classes) String() string { return nameOf(classesNames(), int(c)+1) }
+
+// ParseClasses reads the name of a kind of class weights.
+func ParseClasses(s string) (Classes, error) {
+	i, err := parseName("classes", classesNames(), s)
+	return Classes(max(i, 1) - 1), err
+}
+
 // Kind is the kind of a test, in the order in which ties within a feature are
 // broken.
 type Kind uint8

@@ -99,19 +99,26 @@ func TestIsLeaf(t *testing.T) {
 		name            string
 		theta           float64
 		objects, weight []int64
-		want            bool
+		want, rows      bool // by OfObjects and by OfRows
 	}{
-		{"one class", 0, []int64{3, 0}, []int64{500, 0}, true},
-		{"two classes", 0, []int64{1, 1}, []int64{1, 1}, false},
-		{"at theta", 0.01, []int64{1, 1}, []int64{5, 5}, true},
-		{"at theta up to rounding", 0.1 * 0.1, []int64{1, 1}, []int64{5, 5}, true}, // 0.1*0.1 > 0.01
-		{"at theta but for rounding below", 0.3 - 0.29, []int64{1, 1}, []int64{5, 5}, true},
-		{"above theta", 0.01, []int64{1, 1}, []int64{5, 6}, false},
+		{"one class", 0, []int64{3, 0}, []int64{500, 0}, true, true},
+		{"one class of objects", 0, []int64{3, 0}, []int64{450, 50}, true, false},
+		{"one object", 0, []int64{1, 0}, []int64{450, 50}, true, true},
+		{"one class of objects at theta", 0.01, []int64{3, 0}, []int64{6, 4}, true, true},
+		{"two classes", 0, []int64{1, 1}, []int64{1, 1}, false, false},
+		{"two classes of objects", 0, []int64{1, 1}, []int64{2, 0}, false, false}, // soft ones
+		{"at theta", 0.01, []int64{1, 1}, []int64{5, 5}, true, true},
+		{"at theta up to rounding", 0.1 * 0.1, []int64{1, 1}, []int64{5, 5}, true, true}, // 0.1*0.1 > 0.01
+		{"at theta but for rounding below", 0.3 - 0.29, []int64{1, 1}, []int64{5, 5}, true, true},
+		{"above theta", 0.01, []int64{1, 1}, []int64{5, 6}, false, false},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			c := split.NewCriterion(split.EC45, split.Both, 1, test.theta, 1000)
 			if got := c.IsLeaf(c.NewTotals(test.objects, test.weight)); got != test.want {
 				t.Errorf("leaf: %v, want %v", got, test.want)
+			}
+			if got := c.Stop(split.OfRows).IsLeaf(c.NewTotals(test.objects, test.weight)); got != test.rows {
+				t.Errorf("leaf by the classes of rows: %v, want %v", got, test.rows)
 			}
 		})
 	}

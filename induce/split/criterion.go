@@ -1,6 +1,9 @@
 package split
 
-import "math/bits"
+import (
+	"math"
+	"math/bits"
+)
 
 // Criterion scores tests. It is made once per training and read-only afterwards.
 type Criterion struct {
@@ -12,6 +15,7 @@ type Criterion struct {
 	xlogx     xlogx
 	subset    int // number of the subset of cuts in use, from 1; 0: all cuts
 	pricing   Pricing
+	classes   Classes
 }
 
 // NewCriterion returns the criterion of an algorithm and a family of tests,
@@ -33,6 +37,12 @@ func (c *Criterion) Confine(subset int) *Criterion {
 // Count sets how scores count prices. It returns the criterion.
 func (c *Criterion) Count(p Pricing) *Criterion {
 	c.pricing = p
+	return c
+}
+
+// Stop sets the class weights by which nodes are homogeneous. It returns the criterion.
+func (c *Criterion) Stop(by Classes) *Criterion {
+	c.classes = by
 	return c
 }
 
@@ -59,9 +69,13 @@ func (c *Criterion) measures() bool {
 const leafSlack = 1e-9
 
 // IsLeaf reports whether a node is a leaf for every family of tests: it is
-// homogeneous, or weighs at most theta W.
+// homogeneous, or weighs at most theta W. By OfObjects a node without pairs is homogeneous; by
+// OfRows also its class weights must be of one class, unless it has a single object.
 func (c *Criterion) IsLeaf(n *Totals) bool {
-	return n.pairs == 0 || float64(n.Weight) <= c.light*(1+leafSlack)
+	if float64(n.Weight) <= c.light*(1+leafSlack) {
+		return true
+	}
+	return n.pairs == 0 && (c.classes == OfObjects || n.Objects <= 1 || n.pure())
 }
 
 // IsHeavy reports whether an object of weight w is heavy.
@@ -73,8 +87,8 @@ const MostObjects = 3_037_000_499
 
 // Totals are the sums over a whole node that the criterion needs.
 type Totals struct {
-	N       []int64 // objects by class
-	M       []int64 // weight by class
+	N       []int64 // objects by majority class
+	M       []int64 // weight by class, see Classes
 	Objects int64
 	Weight  int64
 	Ordered bool // thresholds on monotone features must have their sides in order; of two classes
@@ -83,6 +97,31 @@ type Totals struct {
 	impurity float64 // weight times impurity, see impurity
 	heavy    Heavy
 }
+
+// Paired reports whether the node has objects of different majority classes. In other nodes the
+// efficiency of a test is 0, and only tests compete that lower the impurity.
+func (n *Totals) Paired() bool { return n.pairs > 0 }
+
+// pure reports whether at most one class has weight.
+func (n *Totals) pure() bool {
+	classes := 0
+	for _, m := range n.M {
+		if m > 0 {
+			classes++
+		}
+	}
+	return classes <= 1
+}
+
+// lowers reports whether a test may compete that reduces the impurity by a gain: in nodes without
+// pairs the gain must exceed what counts as a tie.
+func (c *Criterion) lowers(n *Totals, gain float64) bool {
+	return n.pairs > 0 || gain > c.leastGain()
+}
+
+// leastGain is the reduction of weight times impurity that a test of a node without pairs must
+// exceed.
+func (c *Criterion) leastGain() float64 { return float64(tie * c.total) }
 
 // NewTotals sums up a node from its objects and weight by class. It keeps both
 // slices.
@@ -192,6 +231,9 @@ type side struct {
 
 // efficiency returns W times one outcome's part of the efficiency.
 func (c *Criterion) efficiency(n *Totals, s *side) float64 {
+	if n.pairs == 0 {
+		return 0
+	}
 	q := float64(s.pairs) / float64(n.pairs)
 	eff := 0.0
 	if light := s.weight - s.heavy.Weight; light > 0 {
@@ -209,8 +251,11 @@ func (c *Criterion) efficiency(n *Totals, s *side) float64 {
 }
 
 // rank returns the score of a two-outcome test. It computes only the parts that the
-// algorithm needs.
+// algorithm needs. It is -Inf if the test does not compete.
 func (c *Criterion) rank(n *Totals, no, yes *side, cost float64) float64 {
+	if n.pairs == 0 && !c.lowers(n, n.impurity-no.impurity-yes.impurity) {
+		return math.Inf(-1)
+	}
 	switch c.algorithm {
 	case IP:
 		return float64(n.pairs - no.pairs - yes.pairs)
@@ -234,7 +279,8 @@ func (c *Criterion) rank(n *Totals, no, yes *side, cost float64) float64 {
 	return score / cost
 }
 
-// parts returns all parts of a test's score, from its outcomes in order.
+// parts returns all parts of a test's score, from its outcomes in order. The total is -Inf if the
+// test does not compete.
 func (c *Criterion) parts(n *Totals, sides []side, cost float64) Parts {
 	var p Parts
 	big, gain, eff, pairs, most := 0, n.impurity, 0.0, n.pairs, int64(0)
@@ -251,6 +297,10 @@ func (c *Criterion) parts(n *Totals, sides []side, cost float64) Parts {
 	p.Balance = float64(n.Weight-sides[big].weight) / c.total
 	p.Efficiency = eff / c.total
 	p.Discrimination = max(gain, 0) / c.total
+	if !c.lowers(n, gain) {
+		p.Total = math.Inf(-1)
+		return p
+	}
 	switch c.algorithm {
 	case IP:
 		p.Total = float64(pairs)

@@ -29,6 +29,18 @@
 // order and any number of workers to the same bits, and errs by less than
 // 2^-64 an object. Any theta, zero included, costs O(1) per test.
 //
+// # Classes of objects and of rows
+//
+// An object has one class, the class with the most weight among its rows: N counts objects by that
+// class. The guarantee needs it, as no test tells the rows of an object apart. M is weight by class,
+// and Classes says of what. By OfObjects, the paper's rule, the whole weight of an object counts for
+// the object's class. By OfRows each row counts for its own class, so that the impurity sees a rare
+// class that nowhere has the most rows. The weights of soft objects are always those of OfRows.
+//
+// By OfObjects a node without pairs, pairs(v) = 0, is a leaf. By OfRows growth goes on there if M
+// has several classes, and the labels of soft objects have: efficiency is 0, and only tests compete with a discrimination above 1e-12. In
+// nodes with pairs a test that gains nothing competes too, as the guarantee needs it.
+//
 // # Tests
 //
 // A feature's codes are 0..B-1 (bins or values), then "other" for a categorical

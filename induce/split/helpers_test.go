@@ -23,6 +23,15 @@ type node struct {
 	columns []split.Column
 	classes int
 	total   int64 // W
+	single  bool  // all objects have the first majority class; their classes are those of their rows
+}
+
+// majority returns the majority class of an object.
+func (n *node) majority(o object) int {
+	if n.single {
+		return 0
+	}
+	return o.class
 }
 
 func algorithms() []split.Algorithm {
@@ -251,7 +260,7 @@ func (n *node) choose(family split.Family, a split.Algorithm, x setting) split.C
 func (n *node) load(c *split.Criterion, tell bool) (*split.Scanner, *split.Totals, func(feature int)) {
 	objects, weight := make([]int64, n.classes), make([]int64, n.classes)
 	for _, o := range n.objects {
-		objects[o.class]++
+		objects[n.majority(o)]++
 		weight[o.class] += o.weight
 	}
 	totals := c.NewTotals(objects, weight)
@@ -262,9 +271,9 @@ func (n *node) load(c *split.Criterion, tell bool) (*split.Scanner, *split.Total
 		h := &histograms[f]
 		h.Cells = make([]int64, 2*n.classes*n.columns[f].Codes)
 		for _, o := range n.objects {
-			at := 2 * (o.codes[f]*n.classes + o.class)
-			h.Cells[at]++
-			h.Cells[at+1] += o.weight
+			at := 2 * o.codes[f] * n.classes
+			h.Cells[at+2*n.majority(o)]++
+			h.Cells[at+2*o.class+1] += o.weight
 			if !c.IsHeavy(o.weight) {
 				continue
 			}

@@ -216,6 +216,11 @@ func (t *Team) rate() {
 			efficiency[i] = balance[i] + weight - float64(lost*l.factor)
 		}
 	}
+	if t.n.pairs == 0 {
+		for k := range t.lights {
+			copy(t.efficiency[k][:tests], balance)
+		}
+	}
 	gain := t.gain[:tests]
 	for i, g := range gain {
 		if g < 0 {
@@ -232,6 +237,11 @@ func (t *Team) score() {
 	t.rate()
 	if t.found != nil {
 		t.collect()
+		t.tests = 0
+		return
+	}
+	if t.n.pairs == 0 {
+		t.scoreGains()
 		t.tests = 0
 		return
 	}
@@ -256,6 +266,25 @@ func (t *Team) score() {
 		w.best[t.slot] = max(w.best[t.slot], float64(best*t.scales[w.scale].factor))
 	}
 	t.tests = 0
+}
+
+// scoreGains scores the tests of the batch that may compete in a node without pairs: by their
+// gains, whose estimates may be off.
+func (t *Team) scoreGains() {
+	least, off := t.exact.c.leastGain(), t.gainOff()
+	for i := range t.ways {
+		w := &t.ways[i]
+		for at, gain := range t.gain[:t.tests] {
+			if gain+off <= least {
+				continue
+			}
+			x := t.estimate(w, at)
+			w.best[t.slot] = max(w.best[t.slot], x)
+			if gain-off > least {
+				w.sure[t.slot] = max(w.sure[t.slot], x)
+			}
+		}
+	}
 }
 
 // estimate returns the estimate of a test of the batch.

@@ -319,7 +319,7 @@ func (s *Scanner) part(cells []int64, heavy *Heavy, one, rest *side) {
 	sumOne, sumRest := 0.0, 0.0
 	classN, classM := n.N, n.M[:len(n.N)]
 	cells = cells[:2*len(classN)]
-	impure := algorithm != ASR && algorithm != IP && algorithm != Bal
+	impure := algorithm != ASR && algorithm != IP && algorithm != Bal || n.pairs == 0
 	for k := range classN {
 		a, m := cells[2*k], cells[2*k+1]
 		b, l := classN[k]-a, classM[k]-m

@@ -34,8 +34,8 @@ type Team struct {
 	cuts  []float64
 }
 
-// Estimate is bounds of the best score of a feature's tests; both are -Inf if no test has
-// two outcomes in the node.
+// Estimate is bounds of the best score of a feature's tests. Both are -Inf if no test has
+// two outcomes in the node. Low alone is -Inf if no test is certain to compete, see Totals.Paired.
 type Estimate struct{ Low, High float64 }
 
 // A criterion looks at the tests of some slots.
@@ -58,6 +58,7 @@ type way struct {
 	scale  int            // number among the scales
 	off    float64        // how far an estimate without the price may be off a score in this node
 	best   [slots]float64 // estimate of the best score by slot
+	sure   [slots]float64 // likewise, of tests that certainly compete; in nodes without pairs
 	cut    float64        // of collect: estimates below it matter to no criterion
 }
 
@@ -116,7 +117,7 @@ func (t *Team) Node(n *Totals, criteria []*Criterion) {
 	}
 	t.exact.Node(n, Heavy{})
 	for i := range t.lights {
-		t.lights[i].factor = 1 / ((float64(n.Weight) - t.lights[i].weight) * float64(n.pairs))
+		t.lights[i].factor = 1 / ((float64(n.Weight) - t.lights[i].weight) * float64(max(n.pairs, 1)))
 	}
 	for i := range t.ways {
 		t.setOff(&t.ways[i])
@@ -207,22 +208,33 @@ func (t *Team) Load(feature int, column *Column, h Histogram, present []int32) {
 func (t *Team) Scan(best []Estimate) {
 	for i := range t.ways {
 		t.ways[i].best = [slots]float64{math.Inf(-1), math.Inf(-1), math.Inf(-1)}
+		t.ways[i].sure = t.ways[i].best
 	}
 	t.found = nil
 	t.visit()
 	for i := range t.members {
 		m := &t.members[i]
 		w := &t.ways[m.way]
-		high := w.best[slotRest]
-		if x := w.best[slotThresholds]; m.slots[slotThresholds] && x > high {
-			high = x
-		}
-		if x := w.best[slotBins]; m.slots[slotBins] && x > high {
-			high = x
+		high := m.best(&w.best)
+		low := high
+		if t.n.pairs == 0 {
+			low = m.best(&w.sure)
 		}
 		off := t.off(w)
-		best[i] = Estimate{high - off, high + off} // -Inf stays -Inf
+		best[i] = Estimate{low - off, high + off} // -Inf stays -Inf
 	}
+}
+
+// best returns the best of the scores by slot that the member looks at.
+func (m *teamMember) best(scores *[slots]float64) float64 {
+	high := scores[slotRest]
+	if x := scores[slotThresholds]; m.slots[slotThresholds] && x > high {
+		high = x
+	}
+	if x := scores[slotBins]; m.slots[slotBins] && x > high {
+		high = x
+	}
+	return high
 }
 
 // off returns how far an estimate of the loaded feature may be off a score.
@@ -235,13 +247,21 @@ func (t *Team) off(w *way) float64 {
 // many. No part exceeds the node's weight, or for the entropy its product with the
 // logarithm.
 func (t *Team) setOff(w *way) {
-	const unit = 0x1p-52
-	operations := float64(64 + 8*len(t.n.N))
-	parts := float64(float64(w.lambda*operations) * float64(1+bits.Len64(uint64(t.n.Weight))))
+	w.off = float64(w.lambda * t.gainOff())
 	if w.light >= 0 {
-		parts += float64(2 * operations)
+		w.off += float64(rounding * float64(t.n.Weight) * float64(2*t.operations()))
 	}
-	w.off = float64(unit * float64(t.n.Weight) * parts)
+}
+
+// rounding is the relative error of one operation.
+const rounding = 0x1p-52
+
+// operations bounds the number of operations behind a score and its estimate.
+func (t *Team) operations() float64 { return float64(64 + 8*len(t.n.N)) }
+
+// gainOff returns how far the estimate of a gain may be off.
+func (t *Team) gainOff() float64 {
+	return float64(rounding * float64(t.n.Weight) * float64(t.operations()*float64(1+bits.Len64(uint64(t.n.Weight)))))
 }
 
 // Collect scores the tests that may have the best score, given for each criterion the
@@ -266,6 +286,9 @@ func (t *Team) Collect(cuts []float64, found [][]Candidate) {
 		}
 		c := t.criteria[member]
 		score := c.rank(t.exact.n, &no, &yes, c.divisor(t.exact.column, cost, t.exact.column.unit()))
+		if math.IsInf(score, -1) { // it does not compete
+			return
+		}
 		found[member] = append(found[member], Candidate{Test: test, Cost: cost, Free: t.exact.column.free, Score: score})
 	}
 	t.visit()
@@ -342,6 +365,7 @@ func (t *Team) sameBins() bool {
 	}
 	for i := range t.ways {
 		t.ways[i].best[slotBins] = t.ways[i].best[slotThresholds]
+		t.ways[i].sure[slotBins] = t.ways[i].sure[slotThresholds]
 	}
 	return true
 }

@@ -23,7 +23,8 @@ func team(r *rand.Rand, total int64, subset int) []*split.Criterion {
 			Prices: []split.Prices{split.FullPrices, split.RootPrices, split.ShiftedPrices}[r.IntN(3)],
 			SetUps: []split.SetUps{split.PaidSetUps, split.SharedSetUps, split.FreeSetUps}[r.IntN(3)],
 		}
-		criteria = append(criteria, split.NewCriterion(a, family, lambda, theta, total).Confine(subset).Count(pricing))
+		c := split.NewCriterion(a, family, lambda, theta, total).Confine(subset).Count(pricing).Stop(split.OfRows)
+		criteria = append(criteria, c)
 	}
 	return criteria
 }
@@ -74,12 +75,40 @@ func lightNode(r *rand.Rand) *node {
 	return n
 }
 
+// unpaired makes all objects have the same majority class. Now and then each object comes once more
+// in each class, so that no test lowers the impurity; but for one object, now and then.
+func (n *node) unpaired(r *rand.Rand) {
+	n.single = true
+	if r.IntN(2) == 0 {
+		return
+	}
+	var all []object
+	for _, o := range n.objects {
+		for o.class = range n.classes {
+			all = append(all, o)
+		}
+	}
+	if r.IntN(2) == 0 {
+		all[0].class = n.classes - 1
+	}
+	n.objects, n.total = all, int64(n.classes)*n.total
+}
+
 // TestTeam: a team chooses for each of its criteria the test that the criterion's own
 // scanner chooses, with the same score to the last bit.
 func TestTeam(t *testing.T) {
+	chosen := make(map[bool]int) // by whether there is a test, in nodes of one majority class
+	defer func() {
+		if len(chosen) != 2 {
+			t.Errorf("nodes with and without a test: %v", chosen)
+		}
+	}()
 	for seed := range uint64(200) {
 		r := rand.New(rand.NewPCG(20, seed))
 		n := lightNode(r)
+		if seed%3 == 2 {
+			n.unpaired(r)
+		}
 		criteria := team(r, n.total, r.IntN(2))
 		for i, c := range criteria {
 			if !c.Joins(criteria[0]) || !criteria[0].Joins(c) {
@@ -98,6 +127,9 @@ func TestTeam(t *testing.T) {
 				scores[f] = s.Scan()
 			}
 			want := s.Choose(scores, load)
+			if n.single {
+				chosen[want.Kind != 0]++
+			}
 			if got := found[i]; got != want {
 				t.Errorf("seed %d: criterion %d of %d chooses %+v, want %+v", seed, i, len(criteria), got, want)
 			}
@@ -134,7 +166,7 @@ func teamChoice(t *testing.T, n *node, criteria []*split.Criterion) []split.Cand
 	for f := range best {
 		for i := range cuts {
 			cuts[i] = math.Inf(1)
-			if cut := split.Cut(lows[i]); best[f][i].High >= cut && !math.IsInf(lows[i], -1) {
+			if cut := split.Cut(lows[i]); best[f][i].High >= cut && !math.IsInf(best[f][i].High, -1) {
 				cuts[i] = cut
 			}
 		}
@@ -156,9 +188,9 @@ func (n *node) histogram(f int) (h split.Histogram, present []int32) {
 	h.Cells = make([]int64, 2*n.classes*n.columns[f].Codes)
 	counted := make([]bool, n.columns[f].Codes)
 	for _, o := range n.objects {
-		at := 2 * (o.codes[f]*n.classes + o.class)
-		h.Cells[at]++
-		h.Cells[at+1] += o.weight
+		at := 2 * o.codes[f] * n.classes
+		h.Cells[at+2*n.majority(o)]++
+		h.Cells[at+2*o.class+1] += o.weight
 		counted[o.codes[f]] = true
 	}
 	for code, here := range counted {

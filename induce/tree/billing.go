@@ -9,6 +9,9 @@ import (
 // checkBilled checks that each group has one price, and that each test is billed at
 // the price to be paid at its node.
 func (t *Tree) checkBilled() error {
+	if c := t.Algorithm.Classes; c != "" && c != ClassesOfRows {
+		return fmt.Errorf("algorithm.classes is %q, want %s or none", c, ClassesOfRows)
+	}
 	if r := t.Algorithm.RepeatCost; r != "" && r != RepeatFree {
 		return fmt.Errorf("repeat_cost %q: want %q or none", r, RepeatFree)
 	}

@@ -60,6 +60,9 @@ type Algorithm struct {
 	// split.Prices.
 	Prices   string `json:"prices,omitempty"`
 	CostUnit string `json:"cost_unit,omitempty"` // unit of the costs; empty: none
+	// Classes is ClassesOfRows if impurity and the end of growth are of the rows' own classes; empty: each
+	// row counts for the majority class of its object.
+	Classes string `json:"classes,omitempty"`
 	// Teacher is what has taught the tree beside the labels, see package distill; empty: nothing.
 	Teacher string `json:"teacher,omitempty"`
 	// Ridge is the strength of the leaf models, in rows: see package leafmodel; 0: there are none.
@@ -78,6 +81,9 @@ type Algorithm struct {
 // RepeatFree makes repeated tests on a feature free on a path. It does not apply to a
 // feature whose values have prices of their own.
 const RepeatFree = "free"
+
+// ClassesOfRows says in documents that trees grow from the classes of rows, see split.OfRows.
+const ClassesOfRows = "rows"
 
 // WeightsByClass says in documents that the weights of rows are times those of their classes.
 const WeightsByClass = "class_weights"

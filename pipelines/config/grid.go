@@ -72,7 +72,9 @@ func (c *Train) grid() ([]grid.Member, error) {
 	if slices.Equal(c.Lambda, Choices{lambdaChosen}) {
 		lambdas = grid.AutoLambdas()
 	}
+	classes, _ := split.ParseClasses(c.ClassesOf)
 	axes := grid.Axes{
+		Classes:    classes,
 		Algorithms: parseEach(c.Algorithm, split.ParseAlgorithm), Lambdas: lambdas, Thetas: parseEach(c.Theta, parseTheta),
 		Families: parseEach(c.Tests, split.ParseFamily), Bins: len(c.Bins), MaxDepth: c.MaxDepth, MinRows: c.MinRows,
 		Priced: c.Costs != "" || c.RepeatCost != tables.RepeatFull, Record: c.record(),

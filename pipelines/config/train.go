@@ -60,6 +60,7 @@ type Growth struct {
 	Bins         Choices
 	Binning      string
 	LeafEstimate string
+	ClassesOf    string // objects or rows
 	LeafModel    string // none, linear, boosted or auto
 	MaxDepth     int    // 0: any
 	MinRows      int64  // of an inner node
@@ -342,6 +343,11 @@ func (c *Train) growthSettings() []setting.Setting {
 			Help: "share of the rows at which a node is a leaf, 0 to 1",
 		},
 		{
+			Name: "classes", Value: setting.OneOf(&c.ClassesOf, split.OfObjects.String(), split.OfRows.String()),
+			Help: "whose classes impurity and the end of growth count: rows, each row its own; or objects, the rows of " +
+				"equal codes their majority class, as the paper does",
+		},
+		{
 			Name: "leaf_estimate", Value: setting.Text(&c.LeafEstimate, setting.By(tree.ParseEstimate)),
 			Help: "class probabilities: smoothed, raw or majority",
 		},
@@ -472,6 +478,7 @@ func DefaultTrain() Train {
 			Algorithm: Choices{"ec45", "c45"}, Lambda: Choices{"10", "3", "30", "1000"},
 			Theta: Choices{"0.005", "0.0005"}, Tests: Choices{"threshold", "both"}, Bins: Choices{binsAuto},
 			Binning: "quantile", LeafEstimate: "smoothed", LeafModel: LeafModelNone,
+			ClassesOf: split.OfRows.String(),
 		},
 		Choice: Choice{
 			Prune: Choices{"leaves", "cost"}, Alpha: alphaAuto, Select: "best", Tolerance: defaultTolerance,
@@ -501,6 +508,7 @@ func Preset(name string) (Train, error) {
 	case "paper":
 		c.Algorithm, c.Lambda, c.Theta = Choices{"ec45"}, Choices{"10"}, Choices{"0.005"}
 		c.Tests, c.Bins, c.Binning, c.LeafEstimate = Choices{"onehot"}, Choices{"5"}, "kmeans", "majority"
+		c.ClassesOf = split.OfObjects.String()
 		c.Prune, c.Select, c.Folds, c.Certificate = Choices{pruneNone}, SelectFirst, "0", CertificateNone
 	default:
 		return c, usage.Errorf("--preset %s: want default, accurate or paper", name)

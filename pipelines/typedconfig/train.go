@@ -61,6 +61,7 @@ func setGrowth(t *config.Train, c *transforms.TrainConfig) {
 	if len(c.Grid.Bins) == 0 && c.Bins == 0 {
 		t.Bins = config.Choices{"auto"}
 	}
+	t.ClassesOf = c.Classes
 	t.Binning, t.LeafEstimate, t.MaxDepth, t.MinRows, t.MaxLeaves = c.Binning, c.LeafEstimate, c.MaxDepth, c.MinRows, c.MaxLeaves
 }
 

@@ -25,6 +25,7 @@ type ObjectStats struct {
 	Weight       int64        `json:"weight"`
 	ClassObjects []int64      `json:"class_objects"`   // by majority class
 	ClassWeight  []int64      `json:"class_weight"`    // by majority class; of soft objects by the raw weights
+	RawWeight    []int64      `json:"raw_weight"`      // by class of the rows; of soft objects the same as ClassWeight
 	Relabelled   []int64      `json:"relabelled"`      // weight of rows whose class is not their object's, by class
 	Codes        [][]int64    `json:"codes,omitempty"` // rows by feature and code; nil: not counted
 }
@@ -192,7 +193,7 @@ func (f *mergeObjectsFn) newStats(key int64) *ObjectStats {
 func NewObjectStats(part dataset.Part, classes int, counted []dataset.Feature) *ObjectStats {
 	s := &ObjectStats{
 		Part: part, ClassObjects: make([]int64, classes), ClassWeight: make([]int64, classes),
-		Relabelled: make([]int64, classes),
+		RawWeight: make([]int64, classes), Relabelled: make([]int64, classes),
 	}
 	for i := range counted {
 		s.Codes = append(s.Codes, make([]int64, counted[i].Codes()))
@@ -234,6 +235,9 @@ func (s *ObjectStats) addObject(labels, raw []dataset.ClassWeight, rows int64) {
 		}
 	} else {
 		s.ClassWeight[k] += weight
+	}
+	for _, cw := range raw {
+		s.RawWeight[cw.Class] += cw.Weight
 	}
 	s.Objects++
 	s.Rows += rows
@@ -303,6 +307,7 @@ func (s *ObjectStats) add(o *ObjectStats) {
 	s.Relabelled = addTo(s.Relabelled, o.Relabelled)
 	s.ClassObjects = addTo(s.ClassObjects, o.ClassObjects)
 	s.ClassWeight = addTo(s.ClassWeight, o.ClassWeight)
+	s.RawWeight = addTo(s.RawWeight, o.RawWeight)
 	if s.Codes == nil {
 		s.Codes = make([][]int64, len(o.Codes))
 	}

@@ -60,7 +60,9 @@ func (r *run) grow(bins []byte, events []Event, c transforms.TrainConfig) []byte
 	if err := o.AppendFrom(table.AppendBlock(nil, 0, table.Len()), layout); err != nil {
 		r.Fatal(err)
 	}
-	p := induce.Params{Algorithm: split.EC45, Family: split.Thresholds, Lambda: c.Lambda, Theta: c.Theta}
+	p := induce.Params{
+		Algorithm: split.EC45, Family: split.Thresholds, Lambda: c.Lambda, Theta: c.Theta, Classes: split.OfRows,
+	}
 	root := memory.Grow(o, split.Columns(features), p, int64(len(events)), memory.Options{})
 	t, _ := induce.Model(root, features)
 	t.Label, t.Algorithm = like.Label, like.Algorithm

@@ -200,7 +200,7 @@ func (d *Data) Relabelled(bucket uint8) (relabelled *Data, changed []int) {
 }
 
 // Softened returns the same data with soft objects: of each object some weight goes to other
-// classes, or all of it.
+// classes, or all of it. Some of them have no rows.
 func (d *Data) Softened(r *rand.Rand) *Data {
 	const scale = 1 << 10
 	s := *d
@@ -224,8 +224,43 @@ func (d *Data) Softened(r *rand.Rand) *Data {
 				raw = append(raw, dataset.ClassWeight{Class: uint16(k), Weight: share})
 			}
 		}
-		s.Objects.AppendSoft(codes, d.Objects.Labels(i), raw, d.Objects.RowsOf(i))
+		rows := d.Objects.RowsOf(i)
+		if r.IntN(4) == 0 { // as objects that a teacher makes up
+			rows = 0
+		}
+		s.Objects.AppendSoft(codes, d.Objects.Labels(i), raw, rows)
 		s.Total += scale * d.Objects.Weight[i]
+	}
+	return &s
+}
+
+// Rare returns the same data where nearly all objects have the same majority class, and rows of
+// other classes that depend on the codes. Many nodes then have several classes of rows, and one
+// class of objects.
+func (d *Data) Rare(r *rand.Rand) *Data {
+	s, codes := *d, make([]int, len(d.Features))
+	s.Objects, s.Total = dataset.NewObjects(dataset.NewLayout(d.Features), d.Objects.Classes, d.Objects.Rows != nil, 0), 0
+	for i := range d.Objects.Len() {
+		for f := range codes {
+			codes[f] = d.Objects.Codes[f].At(i)
+		}
+		class, rows := int(d.Objects.Class[i]), d.Objects.RowsOf(i)
+		weights := make([]int64, d.Objects.Classes)
+		weights[0] = int64(3 + r.IntN(6))
+		if class > 0 {
+			weights[class] = int64(r.IntN(3))
+			if r.IntN(10) == 0 {
+				weights[class] += 10
+			}
+		}
+		var raw []dataset.ClassWeight
+		for k, weight := range weights {
+			if weight > 0 {
+				raw = append(raw, dataset.ClassWeight{Class: uint16(k), Weight: weight})
+			}
+			s.Total += weight
+		}
+		s.Objects.Append(codes, raw, rows)
 	}
 	return &s
 }
@@ -274,7 +309,7 @@ func (d *Data) Constrained(r *rand.Rand) *Data {
 	return &w
 }
 
-// RandomParams draws all parameters but the algorithm and the family.
+// RandomParams draws all parameters but the algorithm, the family and the classes.
 func RandomParams(r *rand.Rand, a split.Algorithm, f split.Family) induce.Params {
 	return induce.Params{
 		Algorithm: a, Family: f,
