@@ -49,6 +49,10 @@ func (r *run) summariseConfig(rows *jobs.RowSpec) jobs.SummariseConfig {
 // fit fits the features and the classes to the rows, or takes them from an earlier run.
 func (r *run) fit(ctx context.Context) (*fitted, error) {
 	rows := r.schema.rows
+	if err := r.cutTimes(ctx, &rows.Parting); err != nil {
+		return nil, err
+	}
+	parting := rows.Parting
 	if r.cuts != nil {
 		rows.Features = nil
 	}
@@ -60,6 +64,7 @@ func (r *run) fit(ctx context.Context) (*fitted, error) {
 		return nil, err
 	}
 	f := &fitted{spec: r.schema.rows, stats: stats}
+	f.spec.Parting = parting
 	f.spec.WeightScale = r.weightScale(stats)
 	at := len(rows.Features) // index of the label; the class weights come last
 	if r.cuts != nil {
@@ -81,6 +86,45 @@ func (r *run) fit(ctx context.Context) (*fitted, error) {
 		return f, r.takeFeatures(f)
 	}
 	return f, r.fitFeatures(ctx, f, columns[:at])
+}
+
+// mostTimes bounds the distinct times that are counted, some 400 MB.
+const mostTimes = 1 << 24
+
+// cutTimes sets the times from which rows validate and test, if time decides. It reads that column alone.
+func (r *run) cutTimes(ctx context.Context, p *jobs.Parting) error {
+	if p.Time == "" || len(r.input.Tasks) == 0 {
+		return nil
+	}
+	config := r.summariseConfig(&jobs.RowSpec{
+		Features:    []jobs.FeatureColumn{{Name: p.Time, Kind: dataset.Numeric, Type: dataset.Number}},
+		Parting:     jobs.Parting{Shares: dataset.Shares{dataset.Train: 1}},
+		WeightScale: 1,
+	})
+	config.Out, config.Classes, config.Limits.Values = r.place.scratch+"/times", false, mostTimes
+	what := engine.Job{Name: "times", Total: int64(len(r.input.Tasks)), Unit: "row groups", Done: engine.TasksDone}
+	err := r.driver.Run(ctx, what, r.input.Tasks, func(s beam.Scope, tasks beam.PCollection) {
+		jobs.Summarise(s, tasks, config)
+	})
+	if err != nil {
+		return err
+	}
+	_, columns, err := jobs.ReadSummaries(ctx, config.Out, config.Columns(1))
+	if err != nil {
+		return err
+	}
+	times, _, err := binning.Decode(columns[0])
+	if err != nil {
+		return err
+	}
+	if !times.Exact() {
+		return &dataset.DataError{
+			Column: p.Time, Problem: fmt.Sprintf("more than %d different times, too many to find where the parts begin", mostTimes),
+			Hint: "round them, to days for example",
+		}
+	}
+	p.CutTimes(times.Numbers())
+	return r.files.Store.RemoveAll(ctx, config.Out)
 }
 
 // weightScale returns the fixed-point units in a weight of 1: those of the column's type, unless the weights

@@ -56,7 +56,7 @@ func resolve(in *source.Input, c *TrainConfig, p *config.Parsed) (*schema, error
 	}
 	s := &schema{rows: jobs.RowSpec{
 		Label: c.Label, Weight: c.Weight, DropNullLabels: c.DropNullLabels, WeightScale: 1,
-		Parting: jobs.Parting{SplitColumn: p.Column, Key: c.Key, Shares: p.Shares, Seed: c.Seed},
+		Parting: jobs.Parting{SplitColumn: p.Column, Time: c.SplitTime, Key: c.Key, Shares: p.Shares, Seed: c.Seed},
 		Groups:  groupsKept(c, p),
 	}}
 	var err error
@@ -81,6 +81,10 @@ func resolve(in *source.Input, c *TrainConfig, p *config.Parsed) (*schema, error
 		}
 		if err := checkProbability(in, &sc); err != nil {
 			return nil, err
+		}
+		if column.Name == c.SplitTime && column.Type != dataset.Number {
+			return nil, usage.Errorf("--split_time: column %q has texts or booleans, expected numbers, dates, times or timestamps",
+				column.Name)
 		}
 		if sc.role == RoleWeight && !column.Integer {
 			s.rows.WeightScale = jobs.FractionScale
@@ -125,6 +129,7 @@ func checkFlags(in *source.Input, c *TrainConfig, p *config.Parsed) error {
 	look("weight", c.Weight)
 	look("split", p.Column)
 	look("key", c.Key)
+	look("split_time", c.SplitTime)
 	look("ignore", c.Ignore...)
 	look("categorical", c.Categorical...)
 	look("numeric", c.Numeric...)
@@ -134,7 +139,7 @@ func checkFlags(in *source.Input, c *TrainConfig, p *config.Parsed) error {
 	if len(faults) > 0 {
 		return usage.All(faults)
 	}
-	for _, name := range []string{c.Weight, p.Column, c.Key} {
+	for _, name := range []string{c.Weight, p.Column, c.Key, c.SplitTime} {
 		if name != "" && name == c.Label {
 			return usage.Errorf("--label: column %q has another use already", name)
 		}
@@ -148,7 +153,7 @@ func roleOf(name string, c *TrainConfig, p *config.Parsed) Role {
 		return RoleLabel
 	case name == c.Weight:
 		return RoleWeight
-	case name == p.Column:
+	case name == p.Column, name == c.SplitTime:
 		return RoleSplit
 	case name == c.Key:
 		return RoleKey

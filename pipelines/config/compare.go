@@ -44,6 +44,10 @@ func (c *Train) HeldOut() (*HeldOut, error) {
 	if err != nil {
 		return nil, err
 	}
+	if c.SplitTime != "" {
+		return nil, usage.Errorf("the training splits by --split_time %s, whose cuts depend on all of its rows: give other rows "+
+			"to compare on", c.SplitTime)
+	}
 	return &HeldOut{Shares: p.Shares, Seed: c.Seed, Key: c.Key, SplitColumn: p.Column}, nil
 }
 

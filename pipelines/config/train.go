@@ -111,6 +111,7 @@ type Classes struct {
 type Parts struct {
 	Split          string // shares such as 70/10/20, or a column
 	Key            string // column; empty: the position of the row
+	SplitTime      string // column; empty: time does not decide on a row's part
 	Seed           uint64
 	DropNullLabels bool
 	Slice          []string // columns by whose values the tree is measured, too
@@ -230,6 +231,11 @@ func (c *Train) rowSettings() []setting.Setting {
 		{
 			Name: "key", Value: setting.Text(&c.Key),
 			Help: "column of groups: rows of one value stay together in a part, a fold and what a teacher holds out",
+		},
+		{
+			Name: "split_time", Value: setting.Text(&c.SplitTime),
+			Help: "column of numbers, dates or times: the oldest rows train, newer ones validate, the newest test, " +
+				"by the shares of --split",
 		},
 		{Name: "seed", Value: setting.Whole(&c.Seed, setting.From(0)), Help: "seed of the split"},
 		{
@@ -609,6 +615,25 @@ func (c *Train) conflictsOfEarlier() []error {
 	return faults
 }
 
+// conflictsOfTime returns the faults of --split_time.
+func (c *Train) conflictsOfTime() []error {
+	var faults []error
+	if c.SplitTime == "" {
+		return nil
+	}
+	if !looksLikeShares(c.Split) {
+		faults = append(faults, fmt.Errorf("--split_time cuts the rows by shares, and --split %s names a column: give shares "+
+			"such as 70/10/20", c.Split))
+	}
+	if c.Key != "" {
+		faults = append(faults, errors.New("--split_time would divide the rows of a --key: leave out one of them"))
+	}
+	if c.ObjectCache != "" {
+		faults = append(faults, errors.New("--object_cache does not go with --split_time: all rows together decide the part of each"))
+	}
+	return faults
+}
+
 // conflicts returns the faults of settings that do not go together.
 func (c *Train) conflicts() []error {
 	var faults []error
@@ -618,6 +643,7 @@ func (c *Train) conflicts() []error {
 	if c.Rows > 0 && !c.DryRun {
 		faults = append(faults, errors.New("--rows says what --dry_run is to foresee: add --dry_run, or leave out --rows"))
 	}
+	faults = append(faults, c.conflictsOfTime()...)
 	faults = append(faults, c.conflictsOfTeacher()...)
 	faults = append(faults, c.conflictsOfEarlier()...)
 	faults = append(faults, c.Contract.conflicts()...)

@@ -2,6 +2,7 @@ package jobs
 
 import (
 	"fmt"
+	"math/bits"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
 )
@@ -15,6 +16,56 @@ type Parting struct {
 	Key    string         `json:"key,omitempty"`
 	Shares dataset.Shares `json:"shares"`
 	Seed   uint64         `json:"seed"`
+
+	// Time is a column of numbers or points in time. Rows from ValidateFrom on validate, rows from TestFrom
+	// on test, older ones train. nil: there are no such rows. Empty: time does not decide.
+	Time         string   `json:"time,omitempty"`
+	ValidateFrom *float64 `json:"validate_from,omitempty"`
+	TestFrom     *float64 `json:"test_from,omitempty"`
+}
+
+// CutTimes sets ValidateFrom and TestFrom by the times of all rows: distinct ones, ascending, and the
+// number of rows of each. A part ends with the first time by which it and the older parts have their
+// shares, so rows of one time are in one part.
+func (p *Parting) CutTimes(times []float64, rows []int64) {
+	var all, share uint64
+	for _, n := range rows {
+		all += uint64(n)
+	}
+	for _, s := range p.Shares {
+		share += uint64(s)
+	}
+	from := func(upTo uint64) *float64 { // the first time behind a share of the rows
+		sum := uint64(0)
+		for i, n := range rows {
+			if reached(sum, share, all, upTo) {
+				return &times[i]
+			}
+			sum += uint64(n)
+		}
+		return nil
+	}
+	train := uint64(p.Shares[dataset.Train])
+	p.ValidateFrom, p.TestFrom = from(train), from(train+uint64(p.Shares[dataset.Validation]))
+}
+
+// reached reports whether sum/all is at least upTo/share.
+func reached(sum, share, all, upTo uint64) bool {
+	a, b := bits.Mul64(sum, share)
+	c, d := bits.Mul64(all, upTo)
+	return a > c || a == c && b >= d
+}
+
+// OfTime returns the part of a row of a time.
+func (p *Parting) OfTime(x float64) dataset.Part {
+	switch {
+	case p.TestFrom != nil && x >= *p.TestFrom:
+		return dataset.Test
+	case p.ValidateFrom != nil && x >= *p.ValidateFrom:
+		return dataset.Validation
+	default:
+		return dataset.Train
+	}
 }
 
 // HashKey returns the hash of a key: a number, a text, or a missing value if typ is neither. All rows
@@ -48,11 +99,14 @@ func (p *Parting) hashKeyAt(v *dataset.Vector, r int) uint64 {
 // NoPart returns the problem of a row whose split column names no part. row says which row it is.
 func NoPart(row string) string { return row + " names no part, expected train, validation or test" }
 
-// assignParts sets the part of each row: by the split column, by the hash of the key, or by the hash of
+// assignParts sets the part of each row: by time, by the split column, by the hash of the key, or by the hash of
 // the row's position. It sets the buckets of the keys, if they are wanted. columns reads the split column
 // and the key, in this order.
 func (g *rowGroup) assignParts(columns *columnReader) error {
 	p := &g.spec.Parting
+	if p.Time != "" {
+		return g.assignByTime(columns)
+	}
 	if p.SplitColumn != "" {
 		if err := g.assignNamed(columns); err != nil {
 			return err
@@ -91,6 +145,26 @@ func (g *rowGroup) assignNamed(columns *columnReader) error {
 			return g.errorAt(g.spec.SplitColumn, v.Spell(r), NoPart(fmt.Sprintf("row %d", g.first+r)), "")
 		}
 		g.parts[r] = part
+	}
+	return nil
+}
+
+// assignByTime sets the parts by the time of each row.
+func (g *rowGroup) assignByTime(columns *columnReader) error {
+	var v dataset.Vector
+	if err := columns.read(&v); err != nil {
+		return err
+	}
+	for r := range g.parts {
+		if v.Missing(r) || v.Type != dataset.Number {
+			return g.errorAt(g.spec.Time, "", fmt.Sprintf("the time of row %d is null or NaN, expected a number or a point in time",
+				g.first+r), "fill it in, or leave such rows out of the input")
+		}
+		i := r
+		if v.Index != nil {
+			i = int(v.Index[r])
+		}
+		g.parts[r] = g.spec.OfTime(v.Numbers[i])
 	}
 	return nil
 }

@@ -122,6 +122,38 @@ func TestAssignParts(t *testing.T) {
 	}
 }
 
+// TestTimes: by hand. Of ten rows seven are to train, one is to validate and two are to test; rows of one time
+// are in one part. Without a share a part has no rows.
+func TestTimes(t *testing.T) {
+	for _, c := range []struct {
+		shares dataset.Shares
+		times  []float64
+		rows   []int64
+		want   []dataset.Part // by time
+	}{
+		{dataset.Shares{70, 10, 20}, []float64{1, 2, 3, 4}, []int64{7, 1, 1, 1}, []dataset.Part{0, 1, 2, 2}},
+		{dataset.Shares{70, 10, 20}, []float64{1, 2, 3, 4}, []int64{6, 2, 1, 1}, []dataset.Part{0, 0, 2, 2}},
+		{dataset.Shares{70, 10, 20}, []float64{-5, 5}, []int64{9, 1}, []dataset.Part{0, 2}},
+		{dataset.Shares{70, 10, 20}, []float64{3}, []int64{10}, []dataset.Part{0}},
+		{dataset.Shares{100, 0, 0}, []float64{1, 2}, []int64{5, 5}, []dataset.Part{0, 0}},
+		{dataset.Shares{50, 0, 50}, []float64{1, 2}, []int64{5, 5}, []dataset.Part{0, 2}},
+		{dataset.Shares{50, 50, 0}, []float64{1, 2, 3}, []int64{5, 1, 4}, []dataset.Part{0, 1, 1}},
+		{dataset.Shares{1, 1, 1}, []float64{1, 2, 3}, []int64{1 << 60, 1 << 60, 1 << 60}, []dataset.Part{0, 1, 2}},
+	} {
+		p := &Parting{Time: "t", Shares: c.shares}
+		p.CutTimes(c.times, c.rows)
+		for i, x := range c.times {
+			if got := p.OfTime(x); got != c.want[i] {
+				t.Errorf("%v of %v rows at %v: time %v is in %v, want %v", c.shares, c.rows, c.times, x, got, c.want[i])
+			}
+		}
+	}
+	g := groupOf(&RowSpec{Parting: Parting{Time: "t"}}, numbersOf(1, math.NaN()))
+	if err := g.assignParts(&columnReader{g: g}); err == nil || !strings.Contains(err.Error(), "the time of row 1 is null or NaN") {
+		t.Errorf("a row without a time: %v", err)
+	}
+}
+
 // counted returns the numbers from 0 on.
 func counted(n int) []float64 {
 	x := make([]float64, n)

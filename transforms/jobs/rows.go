@@ -135,7 +135,7 @@ func (s *RowSpec) Columns() []string {
 	for _, f := range s.Features {
 		names = append(names, f.Name)
 	}
-	for _, name := range []string{s.Label, s.Weight, s.SplitColumn, s.Key} {
+	for _, name := range []string{s.Label, s.Weight, s.SplitColumn, s.Time, s.Key} {
 		if name != "" {
 			names = append(names, name)
 		}
