@@ -10,6 +10,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/induce/frontier"
 	"github.com/espalier-ml/espalier/induce/frontier/crossvalidate"
+	"github.com/espalier-ml/espalier/induce/split"
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/pipelines/worth"
 	"github.com/espalier-ml/espalier/transforms/jobs"
@@ -18,6 +19,9 @@ import (
 // warnOfRelabelling warns of classes most of whose rows count as another class: the most frequent
 // one among equal rows. t has grown from the training objects.
 func (r *run) warnOfRelabelling(train *jobs.ObjectStats, t *tree.Tree) {
+	if r.config.ClassesOf != split.OfObjects.String() {
+		return // the rows' own classes count
+	}
 	root := &t.Nodes[0]
 	for k, weight := range train.Relabelled {
 		if root.RawClassWeights[k] == 0 || train.Weight == 0 {
@@ -27,7 +31,7 @@ func (r *run) warnOfRelabelling(train *jobs.ObjectStats, t *tree.Tree) {
 		all := float64(root.RawClassWeights[k]) / float64(root.Weight) * float64(train.Weight)
 		if share := float64(weight) / all; share > 0.5 {
 			r.driver.Reporter.Warn(fmt.Sprintf("%.0f %% of the training rows of the class %q count as another class: "+
-				"equal rows are one object, of their most frequent class", 100*min(share, 1), t.Label.Classes[k]))
+				"equal rows are one object, of their most frequent class; --classes rows counts each row", 100*min(share, 1), t.Label.Classes[k]))
 		}
 	}
 }
@@ -86,7 +90,7 @@ func (c *choosing) whyLeaf(candidates []frontier.Candidate, w *winner, reversed 
 	case len(reversed) > 0:
 		return none + "no other feature separates the training rows than " + strings.Join(reversed, ", ") +
 			", whose sign excludes all thresholds"
-	case onlyClass(root.ClassWeights) && !onlyClass(root.RawClassWeights):
+	case c.config.ClassesOf == split.OfObjects.String() && onlyClass(root.ClassWeights) && !onlyClass(root.RawClassWeights):
 		return "no test is worth asking: all training objects are of one class, as equal rows are one object of their " +
 			"most frequent class"
 	case c.config.MinRows > root.Rows:
@@ -226,7 +230,7 @@ func (c *choosing) warnOfSigns(ctx context.Context, t *tree.Tree, poor bool) (re
 				return nil, err
 			}
 		}
-		found := thresholdsAgainst(objects, f, c.Columns[f].Codes, demand)
+		found := c.thresholdsAgainst(objects, f, demand)
 		name, which := c.Features[f].Name, "the best"
 		if found.all == 0 || found.against == 0 {
 			continue
@@ -253,12 +257,13 @@ type againstSign struct {
 }
 
 // thresholdsAgainst counts the thresholds on a feature that part the objects.
-func thresholdsAgainst(o *dataset.Objects, feature, codes int, demand int8) (found againstSign) {
+func (c *choosing) thresholdsAgainst(o *dataset.Objects, feature int, demand int8) (found againstSign) {
+	codes, raw := c.Columns[feature].Codes, o.Soft() || c.config.ClassesOf != split.OfObjects.String()
 	second, all := make([]float64, codes), make([]float64, codes)
 	totalSecond, total, rows := 0.0, 0.0, 0.0
 	for i := range o.Len() {
 		weights := []dataset.ClassWeight{{Class: o.Class[i], Weight: o.Weight[i]}}
-		if o.Soft() {
+		if raw {
 			weights = o.Raw(i)
 		}
 		code := o.Codes[feature].At(i)

@@ -90,7 +90,10 @@ func TestWarnings(t *testing.T) {
 		"noise": {"z,g", "coin", func(c *pipelines.TrainConfig) { c.Select, c.Split = "first", "50/50/0" }, []string{
 			` validation rows can tell, the tree is no better than always saying the most frequent class, "`,
 		}},
-		"relabelled": {"group", "few", func(c *pipelines.TrainConfig) { c.Select, c.Split = "first", "100/0/0" }, []string{
+		"classes of rows": {"group", "few", func(c *pipelines.TrainConfig) { c.Select, c.Split = "first", "100/0/0" }, []string{
+			"no test is worth asking: no feature separates the training objects",
+		}},
+		"relabelled": {"group", "few", func(c *pipelines.TrainConfig) { c.Select, c.Split, c.ClassesOf = "first", "100/0/0", "objects" }, []string{
 			`100 % of the training rows of the class "rare" count as another class`, "no test is worth asking: all training objects are of one class",
 		}},
 	} {
