@@ -27,10 +27,10 @@ func TestPricing(t *testing.T) {
 		return r.Frontier.Grown
 	}
 	const groups = "feature,cost,group,group_cost\na,0.5,lab,8\nb,0.5,lab,8\ntwin,1,,\ncolor,1,,\n"
-	// By hand: ec45 in full, and twice in each of three ways to count the price of a group; and
+	// By hand: ec45 in full, and in seven further ways; and
 	// c45, whose score counts no price.
 	for costs, want := range map[string]int{
-		groups: 1 + 2*3 + 1, "feature,cost\na,8\n": 1 + 2 + 1,
+		groups: 1 + 7 + 1, "feature,cost\na,8\n": 1 + 2 + 1,
 		"feature,cost,group,group_cost\na,1,lab,0\nb,1,lab,0\n": 2,
 	} {
 		if got := grown(costs); got != want {

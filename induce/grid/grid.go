@@ -134,17 +134,19 @@ func WithPricing(members []Member, rule frontier.Rule, grouped bool) []Member {
 
 // counting returns the member with each further way to count prices.
 func (m Member) counting(grouped bool) []Member {
-	setUps := []split.SetUps{split.PaidSetUps}
+	ways := []split.Pricing{{Prices: split.RootPrices}, {Prices: split.ShiftedPrices}}
 	if grouped {
-		setUps = append(setUps, split.SharedSetUps, split.FreeSetUps)
-	}
-	var list []Member
-	for _, prices := range []split.Prices{split.RootPrices, split.ShiftedPrices} {
-		for _, s := range setUps {
-			m.Params.Pricing = split.Pricing{Prices: prices, SetUps: s}
-			m.Algorithm.Prices, m.Algorithm.SetUps = prices.String(), s.String()
-			list = append(list, m)
+		for _, s := range []split.SetUps{split.SharedSetUps, split.FreeSetUps} {
+			ways = append(ways, split.Pricing{Prices: split.RootPrices, SetUps: s},
+				split.Pricing{Prices: split.ShiftedPrices, SetUps: s})
 		}
+		ways = append(ways, split.Pricing{Prices: split.FlooredPrices, SetUps: split.SharedSetUps})
+	}
+	list := make([]Member, len(ways))
+	for i, way := range ways {
+		m.Params.Pricing = way
+		m.Algorithm.Prices, m.Algorithm.SetUps = way.Prices.String(), way.SetUps.String()
+		list[i] = m
 	}
 	return list
 }

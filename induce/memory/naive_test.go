@@ -179,6 +179,8 @@ func (g *naive) counted(t *split.Candidate) float64 {
 		return math.Sqrt(max(price/usual, 0.25))
 	case split.ShiftedPrices:
 		return (price + usual) / usual
+	case split.FlooredPrices:
+		return max(price, usual) / usual
 	default:
 		return price
 	}

@@ -122,6 +122,7 @@ func TestSetUpsByHand(t *testing.T) {
 		{Prices: split.ShiftedPrices}:                           {1, 1 / 3.5, 10},
 		{Prices: split.ShiftedPrices, SetUps: split.FreeSetUps}: {1, 1 / 1.25, 10},
 		{Prices: split.RootPrices, SetUps: split.SharedSetUps}:  {1, 1 / math.Sqrt(5.5/4), 10},
+		{Prices: split.FlooredPrices, SetUps: split.FreeSetUps}: {1, 1, 10},
 	} {
 		params := induce.Params{Algorithm: split.CC45, Family: split.Thresholds, Pricing: way}
 		root := memory.Grow(o, split.Columns(features), params, 8, memory.Options{})

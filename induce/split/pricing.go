@@ -26,9 +26,10 @@ const (
 	FullPrices    Prices = iota // the price, at least Column.Floor: the paper's
 	RootPrices                  // square root of the price, which is at least a quarter of the usual price
 	ShiftedPrices               // the price plus the usual price, as EG2 adds 1 (Nunez 1991)
+	FlooredPrices               // the price, which is at least the usual price
 )
 
-func pricesNames() []string { return []string{"", "root", "shifted"} }
+func pricesNames() []string { return []string{"", "root", "shifted", "floored"} }
 
 // String returns the name in tree.json, empty for FullPrices.
 func (p Prices) String() string {
@@ -76,8 +77,12 @@ func (c *Criterion) divisor(column *Column, cost, unit float64) float64 {
 		return 1
 	}
 	price /= column.Usual
-	if c.pricing.Prices == RootPrices {
+	switch c.pricing.Prices {
+	case RootPrices:
 		return math.Sqrt(max(price, rootFloor))
+	case FlooredPrices:
+		return max(price, 1)
+	default:
+		return 1 + price
 	}
-	return 1 + price
 }

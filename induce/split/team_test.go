@@ -20,7 +20,7 @@ func team(r *rand.Rand, total int64, subset int) []*split.Criterion {
 		a, family := algorithms[r.IntN(len(algorithms))], families()[r.IntN(3)]
 		lambda, theta := []float64{0, 1, 10, 1000, 1e9}[r.IntN(5)], []float64{0.05, 0.1, 0.2}[r.IntN(3)]
 		pricing := split.Pricing{
-			Prices: []split.Prices{split.FullPrices, split.RootPrices, split.ShiftedPrices}[r.IntN(3)],
+			Prices: split.Prices(r.IntN(4)),
 			SetUps: []split.SetUps{split.PaidSetUps, split.SharedSetUps, split.FreeSetUps}[r.IntN(3)],
 		}
 		c := split.NewCriterion(a, family, lambda, theta, total).Confine(subset).Count(pricing).Stop(split.OfRows)

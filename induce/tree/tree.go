@@ -56,7 +56,7 @@ type Algorithm struct {
 	// SetUps says how scores counted the price of a group in its first test on a path:
 	// shared, free or never; empty: in full.
 	SetUps string `json:"set_ups,omitempty"`
-	// Prices says how scores counted the prices of tests: root or shifted; empty: in full. See
+	// Prices says how scores counted the prices of tests: root, shifted or floored; empty: in full. See
 	// split.Prices.
 	Prices   string `json:"prices,omitempty"`
 	CostUnit string `json:"cost_unit,omitempty"` // unit of the costs; empty: none

@@ -79,7 +79,7 @@ func TestAutoBins(t *testing.T) {
 
 // TestPricing: the grid where tests have different prices, by hand. In it are the first tree, the four
 // lambdas and c45 of both families with the least theta, and for each lambda with threshold tests two
-// further ways to count prices, or six where a group has a price.
+// further ways to count prices, or seven where a group has a price.
 func TestPricing(t *testing.T) {
 	for costs, trees := range map[string]int{
 		"feature,cost\n":                                        5 * 2 * 2,
@@ -88,7 +88,7 @@ func TestPricing(t *testing.T) {
 		"feature,cost\na,0\nb,7\n":                              1 + 5*2 + 4*2,
 		"feature,value,cost\na,x,1\n":                           1 + 5*2 + 4*2,
 		"feature,cost,group,group_cost\na,1,lab,0\nb,1,lab,0\n": 5 * 2 * 2,
-		"feature,cost,group,group_cost\na,1,lab,5\nb,1,lab,5\n": 1 + 5*2 + 4*6,
+		"feature,cost,group,group_cost\na,1,lab,5\nb,1,lab,5\n": 1 + 5*2 + 4*7,
 	} {
 		url := filepath.Join(t.TempDir(), "costs.csv")
 		if err := os.WriteFile(url, []byte(costs), 0o600); err != nil {

@@ -327,7 +327,7 @@ func RandomPricing(r *rand.Rand) split.Pricing {
 		return split.Pricing{}
 	}
 	return split.Pricing{
-		Prices: []split.Prices{split.FullPrices, split.RootPrices, split.ShiftedPrices}[r.IntN(3)],
+		Prices: split.Prices(r.IntN(4)),
 		SetUps: []split.SetUps{split.PaidSetUps, split.SharedSetUps, split.FreeSetUps}[r.IntN(3)],
 	}
 }
