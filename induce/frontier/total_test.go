@@ -56,7 +56,10 @@ func TestCosts(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, want := range []frontier.Costs{
-		{Errors: 1, Total: 4.02}, {Errors: 3, Total: 6.01}, {Errors: 6, Total: 9}, {Errors: 2.5, Total: 3.125},
+		{Errors: 1, Total: 4.02},
+		{Errors: 3, Total: 6.01},
+		{Errors: 6, Total: 9},
+		{Errors: 2.5, Total: 3.125},
 		{Errors: 7, Total: 7},
 	} {
 		if got := points[i].Costs; math.Abs(got.Errors-want.Errors) > 1e-12 || math.Abs(got.Total-want.Total) > 1e-12 {
@@ -84,8 +87,10 @@ func TestLeastTotalListed(t *testing.T) {
 		want  string
 		total float64
 	}{
-		{3, frontier.Total, "0/2c", 1.5}, {3, frontier.Highest, "0/2", 1.5},
-		{5, frontier.Total, "0/1ck", 1 + 15./14}, {5, frontier.Highest, "0/1k", 1 + 15./14},
+		{3, frontier.Total, "0/2c", 1.5},
+		{3, frontier.Highest, "0/2", 1.5},
+		{5, frontier.Total, "0/1ck", 1 + 15./14},
+		{5, frontier.Highest, "0/1k", 1 + 15./14},
 	} {
 		list := candidates()[:1]
 		label := &list[0].Tree.Label

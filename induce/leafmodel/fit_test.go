@@ -298,8 +298,11 @@ func TestEvaluate(t *testing.T) {
 			trees  []*tree.Tree
 			models [][]*leafmodel.Model
 		}{
-			{trees, nil}, {trees, all}, {sharpened(trees), nil},
-			{withErrorCosts(trees, classes), nil}, {withErrorCosts(trees, classes), all},
+			{trees, nil},
+			{trees, all},
+			{sharpened(trees), nil},
+			{withErrorCosts(trees, classes), nil},
+			{withErrorCosts(trees, classes), all},
 		} {
 			trees, models := of.trees, of.models
 			for i, score := range leafmodel.Evaluate(o, d.Features, trees, models, 3) {
