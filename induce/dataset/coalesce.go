@@ -78,11 +78,11 @@ func (t *Table) Len() int { return t.n }
 
 // Bytes returns the approximate memory of the table, in bytes.
 func (t *Table) Bytes() int {
-	bytes := t.bytes + 8*cap(t.slots) + 4*cap(t.head) + 16*cap(t.more)
+	held := t.bytes + 8*cap(t.slots) + 4*cap(t.head) + 16*cap(t.more)
 	if t.groups != nil {
-		bytes += t.groups.bytes
+		held += t.groups.bytes
 	}
-	return bytes
+	return held
 }
 
 // Reset empties the table and keeps its memory.
