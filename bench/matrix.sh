@@ -4,7 +4,7 @@
 #
 #	bench/matrix.sh [DATASET ...]
 #
-# Needs the folder of data sets and judge, and Python. Prints one line per tree and
+# Needs the folder of data sets, and Python. Prints one line per tree and
 # fails when one is wrong.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
@@ -28,6 +28,8 @@ configs=(
 	"--preset paper --algorithm ec45 --tests both --bins 32"
 	"--preset paper --algorithm ec45 --tests threshold --bins 128 --binning quantile"
 	"--preset paper --algorithm ec45 --tests multiway"
+	"--preset paper --algorithm ec45 --tests both --classes rows"
+	"--preset paper --algorithm cart --tests threshold --classes rows"
 )
 failed=0 done=0
 tail -n +2 "$shared/data/MANIFEST.tsv" | cut -f1,10 >"$work/sets"
@@ -39,7 +41,7 @@ while IFS=$'\t' read -r set categorical; do
 		# shellcheck disable=SC2086 # the configuration is words
 		if "$work/espalier" train --input "$shared/data/$set/*.parquet" --label class --output "$work/run" \
 			--categorical "$categorical" --split 100/0/0 --progress none $config >"$work/out" 2>&1 &&
-			python3 "$shared/check/check_tree.py" "$work/run/tree.json" "$shared/data/$set" >"$work/out" 2>&1; then
+			python3 -B bench/judge.py "$work/run/tree.json" "$shared/data/$set" >"$work/out" 2>&1; then
 			echo "ok   $set: $config: $(tail -1 "$work/out")"
 			done=$((done + 1))
 		else

@@ -10,6 +10,8 @@ import (
 type Grown struct {
 	ExpectedCost float64 // with repeats and groups billed as the options of the bound say
 	Complete     bool    // grown to theta: neither pruned, nor limited, nor cut short by a deadline
+	Rows         bool    // grown from the classes of rows, see split.OfRows
+	Beyond       bool    // some test is in a node whose objects have one majority class
 }
 
 // Certificate compares a tree with the bound. Ratio is the tree's cost over the
@@ -21,6 +23,11 @@ func (b *Bound) Certificate(t Grown) tree.Certificate {
 		Budget: b.Budget, LogFactor: b.LogFactor,
 		Assumptions: append(slices.Clone(b.Assumptions),
 			needed("complete_tree", t.Complete, "grown until every leaf is of one class or weighs at most theta")),
+	}
+	if t.Rows {
+		c.Assumptions = append(c.Assumptions, needed("objects_alone", !t.Beyond, "no test in a node whose objects have "+
+			"one majority class: bound and factor are about objects of different majority classes, while further tests "+
+			"tell apart rows by their own classes"))
 	}
 	switch {
 	case b.Cost > 0:

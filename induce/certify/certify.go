@@ -16,6 +16,8 @@ type Options struct {
 	Theta     float64         // a leaf with at most this share of the weight may have several classes
 	Lambda    float64         // weight of the discrimination in the criterion
 	Subset    int             // number of a dataset.Feature.Subsets: trees use only its cuts; from 1; 0: all cuts
+	// Classes says what the impurity of the criterion is of, for the paper's factor.
+	Classes split.Classes
 	// RepeatFree makes repeated tests on a feature without value costs free on a path.
 	RepeatFree bool
 
@@ -48,8 +50,9 @@ const (
 )
 
 // Bound is a lower bound on the expected cost of any tree that separates the
-// objects to theta: each leaf has one class, or at most the share theta of the
-// weight.
+// objects to theta: the objects of each leaf have one majority class, or the leaf has at most the
+// share theta of the weight. Trees that grow from the classes of rows do so too; they may have
+// further tests, which only raise their cost.
 type Bound struct {
 	Theta      float64
 	Cost       float64 // the bound, per object by weight

@@ -5,8 +5,9 @@
 //
 // # Glossary
 //
-//   - object i: weight w_i, class y_i; W is the sum of the weights.
-//   - leaf: homogeneous (of one class), or within theta: it weighs at most theta W.
+//   - object i: weight w_i, class y_i, the class with the most weight among its rows; W is the sum
+//     of the weights.
+//   - leaf: homogeneous (its objects have one class), or within theta: it weighs at most theta W.
 //   - rival of i: an object of another class. Peer: one of the same class.
 //   - cut: the codes around i that a test takes away, see type cut.
 //   - region: the codes around i that a set of cuts leaves.
@@ -14,6 +15,11 @@
 // All bounds hold for every tree over the tests, so for the best one. cost(i) is
 // the sum of the prices paid on i's path, M(i) the weight of i's leaf, K a test's
 // number of outcomes.
+//
+// Trees that grow from the classes of rows (split.OfRows) separate the objects in this sense too:
+// a node with objects of two classes is a leaf only within theta. So the bound holds for them. They
+// may test further where all objects of a node have one class. The bound does not count what this
+// tells apart, and the paper's factor does not hold with such tests: see Grown.Beyond.
 //
 // # The leaf that an object can have
 //

@@ -103,14 +103,14 @@ type problem struct {
 	shares     []classShare
 }
 
-// classShare is what soft objects have of a class. Other objects have no shares.
+// classShare is what objects have of a class, where the impurity counts raw class weights.
 type classShare struct {
 	weight, lightest int64 // of all objects, and the least of an object that has some
 }
 
-// sharesOf returns by class what soft objects have; nil: they are not soft.
-func sharesOf(o *dataset.Objects) []classShare {
-	if !o.Soft() {
+// sharesOf returns by class what objects have; nil: the impurity counts their majority classes.
+func sharesOf(o *dataset.Objects, classes split.Classes) []classShare {
+	if !o.Soft() && classes == split.OfObjects {
 		return nil
 	}
 	shares := make([]classShare, o.Classes)
@@ -137,7 +137,7 @@ func newProblem(o *dataset.Objects, features []dataset.Feature, opts *Options) *
 	p := &problem{effort: effort{pilot: pilotSize, peers: peerSample}}
 	p.meter.stop, p.meter.progress = opts.Stop, opts.Progress
 	p.addObjects(o, p.addFeatures(o, features, opts), opts)
-	p.shares = sharesOf(o)
+	p.shares = sharesOf(o, opts.Classes)
 	p.cumulative = make([]int64, len(p.weight))
 	for i, w := range p.weight {
 		p.total += w

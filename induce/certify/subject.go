@@ -13,6 +13,7 @@ func ForTree(t *tree.Tree, p induce.Params, m Mode, budget int64) Options {
 	theta, _ := Separated(t)
 	o := Options{
 		Algorithm: p.Algorithm, Family: p.Family, Theta: theta, Lambda: p.Lambda, Subset: p.Subset,
+		Classes:    p.Classes,
 		RepeatFree: t.Algorithm.RepeatCost == tree.RepeatFree, Seed: t.Algorithm.Seed,
 	}
 	if m == Quick {
@@ -28,7 +29,12 @@ func Describe(t *tree.Tree) Grown {
 	a := &t.Algorithm
 	free := len(a.First) == 0 && len(a.Monotone) == 0 && a.Teacher == "" // each node has the test with the best score
 	whole := t.Training.CutLeaves == 0 && a.MaxDepth == 0 && a.MinRows == 0 && a.MaxLeaves == 0
-	return Grown{ExpectedCost: cost, Complete: free && whole && !limited}
+	g := Grown{ExpectedCost: cost, Complete: free && whole && !limited, Rows: a.Classes == tree.ClassesOfRows}
+	for i := range t.Nodes {
+		n := &t.Nodes[i]
+		g.Beyond = g.Beyond || !n.Leaf() && !severalClasses(n.ClassWeights)
+	}
+	return g
 }
 
 // slack is the relative rounding error of theta.
