@@ -130,7 +130,7 @@ func TestClassWeightsAreRowWeights(t *testing.T) {
 			t.Errorf("training says %+v", got)
 		}
 		if want.Tree.Training.WeightScale != byClass.Tree.Training.WeightScale {
-			t.Errorf("weight scale %d, want %d", byClass.Tree.Training.WeightScale, want.Tree.Training.WeightScale)
+			t.Errorf("weight scale %v, want %v", byClass.Tree.Training.WeightScale, want.Tree.Training.WeightScale)
 		}
 	}
 	c.ClassWeights = textFile(t, "ones.csv", "class,weight\nlow,1\n")
@@ -163,7 +163,7 @@ func TestBalanced(t *testing.T) {
 	}
 	m := r.Metrics.Train
 	if r.Tree.Training.WeightScale != 1_000_000 || m.WeightScale != 1_000_000 || m.Rows != 958 || m.Weights != "class_weights" {
-		t.Errorf("training %+v, metrics of %d rows by %q in units of 1/%d", r.Tree.Training, m.Rows, m.Weights, m.WeightScale)
+		t.Errorf("training %+v, metrics of %d rows by %q in units of 1/%v", r.Tree.Training, m.Rows, m.Weights, m.WeightScale)
 	}
 	// By hand: where all classes weigh the same, accuracy is the mean recall.
 	if math.Abs(*m.Accuracy-*m.BalancedAccuracy) > 1e-5 {

@@ -148,11 +148,14 @@ const mostEntries = 64
 // fitForCache is fit for a run with cached objects. With cuts of an earlier run it reads no row, so
 // that there are no statistics so far.
 func (r *run) fitForCache(ctx context.Context) (*fitted, error) {
-	if r.cuts == nil {
-		return r.fit(ctx)
+	rows, err := r.weighed(ctx)
+	if err != nil {
+		return nil, err
 	}
-	f := &fitted{spec: r.schema.rows, stats: new(jobs.RowStats)}
-	var err error
+	if r.cuts == nil {
+		return r.fitRows(ctx, rows)
+	}
+	f := &fitted{spec: *rows, stats: new(jobs.RowStats)}
 	if f.label, err = r.describeLabel(r.cuts.Classes); err != nil {
 		return nil, err
 	}
@@ -166,10 +169,8 @@ func (r *run) cachedObjects(ctx context.Context) (*objects, error) {
 	if err != nil {
 		return nil, err
 	}
-	cached := *f // in units of the column's type, since other windows may have weights that are not whole
-	cached.spec.WeightScale = r.schema.rows.WeightScale
 	files, shards := filesOf(r.input), r.cacheShards(f)
-	cache := objectcache.Open(r.files.Store, r.config.ObjectCache, &cached.spec, f.features, f.label.Classes, shards)
+	cache := objectcache.Open(r.files.Store, r.config.ObjectCache, f.spec.Countable(), f.features, f.label.Classes, shards)
 	plan, err := cache.Plan(ctx, files)
 	if err != nil {
 		return nil, err
@@ -179,7 +180,7 @@ func (r *run) cachedObjects(ctx context.Context) (*objects, error) {
 	lacking := plan.Lacking
 	for n := min(len(lacking), mostEntries); n > 0; n-- {
 		now := (len(lacking) + n - 1) / n
-		e, err := r.cacheEntry(ctx, &cached, cache, r.input.Of(lacking[:now]))
+		e, err := r.cacheEntry(ctx, f, cache, r.input.Of(lacking[:now]))
 		if err != nil {
 			return nil, err
 		}
@@ -190,7 +191,6 @@ func (r *run) cachedObjects(ctx context.Context) (*objects, error) {
 	if err := r.checkRows(f.stats); err != nil {
 		return nil, err
 	}
-	f.spec.WeightScale = r.weightScale(f.stats)
 	parts, err := r.merge(ctx, f, cache, plan, files)
 	if err != nil {
 		return nil, err
@@ -204,7 +204,7 @@ func (r *run) merge(
 	ctx context.Context, f *fitted, cache *objectcache.Cache, plan *objectcache.Plan, files []objectcache.File,
 ) (*[dataset.Parts]jobs.ObjectStats, error) {
 	config := r.coalesceConfig(f)
-	config.Shards, config.Unit = r.cacheShards(f), r.schema.rows.WeightScale/f.spec.WeightScale
+	config.Shards = r.cacheShards(f)
 	if len(plan.Terms) > 1 {
 		config.Cache = cache.NewBlocks()
 	}

@@ -13,15 +13,16 @@ import (
 	"github.com/espalier-ml/espalier/io/runfolder"
 	"github.com/espalier-ml/espalier/pipelines/contracts"
 	"github.com/espalier-ml/espalier/pipelines/engine"
+	"github.com/espalier-ml/espalier/pipelines/rowweights"
 	"github.com/espalier-ml/espalier/pipelines/slicing"
 	"github.com/espalier-ml/espalier/pipelines/source"
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
 // newMetrics measures a tree on the parts that have rows. Parts may be nil. scales are the
-// fixed-point units in a weight of 1 by part.
+// units in the mean weight of a training row by part.
 func newMetrics(
-	t *tree.Tree, counts [dataset.Parts]*tree.LeafCounts, scales [dataset.Parts]int64,
+	t *tree.Tree, counts [dataset.Parts]*tree.LeafCounts, scales [dataset.Parts]float64,
 ) *runfolder.Metrics {
 	m := &runfolder.Metrics{Format: runfolder.MetricsFormat, Version: 1}
 	for part, c := range counts {
@@ -32,8 +33,8 @@ func newMetrics(
 	return m
 }
 
-// scalesOf returns the fixed-point units in a weight of 1 by part.
-func scalesOf(spec *jobs.RowSpec) (scales [dataset.Parts]int64) {
+// scalesOf returns the units in the mean weight of a training row by part.
+func scalesOf(spec *jobs.RowSpec) (scales [dataset.Parts]float64) {
 	for part := range scales {
 		scales[part] = spec.ScaleOf(dataset.Part(part))
 	}
@@ -41,12 +42,12 @@ func scalesOf(spec *jobs.RowSpec) (scales [dataset.Parts]int64) {
 }
 
 // measure computes the metrics of leaf counts.
-func measure(t *tree.Tree, counts *tree.LeafCounts, scale int64) *metric.Metrics {
+func measure(t *tree.Tree, counts *tree.LeafCounts, scale float64) *metric.Metrics {
 	return measureLeaves(t, metric.Leaves(t, counts), scale)
 }
 
 // measureLeaves computes the metrics of a table of leaves, or of predictions.
-func measureLeaves(t *tree.Tree, leaves []metric.Leaf, scale int64) *metric.Metrics {
+func measureLeaves(t *tree.Tree, leaves []metric.Leaf, scale float64) *metric.Metrics {
 	m := metric.Evaluate(leaves, t.Label.Classes, scale)
 	if t.Label.ErrorCosts != nil {
 		m.SetErrorCosts(t.Label.ErrorCosts)
@@ -123,6 +124,9 @@ func measureRows(
 	if in, err = k.Enforce(ctx, in); err != nil {
 		return nil, nil, err
 	}
+	if err := rowweights.Count(ctx, j, in.Tasks, scratch, spec); err != nil {
+		return nil, nil, err
+	}
 	columns, err := slicing.Columns(in, c.Slice, spec.Label, slicing.KindFor(t))
 	if err != nil {
 		return nil, nil, err
@@ -162,6 +166,9 @@ func scoringSlicer(
 	}
 	all := *spec
 	all.Shares = dataset.Shares{dataset.Train: 1}
+	if spec.Units != nil {
+		all.Units = &[dataset.Parts]dataset.WeightUnit{dataset.Train: spec.Units[dataset.Test]}
+	}
 	return slicing.New(ctx, d, in.Tasks, folder, columns, &all)
 }
 

@@ -19,6 +19,7 @@ import (
 	"github.com/espalier-ml/espalier/induce/tree"
 	"github.com/espalier-ml/espalier/io/usage"
 	"github.com/espalier-ml/espalier/pipelines/engine"
+	"github.com/espalier-ml/espalier/pipelines/rowweights"
 	"github.com/espalier-ml/espalier/pipelines/tables"
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
@@ -46,13 +47,27 @@ func (r *run) summariseConfig(rows *jobs.RowSpec) jobs.SummariseConfig {
 	}
 }
 
-// fit fits the features and the classes to the rows, or takes them from an earlier run.
-func (r *run) fit(ctx context.Context) (*fitted, error) {
+// weighed returns how the rows are read, with the times of the split and the units of the weights.
+func (r *run) weighed(ctx context.Context) (*jobs.RowSpec, error) {
 	rows := r.schema.rows
 	if err := r.cutTimes(ctx, &rows.Parting); err != nil {
 		return nil, err
 	}
-	parting := rows.Parting
+	return &rows, rowweights.Count(ctx, r.driver, r.input.Tasks, r.place.scratch, &rows)
+}
+
+// fit fits the features and the classes to the rows, or takes them from an earlier run.
+func (r *run) fit(ctx context.Context) (*fitted, error) {
+	spec, err := r.weighed(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return r.fitRows(ctx, spec)
+}
+
+// fitRows is fit for rows whose weights have units.
+func (r *run) fitRows(ctx context.Context, spec *jobs.RowSpec) (*fitted, error) {
+	rows := *spec
 	if r.cuts != nil {
 		rows.Features = nil
 	}
@@ -63,9 +78,7 @@ func (r *run) fit(ctx context.Context) (*fitted, error) {
 	if err := r.checkRows(stats); err != nil {
 		return nil, err
 	}
-	f := &fitted{spec: r.schema.rows, stats: stats}
-	f.spec.Parting = parting
-	f.spec.WeightScale = r.weightScale(stats)
+	f := &fitted{spec: *spec, stats: stats}
 	at := len(rows.Features) // index of the label; the class weights come last
 	if r.cuts != nil {
 		f.label, err = r.describeLabel(r.cuts.Classes)
@@ -97,9 +110,8 @@ func (r *run) cutTimes(ctx context.Context, p *jobs.Parting) error {
 		return nil
 	}
 	config := r.summariseConfig(&jobs.RowSpec{
-		Features:    []jobs.FeatureColumn{{Name: p.Time, Kind: dataset.Numeric, Type: dataset.Number}},
-		Parting:     jobs.Parting{Shares: dataset.Shares{dataset.Train: 1}},
-		WeightScale: 1,
+		Features: []jobs.FeatureColumn{{Name: p.Time, Kind: dataset.Numeric, Type: dataset.Number}},
+		Parting:  jobs.Parting{Shares: dataset.Shares{dataset.Train: 1}},
 	})
 	config.Out, config.Classes, config.Limits.Values = r.place.scratch+"/times", false, mostTimes
 	what := engine.Job{Name: "times", Total: int64(len(r.input.Tasks)), Unit: "row groups", Done: engine.TasksDone}
@@ -127,33 +139,12 @@ func (r *run) cutTimes(ctx context.Context, p *jobs.Parting) error {
 	return r.files.Store.RemoveAll(ctx, config.Out)
 }
 
-// weightScale returns the fixed-point units in a weight of 1: those of the column's type, unless the weights
-// of all rows are whole numbers.
-func (p *plan) weightScale(stats *jobs.RowStats) int64 {
-	if stats.Fractional == 0 {
-		return 1
-	}
-	return p.schema.rows.WeightScale
-}
-
-// checkRows makes sure that there are rows to train on, and that their weights can be counted.
+// checkRows makes sure that there are rows to train on.
 func (p *plan) checkRows(stats *jobs.RowStats) error {
 	if stats.Train == 0 {
 		return p.noRows("no row is left for training")
 	}
-	if stats.Weight >= jobs.MaxTotalWeight {
-		return p.tooHeavy("2^60 / 1e6 of fractional and 2^60 of whole ones")
-	}
 	return nil
-}
-
-// tooHeavy returns the error of weights that add up to more than a bound.
-func (p *plan) tooHeavy(bound string) error {
-	return &dataset.DataError{
-		Column:  p.config.Weight,
-		Problem: "the weights of all rows add up to more than can be counted, " + bound,
-		Hint:    "divide them by their mean",
-	}
 }
 
 // takeFeatures gives a run the features of an earlier run. Columns that the earlier run did not
@@ -405,24 +396,24 @@ func (p *plan) soften(f *fitted, weight int64) error {
 		soft.Scale /= 2
 	}
 	if weight > jobs.MaxTotalWeight/2/least {
-		return p.tooHeavy("with soft labels 2^51 / 1e6 of fractional and 2^51 of whole ones")
+		return &dataset.DataError{
+			Column:  p.config.Weight,
+			Problem: "the weights of the training rows add up to more than can be counted with --label_probabilities",
+			Hint:    "train on a part of the rows, or leave the weights out",
+		}
 	}
 	return nil
 }
 
-// weightOf returns the weight of all rows, in units of their weights.
-func (p *plan) weightOf(f *fitted) int64 {
-	if p.config.Weight == "" {
-		return f.stats.Rows
-	}
-	return f.stats.Weight / (p.schema.rows.WeightScale / f.spec.WeightScale)
-}
-
 // weighClasses decides what the weights of training rows are multiplied by. It returns the
-// weight of all training rows, or more.
+// weight of all training rows in their units, or more.
 func (r *run) weighClasses(f *fitted, weights []byte) (int64, error) {
-	if !tables.WeighsClasses(r.config.ClassWeights) {
-		return r.weightOf(f), nil
+	switch {
+	case tables.WeighsClasses(r.config.ClassWeights):
+		return r.tables.Weigh(&f.spec, weights, f.label.Classes, r.sampled)
+	case f.spec.Units != nil:
+		return f.spec.Units[dataset.Train].Total, nil
+	default:
+		return f.stats.Rows, nil
 	}
-	return r.tables.Weigh(&f.spec, weights, f.label.Classes, r.schema.rows.WeightScale, r.sampled)
 }

@@ -27,6 +27,7 @@ import (
 	"github.com/espalier-ml/espalier/pipelines/contracts"
 	"github.com/espalier-ml/espalier/pipelines/engine"
 	"github.com/espalier-ml/espalier/pipelines/forecast"
+	"github.com/espalier-ml/espalier/pipelines/rowweights"
 	"github.com/espalier-ml/espalier/pipelines/slicing"
 	"github.com/espalier-ml/espalier/pipelines/source"
 	"github.com/espalier-ml/espalier/transforms/jobs"
@@ -256,6 +257,9 @@ func (p *prediction) score(ctx context.Context) (*PredictResult, error) {
 		Lax: []string{contract.RoleLabel, contract.RoleKey, contract.RoleWeight},
 	}
 	if _, err := k.Enforce(ctx, p.input); err != nil {
+		return nil, err
+	}
+	if err := rowweights.Count(ctx, p.driver, p.input.Tasks, scratch, p.spec); err != nil {
 		return nil, err
 	}
 	slicer, err := scoringSlicer(ctx, p.driver, p.input, scratch, p.slices, p.spec)

@@ -55,7 +55,7 @@ func resolve(in *source.Input, c *TrainConfig, p *config.Parsed) (*schema, error
 		return nil, err
 	}
 	s := &schema{rows: jobs.RowSpec{
-		Label: c.Label, Weight: c.Weight, DropNullLabels: c.DropNullLabels, WeightScale: 1,
+		Label: c.Label, Weight: c.Weight, DropNullLabels: c.DropNullLabels,
 		Parting: jobs.Parting{SplitColumn: p.Column, Time: c.SplitTime, Key: c.Key, Shares: p.Shares, Seed: c.Seed},
 		Groups:  groupsKept(c, p),
 	}}
@@ -85,9 +85,6 @@ func resolve(in *source.Input, c *TrainConfig, p *config.Parsed) (*schema, error
 		if column.Name == c.SplitTime && column.Type != dataset.Number {
 			return nil, usage.Errorf("--split_time: column %q has texts or booleans, expected numbers, dates, times or timestamps",
 				column.Name)
-		}
-		if sc.role == RoleWeight && !column.Integer {
-			s.rows.WeightScale = jobs.FractionScale
 		}
 		if sc.role == RoleFeature || sc.role == RoleForbidden {
 			sc.kind = kindOf(&column, c)

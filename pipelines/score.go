@@ -124,23 +124,11 @@ func (p *plan) modeller(o *objects) *grid.Modeller {
 			DroppedNullLabel: o.stats.Dropped,
 		},
 	}
-	o.describeWeights(&b.Training)
+	o.spec.DescribeWeights(&b.Training, o.stats.Train)
 	if p.parsed.Selection.Rule == frontier.First {
 		b.MaxLeaves = p.config.MaxLeaves
 	}
 	return b
-}
-
-// describeWeights notes in a tree how its training rows were weighed.
-func (f *fitted) describeWeights(d *tree.Training) {
-	if len(f.spec.ClassWeights) == 0 {
-		return
-	}
-	d.Weights = runfolder.WeightsByClass
-	for _, w := range f.spec.ClassWeights {
-		d.ClassWeights = append(d.ClassWeights, float64(w)/jobs.FractionScale)
-	}
-	d.LeftOutRows = f.stats.Train - d.Rows
 }
 
 func (r *run) evaluateConfig(o *objects, trees []*tree.Tree) jobs.EvaluateConfig {

@@ -72,8 +72,8 @@ func TestTeacher(t *testing.T) {
 		t.Fatal(err)
 	}
 	root := &model.Nodes[0]
-	if root.Rows != r.Tree.Training.Rows || root.Weight != root.Rows*model.Training.WeightScale {
-		t.Errorf("the root has %d rows of weight %d in units of 1/%d: want %d rows of weight 1", root.Rows, root.Weight,
+	if root.Rows != r.Tree.Training.Rows || float64(root.Weight) != float64(root.Rows)*model.Training.WeightScale {
+		t.Errorf("the root has %d rows of weight %d in units of 1/%v: want %d rows of weight 1", root.Rows, root.Weight,
 			model.Training.WeightScale, r.Tree.Training.Rows)
 	}
 }

@@ -3,6 +3,7 @@ package pipelines_test
 import (
 	"context"
 	"errors"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -335,15 +336,15 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-// TestWeightsBeyondCounting: weights of which the sum would overflow are
-// refused, however they are dealt to row groups.
-func TestWeightsBeyondCounting(t *testing.T) {
-	const rows = 1200 // times 1e9 in units of 1e-6: beyond 2^60
+// TestWeightsTooFarApart: weights that are too small next to the others to be counted are refused,
+// with their place.
+func TestWeightsTooFarApart(t *testing.T) {
+	const rows = 1200
 	weights, x, classes := make([]float64, rows), make([]float64, rows), make([]string, rows)
 	for r := range weights {
-		weights[r], x[r], classes[r] = 1e9, float64(r%7), "ab"[r%2:r%2+1]
+		weights[r], x[r], classes[r] = math.Sqrt(float64(1+r)), float64(r%7), "ab"[r%2:r%2+1]
 	}
-	weights[0] = 0.5
+	weights[730] = 1e-30
 	columns := []parquetio.WriteColumn{{Name: "w", Values: weights}, {Name: "x", Values: x}, {Name: "class", Values: classes}}
 	input := filepath.Join(t.TempDir(), "w.parquet")
 	if err := parquetio.Write(t.Context(), objectstore.New(), input, columns, parquetio.WriteOptions{RowsPerGroup: 100}); err != nil {
@@ -353,7 +354,8 @@ func TestWeightsBeyondCounting(t *testing.T) {
 	c.Input, c.Label, c.Weight, c.Output = []string{input}, "class", "w", filepath.Join(t.TempDir(), "run")
 	_, err := pipelines.Train(t.Context(), c, new(silent))
 	var e *dataset.DataError
-	if !errors.As(err, &e) || e.Column != "w" || !strings.Contains(e.Problem, "add up") {
-		t.Errorf("got %v, want a data error about the sum", err)
+	if !errors.As(err, &e) || e.Column != "w" || e.RowGroup == nil || *e.RowGroup != 7 || e.File == "" || e.Value != "1e-30" ||
+		!strings.Contains(e.Problem, "the weight of row 30 is too small to be counted next to the weights of the other rows") {
+		t.Errorf("got %v, want a data error about row 30 of row group 7", err)
 	}
 }

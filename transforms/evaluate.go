@@ -1,10 +1,13 @@
 package transforms
 
 import (
+	"cmp"
 	"context"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/graph/window"
@@ -44,8 +47,12 @@ func TryEvaluate(s beam.Scope, rows beam.PCollection, m Model, c EvaluateConfig)
 	counts := beam.ParDo(s, fn, beam.WindowInto(s, window.NewGlobalWindows(), rows))
 	// noRowsFn makes sure that metricsFn is called even without a row.
 	counts = beam.Flatten(s, counts, beam.ParDo(s, &noRowsFn{}, beam.Impulse(s)))
-	counts = beam.CombinePerKey(s, &mergeCountsFn{}, counts)
-	return beam.ParDo(s, &metricsFn{JSON: fn.JSON, Scale: fn.Scale}, counts), nil
+	if c.Weight != "" {
+		counts = beam.CombinePerKey(s, &mergeTalliesFn{}, counts)
+	} else {
+		counts = beam.CombinePerKey(s, &mergeCountsFn{}, counts)
+	}
+	return beam.ParDo(s, &metricsFn{JSON: fn.JSON, Weight: c.Weight}, counts), nil
 }
 
 // newCountFn binds the model and the columns to the rows.
@@ -60,7 +67,7 @@ func newCountFn(rows beam.PCollection, m *Model, c *EvaluateConfig) (*countFn, e
 	if err := m.validate(schema); err != nil {
 		return nil, err
 	}
-	fn := &countFn{Config: *c, Schema: jobs.MustJSON(schema), Scale: 1, Strict: m.Strict}
+	fn := &countFn{Config: *c, Schema: jobs.MustJSON(schema), Strict: m.Strict}
 	if fn.JSON, err = m.read(context.Background()); err != nil {
 		return nil, err
 	}
@@ -74,20 +81,17 @@ func newCountFn(rows beam.PCollection, m *Model, c *EvaluateConfig) (*countFn, e
 	names := []string{fn.Config.Label}
 	if c.Weight != "" {
 		names = append(names, c.Weight)
-		if column, err := schema.Column(c.Weight); err == nil && !column.Whole {
-			fn.Scale = dataset.TallyScale
-		}
 	}
 	_, err = schema.Reader(names)
 	return fn, err
 }
 
-// countFn counts the rows of a bundle by prediction and class.
+// countFn counts the rows of a bundle by prediction and class. Rows with weights are tallied by
+// their predictions, class and weight: the unit of the weights depends on all rows.
 type countFn struct {
 	Config EvaluateConfig
 	Schema []byte // gorows.Schema
 	JSON   []byte // the tree.json
-	Scale  int64  // fixed-point units in a weight of 1
 	Strict bool   // see Model
 
 	scoring scoring
@@ -97,6 +101,8 @@ type countFn struct {
 	own     *gorows.Reader // of the label and the weight
 	cells   []gorows.Cell
 	counts  *tree.ScoreCounts // nil: no rows yet
+	tally   dataset.Tally     // of rows with weights
+	key     []byte
 }
 
 // Setup binds the model.
@@ -121,9 +127,12 @@ func (f *countFn) Setup() error {
 	return err
 }
 
-func (f *countFn) ProcessElement(_ context.Context, row beam.T, _ func(int64, []byte)) error {
+func (f *countFn) ProcessElement(_ context.Context, row beam.T, emit func(int64, []byte)) error {
 	if f.counts == nil {
 		f.counts = f.tree.NewScoreCounts()
+	}
+	if f.tally.Bytes() > tallyBytes {
+		f.flush(emit)
 	}
 	return jobs.Carry(f.count(row))
 }
@@ -143,27 +152,99 @@ func (f *countFn) count(row any) (err error) {
 	if err != nil {
 		return err
 	}
-	weight := int64(1)
+	weight := 1.0
 	if f.Config.Weight != "" {
-		if weight, _, err = weigh(&f.cells[1], f.Config.Weight); err != nil {
+		if weight, err = weigh(&f.cells[1], f.Config.Weight); err != nil {
 			return err
 		}
-		weight /= dataset.TallyScale / f.Scale
 	}
 	p, err := f.scoring.predict(f.scorer, row)
 	if err != nil || weight == 0 {
 		return err
 	}
 	predicted := int(f.classes[p.Class])
-	f.counts.Add(p.Leaf, predicted, p.Probabilities, int(class), weight)
+	if f.Config.Weight == "" {
+		f.counts.Add(p.Leaf, predicted, p.Probabilities, int(class), 1)
+		return nil
+	}
+	f.key = f.key[:0]
+	for _, x := range []int{p.Leaf, predicted, int(class)} {
+		f.key = binary.AppendUvarint(f.key, uint64(x))
+	}
+	for _, x := range p.Probabilities {
+		f.key = binary.BigEndian.AppendUint64(f.key, math.Float64bits(x))
+	}
+	f.tally.Add(appendCell(f.key, &f.cells[1]))
 	return nil
 }
 
-func (f *countFn) FinishBundle(_ context.Context, emit func(int64, []byte)) {
-	if f.counts != nil {
+func (f *countFn) FinishBundle(_ context.Context, emit func(int64, []byte)) { f.flush(emit) }
+
+// flush emits what was counted.
+func (f *countFn) flush(emit func(int64, []byte)) {
+	switch {
+	case f.counts == nil:
+	case f.Config.Weight != "":
+		emit(0, f.tally.AppendBinary(nil))
+		f.tally = dataset.Tally{}
+	default:
 		emit(0, f.counts.Encode())
-		f.counts = nil
 	}
+	f.counts = nil
+}
+
+// countTally counts the rows that countFn has tallied. It returns the units in the mean weight of
+// a row.
+func countTally(tally []byte, counts *tree.ScoreCounts, classes int, column string) (scale float64, err error) {
+	var sums [dataset.Parts]*dataset.WeightSums
+	sums[dataset.Test] = new(dataset.WeightSums)
+	r, err := dataset.ReadTally(tally)
+	if err != nil {
+		return 0, err
+	}
+	for r.Next() {
+		x, _, err := cutWeight(r.Key)
+		if err != nil {
+			return 0, err
+		}
+		sums[dataset.Test].Add(x, r.Rows)
+	}
+	if err := r.Err(); err != nil {
+		return 0, err
+	}
+	unit := dataset.WeightUnits(&sums)[dataset.Test]
+	if r, err = dataset.ReadTally(tally); err != nil {
+		return 0, err
+	}
+	probabilities := make([]float64, classes)
+	for r.Next() {
+		x, key, err := cutWeight(r.Key)
+		if err != nil {
+			return 0, err
+		}
+		weight := unit.Of(x)
+		if weight == 0 {
+			return 0, tooSmall(column, x, &unit)
+		}
+		var at [3]int // leaf, predicted class, class
+		for i := range at {
+			n, k := binary.Uvarint(key)
+			if k <= 0 {
+				return 0, errRow
+			}
+			at[i], key = int(n), key[k:]
+		}
+		if len(key) != 8*classes {
+			return 0, errRow
+		}
+		for k := range probabilities {
+			probabilities[k] = math.Float64frombits(binary.BigEndian.Uint64(key[8*k:]))
+		}
+		for range r.Rows {
+			counts.Add(at[0], at[1], probabilities, at[2], weight)
+		}
+	}
+	return unit.Scale, r.Err()
 }
 
 // mergeCountsFn adds up encoded counts of one tree.
@@ -182,8 +263,8 @@ func (*mergeCountsFn) MergeAccumulators(a, b []byte) ([]byte, error) {
 
 // metricsFn measures a tree by its counts.
 type metricsFn struct {
-	JSON  []byte
-	Scale int64
+	JSON   []byte
+	Weight string // column of row weights: the counts are a tally; empty: 1 each
 }
 
 func (f *metricsFn) ProcessElement(_ int64, encoded []byte) (metric.Metrics, error) {
@@ -192,13 +273,18 @@ func (f *metricsFn) ProcessElement(_ int64, encoded []byte) (metric.Metrics, err
 		return metric.Metrics{}, err
 	}
 	counts := t.NewScoreCounts()
-	if len(encoded) > 0 {
+	scale := 1.0
+	switch {
+	case len(encoded) == 0:
+	case f.Weight != "":
+		scale, err = countTally(encoded, counts, len(t.Label.Classes), f.Weight)
+	default:
 		err = counts.Merge(encoded)
 	}
 	if err != nil {
-		return metric.Metrics{}, err
+		return metric.Metrics{}, jobs.Carry(err)
 	}
-	m := metric.Evaluate(metric.Scores(t, counts), t.Label.Classes, f.Scale)
+	m := metric.Evaluate(metric.Scores(t, counts), t.Label.Classes, cmp.Or(scale, 1))
 	if m.Rows == 0 {
 		return m, jobs.Carry(&dataset.DataError{
 			Column: t.Label.Column, Problem: "no row has a label, and a weight above 0", Hint: "check the source of the rows",

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 
 	"github.com/espalier-ml/espalier/induce/binning"
@@ -24,16 +23,16 @@ import (
 
 // plan says how tallied rows become objects.
 type plan struct {
-	Encoded []byte   `json:"features"` // see dataset.EncodeFeatures
-	Columns []int    `json:"columns"`  // by feature: its position in trainSpec.Columns
-	Classes []string `json:"classes"`
-	Dropped int64    `json:"dropped"` // rows without a label
-	Scale   int64    `json:"scale"`   // fixed-point units in a weight of 1
-	Bins    []int    `json:"bins"`    // most bins of a numeric feature, by subset
+	Encoded []byte    `json:"features"` // see dataset.EncodeFeatures
+	Columns []int     `json:"columns"`  // by feature: its position in trainSpec.Columns
+	Classes []string  `json:"classes"`
+	Dropped int64     `json:"dropped"`         // rows without a label
+	Units   kindUnits `json:"units,omitempty"` // of the weights
+	Bins    []int     `json:"bins"`            // most bins of a numeric feature, by subset
 	// ClassWeights are the factors of training rows by class: see jobs.RowSpec. TrainRows is the number
 	// of training rows with weights above 0.
 	ClassWeights []int64 `json:"class_weights,omitempty"`
-	TrainScale   int64   `json:"train_scale,omitempty"`
+	ClassDivisor int64   `json:"class_divisor,omitempty"`
 	TrainRows    int64   `json:"train_rows,omitempty"`
 
 	features []dataset.Feature
@@ -73,14 +72,7 @@ func classCode(codes map[string]uint16, name, label string) (uint16, error) {
 // leaves out features with a single value.
 func (s *trainSpec) fit(sums *rowSums) (*plan, error) {
 	c := &s.Config
-	p := &plan{Dropped: sums.Dropped, Scale: 1, TrainRows: sums.TrainRows}
-	if sums.Scaled {
-		p.Scale = dataset.TallyScale
-	}
-	if sums.Weight >= jobs.MaxTotalWeight {
-		return nil, &dataset.DataError{Column: c.Weight, Problem: "the weights of all rows add up to more than can be " +
-			"counted: at most 2^60 where they are whole numbers, else 2^60 / 1e6", Hint: "divide the weights by their mean"}
-	}
+	p := &plan{Dropped: sums.Dropped, Units: sums.Weights, TrainRows: sums.TrainRows}
 	var err error
 	if p.Classes, err = binning.FitClasses(c.Label, sums.Label, c.MaxClasses); err != nil {
 		return nil, dataset.WithHint(err, "raise MaxClasses, or name a column of classes as the Label")
@@ -151,7 +143,7 @@ func (s *trainSpec) code(tally []byte, p *plan) (partTables, error) {
 
 // codePart turns the rows of a part into objects.
 func (s *trainSpec) codePart(tally []byte, p *plan, part dataset.Part, t *dataset.Table) error {
-	r, err := newRowsReader(s, tally, kindOfPart(part))
+	r, err := newRowsReader(s, tally, kindOfPart(part), p.Units)
 	if err != nil {
 		return err
 	}
@@ -174,7 +166,7 @@ func (s *trainSpec) codePart(tally []byte, p *plan, part dataset.Part, t *datase
 				return err
 			}
 			key := keys[row*stride : (row+1)*stride]
-			if w := weighed(rows, r.weight(row, p.Scale), r.rows[row], class); w > 0 {
+			if w := weighed(rows, r.weights[row], r.rows[row], class); w > 0 {
 				t.AddGrouped(key, dataset.HashKey(key), r.buckets[row], class, w, r.rows[row])
 			}
 		}
@@ -184,9 +176,9 @@ func (s *trainSpec) codePart(tally []byte, p *plan, part dataset.Part, t *datase
 
 // rows returns how the rows of a part are weighed.
 func (p *plan) rows(part dataset.Part) *jobs.RowSpec {
-	rows := &jobs.RowSpec{WeightScale: max(1, p.Scale)}
+	rows := &jobs.RowSpec{Units: p.Units}
 	if part == dataset.Train {
-		rows.ClassWeights, rows.TrainScale = p.ClassWeights, p.TrainScale
+		rows.ClassWeights, rows.ClassDivisor = p.ClassWeights, p.ClassDivisor
 	}
 	return rows
 }
@@ -206,12 +198,8 @@ func (s *trainSpec) weighClasses(p *plan, sums *rowSums) error {
 	if !s.weighs() || sums.ByClass == nil {
 		return nil
 	}
-	scale := int64(1)
-	if s.weighted() && !s.Whole {
-		scale = dataset.TallyScale
-	}
 	totals := weighing.Totals(sums.ByClass, p.Classes)
-	rows := &jobs.RowSpec{WeightScale: p.Scale, ClassWeights: weighing.Balanced(totals)}
+	rows := &jobs.RowSpec{Units: p.Units, ClassWeights: weighing.Balanced(totals)}
 	if !c.BalanceClasses {
 		for k, class := range p.Classes {
 			rows.ClassWeights[k] = jobs.FractionScale
@@ -225,10 +213,10 @@ func (s *trainSpec) weighClasses(p *plan, sums *rowSums) error {
 			}
 		}
 	}
-	if _, err := weighing.Settle(rows, totals, scale); err != nil {
+	if _, err := weighing.Settle(rows, totals); err != nil {
 		return s.classFault("ClassWeights: " + err.Error())
 	}
-	p.ClassWeights, p.TrainScale = rows.ClassWeights, rows.TrainScale
+	p.ClassWeights, p.ClassDivisor = rows.ClassWeights, rows.ClassDivisor
 	return nil
 }
 
@@ -260,7 +248,7 @@ func (s *trainSpec) grow(ctx context.Context, tables *partTables, p *plan) (enco
 		Rows: stats.Rows, Objects: stats.Objects, Weight: stats.Weight, RelabelledRows: stats.RelabelledRows(spec),
 		DroppedNullLabel: p.Dropped,
 	}}
-	p.describeWeights(&m.Modeller.Training)
+	spec.DescribeWeights(&m.Modeller.Training, p.TrainRows)
 	// The features' own counts may be of other rows (WindowConfig.Bins), or of weights.
 	stats.SetRare(p.features)
 	if m.Modeller.Label, err = s.describeLabel(p.Classes); err != nil {
@@ -285,42 +273,4 @@ func (s *trainSpec) grow(ctx context.Context, tables *partTables, p *plan) (enco
 		return nil, 0, s.choiceFault(err)
 	}
 	return model.Encode(), stats.Rows, nil
-}
-
-// describeWeights notes in a tree how its training rows were weighed.
-func (p *plan) describeWeights(d *tree.Training) {
-	if len(p.ClassWeights) == 0 {
-		return
-	}
-	d.Weights = tree.WeightsByClass
-	for _, w := range p.ClassWeights {
-		d.ClassWeights = append(d.ClassWeights, float64(w)/jobs.FractionScale)
-	}
-	d.LeftOutRows = p.TrainRows - d.Rows
-}
-
-// summaryWeights returns the weights of the rows for fitting bins: whole numbers where
-// the column's type has only these, else multiples of 1/dataset.TallyScale.
-func (r *rowsReader) summaryWeights() []int64 {
-	if r.spec.Whole || r.tally.Scaled {
-		return r.weights
-	}
-	r.scaled = jobs.Resized(r.scaled, len(r.weights))
-	for i, w := range r.weights {
-		r.scaled[i] = w
-		if w <= math.MaxInt64/dataset.TallyScale {
-			r.scaled[i] = w * dataset.TallyScale
-		}
-	}
-	return r.scaled
-}
-
-// weight returns the weight of a row in fixed-point units. scale is the number of
-// units in a weight of 1.
-func (r *rowsReader) weight(row int, scale int64) int64 {
-	w := r.weights[row]
-	if scale > 1 && !r.tally.Scaled {
-		w *= scale
-	}
-	return w
 }

@@ -15,7 +15,8 @@ import (
 // why.
 func init() {
 	for _, t := range []reflect.Type{
-		reflect.TypeFor[summariseTallyFn](), reflect.TypeFor[fitFn](), reflect.TypeFor[codeTallyFn](),
+		reflect.TypeFor[summariseTallyFn](), reflect.TypeFor[weighTallyFn](), reflect.TypeFor[unitsFn](),
+		reflect.TypeFor[summariseWeighedFn](), reflect.TypeFor[fitFn](), reflect.TypeFor[codeTallyFn](),
 		reflect.TypeFor[growObjectsFn](),
 		reflect.TypeFor[tagFn](), reflect.TypeFor[noRowsFn](), reflect.TypeFor[windowTreeFn](),
 		reflect.TypeFor[scoreFn](), reflect.TypeFor[scoreKeyedFn](), reflect.TypeFor[scoreByTreesFn](),

@@ -18,11 +18,10 @@ type rowSums struct {
 	ByClass *binning.Summary   // of the label, with the weights of training rows; nil: classes have no weights
 	Units   []int              // dataset.Unit by feature; -1: no value is known
 
-	BinRows   int64   // rows of Columns if these are other rows than those of Label; else 0
-	Dropped   int64   // rows without a label
-	Scaled    bool    // some weight is not a whole number
-	TrainRows int64   // training rows with a weight above 0
-	Weight    float64 // of all rows, rounded: it is compared with a limit only
+	BinRows   int64     // rows of Columns if these are other rows than those of Label; else 0
+	Dropped   int64     // rows without a label
+	TrainRows int64     // training rows with a weight above 0
+	Weights   kindUnits // units of the weights
 }
 
 // rows returns the number of rows that Columns summarises.
@@ -35,11 +34,11 @@ func (s *rowSums) rows() int64 {
 
 // summariseOwn summarises the window's own rows in a tally: the features of training rows, and the
 // label of all rows.
-func (s *trainSpec) summariseOwn(tally []byte) (*rowSums, error) {
-	sums, err := s.summarise(tally, ownRows)
+func (s *trainSpec) summariseOwn(tally []byte, units kindUnits) (*rowSums, error) {
+	sums, err := s.summarise(tally, ownRows, units)
 	for part := dataset.Validation; err == nil && part < dataset.Part(dataset.Parts) && s.Part != ""; part++ {
 		var more *rowSums
-		if more, err = s.summarise(tally, kindOfPart(part)); err == nil {
+		if more, err = s.summarise(tally, kindOfPart(part), units); err == nil {
 			err = sums.addAside(more)
 		}
 	}
@@ -48,7 +47,6 @@ func (s *trainSpec) summariseOwn(tally []byte) (*rowSums, error) {
 
 // addAside adds the labels of rows that are set aside.
 func (s *rowSums) addAside(aside *rowSums) error {
-	s.Weight += aside.Weight
 	switch {
 	case aside.Label == nil:
 		return nil
@@ -61,14 +59,14 @@ func (s *rowSums) addAside(aside *rowSums) error {
 }
 
 // summarise summarises the rows of a kind in a tally.
-func (s *trainSpec) summarise(tally []byte, kind byte) (*rowSums, error) {
-	r, err := newRowsReader(s, tally, kind)
+func (s *trainSpec) summarise(tally []byte, kind byte, units kindUnits) (*rowSums, error) {
+	r, err := newRowsReader(s, tally, kind, units)
 	if err != nil {
 		return nil, err
 	}
 	sums := &rowSums{
 		Columns: make([]*binning.Summary, len(s.Columns)), Units: make([]int, len(s.Columns)),
-		Dropped: r.tally.Dropped, Scaled: r.tally.Scaled,
+		Dropped: r.tally.Dropped, Weights: units,
 	}
 	for i := range sums.Units {
 		if sums.Units[i] = int(r.types[i].unit); r.types[i].typ == 0 {
@@ -77,16 +75,12 @@ func (s *trainSpec) summarise(tally []byte, kind byte) (*rowSums, error) {
 	}
 	limits := binning.Limits{Values: s.Config.MaxValues, Categories: binning.DefaultLimits().Categories}
 	for r.next() {
-		weights := r.rows
-		if s.weighted() {
-			weights = r.summaryWeights()
-		}
 		for i := range r.columns {
 			v := &r.columns[i]
 			if sums.Columns[i] == nil {
 				sums.Columns[i] = binning.New(r.kindOf(i), v.Type, limits)
 			}
-			sums.Columns[i].AddVector(v, r.positions, weights)
+			sums.Columns[i].AddVector(v, r.positions, r.weights)
 		}
 		if sums.Label == nil {
 			sums.Label = binning.New(dataset.Categorical, r.label.Type, limits)
@@ -96,13 +90,10 @@ func (s *trainSpec) summarise(tally []byte, kind byte) (*rowSums, error) {
 			if sums.ByClass == nil {
 				sums.ByClass = binning.New(dataset.Categorical, r.label.Type, limits)
 			}
-			sums.ByClass.AddVector(&r.label, r.positions, weights)
+			sums.ByClass.AddVector(&r.label, r.positions, r.weights)
 		}
 		for _, rows := range r.rows {
 			sums.TrainRows += rows
-		}
-		for _, w := range weights {
-			sums.Weight += float64(w)
 		}
 	}
 	return sums, r.err()
@@ -111,7 +102,7 @@ func (s *trainSpec) summarise(tally []byte, kind byte) (*rowSums, error) {
 // appendSums encodes the summaries: the length and the bytes of a sumsHead in JSON, then
 // the summary of each column, of the label and of the weights by class.
 func appendSums(b []byte, s *rowSums) ([]byte, error) {
-	head := jobs.MustJSON(sumsHead{s.Dropped, s.TrainRows, s.Scaled, s.Weight, s.Units})
+	head := jobs.MustJSON(sumsHead{s.Dropped, s.TrainRows, s.Weights, s.Units})
 	b = append(binary.AppendUvarint(b, uint64(len(head))), head...)
 	var err error
 	for _, sum := range append(s.Columns[:len(s.Columns):len(s.Columns)], s.Label, s.ByClass) {
@@ -126,8 +117,7 @@ func appendSums(b []byte, s *rowSums) ([]byte, error) {
 type sumsHead struct {
 	Dropped   int64
 	TrainRows int64
-	Scaled    bool
-	Weight    float64
+	Weights   kindUnits
 	Units     []int
 }
 
@@ -162,8 +152,8 @@ func (s *trainSpec) mergeSums(list [][]byte) (*rowSums, error) {
 			return nil, err
 		}
 		sums.TrainRows += head.TrainRows
-		sums.Dropped, sums.Scaled, sums.Weight = sums.Dropped+head.Dropped, sums.Scaled || head.Scaled,
-			sums.Weight+head.Weight
+		sums.Dropped += head.Dropped
+		sums.Weights = head.Weights // the same of all shards
 		for i := range s.Columns {
 			if rest, err = mergeSum(&sums.Columns[i], rest, s.Columns[i].Name); err != nil {
 				return nil, err

@@ -19,7 +19,8 @@ import (
 // cell of its label, then the cells of its features. A cell is a byte for type and unit,
 // then the 8 bytes of a number, or the length and the bytes of a text. Where the bins
 // are given beforehand, the key is the kind, the code of the class as a uvarint and the
-// codes of the features. Where groups stay together, the bucket of the row's group ends the key (a byte).
+// codes of the features. Where groups stay together, the bucket of the row's group follows (a byte).
+// Where rows have weights, the cell of the weight comes last: see cutWeight.
 
 // The kinds of tallied rows.
 const (
@@ -165,7 +166,7 @@ func (f *tallyFn) StartBundle(context.Context, func(beam.EventTime, int64, []byt
 func (f *tallyFn) ProcessElement(
 	ctx context.Context, at beam.EventTime, row beam.T, emit func(beam.EventTime, int64, []byte), refuse func(DeadLetter),
 ) error {
-	weight, whole, labelEnd, err := f.encode(row)
+	weight, labelEnd, err := f.encode(row)
 	if err != nil {
 		return f.Refusal.of(ctx, letter{row: row, at: at}, err, refuse)
 	}
@@ -187,7 +188,7 @@ func (f *tallyFn) ProcessElement(
 	case labelEnd == 0:
 		t.Dropped++
 	case weight > 0:
-		t.Add(f.key, weight, whole)
+		t.Add(f.key)
 	}
 	f.held += t.Bytes() - before
 	if f.held > tallyBytes || f.Alone {
@@ -230,38 +231,37 @@ func asEarlier(b []byte) []byte {
 	return b
 }
 
-// encode makes the key of a row. It returns the row's weight in units of
-// 1/dataset.TallyScale, whether this is a whole number, and where the label ends in the
+// encode makes the key of a row. It returns the row's weight, and where the label ends in the
 // key. labelEnd is 0 if the row has no label and is left out.
-func (f *tallyFn) encode(row any) (weight int64, whole bool, labelEnd int, err error) {
+func (f *tallyFn) encode(row any) (weight float64, labelEnd int, err error) {
 	if f.cells, err = f.reader.Read(row, f.cells[:0]); err != nil {
-		return 0, false, 0, err
+		return 0, 0, err
 	}
 	if f.spec.Config.Strict {
 		if err := f.reader.CheckKeys(row, f.cells); err != nil {
-			return 0, false, 0, err
+			return 0, 0, err
 		}
 	}
-	weight, whole = dataset.TallyScale, true
+	weight = 1
 	features := f.cells[1:]
 	c := &f.spec.Config
 	if f.spec.weighted() {
-		if weight, whole, err = weigh(&f.cells[1], c.Weight); err != nil {
-			return 0, false, 0, err
+		if weight, err = weigh(&f.cells[1], c.Weight); err != nil {
+			return 0, 0, err
 		}
 		features = features[1:]
 	}
 	if f.cells[0].Type == 0 {
 		if !c.DropNullLabels {
-			return 0, false, 0, nullLabel(c.Label)
+			return 0, 0, nullLabel(c.Label)
 		}
-		return 0, false, 0, nil
+		return 0, 0, nil
 	}
 	kind, bucket := ownRows, uint8(0)
 	if f.spec.Part != "" {
 		part, of, err := f.spec.partOf(&features[0])
 		if err != nil {
-			return 0, false, 0, err
+			return 0, 0, err
 		}
 		kind, bucket, features = kindOfPart(part), of, features[1:]
 	}
@@ -269,19 +269,20 @@ func (f *tallyFn) encode(row any) (weight int64, whole bool, labelEnd int, err e
 	labelEnd = len(f.key)
 	for i := range features {
 		if err := f.fit(i, &features[i]); err != nil {
-			return 0, false, 0, err
+			return 0, 0, err
 		}
 		f.key = appendCell(f.key, &features[i])
 	}
 	if f.coder != nil {
 		f.key, err = f.coder.code(f.key[:1], &f.cells[0], features)
-	} else if f.spec.weighted() && f.spec.weighs() { // rows are weighed by class one by one
-		f.key = appendCell(f.key, &f.cells[1])
 	}
 	if f.spec.groups() > 0 {
 		f.key = append(f.key, bucket)
 	}
-	return weight, whole, labelEnd, err
+	if f.spec.weighted() {
+		f.key = appendCell(f.key, &f.cells[1])
+	}
+	return weight, labelEnd, err
 }
 
 // partOf returns the part of a row by the cell that decides, and the bucket of its group, 0 without a key.
@@ -389,9 +390,9 @@ func (s *trainSpec) objects(p *plan, tally []byte) (tables partTables, err error
 	if err != nil {
 		return tables, err
 	}
-	p.Dropped, p.Scale = r.Dropped, 1
-	if r.Scaled {
-		p.Scale = dataset.TallyScale
+	p.Dropped = r.Dropped
+	if p.Units, err = s.unitsIn(tally, ownRows); err != nil {
+		return tables, err
 	}
 	tables = s.newTables(p)
 	bucketBytes := 0
@@ -399,35 +400,25 @@ func (s *trainSpec) objects(p *plan, tally []byte) (tables partTables, err error
 		bucketBytes = 1
 	}
 	for r.Next() {
-		class, n := binary.Uvarint(r.Key[min(1, len(r.Key)):])
-		if n <= 0 || class >= uint64(len(p.Classes)) || len(r.Key) != 1+n+p.layout.Stride+bucketBytes ||
-			r.Key[0] < ownRows || r.Key[0] >= kindOfPart(dataset.Part(dataset.Parts)) {
+		row, weight, err := s.weightIn(r, p.Units)
+		if err != nil {
+			return tables, err
+		}
+		class, n := binary.Uvarint(row[min(1, len(row)):])
+		if n <= 0 || class >= uint64(len(p.Classes)) || len(row) != 1+n+p.layout.Stride+bucketBytes ||
+			row[0] < ownRows || row[0] >= kindOfPart(dataset.Part(dataset.Parts)) {
 			return tables, errRow
 		}
-		key, bucket := r.Key[1+n:1+n+p.layout.Stride], uint8(0)
+		key, bucket := row[1+n:1+n+p.layout.Stride], uint8(0)
 		if bucketBytes > 0 {
-			bucket = r.Key[len(r.Key)-1]
+			bucket = row[len(row)-1]
 		}
 		if bucket >= dataset.Buckets {
 			return tables, errRow
 		}
-		tables[r.Key[0]-ownRows].AddGrouped(key, dataset.HashKey(key), bucket, uint16(class), r.Weight, r.Rows)
+		tables[row[0]-ownRows].AddGrouped(key, dataset.HashKey(key), bucket, uint16(class), weight, r.Rows)
 	}
 	return tables, r.Err()
-}
-
-// weigh reads the weight of a row, in units of 1/dataset.TallyScale.
-func weigh(x *gorows.Cell, column string) (weight int64, whole bool, err error) {
-	if err := x.AsNumber(column, dataset.Plain); err != nil {
-		return 0, false, err
-	}
-	if x.Type == 0 || x.Number < 0 || x.Number > jobs.MaxWeight {
-		return 0, false, &dataset.DataError{
-			Column: column, Value: x.Spell(),
-			Problem: "the weight of a row is null or out of range, expected a number from 0 to 1e9",
-		}
-	}
-	return int64(math.RoundToEven(float64(x.Number * dataset.TallyScale))), x.Number == math.Trunc(x.Number), nil
 }
 
 // nullLabel returns the error of a row without a label.
@@ -484,6 +475,9 @@ func decodeTallies(b []byte) tallies {
 func (f *mergeTalliesFn) CreateAccumulator() tallies { return tallies{} }
 
 func (f *mergeTalliesFn) AddInput(t tallies, b []byte) (tallies, error) {
+	if len(b) == 0 { // of noRowsFn
+		return t, nil
+	}
 	err := t.add(b)
 	return t, err
 }

@@ -17,23 +17,23 @@ type rowsReader struct {
 
 	label   dataset.Vector
 	columns []dataset.Vector // by feature
-	weights []int64          // of each row
+	units   kindUnits        // of the weights
+	weights []int64          // of all rows that each stands for, in units
 	rows    []int64          // number of equal rows that each stands for
 	buckets []uint8          // bucket of each row's group; 0 where groups do not stay together
 
 	positions []int32 // of the rows that are in the columns: 0, 1, ...
 
-	scaled []int64
-	texts  []map[string]int32 // by feature, then of the label: positions in the dictionary
-	fault  error
+	texts []map[string]int32 // by feature, then of the label: positions in the dictionary
+	fault error
 }
 
 // rowsTogether is the number of distinct rows that next reads at most.
 const rowsTogether = 1 << 14
 
-func newRowsReader(spec *trainSpec, tally []byte, kind byte) (*rowsReader, error) {
+func newRowsReader(spec *trainSpec, tally []byte, kind byte, units kindUnits) (*rowsReader, error) {
 	r := &rowsReader{
-		spec: spec, grouped: spec.groups() > 0, kind: kind, columns: make([]dataset.Vector, len(spec.Columns)),
+		spec: spec, grouped: spec.groups() > 0, kind: kind, units: units, columns: make([]dataset.Vector, len(spec.Columns)),
 		texts: make([]map[string]int32, len(spec.Columns)+1),
 	}
 	var err error
@@ -145,18 +145,16 @@ func (r *rowsReader) reset(v *dataset.Vector, i int) {
 
 // row appends the tally's current row to the columns.
 func (r *rowsReader) row() error {
-	rest := r.tally.Key[1:]
-	var err error
+	key, weight, err := r.spec.weightIn(r.tally, r.units)
+	if err != nil {
+		return err
+	}
+	rest := key[1:]
 	if rest, err = r.cell(&r.label, len(r.columns), rest); err != nil {
 		return err
 	}
 	for i := range r.columns {
 		if rest, err = r.cell(&r.columns[i], i, rest); err != nil {
-			return err
-		}
-	}
-	if r.spec.weighted() && r.spec.weighs() { // the weight of one row
-		if _, rest, err = cutCell(rest); err != nil {
 			return err
 		}
 	}
@@ -172,7 +170,7 @@ func (r *rowsReader) row() error {
 	}
 	r.buckets = append(r.buckets, bucket)
 	r.positions = append(r.positions, int32(len(r.positions)))
-	r.weights, r.rows = append(r.weights, r.tally.Weight), append(r.rows, r.tally.Rows)
+	r.weights, r.rows = append(r.weights, weight), append(r.rows, r.tally.Rows)
 	return nil
 }
 

@@ -86,7 +86,15 @@ func train(
 	batches, dead := beam.ParDo2(s, &tallyFn{Spec: encoded, Shards: spec.Config.Shards, Refusal: r}, rows)
 	batches = beam.WindowInto(s, window.NewGlobalWindows(), batches)
 	tallies := beam.CombinePerKey(s, &mergeTalliesFn{}, batches)
-	summaries := beam.ParDo(s, &summariseTallyFn{Spec: encoded}, tallies)
+	var summaries beam.PCollection
+	if spec.weighted() {
+		sums := beam.GroupByKey(s, beam.ParDo(s, &weighTallyFn{Spec: encoded}, tallies))
+		units := beam.ParDo(s, &unitsFn{Shards: spec.Config.Shards}, sums)
+		shards := beam.GroupByKey(s, beam.Flatten(s, beam.ParDo(s, &tagFn{}, tallies), units))
+		summaries = beam.ParDo(s, &summariseWeighedFn{Spec: encoded}, shards)
+	} else {
+		summaries = beam.ParDo(s, &summariseTallyFn{Spec: encoded}, tallies)
+	}
 	// noRowsFn makes sure that fitFn is called even without a row.
 	summaries = beam.Flatten(s, summaries, beam.ParDo(s, &noRowsFn{}, beam.Impulse(s)))
 	plans := beam.ParDo(s, &fitFn{Spec: encoded, Shards: spec.Config.Shards}, beam.GroupByKey(s, summaries))
@@ -100,7 +108,6 @@ type trainSpec struct {
 	Config  TrainConfig          `json:"config"`
 	Schema  *gorows.Schema       `json:"schema"`
 	Columns []jobs.FeatureColumn `json:"columns"` // the features
-	Whole   bool                 `json:"whole"`   // the type of the weights is an integer
 
 	Parts dataset.Shares `json:"parts"` // of Choice.Split
 	Part  string         `json:"part"`  // column that decides on the part of a row; empty: all rows train
@@ -268,7 +275,6 @@ func (s *trainSpec) bindLabel() error {
 	s.label, err = s.Schema.Column(c.Label)
 	if c.Weight != "" {
 		if s.weight, err2 = s.Schema.Column(c.Weight); err2 == nil {
-			s.Whole = s.weight.Whole
 			if s.weight.Type == dataset.Text || c.Weight == c.Label {
 				err2 = fmt.Errorf("rows of type %s: the weights in column %q are texts or the label, want numbers in a column "+
 					"of their own", s.Schema.Type, c.Weight)
@@ -323,11 +329,16 @@ func (s *trainSpec) weighs() bool { return len(s.Config.ClassWeights) > 0 || s.C
 type summariseTallyFn struct{ Spec []byte }
 
 func (f *summariseTallyFn) ProcessElement(_ context.Context, _ int64, tally []byte, emit func(int64, []byte)) error {
-	spec, err := openSpec(f.Spec)
+	return summariseShard(f.Spec, tally, nil, emit)
+}
+
+// summariseShard summarises the rows of a shard.
+func summariseShard(encoded, tally []byte, units kindUnits, emit func(int64, []byte)) error {
+	spec, err := openSpec(encoded)
 	if err != nil {
 		return err
 	}
-	sums, err := spec.summariseOwn(tally)
+	sums, err := spec.summariseOwn(tally, units)
 	if err != nil {
 		return jobs.Carry(err)
 	}
@@ -337,6 +348,65 @@ func (f *summariseTallyFn) ProcessElement(_ context.Context, _ int64, tally []by
 	}
 	emit(0, b)
 	return nil
+}
+
+// weighTallyFn adds up the weights of the rows of a shard.
+type weighTallyFn struct{ Spec []byte }
+
+func (f *weighTallyFn) ProcessElement(_ context.Context, _ int64, tally []byte, emit func(int64, []byte)) error {
+	spec, err := openSpec(f.Spec)
+	if err != nil {
+		return err
+	}
+	sums, err := spec.sumWeights(tally, ownRows)
+	if err != nil {
+		return jobs.Carry(err)
+	}
+	emit(0, jobs.MustJSON(sums))
+	return nil
+}
+
+// unitsFn finds the units of the weights of all shards, and sends them to each shard.
+type unitsFn struct{ Shards int }
+
+func (f *unitsFn) ProcessElement(
+	_ context.Context, _ int64, values func(*[]byte) bool, emit func(int64, []byte),
+) error {
+	var sums [dataset.Parts]*dataset.WeightSums
+	for part := range sums {
+		sums[part] = new(dataset.WeightSums)
+	}
+	for _, b := range jobs.Collect(values) {
+		var shard [dataset.Parts]*dataset.WeightSums
+		if err := json.Unmarshal(b, &shard); err != nil {
+			return err
+		}
+		for part, s := range shard {
+			sums[part].Merge(s)
+		}
+	}
+	b := append(jobs.MustJSON(dataset.WeightUnits(&sums)), valuePlan)
+	for shard := range f.Shards {
+		emit(int64(shard), b)
+	}
+	return nil
+}
+
+// summariseWeighedFn is summariseTallyFn for rows with weights, whose units are known.
+type summariseWeighedFn struct{ Spec []byte }
+
+func (f *summariseWeighedFn) ProcessElement(
+	_ context.Context, _ int64, values func(*[]byte) bool, emit func(int64, []byte),
+) error {
+	encoded, tally, err := cutTagged(values)
+	if err != nil || tally == nil || encoded == nil {
+		return err // nil: this shard has no rows
+	}
+	var units [dataset.Parts]dataset.WeightUnit
+	if err := json.Unmarshal(encoded, &units); err != nil {
+		return err
+	}
+	return summariseShard(f.Spec, tally, &units, emit)
 }
 
 // noRowsFn emits empty summaries, as of a shard without rows.
@@ -378,7 +448,8 @@ func (f *fitFn) ProcessElement(
 	return nil
 }
 
-// The kinds of values that codeTallyFn receives, in the last byte of each.
+// The kinds of values that shards receive beside their tally, in the last byte of each: the units
+// of the weights, then the plan.
 const (
 	valueTally = iota
 	valuePlan
@@ -392,6 +463,22 @@ func (f *tagFn) ProcessElement(_ context.Context, shard int64, tally []byte, emi
 	return nil
 }
 
+// cutTagged returns what a shard receives: its tally, and the plan or the units.
+func cutTagged(values func(*[]byte) bool) (encoded, tally []byte, err error) {
+	for _, b := range jobs.Collect(values) {
+		if len(b) == 0 {
+			return nil, nil, jobs.ErrValue
+		}
+		switch last := len(b) - 1; b[last] {
+		case valuePlan:
+			encoded = b[:last]
+		case valueTally:
+			tally = b[:last]
+		}
+	}
+	return encoded, tally, nil
+}
+
 // codeTallyFn turns the rows of a shard into objects, by the plan.
 type codeTallyFn struct{ Spec []byte }
 
@@ -402,20 +489,9 @@ func (f *codeTallyFn) ProcessElement(
 	if err != nil {
 		return err
 	}
-	var encoded, tally []byte
-	for _, b := range jobs.Collect(values) {
-		if len(b) == 0 {
-			return jobs.ErrValue
-		}
-		switch last := len(b) - 1; b[last] {
-		case valuePlan:
-			encoded = b[:last]
-		case valueTally:
-			tally = b[:last]
-		}
-	}
-	if tally == nil || encoded == nil {
-		return nil // this shard has no rows, or there is no plan as no row can be trained on
+	encoded, tally, err := cutTagged(values)
+	if err != nil || tally == nil || encoded == nil {
+		return err // nil: this shard has no rows, or there is no plan as no row can be trained on
 	}
 	p, err := openPlan(encoded)
 	if err != nil {

@@ -169,7 +169,7 @@ func (c *WindowConfig) givenPlan(spec *trainSpec) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the Bins: %w", err)
 	}
-	p := &plan{Classes: classes, Encoded: dataset.EncodeFeatures(features), Scale: 1, Bins: []int{c.TrainConfig.Bins}}
+	p := &plan{Classes: classes, Encoded: dataset.EncodeFeatures(features), Bins: []int{c.TrainConfig.Bins}}
 	if p.Bins[0] == 0 {
 		for i := range features {
 			p.Bins[0] = max(p.Bins[0], len(features[i].Cuts)+1)
@@ -292,11 +292,18 @@ func (s *trainSpec) growTally(ctx context.Context, tally, given []byte) (encoded
 // fitTally fits the bins to the rows of the window before, or to the window's own rows if
 // the tally has no earlier ones. It returns nil if the tally has no rows of the window.
 func (s *trainSpec) fitTally(ctx context.Context, tally []byte) (*plan, error) {
-	sums, err := s.summariseOwn(tally)
+	units, err := s.unitsIn(tally, ownRows)
+	if err != nil {
+		return nil, err
+	}
+	sums, err := s.summariseOwn(tally, units)
 	if err != nil || sums.Label == nil {
 		return nil, err
 	}
-	earlier, err := s.summarise(tally, earlierRows)
+	if units, err = s.unitsIn(tally, earlierRows); err != nil {
+		return nil, err
+	}
+	earlier, err := s.summarise(tally, earlierRows, units)
 	if err != nil {
 		return nil, err
 	}

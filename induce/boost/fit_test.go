@@ -261,7 +261,7 @@ func TestFitWeights(t *testing.T) {
 		}
 		heavy.Append(codes, []dataset.ClassWeight{{Class: o.Class[i], Weight: 256}}, 1)
 	}
-	fit := func(o *dataset.Objects, scale int64) *boost.Booster {
+	fit := func(o *dataset.Objects, scale float64) *boost.Booster {
 		return boost.Fit(o, features, []int{0, 1, 2}, all(o), make([]float64, 3*o.Len()), boost.Options{Scale: scale})
 	}
 	if !reflect.DeepEqual(fit(o, 1), fit(heavy, 256)) {

@@ -153,7 +153,6 @@ func appendClasses(dst []byte, raw []ClassWeight, rows int64, hasRows bool) []by
 // blockReader walks the parts of a block after its columns.
 type blockReader struct {
 	objects int
-	head    int // bytes up to the end of the columns
 	hasRows bool
 	soft    bool
 	columns [][]byte // per feature
@@ -178,7 +177,6 @@ func openBlock(b []byte, layout Layout) (*blockReader, error) {
 		size := r.objects * width
 		r.columns[f], r.rest = r.rest[:size], r.rest[size:]
 	}
-	r.head = len(b) - len(r.rest)
 	if b[1]&blockGroups != 0 {
 		return r, r.cutGroups()
 	}
@@ -403,50 +401,6 @@ func countColumn(column []byte, width int, rows, counts []int64) error {
 		counts[code] += n
 	}
 	return nil
-}
-
-// DivideBlock returns a block whose weights are those of another block divided by a unit. It fails if
-// one of them is no multiple of it, or the objects are soft.
-func DivideBlock(block []byte, layout Layout, classes int, unit int64) ([]byte, error) {
-	r, err := openBlock(block, layout)
-	if err != nil || r.soft {
-		return nil, errBlock
-	}
-	divided := append(make([]byte, 0, len(block)), block[:r.head]...)
-	var labels []ClassWeight
-	var shares []GroupShare
-	var groups []byte
-	for range r.objects {
-		var rows int64
-		if labels, rows, err = r.classes(labels, classes); err != nil {
-			return nil, err
-		}
-		if r.groups != nil {
-			if shares, err = r.shares(shares, classes, labels, rows); err != nil {
-				return nil, err
-			}
-			for i := range shares {
-				if shares[i].Weight%unit != 0 {
-					return nil, errBlock
-				}
-				shares[i].Weight /= unit
-			}
-			groups = appendShares(groups, shares, false, r.hasRows)
-		}
-		for i := range labels {
-			if labels[i].Weight%unit != 0 {
-				return nil, errBlock
-			}
-			labels[i].Weight /= unit
-		}
-		divided = appendClasses(divided, labels, rows, r.hasRows)
-	}
-	if r.groups != nil {
-		at := len(divided)
-		divided = endGroups(append(divided, groups...), at)
-		return divided, errors.Join(r.end(), r.endGroups())
-	}
-	return divided, r.end()
 }
 
 // AddBlock coalesces the objects of a block into the table.

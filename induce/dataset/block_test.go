@@ -377,35 +377,6 @@ func TestSubtractBlock(t *testing.T) {
 	}
 }
 
-// TestDivideBlock: all weights are divided, the rest stays.
-func TestDivideBlock(t *testing.T) {
-	s := &shape{features: []dataset.Feature{numeric("x", 300)}, distinct: 50, classes: 3, weighted: true}
-	rows := s.rows(rand.New(rand.NewPCG(8, 1)), 200)
-	block := func() []byte {
-		all := s.table(rows)
-		return all.AppendBlock(nil, 0, all.Len())
-	}
-	for i := range rows {
-		rows[i].weight = min(rows[i].weight, 1e9)
-	}
-	want := block()
-	const unit = 1000
-	for i := range rows {
-		rows[i].weight *= unit
-	}
-	got, err := dataset.DivideBlock(block(), s.layout(), s.classes, unit)
-	if err != nil || !bytes.Equal(got, want) {
-		t.Errorf("%d bytes, want the %d of the rows' own weights: %v", len(got), len(want), err)
-	}
-	rows[7].weight++
-	if _, err := dataset.DivideBlock(block(), s.layout(), s.classes, unit); err == nil {
-		t.Error("a weight that is no multiple was divided")
-	}
-	if _, err := dataset.DivideBlock(want[:len(want)-1], s.layout(), s.classes, 1); err == nil {
-		t.Error("a damaged block")
-	}
-}
-
 // objectsIn lists the objects of blocks by their codes.
 func objectsIn(t *testing.T, layout dataset.Layout, classes int, weighted bool, blocks ...[]byte) map[string]string {
 	t.Helper()

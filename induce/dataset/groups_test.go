@@ -188,18 +188,6 @@ func TestMergedGroups(t *testing.T) {
 			t.Fatal(err)
 		}
 		same("patched", of(0, 2), blocks...)
-		twice := *k
-		if twice.Weights = make([]int64, 300); k.Weights == nil {
-			continue
-		}
-		for i, w := range k.Weights {
-			twice.Weights[i] = 2 * w
-		}
-		divided, err := dataset.DivideBlock(every(twice.table(where(300, func(int) bool { return true }), 1000)), k.layout, k.classes, 2)
-		if err != nil {
-			t.Fatal(err)
-		}
-		same("divided", of(0, 1, 2), divided)
 	}
 }
 

@@ -4,43 +4,27 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"slices"
 )
 
-// Tally counts equal rows of a stream: opaque keys, each with the weight and the number of
-// its rows. The encoding does not depend on the order of the rows. The merged tallies of
-// parts of the rows equal the tally of all rows. A tally belongs to one goroutine at a
-// time.
-//
-// Weights are whole numbers until the first fractional weight, then in units of
-// 1/TallyScale.
+// Tally counts equal rows of a stream: opaque keys, each with the number of its rows. The
+// encoding does not depend on the order of the rows. The merged tallies of parts of the rows
+// equal the tally of all rows. A tally belongs to one goroutine at a time.
 type Tally struct {
 	Dropped int64 // number of rows left out
 
 	at      map[string]int32 // entries by key
 	entries []tallyEntry
 	bytes   int
-	scaled  bool
 }
 
 type tallyEntry struct {
-	key          []byte
-	weight, rows int64
+	key  []byte
+	rows int64
 }
 
-// TallyScale is the number of units in a weight of 1, if some weight is fractional.
-const TallyScale = 1_000_000
-
-// Add adds a row of a positive weight, in units of 1/TallyScale. whole says that
-// the weight is a whole number.
-func (t *Tally) Add(key []byte, weight int64, whole bool) {
-	if !whole && !t.scaled {
-		t.scale()
-	}
-	if !t.scaled {
-		weight /= TallyScale
-	}
+// Add adds a row.
+func (t *Tally) Add(key []byte) {
 	i, ok := t.at[string(key)]
 	if !ok {
 		if t.at == nil {
@@ -51,76 +35,41 @@ func (t *Tally) Add(key []byte, weight int64, whole bool) {
 		t.at[string(key)] = i
 		t.bytes += len(key)
 	}
-	t.entries[i].weight += weight
 	t.entries[i].rows++
-}
-
-func (t *Tally) scale() {
-	t.scaled = true
-	for i := range t.entries {
-		t.entries[i].weight *= TallyScale
-	}
 }
 
 // Bytes returns the approximate memory of the tally, in bytes.
 func (t *Tally) Bytes() int {
-	const perEntry = 120 // the entry, its key, and its share of the map
+	const perEntry = 112 // the entry, its key, and its share of the map
 	return 2*t.bytes + perEntry*len(t.entries)
 }
 
 // Empty reports whether no row was added or dropped.
 func (t *Tally) Empty() bool { return len(t.entries) == 0 && t.Dropped == 0 }
 
-// The flags of an encoded tally.
-const (
-	tallyWeighted = 1 << iota // the number of rows follows the weight, as some rows weigh other than 1
-	tallyScaled               // weights are in units of 1/TallyScale
-)
-
 // tallyVersion opens encoded tallies.
-const tallyVersion = 1
+const tallyVersion = 2
 
 // AppendBinary appends the tally to dst:
 //
-//	version, flags   1 byte each
+//	version          1 byte
 //	dropped, keys    uvarints
-//	per key          in byte order: length, bytes, weight, and the rows if flag 1 is set
+//	per key          in byte order: length, bytes, rows
 func (t *Tally) AppendBinary(dst []byte) []byte {
 	sorted := slices.SortedFunc(slices.Values(t.entries),
 		func(a, b tallyEntry) int { return bytes.Compare(a.key, b.key) })
-	w := newTallyWriter(dst, t.Dropped, sorted, t.scaled)
-	for i := range sorted {
-		w.put(&sorted[i])
-	}
-	return w.b
+	return appendTally(dst, t.Dropped, sorted)
 }
 
-type tallyWriter struct {
-	b        []byte
-	weighted bool
-}
-
-func newTallyWriter(dst []byte, dropped int64, entries []tallyEntry, scaled bool) *tallyWriter {
-	w := &tallyWriter{weighted: scaled ||
-		slices.ContainsFunc(entries, func(e tallyEntry) bool { return e.weight != e.rows })}
-	var flags byte
-	if w.weighted {
-		flags |= tallyWeighted
+func appendTally(dst []byte, dropped int64, entries []tallyEntry) []byte {
+	dst = binary.AppendUvarint(append(dst, tallyVersion), uint64(dropped))
+	dst = binary.AppendUvarint(dst, uint64(len(entries)))
+	for i := range entries {
+		e := &entries[i]
+		dst = append(binary.AppendUvarint(dst, uint64(len(e.key))), e.key...)
+		dst = binary.AppendUvarint(dst, uint64(e.rows))
 	}
-	if scaled {
-		flags |= tallyScaled
-	}
-	w.b = binary.AppendUvarint(append(dst, tallyVersion, flags), uint64(dropped))
-	w.b = binary.AppendUvarint(w.b, uint64(len(entries)))
-	return w
-}
-
-func (w *tallyWriter) put(e *tallyEntry) {
-	w.b = append(binary.AppendUvarint(w.b, uint64(len(e.key))), e.key...)
-	w.b = binary.AppendUvarint(w.b, uint64(e.weight))
-	if w.weighted {
-		w.b = binary.AppendUvarint(w.b, uint64(e.rows))
-	}
+	return dst
 }
 
 var errTally = errors.New("not an encoded tally")
@@ -128,29 +77,26 @@ var errTally = errors.New("not an encoded tally")
 // TallyReader reads an encoded tally, key by key in byte order.
 type TallyReader struct {
 	Dropped int64
-	Keys    int  // number of keys
-	Scaled  bool // weights are in units of 1/TallyScale
+	Keys    int // number of keys
 
-	// The key read by Next, with its weight and rows.
-	Key          []byte
-	Weight, Rows int64
+	// The key read by Next, with its rows.
+	Key  []byte
+	Rows int64
 
-	rest     []byte
-	left     int
-	weighted bool
-	bad      bool
+	rest []byte
+	left int
+	bad  bool
 }
 
 // ReadTally begins to read a tally.
 func ReadTally(b []byte) (*TallyReader, error) {
-	const flags = tallyWeighted | tallyScaled
-	if len(b) < 2 || b[0] != tallyVersion || b[1]&^flags != 0 {
+	if len(b) < 1 || b[0] != tallyVersion {
 		return nil, errTally
 	}
-	r := &TallyReader{rest: b[2:], weighted: b[1]&tallyWeighted != 0, Scaled: b[1]&tallyScaled != 0}
+	r := &TallyReader{rest: b[1:]}
 	r.Dropped = r.count()
 	n := r.count()
-	if r.bad || n > int64(len(r.rest)) || r.Scaled && !r.weighted {
+	if r.bad || n > int64(len(r.rest)) {
 		return nil, errTally
 	}
 	r.Keys, r.left = int(n), int(n)
@@ -180,12 +126,8 @@ func (r *TallyReader) Next() bool {
 		return false
 	}
 	r.Key, r.rest = r.rest[:n:n], r.rest[n:]
-	r.Weight = r.count()
-	r.Rows = r.Weight
-	if r.weighted {
-		r.Rows = r.count()
-	}
-	if r.left < r.Keys && bytes.Compare(before, r.Key) >= 0 || r.Weight == 0 || r.Rows == 0 {
+	r.Rows = r.count()
+	if r.left < r.Keys && bytes.Compare(before, r.Key) >= 0 || r.Rows == 0 {
 		r.bad = true
 	}
 	r.left--
@@ -229,9 +171,8 @@ func mergeTwo(one, other []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	scaled := a.Scaled || b.Scaled
 	entries := make([]tallyEntry, 0, max(a.Keys, b.Keys))
-	moreA, moreB := a.next(scaled), b.next(scaled)
+	moreA, moreB := a.Next(), b.Next()
 	for moreA || moreB {
 		order := -1
 		switch {
@@ -242,39 +183,20 @@ func mergeTwo(one, other []byte) ([]byte, error) {
 		}
 		var e tallyEntry
 		if order <= 0 {
-			e = tallyEntry{a.Key, a.Weight, a.Rows}
-			moreA = a.next(scaled)
+			e = tallyEntry{a.Key, a.Rows}
+			moreA = a.Next()
 		}
 		if order >= 0 {
-			e = tallyEntry{b.Key, e.weight + b.Weight, e.rows + b.Rows}
-			moreB = b.next(scaled)
+			e = tallyEntry{b.Key, e.rows + b.Rows}
+			moreB = b.Next()
 		}
-		if e.weight > maxBlockCount {
-			return nil, fmt.Errorf("the weights of equal rows add up to more than 2^62 units of 1/%d", TallyScale)
+		if e.rows > maxBlockCount {
+			return nil, errTally
 		}
 		entries = append(entries, e)
 	}
 	if err := errors.Join(a.Err(), b.Err()); err != nil {
 		return nil, err
 	}
-	w := newTallyWriter(make([]byte, 0, len(one)+len(other)), a.Dropped+b.Dropped, entries, scaled)
-	for i := range entries {
-		w.put(&entries[i])
-	}
-	return w.b, nil
-}
-
-// next is Next. If scaled is true, the weight is in units of 1/TallyScale.
-func (r *TallyReader) next(scaled bool) bool {
-	if !r.Next() {
-		return false
-	}
-	if scaled && !r.Scaled {
-		if r.Weight > maxBlockCount/TallyScale {
-			r.bad = true
-			return false
-		}
-		r.Weight *= TallyScale
-	}
-	return true
+	return appendTally(make([]byte, 0, len(one)+len(other)), a.Dropped+b.Dropped, entries), nil
 }

@@ -11,17 +11,15 @@ import (
 	"github.com/espalier-ml/espalier/induce/dataset"
 )
 
-type tallied struct{ Weight, Rows int64 }
-
-func readTally(t *testing.T, b []byte) (map[string]tallied, *dataset.TallyReader) {
+func readTally(t *testing.T, b []byte) (map[string]int64, *dataset.TallyReader) {
 	t.Helper()
 	r, err := dataset.ReadTally(b)
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := make(map[string]tallied)
+	got := make(map[string]int64)
 	for r.Next() {
-		got[string(r.Key)] = tallied{r.Weight, r.Rows}
+		got[string(r.Key)] = r.Rows
 	}
 	if err := r.Err(); err != nil {
 		t.Fatal(err)
@@ -36,25 +34,15 @@ func TestTally(t *testing.T) {
 		random := rand.New(rand.NewPCG(seed, 1))
 		var whole dataset.Tally
 		parts := make([]dataset.Tally, 1+random.IntN(6))
-		want := make(map[string]tallied)
-		scaled := seed%3 == 2
+		want := make(map[string]int64)
 		for range random.IntN(400) {
 			key := strconv.Itoa(random.IntN(90))
-			units, isWhole := int64(dataset.TallyScale), true
-			switch seed % 3 {
-			case 1:
-				units *= 1 + random.Int64N(5)
-			case 2:
-				units = 1 + random.Int64N(3e6)
-				isWhole = units%dataset.TallyScale == 0
-			}
 			part := &parts[random.IntN(len(parts))]
-			whole.Add([]byte(key), units, isWhole)
-			part.Add([]byte(key), units, isWhole)
+			whole.Add([]byte(key))
+			part.Add([]byte(key))
 			part.Dropped++
 			whole.Dropped++
-			w := want[key]
-			want[key] = tallied{w.Weight + units, w.Rows + 1}
+			want[key]++
 		}
 		encoded := make([][]byte, len(parts))
 		for i, at := range random.Perm(len(parts)) {
@@ -68,13 +56,8 @@ func TestTally(t *testing.T) {
 			t.Fatalf("seed %d: the parts merge to other bytes than the whole", seed)
 		}
 		got, r := readTally(t, merged)
-		if !r.Scaled {
-			for key, w := range want {
-				want[key] = tallied{w.Weight / dataset.TallyScale, w.Rows}
-			}
-		}
-		if diff := gocmp.Diff(want, got); diff != "" || r.Dropped != whole.Dropped || r.Scaled && !scaled {
-			t.Errorf("seed %d: dropped %d, scaled %t (-want +got):\n%s", seed, r.Dropped, r.Scaled, diff)
+		if diff := gocmp.Diff(want, got); diff != "" || r.Dropped != whole.Dropped {
+			t.Errorf("seed %d: dropped %d (-want +got):\n%s", seed, r.Dropped, diff)
 		}
 	}
 }
@@ -82,12 +65,13 @@ func TestTally(t *testing.T) {
 // FuzzTally: any bytes give an error or a tally; merging a tally with itself doubles its
 // counts.
 func FuzzTally(f *testing.F) {
-	var whole, scaled dataset.Tally
-	whole.Add([]byte("a"), 2*dataset.TallyScale, true)
-	whole.Add(nil, dataset.TallyScale, true)
-	scaled.Add([]byte("b"), 1, false)
-	scaled.Dropped = 3
-	for _, t := range []*dataset.Tally{{}, &whole, &scaled} {
+	var two, one dataset.Tally
+	two.Add([]byte("a"))
+	two.Add([]byte("a"))
+	two.Add(nil)
+	one.Add([]byte("b"))
+	one.Dropped = 3
+	for _, t := range []*dataset.Tally{{}, &two, &one} {
 		b := t.AppendBinary(nil)
 		f.Add(b)
 		for at := range b {
@@ -102,9 +86,9 @@ func FuzzTally(f *testing.F) {
 		if err != nil {
 			return
 		}
-		once := make(map[string]tallied)
+		once := make(map[string]int64)
 		for r.Next() {
-			once[string(r.Key)] = tallied{2 * r.Weight, 2 * r.Rows}
+			once[string(r.Key)] = 2 * r.Rows
 		}
 		twice, err := dataset.MergeTallies(b, b)
 		if r.Err() != nil {
@@ -114,7 +98,7 @@ func FuzzTally(f *testing.F) {
 			return
 		}
 		if err != nil {
-			return // the doubled weight would overflow
+			return // the doubled rows would overflow
 		}
 		got, _ := readTally(t, twice)
 		if diff := gocmp.Diff(once, got); diff != "" {

@@ -56,7 +56,7 @@ func (f *Fitting) each(
 	}
 	if len(taught) > 0 {
 		o := f.Options
-		o.Scale = max(1, o.Scale) * Factor(o.Scale)
+		o.Scale = max(1, o.Scale) * float64(Factor(o.Scale))
 		take(f.Transfer.Objects, taught, o)
 	}
 	return models

@@ -18,7 +18,7 @@ type Config struct {
 	Share    float64 // of the teacher's probabilities in a training object's class weights, 0 to 1
 	MadeUp   int     // number of made-up objects; 0: none
 	Seed     uint64
-	Scale    int64 // fixed-point weight of a row of the training objects; 0: 1
+	Scale    float64 // fixed-point weight of a row of the training objects; 0: 1
 
 	Workers int         // goroutines; 0: as many as processors
 	Stop    func() bool // true: the result is not used; nil: never
@@ -30,7 +30,7 @@ const finest = 256
 
 // Factor returns the units of a transfer set's weights in a unit of the training objects' weights,
 // of which a row has so many.
-func Factor(scale int64) int64 {
+func Factor(scale float64) int64 {
 	if scale >= finest {
 		return 1
 	}

@@ -24,9 +24,9 @@ type Leaf struct {
 // without rows, the area of a class with no rows or with all rows, the recall of a
 // class without rows, the precision of a class never predicted.
 type Metrics struct {
-	Rows        int64 `json:"rows"`
-	Weight      int64 `json:"weight"`                 // fixed point, in units of 1/WeightScale, as all weights here
-	WeightScale int64 `json:"weight_scale,omitempty"` // absent: 1
+	Rows        int64   `json:"rows"`
+	Weight      int64   `json:"weight"`                 // fixed point, in units of 1/WeightScale, as all weights here
+	WeightScale float64 `json:"weight_scale,omitempty"` // units in the mean weight of a training row; absent: 1
 
 	// AUCOvRMacro is the area under the ROC curve of one class against the rest,
 	// averaged over the classes with an area. For two classes it is the area of the
@@ -100,9 +100,9 @@ type Class struct {
 //
 // The time is O(classes * (classes + leaves * log(leaves) + members)), where members is
 // the number of weights above 0.
-func Evaluate(leaves []Leaf, classes []string, scale int64) Metrics {
+func Evaluate(leaves []Leaf, classes []string, scale float64) Metrics {
 	m := Metrics{PerClass: make([]Class, len(classes))}
-	if scale > 1 {
+	if scale != 1 {
 		m.WeightScale = scale
 	}
 	for i := range leaves {

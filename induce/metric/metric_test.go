@@ -369,7 +369,7 @@ func TestEvaluateLaws(t *testing.T) {
 	}
 	got := metric.Evaluate(leaves, names(3), 1_000_000)
 	if got.Weight != 56_000_000 || got.WeightScale != 1_000_000 {
-		t.Errorf("weight %d in units of 1/%d, want 56000000 of 1/1000000", got.Weight, got.WeightScale)
+		t.Errorf("weight %d in units of 1/%v, want 56000000 of 1/1000000", got.Weight, got.WeightScale)
 	}
 	got.Weight, got.WeightScale, got.Confusion = want.Weight, 0, want.Confusion
 	for c := range got.PerClass {

@@ -37,9 +37,9 @@ func (p *paths) predicted(one *comparison.Prediction, r *comparison.Rows) Leaf {
 // Paired holds the metrics of two trees on the same rows, with their differences. Of rows without
 // labels only the costs are set. Undefined values are nil.
 type Paired struct {
-	Rows        int64 `json:"rows"`
-	Weight      int64 `json:"weight"`                 // fixed point, in units of 1/WeightScale
-	WeightScale int64 `json:"weight_scale,omitempty"` // absent: 1
+	Rows        int64   `json:"rows"`
+	Weight      int64   `json:"weight"`                 // fixed point, in units of 1/WeightScale
+	WeightScale float64 `json:"weight_scale,omitempty"` // units in the mean weight of a training row; absent: 1
 
 	AUCOvRMacro      *Difference `json:"auc_ovr_macro,omitempty"`
 	Accuracy         *Difference `json:"accuracy,omitempty"`
@@ -79,10 +79,10 @@ type Difference struct {
 // costs of predictions by actual, then by predicted class; nil: none. Weights, scale and weighted
 // rows are as in Evaluate. Sums run over the pairs in the order given.
 // Compare panics if a pair does not have one weight for each class.
-func Compare(pairs []PairedRows, classes int, scale int64, errorCosts [][]float64) *Paired {
+func Compare(pairs []PairedRows, classes int, scale float64, errorCosts [][]float64) *Paired {
 	p := newPairing(pairs, max(1, classes))
 	m := &Paired{Rows: p.rows, Weight: p.weight}
-	if scale > 1 {
+	if scale != 1 {
 		m.WeightScale = scale
 	}
 	if p.weight == 0 {

@@ -23,7 +23,7 @@ const (
 // algorithm is Hildreth's of 1957). The inner nodes, and all nodes of a tree that has too many
 // pairs of such leaves, have the probabilities of Estimate. SettleLeaves does nothing for a tree
 // without monotone features.
-func (t *Tree) SettleLeaves(e Estimate, scale int64) {
+func (t *Tree) SettleLeaves(e Estimate, scale float64) {
 	if !t.hasMonotone() {
 		return
 	}

@@ -90,10 +90,13 @@ const WeightsByClass = "class_weights"
 
 // Training counts the training rows.
 type Training struct {
-	Rows        int64 `json:"rows"`
-	Objects     int64 `json:"objects"`
-	Weight      int64 `json:"weight"`                 // fixed point, in units of 1/WeightScale
-	WeightScale int64 `json:"weight_scale,omitempty"` // absent: 1
+	Rows        int64   `json:"rows"`
+	Objects     int64   `json:"objects"`
+	Weight      int64   `json:"weight"`                 // fixed point, in units of 1/WeightScale
+	WeightScale float64 `json:"weight_scale,omitempty"` // units in the mean weight of a training row; absent: 1
+	// MeanWeight is the mean weight of a training row as its column states it, before class weights;
+	// 0 if the rows have no weights.
+	MeanWeight float64 `json:"mean_weight,omitempty"`
 	// RelabelledRows is the number of rows of another class than their object's; the
 	// weight of these rows if rows are weighted.
 	RelabelledRows   int64 `json:"relabelled_rows"`
@@ -252,7 +255,7 @@ const smoothing = 10
 // the priors and the error costs of the label. Parents must come before their
 // children. scale is the fixed-point weight of one row. With monotone features the
 // probabilities keep to them in all prunings of the tree, for every method.
-func (t *Tree) Estimate(e Estimate, scale int64) {
+func (t *Tree) Estimate(e Estimate, scale float64) {
 	weight := t.estimateFreely(e, scale)
 	if t.hasMonotone() {
 		t.separate(weight)
@@ -262,7 +265,7 @@ func (t *Tree) Estimate(e Estimate, scale int64) {
 
 // estimateFreely sets the probabilities of every node from its class weights alone, and returns
 // by node the sum of the weights.
-func (t *Tree) estimateFreely(e Estimate, scale int64) []int64 {
+func (t *Tree) estimateFreely(e Estimate, scale float64) []int64 {
 	parent, weight := make([]int, len(t.Nodes)), make([]int64, len(t.Nodes))
 	parent[0] = -1
 	for i := range t.Nodes {
@@ -283,7 +286,7 @@ func (t *Tree) estimateFreely(e Estimate, scale int64) []int64 {
 			n.Probabilities = slices.Clone(t.Nodes[parent[i]].Probabilities)
 			continue
 		}
-		n.Probabilities = probabilities(weights, prior, float64(smoothing*float64(scale)))
+		n.Probabilities = probabilities(weights, prior, float64(smoothing*scale))
 	}
 	return weight
 }

@@ -31,7 +31,7 @@ func TestEstimate(t *testing.T) {
 	third := []float64{(4 + 10*0.6) / 22, (8 + 10*0.4) / 22} // node 2, below the root
 	for _, test := range []struct {
 		estimate tree.Estimate
-		scale    int64
+		scale    float64
 		want     [][]float64
 		classes  []int
 	}{
@@ -58,7 +58,7 @@ func TestEstimate(t *testing.T) {
 			n := &tr.Nodes[i]
 			for k := range want {
 				if d := n.Probabilities[k] - want[k]; d > 1e-15 || d < -1e-15 || n.Class != test.classes[i] {
-					t.Errorf("%s, scale %d, node %d: class %d, probabilities %v, want %d, %v", test.estimate,
+					t.Errorf("%s, scale %v, node %d: class %d, probabilities %v, want %d, %v", test.estimate,
 						test.scale, i, n.Class, n.Probabilities, test.classes[i], want)
 				}
 			}

@@ -88,8 +88,8 @@ func bySupport(m *metric.Metrics) []int {
 
 // rows writes a fixed-point weight of rows.
 func (c *classTable) rows(weight int64) string {
-	if scale := c.metrics.WeightScale; scale > 1 {
-		return number(float64(weight) / float64(scale))
+	if scale := c.metrics.WeightScale; scale != 0 {
+		return number(float64(weight) / scale)
 	}
 	return strconv.FormatInt(weight, 10)
 }

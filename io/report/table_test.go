@@ -227,7 +227,7 @@ func TestClasses(t *testing.T) {
 			leaf.Weights[(k+1)%classes] = scale/2 + scale%2*int64(k+1)
 			leaves = append(leaves, leaf)
 		}
-		m := metric.Evaluate(leaves, names, scale)
+		m := metric.Evaluate(leaves, names, float64(scale))
 		return &m
 	}
 	var b strings.Builder

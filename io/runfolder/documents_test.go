@@ -63,7 +63,7 @@ func runOf(t *testing.T, kind runfolder.Kind) *runfolder.Run {
 				Label: model.Label, Columns: []tree.SchemaColumn{{Name: "a", Role: "key", Physical: "INT64"}},
 			},
 			Grown: &runfolder.Grown{
-				Label: model.Label, Scales: [3]int64{1, 1, 1}, Features: []byte{1, 2}, Candidates: []byte{3},
+				Label: model.Label, Scales: [3]float64{1, 1, 1}, Features: []byte{1, 2}, Candidates: []byte{3},
 				Sample: []byte{4, 5}, FigureCount: 2, Figures: []*float64{nil, &half},
 			},
 			Importance: &runfolder.Importance{Part: "validation", Features: []runfolder.FeatureImportance{{Feature: "a"}}},

@@ -17,8 +17,8 @@ import (
 // Grown is frontier/grown.bin: what a run has chosen its tree among. From it another tree is
 // chosen and measured without the rows.
 type Grown struct {
-	Label  tree.Label           `json:"label"`
-	Scales [dataset.Parts]int64 `json:"scales"` // fixed-point units in a weight of 1, by part
+	Label  tree.Label             `json:"label"`
+	Scales [dataset.Parts]float64 `json:"scales"` // units in the mean weight of a training row, by part
 	// Folds are the figures of the folds, by point of frontier.json; nil: there are none.
 	Folds []*Folds `json:"folds,omitempty"`
 	// FoldShare is the share of the folds' figures in the merits; 0: there are no folds.

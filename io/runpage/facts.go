@@ -2,6 +2,7 @@ package runpage
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -180,9 +181,9 @@ func (f *facts) calibration() *table {
 	}
 	t := report.NewTable(report.Column{Head: "the tree says", Left: true}, report.Column{Head: "rows"},
 		report.Column{Head: "said on average"}, report.Column{Head: "came true"}, report.Column{Head: "difference"})
-	scale := max(1, f.metrics.WeightScale)
+	scale := cmp.Or(f.metrics.WeightScale, 1)
 	for _, b := range c.Bins {
-		t.Add(fmt.Sprintf("%.0f to %.0f %%", 100*b.From, 100*b.To), grouped((b.Weight+scale/2)/scale),
+		t.Add(fmt.Sprintf("%.0f to %.0f %%", 100*b.From, 100*b.To), grouped(int64(math.Round(float64(b.Weight)/scale))),
 			report.Percent(b.MeanProbability), report.Percent(b.ObservedShare),
 			fmt.Sprintf("%+.1f", 100*(b.ObservedShare-b.MeanProbability)))
 	}

@@ -27,6 +27,7 @@ import (
 	"github.com/espalier-ml/espalier/pipelines/engine"
 	"github.com/espalier-ml/espalier/pipelines/forecast"
 	"github.com/espalier-ml/espalier/pipelines/pages"
+	"github.com/espalier-ml/espalier/pipelines/rowweights"
 	"github.com/espalier-ml/espalier/pipelines/source"
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
@@ -206,6 +207,9 @@ func (w *work) count(ctx context.Context) (*jobs.Compared, error) {
 	scratch := "mem://espalier-" + uuid.NewString()
 	files := w.driver.Files
 	defer files.Store.RemoveAll(context.WithoutCancel(ctx), scratch) //nolint:errcheck // scratch in memory
+	if err := rowweights.Count(ctx, w.driver, w.input.Tasks, scratch, w.spec); err != nil {
+		return nil, err
+	}
 	c := jobs.CompareConfig{
 		Trees:   w.urls[:],
 		Decoded: w.trees[:], Rows: w.spec.Encode(), Workers: w.driver.Workers(), Out: scratch, Run: files.Run.Name(),
@@ -232,7 +236,7 @@ func (w *work) compare(counts *comparison.Counts) (*runfolder.Comparison, error)
 	if w.label != "" {
 		classes = len(a.Label.Classes)
 	}
-	m := metric.Compare(metric.PairRows(a, b, rows), classes, w.spec.WeightScale, w.errorCosts())
+	m := metric.Compare(metric.PairRows(a, b, rows), classes, w.spec.ScaleOf(dataset.Test), w.errorCosts())
 	r := &runfolder.Comparison{
 		Format: runfolder.ComparisonFormat, Version: 1, Label: w.label, Weight: w.config.Weight, Note: w.note,
 		LostBits: counts.LostBits(), Metrics: m, Flips: comparison.NewFlips(a, b, rows, w.label != ""),

@@ -223,7 +223,7 @@ func (c *Train) rowSettings() []setting.Setting {
 			Help: "share of --label_probabilities or --teacher against the label in what trees learn from, 0 to 1; " +
 				"1 without --label",
 		},
-		{Name: "weight", Value: setting.Text(&c.Weight), Help: "column of row weights, 0 to 1e9"},
+		{Name: "weight", Value: setting.Text(&c.Weight), Help: "column of row weights; their unit does not matter"},
 		{
 			Name: "split", Value: setting.Text(&c.Split, checkSplit),
 			Help: "shares of train/validation/test, or a column that names each row's part",

@@ -137,7 +137,7 @@ func count(
 	ctx context.Context, d *engine.Driver, run string, there *runfolder.Run, in *source.Input,
 ) (*jobs.Distributed, error) {
 	features := there.Schema.Features()
-	spec := jobs.RowSpec{WeightScale: 1, Parting: jobs.Parting{Shares: dataset.Shares{dataset.Test: 1}}}
+	spec := jobs.RowSpec{Parting: jobs.Parting{Shares: dataset.Shares{dataset.Test: 1}}}
 	for i := range features {
 		f := &features[i]
 		if err := in.CheckFeature(f); err != nil {

@@ -53,7 +53,7 @@ type Entry struct {
 
 const (
 	entryFormat  = "espalier/objects"
-	entryVersion = 2
+	entryVersion = 3
 	entryPrefix  = "entry-"
 	windowPrefix = entryPrefix + "window-"
 	entryBytes   = 64 << 20 // most bytes of an entry

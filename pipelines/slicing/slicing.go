@@ -171,7 +171,7 @@ func (s *Slicer) measure(
 
 // slicesOf measures a tree on each slice with rows.
 func slicesOf(
-	t *tree.Tree, features []dataset.Feature, counts []*tree.ScoreCounts, whole, scale int64,
+	t *tree.Tree, features []dataset.Feature, counts []*tree.ScoreCounts, whole int64, scale float64,
 ) []metric.Slice {
 	var rows []metric.SliceRows
 	for i := range features {

@@ -13,7 +13,7 @@ import (
 // with a label and a weight unless these names are empty. All rows are of the part "test".
 // Columns that do not fit the tree are a *dataset.DataError.
 func ScoringSpec(in *Input, t *tree.Tree, label, weight string) (*jobs.RowSpec, error) {
-	spec := &jobs.RowSpec{Label: label, Weight: weight, WeightScale: 1, Parting: jobs.Parting{Shares: dataset.Shares{dataset.Test: 1}}}
+	spec := &jobs.RowSpec{Label: label, Weight: weight, Parting: jobs.Parting{Shares: dataset.Shares{dataset.Test: 1}}}
 	columns := make(map[string]int, len(in.Columns))
 	for i := range in.Columns {
 		columns[in.Columns[i].Name] = i
@@ -43,9 +43,6 @@ func ScoringSpec(in *Input, t *tree.Tree, label, weight string) (*jobs.RowSpec, 
 		}
 		if err := in.Check(&in.Columns[at]); err != nil {
 			return nil, err
-		}
-		if use.flag == "weight" && !in.Columns[at].Integer {
-			spec.WeightScale = jobs.FractionScale
 		}
 	}
 	return spec, nil

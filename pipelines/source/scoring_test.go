@@ -62,7 +62,7 @@ func TestScoringSpec(t *testing.T) {
 		return jobs.FeatureColumn{Name: f.Name, Kind: f.Kind, Type: kind, Unit: f.Unit}
 	}
 	want := &jobs.RowSpec{
-		Label: "dictionary", Weight: "int32", WeightScale: 1, Parting: jobs.Parting{Shares: dataset.Shares{dataset.Test: 1}},
+		Label: "dictionary", Weight: "int32", Parting: jobs.Parting{Shares: dataset.Shares{dataset.Test: 1}},
 		Features: []jobs.FeatureColumn{
 			column(0, dataset.Number), column(1, dataset.Number), column(2, dataset.Text), column(3, dataset.Text),
 			column(4, dataset.Number), column(5, dataset.Text), column(6, dataset.Text), column(7, dataset.Number),
@@ -71,7 +71,7 @@ func TestScoringSpec(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("columns (-want +got):\n%s", diff)
 	}
-	if got, err = source.ScoringSpec(in, asked, "", "float64"); err != nil || got.WeightScale != jobs.FractionScale || got.Label != "" {
+	if got, err = source.ScoringSpec(in, asked, "", "float64"); err != nil || got.Weight != "float64" || got.Label != "" {
 		t.Errorf("fractional weights, no label: %+v, %v", got, err)
 	}
 }

@@ -67,23 +67,23 @@ func TestWeigh(t *testing.T) {
 	encoded := weightOf(t, map[string]int64{"cherry": 2, "lime": 6, "melon": 1})
 	for name, c := range map[string]struct {
 		setting string
-		scale   int64 // of the rows' own weights
+		scale   float64 // of the rows' own weights
 		want    []int64
-		units   int64
+		divisor int64
 	}{
-		"balanced":   {"balanced", 1, []int64{1_500_000, 500_000, 3_000_000, 1_000_000}, jobs.FractionScale},
-		"whole":      {csvFile(t, "class,weight\nlime,3\nmelon,0\n"), 1, []int64{1_000_000, 3_000_000, 0, 1_000_000}, 1},
-		"fractional": {csvFile(t, "class,weight\nlime,.3333333\n"), 1, []int64{1_000_000, 333_333, 1_000_000, 1_000_000}, jobs.FractionScale},
+		"balanced":   {"balanced", 1, []int64{1_500_000, 500_000, 3_000_000, 1_000_000}, 1},
+		"whole":      {csvFile(t, "class,weight\nlime,3\nmelon,0\n"), 1, []int64{1_000_000, 3_000_000, 0, 1_000_000}, jobs.FractionScale},
+		"fractional": {csvFile(t, "class,weight\nlime,.3333333\n"), 1, []int64{1_000_000, 333_333, 1_000_000, 1_000_000}, 1},
 		"of fractional rows": {
-			csvFile(t, "class,weight\nlime,2\n"), jobs.FractionScale, []int64{1_000_000, 2_000_000, 1_000_000, 1_000_000}, jobs.FractionScale,
+			csvFile(t, "class,weight\nlime,.3333333\n"), 1 << 20, []int64{1_000_000, 333_333, 1_000_000, 1_000_000}, jobs.FractionScale,
 		},
 	} {
-		rows := &jobs.RowSpec{WeightScale: c.scale}
-		if _, err := readClasses(t, c.setting, "", "").Weigh(rows, encoded, classes(), c.scale, false); err != nil {
+		rows := &jobs.RowSpec{Units: &[dataset.Parts]dataset.WeightUnit{{Size: 1, Scale: c.scale}}}
+		if _, err := readClasses(t, c.setting, "", "").Weigh(rows, encoded, classes(), false); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
-		if diff := cmp.Diff(c.want, rows.ClassWeights); diff != "" || rows.TrainScale != c.units {
-			t.Errorf("%s: units of 1/%d, want 1/%d; weights (-want +got):\n%s", name, rows.TrainScale, c.units, diff)
+		if diff := cmp.Diff(c.want, rows.ClassWeights); diff != "" || rows.ClassDivisor != c.divisor {
+			t.Errorf("%s: divisor %d, want %d; weights (-want +got):\n%s", name, rows.ClassDivisor, c.divisor, diff)
 		}
 	}
 }
@@ -102,17 +102,17 @@ func TestWeighRefused(t *testing.T) {
 		"many":    {csvFile(t, "class,weight\nlime,1000\n"), "--class_weights: the weights of all training rows add up to more", many},
 	} {
 		s := readClasses(t, c.setting, "", "")
-		_, err := s.Weigh(&jobs.RowSpec{WeightScale: 1}, weightOf(t, c.weights), classes(), 1, false)
+		_, err := s.Weigh(&jobs.RowSpec{}, weightOf(t, c.weights), classes(), false)
 		if !errors.As(err, new(*usage.Error)) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", name, err, c.want)
 		}
 	}
-	rows := &jobs.RowSpec{WeightScale: 1}
-	if _, err := readClasses(t, unknown, "", "").Weigh(rows, weightOf(t, few), classes(), 1, true); err != nil ||
+	rows := &jobs.RowSpec{}
+	if _, err := readClasses(t, unknown, "", "").Weigh(rows, weightOf(t, few), classes(), true); err != nil ||
 		rows.ClassWeights[1] != 2_000_000 {
 		t.Errorf("of a sample: weights %v, %v", rows.ClassWeights, err)
 	}
-	if _, err := readClasses(t, "balanced", "", "").Weigh(rows, []byte("damaged"), classes(), 1, false); err == nil {
+	if _, err := readClasses(t, "balanced", "", "").Weigh(rows, []byte("damaged"), classes(), false); err == nil {
 		t.Error("no error for a damaged summary")
 	}
 }

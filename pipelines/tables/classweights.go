@@ -75,10 +75,9 @@ func (s *Classes) ErrorCostsOf(classes []string) ([][]float64, error) {
 }
 
 // Weigh decides, from the encoded weight of the training rows by class, what the weight
-// of a row is multiplied by, and says so in rows. scale is the number of units in a weight
-// of 1. absent allows classes in the file that no row has. It returns the weight of all
-// weighted rows.
-func (s *Classes) Weigh(rows *jobs.RowSpec, encoded []byte, classes []string, scale int64, absent bool) (int64, error) {
+// of a row is multiplied by, and says so in rows. absent allows classes in the file that no row
+// has. It returns the weight of all weighted rows.
+func (s *Classes) Weigh(rows *jobs.RowSpec, encoded []byte, classes []string, absent bool) (int64, error) {
 	sum, _, err := binning.Decode(encoded)
 	if err != nil {
 		return 0, err
@@ -94,7 +93,7 @@ func (s *Classes) Weigh(rows *jobs.RowSpec, encoded []byte, classes []string, sc
 			return 0, err
 		}
 	}
-	weight, err := weighing.Settle(rows, totals, scale)
+	weight, err := weighing.Settle(rows, totals)
 	if err != nil {
 		return 0, usage.Errorf("--class_weights: %v", err)
 	}

@@ -45,8 +45,7 @@ type CoalesceConfig struct {
 	Spill    string // folder for objects between the halves of the job; empty: the shuffle has them
 	Blocks   string // folder of blocks
 	Memory   int64  // bytes of tables at which a bundle sends them early: see CoalesceBytes; 0: HeldBytes
-	Cache    string // folder that takes a copy of the blocks, whose weights Unit does not divide; empty: none
-	Unit     int64  // what divides the weights of all objects: they are multiples of it; 0: 1
+	Cache    string // folder that takes a copy of the blocks; empty: none
 	Run      RunName
 }
 

@@ -525,7 +525,7 @@ func TestPredict(t *testing.T) {
 			return f
 		}
 		w.tasks = list.inFiles(w, group)
-		spec := jobs.RowSpec{Label: "class", WeightScale: 1, Parting: jobs.Parting{Shares: dataset.Shares{1}}}
+		spec := jobs.RowSpec{Label: "class", Parting: jobs.Parting{Shares: dataset.Shares{1}}}
 		for _, in := range scorer.Features() {
 			spec.Features = append(spec.Features, jobs.FeatureColumn{Name: in.Name, Kind: in.Kind})
 		}
@@ -621,7 +621,8 @@ func TestEvaluateRows(t *testing.T) {
 // evaluatedSpec says how the rows of evaluated are read.
 func (w *world) evaluatedSpec() *jobs.RowSpec {
 	spec := &jobs.RowSpec{
-		Label: "class", WeightScale: 1, Weight: "weight", Parting: jobs.Parting{SplitColumn: "part"}, DropNullLabels: true,
+		Label: "class", Weight: "weight", Units: &[dataset.Parts]dataset.WeightUnit{{Size: 1}, {Size: 1}, {Size: 1}},
+		Parting: jobs.Parting{SplitColumn: "part"}, DropNullLabels: true,
 		Features: []jobs.FeatureColumn{{Name: "unused", Kind: dataset.Numeric}},
 	}
 	for _, f := range w.features {

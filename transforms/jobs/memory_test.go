@@ -143,7 +143,7 @@ func spec() *jobs.RowSpec {
 			{Name: "number", Kind: dataset.Numeric, Type: dataset.Number},
 			{Name: "text", Kind: dataset.Categorical, Type: dataset.Text},
 		},
-		Label: "label", WeightScale: 1, Parting: jobs.Parting{Shares: dataset.Shares{1}, Seed: 1}, DropNullLabels: true,
+		Label: "label", Parting: jobs.Parting{Shares: dataset.Shares{1}, Seed: 1}, DropNullLabels: true,
 	}
 }
 

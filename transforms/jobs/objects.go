@@ -92,11 +92,6 @@ func (f *mergeObjectsFn) merge(ctx context.Context, key int64, list [][]byte) er
 			}
 			stats.Cached = append(stats.Cached, copied)
 		}
-		if f.Unit > 1 {
-			if b, err = dataset.DivideBlock(b, f.layout, len(f.Classes), f.Unit); err != nil {
-				return blockError(first, err)
-			}
-		}
 		if err := dataset.EachClasses(b, f.layout, len(f.Classes), stats.Codes, stats.addObject); err != nil {
 			return blockError(first, err)
 		}
@@ -258,7 +253,7 @@ func (s *ObjectStats) RelabelledRows(spec *RowSpec) int64 {
 	for k, weight := range s.Relabelled {
 		unit := float64(spec.ScaleOf(s.Part))
 		if s.Part == dataset.Train && k < len(spec.ClassWeights) {
-			unit = float64(spec.ClassWeights[k]) * float64(spec.TrainScale) / FractionScale
+			unit *= float64(spec.ClassWeights[k]) / FractionScale
 		}
 		if weight > 0 {
 			sum += float64(weight) / unit

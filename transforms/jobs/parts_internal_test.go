@@ -163,28 +163,34 @@ func counted(n int) []float64 {
 	return x
 }
 
-// TestReadWeights: by hand, in units of 1e-6.
-func TestReadWeights(t *testing.T) {
-	g := groupOf(&RowSpec{Weight: "w", WeightScale: FractionScale}, numbersOf(0, 1, 0.25, 1e9))
-	v := numbersOf(0, 1, 0.25, 1e9)
-	if err := g.readWeights(&v); err != nil || g.parted != 1 || g.total != 1e15+1_250_000 {
-		t.Errorf("total %d, %d fractional, %v", g.total, g.parted, err)
+// TestCountWeights: by hand, in quarters of training rows and halves of test rows.
+func TestCountWeights(t *testing.T) {
+	spec := &RowSpec{Weight: "w", Parting: Parting{SplitColumn: "part"}, Units: &[dataset.Parts]dataset.WeightUnit{
+		dataset.Train: {Size: 0.25}, dataset.Test: {Size: 0.5},
+	}}
+	g := groupOf(spec, numbersOf(0, 1, 0.25, 1e9, 1), textsOf("train", "train", "train", "train", "test"))
+	if err := g.prepare(); err != nil || g.ignored != 1 {
+		t.Errorf("%d ignored, %v", g.ignored, err)
 	}
-	if diff := cmp.Diff([]int64{0, 1_000_000, 250_000, 1e15}, g.weights); diff != "" || g.weight(1) != 1_000_000 {
+	if diff := cmp.Diff([]int64{0, 4, 1, 4e9, 2}, g.weights); diff != "" || g.weight(1) != 4 {
 		t.Errorf("weights (-want +got):\n%s", diff)
 	}
 	if plain := groupOf(&RowSpec{}, numbersOf(1)); plain.weight(0) != 1 {
 		t.Error("a row without a weight weighs other than 1")
 	}
 	for want, v := range map[string]dataset.Vector{
-		"the weights are text, expected numbers": textsOf("1"), "row 0 is null or NaN": numbersOf(math.NaN()),
-		"the weight of row 1 is out of range": numbersOf(1, -1), "the weight of row 0 is out of range": numbersOf(1e10),
+		"the weights are text, expected numbers": textsOf("1"), "the weight of row 0 is null or NaN": numbersOf(math.NaN()),
+		"the weight of row 1 is out of range": numbersOf(1, -1), "the weight of row 0 is out of range": numbersOf(1e201),
+		"the weight of row 1 is too small to be counted next to the weights of the other rows, expected 0 or at least 0.125": numbersOf(1, 0.1),
 	} {
-		g := groupOf(&RowSpec{Weight: "w", WeightScale: 1}, v)
-		err := g.readWeights(&v)
+		g := groupOf(&RowSpec{Weight: "w", Parting: Parting{Shares: dataset.Shares{dataset.Train: 1}}, Units: spec.Units}, v)
+		err := g.prepare()
 		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), `folder/a.parquet, row group 3, column "w"`) {
 			t.Errorf("%v, want %q with its place", err, want)
 		}
+	}
+	if err := groupOf(&RowSpec{Weight: "w", Parting: Parting{Shares: dataset.Shares{1}}}, numbersOf(1)).prepare(); err == nil {
+		t.Error("weights without units are counted")
 	}
 }
 
@@ -243,7 +249,7 @@ func TestShards(t *testing.T) {
 // TestRelabelledRows: by hand. Training rows of the classes weigh 2 and a half, in units
 // of 1e-6; test rows weigh what they do.
 func TestRelabelledRows(t *testing.T) {
-	spec := &RowSpec{WeightScale: 1, ClassWeights: []int64{2_000_000, 500_000}, TrainScale: FractionScale}
+	spec := &RowSpec{ClassWeights: []int64{2_000_000, 500_000}, ClassDivisor: 1}
 	train := &ObjectStats{Part: dataset.Train, Relabelled: []int64{6_000_000, 2_000_000}}
 	test := &ObjectStats{Part: dataset.Test, Relabelled: []int64{6, 0}}
 	if a, b := train.RelabelledRows(spec), test.RelabelledRows(spec); a != 3+4 || b != 6 {
@@ -280,7 +286,8 @@ func TestPieces(t *testing.T) {
 		label.Index[r], weight.Numbers[r] = int32(r%3)-1, float64(r%5)
 	}
 	spec := &RowSpec{
-		Label: "label", Weight: "weight", WeightScale: 1, Parting: Parting{Shares: dataset.Shares{70, 10, 20}, Seed: 3}, DropNullLabels: true,
+		Label: "label", Weight: "weight", Parting: Parting{Shares: dataset.Shares{70, 10, 20}, Seed: 3}, DropNullLabels: true,
+		Units: &[dataset.Parts]dataset.WeightUnit{{Size: 1}, {Size: 1}, {Size: 1}},
 	}
 	whole := groupOf(spec, label, weight)
 	if err := whole.prepare(); err != nil {

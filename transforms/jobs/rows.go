@@ -3,6 +3,7 @@ package jobs
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"math/bits"
@@ -10,6 +11,7 @@ import (
 	"sync/atomic"
 
 	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/tree"
 )
 
 // Task names row groups of a file, or a scratch file with an object block.
@@ -52,18 +54,21 @@ func decodeTask(b []byte) (t Task, err error) {
 
 // RowSpec says what each column of a row serves for.
 type RowSpec struct {
-	Features    []FeatureColumn `json:"features"`
-	Label       string          `json:"label"`
-	Weight      string          `json:"weight,omitempty"`       // column of row weights
-	WeightScale int64           `json:"weight_scale,omitempty"` // fixed-point units per weight of 1
+	Features []FeatureColumn `json:"features"`
+	Label    string          `json:"label"`
+	Weight   string          `json:"weight,omitempty"` // column of row weights
 	Parting
 	DropNullLabels bool `json:"drop_null_labels,omitempty"`
 
+	// Units has the unit of the weights of each part; nil if they are not known yet: see
+	// SummariseConfig.Weigh.
+	Units *[dataset.Parts]dataset.WeightUnit `json:"units,omitempty"`
+
 	// ClassWeights has a factor for the weights of training rows by class, in units of
-	// 1/FractionScale. Empty: all factors are 1. TrainScale is the number of fixed-point
-	// units in a product of 1, either 1 or FractionScale.
+	// 1/FractionScale. Empty: all factors are 1. A product of a weight and a factor is divided by
+	// ClassDivisor, either 1 or FractionScale, and rounded.
 	ClassWeights []int64 `json:"class_weights,omitempty"`
-	TrainScale   int64   `json:"train_scale,omitempty"`
+	ClassDivisor int64   `json:"class_divisor,omitempty"`
 
 	Soft SoftLabels `json:"soft_labels,omitzero"`
 
@@ -78,17 +83,52 @@ func (s *RowSpec) grouped() bool { return s.Groups != [dataset.Parts]int64{} }
 // Weighted reports whether rows of some part have weights other than 1.
 func (s *RowSpec) Weighted() bool { return s.Weight != "" || len(s.ClassWeights) > 0 }
 
-// ScaleOf returns the number of fixed-point units in a weight of 1 for rows of a part, by
+// ScaleOf returns the number of units in the mean weight of a training row for rows of a part, by
 // their labels.
-func (s *RowSpec) ScaleOf(part dataset.Part) int64 {
-	if part == dataset.Train && len(s.ClassWeights) > 0 {
-		return s.TrainScale
+func (s *RowSpec) ScaleOf(part dataset.Part) float64 {
+	scale := 1.0
+	if s.Units != nil && s.Units[part].Size > 0 {
+		scale = s.Units[part].Scale
 	}
-	return s.WeightScale
+	if part == dataset.Train && len(s.ClassWeights) > 0 {
+		scale *= float64(FractionScale / s.ClassDivisor)
+	}
+	return scale
 }
 
-// GrowthScale returns the number of fixed-point units in a weight of 1 where trees grow.
-func (s *RowSpec) GrowthScale() int64 { return s.ScaleOf(dataset.Train) * max(1, s.Soft.Scale) }
+// GrowthScale returns the number of units in the mean weight of a training row where trees grow.
+func (s *RowSpec) GrowthScale() float64 {
+	return s.ScaleOf(dataset.Train) * float64(max(1, s.Soft.Scale))
+}
+
+// DescribeWeights notes in a tree how its training rows were weighed. rows is the number of
+// training rows with a weight above 0.
+func (s *RowSpec) DescribeWeights(d *tree.Training, rows int64) {
+	if s.Units != nil {
+		d.MeanWeight = s.Units[dataset.Train].Mean
+	}
+	if len(s.ClassWeights) == 0 {
+		return
+	}
+	d.Weights = tree.WeightsByClass
+	for _, w := range s.ClassWeights {
+		d.ClassWeights = append(d.ClassWeights, float64(w)/FractionScale)
+	}
+	d.LeftOutRows = rows - d.Rows
+}
+
+// Countable returns what objects are counted by: the same specification without what their weights
+// do not depend on.
+func (s *RowSpec) Countable() *RowSpec {
+	rows := *s
+	if s.Units != nil {
+		rows.Units = new([dataset.Parts]dataset.WeightUnit)
+		for part := range rows.Units {
+			rows.Units[part].Size = s.Units[part].Size
+		}
+	}
+	return &rows
+}
 
 // moreBytes returns about the bytes of an object beside its codes and one class weight.
 func (s *RowSpec) moreBytes() int {
@@ -151,20 +191,20 @@ func (s *RowSpec) Columns() []string {
 type rowGroup struct {
 	dataset.RowGroup
 
-	spec    *RowSpec
-	task    Task
-	first   int // position of the first of the rows in the row group
-	rows    int
-	label   dataset.Vector
-	weights []int64        // by row, in fixed-point units; nil: 1 each
-	total   int64          // weight of all rows, at most MaxTotalWeight
-	parts   []dataset.Part // by row
-	buckets []uint8        // by row: of its key; nil: they are not wanted
-	dropped int64          // rows without a label
-	ignored int64          // rows with a weight of 0
-	parted  int64          // rows whose weight is no whole number
-	shares  []int32        // by row and class: see dataset.Rows; nil: the label alone counts
-	soft    bool           // some training row has probabilities that its label does not have
+	spec     *RowSpec
+	task     Task
+	first    int // position of the first of the rows in the row group
+	rows     int
+	label    dataset.Vector
+	own      dataset.Vector // weights as the column has them
+	weighing bool           // the units of weights are not known yet: see SummariseConfig.Weigh
+	weights  []int64        // by row, in units; nil: 1 each
+	parts    []dataset.Part // by row
+	buckets  []uint8        // by row: of its key; nil: they are not wanted
+	dropped  int64          // rows without a label
+	ignored  int64          // rows with a weight of 0
+	shares   []int32        // by row and class: see dataset.Rows; nil: the label alone counts
+	soft     bool           // some training row has probabilities that its label does not have
 }
 
 // newRowGroup returns all rows of an opened row group.
@@ -286,11 +326,10 @@ func (g *rowGroup) prepare() error {
 	}
 	g.parts = make([]dataset.Part, g.Rows())
 	if g.spec.Weight != "" {
-		var v dataset.Vector
-		if err := columns.read(&v); err != nil {
+		if err := columns.read(&g.own); err != nil {
 			return err
 		}
-		if err := g.readWeights(&v); err != nil {
+		if err := g.checkWeights(); err != nil {
 			return err
 		}
 	}
@@ -298,6 +337,9 @@ func (g *rowGroup) prepare() error {
 		return err
 	}
 	if err := g.leaveOut(); err != nil {
+		return err
+	}
+	if err := g.countWeights(); err != nil {
 		return err
 	}
 	if len(g.spec.Soft.Columns) > 0 {
@@ -321,7 +363,7 @@ func (g *rowGroup) leaveOut() error {
 			}
 			g.dropped++
 			g.parts[r] = dataset.None
-		case g.weights != nil && g.weights[r] == 0:
+		case g.spec.Weight != "" && g.ownWeight(r) == 0:
 			g.ignored++
 			g.parts[r] = dataset.None
 		}
@@ -338,39 +380,56 @@ func (g *rowGroup) refused() []int32 {
 // FractionScale is the number of fixed-point units in 1 where weights have fractions.
 const FractionScale = 1_000_000
 
-// MaxWeight is the largest weight of a row.
-const MaxWeight = 1e9
-
-// MaxTotalWeight is the largest weight of all rows, in fixed-point units. Sums stop there,
-// so that none overflows.
+// MaxTotalWeight is the largest weight of all rows, in units. Products stop there, so that sums
+// do not overflow.
 const MaxTotalWeight = 1 << 60
 
-// readWeights converts the column of weights to fixed-point units.
-func (g *rowGroup) readWeights(v *dataset.Vector) error {
-	if v.Type != dataset.Number {
-		return g.errorAt(g.spec.Weight, v.Spell(0), "the weights are text, expected numbers",
+// checkWeights makes sure that each row has a weight.
+func (g *rowGroup) checkWeights() error {
+	if g.own.Type != dataset.Number {
+		return g.errorAt(g.spec.Weight, g.own.Spell(0), "the weights are text, expected numbers",
 			"name another column with --weight")
 	}
-	g.weights = make([]int64, g.Rows())
-	for r := range g.weights {
-		if v.Missing(r) {
-			return g.errorAt(g.spec.Weight, "",
-				fmt.Sprintf("the weight of row %d is null or NaN, expected a number from 0 to 1e9", g.first+r), "")
+	for r := range g.rows {
+		if fault := dataset.WeightFault(g.ownWeight(r)); fault != "" {
+			return g.errorAt(g.spec.Weight, g.own.Spell(r), fmt.Sprintf("the weight of row %d %s", g.first+r, fault), "")
 		}
-		i := r
-		if v.Index != nil {
-			i = int(v.Index[r])
+	}
+	return nil
+}
+
+// ownWeight returns the weight of row r as the column has it; NaN if it has none.
+func (g *rowGroup) ownWeight(r int) float64 {
+	if g.own.Missing(r) {
+		return math.NaN()
+	}
+	if g.own.Index != nil {
+		r = int(g.own.Index[r])
+	}
+	return g.own.Numbers[r]
+}
+
+var errUnits = errors.New("the units of the weights are not known: a pass over them comes first")
+
+// countWeights converts the weights of the rows to units of their parts.
+func (g *rowGroup) countWeights() error {
+	units := g.spec.Units
+	if g.spec.Weight == "" || g.weighing {
+		return nil
+	}
+	if units == nil {
+		return errUnits
+	}
+	g.weights = make([]int64, g.rows)
+	for r, part := range g.parts {
+		if part == dataset.None {
+			continue
 		}
-		x := v.Numbers[i]
-		if x < 0 || x > MaxWeight {
-			return g.errorAt(g.spec.Weight, v.Spell(r),
-				fmt.Sprintf("the weight of row %d is out of range, expected a number from 0 to 1e9", g.first+r), "")
+		x := g.ownWeight(r)
+		if g.weights[r] = units[part].Of(x); g.weights[r] == 0 {
+			return g.errorAt(g.spec.Weight, g.own.Spell(r),
+				fmt.Sprintf("the weight of row %d %s", g.first+r, units[part].TooSmall()), "set it to 0, or leave the row out")
 		}
-		if x != math.Trunc(x) {
-			g.parted++
-		}
-		g.weights[r] = int64(math.RoundToEven(float64(x * float64(g.spec.WeightScale))))
-		g.total = min(g.total+g.weights[r], MaxTotalWeight)
 	}
 	return nil
 }
@@ -399,7 +458,7 @@ func (s *RowSpec) Weighed(weight int64, class uint16) int64 {
 	if len(s.ClassWeights) == 0 {
 		return weight
 	}
-	return multiplied(weight, s.ClassWeights[class], uint64(s.WeightScale)*uint64(FractionScale/s.TrainScale))
+	return multiplied(weight, s.ClassWeights[class], uint64(s.ClassDivisor))
 }
 
 // multiplied returns weight*factor/unit, rounded, and at most MaxTotalWeight.

@@ -22,6 +22,7 @@ type SummariseConfig struct {
 	Workers int            // goroutines of a bundle; 1 on engines
 	Pieces  int            // goroutines that share a row group's columns, for few row groups
 	Classes bool           // also summarise the label of training rows by weight
+	Weigh   bool           // sum up the weights of the rows by part: their units are not known yet
 	Out     string         // folder of results
 	Run     RunName
 }
@@ -37,12 +38,12 @@ func (c *SummariseConfig) Columns(features int) int {
 
 // RowStats counts the summarised rows.
 type RowStats struct {
-	Rows       int64 `json:"rows"`
-	Train      int64 `json:"train"`           // training rows
-	Dropped    int64 `json:"dropped"`         // rows without a label
-	Ignored    int64 `json:"ignored"`         // rows with a weight of 0
-	Weight     int64 `json:"weight"`          // of all rows in fixed-point units, at most MaxTotalWeight
-	Fractional int64 `json:"fractional_rows"` // rows whose weight is no whole number
+	Rows    int64 `json:"rows"`
+	Train   int64 `json:"train"`   // training rows
+	Dropped int64 `json:"dropped"` // rows without a label
+	Ignored int64 `json:"ignored"` // rows with a weight of 0
+
+	Weights *[dataset.Parts]*dataset.WeightSums `json:"weights,omitempty"` // by part, with SummariseConfig.Weigh
 	// Soft says that some training row has probabilities of classes other than 1 for its label
 	// and 0 for others.
 	Soft bool `json:"soft,omitempty"`
@@ -126,6 +127,7 @@ func (f *summariseFn) ProcessElement(ctx context.Context, task []byte, _ func(in
 	}
 	all := newShared(g, len(byRows)*byColumns)
 	for _, rows := range byRows {
+		rows.weighing = f.Weigh
 		piece := newSummarised(rows)
 		for i := range byColumns {
 			from, to := i*len(f.spec.Features)/byColumns, (i+1)*len(f.spec.Features)/byColumns
@@ -178,8 +180,9 @@ func (f *summariseFn) addLabel(ctx context.Context, g *summarised, w *summariseW
 	w.stats.Train += int64(len(g.train))
 	w.stats.Dropped += g.dropped
 	w.stats.Ignored += g.ignored
-	w.stats.Weight = min(w.stats.Weight+g.total, MaxTotalWeight)
-	w.stats.Fractional += g.parted
+	if f.Weigh {
+		w.stats.weigh(g.rowGroup)
+	}
 	w.stats.Soft = w.stats.Soft || g.soft
 	g.count(ctx)
 }
@@ -236,8 +239,12 @@ func (s *RowStats) Add(o *RowStats) {
 	s.Train += o.Train
 	s.Dropped += o.Dropped
 	s.Ignored += o.Ignored
-	s.Weight = min(s.Weight+o.Weight, MaxTotalWeight)
-	s.Fractional += o.Fractional
+	if o.Weights != nil {
+		sums := s.sums()
+		for part := range sums {
+			sums[part].Merge(o.Weights[part])
+		}
+	}
 	s.Soft = s.Soft || o.Soft
 }
 
@@ -247,8 +254,27 @@ func (s *RowStats) Subtract(o *RowStats) {
 	s.Train -= o.Train
 	s.Dropped -= o.Dropped
 	s.Ignored -= o.Ignored
-	s.Weight -= o.Weight
-	s.Fractional -= o.Fractional
+}
+
+// sums returns the sums of the weights by part.
+func (s *RowStats) sums() *[dataset.Parts]*dataset.WeightSums {
+	if s.Weights == nil {
+		s.Weights = new([dataset.Parts]*dataset.WeightSums)
+		for part := range s.Weights {
+			s.Weights[part] = new(dataset.WeightSums)
+		}
+	}
+	return s.Weights
+}
+
+// weigh adds the weights of the rows of a row group that belong to a part.
+func (s *RowStats) weigh(g *rowGroup) {
+	sums := s.sums()
+	for r, part := range g.parts {
+		if part != dataset.None {
+			sums[part].Add(g.ownWeight(r), 1)
+		}
+	}
 }
 
 // encode merges the workers' summaries of the columns [from, to) and encodes them.

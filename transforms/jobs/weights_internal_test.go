@@ -34,9 +34,8 @@ func TestMultiplied(t *testing.T) {
 type weighCase struct {
 	name        string
 	weights     []int64 // of rows
-	scale       int64
 	factors     []int64
-	trainScale  int64
+	divisor     int64
 	want        []int64 // of rows that have a part
 	wantLeftOut []int
 }
@@ -44,27 +43,25 @@ type weighCase struct {
 // weighCases lists row weights with the factors of classes, worked out by hand.
 func weighCases() []weighCase {
 	return []weighCase{
-		{"rows count", nil, 1, []int64{1_000_000, 0, 3_000_000}, 1, []int64{1, 0, 3, 1, 1, 1, 3}, []int{1}},
+		{"rows count", nil, []int64{1_000_000, 0, 3_000_000}, FractionScale, []int64{1, 0, 3, 1, 1, 1, 3}, []int{1}},
 		{
-			"fractional factors", nil, 1,
+			"fractional factors", nil,
 			[]int64{1_000_000, 500_000, 1},
-			FractionScale,
+			1,
 			[]int64{1_000_000, 500_000, 1, 1, 1, 1, 1},
 			nil,
 		},
 		{
 			"whole weights",
 			[]int64{2, 3, 4, 5, 6, 7, 8},
-			1,
 			[]int64{500_000, 2_000_000, 0},
-			FractionScale,
+			1,
 			[]int64{1_000_000, 6_000_000, 0, 5, 6, 7, 0},
 			[]int{2, 6},
 		},
 		{
 			"fractional weights",
 			[]int64{2_500_000, 1, 3, 5, 6, 7, 1},
-			FractionScale,
 			[]int64{2_000_000, 500_000, 499_999},
 			FractionScale,
 			[]int64{5_000_000, 1, 1, 5, 6, 7, 0},
@@ -83,7 +80,7 @@ func TestWeighClasses(t *testing.T) {
 			g := &rowGroup{
 				rows:     len(parts),
 				RowGroup: fixedRows(len(parts)), weights: c.weights, parts: append([]dataset.Part(nil), parts...),
-				spec: &RowSpec{WeightScale: c.scale, ClassWeights: c.factors, TrainScale: c.trainScale},
+				spec: &RowSpec{ClassWeights: c.factors, ClassDivisor: c.divisor},
 			}
 			g.weighClasses(classes)
 			if diff := cmp.Diff(c.want, g.weights); diff != "" {

@@ -7,6 +7,7 @@ import (
 	"math/big"
 
 	"github.com/espalier-ml/espalier/induce/binning"
+	"github.com/espalier-ml/espalier/induce/dataset"
 	"github.com/espalier-ml/espalier/transforms/jobs"
 )
 
@@ -57,30 +58,36 @@ func Balanced(totals []int64) []int64 {
 // Factor returns a factor in units of 1/FractionScale.
 func Factor(x float64) int64 { return int64(math.RoundToEven(float64(x * jobs.FractionScale))) }
 
-// Settle sets TrainScale of the rows, whose ClassWeights are set. The totals are the weight of the
-// training rows by class, and scale is the number of their units in a weight of 1. It returns the
-// weight of all weighted rows, and refuses weights that cannot be counted.
-func Settle(rows *jobs.RowSpec, totals []int64, scale int64) (int64, error) {
-	rows.TrainScale = trainScale(rows)
-	return checkTotal(totals, rows, scale)
+// exactScale is the number of units in the mean weight from which products of weights and factors
+// are rounded to these units.
+const exactScale = 1 << 16
+
+// Settle sets ClassDivisor of the rows, whose ClassWeights are set. The totals are the weight of the
+// training rows by class, in their units. It returns the weight of all weighted rows, and refuses
+// weights that cannot be counted.
+func Settle(rows *jobs.RowSpec, totals []int64) (int64, error) {
+	rows.ClassDivisor = divisor(rows)
+	return checkTotal(totals, rows)
 }
 
-// trainScale returns 1 where all weights of training rows are whole numbers.
-func trainScale(rows *jobs.RowSpec) int64 {
-	if rows.WeightScale != 1 {
+// divisor returns FractionScale if products of the weights of training rows and the factors are
+// whole numbers of units, or if units are small. Else it returns 1: the products have smaller
+// units.
+func divisor(rows *jobs.RowSpec) int64 {
+	if u := rows.Units; u != nil && u[dataset.Train].Scale >= exactScale {
 		return jobs.FractionScale
 	}
 	for _, f := range rows.ClassWeights {
 		if f%jobs.FractionScale != 0 {
-			return jobs.FractionScale
+			return 1
 		}
 	}
-	return 1
+	return jobs.FractionScale
 }
 
 // checkTotal makes sure that the weighted rows can be counted, and that there are
-// some, and returns their weight. scale is that of the totals.
-func checkTotal(totals []int64, rows *jobs.RowSpec, scale int64) (int64, error) {
+// some, and returns their weight.
+func checkTotal(totals []int64, rows *jobs.RowSpec) (int64, error) {
 	sum := new(big.Int)
 	for k, w := range totals {
 		sum.Add(sum, new(big.Int).Mul(big.NewInt(w), big.NewInt(rows.ClassWeights[k])))
@@ -88,10 +95,10 @@ func checkTotal(totals []int64, rows *jobs.RowSpec, scale int64) (int64, error) 
 	if sum.Sign() == 0 {
 		return 0, errors.New("all classes of the training rows have the weight 0")
 	}
-	sum.Mul(sum, big.NewInt(rows.TrainScale)).Div(sum, big.NewInt(scale)).Div(sum, big.NewInt(jobs.FractionScale))
+	sum.Div(sum, big.NewInt(rows.ClassDivisor))
 	if sum.Cmp(big.NewInt(jobs.MaxTotalWeight/2)) >= 0 { // half: what rounding adds
 		return 0, errors.New("the weights of all training rows add up to more than can be counted: " +
-			"divide them by their mean")
+			"divide the weights of the classes by their mean")
 	}
 	return sum.Int64(), nil
 }

@@ -56,19 +56,19 @@ func TestBalancedBalance(t *testing.T) {
 // TestCheckTotal: by hand. 2^40 rows of weight 1e6 in units of 1e-6 are 2^80.
 func TestCheckTotal(t *testing.T) {
 	for _, c := range []struct {
-		totals, factors   []int64
-		scale, trainScale int64
-		want              string // in the error; empty: none
+		totals, factors []int64
+		divisor         int64
+		want            string // in the error; empty: none
 	}{
-		{[]int64{5, 7}, []int64{1_000_000, 500_000}, 1, 1_000_000, ""},
-		{[]int64{5, 0}, []int64{0, 500_000}, 1, 1_000_000, "weight 0"},
-		{[]int64{1 << 40, 1}, []int64{1e12, 1}, 1, 1_000_000, "divide them"},
-		{[]int64{1 << 40, 1}, []int64{1e12, 1}, 1_000_000, 1_000_000, "divide them"},
-		{[]int64{1 << 38, 1}, []int64{1e12, 1}, 1_000_000, 1_000_000, ""}, // 2^58
-		{[]int64{1 << 58, 1}, []int64{1e6, 1e6}, 1, 1, ""},
-		{[]int64{1 << 58, 1}, []int64{4e6, 1e6}, 1, 1, "divide them"},
+		{[]int64{5, 7}, []int64{1_000_000, 500_000}, 1, ""},
+		{[]int64{5, 0}, []int64{0, 500_000}, 1, "weight 0"},
+		{[]int64{1 << 40, 1}, []int64{1e12, 1}, 1, "divide the weights of the classes"},
+		{[]int64{1 << 40, 1}, []int64{1e12, 1}, 1_000_000, "divide the weights of the classes"},
+		{[]int64{1 << 38, 1}, []int64{1e12, 1}, 1_000_000, ""}, // 2^58
+		{[]int64{1 << 58, 1}, []int64{1e6, 1e6}, 1_000_000, ""},
+		{[]int64{1 << 58, 1}, []int64{4e6, 1e6}, 1_000_000, "divide the weights of the classes"},
 	} {
-		_, err := checkTotal(c.totals, &jobs.RowSpec{ClassWeights: c.factors, TrainScale: c.trainScale}, c.scale)
+		_, err := checkTotal(c.totals, &jobs.RowSpec{ClassWeights: c.factors, ClassDivisor: c.divisor})
 		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
 			t.Errorf("totals %v, factors %v: %v, want %q", c.totals, c.factors, err, c.want)
 		}

@@ -1,0 +1,345 @@
+package dataset
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"math/big"
+	"math/bits"
+	"slices"
+	"strconv"
+)
+
+// A weight above 0 lies within these bounds, so that quotients of weights and their sums are
+// exact to the last bit of a float64.
+const (
+	LeastWeight    = 1e-200
+	GreatestWeight = 1e200
+)
+
+// WeightFault returns what is wrong with the weight x of a row, as the end of a sentence about
+// that weight; empty if it is 0 or a number from LeastWeight to GreatestWeight.
+func WeightFault(x float64) string {
+	switch {
+	case math.IsNaN(x):
+		return "is null or NaN, expected 0 or a number from 1e-200 to 1e200"
+	case x != 0 && !(x >= LeastWeight && x <= GreatestWeight):
+		return "is out of range, expected 0 or a number from 1e-200 to 1e200"
+	}
+	return ""
+}
+
+// WeightSums has what the unit of weights depends on: their exact sum, the least and the
+// greatest, and the distinct weights if they are few. Sums of parts of the rows merge to the
+// same sums in any order. The zero value has no rows.
+type WeightSums struct {
+	Rows int64 // rows with a weight above 0
+
+	least, greatest float64
+	counts          map[float64]int64 // rows by weight; nil if there are more than mostWeights
+	many            bool
+	sums            []sum128 // by binary exponent of the weight, from leastExponent on: sums of mantissas
+}
+
+// sum128 is an unsigned integer of 128 bits.
+type sum128 struct{ hi, lo uint64 }
+
+func (s *sum128) add(hi, lo uint64) {
+	var carry uint64
+	s.lo, carry = bits.Add64(s.lo, lo, 0)
+	s.hi += hi + carry
+}
+
+// mostWeights bounds the distinct weights that WeightSums counts: survey weights and prices
+// have fewer.
+const mostWeights = 1 << 12
+
+// The exponents of weights, as math.Float64bits has them, and the value of the last bit of a
+// mantissa of exponent 0.
+const (
+	mantissaBits  = 52
+	exponentOfOne = 1023
+	leastExponent = 300 // 2^-723, below LeastWeight
+	exponents     = 1400
+)
+
+// Add adds a number of rows of the weight x, for which WeightFault is empty. Rows of weight 0 do
+// not count.
+func (s *WeightSums) Add(x float64, rows int64) {
+	if x == 0 || rows == 0 {
+		return
+	}
+	if s.Rows == 0 {
+		s.least, s.greatest = x, x
+	}
+	s.Rows += rows
+	s.least, s.greatest = min(s.least, x), max(s.greatest, x)
+	s.count(x, rows)
+	b := math.Float64bits(x)
+	if s.sums == nil {
+		s.sums = make([]sum128, exponents)
+	}
+	hi, lo := bits.Mul64(b&(1<<mantissaBits-1)|1<<mantissaBits, uint64(rows))
+	s.sums[b>>mantissaBits-leastExponent].add(hi, lo)
+}
+
+// count counts rows of a weight unless there are too many weights.
+func (s *WeightSums) count(x float64, rows int64) {
+	if s.many {
+		return
+	}
+	if s.counts == nil {
+		s.counts = make(map[float64]int64)
+	}
+	s.counts[x] += rows
+	if s.many = len(s.counts) > mostWeights; s.many {
+		s.counts = nil
+	}
+}
+
+// Merge adds the sums of other rows.
+func (s *WeightSums) Merge(o *WeightSums) {
+	if o.Rows == 0 {
+		return
+	}
+	if s.Rows == 0 {
+		s.least, s.greatest = o.least, o.greatest
+	}
+	s.Rows += o.Rows
+	s.least, s.greatest = min(s.least, o.least), max(s.greatest, o.greatest)
+	if o.many {
+		s.many, s.counts = true, nil
+	}
+	for x, rows := range o.counts { // in any order: the counts are the same
+		s.count(x, rows)
+	}
+	if s.sums == nil {
+		s.sums = make([]sum128, exponents)
+	}
+	for e := range o.sums {
+		s.sums[e].add(o.sums[e].hi, o.sums[e].lo)
+	}
+}
+
+// encodedSums is the JSON form of WeightSums.
+type encodedSums struct {
+	Rows     int64       `json:"rows"`
+	Least    float64     `json:"least"`
+	Greatest float64     `json:"greatest"`
+	Many     bool        `json:"many,omitempty"`
+	Weights  []float64   `json:"weights,omitempty"` // ascending
+	Counts   []int64     `json:"counts,omitempty"`  // rows of each of the weights
+	Sums     [][3]uint64 `json:"sums"`              // exponent and the two halves of each sum above 0
+}
+
+// MarshalJSON encodes the sums. The order in which rows were added does not matter.
+func (s *WeightSums) MarshalJSON() ([]byte, error) {
+	e := encodedSums{Rows: s.Rows, Least: s.least, Greatest: s.greatest, Many: s.many, Sums: [][3]uint64{}}
+	e.Weights = slices.Sorted(maps.Keys(s.counts))
+	for _, x := range e.Weights {
+		e.Counts = append(e.Counts, s.counts[x])
+	}
+	for i, sum := range s.sums {
+		if sum != (sum128{}) {
+			e.Sums = append(e.Sums, [3]uint64{uint64(i), sum.hi, sum.lo})
+		}
+	}
+	return json.Marshal(&e)
+}
+
+var errWeightSums = errors.New("not encoded sums of weights")
+
+// UnmarshalJSON decodes what MarshalJSON has encoded.
+func (s *WeightSums) UnmarshalJSON(b []byte) error {
+	var e encodedSums
+	if err := json.Unmarshal(b, &e); err != nil {
+		return err
+	}
+	if len(e.Weights) != len(e.Counts) || len(e.Weights) > mostWeights {
+		return errWeightSums
+	}
+	*s = WeightSums{Rows: e.Rows, least: e.Least, greatest: e.Greatest, many: e.Many}
+	if len(e.Weights) > 0 {
+		s.counts = make(map[float64]int64, len(e.Weights))
+		for i, x := range e.Weights {
+			s.counts[x] = e.Counts[i]
+		}
+	}
+	if len(e.Sums) > 0 {
+		s.sums = make([]sum128, exponents)
+	}
+	for _, sum := range e.Sums {
+		if sum[0] >= exponents {
+			return errWeightSums
+		}
+		s.sums[sum[0]] = sum128{sum[1], sum[2]}
+	}
+	return nil
+}
+
+// Mean returns the mean weight of the rows, the nearest float64; 0 without rows.
+func (s *WeightSums) Mean() float64 {
+	if s.Rows == 0 {
+		return 0
+	}
+	total := new(big.Int)
+	for e := len(s.sums) - 1; e >= 0; e-- { // Horner's rule in powers of 2
+		total.Lsh(total, 1)
+		one := new(big.Int).SetUint64(s.sums[e].hi)
+		total.Add(total, one.Lsh(one, 64).Add(one, new(big.Int).SetUint64(s.sums[e].lo)))
+	}
+	mean := new(big.Float).SetPrec(256).SetInt(total)
+	mean.SetMantExp(mean, leastExponent-exponentOfOne-mantissaBits)
+	x, _ := mean.Quo(mean, new(big.Float).SetInt64(s.Rows)).Float64()
+	return x
+}
+
+// WeightUnit is the unit in which weights of rows are counted. Weights times a constant have
+// units times the constant: so a row has the same number of units, whatever the weights are
+// measured in. The zero value is the unit of rows without weights: each row has the weight 1.
+type WeightUnit struct {
+	Size  float64 `json:"size"`  // weight of a unit, as the column has it
+	Scale float64 `json:"scale"` // units in the mean weight of a training row
+	Mean  float64 `json:"mean"`  // mean weight of a training row, as the column has it
+	Total int64   `json:"total"` // units of all rows at most
+}
+
+// finer is the number of steps in a unit to which quotients are rounded before they are rounded
+// to units. Weights times a constant differ by rounding, in the last bits. So a quotient that
+// is a half and a whole number is rounded to the same unit, whatever the constant.
+const finer = 1 << 20
+
+// Of returns the number of units in the weight x.
+func (u *WeightUnit) Of(x float64) int64 {
+	if x == 0 || u.Size == 0 {
+		return 0
+	}
+	return int64(math.RoundToEven(math.RoundToEven(float64(x/u.Size*finer)) / finer))
+}
+
+// TooSmall returns what is wrong with a weight that is no unit, as the end of a sentence about
+// it.
+func (u *WeightUnit) TooSmall() string {
+	return fmt.Sprintf("is too small to be counted next to the weights of the other rows, expected 0 or at least %.3g",
+		u.Size/2)
+}
+
+// The units of weights that are no multiples of a common one.
+const (
+	unitBits  = 20      // the mean weight has at least 2^unitBits units
+	leastBits = 4       // the least weight has 2^leastBits units, if all weights together allow it
+	totalBits = 53      // JSON's readers know whole numbers up to 2^53
+	exactBits = 50      // all units of exact weights, at most
+	mostParts = 1 << 20 // units in the least of exact weights
+	mostUnits = 1 << 32 // units in the greatest of exact weights
+	sameBits  = 44      // quotients of weights that agree in so many bits are the same
+)
+
+// WeightUnits returns the unit of the weights of each part. Scales are relative to the mean
+// weight of training rows, or of the part's rows if there are no training rows.
+//
+// If all weights of a part are multiples of a common unit, such as whole numbers and prices,
+// they are counted in this unit, exactly. Else the unit is a fraction of the greatest weight,
+// so that the mean weight has 2^20 units or more.
+func WeightUnits(parts *[Parts]*WeightSums) (units [Parts]WeightUnit) {
+	for part, s := range parts {
+		if s != nil && s.Rows > 0 {
+			units[part] = s.unit()
+		}
+	}
+	train := units[Train]
+	for part := range units {
+		if u := &units[part]; Part(part) != Train && train.Size > 0 && u.Size > 0 {
+			u.Mean = train.Mean
+			u.Scale = rounded(float64(train.Scale * (train.Size / u.Size)))
+		}
+	}
+	return units
+}
+
+// rounded returns x to 9 digits, which do not depend on the last bits.
+func rounded(x float64) float64 {
+	const digits = 9
+	short, _ := strconv.ParseFloat(strconv.FormatFloat(x, 'g', digits, 64), 64) // own digits
+	return short
+}
+
+// unit returns the unit of the weights. There are rows.
+func (s *WeightSums) unit() WeightUnit {
+	u := WeightUnit{Mean: s.Mean()}
+	if u.Size = s.commonUnit(); u.Size > 0 {
+		for x, rows := range s.counts { // whole numbers add up in any order
+			u.Total += rows * u.Of(x)
+		}
+		u.Scale = float64(u.Total) / float64(s.Rows)
+		return u
+	}
+	peak := rounded(s.greatest / u.Mean)
+	digits := ceilLog2(peak) + unitBits
+	room := totalBits - ceilLog2(float64(s.Rows)/peak)
+	digits = max(digits, min(ceilLog2(rounded(s.greatest/s.least))+leastBits, room))
+	u.Size = math.Ldexp(s.greatest, -digits)
+	u.Scale = math.Round(math.Ldexp(1/peak, digits))
+	u.Total = int64(u.Scale+2) * s.Rows // each row is rounded
+	return u
+}
+
+// ceilLog2 returns the least whole number n with 2^n >= x. x is above 0.
+func ceilLog2(x float64) int {
+	fraction, n := math.Frexp(x)
+	if fraction == 0.5 {
+		return n - 1
+	}
+	return n
+}
+
+// commonUnit returns the greatest weight of which all weights are multiples, if they are few and
+// the multiples not too large; else 0.
+func (s *WeightSums) commonUnit() float64 {
+	if s.many {
+		return 0
+	}
+	weights := slices.Sorted(maps.Keys(s.counts))
+	parts := 1.0 // units in the least weight
+	for _, x := range weights {
+		d := denominator(float64(x/s.least*parts), mostParts/parts)
+		if d == 0 {
+			return 0
+		}
+		parts *= d
+	}
+	if s.greatest/s.least*parts > mostUnits {
+		return 0
+	}
+	total := 0.0
+	for _, x := range weights {
+		total += float64(float64(s.counts[x]) * math.Round(float64(x/s.least*parts)))
+	}
+	if total > 1<<exactBits {
+		return 0
+	}
+	return s.least / parts
+}
+
+// denominator returns the least number of at most most that makes x a whole number, but for
+// the last bits; 0 if there is none. It tries the convergents of the continued fraction of x.
+func denominator(x, most float64) float64 {
+	p, before := math.Floor(x), 1.0
+	q, last := 1.0, 0.0
+	rest := x - p
+	for q <= most {
+		if math.Abs(float64(x*q)-p) <= math.Ldexp(float64(x*q), -sameBits) {
+			return q
+		}
+		if rest == 0 {
+			return 0
+		}
+		digit := math.Floor(1 / rest)
+		rest = 1/rest - digit
+		p, before = float64(digit*p)+before, p //nolint:gocritic // a recurrence of two terms
+		q, last = float64(digit*q)+last, q     //nolint:gocritic // likewise
+	}
+	return 0
+}

@@ -1,0 +1,197 @@
+package dataset_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"math"
+	"math/big"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/espalier-ml/espalier/induce/dataset"
+)
+
+// kindsOfWeights draws weights of many kinds: whole numbers, prices, parts, dyadic numbers, random
+// ones, ones that span many powers of ten, and mixtures.
+func kindsOfWeights() map[string]func(r *rand.Rand) float64 {
+	some := []float64{0.1, 0.25, 1. / 3, 1, 2, 0.7, 1.5}
+	return map[string]func(r *rand.Rand) float64{
+		"one":      func(*rand.Rand) float64 { return 1 },
+		"whole":    func(r *rand.Rand) float64 { return float64(1 + r.IntN(9)) },
+		"large":    func(r *rand.Rand) float64 { return float64(1000 + r.IntN(1_000_000)) },
+		"prices":   func(r *rand.Rand) float64 { return float64(100+r.IntN(900)) / 100 },
+		"parts":    func(r *rand.Rand) float64 { return float64(1+r.IntN(20)) / 7 },
+		"some":     func(r *rand.Rand) float64 { return some[r.IntN(len(some))] },
+		"dyadic":   func(r *rand.Rand) float64 { return math.Ldexp(float64(1+r.IntN(1<<20)), -18) },
+		"random":   func(r *rand.Rand) float64 { return 0.5 + 1.5*r.Float64() },
+		"spread":   func(r *rand.Rand) float64 { return math.Exp(3 * r.NormFloat64()) },
+		"halves":   func(r *rand.Rand) float64 { return 1 + float64(r.IntN(1<<21))/(1<<22) },
+		"mostly 1": func(r *rand.Rand) float64 { return []float64{1, 1, 1, 1, 1, math.Sqrt2, 0.001}[r.IntN(7)] },
+	}
+}
+
+func sumsOf(weights []float64) *dataset.WeightSums {
+	s := new(dataset.WeightSums)
+	for _, x := range weights {
+		s.Add(x, 1)
+	}
+	return s
+}
+
+// TestWeightUnits: weights times a constant are as many units, in units of as many rows.
+func TestWeightUnits(t *testing.T) {
+	for name, draw := range kindsOfWeights() {
+		for seed := range uint64(5) {
+			r := rand.New(rand.NewPCG(seed, 1))
+			weights := make([]float64, 1+r.IntN(3000))
+			for i := range weights {
+				weights[i] = draw(r)
+			}
+			units := func(factor float64) (counts []int64, scale float64) {
+				scaled := make([]float64, len(weights))
+				for i, x := range weights {
+					scaled[i] = x * factor
+				}
+				parts := [dataset.Parts]*dataset.WeightSums{dataset.Train: sumsOf(scaled)}
+				unit := dataset.WeightUnits(&parts)[dataset.Train]
+				total := int64(0)
+				for _, x := range scaled {
+					counts = append(counts, unit.Of(x))
+					total += counts[len(counts)-1]
+				}
+				if mean := float64(total) / float64(len(weights)); math.Abs(mean/unit.Scale-1) > 2e-6 || total > unit.Total {
+					t.Fatalf("%s, seed %d, times %v: %v units a row, scale %v; %d units of at most %d", name, seed, factor, mean,
+						unit.Scale, total, unit.Total)
+				}
+				return counts, unit.Scale
+			}
+			want, scale := units(1)
+			mean := sumsOf(weights).Mean()
+			for i, n := range want { // each weight is counted to a millionth of the mean
+				if got := float64(n) / scale * mean; math.Abs(got-weights[i]) > 1e-6*(mean+weights[i]) {
+					t.Fatalf("%s, seed %d: weight %v counts as %v", name, seed, weights[i], got)
+				}
+			}
+			for _, factor := range []float64{1e-9, 1e-6, 1. / 3, 0.1, 0.5, 7, 1e3, 1e9, 1 / float64(len(weights)), 1e-150} {
+				got, s := units(factor)
+				for i := range got {
+					if got[i] != want[i] || s != scale {
+						t.Fatalf("%s, seed %d, times %v: weight %v is %d units of scale %v, want %d of %v", name, seed, factor,
+							weights[i], got[i], s, want[i], scale)
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestCommonUnit: by hand. Whole numbers, prices and parts are counted exactly, in their greatest
+// common unit.
+func TestCommonUnit(t *testing.T) {
+	for _, c := range []struct {
+		weights, units []float64
+		scale          float64
+	}{
+		{[]float64{1, 1, 2}, []float64{1, 1, 2}, 4. / 3},
+		{[]float64{0.25, 0.25}, []float64{1, 1}, 1},
+		{[]float64{6, 4, 10}, []float64{3, 2, 5}, 10. / 3},
+		{[]float64{0.1, 0.3, 0.25}, []float64{2, 6, 5}, 13. / 3},
+		{[]float64{1. / 3, 0.1, 0.25}, []float64{20, 6, 15}, 41. / 3},
+		{[]float64{1, 1e9}, []float64{1, 1e9}, (1 + 1e9) / 2},
+	} {
+		parts := [dataset.Parts]*dataset.WeightSums{dataset.Train: sumsOf(c.weights)}
+		unit := dataset.WeightUnits(&parts)[dataset.Train]
+		for i, x := range c.weights {
+			if got := unit.Of(x); float64(got) != c.units[i] || unit.Scale != c.scale {
+				t.Errorf("%v: %v is %d units of scale %v, want %v of %v", c.weights, x, got, unit.Scale, c.units[i], c.scale)
+			}
+		}
+	}
+}
+
+// TestWeightUnitsByPart: other parts have units of their own, and the scale says how many of them
+// the mean weight of a training row has. Weights beyond what can be counted are no unit.
+func TestWeightUnitsByPart(t *testing.T) {
+	parts := [dataset.Parts]*dataset.WeightSums{
+		dataset.Train: sumsOf([]float64{2, 4}), dataset.Test: sumsOf([]float64{0.5, 1.5}),
+	}
+	units := dataset.WeightUnits(&parts)
+	if test := units[dataset.Test]; test.Of(1.5) != 3 || test.Scale != 6 || test.Mean != 3 || units[dataset.Validation].Size != 0 {
+		t.Errorf("%+v, want 6 units of .5 in the mean of 3", units)
+	}
+	parts = [dataset.Parts]*dataset.WeightSums{dataset.Test: sumsOf([]float64{0.5, 1.5})}
+	if test := dataset.WeightUnits(&parts)[dataset.Test]; test.Scale != 2 {
+		t.Errorf("%+v, want 2 units in the mean of 1", test)
+	}
+	far := make([]float64, 0, 101)
+	for i := range 100 {
+		far = append(far, 1+math.Sqrt(float64(i)))
+	}
+	for least, want := range map[float64]bool{1e-9: true, 1e-12: true, 1e-30: false, 1e-200: false} {
+		parts = [dataset.Parts]*dataset.WeightSums{dataset.Train: sumsOf(append(far, least))}
+		unit := dataset.WeightUnits(&parts)[dataset.Train]
+		if n := unit.Of(least); (n > 0) != want || unit.Of(far[99]) == 0 {
+			t.Errorf("%v next to 1: %d units of %+v", least, n, unit)
+		}
+	}
+}
+
+// TestWeightSums: sums of parts merge to the bytes of the whole in any order, and the mean is the
+// nearest to the exact one.
+func TestWeightSums(t *testing.T) {
+	for name, draw := range kindsOfWeights() {
+		for seed := range uint64(4) {
+			r := rand.New(rand.NewPCG(seed, 2))
+			var whole dataset.WeightSums
+			parts := make([]dataset.WeightSums, 1+r.IntN(4))
+			exact, rows := new(big.Rat), int64(0)
+			for range r.IntN(9000) {
+				x, n := draw(r)*math.Pow(10, float64(r.IntN(3))), int64(r.IntN(4))
+				whole.Add(x, n)
+				parts[r.IntN(len(parts))].Add(x, n)
+				exact.Add(exact, new(big.Rat).Mul(new(big.Rat).SetFloat64(x), new(big.Rat).SetInt64(n)))
+				rows += n
+			}
+			var merged dataset.WeightSums
+			for _, i := range r.Perm(len(parts)) {
+				b, err := json.Marshal(&parts[i])
+				if err != nil {
+					t.Fatal(err)
+				}
+				var one dataset.WeightSums
+				if err := json.Unmarshal(b, &one); err != nil {
+					t.Fatal(err)
+				}
+				merged.Merge(&one)
+			}
+			a, _ := json.Marshal(&whole)
+			b, _ := json.Marshal(&merged)
+			if !bytes.Equal(a, b) || whole.Rows != rows {
+				t.Fatalf("%s, seed %d: the parts merge to other bytes", name, seed)
+			}
+			if rows == 0 {
+				continue
+			}
+			if want, _ := exact.Quo(exact, new(big.Rat).SetInt64(rows)).Float64(); whole.Mean() != want {
+				t.Errorf("%s, seed %d: mean %v, want %v", name, seed, whole.Mean(), want)
+			}
+		}
+	}
+	for _, b := range []string{`{"weights": [1]}`, `{"sums": [[5000, 0, 1]]}`, `[]`} {
+		if err := new(dataset.WeightSums).UnmarshalJSON([]byte(b)); err == nil {
+			t.Errorf("no error for %s", b)
+		}
+	}
+}
+
+// TestWeightFault: by hand.
+func TestWeightFault(t *testing.T) {
+	for x, ok := range map[float64]bool{0: true, 1: true, 1e-200: true, 1e200: true, -1: false, 1e-201: false, math.Inf(1): false} {
+		if got := dataset.WeightFault(x); (got == "") != ok {
+			t.Errorf("%v: %q", x, got)
+		}
+	}
+	if dataset.WeightFault(math.NaN()) == "" {
+		t.Error("NaN is a weight")
+	}
+}

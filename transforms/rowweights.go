@@ -1,0 +1,126 @@
+package transforms
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+
+	"github.com/espalier-ml/espalier/induce/dataset"
+	"github.com/espalier-ml/espalier/induce/gorows"
+)
+
+// weigh reads the weight of a row.
+func weigh(x *gorows.Cell, column string) (float64, error) {
+	if err := x.AsNumber(column, dataset.Plain); err != nil {
+		return 0, err
+	}
+	if x.Type == 0 {
+		x.Number = math.NaN()
+	}
+	if fault := dataset.WeightFault(x.Number); fault != "" {
+		spelled := ""
+		if x.Type != 0 {
+			spelled = x.Spell()
+		}
+		return 0, &dataset.DataError{Column: column, Value: spelled, Problem: "the weight of a row " + fault}
+	}
+	return x.Number, nil
+}
+
+// weightBytes is the length of the cell of a weight.
+const weightBytes = 1 + 8
+
+// cutWeight takes the cell of the weight off the end of a key.
+func cutWeight(key []byte) (x float64, rest []byte, err error) {
+	at := len(key) - weightBytes
+	if at < 1 || key[at] != byte(dataset.Number) {
+		return 0, nil, errRow
+	}
+	x = math.Float64frombits(binary.BigEndian.Uint64(key[at+1:]))
+	if dataset.WeightFault(x) != "" || x == 0 {
+		return 0, nil, errRow
+	}
+	return x, key[:at], nil
+}
+
+// kindUnits are the units of the weights by part; nil: rows have no weights.
+type kindUnits = *[dataset.Parts]dataset.WeightUnit
+
+// sumWeights adds up the weights of the rows in a tally: of the parts that begin with the kind
+// first, or of earlier rows alone. They are nil if rows have no weights.
+func (s *trainSpec) sumWeights(tally []byte, first byte) (*[dataset.Parts]*dataset.WeightSums, error) {
+	if !s.weighted() {
+		return nil, nil //nolint:nilnil // there is nothing to sum up
+	}
+	r, err := dataset.ReadTally(tally)
+	if err != nil {
+		return nil, err
+	}
+	sums := new([dataset.Parts]*dataset.WeightSums)
+	for part := range sums {
+		sums[part] = new(dataset.WeightSums)
+	}
+	for r.Next() {
+		if len(r.Key) == 0 {
+			return nil, errRow
+		}
+		if r.Key[0] < first || r.Key[0] >= kindOfPart(dataset.Part(dataset.Parts)) || first == earlierRows && r.Key[0] != first {
+			continue
+		}
+		x, _, err := cutWeight(r.Key)
+		if err != nil {
+			return nil, err
+		}
+		sums[r.Key[0]-first].Add(x, r.Rows)
+	}
+	return sums, r.Err()
+}
+
+// unitsIn returns the units of the weights in a tally, see sumWeights.
+func (s *trainSpec) unitsIn(tally []byte, first byte) (kindUnits, error) {
+	sums, err := s.sumWeights(tally, first)
+	if err != nil || sums == nil {
+		return nil, err
+	}
+	units := dataset.WeightUnits(sums)
+	return &units, nil
+}
+
+// weightIn returns the key of a tally's current rows, of some part, without the weight, and the
+// weight of all these rows.
+func (s *trainSpec) weightIn(r *dataset.TallyReader, units kindUnits) (key []byte, weight int64, err error) {
+	if !s.weighted() || len(r.Key) == 0 || r.Key[0] == noRows {
+		return r.Key, r.Rows, nil
+	}
+	x, key, err := cutWeight(r.Key)
+	if err != nil {
+		return nil, 0, err
+	}
+	unit := &units[partOfKind(key[0])]
+	each := unit.Of(x)
+	if each == 0 {
+		return nil, 0, tooSmall(s.Config.Weight, x, unit)
+	}
+	if each > maxTallied/r.Rows {
+		return nil, 0, &dataset.DataError{
+			Column: s.Config.Weight, Value: fmt.Sprint(x),
+			Problem: "the weights of equal rows add up to more than can be counted", Hint: "train on a part of the rows",
+		}
+	}
+	return key, each * r.Rows, nil
+}
+
+// tooSmall returns the error of a weight that is no unit.
+func tooSmall(column string, x float64, unit *dataset.WeightUnit) error {
+	return &dataset.DataError{
+		Column: column, Value: fmt.Sprint(x), Problem: "the weight of a row " + unit.TooSmall(),
+		Hint: "set it to 0, or filter such rows out before",
+	}
+}
+
+// maxTallied bounds the weight of equal rows.
+const maxTallied = 1 << 62
+
+// partOfKind returns the part whose units the rows of a kind have: earlier rows have those of
+// training rows.
+func partOfKind(kind byte) dataset.Part { return dataset.Part(max(kind, ownRows) - ownRows) }
