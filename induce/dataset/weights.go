@@ -253,15 +253,20 @@ func WeightUnits(parts *[Parts]*WeightSums) (units [Parts]WeightUnit) {
 	for part := range units {
 		if u := &units[part]; Part(part) != Train && train.Size > 0 && u.Size > 0 {
 			u.Mean = train.Mean
-			u.Scale = rounded(float64(train.Scale * (train.Size / u.Size)))
+			u.Scale = rounded(float64(train.Scale*(train.Size/u.Size)), scaleDigits)
 		}
 	}
 	return units
 }
 
-// rounded returns x to 9 digits, which do not depend on the last bits.
-func rounded(x float64) float64 {
-	const digits = 9
+// Digits that do not depend on the last bits, for scales and for units.
+const (
+	scaleDigits = 9
+	unitDigits  = 15
+)
+
+// rounded returns x to a number of decimal digits.
+func rounded(x float64, digits int) float64 {
 	short, _ := strconv.ParseFloat(strconv.FormatFloat(x, 'g', digits, 64), 64) // own digits
 	return short
 }
@@ -276,10 +281,10 @@ func (s *WeightSums) unit() WeightUnit {
 		u.Scale = float64(u.Total) / float64(s.Rows)
 		return u
 	}
-	peak := rounded(s.greatest / u.Mean)
+	peak := rounded(s.greatest/u.Mean, scaleDigits)
 	digits := ceilLog2(peak) + unitBits
 	room := totalBits - ceilLog2(float64(s.Rows)/peak)
-	digits = max(digits, min(ceilLog2(rounded(s.greatest/s.least))+leastBits, room))
+	digits = max(digits, min(ceilLog2(rounded(s.greatest/s.least, scaleDigits))+leastBits, room))
 	u.Size = math.Ldexp(s.greatest, -digits)
 	u.Scale = math.Round(math.Ldexp(1/peak, digits))
 	u.Total = int64(u.Scale+2) * s.Rows // each row is rounded
@@ -320,7 +325,7 @@ func (s *WeightSums) commonUnit() float64 {
 	if total > 1<<exactBits {
 		return 0
 	}
-	return s.least / parts
+	return rounded(s.least/parts, unitDigits) // .3/3 is .1 in other windows of the rows
 }
 
 // denominator returns the least number of at most most that makes x a whole number, but for
