@@ -9,7 +9,7 @@ import (
 	"github.com/espalier-ml/espalier/io/parquetio"
 )
 
-// TestRelabelledRows: rows, or the weight that they have of their own, whatever their
+// TestRelabelledRows: rows, or their weight next to the mean weight of training rows, whatever their
 // classes weigh. By hand: of ten equal rows 7 are of the class a, and 3 of b.
 func TestRelabelledRows(t *testing.T) {
 	var x, weight []float64
@@ -30,8 +30,8 @@ func TestRelabelledRows(t *testing.T) {
 		{"", "none", 3},
 		{"", "balanced", 3},
 		{"", textFile(t, "weights.csv", "class,weight\na,1.5\nb,2\n"), 3},
-		{"weight", "none", 12},
-		{"weight", textFile(t, "weights.csv", "class,weight\na,1.5\nb,2.25\n"), 12},
+		{"weight", "none", 3},
+		{"weight", textFile(t, "weights.csv", "class,weight\na,1.5\nb,2.25\n"), 3},
 	} {
 		c := oneTree()
 		c.Input, c.Label, c.Split, c.Weight, c.ClassWeights = []string{url}, "class", "100/0/0", run.weight, run.classes
