@@ -317,6 +317,9 @@ func (c *choosing) describe(ctx context.Context, chosen *selection.Winner) (*win
 	if c.Settings.Rule == frontier.Best {
 		f.Tolerance = c.Settings.Tolerance
 	}
+	if score := choice.Chosen.Score; score != nil {
+		f.Evidence = score.Rows
+	}
 	at := slices.IndexFunc(choice.Listed, func(p frontier.Listed) bool { return p.Chosen })
 	w := &winner{Winner: chosen, frontier: f, trees: trees, at: at, folds: reports[at], grown: c.saved(pool)}
 	if len(found.Folds) > 0 {
@@ -347,6 +350,7 @@ func (c *choosing) saved(pool *frontier.Pool) *runfolder.Grown {
 	g := &runfolder.Grown{
 		Label: pool.Candidates[0].Tree.Label, Features: dataset.EncodeFeatures(c.Features),
 		Candidates: frontier.AppendCandidates(nil, pool.Candidates), Scales: scalesOf(c.spec),
+		GroupEffect: pool.GroupEffect,
 	}
 	for i := range pool.Points {
 		p := &pool.Points[i]
@@ -402,6 +406,9 @@ func frontierPoint(i int, p *frontier.Listed, t *tree.Tree, part partOf) runfold
 	}
 	if c := p.Costs; c != nil {
 		q.ExpectedErrorCost, q.ExpectedTotalCost = &c.Errors, &c.Total
+	}
+	if p.Score != nil {
+		q.Score = &p.Score.Value
 	}
 	return q
 }

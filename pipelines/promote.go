@@ -243,6 +243,7 @@ func (p *promotion) rebuild(ctx context.Context) error {
 		p.pool.Effects = func(*tree.Tree, dataset.Part) *metric.Effects { return new(metric.Effects) }
 	}
 	g := p.grown
+	p.pool.GroupEffect = g.GroupEffect
 	if n := len(g.Figures); n > 0 && n != g.FigureCount*len(p.pool.Points) {
 		return damaged(fmt.Errorf("%d figures of folds for %d prunings, want %d of each", n, len(p.pool.Points), g.FigureCount))
 	}
@@ -349,7 +350,7 @@ func (p *promotion) amongAll(s *frontier.Settings) error {
 // listed returns the index of a point among those of frontier.json; below 0: it is not there.
 func (p *promotion) listed(q *frontier.Point) int {
 	return slices.IndexFunc(p.frontier.Points, func(of runfolder.Point) bool {
-		one := listedPoint(&of)
+		one := listedPoint(&of, p.frontier.Evidence)
 		return one.Same(canonical(*q))
 	})
 }
@@ -377,13 +378,16 @@ func canonical(q frontier.Point) *frontier.Point {
 	return &q
 }
 
-// listedPoint returns a point of frontier.json as a choice sees it.
-func listedPoint(p *runfolder.Point) frontier.Point {
+// listedPoint returns a point of frontier.json as a choice sees it. evidence is that of the file.
+func listedPoint(p *runfolder.Point, evidence []float64) frontier.Point {
 	currency, _ := prune.ParseCurrency(p.Algorithm.Prune) // none: 0
 	q := frontier.Point{
 		Tree: p.Grown, Lambda: p.Algorithm.Lambda, Currency: currency, Step: p.Step, Ridge: p.Algorithm.Ridge,
 		Boosted: p.Algorithm.BoosterTrees, Complexity: p.Complexity, AUC: p.Validation.AUC, Folds: p.Folds,
 		LogLoss: p.Validation.LogLoss, FoldsLogLoss: p.OnFolds.LogLoss, TestAUC: p.Test.AUC, Merit: p.Merit,
+	}
+	if p.Score != nil {
+		q.Score = &frontier.Score{Value: *p.Score, Rows: evidence}
 	}
 	if p.ExpectedErrorCost != nil && p.ExpectedTotalCost != nil {
 		q.Costs = &frontier.Costs{Errors: *p.ExpectedErrorCost, Total: *p.ExpectedTotalCost}
@@ -395,7 +399,7 @@ func listedPoint(p *runfolder.Point) frontier.Point {
 func (p *promotion) amongListed(rule frontier.Rule) (int, error) {
 	points := make([]frontier.Point, len(p.frontier.Points))
 	for i := range points {
-		points[i] = listedPoint(&p.frontier.Points[i])
+		points[i] = listedPoint(&p.frontier.Points[i], p.frontier.Evidence)
 		points[i].Tree = i // earlier versions do not tell the grown trees
 	}
 	query := p.parsed.Selection.Query
@@ -450,7 +454,7 @@ func (p *promotion) record() runfolder.Promotion {
 // has all features of the run.
 func (p *promotion) tree(ctx context.Context) (*tree.Tree, *runfolder.Metrics, error) {
 	point := &p.frontier.Points[p.now]
-	q := listedPoint(point)
+	q := listedPoint(point, p.frontier.Evidence)
 	c := p.candidate(&q)
 	rows := &promotionRows{promotion: p}
 	defer rows.end(ctx)
@@ -515,7 +519,7 @@ func (p *promotion) redistribute(t *tree.Tree) {
 		return
 	}
 	p.distribution.Leaves = nil
-	q := listedPoint(&p.frontier.Points[p.now])
+	q := listedPoint(&p.frontier.Points[p.now], p.frontier.Evidence)
 	if c := p.candidate(&q); c != nil {
 		p.distribution.SetLeaves(t.Tested(), c.Counts[dataset.Validation], c.Counts[dataset.Test])
 	}

@@ -10,6 +10,7 @@ import (
 // Choice is the chosen point of a pool, with the points that are listed for a person.
 type Choice struct {
 	Chosen Point
+	Reason string   // why the rule Best has not chosen the point of the highest score; empty: it has
 	Listed []Listed // by ascending billed expected cost
 }
 
@@ -34,6 +35,8 @@ func (p *Pool) Choose(s *Settings) (*Choice, error) {
 	if err := Judge(p.Points); err != nil {
 		return nil, err
 	}
+	p.measureGroups()
+	setScores(p.Points, p.evidence())
 	return p.ChooseAmong(p.Points, s)
 }
 
@@ -43,6 +46,12 @@ func (p *Pool) ChooseAmong(all []Point, s *Settings) (*Choice, error) {
 	chosen, highest, err := p.choosePoint(all, s)
 	if err != nil {
 		return nil, err
+	}
+	reason := ""
+	if s.Rule == Best {
+		list, _ := s.Limits.within(all) // not empty, as one of them is chosen
+		_, top := best(list, s.Tolerance)
+		reason = Reason(&chosen, &top)
 	}
 	front := NonDominated(all)
 	bend, err := Select(front, Query{Rule: Knee})
@@ -66,7 +75,7 @@ func (p *Pool) ChooseAmong(all []Point, s *Settings) (*Choice, error) {
 		}
 	}
 	slices.SortStableFunc(points, func(a, b Point) int { return cmp.Compare(a.cost(), b.cost()) })
-	choice := &Choice{Chosen: chosen, Listed: make([]Listed, len(points))}
+	choice := &Choice{Chosen: chosen, Reason: reason, Listed: make([]Listed, len(points))}
 	for i, q := range points {
 		choice.Listed[i] = Listed{
 			Point: q, Chosen: q.Same(&chosen), Highest: q.Same(&highest), Knee: q.Same(&bend),

@@ -105,8 +105,12 @@ func (p *Point) Raise(validation, folds Gain) {
 	if p.byLoss {
 		a, b = validation.LogLoss, folds.LogLoss
 	}
-	if gain := p.together(a, b); gain != nil {
+	gain := p.together(a, b)
+	if gain != nil {
 		p.Merit += *gain
+	}
+	if p.Score != nil {
+		p.Score = p.Score.raise(gain, p.together(validation.LogLoss, folds.LogLoss))
 	}
 	if gain := p.together(validation.ErrorCost, folds.ErrorCost); gain != nil && p.Costs != nil {
 		p.Costs = &Costs{Errors: p.Costs.Errors - *gain, Total: p.Costs.Total - *gain}

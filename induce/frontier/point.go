@@ -41,6 +41,7 @@ type Point struct {
 
 	Costs  *Costs  // expected costs of errors, and of errors and tests; nil without error costs: see Judge
 	Merit  float64 // quality by which points are compared, the larger the better: see Judge
+	Score  *Score  // value for the rule Best; nil: the merit alone counts
 	byLoss bool    // the merits are of log losses, not of areas
 }
 

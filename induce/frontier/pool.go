@@ -24,6 +24,10 @@ type Pool struct {
 	// see metric.Effects. nil: each row is drawn by itself. Several goroutines call it.
 	Effects func(t *tree.Tree, part dataset.Part) *metric.Effects
 
+	// GroupEffect is the design effect of groups on the standard error of an area, at least 1; 0: not
+	// known. Choose measures it if there are Effects.
+	GroupEffect float64
+
 	rows [dataset.Parts][]rowsOnce // by candidate: see rowsOf
 }
 
@@ -51,23 +55,17 @@ type Pruning struct {
 	Test       []prune.Score // by step, on the test rows
 }
 
-// NewPool prunes the candidates in all currencies of the settings and scores each step
-// on the validation and test rows. It adds 1 to done for each sequence, of which there
-// are Settings.Sequences. If the context ends first, the error is its cause.
+// NewPool prunes the candidates in all currencies of the settings. The points have no figures
+// before Score. NewPool adds 1 to done for each candidate. If the context ends first, the error is
+// its cause.
 func NewPool(ctx context.Context, candidates []Candidate, s *Settings, done *atomic.Int64) (*Pool, error) {
 	currencies := s.currencies()
-	p := &Pool{Candidates: candidates, Prunings: make([]Pruning, s.Sequences(len(candidates)))}
+	p := &Pool{Candidates: candidates, Prunings: make([]Pruning, len(candidates)*len(currencies))}
 	err := parallel.EachUntil(ctx, len(candidates), done, func(i int) {
 		c := &candidates[i]
-		sequences := c.Prune(c.Tree, currencies...)
-		validation := prune.Sweep(sequences, prune.NewRows(c.Tree, c.Counts[dataset.Validation]))
-		test := prune.Sweep(sequences, prune.NewRows(c.Tree, c.Counts[dataset.Test]))
-		for k, q := range sequences {
-			p.Prunings[i*len(currencies)+k] = Pruning{
-				Candidate: i, Sequence: q, Validation: validation[k], Test: test[k],
-			}
+		for k, q := range c.Prune(c.Tree, currencies...) {
+			p.Prunings[i*len(currencies)+k] = Pruning{Candidate: i, Sequence: q}
 		}
-		done.Add(int64(len(sequences) - 1)) // EachUntil adds 1
 	})
 	if err != nil {
 		return nil, err
@@ -85,14 +83,71 @@ func NewPool(ctx context.Context, candidates []Candidate, s *Settings, done *ato
 	return p, nil
 }
 
-// point returns the point of a step.
+// point returns the point of a step, without figures.
 func (p *Pruning) point(c *Candidate, step int) Point {
-	s, validation := &p.Sequence.Steps[step], &p.Validation[step]
+	s := &p.Sequence.Steps[step]
 	return Point{
 		Tree: p.Candidate, Lambda: c.lambda(), Currency: p.Sequence.Currency(), Step: step, Alpha: s.Alpha,
-		Complexity: s.Complexity, AUC: validation.AUC, LogLoss: validation.LogLoss, Accuracy: validation.Accuracy,
-		ErrorCost: validation.ExpectedErrorCost, TotalCost: validation.TotalCost(), TestAUC: p.Test[step].AUC,
+		Complexity: s.Complexity,
 	}
+}
+
+// Score scores each step of all prunings on the validation and test rows, with the probabilities
+// that the trees have now, and sets the figures of the points. It adds 1 to done for each candidate.
+// If the context ends first, the error is its cause.
+func (p *Pool) Score(ctx context.Context, done *atomic.Int64) error {
+	each := len(p.Prunings) / len(p.Candidates)
+	err := parallel.EachUntil(ctx, len(p.Candidates), done, func(i int) {
+		c, prunings := &p.Candidates[i], p.Prunings[i*each:(i+1)*each]
+		validation := prune.Sweep(sequences(prunings), p.rowsOf(i, dataset.Validation))
+		test := prune.Sweep(sequences(prunings), prune.NewRows(c.Tree, c.Counts[dataset.Test]))
+		for k := range prunings {
+			prunings[k].Validation, prunings[k].Test = validation[k], test[k]
+		}
+	})
+	if err != nil {
+		return err
+	}
+	at := 0
+	for i := range p.Points {
+		q := &p.Points[i]
+		if i == 0 || !sameSequence(q, &p.Points[i-1]) {
+			at = p.PruningOf(q)
+		}
+		p.Prunings[at].score(q)
+	}
+	return nil
+}
+
+// score sets the figures of a point of the pruning.
+func (p *Pruning) score(q *Point) {
+	validation := &p.Validation[q.Step]
+	q.AUC, q.LogLoss, q.Accuracy = validation.AUC, validation.LogLoss, validation.Accuracy
+	q.ErrorCost, q.TotalCost, q.TestAUC = validation.ExpectedErrorCost, validation.TotalCost(), p.Test[q.Step].AUC
+}
+
+func sequences(prunings []Pruning) []*prune.Sequence {
+	list := make([]*prune.Sequence, len(prunings))
+	for i := range prunings {
+		list[i] = prunings[i].Sequence
+	}
+	return list
+}
+
+// Losses returns the log loss of each step of all prunings on the validation rows, by pruning and
+// step, with the probabilities that the trees have now. The lists are empty without rows.
+func (p *Pool) Losses() [][]float64 {
+	each := len(p.Prunings) / len(p.Candidates)
+	losses := make([][]float64, len(p.Prunings))
+	parallel.Each(len(p.Candidates), len(p.Candidates), func(i int) {
+		copy(losses[i*each:], prune.Losses(sequences(p.Prunings[i*each:(i+1)*each]), p.rowsOf(i, dataset.Validation)))
+	})
+	return losses
+}
+
+// Smooth estimates all trees again with a weight of the parent's estimate, in rows.
+func (p *Pool) Smooth(rows float64) {
+	parallel.Each(len(p.Candidates), len(p.Candidates), func(i int) { p.Candidates[i].Tree.Smooth(rows) })
 }
 
 // PruningOf returns the index of a point's pruning. The point must be one of the pool.

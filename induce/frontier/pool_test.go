@@ -85,8 +85,11 @@ func pool(t *testing.T, s *frontier.Settings, list []frontier.Candidate) *fronti
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := s.Sequences(len(list)); len(p.Prunings) != want || done.Load() != int64(want) {
-		t.Errorf("%d prunings, %d counted, want %d", len(p.Prunings), done.Load(), want)
+	if err := p.Score(t.Context(), &done); err != nil {
+		t.Fatal(err)
+	}
+	if want := len(list) * max(1, len(s.Currencies)); len(p.Prunings) != want || done.Load() != int64(2*len(list)) {
+		t.Errorf("%d prunings, %d counted, want %d, %d", len(p.Prunings), done.Load(), want, 2*len(list))
 	}
 	return p
 }
@@ -208,5 +211,8 @@ func TestPoolStops(t *testing.T) {
 	p, err := frontier.NewPool(ctx, candidates(), &frontier.Settings{}, new(atomic.Int64))
 	if p != nil || !errors.Is(err, cause) {
 		t.Errorf("%+v, %v", p, err)
+	}
+	if err := pool(t, &frontier.Settings{}, candidates()).Score(ctx, new(atomic.Int64)); !errors.Is(err, cause) {
+		t.Errorf("%v", err)
 	}
 }

@@ -15,7 +15,7 @@ type Rule uint8
 // The rules.
 const (
 	First      Rule = iota + 1 // the first point of the first tree, whatever its merit
-	Best                       // the cheapest point within the tolerance of the highest merit
+	Best                       // the cheapest point that is as good as the best one, but for chance and the tolerance
 	Highest                    // the point of highest merit; ties: the cheapest
 	Knee                       // the point farthest above the chord from the cheapest to the best point
 	OneSE                      // the cheapest point within one standard error of the highest merit
@@ -56,7 +56,7 @@ const significant = 0.01
 type Query struct {
 	Rule      Rule
 	Limits    Limits
-	Tolerance float64 // for Best: merit that a cheaper point may lack, at least 0
+	Tolerance float64 // for Best: score that a cheaper point may lack, whatever chance gives; at least 0
 }
 
 // Select returns the point chosen by the query's rule among the points within the
@@ -77,7 +77,8 @@ func Select(points []Point, q Query) (Point, error) {
 	case First:
 		return slices.MinFunc(list, func(a, b Point) int { return bySequence(&a, &b) }), nil
 	case Best:
-		return cheapest(list, below(highest.Merit, q.Tolerance)), nil
+		chosen, _ := best(list, q.Tolerance)
+		return chosen, nil
 	case Highest:
 		return highest, nil
 	case Knee:

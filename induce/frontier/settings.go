@@ -37,9 +37,6 @@ func (s *Settings) Sole(c *Candidate) *Candidate {
 	return c.Pruned(sequence, sequence.At(*s.Alpha))
 }
 
-// Sequences returns the number of sequences that NewPool makes of a number of trees.
-func (s *Settings) Sequences(trees int) int { return trees * len(s.currencies()) }
-
 // currencies returns the currencies of the sequences. Of trees that are not pruned
 // there is one sequence, and only its first step competes.
 func (s *Settings) currencies() []prune.Currency {

@@ -175,6 +175,9 @@ func (m *Metrics) Widen(e *Effects) {
 	}
 }
 
+// AreaRatio returns the effect on the standard error of the area; nil if it is not defined.
+func (e *Effects) AreaRatio() *float64 { return e.ratio[figureAUC] }
+
 // Area returns an area with the interval of groups; nil if it is not defined.
 func (e *Effects) Area(a *Estimate) *Estimate {
 	if a == nil {

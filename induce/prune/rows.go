@@ -13,7 +13,6 @@ type Rows struct {
 	tree   *tree.Tree
 	rows   []int64 // by node: number of rows that reach the node
 	weight []int64 // by node
-	hits   []int64 // by node: weight of the rows of the node's class
 
 	list []share // by node, then by class: the weights above 0
 	ends []int   // by node: end of its part of the list
@@ -32,7 +31,7 @@ func NewRows(t *tree.Tree, counts *tree.LeafCounts) *Rows {
 		panic(fmt.Sprintf("prune: counts of %d nodes for a tree of %d", len(counts.Weights), nodes))
 	}
 	r := &Rows{
-		tree: t, rows: make([]int64, nodes), weight: make([]int64, nodes), hits: make([]int64, nodes),
+		tree: t, rows: make([]int64, nodes), weight: make([]int64, nodes),
 	}
 	lists := r.gather(counts)
 	all := 0
@@ -43,12 +42,8 @@ func NewRows(t *tree.Tree, counts *tree.LeafCounts) *Rows {
 	for v, list := range lists {
 		r.list = append(r.list, list...)
 		r.ends[v] = len(r.list)
-		n := &t.Nodes[v]
 		for _, s := range list {
 			r.weight[v] += s.weight
-			if int(s.class) == n.Class {
-				r.hits[v] = s.weight
-			}
 		}
 	}
 	return r

@@ -102,7 +102,7 @@ func (c *Chooser) Choose(ctx context.Context, candidates []frontier.Candidate) (
 
 // compete prunes the candidates, cross-validates the prunings, and chooses one.
 func (c *Chooser) compete(ctx context.Context, candidates []frontier.Candidate) (*Winner, error) {
-	pool, err := NewPool(ctx, c.Host, candidates, &c.Settings.Settings)
+	pool, err := prunings(ctx, c.Host, candidates, &c.Settings.Settings)
 	if err != nil {
 		return nil, err
 	}
@@ -114,6 +114,13 @@ func (c *Chooser) compete(ctx context.Context, candidates []frontier.Candidate) 
 	if err != nil {
 		return nil, err
 	}
+	if err := c.smooth(ctx, pool, folds); err != nil {
+		return nil, err
+	}
+	if err := score(ctx, c.Host, pool, folds); err != nil {
+		return nil, err
+	}
+	crossvalidate.SetAreas(folds, pool)
 	choice, err := pool.Choose(&c.Settings.Settings)
 	if err != nil {
 		return nil, c.noChoice(err)
@@ -123,6 +130,9 @@ func (c *Chooser) compete(ctx context.Context, candidates []frontier.Candidate) 
 		if w.Choice, w.stages, err = c.withModels(ctx, pool, choice, number, folds); err != nil {
 			return nil, c.noChoice(err)
 		}
+	}
+	if w.Choice.Reason != "" {
+		c.Host.Note(c.Host.Setting("select") + " best: " + w.Choice.Reason)
 	}
 	candidate := pool.Candidate(&w.Choice.Chosen)
 	candidate.Tree, _ = w.TreeOf(&w.Choice.Chosen)
@@ -150,9 +160,46 @@ func (c *Chooser) noChoice(err error) error {
 func NewPool(
 	ctx context.Context, h Host, candidates []frontier.Candidate, settings *frontier.Settings,
 ) (*frontier.Pool, error) {
-	sequences := int64(settings.Sequences(len(candidates)))
-	return compute(ctx, h, "prune", sequences, "sequences", func(s *parallel.Steps) (*frontier.Pool, error) {
+	pool, err := prunings(ctx, h, candidates, settings)
+	if err != nil {
+		return nil, err
+	}
+	return pool, score(ctx, h, pool, nil)
+}
+
+// prunings prunes candidates.
+func prunings(
+	ctx context.Context, h Host, candidates []frontier.Candidate, settings *frontier.Settings,
+) (*frontier.Pool, error) {
+	return compute(ctx, h, "prune", int64(len(candidates)), "trees", func(s *parallel.Steps) (*frontier.Pool, error) {
 		return frontier.NewPool(ctx, candidates, settings, &s.Done)
+	})
+}
+
+// smooth chooses how strongly leaves are smoothed, if they are.
+func (c *Chooser) smooth(ctx context.Context, pool *frontier.Pool, folds []crossvalidate.Fold) error {
+	if pool.Candidates[0].Tree.Algorithm.LeafEstimate != tree.Smoothed.String() {
+		return nil
+	}
+	return c.Host.Phase(ctx, "smoothing", 1, "steps", func(s *parallel.Steps) error {
+		crossvalidate.Smooth(folds, pool)
+		s.Done.Add(1)
+		return nil
+	})
+}
+
+// score scores the prunings of a pool and of folds.
+func score(ctx context.Context, h Host, pool *frontier.Pool, folds []crossvalidate.Fold) error {
+	steps := int64(len(pool.Candidates) + len(folds))
+	return h.Phase(ctx, "score", steps, "trees", func(s *parallel.Steps) error {
+		for i := range folds {
+			if ctx.Err() != nil {
+				return context.Cause(ctx)
+			}
+			folds[i].Score()
+			s.Done.Add(1)
+		}
+		return pool.Score(ctx, &s.Done)
 	})
 }
 
@@ -232,7 +279,7 @@ func (c *Chooser) foldsWanted(validation *tree.LeafCounts) int {
 			"than %d, though the validation rows have only %.0f of the rarest class: "+
 			"%s %d cross-validates all the same",
 			folds, objects, crossvalidate.MostAuto, rare, folds, crossvalidate.AutoFolds))
-	case crossvalidate.Asked, crossvalidate.RareRows:
+	case crossvalidate.Asked, crossvalidate.Few, crossvalidate.RareRows:
 	}
 	bytes := objects * int64(dataset.NewLayout(c.Features).Stride)
 	if d.Folds > 0 && bytes > crossvalidate.MaxBytes {
@@ -258,12 +305,7 @@ func (c *Chooser) crossValidate(ctx context.Context, pool *frontier.Pool, number
 		}
 		return g.Grow(ctx, pool, &s.Done)
 	}
-	folds, err := compute(ctx, c.Host, "folds", weight, "units of weight", work)
-	if err != nil {
-		return nil, err
-	}
-	crossvalidate.SetAreas(folds, pool)
-	return folds, nil
+	return compute(ctx, c.Host, "folds", weight, "units of weight", work)
 }
 
 // growth returns from what the trees of the folds are grown.

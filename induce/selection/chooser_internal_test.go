@@ -31,7 +31,8 @@ func TestFoldsAreTold(t *testing.T) {
 	}{
 		{most, enough - 1, folds, ""},
 		{most + 1, enough - 1, 0, "50001 training objects are more than 50000, though the validation rows have only 199 of the rarest class: --folds 5"},
-		{10, enough, 0, "have 200 of the rarest class, and 200 are enough"},
+		{crossvalidate.FewObjects, enough, folds, ""},
+		{crossvalidate.FewObjects + 1, enough, 0, "have 200 of the rarest class, and 200 are enough"},
 	} {
 		w := new(noted)
 		c := Chooser{

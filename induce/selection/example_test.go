@@ -26,8 +26,8 @@ func (plain) Note(text string) { fmt.Println(text) }
 
 func (plain) Setting(name string) string { return name }
 
-// The class is 1 from x = 16 on, but for one training object in sixteen. Without pruning the tree
-// tests for each of these.
+// The class is 1 from x = 16 on, but for one object in sixteen. Without pruning the tree tests for each
+// of these.
 func ExampleInMemory_Train() {
 	x := dataset.Feature{Name: "x", Kind: dataset.Numeric, Cost: 1}
 	for cut := range 31 {
@@ -44,7 +44,7 @@ func ExampleInMemory_Train() {
 		},
 		Members: (&grid.Axes{
 			Algorithms: []split.Algorithm{split.C45, split.EC45}, Lambdas: []float64{1}, Thetas: []float64{0},
-			Families: []split.Family{split.Thresholds}, Bins: 1,
+			Families: []split.Family{split.Thresholds}, Bins: 1, Record: tree.Algorithm{LeafEstimate: "smoothed"},
 		}).Members(),
 		Modeller: &grid.Modeller{
 			Label: tree.Label{Column: "class", Classes: []string{"0", "1"}}, Features: features,
@@ -55,7 +55,7 @@ func ExampleInMemory_Train() {
 		m.Parts[part] = dataset.NewObjects(dataset.NewLayout(features), 2, false, 32)
 		for code := range 32 {
 			class := uint16(code / 16)
-			if dataset.Part(part) == dataset.Train && code%16 == 5 {
+			if noise := []int{5, 9, 12}[part]; code%16 == noise {
 				class = 1 - class
 			}
 			m.Parts[part].Append([]int{code}, []dataset.ClassWeight{{Class: class, Weight: 1}}, 1)

@@ -34,6 +34,12 @@ func (c *Chooser) setEffects(ctx context.Context, pool *frontier.Pool) error {
 			return err
 		}
 	}
+	if objects[dataset.Validation].Len() == 0 { // the design effect is that on the training rows then
+		var err error
+		if objects[dataset.Validation], err = c.Objects(ctx); err != nil {
+			return err
+		}
+	}
 	pool.Effects = func(t *tree.Tree, part dataset.Part) *metric.Effects { return EffectsOf(t, objects[part]) }
 	return nil
 }

@@ -46,13 +46,16 @@ type Algorithm struct {
 	Bins         int     `json:"bins"`
 	Binning      string  `json:"binning"`
 	LeafEstimate string  `json:"leaf_estimate"`
-	Prune        string  `json:"prune"`
-	Alpha        float64 `json:"alpha,omitempty"` // risk per leaf, or per unit of expected cost
-	MaxDepth     int     `json:"max_depth,omitempty"`
-	MinRows      int64   `json:"min_rows,omitempty"`
-	MaxLeaves    int     `json:"max_leaves,omitempty"`
-	Seed         uint64  `json:"seed"`
-	RepeatCost   string  `json:"repeat_cost,omitempty"` // RepeatFree, or empty: each test is paid
+	// Smoothing is the weight of the parent's estimate in a smoothed estimate, in rows; 0:
+	// UsualSmoothing.
+	Smoothing  float64 `json:"smoothing,omitempty"`
+	Prune      string  `json:"prune"`
+	Alpha      float64 `json:"alpha,omitempty"` // risk per leaf, or per unit of expected cost
+	MaxDepth   int     `json:"max_depth,omitempty"`
+	MinRows    int64   `json:"min_rows,omitempty"`
+	MaxLeaves  int     `json:"max_leaves,omitempty"`
+	Seed       uint64  `json:"seed"`
+	RepeatCost string  `json:"repeat_cost,omitempty"` // RepeatFree, or empty: each test is paid
 	// SetUps says how scores counted the price of a group in its first test on a path:
 	// shared, free or never; empty: in full.
 	SetUps string `json:"set_ups,omitempty"`
@@ -248,8 +251,17 @@ func ParseEstimate(s string) (Estimate, error) {
 	return 0, fmt.Errorf("leaf estimate %q: want one of majority, raw, smoothed", s)
 }
 
-// smoothing is m, the weight of the parent's estimate in a smoothed estimate, in rows.
-const smoothing = 10
+// UsualSmoothing is m of smoothed estimates, the weight of the parent's estimate in rows, unless
+// Algorithm.Smoothing says otherwise.
+const UsualSmoothing = 10
+
+// smoothing returns m of the tree's smoothed estimates, in rows.
+func (a *Algorithm) smoothing() float64 {
+	if a.Smoothing > 0 {
+		return a.Smoothing
+	}
+	return UsualSmoothing
+}
 
 // Estimate sets the class and the probabilities of every node from its class weights,
 // the priors and the error costs of the label. Parents must come before their
@@ -261,6 +273,18 @@ func (t *Tree) Estimate(e Estimate, scale float64) {
 		t.separate(weight)
 	}
 	t.decide()
+}
+
+// Smooth estimates all nodes again with a weight of the parent's estimate, in rows. Trees whose
+// estimates are not smoothed stay as they are.
+func (t *Tree) Smooth(rows float64) {
+	if t.Algorithm.LeafEstimate != Smoothed.String() {
+		return
+	}
+	if t.Algorithm.Smoothing = rows; rows == UsualSmoothing {
+		t.Algorithm.Smoothing = 0
+	}
+	t.Estimate(Smoothed, max(1, t.Training.WeightScale))
 }
 
 // estimateFreely sets the probabilities of every node from its class weights alone, and returns
@@ -286,7 +310,7 @@ func (t *Tree) estimateFreely(e Estimate, scale float64) []int64 {
 			n.Probabilities = slices.Clone(t.Nodes[parent[i]].Probabilities)
 			continue
 		}
-		n.Probabilities = probabilities(weights, prior, float64(smoothing*scale))
+		n.Probabilities = probabilities(weights, prior, float64(t.Algorithm.smoothing()*scale))
 	}
 	return weight
 }

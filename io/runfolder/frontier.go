@@ -15,9 +15,13 @@ type Frontier struct {
 	Folds   int    `json:"folds,omitempty"` // folds in the merit; absent: validation rows alone
 	// Tolerance is the merit that a cheaper tree may lack; absent: none.
 	Tolerance float64 `json:"tolerance,omitempty"`
-	Grown     int     `json:"grown"`  // trees of the grid
-	Pruned    int     `json:"pruned"` // all their prunings
-	Points    []Point `json:"points"`
+	// Evidence is the number of rows by class on which merits are measured, see frontier.Score; nil:
+	// points have no scores.
+	Evidence []float64 `json:"evidence,omitempty"`
+
+	Grown  int     `json:"grown"`  // trees of the grid
+	Pruned int     `json:"pruned"` // all their prunings
+	Points []Point `json:"points"`
 }
 
 // Point is a tree of the frontier.
@@ -28,7 +32,8 @@ type Point struct {
 	Algorithm tree.Algorithm `json:"algorithm"`
 	tree.Complexity
 
-	Merit      float64  `json:"merit"` // the figure that trees are chosen by: see frontier.Judge
+	Merit      float64  `json:"merit"`           // quality of the ranking: see frontier.Judge
+	Score      *float64 `json:"score,omitempty"` // for the rule best: see frontier.Score; nil: the merit alone counts
 	Validation Part     `json:"validation"`
 	Folds      *float64 `json:"folds_auc,omitempty"` // mean AUC on the folds, of trees grown and pruned alike
 	OnFolds

@@ -25,6 +25,8 @@ type Grown struct {
 	FoldShare float64 `json:"fold_share,omitempty"`
 	// FigureCount is the number of figures of each point in Figures; absent: 1 if there are any.
 	FigureCount int `json:"figures,omitempty"`
+	// GroupEffect is that of frontier.Pool; absent: rows have no key.
+	GroupEffect float64 `json:"group_effect,omitempty"`
 	// SamplePart is the part of the rows of Sample.
 	SamplePart string `json:"sample_part"`
 	Weighted   bool   `json:"weighted,omitempty"` // the objects of Sample have numbers of rows

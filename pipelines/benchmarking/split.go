@@ -256,6 +256,9 @@ func choose(ctx context.Context, t *config.Train, g *pipelines.GrownTrees) (*fro
 	if err != nil {
 		return nil, nil, err
 	}
+	if err := pool.Score(ctx, new(atomic.Int64)); err != nil {
+		return nil, nil, err
+	}
 	choice, err := pool.Choose(&p.Selection.Settings)
 	if err != nil {
 		return nil, nil, err

@@ -385,13 +385,14 @@ func (c *Train) choiceSettings() []setting.Setting {
 	return setting.In(setting.Choice, []setting.Setting{
 		{
 			Name: "select", Value: setting.Text(&c.Select, setting.By(frontier.ParseRule)),
-			Help: "which tree of the frontier: best, the cheapest within --tolerance of the highest merit; highest, " +
+			Help: "which tree of the frontier: best, the cheapest that is as good as the best one but for chance and " +
+				"--tolerance, a single leaf if no tree is better than chance; highest, the highest validation AUC; " +
 				"knee, one_se, one_percent, paper; total, the least cost of tests and errors (see --error_costs); or " +
 				"first, the first of the grid as it was grown",
 		},
 		{
 			Name: "tolerance", Value: setting.Number(&c.Tolerance, setting.Between(0, 1)),
-			Help: "merit, mostly validation AUC, that --select best gives up for a cheaper tree, 0 to 1",
+			Help: "score, mostly validation AUC, that --select best gives up for a cheaper tree, 0 to 1",
 		},
 		{
 			Name: "max_expected_cost", Value: setting.Number(&c.MaxExpectedCost, setting.Between(0, 1e12)),

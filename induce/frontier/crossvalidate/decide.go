@@ -13,6 +13,7 @@ import (
 const (
 	AutoFolds  = 5      // number of folds
 	EnoughRows = 200    // validation rows of the rarest class that suffice without folds
+	FewObjects = 20_000 // training objects up to which there are folds whatever the validation rows
 	MostAuto   = 50_000 // training objects up to which folds are grown
 )
 
@@ -46,6 +47,7 @@ type Reason uint8
 // The reasons.
 const (
 	Asked    Reason = iota + 1 // the user named the number
+	Few                        // there are at most FewObjects training objects
 	RareRows                   // the rarest class has less than EnoughRows validation rows
 	Enough                     // the rarest class has at least EnoughRows validation rows
 	TooMany                    // there are more than MostAuto training objects
@@ -64,6 +66,8 @@ func (s Setting) Decide(rare, objects float64) Decision {
 	switch {
 	case !s.Auto:
 		return Decision{s.Number, Asked}
+	case objects <= FewObjects:
+		return Decision{AutoFolds, Few}
 	case rare >= EnoughRows:
 		return Decision{0, Enough}
 	case objects > MostAuto:

@@ -9,8 +9,8 @@ import (
 	"github.com/espalier-ml/espalier/induce/tree"
 )
 
-// TestDecide: folds are grown where the rarest class has less than 200 validation rows,
-// for up to 50,000 training objects, unless the user says otherwise.
+// TestDecide: folds are grown for up to 20,000 training objects and, where the rarest class has less
+// than 200 validation rows, for up to 50,000, unless the user says otherwise.
 func TestDecide(t *testing.T) {
 	auto := crossvalidate.Setting{Auto: true}
 	for _, c := range []struct {
@@ -19,9 +19,11 @@ func TestDecide(t *testing.T) {
 		want          crossvalidate.Decision
 	}{
 		{auto, 199, 50_000, crossvalidate.Decision{Folds: 5, Reason: crossvalidate.RareRows}},
-		{auto, 0, 1, crossvalidate.Decision{Folds: 5, Reason: crossvalidate.RareRows}},
+		{auto, 0, 1, crossvalidate.Decision{Folds: 5, Reason: crossvalidate.Few}},
+		{auto, 1e4, 20_000, crossvalidate.Decision{Folds: 5, Reason: crossvalidate.Few}},
+		{auto, 0, 20_001, crossvalidate.Decision{Folds: 5, Reason: crossvalidate.RareRows}},
 		{auto, 199.9, 50_000, crossvalidate.Decision{Folds: 5, Reason: crossvalidate.RareRows}},
-		{auto, 200, 10, crossvalidate.Decision{Reason: crossvalidate.Enough}},
+		{auto, 200, 20_001, crossvalidate.Decision{Reason: crossvalidate.Enough}},
 		{auto, 200, 1e9, crossvalidate.Decision{Reason: crossvalidate.Enough}}, // both limits: the rows are told
 		{auto, 199, 50_001, crossvalidate.Decision{Reason: crossvalidate.TooMany}},
 		{auto, 199, 50_000.5, crossvalidate.Decision{Reason: crossvalidate.TooMany}}, // an estimate

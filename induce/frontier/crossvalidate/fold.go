@@ -38,12 +38,14 @@ type Growth struct {
 type Fold struct {
 	number    int                  // of the deal
 	rows      int64                // number of rows of the fold's objects
+	trees     []*tree.Tree         // by candidate of the pool
+	held      []*prune.Rows        // by candidate: the fold's objects
 	sequences []*prune.Sequence    // by pruning of the pool
-	scores    [][]prune.Score      // by pruning of the pool, then by step of the fold's own sequence
+	scores    [][]prune.Score      // by pruning of the pool, then by step of the fold's own sequence: see Score
 	transfer  *distill.TransferSet // nil: no tree was taught
 }
 
-// Grow deals the rows to the folds, and grows, prunes and scores trees for each. It
+// Grow deals the rows to the folds, and grows and prunes trees for each. It
 // leaves out folds without rows, and a fold that has all rows: few objects or groups may
 // deal so. settled counts the weight of the leaves that are finished, whose sum is
 // Weight if no fold is left out. If the context ends first, the error is its
@@ -90,9 +92,8 @@ func untaught(pool *frontier.Pool) int {
 	return len(pool.Candidates)
 }
 
-// fold grows the trees of a fold from the rest of the objects, and prunes and scores
-// them on the objects that were held out. After the end of the context the fold is
-// empty: its trees were cut short.
+// fold grows the trees of a fold from the rest of the objects, prunes them, and counts the objects
+// that were held out. After the end of the context the fold is empty: its trees were cut short.
 func (g *Growth) fold(
 	ctx context.Context, pool *frontier.Pool, rest, held *dataset.Objects, settled *atomic.Int64,
 ) Fold {
@@ -124,7 +125,7 @@ func (g *Growth) fold(
 	}
 	counts := tree.NewForest(trees).NewCounts()
 	counts.Add(held)
-	f := Fold{rows: counts.Tree(0).TotalRows(), transfer: transfer}
+	f := Fold{rows: counts.Tree(0).TotalRows(), trees: trees, transfer: transfer}
 	currencies := make([][]prune.Currency, len(trees)) // by candidate, in the order of the prunings
 	for i := range pool.Prunings {
 		p := &pool.Prunings[i]
@@ -134,9 +135,32 @@ func (g *Growth) fold(
 		if ctx.Err() != nil {
 			return Fold{}
 		}
-		sequences := pool.Candidates[i].Prune(t, currencies[i]...)
-		f.sequences = append(f.sequences, sequences...)
-		f.scores = append(f.scores, prune.Sweep(sequences, prune.NewRows(t, counts.Tree(i)))...)
+		f.sequences = append(f.sequences, pool.Candidates[i].Prune(t, currencies[i]...)...)
+		f.held = append(f.held, prune.NewRows(t, counts.Tree(i)))
 	}
 	return f
+}
+
+// Score scores each step of all prunings on the fold's objects, with the probabilities that the
+// trees have now.
+func (f *Fold) Score() {
+	f.scores = make([][]prune.Score, len(f.sequences))
+	f.each(func(candidate, from, to int) {
+		copy(f.scores[from:to], prune.Sweep(f.sequences[from:to], f.held[candidate]))
+	})
+}
+
+// losses returns the log loss of each step on the fold's objects, by pruning and step.
+func (f *Fold) losses() [][]float64 {
+	losses := make([][]float64, len(f.sequences))
+	f.each(func(candidate, from, to int) {
+		copy(losses[from:to], prune.Losses(f.sequences[from:to], f.held[candidate]))
+	})
+	return losses
+}
+
+// each calls work for each candidate with its prunings, which are those of [from, to).
+func (f *Fold) each(work func(candidate, from, to int)) {
+	each := len(f.sequences) / len(f.trees)
+	parallel.Each(len(f.trees), len(f.trees), func(i int) { work(i, i*each, (i+1)*each) })
 }

@@ -72,7 +72,7 @@ func (d *data) model(root *induce.Node, candidate int) *tree.Tree {
 	t, _ := induce.Model(root, d.features)
 	t.Label.Classes = []string{"a", "b"}
 	t.Label.ErrorCosts = [][]float64{{0, 1}, {4, 0}}
-	t.Algorithm.Name = d.params[candidate].Algorithm.String()
+	t.Algorithm.Name, t.Algorithm.LeafEstimate = d.params[candidate].Algorithm.String(), tree.Smoothed.String()
 	t.Estimate(tree.Smoothed, 1)
 	t.Measure()
 	return t
@@ -96,6 +96,9 @@ func (d *data) pool(t *testing.T) *frontier.Pool {
 	}
 	settings := frontier.Settings{Currencies: []prune.Currency{prune.Leaves, prune.Cost}}
 	p, err := frontier.NewPool(t.Context(), candidates, &settings, new(atomic.Int64))
+	if err == nil {
+		err = p.Score(t.Context(), new(atomic.Int64))
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -143,13 +146,23 @@ func TestDeal(t *testing.T) {
 	}
 }
 
+// grown grows folds and scores them.
+func grown(t *testing.T, g *crossvalidate.Growth, p *frontier.Pool, settled *atomic.Int64) ([]crossvalidate.Fold, error) {
+	t.Helper()
+	folds, err := g.Grow(t.Context(), p, settled)
+	for i := range folds {
+		folds[i].Score()
+	}
+	return folds, err
+}
+
 // TestGrow: the tree of a fold is the one that memory grows from the other objects, and
 // its figures are those of package metric on the objects of the fold.
 func TestGrow(t *testing.T) {
 	d := every(2)
 	p := d.pool(t)
 	var settled atomic.Int64
-	folds, err := d.growth(4).Grow(t.Context(), p, &settled)
+	folds, err := grown(t, d.growth(4), p, &settled)
 	if err != nil || len(folds) != 4 {
 		t.Fatalf("%d folds, %v", len(folds), err)
 	}
@@ -204,7 +217,7 @@ func (d *data) byHand(held []int32, candidate int) (*tree.Tree, metric.Metrics) 
 func TestCounterparts(t *testing.T) {
 	d := every(3)
 	p := d.pool(t)
-	folds, err := d.growth(5).Grow(t.Context(), p, new(atomic.Int64))
+	folds, err := grown(t, d.growth(5), p, new(atomic.Int64))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -283,7 +296,7 @@ func TestFewObjects(t *testing.T) {
 					want++
 				}
 			}
-			folds, err := d.growth(number).Grow(t.Context(), p, new(atomic.Int64))
+			folds, err := grown(t, d.growth(number), p, new(atomic.Int64))
 			if err != nil || len(folds) != want || n == 1 && want != 0 {
 				t.Errorf("%d objects: %d of %d folds, want %d, %v", n, len(folds), number, want, err)
 			}
@@ -349,9 +362,11 @@ func TestGrowStops(t *testing.T) {
 
 func ExampleSetting_Decide() {
 	auto, _ := crossvalidate.ParseSetting("auto")
-	fmt.Println(auto.Decide(150, 20_000).Folds, "folds: the rarest class has few validation rows")
-	fmt.Println(auto.Decide(900, 20_000).Folds, "folds: it has enough")
+	fmt.Println(auto.Decide(900, 20_000).Folds, "folds: there are few training objects")
+	fmt.Println(auto.Decide(150, 40_000).Folds, "folds: the rarest class has few validation rows")
+	fmt.Println(auto.Decide(900, 40_000).Folds, "folds: it has enough")
 	// Output:
+	// 5 folds: there are few training objects
 	// 5 folds: the rarest class has few validation rows
 	// 0 folds: it has enough
 }

@@ -1,0 +1,130 @@
+package frontier_test
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/espalier-ml/espalier/induce/frontier"
+)
+
+// scored returns points that have merits and scores. Each tree is given by its leaves, area and log
+// loss on the rows; the first one is a single leaf.
+func scored(rows []float64, trees ...[3]float64) []frontier.Point {
+	var points []frontier.Point
+	for i, t := range trees {
+		p := point(i, 1, 0, t[0]-1, t[1])
+		p.Leaves, p.LogLoss = int(t[0]), is(t[2])
+		points = append(points, p)
+	}
+	if err := frontier.Judge(points); err != nil {
+		panic(err)
+	}
+	frontier.SetScores(points, rows)
+	return points
+}
+
+// TestAreaError: the example of Hanley and McNeil (Radiology 143, 1982, page 31): an area of 0.893 on
+// 51 abnormal and 58 normal images has a standard error of 0.032. A tree without a signal has that of
+// the statistic of Mann and Whitney, the root of (m+n+1)/(12mn). By hand: classes without rows, or
+// with all rows, have none.
+func TestAreaError(t *testing.T) {
+	for _, c := range []struct {
+		area, want float64
+		rows       []float64
+	}{
+		{.893, .032, []float64{51, 58}},
+		{.5, math.Sqrt(110. / 12 / 51 / 58), []float64{51, 58}},
+		{1, 0, []float64{51, 58}},
+		{.9, 0, []float64{0, 58}},
+	} {
+		if got := frontier.AreaError(c.area, c.rows); math.Abs(got-c.want) > .0005 {
+			t.Errorf("area %v of %v rows: %v, want %v", c.area, c.rows, got, c.want)
+		}
+	}
+}
+
+// TestBest: by hand. The standard error of an area of .8 on 200 and 200 rows is .0222, and four of
+// that of .5 are .1155. Of 400 rows the entropy is .6931.
+func TestBest(t *testing.T) {
+	rows := []float64{200, 200}
+	for _, c := range []struct {
+		what  string
+		trees [][3]float64
+		want  int
+	}{
+		{"beyond chance", [][3]float64{{1, .5, .6931}, {2, .62, .67}}, 1},
+		{"chance", [][3]float64{{1, .5, .6931}, {2, .61, .67}}, 0},
+		{"the same area, but sure of noise", [][3]float64{{1, .5, .6931}, {2, .8, .5}, {90, .81, .7}}, 1},
+		{"a larger area at the same log loss, within .4 standard errors", [][3]float64{{1, .5, .6931}, {2, .8, .5}, {9, .808, .5}}, 1},
+		{"and beyond", [][3]float64{{1, .5, .6931}, {2, .8, .5}, {9, .812, .5}}, 2},
+		{"better probabilities alone", [][3]float64{{1, .5, .6931}, {2, .8, .5}, {9, .8, .45}}, 2}, // .3*.05/.6931 = .0216
+	} {
+		points := scored(rows, c.trees...)
+		got, err := frontier.Select(points, frontier.Query{Rule: frontier.Best})
+		if err != nil || got.Tree != c.want {
+			t.Errorf("%s: tree %d, %v, want %d", c.what, got.Tree, err, c.want)
+		}
+	}
+}
+
+// TestBestWithin: a single leaf is chosen within the limits alone, and a tolerance counts where it is
+// more than chance.
+func TestBestWithin(t *testing.T) {
+	points := scored([]float64{2000, 2000}, [3]float64{1, .5, .6931}, [3]float64{2, .8, .5}, [3]float64{9, .85, .45})
+	for _, c := range []struct {
+		query frontier.Query
+		want  int
+	}{
+		{frontier.Query{}, 2},
+		{frontier.Query{Limits: frontier.Limits{Leaves: 5}}, 1},
+		{frontier.Query{Tolerance: .1}, 1},
+	} {
+		c.query.Rule = frontier.Best
+		if got, err := frontier.Select(points, c.query); err != nil || got.Tree != c.want {
+			t.Errorf("%+v: tree %d, %v, want %d", c.query, got.Tree, err, c.want)
+		}
+	}
+}
+
+// TestReason: what a person reads of a choice.
+func TestReason(t *testing.T) {
+	points := scored([]float64{200, 200}, [3]float64{1, .5, .6931}, [3]float64{2, .8, .5}, [3]float64{75, .808, .5})
+	for want, pair := range map[string][2]int{
+		"2 leaves: a tree of 75 leaves would bring 0.0080 of AUC": {1, 2},
+		"": {2, 2},
+	} {
+		got := frontier.Reason(&points[pair[0]], &points[pair[1]])
+		if !strings.HasPrefix(got, want) || (want == "") != (got == "") {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+	noise := scored([]float64{200, 200}, [3]float64{1, .5, .6931}, [3]float64{44, .53, .9})
+	want := "a single leaf: the best tree, of 44 leaves, has an AUC of 0.530 on 400 rows"
+	if got := frontier.Reason(&noise[0], &noise[1]); !strings.HasPrefix(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// TestRaisedScore: what leaf models gain raises the score in both of its parts. The entropy of one row
+// in two is .6931.
+func TestRaisedScore(t *testing.T) {
+	p := scored([]float64{200, 200}, [3]float64{1, .5, .6931}, [3]float64{2, .8, .5})[1]
+	before := p.Score.Value
+	p.Raise(frontier.Gain{AUC: is(.02), LogLoss: is(.06931)}, frontier.Gain{})
+	if got := p.Score.Value - before; math.Abs(got-.05) > 1e-4 {
+		t.Errorf("raised by %v, want .02 + .3 * .1", got)
+	}
+	if math.Abs(p.Merit-.82) > 1e-12 {
+		t.Errorf("merit %v", p.Merit)
+	}
+}
+
+func ExampleReason() {
+	points := scored([]float64{1000, 1000}, [3]float64{1, .5, .6931}, [3]float64{2, .9, .325}, [3]float64{1309, .903, .53})
+	chosen, _ := frontier.Select(points, frontier.Query{Rule: frontier.Best})
+	fmt.Println(chosen.Leaves, "leaves of the rule best, though the highest area is that of a tree of", points[2].Leaves)
+	// Output:
+	// 2 leaves of the rule best, though the highest area is that of a tree of 1309
+}
