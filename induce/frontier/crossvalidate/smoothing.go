@@ -8,37 +8,38 @@ import (
 	"github.com/espalier-ml/espalier/induce/tree"
 )
 
-// smoothings are the strengths of smoothing that compete, in rows. The usual one comes first.
-func smoothings() []float64 { return []float64{tree.UsualSmoothing, 3, 30, 100} }
+// smoothings are the strengths of smoothing that compete with the usual one, in rows.
+func smoothings() []float64 { return []float64{3, 30, 100} }
 
 // matters is the relative fall of the log loss for which another strength than the usual one is
 // taken.
 const matters = 0.001
 
 // Smooth chooses how strongly leaves are smoothed: by the least log loss that any pruning of the
-// pool has on the validation rows and on the folds, which share by their numbers of rows. It
-// estimates the trees of the pool and of the folds again. Without rows nothing changes.
+// pool has on the validation rows and on the folds, which share by their numbers of rows. All trees
+// must have the usual strength; Smooth estimates them again where another one is better. Without rows
+// nothing changes.
 //
 // A large tree with little smoothing ranks rows well, but is much too sure of what its small leaves
 // say. On 16 public data sets the choice lowers the log loss on test rows by 0.018 on average, and
 // raises the area under the ROC curve by 0.001.
 func Smooth(folds []Fold, pool *frontier.Pool) {
 	at := counterparts(folds, pool)
-	best, least := 0.0, math.Inf(1)
+	now, best := float64(tree.UsualSmoothing), float64(tree.UsualSmoothing) // trees are grown with it
+	least := leastLoss(folds, pool, at) * (1 - matters)
+	if math.IsInf(least, 1) { // no rows
+		return
+	}
 	for _, rows := range smoothings() {
 		smooth(folds, pool, rows)
-		loss := leastLoss(folds, pool, at)
-		if rows == tree.UsualSmoothing {
-			loss *= 1 - matters
-		}
-		if loss < least {
+		now = rows
+		if loss := leastLoss(folds, pool, at); loss < least {
 			best, least = rows, loss
 		}
 	}
-	if best == 0 { // no rows
-		best = tree.UsualSmoothing
+	if best != now {
+		smooth(folds, pool, best)
 	}
-	smooth(folds, pool, best)
 }
 
 func smooth(folds []Fold, pool *frontier.Pool, rows float64) {

@@ -33,6 +33,10 @@ func TestSmooth(t *testing.T) {
 			least[rows] = leastLoss(t, folds, p)
 		}
 		least[10] *= .999
+		for i := range p.Candidates {
+			p.Candidates[i].Tree.Smooth(10)
+		}
+		crossvalidate.SmoothFolds(folds, 10)
 		crossvalidate.Smooth(folds, p)
 		got := p.Candidates[0].Tree.Algorithm.Smoothing
 		if got == 0 {
